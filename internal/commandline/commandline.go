@@ -1,6 +1,6 @@
-// Package commandline reads the command lines of our programs: help and errors of
-// the parser come from the catalogue of texts, in the language of the run. It keeps
-// no state; what waits for an answer at a terminal does so in a goroutine of its own.
+// Package commandline parses the command lines of our programs, with the parser's help
+// and errors in the language of the run, from the catalogue of texts. It keeps no state;
+// waiting for an answer at a terminal happens in a separate goroutine.
 package commandline
 
 import (
@@ -20,12 +20,11 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Parse reads a command line into commands, a struct with kong's tags; what is bound
-// is handed to the command's Run. The error says what is wrong with the line. Where
-// help was asked for, it has been written, or out says why not, and there is no
-// context.
+// Parse parses a command line into commands, a struct with kong's tags; bound is passed
+// to the command's Run. The error describes what is wrong with the line. If help was
+// requested, it has been written, or out has the error, and the context is nil.
 func Parse(commands any, program string, lang func() text.Language, out *Output, errOut io.Writer, args []string, bound ...any) (k *kong.Context, err error) {
-	type left struct{ code int } // kong ends the program once help is written
+	type left struct{ code int } // kong exits once help is written
 	parse := func(commands any) (*kong.Context, error) {
 		p, err := kong.New(commands, kong.Name(program), kong.Help(func(_ kong.HelpOptions, k *kong.Context) error { return help(lang(), out, k) }),
 			kong.Writers(out, errOut), kong.Exit(func(code int) { panic(left{code}) }), kong.Bind(bound...))
@@ -52,16 +51,15 @@ func Parse(commands any, program string, lang func() text.Language, out *Output,
 	switch {
 	case err == nil:
 		return k, nil
-	case out.Err != nil: // the help did not arrive
+	case out.Err != nil: // the help could not be written
 		return nil, nil
 	}
 	return nil, parserError(lang(), err)
 }
 
-// alone is a struct like commands with nothing but the command that args begin with and
-// the flags that all have: making all the others ready takes longer than most commands
-// do. found copies what was read into commands. Where help is asked for, or a flag comes
-// first, there is none.
+// alone returns a struct like commands with only the command that args begin with and the
+// global flags: preparing all the others takes longer than most commands run. found copies
+// the result into commands. If help is requested, or a flag comes first, alone returns nil.
 func alone(commands any, args []string) (one any, found func()) {
 	if len(args) == 0 || slices.Contains(args, "--help") || slices.Contains(args, "-h") {
 		return nil, nil
@@ -90,8 +88,8 @@ func alone(commands any, args []string) (one any, found func()) {
 	}
 }
 
-// Flag finds the value of a flag before the line is parsed, for help and errors of
-// the parser need some of them, too.
+// Flag finds the value of a flag before the line is parsed, since the parser's help and
+// errors need some of them too.
 func Flag(args []string, name string) (value string, ok bool) {
 	for i, a := range args {
 		flag, tied, is := strings.Cut(a, "=")
@@ -125,8 +123,8 @@ func HelpOf(l text.Language, command, part string) string {
 	return ""
 }
 
-// longHelp is what a command says at length below its summary; the one that is
-// meant where none is named says its own, too.
+// longHelp is a command's long help, below its summary; a command with a default subcommand
+// includes that one's too.
 func longHelp(l text.Language, n *kong.Node) string {
 	s := HelpOf(l, PathOf(n), "about")
 	if c, ok := n.Target.Addr().Interface().(interface{ Also(text.Language) string }); ok {
@@ -138,7 +136,7 @@ func longHelp(l text.Language, n *kong.Node) string {
 	return strings.Trim(s, "\n")
 }
 
-// PathOf is a command's path with dots: "deliver.list", "" for Wiebelt itself. Those
+// PathOf returns a command's path with dots: "deliver.list", "" for Wiebelt itself. Paths
 // of another program begin with its name.
 func PathOf(n *kong.Node) string {
 	switch {
@@ -150,7 +148,7 @@ func PathOf(n *kong.Node) string {
 	return strings.Trim(PathOf(n.Parent)+"."+n.Name, ".")
 }
 
-// Place is a name that stands for what has to be filled in.
+// Place returns the placeholder for a value in usage lines.
 func Place(l text.Language, name string) string {
 	key := text.CommandPlace(name)
 	if s := l.T(key); s != string(key) {
@@ -159,7 +157,7 @@ func Place(l text.Language, name string) string {
 	return name
 }
 
-// argument is a positional argument as usage and help name it.
+// argument returns a positional argument as usage and help name it.
 func argument(l text.Language, v *kong.Value) string {
 	s := "<" + Place(l, v.Name) + ">"
 	if v.IsCumulative() {
@@ -171,7 +169,7 @@ func argument(l text.Language, v *kong.Value) string {
 	return s
 }
 
-// flagged is a flag with what belongs behind it.
+// flagged returns a flag with its placeholder.
 func flagged(l text.Language, f *kong.Flag) string {
 	s := "--" + f.Name
 	switch {
@@ -187,13 +185,13 @@ func flagged(l text.Language, f *kong.Flag) string {
 	return s + "=" + strings.ToUpper(Place(l, f.Name))
 }
 
-// Page is what there is to say about a command: its help, or its part of a manual.
+// Page is what there is to say about a command, for its help or its section of a manual.
 type Page struct {
 	Usage, Summary, About string
-	Arguments, Flags      [][2]string // each with what it means
+	Arguments, Flags      [][2]string // each with its meaning
 }
 
-// PageOf is what there is to say about a command.
+// PageOf returns the Page of a command.
 func PageOf(l text.Language, n *kong.Node) Page {
 	p := Page{Usage: n.FullPath() + " " + l.T(text.CommandFlags), Summary: HelpOf(l, cmp.Or(PathOf(n), n.Name), ""), About: longHelp(l, n)}
 	for _, v := range n.Positional {
@@ -207,7 +205,7 @@ func PageOf(l text.Language, n *kong.Node) Page {
 	return p
 }
 
-// flagRows are flags that a command has, each with what it means there.
+// flagRows returns a command's flags, each with its meaning there.
 func flagRows(l text.Language, n *kong.Node, flags []*kong.Flag) (rows [][2]string) {
 	for _, f := range flags {
 		if f.Hidden {
@@ -222,7 +220,7 @@ func flagRows(l text.Language, n *kong.Node, flags []*kong.Flag) (rows [][2]stri
 	return rows
 }
 
-// Model is what the parser knows of commands, a struct with kong's tags.
+// Model returns the parser's model of commands, a struct with kong's tags.
 func Model(commands any, program string) (*kong.Node, error) {
 	k, err := kong.New(commands, kong.Name(program))
 	if err != nil {
@@ -231,7 +229,7 @@ func Model(commands any, program string) (*kong.Node, error) {
 	return k.Model.Node, nil
 }
 
-// help writes the help of a command, or of all.
+// help writes the help of a command, or of the whole program.
 func help(l text.Language, out io.Writer, ctx *kong.Context) error {
 	n := ctx.Selected()
 	if n == nil {
@@ -243,7 +241,7 @@ func help(l text.Language, out io.Writer, ctx *kong.Context) error {
 	w.paragraphs(p.Summary)
 	w.paragraphs(p.About)
 	w.table(l.T(text.CommandArguments), p.Arguments)
-	rows := p.Flags // its own first, those of every command last
+	rows := p.Flags // its own first, the global ones last
 	for above := n.Parent; above != nil; above = above.Parent {
 		rows = append(rows, flagRows(l, n, above.Flags)...)
 	}
@@ -272,7 +270,7 @@ func help(l text.Language, out io.Writer, ctx *kong.Context) error {
 	return err
 }
 
-// page is a page of help: lines that fit, and what is indented as it is.
+// page is a page of help: wrapped lines; indented ones are kept.
 type page struct {
 	strings.Builder
 	width int
@@ -280,8 +278,8 @@ type page struct {
 
 func (w *page) line(s string) { w.WriteString(strings.TrimRight(s, " ") + "\n") }
 
-// paragraphs writes a text; its lines that begin with a space are kept, and those
-// with a tab are rows of a table.
+// paragraphs writes a text; lines beginning with a space are kept, and those with a
+// tab are rows of a table.
 func (w *page) paragraphs(s string) {
 	if s == "" {
 		return
@@ -305,7 +303,7 @@ func (w *page) paragraphs(s string) {
 	w.rows(rows)
 }
 
-// column is the widest left column that has text beside it.
+// column is the widest left column with text beside it.
 const column = 30
 
 func (w *page) table(title string, rows [][2]string) {
@@ -339,7 +337,7 @@ func (w *page) rows(rows [][2]string) {
 	}
 }
 
-// wrap breaks a text between words. An empty one is one empty line.
+// wrap breaks a text between words. An empty text is one empty line.
 func wrap(s string, width int) (lines []string) {
 	line := ""
 	for _, word := range strings.Fields(s) {
@@ -351,7 +349,7 @@ func wrap(s string, width int) (lines []string) {
 	return append(lines, line)
 }
 
-// widthOf is how wide a line may be.
+// widthOf returns the maximum width of a line.
 func widthOf(out io.Writer) int {
 	const usual, most = 80, 110
 	if f := Terminal(out); f != nil {
@@ -362,7 +360,7 @@ func widthOf(out io.Writer) int {
 	return usual
 }
 
-// Output notes whether what was written arrived.
+// Output remembers the first error of writing.
 type Output struct {
 	io.Writer
 	Err error // the first one
@@ -377,7 +375,7 @@ func (o *Output) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// parserSays are the errors of the parser, which are English, and ours for them.
+// parserSays maps the parser's errors, which are in English, to ours.
 var parserSays = []struct {
 	pattern string
 	key     text.Key
@@ -395,7 +393,7 @@ var parserSays = []struct {
 	{`^(--\S+): bool value must be .*$`, text.UsageNothingBehind},
 }
 
-// parserError puts an error of the parser into our words.
+// parserError translates an error of the parser.
 func parserError(l text.Language, err error) *text.Error {
 	said := err.Error()
 	for _, p := range parserSays {
@@ -419,8 +417,8 @@ func parserError(l text.Language, err error) *text.Error {
 	return text.Errorf(text.UsageWrong)
 }
 
-// names puts the names of arguments in what the parser says into a language, and
-// the words between several.
+// names translates the names of arguments in the parser's errors, and the
+// words between several.
 func names(l text.Language, s string) string {
 	s = regexp.MustCompile(`<[\w-]+>`).ReplaceAllStringFunc(s, func(n string) string { return "<" + Place(l, strings.Trim(n, "<>")) + ">" })
 	s = regexp.MustCompile(`(--[\w-]+)=(\S+)`).ReplaceAllStringFunc(s, func(n string) string {

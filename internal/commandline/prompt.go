@@ -11,7 +11,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Terminal is a stream of a program's if it is a terminal, nil otherwise.
+// Terminal returns the file of a stream if it is a terminal, nil otherwise.
 func Terminal(stream any) *os.File {
 	if o, ok := stream.(*Output); ok {
 		stream = o.Writer
@@ -22,9 +22,9 @@ func Terminal(stream any) *os.File {
 	return nil
 }
 
-// Hidden asks on a terminal, by way of out, for a line that is not shown and ends with
-// Enter. It is hidden before the question stands there: whoever types ahead is not
-// shown either. Whoever thinks better of it, or ends ctx, gets an error that says so.
+// Hidden asks on a terminal, writing to out, for a line that is not echoed and ends with
+// Enter. Echo is off before the question appears: what is typed ahead is not shown either.
+// If the user cancels, or ctx ends, the error says so.
 func Hidden(ctx context.Context, f *os.File, out io.Writer, question string) (string, error) {
 	was, err := term.MakeRaw(int(f.Fd()))
 	if err != nil {
@@ -40,13 +40,13 @@ func Hidden(ctx context.Context, f *os.File, out io.Writer, question string) (st
 	if err != nil {
 		_, _ = io.WriteString(out, "\r\n")
 	}
-	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) { // Ctrl+C or Ctrl+D is the end of a raw terminal
+	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) { // Ctrl+C or Ctrl+D ends input on a raw terminal
 		err = text.Errorf(text.SecretCancelled)
 	}
 	return line, err
 }
 
-// Answer is what read gives, unless ctx ends before. A terminal cannot be
+// Answer returns the result of read, unless ctx ends first. Reading a terminal cannot be
 // interrupted: read ends with the answer or the process.
 func Answer(ctx context.Context, read func() (string, error)) (line string, err error) {
 	done := make(chan struct{})

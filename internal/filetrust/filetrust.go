@@ -1,15 +1,15 @@
-// Package filetrust answers one question in one place: is this file or folder ours,
-// so that nobody else can change it? It also holds the one way to read and write
-// beside the files of others (Shared).
+// Package filetrust answers one question in one place: does this file or folder belong to
+// us, so that nobody else can change it? It also has the one way to read and write beside
+// the files of others (Shared).
 //
-// On Unix a thing is ours if it belongs to us or root, others may not write it,
-// and the same holds for every folder and link on the way to it; a sticky folder
-// such as /tmp is fine on the way. A group that is the owner's own does not count
-// as others on the way, since many systems let it write by default.
+// On Unix, a file is ours if we or root own it, others may not write it, and the same
+// holds for every folder and link on the way to it; a sticky folder such as /tmp is fine on
+// the way. On the way, the owner's own group does not count as others, since many systems
+// let it write by default.
 //
-// On Windows the owner and the access control list are asked: the user, SYSTEM,
-// administrators and TrustedInstaller are ours. What lies on another computer is
-// left to its rights, whose groups this computer cannot judge.
+// On Windows, the owner and the access control list decide: the user, SYSTEM,
+// administrators and TrustedInstaller are ours. Files on another computer are left to its
+// permissions, since this computer cannot judge its groups.
 //
 // Everything is safe for concurrent use. Nothing starts a goroutine.
 package filetrust
@@ -27,38 +27,38 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Who says for whom a thing must be safe.
+// Who says for whom a file or folder must be safe.
 type Who int
 
 const (
 	Ours   Who = iota // this user or the computer's administrators own it, nobody else may write
-	Alone             // as Ours, it is this user's own and no link, and nobody else may read
-	Admins            // only the computer's administrators own and write it
+	Alone             // like Ours, but only this user may own or read it, and it is no link
+	Admins            // only the computer's administrators own it and may write it
 )
 
-// Why is a stable code for what is wrong.
+// Why is a stable code for a fault.
 type Why string
 
-// What can be wrong.
+// The faults.
 const (
-	Link    Why = "link"  // it is a link, or has a second name
-	Kind    Why = "kind"  // it is not a folder, or not a file
+	Link    Why = "link"  // it is a link, or has another hard link
+	Kind    Why = "kind"  // it is not a folder, or not a regular file
 	Owner   Why = "owner" // it belongs to another user
 	Written Why = "write" // others may write, replace or remove it
 	Read    Why = "read"  // others may read it
 )
 
-// Error is what is wrong with a file or folder, or with one on the way to it.
+// Error is a fault of a file or folder, or of one on the way to it.
 type Error struct {
-	Path  string // of what is wrong
+	Path  string // of the faulty file or folder
 	Why   Why
 	Above bool // it is a folder on the way
 }
 
-// Error is the error in English, for logs.
+// Error returns the error in English, for logs.
 func (e *Error) Error() string { return e.In(text.English) }
 
-// In is the error in a language, with what helps.
+// In returns the error in a language, with what helps.
 func (e *Error) In(l text.Language) string {
 	switch {
 	case e.Above && e.Why == Written:
@@ -69,27 +69,27 @@ func (e *Error) In(l text.Language) string {
 	return l.T(text.Trust(string(e.Why)), e.Path)
 }
 
-// Err is what every Error is.
+// Err matches every Error with errors.Is.
 var Err = errors.New("others could have changed it")
 
-// Is makes every Error an Err.
+// Is makes every Error match Err.
 func (e *Error) Is(target error) bool { return target == Err }
 
 // ErrTooLarge: a file is larger than the reader allows.
 var ErrTooLarge = errors.New("the file is too large")
 
-// thing is what the system says of a file or folder.
+// thing is what the system reports about a file or folder.
 type thing struct {
 	link, folder, file bool
-	owned              bool // by one who may
+	owned              bool // by somebody allowed to
 	written            bool // others may write it, or put files into it
-	kin                bool // but they are the owner's own group, and nobody else
-	moved              bool // others may rename, replace or remove what is in it
+	kin                bool // but only the owner's own group
+	moved              bool // others may rename, replace or remove its content
 	read               bool // others may read it
 }
 
-// Folder reports with an *Error if a folder is not safe; fs.ErrNotExist if it is
-// not there. Links of our own are followed, but for Alone.
+// Folder returns an *Error if a folder is not safe, or fs.ErrNotExist. Our own links are
+// followed, except for Alone.
 func Folder(path string, who Who) error {
 	real, err := resolve(path, who)
 	if err != nil {
@@ -108,8 +108,8 @@ func Folder(path string, who Who) error {
 	return nil
 }
 
-// Program reports with an *Error if others could replace a program, or put
-// something beside it. A group that is the owner's own may write.
+// Program returns an *Error if others could replace a program, or put something beside it.
+// The owner's own group may write.
 func Program(path string) error {
 	path, err := resolve(path, Ours)
 	if err != nil {
@@ -129,14 +129,14 @@ func Program(path string) error {
 	return nil
 }
 
-// Parents reports with an *Error if somebody else could make a path lead elsewhere,
-// whoever may write what it leads to.
+// Parents returns an *Error if somebody else could make a path lead elsewhere, regardless
+// of who may write its target.
 func Parents(path string) error {
 	_, err := resolve(path, Ours)
 	return err
 }
 
-// fault says what is wrong with the last one on the way.
+// fault returns the fault of the last element of a path.
 func (t thing) fault(path string, who Who, folder bool) error {
 	switch {
 	case t.link:
@@ -153,12 +153,12 @@ func (t thing) fault(path string, who Who, folder bool) error {
 	return nil
 }
 
-// maxLinks is how many links a path may go through.
+// maxLinks limits the links that a path may go through.
 const maxLinks = 40
 
-// resolve walks down a path, link by link, and returns where it leads. It fails
-// where somebody else could make it lead elsewhere. For Alone, and for Admins, the
-// last one may be no link.
+// resolve follows a path, link by link, and returns where it leads. It fails
+// if somebody else could make it lead elsewhere. For Alone and Admins, the last
+// element must not be a link.
 func resolve(path string, who Who) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -180,15 +180,15 @@ func resolve(path string, who Who) (string, error) {
 	return w.at, nil
 }
 
-// walk is how far a path has been followed.
+// walk is the state of following a path.
 type walk struct {
-	who, above Who // for the last one, for those on the way
+	who, above Who // for the last element, and for those before it
 	at         string
 	rest       []string
 	links      int
 }
 
-// begin goes to the beginning of an absolute path.
+// begin starts at the root of an absolute path.
 func (w *walk) begin(path string) {
 	volume := filepath.VolumeName(path) + string(filepath.Separator)
 	w.at, w.rest = volume, append(elements(path[len(volume):]), w.rest...)
@@ -197,7 +197,7 @@ func (w *walk) begin(path string) {
 func (w *walk) step() error {
 	next := w.rest[0]
 	w.rest = w.rest[1:]
-	if next == ".." { // of a link; at has none
+	if next == ".." { // in a link's target; at contains none
 		w.at = filepath.Dir(w.at)
 		return nil
 	}
@@ -216,12 +216,12 @@ func (w *walk) step() error {
 	return w.follow(next, t)
 }
 
-// judgeFolder fails where others could put something else into the folder.
+// judgeFolder fails if others could replace what is in the folder.
 func (w *walk) judgeFolder() error {
 	t, err := look(w.at, w.above)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return nil // an administrator hides the folder above from everybody (Windows)
+		return nil // on Windows, an administrator has hidden the parent from everybody
 	case err != nil:
 		return err
 	case !t.owned:
@@ -247,20 +247,20 @@ func (w *walk) follow(link string, t thing) error {
 		w.rest = append(elements(target), w.rest...)
 	case Local(target):
 		w.begin(target)
-	default: // on another computer, whose folders are not judged
+	default: // on another computer, whose folders are not checked
 		w.at, w.rest = filepath.Join(append([]string{target}, w.rest...)...), nil
 	}
 	return nil
 }
 
-// elements are the names in a relative path; ".." stays.
+// elements splits a relative path into names; ".." is kept.
 func elements(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return os.IsPathSeparator(uint8(min(r, 0x7f))) })
 }
 
-// Make makes a folder that only this user can enter, with those that are missing
-// above it, and then is Folder. For Alone, one of ours that is there and that
-// others may read is closed.
+// Make creates a folder that only this user can enter, with its missing parents, and
+// then checks it like Folder. For Alone, an existing folder of ours that others may
+// read is closed to them.
 func Make(path string, who Who) error {
 	err := Folder(path, who)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -290,13 +290,13 @@ func makeAll(path string) error {
 	return nil
 }
 
-// OpenFile opens a regular file that is safe, in a folder that is safe, and
-// follows no link: an *Error otherwise. What was judged is what is open. With
-// os.O_CREATE in flag a file that is missing is made for this user alone.
+// OpenFile opens a regular file that is safe, in a folder that is safe, without following
+// a link; otherwise it returns an *Error. It checks the file that it has opened. With
+// os.O_CREATE in flag, a missing file is created for this user alone.
 func OpenFile(path string, flag int, who Who) (*os.File, error) {
 	above := who
 	if who == Alone {
-		above = Ours // names are no secret
+		above = Ours // names are not secret
 	}
 	if err := Folder(filepath.Dir(path), above); err != nil {
 		return nil, err
@@ -318,7 +318,7 @@ func OpenFile(path string, flag int, who Who) (*os.File, error) {
 	return f, nil
 }
 
-// ReadFile reads a file that OpenFile opens, at most limit bytes (ErrTooLarge).
+// ReadFile reads a file opened by OpenFile, at most limit bytes (ErrTooLarge).
 func ReadFile(path string, limit int64, who Who) ([]byte, error) {
 	f, err := OpenFile(path, os.O_RDONLY, who)
 	if err != nil {
@@ -327,9 +327,8 @@ func ReadFile(path string, limit int64, who Who) ([]byte, error) {
 	return readAll(f, limit)
 }
 
-// ReadPlain reads a regular file, whoever may write it, at most limit bytes
-// (ErrTooLarge). Links are followed; anything but a file, such as a pipe that would be
-// waited for, is an *Error.
+// ReadPlain reads a regular file, whoever may write it, at most limit bytes (ErrTooLarge).
+// It follows links; anything else, such as a pipe that would block, is an *Error.
 func ReadPlain(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -355,7 +354,7 @@ func readAll(f *os.File, limit int64) ([]byte, error) {
 	return b, err
 }
 
-// Reason is an error without the path that it is about.
+// Reason returns an error without the path in it.
 func Reason(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
@@ -363,7 +362,7 @@ func Reason(err error) error {
 	return err
 }
 
-// SyncDir puts the names in a folder on the disk. Windows does so by itself.
+// SyncDir flushes a folder's entries to disk. Windows does so by itself.
 func SyncDir(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil

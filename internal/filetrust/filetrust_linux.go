@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Local reports whether a path lies on this computer as far as its name tells.
+// Local reports whether a path is on this computer, judging by its name.
 func Local(string) bool { return true }
 
 func look(path string, who Who) (thing, error) {
@@ -44,14 +44,14 @@ func thingOf(path string, info fs.FileInfo, who Who) thing {
 	return t
 }
 
-// hasList reports whether a list beside the mode says who may do what: then the
-// group's rights in the mode are those that anybody in the list has at most.
+// hasList reports whether there is an ACL: then the group bits of the mode are the maximum
+// rights of everybody in it.
 func hasList(path string) bool {
 	n, err := unix.Getxattr(path, "system.posix_acl_access", nil)
 	return err == nil && n > 0
 }
 
-// mend is the command that helps.
+// mend returns the command that fixes a fault.
 func mend(path string, why Why) string {
 	if why == Read {
 		return "chmod go-rwx " + path
@@ -63,13 +63,14 @@ func mkdir(path string) error { return os.Mkdir(path, 0o700) }
 
 func shut(path string) error { return os.Chmod(path, 0o700) }
 
-// openNoLink: O_NONBLOCK keeps a planted pipe from holding us up.
+// openNoLink opens a file unless it is a link. O_NONBLOCK prevents blocking
+// on a planted pipe.
 func openNoLink(path string, flag int) (*os.File, error) {
 	f, err := os.OpenFile(path, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	switch {
 	case errors.Is(err, syscall.ELOOP):
 		return nil, &Error{Path: path, Why: Link}
-	case errors.Is(err, syscall.ENXIO): // a pipe that nobody reads, a socket
+	case errors.Is(err, syscall.ENXIO): // a pipe without a reader, or a socket
 		return nil, &Error{Path: path, Why: Kind}
 	}
 	return f, err

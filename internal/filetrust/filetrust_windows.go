@@ -13,16 +13,16 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Local reports whether a path lies on this computer as far as its name tells:
-// it is no share (\\server\share), no device name (\\.\, \\?\) and no drive letter
-// that stands for a share. Opening one hands our log-on to its server.
+// Local reports whether a path is on this computer, judging by its name: not a share
+// (\\server\share), a device name (\\.\, \\?\) or a drive letter mapped to a share. Opening
+// one of those passes our credentials to its server.
 func Local(path string) bool {
 	volume := filepath.VolumeName(path)
 	if strings.HasPrefix(path, `\\`) || strings.HasPrefix(path, `//`) || len(volume) > 2 {
 		return false
 	}
 	if volume == "" {
-		return true // relative; asked again once it is absolute
+		return true // relative; checked again once absolute
 	}
 	root, err := windows.UTF16PtrFromString(volume + `\`)
 	return err == nil && windows.GetDriveType(root) != windows.DRIVE_REMOTE
@@ -47,7 +47,7 @@ func lookAt(f *os.File, who Who) (thing, error) {
 	return thingOf(windows.Handle(f.Fd()), f.Name(), who)
 }
 
-// Rights that matter.
+// Relevant access rights.
 const (
 	deleteChild = 0x40 // FILE_DELETE_CHILD, which the package lacks
 	giving      = windows.WRITE_DAC | windows.WRITE_OWNER | windows.GENERIC_ALL
@@ -64,8 +64,8 @@ func thingOf(h windows.Handle, path string, who Who) (thing, error) {
 	}
 	t := thing{folder: info.FileAttributes&windows.FILE_ATTRIBUTE_DIRECTORY != 0}
 	if info.FileAttributes&windows.FILE_ATTRIBUTE_REPARSE_POINT != 0 {
-		// Links and junctions lead elsewhere; what a cloud or a saving of space keeps
-		// in its own way does not.
+		// Links and junctions lead elsewhere; other reparse points, such as those of cloud
+		// storage and compression, do not.
 		_, err := os.Readlink(path)
 		t.link = err == nil
 	}
@@ -81,13 +81,13 @@ func thingOf(h windows.Handle, path string, who Who) (thing, error) {
 	return t, t.judge(sd, who, moves)
 }
 
-// judge fills in whose a thing is and what others may do; moves are the rights to
-// move it or what is in it.
+// judge sets who owns a thing and what others may do; moves are the rights to
+// move it or its content.
 func (t *thing) judge(sd *windows.SECURITY_DESCRIPTOR, who Who, moves uint32) error {
 	owner, _, err := sd.Owner()
 	t.owned = err == nil && owner != nil && ours(owner, who)
 	list, _, err := sd.DACL()
-	if err != nil || list == nil { // no list means that everybody may do everything
+	if err != nil || list == nil { // without a list, everybody may do everything
 		t.written, t.moved, t.read = true, true, true
 		return nil
 	}
@@ -101,7 +101,7 @@ func (t *thing) judge(sd *windows.SECURITY_DESCRIPTOR, who Who, moves uint32) er
 		}
 		mask := uint32(ace.Mask)
 		if ace.Header.AceType != windows.ACCESS_ALLOWED_ACE_TYPE {
-			mask = ^uint32(0) // of an unknown kind
+			mask = ^uint32(0) // of an unknown type
 		} else if ours((*windows.SID)(unsafe.Pointer(&ace.SidStart)), who) {
 			continue
 		}
@@ -113,15 +113,15 @@ func (t *thing) judge(sd *windows.SECURITY_DESCRIPTOR, who Who, moves uint32) er
 }
 
 const (
-	trustedInstaller = "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464" // owns what Windows itself installs
-	ownerRights      = "S-1-3-4"                                                        // whoever the owner is, who is judged by himself
+	trustedInstaller = "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464" // owns the files of Windows itself
+	ownerRights      = "S-1-3-4"                                                        // the owner, who is checked separately
 )
 
-// administrators are the last numbers of the accounts that administer a computer or a
-// domain: Administrator, Domain Admins, Enterprise Admins.
+// administrators has the last number of the SIDs of administrators of a computer or domain:
+// Administrator, Domain Admins, Enterprise Admins.
 var administrators = []string{"500", "512", "519"}
 
-// us is the user of this process.
+// us returns the user of this process.
 var us = sync.OnceValues(func() (*windows.SID, error) {
 	user, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {
@@ -142,8 +142,8 @@ func ours(sid *windows.SID, who Who) bool {
 		s == trustedInstaller || s == ownerRights
 }
 
-// closedList lets in the user, the system and the administrators, and takes
-// nothing over from the folder above.
+// closedList grants access to the user, the system and the administrators,
+// and inherits nothing.
 func closedList() (*windows.SECURITY_DESCRIPTOR, error) {
 	me, err := us()
 	if err != nil {
@@ -152,14 +152,14 @@ func closedList() (*windows.SECURITY_DESCRIPTOR, error) {
 	return windows.SecurityDescriptorFromString("D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;" + me.String() + ")")
 }
 
-// mend is the command that helps: it lets in the user, the system and the
-// administrators, and takes nothing over from the folder above.
+// mend returns the command that fixes a fault: it grants access to the user, the system and
+// the administrators, and inherits nothing.
 func mend(path string, _ Why) string {
 	return `icacls "` + path + `" /inheritance:r /grant:r "%USERNAME%:(OI)(CI)F" *S-1-5-18:(OI)(CI)F *S-1-5-32-544:(OI)(CI)F`
 }
 
-// mkdir makes a folder with the rights that it takes over from the one above,
-// unless others could use them: then it is closed from the first moment on.
+// mkdir creates a folder with inherited rights, unless they would give others access: then
+// it is closed from the moment it is created.
 func mkdir(path string) error {
 	if err := os.Mkdir(path, 0o700); err != nil {
 		return err
@@ -183,7 +183,7 @@ func mkdir(path string) error {
 	return windows.CreateDirectory(name, rights)
 }
 
-// shut closes a folder to everybody but us.
+// shut closes a folder to everybody but the user, the system and the administrators.
 func shut(path string) error {
 	sd, err := closedList()
 	if err != nil {
@@ -209,7 +209,7 @@ func openNoLink(path string, flag int) (*os.File, error) {
 	if err == nil {
 		var there fs.FileInfo
 		if there, err = os.Lstat(path); err == nil && !os.SameFile(opened, there) {
-			err = &Error{Path: path, Why: Link} // put there a moment ago
+			err = &Error{Path: path, Why: Link} // put there in between
 		}
 	}
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// PeerUID is the user at the other end of a Unix socket, as the kernel knows it.
+// PeerUID returns the user at the other end of a Unix socket, according to the kernel.
 func PeerUID(c syscall.Conn) (uid uint32, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {

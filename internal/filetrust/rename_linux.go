@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rename moves within the two folders that are open, and replaces nothing.
+// rename moves a file between the two open folders without replacing anything.
 func (s *Shared) rename(name string, to *Shared, as string) error {
 	from, err := s.root.Open(".")
 	if err != nil {
@@ -20,7 +20,7 @@ func (s *Shared) rename(name string, to *Shared, as string) error {
 	}
 	defer dest.Close()
 	err = unix.Renameat2(int(from.Fd()), name, int(dest.Fd()), as, unix.RENAME_NOREPLACE)
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) { // some file systems of other computers
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) { // some network file systems
 		return s.replace(name, to, as)
 	}
 	if err != nil {

@@ -9,21 +9,20 @@ import (
 	"strings"
 )
 
-// Shared is a folder in which others may put, change, rename and remove things at
-// any moment, and to which we bring and from which we take files all the same. Every
-// name is one element, is looked up in the folder itself and never through a link,
-// whatever the folder's own path has become meanwhile. Methods may be used from any
-// goroutine.
+// Shared is a folder in which others may create, change, rename and remove files at any
+// time, and where we nevertheless put and take files. Every name is a single element,
+// looked up in the open folder and never through a link, wherever the folder's own path may
+// lead meanwhile. Methods are safe for concurrent use.
 type Shared struct {
 	root *os.Root
-	up   *Shared // of which it is a folder, nil for none
+	up   *Shared // its parent; nil if opened by path
 	name string
 }
 
-// ErrChanged: a file is not the one any more that it was.
+// ErrChanged means that a file is no longer the one it was.
 var ErrChanged = errors.New("the file was replaced or changed meanwhile")
 
-// OpenShared opens a folder by its path. Its Close lets go of it.
+// OpenShared opens a folder by its path.
 func OpenShared(path string) (*Shared, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
@@ -32,19 +31,19 @@ func OpenShared(path string) (*Shared, error) {
 	return &Shared{root: root}, nil
 }
 
-// Close lets go of the folder. Those that Folder gave stay open.
+// Close closes the folder. Those returned by Folder stay open.
 func (s *Shared) Close() error { return s.root.Close() }
 
-// Path is how the folder was opened.
+// Path returns the path with which the folder was opened.
 func (s *Shared) Path() string { return s.root.Name() }
 
-// Root is the open folder, for what the methods do not do. Close closes it.
+// Root returns the open folder, for what the methods cannot do. Close closes it.
 func (s *Shared) Root() *os.Root { return s.root }
 
-// List gives what lies in the folder at this moment, by name.
+// List returns the folder's current entries, sorted by name.
 func (s *Shared) List() ([]fs.DirEntry, error) { return fs.ReadDir(s.root.FS(), ".") }
 
-// Lstat tells of a name, a link itself and not where it leads.
+// Lstat returns the info of a file, or of a link itself.
 func (s *Shared) Lstat(name string) (fs.FileInfo, error) {
 	if err := single(name); err != nil {
 		return nil, err
@@ -52,8 +51,8 @@ func (s *Shared) Lstat(name string) (fs.FileInfo, error) {
 	return s.root.Lstat(name)
 }
 
-// Open opens a regular file for reading, and tells of what is open. Links, pipes
-// and further names of a file of our own are an *Error.
+// Open opens a regular file for reading and returns the info of the open file. For a link,
+// a pipe or another hard link to our own files, it returns an *Error.
 func (s *Shared) Open(name string) (*os.File, fs.FileInfo, error) {
 	if err := single(name); err != nil {
 		return nil, nil, err
@@ -71,7 +70,7 @@ func (s *Shared) Open(name string) (*os.File, fs.FileInfo, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !os.SameFile(there, info) {
-		err = ErrChanged // or it was opened through a link put there in between
+		err = ErrChanged // or a link put there in between was followed
 	}
 	if why := Why(""); err == nil {
 		if why = unfit(info); why != "" {
@@ -84,8 +83,8 @@ func (s *Shared) Open(name string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// Create makes a file that is not there yet, whatever kind of thing or link has
-// the name (fs.ErrExist), and opens it for reading and writing.
+// Create creates a file and opens it for reading and writing. If anything, even a link, has
+// that name, it returns fs.ErrExist.
 func (s *Shared) Create(name string, mode fs.FileMode) (*os.File, error) {
 	if err := single(name); err != nil {
 		return nil, err
@@ -93,9 +92,8 @@ func (s *Shared) Create(name string, mode fs.FileMode) (*os.File, error) {
 	return s.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 }
 
-// Folder opens a folder in it that is ours and that nobody else may write, and
-// makes it with mode if it is missing. One that somebody else made, or a link, is an
-// *Error.
+// Folder opens a subfolder that is ours and that nobody else may write; if missing, it is
+// created with mode. For a link, or if somebody else made it, it returns an *Error.
 func (s *Shared) Folder(name string, mode fs.FileMode) (*Shared, error) {
 	if err := single(name); err != nil {
 		return nil, err
@@ -124,7 +122,7 @@ func (s *Shared) Folder(name string, mode fs.FileMode) (*Shared, error) {
 	return sub, nil
 }
 
-// ours judges a folder that is open, and gives one that was just made its mode.
+// ours checks an open folder, and sets the mode of a new one.
 func (s *Shared) ours(path string, there fs.FileInfo, made bool, mode fs.FileMode) error {
 	f, err := s.root.Open(".")
 	if err != nil {
@@ -149,10 +147,9 @@ func (s *Shared) ours(path string, there fs.FileInfo, made bool, mode fs.FileMod
 	return nil
 }
 
-// Move takes the file that was opened as was from its name into a folder of ours
-// (Folder) under a name that is not taken there (fs.ErrExist). If something else
-// has the name by now, or the file has changed, that is put back, and the error is
-// ErrChanged.
+// Move moves the file that was opened as was into a folder of ours (Folder), under a name
+// not yet in use there (fs.ErrExist). If something else has its name by now, or the file
+// has changed, that is moved back, and the error is ErrChanged.
 func (s *Shared) Move(name string, was fs.FileInfo, to *Shared, as string) error {
 	if err := errors.Join(single(name), single(as)); err != nil {
 		return err
@@ -174,13 +171,13 @@ func (s *Shared) Move(name string, was fs.FileInfo, to *Shared, as string) error
 	return errors.Join(ErrChanged, err)
 }
 
-// Same reports whether two looks saw one file, and it had not changed between.
+// Same reports whether two infos are of the same file, unchanged in between.
 func Same(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// replace is rename where the system cannot leave alone what has the new name: the
-// name is taken first.
+// replace is rename where the system cannot refuse to replace a file: it reserves
+// the new name first.
 func (s *Shared) replace(name string, to *Shared, as string) error {
 	f, err := to.Create(as, 0o600)
 	if err != nil {
@@ -200,7 +197,7 @@ func (s *Shared) replace(name string, to *Shared, as string) error {
 	return nil
 }
 
-// single refuses everything but the name of one thing in a folder.
+// single returns an error for everything but a single file name.
 func single(name string) error {
 	if name == "." || name == ".." || filepath.Base(name) != name || !filepath.IsLocal(name) {
 		return fmt.Errorf("%q: %w", name, fs.ErrInvalid)

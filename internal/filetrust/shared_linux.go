@@ -6,11 +6,11 @@ import (
 	"syscall"
 )
 
-// nonBlocking keeps a pipe that was put there from holding us up.
+// nonBlocking prevents blocking on a planted pipe.
 const nonBlocking = syscall.O_NONBLOCK
 
-// unfit says why something is no file that somebody put there: a second name of a
-// file of our own would have us take what lies elsewhere.
+// unfit returns why something is not a file that somebody put there: moving another hard
+// link to one of our own files would affect that file.
 func unfit(info fs.FileInfo) Why {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	switch {

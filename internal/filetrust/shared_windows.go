@@ -17,6 +17,6 @@ func unfit(info fs.FileInfo) Why {
 	return ""
 }
 
-// insideShared: a folder takes over the rights of the one it lies in, in which
-// others may write. What they cannot do is make it lead elsewhere.
+// insideShared accepts every folder: it inherits the rights of its parent, which others may
+// write. What they cannot do is make it lead elsewhere.
 func insideShared(*os.File, string) error { return nil }

@@ -9,12 +9,12 @@ import (
 	"wiebelt/internal/core/private"
 )
 
-// Values is what is filled in on this computer. It holds tokens: show it to the
-// user alone and write it nowhere.
+// Values are the values of this computer to fill in. They include tokens: show them only to
+// the user and write them nowhere.
 type Values struct {
 	private.Data
 	Exe         string // our program
-	Ring        string // the program that phones start at a call
+	Ring        string // the program that phones run at a call
 	Profile     string // the folder given with --profile; "" as a rule
 	Settings    string // the user's settings file
 	Port        int    // of the listener
@@ -22,30 +22,29 @@ type Values struct {
 	SocketToken string // opens the WebSocket
 }
 
-// hidden stands where a token is not shown.
+// hidden replaces a token that is not shown.
 const hidden = "••••••••••••"
 
-// Masked is v without its tokens, to look at.
+// Masked returns v without its tokens, for display.
 func (v Values) Masked() Values {
 	v.PathToken, v.SocketToken = hidden, hidden
 	return v
 }
 
-// What can keep a block from working on this computer.
+// Why a block cannot work on this computer.
 var (
-	// ErrSpace: a path has a space, and this phone divides there.
+	// ErrSpace: a path contains a space, at which this phone splits.
 	ErrSpace = errors.New("a path holds a space, which this phone cannot take")
-	// ErrLong: a value is longer than this phone keeps.
+	// ErrLong: a value is longer than this phone stores.
 	ErrLong = errors.New("a line is longer than this phone keeps")
-	// ErrPath: a path has a character that no command line can hold in quotes.
+	// ErrPath: a path contains a character that cannot be quoted in a command line.
 	ErrPath = errors.New("a path holds a character that cannot stand in a command line")
 )
 
-// maxMicroSIP is the longest value that MicroSIP reads from its file, in
-// characters.
+// maxMicroSIP is the longest value that MicroSIP reads from its file, in characters.
 const maxMicroSIP = 255
 
-// places are what can be filled in.
+// places has every place that can be filled in.
 var places = map[string]func(Values) string{
 	"exe":          func(v Values) string { return v.Exe },
 	"ring":         func(v Values) string { return v.Ring },
@@ -57,7 +56,7 @@ var places = map[string]func(Values) string{
 	"profile_bare": func(v Values) string { return v.profile("") }, // for phones that know no quotes
 }
 
-// profile is an argument with a space in front of it, only where there is a profile.
+// profile returns the argument with a leading space; "" without a profile.
 func (v Values) profile(quote string) string {
 	if v.Profile == "" {
 		return ""
@@ -65,7 +64,7 @@ func (v Values) profile(quote string) string {
 	return " --profile " + quote + v.Profile + quote
 }
 
-// path is the one in a place that a phone could misread, "" for none.
+// path returns the path in a place that a phone could misread; "" if there is none.
 func (v Values) path(place string) string {
 	switch place {
 	case "exe":
@@ -80,7 +79,7 @@ func (v Values) path(place string) string {
 
 var placeForm = lazyregexp.New(`\{\{([^{}]*)\}\}`)
 
-// placesIn gives the names of the places of a text, anything in double braces.
+// placesIn returns the names of all places in a text: anything in double braces.
 func placesIn(s string) []string {
 	var all []string
 	for _, m := range placeForm().FindAllStringSubmatch(s, -1) {
@@ -89,23 +88,23 @@ func placesIn(s string) []string {
 	return all
 }
 
-// Secret reports whether the block shows a token.
+// Secret reports whether the block contains a token.
 func (b Block) Secret() bool { return strings.Contains(b.Text, "_token}}") }
 
-// Needs tells what must be on for the block to work: the listener, and its plain
-// HTTP.
+// Needs reports what must be enabled for the block to work: the listener,
+// and its plain HTTP.
 func (b Block) Needs() (listener, http bool) {
 	http = strings.Contains(b.Text, "{{path_token}}")
 	return http || strings.Contains(b.Text, "{{port}}") || b.Secret(), http
 }
 
-// In fills the places of a step or a caption.
+// In fills in the places of a step or a caption.
 func (v Values) In(s string) string {
 	return placeForm().ReplaceAllStringFunc(s, func(p string) string { return places[p[2:len(p)-2]](v) })
 }
 
-// Fill gives the text to paste. The error is one of ErrSpace, ErrLong and
-// ErrPath; it holds nothing of v.
+// Fill returns the text to paste. The error is ErrSpace, ErrLong or ErrPath, and
+// contains nothing of v.
 func (b Block) Fill(v Values) (string, error) {
 	for _, name := range placesIn(b.Text) {
 		switch path := v.path(name); {

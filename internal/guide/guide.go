@@ -36,56 +36,56 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Group is where a recipe stands in the list.
+// Group is a section of the list of recipes.
 type Group string
 
 // The groups.
 const (
 	Phone Group = "phone" // a product
-	Any   Group = "any"   // a kind of phone, for those that have no page
+	Any   Group = "any"   // a kind of phone, for those without a page
 )
 
-// Reports is what a phone tells of a call when it is set as the recipe says.
+// Reports is what a phone reports about a call when configured as in the recipe.
 type Reports string
 
 // What phones report.
 const (
-	RingOnly   Reports = "ring" // one moment of the call only
-	RingAndEnd Reports = "end"  // that it rings and that it is over
+	RingOnly   Reports = "ring" // only one moment of the call
+	RingAndEnd Reports = "end"  // ringing and over
 	AllStates  Reports = "all"  // ringing, answered and over
 )
 
-// Transfers says whether the phone reports that a call was passed on.
+// Transfers is whether the phone reports that a call was passed on.
 type Transfers string
 
-// Whether transfers are told.
+// Whether transfers are reported.
 const (
 	TransfersYes     Transfers = "yes"
 	TransfersNo      Transfers = "no"
 	TransfersUnknown Transfers = "unknown"
 )
 
-// Verified is how far a recipe was verified, the best first.
+// Verified is how a recipe was verified, best first.
 type Verified string
 
 // How recipes were verified.
 const (
 	VerifiedRun    Verified = "run"    // with the real program
-	VerifiedSource Verified = "source" // read in its source, or the vendor's own sample
-	VerifiedVendor Verified = "vendor" // read in the vendor's documentation
-	VerifiedOthers Verified = "others" // only what other users and programs do
+	VerifiedSource Verified = "source" // in its source, or the vendor's own sample
+	VerifiedVendor Verified = "vendor" // in the vendor's documentation
+	VerifiedOthers Verified = "others" // only in what other users and programs do
 	VerifiedNone   Verified = "none"
 )
 
-// Recipe is a page in one language. It is never changed.
+// Recipe is a page in one language. It is immutable.
 type Recipe struct {
-	ID       string // of the file name
+	ID       string // from the file name
 	Title    string
 	Group    Group
 	Reports  Reports
 	Transfer Transfers
 	Verified Verified
-	// Sentences to go with the three above; only the last is always there.
+	// Sentences that go with the three fields above; only the last is always set.
 	ReportsNote, TransferNote, VerifiedNote string
 	Parts                                   []Part
 }
@@ -97,22 +97,22 @@ type Part struct {
 	Block *Block // else nil
 }
 
-// Kind says what a block is, and by that how it is checked.
+// Kind is the type of a block, which determines how it is checked.
 type Kind string
 
 // The kinds of blocks.
 const (
-	URL       Kind = "url"       // an address on our listener, a line each
+	URL       Kind = "url"       // addresses on our listener, one per line
 	Link      Kind = "link"      // a wiebelt: link
 	Run       Kind = "run"       // a command line that the phone runs
 	Program   Kind = "program"   // the path of our program alone
-	Arguments Kind = "arguments" // what stands behind the program
-	MicroSIP  Kind = "microsip"  // key=command line, as MicroSIP takes them
-	Twinkle   Kind = "twinkle"   // key=command line, split at white space only
+	Arguments Kind = "arguments" // what follows the program
+	MicroSIP  Kind = "microsip"  // key=command line, in MicroSIP's syntax
+	Twinkle   Kind = "twinkle"   // key=command line, split only at white space
 	ActionURL Kind = "actionurl" // [event] and number=address
 	Settings  Kind = "settings"  // for our settings file
-	Message   Kind = "message"   // one message on the WebSocket, a line each
-	Command   Kind = "command"   // something a person types
+	Message   Kind = "message"   // one message on the WebSocket per line
+	Command   Kind = "command"   // something to type
 	Text      Kind = "text"      // for another program's settings
 )
 
@@ -125,7 +125,7 @@ type Block struct {
 	Text    string // with places
 }
 
-// Blocks gives the blocks of a recipe in their order.
+// Blocks returns the blocks of a recipe in order.
 func (r Recipe) Blocks() []Block {
 	var all []Block
 	for _, p := range r.Parts {
@@ -167,7 +167,7 @@ var recipes = sync.OnceValues(func() (map[text.Language][]Recipe, error) {
 	return all, err
 })
 
-// All gives the recipes in a language: phones by name, then the kinds of phones.
+// All returns the recipes in a language: phones sorted by name, then the kinds of phones.
 func All(l text.Language) []Recipe {
 	all, err := recipes()
 	if err != nil {
@@ -176,7 +176,7 @@ func All(l text.Language) []Recipe {
 	return slices.Clone(all[l])
 }
 
-// Near gives the ids of recipes that a mistyped name may mean.
+// Near returns the ids of recipes that a mistyped name may mean.
 func Near(l text.Language, name string) (ids []string) {
 	name = strings.ToLower(strings.TrimSpace(name))
 	if len(name) < 2 {
@@ -190,7 +190,7 @@ func Near(l text.Language, name string) (ids []string) {
 	return ids
 }
 
-// Find gives the recipe with an id.
+// Find returns the recipe with an id.
 func Find(l text.Language, id string) (Recipe, bool) {
 	all := All(l)
 	i := slices.IndexFunc(all, func(r Recipe) bool { return r.ID == strings.ToLower(id) })

@@ -17,8 +17,8 @@ type HelpPage struct {
 	Text  string // Markdown below the title: headings of level 2, lists, code, quotes
 }
 
-// adminFrom is the number from which pages are for administrators, messages
-// apart, which people send too.
+// adminFrom is the number from which pages are for administrators, except "messages",
+// which users send too.
 const adminFrom = "50"
 
 var help = map[text.Language]func() []HelpPage{
@@ -26,8 +26,8 @@ var help = map[text.Language]func() []HelpPage{
 	text.English: sync.OnceValue(func() []HelpPage { return readHelp(text.English) }),
 }
 
-// Help gives the pages in their order: those for everybody, then those for
-// administrators. Shared and read-only.
+// Help returns the pages in order: those for everybody, then those for administrators. The
+// slice is shared and read-only.
 func Help(l text.Language) []HelpPage {
 	if pages, ok := help[l]; ok {
 		return pages()
@@ -50,7 +50,7 @@ func readHelp(l text.Language) []HelpPage {
 		p := HelpPage{ID: id, Title: strings.TrimPrefix(title, "# "), Text: strings.TrimSpace(body)}
 		p.Admin = number >= adminFrom && id != "messages"
 		if p.Admin {
-			if _, rest, ok := strings.Cut(p.Title, ": "); ok { // the list says for whom
+			if _, rest, ok := strings.Cut(p.Title, ": "); ok { // the list shows for whom
 				p.Title = strings.ToUpper(rest[:1]) + rest[1:]
 			}
 			admins = append(admins, p)

@@ -6,7 +6,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Tell says in language l what the phone reports of a call.
+// Tell says in language l what the phone reports about a call.
 func (r Recipe) Tell(l text.Language) string {
 	k := map[Reports]text.Key{RingOnly: text.RecipesRingOnly, RingAndEnd: text.RecipesRingAndEnd, AllStates: text.RecipesAllStates}[r.Reports]
 	return sentences(l.T(k), r.ReportsNote)
@@ -27,7 +27,7 @@ func sentences(first, second string) string {
 	return first + " " + second
 }
 
-// Why says in language l what Fill's error means and what to do.
+// Why explains an error of Fill in language l, and what to do about it.
 func Why(l text.Language, err error) string {
 	switch {
 	case errors.Is(err, ErrSpace):

@@ -4,12 +4,12 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Delivery is what is known of the outbox.
+// Delivery is what is known about the outbox.
 type Delivery struct {
-	Held      string // reason of package outbox why nothing is sent until somebody acts
-	Trouble   string // kind of trouble with the disk
-	Uncertain int    // messages that a person has to decide about
-	Lost      int    // files that went with the folder of the outbox, which somebody removed
+	Held      string // reason (of package outbox) why nothing is sent until somebody acts
+	Trouble   string // kind of disk trouble
+	Uncertain int    // messages that somebody has to decide about
+	Lost      int    // files lost when somebody removed the outbox folder
 }
 
 // deliveries adds to the report what somebody has to do about deliveries.

@@ -2,33 +2,33 @@ package health
 
 import "time"
 
-// Expiring is how far away the day is on which the hub's secret expires.
+// Expiring says how close the expiry of the hub's secret is.
 type Expiring uint8
 
-// The stages. Only the last two are worth a warning, and only to administrators:
-// doctor, settings window and the system's log. Cards and tray never mention it.
+// The stages. Only the last two deserve a warning, and only to administrators: in the
+// doctor, the settings window and the system's log. Cards and tray never mention it.
 const (
-	ExpiryUnknown Expiring = iota // nobody said when
+	ExpiryUnknown Expiring = iota // no date is set
 	ExpiryFar
-	ExpirySoon // within ExpiryWarning days, that day included
+	ExpirySoon // within ExpiryWarning days, inclusive
 	ExpiryPast
 )
 
-// ExpiryWarning is from how many days before on administrators are warned.
+// ExpiryWarning is how many days in advance administrators are warned.
 const ExpiryWarning = 30
 
-// ExpiryMessage marks the line about it in the program's log, once a day, as the
-// field "id". Administrators filter by it: it never changes.
+// ExpiryMessage is the field "id" of the daily line about it in the program's log.
+// Administrators filter by it: it never changes.
 const ExpiryMessage = "secret-expires"
 
-// Expiry judges hub.secret_expires, of which only the day counts; the zero time
-// is not set. days is how many days are left, 0 on the day itself and negative
-// afterwards, by the calendar of now's location.
+// Expiry evaluates hub.secret_expires, of which only the day counts; the zero time
+// means not set. days is how many days are left, 0 on the day itself and negative
+// afterwards, in now's location.
 func Expiry(now, expires time.Time) (e Expiring, days int) {
 	if expires.IsZero() {
 		return ExpiryUnknown, 0
 	}
-	day := func(t time.Time) time.Time { // days of UTC all have 24 hours
+	day := func(t time.Time) time.Time { // days in UTC always have 24 hours
 		y, m, d := t.Date()
 		return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 	}

@@ -1,8 +1,8 @@
-// Package health decides how things are and says it in one plain sentence: the
-// tray's icon, the first line of its menu, and the line in the calls window.
-// It judges facts that were seen – heartbeats, the last real call, the last real lookup –
-// and never a socket that happens to be open. A source without a heartbeat is
-// never called connected: the sentence gives the last proof instead.
+// Package health determines the program's state and describes it in one plain sentence:
+// for the tray's icon, the first line of its menu, and the line in the calls window. It
+// evaluates observed facts – heartbeats, the last real call, the last real lookup – and
+// never a socket that happens to be open. A source without a heartbeat is never called
+// connected: the sentence gives the last evidence instead.
 //
 // Everything here is a pure function of its arguments.
 package health
@@ -17,86 +17,86 @@ import (
 	"wiebelt/internal/text"
 )
 
-// State is how things are, in the words of the tray's icon.
+// State is the overall state, as shown by the tray's icon.
 type State uint8
 
-// The states, the one that matters least first.
+// The states, by increasing severity.
 const (
 	Ready State = iota
-	Doubt       // nothing is known to be wrong, but no call came where some should
+	Doubt       // no known fault, but no call came when some should have
 	HubGone
 	LinkLost
 	CredentialsRefused
 	NotSetUp
-	Paused // by the user; stands before everything else
+	Paused // by the user; takes precedence over everything else
 )
 
-// Phase is what is known of a source. Only links to phones have a heartbeat.
+// Phase is the state of a source. Only links to phones have a heartbeat.
 type Phase uint8
 
 // The phases.
 const (
-	Unwatched Phase = iota // nothing is known: the listener, wiebelt: links, commands
+	Unwatched Phase = iota // unknown: the listener, wiebelt: links, commands
 	Up
-	Down       // not connected; tries again
+	Down       // not connected; retries
 	Kicked     // another program has the phone's only place
-	Refused    // the phone does not let us in
-	Incomplete // cannot be tried: something is not set, such as the extension
+	Refused    // the phone rejects us
+	Incomplete // cannot connect: something is not set, such as the extension
 
-	// The office's relay is connected, and something behind it does not work.
-	NoStorage  // it cannot keep what it has to
-	NoExchange // it does not hear the exchange
+	// The office's relay is connected, but something behind it does not work.
+	NoStorage  // it cannot store its data
+	NoExchange // it is not connected to the exchange
 	NoHub      // the hub does not answer it
 )
 
-// Stands reports whether the source is connected, whatever is behind it.
+// Stands reports whether the source is connected, regardless of what is behind it.
 func (p Phase) Stands() bool { return p == Up || p == NoStorage || p == NoExchange || p == NoHub }
 
-// Source is a source of calls that is set up.
+// Source is a configured source of calls.
 type Source struct {
 	Kind  string // of call.Source
 	Name  string // what people call it, "" for its kind's name
 	Phase Phase
-	Admin bool // not connected, and staff can do nothing about it
-	// Behind is since when something behind a relay does not work.
+	Admin bool // not connected, and only an administrator can fix it
+	// Behind is since when something behind a relay has not worked.
 	Behind time.Time
 }
 
-// Registration is something outside our files that calls or log-ons depend on.
+// Registration is something outside our files that calls or the start at log-on depend on.
 type Registration string
 
-// The registrations that are read again every hour.
+// The registrations that are checked every hour.
 const (
 	Scheme    Registration = "scheme"    // wiebelt: links open this program
 	Autostart Registration = "autostart" // started at log-on
 	MicroSIP  Registration = "microsip"  // MicroSIP's ini runs this program
 )
 
-// Call is a call that really came.
+// Call is a call that was really received.
 type Call struct {
 	At   time.Time
 	Kind string // of call.Source
 }
 
-// Facts is what is known.
+// Facts is the input of Assess.
 type Facts struct {
 	SetUp  bool // address, client and the rest are there
 	Lookup struct {
-		At      time.Time // of the last answer or failure, zero if there was none
+		At      time.Time // of the last answer or failure; zero if there was none
 		Failure contact.Failure
 	}
-	// SecretMissing says that the secret is not there or cannot be read; known
+	// SecretMissing means that the secret does not exist or cannot be read; known
 	// before the first call.
 	SecretMissing bool
-	PortTaken     int  // a port that another program has, 0 if ours listens
-	NoTokens      bool // the listener does not run: its tokens cannot be read
+	PortTaken     int  // the port that another program uses; 0 if ours listens
+	NoTokens      bool // the listener is not running: its tokens cannot be read
 	Sources       []Source
 	Last          *Call
-	// Usual is how many calls the last working day had; Opened is when this
+	// Usual is the number of calls on the last working day; Opened is when this
 	// program was started.
 	Usual    int
 	Opened   time.Time
-	Lost     []Registration // were there and are not ours any more
+	Lost     []Registration // existed and are no longer ours
 	Paused   time.Time      // until then; zero for not paused
 	Delivery Delivery
 	Hiding   Hiding
@@ -104,37 +104,37 @@ type Facts struct {
 	Hotkeys  []HotkeyTrouble // in the order of their settings
 }
 
-// Hiding is why cards show less than usual, or nothing, at this moment.
+// Hiding is why cards currently show less than usual, or nothing.
 type Hiding string
 
-// The reasons. The tray always says them.
+// The reasons. The tray always shows them.
 const (
 	HidingNot        Hiding = ""
 	HidingLocked     Hiding = "locked"            // the screen is locked
-	HidingQuiet      Hiding = "quiet"             // the desktop is asked for quiet: no cards
-	HidingPresenting Hiding = "presenting"        // something fills the screen: no cards
+	HidingQuiet      Hiding = "quiet"             // the desktop is set to do not disturb: no cards
+	HidingPresenting Hiding = "presenting"        // a full-screen window is open: no cards
 	NumberQuiet      Hiding = "number.quiet"      // … the number only
 	NumberPresenting Hiding = "number.presenting" // … the number only
 )
 
-// Report is the outcome.
+// Report is the result.
 type Report struct {
 	State    State
-	Sentence string // what is wrong and what to do, or the last proof
-	// Repair are the registrations that can be offered for repair.
+	Sentence string // what is wrong and what to do, or the last evidence
+	// Repair lists the registrations that can be repaired.
 	Repair []Registration
 }
 
-// Times of doubt: a PC with more than quietFor working hours without a call,
-// that had more than usualCalls on its last working day.
+// Limits for doubt: a PC is in doubt after more than quietFor working hours without a call
+// if it had more than usualCalls on its last working day.
 const (
 	usualCalls = 5
 	quietFor   = 2 * time.Hour
-	dayBegins  = 9  // o'clock; working hours are counted from here …
-	dayEnds    = 17 // … to here, Monday to Friday
+	dayBegins  = 9  // o'clock; working hours begin here …
+	dayEnds    = 17 // … and end here, Monday to Friday
 )
 
-// Assess judges. support is who helps, "" for "your administrator".
+// Assess determines the state. support is whom to contact; "" means "your administrator".
 func Assess(f Facts, l text.Language, support string, now time.Time) Report {
 	r := assess(f, l, support, now)
 	r.deliveries(f.Delivery, l, support)
@@ -172,11 +172,11 @@ func assess(f Facts, l text.Language, support string, now time.Time) Report {
 	return j.say(Ready, text.StatusReadyNone)
 }
 
-// judge is what the parts of assess share.
+// judge holds what the parts of assess share.
 type judge struct {
 	Facts
 	l     text.Language
-	admin string // who helps
+	admin string // whom to contact
 	now   time.Time
 }
 
@@ -184,8 +184,7 @@ func (j judge) say(s State, key text.Key, args ...any) Report {
 	return Report{s, j.l.T(key, args...), j.Lost}
 }
 
-// setup is what keeps all calls or all lookups from working until somebody sets
-// something.
+// setup reports what prevents all calls or all lookups until somebody configures something.
 func (j judge) setup() (r Report, wrong bool) {
 	switch {
 	case !j.SetUp:
@@ -197,7 +196,7 @@ func (j judge) setup() (r Report, wrong bool) {
 	case j.Lookup.Failure == contact.ScopeRefused:
 		return j.say(CredentialsRefused, text.StatusScope, j.admin), true
 	case j.Lookup.Failure == contact.SecretNoRight:
-		r, _ = j.hub() // the same words; nothing is wrong with the hub
+		r, _ = j.hub() // same words, but the hub itself works
 		r.State = NotSetUp
 		return r, true
 	case j.PortTaken > 0:
@@ -208,11 +207,11 @@ func (j judge) setup() (r Report, wrong bool) {
 	return r, false
 }
 
-// relayStates are the phases in which the office's relay does not serve us.
+// relayStates has the phases in which the office's relay does not serve us.
 var relayStates = map[Phase]text.Key{Down: text.StatusRelayDown, Refused: text.StatusRelayRefused, Incomplete: text.StatusRelayIncomplete,
 	NoStorage: text.StatusRelayStorage, NoExchange: text.StatusRelayExchange, NoHub: text.StatusRelayHub}
 
-// sources says which source is not connected.
+// sources reports a source that is not connected.
 func (j judge) sources() (r Report, wrong bool) {
 	for _, w := range j.Sources {
 		key, args := text.Key(""), []any{name(w, j.l), j.admin}
@@ -244,7 +243,7 @@ func (j judge) sources() (r Report, wrong bool) {
 	return r, false
 }
 
-// hub says when a lookup failed, why, and what happens or whom to tell.
+// hub reports when and why a lookup failed, and what happens or whom to tell.
 func (j judge) hub() (r Report, wrong bool) {
 	failure := j.Lookup.Failure
 	if failure == "" || failure == contact.NeverRang {
@@ -257,8 +256,7 @@ func (j judge) hub() (r Report, wrong bool) {
 	return j.say(HubGone, text.StatusHub, j.l.InWeek(j.Lookup.At, j.now), j.l.T(text.Failure(string(failure))), tail), true
 }
 
-// forAdmin reports whether a failure stays until somebody does something about
-// it that staff cannot do.
+// forAdmin reports whether a failure lasts until an administrator acts.
 func forAdmin(f contact.Failure) bool {
 	return !slices.Contains([]contact.Failure{contact.NoNetwork, contact.ConnectionRefused, contact.HubError, contact.HubSlow, contact.ClockWrong}, f)
 }

@@ -8,9 +8,8 @@ func (f Facts) quiet(now time.Time) bool {
 	return !from.IsZero() && now.After(from)
 }
 
-// DoubtFrom is the moment after which the silence is strange if no call comes
-// before, zero where few calls are usual. Whoever shows the state looks again
-// then.
+// DoubtFrom returns when the silence becomes suspicious if no call comes before; zero if
+// few calls are usual. Whatever shows the state must reassess it then.
 func (f Facts) DoubtFrom() time.Time {
 	if f.Usual <= usualCalls {
 		return time.Time{}
@@ -22,8 +21,7 @@ func (f Facts) DoubtFrom() time.Time {
 	return worked(since, quietFor)
 }
 
-// worked is the moment at which, from a moment on, so much working time has gone
-// by.
+// worked returns the time by which so much working time has passed since from.
 func worked(from time.Time, long time.Duration) time.Time {
 	from = from.Local()
 	for day := from; ; day = midnight(day).AddDate(0, 0, 1) {
@@ -41,14 +39,14 @@ func worked(from time.Time, long time.Duration) time.Time {
 	}
 }
 
-// hours are the working hours of a day; works is false at the weekend.
+// hours returns the working hours of a day; works is false at weekends.
 func hours(day time.Time) (begin, end time.Time, works bool) {
 	y, m, d := day.Date()
 	begin, end = time.Date(y, m, d, dayBegins, 0, 0, 0, time.Local), time.Date(y, m, d, dayEnds, 0, 0, 0, time.Local)
 	return begin, end, Workday(day)
 }
 
-// Workday reports whether people work on that day in local time.
+// Workday reports whether the day is a working day in local time.
 func Workday(day time.Time) bool {
 	wd := day.Local().Weekday()
 	return wd != time.Saturday && wd != time.Sunday

@@ -7,35 +7,35 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Cards is what calls are shown with.
+// Cards is how calls are shown.
 type Cards string
 
 // The kinds.
 const (
-	CardsWindows       Cards = ""        // windows of our own
-	CardsNotifications Cards = "notices" // notifications: the desktop takes no such windows
-	CardsNone          Cards = "none"    // not even those
+	CardsWindows       Cards = ""        // our own windows
+	CardsNotifications Cards = "notices" // notifications: the desktop does not support such windows
+	CardsNone          Cards = "none"    // not even notifications
 )
 
-// Hotkey is why keys that concern cards do not work.
+// Hotkey is why a hotkey for cards does not work.
 type Hotkey string
 
 // The reasons.
 const (
-	HotkeyWorks       Hotkey = "" // it does, or none is wanted
+	HotkeyWorks       Hotkey = "" // it works, or none is set
 	HotkeyTaken       Hotkey = "taken"
 	HotkeyUnsupported Hotkey = "unsupported"
-	HotkeyWrong       Hotkey = "wrong" // no such keys
+	HotkeyWrong       Hotkey = "wrong" // invalid keys
 )
 
 // HotkeyTrouble is a hotkey that does not work.
 type HotkeyTrouble struct {
 	Setting string // its key
-	Keys    string // as the settings name them
+	Keys    string // as in the settings
 	Why     Hotkey
 }
 
-// SetHotkey notes how the hotkey of a setting is doing.
+// SetHotkey records the state of a setting's hotkey.
 func (f *Facts) SetHotkey(setting, keys string, why Hotkey) {
 	all := slices.DeleteFunc(slices.Clone(f.Hotkeys), func(t HotkeyTrouble) bool { return t.Setting == setting })
 	if why != HotkeyWorks {
@@ -45,7 +45,7 @@ func (f *Facts) SetHotkey(setting, keys string, why Hotkey) {
 	f.Hotkeys = all
 }
 
-// HotkeyReasons is why hotkeys do not work, by their settings; nil if all do.
+// HotkeyReasons returns why hotkeys do not work, by setting; nil if all do.
 func (f *Facts) HotkeyReasons() map[string]string {
 	if len(f.Hotkeys) == 0 {
 		return nil
@@ -57,8 +57,8 @@ func (f *Facts) HotkeyReasons() map[string]string {
 	return all
 }
 
-// aside is what the sentence says besides the state: that calls are shown in
-// another way than usual, and that the keys do not work.
+// aside adds to the sentence what the state does not cover: that calls are shown
+// differently than usual, and that hotkeys do not work.
 func (f *Facts) aside(r *Report, l text.Language) {
 	if r.State == Paused {
 		return
@@ -68,9 +68,9 @@ func (f *Facts) aside(r *Report, l text.Language) {
 	}
 	if f.Cards != CardsWindows {
 		r.Sentence += " " + l.T(text.Cards(string(f.Cards)))
-		return // without cards there is nothing to bring the keyboard to
+		return // without cards there is nothing to focus
 	}
-	if r.State <= Doubt { // what stops calls is said first
+	if r.State <= Doubt { // what prevents calls takes precedence
 		for _, t := range f.Hotkeys {
 			r.Sentence += " " + l.T(text.Hotkey(string(t.Why)), t.Keys)
 		}

@@ -16,14 +16,14 @@ import (
 	"wiebelt/internal/text"
 )
 
-// answerIn is how long a phone's program waits for the running Wiebelt before
-// the call goes into the inbox.
+// answerIn is how long a phone's program waits for the running Wiebelt before the
+// call goes into the inbox.
 const answerIn = 10 * time.Millisecond
 
-// event is a call on its way to the resident: parsed fields, no arguments.
+// event is a call being handed to the resident: parsed fields, no arguments.
 type event struct {
-	// HandOver names this hand-over: a call that reaches us over the socket and
-	// through the inbox too is taken once.
+	// HandOver identifies this hand-over: a call that arrives through both socket
+	// and inbox is taken once.
 	HandOver  string    `json:"hand_over,omitempty"`
 	Kind      string    `json:"way"`
 	State     string    `json:"state"`
@@ -52,9 +52,9 @@ func encodeEvent(e call.Event) event {
 
 var errNotUnderstood = errors.New("call is not understood")
 
-// decodeEvent reads a handed-over call and the name of the hand-over. Only the
-// two ways that hand over may be named, so that nothing can pass for a link's
-// report, and a URL may not say more than package scheme lets it.
+// decodeEvent reads a handed-over call and the hand-over's name. Only the two kinds that
+// hand over are accepted, so that nothing can pass for a link's report, and a URL may
+// contain no more than package scheme allows.
 func decodeEvent(raw []byte) (e call.Event, handOver string, err error) {
 	var in event
 	if err := json.Unmarshal(raw, &in); err != nil {
@@ -67,24 +67,24 @@ func decodeEvent(raw []byte) (e call.Event, handOver string, err error) {
 	e = call.Event{Source: call.Source{Kind: in.Kind, Reports: call.RingOnly}, State: s, Direction: call.ParseDirection(in.Direction),
 		Reason: call.ParseReason(in.Reason), ID: in.ID, Number: in.Number, Name: in.Name, Line: in.Line, Via: in.Via, At: in.At.Local()}
 	if in.Kind == call.KindCommand {
-		e.Source.Reports = reports[in.Reports] // a word that nobody knows is the least
+		e.Source.Reports = reports[in.Reports] // unknown words mean the least
 	}
 	if in.Kind == call.KindURL && (s == call.Ended || in.ID+in.Name+in.Line+in.Via != "") {
 		return call.Event{}, "", errors.New("a link may only say that a number rings or was answered")
 	}
-	// A call cannot come from the future; one that says so would never be late.
+	// A call cannot be from the future; such a one would never count as late.
 	if now := time.Now(); e.At.After(now) {
 		e.At = now
 	}
 	return e.Clean(), in.HandOver, nil
 }
 
-// HandOver gives a call to the running Wiebelt. If nobody answers at once, or
-// Wiebelt is ending, the call is laid into the inbox and start is called to start
-// Wiebelt; one too many is harmless, for it sees that it is not the first. It returns
-//   - nil when the call was taken, or will be by the Wiebelt that start has started;
-//   - ErrNotRunning where start is nil and nobody runs: nothing stays in the inbox;
-//   - ErrWaits with start's error when that failed: the call waits in the inbox;
+// HandOver passes a call to the running Wiebelt. If there is no immediate answer, or
+// Wiebelt is ending, the call is put into the inbox, and start is called to start Wiebelt;
+// an extra one is harmless, since it sees that it is not the first. It returns
+//   - nil if the call was taken, or will be by the Wiebelt that start has started;
+//   - ErrNotRunning if start is nil and none is running: nothing stays in the inbox;
+//   - ErrWaits with start's error if that failed: the call waits in the inbox;
 //   - ErrQuit after the user has quit.
 func HandOver(ctx context.Context, cfg Config, e call.Event, start func() error) error {
 	out := encodeEvent(e)
@@ -119,8 +119,7 @@ func HandOver(ctx context.Context, cfg Config, e call.Event, start func() error)
 	return err
 }
 
-// free reports whether nobody holds the place: no Wiebelt runs, none is coming or
-// going.
+// free reports whether no Wiebelt is running, starting or ending.
 func free(cfg Config) bool {
 	release, err := lock(cfg)
 	if err == nil {
@@ -129,11 +128,10 @@ func free(cfg Config) bool {
 	return !errors.Is(err, ErrRunning)
 }
 
-// taken reports whether somebody takes a call out of the inbox, as long as there
-// is somebody who might.
+// taken reports whether a call is taken from the inbox, waiting while somebody still might.
 func taken(ctx context.Context, file string, cfg Config) bool {
 	for end := time.Now().Add(settleTime); ; {
-		last := free(cfg) || time.Now().After(end) // asked first: it may take the call and go
+		last := free(cfg) || time.Now().After(end) // checked first, since the taker may then end
 		if _, err := os.Lstat(file); errors.Is(err, os.ErrNotExist) {
 			return true
 		}
@@ -143,7 +141,7 @@ func taken(ctx context.Context, file string, cfg Config) bool {
 	}
 }
 
-// deliver hands the call over the socket to one that answers within wait.
+// deliver sends the call over the socket to a resident that answers within wait.
 // ErrNotRunning means that it may have to be delivered in another way.
 func deliver(ctx context.Context, cfg Config, out event, wait time.Duration) error {
 	quick, cancel := context.WithTimeout(ctx, wait)
@@ -152,14 +150,13 @@ func deliver(ctx context.Context, cfg Config, out event, wait time.Duration) err
 	if err != nil {
 		return err
 	}
-	// One that answers too late may have read the call: its name keeps it from being
-	// taken twice.
+	// One that answers too late may have read the call; its name prevents taking it twice.
 	c, _, err := connect(quick, cfg, roleRing, b)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	// It is there and it answers: now it may take the time it needs.
+	// It has answered: now it may take its time.
 	_ = c.c.SetDeadline(time.Now().Add(ringTime))
 	kind, raw, err := c.Receive()
 	switch {
@@ -175,7 +172,7 @@ func deliver(ctx context.Context, cfg Config, out event, wait time.Duration) err
 	return text.Errorf(text.InstanceRefused, call.CleanText(why, 200))
 }
 
-// writeCall puts a call into the inbox, whole or not at all, and returns its file.
+// writeCall writes a call to the inbox, atomically, and returns its file.
 func writeCall(cfg Config, out event) (path string, err error) {
 	dir := inboxDir(cfg)
 	if err := private(cfg); err != nil {
@@ -199,7 +196,7 @@ func writeCall(cfg Config, out event) (path string, err error) {
 	if e2 := f.Close(); err == nil {
 		err = e2
 	}
-	// The name orders calls by the time they came in.
+	// The name orders calls by time of arrival.
 	name := fmt.Sprintf("%020d-%s%s", max(0, out.At.UnixNano()), strings.TrimPrefix(filepath.Base(f.Name()), tempPrefix), callSuffix)
 	path = filepath.Join(dir, name)
 	if err == nil {
@@ -212,9 +209,8 @@ func writeCall(cfg Config, out event) (path string, err error) {
 	return path, nil
 }
 
-// checkSpace returns ErrInboxFull when nothing more may be laid down. Half-written
-// files of programs that were killed, and calls that nobody came for in a day,
-// do not count for long.
+// checkSpace returns ErrInboxFull if the inbox is full. It first removes partial files of
+// killed programs, and calls not collected within a day.
 func checkSpace(dir string) error {
 	files, err := os.ReadDir(dir)
 	if err != nil || len(files) < inboxLimit {

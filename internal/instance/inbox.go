@@ -17,24 +17,23 @@ import (
 	"wiebelt/internal/filetrust"
 )
 
-// retryAfter is when a file is tried again that could not be read or removed, at
-// first; then twice as long, and so on.
+// retryAfter is the first pause before a file that could not be read or removed is
+// retried; it doubles each time.
 const retryAfter = 200 * time.Millisecond
 
 // Names of files in the inbox.
 const (
 	tempPrefix = "new-"  // being written
-	callSuffix = ".call" // whole
+	callSuffix = ".call" // complete
 )
 
 func inboxDir(cfg Config) string { return filepath.Join(cfg.RunDir, "inbox") }
 
-// receiver hands calls to the resident, one at a time and each of them once, by
-// whichever road it came.
+// receiver passes calls to the resident, one at a time and each once, however it arrived.
 type receiver struct {
 	h     Handler
 	mu    sync.Mutex
-	names [256]string // of the newest hand-overs, a ring
+	names [256]string // of the newest hand-overs, a ring buffer
 	next  int
 }
 
@@ -59,27 +58,26 @@ func (r *receiver) take(raw []byte) error {
 	return nil
 }
 
-// inbox takes calls that were laid down while nobody answered.
+// inbox takes calls stored while nobody answered.
 type inbox struct {
 	cfg  Config
 	dir  string
 	t    *receiver
-	file func(path string) ([]byte, error) // readCall, but for tests
-	wake chan struct{}                     // has it read soon
+	file func(path string) ([]byte, error) // readCall, except in tests
+	wake chan struct{}                     // triggers a read
 }
 
 func newInbox(cfg Config, t *receiver) *inbox {
 	return &inbox{cfg: cfg, dir: inboxDir(cfg), t: t, file: readCall, wake: make(chan struct{}, 1)}
 }
 
-// watch reads the inbox at once and whenever a file appears. It is the only
-// reader.
+// watch reads the inbox at once and whenever a file appears. It is the only reader.
 func (b *inbox) watch(ctx context.Context) {
 	var appeared chan fsnotify.Event
 	if w, err := fsnotify.NewWatcher(); err == nil {
 		var reading sync.WaitGroup
-		reading.Go(func() { // on Windows it ends only once they are read
-			for range w.Errors { // more files than the system tells one by one
+		reading.Go(func() { // on Windows the watcher closes only once errors are read
+			for range w.Errors { // more files than can be reported individually
 				wake.Up(b.wake)
 			}
 		})
@@ -120,9 +118,9 @@ func (b *inbox) watch(ctx context.Context) {
 	}
 }
 
-// read takes every call over, oldest first. A file goes only after its call was
-// taken, or when it can never be taken. read returns false if one could not be
-// read now, as while a virus scanner holds it.
+// read takes all calls, oldest first. A file is removed only after its call was taken,
+// or if it never can be. read returns false if one cannot be read now, as while a
+// virus scanner holds it.
 func (b *inbox) read() (all bool) {
 	files, err := os.ReadDir(b.dir) // sorted by name, so by time
 	if err != nil {
@@ -145,7 +143,7 @@ func (b *inbox) read() (all bool) {
 			continue
 		}
 		if errors.Is(err, errLater) {
-			return true // for the next resident
+			return true // left for the next resident
 		}
 		if os.Remove(path) != nil {
 			all = false
@@ -166,9 +164,8 @@ func readCall(path string) ([]byte, error) {
 	return b, err
 }
 
-// ForgetCalls removes calls from the inbox of a resident that does not run: those
-// of which gone says so, those that nobody can read, and what was half written. It
-// returns how many it removed.
+// ForgetCalls removes calls from the inbox while no resident is running: those for which
+// gone returns true, unreadable ones, and partial files. It returns how many it removed.
 func ForgetCalls(cfg Config, gone func(call.Event) bool) (n int, err error) {
 	dir := inboxDir(cfg)
 	files, err := os.ReadDir(dir)

@@ -1,18 +1,17 @@
-// Package instance makes sure that one Wiebelt runs for a user and profile, and
-// carries what other programs of that user have to say to it: calls from
-// "wiebelt ring", the windows' process, commands. A call that "wiebelt ring" hands
-// over while Wiebelt does not run waits in the inbox; what a phone sends over HTTP
-// or WebSocket meanwhile is lost.
+// Package instance ensures that only one Wiebelt runs per user and profile, and carries
+// what that user's other programs send it: calls from "wiebelt ring", the windows' process,
+// commands. A call that "wiebelt ring" hands over while Wiebelt is not running waits in the
+// inbox; what a phone sends over HTTP or WebSocket meanwhile is lost.
 //
-// Who is first is decided by the operating system: an exclusive lock on Unix, a
-// named mutex on Windows, both gone with their process. Talking goes over a Unix
-// socket in a private folder, or a named pipe that only this user may open. The
-// other side is checked to be the same user: on Unix by its credentials; on Windows
-// whoever connects checks whose pipe it is. There a stranger who takes the pipe's name
-// first keeps Wiebelt from starting, and can do nothing more.
+// The operating system decides who is first: an exclusive lock on Unix, a named mutex on
+// Windows, both released with their process. Communication uses a Unix socket in a private
+// folder, or a named pipe that only this user may open. The other side must be the same
+// user: on Unix its credentials are checked; on Windows the connecting side checks whose
+// pipe it is. There a stranger who takes the pipe's name first keeps Wiebelt from starting,
+// but can do nothing more.
 //
-// Goroutines: Serve runs one for accepting, one for the inbox and one for every
-// peer, all ended when it returns.
+// Goroutines: Serve runs one for accepting, one for the inbox and one for every peer,
+// all ended when it returns.
 package instance
 
 import (
@@ -35,44 +34,44 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Limits of what a peer may send.
+// Limits on what a peer may send.
 const (
-	maxLine    = 64 << 10 // bytes of one message
+	maxLine    = 64 << 10 // bytes per message
 	maxPeers   = 32
 	helloTime  = 2 * time.Second // for the first message each way
 	writeTime  = 5 * time.Second
-	ringTime   = time.Second     // for the answer to a ring
-	settleTime = 5 * time.Second // for one that is coming or going
+	ringTime   = time.Second     // for the answer to a call
+	settleTime = 5 * time.Second // for one that is starting or ending
 	inboxLimit = 64              // files
-	inboxSize  = 8 << 10         // bytes of one: a call whose every character is escaped
+	inboxSize  = 8 << 10         // bytes per file: a call with every character escaped
 )
 
 // Roles of a peer.
 const (
-	roleRing    = "ring"    // hands one call over and goes
-	RoleCommand = "command" // asks something and goes
+	roleRing    = "ring"    // hands over one call and leaves
+	RoleCommand = "command" // asks something and leaves
 	RoleWindows = "windows" // the windows' process
-	roleProbe   = "probe"   // asks whether anybody is there
+	roleProbe   = "probe"   // asks whether one is running
 )
 
 var (
-	// ErrRunning: another process is the one.
+	// ErrRunning: another process is already running.
 	ErrRunning = text.Errorf(text.InstanceRunning)
 	// ErrNotRunning: nobody answers.
 	ErrNotRunning = text.Errorf(text.RingNotRunning)
-	// ErrQuit: the user has quit Wiebelt, so nothing starts it again.
+	// ErrQuit: the user has quit Wiebelt, so it is not started again.
 	ErrQuit = text.Errorf(text.RingQuit)
-	// ErrWaits: no Wiebelt could be started; the call lies in the inbox for the next.
+	// ErrWaits: Wiebelt could not be started; the call waits in the inbox.
 	ErrWaits = text.Errorf(text.RingWaits)
-	// ErrInboxFull: nobody reads the inbox.
+	// ErrInboxFull: the inbox is not being read.
 	ErrInboxFull = text.Errorf(text.InstanceInboxFull)
 )
 
-// Config says where to meet and who we are.
+// Config defines where to meet and who we are.
 type Config struct {
-	RunDir  string // private folder of this user and profile, in which the socket lies; it names the pipe on Windows
+	RunDir  string // private folder of this user and profile, with the socket; names the pipe on Windows
 	Version string
-	Build   string // the commit it was built from; doctor tells a window or command of another build
+	Build   string // its commit; doctor reports a window or command of another build
 	Log     *slog.Logger
 }
 
@@ -95,30 +94,29 @@ type Hello struct {
 	Role    string `json:"role"`
 }
 
-// Handler is what the resident does for its peers.
+// Handler is the resident's side of its peers.
 type Handler interface {
-	// Ring takes a call over; one at a time. Its At tells how long it waited in
-	// the inbox. An error means that this resident takes no more calls: the call
-	// waits for the next one.
+	// Ring takes a call; one at a time. Its At shows how long it waited in the inbox. An
+	// error means that this resident takes no more calls: the call waits for the next one.
 	Ring(e call.Event) error
-	// Peer serves a connection of another role until it ends or ctx does; called
-	// from many goroutines. The connection is closed afterwards.
+	// Peer serves a connection of another role until it or ctx ends; it must be safe for
+	// concurrent use. The connection is closed afterwards.
 	Peer(ctx context.Context, hello Hello, c *Conn)
 }
 
-// Instance is the right to be the one. Close gives it up.
+// Instance is the right to be the only one. Close releases it.
 type Instance struct {
 	cfg      Config
 	release  func()
 	listener *listener
 }
 
-// Acquire becomes the one, or returns ErrRunning. Calls are accepted from here
-// on and wait until Serve runs.
+// Acquire becomes the only one, or returns ErrRunning. Connections are accepted from now on
+// and wait until Serve runs.
 //
-// One that holds the place but does not answer is coming or going. It is waited
-// for: calls lie in the inbox for whoever is there in the end, and were both of
-// us to go now, nobody would take them.
+// A process that holds the lock without answering is starting or ending. Acquire
+// waits for it: calls in the inbox are for whoever remains, and if both ended now,
+// nobody would take them.
 func Acquire(cfg Config) (*Instance, error) {
 	if err := private(cfg); err != nil {
 		return nil, err
@@ -137,7 +135,7 @@ func Acquire(cfg Config) (*Instance, error) {
 	l, err := listen(cfg)
 	if err != nil {
 		release()
-		if answers(cfg) { // in another session of Windows, of which the lock does not tell
+		if answers(cfg) { // in another Windows session, which the lock does not cover
 			err = ErrRunning
 		}
 		return nil, err
@@ -145,7 +143,7 @@ func Acquire(cfg Config) (*Instance, error) {
 	return &Instance{cfg: cfg, release: release, listener: l}, nil
 }
 
-// private makes the runtime folder and the inbox, which are for this user alone.
+// private creates the runtime folder and the inbox, accessible to this user only.
 func private(cfg Config) error {
 	return cmp.Or(filetrust.Make(cfg.RunDir, filetrust.Alone), filetrust.Make(inboxDir(cfg), filetrust.Alone))
 }
@@ -161,7 +159,7 @@ func answers(cfg Config) bool {
 	return true
 }
 
-// Close stops accepting and lets another process be the one.
+// Close stops accepting and releases the lock.
 func (i *Instance) Close() error {
 	err := i.listener.Close()
 	i.release()
@@ -224,7 +222,7 @@ func (i *Instance) peer(ctx context.Context, c *Conn, h Handler, calls *receiver
 	switch hello.Role {
 	case roleProbe:
 	case roleRing:
-		if stop() { // what is taken now is also said to be
+		if stop() { // what is taken now is also acknowledged
 			i.ring(c, calls)
 		}
 	default:
@@ -248,9 +246,8 @@ func (i *Instance) ring(c *Conn, calls *receiver) {
 	}
 }
 
-// Conn is a connection between two programs of one user: messages of a kind,
-// one JSON object a line. Send may be called from any goroutine, Receive from
-// one at a time.
+// Conn is a connection between two programs of one user: messages of a kind, one JSON
+// object per line. Send is safe for concurrent use; Receive is not.
 type Conn struct {
 	c  *os.File
 	in *bufio.Reader
@@ -264,7 +261,7 @@ type message struct {
 	Msg  json.RawMessage `json:"msg,omitempty"`
 }
 
-// Send sends a message. A peer that does not read is given up after a while.
+// Send sends a message. It times out if the peer does not read.
 func (c *Conn) Send(kind string, msg any) error {
 	b, err := line(kind, msg)
 	if err != nil {
@@ -298,8 +295,7 @@ func (c *Conn) write(b []byte) error {
 	return err
 }
 
-// Receive waits for the next message. The error is io.EOF when the peer has
-// ended in good order.
+// Receive waits for the next message. The error is io.EOF if the peer closed in good order.
 func (c *Conn) Receive() (kind string, raw json.RawMessage, err error) {
 	var line []byte
 	for {
@@ -328,13 +324,13 @@ func (c *Conn) Receive() (kind string, raw json.RawMessage, err error) {
 // Close ends the connection.
 func (c *Conn) Close() error { return c.c.Close() }
 
-// Connect reaches the running Wiebelt in a role and exchanges hellos. It returns
-// ErrNotRunning if nobody is there.
+// Connect connects to the running Wiebelt in a role and exchanges hellos. It returns
+// ErrNotRunning if there is none.
 func Connect(ctx context.Context, cfg Config, role string) (*Conn, Hello, error) {
 	return connect(ctx, cfg, role, nil)
 }
 
-// Ask sends the running Wiebelt a message as a command does, and waits for the answer.
+// Ask sends the running Wiebelt a message as a command, and waits for the answer.
 func Ask(ctx context.Context, cfg Config, kind string, msg any) (answer string, raw json.RawMessage, err error) {
 	c, _, err := Connect(ctx, cfg, RoleCommand)
 	if err != nil {
@@ -351,8 +347,8 @@ func Ask(ctx context.Context, cfg Config, kind string, msg any) (answer string, 
 	return answer, raw, nil
 }
 
-// connect is Connect that sends behind the hello, in one piece with it, what needs no
-// answer to it.
+// connect is Connect that sends behind together with the hello, without
+// waiting for its answer.
 func connect(ctx context.Context, cfg Config, role string, behind []byte) (*Conn, Hello, error) {
 	nc, err := dial(ctx, cfg)
 	if err != nil {
@@ -382,7 +378,7 @@ func greet(c *Conn, ours Hello, behind []byte) (theirs Hello, err error) {
 	if err != nil {
 		return theirs, err
 	}
-	if _, err := c.c.Write(append(b, behind...)); err != nil { // in the time that connect gives
+	if _, err := c.c.Write(append(b, behind...)); err != nil { // within connect's deadline
 		return theirs, err
 	}
 	kind, raw, err := c.Receive()

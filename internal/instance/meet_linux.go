@@ -18,7 +18,7 @@ import (
 // the one.
 const LockName = "lock"
 
-// lock takes the exclusive lock that makes this process the one.
+// lock takes the exclusive lock that makes this process the only one.
 func lock(cfg Config) (release func(), err error) {
 	f, err := filetrust.OpenFile(filepath.Join(cfg.RunDir, LockName), os.O_CREATE|os.O_RDWR, filetrust.Alone)
 	if err != nil {
@@ -34,14 +34,14 @@ func lock(cfg Config) (release func(), err error) {
 	return func() { _ = f.Close() }, nil
 }
 
-// listener accepts on a socket; its Close may be called more than once.
+// listener accepts on a socket; Close may be called more than once.
 type listener struct {
 	f    *os.File
 	path string
 }
 
-// listen makes the socket. Holding the lock, a socket that is there already is
-// one that a dead process left behind.
+// listen creates the socket. As we hold the lock, an existing one was
+// left by a dead process.
 func listen(cfg Config) (*listener, error) {
 	if err := os.Remove(cfg.socket()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("remove the old socket: %w", err)
@@ -80,7 +80,7 @@ func (l *listener) Accept() (*os.File, error) {
 	return os.NewFile(uintptr(fd), l.path), nil
 }
 
-// Close ends a waiting Accept and takes the socket away.
+// Close ends a waiting Accept and removes the socket.
 func (l *listener) Close() error {
 	err := l.f.Close()
 	if err == nil {
@@ -93,7 +93,7 @@ func dial(_ context.Context, cfg Config) (*os.File, error) {
 	return socket(cfg.socket(), func(fd int, path string) error { return unix.Connect(fd, &unix.SockaddrUnix{Name: path}) })
 }
 
-// socket makes a socket and has do bind it to a path, or connect it.
+// socket creates a socket and calls do to bind or connect it.
 func socket(path string, do func(fd int, path string) error) (*os.File, error) {
 	name, done, err := short(path)
 	if err != nil {
@@ -111,15 +111,15 @@ func socket(path string, do func(fd int, path string) error) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// maxWaiting is how many peers wait to be accepted.
+// maxWaiting is how many peers may wait to be accepted.
 const maxWaiting = 4096
 
-// maxSocket is the longest path that a socket gets: the system's limit is 108
-// bytes, the closing zero included.
+// maxSocket is the longest path used for a socket: the system's limit is 108 bytes,
+// including the terminating zero.
 const maxSocket = 100
 
-// short gives another name to a socket whose path is too long for the system, by
-// way of its folder. It holds until done.
+// short returns another name, through its folder, for a socket whose path is too long for
+// the system. It is valid until done.
 func short(path string) (name string, done func(), err error) {
 	if len(path) <= maxSocket {
 		return path, func() {}, nil

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// names derives the names of mutex and pipe from the user and the profile: two
-// users of one machine, and two profiles of one user, never meet.
+// names returns the names of mutex and pipe for the user and profile: two users of one
+// machine, or two profiles of one user, never meet.
 func names(cfg Config) (mutex, pipe, sid string, err error) {
 	user, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {
@@ -25,7 +25,7 @@ func names(cfg Config) (mutex, pipe, sid string, err error) {
 	return `Local\wiebelt-` + tail, `\\.\pipe\wiebelt-` + tail, sid, nil
 }
 
-// lock makes the mutex that says who is the one; it goes with the process.
+// lock creates the mutex of the only one; it goes with the process.
 func lock(cfg Config) (release func(), err error) {
 	name, _, _, err := names(cfg)
 	if err != nil {
@@ -47,8 +47,7 @@ func lock(cfg Config) (release func(), err error) {
 }
 
 func startDetached(command func() *exec.Cmd) error {
-	// A phone may put what it starts into a job that ends with it: out of there,
-	// if the job lets us go.
+	// A phone may start programs in a job that ends with it: leave it if the job allows.
 	var err error
 	for _, leave := range []uint32{windows.CREATE_BREAKAWAY_FROM_JOB, 0} {
 		cmd := command()

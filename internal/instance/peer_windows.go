@@ -2,5 +2,5 @@ package instance
 
 import "os"
 
-// samePeer has nothing to ask: only this user may open the pipe.
+// samePeer has nothing to check: only this user may open the pipe.
 func samePeer(*os.File) error { return nil }

@@ -14,9 +14,8 @@ import (
 	"wiebelt/internal/core/wake"
 )
 
-// listener accepts on a named pipe. Every accepted connection is one
-// instance of the pipe; the next one is made before the last is handed out, so
-// that the name always stands.
+// listener accepts on a named pipe. Every accepted connection is one instance of the pipe;
+// the next is created before the last is handed out, so that the name always exists.
 type listener struct {
 	name  string
 	attrs *windows.SecurityAttributes
@@ -33,7 +32,7 @@ func listen(cfg Config) (*listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Ours, only for us, and for nobody over the network.
+	// Owned by us, only for us, and not over the network.
 	sd, err := windows.SecurityDescriptorFromString("O:" + sid + "D:P(D;;GA;;;NU)(A;;GA;;;" + sid + ")")
 	if err != nil {
 		return nil, fmt.Errorf("rights of the pipe: %w", err)
@@ -75,7 +74,7 @@ func (l *listener) Accept() (*os.File, error) {
 			_ = windows.CloseHandle(l.stop)
 			return nil, err
 		}
-		if errors.Is(err, windows.ERROR_NO_DATA) { // came and went
+		if errors.Is(err, windows.ERROR_NO_DATA) { // connected and left
 			_ = windows.DisconnectNamedPipe(l.next)
 			continue
 		}
@@ -84,7 +83,7 @@ func (l *listener) Accept() (*os.File, error) {
 		}
 		h := l.next
 		next, err := l.make(0)
-		if err != nil { // out of handles: this peer has to come again
+		if err != nil { // out of handles: this peer must retry
 			_ = windows.DisconnectNamedPipe(h)
 			return nil, err
 		}
@@ -93,7 +92,7 @@ func (l *listener) Accept() (*os.File, error) {
 	}
 }
 
-// connect waits until a peer has opened the instance that is next.
+// connect waits until a peer has opened the next instance.
 func (l *listener) connect() error {
 	ready, err := windows.CreateEvent(nil, 1, 0, nil)
 	if err != nil {
@@ -116,7 +115,7 @@ func (l *listener) connect() error {
 			return os.ErrClosed
 		}
 	}
-	if errors.Is(err, windows.ERROR_PIPE_CONNECTED) { // before we asked
+	if errors.Is(err, windows.ERROR_PIPE_CONNECTED) { // before we waited
 		err = nil
 	}
 	if which, _ := windows.WaitForSingleObject(l.stop, 0); err == nil && which == windows.WAIT_OBJECT_0 {
@@ -125,12 +124,12 @@ func (l *listener) connect() error {
 	return err
 }
 
-// Close ends a waiting Accept and lets go of the pipe.
+// Close ends a waiting Accept and closes the pipe.
 func (l *listener) Close() error {
 	var err error
 	l.once.Do(func() {
 		err = windows.SetEvent(l.stop)
-		_, _ = l.Accept() // lets go if nobody was waiting
+		_, _ = l.Accept() // closes it if nobody was waiting
 	})
 	return err
 }
@@ -145,7 +144,7 @@ func dial(ctx context.Context, cfg Config) (*os.File, error) {
 		return nil, err
 	}
 	for {
-		// Identification only: whoever holds the pipe cannot act as this user.
+		// Identification only: whoever owns the pipe cannot impersonate this user.
 		h, err := windows.CreateFile(p, windows.GENERIC_READ|windows.GENERIC_WRITE, 0, nil, windows.OPEN_EXISTING,
 			windows.FILE_FLAG_OVERLAPPED|windows.SECURITY_SQOS_PRESENT|windows.SECURITY_IDENTIFICATION, 0)
 		if err == nil {
@@ -158,15 +157,15 @@ func dial(ctx context.Context, cfg Config) (*os.File, error) {
 		if !errors.Is(err, windows.ERROR_PIPE_BUSY) {
 			return nil, err
 		}
-		// All instances are taken: the next one is made within moments.
+		// All instances are in use: the next one is created within moments.
 		if err := wake.Pause(ctx, time.Millisecond); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// ownedBy checks that a pipe is this user's and not one that somebody else made
-// under its name before us.
+// ownedBy checks that a pipe is this user's, not one that somebody else created
+// first under its name.
 func ownedBy(h windows.Handle, sid string) error {
 	sd, err := windows.GetSecurityInfo(h, windows.SE_KERNEL_OBJECT, windows.OWNER_SECURITY_INFORMATION)
 	if err != nil {

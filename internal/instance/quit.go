@@ -7,13 +7,13 @@ import (
 	"wiebelt/internal/filetrust"
 )
 
-// MarkQuit notes that the user has quit: until the next start by hand or the
-// next log-on, calls do not start Wiebelt.
+// MarkQuit records that the user has quit: until the next manual start or log-on,
+// calls do not start Wiebelt.
 func MarkQuit(cfg Config) error {
 	return os.WriteFile(quitFile(cfg), []byte(logon()), 0o600)
 }
 
-// ClearQuit takes that note away.
+// ClearQuit removes that record.
 func ClearQuit(cfg Config) { _ = os.Remove(quitFile(cfg)) }
 
 func quitFile(cfg Config) string { return filepath.Join(cfg.RunDir, "quit") }

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// logon names this log-on as far as it can be known: the boot, and the session
-// where the environment tells it.
+// logon identifies this log-on as far as possible: the boot, and the session if
+// the environment has it.
 func logon() string {
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(boot)) + "\n" + os.Getenv("XDG_SESSION_ID") + "\n"
 }
 
-// sameLogon compares two names. A program that a service manager started knows
-// no session; it counts as this one.
+// sameLogon compares two identifiers. A program started by a service manager has no session
+// and counts as this one.
 func sameLogon(a, b string) bool {
 	bootA, restA, _ := strings.Cut(a, "\n")
 	bootB, restB, _ := strings.Cut(b, "\n")

@@ -9,14 +9,14 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tokenStatistics is the beginning of TOKEN_STATISTICS.
+// tokenStatistics is the start of TOKEN_STATISTICS.
 type tokenStatistics struct {
 	token, logon windows.LUID
 	_            [40]byte
 }
 
-// logon names this log-on: the number that Windows gave it, and when Windows was
-// started, because those numbers begin again then.
+// logon identifies this log-on: its number in Windows, and when Windows was started, since
+// the numbers then start again.
 func logon() string {
 	var s tokenStatistics
 	var n uint32
@@ -28,7 +28,7 @@ func logon() string {
 	return fmt.Sprintf("%d %d %d\n", s.logon.HighPart, s.logon.LowPart, start)
 }
 
-// sameLogon compares two names. The clock may have been set a little meanwhile.
+// sameLogon compares two identifiers. The clock may have been adjusted a little.
 func sameLogon(a, b string) bool {
 	var highA, lowA, startA, highB, lowB, startB int64
 	if _, err := fmt.Sscan(a, &highA, &lowA, &startA); err != nil {

@@ -7,12 +7,12 @@ import (
 	"syscall"
 )
 
-// Uninterrupted has the program go on when it is asked to end, until it has handed over
-// its call: by Ctrl-C, or by the end of the session or of its console.
+// Uninterrupted keeps the program running until it has handed over its call, despite Ctrl-C
+// or the end of the session or console.
 func Uninterrupted() {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	signal.Ignore(ends...)
-	if runtime.GOOS == "windows" { // where a program that ignores it is ended all the same
+	if runtime.GOOS == "windows" { // where ignoring a signal does not keep the program alive
 		signal.Notify(make(chan os.Signal, 1), ends...)
 	}
 }

@@ -1,8 +1,7 @@
-// Package logfile keeps the program's log on disk: JSON lines, at most three
-// files of 5 MB, none older than 14 days: no numbers, no
-// names, no tokens, no bodies. Callers log types that say nothing of people;
-// what slips through all the same is taken out of every line on its way to the
-// disk.
+// Package logfile keeps the program's log on disk: JSON lines, at most three files of 5
+// MB, none older than 14 days, without numbers, names, tokens or bodies. Callers log types
+// that reveal nothing about people; anything that slips through is removed from every
+// line before it is written.
 //
 // Safe for concurrent use. It starts no goroutine.
 package logfile
@@ -23,19 +22,19 @@ import (
 	"wiebelt/internal/filetrust"
 )
 
-// Bounds of what is kept.
+// Limits of what is kept.
 const (
 	maxSize  = 5 << 20
 	maxFiles = 3
 	maxAge   = 14 * 24 * time.Hour
 	maxCrash = 1 << 20
-	maxFirst = 64 << 10  // of a first line
-	again    = time.Hour // until files that could not be renamed are tried again
+	maxFirst = 64 << 10  // of the first line
+	again    = time.Hour // before retrying to rename files
 )
 
-// Names of the files in the profile's log folder.
+// File names in the profile's log folder.
 const (
-	Name      = "wiebelt.log" // the newest; wiebelt.log.1 is older, wiebelt.log.2 the oldest
+	Name      = "wiebelt.log" // the newest; wiebelt.log.2 is the oldest
 	CrashName = "crash.txt"
 )
 
@@ -43,15 +42,15 @@ const (
 type File struct {
 	dir   string
 	now   func() time.Time
-	max   int64 // size of a file
+	max   int64 // size limit of a file
 	mu    sync.Mutex
 	f     *os.File
 	size  int64
-	next  time.Time // when another file is begun, however small this one is
+	next  time.Time // when to begin another file, however small this one is
 	level slog.LevelVar
 }
 
-// Open opens the log in dir, and makes the folder, which nobody else can read.
+// Open opens the log in dir, and creates that folder so that nobody else can read it.
 func Open(dir, level string) (*File, error) { return open(dir, level, time.Now) }
 
 func open(dir, level string, now func() time.Time) (*File, error) {
@@ -71,21 +70,20 @@ func open(dir, level string, now func() time.Time) (*File, error) {
 	return l, nil
 }
 
-// SetLevel says how much is logged: a value of the setting log.level. Anything
-// else is "info".
+// SetLevel sets the level: a value of the setting log.level. Anything else means "info".
 func (l *File) SetLevel(level string) {
 	v := slog.LevelInfo
 	_ = v.UnmarshalText([]byte(level))
 	l.level.Set(v)
 }
 
-// Handler writes to the log.
+// Handler returns a handler that writes to the log.
 func (l *File) Handler() slog.Handler {
 	return slog.NewJSONHandler(l, &slog.HandlerOptions{Level: &l.level, ReplaceAttr: ScrubAttr})
 }
 
-// Write takes one line. It is for the handler; a disk that fails loses lines and
-// stops nobody.
+// Write writes one line. It is meant for the handler; if the disk fails, lines are
+// lost but nobody is stopped.
 func (l *File) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,8 +97,8 @@ func (l *File) Write(line []byte) (int, error) {
 	return n, err
 }
 
-// turn begins a new file and lets the oldest go. Where a file cannot be renamed, as
-// on Windows while another program has it open, the newest is written on.
+// turn begins a new file and deletes the oldest. If a file cannot be renamed, as on Windows
+// while another program has it open, the newest one is continued.
 func (l *File) turn() error {
 	_ = l.f.Close() // if there is one; every line is in the system's hands already
 	l.f = nil
@@ -135,8 +133,8 @@ func (l *File) begin() error {
 	return nil
 }
 
-// first is the time of a file's first line; of its last where the first tells none, or
-// one of a clock that was ahead.
+// first returns the time of a file's first line; that of its last change if the first line
+// has none, or one from a clock that was ahead.
 func first(f io.ReaderAt, info fs.FileInfo) time.Time {
 	var line struct{ Time time.Time }
 	if json.NewDecoder(io.NewSectionReader(f, 0, maxFirst)).Decode(&line) != nil || line.Time.IsZero() || line.Time.After(info.ModTime()) {
@@ -145,7 +143,7 @@ func first(f io.ReaderAt, info fs.FileInfo) time.Time {
 	return line.Time
 }
 
-// forget removes what is too old. The newest file is turned before it is.
+// forget removes what is too old. The newest file is turned before that.
 func (l *File) forget() {
 	for i := 1; i < maxFiles; i++ {
 		if began, err := begun(l.path(i)); err == nil && l.now().Sub(began) > maxAge {
@@ -158,7 +156,7 @@ func (l *File) forget() {
 	}
 }
 
-// begun is the time of the first line of the file of that name.
+// begun returns the time of the first line of the file with that name.
 func begun(path string) (time.Time, error) {
 	f, err := filetrust.OpenFile(path, os.O_RDONLY, filetrust.Ours)
 	if err != nil {
@@ -180,9 +178,9 @@ func (l *File) path(i int) string {
 	return p
 }
 
-// CatchCrashes has the Go runtime write what it says of a crash into a file
-// beside the log, in addition to standard error. What a crash says holds
-// addresses and the names of functions, no values of ours.
+// CatchCrashes makes the Go runtime write crash reports to a file beside the
+// log, in addition to standard error. They contain addresses and function names,
+// but no values of ours.
 func (l *File) CatchCrashes() error {
 	path := filepath.Join(l.dir, CrashName)
 	flags := os.O_CREATE | os.O_APPEND | os.O_WRONLY
@@ -193,11 +191,11 @@ func (l *File) CatchCrashes() error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() // the runtime has a copy of its own
+	defer f.Close() // the runtime has its own copy
 	return debug.SetCrashOutput(f, debug.CrashOptions{})
 }
 
-// Close ends the log. What is logged afterwards is begun anew in the file.
+// Close closes the log. Later lines reopen the file.
 func (l *File) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -209,8 +207,8 @@ func (l *File) Close() error {
 	return err
 }
 
-// Files are the log's files and the crash report in dir, newest first, as far as
-// they are there and hold anything.
+// Files returns the paths of the log files and the crash report in dir, newest first, if
+// they exist and are not empty.
 func Files(dir string) []string {
 	l := &File{dir: dir}
 	var found []string

@@ -9,8 +9,8 @@ import (
 	"wiebelt/internal/core/lazyregexp"
 )
 
-// What must never stand in a log, however it got there. A header's credentials
-// reach to the next space or quote, whatever is in them.
+// What must never be in a log, however it got there. A header's credentials extend to the
+// next space or quote, whatever they contain.
 var (
 	tokens  = lazyregexp.New(`eyJ[\w-]{5,}(?:\.[\w-]*){1,2}`)
 	headers = lazyregexp.New(`(?i)\b(bearer|basic|digest)((?:\s|%20|\+)+)([^\s"'<>]{6,})`)
@@ -22,17 +22,15 @@ var (
 	random  = lazyregexp.New(`[\w+/-]{40,}={0,2}`)
 	dates   = lazyregexp.New(`^(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\b`)
 	stamps  = lazyregexp.New(`\b(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-][01]\d:[0-5]\d)?(?:\b|$)`)
-	// The names of values that are secret by themselves.
+	// Names of values that are secrets.
 	secretName = lazyregexp.New(`(?i)(?:secret|password|passwd|passphrase|token|api[_-]?key|authorization)$`)
 )
 
-// scope is the word of the hub that stands behind "Basic" in the scopes
-// and is no credential.
+// scope is the hub's word that follows "Basic" in scopes; it is not a credential.
 const scope = "P0boxadministrator"
 
-// Scrub takes out what looks like a telephone number, a token, a secret, an
-// address of mail, or what follows the question mark of a web address. Times
-// stay.
+// Scrub removes what looks like a telephone number, a token, a secret, an email address, or
+// the query of a web address. Times are kept.
 func Scrub(s string) string {
 	s = tokens().ReplaceAllString(s, "[token]")
 	s = headers().ReplaceAllStringFunc(s, func(m string) string {
@@ -81,7 +79,7 @@ func scrubNumbers(s string) string {
 	})
 }
 
-// ScrubAttr scrubs the values of a log line that are text; the message too.
+// ScrubAttr scrubs the text values of a log record, including the message.
 func ScrubAttr(_ []string, a slog.Attr) slog.Attr {
 	if secretName().MatchString(a.Key) && a.Value.Kind() != slog.KindGroup && a.Value.Kind() != slog.KindBool {
 		a.Value = slog.StringValue("[secret]")

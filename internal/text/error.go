@@ -12,27 +12,27 @@ import (
 	"wiebelt/internal/core/lazyregexp"
 )
 
-// Error is an error that people read, in no language yet: the text of Key with
-// Args filled in. An argument that is a Key or an error is put into the language
-// of the rest. Errors among the arguments are what it wraps.
+// Error is an error for users, not yet in any language: the text of Key with Args
+// filled in. Arguments that are Keys or errors are translated with it. Errors among
+// the arguments are wrapped.
 type Error struct {
 	Key   Key
 	Args  []any
-	Count bool // the first argument is a number of things, which decides on the form
+	Count bool // the first argument is a count, which selects singular or plural
 }
 
-// Errorf makes an Error.
+// Errorf returns an Error.
 func Errorf(key Key, args ...any) *Error { return &Error{Key: key, Args: args} }
 
-// Countf makes an Error that tells of n things.
+// Countf returns an Error about n things.
 func Countf(key Key, n int, args ...any) *Error {
 	return &Error{key, append([]any{n}, args...), true}
 }
 
-// Error is the error in English, for logs.
+// Error returns the error in English, for logs.
 func (e *Error) Error() string { return e.In(English) }
 
-// Unwrap gives the errors among the arguments.
+// Unwrap returns the errors among the arguments.
 func (e *Error) Unwrap() []error {
 	var all []error
 	for _, a := range e.Args {
@@ -43,7 +43,7 @@ func (e *Error) Unwrap() []error {
 	return all
 }
 
-// In is the error in a language.
+// In returns the error in a language.
 func (e *Error) In(l Language) string {
 	args := make([]any, len(e.Args))
 	for i, a := range e.Args {
@@ -62,8 +62,8 @@ func (e *Error) In(l Language) string {
 	return l.T(e.Key, args...)
 }
 
-// system are the errors of the operating system that people meet. What it calls
-// them itself is English, or whatever language it has.
+// system lists the system errors that users encounter. The system's own texts are in
+// English, or in whatever language it uses.
 var system = []struct {
 	is  error
 	key Key
@@ -76,9 +76,9 @@ var system = []struct {
 	{context.Canceled, ErrorStopped}, {context.DeadlineExceeded, ErrorLate}, {os.ErrDeadlineExceeded, ErrorLate},
 }
 
-// Error puts any error into words: its own where it has them, those for a lookup
-// that failed and for what the system says, else that something went wrong, with
-// what the error says of itself.
+// Error describes any error in a language: in its own words if it has them, else
+// in those for a failed lookup or a system error, else as "something went wrong"
+// with the error's own text.
 func (l Language) Error(err error) string {
 	if own, ok := err.(interface{ In(Language) string }); ok {
 		return own.In(l)
@@ -99,7 +99,7 @@ func (l Language) Error(err error) string {
 	}
 	at, bare := place(err)
 	if l == English && !bare {
-		return err.Error() // says more: what it wraps and what was being done
+		return err.Error() // this says more: what is wrapped, and what was being done
 	}
 	var own interface{ In(Language) string }
 	if errors.As(err, &own) {
@@ -116,12 +116,12 @@ func (l Language) Error(err error) string {
 	return l.T(ErrorOther, err.Error())
 }
 
-// coded are details that are codes of the hub's, such as "token: status 503". All
-// others are English.
+// coded matches details that are codes of the hub, such as "token: status 503".
+// All others are English.
 var coded = lazyregexp.New(`^\w+: (?:status \d+|[a-z]+(?:_[a-z]+)+)$|^status \d+$`)
 
-// place is the file that an error of the system is about, and whether
-// it is such an error and nothing around it.
+// place returns the path of a system error, and whether err is that
+// error itself, unwrapped.
 func place(err error) (at string, bare bool) {
 	var path *fs.PathError
 	var link *os.LinkError

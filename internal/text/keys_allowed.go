@@ -1,7 +1,7 @@
 package text
 
-// SettingAllowedIn says what a setting may be; "text" stands for those that are
-// any text.
+// SettingAllowedIn describes the allowed values of a setting; "text" is for those
+// that may be any text.
 func SettingAllowedIn(key string) Key { return Key("setting.allowed." + key) }
 
 // SettingFromTo is a range.

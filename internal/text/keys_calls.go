@@ -1,6 +1,6 @@
 package text
 
-// The texts of the calls window, besides those in window.calls.
+// Texts of the calls window, besides those in window.calls.
 const (
 	CallsViewMine          Key = "calls.view.mine"
 	CallsViewMissed        Key = "calls.view.missed"
@@ -57,9 +57,9 @@ const (
 	CallsAgainOff          Key = "calls.again.off"
 )
 
-// CallsFault says that calls are not kept, and why (history.Fault). It has a
-// place for who to tell where somebody has to be told.
+// CallsFault says that calls are not kept, and why (history.Fault). It takes whom to tell
+// as an argument, where somebody has to be told.
 func CallsFault(fault string) Key { return Key("calls.fault." + fault) }
 
-// CallsNotice says what has happened to the history (history.Notice).
+// CallsNotice says what happened to the history (history.Notice).
 func CallsNotice(notice string) Key { return Key("calls.notice." + notice) }

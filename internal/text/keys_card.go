@@ -1,6 +1,6 @@
 package text
 
-// The texts of the card, and of failed lookups.
+// Texts of the card, and of failed lookups.
 const (
 	CardStateIncoming    Key = "card.state.incoming"
 	CardStateAnswered    Key = "card.state.answered"
@@ -75,7 +75,7 @@ const (
 	CardFoundHidden      Key = "card.found.hidden"
 	CardHidden           Key = "card.hidden"
 	CardBrowser          Key = "card.browser"
-	CardBrowserRow       Key = "card.browser.row" // beside the button that tries again
+	CardBrowserRow       Key = "card.browser.row" // beside the retry button
 	CardNolink           Key = "card.nolink"
 	CardWordRelatie      Key = "card.word.relatie"
 	CardWordKlantkaart   Key = "card.word.klantkaart"
@@ -87,6 +87,5 @@ const (
 	CardTell             Key = "card.tell"
 )
 
-// Failure is the text of a failure code of package contact: the cause, as the
-// rest of a sentence.
+// Failure describes the cause of a failure of package contact, as the end of a sentence.
 func Failure(code string) Key { return Key("failure." + code) }

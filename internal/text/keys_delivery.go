@@ -1,6 +1,6 @@
 package text
 
-// The texts of deliveries.
+// Texts of deliveries.
 const (
 	DeliveryDone       Key = "delivery.done"
 	DeliveryHold       Key = "delivery.hold"
@@ -51,22 +51,22 @@ const (
 	DeliveryStatusCode Key = "delivery.status"
 )
 
-// DeliveryState is the word for the state of an item in the outbox.
+// DeliveryState is the word for an item's state in the outbox.
 func DeliveryState(state string) Key { return Key("delivery.state." + state) }
 
-// DeliveryEarlier says since when the same file is there already, in that state.
+// DeliveryEarlier says since when the same file has been in the outbox, in that state.
 func DeliveryEarlier(state string) Key { return Key("delivery.before." + state) }
 
-// DeliveryReason says why an item or the queue stands where it stands.
+// DeliveryReason explains the state of an item or of the queue.
 func DeliveryReason(code string) Key { return Key("delivery.reason." + code) }
 
-// DeliveryTroubleDo is what to do about that, and what it means for the files.
+// DeliveryTroubleDo says what to do about trouble, and what it means for the files.
 func DeliveryTroubleDo(kind string) Key { return Key("delivery.trouble." + kind + ".do") }
 
 // DeliveryTroubleOf says what is wrong with the disk.
 func DeliveryTroubleOf(kind string) Key { return Key("delivery.trouble." + kind) }
 
-// DeliveryTrouble says what is wrong with the disk, and what to do.
+// DeliveryTrouble says what is wrong with the disk, and what to do about it.
 func (l Language) DeliveryTrouble(kind string) string {
 	return l.T(DeliveryTrouble, l.T(DeliveryTroubleOf(kind)), l.T(DeliveryTroubleDo(kind)))
 }

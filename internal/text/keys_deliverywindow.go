@@ -1,6 +1,6 @@
 package text
 
-// The texts of the window that delivers messages, and of the tray about it.
+// Texts of the delivery window, and of the tray about deliveries.
 const (
 	DeliveryWindowTitle             Key = "deliverywindow.title"
 	DeliveryWindowChoose            Key = "deliverywindow.choose"
@@ -69,9 +69,9 @@ const (
 	DeliveryWindowState             Key = "deliverywindow.conflict"
 )
 
-// DeliveryWindowStateOf is the word for a state of a file that is not in the outbox:
+// DeliveryWindowStateOf is the word for the state of a file that is not in the outbox:
 // "adding" or "question".
 func DeliveryWindowStateOf(state string) Key { return Key("deliverywindow.state." + state) }
 
-// DeliveryWindowCode says why something was not taken that is no file.
+// DeliveryWindowCode explains why something other than a file was refused.
 func DeliveryWindowCode(code string) Key { return Key("deliverywindow.code." + code) }

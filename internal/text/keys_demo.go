@@ -1,14 +1,14 @@
 package text
 
-// The texts of the demo.
+// Texts of the demo.
 const (
 	DemoPlayed        Key = "demo.played"
 	DemoPlayedContact Key = "demo.played.contact"
 	DemoWelcome       Key = "demo.welcome"
 )
 
-// DemoTitle is the button of a demo call.
+// DemoTitle is the label of a demo call's button.
 func DemoTitle(id string) Key { return Key("demo." + id) }
 
-// DemoHint is the sentence on what to look at in a demo call.
+// DemoHint says what to look at in a demo call.
 func DemoHint(id string) Key { return Key("demo." + id + ".hint") }

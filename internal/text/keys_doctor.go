@@ -6,11 +6,11 @@ import (
 	"wiebelt/internal/core/lazyregexp"
 )
 
-// DoctorGroups are the ids of the doctor's checks, in the order in which they are
-// shown, below the headings of the window. Monitoring relies on the ids: one is
-// never given another meaning. Command, window, help and guides follow this table.
+// DoctorGroups lists the ids of the doctor's checks, in display order, under the window's
+// headings. Monitoring relies on the ids: their meaning never changes. Command, window,
+// help and guides follow this table.
 var DoctorGroups = []struct {
-	Group  string // of DoctorGroup
+	Group  string // an id for DoctorGroup
 	Checks []string
 }{
 	{"settings", []string{"settings", "policy", "setup", "secret", "expiry"}},
@@ -20,7 +20,7 @@ var DoctorGroups = []struct {
 	{"disk", []string{"disk", "folders", "program", "log", "crash", "history", "audit", "delivery"}},
 }
 
-// DoctorChecks are the ids of all checks.
+// DoctorChecks lists the ids of all checks.
 var DoctorChecks = func() (all []string) {
 	for _, g := range DoctorGroups {
 		all = append(all, g.Checks...)
@@ -28,12 +28,12 @@ var DoctorChecks = func() (all []string) {
 	return all
 }()
 
-// DoctorTroubles are what the doctor can find wrong, each with a sentence and one
-// on what to do, in the order of the guide, which lists them. Those that begin
-// with "failure." are what can go wrong on the way to the hub. What is found of deliveries
-// has a heading of its own there, and "late" is what any check can be.
+// DoctorTroubles lists everything the doctor can find wrong, in the order of the guide,
+// which shows for each a sentence and one on what to do. Those that begin with "failure."
+// can go wrong on the way to the hub. Deliveries have a heading of their own there, and
+// "late" applies to any check.
 var DoctorTroubles = []struct {
-	Group string // of DoctorGroup
+	Group string // an id for DoctorGroup
 	Found []string
 }{
 	{"settings", []string{"settings.file", "settings.syntax", "settings.unknown", "settings.type", "settings.value",
@@ -55,8 +55,8 @@ var DoctorTroubles = []struct {
 		"delivery.aside", "delivery.newer", "delivery.damaged"}},
 }
 
-// Trouble gives the sentence of something that the doctor finds wrong, with … for
-// what depends on the computer, and what to do about it.
+// Trouble returns the sentence for something that the doctor finds wrong, with … in place
+// of what depends on the computer, and what to do about it.
 func (l Language) Trouble(found string) (message, do string) {
 	keys := [2]Key{Doctor(found), DoctorDo(found)}
 	if f, ok := strings.CutPrefix(found, "failure."); ok {
@@ -67,16 +67,16 @@ func (l Language) Trouble(found string) (message, do string) {
 
 var verbs = lazyregexp.New(`%[a-z]`)
 
-// DoctorAbout says what a check looks at.
+// DoctorAbout says what a check examines.
 func DoctorAbout(id string) Key { return Key("doctor.about." + id) }
 
-// Doctor is what a check found, DoctorDo what to do about it.
+// Doctor describes what a check found.
 func Doctor(found string) Key { return Key("doctor." + found) }
 
-// DoctorDo is what to do about what a check found.
+// DoctorDo says what to do about what a check found.
 func DoctorDo(found string) Key { return Key("doctor." + found + ".do") }
 
-// The texts around the checks.
+// Texts around the checks.
 const (
 	DoctorAllWell       Key = "doctor.all.well"
 	DoctorTrouble       Key = "doctor.all.trouble"
@@ -90,8 +90,7 @@ const (
 	DoctorBundleWritten Key = "doctor.bundle.written"
 )
 
-// The doctor's window. DoctorAdministrator is how a hint for administrators
-// begins.
+// The doctor's window. DoctorAdministrator begins hints for administrators.
 const (
 	DoctorAdministrator   Key = "doctor.window.administrator"
 	DoctorWindowMenu      Key = "doctor.window.menu"
@@ -115,13 +114,11 @@ const (
 	DoctorWindowWritten   Key = "doctor.window.written"
 )
 
-// DoctorGroup is the heading above a group of checks, DoctorName the short name
-// of a check, DoctorState the word for a state; "wait" is one that is not known
-// yet.
+// DoctorGroup is the heading of a group of checks.
 func DoctorGroup(id string) Key { return Key("doctor.group." + id) }
 
 // DoctorName is the short name of a check.
 func DoctorName(id string) Key { return Key("doctor.name." + id) }
 
-// DoctorState is the word for a state.
+// DoctorState is the word for a state; "wait" is one not yet known.
 func DoctorState(state string) Key { return Key("doctor.state." + state) }

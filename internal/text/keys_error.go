@@ -1,6 +1,6 @@
 package text
 
-// What the system says went wrong.
+// What went wrong according to the system.
 const (
 	ErrorNotThere   Key = "error.not_there"
 	ErrorNotAllowed Key = "error.not_allowed"
@@ -16,7 +16,7 @@ const (
 	ErrorClosed     Key = "error.closed"
 	ErrorStopped    Key = "error.stopped"
 	ErrorLate       Key = "error.late"
-	ErrorAt         Key = "error.at"    // the address that an error is about, the error
-	ErrorOther      Key = "error.other" // what the error says of itself
+	ErrorAt         Key = "error.at"    // the path that an error is about, and the error
+	ErrorOther      Key = "error.other" // the error's own text
 	ErrorOutput     Key = "error.output"
 )

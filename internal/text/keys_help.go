@@ -1,6 +1,6 @@
 package text
 
-// The texts around the guide.
+// Texts around the guide.
 const (
 	HelpTitle     Key = "help.title"
 	HelpEverybody Key = "help.everybody"

@@ -1,12 +1,12 @@
 package text
 
-// LinkWhy says why a link with a softphone does not stand, for a link.Cause.
+// LinkWhy says why a link to a softphone is down, for a link.Cause.
 func LinkWhy(cause string) Key { return Key("link.why." + cause) }
 
-// LinkDo is what to do about it.
+// LinkDo says what to do about it.
 func LinkDo(cause string) Key { return Key("link.do." + cause) }
 
-// LinkTrouble says both, "" for a cause that there are no words for.
+// LinkTrouble says both; "" for a cause without texts.
 func LinkTrouble(l Language, cause string) string {
 	why := l.T(LinkWhy(cause))
 	if cause == "" || why == string(LinkWhy(cause)) {

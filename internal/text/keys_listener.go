@@ -1,6 +1,6 @@
 package text
 
-// What a browser shows that reported a call over HTTP.
+// Pages for a browser that reported a call over HTTP.
 const (
 	ListenerDone       Key = "listener.done"
 	ListenerUnfilled   Key = "listener.unfilled"

@@ -1,6 +1,6 @@
 package text
 
-// The texts of the local hub's pages, in code and templates.
+// Texts of the local hub's pages, in code and templates.
 const (
 	LocalhubLocal          Key = "localhub.local"
 	LocalhubShared         Key = "localhub.shared"
@@ -36,8 +36,8 @@ const (
 	LocalhubNotAdminBody   Key = "localhub.notadmin.body"
 )
 
-// What commands say goes wrong in a local hub: in a file of contacts, in a fault
-// to order, and in its settings and folder.
+// Errors of a local hub in commands: in a file of contacts, in simulated faults, and in
+// its settings and folder.
 const (
 	LocalhubImportLine        Key = "localhub.import.line"
 	LocalhubImportRecord      Key = "localhub.import.record"

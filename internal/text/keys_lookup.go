@@ -1,6 +1,6 @@
 package text
 
-// The texts of the window to look up a number.
+// Texts of the lookup window.
 const (
 	LookupTitle        Key = "lookup.title"
 	LookupOpen         Key = "lookup.open"

@@ -1,13 +1,13 @@
 package text
 
-// The texts about a message before it is sent; what was found in it has its texts
-// by the codes of package message.
+// Texts about a message before it is sent; findings have theirs by the
+// codes of package message.
 const (
 	MessageAtFile    Key = "message.at.file"
 	MessageAtElement Key = "message.at.element"
 	MessageAtLine    Key = "message.at.line"
 )
 
-// MessageFinding is what a finding with this code means: a whole sentence that
-// holds nothing of the message.
+// MessageFinding explains a finding with this code: a whole sentence that contains
+// nothing of the message.
 func MessageFinding(code string) Key { return Key("message.finding." + code) }

@@ -1,7 +1,6 @@
 package text
 
-// The texts of the notification that stands in for a card where no window may
-// be shown.
+// Texts of the notification that replaces a card where no window may be shown.
 const (
 	NotifyIncoming     Key = "notify.incoming"
 	NotifyIncomingLine Key = "notify.incoming.line"

@@ -1,7 +1,6 @@
 package text
 
-// What commands say and what is wrong with a command line; its help stands in
-// keys_command.go.
+// Output of commands, and errors of the command line; its help is in keys_command.go.
 const (
 	OutputNoNumber       Key = "output.no_number"
 	OutputLookupNone     Key = "output.lookup.none"
@@ -56,7 +55,7 @@ const (
 	OutputSimToken       Key = "output.sim.token"
 	OutputSimNotRunning  Key = "output.sim.notrunning"
 	OutputSimAnnounced   Key = "output.sim.announced"
-	OutputLookupFailed   Key = "output.lookup.failed" // why, and what to do
+	OutputLookupFailed   Key = "output.lookup.failed" // why, and what to do about it
 	OutputVault          Key = "output.vault"
 	OutputSecretStore    Key = "output.secret_store"
 	OutputNotSetUp       Key = "output.not_set_up" // what is missing

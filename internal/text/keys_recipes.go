@@ -1,6 +1,6 @@
 package text
 
-// The texts around the recipes; the recipes themselves are in package guide.
+// Texts around the recipes; the recipes themselves are in package guide.
 const (
 	RecipesTitle            Key = "recipes.title"
 	RecipesMenu             Key = "recipes.menu"

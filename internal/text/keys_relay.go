@@ -1,6 +1,6 @@
 package text
 
-// The relay: its settings, its commands and what they say.
+// The relay: its settings, its commands and their output.
 const (
 	RelaySettingName    Key = "relay.setting.name"
 	RelaySettingPort    Key = "relay.setting.port"
@@ -65,9 +65,9 @@ const (
 	RelayServiceWindows    Key = "relay.service.windows"
 	RelayServiceMade       Key = "relay.service.made"
 	RelayServiceRemoved    Key = "relay.service.removed"
-	RelayExchange          Key = "relay.exchange" // name, kind, how it is doing
+	RelayExchange          Key = "relay.exchange" // name, kind, state
 	RelayExchangeNever     Key = "relay.exchange.never"
-	RelayExchangeKind      Key = "relay.exchange.kind" // those there are
+	RelayExchangeKind      Key = "relay.exchange.kind" // the existing kinds
 	RelayExchangeOne       Key = "relay.exchange.one"
 	RelayExchangeSecret    Key = "relay.exchange.secret"
 	RelayExchangeSet       Key = "relay.exchange.set"
@@ -99,10 +99,10 @@ const (
 	RelayJoinDone          Key = "relay.join.done"
 )
 
-// RelayFault says what keeps a relay from working: "start", "quorum", "disk" or
-// "storage".
+// RelayFault says what prevents a relay from working: "start", "quorum",
+// "disk" or "storage".
 func RelayFault(what string) Key { return Key("relay.lacks." + what) }
 
-// RelayExchangeState says how a link of the relay to an exchange is doing, with since
-// when and when it last told of a call.
+// RelayExchangeState describes the state of the relay's link to an exchange, since when,
+// and when it last reported a call.
 func RelayExchangeState(state string) Key { return Key("relay.exchange.state." + state) }

@@ -1,6 +1,6 @@
 package text
 
-// What "wiebelt ring" and "wiebelt open-url" say when a call was not taken.
+// Output of "wiebelt ring" and "wiebelt open-url" if a call was not accepted.
 const (
 	RingFlag       Key = "ring.flag"
 	RingState      Key = "ring.state"

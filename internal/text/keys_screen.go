@@ -1,7 +1,7 @@
 package text
 
-// Cards says what calls are shown with where that is not cards (health.Cards).
+// Cards says how calls are shown if not with cards (health.Cards).
 func Cards(how string) Key { return Key("screen.cards." + how) }
 
-// Hotkey says why the keys for the cards do not work (health.Hotkey).
+// Hotkey says why the hotkeys for cards do not work (health.Hotkey).
 func Hotkey(why string) Key { return Key("screen.hotkey." + why) }

@@ -2,33 +2,31 @@ package text
 
 import "cmp"
 
-// SettingHelp is what a setting does, in whole sentences: for a key of the table
-// ("hub.base_url", "audit") or a field of a list ("line.number").
+// SettingHelp explains a setting in whole sentences: a key of the table ("hub.base_url",
+// "audit") or a field of a list ("line.number").
 func SettingHelp(key string) Key { return Key("setting.help." + key) }
 
 // SettingTitle is the short name of a setting.
 func SettingTitle(key string) Key { return Key("setting.title." + key) }
 
-// SettingGroup is the title of a group of settings; "" is for the keys that
-// stand in no group.
+// SettingGroup is the title of a group of settings; "" is for keys without a group.
 func SettingGroup(group string) Key {
 	return Key("setting.group." + cmp.Or(group, "general"))
 }
 
-// SettingWho is who sets a setting: "user" or "admin".
+// SettingWho says who sets a setting: "user" or "admin".
 func SettingWho(who string) Key { return Key("setting.who." + who) }
 
-// SecretState is how a secret is kept, by the codes of package secret.
+// SecretState says how a secret is kept, by the codes of package secret.
 func SecretState(code string) Key { return Key("secret." + code) }
 
-// SetupStep is a step of the test that a set-up passes: name, tls, token,
-// scopes, lookup.
+// SetupStep is a step of the set-up test: name, tls, token, scopes, lookup.
 func SetupStep(step string) Key { return Key("setup.step." + step) }
 
-// SetupState is how a step ended: ok, failed, off.
+// SetupState is the result of a step: ok, failed, off.
 func SetupState(state string) Key { return Key("setup.state." + state) }
 
-// The words around a setting.
+// Labels around a setting.
 const (
 	SettingDefault Key = "setting.default"
 	SettingAllowed Key = "setting.allowed"
@@ -38,20 +36,20 @@ const (
 	SettingNone    Key = "setting.none"
 )
 
-// Problem is what is wrong in a settings file, by the codes of package settings.
+// Problem describes a mistake in a settings file, by the codes of package settings.
 func Problem(kind string) Key { return Key("setting.problem." + kind) }
 
 // Around a problem.
 const (
 	ProblemLine   Key = "setting.problem.line" // file, line
 	ProblemSecret Key = "setting.problem.secret"
-	ProblemClosed Key = "setting.problem.closed" // of a policy
+	ProblemClosed Key = "setting.problem.closed" // in a policy
 )
 
-// SecretNoRightGroup is text.SecretState("no_right") where the group is known.
+// SecretNoRightGroup is SecretState("no_right") if the group is known.
 const SecretNoRightGroup Key = "secret.no_right.group"
 
-// What a command asks for at a terminal.
+// Prompts of commands at a terminal.
 const (
 	SecretAsk         Key = "secret.ask"
 	SecretAskLink     Key = "secret.ask.link"
@@ -59,7 +57,7 @@ const (
 	SecretCancelled   Key = "secret.cancelled"
 )
 
-// When the hub's secret expires, for administrators.
+// The expiry of the hub's secret, for administrators.
 const (
 	SecretExpires Key = "secret.expires"
 	SecretExpired Key = "secret.expired"
@@ -88,5 +86,5 @@ const (
 	SetupFileIsThere Key = "setup.exists"
 )
 
-// SettingFrom is where a value of a setting comes from: "default", "user", "policy".
+// SettingFrom says where a setting's value comes from: "default", "user", "policy".
 func SettingFrom(source string) Key { return Key("setting.source." + source) }

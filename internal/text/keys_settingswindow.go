@@ -3,22 +3,22 @@ package text
 // SettingsWindowSection is the title of a section of the settings window.
 func SettingsWindowSection(id string) Key { return Key("settingswindow.section." + id) }
 
-// SettingsWindowStepOK is how a step of the test went well.
+// SettingsWindowStepOK describes the success of a step of the test.
 func SettingsWindowStepOK(step string) Key { return Key("settingswindow.step.ok." + step) }
 
-// SettingsWindowPhase is how a link is doing, of package windowapi.
+// SettingsWindowPhase describes the state of a link, by the phases of package windowapi.
 func SettingsWindowPhase(phase string) Key { return Key("settingswindow.phase." + phase) }
 
-// SettingsWindowChoice is a value of a setting, as people say it.
+// SettingsWindowChoice is the label of a setting's value.
 func SettingsWindowChoice(key, value string) Key {
 	return Key("settingswindow.choice." + key + "." + value)
 }
 
-// SettingsWindowHelp is what a setting does, where the window says it otherwise than the
-// command line.
+// SettingsWindowHelp explains a setting where the window's text differs
+// from the command line's.
 func SettingsWindowHelp(key string) Key { return Key("settingswindow.help." + key) }
 
-// SettingsWindowWant is what may stand in a setting.
+// SettingsWindowWant says what a setting may contain.
 func SettingsWindowWant(key string) Key { return Key("settingswindow.want." + key) }
 
 // The settings window.

@@ -1,6 +1,6 @@
 package text
 
-// The texts of the simulated phone.
+// Texts of the simulated phone.
 const (
 	SimulateWaits    Key = "simulate.waits"
 	SimulateSettings Key = "simulate.settings"
@@ -11,13 +11,13 @@ const (
 	SimulateScenario Key = "simulate.scenario"
 )
 
-// SimulateLeftOut names what a protocol cannot tell.
+// SimulateLeftOut names what a protocol cannot report.
 func SimulateLeftOut(what string) Key { return Key("simulate.left." + what) }
 
-// SimulateStep is what happens in a step, by its verb.
+// SimulateStep says what happens in a step, by its verb.
 func SimulateStep(verb string) Key { return Key("simulate.step." + verb) }
 
-// What is wrong with a scenario or with where a phone is to listen.
+// Errors in a scenario, or in where a phone is to listen.
 const (
 	SimulateBadLine        Key = "simulate.bad.line"
 	SimulateBadLong        Key = "simulate.bad.long"

@@ -2,7 +2,7 @@ package text
 
 import "cmp"
 
-// The texts of the first start, of the test call and of the sources of calls.
+// Texts of the first start, of the test call and of the sources of calls.
 const (
 	StartTitle         Key = "start.title"
 	StartHello         Key = "start.hello"
@@ -66,36 +66,36 @@ const (
 	SourcesStart       Key = "sources.start"
 )
 
-// StartPhone is the name of a kind of softphone that can be found.
+// StartPhone is the name of a detectable kind of softphone.
 func StartPhone(kind string) Key { return Key("start.phone." + kind) }
 
-// StartFound says how a softphone that was found can be connected; "" is at once.
+// StartFound says how a detected softphone can be connected; "" means at once.
 func StartFound(obstacle string) Key {
 	return Key("start.found." + cmp.Or(obstacle, "ready"))
 }
 
-// StartLink says how a link to a softphone is doing.
+// StartLink describes the state of a link to a softphone.
 func StartLink(phase string) Key { return Key("start.link." + phase) }
 
-// StartCheck says what to check of a link when no call came.
+// StartCheck says what to check about a link if no call came.
 func StartCheck(phase string) Key { return Key("start.check." + phase) }
 
-// StartSource is the name of a source by which phones come to us.
+// StartSource is the name of a source by which phones report to us.
 func StartSource(kind string) Key { return Key("start.source." + kind) }
 
-// StartRepair offers to put a registration back (health.Registration).
+// StartRepair offers to restore a registration (health.Registration).
 func StartRepair(registration string) Key { return Key("start.repair." + registration) }
 
 // TestReports says what a source can report.
 func TestReports(reports string) Key { return Key("test.reports." + reports) }
 
-// SourcesPhase says how a source of calls is doing.
+// SourcesPhase describes the state of a source of calls.
 func SourcesPhase(phase string) Key { return Key("sources.phase." + phase) }
 
 // Why a call or command did not reach the running Wiebelt.
 const (
 	InstanceRunning   Key = "instance.running"
 	InstanceInboxFull Key = "instance.inbox_full"
-	InstanceRefused   Key = "instance.refused" // what it said, in English
+	InstanceRefused   Key = "instance.refused" // its message, in English
 	InstanceLong      Key = "instance.long"
 )

@@ -1,6 +1,6 @@
 package text
 
-// The texts of the program's state and of its menu.
+// Texts of the program's state and of its menu.
 const (
 	StatusReadyLast        Key = "status.ready.last"
 	StatusReadyUp          Key = "status.ready.up"
@@ -51,13 +51,13 @@ const (
 // Source is the name of a kind of source (call.Source.Kind).
 func Source(kind string) Key { return Key("status.source." + kind) }
 
-// LinkKind is a kind of link as whoever chooses one knows it.
+// LinkKind names a kind of link for those who choose one.
 func LinkKind(kind string) Key { return Key("status.link." + kind) }
 
 // Lost says that a registration is no longer ours (health.Registration).
 func Lost(registration string) Key { return Key("status.lost." + registration) }
 
-// StatusWeekday is the name of a day, Sunday being 0.
+// StatusWeekday is the name of a weekday; 0 is Sunday.
 func StatusWeekday(day int) Key { return Key("status.weekday." + string(rune('0'+day))) }
 
 // Hiding says why cards show less, or nothing (health.Hiding).

@@ -1,6 +1,6 @@
 package text
 
-// The texts of the page that Teams opens.
+// Texts of the page that Teams opens.
 const (
 	TeamsWait     Key = "teams.wait"
 	TeamsOpen     Key = "teams.open"

@@ -2,7 +2,7 @@ package text
 
 import "strings"
 
-// The texts of the windows' process.
+// Texts of the windows' process.
 const (
 	WindowCallsTitle        Key = "window.calls.title"
 	WindowCallsFilter       Key = "window.calls.filter"
@@ -49,14 +49,14 @@ const (
 	WindowMonths            Key = "window.months"
 	WindowFyneCancel        Key = "window.fyne.cancel"
 	WindowNeedsResident     Key = "window.needs_resident"
-	WindowUnknown           Key = "window.unknown" // the names that there are
+	WindowUnknown           Key = "window.unknown" // the existing names
 )
 
-// FyneWords are Fyne's own strings that our windows can show.
+// FyneWords lists Fyne's own strings that our windows can show.
 var FyneWords = []string{"Advanced", "Cancel", "Confirm", "Copy", "Create Folder", "Cut", "Enter filename", "Error", "Favourites", "File", "Folder",
 	"New Folder", "No", "OK", "Open", "Paste", "Quit", "Redo", "Save", "Select all", "Show Hidden Files", "Undo", "Yes", "file.name", "file.parent"}
 
-// WindowFyne is one of FyneWords.
+// WindowFyne is the key for one of FyneWords.
 func WindowFyne(theirs string) Key {
 	return Key("window.fyne." + strings.ReplaceAll(strings.ToLower(theirs), " ", "_"))
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Size writes a number of bytes: "812 B", "12,4 kB", "500 MB".
+// Size formats a number of bytes: "812 B", "12,4 kB", "500 MB".
 func (l Language) Size(n int64) string {
 	if n < 1000 {
 		return fmt.Sprintf("%d B", n)

@@ -1,7 +1,6 @@
-// Package text holds every word that a person reads, in Dutch and English. The
-// catalogue lies in assets/text, both languages side by side; the first word of a
-// key names its file. This package gives it typed keys, plurals and a language.
-// Safe for concurrent use.
+// Package text contains every text for users, in Dutch and English. The catalogue is in
+// assets/text, with both languages side by side; the first word of a key names its file.
+// This package adds typed keys, plurals and a language. Safe for concurrent use.
 package text
 
 import (
@@ -25,8 +24,8 @@ const (
 	English Language = "en"
 )
 
-// Key names a text. The constants stand in keys_*.go, a file an area; a test
-// holds them against the catalogue.
+// Key identifies a text. The constants are in keys_*.go, one file per area; a test compares
+// them with the catalogue.
 type Key string
 
 type entry struct {
@@ -34,12 +33,12 @@ type entry struct {
 	EN forms `json:"en"`
 }
 
-// forms is a text, or one for a single thing and one for any other number.
+// forms is a text, or its singular and plural.
 type forms struct{ one, other string }
 
 // UnmarshalJSON accepts "text", ["line", "line"] or {"one": "text", "other": "text"}.
 func (f *forms) UnmarshalJSON(b []byte) (err error) {
-	switch b[0] { // valid JSON, without blanks around it
+	switch b[0] { // valid JSON, without surrounding white space
 	case '[':
 		var lines []string
 		err = json.Unmarshal(b, &lines)
@@ -50,7 +49,7 @@ func (f *forms) UnmarshalJSON(b []byte) (err error) {
 		err = json.Unmarshal(b, &p)
 		*f = forms{p.One, p.Other}
 	default:
-		if bytes.IndexByte(b, '\\') < 0 { // nearly all, and a start needs hundreds
+		if bytes.IndexByte(b, '\\') < 0 { // nearly all of them, and a start needs hundreds
 			f.other = string(b[1 : len(b)-1])
 		} else {
 			err = json.Unmarshal(b, &f.other)
@@ -62,8 +61,8 @@ func (f *forms) UnmarshalJSON(b []byte) (err error) {
 
 var areas sync.Map // of func() map[Key]entry, by area
 
-// area is the file of the texts whose keys begin with a word. It is read when the
-// first of them is needed: a run needs few.
+// area returns the texts whose keys begin with a word. Their file is read on first
+// use: a run needs few.
 func area(name string) map[Key]entry {
 	f, ok := areas.Load(name)
 	if !ok {
@@ -75,7 +74,7 @@ func area(name string) map[Key]entry {
 func read(name string) (all map[Key]entry) {
 	b, err := assets.Text.ReadFile("text/" + name + ".json")
 	if err != nil {
-		return nil // no key begins so
+		return nil // no key begins like this
 	}
 	if err := json.Unmarshal(b, &all); err != nil {
 		panic(fmt.Sprintf("%s: %v", name, err)) // embedded: only a broken build gets here
@@ -83,13 +82,11 @@ func read(name string) (all map[Key]entry) {
 	return all
 }
 
-// T gives the text of key in language l, with args filled in as fmt.Sprintf
-// does. A key without a text gives the key itself, so that nothing is ever
-// blank.
+// T returns the text of key in language l, with args filled in as by fmt.Sprintf. A key
+// without a text is returned itself, so that nothing is ever blank.
 func (l Language) T(key Key, args ...any) string { return fill(l.forms(key).other, args) }
 
-// N is T for a number of things: it picks the singular for one, and puts n in
-// front of args.
+// N is T for n things: it picks singular or plural, and puts n in front of args.
 func (l Language) N(key Key, n int, args ...any) string {
 	f := l.forms(key)
 	s := f.other
@@ -118,12 +115,12 @@ func fill(s string, args []any) string {
 	return fmt.Sprintf(s, args...)
 }
 
-// Support is whom to tell, the administrator where the office names nobody
-// (support.contact).
+// Support says whom to tell: the administrator, unless the office names
+// somebody (support.contact).
 func (l Language) Support(contact string) string { return cmp.Or(contact, l.T(CardAdmin)) }
 
-// OpenFile is the name of the button that opens a customer file, which an office calls
-// by a word of its own (ui.file_word).
+// OpenFile is the label of the button that opens a customer file; an office may have its
+// own word for that (ui.file_word).
 func (l Language) OpenFile(word string) string {
 	key := CardWordRelatie
 	switch word {
@@ -135,7 +132,7 @@ func (l Language) OpenFile(word string) string {
 	return Capital(l.T(CardButtonOpen, l.T(key)))
 }
 
-// Capital is s with a capital at its beginning.
+// Capital returns s with its first letter capitalised.
 func Capital(s string) string {
 	_, n := utf8.DecodeRuneInString(s)
 	return strings.ToUpper(s[:n]) + s[n:]

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Clock writes a time of day: "10:42".
+// Clock formats a time of day: "10:42".
 func (l Language) Clock(t time.Time) string { return t.Local().Format("15:04") }
 
-// Day writes a day as people say it in a list, seen from now: "ma 14 sep", and
-// with its year where that is another one.
+// Day formats a day for a list, relative to now: "ma 14 sep", with the year
+// if it is another one.
 func (l Language) Day(t, now time.Time) string {
 	t, now = t.Local(), now.Local()
 	days, months := strings.Fields(l.T(WindowDays)), strings.Fields(l.T(WindowMonths))
@@ -24,7 +24,7 @@ func (l Language) Day(t, now time.Time) string {
 	return s
 }
 
-// Length writes how long something took, to the second: "2:14", "1:05:00".
+// Length formats a duration, to the second: "2:14", "1:05:00".
 func (l Language) Length(d time.Duration) string {
 	s := int(max(d, 0).Round(time.Second) / time.Second)
 	if s >= 3600 {
@@ -33,8 +33,7 @@ func (l Language) Length(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", s/60, s%60)
 }
 
-// Moment writes a time as people say it, seen from now: without the day if that is
-// today.
+// Moment formats a time relative to now: without the day if it is today.
 func (l Language) Moment(t, now time.Time) string {
 	if SameDay(t, now) {
 		return l.Clock(t)
@@ -50,7 +49,7 @@ func (l Language) InWeek(t, now time.Time) string {
 	return l.T(StatusWeekday(int(t.Local().Weekday()))) + " " + l.Clock(t)
 }
 
-// Date writes a day in figures.
+// Date formats a day in digits.
 func (l Language) Date(day time.Time) string {
 	if l == Dutch {
 		return day.Format("02-01-2006")
@@ -58,7 +57,7 @@ func (l Language) Date(day time.Time) string {
 	return day.Format(time.DateOnly)
 }
 
-// SameDay tells whether two moments are on one day here.
+// SameDay reports whether two times are on the same local day.
 func SameDay(a, b time.Time) bool {
 	return a.Local().Format(time.DateOnly) == b.Local().Format(time.DateOnly)
 }

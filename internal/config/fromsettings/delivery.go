@@ -13,37 +13,37 @@ import (
 	"wiebelt/internal/hub"
 )
 
-// OutboxFolder is the folder with what is to be delivered.
+// OutboxFolder returns the folder of the outbox.
 func OutboxFolder(d profile.Dirs) string { return filepath.Join(d.State, "outbox") }
 
-// DeliveryPolicy is how an outbox treats its files.
+// DeliveryPolicy returns how an outbox treats its files.
 func DeliveryPolicy(s *settings.Settings) outbox.Policy {
 	d := s.Delivery
 	return outbox.Policy{Uncertain: d.Uncertain, Duplicate: d.Duplicate, ItemsPerRequest: d.ItemsPerRequest, KeepSent: d.KeepSent, KeepRefused: d.KeepRefused}
 }
 
-// Senders are the clients that deliver, one for each message box. They are not
-// those of lookups, whose end would cut a request in two. Safe for concurrent use.
+// Senders holds the delivery clients, one per message box. They are separate from those of
+// lookups, whose end would interrupt a request. Safe for concurrent use.
 type Senders struct {
 	Dirs     profile.Dirs
-	Settings func() settings.Hub // that hold now
+	Settings func() settings.Hub // the current settings
 
 	mu    sync.Mutex
 	all   map[string]*hub.Client
-	set   settings.Hub // that all were made with
+	set   settings.Hub // the settings all were created with
 	stale bool
 }
 
-// Renew has other clients made for the next requests.
+// Renew creates new clients for the next requests.
 func (s *Senders) Renew() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stale = true
 }
 
-// Client gives the client for a message box; "" is the one of the settings. Where
-// settings have changed, those made before are closed: nothing may be on its way with
-// them. Its errors are those of a hub that is not set up (contact.NotSetUp).
+// Client returns the client for a message box; "" is the one in the settings. If settings
+// have changed, it closes the previous clients: they must not have requests in progress.
+// Its errors are those of a hub that is not set up (contact.NotSetUp).
 func (s *Senders) Client(intermediary string) (outbox.Deliverer, error) {
 	now := s.Settings()
 	s.mu.Lock()
@@ -57,7 +57,7 @@ func (s *Senders) Client(intermediary string) (outbox.Deliverer, error) {
 		return c, nil
 	}
 	now.Intermediary = intermediary
-	// What goes wrong with a request is the outbox's to tell.
+	// Errors of requests are reported by the outbox.
 	cfg, err := Hub(s.Dirs, now)
 	if intermediary == "" {
 		err = errors.New("hub.intermediary is missing")

@@ -9,9 +9,9 @@ import (
 	"wiebelt/internal/instance/installed"
 )
 
-// RingProgram gives the program of exe's version that phones and links start, which only
-// hands calls over and opens no console window; where there is none, exe, which takes
-// the same arguments.
+// RingProgram returns the program of exe's version that phones and links start. It
+// only hands calls over and opens no console window. If missing, exe is returned, which
+// takes the same arguments.
 func RingProgram(exe string) string {
 	if runtime.GOOS == "windows" {
 		return companion(exe, "wiebelt-ringw.exe")
@@ -19,7 +19,7 @@ func RingProgram(exe string) string {
 	return companion(exe, "wiebelt-ring")
 }
 
-// TerminalProgram gives what people type in a terminal to run exe.
+// TerminalProgram returns what users type in a terminal to run exe.
 func TerminalProgram(exe string) string {
 	if runtime.GOOS == "windows" {
 		return companion(exe, "wiebelt.exe")
@@ -27,11 +27,11 @@ func TerminalProgram(exe string) string {
 	return exe
 }
 
-// companion gives a program that is installed with exe, exe itself where it is not.
+// companion returns a program installed with exe, or exe itself if it is not installed.
 func companion(exe, name string) string {
 	dirs := []string{filepath.Dir(exe)}
 	if programs, ok := installed.Beside(exe); ok {
-		dirs = []string{programs, dirs[0]} // first where it stays, whatever versions come and go
+		dirs = []string{programs, dirs[0]} // the stable place, independent of versions, first
 	}
 	for _, dir := range dirs {
 		path := filepath.Join(dir, name)
@@ -42,5 +42,5 @@ func companion(exe, name string) string {
 	return exe
 }
 
-// HistoryFile is the file with the calls that are kept.
+// HistoryFile returns the file with the stored calls.
 func HistoryFile(d profile.Dirs) string { return filepath.Join(d.State, "history.db") }

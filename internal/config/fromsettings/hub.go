@@ -1,10 +1,10 @@
-// Package fromsettings builds from the settings what others run with: the
-// configuration of the hub's client, the rules for numbers, the phone of a link,
-// the language, and where files and programs are. Commands, windows and the resident ask it alike, so that
-// all mean the same by a setting.
+// Package fromsettings derives from the settings what other packages run with: the hub
+// client's configuration, the number rules, the phone of a link, the language, and the
+// places of files and programs. Commands, windows and the resident all use it, so a setting
+// means the same everywhere.
 //
-// It owns nothing and runs nothing; it knows the adapters that it configures, and
-// none of its callers.
+// It owns nothing and runs nothing; it knows the adapters that it configures,
+// and none of its callers.
 package fromsettings
 
 import (
@@ -22,8 +22,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Hub turns settings into the configuration of the hub's client. The
-// secret is read from its store for every token request and kept nowhere else.
+// Hub converts settings into the hub client's configuration. The secret is read from its
+// store for every token request and kept nowhere else.
 func Hub(dirs profile.Dirs, h settings.Hub) (cfg hub.Config, err error) {
 	cfg = hub.Config{
 		BaseURL: h.BaseURL, ClientID: h.ClientID, OrganisationCode: h.OrganisationCode, Scopes: h.ContactScopes,
@@ -55,14 +55,14 @@ func Hub(dirs profile.Dirs, h settings.Hub) (cfg hub.Config, err error) {
 	return cfg, nil
 }
 
-// Links are the deep links that may be opened, those of a hub's address; none where
-// that is no address.
+// Links returns the deep links that may be opened for a hub's address; none if
+// the address is invalid.
 func Links(hubURL string) *hub.Links {
 	links, _ := hub.NewLinks(hubURL)
 	return links
 }
 
-// NumberRules makes the number rules of the settings.
+// NumberRules returns the number rules of the settings.
 func NumberRules(s *settings.Settings) (*phone.Rules, error) {
 	return phone.NewRules(s.NumberRules())
 }

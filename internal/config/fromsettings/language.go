@@ -8,8 +8,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Language is the language of everything a person reads: as set, else Dutch if
-// the system's language or region is Dutch, else English.
+// Language returns the language for users: as set, else Dutch if the system's language or
+// region is Dutch, else English.
 func Language(s *settings.Settings) text.Language {
 	switch s.UI.Language {
 	case "nl":
@@ -20,10 +20,9 @@ func Language(s *settings.Settings) text.Language {
 	return systemLanguage(os.Getenv, systemLocales)
 }
 
-// systemLanguage decides from the environment and, where nothing stands there,
-// from the system itself. The variables come in the order that POSIX and gettext
-// give them: LANGUAGE only has a say where LANG chose the locale, and none in the
-// C locale, which is English.
+// systemLanguage decides from the environment or, if that says nothing, from the system.
+// The variables are checked in the order of POSIX and gettext: LANGUAGE only counts if LANG
+// chose the locale, and not in the C locale, which is English.
 func systemLanguage(env func(string) string, system func() []string) text.Language {
 	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
 		locale := env(name)
@@ -43,7 +42,7 @@ func systemLanguage(env func(string) string, system func() []string) text.Langua
 	return text.English
 }
 
-// bare is a locale such as nl_NL without character set and modifier.
+// bare returns a locale such as nl_NL without character set and modifier.
 func bare(locale string) string {
 	locale, _, _ = strings.Cut(strings.ToLower(strings.ReplaceAll(locale, "-", "_")), ".")
 	locale, _, _ = strings.Cut(locale, "@")

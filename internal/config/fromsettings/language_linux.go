@@ -1,4 +1,4 @@
 package fromsettings
 
-// systemLocales has nothing to add to the environment.
+// systemLocales returns nothing: the environment says it all.
 func systemLocales() []string { return nil }

@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// systemLocales are the first language that the user prefers and the user's
-// region.
+// systemLocales returns the user's preferred language and region.
 func systemLocales() []string {
 	locales, err := windows.GetUserPreferredUILanguages(windows.MUI_LANGUAGE_NAME)
 	if err == nil && len(locales) > 1 {

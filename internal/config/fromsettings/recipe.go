@@ -10,9 +10,9 @@ import (
 	"wiebelt/internal/softphone/listener"
 )
 
-// Recipe is what is filled into the recipes for phones, for a profile and the
-// program that runs. It holds the listener's tokens: it is shown to the user and
-// written nowhere. Errors are those of secret.Token.
+// Recipe returns the values for the recipes for phones, for a profile and the running
+// program. They include the listener's tokens, so they are only shown to the user and never
+// written. Errors are those of secret.Token.
 func Recipe(d profile.Dirs, s *settings.Settings, profileDir string) (guide.Values, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -23,8 +23,8 @@ func Recipe(d profile.Dirs, s *settings.Settings, profileDir string) (guide.Valu
 		PathToken: tokens.Path, SocketToken: tokens.Socket}, err
 }
 
-// ListenerPort is the port that phones reach: that of the settings, unless Wiebelt
-// had to take another one.
+// ListenerPort returns the port that phones connect to: the one in the settings, unless
+// Wiebelt had to use another.
 func ListenerPort(d profile.Dirs, s *settings.Settings) int {
 	if s.Source("listener.port") == settings.Default {
 		if at, err := listener.Announced(d.Run); err == nil {

@@ -10,9 +10,9 @@ import (
 
 var errNotGiven = errors.New("the secret store does not give it")
 
-// linkSecret reads a link's secret for one connection. None at all is for the
-// phone to name; a store that gives nothing out is not asked in quick succession,
-// since it may ask somebody for a password.
+// linkSecret reads a link's secret for one connection. Reporting a missing one is
+// left to the phone. A store that fails is not retried in quick succession, since it
+// may prompt for a password.
 func linkSecret(store secret.Store, ref secret.Ref) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		v, err := store.Get(ctx, ref)

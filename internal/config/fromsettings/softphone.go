@@ -27,7 +27,7 @@ import (
 	"wiebelt/internal/softphone/yeastar"
 )
 
-// links make the link of each kind.
+// links holds the constructor for each kind of link.
 var links = map[string]func(exchangelink.Account) (link.Phone, error){
 	registry.Bria:     at(bria.New),
 	registry.Baresip:  at(baresip.New),
@@ -43,13 +43,12 @@ var links = map[string]func(exchangelink.Account) (link.Phone, error){
 	registry.BroadWorks:    broadworks.New,
 }
 
-// at makes the link of a phone of which nothing but its address is known.
+// at adapts the constructor of a phone that needs only an address.
 func at(open func(address string) (link.Phone, error)) func(exchangelink.Account) (link.Phone, error) {
 	return func(a exchangelink.Account) (link.Phone, error) { return open(a.Address) }
 }
 
-// Softphone makes the phone of a link in the settings. The error says what is
-// missing.
+// Softphone returns the phone of a link in the settings. The error says what is missing.
 func Softphone(dirs profile.Dirs, kindOfStore string, s settings.Softphone) (link.Phone, error) {
 	a, err := Account(dirs, kindOfStore, s)
 	if err != nil {
@@ -58,8 +57,8 @@ func Softphone(dirs profile.Dirs, kindOfStore string, s settings.Softphone) (lin
 	return Link(s.Kind, a)
 }
 
-// Account is that of a link in the settings. An exchange's secret is read from its
-// store for each connection and kept nowhere else.
+// Account returns the account of a link in the settings. An exchange's secret is read from
+// its store for each connection and kept nowhere else.
 func Account(dirs profile.Dirs, kindOfStore string, s settings.Softphone) (exchangelink.Account, error) {
 	a := exchangelink.Account{Address: s.Address, User: s.User, Extension: s.ExtensionOf(settings.LogOnName())}
 	if registry.Of(s.Kind).Requires(registry.NeedsSecret) {
@@ -77,8 +76,8 @@ func Account(dirs profile.Dirs, kindOfStore string, s settings.Softphone) (excha
 	return a, nil
 }
 
-// Link makes the phone of a kind for an account, of which a phone on this computer
-// has the address only.
+// Link returns the phone of a kind for an account; for a phone on this computer
+// only the address is set.
 func Link(kind string, a exchangelink.Account) (link.Phone, error) {
 	if dial, ok := links[kind]; ok {
 		return dial(a)
@@ -86,9 +85,8 @@ func Link(kind string, a exchangelink.Account) (link.Phone, error) {
 	return nil, errors.New("this kind of softphone is not supported")
 }
 
-// proxyNow chooses the proxy for an exchange as the hub's client does for the
-// hub, by the setting that holds when a connection is made: the link need not
-// end when it changes.
+// proxyNow chooses the proxy for an exchange like the hub client does for the hub, by the
+// setting at the time of connecting: the link need not restart when it changes.
 func proxyNow(dirs profile.Dirs, address string) func(*http.Request) (*url.URL, error) {
 	var (
 		mu      sync.Mutex
@@ -96,7 +94,7 @@ func proxyNow(dirs profile.Dirs, address string) func(*http.Request) (*url.URL, 
 		choose  func(*http.Request) (*url.URL, error)
 	)
 	return func(r *http.Request) (*url.URL, error) {
-		now, _ := settings.Load(dirs) // what is wrong in it was said when it was put in effect
+		now, _ := settings.Load(dirs) // errors in it were reported when it took effect
 		mu.Lock()
 		f, err := choose, error(nil)
 		if setting != now.Hub.Proxy {
@@ -108,6 +106,6 @@ func proxyNow(dirs profile.Dirs, address string) func(*http.Request) (*url.URL, 
 		if f == nil || err != nil {
 			return nil, err
 		}
-		return f(r) // which may ask the system, and take its time
+		return f(r) // it may ask the system, and block
 	}
 }

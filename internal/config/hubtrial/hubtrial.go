@@ -1,10 +1,10 @@
-// Package hubtrial tries a hub as somebody wants it, before it stands in the
-// settings, and puts in place what has just worked: the secret and the settings,
-// or neither. The settings window and the commands do it alike.
+// Package hubtrial tests a hub before it is put into the settings, and saves what
+// has worked: the secret and the settings, or neither. The settings window and
+// the commands share it.
 //
-// It owns the clients of the trials that run, which end with them, and nothing
-// beyond that; it runs on its callers' goroutines. It stands on what settings come
-// to (fromsettings) and knows no window: what a step came to is told in codes.
+// It owns the clients of running trials, which end with them, and runs on its
+// callers' goroutines. It builds on package fromsettings and knows no window:
+// results of steps are codes.
 package hubtrial
 
 import (
@@ -23,8 +23,8 @@ import (
 	"wiebelt/internal/hub"
 )
 
-// The steps of a trial, in their order, and how each can end. They are the codes
-// of text.SetupStep and text.SetupState.
+// The steps of a trial, in order, and their possible results. They are the codes of
+// text.SetupStep and text.SetupState.
 const (
 	StepName   = "name"
 	StepTLS    = "tls"
@@ -32,46 +32,45 @@ const (
 	StepScopes = "scopes"
 	StepLookup = "lookup"
 
-	StateRunning = "running" // has begun
+	StateRunning = "running" // started
 	StateOK      = "ok"
 	StateFailed  = "failed"
-	StateOff     = "off" // not asked for, or not needed
+	StateOff     = "off" // not requested, or not needed
 )
 
-// trialIn is how long a trial may take.
+// trialIn limits how long a trial may take.
 const trialIn = time.Minute
 
-// ErrNumber: what was given to look up is no number that is looked up.
+// ErrNumber reports input that is not a number that can be looked up.
 var ErrNumber = errors.New("not a number that can be looked up")
 
-// Trial tries a hub as somebody wants it, before it stands in the settings. It
-// asks for the same things in the same way as look-ups do, and changes nothing.
+// Trial tests a hub before it is put into the settings. It makes the same requests as
+// lookups do, and changes nothing.
 type Trial struct {
 	Dirs     profile.Dirs
 	Settings *settings.Settings // for the number rules
 	Hub      settings.Hub
 	Secret   string
 	Number   string // to look up; "" leaves that step out
-	// Others are the keys of which other values are tried where the hub refuses:
+	// Others are the keys for which other values are tried if the hub refuses:
 	// hub.basic_auth_encoding, hub.scope_parameter, hub.contact_scopes,
-	// hub.relation_number_field. Every try counts as one with the hub, so that
-	// there are few.
+	// hub.relation_number_field. The hub counts every try, so there are few.
 	Others []string
 }
 
-// Step is how one step went.
+// Step is the result of one step.
 type Step struct {
 	Name, State string
 	TestHub     bool          // plain http to this computer, with StepTLS
 	Err         error         // why it failed
-	Said        string        // by the hub in its own words, which are text from outside
+	Said        string        // the hub's own words, which are untrusted text
 	Found       int           // contacts, with StepLookup
-	Took        time.Duration // of the look-up
+	Took        time.Duration // duration of the lookup
 }
 
-// Run goes through the steps and tells each to say, which is called on the
-// caller's goroutine. better holds values of keys of Others that worked where
-// those of Hub did not. ok is true if every step passed, with better.
+// Run performs the steps and reports each to say, on the caller's goroutine. better holds
+// values for keys of Others that worked where those of Hub did not. ok is true if every
+// step passed, using better.
 func (t Trial) Run(ctx context.Context, say func(Step)) (better map[string]string, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, trialIn)
 	defer cancel()
@@ -94,7 +93,7 @@ func (t Trial) Run(ctx context.Context, say func(Step)) (better map[string]strin
 	return r.better, true
 }
 
-// trialRun is a trial under way.
+// trialRun is a trial in progress.
 type trialRun struct {
 	Trial
 	say     func(Step)
@@ -102,10 +101,10 @@ type trialRun struct {
 	now     Step
 	reached hub.Reached
 	reach   error
-	refused error // by the token's endpoint, for the step of the scopes
+	refused error // by the token endpoint, for the scopes step
 	better  map[string]string
 
-	mu   sync.Mutex // for said: requests have goroutines of their own
+	mu   sync.Mutex // guards said: requests have goroutines of their own
 	said string
 }
 
@@ -115,7 +114,7 @@ func (r *trialRun) close() {
 	}
 }
 
-// words are the last ones that the hub said.
+// words returns the last words of the hub.
 func (r *trialRun) words() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -199,8 +198,8 @@ func (r *trialRun) lookUp(ctx context.Context) error {
 	return err
 }
 
-// otherSources tries other ways of asking for a token, and goes on with the first
-// one that the hub takes. Otherwise the error is that of the settings.
+// otherSources tries other ways of requesting a token, and continues with the first one
+// that the hub accepts. Otherwise it returns the error for the original settings.
 func (r *trialRun) otherSources(ctx context.Context, err error) error {
 	said := r.words()
 	for _, h := range r.variants(contact.FailureOf(err)) {
@@ -224,12 +223,12 @@ func (r *trialRun) otherSources(ctx context.Context, err error) error {
 		return nil
 	}
 	r.mu.Lock()
-	r.said = said // about the settings as they are
+	r.said = said // about the original settings
 	r.mu.Unlock()
 	return err
 }
 
-// variants are other ways of asking that may help against a failure.
+// variants returns other ways of requesting that may avoid a failure.
 func (r *trialRun) variants(f contact.Failure) (all []settings.Hub) {
 	may := func(key string) bool { return slices.Contains(r.Others, key) }
 	if f != contact.CredentialsRefused && f != contact.ScopeRefused && f != contact.HubError {
@@ -263,8 +262,8 @@ func (r *trialRun) variants(f contact.Failure) (all []settings.Hub) {
 	return all
 }
 
-// otherField finds out whether any field holds the relation number where the one
-// that is set does not.
+// otherField checks whether any field contains the relation number if the
+// configured one does not.
 func (r *trialRun) otherField(ctx context.Context, query string, found []contact.Contact) {
 	const key = "hub.relation_number_field"
 	numbered := func(all []contact.Contact) bool {
@@ -285,14 +284,14 @@ func (r *trialRun) otherField(ctx context.Context, query string, found []contact
 	}
 }
 
-// punctuated reports whether the two ways to write credentials differ for s.
+// punctuated reports whether the two encodings of credentials differ for s.
 func punctuated(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool {
 		return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("-._~", r)
 	})
 }
 
-// SecretWorks asks the hub whether it takes a secret.
+// SecretWorks reports whether the hub accepts a secret.
 func SecretWorks(ctx context.Context, dirs profile.Dirs, h settings.Hub, value string) bool {
 	t := &trialRun{Trial: Trial{Dirs: dirs, Secret: value}}
 	client, err := t.with(h)

@@ -14,15 +14,14 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Relay is where a computer joins, and with which code.
+// Relay is the relay to join, and the code for it.
 type Relay struct {
 	Address, Fingerprint string // those of the settings where Address is ""
 	Code                 string
 }
 
-// Join has this computer join a relay, and puts a link to it into the settings. The
-// code is used up only where the link can be. Errors can be told to people, or are
-// those of Save.
+// Join joins this computer to a relay, and adds a link to it to the settings. The code is
+// only redeemed if the link is allowed. Errors are fit for users, or are those of Save.
 func Join(ctx context.Context, d profile.Dirs, before *settings.Settings, r Relay) error {
 	w, err := Wanted{}.join(ctx, d, before, r)
 	if err == nil {
@@ -31,9 +30,9 @@ func Join(ctx context.Context, d profile.Dirs, before *settings.Settings, r Rela
 	return err
 }
 
-// join adds the link, and what the relay has given for it, to what is wanted.
+// join adds the link, and the membership that the relay returned, to w.
 func (w Wanted) join(ctx context.Context, d profile.Dirs, before *settings.Settings, r Relay) (Wanted, error) {
-	next, err := before.With(w.Changes) // as it will be
+	next, err := before.With(w.Changes) // the resulting settings
 	if err != nil {
 		return w, err
 	}
@@ -51,7 +50,7 @@ func (w Wanted) join(ctx context.Context, d profile.Dirs, before *settings.Setti
 		return isRelay(l) && strings.TrimRight(l.Address, "/") == r.Address
 	})
 	switch {
-	case i >= 0: // a new code for a link that is there
+	case i >= 0: // a new code for an existing link
 		link = next.Softphones[i]
 	case before.Locked("softphone"):
 		return w, text.Errorf(text.AdminLocked, "softphone", before.LockedBy("softphone"))
@@ -73,8 +72,8 @@ func (w Wanted) join(ctx context.Context, d profile.Dirs, before *settings.Setti
 	return w, err
 }
 
-// canKeep asks the store, before a code is used up, whether it will take what the relay
-// gives for a link.
+// canKeep checks, before a code is redeemed, whether the store can keep
+// a link's membership.
 func (w Wanted) canKeep(ctx context.Context, d profile.Dirs, kind string, link settings.Softphone) error {
 	ref, err := secret.Softphone(link.Kind, link.Name, link.Address)
 	if err != nil {
@@ -86,7 +85,7 @@ func (w Wanted) canKeep(ctx context.Context, d profile.Dirs, kind string, link s
 	}
 	_, err = store.Get(ctx, ref)
 	switch secret.StateOf(err) {
-	case secret.IsSet, secret.NotSet, secret.Damaged: // which is written anew
+	case secret.IsSet, secret.NotSet, secret.Damaged: // will be overwritten
 		return nil
 	}
 	return &StoreError{err}

@@ -12,37 +12,36 @@ import (
 	"wiebelt/internal/core/private"
 )
 
-// Wanted is what somebody wants to set.
+// Wanted is what to save.
 type Wanted struct {
 	private.Data
 	Changes map[string]any    // as for settings.Set
 	Secret  string            // of the hub's client; "" for none
-	Works   bool              // the secret has just worked: it takes the place of the old one
-	Links   map[string]string // secrets of links, by the links' names; others than there will be are passed over
-	// Open opens the store of a kind; nil for secret.Open.
+	Works   bool              // the secret has just worked and replaces the old one
+	Links   map[string]string // link secrets by link name; names that will not exist are ignored
+	// Open opens the store of a kind; nil means secret.Open.
 	Open func(kind string) (secret.Store, error)
 }
 
-// StoreError is that a secret could not be kept; nothing has changed.
+// StoreError reports that a secret could not be stored; nothing has changed.
 type StoreError struct{ Err error }
 
 func (e *StoreError) Error() string { return e.Err.Error() }
 func (e *StoreError) Unwrap() error { return e.Err }
 
-// LockedError is that the policy sets what was to be changed; nothing has changed.
+// LockedError reports that the policy sets keys that were to change; nothing has changed.
 type LockedError struct{ Keys []string }
 
 func (*LockedError) Error() string { return "the policy sets this" }
 
-// ErrNoAddress: a secret belongs to an address and a client.
+// ErrNoAddress reports a missing address or client: a secret belongs to both.
 var ErrNoAddress = errors.New("a secret without an address and a client")
 
-// Save puts in place what is wanted: all of it, or nothing. Secrets come first,
-// bound to what the settings will be, since an address without its secret would be
-// a set-up that fails; they are put back where the settings cannot be written.
-// waiting says that the hub's new secret waits beside the old one until it has
-// worked. Errors are *LockedError, *StoreError, ErrNoAddress, those of Open and of
-// settings.Set. It can take as long as a store does.
+// Save saves all of w, or nothing. Secrets come first, bound to the settings' new values,
+// since an address without its secret would be a broken set-up; they are restored if the
+// settings cannot be written. waiting means that the hub's new secret is kept beside the
+// old one until it has worked. Errors are *LockedError, *StoreError, ErrNoAddress, those of
+// Open and of settings.Set. It can block as long as a store does.
 func Save(ctx context.Context, d profile.Dirs, before *settings.Settings, w Wanted) (waiting bool, err error) {
 	var locked []string
 	for key := range w.Changes {
@@ -82,7 +81,7 @@ func Save(ctx context.Context, d profile.Dirs, before *settings.Settings, w Want
 		return false, errors.Join(err, k.putBack(ctx))
 	}
 	for _, was := range k.before {
-		_ = secret.NoteSet(d, was.ref, time.Now()) // for the settings window only
+		_ = secret.NoteSet(d, was.ref, time.Now()) // only shown in the settings window
 	}
 	return waiting, nil
 }
@@ -102,7 +101,7 @@ func (w Wanted) open(d profile.Dirs, kind string) (secret.Store, error) {
 	return store, err
 }
 
-// keeper keeps secrets and knows what was there before.
+// keeper stores secrets and remembers the previous ones.
 type keeper struct {
 	d      profile.Dirs
 	next   *settings.Settings
@@ -110,8 +109,8 @@ type keeper struct {
 	before []storedSecret
 }
 
-// storedSecret is what a store had: the secret that worked, and one that waited; "" for
-// none. One that could not be read is not put back, and not deleted either.
+// storedSecret is what a store had: the working secret and a pending one; "" for none. One
+// that could not be read is neither restored nor deleted.
 type storedSecret struct {
 	ref       secret.Ref
 	old, next string
@@ -125,7 +124,7 @@ func (k *keeper) keep(ctx context.Context, w Wanted) (waiting bool, err error) {
 			return false, ErrNoAddress
 		}
 		switch old := k.remember(ctx, ref); {
-		case w.Works && old == w.Secret: // not everybody may write what he may read
+		case w.Works && old == w.Secret: // readers may lack the right to write
 		case w.Works:
 			err = k.store.Set(ctx, ref, w.Secret)
 		default:
@@ -152,7 +151,7 @@ func (k *keeper) keep(ctx context.Context, w Wanted) (waiting bool, err error) {
 	return waiting, nil
 }
 
-// remember notes what a store has of a secret that is about to change.
+// remember records what a store has for a secret that is about to change.
 func (k *keeper) remember(ctx context.Context, ref secret.Ref) (old string) {
 	old, next, err := secret.Pair(ctx, k.store, ref)
 	if err != nil {
@@ -162,7 +161,7 @@ func (k *keeper) remember(ctx context.Context, ref secret.Ref) (old string) {
 	return old
 }
 
-// putBack puts back what the store had, though whoever asked may be gone.
+// putBack restores the previous secrets, even if the caller's context has ended.
 func (k *keeper) putBack(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()

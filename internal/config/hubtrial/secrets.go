@@ -9,9 +9,9 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// Secrets tells how the secrets that settings need are kept: the hub's, and those
-// of links by the links' names. links is nil where there is no store. It waits for
-// the store as long as ctx allows.
+// Secrets returns the states of the secrets that the settings need: the hub's, and
+// those of links by name. links is nil if there is no store. It waits for the store
+// as long as ctx allows.
 func Secrets(ctx context.Context, d profile.Dirs, s *settings.Settings) (hub secret.State, links map[string]secret.State) {
 	store, err := secret.Open(s.Hub.SecretStore, d)
 	if err != nil {

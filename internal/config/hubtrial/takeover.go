@@ -19,32 +19,32 @@ import (
 	"wiebelt/internal/text"
 )
 
-// ReadSetup reads a set-up file, and nothing of one that is far too large to be one.
+// ReadSetup reads a set-up file. It reads nothing of one that is far too large.
 func ReadSetup(path string) ([]byte, error) {
 	b, err := filetrust.ReadPlain(path, 2<<20)
 	if errors.Is(err, filetrust.ErrTooLarge) {
-		return nil, nil // as OpenSetup will say
+		return nil, nil // OpenSetup will report it
 	}
 	return b, err
 }
 
-// SetupFile is a set-up file as somebody is shown it: what is taken over is this, not
-// what stands in the file by then.
+// SetupFile is a set-up file as shown to the user: this content is applied, even if
+// the file changes meanwhile.
 type SetupFile struct {
 	private.Data
 	Rows       []Row        // what it changes
-	Left       []string     // keys that the policy decides otherwise
-	Hub        settings.Hub // as it will be
-	Moved      bool         // the hub's address becomes another one
-	Support    string       // who helps
-	WithoutHub bool         // a relay asks it: there is nothing to test
+	Left       []string     // keys that the policy overrides
+	Hub        settings.Hub // the resulting one
+	Moved      bool         // the hub's address changes
+	Support    string       // the support contact
+	WithoutHub bool         // a relay queries the hub: there is nothing to test
 	office     setupfile.Office
 	changes    map[string]any
 }
 
-// OpenSetup decrypts a set-up file that ReadSetup has read. store is where secrets are
-// to be kept, "" for where the settings say. The error is a sentence on what is wrong
-// with the file, the passphrase or what the policy allows.
+// OpenSetup decrypts a set-up file read by ReadSetup. store is the store for secrets, ""
+// for the one in the settings. The error is a sentence on what is wrong with the file, the
+// passphrase or what the policy allows.
 func OpenSetup(b []byte, passphrase, store string, before *settings.Settings) (*SetupFile, error) {
 	office, err := setupfile.Read(b, passphrase)
 	var key *setupfile.KeyError
@@ -72,11 +72,11 @@ func OpenSetup(b []byte, passphrase, store string, before *settings.Settings) (*
 		Support: cmp.Or(office.Settings.Support.Contact, before.Support.Contact), WithoutHub: office.Secret == "", office: office, changes: changes}, nil
 }
 
-// keepRelay puts the link to a relay that this computer has joined beside those of the
-// file, which has none, unless the office has another relay now.
+// keepRelay adds the link to a relay that this computer has joined to the file's links,
+// which have none, unless the office has another relay now.
 func keepRelay(office *settings.Settings, links []settings.Softphone) {
 	if office.Source("softphone") == settings.Default {
-		return // they stay as they are
+		return // they stay unchanged
 	}
 	for _, l := range links {
 		if l.Kind == registry.Relay && (office.Relay.URL == "" || office.Relay.URL == strings.TrimRight(l.Address, "/")) {
@@ -85,18 +85,18 @@ func keepRelay(office *settings.Settings, links []settings.Softphone) {
 	}
 }
 
-// ErrNotPassed and ErrPolicyChanged: the hub of a set-up file failed its test, and the
-// policy changed since the file was shown. Nothing was taken over.
+// ErrNotPassed reports that the hub of a set-up file failed its test, ErrPolicyChanged that
+// the policy changed since the file was shown. Nothing was applied.
 var ErrNotPassed, ErrPolicyChanged = text.Errorf(text.SetupTestFailed), text.Errorf(text.SettingsWindowFileAgain)
 
-// saveIn is how long the stores may take.
+// saveIn limits how long the stores may take.
 const saveIn = 15 * time.Second
 
-// TakeOver tests the hub of the file, joins the relay with its code, where it has
-// them, and then puts its settings and secrets in place; say is told of each step of
-// the test. number is looked up in it, "" leaves that out; open opens the store of a
-// kind, nil for secret.Open. encoding is the one of the credentials that the hub took,
-// "" for that of the file. Errors are ErrNotPassed, ErrPolicyChanged and those of Join.
+// TakeOver tests the file's hub, joins the relay with its code (if it has them), and
+// then saves its settings and secrets; say receives each step of the test. number is
+// looked up in it, "" skips that; open opens the store of a kind, nil means secret.Open.
+// encoding is the credential encoding that the hub accepted, "" for the file's. Errors are
+// ErrNotPassed, ErrPolicyChanged and those of Join.
 func (f *SetupFile) TakeOver(ctx context.Context, d profile.Dirs, number string, open func(kind string) (secret.Store, error), say func(Step)) (encoding string, err error) {
 	const key = "hub.basic_auth_encoding"
 	before, _ := settings.Load(d)
@@ -130,11 +130,11 @@ func (f *SetupFile) TakeOver(ctx context.Context, d profile.Dirs, number string,
 	return encoding, err
 }
 
-// Row is a setting as it is and as it would be, as text; of a list every value.
+// Row is a setting's current and new value, as text; for a list all values.
 type Row struct{ Key, Now, New string }
 
-// rows are what a set-up file would change, side by side: addresses and client
-// always, of the rest what differs.
+// rows returns what a set-up file would change, side by side: addresses and client
+// always, the rest if different.
 func rows(before *settings.Settings, office setupfile.Office, changes map[string]any) (all []Row) {
 	shown := func(s *settings.Settings, key string) string {
 		var parts []string
@@ -155,11 +155,10 @@ func rows(before *settings.Settings, office setupfile.Office, changes map[string
 	return all
 }
 
-// After is the hub as it would be with changes that come with a secret for the
-// address and client in them. What the policy locks is taken out of changes and
-// stays; left names what of it was to be otherwise. Where that is the address, the
-// client or the store, the secret is sent nowhere and kept nowhere: a *text.Error
-// says so.
+// After returns the hub that results from changes that come with a secret for their address
+// and client. Keys locked by the policy are removed from changes and stay as they are;
+// left names those that would have changed. If they include the address, the client or the
+// store, the secret must not be sent or stored anywhere: a *text.Error says so.
 func After(before *settings.Settings, changes map[string]any) (h settings.Hub, left []string, err error) {
 	const store = "hub.secret_store"
 	left = before.Unlocked(changes)

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Hold holds a file until it is closed, or gives ErrHeld. It does not wait.
+// Hold locks a file until it is closed, or returns ErrHeld. It does not wait.
 func Hold(f *os.File) error {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
@@ -16,7 +16,7 @@ func Hold(f *os.File) error {
 	return err
 }
 
-// hold is Hold that waits.
+// hold is Hold, but waits.
 func hold(f *os.File) error {
 	fd := int(f.Fd())
 	for {

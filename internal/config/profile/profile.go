@@ -1,7 +1,6 @@
-// Package profile knows where the files of a run live, makes the folders, and
-// writes files so that whoever reads them finds the old or the new contents and
-// never half of either. It starts no goroutines; everything in it is safe for
-// concurrent use.
+// Package profile knows the places of a run's files, creates the folders, and writes files
+// atomically, so that readers find the old or the new contents but never a mixture. It
+// starts no goroutines and is safe for concurrent use.
 package profile
 
 import (
@@ -14,30 +13,29 @@ import (
 	"wiebelt/internal/filetrust"
 )
 
-// Dirs are the folders of one run, absolute. With a profile folder they are
+// Dirs are the absolute folders of one run. With a profile folder they are
 // DIR, DIR and DIR/run.
 type Dirs struct {
-	Config string // what a person or administrator sets: settings.toml
-	State  string // what the program keeps: history, secrets, tokens, logs
-	Run    string // what lives as long as the program runs: socket, listener.json, inbox
+	Config string // set by users or administrators: settings.toml
+	State  string // kept by the program: history, secrets, tokens, logs
+	Run    string // lives as long as the program runs: socket, listener.json, inbox
 }
 
 // Errors of this package.
 var (
-	// ErrNoHome: there is no home folder, as for a service account. Only an
+	// ErrNoHome reports that there is no home folder, as for a service account. Only an
 	// explicit profile folder helps.
 	ErrNoHome = errors.New("there is no home folder; use --profile DIR")
-	// ErrNotLocal: the profile folder lies on another computer, or is no folder
-	// name at all. Such a name can come out of a link.
+	// ErrNotLocal reports that the profile folder is on another computer, or is not a
+	// folder name at all. Such a name can come from a link.
 	ErrNotLocal = errors.New("the profile folder must be a folder on this computer")
 )
 
-// Log is the folder of the log.
+// Log returns the folder of the log.
 func (d Dirs) Log() string { return filepath.Join(d.State, "log") }
 
-// Find tells where the files of a run live. profileDir is the value of
-// --profile, or "" for the places that the platform has for them. It makes
-// nothing.
+// Find returns the folders of a run. profileDir is the value of --profile, or "" for the
+// platform's default. It creates nothing.
 func Find(profileDir string) (Dirs, error) {
 	if profileDir == "" {
 		return platformDirs(os.Getenv)
@@ -55,10 +53,9 @@ func Find(profileDir string) (Dirs, error) {
 	return Dirs{Config: dir, State: dir, Run: filepath.Join(dir, "run")}, nil
 }
 
-// Make creates the folders that are missing, readable by nobody else. One that
-// is there already and that somebody else could change is a *filetrust.Error; a link
-// of the user's own is fine. Modes of folders that were there stay, but for Run,
-// which is ours alone.
+// Make creates the missing folders, readable by nobody else. An existing one that somebody
+// else could change is a *filetrust.Error; a link of the user's own is accepted. Modes of
+// existing folders stay unchanged, except for Run, which is private.
 func (d Dirs) Make() error {
 	for _, dir := range []string{d.Config, d.State} {
 		if err := filetrust.Make(dir, filetrust.Ours); err != nil {

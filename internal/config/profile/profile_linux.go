@@ -43,8 +43,8 @@ func ownFolder(path string) bool {
 	return ok && int(owner.Uid) == os.Getuid()
 }
 
-// base is the value of an XDG variable, or the fallback below home. Relative
-// values are invalid and count as unset.
+// base returns the value of an XDG variable, or the fallback below home. Relative values
+// are invalid and count as unset.
 func base(value, home string, fallback ...string) (string, error) {
 	if filepath.IsAbs(value) {
 		return value, nil

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 )
 
-// platformDirs: settings roam with the user, the rest stays on this computer.
+// platformDirs returns roaming folders for settings and local ones for the rest.
 func platformDirs(env func(string) string) (Dirs, error) {
 	roaming, here := env("APPDATA"), env("LOCALAPPDATA")
 	if !filepath.IsAbs(roaming) || !filepath.IsAbs(here) {

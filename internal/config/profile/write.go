@@ -12,13 +12,13 @@ import (
 	"wiebelt/internal/filetrust"
 )
 
-// staleAfter is how old a temporary file must be before it counts as left over
-// from a program that was ended while writing.
+// staleAfter is the age from which a temporary file counts as left behind by a program that
+// was killed while writing.
 const staleAfter = 10 * time.Minute
 
-// WriteFile writes b to path so that a reader, or a machine that loses power,
-// finds the old or the new contents: temporary file in the same folder, synced,
-// renamed, folder synced. A link at path is replaced, not followed.
+// WriteFile writes b to path so that readers find the old or the new contents, even after
+// a power failure: temporary file in the same folder, sync, rename, sync of the folder. A
+// link at path is replaced, not followed.
 func WriteFile(path string, b []byte, mode fs.FileMode) error {
 	temp, err := writeTemp(path, b, mode)
 	if err != nil {
@@ -31,8 +31,8 @@ func WriteFile(path string, b []byte, mode fs.FileMode) error {
 	return filetrust.SyncDir(filepath.Dir(path))
 }
 
-// Patiently tries for a second on Windows, which refuses while a virus scanner or a
-// reader holds a file open for a moment.
+// Patiently retries for a second on Windows, where operations fail while a virus scanner or
+// a reader briefly holds a file open.
 func Patiently(do func() error) error {
 	err := do()
 	for wait := 5 * time.Millisecond; err != nil && runtime.GOOS == "windows" && !errors.Is(err, fs.ErrNotExist) && wait < 700*time.Millisecond; wait *= 2 {
@@ -42,9 +42,9 @@ func Patiently(do func() error) error {
 	return err
 }
 
-// CreateFile is WriteFile for a file that must not be there yet: of several
-// programs that create it at once exactly one succeeds, the others get an error
-// that is fs.ErrExist and find the whole file.
+// CreateFile is WriteFile for a file that must not exist yet: of several programs that
+// create it concurrently, exactly one succeeds; the others get an error that is fs.ErrExist
+// and find the complete file.
 func CreateFile(path string, b []byte, mode fs.FileMode) error {
 	temp, err := writeTemp(path, b, mode)
 	if err != nil {
@@ -113,7 +113,7 @@ func tempPrefix(path string) string { return "." + filepath.Base(path) + "." }
 
 const tempSuffix = ".tmp"
 
-// sweep removes temporary files of path that are older than before.
+// sweep removes temporary files of path last modified before the given time.
 func sweep(path string, before time.Time) {
 	files, _ := os.ReadDir(filepath.Dir(path))
 	for _, f := range files {

@@ -20,17 +20,17 @@ import (
 	"wiebelt/internal/text"
 )
 
-// microSIPGroup and microSIPRing: the line of its ini that reports a call.
+// The group and key in MicroSIP's ini for the program that reports a call.
 const (
 	microSIPGroup = "Settings"
 	microSIPRing  = "cmdCallRing"
 )
 
-// ErrPhoneRuns says that a phone has to be closed first: it would write its
-// settings over ours.
+// ErrPhoneRuns reports that a phone has to be closed first: it would
+// overwrite our settings.
 var ErrPhoneRuns = errors.New("the phone is running; close it first")
 
-// Options names the program that the desktop starts, for this profile.
+// Options returns the program that the desktop starts for this profile.
 func Options(profileDir string) (register.Options, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -45,7 +45,7 @@ func Options(profileDir string) (register.Options, error) {
 	return o, nil
 }
 
-// registered tells how a registration stands on this computer.
+// registered returns the state of a registration on this computer.
 func registered(o register.Options, what health.Registration, was Registered) (standing, string) {
 	if what == health.MicroSIP {
 		return microSIPStands(was.MicroSIP, detect.ThisSystem().MicroSIP, o.Profile)
@@ -66,9 +66,9 @@ func registered(o register.Options, what health.Registration, was Registered) (s
 	return notOurs, ""
 }
 
-// microSIPStands looks into MicroSIP's ini, the one that was remembered or else
-// the usual one. Lines are those of an older version only if all are, to the
-// letter: others are of another profile, or the user's own.
+// microSIPStands checks MicroSIP's ini, at the remembered path or else the usual one. Its
+// lines count as an older version's only if all match exactly: others belong to another
+// profile, or are the user's own.
 func microSIPStands(remembered, usual, profileDir string) (standing, string) {
 	path := cmp.Or(remembered, usual)
 	if path == "" {
@@ -77,7 +77,7 @@ func microSIPStands(remembered, usual, profileDir string) (standing, string) {
 	f, err := phonefile.Read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return declined, "" // the phone is gone, and with it what there was to report
+		return declined, "" // the phone is gone, and its registration with it
 	case err != nil:
 		return unknown, ""
 	}
@@ -87,7 +87,7 @@ func microSIPStands(remembered, usual, profileDir string) (standing, string) {
 	}
 	program, _ := phonefile.Program(command)
 	if _, err := os.Stat(program); errors.Is(err, fs.ErrNotExist) {
-		return notOurs, path // a Wiebelt that is no longer there
+		return notOurs, path // that Wiebelt no longer exists
 	}
 	if was, err := recipeLines(detect.MicroSIP, guide.Values{Ring: program, Profile: profileDir}); err == nil && program != fromsettings.RingProgram(program) &&
 		!slices.ContainsFunc(was, func(p phonefile.Pair) bool { return f.Get(microSIPGroup, p.Key) != p.Value }) {
@@ -96,7 +96,7 @@ func microSIPStands(remembered, usual, profileDir string) (standing, string) {
 	return ours, path
 }
 
-// recipeLines are what the recipe of a phone that runs a program puts into its file.
+// recipeLines returns what a phone's recipe for running a program puts into its file.
 func recipeLines(kind string, v guide.Values) ([]phonefile.Pair, error) {
 	recipe, ok := guide.Find(text.English, kind)
 	if !ok {
@@ -111,7 +111,7 @@ func recipeLines(kind string, v guide.Values) ([]phonefile.Pair, error) {
 	return nil, errors.New("the recipe has nothing to write")
 }
 
-// reregister registers once more what was registered before.
+// reregister restores a registration.
 func reregister(d profile.Dirs, s *settings.Settings, profileDir string, what health.Registration, was Registered) error {
 	if what == health.MicroSIP {
 		return ConnectFile(d, s, profileDir, detect.Phone{Kind: detect.MicroSIP, File: was.MicroSIP}, detect.ThisSystem().Processes())
@@ -127,8 +127,8 @@ func reregister(d profile.Dirs, s *settings.Settings, profileDir string, what he
 	return register.Register(o)
 }
 
-// ConnectFile has a phone run Wiebelt for its calls, as its recipe says. The
-// phone must not run.
+// ConnectFile configures a phone to run Wiebelt for its calls, as its recipe says. The
+// phone must not be running.
 func ConnectFile(d profile.Dirs, s *settings.Settings, profileDir string, p detect.Phone, running []detect.Process) error {
 	if detect.Runs(running, p.Kind) {
 		return ErrPhoneRuns
@@ -156,8 +156,7 @@ func ConnectFile(d profile.Dirs, s *settings.Settings, profileDir string, p dete
 	return f.Write()
 }
 
-// RepairLost registers again, without a running resident, what was registered
-// before and is lost, and tells what that was.
+// RepairLost restores lost registrations without a running resident, and returns which.
 func RepairLost(d profile.Dirs, s *settings.Settings, profileDir string) (done []string, err error) {
 	o, err := Options(profileDir)
 	if err != nil {
@@ -174,7 +173,7 @@ func RepairLost(d profile.Dirs, s *settings.Settings, profileDir string) (done [
 		}
 		e := reregister(d, s, profileDir, what, was)
 		if now == older && errors.Is(e, ErrPhoneRuns) {
-			continue // it works, and the next start of Wiebelt renews it
+			continue // it works, and the next start of Wiebelt updates it
 		}
 		if e != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", what, e))

@@ -1,11 +1,11 @@
-// Package registrations knows what of this computer was registered for Wiebelt
-// on purpose – addresses that open it, its start at log-on, the line in MicroSIP's
-// settings – and notices when another program has taken that away, and while no program
-// at all opens the addresses.
+// Package registrations tracks what was registered for Wiebelt on this computer
+// on purpose (addresses that open it, its start at log-on, the line in MicroSIP's
+// settings). It notices when another program has taken a registration, or when no
+// program opens the addresses.
 //
-// It owns the file that says what was registered. Watch.Run is its one goroutine
-// and alone writes that file while the resident runs; commands write it when they
-// register. It reports what it sees to whoever made the Watch.
+// It owns the file that records what was registered. Watch.Run is its only goroutine
+// and the only writer of that file while the resident runs; commands write it when they
+// register. It reports changes to the Watch's creator.
 package registrations
 
 import (
@@ -27,18 +27,18 @@ import (
 	"wiebelt/internal/health"
 )
 
-// registeredFile is the name of the file in the state folder that says what was
-// registered, so that what is gone can be told from what never was.
+// registeredFile is the file in the state folder that records what was registered, so that
+// lost registrations can be distinguished from those that never existed.
 const registeredFile = "registered.json"
 
-// maxRegistered is how much of that file is read.
+// maxRegistered limits how much of that file is read.
 const maxRegistered = 16 << 10
 
-// readEvery is how often the registrations are read again: other programs take
-// them when they are installed, and nobody tells us.
+// readEvery is how often the registrations are checked: other programs take them over on
+// installation, without notice.
 const readEvery = time.Hour
 
-// Registered is what was registered on purpose, by set-up or by the user.
+// Registered records what was registered on purpose, by set-up or by the user.
 type Registered struct {
 	Version   int    `json:"version"` // 1
 	Scheme    bool   `json:"scheme"`
@@ -46,8 +46,7 @@ type Registered struct {
 	MicroSIP  string `json:"microsip,omitempty"` // path of its ini
 }
 
-// RegisteredIn gives what was registered for a profile; nothing where nothing is
-// known.
+// RegisteredIn returns what was registered for a profile; nothing if unknown.
 func RegisteredIn(d profile.Dirs) Registered {
 	var was Registered
 	b, _ := filetrust.ReadPlain(filepath.Join(d.State, registeredFile), maxRegistered)
@@ -57,7 +56,7 @@ func RegisteredIn(d profile.Dirs) Registered {
 	return was
 }
 
-// Remember keeps what was registered for a profile.
+// Remember stores what was registered for a profile.
 func Remember(d profile.Dirs, r Registered) error {
 	path := filepath.Join(d.State, registeredFile)
 	r.Version = 1
@@ -67,7 +66,7 @@ func Remember(d profile.Dirs, r Registered) error {
 		}
 		return nil
 	}
-	b, _ := json.Marshal(r) // a number, flags and a text cannot fail
+	b, _ := json.Marshal(r) // cannot fail: a number, flags and a text
 	if err := os.MkdirAll(d.State, 0o700); err != nil {
 		return err
 	}
@@ -96,47 +95,46 @@ func (r Registered) with(what health.Registration, on bool, path string) Registe
 	return r
 }
 
-// standing is how a registration stands at the moment.
+// standing is the current state of a registration.
 type standing uint8
 
 const (
-	unknown  standing = iota // cannot be told: what was known stays
+	unknown  standing = iota // unknown: the previous state stays
 	ours                     // as it should be
-	older                    // ours, as an older version wrote it
-	notOurs                  // gone, or another program's
+	older                    // ours, written by an older version
+	notOurs                  // missing, or another program's
 	absent                   // notOurs: no program opens our links at all
-	declined                 // somebody switched it off on purpose
+	declined                 // turned off on purpose
 )
 
 func (s standing) lost() bool { return s == notOurs || s == absent }
 
-// order is that of the sentences and of the menu.
+// order is the order of the sentences and of the menu.
 var order = []health.Registration{health.Scheme, health.Autostart, health.MicroSIP}
 
-// Watch reads again what other programs may take from us: at the start and every
-// hour, on the goroutine of Run.
+// Watch checks registrations that other programs may take: at the start and every
+// hour, on Run's goroutine.
 type Watch struct {
 	dirs profile.Dirs
-	// look tells how a registration stands; path is that of MicroSIP's ini.
+	// look returns the state of a registration; path is that of MicroSIP's ini.
 	look func(what health.Registration, was Registered) (s standing, path string)
-	// again registers it once more.
+	// again restores it.
 	again func(what health.Registration, was Registered) error
-	told  func(lost []health.Registration, unopened bool) // on Run's goroutine, when that has changed
+	told  func(lost []health.Registration, unopened bool) // on Run's goroutine, on changes
 	log   *slog.Logger
 	wake  chan struct{}
 	fix   chan repair
 }
 
-// repair is a registration that somebody wants back.
+// repair is a request to restore a registration.
 type repair struct {
 	what health.Registration
 	done func(error) // on Run's goroutine
 }
 
-// New watches the registrations of a profile. current gives the settings that
-// hold; told is called on Run's goroutine with what is lost, and whether no program
-// opens our links, whenever that has changed. It fails where our own program's name is
-// not known.
+// New returns a Watch on a profile's registrations. current returns the current settings;
+// told is called on Run's goroutine with what is lost, and whether no program opens our
+// links, on every change. It fails if our own program's path is unknown.
 func New(d profile.Dirs, profileDir string, current func() *settings.Settings, told func(lost []health.Registration, unopened bool), log *slog.Logger) (*Watch, error) {
 	o, err := Options(profileDir)
 	if err != nil {
@@ -155,23 +153,23 @@ func newWatch(d profile.Dirs, log *slog.Logger) *Watch {
 	return &Watch{dirs: d, log: log, wake: make(chan struct{}, 1), fix: make(chan repair, 4)}
 }
 
-// Reread has it look now; nil has nothing to look at.
+// Reread triggers a check now; it is a no-op on nil.
 func (r *Watch) Reread() {
 	if r != nil {
 		wake.Up(r.wake)
 	}
 }
 
-// Repair has it register something again, and calls done with what came of it. It
-// never blocks: while four wait already, another is dropped and its done not called.
+// Repair restores a registration and calls done with the result. It never blocks: if four
+// requests are already waiting, the new one is dropped and its done is not called.
 func (r *Watch) Repair(what health.Registration, done func(error)) {
 	select {
 	case r.fix <- repair{what, done}:
-	default: // as many wait as anybody can click
+	default: // enough are waiting
 	}
 }
 
-// Run reads until ctx ends.
+// Run checks until ctx ends.
 func (r *Watch) Run(ctx context.Context) {
 	var lost []health.Registration
 	unopened := false
@@ -192,8 +190,8 @@ func (r *Watch) Run(ctx context.Context) {
 	}
 }
 
-// read looks at everything once, remembers what is ours and gives what is lost, and
-// whether no program opens our links.
+// read checks everything once, records what is ours and returns what is lost, and whether
+// no program opens our links.
 func (r *Watch) read(before []health.Registration) (lost []health.Registration, unopened bool) {
 	was := RegisteredIn(r.dirs)
 	now := was
@@ -227,11 +225,11 @@ func (r *Watch) read(before []health.Registration) (lost []health.Registration, 
 	return lost, unopened
 }
 
-// errNever is returned for what was never registered: nothing takes more than
-// the user or set-up had given.
+// errNever is returned for what was never registered: nothing beyond the user's or set-up's
+// registrations is taken.
 var errNever = errors.New("was not registered before")
 
-// mend registers again what was registered before.
+// mend restores what was registered before.
 func (r *Watch) mend(what health.Registration) error {
 	was := RegisteredIn(r.dirs)
 	if !was.has(what) {

@@ -12,16 +12,16 @@ import (
 	"wiebelt/internal/filetrust"
 )
 
-// fileStore keeps each secret in a file of its own, so that two programs never
-// write the same one for two reasons.
+// fileStore keeps each secret in a separate file, so that two programs never write the same
+// one for different reasons.
 type fileStore struct{ dir string }
 
 func newFileStore(dirs profile.Dirs) *fileStore {
 	return &fileStore{filepath.Join(dirs.State, "secrets")}
 }
 
-// kept is the contents of such a file. It repeats whose secret it is: a file
-// that was renamed gives nothing away.
+// kept is the content of such a file. It includes the secret's owner, so a renamed
+// file gives nothing away.
 type kept struct {
 	Version int    `json:"version"`
 	Kind    string `json:"kind"`
@@ -48,7 +48,7 @@ func pack(ref Ref, secret string) []byte {
 	return append(b, '\n')
 }
 
-// unpack gives the secret if it is that of ref.
+// unpack returns the secret if it belongs to ref.
 func unpack(b []byte, ref Ref) (string, error) {
 	var k kept
 	if json.Unmarshal(b, &k) != nil || k.Version != 1 || k.Secret == "" {
@@ -85,17 +85,16 @@ func (s *fileStore) Clear(context.Context) error {
 	return errors.Join(err, os.Remove(s.dir))
 }
 
-// maxFile is more than any file of ours can be long.
+// maxFile is above the size of any valid file.
 const maxFile = 16 << 10
 
-// readPrivate reads a small file, unless somebody else could have read or
-// written it.
+// readPrivate reads a small file, unless somebody else could have read or written it.
 func readPrivate(path string) ([]byte, error) {
 	b, err := filetrust.ReadFile(path, maxFile, filetrust.Alone)
 	return b, fileError(err)
 }
 
-// fileError puts what is wrong with a file into our words.
+// fileError maps a file's error to one of this package.
 func fileError(err error) error {
 	switch {
 	case errors.Is(err, filetrust.Err):

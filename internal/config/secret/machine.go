@@ -13,13 +13,12 @@ import (
 	"wiebelt/internal/filetrust"
 )
 
-// MachineGroup is the group that may read the computer's secrets on Unix unless
-// another one is named.
+// MachineGroup is the default group with read access to the computer's secrets on Unix.
 const MachineGroup = "wiebelt"
 
-// FolderRights are those of Wiebelt's folder in Windows' ProgramData: Administrators own
-// it; they and the system may do everything, users read. Nothing is taken over from
-// ProgramData, where users may write.
+// FolderRights are the rights of Wiebelt's folder in Windows' ProgramData: owned by
+// Administrators; they and the system have full access, users may read. Nothing is
+// inherited from ProgramData, where users may write.
 const FolderRights = "O:BAG:BAD:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;0x1200a9;;;BU)"
 
 // machineStore keeps the secrets of a whole computer, each in a file that only
@@ -28,26 +27,26 @@ const FolderRights = "O:BAG:BAD:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;0x1200a
 //   - Unix: /etc/wiebelt/secrets, root and a group, mode 0640.
 //   - Windows: %ProgramData%\Wiebelt\secrets, encrypted by the system for this
 //     computer (DPAPI, machine scope); administrators write, users read. That
-//     stops a copied disk or backup, not somebody who logs on to the computer.
+//     protects a copied disk or backup, but not against users of the computer.
 //
-// A file counts only if nobody else could have written it, or, on Unix, if not
-// everybody could read it.
+// A file counts only if nobody else could have written it and, on Unix, not
+// everybody can read it.
 //
-// The keys that the program makes for each user, and what he joins a relay with, are
-// in his own store.
+// The keys that the program creates for each user, and a user's relay membership, are
+// in the user's own store.
 type machineStore struct {
 	Store // the user's own
 	group string
 }
 
-// Where they lie and who may set them; tests have a place of their own.
+// The folder and who may write it; replaced in tests.
 var (
 	machineDir  = platformMachineDir
 	readMachine = readAdmins
 	isAdmin     = Administrator
 )
 
-// readAdmins reads a file of the computer's administrators.
+// readAdmins reads a file that belongs to the computer's administrators.
 func readAdmins(path string) ([]byte, error) {
 	f, err := filetrust.OpenFile(path, os.O_RDONLY, filetrust.Admins)
 	if err != nil {
@@ -83,7 +82,7 @@ func (s *machineStore) Get(ctx context.Context, ref Ref) (string, error) {
 	return unpack(b, ref)
 }
 
-// machineError puts an error of reading into our words.
+// machineError maps an error of reading to one of this package.
 func machineError(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -116,7 +115,7 @@ func (s *machineStore) Set(ctx context.Context, ref Ref, secret string) error {
 	if err := profile.WriteFile(path, sealed, 0o640); err != nil {
 		return err
 	}
-	// A folder that somebody planted is found out by reading it back.
+	// Reading it back detects a planted folder.
 	if _, err := s.Get(ctx, ref); err != nil {
 		return errors.Join(err, profile.RemoveFile(path))
 	}

@@ -12,14 +12,13 @@ import (
 
 func platformMachineDir() string { return "/etc/wiebelt/secrets" }
 
-// Administrator reports whether this process may change what belongs to the whole
-// computer.
+// Administrator reports whether this process may change what belongs to the whole computer.
 func Administrator() bool { return os.Geteuid() == 0 }
 
 // forAll reports whether everybody can read a file.
 func forAll(info fs.FileInfo) bool { return info.Mode().Perm()&0o007 != 0 }
 
-// makeMachineDir makes the folder, which hands its group on to the files in it.
+// makeMachineDir creates the folder, which passes its group on to its files.
 func makeMachineDir(dir, group string) error {
 	above := filepath.Dir(dir)
 	switch err := os.Mkdir(above, 0o755); {
@@ -50,8 +49,8 @@ func makeMachineDir(dir, group string) error {
 	return errors.Join(err, os.Chmod(dir, 0o750|os.ModeSetgid))
 }
 
-// groupOf is the group that may read: the one named, else the folder's, else the
-// usual one.
+// groupOf returns the group with read access: the one named, else the
+// folder's, else the default.
 func groupOf(dir, group string) (int, error) {
 	if group == "" {
 		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
@@ -68,12 +67,12 @@ func groupOf(dir, group string) (int, error) {
 	return strconv.Atoi(g.Gid)
 }
 
-// The rights of the file are what protects it.
+// The file's permissions protect it.
 func protect(b []byte) ([]byte, error)   { return b, nil }
 func unprotect(b []byte) ([]byte, error) { return b, nil }
 
-// MachineReaders names the group that may read the computer's secrets; "" if there
-// are none.
+// MachineReaders returns the group with read access to the computer's secrets;
+// "" if there are none.
 func MachineReaders() string {
 	info, err := os.Lstat(machineDir())
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// platformMachineDir asks Windows for the folder: the environment is the user's.
+// platformMachineDir asks Windows for the folder: the user controls the environment.
 func platformMachineDir() string {
 	dir, err := windows.KnownFolderPath(windows.FOLDERID_ProgramData, windows.KF_FLAG_DEFAULT)
 	if err != nil {
@@ -18,8 +18,7 @@ func platformMachineDir() string {
 	return filepath.Join(dir, "Wiebelt", "secrets")
 }
 
-// Administrator reports whether this process may change what belongs to the whole
-// computer.
+// Administrator reports whether this process may change what belongs to the whole computer.
 func Administrator() bool {
 	sid, err := windows.CreateWellKnownSid(windows.WinBuiltinAdministratorsSid)
 	if err != nil {
@@ -29,7 +28,7 @@ func Administrator() bool {
 	return err == nil && member
 }
 
-// forAll: users may read, and what they read is encrypted.
+// forAll is false: users may read, but the contents are encrypted.
 func forAll(fs.FileInfo) bool { return false }
 
 func makeMachineDir(dir, _ string) error {
@@ -44,7 +43,7 @@ func makeMachineDir(dir, _ string) error {
 		if err != nil {
 			return err
 		}
-		// One that is there already is judged when the secret is read back.
+		// An existing one is checked by reading the secret back.
 		if err := windows.CreateDirectory(name, rights); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
@@ -52,7 +51,7 @@ func makeMachineDir(dir, _ string) error {
 	return nil
 }
 
-// Flags of DPAPI: any user of this computer can decrypt, and nobody is asked.
+// DPAPI flags: any user of this computer can decrypt, without a prompt.
 const machineScope, noPrompt = 0x4, 0x1
 
 func protect(b []byte) ([]byte, error) {
@@ -80,5 +79,5 @@ func dpapi(b []byte, call func(in, out *windows.DataBlob) error) ([]byte, error)
 	return append([]byte(nil), unsafe.Slice(out.Data, out.Size)...), nil
 }
 
-// MachineReaders is nobody in particular: users read there.
+// MachineReaders returns no group: users may read.
 func MachineReaders() string { return "" }

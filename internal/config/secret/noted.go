@@ -13,25 +13,24 @@ import (
 
 const maxNoted = 100
 
-// notedPath is where the days stand on which secrets were set: stores do not tell.
+// notedPath is the file with the days on which secrets were set; stores lack them.
 func notedPath(dirs profile.Dirs) string { return filepath.Join(dirs.State, "secret-days.json") }
 
-// NoteSet remembers on which day a secret was set. It is for people to read;
-// nothing depends on it.
+// NoteSet records the day on which a secret was set. It is for display only.
 func NoteSet(dirs profile.Dirs, ref Ref, on time.Time) error {
 	days := noted(dirs)
 	days[ref.digest()] = on.Format(time.DateOnly)
-	if len(days) > maxNoted { // of addresses long gone
+	if len(days) > maxNoted { // of obsolete addresses
 		byAge := slices.SortedFunc(maps.Keys(days), func(a, b string) int { return strings.Compare(days[a]+a, days[b]+b) })
 		for _, k := range byAge[:len(byAge)-maxNoted] {
 			delete(days, k)
 		}
 	}
-	b, _ := json.Marshal(days) // texts cannot fail
+	b, _ := json.Marshal(days) // cannot fail: texts only
 	return profile.WriteFile(notedPath(dirs), append(b, '\n'), 0o600)
 }
 
-// SetOn is the day on which a secret was set, the zero time if nobody noted it.
+// SetOn returns the day on which a secret was set, the zero time if not recorded.
 func SetOn(dirs profile.Dirs, ref Ref) time.Time {
 	day, err := time.ParseInLocation(time.DateOnly, noted(dirs)[ref.digest()], time.Local)
 	if err != nil {

@@ -13,26 +13,26 @@ import (
 	"wiebelt/internal/config/profile"
 )
 
-// callTime is how long a caller waits for the system's store: it is told within
-// two seconds how things are.
+// callTime limits how long a caller waits for the system's store: users get an
+// answer within two seconds.
 const callTime = 1800 * time.Millisecond
 
-// service is under what the system's store lists our secrets; the profile's
-// mark follows.
+// service prefixes the name under which the system's store lists our secrets; the
+// profile's mark follows.
 const service = "nl.wiebelt.companion"
 
-// osStore asks the system's store, one call at a time.
+// osStore calls the system's store, one call at a time.
 type osStore struct {
 	ring    keyring.Keyring
-	reach   func() error // says why there is no store to be asked
+	reach   func() error // returns why the store cannot be called
 	service string
-	busy    chan struct{} // holds one element while a call is under way
+	busy    chan struct{} // holds one element during a call
 	wait    time.Duration
 }
 
-// VaultName is under what name the system's store lists a profile's secrets.
+// VaultName returns the name under which the system's store lists a profile's secrets.
 func VaultName(dirs profile.Dirs) string {
-	// Profiles do not share secrets: to forget one leaves the other alone.
+	// Profiles do not share secrets: removing one leaves the others alone.
 	sum := sha256.Sum256([]byte(dirs.State))
 	return service + "/" + hex.EncodeToString(sum[:4])
 }
@@ -64,7 +64,7 @@ func (s *osStore) Clear(ctx context.Context) error {
 	return s.forget(ctx, func() error { return s.ring.DeleteAll(s.service) })
 }
 
-// forget deletes; that there was nothing is no error.
+// forget deletes; a missing entry is no error.
 func (s *osStore) forget(ctx context.Context, f func() error) error {
 	if _, err := s.call(ctx, func() (string, error) { return "", f() }); !errors.Is(err, ErrNotSet) {
 		return err
@@ -72,9 +72,9 @@ func (s *osStore) forget(ctx context.Context, f func() error) error {
 	return nil
 }
 
-// call runs f in a goroutine and waits for it as long as the context and the
-// store's time allow. A call that takes longer runs on, and until it is back
-// further ones say that the store is locked: that is what it waits for.
+// call runs f in a goroutine and waits for it as long as the context and the store's
+// timeout allow. A call that takes longer keeps running; until it returns, further ones
+// fail with ErrUnanswered, since the store is waiting to be unlocked.
 func (s *osStore) call(ctx context.Context, f func() (string, error)) (string, error) {
 	late := time.After(s.wait)
 	select {
@@ -112,7 +112,7 @@ func (s *osStore) call(ctx context.Context, f func() (string, error)) (string, e
 	}
 }
 
-// classify puts an error of the system's store into our words.
+// classify maps an error of the system's store to one of this package.
 func classify(err error) error {
 	switch {
 	case err == nil:
@@ -129,7 +129,7 @@ func classify(err error) error {
 	return fmt.Errorf("%w: %v", ErrNoStore, err)
 }
 
-// systemRing is the store of the platform that we run on. Calls may block for ever.
+// systemRing is the current platform's store. Calls may block for ever.
 type systemRing struct{}
 
 func (systemRing) Get(service, user string) (string, error) { return keyring.Get(service, user) }

@@ -7,8 +7,8 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// reachable looks for the session bus without starting one: a bus of our own
-// would have no store on it, and nobody to end it.
+// reachable checks for the session bus without starting one: a new bus would have no
+// store, and nobody to stop it.
 func reachable() error {
 	c, err := dbus.SessionBusPrivateNoAutoStartup()
 	if err != nil {
@@ -26,5 +26,5 @@ func isLocked(err error) bool {
 	return strings.HasPrefix(err.Error(), "failed to unlock")
 }
 
-// noSession: only Windows ties its store to the way somebody logged on.
+// noSession is false: only Windows ties its store to the kind of log-on.
 func noSession(error) bool { return false }

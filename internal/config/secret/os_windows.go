@@ -6,10 +6,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// reachable: the platform's store is part of the system.
+// reachable returns nil: the store is part of the system.
 func reachable() error { return nil }
 
-// isLocked: the platform's store is open as long as its user is logged in.
+// isLocked is false: the store is open while its user is logged in.
 func isLocked(error) bool { return false }
 
 // noSession recognises a log-on without a user's vault: a scheduled task, a

@@ -10,19 +10,19 @@ import (
 
 // Errors of ReadSecret.
 var (
-	// ErrEmpty: there was nothing, or nothing but a line end.
+	// ErrEmpty reports empty input, or just a line end.
 	ErrEmpty = errors.New("the secret is empty")
-	// ErrEncoding: not UTF-8. Windows PowerShell writes UTF-16 into a pipe or a
-	// file unless it is told otherwise.
+	// ErrEncoding reports input that is not UTF-8. Windows PowerShell writes UTF-16 into
+	// pipes and files by default.
 	ErrEncoding = errors.New("the secret is not UTF-8 text (is it UTF-16?)")
-	// ErrLines: a second line, which belongs to something else.
+	// ErrLines reports a second line.
 	ErrLines = errors.New("the secret is one line, and there are more")
 )
 
-// ReadSecret reads a secret from standard input or a file, as a whole: UTF-8; a
-// byte order mark and one line end, LF or CRLF, are cut off; everything else on
-// that line belongs to the secret, spaces too. It returns ErrEmpty, ErrEncoding,
-// ErrLines or ErrFull for what cannot be a secret.
+// ReadSecret reads a secret from standard input or a file, until its end: UTF-8; a byte
+// order mark and one line end, LF or CRLF, are removed; everything else on that line
+// belongs to the secret, including spaces. It returns ErrEmpty, ErrEncoding, ErrLines or
+// ErrFull for invalid input.
 func ReadSecret(r io.Reader) (string, error) {
 	const around = 3 + 2 // mark and line end
 	b, err := io.ReadAll(io.LimitReader(r, MaxLength+around+1))

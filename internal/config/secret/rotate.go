@@ -8,21 +8,19 @@ import (
 	"time"
 )
 
-// retryNext is how long a new secret that was refused is left alone: it may only
-// become valid later.
+// retryNext is how long a refused new secret is not used: it may only become valid later.
 const retryNext = 10 * time.Minute
 
-// rotating keeps up to two secrets for a client of the hub: the one that has
-// worked and, after Renew, a new one. Get gives out the new one first; whoever
-// used it tells by Answered how that went. Accepted, it takes the old one's
-// place; refused, the old one counts again, and the new one is tried anew after
-// a while. It is in front of every store, and refuses what cannot be asked of any.
+// rotating keeps up to two secrets for a client of the hub: the one that has worked and,
+// after Renew, a new one. Get returns the new one first, and NoteAnswer reports the result.
+// If accepted, it replaces the old one; if refused, the old one is used again, and the new
+// one is retried after a while. It wraps every store, and rejects invalid requests.
 type rotating struct {
 	Store
 	now func() time.Time
 
 	mu    sync.Mutex
-	given map[Ref][32]byte // the new secret that Get gave out last
+	given map[Ref][32]byte // the new secret that Get returned last
 	bad   map[Ref]refusal
 }
 
@@ -35,10 +33,10 @@ func rotate(s Store) *rotating {
 	return &rotating{Store: s, now: time.Now, given: map[Ref][32]byte{}, bad: map[Ref]refusal{}}
 }
 
-// rotates: only the hub tells of a secret whether it took it.
+// rotates reports whether a secret can rotate: only the hub's can.
 func (r Ref) rotates() bool { return r.kind == "hub" }
 
-// next is where the new secret waits.
+// next returns the Ref of the new secret.
 func (r Ref) next() Ref {
 	r.kind += "-next"
 	return r
@@ -53,7 +51,7 @@ func (r *rotating) Get(ctx context.Context, ref Ref) (string, error) {
 	}
 	next, err := r.Store.Get(ctx, ref.next())
 	if err != nil && !errors.Is(err, ErrNotSet) {
-		return "", err // the other one would not come out either
+		return "", err // the other one would not be readable either
 	}
 	if err == nil && !r.resting(ref, next) {
 		r.gave(ref, next)
@@ -67,7 +65,7 @@ func (r *rotating) Get(ctx context.Context, ref Ref) (string, error) {
 	return old, err
 }
 
-// Set makes a secret the only one.
+// Set stores a secret as the only one.
 func (r *rotating) Set(ctx context.Context, ref Ref, secret string) error {
 	if err := checkSet(ctx, ref, secret); err != nil {
 		return err
@@ -89,8 +87,8 @@ func (r *rotating) Delete(ctx context.Context, ref Ref) error {
 	return err
 }
 
-// Pair gives the secret of ref that has worked and the new one that waits beside
-// it, "" for one that is not there. ErrNotSet says that there is none at all.
+// Pair returns the secret of ref that has worked and the new one beside it, "" for a
+// missing one. ErrNotSet means that there is none at all.
 func Pair(ctx context.Context, s Store, ref Ref) (old, next string, err error) {
 	r, ok := s.(*rotating)
 	if !ok || !ref.rotates() {
@@ -119,11 +117,11 @@ func (r *rotating) gave(ref Ref, secret string) {
 	r.given[ref] = sha256.Sum256([]byte(secret))
 }
 
-// Renew keeps a new secret for a client of the hub. If there is none, or the
-// same, it is simply set. Otherwise it waits beside the old one until it has
-// worked once (Answered), and waiting is true. works is asked about a secret
-// that already waits there: if it works it takes the old one's place before the
-// new one takes its own; nil stands for "no".
+// Renew stores a new secret for a client of the hub. If there is none yet, or the
+// same, it is simply set. Otherwise it is kept beside the old one until it has
+// worked once (NoteAnswer), and waiting is true. works tests a new secret that is
+// already waiting: if it works, it replaces the old one before the new one takes its
+// place; nil stands for "no".
 func Renew(ctx context.Context, s Store, ref Ref, secret string, works func(context.Context, string) bool) (waiting bool, err error) {
 	r, ok := s.(*rotating)
 	if !ok || !ref.rotates() {
@@ -151,10 +149,9 @@ func Renew(ctx context.Context, s Store, ref Ref, secret string, works func(cont
 	return true, r.Store.Set(ctx, ref.next(), secret)
 }
 
-// NoteAnswer tells whether the hub took a secret that Get gave out. again is true
-// if it did not and Get now has another one. A new secret that worked takes the
-// old one's place; where this user may not write the store it goes on waiting,
-// and goes on being used first.
+// NoteAnswer records whether the hub accepted a secret that Get returned. again is true
+// if it did not and Get now returns another one. A new secret that worked replaces the old
+// one; if this user may not write the store, it stays beside it and is still used first.
 func NoteAnswer(ctx context.Context, s Store, ref Ref, secret string, accepted bool) (again bool) {
 	r, ok := s.(*rotating)
 	if !ok || !ref.rotates() {
@@ -176,18 +173,18 @@ func NoteAnswer(ctx context.Context, s Store, ref Ref, secret string, accepted b
 		_, err := r.Store.Get(ctx, ref)
 		return err == nil
 	}
-	// In this order there is always one that works.
+	// In this order there is always a working one.
 	if r.Store.Set(ctx, ref, secret) == nil {
-		_ = r.Store.Delete(ctx, ref.next()) // what stays is taken again next time
+		_ = r.Store.Delete(ctx, ref.next()) // if it stays, it is replaced next time
 	}
 	return false
 }
 
-// wake has a new secret that rests tried at once, because the hub has refused the
-// old one: most likely the new one has taken effect.
+// wake makes a resting new secret usable at once, because the hub has refused the old one:
+// most likely the new one has taken effect.
 func (r *rotating) wake(ctx context.Context, ref Ref, refused string) bool {
 	if old, err := r.Store.Get(ctx, ref); err != nil || old != refused {
-		return false // what was refused is no longer there
+		return false // the refused one has been replaced
 	}
 	next, err := r.Store.Get(ctx, ref.next())
 	if err != nil || !r.resting(ref, next) {

@@ -1,18 +1,14 @@
-// Package secret keeps what must not stand in a settings file: client secrets,
-// passwords of softphone links, the key of the history's hashes and the
-// listener's tokens. A secret is bound to the address and the client that it was
-// entered for and never comes out for another. Secrets lie in
-// the system's store or, if somebody chose so, in files that only the user can
-// read, or in one place for everybody on this computer that only administrators
-// can write; nothing here falls back from one to the other. Errors carry no
-// secret, no address and no client.
+// Package secret stores what must not be in a settings file: client secrets, passwords
+// of softphone links, the key of the history's hashes and the listener's tokens. A secret
+// is bound to the address and client it was entered for and never returned for another.
+// Secrets are in the system's store or, if so configured, in files that only the user can
+// read, or in one place for everybody on this computer that only administrators can write;
+// there is no fallback from one to another. Errors contain no secret, address or client.
 //
-// A client of the hub can have two secrets while one takes the place of the
-// other: see Renew.
+// A client of the hub can have two secrets while one replaces the other: see Renew.
 //
-// A call to the system's store runs in a goroutine of its own, at most one a
-// Store, because such a store may wait for a password for as long as it likes;
-// the caller waits at most two seconds.
+// A call to the system's store runs in a separate goroutine, at most one per Store, because
+// such a store may wait indefinitely for a password; the caller waits at most two seconds.
 package secret
 
 import (
@@ -33,61 +29,60 @@ import (
 
 // Errors of a Store.
 var (
-	// ErrNotSet: the store works and has no secret for this Ref.
+	// ErrNotSet reports that the store works and has no secret for this Ref.
 	ErrNotSet = errors.New("no secret is set for this address and client")
-	// ErrNoStore: this computer (or this session) has no store of the asked kind.
+	// ErrNoStore reports that this computer or session has no store of the requested kind.
 	ErrNoStore = errors.New("there is no secret store here")
-	// ErrLocked: the store is locked, or waits for somebody to unlock it.
+	// ErrLocked reports that the store is locked, or waiting to be unlocked.
 	ErrLocked = errors.New("the secret store is locked")
-	// ErrUnanswered: it asks for a password that nobody gives. It is ErrLocked too.
+	// ErrUnanswered reports that it is waiting for a password. It wraps ErrLocked.
 	ErrUnanswered = fmt.Errorf("%w: nobody answers it", ErrLocked)
-	// ErrFull: the secret is longer than every store can take.
+	// ErrFull reports a secret longer than every store can hold.
 	ErrFull = errors.New("the secret is too long for the secret store")
-	// ErrExposed: the file is readable by others, a link, or not ours.
+	// ErrExposed reports a file that is readable by others, a link, or not ours.
 	ErrExposed = errors.New("the file with the secret is not private")
-	// ErrDamaged: a file of ours does not hold what we wrote.
+	// ErrDamaged reports a file of ours with unexpected content.
 	ErrDamaged = errors.New("the file with the secret is damaged")
-	// ErrNoSession: this log-on has no way to the user's vault, as that of a
-	// scheduled task (error 1312 of Windows' Credential Manager).
+	// ErrNoSession reports that this log-on cannot access the user's vault, such as that of
+	// a scheduled task (error 1312 of Windows' Credential Manager).
 	ErrNoSession = errors.New("this session cannot use the user's secret store")
-	// ErrNotAdmin: only an administrator sets what counts for the whole computer.
+	// ErrNotAdmin reports that only an administrator may set the whole computer's secrets.
 	ErrNotAdmin = errors.New("only an administrator can set the secret of the whole computer")
-	// ErrNoGroup: nobody said which group may read the computer's secrets.
+	// ErrNoGroup reports that no group is known for reading the computer's secrets.
 	ErrNoGroup = errors.New("there is no group that may read the secret of the whole computer")
-	// ErrNoRight: the computer's secret is there, but not for this user.
+	// ErrNoRight reports that the computer's secret exists, but not for this user.
 	ErrNoRight = errors.New("this user may not read the secret of the whole computer")
-	// ErrBadRef: an address or client that no secret can be bound to.
+	// ErrBadRef reports an address or client that no secret can be bound to.
 	ErrBadRef = errors.New("not an address and client that a secret can be kept for")
-	// ErrBadKind: not a kind of store that this program knows.
+	// ErrBadKind reports an unknown kind of store.
 	ErrBadKind = errors.New("unknown kind of secret store")
 )
 
-// MaxLength is the longest secret in bytes: what the Windows store takes. We
-// check it ourselves, everywhere, so that a secret fits wherever it moves.
+// MaxLength is the longest secret in bytes, the limit of the Windows store. It applies to
+// every store, so that a secret fits wherever it is moved.
 const MaxLength = 2560
 
-// Store keeps secrets. Methods are safe for concurrent use and return errors
-// that wrap one of this package's, or the context's.
+// Store stores secrets. Its methods are safe for concurrent use and return errors that wrap
+// one of this package's, or the context's.
 type Store interface {
 	// Get returns the secret that was set for exactly this Ref, or ErrNotSet.
 	Get(ctx context.Context, ref Ref) (string, error)
-	// Set keeps a secret, in place of an older one for this Ref.
+	// Set stores a secret and replaces an older one for this Ref.
 	Set(ctx context.Context, ref Ref, secret string) error
-	// Delete forgets a secret. That there is none is no error.
+	// Delete removes a secret. A missing one is no error.
 	Delete(ctx context.Context, ref Ref) error
-	// Clear forgets every secret of this profile.
+	// Clear removes every secret of this profile.
 	Clear(ctx context.Context) error
 }
 
 // The kinds of stores.
 const (
-	KindOS      = "os"      // Credential Manager of Windows, Secret Service of Linux
+	KindOS      = "os"      // Credential Manager on Windows, Secret Service on Linux
 	KindFile    = "file"    // files with mode 0600 in the profile's state folder
 	KindMachine = "machine" // for everybody on this computer; see machine.go
 )
 
-// Open returns the store of a kind for a profile. It asks nothing of the store
-// yet.
+// Open returns the store of a kind for a profile, without accessing it yet.
 func Open(kind string, dirs profile.Dirs) (Store, error) {
 	switch kind {
 	case KindOS:
@@ -100,22 +95,21 @@ func Open(kind string, dirs profile.Dirs) (Store, error) {
 	return nil, ErrBadKind
 }
 
-// OpenMachine is Open for the whole computer. group is the group of Unix users
-// that may read what is set; "" keeps the one that has been chosen before, or
-// takes MachineGroup.
+// OpenMachine is Open for the whole computer. group is the group of Unix users that may
+// read the secrets; "" keeps the previous one, or uses MachineGroup.
 func OpenMachine(group string, dirs profile.Dirs) Store {
 	return rotate(&machineStore{newOSStore(dirs), group})
 }
 
-// Ref says whose secret it is. Values are comparable; the zero Ref has no
-// secret. Printing one shows its kind only.
+// Ref identifies a secret by its owner. Values are comparable; the zero Ref has no secret.
+// Printing one shows only its kind.
 type Ref struct {
 	kind, origin, client string
-	own                  bool // the user's alone, also where the computer's secrets are used
+	own                  bool // per user, even if the computer's secrets are used
 }
 
-// Hub is the client secret of the hub: bound to scheme, host and port of
-// base_url, and to the client id.
+// Hub returns the Ref of the hub's client secret: bound to scheme, host and port of
+// base_url, and to the client ID.
 func Hub(baseURL, clientID string) (Ref, error) {
 	o, err := origin(baseURL, "https", "http")
 	if err != nil {
@@ -124,9 +118,9 @@ func Hub(baseURL, clientID string) (Ref, error) {
 	return newRef("hub", o, clientID)
 }
 
-// Softphone is the secret of a softphone link: bound to the link's name and to
-// scheme, host and port of its address. An address without a scheme counts as
-// host:port. A relay knows every user by a secret of his own.
+// Softphone returns the Ref of a softphone link's secret: bound to the link's name and to
+// scheme, host and port of its address. An address without a scheme counts as host:port.
+// For a relay each user has a secret of their own.
 func Softphone(kind, name, address string) (Ref, error) {
 	if !strings.Contains(address, "://") {
 		address = "tcp://" + address
@@ -140,28 +134,28 @@ func Softphone(kind, name, address string) (Ref, error) {
 	return ref, err
 }
 
-// Key is a random key that this program makes for itself, such as the one under
-// which history keeps its hashes.
+// Key returns the Ref of a random key created by this program, such as the one
+// for the history's hashes.
 func Key(name string) Ref { return Ref{kind: "key", client: name, own: true} }
 
-// String names the kind of the secret, and nothing that identifies it.
+// String returns the kind of the secret, and nothing that identifies it.
 func (r Ref) String() string { return r.kind + " secret" }
 
-// GoString is String, so that %#v tells no more.
+// GoString is String, so that %#v reveals no more.
 func (r Ref) GoString() string { return r.String() }
 
-// account names the secret within a store.
+// account returns the secret's name within a store.
 func (r Ref) account() string {
 	return strings.TrimRight(r.kind+" "+r.origin+" "+r.client, " ")
 }
 
-// digest is the account as a file name.
+// digest returns a file name derived from the account.
 func (r Ref) digest() string {
 	sum := sha256.Sum256([]byte(r.kind + "\x00" + r.origin + "\x00" + r.client))
 	return hex.EncodeToString(sum[:16])
 }
 
-// maxClient keeps account below the 512 bytes that Windows allows for a name.
+// maxClient keeps account below Windows' limit of 512 bytes for a name.
 const maxClient = 200
 
 func newRef(kind, origin, client string) (Ref, error) {
@@ -171,8 +165,8 @@ func newRef(kind, origin, client string) (Ref, error) {
 	return Ref{kind: kind, origin: origin, client: client}, nil
 }
 
-// origin reduces an address to scheme://host:port in one spelling. With schemes
-// given, it must have one of them.
+// origin normalises an address to scheme://host:port. If schemes are given, it
+// must have one of them.
 func origin(address string, schemes ...string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.User != nil || u.Opaque != "" || u.Hostname() == "" || len(u.Host) > 260 {
@@ -186,7 +180,7 @@ func origin(address string, schemes ...string) (string, error) {
 	return scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port), nil
 }
 
-// check refuses what cannot be asked of a store at all.
+// check rejects what no store can be asked for.
 func check(ctx context.Context, ref Ref) error {
 	if ref == (Ref{}) {
 		return ErrBadRef

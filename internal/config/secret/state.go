@@ -5,18 +5,17 @@ import (
 	"errors"
 )
 
-// State is how a secret is kept. The values are stable; the texts are
-// text.SecretState.
+// State is the state of a secret. The values are stable; the texts are text.SecretState.
 type State string
 
-// The states. Failed is whatever is none of the others.
+// The states. Failed is anything not covered by the others.
 const (
 	IsSet      State = "set"
-	IsWaiting  State = "waiting" // set, and a new one waits until it has worked
+	IsWaiting  State = "waiting" // set, and a new one is kept until it has worked
 	NotSet     State = "not_set"
 	Absent     State = "no_store"
 	Locked     State = "locked"
-	Unanswered State = "unanswered" // locked, and its question for a password too
+	Unanswered State = "unanswered" // locked, and its password prompt is unanswered
 	Full       State = "full"
 	NoSession  State = "no_session"
 	NotAdmin   State = "not_admin"
@@ -24,13 +23,13 @@ const (
 	NoRight    State = "no_right"
 	Exposed    State = "exposed"
 	Damaged    State = "damaged"
-	Empty      State = "empty" // what was given is no secret, for these three reasons
+	Empty      State = "empty" // not a valid secret, for one of three reasons
 	Encoding   State = "encoding"
 	Lines      State = "lines"
 	Failed     State = "failed"
 )
 
-// StateOf tells what an error of a Store or of ReadSecret says; nil is IsSet.
+// StateOf returns the State for an error of a Store or of ReadSecret; nil is IsSet.
 func StateOf(err error) State {
 	if err == nil {
 		return IsSet
@@ -47,7 +46,7 @@ func StateOf(err error) State {
 	return Failed
 }
 
-// Inspect tells how the secret of ref is kept, without giving it out.
+// Inspect returns the state of ref's secret, without the secret itself.
 func Inspect(ctx context.Context, s Store, ref Ref) State {
 	_, err := s.Get(ctx, ref)
 	if r, ok := s.(*rotating); ok && err == nil && ref.rotates() {

@@ -13,12 +13,12 @@ import (
 	"wiebelt/internal/core/private"
 )
 
-// Tokens open the listener. Each is 32 random bytes
-// in base64url without padding, 43 characters.
+// Tokens authorise access to the listener. Each is 32 random bytes in base64url without
+// padding, 43 characters.
 type Tokens struct {
 	private.Data
 	Socket string // for the WebSocket, and as a bearer token
-	Path   string // as last path element; it can only report calls
+	Path   string // the last path element; it can only report calls
 }
 
 type keptTokens struct {
@@ -27,15 +27,15 @@ type keptTokens struct {
 	Path    string `json:"path"`
 }
 
-// TokensName is the file's name in the profile's state folder.
+// TokensName is the file name in the profile's state folder.
 const TokensName = "tokens.json"
 
 func tokenPath(dirs profile.Dirs) string { return filepath.Join(dirs.State, TokensName) }
 
-// Token returns the listener's tokens of a profile, and makes them the first
-// time. Programs that do so at once get the same. A file that others can read or
-// that holds something else is an error (ErrExposed, ErrDamaged): recipes in
-// softphones hold the tokens, so only RenewToken replaces them.
+// Token returns the listener's tokens of a profile, and creates them the first time.
+// Programs that do so concurrently get the same ones. A file that others can read or with
+// other content is an error (ErrExposed, ErrDamaged): recipes in softphones contain the
+// tokens, so only RenewToken replaces them.
 func Token(dirs profile.Dirs) (Tokens, error) {
 	t, err := loadTokens(dirs)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -55,8 +55,7 @@ func Token(dirs profile.Dirs) (Tokens, error) {
 	return t, nil
 }
 
-// RenewToken makes new tokens in place of the old ones. Every recipe that holds
-// an old one stops working.
+// RenewToken replaces the tokens. Every recipe that contains an old one stops working.
 func RenewToken(dirs profile.Dirs) (Tokens, error) {
 	t, b := newTokens()
 	if err := os.MkdirAll(dirs.State, 0o700); err != nil {
@@ -68,12 +67,12 @@ func RenewToken(dirs profile.Dirs) (Tokens, error) {
 	return t, nil
 }
 
-// RemoveTokens removes the tokens. The next Wiebelt makes others.
+// RemoveTokens removes the tokens. The next Wiebelt creates new ones.
 func RemoveTokens(dirs profile.Dirs) error { return profile.RemoveFile(tokenPath(dirs)) }
 
 func newTokens() (Tokens, []byte) {
 	t := Tokens{Socket: RandomKey(), Path: RandomKey()}
-	b, _ := json.Marshal(keptTokens{1, t.Socket, t.Path}) // two texts and a number cannot fail
+	b, _ := json.Marshal(keptTokens{1, t.Socket, t.Path}) // cannot fail: two texts and a number
 	return t, append(b, '\n')
 }
 
@@ -89,11 +88,10 @@ func loadTokens(dirs profile.Dirs) (Tokens, error) {
 	return Tokens{Socket: k.Socket, Path: k.Path}, nil
 }
 
-// RandomKey returns 32 random bytes, for keys that are kept as text: base64url
-// without padding.
+// RandomKey returns 32 random bytes as text, in base64url without padding.
 func RandomKey() string {
 	var b [32]byte
-	_, _ = rand.Read(b[:]) // never fails: it ends the program instead
+	_, _ = rand.Read(b[:]) // never fails: it crashes the program instead
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 

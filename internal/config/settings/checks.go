@@ -13,19 +13,19 @@ import (
 	"wiebelt/internal/hub"
 )
 
-// hubURL is an address of the hub, without a slash at its end.
+// hubURL accepts an address of the hub, and removes a trailing slash.
 func hubURL(s string) (string, bool) {
 	_, err := hub.Address("", s)
 	return strings.TrimRight(s, "/"), err == nil
 }
 
-// relayURL is an address of a relay.
+// relayURL accepts an address of a relay.
 func relayURL(s string) (string, bool) {
 	s, ok := hubURL(s)
 	return s, ok && strings.HasPrefix(s, "https://")
 }
 
-// fingerprint is a SHA-256 in hexadecimal, perhaps with colons or spaces.
+// fingerprint accepts a SHA-256 hash in hexadecimal, optionally with colons or spaces.
 func fingerprint(s string) (string, bool) {
 	s = strings.ToLower(strings.NewReplacer(":", "", " ", "").Replace(s))
 	b, err := hex.DecodeString(s)
@@ -36,7 +36,7 @@ func clientID(s string) (string, bool) {
 	return s, len(s) <= 200 && !strings.Contains(s, ":") && !control(s)
 }
 
-// scopeToken: the characters of a scope (RFC 6749 section 3.3).
+// scopeToken accepts the characters of a scope (RFC 6749 section 3.3).
 func scopeToken(s string) (string, bool) {
 	return s, len(s) <= 200 && !strings.ContainsFunc(s, func(r rune) bool {
 		return r <= 0x20 || r >= 0x7f || r == '"' || r == '\\'
@@ -77,8 +77,8 @@ func prefix(s string) (string, bool) {
 	return s, len(s) <= 20 && strings.Trim(s, "0123456789*#") == ""
 }
 
-// numberText is a telephone number in some notation: what it means, the number
-// rules say.
+// numberText accepts a telephone number in some notation: the number rules
+// decide what it means.
 func numberText(s string) (string, bool) {
 	return s, len(s) <= 128 && strings.ContainsAny(s, "0123456789") && !control(s)
 }
@@ -90,9 +90,9 @@ func callBack(s string) (string, bool) {
 	return s, len(s) <= 1000 && !control(s) && Command(s) != nil
 }
 
-// Command takes a command with one {number} apart, as phone.call_back has it: words
-// with spaces between, those with spaces of their own in double quotes. There is no
-// other syntax; a backslash is a backslash. What is no such command is nil.
+// Command splits a command with one {number}, as in phone.call_back: words separated by
+// spaces, in double quotes if they contain spaces. There is no other syntax; a backslash is
+// a backslash. It returns nil for anything else.
 func Command(s string) (argv []string) {
 	var word strings.Builder
 	quoted, in := false, false
@@ -121,8 +121,8 @@ func Command(s string) (argv []string) {
 	return argv
 }
 
-// shortcut is off, or a key with those that are held with it, such as Ctrl+Alt+W.
-// Whether a keyboard has the key is known to the desktop alone.
+// shortcut accepts off, or a key with modifiers, such as Ctrl+Alt+W. Only the desktop knows
+// whether the keyboard has the key.
 func shortcut(s string) (string, bool) {
 	keys := strings.Split(s, "+")
 	for i, k := range keys {
@@ -135,7 +135,7 @@ func shortcut(s string) (string, bool) {
 	return s, len(s) <= 40
 }
 
-// webOrigin is an origin as browsers send it. Neither "*" nor "null" is one.
+// webOrigin accepts an origin as browsers send it, neither "*" nor "null".
 func webOrigin(s string) (string, bool) {
 	u, err := url.Parse(s)
 	if err != nil || control(s) || len(s) > 300 || u.Hostname() == "" || u.User != nil || strings.Contains(u.Host, "*") ||
@@ -145,12 +145,12 @@ func webOrigin(s string) (string, bool) {
 	return strings.ToLower(s), true
 }
 
-// freeText is any text without control characters.
+// freeText accepts any text without control characters.
 func freeText(most int) check {
 	return func(s string) (string, bool) { return s, len(s) <= most && !control(s) }
 }
 
-// control also finds characters that change the direction of text.
+// control also detects characters that change the direction of text.
 func control(s string) bool {
 	return strings.ContainsFunc(s, displaytext.Hidden)
 }

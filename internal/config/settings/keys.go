@@ -25,40 +25,39 @@ const (
 	Tables   Type = "tables" // [[line]], [[softphone]]
 )
 
-// Entry is one key of the table, or one field of [[line]] and [[softphone]].
+// Entry is one key of the table, or one field of [[line]] or [[softphone]].
 type Entry struct {
 	Key               string // "hub.base_url"; of a field "softphone.kind"
 	Type              Type
 	Allowed           string   // what may stand there, in English: "1 to 365"
-	Choices           []string // for Choice, and for List where its elements are limited
+	Choices           []string // for Choice, and for List if its elements are limited
 	Least, Most       int      // for Number
 	Shortest, Longest time.Duration
 	Who               Who
 
 	def    any
-	strict any // what holds where a policy sets it and cannot be read; nil for the default
+	strict any // value if a policy's setting is unreadable; nil means the default
 	get    func(*Settings) any
 	set    func(*Settings, any)
-	read   func(raw any) (any, *complaint) // value of a file, or of Go, to the field's type
+	read   func(raw any) (any, *complaint) // converts a raw value to the field's type
 
-	// For Tables, in place of read.
+	// For Tables, instead of read.
 	fields   []Entry
 	rows     func(v any) [][]string // the fields of each element
 	elements func(raw any, report reporter) any
 }
 
-// Who says who is meant to set a key. A policy may set every key.
+// Who is who should set a key. A policy may set every key.
 type Who string
 
-// AnyUser is everybody at the computer. Admin is who sets Wiebelt up: such keys
-// stand on the page for administrators.
+// AnyUser is everybody at the computer. Admin is the person who sets Wiebelt up: such keys
+// are on the page for administrators.
 const (
 	AnyUser Who = "user"
 	Admin   Who = "admin"
 )
 
-// adminKeys are the groups, and the keys of other groups, that are an
-// administrator's.
+// adminKeys are the groups, and keys of other groups, for administrators.
 var adminKeys = []string{"hub.", "support.", "phone.region", "phone.internal_digits", "phone.internal_prefixes", "phone.never_lookup",
 	"line.", "listener.", "softphone.", "relay.", "card.privacy", "card.hide_from_capture", "history.keep", "history.days", "lookup.", "audit", "scheme.", "delivery.", "log."}
 
@@ -71,26 +70,25 @@ func whoSets(key string) Who {
 	return AnyUser
 }
 
-// complaint says why a value is not taken.
+// complaint is why a value is rejected.
 type complaint struct {
 	kind ProblemKind
 	want string
 }
 
-// CardFields are the fields that a card can show, in their usual order
-// (name, number and link are always there, and with an empty
-// list nothing else).
+// CardFields are the optional fields of a card in their usual order. Name, number and link
+// are always shown, and with an empty list nothing else.
 var CardFields = []string{"relation_number", "address", "producer", "last_modified_by"}
 
-// table holds every key; [[line]] and [[softphone]] are in lists, see tables.go. A new key also
-// needs its field in Settings and its words in assets/text/setting.json, and may need:
+// table holds every key; [[line]] and [[softphone]] are in lists, see tables.go. A new key
+// also needs its field in Settings and its words in assets/text/setting.json, and may need:
 //   - adminKeys, if an administrator sets it
-//   - strictly, if the default is not the safe value where a policy cannot be read
-//   - stays in package setupfile, if it does not travel with a set-up file
+//   - strictly, if the default is not the safe value for an unreadable policy
+//   - stays in package setupfile, if it is not part of a set-up file
 //   - example in package templates, if it has no default
 //   - settingsPlan in ui/settings, for its place in the window
 //   - settingswindow.choice.KEY.VALUE in assets/text/settingswindow.json, if it is a choice
-//   - setting.allowed.KEY in assets/text/setting.json, its English as here, if it is typed
+//   - setting.allowed.KEY in assets/text/setting.json, with the same English text, if typed
 var table = []Entry{
 	text("hub.base_url", "", "an https address, or http://127.0.0.1 or http://[::1]", func(s *Settings) *string { return &s.Hub.BaseURL }, hubURL),
 	text("hub.hub_url", "", "an https address, or http://127.0.0.1 or http://[::1]", func(s *Settings) *string { return &s.Hub.HubURL }, hubURL),
@@ -167,10 +165,10 @@ var table = []Entry{
 	choice("log.level", func(s *Settings) *string { return &s.Log.Level }, "info", "debug", "warn", "error"),
 }
 
-// Keys lists the table.
+// Keys returns the table.
 func Keys() []Entry { return slices.Clone(table) }
 
-// All lists the table and the fields of [[line]] and [[softphone]].
+// All returns the table and the fields of [[line]] and [[softphone]].
 func All() []Entry {
 	all := Keys()
 	for _, e := range lists {
@@ -179,7 +177,7 @@ func All() []Entry {
 	return all
 }
 
-// Of is what is known about a key, which may be that of an element: softphone[2].kind.
+// Of returns the entry of a key, which may be an element's: softphone[2].kind.
 func Of(key string) (Entry, bool) {
 	if array, field, in := strings.Cut(key, "]."); in {
 		name, _, _ := strings.Cut(array, "[")
@@ -192,7 +190,7 @@ func Of(key string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// Fields are those of a list of tables in their order, nil for any other key.
+// Fields returns the fields of a list of tables in order, nil for any other key.
 func Fields(list string) []Entry {
 	if e := find(list); e != nil {
 		return e.fields
@@ -200,8 +198,8 @@ func Fields(list string) []Entry {
 	return nil
 }
 
-// Group is the table of the settings file that a key stands in; "" for one that
-// stands before all tables.
+// Group returns the table of the settings file that contains a key; "" for
+// one before all tables.
 func (e Entry) Group() string {
 	group, _, in := strings.Cut(e.Key, ".")
 	if !in {
@@ -210,18 +208,16 @@ func (e Entry) Group() string {
 	return group
 }
 
-// Name is the key within its group.
+// Name returns the key within its group.
 func (e Entry) Name() string { return e.Key[strings.LastIndexByte(e.Key, '.')+1:] }
 
-// Default is the value of a key that nobody set, as Values prints it; of a field
-// there is none.
+// Default returns the value of an unset key, as printed by Values; fields have none.
 func (e Entry) Default() string { return e.format(e.def) }
 
-// TOML writes a value of this key, which ParseText gave, as it stands in a
-// settings file.
+// TOML formats a value of this key, returned by ParseText, for a settings file.
 func (e Entry) TOML(v any) string { return literal(v) }
 
-// strictly gives a key of privacy its strictest value.
+// strictly sets the strictest value of a privacy key.
 func strictly(v any, e Entry) Entry {
 	e.strict = v
 	return e
@@ -239,7 +235,7 @@ func find(key string) *Entry {
 	return nil
 }
 
-// take reads a value and reports what is wrong; ok is true if there is a value.
+// take reads a value and reports problems; ok is true if there is a value.
 func (e *Entry) take(raw any, report reporter) (v any, ok bool) {
 	if e.elements != nil {
 		return e.elements(raw, report), true
@@ -273,7 +269,7 @@ func (e *Entry) format(v any) string {
 	return ""
 }
 
-// shortDuration writes 60s, 90s and 20m, never 1m0s.
+// shortDuration formats a duration as 60s, 90s or 20m, never 1m0s.
 func shortDuration(d time.Duration) string {
 	switch {
 	case d%time.Second != 0:
@@ -286,8 +282,8 @@ func shortDuration(d time.Duration) string {
 	return fmt.Sprintf("%ds", d/time.Second)
 }
 
-// ParseText reads a key's value from text as it stands on a command line: true,
-// 4, 60s, "a, b". It checks it against the table.
+// ParseText reads a key's value from command-line text, such as true, 4, 60s or "a, b", and
+// checks it against the table.
 func ParseText(key, s string) (any, error) {
 	e := find(key)
 	if e == nil || e.Type == Tables {
@@ -300,7 +296,7 @@ func ParseText(key, s string) (any, error) {
 	return v, nil
 }
 
-// typed gives a text the type of the key; one that cannot have it stays a text.
+// typed converts a text to the key's type; if that fails, it stays a text.
 func (e *Entry) typed(s string) any {
 	switch e.Type {
 	case Number:
@@ -323,7 +319,7 @@ func (e *Entry) typed(s string) any {
 	return s
 }
 
-// Defaults are the settings of somebody who set nothing.
+// Defaults returns the settings of a user who set nothing.
 func Defaults() *Settings {
 	s := &Settings{sources: map[string]Source{}, places: map[string]string{}}
 	for i := range table {

@@ -22,22 +22,22 @@ import (
 // FileName is the user's settings file, in the profile's Config folder.
 const FileName = "settings.toml"
 
-// Path is where the user's settings file lies.
+// Path returns the path of the user's settings file.
 func Path(dirs profile.Dirs) string { return filepath.Join(dirs.Config, FileName) }
 
-// Limits of a settings file. The number of brackets bounds how deep values can
-// be nested, the length of a line how deep keys can.
+// Limits of a settings file. The number of brackets limits the nesting of values, the
+// length of a line that of keys.
 const (
 	maxFile     = 1 << 20
 	maxBrackets = 20_000
 	maxLine     = 32 << 10
-	maxBadLines = 20 // after so many the rest of the file is not looked at
+	maxBadLines = 20 // after which the rest of the file is ignored
 	maxProblems = 200
 )
 
-// Load reads the settings of a profile. It always returns settings: no file is
-// no settings of the user's, and where something is wrong the default holds and
-// a Problem says what. The problems are those of Settings.Problems.
+// Load reads the settings of a profile. It always returns settings: without a file the user
+// has set nothing, and where something is wrong the default applies and a Problem describes
+// it. The problems are those of Settings.Problems.
 func Load(dirs profile.Dirs) (*Settings, []Problem) {
 	s := Defaults()
 	user := layer{source: User}
@@ -49,7 +49,7 @@ func Load(dirs profile.Dirs) (*Settings, []Problem) {
 	return s, s.Problems()
 }
 
-// Parse reads settings from text, as if it were a user's file and the only one.
+// Parse reads settings from text, as if it were the user's file and the only source.
 func Parse(src string) (*Settings, []Problem) {
 	l := layer{source: User}
 	l.take([]byte(src), nil)
@@ -58,8 +58,8 @@ func Parse(src string) (*Settings, []Problem) {
 	return s, s.Problems()
 }
 
-// CheckPolicy reads a file as if it were the policy of this computer and nobody
-// had set anything else. Whose the file is does not matter here.
+// CheckPolicy reads a file as if it were this computer's policy and the only source. Its
+// owner does not matter here.
 func CheckPolicy(path string) (*Settings, []Problem) {
 	s := Defaults()
 	l := layer{source: Policy}
@@ -72,7 +72,7 @@ func CheckPolicy(path string) (*Settings, []Problem) {
 	return s, s.Problems()
 }
 
-// Compose writes settings as text that Parse reads. Values are those of Set.
+// Compose formats settings as text for Parse. Values are those of Set.
 func Compose(values map[string]any) (string, error) {
 	wanted, err := checked(values)
 	if err != nil {
@@ -99,8 +99,8 @@ func Fingerprint(dirs profile.Dirs, named ...string) string {
 	return print
 }
 
-// Touch makes Fingerprint change, so that a running Wiebelt loads anew what no
-// settings say, such as a secret. Where there are no settings it makes an empty file.
+// Touch makes Fingerprint change, so that a running Wiebelt reloads what is not in the
+// settings, such as a secret. Without a settings file it creates an empty one.
 func Touch(dirs profile.Dirs) error {
 	now := time.Now()
 	err := os.Chtimes(Path(dirs), now, now)
@@ -114,16 +114,16 @@ func Touch(dirs profile.Dirs) error {
 	return f.Close()
 }
 
-// layer is what one source says.
+// layer holds the settings of one source.
 type layer struct {
 	source     Source
-	place      string         // of a policy: where it stands, as an administrator calls it
-	tree       map[string]any // as the TOML library gives it
+	place      string         // of a policy: its location, as administrators call it
+	tree       map[string]any // from the TOML library
 	statements []statement
 	problems   []Problem
 }
 
-// take reads the text of a file, or says why there is none. No file says nothing.
+// take parses a file's text, or reports why there is none. A missing file is empty.
 func (l *layer) take(b []byte, err error) {
 	if err == nil {
 		err = plainText(b)
@@ -137,14 +137,14 @@ func (l *layer) take(b []byte, err error) {
 	}
 }
 
-// problem makes one thing about the file as a whole all there is to say of it.
+// problem replaces all problems with one about the file as a whole.
 func (l *layer) problem(kind ProblemKind, why error) {
 	l.problems = []Problem{{Kind: kind, Source: l.source, Want: why.Error()}}
 }
 
 var errTooLarge = errors.New("it is larger than 1 MiB")
 
-// plainText says why bytes cannot be a settings file.
+// plainText returns why bytes cannot be a settings file.
 func plainText(b []byte) error {
 	switch {
 	case len(b) > maxFile:
@@ -157,8 +157,7 @@ func plainText(b []byte) error {
 	return nil
 }
 
-// readFile reads a settings file. Its errors name no path beyond the file's own
-// name.
+// readFile reads a settings file. Its errors contain no path beyond the file's own name.
 func readFile(path string) ([]byte, error) {
 	b, err := filetrust.ReadPlain(path, maxFile)
 	switch {
@@ -180,10 +179,10 @@ func readFile(path string) ([]byte, error) {
 // mark is the byte order mark that some editors put at the beginning.
 const mark = "\ufeff"
 
-// errSyntax stands for the TOML library's own message, which may hold the value.
+// errSyntax replaces the TOML library's message, which may contain the value.
 var errSyntax = errors.New("not TOML")
 
-// decode reads TOML. line is where it is wrong, if it is.
+// decode parses TOML. line is the place of an error, if known.
 func decode(src string) (tree map[string]any, line int, err error) {
 	if n := strings.Count(src, "[") + strings.Count(src, "{"); n > maxBrackets {
 		return nil, 0, errors.New("too many brackets")
@@ -200,8 +199,8 @@ func decode(src string) (tree map[string]any, line int, err error) {
 	return tree, 0, err
 }
 
-// parse reads a file line by line wrong or right: a line that is no TOML is
-// reported and left out, and the others count.
+// parse parses a file leniently: a line that is not TOML is reported and skipped,
+// and the others count.
 func (l *layer) parse(src string) {
 	l.statements = scan(strings.TrimPrefix(src, mark))
 	lines := strings.SplitAfter(src, "\n")
@@ -223,7 +222,7 @@ func (l *layer) parse(src string) {
 		}
 		l.problems = append(l.problems, p)
 		if last == 0 {
-			break // the end of something that was never closed
+			break // the end of an unclosed construct
 		}
 		for i := first - 1; i < last; i++ {
 			lines[i] = "\n"
@@ -232,10 +231,9 @@ func (l *layer) parse(src string) {
 	l.problems = append(l.problems, Problem{Kind: Unreadable, Source: l.source, Want: "too much of it is wrong; the defaults hold"})
 }
 
-// badLines tells which lines to leave out for an error on a line: that one, or,
-// where it is a table's header or the header before it was never closed, the
-// whole table, whose keys would else fall to the table above. last is 0 if there
-// is nothing to leave out.
+// badLines returns which lines to skip for an error on a line: that one, or, if it is a
+// table's header or the header before it was not closed, the whole table, whose keys would
+// otherwise belong to the table above. last is 0 if there is nothing to skip.
 func badLines(lines []string, line int) (first, last int) {
 	if line < 1 || line > len(lines) {
 		return line, 0
@@ -256,7 +254,7 @@ func badLines(lines []string, line int) (first, last int) {
 	return line, last
 }
 
-// apply takes over what a layer says, key by key.
+// apply applies a layer, key by key.
 func (s *Settings) apply(l layer) {
 	report := func(key string, kind ProblemKind, want string) {
 		l.problems = append(l.problems, Problem{Kind: kind, Source: l.source, Key: showKey(key), Line: lineOf(l.statements, key), Want: want})
@@ -282,13 +280,13 @@ func (s *Settings) apply(l layer) {
 	s.problems = append(s.problems, l.problems[:min(len(l.problems), maxProblems)]...)
 }
 
-// from notes which layer a key's value comes from.
+// from records which layer a key's value comes from.
 func (s *Settings) from(key string, l layer) {
 	s.sources[key], s.places[key] = l.source, l.place
 }
 
-// flatten turns the groups of a file into keys with a dot. What is no group
-// keeps its name.
+// flatten converts the groups of a file into dotted keys. Anything but a
+// group keeps its name.
 func flatten(tree map[string]any) map[string]any {
 	flat := map[string]any{}
 	for name, v := range tree {
@@ -308,7 +306,7 @@ func isGroup(name string) bool {
 	return slices.ContainsFunc(table, func(e Entry) bool { return strings.HasPrefix(e.Key, name+".") })
 }
 
-// wantOfUnknown is what to do about a key that there is not.
+// wantOfUnknown returns advice for an unknown key.
 func wantOfUnknown(key string) string {
 	key = strings.ToLower(key)
 	for _, word := range []string{"secret", "password", "token"} {
@@ -319,7 +317,7 @@ func wantOfUnknown(key string) string {
 	return ""
 }
 
-// showKey makes a key from a file fit for a line of a terminal.
+// showKey makes a key from a file safe to print on a terminal.
 func showKey(key string) string {
 	key = strings.Map(func(r rune) rune {
 		if displaytext.Hidden(r) {

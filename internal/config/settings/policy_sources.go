@@ -15,8 +15,8 @@ import (
 	"wiebelt/internal/filetrust"
 )
 
-// PolicyFile is the name of the file with the administrator's settings. A policy may
-// set every key in keys.go and tables.go.
+// PolicyFile is the name of the administrator's settings file. A policy may set every key
+// in keys.go and tables.go.
 const PolicyFile = "policy.toml"
 
 // PolicyKey is where group policy and device management write on Windows, below
@@ -24,35 +24,34 @@ const PolicyFile = "policy.toml"
 // line\1, softphone\1 and so on for the lists.
 const PolicyKey = `Software\Policies\Wiebelt`
 
-// Where the policy lies and how it is read; tests have a place of their own.
+// The policy's path and how to read it; replaced in tests.
 var (
 	policyPath  = platformPolicy
 	readMachine = readAdmins
 )
 
-// readAdmins reads a file of the computer's administrators.
+// readAdmins reads a file that belongs to the computer's administrators.
 func readAdmins(path string) ([]byte, error) {
-	// Where there is none, whose folder it would lie in does not matter.
+	// Without a file, the owner of its folder does not matter.
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	return filetrust.ReadFile(path, maxFile, filetrust.Admins)
 }
 
-// policies reads what the machine's administrator decided, weakest first: the
-// file, and on Windows what the management of the machine wrote.
+// policies reads the administrator's settings, weakest first: the file, and on Windows what
+// device management has written.
 func policies() []layer {
 	return []layer{policyFile(policyPath()), managedLayer(managed())}
 }
 
-// PolicySources reports which of the two are there.
+// PolicySources reports which of the two exist.
 func PolicySources() (file, byManagement bool) {
 	_, err := os.Lstat(policyPath())
 	return err == nil, managed() != nil
 }
 
-// policyFile reads the file. One that somebody else could have written is
-// ignored whole.
+// policyFile reads the file. One that somebody else could have written is ignored entirely.
 func policyFile(path string) layer {
 	l := layer{source: Policy, place: path}
 	b, err := readMachine(path)
@@ -67,10 +66,9 @@ func policyFile(path string) layer {
 	return l
 }
 
-// managedLayer turns what the management of a machine holds into a layer. Groups
-// hold names, [[line]] and [[softphone]] hold "1", "2", …;
-// values are texts, whole numbers or lists of texts, and become what their key
-// asks for.
+// managedLayer converts the settings of device management into a layer. Groups contain
+// names, [[line]] and [[softphone]] contain "1", "2", …; values are texts, integers or
+// lists of texts, converted to the type of their key.
 func managedLayer(found map[string]any) layer {
 	l := layer{source: Policy, place: managedPlace, tree: map[string]any{}}
 	for name, v := range found {
@@ -105,8 +103,8 @@ func numbered(group map[string]any) any {
 	return list
 }
 
-// typedAs gives a managed value the type of its key where it can have it; what
-// it cannot is left as it is, and reported as the wrong type.
+// typedAs converts a managed value to its key's type if possible; otherwise it stays and is
+// reported as the wrong type.
 func typedAs(key string, v any) any {
 	e := find(key)
 	if e == nil {
@@ -128,19 +126,19 @@ func typedAs(key string, v any) any {
 	return v
 }
 
-// hubKey is the key by which a policy decides everything about the hub: the
-// secret, the proxy and the certificates trusted go with the address.
+// hubKey is the key by which a policy decides everything about the hub: the secret, the
+// proxy and the trusted certificates belong to the address.
 const hubKey = "hub.base_url"
 
-// Locked reports whether nobody but the administrator may change a key here: the
-// policy sets it, or it is of the hub and the policy says which hub. What the
-// user's file says of a locked key does not count.
+// Locked reports whether only the administrator may change a key: the policy sets
+// it, or it belongs to the hub and the policy sets the hub. The user's file has no
+// effect on a locked key.
 func (s *Settings) Locked(key string) bool {
 	return s.sources[key] == Policy || strings.HasPrefix(key, "hub.") && s.sources[hubKey] == Policy
 }
 
-// LockedBy tells where the policy stands that locks a key: a file, or where the
-// management of a machine writes. "" if the key is not locked.
+// LockedBy returns where the policy that locks a key is: a file, or the place used by
+// device management. "" if the key is not locked.
 func (s *Settings) LockedBy(key string) string {
 	if !s.Locked(key) {
 		return ""
@@ -148,8 +146,7 @@ func (s *Settings) LockedBy(key string) string {
 	return cmp.Or(s.places[key], s.places[hubKey], PolicyFile)
 }
 
-// Unlocked takes the keys out of changes that are locked, and gives those of them
-// that would have another value.
+// Unlocked removes locked keys from changes, and returns those that would have changed.
 func (s *Settings) Unlocked(changes map[string]any) (left []string) {
 	for key, v := range changes {
 		if !s.Locked(key) {
@@ -170,7 +167,7 @@ func (s *Settings) Unlocked(changes map[string]any) (left []string) {
 	return left
 }
 
-// lockHub takes back what the user's file says of a hub that the policy decides.
+// lockHub removes the user's settings for a hub set by the policy.
 func (s *Settings) lockHub() {
 	if s.sources[hubKey] != Policy {
 		return
@@ -183,8 +180,8 @@ func (s *Settings) lockHub() {
 	}
 }
 
-// shut puts the strictest value in force for each key of privacy that a policy
-// means to set, or may have meant to, and that cannot be read.
+// shut applies the strictest value to each privacy key that a policy sets, or may have
+// meant to set, but that cannot be read.
 func (s *Settings) shut(l *layer) {
 	for i, p := range l.problems {
 		if l.source != Policy || p.Kind == Untrusted {
@@ -204,7 +201,7 @@ func (s *Settings) shut(l *layer) {
 	}
 }
 
-// known tells whether a key stands in the table.
+// known reports whether a key is in the table.
 func known(key string) bool {
 	return slices.ContainsFunc(table, func(e Entry) bool { return e.Key == key })
 }

@@ -2,7 +2,7 @@ package settings
 
 func platformPolicy() string { return "/etc/wiebelt/" + PolicyFile }
 
-// managedPlace is of nothing here.
+// managedPlace is unused here.
 const managedPlace = ""
 
 func managed() map[string]any { return nil }

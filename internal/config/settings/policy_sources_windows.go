@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/windows/registry"
 )
 
-// platformPolicy asks Windows for the folder: the environment is the user's.
+// platformPolicy asks Windows for the folder: the user controls the environment.
 func platformPolicy() string {
 	dir, err := windows.KnownFolderPath(windows.FOLDERID_ProgramData, windows.KF_FLAG_DEFAULT)
 	if err != nil {
@@ -17,10 +17,10 @@ func platformPolicy() string {
 	return filepath.Join(dir, "Wiebelt", PolicyFile)
 }
 
-// managedPlace is that key as people write it.
+// managedPlace is that key in the usual notation.
 const managedPlace = `HKLM\` + PolicyKey
 
-// Bounds of what is read from the registry.
+// Limits on reading the registry.
 const (
 	maxDepth  = 3
 	maxValues = 1000
@@ -38,7 +38,7 @@ func readKey(root registry.Key, path string, depth int, left *int) map[string]an
 	}
 	defer k.Close()
 	found := map[string]any{}
-	names, _ := k.ReadValueNames(*left) // what cannot be read is not set
+	names, _ := k.ReadValueNames(*left) // unreadable ones are not set
 	for _, name := range names {
 		if *left--; *left < 0 {
 			return found
@@ -67,7 +67,7 @@ func readKey(root registry.Key, path string, depth int, left *int) map[string]an
 				found[name] = list
 			}
 		default:
-			found[name] = []byte{} // of no type that a key has: reported
+			found[name] = []byte{} // an unsupported type: will be reported
 		}
 	}
 	if depth > 1 {

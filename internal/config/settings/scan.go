@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// statement is a table header or a key with its value, and where it stands in a
-// file. The scanner finds statements so that a value can be changed where it
-// stands and a problem gets a line; what a value means, the TOML library says.
+// statement is a table header or a key with its value, and its position in a file.
+// Statements are scanned so that a value can be changed in place and a problem gets a line;
+// the TOML library decides what a value means.
 type statement struct {
 	header     bool
-	array      bool   // header of an array's element: [[line]]
+	array      bool   // header of an array element: [[line]]
 	path       string // dotted, with the element's number: "hub.proxy", "line[2].name"
 	table      string // path of the table that it stands in, "" at the top
 	line       int    // from 1
@@ -19,8 +19,8 @@ type statement struct {
 	from, to   int    // its value
 }
 
-// scan finds the statements of a file. What it cannot read it leaves out: such a
-// file is no TOML, or the value is not changed there.
+// scan finds the statements of a file. It omits what it cannot read: such a file is not
+// TOML, or the value is not changed there.
 func scan(src string) []statement {
 	s := scanner{src: src, line: 1, counts: map[string]int{}}
 	for s.pos < len(src) {
@@ -38,7 +38,7 @@ type scanner struct {
 	found  []statement
 }
 
-// statement reads what begins on this line, up to the end of its last line.
+// statement scans what starts on this line, up to the end of its last line.
 func (s *scanner) statement() {
 	st := statement{start: s.pos, line: s.line, table: s.table}
 	s.blanks()
@@ -90,7 +90,7 @@ func (s *scanner) keyValue(st *statement) bool {
 	return st.to > st.from
 }
 
-// key reads a dotted key and the blanks behind it.
+// key scans a dotted key and the blanks after it.
 func (s *scanner) key() (string, bool) {
 	var parts []string
 	for {
@@ -125,8 +125,8 @@ func (s *scanner) key() (string, bool) {
 	}
 }
 
-// value reads up to the end of a value: the end of the line or a comment, but
-// not inside brackets and texts.
+// value scans to the end of a value: the end of the line or a comment, except
+// inside brackets and texts.
 func (s *scanner) value() {
 	depth := 0
 	for s.pos < len(s.src) {
@@ -156,8 +156,7 @@ func (s *scanner) value() {
 	}
 }
 
-// quoted reads a text in quotes of either kind, over several lines if it has
-// three of them.
+// quoted scans a text in quotes of either kind, across lines if tripled.
 func (s *scanner) quoted() {
 	q := s.src[s.pos : s.pos+1]
 	if three := strings.Repeat(q, 3); strings.HasPrefix(s.src[s.pos:], three) {
@@ -169,7 +168,7 @@ func (s *scanner) quoted() {
 		case strings.HasPrefix(s.src[s.pos:], q):
 			s.pos += len(q)
 			for len(q) == 3 && s.pos < len(s.src) && s.src[s.pos] == q[0] {
-				s.pos++ // quotes that belong to the text's end
+				s.pos++ // quotes at the end of the text
 			}
 			return
 		case s.src[s.pos] == '\n':
@@ -207,7 +206,7 @@ func bare(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
-// lineOf finds the line of a key, or of what it stands in; 0 if neither is there.
+// lineOf returns the line of a key, or of its container; 0 if neither exists.
 func lineOf(found []statement, key string) int {
 	for key != "" {
 		for _, st := range found {

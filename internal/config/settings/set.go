@@ -16,21 +16,20 @@ import (
 	"wiebelt/internal/config/profile"
 )
 
-// ErrByHand: the file writes the key in a way that cannot be changed in place,
-// such as hub = { … }. The file is as it was.
+// ErrByHand reports that the file defines the key in a form that cannot be changed in
+// place, such as hub = { … }. The file is unchanged.
 var ErrByHand = errors.New("this key can only be changed by hand in " + FileName)
 
-// lockName is the file in the state folder by which one Set follows the other,
-// whichever program they are of.
+// lockName is the lock file in the state folder that serialises Set across programs.
 const lockName = "settings.lock"
 
-// Set writes keys into the user's settings file. Values have the types of the
-// Settings fields (string, int, bool, time.Duration, time.Time, []string; for
-// "line" and "softphone" []Line and []Softphone, which replace all there are);
-// nil takes a key out, so that the default holds. Everything is checked first:
-// either all of it is written or the file stays as it was. Comments, order and
-// whatever else a person wrote stay. A file that cannot be read, or is not TOML,
-// is never written over. Errors are a Problem where a key or value is wrong.
+// Set writes keys to the user's settings file. Values have the types of the Settings
+// fields (string, int, bool, time.Duration, time.Time, []string; for "line" and "softphone"
+// []Line and []Softphone, which replace all existing ones); nil removes a key, so that
+// its default applies. Everything is checked first: either all changes are written or the
+// file stays unchanged. Comments, order and everything else a person wrote are kept. A
+// file that cannot be read, or is not TOML, is never overwritten. The error is a Problem
+// if a key or value is wrong.
 func Set(dirs profile.Dirs, changes map[string]any) error {
 	if err := os.MkdirAll(dirs.State, 0o700); err != nil {
 		return err
@@ -50,13 +49,13 @@ func Set(dirs profile.Dirs, changes map[string]any) error {
 	return profile.WriteFile(p.path, []byte(p.edited), p.mode)
 }
 
-// Check returns the error that Set would return before it writes anything.
+// Check returns the error that Set would return before writing.
 func Check(dirs profile.Dirs, changes map[string]any) error {
 	_, err := prepare(dirs, changes)
 	return err
 }
 
-// prepared is a settings file as it is and as it is to be.
+// prepared is a settings file before and after changes.
 type prepared struct {
 	path        string
 	mode        fs.FileMode
@@ -70,7 +69,7 @@ func prepare(dirs profile.Dirs, changes map[string]any) (prepared, error) {
 		return p, err
 	}
 	if real, err := filepath.EvalSymlinks(p.path); err == nil {
-		p.path = real // a link of the user's own stays one
+		p.path = real // a link of the user's own is kept
 	}
 	b, err := readFile(p.path)
 	p.src = string(b)
@@ -87,7 +86,7 @@ func prepare(dirs profile.Dirs, changes map[string]any) (prepared, error) {
 	return p, err
 }
 
-// checked puts every value into its canonical form.
+// checked normalises every value.
 func checked(changes map[string]any) (map[string]any, error) {
 	wanted := map[string]any{}
 	for key, raw := range changes {
@@ -109,7 +108,7 @@ func checked(changes map[string]any) (map[string]any, error) {
 	return wanted, nil
 }
 
-// edit returns src with the wanted keys in it, and makes sure that nothing else
+// edit returns src with the wanted keys, and verifies that nothing else
 // changed its meaning.
 func edit(src string, wanted map[string]any) (string, error) {
 	bom := ""
@@ -144,7 +143,7 @@ func edit(src string, wanted map[string]any) (string, error) {
 	return bom + out, nil
 }
 
-// verify compares what a file meant before and means now.
+// verify compares the meaning of a file before and after.
 func verify(before map[string]any, out string, wanted map[string]any) error {
 	after, _, err := decode(out)
 	if err != nil {
@@ -164,7 +163,7 @@ func verify(before map[string]any, out string, wanted map[string]any) error {
 			return fmt.Errorf("%s: %w", key, ErrByHand)
 		}
 	}
-	// An empty group that came or went means nothing.
+	// Empty groups that were added or removed do not matter.
 	for _, m := range []map[string]any{was, is} {
 		maps.DeleteFunc(m, func(_ string, v any) bool {
 			t, isTable := v.(map[string]any)
@@ -177,7 +176,7 @@ func verify(before map[string]any, out string, wanted map[string]any) error {
 	return nil
 }
 
-// put writes key = value: where the key stands, else behind the last key of its
+// put writes key = value: in place of the existing key, else after the last key of its
 // group, else below the group's header, else in a new group at the end.
 func put(src, key, value, newline string) string {
 	found := scan(src)
@@ -201,8 +200,8 @@ func put(src, key, value, newline string) string {
 	return ended(src, newline) + newline + "[" + group + "]" + newline + line
 }
 
-// placeAtTop is behind the last key without a group, else before the first header;
-// -1 if neither is there.
+// placeAtTop returns the position after the last key without a group, else before the first
+// header; -1 if neither exists.
 func placeAtTop(src string, found []statement) int {
 	at := -1
 	for _, st := range found {
@@ -216,8 +215,8 @@ func placeAtTop(src string, found []statement) int {
 	return at
 }
 
-// placeInGroup is where a key can stand in its group, -1 if that is not there, and
-// the key's name in that place.
+// placeInGroup returns the position for a key in its group, -1 if there is no group, and
+// the key's name at that position.
 func placeInGroup(found []statement, key string) (at int, name string) {
 	group, name, _ := strings.Cut(key, ".")
 	at = -1
@@ -234,8 +233,8 @@ func placeInGroup(found []statement, key string) (at int, name string) {
 	return at, name
 }
 
-// aboveComments goes up from the beginning of a line over the comment lines
-// right above it, which belong to it.
+// aboveComments moves up from the start of a line over the adjacent comment
+// lines, which belong to it.
 func aboveComments(src string, at int) int {
 	for at > 0 {
 		start := strings.LastIndexByte(src[:at-1], '\n') + 1
@@ -247,7 +246,7 @@ func aboveComments(src string, at int) int {
 	return at
 }
 
-// remove takes out the lines of a key.
+// remove removes the lines of a key.
 func remove(src, key string) string {
 	for _, st := range scan(src) {
 		if st.path == key && !st.header {
@@ -257,8 +256,8 @@ func remove(src, key string) string {
 	return src
 }
 
-// replaceArray puts rows in place of all that an array has. Comments between the
-// old elements stay.
+// replaceArray replaces all elements of an array by rows. Comments between
+// the old elements stay.
 func replaceArray(src string, e *Entry, rows [][]string, newline string) string {
 	name := e.Key
 	src = remove(src, name) // name = [ … ]
@@ -302,7 +301,7 @@ func replaceArray(src string, e *Entry, rows [][]string, newline string) string 
 	return ended(src, newline) + newline + b.String()
 }
 
-// ended gives text a line end if it has none.
+// ended adds a line end if missing.
 func ended(s, newline string) string {
 	if s == "" || strings.HasSuffix(s, "\n") {
 		return s
@@ -332,7 +331,7 @@ func literal(v any) string {
 	return fmt.Sprint(v) // numbers and flags
 }
 
-// quote writes a text; one with backslashes, such as a Windows path, as it is.
+// quote quotes a text; one with backslashes, such as a Windows path, literally.
 func quote(s string) string {
 	if strings.Contains(s, `\`) && !strings.ContainsAny(s, "'") && !control(s) {
 		return "'" + s + "'"

@@ -1,11 +1,10 @@
-// Package settings reads, checks and writes what can be set. One table (keys.go)
-// holds every key with its type, default and bounds; reading, writing, checking
-// and listing all follow it. What is wrong in a file is reported by key and line,
-// and the default holds: a settings file is never a reason to stop, and never
-// lost. Values are read once into a Settings, which nobody changes afterwards; it
-// starts no goroutines.
+// Package settings reads, checks and writes the settings. One table (keys.go) holds every
+// key with its type, default and limits; reading, writing, checking and listing all use
+// it. Errors in a file are reported by key and line, and the default applies: a settings
+// file never prevents a start, and is never lost. Values are read once into an immutable
+// Settings. The package starts no goroutines.
 //
-// The secret is never among the settings.
+// The secret is never part of the settings.
 package settings
 
 import (
@@ -17,7 +16,7 @@ import (
 	"wiebelt/internal/hub"
 )
 
-// Settings are the effective values. Read-only once loaded.
+// Settings are the effective values, read-only once loaded.
 type Settings struct {
 	Hub        Hub
 	Support    Support
@@ -37,14 +36,14 @@ type Settings struct {
 	Audit      string // "off", "eventlog"
 
 	sources  map[string]Source
-	places   map[string]string // of keys that a policy sets
+	places   map[string]string // for keys set by a policy
 	problems []Problem
 }
 
-// Hub says how the hub is reached. Addresses have no slash at the end.
+// Hub is how to reach the hub. Addresses have no trailing slash.
 type Hub struct {
-	BaseURL           string // of the hub, an https address
-	HubURL            string // of the hub's pages, which deep links must lead to
+	BaseURL           string // the hub's https address
+	HubURL            string // the hub's pages, the target of deep links
 	ClientID          string
 	OrganisationCode  string
 	ContactScopes     string // may hold hub.CodeMark
@@ -61,8 +60,8 @@ type Hub struct {
 	OpenAtStart       bool
 }
 
-// Missing are the keys without which no lookup is possible, in the order of the
-// table; none if the hub is set up (its secret apart).
+// Missing returns the keys required for lookups that are not set, in the order of the
+// table; none if the hub is set up (apart from its secret).
 func (h Hub) Missing() []string {
 	var keys []string
 	for _, k := range []struct {
@@ -80,16 +79,16 @@ func (h Hub) Missing() []string {
 	return keys
 }
 
-// Relay is where this computer joins the office's relay, which makes a link to it.
+// Relay is the office's relay that this computer joins, which creates a link to it.
 type Relay struct {
 	URL         string // an https address without a slash at the end, "" for no relay
 	Fingerprint string // of the authority of its certificate, "" for one that everybody knows
 }
 
-// Support is who helps.
+// Support is the support contact.
 type Support struct{ Contact string }
 
-// Phone are the rules for numbers.
+// Phone holds the rules for numbers.
 type Phone struct {
 	Region           string
 	InternalDigits   int
@@ -98,7 +97,7 @@ type Phone struct {
 	CallBack         string // "tel", "sip", "off", or a command with one {number}
 }
 
-// NumberRules is what the number rules need of the settings.
+// NumberRules returns the configuration of the number rules.
 func (s *Settings) NumberRules() phone.Config {
 	c := phone.Config{
 		Region:           s.Phone.Region,
@@ -107,7 +106,7 @@ func (s *Settings) NumberRules() phone.Config {
 		NeverLookup:      s.Phone.NeverLookup,
 	}
 	if c.InternalDigits == 0 {
-		c.InternalDigits = -1 // there, 0 is the default
+		c.InternalDigits = -1 // there, 0 means the default
 	}
 	for _, l := range s.Lines {
 		c.Lines = append(c.Lines, phone.Line{Number: l.Number, Name: l.Name})
@@ -139,7 +138,7 @@ type Softphone struct {
 	User      string `toml:"user"`
 }
 
-// Card says how the card looks and how long it lives.
+// Card is the look and lifetime of the card.
 type Card struct {
 	Corner          string // "bottom-right", …
 	Monitor         string // "active", "primary", or a monitor's name
@@ -149,7 +148,7 @@ type Card struct {
 	HotkeyClose     string
 	FullFor         time.Duration
 	AfterCall       time.Duration
-	Fields          []string // of CardFields, in the order of the card
+	Fields          []string // of CardFields, in display order
 	Privacy         string   // "full", "initials", "number"
 	HideFromCapture bool
 	Quiet           string // "show", "number", "hide"
@@ -163,14 +162,14 @@ type Card struct {
 // Calls says how the calls window lists calls.
 type Calls struct{ Group bool }
 
-// History says what is kept of calls.
+// History is what is stored about calls.
 type History struct {
 	Keep    string // "off", "numbers", "full"
 	Days    int
 	Choices bool
 }
 
-// Lookup says what may be looked up by hand.
+// Lookup is what may be looked up manually.
 type Lookup struct{ Manual bool }
 
 // Scheme says what a wiebelt: link may do.
@@ -181,7 +180,7 @@ type Delivery struct {
 	KeepSent        int // days
 	KeepRefused     int // days
 	ItemsPerRequest int
-	Settle          time.Duration // a file in a watched folder counts that stayed the same for so long
+	Settle          time.Duration // how long a file in a watched folder must be unchanged
 	Uncertain       string        // "hold", "retry"
 	Duplicate       string        // "skip", "send", "refuse"
 }
@@ -193,23 +192,23 @@ type UI struct {
 	FileWord string
 }
 
-// Log says how much is logged.
+// Log is the log level.
 type Log struct{ Level string } // "debug", "info", "warn", "error"
 
-// Source tells where a value comes from.
+// Source is where a value comes from.
 type Source uint8
 
-// The sources, weakest first: a later one wins, key by key.
+// The sources, weakest first: a later one overrides, key by key.
 const (
 	Default Source = iota
 	User
 	Policy
 )
 
-// String names the source as "wiebelt settings" prints it.
+// String returns the source's name in "wiebelt settings".
 func (s Source) String() string { return [...]string{"default", "user", "policy"}[s] }
 
-// Get is the value of a key of the table, in the type of its field; of "line" and
+// Get returns the value of a key of the table, in its field's type; for "line" and
 // "softphone" []Line and []Softphone. nil for any other key.
 func (s *Settings) Get(key string) any {
 	if e := find(key); e != nil {
@@ -218,38 +217,37 @@ func (s *Settings) Get(key string) any {
 	return nil
 }
 
-// Source tells where the value of a key comes from.
+// Source returns where the value of a key comes from.
 func (s *Settings) Source(key string) Source { return s.sources[key] }
 
-// Problems are what was wrong when the settings were loaded.
+// Problems returns the problems found when the settings were loaded.
 func (s *Settings) Problems() []Problem { return append([]Problem(nil), s.problems...) }
 
-// ProblemKind says what is wrong.
+// ProblemKind is a kind of problem.
 type ProblemKind string
 
-// The kinds of problems. The value is stable.
+// The kinds of problems. The values are stable.
 const (
 	Unreadable ProblemKind = "unreadable"  // the file as a whole: rights, a link to nowhere, too big, no UTF-8
 	BadSyntax  ProblemKind = "bad_syntax"  // a line that is not TOML
 	UnknownKey ProblemKind = "unknown_key" // no such key
 	WrongType  ProblemKind = "wrong_type"  // a number where a text belongs
 	NotAllowed ProblemKind = "not_allowed" // the right type, out of bounds
-	Untrusted  ProblemKind = "untrusted"   // a policy that somebody else could have written, ignored whole
+	Untrusted  ProblemKind = "untrusted"   // a policy that somebody else could have written; ignored
 )
 
-// Problem is one thing that is wrong with the settings, and the error where it stopped
-// something. It never carries the value: people put secrets and addresses into the
-// wrong line.
+// Problem is one problem with the settings, and the error if it prevented something. It
+// never contains the value: people put secrets and addresses into the wrong line.
 type Problem struct {
 	Kind   ProblemKind
 	Source Source
 	Key    string // "" if it is the file as a whole
 	Line   int    // from 1; 0 if unknown
-	Want   string // what would be right, in English
-	Closed bool   // of a policy: the strictest value holds for the keys of privacy that it is about
+	Want   string // what is expected, in English
+	Closed bool   // of a policy: the strictest value applies to its privacy keys
 }
 
-// Error is the problem on one line, for the terminal.
+// Error returns the problem as one line, for the terminal.
 func (p Problem) Error() string {
 	s := p.Key
 	if s == "" {
@@ -294,9 +292,9 @@ type Value struct {
 	Problem string // "" if there is none
 }
 
-// Values lists every key with its effective value, in the order of the table;
-// links and lines follow one by one. A problem that belongs to no such key is
-// listed under the key that the file has, without a value.
+// Values returns every key with its effective value, in the order of the table, followed
+// by lines and links one by one. A problem without such a key is listed under the key in
+// the file, without a value.
 func (s *Settings) Values() []Value {
 	byKey := map[string]string{}
 	for _, p := range s.problems {
@@ -315,7 +313,7 @@ func (s *Settings) Values() []Value {
 	for _, e := range lists {
 		for i, row := range e.rows(e.get(s)) {
 			for n, f := range e.fields {
-				if row[n] != "" || e.Key == "line" { // a number without a name is shown to have none
+				if row[n] != "" || e.Key == "line" { // a number without a name is listed too
 					add(fmt.Sprintf("%s[%d].%s", e.Key, i+1, f.Name()), e.Key, row[n])
 				}
 			}

@@ -9,13 +9,13 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// What may stand in the fields of a link.
+// Allowed values for the fields of a link.
 const (
 	allowedAddress   = "an address without user and password: those belong into user and the secret store"
 	allowedExtension = "an extension, ${user}, or one for each user: jan=101, piet=102"
 )
 
-// Server is an address as far as others may see it: scheme, host and port.
+// Server reduces an address to what others may see: scheme, host and port.
 func Server(address string) string {
 	scheme, rest, found := strings.Cut(address, "://")
 	if !found {
@@ -29,13 +29,13 @@ func Server(address string) string {
 	return rest
 }
 
-// userMark stands in an extension for the name that the user logs on with.
+// userMark stands for the user's log-on name in an extension.
 const userMark = "${user}"
 
-// ExtensionOf is the extension that a link follows for the user of that log-on
-// name, in the form in which the system gives it (OFFICE\jan). What is set is one
-// extension for everybody, one with ${user} in it, or one for each user:
-// "jan=101, piet=102". "" says that there is none for this user.
+// ExtensionOf returns the extension that a link follows for a user, given the log-on
+// name in the system's form (OFFICE\jan). The setting is one extension for everybody,
+// one containing ${user}, or one per user: "jan=101, piet=102". "" means that there
+// is none for this user.
 func (l Softphone) ExtensionOf(user string) string {
 	user = user[strings.LastIndexByte(user, '\\')+1:]
 	if !strings.Contains(l.Extension, "=") {
@@ -49,7 +49,7 @@ func (l Softphone) ExtensionOf(user string) string {
 	return ""
 }
 
-// extensionText: no other mark than userMark, and no table that lacks a half.
+// extensionText accepts no mark but userMark, and no table entry that lacks a half.
 func extensionText(s string) bool {
 	if strings.Contains(strings.ReplaceAll(s, userMark, ""), "$") {
 		return false
@@ -63,8 +63,8 @@ func extensionText(s string) bool {
 	return true
 }
 
-// Missing is the first thing that a link needs and lacks for the user of this
-// program, its secret apart; "" if it is complete.
+// Missing returns the first setting that a link needs and lacks for this program's user,
+// except its secret; "" if it is complete.
 func (l Softphone) Missing() string {
 	have := map[string]string{registry.NeedsAddress: l.Address, registry.NeedsExtension: l.ExtensionOf(LogOnName()), registry.NeedsUser: l.User, registry.NeedsSecret: "elsewhere"}
 	for _, n := range registry.Of(l.Kind).Needs {
@@ -75,17 +75,16 @@ func (l Softphone) Missing() string {
 	return ""
 }
 
-// Relayed reports whether there is a link to a relay, which looks numbers up where no
-// hub is set.
+// Relayed reports whether there is a link to a relay, which does lookups if no hub is set.
 func (s *Settings) Relayed() bool {
 	return slices.ContainsFunc(s.Softphones, func(l Softphone) bool { return l.Kind == registry.Relay })
 }
 
-// Unjoined reports whether there is a relay that this computer has not joined yet.
+// Unjoined reports whether there is a relay that this computer has not joined.
 func (s *Settings) Unjoined() bool { return s.Relay.URL != "" && !s.Relayed() }
 
-// LogOnName is the name that the user of this program logs on with, "" if the
-// system does not tell.
+// LogOnName returns the log-on name of this program's user, "" if the system
+// does not provide it.
 var LogOnName = sync.OnceValue(func() string {
 	u, err := user.Current()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// The lists of tables, [[line]] and [[softphone]]; all their fields are texts.
+// lists holds the lists of tables, [[line]] and [[softphone]]; all their fields are texts.
 var lists = []Entry{
 	tables("line", func(s *Settings) *[]Line { return &s.Lines },
 		func(l *Line) []*string { return []*string{&l.Number, &l.Name} }, (*Line).wrong,
@@ -21,12 +21,12 @@ var lists = []Entry{
 		Entry{Key: "softphone.address", Allowed: allowedAddress}, Entry{Key: "softphone.extension", Allowed: allowedExtension}, Entry{Key: "softphone.user"}),
 }
 
-// reporter is told what is wrong with a key, which may be that of an element.
+// reporter receives a problem with a key, which may be an element's.
 type reporter func(key string, kind ProblemKind, want string)
 
-// tables is a list of tables: parts are the fields of one, in the order of fields,
-// and wrong says what is wrong with one beside those before it; such a one is left
-// out.
+// tables returns the entry of a list of tables: parts returns an element's fields
+// in the order of fields, and wrong what is wrong with it given the previous
+// ones; it is then dropped.
 func tables[T any](name string, p func(*Settings) *[]T, parts func(*T) []*string, wrong func(*T, []T) (field, want string), fields ...Entry) Entry {
 	e := entry[[]T](Entry{Key: name, Type: Tables}, nil, p, nil)
 	e.set = func(s *Settings, v any) { *p(s) = slices.Clone(v.([]T)) }
@@ -69,7 +69,7 @@ func tables[T any](name string, p func(*Settings) *[]T, parts func(*T) []*string
 	return e
 }
 
-// asTables is a list as the TOML library would give it.
+// asTables converts a list to the TOML library's form.
 func (e *Entry) asTables(v any) []any {
 	all := []any{}
 	for _, row := range e.rows(v) {
@@ -82,7 +82,7 @@ func (e *Entry) asTables(v any) []any {
 	return all
 }
 
-// readTables reads the texts of each table and gives them to take.
+// readTables reads each table's texts and passes them to take.
 func (e *Entry) readTables(raw any, report reporter, take func(at string, texts map[string]string)) {
 	var list []any
 	switch l := raw.(type) {
@@ -144,7 +144,7 @@ func (l *Line) wrong([]Line) (field, want string) {
 	return "", ""
 }
 
-// complete gives a link its name, and says what is wrong with it beside others.
+// complete sets a missing name of a link, and returns what is wrong with it.
 func (l *Softphone) complete(others []Softphone) (field, want string) {
 	if !registry.Of(l.Kind).IsLink() {
 		return "kind", oneOf(registry.Links())

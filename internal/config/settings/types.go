@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// A check cleans a text and says whether it is allowed.
+// A check cleans a text and reports whether it is allowed.
 type check func(string) (string, bool)
 
-// entry completes e: p is its field, and read turns a value of a file, or of Go,
-// into the field's type.
+// entry completes e: p returns its field, and read converts a value from a file or from
+// Go to the field's type.
 func entry[T any](e Entry, def T, p func(*Settings) *T, read func(raw any) (T, *complaint)) Entry {
 	e.Who, e.def = whoSets(e.Key), def
 	e.get = func(s *Settings) any { return *p(s) }
@@ -28,7 +28,7 @@ func text(key, def, allowed string, p func(*Settings) *string, ok check) Entry {
 			return "", &complaint{WrongType, "a text in quotes: " + allowed}
 		}
 		if v = strings.TrimSpace(v); v == "" {
-			return def, nil // an empty text is nothing set
+			return def, nil // an empty text means unset
 		}
 		if v, isOK := ok(v); isOK {
 			return v, nil
@@ -37,7 +37,7 @@ func text(key, def, allowed string, p func(*Settings) *string, ok check) Entry {
 	})
 }
 
-// choice is one of a few words; the first is the default.
+// choice returns a key with a fixed set of words; the first is the default.
 func choice(key string, p func(*Settings) *string, words ...string) Entry {
 	allowed := oneOf(words)
 	return entry(Entry{Key: key, Type: Choice, Allowed: allowed, Choices: words}, words[0], p, func(raw any) (string, *complaint) {
@@ -129,22 +129,22 @@ func date(key string, p func(*Settings) *time.Time) Entry {
 	})
 }
 
-// maxList is how many elements a list may have.
+// maxList limits the elements of a list.
 const maxList = 500
 
-// list is a list of texts, each put to ok; the default is empty.
+// list returns a key with a list of texts, each checked by ok; the default is empty.
 func list(key, allowed string, p func(*Settings) *[]string, ok check) Entry {
 	return entry(Entry{Key: key, Type: List, Allowed: allowed}, nil, p, func(raw any) ([]string, *complaint) {
 		return readList(raw, allowed, nil, func(s string, _ []string) (string, bool) { return ok(s) })
 	})
 }
 
-// someOf is a list of some of a few words, each once; all of them are the default.
+// someOf returns a key with a subset of words, without repeats; all are the default.
 func someOf(key, allowed string, p func(*Settings) *[]string, words []string) Entry {
 	allowed += " (" + strings.Join(words, ", ") + ")"
 	e := Entry{Key: key, Type: List, Allowed: allowed, Choices: words}
 	return entry(e, slices.Clone(words), p, func(raw any) ([]string, *complaint) {
-		none := []string{} // a wish too
+		none := []string{} // empty is a valid choice
 		return readList(raw, allowed, none, func(s string, before []string) (string, bool) {
 			return s, slices.Contains(words, s) && !slices.Contains(before, s)
 		})
@@ -169,7 +169,7 @@ func readList(raw any, allowed string, v []string, ok func(s string, before []st
 	return v, nil
 }
 
-// textsIn are the texts of a list, as TOML or Go has it.
+// textsIn returns the texts of a list in TOML or Go form.
 func textsIn(raw any) (parts []string, ok bool) {
 	switch l := raw.(type) {
 	case []string:

@@ -2,8 +2,8 @@ package settings
 
 import "maps"
 
-// With is the settings as they would be with changes that Set takes; s stays as
-// it is. Errors are those of Check that have nothing to do with the file.
+// With returns the settings with changes as for Set; s is unchanged. Errors are those of
+// Check that do not concern the file.
 func (s *Settings) With(changes map[string]any) (*Settings, error) {
 	wanted, err := checked(changes)
 	if err != nil {

@@ -1,15 +1,13 @@
-// Package setupfile reads and writes the set-up file: one encrypted file with all
-// that an office's computers have in common, so that one is set up and the
-// others take it over. It holds the hub with the client's secret, our own
-// numbers, the softphone links, who helps, what is shown, kept and audited; and
-// nothing that is one computer's or one person's, or that could run a program.
-// In an office with a relay it can do without the hub and its secret, and have a
-// code with which one computer joins.
+// Package setupfile reads and writes the set-up file: one encrypted file with everything
+// that an office's computers have in common, so that one is set up and the others import
+// it. It contains the hub with the client's secret, the office's numbers, the softphone
+// links, the support contact, and what is shown, stored and audited; nothing specific to
+// a computer or person, or that could run a program. In an office with a relay it can omit
+// the hub and its secret, and include a code with which one computer joins.
 //
-// The file is an age file (age-encryption.org/v1) with a passphrase, which is
-// made here: whoever gets hold of the file can try as many as he likes. Whatever
-// is in one was written by somebody else until it has been shown and tested:
-// opening it changes nothing.
+// The file is an age file (age-encryption.org/v1) with a generated passphrase, since
+// whoever gets hold of the file can try any number of them. Its content is untrusted until
+// it has been shown and tested: opening it changes nothing.
 package setupfile
 
 import (
@@ -29,22 +27,22 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// Suffix is how the file's name ends.
+// Suffix is the file name's suffix.
 const Suffix = ".wiebelt"
 
-// Errors of this package. None of them tells what stands in the file.
+// Errors of this package. None of them reveals the file's content.
 var (
 	ErrPassphrase = errors.New("the passphrase does not fit this file")
 	ErrDamaged    = errors.New("this is no whole set-up file")
 )
 
-// KeyError is a setting in the file that may not stand there, or is wrong.
+// KeyError reports a setting in the file that is not allowed there, or wrong.
 type KeyError struct{ Problem string }
 
 func (e *KeyError) Error() string { return "a setting that may not stand there: " + e.Problem }
 
-// Bounds of the file. A try at a passphrase takes 256 MB and about a second; a
-// file that asks for more is not opened.
+// Limits of the file. Trying a passphrase takes 256 MB and about a second; a file that
+// requires more is not opened.
 const (
 	maxFile   = 1 << 20
 	maxPlain  = 512 << 10
@@ -53,19 +51,19 @@ const (
 	maxCode   = 100
 )
 
-// Work is how much a try costs, as a power of two. Only tests change it.
+// Work is the cost of a try, as a power of two. Only tests change it.
 var Work = maxWork
 
-// stays are the settings that do not travel: what is one computer's or one
-// person's, and phone.call_back, which can be a command.
+// stays are the settings that are not part of the file: those of one computer or person,
+// and phone.call_back, which can be a command.
 var stays = []string{"hub.secret_store", "hub.open_at_start", "phone.call_back",
 	"listener.enabled", "listener.port", "listener.allowed_origins", "listener.http", "card.corner", "card.monitor", "card.hotkey", "card.hotkey_open", "card.hotkey_hear", "card.hotkey_close", "card.speech", "card.sound", "calls.group", "ui.theme", "log.level"}
 
-// connectionKeys are the settings of the hub that a computer keeps where the file says
-// nothing of them: how it is reached from there.
+// connectionKeys are the hub settings that a computer keeps if the file does not have them:
+// how the hub is reached from there.
 var connectionKeys = []string{"hub.proxy", "hub.extra_ca_file", "hub.lookup_timeout"}
 
-// Keys lists the settings that a set-up file can hold.
+// Keys returns the settings that a set-up file can contain.
 func Keys() (keys []string) {
 	for _, e := range settings.Keys() {
 		if !slices.Contains(stays, e.Key) {
@@ -75,7 +73,7 @@ func Keys() (keys []string) {
 	return append(keys, "line", "softphone")
 }
 
-// LeftOut lists the settings that somebody set and that do not travel.
+// LeftOut returns the changed settings that are not part of the file.
 func LeftOut(s *settings.Settings) (keys []string) {
 	for _, k := range stays {
 		if s.Source(k) != settings.Default {
@@ -85,17 +83,16 @@ func LeftOut(s *settings.Settings) (keys []string) {
 	return keys
 }
 
-// Office is what a set-up file holds. Printing one shows nothing.
+// Office is the content of a set-up file. Printing one shows nothing.
 type Office struct {
 	private.Data
-	Settings *settings.Settings // as if they were all there is
+	Settings *settings.Settings // as if they were the only ones
 	Secret   string             // of the hub's client; "" only where the settings have a relay and no hub
 	Code     string             // with which one computer joins the relay; "" for none
 }
 
-// Changes are the settings to set, for settings.Set: what stands in the file. A
-// key of the hub that does not stand there is taken out, so that no hub is mixed
-// with another one.
+// Changes returns the file's settings, for settings.Set. Hub keys missing from the file are
+// removed, so that two hubs are not mixed.
 func (o Office) Changes() map[string]any {
 	all := map[string]any{}
 	for _, k := range Keys() {
@@ -109,7 +106,7 @@ func (o Office) Changes() map[string]any {
 	return all
 }
 
-// contents is what is encrypted.
+// contents is the encrypted content.
 type contents struct {
 	Format   string `json:"format"`
 	Version  int    `json:"version"`
@@ -120,9 +117,9 @@ type contents struct {
 
 const format = "wiebelt-setup"
 
-// Write encrypts the effective settings that an office has in common, and its
-// secrets, and gives the passphrase that it made: 100 random bits as five
-// groups of letters and digits. Errors are those of w.
+// Write encrypts the effective settings that an office has in common, and its secrets,
+// and returns the generated passphrase: 100 random bits as five groups of letters and
+// digits. Errors are those of w.
 func Write(w io.Writer, o Office) (passphrase string, err error) {
 	values := o.Changes()
 	links, _ := values["softphone"].([]settings.Softphone) // one to a relay is made by joining
@@ -148,7 +145,7 @@ func Write(w io.Writer, o Office) (passphrase string, err error) {
 	return passphrase, sealed.Close()
 }
 
-// made is a passphrase.
+// made returns a new passphrase.
 func made() string {
 	random := strings.ToLower(rand.Text())
 	var groups []string
@@ -158,8 +155,8 @@ func made() string {
 	return strings.Join(groups, "-")
 }
 
-// Read decrypts a file and checks every setting in it. It returns ErrPassphrase,
-// ErrDamaged or a *KeyError for what cannot be taken over.
+// Read decrypts a file and checks every setting in it. It returns ErrPassphrase, ErrDamaged
+// or a *KeyError if it cannot be used.
 func Read(b []byte, passphrase string) (Office, error) {
 	if len(b) > maxFile {
 		return Office{}, ErrDamaged
@@ -209,8 +206,8 @@ func office(c contents) (Office, error) {
 	return Office{Settings: s, Secret: c.Secret, Code: c.Code}, nil
 }
 
-// WithoutHub tells whether the relay of an office asks the hub for everybody, so that a
-// set-up file needs none of the hub's secrets: one belongs to an address and a client.
+// WithoutHub reports whether an office's relay queries the hub for everybody, so that a
+// set-up file needs no hub secret: a secret belongs to an address and a client.
 func WithoutHub(s *settings.Settings) bool {
 	return s.Relay.URL != "" && (s.Hub.BaseURL == "" || s.Hub.ClientID == "")
 }

@@ -15,7 +15,7 @@ import (
 
 const namespace = "http://schemas.microsoft.com/GroupPolicy/2006/07/PolicyDefinitions"
 
-// The parts of an ADMX file, in the order its schema wants.
+// The parts of an ADMX file, in schema order.
 type (
 	definitions struct {
 		XMLName  xml.Name  `xml:"policyDefinitions"`
@@ -24,7 +24,7 @@ type (
 		Schema   string    `xml:"schemaVersion,attr"`
 		Target   target    `xml:"policyNamespaces>target"`
 		Minimum  resources `xml:"resources"`
-		// On is what the policies are for; it has no meaning to Windows.
+		// On is what the policies apply to; Windows ignores it.
 		On         []named    `xml:"supportedOn>definitions>definition"`
 		Categories []category `xml:"categories>category"`
 		Policies   []policy   `xml:"policies>policy"`
@@ -87,7 +87,7 @@ type (
 	}
 )
 
-// id is a key as a name that the schema allows.
+// id converts a key to a name allowed by the schema.
 func id(parts ...string) string {
 	return strings.NewReplacer(".", "_", "-", "_").Replace(strings.Join(parts, "_"))
 }
@@ -99,7 +99,7 @@ func categoryOf(group string) string {
 	return id("wiebelt", group)
 }
 
-// elementOf is where a key's value is entered; flags need none.
+// elementOf returns the input element for a key's value; flags need none.
 func elementOf(e settings.Entry, name string) element {
 	el := element{ID: name, Value: e.Name()}
 	switch e.Type {
@@ -136,7 +136,7 @@ func admx() []byte {
 func policyOf(r rule) policy {
 	explained := r.name
 	if r.n != "" {
-		explained = r.section.name // the same for each element
+		explained = r.section.name // the same for all elements
 	}
 	p := policy{Name: r.name, Class: "Machine", Display: str(r.name), Explain: str(id(explained, "help")), Key: settings.PolicyKey,
 		Parent: ref{categoryOf(r.section.name)}, On: ref{"supported"}}
@@ -188,7 +188,7 @@ type (
 	}
 )
 
-// boxOf is what the editor shows for an element.
+// boxOf returns the editor's control for an element.
 func boxOf(l text.Language, e settings.Entry, name string) box {
 	label := l.T(text.SettingTitle(e.Key))
 	switch e.Type {
@@ -246,12 +246,12 @@ func adml(l text.Language) []byte {
 }
 
 func encode(v any) []byte {
-	b, _ := xml.MarshalIndent(v, "", "  ") // texts and numbers cannot fail
+	b, _ := xml.MarshalIndent(v, "", "  ") // cannot fail: texts and numbers
 	return append(append([]byte(xml.Header), b...), '\n')
 }
 
-// intune is what goes into custom profiles: how the template is taken in, and
-// for every key its address with a value to begin with.
+// intune returns the text for custom profiles: how to import the template, and for every
+// key its address with an initial value.
 func intune() []byte {
 	var b strings.Builder
 	b.WriteString(`Microsoft Intune: custom profile for Windows, OMA-URI settings

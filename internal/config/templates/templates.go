@@ -1,7 +1,7 @@
-// Package templates writes what administrators hand out settings with: a group
-// policy template (ADMX with ADML in Dutch and English), a sample policy.toml,
-// the texts for Intune and a table of all settings. All of it is made from the
-// table of keys and the texts of the settings, so none of it can lag behind.
+// Package templates generates what administrators use to distribute settings: a group
+// policy template (ADMX with ADML in Dutch and English), a sample policy.toml, the texts
+// for Intune and a table of all settings. All of it is generated from the table of keys and
+// the settings' texts, so it is always up to date.
 package templates
 
 import (
@@ -16,26 +16,25 @@ import (
 	"wiebelt/internal/text"
 )
 
-// How many [[line]] and [[softphone]] the group policy editor offers. In the
-// registry there may be more.
+// Number of [[line]] and [[softphone]] entries in the group policy editor. The
+// registry may contain more.
 const (
 	lines      = 10
 	softphones = 4
 )
 
-// File is one of the files, with its path below the folder, written with
-// slashes.
+// File is a generated file, with its slash-separated path below the folder.
 type File struct {
 	Path string
 	Body []byte
 }
 
 var languages = []struct {
-	code string // of a folder with ADML
+	code string // name of the folder with its ADML
 	text.Language
 }{{"nl-NL", text.Dutch}, {"en-US", text.English}}
 
-// Files makes all files.
+// Files returns all files.
 func Files() []File {
 	all := []File{{"wiebelt.admx", admx()}, {"intune.txt", intune()}}
 	for _, l := range languages {
@@ -46,8 +45,8 @@ func Files() []File {
 	return all
 }
 
-// Write writes all files into a folder, which it makes. Files of these names
-// that are there already are replaced.
+// Write writes all files to a folder, creating it if needed. Existing files of
+// these names are replaced.
 func Write(dir string) error {
 	for _, f := range Files() {
 		path := filepath.Join(dir, filepath.FromSlash(f.Path))
@@ -67,8 +66,7 @@ type section struct {
 	keys []settings.Entry
 }
 
-// sections are all keys in the order of the table, each array behind the group
-// of its subject.
+// sections returns all keys in the order of the table, each array after its related group.
 func sections() []section {
 	var all []section
 	for _, e := range settings.Keys() {
@@ -84,7 +82,7 @@ func sections() []section {
 	return all
 }
 
-// listsBehind is the list whose subject is that of a group.
+// listsBehind returns the list related to a group.
 func listsBehind(group string) []section {
 	name := map[string]string{"phone": "line", "listener": "softphone"}[group]
 	if name == "" {
@@ -93,18 +91,18 @@ func listsBehind(group string) []section {
 	return []section{{name, settings.Fields(name)}}
 }
 
-// array tells whether a section is a list of tables.
+// array reports whether a section is a list of tables.
 func (s section) array() bool { return settings.Fields(s.name) != nil }
 
-// rule is what the group policy editor sets at once: a key, or an element of a list.
+// rule is what the group policy editor sets in one step: a key, or an element of a list.
 type rule struct {
 	section
-	name string // as the schema allows it
+	name string // valid in the schema
 	n    string // number of the element, "" for a key
 	keys []settings.Entry
 }
 
-// rules are the rules of a section.
+// rules returns the rules of a section.
 func (s section) rules() (all []rule) {
 	if !s.array() {
 		for _, e := range s.keys {
@@ -119,7 +117,7 @@ func (s section) rules() (all []rule) {
 	return all
 }
 
-// box names where a key of the rule is entered.
+// box returns the name of a key's control in the rule.
 func (r rule) box(e settings.Entry) string {
 	if r.n == "" {
 		return r.name
@@ -127,10 +125,10 @@ func (r rule) box(e settings.Entry) string {
 	return id(r.name, e.Name())
 }
 
-// flag tells whether the rule is one that is switched on or off and nothing else.
+// flag reports whether the rule only turns something on or off.
 func (r rule) flag() bool { return r.n == "" && r.keys[0].Type == settings.Flag }
 
-// explain is all that is known about a key, as one text.
+// explain returns everything known about a key, as one text.
 func explain(l text.Language, e settings.Entry) string {
 	b := l.T(text.SettingHelp(e.Key))
 	if a := Allowed(l, e); a != "" {
@@ -142,7 +140,7 @@ func explain(l text.Language, e settings.Entry) string {
 	return fmt.Sprintf("%s\n%s", b, e.Key)
 }
 
-// Allowed is what a setting may be.
+// Allowed returns the values allowed for a setting.
 func Allowed(l text.Language, e settings.Entry) string {
 	switch {
 	case len(e.Choices) > 0:
@@ -162,8 +160,8 @@ func Allowed(l text.Language, e settings.Entry) string {
 	return l.T(text.SettingAllowedIn("text"))
 }
 
-// Say is a problem on one line, in a language. Like the problem it never holds the
-// value.
+// Say describes a problem on one line, in a language. Like the problem it
+// never contains the value.
 func Say(l text.Language, p settings.Problem) string {
 	file := settings.FileName
 	if p.Source == settings.Policy {
@@ -193,7 +191,7 @@ func Say(l text.Language, p settings.Problem) string {
 	return at + ": " + why
 }
 
-// example is a value to begin with where there is no default.
+// example holds initial values for settings without a default.
 var example = map[string]string{
 	"hub.base_url": "https://api.hub.example", "hub.hub_url": "https://hub.example", "hub.client_id": "wiebelt-1", "hub.organisation_code": "1234",
 	"hub.relation_number_field": "relatienummer", "hub.intermediary": "1234", "hub.secret_expires": "2027-01-31", "hub.extra_ca_file": "/etc/ssl/office.pem",
@@ -210,23 +208,23 @@ func valueOf(e settings.Entry) string {
 	return example[e.Key]
 }
 
-// toml is the value as it stands in a settings file.
+// toml formats the value for a settings file.
 func toml(e settings.Entry) string {
 	v, err := settings.ParseText(e.Key, valueOf(e))
-	if err != nil { // a field of an array: a text
+	if err != nil { // an array's field is a text
 		v = valueOf(e)
 	}
 	return e.TOML(v)
 }
 
-// sample is a policy file with every key in it, each switched off.
+// sample returns a policy file with every key commented out.
 func sample(l text.Language) []byte {
 	var b strings.Builder
 	b.WriteString(map[text.Language]string{
 		text.Dutch:   "# Beleid van Wiebelt voor deze computer: /etc/wiebelt/policy.toml of %ProgramData%\\Wiebelt\\policy.toml.\n# Alleen een beheerder mag dit bestand en zijn map kunnen schrijven. Haal het # weg voor wat u wilt vastzetten.\n",
 		text.English: "# Wiebelt's policy for this computer: /etc/wiebelt/policy.toml or %ProgramData%\\Wiebelt\\policy.toml.\n# Only an administrator may be able to write this file and its folder. Take the # away from what you want to set.\n",
 	}[l])
-	// Keys without a group stand before the first table.
+	// Keys without a group come before the first table.
 	all := sections()
 	for _, group := range []bool{false, true} {
 		for _, s := range all {
@@ -248,7 +246,7 @@ func sample(l text.Language) []byte {
 	return []byte(b.String())
 }
 
-// table is every setting for a guide, as a table of Markdown a group.
+// table returns all settings for a guide, as one Markdown table per group.
 func table(l text.Language) []byte {
 	var b strings.Builder
 	cell := strings.NewReplacer("|", `\|`, "<", `\<`, "\n", " ").Replace

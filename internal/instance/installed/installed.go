@@ -1,6 +1,6 @@
-// Package installed knows how an installer lays versions of Wiebelt beside one another,
-// each in a folder that has its name, so that what runs keeps its files: which of them is
-// the newest, and which may go. It has no state and no goroutines.
+// Package installed knows how an installer keeps versions of Wiebelt side by side, each in
+// a folder with its name, so that running programs keep their files: which version is the
+// newest, and which may be removed. It has no state and no goroutines.
 package installed
 
 import (
@@ -13,17 +13,16 @@ import (
 	"strings"
 )
 
-// Complete is the name of the file that an installer writes last into the folder of
-// a version and removes first: what stands beside it is whole.
+// Complete is the file that an installer writes last into a version's folder and removes
+// first: it marks the folder as complete.
 const Complete = "complete"
 
-// FromConsole is the variable by which the small program with a console tells the whole
-// one, on Windows, that it has been started in one.
+// FromConsole is the variable by which, on Windows, the small console program tells the
+// main one that it was started in a console.
 const FromConsole = "WIEBELT_FROM_CONSOLE"
 
-// Newest gives the program of a name in the newest version below programs, a folder
-// in which every version has its own. A version that is just being written or
-// removed does not count; "" where there is none.
+// Newest returns the named program of the newest version below programs, a folder with one
+// folder per version. Versions being written or removed do not count; "" if there is none.
 func Newest(programs, name string) (path string) {
 	folders, _ := os.ReadDir(programs)
 	var newest []int
@@ -40,13 +39,13 @@ func Newest(programs, name string) (path string) {
 	return path
 }
 
-// In gives a program of a folder: in that of its newest version, or the folder's own.
+// In returns a folder's program: that of its newest version, or the folder's own.
 func In(dir, name string) string {
 	return cmp.Or(Newest(dir, name), filepath.Join(dir, name))
 }
 
-// NewestOf gives the program that is to run in exe's place: of those that were
-// installed beside one another the newest one, elsewhere exe.
+// NewestOf returns the program to run instead of exe: the newest one installed
+// beside it, or exe.
 func NewestOf(exe string) string {
 	if programs, ok := Beside(exe); ok {
 		return cmp.Or(Newest(programs, filepath.Base(exe)), exe)
@@ -54,20 +53,19 @@ func NewestOf(exe string) string {
 	return exe
 }
 
-// Beside gives the folder in which every version has its own, if exe is in one of
-// those.
+// Beside returns the folder with one folder per version, if exe is in one of them.
 func Beside(exe string) (programs string, ok bool) {
 	dir := filepath.Dir(exe)
 	return filepath.Dir(dir), version(filepath.Base(dir)) != nil
 }
 
-// Compare orders two versions by their folders' names; ok is false if one is no version.
+// Compare compares two versions by their folders' names; ok is false if one is none.
 func Compare(a, b string) (order int, ok bool) {
 	v, w := version(a), version(b)
 	return slices.Compare(v, w), v != nil && w != nil
 }
 
-// version reads a folder's name, nil if it is not the name of a version.
+// version parses a folder's name; nil if it is not a version.
 func version(name string) (v []int) {
 	for part := range strings.SplitSeq(name, ".") {
 		n, err := strconv.ParseUint(part, 10, 16)
@@ -87,8 +85,8 @@ func regular(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Sweep removes the versions that are installed beside exe's and that nobody runs. A folder
-// without that program is somebody else's.
+// Sweep removes the versions beside exe's that are not running. A folder without
+// that program is not ours.
 func Sweep(exe string) error {
 	programs, ok := Beside(exe)
 	if !ok {
@@ -105,9 +103,9 @@ func Sweep(exe string) error {
 	return err
 }
 
-// remove removes the folder of a version, which has no others in it.
+// remove removes a version's folder, which has no subfolders.
 func remove(dir string) error {
-	_ = os.Remove(filepath.Join(dir, Complete)) // first: the rest is no version any more
+	_ = os.Remove(filepath.Join(dir, Complete)) // first, so that the rest is no longer a version
 	files, err := os.ReadDir(dir)
 	for _, f := range files {
 		err = errors.Join(err, os.Remove(filepath.Join(dir, f.Name())))
@@ -115,8 +113,8 @@ func remove(dir string) error {
 	return errors.Join(err, os.Remove(dir))
 }
 
-// runs reports whether a program of a folder runs: the system lets nobody write to
-// its file then.
+// runs reports whether a program in a folder is running: then the system lets
+// nobody write to its file.
 func runs(dir string) bool {
 	files, err := os.ReadDir(dir)
 	for _, e := range files {

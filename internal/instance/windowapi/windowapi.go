@@ -1,7 +1,7 @@
-// Package windowapi is what the resident and the windows' process say to each other
-// over the per-user socket: the kinds of messages and their contents. Plain
-// values only. The resident owns every call and whatever is in memory; the windows'
-// process reads and writes the profile's files itself and says what it changed.
+// Package windowapi defines what the resident and the windows' process exchange over
+// the per-user socket: the kinds of messages and their contents, plain values only. The
+// resident owns every call and everything in memory; the windows' process reads and writes
+// the profile's files itself and reports what it changed.
 package windowapi
 
 import (
@@ -11,38 +11,38 @@ import (
 	"wiebelt/internal/delivery/message"
 )
 
-// Kinds of messages. A question and its answer are of one kind.
+// Kinds of messages. A request and its answer are of the same kind.
 const (
 	KindWelcome  = "welcome"  // Welcome, from the resident: its first message
-	KindStatus   = "status"   // Status, from the resident, whenever it changed
-	KindPainted  = "painted"  // from a window, no content: a window that was asked for is on screen
-	KindLookup   = "lookup"   // Lookup, from a window; Found comes back
+	KindStatus   = "status"   // Status, from the resident, whenever it changes
+	KindPainted  = "painted"  // from a window, no content: a requested window is on screen
+	KindLookup   = "lookup"   // Lookup, from a window; answered with Found
 	KindChoice   = "choice"   // Choice, from a window
-	KindForget   = "forget"   // Forget, from a command or a window; Forgotten comes back
+	KindForget   = "forget"   // Forget, from a command or a window; answered with Forgotten
 	KindDelivery = "delivery" // DeliveryDo, from a window; Delivery comes back, then and whenever it changed
-	KindShow     = "show"     // Show: bring this window to the front; from the windows, first of all: they were started for it
-	KindChanged  = "changed"  // Changed: whoever shows or follows what lies on disk reads it again
-	KindCopy     = "copy"     // Copy: put a text on the clipboard; it comes back without content where that cannot be
-	KindSources  = "sources"  // Sources, whenever they changed; from a window, without content, to be told now
-	KindFacts    = "facts"    // DoctorFacts; from a command or the doctor's window, without content, to be told
-	KindTest     = "test"     // Test: a test call, of the first start's window or that of a test call
-	KindPlay     = "play"     // Play: play a demo call; Played comes back
-	KindQuit     = "quit"     // no content: end, the resident is going; from a window, the user wants it to
+	KindShow     = "show"     // Show: bring this window to the front; from the windows first: what they were started for
+	KindChanged  = "changed"  // Changed: reread what is shown or followed on disk
+	KindCopy     = "copy"     // Copy: put a text on the clipboard; returned without content if that fails
+	KindSources  = "sources"  // Sources, whenever they change; without content, from a window, a request
+	KindFacts    = "facts"    // DoctorFacts; without content, from a command or the doctor's window, a request
+	KindTest     = "test"     // Test: a test call, from the first start's window or the test call's
+	KindPlay     = "play"     // Play: play a demo call; answered with Played
+	KindQuit     = "quit"     // no content: the resident is ending; from a window, the user wants it to
 )
 
-// What can have changed.
+// What can change.
 const (
 	ChangedHistory  = "history"  // the calls
-	ChangedForgot   = "forgot"   // calls were deleted for good, none of them may be put back; from the resident
-	ChangedRead     = "read"     // the notice about the history, which was read; from a window
+	ChangedForgot   = "forgot"   // calls were deleted permanently, none may be restored; from the resident
+	ChangedRead     = "read"     // the notice about the history was read; from a window
 	ChangedSettings = "settings" // the settings' files
-	ChangedSecret   = "secret"   // a secret, and maybe the settings
+	ChangedSecret   = "secret"   // a secret, and perhaps the settings
 )
 
-// Changed says what has changed on disk.
+// Changed reports what changed on disk.
 type Changed struct {
 	What    string      `json:"what"`
-	Removed []time.Time `json:"removed,omitempty"` // with ChangedHistory: when the calls rang that were removed by hand
+	Removed []time.Time `json:"removed,omitempty"` // for ChangedHistory: when the calls rang that were removed by hand
 }
 
 // Windows that can be shown.
@@ -59,25 +59,24 @@ const (
 	WindowTest     = "test" // of a test call
 )
 
-// Welcome tells the windows' process how to look and where things are.
+// Welcome defines the appearance of the windows and where things are.
 type Welcome struct {
 	Language string     `json:"language"` // "nl" or "en"
 	Theme    string     `json:"theme"`    // "light", "dark" or "system"
 	FileWord string     `json:"file_word"`
-	History  string     `json:"history"` // path of the history, to be opened read-only; "" if none is kept
+	History  string     `json:"history"` // path of the history, opened read-only; "" if none is kept
 	Window   string     `json:"window"`  // which window to open first
-	Alone    bool       `json:"-"`       // no resident runs
+	Alone    bool       `json:"-"`       // no resident is running
 	Demo     []DemoCall `json:"demo,omitempty"`
 	Status   Status     `json:"status"`
 	WorkArea WorkArea   `json:"work_area"`
-	HubURL   string     `json:"hub_url,omitempty"` // of the demo's hub, which stands in no settings
+	HubURL   string     `json:"hub_url,omitempty"` // the demo hub's, which is not in the settings
 }
 
-// WorkArea is where windows open: the part of a monitor without task bars, in pixels
-// of the desktop, and how many of them a unit has. Its scale is 0 where the
-// resident sees no monitor.
+// WorkArea is where windows open: the part of a monitor without task bars, in desktop
+// pixels, and the number of pixels per unit. Scale is 0 if the resident sees no monitor.
 type WorkArea struct {
-	Monitors []string `json:"monitors,omitempty"` // the names of all that there are
+	Monitors []string `json:"monitors,omitempty"` // names of all monitors
 	X        int      `json:"x"`
 	Y        int      `json:"y"`
 	Width    int      `json:"width"`
@@ -85,27 +84,27 @@ type WorkArea struct {
 	Scale    float32  `json:"scale"`
 }
 
-// DemoCall is one button of the demo window, its texts in the language asked for.
+// DemoCall is one button of the demo window, with texts in the requested language.
 type DemoCall struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
-	Hint  string `json:"hint"` // one sentence on what to look at
+	Hint  string `json:"hint"` // one sentence on what to watch
 }
 
-// Status is the resident's state in words, no names and no numbers.
+// Status is the resident's state in words, without names or numbers.
 type Status struct {
 	OK       bool   `json:"ok"`
 	Sentence string `json:"sentence"`
-	Fault    string `json:"fault,omitempty"`  // why calls are not kept now, as a sentence
-	Notice   string `json:"notice,omitempty"` // what has happened to the history, as a sentence
+	Fault    string `json:"fault,omitempty"`  // why calls are not stored now, as a sentence
+	Notice   string `json:"notice,omitempty"` // what happened to the history, as a sentence
 	// Hotkeys are those that do not work: health.Hotkey by the key of the setting.
 	Hotkeys map[string]string `json:"hotkeys,omitempty"`
 }
 
-// Show asks for a window; from a command without one, for the calls.
+// Show asks for a window; without one, from a command, for the calls.
 type Show struct {
 	Window   string   `json:"window"`
-	Place    string   `json:"place,omitempty"` // in the window: of the settings, a set-up file by its absolute path
+	Place    string   `json:"place,omitempty"` // in the window: for the settings, a set-up file's absolute path
 	WorkArea WorkArea `json:"work_area"`
 }
 
@@ -114,47 +113,47 @@ type Play struct {
 	ID string `json:"id"`
 }
 
-// Played tells how a demo call went, in the language asked for.
+// Played reports how a demo call went, in the requested language.
 type Played struct {
 	ID      string        `json:"id"`
 	Line    string        `json:"line"`
 	Painted time.Duration `json:"painted"` // from the event to the number on screen
-	Contact time.Duration `json:"contact"` // from the event to the contact on screen, 0 if none came
+	Contact time.Duration `json:"contact"` // from the event to the contact on screen, 0 if none
 }
 
-// Copy asks for text on the clipboard. It can hold a token.
+// Copy asks to put text on the clipboard. It may contain a token.
 type Copy struct {
 	private.Data
 	Text string `json:"text"`
 }
 
-// TestWait is how long a test call is waited for.
+// TestWait is how long to wait for a test call.
 const TestWait = 60 * time.Second
 
-// What a window asks for.
+// Requests of a window.
 const (
-	TestBegin = "begin" // wait for a call; the one before it is over
-	TestStop  = "stop"  // wait no longer
-	TestCard  = "card"  // show a test card where cards come now
+	TestBegin = "begin" // wait for a call; the previous one is over
+	TestStop  = "stop"  // stop waiting
+	TestCard  = "card"  // show a test card where cards currently appear
 )
 
-// Test asks for something, or tells what came of TestBegin: with every new thing
-// that is seen of the call, or that none came.
+// Test is a request, or a report after TestBegin: with everything new that is seen of the
+// call, or that none came.
 type Test struct {
 	Do     string    `json:"do,omitempty"`     // from a window
-	Window string    `json:"window,omitempty"` // that waits; comes back, as does the number
+	Window string    `json:"window,omitempty"` // that waits; returned, like Seq
 	Seq    int       `json:"seq,omitempty"`
 	Seen   *TestSeen `json:"seen,omitempty"` // nil: no call came
 }
 
-// TestSeen tells of the call that came.
+// TestSeen describes the call that came.
 type TestSeen struct {
 	Kind     string    `json:"kind"` // call.Source.Kind
 	Name     string    `json:"name"` // of a link
 	At       time.Time `json:"at"`
-	Reports  string    `json:"reports"` // what this source can report: RingOnly and so on; "" while that cannot be told
+	Reports  string    `json:"reports"` // what this source can report: RingOnly etc.; "" while unknown
 	Answered bool      `json:"answered"`
-	Ended    bool      `json:"ended"` // was seen too
+	Ended    bool      `json:"ended"` // the end was seen too
 }
 
 // What a source can report.
@@ -164,12 +163,12 @@ const (
 	AllStates  = "all"
 )
 
-// Sources are all sources of calls that are set up.
+// Sources are all configured sources of calls.
 type Sources struct {
 	Sources []SourceState `json:"sources"`
 }
 
-// Of is how a link is doing, LinkUnknown if nobody has said so, and why. s can be nil.
+// Of returns a link's phase, LinkUnknown if not reported, and the reason. s may be nil.
 func (s *Sources) Of(kind, name string) (phase, why string) {
 	if s == nil {
 		return LinkUnknown, ""
@@ -182,48 +181,48 @@ func (s *Sources) Of(kind, name string) (phase, why string) {
 	return LinkUnknown, ""
 }
 
-// Phases of a SourceState beside those of DoctorLink.
+// Phases of a SourceState besides those of DoctorLink.
 const (
-	SourceListens  = "listens"  // no heartbeat: it waits for a phone to call
+	SourceListens  = "listens"  // waits for a phone to call, without heartbeat
 	SourceTaken    = "taken"    // another program has the port
-	SourceKeyless  = "keyless"  // the listener's tokens cannot be read, so it does not run
+	SourceKeyless  = "keyless"  // not running, since the listener's tokens cannot be read
 	SourceUnopened = "unopened" // no program opens its links
 )
 
-// SourceState is how one source of calls is doing. Only a link has a heartbeat and can be
-// up; of any other no more is known than when a call last came over it.
+// SourceState is the state of one source of calls. Only a link has a heartbeat and can be
+// up; of any other, only the time of its last call is known.
 type SourceState struct {
 	Kind  string    `json:"kind"`
 	Name  string    `json:"name"`          // of a link, as in the settings; "" for its kind's
-	Phase string    `json:"phase"`         // LinkUp and so on
+	Phase string    `json:"phase"`         // LinkUp etc.
 	Why   string    `json:"why,omitempty"` // as in DoctorLink
-	Since time.Time `json:"since"`         // of the phase of a link
-	Last  time.Time `json:"last"`          // a call came, zero for never
+	Since time.Time `json:"since"`         // for links: of the phase
+	Last  time.Time `json:"last"`          // when a call came, zero for never
 	Port  int       `json:"port,omitempty"`
 }
 
 // Phases of a DoctorLink.
 const (
-	LinkUnknown    = "" // tried, and nothing seen yet
+	LinkUnknown    = "" // trying, nothing known yet
 	LinkUp         = "up"
 	LinkDown       = "down"
 	LinkKicked     = "kicked"
 	LinkRefused    = "refused"
 	LinkIncomplete = "incomplete"
-	LinkBehind     = "behind" // connected, and Why says what does not work behind it
+	LinkBehind     = "behind" // connected; Why is what does not work behind it
 )
 
-// DoctorFacts is what the resident knows of itself: states and times, nothing of
-// any call or person but the names that the settings give to links.
+// DoctorFacts is what the resident knows about itself: states and times, nothing about
+// calls or people except the names of links in the settings.
 type DoctorFacts struct {
 	Opened    time.Time    `json:"opened"`
-	SetUp     bool         `json:"set_up"`  // a lookup is possible
+	SetUp     bool         `json:"set_up"`  // lookups are possible
 	Paused    bool         `json:"paused"`  // by the user
 	Doubt     bool         `json:"doubt"`   // calls are missing
 	Failure   string       `json:"failure"` // contact.Failure of the last contact with the hub, "" for none
 	Port      int          `json:"port"`    // of the listener, 0 if it does not run
-	PortTaken bool         `json:"taken"`   // because another program has the port
-	Links     []DoctorLink `json:"links"`   // in the order of the resident's settings
+	PortTaken bool         `json:"taken"`   // another program has the port
+	Links     []DoctorLink `json:"links"`   // in the order of the settings
 	Cards     string       `json:"cards"`   // health.Cards: what calls are shown with, "" for cards
 	// Hotkeys are those that do not work: health.Hotkey by the key of the setting.
 	Hotkeys map[string]string `json:"hotkeys,omitempty"`
@@ -234,24 +233,24 @@ type DoctorLink struct {
 	Kind  string `json:"kind"`
 	Name  string `json:"name"` // as in the settings
 	Phase string `json:"phase"`
-	Why   string `json:"why,omitempty"` // link.Cause: why it does not stand, or what is wrong behind it
+	Why   string `json:"why,omitempty"` // link.Cause: why it is not up, or what is wrong behind it
 }
 
-// Lookup asks who has a number.
+// Lookup asks whose number it is.
 type Lookup struct {
 	private.Data
-	Seq   int    `json:"seq"`             // comes back with the answer
-	Entry int64  `json:"entry,omitempty"` // the kept call of which Text is the number, comes back too; 0 for a number that somebody typed
+	Seq   int    `json:"seq"`             // returned with the answer
+	Entry int64  `json:"entry,omitempty"` // the stored call whose number Text is, returned too; 0 for a typed number
 	Text  string `json:"text"`
 }
 
-// What a lookup by hand can give, beside the outcomes of package history.
+// Outcomes of a manual lookup besides those of package history.
 const (
 	LookupOff      = "off"      // setting lookup.manual
 	LookupNever    = "never"    // phone.never_lookup
-	LookupNoNumber = "nonumber" // a text, no number
-	LookupAlone    = "alone"    // no resident runs
-	LookupNumbers  = "numbers"  // several numbers: somebody has to choose
+	LookupNoNumber = "nonumber" // a text, not a number
+	LookupAlone    = "alone"    // no resident is running
+	LookupNumbers  = "numbers"  // several numbers to choose from
 )
 
 // Found answers a Lookup.
@@ -260,13 +259,13 @@ type Found struct {
 	Seq      int       `json:"seq"`
 	Entry    int64     `json:"entry,omitempty"`
 	Outcome  string    `json:"outcome"`
-	Numbers  []string  `json:"numbers,omitempty"` // with the outcome LookupNumbers, as they are shown
-	Number   string    `json:"number"`            // as the history has it
+	Numbers  []string  `json:"numbers,omitempty"` // for LookupNumbers, as shown
+	Number   string    `json:"number"`            // as in the history
 	Shown    string    `json:"shown"`
 	Copy     string    `json:"copy"` // digits only
 	LineName string    `json:"line_name,omitempty"`
 	Possible bool      `json:"possible"` // foreign: the match is only possible
-	Failure  string    `json:"failure"`  // code of package contact, with the outcome failed
+	Failure  string    `json:"failure"`  // code of package contact, if failed
 	Support  string    `json:"support"`  // who to tell
 	Contacts []Contact `json:"contacts,omitempty"`
 	More     int       `json:"more,omitempty"` // contacts beyond those listed
@@ -276,7 +275,7 @@ type Found struct {
 type Contact struct {
 	private.Data
 	ID       string `json:"id"`
-	Earlier  bool   `json:"earlier"` // the one whose file the user opened before
+	Earlier  bool   `json:"earlier"` // the user opened this one's file before
 	Name     string `json:"name"`
 	Relation string `json:"relation"` // digits
 	Address  string `json:"address"`
@@ -285,82 +284,81 @@ type Contact struct {
 	Link     string `json:"link,omitempty"` // "" if its file cannot be opened
 }
 
-// What can be said of a contact as the caller behind a number.
+// What the user can say about a contact as a number's caller.
 const (
-	ChoiceMade = "made" // the user chose him among several
-	ChoiceNot  = "not"  // he is not the caller
-	ChoiceBack = "back" // that was taken back: he is, unless another one was chosen since
+	ChoiceMade = "made" // chosen among several
+	ChoiceNot  = "not"  // not the caller
+	ChoiceBack = "back" // ChoiceNot undone: the caller again, unless another was chosen since
 )
 
-// Choice is what the user said of who calls with a number.
+// Choice is what the user said about a number's caller.
 type Choice struct {
 	private.Data
-	Number  string `json:"number"` // as the history has it
+	Number  string `json:"number"` // as in the history
 	Contact string `json:"contact"`
 	What    string `json:"what"`
 }
 
-// Forget says what to delete of what is stored about callers. Exactly one of the
-// three is set.
+// Forget defines what to delete of what is stored about callers. Exactly one field is set.
 type Forget struct {
 	All    bool   `json:"all,omitempty"`
 	Number string `json:"number,omitempty"` // in any notation
-	Days   *int   `json:"days,omitempty"`   // what is older
+	Days   *int   `json:"days,omitempty"`   // older calls
 }
 
-// Forgotten tells how that went.
+// Forgotten reports the result.
 type Forgotten struct {
 	Error string `json:"error,omitempty"` // something may be left
 }
 
-// States of a DeliveryFile beside those of package outbox.
+// States of a DeliveryFile besides those of package outbox.
 const (
-	DeliveryAdding   = "adding"    // it is copied and checked
-	DeliveryQuestion = "question"  // it was delivered before: send it all the same?
-	DeliveryNotTaken = "not_taken" // the disk does not take it now
+	DeliveryAdding   = "adding"    // being copied and checked
+	DeliveryQuestion = "question"  // delivered before: send it anyway?
+	DeliveryNotTaken = "not_taken" // the disk cannot take it now
 )
 
-// DeliveryDo asks for something to be done. Without content it only asks for Delivery.
+// DeliveryDo requests an action. Without content it only requests Delivery.
 type DeliveryDo struct {
 	private.Data
 	Paths   []string `json:"paths,omitempty"`   // deliver these files, or the ZIP files in these folders
-	ID      string   `json:"id,omitempty"`      // check this file of Delivery, and take it if it can be now,
+	ID      string   `json:"id,omitempty"`      // recheck this file of Delivery and take it if possible,
 	Again   bool     `json:"again,omitempty"`   // although it was delivered before;
-	Drop    bool     `json:"drop,omitempty"`    // or take it off the list
-	Release bool     `json:"release,omitempty"` // send what waits as soon as possible
+	Drop    bool     `json:"drop,omitempty"`    // or remove it from the list
+	Release bool     `json:"release,omitempty"` // send waiting files as soon as possible
 	Changed bool     `json:"changed,omitempty"` // the window changed the outbox
 	Read    bool     `json:"read,omitempty"`    // the notice was read
 }
 
-// Delivery is how deliveries are, and a part of the files that are not in the outbox:
-// not yet, or not at all. As many follow each other as the files need. While
-// something is sent, one with Progress alone comes a few times a second.
+// Delivery is the state of deliveries, with part of the files that are not, or not yet, in
+// the outbox; there are as many messages as the files need. While sending, messages with
+// only Progress come a few times a second.
 type Delivery struct {
 	private.Data
 	Progress *Progress      `json:"progress,omitempty"`
-	Trouble  string         `json:"trouble,omitempty"` // kind of trouble with the disk
-	Notice   string         `json:"notice,omitempty"`  // what has happened to the outbox, as a sentence
-	Failed   bool           `json:"failed,omitempty"`  // what was asked for could not be done any more
-	First    int            `json:"first"`             // of Files, from 0
+	Trouble  string         `json:"trouble,omitempty"` // kind of disk trouble
+	Notice   string         `json:"notice,omitempty"`  // what happened to the outbox, as a sentence
+	Failed   bool           `json:"failed,omitempty"`  // the request was no longer possible
+	First    int            `json:"first"`             // index of Files[0] among all files
 	Total    int            `json:"total"`             // files in all
 	Files    []DeliveryFile `json:"files,omitempty"`   // newest first
 }
 
-// DeliveryFile is a file that somebody gave to the window.
+// DeliveryFile is a file given to the window.
 type DeliveryFile struct {
 	ID       string            `json:"id"`
-	Item     string            `json:"item,omitempty"` // it is in the outbox now, under this id
+	Item     string            `json:"item,omitempty"` // its id in the outbox, once it is there
 	Name     string            `json:"name"`
 	Size     int64             `json:"size"`
 	State    string            `json:"state"`  // one of the above, or refused
-	Reason   string            `json:"reason"` // of package outbox, or a code of package message
+	Reason   string            `json:"reason"` // from package outbox, or a code of package message
 	Added    time.Time         `json:"added"`
-	Before   time.Time         `json:"before,omitzero"` // of DeliveryQuestion: when it was delivered before, or taken
-	Was      string            `json:"was,omitempty"`   // of DeliveryQuestion: the state of the earlier one
+	Before   time.Time         `json:"before,omitzero"` // for DeliveryQuestion: when it was delivered or taken before
+	Was      string            `json:"was,omitempty"`   // for DeliveryQuestion: the earlier one's state
 	Findings []message.Finding `json:"findings,omitempty"`
 }
 
-// Progress tells how much of an item was handed over.
+// Progress reports how much of an item was sent.
 type Progress struct {
 	ID   string `json:"id"`
 	Sent int64  `json:"sent"`

@@ -1,5 +1,5 @@
-// Command wininstance is what the test runs under wine: a resident that says
-// what it hears, a phone's program, and what they need of Windows.
+// Command wininstance runs under Wine in a test: a resident that prints what it receives, a
+// phone's program, and what they need of Windows.
 package main
 
 import (
@@ -87,7 +87,7 @@ func resident(out io.Writer) error {
 			}
 		}()
 	} else {
-		go func() { // a file ends it, since nobody holds its end of anything
+		go func() { // ended by a file, since it has no pipe or console
 			for ctx.Err() == nil {
 				if _, err := os.Stat(filepath.Join(os.Args[2], "end")); err == nil {
 					cancel()
@@ -124,7 +124,7 @@ func desk() error {
 		}
 	}
 	fmt.Println("echo", hello.Role, time.Since(began)/200)
-	// Closing ends a Receive that waits.
+	// Closing ends a waiting Receive.
 	ended := make(chan error)
 	go func() { _, _, err := c.Receive(); ended <- err }()
 	time.Sleep(50 * time.Millisecond)
