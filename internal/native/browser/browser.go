@@ -1,10 +1,9 @@
-// Package browser opens a web address in the user's browser. It is the only
-// place from which a program of ours does so; numbers go by package dial.
+// Package browser opens a web address in the user's browser. It is the only place where our
+// programs do so; telephone numbers use package dial.
 //
-// The caller has already checked where the address leads; this package only
-// makes sure that it is a web address at all and that the program which opens
-// it gets nothing of ours but the address. One goroutine per call waits for
-// that program and ends with it.
+// The caller has already checked where the address leads; this package only verifies that
+// it is a web address and that the program which opens it gets nothing from us but the
+// address. One goroutine per call waits for that program and ends with it.
 package browser
 
 import (
@@ -21,26 +20,25 @@ import (
 	pkgbrowser "github.com/pkg/browser"
 )
 
-// ErrRefused is returned for what is no plain web address; nothing is started.
+// ErrRefused is returned for anything but a plain web address; nothing is started.
 var ErrRefused = errors.New("not a web address")
 
-// ErrNoBrowser is returned where no program is there to open it with.
+// ErrNoBrowser is returned if no program can open it.
 var ErrNoBrowser = errors.New("no browser found")
 
 const (
-	// patience is how long Open waits for the program that opens addresses.
-	// One that is still running then is a browser that stays in front.
+	// patience is how long Open waits for the program that opens addresses. If it is still
+	// running then, it is a browser in the foreground.
 	patience = 5 * time.Second
-	// longest is the longest address handed on; the Windows shell ends there.
+	// longest is the maximum length of an address, as in the Windows shell.
 	longest = 2048
 )
 
-// Open hands an address to the user's browser and returns when that is known to
-// have worked or failed: mostly within a second, after five at the latest. A
-// program that is still running then counts as success, since without a desktop
-// environment it is the browser itself. Errors never hold the address. Open may
-// be called from any goroutine; do not call it where waiting hurts. When ctx
-// ends first, its error is returned and the program goes on.
+// Open passes an address to the user's browser and returns when that has succeeded or
+// failed: usually within a second, after five at the latest. A program still running then
+// counts as success, since without a desktop environment it is the browser itself. Errors
+// never contain the address. Open may be called from any goroutine that may block. If ctx
+// ends first, its error is returned and the program continues.
 func Open(ctx context.Context, address string) error {
 	if err := check(address); err != nil {
 		return err
@@ -64,7 +62,7 @@ func Open(ctx context.Context, address string) error {
 	}
 }
 
-// check takes nothing but an absolute http or https address of printable ASCII.
+// check accepts only absolute http or https addresses of printable ASCII.
 func check(address string) error {
 	if len(address) > longest {
 		return fmt.Errorf("%w: too long", ErrRefused)
@@ -88,9 +86,9 @@ func check(address string) error {
 	return nil
 }
 
-// silence keeps what the opener prints, addresses among it, out of our output.
-// A file and not io.Discard: with a writer of another kind the library would
-// wait until the last program holding the pipe ends, which is the browser.
+// silence keeps the opener's output, which includes addresses, out of ours. A file, not
+// io.Discard: with any other writer the library would wait until the last program holding
+// the pipe ends, which is the browser.
 var silence = sync.OnceValue(func() error {
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err == nil {
@@ -99,7 +97,7 @@ var silence = sync.OnceValue(func() error {
 	return err
 })
 
-// explain says what went wrong in words of ours.
+// explain replaces an error with one in our own words.
 func explain(err error) error {
 	var exit *exec.ExitError
 	switch {

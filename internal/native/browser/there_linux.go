@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Available reports whether a program is there that would open a web address, as far
-// as that can be told without opening one.
+// Available reports whether a program is installed that would open a web address, as far as
+// that can be checked without opening one.
 func Available(ctx context.Context) bool {
 	if _, err := exec.LookPath("xdg-open"); err == nil {
-		// By the desktop's own table; without one xdg-open goes through a list.
+		// From the desktop's own settings; without them, xdg-open tries a list of programs.
 		if out, err := exec.CommandContext(ctx, "xdg-mime", "query", "default", "x-scheme-handler/https").Output(); err == nil && strings.TrimSpace(string(out)) != "" {
 			return true
 		}

@@ -15,21 +15,21 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// Patience is how long a program on a bus may take to answer a question.
+// Patience is how long a program on a bus may take to answer a call.
 const Patience = time.Second
 
-// Late reports whether a program did not answer in time. That is neither yes nor no: on a
-// machine that has just started it may answer when it is asked again.
+// Late reports whether a program did not answer in time. The answer is then unknown: on a
+// machine that has just started, a retry may succeed.
 func Late(err error) bool { return errors.Is(err, context.DeadlineExceeded) }
 
 var (
-	// ErrNone is returned where there is no such bus.
+	// ErrNone is returned if there is no such bus.
 	ErrNone = errors.New("no message bus")
-	// ErrEnded is returned when a bus goes while it is listened to.
+	// ErrEnded is returned when a bus ends while in use.
 	ErrEnded = errors.New("the bus has ended")
 )
 
-// SessionAddress is where the user's bus is, "" if there is none.
+// SessionAddress returns the address of the user's bus, "" if there is none.
 func SessionAddress() string {
 	if a := os.Getenv("DBUS_SESSION_BUS_ADDRESS"); a != "" {
 		if strings.HasPrefix(a, "autolaunch:") || strings.HasPrefix(a, "disabled:") {
@@ -46,11 +46,11 @@ func SessionAddress() string {
 	return ""
 }
 
-// Session makes a connection of the caller's own to the user's bus; it ends
-// with ctx or when the caller closes it.
+// Session returns a private connection to the user's bus; it ends with ctx or
+// when the caller closes it.
 func Session(ctx context.Context) (*dbus.Conn, error) { return Connect(ctx, SessionAddress()) }
 
-// System makes one to the machine's bus.
+// System returns one to the machine's bus.
 func System(ctx context.Context) (*dbus.Conn, error) {
 	a := os.Getenv("DBUS_SYSTEM_BUS_ADDRESS")
 	if a == "" {
@@ -63,8 +63,7 @@ func System(ctx context.Context) (*dbus.Conn, error) {
 	return Connect(ctx, a)
 }
 
-// Connect makes one to the bus at an address. Signals come in the order in
-// which they were sent.
+// Connect returns one to the bus at an address. Signals arrive in the order they were sent.
 func Connect(ctx context.Context, address string) (*dbus.Conn, error) {
 	if address == "" {
 		return nil, ErrNone
@@ -76,22 +75,22 @@ func Connect(ctx context.Context, address string) (*dbus.Conn, error) {
 	return c, nil
 }
 
-// Call calls a method of an object. It starts nobody.
+// Call calls a method of an object. It starts no service.
 func Call(ctx context.Context, c *dbus.Conn, owner string, path dbus.ObjectPath, method string, args ...any) *dbus.Call {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	return c.Object(owner, path).CallWithContext(ctx, method, dbus.FlagNoAutoStart, args...)
 }
 
-// Owner is the unique name of who owns a name, "" if nobody does. It starts nobody, and
-// waits for the bus itself as long as ctx lasts.
+// Owner returns the unique name of a name's owner, "" if there is none. It starts no
+// service, and waits for the bus itself until ctx ends.
 func Owner(ctx context.Context, c *dbus.Conn, name string) string {
 	var owner string
 	_ = c.BusObject().CallWithContext(ctx, busName+".GetNameOwner", 0, name).Store(&owner)
 	return owner
 }
 
-// Get reads a property of an object. It starts nobody.
+// Get reads a property of an object. It starts no service.
 func Get(ctx context.Context, c *dbus.Conn, owner string, path dbus.ObjectPath, iface, property string) (any, error) {
 	var v dbus.Variant
 	err := Call(ctx, c, owner, path, "org.freedesktop.DBus.Properties.Get", iface, property).Store(&v)
@@ -103,35 +102,35 @@ const busName = "org.freedesktop.DBus"
 // Follower follows programs on a bus by their names.
 type Follower struct {
 	Names   []string
-	Matches [][]dbus.MatchOption // of the signals that are heard
-	// Owned is called with who has one of the names, "" for nobody: at first, when that
-	// changes, and when the bus ends. Ready is called in between, and Heard with each other
-	// signal; any program can send those that are for nobody else. Ask asks what holds of
-	// who has a name: after Owned, when Heard wants that, and again later where the answer
-	// is Late. All but Owned may be nil.
+	Matches [][]dbus.MatchOption // of the signals to receive
+	// Owned is called with the owner of a name, "" for none: at the start, after every
+	// change, and when the bus ends. Ready is called after the first round, and Heard with
+	// every other signal; any program can send those addressed to nobody in particular. Ask
+	// queries the state of a name's owner: after Owned, when Heard requests it, and again
+	// later if the result is Late. All except Owned may be nil.
 	Owned func(name, owner string)
 	Ready func()
 	Heard func(*dbus.Signal) (ask string)
 	Ask   func(name string) error
 }
 
-// following is a Follower at work.
+// following is the state of a running Follower.
 type following struct {
 	Follower
-	late  map[string]bool  // the names of those who did not answer in time
-	again <-chan time.Time // when they are asked again; nil without any
-	pause time.Duration    // before that
+	late  map[string]bool  // the names whose owners did not answer in time
+	again <-chan time.Time // when to ask them again; nil if there are none
+	pause time.Duration    // the delay before that
 }
 
-// soon is the first pause; the next ones grow, since asking keeps signals waiting.
+// soon is the first delay; later ones grow, since asking holds up signals.
 const soon = 2 * Patience
 
-// Run follows until ctx ends, which is no error, or the bus does: ErrEnded.
+// Run follows the names until ctx ends, which is no error, or the bus does: ErrEnded.
 func (follower Follower) Run(ctx context.Context, c *dbus.Conn) error {
 	f := &following{Follower: follower, late: map[string]bool{}, pause: soon}
 	signals := make(chan *dbus.Signal, 16)
 	c.Signal(signals)
-	// Listen first, ask then: what changes in between is heard.
+	// Subscribe before asking, to receive changes in between.
 	matches := f.Matches
 	for _, name := range f.Names {
 		matches = append(matches, []dbus.MatchOption{dbus.WithMatchSender(busName), dbus.WithMatchInterface(busName),
@@ -197,7 +196,7 @@ func (f *following) ask(name string) {
 	}
 }
 
-// askAgain asks those who were late.
+// askAgain asks those that were late.
 func (f *following) askAgain() {
 	f.again, f.pause = nil, min(2*f.pause, time.Minute)
 	for name := range f.late {

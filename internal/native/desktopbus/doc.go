@@ -1,4 +1,3 @@
-// Package desktopbus connects to the desktop's message buses, and never starts one:
-// the library would run dbus-launch, which leaves a bus that nobody else
-// listens to.
+// Package desktopbus connects to the desktop's message buses but never starts one: the
+// library would run dbus-launch, which leaves behind a bus that nobody else uses.
 package desktopbus

@@ -1,7 +1,7 @@
-// Package dial hands a telephone number to the program that calls: the one that
-// opens tel: or sip: addresses, or a command of the settings. What it hands over
-// holds nothing but digits and a plus, it starts programs without a shell, and
-// one goroutine a call waits for the program and ends with it.
+// Package dial passes a telephone number to the program that places calls: the one that
+// opens tel: or sip: addresses, or a command from the settings. It passes only digits
+// and a plus and starts programs without a shell. One goroutine per call waits for the
+// program and ends with it.
 package dial
 
 import (
@@ -15,24 +15,24 @@ import (
 	"time"
 )
 
-// Place is where a command has the number.
+// Place is the placeholder for the number in a command.
 const Place = "{number}"
 
 var (
-	// ErrNumber is returned for what is no number; nothing is started.
+	// ErrNumber is returned if it is not a telephone number; nothing is started.
 	ErrNumber = errors.New("not a number to call")
 )
 
 const (
-	// patience is how long a program is waited for: one that fails does so at
-	// once, one that is still there then is the phone.
+	// patience is how long to wait for a program: failures are immediate, and one still
+	// running then is the phone.
 	patience = 2 * time.Second
-	// fresh is how long it is remembered who opens what.
+	// fresh is how long Owners caches which program opens a scheme.
 	fresh   = time.Minute
-	longest = 40 // digits of a number
+	longest = 40 // maximum digits of a number
 )
 
-// Address is the address by which other programs are asked to call a number:
+// Address returns the address that asks other programs to call a number:
 // "tel:+31612345678". Scheme is "tel" or "sip".
 func Address(scheme, number string) (string, error) {
 	if scheme != "tel" && scheme != "sip" {
@@ -44,7 +44,7 @@ func Address(scheme, number string) (string, error) {
 	return scheme + ":" + number, nil
 }
 
-// plain reports whether a number is digits, perhaps after a plus.
+// plain reports whether a number is only digits, optionally after a plus.
 func plain(number string) bool {
 	digits := strings.TrimPrefix(number, "+")
 	return digits != "" && len(digits) <= longest && strings.Trim(digits, "0123456789") == ""
@@ -59,8 +59,8 @@ func Open(ctx context.Context, scheme, number string) error {
 	return open(ctx, address)
 }
 
-// Run calls a number with a program and its arguments. The number becomes part of
-// the argument that holds its place, whatever it is.
+// Run calls a number with a program and its arguments. The number only ever becomes part of
+// the argument that contains its placeholder.
 func Run(ctx context.Context, argv []string, number string) error {
 	if !plain(number) {
 		return ErrNumber
@@ -72,15 +72,15 @@ func Run(ctx context.Context, argv []string, number string) error {
 	return start(ctx, argv)
 }
 
-// start starts a program that goes on without us. Its name must say where it is,
-// or lie in the search path; the working folder is never looked into.
+// start starts a program that runs independently of ours. Its name must be a path, or be
+// found in the search path; the working folder is never searched.
 func start(ctx context.Context, argv []string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	cmd := exec.Command(argv[0], argv[1:]...)
 	if err := cmd.Start(); err != nil {
-		return errors.New("the program to call with does not start") // the error would hold the command
+		return errors.New("the program to call with does not start") // err would contain the command
 	}
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
@@ -110,8 +110,8 @@ type known struct {
 	at    time.Time
 }
 
-// Other reports whether another program than ours opens addresses of a scheme. It
-// remembers that for a minute.
+// Other reports whether a program other than ours opens addresses of a scheme. It caches
+// the result for a minute.
 func (o *Owners) Other(ctx context.Context, scheme string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// xdg-open decides by the desktop's own settings, and xdg-mime tells what it
-// decides.
+// xdg-open follows the desktop's own settings, which xdg-mime can query.
 func open(ctx context.Context, address string) error {
 	return start(ctx, []string{"xdg-open", address})
 }

@@ -30,7 +30,7 @@ func open(ctx context.Context, address string) error {
 	return nil
 }
 
-// owner reads the user's choice first, as Windows does, then what is registered.
+// owner reads the user's choice first, like Windows, then the registered program.
 func owner(_ context.Context, scheme string) string {
 	choice := win32.Text(registry.CURRENT_USER, `Software\Microsoft\Windows\Shell\Associations\UrlAssociations\`+scheme+`\UserChoice`, "ProgId")
 	for _, class := range []string{choice, scheme} {

@@ -1,17 +1,16 @@
-// Package eventlog writes records for administrators into the log that the
-// system keeps: the journal on Linux, the application log on Windows. The user
-// can write there and change nothing afterwards. No record
-// carries a number, a name, an address or a secret.
+// Package eventlog writes records for administrators to the system's log: the journal on
+// Linux, the application log on Windows. Users can add records there but not change them
+// afterwards. No record contains a number, a name, an address or a secret.
 //
-// The records, with the event id of Windows and the MESSAGE_ID of the journal:
+// The records, with their event ID on Windows and MESSAGE_ID in the journal:
 //
-//	100  9f1c52a07be94d3fae6d10c8b3a47e51  a look-up was made; WIEBELT_OUTCOME says how it ended
+//	100  9f1c52a07be94d3fae6d10c8b3a47e51  a lookup was made; WIEBELT_OUTCOME is its outcome
 //	200  41d7a0c3e85f4b6c9b02f7de6c1a9834  the hub's secret expires soon; WIEBELT_DAYS
 //	201  c86b3f5d12e74a98b7e4a05d9f3c6b20  the hub's secret has expired
 //	300  5e0a94d1b6c84f27a3d95c7e81f2b046  a policy is ignored: somebody else could have written it
 //
-// journalctl MESSAGE_ID=9f1c52a07be94d3fae6d10c8b3a47e51 lists the look-ups. On
-// Windows the source is "Wiebelt"; Install makes it known to the event viewer.
+// journalctl MESSAGE_ID=9f1c52a07be94d3fae6d10c8b3a47e51 lists the lookups. On Windows the
+// source is "Wiebelt"; Install registers it with the event viewer.
 package eventlog
 
 import (
@@ -19,22 +18,21 @@ import (
 	"strconv"
 )
 
-// Source is under what name the records stand, RelaySource under what name the relay
-// says on Windows why it has ended.
+// Source is the name of the records' source, RelaySource the one under which the relay
+// records on Windows why it has ended.
 const (
 	Source      = "Wiebelt"
 	RelaySource = "WiebeltRelay"
 )
 
-// SourceKey is below which key of HKEY_LOCAL_MACHINE Windows knows a source by its
-// name, and MessageFile the file of Windows' own whose every message is the record's
-// text.
+// SourceKey is the parent key in HKEY_LOCAL_MACHINE of event sources, and MessageFile a
+// file of Windows in which every message is just the record's text.
 const (
 	SourceKey   = `SYSTEM\CurrentControlSet\Services\EventLog\Application\`
 	MessageFile = `%SystemRoot%\System32\EventCreate.exe`
 )
 
-// ErrNoLog: this system keeps no such log.
+// ErrNoLog means that this system has no such log.
 var ErrNoLog = errors.New("this system has no event log")
 
 // ID is the number of a kind of record. It never changes.
@@ -56,7 +54,7 @@ var messageIDs = map[ID]string{
 	PolicyIgnored: "5e0a94d1b6c84f27a3d95c7e81f2b046",
 }
 
-// Level is how much a record matters.
+// Level is the severity of a record.
 type Level uint8
 
 // The levels.
@@ -73,14 +71,14 @@ type Record struct {
 	field   string // NAME=value, "" for none
 }
 
-// Lookup records that somebody was looked up. outcome is found, none or a
-// failure's code (contact.Failure); anything else is recorded as "other".
+// Lookup records a lookup. outcome is found, none or a failure's code (contact.Failure);
+// anything else is recorded as "other".
 func Lookup(outcome string) Record {
 	outcome = word(outcome)
 	return Record{LookedUp, Info, "A caller was looked up: " + outcome + ".", "WIEBELT_OUTCOME=" + outcome}
 }
 
-// word keeps whatever is no code of ours out of the log.
+// word keeps anything but our codes out of the log.
 func word(s string) string {
 	for _, r := range s {
 		if (r < 'a' || r > 'z') && r != '_' {
@@ -107,9 +105,9 @@ func UntrustedPolicy() Record {
 	return Record{PolicyIgnored, Warning, "The policy file is ignored: it or its folder can be written by somebody other than an administrator.", ""}
 }
 
-// Writer is where records go.
+// Writer writes records.
 type Writer interface {
-	// Write hands a record over, or fails; it never waits for long.
+	// Write writes a record or fails; it never blocks for long.
 	Write(Record) error
 	Close() error
 }

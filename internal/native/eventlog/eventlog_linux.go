@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// journalSocket takes datagrams of lines NAME=value (systemd's "Native Journal
-// Protocol"); tests have one of their own.
+// journalSocket accepts datagrams of lines NAME=value (systemd's "Native Journal
+// Protocol"); tests use their own.
 var journalSocket = "/run/systemd/journal/socket"
 
-// handOver is how long a busy journal is waited for.
+// handOver is how long to wait for a busy journal.
 const handOver = 200 * time.Millisecond
 
 type journal struct {
 	mu   sync.Mutex
-	conn *net.UnixConn // nil: to be opened
+	conn *net.UnixConn // nil: not open yet
 }
 
-// Open finds the journal. Without one the error is ErrNoLog.
+// Open connects to the journal. Without one the error is ErrNoLog.
 func Open() (Writer, error) {
 	j := &journal{}
 	if err := j.open(); err != nil {
@@ -43,7 +43,7 @@ func (j *journal) Write(r Record) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	var err error
-	for range 2 { // the journal may have been started anew
+	for range 2 { // the journal may have been restarted
 		if j.conn == nil {
 			if err = j.open(); err != nil {
 				return err
@@ -70,8 +70,7 @@ func (j *journal) Close() error {
 	return err
 }
 
-// datagram is the record as the journal takes it. No value of ours has a line
-// end in it.
+// datagram encodes the record for the journal. Our values contain no line ends.
 func (r Record) datagram() []byte {
 	lines := []string{
 		"MESSAGE=" + r.Message,
@@ -86,5 +85,5 @@ func (r Record) datagram() []byte {
 	return []byte(strings.Join(lines, "\n") + "\n")
 }
 
-// Install has nothing to do: the journal takes every source.
+// Install does nothing: the journal accepts every source.
 func Install() error { return nil }

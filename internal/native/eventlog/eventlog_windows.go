@@ -14,7 +14,7 @@ type application struct {
 	log *eventlog.Log
 }
 
-// Open finds the application log. Without one the error is ErrNoLog.
+// Open opens the application log. Without one the error is ErrNoLog.
 func Open() (Writer, error) {
 	l, err := eventlog.Open(Source)
 	if err != nil {
@@ -51,8 +51,8 @@ func (a *application) Close() error {
 	return err
 }
 
-// Install makes the source known, so that the event viewer shows the messages as
-// they are. Only an administrator can; that it is known already is no error.
+// Install registers the source, so that the event viewer shows messages unchanged. This
+// requires an administrator; an existing registration is no error.
 func Install() error {
 	err := eventlog.InstallAsEventCreate(Source, eventlog.Info|eventlog.Warning)
 	if err == nil || errors.Is(err, windows.ERROR_ALREADY_EXISTS) {

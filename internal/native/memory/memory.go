@@ -1,4 +1,4 @@
-// Package memory gives memory back, to Go or to the system, while nothing happens.
+// Package memory returns memory to Go or to the system while the program is idle.
 package memory
 
 import (
@@ -6,9 +6,9 @@ import (
 	"runtime/metrics"
 )
 
-// Collect takes the heap's garbage away if there is half as much as Go would wait for.
-// Done while nothing happens, it keeps Go from doing so while a call is waiting, from
-// which it would take a core for some milliseconds.
+// Collect collects garbage if there is half as much as Go would wait for. Done while
+// idle, it keeps Go from doing so during a waiting call, which would occupy a core
+// for some milliseconds.
 func Collect() {
 	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/goal:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(s)

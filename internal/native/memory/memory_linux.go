@@ -10,11 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Release gives the system what the program does not need while nothing happens: the
-// garbage of its heap, and the pages of its own file, most of which only its start
-// has read. They stay in the system's cache; whatever is needed again is mapped
-// again, sixteen pages at a time. It takes some milliseconds. The error says why the
-// pages of the file are still there.
+// Release returns to the system what an idle program does not need: the garbage of its
+// heap, and the pages of its own file, most of which are only read at the start. They stay
+// in the system's cache; whatever is needed again is mapped again, sixteen pages at a time.
+// It takes some milliseconds. The error says why the pages of the file are still mapped.
 func Release() error {
 	debug.FreeOSMemory()
 	own, err := os.Readlink("/proc/self/exe")
@@ -26,7 +25,7 @@ func Release() error {
 		return err
 	}
 	defer f.Close()
-	var from, to uintptr // of a part of the file that cannot be written
+	var from, to uintptr // of a read-only part of the file
 	for lines := bufio.NewScanner(f); ; {
 		if !lines.Scan() {
 			return lines.Err()
@@ -40,7 +39,7 @@ func Release() error {
 			}
 			continue
 		}
-		// A page of its own in such a part was written by the loader: it is nowhere else.
+		// A private page in such a part was written by the loader and exists nowhere else.
 		var private int
 		if n, _ := fmt.Sscanf(line, "Anonymous: %d kB", &private); n == 1 && private == 0 && to > from {
 			if _, _, e := unix.Syscall(unix.SYS_MADVISE, from, to-from, unix.MADV_DONTNEED); e != 0 {

@@ -2,7 +2,8 @@ package memory
 
 import "runtime/debug"
 
-// Release gives the system the garbage of the heap. Pages of files Windows takes by itself.
+// Release returns the heap's garbage to the system. Windows reclaims pages
+// of files by itself.
 func Release() error {
 	debug.FreeOSMemory()
 	return nil

@@ -1,6 +1,6 @@
-// Package messagebox tells the user one thing in the plainest way a platform has,
-// where nothing else of ours can come on screen: when the windows' process or Wiebelt
-// itself does not start. It needs no window of ours and no toolkit.
+// Package messagebox shows the user a message in the simplest way the platform has, for
+// when nothing else of ours can appear: when the windows' process or Wiebelt itself does
+// not start. It needs neither a window of ours nor a toolkit.
 package messagebox
 
 import (
@@ -8,16 +8,14 @@ import (
 	"sync"
 )
 
-// open holds what is on screen, so that a user who clicks five times is told
-// once.
+// open holds the messages on screen, so that a user who clicks five times sees only one.
 var open sync.Map
 
-// Tell shows a title and a text and returns when the user has read it or ctx
-// ends, which takes it away; where the platform cannot tell when it was read, at
-// once. What is on screen already is not shown a second time. An error means
-// that nobody was told. Tell may be called from any goroutine; do not call it
-// where waiting hurts. Both are sentences of ours, without personal data: on some platforms it
-// stays in a list of notifications.
+// Tell shows a title and a text and returns when the user has read them or ctx ends, which
+// removes them; if the platform does not report reading, it returns immediately. A message
+// already on screen is not shown twice. An error means that nothing was shown. Tell may be
+// called from any goroutine that may block. Both texts are our own, without personal data:
+// on some platforms they stay in a list of notifications.
 func Tell(ctx context.Context, title, text string) error {
 	if err := ctx.Err(); err != nil {
 		return err

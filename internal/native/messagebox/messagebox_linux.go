@@ -10,11 +10,11 @@ import (
 	"wiebelt/internal/native/notify"
 )
 
-// readIn is how long a notification stays: nobody tells when it was read.
+// readIn is how long a notification stays: nothing reports that it was read.
 const readIn = 20 * time.Second
 
-// tell uses a notification of the desktop and, without one, standard error,
-// where a terminal or the journal has it.
+// tell shows a desktop notification or, if it cannot, writes to standard error, where a
+// terminal or the journal has it.
 func tell(ctx context.Context, title, text string) error {
 	read := make(chan struct{}, 1)
 	n, err := notify.Open(ctx, func(string, string) {
@@ -36,7 +36,7 @@ func tell(ctx context.Context, title, text string) error {
 	return nil
 }
 
-// write says it on standard error.
+// write writes the message to standard error.
 func write(title, text string) error {
 	_, err := fmt.Fprintf(os.Stderr, "%s: %s\n", title, text)
 	return err

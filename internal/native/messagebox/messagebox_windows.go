@@ -14,8 +14,8 @@ import (
 var findWindow = windows.NewLazySystemDLL("user32.dll").NewProc("FindWindowExW")
 
 const (
-	// An OK button and a warning's icon, above other windows; the system decides
-	// whether it gets the keyboard, by whether the user is typing elsewhere.
+	// An OK button and a warning icon, above other windows; the system decides whether it
+	// gets the focus, by whether the user is typing elsewhere.
 	mbTopmostWarning = 0x00000030 | 0x00040000
 )
 
@@ -44,7 +44,7 @@ func tell(ctx context.Context, title, text string) error {
 		return err
 	case <-ctx.Done():
 	}
-	// The box may not be up yet, so asking once is not enough.
+	// The box may not exist yet, so asking once is not enough.
 	again := time.Tick(20 * time.Millisecond)
 	for id := <-thread; ; {
 		closeBoxes(id)
@@ -58,7 +58,7 @@ func tell(ctx context.Context, title, text string) error {
 
 // closeBoxes asks the dialogs of a thread to close.
 func closeBoxes(thread uint32) {
-	const dialogClass = 32770 // an atom stands for the name
+	const dialogClass = 32770 // atom of the dialogs' class
 	for h := uintptr(0); ; {
 		if h, _, _ = findWindow.Call(0, h, dialogClass, 0); h == 0 {
 			return

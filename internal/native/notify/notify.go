@@ -1,6 +1,6 @@
-// Package notify shows notifications of the desktop, for where a card cannot be
-// shown: a Wayland session with neither an X server nor layer-shell. They may stay in
-// lists and on locked screens, so they carry neither number nor name.
+// Package notify shows desktop notifications where cards cannot be shown: in a Wayland
+// session with neither an X server nor layer-shell. Notifications may stay in lists and on
+// lock screens, so they contain neither number nor name.
 package notify
 
 import (
@@ -11,21 +11,20 @@ import (
 	"wiebelt/internal/text"
 )
 
-// ErrUnsupported is returned by Open where there are no notifications of this
-// kind.
+// ErrUnsupported is returned by Open if there are no notifications of this kind.
 var ErrUnsupported = errors.New("no notifications on this desktop")
 
-// ErrClosed is returned after Close or when the desktop has gone.
+// ErrClosed is returned after Close or when the desktop is gone.
 var ErrClosed = errors.New("notifications closed")
 
-// Notice is what is shown: plain text.
+// Notice is the plain text of a notification.
 type Notice struct {
 	Summary string
 	Body    string
-	// Category is one of the desktop's own kinds, "" for none of them.
+	// Category is one of the desktop's standard categories, "" for none.
 	Category string
-	// Actions are the buttons. The one whose Key is Default is a click on the
-	// notification itself. Desktops that know no buttons show none.
+	// Actions are the buttons. The one with the key Default is a click on the notification
+	// itself. Desktops without button support show none.
 	Actions []Action
 }
 
@@ -38,8 +37,8 @@ const (
 	Dismiss = "dismiss"
 )
 
-// IncomingCall says that there is a call, on the named line of ours if line is
-// not empty, and nothing of who calls.
+// IncomingCall returns a notice of a call, on the named line of ours if line is not empty,
+// without anything about the caller.
 func IncomingCall(lang text.Language, line string) Notice {
 	n := Notice{Summary: lang.T(text.NotifyIncoming), Category: "call.incoming", Actions: []Action{
 		{Default, lang.T(text.NotifyOpen)}, {Dismiss, lang.T(text.NotifyClose)},
@@ -50,15 +49,15 @@ func IncomingCall(lang text.Language, line string) Notice {
 	return n
 }
 
-// How much of a text is shown, in characters: of a summary or a button, which a
-// caller's line is part of, and of what stands below.
+// Maximum length in characters of a summary or button, which may include a caller's
+// line, and of a body.
 const (
 	maxText = 120
 	maxBody = 1000
 )
 
-// clean makes one line of a text, of at most so many characters, without what changes
-// the direction or the place of what follows.
+// clean reduces a text to one line of at most most characters, without characters that
+// change the direction or position of what follows.
 func clean(s string, most int) string {
 	graphic := strings.Map(func(r rune) rune {
 		if unicode.IsGraphic(r) || unicode.IsSpace(r) {

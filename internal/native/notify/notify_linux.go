@@ -21,9 +21,9 @@ const (
 	appID   = "nl.wiebelt.companion"
 )
 
-// Notifier shows notifications, one for each tag. Its methods may be called
-// from any goroutine; they wait for the desktop, five seconds at most: what shows
-// notifications may have to be started first.
+// Notifier shows notifications, one per tag. Its methods may be called from any
+// goroutine; they wait for the desktop, five seconds at most: the notification service may
+// have to be started first.
 type Notifier struct {
 	conn   *dbus.Conn
 	chosen func(tag, action string)
@@ -38,10 +38,9 @@ type Notifier struct {
 	closed  bool
 }
 
-// Open connects to the desktop's notifications. chosen is called, on one
-// goroutine of the package, with the tag of a notification and the key of the
-// button that was pressed on it. It must not block. The notifier ends with ctx
-// or with Close.
+// Open connects to the desktop's notifications. chosen is called, on one of the package's
+// goroutines, with a notification's tag and the key of the button pressed on it. It must
+// not block. The notifier ends with ctx or with Close.
 func Open(ctx context.Context, chosen func(tag, action string)) (*Notifier, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	n := &Notifier{chosen: chosen, cancel: cancel, ctx: ctx, done: make(chan struct{}), ids: map[string]uint32{}}
@@ -60,7 +59,7 @@ func Open(ctx context.Context, chosen func(tag, action string)) (*Notifier, erro
 	}
 }
 
-// run is the goroutine that hears of buttons. ready is closed when it does.
+// run is the goroutine that receives button presses. It closes ready once it does.
 func (n *Notifier) run(ready chan<- struct{}) (err error) {
 	if n.conn, err = desktopbus.Session(n.ctx); err != nil {
 		return err
@@ -90,8 +89,9 @@ func (n *Notifier) run(ready chan<- struct{}) (err error) {
 	}.Run(n.ctx, n.conn)
 }
 
-// owned notes who shows notifications now. A new service knows nothing of the old one's.
-// One that Show has just had started is heard of after it has shown what it got.
+// owned records the current notification service. A new service does not know the
+// old one's notifications. One that Show has just started is reported only after
+// showing its notification.
 func (n *Notifier) owned(_, owner string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -101,7 +101,7 @@ func (n *Notifier) owned(_, owner string) {
 	n.owner = owner
 }
 
-// ask learns what the service can do; it is started if it does not run.
+// ask queries the service's capabilities, starting it if necessary.
 func (n *Notifier) ask() error {
 	ctx, cancel := context.WithTimeout(n.ctx, 3*desktopbus.Patience)
 	defer cancel()
@@ -113,9 +113,9 @@ func (n *Notifier) ask() error {
 	return nil
 }
 
-// pressed reads a signal and reports which button was pressed, if one was; only the
-// service itself is believed. That
-// may be before Show knows the number of its notification: the lock waits.
+// pressed returns the button press reported by a signal, if any; only signals of the
+// service itself count. The signal may arrive before Show knows the ID of its notification:
+// the lock waits for that.
 func (n *Notifier) pressed(s *dbus.Signal) (tag, action string, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -138,7 +138,7 @@ func (n *Notifier) pressed(s *dbus.Signal) (tag, action string, ok bool) {
 	return "", "", false
 }
 
-// Show shows a notification, in the place of the earlier one with the same tag.
+// Show shows a notification, replacing an earlier one with the same tag.
 func (n *Notifier) Show(tag string, o Notice) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -153,8 +153,8 @@ func (n *Notifier) Show(tag string, o Notice) error {
 	}
 	ctx, cancel := context.WithTimeout(n.ctx, 5*desktopbus.Patience)
 	defer cancel()
-	// Transient: it is not kept in a list. It stays as long as the call does,
-	// and is taken away by Withdraw.
+	// Transient: not kept in a list. It stays as long as the call does, and
+	// is removed by Withdraw.
 	const never = int32(0)
 	hints := map[string]dbus.Variant{
 		"desktop-entry": dbus.MakeVariant(appID),
@@ -174,7 +174,7 @@ func (n *Notifier) Show(tag string, o Notice) error {
 	return nil
 }
 
-// Withdraw takes a notification away, if it is still there.
+// Withdraw removes a notification if it is still shown.
 func (n *Notifier) Withdraw(tag string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -186,8 +186,7 @@ func (n *Notifier) Withdraw(tag string) error {
 	return desktopbus.Call(n.ctx, n.conn, service, object, service+".CloseNotification", id).Err
 }
 
-// Close takes away what is shown, ends the connection and waits until it has
-// ended.
+// Close removes all notifications, closes the connection and waits for its end.
 func (n *Notifier) Close() {
 	n.mu.Lock()
 	tags := slices.Collect(maps.Keys(n.ids))

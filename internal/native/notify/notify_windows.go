@@ -2,10 +2,10 @@ package notify
 
 import "context"
 
-// Notifier shows nothing on this system: cards always have a window here.
+// Notifier is unused on this system: cards always have a window here.
 type Notifier struct{}
 
-// Open says that there is none.
+// Open returns ErrUnsupported.
 func Open(context.Context, func(tag, action string)) (*Notifier, error) {
 	return nil, ErrUnsupported
 }
@@ -13,8 +13,8 @@ func Open(context.Context, func(tag, action string)) (*Notifier, error) {
 // Show cannot be called: there is no Notifier.
 func (*Notifier) Show(string, Notice) error { return ErrClosed }
 
-// Withdraw has nothing to take away.
+// Withdraw does nothing.
 func (*Notifier) Withdraw(string) error { return nil }
 
-// Close has nothing to end.
+// Close does nothing.
 func (*Notifier) Close() {}

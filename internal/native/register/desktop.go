@@ -4,12 +4,12 @@ import (
 	"strings"
 )
 
-// reserved are the characters for which an argument of Exec must stand in
-// quotes (Desktop Entry Specification, "The Exec key").
+// reserved are the characters that require quoting in an argument of Exec (Desktop Entry
+// Specification, "The Exec key").
 const reserved = " \t\n\"'\\><~|&;$*?#()`"
 
-// execLine writes the value of a desktop file's Exec. A field code stands alone
-// and without quotes: inside quotes its meaning is undefined.
+// execLine formats the Exec value of a desktop file. A field code is a separate, unquoted
+// argument: inside quotes its meaning is undefined.
 func execLine(argv ...string) string {
 	var all []string
 	for _, a := range argv {
@@ -30,13 +30,13 @@ func execLine(argv ...string) string {
 			b.WriteByte('"')
 			a = b.String()
 		}
-		// And once more for the file, whose strings know escapes of their own.
+		// Escape again for the file, whose strings have their own escapes.
 		all = append(all, strings.ReplaceAll(a, `\`, `\\`))
 	}
 	return strings.Join(all, " ")
 }
 
-// without takes a name out of a list, "" if nothing is left.
+// without removes a name from a list, "" if nothing is left.
 func without(list, name string) (rest string) {
 	for v := range strings.SplitSeq(list, ";") {
 		if v = strings.TrimSpace(v); v != "" && v != name {
@@ -46,8 +46,8 @@ func without(list, name string) (rest string) {
 	return rest
 }
 
-// setDefault makes id what a type is opened with in the text of a mimeapps.list;
-// id "" takes it out where it is ours. The rest stays as it is.
+// setDefault makes id the default for a type in the text of a mimeapps.list; id "" removes
+// the default if it is ours. The rest is unchanged.
 func setDefault(text, mime, id, ours string) string {
 	const group = "[Default Applications]"
 	var out []string
@@ -99,7 +99,7 @@ func setDefault(text, mime, id, ours string) string {
 	return strings.Join(out, "\n") + "\n"
 }
 
-// defaultOf reads what a type is opened with, "" for nothing.
+// defaultOf returns the default for a type, "" if there is none.
 func defaultOf(text, mime string) string {
 	first, _, _ := strings.Cut(keyOf(text, "[Default Applications]", mime), ";")
 	return strings.TrimSpace(first)
@@ -108,7 +108,7 @@ func defaultOf(text, mime string) string {
 // valueOf reads a key of a desktop file's first group.
 func valueOf(text, key string) string { return keyOf(text, "[Desktop Entry]", key) }
 
-// keyOf reads a key of a group, "" where it is not there.
+// keyOf reads a key of a group, "" if it is missing.
 func keyOf(text, group, key string) string {
 	in := false
 	for line := range strings.Lines(text) {

@@ -13,7 +13,7 @@ const (
 	updateIn    = 30 * time.Second
 )
 
-// setupType has set-up files known by the end of their names.
+// setupType defines set-up files by their extension.
 const setupType = `<?xml version="1.0" encoding="UTF-8"?>
 <mime-info xmlns="http://www.freedesktop.org/standards/shared-mime-info">
   <mime-type type="` + setupMime + `">
@@ -25,8 +25,8 @@ const setupType = `<?xml version="1.0" encoding="UTF-8"?>
 </mime-info>
 `
 
-// index has the desktop read the file types anew. A desktop without that program
-// does so by itself, or knows no file types.
+// index makes the desktop reread the file types. A desktop without that program does so by
+// itself, or has no file types.
 func index(mimes string) {
 	path, err := exec.LookPath(updateMimes)
 	if err != nil {
@@ -37,13 +37,13 @@ func index(mimes string) {
 	_ = exec.CommandContext(ctx, path, mimes).Run()
 }
 
-// withoutIndex removes an index of nothing, and the folders that it was made in
-// where nothing else is in them.
+// withoutIndex removes an index without entries, and the folders it was created in if
+// they are otherwise empty.
 func withoutIndex(mimes string) {
 	for _, f := range []string{"aliases", "generic-icons", "globs", "globs2", "icons", "magic", "mime.cache", "subclasses", "treemagic", "types", "version", "XMLnamespaces"} {
 		_ = os.Remove(filepath.Join(mimes, f))
 	}
 	for _, d := range []string{"application", "packages", ""} {
-		_ = os.Remove(filepath.Join(mimes, d)) // one that holds something stays
+		_ = os.Remove(filepath.Join(mimes, d)) // non-empty folders stay
 	}
 }

@@ -1,7 +1,7 @@
-// Package register tells the desktop about Wiebelt: that links of its URL scheme
-// and set-up files are opened with it, and that it starts at log-on. It writes for the user, or
-// for everybody on the computer, and takes back what it wrote. Links of other
-// schemes, tel: above all, are never taken.
+// Package register registers Wiebelt with the desktop: links of its URL scheme and
+// set-up files are opened with it, and it starts at log-on. It registers for the user,
+// or for everybody on the computer, and can remove what it wrote. It never claims other
+// schemes, in particular tel:.
 //
 // The package has no state and no goroutines.
 package register
@@ -14,13 +14,13 @@ import (
 	"unicode/utf8"
 )
 
-// Options say for whom and with which program.
+// Options are the user and program to register.
 type Options struct {
 	Exe      string // the program's absolute path
 	Links    string // that of the program for links, the small one; "" is Exe
 	Profile  string // "" is the user's own; else an absolute folder
-	AllUsers bool   // everybody on this computer, which takes an administrator
-	Only     Part   // what Register writes; all of it unless given
+	AllUsers bool   // for everybody on this computer, which requires an administrator
+	Only     Part   // what Register writes; everything by default
 }
 
 // Part is a part of a registration.
@@ -33,17 +33,16 @@ const (
 	OnlyAutostart
 )
 
-// Status is how things stand, as far as the desktop tells.
+// Status is the current registration, as far as the desktop reports it.
 type Status struct {
-	// Scheme is the command that links are opened with, "" if there is none.
-	// Ours reports whether that is this program, Older that the user's own
-	// registration is as an older version wrote it: without a program for links, or
-	// with its own folder.
+	// Scheme is the command that opens links, "" if there is none. Ours reports whether
+	// that is this program, Older whether the user's own registration was written by an
+	// older version: without a program for links, or with its own folder.
 	Scheme      string
 	Ours, Older bool
-	// Autostart reports whether Wiebelt starts at log-on, OlderAutostart that the user's
-	// own registration starts an older version. SwitchedOff reports that
-	// it does not start because somebody said so in the desktop's own way.
+	// Autostart reports whether Wiebelt starts at log-on, OlderAutostart whether the user's
+	// own registration starts an older version. SwitchedOff reports that it does not start
+	// because it was disabled through the desktop.
 	Autostart, OlderAutostart, SwitchedOff bool
 }
 
@@ -59,24 +58,24 @@ func (o Options) check() error {
 	return nil
 }
 
-// link is the command line that opens a link: the program, and what stands behind it
-// with a place for the link.
+// link returns the command line that opens a link: the program and its arguments, with a
+// placeholder for the link.
 func (o Options) link(place string) []string {
 	return append([]string{cmp.Or(o.Links, o.Exe)}, o.arguments("open-url", "--", place)...)
 }
 
-// older is o as versions without a program for links had it.
+// older returns o as written by versions without a program for links.
 func (o Options) older() Options {
 	o.Links = ""
 	return o
 }
 
-// arguments are what stands behind the program.
+// arguments returns the program's arguments.
 func (o Options) arguments(rest ...string) []string {
 	if o.Profile == "" {
 		return rest
 	}
-	if rest[0] == "open-url" || rest[0] == "open-file" { // which take their flag in this one place
+	if rest[0] == "open-url" || rest[0] == "open-file" { // these accept the flag only here
 		return append([]string{rest[0], "--profile", o.Profile}, rest[1:]...)
 	}
 	return append([]string{"--profile", o.Profile}, rest...)

@@ -18,7 +18,7 @@ import (
 
 const (
 	mime      = "x-scheme-handler/wiebelt"
-	setupMime = "application/x-wiebelt-setup" // set-up files, which a double click shows in the settings window
+	setupMime = "application/x-wiebelt-setup" // set-up files; a double click shows them in the settings window
 	linkID    = "wiebelt-link.desktop"
 	setupID   = "wiebelt-setup.desktop"
 	menuID    = "wiebelt.desktop"
@@ -26,10 +26,10 @@ const (
 	setupXML  = "wiebelt.xml"
 )
 
-// defaults are what types are opened with.
+// defaults are the types that we open, with their programs.
 var defaults = []struct{ mime, id string }{{mime, linkID}, {setupMime, setupID}}
 
-// setDefaults enters ours into the text of a mimeapps.list, or takes them out.
+// setDefaults adds our defaults to the text of a mimeapps.list, or removes them.
 func setDefaults(text string, enter bool) string {
 	for _, d := range defaults {
 		id := ""
@@ -41,7 +41,7 @@ func setDefaults(text string, enter bool) string {
 	return text
 }
 
-// sizes are those of the icons.
+// sizes are the icon sizes.
 var sizes = []string{"16", "32", "48", "128", "256"}
 
 // places are the folders of a desktop (XDG Base Directory, Autostart and MIME
@@ -64,10 +64,10 @@ func in(data, config string) places {
 	return places{filepath.Join(data, "applications"), filepath.Join(config, "autostart"), filepath.Join(data, "icons", "hicolor"), filepath.Join(config, "mimeapps.list")}
 }
 
-// mimes is the folder of file types beside that of applications.
+// mimes returns the folder of file types next to that of applications.
 func (p places) mimes() string { return filepath.Join(filepath.Dir(p.applications), "mime") }
 
-// start is the file by which the program starts at log-on.
+// start returns the file that starts the program at log-on.
 func (p places) start() string { return filepath.Join(p.autostart, startFile) }
 
 func (p places) setupType() string { return filepath.Join(p.mimes(), "packages", setupXML) }
@@ -76,7 +76,7 @@ func (p places) icon(size string) string {
 	return filepath.Join(p.icons, size+"x"+size, "apps", "wiebelt.png")
 }
 
-// files are all that Register writes, but for the list of defaults.
+// files returns everything Register writes, except the list of defaults.
 func (p places) files() []string {
 	all := []string{p.start(), p.setupType()}
 	for _, id := range []string{linkID, menuID, setupID} {
@@ -88,7 +88,8 @@ func (p places) files() []string {
 	return all
 }
 
-// absolute is what the specification says of relative paths: not to be used.
+// absolute returns path, or other if it is relative: the specification
+// says to ignore those.
 func absolute(path, other string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -107,13 +108,13 @@ StartupNotify=false
 Exec=%s
 %s`
 
-// command is the Exec of a desktop file.
+// command returns the Exec value of a desktop file.
 func (o Options) command(arguments ...string) string {
 	return execLine(append([]string{o.Exe}, o.arguments(arguments...)...)...)
 }
 
-// Files are what tells a desktop, by path: below data what it shows and opens, below
-// config what it starts.
+// Files returns the files of a registration, by path: below data what the desktop shows and
+// opens, below config what it starts.
 func Files(o Options, data, config string) (map[string]string, error) {
 	return o.files(in(data, config))
 }
@@ -136,7 +137,7 @@ func (o Options) files(p places) (map[string]string, error) {
 	return files, nil
 }
 
-// Register writes the files of a desktop. What is there already is replaced.
+// Register writes the files of the registration, replacing existing ones.
 func Register(o Options) error {
 	if err := o.check(); err != nil {
 		return err
@@ -170,9 +171,9 @@ func (o Options) register(p places) error {
 	return change(p.defaults, func(text string) string { return setDefaults(text, true) })
 }
 
-// ForgetIn removes from a user's home what Register wrote there where no variable
-// of that user's session said otherwise; it follows no link out of it, so that an
-// administrator can do that. deleted are the names of files that were there.
+// ForgetIn removes from a user's home what Register wrote there, unless variables of that
+// user's session moved it; it follows no link out of the home, so that an administrator can
+// do that. deleted are the names of the files that existed.
 func ForgetIn(home *os.Root) (deleted []string, err error) {
 	p := in(".local/share", ".config")
 	for _, name := range p.files() {
@@ -190,9 +191,9 @@ func ForgetIn(home *os.Root) (deleted []string, err error) {
 	return deleted, errors.Join(err, e)
 }
 
-// forgetDefaults takes ours out of a user's list and reports whether they were there.
-// What the user put in its place is neither waited for nor read without end, and what
-// was read is what is written.
+// forgetDefaults removes our entries from a user's list and reports whether there were any.
+// The user may have put anything in its place: opening does not block, reading is limited,
+// and it writes to the file it has read.
 func forgetDefaults(home *os.Root, name string) (had bool, err error) {
 	f, err := home.OpenFile(name, os.O_RDWR|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -223,12 +224,12 @@ func forgetDefaults(home *os.Root, name string) (had bool, err error) {
 	case "":
 		return true, home.Remove(name)
 	}
-	_, err = f.WriteAt([]byte(text), 0) // it stays the user's
+	_, err = f.WriteAt([]byte(text), 0) // the owner stays the same
 	return true, errors.Join(err, f.Truncate(int64(len(text))))
 }
 
-// Unregister removes what Register wrote; what is not there is no error, and
-// links that another program has been given since stay with it.
+// Unregister removes what Register wrote; missing files are no error, and links now
+// assigned to another program stay with it.
 func Unregister(o Options) error {
 	p, err := where(o.AllUsers)
 	if err != nil {
@@ -252,8 +253,8 @@ func Unregister(o Options) error {
 	return errors.Join(all, change(p.defaults, func(text string) string { return setDefaults(text, false) }))
 }
 
-// State looks where a desktop looks: at the user's choice first, then at the
-// computer's, then for any program that says it opens such links.
+// State checks what a desktop checks: first the user's choice, then the computer's, then
+// any program that declares that it opens such links.
 func State(o Options) (Status, error) {
 	mine, err := where(false)
 	if err != nil {
@@ -291,7 +292,7 @@ func State(o Options) (Status, error) {
 	s.Older = s.Scheme == was && was != now && valueOf(read(filepath.Join(mine.applications, linkID)), "Exec") == was
 	for _, dir := range []string{mine.autostart, "/etc/xdg/autostart"} {
 		if text := read(filepath.Join(dir, startFile)); text != "" {
-			// The user's file hides the computer's, which is how one is switched off.
+			// The user's file hides the computer's: that is how autostart is disabled.
 			s.Autostart = valueOf(text, "Hidden") != "true" && valueOf(text, "X-GNOME-Autostart-enabled") != "false"
 			s.SwitchedOff = !s.Autostart
 			break
@@ -309,7 +310,7 @@ func execOf(folders []string, id string) string {
 	return ""
 }
 
-// maxRead is how much of a file of somebody else's is looked at.
+// maxRead is how much is read of a file that others may have written.
 const maxRead = 1 << 20
 
 func read(name string) string {
@@ -334,12 +335,12 @@ func change(name string, how func(string) string) error {
 		return nil
 	}
 	if target, err := filepath.EvalSymlinks(name); err == nil {
-		name = target // a link stays one
+		name = target // a symbolic link stays one
 	}
 	return write(name, []byte(text))
 }
 
-// write puts a file in place whole, in a folder that need not be there.
+// write writes a file atomically, creating its folder if necessary.
 func write(name string, b []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return fmt.Errorf("register: %w", err)

@@ -20,7 +20,7 @@ func root(allUsers bool) registry.Key {
 	return registry.CURRENT_USER
 }
 
-// Register writes into the registry. What is there already is replaced.
+// Register writes into the registry, replacing existing values.
 func Register(o Options) error {
 	if err := o.check(); err != nil {
 		return err
@@ -40,7 +40,7 @@ func Register(o Options) error {
 	return nil
 }
 
-// remove deletes keys; those that are not there are no error.
+// remove deletes keys; missing ones are no error.
 func remove(r registry.Key, paths ...string) (all error) {
 	for _, p := range paths {
 		if err := registry.DeleteKey(r, p); err != nil && !errors.Is(err, registry.ErrNotExist) {
@@ -50,13 +50,13 @@ func remove(r registry.Key, paths ...string) (all error) {
 	return all
 }
 
-// class are the keys of a class, the innermost first.
+// class returns the keys of a class, innermost first.
 func class(path string) []string {
 	return []string{path + open, path + `\shell\open`, path + `\shell`, path + `\DefaultIcon`, path}
 }
 
-// Unregister removes what Register wrote; what is not there is no error, and
-// links and files that another program has been given since stay with it.
+// Unregister removes what Register wrote; missing keys are no error, and links and files
+// now assigned to another program stay with it.
 func Unregister(o Options) error {
 	r := root(o.AllUsers)
 	all := remove(r, class(setupPath)...)
@@ -79,7 +79,7 @@ func Unregister(o Options) error {
 	return errors.Join(all, k.Close())
 }
 
-// State reads the user's part of the registry first, as Windows does.
+// State reads the user's part of the registry first, like Windows.
 func State(o Options) (Status, error) {
 	var s Status
 	for _, r := range []registry.Key{registry.CURRENT_USER, registry.LOCAL_MACHINE} {
@@ -98,13 +98,13 @@ func State(o Options) (Status, error) {
 	s.Older = was != now && strings.EqualFold(win32.Text(registry.CURRENT_USER, classPath+open, ""), was)
 	for _, v := range Values(o) {
 		_, older := o.wrote(win32.Text(registry.CURRENT_USER, v.Path, v.Name), v.Data)
-		s.Older = s.Older || older && s.Ours && v.Path != runPath // links that are another's stay so
+		s.Older = s.Older || older && s.Ours && v.Path != runPath // other programs keep their links
 	}
 	return s, nil
 }
 
-// switchedOff reports whether somebody switched the start off in Windows' own list of
-// what starts at log-on, which keeps that in an odd first byte.
+// switchedOff reports whether the start was disabled in Windows' own list of log-on
+// programs, which records that by an odd first byte.
 func switchedOff(r registry.Key) bool {
 	k, err := registry.OpenKey(r, approvedPath, registry.QUERY_VALUE)
 	if err != nil {
@@ -115,6 +115,6 @@ func switchedOff(r registry.Key) bool {
 	return err == nil && len(v) > 0 && v[0]&1 == 1
 }
 
-// ForgetIn has nothing to remove: what Register wrote stands in the user's part of
-// the registry, which that user's session has.
+// ForgetIn has nothing to remove: Register wrote to the user's part of the registry, which
+// only that user's session has.
 func ForgetIn(*os.Root) ([]string, error) { return nil, nil }

@@ -8,7 +8,7 @@ import (
 
 const (
 	classPath  = `Software\Classes\wiebelt`
-	suffixPath = `Software\Classes\.wiebelt` // of set-up files, which a double click shows in the settings window
+	suffixPath = `Software\Classes\.wiebelt` // of set-up files; a double click shows them in the settings window
 	setupClass = "Wiebelt.Setup"
 	setupPath  = `Software\Classes\` + setupClass
 	open       = `\shell\open\command`
@@ -16,11 +16,11 @@ const (
 	runName    = "Wiebelt"
 )
 
-// Value is one text in Windows' registry; a Name of "" is the key's own.
+// Value is one string in Windows' registry; a Name of "" is the key's default value.
 type Value struct{ Path, Name, Data string }
 
-// Values are what a registration is on Windows, below the user's or the computer's
-// part of the registry. An installer has them in its tables.
+// Values returns a registration on Windows, below the user's or the computer's part of the
+// registry. Installers have them in their tables.
 func Values(o Options) []Value {
 	icon := registryCommand(o.Exe) + ",0"
 	return []Value{
@@ -36,8 +36,8 @@ func Values(o Options) []Value {
 	}
 }
 
-// registryCommand writes a command line of the registry. Paths hold no quotes, and %1 is
-// what Windows puts the link for.
+// registryCommand formats a command line for the registry. Paths contain no quotes, and
+// Windows replaces %1 by the link.
 func registryCommand(argv ...string) string {
 	var all []string
 	for _, a := range argv {
@@ -58,8 +58,8 @@ func (o Options) registryCommand(arguments ...string) string {
 
 func linkCommand(o Options) string { return registryCommand(o.link("%1")...) }
 
-// wrote tells whether a text of the registry is the one that o has there, in whichever
-// version of those beside o's program, and whether that is an older one, whose folder goes.
+// wrote reports whether a registry string is the one that o writes there, for any version
+// next to o's program, and whether that version is older, so that its folder will go.
 func (o Options) wrote(have, text string) (ours, older bool) {
 	path := strings.Split(o.Exe, `\`)
 	if strings.EqualFold(have, text) || len(path) < 2 {

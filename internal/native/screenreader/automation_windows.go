@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// What of UI Automation and of COM is used. System DLLs only, looked up at first use.
+// The functions of UI Automation and COM in use. Only system DLLs, loaded on first use.
 var (
 	automationCore = windows.NewLazySystemDLL("uiautomationcore.dll")
 	oleaut32       = windows.NewLazySystemDLL("oleaut32.dll")
@@ -29,9 +29,9 @@ var (
 	wineOnly              = windows.NewLazySystemDLL("ntdll.dll").NewProc("wine_get_version")
 )
 
-// Numbers of UI Automation (UIAutomationClient.h, UIAutomationCore.h).
+// Constants of UI Automation (UIAutomationClient.h, UIAutomationCore.h).
 const (
-	rootObject = -25 // UiaRootObjectId: what a client asks a window for
+	rootObject = -25 // UiaRootObjectId: what a client requests from a window
 
 	serverSide = 1 // ProviderOptions_ServerSideProvider
 
@@ -56,7 +56,7 @@ const (
 	propertyHeadingLevel  = 30173
 	propertyIsDialog      = 30174
 
-	noHeading = 80050 // HeadingLevel_None: the levels follow
+	noHeading = 80050 // HeadingLevel_None: the levels follow it
 
 	typeButton      = 50000
 	typeCheckBox    = 50002
@@ -90,7 +90,7 @@ const (
 
 	childrenInvalidated = 2 // StructureChangeType_ChildrenInvalidated
 	assertive           = 2 // LiveSetting
-	appendRuntimeID     = 3 // UiaAppendRuntimeId: the window's own id comes first
+	appendRuntimeID     = 3 // UiaAppendRuntimeId: preceded by the window's own ID
 
 	toParent = 0 // NavigateDirection
 	toNext   = 1
@@ -101,7 +101,7 @@ const (
 	readyForInput = 2 // WindowInteractionState_ReadyForUserInteraction
 )
 
-// What methods of COM objects answer.
+// Results of COM methods.
 const (
 	ok              = uintptr(0)
 	eNoInterface    = uintptr(0x80004002)
@@ -113,7 +113,7 @@ const (
 	coMultithreaded = 0
 )
 
-// variant is a VARIANT that holds nothing, a number, a yes or no, or a text.
+// variant is a VARIANT that holds nothing, a number, a boolean, or a text.
 type variant struct {
 	kind  uint16
 	_     [3]uint16
@@ -123,13 +123,12 @@ type variant struct {
 
 const (
 	kindNumber = 3 // VT_I4
-	kindText   = 8 // VT_BSTR, freed by who gets it
+	kindText   = 8 // VT_BSTR, freed by the receiver
 	kindBool   = 11
 	kindObject = 13 // VT_UNKNOWN
 )
 
-// variantOf is an int, a bool or a text as the system has it; it is empty for "" and
-// nil.
+// variantOf converts an int, bool or string to a VARIANT; it is empty for "" and nil.
 func variantOf(of any) (v variant) {
 	switch of := of.(type) {
 	case int:
@@ -146,7 +145,7 @@ func variantOf(of any) (v variant) {
 	return v
 }
 
-// systemText is a BSTR, which whoever gets it frees.
+// systemText returns a BSTR, to be freed by the receiver.
 func systemText(s string) uintptr {
 	p, err := windows.UTF16PtrFromString(s)
 	if err != nil {
@@ -156,7 +155,7 @@ func systemText(s string) uintptr {
 	return t
 }
 
-// numbers is a SAFEARRAY of numbers, which whoever gets it frees.
+// numbers returns a SAFEARRAY of numbers, to be freed by the receiver.
 func numbers(all ...int32) uintptr {
 	a, _, _ := safeArrayCreateVector.Call(kindNumber, 0, uintptr(len(all)))
 	if a == 0 {
@@ -169,8 +168,8 @@ func numbers(all ...int32) uintptr {
 	return a
 }
 
-// list is a SAFEARRAY of providers, which whoever gets it frees. They are released: it
-// holds them by itself.
+// list returns a SAFEARRAY of providers, to be freed by the receiver. It releases them: the
+// array holds its own references.
 func list(all []*face) uintptr {
 	a, _, _ := safeArrayCreateVector.Call(kindObject, 0, uintptr(len(all)))
 	for i, f := range all {
@@ -183,7 +182,7 @@ func list(all []*face) uintptr {
 	return a
 }
 
-// listening reports whether some program wants to hear of what happens on screen.
+// listening reports whether any program listens for UI events.
 func listening() bool {
 	if clientsAreListening.Find() != nil {
 		return false

@@ -21,15 +21,15 @@ const (
 	root     = objects + "/root"
 )
 
-// Bridge shows what is on screen to programs that ask for it over AT-SPI.
+// Bridge exposes what is on screen to AT-SPI clients.
 type Bridge struct {
 	screen
 	conn    *dbus.Conn
-	desktop atomic.Pointer[reference] // the parent that the registry gave us
+	desktop atomic.Pointer[reference] // the parent assigned by the registry
 }
 
-// Run is one of the desktop's programs until ctx ends, which is no error, or its
-// bus does.
+// Run registers the program with the desktop until ctx ends, which is no
+// error, or its bus does.
 func (b *Bridge) Run(ctx context.Context) error {
 	b.set(Tree{})
 	b.desktop.Store(&nobody)
@@ -45,18 +45,18 @@ func (b *Bridge) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-b.conn.Context().Done():
-			if ctx.Err() != nil { // with which it ends
+			if ctx.Err() != nil { // the connection ends with ctx
 				return nil
 			}
 			return desktopbus.ErrEnded
 		case t := <-b.next:
-			b.tell(b.set(t)) // first what they find: they ask back
+			b.tell(b.set(t)) // update first: readers query on every event
 		}
 	}
 }
 
-// connect opens the accessibility bus, if there is one, and registers there; it
-// starts none. At log-on that may take long: nobody waits for it.
+// connect connects to the accessibility bus, if there is one, and registers there; it never
+// starts one. At log-on this may take long: nothing waits for it.
 func (b *Bridge) connect(ctx context.Context) error {
 	session, err := desktopbus.Session(ctx)
 	if err != nil {
@@ -88,12 +88,12 @@ func (b *Bridge) connect(ctx context.Context) error {
 	return nil
 }
 
-// tell sends what has changed, as far as readers act on it or would otherwise go
-// on with what they know.
+// tell sends what has changed, as far as readers act on it or would otherwise
+// use outdated data.
 func (b *Bridge) tell(old, now *view) {
 	for _, p := range old.inOrder {
 		if now.nodes[p.ID] != nil || p.parent != nil && now.nodes[p.parent.ID] == nil {
-			continue // it is there, or goes with what it stands in
+			continue // still there, or removed with its parent
 		}
 		if p.Role.topmost() && p.Focused {
 			b.window("Deactivate", p)
@@ -114,12 +114,12 @@ func (b *Bridge) tell(old, now *view) {
 		b.states(was, p)
 		b.text(was, p)
 	}
-	for _, p := range now.newsSince(old) { // all of it is known by now
+	for _, p := range now.newsSince(old) { // by now readers know everything else
 		b.state(p, "showing", true)
 	}
 }
 
-// states tells what has changed of how something is.
+// states sends an object's changed states.
 func (b *Bridge) states(was, p *place) {
 	if was.Off != p.Off {
 		b.state(p, "sensitive", !p.Off)
@@ -141,7 +141,7 @@ func (b *Bridge) states(was, p *place) {
 	}
 }
 
-// text tells what has changed in what was typed or chosen.
+// text sends changes in what was typed or chosen.
 func (b *Bridge) text(was, p *place) {
 	switch {
 	case p.Role == ComboBox && was.Value != p.Value:
@@ -185,7 +185,7 @@ func (b *Bridge) state(p *place, name string, on bool) {
 	b.object("StateChanged", p.ID.path(), name, n, int32(0))
 }
 
-// child tells that p is, or was, in what it stands in.
+// child reports that p was added to, or removed from, its parent.
 func (b *Bridge) child(how string, p *place) {
 	in := root
 	if p.parent != nil {

@@ -11,17 +11,17 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Bridge shows what is on screen to programs that ask for it over UI Automation.
+// Bridge exposes what is on screen to UI Automation clients.
 type Bridge struct{ screen }
 
-// running is the bridge that answers for the windows of this program.
+// running is the bridge that serves this program's windows.
 var running atomic.Pointer[Bridge]
 
-// Run answers for the windows of this program until ctx ends, which is no error.
+// Run serves the windows of this program until ctx ends, which is no error.
 func (b *Bridge) Run(ctx context.Context) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if windows.CoInitializeEx(0, coMultithreaded) == nil { // what is told is asked for on this thread
+	if windows.CoInitializeEx(0, coMultithreaded) == nil { // events are queried on this thread
 		defer windows.CoUninitialize()
 	}
 	running.Store(b)
@@ -40,9 +40,9 @@ func (b *Bridge) Run(ctx context.Context) error {
 	}
 }
 
-// take makes t what clients find from now on, and tells them.
+// take makes t what clients find from now on, and notifies them.
 func (b *Bridge) take(t Tree) {
-	old, now := b.set(t) // first: readers ask back
+	old, now := b.set(t) // first: readers query on every event
 	b.disconnect()
 	if listening() {
 		for _, c := range changes(old, now) {
@@ -51,8 +51,7 @@ func (b *Bridge) take(t Tree) {
 	}
 }
 
-// disconnect has the system, and clients through it, let go of what is on screen no
-// more.
+// disconnect makes the system, and clients through it, release what is no longer on screen.
 func (b *Bridge) disconnect() {
 	v := b.now.Load()
 	var gone []*face
@@ -71,21 +70,21 @@ func (b *Bridge) disconnect() {
 	}
 }
 
-// change is something that readers are told of.
+// change is something readers are notified of.
 type change struct {
 	of      *place
-	event   uintptr // or a property, or neither: other things stand in it
+	event   uintptr // or a property, or neither: its children have changed
 	was, is any     // of a property
 }
 
-// changing are the properties of which a change is told.
+// changing are the properties whose changes are reported.
 var changing = []uintptr{propertyName, propertyValue, propertyEnabled, propertyHelpText, propertyValid, propertyToggled, propertyExpanded, propertySelected}
 
-// changes are those between two views, as far as readers act on them or would
-// otherwise go on with what they know. News of a card is an alert of the system: of all
-// that a program in the background can say, NVDA reads out only this, and it reads it
-// once. News of a window is a live region, which all readers say of the program in front;
-// what a window opens with is none.
+// changes returns the differences between two views, as far as readers act on them or would
+// otherwise use outdated data. News of a card is a system alert: of everything a background
+// program can send, NVDA announces only this, and only once. News of a window is a live
+// region, which all readers announce for the foreground program; the initial contents
+// of a window are not news.
 func changes(old, now *view) (all []change) {
 	for _, p := range now.inOrder {
 		was := old.nodes[p.ID]
@@ -108,7 +107,7 @@ func changes(old, now *view) (all []change) {
 	if p, was := now.focused(), old.focused(); p != nil && (was == nil || was.ID != p.ID) {
 		all = append(all, change{of: p, event: eventFocusChanged})
 	}
-	for _, p := range now.newsSince(old) { // last: it takes the longest to say
+	for _, p := range now.newsSince(old) { // last: it takes longest to speak
 		event := uintptr(eventLiveRegionChanged)
 		if p.top().Role == Card {
 			event = eventSystemAlert
@@ -118,7 +117,7 @@ func changes(old, now *view) (all []change) {
 	return all
 }
 
-// focused is the innermost that has the keyboard; nil for none.
+// focused returns the innermost place with the keyboard focus; nil if none.
 func (v *view) focused() *place {
 	for _, p := range slices.Backward(v.inOrder) {
 		if p.Focused {
@@ -128,7 +127,7 @@ func (v *view) focused() *place {
 	return nil
 }
 
-// tell tells readers of a change.
+// tell notifies readers of a change.
 func (b *Bridge) tell(c change) {
 	f := b.provide(c.of, asSimple)
 	if f == nil {
@@ -144,34 +143,34 @@ func (b *Bridge) tell(c change) {
 		raiseEvent.Call(provider, c.event)
 	default:
 		was, is := variantOf(c.was), variantOf(c.is)
-		// Passed by value, which is by address for things of this size.
+		// Passed by value, which for this size means by address.
 		raisePropertyChanged.Call(provider, c.event, uintptr(unsafe.Pointer(&was)), uintptr(unsafe.Pointer(&is)))
 		variantClear.Call(uintptr(unsafe.Pointer(&was)))
 		variantClear.Call(uintptr(unsafe.Pointer(&is)))
 	}
 }
 
-// attached are windows, and the node that stands for each.
+// attached maps windows to the nodes that represent them.
 var attached = struct {
 	sync.Mutex
 	nodes map[uintptr]ID
 }{nodes: map[uintptr]ID{}}
 
-// Attach says which node of the trees to come a window of the system is.
+// Attach sets which node of future trees a system window is.
 func Attach(window uintptr, n ID) {
 	attached.Lock()
 	defer attached.Unlock()
 	attached.nodes[window] = n
 }
 
-// Detach is called when a window ends, on its thread.
+// Detach is called when a window is destroyed, on its thread.
 func Detach(window uintptr) {
 	attached.Lock()
 	_, was := attached.nodes[window]
 	delete(attached.nodes, window)
 	attached.Unlock()
 	if was {
-		returnProvider.Call(window, 0, 0, 0) // the system lets go of what it has of it
+		returnProvider.Call(window, 0, 0, 0) // the system releases what it has of it
 	}
 }
 
@@ -191,15 +190,15 @@ func hostOf(window uintptr) (host uintptr) {
 	return host
 }
 
-// asked is set once a client has asked for a window of this program, and whenAsked is
-// called then.
+// asked is set once a client has queried a window of this program; then
+// whenAsked is called.
 var (
 	asked     atomic.Bool
 	whenAsked atomic.Pointer[func()]
 )
 
-// WhenAsked has f called, on the thread of a window, once Wanted is true because a
-// client has asked for that window. It must not wait. nil ends that.
+// WhenAsked sets f to be called, on a window's thread, once Wanted is true because a client
+// has queried that window. It must not block. nil removes it.
 func WhenAsked(f func()) {
 	if f == nil {
 		whenAsked.Store(nil)
@@ -208,10 +207,9 @@ func WhenAsked(f func()) {
 	whenAsked.Store(&f)
 }
 
-// Answer deals with WM_GETOBJECT of a window, on its thread; false leaves it to the
-// system.
+// Answer handles WM_GETOBJECT of a window, on its thread; false leaves it to the system.
 func Answer(window, wParam, lParam uintptr) (uintptr, bool) {
-	const client = -4 // OBJID_CLIENT: older readers, which the system translates for
+	const client = -4 // OBJID_CLIENT: older readers, for which the system translates
 	what := int32(lParam)
 	if what != rootObject && what != client {
 		return 0, false
@@ -237,8 +235,8 @@ func Answer(window, wParam, lParam uintptr) (uintptr, bool) {
 	return r, r != 0
 }
 
-// Wanted reports whether there is a screen reader, or another program that explores
-// others: it has said so, listens, or has asked for a window of ours.
+// Wanted reports whether there is a screen reader or another program that explores others:
+// it has announced itself, listens for events, or has queried one of our windows.
 func Wanted() bool {
 	const getScreenReader = 0x46
 	var on int32

@@ -9,8 +9,7 @@ import (
 
 type table = map[string]any
 
-// method makes a method on the bus of what an object says to a question: of a function of
-// the object, and of the arguments.
+// method creates a bus method from a function of the object and the arguments.
 func (b *Bridge) method(f any) any {
 	says := reflect.ValueOf(f)
 	in, out := slices.Collect(says.Type().Ins()), slices.Collect(says.Type().Outs())
@@ -30,10 +29,10 @@ func (b *Bridge) method(f any) any {
 	}).Interface()
 }
 
-// layerOfWindows is AT-SPI's word for what lies over other programs.
+// layerOfWindows is AT-SPI's layer of windows above other programs.
 const layerOfWindows = uint32(7)
 
-// methods are what readers may ask, by interface.
+// methods are the methods that readers may call, by interface.
 func (b *Bridge) methods() map[string]table {
 	empty := func(object, int32) string { return "" }
 	roleName := func(o object) string { _, name := o.role(); return name }

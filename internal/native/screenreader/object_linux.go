@@ -14,7 +14,7 @@ type reference struct {
 	Path dbus.ObjectPath
 }
 
-// relation, action and rectangle are as they go over the bus.
+// relation, action and rectangle have the bus's wire format.
 type (
 	relation struct {
 		Kind uint32
@@ -30,7 +30,7 @@ func (id ID) path() dbus.ObjectPath {
 	return objects + "/" + dbus.ObjectPath(strconv.Itoa(int(id)))
 }
 
-// Roles and states as AT-SPI counts them.
+// Roles and states as numbered by AT-SPI.
 var roles = [...]struct {
 	number uint32
 	name   string
@@ -59,7 +59,7 @@ const (
 	focused    = uint64(1 << 12)
 	modal      = uint64(1 << 16)
 	multiLine  = uint64(1 << 17)
-	selected   = uint64(1<<23 | 1<<22) // and selectable: of what never is, nothing is said
+	selected   = uint64(1<<23 | 1<<22) // and selectable: what is never selected has neither
 	showing    = uint64(1 << 25)
 	singleLine = uint64(1 << 26)
 	visible    = uint64(1 << 30)
@@ -68,14 +68,14 @@ const (
 	seen       = showing | visible
 )
 
-// object is what one call is about: something on screen, or the program itself.
+// object is the target of one call: something on screen, or the program itself.
 type object struct {
 	b      *Bridge
 	v      *view
 	*place // nil for the program
 }
 
-// asked is the object that a call names, at this moment.
+// asked returns the object a call is for, in the current view.
 func (b *Bridge) asked(m dbus.Message) (object, *dbus.Error) {
 	o := object{b: b, v: b.now.Load()}
 	path, _ := m.Headers[dbus.FieldPath].Value().(dbus.ObjectPath)
@@ -130,7 +130,7 @@ func (o object) role() (uint32, string) {
 	return roles[o.Role].number, roles[o.Role].name
 }
 
-// ofRole are the states that all of a role have.
+// ofRole are the states common to all objects of a role.
 var ofRole = map[Role]uint64{Dialog: modal, CheckBox: checkable, Radio: checkable, Entry: editable}
 
 func (o object) state() uint64 {
@@ -187,7 +187,7 @@ func (o object) interfaces() []string {
 	return names
 }
 
-// chosen are the children that are selected.
+// chosen returns the selected children.
 func (o object) chosen() (all []reference) {
 	if o.place == nil {
 		return nil
@@ -200,7 +200,7 @@ func (o object) chosen() (all []reference) {
 	return all
 }
 
-// actions are those of an object, of which there is one: what a click does.
+// actions returns an object's actions, of which there is at most one: that of a click.
 func (o object) actions() []action {
 	if o.place == nil || !o.Acts() {
 		return nil
@@ -216,13 +216,13 @@ func (o object) press(i int32) bool {
 	return true
 }
 
-// Where the numbers that a reader gives, or wants, begin.
+// Origins of the coordinates that readers pass or request.
 const (
 	fromWindow = 1
 	fromParent = 2
 )
 
-// bounds is where an object is, from where a reader counts.
+// bounds returns an object's rectangle, relative to an origin.
 func (o object) bounds(from uint32) image.Rectangle {
 	if o.place == nil {
 		return image.Rectangle{}
@@ -236,7 +236,7 @@ func (o object) bounds(from uint32) image.Rectangle {
 	return o.Bounds
 }
 
-// under is what is at a place of an object.
+// under returns what is at a position of an object.
 func (o object) under(x, y int32, from uint32) reference {
 	at := image.Pt(int(x), int(y))
 	if o.place == nil || !at.In(o.bounds(from)) {
@@ -246,8 +246,8 @@ func (o object) under(x, y int32, from uint32) reference {
 	return o.b.ref(o.place.under(at).ID.path())
 }
 
-// about is what more there is to say. Readers leave out where in a list something is,
-// or say it on request only.
+// about returns additional information. Readers omit the position in a list, or
+// say it only on request.
 func (o object) about() string {
 	if o.Position[0] == 0 || o.v.PositionText == nil {
 		return o.About
@@ -255,7 +255,7 @@ func (o object) about() string {
 	return Joined(o.About, o.v.PositionText(o.Position[0], o.Position[1]))
 }
 
-// properties are those of an interface.
+// properties returns the properties of an interface.
 func (o object) properties(name string) map[string]dbus.Variant {
 	own, about := "Wiebelt", ""
 	if o.place != nil {

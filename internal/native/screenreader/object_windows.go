@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// The interfaces that objects have, in the order of their faces.
+// The interfaces of objects, in the order of their faces.
 const (
 	asSimple = iota // IRawElementProviderSimple, and IUnknown
 	asFragment
@@ -37,34 +37,34 @@ var iids = [interfaces]windows.GUID{
 
 var iidUnknown = windows.GUID{Data4: [8]byte{0xC0, 0, 0, 0, 0, 0, 0, 0x46}}
 
-// face is an object as one of its interfaces: COM calls methods of its address. It
-// lies in memory of the system, which Go's collector knows nothing of: tables keeps
-// the methods, and which object it is, is a number.
+// face is an object as one of its interfaces: COM calls the methods at its address. It is
+// in system memory, which Go's collector does not know: tables keeps the methods alive, and
+// the object is referred to by number.
 type face struct {
 	methods *uintptr
-	object  uintptr // which of objects.all
+	object  uintptr // key in objects.all
 }
 
-// object is what clients hold of a node. It has the interfaces of all patterns: a
-// client asks which of them there are now.
+// object is what clients hold of a node. It has the interfaces of all patterns: clients
+// query which of them currently apply.
 type object struct {
 	node
 	faces *[interfaces]face
 	root  bool
-	count int  // of those who hold it
-	left  bool // the system was told that it is on screen no more
+	count int  // reference count
+	left  bool // the system was told that it is gone from the screen
 }
 
 func (o *object) has(i int) bool { return i != asRoot || o.root }
 
-// node names what an object stands for.
+// node identifies what an object stands for.
 type node struct {
 	b  *Bridge
 	id ID
 }
 
-// objects are those that somebody holds. One lives until nobody does, whatever has
-// become of its node.
+// objects are the objects held by clients. One lives until it is released by all,
+// whatever happens to its node.
 var objects = struct {
 	sync.Mutex
 	last uintptr
@@ -72,7 +72,7 @@ var objects = struct {
 	of   map[node]*object
 }{all: map[uintptr]*object{}, of: map[node]*object{}}
 
-// provide gives out p as one of its interfaces, to be released; nil for nothing.
+// provide returns p as one of its interfaces, to be released; nil for nil.
 func (b *Bridge) provide(p *place, as int) *face {
 	if p == nil {
 		return nil
@@ -100,14 +100,14 @@ func (b *Bridge) provide(p *place, as int) *face {
 	return &o.faces[as]
 }
 
-// held is the object of a face, which its caller holds.
+// held returns the object of a face that the caller holds.
 func (f *face) held() *object {
 	objects.Lock()
 	defer objects.Unlock()
 	return objects.all[f.object]
 }
 
-// as is the object as another interface, to be released; nil where it has none.
+// as returns the object as another interface, to be released; nil if it has none.
 func (f *face) as(i int) *face {
 	objects.Lock()
 	defer objects.Unlock()
@@ -165,8 +165,8 @@ func addRef(f *face) uintptr {
 
 func release(f *face) uintptr { return uintptr(f.release()) }
 
-// tables are the methods of all interfaces, by face. Callbacks are never freed, so they
-// are made once, when the first client asks, and shared by all objects.
+// tables are the methods of all interfaces, by face. Callbacks are never freed, so they are
+// created once, for the first client, and shared by all objects.
 var tables struct {
 	once    sync.Once
 	methods [interfaces][]uintptr
@@ -176,7 +176,7 @@ func makeTables() {
 	unknown := []uintptr{windows.NewCallback(queryInterface), windows.NewCallback(addRef), windows.NewCallback(release)}
 	for i, own := range [interfaces][]uintptr{
 		asSimple: {
-			get(func(target) int32 { return serverSide }), // which any thread may ask: nothing it sees ever changes
+			get(func(target) int32 { return serverSide }), // callable on any thread: what it sees never changes
 			windows.NewCallback(patternProvider),
 			windows.NewCallback(propertyValueOf),
 			get(target.host),
@@ -185,7 +185,7 @@ func makeTables() {
 			windows.NewCallback(navigate),
 			get(target.runtimeID),
 			get(target.rectangle),
-			get(func(target) uintptr { return 0 }), // no windows stand in ours
+			get(func(target) uintptr { return 0 }), // our windows contain no others
 			does(target.takeKeyboard),
 			get(func(t target) *face { return t.o.b.provide(t.top(), asRoot) }),
 		},
@@ -196,7 +196,7 @@ func makeTables() {
 		asInvoke: {does(target.press)},
 		asSelection: {
 			get(target.selection),
-			get(no), get(no), // several at once, or none at all not: neither is known
+			get(no), get(no), // multiple selection, or selection required: neither is known
 		},
 		asValue: {
 			windows.NewCallback(setValue),
@@ -210,7 +210,7 @@ func makeTables() {
 		},
 		asWindow: {
 			windows.NewCallback(func(*face, uintptr) uintptr { return eNotThatWay }),
-			does(func(target) uintptr { return eNotThatWay }), // it has a button for that
+			does(func(target) uintptr { return eNotThatWay }), // a button does that
 			windows.NewCallback(func(_ *face, _ uintptr, idle *int32) uintptr { *idle = 1; return ok }),
 			get(no), get(no), // maximized, minimized
 			get(func(t target) int32 { return bit(t.Role == Dialog) }),
@@ -243,7 +243,7 @@ func bit(is bool) int32 {
 	return 0
 }
 
-// get makes a method of what a node answers.
+// get makes a method that returns a value of a node.
 func get[T any](f func(target) T) uintptr {
 	return windows.NewCallback(func(this *face, out *T) uintptr { return answer(this, out, f) })
 }
@@ -263,7 +263,7 @@ func answer[T any](this *face, out *T, f func(target) T) uintptr {
 	return ok
 }
 
-// does makes a method of what a node does.
+// does makes a method that performs an action on a node.
 func does(f func(target) uintptr) uintptr {
 	return windows.NewCallback(func(this *face) uintptr {
 		t, there := this.target()

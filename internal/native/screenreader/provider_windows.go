@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// kind is how UI Automation sees a role.
+// kind is a role in UI Automation.
 type kind struct {
-	control  int   // type of control
-	patterns []int // what it can do, as interfaces
+	control  int   // control type
+	patterns []int // supported patterns, as interfaces
 }
 
 // kinds has all roles.
@@ -25,7 +25,7 @@ var kinds = map[Role]kind{
 	List:     {control: typeList},
 	Item:     {control: typeListItem},
 	Card:     {typeWindow, []int{asWindow}},
-	Window:   {control: typeWindow}, // of which the system knows how to close it
+	Window:   {control: typeWindow}, // the system knows how to close it
 	Dialog:   {typeWindow, []int{asWindow}},
 	Heading:  {control: typeText},
 	CheckBox: {typeCheckBox, []int{asToggle}},
@@ -40,11 +40,11 @@ var kinds = map[Role]kind{
 	Group:    {control: typeGroup},
 }
 
-// patterns are the interfaces by the numbers that clients have for them.
+// patterns are the interfaces by their client-side IDs.
 var patterns = map[uintptr]int{patternInvoke: asInvoke, patternSelection: asSelection, patternValue: asValue, patternExpandCollapse: asExpand,
 	patternWindow: asWindow, patternSelectionItem: asSelectionItem, patternToggle: asToggle}
 
-// can tells whether something can now be used by an interface of a pattern.
+// can reports whether something currently supports a pattern's interface.
 func (p *place) can(i int) bool {
 	switch {
 	case slices.Contains(kinds[p.Role].patterns, i):
@@ -61,17 +61,17 @@ func (p *place) can(i int) bool {
 	return false
 }
 
-// chosen tells whether it is what is selected of several.
+// chosen reports whether it is the selected one of several.
 func (p *place) chosen() bool { return p.Is(Selected) || p.Role == Radio && p.Is(Checked) }
 
-// target is what a method is about, at this moment.
+// target is the node a method is called on, in the current view.
 type target struct {
 	o *object
 	v *view
 	*place
 }
 
-// target finds out; false if it is on screen no more.
+// target returns the target of a method; false if it is no longer on screen.
 func (f *face) target() (target, bool) {
 	t := target{o: f.held()}
 	if t.o == nil {
@@ -82,7 +82,7 @@ func (f *face) target() (target, bool) {
 	return t, t.place != nil
 }
 
-// host is what the system itself knows of the window, for its node only.
+// host returns the system's own provider of the window, only for its node.
 func (t target) host() (host uintptr) {
 	if t.parent == nil {
 		host = hostOf(windowOf(t.ID))
@@ -90,7 +90,7 @@ func (t target) host() (host uintptr) {
 	return host
 }
 
-// runtimeID tells nodes of a window from each other; the window has the system's.
+// runtimeID distinguishes nodes of a window; the window itself has the system's ID.
 func (t target) runtimeID() uintptr {
 	if t.parent == nil {
 		return 0
@@ -104,7 +104,7 @@ func (t target) rectangle() [4]float64 {
 	return [4]float64{float64(b.Min.X), float64(b.Min.Y), float64(b.Dx()), float64(b.Dy())}
 }
 
-// focus is what has the keyboard in the window.
+// focus returns what has the keyboard focus in the window.
 func (t target) focus() *face {
 	p := t.v.focused()
 	if p == nil || p.parent == nil || p.top().ID != t.ID {
@@ -121,7 +121,7 @@ func (t target) press() uintptr {
 	return ok
 }
 
-// makes presses it unless it is what is wanted already.
+// makes presses the node unless it is already in the wanted state.
 func (t target) makes(already bool) uintptr {
 	if already {
 		return ok
@@ -129,16 +129,16 @@ func (t target) makes(already bool) uintptr {
 	return t.press()
 }
 
-// takeKeyboard is called when the window is in front: a client has it brought there.
+// takeKeyboard is called when the window is in front: the client brings it there.
 func (t target) takeKeyboard() uintptr {
 	if t.v.Focus == nil || !t.focusable() {
-		return eNotThatWay // it is the user's to give
+		return eNotThatWay // focus is the user's to give
 	}
 	t.v.Focus(t.ID)
 	return ok
 }
 
-// selection are those that are selected in it.
+// selection returns the node's selected children.
 func (t target) selection() uintptr {
 	var all []*face
 	for i, n := range t.Children {
@@ -151,7 +151,7 @@ func (t target) selection() uintptr {
 	return list(all)
 }
 
-// selectedIn is what it is selected in.
+// selectedIn returns the container it is selected in.
 func (t target) selectedIn() *face {
 	if t.parent == nil || !t.parent.can(asSelection) {
 		return nil
@@ -165,7 +165,7 @@ func setValue(this *face, value *uint16) uintptr {
 	case !there:
 		return eNotAvailable
 	case t.v.Set == nil || t.Role != Entry:
-		return eNotThatWay // letters come from the keyboard
+		return eNotThatWay // text comes from the keyboard
 	case t.Off:
 		return eNotEnabled
 	}
@@ -173,7 +173,7 @@ func setValue(this *face, value *uint16) uintptr {
 	return ok
 }
 
-// under is the innermost that is at a place.
+// under returns the innermost node at a position.
 func (t target) under(at image.Point) *face {
 	if !at.In(t.Bounds) {
 		return nil
@@ -181,7 +181,7 @@ func (t target) under(at image.Point) *face {
 	return t.o.b.provide(t.place.under(at), asFragment)
 }
 
-// beside is what stands in a direction; nil for nothing.
+// beside returns what is next in a direction; nil if there is nothing.
 func (t target) beside(direction uintptr) *place {
 	in, i := t.parent, t.index
 	switch direction {
@@ -224,9 +224,8 @@ func propertyValueOf(this *face, property uintptr, out *variant) uintptr {
 	})
 }
 
-// properties are what clients may want to know of a node; the rest the system knows
-// by itself, or nobody does. AutomationId stays the same as long as the thing is the
-// same.
+// properties are the properties clients may query of a node; others are known to the
+// system, or to nobody. AutomationId stays the same as long as the object does.
 var properties = map[uintptr]func(target) any{
 	propertyProcessID:     func(target) any { return os.Getpid() },
 	propertyControlType:   func(t target) any { return kinds[t.Role].control },
@@ -250,7 +249,7 @@ var properties = map[uintptr]func(target) any{
 	propertyIsDialog:      func(t target) any { return t.Role == Card || t.Role == Dialog },
 }
 
-// where is what is so of some only, and nothing of the others.
+// where returns v if some is true, otherwise nothing.
 func where[T any](some bool, v T) any {
 	if some {
 		return v
@@ -258,14 +257,14 @@ func where[T any](some bool, v T) any {
 	return nil
 }
 
-// fromPointEntry is where clients begin who ask what is at a place, and fromPoint is
-// where they come from there (point_windows_amd64.s).
+// fromPointEntry is the function clients call to find what is at a position, and fromPoint
+// the one it calls (point_windows_amd64.s).
 var fromPointEntry, fromPoint uintptr
 
-// pointCallback is ElementProviderFromPoint. Its two float64 travel in registers that
-// callbacks of Go do not look at.
+// pointCallback is ElementProviderFromPoint. Its two float64 arguments are in registers
+// that Go's callbacks do not read.
 func pointCallback() uintptr {
-	if fromPointEntry == 0 { // how they travel is known for one processor only
+	if fromPointEntry == 0 { // the calling convention is known for one processor only
 		return windows.NewCallback(func(*face, *face) uintptr { return eNotThatWay })
 	}
 	fromPoint = windows.NewCallback(func(this *face, x, y uintptr, out **face) uintptr {

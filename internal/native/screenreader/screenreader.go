@@ -1,22 +1,20 @@
-// Package screenreader has screen readers say that there is a call, and who it is,
-// and lets their users explore and press what stands on cards, without taking the
-// keyboard. It has them read windows too: what stands there, where the keyboard is,
-// what is typed, and what is wrong with it.
+// Package screenreader makes screen readers announce a call and its caller, and lets their
+// users explore and press what is on cards without moving the keyboard focus. Windows can
+// be read too: their contents, the focus, what is typed, and what is wrong with it.
 //
-// Whoever paints something makes a Tree of it; the Bridge is what the system's
-// screen readers ask. On Linux it speaks AT-SPI on the accessibility bus that the
-// desktop names (org.a11y.Bus). Orca says of itself what it takes for a
-// notification, from the oldest version that is in use (Debian's 43) on, and keeps
-// it in its list of them: so the text that tells what a card is about is one, and
-// what goes wrong in a window. It says no place in a list unless asked to, so that
-// stands in the description as well. Where a window stands is asked when its tree is
-// made: after it was moved, places are old until something in it changes.
+// Painting code builds a Tree; the Bridge serves it to the system's screen readers. On
+// Linux it implements AT-SPI on the accessibility bus named by the desktop (org.a11y.Bus).
+// Orca announces notifications by itself, from the oldest version in use (Debian's 43) on,
+// and keeps a list of them: so the text that says what a card is about is a notification,
+// and so are errors in windows. It does not say positions in lists unless asked to, so the
+// description contains them too. Window positions are queried when the tree is built: after
+// a move, coordinates are outdated until something in the window changes.
 //
-// On Windows it is a provider of UI Automation. Each window that package window makes
-// answers for one node of the tree (Attach, Answer); clients ask for the rest on threads
-// of their own. NVDA passes over what programs in the background notify of, but reads out
-// an alert of the system (UIA_SystemAlertEventId) of a window above all others, whatever
-// it stands on: so the text that tells what a card is about is one. It is the only thing
-// that says so, for NVDA would read a title that is told of, or a live region that
-// changes, as well. Nothing was tried with a real reader yet.
+// On Windows it is a UI Automation provider. Each window created by package window
+// answers for one node of the tree (Attach, Answer); clients query the others on their
+// own threads. NVDA ignores notifications of background programs, but announces a system
+// alert (UIA_SystemAlertEventId) of a topmost window, whatever object raises it: so the
+// text that says what a card is about is one. Nothing else announces it, because NVDA
+// would also read a reported title, or a changing live region. This has not been tested
+// with a real reader yet.
 package screenreader

@@ -5,10 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// runes is how many characters a text has, as AT-SPI counts.
+// runes returns the number of characters in a text, as AT-SPI counts them.
 func runes(s string) int32 { return int32(utf8.RuneCountInString(s)) }
 
-// differing is from which character on two texts differ, and by what.
+// differing returns at which character two texts start to differ, and the
+// text removed and added.
 func differing(old, now string) (at int32, gone, come string) {
 	a, b := []rune(old), []rune(now)
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
@@ -20,7 +21,7 @@ func differing(old, now string) (at int32, gone, come string) {
 	return at, string(a), string(b)
 }
 
-// unit is what a reader asks a text by.
+// unit is the unit in which a reader requests text.
 type unit uint8
 
 const (
@@ -30,8 +31,8 @@ const (
 	byAll
 )
 
-// What a boundary and a granularity of AT-SPI mean, by their numbers. A line stands
-// for a sentence: what is typed here is neither.
+// AT-SPI's boundaries and granularities, by number. A sentence is treated as a line:
+// text typed here has neither.
 var (
 	boundaries    = []unit{byCharacter, byWord, byWord, byLine, byLine, byLine, byLine}
 	granularities = []unit{byCharacter, byWord, byLine, byLine, byAll}
@@ -44,7 +45,7 @@ func unitOf(all []unit, n uint32) unit {
 	return byAll
 }
 
-// around is the unit of a text that a place is in. A word has the spaces behind it.
+// around returns the unit of a text around a position. A word includes the spaces after it.
 func around(all []rune, at int, u unit) (from, to int) {
 	at = min(max(at, 0), len(all))
 	space := func(i int) bool { return unicode.IsSpace(all[i]) }
@@ -77,7 +78,7 @@ func around(all []rune, at int, u unit) (from, to int) {
 	return from, to
 }
 
-// runes is what can be read in an entry.
+// runes returns the readable text of an entry.
 func (o object) runes() []rune {
 	if o.place == nil || o.Role != Entry {
 		return nil
@@ -92,7 +93,7 @@ func (o object) caret() int {
 	return o.Caret
 }
 
-// part is the text from one place to another, -1 for its end.
+// part returns the text between two positions, -1 for the end.
 func (o object) part(from, to int32) string {
 	all := o.runes()
 	end := len(all)
@@ -102,7 +103,7 @@ func (o object) part(from, to int32) string {
 	return string(all[min(max(int(from), 0), end):end])
 }
 
-// marked are the texts that are selected: none or one.
+// marked returns the selected ranges: none or one.
 func (o object) marked() [][2]int {
 	if o.place == nil || o.Marked[0] == o.Marked[1] {
 		return nil
@@ -110,19 +111,19 @@ func (o object) marked() [][2]int {
 	return [][2]int{o.Marked}
 }
 
-// around is the part of what was typed that a place is in, and where it is.
+// around returns the unit of the typed text around a position, and its range.
 func (o object) around(at int, u unit) (string, int32, int32) {
 	from, to := around(o.runes(), at, u)
 	return o.part(int32(from), int32(to)), int32(from), int32(to)
 }
 
-// extents is where an object is, as left, top, width and height.
+// extents returns an object's left, top, width and height.
 func (o object) extents(from uint32) (x, y, w, h int32) {
 	r := o.bounds(from)
 	return int32(r.Min.X), int32(r.Min.Y), int32(r.Dx()), int32(r.Dy())
 }
 
-// textMethods are what readers may ask of what was typed; they cannot type.
+// textMethods are the methods to read what was typed; they cannot type.
 func textMethods() table {
 	none := map[string]string{}
 	attributes := func(object) map[string]string { return none }
@@ -162,7 +163,7 @@ func textMethods() table {
 			}
 			return from, to
 		},
-		// Where the field is: nobody needs more.
+		// The whole field: no more is needed.
 		"GetCharacterExtents": func(o object, _ int32, from uint32) (x, y, w, h int32) { return o.extents(from) },
 		"GetRangeExtents":     func(o object, _, _ int32, from uint32) (x, y, w, h int32) { return o.extents(from) },
 		"GetOffsetAtPoint":    func(object, int32, int32, uint32) int32 { return -1 },

@@ -5,68 +5,67 @@ import (
 	"strings"
 )
 
-// Tree is what can be explored on screen at one moment. Nobody changes one that was
-// handed over.
+// Tree is what can be explored on screen at one moment. It is immutable once handed over.
 type Tree struct {
 	Windows []*Node // cards, or ordinary windows
-	// Press does what a click on something would, later and unless it has changed
-	// by then. Any goroutine may call it, and what follows.
+	// Press does what a click on something would, asynchronously and unless it has changed
+	// by then. It and the following may be called from any goroutine.
 	Press func(ID)
-	// Focus gives something the keyboard within its window, and Set gives an Entry
-	// another value; nil where the user alone does.
+	// Focus moves the focus within something's window, and Set changes the value of an
+	// Entry; nil if only the user may.
 	Focus func(ID)
 	Set   func(ID, string)
-	// PositionText says a Position in words, where readers do not say it themselves.
-	// It never changes what it says. nil for nothing.
+	// PositionText formats a Position for readers that do not say it themselves. Its
+	// results never change. May be nil.
 	PositionText func(i, of int) string
 }
 
 // ID names something on screen for as long as it is the same thing.
 type ID uint32
 
-// Role is what something on screen is.
+// Role is the kind of something on screen.
 type Role uint8
 
 // The roles.
 const (
 	Button Role = iota
-	Entry       // takes letters
+	Entry       // accepts text
 	Label
-	News // what a card is about, or what went wrong: readers say it when it comes, and it never changes
+	News // what a card is about, or an error: announced when it appears; never changes
 	List
 	Item   // of a list
-	Card   // a window of its own; Focused says that it has the keyboard
-	Window // likewise
-	Dialog // asks something over a window
+	Card   // a separate window; Focused means that it has the keyboard focus
+	Window // also a separate window
+	Dialog // a question over a window
 	Heading
 	CheckBox
 	Radio
-	ComboBox // its Value is the Item in it
+	ComboBox // its Value is that of the chosen Item
 	TabList
 	Tab
 	Menu
 	MenuItem
 	Link
 	Picture
-	Group // of what belongs together
+	Group // related things
 )
 
-// topmost tells whether it is a window of its own.
+// topmost reports whether it is a separate window.
 func (r Role) topmost() bool { return r == Card || r == Window }
 
-// State is how something on screen is, one bit each.
+// State is the state of something on screen, one bit each.
 type State uint16
 
 // The states.
 const (
-	Focusable State = 1 << iota // Tab comes to it, or the arrows of its list; what acts on a card always is
+	Focusable State = 1 << iota // reachable by Tab or its list's arrow keys; card controls always are
 	Checked
 	Selected
-	Expandable // shows more, or less again
+	Expandable // shows or hides more
 	Expanded
 	Multiline
-	Password // its Value has a dot a letter
-	Invalid  // its value cannot be; About says why
+	Password // its Value has a dot for each letter
+	Invalid  // its value is invalid; About says why
 	Acting   // an Item that can be pressed
 	Outside  // scrolled out of sight
 )
@@ -78,18 +77,18 @@ type Node struct {
 	State    State
 	Name     string
 	Value    string          // of an Entry: what was typed; of a ComboBox: what is chosen
-	About    string          // more than the name says
-	Bounds   image.Rectangle // desktop pixels, as far as it is in sight
-	Off      bool            // it cannot do anything now
+	About    string          // in addition to the name
+	Bounds   image.Rectangle // desktop pixels; the visible part
+	Off      bool            // disabled
 	Focused  bool
-	Position [2]int // of an Item, or a control in it: which of how many, the first is 1
+	Position [2]int // of an Item, or a control in it: its position, from 1, and their number
 	Level    int    // of a Heading, from 1
-	Caret    int    // of an Entry: the runes before it
-	Marked   [2]int // of an Entry: from where to where it is selected, in runes
+	Caret    int    // of an Entry: number of runes before it
+	Marked   [2]int // of an Entry: start and end of the selection, in runes
 	Children []*Node
 }
 
-// Joined puts two sentences behind each other, as far as there are any.
+// Joined joins two sentences, either of which may be empty.
 func Joined(a, b string) string {
 	switch {
 	case a == "" || b == "":

@@ -6,14 +6,14 @@ import (
 	"sync/atomic"
 )
 
-// place is where a node is in the tree.
+// place is a node's position in the tree.
 type place struct {
 	*Node
 	parent *place // nil for a card or a window
 	index  int    // in the parent
 }
 
-// top is the card or window that it is in.
+// top returns the card or window that contains it.
 func (p *place) top() *place {
 	for p.parent != nil {
 		p = p.parent
@@ -21,7 +21,7 @@ func (p *place) top() *place {
 	return p
 }
 
-// under is the innermost that is at a point of p and in sight.
+// under returns the innermost visible node at a point of p.
 func (p *place) under(at image.Point) *place {
 	for i, c := range p.Children {
 		if at.In(c.Bounds) && !c.Is(Outside) {
@@ -31,30 +31,30 @@ func (p *place) under(at image.Point) *place {
 	return p
 }
 
-// focusable tells whether the keyboard can come to it.
+// focusable reports whether it can get the keyboard focus.
 func (p *place) focusable() bool {
 	return !p.Off && (p.Is(Focusable) || p.top().Role == Card && p.Acts())
 }
 
-// selects tells whether something in it is selected. Where nothing is, readers would say
-// so of each.
+// selects reports whether something in it is selected. If nothing is, readers would
+// say so for every item.
 func (n *Node) selects() bool {
 	return slices.ContainsFunc(n.Children, func(c *Node) bool { return c.Is(Selected) })
 }
 
-// view is a tree as it is asked for. Nobody changes one.
+// view is a tree prepared for queries. Immutable.
 type view struct {
 	Tree
 	nodes   map[ID]*place
 	inOrder []*place
-	news    []*place // all that was told of the cards and windows that are there
+	news    []*place // all news reported for the current cards and windows
 }
 
-// maxNews is how much news is kept for a reader that asks for it when there is
-// newer already.
+// maxNews is how much news is kept for a reader that queries it after
+// newer news has arrived.
 const maxNews = 16
 
-// viewOf is a tree after some news.
+// viewOf returns the view of a tree, given earlier news.
 func viewOf(t Tree, news []*place) *view {
 	v := &view{Tree: t, nodes: map[ID]*place{}}
 	v.add(nil, t.Windows)
@@ -63,7 +63,7 @@ func viewOf(t Tree, news []*place) *view {
 	return v
 }
 
-// find is what has an id, or had it when it was news; nil if nothing has.
+// find returns what has an ID, or had it as news; nil if nothing has.
 func (v *view) find(id ID) *place {
 	if p := v.nodes[id]; p != nil {
 		return p
@@ -85,7 +85,7 @@ func (v *view) add(parent *place, all []*Node) {
 	}
 }
 
-// newsSince is the news that was not there in old. What a window opens with is none.
+// newsSince returns the news not in old. A window's initial contents are not news.
 func (v *view) newsSince(old *view) (all []*place) {
 	for _, p := range v.inOrder {
 		if p.Role == News && old.find(p.ID) == nil && (p.top().Role == Card || old.nodes[p.top().ID] != nil) {
@@ -95,21 +95,21 @@ func (v *view) newsSince(old *view) (all []*place) {
 	return all
 }
 
-// screen is what a Bridge shows, and what it is to show next.
+// screen is what a Bridge shows, and what it shows next.
 type screen struct {
 	next chan Tree
 	now  atomic.Pointer[view]
 }
 
-// New makes one. It is seen by nobody before Run.
+// New returns a Bridge. It is invisible before Run.
 func New() *Bridge {
 	b := &Bridge{screen: screen{next: make(chan Tree, 1)}}
 	b.now.Store(viewOf(Tree{}, nil))
 	return b
 }
 
-// Show makes t what is on screen and returns at once; of several in a row the last
-// one counts. It may be called from one goroutine.
+// Show makes t the current tree and returns immediately; of several in a row the last one
+// counts. It must be called from a single goroutine.
 func (s *screen) Show(t Tree) {
 	select {
 	case <-s.next:
@@ -118,7 +118,7 @@ func (s *screen) Show(t Tree) {
 	s.next <- t
 }
 
-// set makes t what readers find from now on.
+// set makes t the tree that readers query.
 func (s *screen) set(t Tree) (old, now *view) {
 	old = s.now.Load()
 	now = viewOf(t, old.news)

@@ -1,6 +1,6 @@
-// Package session tells what the desktop says about the user's session: whether
-// the screen is locked, whether the user wants quiet, whether something is being
-// presented, whether a screen reader is there. It asks only what is documented.
+// Package session follows the desktop's state of the user's session: whether the screen is
+// locked, whether the user wants quiet, whether there is a presentation, whether there is a
+// screen reader. It uses only documented interfaces.
 package session
 
 import (
@@ -11,13 +11,13 @@ import (
 	"wiebelt/internal/core/wake"
 )
 
-// State is what the desktop says now. What nobody can tell is false: a desktop
-// that cannot be asked counts as unlocked.
+// State is the current state. Anything unknown is false: a desktop that cannot be
+// queried counts as unlocked.
 type State struct {
-	Locked     bool // nobody but a passer-by may be looking
+	Locked     bool // only passers-by may be looking
 	Quiet      bool // the user does not want to be disturbed
-	Presenting bool // the program in front fills the screen
-	Reader     bool // a screen reader, or another program that explores others, is there
+	Presenting bool // the foreground program fills the screen
+	Reader     bool // there is a screen reader, or another program that explores others
 }
 
 // Watcher follows the state. Its methods may be called from any goroutine.
@@ -31,15 +31,14 @@ type Watcher struct {
 	sources []string
 }
 
-// Watch begins to follow the session, until ctx ends or Close is called. The
-// first state is there when it returns. An error means that nothing can be
-// followed at all.
+// Watch starts to follow the session, until ctx ends or Close is called. The initial state
+// is known when it returns. An error means that nothing can be followed.
 func Watch(ctx context.Context, log *slog.Logger) (*Watcher, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &Watcher{changed: make(chan struct{}, 1), cancel: cancel, done: make(chan struct{})}
-	// open is the platform's: it calls set with the first state and the names
-	// of those who could be asked about the lock before it returns; run calls
-	// set on every change and returns when ctx has ended and all it started has.
+	// open is platform-specific: before returning, it calls set with the initial state and
+	// the names of the available sources for the lock; run calls set on every change and
+	// returns when ctx has ended and so has everything it started.
 	run, err := open(ctx, log, w.set)
 	if err != nil {
 		cancel()
@@ -52,32 +51,32 @@ func Watch(ctx context.Context, log *slog.Logger) (*Watcher, error) {
 	return w, nil
 }
 
-// State is the newest state.
+// State returns the latest state.
 func (w *Watcher) State() State {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.state
 }
 
-// Sources names those who could be asked about the lock, for a report; none
-// means that a locked screen goes unnoticed.
+// Sources returns the available sources for the lock, for a report; none means that a
+// locked screen goes unnoticed.
 func (w *Watcher) Sources() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return append([]string(nil), w.sources...)
 }
 
-// Changed gives a value after the state has changed; several changes may count
-// as one.
+// Changed returns a channel that receives a value after the state has changed; several
+// changes may count as one.
 func (w *Watcher) Changed() <-chan struct{} { return w.changed }
 
-// Close ends the watching and waits until it has ended.
+// Close stops watching and waits until that is done.
 func (w *Watcher) Close() {
 	w.cancel()
 	<-w.done
 }
 
-// set is called by the platform with what holds from now on.
+// set is called by the platform with the current state.
 func (w *Watcher) set(s State, sources []string) {
 	w.mu.Lock()
 	same := w.state == s

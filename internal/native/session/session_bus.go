@@ -14,8 +14,8 @@ import (
 	"wiebelt/internal/native/desktopbus"
 )
 
-// savers are the screen savers and lockers that say on the user's bus whether
-// they are active; all have the methods and the signal of the first.
+// savers are the screen savers and lockers that report on the user's bus whether they are
+// active; all have the methods and the signal of the first.
 var savers = []struct {
 	name  string
 	paths []dbus.ObjectPath
@@ -36,7 +36,7 @@ const (
 	showBanners   = "/org/gnome/desktop/notifications/show-banners"
 )
 
-// user follows what the programs of the session say.
+// user follows the programs on the session's bus.
 type user struct {
 	f      *facts
 	c      *dbus.Conn
@@ -67,7 +67,7 @@ func watchUser(ctx context.Context, f *facts, ready func()) error {
 	}.Run(ctx, c)
 }
 
-// ask asks who owns a name what holds. It changes nothing where the answer is late.
+// ask queries the state of a name's owner. A late answer changes nothing.
 func (u *user) ask(ctx context.Context, name string) error {
 	switch name {
 	case shell:
@@ -80,8 +80,8 @@ func (u *user) ask(ctx context.Context, name string) error {
 	return u.saver(ctx, name)
 }
 
-// heard acts on a signal, and tells whom to ask what holds now. What is said in the name
-// of a program counts only from its owner: any program can send a signal straight to us.
+// heard handles a signal, and returns the name to query for the new state. A signal counts
+// only if it comes from the name's owner: any program can send a signal directly to us.
 func (u *user) heard(s *dbus.Signal) (ask string) {
 	if name, ok := strings.CutSuffix(s.Name, ".ActiveChanged"); ok {
 		if u.owners[name] == "" || u.owners[name] != s.Sender || len(s.Body) != 1 {
@@ -108,7 +108,7 @@ func (u *user) heard(s *dbus.Signal) (ask string) {
 	return ""
 }
 
-// saver asks a screen saver whether it is active.
+// saver queries whether a screen saver is active.
 func (u *user) saver(ctx context.Context, name string) error {
 	owner, known, active := u.owners[name], false, false
 	for _, s := range savers {
@@ -158,8 +158,8 @@ func (u *user) inhibited(ctx context.Context) error {
 	return late
 }
 
-// reader asks whether somebody wants to know what is on screen: a screen reader says
-// so when it starts.
+// reader queries whether a program wants to know what is on screen: screen readers set
+// these properties when they start.
 func (u *user) reader(ctx context.Context) error {
 	on, late := u.yes(ctx, accessibility, "/org/a11y/bus", "org.a11y.Status", "IsEnabled", "ScreenReaderEnabled")
 	if late == nil {
@@ -168,9 +168,9 @@ func (u *user) reader(ctx context.Context) error {
 	return late
 }
 
-// banners asks GNOME whether notifications are shown: "Do not disturb" is this
-// setting turned off. Settings can be read only through GNOME's own program;
-// that one has changed is told on the bus.
+// banners queries GNOME's notification setting, which its do-not-disturb mode
+// turns off. Settings can only be read through GNOME's own program; their changes
+// are reported on the bus.
 func (u *user) banners(ctx context.Context) error {
 	off := false
 	if u.owners[shell] != "" {
@@ -186,8 +186,8 @@ func (u *user) banners(ctx context.Context) error {
 	return nil
 }
 
-// touches reports whether a notice of dconf (a prefix and what follows it,
-// where a path that ends in "/" means all below) is about a key.
+// touches reports whether a dconf notification (a prefix and the rest of the path, where a
+// path ending in "/" means everything below) is about a key.
 func touches(body []any, key string) bool {
 	if len(body) < 2 {
 		return false
@@ -208,7 +208,7 @@ const (
 	loginPath    = dbus.ObjectPath("/org/freedesktop/login1")
 )
 
-// machine follows what logind says of our session.
+// machine follows our session in logind.
 type machine struct {
 	f     *facts
 	c     *dbus.Conn
@@ -239,9 +239,9 @@ func watchMachine(ctx context.Context, f *facts, ready func()) error {
 	}.Run(ctx, c)
 }
 
-// session finds our session: by its id, by our process, or, for a program that
-// the user's service manager has started, the one on the user's screen. Once an answer
-// is late it asks no more.
+// session finds our session: by its ID, by our process, or, for a program started
+// by the user's service manager, the one on the user's screen. After a late
+// answer it stops asking.
 func (m *machine) session(ctx context.Context) (path dbus.ObjectPath, err error) {
 	found := func(method string, arg any) bool {
 		if !desktopbus.Late(err) {
@@ -265,7 +265,7 @@ func (m *machine) session(ctx context.Context) (path dbus.ObjectPath, err error)
 	return "", err
 }
 
-// read asks for what matters of our session. It changes nothing where the answer is late.
+// read queries the state of our session. A late answer changes nothing.
 func (m *machine) read(ctx context.Context) (err error) {
 	if m.path == "" && m.owner != "" {
 		m.path, err = m.session(ctx)

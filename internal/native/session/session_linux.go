@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// firstRound is how long the first state may keep the program from starting:
-// who has not answered by then is heard later.
+// firstRound is how long the initial state may delay the start: later answers are taken
+// into account when they arrive.
 const firstRound = 500 * time.Millisecond
 
-// facts are what the sources say. Three goroutines write them: one for the
-// user's bus, one for the machine's, one for the X server.
+// facts are the reports of the sources. Three goroutines write them: one for the user's
+// bus, one for the machine's, one for the X server.
 type facts struct {
 	mu  sync.Mutex
 	set func(State, []string)
 
 	logind, hint    bool
-	savers          map[string]bool // active, by the name on the bus
+	savers          map[string]bool // active, by bus name
 	server, blanked bool
 	fullScreen      bool
 	bannersOff      bool // GNOME
@@ -28,7 +28,7 @@ type facts struct {
 	reader          bool
 }
 
-// say changes the facts and tells what follows from them.
+// say changes the facts and reports the resulting state.
 func (f *facts) say(change func(f *facts)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -53,8 +53,7 @@ func (f *facts) say(change func(f *facts)) {
 	f.set(s, sources)
 }
 
-// open asks everybody there is; it never fails, since a desktop that cannot be
-// asked is a state of its own.
+// open queries all sources; it never fails, since a desktop without any is a state too.
 func open(ctx context.Context, log *slog.Logger, set func(State, []string)) (run func(), err error) {
 	f := &facts{set: set, savers: map[string]bool{}}
 	set(State{}, nil)

@@ -15,10 +15,9 @@ import (
 	"wiebelt/internal/native/win32"
 )
 
-// Windows tells of locking and unlocking and of remote connections by messages to a
-// window, and a screen reader that asks for a window of ours is noticed. The rest has to
-// be asked for, and is, with every such message and every few seconds:
-// SHQueryUserNotificationState takes microseconds.
+// Windows reports locking, unlocking and remote connections by messages to a window, and a
+// screen reader is noticed when it queries one of our windows. The rest is polled, on every
+// such message and every few seconds: SHQueryUserNotificationState takes microseconds.
 const askEvery = 3 * time.Second
 
 var (
@@ -46,22 +45,22 @@ const (
 	qunsQuiet      = 6 // the first hour after a new log-on
 )
 
-// follower is one window's worth of watching; one thread owns it.
+// follower watches through one window; one thread owns it.
 type follower struct {
 	set    func(State, []string)
 	log    *slog.Logger
-	told   bool // WTS tells of locks
-	locked bool // by what WTS has told
+	told   bool // WTS reports locks
+	locked bool // as reported by WTS
 
-	registerFail, askFail sync.Once // said in the log
+	registerFail, askFail sync.Once // logged once
 }
 
-// followers finds the follower of a window in the window procedure.
+// followers maps a window to its follower, for the window procedure.
 var followers sync.Map // uintptr -> *follower
 
 var class = win32.Class("WiebeltSession", windowProc)
 
-// open makes a window that nobody sees on a thread of its own.
+// open creates an invisible window on its own thread.
 func open(ctx context.Context, log *slog.Logger, set func(State, []string)) (run func(), err error) {
 	name, err := class()
 	if err != nil {
@@ -134,8 +133,8 @@ func windowProc(hwnd, what, wParam, lParam uintptr) uintptr {
 	return win32.Default(hwnd, what, wParam, lParam)
 }
 
-// register asks to be told of locking. At log-on the service that tells may not
-// run yet, so it is tried until it has worked.
+// register subscribes to lock messages. At log-on the service may not be running yet, so it
+// is retried until it succeeds.
 func (f *follower) register(hwnd uintptr) {
 	if f.told {
 		return
@@ -148,7 +147,7 @@ func (f *follower) register(hwnd uintptr) {
 	f.registerFail.Do(func() { f.log.Warn("Windows does not tell when the screen is locked", "why", err) })
 }
 
-// ask puts together what was told and what can be asked.
+// ask combines what was reported with what can be queried.
 func (f *follower) ask() {
 	var quns uint32
 	hr, _, _ := queryNotification.Call(uintptr(unsafe.Pointer(&quns)))

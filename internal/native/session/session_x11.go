@@ -14,12 +14,12 @@ import (
 	"wiebelt/internal/native/xconn"
 )
 
-// server follows what the X server and the window manager say.
+// server follows the X server and the window manager.
 type server struct {
 	f      *facts
 	c      *xgb.Conn
 	root   xproto.Window
-	active xproto.Window // the last window that was in front
+	active xproto.Window // the last active window
 
 	activeWindow, state, fullScreen xproto.Atom
 }
@@ -81,9 +81,8 @@ func (s *server) prepare() error {
 	return nil
 }
 
-// front looks whether the window in front fills the screen. While none is in
-// front, as when our own card has the keyboard, the last one counts for as long
-// as it is there.
+// front checks whether the active window fills the screen. While there is none, for example
+// because our own card has the focus, the last one counts for as long as it exists.
 func (s *server) front() {
 	if v := s.numbers(s.root, s.activeWindow); len(v) > 0 && v[0] != 0 && xproto.Window(v[0]) != s.active {
 		s.active = xproto.Window(v[0])

@@ -12,12 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// now is the clock on the wall. It and Jumps stand alone so that a test can build the
-// program with others.
+// now returns the wall clock. It and Jumps are in a file of their own so that a test can
+// build the program with others.
 func now() time.Time { return time.Now().Round(0) }
 
-// Jumps tells at once when the clock was set or the computer has slept, where the
-// system does (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET); until ctx ends.
+// Jumps reports at once, until ctx ends, when the clock was set or the computer has slept,
+// if the system supports that (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET).
 func Jumps(ctx context.Context) <-chan struct{} {
 	jumped := make(chan struct{}, 1)
 	fd, err := unix.TimerfdCreate(unix.CLOCK_REALTIME, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK)

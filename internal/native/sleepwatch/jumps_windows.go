@@ -7,5 +7,5 @@ import (
 
 func now() time.Time { return time.Now().Round(0) }
 
-// Jumps tells nothing here: whoever looks finds out.
+// Jumps reports nothing here: Look finds out.
 func Jumps(context.Context) <-chan struct{} { return nil }

@@ -1,33 +1,31 @@
-// Package sleepwatch notices that the computer has slept, or that the program was
-// stopped for a while: connections may be dead, calls over and timers late.
+// Package sleepwatch detects that the computer has slept, or that the program was stopped
+// for a while: connections may be dead, calls over and timers late.
 //
-// Go's timers do not count sleep on Linux and do on Windows; the wall clock counts it
-// everywhere. So whoever looks regularly compares what should have passed with that
-// clock.
+// Go's timers do not count sleep on Linux but do on Windows; the wall clock counts it
+// everywhere. So a regular check compares the expected time with that clock.
 package sleepwatch
 
 import "time"
 
-// late is how much later somebody looks only after a sleep.
+// late is a delay that only a sleep explains.
 const late = 5 * time.Second
 
 // Clock is for one goroutine.
 type Clock struct {
-	now  func() time.Time // on the wall
+	now  func() time.Time // wall clock
 	last time.Time
-	ran  time.Time // the same moment, by the time that the program ran
+	ran  time.Time // the same moment, on the monotonic clock
 }
 
-// NewClock begins to count.
+// NewClock starts a Clock.
 func NewClock() *Clock {
 	c := &Clock{now: now}
 	c.last, c.ran = c.now(), time.Now()
 	return c
 }
 
-// Look gives how far the clock has jumped since the last Look, which was not longer
-// than every ago if the program ran all the time: 0 if it has not, negative if it was
-// set back.
+// Look returns how far the clock has jumped since the last Look, which was at most every
+// ago if the program ran all the time: 0 if it has not, negative if it was set back.
 func (c *Clock) Look(every time.Duration) time.Duration {
 	at, ran := c.now(), time.Now()
 	gap := at.Sub(c.last) - min(ran.Sub(c.ran), every)

@@ -1,5 +1,5 @@
-// Package sound plays three short tones that it makes itself, one for each kind of
-// caller. Safe for concurrent use; it starts no goroutines.
+// Package sound plays three short generated tones, one for each kind of caller. Safe for
+// concurrent use; it starts no goroutines.
 package sound
 
 import (
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Kind is what a tone says of who calls.
+// Kind is the kind of caller a tone stands for.
 type Kind string
 
 // The kinds.
@@ -20,20 +20,20 @@ const (
 	Unknown Kind = "unknown"
 )
 
-// ErrNoPlayer: no program that plays sound is on this computer.
+// ErrNoPlayer means that this computer has no program that plays sound.
 var ErrNoPlayer = errors.New("no program that plays sound")
 
 const (
 	perSecond = 22050
-	loudness  = 0.12 // of the loudest there is
+	loudness  = 0.12 // of the maximum
 	note      = 150 * time.Millisecond
-	fade      = 15 * time.Millisecond // at either end of a note, or it would click
+	fade      = 15 * time.Millisecond // at either end of a note, to avoid clicks
 )
 
-// notes are the tones, in hertz one after the other: up, level, down.
+// notes are the tones, as successive frequencies in hertz: up, level, down.
 var notes = map[Kind][]float64{Known: {659.3, 987.8}, Several: {784, 784}, Unknown: {659.3, 440}}
 
-// waves are the tones as files in memory, made when one is needed first.
+// waves are the tones as files in memory, created on first use.
 var waves = sync.OnceValue(func() map[Kind][]byte {
 	all := map[Kind][]byte{}
 	for k, n := range notes {
@@ -42,7 +42,7 @@ var waves = sync.OnceValue(func() map[Kind][]byte {
 	return all
 })
 
-// wave is a WAV file: one channel of 16 bits.
+// wave returns a WAV file: one channel of 16 bits.
 func wave(notes []float64) []byte {
 	var data []byte
 	for _, hertz := range notes {

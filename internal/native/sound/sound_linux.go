@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 )
 
-// players are programs of the desktop that play a WAV file, the best first.
+// players are desktop programs that play WAV files, best first.
 var players = []string{"pw-play", "paplay", "aplay"}
 
-// Player is the program that plays, "" if there is none.
+// Player returns the program used, "" if there is none.
 func Player() string {
 	for _, name := range players {
 		if _, err := exec.LookPath(name); err == nil {
@@ -21,8 +21,8 @@ func Player() string {
 	return ""
 }
 
-// Play plays a tone and returns when it has been heard. It writes the tone to a file in
-// dir, which it leaves there. The player is ended with ctx.
+// Play plays a tone and returns when it has finished. It writes the tone to a file in dir,
+// which stays there. The player is stopped when ctx ends.
 func Play(ctx context.Context, dir string, k Kind) error {
 	name := Player()
 	if name == "" {

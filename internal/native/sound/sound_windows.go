@@ -10,7 +10,7 @@ import (
 
 var playSound = windows.NewLazySystemDLL("winmm.dll").NewProc("PlaySoundW")
 
-// Play begins to play a tone. dir is not used here.
+// Play starts playing a tone. dir is not used here.
 func Play(_ context.Context, _ string, k Kind) error {
 	const async, noDefault, memory = 0x0001, 0x0002, 0x0004
 	if playSound.Find() != nil {
@@ -23,7 +23,7 @@ func Play(_ context.Context, _ string, k Kind) error {
 	return nil
 }
 
-// Player is what plays, "" if nothing does.
+// Player returns what plays sound, "" if nothing does.
 func Player() string {
 	if playSound.Find() != nil {
 		return ""

@@ -15,7 +15,7 @@ import (
 const (
 	watcher  = "org.kde.StatusNotifierWatcher"
 	busVar   = "DBUS_SESSION_BUS_ADDRESS"
-	patience = 2 * time.Second // for a bus that does not answer
+	patience = 2 * time.Second // for an unresponsive bus
 )
 
 // iconSuffix picks the picture: panels scale down, and on large ones a small
@@ -25,14 +25,14 @@ const iconSuffix = "-48.png"
 // run shows the tray over the bus. The library needs no event loop here, so the
 // caller's goroutine is the owner.
 func (t *Tray) run(ctx context.Context) {
-	// The library would look in other places, and start a bus of its own that
-	// nobody else listens to. It knows no other way to tell it.
+	// Otherwise the library would look elsewhere, and start a bus of its own that nobody
+	// else uses. This is the only way to configure it.
 	if os.Getenv(busVar) == "" {
 		_ = os.Setenv(busVar, desktopbus.SessionAddress())
 	}
 	start, end := systray.RunWithExternalLoop(func() {}, func() {})
-	// What is shown first has to be there before the tray is: a change while the
-	// library is starting would be lost.
+	// The initial contents must be set before the tray exists: a change while the library
+	// is starting would be lost.
 	t.show(ctx)
 	start()
 	var watch sync.WaitGroup
@@ -42,7 +42,7 @@ func (t *Tray) run(ctx context.Context) {
 	end()
 }
 
-// reachable reports whether there is a session bus that answers.
+// reachable reports whether there is a responsive session bus.
 func reachable(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -54,7 +54,7 @@ func reachable(ctx context.Context) bool {
 	return true
 }
 
-// HasHost reports whether a tray host is there that would show the icon.
+// HasHost reports whether there is a tray host that would show the icon.
 func HasHost(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -66,8 +66,8 @@ func HasHost(ctx context.Context) bool {
 	return desktopbus.Owner(ctx, c, watcher) != ""
 }
 
-// WaitHost waits until a tray host is there, at most for d. At log-on the panel
-// comes seconds after the programs that start with it.
+// WaitHost waits for a tray host, at most for d. At log-on the panel appears seconds after
+// the programs that start with it.
 func WaitHost(ctx context.Context, d time.Duration) (there bool) {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
@@ -81,15 +81,15 @@ func WaitHost(ctx context.Context, d time.Duration) (there bool) {
 		}
 		_ = desktopbus.Follower{Names: []string{watcher}, Owned: owned}.Run(ctx, c)
 	}
-	<-ctx.Done() // without a bus nobody comes
+	<-ctx.Done() // without a bus no host can appear
 	return there
 }
 
 func tooltip(s string) string { return s }
 
-// escape keeps underlines from becoming marks of shortcuts.
+// escape prevents underscores from marking shortcuts.
 func escape(title string) string { return strings.ReplaceAll(title, "_", "__") }
 
-// Icons go over the bus and leave nothing.
+// Icons are sent over the bus and leave no files.
 func (t *Tray) willLeave([]byte) {}
 func (t *Tray) cleanUp()         {}

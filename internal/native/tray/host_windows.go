@@ -2,7 +2,7 @@ package tray
 
 import (
 	"context"
-	"crypto/md5" // the library names files so; nothing is protected by it
+	"crypto/md5" // the library's file names use it; it protects nothing
 	"encoding/hex"
 	"os"
 	"path/filepath"
@@ -24,10 +24,10 @@ var (
 	procThreadMessage = user32.NewProc("PostThreadMessageW")
 )
 
-// settling is how long a tray may take to appear before it is given up.
+// settling is how long to wait for a tray to appear.
 const settling = 3 * time.Second
 
-// HasHost reports whether the taskbar is there.
+// HasHost reports whether there is a taskbar.
 func HasHost(context.Context) bool {
 	class, err := windows.UTF16PtrFromString("Shell_TrayWnd")
 	if err != nil {
@@ -37,15 +37,15 @@ func HasHost(context.Context) bool {
 	return h != 0
 }
 
-// WaitHost waits until the taskbar is there, at most for d.
+// WaitHost waits for the taskbar, at most for d.
 func WaitHost(ctx context.Context, d time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
 	return reachable(ctx)
 }
 
-// reachable waits for the taskbar, which at log-on may come later than we do: the
-// library asks for its icon once, and without a taskbar never says that it is ready.
+// reachable waits for the taskbar, which at log-on may appear after our start: the library
+// adds its icon once, and without a taskbar never reports that it is ready.
 func reachable(ctx context.Context) bool {
 	again := time.Tick(time.Second)
 	for !HasHost(ctx) {
@@ -58,7 +58,7 @@ func reachable(ctx context.Context) bool {
 	return true
 }
 
-// run gives the caller's goroutine to the system's event loop.
+// run runs the system's event loop on the caller's goroutine.
 func (t *Tray) run(ctx context.Context) {
 	abandon := loop()
 	ready, left := make(chan struct{}), make(chan struct{})
@@ -71,8 +71,8 @@ func (t *Tray) run(ctx context.Context) {
 		case <-ctx.Done():
 		}
 		<-ctx.Done()
-		// Told to quit before there is a tray the library would do nothing, and its
-		// loop would go on.
+		// If told to quit before there is a tray, the library would do nothing and
+		// its loop would continue.
 		select {
 		case <-ready:
 			systray.Quit()
@@ -85,10 +85,10 @@ func (t *Tray) run(ctx context.Context) {
 	<-done
 }
 
-// loop readies this thread for an event loop and returns what ends that loop
-// where the library never got as far as having a window to close.
+// loop prepares this thread for an event loop and returns a function that ends the loop if
+// the library never created a window to close.
 func loop() (abandon func(left <-chan struct{})) {
-	// Looking for a message gives the thread the queue that posting needs.
+	// Peeking for a message creates the thread's queue, which posting requires.
 	var msg [64]byte
 	_, _, _ = procPeekMessage.Call(uintptr(unsafe.Pointer(&msg)), 0, 0, 0, 0)
 	thread := windows.GetCurrentThreadId()
@@ -105,8 +105,8 @@ func loop() (abandon func(left <-chan struct{})) {
 	}
 }
 
-// tooltip cuts s to what the system has room for, its end mark included. What
-// the library copies beyond that would be cut without the mark.
+// tooltip cuts s to the system's limit, including an ellipsis. The library would
+// cut the rest without one.
 func tooltip(s string) string {
 	const room = 127
 	n := 0
@@ -118,18 +118,18 @@ func tooltip(s string) string {
 	return s
 }
 
-// escape keeps ampersands from becoming marks of shortcuts.
+// escape prevents ampersands from marking shortcuts.
 func escape(title string) string { return strings.ReplaceAll(title, "&", "&&") }
 
-// willLeave notes the file by which the library hands icon b to the system.
+// willLeave records the file through which the library passes icon b to the system.
 func (t *Tray) willLeave(b []byte) {
 	sum := md5.Sum(b)
 	t.files[filepath.Join(os.TempDir(), "systray_temp_icon_"+hex.EncodeToString(sum[:]))] = true
 }
 
-// cleanUp removes what the library does not.
+// cleanUp removes the files that the library leaves behind.
 func (t *Tray) cleanUp() {
 	for f := range t.files {
-		_ = os.Remove(f) // another one of us may have been first
+		_ = os.Remove(f) // another instance of ours may have been first
 	}
 }

@@ -1,12 +1,11 @@
-// Package tray puts an icon with a menu into the desktop's tray. It shows what
-// it is told and reports what was chosen; it decides nothing.
+// Package tray shows an icon with a menu in the desktop's tray. It shows a given model and
+// reports what was chosen; it decides nothing.
 //
-// There is one tray a process, because the library below keeps it in global
-// variables. One goroutine owns them: where the tray is spoken to over a bus it
-// is the one that called Run, on Windows, whose event loop needs that
-// one, Run starts another. Every item of the menu has a goroutine that waits for
-// its clicks. All end before Run returns, except those that are in Chosen or
-// Open at that time.
+// There is one tray per process, because the underlying library keeps it in global
+// variables. One goroutine owns them: with a tray over a bus it is the one that called
+// Run; on Windows, whose event loop needs that one, Run starts another. Every menu item
+// has a goroutine that waits for its clicks. All end before Run returns, except those
+// then in Chosen or Open.
 package tray
 
 import (
@@ -22,7 +21,7 @@ import (
 	"fyne.io/systray"
 )
 
-// State is what the icon's shape says.
+// State is the meaning of the icon's shape.
 type State uint8
 
 // The states.
@@ -33,10 +32,10 @@ const (
 	HubGone
 	CredentialsRefused
 	Paused
-	Doubt // nothing is known to be wrong, but no call came where some should
+	Doubt // nothing is known to be wrong, but expected calls did not come
 )
 
-// String is the state's name in the names of its pictures.
+// String returns the state's name as used in the names of its pictures.
 func (s State) String() string {
 	return [...]string{"ready", "not-set-up", "link-lost", "hub-gone", "credentials", "paused", "doubt"}[s]
 }
@@ -47,18 +46,18 @@ type Item struct {
 	Disabled, Separator bool
 }
 
-// Model is all that the tray shows. Not changed once it was handed over.
+// Model is everything the tray shows. Immutable once handed over.
 type Model struct {
 	State    State
-	Sentence string // said by the tooltip; holds no name and no number
+	Sentence string // shown in the tooltip; contains no name and no number
 	Items    []Item
 }
 
-// Params is what a Tray needs.
+// Params are the dependencies of a Tray.
 type Params struct {
 	Icons  fs.FS           // folder icons with tray-<state>-<size>.png and tray-<state>.ico
-	Chosen func(id string) // an item was chosen; called on a goroutine of its own
-	Open   func()          // the icon was clicked; called on a goroutine of its own, never nil
+	Chosen func(id string) // an item was chosen; called on its own goroutine
+	Open   func()          // the icon was clicked; called on its own goroutine, never nil
 	Log    *slog.Logger
 }
 
@@ -69,20 +68,20 @@ type Tray struct {
 	next *Model
 	wake chan struct{}
 
-	// The owner's alone.
+	// Only for the owner.
 	shown *Model
 	items []*systray.MenuItem // as shown.Items, nil for a separator
-	stop  context.CancelFunc  // ends the listeners of the items
+	stop  context.CancelFunc  // stops the items' listeners
 	ended sync.WaitGroup      // the listeners
-	files map[string]bool     // what the library left in the temp folder for us
+	files map[string]bool     // files the library left in the temp folder
 }
 
-// New makes a tray that shows nothing until Run.
+// New returns a tray that shows nothing until Run.
 func New(p Params) *Tray {
 	return &Tray{p: p, wake: make(chan struct{}, 1), stop: func() {}, files: map[string]bool{}}
 }
 
-// Set has the tray show m. Any goroutine; only the newest of several counts.
+// Set makes the tray show m. Any goroutine; only the latest of several counts.
 func (t *Tray) Set(m Model) {
 	t.mu.Lock()
 	t.next = &m
@@ -90,9 +89,8 @@ func (t *Tray) Set(m Model) {
 	wake.Up(t.wake)
 }
 
-// Run shows the tray until ctx ends. It must be called on the main goroutine.
-// Where there is nothing that could have a tray it only waits for ctx; on Windows it
-// waits for the taskbar too.
+// Run shows the tray until ctx ends. It must be called on the main goroutine. If nothing
+// can show a tray, it only waits for ctx; on Windows it waits for the taskbar too.
 func (t *Tray) Run(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
@@ -101,8 +99,8 @@ func (t *Tray) Run(ctx context.Context) {
 		<-ctx.Done()
 		return
 	}
-	// The library reports its troubles, such as a desktop without a tray, through
-	// this logger; nothing of ours does.
+	// The library logs its errors, such as a desktop without a tray, to the standard
+	// logger; we log nothing there.
 	log.SetOutput(io.Discard)
 	systray.SetOnTapped(func() { go t.p.Open() })
 	t.run(ctx)
@@ -111,7 +109,7 @@ func (t *Tray) Run(ctx context.Context) {
 	t.cleanUp()
 }
 
-// own shows models as they come. Nothing happens between them.
+// own shows models as they arrive. In between it is idle.
 func (t *Tray) own(ctx context.Context) {
 	for {
 		t.show(ctx)
@@ -123,7 +121,7 @@ func (t *Tray) own(ctx context.Context) {
 	}
 }
 
-// show brings the tray up to date, touching only what differs.
+// show updates the tray, changing only what differs.
 func (t *Tray) show(ctx context.Context) {
 	t.mu.Lock()
 	m, was := t.next, t.shown
@@ -155,9 +153,8 @@ func (t *Tray) icon(s State) {
 	systray.SetIcon(b)
 }
 
-// sameLines reports whether the lines are the same ones, though they may read
-// differently. A line never changes its meaning: somebody may be about to click
-// on it.
+// sameLines reports whether the lines are the same, even if their titles differ. A line
+// never changes its meaning: the user may be about to click it.
 func sameLines(a, b []Item) bool {
 	if len(a) != len(b) {
 		return false
@@ -170,7 +167,7 @@ func sameLines(a, b []Item) bool {
 	return true
 }
 
-// amend changes how lines read, which leaves an open menu open.
+// amend changes the titles of lines, which keeps an open menu open.
 func (t *Tray) amend(was, now []Item) {
 	for i, item := range t.items {
 		if item == nil {
@@ -188,12 +185,12 @@ func (t *Tray) amend(was, now []Item) {
 	}
 }
 
-// build makes the menu anew.
+// build rebuilds the menu.
 func (t *Tray) build(ctx context.Context, items []Item) {
 	t.stop()
 	for _, item := range t.items {
-		// The library closes this channel, and panics if a click is just being
-		// sent over it. It leaves alone what is nil.
+		// The library closes this channel, and panics if it is just sending a click. It
+		// ignores a nil channel.
 		if item != nil {
 			item.ClickedCh = nil
 		}
@@ -225,7 +222,7 @@ func (t *Tray) listen(ctx context.Context, clicked <-chan struct{}, id string) {
 		case <-ctx.Done():
 			return
 		case <-clicked:
-			// What is done about it may take long, or end this tray.
+			// Handling it may take long, or end this tray.
 			go t.p.Chosen(id)
 		}
 	}

@@ -1,3 +1,3 @@
-// Package win32 is what several packages ask of Windows: windows of their own
-// with the messages that come to them, and what stands in the registry.
+// Package win32 is the part of the Windows API shared by several packages: creating
+// windows, handling their messages, and reading the registry.
 package win32

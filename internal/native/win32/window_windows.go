@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// System DLLs only, looked up at first use.
+// Only system DLLs, loaded on first use.
 var (
 	user32 = windows.NewLazySystemDLL("user32.dll")
 
@@ -25,7 +25,7 @@ var (
 	translateMessage = user32.NewProc("TranslateMessage")
 )
 
-// Messages that every window gets.
+// Messages sent to every window.
 const (
 	WMDestroy = 0x0002
 	WMClose   = 0x0010
@@ -50,11 +50,11 @@ type class struct {
 	smallIcon            uintptr
 }
 
-// Proc is a window procedure: the system calls it for every message of a window,
-// without any context of ours, and what it does not deal with goes to Default.
+// Proc is a window procedure: the system calls it for every message of a window, without
+// any context of ours, and it passes messages that it does not handle to Default.
 type Proc func(hwnd, what, wParam, lParam uintptr) uintptr
 
-// Class gives what registers a class of windows when it is first called, once a
+// Class returns a function that registers a window class on its first call, once per
 // process: callbacks are never freed.
 func Class(name string, proc Proc) func() (*uint16, error) {
 	return sync.OnceValues(func() (*uint16, error) {
@@ -73,8 +73,8 @@ func Class(name string, proc Proc) func() (*uint16, error) {
 	})
 }
 
-// Create makes a hidden window of one pixel. It belongs to the calling thread,
-// which has to be locked and to run Loop.
+// Create creates a hidden window of one pixel. It belongs to the calling thread, which
+// must be locked and run Loop.
 func Create(class *uint16, title string, style, ex uintptr) (uintptr, error) {
 	t, err := windows.UTF16PtrFromString(title)
 	if err != nil {
@@ -87,14 +87,14 @@ func Create(class *uint16, title string, style, ex uintptr) (uintptr, error) {
 	return h, nil
 }
 
-// Destroy ends a window of the calling thread.
+// Destroy destroys a window of the calling thread.
 func Destroy(hwnd uintptr) { destroyWindow.Call(hwnd) }
 
-// Loop runs the messages of the calling thread until Quit.
+// Loop processes the calling thread's messages until Quit.
 func Loop() {
 	var m message
 	for {
-		// 0 is WM_QUIT, -1 an error that would come again at once.
+		// 0 is WM_QUIT, -1 an error that would recur immediately.
 		if got, _, _ := getMessage.Call(uintptr(unsafe.Pointer(&m)), 0, 0, 0); int32(got) <= 0 {
 			return
 		}
@@ -106,10 +106,10 @@ func Loop() {
 // Quit ends the loop of the calling thread.
 func Quit() { postQuitMessage.Call(0) }
 
-// Post sends a window a message and does not wait; from any thread.
+// Post posts a message to a window; from any thread.
 func Post(hwnd, what, wParam, lParam uintptr) { postMessage.Call(hwnd, what, wParam, lParam) }
 
-// Default does what windows do with a message.
+// Default performs the default handling of a message.
 func Default(hwnd, what, wParam, lParam uintptr) uintptr {
 	r, _, _ := defWindowProc.Call(hwnd, what, wParam, lParam)
 	return r

@@ -5,12 +5,11 @@ import (
 	"math"
 )
 
-// cardAsFrame tells the handler of a card what happens to its window, in the words
-// of an ordinary one.
+// cardAsFrame receives the events of an ordinary window and calls a card's handler.
 type cardAsFrame struct {
 	CardHandler
 	inside bool
-	rest   int // of the wheel, in parts of a step
+	rest   int // of the wheel, in fractions of a step
 }
 
 func (h *cardAsFrame) FramePointer(p image.Point) {
@@ -18,7 +17,7 @@ func (h *cardAsFrame) FramePointer(p image.Point) {
 	h.PointerMoved(p)
 }
 
-// FrameLeft is told once, however often the system says so.
+// FrameLeft calls PointerLeft once, however often the system reports it.
 func (h *cardAsFrame) FrameLeft() {
 	if h.inside {
 		h.inside = false
@@ -34,9 +33,9 @@ func (h *cardAsFrame) FrameButton(p image.Point, b Button, down bool, _ Modifier
 	}
 }
 
-// FrameScrolled collects the small steps of fine wheels to whole ones.
+// FrameScrolled accumulates the small steps of fine wheels into whole ones.
 func (h *cardAsFrame) FrameScrolled(p image.Point, _, dy float32) {
-	const parts = 120 // what Windows counts in
+	const parts = 120 // Windows' units per step
 	h.rest += int(math.Round(float64(dy) * parts))
 	if n := h.rest / parts; n != 0 {
 		h.rest -= n * parts
@@ -44,8 +43,8 @@ func (h *cardAsFrame) FrameScrolled(p image.Point, _, dy float32) {
 	}
 }
 
-// FrameKey passes on presses of keys that write or mean something to a card. A letter
-// with Ctrl and Alt is AltGr on Windows, and comes as what it writes.
+// FrameKey passes on presses of keys that write or have a meaning for a card. A letter with
+// Ctrl and Alt is AltGr on Windows, and arrives as the text it writes.
 func (h *cardAsFrame) FrameKey(e KeyEvent) {
 	k := KeyPress{Key: e.Key, Text: e.Text, Ctrl: e.Held&ModCtrl != 0, Shift: e.Held&ModShift != 0, Alt: e.Held&ModAlt != 0}
 	if k.Key == KeySpace {
@@ -61,7 +60,7 @@ func (h *cardAsFrame) FrameKey(e KeyEvent) {
 	}
 }
 
-// FrameFocus passes on that the keyboard has gone; that it came is no news.
+// FrameFocus passes on the loss of focus; gaining it is not reported.
 func (h *cardAsFrame) FrameFocus(has bool) {
 	if !has {
 		h.KeyboardGone()
@@ -70,7 +69,7 @@ func (h *cardAsFrame) FrameFocus(has bool) {
 
 func (h *cardAsFrame) FrameDisplayChanged() { h.DisplayChanged() }
 
-// What does not happen to cards.
+// Events that cards do not have.
 func (*cardAsFrame) FrameResized(image.Point)           {}
 func (*cardAsFrame) FrameClosing()                      {}
 func (*cardAsFrame) FrameDropped(image.Point, []string) {}

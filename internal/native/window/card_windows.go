@@ -15,11 +15,11 @@ type winCard struct {
 	rect image.Rectangle
 	up   bool
 
-	keyboard bool    // it has the keyboard because it was asked to take it
-	before   uintptr // the window that had it
+	keyboard bool    // it has the focus because that was requested
+	before   uintptr // the window that had the focus before
 
-	private  bool    // to be kept out of pictures of the screen
-	affinity uintptr // what Windows was last told of that
+	private  bool    // to be excluded from screen captures
+	affinity uintptr // the last value set in Windows
 }
 
 func (d *desktop) NewCard(h CardHandler) (Card, error) {
@@ -41,7 +41,7 @@ func (w *winCard) Show(r image.Rectangle, pic *Picture) error {
 		copy(w.pic.Pix, pic.Pix)
 		var err error
 		if !w.up {
-			_ = w.protect() // HideFromCapture has told what it cannot do
+			_ = w.protect() // HideFromCapture reported what is unsupported
 			err = w.place(hwndTopmost, r, swpNoActivate|swpNoOwnerOrder|swpShowWindow)
 		} else if r != w.rect {
 			err = w.place(0, r, swpNoActivate|swpNoZOrder|swpNoOwnerOrder)
@@ -83,8 +83,8 @@ func (w *winCard) Hide() error {
 			w.giveBack()
 			w.up = false
 			showWindow.Call(w.hwnd, swHide)
-			// Windows does not say so. Posted, so that the handler is not
-			// called while its owner waits in Hide.
+			// Windows does not report it. Posted, so that the handler is not called while
+			// its owner waits in Hide.
 			win32.Post(w.hwnd, wmLeft, 0, 0)
 		}
 		return nil
@@ -147,7 +147,7 @@ func (w *winCard) message(what uint32, wParam, lParam uintptr) (uintptr, bool) {
 	case wmMouseActivate:
 		return maNoActivate, true
 	case win32.WMClose:
-		// Alt+F4 while it has the keyboard; cards go when their calls do.
+		// Alt+F4 while it has the focus; cards disappear with their calls.
 	case wmKillFocus:
 		w.lost()
 	case wmKeyboardGone:
@@ -155,10 +155,10 @@ func (w *winCard) message(what uint32, wParam, lParam uintptr) (uintptr, bool) {
 	case wmLeft:
 		return w.winBase.message(wmMouseLeave, 0, 0)
 	case wmMouseMove:
-		if w.up { // else still on its way when the window was hidden
+		if w.up { // otherwise still under way when the window was hidden
 			return w.winBase.message(what, wParam, lParam)
 		}
-	case wmChar, wmSysChar: // the window has no menu that Alt and space could open
+	case wmChar, wmSysChar: // the window has no menu for Alt and space to open
 		if w.keyboard {
 			w.keys(what, wParam)
 		}

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// maxCopy bounds what is put on the clipboard, as on the other platforms.
+// maxCopy limits what is copied to the clipboard, as on the other platforms.
 const maxCopy = 200_000
 
 var errClipboardBusy = errors.New("clipboard in use by another program")
@@ -28,7 +28,7 @@ func (d *desktop) Copy(text string) error {
 }
 
 // withClipboard runs f on the loop's thread while the clipboard is open. Another
-// program may hold it for a moment. Waiting happens here, not on that thread, where
+// program may hold it for a moment. The wait happens here, not on that thread, where
 // it would delay a card.
 func (d *desktop) withClipboard(f func() error) error {
 	const tries = 5
@@ -71,17 +71,17 @@ func setClipboard(u []uint16) error {
 		globalFree.Call(mem)
 		return fmt.Errorf("SetClipboardData: %w", err)
 	}
-	return nil // the memory is the system's now
+	return nil // the system owns the memory now
 }
 
-// maxPaste bounds a text that somebody pastes, in bytes.
+// maxPaste limits a pasted text, in bytes.
 const maxPaste = 8 << 20
 
 func (d *desktop) Paste() (text string, err error) {
 	err = d.withClipboard(func() error {
 		mem, _, _ := getClipboardData.Call(cfUnicodeText)
 		if mem == 0 {
-			return nil // something else, or nothing
+			return nil // something else, or empty
 		}
 		size, _, _ := globalSize.Call(mem)
 		at, _, err := globalLock.Call(mem)

@@ -15,9 +15,9 @@ import (
 	"wiebelt/internal/native/win32"
 )
 
-// desktop is the connection to the desktop of the session. One goroutine, locked
-// to its thread, owns all windows and runs their message loop; what others want
-// is queued and a posted message wakes the loop. It ends with Close.
+// desktop is the connection to the session's desktop. One goroutine, locked to its thread,
+// owns all windows and runs their message loop; requests of others are queued and a posted
+// message wakes the loop. It ends with Close.
 type desktop struct {
 	control uintptr // hidden; gets the broadcasts and the wake-ups
 	thread  uint32
@@ -31,7 +31,7 @@ type desktop struct {
 	ended
 }
 
-// Messages of our own.
+// Our own messages.
 const (
 	wmJobs = wmApp + iota
 	wmChanged
@@ -39,20 +39,20 @@ const (
 	wmKeyboardGone
 )
 
-// desktops finds the desktop of a window in the window procedure, which the
-// system calls without any context of ours.
+// desktops maps a window to its desktop, for the window procedure, which the system calls
+// without any context of ours.
 var desktops sync.Map // uintptr (window) -> *desktop
 
 var class = win32.Class("WiebeltCard", windowProc)
 
-// OpenCards connects to the desktop for cards alone.
+// OpenCards connects to the desktop for cards only.
 func OpenCards() (Display, error) { return Open() }
 
 // Open connects to the desktop of the session this process runs in. It returns
 // an error that wraps ErrNoDisplay if windows cannot be made there.
 func Open() (Desktop, error) {
-	// The programs' manifest says so too; without either, Windows would stretch
-	// the picture and lie about coordinates.
+	// The programs' manifest says so too; without either, Windows would stretch the picture
+	// and report wrong coordinates.
 	if setDPIAwareness.Find() == nil {
 		setDPIAwareness.Call(perMonitorV2)
 	}
@@ -79,7 +79,7 @@ func (d *desktop) loop(ready chan<- error) {
 	win32.Loop()
 }
 
-// create makes a window, hidden, that is never activated.
+// create creates a hidden window that is never activated.
 func create(ex uintptr) (uintptr, error) {
 	name, err := class()
 	if err != nil {
@@ -88,7 +88,7 @@ func create(ex uintptr) (uintptr, error) {
 	return win32.Create(name, "Wiebelt", wsPopup, wsExNoActivate|wsExToolWindow|ex)
 }
 
-// do runs f on the loop's thread and returns when it has run.
+// do runs f on the loop's thread and waits for it.
 func (d *desktop) do(f func() error) error {
 	if windows.GetCurrentThreadId() == d.thread {
 		if err := d.alive(); err != nil {
@@ -129,7 +129,7 @@ func (d *desktop) Close() error {
 	return nil
 }
 
-// windowProc is called by the system for every message of every window of ours.
+// windowProc is called by the system for every message of all our windows.
 func windowProc(hwnd, what, wParam, lParam uintptr) uintptr {
 	if v, ok := desktops.Load(hwnd); ok {
 		d := v.(*desktop)
@@ -146,7 +146,7 @@ func windowProc(hwnd, what, wParam, lParam uintptr) uintptr {
 	return win32.Default(hwnd, what, wParam, lParam)
 }
 
-// message deals with what comes to the hidden window.
+// message handles messages to the hidden window.
 func (d *desktop) message(what uint32, wParam uintptr) bool {
 	switch what {
 	case wmHotkey:
@@ -177,7 +177,7 @@ func (d *desktop) message(what uint32, wParam uintptr) bool {
 	return true
 }
 
-// announce tells the handlers once for all the broadcasts of one change.
+// announce notifies the handlers once for all the broadcasts of one change.
 func (d *desktop) announce() {
 	if !d.announced {
 		d.announced = true
@@ -185,8 +185,8 @@ func (d *desktop) announce() {
 	}
 }
 
-// screens is one round of EnumDisplayMonitors; callbacks are never freed, so
-// there is one for the process, and one round at a time.
+// screens is one enumeration with EnumDisplayMonitors; callbacks are never freed, so there
+// is one per process, and one enumeration at a time.
 var screens struct {
 	mu   sync.Mutex
 	once sync.Once
@@ -208,7 +208,7 @@ func monitorHandles() []uintptr {
 	return screens.list
 }
 
-// monitors lists them with their handles, primary first.
+// monitors returns the monitors with their handles, primary first.
 func monitors() (list []Monitor, handles []uintptr) {
 	text := textScale()
 	for _, h := range monitorHandles() {
@@ -241,14 +241,14 @@ func monitors() (list []Monitor, handles []uintptr) {
 	return list, handles
 }
 
-// textScale is how much larger than usual the user wants text everywhere, set
-// beside the scale of the monitors. Cards grow as a whole, as they do on X11.
+// textScale returns the user's text scale, which is set independently of the monitors'
+// scale. Cards are scaled as a whole, as on X11.
 func textScale() float32 {
 	percent, ok := win32.Number(registry.CURRENT_USER, `Software\Microsoft\Accessibility`, "TextScaleFactor")
 	if !ok {
 		return 1
 	}
-	return float32(min(max(percent, 100), 225)) / 100 // what the settings offer
+	return float32(min(max(percent, 100), 225)) / 100 // the range in the settings
 }
 
 func (r winRect) image() image.Rectangle {
@@ -271,7 +271,7 @@ func (d *desktop) Active() int {
 	}
 	var p winPoint
 	if ok, _, _ := getCursorPos.Call(uintptr(unsafe.Pointer(&p))); ok != 0 {
-		// A POINT goes by value: both halves in one word.
+		// A POINT is passed by value: both halves in one word.
 		m, _, _ := monitorFromPoint.Call(uintptr(uint64(uint32(p.x))|uint64(uint32(p.y))<<32), 0)
 		if i := slices.Index(handles, m); i >= 0 {
 			return i
@@ -280,7 +280,7 @@ func (d *desktop) Active() int {
 	return 0
 }
 
-// isShell tells the desktop itself, which lies over all monitors.
+// isShell reports whether a window is the desktop itself, which covers all monitors.
 func isShell(hwnd windows.HWND) bool {
 	var name [64]uint16
 	_, _ = windows.GetClassName(hwnd, &name[0], int32(len(name)))
@@ -288,8 +288,8 @@ func isShell(hwnd windows.HWND) bool {
 	return c == "Progman" || c == "WorkerW"
 }
 
-// FullScreen asks whether the window in front, one of another program, covers
-// all of area. One with a title bar is only maximized.
+// FullScreen reports whether the foreground window, of another program, covers all of area.
+// With a title bar it is only maximized.
 func (d *desktop) FullScreen(area image.Rectangle) bool {
 	f := windows.GetForegroundWindow()
 	if f == 0 || isShell(f) {

@@ -23,7 +23,7 @@ type winFrame struct {
 
 var frameClass = win32.Class("WiebeltWindow", windowProc)
 
-// errNoWindow is the answer where the system refuses without a reason.
+// errNoWindow is returned if the system fails without a reason.
 var errNoWindow = errors.New("the system refuses")
 
 func (d *desktop) NewFrame(h FrameHandler, o FrameOptions) (Frame, error) {
@@ -44,7 +44,7 @@ func (d *desktop) NewFrame(h FrameHandler, o FrameOptions) (Frame, error) {
 	})
 }
 
-// setIcons gives the window the icons that are nearest to what Windows shows.
+// setIcons sets the icons closest to the sizes that Windows shows.
 func (f *winFrame) setIcons(icons []*image.NRGBA) {
 	const small, big, version = 0, 1, 0x00030000
 	for which, want := range map[uintptr]int{small: 16, big: 32} {
@@ -73,7 +73,7 @@ func (f *winFrame) SetTitle(title string) error {
 	return f.do(func() error { return f.rename(title) })
 }
 
-// done turns the answer of a function of the system into an error.
+// done turns a system function's result into an error.
 func done(ok, _ uintptr, err error) error {
 	switch {
 	case ok != 0:
@@ -91,7 +91,7 @@ func (f *winFrame) SetDark(on bool) error {
 		if on {
 			v = 1
 		}
-		// Older systems have no dark borders.
+		// Older systems do not support dark borders.
 		_ = windows.DwmSetWindowAttribute(windows.HWND(f.hwnd), immersiveDark, unsafe.Pointer(&v), uint32(unsafe.Sizeof(v)))
 		return nil
 	})
@@ -111,7 +111,7 @@ func (f *winFrame) SetCursor(c Cursor) error {
 	})
 }
 
-// systemCursor is a cursor of the user's scheme.
+// systemCursor returns a cursor of the user's scheme.
 func systemCursor(c Cursor) uintptr {
 	h, _, _ := loadCursor.Call(0, map[Cursor]uintptr{CursorArrow: 32512, CursorText: 32513, CursorHand: 32649}[c])
 	return h
@@ -124,7 +124,7 @@ func (f *winFrame) Show() error {
 			how = swRestore
 		}
 		showWindow.Call(f.hwnd, how)
-		setForegroundWindow.Call(f.hwnd) // refused where the user works elsewhere; the task bar blinks then
+		setForegroundWindow.Call(f.hwnd) // refused while the user works elsewhere; then the task bar blinks
 		updateWindow.Call(f.hwnd)
 		return nil
 	})
@@ -146,7 +146,7 @@ func (f *winFrame) Move(p image.Point) error {
 	})
 }
 
-// around is the place of a window whose content has a place.
+// around returns a window's rectangle, given that of its content.
 func (f *winFrame) around(r image.Rectangle) image.Rectangle {
 	w := winRect{int32(r.Min.X), int32(r.Min.Y), int32(r.Max.X), int32(r.Max.Y)}
 	dpi, _, _ := getDPIForWindow.Call(f.hwnd)
@@ -166,14 +166,14 @@ func (f *winFrame) Place() (image.Rectangle, error) {
 	return r, err
 }
 
-// size is that of the content.
+// size returns the content's size.
 func (f *winFrame) size() image.Point {
 	var r winRect
 	getClientRect.Call(f.hwnd, uintptr(unsafe.Pointer(&r)))
 	return r.image().Size()
 }
 
-// fit makes the picture as large as the content, keeping what it shows.
+// fit resizes the picture to the content, keeping its contents.
 func (f *winFrame) fit(size image.Point) {
 	if size.X <= 0 || size.Y <= 0 || f.pic != nil && f.pic.W == size.X && f.pic.H == size.Y {
 		return
@@ -223,7 +223,8 @@ func (f *winFrame) message(what uint32, wParam, lParam uintptr) (uintptr, bool) 
 		}
 	case wmGetMinMaxInfo:
 		r := f.around(image.Rectangle{Max: f.least})
-		// Reserved, largest size, largest place, least size: each a point of two numbers.
+		// Reserved, maximum size, maximum position, minimum size: each a
+		// point of two numbers.
 		const least = 6 * 4
 		v := [2]int32{int32(r.Dx()), int32(r.Dy())}
 		moveMemory.Call(lParam+least, uintptr(unsafe.Pointer(&v)), unsafe.Sizeof(v))
@@ -247,7 +248,7 @@ func (f *winFrame) message(what uint32, wParam, lParam uintptr) (uintptr, bool) 
 	return 0, true
 }
 
-// maxDropped bounds how many files are taken at once.
+// maxDropped limits how many files are accepted at once.
 const maxDropped = 10_000
 
 func (f *winFrame) dropped(drop uintptr) {

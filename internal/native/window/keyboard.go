@@ -2,12 +2,12 @@ package window
 
 import "errors"
 
-// Key is a key that means something by itself; KeyText is one that writes.
+// Key is a key with a meaning of its own; KeyText is one that types text.
 type Key uint8
 
 // The keys that matter.
 const (
-	KeyText Key = iota // KeyPress.Text says what
+	KeyText Key = iota // KeyPress.Text has the text
 	KeyUp
 	KeyDown
 	KeyLeft
@@ -22,7 +22,7 @@ const (
 	KeyBackspace
 	KeyDelete
 	KeyInsert
-	KeySpace // writes, and presses buttons
+	KeySpace // types a space, and presses buttons
 	KeyShift
 	KeyCtrl
 	KeyAlt
@@ -31,20 +31,20 @@ const (
 	KeyF1 // F2 to F12 follow
 )
 
-// KeyF12 is the last of the function keys.
+// KeyF12 is the last function key.
 const KeyF12 = KeyF1 + 11
 
-// KeyPress is one press (or repeat) of a key while a window has the keyboard.
+// KeyPress is a key press (or repeat) while a window has the focus.
 type KeyPress struct {
 	Key Key
-	// Text is what a KeyText press writes under the user's keyboard layout; with
-	// Ctrl it is the letter alone, in lower case.
+	// Text is what a KeyText press types with the user's keyboard layout; with Ctrl it is
+	// just the letter, in lower case.
 	Text             string
 	Ctrl, Shift, Alt bool
 }
 
-// ErrHotkeyTaken is returned by Hotkey when another program has the keys.
+// ErrHotkeyTaken is returned by Hotkey if another program uses the keys.
 var ErrHotkeyTaken = errors.New("keys are taken by another program")
 
-// ErrUnsupported is returned where the desktop cannot do what was asked.
+// ErrUnsupported is returned if the desktop does not support a request.
 var ErrUnsupported = errors.New("not supported by this desktop")

@@ -10,8 +10,8 @@ import (
 	"wiebelt/internal/native/win32"
 )
 
-// hotkeys are what RegisterHotKey gave us, by numbers that are not used again: a press
-// of one that was given back may still be on its way. Of the loop's thread only.
+// hotkeys are the registered hotkeys, by numbers that are never reused: a press of a
+// released one may still be under way. Only for the loop's thread.
 type hotkeys struct {
 	last    uintptr
 	pressed map[uintptr]func()
@@ -51,7 +51,7 @@ func (d *desktop) Hotkey(keys string, pressed func(), _ func(error)) (func(), er
 		return nil, err
 	}
 	return func() {
-		_ = d.do(func() error { // with the display closed, Windows has them back
+		_ = d.do(func() error { // if the display is closed, Windows has released them
 			if d.hotkeys.pressed[id] != nil {
 				delete(d.hotkeys.pressed, id)
 				unregisterHotKey.Call(d.control, id)
@@ -72,7 +72,7 @@ func (w *winCard) TakeKeyboard() error {
 			return nil
 		}
 		before := uintptr(windows.GetForegroundWindow())
-		// Windows allows it to whom the last key was meant for: the hotkey.
+		// Windows allows it to the receiver of the last key: the hotkey.
 		if ok, _, _ := setForegroundWindow.Call(w.hwnd); ok == 0 {
 			return errNoKeyboard
 		}
@@ -92,13 +92,13 @@ func (w *winCard) GiveKeyboardBack() error {
 	return w.do(func() error { w.giveBack(); return nil })
 }
 
-// giveBack is called on the loop's thread, before the window is hidden.
+// giveBack restores the focus, on the loop's thread, before the window is hidden.
 func (w *winCard) giveBack() {
 	if !w.keyboard {
 		return
 	}
-	// Where the user has gone elsewhere since, he stays there. Without the window
-	// it came from, the desktop gets it: a card must not keep it.
+	// If the user has switched windows since, that stays. If the previous window is gone,
+	// the desktop gets the focus: a card must not keep it.
 	if uintptr(windows.GetForegroundWindow()) == w.hwnd {
 		to := windows.HWND(w.before)
 		if !windows.IsWindow(to) {
@@ -109,8 +109,8 @@ func (w *winCard) giveBack() {
 	w.lost()
 }
 
-// lost notes that the keyboard is elsewhere. It tells by a message, so that the
-// handler is not called while its owner waits in Hide.
+// lost records that the focus is elsewhere. It posts a message, so that the handler is not
+// called while its owner waits in Hide.
 func (w *winCard) lost() {
 	if w.keyboard {
 		w.keyboard, w.before, w.half = false, 0, 0
@@ -118,7 +118,7 @@ func (w *winCard) lost() {
 	}
 }
 
-// down reports whether a key was down when the message at hand was sent.
+// down reports whether a key was down when the current message was sent.
 func down(key uintptr) bool {
 	s, _, _ := getKeyState.Call(key)
 	return s&0x8000 != 0
@@ -136,7 +136,7 @@ var namedKeys = map[uintptr]Key{
 	0x2D: KeyInsert, 0x20: KeySpace, vkShift: KeyShift, vkControl: KeyCtrl, vkAlt: KeyAlt, 0x5B: KeySuper, 0x5C: KeySuper, 0x5D: KeyMenu,
 }
 
-// HighContrast asks for the setting of the session's user.
+// HighContrast returns the setting of the session's user.
 func (d *desktop) HighContrast() bool {
 	const spiGetHighContrast, on = 0x42, 1
 	c := winHighContrast{}
@@ -147,7 +147,7 @@ func (d *desktop) HighContrast() bool {
 
 func (d *desktop) Kind() Kind { return Windows }
 
-// LessMotion asks whether the user has switched animations off.
+// LessMotion reports whether the user has disabled animations.
 func (d *desktop) LessMotion() bool {
 	const spiGetClientAreaAnimation = 0x1042
 	on := int32(1)
@@ -155,12 +155,11 @@ func (d *desktop) LessMotion() bool {
 	return ok != 0 && on == 0
 }
 
-// HideFromCapture asks Windows 10 2004 and later to leave the window out of
-// pictures of the screen; before that they show it black. Pictures that
-// OnScreen takes are no exception: they show what lies behind. In a remote
-// session it is off, since nobody has seen yet that the user himself still sees
-// such a window there: ErrUnsupported. The wish is kept and
-// looked at again whenever the window comes up.
+// HideFromCapture asks Windows 10 2004 and later to exclude the window from screen
+// captures; earlier versions show it black. Pictures taken by OnScreen are no exception:
+// they show what is behind. In a remote session it is off, because it is unverified that
+// the user would still see such a window there: ErrUnsupported. The request is stored and
+// checked again whenever the window is shown.
 func (w *winCard) HideFromCapture(hide bool) error {
 	return w.do(func() error {
 		w.private = hide
@@ -168,8 +167,7 @@ func (w *winCard) HideFromCapture(hide bool) error {
 	})
 }
 
-// protect does what HideFromCapture was asked for, as far as the session of the
-// moment allows.
+// protect applies the HideFromCapture request, as far as the current session allows.
 func (w *winCard) protect() error {
 	const all, outOfPictures = 0, 0x11
 	remote := win32.Remote()

@@ -16,13 +16,12 @@ import (
 	"wiebelt/internal/native/desktopbus"
 )
 
-// portal follows what the desktop says through xdg-desktop-portal: whether it
-// is dark, whether it wants high contrast, and, on Wayland, that a hotkey was
-// pressed. Desktops without one lack nothing but that. It is never started for
-// our sake.
+// portal follows what the desktop reports through xdg-desktop-portal: whether it is dark,
+// whether it uses high contrast, and, on Wayland, that a hotkey was pressed. Desktops
+// without one lack only that. It is never started for us.
 type portal struct {
-	post    func(func()) // has the goroutine that tells windows call something
-	changed func()       // tells them that the appearance has changed
+	post    func(func()) // calls a function on the goroutine that notifies windows
+	changed func()       // notifies them that the appearance has changed
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
 	look    atomic.Pointer[look]
@@ -30,14 +29,14 @@ type portal struct {
 	mu      sync.Mutex
 	conn    *dbus.Conn
 	owner   string
-	known   bool // who the owner is, or that there is none
+	known   bool // the owner is known, or that there is none
 	last    int
 	answers map[dbus.ObjectPath]chan answer
 	wishes  []*wish
 	ctx     context.Context
 }
 
-// look is what the portal says of the appearance.
+// look is the appearance reported by the portal.
 type look struct {
 	scheme   uint32
 	contrast bool
@@ -50,7 +49,7 @@ const (
 	preferLight = 2
 )
 
-// answer is what a request to the portal comes to.
+// answer is the result of a request to the portal.
 type answer struct {
 	code    uint32
 	results map[string]dbus.Variant
@@ -77,13 +76,12 @@ func startPortal(post func(func()), changed func()) *portal {
 // stop returns when everything has ended.
 func (p *portal) stop() {
 	p.mu.Lock()
-	p.cancel() // and nothing begins any more
+	p.cancel() // and nothing new is started
 	p.mu.Unlock()
 	p.work.Wait()
 }
 
-// run is the goroutine that reads what the bus tells. It ends with the display
-// or with the bus.
+// run is the goroutine that reads from the bus. It ends with the display or with the bus.
 func (p *portal) run() {
 	defer p.owned(nil, "")
 	c, err := desktopbus.Session(p.ctx)
@@ -105,7 +103,7 @@ func (p *portal) run() {
 	}.Run(p.ctx, c)
 }
 
-// owned asks a portal that has come for the hotkeys: one before it took its own along.
+// owned requests the hotkeys from a new portal: those of the previous one are gone.
 func (p *portal) owned(c *dbus.Conn, owner string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,7 +113,7 @@ func (p *portal) owned(c *dbus.Conn, owner string) {
 	}
 }
 
-// heard acts on a signal, and tells whom to ask for the appearance.
+// heard handles a signal, and returns the name to query for the appearance.
 func (p *portal) heard(s *dbus.Signal) (ask string) {
 	if s.Sender != p.owner { // any program can send a signal straight to us
 		return ""
@@ -154,8 +152,8 @@ func (p *portal) heard(s *dbus.Signal) (ask string) {
 	return ""
 }
 
-// read asks for the appearance. A portal that has gone, or does not answer in time, leaves
-// what it said.
+// read queries the appearance. If the portal is gone or does not answer in time,
+// the last answer is kept.
 func (p *portal) read(c *dbus.Conn) error {
 	if p.owner == "" {
 		return nil
@@ -177,7 +175,7 @@ func (p *portal) read(c *dbus.Conn) error {
 // setting is one value of the appearance, 0 for "no preference".
 func (p *portal) setting(c *dbus.Conn, key string) (uint32, error) {
 	var v dbus.Variant
-	// The later ReadOne is not everywhere; this one packs the value twice.
+	// The newer ReadOne is not available everywhere; Read wraps the value twice.
 	err := desktopbus.Call(p.ctx, c, p.owner, portalPath, portalSettings+".Read", appearance, key).Store(&v)
 	if inner, ok := v.Value().(dbus.Variant); ok {
 		v = inner
@@ -186,16 +184,16 @@ func (p *portal) setting(c *dbus.Conn, key string) (uint32, error) {
 	return n, err
 }
 
-// wish is a hotkey that each portal that comes is asked for.
+// wish is a hotkey requested from every portal that appears.
 type wish struct {
 	keys    shortcut
 	pressed func()
 	told    func(error)
 	session dbus.ObjectPath    // of the portal that is there; "" before it has made one
-	end     context.CancelFunc // of asking it
+	end     context.CancelFunc // cancels the request
 }
 
-// hotkey wishes for keys until they are given back.
+// hotkey requests keys until they are released.
 func (p *portal) hotkey(s shortcut, pressed func(), told func(error)) (release func()) {
 	w := &wish{keys: s, pressed: pressed, told: told, end: func() {}}
 	p.mu.Lock()
@@ -214,8 +212,8 @@ func (p *portal) hotkey(s shortcut, pressed func(), told func(error)) (release f
 	})
 }
 
-// begin asks the portal that is there for a hotkey, on a goroutine of its own, and again
-// as long as it does not answer in time. With mu.
+// begin requests a hotkey from the current portal, on its own goroutine, and retries as
+// long as the answer is late. Called with mu held.
 func (p *portal) begin(w *wish) {
 	w.end()
 	c, owner := p.conn, p.owner
@@ -244,19 +242,19 @@ func (p *portal) begin(w *wish) {
 	})
 }
 
-// shortcutID is the first part of the name of a shortcut, its keys the second: desktops
-// remember shortcuts by their names.
+// shortcutID is the first part of a shortcut's name, followed by its keys: desktops
+// remember shortcuts by name.
 const shortcutID = "wiebelt"
 
-// bind asks a portal for keys. The desktop may ask the user whether he wants
-// that, and may take other keys; until he has answered nothing is pressed, and
-// if he says no, never.
+// bind requests keys from a portal. The desktop may ask the user for permission,
+// and may choose other keys; nothing is pressed before the user has agreed,
+// and never if they refuse.
 func (p *portal) bind(ctx context.Context, c *dbus.Conn, owner string, w *wish) error {
 	if owner == "" {
 		return errors.New("no portal")
 	}
 	o := c.Object(owner, portalPath)
-	// Newer portals want to know who asks; older ones do not know the question.
+	// Newer portals want to know who is asking; older ones do not have this method.
 	first, stop := context.WithTimeout(ctx, 3*desktopbus.Patience)
 	defer stop()
 	_ = o.CallWithContext(first, "org.freedesktop.host.portal.Registry.Register", dbus.FlagNoAutoStart, appID, map[string]dbus.Variant{}).Err
@@ -295,8 +293,8 @@ func (p *portal) bind(ctx context.Context, c *dbus.Conn, owner string, w *wish) 
 
 const appID = "nl.wiebelt.companion"
 
-// ask makes a request and waits for what it comes to. The answer is a signal,
-// which may be there before the call has returned.
+// ask makes a request and waits for its result. The result is a signal, which may arrive
+// before the call has returned.
 func (p *portal) ask(ctx context.Context, c *dbus.Conn, call func(token string) *dbus.Call) (map[string]dbus.Variant, error) {
 	p.mu.Lock()
 	p.last++

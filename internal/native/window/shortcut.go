@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// sym is what a key stands for, in the numbers of the X protocol (appendix A).
+// sym is the meaning of a key, in the numbers of the X protocol (appendix A).
 type sym uint32
 
-// shortcut is a key combination as the user writes it.
+// shortcut is a key combination as written by the user.
 type shortcut struct {
 	ctrl, alt, shift, super bool
 	key                     sym
 }
 
-// mask is made of what stands for the keys that are held.
+// mask combines the given bits of the modifiers in the shortcut.
 func (s shortcut) mask(ctrl, alt, shift, super uint16) (m uint16) {
 	for _, held := range []struct {
 		is   bool
@@ -29,9 +29,9 @@ func (s shortcut) mask(ctrl, alt, shift, super uint16) (m uint16) {
 	return m
 }
 
-// parseShortcut reads keys joined by "+": any of Ctrl, Alt, Shift and Win (or
-// Super), then a letter, a digit or the name of a key. A key that writes needs
-// Ctrl, Alt or Win: nobody may take it away from everybody else.
+// parseShortcut parses keys joined by "+": any of Ctrl, Alt, Shift and Win (or Super), then
+// a letter, a digit or the name of a key. A key that types text needs Ctrl, Alt or Win:
+// otherwise no other program would get it.
 func parseShortcut(keys string) (shortcut, error) {
 	var s shortcut
 	bad := func(why string) (shortcut, error) { return shortcut{}, fmt.Errorf("keys %q: %s", keys, why) }
@@ -76,8 +76,8 @@ func parseShortcut(keys string) (shortcut, error) {
 	return s, nil
 }
 
-// shortcutKeys are the keys with names, by what users and the X protocol call
-// them, and their numbers there and in Windows.
+// shortcutKeys are the named keys: their names for users and in the X protocol, and their
+// numbers there and in Windows.
 var shortcutKeys = [...]struct {
 	name    string
 	sym     sym
@@ -93,7 +93,7 @@ var shortcutKeys = [...]struct {
 
 const firstFunctionKey = 0xffbe
 
-// functionKey is the number in F1 to F24, 0 for other names.
+// functionKey returns the number in F1 to F24, 0 for other names.
 func functionKey(name string) int {
 	n, err := strconv.Atoi(strings.TrimPrefix(name, "f"))
 	if err != nil || n < 1 || n > 24 || name != "f"+strconv.Itoa(n) {

@@ -9,21 +9,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// layerCard is a card on a layer. Its surface lives as long as the card is up: after that
-// the compositor has nothing of it.
+// layerCard is a card on a layer. Its surface exists while the card is shown: the
+// compositor keeps nothing after that.
 type layerCard struct {
 	cardAsFrame
 	d *layers
 
-	// Guarded by the mu of d:
+	// Guarded by d.mu:
 	rect           image.Rectangle // empty before the first Show
 	pix            []byte
 	up             bool
 	closed         bool
-	on             *layerOutput // which the surface is on
+	on             *layerOutput // the surface's monitor
 	scale          int          // of the surface
 	surface, layer uint32       // 0 while there is none
-	ready          bool         // the compositor takes pictures of it
+	ready          bool         // the compositor accepts pictures for it
 }
 
 func (d *layers) NewCard(h CardHandler) (Card, error) {
@@ -31,7 +31,7 @@ func (d *layers) NewCard(h CardHandler) (Card, error) {
 	return w, w.do(func() error { d.cards = append(d.cards, w); return nil })
 }
 
-// do does something with the card, unless it or the display has ended.
+// do runs f unless the card or the display is closed.
 func (w *layerCard) do(f func() error) error {
 	w.d.mu.Lock()
 	defer w.d.mu.Unlock()
@@ -70,7 +70,7 @@ func (w *layerCard) Update(p image.Point, pic *Picture) error {
 		case !r.In(image.Rectangle{Max: w.rect.Size()}):
 			return errOutside
 		case !w.up:
-			return nil // Show brings all of it
+			return nil // Show sends everything
 		}
 		shown := Picture{w.rect.Dx(), w.rect.Dy(), w.pix}
 		shown.put(p, pic)
@@ -95,7 +95,7 @@ func (w *layerCard) Close() error {
 	})
 }
 
-// Sync does not wait for the compositor to ask for the first picture.
+// Sync does not wait for the compositor to request the first picture.
 func (w *layerCard) Sync() error {
 	if err := w.do(func() error { return nil }); err != nil {
 		return err
@@ -110,14 +110,14 @@ func (w *layerCard) Sync() error {
 	}
 }
 
-// What a layer has not: it could take the keyboard only with a map of its keys, and no
-// compositor tells one program what others see.
+// Unsupported on a layer: keyboard input would require a keyboard map, and no compositor
+// shows one program what others display.
 func (w *layerCard) TakeKeyboard() error            { return ErrUnsupported }
 func (w *layerCard) GiveKeyboardBack() error        { return nil }
 func (w *layerCard) HideFromCapture(bool) error     { return ErrUnsupported }
 func (w *layerCard) OnScreen() (*image.RGBA, error) { return nil, ErrUnsupported }
 
-// begin makes the surface; pictures are taken once the compositor has answered.
+// begin creates the surface; pictures are accepted once the compositor has answered.
 func (w *layerCard) begin() {
 	d := w.d
 	w.surface = d.object(nil)
@@ -129,14 +129,14 @@ func (w *layerCard) begin() {
 	d.ask(w.surface, surfaceCommit)
 }
 
-// place says how large it is and where it stands, with the next picture.
+// place sets the size and position, effective with the next picture.
 func (w *layerCard) place() {
 	at, size := w.rect.Min.Sub(w.on.area.Min).Div(w.scale), w.padded().Div(w.scale)
 	w.d.ask(w.layer, layerSize, size.X, size.Y)
 	w.d.ask(w.layer, layerMargin, at.Y, 0, 0, at.X)
 }
 
-// padded is the size of its pictures: whole units.
+// padded returns the size of its pictures: whole units.
 func (w *layerCard) padded() image.Point {
 	s := w.scale
 	return image.Pt((w.rect.Dx()+s-1)/s*s, (w.rect.Dy()+s-1)/s*s)
@@ -150,7 +150,7 @@ func (w *layerCard) unmap() {
 	}
 }
 
-// layerTold hears that the compositor takes pictures, or that the monitor has gone.
+// layerTold handles the compositor accepting pictures, or the removal of the monitor.
 func (w *layerCard) layerTold(e *waylandEvent) {
 	_ = w.do(func() error {
 		switch {
@@ -170,8 +170,8 @@ func (w *layerCard) layerTold(e *waylandEvent) {
 	})
 }
 
-// draw brings what has changed to the screen: in a file of its own, which the compositor
-// keeps for as long as it wants.
+// draw shows what has changed: in its own file, which the compositor may
+// keep as long as it wants.
 func (w *layerCard) draw(changed image.Rectangle) error {
 	switch {
 	case w.layer == 0:
@@ -200,7 +200,7 @@ func (w *layerCard) draw(changed image.Rectangle) error {
 	const opaque = 1 // XRGB8888
 	pool := d.object(nil)
 	d.send(request(d.out[:0], d.globals[wlShm], 0, pool, len(pix)), unix.UnixRights(fd))
-	buffer := d.object(func(e *waylandEvent) { // the compositor is done with it
+	buffer := d.object(func(e *waylandEvent) { // the compositor has released it
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.destroy(e.object, 0)
@@ -213,7 +213,7 @@ func (w *layerCard) draw(changed image.Rectangle) error {
 	return nil
 }
 
-// paddedTo is its picture with the last column and row again where units want that.
+// paddedTo returns the picture with its last column and row repeated to fill whole units.
 func (w *layerCard) paddedTo(size image.Point) []byte {
 	has := w.rect.Size()
 	if size == has {
@@ -230,17 +230,17 @@ func (w *layerCard) paddedTo(size image.Point) []byte {
 	return pix
 }
 
-// layerPointer is where the pointer is, and what the wheel has done since the last frame.
+// layerPointer is the pointer's position, and the wheel's movement since the last frame.
 type layerPointer struct {
 	id, cursor uint32 // 0 while there is none
 	over       *layerCard
 	at         image.Point
 	steps      int32
-	way        int32 // in parts of 256
+	way        int32 // in 256ths
 }
 
-// seatTold hears whether there is a pointer. One that has gone, as when another session
-// is in front, says nothing more when it comes back.
+// seatTold handles the arrival or removal of the pointer. A removed one, as when another
+// session is in front, stays silent when the pointer returns.
 func (d *layers) seatTold(e *waylandEvent) {
 	const pointer, release = 1, 1
 	p := &d.pointer
@@ -269,7 +269,7 @@ func (d *layers) seatTold(e *waylandEvent) {
 	}
 }
 
-// pointerTold hears what the pointer does.
+// pointerTold handles the pointer's events.
 func (d *layers) pointerTold(e *waylandEvent) {
 	p := &d.pointer
 	spot := func() {
@@ -300,7 +300,7 @@ func (d *layers) pointerTold(e *waylandEvent) {
 		p.over.FrameLeft()
 		p.over = nil
 	case 2: // moves
-		e.number() // when
+		e.number() // the time
 		spot()
 		p.over.FramePointer(p.at)
 	case 3:
@@ -310,7 +310,7 @@ func (d *layers) pointerTold(e *waylandEvent) {
 		if b := map[uint32]Button{0x110: Left, 0x111: Right, 0x112: Middle}[code]; b != 0 {
 			p.over.FrameButton(p.at, b, down, 0)
 		}
-	case 4: // how far the wheel, or two fingers
+	case 4: // distance of the wheel, or of two fingers
 		e.number()
 		if e.number() == 0 {
 			p.way += int32(e.number())
@@ -319,8 +319,8 @@ func (d *layers) pointerTold(e *waylandEvent) {
 		if e.number() == 0 {
 			p.steps += int32(e.number())
 		}
-	case 5: // that was all
-		const step = 10 * 256 // of fingers, in what counts as one of the wheel
+	case 5: // end of this group
+		const step = 10 * 256 // finger distance equal to one wheel step
 		switch {
 		case p.steps != 0:
 			p.over.FrameScrolled(p.at, 0, -float32(p.steps))
@@ -331,7 +331,7 @@ func (d *layers) pointerTold(e *waylandEvent) {
 	}
 }
 
-// cardOf is the card of a surface, nil for none.
+// cardOf returns the card of a surface, nil if there is none.
 func (d *layers) cardOf(surface uint32) *layerCard {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -12,18 +12,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// waylandClipboard is what we own of the clipboard of the compositor.
-// Compositors of wlroots take none from an X program that is not in front, as no card
-// ever is; for programs that look after the clipboard they have the protocol
-// data-control, which KWin has too. Elsewhere nothing is offered here, nor has to be.
+// waylandClipboard is our share of the compositor's clipboard. Compositors based on wlroots
+// accept none from an X program that is not active, as is always the case for cards; for
+// clipboard managers they offer the protocol data-control, which KWin has too. Elsewhere
+// nothing is offered here, nor needed.
 type waylandClipboard struct {
 	mu     sync.Mutex
-	stop   context.CancelFunc // ends what is offered; nil before the first copy
+	stop   context.CancelFunc // ends the offer; nil before the first copy
 	closed bool
 	work   sync.WaitGroup
 }
 
-// offer puts a text on the clipboard, in place of the one before, and returns at once.
+// offer copies a text to the clipboard, replacing the previous one, and
+// returns immediately.
 func (c *waylandClipboard) offer(text []byte) {
 	if os.Getenv("WAYLAND_DISPLAY") == "" {
 		return
@@ -46,12 +47,12 @@ func (c *waylandClipboard) offer(text []byte) {
 		}
 		defer w.Close()
 		defer context.AfterFunc(ctx, func() { w.Close() })()
-		_ = w.serve(text) // ends when somebody else copies, with the compositor, or with ctx
+		_ = w.serve(text) // ends when another program copies, with the compositor, or with ctx
 		w.dropFiles()
 	})
 }
 
-// close ends what is offered and waits for it.
+// close ends the offer and waits for its end.
 func (c *waylandClipboard) close() {
 	c.mu.Lock()
 	c.closed = true
@@ -62,7 +63,7 @@ func (c *waylandClipboard) close() {
 	c.work.Wait()
 }
 
-// The objects that the clipboard needs.
+// The IDs of the objects that the clipboard needs.
 const (
 	waylandSynced = iota + waylandRegistry + 1
 	waylandSeat
@@ -73,7 +74,7 @@ const (
 
 var errNoDataControl = errors.New("no data-control")
 
-// serve offers a text until somebody else offers something.
+// serve offers a text until another program offers something.
 func (w *waylandConn) serve(text []byte) error {
 	if err := w.set(); err != nil {
 		return err
@@ -93,7 +94,7 @@ func (w *waylandConn) serve(text []byte) error {
 	}
 }
 
-// set finds out what the compositor has and puts what we offer on the clipboard.
+// set finds the compositor's interfaces and copies our offer to the clipboard.
 func (w *waylandConn) set() error {
 	var b []byte
 	b = request(b, waylandDisplay, 1, waylandRegistry)
@@ -101,7 +102,7 @@ func (w *waylandConn) set() error {
 	if _, err := w.Write(b); err != nil {
 		return err
 	}
-	var seat, manager uint32 // numbers of the registry
+	var seat, manager uint32 // names in the registry
 	var kind string
 	for {
 		m, err := w.next()
@@ -136,7 +137,7 @@ func (w *waylandConn) set() error {
 	return err
 }
 
-// send gives the text to a program that pastes, which has brought a file for it.
+// send sends the text to a pasting program through the file it has passed.
 func (w *waylandConn) send(text []byte) {
 	if len(w.files) == 0 {
 		return
@@ -146,7 +147,7 @@ func (w *waylandConn) send(text []byte) {
 	_ = unix.SetNonblock(fd, true)
 	f := os.NewFile(uintptr(fd), "paste")
 	defer f.Close()
-	const patience = 2 * time.Second // with one that does not read
+	const patience = 2 * time.Second // if it does not read
 	_ = f.SetWriteDeadline(time.Now().Add(patience))
 	_, _ = f.Write(text)
 }

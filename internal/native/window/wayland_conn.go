@@ -15,21 +15,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// waylandConn speaks the wire protocol of Wayland.
+// waylandConn implements Wayland's wire protocol.
 type waylandConn struct {
 	*net.UnixConn
-	in    []byte // read and not taken yet
-	files []int  // that came with it
+	in    []byte // read but not processed yet
+	files []int  // received with it
 }
 
-// The first objects of a connection: the display is there, the others get their
-// numbers from us.
+// The first objects of a connection: the display exists, the others get their IDs from us.
 const (
 	waylandDisplay = iota + 1
 	waylandRegistry
 )
 
-// dialWayland connects to the compositor that WAYLAND_DISPLAY names.
+// dialWayland connects to the compositor named by WAYLAND_DISPLAY.
 func dialWayland(ctx context.Context) (*waylandConn, error) {
 	path := os.Getenv("WAYLAND_DISPLAY")
 	if !filepath.IsAbs(path) {
@@ -49,7 +48,7 @@ func (w *waylandConn) dropFiles() {
 	w.files = nil
 }
 
-// waylandEvent is what an object tells.
+// waylandEvent is an event of an object.
 type waylandEvent struct {
 	object uint32
 	code   uint16
@@ -99,7 +98,7 @@ func (w *waylandConn) read() error {
 	return nil
 }
 
-// number takes a number from an event; 0 where there is none.
+// number takes a number from an event; 0 if there is none.
 func (e *waylandEvent) number() uint32 {
 	if len(e.data) < 4 {
 		return 0
@@ -115,7 +114,7 @@ func (e *waylandEvent) text() string {
 	if n < 1 || n > len(e.data) {
 		return ""
 	}
-	s := string(e.data[:n-1]) // a zero ends it
+	s := string(e.data[:n-1]) // terminated by a zero byte
 	e.data = e.data[min((n+3)&^3, len(e.data)):]
 	return s
 }

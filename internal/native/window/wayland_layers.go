@@ -15,28 +15,28 @@ import (
 	"time"
 )
 
-// layers is a Wayland compositor without an X server that has the protocol
-// wlr-layer-shell: with it programs put surfaces beside panels, above all windows, and
-// without the keyboard. Programs do not learn where panels are: monitors stand beside
-// each other here, each as large as its panels leave it.
+// layers is a Wayland compositor without an X server that has the protocol wlr-layer-shell:
+// it lets programs put surfaces next to panels, above all windows, without keyboard focus.
+// Programs are not told where panels are: here, monitors are side by side, each reduced to
+// the size its panels leave free.
 //
-// One goroutine (events) reads what the compositor tells and calls the handlers. It ends
-// when the connection does.
+// One goroutine (events) reads the compositor's events and calls the handlers. It
+// ends with the connection.
 type layers struct {
 	conn      *waylandConn
 	clipboard waylandClipboard
 	portal    *portal
 	ended
 
-	mu      sync.Mutex // guards writing, and what follows
-	last    uint32     // number of an object
-	unused  []uint32   // numbers that can be used again
+	mu      sync.Mutex // guards writing and the following fields
+	last    uint32     // last object ID assigned
+	unused  []uint32   // IDs that can be reused
 	told    map[uint32]func(*waylandEvent)
-	globals map[string]uint32       // 0 for what it does not have
-	copies  bool                    // it has data-control
-	outputs map[uint32]*layerOutput // by their numbers in the registry
+	globals map[string]uint32       // 0 for missing ones
+	copies  bool                    // the compositor has data-control
+	outputs map[uint32]*layerOutput // by their names in the registry
 	shown   []Monitor               // never empty once there was one
-	gone    bool                    // a monitor is
+	gone    bool                    // a monitor was removed
 	cards   []*layerCard
 	out     []byte // the last request
 
@@ -53,25 +53,25 @@ const (
 	xdgOutputs   = "zxdg_output_manager_v1"
 )
 
-// layerGlobals are the versions of them that are used: damage in pixels is new in 4, and
-// steps of the wheel in 5.
+// layerGlobals are the supported versions: damage in pixels requires 4, and
+// wheel steps require 5.
 var layerGlobals = map[string]struct{ least, most uint32 }{
 	wlCompositor: {4, 4}, wlShm: {1, 1}, wlSeat: {5, 5}, wlrLayers: {1, 1}, wpCursors: {1, 1}, xdgOutputs: {1, 2},
 }
 
-// layerOutput is a monitor. An empty surface over all of it is told how much panels
-// leave.
+// layerOutput is a monitor. An empty surface covering it is told how
+// much panels leave free.
 type layerOutput struct {
 	object, surface, probe, placed uint32
-	at                             image.Point // of the desktop, for the order only
+	at                             image.Point // on the desktop, only for the order
 	name                           string
 	scale                          int
-	free                           image.Point // without panels, in units; zero before it is told
+	free                           image.Point // area without panels, in units; zero until reported
 	area                           image.Rectangle
 }
 
-// OpenCards connects to the desktop for cards alone, which can be shown on some that have
-// no windows for us.
+// OpenCards connects to the desktop for cards only, which some desktops can show that
+// cannot show our windows.
 func OpenCards() (Display, error) {
 	d, err := Open()
 	if errors.Is(err, ErrWayland) {
@@ -80,8 +80,8 @@ func OpenCards() (Display, error) {
 	return d, err
 }
 
-// openLayers connects to the compositor. It returns an error that wraps ErrWayland where
-// that has no layers.
+// openLayers connects to the compositor. If that has no layers, it returns an error
+// that wraps ErrWayland.
 func openLayers() (Display, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
@@ -107,7 +107,7 @@ func (d *layers) prepare(ctx context.Context) error {
 	if err := d.conn.SetReadDeadline(until); err != nil {
 		return err
 	}
-	all := false // what the compositor has is known
+	all := false // all interfaces of the compositor are known
 	d.mu.Lock()
 	d.ask(waylandDisplay, 1, waylandRegistry)
 	d.mu.Unlock()
@@ -126,7 +126,7 @@ func (d *layers) prepare(ctx context.Context) error {
 	return d.conn.SetReadDeadline(time.Time{})
 }
 
-// measured reports whether it is known of each monitor how large it is, and there is one.
+// measured reports whether there is a monitor and the sizes of all are known.
 func (d *layers) measured() bool {
 	for _, o := range d.outputs {
 		if o.free == (image.Point{}) {
@@ -136,7 +136,7 @@ func (d *layers) measured() bool {
 	return len(d.outputs) > 0
 }
 
-// events is the goroutine that reads what the compositor tells.
+// events is the goroutine that reads the compositor's events.
 func (d *layers) events() {
 	defer func() {
 		d.portal.stop()
@@ -149,7 +149,7 @@ func (d *layers) events() {
 	}
 }
 
-// take deals with one event.
+// take processes one event.
 func (d *layers) take() error {
 	e, err := d.conn.next()
 	if err != nil {
@@ -168,7 +168,8 @@ func (d *layers) take() error {
 	return nil
 }
 
-// ask sends a request. A compositor that reads nothing ends the connection. With mu.
+// ask sends a request. If the compositor does not read, the connection ends.
+// Called with mu held.
 func (d *layers) ask(object uint32, code uint16, args ...any) {
 	d.send(request(d.out[:0], object, code, args...), nil)
 }
@@ -181,7 +182,7 @@ func (d *layers) send(b, files []byte) {
 	}
 }
 
-// object makes the number of an object, whose events f deals with. With mu.
+// object assigns the ID of an object whose events f handles. Called with mu held.
 func (d *layers) object(f func(*waylandEvent)) (id uint32) {
 	if n := len(d.unused); n > 0 {
 		id, d.unused = d.unused[n-1], d.unused[:n-1]
@@ -195,13 +196,13 @@ func (d *layers) object(f func(*waylandEvent)) (id uint32) {
 	return id
 }
 
-// destroy ends an object by its request for that. With mu.
+// destroy destroys an object with its request for that. Called with mu held.
 func (d *layers) destroy(id uint32, code uint16) {
 	delete(d.told, id)
 	d.ask(id, code)
 }
 
-// displayTold hears which numbers are free again.
+// displayTold handles the release of IDs.
 func (d *layers) displayTold(e *waylandEvent) {
 	if id := e.number(); e.code == 1 && id > waylandRegistry {
 		d.mu.Lock()
@@ -211,7 +212,7 @@ func (d *layers) displayTold(e *waylandEvent) {
 	}
 }
 
-// registryTold hears what the compositor has, and has no more.
+// registryTold handles interfaces the compositor adds and removes.
 func (d *layers) registryTold(e *waylandEvent) {
 	number := e.number()
 	d.mu.Lock()
@@ -232,7 +233,7 @@ func (d *layers) registryTold(e *waylandEvent) {
 		told := map[string]func(*waylandEvent){wlSeat: d.seatTold}
 		d.globals[name] = bind(used.most, told[name])
 	case name == "ext_data_control_manager_v1", name == "zwlr_data_control_manager_v1":
-		d.copies = true // the clipboard has a connection of its own
+		d.copies = true // the clipboard has its own connection
 	case name == "wl_output" && version >= 3 && len(d.outputs) < 64:
 		o := &layerOutput{scale: 1, name: fmt.Sprint("output ", number)}
 		d.outputs[number] = o
@@ -240,8 +241,8 @@ func (d *layers) registryTold(e *waylandEvent) {
 	}
 }
 
-// outputGone takes the cards of a monitor that has gone to another, or leaves them until
-// there is one. With mu.
+// outputGone moves the cards of a removed monitor to another, or leaves them until there
+// is one. Called with mu held.
 func (d *layers) outputGone(number uint32) {
 	o := d.outputs[number]
 	if o == nil {
@@ -262,7 +263,7 @@ func (d *layers) outputGone(number uint32) {
 	d.arrange()
 }
 
-// outputTold hears how a monitor is.
+// outputTold handles a monitor's properties.
 func (d *layers) outputTold(o *layerOutput, e *waylandEvent) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -272,7 +273,7 @@ func (d *layers) outputTold(o *layerOutput, e *waylandEvent) {
 		o.scale = min(max(int(int32(e.number())), 1), most)
 	case 4:
 		o.name = cmp.Or(e.text(), o.name)
-	case 2: // that was all
+	case 2: // end of this group
 		if o.probe == 0 && d.globals[wlrLayers] != 0 && d.globals[wlCompositor] != 0 {
 			o.surface = d.object(nil)
 			d.ask(d.globals[wlCompositor], 0, o.surface)
@@ -288,7 +289,7 @@ func (d *layers) outputTold(o *layerOutput, e *waylandEvent) {
 	}
 }
 
-// placeTold hears where a monitor is.
+// placeTold handles a monitor's position.
 func (d *layers) placeTold(o *layerOutput, e *waylandEvent) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -298,7 +299,7 @@ func (d *layers) placeTold(o *layerOutput, e *waylandEvent) {
 	}
 }
 
-// probeTold hears how much of a monitor panels leave.
+// probeTold handles the size that panels leave free on a monitor.
 func (d *layers) probeTold(o *layerOutput, e *waylandEvent) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -320,7 +321,7 @@ func (d *layers) endProbe(o *layerOutput) {
 	}
 }
 
-// arrange puts the monitors beside each other and tells of it if that is news. With mu.
+// arrange puts the monitors side by side and reports changes. Called with mu held.
 func (d *layers) arrange() {
 	all := slices.SortedFunc(maps.Values(d.outputs), func(a, b *layerOutput) int {
 		return cmp.Or(cmp.Compare(a.at.X, b.at.X), cmp.Compare(a.at.Y, b.at.Y), cmp.Compare(a.name, b.name))
@@ -338,17 +339,18 @@ func (d *layers) arrange() {
 	if len(now) > 0 && (d.gone || !slices.Equal(now, d.shown)) {
 		d.shown, d.gone = now, false
 		for _, w := range d.cards {
-			if w.up && w.layer == 0 { // its monitor has gone, or comes back
+			if w.up && w.layer == 0 { // its monitor was removed, or is back
 				_ = w.draw(image.Rectangle{})
 			}
 		}
-		if d.portal != nil { // else nobody is there to be told
+		if d.portal != nil { // otherwise there is nobody to notify
 			d.postLocked(d.changed)
 		}
 	}
 }
 
-// outputOf is the monitor that a place is on, nil for none. With mu.
+// outputOf returns the monitor with the largest part of r, nil if there
+// is none. With mu held.
 func (d *layers) outputOf(r image.Rectangle) (best *layerOutput) {
 	most := 0
 	for _, o := range d.outputs {
@@ -359,7 +361,7 @@ func (d *layers) outputOf(r image.Rectangle) (best *layerOutput) {
 	return best
 }
 
-// Requests of surfaces and layers, and edges, as the protocols count them.
+// Requests of surfaces and layers, and edges, as numbered by the protocols.
 const (
 	surfaceDestroy = 0
 	surfaceAttach  = 1
@@ -376,16 +378,16 @@ const (
 	top, bottom, left, right = 1, 2, 4, 8
 )
 
-// layer puts a surface above all windows of a monitor. With mu.
+// layer puts a surface above all windows of a monitor. Called with mu held.
 func (d *layers) layer(surface uint32, o *layerOutput, f func(*waylandEvent)) uint32 {
 	const overlay = 3
 	id := d.object(f)
-	// The name says nothing of the call: programs may read it.
+	// The name reveals nothing about the call: programs may read it.
 	d.ask(d.globals[wlrLayers], 0, id, surface, o.object, overlay, "wiebelt")
 	return id
 }
 
-// post has the events goroutine call f, after all that was asked for until now.
+// post makes the events goroutine call f, after all earlier requests.
 func (d *layers) post(f func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -396,7 +398,7 @@ func (d *layers) postLocked(f func()) {
 	d.ask(waylandDisplay, 0, d.object(func(*waylandEvent) { f() }))
 }
 
-// changed tells all cards that the display is another one. events goroutine only.
+// changed notifies all cards of a changed display. events goroutine only.
 func (d *layers) changed() {
 	d.mu.Lock()
 	all := slices.Clone(d.cards)
@@ -412,12 +414,12 @@ func (d *layers) Monitors() []Monitor {
 	return slices.Clone(d.shown)
 }
 
-// Active is the first: no program is told where the user works.
+// Active returns the first: programs cannot find out where the user works.
 func (d *layers) Active() int        { return 0 }
 func (d *layers) Dark() bool         { return d.portal.look.Load().scheme == preferDark }
 func (d *layers) HighContrast() bool { return d.portal.look.Load().contrast }
 
-// LessMotion reports what the desktop says of movement.
+// LessMotion returns the desktop's setting for motion.
 func (d *layers) LessMotion() bool { return d.portal.look.Load().still }
 
 func (d *layers) Hotkey(keys string, pressed func(), told func(error)) (func(), error) {
@@ -447,7 +449,7 @@ func (d *layers) Copy(text string) error {
 
 func (d *layers) Kind() Kind { return Layers }
 
-// FullScreen: a compositor does not tell.
+// FullScreen returns false: compositors do not report it.
 func (d *layers) FullScreen(image.Rectangle) bool { return false }
 
 func (d *layers) Close() error {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// What of user32 and gdi32 is used. System DLLs only, looked up at first use.
+// The functions of user32 and gdi32 in use. Only system DLLs, loaded on first use.
 var (
 	user32   = windows.NewLazySystemDLL("user32.dll")
 	gdi32    = windows.NewLazySystemDLL("gdi32.dll")
@@ -101,7 +101,7 @@ const (
 	wmKillFocus      = 0x0008
 	wmPaint          = 0x000F
 	wmEraseBkgnd     = 0x0014
-	wmSysColorChange = 0x0015 // another theme, such as one of high contrast
+	wmSysColorChange = 0x0015 // another theme, such as high contrast
 	wmSettingChange  = 0x001A
 	wmMouseActivate  = 0x0021
 	wmDisplayChange  = 0x007E
@@ -152,8 +152,8 @@ const (
 // hwndTopmost is the place above all ordinary windows, -1 as a handle.
 const hwndTopmost = ^uintptr(0)
 
-// perMonitorV2 is the awareness that has Windows tell the truth about pixels
-// on every monitor, -4 as a handle.
+// perMonitorV2 is the awareness with which Windows reports true pixels on every
+// monitor, -4 as a handle.
 const perMonitorV2 = ^uintptr(3)
 
 type (
@@ -199,7 +199,7 @@ type (
 	}
 )
 
-// bitmapInfo describes a picture of ours: rows from the top, 32 bits a pixel.
+// bitmapInfo describes our pictures: rows from the top, 32 bits per pixel.
 func bitmapInfo(w, h int) *winBitmapInfo {
 	return &winBitmapInfo{
 		size:  uint32(unsafe.Offsetof(winBitmapInfo{}.colors)),

@@ -15,29 +15,28 @@ import (
 	"wiebelt/internal/native/win32"
 )
 
-// winWindow is a window of ours: a card or an ordinary one. Its methods are called
+// winWindow is one of our windows: a card or an ordinary one. Its methods are called
 // on the loop's thread.
 type winWindow interface {
 	base() *winBase
-	// message deals with what comes to the window; false leaves it to the system.
+	// message handles a message to the window; false leaves it to the system.
 	message(what uint32, wParam, lParam uintptr) (uintptr, bool)
 	destroy()
 }
 
-// winBase is what all windows have in common. All fields belong to the loop's
-// thread.
+// winBase is the common part of all windows. All fields belong to the loop's thread.
 type winBase struct {
 	d       *desktop
 	hwnd    uintptr
 	handler FrameHandler
-	pic     *Picture // what it shows, kept for WM_PAINT
+	pic     *Picture // its content, kept for WM_PAINT
 	inside  bool
 	half    rune // of a character beyond 16 bits
 }
 
 func (b *winBase) base() *winBase { return b }
 
-// add makes a window that was created known to the window procedure.
+// add registers a created window with the window procedure.
 func (d *desktop) add(w winWindow) {
 	b := w.base()
 	d.windows[b.hwnd] = w
@@ -70,7 +69,7 @@ func (b *winBase) Close() error {
 	return err
 }
 
-// destroy ends a window that exists.
+// destroy destroys an existing window.
 func (b *winBase) destroy() {
 	screenreader.Detach(b.hwnd)
 	delete(b.d.windows, b.hwnd)
@@ -81,17 +80,17 @@ func (b *winBase) destroy() {
 
 // explored is a method of windows on this platform only.
 func (b *winBase) explored(n screenreader.ID) {
-	_ = b.do(func() error { screenreader.Attach(b.hwnd, n); return nil }) // a closed one is explored by nobody
+	_ = b.do(func() error { screenreader.Attach(b.hwnd, n); return nil }) // a closed one cannot be explored
 }
 
-// repaint brings a part of the picture on screen.
+// repaint invalidates a part of the picture.
 func (b *winBase) repaint(r image.Rectangle) {
 	part := winRect{int32(r.Min.X), int32(r.Min.Y), int32(r.Max.X), int32(r.Max.Y)}
 	invalidateRect.Call(b.hwnd, uintptr(unsafe.Pointer(&part)), 0)
 	updateWindow.Call(b.hwnd)
 }
 
-// rename gives the window a title.
+// rename sets the window's title.
 func (b *winBase) rename(title string) error {
 	t, err := windows.UTF16PtrFromString(strings.ReplaceAll(title, "\x00", ""))
 	if err != nil {
@@ -100,13 +99,13 @@ func (b *winBase) rename(title string) error {
 	return done(setWindowText.Call(b.hwnd, uintptr(unsafe.Pointer(t))))
 }
 
-// message deals with painting, pointer and keys.
+// message handles painting, pointer and keys.
 func (b *winBase) message(what uint32, wParam, lParam uintptr) (uintptr, bool) {
 	switch what {
 	case wmPaint:
 		b.paint()
 	case wmEraseBkgnd:
-		return 1, true // the picture covers all of it
+		return 1, true // the picture covers everything
 	case wmDPIChanged:
 		b.d.announce()
 	case wmGetObject:
@@ -134,17 +133,17 @@ func (b *winBase) paint() {
 	if r.Empty() {
 		return
 	}
-	// The rows that are needed, as a picture of their own.
+	// The rows needed, as a picture of their own.
 	setDIBitsToDevice.Call(dc, uintptr(r.Min.X), uintptr(r.Min.Y), uintptr(r.Dx()), uintptr(r.Dy()), uintptr(r.Min.X), 0, 0, uintptr(r.Dy()),
 		uintptr(unsafe.Pointer(&b.pic.Pix[4*r.Min.Y*b.pic.W])), uintptr(unsafe.Pointer(bitmapInfo(b.pic.W, r.Dy()))), 0)
 }
 
-// clientPoint takes a place out of a message: two signed halves of a word.
+// clientPoint extracts a position from a message: two signed halves of a word.
 func clientPoint(lParam uintptr) image.Point {
 	return image.Pt(int(int16(lParam)), int(int16(lParam>>16)))
 }
 
-// heldNow are the modifiers that were down when the message at hand was sent.
+// heldNow returns the modifiers that were down when the current message was sent.
 func heldNow() Modifiers {
 	var m Modifiers
 	for _, k := range []struct {
@@ -158,8 +157,8 @@ func heldNow() Modifiers {
 	return m
 }
 
-// keys deals with keys and what they write. A key comes first, what it writes in
-// a message of its own, which knows dead keys and every layout.
+// keys handles keys and the text they type. The key comes first, its text in a separate
+// message, which takes dead keys and every layout into account.
 func (b *winBase) keys(what uint32, wParam uintptr) bool {
 	switch what {
 	case wmChar, wmSysChar:
@@ -173,8 +172,8 @@ func (b *winBase) keys(what uint32, wParam uintptr) bool {
 	}
 	e := KeyEvent{Down: what == wmKeyDown || what == wmSysKeyDown, Held: heldNow()}
 	if sys := what == wmSysKeyDown || what == wmSysKeyUp; !sys && e.Held&ModCtrl == 0 {
-		// The message is not that of a key pressed with Alt, whatever the state of the
-		// keys says that was noted before another program took them.
+		// The message is not that of a key pressed with Alt, whatever key state was
+		// recorded before another program took the keys.
 		e.Held &^= ModAlt
 	}
 	if k, ok := namedKeys[wParam]; ok {
@@ -187,15 +186,15 @@ func (b *winBase) keys(what uint32, wParam uintptr) bool {
 		e.Letter = unicode.ToLower(rune(c & 0xFFFF))
 	}
 	b.handler.FrameKey(e)
-	// What Windows does with Alt, F10 and their like is left to it.
+	// Windows' own handling of Alt, F10 and similar keys is kept.
 	return what == wmKeyDown || what == wmKeyUp
 }
 
-// char deals with what a key writes: one half of a UTF-16 pair at a time.
+// char handles the text a key types: one half of a UTF-16 pair at a time.
 func (b *winBase) char(unit uint16) {
 	r := rune(unit)
 	if utf16.IsSurrogate(r) {
-		if r < 0xDC00 { // a first half, whatever came before
+		if r < 0xDC00 { // a first half, whatever preceded it
 			b.half = r
 			return
 		}
@@ -204,7 +203,7 @@ func (b *winBase) char(unit uint16) {
 	b.half = 0
 	held := heldNow()
 	if r < ' ' || r == 0x7f || r == utf8.RuneError || held&ModCtrl != 0 && held&ModAlt == 0 {
-		return // of keys that came as such
+		return // of keys already handled as such
 	}
 	b.handler.FrameKey(KeyEvent{Down: true, Text: string(r), Held: held & ModShift})
 }
@@ -224,17 +223,17 @@ func (b *winBase) mouse(what uint32, wParam, lParam uintptr) bool {
 		b.inside = false
 		b.handler.FrameLeft()
 	case wmLButtonDown, wmMButtonDown, wmRButtonDown:
-		// The pointer's messages keep coming until the button is up.
+		// Keep receiving the pointer's messages until the button is up.
 		setCapture.Call(b.hwnd)
 		b.handler.FrameButton(p, buttonOf(what), true, heldNow())
 	case wmLButtonUp, wmMButtonUp, wmRButtonUp:
 		const buttons = 0x13
-		if wParam&buttons == 0 { // no other one is down
+		if wParam&buttons == 0 { // no other button is down
 			releaseCapture.Call()
 		}
 		b.handler.FrameButton(p, buttonOf(what), false, heldNow())
 	case wmMouseWheel, wmMouseHWheel:
-		// Comes with the place on the screen.
+		// The position is in screen coordinates.
 		at := winPoint{int32(p.X), int32(p.Y)}
 		screenToClient.Call(b.hwnd, uintptr(unsafe.Pointer(&at)))
 		steps := float32(int16(wParam>>16)) / wheelStep

@@ -22,13 +22,12 @@ import (
 	"wiebelt/internal/native/xconn"
 )
 
-// openTimeout bounds how long an X server may take to greet us: one that hangs
-// must not keep the program from starting without cards.
+// openTimeout limits how long an X server may take to respond: one that hangs must not keep
+// the program from starting without cards.
 const openTimeout = 10 * time.Second
 
-// x11 is a connection to an X server. One goroutine (events) reads what the
-// server reports, calls the handlers and serves the clipboard; it ends when the
-// connection does.
+// x11 is a connection to an X server. One goroutine (events) reads the server's events,
+// calls the handlers and serves the clipboard; it ends with the connection.
 type x11 struct {
 	x11Server
 	x11Keys
@@ -38,7 +37,7 @@ type x11 struct {
 	settings  atomic.Pointer[settings]
 	manager   xproto.Window // owner of XSETTINGS; events goroutine only
 	clipboard clipboard
-	wayland   waylandClipboard // where xwayland
+	wayland   waylandClipboard // if xwayland
 	pasting   sync.Mutex       // one paste at a time
 	pointers  [cursors]xproto.Cursor
 	portal    *portal
@@ -52,23 +51,23 @@ type x11 struct {
 	ended
 }
 
-// x11Server is what the server offers; never changed once the connection is open.
+// x11Server describes the server; immutable once the connection is open.
 type x11Server struct {
 	conn   *xgb.Conn
 	screen *xproto.ScreenInfo
 	root   xproto.Window
 	atoms  atoms
 	format format // of our windows
-	rooted format // of the root window, for reading back
+	rooted format // of the root window, for OnScreen
 	visual xproto.Visualid
 	colors xproto.Colormap
 	randr  bool // RandR 1.5 or later
-	// xwayland: the server is a guest on a Wayland desktop and knows neither
-	// its windows in front nor where the pointer is over them.
+	// xwayland: the server runs on a Wayland desktop and knows neither its foreground
+	// windows nor where the pointer is over them.
 	xwayland bool
 }
 
-// x11Keys is what the user's keys mean and what they do everywhere.
+// x11Keys is the meaning of the user's keys, and the hotkeys.
 type x11Keys struct {
 	keyboard sync.Mutex // guards keymap and hotkeys
 	keymap   *keymap
@@ -76,22 +75,22 @@ type x11Keys struct {
 	stale    bool // the keyboard map has changed; events goroutine only
 }
 
-// x11Focus is which card has the keyboard.
+// x11Focus records which card has the focus.
 type x11Focus struct {
 	focusing sync.Mutex // guards holder and before
-	holder   *x11Card   // the one that was given the keyboard
+	holder   *x11Card   // the card that was given the focus
 	before   focus
 }
 
-// x11Drawing is what pictures are sent with.
+// x11Drawing is what sending pictures needs.
 type x11Drawing struct {
 	drawing sync.Mutex // guards gc's use and strip
 	gc      xproto.Gcontext
 	strip   []byte
 }
 
-// Open connects to the X server that DISPLAY names. It returns an error that
-// wraps ErrNoDisplay if there is none, ErrWayland if only WAYLAND_DISPLAY is set.
+// Open connects to the X server named by DISPLAY. It returns an error that wraps
+// ErrNoDisplay if there is none, ErrWayland if only WAYLAND_DISPLAY is set.
 func Open() (Desktop, error) {
 	if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") != "" {
 		return nil, ErrWayland
@@ -117,11 +116,11 @@ func Open() (Desktop, error) {
 	return d, nil
 }
 
-// rootEvents: PropertyChange for resources and work area, StructureNotify because a
-// settings manager that arrives announces itself to those who listen for this.
+// rootEvents: PropertyChange for resources and work area, StructureNotify because a new
+// settings manager announces itself to those who listen for it.
 const rootEvents = xproto.EventMaskPropertyChange | xproto.EventMaskStructureNotify
 
-// prepare learns what the server offers and makes what all windows share.
+// prepare queries what the server supports and creates what all windows share.
 func (d *x11) prepare() error {
 	setup := xproto.Setup(d.conn)
 	if d.conn.DefaultScreen >= len(setup.Roots) {
@@ -147,8 +146,7 @@ func (d *x11) prepare() error {
 	if err := d.makeGC(); err != nil {
 		return err
 	}
-	// A request holds at most this much; large ones are left alone, strips of
-	// a quarter of a megabyte cost nothing.
+	// The maximum request size, capped: strips of a quarter of a megabyte cost nothing.
 	d.strip = make([]byte, min(int(setup.MaximumRequestLength)*4, 262140))
 
 	if d.conn.Extensions[xconn.RandR] != 0 {
@@ -174,8 +172,8 @@ func (d *x11) prepare() error {
 	return err
 }
 
-// makeGC makes the graphics context for pictures. It needs a drawable of the
-// right depth; the one-pixel pixmap is only for that.
+// makeGC creates the graphics context for pictures. It needs a drawable of the right depth;
+// the one-pixel pixmap exists only for that.
 func (d *x11) makeGC() error {
 	gc, err := xproto.NewGcontextId(d.conn)
 	if err != nil {
@@ -197,8 +195,7 @@ func (d *x11) Close() error {
 	return nil
 }
 
-// lost turns what a request answered into ErrClosed if the reason is that the
-// connection is gone.
+// lost turns a request's error into ErrClosed if the connection is gone.
 func (d *x11) lost(err error) error {
 	if err == nil {
 		return nil
@@ -209,8 +206,8 @@ func (d *x11) lost(err error) error {
 	return err
 }
 
-// events is the goroutine that reads what the server reports. Several motions
-// in a row count as the last one, and several changes of the display as one.
+// events is the goroutine that reads the server's events. Of several motions in a row only
+// the last counts, and several changes of the display count as one.
 func (d *x11) events() {
 	defer func() {
 		d.portal.stop()
@@ -264,17 +261,17 @@ func (d *x11) tellChanged() {
 	}
 }
 
-// followKeys reads the keyboard map after it has changed, which comes as many
-// events, before anything depends on it.
+// followKeys reads the keyboard map after a change, which comes as many events, before
+// anything depends on it.
 func (d *x11) followKeys() {
 	if d.stale {
 		d.stale = false
-		_ = d.readKeys() // a server that does not answer is at its end
+		_ = d.readKeys() // a server that does not answer is gone
 	}
 }
 
-// post has the events goroutine call f: all that windows are told comes from
-// there. A message to a window of our own wakes it.
+// post makes the events goroutine call f: all handlers are called there. A message to one
+// of our own windows wakes it.
 func (d *x11) post(f func()) {
 	d.mu.Lock()
 	d.posted = append(d.posted, f)
@@ -292,8 +289,7 @@ func (d *x11) callPosted() {
 	}
 }
 
-// event deals with everything but motion and reports whether the display has
-// changed.
+// event handles everything but motion and reports whether the display has changed.
 func (d *x11) event(ev xgb.Event) bool {
 	id := windowOf(ev)
 	switch e := ev.(type) {
@@ -302,7 +298,7 @@ func (d *x11) event(ev xgb.Event) bool {
 		if d.hotkey(e) {
 			return false
 		}
-		if id == d.root { // nobody else gets it while a hotkey is held down
+		if id == d.root { // nothing else receives it while a hotkey is held down
 			id = d.holds()
 		}
 	case xproto.KeyReleaseEvent:
@@ -344,16 +340,16 @@ func (d *x11) event(ev xgb.Event) bool {
 	return false
 }
 
-// clientMessage deals with a message to us and reports whether the display has changed.
+// clientMessage handles a message to us and reports whether the display has changed.
 func (d *x11) clientMessage(e xproto.ClientMessageEvent) bool {
 	if e.Type == d.atoms.ticket {
 		d.callPosted()
 	}
-	// A new settings manager says that it has taken over.
+	// A new settings manager announces itself.
 	return e.Type == d.atoms.manager && e.Format == 32 && xproto.Atom(e.Data.Data32[1]) == d.atoms.xsettingsOwner && d.readSettings()
 }
 
-// property deals with a property that was changed and reports whether the display has.
+// property handles a changed property and reports whether the display has changed.
 func (d *x11) property(e xproto.PropertyNotifyEvent) bool {
 	switch {
 	case e.Window == d.clipboard.window && e.Atom == d.atoms.pasted:
@@ -371,8 +367,7 @@ func (d *x11) property(e xproto.PropertyNotifyEvent) bool {
 	return false
 }
 
-// windowOf is the window that an event is about, 0 for those that no window of ours
-// is told of.
+// windowOf returns the window an event is about, 0 for events not delivered to our windows.
 func windowOf(ev xgb.Event) xproto.Window {
 	switch e := ev.(type) {
 	case xproto.EnterNotifyEvent:
@@ -405,16 +400,15 @@ func windowOf(ev xgb.Event) xproto.Window {
 
 func at(x, y int16) image.Point { return image.Pt(int(x), int(y)) }
 
-// window is one of ours, nil if it is not there any more.
+// window returns one of our windows, nil if it no longer exists.
 func (d *x11) window(id xproto.Window) x11Window {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.windows[id]
 }
 
-// note keeps an error that came without being asked for, if it is about
-// something of ours; errors about other programs' windows, which may go at any
-// time, mean nothing.
+// note records an asynchronous error about something of ours; errors about other programs'
+// windows, which may disappear at any time, are ignored.
 func (d *x11) note(fault xgb.Error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// atoms are the names X11 programs talk to each other with.
+// atoms are the names that X11 programs use to communicate.
 type atoms struct {
 	netName, utf8, windowType, notification  xproto.Atom
 	workArea, workAreas                      xproto.Atom
@@ -27,7 +27,7 @@ type atoms struct {
 	dndTypes, dndSelection, dndCopy, uriList xproto.Atom
 }
 
-// internAtoms asks for all of them at once.
+// internAtoms requests them all at once.
 func internAtoms(c *xgb.Conn) (atoms, error) {
 	var a atoms
 	list := []struct {

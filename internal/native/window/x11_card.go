@@ -9,9 +9,8 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// x11Card is one override-redirect window. Its picture lies in a pixmap that
-// is the window's background, so that the server paints it again by itself
-// whenever a part comes to light.
+// x11Card is an override-redirect window. Its picture is in a pixmap that is the window's
+// background, so that the server itself repaints any part that becomes visible.
 type x11Card struct {
 	x11Base
 	rect image.Rectangle // empty before the first Show; guarded by mu
@@ -23,8 +22,8 @@ func (d *x11) NewCard(h CardHandler) (Card, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Window managers do not manage it; compositors and screen readers look.
-	// The name says nothing of the call: every program may read it.
+	// Window managers ignore it; compositors and screen readers do not. The name reveals
+	// nothing about the call: every program can read it.
 	w.setTitle("Wiebelt")
 	return w, nil
 }
@@ -49,9 +48,9 @@ func (w *x11Card) Show(r image.Rectangle, pic *Picture) error {
 		place := []uint32{uint32(int32(r.Min.X)), uint32(int32(r.Min.Y)), uint32(r.Dx()), uint32(r.Dy())}
 		switch {
 		case !w.up.Load():
-			// Raised before it is mapped and never again while it is up: xfwm4
-			// would leave it below what was opened meanwhile, and re-raising on
-			// being covered would fight a screen locker.
+			// Raised before it is mapped and never again while shown: xfwm4 would leave
+			// it below what was opened meanwhile, and re-raising when covered would
+			// fight a screen locker.
 			xproto.ConfigureWindow(c, w.id, mask|xproto.ConfigWindowStackMode, append(place, xproto.StackModeAbove))
 			xproto.MapWindow(c, w.id)
 		case r != w.rect:
@@ -66,8 +65,8 @@ func (w *x11Card) Show(r image.Rectangle, pic *Picture) error {
 	})
 }
 
-// put paints into the pixmap. It becomes the background anew each time: a server
-// may have copied it when it became that.
+// put paints into the pixmap and makes it the background again: the server may have
+// copied it the last time.
 func (w *x11Card) put(p image.Point, pic *Picture) {
 	px := w.pixmap.Load()
 	w.d.put(xproto.Pixmap(px), p, pic)
@@ -99,8 +98,7 @@ func (w *x11Card) Hide() error {
 		if !w.up.Load() {
 			return nil
 		}
-		// First, or the server would give the keyboard to whoever is under the
-		// pointer.
+		// First, or the server would move the focus to the window under the pointer.
 		err := w.giveBack()
 		xproto.UnmapWindow(w.d.conn, w.id)
 		w.up.Store(false)
@@ -117,7 +115,7 @@ func (w *x11Card) OnScreen() (img *image.RGBA, err error) {
 		return nil, errNotShown
 	}
 	img = image.NewRGBA(image.Rectangle{Max: r.Size()})
-	// The screen may have another size than at the start.
+	// The screen's size may have changed since the start.
 	g, err := xproto.GetGeometry(w.d.conn, xproto.Drawable(w.d.root)).Reply()
 	if err != nil {
 		return nil, w.d.lost(err)
@@ -142,8 +140,9 @@ func (w *x11Card) event(ev xgb.Event) {
 		w.compose.reset()
 		w.focusOut(e)
 	case xproto.EnterNotifyEvent:
-		// XWayland does not know where the pointer is while it is over programs that
-		// know no X, and has it enter a card that comes up where it was last.
+		// While the pointer is over programs that do not use X, XWayland does not
+		// know where it is, and sends enter events to a card that appears at its
+		// last known position.
 		if !w.d.xwayland {
 			w.x11Base.event(ev)
 		}

@@ -16,8 +16,8 @@ import (
 	"wiebelt/internal/native/xconn"
 )
 
-// clipboard is what we own of the selection CLIPBOARD. X11 has no place to put
-// a text: the owner answers everybody who pastes, for as long as it lives.
+// clipboard is our share of the selection CLIPBOARD. X11 stores no text: the owner serves
+// every paste for as long as it exists.
 type clipboard struct {
 	window xproto.Window // invisible; owns the selection
 
@@ -25,12 +25,12 @@ type clipboard struct {
 	text    []byte // UTF-8
 	owned   bool
 	copies  int // so far
-	pending int // copies the server has not yet told the time of
+	pending int // copies whose time the server has not reported yet
 	since   xproto.Timestamp
-	paste   *pasting // what somebody waits for, nil mostly
+	paste   *pasting // what is being pasted, usually nil
 }
 
-// maxCopy is what fits into one request; nothing on a card is near it.
+// maxCopy fits into one request; nothing on a card comes close.
 const maxCopy = 200_000
 
 func (d *x11) prepareClipboard() error {
@@ -58,12 +58,12 @@ func (d *x11) Copy(text string) error {
 	cb.copies++
 	this := cb.copies
 	cb.mu.Unlock()
-	// The current time, not that of an event: a copy may follow from something
-	// the user did long ago, and a time before the last copy is ignored. The
-	// change of our own property tells the time for those who ask.
+	// The current time, not an event's: a copy may follow from an action long ago, and a
+	// time before the last copy is ignored. Changing our own property reports the time,
+	// which some programs ask for.
 	xproto.SetSelectionOwner(d.conn, cb.window, d.atoms.clipboard, xproto.TimeCurrentTime)
 	xproto.ChangeProperty(d.conn, xproto.PropModeReplace, cb.window, d.atoms.ticket, xproto.AtomInteger, 32, 0, nil)
-	// Some desktops take a clipboard only from a program in front: look.
+	// Some desktops only accept a clipboard from the foreground program: check.
 	o, err := xproto.GetSelectionOwner(d.conn, d.atoms.clipboard).Reply()
 	if err != nil {
 		return d.lost(err)
@@ -89,8 +89,8 @@ func (cb *clipboard) stamp(t xproto.Timestamp) {
 	cb.pending--
 }
 
-// drop forgets the text when somebody else has copied something. While the time
-// of a copy of our own is still to come, the news is older than that copy.
+// drop removes the text when another program has copied something. While the time of one of
+// our own copies is still outstanding, the event is older than that copy.
 func (cb *clipboard) drop() {
 	cb.mu.Lock()
 	defer cb.mu.Unlock()
@@ -99,7 +99,7 @@ func (cb *clipboard) drop() {
 	}
 }
 
-// serve answers a program that pastes.
+// serve serves a program that pastes.
 func (d *x11) serve(e xproto.SelectionRequestEvent) {
 	property := cmp.Or(e.Property, e.Target) // what old programs mean
 	ok := false
@@ -119,9 +119,8 @@ func (d *x11) serve(e xproto.SelectionRequestEvent) {
 	xproto.SendEvent(d.conn, false, e.Requestor, 0, string(answer.Bytes()))
 }
 
-// serveMultiple delivers several kinds at once; the list of pairs of kind and
-// property lies in a property of the asking window, and a zero there marks what
-// could not be had.
+// serveMultiple delivers several kinds at once; the list of kinds and properties is in a
+// property of the requesting window, where zero marks what is unavailable.
 func (d *x11) serveMultiple(to xproto.Window, property xproto.Atom) bool {
 	const most = 64
 	pairs := xconn.Values(xproto.GetProperty(d.conn, false, to, property, d.atoms.atomPair, 0, most).Reply())
@@ -137,7 +136,7 @@ func (d *x11) serveMultiple(to xproto.Window, property xproto.Atom) bool {
 	return true
 }
 
-// deliver writes one kind of our text into a property of the asking window.
+// deliver writes one kind of our text to a property of the requesting window.
 func (d *x11) deliver(to xproto.Window, target, property xproto.Atom) bool {
 	cb, a := &d.clipboard, &d.atoms
 	cb.mu.Lock()
@@ -175,7 +174,7 @@ func (d *x11) setNumbers(to xproto.Window, property, kind xproto.Atom, v ...uint
 	xproto.ChangeProperty(d.conn, xproto.PropModeReplace, to, property, kind, 32, uint32(len(v)), b)
 }
 
-// latin1 is the character set of the kind STRING; what it lacks becomes "?".
+// latin1 converts to the character set of the kind STRING; missing characters become "?".
 func latin1(utf8 []byte) []byte {
 	out := make([]byte, 0, len(utf8))
 	for _, r := range string(utf8) {
@@ -187,7 +186,7 @@ func latin1(utf8 []byte) []byte {
 	return out
 }
 
-// pasteWait bounds how long a program may take to hand over what it has copied.
+// pasteWait limits how long a program may take to deliver what it has copied.
 const pasteWait = 500 * time.Millisecond
 
 func (d *x11) Paste() (string, error) {
@@ -217,7 +216,7 @@ func (d *x11) Paste() (string, error) {
 	return "", d.alive()
 }
 
-// paste asks for one kind of what a selection holds.
+// paste requests a selection's contents as one kind.
 func (d *x11) paste(selection, kind xproto.Atom, late time.Time) ([]byte, bool) {
 	got := make(chan []byte, 1)
 	d.clipboard.mu.Lock()
@@ -240,19 +239,19 @@ func (d *x11) paste(selection, kind xproto.Atom, late time.Time) ([]byte, bool) 
 	return nil, false
 }
 
-// pasting is a text on its way to us.
+// pasting is a text being received.
 type pasting struct {
 	kind  xproto.Atom
 	done  chan []byte
-	parts []byte // of one that comes in pieces
+	parts []byte // of one received in parts
 	more  bool
 }
 
-// maxPaste bounds a text that somebody pastes.
+// maxPaste limits a pasted text, in bytes.
 const maxPaste = 4 << 20
 
-// pastedNotify takes what another program has put into our property; events
-// goroutine only.
+// pastedNotify takes what another program has written to our property;
+// events goroutine only.
 func (d *x11) pastedNotify(e xproto.SelectionNotifyEvent) {
 	cb := &d.clipboard
 	cb.mu.Lock()

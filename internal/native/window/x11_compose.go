@@ -18,25 +18,24 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// composer turns several presses into what they write together: dead keys and
-// the Compose key, by the rules of the system and of the user, and where there
-// are none by what Unicode composes. The X server knows nothing of this.
+// composer combines several key presses into text: dead keys and the Compose key, by
+// the rules of the system and the user, or without rules by Unicode composition. The
+// X server does not do this.
 type composer struct {
 	rules func() *composeRules
-	begun []rune // the presses so far, in the form of composeRules
+	begun []rune // the presses so far, encoded as in composeRules
 }
 
 func newComposer() composer { return composer{rules: systemCompose} }
 
 func (c *composer) reset() { c.begun = nil }
 
-// feed takes a key that goes down and what it writes alone, and gives what is
-// written now.
+// feed takes a pressed key and the text it types alone, and returns the resulting text.
 func (c *composer) feed(s sym, text string) string {
 	r := s.composing()
 	if r == 0 {
 		if text == "" {
-			return "" // Shift and its like
+			return "" // Shift and similar keys
 		}
 		r, _ = utf8.DecodeRuneInString(text)
 	}
@@ -61,7 +60,7 @@ func (c *composer) feed(s sym, text string) string {
 	return out
 }
 
-// Dead keys and the Compose key stand in rules as characters that no key writes.
+// In rules, dead keys and the Compose key are represented by characters that no key types.
 const (
 	deadKeys   = 0xE000
 	composeKey = 0xE0FF
@@ -69,8 +68,8 @@ const (
 
 func isComposing(r rune) bool { return r >= deadKeys && r <= composeKey }
 
-// composing is the character that stands for a dead key or the Compose key; 0
-// for others.
+// composing returns the character that represents a dead key or the Compose
+// key; 0 for others.
 func (s sym) composing() rune {
 	switch {
 	case s == 0xff20:
@@ -81,8 +80,8 @@ func (s sym) composing() rune {
 	return 0
 }
 
-// deadMarks are the dead keys in the order of their numbers: name, the mark that
-// combines, and what stands for it alone.
+// deadMarks are the dead keys in numeric order: name, combining mark, and
+// stand-alone character.
 var deadMarks = [...]struct {
 	name  string
 	mark  rune
@@ -97,7 +96,7 @@ var deadMarks = [...]struct {
 	{"belowdiaeresis", 0x324, ""}, {"invertedbreve", 0x311, ""}, {"belowcomma", 0x326, ","}, {"currency", 0, "¤"},
 }
 
-// unicodeComposed is a letter with the mark of a dead key before it.
+// unicodeComposed returns a letter combined with the mark of the preceding dead key.
 func unicodeComposed(keys []rune) string {
 	if len(keys) != 2 || int(keys[0]-deadKeys) >= len(deadMarks) {
 		return ""
@@ -116,8 +115,7 @@ func unicodeComposed(keys []rune) string {
 	return s
 }
 
-// spelled is what dead keys write that combine with nothing: themselves, and
-// what came after.
+// spelled returns what dead keys type that do not combine: themselves and what follows.
 func spelled(keys []rune) string {
 	var b strings.Builder
 	for _, r := range keys {
@@ -130,21 +128,21 @@ func spelled(keys []rune) string {
 	return b.String()
 }
 
-// composeRules are sequences of presses and what they write.
+// composeRules are key sequences and the text they type.
 type composeRules struct {
 	out    map[string]string
 	begins map[string]bool // of longer sequences
 	files  int             // read so far
 }
 
-// find gives what a sequence writes, and whether it begins another one.
+// find returns the text of a sequence, and whether it starts a longer one.
 func (c *composeRules) find(keys []rune) (string, bool) {
 	s := string(keys)
 	return c.out[s], c.begins[s]
 }
 
-// systemCompose reads the rules at the first dead key: most people never press
-// one, and it takes milliseconds.
+// systemCompose reads the rules on the first dead key: most users never press one, and
+// reading takes milliseconds.
 var systemCompose = sync.OnceValue(func() *composeRules {
 	c := &composeRules{out: map[string]string{}, begins: map[string]bool{}}
 	home, _ := os.UserHomeDir()
@@ -198,8 +196,8 @@ func (c *composeRules) readFile(file, locale, home string, depth int) bool {
 	return true
 }
 
-// rule reads a line such as <dead_acute> <e> : "é" eacute; lines with keys that
-// nobody has here are left out.
+// rule parses a line such as <dead_acute> <e> : "é" eacute; lines with unknown keys are
+// skipped.
 func (c *composeRules) rule(line string) {
 	left, right, ok := strings.Cut(line, ":")
 	if !ok || !strings.HasPrefix(left, "<") {
@@ -236,8 +234,8 @@ func (c *composeRules) rule(line string) {
 	}
 }
 
-// latinNames and asciiRows are what the X protocol calls characters, letters and
-// digits of ASCII left out: they are their own names.
+// latinNames and asciiRows are the X protocol's names of characters, except ASCII letters
+// and digits, which are their own names.
 var (
 	latinNames = strings.Fields(`nobreakspace exclamdown cent sterling currency yen brokenbar section diaeresis copyright ordfeminine
 		guillemotleft notsign hyphen registered macron degree plusminus twosuperior threesuperior acute mu paragraph periodcentered
@@ -258,8 +256,8 @@ var (
 	}
 )
 
-// keyNamed is what a key in a rule writes, or what stands for it; 0 for keys
-// that are not known here.
+// keyNamed returns the character that a key in a rule types, or its stand-in; 0 for
+// unknown keys.
 func keyNamed(name string) rune {
 	if name == "Multi_key" {
 		return composeKey

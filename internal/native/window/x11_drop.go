@@ -13,21 +13,21 @@ import (
 	"wiebelt/internal/native/xconn"
 )
 
-// dndVersion is the version of the drag-and-drop protocol XDND that frames speak.
+// dndVersion is the version of the drag-and-drop protocol XDND that frames support.
 const dndVersion = 5
 
-// drop is what is being dragged over a frame; events goroutine only.
+// drop is the drag over a frame; events goroutine only.
 type drop struct {
 	from  xproto.Window
 	files bool // it offers files
 	at    image.Point
 }
 
-// message deals with a message of a program that drags something.
+// message handles a message from a program that drags something.
 func (p *drop) message(f *x11Frame, kind xproto.Atom, data []uint32) {
 	a, c := &f.d.atoms, f.d.conn
 	answer := func(kind xproto.Atom, v ...uint32) {
-		if p.from != 0 { // nobody, which the server takes for the window under the pointer
+		if p.from != 0 { // with zero, the server would take the window under the pointer
 			f.d.message(p.from, 0, p.from, kind, append([]uint32{uint32(f.id)}, v...)...)
 		}
 	}
@@ -91,7 +91,7 @@ func (p *drop) arrived(f *x11Frame, e xproto.SelectionNotifyEvent) {
 	}
 }
 
-// droppedFiles are the local files of a text/uri-list.
+// droppedFiles returns the local files in a text/uri-list.
 func droppedFiles(list string) []string {
 	host, _ := os.Hostname()
 	var files []string

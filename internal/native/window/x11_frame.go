@@ -10,21 +10,21 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// frameEvents are what a frame hears of.
+// frameEvents are the events that frames receive.
 const frameEvents = restingEvents | xproto.EventMaskKeyPress | xproto.EventMaskKeyRelease | xproto.EventMaskStructureNotify |
 	xproto.EventMaskExposure
 
-// x11Frame is one ordinary window. Its picture lies in a pixmap, from which the
-// events goroutine paints whatever comes to light.
+// x11Frame is an ordinary window. Its picture is in a pixmap, from which the events
+// goroutine paints any part that becomes visible.
 type x11Frame struct {
 	x11Base
 	// Guarded by mu.
 	gc     xproto.Gcontext // its foreground is the background of the window
 	held   image.Point     // size of the pixmap
 	least  image.Point
-	wanted *image.Point // where it is to come up
+	wanted *image.Point // where it is to appear
 
-	// Of the events goroutine only.
+	// Only for the events goroutine.
 	size    image.Point
 	drop    drop
 	monitor int
@@ -47,7 +47,7 @@ func (d *x11) NewFrame(h FrameHandler, o FrameOptions) (Frame, error) {
 	d.setNumbers(id, a.protocols, xproto.AtomAtom, uint32(a.deleteWindow), uint32(a.ping))
 	d.setNumbers(id, a.pid, xproto.AtomCardinal, uint32(os.Getpid()))
 	d.setNumbers(id, a.dndAware, xproto.AtomAtom, dndVersion)
-	// Takes the keyboard, and the window manager is the one to give it.
+	// It accepts the focus, given by the window manager.
 	const inputHint = 1
 	d.setNumbers(id, xproto.AtomWmHints, xproto.AtomWmHints, inputHint, 1, 0, 0, 0, 0, 0, 0, 0)
 	if host, err := os.Hostname(); err == nil {
@@ -61,7 +61,7 @@ func (d *x11) NewFrame(h FrameHandler, o FrameOptions) (Frame, error) {
 	return f, d.alive()
 }
 
-// iconNumbers is the form of _NET_WM_ICON: width, height and pixels of each.
+// iconNumbers encodes icons for _NET_WM_ICON: width, height and pixels of each.
 func iconNumbers(icons []*image.NRGBA) []uint32 {
 	var v []uint32
 	for _, i := range icons {
@@ -77,7 +77,7 @@ func iconNumbers(icons []*image.NRGBA) []uint32 {
 	return v
 }
 
-// ask runs g, which only asks the server for something, while the window exists.
+// ask runs g, which only sends requests to the server, while the window exists.
 func (f *x11Frame) ask(g func()) error {
 	return f.do(func() error { g(); return nil })
 }
@@ -101,7 +101,7 @@ func (f *x11Frame) SetLimits(least image.Point) error {
 	})
 }
 
-// hints tells the window manager sizes and place; f.mu is held or not needed yet.
+// hints sets the window manager's size and position hints; f.mu is held or not needed yet.
 func (f *x11Frame) hints() {
 	const programPosition, minSize = 1 << 2, 1 << 4
 	v := make([]uint32, 18)
@@ -126,8 +126,8 @@ func (f *x11Frame) Show() error {
 			xproto.MapWindow(f.d.conn, f.id)
 			return
 		}
-		// As a pager asks: a program that asks for itself may be refused, and
-		// somebody has just asked for this window elsewhere.
+		// Like a pager: a program that asks for itself may be refused, and the user has
+		// just asked for this window elsewhere.
 		const pager = 2
 		f.d.message(f.d.root, toManager, f.id, f.d.atoms.activate, pager)
 	})
@@ -176,20 +176,20 @@ func (f *x11Frame) Draw(p image.Point, pic *Picture) error {
 	})
 }
 
-// room makes the pixmap at least so large, keeping what it holds.
+// room enlarges the pixmap to at least size, keeping its contents.
 func (f *x11Frame) room(size image.Point) {
 	if size.X <= f.held.X && size.Y <= f.held.Y {
 		return
 	}
-	// In steps, or a window whose corner is dragged would get one for each pixel.
+	// In steps, or dragging a window's corner would create one for every pixel.
 	step := func(v int) int { return min((v+127)&^127, maxSide) }
 	to := image.Pt(step(max(size.X, f.held.X)), step(max(size.Y, f.held.Y)))
 	old := xproto.Pixmap(f.pixmap.Load())
 	px, err := f.newPixmap(to)
 	if err != nil {
-		return // the connection is gone, which the next request says
+		return // the connection is gone, as the next request will report
 	}
-	// What is not drawn yet may come to light first.
+	// Parts not drawn yet may become visible first.
 	xproto.PolyFillRectangle(f.d.conn, xproto.Drawable(px), f.gc, []xproto.Rectangle{{Width: uint16(to.X), Height: uint16(to.Y)}})
 	if old != 0 {
 		xproto.CopyArea(f.d.conn, xproto.Drawable(old), xproto.Drawable(px), f.gc, 0, 0, 0, 0, uint16(f.held.X), uint16(f.held.Y))
@@ -198,7 +198,7 @@ func (f *x11Frame) room(size image.Point) {
 	f.held = to
 }
 
-// copy brings a part of the pixmap on screen.
+// copy copies a part of the pixmap to the window.
 func (f *x11Frame) copy(r image.Rectangle) {
 	if r = r.Intersect(image.Rectangle{Max: f.held}); r.Empty() {
 		return
@@ -226,7 +226,7 @@ func (f *x11Frame) event(ev xgb.Event) {
 		}
 		f.moved()
 	case xproto.ExposeEvent:
-		_ = f.ask(func() { // a frame that is gone needs no picture
+		_ = f.ask(func() { // a closed frame needs no picture
 			f.copy(image.Rect(int(e.X), int(e.Y), int(e.X)+int(e.Width), int(e.Y)+int(e.Height)))
 		})
 	case xproto.ClientMessageEvent:
@@ -238,7 +238,7 @@ func (f *x11Frame) event(ev xgb.Event) {
 	}
 }
 
-// moved tells when the window has come to another monitor.
+// moved reports when the window has moved to another monitor.
 func (f *x11Frame) moved() {
 	_, list := f.d.areas()
 	if len(list) < 2 {
@@ -261,7 +261,7 @@ func (f *x11Frame) focus(mode, detail byte, has bool) {
 	}
 }
 
-// asked deals with what the window manager or a program that drags something asks.
+// asked handles requests of the window manager or of a program that drags something.
 func (f *x11Frame) asked(e xproto.ClientMessageEvent) {
 	a, data := &f.d.atoms, e.Data.Data32
 	if e.Format != 32 {
@@ -280,11 +280,11 @@ func (f *x11Frame) asked(e xproto.ClientMessageEvent) {
 	}
 }
 
-// cursor gives the server's cursor of a kind, made at its first use.
+// cursor returns the server's cursor of a kind, created on first use.
 func (d *x11) cursor(c Cursor) xproto.Cursor {
 	glyph, ok := map[Cursor]uint16{CursorText: 152, CursorHand: 60}[c]
 	if !ok {
-		return 0 // that of the desktop
+		return 0 // the desktop's default
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

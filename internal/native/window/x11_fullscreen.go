@@ -11,7 +11,7 @@ import (
 	"wiebelt/internal/native/xconn"
 )
 
-// stacked are the windows that the window manager manages, the lowest first.
+// stacked returns the windows that the window manager manages, lowest first.
 func (d *x11) stacked() []uint32 {
 	const most = 1024 // windows
 	list := func(property xproto.Atom) []uint32 {
@@ -20,13 +20,13 @@ func (d *x11) stacked() []uint32 {
 	if clients := list(d.atoms.stacking); len(clients) > 0 {
 		return clients
 	}
-	return list(d.atoms.clients) // xfwm4 has no such list before something was raised; newer windows lie higher
+	return list(d.atoms.clients) // xfwm4 has no such list before a window was raised; newer windows are higher
 }
 
-// FullScreen asks for the windows on the desktop, the topmost first, and looks
-// at the first that covers the monitor as far as panels leave it: a window in
-// front of a presentation does not end it, one over all of it does. A program
-// that fills the screen without telling the window manager goes unnoticed.
+// FullScreen checks the windows on the desktop from the top, and decides by the first that
+// covers the monitor's work area: a window in front of a presentation does not end it,
+// one covering it completely does. A program that fills the screen without telling the
+// window manager goes unnoticed.
 func (d *x11) FullScreen(area image.Rectangle) bool {
 	work := area
 	for _, m := range d.Monitors() {
@@ -53,7 +53,7 @@ func (d *x11) FullScreen(area image.Rectangle) bool {
 			xproto.GetProperty(d.conn, false, w, d.atoms.windowType, xproto.AtomAtom, 0, 8),
 		}
 	}
-	full := false // as far as the topmost that covers it goes, which comes last
+	full := false // of the topmost window that covers it, which comes last
 	for _, q := range questions {
 		shown, err1 := q.shown.Reply()
 		size, err2 := q.size.Reply()

@@ -13,20 +13,19 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// x11Hotkey is a key combination that the server sends to us wherever the
-// keyboard is.
+// x11Hotkey is a key combination that the server sends to us wherever the focus is.
 type x11Hotkey struct {
 	keys    shortcut
 	pressed func()
 
-	code byte // 0 while it could not be had
+	code byte // 0 while it is unavailable
 	mods uint16
 
 	down bool // events goroutine only
 	last xproto.Timestamp
 }
 
-// trigger is a shortcut as the portal writes it.
+// trigger returns a shortcut in the portal's syntax.
 func (s shortcut) trigger() string {
 	var b strings.Builder
 	for _, held := range []struct {
@@ -53,13 +52,13 @@ func (s shortcut) trigger() string {
 	return b.String()
 }
 
-// on says which key and modifiers a shortcut is on the user's keyboard.
+// on returns a shortcut's key and modifiers on the user's keyboard.
 func (s shortcut) on(m *keymap) (code byte, mods uint16) {
 	return m.find(s.key), s.mask(xproto.ModMaskControl, m.alt, xproto.ModMaskShift, m.super)
 }
 
-// combinations are mods together with every set of locks: a lock that is on
-// must not turn the hotkey off.
+// combinations returns mods combined with every set of locks: an active lock must
+// not disable the hotkey.
 func (m *keymap) combinations(mods uint16) []uint16 {
 	all := []uint16{mods}
 	for _, lock := range m.locks {
@@ -88,7 +87,7 @@ func (d *x11) Hotkey(keys string, pressed func(), told func(error)) (func(), err
 		return nil, err
 	}
 	if d.xwayland {
-		// Only X windows would see the keys; Wayland's go through the portal.
+		// The server's keys would only work in X windows; Wayland's go through the portal.
 		return d.portal.hotkey(s, pressed, told), nil
 	}
 	d.keyboard.Lock()
@@ -113,7 +112,7 @@ func (d *x11) release(h *x11Hotkey) {
 	d.ungrab(h)
 }
 
-// grab asks the server for a hotkey; d.keyboard is held.
+// grab registers a hotkey with the server; d.keyboard is held.
 func (d *x11) grab(h *x11Hotkey) error {
 	m := d.keymap
 	code, mods := h.keys.on(m)
@@ -123,8 +122,8 @@ func (d *x11) grab(h *x11Hotkey) error {
 	all := m.combinations(mods)
 	asked := make([]xproto.GrabKeyCookie, len(all))
 	for i, mods := range all {
-		// Owner events: what is pressed while the hotkey is still held goes to
-		// our window, if that has the keyboard by then.
+		// Owner events: keys pressed while the hotkey is still held go to our window if
+		// it has the focus by then.
 		asked[i] = xproto.GrabKeyChecked(d.conn, true, d.root, mods, xproto.Keycode(code), xproto.GrabModeAsync, xproto.GrabModeAsync)
 	}
 	var failed error
@@ -144,7 +143,7 @@ func (d *x11) grab(h *x11Hotkey) error {
 	return failed
 }
 
-// ungrab gives the keys back; those that were never ours do no harm.
+// ungrab releases the keys; keys that were never ours are harmless.
 func (d *x11) ungrab(h *x11Hotkey) {
 	if h.code == 0 {
 		return
@@ -155,8 +154,8 @@ func (d *x11) ungrab(h *x11Hotkey) {
 	h.code = 0
 }
 
-// readKeys reads the keyboard map again and moves the hotkeys to where their
-// keys are now. Only the events goroutine and prepare call it.
+// readKeys reads the keyboard map again and moves the hotkeys to their keys' new places.
+// Only for the events goroutine and prepare.
 func (d *x11) readKeys() error {
 	m, err := readKeymap(d.conn)
 	if err != nil {
@@ -174,15 +173,15 @@ func (d *x11) readKeys() error {
 		d.keymap = old
 		d.ungrab(h)
 		d.keymap = m
-		_ = d.grab(h) // taken there: tried again at the next change
+		_ = d.grab(h) // taken there: retried at the next change
 	}
 	return nil
 }
 
-// heldFor is the longest time between two presses of a key that is held down.
+// heldFor is the maximum time between repeats of a key that is held down.
 const heldFor = 1000 // milliseconds
 
-// hotkey reports whether a press was one of ours, and tells about it once
+// hotkey reports whether a press was one of our hotkeys, and calls its handler once
 // however long it is held.
 func (d *x11) hotkey(e xproto.KeyPressEvent) bool {
 	d.keyboard.Lock()
@@ -204,7 +203,7 @@ func (d *x11) hotkey(e xproto.KeyPressEvent) bool {
 	return true
 }
 
-// lifted notes that a key is held no more.
+// lifted records that a key was released.
 func (d *x11) lifted(code byte) {
 	d.keyboard.Lock()
 	defer d.keyboard.Unlock()

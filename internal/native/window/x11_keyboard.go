@@ -11,17 +11,17 @@ import (
 	"wiebelt/internal/native/xconn"
 )
 
-// restingEvents are what a window hears of. Keys are not among them: where the
-// keyboard follows the pointer, a window that listens for keys would get them.
+// restingEvents are the events a window receives. Keys are not among them: where the focus
+// follows the pointer, a window that listens for keys would get them.
 const restingEvents = xproto.EventMaskButtonPress | xproto.EventMaskButtonRelease | xproto.EventMaskPointerMotion |
 	xproto.EventMaskEnterWindow | xproto.EventMaskLeaveWindow | xproto.EventMaskFocusChange
 
-// focus is where the keyboard was before a window of ours got it.
+// focus is what had the focus before one of our windows.
 type focus struct {
 	window xproto.Window
 	revert byte
-	// around are the windows around it, the nearest first, up to the one that its
-	// program shows.
+	// around are the windows around it, from the nearest to the top-level
+	// window of its program.
 	around []xproto.Window
 }
 
@@ -33,8 +33,8 @@ func (w *x11Card) TakeKeyboard() error {
 		d := w.d
 		d.focusing.Lock()
 		defer d.focusing.Unlock()
-		// Not from _NET_ACTIVE_WINDOW: that is unset while one of ours has the
-		// keyboard, and names the window, not the part of it that types.
+		// Not from _NET_ACTIVE_WINDOW: it is unset while one of ours has the focus, and
+		// identifies the window, not the part of it that receives text.
 		now, err := xproto.GetInputFocus(d.conn).Reply()
 		if err != nil {
 			return err
@@ -62,7 +62,7 @@ func (w *x11Card) listen(mask uint32) {
 
 func (w *x11Card) GiveKeyboardBack() error { return w.do(w.giveBack) }
 
-// holds is the card that has the keyboard, 0 for none.
+// holds returns the card that has the focus, 0 for none.
 func (d *x11) holds() xproto.Window {
 	d.focusing.Lock()
 	defer d.focusing.Unlock()
@@ -72,7 +72,7 @@ func (d *x11) holds() xproto.Window {
 	return d.holder.id
 }
 
-// giveBack puts the keyboard where it was; w.mu is held.
+// giveBack restores the focus; w.mu is held.
 func (w *x11Card) giveBack() error {
 	d := w.d
 	d.focusing.Lock()
@@ -83,31 +83,31 @@ func (w *x11Card) giveBack() error {
 	before := d.before
 	d.holder, d.before = nil, focus{}
 	w.listen(restingEvents)
-	// Nobody puts it elsewhere between the question and the answer: a window
-	// manager that has just found it a new place would lose it to ours.
+	// Nothing may move the focus between query and change: a window manager that has just
+	// assigned it would lose it to ours.
 	xproto.GrabServer(d.conn)
 	err := d.putBack(w.id, before)
 	return d.lost(errors.Join(err, xproto.UngrabServerChecked(d.conn).Check()))
 }
 
-// putBack puts the keyboard from one window to where it was before.
+// putBack moves the focus from one window back to where it was before.
 func (d *x11) putBack(from xproto.Window, before focus) error {
 	now, err := xproto.GetInputFocus(d.conn).Reply()
 	if err != nil {
 		return err
 	}
 	if now.Focus != from {
-		return nil // the user has put it elsewhere
+		return nil // the user has moved it
 	}
-	// Refused for a window that has gone or cannot be seen any more.
+	// Fails for a window that is gone or no longer visible.
 	give := func(to xproto.Window, revert byte) bool {
 		return xproto.SetInputFocusChecked(d.conn, revert, to, xproto.TimeCurrentTime).Check() == nil
 	}
 	if give(before.window, before.revert) {
 		return nil
 	}
-	// The window manager may have looked for the next one already and lost it to
-	// ours, which had it later; then it believes that all is done (xfwm4).
+	// The window manager may already have chosen the next window and lost the focus to
+	// ours, which got it later; it then considers itself done (xfwm4).
 	next := d.uppermost()
 	if before.revert == xproto.InputFocusParent {
 		next = append(slices.Clone(before.around), next...)
@@ -120,8 +120,8 @@ func (d *x11) putBack(from xproto.Window, before focus) error {
 	return xproto.SetInputFocusChecked(d.conn, xproto.InputFocusPointerRoot, xproto.InputFocusPointerRoot, xproto.TimeCurrentTime).Check()
 }
 
-// uppermost are the windows that the window manager shows, the uppermost first,
-// without the desktop and panels.
+// uppermost returns the windows shown by the window manager, topmost first, without
+// the desktop and panels.
 func (d *x11) uppermost() []xproto.Window {
 	var all []xproto.Window
 	for _, id := range slices.Backward(d.stacked()) {
@@ -134,8 +134,8 @@ func (d *x11) uppermost() []xproto.Window {
 	return all
 }
 
-// around are the windows around a window, up to the one that its program shows.
-// The frame around that is the window manager's: the keyboard has nobody there.
+// around returns the windows around a window, up to the top-level window of its program.
+// The frame around that is the window manager's: there, keys reach nobody.
 func (d *x11) around(id xproto.Window) []xproto.Window {
 	var all []xproto.Window
 	if id <= xproto.InputFocusPointerRoot {
@@ -155,14 +155,14 @@ func (d *x11) around(id xproto.Window) []xproto.Window {
 	return all
 }
 
-// borrowed reports whether the news about the keyboard is no news: a menu or a
-// hotkey has it and gives it back, or it is about a part of the window.
+// borrowed reports whether a focus event can be ignored: a menu or a hotkey has the focus
+// temporarily, or the event is about a part of the window.
 func borrowed(mode, detail byte) bool {
 	return mode == xproto.NotifyModeGrab || mode == xproto.NotifyModeUngrab ||
 		detail == xproto.NotifyDetailPointer || detail == xproto.NotifyDetailInferior
 }
 
-// focusOut deals with the news that the card has lost the keyboard.
+// focusOut handles the card's loss of the focus.
 func (w *x11Card) focusOut(e xproto.FocusOutEvent) {
 	if borrowed(e.Mode, e.Detail) {
 		return
@@ -170,9 +170,9 @@ func (w *x11Card) focusOut(e xproto.FocusOutEvent) {
 	d := w.d
 	d.focusing.Lock()
 	now, err := xproto.GetInputFocus(d.conn).Reply()
-	again := err == nil && now.Focus == w.id // taken once more meanwhile
+	again := err == nil && now.Focus == w.id // regained meanwhile
 	if !again && d.holder == w {
-		// Taken away by somebody else, and not ours to give back.
+		// Taken by another program, so not ours to restore.
 		d.holder, d.before = nil, focus{}
 		w.listen(restingEvents)
 	}
@@ -182,6 +182,6 @@ func (w *x11Card) focusOut(e xproto.FocusOutEvent) {
 	}
 }
 
-// HideFromCapture cannot be had: any X client may read the whole screen, and no
-// window can be kept out of it.
+// HideFromCapture is unsupported: any X client may read the whole screen, and no
+// window can be excluded.
 func (w *x11Card) HideFromCapture(bool) error { return ErrUnsupported }

@@ -14,8 +14,8 @@ import (
 	"wiebelt/internal/native/xconn"
 )
 
-// keymap is what the user's keys mean: for every key up to four groups
-// (layouts), in each of them levels that Shift, AltGr and so on choose between.
+// keymap is the meaning of the user's keys: up to four groups (layouts) per key, each with
+// levels chosen by Shift, AltGr and so on.
 type keymap struct {
 	types []levels
 	keys  [256]keySyms
@@ -24,24 +24,23 @@ type keymap struct {
 	locks      []uint16
 }
 
-// levels says how held keys choose a level.
+// levels maps modifiers to levels.
 type levels struct {
-	mask    uint16            // the modifiers that are looked at
-	byState map[uint16]uint16 // level by which of them are held, 0 if not there
+	mask    uint16            // the relevant modifiers
+	byState map[uint16]uint16 // level by those held, 0 if missing
 }
 
 type keySyms struct {
 	kinds [4]byte // index in types, by group
-	info  byte    // number of groups, and what a group beyond them means
+	info  byte    // number of groups, and the handling of others
 	width int
 	syms  []sym // width to a group
 }
 
-// groups is how many layouts a key takes part in.
+// groups returns the number of layouts a key has symbols for.
 func (k *keySyms) groups() int { return int(k.info & 0x0f) }
 
-// group turns the group that is switched on into one that the key has; -1 if it
-// has none.
+// group maps the active group to one of the key's groups; -1 if it has none.
 func (k *keySyms) group(g int) int {
 	n := k.groups()
 	switch {
@@ -60,8 +59,8 @@ func (k *keySyms) group(g int) int {
 	return g % n
 }
 
-// at is the symbol of a key in a group with some modifiers held, and which of
-// them were used up to find it.
+// at returns a key's symbol in a group with some modifiers held, and which of them
+// were consumed by that.
 func (m *keymap) at(code byte, group int, state uint16) (sym, uint16) {
 	k := &m.keys[code]
 	g := k.group(group)
@@ -80,9 +79,9 @@ func (m *keymap) at(code byte, group int, state uint16) (sym, uint16) {
 	return 0, used
 }
 
-const modifiers = 0xff // of a state; above are buttons, and the group
+const modifiers = 0xff // of a state; higher bits are buttons and the group
 
-// modifiers turns the state of an event into ours.
+// modifiers converts the state of an event to Modifiers.
 func (d *x11) modifiers(state uint16) Modifiers {
 	d.keyboard.Lock()
 	alt, super := d.keymap.alt, d.keymap.super
@@ -100,7 +99,7 @@ func heldKeys(state, alt, super uint16) Modifiers {
 	return m
 }
 
-// event turns a key into what a frame is told, and gives its symbol.
+// event converts a key press to a frame's event, and returns its symbol.
 func (m *keymap) event(code byte, state uint16) (KeyEvent, sym) {
 	group := int(state >> 13 & 3)
 	s, used := m.at(code, group, state)
@@ -118,8 +117,8 @@ func (m *keymap) event(code byte, state uint16) (KeyEvent, sym) {
 	return e, s
 }
 
-// letter is what a key is called in a shortcut: its own letter, in an alphabet
-// of others that of another layout of the user, or that of the usual place.
+// letter returns a key's name in a shortcut: its own letter, for other alphabets that of
+// another of the user's layouts, or that of the usual place.
 func (m *keymap) letter(code byte, group int) rune {
 	s, _ := m.at(code, group, 0)
 	own := unicode.ToLower(s.rune())
@@ -139,9 +138,9 @@ func (m *keymap) letter(code byte, group int) rune {
 	return own
 }
 
-// find is the key that a shortcut's symbol lies on; 0 if there is none. The
-// user's first layout counts before the others, and for letters and digits that
-// no layout has, the place on most keyboards of the world.
+// find returns the key with a shortcut's symbol; 0 if there is none. The user's first
+// layout takes precedence over the others, and letters and digits that no layout has are
+// found at their place on most keyboards.
 func (m *keymap) find(want sym) byte {
 	for group := range 4 {
 		for code := range m.keys {
@@ -162,15 +161,15 @@ func (m *keymap) find(want sym) byte {
 	return 0
 }
 
-// usualPlaces are the keys of letters and digits on an American keyboard, by
-// the numbers that every X server on PC hardware gives them.
+// usualPlaces are the keys of letters and digits on an American keyboard, with the key
+// codes of every X server on PC hardware.
 var usualPlaces = [...]struct {
 	first byte
 	keys  string
 }{{10, "1234567890"}, {24, "qwertyuiop"}, {38, "asdfghjkl"}, {52, "zxcvbnm"}}
 
-// readKeymap asks the server. Through the keyboard extension, which all have
-// that people sit at; others tell one layout with two levels.
+// readKeymap queries the server through the keyboard extension, which all interactive
+// servers have; from others it gets one layout with two levels.
 func readKeymap(c *xgb.Conn) (*keymap, error) {
 	m := &keymap{}
 	var b []byte
@@ -189,8 +188,8 @@ func readKeymap(c *xgb.Conn) (*keymap, error) {
 	return m, nil
 }
 
-// The requests of the keyboard extension, which the library does not have. The
-// device is always the keyboard of all programs.
+// The requests of the keyboard extension, which the library lacks. The device is
+// always the core keyboard.
 const coreKeyboard = 0x100
 
 func keyboardRequest(c *xgb.Conn, minor byte, words int) []byte {
@@ -201,7 +200,7 @@ func keyboardRequest(c *xgb.Conn, minor byte, words int) []byte {
 	return b
 }
 
-// getMap asks for kinds of keys and for symbols.
+// getMap requests key types and symbols.
 func getMap(c *xgb.Conn) []byte {
 	b := keyboardRequest(c, 8, 7)
 	binary.LittleEndian.PutUint16(b[6:], 3)
@@ -214,10 +213,9 @@ func askKeyboard(c *xgb.Conn, request []byte) ([]byte, error) {
 	return cookie.Reply()
 }
 
-// useKeyboard tells the server that we know the extension: presses then say
-// which layout is switched on, a key that is held down is pressed again and
-// again without being released in between, and changes of the map come as
-// events of the extension.
+// useKeyboard tells the server that we know the extension: presses then contain the active
+// layout, a key held down repeats without releases in between, and map changes arrive
+// as events of the extension.
 func useKeyboard(c *xgb.Conn) {
 	if c.Extensions[xconn.Keyboard] == 0 {
 		return
@@ -231,9 +229,9 @@ func useKeyboard(c *xgb.Conn) {
 	flags[8], flags[12] = 1, 1 // change, and set, detectable auto-repeat
 	_, _ = askKeyboard(c, flags)
 	events := keyboardRequest(c, 1, 4)
-	events[6] = 3                 // about another keyboard, and about its map:
-	events[10] = 1                // all of the first,
-	events[12], events[14] = 7, 7 // kinds of keys, symbols and modifiers
+	events[6] = 3                 // on a new keyboard, and on map changes:
+	events[10] = 1                // everything about the first,
+	events[12], events[14] = 7, 7 // key types, symbols and modifiers
 	c.NewRequest(events, c.NewCookie(false, false))
 }
 
@@ -299,7 +297,7 @@ func (m *keymap) readCore(c *xgb.Conn) error {
 		for _, s := range r.Keysyms[i*per : i*per+k.width] {
 			k.syms = append(k.syms, sym(s))
 		}
-		// A letter alone stands for both of its forms.
+		// A single letter stands for both cases.
 		if k.width == 2 && k.syms[1] == 0 && k.syms[0].rune() != 0 {
 			k.syms[1] = sym(unicode.ToUpper(k.syms[0].rune()))
 		}
@@ -307,8 +305,7 @@ func (m *keymap) readCore(c *xgb.Conn) error {
 	return nil
 }
 
-// nameModifiers finds out which of the eight modifiers are Alt, Super and the
-// locks.
+// nameModifiers determines which of the eight modifiers are Alt, Super and the locks.
 func (m *keymap) nameModifiers(c *xgb.Conn) {
 	m.alt, m.super = xproto.ModMask1, xproto.ModMask4 // the usual ones
 	m.locks = []uint16{xproto.ModMaskLock}

@@ -12,14 +12,14 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// format says how the server wants the pixels of one visual.
+// format is the server's pixel format for a visual.
 type format struct {
 	depth            byte
 	bytes            int // per pixel: 2, 3 or 4
-	pad              int // rows end on a multiple of so many bytes
+	pad              int // rows are padded to a multiple of this many bytes
 	red, green, blue uint32
 	msb              bool
-	// native: our pictures' own layout, so that rows are copied as they are.
+	// native: the layout of our pictures, so rows are copied unchanged.
 	native bool
 }
 
@@ -37,10 +37,9 @@ func newFormat(setup *xproto.SetupInfo, depth byte, v xproto.VisualInfo) (format
 	return f, f.bytes >= 2 && f.bytes <= 4
 }
 
-// formats chooses the visual of our windows: the root's or another one that
-// takes our pictures as they are; where there is none (16 and 30 bit screens,
-// of which only a visual with transparency has 8 bits a colour), the root's,
-// and every pixel is converted.
+// formats chooses the visual of our windows: the root's or another one that takes our
+// pictures unchanged; if there is none (16 and 30 bit screens, where only a visual with
+// transparency has 8 bits per colour), the root's, and every pixel is converted.
 func formats(setup *xproto.SetupInfo, screen *xproto.ScreenInfo) (ours, root format, visual xproto.Visualid, err error) {
 	err = errors.New("screen without true colours")
 	for _, d := range screen.AllowedDepths {
@@ -69,7 +68,7 @@ func formats(setup *xproto.SetupInfo, screen *xproto.ScreenInfo) (ours, root for
 
 func (f format) stride(w int) int { return (w*f.bytes + f.pad - 1) / f.pad * f.pad }
 
-// scale fits an 8-bit part of a colour under a mask.
+// scale scales an 8-bit colour component to a mask.
 func scale(v byte, mask uint32) uint32 {
 	shift, n := bits.TrailingZeros32(mask), bits.OnesCount32(mask)
 	x := uint32(v)
@@ -81,7 +80,7 @@ func scale(v byte, mask uint32) uint32 {
 	return x << shift & mask
 }
 
-// unscale is the way back, stretched to 0..255.
+// unscale is the inverse, scaled to 0..255.
 func unscale(px, mask uint32) byte {
 	if mask == 0 {
 		return 0
@@ -90,7 +89,7 @@ func unscale(px, mask uint32) byte {
 	return byte(uint64(px&mask>>shift) * 255 / uint64(mask>>shift))
 }
 
-// encode writes rows of a picture to dst in the server's layout.
+// encode writes rows of a picture to dst in the server's format.
 func (f format) encode(dst, rows []byte, w int) {
 	if f.native {
 		copy(dst, rows)
@@ -130,7 +129,7 @@ func (f format) load(b []byte) uint32 {
 	return px
 }
 
-// decode paints what the server sent into the part of img it stands for.
+// decode converts the server's pixels into a part of img.
 func (f format) decode(img *image.RGBA, part image.Rectangle, data []byte) error {
 	stride := f.stride(part.Dx())
 	if len(data) < stride*part.Dy() {
@@ -148,9 +147,8 @@ func (f format) decode(img *image.RGBA, part image.Rectangle, data []byte) error
 	return nil
 }
 
-// put draws a picture into a pixmap at p, in strips that fit into one request.
-// The request is built here because the library's own would allocate and copy
-// every strip twice.
+// put draws a picture into a pixmap at p, in strips that fit into one request. The request
+// is built here because the library's own would allocate and copy every strip twice.
 func (d *x11) put(px xproto.Pixmap, p image.Point, pic *Picture) {
 	const header, opcode = 24, 72
 	d.drawing.Lock()
@@ -171,7 +169,7 @@ func (d *x11) put(px xproto.Pixmap, p image.Point, pic *Picture) {
 		binary.LittleEndian.PutUint16(b[18:], uint16(p.Y+y))
 		b[20], b[21], b[22], b[23] = 0, d.format.depth, 0, 0
 		d.format.encode(b[header:], pic.Pix[4*pic.W*y:4*pic.W*(y+n)], pic.W)
-		// Returns when it has been written, so the strip may be used again.
+		// Returns when it is written, so the strip can be reused.
 		d.conn.NewRequest(b, d.conn.NewCookie(false, false))
 	}
 }

@@ -4,15 +4,15 @@ package window
 
 import "encoding/binary"
 
-// reader reads what the server or another program has sent.
+// reader parses data sent by the server or another program.
 type reader struct {
 	rest   []byte
 	order  binary.ByteOrder
-	broken bool // there was less than was asked for
+	broken bool // the data was too short
 }
 
-// take gives n bytes and passes over padding behind them, up to a multiple of four. Where
-// there are fewer, what it gives means nothing.
+// take returns n bytes and skips padding after them, up to a multiple of four. If there are
+// fewer, the result is meaningless.
 func (r *reader) take(n int) []byte {
 	padded := (n + 3) &^ 3
 	if r.broken = r.broken || n < 0 || padded < n || padded > len(r.rest); r.broken {

@@ -12,7 +12,7 @@ import (
 	"wiebelt/internal/native/xconn"
 )
 
-// strut is what one window reserves along an edge of the whole screen.
+// strut is the space one window reserves along an edge of the screen.
 type strut struct {
 	edge edge
 	area image.Rectangle
@@ -27,8 +27,8 @@ const (
 	bottomEdge
 )
 
-// Monitors asks the server each time: three rounds of questions, each sent
-// together, are cheaper than listening to every window for its reserved space.
+// Monitors queries the server every time: three round trips, each with many requests, are
+// cheaper than watching every window for its reserved space.
 func (d *x11) Monitors() []Monitor {
 	scale := d.settings.Load().scale
 	screen, areas := d.areas()
@@ -44,8 +44,7 @@ func (d *x11) Monitors() []Monitor {
 	return areas
 }
 
-// areas gives the size of the whole screen and the monitors on it, primary
-// first.
+// areas returns the screen's size and its monitors, primary first.
 func (d *x11) areas() (image.Rectangle, []Monitor) {
 	screen := image.Rect(0, 0, int(d.screen.WidthInPixels), int(d.screen.HeightInPixels))
 	geometry := xproto.GetGeometry(d.conn, xproto.Drawable(d.root))
@@ -95,7 +94,7 @@ func (d *x11) atomName(a xproto.Atom) string {
 	return r.Name
 }
 
-// struts collects what the windows on the desktop reserve.
+// struts collects the space reserved by the windows on the desktop.
 func (d *x11) struts(screen image.Rectangle) []strut {
 	const most = 1024 // windows
 	clients := xconn.Values(xproto.GetProperty(d.conn, false, d.root, d.atoms.clients, xproto.AtomWindow, 0, most).Reply())
@@ -121,8 +120,8 @@ func (d *x11) struts(screen image.Rectangle) []strut {
 	return all
 }
 
-// parseStrut reads the twelve numbers of _NET_WM_STRUT_PARTIAL: how much at the
-// left, right, top and bottom of the screen, and from where to where.
+// parseStrut parses the twelve numbers of _NET_WM_STRUT_PARTIAL: widths at the left, right,
+// top and bottom of the screen, and their start and end positions.
 func parseStrut(v []uint32, screen image.Rectangle) []strut {
 	var n [12]int
 	for i := range n {
@@ -150,10 +149,9 @@ func parseStrut(v []uint32, screen image.Rectangle) []strut {
 	return all
 }
 
-// workArea takes from a monitor what is reserved on it. Reserved space counts
-// from the edge of the whole screen, so a panel between two monitors seems to
-// cover all of the outer one: what would take more than half is not meant for
-// this monitor.
+// workArea subtracts reserved space from a monitor. Reserved space is measured from the
+// edge of the whole screen, so a panel between two monitors seems to cover the outer one
+// completely: space of more than half is not meant for this monitor.
 func workArea(area image.Rectangle, struts []strut) image.Rectangle {
 	work := area
 	for _, s := range struts {
@@ -199,9 +197,9 @@ func (d *x11) Active() int {
 	return 0
 }
 
-// focused is the place of the outermost window around the one with the
-// keyboard: toolkits like to give the keyboard to a one-pixel child. False if
-// no window has it, or if it is of a kind that lies over all monitors.
+// focused returns the area of the outermost window around the one with the focus: toolkits
+// often focus a one-pixel child. False if no window has the focus, or if it is of a kind
+// that covers all monitors.
 func (d *x11) focused() (image.Rectangle, bool) {
 	f, err := xproto.GetInputFocus(d.conn).Reply()
 	if err != nil || f.Focus <= xproto.InputFocusPointerRoot || f.Focus == d.root {

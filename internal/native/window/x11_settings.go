@@ -11,16 +11,16 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// settings are what the desktop wants of every program.
+// settings are the desktop's settings for all programs.
 type settings struct {
-	scale    float32 // of the screen and the text together: desktops put both into Xft/DPI
+	scale    float32 // of screen and text combined: desktops put both into Xft/DPI
 	dark     bool
 	contrast bool
-	still    bool // as little movement as can be
+	still    bool // as little motion as possible
 }
 
-// readSettings reads them again and reports whether they have changed. Only
-// the events goroutine and prepare call it.
+// readSettings reads them again and reports whether they have changed. Only for the
+// events goroutine and prepare.
 func (d *x11) readSettings() bool {
 	s := &settings{scale: 1}
 	resource := xproto.GetProperty(d.conn, false, d.root, xproto.AtomResourceManager, xproto.AtomString, 0, 1<<16)
@@ -61,7 +61,7 @@ func (d *x11) readSettings() bool {
 	return old != nil && *old != *s
 }
 
-// Dark: the portal is asked first, where the desktop has one.
+// Dark prefers the portal's setting, if the desktop has a portal.
 func (d *x11) Dark() bool {
 	switch d.portal.look.Load().scheme {
 	case preferDark:
@@ -76,20 +76,19 @@ func (d *x11) HighContrast() bool {
 	return d.portal.look.Load().contrast || d.settings.Load().contrast
 }
 
-// LessMotion reports what the desktop says of movement, in either way.
+// LessMotion combines both of the desktop's settings for motion.
 func (d *x11) LessMotion() bool {
 	return d.portal.look.Load().still || d.settings.Load().still
 }
 
-// scaleOf turns dots per inch into pixels per unit. What no screen has counts
-// as not said: desktops write 0 or -1 for "default".
+// scaleOf converts dots per inch to pixels per unit. Implausible values are ignored:
+// desktops write 0 or -1 for "default".
 func scaleOf(dpi float64) (float32, bool) {
 	s := float32(dpi / 96)
 	return s, s >= 0.5 && s <= 8
 }
 
-// resourceDPI finds Xft.dpi in the text of RESOURCE_MANAGER; 0 if it is not
-// there.
+// resourceDPI finds Xft.dpi in the text of RESOURCE_MANAGER; 0 if it is missing.
 func resourceDPI(text string) float64 {
 	for line := range strings.Lines(text) {
 		name, value, ok := strings.Cut(line, ":")
@@ -109,17 +108,17 @@ func darkTheme(name string) bool {
 	return strings.Contains(name, "-dark") || strings.HasSuffix(name, "dark") || name == "highcontrastinverse"
 }
 
-// contrastTheme knows the themes of high contrast that desktops come with.
+// contrastTheme recognises the high-contrast themes that desktops include.
 func contrastTheme(name string) bool {
 	return strings.HasPrefix(strings.ToLower(name), "highcontrast") || strings.HasPrefix(strings.ToLower(name), "contrasthigh")
 }
 
 var errXSettings = errors.New("broken XSETTINGS")
 
-// parseXSettings reads the property of the XSETTINGS protocol: byte order, a
-// serial, a count, and per setting a type (0 number, 1 text, 2 colour), a name,
-// a serial and a value, all padded to four bytes. Colours are passed over. What
-// was read before a fault is returned with it.
+// parseXSettings parses the property of the XSETTINGS protocol: byte order, a serial,
+// a count, and per setting a type (0 number, 1 text, 2 colour), a name, a serial
+// and a value, all padded to four bytes. Colours are skipped. On an error, it also
+// returns what was read before.
 func parseXSettings(b []byte) (map[string]any, error) {
 	all := map[string]any{}
 	if len(b) < 12 {

@@ -11,8 +11,8 @@ import (
 	"wiebelt/internal/native/xconn"
 )
 
-// onWayland reports whether the server is XWayland: newer ones say so, older
-// ones name their outputs after it.
+// onWayland reports whether the server is XWayland: newer ones say so, older ones name
+// their outputs accordingly.
 func (d *x11) onWayland() bool {
 	if d.conn.Extensions[xconn.XWayland] != 0 {
 		return true
@@ -34,10 +34,9 @@ func (d *x11) Kind() Kind {
 	return XWayland
 }
 
-// restacked puts the cards above a window that was, or may have been, raised. The
-// compositor shows cards above all windows however X has them, but X gives the clicks
-// to the one that is on top for it. Menus of other programs are left where they are.
-// events goroutine only.
+// restacked moves the cards above a window that was, or may have been, raised. The
+// compositor shows cards above all windows whatever their order in X, but clicks go to the
+// topmost X window. Other programs' menus stay where they are. events goroutine only.
 func (d *x11) restacked(other xproto.Window, unmanaged bool) {
 	if unmanaged || d.window(other) != nil {
 		return
@@ -51,9 +50,9 @@ func (d *x11) restacked(other xproto.Window, unmanaged bool) {
 	}
 }
 
-// toldAreas are the areas without panels that a Wayland compositor tells of: a
-// place for each monitor, or one for all of them. None where it does not tell. Panels
-// of its own have no window that could say what it reserves.
+// toldAreas returns the areas without panels as reported by a Wayland compositor: one for
+// each monitor, or one for all. None if it does not report them. Its own panels have no X
+// window that could reserve space.
 func (d *x11) toldAreas() []image.Rectangle {
 	if !d.xwayland {
 		return nil
@@ -63,7 +62,7 @@ func (d *x11) toldAreas() []image.Rectangle {
 		return xconn.Values(xproto.GetProperty(d.conn, false, d.root, name, xproto.AtomCardinal, 0, most).Reply())
 	}
 	v := cardinals(d.atoms.workAreas)
-	if len(v) == 0 { // the same for every desktop, or nearly
+	if len(v) == 0 { // the same for every desktop, or nearly so
 		v = cardinals(d.atoms.workArea)
 		v = v[:min(4, len(v))]
 	}
@@ -75,7 +74,7 @@ func (d *x11) toldAreas() []image.Rectangle {
 	return all
 }
 
-// within is the largest part of area that lies in one of the areas told of.
+// within returns the largest part of area within one of the reported areas.
 func within(area image.Rectangle, told []image.Rectangle) (best image.Rectangle) {
 	for _, r := range told {
 		if r = r.Intersect(area); r.Dx()*r.Dy() > best.Dx()*best.Dy() {

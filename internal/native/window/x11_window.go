@@ -11,30 +11,30 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// x11Window is a window of ours: a card or an ordinary one.
+// x11Window is one of our windows: a card or an ordinary one.
 type x11Window interface {
 	base() *x11Base
-	event(ev xgb.Event) // what happens to it; events goroutine only
+	event(ev xgb.Event) // handles an event; events goroutine only
 }
 
-// x11Base is what all windows have in common.
+// x11Base is the common part of all windows.
 type x11Base struct {
 	d       *x11
 	id      xproto.Window
 	handler FrameHandler
 
-	mu     sync.Mutex    // guards what is asked of the server for this window
+	mu     sync.Mutex    // guards requests for this window
 	pixmap atomic.Uint32 // its picture, 0 while it has none
 	up     atomic.Bool
 	gone   bool
-	fault  error // that the server reported, until Sync; guarded by d.mu
+	fault  error // reported by the server, until Sync; guarded by d.mu
 
 	compose composer // events goroutine only
 }
 
 func (b *x11Base) base() *x11Base { return b }
 
-// x11Options is how a window differs from others when it is made.
+// x11Options are the properties of a new window.
 type x11Options struct {
 	size       image.Point
 	background uint32
@@ -43,7 +43,7 @@ type x11Options struct {
 	kind       xproto.Atom // _NET_WM_WINDOW_TYPE
 }
 
-// create makes a window that is not shown yet.
+// create creates a window, not shown yet.
 func (d *x11) create(w x11Window, h FrameHandler, o x11Options) error {
 	if err := d.alive(); err != nil {
 		return err
@@ -61,9 +61,8 @@ func (d *x11) create(w x11Window, h FrameHandler, o x11Options) error {
 	if o.unmanaged {
 		unmanaged = 1
 	}
-	// The border pixel must be given where our visual is not the root's. Bit
-	// gravity keeps what is shown in place while the size changes. Values come
-	// in the order of their bits.
+	// The border pixel is required if our visual is not the root's. Bit gravity keeps the
+	// content in place during resizing. Values are in the order of their bits.
 	err = xproto.CreateWindowChecked(d.conn, d.format.depth, id, d.root, 0, 0, uint16(o.size.X), uint16(o.size.Y), 0,
 		xproto.WindowClassInputOutput, d.visual,
 		xproto.CwBackPixel|xproto.CwBorderPixel|xproto.CwBitGravity|xproto.CwOverrideRedirect|xproto.CwEventMask|xproto.CwColormap,
@@ -87,7 +86,7 @@ func (d *x11) forget(id xproto.Window) {
 	delete(d.windows, id)
 }
 
-// message sends a message about a window; a mask of 0 means its owner.
+// message sends a message about a window; a mask of 0 sends it to the owner.
 func (d *x11) message(to xproto.Window, mask uint32, about xproto.Window, kind xproto.Atom, v ...uint32) {
 	e := xproto.ClientMessageEvent{Format: 32, Window: about, Type: kind,
 		Data: xproto.ClientMessageDataUnionData32New(append(v, make([]uint32, 5-len(v))...))}
@@ -110,13 +109,13 @@ func (b *x11Base) do(f func() error) error {
 	return b.d.alive()
 }
 
-// setTitle names the window; b.mu is held or not needed yet.
+// setTitle sets the window's title; b.mu is held or not needed yet.
 func (b *x11Base) setTitle(title string) {
 	b.d.setText(b.id, xproto.AtomWmName, xproto.AtomString, string(latin1([]byte(title))))
 	b.d.setText(b.id, b.d.atoms.netName, b.d.atoms.utf8, title)
 }
 
-// newPixmap makes a picture of a size.
+// newPixmap creates a pixmap of a size.
 func (b *x11Base) newPixmap(size image.Point) (xproto.Pixmap, error) {
 	px, err := xproto.NewPixmapId(b.d.conn)
 	if err == nil {
@@ -157,7 +156,7 @@ func (b *x11Base) close(before func()) error {
 	return nil
 }
 
-// event deals with pointer and keys.
+// event handles pointer and keys.
 func (b *x11Base) event(ev xgb.Event) {
 	switch e := ev.(type) {
 	case xproto.MotionNotifyEvent:
@@ -177,8 +176,8 @@ func (b *x11Base) event(ev xgb.Event) {
 	}
 }
 
-// button numbers are those of X: 4 to 7 are the wheel, more are left alone. With
-// Shift the wheel goes sideways, as everywhere.
+// button handles a button: X numbers the wheel 4 to 7, higher ones are ignored. With Shift
+// the wheel scrolls sideways, as usual.
 func (b *x11Base) button(p image.Point, n xproto.Button, state uint16, down bool) {
 	held := b.d.modifiers(state)
 	if n >= 1 && n <= 3 {
@@ -202,10 +201,10 @@ func (b *x11Base) key(code byte, state uint16, down bool) {
 	e.Down = down
 	if down {
 		switch {
-		case e.Key == KeyShift || e.Key == KeyCtrl || e.Key == KeyAlt || e.Key == KeySuper: // held for what comes next
+		case e.Key == KeyShift || e.Key == KeyCtrl || e.Key == KeyAlt || e.Key == KeySuper: // held for the next key
 		case e.Held&(ModCtrl|ModAlt|ModSuper) == 0 && (e.Key == KeyText || e.Key == KeySpace):
 			e.Text = b.compose.feed(s, e.Text)
-		default: // Backspace, an arrow: what was begun is off
+		default: // Backspace, an arrow: cancel the sequence
 			b.compose.reset()
 		}
 	} else {

@@ -1,6 +1,5 @@
-// Package xconn connects to the X server. The library keeps what it knows of
-// extensions in maps of the whole process, which the goroutine of every
-// connection reads: whoever writes to them while another connection is open
-// ends the program. So all extensions that we use are made known here, with the
-// first connection, and later ones find everything in place.
+// Package xconn connects to the X server. The library keeps its extensions in process-wide
+// maps, which every connection's goroutine reads: writing to them while another connection
+// is open crashes the program. So all extensions in use are registered here, with the first
+// connection, and later ones find everything in place.
 package xconn

@@ -14,16 +14,15 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// The extensions that are looked for. A connection has those that its field
-// Extensions names.
+// The extensions in use. A connection has those listed in its field Extensions.
 const (
 	RandR       = "RANDR"
 	ScreenSaver = "MIT-SCREEN-SAVER"
-	Keyboard    = "XKEYBOARD" // of which the library knows nothing
-	XWayland    = "XWAYLAND"  // only there to say that the server is XWayland
+	Keyboard    = "XKEYBOARD" // unknown to the library
+	XWayland    = "XWAYLAND"  // only indicates that the server is XWayland
 )
 
-// numbers are those at which a server's extensions begin.
+// numbers are a server's first event and error numbers of an extension.
 type numbers struct{ event, fault byte }
 
 var (
@@ -31,8 +30,8 @@ var (
 	known = map[string]numbers{}
 )
 
-// Open connects to the X server that DISPLAY names. A server that does not
-// answer is given up when ctx ends; the connection itself does not end with ctx.
+// Open connects to the X server named by DISPLAY. If the server does not answer, it gives
+// up when ctx ends; the connection itself does not end with ctx.
 func Open(ctx context.Context) (*xgb.Conn, error) {
 	type opened struct {
 		c   *xgb.Conn
@@ -43,7 +42,7 @@ func Open(ctx context.Context) (*xgb.Conn, error) {
 		c, err := open()
 		select {
 		case ch <- opened{c, err}:
-		case <-ctx.Done(): // nobody waits any more
+		case <-ctx.Done(): // the result is no longer needed
 			if err == nil {
 				c.Close()
 			}
@@ -71,21 +70,21 @@ func open() (*xgb.Conn, error) {
 }
 
 var prepare = sync.OnceFunc(func() {
-	// The library writes to standard error by itself; what it has to tell
-	// reaches us as errors too.
+	// The library logs to standard error by itself; everything it logs is
+	// also returned as errors.
 	xgb.Logger.SetOutput(io.Discard)
 	xgb.NewExtEventFuncs[Keyboard] = map[int]xgb.NewEventFun{0: func(b []byte) xgb.Event { return KeyboardEvent{b} }}
 	xgb.NewExtErrorFuncs[Keyboard] = map[int]xgb.NewErrorFun{0: func(b []byte) xgb.Error { return KeyboardError{b} }}
 })
 
-// KeyboardEvent is any event of the keyboard extension: which ones come is up
-// to who selects them.
+// KeyboardEvent is any event of the keyboard extension: which ones arrive depends
+// on what was selected.
 type KeyboardEvent struct{ raw []byte }
 
 func (e KeyboardEvent) Bytes() []byte  { return e.raw }
 func (e KeyboardEvent) String() string { return "keyboard event" }
 
-// KeyboardError is the one error of the extension: no such device.
+// KeyboardError is the extension's only error: no such device.
 type KeyboardError struct{ raw []byte }
 
 func (e KeyboardError) SequenceId() uint16 { return xgb.Get16(e.raw[2:]) }
@@ -113,8 +112,8 @@ func extensions(c *xgb.Conn) error {
 	return nil
 }
 
-// register makes an extension's events and errors known, once for all
-// connections to servers that count alike.
+// register registers an extension's events and errors, once for all connections to
+// servers with the same numbers.
 func register(name string, n numbers) {
 	mu.Lock()
 	defer mu.Unlock()

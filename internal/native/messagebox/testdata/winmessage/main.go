@@ -1,6 +1,5 @@
-// Command winmessage tells what a line of its standard input says, as title and
-// text with a | between them, for the test that runs it under wine. An empty
-// line takes all of it away.
+// Command winmessage shows each line of its standard input, title and text separated by |,
+// for the test that runs it under wine. An empty line removes all messages.
 package main
 
 import (

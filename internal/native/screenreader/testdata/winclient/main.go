@@ -1,5 +1,5 @@
-// Command winclient explores another program's windows over UI Automation, as screen
-// readers do, and obeys its standard input, for tests that run it under wine.
+// Command winclient explores another program's windows over UI Automation, like a screen
+// reader, controlled by its standard input, for tests that run it under wine.
 package main
 
 import (
@@ -16,10 +16,10 @@ import (
 	"wiebelt/internal/testutil/winetest"
 )
 
-// stuckAfter is how long nothing may be found before wine is taken to wait for ever.
+// stuckAfter is how long nothing may be found before wine is considered hung.
 const stuckAfter = 20 * time.Second
 
-// walk tells what is in the windows of a class, on a thread of its own.
+// walk prints what is in the windows of a class, on its own thread.
 func walk(class string) {
 	all, more, done := []winetest.Found{}, make(chan winetest.Found), make(chan error, 1)
 	go func() {
@@ -38,7 +38,7 @@ func walk(class string) {
 			if b, _ := json.Marshal(all); err == nil {
 				fmt.Println("ok walk", string(b))
 			} else {
-				fmt.Println("ok walk", err) // it went meanwhile
+				fmt.Println("ok walk", err) // it closed meanwhile
 			}
 			return
 		case <-time.After(stuckAfter):

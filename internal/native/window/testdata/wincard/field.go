@@ -13,8 +13,8 @@ import (
 	"wiebelt/internal/native/window"
 )
 
-// typed is a frame of ours that keeps what is typed into it and tells it at Enter.
-// It says "up" whenever a key goes up that writes.
+// typed is a frame that stores typed text and reports it on Enter. It prints "up" whenever
+// a text key is released.
 type typed struct{ text string }
 
 func (f *typed) FrameKey(e window.KeyEvent) {
@@ -46,7 +46,7 @@ func ours(d window.Display) error {
 	return f.Show()
 }
 
-// system opens a window with a field of the system, which does the same.
+// system opens a window with a system text field that does the same.
 func system() error {
 	failed := make(chan error)
 	go func() {
@@ -59,7 +59,7 @@ func system() error {
 			return
 		}
 		edit, _ := windows.UTF16PtrFromString("Edit")
-		// wine's field crashes where it draws "˝", so that it draws dots.
+		// wine's field crashes when it draws "˝", so let it draw dots.
 		const child, scrollsAlong, dots = 0x40000000, 0x80, 0x20
 		field, _, err := user32.NewProc("CreateWindowExW").Call(0, uintptr(unsafe.Pointer(edit)), 0,
 			child|visible|scrollsAlong|dots, 0, 0, 580, 40, top, 0, 0, 0)

@@ -1,5 +1,5 @@
-// Command wincard opens a window as cards do and obeys its standard input, for
-// the test that runs it under wine.
+// Command wincard opens a window like a card's, controlled by its standard input, for the
+// test that runs it under wine.
 package main
 
 import (
@@ -42,14 +42,14 @@ func plain(w, h int, rgb uint32) *window.Picture {
 	return pic
 }
 
-// foreground is the class of the window that Windows gives the keys to.
+// foreground returns the class of the window that receives keys.
 func foreground() string {
 	var name [64]uint16
 	_, _ = windows.GetClassName(windows.GetForegroundWindow(), &name[0], int32(len(name)))
 	return windows.UTF16ToString(name[:])
 }
 
-// busy reports whether try waits for a clipboard that somebody else has.
+// busy reports whether try waits for a clipboard held by another program.
 func busy(try func() (string, error)) bool {
 	held, over := make(chan bool), make(chan bool)
 	go func() {
@@ -67,7 +67,7 @@ func busy(try func() (string, error)) bool {
 	took := time.Since(began)
 	close(over)
 	<-held
-	return err != nil && took >= 4*20*time.Millisecond // as five tries take
+	return err != nil && took >= 4*20*time.Millisecond // the duration of five attempts
 }
 
 func main() {
