@@ -14,7 +14,7 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// choose puts the keyboard on a row of the list and shows it.
+// choose moves the focus to a row of the list and scrolls to it.
 func (c *window) choose(i int) {
 	if c.plan.total() == 0 {
 		c.pick(-1)
@@ -25,7 +25,7 @@ func (c *window) choose(i int) {
 	c.list.again()
 }
 
-// pick puts the keyboard on a row that can be seen.
+// pick moves the keyboard focus to a visible row.
 func (c *window) pick(i int) {
 	c.chosen, c.picked = i, picked{}
 	if r, known := c.row(i); known {
@@ -33,7 +33,7 @@ func (c *window) pick(i int) {
 	}
 }
 
-// hold picks a row by the pointer: the list takes the keyboard without a ring.
+// hold picks a row by pointer: the list takes the focus without showing a ring.
 func (c *window) hold(i int) {
 	c.pick(i)
 	c.win.Canvas().Focus(c.list)
@@ -41,20 +41,19 @@ func (c *window) hold(i int) {
 	c.list.again()
 }
 
-// withChosen does something with the call that the keyboard is on.
+// withChosen runs do on the call that has the keyboard focus.
 func (c *window) withChosen(do func(row)) {
 	if r, known := c.row(c.chosen); known {
 		do(r)
 	}
 }
 
-// run does something with the call of a row off the UI thread, and says what did not
-// work.
+// run runs do for a row's call off the UI thread and reports failures.
 func (c *window) run(r row, do func(context.Context) error) {
 	c.runThen(r, do, func(*window, error) {})
 }
 
-// runThen is run that tells the window, if there is one, how it went.
+// runThen is run that also reports the result to the window, if there is one.
 func (c *window) runThen(r row, do func(context.Context) error, then func(now *window, err error)) {
 	h := c.h
 	h.host.Go(func(ctx context.Context) {
@@ -68,11 +67,11 @@ func (c *window) runThen(r row, do func(context.Context) error, then func(now *w
 				h.calls.didNot(r.id, err)
 			}
 		})
-		h.host.ReadHistory() // after that: a reading lets go of what was taken back
+		h.host.ReadHistory() // after do: a reading drops what was taken back
 	})
 }
 
-// didNot says that something with a call did not work.
+// didNot reports that an action on a call failed.
 func (c *window) didNot(id int64, err error) {
 	if c.looking == id {
 		c.looking = -1
@@ -81,14 +80,14 @@ func (c *window) didNot(id int64, err error) {
 	c.fail(callactions.Describe(c.host.Lang, err))
 }
 
-// act does what is obvious with a row: it takes back what was just taken away,
-// opens a file, or shows the people of whom one has to be chosen.
+// act performs a row's default action: it takes back what was just removed, opens a file,
+// or shows the people to choose from.
 func (c *window) act(r row) {
 	switch {
 	case r.undo:
 		c.takeBack(r.id)
 	case r.person > 0:
-		if r.openable { // whoever stands in its place by now
+		if r.openable { // whoever is in its place by now
 			c.run(r, func(ctx context.Context) error { return c.h.do.OpenPerson(ctx, r.id, r.who) })
 		}
 	case r.several && c.people.Entry == r.id:
@@ -100,7 +99,7 @@ func (c *window) act(r row) {
 	}
 }
 
-// fold hides the people again.
+// fold hides the people to choose from.
 func (c *window) fold() {
 	c.picked.person = 0
 	c.people = callactions.LookedUp{}
@@ -130,7 +129,7 @@ func (c *window) copying(r row, relation bool) {
 	widgets.Shortly(c.host, widgets.CopiedFor, &c.copied, r.id, c.list.again)
 }
 
-// lookAgain has the hub asked once more who has the number.
+// lookAgain has the hub look the number up again.
 func (c *window) lookAgain(r row) {
 	e, known := c.entry(r.id)
 	if !r.again || !known {
@@ -145,7 +144,7 @@ func (c *window) lookAgain(r row) {
 	c.host.Send(windowapi.KindLookup, windowapi.Lookup{Seq: c.seq, Entry: e.ID, Text: e.Number})
 }
 
-// entry is a call as it was read.
+// entry returns a call as it was read.
 func (c *window) entry(id int64) (history.Entry, bool) {
 	for _, all := range [][]history.Entry{c.got.open, c.got.entries} {
 		if i := slices.IndexFunc(all, func(e history.Entry) bool { return e.ID == id }); i >= 0 {
@@ -155,7 +154,7 @@ func (c *window) entry(id int64) (history.Entry, bool) {
 	return history.Entry{}, false
 }
 
-// found keeps the answer.
+// found stores the result of a lookup.
 func (c *window) found(m windowapi.Found) {
 	h, l, about := c.h, c.host.Lang, c.about
 	c.run(row{id: about.ID}, func(ctx context.Context) error {
@@ -171,7 +170,7 @@ func (c *window) found(m windowapi.Found) {
 	})
 }
 
-// looked shows it. Where somebody has to choose, the people stand below the row.
+// looked shows it. If the user has to choose, the people appear below the row.
 func (c *window) looked(m callactions.LookedUp) {
 	c.looking, c.people = -1, m
 	c.build()
@@ -189,7 +188,7 @@ func (c *window) looked(m callactions.LookedUp) {
 }
 
 func (c *window) remove(r row) {
-	var was []history.Entry // of those who take it away, and then of those who take that back
+	var was []history.Entry // set by the removal, used to restore
 	c.takeAway(r, text.CallsRemoved, func(ctx context.Context, ids []int64) (gone []int64, err error) {
 		was, err = c.h.do.Remove(ctx, ids...)
 		for _, e := range was {
@@ -202,15 +201,15 @@ func (c *window) remove(r row) {
 func (c *window) tick(r row) {
 	if r.open {
 		c.takeAway(r, text.CallsHandled, func(ctx context.Context, ids []int64) ([]int64, error) {
-			return nil, c.h.do.Tick(ctx, ids...) // what was ticked off all the same can be found and reopened
+			return nil, c.h.do.Tick(ctx, ids...) // calls ticked off anyway can be found and reopened
 		}, c.reopen)
 	}
 }
 
 func (c *window) reopen(ctx context.Context, ids []int64) error { return c.h.do.Reopen(ctx, ids...) }
 
-// takeAway takes the calls of a row away; its place stays for a while, in which
-// they can come back.
+// takeAway removes the calls of a row; its place stays for a while, during which
+// they can be restored.
 func (c *window) takeAway(r row, said text.Key, away takes, back func(context.Context, []int64) error) {
 	if r.person != 0 || r.undo && r.said != "" {
 		return
@@ -218,7 +217,7 @@ func (c *window) takeAway(r row, said text.Key, away takes, back func(context.Co
 	on := c.picked == picked{r.id, 0}
 	c.leave(r, c.host.Lang.T(said), false, away, back)
 	c.build()
-	if on { // the next one that is still there
+	if on { // the next one that still exists
 		for i := c.chosen + 1; i < c.plan.total(); i++ {
 			if n, known := c.row(i); known && n.said == "" {
 				c.choose(i)

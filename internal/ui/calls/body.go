@@ -12,25 +12,25 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// Pages in place of the list. The one about a filter is called after it.
+// Pages shown instead of the list. The one about a filter is named after it.
 const (
 	pageBlank  = "blank"   // not read yet: nothing, for a moment
-	pageEmpty  = "empty"   // there are none
+	pageEmpty  = "empty"   // there are no calls
 	pageMine   = "mine"    // none for this user
 	pageMissed = "missed"  // none missed
 	pageOthers = "others"  // none that a colleague took
-	pageUnsure = "unsure"  // none of which nobody knows
+	pageUnsure = "unsure"  // none with an unknown outcome
 	pageSearch = "search"  // none match the filter so far
 	pageNone   = "none of" // none match the filter
-	pageOff    = "off"     // none are kept
-	pageBroken = "broken"  // they cannot be read
+	pageOff    = "off"     // no calls are kept
+	pageBroken = "broken"  // the calls cannot be read
 )
 
-// viewPages say that a view has no calls.
+// viewPages are the pages for views without calls.
 var viewPages = map[history.View]string{history.ViewAll: pageEmpty, history.ViewMissed: pageMissed, history.ViewMine: pageMine,
 	history.ViewElsewhere: pageOthers, history.ViewUnsure: pageUnsure}
 
-// pageWords are a page's title and the sentence below it, if it has one.
+// pageWords holds a page's title and the sentence below it, if any.
 var pageWords = map[string][]text.Key{
 	pageSearch: {text.CallsSearching},
 	pageMissed: {text.CallsNoneMissed, text.CallsNoneMissedHint},
@@ -41,10 +41,10 @@ var pageWords = map[string][]text.Key{
 	pageBroken: {text.WindowCallsBroken, text.WindowCallsBrokenHint},
 }
 
-// draw shows the list, or the page in its place.
+// draw shows the list, or the page instead of it.
 func (c *window) draw() {
 	p := c.pageNow()
-	widgets.SetVisible(c.tools, c.plan.count+c.plan.work > 0 || c.query.View != c.viewAt(0) || c.filter.Text != "") // else there is nothing to search in
+	widgets.SetVisible(c.tools, c.plan.count+c.plan.work > 0 || c.query.View != c.viewAt(0) || c.filter.Text != "") // otherwise nothing to search
 	if p == "" {
 		c.list.show()
 	}

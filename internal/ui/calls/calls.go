@@ -1,9 +1,9 @@
-// Package calls is the window of the calls: those of today and those before,
-// searched in and narrowed to a view.
+// Package calls is the window with today's and earlier calls, which can be searched
+// and narrowed to a view.
 //
-// History owns what was read and the window while it is open, on Fyne's thread.
-// The file on disk belongs to the goroutine of Follow, which is told what to read
-// and hands over what it read by the Host's Post.
+// History owns what was read and the open window, on Fyne's thread. The file on disk
+// belongs to the goroutine of Follow, which receives requests and returns results
+// through the Host's Post.
 package calls
 
 import (
@@ -27,7 +27,7 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// window lists the calls of today and those before.
+// window lists today's and earlier calls.
 type window struct {
 	host *widgets.Host
 	h    *History
@@ -36,14 +36,14 @@ type window struct {
 	choice
 
 	state  callactions.State
-	stated bool          // it was read
-	failed string        // what did not work, for a moment
-	undos  []*undo       // what was just taken away and can come back
-	open   int           // rows to be called back, whatever the filter
-	asking *widget.PopUp // whether everything is to be deleted; nil when nobody asks
+	stated bool          // state was read
+	failed string        // what failed, shown for a moment
+	undos  []*undo       // what was just removed and can be restored
+	open   int           // rows to be called back, regardless of the filter
+	asking *widget.PopUp // the question whether to delete everything; nil if not shown
 }
 
-// parts are what the window is made of.
+// parts are the widgets of the window.
 type parts struct {
 	win    fyne.Window
 	sign   *widgets.Shape
@@ -58,8 +58,8 @@ type parts struct {
 	page   string          // which page body shows
 }
 
-// contents are what is read: those to be called back, and a run of calls that begins
-// at number start of the others.
+// contents is what was read: the calls to be called back, and a run of the others that
+// begins at number start.
 type contents struct {
 	query  history.Query
 	number int // of the list that is read
@@ -71,20 +71,20 @@ type contents struct {
 	grouped map[int64][]int64 // the calls of each row of work
 
 	pending *wish // to be read next
-	asked   *wish // told to the reader, not answered
+	asked   *wish // sent to the reader, not answered yet
 	cancel  context.CancelFunc
 }
 
 // choice is what the user is busy with.
 type choice struct {
-	chosen   int           // the row that the keyboard is on, -1 none
-	picked   picked        // which one that is
-	copied   int64         // the entry whose number was just copied, 0 none
-	looking  int64         // the entry that is looked up again, -1 none
-	about    history.Entry // that one as it was then
-	seq      int           // of the last look-up
+	chosen   int           // the row with the keyboard focus, -1 for none
+	picked   picked        // identifies that row
+	copied   int64         // the entry whose number was just copied, 0 for none
+	looking  int64         // the entry being looked up again, -1 for none
+	about    history.Entry // that entry as it was then
+	seq      int           // number of the last lookup
 	people   callactions.LookedUp
-	unfolded bool // those that were dealt with are shown
+	unfolded bool // handled calls are shown
 }
 
 // picked names a row.
@@ -98,7 +98,7 @@ func newWindow(h *History) *window {
 	l := host.Lang
 	c := &window{host: host, h: h, parts: parts{sign: widgets.NewShape(widgets.MarkNone), body: container.NewStack(), note: widgets.NewSlot()},
 		choice: choice{chosen: -1, looking: -1}, open: -1}
-	if before := h.calls; before != nil { // made anew: what its readings say is not for this one
+	if before := h.calls; before != nil { // recreated: its results are not for this one
 		before.stop()
 		c.follow(before)
 	}
@@ -121,7 +121,7 @@ func newWindow(h *History) *window {
 	c.shortcuts()
 	c.showNote()
 	if h.state == readingOK && c.number == 0 {
-		c.put(h.first) // read before there was a window, so the first frame has them
+		c.put(h.first) // read before there was a window, so the first frame already has the calls
 	} else {
 		c.draw()
 	}
@@ -131,7 +131,7 @@ func newWindow(h *History) *window {
 	return c
 }
 
-// follow goes on with what holds of the window before.
+// follow takes over what still applies from the previous window.
 func (c *window) follow(before *window) {
 	c.number = before.number + 1
 	c.state, c.stated, c.undos = before.state, before.stated, slices.Clone(before.undos)
@@ -156,7 +156,7 @@ func (c *window) Take(kind string, raw json.RawMessage) {
 	case windowapi.KindChanged:
 		var m windowapi.Changed
 		if c.host.Decode(kind, raw, &m) && m.What == windowapi.ChangedForgot {
-			c.undos = nil // nothing of that may come back
+			c.undos = nil // none of it may be restored
 		}
 	}
 }
@@ -167,7 +167,7 @@ func (c *window) Closed() {
 	c.h.calls, c.h.first, c.h.state = nil, answer{}, readingNot
 }
 
-// StatusChanged makes it one that shows the status.
+// StatusChanged updates the status shown.
 func (c *window) StatusChanged() {
 	c.showStatus()
 	c.showNote()
@@ -180,8 +180,7 @@ func (c *window) stop() {
 	}
 }
 
-// titleLine has at its end the ways to all that there is: not every desktop shows
-// the icon.
+// titleLine ends with the menu of all windows: not every desktop shows the icon.
 func (c *window) titleLine() {
 	l := c.host.Lang
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8))
@@ -190,7 +189,7 @@ func (c *window) titleLine() {
 	}
 	buttons.Add(c.moreButton())
 	title := widgets.Title(l.T(text.WindowCallsTitle))
-	high := canvas.NewRectangle(color.Transparent) // that of a button, there or not
+	high := canvas.NewRectangle(color.Transparent) // a button's height, with or without one
 	high.SetMinSize(fyne.NewSize(0, widgets.ChoiceHigh))
 	widgets.Fill(c.title, high, container.NewBorder(nil, nil, nil, buttons, container.New(widgets.Middle(), title)))
 }
@@ -201,7 +200,7 @@ func (c *window) shortcuts() {
 	cv.AddShortcut(find, func(fyne.Shortcut) { cv.Focus(c.filter) })
 	cv.AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { c.takeBackLast() })
 	cv.AddShortcut(&fyne.ShortcutCopy{}, func(fyne.Shortcut) { c.withChosen(c.copy) })
-	cv.SetOnTypedKey(func(e *fyne.KeyEvent) { // nothing has the keyboard yet
+	cv.SetOnTypedKey(func(e *fyne.KeyEvent) { // nothing has the focus yet
 		if e.Name == fyne.KeyEscape {
 			if c.asking != nil {
 				c.unask()
@@ -246,7 +245,7 @@ func (c *window) ask() {
 	})
 }
 
-// takeState takes over what ask has read.
+// takeState stores what ask has read.
 func (c *window) takeState(m callactions.State) {
 	was, first := c.state, !c.stated
 	c.state, c.stated = m, true
@@ -256,14 +255,14 @@ func (c *window) takeState(m callactions.State) {
 	c.showViews()
 	switch {
 	case m.Group && !was.Group && c.query.View == history.ViewAll,
-		!slices.Contains(c.viewList(), c.query.View): // not offered any more
+		!slices.Contains(c.viewList(), c.query.View): // no longer offered
 		c.show(c.viewAt(0))
 	case first || m.CallBack != was.CallBack:
 		c.list.again()
 	}
 }
 
-// showNote says what is wrong, or has happened.
+// showNote shows what is wrong or has happened.
 func (c *window) showNote() {
 	said, now := c.failed, &c.host.Welcome.Status
 	dismiss := false
@@ -289,13 +288,13 @@ func (c *window) showNote() {
 	}
 }
 
-// fail says for a moment what did not work.
+// fail shows for a moment what failed.
 func (c *window) fail(sentence string) {
 	widgets.Shortly(c.host, widgets.FailedFor, &c.failed, sentence, c.showNote)
 }
 
-// viewList are the views that are offered, in their order. In a ring group most
-// calls are a colleague's, and stand under all of them only.
+// viewList returns the available views in order. In a ring group most calls were taken by
+// colleagues; only the view of all calls lists them.
 func (c *window) viewList() []history.View {
 	if c.state.Group {
 		return []history.View{history.ViewMine, history.ViewMissed, history.ViewAll}
@@ -326,7 +325,7 @@ func (c *window) showViews() {
 	c.tools.Refresh()
 }
 
-// show shows another view of the calls.
+// show switches to another view of the calls.
 func (c *window) show(v history.View) {
 	if v == c.query.View {
 		return

@@ -74,7 +74,7 @@ func TestEmptyPages(t *testing.T) {
 	})
 }
 
-// What the resident says beside the calls.
+// What the resident reports besides the calls.
 func TestCallsState(t *testing.T) {
 	b := opened(t, customer())
 	uitest.WantTexts(t, b.calls.win, "Gemist", "Alles")
@@ -132,7 +132,7 @@ func TestLookAgain(t *testing.T) {
 		t.Errorf("said %#v", got)
 	}
 	uitest.WantTexts(t, b.calls.win, "Relatie opzoeken…")
-	for _, f := range []windowapi.Found{{Seq: 1}, {Seq: 1, Entry: 6}, {Seq: 2, Entry: 7}} { // of other questions
+	for _, f := range []windowapi.Found{{Seq: 1}, {Seq: 1, Entry: 6}, {Seq: 2, Entry: 7}} { // of other requests
 		b.Tell(t, windowapi.KindLookup, f)
 	}
 	uitest.WantTexts(t, b.calls.win, "Relatie opzoeken…")
@@ -176,7 +176,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// Everything can be reached from the calls, where no icon is shown too. The demo
+// Everything can be reached from the calls window, since an icon may not be shown. The demo
 // has no port for a real phone.
 func TestWaysFromCalls(t *testing.T) {
 	labels := func(b *harness) (all []string) {

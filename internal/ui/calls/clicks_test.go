@@ -85,8 +85,7 @@ func TestClicksInARow(t *testing.T) {
 	}
 }
 
-// A new call pushes the others down; a click that was meant for the row before
-// opens nothing.
+// A new call moves the others down; a click intended for the previous row opens nothing.
 func TestClickAfterRowsMoved(t *testing.T) {
 	b := opened(t, customer())
 	b.Clock = b.Clock.Add(time.Minute)
@@ -105,7 +104,7 @@ func TestClickAfterRowsMoved(t *testing.T) {
 	b.wantDid(t, "a click later", "open 8")
 }
 
-// The whole window by keyboard.
+// The whole window with the keyboard.
 func TestKeyboard(t *testing.T) {
 	var all []history.Entry
 	for i := range 40 {
@@ -147,10 +146,10 @@ func TestKeyboard(t *testing.T) {
 	}
 	key(fyne.KeyDelete)
 	b.wantDid(t, "Delete", "remove [61]")
-	key(fyne.KeyReturn) // as one that is pressed twice
+	key(fyne.KeyReturn) // like a key pressed twice
 	b.wantDid(t, "Enter at once")
 	b.Clock = b.Clock.Add(time.Second)
-	b.read(all[:39], nil) // it has gone, and its place with the time to undo it
+	b.read(all[:39], nil) // it is gone, and so is its place, after the time to undo
 	b.Later[len(b.Later)-1]()
 	if c.picked.id != 62 {
 		t.Errorf("after the last one went the keyboard is on %d", c.picked)

@@ -10,52 +10,51 @@ import (
 	"wiebelt/internal/store/history"
 )
 
-// block is how many calls are read at a time: some windows full on both sides of
-// what is seen, however many there are in all.
+// block is how many calls are read at a time: a few windows full before and after those on
+// screen, however many there are in all.
 const block = 300
 
-// A filter is searched for in so many calls at a time, and what was found is
-// shown for the first time after a moment; that it is searched for is mentioned
-// when that takes longer.
+// A filter searches this many calls at a time. First results appear after a moment; if the
+// search takes longer, the window says so.
 const (
 	searchSpan = 8000
 	searchIn   = 20 * time.Millisecond
 	searchLong = 300 * time.Millisecond
 )
 
-// wish is what the calls window wants to read. An answer for another list than the
-// one on screen is passed over.
+// wish is a request to read for the calls window. Answers for a list other than the
+// one on screen are ignored.
 type wish struct {
 	list  int // number of the list that it is for
 	query history.Query
-	index int             // of the call in the list that is to be read with those around it
-	ctx   context.Context // ends when it is no longer wanted; nil for never
+	index int             // the call in the list to read, with those around it
+	ctx   context.Context // ends when the result is no longer wanted; nil means never
 	path  string          // of the history, "" if none is kept
 }
 
-// answer is what was read: the calls to be called back, and a run of the others and
-// where it stands in their list.
+// answer is what was read: the calls to be called back, and a run of the others with
+// its position in the list.
 type answer struct {
 	wish
 	open    []history.Entry // newest first, whatever the query
 	start   int
 	entries []history.Entry // newest first
 	count   int             // calls in the list
-	today   int             // how many of them rang today
+	today   int             // how many of them are from today
 	exact   bool
-	long    bool // it is searched for so long that somebody wonders
+	long    bool // the search takes so long that the window should say so
 	err     error
 }
 
-// file is the history on disk, opened when it is there. Only for one goroutine.
+// file is the history on disk, opened once it exists. For a single goroutine.
 type file struct {
 	path   string
 	reader *history.Reader
 	now    func() time.Time
-	span   int // how many calls are searched at a time; 0 for the usual
+	span   int // calls searched at a time; 0 means the default
 }
 
-// open opens the file if it is not, and opens another one that lies in its place.
+// open opens the file if necessary, and reopens it if it was replaced.
 func (f *file) open(ctx context.Context) error {
 	if f.reader != nil && f.reader.Stale() {
 		f.close()
@@ -68,8 +67,8 @@ func (f *file) open(ctx context.Context) error {
 	return err
 }
 
-// read reads what is wanted, and tells it, with a filter in up to three parts. No
-// file (yet) means no calls.
+// read reads what w asks for and passes it to tell, with a filter in up to three parts. A
+// missing file means no calls.
 func (f *file) read(ctx context.Context, w wish, tell func(answer)) {
 	a := answer{wish: w}
 	if f.path != w.path {
@@ -97,14 +96,13 @@ func (f *file) read(ctx context.Context, w wish, tell func(answer)) {
 		f.run(ctx, &a)
 	}
 	if a.err != nil {
-		f.close() // the file may have been put aside; the next reading opens it anew
+		f.close() // the file may have been moved away; the next reading reopens it
 	}
 	tell(a)
 }
 
-// search reads what a filter leaves. In a long history that takes a while, so it
-// tells what it has after a moment, and again at the first window full; how many
-// there are in all comes last.
+// search reads the calls that match a filter. In a long history that takes a while, so it
+// reports what it has after a moment, then the first window full, and finally the count.
 func (f *file) search(ctx context.Context, a *answer, tell func(answer)) {
 	since := midnight(f.now())
 	if a.index > 0 {
@@ -134,20 +132,20 @@ func (f *file) search(ctx context.Context, a *answer, tell func(answer)) {
 	if a.err != nil || a.exact {
 		return
 	}
-	a.count++ // at least one more may follow
+	a.count++ // at least one more may exist
 	tell(*a)
 	var count, today int
 	count, today, a.err = f.reader.After(ctx, a.query, a.entries[len(a.entries)-1].Place(), since)
 	a.count, a.today, a.exact = len(a.entries)+count, a.today+today, a.err == nil
 }
 
-// count counts the list.
+// count counts the calls of the list.
 func (f *file) count(ctx context.Context, a *answer) {
 	a.count, a.today, a.err = f.reader.Count(ctx, a.query, midnight(f.now()))
 	a.exact = a.err == nil
 }
 
-// run reads the calls that are wanted.
+// run reads the requested calls.
 func (f *file) run(ctx context.Context, a *answer) {
 	if a.err == nil {
 		a.start = max(a.index-block/2, 0)
@@ -155,7 +153,7 @@ func (f *file) run(ctx context.Context, a *answer) {
 	}
 }
 
-// today counts the calls of today.
+// today counts today's calls.
 func today(es []history.Entry, now time.Time) (n int) {
 	since := midnight(now)
 	for _, e := range es {

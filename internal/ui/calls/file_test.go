@@ -14,8 +14,8 @@ import (
 	"wiebelt/internal/ui/uitest"
 )
 
-// keep makes a history of n calls, a minute apart; every hundredth caller is
-// called Zeldzaam.
+// keep creates a history of n calls, one per minute; every hundredth caller
+// is called Zeldzaam.
 func keep(t *testing.T, path string, n int) *history.Store {
 	t.Helper()
 	s := must.Get(history.Open(path, history.KeepFull, 365, func() time.Time { return uitest.Noon }))(t)
@@ -41,7 +41,7 @@ func readAll(t *testing.T, f *file, w wish) (all []answer) {
 	return all
 }
 
-// What is read is what is wanted, and where it stands.
+// What is read is what was requested, at the right positions.
 func TestFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	f := &file{path: path, now: func() time.Time { return uitest.Noon }}
@@ -68,7 +68,7 @@ func TestFile(t *testing.T) {
 			t.Errorf("%s: from %d, %d of %d (today %d), first %d, %v", tt.name, a.start, len(a.entries), a.count, a.today, a.entries[0].ID, a.err)
 		}
 	}
-	// A filter tells what it finds first, and how many there are when it knows.
+	// A filter reports what it finds first, and the total once known.
 	all := readAll(t, f, wish{query: history.Query{Filter: "zeldzaam"}})
 	if a := all[len(all)-1]; a.count != 9 || len(a.entries) != 9 || !a.exact || a.today != 7 {
 		t.Errorf("%+v", a)
@@ -88,7 +88,7 @@ func TestFile(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return // what is open cannot be replaced there
 	}
-	// Another file in its place is read, not the one that went.
+	// A file that replaces it is read, not the one that is gone.
 	for _, name := range []string{path, path + "-wal", path + "-shm"} {
 		_ = os.Remove(name)
 	}
@@ -96,12 +96,12 @@ func TestFile(t *testing.T) {
 	if a := readAll(t, f, wish{})[0]; a.count != 3 || a.err != nil {
 		t.Errorf("another file: %d calls, %v", a.count, a.err)
 	}
-	g := &file{path: t.TempDir(), now: time.Now} // a folder is no missing file
+	g := &file{path: t.TempDir(), now: time.Now} // a folder is not a missing file
 	defer g.close()
 	if a := readAll(t, g, wish{})[0]; a.err == nil {
 		t.Error("a folder was read")
 	}
-	// Switched off: the window no longer wants any file.
+	// Switched off: the window no longer needs a file.
 	f.read(t.Context(), wish{}, func(a answer) {
 		if a.count != 0 || !a.exact || f.reader != nil {
 			t.Errorf("%+v", a)
@@ -109,8 +109,8 @@ func TestFile(t *testing.T) {
 	})
 }
 
-// A long search shows what it has, says after a while that it goes on, and ends
-// when nobody wants it any more.
+// A long search shows what it has, reports after a while that it continues, and ends
+// when no longer needed.
 func TestLongSearch(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	keep(t, path, 40)

@@ -16,8 +16,8 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// No word of the calls window is cut, in either language and at every scale, in
-// the window as it opens and in the smallest that it can be made.
+// No word of the calls window is cut, in either language and at every scale, in the window
+// as it opens and at its minimum size.
 func TestCallsWindowFits(t *testing.T) {
 	long := customer()
 	long.Name, long.Line, long.Via = "Mw. A.E. van der Meulen-Oosterhuis tot Nederhorst den Berg", "Schade en verzuim buitendienst", "Receptie Nieuwegein"
@@ -88,7 +88,7 @@ func TestCallsWindowFits(t *testing.T) {
 	}
 }
 
-// ofSeveral is a call of which several contacts have the number.
+// ofSeveral returns a call whose number belongs to several contacts.
 func ofSeveral() history.Entry {
 	e := customer()
 	e.Name, e.ContactID, e.RelationNumber, e.Link, e.Matches, e.Outcome = "", "", "", "", 3, history.OutcomeSeveral

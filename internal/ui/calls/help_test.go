@@ -15,20 +15,20 @@ import (
 	"wiebelt/internal/ui/uitest"
 )
 
-// harness is a Harness with the calls window and what it reads.
+// harness is a Harness with the calls window and its data.
 type harness struct {
 	*uitest.Harness
 	*History
 	on *disk
 }
 
-// disk is where the calls are, and keeps what is done with them.
+// disk holds the calls, and records what is done with them.
 type disk struct {
 	did   []string
 	state callactions.State
-	got   callactions.LookedUp // of the next look-up
+	got   callactions.LookedUp // of the next lookup
 	fail  error
-	half  int // how many calls are removed before that
+	half  int // how many calls are removed before an error
 }
 
 func (d *disk) note(what string, m ...any) error {
@@ -74,7 +74,7 @@ func (d *disk) RestorePerson(_ context.Context, was history.Entry) error {
 }
 func (d *disk) Wipe(context.Context) error { return d.note("wipe") }
 
-// did gives what was done since the last time, and what was said to the resident.
+// did returns what was done, and sent to the resident, since the last time.
 func (b *harness) did() []string {
 	did := b.on.did
 	b.on.did = nil
@@ -111,7 +111,7 @@ func opened(t testing.TB, all ...history.Entry) *harness {
 	return b
 }
 
-// views are the views of the calls that can be seen.
+// views returns the views of the visible calls.
 func views(b *harness) map[int64]*rowView {
 	all := map[int64]*rowView{}
 	for _, v := range b.calls.list.views {
@@ -122,7 +122,7 @@ func views(b *harness) map[int64]*rowView {
 	return all
 }
 
-// read is a reading of a history that has these calls.
+// read delivers a reading of a history with these calls.
 func (b *harness) read(all []history.Entry, err error) {
 	a := answer{exact: err == nil, err: err}
 	view := history.ViewAll
@@ -141,13 +141,13 @@ func (b *harness) read(all []history.Entry, err error) {
 	b.took(a)
 }
 
-// state is what holds from now on beside the calls.
+// state sets the state besides the calls.
 func (b *harness) state(s callactions.State) {
 	b.on.state = s
 	b.calls.ask()
 }
 
-// say has the resident say how the history is.
+// say makes the resident report the state of the history.
 func (b *harness) say(t *testing.T, fault, notice string) {
 	t.Helper()
 	s := b.Welcome.Status
@@ -155,7 +155,7 @@ func (b *harness) say(t *testing.T, fault, notice string) {
 	b.Tell(t, windowapi.KindStatus, s)
 }
 
-// offered are the words of the menu of a call.
+// offered returns the labels of a call's menu.
 func offered(c *window, r row) (all []string) {
 	for _, i := range c.items(r) {
 		if !i.IsSeparator {
@@ -165,11 +165,11 @@ func offered(c *window, r row) (all []string) {
 	return all
 }
 
-// notes is what the strip above the list says.
+// notes returns the text of the strip above the list.
 func notes(b *harness) string { return b.calls.note.Shows }
 
-// long is a harness whose readings come from a list of n calls, as the reader would
-// give them.
+// long returns a harness whose readings come from a list of n calls, like
+// those of the reader.
 func long(t *testing.T, n int) (*harness, func() int) {
 	b := newHarness(t, uitest.Greeting(text.Dutch))
 	entry := func(i int) history.Entry { // number i from the newest

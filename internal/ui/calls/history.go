@@ -14,7 +14,7 @@ import (
 // firstIn is how long the first window waits for the first reading.
 const firstIn = 300 * time.Millisecond
 
-// reading is the state of the history.
+// reading is the state of reading the history.
 type reading uint8
 
 const (
@@ -23,18 +23,18 @@ const (
 	readingFailed
 )
 
-// History is what was read of the history, and the calls window while it is
-// open. Only for the UI thread, apart from the two methods that read.
+// History holds what was read of the history and the calls window while it is open. For the
+// UI thread only, except for the two methods that read.
 type History struct {
 	host  *widgets.Host
 	calls *window // nil while it is closed
 	first answer  // read before there was a window
 	state reading
-	file  *file // of the goroutine that reads
+	file  *file // owned by the reading goroutine
 	do    doer
 }
 
-// doer is what is done with the calls on disk; see package callactions. Each waits.
+// doer performs actions on the calls on disk; see package callactions. Each blocks.
 type doer interface {
 	State(context.Context) callactions.State
 	Open(ctx context.Context, id int64) error
@@ -51,7 +51,7 @@ type doer interface {
 	Wipe(context.Context) error
 }
 
-// NewHistory is a history of which nothing is read yet.
+// NewHistory returns a history of which nothing has been read yet.
 func NewHistory(host *widgets.Host) *History {
 	return &History{host: host, file: &file{path: host.Welcome.History, now: time.Now}, do: host.CallActions()}
 }
@@ -63,8 +63,8 @@ func (h *History) Open(*widgets.Host) widgets.Page {
 	return h.calls
 }
 
-// wanted is told to the reader: what was asked for, or else what is on screen,
-// because it has changed on disk.
+// wanted returns the next request for the reader: the pending one, or else what is on
+// screen, because it has changed on disk.
 func (h *History) wanted() wish {
 	if h.calls == nil {
 		return wish{path: h.host.Welcome.History}
@@ -83,7 +83,7 @@ func (h *History) wanted() wish {
 	return w
 }
 
-// took takes what was read.
+// took stores what was read.
 func (h *History) took(a answer) {
 	c := h.calls
 	if c != nil && a.list != c.number {
@@ -91,7 +91,7 @@ func (h *History) took(a answer) {
 	}
 	if a.err != nil {
 		h.host.Log.Warn("history cannot be read", "error", a.err)
-		h.state = readingFailed // what was read before is still shown
+		h.state = readingFailed // earlier results stay on screen
 	} else {
 		h.state = readingOK
 	}
@@ -102,7 +102,7 @@ func (h *History) took(a answer) {
 	if a.exact || a.err != nil {
 		c.asked = nil
 	}
-	if a.err != nil { // what was read before stays
+	if a.err != nil { // earlier results stay
 		if len(c.got.entries)+len(c.got.open) == 0 {
 			c.draw()
 		}
@@ -115,8 +115,8 @@ func (h *History) took(a answer) {
 	}
 }
 
-// FirstReading reads before there is any window, so that the first frame already
-// has the calls; a history that is slow to answer does not hold it up for long.
+// FirstReading reads before there is a window, so that the first frame already has the
+// calls; a slow history delays it only briefly.
 func (h *History) FirstReading(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, firstIn)
 	defer cancel()
@@ -130,9 +130,8 @@ func (h *History) FirstReading(ctx context.Context) {
 	}
 }
 
-// Follow reads what the calls window wants whenever it is asked to, and when a day
-// has begun, because "today" means something else then. It is for a goroutine of its
-// own, after FirstReading, and ends with ctx.
+// Follow reads what the calls window wants on every kick and at the start of a day, when
+// "today" changes. It needs its own goroutine, after FirstReading, and ends with ctx.
 func (h *History) Follow(ctx context.Context, kicks <-chan struct{}) {
 	defer h.file.close()
 	wanted := make(chan wish, 1)
@@ -142,7 +141,7 @@ func (h *History) Follow(ctx context.Context, kicks <-chan struct{}) {
 		case <-ctx.Done():
 			return
 		case <-kicks:
-		case <-time.After(time.Minute): // not the time until then: a timer may stand still while the computer sleeps
+		case <-time.After(time.Minute): // not a timer until midnight: timers may stop while the computer sleeps
 			if midnight(h.file.now()).Equal(day) {
 				continue
 			}
@@ -158,7 +157,7 @@ func (h *History) Follow(ctx context.Context, kicks <-chan struct{}) {
 	}
 }
 
-// readWish reads one wish, unless it is taken back.
+// readWish serves one request unless it is withdrawn.
 func (h *History) readWish(ctx context.Context, next wish) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

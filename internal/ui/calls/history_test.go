@@ -21,7 +21,7 @@ func TestReadHistoryWhenAsked(t *testing.T) {
 	readings := make(chan struct{}, 8)
 	h := NewHistory(widgets.NewHost(widgets.Params{Log: slog.New(slog.DiscardHandler), Post: func(f func()) {
 		f()
-		readings <- struct{}{} // what is wanted, and then the answer
+		readings <- struct{}{} // the request, and then the answer
 	}}, windowapi.Welcome{History: t.TempDir() + "/none.db"}))
 	kicks := make(chan struct{}, 1)
 	done := make(chan struct{})
@@ -46,8 +46,7 @@ func TestReadHistoryWhenAsked(t *testing.T) {
 	}
 }
 
-// A day that has begun while the computer slept is noticed, though Go's timers stood
-// still.
+// A day that began while the computer slept is noticed, though Go's timers stood still.
 func TestNewDayAfterSleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -68,12 +67,12 @@ func TestNewDayAfterSleep(t *testing.T) {
 		noon := time.Date(y, m, d+1, 12, 0, 0, 0, time.Local)
 		after(0, 0, "at first")
 		slept.Store(int64(time.Until(noon)))
-		after(2*time.Minute, 2, "the next day") // what is wanted, and then the answer
+		after(2*time.Minute, 2, "the next day") // the request, and then the answer
 		after(time.Hour, 2, "an hour later")
 	})
 }
 
-// What was read goes with the window, and the next one asks for it anew.
+// What was read is dropped with the window, and the next one requests it again.
 func TestCallsForgetWhenClosed(t *testing.T) {
 	b := opened(t, customer())
 	b.took(answer{wish: b.wanted(), entries: []history.Entry{customer()}, count: 1, exact: true})

@@ -15,16 +15,16 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// plan tells where the rows of a list stand: those to be called back below a
-// heading, the others of today below another, and the earlier ones below a third.
-// Any number of calls costs the same.
+// plan computes the positions of a list's rows: calls to be called back below one heading,
+// the rest of today's below another, and earlier ones below a third. Its cost does not
+// depend on the number of calls.
 type plan struct {
 	work, count, today int
-	folded             bool // the others stand below one heading,
+	folded             bool // the others share one heading,
 	shut               bool // which hides them
 }
 
-// parts are how many rows stand below each heading.
+// parts returns the number of rows below each heading.
 func (p plan) parts() [3]int {
 	switch {
 	case p.shut:
@@ -35,19 +35,19 @@ func (p plan) parts() [3]int {
 	return [3]int{p.work, p.today, p.count - p.today}
 }
 
-// total is how many rows there are.
+// total returns the number of rows.
 func (p plan) total() int {
 	n := p.parts()
 	return n[0] + n[1] + n[2]
 }
 
-// headed tells which headings there are.
+// headed reports which headings exist.
 func (p plan) headed() [3]bool {
 	n := p.parts()
 	return [3]bool{n[0] > 0, n[1] > 0, n[2] > 0 || p.shut && p.count > 0}
 }
 
-// heading is where a heading stands, and the fourth where the list ends.
+// heading returns the position of a heading; for the fourth, the end of the list.
 func (p plan) heading(k int) (y float32) {
 	n, headed := p.parts(), p.headed()
 	for i := range k {
@@ -61,7 +61,7 @@ func (p plan) heading(k int) (y float32) {
 
 func (p plan) end() float32 { return p.heading(3) }
 
-// y is where a row begins.
+// y returns the position of a row.
 func (p plan) y(i int) float32 {
 	for k, n := range p.parts() {
 		if i < n {
@@ -72,7 +72,7 @@ func (p plan) y(i int) float32 {
 	return p.end() + float32(i)*rowHeight
 }
 
-// at is the row that stands at y, or the next one below.
+// at returns the row at y, or the next one below.
 func (p plan) at(y float32) int {
 	before := 0
 	for k, n := range p.parts() {
@@ -84,23 +84,22 @@ func (p plan) at(y float32) int {
 	return max(before-1, 0)
 }
 
-// first tells whether a row is the first below its heading.
+// first reports whether a row is the first below its heading.
 func (p plan) first(i int) bool {
 	n := p.parts()
 	return i == 0 || i == n[0] || i == n[0]+n[1]
 }
 
-// list shows the calls that can be seen, and no others. It takes the
-// keyboard.
+// list shows only the visible calls. It takes the keyboard focus.
 type list struct {
 	widget.BaseWidget
 	c        *window
 	scroll   *container.Scroll
 	body     *fyne.Container
-	views    []*rowView // the view of call i is number i modulo their count
+	views    []*rowView // call i uses view i modulo their count
 	headings [3]*heading
 	focused  bool
-	keys     bool // the keyboard is used: a ring shows where it is
+	keys     bool // the keyboard is in use: a ring shows the focus
 }
 
 var _ fyne.Focusable = (*list)(nil)
@@ -140,8 +139,7 @@ func (b *bodyLayout) MinSize([]fyne.CanvasObject) fyne.Size {
 
 func (b *bodyLayout) Layout([]fyne.CanvasObject, fyne.Size) { b.l.place() }
 
-// place puts views on the calls that can be seen, and has the calls around them
-// read.
+// place assigns views to the visible calls and requests the calls around them.
 func (l *list) place() {
 	p, size := l.c.plan, l.scroll.Size()
 	if size.Height <= 0 {
@@ -170,14 +168,14 @@ func (l *list) place() {
 	l.c.need(first, last)
 }
 
-// head writes the headings.
+// head updates the headings.
 func (l *list) head(p plan, width float32) {
 	c, n := l.c, p.parts()
 	words := [3]text.Key{text.CallsOpen, text.WindowCallsToday, text.WindowCallsEarlier}
 	if n[2] = p.count - n[1]; p.folded {
 		words[2] = text.CallsHandledHeading
 	}
-	for i, rows := range [][]row{c.work, c.rows} { // people are no calls
+	for i, rows := range [][]row{c.work, c.rows} { // people are not calls
 		for _, r := range rows {
 			if r.person != 0 {
 				n[widgets.Either(i == 0, 0, widgets.Either(r.day == "" && !p.folded, 1, 2))]--
@@ -208,7 +206,7 @@ func (l *list) grow(n int) {
 	}
 }
 
-// show shows the calls as they are now.
+// show updates the list to the current calls.
 func (l *list) show() {
 	if l.scroll.Size().Height > 0 {
 		l.scroll.ScrollToOffset(fyne.NewPos(0, l.within(l.scroll.Offset.Y)))
@@ -217,7 +215,7 @@ func (l *list) show() {
 	l.scroll.Refresh()
 }
 
-// within keeps an offset inside the list.
+// within limits an offset to the list.
 func (l *list) within(y float32) float32 {
 	return max(min(y, l.c.plan.end()-l.scroll.Size().Height), 0)
 }
@@ -228,7 +226,7 @@ func (l *list) scrollTo(y float32) {
 	l.place()
 }
 
-// reveal scrolls as little as it takes to see call i.
+// reveal scrolls just enough to show call i.
 func (l *list) reveal(i int) {
 	y, top, height := l.c.plan.y(i), l.scroll.Offset.Y, l.scroll.Size().Height
 	above := y
@@ -245,14 +243,14 @@ func (l *list) reveal(i int) {
 	}
 }
 
-// again paints the views anew.
+// again repaints the views.
 func (l *list) again() {
 	for _, v := range l.views {
 		v.Refresh()
 	}
 }
 
-// ShowsFocus says that it marks by itself what has the focus.
+// ShowsFocus marks the list as drawing its own focus.
 func (*list) ShowsFocus() {}
 
 // FocusGained implements fyne.Focusable.
@@ -270,7 +268,7 @@ func (l *list) FocusLost() {
 	l.again()
 }
 
-// TypedRune implements fyne.Focusable: whoever types in the list is searching.
+// TypedRune implements fyne.Focusable: typing in the list starts a search.
 func (l *list) TypedRune(r rune) {
 	if r == ' ' {
 		return // the row's own key
@@ -321,14 +319,14 @@ func (l *list) TypedKey(e *fyne.KeyEvent) {
 	}
 }
 
-// below is where a menu of call i begins, in the window.
+// below returns where a menu of call i begins, in window coordinates.
 func (l *list) below(i int) fyne.Position {
 	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(l)
 	return at.AddXY(widgets.Edge+widgets.TimeWidth, l.c.plan.y(i)-l.scroll.Offset.Y+rowHeight-8)
 }
 
-// turn shows what stands below a row, or hides it: people to choose from, or else
-// those that were dealt with.
+// turn shows or hides what is below a row: people to choose from, or
+// else the handled calls.
 func (c *window) turn(r row, show bool) {
 	switch {
 	case r.several && (c.people.Entry == r.id) != show, r.person != 0 && !show:
@@ -342,13 +340,13 @@ func (c *window) turn(r row, show bool) {
 	}
 }
 
-// toggleHandled shows those that were dealt with, or hides them.
+// toggleHandled shows or hides the handled calls.
 func (c *window) toggleHandled() {
 	c.unfolded = !c.unfolded
 	c.build()
 }
 
-// heading stands above a part of the list.
+// heading is the heading of a part of the list.
 type heading struct {
 	widgets.Pointed // Locked where there is nothing to show or hide
 	title, count    *widgets.TextLine
@@ -366,7 +364,7 @@ func newHeading(tapped func()) *heading {
 	return h
 }
 
-// say tells what stands below, and how many there are if that is known.
+// say sets the title, and the number of calls below if known.
 func (h *heading) say(title string, n int, known bool) {
 	s := ""
 	if known {
@@ -376,7 +374,7 @@ func (h *heading) say(title string, n int, known bool) {
 	h.count.Say(s, base.ColorNamePlaceHolder)
 }
 
-// fold tells whether the part can be shown and hidden, and which it is.
+// fold sets whether the part can be shown and hidden, and whether it is hidden.
 func (h *heading) fold(folds, shut bool) {
 	h.Locked, h.shut = !folds, shut
 	h.arrow.SetResource(widgets.Either(shut, base.MenuExpandIcon(), base.MenuDropDownIcon()))

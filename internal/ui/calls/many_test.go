@@ -9,8 +9,8 @@ import (
 	"wiebelt/internal/ui/uitest"
 )
 
-// However many calls there are, only those on screen have views, scrolling finds
-// every one in its place, and each part is read once on the way.
+// However many calls there are, only those on screen have views, scrolling finds every one
+// at its position, and each part is read once on the way.
 func TestManyCalls(t *testing.T) {
 	const n = 100_000
 	b, answers := long(t, n)
@@ -43,7 +43,7 @@ func TestManyCalls(t *testing.T) {
 	for _, y := range []float32{5e6, 1e5, 0, c.plan.y(n), 3e6, 3e6 + 7} {
 		at(y)
 	}
-	// While a jump is being read, its rows are empty and no others stand there.
+	// While a jump is being read, its rows are empty and show no others.
 	c.list.scrollTo(4e6)
 	for _, v := range c.list.views {
 		if v.Visible() && v.known {
@@ -53,8 +53,8 @@ func TestManyCalls(t *testing.T) {
 	answers()
 }
 
-// A letter in the filter shows at once, with what is here; what the whole history
-// has comes when it was read.
+// A letter in the filter takes effect at once on the loaded calls; those of the whole
+// history appear when read.
 func TestFilterShowsAtOnce(t *testing.T) {
 	b, answers := long(t, 5000)
 	answers()
@@ -88,11 +88,11 @@ func TestFilterShowsAtOnce(t *testing.T) {
 		t.Errorf("%d calls after the whole was read", c.plan.count)
 	}
 	b.HistoryReads = 0
-	c.filter.SetText("zeld") // all of it is here now
+	c.filter.SetText("zeld") // all results are loaded now
 	if c.plan.count != 5 || !c.got.exact || b.HistoryReads != 0 {
 		t.Errorf("%d calls, exact %v, %d readings asked for", c.plan.count, c.got.exact, b.HistoryReads)
 	}
-	c.filter.SetText("ze") // and here too, but that cannot be known
+	c.filter.SetText("ze") // and so are these, but that cannot be known
 	if b.HistoryReads != 1 {
 		t.Errorf("%d readings asked for", b.HistoryReads)
 	}
@@ -105,8 +105,8 @@ func TestFilterShowsAtOnce(t *testing.T) {
 	}
 }
 
-// New calls come above what is read: what is on screen stays where it is; at the
-// top the new ones show.
+// New calls are added above what is read: what is on screen stays in place; at the
+// top the new ones appear.
 func TestStaysWhereItIs(t *testing.T) {
 	b, answers := long(t, 5000)
 	answers()
@@ -128,7 +128,7 @@ func TestStaysWhereItIs(t *testing.T) {
 	if got := v.Position().Y - c.list.scroll.Offset.Y; got != -13 {
 		t.Errorf("the first call stands at %v, want -13", got)
 	}
-	// An answer about another filter is passed over.
+	// An answer for another filter is ignored.
 	old := b.wanted()
 	c.filter.SetText("anders")
 	b.took(answer{wish: old, entries: a.entries, count: 1, exact: true})

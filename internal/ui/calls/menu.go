@@ -10,8 +10,8 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// moreButton is a menu of all that there is, as the icon has it, and of what
-// concerns all calls: that is rare, and not to be hit by mistake.
+// moreButton returns the menu with everything the icon's menu has, and the actions that
+// affect all calls: they are rare and should not be hit by mistake.
 func (c *window) moreButton() fyne.CanvasObject {
 	var b *widgets.Button
 	b = widgets.NewButtonWithIcon(c.host.Lang.T(text.CallsMenu), base.MenuIcon(), func() {
@@ -22,7 +22,7 @@ func (c *window) moreButton() fyne.CanvasObject {
 	return b
 }
 
-// menuItems are the lines of that menu.
+// menuItems returns the items of that menu.
 func (c *window) menuItems() []*fyne.MenuItem {
 	l, demo := c.host.Lang, len(c.host.Welcome.Demo) > 0
 	var items []*fyne.MenuItem
@@ -36,7 +36,7 @@ func (c *window) menuItems() []*fyne.MenuItem {
 	add(c.state.Delivery, windowapi.WindowDelivery, text.StatusMenuMessages)
 	add(demo, windowapi.WindowDemo, text.StatusMenuDemo)
 	line()
-	// The demo's port and tokens are gone with it.
+	// The demo's port and tokens end with it.
 	add(!demo, windowapi.WindowTest, text.StatusMenuTest)
 	add(!demo, windowapi.WindowRecipes, text.RecipesMenu)
 	add(!demo, windowapi.WindowSettings, text.StatusMenuSettings)

@@ -6,7 +6,7 @@ import (
 	"wiebelt/internal/store/history"
 )
 
-// search follows the filter.
+// search applies the filter.
 func (c *window) search() {
 	was := c.query
 	c.query.Filter = c.filter.Text
@@ -16,8 +16,8 @@ func (c *window) search() {
 		c.begin()
 		return
 	}
-	// It only leaves out more, so the first of what it finds are among what is here;
-	// or all of it, if all was here.
+	// The new filter only narrows: its first results are among those here, or all of them,
+	// if everything was here.
 	a := c.got
 	whole := a.exact && len(a.entries) == a.count
 	var left []history.Entry
@@ -33,28 +33,28 @@ func (c *window) search() {
 	}
 }
 
-// begin reads another list from its beginning.
+// begin starts reading another list from the top.
 func (c *window) begin() {
 	c.renew()
 	c.want(wish{})
 }
 
-// renew makes what is being read that of another list.
+// renew starts another list: pending readings no longer apply.
 func (c *window) renew() {
 	c.stop()
 	c.number++
 	c.pending, c.asked = nil, nil
 }
 
-// want asks for a reading.
+// want requests a reading.
 func (c *window) want(w wish) {
 	w.query, w.list = c.query, c.number
 	c.pending = &w
 	c.host.ReadHistory()
 }
 
-// put takes over what was read. What is on screen stays where it is when calls
-// have come above it.
+// put takes over what was read. Rows on screen stay in place when calls
+// were added above them.
 func (c *window) put(a answer) {
 	offset := c.list.scroll.Offset.Y
 	top := c.plan.at(offset)
@@ -73,7 +73,7 @@ func (c *window) put(a answer) {
 	}
 }
 
-// row gives a row of the list, false if it is not read.
+// row returns a row of the list, false if it has not been read.
 func (c *window) row(n int) (row, bool) {
 	if n >= 0 && n < len(c.work) {
 		return c.work[n], true
@@ -84,7 +84,7 @@ func (c *window) row(n int) (row, bool) {
 	return row{}, false
 }
 
-// need has the calls around those on screen read before they are.
+// need requests the calls around those on screen before they become visible.
 func (c *window) need(first, last int) {
 	const ahead = block / 4
 	first, last = first-c.plan.work, last-c.plan.work

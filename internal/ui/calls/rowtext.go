@@ -13,31 +13,31 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// row is one call of the calls window as it is written.
+// row is a call as the calls window displays it.
 type row struct {
 	id     int64
 	time   string // "10:42"
 	day    string // "ma 14 sep", "" for today
 	title  string // name, or number while there is no name
-	detail string // number, line, who passed it on
+	detail string // number, line, who forwarded it
 	result string
 	mark   widgets.Mark
 	more   string // how long was talked, "2:14", or what was done about it
 
-	number   bool // there is one to copy
+	number   bool // there is a number to copy
 	dial     bool // and to call back
 	relation bool // there is a relation number
 	openable bool
-	several  bool // people to choose from
-	contact  bool // there is a contact that can be taken off
-	again    bool // it can be looked up again
+	several  bool // several people to choose from
+	contact  bool // there is a contact that can be removed
+	again    bool // the number can be looked up again
 	open     bool // missed and not ticked off
 	handled  bool // missed and ticked off
 
 	place  history.Place
-	person int               // this one of the people of the call, from 1; -1 for the line below them
+	person int               // which of the call's people, from 1; -1 for the line below them
 	who    windowapi.Contact // of that person
-	undo   bool              // something was just taken away that can come back
+	undo   bool              // something was just removed and can be restored
 	said   string            // what was done to the whole call, "" if it is still there
 }
 
@@ -61,7 +61,7 @@ func rowOf(l text.Language, e history.Entry, now time.Time) row {
 	} else {
 		details = append(details, e.Shown)
 	}
-	if e.Name != "" && r.title != e.Name && !e.TakenOff { // nobody's at the hub
+	if e.Name != "" && r.title != e.Name && !e.TakenOff { // not a name from the hub
 		details = append(details, l.T(text.CallsPhoneName, e.Name))
 	}
 	if line != "" {
@@ -86,13 +86,13 @@ func rowOf(l text.Language, e history.Entry, now time.Time) row {
 	return r
 }
 
-// known tells whether the name is that of a contact at the hub, or of a colleague:
-// any other one is what the phone system says.
+// known reports whether the name is that of a contact at the hub or of a colleague: any
+// other name comes from the phone system.
 func known(e history.Entry) bool {
 	return e.ContactID != "" || e.RelationNumber != "" || e.Link != "" || e.Outcome == history.OutcomeInternal || e.Outcome == history.OutcomeOwn
 }
 
-// contactLine tells contacts of one name apart.
+// contactLine distinguishes contacts of the same name.
 func contactLine(k windowapi.Contact) string {
 	return widgets.Join(contact.GroupDigits(k.Relation), k.Address, k.Producer)
 }
@@ -111,7 +111,7 @@ func titleOf(l text.Language, e history.Entry) string {
 	return e.Shown
 }
 
-// outcomeOf says why there is a number where a name could be.
+// outcomeOf explains why there is a number instead of a name.
 func outcomeOf(l text.Language, e history.Entry) string {
 	switch {
 	case e.TakenOff && e.Name != "":
@@ -150,7 +150,7 @@ func resultOf(l text.Language, e history.Entry) (string, widgets.Mark) {
 	return l.T(text.WindowResultUnknown), widgets.MarkDash
 }
 
-// results are those of incoming calls that are over.
+// results are the results of incoming calls that have ended.
 var results = map[string]struct {
 	words text.Key
 	mark  widgets.Mark

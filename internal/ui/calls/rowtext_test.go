@@ -23,7 +23,7 @@ func TestRowTexts(t *testing.T) {
 		name   string
 		change func(*history.Entry)
 		lang   text.Language
-		want   row // only what is written on it
+		want   row // only its text
 	}{
 		{"known", nil, text.Dutch, row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · op Schade", result: "Opgenomen", mark: widgets.MarkDot, more: "2:14", openable: true}},
 		{"known, in English", nil, text.English, row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · on Schade", result: "Answered", mark: widgets.MarkDot, more: "2:14", openable: true}},
@@ -91,7 +91,7 @@ func TestRowTexts(t *testing.T) {
 	}
 }
 
-// A call of which the phone told neither number nor name has a title all the same.
+// A call for which the phone reported neither number nor name still has a title.
 func TestRowWithoutANumber(t *testing.T) {
 	e := history.Entry{Rang: uitest.Noon, Number: "text:", Result: history.ResultMissed}
 	if r := rowOf(text.Dutch, e, uitest.Noon); r.title != "Geen nummer ontvangen" || r.number || r.dial || r.again || r.detail != "" {

@@ -21,15 +21,15 @@ import (
 const (
 	rowHeight     = widgets.RowHeight
 	rowLeast      = 600 // its least width
-	rowMost       = 960 // what is farther right is not read with it
+	rowMost       = 960 // beyond this, text is too far right to be read with the row
 	headingHeight = 32
 	resultWidth   = 220
 	toolWidth     = 32
 	toolSize      = 18
-	personIn      = 20 // how far people stand in below their call
+	personIn      = 20 // indent of people below their call
 )
 
-// tool is what can be done with a row at its end.
+// tool is an action at the end of a row.
 type tool uint8
 
 const (
@@ -38,17 +38,17 @@ const (
 	toolCopy
 	toolMore
 	tools
-	toolUndo // in place of them
+	toolUndo // instead of the others
 	toolName // the name, which opens the file
 	toolNone
 )
 
-// words are what a tool does.
+// words are the descriptions of the tools.
 var words = map[tool]text.Key{toolTick: text.CallsMenuTick, toolCall: text.CallsMenuCall, toolCopy: text.CallsMenuCopy}
 
-// rowView shows one call. It takes clicks itself, because its parts are one thing
-// to point at: a button inside would take the pointer from the row, and the row
-// would hide it again.
+// rowView shows one call. It handles clicks itself, because its parts form one
+// hover target: a button inside would take the pointer from the row, and the
+// row would hide it again.
 type rowView struct {
 	widgets.Pointed // at its tools
 	calls           *window
@@ -80,7 +80,7 @@ func newRowView(c *window) *rowView {
 	return v
 }
 
-// set shows another call, or the same one anew.
+// set shows another call, or updates the current one.
 func (v *rowView) set(n int, r row, known bool) {
 	if n == v.n && r == v.row && known == v.known {
 		return
@@ -94,7 +94,7 @@ func (v *rowView) set(n int, r row, known bool) {
 
 func (v *rowView) copied() bool { return v.known && v.calls.copied == v.row.id }
 
-// has tells whether the row offers a tool.
+// has reports whether the row offers a tool.
 func (v *rowView) has(t tool) bool {
 	switch r := v.row; {
 	case r.undo, r.person != 0:
@@ -109,10 +109,10 @@ func (v *rowView) has(t tool) bool {
 	return t == toolMore
 }
 
-// width is that of what is written.
+// width returns the width of the displayed part.
 func (v *rowView) width() float32 { return min(v.Size().Width, rowMost) }
 
-// tool is the tool at a position.
+// tool returns the tool at a position.
 func (v *rowView) tool(p fyne.Position) tool {
 	right := v.width() - widgets.RowInset
 	left := right - float32(tools)*toolWidth
@@ -131,12 +131,12 @@ func (v *rowView) tool(p fyne.Position) tool {
 	return toolNone
 }
 
-// Tapped implements fyne.Tappable: whatever is clicked, its row is chosen.
+// Tapped implements fyne.Tappable: any click chooses its row.
 func (v *rowView) Tapped(e *fyne.PointEvent) {
 	if !v.known || v.calls.host.Now().Sub(v.since) < widgets.Settle {
 		return
 	}
-	r := v.row // choosing it may show another one here
+	r := v.row // choosing it may change the row displayed here
 	t := v.tool(e.Position)
 	v.calls.hold(v.n)
 	switch t {
@@ -217,7 +217,7 @@ func (v *rowView) arrange(size fyne.Size) {
 	}
 	v.undo.Move(fyne.NewPos(right, (size.Height-20)/2))
 	v.undo.Resize(fyne.NewSize(end-right-widgets.RowInset, 20))
-	if v.row.person != 0 { // below the name of the call
+	if v.row.person != 0 { // below the call's name
 		for _, o := range []fyne.CanvasObject{v.Title, v.Detail} {
 			o.Move(o.Position().AddXY(personIn, 0))
 			o.Resize(o.Size().SubtractWidthHeight(personIn, 0))
@@ -244,7 +244,7 @@ func (v *rowView) paint(colour func(fyne.ThemeColorName) color.Color) {
 	widgets.SetVisible(v.undo, v.known && v.row.undo)
 }
 
-// sayCall says when it was, who called and on which line.
+// sayCall displays when the call was, who called and on which line.
 func (v *rowView) sayCall() {
 	v.Time.Say(widgets.Either(v.row.person == 0, v.row.time, ""), base.ColorNameForeground)
 	v.Day.Say(widgets.Either(v.row.person == 0, v.row.day, ""), base.ColorNamePlaceHolder)
@@ -266,8 +266,7 @@ func (v *rowView) sayCall() {
 	}
 }
 
-// result says what became of the call, and of the tool that the pointer is over
-// what it does.
+// result displays the result of the call, or the description of the tool under the pointer.
 func (v *rowView) result() {
 	result, mark, more := v.row.result, v.row.mark, v.row.more
 	if v.row.said != "" {
@@ -285,7 +284,7 @@ func (v *rowView) result() {
 	v.More.Say(more, base.ColorNamePlaceHolder)
 }
 
-// icon is the picture of a tool as it looks now.
+// icon returns the current icon of a tool.
 func (v *rowView) icon(t tool) fyne.Resource {
 	colour := widgets.Either(v.over(t), base.ColorNamePrimary, base.ColorNamePlaceHolder)
 	switch {

@@ -15,7 +15,7 @@ import (
 	"wiebelt/internal/ui/uitest"
 )
 
-// TestGuideShots: the calls in the guide look as the window looks.
+// TestGuideShots: the guide's pictures show the window as it is.
 func TestGuideShots(t *testing.T) {
 	for _, s := range shottest.All {
 		l := s.Language

@@ -11,8 +11,8 @@ import (
 	"wiebelt/internal/ui/uitest"
 )
 
-// Each view asks for its calls, and says what would stand there when there are
-// none. A ring group has those of colleagues under all calls only.
+// Each view requests its calls, and has a text for when there are none. In a ring group,
+// calls of colleagues are only under all calls.
 func TestViews(t *testing.T) {
 	b := newHarness(t, uitest.Greeting(text.Dutch))
 	b.Show(windowapi.WindowCalls)

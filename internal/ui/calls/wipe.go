@@ -7,14 +7,13 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// askWipe asks whether everything about callers is to be deleted: that cannot be
-// undone.
+// askWipe asks whether to delete everything about callers: that cannot be undone.
 func (c *window) askWipe() {
 	l := c.host.Lang
 	stay := widgets.NewButton(l.T(text.WindowFyneCancel), c.unask)
 	wipe := widgets.NewButton(l.T(text.CallsWipeYes), func() {
 		c.unask()
-		c.undos, c.failed = nil, "" // nothing of that can come back
+		c.undos, c.failed = nil, "" // nothing of it can be restored
 		c.showNote()
 		c.run(row{}, c.h.do.Wipe)
 	})
@@ -22,7 +21,7 @@ func (c *window) askWipe() {
 	c.asking = widgets.Ask(c.win.Canvas(), l.T(text.CallsWipeAsk), wipe, stay)
 }
 
-// unask takes the question away.
+// unask removes the question.
 func (c *window) unask() {
 	c.asking.Hide()
 	c.asking = nil

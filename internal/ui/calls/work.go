@@ -11,36 +11,35 @@ import (
 	"wiebelt/internal/text"
 )
 
-// undoIs is how long something that was taken away is offered back, in its place.
-// In memory it is for as long, and in no file.
+// undoIs is how long something removed can be restored, in its place. It stays in memory
+// just as long, and in no file.
 const undoIs = 10 * time.Second
 
-// pressedTwice is within what a second press of a key belongs to the first.
+// pressedTwice is the time within which a second key press belongs to the first.
 const pressedTwice = time.Second
 
-// mostOpen is how many calls to be called back are read.
+// mostOpen is the maximum number of calls to be called back that are read.
 const mostOpen = 2000
 
-// undo is something that was just taken away: a row of which the calls are
-// removed or ticked off keeps its place for a while.
+// undo is something just removed: a row whose calls were removed or ticked off keeps
+// its place for a while.
 type undo struct {
 	row
 	made  time.Time
 	ids   []int64
 	at    history.Place
-	open  bool                                 // it stood among those to be called back
-	stays bool                                 // its call is still in its place: only its person was taken off
-	undo  func(context.Context, []int64) error // takes it back
-	away  chan struct{}                        // closed once it was taken away
-	back  bool                                 // it is being taken back
-	done  bool                                 // it was; the next reading has it
+	open  bool                                 // it was among those to be called back
+	stays bool                                 // its call is still in place: only its contact was removed
+	undo  func(context.Context, []int64) error // restores it
+	away  chan struct{}                        // closed once it was removed
+	back  bool                                 // being restored
+	done  bool                                 // restored; the next reading has it
 }
 
-// takes takes calls away and tells which of them are gone, whatever else failed.
+// takes removes calls and returns those that are gone, even if others failed.
 type takes func(context.Context, []int64) (gone []int64, err error)
 
-// leave takes the calls of a row away, unless that was done elsewhere, and keeps its
-// place.
+// leave removes the calls of a row, unless that was done elsewhere, and keeps its place.
 func (c *window) leave(r row, said string, stays bool, away takes, back func(context.Context, []int64) error) {
 	u := &undo{row: r, made: c.host.Now(), ids: c.callsOf(r), at: r.place, open: r.open, stays: stays, undo: back, away: make(chan struct{})}
 	u.row.undo, u.row.said, u.row.open = true, said, false
@@ -65,7 +64,7 @@ func (c *window) leave(r row, said string, stays bool, away takes, back func(con
 	})
 }
 
-// offer offers for a while to take something back.
+// offer offers an undo for a while.
 func (c *window) offer(u *undo) {
 	c.undos = append(slices.DeleteFunc(c.undos, func(o *undo) bool { return o.id == u.id }), u)
 	c.host.Later(undoIs, func() {
@@ -80,13 +79,13 @@ func (c *window) dropUndo(u *undo) {
 	c.undos = slices.DeleteFunc(c.undos, func(o *undo) bool { return o == u })
 }
 
-// justLeft tells of a call that was dealt with a moment ago: a key that is still
-// pressed, or pressed twice, is not meant to take that back.
+// justLeft reports whether a call was dealt with a moment ago: a key still held, or pressed
+// twice, is not meant to undo that.
 func (c *window) justLeft(id int64) bool {
 	return slices.ContainsFunc(c.undos, func(u *undo) bool { return u.id == id && c.host.Now().Sub(u.made) < pressedTwice })
 }
 
-// takeBack takes back what was done to the call of a row.
+// takeBack undoes what was done to the call of a row.
 func (c *window) takeBack(id int64) {
 	for _, u := range c.undos {
 		if u.id != id || u.back {
@@ -110,7 +109,7 @@ func (c *window) takeBack(id int64) {
 	}
 }
 
-// takeBackLast takes back what was done last.
+// takeBackLast undoes the last action.
 func (c *window) takeBackLast() {
 	for _, u := range slices.Backward(c.undos) {
 		if !u.back {
@@ -120,8 +119,8 @@ func (c *window) takeBackLast() {
 	}
 }
 
-// readAnew lets go of what a reading has again, and keeps the places of callers who
-// were dealt with somewhere else: by opening the file, by calling back.
+// readAnew drops undos whose calls the reading has again, and keeps the places of callers
+// handled elsewhere: by opening the file or calling back.
 func (c *window) readAnew(a answer) {
 	c.undos = slices.DeleteFunc(c.undos, func(u *undo) bool { return u.done })
 	open, handled := map[int64]bool{}, map[int64]bool{}
@@ -138,8 +137,8 @@ func (c *window) readAnew(a answer) {
 	}
 }
 
-// group are the missed calls of one caller that nobody has dealt with, newest
-// first. Callers without a number are not one caller.
+// group holds one caller's missed calls that nobody has handled, newest first. Calls
+// without a number are never grouped.
 type group []history.Entry
 
 func groups(open []history.Entry) (all []group) {
@@ -156,7 +155,7 @@ func groups(open []history.Entry) (all []group) {
 	return all
 }
 
-// callsOf are the calls that a row stands for.
+// callsOf returns the calls of a row.
 func (c *window) callsOf(r row) []int64 {
 	if ids := c.grouped[r.id]; r.open && len(ids) > 0 {
 		return ids
@@ -164,7 +163,7 @@ func (c *window) callsOf(r row) []int64 {
 	return []int64{r.id}
 }
 
-// hasOpen tells whether the view begins with those to be called back.
+// hasOpen reports whether the view starts with the calls to be called back.
 func (c *window) hasOpen() bool {
 	return c.query.View != history.ViewElsewhere && c.query.View != history.ViewUnsure
 }
@@ -219,8 +218,8 @@ func (c *window) build() {
 	c.draw()
 }
 
-// around reports whether what was taken away stood among the rows that were read, or
-// beyond an end of the list where nothing more comes.
+// around reports whether what was removed was among the rows read, or beyond an end of the
+// list where nothing more follows.
 func (a *answer) around(u *undo, rows []row) bool {
 	first, last := a.start == 0, a.start+len(a.entries) >= a.count
 	if len(rows) == 0 {
@@ -229,7 +228,7 @@ func (a *answer) around(u *undo, rows []row) bool {
 	return (first || !later(u.at, rows[0].place)) && (last || !later(rows[len(rows)-1].place, u.at))
 }
 
-// buildOpen makes the rows of those to be called back, one a caller.
+// buildOpen creates the rows to be called back, one per caller.
 func (c *window) buildOpen(gone map[int64]*undo, now time.Time) {
 	var open []history.Entry
 	for _, e := range c.got.open {
@@ -254,7 +253,7 @@ func (c *window) buildOpen(gone map[int64]*undo, now time.Time) {
 	}
 }
 
-// find is where a row stands now, or where the keyboard goes if it is nowhere.
+// find returns a row's current index, or where the focus goes if it is gone.
 func (c *window) find(p picked, was int) int {
 	is := func(r row) bool {
 		return r.person == p.person && (r.id == p.id || r.open && slices.Contains(c.grouped[r.id], p.id))
@@ -273,7 +272,7 @@ func (c *window) find(p picked, was int) int {
 	return was
 }
 
-// withUndo offers to take back what was done to a row that is still there.
+// withUndo adds the undo to a row that still exists.
 func (c *window) withUndo(r row, gone map[int64]*undo) row {
 	if u := gone[r.id]; u != nil && u.stays && !u.back {
 		r.undo = true
@@ -281,7 +280,7 @@ func (c *window) withUndo(r row, gone map[int64]*undo) row {
 	return r
 }
 
-// withPeople puts the people below the last row that somebody has to choose from.
+// withPeople appends the people to choose from below the last row.
 func (c *window) withPeople(rows []row) []row {
 	r := rows[len(rows)-1]
 	if c.people.Entry != r.id || len(c.people.Contacts) == 0 {
@@ -310,12 +309,12 @@ func putIn(rows []row, r row) []row {
 	return slices.Insert(rows, i, r)
 }
 
-// later tells whether a call stands above another.
+// later reports whether a call is above another.
 func later(a, b history.Place) bool {
 	return a.Rang.After(b.Rang) || a.Rang.Equal(b.Rang) && a.ID > b.ID
 }
 
-// timesOf says how often somebody called, and when before.
+// timesOf describes how often somebody called, and when before.
 func timesOf(l text.Language, g group, now time.Time) string {
 	var times []string
 	for _, e := range g[1:min(len(g), 3)] {

@@ -18,7 +18,7 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// missedAt is a missed call so many minutes before noon.
+// missedAt returns a missed call some minutes before noon.
 func missedAt(id int64, minutes int, number, name string) history.Entry {
 	e := customer()
 	e.ID, e.Rang, e.Number, e.Shown, e.Name = id, uitest.Noon.Add(-time.Duration(minutes)*time.Minute), number, number, name
@@ -26,7 +26,7 @@ func missedAt(id int64, minutes int, number, name string) history.Entry {
 	return e
 }
 
-// titles are the names of the rows from the top, with what the list says of them.
+// titles returns the names of the rows from the top, with the list's other texts.
 func titles(c *window) (all []string) {
 	for i := range c.plan.total() {
 		r, _ := c.row(i)
@@ -42,8 +42,8 @@ func wantRows(t *testing.T, what string, c *window, want ...string) {
 	}
 }
 
-// answered is a day of five missed calls, of which one caller rang three times, and
-// one that was taken.
+// workDay is a day of five missed calls, of which one caller rang three times, and
+// one that was answered.
 func workDay() (all []history.Entry) {
 	handled := missedAt(2, 90, "+31200000002", "K. Prins")
 	handled.Handled = uitest.Noon
@@ -56,8 +56,8 @@ func workDay() (all []history.Entry) {
 		missedAt(4, 40, "+31200000001", "A. Jansen"), taken, handled, missedAt(1, 24*60, "+31200000001", "A. Jansen")}
 }
 
-// Those to be called back stand on top, a row a caller; ticked off they keep their
-// place until it is too late to undo it; those dealt with are folded away.
+// Calls to return are at the top, one row per caller; ticked off, they keep their place
+// until it is too late to undo; those dealt with are collapsed.
 func TestListToWorkOff(t *testing.T) {
 	b := opened(t, workDay()...)
 	b.state(callactions.State{CallBack: true})
@@ -110,7 +110,7 @@ func TestListToWorkOff(t *testing.T) {
 	b.Later[len(b.Later)-1]()
 	wantRows(t, "with nothing left to do", c, "A. Jansen||afgehandeld")
 
-	// Dealt with elsewhere, by opening the file or calling back: in its place too.
+	// Dealt with elsewhere, by opening the file or calling back: also in place.
 	c.show(history.ViewAll)
 	b.read(workDay(), nil)
 	b.read(ticked, nil)
@@ -119,8 +119,8 @@ func TestListToWorkOff(t *testing.T) {
 	wantRows(t, "later", c, "Anonieme beller", "Anonieme beller", "B. de Boer", "A. Jansen||afgehandeld", "A. Jansen||afgehandeld", "J. de Vries||2:14", "K. Prins||afgehandeld", "A. Jansen||afgehandeld")
 }
 
-// Whom the pointer chose, the keyboard acts on. What was removed keeps its place,
-// from which it can come back for a while, by a click or by Ctrl+Z.
+// The keyboard acts on the row selected with the pointer. What was removed keeps its place,
+// from which it can be restored for a while, with a click or Ctrl+Z.
 func TestRemoveAndUndo(t *testing.T) {
 	var all []history.Entry
 	for i, name := range []string{"A. Aarts", "B. Jansen", "C. Prins", "D. Visser"} {
@@ -185,7 +185,7 @@ func TestRemoveAndUndo(t *testing.T) {
 	}
 	wantRows(t, "not removed", c, "A. Aarts||2:14", "B. Jansen||2:14", "C. Prins||2:14", "D. Visser||2:14")
 
-	// What fails afterwards takes nothing from whoever wants it back.
+	// A later failure takes the undo from nobody.
 	c.remove(views(b)[9].row)
 	over := b.Later[len(b.Later)-1]
 	b.did()
@@ -211,7 +211,7 @@ func TestRemoveAndUndo(t *testing.T) {
 	b.wantDid(t, "Ctrl+Z after a failure, too late")
 
 	c.remove(views(b)[9].row)
-	m := b.Welcome // built anew in another language it still offers it
+	m := b.Welcome // rebuilt in another language, it still offers it
 	m.Language = string(text.English)
 	b.Tell(t, windowapi.KindWelcome, m)
 	b.read(all[1:], nil)
@@ -222,7 +222,7 @@ func TestRemoveAndUndo(t *testing.T) {
 	c.takeBackLast()
 	b.wantDid(t, "Ctrl+Z too late")
 
-	// Nor can it come back once everything was deleted for good.
+	// Nor can it be restored once everything was deleted for good.
 	c.remove(views(b)[8].row)
 	b.Tell(t, windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedForgot})
 	b.did()
@@ -230,8 +230,8 @@ func TestRemoveAndUndo(t *testing.T) {
 	b.wantDid(t, "Ctrl+Z after all was forgotten")
 }
 
-// A row that several people can be shows them below it, as the card does; who is
-// not the caller can come back in the same place.
+// A row with several possible people shows them below it, like the card; one marked as not
+// the caller can be restored in place.
 func TestPeopleOfARow(t *testing.T) {
 	several := customer()
 	several.ID, several.Name, several.ContactID, several.RelationNumber, several.Link, several.Matches, several.Outcome = 8, "", "", "", "", 3, history.OutcomeSeveral
@@ -258,7 +258,7 @@ func TestPeopleOfARow(t *testing.T) {
 	bakker, _ := c.row(1)
 	menu := c.items(bakker)
 	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyLeft})
-	menu[0].Action() // a menu of before
+	menu[0].Action() // an earlier menu
 	b.wantDid(t, "a person of a call that was folded", "open 8 b")
 	wantRows(t, "folded", c, "3 relaties met dit nummer||2:14", "J. de Vries||2:14")
 	if c.picked != (picked{8, 0}) {
@@ -283,7 +283,7 @@ func TestPeopleOfARow(t *testing.T) {
 	b.wantDid(t, "undo", "this 7")
 }
 
-// Of several calls that were removed in part, those can come back.
+// If several calls were only partly removed, those can be restored.
 func TestRemovedInPart(t *testing.T) {
 	all := workDay()
 	b := opened(t, all...)

@@ -19,32 +19,32 @@ const (
 // form is one way to show a call.
 type form struct {
 	fold   fold
-	rows   int // of several matches; 0 is as many as there are
+	rows   int // number of matches shown; 0 means all
 	height int // pixels
 }
 
-// position is where a card stands: its column, counted from the corner, and how far
-// its near edge is from the corner's side, in pixels.
+// position is where a card is: its column, counted from the corner, and the distance of its
+// near edge from the corner's side, in pixels.
 type position struct {
 	column, near int
-	over         bool // it lies on others: there was no room left
+	over         bool // it overlaps others: there was no room left
 }
 
-// item is a card that is to get its place.
+// item is a card to be placed.
 type item struct {
 	forms []form // the first is the best
 	up    bool   // it is on screen, at
 	at    position
 	form  form
-	stays bool // it does not move: its call lives, or
+	stays bool // it does not move: its call is active, or
 	held  bool // pointer or keyboard is on a card
-	asked bool // the user has just asked for it
+	asked bool // the user has just requested it
 	inUse bool // or on this very card
 	call  engine.Rank
 }
 
-// worth is what it takes to have an item that stands as o go: all lines together
-// are less than one card of an ended call, all of those than one that rings.
+// worth is the cost of evicting an item placed as o: all lines together cost less than one
+// card of an ended call, and all of those less than a ringing one.
 func (it item) worth(o placed) int {
 	switch {
 	case it.inUse:
@@ -55,20 +55,20 @@ func (it item) worth(o placed) int {
 	return [...]int{engine.InCall: 1000, engine.Rings: 100, engine.Launched: 10, engine.Ended: 10}[it.call]
 }
 
-// placed is where an item stands and as what.
+// placed is the position and form of an item.
 type placed struct {
 	position
 	form
 }
 
-// space is what cards can stand on, in pixels.
+// space is the area available for cards, in pixels.
 type space struct{ height, columns, edge, gap int }
 
-// arrange gives every item a place. What stays keeps its edge that faces the
-// corner; it grows as far as there is room and folds where there is none. The
-// others get the first place that is free, calls that live first. Only for what
-// the user has just asked for, what stays has to go, and only if there is no
-// other room: the last in the order of calls, and nothing in use.
+// arrange places every item. Items that stay keep their edge facing the corner; they
+// grow as far as there is room and fold where there is none. The others get the first
+// free place, active calls first. Items that stay are only evicted for what the user
+// has just requested, and only if there is no other room: the last in call order
+// first, never one in use.
 func (g space) arrange(items []item) []placed {
 	a := arrangement{g, items, make([]placed, len(items)), make([]bool, len(items))}
 	for i, it := range items {
@@ -91,24 +91,24 @@ func (g space) arrange(items []item) []placed {
 	return a.out
 }
 
-// arrangement is items on their way to their places.
+// arrangement is the state of an arrange call.
 type arrangement struct {
 	space
 	items []item
 	out   []placed
-	have  []bool // out is a place that is taken
+	have  []bool // out is an occupied place
 }
 
 func (a *arrangement) put(i int, at position, f form) { a.out[i], a.have[i] = placed{at, f}, true }
 
-// overlaps reports whether something of height h at a position comes too near to
-// item k, which has its place.
+// overlaps reports whether something of height h at a position would be too close to item
+// k, which has been placed.
 func (a *arrangement) overlaps(at position, h, k int) bool {
 	o := a.out[k]
 	return a.have[k] && o.column == at.column && at.near < o.near+a.fit(o.height)+a.gap && o.near < at.near+h+a.gap
 }
 
-// inside reports whether something of height h at a position is on the monitor.
+// inside reports whether something of height h at a position fits on the monitor.
 func (a *arrangement) inside(at position, h int) bool { return at.near+h+a.edge <= a.height }
 
 func (a *arrangement) free(i int, at position, f form) bool {
@@ -124,7 +124,7 @@ func (a *arrangement) free(i int, at position, f form) bool {
 	return true
 }
 
-// find puts an item where it can be as one of its forms down to folded to.
+// find places an item wherever it fits, in one of its forms no more folded than to.
 func (a *arrangement) find(i int, to fold) bool {
 	for _, f := range a.items[i].forms {
 		for column := 0; column < a.columns && f.fold <= to; column++ {
@@ -146,7 +146,7 @@ func (a *arrangement) find(i int, to fold) bool {
 	return false
 }
 
-// keep leaves an item where it is, as one of its forms down to folded to.
+// keep leaves an item in place, in one of its forms no more folded than to.
 func (a *arrangement) keep(i int, to fold) bool {
 	for _, f := range a.items[i].forms {
 		if f.fold <= to && a.free(i, a.items[i].at, f) {
@@ -157,8 +157,7 @@ func (a *arrangement) keep(i int, to fold) bool {
 	return false
 }
 
-// makeRoom puts an item, as its best form, where what has to go for it is worth
-// least.
+// makeRoom places an item, in its best form, where evicting others costs least.
 func (a *arrangement) makeRoom(i int) {
 	it := a.items[i]
 	h := a.fit(it.forms[0].height)
@@ -194,8 +193,7 @@ func (a *arrangement) makeRoom(i int) {
 	a.put(i, at, it.forms[0])
 }
 
-// order is that in which places are given: what has one, what lives, what has
-// ended.
+// order returns the order of placement: placed items, active calls, ended ones.
 func (a *arrangement) order() []int {
 	rank := func(i int) int {
 		switch {
@@ -214,7 +212,7 @@ func (a *arrangement) order() []int {
 	return order
 }
 
-// settle gives an item its place.
+// settle places an item.
 func (a *arrangement) settle(i int) {
 	it := a.items[i]
 	switch {
@@ -224,11 +222,11 @@ func (a *arrangement) settle(i int) {
 	case it.up && a.keep(i, asStrip): // as a card
 	case it.up && it.form.fold < asLine && it.stays && a.keep(i, asLine):
 	case a.find(i, asStrip), it.up && a.keep(i, asLine), a.find(i, asLine):
-	case !a.have[i]: // there is no room left for anything
+	case !a.have[i]: // no room left at all
 		f := it.forms[len(it.forms)-1]
 		a.put(i, position{near: max(a.edge, a.height-a.edge-f.height), over: true}, f)
 	}
 }
 
-// fit is what a height takes of the space: what is too high for it takes all.
+// fit limits a height to the space.
 func (g space) fit(h int) int { return min(h, g.height-2*g.edge) }

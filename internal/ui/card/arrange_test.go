@@ -23,7 +23,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// day is a real engine, and where its cards would stand: nothing is painted.
+// day has a real engine, and computes where its cards would be: nothing is painted.
 type day struct {
 	r     *rand.Rand
 	clock *clocktest.Clock
@@ -38,7 +38,7 @@ func (d *day) Lookup(_ context.Context, n string) ([]contact.Contact, error) {
 	return make([]contact.Contact, int(n[len(n)-1]-'0')%4), nil // nobody, one, a family
 }
 
-// pointer has the pointer come to a card, or leave it.
+// pointer moves the pointer onto a card, or off it.
 func (d *day) pointer(s *slot, on bool) {
 	if s.over = on; on {
 		d.cs.report(s, engine.DoHover)
@@ -57,7 +57,7 @@ func (d *day) keyboard(s *slot, on bool) {
 	d.cs.report(s, engine.DoKeyboardGone)
 }
 
-// happens has one thing happen.
+// happens makes one thing happen.
 func (d *day) happens() (wrong string) {
 	var s *slot
 	if n := len(d.cs.order); n > 0 {
@@ -129,7 +129,7 @@ func (d *day) happens() (wrong string) {
 	return ""
 }
 
-// placeCards takes the snapshot up as Cards.show does and gives every card its place.
+// placeCards applies the snapshot like Cards.show does and places every card.
 func (d *day) placeCards() (wrong string) {
 	cs, snap := d.cs, d.e.Snapshot()
 	cs.order = slices.DeleteFunc(cs.order, func(s *slot) bool {
@@ -182,7 +182,7 @@ func (d *day) placeCards() (wrong string) {
 			d.saw["folded for want of room"]++
 		}
 		if p.over {
-			if g.columns*g.height >= 2000 || p.fold != asLine { // on low and narrow monitors alone
+			if g.columns*g.height >= 2000 || p.fold != asLine { // only on low and narrow monitors
 				return "no room, not even for a line"
 			}
 			continue
@@ -199,11 +199,11 @@ func (d *day) placeCards() (wrong string) {
 	return ""
 }
 
-// TestNothingThatLivesMoves plays 2,000 days, with SOAK 10,000, of up to ten calls at once with a
-// real engine: calls begin, are answered, passed on, fold and end, under hands and
-// without; cards are clicked, closed, dragged and asked for by the hotkey. The
-// card of a call that lives never moves but for what the user has just asked for;
-// none lies on another, and all are inside.
+// TestNothingThatLivesMoves plays 2,000 days, with SOAK 10,000, of up to ten simultaneous
+// calls with a real engine: calls begin, are answered, passed on, fold and end, in use and
+// not; cards are clicked, closed, dragged and brought up with the hotkey. The card of an
+// active call only moves for what the user has just asked for; cards never overlap, and all
+// are within the work area.
 func TestNothingThatLivesMoves(t *testing.T) {
 	days := 2_000
 	if os.Getenv("SOAK") != "" {
@@ -264,8 +264,8 @@ func TestNothingThatLivesMoves(t *testing.T) {
 	}
 }
 
-// TestCornerIsForWhoRings: what has ended gives the corner to the call that
-// begins, and stands beyond it.
+// TestCornerIsForWhoRings: an ended card leaves the corner to the call that begins,
+// and moves beyond it.
 func TestCornerIsForWhoRings(t *testing.T) {
 	g := space{height: 1000, columns: 3, edge: 16, gap: 8}
 	strip := form{asStrip, 0, 56}
@@ -281,8 +281,8 @@ func TestCornerIsForWhoRings(t *testing.T) {
 	}
 }
 
-// TestRoomForWhatIsAskedFor: where there is none, the last in the order of calls
-// that is not in use folds and goes where there is some, and nothing else moves.
+// TestRoomForWhatIsAskedFor: if there is no space, the last card in the order of calls that
+// is not in use folds and moves where there is some, and nothing else moves.
 func TestRoomForWhatIsAskedFor(t *testing.T) {
 	g := space{height: 984, columns: 1, edge: 16, gap: 8}
 	forms := []form{{asCard, 0, 284}, {asStrip, 0, 56}, {asLine, 0, 28}}

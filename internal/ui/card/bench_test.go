@@ -14,8 +14,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// BenchmarkCard measures from a snapshot to the picture in the window's hands: a
-// call that rings, the contact that comes, the rows of several, and the strip.
+// BenchmarkCard measures the time from a snapshot to the picture in the window's hands: a
+// ringing call, the contact that arrives, the rows of several, and the strip.
 func BenchmarkCard(b *testing.B) {
 	g := gallery(b)
 	numbers := make([]phone.Number, 100)
@@ -35,7 +35,7 @@ func BenchmarkCard(b *testing.B) {
 				c := g[name]
 				b.ReportAllocs()
 				for b.Loop() {
-					c.ID++ // another call of somebody else every time
+					c.ID++ // a new call from another caller every time
 					c.Number = numbers[int(c.ID)%len(numbers)]
 					if c.Contacts = slices.Clone(c.Contacts); len(c.Contacts) > 0 {
 						c.Contacts[0].FamilyName = fmt.Sprint("de Vries ", c.ID)
@@ -48,9 +48,9 @@ func BenchmarkCard(b *testing.B) {
 	}
 }
 
-// TestCardsAllocateLittle: from the second card on a number, and the contact that
-// comes for it, are shown with the memory that the last ones took. What a card takes
-// anew the collector has to find while the next one is painted.
+// TestCardsAllocateLittle: from the second card on, a number, and then its contact, are
+// shown with the memory of earlier ones. What a card allocates, the collector has to free
+// while the next one is painted.
 func TestCardsAllocateLittle(t *testing.T) {
 	g := gallery(t)
 	for _, scale := range []float32{1, 2} {

@@ -13,15 +13,14 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// Around a text from outside in a sentence of ours: whatever direction it has,
-// it changes nothing beside it.
+// Marks that isolate external text within our own sentences: whatever its direction, it
+// does not affect the text around it.
 const (
 	isolate = '\u2068'
 	endIso  = '\u2069'
 )
 
-// isolated puts s between the marks of isolate, where it needs them, and takes
-// out those that it brings along.
+// isolated puts s between isolate marks if needed, and removes those it contains.
 func isolated(s string) string {
 	if simple(s) {
 		return s
@@ -35,13 +34,13 @@ func isolated(s string) string {
 	return string(isolate) + own + string(endIso)
 }
 
-// piece is a part of a line that one font draws in one direction.
+// piece is a part of a line drawn in one font and direction.
 type piece struct {
 	s    string
 	font fyne.Resource
 }
 
-// simple reports whether s is written from left to right in one font.
+// simple reports whether s is left-to-right in a single font.
 func simple(s string) bool {
 	for _, r := range s {
 		if !theme.Simple(r) || turns(r) {
@@ -51,29 +50,28 @@ func simple(s string) bool {
 	return true
 }
 
-// others are the fonts of the system. Which there are is found out only when a
-// letter needs them, and not while a card waits for it: until then, and for ever
-// where there is none, such letters are the sign for a letter that cannot be
-// shown. wanted is one that was not looked for yet, 0 for none; there says of
-// scripts whether there is a font.
+// others are the system's fonts. They are discovered only when a letter needs them, and
+// never while a card waits: until then, and permanently if none exists, such letters are
+// shown as a replacement sign. wanted is a letter not searched for yet, 0 for none; there
+// records per script whether there is a font.
 var others struct {
 	wanted atomic.Int32
 	there  sync.Map // theme.Script → bool
 }
 
-// findFont looks for a font of the system that has r.
+// findFont searches the system's fonts for one with r.
 func findFont(r rune) { others.there.Store(theme.Script(r), theme.SystemFonts(r)) }
 
 // unknown is a hollow square: row upon row of it can be told from ink.
 const unknown = '\u25FB'
 
-// fontFor is the font that draws r.
+// fontFor returns the font for r.
 func fontFor(r rune, bold bool) fyne.Resource {
 	f, _ := theme.FontFor(r, bold)
 	return f
 }
 
-// drawable is r, or what stands for it as long as no font is known that has it.
+// drawable returns r, or its replacement while no font with it is known.
 func drawable(r rune, bold bool) rune {
 	if _, ok := theme.FontFor(r, bold); ok || unicode.IsSpace(r) {
 		return r
@@ -88,17 +86,16 @@ func drawable(r rune, bold bool) rune {
 	return unknown
 }
 
-// pieces gives the parts of s in the order in which they stand, from the left.
-// Fyne draws runs one behind the other whatever their direction, so the order
-// (Unicode's bidirectional algorithm, for one line, without embeddings and
-// bracket pairs) is made here. Whatever could turn a line around by itself is
-// left out.
+// pieces returns the parts of s in visual order, from the left. Fyne draws runs one after
+// another whatever their direction, so the order (Unicode's bidirectional algorithm, for
+// one line, without embeddings and bracket pairs) is computed here. Characters that could
+// reverse a line are removed.
 func pieces(s string, bold bool) []piece {
 	if simple(s) {
 		return []piece{{s, fontFor(' ', bold)}}
 	}
 	var runes []rune
-	var inner [][]piece // of the isolates, each a stand-in in runes
+	var inner [][]piece // of the isolates, each represented by a stand-in in runes
 	for s != "" {
 		before, rest, found := strings.Cut(s, string(isolate))
 		for _, r := range before {
@@ -125,19 +122,19 @@ func pieces(s string, bold bool) []piece {
 
 const standIn = '\uFFFC'
 
-// emojiMark asks for a picture in place of a sign; there is one font for both.
+// emojiMark requests a picture instead of a text glyph; one font serves both.
 const emojiMark = '\uFE0F'
 
-// turns reports whether r is one of the characters that direct text, would be
-// taken for a stand-in, or shows nothing.
+// turns reports whether r controls text direction, could be mistaken for a
+// stand-in, or is invisible.
 func turns(r rune) bool {
 	return r == 0x061C || r == 0x200E || r == 0x200F || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || r == standIn || r == emojiMark
 }
 
-// levels gives every rune its embedding level: 0 and 2 are written to the right,
-// 1 to the left. The first strong letter decides for the line.
-// Package bidi gives runs by direction alone: a number among letters to the left
-// would be one run with the Latin letters behind it, and stand on the wrong side.
+// levels returns the embedding level of every rune: 0 and 2 are left-to-right, 1 is
+// right-to-left. The first strong letter decides for the line. Package bidi forms runs by
+// direction alone: a number among right-to-left letters would join the Latin letters after
+// it and end up on the wrong side.
 func levels(runes []rune) []int {
 	class := make([]bidi.Class, len(runes))
 	base := bidi.L
@@ -160,7 +157,7 @@ func levels(runes []rune) []int {
 			out[i] = 1
 		case c == bidi.L && base == bidi.L:
 			out[i] = 0
-		default: // numbers, and what is written to the right in a line to the left
+		default: // numbers, and left-to-right text in a right-to-left line
 			out[i] = 2
 		}
 	}
@@ -185,7 +182,8 @@ func weak(class []bidi.Class, base bidi.Class) {
 	}
 }
 
-// marks are like what they stand on (W1), and digits behind Arabic are Arabic (W2).
+// marks resolves marks to the class of their base (W1), and digits after
+// Arabic to Arabic (W2).
 func marks(class []bidi.Class, base bidi.Class) {
 	last, strong := base, base
 	for i, c := range class {
@@ -203,7 +201,7 @@ func marks(class []bidi.Class, base bidi.Class) {
 	}
 }
 
-// at is a class, a neutral one beyond both ends.
+// at returns the class at i, a neutral one beyond both ends.
 func at(class []bidi.Class, i int) bidi.Class {
 	if i < 0 || i >= len(class) {
 		return bidi.ON
@@ -211,7 +209,8 @@ func at(class []bidi.Class, i int) bidi.Class {
 	return class[i]
 }
 
-// separators between digits belong to them (W4); Arabic letters are to the left (W3).
+// separators resolves separators between digits (W4) and Arabic letters
+// to right-to-left (W3).
 func separators(class []bidi.Class) {
 	for i, c := range class {
 		a, b := at(class, i-1), at(class, i+1)
@@ -226,7 +225,7 @@ func separators(class []bidi.Class) {
 	}
 }
 
-// spans calls each with every stretch, as long as it is, of indices that are in.
+// spans calls each with every maximal range of indices for which in is true.
 func spans(n int, in func(int) bool, each func(from, to int)) {
 	for i := 0; i < n; i++ {
 		from := i
@@ -239,14 +238,14 @@ func spans(n int, in func(int) bool, each func(from, to int)) {
 	}
 }
 
-// set gives all of a stretch one class.
+// set assigns one class to a range.
 func set(class []bidi.Class, to bidi.Class) {
 	for i := range class {
 		class[i] = to
 	}
 }
 
-// terminators beside digits, such as currency signs, belong to them (W5).
+// terminators resolves terminators next to digits, such as currency signs (W5).
 func terminators(class []bidi.Class) {
 	spans(len(class), func(i int) bool { return class[i] == bidi.ET }, func(from, to int) {
 		if at(class, from-1) == bidi.EN || at(class, to) == bidi.EN {
@@ -255,8 +254,8 @@ func terminators(class []bidi.Class) {
 	})
 }
 
-// neutral gives spaces and signs the direction of what stands on both sides of
-// them, else that of the line (N1, N2).
+// neutral gives spaces and signs the direction of the text on both sides, otherwise
+// that of the line (N1, N2).
 func neutral(class []bidi.Class, base bidi.Class) {
 	side := func(i int) bidi.Class {
 		switch {
@@ -280,15 +279,15 @@ func neutral(class []bidi.Class, base bidi.Class) {
 	})
 }
 
-// token is what is moved as a whole: a piece, or all of an isolate.
+// token is what is reordered as a unit: a piece, or a complete isolate.
 type token struct {
 	pieces []piece
 	level  int
 }
 
-// tokens cuts runes where level or font changes, and puts the isolates where their
-// stand-ins are. On the way to the left, signs are tokens of their own: Fyne would
-// set them to the right again.
+// tokens splits runes where level or font changes and replaces stand-ins with
+// their isolates. In right-to-left text, signs are separate tokens: Fyne would make
+// them left-to-right again.
 func tokens(runes []rune, level []int, isolates [][]piece, bold bool) []token {
 	var out []token
 	for i, j := 0, 0; i < len(runes); i = j {
@@ -307,7 +306,7 @@ func tokens(runes []rune, level []int, isolates [][]piece, bold bool) []token {
 			return k < len(runes) && level[k] == level[i] && runes[k] != standIn &&
 				fontFor(runes[k], bold) == font && (!left || toLeft(runes[k]))
 		}
-		// A space between two letters to the left stays between them.
+		// A space between two right-to-left letters stays between them.
 		for goesOn(j) || left && j < len(runes) && level[j] == 1 && runes[j] == ' ' && goesOn(j+1) {
 			j++
 		}
@@ -316,15 +315,14 @@ func tokens(runes []rune, level []int, isolates [][]piece, bold bool) []token {
 	return out
 }
 
-// toLeft reports whether r is a letter that is written to the left, or a mark on
-// one.
+// toLeft reports whether r is a right-to-left letter, or a mark on one.
 func toLeft(r rune) bool {
 	p, _ := bidi.LookupRune(r)
 	c := p.Class()
 	return c == bidi.R || c == bidi.AL || c == bidi.NSM
 }
 
-// mirror turns what opens to one side into what opens to the other.
+// mirror returns the opposite of an opening or closing character.
 func mirror(r rune) string {
 	const pairs = "()[]{}<>«»‹›"
 	list := []rune(pairs)
@@ -334,7 +332,7 @@ func mirror(r rune) string {
 	return string(r)
 }
 
-// reorder turns around what is written to the left (L2).
+// reorder reverses right-to-left text (L2).
 func reorder(t []token) {
 	for level := 2; level >= 1; level-- {
 		spans(len(t), func(i int) bool { return t[i].level >= level }, func(from, to int) { slices.Reverse(t[from:to]) })

@@ -13,8 +13,8 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// TestPieces: what stands where, from the left. Letters inside a piece are set
-// by the painter, in the direction of their script.
+// TestPieces: the order of pieces, from the left. Letters inside a piece are set by the
+// painter, in the direction of their script.
 func TestPieces(t *testing.T) {
 	for in, want := range map[string][]string{
 		"J. de Vries":               {"J. de Vries"},
@@ -44,10 +44,9 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestLettersOfNoBundledFont: the card does not wait for the fonts of the system;
-// it shows the sign for unknown letters until they are known, and then the letters;
-// where this computer has no font for them the sign stays, and another script is
-// still looked for.
+// TestLettersOfNoBundledFont: the card does not wait for the system's fonts; it shows the
+// sign for unknown letters until the letters are available; if no font on this computer has
+// them, the sign stays, and other scripts are still looked up.
 func TestLettersOfNoBundledFont(t *testing.T) {
 	if _, ok := theme.FontFor(unknown, true); !ok {
 		t.Fatal("no bundled font has the sign")
@@ -84,8 +83,8 @@ func TestLettersOfNoBundledFont(t *testing.T) {
 	})
 }
 
-// TestPiecesLoseNothing: every letter is drawn once, in its own font, whatever
-// the order; and cutting never makes a line wider than its room.
+// TestPiecesLoseNothing: every letter is drawn once, in its own font, in whatever order;
+// and cutting never makes a line wider than its space.
 func TestPiecesLoseNothing(t *testing.T) {
 	offscreen.Start(theme.New("light"))
 	for _, r := range "漢१" {
@@ -110,7 +109,7 @@ func TestPiecesLoseNothing(t *testing.T) {
 		all := ""
 		for _, p := range pieces(s, false) {
 			all += p.s
-			if strings.ContainsFunc(p.s, turns) { // nothing directs what stands beside it
+			if strings.ContainsFunc(p.s, turns) { // nothing determines the direction beside it
 				t.Fatalf("%q: %q reaches the painter", s, p.s)
 			}
 			for _, r := range p.s {

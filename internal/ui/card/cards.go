@@ -1,10 +1,9 @@
-// Package card shows the engine's cards: it lays a snapshot out as Fyne objects,
-// paints them in memory and puts the pictures into native windows that
-// take the keyboard only when the user asks for it.
+// Package card shows the engine's cards: it lays out a snapshot as Fyne objects, paints
+// them in memory and puts the pictures into native windows that take the keyboard focus
+// only when the user asks for it.
 //
-// One goroutine, that of Cards.Run, owns every canvas, window and place; the
-// engine's snapshots, the pointer's events and new settings reach it through
-// channels.
+// The goroutine of Cards.Run owns all canvases, windows and places; the engine's snapshots,
+// pointer events and new settings reach it through channels.
 package card
 
 import (
@@ -27,22 +26,22 @@ import (
 
 // Times of the rules for pointer and keyboard.
 const (
-	guard     = 300 * time.Millisecond // no click and no key on what has just changed
+	guard     = 300 * time.Millisecond // clicks and keys are ignored on what has just changed
 	copiedFor = time.Second
-	stillFor  = time.Second         // nothing moves so long after the user left it
-	failedFor = 4 * time.Second     // that copying failed is read, not glanced at
+	stillFor  = time.Second         // nothing moves for this long after the user left a card
+	failedFor = 4 * time.Second     // a failed copy is read, not glanced at
 	slots     = engine.MaxShown + 1 // the last counts the further calls
 	barTick   = 100 * time.Millisecond
 	barFull   = 3 * time.Second // when the engine calls the hub too slow
 )
 
-// Cards shows cards. Make one with New and let Run own a goroutine.
+// Cards shows cards. Create one with New and run Run on its own goroutine.
 type Cards struct {
 	c       Config
 	engine  Engine
 	display window.Display
 	slots   [slots]*slot
-	order   []*slot // of the cards that are up, in the order in which they came
+	order   []*slot // of the visible cards, in order of arrival
 	input   chan input
 	next    atomic.Pointer[Config]
 	changed chan struct{}
@@ -51,21 +50,21 @@ type Cards struct {
 	dragFrame
 	fullScreen
 	hotkeys [hotkeyCount]hotkeyState
-	wanted  engine.CardID // comes back because of the hotkey, for the keyboard
+	wanted  engine.CardID // restored by the hotkey, to take the keyboard focus
 	pointer pointerPath
-	left    time.Time // when the user last left a card; zero if places were closed up since
+	left    time.Time // when the user last left a card; zero if gaps were closed since
 	exploring
-	forgetAt time.Time        // when no card was up for long enough; zero: nothing to forget
-	now      func() time.Time // of what has just changed; tests have a clock of their own
+	forgetAt time.Time        // when to forget the last cards; zero: nothing to forget
+	now      func() time.Time // clock for what has just changed; tests use their own
 }
 
-// slot is one native window with the card that stands in it.
+// slot is a native window and the card in it.
 type slot struct {
 	win   window.Card
 	first bool
 	up    bool
 	state engine.Card // as the engine has it
-	card  engine.Card // as it is shown: folded further where there is no room
+	card  engine.Card // as shown: folded further if there is no room
 	more  int
 	face  *face
 	painting
@@ -73,22 +72,22 @@ type slot struct {
 	pointing
 	copying
 	speech
-	lastAreas []area // what could be clicked when it was put on screen last
+	lastAreas []area // what could be clicked when it was last presented
 	list      List
 	keys      keys
-	known     map[thing]screenreader.ID // what readers were told of
+	known     map[thing]screenreader.ID // what readers were told about
 }
 
-// painting is how far a card's picture is.
+// painting is the state of a card's picture.
 type painting struct {
 	surface offscreen.Surface
-	damage  []image.Rectangle // painted since it was put on screen
-	laid    bool              // laid out anew and not painted yet
-	stale   bool              // painted anew and not on screen yet
+	damage  []image.Rectangle // painted since it was last presented
+	laid    bool              // laid out again, not painted yet
+	stale   bool              // repainted, not on screen yet
 }
 
-// free makes the slot ready for another card. A second and a third card at one
-// time are rare: their pictures, megabytes on a large screen, are not kept.
+// free prepares the slot for another card. A second and third card at once are rare: their
+// pictures, megabytes on a large screen, are not kept.
 func (s *slot) free() {
 	old := *s
 	*s = slot{win: old.win, first: old.first}
@@ -97,11 +96,11 @@ func (s *slot) free() {
 	}
 }
 
-// ReadFonts reads what the first card takes longest for. It may run at the same time as New; Run
-// waits for it, or does it.
+// ReadFonts does the slowest part of preparing the first card. It may run concurrently with
+// New; Run waits for it, or does it.
 func ReadFonts() { offscreen.ReadFonts() }
 
-// New makes the windows, unmapped. display stays the caller's.
+// New creates the windows, unmapped. The caller keeps owning display.
 func New(c Config, engine Engine, display window.Display) (*Cards, error) {
 	offscreen.Start(theme.New(string(c.Appearance)))
 	cs := &Cards{c: c, engine: engine, display: display, input: make(chan input, 64), changed: make(chan struct{}, 1),
@@ -122,8 +121,8 @@ func New(c Config, engine Engine, display window.Display) (*Cards, error) {
 	return cs, nil
 }
 
-// warm paints cards that nobody sees, so that fonts are loaded and letters
-// measured before the first call; one that is there already does that itself.
+// warm paints cards off screen, so that fonts are loaded and letters measured before the
+// first call; a card that already exists does that itself.
 func (cs *Cards) warm() {
 	ReadFonts()
 	s := cs.slots[0]
@@ -136,14 +135,14 @@ func (cs *Cards) warm() {
 	cs.forgetAt = time.Now().Add(idleAfter)
 }
 
-// Set makes c hold. It may be called from any goroutine and returns at once; of
-// several settings in a row the last one holds.
+// Set applies c. It may be called from any goroutine and returns immediately; of several
+// settings in a row the last one applies.
 func (cs *Cards) Set(c Config) {
 	cs.next.Store(&c)
 	wake.Up(cs.changed)
 }
 
-// Run shows cards until ctx ends or the engine does, then hides them.
+// Run shows cards until ctx or the engine ends, then hides them.
 func (cs *Cards) Run(ctx context.Context) {
 	watch := cs.engine.Watch()
 	cs.registerHotkeys(time.Now())
@@ -159,7 +158,7 @@ func (cs *Cards) Run(ctx context.Context) {
 	}()
 	var timer *time.Timer
 	var tick <-chan time.Time
-	var found chan struct{} // closed when the fonts of the system are known
+	var found chan struct{} // closed when the system's fonts are known
 	defer func() {
 		if found != nil {
 			<-found
@@ -201,7 +200,7 @@ func (cs *Cards) Run(ctx context.Context) {
 	}
 }
 
-// set takes up new settings.
+// set applies new settings.
 func (cs *Cards) set(c Config) {
 	old := cs.c
 	cs.c, cs.untold = c, true
@@ -210,7 +209,7 @@ func (cs *Cards) set(c Config) {
 		cs.keepOutOfCapture()
 	}
 	if !reflect.DeepEqual(old.Corners, c.Corners) || old.Corner != c.Corner {
-		cs.corners = nil // what was dragged here is in c, or was overruled
+		cs.corners = nil // corners chosen by dragging are in c, or overridden
 	}
 	if cs.anyUp() && old.Monitor != c.Monitor {
 		cs.monitor = cs.pickMonitor()
@@ -257,8 +256,8 @@ func (cs *Cards) dark() bool {
 	return cs.display.Dark()
 }
 
-// show brings the windows in line with the newest snapshot and returns it, an
-// empty one while nothing may be shown.
+// show updates the windows to the newest snapshot and returns it, an empty one
+// while nothing may be shown.
 func (cs *Cards) show() *engine.Snapshot {
 	snap := cs.engine.Snapshot()
 	if cs.c.Hidden {
@@ -276,7 +275,7 @@ func (cs *Cards) show() *engine.Snapshot {
 		if s == nil {
 			s = cs.freeSlot()
 			if s == nil {
-				continue // cannot be: the engine shows no more than there are slots
+				continue // impossible: the engine shows no more cards than there are slots
 			}
 			s.free()
 			cs.order = append(cs.order, s)
@@ -287,10 +286,10 @@ func (cs *Cards) show() *engine.Snapshot {
 		if s.state.Number != c.Number || s.state.Outcome != c.Outcome {
 			s.list = List{}
 		}
-		if c.Aside && !s.state.Aside && s.keys.here { // Enter was for a call that is over
+		if c.Aside && !s.state.Aside && s.keys.here { // Enter was meant for a call that has ended
 			s.keys.focus, s.keys.set = Do{}, cs.now()
 		}
-		if c.Phase == engine.PhaseRinging && !c.Rang.Equal(s.state.Rang) { // the same caller rings again
+		if c.Phase == engine.PhaseRinging && !c.Rang.Equal(s.state.Rang) { // the same caller calls again
 			s.said = ""
 		}
 		s.asked = c.Raised.After(s.state.Raised)
@@ -314,8 +313,8 @@ func (cs *Cards) leave(snap *engine.Snapshot) {
 	}
 }
 
-// takeDown hides a card and frees its slot. A card that lives on, hidden, is no
-// longer in use.
+// takeDown hides a card and frees its slot. A card that continues hidden
+// is no longer in use.
 func (cs *Cards) takeDown(s *slot) {
 	if s.over {
 		cs.report(s, engine.DoLeave)
@@ -327,7 +326,7 @@ func (cs *Cards) takeDown(s *slot) {
 	if s.drag != nil {
 		cs.frameAway()
 	}
-	_ = s.win.Hide() // gives the keyboard back as well
+	_ = s.win.Hide() // also gives the keyboard focus back
 	cs.untold = true
 	s.free()
 	cs.order = slices.DeleteFunc(cs.order, func(o *slot) bool { return o == s })
@@ -348,8 +347,8 @@ func (cs *Cards) showMore(n int) {
 	}
 }
 
-// lay lays a slot's card out as the engine wants it, not yet painted: place may
-// find that there is no room for that.
+// lay lays out a slot's card as the engine wants it, without painting: place may find that
+// there is no room for it.
 func (cs *Cards) lay(s *slot) {
 	if s.more > 0 {
 		s.face, s.laid = layoutMore(s.more, cs.look(s)), true
@@ -374,7 +373,7 @@ func (cs *Cards) shape(s *slot, f form) {
 	s.face, s.laid = layout(s.card, cs.look(s)), true
 }
 
-// paint paints what was laid out as it is now, not yet on screen.
+// paint paints the current layout, not yet on screen.
 func (cs *Cards) paint(s *slot, now time.Time) {
 	s.face.tick(now)
 	s.damage = append(s.damage, s.face.paint(&s.surface, cs.monitor.Scale)...)
@@ -392,8 +391,8 @@ func (cs *Cards) put(s *slot, r image.Rectangle) {
 	}
 }
 
-// present brings a slot's picture to r on the screen: what has changed where it stands
-// there already. It reports whether it could.
+// present shows a slot's picture at r; if it is there already, only what changed. It
+// reports whether that worked.
 func (cs *Cards) present(s *slot, r image.Rectangle) bool {
 	there, damage := s.up && r == s.rect, s.damage
 	s.rect, s.damage = r, nil
@@ -415,7 +414,7 @@ func (cs *Cards) present(s *slot, r image.Rectangle) bool {
 	return true
 }
 
-// painted tells of a card that the screen has now.
+// painted reports a card that is now on screen.
 func (cs *Cards) painted(s *slot, r image.Rectangle) {
 	if cs.c.Painted == nil || s.more > 0 {
 		return
@@ -426,8 +425,8 @@ func (cs *Cards) painted(s *slot, r image.Rectangle) {
 	cs.c.Painted(Painted{Card: s.card, At: time.Now(), Rect: r, OnScreen: s.win.OnScreen, Wanted: s.surface.Image})
 }
 
-// settle notes since when each thing that can be clicked can be clicked, and
-// since when it stands where it stands.
+// settle records since when each clickable thing has been clickable, and since
+// when it has been in place.
 func (cs *Cards) settle(s *slot) {
 	now := cs.now()
 	for i := range s.face.areas {
@@ -449,7 +448,7 @@ func (cs *Cards) settle(s *slot) {
 	s.lastAreas = s.face.areas
 }
 
-// refresh repaints a card that is up.
+// refresh repaints a visible card.
 func (cs *Cards) refresh(s *slot) {
 	if !s.up || s.face == nil {
 		return
@@ -489,8 +488,8 @@ func (cs *Cards) freeSlot() *slot {
 	return nil
 }
 
-// sameLook reports whether two states of a card paint the same. Contacts are
-// shared between states, so one look at the first tells whether they are others.
+// sameLook reports whether two states of a card look the same. States share their contacts,
+// so comparing the first one tells whether they differ.
 func sameLook(a, b engine.Card) bool {
 	if len(a.Contacts) != len(b.Contacts) || len(a.Contacts) > 0 && &a.Contacts[0] != &b.Contacts[0] {
 		return false

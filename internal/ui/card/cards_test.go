@@ -58,7 +58,7 @@ func TestCardsKeepTheirPlaceUnderThePointer(t *testing.T) {
 	r.action(engine.DoHover)
 	r.e.show(0, b)
 	r.is("the second alone, where it was", func() bool { return slices.Equal(r.d.up(), []image.Rectangle{second}) })
-	// A third comes: not into the hole, where it would lie on the second.
+	// A third one comes: not into the gap, where it would overlap the second.
 	a.ID = 3
 	r.e.show(0, b, a)
 	r.is("the third beyond the second", func() bool {
@@ -86,8 +86,8 @@ func TestClickOpens(t *testing.T) {
 	r.is("copied", func() bool { return r.d.copied == "0612345678" })
 }
 
-// TestSmallWords: the last line of the card passes the call on and takes the
-// contact away; the relation number copies itself.
+// TestSmallWords: the last line of the card passes the call on and removes the contact;
+// clicking the relation number copies it.
 func TestSmallWords(t *testing.T) {
 	c := gallery(t)["found"]
 	pass := spot(t, c, Look{}, func(d Do) bool { return strings.Contains(d.Copy, "Vries") })
@@ -138,15 +138,15 @@ func TestPassOnLeavesOutWhatIsNotKnown(t *testing.T) {
 	}
 }
 
-// TestQueue: a queue of which no line is known stands on the card by its name.
+// TestQueue: a queue without a known line is shown by its name.
 func TestQueue(t *testing.T) {
 	if got := (&painter{lg: "nl"}).lineWords(engine.Card{LineName: "Schade"}); got != "op "+isolated("Schade") {
 		t.Errorf("%q", got)
 	}
 }
 
-// TestClickOnWhatHasJustChanged: the card comes up, or the person on it changes,
-// in the moment of the click: that click meant something else.
+// TestClickOnWhatHasJustChanged: the card appears, or its person changes, at the moment of
+// the click: the click was intended for something else.
 func TestClickOnWhatHasJustChanged(t *testing.T) {
 	g := gallery(t)
 	row := spot(t, g["several"], Look{}, does(engine.DoOpen))
@@ -165,9 +165,9 @@ func TestClickOnWhatHasJustChanged(t *testing.T) {
 	r.none(engine.DoOpen)
 }
 
-// TestAnotherPersonIsAnotherButton: the button looks the same and stands where it
-// stood, but opens somebody else's file: a pointer that is on its way, or has just
-// pressed, did not mean that.
+// TestAnotherPersonIsAnotherButton: the button looks the same at the same place,
+// but opens somebody else's file: a pointer on its way, or pressed just before,
+// was not intended for it.
 func TestAnotherPersonIsAnotherButton(t *testing.T) {
 	a := gallery(t)["found"]
 	b := a
@@ -241,8 +241,8 @@ func TestRowsTurn(t *testing.T) {
 	}
 }
 
-// TestFastHandLosesMovesOnly: a pointer that moves faster than cards are painted
-// never loses its leaving, which would keep the card for ever.
+// TestFastHandLosesMovesOnly: a pointer that moves faster than cards are painted never
+// loses its leave event, which would keep the card forever.
 func TestFastHandLosesMovesOnly(t *testing.T) {
 	cs := &Cards{input: make(chan input, 64), now: time.Now}
 	h := &handler{cs, 0}
@@ -261,8 +261,7 @@ func TestFastHandLosesMovesOnly(t *testing.T) {
 	}
 }
 
-// The pointer on a name that is cut shows all of it; there is nothing to click, nor
-// anything for the keyboard to stop at.
+// Hovering over a cut name shows all of it; it cannot be clicked or focused.
 func TestACutNameCanBeRead(t *testing.T) {
 	long := extras(t)["long"].Card
 	whole := long.Contacts[0].Name()

@@ -12,7 +12,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// fill draws what buttons and tags lie on.
+// fill draws the background of buttons and tags.
 func (p *painter) fill(x, y, w, h float32, c color.NRGBA, radius float32) {
 	r := box(c, x, y, w, h)
 	r.CornerRadius = radius
@@ -22,7 +22,7 @@ func (p *painter) fill(x, y, w, h float32, c color.NRGBA, radius float32) {
 	p.add(r)
 }
 
-// button draws a button; one that is off has muted words and does nothing.
+// button draws a button; a disabled one has muted text and does nothing.
 func (p *painter) button(s string, x, y, w float32, primary, on bool, do Do) {
 	fill, ink, f := p.c.Soft, p.c.Ink, buttonFont
 	if primary {
@@ -38,14 +38,14 @@ func (p *painter) button(s string, x, y, w float32, primary, on bool, do Do) {
 		fill = p.touched(fill)
 	}
 	p.fill(x, y, w, buttonH, fill, 4)
-	if width(s, f) > w-6 { // a long word of the office's own
+	if width(s, f) > w-6 { // a long word set by the office
 		f.size--
 	}
 	p.centre(s, x+3, y+(buttonH-f.line)/2, w-6, f, ink)
 	p.area(x, y, w, buttonH, s, do).main = primary && on
 }
 
-// open is the quiet "open" at the end of a row or strip.
+// open draws the quiet "open" at the end of a row or strip.
 func (p *painter) open(s string, x, y, w, h float32, filled, on bool, do Do) {
 	ink := p.c.Accent
 	fill := p.c.Soft
@@ -63,8 +63,7 @@ func (p *painter) open(s string, x, y, w, h float32, filled, on bool, do Do) {
 	p.area(x, y, w, h, s, do)
 }
 
-// link is a small word that can be clicked, with nothing from outside in it if it
-// is ours.
+// link draws a small clickable word; ours means that it contains no external text.
 func (p *painter) link(s string, x, y, room float32, c color.NRGBA, ours bool, do Do) float32 {
 	f := stateFont
 	_, w := fit(s, room, f)
@@ -76,7 +75,7 @@ func (p *painter) link(s string, x, y, room float32, c color.NRGBA, ours bool, d
 	return w
 }
 
-// touched is a colour under the pointer.
+// touched returns a colour as it looks under the pointer.
 func (p *painter) touched(c color.NRGBA) color.NRGBA { return shade(c, p.c.Ink, 0.06) }
 
 func (p *painter) strokes(c color.Color, w, x, y float32, lines ...[4]float32) {
@@ -88,7 +87,7 @@ func (p *painter) strokes(c color.Color, w, x, y float32, lines ...[4]float32) {
 	}
 }
 
-// cross draws the × that takes the card away, centred at (x, y).
+// cross draws the × that closes the card, centred at (x, y).
 func (p *painter) cross(x, y float32, do Do) {
 	c := p.c.Muted
 	if do == p.l.Hover {
@@ -100,8 +99,8 @@ func (p *painter) cross(x, y float32, do Do) {
 	p.area(x-12, y-12, 24, 24, p.lg.T(text.CardClose), do)
 }
 
-// mark draws the state's shape: a ring while it rings, a dot in a call, a bar once
-// it has ended.
+// mark draws the shape of the state: a ring while ringing, a dot in a call,
+// a bar after the end.
 func (p *painter) mark(x, y float32, of engine.Card, c color.NRGBA) {
 	if of.Rank() == engine.Ended {
 		p.add(box(c, x, y+4, 10, 3))
@@ -117,11 +116,11 @@ func (p *painter) mark(x, y float32, of engine.Card, c color.NRGBA) {
 	p.add(o)
 }
 
-// copyIcon draws two sheets at (x, y), or a tick once it was used, and the word
-// for that where there is room. It returns what it took.
+// copyIcon draws two sheets at (x, y), or after use a tick with a word if there is room.
+// It returns the width used.
 func (p *painter) copyIcon(x, y, room float32, do Do) float32 {
 	const size = 12
-	x = float32(math.Round(float64(x))) // sharp edges stand on whole units
+	x = float32(math.Round(float64(x))) // sharp edges need whole units
 	if do == p.l.Hover && do != p.l.Copied {
 		p.fill(x-5, y-5, 22, 22, p.touched(p.c.Background), 4)
 	}
@@ -161,7 +160,7 @@ func (p *painter) copiedWord(x, y, room float32) float32 {
 	return room
 }
 
-// copied is what is said for a moment where something was copied.
+// copied returns the text shown for a moment after copying.
 func (p *painter) copied() (string, color.NRGBA) {
 	if p.l.CopyFailed {
 		return p.lg.T(text.CardCopyFailed), p.c.Trouble

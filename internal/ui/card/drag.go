@@ -7,13 +7,13 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// dragFrame shows where a card that is dragged will stand.
+// dragFrame shows where a dragged card will be placed.
 type dragFrame struct {
 	frame  window.Card
-	framed image.Rectangle // empty while it is not shown
+	framed image.Rectangle // empty while hidden
 }
 
-// target is where cards that are let go at p go to: the corner nearest to it.
+// target returns where cards released at p go: the nearest corner.
 func (cs *Cards) target(p image.Point) (m window.Monitor, to Corner, ok bool) {
 	for _, m := range cs.display.Monitors() {
 		if !p.In(m.Area) {
@@ -33,14 +33,14 @@ func (cs *Cards) target(p image.Point) (m window.Monitor, to Corner, ok bool) {
 	return m, "", false
 }
 
-// far reports whether a drag has come far enough to be meant.
+// far reports whether a drag is long enough to be intentional.
 func (cs *Cards) far(from, to image.Point) bool {
 	d := to.Sub(from)
 	return max(d.X, -d.X, d.Y, -d.Y) >= cs.px(48)
 }
 
-// drag shows where the card that is being dragged will stand: a frame of its size
-// in the corner nearest to p.
+// drag shows where the dragged card will be placed: a frame of its size in
+// the corner nearest to p.
 func (cs *Cards) drag(s *slot, p image.Point) {
 	m, to, ok := cs.target(p)
 	if !ok || !cs.far(*s.drag, p) {

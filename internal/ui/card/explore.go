@@ -13,20 +13,19 @@ import (
 
 // exploring is what screen readers know of the cards.
 type exploring struct {
-	untold bool // something has changed since
+	untold bool // changed since the last report
 	lastID screenreader.ID
 }
 
-// thing is what stays itself from one layout to the next: what does the same, or
-// says the same.
+// thing identifies something across layouts: it does the same, or says the same.
 type thing struct {
 	role screenreader.Role
 	do   Do
 	name string
-	nth  int // of those that are all alike
+	nth  int // counts identical ones
 }
 
-// tell shows screen readers what is on screen, if there are any.
+// tell reports what is on screen to screen readers, if there are any.
 func (cs *Cards) tell() {
 	if !cs.untold || cs.c.Explored == nil {
 		return
@@ -45,7 +44,7 @@ func (cs *Cards) tell() {
 	cs.c.Explored(t)
 }
 
-// readerPressed does what a screen reader's user chose.
+// readerPressed performs what a screen reader's user chose.
 func (cs *Cards) readerPressed(in input) {
 	for _, s := range cs.order {
 		for t, id := range s.known {
@@ -57,7 +56,7 @@ func (cs *Cards) readerPressed(in input) {
 	}
 }
 
-// explorer makes the tree of one card.
+// explorer builds the tree of one card.
 type explorer struct {
 	cs   *Cards
 	s    *slot
@@ -66,8 +65,8 @@ type explorer struct {
 	seen map[thing]bool
 }
 
-// explore is a card as screen readers find it: what is written on it and what can
-// be clicked, in the order in which it was laid out.
+// explore returns the card's node for screen readers: its texts and
+// controls, in layout order.
 func (cs *Cards) explore(s *slot) *screenreader.Node {
 	if s.known == nil {
 		s.known = map[thing]screenreader.ID{}
@@ -80,7 +79,7 @@ func (cs *Cards) explore(s *slot) *screenreader.Node {
 	if !known {
 		window.Explored(s.win, e.card.ID)
 	}
-	var last *screenreader.Node // what closes it, as with the keys
+	var last *screenreader.Node // the close button, last as with the keys
 	word := 0
 	for i := range s.face.areas {
 		a := &s.face.areas[i]
@@ -102,7 +101,7 @@ func (cs *Cards) explore(s *slot) *screenreader.Node {
 	if e.card.Name, _ = s.face.spoken(cs.c.Speech); s.form.fold != asCard || s.more > 0 {
 		e.card.Name = e.words()
 	}
-	for t := range s.known { // what was said is not said again when a card unfolds
+	for t := range s.known { // what was spoken is not repeated when a card unfolds
 		if !e.seen[t] && t.role != screenreader.News {
 			delete(s.known, t)
 		}
@@ -134,7 +133,7 @@ func (e *explorer) put(item int, n *screenreader.Node) {
 	in.Children = append(in.Children, n)
 }
 
-// row is the node of a row of several matches.
+// row returns the node of a row of several matches.
 func (e *explorer) row(i int) *screenreader.Node {
 	f := e.s.face
 	if e.list == nil {
@@ -149,14 +148,14 @@ func (e *explorer) row(i int) *screenreader.Node {
 	return e.list.Children[i]
 }
 
-// word adds a text that is no part of anything else. On what is folded they are
-// the name of the button that unfolds it.
+// word adds a text that belongs to nothing else. On a folded card, the texts are the name
+// of the button that unfolds it.
 func (e *explorer) word(i int) {
 	w := &e.s.face.words[i]
 	if w.part || e.s.more == 0 && e.s.form.fold != asCard {
 		return
 	}
-	high := w.font.size // without what keeps lines apart
+	high := w.font.size // without the line spacing
 	at := e.at(w.x, w.y+(w.font.line-high)/2, w.width, high)
 	if i+1 != e.s.face.headline || e.s.times == 0 {
 		e.put(0, e.node(thing{role: screenreader.Label, name: w.said}, at))
@@ -167,13 +166,13 @@ func (e *explorer) word(i int) {
 	e.put(0, n)
 }
 
-// control is what can be clicked, nil for what only shows more of a cut text.
+// control returns the node of a control, nil for one that only shows a cut text in full.
 func (e *explorer) control(a *area) *screenreader.Node {
 	if a.do.Whole != "" {
 		return nil
 	}
 	t := thing{role: a.role, do: a.do}
-	if a.do.Off { // all that cannot be clicked does the same
+	if a.do.Off { // all disabled controls do the same
 		t.name = a.name
 	}
 	n := e.node(t, e.at(a.x, a.y, a.w, a.h))
@@ -191,7 +190,7 @@ func (e *explorer) control(a *area) *screenreader.Node {
 	return n
 }
 
-// words are all that is written on a card beside its buttons and rows.
+// words returns all text on a card outside its buttons and rows.
 func (e *explorer) words() string {
 	var all []string
 	for _, w := range e.s.face.words {
@@ -202,7 +201,7 @@ func (e *explorer) words() string {
 	return joined(all, ", ")
 }
 
-// at is a place on a card in pixels of the desktop.
+// at converts a rectangle on a card to desktop pixels.
 func (e *explorer) at(x, y, w, h float32) image.Rectangle {
 	return e.cs.pixels(&area{x: x, y: y, w: w, h: h}).Add(e.s.rect.Min)
 }

@@ -14,7 +14,7 @@ import (
 	"wiebelt/internal/native/window"
 )
 
-// walk calls f on everything in a tree.
+// walk calls f for every node of a tree.
 func walk(tree screenreader.Tree, f func(*screenreader.Node)) {
 	var down func([]*screenreader.Node)
 	down = func(all []*screenreader.Node) {
@@ -26,7 +26,7 @@ func walk(tree screenreader.Tree, f func(*screenreader.Node)) {
 	down(tree.Windows)
 }
 
-// roles are the nodes of a role.
+// roles returns the nodes with a role.
 func roles(in *screenreader.Node, want screenreader.Role) (found []*screenreader.Node) {
 	walk(screenreader.Tree{Windows: []*screenreader.Node{in}}, func(n *screenreader.Node) {
 		if n.Role == want {
@@ -36,7 +36,7 @@ func roles(in *screenreader.Node, want screenreader.Role) (found []*screenreader
 	return found
 }
 
-// reader is a screen reader that has the newest tree.
+// reader is a screen reader with the latest tree.
 type reader struct {
 	*rig
 	tree screenreader.Tree
@@ -51,7 +51,7 @@ func startReader(t *testing.T) *reader {
 	return r
 }
 
-// find is what has a name, or begins with it.
+// find returns the node with a name, or a name that begins with it.
 func (r *reader) find(name string) (found *screenreader.Node) {
 	r.t.Helper()
 	walk(r.tree, func(n *screenreader.Node) {
@@ -65,9 +65,8 @@ func (r *reader) find(name string) (found *screenreader.Node) {
 	return found
 }
 
-// TestExplored: everything on every card has a name and a place of its own in what
-// it stands in, in both languages and at any scale, and all that can be clicked is
-// there.
+// TestExplored: every node on every card has a name and its own place within its parent, in
+// both languages and at any scale, and everything clickable is included.
 func TestExplored(t *testing.T) {
 	cs := startCards(t, nil).cs
 	for name, c := range everyCard(t) {
@@ -131,8 +130,8 @@ func checkPlaces(t *testing.T, what string, n *screenreader.Node) {
 	}
 }
 
-// TestExploredRows: several matches are a list that says which of how many each is, of those
-// that are not on screen as well; a filter is a field with what was typed.
+// TestExploredRows: several matches are a list, with position and count, including those
+// not on screen; a filter is a field with its text.
 func TestExploredRows(t *testing.T) {
 	r := startReader(t)
 	r.shows(gallery(t)["crowd"])
@@ -160,8 +159,8 @@ func TestExploredRows(t *testing.T) {
 	}
 }
 
-// TestPressedByReader: what a screen reader's user presses is done as a click does it,
-// without the keyboard; what has changed since, or only just came, is not.
+// TestPressedByReader: a press by a screen reader acts like a click, without the focus;
+// what has changed since, or only just appeared, is not pressed.
 func TestPressedByReader(t *testing.T) {
 	g := gallery(t)
 	r := startReader(t)
@@ -202,7 +201,7 @@ func TestPressedByReader(t *testing.T) {
 	r.action(engine.DoUnfold)
 }
 
-// TestExploredFocus: with the keyboard on a card a reader hears what Enter would do.
+// TestExploredFocus: with the focus on a card, a reader says what Enter would do.
 func TestExploredFocus(t *testing.T) {
 	r := startReader(t)
 	r.shows(gallery(t)["found"])
@@ -224,7 +223,7 @@ func TestExploredFocus(t *testing.T) {
 	}
 }
 
-// TestNobodyReads: without a screen reader nothing is made for one, and who comes
+// TestNobodyReads: without a screen reader nothing is created for one, and one that starts
 // later finds what is there.
 func TestNobodyReads(t *testing.T) {
 	r := startCards(t, nil)

@@ -22,7 +22,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// acting is an engine that tells what it is asked to open.
+// acting is an engine that reports what it is asked to open.
 type acting struct {
 	*script
 	done chan engine.Action
@@ -34,7 +34,7 @@ func (a acting) Do(do engine.Action) {
 	}
 }
 
-// served are cards in real windows, with a bridge for clients.
+// served has cards in real windows, with a bridge for clients.
 type served struct {
 	acting
 	told   chan screenreader.Tree
@@ -62,17 +62,17 @@ func serveCards(t *testing.T) *served {
 	return s
 }
 
-// shows puts cards on screen and returns when readers were told.
+// shows puts cards on screen and returns once readers were notified.
 func (s *served) shows(all ...engine.Card) {
 	if len(all) == 0 && len(s.tree.Windows) == 0 {
-		return // there is nothing to tell
+		return // there is nothing to report
 	}
 	s.show(0, all...)
 	for s.tree = <-s.told; len(s.tree.Windows) != len(all); s.tree = <-s.told {
 	}
 }
 
-// client explores the cards from threads of its own.
+// client explores the cards from its own threads.
 func client(t *testing.T) (explore func() []winetest.Found) {
 	t.Helper()
 	return func() (all []winetest.Found) {
@@ -91,7 +91,7 @@ func client(t *testing.T) (explore func() []winetest.Found) {
 	}
 }
 
-// until explores until what is found is what is looked for.
+// until explores until it finds what is looked for.
 func until(explore func() []winetest.Found, is func(winetest.Found) bool) (all []winetest.Found, at int) {
 	for at = -1; at < 0; at = slices.IndexFunc(all, is) {
 		all = explore()
@@ -99,9 +99,9 @@ func until(explore func() []winetest.Found, is func(winetest.Found) bool) (all [
 	return all, at
 }
 
-// TestCardsExplored: a client finds all that stands on a card and does what its button
-// says; while it explores them, 300 cards come and go, with SOAK 10,000, and the program has
-// what it had.
+// TestCardsExplored: a client finds everything on a card and can press its button;
+// while it explores them, 300 cards come and go, with SOAK 10,000, and no memory
+// or handle is leaked.
 func TestCardsExplored(t *testing.T) {
 	s, g, explore := serveCards(t), gallery(t), client(t)
 	s.shows(g["found"])
@@ -119,7 +119,7 @@ func TestCardsExplored(t *testing.T) {
 	if said != 2 { // the card itself, and its news
 		t.Errorf("who calls is there %d times: %+v", said, all)
 	}
-	s.passed.Add(int64(time.Second)) // or nobody can have meant it
+	s.passed.Add(int64(time.Second)) // otherwise it cannot be intentional
 	s.tree.Press(screenreader.ID(must.Get(strconv.Atoi(all[at].ID))(t)))
 	if a := <-s.done; a.Card != 1 || a.Index != 0 {
 		t.Errorf("pressed: %+v", a)
@@ -150,7 +150,7 @@ func TestCardsExplored(t *testing.T) {
 	s.shows()
 	n, m := winetest.Usage()
 	t.Logf("handle %d, then %d; memory %d, then %d", next, n, memory, m)
-	const handle = 4 // from one to the next: less than one for every fourth card
+	const handle = 4 // from one to the next: less than one per four cards
 	if n > next+handle*uintptr(cards)/4 || m > memory+memory/4 {
 		t.Error("the program grows")
 	}

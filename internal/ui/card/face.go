@@ -47,71 +47,71 @@ type Look struct {
 	Language     text.Language
 	Dark         bool
 	HighContrast bool
-	Still        bool   // nothing moves by itself
+	Still        bool   // no animations
 	FileWord     string // setting ui.file_word
 	Support      string // setting support.contact
 	Now          time.Time
-	// Fields are the fields of a contact in their order (setting card.fields);
-	// nil is all of them, in the usual order, an empty list none.
+	// Fields lists the fields of a contact in order (setting card.fields); nil means all in
+	// the default order, an empty list none.
 	Fields  []string
 	Privacy Privacy
-	// Hover is the area under the pointer, Focus the one that Enter would act
-	// on, Copied the one that was just copied; the zero Do means none.
+	// Hover is the area under the pointer, Focus the one Enter activates, Copied the one
+	// just copied; the zero Do means none.
 	Hover, Focus, Copied Do
 	CopyFailed           bool // Copied did not reach the clipboard
 	Keyboard             bool // keys go to this card
 	List                 List
-	Rows                 int // how many rows there is room for; 0 is the usual number
+	Rows                 int // how many rows fit; 0 means the default
 }
 
-// List is what the user has made of the rows of several matches.
+// List is the state of the rows of several matches.
 type List struct {
 	First  int // row at the top
 	Filter string
-	Typing bool // letters typed now go into Filter
-	Open   bool // of a general number: the rows are wanted
+	Typing bool // typed letters go into Filter
+	Open   bool // for a general number: the rows are shown
 }
 
-// Do is what a click does: an action of the engine, text to copy, or something
-// that only this card does. Comparable; two are equal only if they concern the
-// same person. The zero value does nothing.
+// Do is the effect of a click: an action of the engine, text to copy, or something local
+// to this card. Comparable; two are equal only if they concern the same person. The
+// zero value does nothing.
 type Do struct {
 	Action engine.Action
-	Engine bool            // Action is meant
+	Engine bool            // Action applies
 	Caller phone.Number    // who was on the card
-	Who    contact.Contact // whom the action is about, where it is about one
+	Who    contact.Contact // the contact the action is about, if any
 	Copy   string          // text for the clipboard
 	Scroll int             // rows to turn
-	Search bool            // open the rows, and take the keyboard for their filter
-	Off    bool            // a button that cannot do anything now
-	Whole  string          // a text that is cut: the pointer on it shows all of it
+	Search bool            // open the rows and take the keyboard focus for their filter
+	Off    bool            // a button that is disabled now
+	Whole  string          // a cut text: hovering shows it in full
 }
 
-// opens reports whether a click opens somebody's file.
+// opens reports whether a click opens a contact's file.
 func (d Do) opens() bool { return d.Engine && d.Action.Do == engine.DoOpen }
 
 // none reports whether a click does nothing.
 func (d Do) none() bool { return d == Do{} || d.Off || d.Whole != "" }
 
-// area is a place that can be clicked, in units.
+// area is a clickable area, in units.
 type area struct {
 	x, y, w, h float32
 	do         Do
-	main       bool // the button that the card is for
+	main       bool // the card's main button
 
-	name string // for whoever cannot see it
+	name string // for screen readers
 	role screenreader.Role
-	item int // the row that it stands in, counted from 1
-	word int // how many texts come before it
+	item int // the row it is in, counted from 1
+	word int // number of texts before it
 
-	rect  image.Rectangle // where it stands on the desktop, in pixels
-	there time.Time       // since when just that stands just there
-	since time.Time       // since when it can be done at all
+	rect  image.Rectangle // on the desktop, in pixels
+	there time.Time       // since when exactly this has been exactly there
+	since time.Time       // since when the action has been available
 }
 
 func (a *area) holds(x, y float32) bool { return x >= a.x && x < a.x+a.w && y >= a.y && y < a.y+a.h }
 
-// face is a card laid out: its size, what to draw and what can be clicked.
+// face is the layout of a card: its size, what to draw and what can be clicked.
 type face struct {
 	size       fyne.Size
 	background color.NRGBA
@@ -119,52 +119,52 @@ type face struct {
 	areas      []area
 	words      []wording
 	items      []row
-	headline   int      // which of the words is the big one, counted from 1
-	state      []string // what a screen reader says first: how far the call is, the line called
-	news       []string // and what it says of who calls
+	headline   int      // index of the large text in words, counted from 1
+	state      []string // what a screen reader says first: state of the call, the line called
+	news       []string // followed by what it says about the caller
 	clock      *clock   // nil for none, as bar
 	bar        *bar
 }
 
-// wording is a text as it was laid out, for those who check it.
+// wording is a text as laid out, for tests.
 type wording struct {
 	said, shown string
 	x, y        float32
 	room, width float32
 	font        font
 	color       color.Color
-	ours        bool // our own words, which must never be cut
-	part        bool // of something that has it as its name
+	ours        bool // our own text, which must never be cut
+	part        bool // belongs to something that has it as its name
 }
 
 // row is one of several matches.
 type row struct {
 	y     float32
 	which [2]int    // position and total: 2 of 5
-	says  [4]string // what stands in it
+	says  [4]string // its texts
 }
 
 // clock is the running clock.
 type clock struct {
 	text  *canvas.Text
-	since time.Time // what it counts from
-	end   float32   // where it ends; 0: words stand in front of it
+	since time.Time // start of the count
+	end   float32   // right edge; 0: there is text before it
 	font  font
 }
 
-// bar is the search's progress towards the moment when it counts as failed.
+// bar is the progress of a lookup towards the moment when it counts as failed.
 type bar struct {
 	part  *canvas.Rectangle
-	width float32 // of the whole
+	width float32 // at full length
 	since time.Time
 }
 
-// paint has a surface show the card, and gives the parts of it that have changed.
+// paint draws the card on a surface and returns the parts that have changed.
 func (f *face) paint(on *offscreen.Surface, scale float32) []image.Rectangle {
 	return on.Frame(offscreen.Size(f.size, scale), scale, f.background, []fyne.CanvasObject{f.content}, nil)
 }
 
-// tick brings what changes by itself to now.
+// tick updates what changes with time.
 func (f *face) tick(now time.Time) {
 	if c := f.clock; c != nil {
 		c.text.Text = clockText(now.Sub(c.since))
@@ -179,7 +179,7 @@ func (f *face) tick(now time.Time) {
 	}
 }
 
-// find gives the area at a place, nil if there is none.
+// find returns the area at a position, nil if there is none.
 func (f *face) find(x, y float32) *area {
 	for i := len(f.areas) - 1; i >= 0; i-- {
 		if a := &f.areas[i]; a.holds(x, y) {
@@ -196,7 +196,7 @@ func (f *face) at(x, y float32) Do {
 	return Do{}
 }
 
-// of gives the area that does do, nil if none does.
+// of returns the area that does do, nil if none does.
 func (f *face) of(do Do) *area {
 	for i := range f.areas {
 		if f.areas[i].do == do {
@@ -210,9 +210,9 @@ func (f *face) of(do Do) *area {
 type painter struct {
 	f  *face
 	l  Look
-	on bool // it is a whole card: the pointer on a cut text shows all of it
-	// inside is set while what is written belongs to a button or row, item while it
-	// is that row, counted from 1.
+	on bool // a full card: hovering a cut text shows it in full
+	// inside is set while drawing text that belongs to a button or row; item is
+	// that row, counted from 1.
 	inside bool
 	item   int
 	c      theme.Colours
@@ -222,11 +222,11 @@ type painter struct {
 func newPainter(l Look) *painter {
 	p := &painter{l: l, c: theme.Pick(l.Dark, l.HighContrast), lg: l.Language}
 	p.f = &face{content: &fyne.Container{Objects: make([]fyne.CanvasObject, 0, 32)}, background: p.c.Background,
-		areas: make([]area, 0, 4), words: make([]wording, 0, 8)} // as many as most cards have
+		areas: make([]area, 0, 4), words: make([]wording, 0, 8)} // enough for most cards
 	return p
 }
 
-// finish gives the face its size, border, state strip and focus ring.
+// finish sets the face's size, border, state strip and focus ring.
 func (p *painter) finish(height float32, state color.NRGBA) *face {
 	p.f.size = fyne.NewSize(cardWidth, height)
 	border := []fyne.CanvasObject{
@@ -248,9 +248,9 @@ func (p *painter) finish(height float32, state color.NRGBA) *face {
 	return p.f
 }
 
-// ring shows what Enter would act on: two units of accent around it.
+// ring marks what Enter activates: two units of accent around it.
 func (p *painter) ring(a *area) {
-	const off, apart = 3, 4 // apart from the frame of the card
+	const off, apart = 3, 4 // distance from the card's frame
 	x, y := max(a.x-off, stateEdge+1), max(a.y-off, apart)
 	w, h := min(a.x+a.w+off, cardWidth-apart)-x, min(a.y+a.h+off, p.f.size.Height-apart)-y
 	r := box(color.Transparent, x, y, w, h)
@@ -280,7 +280,7 @@ func (p *painter) clock(x, y, end float32, f font, since time.Time) {
 	p.add(t)
 }
 
-// part draws what is part of something that can be clicked, or of a row.
+// part draws text that belongs to a control or a row.
 func (p *painter) part(draw func()) {
 	was := p.inside
 	p.inside = true

@@ -21,7 +21,7 @@ const (
 
 var usualFields = []string{fieldRelation, fieldAddress, fieldProducer, fieldModified}
 
-// fieldNames are the fields that the settings and the privacy allow.
+// fieldNames returns the fields that settings and privacy allow.
 func (p *painter) fieldNames() []string {
 	all := p.l.Fields
 	if all == nil {
@@ -42,7 +42,7 @@ func (p *painter) wants(field string) bool {
 	return p.l.Fields == nil || slices.Contains(p.l.Fields, field)
 }
 
-// fields are the parts of a contact that are there, in their order.
+// fields returns a contact's existing parts in order.
 func (p *painter) fields(k contact.Contact) []field {
 	var out []field
 	for _, name := range p.fieldNames() {
@@ -67,7 +67,7 @@ func (p *painter) fields(k contact.Contact) []field {
 	return out
 }
 
-// apart is an address whose parts stand in their order, whatever their script.
+// apart isolates the parts of an address, which keeps their order whatever their script.
 func apart(a contact.Address) contact.Address {
 	for _, part := range []*string{&a.Street, &a.Addition, &a.City, &a.Country} {
 		*part = isolated(*part)
@@ -75,7 +75,7 @@ func apart(a contact.Address) contact.Address {
 	return a
 }
 
-// nameOf is how a contact is called on a card of its call.
+// nameOf returns a contact's name for the card of its call.
 func (p *painter) nameOf(c engine.Card, k contact.Contact) string {
 	name := cmp.Or(p.l.Privacy.name(k), p.lg.T(text.CardUnnamed))
 	if c.Possible {

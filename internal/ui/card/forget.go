@@ -6,12 +6,12 @@ import (
 	"wiebelt/internal/ui/offscreen"
 )
 
-// idleAfter is how long no card has been up before what the last ones were about
-// is forgotten. Fyne keeps for a minute what it measured.
+// idleAfter is how long no card must have been up before the contents of the last ones are
+// dropped. Fyne keeps its text measurements for a minute.
 const idleAfter = 75 * time.Second
 
-// forget lets go of what stood on the last cards, and of how wide their words
-// were, unless one is up again.
+// forget drops the contents of the last cards and their measured words,
+// unless one is up again.
 func (cs *Cards) forget() {
 	if cs.forgetAt = (time.Time{}); cs.anyUp() {
 		return

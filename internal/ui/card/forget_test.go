@@ -19,8 +19,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestRest plays TestRestAlone in a process of its own: Fyne's caches have one
-// clock, which must not have been seen by another test.
+// TestRest runs TestRestAlone in a separate process: Fyne's caches have one clock, which no
+// other test must have used.
 func TestRest(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestRestAlone$", "-test.v", "-test.timeout=60s")
 	cmd.Env = append(os.Environ(), "WIEBELT_REST=1")
@@ -29,7 +29,7 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// TestRestAlone does something for TestRest only.
+// TestRestAlone only does something for TestRest.
 func TestRestAlone(t *testing.T) {
 	if os.Getenv("WIEBELT_REST") == "" {
 		return
@@ -80,8 +80,8 @@ func TestRestAlone(t *testing.T) {
 	})
 }
 
-// kept tells whether a name stands anywhere in memory. The name is given
-// backwards, so that it does not because of us.
+// kept reports whether a name is anywhere in memory. The name is given backwards, so that
+// we do not store it ourselves.
 func kept(t *testing.T, backwards string) bool {
 	t.Helper()
 	runtime.GC()

@@ -7,19 +7,18 @@ import (
 	"wiebelt/internal/core/engine"
 )
 
-// lookAgain is how often cards ask, while there are any, whether a program fills
-// the monitor: no desktop tells.
+// lookAgain is how often cards poll whether a program fills the monitor: no
+// desktop reports that.
 const lookAgain = 500 * time.Millisecond
 
-// fullScreen is what is known of programs that fill the monitor.
+// fullScreen is the state of programs that fill the monitor.
 type fullScreen struct {
 	waits bool      // cards are held back
-	looks time.Time // when to look again; zero: not
+	looks time.Time // when to check again; zero: never
 }
 
-// holdsBack reports whether the cards have to wait because a program fills the
-// monitor that they would stand on, or stand on. What is in use
-// stays.
+// holdsBack reports whether the cards must wait because a program fills the monitor they
+// are on or would appear on. Cards in use stay.
 func (cs *Cards) holdsBack(snap *engine.Snapshot) bool {
 	cs.looks = time.Time{}
 	wait := false

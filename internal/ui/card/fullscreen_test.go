@@ -15,8 +15,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// TestFullScreenHoldsBack: with card.over_fullscreen off a card waits until the
-// program that fills its monitor is gone, and goes when one comes; on another
+// TestFullScreenHoldsBack: with card.over_fullscreen off, a card waits until the
+// full-screen program on its monitor is gone, and is hidden when one appears; on another
 // monitor, while in use, and with the setting on, nothing waits.
 func TestFullScreenHoldsBack(t *testing.T) {
 	var told []bool
@@ -64,8 +64,8 @@ func TestFullScreenHoldsBack(t *testing.T) {
 	r.is("up where cards go over everything", func() bool { return len(d.up()) == 1 && cs.looks.IsZero() })
 }
 
-// TestHotkeyComesBack: a hotkey that another program has is asked for again
-// until it is free; nobody hears twice that it is not.
+// TestHotkeyComesBack: a hotkey used by another program is retried until it is free; its
+// failure is reported only once.
 func TestHotkeyComesBack(t *testing.T) {
 	var told []error
 	r := startCards(t, func(c *Config, d *desktop) {
@@ -103,8 +103,8 @@ func TestHotkeyComesBack(t *testing.T) {
 	}
 }
 
-// TestHotkeyDecidedLater: where it is decided later, and again, whether a hotkey works,
-// that is told as far as it is news of keys that are still wanted.
+// TestHotkeyDecidedLater: if it is decided later, and repeatedly, whether a hotkey works,
+// that is reported if it is news about current keys.
 func TestHotkeyDecidedLater(t *testing.T) {
 	var told []error
 	r := startCards(t, func(c *Config, _ *desktop) {
@@ -127,7 +127,7 @@ func TestHotkeyDecidedLater(t *testing.T) {
 	}
 }
 
-// hearing is a screen reader that notes what is said of cards.
+// hearing is a screen reader that records what is said about cards.
 type hearing struct {
 	*rig
 	said []string
@@ -153,7 +153,7 @@ func startHearing(t *testing.T, change func(*Config, *desktop)) *hearing {
 	return h
 }
 
-// hears checks what has been said since the last time; "" is nothing.
+// hears checks what has been said since the last time; "" means nothing.
 func (h *hearing) hears(want string) {
 	h.t.Helper()
 	h.sync()
@@ -169,8 +169,8 @@ func (h *hearing) reports(c engine.Card, want string) {
 	h.hears(want)
 }
 
-// TestSpokenShort: with card.speech = short who calls is said and nothing else, and
-// of one caller once, and once more when the contact comes.
+// TestSpokenShort: with card.speech = short, only the caller is said, once per caller, and
+// again when the contact arrives.
 func TestSpokenShort(t *testing.T) {
 	h := startHearing(t, func(c *Config, _ *desktop) { c.Speech = SpeechShort })
 	g := gallery(t)
@@ -186,9 +186,8 @@ func TestSpokenShort(t *testing.T) {
 	h.reports(g["found"], "06 12 34 56 78")
 }
 
-// TestSpoken: screen readers are told who calls as far as the card may show it,
-// again when the contact comes or somebody else is on the call, and of nothing
-// else.
+// TestSpoken: screen readers are told who is calling, as far as the card may show it, again
+// when the contact arrives or the caller changes, and nothing else.
 func TestSpoken(t *testing.T) {
 	h := startHearing(t, nil)
 	cs, reports := h.cs, h.reports

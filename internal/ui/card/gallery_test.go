@@ -28,7 +28,7 @@ func person(initials, prefix, family string) contact.Contact {
 		Producer: contact.Coded{Code: "P1", Description: "Producent Een"}, LastModifiedBy: contact.Coded{Description: "Medewerker"}, Link: "https://hub.example/contacts/viewcontact/c1"}
 }
 
-// people is n different contacts of one number.
+// people returns n different contacts with one number.
 func people(n int) (all []contact.Contact, ok []bool) {
 	streets := []string{"Kade", "Laan", "Molenweg", "Singel"}
 	for i := range n {
@@ -40,13 +40,13 @@ func people(n int) (all []contact.Contact, ok []bool) {
 	return all, ok
 }
 
-// shown is a card as it can be seen.
+// shown is a card and its look.
 type shown struct {
 	engine.Card
-	look func(*Look) // nil for the usual look
+	look func(*Look) // nil for the default look
 }
 
-// in is how it looks where others look like l.
+// in returns its look if others look like l.
 func (s shown) in(l Look) Look {
 	if s.look != nil {
 		s.look(&l)
@@ -54,7 +54,7 @@ func (s shown) in(l Look) Look {
 	return l
 }
 
-// everyCard are those of the gallery and the extras.
+// everyCard returns the gallery and the extras.
 func everyCard(t testing.TB) map[string]shown {
 	all := extras(t)
 	for name, c := range gallery(t) {
@@ -63,7 +63,7 @@ func everyCard(t testing.TB) map[string]shown {
 	return all
 }
 
-// gallery is one card of every kind in its usual look.
+// gallery returns one card of every kind in its default look.
 func gallery(t testing.TB) map[string]engine.Card {
 	base := engine.Card{ID: 1, Opened: -1, Earlier: -1, Times: 1, Reports: call.AllStates, Number: number(t, "0612345678"), LineName: "Schade", LineText: "020 123 45 67", Rang: now.Add(-3 * time.Second)}
 	with := func(f func(*engine.Card)) engine.Card { c := base; f(&c); return c }
@@ -160,8 +160,8 @@ func gallery(t testing.TB) map[string]engine.Card {
 	}
 }
 
-// extras are cards in looks that settings and hands give them, and with what
-// offices do call themselves.
+// extras returns cards in looks that settings and users can cause, and with
+// unusual names of offices.
 func extras(t testing.TB) map[string]shown {
 	g := gallery(t)
 	called := func(name string, f func(*contact.Contact)) shown {

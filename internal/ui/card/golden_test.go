@@ -10,8 +10,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden pictures anew")
 
-// TestGolden holds the picture of every card against the one that was looked at.
-// With -update it writes them anew.
+// TestGolden compares every card with its reviewed picture. With -update it rewrites them.
 func TestGolden(t *testing.T) {
 	kept := shottest.Kept{Colours: 128, Far: 0x40, Most: 0.0005, Write: *update, How: "go test -update"}
 	all := pictures(t)

@@ -8,10 +8,10 @@ import (
 	"wiebelt/internal/native/window"
 )
 
-// hotkeyAgain is how often a hotkey that another program has is asked for.
+// hotkeyAgain is how often a hotkey taken by another program is retried.
 const hotkeyAgain = 10 * time.Second
 
-// Hotkey is a key combination that works wherever the keyboard is, by its setting.
+// Hotkey is a global key combination, identified by its setting.
 type Hotkey string
 
 // The hotkeys.
@@ -24,7 +24,7 @@ const (
 
 const hotkeyCount = 4
 
-// hotkeys are all of them: what they are and what they do.
+// hotkeys lists the hotkeys and what they do.
 var hotkeys = [hotkeyCount]struct {
 	is    Hotkey
 	keys  func(*Config) string
@@ -36,21 +36,21 @@ var hotkeys = [hotkeyCount]struct {
 	{HotkeyClose, func(c *Config) string { return c.HotkeyClose }, (*Cards).closeFirst},
 }
 
-// hotkeyState is a hotkey as the desktop has it.
+// hotkeyState is the registration of a hotkey.
 type hotkeyState struct {
-	release func()    // gives it back; nil while there is none
-	retry   time.Time // when one that another program has is asked for again; zero: not
-	why     error     // it does not work, as it was told last
+	release func()    // unregisters it; nil if not registered
+	retry   time.Time // when to retry one taken by another program; zero: never
+	why     error     // the last reported reason why it does not work
 }
 
-// registerHotkeys asks for all hotkeys.
+// registerHotkeys registers all hotkeys.
 func (cs *Cards) registerHotkeys(now time.Time) {
 	for i := range hotkeys {
 		cs.registerHotkey(i, now)
 	}
 }
 
-// registerHotkey asks for one.
+// registerHotkey registers one hotkey.
 func (cs *Cards) registerHotkey(i int, now time.Time) {
 	state, is, keys := &cs.hotkeys[i], hotkeys[i].is, hotkeys[i].keys(&cs.c)
 	state.retry = time.Time{}
@@ -58,7 +58,7 @@ func (cs *Cards) registerHotkey(i int, now time.Time) {
 	switch {
 	case keys == "" || keys == "off":
 	case is == HotkeyKeyboard && cs.display.Kind() == window.Layers:
-		err = window.ErrUnsupported // cards get no keyboard there
+		err = window.ErrUnsupported // cards get no keyboard focus there
 	default:
 		state.release, err = cs.display.Hotkey(keys, func() { cs.send(input{kind: hotkeyDown, hotkey: i}) },
 			func(err error) { cs.send(input{kind: hotkeyTold, hotkey: i, keys: keys, err: err}) })
@@ -69,8 +69,8 @@ func (cs *Cards) registerHotkey(i int, now time.Time) {
 	cs.hotkeyTold(i, keys, err)
 }
 
-// hotkeyTold tells whether a hotkey works. That it still does not for the same reason is
-// no news, nor what becomes of keys that are no longer wanted.
+// hotkeyTold reports whether a hotkey works. It skips a repeated failure for the same
+// reason, and results for keys no longer set.
 func (cs *Cards) hotkeyTold(i int, keys string, err error) {
 	is, before := hotkeys[i].is, cs.hotkeys[i].why
 	if keys != hotkeys[i].keys(&cs.c) || err != nil && before != nil && err.Error() == before.Error() {
@@ -88,21 +88,21 @@ func (cs *Cards) hotkeyTold(i int, keys string, err error) {
 	}
 }
 
-// changeHotkeys follows settings that hold in place of old.
+// changeHotkeys applies changed settings.
 func (cs *Cards) changeHotkeys(old *Config) {
 	for i, h := range hotkeys {
 		if h.keys(old) != h.keys(&cs.c) {
 			cs.releaseHotkey(i)
 		}
 	}
-	for i, h := range hotkeys { // after all were given back: they may have changed places
+	for i, h := range hotkeys { // after all were released: keys may have been swapped
 		if h.keys(old) != h.keys(&cs.c) {
 			cs.registerHotkey(i, time.Now())
 		}
 	}
 }
 
-// releaseHotkey gives a hotkey back.
+// releaseHotkey unregisters a hotkey.
 func (cs *Cards) releaseHotkey(i int) {
 	if release := cs.hotkeys[i].release; release != nil {
 		release()
@@ -110,9 +110,9 @@ func (cs *Cards) releaseHotkey(i int) {
 	cs.hotkeys[i] = hotkeyState{}
 }
 
-// meant is the card that a hotkey means: the one that the order of calls names, or
-// the one under the pointer unless its call has ended while another lives. It is
-// nil without one.
+// meant returns the card a hotkey applies to: the first in the order of calls, or
+// the one under the pointer unless its call has ended while another is active. It
+// is nil if there is none.
 func (cs *Cards) meant(snap *engine.Snapshot) *slot {
 	pick := cs.slotOf(snap.First())
 	for _, s := range cs.order {
@@ -123,8 +123,8 @@ func (cs *Cards) meant(snap *engine.Snapshot) *slot {
 	return pick
 }
 
-// openFirst opens the file of the only contact on a card. Among several the user
-// has to choose: the card gets the keyboard for that.
+// openFirst opens the file of a card's only contact. If there are several, the card gets
+// the keyboard focus so that the user can choose.
 func (cs *Cards) openFirst(now time.Time) {
 	s := cs.meant(cs.show())
 	switch {
@@ -138,7 +138,7 @@ func (cs *Cards) openFirst(now time.Time) {
 	}
 }
 
-// sayFirst has a screen reader say a card again. One that is folded unfolds.
+// sayFirst has a screen reader repeat a card. A folded card unfolds.
 func (cs *Cards) sayFirst(time.Time) {
 	s := cs.meant(cs.show())
 	if s == nil || !s.up {
@@ -153,7 +153,7 @@ func (cs *Cards) sayFirst(time.Time) {
 	cs.untold = true
 }
 
-// closeFirst takes a card away.
+// closeFirst closes a card.
 func (cs *Cards) closeFirst(now time.Time) {
 	s := cs.meant(cs.show())
 	if s == nil || !s.up {

@@ -10,19 +10,19 @@ import (
 	"wiebelt/internal/native/window"
 )
 
-// keys is a card's part of the keyboard. No card has it unless the user asked.
+// keys is a card's keyboard state. No card has the focus unless the user asked for it.
 type keys struct {
 	here   bool
 	since  time.Time
-	focus  Do           // what Enter acts on; the zero Do is nothing
-	set    time.Time    // when focus was set by anything but a key
-	caller phone.Number // who was on the card when the keyboard came
+	focus  Do           // what Enter activates; the zero Do means nothing
+	set    time.Time    // when focus was set other than by a key
+	caller phone.Number // who was on the card when it got the focus
 }
 
 const maxFilter = 60 // letters
 
-// hotkeyPressed hands the keyboard to the card that is meant, or gives it back. The
-// card of a call that was closed comes back for it.
+// hotkeyPressed gives the keyboard focus to the card meant, or gives it back. It brings
+// back the card of a call that was closed.
 func (cs *Cards) hotkeyPressed(now time.Time) {
 	snap := cs.show() // the engine may be ahead of the screen
 	pick := cs.meant(snap)
@@ -41,7 +41,7 @@ func (cs *Cards) hotkeyPressed(now time.Time) {
 	}
 }
 
-// hotkeyBrought hands the keyboard to the card that the hotkey brought back.
+// hotkeyBrought gives the keyboard focus to the card the hotkey brought back.
 func (cs *Cards) hotkeyBrought() {
 	if s := cs.slotOf(cs.wanted); cs.wanted != 0 && s != nil && s.up {
 		cs.wanted = 0
@@ -54,7 +54,7 @@ func (cs *Cards) takeKeyboard(s *slot, now time.Time) {
 		return
 	}
 	for _, other := range cs.order {
-		if other.keys.here { // so that the keyboard goes back to where it was before both
+		if other.keys.here { // so that the focus later returns to where it was before both
 			cs.giveBack(other)
 		}
 	}
@@ -69,7 +69,7 @@ func (cs *Cards) takeKeyboard(s *slot, now time.Time) {
 	cs.refresh(s)
 }
 
-// giveBack returns the keyboard to whoever had it.
+// giveBack returns the keyboard focus to its previous owner.
 func (cs *Cards) giveBack(s *slot) {
 	if err := s.win.GiveKeyboardBack(); err != nil {
 		cs.c.Log.Warn("the keyboard was not given back", "why", err)
@@ -93,9 +93,9 @@ func (s *slot) typing() bool {
 		len(s.card.Contacts) > numbered && (!s.card.Many || s.list.Open)
 }
 
-// refocus keeps the focus on what it was on. What has gone leaves it on nothing:
-// Enter was meant for that and nothing else. A card that filled in for the
-// same caller gets it on its button.
+// refocus keeps the focus on the same thing. If that is gone, nothing has the focus:
+// Enter was meant for that and nothing else. A card completed for the same caller
+// gets it on its button.
 func (cs *Cards) refocus(s *slot) {
 	if !s.keys.here || s.face == nil {
 		return
@@ -120,8 +120,8 @@ func (cs *Cards) refocus(s *slot) {
 	cs.lay(s)
 }
 
-// search opens the rows of a general number and takes the keyboard for their
-// filter: a click into a field for text asks for it.
+// search opens the rows of a general number and takes the keyboard focus for their filter,
+// like clicking into a text field.
 func (cs *Cards) search(s *slot) {
 	s.list.Open = true
 	cs.takeKeyboard(s, cs.now())
@@ -132,7 +132,7 @@ func (cs *Cards) search(s *slot) {
 	cs.refresh(s)
 }
 
-// key acts on a key while s has the keyboard.
+// key handles a key press while s has the keyboard focus.
 func (cs *Cards) key(s *slot, k window.KeyPress, now time.Time) {
 	if !s.keys.here {
 		return
@@ -177,11 +177,11 @@ func (cs *Cards) key(s *slot, k window.KeyPress, now time.Time) {
 	}
 }
 
-// chosen does what a key asked for, unless that has just changed.
+// chosen performs what a key requested, unless that has just changed.
 func (cs *Cards) chosen(s *slot, do Do, now time.Time) {
 	for _, c := range cs.engine.Snapshot().Cards {
 		if c.ID == s.state.ID && c.Aside && !s.state.Aside {
-			return // another call lives by now, and the screen is behind
+			return // another call is active by now, and the screen is behind
 		}
 	}
 	if a := s.face.of(do); a != nil && settled(a.since, now) {
@@ -194,7 +194,7 @@ func (cs *Cards) letter(s *slot, k window.KeyPress, now time.Time) {
 	case k.Ctrl && !k.Alt:
 		cs.shortcut(s, k.Text, now)
 	case k.Ctrl || k.Alt || k.Text == "":
-		if k.Ctrl && k.Alt && k.Text != "" && s.typing() { // AltGr writes letters too
+		if k.Ctrl && k.Alt && k.Text != "" && s.typing() { // AltGr types letters too
 			cs.narrow(s, s.list.Filter+k.Text)
 		}
 	case s.typing():
@@ -206,8 +206,7 @@ func (cs *Cards) letter(s *slot, k window.KeyPress, now time.Time) {
 	}
 }
 
-// digit opens the row with that number, if it is to be seen; another row it
-// brings to sight.
+// digit opens the row with that number if it is visible, otherwise scrolls to it.
 func (cs *Cards) digit(s *slot, i int, now time.Time) {
 	if s.card.Outcome != engine.Several || s.form.fold != asCard || i >= len(s.card.Contacts) {
 		return
@@ -221,7 +220,7 @@ func (cs *Cards) digit(s *slot, i int, now time.Time) {
 	}
 }
 
-// openOf is the area that opens the file of contact i.
+// openOf returns the area that opens the file of contact i.
 func (s *slot) openOf(i int) *area {
 	for j := range s.face.areas {
 		if a := &s.face.areas[j]; a.do.opens() && a.do.Action.Index == i {
@@ -231,7 +230,7 @@ func (s *slot) openOf(i int) *area {
 	return nil
 }
 
-// shown is how many rows are to be seen at once.
+// shown returns how many rows are visible at once.
 func (s *slot) shown() int {
 	n := 0
 	for i := range s.face.areas {
@@ -242,7 +241,7 @@ func (s *slot) shown() int {
 	return max(n, 1)
 }
 
-// shortcut copies: the number, the relation number, the line to pass on.
+// shortcut copies the number, the relation number, or the line to pass on.
 func (cs *Cards) shortcut(s *slot, letter string, now time.Time) {
 	c := s.card
 	who := -1
@@ -276,7 +275,7 @@ func (cs *Cards) shortcut(s *slot, letter string, now time.Time) {
 	cs.copy(s, do)
 }
 
-// callerSince is since when this caller stands on the card.
+// callerSince returns since when this caller has been on the card.
 func (s *slot) callerSince() time.Time {
 	var t time.Time
 	for _, a := range s.face.areas {
@@ -287,7 +286,7 @@ func (s *slot) callerSince() time.Time {
 	return t
 }
 
-// contactSince is since when contact i can be acted on.
+// contactSince returns since when contact i can be acted on.
 func (s *slot) contactSince(i int) time.Time {
 	t := s.callerSince()
 	for _, a := range s.face.areas {
@@ -306,7 +305,7 @@ func (cs *Cards) narrow(s *slot, to string) {
 	s.list.Filter, s.list.First = to, 0
 	s.keys.focus = Do{}
 	cs.refresh(s)
-	if rest := matching(s.card, to); len(rest) == 1 { // the only one that is left is meant
+	if rest := matching(s.card, to); len(rest) == 1 { // the only one left gets the focus
 		if a := s.openOf(rest[0]); a != nil {
 			s.keys.focus, s.keys.set = a.do, cs.now()
 			cs.refresh(s)
@@ -314,7 +313,7 @@ func (cs *Cards) narrow(s *slot, to string) {
 	}
 }
 
-// stops are what the focus can stand on, in the order of the card.
+// stops returns what the focus can be on, in the order of the card.
 func (s *slot) stops() []Do {
 	var out []Do
 	for _, a := range s.face.areas {
@@ -322,7 +321,7 @@ func (s *slot) stops() []Do {
 			out = append(out, a.do)
 		}
 	}
-	// What takes the card away comes last, as it stands in no row.
+	// The close button comes last, since it is in no row.
 	if i := slices.IndexFunc(out, func(d Do) bool { return d.Engine && d.Action.Do == engine.DoClose }); i >= 0 {
 		last := out[i]
 		out = append(slices.Delete(out, i, i+1), last)
@@ -397,7 +396,7 @@ func (cs *Cards) tab(s *slot, back bool, now time.Time) {
 	next := cs.order[(at+by+len(cs.order))%len(cs.order)]
 	cs.takeKeyboard(next, now)
 	if next.keys.here {
-		// The user is at the keyboard already.
+		// The user is already using the keyboard.
 		next.keys.focus = Do{}
 		if back {
 			cs.step(next, -1)

@@ -66,8 +66,8 @@ func (r *rig) focus(slot int) (do Do) {
 
 func withHotkey(c *Config, _ *desktop) { c.Hotkey = "Ctrl+Alt+W" }
 
-// TestNoKeyWithoutBeingAsked: calls come and go, the pointer works, and no card
-// has the keyboard or a focus ring.
+// TestNoKeyWithoutBeingAsked: calls come and go, the pointer is used, and no card has
+// the focus or a focus ring.
 func TestNoKeyWithoutBeingAsked(t *testing.T) {
 	r := startCards(t, withHotkey)
 	for _, c := range []string{"searching", "found", "several", "crowd", "failed", "strip"} {
@@ -78,7 +78,7 @@ func TestNoKeyWithoutBeingAsked(t *testing.T) {
 		if r.d.typing() >= 0 || r.focus(0) != (Do{}) {
 			t.Fatalf("%s: a card took the keyboard", c)
 		}
-		// A key that is sent all the same does nothing.
+		// A key sent anyway has no effect.
 		r.d.windows[0].h.KeyPressed(window.KeyPress{Key: window.KeyEnter})
 		r.d.windows[0].h.KeyPressed(window.KeyPress{Key: window.KeyText, Text: "1"})
 	}
@@ -89,7 +89,7 @@ func TestHotkeyHandsOverAndBack(t *testing.T) {
 	a, b := gallery(t)["found"], gallery(t)["nobody"]
 	b.ID = 2
 	r := startCards(t, withHotkey)
-	r.hotkey() // no card: nothing to hand over
+	r.hotkey() // no card: nothing to focus
 	r.brings(a, b)
 	r.hotkey()
 	if at := r.d.typing(); at != 1 {
@@ -122,8 +122,8 @@ func TestHotkeyHandsOverAndBack(t *testing.T) {
 	}
 }
 
-// TestNoKeyboardOnLayers: where cards get no keyboard the hotkey for that is said not to
-// work, and the others do.
+// TestNoKeyboardOnLayers: if cards cannot get the focus, its hotkey is reported as not
+// working, and the others work.
 func TestNoKeyboardOnLayers(t *testing.T) {
 	told := map[Hotkey]error{}
 	r := startCards(t, func(c *Config, d *desktop) {
@@ -136,9 +136,8 @@ func TestNoKeyboardOnLayers(t *testing.T) {
 	}
 }
 
-// TestMoreHotkeys: the first card's contact is opened, the card is said again and
-// taken away by keys that take the keyboard from nobody; one that another program has
-// leaves the others as they are.
+// TestMoreHotkeys: hotkeys open the first card's contact, say the card again and close it,
+// without moving the focus; one that another program uses does not affect the others.
 func TestMoreHotkeys(t *testing.T) {
 	told := map[Hotkey]error{}
 	h := startHearing(t, func(c *Config, d *desktop) {
@@ -149,7 +148,7 @@ func TestMoreHotkeys(t *testing.T) {
 		t.Errorf("told %v", told)
 	}
 	press := func(keys string) { t.Helper(); h.sync(); h.d.more[keys](); h.sync() }
-	for _, keys := range []string{"F2", "F3", "F4"} { // without a card nothing happens
+	for _, keys := range []string{"F2", "F3", "F4"} { // nothing happens without a card
 		press(keys)
 	}
 	if h.hears(""); len(h.e.done) != 0 {
@@ -190,8 +189,8 @@ func TestMoreHotkeys(t *testing.T) {
 	}
 }
 
-// TestHotkeyWhileAnotherCallComes: the hotkey means what is on screen, also when
-// the next call rings while that is being painted.
+// TestHotkeyWhileAnotherCallComes: the hotkey acts on what is on screen, even if the next
+// call rings while it is being painted.
 func TestHotkeyWhileAnotherCallComes(t *testing.T) {
 	a, b := gallery(t)["found"], gallery(t)["nobody"]
 	b.ID = 2
@@ -222,7 +221,7 @@ func TestEnterOpensWhatIsInFocus(t *testing.T) {
 	r.copies("Ctrl+R", "100200")
 	r.ctrl("d")
 	r.copies("Ctrl+D", passOn(gallery(t)["found"], 0, "nl"))
-	// Along all that can be pressed, and round.
+	// Through everything that can be pressed, and around.
 	seen := map[Do]bool{}
 	for range 12 {
 		seen[r.focus(0)] = true
@@ -235,7 +234,7 @@ func TestEnterOpensWhatIsInFocus(t *testing.T) {
 
 func TestRowsByKeys(t *testing.T) {
 	r := startCards(t, withHotkey)
-	r.shows(gallery(t)["family"]) // eight, six of them to be seen
+	r.shows(gallery(t)["family"]) // eight, six of them visible
 	r.hotkey()
 	r.pass(time.Second)
 	r.keys(window.KeyEnter)
@@ -245,7 +244,7 @@ func TestRowsByKeys(t *testing.T) {
 	r.opens("a digit and Enter", 2, 1)
 	r.ctrl("r")
 	r.copies("Ctrl+R", "200003")
-	// Row 8 is not to be seen: the key shows it, and only then opens it.
+	// Row 8 is not visible: the key scrolls to it, and only then opens it.
 	r.types("8")
 	r.opens("it was not to be seen")
 	r.types("8")
@@ -287,7 +286,7 @@ func TestTypingFilters(t *testing.T) {
 	for range "bakker 1" { // more than are left
 		r.keys(window.KeyBackspace)
 	}
-	r.types(want) // digits are letters here: nothing opens by them
+	r.types(want) // digits are letters here: they open nothing
 	r.opens("typing")
 	r.keys(window.KeyEnter)
 	r.opens("typing had just left it over")
@@ -309,7 +308,7 @@ func TestTypingFilters(t *testing.T) {
 	})
 }
 
-// TestClickIntoTheFilterAsksForTheKeyboard, as in any field for text.
+// TestClickIntoTheFilterAsksForTheKeyboard, like in any text field.
 func TestClickIntoTheFilterAsksForTheKeyboard(t *testing.T) {
 	c := gallery(t)["crowd"]
 	at := spot(t, c, Look{}, func(d Do) bool { return d.Search })
@@ -319,8 +318,8 @@ func TestClickIntoTheFilterAsksForTheKeyboard(t *testing.T) {
 	r.is("the keyboard", func() bool { return r.d.typing() == 0 })
 }
 
-// TestEnterIsForTheOneWhoWasThere: the person changes while the finger is on its
-// way: Enter, digits and copying mean nothing until they are meant anew.
+// TestEnterIsForTheOneWhoWasThere: the person changes while the finger is on its way:
+// Enter, digits and copying have no effect until they can be intentional again.
 func TestEnterIsForTheOneWhoWasThere(t *testing.T) {
 	a := gallery(t)["found"]
 	b := a
@@ -345,8 +344,8 @@ func TestEnterIsForTheOneWhoWasThere(t *testing.T) {
 	r.opens("Enter on the new one", 0)
 }
 
-// TestTheSameCallerFillsIn: the keyboard came while it was being looked up; the
-// contact that comes is whom it was asked for.
+// TestTheSameCallerFillsIn: the focus came during the lookup; the contact that
+// arrives is the intended one.
 func TestTheSameCallerFillsIn(t *testing.T) {
 	r := startCards(t, withHotkey)
 	r.shows(gallery(t)["searching"])
@@ -377,10 +376,9 @@ func TestTabGoesOnToTheNextCard(t *testing.T) {
 	}
 }
 
-// TestHotkeyObeysTheOrderOfCalls: the card that rings, then the one in a call;
-// one that has ended only where no call lives, not even with the pointer on it,
-// and Enter on it means nothing once another begins. A call whose card was closed
-// gets it back.
+// TestHotkeyObeysTheOrderOfCalls: the ringing card, then the one in a call; an ended one
+// only if no call is active, not even with the pointer on it, and Enter has no effect on it
+// once another call begins. A call whose card was closed gets it back.
 func TestHotkeyObeysTheOrderOfCalls(t *testing.T) {
 	over, rings, talks := gallery(t)["over"], gallery(t)["found"], gallery(t)["answered"]
 	rings.ID, talks.ID = 2, 3
@@ -406,7 +404,7 @@ func TestHotkeyObeysTheOrderOfCalls(t *testing.T) {
 	has("one that has ended, alone", 1)
 	r.pass(time.Second)
 	held := over
-	held.Aside = true // it folds when the keyboard leaves it
+	held.Aside = true // it folds when it loses the focus
 	r.brings(held, rings)
 	r.pass(time.Second)
 	r.keys(window.KeyEnter)

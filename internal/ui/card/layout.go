@@ -14,7 +14,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// layout lays a card out. It depends on its arguments alone.
+// layout lays out a card. The result depends only on its arguments.
 func layout(c engine.Card, l Look) *face {
 	switch {
 	case c.Line:
@@ -29,7 +29,7 @@ func layout(c engine.Card, l Look) *face {
 	return p.finish(p.body(c), state)
 }
 
-// layoutMore is the line that counts the calls without a card.
+// layoutMore lays out the line that counts the calls without a card.
 func layoutMore(n int, l Look) *face {
 	p := newPainter(l)
 	p.say(p.lg.N(text.CardMore, n), left, 6, textWidth, stateFont, p.c.Muted)
@@ -120,19 +120,19 @@ func (p *painter) besideNumber(c engine.Card) bool {
 	return false
 }
 
-// act is a click on something that concerns the call.
+// act returns a click that concerns the call.
 func (p *painter) act(c engine.Card, do engine.Do) Do {
 	return Do{Engine: true, Caller: c.Number, Action: engine.Action{Card: c.ID, Do: do}}
 }
 
-// about is a click on something that concerns contact i.
+// about returns a click that concerns contact i.
 func (p *painter) about(c engine.Card, do engine.Do, i int) Do {
 	d := p.act(c, do)
 	d.Action.Index, d.Action.Edition, d.Who = i, c.Edition, c.Contacts[i]
 	return d
 }
 
-// header is the first line: mark, state, line called, clock and ×.
+// header draws the first line: mark, state, line called, clock and ×.
 func (p *painter) header(c engine.Card, state color.NRGBA) {
 	const y = headerY
 	p.mark(left, y+3, c, state)
@@ -147,7 +147,7 @@ func (p *painter) header(c engine.Card, state color.NRGBA) {
 		p.clock(0, y, end, stateFont, since)
 		end -= 50
 	case c.Phase == engine.PhaseRinging && !c.Rang.IsZero():
-		// Nobody tells how this call goes on: when it rang is all that is known.
+		// The call's progress is not reported: only the time it rang is known.
 		s := c.Rang.Local().Format("15:04")
 		w := width(s, stateFont)
 		p.say(s, end-w, y, w+1, stateFont, p.c.Muted)
@@ -158,8 +158,8 @@ func (p *painter) header(c engine.Card, state color.NRGBA) {
 	p.f.state = []string{word, words}
 }
 
-// clockFrom is what the clock counts from; a phone that reports only the ring
-// has no clock, since nobody knows whether the call goes on.
+// clockFrom returns the start of the clock; a phone that only reports ringing has no clock,
+// since it is unknown whether the call continues.
 func clockFrom(c engine.Card) time.Time {
 	switch {
 	case c.Reports == call.RingOnly:
@@ -200,7 +200,7 @@ func (p *painter) body(c engine.Card) float32 {
 		return p.small(c, p.ownTitle(c), c.Number.Display())
 	case engine.Internal:
 		return p.small(c, p.colleague(c), p.lg.T(text.CardExtension, c.Number.Display()))
-	default: // Short, and numbers that are never looked up
+	default: // Short, and numbers never looked up
 		w := p.big(c.Number.Display(), false)
 		if n := c.Number.Copy(); n != "" {
 			p.copyIcon(left+w+12, bigY+9, right-left-w-12, Do{Copy: n, Caller: c.Number})
@@ -230,8 +230,7 @@ func (p *painter) big(s string, ours bool) float32 {
 	return p.put(p.aloud(s), left, bigY, textWidth, f, p.c.Ink, ours)
 }
 
-// numberLine is the second line; icon says that it is a telephone number, which can be
-// copied.
+// numberLine draws the second line; icon marks a telephone number, which can be copied.
 func (p *painter) numberLine(c engine.Card, s string, icon bool) {
 	x := float32(left)
 	x += p.text(p.aloud(s), x, numberY, textWidth, numberFont, p.c.Ink)
@@ -252,16 +251,16 @@ func (p *painter) numberLine(c engine.Card, s string, icon bool) {
 	p.text(note, x, numberY+2, right-x, fieldFont, p.c.Muted)
 }
 
-// againBelow reports whether there is room beside the number for how often the
-// caller has rung, and when.
+// againBelow reports whether there is room next to the number for how often and when the
+// caller has called before.
 func (p *painter) againBelow(c engine.Card) bool {
 	return p.besideNumber(c) && c.Times > 1 && !c.Before.IsZero() && p.via(c) == ""
 }
 
 func (p *painter) rule(y float32) { p.add(box(p.c.Line, left, y, textWidth, 1)) }
 
-// lines is how many lines of fields a found card has room for; a searching card
-// has the same, so that nothing moves when the contact comes.
+// lines returns the lines of fields a found card has room for; a searching card has as
+// many, so that nothing moves when the contact arrives.
 func (p *painter) lines(c engine.Card) int {
 	n := max(2, len(p.fieldNames())) // the first has room for "Niet deze relatie"
 	if c.Possible {
@@ -274,13 +273,13 @@ func (p *painter) buttonsY(c engine.Card) float32 {
 	return fieldsY + float32(p.lines(c))*fieldPitch + 12
 }
 
-// searching has exactly the height and the buttons of a found card.
+// searching draws a card of exactly the height and buttons of a found card.
 func (p *painter) searching(c engine.Card) float32 {
 	p.big(c.Number.Display(), false)
 	if c.Noticed {
 		p.say(p.aloud(p.lg.T(text.CardSearching)), left, numberY, textWidth, numberFont, p.c.Muted)
 		p.add(box(p.c.Line, left, ruleY, textWidth, 3))
-		if !p.l.Still { // the words say it too
+		if !p.l.Still { // the text says it too
 			p.f.bar = &bar{box(p.c.Accent, left, ruleY, 0, 3), textWidth, c.Rang}
 			p.add(p.f.bar.part)
 		}
@@ -310,7 +309,7 @@ func (p *painter) found(c engine.Card) float32 {
 	} else if p.l.Privacy == PrivacyNumber {
 		p.say(p.lg.T(text.CardHidden), left, last, textWidth, fieldFont, p.c.Muted)
 	}
-	// Not beside the buttons: a click that misses one must not take a name away.
+	// Not next to the buttons: a misplaced click must not remove a name.
 	s := p.lg.T(text.CardNotThis)
 	w := width(s, stateFont)
 	p.link(s, right-w, y+1, w+1, p.c.Muted, true, p.about(c, engine.DoNotThis, 0))
@@ -335,9 +334,8 @@ func (p *painter) found(c engine.Card) float32 {
 	return p.openButton(c, c.LinkOK[0], 0)
 }
 
-// foot is the last line: small words that pass the call on, naming contact who,
-// and that take contact away from it; -1 is nobody. It returns the height of the
-// card.
+// foot draws the last line: small links that pass the call on, naming contact who, and that
+// remove contact away from it; -1 means none. It returns the height of the card.
 func (p *painter) foot(c engine.Card, y float32, who, away int) float32 {
 	y += footGap
 	room := float32(textWidth)
@@ -349,7 +347,7 @@ func (p *painter) foot(c engine.Card, y float32, who, away int) float32 {
 	p.link(s, left, y, room/2, ink, true, pass)
 	room -= 160
 	switch {
-	case c.Undo: // where nothing was that takes away
+	case c.Undo: // where the removing link was
 		s := p.lg.T(text.CardUndo)
 		w := width(s, stateFont)
 		p.link(s, right-w, y, w+1, p.c.Accent, true, p.act(c, engine.DoUndo))
@@ -364,7 +362,7 @@ func (p *painter) foot(c engine.Card, y float32, who, away int) float32 {
 	return y + footH + footPad
 }
 
-// trouble is why the file cannot be opened, in the place of the last field.
+// trouble returns why the file cannot be opened, to replace the last field.
 func (p *painter) trouble(c engine.Card) string {
 	switch {
 	case !c.LinkOK[0]:
@@ -375,8 +373,8 @@ func (p *painter) trouble(c engine.Card) string {
 	return ""
 }
 
-// openButton ends a card with the pair that opens the file of its contact, where
-// that can be done, and copies the number; who is the contact, -1 for none yet.
+// openButton ends a card with two buttons: one opens the contact's file if possible, one
+// copies the number; who is the contact, -1 for none yet.
 func (p *painter) openButton(c engine.Card, on bool, who int) float32 {
 	s := p.lg.OpenFile(p.l.FileWord)
 	if c.Opened == 0 {
@@ -389,8 +387,7 @@ func (p *painter) openButton(c engine.Card, on bool, who int) float32 {
 	return p.actions(c, p.buttonsY(c), s, !c.Aside, on, do, who)
 }
 
-// actions ends a card: a button beside the one that copies the number, and the
-// last line.
+// actions ends a card with a button, the one that copies the number, and the last line.
 func (p *painter) actions(c engine.Card, y float32, words string, primary, on bool, do Do, who int) float32 {
 	p.button(words, left, y, primaryW, primary, on, do)
 	p.copyButton(c.Number, left+primaryW+gap, y, textWidth-primaryW-gap)
@@ -406,13 +403,13 @@ func (p *painter) copyButton(n phone.Number, x, y, w float32) {
 	p.button(s, x, y, w, false, n.Copy() != "", do)
 }
 
-// The buttons of cards without contacts stand below two lines of words, or as
-// many more as an administrator's name needs.
+// The buttons of cards without contacts are below two lines of text, or as many more as an
+// administrator's name needs.
 const noteButtonsY = 128
 
 func (p *painter) nobody(c engine.Card) float32 {
 	p.big(c.Number.Display(), false)
-	if c.NotThis > 0 { // there is one, but the user says it is not who calls
+	if c.NotThis > 0 { // there is one, but the user says it is not the caller
 		p.text(p.aloud(p.notWho(c)), left, noteY, textWidth, fieldBold, p.c.Ink)
 		p.say(p.lg.T(text.CardNobodyLeft), left, noteY+20, textWidth, fieldFont, p.c.Muted)
 	} else {
@@ -425,7 +422,7 @@ func (p *painter) nobody(c engine.Card) float32 {
 	return p.foot(c, noteButtonsY+buttonH, -1, -1)
 }
 
-// notWho says whom the user took off the card.
+// notWho describes whom the user removed from the card.
 func (p *painter) notWho(c engine.Card) string {
 	name := p.l.Privacy.name(c.NotWho)
 	if name == "" {
@@ -458,24 +455,24 @@ func (p *painter) offered(c engine.Card) float32 {
 	return p.asked(c, p.lg.T(text.CardButtonLookup), !c.Aside, lines)
 }
 
-// asked ends a card that can be looked up when the user asks for it.
+// asked ends a card whose lookup starts on request.
 func (p *painter) asked(c engine.Card, words string, primary bool, lines int) float32 {
 	y := noteButtonsY + float32(max(0, lines-2))*fieldFont.line
 	return p.actions(c, y, words, primary, true, p.act(c, engine.DoRetry), -1)
 }
 
-// note is a title with an explanation and nothing to click.
+// note draws a title with an explanation and nothing to click.
 func (p *painter) note(title, why string) float32 {
 	p.big(title, false)
 	return p.explain(why)
 }
 
-// explain ends a card that has nothing to click below its title.
+// explain ends a card with nothing to click below its title.
 func (p *painter) explain(why string) float32 {
 	return noteY + float32(p.sentence(why, 0, noteY, 3, fieldFont, p.c.Muted))*fieldFont.line + bottomPad
 }
 
-// small is a title with one line under it.
+// small draws a title with one line below it.
 func (p *painter) small(c engine.Card, title, under string) float32 {
 	p.big(title, false)
 	p.numberLine(c, under, false)
@@ -495,7 +492,7 @@ func (p *painter) colleague(c engine.Card) string {
 
 func (p *painter) admin() string { return isolated(p.lg.Support(p.l.Support)) }
 
-// clockText is a duration as "0:03" or "1:02:03".
+// clockText formats a duration as "0:03" or "1:02:03".
 func clockText(d time.Duration) string {
 	s := int(max(d, 0) / time.Second)
 	if s >= 3600 {

@@ -22,13 +22,13 @@ import (
 
 var languages = []text.Language{text.Dutch, text.English}
 
-// failures are all that a lookup can run into.
+// failures has every failure of a lookup.
 var failures = []contact.Failure{contact.NotSetUp, contact.NoNetwork, contact.NameNotResolved, contact.ConnectionRefused,
 	contact.ProxyLogin, contact.ProxyFailed, contact.TLSFailed, contact.CertificateUnknown, contact.CertificateExpired,
 	contact.CertificateName, contact.ClockWrong, contact.CredentialsRefused, contact.ScopeRefused, contact.HubError,
 	contact.HubSlow, contact.NotUnderstood}
 
-// hostile are contents that a hub or a phone could send.
+// hostile has contents that a hub or a phone could send.
 var hostile = []string{
 	"", " ", ",", "Wolfeschlegelsteinhausenbergerdorffwelchevoralternwarengewissenhaftschaferswessen",
 	"Sint-Jacobiparochie aan de Lange Vechtoo", strings.Repeat("W", 60), strings.Repeat("i", 300),
@@ -38,8 +38,8 @@ var hostile = []string{
 	"", "A\tB\u00a0\u2003C", "\u2068open", "sluit\u2069", "\uFFFC", "Smit, , Jansen ,", "Łukasz Ąćęłńóśźż Ýþðøæœßĳ",
 }
 
-// withContents is every card of the gallery that shows what came from outside,
-// with each of the hostile contents in every place.
+// withContents calls each for every card of the gallery with external data, with each of
+// the hostile contents in every field.
 func withContents(t *testing.T, each func(name string, c engine.Card)) {
 	for name, c := range gallery(t) {
 		each(name, c)
@@ -69,9 +69,8 @@ func withContents(t *testing.T, each func(name string, c engine.Card)) {
 	}
 }
 
-// checkFit measures every text of a face against the room it has, and every
-// object against the card: nothing sticks out, no text lies on another, no word
-// of ours is cut.
+// checkFit compares every text of a card face with its space, and every object with the
+// card: nothing overflows, no texts overlap, no word of ours is cut.
 func checkFit(t *testing.T, name string, f *face) {
 	t.Helper()
 	for _, w := range f.words {
@@ -94,8 +93,7 @@ func checkFit(t *testing.T, name string, f *face) {
 		x, isText := asText(o)
 		if isText {
 			texts = append(texts, x)
-			// A font of another script has a taller line, of which the letters
-			// themselves take the middle.
+			// A font of another script has taller lines; its letters are in their middle.
 			p.Y, s.Height = p.Y+s.Height/4, s.Height/2
 			if x.MinSize().Width > s.Width+0.5 {
 				t.Errorf("%s: %q is wider than its place", name, x.Text)
@@ -119,7 +117,7 @@ func checkFit(t *testing.T, name string, f *face) {
 	}
 }
 
-// asText is a text, whether its picture is kept or not.
+// asText returns a text, whether or not its picture is cached.
 func asText(o fyne.CanvasObject) (*canvas.Text, bool) {
 	if k, ok := o.(offscreen.CachedText); ok {
 		return k.Text, true
@@ -141,7 +139,7 @@ func TestEverythingFits(t *testing.T) {
 	withContents(t, func(name string, c engine.Card) {
 		for i, lang := range languages {
 			if strings.Contains(name, " with ") && i != len(name)%2 {
-				continue // our own words are the same whatever the contents
+				continue // our own words do not depend on the contents
 			}
 			l := Look{Language: lang, Now: now, Support: "Jan (IT), toestel 140"}
 			checkFit(t, name, layout(c, l))
@@ -166,15 +164,15 @@ func TestEverythingFits(t *testing.T) {
 	for name, s := range extras(t) {
 		for _, lang := range languages {
 			l := s.in(Look{Language: lang, Now: now})
-			if l.Hover.Whole == "" { // that covers what lies beside it
+			if l.Hover.Whole == "" { // that covers its neighbours
 				checkFit(t, name, layout(s.Card, l))
 			}
 		}
 	}
 }
 
-// TestNothingMovesWhenTheContactComes: the searching card has exactly the height
-// and the buttons of the found card, whatever the settings.
+// TestNothingMovesWhenTheContactComes: the searching card has exactly the height and the
+// buttons of the found card, whatever the settings.
 func TestNothingMovesWhenTheContactComes(t *testing.T) {
 	offscreen.Start(theme.New("light"))
 	g := gallery(t)
@@ -195,7 +193,7 @@ func TestNothingMovesWhenTheContactComes(t *testing.T) {
 			}
 		}
 	}
-	// The buttons of every card that has some stand as far from the lower edge.
+	// The buttons of all cards are equally far from the lower edge.
 	l := Look{Language: text.Dutch, Now: now}
 	for _, name := range []string{"found", "nobody", "nobody-left", "failed", "refused", "offered", "general"} {
 		f := layout(g[name], l)
@@ -203,7 +201,7 @@ func TestNothingMovesWhenTheContactComes(t *testing.T) {
 			t.Errorf("%s: no copy button at its place above the lower edge", name)
 		}
 	}
-	// What the user does with the rows changes no size.
+	// Using the rows changes no size.
 	want := layout(g["crowd"], l).size
 	for _, list := range []List{{First: 5}, {Filter: "visser"}, {Filter: "zz", Typing: true}, {First: 99}} {
 		l.List = list
@@ -255,7 +253,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestSeveralPreselectNothing: no row looks or acts different from the others.
+// TestSeveralPreselectNothing: no row looks or behaves differently from the others.
 func TestSeveralPreselectNothing(t *testing.T) {
 	offscreen.Start(theme.New("light"))
 	for _, name := range []string{"several", "earlier"} {
@@ -275,7 +273,7 @@ func TestSeveralPreselectNothing(t *testing.T) {
 	}
 }
 
-// TestPrivacy: what may not be shown is in no word of the card.
+// TestPrivacy: no text of the card contains what may not be shown.
 func TestPrivacy(t *testing.T) {
 	offscreen.Start(theme.New("light"))
 	secret := map[Privacy][]string{
@@ -309,9 +307,9 @@ func TestPrivacy(t *testing.T) {
 	}
 }
 
-// TestContrast looks at every text and every shape of every card in every look,
-// and under the pointer, and at what it stands on: text has at least 4.5 : 1, what
-// must be seen 3 : 1; in high contrast 7 and 4.5.
+// TestContrast checks every text and every shape of every card in every look, and under
+// the pointer, against its background: text has at least 4.5 : 1, what must be seen 3 : 1;
+// in high contrast 7 and 4.5.
 func TestContrast(t *testing.T) {
 	offscreen.Start(theme.New("light"))
 	pairs := map[[2]color.NRGBA]bool{}
@@ -338,7 +336,7 @@ func TestContrast(t *testing.T) {
 					c = o.FillColor
 				}
 			case *canvas.Rectangle:
-				if o.StrokeWidth < 1.5 { // lines and borders only part
+				if o.StrokeWidth < 1.5 { // lines and borders only separate
 					continue
 				}
 				c, at = o.StrokeColor, o.Position().SubtractXY(1, 1)
@@ -388,8 +386,8 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// TestFocusIsSeen: in every look the mark of what Enter acts on, and that of the card
-// with the keyboard, have a contrast of 3 : 1 to what is beside them.
+// TestFocusIsSeen: in every look, the mark of what Enter acts on, and that of the focused
+// card, have a contrast of 3 : 1 to their surroundings.
 func TestFocusIsSeen(t *testing.T) {
 	offscreen.Start(theme.New("light"))
 	marks := 0
@@ -427,8 +425,8 @@ func TestFocusIsSeen(t *testing.T) {
 	}
 }
 
-// TestLargeText: with text of 200 % on screens of 200 and 300 % every card has a place
-// on the screen, and no word of ours is cut or lies on another.
+// TestLargeText: with text of 200 % on screens of 200 and 300 %, every card fits on the
+// screen, and no word of ours is cut or overlaps another.
 func TestLargeText(t *testing.T) {
 	for _, scale := range []float32{4, 6} {
 		for _, lang := range languages {
@@ -452,7 +450,8 @@ func TestLargeText(t *testing.T) {
 	}
 }
 
-// TestNotByColourAlone: what a card's colour says, words or the mark beside it say too.
+// TestNotByColourAlone: what a card's colour shows is also in its words
+// or the mark beside it.
 func TestNotByColourAlone(t *testing.T) {
 	offscreen.Start(theme.New("light"))
 	for _, lang := range languages {
@@ -483,7 +482,7 @@ func TestNotByColourAlone(t *testing.T) {
 	}
 }
 
-// shape is the mark of the state of a card: a ring, a dot or a bar, "" without one.
+// shape returns the mark of a card's state: a ring, a dot or a bar, "" for none.
 func shape(f *face, state color.NRGBA) string {
 	for _, o := range f.content.Objects {
 		switch o := o.(type) {
@@ -501,7 +500,7 @@ func shape(f *face, state color.NRGBA) string {
 	return ""
 }
 
-// TestTargets: what can be clicked is at least 24 units wide and high.
+// TestTargets: everything clickable is at least 24 units wide and high.
 func TestTargets(t *testing.T) {
 	offscreen.Start(theme.New("light"))
 	for name, c := range gallery(t) {

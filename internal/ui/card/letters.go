@@ -34,13 +34,13 @@ var (
 	openFont   = font{13, 19, true}
 )
 
-// text draws s, which came from outside, with its line box at (x, y), cut to
-// room units with an ellipsis, and returns the width it took.
+// text draws the external text s with its line box at (x, y), cut to room units with an
+// ellipsis, and returns the width used.
 func (p *painter) text(s string, x, y, room float32, f font, c color.Color) float32 {
 	return p.put(s, x, y, room, f, c, false)
 }
 
-// say is text for our own words, for which there must be room.
+// say is text for our own texts, which must fit.
 func (p *painter) say(s string, x, y, room float32, f font, c color.Color) float32 {
 	return p.put(s, x, y, room, f, c, true)
 }
@@ -64,13 +64,13 @@ func (p *painter) put(said string, x, y, room float32, f font, c color.Color, ou
 	return w
 }
 
-// centre draws the words of a button, or a row's number.
+// centre draws the label of a button, or a row's number.
 func (p *painter) centre(s string, x, y, room float32, f font, c color.Color) {
 	_, w := fit(s, room, f)
 	p.part(func() { p.put(s, x+(room-w)/2, y, room, f, c, true) })
 }
 
-// line is s in as many objects as it has pieces, on one base line.
+// line returns s as one object per piece, on a common baseline.
 func line(s string, x, y float32, f font, c color.Color) []*canvas.Text {
 	style := fyne.TextStyle{Bold: f.bold}
 	d := fyne.CurrentApp().Driver()
@@ -102,7 +102,7 @@ func width(s string, f font) (w float32) {
 	return w
 }
 
-// fit cuts s to at most room units, with an ellipsis where something was lost.
+// fit cuts s to at most room units, with an ellipsis if something was cut.
 func fit(s string, room float32, f font) (string, float32) {
 	w := width(s, f)
 	if w <= room || s == "" {
@@ -120,20 +120,20 @@ func fit(s string, room float32, f font) (string, float32) {
 		}
 		return s
 	}
-	s = cut(sort.Search(len(r), func(n int) bool { return width(cut(n+1), f) > room })) // the longest start that fits
+	s = cut(sort.Search(len(r), func(n int) bool { return width(cut(n+1), f) > room })) // longest prefix that fits
 	if w = width(s, f); w > room {
 		return "", 0
 	}
 	return s, w
 }
 
-// clings reports whether r belongs to the letter before it.
+// clings reports whether r belongs to the preceding letter.
 func clings(r rune) bool {
 	return unicode.Is(unicode.M, r) || r >= 0x1F3FB && r <= 0x1F3FF || r == 0x200D
 }
 
-// wrap breaks s into at most n lines of at most max units, the first of which
-// has less room; the last is cut.
+// wrap breaks s into at most n lines of at most room units, the first of which has less
+// room; the last line is cut.
 func wrap(s string, first, room float32, n int, f font) []string {
 	var lines []string
 	cur := ""
@@ -160,8 +160,8 @@ func wrap(s string, first, room float32, n int, f font) []string {
 	return append(lines, cur)
 }
 
-// sentence draws our words over several lines and returns how many it took. The
-// first line begins indent units to the right.
+// sentence draws our own text over several lines and returns their number. The first line
+// is indented by indent units.
 func (p *painter) sentence(s string, indent, y float32, n int, f font, c color.Color) int {
 	lines := wrap(s, textWidth-indent, textWidth, n, f)
 	for i, s := range lines {
@@ -174,7 +174,7 @@ func (p *painter) sentence(s string, indent, y float32, n int, f font, c color.C
 	return len(lines)
 }
 
-// whole shows all of a cut text that the pointer is on, over what lies beside it.
+// whole shows the full text of a cut text under the pointer, on top of what is next to it.
 func (p *painter) whole() {
 	s := p.l.Hover.Whole
 	a := p.f.of(p.l.Hover)
@@ -189,7 +189,7 @@ func (p *painter) whole() {
 	r := box(p.c.Soft, left, y, textWidth, h)
 	r.StrokeColor, r.StrokeWidth, r.CornerRadius = p.c.Accent, 1, 4
 	p.add(r)
-	p.on, p.inside = false, true // what is cut here is shown as far as it can be
+	p.on, p.inside = false, true // text cut here is shown as far as possible
 	for i, s := range lines {
 		p.text(s, left+pad, y+pad+float32(i)*f.line, textWidth-2*pad, f, p.c.Ink)
 	}

@@ -8,10 +8,9 @@ import (
 	"wiebelt/internal/text"
 )
 
-// passOn is the line that goes to a colleague by chat or note: who, relation
-// number, number, time, our line, link to the file; what is not known is left
-// out. Numbers have digits only, so that they can be pasted and found. who is
-// the contact that is meant, -1 for none.
+// passOn returns the line for a colleague, sent by chat or note: who, relation number,
+// number, time, our line, link to the file; unknown parts are omitted. Numbers are digits
+// only, so that they can be pasted and searched. who is the contact, -1 for none.
 func passOn(c engine.Card, who int, lg text.Language) string {
 	var parts []string
 	add := func(s string) {

@@ -15,9 +15,9 @@ type pictured struct {
 	draw func() *image.RGBA
 }
 
-// hardest are the cards with the most on them: they are pictured in every language
-// and tone and at every scale. Every other one is pictured once, every second one
-// in the look that is furthest from the usual one.
+// hardest has the fullest cards: they are pictured in every language and tone and at
+// every scale. The others are pictured once, every second one in the look that differs
+// most from the default.
 var hardest = []string{"found", "earlier"}
 
 func pictures(t testing.TB) []pictured {

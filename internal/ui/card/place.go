@@ -10,7 +10,7 @@ import (
 	"wiebelt/internal/native/window"
 )
 
-// Corner is where cards stand.
+// Corner is the corner where cards appear.
 type Corner string
 
 // The values of the setting card.corner.
@@ -24,28 +24,28 @@ const (
 func (c Corner) top() bool  { return c == TopLeft || c == TopRight }
 func (c Corner) left() bool { return c == TopLeft || c == BottomLeft }
 
-// placement is where the cards stand.
+// placement is the placement of the cards.
 type placement struct {
 	monitor window.Monitor
 	corners map[string]Corner
-	dropped bool // the user moves the cards just now
-	// placedAt is the scale of the monitor when cards were placed last.
+	dropped bool // the user is moving the cards
+	// placedAt is the monitor's scale at the last placement.
 	placedAt float32
 }
 
-// place is where one card stands.
+// place is the place of one card.
 type place struct {
 	rect  image.Rectangle
 	at    position
 	form  form    // as it is laid out
-	stood form    // when cards were placed last
-	best  float32 // height, in units, of what the engine wants of the card
-	asked bool    // the user has just asked for it
+	stood form    // at the last placement
+	best  float32 // height, in units, that the engine wants for the card
+	asked bool    // the user has just requested it
 }
 
 const edge = 16 // units between the cards and the work area
 
-// corner is the corner of the monitor that the cards stand on.
+// corner returns the monitor's corner for the cards.
 func (cs *Cards) corner() Corner {
 	for _, m := range []map[string]Corner{cs.corners, cs.c.Corners} {
 		if c := m[cs.monitor.Name]; c != "" {
@@ -55,10 +55,10 @@ func (cs *Cards) corner() Corner {
 	return cs.c.Corner
 }
 
-// place gives every card its place and puts what changed on screen: the first
-// in the corner, later ones on the side away from it, in a second column where
-// the monitor is too low. While one of them is in use, or was a moment ago,
-// none moves; a call that lives never does, unless the user moves it.
+// place places every card and shows what changed: the first in the corner, later
+// ones on the side away from it, in a second column if the monitor is too low. While
+// one of them is in use, or was a moment ago, none moves; an active call never moves
+// unless the user moves it.
 func (cs *Cards) place() {
 	stack := cs.order
 	if more := cs.slots[engine.MaxShown]; more.face != nil {
@@ -91,7 +91,7 @@ func (cs *Cards) place() {
 	}
 }
 
-// items are the cards as arrange takes them.
+// items returns the cards as items for arrange.
 func (cs *Cards) items(stack []*slot) []item {
 	frozen := !cs.dropped && (cs.untouched() > 0 || slices.ContainsFunc(cs.slots[:], func(s *slot) bool { return s.up && s.held() }))
 	all := make([]item, len(stack))
@@ -102,14 +102,14 @@ func (cs *Cards) items(stack []*slot) []item {
 		}
 		all[i] = item{forms: cs.forms(s), up: s.up && !cs.dropped, at: s.at, form: s.stood, asked: s.asked, call: call,
 			stays: frozen || call.Lives(), held: frozen, inUse: s.held()}
-		if frozen && s.up && !s.asked { // what was folded for want of room stays so
+		if frozen && s.up && !s.asked { // folded for lack of room: stays folded
 			all[i].forms = slices.DeleteFunc(all[i].forms, func(f form) bool { return f.fold < s.stood.fold })
 		}
 	}
 	return all
 }
 
-// forms are the ways in which a card can be shown, the best first.
+// forms returns the ways to show a card, best first.
 func (cs *Cards) forms(s *slot) []form {
 	switch {
 	case s.more > 0:
@@ -130,20 +130,20 @@ func (cs *Cards) forms(s *slot) []form {
 	return append(all, form{asStrip, 0, cs.high(stripHeight)}, form{asLine, 0, cs.high(lineHeight)})
 }
 
-// high is a height in pixels, as it is painted.
+// high converts a height to pixels, as painted.
 func (cs *Cards) high(u float32) int { return int(math.Ceil(float64(u * cs.monitor.Scale))) }
 
 func (cs *Cards) space() space {
 	return space{height: cs.monitor.Work.Dy(), columns: cs.columns(cs.high(cardWidth)), edge: cs.px(edge), gap: cs.px(gap)}
 }
 
-// rectAt is the rectangle of a card at a position, on the desktop.
+// rectAt returns the desktop rectangle of a card at a position.
 func (cs *Cards) rectAt(at position, w, h int) image.Rectangle {
 	x := cs.px(edge) + at.column*(w+cs.px(gap))
 	return clamp(fromCorner(cs.monitor.Work, cs.corner(), x, at.near, w, h), cs.monitor.Work)
 }
 
-// fromCorner is a rectangle that is x and y away from a corner of the work area.
+// fromCorner returns a rectangle at distance x and y from a corner of the work area.
 func fromCorner(work image.Rectangle, corner Corner, x, y, w, h int) image.Rectangle {
 	at := work.Max.Sub(image.Pt(x+w, y+h))
 	if corner.left() {
@@ -155,7 +155,7 @@ func fromCorner(work image.Rectangle, corner Corner, x, y, w, h int) image.Recta
 	return image.Rectangle{Max: image.Pt(w, h)}.Add(at)
 }
 
-// untouched is how long nothing may move yet because the user has just left.
+// untouched returns how long cards must not move because the user has just left.
 func (cs *Cards) untouched() time.Duration {
 	if cs.left.IsZero() {
 		return 0
@@ -163,18 +163,18 @@ func (cs *Cards) untouched() time.Duration {
 	return max(0, stillFor-cs.now().Sub(cs.left))
 }
 
-// clamp moves r into the work area; of what is larger the top left stays in it.
+// clamp moves r into the work area; if it is larger, its top left stays inside.
 func clamp(r, work image.Rectangle) image.Rectangle {
 	r = r.Add(image.Pt(min(0, work.Max.X-r.Max.X), min(0, work.Max.Y-r.Max.Y)))
 	return r.Add(image.Pt(max(0, work.Min.X-r.Min.X), max(0, work.Min.Y-r.Min.Y)))
 }
 
-// columns is how many cards of width w stand beside each other.
+// columns returns how many cards of width w fit side by side.
 func (cs *Cards) columns(w int) int {
 	return max(1, (cs.monitor.Work.Dx()-2*cs.px(edge)+cs.px(gap))/(w+cs.px(gap)))
 }
 
-// rowsThatFit is how many rows of matches the monitor has room for.
+// rowsThatFit returns how many rows of matches fit on the monitor.
 func (cs *Cards) rowsThatFit(c engine.Card) int {
 	if cs.monitor.Scale <= 0 {
 		return rowsShown
@@ -185,18 +185,18 @@ func (cs *Cards) rowsThatFit(c engine.Card) int {
 
 func (cs *Cards) px(u float32) int { return int(u*cs.monitor.Scale + 0.5) }
 
-// pixels is an area in pixels of its window.
+// pixels converts an area to pixels of its window.
 func (cs *Cards) pixels(a *area) image.Rectangle {
 	return image.Rect(cs.px(a.x), cs.px(a.y), cs.px(a.x+a.w), cs.px(a.y+a.h))
 }
 
-// units turns window pixels into units of the card.
+// units converts window pixels to units of the card.
 func (cs *Cards) units(p image.Point) (x, y float32) {
 	s := cs.monitor.Scale
 	return float32(p.X) / s, float32(p.Y) / s
 }
 
-// pickMonitor is the monitor for the next cards.
+// pickMonitor returns the monitor for the next cards.
 func (cs *Cards) pickMonitor() window.Monitor {
 	all := cs.display.Monitors()
 	pick := all[0]
@@ -216,8 +216,8 @@ func (cs *Cards) pickMonitor() window.Monitor {
 	return usable(pick)
 }
 
-// sameMonitor is the monitor that the cards stand on as it is now, or another
-// one if it has gone.
+// sameMonitor returns the current state of the cards' monitor, or another
+// monitor if it is gone.
 func (cs *Cards) sameMonitor() window.Monitor {
 	for _, m := range cs.display.Monitors() {
 		if m.Name == cs.monitor.Name {
@@ -237,8 +237,8 @@ func usable(m window.Monitor) window.Monitor {
 	return m
 }
 
-// drop ends a drag at p: the cards go to the corner nearest to it, and that
-// monitor keeps it.
+// drop ends a drag at p: the cards move to the nearest corner, which is
+// stored for that monitor.
 func (cs *Cards) drop(p image.Point) {
 	m, to, ok := cs.target(p)
 	if !ok {
@@ -250,7 +250,7 @@ func (cs *Cards) drop(p image.Point) {
 	}
 	cs.corners[m.Name] = to
 	for _, s := range cs.slots {
-		if s.over { // the pointer stays where it is
+		if s.over { // the card moves away from the pointer
 			s.over, s.hover = false, Do{}
 			cs.report(s, engine.DoLeave)
 		}

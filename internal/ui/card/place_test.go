@@ -50,15 +50,14 @@ func TestMonitorGoes(t *testing.T) {
 		c.Monitor = "two"
 	})
 	r.shows(gallery(t)["found"])
-	r.d.windows[0].h.PointerMoved(openAt) // not even the pointer keeps it where nothing is
+	r.d.windows[0].h.PointerMoved(openAt) // not even the pointer keeps it where there is nothing
 	r.d.monitors = r.d.monitors[:1]
 	r.d.windows[0].h.DisplayChanged()
 	r.is("on the one monitor that is left", func() bool { u := r.d.up()[0]; return u.In(image.Rect(0, 0, 1000, 760)) && u.Dx() == 380 })
 }
 
-// TestNeverOutside: whatever the monitor, the corner, the scale and the cards,
-// all of them lie in the work area, and on none of the others where there is
-// room.
+// TestNeverOutside: whatever the monitor, the corner, the scale and the cards, all of them
+// are within the work area, and none overlap if there is space.
 func TestNeverOutside(t *testing.T) {
 	g := gallery(t)
 	many := g["crowd"]
@@ -71,7 +70,7 @@ func TestNeverOutside(t *testing.T) {
 					cs.c.Corner = corner
 					cs.monitor = window.Monitor{Name: "one", Area: work, Work: work, Scale: scale}
 					var stack []*slot
-					for i, s := range cs.slots[:4] { // as large as they are painted, without painting them
+					for i, s := range cs.slots[:4] { // at their painted size, without painting them
 						s.free()
 						if s.more = 2; i < 3 {
 							s.more, s.state, s.state.ID = 0, kinds[i], engine.CardID(i+1)
@@ -105,8 +104,8 @@ func TestNeverOutside(t *testing.T) {
 	}
 }
 
-// TestDragToAnotherCorner: the user takes a card where there is no button and
-// lets go elsewhere; that monitor keeps the corner.
+// TestDragToAnotherCorner: the user drags a card by a place without a button; that
+// monitor keeps the new corner.
 func TestDragToAnotherCorner(t *testing.T) {
 	type move struct {
 		monitor string
@@ -118,7 +117,7 @@ func TestDragToAnotherCorner(t *testing.T) {
 	h := r.d.windows[0].h
 	h.PointerMoved(image.Pt(200, 60))
 	h.PointerPressed(image.Pt(200, 60), window.Left)
-	h.PointerReleased(image.Pt(230, 70), window.Left) // a pointer that shakes
+	h.PointerReleased(image.Pt(230, 70), window.Left) // a shaking pointer
 	h.PointerPressed(image.Pt(200, 60), window.Left)
 	h.PointerMoved(image.Pt(230, 70))
 	r.is("no frame for a pointer that shakes", func() bool { return len(r.d.up()) == 1 })
@@ -138,14 +137,13 @@ func TestDragToAnotherCorner(t *testing.T) {
 	r.brings()
 	r.shows(gallery(t)["nobody"])
 	r.is("the next card there too", func() bool { return r.d.up()[0].Min == image.Pt(16, 16) })
-	r.c.Corner = BottomLeft // the settings say otherwise, later
+	r.c.Corner = BottomLeft // the settings change later
 	r.cs.Set(r.c)
 	r.is("moved", func() bool { u := r.d.up(); return u[0].Min.X == 16 && u[0].Max.Y == 744 })
 }
 
-// TestDragToAnotherScale: a card dragged from a monitor at 100 % to one at 200 %
-// stands in the corner there, twice as large, and a corner kept from before
-// holds on its own monitor only.
+// TestDragToAnotherScale: a card dragged from a monitor at 100 % to one at 200 % is in the
+// corner there, twice as large, and an earlier corner only applies to its own monitor.
 func TestDragToAnotherScale(t *testing.T) {
 	r := startCards(t, func(c *Config, d *desktop) {
 		d.monitors = append(d.monitors, window.Monitor{Name: "two", Area: image.Rect(1000, 0, 3000, 1500), Work: image.Rect(1000, 40, 3000, 1500), Scale: 2})
@@ -163,7 +161,7 @@ func TestDragToAnotherScale(t *testing.T) {
 	r.is("the next card in the corner that was kept", func() bool { u := r.d.up()[0].Min; return u.Y == 16 && u.X <= 984 })
 }
 
-// TestSettingsHoldAtOnce: every setting takes effect on the cards that are up.
+// TestSettingsHoldAtOnce: every setting takes effect on visible cards.
 func TestSettingsHoldAtOnce(t *testing.T) {
 	r := startCards(t, nil)
 	r.shows(gallery(t)["found"])
@@ -197,8 +195,8 @@ func TestSettingsHoldAtOnce(t *testing.T) {
 	})
 }
 
-// TestHiddenShowsNothing: what is hidden is not shown, not even for a moment; what is
-// alive comes up afterwards.
+// TestHiddenShowsNothing: hidden cards are not shown, not even for a moment; active
+// ones appear afterwards.
 func TestHiddenShowsNothing(t *testing.T) {
 	var painted []engine.CardID
 	r := startCards(t, func(c *Config, _ *desktop) {
@@ -222,7 +220,7 @@ func TestHiddenShowsNothing(t *testing.T) {
 	r.c.Language = "en"
 	r.cs.Set(r.c)
 	r.is("nothing", func() bool { return len(r.d.up()) == 0 })
-	r.action(engine.DoLeave) // no pointer is on what is not there
+	r.action(engine.DoLeave) // no pointer can be on it
 	r.brings(a, b)
 	if r.d.painted != before {
 		t.Fatal("something was painted")
@@ -238,7 +236,7 @@ func TestHiddenShowsNothing(t *testing.T) {
 	}
 }
 
-// TestTickIsSmall: the second hand paints its own small place, not the card.
+// TestTickIsSmall: the second hand only repaints its own small area, not the card.
 func TestTickIsSmall(t *testing.T) {
 	d, e := newDesktop(), newScript()
 	cs := must.Get(New(Config{Language: "nl", Appearance: Light, Corner: BottomRight}, e, d))(t)
@@ -262,7 +260,7 @@ func TestTickIsSmall(t *testing.T) {
 	}
 }
 
-// TestSameLook: whatever is new in a card is painted, whatever field it is in.
+// TestSameLook: every change to a card is painted, in whatever field.
 func TestSameLook(t *testing.T) {
 	c := gallery(t)["earlier"]
 	if !sameLook(c, c) {

@@ -25,7 +25,7 @@ const (
 	chosenByReader
 )
 
-// input is what the user did, and when.
+// input is a user action and its time.
 type input struct {
 	kind  inputKind
 	slot  int
@@ -35,20 +35,20 @@ type input struct {
 	left  bool
 	key   window.KeyPress
 	node  screenreader.ID
-	// hotkey is which of the hotkeys it was, keys and err what was told of it.
+	// hotkey identifies the hotkey, keys and err its reported result.
 	hotkey int
 	keys   string
 	err    error
 }
 
-// handler passes what happens over one window on to the cards' goroutine.
+// handler forwards events of one window to the cards' goroutine.
 type handler struct {
 	cs   *Cards
 	slot int
 }
 
-// send never blocks. A pointer that moves faster than cards are painted loses moves,
-// never what else it does: half of the room is kept for that.
+// send never blocks. If the pointer moves faster than cards are painted, moves are dropped
+// but no other events: half of the buffer is reserved for those.
 func (cs *Cards) send(in input) {
 	if in.kind == moved && len(cs.input) > cap(cs.input)/2 {
 		return
@@ -80,35 +80,35 @@ func (h *handler) DisplayChanged()              { h.send(input{kind: displayChan
 func (h *handler) KeyPressed(k window.KeyPress) { h.send(input{kind: keyed, key: k}) }
 func (h *handler) KeyboardGone()                { h.send(input{kind: keysGone}) }
 
-// pointing is what the pointer does with one card.
+// pointing is the pointer state of one card.
 type pointing struct {
-	over    bool // it is on the window
+	over    bool // it is over the window
 	hover   Do
 	pressed Do
-	drag    *image.Point // where a press on nothing began, on the desktop
+	drag    *image.Point // where a press on empty space started, on the desktop
 }
 
-// copying is what was copied from a card a moment ago.
+// copying is what was just copied from a card.
 type copying struct {
 	copied Do
 	failed bool      // it did not reach the clipboard
 	until  time.Time // it is shown until
 }
 
-// pointerPath is what is known of the pointer's way. A click is aimed when the way to
-// it begins, not when it ends.
+// pointerPath is the pointer's recent movement. A click is aimed when the movement towards
+// it starts, not when it ends.
 type pointerPath struct {
-	began time.Time // of the way that the pointer is on
-	last  time.Time // when it was seen moving
-	on    bool      // some card
+	began time.Time // start of the current movement
+	last  time.Time // when it last moved
+	on    bool      // over some card
 }
 
 const (
-	approach = 500 * time.Millisecond  // a way to a card is this old when we first see it
+	approach = 500 * time.Millisecond  // assumed age of a movement when it is first seen
 	longest  = 1500 * time.Millisecond // a pointer that never rests has aimed by then
 )
 
-// moves notes that the pointer was seen at a card.
+// moves records that the pointer was seen on a card.
 func (h *pointerPath) moves(now time.Time) {
 	switch {
 	case now.Sub(h.last) > guard && h.on:
@@ -119,7 +119,7 @@ func (h *pointerPath) moves(now time.Time) {
 	h.last, h.on = now, true
 }
 
-// aimed is when the aim of a click now was taken.
+// aimed returns when a click made now was aimed.
 func (h *pointerPath) aimed(now time.Time) time.Time {
 	if now.Sub(h.last) > guard {
 		return now
@@ -130,7 +130,7 @@ func (h *pointerPath) aimed(now time.Time) time.Time {
 	return h.began
 }
 
-// take acts on what the user did.
+// take processes a user action.
 func (cs *Cards) take(in input) {
 	switch in.kind {
 	case displayChanged:
@@ -150,7 +150,7 @@ func (cs *Cards) take(in input) {
 		return
 	}
 	if in.slot >= slots {
-		return // the frame takes nothing
+		return // the drag frame takes no input
 	}
 	s := cs.slots[in.slot]
 	if in.kind == keysGone {
@@ -185,7 +185,7 @@ func (cs *Cards) take(in input) {
 	}
 }
 
-// press notes what a press was for: what stood there when the pointer set out.
+// press records the target of a press: what was there when the pointer started to move.
 func (cs *Cards) press(s *slot, in input) {
 	aimed := cs.pointer.aimed(in.when)
 	cs.pointer.on = true
@@ -205,7 +205,7 @@ func (cs *Cards) press(s *slot, in input) {
 	}
 }
 
-// release acts on a release over what was pressed.
+// release handles a release over what was pressed.
 func (cs *Cards) release(s *slot, in input) {
 	do, drag := s.pressed, s.drag
 	s.pressed, s.drag = Do{}, nil
@@ -225,8 +225,8 @@ func (cs *Cards) release(s *slot, in input) {
 	}
 }
 
-// settled reports whether what stands there since then has been there long
-// enough to be meant.
+// settled reports whether something that has been there since then has been there
+// long enough to be meant.
 func settled(since, now time.Time) bool { return now.Sub(since) >= guard }
 
 func (cs *Cards) enter(s *slot, at image.Point) {
@@ -253,11 +253,11 @@ func (cs *Cards) exit(s *slot) {
 	}
 }
 
-// held reports whether pointer or keyboard is on the card: nothing may move then.
+// held reports whether pointer or keyboard focus is on the card: nothing may move then.
 func (s *slot) held() bool { return s.over || s.keys.here }
 
-// report tells the engine what the user does with the card; no card is the line that
-// counts the others.
+// report tells the engine what the user does with the card; without a card ID it means the
+// line that counts the others.
 func (cs *Cards) report(s *slot, do engine.Do) {
 	a := engine.Action{Do: do}
 	if s.more == 0 {
@@ -266,13 +266,13 @@ func (cs *Cards) report(s *slot, do engine.Do) {
 	cs.engine.Do(a)
 }
 
-// do does what was clicked, or chosen by a key.
+// do performs what was clicked or chosen by a key.
 func (cs *Cards) do(s *slot, do Do) {
 	switch {
 	case do.none():
 	case do.Engine:
 		a := do.Action
-		a.Edition = s.card.Edition // as the user sees it: the engine may be ahead of the screen
+		a.Edition = s.card.Edition // what the user sees: the engine may be ahead of the screen
 		cs.engine.Do(a)
 	case do.Scroll != 0:
 		cs.turn(s, do.Scroll)
@@ -293,7 +293,7 @@ func (cs *Cards) copy(s *slot, do Do) {
 	cs.refresh(s)
 }
 
-// turn shows other rows of several matches.
+// turn scrolls the rows of several matches.
 func (cs *Cards) turn(s *slot, by int) {
 	all := len(matching(s.card, s.list.Filter))
 	shown := (&painter{l: cs.look(s)}).rows(s.card)

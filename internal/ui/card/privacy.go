@@ -16,7 +16,7 @@ const (
 	PrivacyNumber   Privacy = "number"
 )
 
-// name is the name of a contact as far as it may be shown: "J. de Vries",
+// name returns as much of a contact's name as may be shown: "J. de Vries",
 // "J. de V." or nothing.
 func (v Privacy) name(k contact.Contact) string {
 	switch v {
@@ -25,13 +25,13 @@ func (v Privacy) name(k contact.Contact) string {
 	case PrivacyInitials:
 		k.FamilyName = initial(k.FamilyName)
 		if first, _, more := strings.Cut(k.Initials, " "); more || len([]rune(first)) > 1 && !strings.Contains(first, ".") && strings.ToUpper(first) != first {
-			k.Initials = initials(k.Initials) // first names in the place of initials
+			k.Initials = initials(k.Initials) // first names in the initials field
 		}
 	}
 	return k.Name()
 }
 
-// words is a name of the phone system as far as it may be shown.
+// words returns as much of a phone system's name as may be shown.
 func (v Privacy) words(s string) string {
 	switch v {
 	case PrivacyNumber:
@@ -42,7 +42,7 @@ func (v Privacy) words(s string) string {
 	return s
 }
 
-// initials is the first letter of every word: "P. J.".
+// initials returns the first letter of every word: "P. J.".
 func initials(s string) string {
 	var out []string
 	for _, w := range strings.Fields(s) {

@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// desktop is a display that notes what is shown on it.
+// desktop is a display that records what is shown on it.
 type desktop struct {
 	windows  []*pane
 	copied   string
@@ -33,7 +33,7 @@ type desktop struct {
 	taken    bool   // another program has the first hotkey
 	keys     string // that hotkey, while it is ours
 	pressed  func()
-	told     func(error)       // what the desktop decides of the last hotkey
+	told     func(error)       // reports what the desktop decides about the latest hotkey
 	more     map[string]func() // the other hotkeys
 	dark     bool
 	kind     window.Kind
@@ -107,7 +107,7 @@ func (p *pane) HideFromCapture(h bool) error   { p.hidden = h; return nil }
 func (p *pane) Sync() error                    { return nil }
 func (p *pane) Close() error                   { return nil }
 
-// up lists the places of the windows that are up, in the order of the slots.
+// up returns the places of the visible windows, in the order of the slots.
 func (d *desktop) up() (all []image.Rectangle) {
 	for _, p := range d.windows {
 		if p.up {
@@ -117,12 +117,12 @@ func (d *desktop) up() (all []image.Rectangle) {
 	return all
 }
 
-// typing is the window that has the keyboard, -1 for none.
+// typing returns the window with the focus, -1 for none.
 func (d *desktop) typing() int {
 	return slices.IndexFunc(d.windows, func(p *pane) bool { return p.keyboard })
 }
 
-// script is an engine that shows what the test says.
+// script is an engine that shows what the test wants.
 type script struct {
 	mu    sync.Mutex // for snap
 	snap  *engine.Snapshot
@@ -142,7 +142,7 @@ func (s *script) Snapshot() *engine.Snapshot {
 	return s.snap
 }
 
-// set changes what the engine has to say; show also says so.
+// set changes the engine's snapshot; show also announces it.
 func (s *script) set(more int, cards ...engine.Card) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,8 +153,8 @@ func (s *script) show(more int, cards ...engine.Card) {
 	wake.Up(s.watch)
 }
 
-// rig is cards on a desktop of their own. The test's goroutine is theirs: what
-// was sent to them is taken up by sync.
+// rig has cards on their own desktop. They run on the test's goroutine: sync handles
+// what was sent to them.
 type rig struct {
 	t  *testing.T
 	d  *desktop
@@ -162,13 +162,13 @@ type rig struct {
 	cs *Cards
 	c  Config
 
-	passed time.Duration // since the start, for what has just changed
+	passed time.Duration // since the start, to determine what has just changed
 }
 
-// pass lets time pass for what hands do. By itself none does.
+// pass advances the time for what users do. It does not advance by itself.
 func (r *rig) pass(d time.Duration) { r.sync(); r.passed += d }
 
-// startCards makes cards. change may alter both before they start.
+// startCards starts cards. change may alter both arguments before.
 func startCards(t *testing.T, change func(*Config, *desktop)) *rig {
 	t.Helper()
 	r := &rig{t: t, d: newDesktop(), e: newScript()}
@@ -184,7 +184,7 @@ func startCards(t *testing.T, change func(*Config, *desktop)) *rig {
 	return r
 }
 
-// run gives the cards a goroutine of their own, for tests in a bubble of synctest.
+// run gives the cards their own goroutine, for tests in a synctest bubble.
 func (r *rig) run() {
 	ctx, cancel := context.WithCancel(r.t.Context())
 	done := make(chan struct{})
@@ -192,7 +192,7 @@ func (r *rig) run() {
 	r.t.Cleanup(func() { cancel(); <-done })
 }
 
-// sync has the cards take up all that was sent to them, as Run does.
+// sync makes the cards handle everything sent to them, like Run does.
 func (r *rig) sync() {
 	for {
 		select {
@@ -209,7 +209,7 @@ func (r *rig) sync() {
 	}
 }
 
-// on calls f once everything that was sent so far has been acted upon.
+// on calls f once everything sent so far has been handled.
 func (r *rig) on(f func()) { r.sync(); f() }
 
 // is checks what holds by now.
@@ -223,14 +223,14 @@ func (r *rig) is(what string, ok func() bool) {
 // brings puts cards on screen that no time has passed for.
 func (r *rig) brings(cards ...engine.Card) { r.e.show(0, cards...); r.sync() }
 
-// shows puts one card on screen and lets enough time pass for it to be meant.
+// shows puts one card on screen and advances the time until clicks on it count.
 func (r *rig) shows(c engine.Card) {
 	r.t.Helper()
 	r.e.show(0, c)
 	r.pass(time.Second)
 }
 
-// actions are what the cards have asked the engine for since the last time.
+// actions returns what the cards have asked the engine for since the last time.
 func (r *rig) actions(do engine.Do) (all []engine.Action) {
 	r.sync()
 	for _, a := range r.e.done {
@@ -258,7 +258,7 @@ func (r *rig) none(do engine.Do) {
 	}
 }
 
-// says reports whether the first card has a text.
+// says reports whether the first card contains a text.
 func (r *rig) says(word string) bool {
 	r.sync()
 	return slices.ContainsFunc(r.cs.slots[0].face.words, func(w wording) bool { return w.said == word })
@@ -274,8 +274,8 @@ func (r *rig) click(slot int, p image.Point) {
 
 func (r *rig) leave(slot int) { r.d.windows[slot].h.PointerLeft(); r.sync() }
 
-// spot is a point on what does do. Fyne belongs to one goroutine, so it is asked
-// before the cards run.
+// spot returns a point on the place for an action. Fyne belongs to one goroutine, so call
+// it before the cards run.
 func spot(t testing.TB, c engine.Card, l Look, is func(Do) bool) image.Point {
 	t.Helper()
 	offscreen.Start(theme.New("light"))

@@ -15,7 +15,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// numbered is how many matches have a key of their own; more are found by typing.
+// numbered is how many matches have their own key; others are found by typing.
 const numbered = 9
 
 const filterH = 38
@@ -27,7 +27,7 @@ func (p *painter) title(c engine.Card) string {
 	return p.lg.N(text.CardSeveral, len(c.Contacts))
 }
 
-// many is a general number: its relations say little about who calls.
+// many draws a general number, whose relations say little about the caller.
 func (p *painter) many(c engine.Card) float32 {
 	p.big(p.title(c), true)
 	p.numberLine(c, c.Number.Display(), false)
@@ -35,8 +35,8 @@ func (p *painter) many(c engine.Card) float32 {
 	return p.actions(c, noteButtonsY, p.lg.T(text.CardButtonFind), !c.Aside, true, Do{Search: true, Caller: c.Number}, -1)
 }
 
-// several lists the matches in two fixed lines a row; none is preselected. Its
-// height depends on how many there are, not on what the user does with them.
+// several lists the matches, two fixed lines per row; none is preselected. Its height
+// depends on their number, not on user input.
 func (p *painter) several(c engine.Card) float32 {
 	p.big(p.title(c), true)
 	p.numberLine(c, c.Number.Display(), true)
@@ -48,7 +48,7 @@ func (p *painter) several(c engine.Card) float32 {
 	}
 	list := matching(c, p.l.List.Filter)
 	shown := p.rows(c)
-	boxed := len(c.Contacts) > numbered // the search box parts the rows from the number
+	boxed := len(c.Contacts) > numbered // the search box separates the rows from the number
 	if boxed {
 		p.filter(c, y)
 		y += filterH
@@ -88,7 +88,7 @@ func (p *painter) several(c engine.Card) float32 {
 	return p.foot(c, y, min(who, len(c.Contacts)-1), away)
 }
 
-// rows is how many rows the card has.
+// rows returns how many rows the card has.
 func (p *painter) rows(c engine.Card) int {
 	n := rowsShown
 	if p.l.Rows > 0 {
@@ -97,7 +97,7 @@ func (p *painter) rows(c engine.Card) int {
 	return min(n, len(c.Contacts))
 }
 
-// aroundRows is the height of a card of several matches without its rows.
+// aroundRows returns the height of a card of several matches without its rows.
 func aroundRows(c engine.Card) float32 {
 	h := float32(ruleY + footGap + footH + footPad)
 	if c.Possible {
@@ -111,7 +111,7 @@ func aroundRows(c engine.Card) float32 {
 
 func firstRow(want, all, shown int) int { return max(0, min(want, all-shown)) }
 
-// filter is the line that takes letters once the keyboard was asked for.
+// filter draws the filter line, which takes letters once the card has the keyboard focus.
 func (p *painter) filter(c engine.Card, y float32) {
 	do := Do{Search: true, Caller: c.Number}
 	l := p.l.List
@@ -145,7 +145,7 @@ func (p *painter) filter(c engine.Card, y float32) {
 	p.area(left, y+5, textWidth, 28, p.lg.T(text.CardFilter), do).role = screenreader.Entry
 }
 
-// turn is the button that shows other rows.
+// turn draws a button that scrolls the rows.
 func (p *painter) turn(x, y float32, up, on bool, do Do) {
 	c, name := p.c.Accent, p.lg.T(text.CardRowsAfter)
 	if !on {
@@ -218,7 +218,7 @@ func (p *painter) row(c engine.Card, i int, y float32) {
 			address = ""
 		}
 		if s, _ := fit(address, end-x-8-12, rowDetail); s == "" || s == "…" {
-			address = "" // nothing of it would be read
+			address = "" // none of it would be visible
 		}
 		if address != "" {
 			x += 3
@@ -233,8 +233,8 @@ func (p *painter) row(c engine.Card, i int, y float32) {
 	p.open(opens, end, top+12, buttonW, 30, true, c.LinkOK[i], do)
 }
 
-// matching are the indices of the contacts in whose name, relation number or
-// address every word of filter stands.
+// matching returns the indices of the contacts whose name, relation number or address
+// contain every word of filter.
 func matching(c engine.Card, filter string) []int {
 	words := strings.Fields(plain(filter))
 	out := make([]int, 0, len(c.Contacts))
@@ -253,7 +253,7 @@ func matching(c engine.Card, filter string) []int {
 	return out
 }
 
-// plain is s without accents and capitals, as people type when they search.
+// plain returns s without accents and in lower case, as people type searches.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) {

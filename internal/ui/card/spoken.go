@@ -6,14 +6,14 @@ import (
 	"unicode"
 )
 
-// aloud has a screen reader say s, as far as it may be shown, and gives it back.
+// aloud has a screen reader speak s, as far as it may be shown, and returns it.
 func (p *painter) aloud(s string) string {
 	p.f.news = append(p.f.news, s)
 	return s
 }
 
-// spoken is what a screen reader says of a card. about is the part that makes it
-// news: that a call was answered is none to whoever answered it.
+// spoken returns what a screen reader says about a card. about is the part whose changes
+// are news: that a call was answered is none to whoever answered it.
 func (f *face) spoken(as Speech) (all, about string) {
 	if as == SpeechShort {
 		about = joined(f.news[:min(1, len(f.news))], "")
@@ -28,8 +28,8 @@ func joined(parts []string, between string) string {
 	return unmarked(strings.Join(slices.DeleteFunc(slices.Clone(parts), none), between))
 }
 
-// unmarked leaves out what only steers how letters stand, and the dots that part
-// words on a card: readers name them.
+// unmarked removes formatting characters, and the dots that separate words on a
+// card: readers speak them.
 func unmarked(s string) string {
 	s = strings.ReplaceAll(s, " · ", ", ")
 	return strings.Map(func(r rune) rune {
@@ -40,24 +40,24 @@ func unmarked(s string) string {
 	}, s)
 }
 
-// Speech is how much a screen reader says of a card.
+// Speech is how much of a card a screen reader speaks.
 type Speech string
 
 // The values of the setting card.speech; "" is SpeechFull.
 const (
 	SpeechFull  Speech = "full"
-	SpeechShort Speech = "short" // the name, or the number as long as there is none
+	SpeechShort Speech = "short" // the name, or the number while there is none
 )
 
-// speech is what screen readers were told of a card.
+// speech is what screen readers were told about a card.
 type speech struct {
 	said     string
-	sentence string // all of it
-	times    int    // how often there was something to say
+	sentence string // the full text
+	times    int    // number of announcements
 }
 
-// speak tells screen readers of a card that has come on screen, or of another
-// person on it. A card that folds to a strip is no news.
+// speak announces a card that has appeared, or another person on it. A card folded to
+// a strip is not announced.
 func (cs *Cards) speak(s *slot) {
 	if s.more > 0 || s.form.fold != asCard {
 		return

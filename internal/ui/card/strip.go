@@ -30,7 +30,7 @@ func strip(c engine.Card, l Look) *face {
 		p.open(s, end-w, 14, w, 28, false, true, p.about(c, engine.DoOpen, 0))
 		end -= w + 4
 	}
-	p.f.areas[0].w = end // beside the buttons a click unfolds the strip
+	p.f.areas[0].w = end // a click beside the buttons unfolds the strip
 	x := float32(35)
 	p.text(p.stripTitle(c), x, 9, end-x, rowName, p.c.Ink)
 	since := clockFrom(c)
@@ -41,8 +41,8 @@ func strip(c engine.Card, l Look) *face {
 	return p.finish(stripHeight, state)
 }
 
-// foldedColour is the colour of a card's state where there is room for few words: it
-// tells nothing that they do not.
+// foldedColour returns the colour of a card's state where there is room for few words: it
+// says nothing that they do not.
 func (p *painter) foldedColour(c engine.Card) color.NRGBA {
 	state := p.stateColour(c)
 	switch {
@@ -54,8 +54,8 @@ func (p *painter) foldedColour(c engine.Card) color.NRGBA {
 	return state
 }
 
-// under says in one line how far the call is, who calls and how often, each whole
-// or not at all, and for how long.
+// under draws in one line the call's state, caller and number of calls, each complete or
+// not at all, and its duration.
 func (p *painter) under(c engine.Card, words string, x, y, room float32, f font, since time.Time) {
 	const clock = 50
 	if !since.IsZero() {
@@ -89,7 +89,7 @@ func (p *painter) under(c engine.Card, words string, x, y, room float32, f font,
 	p.clock(x+w, y, 0, f, since)
 }
 
-// lineOf is the one line of a call for which there is no card; a click brings one.
+// lineOf draws the single line of a call without a card; clicking it shows one.
 func lineOf(c engine.Card, l Look) *face {
 	p := newPainter(l)
 	state := p.foldedColour(c)
@@ -109,7 +109,7 @@ func lineOf(c engine.Card, l Look) *face {
 	return p.finish(lineHeight, state)
 }
 
-// chevron says that a click unfolds what it stands on.
+// chevron marks what a click unfolds.
 func (p *painter) chevron(x, y float32) {
 	p.strokes(p.c.Muted, 1.5, x, y, [4]float32{-4, -2, 0, 2}, [4]float32{0, 2, 4, -2})
 }

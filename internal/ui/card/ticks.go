@@ -2,8 +2,8 @@ package card
 
 import "time"
 
-// nextTick is how long until something on screen must change by itself; 0 if
-// nothing will.
+// nextTick returns the time until something on screen must change by itself;
+// 0 if nothing will.
 func (cs *Cards) nextTick(now time.Time) time.Duration {
 	var next time.Duration
 	soon := func(d time.Duration) {

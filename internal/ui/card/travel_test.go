@@ -22,8 +22,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// office is a real engine with its cards on a desktop that the test drives, all
-// of them on the test's own clock.
+// office has a real engine with its cards on a desktop controlled by the test, all
+// with the test's own clock.
 type office struct {
 	t     *testing.T
 	r     *rand.Rand
@@ -34,15 +34,15 @@ type office struct {
 	watch <-chan struct{}
 
 	mu     sync.Mutex
-	opened []string // ids of contacts, as the browser got them
+	opened []string // ids of contacts, as passed to the browser
 
 	under  int // the window under the pointer, -1 for none
 	person int // how many numbers have called
 	source call.Source
 }
 
-// Lookup knows a person, or a family of three, behind every number; some answers
-// take a while.
+// Lookup returns one person, or a family of three, for every number; some
+// answers take a while.
 func (o *office) Lookup(ctx context.Context, n string) ([]contact.Contact, error) {
 	var all []contact.Contact
 	digit := int(n[len(n)-1] - '0')
@@ -65,7 +65,7 @@ func openOffice(t *testing.T, seed uint64) *office {
 	o := &office{t: t, r: rand.New(rand.NewPCG(seed, 1)), d: newDesktop(), under: -1,
 		clock:  clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)),
 		source: call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}}
-	// A quarter of the size is enough to aim at, and quick to paint.
+	// A quarter of the size is enough for aiming, and fast to paint.
 	o.d.monitors = []window.Monitor{{Name: "one", Area: image.Rect(0, 0, 500, 300), Work: image.Rect(0, 0, 500, 300), Scale: 0.25}}
 	o.e = engine.New(engine.Params{Rules: rules, Lookup: o, Clock: o.clock, Log: slog.New(slog.DiscardHandler),
 		FullFor: 60 * time.Second, AfterCall: 20 * time.Second, SchemeLookup: engine.SchemeAsk, Outgoing: engine.OutgoingCard,
@@ -97,7 +97,7 @@ func (o *office) number() string {
 	return fmt.Sprintf("+3161%07d", o.person)
 }
 
-// pump lets the cards take up what the engine has to say, which may be behind.
+// pump lets the cards handle the engine's news, which may lag.
 func (o *office) pump() {
 	select {
 	case <-o.watch:
@@ -106,8 +106,8 @@ func (o *office) pump() {
 	}
 }
 
-// settle gives engine and hub the chance to say what they have to, so that the
-// test's time does not always outrun them.
+// settle gives engine and hub time to report, so that the test's clock does
+// not always outrun them.
 func (o *office) settle() {
 	for range o.r.IntN(4) {
 		select {
@@ -118,7 +118,7 @@ func (o *office) settle() {
 	}
 }
 
-// until pumps, while a little time passes again and again, until ok.
+// until pumps, advancing the time in small steps, until ok returns true.
 func (o *office) until(what string, ok func() bool) {
 	o.t.Helper()
 	end := time.After(time.Minute)
@@ -134,8 +134,7 @@ func (o *office) until(what string, ok func() bool) {
 	}
 }
 
-// pointer sends an input at a place of the desktop to the window that lies there,
-// as a desktop does.
+// pointer sends an input at a place of the desktop to the window there, like a desktop.
 func (o *office) pointer(kind inputKind, p image.Point) {
 	at := -1
 	for i, s := range o.cs.slots {
@@ -154,7 +153,7 @@ func (o *office) pointer(kind inputKind, p image.Point) {
 	}
 }
 
-// targets are the buttons on screen that open a file.
+// targets returns the buttons on screen that open a file.
 func (o *office) targets() (all []area) {
 	for _, s := range o.cs.order {
 		for _, a := range s.face.areas {
@@ -166,7 +165,7 @@ func (o *office) targets() (all []area) {
 	return all
 }
 
-// mishap is something that happens to the calls while the pointer is on its way.
+// mishap makes something happen to the calls while the pointer is on its way.
 func (o *office) mishap() {
 	switch o.r.IntN(6) {
 	case 0:
@@ -185,8 +184,8 @@ func (o *office) mishap() {
 	}
 }
 
-// round is one call, one aim and one click or key. It returns what was shown
-// where the pointer set out to, and all contacts that appeared.
+// round is one call, one aim and one click or key. It returns what was shown when the
+// pointer set out, and all contacts that appeared.
 func (o *office) round(keys bool) (aim string) {
 	ms := func(from, to int) time.Duration { return time.Duration(from+o.r.IntN(to-from)) * time.Millisecond }
 	calls, polls := 1+o.r.IntN(2), 0
@@ -210,12 +209,12 @@ func (o *office) round(keys bool) (aim string) {
 			if len(o.cs.order) > 0 {
 				o.t.Fatalf("the hotkey took no card of %+v", o.e.Snapshot().Cards)
 			}
-			return "" // the sleep that ended the last round ended this one's calls too
+			return "" // the sleep that ended the last round has ended this one's calls too
 		}
 		o.clock.Forward(ms(200, 1500))
 		o.pump()
 	}
-	before := ms(0, 300) // what happens may have begun before
+	before := ms(0, 300) // it may have begun before
 	happens := make([]time.Duration, 1+o.r.IntN(3))
 	travel := ms(40, 900)
 	if keys {
@@ -262,7 +261,7 @@ func (o *office) round(keys bool) (aim string) {
 	to := all[o.r.IntN(len(all))]
 	aim = to.do.Who.ID
 	end := image.Pt(to.rect.Min.X+o.r.IntN(to.rect.Dx()), to.rect.Min.Y+o.r.IntN(to.rect.Dy()))
-	// The pointer is half of its way on the card at most, and rests before it clicks.
+	// The pointer spends at most half of its way on the card, and rests before it clicks.
 	begin := end.Sub(image.Pt(o.r.IntN(60), o.r.IntN(60)))
 	unseen := min(travel/2, approach)
 	elapse(unseen)
@@ -278,10 +277,9 @@ func (o *office) round(keys bool) (aim string) {
 	return aim
 }
 
-// TestNeverAnotherFile: the pointer sets out to a button, or somebody to press a key, and
-// while it is on its way calls are answered, hung up, passed on and joined by
-// others. What opens is what was shown when it set out, or nothing: never
-// another. With SOAK there are more rounds.
+// TestNeverAnotherFile: the pointer sets out for a button, or a finger for a key, and
+// meanwhile calls are answered, hung up, passed on and joined by others. What opens is what
+// was shown at the start, or nothing: never another. With SOAK there are more rounds.
 func TestNeverAnotherFile(t *testing.T) {
 	rounds := 500
 	if os.Getenv("SOAK") != "" {
@@ -297,7 +295,7 @@ func TestNeverAnotherFile(t *testing.T) {
 			defer func() { cancel(); <-done }()
 			o.watch = o.e.Watch()
 			aims := make([]string, rounds)
-			last := make([]int, rounds) // how many persons had called when the round ended
+			last := make([]int, rounds) // how many people had called when the round ended
 			for i := range rounds {
 				aims[i] = o.round(keys)
 				last[i] = o.person
@@ -307,8 +305,8 @@ func TestNeverAnotherFile(t *testing.T) {
 						o.cs.take(input{kind: keyed, slot: at, key: window.KeyPress{Key: window.KeyEscape}, when: o.clock.Now()})
 					}
 				}
-				// A computer that slept has no call left; the engine may take what
-				// was reported before up afterwards.
+				// A computer that has slept has no call left; the engine may handle earlier
+				// reports afterwards.
 				o.until("no card is left", func() bool {
 					o.clock.Forward(time.Minute)
 					o.e.Resumed(time.Hour)

@@ -20,15 +20,15 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// maxShown is how many files and folders of one folder are shown.
+// maxShown is the maximum number of files and folders shown for one folder.
 const maxShown = 5000
 
-// chooser is a page on which ZIP files of a folder are chosen, several at
-// once, or one whose path is typed.
+// chooser is a page to choose ZIP files from a folder, several at once, or
+// one by typing its path.
 type chooser struct {
 	w       *window
 	dir     string
-	wanted  string // the folder that is being read
+	wanted  string // the folder being read
 	found   []chooseItem
 	chosen  map[string]bool // paths
 	content fyne.CanvasObject
@@ -69,7 +69,7 @@ func newChooser(w *window) *chooser {
 	return c
 }
 
-// start is where choosing begins.
+// start opens the initial folder.
 func (c *chooser) start() {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -78,8 +78,8 @@ func (c *chooser) start() {
 	c.open(home)
 }
 
-// open shows another folder. It is read elsewhere: it may lie on a server that
-// does not answer.
+// open shows another folder. It is read in the background: it may be on a server
+// that does not respond.
 func (c *chooser) open(dir string) {
 	c.wanted = dir
 	c.w.host.After(0, func() {
@@ -105,7 +105,7 @@ func (c *chooser) open(dir string) {
 	})
 }
 
-// zipsIn are the folders and ZIP files of a folder, folders first.
+// zipsIn returns the folders and ZIP files in a folder, folders first.
 func zipsIn(dir string) ([]chooseItem, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -114,7 +114,7 @@ func zipsIn(dir string) ([]chooseItem, error) {
 	var all []chooseItem
 	for _, e := range entries {
 		name := e.Name()
-		info, err := os.Stat(filepath.Join(dir, name)) // what a link leads to
+		info, err := os.Stat(filepath.Join(dir, name)) // follows links
 		if err != nil || strings.HasPrefix(name, ".") || len(all) == maxShown {
 			continue
 		}
@@ -131,7 +131,7 @@ func zipsIn(dir string) ([]chooseItem, error) {
 	return all, nil
 }
 
-// typed opens a folder, or chooses a file, whose path was typed.
+// typed opens the folder, or chooses the file, whose path was typed.
 func (c *chooser) typed(s string) {
 	s = strings.TrimSpace(s)
 	if s == "" {
@@ -149,7 +149,7 @@ func (c *chooser) typed(s string) {
 	c.open(s)
 }
 
-// pick opens a folder, and chooses a file or takes that back.
+// pick opens a folder, or toggles the choice of a file.
 func (c *chooser) pick(i int) {
 	if i >= len(c.found) {
 		return
@@ -180,15 +180,14 @@ func (c *chooser) deliver() {
 	c.w.add(paths)
 }
 
-// newChooseLine is where a file or folder of the list is written: its name, icon and
-// size.
+// newChooseLine creates the line of a file or folder: name, icon and size.
 func newChooseLine() fyne.CanvasObject {
 	name := widgets.NewTextLine("", base.SizeNameText, base.ColorNameForeground, false).CuttingMiddle()
 	size := widgets.NewTextLine("", theme.SizeHint, base.ColorNamePlaceHolder, false)
 	return widgets.Padded(8, 8, widgets.Edge, widgets.Edge, container.NewBorder(nil, nil, widget.NewIcon(nil), size, name))
 }
 
-// write writes a file or folder into a line.
+// write fills a line with a file or folder.
 func (c *chooser) write(n int, line fyne.CanvasObject) {
 	if n >= len(c.found) {
 		return

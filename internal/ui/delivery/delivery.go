@@ -1,9 +1,9 @@
-// Package delivery is the window in which files are delivered: dropped or chosen
-// here, and shown with what became of them.
+// Package delivery is the window that delivers files: they are dropped or chosen here,
+// and shown with their state.
 //
-// The window reads the outbox and changes what a person decides there, beside the
-// resident, which takes files into it and sends them. sharedOutbox does that off Fyne's
-// thread; all else belongs to it.
+// The window reads the outbox and changes what people decide there, alongside the resident,
+// which adds files to it and sends them. sharedOutbox does so off Fyne's thread; everything
+// else belongs to that thread.
 package delivery
 
 import (
@@ -31,13 +31,12 @@ const maxPaths = 32 << 10 // bytes of paths in a message
 
 var windowSize = fyne.NewSize(720, 640)
 
-// window delivers files that are dropped into it or chosen, and shows
-// what became of them.
+// window delivers files dropped into it or chosen, and shows their state.
 type window struct {
 	host     *widgets.Host
 	win      fyne.Window
 	choose   *widgets.Button
-	status   *widgets.Slot // how many there are of each kind
+	status   *widgets.Slot // how many there are in each state
 	note     *widgets.Slot // what is wrong, or has happened
 	question *widgets.Slot // whether to send a file once more
 	views    *widgets.Choice
@@ -50,29 +49,29 @@ type window struct {
 	state    state
 	reading  reading
 	view     string
-	failed   string // what did not work, for a moment
+	failed   string // what failed, shown for a moment
 	outbox   *sharedOutbox
 	resident residentState
 
 	detail  *detail  // nil while no file is shown
-	chooser *chooser // nil while none is chosen
+	chooser *chooser // nil while not choosing
 }
 
-// reading is how far reading the outbox is.
+// reading is the state of reading the outbox.
 type reading struct {
-	done  bool // once
+	done  bool // at least once
 	busy  bool
-	again bool // what is being read will be old by then
+	again bool // the result of the current reading will be out of date
 }
 
-// residentState is what the resident said.
+// residentState is what the resident reported.
 type residentState struct {
-	now   windowapi.Delivery // with all its files
-	parts windowapi.Delivery // as far as they have come
+	now   windowapi.Delivery // complete, with all its files
+	parts windowapi.Delivery // the parts received so far
 	sent  windowapi.Progress
 }
 
-// Open opens the window and asks what was delivered.
+// Open opens the window and requests the deliveries.
 func Open(host *widgets.Host) widgets.Page {
 	l := host.Lang
 	w := &window{host: host, view: viewAll, outbox: &sharedOutbox{open: openIn(fromsettings.OutboxFolder(host.Dirs)), settings: host.Settings},
@@ -86,7 +85,7 @@ func Open(host *widgets.Host) widgets.Page {
 		func() int { return len(w.state.Rows) },
 		func() fyne.CanvasObject { return newLine(w) },
 		func(i int, o fyne.CanvasObject) { o.(*line).set(i) },
-		w.openRow) // by the keyboard; the lines take clicks themselves
+		w.openRow) // for the keyboard; the lines handle clicks themselves
 	w.list.Name = l.T(text.DeliveryWindowTitle)
 	w.views.Name = l.T(text.DeliveryWindowTitle)
 	title := widgets.Title(l.T(text.DeliveryWindowTitle))
@@ -113,7 +112,7 @@ func Open(host *widgets.Host) widgets.Page {
 	return w
 }
 
-// Closed lets go of the outbox.
+// Closed closes the outbox.
 func (w *window) Closed() { w.host.Go(func(context.Context) { w.outbox.close() }) }
 
 // Window implements widgets.Page.
@@ -131,7 +130,7 @@ func (w *window) Take(kind string, raw json.RawMessage) {
 	}
 }
 
-// gather takes what the resident says, and reads the outbox again once it is whole.
+// gather collects the resident's messages, and rereads the outbox once they are complete.
 func (w *window) gather(m windowapi.Delivery) {
 	if m.Failed {
 		w.fail(w.host.Lang.T(widgets.Either(w.host.Welcome.Alone, text.WindowNeedsResident, text.DeliveryWindowState)))
@@ -140,7 +139,7 @@ func (w *window) gather(m windowapi.Delivery) {
 	case m.First == 0:
 		w.resident.parts = m
 	case m.First != len(w.resident.parts.Files):
-		return // a part was lost; they come again
+		return // a part was lost; they will be sent again
 	default:
 		w.resident.parts.Files = append(w.resident.parts.Files, m.Files...)
 	}
@@ -153,7 +152,7 @@ func (w *window) gather(m windowapi.Delivery) {
 	}
 }
 
-// ask reads the outbox anew; one reading at a time.
+// ask reads the outbox again; one reading at a time.
 func (w *window) ask() {
 	if w.reading.busy {
 		w.reading.again = true
@@ -167,7 +166,7 @@ func (w *window) ask() {
 	})
 }
 
-// look reads all that is known of a file.
+// look reads everything known about a file.
 func (w *window) look(id string) {
 	files := w.resident.now.Files
 	w.host.Go(func(ctx context.Context) {
@@ -184,11 +183,11 @@ func (w *window) look(id string) {
 	})
 }
 
-// do asks the resident for something about deliveries.
+// do sends the resident a request about deliveries.
 func (w *window) do(m windowapi.DeliveryDo) { w.host.Send(windowapi.KindDelivery, m) }
 
-// change changes the outbox, whatever becomes of the window, and has the resident go on
-// from there.
+// change changes the outbox, even if the window is closed meanwhile, and has the
+// resident continue from there.
 func (w *window) change(then windowapi.DeliveryDo, do func(context.Context, box) error) {
 	w.host.Go(func(ctx context.Context) {
 		ctx = context.WithoutCancel(ctx)
@@ -200,7 +199,7 @@ func (w *window) change(then windowapi.DeliveryDo, do func(context.Context, box)
 	})
 }
 
-// send has a file sent as soon as possible, or checked once more.
+// send has a file sent, or checked again, as soon as possible.
 func (w *window) send(id string) {
 	if untaken(id) {
 		w.do(windowapi.DeliveryDo{ID: id})
@@ -212,7 +211,7 @@ func (w *window) send(id string) {
 	})
 }
 
-// remove deletes a file with its copy and receipts; whoever does was asked.
+// remove deletes a file with its copy and receipts; the user has confirmed it.
 func (w *window) remove(id string) {
 	if untaken(id) {
 		w.do(windowapi.DeliveryDo{ID: id, Drop: true})
@@ -228,7 +227,7 @@ func (w *window) takeState(m state) {
 		w.ask()
 	}
 	if m.View != w.view {
-		return // another one was chosen meanwhile
+		return // the user switched views meanwhile
 	}
 	same := w.reading.done && reflect.DeepEqual(w.state, m)
 	w.state, w.reading.done = m, true
@@ -243,7 +242,7 @@ func (w *window) takeState(m state) {
 	w.list.Refresh()
 }
 
-// row gives a row of the list, false if there is none.
+// row returns a row of the list, false if there is none.
 func (w *window) row(i int) (row, bool) {
 	if i >= 0 && i < len(w.state.Rows) {
 		return w.state.Rows[i], true
@@ -263,12 +262,12 @@ func (w *window) progress(m windowapi.Progress) {
 	}
 }
 
-// What stands in place of the list. The one for a hub that is not set up is called
-// after whom to tell.
+// Pages instead of the list. The one for a hub that is not set up is named
+// after whom to contact.
 const (
 	bodyList  = "list"
-	bodyBlank = "blank" // not told yet: nothing, for a moment
-	bodyEmpty = "empty" // there are none
+	bodyBlank = "blank" // not reported yet: nothing, for a moment
+	bodyEmpty = "empty" // there are no deliveries
 	bodyOff   = "off"
 )
 
@@ -287,7 +286,7 @@ func (w *window) showViews() {
 	w.tools.Refresh()
 }
 
-// show shows another view of the list.
+// show switches to another view of the list.
 func (w *window) show(view string) {
 	w.view = view
 	w.showViews()
@@ -295,7 +294,7 @@ func (w *window) show(view string) {
 	w.ask()
 }
 
-// draw shows the list, or the page in its place.
+// draw shows the list, or the page instead of it.
 func (w *window) draw() {
 	s := w.state
 	p := bodyList
@@ -334,7 +333,7 @@ func (w *window) pageContent(p string) fyne.CanvasObject {
 	return container.NewWithoutLayout()
 }
 
-// dropPage is a place to drop files on; the whole window takes them.
+// dropPage returns a place to drop files on; the whole window accepts them.
 func (w *window) dropPage() fyne.CanvasObject {
 	l := w.host.Lang
 	words := widgets.Column(8,
@@ -349,7 +348,7 @@ func (w *window) dropPage() fyne.CanvasObject {
 			widgets.Padded(0, 0, 0, 16, picture), nil, container.New(widgets.AtMost(widgets.TextWidth), words))))))
 }
 
-// dropped takes what was dragged into the window.
+// dropped adds what was dragged into the window.
 func (w *window) dropped(items []fyne.URI) {
 	var paths []string
 	for _, u := range items {
@@ -360,10 +359,10 @@ func (w *window) dropped(items []fyne.URI) {
 	w.add(paths)
 }
 
-// add has files delivered, in as many messages as they need.
+// add delivers files, in as many messages as needed.
 func (w *window) add(paths []string) {
 	if !w.state.SetUp {
-		return // the page says whom to ask
+		return // the page says whom to contact
 	}
 	if w.detail != nil || w.chooser != nil {
 		w.back()
@@ -382,14 +381,14 @@ func (w *window) add(paths []string) {
 	}
 }
 
-// chooseFiles shows the page to choose files on.
+// chooseFiles shows the page to choose files.
 func (w *window) chooseFiles() {
 	w.chooser, w.detail = newChooser(w), nil
 	widgets.Fill(w.pages, w.chooser.content)
 	w.chooser.start()
 }
 
-// openRow shows all that is known of a file.
+// openRow shows everything known about a file.
 func (w *window) openRow(i int) {
 	r, ok := w.row(i)
 	if !ok || r.State == windowapi.DeliveryAdding {

@@ -36,7 +36,7 @@ func openDelivery(t *testing.T, l text.Language) (*uitest.Harness, *window) {
 	return b, w
 }
 
-// paper is an outbox that keeps what is done with it.
+// paper is an outbox that records what is done with it.
 type paper struct {
 	did  []string
 	fail error
@@ -64,7 +64,7 @@ func (p *paper) Forget(_ context.Context, id string, force bool) error {
 func (p *paper) Gone() bool   { return false }
 func (p *paper) Close() error { return p.note("close") }
 
-// deliveryRows is a file in every state, invented.
+// deliveryRows returns a made-up file in every state.
 func deliveryRows() []row {
 	at := func(m int) time.Time { return uitest.Noon.Add(-time.Duration(m) * time.Minute) }
 	return []row{
@@ -106,8 +106,8 @@ func deliveryReceipts(id string) receipts {
 
 func allTexts(w fyne.Window) string { return strings.Join(uitest.Texts(w), " ") }
 
-// TestDeliveryPictures leaves pictures of the window with WIEBELT_SHOTS set, and
-// has what must be written in them.
+// TestDeliveryPictures saves pictures of the window if WIEBELT_SHOTS is set,
+// and checks its texts.
 func TestDeliveryPictures(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		b, w := openDelivery(t, l)
@@ -153,8 +153,8 @@ func TestDeliveryPictures(t *testing.T) {
 	}
 }
 
-// TestDeliveryDrop: files that are dropped go to the resident, in messages that
-// it can read, wherever the window is.
+// TestDeliveryDrop: dropped files are sent to the resident, in messages that it can
+// read, from whatever window.
 func TestDeliveryDrop(t *testing.T) {
 	b, w := openDelivery(t, text.Dutch)
 	notAFile := must.Get(storage.ParseURI("https://hub.example/x.zip"))(t)
@@ -193,8 +193,8 @@ func TestDeliveryDrop(t *testing.T) {
 	}
 }
 
-// TestDeliveryActions: what is in the outbox is changed there, and the resident goes
-// on from it; what is not in there yet is the resident's.
+// TestDeliveryActions: items in the outbox are changed there, and the resident continues
+// from it; those not yet in it are the resident's.
 func TestDeliveryActions(t *testing.T) {
 	b, w := openDelivery(t, text.Dutch)
 	if got := b.Take(); len(got) != 1 || !reflect.DeepEqual(got[0].M, windowapi.DeliveryDo{}) {
@@ -204,8 +204,8 @@ func TestDeliveryActions(t *testing.T) {
 	w.outbox.open = func(context.Context, *settings.Settings) (box, error) { return p, nil }
 	now := deliveryState()
 	w.takeState(now)
-	// does checks what was done with the outbox, "" for nothing, and what the resident
-	// was asked for, nil for nothing.
+	// does checks what was done with the outbox, "" for nothing, and what the resident was
+	// asked for, nil for nothing.
 	does := func(what string, ask *windowapi.DeliveryDo) {
 		t.Helper()
 		var want []string
@@ -228,7 +228,7 @@ func TestDeliveryActions(t *testing.T) {
 	if strings.Contains(allTexts(w.win), "Toch versturen") {
 		t.Error("the question is still asked")
 	}
-	w.takeState(now) // nothing new: the answer is on its way
+	w.takeState(now) // nothing new: the answer is under way
 	now.Adding = 2
 	w.takeState(now)
 	uitest.Press(t, w.win, "Niet versturen")
@@ -245,7 +245,7 @@ func TestDeliveryActions(t *testing.T) {
 		w.detail.take(deliveryReceipts(id))
 		b.Take()
 	}
-	open("i5") // maybe delivered: only with a note
+	open("i5") // uncertain: only with a note
 	uitest.WantTexts(t, w.win, "mutatie-11.zip", "mogelijk aangeleverd", "Element PP[1]/VP[1]/VP_GEBDAT")
 	for _, label := range []string{"Het is aangeleverd", "Nog eens versturen"} {
 		if !uitest.ButtonOf(w.win, label).Disabled() {
@@ -289,7 +289,7 @@ func TestDeliveryActions(t *testing.T) {
 	uitest.Press(t, w.win, "Opnieuw nakijken")
 	does("", &windowapi.DeliveryDo{ID: "n1"})
 	open("n1")
-	uitest.Press(t, w.win, "Verwijderen") // nothing is kept of it
+	uitest.Press(t, w.win, "Verwijderen") // nothing of it is kept
 	does("", &windowapi.DeliveryDo{ID: "n1", Drop: true})
 	w.openRow(0) // is being checked: nothing to see yet
 	if w.detail != nil {
@@ -310,7 +310,7 @@ func TestDeliveryActions(t *testing.T) {
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.DeliveryWindowState))
 	w.win.Close()
 	does("close", nil)
-	if w.remove("i4"); !slices.Equal(p.did, []string{"forget i4true", "close"}) { // it was clicked, and then the window closed
+	if w.remove("i4"); !slices.Equal(p.did, []string{"forget i4true", "close"}) { // clicked, and then the window closed
 		t.Errorf("did %q", p.did)
 	}
 	if b.Page(windowapi.WindowDelivery) != nil {
@@ -319,8 +319,8 @@ func TestDeliveryActions(t *testing.T) {
 	b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{}) // nobody shows it any more
 }
 
-// TestDeliveryReadsOneAtATime: while the outbox is read, changes are one reading more,
-// and what was read of another view is passed over.
+// TestDeliveryReadsOneAtATime: while the outbox is read, changes cause one more reading,
+// and the result for another view is ignored.
 func TestDeliveryReadsOneAtATime(t *testing.T) {
 	b, w := openDelivery(t, text.Dutch)
 	var works []func(context.Context)
@@ -350,8 +350,8 @@ func TestDeliveryReadsOneAtATime(t *testing.T) {
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.DeliveryWindowNoneAct))
 }
 
-// TestDeliveryBesideTheResident: the list is made of what is in the outbox and of what
-// the resident has not taken into it; nothing is made where nothing was delivered.
+// TestDeliveryBesideTheResident: the list consists of what is in the outbox and what the
+// resident has not yet added to it; nothing is created if nothing was delivered.
 func TestDeliveryBesideTheResident(t *testing.T) {
 	b := uitest.New(t, uitest.Greeting(text.Dutch), map[string]widgets.Opener{windowapi.WindowDelivery: Open})
 	dir := fromsettings.OutboxFolder(b.Dirs)
@@ -380,7 +380,7 @@ func TestDeliveryBesideTheResident(t *testing.T) {
 	if len(w.state.Rows) != 0 {
 		t.Error("half of it is shown")
 	}
-	b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{Total: 4, First: 2, Files: files[2:]}) // one was lost between them
+	b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{Total: 4, First: 2, Files: files[2:]}) // one in between was lost
 	b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{Total: 4, First: 3, Files: files[3:]})
 	s := w.state
 	if len(s.Rows) != 6 || s.Rows[0].ID != "n5" || s.Waiting != 3 || s.Adding != 1 || s.Questions != 1 || s.Question.ID != "n4" ||
@@ -412,8 +412,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestDeliveryFollowsTheLanguage: the window is built anew where it stands, and
-// asks again.
+// TestDeliveryFollowsTheLanguage: the window is rebuilt in place, and
+// requests its data again.
 func TestDeliveryFollowsTheLanguage(t *testing.T) {
 	b, w := openDelivery(t, text.Dutch)
 	w.takeState(deliveryState())
@@ -428,7 +428,7 @@ func TestDeliveryFollowsTheLanguage(t *testing.T) {
 	uitest.WantTexts(t, win, "maybe delivered", "Send all the same")
 }
 
-// TestViews: which states each view has.
+// TestViews: the states of each view.
 func TestViews(t *testing.T) {
 	for state, want := range map[outbox.State]string{
 		windowapi.DeliveryAdding: "all open", outbox.Waiting: "all open", outbox.Sending: "all open", outbox.Delivered: "all",

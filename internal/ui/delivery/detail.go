@@ -18,20 +18,20 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// detail is all that is known of one file, and what can be done with it.
+// detail shows everything known about a file, and what can be done with it.
 type detail struct {
 	w        *window
 	id       string
 	all      receipts
-	read     bool // all is more than the row
-	removing bool // it was asked whether it may go
+	read     bool // all contains more than the row
+	removing bool // the user was asked to confirm removal
 	content  fyne.CanvasObject
 	sign     *widgets.Shape
 	state    *widgets.TextLine
 	note     *widget.Entry
-	failed   *widgets.Slot // what did not work, for a moment
+	failed   *widgets.Slot // what failed, shown for a moment
 	body     *fyne.Container
-	decide   []*widgets.Button // wait for a note
+	decide   []*widgets.Button // disabled until there is a note
 }
 
 func newDetail(w *window, r row) *detail {
@@ -49,13 +49,13 @@ func newDetail(w *window, r row) *detail {
 	return t
 }
 
-// take takes over what was read. What somebody types stays.
+// take stores what was read. Text being typed stays.
 func (t *detail) take(m receipts) {
 	switch {
 	case m.Row.ID != t.id && m.Row.ID != "" && untaken(t.id):
-		t.id = m.Row.ID // it is in the outbox by now
+		t.id = m.Row.ID // now in the outbox
 	case m.Row.ID != t.id:
-		return // of another one
+		return // for another file
 	}
 	if t.read && reflect.DeepEqual(t.all, m) {
 		return
@@ -71,7 +71,7 @@ func (t *detail) take(m receipts) {
 	}
 }
 
-// showState shows the state alone, which changes by the second while it is sent.
+// showState updates only the state, which changes every second while sending.
 func (t *detail) showState() {
 	r := t.all.Row
 	t.sign.Set(markOf(r.State))
@@ -107,7 +107,7 @@ func (t *detail) draw() {
 	widgets.Fill(t.body, widgets.Padded(4, 24, widgets.Edge, widgets.Edge, page))
 }
 
-// sentence makes one of a reason.
+// sentence turns a reason into a sentence.
 func sentence(s string) string {
 	if s != "" && !strings.HasSuffix(s, ".") && !strings.HasSuffix(s, "?") {
 		s += "."
@@ -115,7 +115,7 @@ func sentence(s string) string {
 	return text.Capital(s)
 }
 
-// actions are what can be done with the file in its state.
+// actions returns the controls for the file in its state.
 func (t *detail) actions() fyne.CanvasObject {
 	l, r := t.w.host.Lang, t.all.Row
 	if t.removing {
@@ -132,7 +132,7 @@ func (t *detail) actions() fyne.CanvasObject {
 		return b
 	}
 	remove := func() {
-		if untaken(t.id) { // nothing is kept of it
+		if untaken(t.id) { // nothing of it is kept
 			t.w.remove(t.id)
 			t.w.back()
 			return
@@ -160,8 +160,8 @@ func (t *detail) actions() fyne.CanvasObject {
 	return line
 }
 
-// resolving is for a file that is maybe delivered: somebody who has looked says
-// so, with a note.
+// resolving returns the controls for a file that may have been delivered: somebody who has
+// checked decides, with a note.
 func (t *detail) resolving(remove func()) fyne.CanvasObject {
 	l := t.w.host.Lang
 	resolve := func(delivered bool) func() {
@@ -213,7 +213,7 @@ func part(title string) fyne.CanvasObject {
 	return widgets.Padded(12, 0, 0, 0, widgets.Subtitle(title))
 }
 
-// findings are what the check found, a sentence each; nil while it is not known.
+// findings returns what the check found, one sentence each; nil while unknown.
 func (t *detail) findings() fyne.CanvasObject {
 	l := t.w.host.Lang
 	if !t.read || t.all.Row.SHA256 == "" && len(t.all.Row.Found) == 0 {
@@ -243,7 +243,7 @@ func (t *detail) findings() fyne.CanvasObject {
 	return rows
 }
 
-// receipts are what came of each attempt.
+// receipts returns the result of each attempt.
 func (t *detail) receipts() fyne.CanvasObject {
 	l := t.w.host.Lang
 	rows := widgets.Column(4, part(l.T(text.DeliveryWindowReceipts)))

@@ -14,7 +14,7 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// showStatus counts.
+// showStatus shows the counts.
 func (w *window) showStatus() {
 	l, s := w.host.Lang, w.state
 	var parts []string
@@ -36,7 +36,7 @@ func (w *window) showStatus() {
 	w.status.Put(said, func() fyne.CanvasObject { return widgets.Small(said) })
 }
 
-// showNote says what is wrong, or has happened, and what to do.
+// showNote shows what is wrong or has happened, and what to do.
 func (w *window) showNote() {
 	l, s := w.host.Lang, w.state
 	said, label, do := "", "", func() { w.do(windowapi.DeliveryDo{Release: true}) }
@@ -72,7 +72,7 @@ func (w *window) showNote() {
 	}
 }
 
-// fail says for a moment what did not work.
+// fail shows for a moment what failed.
 func (w *window) fail(sentence string) {
 	widgets.Shortly(w.host, widgets.FailedFor, &w.failed, sentence, func() {
 		w.showNote()
@@ -83,7 +83,7 @@ func (w *window) fail(sentence string) {
 	})
 }
 
-// showQuestion asks whether a file that was delivered before is sent once more.
+// showQuestion asks whether to send a file again that was delivered before.
 func (w *window) showQuestion() {
 	q, key := w.state.Question, ""
 	if q != nil {
@@ -96,7 +96,7 @@ func (w *window) showQuestion() {
 	}
 }
 
-// ruled sets what somebody has to decide apart, between two lines.
+// ruled separates what somebody has to decide, between two lines.
 func ruled(o ...fyne.CanvasObject) fyne.CanvasObject {
 	return container.NewVBox(widget.NewSeparator(), widgets.Padded(8, 8, 0, 0, widgets.Column(12, o...)), widget.NewSeparator())
 }
@@ -122,6 +122,6 @@ func (w *window) questionBox(q row) fyne.CanvasObject {
 
 func (w *window) answer(m windowapi.DeliveryDo) {
 	w.do(m)
-	w.question.Put("", nil) // the next one comes with the answer
+	w.question.Put("", nil) // the next one arrives with the answer
 	w.win.Content().Refresh()
 }

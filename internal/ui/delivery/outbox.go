@@ -22,19 +22,19 @@ import (
 // Views of the list.
 const (
 	viewAll  = "all"
-	viewOpen = "open" // nothing was decided yet
+	viewOpen = "open" // not decided yet
 	viewAct  = "act"  // a person has to look
 )
 
-// state is the outbox, and a view of its list with the files that are not in it.
+// state is the outbox, and a view of its list including files not in the outbox.
 type state struct {
 	SetUp     bool
-	Support   string // who to ask
-	Held      string // reason of package outbox why nothing is sent until an administrator acts
-	Paused    string // … why nothing is sent for a moment
+	Support   string // whom to contact
+	Held      string // reason (see package outbox) why sending stopped until an administrator acts
+	Paused    string // … why sending is paused for a moment
 	Trouble   string // kind of trouble with the disk
 	Notice    string // what has happened to the outbox, as a sentence
-	Adding    int    // files that are not taken yet
+	Adding    int    // files not accepted yet
 	Waiting   int    // or being sent
 	Delivered int
 	Refused   int
@@ -42,35 +42,35 @@ type state struct {
 	Open      int // rows in viewOpen
 	Act       int // rows in viewAct
 	Question  *row
-	Questions int // files that wait for an answer
+	Questions int // files waiting for an answer
 	View      string
-	More      int   // items that are not listed
+	More      int   // items not listed
 	Rows      []row // of the view, newest first
 }
 
-// row is one file: an item of the outbox, or as much of one as is known of a file
-// that is not in there. Its State is one of package outbox, or of a
-// windowapi.DeliveryFile; its Reason may be a code of package message.
+// row is one file: an item of the outbox, or the known part of one for a file not in there.
+// Its State is one of package outbox, or of a windowapi.DeliveryFile; its Reason may be
+// a code of package message.
 type row struct {
 	outbox.Item
 	Found  []inspect.Finding // by the check, the worst first
-	Before time.Time         // of a question: when it was delivered before, or taken
-	Was    outbox.State      // of a question: of the earlier one
+	Before time.Time         // for a question: when the file was delivered or added before
+	Was    outbox.State      // for a question: state of the earlier file
 }
 
-// receipts is all that is known of one file.
+// receipts is everything known about one file.
 type receipts struct {
 	Row      row
 	Receipts []outbox.Receipt // newest first
-	More     int              // older receipts that are not shown
+	More     int              // older receipts not shown
 }
 
 const (
-	maxSaid     = 600 // bytes of what the hub said, in each receipt
+	maxSaid     = 600 // bytes of the hub's answer, in each receipt
 	maxReceipts = 60
 )
 
-// box is what the window does with package outbox.
+// box is the part of package outbox that the window uses.
 type box interface {
 	Snapshot(context.Context) (*outbox.Snapshot, error)
 	Get(ctx context.Context, id string) (outbox.Item, error)
@@ -82,20 +82,20 @@ type box interface {
 	Close() error
 }
 
-// sharedOutbox is the outbox as the window has it while the resident runs, which sends what is
-// in there. It is opened once there is one. Safe for concurrent use; what is asked of
-// it waits for the disk.
+// sharedOutbox gives the window access to the outbox, which the running resident
+// sends from. It is opened once it exists. Safe for concurrent use; its methods
+// block on disk access.
 type sharedOutbox struct {
-	settings func() *settings.Settings // those that hold now
+	settings func() *settings.Settings // returns the current settings
 	open     func(context.Context, *settings.Settings) (box, error)
 
 	mu   sync.Mutex
-	box  box  // nil until there is one
-	shut bool // the window has closed
+	box  box  // nil until it exists
+	shut bool // the window is closed
 }
 
-// openIn opens the outbox in a folder; fs.ErrNotExist where there is none: nothing is
-// made on a computer that never delivered.
+// openIn opens the outbox in a folder; fs.ErrNotExist if there is none: nothing is created
+// on a computer that never delivered.
 func openIn(dir string) func(context.Context, *settings.Settings) (box, error) {
 	return func(ctx context.Context, s *settings.Settings) (box, error) {
 		if _, err := os.Stat(filepath.Join(dir, outbox.DatabaseName)); err != nil {
@@ -105,7 +105,7 @@ func openIn(dir string) func(context.Context, *settings.Settings) (box, error) {
 	}
 }
 
-// with does something with the outbox; outbox.ErrNoItem where there is none.
+// with calls do with the outbox; outbox.ErrNoItem if there is none.
 func (o *sharedOutbox) with(ctx context.Context, do func(box) error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -122,7 +122,7 @@ func (o *sharedOutbox) with(ctx context.Context, do func(box) error) error {
 		}
 		o.box = b
 	}
-	if o.shut { // what was clicked last is done all the same
+	if o.shut { // the last click still takes effect
 		defer o.leave()
 	}
 	return do(o.box)
@@ -138,12 +138,12 @@ func (o *sharedOutbox) close() {
 // leave closes the outbox; o.mu is held.
 func (o *sharedOutbox) leave() {
 	if o.box != nil {
-		_ = o.box.Close() // what was changed is safe
+		_ = o.box.Close() // changes are already saved
 		o.box = nil
 	}
 }
 
-// state reads a view of the outbox; told is what the resident says as well.
+// state reads a view of the outbox and merges told, the resident's report.
 func (o *sharedOutbox) state(ctx context.Context, l text.Language, view string, told windowapi.Delivery) state {
 	set := o.settings()
 	s := state{SetUp: set.Hub.Intermediary != "" && len(set.Hub.Missing()) == 0, Support: l.Support(set.Support.Contact),
@@ -170,7 +170,7 @@ func (o *sharedOutbox) state(ctx context.Context, l text.Language, view string, 
 		switch r.State {
 		case windowapi.DeliveryAdding:
 			s.Adding++
-		case windowapi.DeliveryQuestion: // the oldest is asked first
+		case windowapi.DeliveryQuestion: // the oldest is asked about first
 			s.Questions++
 			s.Question = &r
 		case outbox.Refused:
@@ -191,10 +191,10 @@ func (o *sharedOutbox) state(ctx context.Context, l text.Language, view string, 
 	return s
 }
 
-// untaken tells whether an id is that of a file which is not in the outbox.
+// untaken reports whether an ID is that of a file not in the outbox.
 func untaken(id string) bool { return strings.HasPrefix(id, "n") }
 
-// rowsOf are all rows, newest first.
+// rowsOf returns all rows, newest first.
 func rowsOf(files []windowapi.DeliveryFile, items []outbox.Item) []row {
 	var all []row
 	listed := map[string]bool{}
@@ -233,7 +233,7 @@ func inView(r row, view string) bool {
 	return view != viewOpen
 }
 
-// receipts is all that is known of one file.
+// receipts returns everything known about one file.
 func (o *sharedOutbox) receipts(ctx context.Context, id string, files []windowapi.DeliveryFile) (all receipts, err error) {
 	if i := slices.IndexFunc(files, func(f windowapi.DeliveryFile) bool { return f.ID == id }); i >= 0 {
 		f := files[i]
@@ -263,7 +263,7 @@ func (o *sharedOutbox) receipts(ctx context.Context, id string, files []windowap
 	})
 }
 
-// says is what did not work, as a sentence.
+// says describes an error as a sentence.
 func says(l text.Language, err error) string {
 	var t *outbox.Trouble
 	switch {

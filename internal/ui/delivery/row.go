@@ -15,7 +15,7 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// rowWords is a row as it is written.
+// rowWords is the text of a row.
 type rowWords struct {
 	time, day     string
 	title, detail string
@@ -23,7 +23,7 @@ type rowWords struct {
 	mark          widgets.Mark
 }
 
-// wordsOf writes a row.
+// wordsOf returns the text of a row.
 func (w *window) wordsOf(r row) rowWords {
 	l, now := w.host.Lang, w.host.Now()
 	s := rowWords{time: l.Clock(r.Added), title: r.Name, state: w.stateOf(r), mark: markOf(r.State)}
@@ -37,7 +37,7 @@ func (w *window) wordsOf(r row) rowWords {
 	return s
 }
 
-// stateOf is the word for a row's state.
+// stateOf returns the word for a row's state.
 func (w *window) stateOf(r row) string {
 	l := w.host.Lang
 	switch {
@@ -61,7 +61,7 @@ func markOf(state outbox.State) widgets.Mark {
 	return widgets.MarkTrouble
 }
 
-// remark says why a row stands where it stands, or what the check found.
+// remark explains a row's state, or says what the check found.
 func (w *window) remark(r row) string {
 	l := w.host.Lang
 	switch r.State {
@@ -90,7 +90,7 @@ func (w *window) remark(r row) string {
 	return l.T(text.DeliveryWindowClean)
 }
 
-// why is what a reason means, whoever gave it.
+// why explains a reason, whatever its origin.
 func (w *window) why(reason string) string {
 	l := w.host.Lang
 	for _, key := range []text.Key{text.DeliveryReason(reason), text.MessageFinding(reason), text.DeliveryWindowCode(reason), text.DeliveryTroubleOf(reason)} {
@@ -101,7 +101,7 @@ func (w *window) why(reason string) string {
 	return ""
 }
 
-// moment is a date and a time.
+// moment formats a date and time.
 func (w *window) moment(t time.Time) string {
 	l, now := w.host.Lang, w.host.Now()
 	if t.IsZero() {
@@ -118,8 +118,8 @@ const (
 	leastWidth = 320 // of a row
 )
 
-// line shows one file of the list. It takes clicks itself, so that the
-// list does not keep it chosen.
+// line shows one file of the list. It handles clicks itself, so that the list
+// does not keep it selected.
 type line struct {
 	widgets.Pointed
 	w     *window
@@ -135,12 +135,12 @@ var _ fyne.Tappable = (*line)(nil)
 
 func newLine(w *window) *line {
 	v := &line{w: w, Row: widgets.NewRow()}
-	v.Title.CuttingMiddle() // two files often differ in how their names end
+	v.Title.CuttingMiddle() // names often differ only near the end
 	v.Extend(v, nil)
 	return v
 }
 
-// set shows another file, or the same one anew.
+// set shows another file, or updates the current one.
 func (v *line) set(n int) {
 	v.n = n
 	r, known := v.w.row(n)
@@ -151,8 +151,8 @@ func (v *line) set(n int) {
 	v.Refresh()
 }
 
-// Tapped implements fyne.Tappable. A click counts for the row that was there
-// before while the list moves.
+// Tapped implements fyne.Tappable. Clicks while the list moves are ignored: they were meant
+// for the row there before.
 func (v *line) Tapped(*fyne.PointEvent) {
 	if v.known && v.w.host.Now().Sub(v.since) >= widgets.Settle {
 		v.w.openRow(v.n)

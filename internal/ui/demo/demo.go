@@ -1,8 +1,8 @@
-// Package demo is the window of the demonstration: a button for every invented
-// call, and how the last one went.
+// Package demo is the window of the demonstration: a button for every invented call, and
+// the result of the last one.
 //
-// The resident plays the calls; the window owns which one was asked for last. All
-// of it belongs to Fyne's thread.
+// The resident plays the calls; the window records which one was requested last. Everything
+// runs on Fyne's thread.
 package demo
 
 import (
@@ -90,8 +90,7 @@ func (w *window) Take(kind string, raw json.RawMessage) {
 	}
 }
 
-// played shows how the last call went; one that was overtaken by another says
-// nothing any more.
+// played shows the result of the last call; results of earlier calls are ignored.
 func (w *window) played(m windowapi.Played) {
 	if w.playing != "" && m.ID != w.playing {
 		return
@@ -112,8 +111,8 @@ func (w *window) showSign() {
 	}
 }
 
-// beside is a layout of a button and what there is to say about it: the button
-// keeps its height, the text stands in its middle and may need more lines.
+// beside is the layout of a button and its text: the button keeps its height, the text is
+// centred vertically and may take more lines.
 type beside struct{}
 
 const besideGap = 16
@@ -127,7 +126,7 @@ func (beside) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	b := o[0].MinSize()
 	wide := max(b.Width, min(demoButtonWidth, size.Width/2))
 	o[0].Resize(fyne.NewSize(wide, b.Height))
-	o[1].Resize(fyne.NewSize(size.Width-wide-besideGap, 0)) // wraps, and so gets its height
+	o[1].Resize(fyne.NewSize(size.Width-wide-besideGap, 0)) // wraps, which sets its height
 	t := o[1].MinSize()
 	o[1].Resize(fyne.NewSize(size.Width-wide-besideGap, t.Height))
 	o[0].Move(fyne.NewPos(0, (size.Height-b.Height)/2))

@@ -21,18 +21,18 @@ import (
 )
 
 const (
-	bundleWidth = 216 // of the list of files
-	lineRunes   = 62  // where long lines are broken: what fits
+	bundleWidth = 216 // of the file list
+	lineRunes   = 62  // maximum length of a displayed line
 )
 
-// bundleFile is a file of the bundle as it is shown.
+// bundleFile is a file of the bundle as displayed.
 type bundleFile struct {
 	name  string
 	size  int // bytes
 	lines []string
 }
 
-// inLines puts all of every file into lines that fit.
+// inLines breaks all files into lines that fit.
 func inLines(all []doctor.Entry) (files []bundleFile) {
 	for _, e := range all {
 		files = append(files, bundleFile{e.Name, len(e.Data), broken(strings.ToValidUTF8(string(e.Data), "?"), lineRunes)})
@@ -40,7 +40,7 @@ func inLines(all []doctor.Entry) (files []bundleFile) {
 	return files
 }
 
-// bundlePath proposes a place that a person finds again.
+// bundlePath suggests a path that the user can find again.
 func bundlePath(now time.Time) string {
 	dir, err := os.UserHomeDir()
 	if err != nil {
@@ -55,7 +55,7 @@ func bundlePath(now time.Time) string {
 	return filepath.Join(dir, "wiebelt-"+now.Format("2006-01-02-1504")+".zip")
 }
 
-// bundleView shows every file of the bundle as it would be written.
+// bundleView shows every file of the bundle exactly as it would be written.
 type bundleView struct {
 	w      *window
 	all    []doctor.Entry // what is written
@@ -152,7 +152,7 @@ func (v *bundleView) write() {
 		err := doctor.Write(path, all)
 		post(func() {
 			switch {
-			case v.w.holds != v: // somebody went back
+			case v.w.holds != v: // the user went back
 			case errors.Is(err, doctor.ErrExists):
 				v.fail(l.T(text.DoctorWindowThere))
 			case err != nil:
@@ -165,7 +165,7 @@ func (v *bundleView) write() {
 	})
 }
 
-// fail says why nothing was written.
+// fail shows why nothing was written.
 func (v *bundleView) fail(sentence string) {
 	v.save.Enable()
 	widgets.Fill(v.notes, widgets.Trouble(sentence))

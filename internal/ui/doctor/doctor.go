@@ -1,9 +1,8 @@
-// Package doctor is the window that shows what the doctor finds, check by check,
-// and what a bundle for support holds before it is handed over.
+// Package doctor is the window that shows the doctor's results check by check, and the
+// contents of a support bundle before it is handed over.
 //
-// The window owns what was found and gathered. All of it belongs to Fyne's thread;
-// looking, gathering and writing go on off it, one of them at a time, and end
-// with the window.
+// The window owns the results and the gathered bundle. Everything belongs to Fyne's thread;
+// checking, gathering and writing run off it, one at a time, and end with the window.
 package doctor
 
 import (
@@ -25,21 +24,20 @@ import (
 )
 
 const (
-	verdictWidth = 76  // of a sign and its word
+	verdictWidth = 76  // of a sign and its label
 	checkWidth   = 144 // of a check's name
 )
 
-// window shows what Wiebelt depends on, each check in its place from the
-// beginning on and filled in as it ends; and, asked for, what a file for the
-// help desk would hold.
+// window shows what Wiebelt depends on, every check in its place from the start and filled
+// in as it completes; and on request the contents of a file for the help desk.
 type window struct {
 	host    *widgets.Host
 	win     fyne.Window
-	end     context.CancelFunc        // of what goes on
+	end     context.CancelFunc        // cancels the running work
 	found   map[string][]doctor.Check // of this run
-	running bool                      // checks run
+	running bool                      // checks are running
 	cfg     doctor.Config             // of the last run
-	report  *doctor.Report            // what it came to, nil until then
+	report  *doctor.Report            // its result, nil until then
 	said    string                    // trouble with the window itself, or what was done
 	bad     bool                      // said is trouble
 	busy    bool                      // a bundle is being gathered
@@ -48,11 +46,11 @@ type window struct {
 	holds *bundleView // nil while the checks are shown
 }
 
-// parts are what the window is made of.
+// parts are the widgets of the window.
 type parts struct {
 	summary *widgets.TextLine
 	notes   *fyne.Container // said
-	top     *fyne.Container // summary, notes and what was found
+	top     *fyne.Container // summary, notes and results
 	list    *widgets.Rows   // with headings between them
 	rows    map[string]*fyne.Container
 	again   *widgets.Button
@@ -63,7 +61,7 @@ type parts struct {
 	holder  *fyne.Container // the checks, or the bundle
 }
 
-// Open opens the window and has everything looked at.
+// Open opens the window and runs all checks.
 func Open(host *widgets.Host) widgets.Page {
 	if before, ok := host.Page(windowapi.WindowDoctor).(*window); ok {
 		before.end()
@@ -94,7 +92,7 @@ func newWindow(host *widgets.Host) *window {
 		}
 	}
 	w.top.Add(widgets.Title(l.T(text.DoctorWindowTitle)))
-	w.top.Add(explore.As(w.summary, func() explore.Said { // how it ended is said
+	w.top.Add(explore.As(w.summary, func() explore.Said { // the result is announced
 		return explore.Said{Role: widgets.Either(w.running, screenreader.Label, screenreader.News), Name: w.summary.Text, Alone: true}
 	}))
 	w.top.Add(w.notes)
@@ -113,7 +111,7 @@ func (w *window) Window() fyne.Window { return w.win }
 // Closed implements widgets.Page's closer.
 func (w *window) Closed() { w.end() }
 
-// run has everything looked at anew.
+// run runs all checks again.
 func (w *window) run() {
 	w.begin()
 	host, l := w.host, w.host.Lang
@@ -130,18 +128,18 @@ func (w *window) run() {
 	})
 }
 
-// begin shows that nothing is known yet.
+// begin shows all checks as pending.
 func (w *window) begin() {
 	w.end()
 	w.found, w.running, w.report, w.said = map[string][]doctor.Check{}, true, nil, ""
 	w.show()
 }
 
-// take shows what a check came to.
+// take shows the result of a check.
 func (w *window) take(id string, lines []doctor.Check) {
 	w.found[id] = lines
 	w.row(id)
-	w.scroll.Content.Refresh() // the row has another height
+	w.scroll.Content.Refresh() // the row's height has changed
 	w.head()
 }
 
@@ -150,13 +148,13 @@ func (w *window) ended(cfg doctor.Config, r doctor.Report) {
 	w.head()
 }
 
-// say shows a sentence below the summary; "" takes it away.
+// say shows a sentence below the summary; "" removes it.
 func (w *window) say(s string, bad bool) {
 	w.said, w.bad = s, bad
 	w.head()
 }
 
-// show fills everything in.
+// show updates everything.
 func (w *window) show() {
 	for id := range w.rows {
 		w.row(id)
@@ -165,7 +163,7 @@ func (w *window) show() {
 	w.head()
 }
 
-// head shows how far the run is, and how it ended.
+// head shows the progress and the result of the run.
 func (w *window) head() {
 	l := w.host.Lang
 	switch {
@@ -189,7 +187,7 @@ func (w *window) head() {
 	}
 	if none := len(w.notes.Objects) == 0; !none || !w.notes.Hidden {
 		w.notes.Hidden = none
-		w.checks.Refresh() // what stands below moves
+		w.checks.Refresh() // everything below moves
 	}
 	widgets.SetEnabled(w.again, !w.running && !w.busy)
 	widgets.SetEnabled(w.copyAll, w.report != nil)
@@ -223,12 +221,12 @@ func (w *window) row(id string) {
 	}
 }
 
-// line is a sign with its word, the check's name, and what it says.
+// line returns a sign with its label, the check's name, and its result.
 func (w *window) line(name string, c doctor.Check) fyne.CanvasObject {
 	l := w.host.Lang
 	colour := signColour(c.State)
 	if c.State == doctor.OK || c.State == doctor.Off || c.State == waits {
-		colour = base.ColorNamePlaceHolder // what needs nobody keeps quiet
+		colour = base.ColorNamePlaceHolder // nothing to do: not emphasised
 	}
 	state := container.New(widgets.Columns(signSize+6), widgets.Padded(3, 0, 0, 0, container.NewVBox(newSign(c.State))),
 		container.NewVBox(widgets.NewTextLine(l.T(text.DoctorState(string(c.State))), theme.SizeHint, colour, c.State == doctor.Fail || c.State == doctor.Warn)))
@@ -247,8 +245,8 @@ func (w *window) line(name string, c doctor.Check) fyne.CanvasObject {
 		container.NewVBox(widgets.NewTextLine(name, theme.SizeHint, base.ColorNameForeground, true).Cutting()), said))
 }
 
-// whom says before what there is to do who does it. Hints for others than the user
-// begin with them; where the settings name an administrator, that is the one.
+// whom puts the person responsible before a hint. Hints for others than the user start with
+// that person; if the settings name an administrator, the name is added.
 func (w *window) whom(hint string) string {
 	who, do, ok := strings.Cut(hint, ": ")
 	if !ok || !strings.HasPrefix(who, w.host.Lang.T(text.DoctorAdministrator)) {
@@ -260,7 +258,7 @@ func (w *window) whom(hint string) string {
 	return who + ": " + text.Capital(do)
 }
 
-// copy puts all that is shown on the clipboard, as text.
+// copy copies everything shown to the clipboard, as text.
 func (w *window) copy() {
 	l := w.host.Lang
 	var b strings.Builder
@@ -303,7 +301,7 @@ func (w *window) hold(all []doctor.Entry, files []bundleFile, path string) {
 	widgets.Fill(w.holder, w.holds.object)
 }
 
-// back shows the checks again; what was gathered is forgotten.
+// back shows the checks again and drops what was gathered.
 func (w *window) back() {
 	w.holds = nil
 	widgets.Fill(w.holder, w.checks)

@@ -25,8 +25,8 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// doctorLines is what the doctor of a computer with troubles says, in the texts
-// of the doctor itself.
+// doctorLines returns the doctor's output on a computer with troubles, in
+// the doctor's own texts.
 func doctorLines(l text.Language) map[string][]doctor.Check {
 	all := map[string][]doctor.Check{}
 	say := func(id string, state doctor.State, found string, args ...any) {
@@ -55,7 +55,7 @@ func doctorLines(l text.Language) map[string][]doctor.Check {
 	return all
 }
 
-// openDoctor has a window that waits for what the checks come to.
+// openDoctor opens a window that waits for the checks' results.
 func openDoctor(t *testing.T, l text.Language) (*uitest.Harness, *window) {
 	b := uitest.New(t, uitest.Greeting(l), map[string]widgets.Opener{windowapi.WindowDoctor: func(host *widgets.Host) widgets.Page {
 		w := newWindow(host)
@@ -81,8 +81,8 @@ func finish(w *window, l text.Language) {
 	w.ended(cfg, r)
 }
 
-// Checks fill in as they come; every line says its state in a word, and what to
-// do, for whom.
+// Checks appear as they finish; every line has its state as a word, what
+// to do, and for whom.
 func TestDoctorWindow(t *testing.T) {
 	b, w := openDoctor(t, text.Dutch)
 	uitest.WantTexts(t, w.win, "Controle", "Bezig: nog 31 controles.", "Instellingen en geheim", "Hub", "Bezig")
@@ -107,11 +107,11 @@ func TestDoctorWindow(t *testing.T) {
 	w.begin()
 	uitest.WantTexts(t, w.win, "Bezig: nog 31 controles.")
 	w.win.Close()
-	b.Wait() // for a window that is gone
+	b.Wait() // for a closed window
 }
 
-// The window looks by itself, at its own profile, and again when asked; one that
-// closes ends what it began.
+// The window runs the checks by itself, for its own profile, and again on request; closing
+// it ends what it started.
 func TestDoctorLooks(t *testing.T) {
 	b := uitest.New(t, uitest.Greeting(text.Dutch), map[string]widgets.Opener{windowapi.WindowDoctor: Open})
 	must.Do(t, os.WriteFile(settings.Path(b.Dirs), []byte("[hub]\nwrong\n"), 0o600))
@@ -131,13 +131,13 @@ func TestDoctorLooks(t *testing.T) {
 	}
 }
 
-// Everything that is written was shown before, file by file; nothing is
-// overwritten, no link followed, nothing written twice.
+// Everything that is written was shown before, file by file; nothing is overwritten, no
+// link followed, nothing written twice.
 func TestDoctorBundle(t *testing.T) {
 	b, w := openDoctor(t, text.Dutch)
 	must.Do(t, os.MkdirAll(b.Dirs.Log(), 0o700))
 	var log strings.Builder
-	for i := range 9000 { // a large one, with long lines and what is no text
+	for i := range 9000 { // a large one, with long lines and non-text
 		fmt.Fprintf(&log, "line %d \xff %s\n", i, strings.Repeat("x", i%200))
 	}
 	must.Do(t, os.WriteFile(filepath.Join(b.Dirs.Log(), logfile.Name), []byte(log.String()), 0o600))
@@ -189,7 +189,7 @@ func TestDoctorBundle(t *testing.T) {
 	}
 }
 
-// A long line is broken, none is lost.
+// A long line is broken, and nothing is lost.
 func TestBroken(t *testing.T) {
 	got := broken("{\n\t\"ok\": false\n"+strings.Repeat("x", lineRunes+1)+"\n", lineRunes)
 	if want := []string{"{", "    \"ok\": false", strings.Repeat("x", lineRunes), "x"}; !slices.Equal(got, want) {
@@ -221,7 +221,7 @@ func TestDoctorWindowFits(t *testing.T) {
 	}
 }
 
-// apart fails if a row lies over another one.
+// apart fails if rows overlap.
 func apart(t *testing.T, what string, w *window) {
 	t.Helper()
 	bottom := float32(0)

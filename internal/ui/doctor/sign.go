@@ -12,15 +12,14 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// sign draws the state of a check in a square of 12 units, each state with a
-// shape of its own: a tick, a triangle, a cross, a dash, and a ring for one that
-// is not known yet.
+// sign draws the state of a check in a square of 12 units, with a distinct shape per state:
+// a tick, a triangle, a cross, a dash, and a ring while unknown.
 type sign struct {
 	widget.BaseWidget
 	state doctor.State
 }
 
-// waits is the state of a check that is not known yet.
+// waits is the state of a check without a result yet.
 const waits doctor.State = "wait"
 
 const signSize = 12
@@ -31,7 +30,7 @@ func newSign(state doctor.State) *sign {
 	return s
 }
 
-// signColour is the colour of a state's sign and word.
+// signColour returns the colour of a state's sign and label.
 func signColour(state doctor.State) fyne.ThemeColorName {
 	switch state {
 	case doctor.OK:
@@ -44,7 +43,7 @@ func signColour(state doctor.State) fyne.ThemeColorName {
 	return base.ColorNamePlaceHolder
 }
 
-// strokes of the states, from corner to corner of the square.
+// signStrokes are the strokes of the states, within the square.
 var signStrokes = map[doctor.State][][4]float32{
 	doctor.OK:   {{1.5, 6.5, 4.5, 9.5}, {4.5, 9.5, 10.5, 2.5}},
 	doctor.Warn: {{6, 1.5, 11, 10.5}, {11, 10.5, 1, 10.5}, {1, 10.5, 6, 1.5}},

@@ -7,10 +7,10 @@ import (
 	"fyne.io/fyne/v2"
 )
 
-// step is the time from one picture of an animation to the next.
+// step is the time between two frames of an animation.
 const step = time.Second / 60
 
-// animation is one that runs.
+// animation is a running animation.
 type animation struct {
 	a       *fyne.Animation
 	begun   time.Time
@@ -19,8 +19,8 @@ type animation struct {
 	over    bool
 }
 
-// StartAnimation begins an animation; one that runs already begins anew. Where
-// nothing is to move, one that ends has ended at once.
+// StartAnimation starts or restarts an animation. If motion is disabled, one that would
+// end completes immediately.
 func (d *driver) StartAnimation(a *fyne.Animation) {
 	d.StopAnimation(a)
 	if d.app.settings.desktop.still && a.RepeatCount != fyne.AnimationRepeatForever && !a.AutoReverse {
@@ -30,7 +30,7 @@ func (d *driver) StartAnimation(a *fyne.Animation) {
 	d.animations = append(d.animations, &animation{a: a, begun: time.Now(), left: a.RepeatCount})
 }
 
-// StopAnimation ends an animation where it is.
+// StopAnimation stops an animation where it is.
 func (d *driver) StopAnimation(a *fyne.Animation) {
 	for _, r := range d.animations {
 		if r.a == a {
@@ -39,7 +39,7 @@ func (d *driver) StopAnimation(a *fyne.Animation) {
 	}
 }
 
-// advance shows where the animation is at a time.
+// advance shows the animation at the given time.
 func (r *animation) advance(now time.Time) {
 	done := float32(1)
 	if r.a.Duration > 0 {
@@ -72,8 +72,7 @@ func (r *animation) advance(now time.Time) {
 	r.begun = now
 }
 
-// after calls f on the loop once some time has passed; stop, which is for the loop
-// too, keeps it from that.
+// after calls f on the loop after a while; stop, also for the loop only, cancels that.
 func (d *driver) after(wait time.Duration, f func()) (stop func()) {
 	stopped := false
 	t := time.AfterFunc(wait, func() {
@@ -86,7 +85,7 @@ func (d *driver) after(wait time.Duration, f func()) (stop func()) {
 	return func() { stopped = true; t.Stop() }
 }
 
-// tick shows animations where they are and tells when to come again, zero for never.
+// tick advances animations and returns when to be called next, zero for never.
 func (d *driver) tick(now time.Time) (next time.Time) {
 	for _, r := range slices.Clone(d.animations) {
 		if !r.over {

@@ -1,13 +1,11 @@
-// Package driver runs Fyne's widgets in ordinary windows of the desktop, painted
-// in memory. It is a fyne.App and a fyne.Driver over
-// internal/native/window, which owns the windows, and internal/ui/offscreen,
-// which paints.
+// Package driver runs Fyne's widgets in ordinary desktop windows, painted in memory. It is
+// a fyne.App and a fyne.Driver on top of internal/native/window, which owns the windows,
+// and internal/ui/offscreen, which paints.
 //
-// One goroutine, that of Run, owns everything that Fyne knows of; what happens
-// to the windows and what other goroutines ask for is queued for it. After each
-// round of the queue every window is compared with what it shows, and what has
-// changed is painted. Nothing runs while nothing happens. While there is a screen
-// reader, it is told of what stands in the windows, at most once a round.
+// The goroutine of Run owns everything that Fyne knows about; window events and requests
+// of other goroutines are queued for it. After each round of the queue, every window is
+// compared with what it shows, and changes are painted. Nothing runs while nothing happens.
+// A screen reader, if there is one, is sent the windows' contents at most once per round.
 package driver
 
 import (
@@ -23,15 +21,15 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// Options is what an application begins with.
+// Options are the initial options of an application.
 type Options struct {
 	Icons []*image.NRGBA // of windows, in several sizes
 	Theme fyne.Theme
 }
 
-// App is the application: windows, a theme, a clipboard. It keeps no files and
-// sends no notifications. Run shows the windows until the last one is closed, the
-// desktop goes away or Quit is called. What nobody asks of it is not there.
+// App is the application: windows, a theme, a clipboard. It stores no files and sends no
+// notifications. Run shows the windows until the last one is closed, the connection to the
+// desktop ends or Quit is called. What nobody asks of it is not there.
 type App struct {
 	fyne.App
 	driver
@@ -39,8 +37,8 @@ type App struct {
 	lifecycle lifecycle
 }
 
-// New makes the process's Fyne application, which has to be run by Run. It
-// returns an error that wraps window.ErrNoDisplay where there is no desktop.
+// New creates the process's Fyne application, to be run with Run. Without a desktop, it
+// returns an error that wraps window.ErrNoDisplay.
 func New(o Options) (*App, error) {
 	display, err := window.Open()
 	if err != nil {
@@ -61,22 +59,22 @@ func (a *App) Run() { a.driver.Run() }
 // Quit ends Run and closes the windows.
 func (a *App) Quit() { a.driver.Quit() }
 
-// Driver is the driver of the windows.
+// Driver returns the driver of the windows.
 func (a *App) Driver() fyne.Driver { return &a.driver }
 
-// Settings are the theme and how the desktop wants it.
+// Settings returns the theme and the desktop's appearance settings.
 func (a *App) Settings() fyne.Settings { return &a.settings }
 
-// Lifecycle tells when Run begins and ends.
+// Lifecycle reports when Run begins and ends.
 func (a *App) Lifecycle() fyne.Lifecycle { return &a.lifecycle }
 
-// Clipboard is that of the desktop.
+// Clipboard returns the desktop's clipboard.
 func (a *App) Clipboard() fyne.Clipboard { return clipboard{a.display} }
 
 // OpenURL opens nothing: links of the windows go by package browser.
 func (a *App) OpenURL(*url.URL) error { return errors.New("not offered by this application") }
 
-// settings are what Fyne asks about looks.
+// settings are Fyne's appearance settings.
 type settings struct {
 	fyne.Settings
 	theme   fyne.Theme
@@ -96,7 +94,7 @@ func (s *settings) ShowAnimations() bool            { return !s.desktop.still }
 func (s *settings) SetTheme(t fyne.Theme)           { s.theme = t; s.changed() }
 func (s *settings) setLooks(l looks)                { s.desktop = l; s.changed() }
 
-// lifecycle keeps what is to be called.
+// lifecycle holds the callbacks.
 type lifecycle struct {
 	fyne.Lifecycle
 	started, stopped func()
@@ -113,8 +111,8 @@ func call(f func()) {
 
 type clipboard struct{ d window.Desktop }
 
-// Content is the text on the clipboard; a program that does not hand it over is
-// waited for only a moment.
+// Content returns the text on the clipboard; it waits only briefly for a program
+// that does not provide it.
 func (c clipboard) Content() string {
 	s, err := c.d.Paste()
 	if err != nil {
@@ -123,7 +121,7 @@ func (c clipboard) Content() string {
 	return s
 }
 
-// SetContent puts a text on the clipboard.
+// SetContent copies a text to the clipboard.
 func (c clipboard) SetContent(s string) {
 	if err := c.d.Copy(s); err != nil {
 		fyne.LogError("copy", fmt.Errorf("clipboard: %w", err))

@@ -13,19 +13,19 @@ import (
 	"wiebelt/internal/ui/offscreen"
 )
 
-// canvas is Fyne's canvas in memory, which knows about focus, overlays and
-// shortcuts, with a surface that shows it.
+// canvas is Fyne's in-memory canvas, which handles focus, overlays and shortcuts, with
+// a surface that paints it.
 type canvas struct {
 	software.WindowlessCanvas
 	w       *frame
 	surface offscreen.Surface
-	// holds are the objects that were visible in the last frame.
+	// holds are the objects visible in the last frame.
 	holds map[fyne.CanvasObject]bool
-	// least are the smallest sizes that objects had when they were laid out.
+	// least are the minimum sizes of objects at the last layout.
 	least map[fyne.CanvasObject]fyne.Size
-	stale bool // something may have another smallest size
+	stale bool // some minimum size may have changed
 	readAs
-	keyed bool // the user works with keys, as far as is known
+	keyed bool // the user works with the keyboard, as far as known
 }
 
 func newCanvas(w *frame) *canvas {
@@ -39,28 +39,28 @@ func newCanvas(w *frame) *canvas {
 func (c *canvas) Refresh(o fyne.CanvasObject) {
 	c.stale = true
 	c.surface.Changed(o)
-	if _, shape := o.(*fynecanvas.Rectangle); !shape { // a caret that blinks says nothing
+	if _, shape := o.(*fynecanvas.Rectangle); !shape { // a blinking caret is no news for readers
 		c.unread = true
 	}
 }
 
-// SetDirty is what Fyne calls for an object that has moved or has been hidden.
+// SetDirty is called by Fyne for an object that was moved or hidden.
 func (c *canvas) SetDirty() { c.stale, c.unread = true, true }
 
-// SetContent puts other things into the window.
+// SetContent replaces the window's content.
 func (c *canvas) SetContent(o fyne.CanvasObject) {
-	c.Unfocus() // or its caret would go on blinking
+	c.Unfocus() // otherwise its caret would keep blinking
 	c.WindowlessCanvas.SetContent(o)
 	if c.w.size != (image.Point{}) {
-		c.w.layout() // it may be larger than the window can become
+		c.w.layout() // it may exceed the maximum window size
 	}
 	c.stale, c.unread = true, true
 }
 
-// Capture is the picture that the window shows.
+// Capture returns the picture the window shows.
 func (c *canvas) Capture() image.Image { return c.surface.Image() }
 
-// roots are the content and what lies over it, from below.
+// roots returns the content and its overlays, from bottom to top.
 func (c *canvas) roots() []fyne.CanvasObject {
 	all := make([]fyne.CanvasObject, 0, 2)
 	if o := c.Content(); o != nil {
@@ -69,7 +69,7 @@ func (c *canvas) roots() []fyne.CanvasObject {
 	return append(all, c.Overlays().List()...)
 }
 
-// top are the objects that can be clicked: the uppermost overlay, or the content.
+// top returns the clickable objects: the uppermost overlay, or the content.
 func (c *canvas) top() fyne.CanvasObject {
 	if o := c.Overlays().Top(); o != nil {
 		return o
@@ -77,7 +77,7 @@ func (c *canvas) top() fyne.CanvasObject {
 	return c.Content()
 }
 
-// minSize is the smallest size of the window's content, in units.
+// minSize returns the minimum size of the window's content, in units.
 func (c *canvas) minSize() fyne.Size {
 	o := c.Content()
 	if o == nil {
@@ -90,7 +90,7 @@ func (c *canvas) minSize() fyne.Size {
 	return min
 }
 
-// fit lays out anew what has another smallest size than before.
+// fit lays out again whatever has a new minimum size.
 func (c *canvas) fit() {
 	c.stale = false
 	for _, root := range c.roots() {
@@ -101,8 +101,8 @@ func (c *canvas) fit() {
 	c.w.limit(c.minSize())
 }
 
-// settle lays out what is in an object whose parts need another size, and
-// reports whether the object itself needs one.
+// settle lays out an object's contents if their sizes have changed, and reports
+// whether the object's own has.
 func (c *canvas) settle(o fyne.CanvasObject) bool {
 	if o == nil || !o.Visible() {
 		return false
@@ -118,7 +118,7 @@ func (c *canvas) settle(o fyne.CanvasObject) bool {
 	min := o.MinSize()
 	was, known := c.least[o]
 	if !known {
-		relayout(o) // its renderer may be a new one
+		relayout(o) // it may have a new renderer
 	}
 	c.least[o] = min
 	return !known || was != min
@@ -135,10 +135,10 @@ func relayout(o fyne.CanvasObject) {
 	}
 }
 
-// frame brings the surface up to date and gives the parts that have changed.
+// frame updates the surface and returns the parts that have changed.
 func (c *canvas) frame(size image.Point) []image.Rectangle {
 	clear(c.holds)
-	unread := c.unread // painting moves shapes, and back
+	unread := c.unread // painting moves shapes back and forth
 	defer func() { c.unread = unread }()
 	background := color.NRGBAModel.Convert(base.Color(base.ColorNameBackground)).(color.NRGBA)
 	roots := c.roots()
@@ -148,8 +148,8 @@ func (c *canvas) frame(size image.Point) []image.Rectangle {
 	return c.surface.Frame(size, c.Scale(), background, roots, func(o fyne.CanvasObject) { c.holds[o] = true })
 }
 
-// find is where an object lies in the window, in units, and the part of the window in
-// which what it scrolls in shows it; false if it is not there.
+// find returns an object's position in the window, in units, and the part of the window
+// where its scroll containers show it; false if it is not there.
 func (c *canvas) find(o fyne.CanvasObject) (at fyne.Position, clip span, found bool) {
 	var look func(in fyne.CanvasObject, offset fyne.Position, within span) bool
 	look = func(in fyne.CanvasObject, offset fyne.Position, within span) bool {
@@ -175,7 +175,7 @@ func (c *canvas) find(o fyne.CanvasObject) (at fyne.Position, clip span, found b
 	return at, clip, found
 }
 
-// at is the innermost object under a place that matches, and the place within it.
+// at returns the innermost matching object at a position, and the position within it.
 func (c *canvas) at(p fyne.Position, matches func(fyne.CanvasObject) bool) (fyne.CanvasObject, fyne.Position) {
 	var found fyne.CanvasObject
 	var where fyne.Position

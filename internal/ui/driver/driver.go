@@ -42,11 +42,11 @@ func (d *driver) init(a *App, display window.Desktop, icons []*image.NRGBA) {
 	a.settings.desktop = looksOf(display)
 }
 
-// looks are what the desktop wants of every program.
+// looks are the appearance settings of the desktop.
 type looks struct {
 	variant fyne.ThemeVariant
 	high    bool // contrast
-	still   bool // nothing moves by itself
+	still   bool // no animations
 }
 
 func looksOf(d window.Desktop) looks {
@@ -57,7 +57,7 @@ func looksOf(d window.Desktop) looks {
 	return l
 }
 
-// queue is what waits for the loop. Whoever adds to it never waits.
+// queue holds jobs for the loop. Adding never blocks.
 type queue struct {
 	mu   sync.Mutex
 	jobs []func()
@@ -85,8 +85,8 @@ func (q *queue) take() []func() {
 	return jobs
 }
 
-// Run is the loop. It returns after Quit, after the last window has been closed,
-// or when the desktop goes away.
+// Run runs the loop. It returns after Quit, after the last window was closed, or
+// when the desktop goes away.
 func (d *driver) Run() {
 	defer close(d.ended)
 	call(d.app.lifecycle.started)
@@ -100,7 +100,7 @@ func (d *driver) Run() {
 		}
 		next := d.tick(time.Now())
 		for _, w := range slices.Clone(d.windows) {
-			// An animation says what it changes, and mostly changes nothing.
+			// An animation marks what it changes, and usually changes nothing.
 			if len(jobs) > 0 || w.canvas.stale {
 				w.update()
 			}
@@ -131,11 +131,10 @@ func (d *driver) Run() {
 	_ = d.display.Close() // it ends with the process at the latest
 }
 
-// keep has Fyne keep what the windows are made of, and forgets what is no longer
-// in them.
+// keep has Fyne keep the windows' renderers, and drops sizes of objects no longer in them.
 func (d *driver) keep(now time.Time) {
-	const often = 5 * time.Second // Fyne looks at what is old every ten
-	now = now.Round(0)            // by the clock on the wall, which goes on while the computer sleeps
+	const often = 5 * time.Second // Fyne checks for old ones every ten seconds
+	now = now.Round(0)            // wall clock, which continues while the computer sleeps
 	if since := now.Sub(d.kept); since >= 0 && since < often {
 		return
 	}
@@ -154,7 +153,7 @@ func (d *driver) keep(now time.Time) {
 // Quit ends Run and closes the windows.
 func (d *driver) Quit() { d.queue.add(func() { d.quit = true }) }
 
-// DoFromGoroutine has the loop run f. After the loop has ended nothing runs.
+// DoFromGoroutine has the loop run f. After the loop has ended it does nothing.
 func (d *driver) DoFromGoroutine(f func(), wait bool) {
 	if !wait {
 		d.queue.add(f)
@@ -198,7 +197,7 @@ func (d *driver) CanvasForObject(o fyne.CanvasObject) fyne.Canvas {
 
 func (d *driver) AbsolutePositionForObject(o fyne.CanvasObject) fyne.Position {
 	for _, w := range d.windows {
-		if pos, _, ok := w.canvas.find(o); ok { // also what was not painted yet
+		if pos, _, ok := w.canvas.find(o); ok { // includes what was not painted yet
 			return pos
 		}
 	}
@@ -214,13 +213,13 @@ func (d *driver) HasSecondaryDisplay() bool             { return len(d.display.M
 
 var _ desktop.Driver = (*driver)(nil)
 
-// device is a computer with keyboard and mouse.
+// device describes a computer with keyboard and mouse.
 type device struct{ fyne.Device }
 
 func (device) Orientation() fyne.DeviceOrientation { return fyne.OrientationHorizontalLeft }
 func (device) IsMobile() bool                      { return false }
 
-// restyle has every window follow a theme that has changed.
+// restyle applies a changed theme to every window.
 func (d *driver) restyle() {
 	for _, w := range d.windows {
 		w.canvas.surface.NewTheme()
@@ -241,7 +240,7 @@ func restyle(o fyne.CanvasObject) {
 	o.Refresh()
 }
 
-// desktopChanged follows the desktop's looks, scale and monitors.
+// desktopChanged applies changes to the desktop's appearance, scale and monitors.
 func (d *driver) desktopChanged() {
 	if l := looksOf(d.display); l != d.app.settings.desktop {
 		d.app.settings.setLooks(l)

@@ -24,7 +24,7 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// bench is a small window on a server of its own, run by the loop.
+// bench is a small window on its own server, run by the loop.
 type bench struct {
 	*xtest.Server
 	t       *testing.T
@@ -76,7 +76,7 @@ func newBench(t *testing.T) *bench {
 // do runs f on the loop.
 func (b *bench) do(f func()) { b.app.DoFromGoroutine(f, true) }
 
-// until waits for what the loop sees.
+// until waits for something that the loop sees.
 func (b *bench) until(what string, ok func() bool, more ...func() []any) {
 	b.t.Helper()
 	b.Until(what, func() (is bool) {
@@ -90,7 +90,7 @@ func (b *bench) text() (s string) {
 	return s
 }
 
-// waitText waits until exactly this stands in the entry, and empties it.
+// waitText waits until the entry contains exactly want, and empties it.
 func (b *bench) waitText(what, want string) {
 	b.t.Helper()
 	got := ""
@@ -98,7 +98,7 @@ func (b *bench) waitText(what, want string) {
 	b.do(func() { b.entry.SetText("") })
 }
 
-// middle is the middle of an object on the screen.
+// middle returns the middle of an object on the screen.
 func (b *bench) middle(o fyne.CanvasObject) (p image.Point) {
 	b.do(func() {
 		r, err := b.w.native.Place()
@@ -112,10 +112,10 @@ func (b *bench) middle(o fyne.CanvasObject) (p image.Point) {
 	return p
 }
 
-// TestLayouts types the keys of a keyboard by their places into an entry of ours and
-// into other programs of the same desktop: all have the same text in the end. What
-// Compose writes is compared with a terminal, which has it from the desktop's rules
-// as we do: GTK has its own, in which "Compose A _" is ª and no Ā.
+// TestLayouts types a keyboard's keys by their places into an entry of ours and into other
+// programs on the same desktop: all have the same text in the end. The output of Compose
+// is compared with a terminal, which uses the desktop's rules as we do: GTK has its own, in
+// which "Compose A _" is ª and there is no Ā.
 func TestLayouts(t *testing.T) {
 	b := newBench(t)
 	term := b.Terminal(image.Rect(700, 400, 1100, 600))
@@ -128,7 +128,7 @@ func TestLayouts(t *testing.T) {
 			b.Press(codes...)
 			keys++
 		}
-		letters := []byte{38, 26, 31, 32, 30, 57, 54, 39} // of these places: a e i o u n c s
+		letters := []byte{38, 26, 31, 32, 30, 57, 54, 39} // at these places: a e i o u n c s
 		accents := []byte{48, 49, 21, 20, 59, 61, 58, 54} // ' ` = - , / m c
 		rows := func() {
 			keys += b.PressRows(len(layout) > 1 || layout[0] != "us", func() {})

@@ -15,9 +15,9 @@ import (
 	"wiebelt/internal/ui/offscreen"
 )
 
-// Explored has screen readers told of what stands in the windows: after each frame
-// in which that has changed, show gets all of it. No show, and nobody is told. Only for
-// the goroutine of Run.
+// Explored reports the windows' contents to screen readers: after each frame in which
+// they changed, show receives all of it. With a nil show, nothing is reported. Only
+// for the goroutine of Run.
 func (a *App) Explored(show func(screenreader.Tree)) {
 	a.driver.reader = exploring{show: show, lastID: a.driver.reader.lastID, known: map[any]screenreader.ID{}, untold: true}
 }
@@ -25,19 +25,19 @@ func (a *App) Explored(show func(screenreader.Tree)) {
 // exploring is what screen readers know of the windows.
 type exploring struct {
 	show   func(screenreader.Tree)
-	untold bool // something has changed since
+	untold bool // changed since the last report
 	lastID screenreader.ID
 	known  map[any]screenreader.ID
 	does   map[screenreader.ID]doing
 }
 
-// doing is what readers can do with something. None of it need be there.
+// doing is what readers can do with an object. Any of it may be nil.
 type doing struct {
 	press, focus func()
 	set          func(string)
 }
 
-// The keys of what is known, beside objects.
+// Keys of known nodes other than objects.
 type (
 	partKey struct{ in, key any }
 	newsKey struct {
@@ -46,15 +46,15 @@ type (
 	}
 )
 
-// focus is what the keyboard is on.
+// focus is the object with the keyboard focus.
 type focus struct {
 	on   fyne.Focusable
 	here bool
 }
 
-// readAs is what readers know of a window beside what stands in it.
+// readAs is what readers know about a window besides its contents.
 type readAs struct {
-	unread bool // something else may be said of it
+	unread bool // its contents may have changed
 	focus  focus
 	stands image.Rectangle // on the desktop
 }
@@ -70,7 +70,7 @@ func (w *frame) explores() {
 	}
 }
 
-// tell shows screen readers what is on screen, if there are any.
+// tell reports what is on screen to screen readers, if there are any.
 func (d *driver) tell() {
 	r := &d.reader
 	if r.show == nil || !r.untold {
@@ -98,14 +98,13 @@ func (d *driver) tell() {
 	r.show(t)
 }
 
-// explorer makes the tree of one window.
+// explorer builds the tree of one window.
 type explorer struct {
 	w    *frame
 	seen map[any]bool
 }
 
-// spot is where something is: its position in the window, and the part of the
-// window, in pixels, in which it can be seen.
+// spot is a position in the window, and the visible part of the window, in pixels.
 type spot struct {
 	at   fyne.Position
 	clip image.Rectangle
@@ -122,7 +121,7 @@ func (e *explorer) window() *screenreader.Node {
 	return n
 }
 
-// node makes a node of what a key stands for.
+// node creates the node for a key.
 func (e *explorer) node(key any, role screenreader.Role) *screenreader.Node {
 	r := &e.w.d.reader
 	e.seen[key] = true
@@ -135,7 +134,7 @@ func (e *explorer) node(key any, role screenreader.Role) *screenreader.Node {
 	return &screenreader.Node{ID: id, Role: role}
 }
 
-// in adds to a node what an object is, and what is in it. words are those of a field
+// in adds an object and its contents to a node. words are those of a field
 // for the controls in it.
 func (e *explorer) in(n *screenreader.Node, o fyne.CanvasObject, where spot, words explore.Said) {
 	if o == nil || !o.Visible() {
@@ -170,11 +169,11 @@ func (e *explorer) in(n *screenreader.Node, o fyne.CanvasObject, where spot, wor
 		e.in(n, c, where, words)
 	}
 	if n.Focused && slices.ContainsFunc(n.Children, func(c *screenreader.Node) bool { return c.Focused }) {
-		n.Focused = n.Role == screenreader.Window // the keyboard is on a part of it
+		n.Focused = n.Role == screenreader.Window // a part of it has the focus
 	}
 }
 
-// inReadingOrder are objects from above, and those of a line from the left.
+// inReadingOrder returns objects from top to bottom, and in a line from left to right.
 func inReadingOrder(all []fyne.CanvasObject) []fyne.CanvasObject {
 	all = slices.Clone(all)
 	before := func(a, b fyne.CanvasObject) bool {
@@ -184,7 +183,7 @@ func inReadingOrder(all []fyne.CanvasObject) []fyne.CanvasObject {
 		}
 		return a.Position().Y < b.Position().Y
 	}
-	for i := range all { // by insertion: what stands beside what is no order of all
+	for i := range all { // insertion sort: the order is not transitive
 		for j := i; j > 0 && before(all[j], all[j-1]); j-- {
 			all[j], all[j-1] = all[j-1], all[j]
 		}
@@ -192,7 +191,7 @@ func inReadingOrder(all []fyne.CanvasObject) []fyne.CanvasObject {
 	return all
 }
 
-// said is what an object says of itself.
+// said returns an object's description of itself.
 func (e *explorer) said(o fyne.CanvasObject) (explore.Said, bool) {
 	if t, ok := o.(*fynecanvas.Text); ok {
 		return explore.Text(t.Text, 0), t.Text != ""
@@ -203,17 +202,17 @@ func (e *explorer) said(o fyne.CanvasObject) (explore.Said, bool) {
 		case screenreader.Item, screenreader.News, screenreader.Heading, screenreader.Label:
 			said.Name = strings.Join(texts(o, nil), ", ")
 		case screenreader.Dialog:
-			said.Name, _, _ = strings.Cut(strings.Join(texts(o, nil), "\x00"), "\x00") // what it asks
+			said.Name, _, _ = strings.Cut(strings.Join(texts(o, nil), "\x00"), "\x00") // its question
 		}
 	}
 	return said, ok && (said.Name != "" || said.State != 0 || said.Role != screenreader.Label && said.Role != screenreader.Heading)
 }
 
-// add puts a node of what was said below another, and gives it.
+// add adds a node for what was said below another, and returns it.
 func (e *explorer) add(in *screenreader.Node, o fyne.CanvasObject, said explore.Said, where spot, size fyne.Size, words explore.Said) *screenreader.Node {
 	var key any = o
 	switch {
-	case said.Role == screenreader.News: // the same words again are none
+	case said.Role == screenreader.News: // repeated text is not news
 		key = newsKey{e.w, said.Name}
 	case said.Key != nil:
 		key = partKey{in.ID, said.Key}
@@ -238,7 +237,7 @@ func (e *explorer) add(in *screenreader.Node, o fyne.CanvasObject, said explore.
 	return n
 }
 
-// control gives a control the words that stand around it.
+// control gives a control the description around it.
 func (e *explorer) control(n *screenreader.Node, said *explore.Said, words explore.Said) {
 	if n.State&screenreader.Focusable == 0 {
 		return
@@ -246,7 +245,7 @@ func (e *explorer) control(n *screenreader.Node, said *explore.Said, words explo
 	if n.Name == "" {
 		n.Name = words.Name
 	}
-	if hint := said.Hint; n.Name == "" { // that is all that says what it is for
+	if hint := said.Hint; n.Name == "" { // otherwise only the hint says what it is for
 		n.Name = hint
 	} else if n.Value == "" {
 		n.About = screenreader.Joined(n.About, hint)
@@ -261,7 +260,7 @@ func (e *explorer) control(n *screenreader.Node, said *explore.Said, words explo
 	}
 }
 
-// put says where a node is, as far as it is in sight.
+// put sets a node's position, as far as it is visible.
 func (e *explorer) put(n *screenreader.Node, where spot, size fyne.Size) {
 	all := e.pixels(where.at, size)
 	n.Bounds = all.Intersect(where.clip)
@@ -278,8 +277,8 @@ func (e *explorer) pixels(at fyne.Position, size fyne.Size) image.Rectangle {
 	return image.Rect(px(at.X), px(at.Y), px(at.X+size.Width), px(at.Y+size.Height))
 }
 
-// presses has a press on a node do what a click does, and what else readers do. The
-// lines of a list have the keyboard with it.
+// presses makes a press on a node act like a click, and adds the other reader actions.
+// Lines of a list get the keyboard focus with it.
 func (e *explorer) presses(in, n *screenreader.Node, o fyne.CanvasObject, said explore.Said) {
 	does := doing{press: said.Press, focus: e.w.d.reader.does[in.ID].focus}
 	if f, ok := o.(fyne.Focusable); ok {
@@ -302,7 +301,7 @@ func (e *explorer) presses(in, n *screenreader.Node, o fyne.CanvasObject, said e
 	e.w.d.reader.does[n.ID] = does
 }
 
-// texts is all that is written in an object.
+// texts returns all text in an object.
 func texts(o fyne.CanvasObject, all []string) []string {
 	if o == nil || !o.Visible() {
 		return all

@@ -13,7 +13,7 @@ import (
 	"wiebelt/internal/ui/explore"
 )
 
-// reader is what readers were told last, and how often.
+// reader has what readers were told last, and how often.
 type reader struct {
 	mu    sync.Mutex
 	tree  screenreader.Tree
@@ -33,7 +33,7 @@ func (r *reader) told() int {
 	return r.times
 }
 
-// find gives the one of a role with a name, nil if there is none.
+// find returns the node with a role and a name, nil if there is none.
 func (r *reader) find(role screenreader.Role, name string) (found *screenreader.Node) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -60,8 +60,8 @@ func (r *row) Explore() explore.Said {
 	return explore.Said{Role: screenreader.Item, Key: r.at, Position: [2]int{r.at, 3}, Alone: true, Name: r.Text}
 }
 
-// TestExplored: a reader is told of what stands in a window, of every change of that and
-// of nothing else, and presses what it finds.
+// TestExplored: a reader is told the content of a window, every change of it and nothing
+// else, and can press what it finds.
 func TestExplored(t *testing.T) {
 	b := newBench(t)
 	r := &reader{}
@@ -136,7 +136,7 @@ func TestExplored(t *testing.T) {
 	}
 }
 
-// blinked fails if a caret that blinks is told of.
+// blinked fails if a blinking caret is reported.
 func blinked(b *bench, r *reader) {
 	b.t.Helper()
 	b.do(func() {})

@@ -11,19 +11,18 @@ import (
 	"wiebelt/internal/ui/offscreen"
 )
 
-// The ring around what has the focus, in units: how wide it is, and how far away its
-// outer edge, so that it does not run into a button of its own colour.
+// Dimensions of the focus ring in units: its width, and the distance of its outer edge, so
+// that it does not merge with a button of the same colour.
 const (
 	ringWidth = 2
 	ringOff   = 3
 )
 
-// showsFocus are widgets that show by themselves, as clearly, that they have the focus.
+// showsFocus are widgets that show their focus themselves, just as clearly.
 type showsFocus interface{ ShowsFocus() }
 
-// ring is a ring around what has the focus, nil for none. Fyne's own colour of focus
-// is so pale that it hardly differs from what is beside it. Whoever works with the
-// pointer sees none: he knows where he clicked.
+// ring returns a ring around the focused object, nil for none. Fyne's own focus colour is
+// so pale that it hardly stands out. Pointer users get none: they know where they clicked.
 func (c *canvas) ring() fyne.CanvasObject {
 	f, ok := c.Focused().(fyne.CanvasObject)
 	if _, own := f.(showsFocus); !ok || own || !c.w.focused || !c.keyed {
@@ -40,8 +39,8 @@ func (c *canvas) ring() fyne.CanvasObject {
 	return r
 }
 
-// letGo takes the focus from what is no longer in the window: keys must not reach what
-// nobody sees.
+// letGo removes the focus from an object no longer in the window: keys must not
+// reach what nobody can see.
 func (c *canvas) letGo() {
 	if f, ok := c.Focused().(fyne.CanvasObject); ok {
 		if _, _, there := c.find(f); !there {
@@ -59,8 +58,8 @@ func (s span) within(o span) span {
 	return span{fyne.NewPos(max(s.at.X, o.at.X), max(s.at.Y, o.at.Y)), fyne.NewPos(min(s.end.X, o.end.X), min(s.end.Y, o.end.Y))}
 }
 
-// seen is what is around an object as far as what it scrolls in shows that, false if
-// nothing of it is.
+// seen returns the visible part of the area around an object, given its scroll containers;
+// false if nothing is visible.
 func (c *canvas) seen(o fyne.CanvasObject) (around span, in bool) {
 	at, clip, found := c.find(o)
 	if !found {
@@ -70,7 +69,7 @@ func (c *canvas) seen(o fyne.CanvasObject) (around span, in bool) {
 	return s, s.end.X-s.at.X > 2*ringOff && s.end.Y-s.at.Y > 2*ringOff
 }
 
-// lineOf is what of a list keys act on; o itself where nothing in it says so.
+// lineOf returns the line of a list that keys act on; o itself if there is none.
 func lineOf(o fyne.CanvasObject) fyne.CanvasObject {
 	var find func(fyne.CanvasObject) fyne.CanvasObject
 	find = func(o fyne.CanvasObject) fyne.CanvasObject {

@@ -12,8 +12,8 @@ import (
 	"wiebelt/internal/ui/offscreen"
 )
 
-// frame is a window: its canvas, and the native window that shows it from the
-// first Show on. What nobody asks of a window is not there.
+// frame is a window: its canvas, and from the first Show on, the native
+// window that shows it. What nobody asks of a window is not there.
 type frame struct {
 	fyne.Window
 	d      *driver
@@ -22,9 +22,9 @@ type frame struct {
 	native window.Frame
 
 	size    image.Point // of the content, in pixels
-	least   fyne.Size   // of the content, as the native window was told
+	least   fyne.Size   // of the content, as set on the native window
 	center  bool
-	at      *image.Point // where the content is to come up, in pixels of the desktop
+	at      *image.Point // initial place of the content, in pixels of the desktop
 	closed  bool
 	unlaid  bool // size is new
 	focused bool
@@ -44,7 +44,7 @@ func (d *driver) newFrame(title string) *frame {
 	return w
 }
 
-// monitor is the one that the window is on, or will come up on.
+// monitor returns the monitor the window is or will be on.
 func (w *frame) monitor() window.Monitor {
 	all := w.d.display.Monitors()
 	if w.native != nil {
@@ -57,7 +57,7 @@ func (w *frame) monitor() window.Monitor {
 
 func (w *frame) scale() float32 { return w.monitor().Scale }
 
-// pixels is a size in whole pixels.
+// pixels converts a size to whole pixels.
 func (w *frame) pixels(s fyne.Size) image.Point {
 	return offscreen.Size(s, w.canvas.Scale())
 }
@@ -81,7 +81,7 @@ func (w *frame) Content() fyne.CanvasObject     { return w.canvas.Content() }
 func (w *frame) SetContent(o fyne.CanvasObject) { w.canvas.SetContent(o) }
 func (w *frame) Canvas() fyne.Canvas            { return w.canvas }
 
-// Resize asks for a size of the content, in units; the screen bounds it.
+// Resize requests a size for the content, in units; the screen limits it.
 func (w *frame) Resize(s fyne.Size) {
 	w.size = w.bounded(w.pixels(s.Max(w.canvas.minSize())))
 	if w.native != nil {
@@ -91,17 +91,17 @@ func (w *frame) Resize(s fyne.Size) {
 	w.layout()
 }
 
-// border is what a window manager may put around a window, in units.
+// border is the maximum width of a window manager's border, in units.
 const border = 40
 
-// bounded is a size that the work area has room for, borders included.
+// bounded limits a size to the work area, borders included.
 func (w *frame) bounded(s image.Point) image.Point {
 	m := w.monitor()
 	edge := int(border * w.canvas.Scale())
 	return image.Pt(max(1, min(s.X, m.Work.Dx()-edge/4)), max(1, min(s.Y, m.Work.Dy()-edge)))
 }
 
-// layout gives the canvas the size of the window.
+// layout sets the canvas to the size of the window.
 func (w *frame) layout() {
 	scale := w.canvas.Scale()
 	w.unlaid = false
@@ -122,8 +122,8 @@ func (w *frame) limit(least fyne.Size) {
 	}
 }
 
-// Show brings the window up, or to the front. One that the desktop has no place for
-// is closed.
+// Show shows the window or brings it to the front. A window the desktop
+// cannot show is closed.
 func (w *frame) Show() {
 	if w.closed {
 		return
@@ -137,7 +137,7 @@ func (w *frame) Show() {
 		n, err := w.d.display.NewFrame(handler{w}, window.FrameOptions{Title: w.title, Size: w.size, Icons: w.d.icons, Background: [3]uint8{bg.R, bg.G, bg.B}})
 		if err != nil {
 			w.check(err)
-			w.Close() // or a window would be held that nobody sees
+			w.Close() // an invisible window must not stay open
 			return
 		}
 		w.native = n
@@ -154,8 +154,7 @@ func (w *frame) Show() {
 	w.check(w.native.Show())
 }
 
-// RequestPosition asks for the place where the content is to come up, in pixels of the
-// desktop.
+// RequestPosition sets where the content will appear, in pixels of the desktop.
 func (w *frame) RequestPosition(x, y int) { w.at = &image.Point{X: x, Y: y} }
 
 // borders has the desktop draw dark borders around a dark window.
@@ -184,7 +183,7 @@ func (w *frame) destroy() {
 	if w.closed {
 		return
 	}
-	w.focus(false) // or its caret would go on blinking
+	w.focus(false) // otherwise its caret would keep blinking
 	w.canvas.Unfocus()
 	w.closed, w.d.reader.untold = true, true
 	w.pointer.gone()
@@ -195,21 +194,20 @@ func (w *frame) destroy() {
 	call(w.onClosed)
 }
 
-// check logs what the native window could not do. A desktop that has gone ends
-// the loop by itself.
+// check logs a failure of the native window. If the connection to the desktop is
+// lost, the loop ends anyway.
 func (w *frame) check(err error) {
 	if err != nil && err != window.ErrClosed {
 		fyne.LogError("window", err)
 	}
 }
 
-// rescale follows another scale of the monitor: what is seen stays as large as
-// it was.
+// rescale applies a new scale of the monitor: visible content keeps its size.
 func (w *frame) rescale() {
 	if w.closed {
 		return
 	}
-	w.least, w.canvas.stale = fyne.Size{}, true // the work area may be another
+	w.least, w.canvas.stale = fyne.Size{}, true // the work area may have changed
 	to := w.scale()
 	from := w.canvas.Scale()
 	if to == from {
@@ -224,7 +222,7 @@ func (w *frame) rescale() {
 	w.layout()
 }
 
-// update brings on screen what has changed.
+// update paints and shows what has changed.
 func (w *frame) update() {
 	if w.closed || w.native == nil {
 		return

@@ -15,7 +15,7 @@ import (
 	"wiebelt/internal/native/window"
 )
 
-// handler hands over to the loop what happens to a native window.
+// handler forwards events of a native window to the loop.
 type handler struct{ w *frame }
 
 func (h handler) do(f func(w *frame)) {
@@ -46,15 +46,15 @@ func (h handler) FrameDropped(p image.Point, files []string) {
 }
 
 func (w *frame) resized(s image.Point) {
-	// Of many sizes in a row only the last one is laid out. A window manager can
-	// claim any; what no desktop has is not painted.
+	// Of several sizes in a row only the last is laid out. A window manager can set any
+	// size; beyond what desktops have, nothing is painted.
 	s = image.Pt(min(s.X, maxSide), min(s.Y, maxSide))
 	if s != w.size {
 		w.size, w.unlaid = s, true
 	}
 }
 
-// maxSide is the largest side of a window that is painted, in pixels.
+// maxSide is the longest side of a painted window, in pixels.
 const maxSide = 1 << 13
 
 func (w *frame) closing() {
@@ -83,7 +83,7 @@ func (w *frame) focus(has bool) {
 	w.focused = has
 	w.d.held = 0
 	if !has {
-		w.pointer.release() // the buttons may go up where nobody tells
+		w.pointer.release() // the buttons may be released where that is not reported
 	}
 	switch o := w.canvas.Focused(); {
 	case o == nil:
@@ -94,27 +94,27 @@ func (w *frame) focus(has bool) {
 	}
 }
 
-// place is a place in the window in units.
+// place converts a position in the window to units.
 func (w *frame) place(p image.Point) fyne.Position {
 	s := w.canvas.Scale()
 	return fyne.NewPos(float32(p.X)/s, float32(p.Y)/s)
 }
 
-// pointer is what the pointer does over a window.
+// pointer is the pointer's state over a window.
 type pointer struct {
 	at      fyne.Position
 	down    desktop.MouseButton
 	over    desktop.Hoverable
 	pressed fyne.CanvasObject
-	from    fyne.Position // where a drag began, or was told last
+	from    fyne.Position // start of a drag, or the last reported position
 	drag    fyne.Draggable
-	offset  fyne.Position // of the dragged object in the window, when it began
+	offset  fyne.Position // of the dragged object in the window, at the start
 	start   fyne.Position // of the dragged object in its parent
 	clicked fyne.CanvasObject
 	waiting func() // stops waiting for a second click
 }
 
-// dragFrom is how far the pointer moves before a press is a drag, in units.
+// dragFrom is how far the pointer must move for a press to become a drag, in units.
 const dragFrom = 2
 
 func (p *pointer) left() {
@@ -124,7 +124,7 @@ func (p *pointer) left() {
 	}
 }
 
-// release ends what was begun with a button.
+// release ends whatever a button press started.
 func (p *pointer) release() {
 	if drag := p.drag; drag != nil {
 		p.drag = nil
@@ -171,7 +171,7 @@ func (w *frame) moved(px image.Point) {
 	}
 }
 
-// hover tells objects that the pointer comes, moves and goes.
+// hover reports to objects that the pointer enters, moves and leaves.
 func (p *pointer) hover(o fyne.CanvasObject, in fyne.Position) {
 	h, _ := o.(desktop.Hoverable)
 	e := &desktop.MouseEvent{PointEvent: fyne.PointEvent{AbsolutePosition: p.at, Position: in}, Button: p.down}
@@ -191,7 +191,7 @@ func (p *pointer) hover(o fyne.CanvasObject, in fyne.Position) {
 
 func sameObject(a, b any) bool { return a != nil && a == b }
 
-// cursors are those that our windows have.
+// cursors are the cursors our windows use.
 var cursors = map[desktop.Cursor]window.Cursor{desktop.TextCursor: window.CursorText, desktop.PointerCursor: window.CursorHand}
 
 func (w *frame) setCursor(c desktop.Cursor) {
@@ -247,12 +247,12 @@ func (w *frame) button(px image.Point, n window.Button, down bool, held window.M
 	if !down && b == desktop.MouseButtonPrimary && !dragged {
 		w.tap(o, &point)
 	}
-	if !px.In(image.Rectangle{Max: w.size}) { // the pointer left while the button was down
+	if !px.In(image.Rectangle{Max: w.size}) { // the pointer left with the button pressed
 		p.left()
 	}
 }
 
-// mouse tells an object of buttons that go down and up.
+// mouse reports button presses and releases to an object.
 func (w *frame) mouse(o fyne.CanvasObject, at fyne.PointEvent, b desktop.MouseButton, down bool, held window.Modifiers) {
 	e := &desktop.MouseEvent{PointEvent: at, Button: b, Modifier: modifiers(held)}
 	m, ok := o.(desktop.Mouseable)
@@ -272,7 +272,7 @@ func (w *frame) mouse(o fyne.CanvasObject, at fyne.PointEvent, b desktop.MouseBu
 	}
 }
 
-// unfocusElsewhere takes the focus from what was not clicked on.
+// unfocusElsewhere removes the focus from anything that was not clicked.
 func (w *frame) unfocusElsewhere(o fyne.CanvasObject) {
 	focused := w.canvas.Focused()
 	if f, ok := o.(fyne.Focusable); ok && f == focused {
@@ -286,8 +286,8 @@ func (w *frame) unfocusElsewhere(o fyne.CanvasObject) {
 	w.canvas.Unfocus()
 }
 
-// secondTap is a click with the second button. One that only takes a menu away
-// is meant for what lies under it, too.
+// secondTap handles a click with the secondary button. One that only closes a menu also
+// applies to what is below it.
 func (w *frame) secondTap(o fyne.SecondaryTappable, e *fyne.PointEvent) {
 	before := w.canvas.Overlays().Top()
 	o.TappedSecondary(e)
@@ -300,7 +300,7 @@ func (w *frame) secondTap(o fyne.SecondaryTappable, e *fyne.PointEvent) {
 	}
 }
 
-// tap is a click; what takes double clicks waits whether there is a second one.
+// tap handles a click; objects that accept double clicks wait for a second one.
 func (w *frame) tap(o fyne.CanvasObject, e *fyne.PointEvent) {
 	p := &w.pointer
 	double, ok := o.(fyne.DoubleTappable)
@@ -330,7 +330,7 @@ func (w *frame) tap(o fyne.CanvasObject, e *fyne.PointEvent) {
 	})
 }
 
-// The wheel: a step moves so far, and several at once a little further.
+// Distance of one wheel step; several at once go slightly further.
 const (
 	wheelStep = 25
 	wheelFast = 5 / 3.0
@@ -344,7 +344,7 @@ func (w *frame) scrolled(px image.Point, dx, dy float32) {
 			PointEvent: fyne.PointEvent{Position: in, AbsolutePosition: p},
 			Scrolled:   fyne.NewDelta(dx*wheelStep*wheelFast, dy*wheelStep*wheelFast),
 		})
-		w.moved(px) // something else lies under the pointer now
+		w.moved(px) // the pointer is over something else now
 	}
 }
 
@@ -373,7 +373,7 @@ var keyNames = map[window.Key]fyne.KeyName{
 	window.KeyF1 + 8: fyne.KeyF9, window.KeyF1 + 9: fyne.KeyF10, window.KeyF1 + 10: fyne.KeyF11, window.KeyF12: fyne.KeyF12,
 }
 
-// keyName is what Fyne calls a key: by its letter in capitals if it writes.
+// keyName returns Fyne's name of a key: its letter in upper case if it types one.
 func keyName(e window.KeyEvent) fyne.KeyName {
 	if n := keyNames[e.Key]; n != "" {
 		return n
@@ -418,8 +418,8 @@ func (w *frame) key(e window.KeyEvent) {
 	}
 }
 
-// typedKey deals with Tab, shortcuts and keys that mean something, and reports
-// whether what the key writes is still to be written.
+// typedKey handles Tab, shortcuts and keys with a meaning, and reports whether the key's
+// text should still be typed.
 func (w *frame) typedKey(e window.KeyEvent, event *fyne.KeyEvent, held fyne.KeyModifier) bool {
 	if e.Key == window.KeyTab && held&^fyne.KeyModifierShift == 0 {
 		if t, ok := w.canvas.Focused().(fyne.Tabbable); !ok || !t.AcceptsTab() {
@@ -442,7 +442,7 @@ func (w *frame) typedKey(e window.KeyEvent, event *fyne.KeyEvent, held fyne.KeyM
 	return true
 }
 
-// shortcut is what a key means together with those that are held; nil if nothing.
+// shortcut returns the shortcut for a key with the modifiers held; nil if none.
 func (w *frame) shortcut(e window.KeyEvent, held fyne.KeyModifier) fyne.Shortcut {
 	board := w.d.app.Clipboard()
 	name := keyName(e)
@@ -479,7 +479,7 @@ func (w *frame) shortcut(e window.KeyEvent, held fyne.KeyModifier) fyne.Shortcut
 	return &desktop.CustomShortcut{KeyName: name, Modifier: held}
 }
 
-// typedShortcut reports whether somebody took it.
+// typedShortcut reports whether something handled it.
 func (w *frame) typedShortcut(s fyne.Shortcut) bool {
 	focused := w.canvas.Focused()
 	if f, ok := focused.(fyne.Shortcutable); ok {

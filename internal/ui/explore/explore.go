@@ -1,8 +1,8 @@
-// Package explore is how what stands in a window says to screen readers what it is.
+// Package explore lets the contents of a window describe themselves to screen readers.
 //
-// A widget of ours says so itself: it is a Speaker. Those of Fyne are known by their
-// types, and what neither tells is said by As and Named, which stand around an
-// object. internal/ui/driver asks all of a window and makes a tree of it.
+// Our widgets implement Speaker. Fyne's are recognised by type, and As and Named
+// wrap objects for anything else. internal/ui/driver queries a whole window and
+// builds a tree from it.
 package explore
 
 import (
@@ -18,47 +18,47 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// Said is what something says of itself.
+// Said is an object's description of itself.
 type Said struct {
 	Role     screenreader.Role
 	State    screenreader.State
 	Name     string // "" for what is written in it
 	Value    string
 	About    string
-	Hint     string // stands in an entry while that is empty
+	Hint     string // shown in an entry while it is empty
 	Fault    string // what is wrong with its value
 	Off      bool
-	Focused  bool // the arrow keys of what it stands in are on it
+	Focused  bool // it is its container's current item for the arrow keys
 	Position [2]int
 	Level    int
 	Caret    int
 	Marked   [2]int
-	Key      any    // tells it apart, whichever object shows it; nil for the object itself
-	Press    func() // nil for what a click does
-	Alone    bool   // what is in it is no more than how it looks
+	Key      any    // identifies it, whichever object shows it; nil for the object itself
+	Press    func() // nil for the action of a click
+	Alone    bool   // its contents are only its looks
 	Parts    []Part
-	Beside   fyne.CanvasObject // another control in it, which stands beside it for readers
+	Beside   fyne.CanvasObject // another control in it, reported as its sibling
 }
 
-// Part is something in an object that is no object of its own.
+// Part is something in an object that is not an object itself.
 type Part struct {
 	Said
 	At   fyne.Position // in the object
 	Size fyne.Size
 }
 
-// Speaker says what it is.
+// Speaker is an object that describes itself.
 type Speaker interface {
 	fyne.CanvasObject
 	Explore() Said
 }
 
-// around stands around an object that does not speak.
+// around wraps an object that does not describe itself.
 type around struct {
 	widget.BaseWidget
 	o     fyne.CanvasObject
 	said  func() Said
-	named bool // what is said is of the controls in it
+	named bool // said describes the controls in it
 }
 
 func newAround(o fyne.CanvasObject, said func() Said, named bool) *around {
@@ -67,21 +67,21 @@ func newAround(o fyne.CanvasObject, said func() Said, named bool) *around {
 	return a
 }
 
-// As is an object that is what is said.
+// As returns o described by said.
 func As(o fyne.CanvasObject, said func() Said) fyne.CanvasObject { return newAround(o, said, false) }
 
-// News is an object that readers say when it comes.
+// News returns o as an object that readers announce when it appears.
 func News(o fyne.CanvasObject) fyne.CanvasObject {
 	return As(o, func() Said { return Said{Role: screenreader.News, Alone: true} })
 }
 
-// Unsaid is an object about which there is nothing to say: something else does.
+// Unsaid returns o without a description: something else describes it.
 func Unsaid(o fyne.CanvasObject) fyne.CanvasObject {
 	return newAround(o, func() Said { return Said{Alone: true} }, true)
 }
 
-// Named is an object with a control in it, or several, of which name, help and fault
-// are those that are said, wherever they have none of their own. fault may be nil.
+// Named returns o with name, help and fault for the controls in it that have none of
+// their own. fault may be nil.
 func Named(o fyne.CanvasObject, name, help string, fault func() string) fyne.CanvasObject {
 	return newAround(o, func() Said {
 		s := Said{Name: name, About: help}
@@ -92,7 +92,7 @@ func Named(o fyne.CanvasObject, name, help string, fault func() string) fyne.Can
 	}, true)
 }
 
-// NameOf is what a Named says of the controls in it, false for any other object.
+// NameOf returns a Named's description of the controls in it, false for any other object.
 func NameOf(o fyne.CanvasObject) (Said, bool) {
 	if a, ok := o.(*around); ok && a.named {
 		return a.said(), true
@@ -108,8 +108,8 @@ func (a *around) CreateRenderer() fyne.WidgetRenderer {
 // Explore implements Speaker.
 func (a *around) Explore() Said { return a.said() }
 
-// Of is what an object says of itself, or what its type does; false for one that
-// only holds others, or shows nothing that can be said.
+// Of returns an object's description, its own or that of its type; false for one that only
+// contains others, or has nothing to describe.
 func Of(o fyne.CanvasObject) (Said, bool) {
 	switch o := o.(type) {
 	case *around:
@@ -143,7 +143,7 @@ func Of(o fyne.CanvasObject) (Said, bool) {
 	return menuItem(o)
 }
 
-// Text is what says of itself no more than its words; a heading if level is from 1.
+// Text describes plain text; a heading if level is 1 or more.
 func Text(s string, level int) Said {
 	if level > 0 {
 		return Said{Role: screenreader.Heading, Level: level, Name: s, Alone: true}
@@ -151,7 +151,7 @@ func Text(s string, level int) Said {
 	return Said{Role: screenreader.Label, Name: s, Alone: true}
 }
 
-// written is all that stands in rich text, lists in it too.
+// written returns all text in rich text, including lists.
 func written(all []widget.RichTextSegment) string {
 	var b strings.Builder
 	for _, s := range all {
@@ -169,7 +169,7 @@ func written(all []widget.RichTextSegment) string {
 	return strings.TrimSpace(b.String())
 }
 
-// LevelOf is the level of headings of a size, 0 for running text.
+// LevelOf returns the heading level for a text size, 0 for running text.
 func LevelOf(size fyne.ThemeSizeName) int {
 	switch size {
 	case base.SizeNameHeadingText:
@@ -180,12 +180,12 @@ func LevelOf(size fyne.ThemeSizeName) int {
 	return 0
 }
 
-// Button is what Fyne's button says.
+// Button describes Fyne's button.
 func Button(b *widget.Button) Said {
 	return Said{Role: screenreader.Button, State: screenreader.Focusable, Name: b.Text, Off: b.Disabled(), Alone: true}
 }
 
-// Check is what Fyne's check says.
+// Check describes Fyne's check.
 func Check(c *widget.Check) Said {
 	s := Said{Role: screenreader.CheckBox, State: screenreader.Focusable, Name: c.Text, Off: c.Disabled(), Alone: true}
 	if c.Checked {
@@ -194,7 +194,7 @@ func Check(c *widget.Check) Said {
 	return s
 }
 
-// Select is what Fyne's select says.
+// Select describes Fyne's select.
 func Select(c *widget.Select) Said {
 	s := Said{Role: screenreader.ComboBox, State: screenreader.Focusable, Value: c.Selected, Off: c.Disabled(), Alone: true}
 	if c.Selected != "" {
@@ -203,14 +203,14 @@ func Select(c *widget.Select) Said {
 	return s
 }
 
-// Entry is what Fyne's entry says; never a letter of one that shows dots.
+// Entry describes Fyne's entry; never any text of one that shows dots.
 func Entry(e *widget.Entry) Said {
 	s := Said{Role: screenreader.Entry, State: screenreader.Focusable, Value: e.Text, Hint: e.PlaceHolder, Off: e.Disabled(), Caret: e.CursorTextOffset(), Alone: true}
 	if e.MultiLine {
 		s.State |= screenreader.Multiline
 	}
 	text, marked := []rune(e.Text), len([]rune(e.SelectedText()))
-	if s.Caret = min(s.Caret, len(text)); marked > 0 { // Fyne tells what is marked, and not where
+	if s.Caret = min(s.Caret, len(text)); marked > 0 { // Fyne reports what is selected, not where
 		s.Marked = [2]int{s.Caret, min(s.Caret+marked, len(text))}
 		if from := s.Caret - marked; from >= 0 && string(text[from:s.Caret]) == e.SelectedText() {
 			s.Marked = [2]int{from, s.Caret}

@@ -13,7 +13,7 @@ import (
 	"wiebelt/internal/native/screenreader"
 )
 
-// TestTypes: Fyne's own widgets say what they are.
+// TestTypes: Fyne's own widgets have the right roles.
 func TestTypes(t *testing.T) {
 	test.NewTempApp(t)
 	check := widget.NewCheck("On", nil)
@@ -63,7 +63,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// TestMarked: where the caret is and what is selected, whichever way that was done.
+// TestMarked: the caret and the selection, however they were set.
 func TestMarked(t *testing.T) {
 	test.NewTempApp(t)
 	e := widget.NewEntry()
@@ -95,8 +95,8 @@ func TestMarked(t *testing.T) {
 	e.KeyUp(&fyne.KeyEvent{Name: desktop.KeyShiftLeft})
 }
 
-// TestMenu: the lines of a menu, and which of them the keyboard is on: what Fyne keeps
-// to itself is still called as it was.
+// TestMenu: the lines of a menu, and which of them has the focus: Fyne's private fields
+// still have their names.
 func TestMenu(t *testing.T) {
 	test.NewTempApp(t)
 	w := test.NewWindow(widget.NewLabel(""))

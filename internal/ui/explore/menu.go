@@ -9,8 +9,8 @@ import (
 	"wiebelt/internal/native/screenreader"
 )
 
-// menuItem is what a line of one of Fyne's menus says, false for anything else. Fyne
-// keeps the type to itself, and which line of the menu the keyboard is on.
+// menuItem describes a line of one of Fyne's menus, false for anything else. Fyne does not
+// export the type, nor which line of the menu has the focus.
 func menuItem(o fyne.CanvasObject) (Said, bool) {
 	v := reflect.ValueOf(o)
 	if v.Kind() != reflect.Pointer || v.Type().String() != "*widget.menuItem" {

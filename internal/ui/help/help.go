@@ -1,8 +1,8 @@
-// Package help is the window of the guide: its pages at the side, one of them
-// beside it, with its pictures.
+// Package help is the window of the guide: the list of pages at the side, and the chosen
+// page with its pictures.
 //
-// It owns which page is shown and asks the resident nothing. All of it belongs to
-// Fyne's thread.
+// It owns which page is shown and requests nothing from the resident. Everything
+// runs on Fyne's thread.
 package help
 
 import (
@@ -20,7 +20,7 @@ import (
 
 const topicsWidth = 232
 
-// window shows the guide: its pages at the side, one of them beside it.
+// window shows the guide: the list of pages at the side, and the chosen page.
 type window struct {
 	host   *widgets.Host
 	win    fyne.Window
@@ -31,7 +31,7 @@ type window struct {
 	scroll *container.Scroll
 }
 
-// Open opens the window at the first page of the guide.
+// Open opens the window at the guide's first page.
 func Open(host *widgets.Host) widgets.Page {
 	w := &window{host: host, all: guide.Help(host.Lang), pages: container.NewStack()}
 	l := host.Lang
@@ -75,8 +75,7 @@ func (w *window) Choose(id string) {
 	}
 }
 
-// helpPage lays a page out: headings and quotes of our own, the rest as the
-// toolkit writes rich text.
+// helpPage lays out a page: headings and quotes of our own, the rest as Fyne's rich text.
 func helpPage(p guide.HelpPage) fyne.CanvasObject {
 	page := widgets.Column(12, widgets.Title(p.Title))
 	for _, part := range strings.Split(p.Text, "\n\n") {
@@ -100,15 +99,15 @@ func helpPage(p guide.HelpPage) fyne.CanvasObject {
 	return widgets.OnPage(page)
 }
 
-// rich is running text with bold words, code and lists, without the toolkit's
-// padding, so that it stands on the grid.
+// rich returns running text with bold words, code and lists, without the toolkit's padding,
+// so that it aligns with the grid.
 func rich(markdown string) fyne.CanvasObject {
 	t := widget.NewRichTextFromMarkdown(markdown)
 	t.Wrapping = fyne.TextWrapWord
 	return widgets.Padded(-8, -8, -8, 0, t)
 }
 
-// listing is text as it is typed or stands in a file.
+// listing returns text as typed or found in a file.
 func listing(part string) fyne.CanvasObject {
 	lines := strings.Split(part, "\n")
 	for i := range lines {

@@ -15,21 +15,21 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// shotWidth is how wide a picture of the guide may be beside the list of pages.
+// shotWidth is the maximum width of a picture of the guide beside the list of pages.
 const shotWidth = 420
 
-// picture is one of the guide from its line of Markdown. The files are twice as
-// large as what they show.
+// picture returns a picture of the guide from its line of Markdown. The files
+// have twice the resolution.
 func picture(line string) fyne.CanvasObject {
 	_, rest, _ := strings.Cut(line, "](")
 	name := path.Base(strings.TrimSuffix(strings.TrimSpace(rest), ")"))
-	if dark() { // of each there is one for either appearance
+	if dark() { // each exists for both appearances
 		stem, rest, _ := strings.Cut(name, ".")
 		name = stem + "-dark." + rest
 	}
 	b, err := assets.Shots.ReadFile("guide/shots/" + name)
 	if err != nil {
-		return container.NewWithoutLayout() // a test looks for it
+		return container.NewWithoutLayout() // a test checks for this
 	}
 	size, err := png.DecodeConfig(bytes.NewReader(b))
 	if err != nil {
@@ -42,8 +42,8 @@ func picture(line string) fyne.CanvasObject {
 	return container.New(&shrinking{natural: fyne.NewSize(width, width*float32(size.Height)/float32(size.Width))}, newFramed(img))
 }
 
-// shrinking gives its one object its natural size, and less where there is less
-// room. Like text that wraps it knows its height once it has a width.
+// shrinking gives its single object its natural size, or less if there is less room. Like
+// wrapping text, it knows its height once it has a width.
 type shrinking struct {
 	natural fyne.Size
 	width   float32
@@ -64,7 +64,7 @@ func (s *shrinking) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[0].Move(fyne.NewPos(0, 0))
 }
 
-// dark tells whether the window is in the dark.
+// dark reports whether the appearance is dark.
 func dark() bool {
 	s := fyne.CurrentApp().Settings()
 	th, ok := s.Theme().(theme.Fyne)
@@ -77,12 +77,12 @@ func newFramed(o fyne.CanvasObject) fyne.CanvasObject {
 	return widgets.NewSoftBox(widgets.Padded(1, 1, 1, 1, o)).Square()
 }
 
-// withIcon is a line of a list that begins with an icon of the program.
+// withIcon returns a line of a list that starts with an icon of the program.
 func withIcon(line string) fyne.CanvasObject {
 	image, words, _ := strings.Cut(strings.TrimPrefix(line, "- "), ") ")
 	name := path.Base(image)
 	icon := canvas.NewImageFromResource(nil)
-	if b, err := assets.Icons.ReadFile("icons/" + name); err == nil { // a test looks for it
+	if b, err := assets.Icons.ReadFile("icons/" + name); err == nil { // a test checks for this
 		icon.Resource = fyne.NewStaticResource(name, b)
 	}
 	icon.FillMode, icon.ScaleMode = canvas.ImageFillContain, canvas.ImageScaleSmooth

@@ -1,9 +1,8 @@
-// Package lookup is the window in which somebody has a number looked up that they
-// type or paste, or that another window hands on by ShowAt.
+// Package lookup is the window to look up a number that is typed, pasted, or passed on by
+// another window with ShowAt.
 //
-// The resident asks the hub; the window owns the question and its answer, and
-// forgets both when it closes. All of it belongs to Fyne's thread; nothing here
-// runs off it.
+// The resident asks the hub; the window owns the question and its answer, and drops both
+// when it closes. Everything runs on Fyne's thread.
 package lookup
 
 import (
@@ -33,12 +32,12 @@ import (
 
 const (
 	noticeIn   = 300 * time.Millisecond // "looking up" is mentioned
-	silentIn   = 90 * time.Second       // the resident's answer is no longer waited for
+	silentIn   = 90 * time.Second       // timeout for the resident's answer
 	fieldWidth = 124                    // of a field's label
 )
 
-// window looks a number up that somebody types or pastes. What comes back
-// lives no longer than the window.
+// window looks up a number that is typed or pasted. The result lives no
+// longer than the window.
 type window struct {
 	host   *widgets.Host
 	win    fyne.Window
@@ -50,7 +49,7 @@ type window struct {
 	seq    int               // of the last question
 	asking bool
 	found  *windowapi.Found
-	said   string // what did not work
+	said   string // what failed
 	copied string // what was just copied
 
 	openLink func(ctx context.Context, link, number string) error
@@ -109,13 +108,13 @@ func (w *window) Take(kind string, raw json.RawMessage) {
 	}
 }
 
-// ShowAt looks up a number that another window has.
+// ShowAt looks up a number from another window.
 func (w *window) ShowAt(number string) {
 	w.box.SetText(number)
 	w.ask()
 }
 
-// typed forgets the answer once the number is another one: never a name beside a
+// typed drops the answer when the number changes: a name must never be next to a
 // number that is not its own.
 func (w *window) typed() {
 	if w.found != nil || w.asking {
@@ -125,7 +124,7 @@ func (w *window) typed() {
 	}
 }
 
-// ask asks for the number in the box.
+// ask looks up the number in the box.
 func (w *window) ask() {
 	number := strings.TrimSpace(w.box.Text)
 	if number == "" {
@@ -146,7 +145,7 @@ func (w *window) ask() {
 	})
 }
 
-// later does something unless there is an answer, or another question, by then.
+// later calls do unless there is an answer, or another question, by then.
 func (w *window) later(t time.Duration, seq int, do func()) {
 	w.host.Later(t, func() {
 		if w.asking && w.seq == seq && w.host.Page(windowapi.WindowLookup) == widgets.Page(w) {
@@ -177,7 +176,7 @@ func (w *window) open(k windowapi.Contact) {
 	})
 }
 
-// show shows what there is.
+// show updates the page.
 func (w *window) show() {
 	one := w.found != nil && len(w.found.Contacts) == 1 && w.found.Contacts[0].Link != ""
 	importance := widget.HighImportance // one primary button a window
@@ -211,10 +210,10 @@ func (w *window) content() fyne.CanvasObject {
 	return widgets.Padded(8, 24, widgets.Edge, widgets.Edge, page)
 }
 
-// answer writes what a lookup gave, in the words of the card.
+// answer displays the result of a lookup, in the words of the card.
 func (w *window) answer(page *fyne.Container, f *windowapi.Found) {
 	l := w.host.Lang
-	big := func(s string) { // which is said
+	big := func(s string) { // also announced
 		page.Add(explore.As(widgets.BigLine(s), func() explore.Said {
 			return explore.Said{Role: screenreader.News, Name: strings.Join(slices.Compact([]string{s, f.Shown}), ", "), Alone: true}
 		}))
@@ -302,8 +301,8 @@ func (w *window) answer(page *fyne.Container, f *windowapi.Found) {
 	}
 }
 
-// notLookedUp says whose number it is, or why there is nobody; of a line of ours the
-// name says enough.
+// notLookedUp returns whose number it is, or why there is nobody; for our own
+// lines the name is enough.
 func notLookedUp(l text.Language, f *windowapi.Found) (title, why string) {
 	switch f.Outcome {
 	case history.OutcomeInternal:
@@ -324,14 +323,14 @@ func notLookedUp(l text.Language, f *windowapi.Found) (title, why string) {
 	case windowapi.LookupNoNumber:
 		return l.T(text.LookupWithheld), l.T(text.LookupNonumberHint)
 	}
-	return l.T(text.LookupWithheld), l.T(text.LookupWithheldHint) // and words of a newer resident
+	return l.T(text.LookupWithheld), l.T(text.LookupWithheldHint) // or a newer resident's outcome
 }
 
 func nameOf(l text.Language, k windowapi.Contact) string {
 	return cmp.Or(k.Name, l.T(text.CardUnnamed))
 }
 
-// copying is a button that copies and says so for a moment.
+// copying returns a button that copies s and confirms it for a moment.
 func (w *window) copying(label, s string) *widgets.Button {
 	if w.copied == s {
 		label = w.host.Lang.T(text.CardButtonCopied)
@@ -339,7 +338,7 @@ func (w *window) copying(label, s string) *widgets.Button {
 	return widgets.NewButton(label, func() { w.copy(s) })
 }
 
-// fields are what is known of a contact, a line each.
+// fields displays the fields of a contact, one per line.
 func (w *window) fields(page *fyne.Container, k windowapi.Contact) {
 	l := w.host.Lang
 	modified := ""
@@ -357,7 +356,7 @@ func (w *window) fields(page *fyne.Container, k windowapi.Contact) {
 	page.Add(rows)
 }
 
-// matches are all contacts with the number, to choose from.
+// matches displays all contacts with the number, to choose from.
 func (w *window) matches(f *windowapi.Found) {
 	w.rows = widgets.NewRows(w.host.Lang.N(text.CardSeveral, len(f.Contacts)+f.More), 0, w.scroll)
 	for _, k := range f.Contacts {
@@ -371,7 +370,7 @@ func (w *window) matches(f *windowapi.Found) {
 	w.rows.Between(widget.NewSeparator())
 }
 
-// match is one of several contacts. None is chosen for the user.
+// match displays one of several contacts. None is preselected.
 func (w *window) match(k windowapi.Contact) fyne.CanvasObject {
 	l := w.host.Lang
 	name := widgets.Bold(nameOf(l, k), base.SizeNameText)

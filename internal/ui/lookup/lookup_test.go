@@ -34,7 +34,7 @@ func found(t *testing.T, b *uitest.Harness, f windowapi.Found) {
 	b.Handle(windowapi.KindLookup, raw)
 }
 
-// answers of every kind, as the resident gives them, and what must be written.
+// answers has the resident's answers of every kind, and the expected texts.
 var answers = []struct {
 	name   string
 	f      windowapi.Found
@@ -67,7 +67,7 @@ var answers = []struct {
 	{"a newer word", windowapi.Found{Outcome: "guessed"}, []string{"Dit is geen nummer"}, []string{"not a number"}},
 }
 
-// labels are all words of a window, those of wrapped text included.
+// labels returns all words of a window, including those of wrapped text.
 func labels(w *window) string {
 	return strings.ReplaceAll(strings.Join(uitest.Texts(w.win), " "), "  ", " ")
 }
@@ -124,11 +124,11 @@ func TestLookupLife(t *testing.T) {
 	}
 	b.Later[0]() // 300 ms
 	uitest.WantTexts(t, w.win, "Relatie opzoeken…")
-	found(t, b, windowapi.Found{Seq: 99, Outcome: history.OutcomeNobody}) // of another question
+	found(t, b, windowapi.Found{Seq: 99, Outcome: history.OutcomeNobody}) // of another request
 	uitest.WantTexts(t, w.win, "Relatie opzoeken…")
 	f := windowapi.Found{Seq: w.seq, Outcome: history.OutcomeFound, Shown: "06 12 34 56 78", Copy: "0612345678", Number: "+31612345678", Contacts: []windowapi.Contact{dorp}}
 	found(t, b, f)
-	b.Later[1]() // there was an answer long ago
+	b.Later[1]() // answered long ago
 	var opened []string
 	w.openLink = func(_ context.Context, link, number string) error {
 		opened = append(opened, link, number)
@@ -153,7 +153,7 @@ func TestLookupLife(t *testing.T) {
 	if !strings.Contains(labels(w), text.Dutch.T(text.CallsTroubleCopy)) {
 		t.Error(labels(w))
 	}
-	// Another number: the name goes at once.
+	// Another number: the name disappears at once.
 	test.Type(w.box, "9")
 	if strings.Contains(labels(w), "J. de Vries") {
 		t.Error("a name beside another number")
@@ -178,7 +178,7 @@ func TestLookupLife(t *testing.T) {
 	}
 }
 
-// Another window has a number looked up.
+// Another window requests a lookup.
 func TestLookupShowAt(t *testing.T) {
 	b := uitest.New(t, uitest.Greeting(text.Dutch), map[string]widgets.Opener{windowapi.WindowLookup: Open})
 	b.ShowAt(windowapi.WindowLookup, "+31612345678")
@@ -187,7 +187,7 @@ func TestLookupShowAt(t *testing.T) {
 	}
 }
 
-// Of several numbers in one text the one that is clicked is looked up.
+// Of several numbers in one text, the one that is clicked is looked up.
 func TestSeveralNumbers(t *testing.T) {
 	b, w := lookupHarness(t, text.Dutch)
 	w.box.SetText("020-1234567 / 06-98760011")
@@ -200,8 +200,8 @@ func TestSeveralNumbers(t *testing.T) {
 	}
 }
 
-// TestLookupByKeys: of several contacts the arrows choose one, from the field on, and Enter opens
-// it; one without a file opens nothing.
+// TestLookupByKeys: with several contacts the arrows select one, starting in the field, and
+// Enter opens it; one without a file opens nothing.
 func TestLookupByKeys(t *testing.T) {
 	b, w := lookupHarness(t, text.Dutch)
 	var opened []string

@@ -1,12 +1,10 @@
-// Package offscreen paints Fyne objects into pictures in memory, without
-// any window. In the resident it makes Fyne believe that there is an application:
-// a fyne.App of our own whose driver is never run. (In the windows' process package
-// driver does so.)
+// Package offscreen paints Fyne objects into pictures in memory, without any window. In the
+// resident it gives Fyne an application: a fyne.App of our own whose driver never runs. (In
+// the windows' process, package driver does so.)
 //
-// Fyne's own headless application is not used, neither app.New with the build
-// tag "ci" (it reads settings and themes from a folder below the system's
-// temporary folder, which every local user can plant) nor test.NewApp, which
-// brings the libraries of its tests along.
+// Fyne's own headless application is not used, neither app.New with the build tag "ci" (it
+// reads settings and themes from a folder below the system's temporary folder, which any
+// local user can plant) nor test.NewApp, which pulls in the libraries of its tests.
 //
 // Everything that touches a Surface must run on one goroutine.
 package offscreen
@@ -20,26 +18,26 @@ import (
 	"fyne.io/fyne/v2/canvas"
 )
 
-// Start makes the process's Fyne application, with th for its fonts and sizes.
-// Call it once, before the first Surface.
+// Start creates the process's Fyne application, with th for fonts and sizes. Call it once,
+// before the first Surface.
 func Start(th fyne.Theme) {
 	fyne.SetCurrentApp(&app{settings: settings{theme: th}})
 }
 
-// Size is a size (in units) in whole pixels at a scale, as Fyne's painter rounds it.
+// Size converts a size in units to whole pixels at a scale, rounded like Fyne's painter.
 func Size(s fyne.Size, scale float32) image.Point {
 	return image.Pt(pixels(s.Width, scale), pixels(s.Height, scale))
 }
 
 func pixels(v, scale float32) int { return int(math.Ceil(float64(v * scale))) }
 
-// plain reports whether r is nothing but a colour that covers what is under it.
+// plain reports whether r is just an opaque colour.
 func plain(r *canvas.Rectangle) bool {
 	c, ok := r.FillColor.(color.NRGBA)
 	return ok && c.A == 255 && r.StrokeWidth == 0 && r.CornerRadius == 0
 }
 
-// unseen reports whether r only takes room, or waits for a colour.
+// unseen reports whether r only takes up space, or has no colour yet.
 func unseen(r *canvas.Rectangle) bool {
 	if r.FillColor != nil {
 		if _, _, _, a := r.FillColor.RGBA(); a > 0 {
@@ -49,7 +47,7 @@ func unseen(r *canvas.Rectangle) bool {
 	return r.StrokeWidth == 0 && r.Shadow == canvas.Shadow{}
 }
 
-// picture is what is painted on.
+// picture is the target of painting.
 type picture struct {
 	w, h int
 	pix  []byte
@@ -69,7 +67,7 @@ func (p picture) fill(r image.Rectangle, c color.NRGBA) {
 	}
 }
 
-// lay lays s on the picture, its origin at a place, within a part of the picture only.
+// lay draws s onto the picture, its origin at a position, clipped to a part of the picture.
 func (p picture) lay(s *sprite, at image.Point, clip image.Rectangle) {
 	r := image.Rectangle{Max: s.size}.Add(at.Sub(s.origin))
 	in := r.Intersect(clip).Intersect(image.Rect(0, 0, p.w, p.h))
@@ -92,7 +90,7 @@ func (p picture) lay(s *sprite, at image.Point, clip image.Rectangle) {
 	}
 }
 
-// lay lays a colour on a pixel.
+// lay blends a colour onto a pixel.
 func lay(d []byte, c color.NRGBA, a uint32) {
 	switch a {
 	case 0:
@@ -106,8 +104,8 @@ func lay(d []byte, c color.NRGBA, a uint32) {
 	}
 }
 
-// app is a Fyne application that has a theme and a driver, and nothing else: no
-// window, no files, no loop. What nobody asks of it is not there.
+// app is a Fyne application with only a theme and a driver: no window, no files, no loop.
+// What is never called is not implemented.
 type app struct {
 	fyne.App
 	driver   driver
@@ -127,7 +125,7 @@ func (s settings) ThemeVariant() fyne.ThemeVariant { return 0 }
 func (s settings) PrimaryColor() string            { return "" }
 func (s settings) ShowAnimations() bool            { return false }
 
-// driver measures text; there are no windows and nothing moves.
+// driver measures text; there are no windows or animations.
 type driver struct{ fyne.Driver }
 
 func (d *driver) RenderedTextSize(s string, size float32, style fyne.TextStyle, font fyne.Resource) (fyne.Size, float32) {

@@ -25,7 +25,7 @@ var (
 	ink   = color.NRGBA{0x1B, 0x27, 0x33, 0xFF}
 )
 
-// scene is one of every object.
+// scene returns one object of every kind.
 func scene() *fyne.Container {
 	at := func(o fyne.CanvasObject, x, y, w, h float32) fyne.CanvasObject {
 		o.Resize(fyne.NewSize(w, h))
@@ -46,7 +46,7 @@ func scene() *fyne.Container {
 	}}
 }
 
-// TestPaintsAsFyneDoes: object by object gives what Fyne paints in one go.
+// TestPaintsAsFyneDoes: painting object by object gives the same as Fyne does at once.
 func TestPaintsAsFyneDoes(t *testing.T) {
 	Start(base.DefaultTheme())
 	for _, scale := range []float32{1, 1.5, 2, 3} {
@@ -69,7 +69,7 @@ func TestPaintsAsFyneDoes(t *testing.T) {
 			a := int(want.Pix[i+3])
 			for j, bg := range []uint8{paper.B, paper.G, paper.R} {
 				mix := (int(want.Pix[i+2-j])*a + int(bg)*(255-a) + 127) / 255
-				if d := mix - int(pix[i+j]); d > 9 || d < -9 { // Fyne rounds every point to a 64th
+				if d := mix - int(pix[i+j]); d > 9 || d < -9 { // Fyne rounds every point to 1/64
 					bad++
 					break
 				}
@@ -81,8 +81,8 @@ func TestPaintsAsFyneDoes(t *testing.T) {
 	}
 }
 
-// TestNothingOfPeopleIsKept: of a text that is no longer shown no picture stays, and
-// the memory that it took serves the next one.
+// TestNothingOfPeopleIsKept: no picture of a text that is no longer shown stays in memory,
+// and its memory is reused for the next one.
 func TestNothingOfPeopleIsKept(t *testing.T) {
 	Start(base.DefaultTheme())
 	text := canvas.NewText("J. de Vries", ink)
@@ -116,7 +116,7 @@ func TestNothingOfPeopleIsKept(t *testing.T) {
 	}
 }
 
-// TestFirstLetterIsWhole: what hangs out of a text's place on the left is painted.
+// TestFirstLetterIsWhole: what extends beyond a text's left edge is painted.
 func TestFirstLetterIsWhole(t *testing.T) {
 	Start(base.DefaultTheme())
 	name := canvas.NewText("J. de Vries", ink)
@@ -133,8 +133,8 @@ func TestFirstLetterIsWhole(t *testing.T) {
 	t.Error("the J is cut on the left")
 }
 
-// TestLatinIsSetAsMeasured: texts that are set without looking for runs have the
-// letters, in the places, that Fyne measured.
+// TestLatinIsSetAsMeasured: texts set without looking for runs have the glyphs and
+// positions that Fyne measured.
 func TestLatinIsSetAsMeasured(t *testing.T) {
 	Start(base.DefaultTheme())
 	var l letters

@@ -13,28 +13,28 @@ import (
 	"fyne.io/fyne/v2/driver/software"
 )
 
-// CachedText is painted again and again, so its picture is kept. Meant for words of our
-// own; what is known of people stands in plain texts, of which nothing is kept.
+// CachedText is painted often, so its picture is cached. For our own texts; personal data
+// is in plain texts, which are never cached.
 type CachedText struct{ *canvas.Text }
 
-// sprite is the picture of one object: rows of red, green, blue and alpha, or of how
-// much there is of one colour. origin is where the object's position lies in it.
+// sprite is the picture of one object: rows of red, green, blue and alpha, or of the
+// coverage of one colour. origin is the object's position in it.
 type sprite struct {
 	pix    []byte
 	size   image.Point
 	ink    color.NRGBA // of a text, which has one byte a pixel
 	text   bool
-	kept   bool // in drawing
+	kept   bool // cached in drawing
 	origin image.Point
 }
 
-// room is what is drawn around an object, in units: edges of shapes, and what
-// hangs below a line of text.
+// room is the margin drawn around an object, in units: for edges of shapes, and what
+// extends below a line of text.
 const room = 8
 
-// Fyne's painter draws a whole canvas to lay little on it. So each object is drawn
-// on a canvas of its own size, and laid into the picture by us; what comes again
-// looks the same and is not drawn again.
+// Fyne's painter draws a whole canvas even for a small object. So each object is drawn
+// on a canvas of its own size and composed into the picture here; what looks the
+// same again is not redrawn.
 var drawing struct {
 	sync.Mutex
 	canvas software.WindowlessCanvas
@@ -44,7 +44,7 @@ var drawing struct {
 	spare spare
 }
 
-// kept tells apart what is kept.
+// kept is a cache key.
 type kept struct {
 	looks any
 	scale float32
@@ -52,8 +52,8 @@ type kept struct {
 
 const maxKept = 3 << 20 // bytes
 
-// drawn gives the picture of an object of which looks is the key. Those of shapes and
-// of CachedText texts stay, whoever shows them.
+// drawn returns the picture of an object with key looks. Pictures of shapes and CachedText
+// are cached for all users.
 func drawn(o fyne.CanvasObject, looks any, scale float32) *sprite {
 	drawing.Lock()
 	defer drawing.Unlock()
@@ -77,13 +77,13 @@ func drawn(o fyne.CanvasObject, looks any, scale float32) *sprite {
 	return s
 }
 
-// spare is memory of texts that are no longer shown, empty, by the logarithm of its
-// size: the next ones take about as much.
+// spare is zeroed memory of texts no longer shown, by the logarithm of its size: the next
+// ones need about as much.
 type spare [24][][]byte
 
 const maxSpare = 32 // of one size
 
-// take gives n bytes that are zero.
+// take returns n zero bytes.
 func (s *spare) take(n int) []byte {
 	size := bits.Len(uint(n))
 	if size >= len(s) {
@@ -96,7 +96,7 @@ func (s *spare) take(n int) []byte {
 	return make([]byte, n, 1<<size)
 }
 
-// give takes back what take gave, for which there is no other use.
+// give takes back memory from take that has no other use.
 func (s *spare) give(b []byte) {
 	clear(b)
 	if size := bits.Len(uint(len(b))); size < len(s) && cap(b) == 1<<size && len(s[size]) < maxSpare {
@@ -104,7 +104,7 @@ func (s *spare) give(b []byte) {
 	}
 }
 
-// free gives the memory of a text's picture to the next one.
+// free returns the memory of a text's picture for the next one.
 func (s *sprite) free() {
 	drawing.Lock()
 	defer drawing.Unlock()
@@ -112,14 +112,14 @@ func (s *sprite) free() {
 	s.pix = nil
 }
 
-// draw has Fyne draw o, unless it is a text or has a thin edge, and keeps the part that
-// is not empty.
+// draw has Fyne draw o, unless it is a text or has a thin edge, and keeps
+// the non-empty part.
 func draw(o fyne.CanvasObject, scale float32) *sprite {
 	if s := thin(o, scale); s != nil {
 		return s
 	}
 	from := float32(room)
-	if t, text := o.(*canvas.Text); text { // fills its place, but for what hangs below
+	if t, text := o.(*canvas.Text); text { // fills its area, except for descenders
 		if s := drawing.draw(t, scale); s != nil {
 			return s
 		}
@@ -136,24 +136,23 @@ func draw(o fyne.CanvasObject, scale float32) *sprite {
 	drawing.canvas.SetContent(&fyne.Container{Objects: []fyne.CanvasObject{o}})
 	drawing.canvas.Resize(size)
 	img, ok := paint(nil, drawing.canvas).(*image.NRGBA)
-	drawing.canvas.SetContent(nil) // keeps nothing of it
+	drawing.canvas.SetContent(nil) // keep no reference to it
 	o.Move(was)
-	if !ok { // Fyne's software painter has no other kind
+	if !ok { // Fyne's software painter returns no other type
 		return &sprite{}
 	}
 	at := image.Pt(pixels(from, scale), pixels(from, scale))
 	return crop(img.Pix, img.Rect.Max, 4, at)
 }
 
-// paint is Fyne's software painter. A canvas gives its picture only after laying it,
+// paint is Fyne's software painter. A canvas returns its picture only after drawing it,
 // pixel by pixel, over an empty one, which takes as long again.
 //
 //go:linkname paint fyne.io/fyne/v2/internal/painter/software.(*Painter).Paint
 func paint(*struct{}, fyne.Canvas) image.Image
 
-// Forget has Fyne drop the texts that it keeps with their measures, people's
-// names and numbers among them. It drops those that it was not asked for in a
-// minute, and only when it paints.
+// Forget has Fyne drop the texts it caches with their measurements, including people's
+// names and numbers. Fyne drops those unused for a minute, and only when it paints.
 func Forget() {
 	drawing.Lock()
 	defer drawing.Unlock()
@@ -165,11 +164,10 @@ func Forget() {
 	}
 }
 
-// Keep has Fyne keep the renderers of the widgets in roots, hidden ones too, and
-// drop those that were not used in a minute; visit gets every object. Fyne tells
-// what is old by a clock that it reads when it looks and at no other time: after a
-// quiet minute it would drop what is on screen, unless this is called before the
-// first picture.
+// Keep has Fyne keep the renderers of the widgets in roots, hidden ones too, and drop those
+// unused for a minute; visit receives every object. Fyne judges age by a clock it reads
+// only when it checks: after a quiet minute it would drop what is on screen, unless this is
+// called before the first picture.
 func Keep(roots []fyne.CanvasObject, visit func(fyne.CanvasObject)) {
 	cacheNow()
 	var walk func(fyne.CanvasObject)
@@ -189,13 +187,13 @@ func Keep(roots []fyne.CanvasObject, visit func(fyne.CanvasObject)) {
 	Forget()
 }
 
-// cacheNow has Fyne read the clock by which its renderers age. Its own drivers do
-// so with every picture; there is no public way.
+// cacheNow has Fyne read the clock that ages its renderers. Its own drivers do so with
+// every picture; there is no public API.
 //
 //go:linkname cacheNow fyne.io/fyne/v2/internal/cache.refreshNow
 func cacheNow() time.Time
 
-// crop copies the part of a picture of n bytes a pixel that is not empty.
+// crop copies the non-empty part of a picture of n bytes per pixel.
 func crop(pix []byte, size image.Point, n int, origin image.Point) *sprite {
 	var box image.Rectangle
 	for y := range size.Y {
@@ -221,7 +219,7 @@ func crop(pix []byte, size image.Point, n int, origin image.Point) *sprite {
 	return &sprite{pix: out, size: box.Size(), text: n == 1, origin: origin.Sub(box.Min)}
 }
 
-// What the looks of an object depend on, its place apart.
+// What an object's looks depend on, apart from its position.
 type (
 	textLooks struct {
 		words  string
@@ -253,7 +251,7 @@ type (
 	}
 )
 
-// looks is the key of an object that can be compared, nil of any other.
+// looks returns the comparable key of an object, nil if it has none.
 func looks(o fyne.CanvasObject) any {
 	switch o := o.(type) {
 	case CachedText:

@@ -10,10 +10,9 @@ import (
 	"fyne.io/fyne/v2/canvas"
 )
 
-// Surface is what a window shows: a picture that follows trees of Fyne objects.
-// Frame compares them with what they were and paints only where something
-// differs, from pictures of single objects that are kept for as long as they
-// are on screen. The zero value is an empty surface.
+// Surface is what a window shows: a picture of trees of Fyne objects. Frame compares them
+// with their previous state and repaints only what differs, from pictures of single objects
+// that are cached while on screen. The zero value is an empty surface.
 type Surface struct {
 	picture
 	scale      float32
@@ -22,7 +21,7 @@ type Surface struct {
 	kept       map[any]*sprite
 	versions   map[fyne.CanvasObject]int
 	theme      int
-	// What the last frame was made with, empty: the next one takes as much.
+	// Buffers of the last frame, emptied: the next one needs as much.
 	spareParts []part
 	spareKept  map[any]*sprite
 	spareFirst map[same]int
@@ -36,10 +35,10 @@ type part struct {
 	clip   image.Rectangle
 	sprite *sprite
 	fill   color.NRGBA     // of a part without a sprite
-	bounds image.Rectangle // what of it can be seen
+	bounds image.Rectangle // its visible part
 }
 
-// same tells parts apart that look alike.
+// same identifies parts that look alike.
 type same struct {
 	key  any
 	at   image.Point
@@ -48,8 +47,8 @@ type same struct {
 
 func (p *part) same() same { return same{p.key, p.at, p.clip} }
 
-// Changed notes that an object looks different although nothing that can be
-// compared has changed, such as the pixels of a picture.
+// Changed records that an object looks different although nothing comparable has changed,
+// such as the pixels of a picture.
 func (s *Surface) Changed(o fyne.CanvasObject) {
 	if s.versions == nil {
 		s.versions = map[fyne.CanvasObject]int{}
@@ -63,15 +62,15 @@ func (s *Surface) NewTheme() {
 	forgetIcons()
 }
 
-// forgetIcons has Fyne draw its icons anew. It keeps them by the names of their colours,
-// whatever these are by now; its own drivers do so too, and there is no public way.
+// forgetIcons has Fyne redraw its icons. It caches them by colour name, even if the colour
+// changes; its own drivers call this too, and there is no public API.
 //
 //go:linkname forgetIcons fyne.io/fyne/v2/internal/cache.ResetThemeCaches
 func forgetIcons()
 
-// Frame makes the surface size pixels large and has it show what the trees in
-// roots do, the last above the others, at a scale over a background. It calls
-// visit with every visible object and gives the parts that have changed.
+// Frame resizes the surface to size pixels and shows the trees in roots, the last on top,
+// at a scale over a background. It calls visit with every visible object and returns the
+// parts that have changed.
 func (s *Surface) Frame(size image.Point, scale float32, background color.NRGBA, roots []fyne.CanvasObject, visit func(fyne.CanvasObject)) []image.Rectangle {
 	whole := image.Rectangle{Max: size}
 	all := size != (image.Point{s.w, s.h}) || scale != s.scale || background != s.background
@@ -104,7 +103,7 @@ func (s *Surface) Frame(size image.Point, scale float32, background color.NRGBA,
 			old.free()
 		}
 	}
-	clear(s.parts) // people's names stand there
+	clear(s.parts) // it holds people's names
 	clear(s.kept)
 	s.spareParts, s.spareKept = s.parts[:0], s.kept
 	s.parts, s.kept, s.versions = w.parts, w.kept, w.versions
@@ -123,13 +122,14 @@ func (s *Surface) Pixels(r image.Rectangle, out []byte) []byte {
 	return out
 }
 
-// Whole is the picture as it is until the next Frame, rows of blue, green, red, unused.
+// Whole returns the picture, valid until the next Frame, as rows of blue,
+// green, red, unused.
 func (s *Surface) Whole() (w, h int, pix []byte) { return s.w, s.h, s.pix }
 
-// Forget lets go of what was shown.
+// Forget drops what was shown.
 func (s *Surface) Forget() { *s = Surface{} }
 
-// Image is a copy of the picture.
+// Image returns a copy of the picture.
 func (s *Surface) Image() *image.RGBA {
 	img := image.NewRGBA(image.Rect(0, 0, s.w, s.h))
 	for i := 0; i+3 < len(s.pix); i += 4 {
@@ -138,7 +138,7 @@ func (s *Surface) Image() *image.RGBA {
 	return img
 }
 
-// paint draws what lies in r anew.
+// paint repaints r.
 func (s *Surface) paint(r image.Rectangle) {
 	s.fill(r, s.background)
 	for i := range s.parts {
@@ -160,12 +160,11 @@ type walk struct {
 	visit func(fyne.CanvasObject)
 	parts []part
 	kept  map[any]*sprite
-	// versions are those of what is on screen: nothing else has to be told from
-	// what it was.
+	// versions has only objects on screen: others have no earlier state to differ from.
 	versions map[fyne.CanvasObject]int
 }
 
-// tree adds an object at an offset (in units), and what is in it.
+// tree adds an object at an offset (in units), and its contents.
 func (w *walk) tree(o fyne.CanvasObject, offset fyne.Position, clip image.Rectangle) {
 	if o == nil || !o.Visible() {
 		return
@@ -191,7 +190,7 @@ func (w *walk) tree(o fyne.CanvasObject, offset fyne.Position, clip image.Rectan
 	}
 }
 
-// Children are the objects in an object, and whether they are cut at its edges.
+// Children returns the objects in an object, and whether they are clipped to it.
 func Children(o fyne.CanvasObject) (in []fyne.CanvasObject, clips bool) {
 	_, clips = o.(fyne.Scrollable)
 	switch o := o.(type) {
@@ -207,8 +206,8 @@ func Children(o fyne.CanvasObject) (in []fyne.CanvasObject, clips bool) {
 	return nil, clips
 }
 
-// Renderer gives what a widget is made of, the same each time. Fyne has no public
-// way to it but its package for tests.
+// Renderer returns a widget's renderer, the same each time. The only public function for
+// it is in the tests of Fyne.
 //
 //go:linkname Renderer fyne.io/fyne/v2/internal/cache.Renderer
 func Renderer(fyne.Widget) fyne.WidgetRenderer
@@ -217,7 +216,7 @@ func (s *Surface) place(pos fyne.Position, size fyne.Size) image.Rectangle {
 	return image.Rect(pixels(pos.X, s.scale), pixels(pos.Y, s.scale), pixels(pos.X+size.Width, s.scale), pixels(pos.Y+size.Height, s.scale))
 }
 
-// add adds an object that is painted.
+// add adds a painted object.
 func (w *walk) add(o fyne.CanvasObject, pos fyne.Position, clip image.Rectangle) {
 	if r, ok := o.(*canvas.Rectangle); ok && unseen(r) {
 		return
@@ -247,8 +246,8 @@ func (w *walk) add(o fyne.CanvasObject, pos fyne.Position, clip image.Rectangle)
 	}
 }
 
-// changing is the key of what cannot be compared: it looks the same until
-// somebody says otherwise.
+// changing is the key of objects that cannot be compared: they look the same
+// until Changed is called.
 type changing struct {
 	o        fyne.CanvasObject
 	version  int
@@ -258,7 +257,7 @@ type changing struct {
 	theme    int
 }
 
-// key is what the looks of an object depend on, its place apart.
+// key returns what an object's looks depend on, apart from its position.
 func (w *walk) key(o fyne.CanvasObject) any {
 	if k := looks(o); k != nil {
 		return k
@@ -277,8 +276,7 @@ func (w *walk) key(o fyne.CanvasObject) any {
 	return c
 }
 
-// painted is how large an object is painted: a text does not end where its
-// place does.
+// painted returns the painted size of an object: text may extend beyond its area.
 func painted(o fyne.CanvasObject) fyne.Size {
 	if t, ok := o.(*canvas.Text); ok {
 		return t.Size().Max(t.MinSize())
@@ -286,10 +284,9 @@ func painted(o fyne.CanvasObject) fyne.Size {
 	return o.Size()
 }
 
-// differing is where other parts do not look as those of the surface do.
+// differing returns where the given parts look different from those of the surface.
 func (s *Surface) differing(now []part) []image.Rectangle {
-	// Of parts that are the same, the first that has no counterpart yet, and after each
-	// the next one.
+	// Of identical parts, the first without a counterpart, and after each the next one.
 	first, next := s.spareFirst, slices.Grow(s.spareNext[:0], len(s.parts))[:len(s.parts)]
 	const none, taken = -1, -2
 	for i := len(s.parts) - 1; i >= 0; i-- {
@@ -309,7 +306,7 @@ func (s *Surface) differing(now []part) []image.Rectangle {
 			d.add(now[i].bounds)
 			continue
 		}
-		// Painted above something that it was painted below.
+		// Now painted above something it was below.
 		if at < highest {
 			d.add(now[i].bounds)
 		}
@@ -326,11 +323,10 @@ func (s *Surface) differing(now []part) []image.Rectangle {
 	return d
 }
 
-// damage is a few rectangles without overlaps that cover what was added.
+// damage is a few non-overlapping rectangles that cover what was added.
 type damage []image.Rectangle
 
-// maxDamage is how many rectangles there are at most: each is a round of
-// painting.
+// maxDamage is the maximum number of rectangles: each is a painting pass.
 const maxDamage = 8
 
 func (d *damage) add(r image.Rectangle) {
@@ -340,7 +336,7 @@ func (d *damage) add(r image.Rectangle) {
 	for again := true; again; {
 		again = false
 		for i, o := range *d {
-			// Joined where that covers hardly more than both do.
+			// Join them if that covers hardly more than both.
 			if u := r.Union(o); r.Overlaps(o) || area(u) <= area(r)+area(o)+area(u)/8 {
 				*d = slices.Delete(*d, i, i+1)
 				r, again = u, true

@@ -22,12 +22,12 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// letters draws texts where Fyne would draw them, from outlines that are kept and with
-// memory that is used again: Fyne's painter takes ten bytes a pixel for each text.
+// letters draws texts where Fyne would, from cached outlines and with reused memory: Fyne's
+// painter takes ten bytes per pixel for each text.
 type letters struct {
 	raster   vector.Rasterizer
 	shaper   shaping.HarfbuzzShaper
-	whole    image.Alpha // the text before it is cropped
+	whole    image.Alpha // the text before cropping
 	outlines map[glyph]font.GlyphOutline
 }
 
@@ -38,8 +38,8 @@ type glyph struct {
 
 const maxOutlines = 2000
 
-// draw gives the picture of a text, nil if Fyne has to draw it: a line goes through or
-// below it, or a letter is not an outline.
+// draw returns the picture of a text, nil if Fyne has to draw it: it is underlined or
+// struck through, or a glyph is not an outline.
 func (l *letters) draw(t *canvas.Text, scale float32) *sprite {
 	if t.TextStyle.Underline || t.TextStyle.Strikethrough {
 		return nil
@@ -53,7 +53,7 @@ func (l *letters) draw(t *canvas.Text, scale float32) *sprite {
 		from = theme.Source(t.Text, t.TextStyle)
 	}
 	least, size := t.MinSize(), t.Size()
-	before := pixels(room, scale) // a J hangs out on the left
+	before := pixels(room, scale) // a J extends to the left
 	w, h := before+pixels(least.Width+room, scale), pixels(least.Height+room, scale)
 	l.raster.Reset(w, h)
 	outlined := true
@@ -90,8 +90,8 @@ func (l *letters) draw(t *canvas.Text, scale float32) *sprite {
 
 func points(t *canvas.Text) fixed.Int26_6 { return fixed.Int26_6(float64(t.TextSize) * 64) }
 
-// latin sets a text that is one run from left to right, as most are: Latin letters,
-// digits and signs. Finding the runs of a text takes more than setting it.
+// latin shapes a text of a single left-to-right run, as most are: Latin letters, digits and
+// signs. Finding the runs of a text takes longer than shaping it.
 func (l *letters) latin(t *canvas.Text, face *font.Face) (shaping.Output, bool) {
 	script := language.Common
 	for _, r := range t.Text {
@@ -106,7 +106,7 @@ func (l *letters) latin(t *canvas.Text, face *font.Face) (shaping.Output, bool) 
 	return l.shaper.Shape(shaping.Input{Text: runes, RunEnd: len(runes), Direction: di.DirectionLTR, Face: face, Size: points(t), Script: script}), len(runes) > 0
 }
 
-// run adds the outlines of letters from a place on, in pixels.
+// run adds the outlines of glyphs from a position on, in pixels.
 func (l *letters) run(run shaping.Output, size, scale, x, y float32) bool {
 	per := size * scale / float32(run.Face.Upem())
 	for _, g := range run.Glyphs {
@@ -137,9 +137,9 @@ func (l *letters) run(run shaping.Output, size, scale, x, y float32) bool {
 	return true
 }
 
-// curve adds a curve to (bx, by), bent towards (ax, ay), in lines that are nowhere
-// further from it than a fiftieth of a pixel; the rasterizer's own are so by a sixth,
-// which makes small letters thin.
+// curve adds a curve to (bx, by), bent towards (ax, ay), as lines that deviate from
+// it by at most a fiftieth of a pixel; the rasterizer's own deviate by a sixth, which
+// makes small letters thin.
 func (l *letters) curve(ax, ay, bx, by float32) {
 	x, y := l.raster.Pen()
 	bend := math.Hypot(float64(x-2*ax+bx), float64(y-2*ay+by))
@@ -165,17 +165,17 @@ func (l *letters) outline(g glyph) (font.GlyphOutline, bool) {
 	return o, ok
 }
 
-// ReadFonts reads the fonts of usual texts, which takes longer than all else that the
-// first picture needs. The first call does it, on any goroutine; every other one waits.
-// Whoever paints on several goroutines has each call it before it paints.
+// ReadFonts reads the fonts of ordinary texts, which takes longer than everything else
+// the first picture needs. The first call does so, on any goroutine; all others wait. If
+// several goroutines paint, each must call it first.
 var ReadFonts = sync.OnceFunc(func() {
 	for _, style := range []fyne.TextStyle{{}, {Bold: true}} {
 		cachedFontFace(style, theme.Source(" ", style), nil)
 	}
 })
 
-// cachedFontFace and walkString are what Fyne measures and draws texts with: letters
-// stand where it has measured them, and a font is read once.
+// cachedFontFace and walkString are what Fyne measures and draws texts with: letters appear
+// where it measured them, and each font is read once.
 //
 //go:linkname cachedFontFace fyne.io/fyne/v2/internal/painter.CachedFontFace
 func cachedFontFace(fyne.TextStyle, fyne.Resource, fyne.CanvasObject) *struct{ Fonts shaping.Fontmap }
@@ -184,12 +184,12 @@ func cachedFontFace(fyne.TextStyle, fyne.Resource, fyne.CanvasObject) *struct{ F
 func walkString(faces shaping.Fontmap, s string, size fixed.Int26_6, style fyne.TextStyle, advance *float32, scale float32,
 	each func(run shaping.Output, x, y float32)) (fyne.Size, float32)
 
-// Measure is how large Fyne draws a text, and where its baseline lies, in units.
+// Measure returns the size at which Fyne draws a text, and its baseline, in units.
 //
 //go:linkname Measure fyne.io/fyne/v2/internal/painter.RenderedTextSize
 func Measure(text string, size float32, style fyne.TextStyle, font fyne.Resource) (whole fyne.Size, baseline float32)
 
-// straight is a colour without its transparency multiplied in.
+// straight returns a colour without premultiplied alpha.
 func straight(c color.Color) color.NRGBA {
 	if c == nil {
 		return color.NRGBA{}

@@ -9,9 +9,9 @@ import (
 	"fyne.io/fyne/v2/canvas"
 )
 
-// thin draws a rectangle whose edge is one pixel wide, with the edge inside. Fyne's
-// software painter has edges half outside: such a one covers two pixels by half. It
-// gives nil for anything else.
+// thin draws a rectangle with an edge one pixel wide, inside its area. Fyne's software
+// painter puts half of the edge outside, which half-covers two pixels. It returns
+// nil for anything else.
 func thin(o fyne.CanvasObject, scale float32) *sprite {
 	r, ok := o.(*canvas.Rectangle)
 	if !ok || r.StrokeColor == nil || r.StrokeWidth == 0 || r.StrokeWidth*scale >= 1.5 {
@@ -26,7 +26,7 @@ func thin(o fyne.CanvasObject, scale float32) *sprite {
 	corner := min(float64(r.CornerRadius*scale), w/2, h/2)
 	fill, edge := straight(r.FillColor), straight(r.StrokeColor)
 	at := func(x, y int) color.NRGBA {
-		// How far the middle of the pixel is outside.
+		// How far the pixel's centre is outside.
 		dx, dy := math.Abs(float64(x)+0.5-w/2)-w/2+corner, math.Abs(float64(y)+0.5-h/2)-h/2+corner
 		d := max(dx, dy) - corner
 		if dx > 0 && dy > 0 {
@@ -42,8 +42,8 @@ func thin(o fyne.CanvasObject, scale float32) *sprite {
 		return color.NRGBA{mix(fill.R, edge.R), mix(fill.G, edge.G), mix(fill.B, edge.B), uint8(a + 0.5)}
 	}
 	img := image.NewNRGBA(image.Rect(0, 0, int(w), int(h)))
-	// Between its corners a row is one colour, the rows between them are alike, and
-	// those below are the ones above.
+	// Between its corners a row has one colour, the rows between them are equal, and the
+	// lower half mirrors the upper one.
 	k := int(math.Ceil(corner)) + 1
 	for y := range img.Rect.Dy() {
 		row := img.Pix[y*img.Stride:][:img.Stride]

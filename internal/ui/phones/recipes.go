@@ -1,10 +1,9 @@
-// Package phones is the window that shows how a telephone is connected, a recipe
-// for each, and how every source of calls is doing.
+// Package phones is the window that shows how to connect a telephone, with a recipe for
+// each, and the state of every source of calls.
 //
-// What stands in the recipes on this computer, tokens included, is read with every
-// opening and whenever the sources of calls change, off Fyne's thread, and held no
-// longer than the window; how the sources are doing is the Host's. All of it belongs to
-// Fyne's thread.
+// The values in the recipes, including tokens, are read at every opening and whenever the
+// sources of calls change, off Fyne's thread, and held no longer than the window; the Host
+// holds the state of the sources. Everything belongs to Fyne's thread.
 package phones
 
 import (
@@ -32,32 +31,32 @@ const (
 	phonesWidth = 232 // of the list of phones
 )
 
-// window shows how a phone is connected: the phones at the left, the page
-// of one at the right.
+// window shows how to connect a phone: the list of phones on the left, the
+// chosen page on the right.
 type window struct {
 	host     *widgets.Host
 	win      fyne.Window
 	all      []guide.Recipe
 	items    []widgets.SideItem // what the list shows
 	list     *widgets.List
-	shown    string             // id of the recipe that is shown
-	facts    *facts             // nil until they were read
-	end      context.CancelFunc // of the last reading
-	wasTaken bool               // the listener's port, when the page was made
+	shown    string             // ID of the recipe shown
+	facts    *facts             // nil until read
+	end      context.CancelFunc // cancels the last reading
+	wasTaken bool               // whether the listener's port was, when the page was created
 	blocks   []*pasteBlock      // of the page
 	scroll   *container.Scroll  // around the page
 	pages    *fyne.Container    // holds the page
-	states   *widgets.Rows      // of the page: how its sources are doing
+	states   *widgets.Rows      // of the page: the state of its sources
 }
 
-// facts are what stands in the recipes here, and what keeps them from working.
+// facts are this computer's values in the recipes, and what keeps them from working.
 type facts struct {
 	values guide.Values
 	broken bool // the tokens cannot be read
 	set    *settings.Settings
 }
 
-// Open opens the window and reads what stands in the recipes here.
+// Open opens the window and reads the values for the recipes.
 func Open(host *widgets.Host) widgets.Page {
 	w := &window{host: host, all: guide.All(host.Lang), pages: container.NewStack(), end: func() {}}
 	l := host.Lang
@@ -84,8 +83,8 @@ func (w *window) Window() fyne.Window { return w.win }
 // Closed implements widgets.Page's closer.
 func (w *window) Closed() { w.end() }
 
-// read reads what stands in the pages on this computer. A page that is right stays, and
-// a token that is shown on it.
+// read reads the values for the pages. A page that is still correct stays, including
+// a token shown on it.
 func (w *window) read() {
 	w.end()
 	host := w.host
@@ -119,10 +118,10 @@ func (w *window) Choose(id string) {
 	w.scroll.ScrollToTop()
 }
 
-// page makes the page of the phone that is chosen.
+// page creates the chosen phone's page.
 func (w *window) page() {
 	w.blocks, w.states = nil, nil
-	var content fyne.CanvasObject = container.NewWithoutLayout() // for the moment until there is an answer
+	var content fyne.CanvasObject = container.NewWithoutLayout() // until there is an answer
 	switch {
 	case w.shown == sourcesPage:
 		content = w.overview()
@@ -173,7 +172,7 @@ func (w *window) recipe(r guide.Recipe) fyne.CanvasObject {
 	return widgets.OnPage(page)
 }
 
-// trouble says why the addresses of a recipe do not work now, "" if they do.
+// trouble returns why a recipe's addresses do not work now, "" if they do.
 func (w *window) trouble(r guide.Recipe) string {
 	var listener, http bool
 	for _, b := range r.Blocks() {
@@ -192,35 +191,35 @@ func (w *window) trouble(r guide.Recipe) string {
 	return ""
 }
 
-// taken tells whether another program has the listener's port.
+// taken reports whether another program uses the listener's port.
 func (w *window) taken() bool {
 	return w.host.Sources != nil && slices.ContainsFunc(w.host.Sources.Sources, func(s windowapi.SourceState) bool { return s.Phase == windowapi.SourceTaken })
 }
 
-// step is a numbered sentence.
+// step returns a numbered sentence.
 func step(n int, s string) fyne.CanvasObject {
 	number := widgets.NewTextLine(strconv.Itoa(n), base.SizeNameText, base.ColorNamePrimary, true)
 	return container.New(widgets.Columns(widgets.StepWidth), container.NewVBox(number), widgets.Running(s))
 }
 
-// pasteBlock is a text to paste in a frame, with what it is for above it and the
-// buttons to copy it and to show its token.
+// pasteBlock is a framed text to paste, with its purpose above it and buttons to copy
+// it and to show its token.
 type pasteBlock struct {
 	widget.BaseWidget
 	w             *window
 	block         guide.Block
 	values        guide.Values
 	full          string // with tokens; "" if it cannot be pasted here
-	open          bool   // tokens are shown
+	open          bool   // tokens are visible
 	text          *widget.Label
-	copying, show *widgets.Button // show is nil where there is no token
+	copying, show *widgets.Button // show is nil without a token
 	content       *fyne.Container
 }
 
 func newPasteBlock(w *window, b guide.Block, v guide.Values) *pasteBlock {
 	p := &pasteBlock{w: w, block: b, values: v, text: widget.NewLabel("")}
 	l := w.host.Lang
-	p.text.Wrapping = fyne.TextWrapWord // an address without spaces is still broken
+	p.text.Wrapping = fyne.TextWrapWord // addresses without spaces still break
 	p.text.SizeName = theme.SizeHint
 	caption := widgets.Caption(v.In(b.Caption))
 	full, err := b.Fill(v)
@@ -242,7 +241,7 @@ func newPasteBlock(w *window, b guide.Block, v guide.Values) *pasteBlock {
 		p.show.Importance, p.show.Of = widget.LowImportance, p.copying.Of
 		buttons.Add(p.show)
 	}
-	// As wide as both of its texts, so that nothing moves when it was used.
+	// Wide enough for both labels, so that nothing moves after use.
 	both := max(p.copying.MinSize().Width, widgets.NewButton(l.T(text.RecipesCopied), nil).MinSize().Width)
 	buttons.Add(container.New(widgets.AtLeast(both), p.copying))
 	p.content = widgets.Column(0,
@@ -253,7 +252,7 @@ func newPasteBlock(w *window, b guide.Block, v guide.Values) *pasteBlock {
 	return p
 }
 
-// say shows the text, with its tokens only if they are to be seen.
+// say shows the text, with its tokens only if they should be visible.
 func (p *pasteBlock) say() {
 	v := p.values
 	if !p.open {
@@ -261,7 +260,7 @@ func (p *pasteBlock) say() {
 	}
 	s, err := p.block.Fill(v)
 	if err != nil {
-		return // it was filled a moment ago; dots for tokens change no path
+		return // it was filled before; dots instead of tokens change no path
 	}
 	p.text.SetText(s)
 }
@@ -288,5 +287,5 @@ func (p *pasteBlock) CreateRenderer() fyne.WidgetRenderer {
 	return widget.NewSimpleRenderer(widgets.NewFrame(p.content, true))
 }
 
-// Chosen is the phone whose page is shown.
+// Chosen returns the phone whose page is shown.
 func (w *window) Chosen() string { return w.shown }

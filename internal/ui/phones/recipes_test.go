@@ -25,12 +25,12 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// here is a computer with two tokens.
+// here has the values of a computer with two tokens.
 var here = facts{set: settings.Defaults(), values: guide.Values{Exe: `C:\Program Files\Wiebelt\wiebelt.exe`, Ring: `C:\Program Files\Wiebelt\wiebeltw.exe`,
 	Settings: `C:\Users\jan\AppData\Roaming\Wiebelt\settings.toml`, Port: 27472,
 	PathToken: strings.Repeat("p", 43), SocketToken: strings.Repeat("s", 43)}}
 
-// recipes is the open window, nil if it is closed.
+// recipes returns the open window, nil if it is closed.
 func recipes(b *uitest.Harness) *window {
 	w, _ := b.Page(windowapi.WindowRecipes).(*window)
 	return w
@@ -41,14 +41,14 @@ func openRecipes(t *testing.T, l text.Language, f facts) *uitest.Harness {
 	b := uitest.New(t, uitest.Greeting(l), map[string]widgets.Opener{windowapi.WindowRecipes: Open})
 	b.Show(windowapi.WindowRecipes)
 	b.Sent = nil
-	b.Go = func(func(context.Context)) {} // the facts stay these
+	b.Go = func(func(context.Context)) {} // keeps the facts unchanged
 	recipes(b).facts = &f
 	recipes(b).page()
 	return b
 }
 
-// TestRecipesShowNoToken: every page in both languages, complete, without a
-// token until somebody asks to see it; what is copied has it.
+// TestRecipesShowNoToken: every page in both languages, complete, without a token until the
+// user asks to see it; a copy contains it.
 func TestRecipesShowNoToken(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		b := openRecipes(t, l, here)
@@ -94,8 +94,8 @@ func TestRecipesShowNoToken(t *testing.T) {
 	}
 }
 
-// TestRecipesSayWhatThePhoneCanTell: on every page, in both languages, so that
-// nobody expects more of the cards.
+// TestRecipesSayWhatThePhoneCanTell: on every page, in both languages, so that nobody
+// expects more from the cards.
 func TestRecipesSayWhatThePhoneCanTell(t *testing.T) {
 	say := map[text.Language]map[guide.Reports]string{
 		text.Dutch:   {guide.RingOnly: "Alleen dat er een oproep is.", guide.RingAndEnd: "Overgaan en einde.", guide.AllStates: "Overgaan, opnemen en einde."},
@@ -138,7 +138,7 @@ func TestRecipesButtons(t *testing.T) {
 	if p.copying.Text != "Kopiëren" {
 		t.Errorf("%q", p.copying.Text)
 	}
-	// Another page, and back: the token is hidden again.
+	// To another page, and back: the token is hidden again.
 	test.Tap(p.show)
 	recipes(b).Choose("8x8")
 	recipes(b).Choose("enreach")
@@ -147,7 +147,7 @@ func TestRecipesButtons(t *testing.T) {
 	}
 }
 
-// TestRecipesList: the phones at the left, chosen by pointer and keyboard.
+// TestRecipesList: the phones on the left, selected with pointer and keyboard.
 func TestRecipesList(t *testing.T) {
 	b := openRecipes(t, text.Dutch, here)
 	w := recipes(b)
@@ -190,7 +190,7 @@ func TestRecipesList(t *testing.T) {
 		t.Error("the pointer left and the line still shows it")
 	}
 	w.win.Canvas().Focus(w.list)
-	w.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown}) // from the page that is shown
+	w.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown}) // from the current page
 	w.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
 	if w.shown != "asterisk" {
 		t.Errorf("the keyboard chose %q", w.shown)
@@ -208,7 +208,7 @@ func TestRecipesList(t *testing.T) {
 	}
 }
 
-// TestRecipesTrouble: what keeps a recipe from working is said where it matters.
+// TestRecipesTrouble: what keeps a recipe from working is shown where it matters.
 func TestRecipesTrouble(t *testing.T) {
 	const off, web, taken = "listener.enabled", "listener.http", "Poort 27472 is bezet"
 	for _, c := range []struct {
@@ -227,7 +227,7 @@ func TestRecipesTrouble(t *testing.T) {
 		f := here
 		f.set, _ = settings.Parse("[listener]\n" + c.src + "\n")
 		b := openRecipes(t, text.Dutch, f)
-		if c.taken { // which is told after the page was made
+		if c.taken { // reported after the page was created
 			b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "http", Phase: windowapi.SourceTaken, Port: 27472}}})
 		}
 		recipes(b).Choose(c.id)
@@ -240,16 +240,15 @@ func TestRecipesTrouble(t *testing.T) {
 	}
 	office, _ := settings.Parse("[support]\ncontact = \"Jan (IT)\"\n")
 	b := openRecipes(t, text.English, facts{set: office, broken: true})
-	if recipes(b).Chosen() != sourcesPage { // whose phone works looks for that
+	if recipes(b).Chosen() != sourcesPage { // users with a working phone look there
 		t.Errorf("it opens at %q", recipes(b).Chosen())
 	}
 	recipes(b).Choose("enreach")
 	uitest.WantTexts(t, recipes(b).win, "cannot be read right now", "Jan (IT)")
 }
 
-// TestRecipesOfTheProfile: the window reads what is filled in, where the profile
-// has it, and says so where the tokens cannot be read; a window that was closed is
-// told nothing. No token is logged.
+// TestRecipesOfTheProfile: the window reads the values to fill in from the profile, and
+// reports if the tokens cannot be read; a closed window gets nothing. No token is logged.
 func TestRecipesOfTheProfile(t *testing.T) {
 	b := uitest.New(t, uitest.Greeting(text.Dutch), map[string]widgets.Opener{windowapi.WindowRecipes: Open})
 	var log bytes.Buffer
@@ -295,7 +294,7 @@ func TestRecipesOfTheProfile(t *testing.T) {
 	}
 }
 
-// Another window shows the page of a phone.
+// Another window opens the page of a phone.
 func TestRecipesShowAt(t *testing.T) {
 	b := uitest.New(t, uitest.Greeting(text.Dutch), map[string]widgets.Opener{windowapi.WindowRecipes: Open})
 	b.ShowAt(windowapi.WindowRecipes, "linphone")

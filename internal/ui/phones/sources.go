@@ -17,10 +17,11 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// sourcesPage is the page of the recipes' window on which all sources of calls stand.
+// sourcesPage is the page with all sources of calls.
 const sourcesPage = "sources"
 
-// SourcesChanged shows how the sources are doing now; the listener may have another port.
+// SourcesChanged shows the current state of the sources; the listener's
+// port may have changed.
 func (w *window) SourcesChanged() {
 	w.read()
 	if taken := w.taken(); taken != w.wasTaken {
@@ -31,7 +32,7 @@ func (w *window) SourcesChanged() {
 	w.fillStates()
 }
 
-// sourceOf is the kind of source of calls that a block is for, "" for none.
+// sourceOf returns the kind of source a block is for, "" for none.
 func sourceOf(b guide.Block) string {
 	switch b.Kind {
 	case guide.URL, guide.ActionURL:
@@ -52,8 +53,8 @@ func sourceOf(b guide.Block) string {
 	return ""
 }
 
-// fillStates shows how the sources of the page are doing: all of them on their
-// own page, those of its recipe on any other.
+// fillStates shows the state of the page's sources: all of them on their own page, those
+// of its recipe on any other.
 func (w *window) fillStates() {
 	if w.states == nil || w.host.Sources == nil {
 		return
@@ -76,7 +77,7 @@ func (w *window) fillStates() {
 	w.pages.Refresh()
 }
 
-// sourceState is how one source is doing: a mark, its name and what is known.
+// sourceState shows the state of one source: a mark, its name and details.
 func (w *window) sourceState(s windowapi.SourceState) fyne.CanvasObject {
 	l := w.host.Lang
 	name := l.T(text.StartSource(s.Kind))
@@ -93,8 +94,8 @@ func (w *window) sourceState(s windowapi.SourceState) fyne.CanvasObject {
 	return widgets.NewSoftBox(widgets.Padded(8, 8, 12, 12, widgets.Signed(m, 4, lines)))
 }
 
-// sourceLine says how a source is doing. Only a link that has a heartbeat is ever
-// called connected.
+// sourceLine describes the state of a source. Only a link with a heartbeat is
+// ever called connected.
 func sourceLine(l text.Language, s windowapi.SourceState, now time.Time) (widgets.Mark, string) {
 	m, phase := widgets.MarkTrouble, s.Phase
 	switch s.Phase {
@@ -102,7 +103,7 @@ func sourceLine(l text.Language, s windowapi.SourceState, now time.Time) (widget
 		m = widgets.MarkDot
 	case windowapi.LinkUnknown:
 		m, phase = widgets.MarkQuiet, "trying"
-	case windowapi.SourceUnopened: // which only those need who use links
+	case windowapi.SourceUnopened: // only needed by users of links
 		m = widgets.MarkQuiet
 	case windowapi.SourceListens:
 		m = widgets.MarkQuiet
@@ -131,7 +132,7 @@ func sourceLine(l text.Language, s windowapi.SourceState, now time.Time) (widget
 	return m, said + " " + last
 }
 
-// overview is the page with all sources.
+// overview returns the page with all sources.
 func (w *window) overview() fyne.CanvasObject {
 	l := w.host.Lang
 	w.states = widgets.NewRows(l.T(text.SourcesTitle), 8, w.scroll)

@@ -15,7 +15,7 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// TestSources: what each source is doing, and never connected without a heartbeat.
+// TestSources: the state of each source, never connected without a heartbeat.
 func TestSources(t *testing.T) {
 	at := uitest.Noon.Add(-78 * time.Minute)
 	for _, tt := range []struct {
@@ -54,7 +54,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestSourcesInTheRecipes: live on the page of the phone and on that of all.
+// TestSourcesInTheRecipes: live on the phone's page and on that of all.
 func TestSourcesInTheRecipes(t *testing.T) {
 	b := openRecipes(t, text.Dutch, here)
 	recipes(b).Choose("baresip")
@@ -79,8 +79,8 @@ func TestSourcesInTheRecipes(t *testing.T) {
 	}
 }
 
-// No word of the sources and of recipes of each kind is cut, in either language and
-// at every scale.
+// No word of the sources and of recipes of each kind is cut, in either language
+// and at every scale.
 func TestPhonesFit(t *testing.T) {
 	var sources windowapi.Sources
 	for _, phase := range []string{windowapi.LinkUp, windowapi.LinkUnknown, windowapi.LinkDown, windowapi.LinkKicked, windowapi.LinkRefused, windowapi.LinkIncomplete, windowapi.LinkBehind} {

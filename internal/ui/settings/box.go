@@ -12,11 +12,12 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// checkTheme draws the box of a check that is off so that it can be seen. All else is as
-// in the theme of the moment: another look may come while the window is open.
+// checkTheme draws the box of an unchecked check so that it is visible. Everything else
+// follows the current theme, which may change while the window is open.
 type checkTheme struct{}
 
-// now is the theme of the moment. Fyne's Current is this one while its check is drawn.
+// now returns the current theme. While its check is drawn, Fyne's Current
+// returns checkTheme.
 func (checkTheme) now() fyne.Theme { return fyne.CurrentApp().Settings().Theme() }
 
 // Color implements fyne.Theme.
@@ -36,22 +37,22 @@ func (t checkTheme) Icon(name fyne.ThemeIconName) fyne.Resource { return t.now()
 // Size implements fyne.Theme.
 func (t checkTheme) Size(name fyne.ThemeSizeName) float32 { return t.now().Size(name) }
 
-// onGrid is a check without its padding at the left.
+// onGrid returns a check without its left padding.
 func onGrid(c *widget.Check) fyne.CanvasObject {
 	return widgets.Padded(-4, -4, -4, 0, container.NewThemeOverride(c, checkTheme{}))
 }
 
-// good is a sentence with the mark of what works.
+// good returns a sentence marked as a success.
 func good(s string) fyne.CanvasObject {
 	return widgets.Marked(widgets.MarkDot, widgets.Plain(s, theme.SizeHint, widget.SuccessImportance))
 }
 
-// lockedLine says who set something.
+// lockedLine shows who set something.
 func lockedLine(s string) fyne.CanvasObject {
 	return widgets.Marked(widgets.MarkQuiet, widgets.Paragraph(s))
 }
 
-// lockedValue is a value that cannot be changed here.
+// lockedValue shows a value that cannot be changed here.
 func lockedValue(s string) fyne.CanvasObject {
 	label := widget.NewLabel(s)
 	label.Wrapping = fyne.TextWrapWord
@@ -59,22 +60,22 @@ func lockedValue(s string) fyne.CanvasObject {
 	return widgets.NewSoftBox(label)
 }
 
-// newField is a field that is scrolled into view when it gets the keyboard.
+// newField returns a field that scrolls into view when it gets the focus.
 func (w *window) newField() *widgets.Field {
 	f := widgets.NewField()
 	f.Gained = func() { w.reveal(f) }
 	return f
 }
 
-// newSecretField is a field that shows dots.
+// newSecretField returns a field that shows dots.
 func (w *window) newSecretField() *widgets.Field {
 	f := w.newField()
 	f.Password = true
 	return f
 }
 
-// wheel lies over a page and takes the wheel, which fields would keep for
-// themselves; everything else goes through it.
+// wheel covers a page and handles the wheel, which fields would consume; everything
+// else passes through.
 type wheel struct {
 	widget.BaseWidget
 	turned func(*fyne.ScrollEvent)

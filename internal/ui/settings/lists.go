@@ -18,18 +18,18 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// maxRows is how many numbers or links can be shown to be changed.
+// maxRows is how many numbers or links can be edited.
 const maxRows = 60
 
-// listBox is a list that can be changed.
+// listBox is a list that can be edited.
 type listBox struct {
 	w      *window
 	object *fyne.Container
-	stops  []fyne.Focusable // the first field of each row, and the button that adds one
+	stops  []fyne.Focusable // the first field of each row, and the add button
 }
 
-// fill makes the n elements of a list anew, which tell what they are in intro; what
-// there is to say when there is none, who locked them, and buttons follow.
+// fill recreates the n elements of a list: the intro, the elements, the text for an empty
+// list, the policy that locks it, and buttons.
 func (b *listBox) fill(list string, n int, intro, none text.Key, row func(i int, locked bool) fyne.CanvasObject, add *widgets.Button, more ...fyne.CanvasObject) {
 	w, o, l, by := b.w, b.object, b.w.host.Lang, b.w.by(list)
 	o.Objects, b.stops = nil, nil
@@ -56,12 +56,12 @@ func (b *listBox) fill(list string, n int, intro, none text.Key, row func(i int,
 	}
 }
 
-// stay puts the keyboard, which was on what is gone by now, on a row, or on what is there
-// instead: the one before it, or the button.
+// stay moves the focus from an element that is gone to row i, or to its replacement: the
+// row before it, or the button.
 func (b *listBox) stay(i int) {
 	if n := len(b.stops); n > 0 {
 		c := b.w.win.Canvas()
-		c.Content().Refresh() // what was just built has places only now
+		c.Content().Refresh() // new elements get their positions only now
 		c.Focus(b.stops[max(0, min(i, n-2))])
 	}
 }
@@ -88,7 +88,7 @@ func (b *linesBox) changed() {
 	b.w.edited()
 }
 
-// filledLines leaves out what nobody wrote into.
+// filledLines removes empty lines.
 func filledLines(all []settings.Line) []settings.Line {
 	var filled []settings.Line
 	for _, n := range all {
@@ -101,7 +101,7 @@ func filledLines(all []settings.Line) []settings.Line {
 
 func lineFine(n settings.Line) bool {
 	if strings.TrimSpace(n.Number+n.Name) == "" {
-		return true // left out
+		return true // skipped
 	}
 	_, err := settings.Compose(map[string]any{"line": []settings.Line{{Number: strings.TrimSpace(n.Number), Name: n.Name}}})
 	return err == nil
@@ -120,7 +120,7 @@ func (b *linesBox) build() {
 		}))
 }
 
-// row is a number and its name, side by side.
+// row returns a number and its name, side by side.
 func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
 	l := b.w.host.Lang
 	fault := widgets.NewSlot()
@@ -163,10 +163,10 @@ const lineWidth = 160 // of a telephone number
 type phonesBox struct {
 	listBox
 	all   []draftPhone
-	shows []func() // show how a link is doing, and how its secret is kept
+	shows []func() // show the state of a link and of its secret
 }
 
-// draftPhone is a link with the secret that was typed for it.
+// draftPhone is a link with the secret typed for it.
 type draftPhone struct {
 	settings.Softphone
 	secret string
@@ -197,7 +197,7 @@ func newPhonesBox(w *window) *phonesBox {
 	return b
 }
 
-// again shows anew how links are doing and how their secrets are kept.
+// again updates the state of links and their secrets.
 func (b *phonesBox) again() {
 	for _, show := range b.shows {
 		show()
@@ -210,7 +210,7 @@ func (b *phonesBox) changed() {
 	b.w.edited()
 }
 
-// phonesFine tells whether each link is complete and has a name of its own.
+// phonesFine reports whether each link is complete and has a unique name.
 func phonesFine(all []draftPhone) bool {
 	for i, p := range all {
 		if field, _ := phoneFault(all, i); field != "" || p.Kind == "" {
@@ -220,8 +220,8 @@ func phonesFine(all []draftPhone) bool {
 	return true
 }
 
-// phoneFault is what is wrong with a link beside the others, and the text that
-// says so.
+// phoneFault returns the field in which a link is wrong, given the others, and
+// the text that says so.
 func phoneFault(all []draftPhone, i int) (field string, why text.Key) {
 	p := all[i]
 	if p.Name == "" || slices.ContainsFunc(all[:i], func(o draftPhone) bool { return o.Name == p.Name }) {
@@ -239,7 +239,7 @@ func (b *phonesBox) build() {
 		widgets.NewQuiet(l.T(text.SettingsWindowPhonesRecipes), func() { w.host.Show(windowapi.WindowRecipes) }))
 }
 
-// add puts a link of the first kind at the end, with a name of its own.
+// add appends a link of the first kind, with a unique name.
 func (b *phonesBox) add() {
 	kind := registry.Links()[0]
 	name := kind
@@ -252,7 +252,7 @@ func (b *phonesBox) add() {
 	b.stay(len(b.all) - 1)
 }
 
-// phoneBox is one link, with the fields that its kind has.
+// phoneBox is one link, with the fields of its kind.
 type phoneBox struct {
 	b      *phonesBox
 	i      int
@@ -273,7 +273,7 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 	kind.OnChanged = func(string) {
 		old := b.all[i].Kind
 		b.all[i].Kind = all[kind.SelectedIndex()]
-		if b.all[i].Name == old { // it was called after its kind
+		if b.all[i].Name == old { // it was named after its kind
 			b.all[i].Name = b.all[i].Kind
 		}
 		b.build()
@@ -311,7 +311,7 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 	return widgets.Framed(content)
 }
 
-// phase says how the link is doing and why, and nothing where that is not known.
+// phase shows the state of the link and its reason, or nothing if unknown.
 func (x *phoneBox) phase() fyne.CanvasObject {
 	said := widgets.Column(0)
 	show := func() {
@@ -375,7 +375,7 @@ func (x *phoneBox) field(name string, of *string) fyne.CanvasObject {
 	return widgets.Column(2, labelled(title, explore.Named(e, title, "", func() string { return f.Shows })), f.Container)
 }
 
-// secret is the field of the link's secret, which is never shown.
+// secret returns the field of the link's secret, which is never shown.
 func (x *phoneBox) secret() fyne.CanvasObject {
 	w, l := x.b.w, x.b.w.host.Lang
 	e := w.newSecretField()
@@ -412,7 +412,7 @@ func (x *phoneBox) secret() fyne.CanvasObject {
 	return widgets.Column(2, widgets.Caption(l.T(text.SettingsWindowSecret)), state, explore.Named(e, l.T(text.SettingsWindowSecret), "", nil))
 }
 
-// moved tells whether the link's secret belongs to another address.
+// moved reports whether the link's secret belongs to another address.
 func (x *phoneBox) moved() bool {
 	p := x.b.all[x.i]
 	return slices.ContainsFunc(x.b.w.state.set.Softphones, func(was settings.Softphone) bool {

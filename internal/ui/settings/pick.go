@@ -20,19 +20,19 @@ import (
 // Bounds of the search for set-up files.
 const (
 	maxFound  = 8
-	maxNames  = 5000 // of a folder
-	maxFolder = 60   // characters of a folder that are shown
+	maxNames  = 5000 // per folder
+	maxFolder = 60   // characters of a folder shown
 )
 
-// setupFolders are where mail programs and browsers put what they get.
+// setupFolders are the usual download folders of mail programs and browsers.
 var setupFolders = []string{"", "Downloads", "Desktop", "Documents", "Bureaublad", "Documenten"}
 
-// pickFile asks which set-up file to open: those that are found in the usual
-// folders, or any by its path, or one that is dropped on the window.
+// pickFile asks which set-up file to open: one found in the usual folders, any by its path,
+// or one dropped on the window.
 func (w *window) pickFile() {
 	w.openFile("")
 	v := w.file
-	w.under.file = w.work(func(_ context.Context, post func(func(*window))) { // a folder can be a network's
+	w.under.file = w.work(func(_ context.Context, post func(func(*window))) { // folders may be on a network
 		home, err := os.UserHomeDir()
 		if err != nil {
 			return
@@ -47,14 +47,14 @@ func (w *window) pickFile() {
 	})
 }
 
-// setupFiles finds set-up files in the usual folders.
+// setupFiles searches the usual folders for set-up files.
 func setupFiles(home string) (found []string) {
 	for _, folder := range setupFolders {
 		dir, err := os.Open(filepath.Join(home, folder))
 		if err != nil {
 			continue
 		}
-		names, _ := dir.Readdirnames(maxNames) // what cannot be read is not found
+		names, _ := dir.Readdirnames(maxNames) // what cannot be read is skipped
 		_ = dir.Close()
 		for _, n := range names {
 			path := filepath.Join(home, folder, n)
@@ -68,7 +68,7 @@ func setupFiles(home string) (found []string) {
 
 func isSetup(name string) bool { return strings.EqualFold(filepath.Ext(name), setupfile.Suffix) }
 
-// dropped takes a file that was dropped on the window.
+// dropped opens a file that was dropped on the window.
 func (w *window) dropped(all []fyne.URI) {
 	for _, u := range all {
 		if u.Scheme() == "file" && isSetup(u.Name()) && w.state != nil && !w.testingFile() {

@@ -20,18 +20,18 @@ const (
 	sectionAdvanced = "advanced"
 )
 
-// listSections are the sections of lists.
+// listSections are the sections that are lists.
 var listSections = map[string]string{"line": sectionLines, "softphone": sectionPhones}
 
-// section is a part of one of the two pages, with the keys in it.
+// section is a part of one of the two pages, with its keys.
 type section struct {
 	id    string
 	admin bool // on the administrators' page
 	keys  []string
 }
 
-// settingsPlan says where every key stands. What nobody gave a place stands at
-// the end of the page of who sets it, so that a new key can be reached at once.
+// settingsPlan returns the place of every key. Keys without one go to the end of the page
+// of those who set them, so that a new key is accessible at once.
 func settingsPlan() []section {
 	plan := []section{
 		{sectionCard, false, []string{"card.corner", "card.monitor", "card.fields", "card.full_for", "card.after_call", "card.quiet",

@@ -19,26 +19,26 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// Widths of fields; what holds an address is as wide as running text.
+// Widths of fields; fields for addresses are as wide as running text.
 const (
 	numberWidth = 96
 	dateWidth   = 144
 	choiceWidth = 280
 )
 
-// maxShown is how many bytes a list can have to be shown in a field.
+// maxShown is the maximum size in bytes of a list shown in a field.
 const maxShown = 6 << 10
 
-// settingRow is a setting on a page: its name, the field that its type asks for,
-// what it does, and what is wrong with it now.
+// settingRow is a setting on a page: its name, the field for its type, its description,
+// and its current error.
 type settingRow struct {
 	w      *window
 	entry  settings.Entry
 	object *fyne.Container
 	fault  *widgets.Slot
-	put    func(s string) // shows a text of settings.ParseText
+	put    func(s string) // sets the text, in the form of settings.ParseText
 	focus  fyne.Focusable // nil if there is nothing to type into
-	live   bool           // what happens to the field from now on, a person does
+	live   bool           // changes to the field are made by the user from now on
 }
 
 // row makes the row of a key.
@@ -61,7 +61,7 @@ func (w *window) row(key string) *settingRow {
 		return r
 	}
 	input, disable := r.input(title)
-	if r.entry.Type != settings.Flag { // its name stands beside the box
+	if r.entry.Type != settings.Flag { // a flag's name is beside its box
 		r.object.Add(fieldLabel(title))
 	}
 	r.object.Add(explore.Named(input, title, helpOf(l, key), func() string { return r.fault.Shows }))
@@ -82,12 +82,12 @@ func (w *window) row(key string) *settingRow {
 	return r
 }
 
-// fieldLabel is the name above a field.
+// fieldLabel returns the name above a field.
 func fieldLabel(s string) fyne.CanvasObject {
 	return widgets.Bold(s, theme.SizeHint)
 }
 
-// helpOf is what a setting does, in the window's own words where it has some.
+// helpOf returns a setting's description, in the window's own words if it has any.
 func helpOf(l text.Language, key string) string {
 	own := text.SettingsWindowHelp(key)
 	if s := l.T(own); s != string(own) {
@@ -96,7 +96,7 @@ func helpOf(l text.Language, key string) string {
 	return l.T(text.SettingHelp(key))
 }
 
-// shownValue is a value in words, for reading only.
+// shownValue returns a value in words, for display only.
 func shownValue(l text.Language, e settings.Entry, s string) string {
 	switch {
 	case s == "":
@@ -109,7 +109,7 @@ func shownValue(l text.Language, e settings.Entry, s string) string {
 	return choiceLabel(l, e.Key, s)
 }
 
-// check tells beside the field what is wrong with a text.
+// check shows next to the field what is wrong with a text.
 func (r *settingRow) check(s string) bool {
 	_, err := settings.ParseText(r.entry.Key, s)
 	if err == nil || r.w.by(r.entry.Key) != "" {
@@ -120,7 +120,7 @@ func (r *settingRow) check(s string) bool {
 	return false
 }
 
-// wantOf says what may stand in a setting.
+// wantOf describes a setting's valid values.
 func wantOf(l text.Language, e settings.Entry) string {
 	switch e.Type {
 	case settings.Number:
@@ -137,7 +137,7 @@ func wantOf(l text.Language, e settings.Entry) string {
 	return l.T(text.SettingsWindowWantOther)
 }
 
-// typed takes what somebody did to the field.
+// typed handles a change of the field by the user.
 func (r *settingRow) typed(s string) {
 	if !r.live {
 		return
@@ -146,7 +146,7 @@ func (r *settingRow) typed(s string) {
 	r.w.changed(r.entry.Key, s)
 }
 
-// resume gives the row the keyboard, and its caret the place that it had.
+// resume restores the focus and caret of an earlier version of the row.
 func (r *settingRow) resume(before *settingRow) {
 	if was, now := entryOf(before.focus), entryOf(r.focus); was != nil && now != nil {
 		now.CursorRow, now.CursorColumn = was.CursorRow, was.CursorColumn
@@ -154,7 +154,7 @@ func (r *settingRow) resume(before *settingRow) {
 	r.w.win.Canvas().Focus(r.focus)
 }
 
-// entryOf is what is typed into, nil where nothing is.
+// entryOf returns the entry of a focused field, nil if there is none.
 func entryOf(f fyne.Focusable) *widget.Entry {
 	switch f := f.(type) {
 	case *widgets.Field:
@@ -198,14 +198,14 @@ func (r *settingRow) input(title string) (field fyne.CanvasObject, disable func(
 	return e, e.Disable
 }
 
-// wellKnown are words that some texts can be, beside whatever else.
+// wellKnown are words with a meaning in settings that also accept other text.
 var wellKnown = map[string][]string{"hub.proxy": {"system", "none"}, "phone.call_back": {"tel", "sip", "off"}, "card.hotkey": {settings.Defaults().Card.Hotkey, "off"},
 	"card.hotkey_open": {"off"}, "card.hotkey_hear": {"off"}, "card.hotkey_close": {"off"}}
 
-// isHotkey tells keys that other programs may have already.
+// isHotkey reports whether other programs may use the keys of this setting.
 func isHotkey(key string) bool { return strings.HasPrefix(key, "card.hotkey") }
 
-// wordsOr is a field for one of a few words, as people say them, or a text.
+// wordsOr returns a field for one of a few words in display form, or a text.
 func (r *settingRow) wordsOr(words []string) (fyne.CanvasObject, func()) {
 	labels := choiceLabels(r.w.host.Lang, r.entry.Key, words)
 	e := widget.NewSelectEntry(labels)
@@ -221,8 +221,8 @@ func (r *settingRow) wordsOr(words []string) (fyne.CanvasObject, func()) {
 	return e, e.Disable
 }
 
-// text is a field to type into. shown and meant translate between what a setting
-// holds and what people read and write.
+// text returns a field to type into. shown and meant convert between the stored value and
+// what people read and write.
 func (r *settingRow) text(shown, meant func(string) string) *widgets.Field {
 	e := r.w.newField()
 	e.Scroll = fyne.ScrollHorizontalOnly
@@ -232,11 +232,11 @@ func (r *settingRow) text(shown, meant func(string) string) *widgets.Field {
 	return e
 }
 
-// choice is a field for one of a few words.
+// choice returns a field for one of a few words.
 func (r *settingRow) choice(words []string) (fyne.CanvasObject, func()) {
 	words = slices.Clone(words)
 	if now := r.w.now(r.entry.Key); !slices.Contains(words, now) {
-		words = append(words, now) // a monitor that is not here now
+		words = append(words, now) // a monitor that is not connected now
 	}
 	c := widget.NewSelect(choiceLabels(r.w.host.Lang, r.entry.Key, words), nil)
 	r.put = func(s string) { c.SetSelectedIndex(slices.Index(words, s)) }
@@ -249,7 +249,7 @@ func (r *settingRow) choice(words []string) (fyne.CanvasObject, func()) {
 	return container.New(widgets.AtMost(choiceWidth), c), c.Disable
 }
 
-// choiceLabel is how people say a value; one without words is its own.
+// choiceLabel returns the label of a value; the value itself if it has none.
 func choiceLabel(l text.Language, key, value string) string {
 	k := text.SettingsWindowChoice(key, value)
 	if s := l.T(k); s != string(k) {
@@ -258,7 +258,7 @@ func choiceLabel(l text.Language, key, value string) string {
 	return value
 }
 
-// choiceLabels are the labels of some values.
+// choiceLabels returns the labels of several values.
 func choiceLabels(l text.Language, key string, values []string) []string {
 	labels := make([]string, len(values))
 	for i, v := range values {
@@ -267,7 +267,7 @@ func choiceLabels(l text.Language, key string, values []string) []string {
 	return labels
 }
 
-// seconds is a field for a time.
+// seconds returns a field for a duration.
 func (r *settingRow) seconds() (fyne.CanvasObject, func()) {
 	e := r.text(func(s string) string {
 		if d, err := time.ParseDuration(s); err == nil && d%time.Second == 0 {
@@ -288,7 +288,7 @@ func withUnit(e fyne.CanvasObject, unit string) fyne.CanvasObject {
 		container.New(widgets.Middle(), widgets.NewTextLine(unit, base.SizeNameText, base.ColorNamePlaceHolder, false).Cutting()))
 }
 
-// date is a field for a day, written as the language does.
+// date returns a field for a date in the format of the language.
 func (r *settingRow) date() (fyne.CanvasObject, func()) {
 	e := r.text(func(s string) string { return dateIn(r.w.host.Lang, s) }, func(s string) string {
 		s = strings.TrimSpace(s)
@@ -303,7 +303,8 @@ func (r *settingRow) date() (fyne.CanvasObject, func()) {
 	return container.New(widgets.AtMost(dateWidth), e), e.Disable
 }
 
-// dateIn writes a date of the settings as a language does; what is none stays.
+// dateIn formats a date of the settings for a language; anything else
+// is returned unchanged.
 func dateIn(l text.Language, s string) string {
 	if day, err := time.Parse(time.DateOnly, s); err == nil {
 		return l.Date(day)
@@ -311,7 +312,7 @@ func dateIn(l text.Language, s string) string {
 	return s
 }
 
-// lines is a field for a list, an element on each line.
+// lines returns a field for a list, one element per line.
 func (r *settingRow) lines() (fyne.CanvasObject, func()) {
 	e := r.w.newField()
 	e.MultiLine = true
@@ -333,14 +334,14 @@ func (r *settingRow) lines() (fyne.CanvasObject, func()) {
 	return e, e.Disable
 }
 
-// orderedBox is a field for some of a few words in an order.
+// orderedBox is a field for a selection of a few words, in order.
 type orderedBox struct {
 	r      *settingRow
 	object *fyne.Container
 	order  []string
 	on     map[string]bool
 	locked bool
-	stops  []fyne.Focusable // of each, where the keyboard goes with it: its button, or its box at the top
+	stops  []fyne.Focusable // where each element's focus moves with it: its button, or its box at the top
 }
 
 func newOrderedBox(r *settingRow) *orderedBox {
@@ -397,7 +398,7 @@ func (o *orderedBox) build() {
 	o.object.Refresh()
 }
 
-// up moves one up, and the keyboard with it.
+// up moves an element up, together with the focus.
 func (o *orderedBox) up(i int) {
 	c := o.r.w.win.Canvas()
 	keys := c.Focused() == o.stops[i]

@@ -19,7 +19,7 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// settingsFooter says whether everything is saved, and saves.
+// settingsFooter shows whether everything is saved, and saves.
 type settingsFooter struct {
 	w          *window
 	object     *fyne.Container
@@ -39,7 +39,7 @@ func newSettingsFooter(w *window) *settingsFooter {
 	return f
 }
 
-// show shows how things are.
+// show updates the footer.
 func (f *settingsFooter) show() {
 	w := f.w
 	if w.state == nil {
@@ -60,7 +60,7 @@ func (f *settingsFooter) show() {
 		line = widgets.Trouble(said)
 	case said != "":
 		line = widgets.Paragraph(said)
-		if !unsaved && !d.saving { // how saving went is said
+		if !unsaved && !d.saving { // the result of saving is announced
 			line = explore.News(line)
 		}
 	}
@@ -69,15 +69,15 @@ func (f *settingsFooter) show() {
 	widgets.SetEnabled(f.undo, unsaved && !d.saving)
 }
 
-// undo goes back to what holds.
+// undo discards the draft.
 func (w *window) undo() {
 	w.draft = newDraft()
 	w.rebuild()
-	w.look() // another address may have been looked at
+	w.look() // another address's secret may have been looked up
 	w.trial.edited()
 }
 
-// rebuild makes the pages anew where they stand, and the keyboard in a row stays in it.
+// rebuild recreates the pages in place; the focus stays in its row.
 func (w *window) rebuild() {
 	at, before, focused := w.scroll.Offset, w.rows, w.win.Canvas().Focused()
 	w.build()
@@ -90,7 +90,7 @@ func (w *window) rebuild() {
 	}
 }
 
-// wrong is the first key whose text cannot be saved, "" if there is none.
+// wrong returns the first key whose text cannot be saved, "" if there is none.
 func (w *window) wrong() string {
 	for _, s := range settingsPlan() {
 		for _, key := range s.keys {
@@ -109,7 +109,7 @@ func (w *window) wrong() string {
 	return ""
 }
 
-// save keeps the draft: all of it, or nothing.
+// save saves the draft: all of it, or nothing.
 func (w *window) save() {
 	l, d := w.host.Lang, &w.draft
 	if key := w.wrong(); key != "" {
@@ -139,8 +139,8 @@ func (w *window) save() {
 	})
 }
 
-// wanted is the draft but for its lists, its values being allowed; the error is about a
-// secret.
+// wanted returns the draft without its lists, once its values are valid; the
+// error is about a secret.
 func (w *window) wanted() (hubtrial.Wanted, error) {
 	d := w.draft
 	want := hubtrial.Wanted{Links: map[string]string{}}
@@ -157,7 +157,7 @@ func (w *window) wanted() (hubtrial.Wanted, error) {
 	return want, err
 }
 
-// lists are those that were changed, as for settings.Set.
+// lists returns the changed lists, as for settings.Set.
 func (d settingsDraft) lists() map[string]any {
 	all := map[string]any{}
 	if d.linesChanged {
@@ -169,9 +169,9 @@ func (d settingsDraft) lists() map[string]any {
 	return all
 }
 
-// onto is the draft of settings that were others when it was begun: a list holds what
-// others have added to it since, a link to a relay that was joined mostly, and no longer
-// what they have taken out.
+// onto rebases a draft onto settings that have changed since it was started: a list
+// gains what others have added since, mostly a link to a joined relay, and loses
+// what they have removed.
 func (d settingsDraft) onto(was, now *settings.Settings) settingsDraft {
 	if d.linesChanged {
 		d.lines = merged(d.lines, was.Lines, now.Lines, func(a, b settings.Line) bool { return a == b })
@@ -184,7 +184,7 @@ func (d settingsDraft) onto(was, now *settings.Settings) settingsDraft {
 	return d
 }
 
-// merged is a list with what became of the one that it was made from.
+// merged applies to a list the changes made to the one it is based on.
 func merged[T any](mine, was, now []T, same func(a, b T) bool) []T {
 	in := func(all []T, x T) bool { return slices.ContainsFunc(all, func(o T) bool { return same(o, x) }) }
 	left := slices.DeleteFunc(slices.Clone(mine), func(x T) bool { return in(was, x) && !in(now, x) })
@@ -196,11 +196,11 @@ func merged[T any](mine, was, now []T, same func(a, b T) bool) []T {
 	return left
 }
 
-// since is what was typed while the draft before was saved.
+// since returns what was typed while the previous draft was being saved.
 func (w *window) since(before settingsDraft) settingsDraft {
 	d, later := w.draft, newDraft()
 	for key := range before.texts {
-		later.texts[key] = w.now(key) // it may be as it was again
+		later.texts[key] = w.now(key) // it may have been changed back
 	}
 	maps.Copy(later.texts, d.texts)
 	maps.DeleteFunc(later.texts, func(key, s string) bool {
@@ -224,19 +224,19 @@ func (w *window) since(before settingsDraft) settingsDraft {
 	return later
 }
 
-// saved tells how saving a draft went.
+// saved handles the result of saving a draft.
 func (w *window) saved(err error, secrets bool, draft settingsDraft) {
 	l := w.host.Lang
 	w.draft.saving = false
 	if err == nil {
 		w.draft = w.since(draft)
 		if set, err := w.state.set.With(draft.lists()); err == nil {
-			w.state.set = set // what is typed on was begun on this
+			w.state.set = set // the base of what was typed since
 		}
 		if !w.unsaved() {
 			w.draft.said = l.T(text.SettingsWindowSaved)
 		}
-		w.stale = true // what holds now is read next
+		w.stale = true // the saved settings are read next
 		w.footer.show()
 		w.trial.show() // what was tested has been saved
 		w.host.Changed(widgets.Either(secrets, windowapi.ChangedSecret, windowapi.ChangedSettings))
@@ -256,7 +256,7 @@ func (w *window) saved(err error, secrets bool, draft settingsDraft) {
 	w.footer.show()
 }
 
-// showKey brings a key's row into view.
+// showKey scrolls a key's row into view.
 func (w *window) showKey(key string) {
 	for _, s := range settingsPlan() {
 		list := s.id == sectionLines && key == "line" || s.id == sectionPhones && key == "softphone"

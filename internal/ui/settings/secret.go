@@ -12,12 +12,11 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// askSecretIn is how long an address must stay as it is before its secret is
-// asked about.
+// askSecretIn is how long an address must be unchanged before its secret is looked up.
 const askSecretIn = 400 * time.Millisecond
 
-// secretBox is the field of the hub's secret. It is written to and never shown:
-// only that there is one, and since when.
+// secretBox is the field of the hub's secret. The secret can be set but is never shown:
+// only that one exists, and since when.
 type secretBox struct {
 	w      *window
 	object *fyne.Container
@@ -43,8 +42,8 @@ func newSecretBox(w *window) *secretBox {
 	return b
 }
 
-// address is called when address, client or store were changed: another secret
-// belongs to them.
+// address is called when address, client or store have changed: they
+// have a different secret.
 func (b *secretBox) address() {
 	b.asked++
 	mine := b.asked
@@ -56,7 +55,7 @@ func (b *secretBox) address() {
 	})
 }
 
-// moved tells whether the secret that holds belongs to another address or client
+// moved reports whether the saved secret belongs to another address or client
 // than those in the window.
 func (w *window) moved() bool {
 	was, err := secret.Hub(w.holds("hub.base_url"), w.holds("hub.client_id"))
@@ -98,7 +97,7 @@ func (b *secretBox) show() {
 	b.state.Refresh()
 }
 
-// savedOn says since when there is a secret.
+// savedOn says since when there has been a secret.
 func savedOn(l text.Language, k *keptSecrets) string {
 	switch {
 	case k.state == secret.IsWaiting:
@@ -109,7 +108,7 @@ func savedOn(l text.Language, k *keptSecrets) string {
 	return l.T(text.SettingsWindowSecretOn, l.Date(k.on))
 }
 
-// takeSecrets takes how secrets are kept.
+// takeSecrets takes over how secrets are stored.
 func (w *window) takeSecrets(k keptSecrets) {
 	w.secret = &k
 	if w.phones != nil {
@@ -120,7 +119,7 @@ func (w *window) takeSecrets(k keptSecrets) {
 	}
 }
 
-// labelled is a field with its name above it.
+// labelled returns a field with its name above it.
 func labelled(s string, field fyne.CanvasObject) fyne.CanvasObject {
 	return widgets.Column(2, widgets.Caption(s), explore.Named(field, s, "", nil))
 }

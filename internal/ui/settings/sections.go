@@ -10,7 +10,7 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// section lays out one section, with a rule below it where another follows.
+// section lays out one section, with a rule below it unless it is the last.
 func (w *window) section(s section, last bool) fyne.CanvasObject {
 	l := w.host.Lang
 	part := widgets.Column(16)
@@ -39,7 +39,7 @@ func (w *window) addRows(part *fyne.Container, keys []string) {
 	}
 }
 
-// hubSection is what a newcomer fills in, and the test.
+// hubSection lays out what new users fill in, and the test.
 func (w *window) hubSection(part *fyne.Container, s section) {
 	l := w.host.Lang
 	by := w.by("hub.base_url")
@@ -67,7 +67,7 @@ func (w *window) hubSection(part *fyne.Container, s section) {
 	part.Add(w.trial.object)
 }
 
-// advancedSection is the rest, by group, behind a button.
+// advancedSection lays out the other settings by group, behind a button.
 func (w *window) advancedSection(part *fyne.Container, s section) {
 	l := w.host.Lang
 	part.Add(widgets.Paragraph(l.T(text.SettingsWindowAdvancedIntro)))
@@ -96,7 +96,7 @@ func (w *window) advancedSection(part *fyne.Container, s section) {
 	}
 }
 
-// problems are what is wrong in the files.
+// problems lists the errors in the settings files.
 func (w *window) problems() fyne.CanvasObject {
 	lines := widgets.Column(4)
 	lines.Add(widgets.Trouble(w.host.Lang.T(text.SettingsWindowProblems)))

@@ -1,12 +1,10 @@
-// Package settings is the window with every setting: a page for everybody and one
-// for administrators, where a hub can be tried before it is kept, and a set-up
-// file taken over.
+// Package settings is the window with all settings: a page for everybody and one for
+// administrators, where a hub can be tested before it is saved, and a set-up file applied.
 //
-// The window owns the draft, which is what was typed and not saved, and the set-up
-// file that is open, with its secret. All of it belongs to Fyne's thread. Files,
-// secret stores and hubs are read, written and asked off it, by functions that
-// the commands use too; a secret goes nowhere but to its store and to the hub that
-// it is for.
+// The window owns the draft, which is what was typed but not saved, and the open set-up
+// file with its secret. Everything belongs to Fyne's thread. Files, secret stores and hubs
+// are accessed off it, by functions that the commands use too; a secret is sent only to its
+// store and to the hub it is for.
 package settings
 
 import (
@@ -28,12 +26,12 @@ const (
 	sectionsWidth = 184
 	windowWidth   = 720
 	windowHeight  = 688
-	pageWidth     = 536 // of a page, in however wide a window
+	pageWidth     = 536 // maximum width of a page
 )
 
-// window shows every setting: a page for everybody and one for
-// administrators, their sections at the side. What is typed is a draft until it
-// is saved; values are checked as they are typed, by the checks of the file.
+// window shows all settings: a page for everybody and one for administrators, their
+// sections at the side. What is typed is a draft until it is saved; values are validated
+// while typing, like those in the file.
 type window struct {
 	host   *widgets.Host
 	win    fyne.Window
@@ -44,19 +42,19 @@ type window struct {
 	footer *settingsFooter
 
 	state    *state       // nil until it was read
-	secret   *keptSecrets // nil until it was looked for
-	stale    bool         // what is shown was saved, and what holds now is on its way
+	secret   *keptSecrets // nil until looked up
+	stale    bool         // what is shown was saved; the effective settings are being read
 	draft    settingsDraft
 	under    *under
-	next     *window // this one, built anew; nil mostly
-	advanced bool    // is shown
+	next     *window // the rebuilt version of this window; usually nil
+	advanced bool    // show advanced settings
 
 	built
-	file   *setupView    // a set-up file is shown; nil mostly
-	asking *widget.PopUp // whether to close without saving; nil mostly
+	file   *setupView    // the set-up file shown; usually nil
+	asking *widget.PopUp // asks whether to close without saving; usually nil
 }
 
-// built is what the pages are made of, anew whenever other settings hold.
+// built is what the pages consist of, recreated whenever the effective settings change.
 type built struct {
 	rows    map[string]*settingRow // of both pages, by key
 	parts   map[string]fyne.CanvasObject
@@ -68,7 +66,7 @@ type built struct {
 	hotkeys map[string]*widgets.Slot // by the key of the setting
 }
 
-// settingsDraft is what was changed and not saved.
+// settingsDraft holds the unsaved changes.
 type settingsDraft struct {
 	texts         map[string]string // by key, as for settings.ParseText
 	lines         []settings.Line
@@ -78,14 +76,14 @@ type settingsDraft struct {
 	secret        string // of the hub's client
 	saving        bool
 	said          string
-	bad           bool // what is said is trouble
+	bad           bool // said is an error
 }
 
 func newDraft() settingsDraft {
 	return settingsDraft{texts: map[string]string{}}
 }
 
-// phoneSecrets reports whether the secret of a link was typed.
+// phoneSecrets reports whether a secret was typed for a link.
 func (d settingsDraft) phoneSecrets() bool {
 	return slices.ContainsFunc(d.phones, func(p draftPhone) bool { return p.secret != "" })
 }
@@ -116,12 +114,12 @@ func newWindow(host *widgets.Host) *window {
 	w.scroll = container.NewVScroll(container.NewStack(w.pages, newWheel(func(e *fyne.ScrollEvent) { w.scroll.Scrolled(e) })))
 	w.scroll.OnScrolled = func(fyne.Position) { w.mark() }
 	w.footer = newSettingsFooter(w)
-	if old, ok := host.Page(windowapi.WindowSettings).(*window); ok { // built anew, in another language or look
+	if old, ok := host.Page(windowapi.WindowSettings).(*window); ok { // rebuilt in another language or look
 		w.state, w.secret, w.draft, w.under, w.shown, w.advanced = old.state, old.secret, old.draft, old.under, old.shown, old.advanced
 		old.next = w
 		w.under.test()
 		w.under.file()
-		w.draft.said, w.draft.bad = "", false // in the other language
+		w.draft.said, w.draft.bad = "", false // in the previous language
 	}
 	body := container.NewBorder(nil, w.footer.object, nil, nil, container.New(widgets.SideLayout(sectionsWidth), side, w.scroll))
 	w.win = host.Window(text.SettingsWindowTitle, body, fyne.NewSize(windowWidth, windowHeight))
@@ -135,7 +133,7 @@ func newWindow(host *widgets.Host) *window {
 // Window implements widgets.Page.
 func (w *window) Window() fyne.Window { return w.win }
 
-// Chosen is the section that the list marks; none while a set-up file is shown.
+// Chosen returns the section marked in the list; none while a set-up file is shown.
 func (w *window) Chosen() string {
 	if w.file != nil {
 		return ""
@@ -146,7 +144,7 @@ func (w *window) Chosen() string {
 // ShowAt implements widgets.Page's placed: it shows a set-up file.
 func (w *window) ShowAt(path string) { w.openFile(path) }
 
-// Take shows what holds by now: the welcome comes again whenever settings take effect.
+// Take shows the current settings: the welcome is sent again whenever settings take effect.
 func (w *window) Take(kind string, _ json.RawMessage) {
 	if kind == windowapi.KindWelcome {
 		w.load()
@@ -164,7 +162,7 @@ func (w *window) StatusChanged() {
 	}
 }
 
-// SourcesChanged shows how links are doing now; one may have come.
+// SourcesChanged shows the current state of links; one may have been added.
 func (w *window) SourcesChanged() {
 	if w.phones != nil {
 		w.phones.again()
@@ -175,8 +173,8 @@ func (w *window) SourcesChanged() {
 // Closed implements widgets.Page's closer.
 func (w *window) Closed() { w.under.end() }
 
-// takeState shows what holds, and reports whether that is news. What is typed and not
-// saved stays.
+// takeState shows the effective settings and reports whether they have changed. What was
+// typed but not saved stays.
 func (w *window) takeState(m state) (news bool) {
 	if w.state != nil && !w.stale && reflect.DeepEqual(*w.state, m) {
 		return false
@@ -189,7 +187,7 @@ func (w *window) takeState(m state) (news bool) {
 	return true
 }
 
-// build makes both pages from what holds and what was typed.
+// build creates both pages from the effective settings and the draft.
 func (w *window) build() {
 	if w.state == nil {
 		w.show()
@@ -221,12 +219,12 @@ func (w *window) build() {
 	w.show()
 }
 
-// onPage is what stands on a page, which is not wider than is read at ease.
+// onPage returns the content of a page, limited to a readable width.
 func onPage(o fyne.CanvasObject) *fyne.Container {
 	return container.New(widgets.AtMost(pageWidth), widgets.OnPage(o))
 }
 
-// show shows the page of the section that is chosen, or the set-up file.
+// show shows the page of the chosen section, or the set-up file.
 func (w *window) show() {
 	var content fyne.CanvasObject = container.NewWithoutLayout()
 	switch {
@@ -249,7 +247,7 @@ func (w *window) isAdmin(id string) bool {
 	return slices.ContainsFunc(settingsPlan(), func(s section) bool { return s.id == id && s.admin })
 }
 
-// Choose goes to a section.
+// Choose switches to a section.
 func (w *window) Choose(id string) {
 	if id == "" || w.state == nil {
 		return
@@ -271,8 +269,8 @@ func (w *window) Choose(id string) {
 	}
 }
 
-// mark marks the section that is read, while somebody scrolls: the last one that
-// begins in the upper third, and at the end of a page its last.
+// mark marks the section being read while scrolling: the last one that starts in the upper
+// third, and at the end of a page its last.
 func (w *window) mark() {
 	if w.state == nil || w.file != nil {
 		return
@@ -296,23 +294,23 @@ func (w *window) goTo(o fyne.CanvasObject) {
 	if o == nil {
 		return
 	}
-	w.win.Canvas().Content().Refresh() // what was just built has places only now
+	w.win.Canvas().Content().Refresh() // new objects get their positions only now
 	widgets.ScrollTo(w.scroll, widgets.Below(w.scroll, o)-20)
 }
 
-// reveal scrolls to an object: who goes from field to field with the keyboard sees
-// where he types.
+// reveal scrolls to an object, so that users moving between fields by keyboard
+// see where they type.
 func (w *window) reveal(o fyne.CanvasObject) {
-	widgets.Reveal(w.scroll, o, 48) // its name above it, and what is said below it
+	widgets.Reveal(w.scroll, o, 48) // its name above it, and the text below it
 }
 
-// holds is the value of a key that is in effect, as text.
+// holds returns the effective value of a key, as text.
 func (w *window) holds(key string) string { return w.state.values[key].Value }
 
-// by is where the policy stands that locks a key, "" if none does.
+// by returns the location of the policy that locks a key, "" if none does.
 func (w *window) by(key string) string { return w.state.set.LockedBy(key) }
 
-// now is the text of a key as it stands in the window.
+// now returns a key's text in the window.
 func (w *window) now(key string) string {
 	if s, ok := w.draft.texts[key]; ok {
 		return s
@@ -342,7 +340,7 @@ func (w *window) edited() {
 	}
 }
 
-// sameSetting compares two texts of a key by what they mean.
+// sameSetting reports whether two texts of a key mean the same.
 func sameSetting(key, a, b string) bool {
 	if a == b {
 		return true
@@ -352,8 +350,7 @@ func sameSetting(key, a, b string) bool {
 	return errA == nil && errB == nil && reflect.DeepEqual(x, y)
 }
 
-// changes are what was typed, as for settings.Set, and the keys of it that cannot
-// be set.
+// changes returns what was typed, as for settings.Set, and the keys that cannot be set.
 func (w *window) changes() (changes map[string]any, bad []string) {
 	changes = map[string]any{}
 	for _, e := range settings.Keys() {
@@ -379,7 +376,7 @@ func (w *window) unsaved() bool {
 	return len(d.texts) > 0 || d.linesChanged || d.phonesChanged || d.secret != "" || d.phoneSecrets()
 }
 
-// escape goes back from a set-up file, and else closes the window.
+// escape leaves a set-up file, otherwise closes the window.
 func (w *window) escape() {
 	switch {
 	case w.asking != nil:
@@ -392,7 +389,7 @@ func (w *window) escape() {
 	}
 }
 
-// close closes the window, and asks first where something would be lost.
+// close closes the window, after a question if something would be lost.
 func (w *window) close() {
 	gone := func() {
 		w.win.SetCloseIntercept(nil)

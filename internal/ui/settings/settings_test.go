@@ -28,9 +28,9 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// Every key of the table has a row with a field in the window, of everybody's
-// keys on the one page and of administrators' on the other, and every field of
-// the lists stands in their boxes. The plan has each once.
+// Every key of the table has a row with a field in the window, users' keys on one page
+// and administrators' on the other, and every field of the lists is in their boxes.
+// The plan has each once.
 func TestSettingsHoldEveryKey(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
@@ -85,7 +85,7 @@ func TestSettingsHoldEveryKey(t *testing.T) {
 	}
 }
 
-// partOf tells whether an object is part of another one.
+// partOf reports whether an object is part of another one.
 func partOf(in, o fyne.CanvasObject) bool {
 	if in == o {
 		return true
@@ -94,8 +94,8 @@ func partOf(in, o fyne.CanvasObject) bool {
 	return ok && slices.ContainsFunc(c.Objects, func(child fyne.CanvasObject) bool { return partOf(child, o) })
 }
 
-// Values that people choose, and those that Dutch or English people write, are
-// those of the file.
+// Values that users select, and numbers as written in Dutch or English,
+// become those of the file.
 func TestSettingsFields(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", nothing)
 	w := opened(b)
@@ -124,7 +124,7 @@ func TestSettingsFields(t *testing.T) {
 			t.Errorf("%s is %q, want %q", key, got, want)
 		}
 	}
-	// Back to what holds: nothing is changed any more.
+	// Back to the saved value: nothing is changed any more.
 	typeInto(w, "card.full_for", "60")
 	if _, still := w.draft.texts["card.full_for"]; still {
 		t.Error("a value that holds counts as a change")
@@ -136,7 +136,7 @@ func TestSettingsFields(t *testing.T) {
 			t.Errorf("%s: %q is taken: %q", key, bad, w.rows[key].fault.Shows)
 		}
 	}
-	// The same bounds for every number and time of the table.
+	// The same limits for every number and duration of the table.
 	for _, e := range settings.Keys() {
 		if e.Type == settings.Number {
 			typeInto(w, e.Key, fmt.Sprint(e.Most+1))
@@ -147,9 +147,9 @@ func TestSettingsFields(t *testing.T) {
 	}
 }
 
-// What is typed is kept when it is saved, all at once: settings in the file, whose
-// comments stay, secrets in their store and nowhere else. A value that cannot be
-// keeps everything here. The resident is told what to look at.
+// Changes are saved all at once: settings in the file, whose comments are kept, secrets
+// in their store and nowhere else. With an invalid value nothing is saved. The resident
+// is told what has changed.
 func TestSettingsSave(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", "# by hand\n"+officeSettings)
 	w := opened(b)
@@ -192,7 +192,7 @@ func TestSettingsSave(t *testing.T) {
 		t.Error("not undone")
 	}
 
-	// What is typed while it is saved stays, to be saved next.
+	// What is typed during saving stays, to be saved next.
 	line := settings.Line{Number: "0201234567"}
 	link := draftPhone{Softphone: settings.Softphone{Kind: "ari", Name: "een", Address: "https://pbx.example", Extension: "101", User: "wiebelt"}, secret: "a"}
 	w.draft.texts = map[string]string{"support.contact": "y", "hub.client_id": "new", "listener.port": "30000"}
@@ -209,7 +209,7 @@ func TestSettingsSave(t *testing.T) {
 	b.Go = func(work func(context.Context)) { save = work }
 	w.save()
 	b.Go = at
-	w.draft.texts = map[string]string{"support.contact": "z", "hub.client_id": "new", "card.full_for": "90s"} // the port is as it was
+	w.draft.texts = map[string]string{"support.contact": "z", "hub.client_id": "new", "card.full_for": "90s"} // the port is unchanged
 	w.draft.secret, w.draft.lines = "b", []settings.Line{{Number: line.Number, Name: "Balie"}}
 	w.draft.phones = []draftPhone{link, {Softphone: link.Softphone, secret: "b"}}
 	w.draft.phones[0].Extension, w.draft.phones[1].Name = "102", "twee"
@@ -222,8 +222,7 @@ func TestSettingsSave(t *testing.T) {
 	}
 	w.undo()
 
-	// What the policy locks meanwhile is marked; a file that is no TOML is never
-	// written over.
+	// What the policy locks meanwhile is marked; an invalid TOML file is never overwritten.
 	typeInto(w, "support.contact", "x")
 	w.saved(&hubtrial.LockedError{Keys: []string{"support.contact"}}, false, w.draft)
 	if !w.unsaved() || w.rows["support.contact"].fault.Shows == "" {
@@ -237,7 +236,7 @@ func TestSettingsSave(t *testing.T) {
 	}
 }
 
-// The keyboard stays where it is used, though that is made anew.
+// The focus stays in its place, even if that is rebuilt.
 func TestSettingsKeyboard(t *testing.T) {
 	w := opened(openOn(t, text.Dutch, "light", officeSettings))
 	c := w.win.Canvas()
@@ -297,8 +296,7 @@ func TestSettingsKeyboard(t *testing.T) {
 	}
 }
 
-// What the policy sets is shown and cannot be changed, and it says who set it and
-// where.
+// What the policy sets is shown but cannot be changed, with who set it and where.
 func TestSettingsLocked(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", nothing)
 	w := opened(b)
@@ -330,8 +328,7 @@ func TestSettingsLocked(t *testing.T) {
 	}
 }
 
-// Another address or client asks for the secret anew, and shows none of another
-// address.
+// Another address or client asks for the secret again, and shows none of another address.
 func TestSettingsSecretMoves(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
@@ -367,7 +364,7 @@ func TestSettingsSecretMoves(t *testing.T) {
 	}
 }
 
-// The test shows its steps as they come and offers what worked; stopped, it is over.
+// The test shows its steps as they finish and offers what worked; stopped, it is over.
 func TestSettingsTrial(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
@@ -400,8 +397,8 @@ func TestSettingsTrial(t *testing.T) {
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.SettingsWindowTestBad))
 }
 
-// A set-up file that was opened shows itself, asks for its passphrase, shows old
-// and new and changes nothing without a click; put away, it is forgotten.
+// An opened set-up file is shown, asks for its passphrase, compares old and new values and
+// changes nothing without a click; closed, it is forgotten.
 func TestSettingsSetupFile(t *testing.T) {
 	h, kantoor := testHub(t)
 	b := openOn(t, text.Dutch, "light", hubText("https://old.example"))
@@ -436,7 +433,7 @@ func TestSettingsSetupFile(t *testing.T) {
 		t.Errorf("said %v", b.Sent)
 	}
 
-	// Held for a while only, and not longer than it is shown.
+	// Kept only for a while, and not longer than it is shown.
 	w.openFile(path)
 	w.file.phrase.SetText(phrase)
 	b.Later = nil
@@ -451,8 +448,7 @@ func TestSettingsSetupFile(t *testing.T) {
 	}
 }
 
-// Numbers and links can be added, changed and removed; what a kind needs is told
-// while it is not there.
+// Numbers and links can be added, changed and removed; what a kind lacks is shown.
 func TestSettingsLists(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
@@ -489,7 +485,7 @@ func TestSettingsLists(t *testing.T) {
 		t.Errorf("%v %v", now.Softphones, problems)
 	}
 
-	// What came into the settings meanwhile stays there, and is shown once it is heard of.
+	// What is added to the settings meanwhile stays there, and is shown once it is noticed.
 	tap("Verwijderen")                                // the last number
 	uitest.PressIn(t, w.phones.object, "Verwijderen") // baresip
 	add := func(name string) {
@@ -514,8 +510,8 @@ func TestSettingsLists(t *testing.T) {
 	}
 }
 
-// Another language or look while something is typed: the window reads anew, and
-// what was typed is still there.
+// Another language or look during typing: the window reads its data again, and what
+// was typed is still there.
 func TestSettingsFollow(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
@@ -547,8 +543,7 @@ func TestSettingsFollow(t *testing.T) {
 	}
 }
 
-// Nobody loses what was typed by closing the window, and a window that was closed
-// ends what it began.
+// Closing the window never loses what was typed, and a closed window ends what it started.
 func TestSettingsClose(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
@@ -557,7 +552,7 @@ func TestSettingsClose(t *testing.T) {
 	if b.Page(windowapi.WindowSettings) == nil {
 		t.Fatal("closed without asking")
 	}
-	w.escape() // goes back: nothing may be lost to a finger on Escape
+	w.escape() // goes back: an accidental Escape must lose nothing
 	if b.Page(windowapi.WindowSettings) == nil || w.asking != nil {
 		t.Fatal("Escape did not go back to the settings")
 	}
@@ -572,8 +567,8 @@ func TestSettingsClose(t *testing.T) {
 	}
 }
 
-// What only the running Wiebelt knows is shown as it changes: how links are doing,
-// and that the hotkey does not work.
+// What only the running Wiebelt knows is updated live: the state of links, and a
+// hotkey that does not work.
 func TestSettingsLive(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
@@ -592,8 +587,8 @@ func TestSettingsLive(t *testing.T) {
 	}
 }
 
-// Lists that are too long to be changed here are told by their length, and what is
-// wrong in the file without quoting it.
+// Lists too long to be changed here are shown by their length, and mistakes in the
+// file without quoting it.
 func TestSettingsLongLists(t *testing.T) {
 	var src strings.Builder
 	src.WriteString(nothing + "[phone]\nnever_lookup = [")
@@ -633,7 +628,7 @@ func TestSetupFilesAreFound(t *testing.T) {
 	}
 }
 
-// The list marks the section that is read, whoever scrolled to it.
+// The list marks the section being read, however it was scrolled to.
 func TestListFollowsScrolling(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
@@ -703,8 +698,8 @@ func TestValuesInWords(t *testing.T) {
 	}
 }
 
-// TestLinksOfOneKind: each has a name of its own, and a secret that was typed goes
-// with its link, whatever the names are meanwhile.
+// TestLinksOfOneKind: each has its own name, and a typed secret stays with its link,
+// whatever the names are meanwhile.
 func TestLinksOfOneKind(t *testing.T) {
 	w := opened(openOn(t, text.Dutch, "light", ""))
 	w.Choose(sectionPhones)

@@ -22,9 +22,8 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// setupView shows a set-up file: the passphrase first, then what is and what
-// would be side by side, and nothing changes before somebody clicks and the test
-// has passed.
+// setupView shows a set-up file: first the passphrase, then old and new values side by
+// side. Nothing changes before the user clicks and the test has passed.
 type setupView struct {
 	w       *window
 	path    string
@@ -34,19 +33,19 @@ type setupView struct {
 	number  *widgets.Field
 	steps   *stepList
 	opened  *hubtrial.SetupFile // nil before that
-	why     string              // it could not be opened
+	why     string              // why it could not be opened
 	opening bool
 	testing bool
 	taken   bool
-	refused string   // why it was not taken over
-	found   []string // set-up files on this computer, by their paths
+	refused string   // why it was not applied
+	found   []string // paths of set-up files on this computer
 }
 
-// openedFor is how long a file that was opened, its secret included, is held for
-// somebody to take over.
+// openedFor is how long an opened file, including its secret, is held for
+// the user to apply it.
 const openedFor = 15 * time.Minute
 
-// openFile shows a set-up file in the place of the pages.
+// openFile shows a set-up file instead of the pages.
 func (w *window) openFile(path string) {
 	if w.testingFile() {
 		return
@@ -65,14 +64,14 @@ func (w *window) openFile(path string) {
 	}
 }
 
-// closeFile goes back to the pages and forgets the file.
+// closeFile returns to the pages and drops the file.
 func (w *window) closeFile() {
 	w.under.file()
 	w.file = nil
 	w.show()
 }
 
-// open decrypts the file and shows what it would change. It changes nothing.
+// open decrypts the file and shows what it would change, without changing anything.
 func (v *setupView) open() {
 	if v.opening || v.phrase.Text == "" {
 		return
@@ -90,7 +89,7 @@ func (v *setupView) open() {
 	})
 }
 
-// openSetup reads a set-up file, or says why that cannot be.
+// openSetup reads a set-up file, or returns why it cannot be read.
 func openSetup(d profile.Dirs, l text.Language, path, phrase string) (f *hubtrial.SetupFile, why string) {
 	if !filepath.IsAbs(path) {
 		return nil, l.T(text.SettingsWindowFileGone)
@@ -101,14 +100,14 @@ func openSetup(d profile.Dirs, l text.Language, path, phrase string) (f *hubtria
 	}
 	before, _ := settings.Load(d)
 	f, err = hubtrial.OpenSetup(b, phrase, "", before)
-	debug.FreeOSMemory() // one try takes 256 MB
+	debug.FreeOSMemory() // one attempt takes 256 MB
 	if err != nil {
 		return nil, shortened(l.Error(err))
 	}
 	return f, ""
 }
 
-// takeOpened shows what stands in the file, or why it cannot be opened.
+// takeOpened shows the contents of the file, or why it cannot be opened.
 func (v *setupView) takeOpened(o *hubtrial.SetupFile, why string) {
 	v.opening, v.opened, v.why = false, o, why
 	if o != nil {
@@ -123,7 +122,7 @@ func (v *setupView) takeOpened(o *hubtrial.SetupFile, why string) {
 	v.show()
 }
 
-// take tests the hub of the file, and takes the file over if that went well.
+// take tests the file's hub and applies the file if the test passes.
 func (v *setupView) take() {
 	v.testing, v.refused = true, ""
 	v.steps.begin()
@@ -138,7 +137,7 @@ func (v *setupView) take() {
 	})
 }
 
-// end tells how taking over went.
+// end handles the result of applying the file.
 func (v *setupView) end(w *window, err error) {
 	v.testing, v.taken = false, err == nil
 	v.steps.end()
@@ -148,7 +147,7 @@ func (v *setupView) end(w *window, err error) {
 		v.refused = w.host.Lang.Error(said)
 	case err != nil:
 		_, v.refused = w.notSaved(err)
-	default: // what was typed before belongs to a hub of before
+	default: // the draft belongs to a previous hub
 		w.draft, w.stale = newDraft(), true
 		w.host.Changed(windowapi.ChangedSecret)
 		w.load()
@@ -191,7 +190,7 @@ func (v *setupView) showLocked(b *fyne.Container) {
 	b.Add(widgets.Buttons(widgets.NewButton(l.T(text.SettingsWindowFileCancel), v.w.closeFile), open))
 }
 
-// showRows shows old and new side by side.
+// showRows shows old and new values side by side.
 func (v *setupView) showRows(b *fyne.Container) {
 	l := v.w.host.Lang
 	if v.opened.Moved {
@@ -240,7 +239,7 @@ func (v *setupView) showRows(b *fyne.Container) {
 	b.Add(widgets.Buttons(widgets.NewButton(l.T(text.SettingsWindowFileCancel), v.w.closeFile), take))
 }
 
-// titleOfRow is the name of a setting, or of a whole list.
+// titleOfRow returns the name of a setting or list.
 func titleOfRow(key string) text.Key {
 	if key == "line" || key == "softphone" {
 		return text.SettingGroup(key)
@@ -248,7 +247,7 @@ func titleOfRow(key string) text.Key {
 	return text.SettingTitle(key)
 }
 
-// sideBySide is a layout of a name and two values.
+// sideBySide is the layout of a name and two values.
 type sideBySide struct{}
 
 // MinSize implements fyne.Layout.

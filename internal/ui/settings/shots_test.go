@@ -21,7 +21,7 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// officeSettings is an office as it is set up.
+// officeSettings are the settings of a typical office.
 const officeSettings = `[hub]
 base_url = "https://api.hub.example"
 hub_url = "https://hub.example"
@@ -48,7 +48,7 @@ extension = "101"
 user = "wiebelt"
 `
 
-// opened is the open window.
+// opened returns the open window.
 func opened(b *uitest.Harness) *window {
 	return b.Page(windowapi.WindowSettings).(*window)
 }
@@ -66,19 +66,19 @@ func openOn(t *testing.T, l text.Language, look, src string) *uitest.Harness {
 	return b
 }
 
-// put puts a text in the place of the settings.
+// put replaces the settings file.
 func put(t testing.TB, b *uitest.Harness, src string) {
 	t.Helper()
 	must.Do(t, os.WriteFile(settings.Path(b.Dirs), []byte(src), 0o600))
 }
 
-// nothing is a profile in which nothing is set but where secrets go.
+// nothing is a profile with only the place of secrets configured.
 const nothing = "[hub]\nsecret_store = \"file\"\n"
 
 var keptOffice = keptSecrets{base: "https://api.hub.example", client: "kantoor-dorpsstraat", state: secret.IsSet,
 	on: time.Date(2026, 3, 12, 9, 0, 0, 0, time.Local), links: map[string]secret.State{"centrale": secret.IsSet}}
 
-// settingsScenes are the states that a picture shows.
+// settingsScenes are the states with pictures.
 var settingsScenes = []struct {
 	name, section string
 	do            func(t testing.TB, b *uitest.Harness, w *window, l text.Language)
@@ -153,8 +153,8 @@ var settingsScenes = []struct {
 	}},
 }
 
-// locked is what holds where a policy sets the hub, all that an office has, and the
-// card's corner.
+// locked is the state where a policy sets the hub, everything of an office,
+// and the card's corner.
 func locked(t testing.TB, l text.Language) state {
 	t.Helper()
 	policy := filepath.Join(t.TempDir(), settings.PolicyFile)
@@ -166,8 +166,7 @@ func locked(t testing.TB, l text.Language) state {
 	return stateOf(l, s, uitest.Noon)
 }
 
-// steps shows n steps of a test that went well, and one that failed if failure is
-// not "".
+// steps shows n successful steps of a test, and a failed one if failure is not "".
 func steps(w *window, l text.Language, n int, failure contact.Failure) {
 	for i, name := range trialSteps[:min(n+1, len(trialSteps))] {
 		st := hubtrial.Step{Name: name, State: hubtrial.StateOK}
@@ -190,8 +189,8 @@ func typeInto(w *window, key, s string) {
 	w.rows[key].focus.(typed).SetText(s)
 }
 
-// TestSettingsFit lays every state out in both languages and at every scale, with no
-// word of ours cut.
+// TestSettingsFit lays out every state in both languages and at every scale,
+// with no word of ours cut.
 func TestSettingsFit(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, scene := range settingsScenes {

@@ -23,29 +23,29 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// trialSteps are the steps of a test, in their order.
+// trialSteps are the steps of a test, in order.
 var trialSteps = []string{hubtrial.StepName, hubtrial.StepTLS, hubtrial.StepToken, hubtrial.StepScopes, hubtrial.StepLookup}
 
-// step is how one step of a test went, in words.
+// step is the result of one test step, in words.
 type step struct {
-	name, state string // of package hubtrial
-	sentence    string // how it went
+	name, state string // as in package hubtrial
+	sentence    string // the result
 	detail      string // for administrators
-	said        string // by the hub, in its own words: text from outside
-	do          string // what helps, and who does it
+	said        string // by the hub, in its own words: external text
+	do          string // what to do, and who does it
 }
 
-// outcome is how a test ended.
+// outcome is the result of a test.
 type outcome struct {
 	ok     bool
-	why    string // it could not even begin
+	why    string // why it could not be started
 	better []value
 }
 
-// value is one that worked where that of the window did not.
+// value is one that worked where the window's value did not.
 type value struct{ key, text string }
 
-// trialBox tests the hub as it stands in the window.
+// trialBox tests the hub as entered in the window.
 type trialBox struct {
 	w       *window
 	object  *fyne.Container
@@ -55,8 +55,8 @@ type trialBox struct {
 	end     *fyne.Container
 	running bool
 	result  *outcome
-	old     bool   // something was changed since
-	tried   string // the number, as it was tried
+	old     bool   // something has changed since
+	tried   string // the number that was tested
 }
 
 func newTrialBox(w *window) *trialBox {
@@ -77,7 +77,7 @@ func newTrialBox(w *window) *trialBox {
 	return b
 }
 
-// resume goes on where the box of before was.
+// resume takes over the state of the previous box.
 func (b *trialBox) resume(old *trialBox) {
 	b.number.SetText(old.number.Text)
 	b.running, b.result, b.old, b.tried = old.running, old.result, old.old, old.tried
@@ -85,7 +85,7 @@ func (b *trialBox) resume(old *trialBox) {
 	b.show()
 }
 
-// toggle starts the test, or ends the one that runs.
+// toggle starts the test, or stops a running one.
 func (b *trialBox) toggle() {
 	w := b.w
 	if b.running {
@@ -101,7 +101,7 @@ func (b *trialBox) toggle() {
 	if len(number) > widgets.MaxTyped {
 		number = number[:widgets.MaxTyped]
 	}
-	if slices.ContainsFunc(bad, testedKey) { // what is wrong elsewhere is no reason not to test
+	if slices.ContainsFunc(bad, testedKey) { // errors elsewhere do not prevent testing
 		b.tested(outcome{why: l.T(text.SettingsWindowTestBad)})
 		return
 	}
@@ -117,13 +117,13 @@ func (b *trialBox) begin() {
 	b.show()
 }
 
-// testedKey tells whether a test depends on a key.
+// testedKey reports whether a test depends on a key.
 func testedKey(key string) bool {
 	return strings.HasPrefix(key, "hub.") || strings.HasPrefix(key, "phone.")
 }
 
-// try tries the hub as it would be with changes, and changes nothing. typed is the
-// secret; "" is the one that is kept for exactly that address and client.
+// try tests the hub as it would be with changes, without saving them. typed is the secret;
+// "" means the one stored for exactly that address and client.
 func try(ctx context.Context, d profile.Dirs, l text.Language, changes map[string]any, typed, number string, say func(step)) outcome {
 	s, _ := settings.Load(d)
 	for key := range changes {
@@ -148,7 +148,7 @@ func try(ctx context.Context, d profile.Dirs, l text.Language, changes map[strin
 	return outcome{ok: ok, better: inOrder(others, better)}
 }
 
-// inOrder are the values of keys, in their order.
+// inOrder returns the values of keys, in their order.
 func inOrder(keys []string, values map[string]string) (all []value) {
 	for _, key := range keys {
 		if v, there := values[key]; there {
@@ -158,7 +158,7 @@ func inOrder(keys []string, values map[string]string) (all []value) {
 	return all
 }
 
-// secretToTry is the secret that was typed, or else the one that is kept.
+// secretToTry returns the secret typed, otherwise the stored one.
 func secretToTry(ctx context.Context, d profile.Dirs, l text.Language, h settings.Hub, typed string) (value, why string) {
 	if typed != "" {
 		value, err := secret.ReadSecret(strings.NewReader(typed))
@@ -187,7 +187,7 @@ func secretToTry(ctx context.Context, d profile.Dirs, l text.Language, h setting
 	return value, ""
 }
 
-// inWords says how a step went, what to do and who does it.
+// inWords describes the result of a step, what to do and who does it.
 func inWords(l text.Language, st hubtrial.Step, support string) step {
 	s := step{name: st.Name, state: st.State}
 	switch st.State {
@@ -219,7 +219,7 @@ func inWords(l text.Language, st hubtrial.Step, support string) step {
 	return s
 }
 
-// tested takes the end of a test.
+// tested handles the end of a test.
 func (b *trialBox) tested(m outcome) {
 	b.running, b.result = false, &m
 	b.steps.end()
@@ -229,7 +229,7 @@ func (b *trialBox) tested(m outcome) {
 	}
 }
 
-// edited is called when something in the window was changed.
+// edited is called after every change in the window.
 func (b *trialBox) edited() {
 	if b.result != nil && !b.old {
 		b.old = true
@@ -237,7 +237,7 @@ func (b *trialBox) edited() {
 	}
 }
 
-// adopt puts a value that worked in the place of that of the window.
+// adopt replaces the window's values with those that worked.
 func (b *trialBox) adopt() {
 	w := b.w
 	for _, v := range b.result.better {
@@ -251,7 +251,7 @@ func (b *trialBox) adopt() {
 	w.rebuild()
 }
 
-// show shows how the test ended.
+// show shows the result of the test.
 func (b *trialBox) show() {
 	l := b.w.host.Lang
 	label := text.SettingsWindowTestStart
@@ -299,7 +299,7 @@ func (b *trialBox) better(all []value) fyne.CanvasObject {
 	return lines
 }
 
-// stepList shows the steps of a test as they come.
+// stepList shows the steps of a test as they complete.
 type stepList struct {
 	l      text.Language
 	object *fyne.Container
@@ -317,19 +317,19 @@ func (s *stepList) resume(old *stepList) {
 	s.show()
 }
 
-// begin waits for the steps of a test.
+// begin resets the list for a new test.
 func (s *stepList) begin() {
 	s.seen = map[string]step{}
 	s.show()
 }
 
-// step shows how a step went.
+// step shows the result of a step.
 func (s *stepList) step(m step) {
 	s.seen[m.name] = m
 	s.show()
 }
 
-// end takes steps off that never ended.
+// end removes steps that never completed.
 func (s *stepList) end() {
 	maps.DeleteFunc(s.seen, func(_ string, m step) bool { return m.state == hubtrial.StateRunning })
 	s.show()
@@ -349,7 +349,7 @@ func (s *stepList) show() {
 // stepMarks are the shapes of states.
 var stepMarks = map[string]widgets.Mark{hubtrial.StateRunning: widgets.MarkRing, hubtrial.StateOK: widgets.MarkDot, hubtrial.StateFailed: widgets.MarkTrouble, hubtrial.StateOff: widgets.MarkDash}
 
-// line is a step: its name, how it went, and what to do.
+// line shows a step: its name, its result, and what to do.
 func (s *stepList) line(m step) fyne.CanvasObject {
 	l := s.l
 	said := widgets.Column(2)
@@ -378,5 +378,5 @@ func (s *stepList) line(m step) fyne.CanvasObject {
 	return widgets.Marked(stepMarks[m.state], container.New(widgets.Columns(stepNameWidth), name, said))
 }
 
-// stepNameWidth is for the longest name of a step.
+// stepNameWidth fits the longest name of a step.
 const stepNameWidth = 148

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	lookIn = 6 * time.Second  // for a secret store, which says within two that it is locked
-	saveIn = 15 * time.Second // and an old secret may be tried
+	lookIn = 6 * time.Second  // for a secret store, which reports within two that it is locked
+	saveIn = 15 * time.Second // includes trying an old secret
 )
 
-// under is what goes on off the window's thread: ends of each.
+// under holds the cancel functions of work running off the window's thread.
 type under struct{ load, look, save, test, file context.CancelFunc }
 
 func newUnder() *under {
@@ -33,8 +33,8 @@ func (u *under) end() {
 	}
 }
 
-// work does something off the UI thread. What it finds is for the window as it
-// is by then: it may have been built anew, in another language.
+// work does something off the UI thread. Results go to the current window: it may have been
+// rebuilt meanwhile, in another language.
 func (w *window) work(do func(ctx context.Context, post func(func(*window)))) (end context.CancelFunc) {
 	return w.host.Work(func(ctx context.Context, post func(func())) {
 		do(ctx, func(f func(*window)) {
@@ -49,15 +49,15 @@ func (w *window) work(do func(ctx context.Context, post func(func(*window)))) (e
 	})
 }
 
-// state is what holds.
+// state is the effective settings.
 type state struct {
 	set      *settings.Settings
 	values   map[string]settings.Value
-	problems []string // of the files, a line each
+	problems []string // in the files, one line each
 	expiry   string   // a sentence for administrators, "" if there is nothing to say
 }
 
-// maxProblems is how many are shown.
+// maxProblems is the maximum number shown.
 const maxProblems = 10
 
 func stateOf(l text.Language, s *settings.Settings, now time.Time) state {
@@ -77,15 +77,15 @@ func stateOf(l text.Language, s *settings.Settings, now time.Time) state {
 	return st
 }
 
-// keptSecrets tells how secrets are kept, never what they are.
+// keptSecrets is how secrets are stored, never their values.
 type keptSecrets struct {
 	base, client string
-	state        secret.State            // of the hub's, for that address and client
-	on           time.Time               // when it was set, zero if that is not known
+	state        secret.State            // of the hub's secret, for that address and client
+	on           time.Time               // when it was set, zero if unknown
 	links        map[string]secret.State // by name
 }
 
-// load reads what holds, and if that is news, how secrets are kept.
+// load reads the effective settings, and if they have changed, how secrets are stored.
 func (w *window) load() {
 	w.under.load()
 	host, l := w.host, w.host.Lang
@@ -99,8 +99,7 @@ func (w *window) load() {
 	})
 }
 
-// look asks after the secret of the address and client that stand in the window, and
-// after those of links.
+// look looks up the secret of the window's address and client, and those of the links.
 func (w *window) look() {
 	w.under.look()
 	s, dirs := *w.state.set, w.host.Dirs
@@ -119,7 +118,7 @@ func (w *window) look() {
 	})
 }
 
-// notSaved says why nothing was saved, and which keys are to blame.
+// notSaved returns why nothing was saved, and which keys are the cause.
 func (w *window) notSaved(err error) (bad []string, why string) {
 	l := w.host.Lang
 	var wrong settings.Problem
@@ -141,7 +140,7 @@ func (w *window) notSaved(err error) (bad []string, why string) {
 	return nil, l.T(text.SettingsWindowNotSaved)
 }
 
-// secretSentence says what a secret store, or a secret itself, has against it.
+// secretSentence describes an error of a secret store, or of a secret itself.
 func secretSentence(l text.Language, err error) string {
 	switch {
 	case errors.Is(err, hubtrial.ErrNoAddress):
@@ -152,7 +151,7 @@ func secretSentence(l text.Language, err error) string {
 	return l.T(text.SecretState(string(secret.StateOf(err))))
 }
 
-// shortened keeps a text from outside to what a row can hold.
+// shortened limits an external text to what fits in a row.
 func shortened(s string) string {
 	return displaytext.Line(s, 300)
 }

@@ -28,13 +28,13 @@ import (
 	"wiebelt/internal/ui/uitest"
 )
 
-// TestMain: set-up files of these tests cost little work.
+// TestMain makes the key derivation of these tests' set-up files cheap.
 func TestMain(m *testing.M) {
 	setupfile.Work = 10
 	os.Exit(m.Run())
 }
 
-// profiled is a profile with these settings.
+// profiled returns a profile with these settings.
 func profiled(t *testing.T, src string) profile.Dirs {
 	t.Helper()
 	d := uitest.Dirs(t)
@@ -70,7 +70,7 @@ func hubText(base string) string {
 	return fmt.Sprintf("# kept by hand\n[hub]\nbase_url = %q\nhub_url = %q\nclient_id = \"office\"\norganisation_code = \"1234\"\nsecret_store = \"file\"\n", base, base)
 }
 
-// tries tries and gives the steps that ended, as well, and how each did.
+// tries runs a trial and also returns the steps that ended, with their results.
 func tries(t *testing.T, d profile.Dirs, changes map[string]any, typed, number string) (end outcome, all []step, ended string) {
 	t.Helper()
 	end = try(t.Context(), d, text.Dutch, changes, typed, number, func(s step) {
@@ -82,8 +82,8 @@ func tries(t *testing.T, d profile.Dirs, changes map[string]any, typed, number s
 	return end, all, strings.TrimSuffix(ended, ", ")
 }
 
-// TestTry: the test runs over what stands in the window, saved or not, with a typed
-// secret or the one that is kept, and changes nothing.
+// TestTry: the test uses the values in the window, saved or not, with a typed secret or the
+// stored one, and changes nothing.
 func TestTry(t *testing.T) {
 	h, value := testHub(t)
 	d := profiled(t, nothing)
@@ -115,8 +115,8 @@ func TestTry(t *testing.T) {
 	}
 }
 
-// TestTryKeepsTheSecret: where the address in the window is another one, not a byte
-// goes there without a secret that was typed for it.
+// TestTryKeepsTheSecret: if the address in the window is another one, nothing is sent there
+// without a secret typed for it.
 func TestTryKeepsTheSecret(t *testing.T) {
 	h, value := testHub(t)
 	d := profiled(t, hubText(h.BaseURL()))
@@ -137,7 +137,7 @@ func TestTryKeepsTheSecret(t *testing.T) {
 	}
 }
 
-// picky is a hub that takes credentials in one way only.
+// picky is a hub that accepts credentials in one form only.
 func picky(t *testing.T, id, value, encoding, parameter, scopes, field string) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -168,8 +168,8 @@ func picky(t *testing.T, id, value, encoding, parameter, scopes, field string) *
 	return s
 }
 
-// TestTryFinds: what the hub wants otherwise than it is set is found and
-// offered, each by itself and together, and never tried where the policy has it.
+// TestTryFinds: other values that the hub requires are found and offered, each separately
+// and together, and never tried if the policy sets them.
 func TestTryFinds(t *testing.T) {
 	const usual = "Basic P0boxadministrator orgCode:1234"
 	for name, c := range map[string]struct {
@@ -198,13 +198,13 @@ func TestTryFinds(t *testing.T) {
 			if !end.ok || strings.Join(got, " ") != c.better {
 				t.Errorf("%+v, want %q", end, c.better)
 			}
-			// Taken over, the same test passes by itself.
+			// With these changes, the same test passes by itself.
 			if again, _, _ := tries(t, d, changes, "a+b/c d%", "0612345678"); !again.ok || len(again.better) != 0 {
 				t.Errorf("taken over: %+v", again)
 			}
 		})
 	}
-	// A hub that takes none of it: what is said is of the settings as they are.
+	// A hub that accepts none of it: the error is about the unchanged settings.
 	h := picky(t, "somebody", "else", "plain", "scopes", usual, "")
 	end, all, _ := tries(t, profiled(t, hubText(h.URL)), nil, "a+b", "")
 	if failed := all[len(all)-1]; failed.said != "Onbekende client · invalid_client" || end.ok {
@@ -225,9 +225,8 @@ func setupFile(t *testing.T, src, value string) (path, phrase string) {
 	return path, phrase
 }
 
-// TestTakeOver: a set-up file changes nothing until it is taken over; a wrong
-// passphrase, a cut file, a test that fails and a file that was changed meanwhile
-// change nothing either.
+// TestTakeOver: a set-up file changes nothing until it is applied; a wrong passphrase, a
+// truncated file, a failed test and a file modified meanwhile change nothing either.
 func TestTakeOver(t *testing.T) {
 	h, value := testHub(t)
 	d := profiled(t, hubText("https://old.example"))
@@ -265,7 +264,7 @@ func TestTakeOver(t *testing.T) {
 	if _, err := o.TakeOver(ctx, d, "", nil, quietly); err == nil || fileOf(t, d) != before {
 		t.Errorf("nobody waits: %v", err)
 	}
-	decided := *o // the policy decides otherwise by now
+	decided := *o // the policy has changed meanwhile
 	decided.Hub.Intermediary = "another"
 	if _, err := decided.TakeOver(t.Context(), d, "", nil, quietly); !errors.Is(err, hubtrial.ErrPolicyChanged) || fileOf(t, d) != before {
 		t.Errorf("another hub than was shown: %v", err)

@@ -13,7 +13,7 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// corners are the values of the setting card.corner, as they lie on a screen.
+// corners are the values of the setting card.corner, in the order of their positions.
 var corners = [4]string{"top-left", "top-right", "bottom-left", "bottom-right"}
 
 // Sizes of the small drawing of a screen.
@@ -21,11 +21,11 @@ const (
 	screenWidth, screenHeight = 176, 108
 	spotWidth, spotHeight     = 52, 32
 	spotInset                 = 8
-	footHeight                = 12 // of the screen, below it
+	footHeight                = 12 // of the monitor stand
 )
 
-// cornerPicker is a small drawing of the screen on which a corner is chosen, by
-// pointer or with the arrows. Only for the UI thread.
+// cornerPicker is a small drawing of the screen to choose a corner from, by pointer or
+// arrow keys. Only for the UI thread.
 type cornerPicker struct {
 	widgets.Spots
 	chosen int    // index of corners
@@ -45,7 +45,7 @@ func newCornerPicker(picked func(string)) *cornerPicker {
 	return p
 }
 
-// set shows another corner as the chosen one.
+// set marks another corner as chosen.
 func (p *cornerPicker) set(corner string, locked bool) {
 	for i, c := range corners {
 		if c == corner {
@@ -65,7 +65,7 @@ func (p *cornerPicker) pick(i int) {
 	p.picked(corners[i])
 }
 
-// at gives the corner of a place, each having a quarter of the drawing.
+// at returns the corner at a position; each has a quarter of the drawing.
 func at(pos fyne.Position) int {
 	i := 0
 	if pos.X >= screenWidth/2 {
@@ -96,7 +96,7 @@ func (p *cornerPicker) TypedKey(e *fyne.KeyEvent) {
 		next &^= 2
 	case fyne.KeyDown:
 		next |= 2
-	case fyne.KeySpace, fyne.KeyReturn, fyne.KeyEnter: // the test card once more
+	case fyne.KeySpace, fyne.KeyReturn, fyne.KeyEnter: // shows the test card again
 	default:
 		widgets.PassEscape(p, e)
 		return
@@ -167,7 +167,7 @@ func (p *cornerPicker) CreateRenderer() fyne.WidgetRenderer {
 		}})
 }
 
-// spot is where a corner's card lies in the drawing.
+// spot returns the position of a corner's card in the drawing.
 func spot(i int) (x, y float32) {
 	x, y = spotInset, spotInset
 	if i&1 != 0 {

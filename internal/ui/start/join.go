@@ -16,10 +16,10 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// joining is what w.asked is while a code is being used.
+// joining is the value of w.asked while a code is being used.
 const joining = "relay"
 
-// newCode is an empty field; Enter is the same as the button.
+// newCode returns an empty field; Enter acts like the button.
 func (w *window) newCode() *widgets.Field {
 	f := widgets.NewField()
 	f.SetPlaceHolder(w.host.Lang.T(text.StartJoinCode))
@@ -27,7 +27,7 @@ func (w *window) newCode() *widgets.Field {
 	return f
 }
 
-// fillJoin asks for the code where there is a relay to be joined.
+// fillJoin asks for the code if there is a relay to join.
 func (w *window) fillJoin() {
 	w.join.Objects = nil
 	if w.state.join {
@@ -44,7 +44,7 @@ func (w *window) fillJoin() {
 	w.join.Refresh()
 }
 
-// useCode joins the relay that the settings name.
+// useCode joins the relay named in the settings.
 func (w *window) useCode() {
 	code := strings.TrimSpace(w.code.Text)
 	if code == "" || w.asked == joining {

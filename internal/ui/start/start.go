@@ -1,11 +1,9 @@
-// Package start is the windows of the first start: the one that asks where the
-// card comes, which language and whether a call gets through, and the one of a
-// test call alone.
+// Package start has the windows of the first start: one that asks for the card's corner,
+// the language and a test call, and one with only a test call.
 //
-// The windows own how far a test call is, which the resident waits for; what was
-// chosen is written to the settings and holds at once. All of it belongs to Fyne's
-// thread; settings and phones are read and written off it, one answer after the
-// other.
+// The windows own the state of a test call, which the resident waits for; choices are
+// written to the settings and take effect at once. Everything belongs to Fyne's thread;
+// settings and phones are read and written off it, one answer after the other.
 package start
 
 import (
@@ -29,33 +27,33 @@ import (
 )
 
 const (
-	leastWidth = 392 // how narrow the windows can be made
-	signBelow  = 5   // of a mark beside a line, from its top
+	leastWidth = 392 // minimum width of the windows
+	signBelow  = 5   // of a mark beside a line, from the line's top
 )
 
-// window asks three things at the first start: where the card comes, which
-// language, and whether a call gets through. Each answer holds at once.
+// window asks three things at the first start: where the card appears, the language, and
+// whether a call gets through. Each answer takes effect at once.
 type window struct {
 	host      *widgets.Host
 	win       fyne.Window
 	picker    *cornerPicker
 	hint      *fyne.Container // beside the picker
 	language  *fyne.Container
-	join      *fyne.Container // asks for the code of a relay, empty where there is none to join
+	join      *fyne.Container // asks for a relay's code, empty if there is none to join
 	code      *widgets.Field
 	phones    *fyne.Container
 	failed    *widgets.Slot
 	unset     *widgets.Slot   // says that there are no names yet
 	admins    *fyne.Container // below "Voor beheerders", empty while it is shut
 	more      *widgets.Button
-	open      bool // what is for administrators
+	open      bool // the administrators' part
 	scroll    *container.Scroll
 	panel     *testPanel
 	state     *state             // nil until it was read
-	asked     string             // the phone that is being connected, or joining
-	notJoined string             // why the code was not taken
-	end       context.CancelFunc // of reading it
-	last      chan struct{}      // closed when the last answer was kept
+	asked     string             // the phone being connected, or joining
+	notJoined string             // why the code was not accepted
+	end       context.CancelFunc // cancels reading the state
+	last      chan struct{}      // closed when the last answer was saved
 }
 
 // Open opens the window of the first start.
@@ -115,7 +113,7 @@ func (w *window) Closed() {
 // Take implements widgets.Page's taker.
 func (w *window) Take(kind string, raw json.RawMessage) { w.panel.take(kind, raw) }
 
-// SourcesChanged looks how the phones are doing now.
+// SourcesChanged updates the state of the phones.
 func (w *window) SourcesChanged() {
 	failed := ""
 	if w.state != nil {
@@ -124,7 +122,7 @@ func (w *window) SourcesChanged() {
 	w.read(failed)
 }
 
-// read reads how things are; failed is what there is to say of the last answer.
+// read reads the state; failed describes what went wrong with the last answer.
 func (w *window) read(failed string) {
 	w.end()
 	host, l, sources := w.host, w.host.Lang, w.host.Sources
@@ -140,7 +138,7 @@ func (w *window) take(s state) {
 	w.fill()
 }
 
-// answer keeps what was chosen, and then does what follows from it.
+// answer saves a choice, then calls then.
 func (w *window) answer(key, value string, then func()) {
 	host, l := w.host, w.host.Lang
 	w.after(func(ctx context.Context) string {
@@ -153,13 +151,13 @@ func (w *window) answer(key, value string, then func()) {
 	}, then)
 }
 
-// after does something off the UI thread, once what was asked for before is done,
-// and then what follows from it unless there is something that failed.
+// after calls do off the UI thread once earlier work is done, and then calls then
+// unless something failed.
 func (w *window) after(do func(context.Context) (failed string), then func()) {
 	before, done := w.last, make(chan struct{})
 	w.last = done
 	host := w.host
-	host.Go(func(ctx context.Context) { // the answer holds though the window closes
+	host.Go(func(ctx context.Context) { // the answer is saved even if the window closes
 		defer close(done)
 		<-before
 		failed := do(ctx)
@@ -230,8 +228,8 @@ func (w *window) fillPhones() {
 	w.phones.Refresh()
 }
 
-// phone is a line about a phone of this computer, with a button if there is
-// something to do.
+// phone returns the line for a phone of this computer, with a button if
+// there is something to do.
 func (w *window) phone(p phone) fyne.CanvasObject {
 	l := w.host.Lang
 	m := widgets.MarkQuiet
@@ -270,10 +268,10 @@ func (w *window) phone(p phone) fyne.CanvasObject {
 	return widgets.NewFrame(widgets.Padded(8, 8, 12, 8, widgets.Signed(m, signBelow, widgets.Beside(words, side, 8))), true)
 }
 
-// reveal brings the test call to the top as far as it goes: its button, and below
-// it what is said.
+// reveal scrolls the test call to the top as far as possible: its button,
+// and the text below it.
 func (w *window) reveal() {
-	w.win.Content().Refresh() // what was just said has a height only now
+	w.win.Content().Refresh() // new text gets its height only now
 	widgets.ScrollTo(w.scroll, widgets.Below(w.scroll, w.panel.button)-8)
 }
 
@@ -286,7 +284,7 @@ func (w *window) toggle() {
 	}
 }
 
-// fillAdmins shows what is about the hub, to those who asked for it.
+// fillAdmins shows the part about the hub, to those who opened it.
 func (w *window) fillAdmins() {
 	l := w.host.Lang
 	w.admins.Objects = nil
@@ -303,7 +301,7 @@ func (w *window) fillAdmins() {
 	w.admins.Refresh()
 }
 
-// question is a numbered question and what answers it.
+// question returns a numbered question with its answer.
 func question(n int, ask string, answer fyne.CanvasObject) fyne.CanvasObject {
 	number := widgets.NewTextLine(strconv.Itoa(n), theme.SizeStart, base.ColorNamePrimary, true)
 	return container.New(widgets.Columns(widgets.StepWidth), container.NewVBox(explore.Unsaid(number)),

@@ -27,7 +27,7 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// began is a first start with these phones.
+// began returns a first start with these phones.
 func began(phones ...phone) state {
 	set, _ := settings.Parse("[support]\ncontact = \"Jan (IT)\"\n")
 	return state{set: set, phones: phones}
@@ -35,8 +35,8 @@ func began(phones ...phone) state {
 
 var ready = phone{id: "baresip 127.0.0.1:4444", name: "baresip", sentence: "Gevonden op deze pc, nog niet gekoppeld.", can: true, recipe: "baresip"}
 
-// openStart has the window of a profile in which nobody answered anything yet; it
-// shows s. What it does beside the UI thread is done at once.
+// openStart opens the window for a profile without any answers; it shows s. Its
+// background work runs at once.
 func openStart(t *testing.T, l text.Language, s state) (*uitest.Harness, *window) {
 	t.Helper()
 	b := uitest.New(t, uitest.Greeting(l), map[string]widgets.Opener{windowapi.WindowStart: Open, windowapi.WindowTest: OpenTest})
@@ -48,13 +48,13 @@ func openStart(t *testing.T, l text.Language, s state) (*uitest.Harness, *window
 	return b, w
 }
 
-// came has the resident tell what it saw of a test call.
+// came makes the resident report what it saw of a test call.
 func came(t *testing.T, b *uitest.Harness, seq int, seen windowapi.TestSeen) {
 	t.Helper()
 	b.Tell(t, windowapi.KindTest, windowapi.Test{Window: windowapi.WindowTest, Seq: seq, Seen: &seen})
 }
 
-// TestStartAsksThreeThings and no word about the hub, which is for others.
+// TestStartAsksThreeThings and nothing about the hub, which is for administrators.
 func TestStartAsksThreeThings(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		_, w := openStart(t, l, began(ready))
@@ -80,8 +80,8 @@ func TestStartAsksThreeThings(t *testing.T) {
 	}
 }
 
-// TestStartJoin: where there is a relay that was not joined the window asks for the
-// code, says what is wrong with it, and asks no more once it was taken.
+// TestStartJoin: if there is a relay that was not joined, the window asks for the code,
+// says what is wrong with it, and stops asking once it was accepted.
 func TestStartJoin(t *testing.T) {
 	r := relaytest.Start(t, nil)
 	b, w := openStart(t, text.Dutch, began())
@@ -118,7 +118,7 @@ func TestStartJoin(t *testing.T) {
 	uitest.WantTexts(t, w.win, "Meld deze computer aan")
 }
 
-// TestStartCorner: kept at once, by pointer and keys, and a test card is asked for.
+// TestStartCorner: saved at once, by pointer and keys, and a test card is requested.
 func TestStartCorner(t *testing.T) {
 	b, w := openStart(t, text.Dutch, began())
 	w.picker.Resize(w.picker.MinSize())
@@ -136,7 +136,7 @@ func TestStartCorner(t *testing.T) {
 		test.TapAt(w.picker, pos)
 		kept(corners[i], corners[i])
 	}
-	test.TapAt(w.picker, fyne.NewPos(100, screenHeight+8)) // on its foot
+	test.TapAt(w.picker, fyne.NewPos(100, screenHeight+8)) // on its base
 	if said := b.Take(); len(said) != 0 {
 		t.Errorf("said %v", said)
 	}
@@ -155,7 +155,7 @@ func TestStartCorner(t *testing.T) {
 	}
 	uitest.WantTexts(t, w.win, "Uw beheerder heeft dit vastgelegd.")
 
-	// A file that cannot be written is left alone, and that is said.
+	// A file that cannot be written is left alone, and that is reported.
 	must.Do(t, os.WriteFile(settings.Path(b.Dirs), []byte("[card\n"), 0o600))
 	w.take(began())
 	test.TapAt(w.picker, fyne.NewPos(20, 20))
@@ -165,7 +165,7 @@ func TestStartCorner(t *testing.T) {
 	}
 }
 
-// byPolicy is what holds where a policy sets corner and language.
+// byPolicy is the state where a policy sets corner and language.
 func byPolicy(t testing.TB, corner string) state {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), settings.PolicyFile)
@@ -177,13 +177,13 @@ func byPolicy(t testing.TB, corner string) state {
 	return state{set: set}
 }
 
-// Answers are kept in the order in which they were given, however long each takes.
+// Answers are saved in the order in which they were given, however long each takes.
 func TestStartInOrder(t *testing.T) {
 	b, w := openStart(t, text.Dutch, began())
 	w.picker.Resize(w.picker.MinSize())
 	var begun []func(context.Context)
 	b.Go = func(work func(context.Context)) { begun = append(begun, work) }
-	b.Post = func(func()) {} // what they show is another test's
+	b.Post = func(func()) {} // their result is checked elsewhere
 	test.TapAt(w.picker, fyne.NewPos(20, 20))
 	test.TapAt(w.picker, fyne.NewPos(150, 20))
 	var work sync.WaitGroup
@@ -195,8 +195,8 @@ func TestStartInOrder(t *testing.T) {
 	}
 }
 
-// TestStartLanguage: chosen at once, and the window goes on in that language
-// where it was, test call and all.
+// TestStartLanguage: applied at once, and the window continues in that language where it
+// was, including a test call.
 func TestStartLanguage(t *testing.T) {
 	b, w := openStart(t, text.Dutch, began(ready))
 	uitest.Press(t, w.win, "Testen met een echte oproep")
@@ -234,10 +234,10 @@ func TestStartConnects(t *testing.T) {
 		t.Error("it can be pressed again")
 	}
 	b.Go = at
-	begun[0](t.Context()) // it runs no more
+	begun[0](t.Context()) // it no longer runs
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.StartGone)[:20])
 
-	// A link comes up: the resident tells of the sources, and the window looks.
+	// A link comes up: the resident reports the sources, and the window checks.
 	must.Do(t, os.WriteFile(settings.Path(b.Dirs), []byte("[[softphone]]\nkind = \"baresip\"\n"), 0o600))
 	b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "baresip", Name: "baresip", Phase: windowapi.LinkDown}}})
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.StartLink(windowapi.LinkDown)))
@@ -246,7 +246,7 @@ func TestStartConnects(t *testing.T) {
 	if uitest.ButtonOf(w.win, "Koppelen") != nil || uitest.ButtonOf(w.win, "Koppelen…") != nil {
 		t.Error("connected, and still to be connected")
 	}
-	// What has to be done first stands in its recipe.
+	// What has to be done first is in its recipe.
 	w.take(began(off))
 	uitest.Press(t, w.win, "Telefoon koppelen")
 	if b.PlaceOf(windowapi.WindowRecipes) != "linphone" {
@@ -256,8 +256,8 @@ func TestStartConnects(t *testing.T) {
 	uitest.WantTexts(t, w.win, "geen telefoonprogramma gevonden")
 }
 
-// TestChecks: what to look at, of every way that is set up, a port that another
-// program has, and ways over which calls came before.
+// TestChecks: what to check, for every configured source, a port that another program uses,
+// and sources of earlier calls.
 func TestChecks(t *testing.T) {
 	d := uitest.Dirs(t)
 	must.Do(t, os.WriteFile(settings.Path(d), []byte("[support]\ncontact = \"Jan (IT)\"\n[[softphone]]\nkind = \"bria\"\n[[softphone]]\nkind = \"baresip\"\nname = \"Balie\"\n"), 0o600))
@@ -273,7 +273,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// TestLinked: a phone that is connected is not offered once more.
+// TestLinked: a connected phone is not offered again.
 func TestLinked(t *testing.T) {
 	links := []settings.Softphone{{Kind: "baresip", Address: "127.0.0.1:4444"}, {Kind: "linphone", Address: "/tmp/lp"}, {Kind: "bria"}}
 	for _, tt := range []struct {
@@ -293,7 +293,7 @@ func TestLinked(t *testing.T) {
 	}
 }
 
-// TestTestCall: waits, says what came and what it can tell, or what to check.
+// TestTestCall: waits, shows what came and what the phone can report, or what to check.
 func TestTestCall(t *testing.T) {
 	b := uitest.New(t, uitest.Greeting(text.Dutch), map[string]widgets.Opener{windowapi.WindowStart: Open, windowapi.WindowTest: OpenTest})
 	b.Show(windowapi.WindowTest)

@@ -24,10 +24,10 @@ import (
 // state is what the first start's window shows.
 type state struct {
 	set    *settings.Settings
-	setUp  bool // the hub can be asked
-	join   bool // a code is asked for, with which this computer joins the relay
+	setUp  bool // the hub is configured
+	join   bool // the window asks for a code to join the relay with this computer
 	phones []phone
-	failed string // what was asked for last and did not work, as a sentence
+	failed string // what failed in the last request, as a sentence
 }
 
 // phone is a softphone of this computer.
@@ -38,7 +38,7 @@ type phone struct {
 	recipe             string
 }
 
-// findIn is how long phones are looked for.
+// findIn is how long to search for phones.
 const findIn = 5 * time.Second
 
 func find(ctx context.Context) []detect.Phone {
@@ -47,8 +47,7 @@ func find(ctx context.Context) []detect.Phone {
 	return detect.Find(ctx, detect.ThisSystem())
 }
 
-// read reads how things are. sources is what the resident told of them last, nil
-// for nothing.
+// read reads the state. sources is the resident's last report about them, nil for none.
 func read(ctx context.Context, d profile.Dirs, l text.Language, sources *windowapi.Sources) state {
 	now, _ := settings.Load(d)
 	s := state{set: now}
@@ -83,7 +82,7 @@ func read(ctx context.Context, d profile.Dirs, l text.Language, sources *windowa
 	return s
 }
 
-// nameOf is what people call a link.
+// nameOf returns the display name of a link.
 func nameOf(l text.Language, p settings.Softphone) string {
 	if p.Name != "" && p.Name != p.Kind {
 		return p.Name
@@ -102,17 +101,17 @@ func several(found []detect.Phone, kind string) bool {
 	return n > 1
 }
 
-// linked reports whether a phone that was found is one of the links.
+// linked reports whether a found phone is one of the links.
 func linked(p detect.Phone, links []settings.Softphone) bool {
 	return slices.ContainsFunc(links, func(s settings.Softphone) bool {
-		// Without an address there is one of it, or none could be told apart; that of a
-		// socket is its name here and may be its path there.
+		// Without an address there is only one, or they cannot be distinguished; a socket's
+		// address is its name here and may be its path there.
 		return s.Kind == p.Kind && (p.Address == "" || filepath.Base(s.Address) == p.Address)
 	})
 }
 
-// connect connects a phone that was found, and gives what did not work as a
-// sentence. The phone is looked for anew.
+// connect connects a phone that was found and returns what failed, as a sentence. It
+// searches for the phone again.
 func connect(ctx context.Context, d profile.Dirs, profileDir string, l text.Language, id string, log *slog.Logger) (failed string) {
 	found := find(ctx)
 	i := slices.IndexFunc(found, func(p detect.Phone) bool { return p.ID() == id })
@@ -145,11 +144,11 @@ func connect(ctx context.Context, d profile.Dirs, profileDir string, l text.Lang
 	return ""
 }
 
-// check is one phone, or one source of calls, and what to look at when no call came.
+// check is one phone, or one source of calls, and what to check when no call came.
 type check struct{ name, sentence string }
 
-// checks says what to look at when no call came: for every way that is set up, for
-// every phone that was found, and where there is nothing at all.
+// checks returns what to check when no call came: for every source set up, for every phone
+// found, and if there is nothing at all.
 func checks(ctx context.Context, d profile.Dirs, l text.Language, sources *windowapi.Sources, now time.Time) (all []check) {
 	set, _ := settings.Load(d)
 	add := func(name string, key text.Key, args ...any) {

@@ -17,25 +17,25 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// testCall is how far a test call is.
+// testCall is the state of a test call.
 type testCall struct {
 	seq     int
-	until   time.Time // waited for, zero when not
+	until   time.Time // end of waiting, zero when not waiting
 	seen    *windowapi.TestSeen
-	nothing []check // what to look at, since no call came
+	nothing []check // what to check, since no call came
 }
 
-// testPanel waits for a real call and says what came of it. It is part of two
-// windows. Its button keeps its place, whatever is said below it.
+// testPanel waits for a real call and shows the result. It is part of two windows. Its
+// button stays in place, whatever is shown below it.
 type testPanel struct {
 	host    *widgets.Host
-	window  string            // whose part it is
-	weight  widget.Importance // of the button that begins
+	window  string            // the window it is part of
+	weight  widget.Importance // of the start button
 	call    testCall
 	button  *widgets.Button
-	content *fyne.Container   // what is said
-	said    func()            // something came of it
-	left    *widgets.TextLine // the seconds that are left, nil when not waiting
+	content *fyne.Container   // the result
+	said    func()            // called when there is a result
+	left    *widgets.TextLine // the remaining seconds, nil when not waiting
 }
 
 func newTestPanel(host *widgets.Host, window string, weight widget.Importance) *testPanel {
@@ -44,7 +44,7 @@ func newTestPanel(host *widgets.Host, window string, weight widget.Importance) *
 	return p
 }
 
-// takeOver goes on with a test call where another panel was.
+// takeOver continues another panel's test call.
 func (p *testPanel) takeOver(c testCall) {
 	p.call = c
 	p.show()
@@ -58,7 +58,7 @@ func (p *testPanel) begin() {
 	p.tick(p.call.seq)
 }
 
-// stop ends what is waited for.
+// stop stops waiting.
 func (p *testPanel) stop() {
 	if p.call.until.IsZero() && p.call.seen == nil {
 		return
@@ -68,7 +68,7 @@ func (p *testPanel) stop() {
 	p.show()
 }
 
-// tick shows the seconds that are left, every second as long as it is waited.
+// tick updates the remaining seconds, every second while waiting.
 func (p *testPanel) tick(seq int) {
 	if p.call.seq != seq || p.call.until.IsZero() || p.left == nil {
 		return
@@ -82,7 +82,7 @@ func (p *testPanel) waiting() string {
 	return p.host.Lang.T(text.TestWaiting, max(left, 0))
 }
 
-// take takes what the resident says of this test call.
+// take processes the resident's messages about this test call.
 func (p *testPanel) take(kind string, raw json.RawMessage) {
 	var m windowapi.Test
 	if kind != windowapi.KindTest || !p.host.Decode(kind, raw, &m) || m.Window != p.window || m.Seq != p.call.seq {
@@ -101,7 +101,7 @@ func (p *testPanel) take(kind string, raw json.RawMessage) {
 	})
 }
 
-// missed says what to look at, since no call came.
+// missed shows what to check, since no call came.
 func (p *testPanel) missed(seq int, all []check) {
 	if seq == p.call.seq && p.call.seen == nil {
 		p.call.until, p.call.nothing = time.Time{}, all
@@ -110,7 +110,7 @@ func (p *testPanel) missed(seq int, all []check) {
 	}
 }
 
-// show shows how far it is.
+// show updates the panel.
 func (p *testPanel) show() {
 	l, c := p.host.Lang, p.call
 	p.left = nil
@@ -141,8 +141,8 @@ func (p *testPanel) show() {
 	widgets.Fill(p.content, all...)
 }
 
-// came says over which way a call came, what was seen of it and, once that is
-// known, what that way can tell.
+// came says from which source a call came, what was seen of it and, once known, what
+// that source can report.
 func (p *testPanel) came(m windowapi.TestSeen) []fyne.CanvasObject {
 	l := p.host.Lang
 	name := m.Name
@@ -170,12 +170,12 @@ func (p *testPanel) came(m windowapi.TestSeen) []fyne.CanvasObject {
 	return all
 }
 
-// indented stands below what a mark was put before.
+// indented aligns an object with text that has a mark before it.
 func indented(o fyne.CanvasObject) fyne.CanvasObject {
 	return widgets.Padded(0, 0, widgets.SignWidth, 0, o)
 }
 
-// testWindow is a window of nothing but a test call.
+// testWindow is a window with only a test call.
 type testWindow struct {
 	win   fyne.Window
 	panel *testPanel

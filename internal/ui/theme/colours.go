@@ -1,18 +1,18 @@
-// Package theme holds the colours, sizes and fonts of every window, and the Fyne
-// theme made of them. Immutable; safe for concurrent use.
+// Package theme defines the colours, sizes and fonts of all windows, and the Fyne theme
+// built from them. Immutable; safe for concurrent use.
 package theme
 
 import "image/color"
 
-// Colours are the colours of one appearance, named by what they mean.
+// Colours are the colours of one appearance, named by meaning.
 type Colours struct {
 	Background, Ink, Muted, Line, Soft color.NRGBA
 	Accent, OnAccent                   color.NRGBA // ringing, primary button, links
 	InCall                             color.NRGBA
-	Trouble                            color.NRGBA // could not look up
+	Trouble                            color.NRGBA // lookup failed
 	Refused                            color.NRGBA // credentials refused
-	Quiet                              color.NRGBA // nothing to act on
-	Edge                               color.NRGBA // border of buttons, which only high contrast has
+	Quiet                              color.NRGBA // nothing to do
+	Edge                               color.NRGBA // border of buttons, only in high contrast
 }
 
 // Light and Dark are the two appearances.
@@ -29,8 +29,8 @@ var (
 	}
 )
 
-// HighLight and HighDark are their forms for desktops that ask for high
-// contrast: black and white, lines that can be seen, and text at 7 : 1.
+// HighLight and HighDark are their variants for desktops that request high contrast: black
+// and white, visible lines, and text at 7 : 1.
 var (
 	HighLight = Colours{
 		Background: rgb(0xFFFFFF), Ink: rgb(0x000000), Muted: rgb(0x2A2A2A), Line: rgb(0x000000), Soft: rgb(0xFFFFFF),
@@ -44,8 +44,7 @@ var (
 	}
 )
 
-// Pick gives the colours of an appearance in its usual form or that of high
-// contrast.
+// Pick returns the colours of an appearance, normal or high contrast.
 func Pick(dark, high bool) Colours {
 	switch {
 	case dark && high:

@@ -8,9 +8,8 @@ import (
 	"fyne.io/fyne/v2"
 )
 
-// fyneEmoji is where Fyne looks for signs that the font of a text does not have. With
-// no_emoji its own font for them, of 4 MB, is left out; ours, which the cards have, takes
-// its place.
+// fyneEmoji is where Fyne looks for characters missing from a text's font. The build tag
+// no_emoji removes its own 4 MB font for them; ours, which the cards use, replaces it.
 //
 //go:linkname fyneEmoji fyne.io/fyne/v2/theme.emoji
 var fyneEmoji fyne.Resource

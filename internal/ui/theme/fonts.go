@@ -16,8 +16,8 @@ import (
 	"wiebelt/assets/fonts"
 )
 
-// The bundled fonts beside Noto Sans. A Fyne resource is a key of Fyne's caches,
-// so there is one value of each.
+// The bundled fonts besides Noto Sans. A Fyne resource is a key in Fyne's caches, so
+// there is one value of each.
 var (
 	hebrew     = &fyne.StaticResource{StaticName: "NotoSansHebrew-Regular.ttf", StaticContent: fonts.Hebrew}
 	hebrewBold = &fyne.StaticResource{StaticName: "NotoSansHebrew-Bold.ttf", StaticContent: fonts.HebrewBold}
@@ -26,15 +26,15 @@ var (
 	emoji      = &fyne.StaticResource{StaticName: "NotoEmoji-Regular.ttf", StaticContent: fonts.Emoji}
 )
 
-// Simple reports whether r is in Noto Sans and written from left to right, as
-// nearly all is: Latin, Greek and Cyrillic letters and the usual signs.
+// Simple reports whether r is in Noto Sans and left-to-right, as almost everything is:
+// Latin, Greek and Cyrillic letters and the usual symbols.
 func Simple(r rune) bool {
 	return r < 0x03E2 || r > 0x03EF && r < 0x0530 || r >= 0x1E00 && r < 0x2028 || r == '€'
 }
 
-// FontFor gives the bundled font that has r, and whether there is one; else it
-// is Noto Sans. Named as the source of a text it comes before every font of the
-// system, which serves only letters that no bundled font has.
+// FontFor returns the bundled font that has r, and whether there is one; otherwise Noto
+// Sans. As a text's font source it takes precedence over all system fonts, which then serve
+// only letters that no bundled font has.
 func FontFor(r rune, bold bool) (fyne.Resource, bool) {
 	list := bundled[0]
 	if bold {
@@ -51,10 +51,9 @@ func FontFor(r rune, bold bool) (fyne.Resource, bool) {
 	return list[0], false
 }
 
-// Source gives the font of a text that Noto Sans has whole, nil of any other. Fyne
-// reads a font that is named by itself; one that it finds through the theme only
-// together with its emoji and a font of the system, which takes longer than all
-// else that a window needs before it is there.
+// Source returns the font of a text that Noto Sans covers completely, otherwise nil. Fyne
+// loads an explicit font alone; one found through the theme is loaded together with emoji
+// and a system font, which takes longer than everything else a window needs to appear.
 func Source(s string, style fyne.TextStyle) fyne.Resource {
 	if style.Italic || style.Monospace || style.Symbol || strings.ContainsFunc(s, func(r rune) bool { return !Simple(r) }) {
 		return nil
@@ -63,14 +62,14 @@ func Source(s string, style fyne.TextStyle) fyne.Resource {
 	return f
 }
 
-// bundled are the fonts in the order in which they are asked, regular and bold.
+// bundled are the fonts in search order, regular and bold.
 var bundled = [2][]fyne.Resource{
 	{base.DefaultTextFont(), hebrew, arabic, emoji},
 	{base.DefaultTextBoldFont(), hebrewBold, arabicBold, emoji},
 }
 
-// characters are what the fonts of bundled have; bold ones have what regular ones
-// have. Only a card that needs one of them reads them.
+// characters are the characters of the bundled fonts; bold fonts have the same as regular
+// ones. They are read only when a card needs one of them.
 var characters = sync.OnceValue(func() (all []font.Cmap) {
 	for _, f := range bundled[0] {
 		all = append(all, charactersOf(f))
@@ -78,7 +77,7 @@ var characters = sync.OnceValue(func() (all []font.Cmap) {
 	return all
 })
 
-// charactersOf reads the character map of a font of ours.
+// charactersOf reads the character map of a bundled font.
 func charactersOf(f fyne.Resource) font.Cmap {
 	cmap, err := func() (font.Cmap, error) {
 		file, err := opentype.NewLoader(bytes.NewReader(f.Content()))
@@ -102,15 +101,14 @@ func charactersOf(f fyne.Resource) font.Cmap {
 	return cmap
 }
 
-// Script stands for the letters that come in one font with r.
+// Script identifies the letters that share a font with r.
 func Script(r rune) uint32 { return uint32(language.LookupScript(r)) }
 
-// SystemFonts finds out which fonts this machine has, reads the one that has r,
-// and reports whether there is one. The first time that takes from a moment to
-// seconds; until it was done, drawing a letter that no bundled font has takes as
-// long. What is left for the one who draws r is to take the font's tables apart,
-// which no other goroutine can do for Fyne: 12 to 40 ms, once, for the largest
-// ones there are (Noto Sans CJK, 20 MB). Safe for concurrent use.
+// SystemFonts finds this machine's fonts, reads the one that has r, and reports whether
+// there is one. The first call takes from a moment to seconds; before that, drawing a
+// letter that no bundled font has takes as long. What remains for drawing r is parsing
+// the font's tables, which no other goroutine can do for Fyne: 12 to 40 ms, once, for the
+// largest fonts (Noto Sans CJK, 20 MB). Safe for concurrent use.
 func SystemFonts(r rune) bool {
 	m := fontscan.NewFontMap(silent{})
 	if err := m.UseSystemFonts(""); err != nil {
@@ -118,7 +116,7 @@ func SystemFonts(r rune) bool {
 	}
 	m.SetQuery(fontscan.Query{Families: []string{fontscan.SansSerif}})
 	m.SetScript(language.LookupScript(r))
-	face := m.ResolveFace(r) // its file is in memory now
+	face := m.ResolveFace(r) // loads its file into memory
 	if face == nil {
 		return false
 	}

@@ -7,24 +7,23 @@ import (
 	base "fyne.io/fyne/v2/theme"
 )
 
-// Names of colours that Fyne's own theme has no word for.
+// Names of colours missing from Fyne's own theme.
 const (
-	ColorQuiet fyne.ThemeColorName = "wiebelt-quiet" // nothing to act on
+	ColorQuiet fyne.ThemeColorName = "wiebelt-quiet" // nothing to do
 	ColorSoft  fyne.ThemeColorName = "wiebelt-soft"  // secondary buttons, tags
 	ColorMuted                     = base.ColorNamePlaceHolder
 	ColorLine                      = base.ColorNameSeparator
 )
 
-// Names of text sizes that Fyne's own theme has no word for. Text has the size
-// base.SizeNameText (14), captions base.SizeNameCaptionText (12) and titles
-// base.SizeNameHeadingText (22).
+// Names of text sizes missing from Fyne's own theme. Text has the size base.SizeNameText
+// (14), captions base.SizeNameCaptionText (12) and titles base.SizeNameHeadingText (22).
 const (
 	SizeRow   fyne.ThemeSizeName = "wiebelt-row"   // the name in a row of a list
 	SizeHint  fyne.ThemeSizeName = "wiebelt-hint"  // explanations
 	SizeStart fyne.ThemeSizeName = "wiebelt-start" // the first line of an empty page
 )
 
-// Fyne is the colours as a theme for ordinary Fyne windows.
+// Fyne is the Fyne theme with these colours, for ordinary windows.
 type Fyne struct {
 	appearance string
 	high       bool
@@ -32,17 +31,17 @@ type Fyne struct {
 
 var _ fyne.Theme = Fyne{}
 
-// New gives the theme of an appearance: "light", "dark", or anything else for
-// that of the desktop.
+// New returns the theme of an appearance: "light", "dark", or anything
+// else for the desktop's.
 func New(appearance string) Fyne { return Fyne{appearance: appearance} }
 
-// HighContrast gives the same theme in its form of high contrast, or not.
+// HighContrast returns the theme with high contrast on or off.
 func (t Fyne) HighContrast(on bool) Fyne {
 	t.high = on
 	return t
 }
 
-// Dark tells whether the theme is dark where the desktop asks for variant v.
+// Dark reports whether the theme is dark when the desktop requests variant v.
 func (t Fyne) Dark(v fyne.ThemeVariant) bool {
 	switch t.appearance {
 	case "light":
@@ -88,8 +87,7 @@ func (t Fyne) Color(name fyne.ThemeColorName, v fyne.ThemeVariant) color.Color {
 	return base.DefaultTheme().Color(name, variant(t.Dark(v)))
 }
 
-// over gives the colours that lie over something else and let it through, nil for any
-// other.
+// over returns the translucent colours that are drawn over something else, nil for others.
 func (t Fyne) over(name fyne.ThemeColorName, v fyne.ThemeVariant, c Colours) color.Color {
 	switch name {
 	case base.ColorNameHover:
@@ -100,7 +98,7 @@ func (t Fyne) over(name fyne.ThemeColorName, v fyne.ThemeVariant, c Colours) col
 		return through(c.Accent, 0x40)
 	case base.ColorNameScrollBar:
 		return through(c.Ink, 0x4d)
-	case base.ColorNameShadow: // of menus, which would run into what lies below them
+	case base.ColorNameShadow: // of menus, which would otherwise merge with what is below them
 		switch {
 		case t.Dark(v) && t.high:
 			return through(c.Ink, 0x55)
@@ -142,7 +140,7 @@ func (t Fyne) Size(name fyne.ThemeSizeName) float32 {
 	return base.DefaultTheme().Size(name)
 }
 
-// Font implements fyne.Theme with Fyne's own font, that of the cards.
+// Font implements fyne.Theme with Fyne's own font, which the cards use too.
 func (t Fyne) Font(style fyne.TextStyle) fyne.Resource { return base.DefaultTheme().Font(style) }
 
 // Icon implements fyne.Theme.

@@ -1,5 +1,5 @@
-// Package uitest is for tests of the windows: a Harness that opens them on Fyne's
-// test driver and keeps what they say, and ways to look at what stands in them.
+// Package uitest supports tests of the windows: a Harness that opens them on Fyne's test
+// driver and records what they send, and functions to examine their content.
 package uitest
 
 import (
@@ -22,22 +22,22 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// Message is what a window said to the resident.
+// Message is a message from a window to the resident.
 type Message struct {
 	Kind string
 	M    any
 }
 
-// Harness is the windows on Fyne's test driver, with everything they say kept.
+// Harness has the windows on Fyne's test driver, and records everything they send.
 type Harness struct {
 	*widgets.Host
 	Sent         []Message
-	HistoryReads int       // how often the history was to be read
-	Clock        time.Time // what time it is
-	Later        []func()  // what is to run later; nothing runs it by itself
+	HistoryReads int       // how often a reading of the history was requested
+	Clock        time.Time // the current time
+	Later        []func()  // to run later; nothing runs it by itself
 }
 
-// PlaceOf is where the stand-in of a window was shown at last; "" if it is closed.
+// PlaceOf returns where the stand-in of a window was last shown; "" if it is closed.
 func (b *Harness) PlaceOf(name string) string {
 	if o, ok := b.Page(name).(*other); ok {
 		return o.place
@@ -45,7 +45,7 @@ func (b *Harness) PlaceOf(name string) string {
 	return ""
 }
 
-// Tell has the resident say something.
+// Tell sends a message from the resident.
 func (b *Harness) Tell(t testing.TB, kind string, m any) {
 	t.Helper()
 	raw, err := json.Marshal(m)
@@ -55,7 +55,7 @@ func (b *Harness) Tell(t testing.TB, kind string, m any) {
 	b.Handle(kind, raw)
 }
 
-// Wait runs all that is due later; what that plans waits for the next call.
+// Wait runs all that is due later; what that schedules waits for the next call.
 func (b *Harness) Wait() {
 	due := b.Later
 	b.Later = nil
@@ -64,21 +64,21 @@ func (b *Harness) Wait() {
 	}
 }
 
-// Take gives what was said since the last take, questions about the state apart.
+// Take returns what was sent since the last Take, except requests for the state.
 func (b *Harness) Take() []Message {
 	said := slices.DeleteFunc(b.Sent, func(m Message) bool { return m.Kind == windowapi.KindSources })
 	b.Sent = nil
 	return said
 }
 
-// New has the windows that openers make, by their names in windowapi, and something
-// to stand in for every other.
+// New returns a Harness with the windows that openers open, by their names in windowapi,
+// and a stand-in for every other.
 func New(t testing.TB, w windowapi.Welcome, openers map[string]widgets.Opener) *Harness {
 	t.Helper()
 	app := test.NewTempApp(t)
 	app.Settings().SetTheme(theme.New("light"))
-	// Fyne's clock is that of the last picture. After a minute without one, the next would
-	// drop the layout of new widgets.
+	// Fyne's clock is the time of the last picture. After a minute without one, the next
+	// would drop the layout of new widgets.
 	software.NewCanvas().Capture()
 	b := &Harness{Clock: Noon}
 	b.Host = widgets.NewHost(widgets.Params{
@@ -103,7 +103,7 @@ func New(t testing.TB, w windowapi.Welcome, openers map[string]widgets.Opener) *
 	return b
 }
 
-// Dirs is a profile of its own, with its folders.
+// Dirs returns a new profile, with its folders.
 func Dirs(t testing.TB) profile.Dirs {
 	t.Helper()
 	d, err := profile.Find(t.TempDir())
@@ -116,17 +116,17 @@ func Dirs(t testing.TB) profile.Dirs {
 	return d
 }
 
-// other stands in for a window that is not looked at.
+// other replaces a window that is not under test.
 type other struct {
 	win   fyne.Window
-	place string // where it was shown at last
+	place string // where it was last shown
 }
 
 func (o *other) Window() fyne.Window { return o.win }
 
 func (o *other) ShowAt(place string) { o.place = place }
 
-// Greeting is a welcome in a language; with calls it is that of the demo.
+// Greeting returns a welcome in a language; with calls, that of the demo.
 func Greeting(l text.Language, demo ...windowapi.DemoCall) windowapi.Welcome {
 	return windowapi.Welcome{Language: string(l), History: "x", Demo: demo}
 }
@@ -134,5 +134,5 @@ func Greeting(l text.Language, demo ...windowapi.DemoCall) windowapi.Welcome {
 // DemoCalls are two calls of the demo.
 var DemoCalls = []windowapi.DemoCall{{ID: "known", Title: "Bekende klant", Hint: "Eerst het nummer."}, {ID: "gone", Title: "Hub is weg", Hint: "De kaart zegt het."}}
 
-// Noon is when a Harness begins, on a Monday.
+// Noon is the time at which a Harness starts, on a Monday.
 var Noon = time.Date(2026, 9, 14, 12, 0, 0, 0, time.Local)

@@ -20,16 +20,16 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// Shot leaves pictures of a window, for people to look at, light and dark, in the
-// folder that WIEBELT_SHOTS names; without one it does nothing.
+// Shot saves pictures of a window for review, light and dark, in the folder named by
+// WIEBELT_SHOTS; without it, Shot does nothing.
 func Shot(t testing.TB, w fyne.Window, name string) {
 	t.Helper()
 	dir := os.Getenv("WIEBELT_SHOTS")
 	if dir == "" {
 		return
 	}
-	// Text that wraps tells its height only once it has a width: a window on a
-	// screen lays out again before it paints, a window of a test does not.
+	// Wrapping text knows its height only once it has a width: a window on a screen lays
+	// out again before it paints, a test's window does not.
 	size := w.Canvas().Size()
 	w.Resize(size.AddWidthHeight(1, 1))
 	w.Resize(size)
@@ -47,7 +47,7 @@ func Shot(t testing.TB, w fyne.Window, name string) {
 	}
 }
 
-// Examine looks at a window at every scale, in its own size and in others.
+// Examine checks a window at every scale, at its own size and at others.
 func Examine(t testing.TB, name string, w fyne.Window, sizes []fyne.Size, data ...string) {
 	t.Helper()
 	for _, scale := range Scales {
@@ -55,8 +55,8 @@ func Examine(t testing.TB, name string, w fyne.Window, sizes []fyne.Size, data .
 	}
 }
 
-// ExamineAt looks at a window at a scale: Uncut. At scale 1 the smallest screen has room
-// for it, too, and pictures of it are left.
+// ExamineAt checks a window at a scale with Uncut. At scale 1 it also checks that the
+// window fits on the smallest screen, and saves pictures.
 func ExamineAt(t testing.TB, name string, w fyne.Window, scale float32, sizes []fyne.Size, data ...string) {
 	t.Helper()
 	for _, size := range sizes {
@@ -71,7 +71,7 @@ func ExamineAt(t testing.TB, name string, w fyne.Window, scale float32, sizes []
 	}
 }
 
-// Texts gives everything that is written in a window, in the order of its tree.
+// Texts returns every text in a window, in the order of its tree.
 func Texts(w fyne.Window) (all []string) {
 	for _, line := range All[*canvas.Text](w.Canvas().Content()) {
 		if line.Text != "" {
@@ -81,7 +81,7 @@ func Texts(w fyne.Window) (all []string) {
 	return all
 }
 
-// WantTexts fails for what is not written in a window.
+// WantTexts fails for texts that are not in a window.
 func WantTexts(t *testing.T, w fyne.Window, want ...string) {
 	t.Helper()
 	all := strings.Join(Texts(w), "|")
@@ -92,8 +92,8 @@ func WantTexts(t *testing.T, w fyne.Window, want ...string) {
 	}
 }
 
-// Uncut fails if a word of ours is cut or reaches over the window's border; names
-// and numbers, which can be as long as they like, end in an ellipsis.
+// Uncut fails if a word of ours is cut or extends beyond the window's border; names and
+// numbers, of any length, end in an ellipsis.
 func Uncut(t testing.TB, what string, w fyne.Window, data ...string) {
 	t.Helper()
 	c := w.Canvas()
@@ -119,7 +119,7 @@ func Uncut(t testing.TB, what string, w fyne.Window, data ...string) {
 	})
 }
 
-// Scaled gives a window its size on a screen of a scale.
+// Scaled gives a window its size on a screen with a scale.
 func Scaled(w fyne.Window, size fyne.Size, scale float32) {
 	if c, ok := w.Canvas().(software.WindowlessCanvas); ok {
 		c.SetScale(scale)
@@ -127,11 +127,11 @@ func Scaled(w fyne.Window, size fyne.Size, scale float32) {
 	w.Resize(size)
 }
 
-// Scales are those of the screens that are looked at; the last two are text of 200 % on
+// Scales has the scales of the tested screens; the last two are text of 200 % on
 // screens of 200 and 300 %.
 var Scales = []float32{1, 1.25, 1.5, 1.75, 2, 4, 6}
 
-// All gives the objects of a kind in a tree, those that can be seen.
+// All returns the visible objects of a type in a tree.
 func All[T fyne.CanvasObject](o fyne.CanvasObject) (all []T) {
 	walk(o, fyne.Position{}, func(o fyne.CanvasObject, _ fyne.Position) bool {
 		if one, ok := o.(T); ok {
@@ -142,8 +142,8 @@ func All[T fyne.CanvasObject](o fyne.CanvasObject) (all []T) {
 	return all
 }
 
-// walk visits the objects of a tree that can be seen, with where they are; what an
-// object consists of only if visit says so.
+// walk visits the visible objects of a tree, with their positions; an object's parts
+// only if visit says so.
 func walk(o fyne.CanvasObject, at fyne.Position, visit func(fyne.CanvasObject, fyne.Position) (within bool)) {
 	if !o.Visible() {
 		return
@@ -164,12 +164,12 @@ func walk(o fyne.CanvasObject, at fyne.Position, visit func(fyne.CanvasObject, f
 	}
 }
 
-// ButtonOf gives the button of a window with a label, nil if there is none.
+// ButtonOf returns a window's button with a label, nil if there is none.
 func ButtonOf(w fyne.Window, label string) *widgets.Button {
 	return buttonIn(w.Canvas().Content(), label)
 }
 
-// buttonIn gives the first button of a tree with a label.
+// buttonIn returns the first button in a tree with a label.
 func buttonIn(o fyne.CanvasObject, label string) *widgets.Button {
 	for _, b := range All[*widgets.Button](o) {
 		if b.Text == label {
@@ -179,7 +179,7 @@ func buttonIn(o fyne.CanvasObject, label string) *widgets.Button {
 	return nil
 }
 
-// Press presses the button of a window with a label.
+// Press presses a window's button with a label.
 func Press(t *testing.T, w fyne.Window, label string) {
 	t.Helper()
 	PressIn(t, w.Canvas().Content(), label)
@@ -198,13 +198,13 @@ func PressIn(t *testing.T, o fyne.CanvasObject, label string) {
 	test.Tap(b)
 }
 
-// Smallest are the contents of windows that fill a screen of 1366 by 768 at 300 %,
+// Smallest has the content sizes of windows that fill a screen of 1366 by 768 at 300 %,
 // with a task bar below and at the side: no window may need more.
 var Smallest = []fyne.Size{fyne.NewSize(439, 176), fyne.NewSize(399, 216)}
 
-// Fits fails for a window that needs more room than it has at some size, and for
-// buttons of it that cannot be seen then, those in what scrolls apart. It looks at
-// the smallest sizes, some between, and the window's own, which it leaves it with.
+// Fits fails if a window needs more space than it has at some size, or if its buttons are
+// not visible then, except those in what scrolls. It checks the smallest sizes, some in
+// between, and the window's own size, to which it restores it.
 func Fits(t testing.TB, what string, w fyne.Window) {
 	t.Helper()
 	own := w.Canvas().Size()
@@ -220,7 +220,7 @@ func Fits(t testing.TB, what string, w fyne.Window) {
 	}
 }
 
-// buttons fails for those of a tree that cannot be seen in a window of a size.
+// buttons fails for buttons in a tree that are not visible in a window of a size.
 func buttons(t testing.TB, what string, o fyne.CanvasObject, size fyne.Size) {
 	t.Helper()
 	walk(o, fyne.Position{}, func(o fyne.CanvasObject, at fyne.Position) bool {

@@ -11,8 +11,8 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// Written is how words look in a window at 100 %: how much of every pixel they
-// cover. Size is in units. Like every picture it needs Fyne for itself.
+// Written returns how words look in a window at 100 %: their coverage of every pixel. Size
+// is in units. Like every picture, it needs exclusive use of Fyne.
 func Written(words string, size float32, bold bool) *image.Alpha {
 	offscreen.Start(theme.New("light"))
 	t := canvas.NewText(words, color.NRGBA{A: 0xFF})

@@ -11,7 +11,7 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// Box is a content on a background, with a line around it or without.
+// Box is content on a background, with or without a border.
 type Box struct {
 	widget.BaseWidget
 	back    *canvas.Rectangle
@@ -19,15 +19,14 @@ type Box struct {
 	content fyne.CanvasObject
 }
 
-// NewSoftBox is a content on the soft background.
+// NewSoftBox returns content on the soft background.
 func NewSoftBox(content fyne.CanvasObject) *Box {
 	b := newBox(content, theme.ColorSoft)
 	b.back.CornerRadius = 4
 	return b
 }
 
-// NewFrame is a content on the window's background, with a line around it or
-// without.
+// NewFrame returns content on the window's background, with or without a border.
 func NewFrame(content fyne.CanvasObject, lined bool) *Box {
 	b := newBox(content, base.ColorNameBackground)
 	if lined {
@@ -36,14 +35,13 @@ func NewFrame(content fyne.CanvasObject, lined bool) *Box {
 	return b
 }
 
-// Framed sets something with fields apart: on the soft background they could not
-// be seen.
+// Framed separates an object with fields: they would be invisible on the soft background.
 func Framed(o fyne.CanvasObject) fyne.CanvasObject {
 	return NewFrame(Padded(12, 12, 12, 12, o), true)
 }
 
-// Square makes the corners of a box square, for one that ends at a window's border
-// or frames a picture.
+// Square makes a box's corners square, for one that touches the window's
+// edge or frames a picture.
 func (b *Box) Square() *Box {
 	b.back.CornerRadius = 0
 	return b
@@ -71,7 +69,7 @@ func (b *Box) CreateRenderer() fyne.WidgetRenderer {
 		}})
 }
 
-// Boxed sets something apart.
+// Boxed sets an object apart.
 func Boxed(o fyne.CanvasObject) fyne.CanvasObject {
 	return NewSoftBox(Padded(10, 10, 12, 12, o))
 }

@@ -8,8 +8,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// TranslateBuiltin makes Fyne speak language l. It has no Dutch and cannot be told
-// which language to use, only what the strings of the system's language are.
+// TranslateBuiltin sets Fyne's language to l. Fyne has no Dutch and its language cannot be
+// selected; only the strings of the system's language can be replaced.
 func TranslateBuiltin(l text.Language) error {
 	all := map[string]string{}
 	for _, theirs := range text.FyneWords {

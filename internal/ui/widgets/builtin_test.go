@@ -6,8 +6,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Fyne's own strings: every one of ours has a text in both languages, and
-// together they are all that Fyne knows, apart from the names of days.
+// Fyne's own strings: every one of ours has a text in both languages, and together they are
+// all that Fyne has, apart from the names of days.
 func TestBuiltinStrings(t *testing.T) {
 	for _, theirs := range text.FyneWords {
 		ours := text.WindowFyne(theirs)

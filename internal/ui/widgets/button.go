@@ -7,8 +7,8 @@ import (
 	"wiebelt/internal/ui/explore"
 )
 
-// Button is a button that Enter presses as well as the space bar. Its window shows
-// that the keyboard is on it. A click takes the keyboard off again.
+// Button is a button that both Enter and the space bar press. Its window shows that it has
+// the focus. A click removes the focus again.
 type Button struct {
 	widget.Button
 	Of string // what it is about, for screen readers; "" where its words say that
@@ -17,10 +17,10 @@ type Button struct {
 // NewButton is a button with a label.
 func NewButton(label string, do func()) *Button { return NewButtonWithIcon(label, nil, do) }
 
-// NewPrimary is the button with what somebody most likely wants; a window has one.
+// NewPrimary returns the button for the most likely action; a window has one.
 func NewPrimary(label string, do func()) *Button { return weighed(label, widget.HighImportance, do) }
 
-// NewQuiet is a button for what is rarely wanted, as wide as its word.
+// NewQuiet returns a button for a rare action, as wide as its label.
 func NewQuiet(label string, do func()) *Button { return weighed(label, widget.LowImportance, do) }
 
 func weighed(label string, weight widget.Importance, do func()) *Button {
@@ -37,7 +37,7 @@ func NewButtonWithIcon(label string, icon fyne.Resource, do func()) *Button {
 	return b
 }
 
-// FocusGained implements fyne.Focusable. Fyne would paint it paler.
+// FocusGained implements fyne.Focusable. Fyne would paint the button paler.
 func (*Button) FocusGained() {}
 
 // FocusLost implements fyne.Focusable.
@@ -48,7 +48,7 @@ func (b *Button) TypedKey(e *fyne.KeyEvent) {
 	switch e.Name {
 	case fyne.KeyReturn, fyne.KeyEnter, fyne.KeySpace:
 		if !b.Disabled() && b.OnTapped != nil {
-			b.OnTapped() // Tapped would take the keyboard away from whoever uses it
+			b.OnTapped() // Tapped would take the focus from keyboard users
 		}
 	case fyne.KeyEscape:
 		PassEscape(b, e)
@@ -63,7 +63,7 @@ func (b *Button) Explore() explore.Said {
 	switch {
 	case b.Of != "" && b.Text != "":
 		s.Name += ": " + b.Of
-	case b.Of != "": // it has an icon alone
+	case b.Of != "": // it has only an icon
 		s.Name = b.Of
 	}
 	return s

@@ -7,8 +7,7 @@ import (
 	"fyne.io/fyne/v2/test"
 )
 
-// TestButtonByKeyboard: Enter and the space bar press a button, which keeps the
-// keyboard.
+// TestButtonByKeyboard: Enter and the space bar press a button, which keeps the focus.
 func TestButtonByKeyboard(t *testing.T) {
 	w := test.NewTempApp(t).NewWindow("")
 	pressed := 0

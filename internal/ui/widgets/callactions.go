@@ -6,11 +6,11 @@ import (
 	"wiebelt/internal/store/callactions"
 )
 
-// CallActions is what can be done with the calls that are kept for the profile of the
-// windows. All of it waits for the disk: it belongs into Go.
+// CallActions returns the actions on the stored calls of the windows' profile. They all
+// wait for the disk: run them in Go.
 func (h *Host) CallActions() *callactions.Calls {
 	load := h.Settings
-	if of := h.Welcome.HubURL; of != "" { // the demo's, whose settings stand in no file
+	if of := h.Welcome.HubURL; of != "" { // the demo's, whose settings are in no file
 		load = func() *settings.Settings {
 			s := settings.Defaults()
 			s.Hub.HubURL = of

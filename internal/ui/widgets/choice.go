@@ -14,11 +14,11 @@ import (
 
 const (
 	OptionPad  = 12 // of a word on both sides
-	ChoiceHigh = 36 // of a choice, and of a button
+	ChoiceHigh = 36 // height of a choice, and of a button
 )
 
-// Choice is a row of words of which one holds, with a line below that one. Click,
-// or the arrow keys while it has the keyboard.
+// Choice is a row of words, one of them selected and underlined. It is changed by click, or
+// by the arrow keys while it has the focus.
 type Choice struct {
 	Spots
 	Name   string // for screen readers
@@ -34,7 +34,7 @@ var (
 	_ fyne.Tappable  = (*Choice)(nil)
 )
 
-// NewChoice is a choice without words yet; chosen is told which was clicked.
+// NewChoice returns a choice without words; chosen receives the index that was clicked.
 func NewChoice(chosen func(int)) *Choice {
 	c := &Choice{chosen: chosen, line: canvas.NewRectangle(nil), ring: canvas.NewRectangle(nil)}
 	c.ring.StrokeWidth, c.ring.CornerRadius = 2, 4
@@ -42,7 +42,7 @@ func NewChoice(chosen func(int)) *Choice {
 	return c
 }
 
-// Set takes over the words and which of them holds.
+// Set sets the words and the selected one.
 func (c *Choice) Set(names []string, now int) {
 	if now == c.now && slices.EqualFunc(c.words, names, func(w *TextLine, name string) bool { return w.Text == name }) {
 		return
@@ -54,7 +54,7 @@ func (c *Choice) Set(names []string, now int) {
 	c.Refresh()
 }
 
-// at is the word at a position.
+// at returns the word at a position.
 func (c *Choice) at(p fyne.Position) int {
 	x := float32(0)
 	for i, w := range c.words {

@@ -6,17 +6,17 @@ import (
 	"fyne.io/fyne/v2"
 )
 
-// Drawing draws a widget from its parts; it is its fyne.WidgetRenderer. Only for
-// the UI thread.
+// Drawing draws a widget from its parts; it is the widget's fyne.WidgetRenderer.
+// Only for the UI thread.
 type Drawing struct {
-	Parts   []fyne.CanvasObject // from below
+	Parts   []fyne.CanvasObject // from bottom to top
 	Least   func() fyne.Size
 	Arrange func(size fyne.Size)
-	Paint   func(colour func(fyne.ThemeColorName) color.Color) // gives parts looks and words; may change Parts
+	Paint   func(colour func(fyne.ThemeColorName) color.Color) // sets parts' looks and texts; may change Parts
 	of      fyne.Widget
 }
 
-// Draw is the drawing of a widget, painted for the first time.
+// Draw returns the drawing of a widget, painted once.
 func Draw(of fyne.Widget, d Drawing) *Drawing {
 	d.of = of
 	d.Refresh()
@@ -29,7 +29,7 @@ func (d *Drawing) Objects() []fyne.CanvasObject { return d.Parts }
 func (d *Drawing) MinSize() fyne.Size           { return d.Least() }
 func (d *Drawing) Layout(size fyne.Size)        { d.Arrange(size) }
 
-// Refresh paints and arranges the parts. Those that are widgets know themselves
+// Refresh paints and arranges the parts. Parts that are widgets know themselves
 // what has changed.
 func (d *Drawing) Refresh() {
 	d.Paint(Colour)
@@ -41,7 +41,7 @@ func (d *Drawing) Refresh() {
 	}
 }
 
-// Colour is a colour of the theme as it is now.
+// Colour returns a colour of the current theme.
 func Colour(name fyne.ThemeColorName) color.Color {
 	s := fyne.CurrentApp().Settings()
 	return s.Theme().Color(name, s.ThemeVariant())

@@ -5,10 +5,10 @@ import (
 	"fyne.io/fyne/v2/container"
 )
 
-// TextWidth is how wide running text may get.
+// TextWidth is the maximum width of running text.
 const TextWidth = 440
 
-// EmptyPage says what will appear here and how to try it. button may be nil.
+// EmptyPage explains what will appear here and how to try it. button may be nil.
 func EmptyPage(title string, button *Button, sentences ...string) fyne.CanvasObject {
 	lines := Column(8, Subtitle(title))
 	for _, s := range sentences {

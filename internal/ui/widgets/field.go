@@ -7,10 +7,10 @@ import (
 	"wiebelt/internal/ui/explore"
 )
 
-// Field is a line to type into. Escape is its window's.
+// Field is a line to type into. Escape is passed to its window.
 type Field struct {
 	widget.Entry
-	Gained func() // is told that it got the keyboard; may be nil
+	Gained func() // called when it gets the focus; may be nil
 }
 
 // NewField is an empty field.
@@ -37,7 +37,7 @@ func (f *Field) TypedKey(e *fyne.KeyEvent) {
 	f.Entry.TypedKey(e)
 }
 
-// AcceptsTab implements fyne.Tabbable: Tab leaves a field of several lines, too.
+// AcceptsTab implements fyne.Tabbable: Tab leaves multi-line fields too.
 func (f *Field) AcceptsTab() bool { return false }
 
 // Explore implements explore.Speaker.

@@ -2,8 +2,8 @@ package widgets
 
 import "fyne.io/fyne/v2"
 
-// FilterBox is a field to search with: Down goes on into what it has left, and
-// escape empties it, or goes on to the window.
+// FilterBox is a search field: Down moves into the results, and Escape clears it, or
+// is passed to the window.
 type FilterBox struct {
 	Field
 	Down func()
@@ -26,7 +26,7 @@ func (f *FilterBox) TypedKey(e *fyne.KeyEvent) {
 	}
 }
 
-// NewFilterBox is an empty one with a hint in it.
+// NewFilterBox returns an empty FilterBox with a hint.
 func NewFilterBox(hint string) *FilterBox {
 	f := &FilterBox{}
 	f.ExtendBaseWidget(f)

@@ -1,11 +1,11 @@
-// Package widgets is what the windows have in common: the Host, through which each
-// reaches the program and the other windows, and the widgets, layouts and measures
-// that they are made of. A window is a package of its own beside this one; it imports
-// widgets and no other window, and asks for another by its name in windowapi.
+// Package widgets is what the windows share: the Host, which connects each to the program
+// and the other windows, and their widgets, layouts and measures. Each window is its own
+// package, which imports widgets and no other window, and opens others by their names in
+// windowapi.
 //
-// The Host owns which windows are open, the language, and what the resident last
-// said of its status and of the sources of calls. Each window owns what it shows. All of it
-// belongs to Fyne's thread; what runs on another goroutine hands over by Post.
+// The Host owns the open windows, the language, and the resident's last report on its
+// status and the sources of calls. Each window owns what it shows. Everything belongs to
+// Fyne's thread; other goroutines return results with Post.
 package widgets
 
 import (
@@ -22,58 +22,58 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Params are what the windows need from outside.
+// Params are the windows' dependencies.
 type Params struct {
 	App     fyne.App
-	Dirs    profile.Dirs // of the profile whose windows these are
+	Dirs    profile.Dirs // of the windows' profile
 	Program Program
-	// Go runs work off the UI thread, on a goroutine whose context ends with the
-	// windows; what it finds out it hands over by Post.
+	// Go runs work off the UI thread, on a goroutine whose context ends with the windows;
+	// results are returned with Post.
 	Go          func(work func(context.Context))
-	Post        func(func())             // to the UI thread, without waiting
-	Send        func(kind string, m any) // to the resident, without waiting, from any goroutine
-	ReadHistory func()                   // the history should be read again, without waiting, from any goroutine
+	Post        func(func())             // to the UI thread, without blocking
+	Send        func(kind string, m any) // to the resident, without blocking, from any goroutine
+	ReadHistory func()                   // has the history read again, without blocking, from any goroutine
 	Now         func() time.Time
 	After       func(time.Duration, func()) // runs it later, on any goroutine
 	Log         *slog.Logger
 }
 
-// Program is ourselves.
+// Program describes this program.
 type Program struct {
 	Version, Commit string
 	ProfileDir      string // as given on the command line
 }
 
-// Host holds the open windows by their names in windowapi, and what each needs of the
-// program and of the others. Only for the UI thread.
+// Host holds the open windows by their names in windowapi, and what each needs from the
+// program and the others. Only for the UI thread.
 type Host struct {
 	Params
 	Lang    text.Language
 	Welcome windowapi.Welcome  // the resident's last one, with its last status
-	Sources *windowapi.Sources // how the sources of calls are doing, nil until the resident said so
+	Sources *windowapi.Sources // state of the sources of calls, nil until reported by the resident
 	Openers map[string]Opener  // all windows that there are; set once, before the first is shown
 
 	pages map[string]Page
-	reuse fyne.Window // to be built anew instead of a new one, nil mostly
+	reuse fyne.Window // to be rebuilt instead of opening a new one, usually nil
 }
 
-// NewHost has no windows yet and looks as the welcome says; Openers is still to be
-// set.
+// NewHost returns a Host without windows that follows the welcome; Openers
+// must still be set.
 func NewHost(p Params, w windowapi.Welcome) *Host {
 	return &Host{Params: p, Lang: text.Language(w.Language), Welcome: w, pages: map[string]Page{}}
 }
 
-// Copy puts a text on the clipboard. On X11 what a program has copied goes with it,
+// Copy copies a text to the clipboard. On X11, copied text is lost when its program exits,
 // so the resident, which stays, copies it too.
 func (h *Host) Copy(s string) {
 	h.App.Clipboard().SetContent(s)
 	h.Send(windowapi.KindCopy, windowapi.Copy{Text: s})
 }
 
-// Window makes a window of ours with a content.
+// Window creates one of our windows.
 func (h *Host) Window(title text.Key, content fyne.CanvasObject, size fyne.Size) fyne.Window {
 	name := h.Lang.T(title) + " – Wiebelt"
-	if w := h.reuse; w != nil { // stays where it is, and as large as it was made
+	if w := h.reuse; w != nil { // keeps its position and size
 		w.SetTitle(name)
 		w.SetContent(fitting(content, size, h.Welcome.WorkArea))
 		return w
@@ -86,8 +86,7 @@ func (h *Host) Window(title text.Key, content fyne.CanvasObject, size fyne.Size)
 	return w
 }
 
-// Handle does what a message of the resident asks. Kinds of a newer resident
-// are passed over.
+// Handle processes a message of the resident. Kinds of a newer resident are ignored.
 func (h *Host) Handle(kind string, raw json.RawMessage) {
 	switch kind {
 	case windowapi.KindWelcome:
@@ -132,10 +131,10 @@ func (h *Host) pass(kind string, raw json.RawMessage) {
 	tell(h, func(t taker) { t.Take(kind, raw) })
 }
 
-// Later does something on the UI thread when a time has passed.
+// Later calls do on the UI thread after a delay.
 func (h *Host) Later(d time.Duration, do func()) { h.After(d, func() { h.Post(do) }) }
 
-// Shortly shows a value until a time has passed or another one takes its place.
+// Shortly shows a value for a while, or until another one replaces it.
 func Shortly[T comparable](h *Host, d time.Duration, at *T, value T, show func()) {
 	*at = value
 	show()
@@ -147,9 +146,8 @@ func Shortly[T comparable](h *Host, d time.Duration, at *T, value T, show func()
 	})
 }
 
-// Work does something for a window off the UI thread until it is done, end is
-// called or the windows end. What it hands over by post runs on the UI thread, but
-// not after end.
+// Work runs do for a window off the UI thread until it returns, end is called or the
+// windows end. Functions passed to post run on the UI thread, but not after end.
 func (h *Host) Work(do func(ctx context.Context, post func(func()))) (end context.CancelFunc) {
 	ended, end := context.WithCancel(context.Background())
 	h.Go(func(ctx context.Context) {
@@ -167,17 +165,17 @@ func (h *Host) Work(do func(ctx context.Context, post func(func()))) (end contex
 	return end
 }
 
-// Settings are what holds for the profile now, as its file and the policy say. It waits
-// for the disk: it belongs into Go.
+// Settings returns the profile's effective settings, from its file and the policy. It waits
+// for the disk: run it in Go.
 func (h *Host) Settings() *settings.Settings {
-	s, _ := settings.Load(h.Dirs) // what is wrong in it the settings window says
+	s, _ := settings.Load(h.Dirs) // the settings window reports errors in it
 	return s
 }
 
-// Changed has the resident follow what a window has just changed on disk.
+// Changed tells the resident what a window has just changed on disk.
 func (h *Host) Changed(what string) { h.Send(windowapi.KindChanged, windowapi.Changed{What: what}) }
 
-// Decode reads a message, and logs the kind of one that cannot be read.
+// Decode decodes a message; if it is invalid, only its kind is logged.
 func (h *Host) Decode(kind string, raw json.RawMessage, into any) bool {
 	if err := json.Unmarshal(raw, into); err != nil {
 		h.Log.Warn("message cannot be read", "kind", kind) // the error would quote it
@@ -186,5 +184,5 @@ func (h *Host) Decode(kind string, raw json.RawMessage, into any) bool {
 	return true
 }
 
-// OpenWords are those of the button that opens a customer file.
+// OpenWords returns the label of the button that opens a customer file.
 func (h *Host) OpenWords() string { return h.Lang.OpenFile(h.Welcome.FileWord) }

@@ -2,8 +2,8 @@ package widgets
 
 import "fyne.io/fyne/v2"
 
-// PassEscape gives Escape, which a widget has no use for, to its window: it closes the
-// window whichever widget has the keyboard. Other keys are ignored.
+// PassEscape passes Escape from a widget that does not use it to its window: Escape closes
+// the window whichever widget has the focus. Other keys are ignored.
 func PassEscape(o fyne.CanvasObject, e *fyne.KeyEvent) {
 	if e.Name != fyne.KeyEscape {
 		return
@@ -13,8 +13,8 @@ func PassEscape(o fyne.CanvasObject, e *fyne.KeyEvent) {
 	}
 }
 
-// OnEscape is what a window does with keys that nothing in it wants, if Escape is
-// the only one of them that means something.
+// OnEscape returns a handler for keys that nothing in a window handles, if Escape is the
+// only one with a meaning.
 func OnEscape(do func()) func(*fyne.KeyEvent) {
 	return func(e *fyne.KeyEvent) {
 		if e.Name == fyne.KeyEscape {

@@ -7,7 +7,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// arranged is a layout made of two functions.
+// arranged is a layout of two functions.
 type arranged struct {
 	least func(o []fyne.CanvasObject) fyne.Size
 	put   func(o []fyne.CanvasObject, size fyne.Size)
@@ -16,23 +16,23 @@ type arranged struct {
 func (a arranged) MinSize(o []fyne.CanvasObject) fyne.Size      { return a.least(o) }
 func (a arranged) Layout(o []fyne.CanvasObject, size fyne.Size) { a.put(o, size) }
 
-// first is the smallest size of a layout's first object.
+// first returns the minimum size of a layout's first object.
 func first(o []fyne.CanvasObject) fyne.Size { return o[0].MinSize() }
 
-// Column is objects below each other, with a distance between them.
+// Column arranges objects vertically, with a gap between them.
 func Column(gap float32, all ...fyne.CanvasObject) *fyne.Container {
 	return container.New(layout.NewCustomPaddedVBoxLayout(gap), all...)
 }
 
-// Padded is an object with empty room around it.
+// Padded returns an object with padding.
 func Padded(top, bottom, left, right float32, o fyne.CanvasObject) *fyne.Container {
 	return container.New(layout.NewCustomPaddedLayout(top, bottom, left, right), o)
 }
 
-// OnPage is what stands on a page, with the room around it.
+// OnPage returns the content of a page, with its padding.
 func OnPage(o fyne.CanvasObject) *fyne.Container { return Padded(20, 24, Edge, Edge, o) }
 
-// Columns is a layout of two objects side by side, the first of a fixed width.
+// Columns returns a layout of two objects side by side, the first with a fixed width.
 func Columns(width float32) fyne.Layout {
 	return arranged{func(o []fyne.CanvasObject) fyne.Size {
 		a, b := o[0].MinSize(), o[1].MinSize()
@@ -47,8 +47,8 @@ func columns(o []fyne.CanvasObject, size fyne.Size, width float32) {
 	o[1].Move(fyne.NewPos(width, 0))
 }
 
-// SideLayout is a layout of a list along the left border and the page beside it. In a
-// narrow window the list has less than its width.
+// SideLayout returns a layout of a list along the left edge and the page beside it. In a
+// narrow window the list is narrower than width.
 func SideLayout(width float32) fyne.Layout {
 	return arranged{func(o []fyne.CanvasObject) fyne.Size {
 		a, b := o[0].MinSize(), o[1].MinSize()
@@ -56,12 +56,12 @@ func SideLayout(width float32) fyne.Layout {
 	}, func(o []fyne.CanvasObject, size fyne.Size) { columns(o, size, min(width, size.Width*9/25)) }}
 }
 
-// Buttons stand beside each other, and go on below where they have no room.
+// Buttons arranges buttons in rows, wrapping where there is no room.
 func Buttons(all ...fyne.CanvasObject) *fyne.Container {
 	return container.New(&wrapLayout{}, all...)
 }
 
-// wrapLayout knows how wide it was, as text does that wraps: that gives its height.
+// wrapLayout remembers its last width, like wrapping text: its height depends on it.
 type wrapLayout struct{ width float32 }
 
 const wrapGap = 8
@@ -84,7 +84,7 @@ func (w *wrapLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	})
 }
 
-// flow tells where each object goes, and how high all of them are.
+// flow places the objects with put and returns their total height.
 func (w *wrapLayout) flow(o []fyne.CanvasObject, put func(fyne.CanvasObject, fyne.Position, fyne.Size)) float32 {
 	var at fyne.Position
 	line := float32(0)
@@ -104,17 +104,17 @@ func (w *wrapLayout) flow(o []fyne.CanvasObject, put func(fyne.CanvasObject, fyn
 	return at.Y + line
 }
 
-// Middle puts its one object at half height, as wide as there is room.
+// Middle returns a layout that centres its single object vertically, at full width.
 func Middle() fyne.Layout {
 	return arranged{first, func(o []fyne.CanvasObject, size fyne.Size) {
-		o[0].Resize(fyne.NewSize(size.Width, o[0].Size().Height)) // text that wraps gets its height
+		o[0].Resize(fyne.NewSize(size.Width, o[0].Size().Height)) // wrapping text gets its height
 		h := o[0].MinSize().Height
 		o[0].Resize(fyne.NewSize(size.Width, h))
 		o[0].Move(fyne.NewPos(0, max(0, (size.Height-h)/2)))
 	}}
 }
 
-// AtMost is a layout that makes its one object no wider than a width.
+// AtMost returns a layout that limits its single object to a width.
 func AtMost(width float32) fyne.Layout {
 	return arranged{first, func(o []fyne.CanvasObject, size fyne.Size) {
 		o[0].Resize(fyne.NewSize(min(size.Width, width), size.Height))
@@ -122,7 +122,7 @@ func AtMost(width float32) fyne.Layout {
 	}}
 }
 
-// AtLeast is a layout that gives its one object a width even where it needs less.
+// AtLeast returns a layout that gives its single object a minimum width.
 func AtLeast(width float32) fyne.Layout {
 	return arranged{func(o []fyne.CanvasObject) fyne.Size { return first(o).Max(fyne.NewSize(width, 0)) },
 		func(o []fyne.CanvasObject, size fyne.Size) {
@@ -133,15 +133,15 @@ func AtLeast(width float32) fyne.Layout {
 
 const headLeast = 64
 
-// WithHeader is a head with what it is about below, a list mostly. A head that has much
-// to say scrolls rather than leave nothing for that.
+// WithHeader returns a header with its content below, usually a list. A large header
+// scrolls rather than leaving no room for the content.
 func WithHeader(head, body fyne.CanvasObject) *fyne.Container {
 	least := func([]fyne.CanvasObject) fyne.Size {
 		a, b := head.MinSize(), body.MinSize()
 		return fyne.NewSize(max(a.Width, b.Width), min(a.Height, headLeast)+b.Height)
 	}
 	return container.New(arranged{least, func(o []fyne.CanvasObject, size fyne.Size) {
-		o[0].Resize(fyne.NewSize(size.Width, 0)) // text that wraps gets its height
+		o[0].Resize(fyne.NewSize(size.Width, 0)) // wrapping text computes its height
 		high := min(head.MinSize().Height, max(headLeast, size.Height-max(RowHeight, body.MinSize().Height)))
 		o[0].Resize(fyne.NewSize(size.Width, high))
 		o[0].Move(fyne.NewPos(0, 0))
@@ -150,12 +150,13 @@ func WithHeader(head, body fyne.CanvasObject) *fyne.Container {
 	}}, container.NewVScroll(head), body)
 }
 
-// Footer is the buttons of a window below what scrolls, so that they are always seen.
+// Footer returns a window's buttons, placed below what scrolls, so that
+// they are always visible.
 func Footer(o fyne.CanvasObject) fyne.CanvasObject {
 	return Column(0, widget.NewSeparator(), Padded(12, 12, Edge, Edge, o))
 }
 
-// Gap is empty height.
+// Gap is an empty object of a height.
 func Gap(height float32) fyne.CanvasObject {
 	return container.New(layout.NewCustomPaddedLayout(height, 0, 0, 0))
 }

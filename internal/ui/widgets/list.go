@@ -8,20 +8,20 @@ import (
 	"wiebelt/internal/ui/explore"
 )
 
-// List is a list of lines of one height: the arrow keys, Home, End and the page keys
-// go from line to line, Enter and the space bar do what a click does, and Escape is
-// its window's.
+// List is a list of lines of equal height: the arrow keys, Home, End and the page
+// keys move between lines, Enter and the space bar act like a click, and Escape
+// is passed to its window.
 type List struct {
 	widget.List
 	Name string           // for screen readers
-	Skip func(i int) bool // lines that are passed over; nil for none
-	Mark func(i int) bool // the lines that hold, with which the keyboard begins; nil for none
+	Skip func(i int) bool // lines to skip; nil for none
+	Mark func(i int) bool // the current lines, where the focus starts; nil for none
 
-	at      int // the line that the keyboard is on
+	at      int // the line with the focus
 	focused bool
 }
 
-// listLine is what a line of a list is shown in.
+// listLine is the container of a line.
 type listLine struct {
 	widget.BaseWidget
 	l *List
@@ -29,8 +29,8 @@ type listLine struct {
 	n int
 }
 
-// NewList is a list of n lines, each shown by an object of make as write has it;
-// chosen does what choosing one does.
+// NewList returns a list of n lines, each shown in an object from make, filled by write;
+// chosen performs the action of choosing a line.
 func NewList(n func() int, make func() fyne.CanvasObject, write func(i int, o fyne.CanvasObject), chosen func(i int)) *List {
 	l := &List{}
 	l.Length = n
@@ -47,7 +47,7 @@ func NewList(n func() int, make func() fyne.CanvasObject, write func(i int, o fy
 	l.HideSeparators = true
 	l.OnSelected = func(i widget.ListItemID) {
 		l.at = i
-		l.Unselect(i) // a list keeps nothing chosen
+		l.Unselect(i) // a list keeps no selection
 		chosen(i)
 	}
 	l.ExtendBaseWidget(l)
@@ -56,8 +56,8 @@ func NewList(n func() int, make func() fyne.CanvasObject, write func(i int, o fy
 
 func (l *List) skipped(i int) bool { return l.Skip != nil && l.Skip(i) }
 
-// reach puts the keyboard on the line i, or the next one in a direction that is not
-// passed over.
+// reach moves the focus to line i, or the next one in the direction of step
+// that is not skipped.
 func (l *List) reach(i, step int) {
 	n := l.Length()
 	i = min(max(i, 0), n-1)
@@ -127,7 +127,7 @@ func (l *List) Explore() explore.Said {
 // CreateRenderer implements fyne.Widget.
 func (l *listLine) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(l.o) }
 
-// HasKeyboard tells whether keys act on it.
+// HasKeyboard reports whether keys act on it.
 func (l *listLine) HasKeyboard() bool { return l.l.focused && l.l.at == l.n }
 
 // Explore implements explore.Speaker.

@@ -10,15 +10,15 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// keys types keys into what has the keyboard.
+// keys types keys into what has the focus.
 func keys(c fyne.Canvas, names ...fyne.KeyName) {
 	for _, n := range names {
 		c.Focused().TypedKey(&fyne.KeyEvent{Name: n})
 	}
 }
 
-// TestListByKeys: the arrows go over what is passed over, and no further than the ends;
-// Enter does what a click does, and Escape is the window's.
+// TestListByKeys: the arrows skip what cannot be selected, and stop at the ends; Enter acts
+// like a click, and Escape belongs to the window.
 func TestListByKeys(t *testing.T) {
 	test.NewTempApp(t)
 	var chosen []int
@@ -57,8 +57,7 @@ func TestListByKeys(t *testing.T) {
 	}
 }
 
-// TestRowsByKeys: the same of rows of any height, of which the one that the keyboard is
-// on is scrolled into sight.
+// TestRowsByKeys: the same for rows of any height; the focused one is scrolled into view.
 func TestRowsByKeys(t *testing.T) {
 	test.NewTempApp(t)
 	page := container.NewVBox()

@@ -9,22 +9,22 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// Mark is the shape in front of a result; with its word beside it nothing
-// depends on a colour.
+// Mark is the shape in front of a result; together with its text, nothing
+// depends on colour.
 type Mark uint8
 
 // The marks.
 const (
 	MarkNone    Mark = iota
-	MarkRing         // open ring in accent: rings now, or nobody took it
-	MarkDot          // full dot: was or is taken here
-	MarkTarget       // ring with a dot in it: somebody else took it
-	MarkQuiet        // grey ring: not taken here, or dealt with since
+	MarkRing         // open ring in accent: ringing now, or nobody answered
+	MarkDot          // full dot: answered here, now or before
+	MarkTarget       // ring with a dot in it: somebody else answered
+	MarkQuiet        // grey ring: not answered here, or handled since
 	MarkDash         // grey dash: not known
-	MarkTrouble      // ring in the colour of trouble
+	MarkTrouble      // ring in the trouble colour
 )
 
-// ColourOf is the colour in which a mark and its word are written.
+// ColourOf returns the colour of a mark and its text.
 func ColourOf(m Mark) fyne.ThemeColorName {
 	switch m {
 	case MarkRing:
@@ -78,7 +78,7 @@ func (s *Shape) CreateRenderer() fyne.WidgetRenderer {
 // ShapeSize is the side of the square.
 const ShapeSize = 10
 
-// NewShape is a shape that draws m.
+// NewShape returns a shape that draws m.
 func NewShape(m Mark) *Shape {
 	s := &Shape{mark: m}
 	s.ExtendBaseWidget(s)

@@ -2,7 +2,7 @@ package widgets
 
 import "time"
 
-// Measures that the windows share, in units.
+// Dimensions shared by the windows, in units.
 const (
 	Edge      = 24 // from a window's border to its text
 	RowInset  = 12 // of a row's hover background, from the window's border
@@ -13,12 +13,12 @@ const (
 	labelWidth = 104 // of a fact's label
 )
 
-// How long something is shown, or waited for.
+// Durations of messages and waits.
 const (
 	CopiedFor = time.Second            // "copied" is said
-	FailedFor = 10 * time.Second       // what did not work is said
-	Settle    = 300 * time.Millisecond // a click counts for the row that was there before
+	FailedFor = 10 * time.Second       // a failure is shown
+	Settle    = 300 * time.Millisecond // a click counts for the row that was there before this
 )
 
-// MaxTyped is how many bytes of a number are taken over.
+// MaxTyped is the maximum length of a typed number, in bytes.
 const MaxTyped = 200

@@ -12,9 +12,8 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// Option is one of a few choices that exclude each other: a ring with a dot in
-// it where it is the chosen one, and its name. The toolkit's own ring is too
-// faint to be seen in our colours. Only for the UI thread.
+// Option is one of several exclusive choices: a ring, with a dot if chosen, and its name.
+// The toolkit's own ring is too faint in our colours. Only for the UI thread.
 type Option struct {
 	Spots
 	Label  string
@@ -34,7 +33,7 @@ const (
 	ringGap      = 8
 )
 
-// NewOption is an option; choose is called when somebody takes it.
+// NewOption returns an option; choose is called when the user selects it.
 func NewOption(label string, chosen bool, choose func()) *Option {
 	o := &Option{Label: label, Chosen: chosen, choose: choose}
 	o.Extend(o, nil)

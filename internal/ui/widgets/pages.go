@@ -11,18 +11,17 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// Page is an open window. It may be any of the interfaces below besides.
+// Page is an open window. It may also implement any of the interfaces below.
 type Page interface{ Window() fyne.Window }
 
 type (
-	// taker takes the messages of the resident, and passes over kinds that are not
-	// about it.
+	// taker receives the resident's messages and ignores kinds it does not handle.
 	taker interface {
 		Take(kind string, raw json.RawMessage)
 	}
-	// closer is told when its window has closed.
+	// closer is notified when its window has closed.
 	closer interface{ Closed() }
-	// placed can show a place in it: a page, a number.
+	// placed can show a place in its window: a page, a number.
 	placed interface{ ShowAt(place string) }
 	// statusKeeper shows the status of the welcome.
 	statusKeeper interface{ StatusChanged() }
@@ -30,19 +29,18 @@ type (
 	sourcesKeeper interface{ SourcesChanged() }
 )
 
-// Opener makes a page with its window. It is called for a window that opens, and
-// again for an open one that is to be built anew where it stands: the registry
-// then still has the page before.
+// Opener creates a page with its window. It is called when a window opens, and again to
+// rebuild an open one in place: the registry then still has the old page.
 type Opener func(*Host) Page
 
-// Page is the open window of that name, nil if it is closed.
+// Page returns the open window of that name, nil if it is closed.
 func (h *Host) Page(name string) Page { return h.pages[name] }
 
-// Has tells whether there is a window of that name.
+// Has reports whether a window of that name exists.
 func (h *Host) Has(name string) bool { return h.Openers[name] != nil }
 
-// Show opens a window, or brings it to the front. Unfamiliar names of a newer
-// resident mean the calls.
+// Show opens a window, or brings it to the front. Unknown names of a newer
+// resident open the calls.
 func (h *Host) Show(name string) {
 	if !h.Has(name) {
 		name = windowapi.WindowCalls
@@ -62,9 +60,9 @@ func (h *Host) Show(name string) {
 	w.RequestFocus()
 }
 
-// ShowAt shows a window at a place in it, "" for its beginning, and reports whether any
-// window is up. The resident is told, for it ends a process with windows that shows
-// nothing.
+// ShowAt shows a window at a place in it, "" for its start, and reports whether
+// any window is visible. The resident is notified, because it ends a process whose
+// windows are never shown.
 func (h *Host) ShowAt(name, place string) bool {
 	h.Show(name)
 	if len(h.App.Driver().AllWindows()) == 0 {
@@ -77,9 +75,8 @@ func (h *Host) ShowAt(name, place string) bool {
 	return true
 }
 
-// follow takes over how the windows have to look now. They are built anew where
-// they stand; what was typed into them and not sent is gone, which happens only
-// when somebody has just changed language or looks.
+// follow applies the welcome's language and appearance. Windows are rebuilt in place;
+// unsent input is lost, but only when the user has just changed language or appearance.
 func (h *Host) follow(m windowapi.Welcome) {
 	was := h.Welcome
 	m.Window = was.Window
@@ -104,7 +101,7 @@ func (h *Host) follow(m windowapi.Welcome) {
 	}
 }
 
-// tell tells every open window that is a T.
+// tell calls do for every open window that is a T.
 func tell[T any](h *Host, do func(T)) {
 	for _, p := range h.pages {
 		if k, ok := p.(T); ok {

@@ -13,7 +13,7 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// Plain is a label without its padding, so that it stands on the grid.
+// Plain returns a label without padding, so that it aligns with the grid.
 func Plain(s string, size fyne.ThemeSizeName, i widget.Importance) fyne.CanvasObject {
 	return wrapped(s, size, i, fyne.TextStyle{})
 }
@@ -24,73 +24,73 @@ func wrapped(s string, size fyne.ThemeSizeName, i widget.Importance, style fyne.
 	return Padded(-8, -8, -8, -8, label)
 }
 
-// Running is text to read, wrapped.
+// Running returns running text, wrapped.
 func Running(s string) fyne.CanvasObject { return Plain(s, base.SizeNameText, widget.MediumImportance) }
 
-// Paragraph is muted text that wraps: low importance is muted in our theme.
+// Paragraph returns muted, wrapping text: low importance is muted in our theme.
 func Paragraph(s string) fyne.CanvasObject { return Plain(s, theme.SizeHint, widget.LowImportance) }
 
-// Hint is text that wraps, as large as a paragraph and not muted.
+// Hint returns wrapping text, as large as a paragraph but not muted.
 func Hint(s string) fyne.CanvasObject { return Plain(s, theme.SizeHint, widget.MediumImportance) }
 
-// Small is small muted text that wraps.
+// Small returns small, muted, wrapping text.
 func Small(s string) fyne.CanvasObject {
 	return Plain(s, base.SizeNameCaptionText, widget.LowImportance)
 }
 
-// Title is the title of a window or a page.
+// Title returns the title of a window or page.
 func Title(s string) *TextLine {
 	return NewTextLine(s, base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
 }
 
-// Subtitle is the title of a part of a page.
+// Subtitle returns the title of a section of a page.
 func Subtitle(s string) *TextLine {
 	return NewTextLine(s, theme.SizeStart, base.ColorNameForeground, true).Cutting()
 }
 
-// Caption is a small muted line above what it is about.
+// Caption returns a small muted line, to be placed above what it describes.
 func Caption(s string) *TextLine {
 	return NewTextLine(s, base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
 }
 
-// Bold is bold text that wraps.
+// Bold returns bold, wrapping text.
 func Bold(s string, size fyne.ThemeSizeName) fyne.CanvasObject {
 	return wrapped(s, size, widget.MediumImportance, fyne.TextStyle{Bold: true})
 }
 
-// BigLine is the answer's first line. It wraps: a name is never cut here.
+// BigLine returns the answer's first line. It wraps: names are never cut here.
 func BigLine(s string) fyne.CanvasObject { return Bold(s, base.SizeNameHeadingText) }
 
-// Marked is a mark and what it stands for, the mark on the first line.
+// Marked returns an object with a mark beside its first line.
 func Marked(m Mark, o fyne.CanvasObject) fyne.CanvasObject {
 	return container.New(Columns(SignWidth), Padded(4, 0, 0, 0, container.NewVBox(NewShape(m))), o)
 }
 
-// Signed is a mark at the left border and what it stands for; the mark stands a little
-// below the top, beside the first line.
+// Signed returns an object with a mark at its left; below is the mark's offset from the
+// top, to align it with the first line.
 func Signed(m Mark, below float32, o fyne.CanvasObject) fyne.CanvasObject {
 	mark := container.NewVBox(container.NewHBox(NewShape(m)))
 	return container.New(Columns(SignWidth), Padded(below, 0, 0, 0, mark), o)
 }
 
-// Beside is words and a button at their right, at half height.
+// Beside returns text with a vertically centred button on its right.
 func Beside(words, button fyne.CanvasObject, gap float32) fyne.CanvasObject {
 	return container.NewBorder(nil, nil, nil, Padded(0, 0, gap, 0, container.NewCenter(button)),
 		container.New(Middle(), words))
 }
 
-// Trouble is a sentence with the mark of trouble, which screen readers say.
+// Trouble returns a sentence with the trouble mark, which screen readers announce.
 func Trouble(s string) fyne.CanvasObject {
 	return explore.News(Marked(MarkTrouble, Plain(s, theme.SizeHint, widget.WarningImportance)))
 }
 
-// Fact is a label and what there is to say, side by side.
+// Fact returns a label and its value, side by side.
 func Fact(label, s string) fyne.CanvasObject {
 	head := NewTextLine(label, theme.SizeHint, base.ColorNamePlaceHolder, false)
 	return container.New(Columns(labelWidth), container.NewVBox(head), Hint(s))
 }
 
-// Join puts what is not empty behind each other, with dots between.
+// Join joins the non-empty parts, separated by dots.
 func Join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")
 }

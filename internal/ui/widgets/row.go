@@ -10,22 +10,22 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// RowHeight is the height of a row of a list, with its two lines.
+// RowHeight is the height of a list row with two lines.
 const RowHeight = 48
 
-// narrow is too little for a name beside what became of it.
+// narrow is too little width for a name beside the result.
 const narrow = 200
 
-// Row is what a row of a list is made of: when, who or what with a detail below,
-// and what became of it behind a mark. A list's own widget holds it, takes the
-// clicks and says what is written.
+// Row holds the parts of a list row: the time, who or what with a detail below,
+// and the result after a mark. The list's own widget contains it, handles
+// clicks and sets the texts.
 type Row struct {
-	Back                                   *canvas.Rectangle // shows where the pointer is
+	Back                                   *canvas.Rectangle // highlights the row under the pointer
 	Shape                                  *Shape
 	Time, Day, Title, Detail, Result, More *TextLine
 }
 
-// NewRow is a row in which nothing is written.
+// NewRow returns an empty row.
 func NewRow() Row {
 	back := canvas.NewRectangle(nil)
 	back.CornerRadius = 4
@@ -39,20 +39,19 @@ func NewRow() Row {
 	}
 }
 
-// Objects are the parts, the background first.
+// Objects returns the parts, background first.
 func (r *Row) Objects() []fyne.CanvasObject {
 	return []fyne.CanvasObject{r.Back, r.Time, r.Day, r.Title, r.Detail, r.Shape, r.Result, r.More}
 }
 
-// Layout places the parts in a row of a size: what became of it begins at middle,
-// and nothing reaches beyond right. The detail has the whole line where nothing
-// else is written in it. In a narrow window what became of it takes the detail's
-// place.
+// Layout places the parts in a row: the result starts at middle, and nothing extends beyond
+// right. The detail gets the whole line if it has no other text. In a narrow window the
+// result replaces the detail.
 func (r *Row) Layout(size fyne.Size, middle, right float32) {
 	r.Back.Move(fyne.NewPos(RowInset, 1))
 	r.Back.Resize(fyne.NewSize(size.Width-2*RowInset, size.Height-2))
-	// All text of a line is centred in the same height, so that it stands on
-	// nearly one base line in every size.
+	// All texts of a line are centred in the same height, so that their baselines
+	// nearly match in every size.
 	const first, second, line, mark, gap = 4, 24, 20, 20, 16
 	put := func(o fyne.CanvasObject, x, y, width float32) {
 		o.Move(fyne.NewPos(x, y))
@@ -76,7 +75,7 @@ func (r *Row) Layout(size fyne.Size, middle, right float32) {
 	put(r.More, middle+mark, second, right-middle-mark)
 }
 
-// Said is what is written in the row, first what tells it from others.
+// Said returns the row's text for screen readers, most distinctive part first.
 func (r *Row) Said() string {
 	var all []string
 	for _, w := range []*TextLine{r.Title, r.Result, r.More, r.Day, r.Time, r.Detail} {
@@ -87,7 +86,7 @@ func (r *Row) Said() string {
 	return strings.Join(all, ", ")
 }
 
-// Light colours the background that shows where the pointer is, and shows it or not.
+// Light shows or hides the highlight of the row under the pointer.
 func (r *Row) Light(on bool) {
 	SetVisible(r.Back, on)
 	r.Back.FillColor = Colour(base.ColorNameHover)

@@ -9,9 +9,9 @@ import (
 	"wiebelt/internal/ui/explore"
 )
 
-// Rows are objects of any height below each other, on a page that scrolls. The arrow
-// keys, Home and End go from one to the next, Enter and the space bar do what there is
-// to do with it, and Escape is its window's. Only for the UI thread.
+// Rows is a column of objects of any height on a scrolling page. The arrow keys, Home and
+// End move between them, Enter and the space bar perform an object's action, and Escape is
+// passed to the window. Only for the UI thread.
 type Rows struct {
 	widget.BaseWidget
 	name    string // for screen readers
@@ -22,7 +22,7 @@ type Rows struct {
 	focused bool
 }
 
-// rowsOne is one of them.
+// rowsOne is one of the rows.
 type rowsOne struct {
 	widget.BaseWidget
 	in *Rows
@@ -31,17 +31,17 @@ type rowsOne struct {
 	do func()
 }
 
-// NewRows has none yet. What the keyboard is on is scrolled into sight in scroll.
+// NewRows returns empty Rows. The row with the focus is scrolled into view in scroll.
 func NewRows(name string, gap float32, scroll *container.Scroll) *Rows {
 	r := &Rows{name: name, scroll: scroll, box: Column(gap)}
 	r.ExtendBaseWidget(r)
 	return r
 }
 
-// Clear takes all of them away.
+// Clear removes all rows.
 func (r *Rows) Clear() { r.all, r.box.Objects = nil, nil }
 
-// Add puts one below the others; do is what there is to do with it, nil for nothing.
+// Add appends a row; do is its action, nil for none.
 func (r *Rows) Add(o fyne.CanvasObject, do func()) {
 	one := &rowsOne{in: r, n: len(r.all), o: o, do: do}
 	one.ExtendBaseWidget(one)
@@ -49,13 +49,13 @@ func (r *Rows) Add(o fyne.CanvasObject, do func()) {
 	r.box.Add(one)
 }
 
-// Len is how many there are.
+// Len returns the number of rows.
 func (r *Rows) Len() int { return len(r.all) }
 
-// Between puts something below the others that the keyboard passes over.
+// Between appends an object that the focus skips.
 func (r *Rows) Between(o fyne.CanvasObject) { r.box.Add(o) }
 
-// reach puts the keyboard on another one.
+// reach moves the focus to another row.
 func (r *Rows) reach(i int) {
 	if len(r.all) == 0 {
 		return
@@ -108,7 +108,7 @@ func (r *Rows) Explore() explore.Said {
 	return explore.Said{Role: screenreader.List, State: screenreader.Focusable, Name: r.name}
 }
 
-// HasKeyboard tells whether keys act on it.
+// HasKeyboard reports whether keys act on it.
 func (o *rowsOne) HasKeyboard() bool { return o.in.focused && o.in.at == o.n }
 
 // Explore implements explore.Speaker.

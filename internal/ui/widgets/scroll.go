@@ -5,22 +5,22 @@ import (
 	"fyne.io/fyne/v2/container"
 )
 
-// Below is how far down the content of a scroll an object in it stands.
+// Below returns an object's vertical position within the content of a scroll.
 func Below(s *container.Scroll, o fyne.CanvasObject) float32 {
 	at := fyne.CurrentApp().Driver().AbsolutePositionForObject
 	return at(o).Y - at(s).Y + s.Offset.Y
 }
 
-// ScrollTo scrolls to an offset, or as far as there is content. OnScrolled is not
-// called: that is for what a person does.
+// ScrollTo scrolls to an offset, or as far as possible. OnScrolled is not called:
+// that is for user input.
 func ScrollTo(s *container.Scroll, y float32) {
 	most := max(0, s.Content.MinSize().Height-s.Size().Height)
 	s.Offset = fyne.NewPos(0, min(max(0, y), most))
 	s.Refresh()
 }
 
-// Reveal scrolls as little as is needed to see an object and some height around it,
-// or where it begins if it is too high to be seen whole.
+// Reveal scrolls as little as necessary to show an object and some height around it, or
+// its top if it does not fit.
 func Reveal(s *container.Scroll, o fyne.CanvasObject, around float32) {
 	y, h := Below(s, o), s.Size().Height
 	end := y + o.Size().Height

@@ -24,14 +24,14 @@ type SideItem struct {
 
 const sideHeight = 28
 
-// NewSide is the list of pages along the left border of a window, and the box in
-// which it stands. Its name is for screen readers.
+// NewSide returns the list of pages along the left edge of a window, and the box containing
+// it. The name is for screen readers.
 func NewSide(w Chooser, name string, items []SideItem) (*List, fyne.CanvasObject) {
 	list := NewList(
 		func() int { return len(items) },
 		func() fyne.CanvasObject { return newSideLine(w) },
 		func(i int, o fyne.CanvasObject) { o.(*sideLine).set(items[i]) },
-		func(i int) { w.Choose(items[i].ID) }) // by the keyboard; the lines take clicks themselves
+		func(i int) { w.Choose(items[i].ID) }) // by keyboard; the lines handle clicks themselves
 	list.Name = name
 	list.Skip = func(i int) bool { return items[i].Heading }
 	list.Mark = func(i int) bool { return !items[i].Heading && items[i].ID == w.Chosen() }
@@ -79,7 +79,7 @@ func (p *sideLine) CreateRenderer() fyne.WidgetRenderer {
 			h := p.title.MinSize().Height
 			y := (size.Height - h) / 2
 			if p.item.Heading {
-				y = size.Height - h - 8 // nearer to what it is about
+				y = size.Height - h - 8 // closer to what it introduces
 			}
 			p.title.Resize(fyne.NewSize(size.Width-2*RowInset, h))
 			p.title.Move(fyne.NewPos(RowInset, y))

@@ -6,10 +6,10 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// Pointed is what widgets have in common that show where the pointer is.
+// Pointed is the base of widgets that react to the pointer's position.
 type Pointed struct {
 	widget.BaseWidget
-	Over   int  // which of their spots the pointer is on, -1 none
+	Over   int  // the spot under the pointer, -1 for none
 	Locked bool // none can be chosen
 
 	at func(fyne.Position) int
@@ -20,7 +20,8 @@ var (
 	_ desktop.Cursorable = (*Pointed)(nil)
 )
 
-// Extend has it belong to a widget; at gives the spot at a place, nil for the only one.
+// Extend attaches it to a widget; at returns the spot at a position, nil
+// if there is only one.
 func (p *Pointed) Extend(of fyne.Widget, at func(fyne.Position) int) {
 	if at == nil {
 		at = func(fyne.Position) int { return 0 }
@@ -54,14 +55,13 @@ func (p *Pointed) Cursor() desktop.Cursor {
 	return Either[desktop.Cursor](p.Locked, desktop.DefaultCursor, desktop.PointerCursor)
 }
 
-// Spots is Pointed for widgets on which one of a few spots is chosen: they mark by
-// themselves that they have the keyboard.
+// Spots is Pointed for widgets with a choice of spots that draw their own focus.
 type Spots struct {
 	Pointed
 	Focused bool
 }
 
-// ShowsFocus says that it marks by itself what has the focus.
+// ShowsFocus marks the widget as drawing its own focus.
 func (*Spots) ShowsFocus() {}
 
 // FocusGained implements fyne.Focusable.

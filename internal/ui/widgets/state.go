@@ -5,7 +5,7 @@ import (
 	"fyne.io/fyne/v2/container"
 )
 
-// SetVisible shows or hides an object, unless it is already.
+// SetVisible shows or hides an object if its visibility differs.
 func SetVisible(o fyne.CanvasObject, yes bool) {
 	if yes == o.Visible() {
 		return
@@ -17,7 +17,7 @@ func SetVisible(o fyne.CanvasObject, yes bool) {
 	}
 }
 
-// Either is a where first holds, and b where not.
+// Either returns a if first is true, otherwise b.
 func Either[T any](first bool, a, b T) T {
 	if first {
 		return a
@@ -25,7 +25,7 @@ func Either[T any](first bool, a, b T) T {
 	return b
 }
 
-// SetEnabled makes a button one that can be pressed or not.
+// SetEnabled enables or disables a button.
 func SetEnabled(b *Button, on bool) {
 	if on {
 		b.Enable()
@@ -34,28 +34,28 @@ func SetEnabled(b *Button, on bool) {
 	}
 }
 
-// Fill puts objects into a container, in place of what is in it.
+// Fill replaces the contents of a container.
 func Fill(c *fyne.Container, all ...fyne.CanvasObject) {
 	c.Objects = all
 	c.Refresh()
 }
 
-// Slot is a place in a window for what changes, and a name of what is there now. It
-// has no height while nothing is.
+// Slot is a place in a window for changing content, with the name of the current content.
+// It has no height while empty.
 type Slot struct {
 	*fyne.Container
 	Shows string
 }
 
-// NewSlot makes an empty one.
+// NewSlot returns an empty slot.
 func NewSlot() *Slot {
 	s := &Slot{Container: container.NewStack()}
 	s.Hide()
 	return s
 }
 
-// Put puts something into the slot, nothing where its name is "". It reports false if
-// that is there already.
+// Put fills the slot, or empties it if name is "". It returns false if that
+// content is already there.
 func (s *Slot) Put(name string, content func() fyne.CanvasObject) (changed bool) {
 	if name == s.Shows {
 		return false
@@ -69,10 +69,10 @@ func (s *Slot) Put(name string, content func() fyne.CanvasObject) (changed bool)
 	return true
 }
 
-// Trouble puts into the slot what is wrong, nothing where that is "".
+// Trouble shows an error in the slot, nothing if it is "".
 func (s *Slot) Trouble(said string) {
 	s.Put(said, func() fyne.CanvasObject { return Trouble(said) })
 }
 
-// Kept is the slot where the gap beside it stays while nothing is in it.
+// Kept returns the slot such that the gap beside it stays while it is empty.
 func (s *Slot) Kept() fyne.CanvasObject { return container.NewStack(s.Container) }

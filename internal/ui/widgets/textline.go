@@ -12,9 +12,9 @@ import (
 	"wiebelt/internal/ui/explore"
 )
 
-// TextLine is one line of text that follows the theme and ends in an ellipsis where
-// it does not fit. Unlike a label it has no padding of its own, so it stands on
-// the grid. Only for the UI thread.
+// TextLine is one line of text that follows the theme and ends in an ellipsis if it
+// does not fit. Unlike a label it has no padding, so that it aligns with the grid.
+// Only for the UI thread.
 type TextLine struct {
 	widget.BaseWidget
 	Text   string
@@ -23,30 +23,29 @@ type TextLine struct {
 	Bold   bool
 	Align  fyne.TextAlign
 	cut    bool // may be narrower than its text
-	middle bool // and is cut there, so that its end stays
+	middle bool // cut in the middle, keeping the end
 }
 
-// NewTextLine is a line of words that needs its whole width.
+// NewTextLine returns a line of text that needs its full width.
 func NewTextLine(text string, size fyne.ThemeSizeName, colour fyne.ThemeColorName, bold bool) *TextLine {
 	w := &TextLine{Text: text, size: size, Colour: colour, Bold: bold}
 	w.ExtendBaseWidget(w)
 	return w
 }
 
-// Cutting makes the words fit any width.
+// Cutting lets the text be cut to any width.
 func (w *TextLine) Cutting() *TextLine {
 	w.cut = true
 	return w
 }
 
-// CuttingMiddle makes the words fit any width and keeps how they begin and end, for
-// names of files.
+// CuttingMiddle lets the text be cut to any width, keeping start and end, for file names.
 func (w *TextLine) CuttingMiddle() *TextLine {
 	w.cut, w.middle = true, true
 	return w
 }
 
-// Say changes text and colour, and repaints only if something did change.
+// Say changes text and colour, and repaints only if they differ.
 func (w *TextLine) Say(text string, colour fyne.ThemeColorName) {
 	if w.Text == text && w.Colour == colour {
 		return
@@ -55,7 +54,7 @@ func (w *TextLine) Say(text string, colour fyne.ThemeColorName) {
 	w.Refresh()
 }
 
-// Explore implements explore.Speaker: all of the text, however much is cut.
+// Explore implements explore.Speaker: the full text, even if it is cut.
 func (w *TextLine) Explore() explore.Said { return explore.Text(w.Text, explore.LevelOf(w.size)) }
 
 func (w *TextLine) style() fyne.TextStyle { return fyne.TextStyle{Bold: w.Bold} }
@@ -64,7 +63,7 @@ func (w *TextLine) measure(s string) fyne.Size {
 	return fyne.MeasureText(s, w.Theme().Size(w.size), w.style())
 }
 
-// Width is what the whole text needs.
+// Width returns the width of the full text.
 func (w *TextLine) Width() float32 { return w.measure(w.Text).Width }
 
 // CreateRenderer implements fyne.Widget.
@@ -92,8 +91,8 @@ func (w *TextLine) CreateRenderer() fyne.WidgetRenderer {
 		}})
 }
 
-// fit gives as much of s as is at most width wide, with an ellipsis for what is left
-// out: its beginning, or of the beginning two parts to one of the end.
+// fit cuts s to at most width, with an ellipsis for what is left out: it keeps the start,
+// or with middle, two parts of the start to one of the end.
 func fit(s string, width float32, middle bool, measure func(string) float32) string {
 	if measure(s) <= width+0.5 {
 		return s

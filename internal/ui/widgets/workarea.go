@@ -9,17 +9,17 @@ import (
 	"wiebelt/internal/instance/windowapi"
 )
 
-// What a desktop draws around a window, in units: its title above, borders beside
-// and below. Desktops tell only once the window is up, so this is the most that
-// the usual ones take.
+// Maximum size of a desktop's window frame, in units: the title bar above, borders
+// beside and below. Desktops report it only for visible windows, so these are upper
+// limits for the usual ones.
 const (
 	frameTop  = 32
 	frameSide = 8
 )
 
-// Place is where a window of a size opens: in the middle of the work area and, with
-// its frame, no larger than that. It gives the place of the content in pixels of
-// the desktop and the content's size in units.
+// Place returns where a window of a size opens: in the middle of the work area and,
+// including its frame, no larger than that. It returns the content's position in pixels of
+// the desktop and its size in units.
 func Place(r windowapi.WorkArea, want fyne.Size) (at image.Point, size fyne.Size) {
 	size = want.Min(most(r))
 	px := func(u float32) int { return int(u*r.Scale + 0.5) }
@@ -28,12 +28,12 @@ func Place(r windowapi.WorkArea, want fyne.Size) (at image.Point, size fyne.Size
 	return image.Pt(r.X+left, r.Y+above), size
 }
 
-// most is how large a content can be in a work area.
+// most returns the maximum content size in a work area.
 func most(r windowapi.WorkArea) fyne.Size {
 	return fyne.NewSize(float32(r.Width)/r.Scale-2*frameSide, float32(r.Height)/r.Scale-frameTop-frameSide)
 }
 
-// place gives a window its size and its place on the screen.
+// place sets the size and position of a window.
 func (h *Host) place(w fyne.Window, want fyne.Size) {
 	if h.Welcome.WorkArea.Scale <= 0 {
 		w.Resize(want)
@@ -47,11 +47,10 @@ func (h *Host) place(w fyne.Window, want fyne.Size) {
 	}
 }
 
-// fitting never asks for more than there is room: a toolkit makes a window as
-// large as its content needs, over the edge of the screen if it must. Windows are
-// made so that they fit; one that has very much to say scrolls as a whole. Nor is a
-// window made much smaller than it opens: a list or a page that scrolls says of
-// itself that it needs no room at all.
+// fitting limits the minimum size of content to the work area: a toolkit makes a window
+// as large as its content needs, even beyond the edge of the screen. Windows are designed
+// to fit; one with very much text scrolls as a whole. The minimum is also not much smaller
+// than the opening size: a list or scrolling page reports that it needs no room at all.
 func fitting(content fyne.CanvasObject, opens fyne.Size, r windowapi.WorkArea) fyne.CanvasObject {
 	if r.Scale <= 0 {
 		return content

@@ -11,8 +11,8 @@ import (
 	"wiebelt/internal/instance/windowapi"
 )
 
-// On every screen, with a task bar at any side and at every scale, a window opens
-// within its room with its frame, and as large as it wants to be where it can.
+// On every screen, with a task bar at any side and at every scale, a window opens within
+// the work area including its frame, and at its preferred size if possible.
 func TestPlaceInWorkArea(t *testing.T) {
 	for _, screen := range [][2]int{{1366, 768}, {1920, 1080}, {2560, 1440}} {
 		for _, scale := range []float32{1, 1.25, 1.5, 1.75, 2, 2.5, 3} {
@@ -41,7 +41,7 @@ func TestPlaceInWorkArea(t *testing.T) {
 	}
 }
 
-// A content that needs more than the room scrolls, and never asks for more.
+// Content that needs more than the available space scrolls, and never requests more.
 func TestFittingScrolls(t *testing.T) {
 	test.NewTempApp(t)
 	tall := canvas.NewRectangle(nil)
@@ -53,7 +53,7 @@ func TestFittingScrolls(t *testing.T) {
 		t.Errorf("it needs %v", min)
 	}
 	for opens, want := range map[fyne.Size]fyne.Size{
-		fyne.NewSize(600, 500):  fyne.NewSize(450, 250), // where the content needs less
+		fyne.NewSize(600, 500):  fyne.NewSize(450, 250), // if the content needs less
 		fyne.NewSize(500, 2000): fyne.NewSize(375, 350-frameTop-frameSide),
 	} {
 		if min := fitting(canvas.NewRectangle(nil), opens, r).MinSize(); min != want {

@@ -9,15 +9,15 @@ import (
 	"wiebelt/internal/instance/windowapi"
 )
 
-// WithoutResident reports whether a window is of use where no resident runs: all that
-// it shows lies in files.
+// WithoutResident reports whether a window is useful without a resident: everything
+// it shows is in files.
 func WithoutResident(name string) bool {
 	return slices.Contains([]string{windowapi.WindowCalls, windowapi.WindowDelivery, windowapi.WindowDoctor, windowapi.WindowHelp,
 		windowapi.WindowRecipes, windowapi.WindowSettings}, name)
 }
 
-// alone is the connection where no resident runs. It gives a welcome, says that
-// nothing is under way, and refuses what only a resident can do.
+// alone is the connection used without a resident. It sends a welcome, reports that nothing
+// is under way, and rejects what only a resident can do.
 type alone struct {
 	answers chan answer
 	once    sync.Once
@@ -29,7 +29,7 @@ type answer struct {
 	raw  json.RawMessage
 }
 
-// Alone is a connection for windows without a resident.
+// Alone returns a connection for windows without a resident.
 func Alone(w windowapi.Welcome) (Conn, error) {
 	raw, err := json.Marshal(w)
 	if err != nil {
@@ -47,7 +47,7 @@ func (a *alone) Send(kind string, msg any) error {
 		m = windowapi.Delivery{Failed: len(ask.Paths) > 0 || ask.ID != "" || ask.Release}
 	case windowapi.Lookup:
 		m = windowapi.Found{Seq: ask.Seq, Entry: ask.Entry, Outcome: windowapi.LookupAlone}
-	case windowapi.Copy: // it would go with this process
+	case windowapi.Copy: // the copied text would be lost with this process
 	default:
 		if kind == windowapi.KindQuit {
 			return a.Close()

@@ -13,8 +13,8 @@ import (
 	"fyne.io/fyne/v2"
 )
 
-// filled bring a window, just opened, into states that have more to say, and call
-// look in each. Windows without one are looked at as they open.
+// filled brings a newly opened window into states with more content, and calls look in
+// each. Windows without one are checked as they open.
 var filled = map[string]func(t *testing.T, b *uitest.Harness, look func(state string)){
 	windowapi.WindowDemo: func(t *testing.T, b *uitest.Harness, look func(string)) {
 		look("open")
@@ -31,9 +31,9 @@ var filled = map[string]func(t *testing.T, b *uitest.Harness, look func(state st
 	},
 }
 
-// TestEveryWindowFits: no word of any window is cut or reaches over its border, in
-// either language and at every scale, and on the smallest screen it needs no more
-// room than there is. Whoever adds a window gets it looked at.
+// TestEveryWindowFits: no word of any window is cut or extends beyond its border, in
+// either language and at every scale, and on the smallest screen it fits. New windows
+// are checked automatically.
 func TestEveryWindowFits(t *testing.T) {
 	all := slices.Sorted(maps.Keys(openers(nil)))
 	for _, l := range []text.Language{text.Dutch, text.English} {

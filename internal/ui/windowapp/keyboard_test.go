@@ -14,9 +14,9 @@ import (
 	"wiebelt/internal/ui/uitest"
 )
 
-// TestEscapeCloses: Escape closes every window as it opens and from everything of
-// ours that Tab comes to, at the latest the second time: a list lets go of the
-// keyboard first, and a search is emptied.
+// TestEscapeCloses: Escape closes every window as it opens and from every widget of
+// ours that Tab reaches, at the latest the second time: a list first releases the focus,
+// and a search is cleared.
 func TestEscapeCloses(t *testing.T) {
 	const most = 12
 	pressed := 0
@@ -27,7 +27,7 @@ func TestEscapeCloses(t *testing.T) {
 			return b, b.Page(name).Window()
 		}
 		_, first := open()
-		seen := map[string]bool{} // kinds of what Tab has come to in this window
+		seen := map[string]bool{} // kinds of widgets that Tab has reached in this window
 		for n := range most {
 			on := first.Canvas().Focused()
 			first.Canvas().FocusNext()
@@ -37,7 +37,7 @@ func TestEscapeCloses(t *testing.T) {
 			}
 			seen[fmt.Sprint(what)] = true
 			if on != nil && !strings.Contains(what.Elem().PkgPath(), "wiebelt") {
-				continue // a list or a choice of Fyne's keeps Escape for itself
+				continue // Fyne's lists and selects keep Escape for themselves
 			}
 			pressed++
 			b, w := open()

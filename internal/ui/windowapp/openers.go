@@ -17,7 +17,7 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// openers make the windows, by their names in windowapi.
+// openers returns the windows' openers, by their names in windowapi.
 func openers(h *calls.History) map[string]widgets.Opener {
 	return map[string]widgets.Opener{
 		windowapi.WindowCalls:    h.Open,
@@ -33,8 +33,8 @@ func openers(h *calls.History) map[string]widgets.Opener {
 	}
 }
 
-// Names are those of the windows, in order.
+// Names returns the windows' names, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(openers(new(calls.History)))) }
 
-// Known reports whether there is a window of that name.
+// Known reports whether a window of that name exists.
 func Known(name string) bool { return openers(new(calls.History))[name] != nil }

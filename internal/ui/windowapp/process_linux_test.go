@@ -25,11 +25,11 @@ import (
 
 const windowsEnv = "WIEBELT_TEST_IS_WINDOWS"
 
-// build is what the resident and the windows of these tests are built from.
+// build is the build of these tests' resident and windows.
 const build = "t"
 
-// TestMain also is the process with the windows: its arguments are the folder of
-// the resident and the window to open.
+// TestMain also runs the windows' process: its arguments are the resident's folder
+// and the window to open.
 func TestMain(m *testing.M) {
 	if os.Getenv(windowsEnv) == "" {
 		os.Exit(m.Run())
@@ -50,11 +50,11 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// resident is what the windows' process talks to, over the real connection.
+// resident is the windows' peer, over the real connection.
 type resident struct {
 	t       *testing.T
 	welcome windowapi.Welcome
-	met     chan struct{} // closed when conn is there
+	met     chan struct{} // closed when there is a conn
 	conn    *instance.Conn
 	got     chan string // kinds of messages; closed when the connection ended
 	process *exec.Cmd
@@ -88,7 +88,7 @@ func (r *resident) Peer(_ context.Context, hello instance.Hello, c *instance.Con
 	}
 }
 
-// startWindows starts the process with the windows and the resident that it talks to.
+// startWindows starts the windows' process and its resident.
 func startWindows(t *testing.T, s *xtest.Server, w windowapi.Welcome) *resident {
 	t.Helper()
 	dir := t.TempDir()
@@ -102,7 +102,7 @@ func startWindows(t *testing.T, s *xtest.Server, w windowapi.Welcome) *resident 
 	r.process.Stderr = r.err
 	must.Do(t, r.process.Start())
 	go func() { r.done <- r.process.Wait() }()
-	t.Cleanup(func() { _ = r.process.Process.Kill() }) // it may have gone already
+	t.Cleanup(func() { _ = r.process.Process.Kill() }) // it may have exited already
 	select {
 	case <-r.met:
 	case <-time.After(xtest.Patience):
@@ -139,7 +139,7 @@ func (r *resident) ended(wantCode int) {
 	}
 }
 
-// Nothing of ours is left behind in the user's folders.
+// Nothing of ours is left in the user's folders.
 func TestLeavesNothing(t *testing.T) {
 	s := xtest.Start(t, "openbox", xtest.Options{Env: []string{"LANG=nl_NL.UTF-8"}})
 	before := files(t, s.Dir) // the window manager's
@@ -155,7 +155,7 @@ func TestLeavesNothing(t *testing.T) {
 	}
 }
 
-// files are those in a folder and below it.
+// files returns the files in and below a folder.
 func files(t *testing.T, dir string) (all []string) {
 	t.Helper()
 	err := filepath.Walk(dir, func(p string, fi os.FileInfo, err error) error {

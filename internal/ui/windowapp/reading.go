@@ -10,7 +10,7 @@ import (
 	"wiebelt/internal/ui/driver"
 )
 
-// readers tells screen readers what stands in the windows, while there are any.
+// readers reports the windows' contents to screen readers while there are any.
 type readers struct {
 	app  *driver.App
 	post func(func())
@@ -18,7 +18,7 @@ type readers struct {
 	log  *slog.Logger
 }
 
-// follow does so until ctx ends.
+// follow does that until ctx ends.
 func (r readers) follow(ctx context.Context) {
 	w, err := session.Watch(ctx, r.log)
 	if err != nil {
@@ -44,7 +44,7 @@ func (r readers) follow(ctx context.Context) {
 	}
 }
 
-// begin shows the windows to screen readers until the end of what it returns.
+// begin shows the windows to screen readers until end is called.
 func (r readers) begin(ctx context.Context) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	b, done := screenreader.New(), make(chan struct{})
@@ -56,7 +56,7 @@ func (r readers) begin(ctx context.Context) (end func()) {
 	}()
 	r.post(func() {
 		r.app.Explored(func(t screenreader.Tree) {
-			lang := r.lang() // now: readers ask on another goroutine
+			lang := r.lang() // now: readers query on another goroutine
 			t.PositionText = func(i, of int) string { return lang.T(text.CardRowAt, i, of) }
 			b.Show(t)
 		})

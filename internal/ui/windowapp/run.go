@@ -1,12 +1,12 @@
-// Package windowapp is the process with the windows: the connection to the resident,
-// and which windows there are. The windows themselves are packages
-// beside this one, and internal/ui/widgets is what they share.
+// Package windowapp is the process with the windows: it connects to the resident
+// and knows all windows. The windows themselves are packages beside this one, and
+// internal/ui/widgets is what they share.
 //
-// Everything in the windows happens on Fyne's thread; the goroutines (one that
-// receives from the resident, one that sends to it, one that reads the history)
-// belong to Run, hand over with fyne.Do and end with it. So do those on which the
-// windows read and write the profile's files; what only the resident has, the
-// clipboard among it, is a message to it.
+// Everything in the windows happens on Fyne's thread; the goroutines (one that receives
+// from the resident, one that sends to it, one that reads the history) belong to
+// Run, use fyne.Do and end with it, and so do those on which the windows read and
+// write the profile's files. Anything only the resident has, such as the clipboard,
+// is requested by message.
 package windowapp
 
 import (
@@ -43,7 +43,7 @@ type Conn interface {
 	Close() error
 }
 
-// Config is what Run works with.
+// Config configures Run.
 type Config struct {
 	// Connect connects to the resident.
 	Connect func(context.Context) (Conn, error)
@@ -54,9 +54,9 @@ type Config struct {
 }
 
 var (
-	// ErrNoWindow says that nothing came on screen.
+	// ErrNoWindow means that no window could be shown.
 	ErrNoWindow = errors.New("no window could be opened")
-	// ErrSilent says that the resident did not begin with its welcome.
+	// ErrSilent means that the resident did not start with its welcome.
 	ErrSilent = errors.New("the resident did not answer")
 )
 
@@ -65,9 +65,9 @@ const (
 	flushIn  = time.Second     // for the last messages to it
 )
 
-// Run connects to the resident and shows its windows until the last one closes,
-// the resident says so or goes, or ctx ends. It has to be called on the main
-// goroutine. Every goroutine that it starts has ended when it returns.
+// Run connects to the resident and shows its windows until the last one closes, the
+// resident asks for it or goes away, or ctx ends. It must be called on the main goroutine.
+// All goroutines it starts have ended when it returns.
 func Run(ctx context.Context, cfg Config) error {
 	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)
@@ -79,7 +79,7 @@ func Run(ctx context.Context, cfg Config) error {
 
 	app, err := newApp()
 	if err != nil {
-		_ = conn.Close() // the error that matters is the one above
+		_ = conn.Close() // the error above is the one that matters
 		return fmt.Errorf("%w: %w", ErrNoWindow, err)
 	}
 	app.Settings().SetTheme(theme.New(welcome.Theme))
@@ -90,8 +90,8 @@ func Run(ctx context.Context, cfg Config) error {
 	var group, works sync.WaitGroup
 	out := make(chan message, 64)
 	kicks := make(chan struct{}, 1)
-	// After its loop has ended, Fyne runs what is posted on the poster's own
-	// goroutine; there must be nothing left to run by then.
+	// After its loop has ended, Fyne runs posted functions on the poster's goroutine;
+	// none may be left by then.
 	post := func(f func()) {
 		fyne.Do(func() {
 			if ctx.Err() == nil {
@@ -108,7 +108,7 @@ func Run(ctx context.Context, cfg Config) error {
 		Send: func(kind string, m any) {
 			select {
 			case out <- message{kind, m}:
-			default: // the resident hangs; the click is lost rather than the window
+			default: // the resident hangs: drop the click rather than block the window
 				cfg.Log.Warn("message dropped", "kind", kind)
 			}
 		},
@@ -142,7 +142,7 @@ func Run(ctx context.Context, cfg Config) error {
 	app.Run()
 
 	cancel()
-	works.Wait() // what is being written is written, and told
+	works.Wait() // pending writes are done and reported
 	close(out)
 	select {
 	case <-sent:
@@ -164,8 +164,8 @@ type message struct {
 	m    any
 }
 
-// greet connects, tells the window and waits for the welcome. There is no
-// connection where other windows are open, which show that one too.
+// greet connects, sends the window to show and waits for the welcome. There is no
+// connection if other windows are open, which then show that one too.
 func greet(ctx context.Context, cfg Config) (Conn, windowapi.Welcome, error) {
 	var w windowapi.Welcome
 	ctx, cancel := context.WithTimeout(ctx, answerIn)
@@ -174,7 +174,7 @@ func greet(ctx context.Context, cfg Config) (Conn, windowapi.Welcome, error) {
 	if err != nil {
 		return nil, w, err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // makes Receive return; its error tells
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // makes Receive return, with an error
 	var kind string
 	var raw json.RawMessage
 	if err = conn.Send(windowapi.KindShow, windowapi.Show{Window: cfg.Window}); err == nil {
@@ -191,7 +191,7 @@ func greet(ctx context.Context, cfg Config) (Conn, windowapi.Welcome, error) {
 		err = json.Unmarshal(raw, &w)
 	}
 	if err != nil {
-		_ = conn.Close() // the error that matters is the one above
+		_ = conn.Close() // the error above is the one that matters
 		return nil, w, fmt.Errorf("greet the resident: %w", err)
 	}
 	return conn, w, nil
@@ -203,7 +203,7 @@ func newApp() (*driver.App, error) {
 	for _, size := range []int{16, 32, 48, 128} {
 		b, err := assets.Icons.ReadFile(fmt.Sprintf("icons/app-%d.png", size))
 		if err != nil {
-			continue // embedded: only a broken build gets here
+			continue // embedded: only fails in a broken build
 		}
 		if i, err := png.Decode(bytes.NewReader(b)); err == nil {
 			to := image.NewNRGBA(i.Bounds())
@@ -214,7 +214,7 @@ func newApp() (*driver.App, error) {
 	return driver.New(driver.Options{Icons: icons, Theme: theme.New("")})
 }
 
-// receive hands over what the resident says until the connection ends.
+// receive passes on the resident's messages until the connection ends.
 func receive(conn Conn, handle func(string, json.RawMessage)) {
 	for {
 		kind, raw, err := conn.Receive()
@@ -225,7 +225,7 @@ func receive(conn Conn, handle func(string, json.RawMessage)) {
 	}
 }
 
-// send sends until the queue is closed or the connection ends.
+// send sends messages until the queue is closed or the connection ends.
 func send(conn Conn, out <-chan message, log *slog.Logger) {
 	for m := range out {
 		if err := conn.Send(m.kind, m.m); err != nil {

@@ -75,7 +75,7 @@ func TestGreet(t *testing.T) {
 			defer cancel()
 			conn, w, err := greet(ctx, Config{Connect: func(context.Context) (Conn, error) {
 				if tt.first == nil && tt.connect == nil {
-					cancel() // what the time limit does too
+					cancel() // like the time limit
 				}
 				if tt.connect != nil {
 					return nil, tt.connect
@@ -106,7 +106,7 @@ func TestGreet(t *testing.T) {
 	}
 }
 
-// The goroutines end with the connection, and hand over in order.
+// The goroutines end with the connection, and pass messages on in order.
 func TestPumps(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	p := newPipe()

@@ -11,7 +11,7 @@ import (
 	"wiebelt/internal/ui/uitest"
 )
 
-// allWindows has all windows as they are.
+// allWindows returns a Harness with all real windows.
 func allWindows(t testing.TB, w windowapi.Welcome) *uitest.Harness {
 	t.Helper()
 	b := uitest.New(t, w, nil)
@@ -57,8 +57,8 @@ func TestHandleStrange(t *testing.T) {
 	}
 }
 
-// Another language or look comes while windows are open: they stay where they
-// are and read anew.
+// Another language or look while windows are open: they stay in place and
+// read their data again.
 func TestWindowsFollowTheSettings(t *testing.T) {
 	b := allWindows(t, uitest.Greeting(text.Dutch))
 	b.Show(windowapi.WindowCalls)
