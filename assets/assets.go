@@ -1,10 +1,10 @@
-// Package assets embeds what is not code: icons, the texts of both languages
+// Package assets embeds everything that is not code: icons, the texts in both languages
 // and the pages of the guides.
 package assets
 
 import "embed"
 
-// Text holds the catalogue of texts, a JSON file an area in folder text.
+// Text contains the catalogue of texts, one JSON file per area in folder text.
 //
 //go:embed text
 var Text embed.FS

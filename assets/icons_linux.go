@@ -2,9 +2,9 @@ package assets
 
 import "embed"
 
-// Icons holds the app's icon and the tray's, as PNG in several sizes; on Windows
-// those of the tray as ICO too, which its taskbar needs. Every state has a shape of
-// its own, and a white outline to be seen on dark panels and on light ones.
+// Icons contains the icons of the app and the tray, as PNG in several sizes; on Windows,
+// those of the tray also as ICO, which its taskbar needs. Every state has its own shape,
+// with a white outline to be visible on dark and light panels.
 //
 //go:embed icons/*.png
 var Icons embed.FS

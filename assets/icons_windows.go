@@ -2,7 +2,7 @@ package assets
 
 import "embed"
 
-// Icons are those of Linux, and the tray's as ICO.
+// Icons contains the same icons as on Linux, and those of the tray as ICO.
 //
 //go:embed icons/*.png icons/tray-*.ico
 var Icons embed.FS

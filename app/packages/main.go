@@ -1,8 +1,8 @@
 //go:build linux
 
-// Command packages makes packages of the programs in bin, in bin/packages: "packages
-// linux" those of Debian and Red Hat, "packages windows" those of Windows, "packages
-// seal" the list of all files with its signature. "make packages" runs it.
+// Command packages builds packages of the programs in bin, in bin/packages: "packages
+// linux" builds those for Debian and Red Hat, "packages windows" those for Windows, and
+// "packages seal" the list of all files with its signature. "make packages" runs it.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 
 var key seal.Key
 
-// steps are what the arguments name, in the order in which they are given.
+// steps are run in the order of the arguments.
 var steps = map[string]func(context.Context, release.Release) error{
 	"linux":   linux.Build,
 	"windows": windows.Build,

@@ -1,7 +1,7 @@
-// Command wiebelt-console is wiebelt.exe, Wiebelt in a terminal: a program of Windows
-// has a console or has none, so this small one has it, runs the whole program, which has
-// none, in the newest version, and gives it its console, its streams and its end. Two
-// whole programs would be twice as much to install.
+// Command wiebelt-console is wiebelt.exe, Wiebelt in a terminal. A Windows program either
+// has a console or not, so this small one has it: it runs the newest version of the whole
+// program, which has none, and passes on its console, streams and exit code. Installing the
+// whole program twice would take twice the space.
 package main
 
 import (
@@ -39,8 +39,8 @@ func main() {
 	}
 }
 
-// endsWithUs has a process end when we are ended from outside, and not those that it
-// starts. Without it we go on: nothing else needs it.
+// endsWithUs makes a process end if we are terminated, but not the processes it starts.
+// Errors are ignored: nothing else depends on it.
 func endsWithUs(pid int) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {

@@ -1,7 +1,7 @@
 //go:build linux || windows
 
-// Command wiebelt-relay listens to the telephone exchange for a whole office and
-// gives each user his own calls. It is pure Go.
+// Command wiebelt-relay listens to the telephone exchange for a whole office and gives each
+// user their own calls. It is pure Go.
 package main
 
 import (
@@ -19,8 +19,7 @@ var (
 )
 
 func main() {
-	// net/http and others quote what came over the network to package log; our
-	// own log is another one.
+	// net/http and others quote network input in package log's output; we have our own log.
 	log.SetOutput(io.Discard)
 	os.Exit(command.Main(command.Build{Version: version, Commit: commit}, os.Args, os.Stdin, os.Stdout, os.Stderr))
 }

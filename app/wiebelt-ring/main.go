@@ -1,10 +1,9 @@
 //go:build linux || windows
 
-// Command wiebelt-ring is what a phone starts at every call: it does what "wiebelt
-// ring" and "wiebelt open-url" do, with the same arguments, and has ended before
-// those have begun, for it is a tenth of the size. It hands the call over, and
-// starts Wiebelt where none runs. Errors, such as wrong arguments, are
-// reported by the whole program beside it.
+// Command wiebelt-ring is what a phone runs for every call: it does what "wiebelt ring" and
+// "wiebelt open-url" do, with the same arguments, but is done before those have started,
+// because it is a tenth of the size. It hands the call over, and starts Wiebelt if it is
+// not running. The whole program beside it reports errors, such as wrong arguments.
 package main
 
 import (
@@ -33,7 +32,7 @@ func main() {
 	var input bytes.Buffer
 	l, err := handOver(args, io.TeeReader(os.Stdin, &input))
 	switch {
-	case errors.Is(err, instance.ErrWaits): // what could not be started is the whole program
+	case errors.Is(err, instance.ErrWaits): // the whole program could not be started
 		fmt.Fprintln(os.Stderr, "wiebelt-ring:", l.Error(err))
 		os.Exit(1)
 	case err != nil:
@@ -41,8 +40,8 @@ func main() {
 	}
 }
 
-// handOver gives the call to Wiebelt. Where that fails the call lies nowhere, but for
-// instance.ErrWaits, which is to be said in l.
+// handOver hands the call over to Wiebelt. If it fails, the call is not kept anywhere,
+// except with instance.ErrWaits, which must be reported in l.
 func handOver(args []string, in io.Reader) (l text.Language, err error) {
 	var r ring.Request
 	if args[0] == "open-url" {
@@ -62,7 +61,7 @@ func handOver(args []string, in io.Reader) (l text.Language, err error) {
 	if !r.Nothing {
 		err = r.HandOver(context.Background(), instance.Config{RunDir: dirs.Run}, wholeProgram)
 	}
-	if r.Answer != "" && (err == nil || errors.Is(err, instance.ErrWaits)) { // a program without a console has nowhere to write to
+	if r.Answer != "" && (err == nil || errors.Is(err, instance.ErrWaits)) { // a program without a console cannot write
 		_, _ = io.WriteString(os.Stdout, r.Answer)
 	}
 	return text.Language(cmp.Or(r.Language, "nl")), err

@@ -9,14 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// wholeProgram is the program beside us.
+// wholeProgram returns the path of the program beside us.
 func wholeProgram() (string, error) {
 	exe, err := os.Executable()
 	return filepath.Join(filepath.Dir(exe), "wiebelt"), err
 }
 
-// whole puts the whole program in our place, with the input that we have read. It
-// comes back only if that fails.
+// whole replaces this process with the whole program, with the input that we have read. It
+// only returns if that fails.
 func whole(args []string, input string) int {
 	exe, err := wholeProgram()
 	if err == nil {
@@ -29,7 +29,7 @@ func whole(args []string, input string) int {
 	return 1
 }
 
-// giveBack makes what was read of the standard input the standard input.
+// giveBack makes what was read from standard input available there again.
 func giveBack(input string) error {
 	if input == "" {
 		return nil

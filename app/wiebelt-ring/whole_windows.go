@@ -11,14 +11,14 @@ import (
 	"wiebelt/internal/instance/installed"
 )
 
-// wholeProgram is the whole program that opens no console window.
+// wholeProgram returns the path of the whole program that opens no console window.
 func wholeProgram() (string, error) {
 	exe, err := os.Executable()
 	return installed.In(filepath.Dir(exe), "wiebeltw.exe"), err
 }
 
-// whole runs the whole program, the one of our kind, with the input that we have
-// read, and gives its exit code.
+// whole runs the whole program of our kind, with the input that we have read, and
+// returns its exit code.
 func whole(args []string, input string) int {
 	exe, err := os.Executable()
 	if err == nil {

@@ -1,4 +1,4 @@
 package main
 
-// console has nothing to do: here every program has the terminal that it is started in.
+// console does nothing: here, every program has the terminal it is started in.
 func console() bool { return false }

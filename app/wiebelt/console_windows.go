@@ -8,12 +8,12 @@ import (
 	"wiebelt/internal/instance/installed"
 )
 
-// attachParentProcess names the console of whoever has started us (AttachConsole).
+// attachParentProcess stands for the parent's console (AttachConsole).
 const attachParentProcess = ^uint32(0)
 
-// console takes over the console of the small program that has started us in one, with
-// its streams, which are not known for a console's before. It reports whether there is
-// such a program; what we start ourselves has none.
+// console attaches to the console of the small program that has started us, and reopens
+// the streams, which were not recognised as a console's before. It reports whether there is
+// such a program; processes that we start have none.
 func console() bool {
 	if os.Getenv(installed.FromConsole) == "" {
 		return false
@@ -29,5 +29,5 @@ func console() bool {
 	return true
 }
 
-// before are the streams as they were: the collector would close them, and ours with them.
+// before keeps the original streams: finalizers would close them, and with them ours.
 var before []*os.File

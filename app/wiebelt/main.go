@@ -1,7 +1,7 @@
 //go:build linux || windows
 
-// Command wiebelt is all of Wiebelt: the resident with tray and cards, the windows
-// and every command. It is pure Go.
+// Command wiebelt is all of Wiebelt: the resident with tray and cards, the windows and
+// all commands. It is pure Go.
 package main
 
 import (
@@ -19,9 +19,8 @@ var (
 )
 
 func main() {
-	// net/http and others quote what came over the network to package log; our
-	// own log is another one.
+	// net/http and others quote network input in package log's output; we have our own log.
 	log.SetOutput(io.Discard)
-	inConsole := console() // before the streams are read
+	inConsole := console() // before the streams are used
 	os.Exit(cli.Main(cli.Build{Version: version, Commit: commit, Console: inConsole}, os.Args, os.Stdin, os.Stdout, os.Stderr))
 }

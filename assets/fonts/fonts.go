@@ -1,11 +1,11 @@
-// Package fonts embeds the letters that Fyne's own font, Noto Sans, lacks:
-// Hebrew, Arabic and monochrome emoji. All are Noto fonts under the SIL Open
-// Font License; the licences lie beside them.
+// Package fonts embeds the characters that Fyne's own font, Noto Sans, lacks: Hebrew,
+// Arabic and monochrome emoji. All are Noto fonts under the SIL Open Font License; the
+// licences are beside them.
 package fonts
 
 import _ "embed"
 
-// The fonts, each a whole TrueType file. Not to be changed.
+// The fonts, each a complete TrueType file. They must not be modified.
 var (
 	//go:embed NotoSansHebrew-Regular.ttf
 	Hebrew []byte

@@ -1,10 +1,10 @@
-// Package scenarios embeds the stories of calls that "wiebelt simulate" can
-// play, a text file each. Their callers are those whom the local hub invents.
+// Package scenarios embeds the call scenarios that "wiebelt simulate" can play, one text
+// file each. Their callers are those that the local hub makes up.
 package scenarios
 
 import "embed"
 
-// Files holds NAME.txt for each.
+// Files contains NAME.txt for each scenario.
 //
 //go:embed *.txt
 var Files embed.FS

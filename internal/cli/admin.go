@@ -63,7 +63,7 @@ func (e *env) ask(a *lookupAnswer, d profile.Dirs, s *settings.Settings, n phone
 	e.audit(s, a.Outcome)
 }
 
-// audit records a look-up where that is set. It is said where it cannot be.
+// audit records a lookup if so configured, and reports a failure to do so.
 func (e *env) audit(s *settings.Settings, outcome string) {
 	if s.Audit != "eventlog" {
 		return
@@ -77,7 +77,7 @@ func (e *env) audit(s *settings.Settings, outcome string) {
 	}
 }
 
-// detail is what a failed look-up knows about it beyond its kind.
+// detail is what a failed lookup reports beyond its kind.
 func detail(err error) string {
 	if l, ok := errors.AsType[*contact.LookupError](err); ok {
 		return l.Detail

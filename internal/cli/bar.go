@@ -11,22 +11,22 @@ import (
 	"wiebelt/internal/delivery/outbox"
 )
 
-// isTerminal reports whether a stream of ours is a terminal.
+// isTerminal reports whether a stream is a terminal.
 func isTerminal(stream any) bool { return commandline.Terminal(stream) != nil }
 
-// newBar shows how far something is, where there is somebody to see it.
+// newBar shows the progress of a task, if there is somebody to see it.
 func newBar(w io.Writer, doing string, size int64, shown bool, more ...progressbar.Option) *progressbar.ProgressBar {
 	return progressbar.NewOptions64(size, append(more, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(doing),
 		progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(), progressbar.OptionSetVisibility(shown))...)
 }
 
-// endBar takes a bar away.
+// endBar removes a bar.
 func endBar(bar *progressbar.ProgressBar) {
 	_ = bar.Clear()
 	_ = bar.Exit()
 }
 
-// deliverBar shows how far a delivery is. Safe for concurrent use.
+// deliverBar shows the progress of a delivery. Safe for concurrent use.
 type deliverBar struct {
 	w io.Writer
 
@@ -34,17 +34,17 @@ type deliverBar struct {
 	bar     *progressbar.ProgressBar // nil before the files are in the outbox
 	total   int64
 	decided int64            // bytes of decided items
-	sent    map[string]int64 // bytes of the others that went out, in this try
+	sent    map[string]int64 // bytes of the others sent in the current try
 }
 
-// begin shows the bar for so many bytes.
+// begin shows the bar for total bytes.
 func (d *deliverBar) begin(doing string, total int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.bar, d.total, d.sent = newBar(d.w, doing, total, isTerminal(d.w)), total, map[string]int64{}
 }
 
-// items tells what is decided.
+// items updates the bar from the items that are decided.
 func (d *deliverBar) items(items []outbox.Item) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -60,7 +60,7 @@ func (d *deliverBar) items(items []outbox.Item) {
 	d.show()
 }
 
-// progress tells how much of an item went out.
+// progress updates how much of an item has been sent.
 func (d *deliverBar) progress(id string, sent, _ int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -80,7 +80,7 @@ func (d *deliverBar) show() {
 	}
 }
 
-// say prints a line that the bar does not spoil.
+// say prints a line without disturbing the bar.
 func (d *deliverBar) say(line string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -92,5 +92,5 @@ func (d *deliverBar) end() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	endBar(d.bar)
-	d.total, d.sent = 0, nil // what is sent from here on is not ours
+	d.total, d.sent = 0, nil // what is sent from here on does not count
 }

@@ -1,10 +1,9 @@
-// Package cli is the command line: it reads arguments, carries each command out
-// with the packages below and turns errors into one line and an exit code. It
-// keeps no state.
+// Package cli is the command line: it parses arguments, runs each command with the packages
+// below and turns errors into one line and an exit code. It keeps no state.
 //
-// "ring" and "open-url" are run by softphones and browsers with text from
-// outside: both are recognised before the parser of the others, which a ringing
-// phone would wait milliseconds for.
+// "ring" and "open-url" are run by softphones and browsers with text from outside. Both
+// are recognised before the parser of the other commands, which would keep a ringing phone
+// waiting for milliseconds.
 package cli
 
 import (
@@ -40,13 +39,13 @@ const (
 	exitNotRunning = 4
 )
 
-// Build is what the program was built from, and how it was started.
+// Build describes what the program was built from and how it was started.
 type Build struct {
 	Version, Commit string
-	Console         bool // on Windows, by the small program that has a console
+	Console         bool // on Windows, by the small console program
 }
 
-// env is what every command works with.
+// env is the environment of every command.
 type env struct {
 	build      Build
 	in         io.Reader
@@ -56,7 +55,7 @@ type env struct {
 	ctx        context.Context
 }
 
-// everywhere are the flags of every command.
+// everywhere has the flags of every command.
 type everywhere struct {
 	Profile  string `placeholder:"DIR"`
 	Language string `enum:"nl,en," default:"" placeholder:"nl|en"`
@@ -91,7 +90,7 @@ type commands struct {
 	Simulate simulateCmd `cmd:"" group:"try"`
 }
 
-// Commands is every command, a struct with the parser's tags.
+// Commands returns all commands, as a struct with the parser's tags.
 func Commands() any { return &commands{} }
 
 // Main runs one command and returns the exit code. args is os.Args.
@@ -101,7 +100,7 @@ func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 	if len(args) > 0 {
 		args = args[1:]
 	}
-	if len(args) == 1 && (args[0] == "version" || args[0] == "--version") { // the parser makes all commands ready, which takes longer
+	if len(args) == 1 && (args[0] == "version" || args[0] == "--version") { // the parser prepares all commands, which takes longer
 		return e.finish(versionCmd{}.Run(e))
 	}
 	var stop func()
@@ -145,14 +144,13 @@ func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 	return e.finish(k.Run(e))
 }
 
-// lifetime is how long a command may go on: until somebody tells it to end.
+// lifetime returns the context of a command, which ends when the program is told to end.
 //
-// "ring" and "open-url" finish what they began, which takes no longer than the
-// resident needs to answer, so they end when they are done. A phone waits for
-// them: they do without what costs changes of thread, which is to catch signals,
-// and to stay on the thread that the tray's library ties the program to when it
-// is loaded. (SIGHUP is not ignored: the resident that they may start would
-// think that it was started with nohup.)
+// "ring" and "open-url" finish what they began, which takes no longer than the resident
+// needs to answer, so they have no end of their own. A phone waits for them: they avoid
+// what causes thread switches, namely catching signals and staying on the thread to which
+// the tray's library locks the program when loaded. (SIGHUP is not ignored: a resident that
+// they start would think that it was started with nohup.)
 func lifetime(args []string) (ctx context.Context, stop func()) {
 	if _, ok := ring.Args(args); ok || len(args) > 0 && args[0] == "open-url" {
 		instance.Uninterrupted()
@@ -160,14 +158,14 @@ func lifetime(args []string) (ctx context.Context, stop func()) {
 		return context.Background(), func() {}
 	}
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // the session is over; who wants to outlive it starts us with nohup
+	if !signal.Ignored(syscall.SIGHUP) { // the session ends; nohup keeps us running
 		ends = append(ends, syscall.SIGHUP)
 	}
 	return signal.NotifyContext(context.Background(), ends...)
 }
 
-// finish says what went wrong, in one line, and gives the exit code. Output that
-// did not arrive is a failure of every command.
+// finish reports what went wrong, in one line, and returns the exit code. Output that could
+// not be written is a failure of every command.
 func (e *env) finish(err error) int {
 	if o, ok := e.out.(*commandline.Output); ok && o.Err != nil && err == nil {
 		err = text.Errorf(text.ErrorOutput, o.Err)
@@ -185,8 +183,8 @@ func (e *env) finish(err error) int {
 	return code
 }
 
-// onScreen says what went wrong in a message of the system too, where the desktop has
-// started us and nobody reads standard error.
+// onScreen also shows an error in a message box if the desktop started us and nobody
+// reads standard error.
 func (e *env) onScreen(err error) error {
 	f, ok := e.err.(*os.File)
 	if err == nil || !ok || e.build.Console || isTerminal(f) {
@@ -195,15 +193,15 @@ func (e *env) onScreen(err error) error {
 	if info, bad := f.Stat(); bad == nil && info.Mode()&fs.ModeNamedPipe != 0 {
 		return err // a program reads it
 	}
-	_ = messagebox.Tell(e.ctx, "Wiebelt", e.tell(err)) // what nobody is told, finish says all the same
+	_ = messagebox.Tell(e.ctx, "Wiebelt", e.tell(err)) // finish reports it in any case
 	return err
 }
 
-// oneLine keeps an error with text from outside on its line.
+// oneLine reduces an error with text from outside to one line.
 func oneLine(s string) string { return displaytext.Line(s, 400) }
 
 func (e *env) dirs() (profile.Dirs, error) {
-	if e.profileDir != "" { // programs we start may have another working folder
+	if e.profileDir != "" { // programs that we start may have another working directory
 		abs, err := filepath.Abs(e.profileDir)
 		if err != nil {
 			return profile.Dirs{}, &failure{exitUsage, err}
@@ -217,12 +215,12 @@ func (e *env) dirs() (profile.Dirs, error) {
 	return d, nil
 }
 
-// instance is where the programs of a profile meet.
+// instance returns how the programs of a profile meet.
 func (e *env) instance(d profile.Dirs, log *slog.Logger) instance.Config {
 	return instance.Config{RunDir: d.Run, Version: e.build.Version, Build: e.build.Commit, Log: log}
 }
 
-// load reads the settings and says on standard error what is wrong in them.
+// load reads the settings and reports their problems on standard error.
 func (e *env) load(d profile.Dirs) *settings.Settings {
 	s, problems := settings.Load(d)
 	for _, p := range problems {
@@ -231,8 +229,8 @@ func (e *env) load(d profile.Dirs) *settings.Settings {
 	return s
 }
 
-// residentLog is the log of the resident: on standard error and, unless the disk
-// says no, in the profile's log folder. closed ends it.
+// residentLog opens the resident's log: on standard error and, unless that fails, in the
+// profile's log folder. closed closes it.
 func (e *env) residentLog(d profile.Dirs, level string) (log *slog.Logger, file *logfile.File, closed func()) {
 	shown := e.logger(level)
 	file, err := logfile.Open(d.Log(), level)
@@ -248,6 +246,6 @@ func (e *env) residentLog(d profile.Dirs, level string) (log *slog.Logger, file 
 
 func (e *env) logger(level string) *slog.Logger {
 	l := slog.LevelInfo
-	_ = l.UnmarshalText([]byte(level)) // a checked setting; info otherwise
+	_ = l.UnmarshalText([]byte(level)) // already validated; info otherwise
 	return slog.New(slog.NewTextHandler(e.err, &slog.HandlerOptions{Level: l, ReplaceAttr: logfile.ScrubAttr}))
 }

@@ -82,7 +82,7 @@ func (c *deliverSendCmd) Run(e *env) error {
 	})
 }
 
-// with opens the outbox to deliver with it.
+// with opens the outbox, delivers with do and closes it.
 func (c *deliverSendCmd) with(e *env, p deliverPlace, do func(*delivery) error) error {
 	run := &delivery{e: e, p: p, cmd: c, bar: &deliverBar{w: e.err}}
 	run.hub.Store(&p.s.Hub)
@@ -110,7 +110,7 @@ func (c *deliverSendCmd) intermediary(p deliverPlace) string {
 	return cmp.Or(c.Intermediary, p.s.Hub.Intermediary)
 }
 
-// dryRun checks and tells, and keeps nothing.
+// dryRun checks and reports, and keeps nothing.
 func (c *deliverSendCmd) dryRun(e *env, p deliverPlace, sources []outbox.Source) error {
 	var all []deliverFile
 	for _, s := range sources {
@@ -139,7 +139,7 @@ func (c *deliverSendCmd) dryRun(e *env, p deliverPlace, sources []outbox.Source)
 		}
 	}
 	n := countOf(all)
-	n.Waiting = 0 // for nobody
+	n.Waiting = 0 // nothing is in the outbox
 	if code := n.code(false); code != exitDone {
 		return &failure{code: code}
 	}

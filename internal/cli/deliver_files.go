@@ -18,14 +18,14 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Limits of what one command takes.
+// Limits of a single command.
 const (
 	maxFiles    = 100_000
 	maxListLine = 8 << 10
 	maxBuilt    = 1000 // attachments
 )
 
-// sources are the files that the arguments name.
+// sources returns the files that the arguments name.
 func (c *deliverSendCmd) sources(p deliverPlace) ([]outbox.Source, error) {
 	if c.Watch != "" {
 		return nil, nil
@@ -54,7 +54,7 @@ func expand(args []string) ([]string, error) {
 		list, isList := strings.CutPrefix(a, "@")
 		if isList {
 			if _, err := os.Lstat(a); err == nil {
-				isList = false // a file of that name
+				isList = false // there is a file of that name
 			}
 		}
 		err := error(nil)
@@ -90,8 +90,8 @@ func (x *expansion) take(path string) error {
 	return nil
 }
 
-// one is an argument or line: a file, a folder or, with one of the characters in
-// wild, a pattern. Shells of Windows leave patterns to us.
+// one expands an argument or line: a file, a folder or, if it contains a character of wild,
+// a pattern. Windows shells leave patterns to us.
 func (x *expansion) one(a, wild string) error {
 	info, err := os.Stat(a)
 	switch {
@@ -104,7 +104,7 @@ func (x *expansion) one(a, wild string) error {
 	case err == nil:
 		return x.take(a)
 	case !strings.ContainsAny(a, wild):
-		return x.take(a) // told with the others that it is not there
+		return x.take(a) // reported with the others as missing
 	}
 	found, err := filepath.Glob(a)
 	if err != nil {
@@ -115,7 +115,7 @@ func (x *expansion) one(a, wild string) error {
 		return err == nil && info.IsDir()
 	})
 	if len(found) == 0 {
-		return x.take(a) // told as a file is
+		return x.take(a) // reported like a missing file
 	}
 	return x.takeAll(found)
 }
@@ -129,9 +129,8 @@ func (x *expansion) takeAll(paths []string) error {
 	return nil
 }
 
-// list reads a list of files: UTF-8, with or without a mark at its beginning;
-// empty lines and those that begin with # do not count. Programs write it: a name
-// with [ is that name.
+// list reads a list of files: UTF-8, with or without a byte order mark; empty lines and
+// those beginning with # are ignored. Programs write it, so [ in a name is literal.
 func (x *expansion) list(name string) error {
 	unread := func(err error) error {
 		return fail(exitFailed, text.DeliveryBadList, name, err)
@@ -168,7 +167,7 @@ func (x *expansion) list(name string) error {
 	return nil
 }
 
-// built is the one message that --build makes.
+// built returns the one message that --build makes.
 func (c *deliverSendCmd) built(p deliverPlace) ([]outbox.Source, error) {
 	if len(c.Files) > maxBuilt {
 		return nil, wrong(text.DeliveryTooMany, maxBuilt)

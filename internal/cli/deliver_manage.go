@@ -12,7 +12,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// withOutbox opens the outbox for a command about it.
+// withOutbox opens the outbox for a command that manages it.
 func (e *env) withOutbox(do func(deliverPlace, *outbox.Outbox) error) (err error) {
 	p, err := e.deliverPlace()
 	if err != nil {
@@ -23,13 +23,13 @@ func (e *env) withOutbox(do func(deliverPlace, *outbox.Outbox) error) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	if err := b.Recover(e.ctx); err != nil { // a full disk, perhaps: what is there can be told all the same
+	if err := b.Recover(e.ctx); err != nil { // a full disk, perhaps: its content can still be shown
 		fmt.Fprintln(e.err, "wiebelt:", oneLine(p.troubled(err).Error()))
 	}
 	return p.troubled(do(p, b))
 }
 
-// itemErrors are what can be wrong with an item, the closest first.
+// itemErrors lists what can be wrong with an item, most specific first.
 var itemErrors = []struct {
 	is   error
 	code int
@@ -40,7 +40,7 @@ var itemErrors = []struct {
 	{outbox.ErrState, exitFailed, text.DeliveryOtherState},
 }
 
-// itemError says which item an error is about.
+// itemError returns an error that names the item.
 func itemError(id string, err error) error {
 	for _, e := range itemErrors {
 		if errors.Is(err, e.is) {
@@ -50,7 +50,7 @@ func itemError(id string, err error) error {
 	return err
 }
 
-// ids are the whole ids of items, of which beginnings were given.
+// ids returns the full ids of items from given prefixes.
 func (e *env) ids(b *outbox.Outbox, given ...string) (ids []string, err error) {
 	for _, id := range given {
 		it, err := b.Get(e.ctx, id)
@@ -72,7 +72,7 @@ type deliverListed struct {
 	NextTry      string `json:"next_try"`
 	Intermediary string `json:"intermediary"`
 	Note         string `json:"note"`
-	Kept         bool   `json:"kept"` // our copy is there
+	Kept         bool   `json:"kept"` // our copy exists
 }
 
 func listed(it outbox.Item) deliverListed {
@@ -139,7 +139,7 @@ func (c *deliverRetryCmd) Run(e *env) error {
 				fmt.Fprintln(e.out, id)
 			case !c.All || !errors.Is(err, outbox.ErrState) && !errors.Is(err, outbox.ErrNoItem) && !errors.Is(err, outbox.ErrDuplicate):
 				return itemError(id, err)
-			} // else somebody delivers, and was quicker, or delivered it as another file
+			} // else another process delivers and was quicker, or has delivered it as another file
 		}
 		if err := b.Release(e.ctx); err != nil {
 			return err
@@ -231,7 +231,7 @@ func (c *deliverReceiptCmd) json(e *env, it outbox.Item, all []outbox.Receipt) e
 		Class  string `json:"class"`
 		Reason string `json:"reason"`
 		Body   string `json:"body"`
-		Cut    bool   `json:"cut"` // body is not all that the hub said
+		Cut    bool   `json:"cut"` // body is only a part of the hub's answer
 		SHA256 string `json:"sha256"`
 	}
 	x := struct {

@@ -13,7 +13,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// deliverPlace is how every deliver command finds its outbox.
+// deliverPlace is where a deliver command finds its outbox.
 type deliverPlace struct {
 	dirs profile.Dirs
 	s    *settings.Settings
@@ -34,12 +34,12 @@ func (e *env) deliverPlace() (deliverPlace, error) {
 
 func (p deliverPlace) dir() string { return fromsettings.OutboxFolder(p.dirs) }
 
-// options are those that the settings give.
+// options returns the outbox options from the settings.
 func (p deliverPlace) options() outbox.Options {
 	return outbox.Options{Dir: p.dir(), Policy: fromsettings.DeliveryPolicy(p.s), Tick: 250 * time.Millisecond}
 }
 
-// open opens the outbox and says what became of a damaged one.
+// open opens the outbox, and reports what happened to a damaged one.
 func (p deliverPlace) open(e *env, o outbox.Options) (*outbox.Outbox, error) {
 	b, err := outbox.Open(e.ctx, o)
 	if err != nil {
@@ -51,7 +51,7 @@ func (p deliverPlace) open(e *env, o outbox.Options) (*outbox.Outbox, error) {
 	return b, nil
 }
 
-// troubled is trouble in the words of people, for all to see.
+// troubled translates an outbox.Trouble for users.
 func (p deliverPlace) troubled(err error) error {
 	if t, ok := errors.AsType[*outbox.Trouble](err); ok {
 		return &failure{exitFailed, errors.New(p.lang.DeliveryTrouble(t.Kind))}
@@ -63,7 +63,7 @@ func (p deliverPlace) held(why outbox.Reason) string {
 	return p.lang.T(text.DeliveryHold, p.lang.T(text.DeliveryReason(string(why))), p.lang.Support(p.s.Support.Contact))
 }
 
-// why says why an item stands where it stands, in a few words.
+// why explains an item's state in a few words.
 func (p deliverPlace) why(reason string, status int) string {
 	s := ""
 	if reason != "" {

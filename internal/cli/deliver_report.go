@@ -19,10 +19,10 @@ import (
 	"wiebelt/internal/text"
 )
 
-// notTaken is the outcome of a file that the outbox could not take.
+// notTaken is the outcome of a file that could not be put into the outbox.
 const notTaken = "not_taken"
 
-// deliverFile is what became of a file, as reports and --json tell it.
+// deliverFile is the outcome for a file, as in reports and --json.
 type deliverFile struct {
 	File      string `json:"file"`
 	ID        string `json:"id"`
@@ -32,20 +32,20 @@ type deliverFile struct {
 	Reason    string `json:"reason"`
 	Status    int    `json:"status"`
 	Attempts  int    `json:"attempts"`
-	Duplicate bool   `json:"duplicate"` // it was taken before: all else is about the first time
+	Duplicate bool   `json:"duplicate"` // taken before: the rest describes the first time
 	Added     string `json:"added"`
 	FirstTry  string `json:"first_try"`
 	LastTry   string `json:"last_try"`
 	Decided   string `json:"decided"`
 
-	Findings deliverFindings `json:"findings"` // of the look into the file; the first of them
+	Findings deliverFindings `json:"findings"` // from inspecting the file; only the first ones
 
 	Why    string `json:"-"`
-	final  bool   // decided before it came into the outbox
-	before bool   // it was delivered before this run, or by another file of it
+	final  bool   // decided before it was put into the outbox
+	before bool   // delivered before this run, or as another file of this run
 }
 
-// deliverFindings is a list in JSON also where there is none.
+// deliverFindings is a list in JSON even if empty.
 type deliverFindings []message.Finding
 
 func (d deliverFindings) MarshalJSON() ([]byte, error) {
@@ -55,11 +55,11 @@ func (d deliverFindings) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]message.Finding(d))
 }
 
-// maxMinded is how many findings of a file are said in words.
+// maxMinded is how many findings of a file are shown in words.
 const maxMinded = 3
 
-// mind says in words what is odd about a file that is sent all the same; "" for
-// nothing worth a word.
+// mind describes what is odd about a file that is sent anyway; "" if there is
+// nothing worth mentioning.
 func (f *deliverFile) mind(l text.Language) string {
 	var said []string
 	for _, x := range f.Findings {
@@ -91,7 +91,7 @@ func (f *deliverFile) item(it outbox.Item) {
 	f.ID, f.SHA256, f.Size = it.ID, it.SHA256, it.Size
 	f.Outcome, f.Reason, f.Status, f.Attempts = string(it.State), string(it.Reason), it.Status, it.Attempts
 	switch {
-	case it.State == outbox.Sending && it.Whole: // the hub may have it, whatever comes of the request
+	case it.State == outbox.Sending && it.Whole: // the hub may have it, however this ends
 		f.Outcome, f.Reason = string(outbox.Uncertain), string(outbox.Interrupted)
 	case it.State == outbox.Sending:
 		f.Outcome = string(outbox.Waiting)
@@ -107,19 +107,19 @@ func stamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// refuse notes why a file was not taken.
+// refuse records why a file was refused.
 func (f *deliverFile) refuse(p deliverPlace, err error) {
 	f.final, f.Outcome, f.Reason, f.Why = true, string(outbox.Refused), "content", err.Error()
 	if r, ok := errors.AsType[*outbox.RefusedError](err); ok {
 		f.Reason, f.Findings = r.Code, r.Findings
 		if r.Code == outbox.CodeUnreadable || r.Code == outbox.CodeNoFile || r.Code == outbox.CodeChanged {
-			f.Outcome = notTaken // nobody looked into it
+			f.Outcome = notTaken // its content was not checked
 		}
 		f.Why = cmp.Or(sentence(p.lang, r.Code), f.Why)
 	}
 }
 
-// sentence says why a file was not taken; "" for a code of a newer version.
+// sentence explains why a file was refused; "" for a code of a newer version.
 func sentence(l text.Language, code string) string {
 	for _, key := range []text.Key{text.DeliveryReason(code), text.MessageFinding(code)} {
 		if s := l.T(key); s != string(key) {
@@ -129,7 +129,7 @@ func sentence(l text.Language, code string) string {
 	return ""
 }
 
-// words say what became of the file.
+// words describes the file's outcome.
 func (f *deliverFile) words(p deliverPlace) string {
 	s := p.lang.T(text.DeliveryState(f.Outcome))
 	if why := cmp.Or(f.Why, p.why(f.Reason, f.Status)); why != "" {
@@ -157,7 +157,7 @@ type deliverReport struct {
 	Files   []deliverFile `json:"files"`
 }
 
-// update brings the files up to date with their items.
+// update updates the files from their items.
 func (r *delivery) update(items []outbox.Item) {
 	byID := map[string]outbox.Item{}
 	for _, it := range items {
@@ -192,8 +192,7 @@ func countOf(files []deliverFile) (n deliverCount) {
 	return n
 }
 
-// code is the exit code that the counts come to; held tells that the queue is on
-// hold.
+// code returns the exit code for the counts; held means that the queue is on hold.
 func (n deliverCount) code(held bool) int {
 	switch {
 	case n.NotTaken > 0:
@@ -208,7 +207,7 @@ func (n deliverCount) code(held bool) int {
 	return exitDone
 }
 
-// line is the counts in one line.
+// line returns the counts in one line.
 func (n deliverCount) line(l text.Language) string {
 	s := l.T(text.DeliveryDone, n.Delivered, n.Refused, n.Uncertain, n.Waiting)
 	if n.Before > 0 {
@@ -225,13 +224,13 @@ func (r *delivery) report(code int, held outbox.Reason) deliverReport {
 		Summary: countOf(r.files), Files: append([]deliverFile{}, r.files...)}
 }
 
-// writeReport writes a report as JSON and as CSV and gives the path of the first.
+// writeReport writes a report as JSON and as CSV, and returns the path of the JSON file.
 func writeReport(dir string, at time.Time, report *deliverReport) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
 	base := filepath.Join(dir, "report-"+at.Local().Format("20060102-150405.000"))
-	for n := 2; ; n++ { // two that end in the same moment
+	for n := 2; ; n++ { // two reports in the same instant
 		path := base + ".json"
 		report.Report = path
 		b, err := json.MarshalIndent(report, "", " ")
@@ -254,8 +253,8 @@ func writeReport(dir string, at time.Time, report *deliverReport) (string, error
 	}
 }
 
-// reportCSV is the files as a table. No cell is a formula for the program that
-// opens it.
+// reportCSV returns the files as a table. No cell is a formula to the
+// program that opens it.
 func reportCSV(files []deliverFile) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
@@ -267,14 +266,14 @@ func reportCSV(files []deliverFile) []byte {
 		for i := range row {
 			row[i] = noFormula(row[i])
 		}
-		_ = w.Write(row) // a buffer takes all
+		_ = w.Write(row) // writes to memory
 	}
 	w.Flush()
 	return b.Bytes()
 }
 
-// noFormula puts a quote before what a spreadsheet would calculate. Line ends
-// and tabs become spaces: some spreadsheets begin a cell after them.
+// noFormula puts a quote before what a spreadsheet would evaluate. Line ends and tabs
+// become spaces: some spreadsheets begin a cell after them.
 func noFormula(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < 0x20 || r == 0x7f {

@@ -30,10 +30,11 @@ type delivery struct {
 
 	files   []deliverFile
 	started time.Time
-	broken  error // about the outbox; what is wrong with a file stands in files
+	broken  error // of the outbox; problems with a file are in files
 }
 
-// send puts the files into the outbox and, unless told otherwise, waits for them.
+// send puts the files into the outbox and, unless told otherwise, waits
+// until they are decided.
 func (r *delivery) send(sources []outbox.Source) error {
 	r.started = time.Now()
 	if !r.cmd.Wait {
@@ -46,7 +47,7 @@ func (r *delivery) send(sources []outbox.Source) error {
 	})
 }
 
-// drain sends what waits in the outbox, until nothing does or the limit is over.
+// drain sends what waits in the outbox, until nothing does or the limit has passed.
 func (r *delivery) drain(limit time.Duration) error {
 	r.started = time.Now()
 	return r.deliver(func(ctx context.Context) error {
@@ -82,12 +83,12 @@ func (r *delivery) drain(limit time.Duration) error {
 	})
 }
 
-// deliver works at the outbox, or waits for its turn, while do runs, which it ends
-// where it cannot work.
+// deliver works on the outbox, or waits for its turn, while do runs. If it cannot
+// work, it cancels do.
 func (r *delivery) deliver(do func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(r.e.ctx)
 	defer cancel()
-	// Who asks for a delivery may have mended what held the queue.
+	// The user may have fixed what held the queue.
 	if err := r.b.Release(ctx); err != nil {
 		return r.p.troubled(err)
 	}
@@ -105,7 +106,7 @@ func (r *delivery) deliver(do func(context.Context) error) error {
 	return r.finish(cmp.Or(<-worked, err))
 }
 
-// add takes the files.
+// add puts the files into the outbox.
 func (r *delivery) add(sources []outbox.Source) {
 	seen := map[string]bool{} // items of this run
 	for _, s := range sources {
@@ -120,7 +121,7 @@ func (r *delivery) add(sources []outbox.Source) {
 		switch {
 		case err == nil:
 			f.take(a)
-			// What waited, this run may have sent in the meantime.
+			// An item that was waiting may have been sent by this run meanwhile.
 			earlier := a.Item.State == outbox.Delivered && a.Item.Decided.Before(r.started)
 			f.before = a.Duplicate && (earlier || seen[a.Item.ID])
 			f.final = a.Item.State == outbox.Delivered
@@ -142,7 +143,7 @@ func (r *delivery) add(sources []outbox.Source) {
 	}
 }
 
-// earlier says since when the same file is in the outbox, and how.
+// earlier says since when the same file has been in the outbox, and in which state.
 func (r *delivery) earlier(it outbox.Item) string {
 	state, when := it.State, it.Added
 	switch state {
@@ -154,7 +155,7 @@ func (r *delivery) earlier(it outbox.Item) string {
 	return r.p.lang.T(text.DeliveryEarlier(string(state)), when.Local().Format("02-01-2006 15:04:05"))
 }
 
-// handedOver ends --no-wait.
+// handedOver finishes --no-wait.
 func (r *delivery) handedOver() error {
 	end, code := r.p.troubled(r.broken), exitDone
 	switch n := countOf(r.files); {
@@ -183,13 +184,13 @@ func (r *delivery) handedOver() error {
 	return end
 }
 
-// patienceWithDisk is how long the command waits for a disk that fails.
+// patienceWithDisk is how long the command waits for a failing disk.
 const patienceWithDisk = time.Minute
 
 var errHeld = errors.New("on hold")
 
-// follow waits until all files are decided. It gives errHeld if the queue is held
-// before, and the trouble that lasts too long.
+// follow waits until all files are decided. It returns errHeld if the queue is put on hold
+// first, or the trouble if it lasts too long.
 func (r *delivery) follow(ctx context.Context) error {
 	var ids []string
 	var total int64
@@ -204,7 +205,7 @@ func (r *delivery) follow(ctx context.Context) error {
 	said := outbox.Reason("")
 	var troubled time.Time
 	var failed error
-	// Trouble does not change while it lasts: looked at again every second.
+	// Follow does not report trouble that persists: check again every second.
 	for ctx.Err() == nil {
 		enough := false
 		turn, end := context.WithTimeout(ctx, time.Second)
@@ -248,10 +249,10 @@ func (r *delivery) follow(ctx context.Context) error {
 	return nil
 }
 
-// finish counts, reports and gives the exit code.
+// finish counts and reports the outcomes, and returns the exit code as an error.
 func (r *delivery) finish(followed error) error {
 	held := outbox.Reason("")
-	// The command was stopped, perhaps: what became of the files is still read.
+	// Even if the command was stopped, read what became of the files.
 	ctx := context.WithoutCancel(r.e.ctx)
 	if q, err := r.b.Queue(ctx); err == nil {
 		held = q.Held
@@ -276,7 +277,7 @@ func (r *delivery) finish(followed error) error {
 	return r.ended(code, held, followed)
 }
 
-// tell writes the report and says what came of it all.
+// tell writes the report and shows the result.
 func (r *delivery) tell(code int, n deliverCount, held outbox.Reason) error {
 	report := r.report(code, held)
 	path, err := "", error(nil)
@@ -300,7 +301,7 @@ func (r *delivery) tell(code int, n deliverCount, held outbox.Reason) error {
 	return nil
 }
 
-// ended is the error that the command ends with.
+// ended returns the error with which the command ends.
 func (r *delivery) ended(code int, held outbox.Reason, followed error) error {
 	var t *outbox.Trouble
 	switch {
@@ -321,7 +322,7 @@ func (r *delivery) ended(code int, held outbox.Reason, followed error) error {
 // maxComplaints is how many files are named on the screen.
 const maxComplaints = 20
 
-// complain names what was not delivered, then what is odd about the others.
+// complain names the files that were not delivered, then what is odd about the others.
 func (r *delivery) complain() {
 	r.each(func(f *deliverFile) string {
 		if f.Outcome == string(outbox.Delivered) {
@@ -331,13 +332,13 @@ func (r *delivery) complain() {
 	})
 	r.each(func(f *deliverFile) string {
 		if f.Duplicate || f.Outcome == string(outbox.Refused) || f.Outcome == notTaken {
-			return "" // that was said before
+			return "" // already reported
 		}
 		return f.mind(r.p.lang)
 	})
 }
 
-// each prints a line for every file that there is something to say about.
+// each prints a line for every file for which say returns one.
 func (r *delivery) each(say func(*deliverFile) string) {
 	named := 0
 	for i := range r.files {

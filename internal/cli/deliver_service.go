@@ -2,7 +2,7 @@ package cli
 
 import "wiebelt/assets"
 
-// services are the files for a server, by what runs them.
+// services has the service definition for a server, by what runs it.
 var services = map[string]string{"systemd": "guide/service/wiebelt-deliver.service", "task": "guide/service/wiebelt-deliver.xml"}
 
 type deliverServiceCmd struct {

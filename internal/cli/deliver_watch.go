@@ -15,11 +15,11 @@ import (
 	"wiebelt/internal/text"
 )
 
-// watchEvery is how often a folder is looked at. It is not listened to: looking
-// also works for folders of other computers.
+// watchEvery is how often a folder is checked. Polling, unlike notifications, also
+// works for network folders.
 const watchEvery = time.Second
 
-// watcher says what becomes of the files in a folder that is watched.
+// watcher reports what happens to the files in a watched folder.
 type watcher struct {
 	*delivery
 	held  outbox.Reason // what was last said about the queue
@@ -56,8 +56,8 @@ func (r *delivery) watch() error {
 	tick := time.Tick(watchEvery)
 	for {
 		if r.b.Gone() {
-			// Whoever runs this as a service starts it again, and it begins anew: what
-			// was not delivered still lies in the folder that is watched.
+			// A service manager restarts the command from scratch: what was not delivered
+			// is still in the watched folder.
 			cancel()
 			<-worked
 			return fail(exitFailed, text.DeliveryWatchGone)
@@ -169,8 +169,8 @@ func (w *watcher) Trouble(f folderwatch.File, err error) {
 	w.complain(name + ": " + what)
 }
 
-// called is how a line calls a file: by its name on a terminal, and by id and
-// checksum in a log, which must not hold names of people.
+// called is the name of a file in a line: its file name on a terminal; its id and checksum
+// in a log, which must not contain names of people.
 func (w *watcher) called(name string, it outbox.Item) string {
 	if isTerminal(w.e.out) {
 		return oneLine(name)
@@ -178,7 +178,7 @@ func (w *watcher) called(name string, it outbox.Item) string {
 	return cmp.Or(it.ID, "-") + " " + cmp.Or(it.SHA256, "-")
 }
 
-// file is a result as --json tells it.
+// file returns a result as in --json.
 func (w *watcher) file(r folderwatch.Result) *deliverFile {
 	f := &deliverFile{File: r.Path}
 	f.take(outbox.Added{Item: r.Item, Duplicate: r.Duplicate})
@@ -191,7 +191,7 @@ func (w *watcher) file(r folderwatch.Result) *deliverFile {
 	return f
 }
 
-// reason says in words what keeps a file, or a folder, waiting.
+// reason explains why a file or folder is waiting.
 func (w *watcher) reason(err error) string {
 	var u *folderwatch.Uncertain
 	var refused *outbox.RefusedError
@@ -215,7 +215,7 @@ func (w *watcher) reason(err error) string {
 	return w.p.lang.Error(err)
 }
 
-// folderReason says why a folder cannot be watched.
+// folderReason explains why a folder cannot be watched.
 func (w *watcher) folderReason(dir string, err error) string {
 	var e *filetrust.Error
 	if !errors.As(err, &e) {
@@ -229,7 +229,7 @@ func (w *watcher) folderReason(dir string, err error) string {
 
 func (w *watcher) complain(what string) { fmt.Fprintln(w.e.err, "wiebelt:", oneLine(what)) }
 
-// queue says once that the queue is on hold, or that it is no more.
+// queue reports once that the queue is on hold, or no longer is.
 func (w *watcher) queue(ctx context.Context) {
 	q, err := w.b.Queue(ctx)
 	if err != nil || q.Held == w.held {

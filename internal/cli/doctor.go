@@ -21,7 +21,7 @@ type doctorCmd struct {
 	Yes    bool
 }
 
-// also lists the checks below the help; the guide does so from the same table.
+// Also lists the checks below the help; the guide does so from the same table.
 func (*doctorCmd) Also(l text.Language) string {
 	var b strings.Builder
 	for _, id := range text.DoctorChecks {
@@ -43,7 +43,7 @@ func (c *doctorCmd) Run(e *env, d profile.Dirs) error {
 	}
 	r := doctor.Run(e.ctx, cfg)
 	if err := e.ctx.Err(); err != nil {
-		return err // interrupted: what was not waited for says nothing
+		return err // interrupted: unfinished checks mean nothing
 	}
 	format := doctor.Format(c.Format)
 	if c.JSON {
@@ -61,7 +61,7 @@ func (c *doctorCmd) Run(e *env, d profile.Dirs) error {
 	return nil
 }
 
-// bundle shows what it would write, asks, and writes it.
+// bundle shows what it would write, asks for confirmation, and writes it.
 func (c *doctorCmd) bundle(e *env, cfg doctor.Config, r doctor.Report, format doctor.Format) error {
 	l, show := cfg.Language, e.out
 	if format != doctor.Text {

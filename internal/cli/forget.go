@@ -68,8 +68,8 @@ func (c *forgetCmd) Run(e *env) error {
 	return nil
 }
 
-// forgetEverything deletes what this user has of Wiebelt, as long as none runs: what a
-// package leaves when it is removed.
+// forgetEverything deletes this user's data, unless Wiebelt is running: what a package
+// leaves behind when removed.
 func forgetEverything(e *env) error {
 	d, err := e.dirs()
 	if err != nil {
@@ -84,7 +84,7 @@ func forgetEverything(e *env) error {
 	}
 	defer only.Close()
 	s, _ := settings.Load(d)                     // before they go; what is wrong in them does not matter
-	if s.Hub.SecretStore == secret.KindMachine { // the computer's is not this user's
+	if s.Hub.SecretStore == secret.KindMachine { // the computer's secret is not this user's
 		s.Hub.SecretStore = secret.KindOS
 	}
 	left := (&secretRemoveCmd{}).all(e, d, s) != nil
@@ -111,15 +111,15 @@ func forgetEverything(e *env) error {
 	return err
 }
 
-// userFolder is a folder of a user's Wiebelt: name, with slashes, below a folder
-// that is the user's whole.
+// userFolder is a folder of a user's Wiebelt: name, with slashes, below a folder that
+// belongs entirely to the user.
 type userFolder struct{ below, name string }
 
 func (f userFolder) path() string { return filepath.Join(f.below, filepath.FromSlash(f.name)) }
 
-// forgetUser deletes another user's files. What that user may have put in the
-// way, a link to somewhere else, is not followed. The user's vault is out of
-// reach: only the user's own session opens it.
+// forgetUser deletes another user's files. It follows no links, which that user may
+// have planted to lead elsewhere. The user's vault is out of reach: only the user's
+// own session can open it.
 func forgetUser(e *env, name string) error {
 	if !secret.Administrator() {
 		return fail(exitFailed, text.AdminOnly)
@@ -135,7 +135,7 @@ func forgetUser(e *env, name string) error {
 	if runsIn(folders) {
 		return fail(exitFailed, text.AdminUserRuns)
 	}
-	s, _ := settings.Load(dirs) // before they go; what is wrong in them does not matter
+	s, _ := settings.Load(dirs) // before they are deleted; problems in them do not matter
 	found, left := false, false
 	for _, f := range folders {
 		there, err := f.remove()
@@ -178,7 +178,7 @@ func forgetUser(e *env, name string) error {
 	return nil
 }
 
-// remove deletes the folder and tells whether it was there.
+// remove deletes the folder and reports whether it existed.
 func (f userFolder) remove() (there bool, err error) {
 	root, err := os.OpenRoot(f.below)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -12,8 +12,8 @@ import (
 	"wiebelt/internal/instance"
 )
 
-// foldersOf are the folders of a user's Wiebelt where no variable of the user's
-// session says otherwise.
+// foldersOf returns the folders of a user's Wiebelt, unless variables in the
+// user's session change them.
 func foldersOf(u *user.User) ([]userFolder, profile.Dirs) {
 	f := []userFolder{{u.HomeDir, ".config/wiebelt"}, {u.HomeDir, ".local/state/wiebelt"},
 		{"/run/user/" + u.Uid, "wiebelt"}}

@@ -8,8 +8,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// foldersOf are the folders of a user's Wiebelt where they are not redirected to
-// another computer.
+// foldersOf returns the folders of a user's Wiebelt, unless they are redirected
+// to another computer.
 func foldersOf(u *user.User) ([]userFolder, profile.Dirs) {
 	f := []userFolder{{u.HomeDir, "AppData/Roaming/Wiebelt"}, {u.HomeDir, "AppData/Local/Wiebelt"}}
 	return f, profile.Dirs{Config: f[0].path(), State: f[1].path(), Run: filepath.Join(f[1].path(), "run")}

@@ -22,13 +22,12 @@ type hubCmd struct {
 	Messages hubMessagesCmd `cmd:""`
 }
 
-// hubData is the folder that every command about a hub works on, whether the
-// hub runs or not.
+// hubData is the folder that every hub command works on, whether or not the hub runs.
 type hubData struct {
 	Data string `required:"" placeholder:"DIR"`
 }
 
-// with does something with a folder that is there: a mistyped one is not made.
+// with calls do with an existing folder: a mistyped one is not created.
 func (f hubData) with(e *env, do func(*localhub.Data) error) error {
 	if _, err := os.Stat(filepath.Join(f.Data, "hub.db")); err != nil {
 		return text.Errorf(text.OutputHubNone, oneLine(f.Data))
@@ -36,7 +35,7 @@ func (f hubData) with(e *env, do func(*localhub.Data) error) error {
 	return f.made(e, do)
 }
 
-// made is with for a folder that is made if need be.
+// made is with for a folder that is created if needed.
 func (f hubData) made(e *env, do func(*localhub.Data) error) (err error) {
 	d, err := localhub.OpenData(e.ctx, f.Data)
 	if err != nil {
@@ -64,7 +63,7 @@ type hubClientAddCmd struct {
 }
 
 func (c *hubClientAddCmd) Run(e *env) error {
-	// The first client of a new hub may be made before the hub ever ran.
+	// A new hub's first client may be added before the hub has ever run.
 	return c.made(e, func(d *localhub.Data) error {
 		switch _, err := d.Client(e.ctx, c.ID); {
 		case err == nil:
@@ -80,21 +79,21 @@ func (c *hubClientAddCmd) Run(e *env) error {
 	})
 }
 
-// showSecret writes a secret alone on standard output, so that it can go
-// straight into "provision --secret-stdin".
+// showSecret writes a secret, and nothing else, to standard output, so that it can be piped
+// into "provision --secret-stdin".
 func (e *env) showSecret(value string) error {
 	fmt.Fprintln(e.err, e.T(text.OutputHubSecret))
 	_, err := fmt.Fprintln(e.out, value)
 	return err
 }
 
-// hubList is a command that shows what a hub has.
+// hubList is a command that lists a hub's contents.
 type hubList struct {
 	hubData
 	JSON bool
 }
 
-// show writes v for programs, or a table for people: its heading, and rows.
+// show writes v as JSON, or else a table with a heading and rows.
 func (c hubList) show(e *env, v any, heading text.Key, rows func(w io.Writer)) error {
 	if c.JSON {
 		return e.print(v)
@@ -213,10 +212,10 @@ type hubMessagesCmd struct {
 	Export hubMessagesExportCmd `cmd:""`
 }
 
-// pageOf is how many messages are read at one time.
+// pageOf is how many messages are read at once.
 const pageOf = 500
 
-// each gives all messages, newest first, to do.
+// each calls do for every message, newest first.
 func each(e *env, d *localhub.Data, do func(localhub.Message) error) error {
 	for before := ""; ; {
 		some, err := d.Messages(e.ctx, before, pageOf)
@@ -302,7 +301,7 @@ func (c *hubMessagesExportCmd) Run(e *env) error {
 	})
 }
 
-// write exports one message: under a name of its own until it is whole.
+// write exports one message, under a temporary name until complete.
 func (c *hubMessagesExportCmd) write(e *env, d *localhub.Data, m localhub.Message) error {
 	if uuid.Validate(m.ID) != nil {
 		return text.Errorf(text.OutputHubBadID)
@@ -315,7 +314,7 @@ func (c *hubMessagesExportCmd) write(e *env, d *localhub.Data, m localhub.Messag
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // gone after the rename
+	defer os.Remove(f.Name()) // no longer exists after the rename
 	if err := errors.Join(d.CopyMessage(m, f), f.Sync(), f.Close()); err != nil {
 		return err
 	}

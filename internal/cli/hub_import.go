@@ -21,7 +21,7 @@ type hubImportCmd struct {
 	File    string `arg:""`
 }
 
-// format follows from the name of the file.
+// format is derived from the file name.
 func (c *hubImportCmd) format() (localhub.Format, error) {
 	switch strings.ToLower(filepath.Ext(c.File)) {
 	case ".csv", ".tsv", ".txt":
@@ -37,7 +37,7 @@ func (c *hubImportCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	info, err := os.Stat(c.File) // before it is opened: opening a pipe would wait, and could not be stopped
+	info, err := os.Stat(c.File) // before opening it: opening a pipe would block, and could not be stopped
 	if err != nil {
 		return err
 	}
@@ -79,8 +79,8 @@ func (c *hubImportCmd) Run(e *env) error {
 	})
 }
 
-// importNotes are what was taken and may not be as meant: how often, and the
-// first row of each.
+// importNotes counts what was imported but may not be as intended, with
+// the first row of each.
 type importNotes map[text.Key]*struct{ count, first int }
 
 func (n importNotes) add(w localhub.RowError) {
@@ -100,8 +100,7 @@ func (n importNotes) show(e *env, f localhub.Format) {
 	}
 }
 
-// importReport shows how far an import is: a bar on a terminal, and one line at the
-// end.
+// importReport shows an import's progress: a bar on a terminal, and one line at the end.
 type importReport struct {
 	e    *env
 	size int64

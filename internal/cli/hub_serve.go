@@ -9,7 +9,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// hubServeCmd is "wiebelt hub" without a word behind it.
+// hubServeCmd is "wiebelt hub" without a subcommand.
 type hubServeCmd struct {
 	Listen     string `placeholder:"ADDRESS"`
 	TLSCert    string `name:"tls-cert" placeholder:"FILE"`
@@ -101,8 +101,8 @@ func (c *hubServeCmd) Run(e *env) error {
 	return h.Close()
 }
 
-// client makes the client that was asked for. One that there is keeps its secret:
-// others have it, and a hub is started again now and then.
+// client creates the requested client. An existing one keeps its secret: others have it,
+// and a hub is restarted now and then.
 func (c *hubServeCmd) client(e *env, h *localhub.Hub) error {
 	switch have, err := h.Client(e.ctx, c.Client); {
 	case err == nil:

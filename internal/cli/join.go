@@ -15,10 +15,10 @@ type joinCmd struct {
 	Fingerprint string `placeholder:"HEX"`
 }
 
-// Run has this computer join a relay, and sets the link to it.
+// Run makes this computer join a relay and configures the link to it.
 func (c *joinCmd) Run(e *env, d profile.Dirs) error {
 	r := hubtrial.Relay{Address: c.Address, Code: c.Code, Fingerprint: c.Fingerprint}
-	if r.Code == "" { // the settings say where
+	if r.Code == "" { // the settings name it
 		r.Address, r.Code = "", c.Address
 	}
 	err := hubtrial.Join(e.ctx, d, e.load(d), r)

@@ -97,7 +97,7 @@ func (c *lookupCmd) Run(e *env, d profile.Dirs) error {
 	return &failure{code: exitNotFound}
 }
 
-// findNumber takes the number out of what was pasted.
+// findNumber extracts the number from what was pasted.
 func (c *lookupCmd) findNumber(rules *phone.Rules) error {
 	all := rules.Find(c.Number)
 	if len(all) > 1 {
@@ -128,11 +128,11 @@ func (c *lookupCmd) print(e *env, a lookupAnswer) error {
 	return nil
 }
 
-// line is a contact on a line: relation number, name, address and the link that would
-// be opened, as far as they are there.
+// line is a contact on one line: relation number, name, address and the link that would be
+// opened, as far as present.
 func (k lookupContact) line() string {
 	w, link := k.Woonadres, ""
-	if k.LinkOK { // any other can hold whatever the hub put there, a terminal's commands included
+	if k.LinkOK { // any other may contain anything from the hub, including terminal escapes
 		link = k.Link
 	}
 	var parts []string

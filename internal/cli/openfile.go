@@ -16,20 +16,20 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Times for a resident that has to be started first.
+// Timeouts for a resident that has to be started first.
 const (
 	startIn    = 15 * time.Second
 	startRetry = 100 * time.Millisecond
 )
 
-// openFileCmd stands in the help only; openFile does the work.
+// openFileCmd is only for the help; openFile does the work.
 type openFileCmd struct{}
 
 func (openFileCmd) Run(e *env) error { return e.wrongLone("open-file", "FILE") }
 
 // openFile shows a set-up file in the settings window and changes nothing. Like
-// openURL it takes exactly "-- FILE" or "--profile DIR -- FILE": the name comes
-// from whoever sent the file.
+// openURL, it accepts exactly "-- FILE" or "--profile DIR -- FILE": the sender of
+// the file chooses its name.
 func (e *env) openFile(args []string) error {
 	name, profile, err := ring.Lone(args)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// secret reads a secret. At a terminal it asks for it: one line, which is not
-// shown. From a pipe or a file it is all there is, and one line too.
+// secret reads a secret: at a terminal it prompts for one line, without echo; from a pipe
+// or file it reads everything, which must be one line too.
 func (e *env) secret(l text.Language, question text.Key) (string, error) {
 	in := e.in
 	if f := commandline.Terminal(e.in); f != nil {
@@ -29,7 +29,7 @@ func (e *env) secret(l text.Language, question text.Key) (string, error) {
 	return value, nil
 }
 
-// agreed reads an answer; nothing, and an interrupt, is no.
+// agreed reads an answer; nothing, or an interrupt, means no.
 func (e *env) agreed() bool {
 	line, _ := commandline.Answer(e.ctx, func() (string, error) { return bufio.NewReader(io.LimitReader(e.in, 100)).ReadString('\n') })
 	return slices.Contains([]string{"y", "yes", "j", "ja"}, strings.ToLower(strings.TrimSpace(line)))

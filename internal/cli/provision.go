@@ -53,7 +53,7 @@ func (c *provisionCmd) Run(e *env, d profile.Dirs) error {
 	return c.hub(e, d, before, changes)
 }
 
-// setupFile writes a set-up file, or takes one over.
+// setupFile writes a set-up file, or imports one.
 func (c *provisionCmd) setupFile(e *env, d profile.Dirs, before *settings.Settings, changes map[string]any) error {
 	delete(changes, "hub.secret_store")
 	forImport, forExport := c.PassphraseStdin || c.TestNumber != "" || c.SecretStore != "", c.JoinCode != ""
@@ -66,8 +66,7 @@ func (c *provisionCmd) setupFile(e *env, d profile.Dirs, before *settings.Settin
 	return c.importOffice(e, d, before)
 }
 
-// hub sets what was asked for, with the secret if one was given, after a test if
-// that was asked for.
+// hub applies the requested settings, with the secret if given, after a test if requested.
 func (c *provisionCmd) hub(e *env, d profile.Dirs, before *settings.Settings, changes map[string]any) error {
 	if err := e.allowed(d, changes); err != nil {
 		return err
@@ -113,7 +112,7 @@ func (c *provisionCmd) hub(e *env, d profile.Dirs, before *settings.Settings, ch
 	return nil
 }
 
-// allowed says what keeps changes from being written.
+// allowed returns an error if changes must not be written.
 func (e *env) allowed(d profile.Dirs, changes map[string]any) error {
 	err := settings.Check(d, changes)
 	if bad, ok := errors.AsType[settings.Problem](err); ok && bad.Kind == settings.NotAllowed {
@@ -122,7 +121,7 @@ func (e *env) allowed(d profile.Dirs, changes map[string]any) error {
 	return err
 }
 
-// hubSecret is the secret that is set or tested, "" where neither is asked for.
+// hubSecret returns the secret to set or test, "" if neither is requested.
 func (c *provisionCmd) hubSecret(e *env, d profile.Dirs, h settings.Hub) (string, error) {
 	if !c.SecretStdin && !c.Test {
 		return "", nil
@@ -136,7 +135,7 @@ func (c *provisionCmd) hubSecret(e *env, d profile.Dirs, h settings.Hub) (string
 	return e.secret(e.lang(), text.SecretAsk)
 }
 
-// changes are the settings that the flags ask for.
+// changes returns the settings that the flags request.
 func (c *provisionCmd) changes() map[string]any {
 	changes := map[string]any{}
 	for key, v := range map[string]string{"hub.base_url": c.BaseURL, "hub.hub_url": c.HubURL, "hub.client_id": c.ClientID,
@@ -148,7 +147,7 @@ func (c *provisionCmd) changes() map[string]any {
 	return changes
 }
 
-// softphone keeps the secret of a link that stands in the settings.
+// softphone stores the secret of a link in the settings.
 func (c *provisionCmd) softphone(e *env, d profile.Dirs, s *settings.Settings) error {
 	elsewhere := c.SecretStore != "" && c.SecretStore != s.Hub.SecretStore // that is where the hub's is looked for, too
 	if !c.SecretStdin || c.Test || elsewhere || c.BaseURL+c.HubURL+c.ClientID+c.OrganisationCode+c.Intermediary != "" {
@@ -169,7 +168,7 @@ func (c *provisionCmd) softphone(e *env, d profile.Dirs, s *settings.Settings) e
 	return nil
 }
 
-// linkRef is whose secret a link's is.
+// linkRef returns the Ref of a link's secret.
 func linkRef(s *settings.Settings, name string) (secret.Ref, error) {
 	for _, l := range s.Softphones {
 		if l.Name == name {
@@ -179,18 +178,18 @@ func linkRef(s *settings.Settings, name string) (secret.Ref, error) {
 	return secret.Ref{}, wrong(text.AdminNoLink)
 }
 
-// noticed has a running Wiebelt look again. What was asked for is done by then, so
-// that this fails is no error: Wiebelt looks by itself, only later.
+// noticed makes a running Wiebelt reload. The request has been carried out by then, so a
+// failure is no error: Wiebelt notices by itself, only later.
 func (*env) noticed(d profile.Dirs) { _ = settings.Touch(d) }
 
-// storeTime is more than all calls of a store together take; each says within
-// two seconds that it is locked.
+// storeTime exceeds what all calls to a store take together; each reports within two
+// seconds that it is locked.
 const storeTime = 10 * time.Second
 
-// open opens the store of a kind, with the group that the flags name.
+// open opens the store of a kind, for the group that the flags name.
 func (c *provisionCmd) open(d profile.Dirs, kind string) (secret.Store, error) {
 	if kind == secret.KindMachine {
-		_ = eventlog.Install() // what an administrator sets up, an administrator reads about there
+		_ = eventlog.Install() // administrators look there for what they set up
 		return secret.OpenMachine(c.SecretGroup, d), nil
 	}
 	if c.SecretGroup != "" {
@@ -206,7 +205,7 @@ func (c *provisionCmd) open(d profile.Dirs, kind string) (secret.Store, error) {
 	return store, nil
 }
 
-// save puts in place what is wanted, in the store that the flags ask for.
+// save saves what is wanted, in the store that the flags name.
 func (c *provisionCmd) save(e *env, d profile.Dirs, before *settings.Settings, w hubtrial.Wanted) (waiting bool, err error) {
 	w.Open = func(kind string) (secret.Store, error) { return c.open(d, kind) }
 	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
@@ -215,7 +214,7 @@ func (c *provisionCmd) save(e *env, d profile.Dirs, before *settings.Settings, w
 	return waiting, savedError(e.lang(), err)
 }
 
-// savedError says what a store said to a secret; other errors are as they were.
+// savedError describes a store's error about a secret; other errors are returned unchanged.
 func savedError(l text.Language, err error) error {
 	if refused, ok := errors.AsType[*hubtrial.StoreError](err); ok {
 		return secretError(l, refused.Err)
@@ -223,7 +222,7 @@ func savedError(l text.Language, err error) error {
 	return err
 }
 
-// secretError says what a secret store said, or what is wrong with a secret.
+// secretError describes the error of a secret store, or what is wrong with a secret.
 func secretError(l text.Language, err error) error {
 	state := secret.StateOf(err)
 	words := secretWords(l, state)
@@ -233,7 +232,7 @@ func secretError(l text.Language, err error) error {
 	return &failure{exitFailed, errors.New(words)}
 }
 
-// secretWords is how a secret is kept, in words: of the computer's, who may read it.
+// secretWords describes how a secret is kept and, for the computer's, who may read it.
 func secretWords(l text.Language, state secret.State) string {
 	if group := secret.MachineReaders(); state == secret.NoRight && group != "" {
 		return l.T(text.SecretNoRightGroup, group)

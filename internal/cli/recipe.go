@@ -17,8 +17,7 @@ type recipeCmd struct {
 	Name string `arg:"" optional:""`
 }
 
-// Run prints one recipe with port, paths and tokens filled in, or the list of
-// them.
+// Run prints one recipe with port, paths and tokens filled in, or the list of recipes.
 func (c *recipeCmd) Run(e *env, d profile.Dirs) error {
 	s := e.load(d)
 	l := e.lang()
@@ -49,7 +48,7 @@ func (c *recipeCmd) Run(e *env, d profile.Dirs) error {
 	return printRecipe(e.out, l, r, v)
 }
 
-// tokensOf are the listener's tokens; the error says what to do.
+// tokensOf returns the listener's tokens; the error says what to do.
 func tokensOf(d profile.Dirs) (secret.Tokens, error) {
 	t, err := secret.Token(d)
 	if err != nil {

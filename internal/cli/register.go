@@ -26,7 +26,7 @@ func (c *registerCmd) Run(e *env) error {
 	if err := register.Register(o); err != nil {
 		return err
 	}
-	if !c.AllUsers { // each user's Wiebelt notes that when it starts
+	if !c.AllUsers { // each user's Wiebelt records that when it starts
 		if err := e.remember(true, true); err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (c *unregisterCmd) Run(e *env) error {
 	return nil
 }
 
-// remember notes for this profile what is registered now on purpose.
+// remember records for this profile what is registered on purpose.
 func (e *env) remember(scheme, autostart bool) error {
 	d, err := e.dirs()
 	if err != nil {
@@ -97,7 +97,7 @@ func (e *env) remember(scheme, autostart bool) error {
 	return registrations.Remember(d, was)
 }
 
-// repair registers again what was lost, and says what that was.
+// repair restores lost registrations and reports which.
 func (c *registerCmd) repair(e *env) error {
 	if c.AllUsers {
 		return wrong(text.RegisterAlone)

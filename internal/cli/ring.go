@@ -11,7 +11,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// ringCmd stands in the help only; ring does the work.
+// ringCmd is only for the help; ring does the work.
 type ringCmd struct {
 	State     string `default:"ringing"`
 	ID        string `name:"id"`
@@ -27,7 +27,7 @@ type ringCmd struct {
 
 func (ringCmd) Run(*env) error { return wrong(text.RingFlag) }
 
-// ring hands a call over; args are those behind "ring".
+// ring hands a call over; args are those after "ring".
 func (e *env) ring(args []string) error {
 	r, err := ring.Parse(args, os.Getenv, e.in)
 	e.profileDir, e.language = r.Profile, text.Language(r.Language)
@@ -37,7 +37,7 @@ func (e *env) ring(args []string) error {
 	if err == nil && !r.Nothing {
 		err = e.handOver(r)
 	}
-	if r.Answer != "" { // Twinkle rings when it has read it, whatever became of the call here
+	if r.Answer != "" { // Twinkle rings once it has read it, whatever becomes of the call here
 		fmt.Fprint(e.out, r.Answer)
 	}
 	return err
@@ -60,12 +60,12 @@ func (e *env) handOver(r ring.Request) error {
 	return err
 }
 
-// openURLCmd stands in the help only; openURL does the work.
+// openURLCmd is only for the help; openURL does the work.
 type openURLCmd struct{}
 
 func (openURLCmd) Run(e *env) error { return e.wrongLone("open-url", "URI") }
 
-// openURL does nothing at all with what is not exactly one link.
+// openURL ignores everything that is not exactly one link.
 func (e *env) openURL(args []string) error {
 	r, err := ring.ParseLink(args)
 	e.profileDir = r.Profile

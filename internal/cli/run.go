@@ -16,14 +16,14 @@ type runCmd struct {
 
 func (c *runCmd) Run(e *env, d profile.Dirs) error {
 	err := c.run(e, d)
-	if c.Background { // every call would say it again
+	if c.Background { // else every call would print it again
 		return err
 	}
 	return e.onScreen(err)
 }
 
 func (c *runCmd) run(e *env, d profile.Dirs) error {
-	self, err := os.Executable() // not what was typed, which may lack its .exe
+	self, err := os.Executable() // not what was typed, which may lack .exe
 	if err != nil {
 		return err
 	}
@@ -56,14 +56,14 @@ func (c *runCmd) run(e *env, d profile.Dirs) error {
 	return err
 }
 
-// newest is our program in the newest version that is installed.
+// newest returns our program in the newest installed version.
 func newest() (string, error) {
 	exe, err := os.Executable()
 	return installed.NewestOf(exe), err
 }
 
-// startResident starts the resident so that it goes on without us, in the newest
-// version that is installed.
+// startResident starts the resident of the newest installed version, so that it
+// outlives this program.
 func startResident(profileDir string, background bool) error {
 	exe, err := newest()
 	if err != nil {

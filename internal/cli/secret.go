@@ -24,8 +24,8 @@ type secretRemoveCmd struct {
 	SecretStore string `name:"secret-store" enum:"os,file,machine," default:""`
 }
 
-// Run removes a secret from where it is kept. That of a hub can be one of an
-// address or client that is no longer set.
+// Run removes a secret from its store. A hub's secret may belong to an address or client
+// that is no longer configured.
 func (c *secretRemoveCmd) Run(e *env, d profile.Dirs) (err error) {
 	if (c.Name != "") != (c.Which == "link") || c.Which != "hub" && c.BaseURL+c.ClientID != "" {
 		return wrong(text.AdminSecretWhich)
@@ -65,7 +65,7 @@ func (c *secretRemoveCmd) kind(s *settings.Settings) string {
 	return cmp.Or(c.SecretStore, s.Hub.SecretStore)
 }
 
-// remove deletes one secret, and says so where there is none.
+// remove deletes one secret, and says so if there is none.
 func (c *secretRemoveCmd) remove(e *env, d profile.Dirs, s *settings.Settings, ref secret.Ref) error {
 	store, err := secret.Open(c.kind(s), d)
 	if err != nil {
@@ -82,8 +82,8 @@ func (c *secretRemoveCmd) remove(e *env, d profile.Dirs, s *settings.Settings, r
 	return nil
 }
 
-// all removes every secret of this profile, in whichever of its own stores. That
-// of the whole computer is for everybody and stays.
+// all removes every secret of this profile from all of its own stores. The one of the whole
+// computer is for everybody and stays.
 func (c *secretRemoveCmd) all(e *env, d profile.Dirs, s *settings.Settings) error {
 	kinds := []string{secret.KindOS, secret.KindFile}
 	switch c.SecretStore {
@@ -102,7 +102,7 @@ func (c *secretRemoveCmd) all(e *env, d profile.Dirs, s *settings.Settings) erro
 			cancel()
 		}
 		if errors.Is(e2, secret.ErrNoStore) && kind != c.kind(s) {
-			e2 = nil // it never was used here
+			e2 = nil // it was never used here
 		}
 		if e2 != nil {
 			err = errors.Join(err, secretError(e.lang(), e2))

@@ -50,7 +50,7 @@ type settingsUnsetCmd struct {
 
 func (c *settingsUnsetCmd) Run(e *env, d profile.Dirs) error { return e.setSetting(d, c.Key, nil) }
 
-// setSetting writes one key of the user's file, or takes it out.
+// setSetting writes one key of the user's file, or removes it.
 func (e *env) setSetting(d profile.Dirs, key string, value *string) (err error) {
 	before := e.load(d)
 	var v any
@@ -89,10 +89,10 @@ func (e *env) setSetting(d profile.Dirs, key string, value *string) (err error) 
 	return nil
 }
 
-// lacksSecret tells whether the store is known to hold no secret for the hub that
-// is set. Where a relay is asked instead, none is needed.
+// lacksSecret reports whether the store is known to hold no secret for the configured hub.
+// With a relay instead, none is needed.
 func (e *env) lacksSecret(d profile.Dirs) bool {
-	s, _ := settings.Load(d) // what is wrong in it was said before
+	s, _ := settings.Load(d) // its problems were reported before
 	if s.Relayed() && len(s.Hub.Missing()) > 0 {
 		return false
 	}
@@ -103,7 +103,7 @@ type settingsCheckCmd struct {
 	File string `arg:""`
 }
 
-// Run examines a policy before it is rolled out.
+// Run checks a policy before it is rolled out.
 func (c *settingsCheckCmd) Run(e *env) error {
 	s, problems := settings.CheckPolicy(c.File)
 	for _, p := range problems {
@@ -133,7 +133,7 @@ func (c *settingsCheckCmd) Run(e *env) error {
 	return nil
 }
 
-// settingsJSON is "settings --json". Names and values stay as they are.
+// settingsJSON is the output of "settings --json". Names and values must not change.
 type settingsJSON struct {
 	Settings []settingJSON `json:"settings"`
 	Secrets  []secretJSON  `json:"secrets"`
@@ -221,7 +221,7 @@ func (c *settingsShowCmd) printJSON(e *env, d profile.Dirs) error {
 	for _, v := range s.Values() {
 		k, known := settings.Of(v.Key)
 		if !known || c.Key != "" && k.Key != c.Key {
-			continue // of no key that there is: it stands among the problems
+			continue // an unknown key: it is among the problems
 		}
 		o.Settings = append(o.Settings, settingJSON{v.Key, string(k.Type), v.Value, k.Default(), v.Source.String(), string(k.Who),
 			s.Locked(strings.SplitN(v.Key, "[", 2)[0]), v.Problem})
@@ -245,7 +245,7 @@ func (c *settingsShowCmd) printJSON(e *env, d profile.Dirs) error {
 	return nil
 }
 
-// secrets says of every secret that is needed how it is kept.
+// secrets returns, for every secret that is needed, how it is kept.
 func (e *env) secrets(d profile.Dirs, s *settings.Settings) []secretJSON {
 	ctx, cancel := context.WithTimeout(e.ctx, 3*time.Second)
 	defer cancel()
@@ -259,7 +259,7 @@ func (e *env) secrets(d profile.Dirs, s *settings.Settings) []secretJSON {
 	return all
 }
 
-// explain prints what is known about one key, or about all.
+// explain prints the documentation of one key, or of all.
 func explain(w io.Writer, l text.Language, s *settings.Settings, key string) error {
 	values := map[string]settings.Value{}
 	for _, v := range s.Values() {
@@ -292,7 +292,7 @@ func explain(w io.Writer, l text.Language, s *settings.Settings, key string) err
 	return nil
 }
 
-// readySources prints what goes into a phone's settings.
+// readySources prints the values to enter in a phone's settings.
 func (e *env) readySources(d profile.Dirs, s *settings.Settings) error {
 	t, err := tokensOf(d)
 	if err != nil {

@@ -21,8 +21,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// exportOffice writes the set-up file and shows its passphrase, alone on standard
-// output.
+// exportOffice writes the set-up file and prints only its passphrase to standard output.
 func (c *provisionCmd) exportOffice(e *env, d profile.Dirs, s *settings.Settings) error {
 	office := setupfile.Office{Settings: s, Code: c.JoinCode}
 	if c.JoinCode != "" && s.Relay.URL == "" {
@@ -60,7 +59,7 @@ func (c *provisionCmd) exportOffice(e *env, d profile.Dirs, s *settings.Settings
 	return err
 }
 
-// workingSecret is the secret of a hub that has worked, or a new one that works.
+// workingSecret returns the hub's secret that has worked, or a new one that works.
 func (c *provisionCmd) workingSecret(e *env, d profile.Dirs, h settings.Hub) (string, error) {
 	ref, err := secret.Hub(h.BaseURL, h.ClientID)
 	if err != nil {
@@ -83,12 +82,12 @@ func (c *provisionCmd) workingSecret(e *env, d profile.Dirs, h settings.Hub) (st
 	case value == "" || hubtrial.SecretWorks(ctx, d, h, next):
 		return next, nil
 	}
-	e.note(text.SetupOldSecret) // nobody could work with one that the hub does not take yet
+	e.note(text.SetupOldSecret) // a secret that the hub does not accept yet would be useless
 	return value, nil
 }
 
-// importOffice takes a set-up file over: nothing is changed before it was
-// understood, allowed, shown, agreed to and tested.
+// importOffice imports a set-up file: it changes nothing before the file was read, allowed,
+// shown, confirmed and tested.
 func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Settings) error {
 	b, err := hubtrial.ReadSetup(c.Import)
 	if err != nil {
@@ -131,8 +130,8 @@ func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Set
 	return nil
 }
 
-// after is the hub as it would be with changes; what the policy decides stays, and
-// that is said. A secret for another hub or store than the policy's is for nothing here.
+// after returns the hub as it would be with changes; what the policy decides stays, which
+// is reported. A secret for another hub or store than the policy's is useless here.
 func (c *provisionCmd) after(e *env, before *settings.Settings, changes map[string]any, withSecret bool) (settings.Hub, error) {
 	next, left, err := hubtrial.After(before, changes)
 	if _, refused := errors.AsType[*text.Error](err); refused {
@@ -147,9 +146,9 @@ func (c *provisionCmd) after(e *env, before *settings.Settings, changes map[stri
 	return next, err
 }
 
-// tested is a hub that has worked with a secret: it runs through what a look-up
-// needs, and says how each step ended. Where the hub only took the other encoding
-// of the credentials, that is among the changes.
+// tested returns the hub after a successful trial with a secret: it goes through the steps
+// of a lookup, and reports each result. If the hub only accepted the other encoding of the
+// credentials, that is added to changes.
 func (c *provisionCmd) tested(e *env, d profile.Dirs, before *settings.Settings, h settings.Hub, value string, changes map[string]any) (settings.Hub, error) {
 	const key = "hub.basic_auth_encoding"
 	try := hubtrial.Trial{Dirs: d, Settings: before, Hub: h, Secret: value, Number: c.TestNumber}
@@ -169,10 +168,10 @@ func (c *provisionCmd) tested(e *env, d profile.Dirs, before *settings.Settings,
 	return h, nil
 }
 
-// sayLinks names the links that lack their secret: a set-up file carries the hub's
-// only, since those of an exchange are one for each extension.
+// sayLinks names the links that lack their secret: a set-up file only contains the hub's,
+// since an exchange has one per extension.
 func (e *env) sayLinks(d profile.Dirs) {
-	s, _ := settings.Load(d) // what is wrong in it was said before
+	s, _ := settings.Load(d) // its problems were reported before
 	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
 	defer cancel()
 	_, links := hubtrial.Secrets(ctx, d, s)
@@ -183,7 +182,7 @@ func (e *env) sayLinks(d profile.Dirs) {
 	}
 }
 
-// compare shows side by side what is and what would be.
+// compare shows the current and the new values side by side.
 func compare(w io.Writer, l text.Language, rows []hubtrial.Row) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(t, "%s\t%s\t%s\n", l.T(text.SetupSetting), l.T(text.SetupNow), l.T(text.SetupNew))
@@ -194,7 +193,7 @@ func compare(w io.Writer, l text.Language, rows []hubtrial.Row) error {
 	return t.Flush()
 }
 
-// steps prints how the steps of a trial end; done ends the table.
+// steps prints the results of a trial's steps; done ends the table.
 func (e *env) steps() (say func(hubtrial.Step), done func()) {
 	l := e.lang()
 	t := e.table()
@@ -214,7 +213,7 @@ func (e *env) steps() (say func(hubtrial.Step), done func()) {
 			}
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\n", l.T(text.SetupStep(st.Name)), l.T(text.SetupState(st.State)), oneLine(why))
-	}, func() { _ = t.Flush() } // the exit code says it as well
+	}, func() { _ = t.Flush() } // the exit code reports it as well
 }
 
 // passphrase reads the passphrase of a set-up file.

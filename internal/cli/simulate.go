@@ -69,7 +69,7 @@ func (c *simulateCmd) Run(e *env, d profile.Dirs) error {
 	return ignoreCancelled(c.play(e, d, l, story, o))
 }
 
-// story is what is played.
+// story returns the scenario to play.
 func (c *simulateCmd) story(e *env) (*simulate.Scenario, error) {
 	if c.Scenario == "" {
 		return c.single()
@@ -102,7 +102,7 @@ func (c *simulateCmd) story(e *env) (*simulate.Scenario, error) {
 	return s, nil
 }
 
-// single is one call. A number that says that there is none is a withheld one.
+// single returns a scenario of one call. A number that means "none" is a withheld one.
 func (c *simulateCmd) single() (*simulate.Scenario, error) {
 	rules, err := phone.NewRules(phone.Config{})
 	if err != nil {
@@ -117,7 +117,7 @@ func (c *simulateCmd) single() (*simulate.Scenario, error) {
 	return simulate.Single(one, c.For, c.Answer), nil
 }
 
-// options finds what the protocol needs.
+// options collects what the protocol needs.
 func (c *simulateCmd) options(e *env, d profile.Dirs) (simulate.Options, error) {
 	o := simulate.Options{Listen: c.Listen, Profile: e.profileDir, Stray: e.err}
 	kind := registry.Of(c.Over)
@@ -158,7 +158,7 @@ func (c *simulateCmd) options(e *env, d profile.Dirs) (simulate.Options, error) 
 	return o, nil
 }
 
-// startsIn is how long a Wiebelt that is just starting is waited for.
+// startsIn is how long to wait for a Wiebelt that is just starting.
 const startsIn = 3 * time.Second
 
 func announced(ctx context.Context, dir string) (a listener.Announcement, err error) {
@@ -170,10 +170,10 @@ func announced(ctx context.Context, dir string) (a listener.Announcement, err er
 	}
 }
 
-// play plays it, and says on standard error what is going on.
+// play plays the scenario and reports progress on standard error.
 func (c *simulateCmd) play(e *env, d profile.Dirs, l text.Language, story *simulate.Scenario, o simulate.Options) (err error) {
-	// Whoever stops us ends the scenario; the phone goes after its calls were hung
-	// up.
+	// Interrupting us ends the scenario; the phone is closed after its
+	// calls have been hung up.
 	p, err := simulate.Open(context.WithoutCancel(e.ctx), c.Over, o)
 	if err != nil {
 		return err
@@ -211,7 +211,7 @@ func (c *simulateCmd) play(e *env, d profile.Dirs, l text.Language, story *simul
 	return nil
 }
 
-// introduce says how Wiebelt finds a phone that waits for it.
+// introduce prints how to connect Wiebelt to a phone that waits for it.
 func introduce(w io.Writer, l text.Language, a simulate.Address, file, profileDir string) {
 	fmt.Fprintf(w, "%s\n\n[[softphone]]\nkind = %q\nname = \"simulate-%s\"\naddress = %q\n", l.T(text.SimulateSettings, file), a.Over, a.Over, a.Address)
 	if a.Extension != "" {
@@ -227,7 +227,7 @@ func introduce(w io.Writer, l text.Language, a simulate.Address, file, profileDi
 	fmt.Fprintf(w, "\n%s\n", l.T(text.SimulateWaits))
 }
 
-// ignoreCancelled takes away the error of a command that was stopped.
+// ignoreCancelled drops the error of a command that was stopped.
 func ignoreCancelled(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return nil

@@ -11,10 +11,10 @@ import (
 )
 
 // sweepCmd is run by the Windows installer, as the system, in the version that it has
-// installed or is about to remove: the versions beside it that nobody runs go.
+// installed or is about to remove. It removes the other versions that are not running.
 type sweepCmd struct {
-	End   bool // what runs of any version first
-	Place bool // the small programs, and nothing else
+	End   bool // first end the running programs of any version
+	Place bool // only install the small programs
 }
 
 // Run sweeps.
@@ -32,8 +32,8 @@ func (c *sweepCmd) Run(*env) error {
 	return installed.Sweep(exe)
 }
 
-// place copies the small programs of exe's version to where phones and terminals find
-// them in every version. Whoever ends us finds the old or the new one there.
+// place copies the small programs of exe's version to where phones and terminals find those
+// of every version. If it is interrupted, either the old or the new one is there.
 func place(exe string) (err error) {
 	programs, ok := installed.Beside(exe)
 	if !ok {
@@ -49,11 +49,11 @@ func place(exe string) (err error) {
 	return err
 }
 
-// replace writes a program, unless it is there. Over one that runs Windows writes it at
-// its next start.
+// replace writes a program, unless it is there already. If it is running, Windows
+// replaces it at its next start.
 func replace(path string, program []byte) error {
 	later := path + ".new"
-	_ = os.Remove(later) // an older one must not come after us
+	_ = os.Remove(later) // an older one must not replace ours later
 	was, missing := os.ReadFile(path)
 	if missing == nil && bytes.Equal(was, program) {
 		return nil

@@ -2,8 +2,8 @@ package cli
 
 import "errors"
 
-// endPrograms has nothing to end: what is removed here goes on until it ends.
+// endPrograms does nothing: a program removed here keeps running until it exits.
 func endPrograms(string) {}
 
-// renameAtStart is for Windows: nothing that runs is in the way here.
+// renameAtStart is for Windows: here, running programs can be replaced.
 func renameAtStart(string, string) error { return errors.ErrUnsupported }

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// endsIn is how long a program that was ended may take to be gone, in milliseconds.
+// endsIn is how long a terminated program may take to disappear, in milliseconds.
 const endsIn = 5000
 
-// endPrograms ends every other program that was started from below a folder, in all
-// sessions.
+// endPrograms terminates every other program that was started from below a
+// folder, in all sessions.
 func endPrograms(dir string) {
 	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPPROCESS, 0)
 	if err != nil {
@@ -27,7 +27,8 @@ func endPrograms(dir string) {
 	}
 }
 
-// endProgram ends a process, if it was started from below dir, and waits until it is gone.
+// endProgram terminates a process if it was started from below dir, and
+// waits until it is gone.
 func endProgram(id uint32, dir string) {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION|windows.PROCESS_TERMINATE|windows.SYNCHRONIZE, false, id)
 	if err != nil {
@@ -45,7 +46,7 @@ func endProgram(id uint32, dir string) {
 	}
 }
 
-// renameAtStart has Windows put a file in the place of another one when it starts next.
+// renameAtStart makes Windows replace a file with another one at its next start.
 func renameAtStart(from, to string) error {
 	source, err := windows.UTF16PtrFromString(from)
 	if err != nil {

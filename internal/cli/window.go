@@ -20,8 +20,8 @@ type windowCmd struct {
 }
 
 // Run shows a window and ends with the last one. The resident runs this command
-// when somebody asks it for a window; whoever types it while windows are open gets
-// his beside them, in that process.
+// when asked for a window; if windows are open already, the new one opens beside
+// them, in their process.
 func (c *windowCmd) Run(e *env, d profile.Dirs) error {
 	if !windowapp.Known(c.Name) {
 		return wrong(text.WindowUnknown, strings.Join(windowapp.Names(), ", "))
@@ -45,7 +45,7 @@ func (c *windowCmd) Run(e *env, d profile.Dirs) error {
 	return err
 }
 
-// alone is what the resident would tell a window if it ran.
+// alone returns what the resident would tell a window if it ran.
 func (e *env) alone(d profile.Dirs, window string) windowapi.Welcome {
 	s := e.load(d)
 	w := windowapi.Welcome{Language: string(e.lang()), Theme: s.UI.Theme, FileWord: s.UI.FileWord, Window: window, Alone: true,

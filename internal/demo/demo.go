@@ -1,7 +1,6 @@
-// Package demo shows all that Wiebelt does to someone who has no hub, no
-// softphone and no credentials: a local hub with invented people, a simulated
-// softphone, and one call for every kind of card. Nothing is installed and
-// nothing is left behind.
+// Package demo shows all that Wiebelt does to somebody without a hub, softphone or
+// credentials: it runs a local hub with made-up people and a simulated softphone, and plays
+// one call for every kind of card. It installs nothing and leaves nothing behind.
 package demo
 
 import (
@@ -34,9 +33,9 @@ import (
 	"wiebelt/internal/ui/card"
 )
 
-// Options is how the demo is run.
+// Options configures a run of the demo.
 type Options struct {
-	Play            bool   // play every call once and end
+	Play            bool   // play every call once, then end
 	Pictures        string // folder for a picture of each card, "" for none
 	Hold            time.Duration
 	ProfileDir      string // "" is a folder of its own that goes with the demo
@@ -52,12 +51,12 @@ const (
 	clientID     = "demo"
 	organisation = "0000"
 	contacts     = 3000
-	ringFor      = 25 * time.Second // a call of the demo's window
+	ringFor      = 25 * time.Second // a call played from the demo's window
 )
 
-// Run runs the demo until ctx ends, the user quits, or, with Play, every call
-// was played. It must be called on the main goroutine. With Play, an error says
-// that a card was not painted.
+// Run runs the demo until ctx ends, the user quits, or, with Play, every call was
+// played. It must be called on the main goroutine. With Play, it returns an error
+// if a card was not painted.
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -90,7 +89,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	painted := make(chan card.Painted, 64)
 	d := &show{stage: stage{faults: h.Faults(), painted: painted}, ready: make(chan struct{})}
-	defer d.work.Wait() // before the hub goes
+	defer d.work.Wait() // before the hub is closed
 	var failed error
 	err = resident.Run(ctx, resident.Options{
 		Dirs: dirs, ProfileDir: dir, Exe: o.Exe, Settings: s, Version: o.Version, Commit: o.Commit, Log: o.Log, AnyPort: true,
@@ -99,7 +98,7 @@ func Run(ctx context.Context, o Options) error {
 		Painted: func(p card.Painted) {
 			select {
 			case painted <- p:
-			default: // nobody plays anything
+			default: // no call is being played
 			}
 		},
 		Ready: func(ctx context.Context, port int, tokens secret.Tokens, mended func()) {
@@ -114,7 +113,7 @@ func Run(ctx context.Context, o Options) error {
 	return errors.Join(failed, err)
 }
 
-// startHub makes the local hub with the people whom the demo's calls are about.
+// startHub starts the local hub with the people in the demo's calls.
 func startHub(ctx context.Context, log *slog.Logger) (*localhub.Hub, string, error) {
 	h, err := localhub.Start(ctx, localhub.Config{Synthetic: contacts, Demo: true, Log: log})
 	if err != nil {
@@ -130,8 +129,8 @@ func startHub(ctx context.Context, log *slog.Logger) (*localhub.Hub, string, err
 	return h, clientSecret, nil
 }
 
-// invented are the people behind the demo's calls that the local hub's own
-// sample numbers do not serve.
+// invented has the people in the demo's calls who are not covered by the local
+// hub's own sample numbers.
 var invented = []localhub.Record{
 	person("A.", "", "Aardenburg", "200310", "Kade", "12", "A", slowNumber),
 	person("F.", "el", "Idrissi", "200311", "Laan", "4", "", goneNumber),
@@ -145,12 +144,12 @@ func person(initials, prefix, family, relation, street, house, addition, number 
 		Producer: contact.Coded{Code: "P1", Description: "Producent Een"}, LastModifiedBy: contact.Coded{Code: "M1", Description: "Medewerker"}}}
 }
 
-// show is the demo as the window sees it.
+// show implements the demo for its window.
 type show struct {
 	stage stage
 	ready chan struct{}
 	turn  sync.Mutex
-	work  sync.WaitGroup // calls that the window asked for
+	work  sync.WaitGroup // calls requested by the window
 }
 
 // begin connects the simulated softphone.
@@ -168,7 +167,7 @@ func (d *show) begin(ctx context.Context, port int, tokens secret.Tokens, mended
 	return nil
 }
 
-// Calls are the buttons of the demo's window.
+// Calls returns the buttons of the demo's window.
 func (d *show) Calls(l text.Language) []windowapi.DemoCall {
 	var all []windowapi.DemoCall
 	for _, s := range scenarios {
@@ -177,8 +176,8 @@ func (d *show) Calls(l text.Language) []windowapi.DemoCall {
 	return all
 }
 
-// Play plays one call for the window and returns once the card shows what it is
-// about; the phone goes on ringing for a while.
+// Play plays one call for the window and returns once the card shows its final content; the
+// phone continues to ring for a while.
 func (d *show) Play(ctx context.Context, id string, l text.Language) windowapi.Played {
 	out := windowapi.Played{ID: id}
 	at := slices.IndexFunc(scenarios, func(s scenario) bool { return s.id == id })
@@ -215,7 +214,7 @@ func (d *show) Play(ctx context.Context, id string, l text.Language) windowapi.P
 	return out
 }
 
-// playAll plays every call once with a line each.
+// playAll plays every call once and prints a line for each.
 func (d *show) playAll(ctx context.Context, o Options, l text.Language) error {
 	fmt.Fprintln(o.Out, l.T(text.DemoWelcome))
 	var firsts, answers []time.Duration
@@ -264,7 +263,7 @@ func keep(dir, id string, picture image.Image) error {
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
 
-// msIn is ms as a language writes it: a comma in Dutch.
+// msIn formats d in milliseconds for a language: with a comma in Dutch.
 func msIn(l text.Language, d time.Duration) string {
 	if l == text.Dutch {
 		return strings.Replace(ms(d), ".", ",", 1)

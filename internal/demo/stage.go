@@ -20,24 +20,24 @@ import (
 // line is the office's own number in the demo.
 const line = "0207654321"
 
-// Callers that no number of the local hub's own serves.
+// Callers not covered by the local hub's own numbers.
 const (
 	slowNumber    = "0698760001"
 	goneNumber    = "0698760002"
 	refusedNumber = "0698760003"
 )
 
-// scenario is one call of the demo. Its texts stand in the catalogue under its id.
+// scenario is a call of the demo. Its texts are in the catalogue under its id.
 type scenario struct {
 	id           string
-	want         engine.Outcome               // that the card must come to show
+	want         engine.Outcome               // what the card must show in the end
 	number, name string                       // of the caller
-	breaks       func(*localhub.Faults) error // the hub; may be nil
-	// after is what happens once the first card is painted; may be nil.
+	breaks       func(*localhub.Faults) error // how the hub fails; may be nil
+	// after runs once the first card is painted; may be nil.
 	after func(context.Context, *stage, simulate.Call) error
 }
 
-// scenarios are the calls of the demo, in the order in which they are shown.
+// scenarios lists the calls of the demo, in display order.
 var scenarios = []scenario{
 	{id: "known", want: engine.Found, number: localhub.OnePerson},
 	{id: "family", want: engine.Several, number: localhub.Family},
@@ -62,35 +62,33 @@ func passOn(ctx context.Context, s *stage, c simulate.Call) error {
 	return s.phone.Ring(ctx, c)
 }
 
-// stage plays scenarios against a running resident, one at a time. It owns no
-// goroutine but the caller's.
+// stage plays scenarios against a running resident, one at a time. It starts no goroutine.
 type stage struct {
 	faults  *localhub.Faults
 	phone   *simulate.Phone
-	painted <-chan card.Painted // every card that comes on screen
-	mended  func()              // the hub is whole again: the resident asks it anew
+	painted <-chan card.Painted // every card that is painted on screen
+	mended  func()              // the hub works again: makes the resident retry
 	next    int
 	rang    time.Time
 	mu      sync.Mutex
 	cancel  context.CancelFunc
 }
 
-// played is how a call of the demo went.
+// played is the result of a call of the demo.
 type played struct {
 	number  string // as shown
 	outcome engine.Outcome
-	// painted is from the ring leaving the softphone until the card was on
-	// screen, contact the same for what the hub answered (0 if nothing was
-	// looked up), answer from the hub's answer to the screen.
+	// painted is the time from the ring until the card was on screen; contact the same for
+	// the hub's answer (0 if nothing was looked up); answer the time from the hub's answer
+	// until it was on screen.
 	painted, contact, answer time.Duration
-	picture                  *image.RGBA // read back from the screen, where programs can
+	picture                  *image.RGBA // read back from the screen, if programs can
 }
 
-// errNotPainted says that a card was asked for and did not come on screen as it
-// should look.
+// errNotPainted means that a card did not appear on screen as it should.
 var errNotPainted = errors.New("the card was not painted")
 
-// stop ends the call that plays now, if one does. Any goroutine.
+// stop ends the current call, if there is one. Safe for concurrent use.
 func (s *stage) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,8 +97,8 @@ func (s *stage) stop() {
 	}
 }
 
-// play rings, waits until the card shows what the scenario is about, tells
-// shown (which may be nil), keeps it for hold, and hangs up. One call at a time.
+// play rings, waits until the card has the scenario's outcome, calls shown (which may be
+// nil), keeps ringing for hold, and hangs up. One call at a time.
 func (s *stage) play(ctx context.Context, sc scenario, hold time.Duration, shown func(played)) (out played, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -129,7 +127,7 @@ func (s *stage) play(ctx context.Context, sc scenario, hold time.Duration, shown
 		return out, err
 	}
 	defer func() {
-		// Hung up even when the demo itself is ending.
+		// Hang up even if the demo itself is ending.
 		end, done := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 		defer done()
 		_ = s.phone.End(end, c, "missed")
@@ -156,7 +154,7 @@ func (s *stage) play(ctx context.Context, sc scenario, hold time.Duration, shown
 		out.contact, out.answer = last.At.Sub(s.rang), last.At.Sub(last.Card.Answer)
 	}
 	switch out.picture, err = last.OnScreen(); {
-	case errors.Is(err, window.ErrUnsupported): // no program can look at this screen
+	case errors.Is(err, window.ErrUnsupported): // programs cannot read this screen
 		out.picture = last.Wanted()
 	case err != nil:
 		return out, err
@@ -166,11 +164,11 @@ func (s *stage) play(ctx context.Context, sc scenario, hold time.Duration, shown
 	if shown != nil {
 		shown(out)
 	}
-	_ = wake.Pause(ctx, hold) // cut short by the next call: this one went well
+	_ = wake.Pause(ctx, hold) // interrupted by the next call: not an error of this one
 	return out, nil
 }
 
-// until reads what is painted until it is what is waited for.
+// until receives painted cards until ok returns true for one.
 func (s *stage) until(ctx context.Context, ok func(card.Painted) bool) (card.Painted, error) {
 	last := "nothing"
 	limit := time.After(15 * time.Second)
@@ -178,7 +176,7 @@ func (s *stage) until(ctx context.Context, ok func(card.Painted) bool) (card.Pai
 		select {
 		case p := <-s.painted:
 			if p.Card.Ring.Before(s.rang) {
-				continue // of the call before
+				continue // from the previous call
 			}
 			if ok(p) {
 				return p, nil
@@ -202,8 +200,8 @@ func (s *stage) drain() {
 	}
 }
 
-// same reports whether the screen shows the picture. A pointer or a clock's
-// tick may differ; a card that is not there does not pass.
+// same reports whether the screen shows the picture. A pointer or a clock's tick may
+// differ; a missing card is not accepted.
 func same(got, want *image.RGBA) bool {
 	if got == nil || got.Rect.Size() != want.Rect.Size() {
 		return false

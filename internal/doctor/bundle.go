@@ -19,25 +19,25 @@ import (
 	"wiebelt/internal/logfile"
 )
 
-// ErrExists says that something lies where the bundle should be written. Nothing
-// is ever overwritten, and no link is followed.
+// ErrExists means that there is already something at the bundle's path. Nothing is ever
+// overwritten, and no link is followed.
 var ErrExists = errors.New("something is already there")
 
-// Entry is a file of the bundle.
+// Entry is a file in the bundle.
 type Entry struct {
 	Name string
 	Data []byte
 }
 
-// Bounds of a bundle.
+// Limits of a bundle.
 const (
-	maxLog    = 16 << 20 // of one file; ours are smaller
+	maxLog    = 16 << 20 // of one log file; ours are smaller
 	collectIn = 5 * time.Second
 )
 
-// Collect makes what goes into the bundle: the report, the settings without what
-// is personal or secret, the log and the last crash with everything taken out
-// that could be, and what is known of the computer. Nothing of the history.
+// Collect returns the content of the bundle: the report, the settings without personal or
+// secret values, the redacted log and last crash, and what is known about the computer.
+// Nothing of the history is included.
 func Collect(ctx context.Context, cfg Config, r Report) ([]Entry, error) {
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -80,7 +80,7 @@ func logEntry(path string, known *redactor) (Entry, error) {
 	return Entry{"log/" + name, known.log(b)}, nil
 }
 
-// CheckNew reports ErrExists if anything lies at path, a link to nowhere included.
+// CheckNew returns ErrExists if there is anything at path, even a dangling link.
 func CheckNew(path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return ErrExists
@@ -88,7 +88,7 @@ func CheckNew(path string) error {
 	return nil
 }
 
-// Write puts the bundle at path, whole or not at all, readable by its owner.
+// Write writes the bundle to path, completely or not at all, readable only by its owner.
 func Write(path string, all []Entry) error {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -112,18 +112,18 @@ func Write(path string, all []Entry) error {
 	return err
 }
 
-// asTheyAre are the settings of free text that a help desk needs and that say
-// nothing of people. Of every other one the bundle tells whether it is set.
+// asTheyAre lists the free-text settings that a help desk needs and that reveal nothing
+// about people. For all others, the bundle only contains whether they are set.
 var asTheyAre = map[string]bool{
 	"hub.base_url": true, "hub.hub_url": true, "hub.contact_scopes": true, "hub.delivery_scopes": true, "hub.relation_number_field": true,
 	"hub.client_id": true, "hub.organisation_code": true, "hub.intermediary": true, "hub.proxy": true,
 	"phone.region": true, "phone.internal_prefixes": true, "listener.allowed_origins": true, "relay.url": true, "relay.fingerprint": true, "card.hotkey": true, "card.hotkey_open": true, "card.hotkey_hear": true, "card.hotkey_close": true, "card.fields": true,
 }
 
-// plainValues are values of free text that stand for themselves.
+// plainValues lists values of free-text settings that are shown as they are.
 var plainValues = map[string]bool{"tel": true, "sip": true, "off": true, "active": true, "primary": true}
 
-// settingsText lists the settings as "wiebelt settings" does.
+// settingsText lists the settings like "wiebelt settings" does.
 func settingsText(s *settings.Settings, known *redactor) string {
 	types := map[string]settings.Type{}
 	for _, k := range settings.Keys() {
@@ -171,8 +171,8 @@ func settingsText(s *settings.Settings, known *redactor) string {
 	return b.String()
 }
 
-// masked leaves of a telephone number its length and its last two digits, by
-// which its owner knows it.
+// masked reduces a telephone number to its length and its last two digits, enough for
+// its owner to recognise it.
 func masked(number string) string {
 	var digits []byte
 	for i := range len(number) {

@@ -11,8 +11,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// delivery looks at the outbox: what waits there, what needs somebody, and
-// whether it can be written. Nothing of what is in it is read.
+// delivery checks the outbox: what is waiting, what needs somebody's attention, and whether
+// it is writable. It reads no content.
 func (e *exam) delivery(ctx context.Context) []finding {
 	dir := fromsettings.OutboxFolder(e.Dirs)
 	s, err := outbox.Summarize(ctx, dir)

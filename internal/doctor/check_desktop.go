@@ -12,8 +12,8 @@ import (
 	"wiebelt/internal/softphone/phonefile"
 )
 
-// scheme tells what opens our links. It names no other program: the path may
-// hold a person's name.
+// scheme reports what opens our links. It names no other program: its path may
+// contain a person's name.
 func (e *exam) scheme(context.Context) []finding {
 	s, err := e.sys.register(e.Register)
 	switch {
@@ -38,11 +38,11 @@ func (e *exam) autostart(context.Context) []finding {
 	return say(OK, "autostart.ok")
 }
 
-// microSIPKeys are the lines of microsip.ini that report a call; the first is
-// the one without which no call is seen.
+// microSIPKeys lists the keys of microsip.ini that report a call; without the
+// first, no call is reported.
 var microSIPKeys = []string{"cmdCallRing", "cmdCallAnswer", "cmdCallEnd", "cmdCallBusy"}
 
-// microsip reads what MicroSIP starts for a call.
+// microsip checks what MicroSIP runs for a call.
 func (e *exam) microsip(context.Context) []finding {
 	path := e.sys.microSIP()
 	if path == "" || !exists(path) {
@@ -72,7 +72,7 @@ func (e *exam) microsip(context.Context) []finding {
 	return say(OK, "microsip.ok")
 }
 
-// screen tells what kind of desktop cards are on, which says what they can do there.
+// screen reports what kind of desktop the cards are on, which determines what they can do.
 func (e *exam) screen(ctx context.Context) []finding {
 	if !e.sys.desktop() {
 		return say(Off, "desktop.none")
@@ -87,7 +87,7 @@ func (e *exam) screen(ctx context.Context) []finding {
 	}
 }
 
-// tray tells whether a tray host is there.
+// tray reports whether there is a tray host.
 func (e *exam) tray(ctx context.Context) []finding {
 	switch {
 	case !e.sys.desktop():
@@ -98,7 +98,8 @@ func (e *exam) tray(ctx context.Context) []finding {
 	return say(OK, "tray.ok")
 }
 
-// cards tells what calls are shown with, and which of their hotkeys do not work.
+// cards reports how calls are shown, which hotkeys for cards do not work, and
+// a missing sound player.
 func (e *exam) cards(ctx context.Context) []finding {
 	t := e.ask(ctx)
 	if t.presence != present {
@@ -120,8 +121,8 @@ func (e *exam) cards(ctx context.Context) []finding {
 	return say(OK, "cards.ok")
 }
 
-// hotkeys tells why those of some settings do not work. What came over the socket
-// may name any: only settings are said.
+// hotkeys reports why the hotkeys of some settings do not work. The socket's answer may
+// name anything: only settings are shown.
 func hotkeys(why map[string]string) (all []finding) {
 	for _, key := range slices.Sorted(maps.Keys(why)) {
 		if _, known := settings.Of(key); !known {
@@ -139,7 +140,7 @@ func hotkeys(why map[string]string) (all []finding) {
 	return all
 }
 
-// lock tells who can say that the screen is locked.
+// lock reports which sources can detect a locked screen.
 func (e *exam) lock(ctx context.Context) []finding {
 	if !e.sys.desktop() {
 		return say(Off, "desktop.none")
@@ -151,7 +152,7 @@ func (e *exam) lock(ctx context.Context) []finding {
 	return say(OK, "lock.ok", strings.Join(sources, ", "))
 }
 
-// browser tells whether customer files can be opened.
+// browser reports whether customer files can be opened.
 func (e *exam) browser(ctx context.Context) []finding {
 	switch {
 	case !e.sys.desktop():

@@ -23,7 +23,7 @@ const (
 	diskFull = 50
 )
 
-// existing is the folder, or the nearest one above it that is there.
+// existing returns dir, or its nearest ancestor that exists.
 func existing(dir string) string {
 	for !exists(dir) && filepath.Dir(dir) != dir {
 		dir = filepath.Dir(dir)
@@ -45,7 +45,7 @@ func (e *exam) disk(context.Context) []finding {
 	return say(OK, "disk.ok", mb)
 }
 
-// folders looks at those of the profile, each once.
+// folders checks each folder of the profile once.
 func (e *exam) folders(context.Context) []finding {
 	var all []finding
 	seen := map[string]bool{}
@@ -85,7 +85,7 @@ func (e *exam) folders(context.Context) []finding {
 	return say(OK, "folders.ok")
 }
 
-// program looks at the program's file and the folder it lies in.
+// program checks the program's file and its folder.
 func (e *exam) program(context.Context) []finding {
 	switch err := e.sys.installed(e.Exe); {
 	case err == nil:
@@ -96,7 +96,7 @@ func (e *exam) program(context.Context) []finding {
 	return say(Off, "program.unknown")
 }
 
-// log looks whether the newest file can be written, and for errors in its end.
+// log checks whether the newest file is writable, and counts the recent errors at its end.
 func (e *exam) log(context.Context) []finding {
 	path := filepath.Join(e.Dirs.Log(), logfile.Name)
 	info, err := os.Lstat(path)
@@ -119,7 +119,7 @@ func (e *exam) log(context.Context) []finding {
 	return say(OK, "log.ok")
 }
 
-// errorsIn counts the errors of the last day in lines of the log.
+// errorsIn counts the errors of the last day in log lines.
 func (e *exam) errorsIn(b []byte) int {
 	n := 0
 	for line := range bytes.Lines(b) {
@@ -134,7 +134,7 @@ func (e *exam) errorsIn(b []byte) int {
 	return n
 }
 
-// crash tells when the last one was. The file is there, empty, without any.
+// crash reports when the last one was. If there was none, the file exists but is empty.
 func (e *exam) crash(context.Context) []finding {
 	info, err := os.Lstat(filepath.Join(e.Dirs.Log(), logfile.CrashName))
 	if err != nil || info.Size() == 0 {
@@ -147,7 +147,7 @@ func (e *exam) crash(context.Context) []finding {
 	return sayN(OK, "crash.old", days)
 }
 
-// audit tells whether lookups can be recorded where that is asked for.
+// audit reports whether lookups can be recorded, if so configured.
 func (e *exam) audit(context.Context) []finding {
 	switch {
 	case e.Settings.Audit != "eventlog":
@@ -158,7 +158,7 @@ func (e *exam) audit(context.Context) []finding {
 	return say(OK, "audit.ok")
 }
 
-// history looks whether the file is sound, without reading calls.
+// history checks whether the file is intact, without reading calls.
 func (e *exam) history(ctx context.Context) []finding {
 	path := fromsettings.HistoryFile(e.Dirs)
 	switch {

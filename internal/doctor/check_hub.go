@@ -12,33 +12,33 @@ import (
 	"wiebelt/internal/hub"
 )
 
-// Limits of the way to the hub.
+// Limits of the checks of the hub.
 const (
-	reachIn     = 4 * time.Second // of hubIn; the rest is for the tokens
+	reachIn     = 4 * time.Second // part of hubIn; the rest is for the tokens
 	clockWarn   = time.Minute
-	clockFail   = 5 * time.Minute // from here on servers begin to refuse
+	clockFail   = 5 * time.Minute // from here on servers may refuse
 	certificate = 30              // days before a certificate's end
 )
 
-// hubState is what came of one visit to the hub, which all checks of the hub share.
+// hubState is the result of one visit to the hub, shared by all checks of the hub.
 type hubState struct {
 	off      bool // not set up
 	reached  hub.Reached
-	failed   error // before any token was asked for
+	failed   error // before any token was requested
 	noSecret bool
 	life     time.Duration
 	token    error // with the secret that has worked before
 	two      bool  // a new secret waits beside it
-	newer    error // with that one
+	newer    error // with the new one
 	delivery error
-	asked    bool // for a number
+	asked    bool // a number was looked up
 	never    bool // such a number is not looked up
 	found    int
 	took     time.Duration
 	lookup   error
 }
 
-// probeHub goes to the hub as lookups do.
+// probeHub contacts the hub like a lookup does.
 func (e *exam) probeHub(ctx context.Context) hubState {
 	if len(e.Settings.Hub.Missing()) > 0 {
 		return hubState{off: true}
@@ -48,7 +48,7 @@ func (e *exam) probeHub(ctx context.Context) hubState {
 		return hubState{off: true}
 	}
 	with := func(pick func(storedSecret) string) (*hub.Client, error) {
-		cfg.SecretAnswered = nil                                 // what is tried here changes nothing
+		cfg.SecretAnswered = nil                                 // this trial changes nothing
 		cfg.Secret = func(ctx context.Context) (string, error) { // the store is asked once, here and there
 			k, in := e.fromStore.wait(ctx, secretIn)
 			if !in {
@@ -82,7 +82,7 @@ func (e *exam) probeHub(ctx context.Context) hubState {
 		}
 		defer newer.Close()
 		var life time.Duration
-		if life, j.newer = newer.Check(ctx); j.newer == nil { // look-ups use it first
+		if life, j.newer = newer.Check(ctx); j.newer == nil { // lookups use it first
 			c, j.life = newer, life
 		}
 	}
@@ -98,7 +98,7 @@ func (e *exam) probeHub(ctx context.Context) hubState {
 	return j
 }
 
-// served reports whether look-ups get a token.
+// served reports whether lookups get a token.
 func (j hubState) served() bool { return j.token == nil || j.two && j.newer == nil }
 
 func (e *exam) lookOneUp(ctx context.Context, c *hub.Client, j *hubState) {
@@ -117,7 +117,7 @@ func (e *exam) lookOneUp(ctx context.Context, c *hub.Client, j *hubState) {
 	j.asked, j.found, j.took, j.lookup = true, len(found), time.Since(began), err
 }
 
-// The steps of the way, in order.
+// The steps on the way to the hub, in order.
 const (
 	atName = iota
 	atConnection
@@ -126,7 +126,7 @@ const (
 	beyond
 )
 
-// step is where the way ended.
+// step returns the step that failed.
 func (j hubState) step() int {
 	if j.failed == nil {
 		return beyond
@@ -142,8 +142,8 @@ func (j hubState) step() int {
 	return atConnection
 }
 
-// atStep is a check of a step: it says what there is to say of one that was not
-// passed, because the way ended there or before, and else what passed says.
+// atStep is the check of one step: it reports a failure at this step or before; otherwise
+// it reports what passed returns.
 func atStep(step int, passed func(*exam, hubState) []finding) func(*exam, context.Context) []finding {
 	return func(e *exam, ctx context.Context) []finding {
 		j, in := e.fromHub.wait(ctx, hubIn)

@@ -24,17 +24,17 @@ import (
 	"wiebelt/internal/text"
 )
 
-// presence is whether a resident is there.
+// presence says whether a resident is there.
 type presence uint8
 
 const (
 	absent  presence = iota
-	hangs            // somebody took the connection and says nothing
-	silent           // greeted, and does not answer this question: another version
+	hangs            // something accepted the connection and does not answer
+	silent           // greeted, but does not answer this request: another version
 	present          // answered
 )
 
-// residentState is what the running resident says.
+// residentState is the answer of the running resident.
 type residentState struct {
 	presence presence
 	hello    instance.Hello
@@ -75,7 +75,7 @@ func (e *exam) ask(ctx context.Context) residentState {
 	return t
 }
 
-// resident tells whether Wiebelt runs, and what it thinks of itself.
+// resident reports whether Wiebelt is running, and its own view of its state.
 func (e *exam) resident(ctx context.Context) []finding {
 	t := e.ask(ctx)
 	switch t.presence {
@@ -112,7 +112,7 @@ func (e *exam) resident(ctx context.Context) []finding {
 	return all
 }
 
-// known is a failure that another program named, HubError if it is none of ours.
+// known returns a failure named by another program; HubError if it is not one of ours.
 func known(f string) contact.Failure {
 	if key := text.FailureDo(f); f != "" && text.English.T(key) == string(key) {
 		return contact.HubError
@@ -120,7 +120,7 @@ func known(f string) contact.Failure {
 	return contact.Failure(f)
 }
 
-// versionLike is what a version may look like that another program names.
+// versionLike matches what a version from another program may look like.
 var versionLike = lazyregexp.New(`^[0-9A-Za-z][0-9A-Za-z.+_-]{0,39}$`)
 
 func versionOf(s string) string {
@@ -130,7 +130,7 @@ func versionOf(s string) string {
 	return s
 }
 
-// version compares what runs with what lies on disk, which is this program.
+// version compares what is running with what is on disk, which is this program.
 func (e *exam) version(ctx context.Context) []finding {
 	t := e.ask(ctx)
 	ours := versionOf(e.Version)
@@ -152,7 +152,7 @@ func build(s string) string {
 	return s[:min(len(s), 8)]
 }
 
-// listener looks at the port, the tokens and the file that tells both.
+// listener checks the port, the tokens and the file that announces both.
 func (e *exam) listener(ctx context.Context) []finding {
 	l := e.Settings.Listener
 	if !l.Enabled {
@@ -182,7 +182,7 @@ func (e *exam) listener(ctx context.Context) []finding {
 	return say(Off, "listener.idle", l.Port)
 }
 
-// taken reports whether a program of this computer has a port of loopback.
+// taken reports whether a program on this computer uses a loopback port.
 func taken(ctx context.Context, port int) bool {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err == nil {
@@ -191,7 +191,7 @@ func taken(ctx context.Context, port int) bool {
 	return listener.Taken(err)
 }
 
-// announced reports whether listener.json is ours alone and names the port.
+// announced reports whether listener.json belongs to us alone and contains the port.
 func (e *exam) announced(port int) bool {
 	f, err := filetrust.OpenFile(filepath.Join(e.Dirs.Run, listener.AnnouncementName), os.O_RDONLY, filetrust.Alone)
 	if err != nil {
@@ -202,8 +202,8 @@ func (e *exam) announced(port int) bool {
 	return err == nil && a.Version == 1 && a.Port == port
 }
 
-// link tells how each link is, as the resident says. Links are named by their
-// place in the settings: their names may be people's.
+// link reports the state of each link according to the resident. Links are identified by
+// their position in the settings: their names may be people's.
 func (e *exam) link(ctx context.Context) []finding {
 	if len(e.Settings.Softphones) == 0 {
 		return say(Off, "link.none")
@@ -240,6 +240,6 @@ func linkOf(n int, p settings.Softphone, t residentState) []finding {
 	return lines
 }
 
-// phases are what those of a link come to.
+// phases maps the phases of a link to states.
 var phases = map[string]State{windowapi.LinkUp: OK, windowapi.LinkDown: Fail, windowapi.LinkKicked: Warn, windowapi.LinkRefused: Fail,
 	windowapi.LinkIncomplete: Fail, windowapi.LinkBehind: Fail}

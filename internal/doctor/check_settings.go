@@ -23,14 +23,14 @@ import (
 	"wiebelt/internal/text"
 )
 
-// maxLines is how many mistakes are listed one by one.
+// maxLines is how many mistakes are listed individually.
 const maxLines = 20
 
-// keyLike is what a key looks like. What somebody took for a key, such as a
-// secret pasted into the wrong place, is told by its line only.
+// keyLike matches what looks like a key. Anything else in its place, such as a secret
+// pasted there by mistake, is reported by its line only.
 var keyLike = lazyregexp.New(`^[a-z_]{1,30}(?:\[\d{1,3}\])?(?:\.[a-z_]{1,30}(?:\[\d{1,3}\])?)?$`)
 
-// placeOf is where a mistake stands: its key, and its line where that is known.
+// placeOf is where a mistake is: its key, and its line if known.
 func placeOf(p settings.Problem) any {
 	switch known := keyLike().MatchString(p.Key); {
 	case !known && p.Line > 0:
@@ -86,7 +86,7 @@ func ofSettings(p settings.Problem) []finding {
 	return say(Fail, "settings.file")
 }
 
-// policy tells what an administrator decided, and what of it does not count.
+// policy reports what an administrator has set, and what of it is not applied.
 func (e *exam) policy(context.Context) []finding {
 	keys := 0
 	for _, k := range e.Settings.Values() {
@@ -135,7 +135,7 @@ func ofPolicy(wrong []settings.Problem, keys int, file, managed bool) []finding 
 	return append(all, sayN(OK, "policy.file", keys)...)
 }
 
-// setup looks whether everything is there that lookups need.
+// setup checks whether everything that lookups need is set.
 func (e *exam) setup(context.Context) []finding {
 	missing := e.Settings.Hub.Missing()
 	switch {
@@ -159,8 +159,8 @@ func (e *exam) setup(context.Context) []finding {
 	return say(OK, "setup.ok")
 }
 
-// keyOf is the key that an error of the hub's client begins with. The rest of it
-// may name a path.
+// keyOf returns the key that begins an error of the hub's client. The rest of
+// it may contain a path.
 func keyOf(err error) string {
 	key, _, _ := strings.Cut(err.Error(), ":")
 	for _, k := range settings.Keys() {
@@ -171,15 +171,15 @@ func keyOf(err error) string {
 	return "hub"
 }
 
-// storedSecret is the secret as its store gives it.
+// storedSecret is the answer of the secret's store.
 type storedSecret struct {
-	off   bool // there is nothing it could belong to
+	off   bool // there is no hub for it
 	value string
 	next  string // a new one that waits until it has worked, "" mostly
 	err   error
 }
 
-// readSecret asks the store, once for everybody who needs to know.
+// readSecret asks the store, once for all checks.
 func (e *exam) readSecret(ctx context.Context) storedSecret {
 	h := e.Settings.Hub
 	if h.BaseURL == "" || h.ClientID == "" {
@@ -200,7 +200,7 @@ func (e *exam) readSecret(ctx context.Context) storedSecret {
 	return storedSecret{value: v, next: next, err: err}
 }
 
-// secret tells how the store is.
+// secret reports the state of the secret and its store.
 func (e *exam) secret(ctx context.Context) []finding {
 	kind := e.Settings.Hub.SecretStore
 	k, in := e.fromStore.wait(ctx, secretIn)
@@ -236,13 +236,13 @@ func (e *exam) secret(ctx context.Context) []finding {
 	return say(Fail, "secret.failed")
 }
 
-// otherHub reports whether a file holds the secret of any hub. Other stores do
-// not list what they keep.
+// otherHub reports whether a file holds the secret of any hub. Other stores cannot
+// list what they contain.
 func otherHub(dirs profile.Dirs) bool {
 	files, _ := filepath.Glob(filepath.Join(dirs.State, "secrets", "*.json"))
 	for _, f := range files[:min(len(files), 100)] {
 		b, err := filetrust.ReadPlain(f, 16<<10)
-		var k struct{ Kind string } // the secret itself is left where it is
+		var k struct{ Kind string } // the secret itself is not decoded
 		if err == nil && json.Unmarshal(b, &k) == nil && k.Kind == "hub" {
 			return true
 		}
@@ -250,7 +250,7 @@ func otherHub(dirs profile.Dirs) bool {
 	return false
 }
 
-// expiry tells when the secret has to be renewed.
+// expiry reports when the secret has to be renewed.
 func (e *exam) expiry(context.Context) []finding {
 	switch stage, days := health.Expiry(e.now, e.Settings.Hub.SecretExpires); stage {
 	case health.ExpiryFar:
@@ -263,7 +263,7 @@ func (e *exam) expiry(context.Context) []finding {
 	return say(Off, "expiry.none")
 }
 
-// exists reports whether anything lies at a path.
+// exists reports whether there is anything at path.
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return !errors.Is(err, fs.ErrNotExist)

@@ -1,12 +1,11 @@
-// Package doctor looks at everything that Wiebelt depends on and says in one
-// line each how it is and what to do: settings, secret, hub, sources of calls, desktop,
-// disk. It changes nothing, works with a running resident and without one, and
-// says nothing of any caller. Its bundle is what a help desk needs, without
-// names, numbers or secrets.
+// Package doctor checks everything that Wiebelt depends on and reports in one line each its
+// state and what to do: settings, secret, hub, sources of calls, desktop, disk. It changes
+// nothing, works with or without a running resident, and reveals nothing about callers. Its
+// bundle contains what a help desk needs, without names, numbers or secrets.
 //
-// Goroutines: one for every check, side by side, each with a deadline of its
-// own. One that hangs in the system beyond its deadline is left behind and ends
-// with the process or when the system answers.
+// Goroutines: one for every check, concurrently, each with its own deadline. One that
+// hangs in the system beyond its deadline is left behind and ends when the system
+// answers or with the process.
 package doctor
 
 import (
@@ -26,19 +25,19 @@ import (
 	"wiebelt/internal/text"
 )
 
-// State is what a check came to. The values are stable.
+// State is the result of a check. The values are stable.
 type State string
 
 // The states.
 const (
 	OK   State = "ok"
-	Warn State = "warn" // somebody has to do something, nothing has stopped
+	Warn State = "warn" // needs attention, but nothing has stopped
 	Fail State = "fail" // something does not work
-	Off  State = "off"  // not there, switched off, or not to be checked
+	Off  State = "off"  // absent, switched off, or not checked
 )
 
-// Check is one line. ID is one of text.DoctorChecks; an id comes more than once
-// where a check speaks of several things.
+// Check is one line. ID is one of text.DoctorChecks; it occurs more than once if a check
+// reports on several things.
 type Check struct {
 	ID      string `json:"id"`
 	State   State  `json:"state"`
@@ -46,14 +45,13 @@ type Check struct {
 	Hint    string `json:"hint"` // what to do, "" for nothing
 }
 
-// Report is the outcome; OK unless somebody has to do something.
+// Report is the result; OK unless something needs attention.
 type Report struct {
 	OK     bool    `json:"ok"`
 	Checks []Check `json:"checks"`
 }
 
-// Worst is the gravest state that somebody has to do something about: Fail, Warn
-// or OK.
+// Worst returns the most severe state: Fail, Warn or OK.
 func (r Report) Worst() State {
 	worst := OK
 	for _, c := range r.Checks {
@@ -64,7 +62,7 @@ func (r Report) Worst() State {
 	return worst
 }
 
-// count counts the lines of a state.
+// count returns the number of lines with a state.
 func (r Report) count(s State) (n int) {
 	for _, c := range r.Checks {
 		if c.State == s {
@@ -74,21 +72,21 @@ func (r Report) count(s State) (n int) {
 	return n
 }
 
-// Config is what the doctor looks at; For makes it.
+// Config is what the doctor checks; For creates it.
 type Config struct {
 	Dirs     profile.Dirs
 	Version  string
 	Commit   string
-	Exe      string // this program's file
+	Exe      string // this program's path
 	Register register.Options
 	Number   string // to be looked up; "" for none
 	Language text.Language
 	Settings *settings.Settings
-	Late     bool // they came too late and are the defaults
+	Late     bool // the settings were not read in time and are the defaults
 }
 
-// For is what there is to look at for a profile, by the program that runs:
-// everything but a number and the language. It takes two seconds at most.
+// For returns the Config for a profile and the running program, all but a number and the
+// language. It takes two seconds at most.
 func For(ctx context.Context, d profile.Dirs, profileDir, version, commit string) (Config, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -106,26 +104,27 @@ func For(ctx context.Context, d profile.Dirs, profileDir, version, commit string
 	return cfg, nil
 }
 
-// Times. The settings come before everything else, then all checks run at once:
-// together less than ten seconds.
+// Timeouts. The settings are read first, then all checks run at once: together
+// less than ten seconds.
 const (
 	loadTime   = 2 * time.Second
 	residentIn = 2500 * time.Millisecond
-	secretIn   = 3 * time.Second // a store waits two seconds by itself
+	secretIn   = 3 * time.Second // a store itself waits two seconds
 	hubIn      = 7500 * time.Millisecond
-	probeIn    = hubIn - time.Second/2 // so that what ended it can be told
+	probeIn    = hubIn - time.Second/2 // leaves time to report how it ended
 	usualTime  = 4 * time.Second
-	grace      = 250 * time.Millisecond // to put the end of a deadline into words
+	grace      = 250 * time.Millisecond // to report a check's own timeout
 )
 
-// check looks at one thing.
+// check is one check.
 type check struct {
 	time time.Duration
 	run  func(*exam, context.Context) []finding
 }
 
-// checks are those of text.DoctorChecks; time 0 is usualTime. What the computer itself tells,
-// and not the resident, is in check_desktop.go, of the group of phones too.
+// checks has every check of text.DoctorChecks; time 0 means usualTime. Those answered
+// by the computer, not the resident, are in check_desktop.go, including those
+// of the group of phones.
 var checks = map[string]check{
 	"settings": {0, (*exam).settings}, "policy": {0, (*exam).policy}, "setup": {0, (*exam).setup}, "secret": {0, (*exam).secret}, "expiry": {0, (*exam).expiry},
 	"hub.name":        {hubIn, atStep(atName, (*exam).hubName)},
@@ -151,7 +150,7 @@ type exam struct {
 	fromHub      *future[hubState]
 }
 
-// load reads the settings, and gives the defaults where they come too late.
+// load reads the settings, or returns the defaults if that takes too long.
 func load(ctx context.Context, load func() *settings.Settings) (s *settings.Settings, late bool) {
 	if s, ok := start(ctx, loadTime, func(context.Context) *settings.Settings { return load() }).wait(ctx, loadTime); ok {
 		return s, false
@@ -159,11 +158,11 @@ func load(ctx context.Context, load func() *settings.Settings) (s *settings.Sett
 	return settings.Defaults(), true
 }
 
-// Run looks at everything. It takes less than ten seconds whatever hangs, and
-// ends earlier with ctx.
+// Run runs all checks. It takes less than ten seconds, whatever hangs, and
+// ends early with ctx.
 func Run(ctx context.Context, cfg Config) Report { return Stream(ctx, cfg, func(string, []Check) {}) }
 
-// Stream is Run that tells of every check as it ends, on the caller's goroutine.
+// Stream is Run that also reports every check as it ends, on the caller's goroutine.
 func Stream(ctx context.Context, cfg Config, each func(id string, lines []Check)) Report {
 	return run(ctx, cfg, theSystem(), each)
 }
@@ -181,7 +180,7 @@ func run(ctx context.Context, cfg Config, sys system, each func(id string, lines
 	for id, c := range checks {
 		c.time = cmp.Or(c.time, usualTime)
 		found := start(ctx, c.time, func(ctx context.Context) []finding { return c.run(e, ctx) })
-		go func() { // ends with the check's time
+		go func() { // ends by the check's timeout
 			lines, in := found.wait(ctx, c.time+grace)
 			if !in {
 				lines = []finding{late(c.time)}
@@ -205,13 +204,13 @@ func run(ctx context.Context, cfg Config, sys system, each func(id string, lines
 	return r
 }
 
-// future is a value that a goroutine of its own finds out.
+// future is a value computed in a goroutine of its own.
 type future[T any] struct {
 	done  chan struct{}
 	value T
 }
 
-// start finds a value out within a time.
+// start begins to compute a value within a timeout.
 func start[T any](ctx context.Context, in time.Duration, find func(context.Context) T) *future[T] {
 	l := &future[T]{done: make(chan struct{})}
 	go func() {
@@ -223,7 +222,7 @@ func start[T any](ctx context.Context, in time.Duration, find func(context.Conte
 	return l
 }
 
-// wait gives the value, or false if it does not come in time.
+// wait returns the value, or false if it does not arrive in time.
 func (l *future[T]) wait(ctx context.Context, in time.Duration) (v T, ok bool) {
 	late := time.After(in)
 	select {
@@ -240,26 +239,25 @@ func (l *future[T]) wait(ctx context.Context, in time.Duration) (v T, ok bool) {
 	return v, false
 }
 
-// finding is what a check has to say, in no language yet.
+// finding is what a check reports, not yet in any language.
 type finding struct {
 	state State
 	msg   *text.Error
-	hint  text.Key // what to do, where there is such a text
+	hint  text.Key // what to do, if there is such a text
 	also  text.Key // a second sentence, "" for none
 }
 
-// say makes a line from the texts doctor.<found> and, if there is one,
-// doctor.<found>.do.
+// say returns a line with the texts doctor.<found> and, if there is one, doctor.<found>.do.
 func say(s State, found string, args ...any) []finding {
 	return []finding{{state: s, msg: text.Errorf(text.Doctor(found), args...), hint: text.DoctorDo(found)}}
 }
 
-// sayN is say for a number of things.
+// sayN is say for n things.
 func sayN(s State, found string, n int, args ...any) []finding {
 	return []finding{{state: s, msg: text.Countf(text.Doctor(found), n, args...), hint: text.DoctorDo(found)}}
 }
 
-// sayWhy is say for a failure on the way to the hub, whose own advice it gives.
+// sayWhy is say for a failure on the way to the hub, with that failure's own advice.
 func sayWhy(s State, found string, err error) []finding {
 	f := contact.FailureOf(err)
 	var l *contact.LookupError
@@ -273,7 +271,7 @@ func late(limit time.Duration) finding {
 	return finding{state: Fail, msg: text.Errorf(text.DoctorLate, int(limit.Seconds())), hint: text.DoctorLateDo}
 }
 
-// in puts a line into words.
+// in translates a finding.
 func (s finding) in(id string, l text.Language) Check {
 	c := Check{ID: id, State: s.state, Message: l.Error(s.msg)}
 	if s.also != "" {
@@ -286,5 +284,5 @@ func (s finding) in(id string, l text.Language) Check {
 	return c
 }
 
-// plain keeps a text on its line.
+// plain reduces a text to one line.
 func plain(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -13,8 +13,8 @@ import (
 	"wiebelt/internal/native/window"
 )
 
-// environment is what is known of program and computer. Versions and commits are
-// told as they are, however much they look like numbers; all else is cleaned.
+// environment describes program and computer. Versions and commits are kept even if they
+// look like numbers; everything else is cleaned.
 func environment(ctx context.Context, cfg Config, known *redactor) string {
 	var b strings.Builder
 	as := func(name, value string) { fmt.Fprintf(&b, "%s: %s\n", name, value) }
@@ -40,12 +40,11 @@ func environment(ctx context.Context, cfg Config, known *redactor) string {
 	return b.String()
 }
 
-// desktops are the names that XDG_CURRENT_DESKTOP is known to hold; the
-// environment may hold anything.
+// desktops lists known values of XDG_CURRENT_DESKTOP; the variable may contain anything.
 var desktops = strings.Fields(`gnome gnome-classic gnome-flashback ubuntu unity kde xfce mate x-cinnamon cinnamon lxqt lxde budgie
 	pantheon deepin enlightenment sway wlroots hyprland i3 openbox awesome cosmic`)
 
-// desktop tells of the desktop: its name, window manager, monitors.
+// desktop describes the desktop: its name, window manager, monitors.
 func desktop(ctx context.Context, line func(name, value string)) {
 	var names []string
 	for _, n := range strings.Split(os.Getenv("XDG_CURRENT_DESKTOP"), ":") {
@@ -81,7 +80,7 @@ func desktop(ctx context.Context, line func(name, value string)) {
 
 var unshown = lazyregexp.New(`[^A-Za-z0-9 ()._-]+`)
 
-// shown keeps of a name of somebody else's what a name needs.
+// shown keeps only the characters that a name from elsewhere needs.
 func shown(s string) string {
 	s = strings.TrimSpace(unshown().ReplaceAllString(s, ""))
 	if len(s) > 60 {

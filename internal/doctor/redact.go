@@ -24,14 +24,14 @@ import (
 	"wiebelt/internal/store/history"
 )
 
-// redactor takes out of a text what it knows to be secret or somebody's, and
-// what looks like it.
+// redactor removes from a text what it knows to be secret or personal,
+// and what looks like it.
 type redactor struct{ known *strings.Replacer }
 
-// maxCalls is how much of the history is read to know what to take out.
+// maxCalls is how many calls of the history are read to know what to remove.
 const maxCalls = 20_000
 
-// words are what to take out of a text, with what stands there instead.
+// words maps what to remove to its replacement.
 type words map[string]string
 
 func (w words) add(as string, values ...string) {
@@ -42,7 +42,7 @@ func (w words) add(as string, values ...string) {
 	}
 }
 
-// person adds a name, and the parts of it that begin with a capital.
+// person adds a name, and its parts that begin with a capital letter.
 func (w words) person(name string) {
 	w.add("[name]", name)
 	for _, part := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' && r != '\'' }) {
@@ -52,7 +52,7 @@ func (w words) person(name string) {
 	}
 }
 
-// replacer takes all of them out, the longer ones first: one may hold another.
+// replacer replaces all of them, longer ones first: one may contain another.
 func (w words) replacer() *strings.Replacer {
 	var pairs []string
 	for _, v := range slices.SortedFunc(maps.Keys(w), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) {
@@ -61,8 +61,8 @@ func (w words) replacer() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// redactorOf gathers what this computer knows of people and secrets. It reads
-// the history for that, and nothing of it goes anywhere.
+// redactorOf collects what this computer knows about people and secrets. It reads the
+// history only for that, and passes none of it on.
 func redactorOf(ctx context.Context, cfg Config) *redactor {
 	out := words{}
 	out.ofSettings(cfg.Settings)
@@ -72,7 +72,7 @@ func redactorOf(ctx context.Context, cfg Config) *redactor {
 			out.add("[token]", t.Socket, t.Path)
 		}
 	}
-	calls, _ := history.People(ctx, fromsettings.HistoryFile(cfg.Dirs), maxCalls) // none, or one that cannot be read
+	calls, _ := history.People(ctx, fromsettings.HistoryFile(cfg.Dirs), maxCalls) // none if it cannot be read
 	for _, name := range slices.Concat(calls["name"], calls["via"], calls["taken_by"]) {
 		out.person(name)
 	}
@@ -91,7 +91,7 @@ func (w words) ofSettings(s *settings.Settings) {
 	}
 	w.add("[number]", s.Phone.NeverLookup...)
 	for _, p := range s.Softphones {
-		if p.Name != p.Kind { // nobody gave it one
+		if p.Name != p.Kind { // else it has no name of its own
 			w.add("[name]", p.Name)
 		}
 		w.add("[name]", p.User)
@@ -99,7 +99,7 @@ func (w words) ofSettings(s *settings.Settings) {
 	}
 }
 
-// ofComputer adds who uses it, and what it is called.
+// ofComputer adds the computer's user and its name.
 func (w words) ofComputer() {
 	if home, err := os.UserHomeDir(); err == nil && len(home) > 3 {
 		w[home] = "~"
@@ -113,8 +113,8 @@ func (w words) ofComputer() {
 	}
 }
 
-// secretsOf are the secrets that the settings speak of, as far as their store
-// gives them in time.
+// secretsOf returns the secrets for the settings, as far as their stores
+// return them in time.
 func secretsOf(ctx context.Context, cfg Config) []string {
 	s := cfg.Settings
 	store, err := secret.Open(s.Hub.SecretStore, cfg.Dirs)
@@ -137,11 +137,11 @@ func secretsOf(ctx context.Context, cfg Config) []string {
 	return all
 }
 
-// quoted are pieces of text that errors repeat from elsewhere.
+// quoted matches text that errors quote from elsewhere.
 var quoted = lazyregexp.New(`"(?:[^"\\]|\\.)*"|“[^”]*”`)
 
-// clean takes out what is known, what is quoted and what looks like a number, a
-// token, a secret or an address.
+// clean removes what is known, what is quoted and what looks like a number, a token,
+// a secret or an address.
 func (r *redactor) clean(s string) string {
 	return logfile.Scrub(quoted().ReplaceAllString(r.known.Replace(s), "[text]"))
 }
@@ -151,8 +151,8 @@ var (
 	logLevel = lazyregexp.New(`^(?:DEBUG|INFO|WARN|ERROR)(?:[+-]\d)?$`)
 )
 
-// log writes a file of the log anew: of every line time, level, words and
-// fields, each cleaned. A line that is not as we write them is left out.
+// log rewrites a log file: the time, level, message and fields of every line, each cleaned.
+// A placeholder replaces lines that we did not write.
 func (r *redactor) log(b []byte) []byte {
 	var out bytes.Buffer
 	for line := range bytes.Lines(b) {
@@ -181,7 +181,7 @@ func (r *redactor) log(b []byte) []byte {
 			Fields map[string]any `json:"fields,omitempty"`
 		}{head.Time, head.Level, r.clean(head.Msg), rest})
 		if err != nil {
-			continue // cannot be: it was JSON before
+			continue // cannot happen: it came from JSON
 		}
 		out.Write(append(kept, '\n'))
 	}
@@ -220,9 +220,9 @@ func (r *redactor) value(key string, v any) any {
 	return "[…]"
 }
 
-// crashLine is a line of the runtime's report that holds nothing but the names
-// of functions and files, and addresses. What a program panics with may hold
-// anything; only the runtime's own reasons are kept.
+// crashLine matches lines of a crash report that only contain names of functions
+// and files, and addresses. A panic value may contain anything; only the runtime's
+// own reasons are kept.
 var crashLine = lazyregexp.New(`^(?:` + strings.Join([]string{
 	``,
 	`goroutine \d+ (?:gp=0x[0-9a-f]+ )?(?:m=\S{1,6} )?(?:mp=0x[0-9a-f]+ )?\[[a-zA-Z0-9 ,()]{1,80}\]:`,
@@ -237,7 +237,7 @@ var crashLine = lazyregexp.New(`^(?:` + strings.Join([]string{
 	`exit status \d+`,
 }, `|`) + `)$`)
 
-// crash keeps the lines of a crash report that can hold nothing of anybody.
+// crash keeps the lines of a crash report that cannot contain anything personal.
 func (r *redactor) crash(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {

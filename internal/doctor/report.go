@@ -8,11 +8,11 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Format is how a report is written.
+// Format is the format of a report.
 type Format string
 
-// The formats: for people, as one JSON object, as the output of a Nagios plugin,
-// as metrics for Prometheus' textfile collector.
+// The formats: for people, a JSON object, the output of a Nagios plugin, and metrics for
+// Prometheus' textfile collector.
 const (
 	Text       Format = "text"
 	JSON       Format = "json"
@@ -27,24 +27,24 @@ const (
 	nagiosCritical
 )
 
-// Exit is the exit code that goes with a report in a format: 1 where somebody has
-// to do something. Nagios has a code of its own for what does not work.
+// Exit returns the exit code for a report in a format: 1 if something needs attention.
+// Nagios has a separate code for what does not work.
 func (r Report) Exit(f Format) int {
 	switch {
 	case f == Prometheus || r.OK:
-		return nagiosOK // metrics tell by themselves
+		return nagiosOK // the metrics say it
 	case f == Nagios && r.Worst() == Fail:
 		return nagiosCritical
 	}
 	return nagiosWarning
 }
 
-// Print writes the report in a format and a language.
+// Print returns the report in a format and a language.
 func (r Report) Print(f Format, l text.Language) string {
 	var b strings.Builder
 	switch f {
 	case JSON:
-		_ = json.NewEncoder(&b).Encode(r) // texts: nothing that could fail
+		_ = json.NewEncoder(&b).Encode(r) // strings: cannot fail
 	case Prometheus:
 		r.metrics(&b)
 	case Nagios:
@@ -52,7 +52,7 @@ func (r Report) Print(f Format, l text.Language) string {
 		fmt.Fprintf(&b, "WIEBELT %s - %s | fail=%d warn=%d\n", word, r.Sentence(l), r.count(Fail), r.count(Warn))
 		for _, c := range r.Checks {
 			if c.State == Fail || c.State == Warn {
-				// A bar would begin the numbers.
+				// A bar would begin the performance data.
 				b.WriteString(strings.ReplaceAll(c.line(), "|", "/") + "\n")
 			}
 		}
@@ -74,7 +74,7 @@ func (c Check) line() string {
 	return fmt.Sprintf("%-4s  %-*s  %s", c.State, wide, c.ID, strings.TrimSpace(c.Message+" "+c.Hint))
 }
 
-// metrics has, for every check, its gravest state: 0 fine, 1 warn, 2 fail.
+// metrics writes the most severe state of every check: 0 fine, 1 warn, 2 fail.
 func (r Report) metrics(b *strings.Builder) {
 	b.WriteString("# HELP wiebelt_check State of a check of wiebelt doctor: 0 fine or off, 1 warning, 2 trouble.\n# TYPE wiebelt_check gauge\n")
 	for _, id := range text.DoctorChecks {
@@ -97,7 +97,7 @@ func (r Report) metrics(b *strings.Builder) {
 	fmt.Fprintf(b, "# HELP wiebelt_ok Whether wiebelt doctor found no trouble.\n# TYPE wiebelt_ok gauge\nwiebelt_ok %d\n", ok)
 }
 
-// Sentence sums the report up.
+// Sentence summarises the report.
 func (r Report) Sentence(l text.Language) string {
 	if n := r.count(Fail) + r.count(Warn); n > 0 {
 		return l.N(text.DoctorTrouble, n)

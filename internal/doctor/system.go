@@ -21,18 +21,18 @@ import (
 	"wiebelt/internal/softphone/detect"
 )
 
-// system is what is asked of the computer. Tests have one of their own.
+// system is the interface to the computer. Tests replace it.
 type system struct {
 	store       func(kind string, dirs profile.Dirs) (secret.Store, error)
 	register    func(register.Options) (register.Status, error)
-	policy      func() (file, managed bool)  // which of the administrator's sources are there
-	desktop     func() bool                  // a screen that windows could be on
+	policy      func() (file, managed bool)  // whether each of the administrator's sources exists
+	desktop     func() bool                  // a screen that can show windows
 	screen      func(context.Context) string // a window.Kind, screenWayland or screenFailed
 	trayHost    func(context.Context) bool
 	player      func() string // of sound, "" for none
 	lockSources func(context.Context) []string
-	browser     func(context.Context) bool // there is one
-	audit       func() error               // the system's log cannot be written
+	browser     func(context.Context) bool // there is a browser
+	audit       func() error               // why the system's log cannot be written
 	microSIP    func() string              // path of its settings, "" where it cannot be
 	free        func(dir string) (bytes uint64, err error)
 	folder      func(path string) error // what is wrong with a folder of the profile
@@ -48,9 +48,9 @@ func theSystem() system {
 	}
 }
 
-// folderFault is a *filetrust.Error, also where others may read, or fs.ErrPermission
-// where we may not write ourselves. A link of the user's own is followed, as the
-// program does.
+// folderFault returns a *filetrust.Error, also if others may read the folder, or
+// fs.ErrPermission if we may not write to it. A link of the user's own is followed,
+// as the program does.
 func folderFault(path string) error {
 	if err := filetrust.Folder(path, filetrust.Ours); err != nil {
 		return err
@@ -68,13 +68,13 @@ func folderFault(path string) error {
 	return nil
 }
 
-// isRead reports whether others may read a folder, and nothing worse.
+// isRead reports whether the only fault is that others may read a folder.
 func isRead(err error) bool {
 	e, ok := errors.AsType[*filetrust.Error](err)
 	return ok && e.Why == filetrust.Read
 }
 
-// auditLog opens the log that lookups are recorded in, and writes nothing.
+// auditLog opens the log for recording lookups, and writes nothing.
 func auditLog() error {
 	w, err := eventlog.Open()
 	if err != nil {
@@ -83,7 +83,7 @@ func auditLog() error {
 	return w.Close()
 }
 
-// Where cards have no screen: a desktop that has none for them, and one that does not answer.
+// Results where cards have no screen: the desktop has none for them, or does not answer.
 const (
 	screenWayland = "wayland"
 	screenFailed  = "failed"
@@ -101,7 +101,7 @@ func screenKind(context.Context) string {
 	return string(d.Kind())
 }
 
-// lockSources names who can tell of a locked screen.
+// lockSources returns what can detect a locked screen.
 func lockSources(ctx context.Context) []string {
 	w, err := session.Watch(ctx, slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -27,7 +27,7 @@ func freeSpace(dir string) (uint64, error) {
 
 func writable(path string) bool { return unix.Access(path, unix.W_OK) == nil }
 
-// systemName is what the distribution calls itself.
+// systemName returns the distribution's own name.
 func systemName() string {
 	b, err := filetrust.ReadPlain("/etc/os-release", 16<<10)
 	if err != nil {
@@ -41,7 +41,7 @@ func systemName() string {
 	return ""
 }
 
-// windowManager is the name that it gives itself (EWMH, _NET_SUPPORTING_WM_CHECK).
+// windowManager returns the window manager's own name (EWMH, _NET_SUPPORTING_WM_CHECK).
 func windowManager(ctx context.Context) string {
 	if os.Getenv("DISPLAY") == "" {
 		return ""

@@ -19,11 +19,12 @@ func freeSpace(dir string) (uint64, error) {
 	return free, err
 }
 
-// writable: who may do what is in lists that trust reads, and whether we may is
-// found out by doing it.
+// writable is always true: others' rights are in access control lists, which filetrust
+// checks, and our own are only found out by trying.
 func writable(string) bool { return true }
 
-// systemName asks Windows itself: it tells programs without a manifest a lie.
+// systemName uses RtlGetVersion: other functions return a false version to
+// programs without a manifest.
 func systemName() string {
 	v := windows.RtlGetVersion()
 	return fmt.Sprintf("Windows %d.%d build %d", v.MajorVersion, v.MinorVersion, v.BuildNumber)

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// The admin interface answers on a port of its own, always on loopback,
-// whatever the hub listens on. Its address holds a secret of 256 random bits as
-// the first part of the path, so that other users of the computer cannot use
-// it; pages in a browser are kept out by Host, Origin and Content-Type as well.
+// The admin interface has a port of its own, always on loopback, whatever the hub
+// listens on. The first part of its path is a secret of 256 random bits, so that other
+// users of the computer cannot use it; pages in a browser are also rejected by Host,
+// Origin and Content-Type.
 
 const (
 	maxAdminBody = 4 << 10
@@ -51,7 +51,7 @@ func (h *Hub) startAdmin() error {
 	return nil
 }
 
-// ServeHTTP answers what knows the secret and is no page in a browser.
+// ServeHTTP answers requests that know the secret and are not from a page in a browser.
 func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
 	head.Set("X-Content-Type-Options", "nosniff")
@@ -76,7 +76,7 @@ func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.fail(w, r, err)
 }
 
-// allowed gives the path behind the secret.
+// allowed returns the path after the secret.
 func (a *admin) allowed(r *http.Request) (path string, err error) {
 	if r.Host != a.host {
 		return "", refuse(http.StatusMisdirectedRequest, "invalid_host", "the admin interface is reached by its address only")
@@ -96,7 +96,7 @@ func (a *admin) allowed(r *http.Request) (path string, err error) {
 	return path, nil
 }
 
-// answer is a text, or what is sent as JSON.
+// answer returns a text, or a value to send as JSON.
 func (a *admin) answer(method, path string, body io.Reader) (_ any, err error) {
 	name, one := strings.CutPrefix(path, "faults/")
 	switch op := method + " " + path; {
@@ -126,7 +126,7 @@ func (a *admin) reset(body io.Reader) error {
 	return nil
 }
 
-// change sets the fault of an endpoint, or takes it away.
+// change sets or clears the fault of an endpoint.
 func (a *admin) change(method string, e Endpoint, body io.Reader) error {
 	if !slices.Contains(Endpoints, e) {
 		return refuse(http.StatusNotFound, "unknown_endpoint", errEndpoint.Error())

@@ -21,17 +21,16 @@ import (
 	"wiebelt/internal/text"
 )
 
-// AddClient makes an OAuth client of an organisation and returns its secret,
-// which is kept as a hash only and cannot be asked for again. A client of that
-// name gets the new secret and organisation.
+// AddClient creates an OAuth client of an organisation and returns its secret, which is
+// stored only as a hash and cannot be retrieved again. An existing client of that name gets
+// the new secret and organisation.
 func (d *Data) AddClient(ctx context.Context, id, organisationCode string) (secret string, err error) {
 	secret = newToken()
 	return secret, d.SetClientSecret(ctx, id, organisationCode, secret)
 }
 
-// SetClientSecret is AddClient with a secret of the caller's choice, for tests.
-// Secrets that AddClient makes have 256 random bits, so a fast hash guards
-// them; one that a person thought of is guarded less.
+// SetClientSecret is AddClient with a given secret, for tests. AddClient's secrets have 256
+// random bits, so a fast hash protects them; one invented by a person is protected less.
 func (d *Data) SetClientSecret(ctx context.Context, id, organisationCode, secret string) error {
 	switch {
 	case id == "" || len(id) > 200 || strings.Contains(id, ":") || !printable(id):
@@ -51,18 +50,18 @@ func (d *Data) SetClientSecret(ctx context.Context, id, organisationCode, secret
 type Client struct {
 	ID               string     `json:"id"`
 	OrganisationCode string     `json:"organisation_code"`
-	Made             *time.Time `json:"made"` // when it got its secret, in UTC; nil if that is not known
+	Made             *time.Time `json:"made"` // when it got its secret, in UTC; nil if unknown
 }
 
-// ErrNoClient means that there is no client of that name.
+// ErrNoClient reports that there is no client of that name.
 var ErrNoClient = text.Errorf(text.OutputHubNoClient)
 
-// Clients gives all clients by name, not nil.
+// Clients returns all clients ordered by name, never nil.
 func (d *Data) Clients(ctx context.Context) ([]Client, error) {
 	return d.clients(ctx, "ORDER BY id")
 }
 
-// Client gives the client of that name, or ErrNoClient.
+// Client returns the client of that name, or ErrNoClient.
 func (d *Data) Client(ctx context.Context, id string) (Client, error) {
 	found, err := d.clients(ctx, "WHERE id = ?", id)
 	if err != nil || len(found) == 0 {
@@ -82,8 +81,8 @@ func (d *Data) clients(ctx context.Context, which string, args ...any) ([]Client
 	})(d.r.QueryContext(ctx, "SELECT id, organisation, made FROM clients "+which, args...))
 }
 
-// RotateClient gives a client another secret and returns it. The old one is no
-// longer taken, and tokens that were handed out for it are void at once.
+// RotateClient replaces a client's secret and returns the new one. The old one is no longer
+// accepted, and tokens issued for it become invalid at once.
 func (d *Data) RotateClient(ctx context.Context, id string) (secret string, err error) {
 	c, err := d.Client(ctx, id)
 	if err != nil {
@@ -92,12 +91,12 @@ func (d *Data) RotateClient(ctx context.Context, id string) (secret string, err 
 	return d.AddClient(ctx, id, c.OrganisationCode)
 }
 
-// RemoveClient removes a client; its tokens are void at once.
+// RemoveClient removes a client; its tokens become invalid at once.
 func (d *Data) RemoveClient(ctx context.Context, id string) error {
 	return d.change(ctx, "clients", ErrNoClient, "DELETE FROM clients WHERE id = ?", id)
 }
 
-// credential is what is kept of a client and its secret.
+// credential is what is stored about a client and its secret.
 type credential struct {
 	organisation string
 	salt, hash   []byte
@@ -116,16 +115,15 @@ func hashSecret(salt []byte, secret string) []byte {
 	return sum[:]
 }
 
-// secretID names a secret by its salt, which no other secret has.
+// secretID identifies a secret by its salt, which is unique.
 func secretID(salt []byte) string {
 	return base64.RawURLEncoding.EncodeToString(hashSecret(salt, ""))[:16]
 }
 
-// client is who asked for a token, and which of its secrets it had.
+// client is the client that requested a token, with the secret it used.
 type client struct{ id, organisation, secret string }
 
-// authenticate finds the client whom one of the readings of the credentials
-// fits.
+// authenticate returns the client that matches one of the readings of the credentials.
 func (h *Hub) authenticate(ctx context.Context, readings []credentials) (client, bool, error) {
 	for _, said := range readings {
 		c, known, err := h.credential(ctx, said.id)
@@ -145,9 +143,8 @@ func (h *Hub) authenticate(ctx context.Context, readings []credentials) (client,
 // credentials are a client id and secret.
 type credentials struct{ id, secret string }
 
-// basicCredentials reads the credentials of a request in every way they can be meant: as
-// they stand, and form-encoded inside (RFC 6749 2.3.1). None means that they cannot be
-// read.
+// basicCredentials reads a request's credentials in every possible way: literally, and
+// form-encoded inside (RFC 6749 2.3.1). None means that they are unreadable.
 func basicCredentials(r *http.Request) []credentials {
 	id, secret, ok := r.BasicAuth()
 	if !ok || id == "" || !printable(id) || !printable(secret) {
@@ -162,12 +159,12 @@ func basicCredentials(r *http.Request) []credentials {
 	return all
 }
 
-// printable is text without characters that steer instead of being seen.
+// printable reports whether s is valid text without invisible control characters.
 func printable(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, displaytext.Hidden)
 }
 
-// scopeToken is what RFC 6749 3.3 allows in a scope.
+// scopeToken reports whether s is valid in a scope (RFC 6749 3.3).
 func scopeToken(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= 0x20 || r >= 0x7f || r == '"' || r == '\\' })
 }

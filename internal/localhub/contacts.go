@@ -14,17 +14,15 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// Record is a contact as the hub holds it. Of the contact, ID is made up when
-// it is empty, and Link is ignored: it follows from the hub's address. An
-// empty addition or country is null in the API.
+// Record is a contact as stored by the hub. An empty ID is generated, and Link is ignored:
+// it follows from the hub's address. An empty addition or country is null in the API.
 type Record struct {
 	contact.Contact
 	Numbers []string // telephone numbers in any notation
 	Emails  []string
 }
 
-// fields are the columns of a contact beside its number n, in the order of
-// columnTable.
+// fields are the columns of a contact except its number n, in the order of columnTable.
 var fields = func() string {
 	var names []string
 	for _, c := range columnTable[:phoneColumn] {
@@ -33,7 +31,7 @@ var fields = func() string {
 	return strings.Join(names, ", ")
 }()
 
-// columns are those and n, of the contact c. An addition or a country may be null.
+// columns are the fields and n, of the contact c. An addition or a country may be null.
 var columns = strings.NewReplacer("c.addition", "ifnull(c.addition, '')", "c.country", "ifnull(c.country, '')").
 	Replace("c." + strings.ReplaceAll(fields, ", ", ", c.") + ", c.n")
 
@@ -52,7 +50,7 @@ func scanNumbered(row sqlitefile.Row) (c contact.Contact, n int64, err error) {
 	return r.Contact, n, err
 }
 
-// contactWriter puts contacts with their terms into two tables.
+// contactWriter writes contacts with their terms to two tables.
 type contactWriter struct{ contact, term *sql.Stmt }
 
 // newContactWriter writes fields, n and the other columns to the table contacts.
@@ -66,8 +64,8 @@ func newContactWriter(ctx context.Context, tx *sql.Tx, contacts, terms string, o
 	return w, err
 }
 
-// write stores the n-th contact, whose id and addresses are in order, and gives
-// it an id if it has none.
+// write stores the n-th contact, whose ID and addresses are valid, and
+// generates an ID if missing.
 func (w contactWriter) write(ctx context.Context, r *Record, n int64, others ...any) error {
 	if r.ID == "" {
 		id, err := uuid.NewRandom()
@@ -102,13 +100,13 @@ func (w contactWriter) write(ctx context.Context, r *Record, n int64, others ...
 	return nil
 }
 
-// AddInvented stores contacts that the caller knows to be invented, all or none,
-// and returns their ids in the same order. Real ones come by Import.
+// AddInvented stores contacts that are invented, all or none, and returns their IDs in the
+// same order. Real ones are added by Import.
 func (d *Data) AddInvented(ctx context.Context, r ...Record) (ids []string, err error) {
 	return d.add(ctx, slices.Values(r))
 }
 
-// fill puts invented contacts into a database that has none.
+// fill adds invented contacts to a database without any.
 func (d *Data) fill(ctx context.Context, all iter.Seq[Record]) error {
 	if has, err := d.has(ctx, d.r, "SELECT 1 FROM contacts"); err != nil || has {
 		return failed("database", err)
@@ -148,25 +146,25 @@ func (d *Data) add(ctx context.Context, all iter.Seq[Record]) (ids []string, err
 	return ids, nil
 }
 
-// Count is how many contacts the hub holds.
+// Count returns the number of contacts.
 func (d *Data) Count(ctx context.Context) (n int, err error) {
 	err = d.r.QueryRowContext(ctx, "SELECT count(*) FROM contacts").Scan(&n)
 	return n, failed("contacts", err)
 }
 
-// has reports whether a query gives any row.
+// has reports whether a query returns any row.
 func (d *Data) has(ctx context.Context, q sqlitefile.Querier, query string, args ...any) (has bool, err error) {
 	err = q.QueryRowContext(ctx, "SELECT EXISTS ("+query+")", args...).Scan(&has)
 	return has, err
 }
 
-// byTerm gives every contact with the term, oldest first.
+// byTerm returns every contact with the term, oldest first.
 func (d *Data) byTerm(ctx context.Context, term string) ([]contact.Contact, error) {
 	return collect("lookup", scanContact)(d.findContacts.QueryContext(ctx, term))
 }
 
-// byID gives one contact with its numbers and e-mail addresses, and the other
-// contacts on those. found is false if there is no such contact.
+// byID returns a contact with its numbers and e-mail addresses, and the other contacts that
+// share them. found is false if there is no such contact.
 func (d *Data) byID(ctx context.Context, id string) (r Record, others []contact.Contact, found bool, err error) {
 	c, n, err := scanNumbered(d.r.QueryRowContext(ctx, "SELECT "+columns+" FROM contacts c WHERE c.id = ?", id))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -196,16 +194,15 @@ func (d *Data) byID(ctx context.Context, id string) (r Record, others []contact.
 	return r, others, true, err
 }
 
-// first gives the oldest n contacts.
+// first returns the oldest n contacts.
 func (d *Data) first(ctx context.Context, n int) ([]contact.Contact, error) {
 	return collect("contacts", scanContact)(d.r.QueryContext(ctx, "SELECT "+columns+" FROM contacts c ORDER BY c.n LIMIT ?", n))
 }
 
-// alphanumeric are the letters and digits of ASCII.
+// alphanumeric are the ASCII letters and digits.
 const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-// validID is what may stand in the last segment of a deep link without
-// escaping.
+// validID reports whether id can be the last segment of a deep link without escaping.
 func validID(id string) bool {
 	return id != "" && id != "." && id != ".." && len(id) <= 200 && strings.Trim(id, alphanumeric+"-._~") == ""
 }

@@ -15,29 +15,29 @@ import (
 
 const largeBody = 64 << 20
 
-// Faults are settable while the hub runs, from any goroutine.
+// Faults can be set while the hub is running. Safe for concurrent use.
 type Faults struct {
 	hub *server
 
-	mu     sync.Mutex           // guards what follows
-	set    map[Endpoint][]Fault // one after the other, never empty
+	mu     sync.Mutex           // guards the following fields
+	set    map[Endpoint][]Fault // in sequence, never empty
 	refuse bool
-	held   map[Endpoint]int // requests waiting out a delay
-	taken  int64            // requests that a fault happened to
+	held   map[Endpoint]int // requests waiting for a delay
+	taken  int64            // requests hit by a fault
 }
 
-// Set breaks an endpoint, in place of earlier faults of it. Of several, each follows
-// once those before it have happened all their times; one of Times alone lets so many
-// requests pass.
+// Set breaks an endpoint, replacing its earlier faults. Of several, each applies
+// once those before it have occurred all their times; one with only Times lets
+// that many requests pass.
 func (f *Faults) Set(e Endpoint, x Fault, then ...Fault) {
 	f.locked(func() { f.set[e] = append([]Fault{x}, then...) })
 }
 
-// Clear mends an endpoint.
+// Clear fixes an endpoint.
 func (f *Faults) Clear(e Endpoint) { f.locked(func() { delete(f.set, e) }) }
 
-// RefuseCredentials makes every client's credentials wrong, and every token
-// that was handed out with them void, until it is taken back.
+// RefuseCredentials makes every client's credentials wrong, and every token issued for them
+// invalid, until it is turned off.
 func (f *Faults) RefuseCredentials(on bool) { f.locked(func() { f.refuse = on }) }
 
 func (f *Faults) refused() (on bool) {
@@ -45,12 +45,12 @@ func (f *Faults) refused() (on bool) {
 	return on
 }
 
-// SetGone closes the hub's port and all connections, so that clients are
-// refused, or opens the same port again. It returns when that has happened.
-// Opening fails if another program took the port in the meantime.
+// SetGone closes the hub's port and all connections, so that clients are refused, or opens
+// the same port again. It returns when that is done. Opening fails if another program has
+// taken the port meanwhile.
 func (f *Faults) SetGone(gone bool) error { return f.hub.setGone(gone) }
 
-// Reset mends everything.
+// Reset fixes everything.
 func (f *Faults) Reset() error {
 	f.locked(func() {
 		clear(f.set)
@@ -59,13 +59,13 @@ func (f *Faults) Reset() error {
 	return f.SetGone(false)
 }
 
-// Pending is how many requests wait out a delay at e just now.
+// Pending returns the number of requests currently waiting for a delay at e.
 func (f *Faults) Pending(e Endpoint) int { return f.state().Waiting[e] }
 
-// faultState is what is broken just now.
+// faultState is what is currently broken.
 type faultState struct {
-	Faults  map[Endpoint]Fault `json:"faults"`  // of the next request; Times is what is left of it
-	Waiting map[Endpoint]int   `json:"waiting"` // requests that a delay holds up
+	Faults  map[Endpoint]Fault `json:"faults"`  // for the next request; Times counts down
+	Waiting map[Endpoint]int   `json:"waiting"` // requests held up by a delay
 	taken   int64
 }
 
@@ -85,7 +85,7 @@ func (f *Faults) locked(do func()) {
 	do()
 }
 
-// take is the fault of the next request at e.
+// take returns the fault for the next request at e.
 func (f *Faults) take(e Endpoint) (x Fault, broken bool) {
 	f.locked(func() {
 		all := f.set[e]
@@ -117,7 +117,7 @@ func (f *Faults) hold(out *slowWriter, e Endpoint, d time.Duration) bool {
 	return out.wait(d)
 }
 
-// faulty lets the faults of e happen to what next answers.
+// faulty applies the faults of e to the answers of next.
 func (h *Hub) faulty(e Endpoint, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x, broken := h.faults.take(e)
@@ -130,7 +130,7 @@ func (h *Hub) faulty(e Endpoint, next http.Handler) http.Handler {
 			panic(http.ErrAbortHandler)
 		}
 		if x.Drop {
-			_, _ = io.Copy(io.Discard, r.Body) // else a client may know that we do not have it
+			_, _ = io.Copy(io.Discard, r.Body) // else the client may know that we lack it
 			panic(http.ErrAbortHandler)
 		}
 		if (x == Fault{Delay: x.Delay, Times: x.Times}) {
@@ -154,23 +154,23 @@ func (h *Hub) faulty(e Endpoint, next http.Handler) http.Handler {
 	})
 }
 
-// expiredKey is in the context of a request whose token is to have expired.
+// expiredKey marks the context of a request whose token is issued already expired.
 type expiredKey struct{}
 
-// slowWriter sends to a client in drops.
+// slowWriter sends to a client in small pieces.
 type slowWriter struct {
 	w    http.ResponseWriter
 	r    *http.Request
 	slow Slow
-	end  <-chan struct{} // of the hub
+	end  <-chan struct{} // the hub's
 }
 
-// wait lets time pass that does not count for the server's deadlines; false
-// means that the client or the hub went away first.
+// wait waits without using up the server's deadlines; false means that the client or
+// the hub went away first.
 func (s *slowWriter) wait(d time.Duration) bool {
 	control := http.NewResponseController(s.w)
-	// Without a body the server reads on, to see the client go; its deadline
-	// would look like that.
+	// Without a body the server keeps reading, to notice when the client leaves; its
+	// deadline would look the same.
 	_ = control.SetReadDeadline(time.Time{})
 	_ = control.SetWriteDeadline(time.Now().Add(d + writeTime))
 	t := time.After(d)
@@ -186,8 +186,8 @@ func (s *slowWriter) wait(d time.Duration) bool {
 	return false
 }
 
-// Write sends b. It leaves by a panic when the client or the hub goes away: the
-// answer cannot be completed.
+// Write sends b. It panics when the client or the hub goes away: the answer
+// cannot be completed.
 func (s *slowWriter) Write(b []byte) (int, error) {
 	if s.slow.Bytes <= 0 || s.slow.Every <= 0 {
 		return s.w.Write(b)
@@ -209,7 +209,7 @@ func (s *slowWriter) Write(b []byte) (int, error) {
 	return sent, nil
 }
 
-// recorder keeps an answer back so that it can be corrupted.
+// recorder holds an answer back so that it can be corrupted.
 type recorder struct {
 	http.ResponseWriter // the connection's
 	header              http.Header
@@ -268,7 +268,7 @@ func (c *recorder) send(out *slowWriter, x Fault) {
 	}
 }
 
-// corruptBody is the body that is sent in the place of the answer's.
+// corruptBody returns the body to send instead of the answer's.
 func (c *recorder) corruptBody(x Fault) []byte {
 	body := c.body.Bytes()
 	switch x.Body {
@@ -288,7 +288,7 @@ func (c *recorder) corruptBody(x Fault) []byte {
 	return body
 }
 
-// inSeconds is a time for Retry-After, rounded up.
+// inSeconds returns a duration for Retry-After, rounded up.
 func inSeconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
 // blank writes n bytes of white space.

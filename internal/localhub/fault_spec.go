@@ -14,7 +14,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Endpoint is a part of the hub that can be broken on its own.
+// Endpoint is a part of the hub that can be broken separately.
 type Endpoint string
 
 const (
@@ -24,51 +24,51 @@ const (
 	AtPages       Endpoint = "pages"       // login, customer file, message box
 )
 
-// Endpoints are all of them.
+// Endpoints lists all endpoints.
 var Endpoints = []Endpoint{AtToken, AtLookup, AtTransaction, AtPages}
 
-// Body is what becomes of an answer's body.
+// Body is how an answer's body is changed.
 type Body string
 
 const (
 	BodyAsIs      Body = ""
-	BodyHTML      Body = "html"      // a page in place of JSON, with status 200: a captive portal
-	BodyTruncated Body = "truncated" // the first half of the answer, as if it were the whole
+	BodyHTML      Body = "html"      // a page instead of JSON, with status 200: a captive portal
+	BodyTruncated Body = "truncated" // the first half of the answer, as if complete
 	BodyCut       Body = "cut"       // the first half, then the connection is closed
 	BodyEmpty     Body = "empty"     // status without a body
 	BodyWrong     Body = "wrong"     // well-formed JSON of another shape
-	BodyLarge     Body = "large"     // Size bytes of white space before the answer, of no length told beforehand
+	BodyLarge     Body = "large"     // Size bytes of white space before the answer, without an announced length
 )
 
 var bodies = []Body{BodyHTML, BodyTruncated, BodyCut, BodyEmpty, BodyWrong, BodyLarge}
 
-// Fault is what goes wrong with a request. Its parts go together. A delay comes
-// first. Drop excludes what is left; otherwise Status or Expired make the
-// answer, and the other parts change what is sent of it, and how.
+// Fault is what goes wrong with a request. Its parts combine. A delay comes first. Drop
+// excludes the rest; otherwise Status or Expired determine the answer, and the other parts
+// change what is sent of it, and how.
 type Fault struct {
 	Delay       time.Duration `json:"delay,omitzero,format:units"`       // before anything is answered
-	Drop        bool          `json:"drop,omitzero"`                     // the request is read, and the connection closed without an answer
-	Status      int           `json:"status,omitzero"`                   // this status, with a JSON error, in place of the answer
-	RetryAfter  time.Duration `json:"retry_after,omitzero,format:units"` // header of that name in the answer, in whole seconds
-	Expired     bool          `json:"expired,omitzero"`                  // a token that is handed out has expired already; elsewhere no token is valid any more
+	Drop        bool          `json:"drop,omitzero"`                     // the request is read, and the connection closed without answer
+	Status      int           `json:"status,omitzero"`                   // this status, with a JSON error, instead of the answer
+	RetryAfter  time.Duration `json:"retry_after,omitzero,format:units"` // this header in the answer, in whole seconds
+	Expired     bool          `json:"expired,omitzero"`                  // issued tokens have already expired; elsewhere no token is valid any more
 	Body        Body          `json:"body,omitzero"`
 	Size        int           `json:"size,omitzero"`         // bytes of BodyLarge; 0 is 64 MB
-	ContentType string        `json:"content_type,omitzero"` // in place of the answer's own
-	Slow        Slow          `json:"slow,omitzero"`         // the body comes in drops
-	Times       int           `json:"times,omitzero"`        // requests it holds for; 0: until it is cleared
+	ContentType string        `json:"content_type,omitzero"` // instead of the answer's own
+	Slow        Slow          `json:"slow,omitzero"`         // the body arrives in small pieces
+	Times       int           `json:"times,omitzero"`        // number of requests affected; 0: until cleared
 }
 
-// Slow is a body that is sent Bytes at a time, Every so often. The zero value
-// is an ordinary one.
+// Slow is a body sent Bytes at a time, at intervals of Every. The zero
+// value is a normal one.
 type Slow struct {
 	Bytes int
 	Every time.Duration
 }
 
-// MarshalText writes "10/1s".
+// MarshalText returns a text such as "10/1s".
 func (s Slow) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%d/%s", s.Bytes, s.Every), nil }
 
-// Bounds of faults that come from outside.
+// Limits of faults from outside.
 const (
 	maxFault     = 500 // bytes of text
 	maxPause     = time.Hour
@@ -76,8 +76,8 @@ const (
 	maxTimes     = 1_000_000
 )
 
-// faultPart is a part of a fault: what it has to be, and how it is read; false if it is
-// not that.
+// faultPart is a part of a fault: what it must be, and how to read it; read returns
+// false if it is not that.
 type faultPart struct {
 	name string
 	want *text.Error // nil for a flag
@@ -103,7 +103,7 @@ var faultParts = []faultPart{
 	{"times", text.Errorf(text.LocalhubFaultNumber, 1, maxTimes), func(x *Fault, v string) bool { return readNumber(v, &x.Times, 1, maxTimes) }},
 }
 
-// part is that of a name, nil for none.
+// part returns the part with a name, nil for none.
 func part(name string) *faultPart {
 	i := slices.IndexFunc(faultParts, func(p faultPart) bool { return p.name == name })
 	if i < 0 {
@@ -126,9 +126,9 @@ func readNumber(v string, to *int, least, most int) (ok bool) {
 
 var errEndpoint = text.Errorf(text.LocalhubFaultEndpoint)
 
-// ParseFault reads a fault as it is written on a command line: an endpoint, a
-// colon and one or more parts between commas, such as
-// "lookup:delay=2s,status=503,times=3" or "token:drop". The parts are
+// ParseFault parses a fault in command-line form: an endpoint, a colon and one or
+// more parts separated by commas, such as "lookup:delay=2s,status=503,times=3" or
+// "token:drop". The parts are
 //
 //	delay=2s            wait before the answer
 //	drop                close the connection without one
@@ -137,9 +137,9 @@ var errEndpoint = text.Errorf(text.LocalhubFaultEndpoint)
 //	expired             tokens that have expired
 //	body=KIND           html, truncated, cut, empty, wrong or large
 //	size=1000000        bytes of a large body
-//	content-type=TYPE   in place of the answer's own
-//	slow=10/1s          so many bytes of the body, then a pause
-//	times=3             for so many requests; without it until it is cleared
+//	content-type=TYPE   instead of the answer's own
+//	slow=10/1s          that many bytes of the body, then a pause
+//	times=3             for that many requests; without it until cleared
 func ParseFault(s string) (Endpoint, Fault, error) {
 	name, parts, found := strings.Cut(s, ":")
 	e := Endpoint(name)
@@ -158,7 +158,7 @@ func ParseFault(s string) (Endpoint, Fault, error) {
 	return e, x, nil
 }
 
-// faultOf reads the parts of a fault of an endpoint, such as "drop" and "delay=2s".
+// faultOf parses the parts of an endpoint's fault, such as "drop" and "delay=2s".
 func faultOf(words []string, e Endpoint) (x Fault, err error) {
 	seen := map[string]bool{}
 	for _, word := range words {
@@ -189,8 +189,8 @@ func faultOf(words []string, e Endpoint) (x Fault, err error) {
 	return x, nil
 }
 
-// wordsOf are the parts that stand in a JSON object, as faultOf reads them; false if
-// it is not one. What is false or null there is not set.
+// wordsOf converts the members of a JSON object into parts for faultOf; false if it is not
+// an object. False or null members are not set.
 func wordsOf(object jsontext.Value) (all []string, ok bool) {
 	if object.Kind() != '{' || !object.IsValid() {
 		return nil, false
@@ -199,7 +199,7 @@ func wordsOf(object jsontext.Value) (all []string, ok bool) {
 	_, _ = d.ReadToken()
 	for d.PeekKind() == '"' {
 		t, _ := d.ReadToken()
-		if strings.ContainsAny(t.String(), "-=") { // as the command line has it
+		if strings.ContainsAny(t.String(), "-=") { // the command-line spelling
 			return nil, false
 		}
 		word := strings.ReplaceAll(t.String(), "_", "-")
@@ -219,15 +219,14 @@ func wordsOf(object jsontext.Value) (all []string, ok bool) {
 	return all, true
 }
 
-// String is how ParseFault reads x behind the colon.
+// String returns x in the form that ParseFault reads after the colon.
 func (x Fault) String() string {
-	b, _ := json.Marshal(x) // plain values do not fail
+	b, _ := json.Marshal(x) // plain values cannot fail
 	words, _ := wordsOf(b)
 	return strings.Join(words, ",")
 }
 
-// check refuses a fault from outside that would do nothing, or not what it
-// says.
+// check rejects a fault from outside that would have no effect, or another one than stated.
 func (x Fault) check(e Endpoint) error {
 	answer := x
 	answer.Delay, answer.Drop, answer.Times = 0, false, 0

@@ -17,32 +17,31 @@ import (
 	"wiebelt/internal/text"
 )
 
-// DefaultRelationField is the JSON name of the relation number in the Contact
-// API.
+// DefaultRelationField is the JSON name of the relation number in the Contact API.
 const DefaultRelationField = "backofficerelatienummer"
 
-// DefaultIntermediary is where messages may be sent to if nothing else is set.
-// The interface's documentation has a neutral word in its place.
+// DefaultIntermediary is the recipient of messages if none is configured. The interface's
+// documentation has a neutral word in its place.
 const DefaultIntermediary = "intermediary"
 
-// Config says how a hub is run. The zero value is an empty hub in memory on a
-// free port of a loopback address of its own.
+// Config configures a hub. The zero value is an empty hub in memory on a free port of a
+// loopback address of its own.
 //
-// Who may reach it follows from Listen. A loopback address needs nothing. Any
-// other needs a certificate, or AllowNetwork, and is never a demo, whose
-// password stands on its login page. The certificate is read once, at Start.
+// Listen determines who can reach it. A loopback address needs nothing else. Any other
+// needs a certificate, or AllowNetwork, and cannot be a demo, whose password is shown on
+// its login page. The certificate is read once, at Start.
 type Config struct {
 	Dir            string           // folder of the database; "" keeps everything in memory until Close
 	Listen         string           // literal address and port; "" is a free port on loopback
-	TLSCert        string           // PEM file of the certificate with its chain; with TLSKey it makes the hub https
+	TLSCert        string           // PEM file of the certificate with its chain; with TLSKey it enables https
 	TLSKey         string           // PEM file of its key
 	PublicHost     string           // name or address in {base_url}, without a port; "" is the certificate's first name, or Listen's address
-	AllowNetwork   bool             // plain http on an address that is not loopback
+	AllowNetwork   bool             // plain http on a non-loopback address
 	Admin          bool             // serve the admin interface, see AdminURL
-	Synthetic      int              // invented contacts put into a database that has none
+	Synthetic      int              // number of invented contacts to add to a database without any
 	Seed           uint64           // of the invented contacts; 0 is 1
-	Demo           bool             // the login page shows and fills in its user; synthetic contacts only
-	Intermediaries []string         // that messages may be sent to; none: DefaultIntermediary
+	Demo           bool             // the login page shows and fills in its user; only synthetic contacts
+	Intermediaries []string         // accepted recipients of messages; none: DefaultIntermediary
 	RelationField  string           // JSON name of the relation number; "" is DefaultRelationField
 	BackOfficeURL  string           // click-through, with {relation} for the relation number; "" is a page of the hub itself
 	TokenLifetime  time.Duration    // whole seconds up to a day; 0 is an hour
@@ -50,7 +49,7 @@ type Config struct {
 	Now            func() time.Time // nil: time.Now
 }
 
-// Hub is a running hub. Its methods may be used from any goroutine.
+// Hub is a running hub. It is safe for concurrent use.
 type Hub struct {
 	*Data
 	server
@@ -66,28 +65,27 @@ type Hub struct {
 	closed   error
 }
 
-// Stats counts requests that came as far as the part they asked for, and those
-// that a fault happened to.
+// Stats counts requests that reached the part they asked for, and those hit by a fault.
 type Stats struct {
-	Tokens   int64 `json:"tokens"`   // requests for a token
+	Tokens   int64 `json:"tokens"`   // token requests
 	Lookups  int64 `json:"lookups"`  // contact lookups
-	Messages int64 `json:"messages"` // requests to deliver messages
-	Files    int64 `json:"files"`    // customer files shown to a user who was logged in
-	Faults   int64 `json:"faults"`   // requests that something was broken for on purpose
+	Messages int64 `json:"messages"` // delivery requests
+	Files    int64 `json:"files"`    // customer files shown to a logged-in user
+	Faults   int64 `json:"faults"`   // requests that were broken on purpose
 }
 
 type counters struct{ tokens, lookups, messages, files atomic.Int64 }
 
-// Start opens the database, fills it if asked to, and listens. The hub answers
-// when Start returns. It ends with Close or with ctx. The error is
-// ErrNotLoopback if the address needs a certificate that is not there.
+// Start opens the database, fills it if requested, and listens. When Start returns, the hub
+// is answering. It ends with Close or with ctx. The error is ErrNotLoopback if the address
+// needs a certificate and there is none.
 func Start(ctx context.Context, cfg Config) (*Hub, error) {
 	cfg = cfg.withDefaults()
 	where, err := cfg.place()
 	if err := cmp.Or(cfg.check(), err); err != nil {
 		return nil, settingError{err}
 	}
-	if err := where.certify(cfg); err != nil { // its files may be right tomorrow
+	if err := where.certify(cfg); err != nil { // its files may be correct later
 		return nil, err
 	}
 	h := &Hub{cfg: cfg, logins: newLogins(), uploads: uploads{of: map[string]int{}}}
@@ -101,7 +99,7 @@ func Start(ctx context.Context, cfg Config) (*Hub, error) {
 	return h, nil
 }
 
-// open is what can fail of Start; Close takes back what it did.
+// open is the part of Start that can fail; Close undoes it.
 func (h *Hub) open(ctx context.Context) error {
 	var err error
 	if h.Data, err = openData(ctx, h.cfg.Dir); err != nil {
@@ -125,7 +123,7 @@ func (h *Hub) open(ctx context.Context) error {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Listen == "" && c.TLSCert == "" { // what https keeps apart, an address has to
+	if c.Listen == "" && c.TLSCert == "" { // without https, the address separates hubs
 		c.Listen = ownLoopback()
 	}
 	c.Listen = cmp.Or(c.Listen, "127.0.0.1:0")
@@ -142,17 +140,16 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// ErrSetting means that the hub cannot be run as its Config says, whatever the
-// computer is like.
+// ErrSetting reports that the hub cannot run with its Config, whatever the computer.
 var ErrSetting = errors.New("local hub: a setting is not right")
 
-// settingError is an ErrSetting that says which.
+// settingError is an ErrSetting that says which setting.
 type settingError struct{ error }
 
 func (e settingError) Is(target error) bool { return target == ErrSetting }
 func (e settingError) Unwrap() error        { return e.error }
 
-// check refuses settings that could only go wrong later.
+// check rejects settings that could only fail later.
 func (c Config) check() error {
 	if c.Synthetic < 0 || c.Synthetic > maxSynthetic {
 		return text.Errorf(text.LocalhubBadSynthetic, maxSynthetic)
@@ -176,8 +173,8 @@ const maxSynthetic = 5_000_000
 // contactFields are the other names in an answer of the Contact API.
 var contactFields = []string{"id", "voorletters", "achternaam", "voorvoegsel", "woonadres", "producent", "laatstGewijzigdDoor", "link"}
 
-// checkBackOffice sees to it that a click on the click-through leads to a
-// program or a page, and never runs in a page of ours.
+// checkBackOffice ensures that the click-through leads to a program or a page, and never
+// runs inside one of our pages.
 func checkBackOffice(raw string) error {
 	if raw == "" {
 		return nil
@@ -214,12 +211,12 @@ func (h *Hub) prepare(ctx context.Context) error {
 	if real {
 		return text.Errorf(text.LocalhubBadDemoReal)
 	}
-	// Everybody knows the password: there is nothing that a dear hash would guard.
+	// Everybody knows the password: an expensive hash would protect nothing.
 	return h.putUser(ctx, DemoUser, demoPassword, bcrypt.MinCost, true)
 }
 
-// withoutDemoUser removes the user that an earlier demo left in the folder: its
-// password is known to all. A user of that name with another password stays.
+// withoutDemoUser removes the user that an earlier demo left in the folder: its password is
+// public. A user of that name with another password stays.
 func (h *Hub) withoutDemoUser(ctx context.Context) error {
 	hash, err := h.userHash(ctx, DemoUser)
 	if err != nil || hash == nil {
@@ -231,29 +228,29 @@ func (h *Hub) withoutDemoUser(ctx context.Context) error {
 	return h.RemoveUser(ctx, DemoUser)
 }
 
-// BaseURL is the address of the interfaces, without a trailing slash.
+// BaseURL returns the address of the interfaces, without a trailing slash.
 func (h *Hub) BaseURL() string { return h.place.url }
 
-// HubURL is the address of the hub's pages: the same.
+// HubURL returns the address of the hub's pages: the same.
 func (h *Hub) HubURL() string { return h.BaseURL() }
 
-// AdminURL is where the admin interface answers, without a trailing slash; "" if
-// there is none. It holds a secret: who knows it can break the hub on purpose.
-// GET on it says what it can do.
+// AdminURL returns the address of the admin interface, without a trailing slash; "" if
+// there is none. It contains a secret: whoever knows it can break the hub. GET on it
+// explains what it can do.
 func (h *Hub) AdminURL() string { return h.adminURL }
 
-// Faults is what can be broken on purpose while the hub runs.
+// Faults returns what can be broken while the hub is running.
 func (h *Hub) Faults() *Faults { return h.faults }
 
-// Stats is what has been answered so far.
+// Stats returns what has been answered so far.
 func (h *Hub) Stats() Stats {
 	return Stats{Tokens: h.stats.tokens.Load(), Lookups: h.stats.lookups.Load(), Messages: h.stats.messages.Load(),
 		Files: h.stats.files.Load(), Faults: h.faults.state().taken}
 }
 
-// Close ends the hub. Nothing new is taken on; what waits on purpose ends at
-// once, requests under way get ten seconds. Then everything is closed, and what
-// was in memory is gone. Later calls wait for the first and return its result.
+// Close ends the hub. It accepts nothing new; deliberate waits end at once, requests in
+// progress get ten seconds. Then everything is closed, and data in memory is gone. Later
+// calls wait for the first and return its result.
 func (h *Hub) Close() error {
 	h.closing.Do(func() {
 		h.stop()

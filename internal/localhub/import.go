@@ -14,13 +14,13 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Format is how a file with contacts is written.
+// Format is the format of a file with contacts.
 type Format uint8
 
 // The formats.
 const (
-	CSV  Format = iota // with a header row; comma, semicolon or tab between the fields
-	JSON               // an answer of the Contact API, an array, or one object after another
+	CSV  Format = iota // with a header row; fields separated by comma, semicolon or tab
+	JSON               // an answer of the Contact API, an array, or a sequence of objects
 )
 
 // Bounds of an import.
@@ -28,33 +28,33 @@ const (
 	maxImport      = 5_000_000 // contacts in a file
 	maxImportRow   = 1 << 20   // bytes of a row or record
 	maxImportField = 512       // bytes of a field
-	maxImportTerms = 20        // telephone numbers of a contact, and e-mail addresses
-	maxRowErrors   = 20        // kept; the others are counted
-	maxShownName   = 40        // characters of a column's name in an error
+	maxImportTerms = 20        // telephone numbers per contact, and e-mail addresses
+	maxRowErrors   = 20        // kept; the rest is counted
+	maxShownName   = 40        // characters of a column name in an error
 	progressEvery  = 1000      // rows
 )
 
-// ImportOptions say what Import does with a file.
+// ImportOptions control an import.
 type ImportOptions struct {
-	Replace bool // all contacts that the hub has give way to those of the file
-	Check   bool // read and check everything, change nothing
+	Replace bool // the contacts of the file replace all existing ones
+	Check   bool // read and check everything, but change nothing
 
-	Progress func(rows int, bytes int64) // how much of the file was read, now and then and at its end; may be nil
-	Warn     func(RowError)              // what is taken and may still not be as meant; may be nil
+	Progress func(rows int, bytes int64) // called occasionally and at the end with how much was read; may be nil
+	Warn     func(RowError)              // receives doubtful rows, which are accepted; may be nil
 }
 
-// RowError says what is wrong with a row, without quoting it.
+// RowError reports what is wrong with a row, without quoting it.
 type RowError struct {
-	Row     int    // the line on which a row of CSV begins, or which record of JSON it is; from 1
+	Row     int    // the first line of a CSV row, or the number of a JSON record; from 1
 	Column  string // "" is the row as a whole
 	Problem *text.Error
 }
 
-// ImportError says which rows kept a file from being imported.
+// ImportError reports the rows that prevented an import.
 type ImportError struct {
 	Format Format
 	Rows   []RowError // the first ones
-	More   int        // how many others there are
+	More   int        // number of further ones
 }
 
 // Where names a row: "line 12" or "record 12".
@@ -65,7 +65,7 @@ func (f Format) Where(row int) *text.Error {
 	return text.Errorf(text.LocalhubImportLine, row)
 }
 
-// Lines gives each error its line.
+// Lines returns one line per error.
 func (e *ImportError) Lines() []*text.Error {
 	var all []*text.Error
 	for _, r := range e.Rows {
@@ -93,7 +93,7 @@ func (e *ImportError) add(row int, column string, problem *text.Error) {
 	e.Rows = append(e.Rows, RowError{row, column, problem})
 }
 
-// orNil is e as an error if it holds any, in the order of the file.
+// orNil returns e as an error if it contains any, in file order.
 func (e *ImportError) orNil() error {
 	if len(e.Rows) == 0 {
 		return nil
@@ -102,10 +102,9 @@ func (e *ImportError) orNil() error {
 	return e
 }
 
-// The file is first copied into tables of the connection's own, which SQLite
-// keeps in a file without a name and not in memory. So a bad file touches
-// nothing, and the hub's database is locked for others only while the contacts
-// go into it, sorted as they lie there.
+// The file is first copied to temporary tables of the connection, which SQLite keeps in an
+// unnamed file and not in memory. So a bad file changes nothing, and the hub's database is
+// locked for others only while the contacts are inserted, in the order of storage.
 var (
 	staging = unstaging + `
 CREATE TEMP TABLE staged (n INTEGER PRIMARY KEY, row, given, ` + fields + `);
@@ -119,13 +118,12 @@ PRAGMA main.cache_size = -2000;
 `
 )
 
-// Import puts the contacts of a file into the hub, all or none, and returns how
-// many. Lookups are answered meanwhile. What is wrong in the file comes as an
-// *ImportError.
+// Import adds the contacts of a file to the hub, all or none, and returns their number.
+// Lookups are answered meanwhile. Errors in the file are reported as an *ImportError.
 //
-// Imported contacts are real: a demo takes none. A hub that was a demo holds
-// invented ones, and the two never mix: they have to be replaced, while no hub
-// runs on the folder.
+// Imported contacts are real: a demo accepts none. A former demo contains invented
+// ones, and the two are never mixed: they have to be replaced, while no hub is
+// running on the folder.
 func (d *Data) Import(ctx context.Context, r io.Reader, format Format, opt ImportOptions) (int, error) {
 	if d.demo {
 		return 0, text.Errorf(text.LocalhubImportDemo)
@@ -140,7 +138,7 @@ func (d *Data) Import(ctx context.Context, r io.Reader, format Format, opt Impor
 	switch {
 	case err == nil:
 		return int(m.n), nil
-	case ctx.Err() != nil: // the database says it in many ways
+	case ctx.Err() != nil: // the database reports it in many ways
 		return 0, failed("import", ctx.Err())
 	case errors.As(err, new(*text.Error)), errors.As(err, new(*ImportError)):
 		return 0, err
@@ -158,13 +156,13 @@ type importer struct {
 	errs    ImportError
 
 	in   *input
-	put  func() error // stages the present row, the n-th
+	put  func() error // stages the current row, the n-th
 	rows int          // seen
 	n    int64        // staged
-	row  row          // the present one
+	row  row          // the current one
 }
 
-// run reads the whole file before anything changes.
+// run reads the whole file before it changes anything.
 func (m *importer) run(r io.Reader) error {
 	unlock, err := m.mayImport()
 	if err != nil {
@@ -177,7 +175,7 @@ func (m *importer) run(r io.Reader) error {
 	defer func() {
 		_, _ = m.conn.ExecContext(context.WithoutCancel(m.ctx), unstaging) // or with the connection, or before the next import
 	}()
-	// In one transaction for speed. Of a kind that locks nothing that others use.
+	// One transaction, for speed; read-only, so that it locks nothing others use.
 	if err := m.tx(&sql.TxOptions{ReadOnly: true}, func(tx *sql.Tx) error { return m.stage(tx, r) }); err != nil {
 		return err
 	}
@@ -205,9 +203,9 @@ func (m *importer) tx(opt *sql.TxOptions, do func(tx *sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// mayImport refuses to mix real contacts with invented ones. A hub that runs on
-// invented ones may be a demo, whose password everybody knows: it has to end
-// first, and none starts before unlock.
+// mayImport prevents mixing real contacts with invented ones. A running hub with invented
+// ones may be a demo, whose password everybody knows: it has to end first, and none
+// can start before unlock.
 func (m *importer) mayImport() (unlock func(), err error) {
 	unlock = func() {}
 	if m.wasDemo, err = m.invented(m.conn); err != nil || !m.wasDemo {
@@ -233,7 +231,7 @@ func (m *importer) invented(q sqlitefile.Querier) (bool, error) {
 	return m.has(m.ctx, q, "SELECT 1 FROM contacts WHERE invented = 1")
 }
 
-// stage reads the file. Errors in rows are collected; the others end it.
+// stage reads the file. Errors in rows are collected; any other ends it.
 func (m *importer) stage(tx *sql.Tx, r io.Reader) error {
 	w, err := newContactWriter(m.ctx, tx, "temp.staged", "temp.staged_terms", "row", "given")
 	if err != nil {
@@ -243,25 +241,25 @@ func (m *importer) stage(tx *sql.Tx, r io.Reader) error {
 	return m.read(r)
 }
 
-// problem refuses the present row.
+// problem rejects the current row.
 func (m *importer) problem(column string, what *text.Error) {
 	m.row.bad = true
 	m.errs.add(m.row.at, displaytext.Line(column, maxShownName), what)
 }
 
-// warn notes something about the present row, which is taken.
+// warn reports something about the current row, which is accepted.
 func (m *importer) warn(column string, what text.Key) {
 	if m.opt.Warn != nil {
 		m.opt.Warn(RowError{m.row.at, displaytext.Line(column, maxShownName), text.Errorf(what)})
 	}
 }
 
-// begin starts the row at a line or with a number.
+// begin starts the row at a line or record number.
 func (m *importer) begin(at int) {
 	m.row = row{at: at, Record: Record{Numbers: m.row.Numbers[:0], Emails: m.row.Emails[:0]}}
 }
 
-// end stages the present row if it is good.
+// end stages the current row if it is valid.
 func (m *importer) end() error {
 	if err := m.ctx.Err(); err != nil {
 		return err
@@ -287,7 +285,7 @@ func (m *importer) progress() {
 	}
 }
 
-// blame notes a problem with the id of every row that a query gives, with the
+// blame reports a problem with the ID of every row returned by a query, with the
 // number of another row or 0.
 func (m *importer) blame(problem func(other int) *text.Error) func(*sql.Rows, error) error {
 	return func(rows *sql.Rows, err error) error {
@@ -305,7 +303,7 @@ func (m *importer) blame(problem func(other int) *text.Error) func(*sql.Rows, er
 	}
 }
 
-// twice looks for ids that more than one row has.
+// twice checks for IDs of more than one row.
 func (m *importer) twice() error {
 	return m.blame(func(first int) *text.Error { return text.Errorf(text.LocalhubImportSame, m.errs.Format.Where(first)) })(
 		m.conn.QueryContext(m.ctx, `SELECT again.row, first.row
@@ -313,7 +311,7 @@ func (m *importer) twice() error {
  JOIN temp.staged first ON first.n = f.n JOIN temp.staged again ON again.id = f.id AND again.n > f.n ORDER BY again.n`))
 }
 
-// there looks for ids that the hub has already.
+// there checks for IDs that the hub already has.
 func (m *importer) there(q sqlitefile.Querier) error {
 	if m.opt.Replace {
 		return nil
@@ -323,9 +321,9 @@ func (m *importer) there(q sqlitefile.Querier) error {
  (SELECT 1 FROM main.contacts c WHERE c.id = s.id) ORDER BY s.n`))
 }
 
-// store moves what was staged into the hub's tables, in one transaction.
+// store moves the staged rows to the hub's tables, in one transaction.
 func (m *importer) store(tx *sql.Tx) error {
-	// Again, now that nobody else can write.
+	// Checked again, now that nobody else can write.
 	if has, err := m.invented(tx); err != nil {
 		return err
 	} else if has && !m.wasDemo {

@@ -14,7 +14,7 @@ import (
 
 const maxImportColumns = 200
 
-// readCSV reads rows behind a header row.
+// readCSV reads rows after a header row.
 func (m *importer) readCSV() error {
 	b := bufio.NewReaderSize(m.in, importBuffer)
 	comma, said, err := separator(b)
@@ -25,7 +25,7 @@ func (m *importer) readCSV() error {
 	r.Comma, r.FieldsPerRecord, r.ReuseRecord = comma, -1, true
 	last := 1
 	if said {
-		_, _ = r.Read() // what says it
+		_, _ = r.Read() // the separator line
 		last = 2
 	}
 	header, err := m.header(r, last)
@@ -56,7 +56,7 @@ func (m *importer) readCSV() error {
 		last, _ = r.FieldPos(0)
 		if empty(record) {
 			m.in.next()
-			continue // spreadsheets write such rows behind the last one
+			continue // spreadsheets write such rows after the last one
 		}
 		m.begin(last)
 		m.record(header, record)
@@ -72,15 +72,15 @@ type heading struct {
 	to   column
 }
 
-// header reads the names of the columns, from a line on; nil with a problem noted if
-// they cannot be used.
+// header reads the column names, starting at a line; if they are unusable, it reports
+// that and returns nil.
 func (m *importer) header(r *csv.Reader, from int) ([]heading, error) {
 	m.begin(from)
 	names, err := r.Read()
 	var broken *csv.ParseError
 	switch {
 	case err == io.EOF:
-		return nil, nil // nothing at all
+		return nil, nil // an empty file
 	case errors.As(err, &broken):
 		m.problem("", text.Errorf(text.LocalhubImportHeaderQuote))
 		return nil, nil
@@ -127,7 +127,7 @@ func (m *importer) header(r *csv.Reader, from int) ([]heading, error) {
 	return all, nil
 }
 
-// record takes the fields of a row.
+// record processes the fields of a row.
 func (m *importer) record(header []heading, fields []string) {
 	if len(fields) < len(header) {
 		m.problem("", text.Errorf(text.LocalhubImportFields, len(fields), len(header)))
@@ -148,8 +148,8 @@ func empty(fields []string) bool {
 	return !slices.ContainsFunc(fields, func(f string) bool { return strings.TrimSpace(f) != "" })
 }
 
-// separator finds what stands between the names of the header row: what makes most
-// names of it. A first line such as "sep=;", which spreadsheets read, says it.
+// separator determines the separator: the one that splits the header row into most names,
+// or the one in a first line such as "sep=;", which spreadsheets read.
 func separator(b *bufio.Reader) (comma rune, said bool, err error) {
 	start, err := b.Peek(importBuffer)
 	if err != nil && err != io.EOF && len(start) == 0 {
@@ -164,7 +164,7 @@ func separator(b *bufio.Reader) (comma rune, said bool, err error) {
 	for _, c := range separators {
 		r := csv.NewReader(bytes.NewReader(start))
 		r.Comma = c
-		if names, _ := r.Read(); len(names) > most { // one that cannot be read is judged later
+		if names, _ := r.Read(); len(names) > most { // errors are handled later
 			comma, most = c, len(names)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// read gives every row of the file to put.
+// read passes every row of the file to put.
 func (m *importer) read(r io.Reader) error {
 	m.in = newInput(r)
 	read := m.readCSV
@@ -26,8 +26,7 @@ func (m *importer) read(r io.Reader) error {
 	return nil
 }
 
-// unreadable ends the import: at a row without end, or because the file could
-// not be read.
+// unreadable ends the import: at an endless row, or because the file could not be read.
 func (m *importer) unreadable(last int, err error) error {
 	if errors.Is(err, errLongRow) {
 		m.begin(last)
@@ -41,15 +40,15 @@ const importBuffer = 64 << 10
 
 var errLongRow = errors.New("row too long")
 
-// input is a file as UTF-8: by the mark at its start UTF-8 or UTF-16, else what
-// the first letter outside ASCII shows it to be. What is read between two calls of next is bounded,
-// so that no reader above it grows without end.
+// input is a file converted to UTF-8: from UTF-8 or UTF-16 according to its mark, else
+// as indicated by the first character outside ASCII. Reading between two calls of next is
+// limited, so that no reader above it grows without bound.
 type input struct {
 	raw   io.Reader
 	text  io.Reader // raw, as UTF-8
-	bytes int64     // of raw
+	bytes int64     // read from raw
 	left  int
-	err   error // that reading raw ended with, not io.EOF
+	err   error // error of reading raw, except io.EOF
 }
 
 func newInput(r io.Reader) *input {
@@ -58,7 +57,7 @@ func newInput(r io.Reader) *input {
 	return in
 }
 
-// next starts a row. Up to a buffer of it was read already.
+// next starts a row. Up to a buffer of it was already read.
 func (in *input) next() { in.left = maxImportRow + importBuffer }
 
 func (in *input) Read(p []byte) (int, error) {
@@ -69,13 +68,13 @@ func (in *input) Read(p []byte) (int, error) {
 		in.err = errLongRow
 		return 0, in.err
 	}
-	// Small pieces: what is read ahead counts for the row that asks for it.
+	// Small pieces: read-ahead counts towards the row that requests it.
 	n, err := in.text.Read(p[:min(len(p), in.left, importBuffer)])
 	in.left -= n
 	return n, err
 }
 
-// counted is the file as it is.
+// counted reads the raw file.
 type counted struct{ in *input }
 
 func (c counted) Read(p []byte) (int, error) {
@@ -87,8 +86,8 @@ func (c counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// guess reads ASCII until something else comes: that is UTF-8, or the file is in
-// Windows-1252, which programs write that know nothing newer.
+// guess reads ASCII until anything else occurs: it is then UTF-8, or else Windows-1252,
+// as written by old programs.
 type guess struct {
 	transform.NopResetter
 	is transform.Transformer

@@ -10,16 +10,15 @@ import (
 	"wiebelt/internal/text"
 )
 
-// jsonFile reads records of the Contact API: in {"data":{"items":[…]}}, in an
-// array, or one after the other. The errors of jsontext may quote the file and
-// go nowhere.
+// jsonFile reads records of the Contact API: in {"data":{"items":[…]}}, in an array, or in
+// sequence. The errors of jsontext may quote the file and are dropped.
 type jsonFile struct {
 	*importer
 	d *jsontext.Decoder
 
 	records int
-	known   bool     // the present record has a name that is known
-	unknown []string // and these that are not
+	known   bool     // the current record has a known name
+	unknown []string // its unknown names
 }
 
 func (m *importer) readJSON() error {
@@ -45,10 +44,10 @@ func (m *importer) readJSON() error {
 	case m.in.err != nil && errors.Is(err, m.in.err):
 		return m.unreadable(j.records+1, m.in.err)
 	}
-	return err // one of ours
+	return err // one of our own errors
 }
 
-// each reads an array or an object; next reads what is in it, one after the other.
+// each reads an array or an object; next reads each of its items in turn.
 func (j *jsonFile) each(next func() error) error {
 	_, err := j.d.ReadToken()
 	for err == nil && j.d.PeekKind() != ']' && j.d.PeekKind() != '}' {
@@ -60,20 +59,20 @@ func (j *jsonFile) each(next func() error) error {
 	return err
 }
 
-// members reads an object; next reads the value of every member, which is of a kind.
+// members reads an object; next reads the value of each member, given its kind.
 func (j *jsonFile) members(next func(name string, kind jsontext.Kind) error) error {
 	return j.each(func() error {
 		t, err := j.d.ReadToken()
 		if err != nil {
 			return err
 		}
-		name := t.String() // before the token is gone
+		name := t.String() // before the token becomes invalid
 		return next(name, j.d.PeekKind())
 	})
 }
 
-// record reads a record. One that stands alone may be an answer of the Contact
-// API: an object that begins with data.
+// record reads a record. One on its own may be an answer of the Contact API: an object
+// that starts with data.
 func (j *jsonFile) record(alone bool) error {
 	j.begin(j.records + 1)
 	j.known, j.unknown = false, j.unknown[:0]
@@ -117,8 +116,8 @@ func (j *jsonFile) finish() error {
 	return j.end()
 }
 
-// field reads the value of a field of a record, or of an object in it whose
-// name, with a dot, is inside.
+// field reads the value of a field of a record, or of an object inside it; inside is that
+// object's name with a dot.
 func (j *jsonFile) field(inside, name string, kind jsontext.Kind) error {
 	name = inside + name
 	c, ok := columnOf(name)
@@ -148,7 +147,7 @@ func hasFields(name string) bool {
 	return name == "woonadres" || name == "producent" || name == "laatstgewijzigddoor"
 }
 
-// scalar reads a text, or a number that is one in all but its quotation marks.
+// scalar reads a text, or a number used as one.
 func (j *jsonFile) scalar(c column, name string) error {
 	switch j.d.PeekKind() {
 	case '[', '{', 't', 'f':

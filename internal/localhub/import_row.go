@@ -10,12 +10,12 @@ import (
 	"wiebelt/internal/text"
 )
 
-// column is where a value of a file goes: one of columns, or ignoredColumn.
+// column is the destination of a value: one of columns, or ignoredColumn.
 type column uint8
 
-// columnTable has the columns of a file: the name that we write, the column in the
-// database, the other names that the Contact API has for it, and the place in a
-// record. The last two may come several times, and lie elsewhere.
+// columnTable has the columns of a file: our name for it, the database column, the Contact
+// API's other names for it, and the field of a record. The last two columns may occur
+// several times, and are stored elsewhere.
 var columnTable = [...]struct {
 	name   string
 	stored string
@@ -41,17 +41,17 @@ var columnTable = [...]struct {
 	emailColumn: {"email", "", nil, nil},
 }
 
-// Columns that are treated in a way of their own.
+// Columns with special treatment.
 const (
 	idColumn       column = 0
 	relationColumn column = 1
 	countryColumn  column = 10
-	phoneColumn    column = 15 // this one and the next may come several times
+	phoneColumn    column = 15 // this and the next may occur several times
 	emailColumn    column = 16
 	ignoredColumn  column = 17
 )
 
-// ImportColumns are the columns of a file for Import.
+// ImportColumns returns the columns of a file for Import.
 func ImportColumns() (names []string) {
 	for _, c := range columnTable {
 		names = append(names, c.name)
@@ -59,10 +59,9 @@ func ImportColumns() (names []string) {
 	return names
 }
 
-// columnsByName has the names as they are usually written, and as plainName makes
-// them.
+// columnsByName has the names in their usual form and in plainName's.
 var columnsByName = func() map[string]column {
-	m := map[string]column{"link": ignoredColumn} // it follows from the hub's address
+	m := map[string]column{"link": ignoredColumn} // follows from the hub's address
 	for i, c := range columnTable {
 		for _, name := range append([]string{c.name}, c.others...) {
 			m[name], m[plainName(name)] = column(i), column(i)
@@ -71,7 +70,7 @@ var columnsByName = func() map[string]column {
 	return m
 }()
 
-// plainName is a name without what people write differently.
+// plainName removes common variations in spelling from a name.
 func plainName(name string) string {
 	return strings.ToLower(strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || r == '_' || r == '-' {
@@ -81,8 +80,8 @@ func plainName(name string) string {
 	}, name))
 }
 
-// columnOf finds the column of a name, such as telefoon2 or Woonadres.Straat.
-// The relation number may have any name that ends in "relatienummer".
+// columnOf returns the column for a name, such as telefoon2 or Woonadres.Straat. The
+// relation number may have any name that ends in "relatienummer".
 func columnOf(name string) (c column, ok bool) {
 	if c, ok := columnsByName[name]; ok {
 		return c, true
@@ -100,7 +99,7 @@ func columnOf(name string) (c column, ok bool) {
 	return relationColumn, strings.HasSuffix(plain, "relatienummer")
 }
 
-// row is a contact on its way in.
+// row is a contact being imported.
 type row struct {
 	at  int
 	bad bool
@@ -108,8 +107,7 @@ type row struct {
 	Record
 }
 
-// value takes a value of the present row. name is what the file calls its
-// column.
+// value processes a value of the current row. name is its column in the file.
 func (m *importer) value(c column, name, v string) {
 	if c == ignoredColumn {
 		return
@@ -147,7 +145,7 @@ func (m *importer) value(c column, name, v string) {
 	}
 }
 
-// several takes every telephone number or e-mail address out of one value.
+// several splits a value into its telephone numbers or e-mail addresses.
 func (m *importer) several(c column, name, v string) {
 	if c != phoneColumn && c != emailColumn {
 		m.value(c, name, v)
@@ -162,8 +160,7 @@ func (m *importer) several(c column, name, v string) {
 	}
 }
 
-// mostDigits is more than any number has in any notation, and fewer than two
-// numbers have.
+// mostDigits is more than any number has in any notation, and less than two numbers have.
 const mostDigits = 17
 
 func (m *importer) phone(name, v string) {
@@ -197,7 +194,7 @@ func onlyDigits(r rune) rune {
 	return -1
 }
 
-// rounded recognises a number as spreadsheets write large ones.
+// rounded recognises a number in the form in which spreadsheets write large ones.
 func rounded(v string) bool {
 	mantissa, exponent, found := strings.Cut(strings.ToUpper(v), "E+")
 	return found && mantissa != "" && exponent != "" &&
@@ -234,8 +231,7 @@ func (m *importer) checkRow() {
 
 var tooLong = text.Errorf(text.LocalhubImportLong, maxImportField)
 
-// cleanValue makes a value one line, without the invisible marks that come along
-// when text is copied.
+// cleanValue reduces a value to one line, without invisible characters from copied text.
 func cleanValue(v string) (clean string, problem *text.Error) {
 	v = strings.TrimSpace(v)
 	switch {
@@ -266,9 +262,9 @@ func odd(r rune) bool {
 	return r < ' ' || r >= 0x7f && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == utf8.RuneError || r == '\ufeff' || r == '\u200b')
 }
 
-// unknownNames is the problem of a row or header with names that lead nowhere. They
-// come from the file and are quoted only beside others that are known: a file without a
-// header row has a person in their place.
+// unknownNames is the problem of a row or header with unknown names. They come from
+// the file and are quoted only beside known ones: a file without a header row has
+// a person in their place.
 func unknownNames(names []string, anyKnown bool) *text.Error {
 	if !anyKnown {
 		return text.Errorf(text.LocalhubImportNames, strings.Join(ImportColumns(), ", "))

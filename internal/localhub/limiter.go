@@ -7,23 +7,23 @@ import (
 )
 
 const (
-	limitWindow     = 5 * time.Minute // the longest wait; after twice as long without a try all is forgotten
+	limitWindow     = 5 * time.Minute // the longest wait; twice that without a try resets a counter
 	limitPerUser    = 5               // wrong passwords for a name from one network, or from browsers known for it
-	limitPerNetwork = 50              // from one network, whatever the names
+	limitPerNetwork = 50              // from one network, for any names
 	limitKeys       = 10_000
 )
 
-// limiter slows down who tries passwords. What is counted is a name from a network
-// and the network alone: others who try a name keep nobody out who knows its
-// password. When the limit is reached every further try takes twice the wait of
-// the one before. Of too many counters those go that were not used lately.
+// limiter slows down password guessing. It counts per name and network, and per
+// network: others who guess a name's password do not lock out its user. Beyond the
+// limit the wait doubles with every try. If there are too many counters, the least
+// recently used are dropped.
 type limiter struct {
 	mu          sync.Mutex
-	seen, older map[limitKey]*counter // used lately, and before that; each half of limitKeys at most
+	seen, older map[limitKey]*counter // recently used, and before; each at most half of limitKeys
 }
 
-// limitKey is what is counted: a name from a network, or from browsers that it
-// has logged in with (known); without a name all of a network.
+// limitKey is what is counted: a name from a network, or from browsers in which it has
+// logged in (known); without a name, everything from a network.
 type limitKey struct {
 	name    string
 	network netip.Prefix
@@ -39,13 +39,13 @@ func (k limitKey) limit() int {
 
 type counter struct {
 	tries     int
-	next, end time.Time // when the next try may come; when all is forgotten
+	next, end time.Time // earliest next try; when everything is forgotten
 }
 
 func newLimiter() *limiter { return &limiter{seen: map[limitKey]*counter{}} }
 
-// network is what addresses are counted by: whoever has one address of an IPv6
-// network has all of them, and in a /24 often several.
+// network groups addresses: whoever has one address of an IPv6 network has all of them,
+// and in a /24 often several.
 func network(remote string) netip.Prefix {
 	a, err := netip.ParseAddrPort(remote)
 	if err != nil {
@@ -56,13 +56,13 @@ func network(remote string) netip.Prefix {
 	if addr.Is4() {
 		bits = 24
 	}
-	p, _ := addr.Prefix(bits) // the bits fit
+	p, _ := addr.Prefix(bits) // bits is valid
 	return p
 }
 
-// try takes a try for all keys before the password is looked at, so that many at
-// once do not get past. wait is how long to wait when one of them has none left;
-// then nothing is taken.
+// try uses up a try for all keys before the password is checked, so that concurrent
+// requests do not get past. If one of them has none left, wait is how long to wait,
+// and nothing is used up.
 func (l *limiter) try(now time.Time, keys ...limitKey) (wait time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,7 +89,7 @@ func (l *limiter) try(now time.Time, keys ...limitKey) (wait time.Duration, ok b
 	return 0, true
 }
 
-// find gives a counter, which is used now; nil if there is none.
+// find returns a counter and marks it as recently used; nil if there is none.
 func (l *limiter) find(k limitKey) *counter {
 	c := l.seen[k]
 	if c == nil && l.older[k] != nil {
@@ -106,8 +106,8 @@ func (l *limiter) keep(k limitKey, c *counter) {
 	l.seen[k] = c
 }
 
-// back gives a try back that was not looked at. One that was right gives all of
-// its name's back.
+// back returns a try that was not checked. A correct password returns
+// all tries of its name.
 func (l *limiter) back(right bool, keys ...limitKey) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -17,8 +17,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// ErrNotLoopback means that an address can be reached by others and nothing was
-// said about how: with a certificate, or without one by Config.AllowNetwork.
+// ErrNotLoopback reports that an address can be reached by others without a decision on
+// how: with a certificate, or without one by Config.AllowNetwork.
 var ErrNotLoopback = errors.New("local hub: not a loopback address")
 
 // place is where a hub listens and under which names it is reached.
@@ -28,11 +28,11 @@ type place struct {
 	loopback bool
 
 	url   string   // {base_url}; known once it listens
-	hosts []string // what a request's Host may be, in small letters
+	hosts []string // allowed Host values of requests, in lower case
 }
 
-// place works out what Listen and PublicHost come to. Listen is a literal
-// address: a hosts file can move "localhost".
+// place evaluates Listen and PublicHost. Listen is a literal address: a hosts file
+// can redirect "localhost".
 func (c Config) place() (place, error) {
 	a, err := netip.ParseAddrPort(c.Listen)
 	if err != nil || a.Addr().Zone() != "" {
@@ -47,7 +47,7 @@ func (c Config) place() (place, error) {
 		return place{}, ErrNotLoopback
 	case c.Demo && !p.loopback:
 		return place{}, text.Errorf(text.LocalhubBadDemoLoopback)
-	case secure: // its name may be the certificate's
+	case secure: // its name may come from the certificate
 	case p.loopback && p.host != "":
 		return place{}, text.Errorf(text.LocalhubBadPublicOther)
 	case p.host == "" && a.Addr().IsUnspecified():
@@ -56,16 +56,15 @@ func (c Config) place() (place, error) {
 	return p, nil
 }
 
-// ownLoopback is a random address of this computer and a free port. A browser
-// sends cookies to every port of an address: on 127.0.0.1 programs of other users
-// of the computer would be sent the hub's. It can be found in the system's table of
-// sockets: what keeps others out for certain is a certificate.
+// ownLoopback returns a random loopback address with a free port. A browser sends cookies
+// to every port of an address: on 127.0.0.1, programs of other users of the computer
+// would receive the hub's. The address can be found in the system's socket table: only a
+// certificate reliably keeps others out.
 func ownLoopback() string {
 	return fmt.Sprintf("127.%d.%d.%d:0", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
 }
 
-// certify reads the certificate with its key, if there is one, and the name that the
-// hub goes by.
+// certify reads the certificate with its key, if there is one, and the hub's name from it.
 func (p *place) certify(c Config) error {
 	switch {
 	case c.TLSCert == "" && c.TLSKey == "":
@@ -98,12 +97,12 @@ func (p *place) certify(c Config) error {
 	}
 	p.tls = &tls.Config{
 		Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12,
-		NextProtos: []string{"http/1.1"}, // faults happen to connections, and HTTP/2 has one for all requests
+		NextProtos: []string{"http/1.1"}, // faults apply to connections, but HTTP/2 shares one
 	}
 	return nil
 }
 
-// hostName is a name as in DNS, or an address that others can use.
+// hostName reports whether s is a DNS name, or an address that others can use.
 func hostName(s string) bool {
 	if a, err := netip.ParseAddr(s); err == nil {
 		return a.Zone() == "" && !a.IsUnspecified()
@@ -135,7 +134,7 @@ func (p *place) onPort(at net.Addr) {
 		p.hosts = append(p.hosts, addr)
 	}
 	p.url = scheme + "://" + addr
-	if port == usual { // browsers leave it out
+	if port == usual { // browsers omit it
 		for _, h := range p.hosts {
 			p.hosts = append(p.hosts, strings.TrimSuffix(h, ":"+port))
 		}
@@ -147,8 +146,8 @@ func (p *place) takes(host string) bool {
 	return slices.ContainsFunc(p.hosts, func(h string) bool { return strings.EqualFold(host, h) })
 }
 
-// guardHost refuses requests under a foreign name: a page elsewhere whose name
-// was pointed at this computer.
+// guardHost rejects requests under a foreign name: a page elsewhere whose name was
+// pointed at this computer.
 func (h *Hub) guardHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if h.place.takes(r.Host) {
@@ -159,8 +158,8 @@ func (h *Hub) guardHost(next http.Handler) http.Handler {
 	})
 }
 
-// addressInUse is Windows' number for it, which package syscall does not name.
-// No other system has an error of that number.
+// addressInUse is Windows' error number, which package syscall does not name. No other
+// system has an error of that number.
 const addressInUse = syscall.Errno(10048)
 
 func listen(addr string) (net.Listener, error) {

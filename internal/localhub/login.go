@@ -17,7 +17,7 @@ type loginView struct {
 	Demo                              bool
 }
 
-// next is a page of ours that a login may lead to: the start page, a customer
+// next returns a page of ours that a login may lead to: the start page, a customer
 // file, the message box or a message. Anything else, above all another site,
 // becomes the start page.
 func next(raw string) string {
@@ -80,12 +80,11 @@ func (h *Hub) doLogin(w http.ResponseWriter, r *http.Request, _ visitor) error {
 	return nil
 }
 
-// errTooMany means that too many wrong passwords were tried.
+// errTooMany reports that too many wrong passwords were tried.
 var errTooMany = errors.New("local hub: too many wrong passwords")
 
-// tryPassword reports whether the password is the user's, as far as whoever sent
-// the request may try: with errTooMany and errBusy it was not looked at, and wait
-// is how long to wait.
+// tryPassword reports whether the password is the user's, if the sender is allowed to try:
+// with errTooMany and errBusy it was not checked, and wait is how long to wait.
 func (h *Hub) tryPassword(r *http.Request, name, password string) (ok bool, wait time.Duration, err error) {
 	known := h.isKnown(r, name)
 	keys := []limitKey{{name: name, known: true}}
@@ -107,7 +106,7 @@ func (h *Hub) tryPassword(r *http.Request, name, password string) (ok bool, wait
 	return ok, time.Second, err
 }
 
-// later says when to try again.
+// later shows when to try again.
 func (h *Hub) later(w http.ResponseWriter, r *http.Request, l loginView, status int, wait time.Duration) error {
 	seconds := inSeconds(wait)
 	w.Header().Set("Retry-After", strconv.Itoa(seconds))
@@ -124,9 +123,9 @@ func (h *Hub) doLogout(w http.ResponseWriter, r *http.Request, who visitor) erro
 			return err
 		}
 	}
-	// Chromium keeps pages for the way back, no-store or not, until a cookie of
-	// theirs changes, and takes the changes that came with a page off that: the
-	// file that a login led to needs more changes than the login made.
+	// Chromium keeps pages for going back, despite no-store, until one of their cookies
+	// changes, not counting the changes that came with a page: after a file opened by a
+	// login, more changes are needed than the login made.
 	for range 2 {
 		h.setCookie(w, "session", newToken(), SessionLife)
 	}

@@ -70,8 +70,8 @@ func (h *Hub) contactJSON(c contact.Contact) contactJSON {
 	}
 }
 
-// rename gives the relation number the name that it has here: a setting. In
-// JSON nothing but the name of a member can look like one, with its colon.
+// rename gives the relation number its configured name. In JSON only the name of a member
+// can look like this, with its colon.
 func rename(b []byte, relation string) []byte {
 	if relation == DefaultRelationField {
 		return b
@@ -79,5 +79,5 @@ func rename(b []byte, relation string) []byte {
 	return bytes.ReplaceAll(b, []byte(`"`+DefaultRelationField+`":`), append(appendString(nil, relation), ':'))
 }
 
-// fileURL is the deep link to a contact's file.
+// fileURL returns the deep link to a contact's file.
 func (h *Hub) fileURL(id string) string { return h.HubURL() + filePath + id }

@@ -22,19 +22,19 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Message is a message in the message box: a ZIP file that a provider delivered.
+// Message is a message in the message box: a ZIP file delivered by a provider.
 type Message struct {
 	ID               string    `json:"id"`
 	Received         time.Time `json:"received"`          // UTC
 	Sender           string    `json:"sender"`            // OAuth client
 	OrganisationCode string    `json:"organisation_code"` // of the sender
-	Intermediary     string    `json:"intermediary"`      // whom it is for
+	Intermediary     string    `json:"intermediary"`      // its recipient
 	Size             int64     `json:"size"`              // bytes of the ZIP file
 	Files            int       `json:"files"`             // in it
 	SHA256           string    `json:"sha256"`            // of the ZIP file, in hexadecimal
 }
 
-// ErrNoMessage means that there is no message with that id.
+// ErrNoMessage reports that there is no message with that ID.
 var ErrNoMessage = text.Errorf(text.OutputHubNoMessage)
 
 const messageColumns = "id, sha256, size, files, received, sender, organisation, intermediary"
@@ -46,20 +46,20 @@ func scanMessage(row sqlitefile.Row) (m Message, err error) {
 	return m, err
 }
 
-// Messages gives up to limit messages, newest first: those that came before the
-// one with the id before, or with "" the newest of all.
+// Messages returns up to limit messages, newest first: those before the one with the ID
+// before, or, with "", the newest.
 func (d *Data) Messages(ctx context.Context, before string, limit int) ([]Message, error) {
 	return collect("messages", scanMessage)(d.r.QueryContext(ctx, "SELECT "+messageColumns+` FROM messages
  WHERE ?1 = '' OR n < (SELECT n FROM messages WHERE id = ?1) ORDER BY n DESC LIMIT ?2`, before, limit))
 }
 
-// CountMessages is how many messages there are.
+// CountMessages returns the number of messages.
 func (d *Data) CountMessages(ctx context.Context) (n int, err error) {
 	err = d.r.QueryRowContext(ctx, "SELECT count(*) FROM messages").Scan(&n)
 	return n, err
 }
 
-// Message gives one message, or ErrNoMessage.
+// Message returns a message, or ErrNoMessage.
 func (d *Data) Message(ctx context.Context, id string) (Message, error) {
 	m, err := scanMessage(d.r.QueryRowContext(ctx, "SELECT "+messageColumns+" FROM messages WHERE id = ?", id))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -78,10 +78,9 @@ func (d *Data) openMessage(m Message) (*os.File, error) {
 	return f, failed("message", err)
 }
 
-// Folders of the message box. What arrives is written to the first, and moved
-// to the second when it is whole and looked into. A row in the database names
-// it after that only: a file without a row is not listed and is removed at the
-// next start.
+// Folders of the message box. Incoming files are written to the first, and moved to the
+// second when complete and checked. Only then a database row refers to them: a file without
+// a row is not listed and is removed at the next start.
 const (
 	incoming = "incoming"
 	kept     = "messages"
@@ -95,7 +94,7 @@ func (d *Data) messageFile(sum string) (string, error) {
 	return filepath.Join(folder, sum+".zip"), err
 }
 
-// folder is where the files of the message box lie, and those on their way in.
+// folder returns one of the folders of the message box, creating it if needed.
 func (d *Data) folder(name string) (string, error) {
 	root := d.dir
 	if root == "" {
@@ -113,7 +112,7 @@ func (d *Data) folder(name string) (string, error) {
 	return path, failed("message box", os.MkdirAll(path, 0o700))
 }
 
-// incomingFile is a ZIP file that has arrived and is in no list yet.
+// incomingFile is a ZIP file that has been received but is not listed yet.
 type incomingFile struct {
 	file  *os.File
 	hash  hash.Hash
@@ -148,28 +147,28 @@ func (p *incomingFile) seal(files int) error {
 	return errors.Join(p.file.Sync(), p.file.Close())
 }
 
-// removeFiles removes what is left of them.
+// removeFiles removes what is left of the files.
 func removeFiles(all []*incomingFile) {
 	for _, p := range all {
-		_ = p.file.Close()           // again, perhaps
+		_ = p.file.Close()           // possibly again
 		_ = os.Remove(p.file.Name()) // it may have been moved
 	}
 }
 
-// receipt is what becomes of one item of a request, as the sender is told.
+// receipt is the result for one item of a request, as sent to the sender.
 type receipt struct {
 	ID       string    `json:"id"`
 	SHA256   string    `json:"sha256"`
 	Size     int64     `json:"size"`
 	Received time.Time `json:"received"`
-	Repeated bool      `json:"repeated"` // it was there already, and was not stored again
+	Repeated bool      `json:"repeated"` // it already existed and was not stored again
 }
 
-// keep stores all files as messages of the sender, or none. An item that is
-// there already, from the same sender and for the same intermediary, keeps its
-// first id. When keep returns without an error everything is on the disk.
+// keep stores all files as messages of the sender, or none. An item that already exists,
+// from the same sender and for the same intermediary, keeps its first ID. When keep returns
+// without error, everything is on disk.
 func (d *Data) keep(ctx context.Context, all []*incomingFile, from client, intermediary string) (receipts []receipt, err error) {
-	d.keeping.Lock() // nobody takes a file for granted that is taken away again
+	d.keeping.Lock() // nobody may rely on a file that is removed again
 	defer d.keeping.Unlock()
 	ctx = context.WithoutCancel(ctx)
 	var placed []string
@@ -250,8 +249,8 @@ func (d *Data) sweep(ctx context.Context) error {
 	return nil
 }
 
-// CopyMessage writes the ZIP file of a message and compares its checksum, at the
-// end of course: after an error, what was written is not to be used.
+// CopyMessage writes the ZIP file of a message and verifies its checksum, necessarily at
+// the end: after an error the output must not be used.
 func (d *Data) CopyMessage(m Message, w io.Writer) error {
 	f, err := d.openMessage(m)
 	if err != nil {

@@ -11,10 +11,10 @@ const compared = 9
 // maxTerm is the longest text that is read as a number or an e-mail address.
 const maxTerm = 256
 
-// lastNine gives the last nine digits of a telephone number in any notation:
-// spaces, dashes, dots and brackets are nothing, words in front and remarks
-// behind are left out, and of an address such as sip:0612345678@pbx;user=phone
-// only the number counts. With fewer digits ok is false.
+// lastNine returns the last nine digits of a telephone number in any notation: spaces,
+// dashes, dots and brackets are ignored, leading words and trailing remarks are omitted,
+// and of an address such as sip:0612345678@pbx;user=phone only the number counts. With
+// fewer digits ok is false.
 func lastNine(s string) (nine string, ok bool) {
 	d := digitsOf(s)
 	if len(d) < compared {
@@ -23,7 +23,7 @@ func lastNine(s string) (nine string, ok bool) {
 	return d[len(d)-compared:], true
 }
 
-// digitsOf gives all digits of the number that s begins with.
+// digitsOf returns all digits of the number at the start of s.
 func digitsOf(s string) string {
 	if len(s) > maxTerm {
 		s = s[:maxTerm]
@@ -40,15 +40,15 @@ func digitsOf(s string) string {
 			d = append(d, byte(r))
 		case unicode.IsLetter(r):
 			if len(d) > 0 {
-				return string(d) // a remark or an extension follows
+				return string(d) // a remark or extension follows
 			}
 		}
 	}
 	return string(d)
 }
 
-// email reports whether s is an e-mail address rather than a number, in the
-// form in which addresses are compared.
+// email reports whether s is an e-mail address rather than a number, and returns it in the
+// form used for comparison.
 func email(s string) (term string, ok bool) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	local, host, found := strings.Cut(s, "@")
@@ -62,8 +62,8 @@ func email(s string) (term string, ok bool) {
 	return s, !number
 }
 
-// termOf is what a term is stored and searched under: the last nine digits, or
-// the e-mail address. ok is false for what nothing can be found with.
+// termOf returns the term used for storing and searching: the last nine digits, or the
+// e-mail address. ok is false if nothing can be found with it.
 func termOf(s string) (term string, ok bool) {
 	if term, ok := email(s); ok {
 		return term, true

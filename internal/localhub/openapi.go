@@ -13,14 +13,14 @@ import (
 //go:embed api/openapi.json
 var openAPI []byte
 
-// serveOpenAPI answers GET /openapi.json, to everyone: the description holds no
-// data. It has this hub's address and its name for the relation number.
+// serveOpenAPI answers GET /openapi.json, for everybody: the description contains no data.
+// It contains this hub's address and its name for the relation number.
 func (h *Hub) serveOpenAPI(w http.ResponseWriter, _ *http.Request) {
 	writeBody(w, http.StatusOK, describe(h.BaseURL(), h.cfg.RelationField))
 }
 
-// describe is the description of the hub at base, without a trailing slash,
-// whose relation numbers go by the name relation.
+// describe returns the description of the hub at base, without a trailing slash, with
+// relation as the name of the relation number.
 func describe(base, relation string) []byte {
 	b := bytes.ReplaceAll(openAPI, []byte(`"{base_url}"`), appendString(nil, base))
 	return bytes.ReplaceAll(b, []byte(`"`+DefaultRelationField+`"`), appendString(nil, relation))

@@ -17,8 +17,8 @@ type fileView struct {
 	Address           []string
 	Phones, Emails    []string
 	Producer, Changed contact.Coded
-	Others            []linkView   // contacts on the same numbers and addresses
-	BackOffice        template.URL // checked when it is made
+	Others            []linkView   // contacts with the same numbers and addresses
+	BackOffice        template.URL // checked in checkBackOffice
 }
 
 func (h *Hub) showFile(w http.ResponseWriter, r *http.Request, who visitor) error {
@@ -43,14 +43,13 @@ func (h *Hub) showFile(w http.ResponseWriter, r *http.Request, who visitor) erro
 	return h.show(w, r, http.StatusOK, "file", cmp.Or(v.Name, lang.T(text.LocalhubFile)), who, v)
 }
 
-// showBackOffice stands where the back-office client would open: there is none
-// beside this hub.
+// showBackOffice replaces the back-office client, which this hub does not have.
 func (h *Hub) showBackOffice(w http.ResponseWriter, r *http.Request, who visitor) error {
 	h.message(w, r, http.StatusOK, who, text.LocalhubBackOffice, text.LocalhubBackOfficeBody)
 	return nil
 }
 
-// backOffice is where the click-through to the back-office client leads.
+// backOffice returns the target of the click-through to the back-office client.
 func (h *Hub) backOffice(relation string) template.URL {
 	if h.cfg.BackOfficeURL == "" {
 		return template.URL("/backoffice/" + url.PathEscape(cmp.Or(relation, "-")))
@@ -58,7 +57,7 @@ func (h *Hub) backOffice(relation string) template.URL {
 	return template.URL(strings.ReplaceAll(h.cfg.BackOfficeURL, "{relation}", url.QueryEscape(relation)))
 }
 
-// addressLines is an address as on an envelope.
+// addressLines returns an address as on an envelope.
 func addressLines(a contact.Address) (lines []string) {
 	country := a.Country
 	if country == "NL" {

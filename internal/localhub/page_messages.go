@@ -14,16 +14,16 @@ import (
 
 const (
 	boxPath    = "/messages"
-	pageOf     = 50  // messages on a page
-	namesShown = 200 // files of a ZIP named on a page
+	pageOf     = 50  // messages per page
+	namesShown = 200 // files of a ZIP listed on a page
 )
 
 // boxView is a page of the message box.
 type boxView struct {
-	Count    string // how many messages there are
+	Count    string // number of messages
 	Messages []Message
 	Older    string // id of the last message shown, if there are older ones
-	Newer    bool   // this is not the first page
+	Newer    bool   // not the first page
 }
 
 // deliveredView is a message with the files in it.
@@ -58,7 +58,7 @@ func (h *Hub) showBox(w http.ResponseWriter, r *http.Request, who visitor) error
 	return h.show(w, r, http.StatusOK, "box", lang.T(text.LocalhubBox), who, v)
 }
 
-// asked gives the message that a page is about.
+// asked returns the message that a page is about.
 func (h *Hub) asked(r *http.Request) (Message, error) {
 	m, err := h.Message(r.Context(), r.PathValue("id"))
 	if errors.Is(err, ErrNoMessage) {
@@ -80,8 +80,8 @@ func (h *Hub) showMessage(w http.ResponseWriter, r *http.Request, who visitor) e
 	return h.show(w, r, http.StatusOK, "delivered", lang.T(text.LocalhubMessage), who, v)
 }
 
-// names reads what a ZIP file holds. It was looked into when it came in, so its
-// list of files is of a bounded size.
+// names reads the names of the files in a ZIP. It was checked on arrival, so its
+// directory is of limited size.
 func (h *Hub) names(v *deliveredView, lang text.Language) error {
 	f, err := h.openMessage(v.Message)
 	if err != nil {
@@ -89,7 +89,7 @@ func (h *Hub) names(v *deliveredView, lang text.Language) error {
 	}
 	defer f.Close()
 	z, err := zip.NewReader(f, v.Size)
-	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are shown, and lead nowhere
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are only displayed
 		return err
 	}
 	for _, e := range z.File {
@@ -117,7 +117,7 @@ func (h *Hub) sendMessage(w http.ResponseWriter, r *http.Request, _ visitor) err
 	defer f.Close()
 	w.Header().Set("Content-Type", "application/zip")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+m.ID+`.zip"`)
-	// A large one takes as long as it takes.
+	// Large files may take long.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(longest))
 	http.ServeContent(w, r, "", m.Received, f)
 	return nil

@@ -25,7 +25,7 @@ var web embed.FS
 
 const filePath = "/contacts/viewcontact/" // of the deep links in the Contact API's answers
 
-// routes is everything the hub answers.
+// routes returns the handler for everything the hub answers.
 func (h *Hub) routes() http.Handler {
 	m := http.NewServeMux()
 	for _, o := range []struct {
@@ -45,7 +45,7 @@ func (h *Hub) routes() http.Handler {
 		m.Handle(o.path, handler)
 	}
 	m.HandleFunc("GET /openapi.json", h.serveOpenAPI)
-	for _, api := range []string{"/identity/", "/transaction/", "/contact/"} { // programs ask there, and read no pages
+	for _, api := range []string{"/identity/", "/transaction/", "/contact/"} { // for programs, which do not read pages
 		m.HandleFunc(api, func(w http.ResponseWriter, _ *http.Request) {
 			notFound.write(w)
 		})
@@ -71,8 +71,8 @@ func (h *Hub) routes() http.Handler {
 	return h.logged(h.guardHost(m))
 }
 
-// logged writes one line a request: never a path, which may hold a contact's
-// id, nor a query, which holds numbers.
+// logged logs one line per request: never a path, which may contain a contact's ID, nor a
+// query, which contains numbers.
 func (h *Hub) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
@@ -94,7 +94,7 @@ func (s *statusWriter) WriteHeader(status int) {
 	s.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap lets http.ResponseController reach the connection.
+// Unwrap gives http.ResponseController access to the connection.
 func (s *statusWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
 func pageHeaders(next http.Handler) http.Handler {
@@ -103,7 +103,7 @@ func pageHeaders(next http.Handler) http.Handler {
 		head.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 		head.Set("X-Content-Type-Options", "nosniff")
 		head.Set("X-Frame-Options", "DENY")
-		// Not no-referrer: that makes a form's Origin "null" in some browsers.
+		// Not no-referrer: with it some browsers send "null" as a form's Origin.
 		head.Set("Referrer-Policy", "same-origin")
 		head.Set("Cross-Origin-Opener-Policy", "same-origin")
 		head.Set("Cross-Origin-Resource-Policy", "same-origin")
@@ -113,13 +113,13 @@ func pageHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// visitor asks for a page: who is logged in, if anybody, and with which token.
+// visitor is who requests a page: the logged-in user, if any, and their token.
 type visitor struct {
 	User
 	token string
 }
 
-// page shows a page or follows a form. An error is shown in its place.
+// page shows a page or processes a form. An error is shown in its place.
 type page func(w http.ResponseWriter, r *http.Request, who visitor) error
 
 // pageError is a page that says why another one is not shown.
@@ -130,7 +130,7 @@ type pageError struct {
 
 func (e *pageError) Error() string { return string(e.heading) }
 
-// page finds out who asks, reads the form and shows what goes wrong.
+// page identifies the visitor, reads the form and shows errors.
 func (h *Hub) page(show page) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		who, err := h.visitor(r)
@@ -155,14 +155,14 @@ func (h *Hub) page(show page) http.HandlerFunc {
 	}
 }
 
-// loggedIn shows the login page first when nobody is logged in.
+// loggedIn shows the login page first if nobody is logged in.
 func (h *Hub) loggedIn(show page) http.HandlerFunc {
 	return h.page(func(w http.ResponseWriter, r *http.Request, who visitor) error {
 		if who.Name != "" {
 			return show(w, r, who)
 		}
 		to := "/login"
-		// A ZIP file leads to its message: it can be saved from there.
+		// A ZIP file leads to its message, where it can be saved.
 		if n := next(strings.TrimSuffix(r.URL.Path, "/zip")); n != "/" {
 			to += "?next=" + url.QueryEscape(n)
 		}
@@ -181,16 +181,16 @@ func (h *Hub) administered(show page) http.HandlerFunc {
 	})
 }
 
-// view is what a page shows.
+// view is the data of a page.
 type view struct {
 	Lang  text.Language
 	Title string
-	User  User   // logged in
-	Where string // what hub this is, at the foot
-	Data  any    // what this page is about
+	User  User   // the logged-in one
+	Where string // which hub this is, shown at the foot
+	Data  any    // specific to the page
 }
 
-// For the templates: a text, a moment and a size as the page's language has them.
+// For the templates: a text, a time and a size in the page's language.
 
 func (v view) T(key string) string { return v.Lang.T(text.Key(key)) }
 
@@ -203,17 +203,17 @@ func (v view) Moment(t time.Time) string {
 
 func (v view) Size(n int64) string { return v.Lang.Size(n) }
 
-// linkView is a contact to go to, or a file of a message.
+// linkView is a link to a contact, or a file of a message.
 type linkView struct{ ID, Name, Detail string }
 
 type messageView struct{ Heading, Body string }
 
-// legible is text from outside, of up to 300 characters, without what could make a page
-// lie, such as characters that turn the order of others around.
+// legible returns up to 300 characters of a text from outside, without characters that
+// could make a page misleading, such as those that reverse the order of others.
 func legible(s string) string { return displaytext.Line(s, 300) }
 
-// Both are made on first use: programs that only link this package do not pay
-// for them.
+// Both are created on first use, so that programs which only link this package
+// do not pay for them.
 var (
 	languages = sync.OnceValue(func() tags.Matcher { return tags.NewMatcher([]tags.Tag{tags.Dutch, tags.English}) })
 	templates = sync.OnceValues(func() (*template.Template, error) {
@@ -221,7 +221,7 @@ var (
 	})
 )
 
-// language is what the browser asks for.
+// language returns the language requested by the browser.
 func language(r *http.Request) text.Language {
 	if _, i := tags.MatchStrings(languages(), r.Header.Get("Accept-Language")); i == 1 {
 		return text.English
@@ -252,7 +252,7 @@ func (h *Hub) show(w http.ResponseWriter, r *http.Request, status int, page, tit
 	w.Header().Set("Content-Language", string(v.Lang))
 	w.Header().Set("Vary", "Accept-Language")
 	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // a browser that went away is no concern of ours
+	_, _ = w.Write(b.Bytes()) // a browser that went away does not matter
 	return nil
 }
 
@@ -278,7 +278,7 @@ func (h *Hub) message(w http.ResponseWriter, r *http.Request, status int, who vi
 	}
 }
 
-// homeView is the start page. A demo's offers some contacts to try it with.
+// homeView is the start page. In a demo it offers some contacts to try.
 type homeView struct {
 	messageView
 	Examples []linkView
@@ -299,7 +299,7 @@ func (h *Hub) showHome(w http.ResponseWriter, r *http.Request, who visitor) erro
 	return h.show(w, r, http.StatusOK, "home", v.Heading, who, v)
 }
 
-// linksOf lead to contacts.
+// linksOf returns links to contacts.
 func linksOf(lang text.Language, all []contact.Contact) (links []linkView) {
 	for _, c := range all {
 		links = append(links, linkView{c.ID, cmp.Or(legible(c.Name()), lang.T(text.LocalhubFileNoName)), legible(c.Address.ShortLine())})

@@ -10,12 +10,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// writeJSON answers a program.
+// writeJSON sends a value as JSON.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	writeBody(w, status, encode(v))
 }
 
-// encode gives JSON and a line break. Bytes that are no UTF-8 become U+FFFD.
+// encode returns JSON and a line break. Invalid UTF-8 becomes U+FFFD.
 func encode(v any) []byte {
 	b, _ := json.Marshal(v, json.Deterministic(true), jsontext.AllowInvalidUTF8(true)) // plain values do not fail
 	return append(b, '\n')
@@ -27,16 +27,16 @@ func writeBody(w http.ResponseWriter, status int, b []byte) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 	w.WriteHeader(status)
-	_, _ = w.Write(b) // a client that went away is no concern of ours
+	_, _ = w.Write(b) // a client that went away does not matter
 }
 
-// itemsOf is an answer of both interfaces.
+// itemsOf returns an answer in the form of both interfaces.
 func itemsOf(items any) any {
 	return map[string]any{"data": map[string]any{"items": items}}
 }
 
-// refusal is an error answer in the shape of RFC 6749 5.2, which all API errors
-// have. item, from 0, says which message of a delivery is to blame; -1: none.
+// refusal is an error answer in the form of RFC 6749 5.2, used for all API errors. item,
+// from 0, is the message of a delivery that caused it; -1: none.
 type refusal struct {
 	status      int
 	code, about string
@@ -64,12 +64,12 @@ var (
 	wrongToken = refuse(http.StatusUnauthorized, "invalid_token", "the token is not valid, or no longer")
 )
 
-// operation answers a request with what is sent as JSON, or with bytes that are
-// JSON. from is whose token came with it, where one is asked for. Errors that
-// are no refusal are failures of our own.
+// operation answers a request with a value to send as JSON, or with bytes that are JSON.
+// from is the client whose token came with it, if one is required. Errors other than a
+// refusal are failures of our own.
 type operation func(w http.ResponseWriter, r *http.Request, from client) (answer any, err error)
 
-// api answers requests with one method.
+// api handles requests with one method.
 func (h *Hub) api(method, scope string, do operation) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != method {
@@ -108,7 +108,7 @@ func (h *Hub) fail(w http.ResponseWriter, r *http.Request, err error) {
 	known.write(w)
 }
 
-// note logs what went wrong here; that a client went away is no concern of ours.
+// note logs our own failures; a client that went away does not matter.
 func (h *Hub) note(r *http.Request, what string, err error) {
 	if r.Context().Err() == nil {
 		h.log.Error(what, "part", r.Pattern, "error", err)

@@ -12,43 +12,42 @@ import (
 	"time"
 )
 
-// How long a request may take by default; faults and deliveries move these.
+// Default time limits of a request; faults and deliveries change them.
 var (
 	readTime  = 15 * time.Second
 	writeTime = 60 * time.Second
 )
 
-// server is what runs while the hub does: its port, which may be closed and
-// opened again, and the port of the admin interface.
+// server is what runs along with the hub: its port, which may be closed and opened again,
+// and the port of the admin interface.
 type server struct {
-	place   place  // where it listens, and as what
-	addr    string // host:port it listens on, the same for the whole life of the hub
+	place   place  // where it listens, and under which names
+	addr    string // its host:port, constant for the life of the hub
 	handler http.Handler
 	log     *slog.Logger
-	grace   time.Duration // for requests under way when the hub ends
-	last    time.Duration // for the last answers to leave
+	grace   time.Duration // for requests in progress when the hub ends
+	last    time.Duration // for sending the last answers
 
-	life   context.Context // ends when Close begins: what waits on purpose ends at once
+	life   context.Context // ends when Close begins: deliberate waits end at once
 	end    context.CancelFunc
-	work   context.Context // of the requests; ends when those under way had their time
+	work   context.Context // of the requests; ends when those in progress have had their time
 	cutOff context.CancelFunc
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the following fields
 	main    *port      // nil while the hub is gone
 	others  []*port
 	running sync.WaitGroup // requests being answered
-	over    bool           // no request is answered any more, and nothing listens again
+	over    bool           // no more requests are answered, and nothing listens again
 }
 
-// prepareServer makes the server ready to listen; it ends with ctx.
+// prepareServer prepares the server for listening; it ends with ctx.
 func (s *server) prepareServer(ctx context.Context, where place, log *slog.Logger) {
 	s.place, s.log, s.grace, s.last = where, log, 10*time.Second, time.Second
 	s.life, s.end = context.WithCancel(ctx)
 	s.work, s.cutOff = context.WithCancel(context.WithoutCancel(ctx))
 }
 
-// secure reports whether the hub is reached by https: then its cookies are for
-// https only.
+// secure reports whether the hub uses https; its cookies are then restricted to https.
 func (s *server) secure() bool { return s.place.tls != nil }
 
 // port is an HTTP server on an open port.
@@ -69,7 +68,7 @@ func (s *server) serve(l net.Listener, handler http.Handler) *port {
 		MaxHeaderBytes:    16 << 10,
 		BaseContext:       func(net.Listener) context.Context { return s.work },
 		TLSNextProto:      map[string]func(*http.Server, *tls.Conn, http.Handler){},
-		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // may quote what a client sent
+		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // may quote client input
 	}}
 	go func() {
 		defer close(p.served)
@@ -104,8 +103,7 @@ func (s *server) listen(addr string) error {
 	return nil
 }
 
-// setGone closes the port and every connection, or listens again on the same
-// port.
+// setGone closes the port and every connection, or listens on the same port again.
 func (s *server) setGone(gone bool) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,7 +120,7 @@ func (s *server) setGone(gone bool) (err error) {
 	return err
 }
 
-// tracked lets stop wait for requests.
+// tracked makes stop wait for requests.
 func (s *server) tracked(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
@@ -137,8 +135,7 @@ func (s *server) tracked(next http.Handler) http.Handler {
 	})
 }
 
-// stop closes the ports, gives requests under way their time and closes every
-// connection.
+// stop closes the ports, gives requests in progress their time and closes every connection.
 func (s *server) stop() {
 	s.end()
 	s.mu.Lock()
@@ -164,7 +161,7 @@ func (s *server) stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), s.last)
 	defer cancel()
 	for _, p := range ports {
-		_ = p.Shutdown(ctx) // what it leaves is closed here
+		_ = p.Shutdown(ctx) // the rest is closed here
 		_ = p.cut()
 	}
 	s.cutOff()

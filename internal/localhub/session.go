@@ -23,21 +23,21 @@ import (
 // SessionLife is how long a login lasts, however busy the user is.
 const SessionLife = 10 * time.Hour
 
-// The demo's user. It exists in demo hubs only, whose contacts are invented and
-// which listen on loopback, and its password stands on the login page.
+// The demo's user. It exists only in demo hubs, whose contacts are invented and which
+// listen on loopback; its password is shown on the login page.
 const (
 	DemoUser     = "demo"
 	demoPassword = "oefenen-met-wiebelt"
 )
 
-// hashCost is bcrypt's; tests lower it, since with the race detector a password
-// takes a second.
+// hashCost is bcrypt's cost; tests lower it, since a password takes a second
+// with the race detector.
 var hashCost = bcrypt.DefaultCost
 
-const maxPassword = 72 // what bcrypt looks at
+const maxPassword = 72 // the limit of bcrypt
 
-// AddUser makes a user of the hub's pages, or gives one another password and
-// rank. The name's case does not matter. A password has 8 to 72 bytes.
+// AddUser creates a user of the hub's pages, or changes an existing one's password and
+// rank. Names are not case-sensitive. A password has 8 to 72 bytes.
 func (d *Data) AddUser(ctx context.Context, name, password string, admin bool) error {
 	name = userName(name)
 	if name == "" || len(name) > 100 || !printable(name) {
@@ -49,8 +49,7 @@ func (d *Data) AddUser(ctx context.Context, name, password string, admin bool) e
 	return d.putUser(ctx, name, password, hashCost, admin)
 }
 
-// putUser stores a user; another password ends the sessions begun with the old
-// one.
+// putUser stores a user and ends any existing sessions of theirs.
 func (d *Data) putUser(ctx context.Context, name, password string, cost int, admin bool) error {
 	hash, err := bcrypt.GenerateFromPassword([]byte(password), cost)
 	if err != nil {
@@ -66,16 +65,16 @@ func (d *Data) putUser(ctx context.Context, name, password string, cost int, adm
 	}))
 }
 
-// User is a user of the hub's pages; without a name nobody is.
+// User is a user of the hub's pages; without a name nobody is logged in.
 type User struct {
 	Name  string `json:"name"`
-	Admin bool   `json:"admin"` // sees the message box
+	Admin bool   `json:"admin"` // may see the message box
 }
 
-// ErrNoUser means that there is no user of that name.
+// ErrNoUser reports that there is no user of that name.
 var ErrNoUser = text.Errorf(text.OutputHubNoUser)
 
-// Users gives all users by name.
+// Users returns all users ordered by name.
 func (d *Data) Users(ctx context.Context) ([]User, error) {
 	return collect("users", func(row sqlitefile.Row) (u User, err error) {
 		return u, row.Scan(&u.Name, &u.Admin)
@@ -87,7 +86,7 @@ func (d *Data) RemoveUser(ctx context.Context, name string) error {
 	return d.change(ctx, "users", ErrNoUser, "DELETE FROM users WHERE name = ?", userName(name))
 }
 
-// userHash is nil if there is no such user.
+// userHash returns a user's hash, nil if there is no such user.
 func (d *Data) userHash(ctx context.Context, name string) (hash []byte, err error) {
 	err = d.r.QueryRowContext(ctx, "SELECT hash FROM users WHERE name = ?", name).Scan(&hash)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -98,34 +97,33 @@ func (d *Data) userHash(ctx context.Context, name string) (hash []byte, err erro
 
 func userName(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
-// noUser is compared with when there is no such user, so that the time taken
-// does not tell.
+// noUser is compared with if there is no such user, so that the response
+// time reveals nothing.
 var noUser = sync.OnceValue(func() []byte {
-	hash, _ := bcrypt.GenerateFromPassword([]byte(rand.Text()), hashCost) // fails at longer ones
+	hash, _ := bcrypt.GenerateFromPassword([]byte(rand.Text()), hashCost) // only longer ones fail
 	return hash
 })
 
-// errBusy means that more passwords are tried than there is time to look at.
+// errBusy reports that more passwords are being tried than can be checked.
 var errBusy = errors.New("local hub: too many passwords at one time")
 
-// Passwords hashed at one time, and those that may wait for it.
+// Passwords hashed concurrently, and those that may wait for it.
 const (
 	hashedAtOnce = 2
 	hashWaiting  = 8
 )
 
-// logins throttles those who guess passwords.
+// logins limits password guessing.
 type logins struct {
 	limits *limiter
-	// Passwords that are being looked at, of browsers that are known for a user and
-	// of others; and those that were right since the start, as HMACs by a key that
-	// no disk has seen.
+	// Passwords being checked, from browsers known for a user and from others; and those
+	// that were correct since the start, as HMACs with a key that is never on disk.
 	known, strangers hashQueue
 	right            sync.Map
 	rightKey         []byte
 }
 
-// hashQueue are the places of those whose password is hashed and of those who wait.
+// hashQueue holds the slots for hashing passwords and for waiting.
 type hashQueue struct{ waiting, hashing chan struct{} }
 
 func newLogins() *logins {
@@ -136,16 +134,16 @@ func newHashQueue() hashQueue {
 	return hashQueue{make(chan struct{}, hashedAtOnce+hashWaiting), make(chan struct{}, hashedAtOnce)}
 }
 
-// checkPassword reports whether the password is the user's. Few are looked at one
-// time and few wait (errBusy); browsers that the user has logged in with (known)
-// have places of their own. A password that was right before is right at once, so
-// that a flood of wrong ones keeps nobody waiting who knows it.
+// checkPassword reports whether the password is the user's. Few are checked at once and
+// few may wait (errBusy); browsers in which the user has logged in (known) have their own
+// slots. A password that was correct before is accepted at once, so that a flood of wrong
+// ones delays nobody who knows it.
 func (h *Hub) checkPassword(ctx context.Context, name, password string, known bool) (bool, error) {
 	m := hmac.New(sha256.New, h.rightKey)
 	m.Write([]byte(name + "\x00" + password))
 	mark := [sha256.Size]byte(m.Sum(nil))
 	before, wasRight := h.right.Load(mark)
-	if !wasRight { // the database, too, is for those who have a place
+	if !wasRight { // access to the database needs a slot too
 		t := h.strangers
 		if known {
 			t = h.known
@@ -182,8 +180,8 @@ func (h *Hub) checkPassword(ctx context.Context, name, password string, known bo
 	return fits, nil
 }
 
-// Cookies carry the port in their names: browsers keep cookies by host, not by
-// port, and two hubs may run on one computer.
+// Cookie names include the port: browsers store cookies by host, not by port, and two hubs
+// may run on one computer.
 func (h *Hub) cookieName(kind string) string {
 	_, port, _ := net.SplitHostPort(h.addr)
 	return "hub_" + kind + "_" + port
@@ -192,7 +190,7 @@ func (h *Hub) cookieName(kind string) string {
 func (h *Hub) setCookie(w http.ResponseWriter, kind, value string, life time.Duration) {
 	c := &http.Cookie{
 		Name: h.cookieName(kind), Value: value, Path: "/", HttpOnly: true, Secure: h.secure(),
-		// Lax, not Strict: the deep link is followed from other programs.
+		// Lax, not Strict: the deep link is opened from other programs.
 		SameSite: http.SameSiteLaxMode, MaxAge: int(life / time.Second),
 	}
 	if value == "" {
@@ -201,8 +199,7 @@ func (h *Hub) setCookie(w http.ResponseWriter, kind, value string, life time.Dur
 	http.SetCookie(w, c)
 }
 
-// cookie gives the value of a cookie of ours, "" if there is none that could
-// be.
+// cookie returns the value of one of our cookies, "" if there is no valid one.
 func (h *Hub) cookie(r *http.Request, kind string) string {
 	c, err := r.Cookie(h.cookieName(kind))
 	if err != nil || len(c.Value) != tokenLength {
@@ -219,13 +216,13 @@ func newToken() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// stored is what the database knows of a token: who reads it cannot log in.
+// stored returns the database's form of a token: reading it does not allow logging in.
 func stored(token string) []byte {
 	sum := sha256.Sum256([]byte(token))
 	return sum[:]
 }
 
-// begin logs a user in. A token that came with the request is never taken over.
+// begin logs a user in. It never adopts a token sent with the request.
 func (h *Hub) begin(ctx context.Context, w http.ResponseWriter, user string) error {
 	token := newToken()
 	now := h.now()
@@ -247,9 +244,9 @@ func (h *Hub) begin(ctx context.Context, w http.ResponseWriter, user string) err
 // knownLife is how long a browser is known for a user after a login.
 const knownLife = 90 * 24 * time.Hour
 
-// isKnown reports whether the user has logged in with the browser of a request
-// before. It opens nothing: such a browser has tries of its own, that others who
-// try the name cannot use up.
+// isKnown reports whether the user has logged in with the request's browser before. It
+// gives no access: such a browser only has its own tries, which others who guess the
+// user's password cannot use up.
 func (h *Hub) isKnown(r *http.Request, user string) bool {
 	return hmac.Equal([]byte(h.cookie(r, "known")), []byte(h.knownToken(user)))
 }
@@ -260,8 +257,8 @@ func (h *Hub) knownToken(user string) string {
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
 }
 
-// visitor gives who is logged in. A login lasts exactly SessionLife; one that
-// began in the future is not believed.
+// visitor returns who is logged in. A login lasts exactly SessionLife; one that started
+// in the future is invalid.
 func (h *Hub) visitor(r *http.Request) (visitor, error) {
 	who, ms := visitor{token: h.cookie(r, "session")}, int64(0)
 	if who.token == "" {

@@ -19,7 +19,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// steps lead from each schema to the next.
+// steps migrate each schema to the next.
 var steps = []sqlitefile.Step{{SQL: `
 CREATE TABLE keys (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT;
 CREATE TABLE clients (
@@ -51,29 +51,28 @@ CREATE TABLE messages (
 ) STRICT;
 `}}
 
-// Data is what a hub keeps: clients, users, contacts and the message box. It is
-// part of every Hub, and opened on its own to manage a hub that runs or does
-// not run. Its methods may be used from any goroutine.
+// Data is what a hub stores: clients, users, contacts and the message box. It is part
+// of every Hub, and can be opened separately to manage a hub, running or not. It is
+// safe for concurrent use.
 type Data struct {
 	dir  string // "" is in memory
 	demo bool   // invented contacts only
 	now  func() time.Time
 
-	// In memory it is one connection, and its contents live as long as that; in a
-	// file one connection writes and several read.
+	// In memory it is one connection, and its content lives as long as that; in a file, one
+	// connection writes and several read.
 	w, r           *sql.DB
 	findContacts   *sql.Stmt
 	findCredential *sql.Stmt
 
 	lock    *flock.Flock // held by the hub that serves the folder
-	keeping sync.Mutex   // one delivery at a time goes into the message box
+	keeping sync.Mutex   // one delivery at a time is stored in the message box
 
 	tempMu sync.Mutex // guards temp
 	temp   string     // the folder of messages of a hub in memory, made for the first one
 }
 
-// OpenData opens the folder of a hub, which is made if it is not there. A hub
-// may be running on it.
+// OpenData opens the folder of a hub, creating it if missing. A hub may be running on it.
 func OpenData(ctx context.Context, dir string) (*Data, error) {
 	if dir == "" {
 		return nil, text.Errorf(text.LocalhubBadNoFolder)
@@ -92,8 +91,8 @@ func openData(ctx context.Context, dir string) (*Data, error) {
 	return d, nil
 }
 
-// connect makes the folder and the file if need be, which hold keys and hashes:
-// they are never readable by others.
+// connect creates the folder and the file if needed. They contain keys and hashes, so they
+// are never readable by others.
 func (d *Data) connect() (err error) {
 	const pragmas = "_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)&_txlock=immediate"
 	if d.dir == "" {
@@ -109,7 +108,7 @@ func (d *Data) connect() (err error) {
 	if _, err := sqlitefile.Make(name, filetrust.Alone); err != nil {
 		return err
 	}
-	// FULL: a message that was taken is there after a power cut, too.
+	// FULL: an accepted message must survive a power failure.
 	if d.w, err = sqlitefile.Open(name, pragmas+"&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"); err != nil {
 		return err
 	}
@@ -142,7 +141,7 @@ func (d *Data) setUp(ctx context.Context) error {
 	return err
 }
 
-// Close closes the database; what was in memory is gone.
+// Close closes the database; data in memory is gone.
 func (d *Data) Close() error {
 	err := d.w.Close()
 	if d.r != d.w {
@@ -160,8 +159,8 @@ func (d *Data) Close() error {
 	return err
 }
 
-// own takes the folder for the one hub that serves it, and clears what an
-// interrupted one left.
+// own reserves the folder for the one hub that serves it, and removes what an
+// interrupted one left behind.
 func (d *Data) own(ctx context.Context) error {
 	if d.dir == "" {
 		return nil
@@ -177,7 +176,7 @@ func (d *Data) own(ctx context.Context) error {
 	return d.sweep(ctx)
 }
 
-// tryLock gives the lock of the hub that serves the folder, or nil if one does.
+// tryLock returns the lock of the hub that serves the folder, or nil if one is running.
 func (d *Data) tryLock() (*flock.Flock, error) {
 	l := flock.New(filepath.Join(d.dir, "hub.lock"), flock.SetPermissions(0o600))
 	if taken, err := l.TryLock(); err != nil || !taken {
@@ -186,7 +185,7 @@ func (d *Data) tryLock() (*flock.Flock, error) {
 	return l, nil
 }
 
-// failed says what could not be done; nil stays nil.
+// failed adds what failed to an error; nil stays nil.
 func failed(what string, err error) error {
 	if err == nil {
 		return nil
@@ -194,7 +193,7 @@ func failed(what string, err error) error {
 	return fmt.Errorf("local hub: %s: %w", what, err)
 }
 
-// collect gives a function that reads every row of a query; not nil without any.
+// collect returns a function that reads every row of a query; the result is never nil.
 func collect[T any](what string, scan func(sqlitefile.Row) (T, error)) func(*sql.Rows, error) ([]T, error) {
 	return func(rows *sql.Rows, err error) ([]T, error) {
 		all, err := sqlitefile.Rows(scan)(rows, err)
@@ -214,7 +213,7 @@ func (d *Data) change(ctx context.Context, what string, missing error, statement
 	return nil
 }
 
-// key gives the named key, made on first use.
+// key returns the named key, created on first use.
 func (d *Data) key(ctx context.Context, name string) (k []byte, err error) {
 	k = make([]byte, 32)
 	_, _ = rand.Read(k) // never fails

@@ -12,21 +12,20 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// Numbers that are always the same.
+// Numbers that never change.
 const (
-	OnePerson = "+31" + firstNumber  // exactly one invented contact has it, the first
-	Family    = "+31" + familyNumber // three share it
-	Nobody    = "+31" + unusedNumber // nobody has it
+	OnePerson = "+31" + firstNumber  // belongs to exactly one invented contact, the first
+	Family    = "+31" + familyNumber // shared by three
+	Nobody    = "+31" + unusedNumber // belongs to nobody
 
 	firstNumber  = "612345678"
 	familyNumber = "201234567"
 	unusedNumber = "655550000"
 )
 
-// Synthetic invents n Dutch contacts in households, the same ones for the same
-// seed; only their ids are left to the hub, which makes them unguessable. The
-// first household is one person who has 06 12 34 56 78, the second three people
-// who share 020 123 45 67.
+// Synthetic invents n Dutch contacts in households, the same ones for the same seed; only
+// their IDs are left to the hub, which makes them unguessable. The first household is one
+// person with 06 12 34 56 78, the second three people who share 020 123 45 67.
 func Synthetic(seed uint64, n int) iter.Seq[Record] {
 	return func(yield func(Record) bool) {
 		g := &inventor{Rand: rand.New(rand.NewPCG(seed, 0x77696562656c74)), seed: seed}
@@ -40,15 +39,15 @@ func Synthetic(seed uint64, n int) iter.Seq[Record] {
 	}
 }
 
-// inventor makes people up.
+// inventor invents people.
 type inventor struct {
 	*rand.Rand
 	seed                          uint64
-	mobiles, landlines, companies int // given out so far
+	mobiles, landlines, companies int // used so far
 	relations                     int
 }
 
-// household makes the contacts that live, or work, at one address.
+// household returns the contacts who live or work at one address.
 func (g *inventor) household(i int) []Record {
 	switch {
 	case i == 0:
@@ -59,7 +58,7 @@ func (g *inventor) household(i int) []Record {
 		return g.company()
 	}
 	size, p := 1, g.IntN(100)
-	for _, fewer := range []int{42, 74, 87, 96} { // of a hundred households: those of one person, of two at most, and so on
+	for _, fewer := range []int{42, 74, 87, 96} { // cumulative percentages of households with one person, two, and so on
 		if p >= fewer {
 			size++
 		}
@@ -67,7 +66,7 @@ func (g *inventor) household(i int) []Record {
 	return g.family(i, size)
 }
 
-// fullContact has something in every field.
+// fullContact returns a contact with a value in every field.
 func (g *inventor) fullContact() Record {
 	r := g.person(name{"van der", "Berg"}, contact.Address{
 		Street: "Lindelaan", Number: "12", Addition: "A", PostalCode: "1234AB", City: "Ons Dorp", Country: "NL",
@@ -116,7 +115,7 @@ func (g *inventor) family(i, size int) []Record {
 	return all
 }
 
-// company makes people who can be reached at work, through one switchboard.
+// company returns people who are reached at work, through one switchboard.
 func (g *inventor) company() []Record {
 	board := g.company088()
 	var all []Record
@@ -170,7 +169,7 @@ func (g *inventor) home() contact.Address {
 	return a
 }
 
-// address is an e-mail address under a name reserved for examples.
+// address returns an e-mail address in a domain reserved for examples.
 func (g *inventor) address(r Record) string {
 	var b strings.Builder
 	for _, c := range strings.ToLower(r.Initials + r.FamilyName) {
@@ -181,12 +180,12 @@ func (g *inventor) address(r Record) string {
 	return fmt.Sprintf("%s.%d@example.org", strings.Trim(b.String(), ".-"), g.relations)
 }
 
-// in is the i-th number of a block of ten thousand, in an order that depends on
-// the seed. None is given twice.
+// in returns the i-th number of a block of ten thousand, in an order that depends on the
+// seed. None occurs twice.
 func (g *inventor) in(i int) int { return (i*7919 + int(g.seed%10_000)) % 10_000 }
 
-// free is the next number of a kind, of which count were given out. Those that are always
-// the same are not among them.
+// free returns the next number of a kind, of which count were used,
+// skipping the fixed ones.
 func (g *inventor) free(count *int, number func(i int) string) string {
 	for {
 		n := number(*count)
@@ -197,7 +196,7 @@ func (g *inventor) free(count *int, number func(i int) string) string {
 	}
 }
 
-// mobile is 06 1234 xxxx, then 06 5555 xxxx, then blocks above those.
+// mobile returns 06 1234 xxxx, then 06 5555 xxxx, then blocks above those.
 func (g *inventor) mobile() string {
 	return g.free(&g.mobiles, func(i int) string {
 		prefix := 1234
@@ -223,7 +222,7 @@ func (g *inventor) company088() string {
 	return g.free(&g.companies, func(i int) string { return fmt.Sprintf("088%03d%04d", 123+i/10_000, g.in(i%10_000)) })
 }
 
-// write gives a number one of the notations found in an administration.
+// write writes a number in one of the notations found in real data.
 func (g *inventor) write(n string) string {
 	area := 3
 	for _, a := range areas {
@@ -259,7 +258,7 @@ func pick[T any](g *inventor, from []T) T { return from[g.IntN(len(from))] }
 // name is a family name with its prefix.
 type name struct{ prefix, family string }
 
-// own is a name as the second half of a double one.
+// own returns a name as the second half of a double one.
 func own(n name) string {
 	if n.prefix == "" {
 		return n.family

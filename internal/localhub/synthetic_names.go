@@ -2,7 +2,7 @@ package localhub
 
 import "wiebelt/internal/core/contact"
 
-// What invented people are made of. Towns, offices and colleagues do not exist.
+// Components of invented people. Towns, offices and colleagues do not exist.
 
 var names = []name{
 	{"", "Jansen"}, {"de", "Vries"}, {"van den", "Berg"}, {"van", "Dijk"}, {"", "Bakker"}, {"", "Visser"},
@@ -58,6 +58,5 @@ var colleagues = []contact.Coded{
 	{Code: "PVH", Description: "P. van 't Hek"}, {Code: "IMPORT", Description: "Automatische import"},
 }
 
-// Area codes of three and four digits; their numbers here begin with 123 and
-// 12.
+// Area codes of three and four digits; their numbers here start with 123 and 12.
 var areas = []string{"020", "0475", "030", "010", "0299", "040", "050", "070", "0512", "013"}

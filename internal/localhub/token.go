@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// The scopes beside orgCode:<organisation_code>.
+// The scopes in addition to orgCode:<organisation_code>.
 const (
 	scopeBasic     = "Basic"
 	scopeMessages  = "P0boxadministrator"
@@ -22,14 +22,14 @@ const (
 
 const maxTokenBody = 16 << 10
 
-// claims are what a token says.
+// claims are the contents of a token.
 type claims struct {
 	jwt.RegisteredClaims
 	Client       string `json:"client_id"`
 	Scope        string `json:"scope"`
 	Organisation string `json:"organisation_code"`
-	// Secret names the client's secret that the token was given for, and tells
-	// nothing of it.
+	// Secret identifies the client's secret that the token was issued for,
+	// without revealing it.
 	Secret string `json:"secret_id"`
 }
 
@@ -71,14 +71,14 @@ func (h *Hub) readTokenRequest(w http.ResponseWriter, r *http.Request) (client, 
 
 func badToken(code, about string) error { return refuse(http.StatusBadRequest, code, about) }
 
-// tokenForm reads the fields of a request for a token, each of which may stand in its
-// body once. The query is not looked at.
+// tokenForm reads the fields of a token request, each allowed once in its body.
+// The query is ignored.
 func tokenForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
 		return nil, badToken("invalid_request", "the body is application/x-www-form-urlencoded")
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxTokenBody)
-	r.URL.RawQuery = "" // ParseForm would refuse one that cannot be read
+	r.URL.RawQuery = "" // ParseForm would reject an invalid one
 	if r.ParseForm() != nil {
 		return nil, badToken("invalid_request", "the body is too long, incomplete or not form-encoded")
 	}
@@ -90,7 +90,7 @@ func tokenForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	return r.PostForm, nil
 }
 
-// scopesOf are the scopes that a client asks for.
+// scopesOf returns the scopes that a client requests.
 func scopesOf(form url.Values, c client) ([]string, error) {
 	if form.Has("scopes") && form.Has("scope") && form.Get("scopes") != form.Get("scope") {
 		return nil, badToken("invalid_request", "scopes and scope differ")
@@ -132,8 +132,8 @@ func (h *Hub) grant(ctx context.Context, c client, scopes []string) (any, error)
 	}{token, "Bearer", int64(left / time.Second), scope}, err
 }
 
-// bearer gives the client whose token came with a request. The token is ours,
-// alive, given for the secret that its client has now, and has the scope.
+// bearer returns the client whose token came with a request. The token must be ours,
+// unexpired, issued for the client's current secret, and include the scope.
 func (h *Hub) bearer(w http.ResponseWriter, r *http.Request, scope string) (client, error) {
 	challenge := func(more string) { w.Header().Set("WWW-Authenticate", `Bearer realm="hub"`+more) }
 	kind, token, found := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -161,8 +161,8 @@ func (h *Hub) bearer(w http.ResponseWriter, r *http.Request, scope string) (clie
 	return client{id: c.Client, organisation: c.Organisation}, nil
 }
 
-// live reports whether the client of a token is still there, of the organisation
-// that the token names and with the secret that it was given for.
+// live reports whether a token's client still exists, with the token's organisation and the
+// secret it was issued for.
 func (h *Hub) live(ctx context.Context, c *claims) (bool, error) {
 	now, found, err := h.credential(ctx, c.Client)
 	return found && now.organisation == c.Organisation && secretID(now.salt) == c.Secret, err

@@ -17,14 +17,14 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Limits of a delivery in time. The interface documents none.
+// Time limits of a delivery. The interface documents none.
 const (
 	silence    = 30 * time.Second // between two pieces of a request
-	leastRate  = 8 << 10          // bytes a second over the whole request, once silence has passed
+	leastRate  = 8 << 10          // bytes per second over the request, once silence has passed
 	longest    = time.Hour
-	maxDrained = 64 << 20 // of the rest of a request that is refused
+	maxDrained = 64 << 20 // of the rest of a rejected request
 	drainTime  = 5 * time.Second
-	// Deliveries taken at one time; who brings more is told to come again.
+	// Deliveries accepted at once; beyond that senders are told to retry.
 	uploadsAtOne    = 32
 	uploadsOfClient = 8
 )
@@ -58,12 +58,12 @@ func (h *Hub) takeDelivery(w http.ResponseWriter, r *http.Request, c client) (an
 	return itemsOf(receipts), nil
 }
 
-// senderError is one of reading the request.
+// senderError is an error of reading the request.
 type senderError struct{ error }
 
 func (e senderError) Unwrap() error { return e.error }
 
-// blame says what was wrong with a delivery.
+// blame determines what was wrong with a delivery.
 func blame(ctx context.Context, err error) error {
 	switch {
 	case errors.As(err, new(*refusal)):
@@ -102,14 +102,14 @@ func (h *Hub) take(ctx context.Context, body io.Reader, from client, intermediar
 	return h.keep(ctx, all, from, intermediary)
 }
 
-// zipLimits let through more than a sender's own check does.
+// zipLimits are wider than those of a sender's own check.
 var zipLimits = func() message.Limits {
 	l := message.Defaults
 	l.Directory, l.Unpacked, l.Ratio = 8<<20, 4<<30, 250
 	return l
 }()
 
-// checkZIP looks at the ZIP file of the item and gives how many files it holds.
+// checkZIP checks the ZIP file of the item and returns its number of files.
 func checkZIP(ctx context.Context, p *incomingFile, item int) (files int, err error) {
 	report, files, err := message.InspectZIP(ctx, p.file, p.size, zipLimits)
 	if err != nil {
@@ -123,15 +123,15 @@ func checkZIP(ctx context.Context, p *incomingFile, item int) (files int, err er
 	return files, nil
 }
 
-// uploads counts deliveries that are being taken, by client: one that is slow or
-// means harm leaves room for the others.
+// uploads counts deliveries in progress, per client: a slow or malicious one
+// leaves room for the others.
 type uploads struct {
 	mu  sync.Mutex
 	all int
 	of  map[string]int
 }
 
-// begin takes a place if there is one.
+// begin reserves a slot if there is one.
 func (u *uploads) begin(client string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -152,15 +152,15 @@ func (u *uploads) end(client string) {
 	}
 }
 
-// pacedReader reads a body as long as it keeps coming, and not too slowly: a large
-// message takes longer than the server gives other requests.
+// pacedReader reads a body as long as it keeps arriving, and not too slowly: a large
+// message takes longer than the server allows for other requests.
 type pacedReader struct {
 	body    io.Reader
 	control deadlines
 	now     func() time.Time
 	began   time.Time
 	ends    time.Time
-	next    time.Time // when the deadline is moved again
+	next    time.Time // when to extend the deadline again
 	read    int64
 }
 
@@ -185,7 +185,7 @@ func (p *pacedReader) Read(b []byte) (int, error) {
 			}
 		}
 		_ = p.control.SetReadDeadline(deadline)
-		_ = p.control.SetWriteDeadline(deadline.Add(longest)) // for the answer, after the ZIP files were looked into
+		_ = p.control.SetWriteDeadline(deadline.Add(longest)) // for the answer, after the ZIP files are checked
 	}
 	n, err := p.body.Read(b)
 	p.read += int64(n)
@@ -195,10 +195,10 @@ func (p *pacedReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// answerFirst lets a sender see the answer that comes before the end of its request:
-// the answer goes out first, then the rest of the request is read, within
-// bounds. A sender that is cut off while it writes does not always see it, and
-// one whose request is read first hardly ever does when the bounds are reached.
+// answerFirst lets a sender see an answer that comes before the end of its request: the
+// answer is sent first, then the rest of the request is read, within limits. A sender that
+// is cut off while writing does not always see it, and one whose request is read first
+// hardly ever does once the limits are reached.
 func answerFirst(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r)

@@ -11,26 +11,25 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// deliveryLimits are those of one request. The interface documents none.
+// deliveryLimits are the limits of one request. The interface documents none.
 type deliveryLimits struct {
-	items int   // messages in a request
-	bytes int64 // of all messages of a request, decoded
+	items int   // messages per request
+	bytes int64 // total of all messages, decoded
 }
 
-// deliveries leaves room for every sensible request.
+// deliveries suits every sensible request.
 var deliveries = deliveryLimits{items: 1000, bytes: 1 << 30}
 
-// maxAround are the bytes of a request that are no message: white space, names, members
-// that nobody asked for.
+// maxAround limits the bytes of a request other than messages: white space,
+// names, unused members.
 const maxAround = 1 << 20
 
-// readDelivery reads a request that delivers messages, an object with
-// data.items[].message, as a stream: a message of any size costs the same memory.
-// The decoded bytes of each are written to what item gives for it; done is called
-// when a message is complete, before the next one begins. A *refusal says what the
-// sender did wrong; an error of item, of done, of a writer or of r is returned,
-// perhaps wrapped. io.ErrUnexpectedEOF from r, or an early io.EOF, is a refusal:
-// the request is not whole.
+// readDelivery reads a request that delivers messages, an object with data.items[].message,
+// as a stream: memory use does not depend on the size of messages. The decoded bytes of
+// each are written to what item returns for it; done is called when a message is complete,
+// before the next one starts. A *refusal reports an error of the sender; an error of item,
+// of done, of a writer or of r is returned, possibly wrapped. io.ErrUnexpectedEOF from r,
+// or an early io.EOF, is a refusal: the request is incomplete.
 func readDelivery(r io.Reader, limit deliveryLimits, item func(i int) (io.Writer, error), done func(i int) error) error {
 	in := newSplitter(r)
 	p := &request{in: in, d: jsontext.NewDecoder(in), limit: limit, left: limit.bytes, item: item, done: done, at: -1}
@@ -43,7 +42,7 @@ type request struct {
 	limit deliveryLimits
 	left  int64 // decoded bytes that may still come
 	items int
-	at    int // message that is being read, -1 outside
+	at    int // current message, -1 outside
 	item  func(int) (io.Writer, error)
 	done  func(int) error
 
@@ -58,7 +57,7 @@ func (p *request) tooLarge(about string) error {
 	return &refusal{http.StatusRequestEntityTooLarge, "too_large", about, p.at}
 }
 
-// blame makes errors of the decoder refusals. They may quote the request.
+// blame turns errors of the decoder, which may quote the request, into refusals.
 func (p *request) blame(err error) error {
 	var syntax *jsontext.SyntacticError
 	switch {
@@ -89,7 +88,7 @@ func (p *request) read() error {
 	}
 }
 
-// object reads an object whose member of that name is read by member.
+// object reads an object; member reads its member with the given name.
 func (p *request) object(name string, member func() error) error {
 	t, err := p.d.ReadToken()
 	if err != nil {
@@ -159,19 +158,19 @@ func (p *request) message() error {
 			return err
 		}
 	}
-	if _, err := p.d.ReadToken(); err != nil { // what is left of the string, or what is wrong
+	if _, err := p.d.ReadToken(); err != nil { // the rest of the string, or the error
 		return err
 	}
 	return p.done(p.items)
 }
 
-// chunk is how many bytes of base64 are decoded at one time.
+// chunk is how many bytes of base64 are decoded at once.
 const chunk = 64 << 10
 
 var base = base64.StdEncoding.Strict()
 
-// decode writes the string that has just been opened as bytes. Line breaks, the
-// alphabet for URLs and missing padding are refused (RFC 4648 3.2, 3.3).
+// decode decodes the string just opened. Line breaks, the URL alphabet and missing padding
+// are rejected (RFC 4648 3.2, 3.3).
 func (p *request) decode(w io.Writer) error {
 	if p.text == nil {
 		p.text, p.decoded = make([]byte, chunk), make([]byte, base.DecodedLen(chunk))

@@ -14,10 +14,9 @@ var (
 	errEscape = errors.New("no escape sequence of JSON")
 )
 
-// splitter stands between a request and the decoder, which keeps whole strings
-// in memory. It never hands over more than the opening quote of a string before
-// it is asked again; so text can take what is in the string instead of the
-// decoder, which then sees an empty one.
+// splitter sits between a request and the decoder, which keeps whole strings in memory. It
+// never passes on more than the opening quote of a string before it is called again; text
+// can then take the string's content instead of the decoder, which sees an empty one.
 type splitter struct {
 	r       *bufio.Reader
 	inside  bool // of a string
@@ -60,9 +59,8 @@ func (s *splitter) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// text fills b with the contents of the string that was opened, and leaves its
-// closing quote: then it has ended. A character that is not ASCII becomes a
-// backslash, which is none of base64 either.
+// text fills b with the content of the opened string, and leaves its closing quote: then it
+// has ended. A non-ASCII character becomes a backslash, which is not base64 either.
 func (s *splitter) text(b []byte) (n int, ended bool, err error) {
 	for n < len(b) {
 		next, err := s.buffered(len(b) - n)
@@ -92,7 +90,7 @@ func (s *splitter) text(b []byte) (n int, ended bool, err error) {
 	return n, false, nil
 }
 
-// escape reads an escape sequence: some write every slash with a backslash.
+// escape reads an escape sequence: some senders escape every slash.
 func (s *splitter) escape() (byte, error) {
 	raw, err := s.r.Peek(2)
 	if err == nil && raw[1] == 'u' {

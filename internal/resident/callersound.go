@@ -8,20 +8,20 @@ import (
 	"wiebelt/internal/native/sound"
 )
 
-// callerSound plays a tone for who calls (card.sound), once a call, as soon as the hub
-// has answered.
+// callerSound plays a tone for the caller (card.sound), once per call, as soon
+// as the hub has answered.
 type callerSound struct {
 	play    func(context.Context, sound.Kind) error
-	allowed func() bool // now, by the settings and the session
+	allowed func() bool // whether settings and session allow it now
 	done    map[engine.CardCall]bool
 }
 
-// kinds are the outcomes that have a tone.
+// kinds maps the outcomes with a tone to it.
 var kinds = map[engine.Outcome]sound.Kind{engine.Found: sound.Known, engine.Several: sound.Several,
 	engine.Nobody: sound.Unknown, engine.Withheld: sound.Unknown}
 
-// next is the tone that the cards of a snapshot ask for, "" for none. Of several calls
-// at one moment the newest is heard.
+// next returns the tone for the cards of a snapshot, "" for none. Of several simultaneous
+// calls the newest counts.
 func (c *callerSound) next(s *engine.Snapshot) (k sound.Kind) {
 	still := map[engine.CardCall]bool{}
 	for i := range s.Cards {
@@ -40,10 +40,10 @@ func (c *callerSound) next(s *engine.Snapshot) (k sound.Kind) {
 	return k
 }
 
-// longestTone is how long a program may take to play a tone.
+// longestTone limits how long a program may take to play a tone.
 const longestTone = 5 * time.Second
 
-// soundCallers owns the tones until ctx ends.
+// soundCallers plays the tones until ctx ends.
 func (r *Resident) soundCallers(ctx context.Context) {
 	c := callerSound{
 		play: func(ctx context.Context, k sound.Kind) error {
@@ -78,8 +78,8 @@ func (c *callerSound) run(ctx context.Context, e interface {
 	}
 }
 
-// maySound reports whether a tone may be heard now: not while the desktop is quiet,
-// locked or in a presentation, or cards are paused.
+// maySound reports whether a tone is allowed now: not while the desktop is quiet, locked or
+// in a presentation, or cards are paused.
 func (r *Resident) maySound() bool {
 	if r.settings().Card.Sound == "off" || !r.facts.pausedUntil(time.Now()).IsZero() {
 		return false

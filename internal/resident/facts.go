@@ -17,30 +17,30 @@ import (
 	"wiebelt/internal/softphone/link"
 )
 
-// known is what is known about the state of the whole.
+// known is what is known about the overall state.
 type known struct {
-	health.Facts                      // as far as they do not follow from what stands below
-	port         int                  // of the listener, 0 while it does not run
+	health.Facts                      // except what follows from the fields below
+	port         int                  // of the listener, 0 if it is not running
 	links        map[string]linkState // by the name in the settings
 	unopened     bool                 // no program opens links of our scheme
-	held         bool                 // cards wait for a program that fills the screen
+	held         bool                 // cards are waiting for a full-screen program
 	calls        []engine.LastCall    // of before this program was started, newest first
 }
 
 type linkState struct {
 	health.Source
-	since time.Time  // when its phase began
-	cause link.Cause // why it does not stand, or what does not work behind it
+	since time.Time  // start of its phase
+	cause link.Cause // why it is not connected, or what does not work behind it
 }
 
-// facts guards what is known; the lock is held for a copy. The zero value is ready.
+// facts guards what is known; the lock is held while copying. The zero value is ready.
 type facts struct {
 	mu      sync.Mutex
 	now     known
-	hubSeen hubwatch.HubSeen // what the last check of the hub came to
+	hubSeen hubwatch.HubSeen // result of the last check of the hub
 }
 
-// change changes what is known and reports whether health's facts are others now.
+// change changes what is known and reports whether health's facts changed.
 func (f *facts) change(do func(*known)) (news bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -57,7 +57,7 @@ func (f *facts) read() known {
 	return k
 }
 
-// of puts together what is known now, the links in the order of their names.
+// of assembles what is known now, with the links ordered by name.
 func (f *facts) of(s *engine.Snapshot) health.Facts {
 	k := f.read()
 	h := k.Facts
@@ -74,7 +74,7 @@ func (f *facts) of(s *engine.Snapshot) health.Facts {
 	return h
 }
 
-// pausedUntil is the end of the pause, the zero time without one.
+// pausedUntil returns the end of the pause, the zero time if there is none.
 func (f *facts) pausedUntil(now time.Time) time.Time {
 	if until := f.read().Paused; until.After(now) {
 		return until
@@ -82,17 +82,16 @@ func (f *facts) pausedUntil(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// phases are a link's phases as far as they say anything: one that is tried for
-// the first time is not known to be there nor to be gone.
+// phases maps a link's phases: one still connecting for the first time is not
+// known to be up or down.
 var phases = map[link.Phase]health.Phase{link.Connecting: health.Unwatched,
 	link.Waiting: health.Down, link.Kicked: health.Kicked, link.Refused: health.Refused}
 
-// behind are those of a link that stands, by what does not work behind it.
+// behind maps what does not work behind a connected link.
 var behind = map[link.Cause]health.Phase{link.NoCause: health.Up, link.CauseStorage: health.NoStorage, link.CauseExchange: health.NoExchange,
 	link.CauseHub: health.NoHub}
 
-// phaseOf is how a link is doing. One that has no secret to show was refused by
-// nobody.
+// phaseOf returns the phase of a link. Without a secret, nobody has refused it.
 func phaseOf(st link.State) health.Phase {
 	switch st.Cause {
 	case link.CauseNoSecret:
@@ -106,7 +105,7 @@ func phaseOf(st link.State) health.Phase {
 	return phases[st.Phase]
 }
 
-// lacks is why a link could not even be tried.
+// lacks returns why a link could not even be tried.
 func lacks(p settings.Softphone) link.Cause {
 	if m := p.Missing(); m != "" {
 		return link.CauseNeeds(m)
@@ -116,11 +115,11 @@ func lacks(p settings.Softphone) link.Cause {
 
 func linkName(s settings.Softphone) string { return cmp.Or(s.Name, s.Address) }
 
-// setLink notes how a link is doing and why, and reports whether that is news.
+// setLink records the state of a link and its cause, and reports whether that is new.
 func (f *facts) setLink(kind, name string, phase health.Phase, st link.State) (news bool) {
 	source := health.Source{Kind: kind, Name: name, Phase: phase, Behind: st.Behind}
 	if name == kind {
-		source.Name = "" // nobody gave it one
+		source.Name = "" // the default name
 	}
 	f.change(func(k *known) {
 		was, there := k.links[name]
@@ -142,9 +141,9 @@ func (f *facts) lastCalls(s *engine.Snapshot) []engine.LastCall {
 	return all[:min(len(all), engine.LastCalls)]
 }
 
-// readHistory takes over from the history which calls came before this program was
-// started, and over what: the icon would say that there was none, and the menu list
-// none. Of two links of one kind the history cannot tell which it was.
+// readHistory reads from the history which calls came before this program started, and from
+// which kind of source; otherwise icon and menu would show none. With two links of one kind
+// the history does not tell which one it was.
 func (r *Resident) readHistory(ctx context.Context) {
 	last, err := r.store.Last(ctx, engine.LastCalls)
 	if err != nil {
@@ -156,7 +155,7 @@ func (r *Resident) readHistory(ctx context.Context) {
 			if !e.Rang.Before(k.Opened) {
 				continue
 			}
-			if k.Last == nil && !e.WhileOff() { // which never came here
+			if k.Last == nil && !e.WhileOff() { // those never came here
 				k.Last = &health.Call{At: e.Rang, Kind: e.Kind}
 			}
 			if len(k.calls) < engine.LastCalls {
@@ -183,8 +182,8 @@ func (r *Resident) readHistory(ctx context.Context) {
 	r.requestRefresh()
 }
 
-// forgetRecent lets go of calls that are in no file any more, and of how often who
-// rang: neither menu nor engine brings them back.
+// forgetRecent forgets calls that were deleted, and how often a caller rang, so that
+// neither menu nor engine brings them back.
 func (r *Resident) forgetRecent(gone func(engine.LastCall) bool, who phone.Number) {
 	r.facts.change(func(k *known) { k.calls = slices.DeleteFunc(k.calls, gone) })
 	if r.engine != nil {

@@ -22,43 +22,42 @@ import (
 	"wiebelt/internal/text"
 )
 
-// lookEvery is how often everything is looked at that does not tell of its changes:
-// nothing else wakes a resident that nobody calls. A policy must be obeyed within
-// 15 seconds.
+// lookEvery is how often everything without change notifications is checked: nothing else
+// wakes an idle resident. A policy must take effect within 15 seconds.
 const lookEvery = 12 * time.Second
 
-// writtenIn is how long whoever changes the settings' file may take.
+// writtenIn is how long a program may take to write the settings file.
 const writtenIn = 50 * time.Millisecond
 
-// effective is what holds at one moment. Never changed once it was published.
+// effective is what is in effect at one moment. Immutable once published.
 type effective struct {
 	settings *settings.Settings
 	lang     text.Language
-	client   *hub.Client // nil while nothing is set up
+	client   *hub.Client // nil if not set up
 	links    *hub.Links
 }
 
 func (r *Resident) current() *effective { return r.effective.Load() }
 
-// settings are those that hold now.
+// settings returns the current settings.
 func (r *Resident) settings() *settings.Settings { return r.current().settings }
 
-// lang is the language that holds now.
+// lang returns the current language.
 func (r *Resident) lang() text.Language { return r.current().lang }
 
-// followSettings keeps what runs in line with the settings, those of the policy
-// included, and notices that the computer has slept, until ctx ends. It is the only
-// one that changes what holds.
+// followSettings keeps everything in line with the settings, including the
+// policy's, and detects that the computer has slept, until ctx ends. Nothing else
+// changes what is in effect.
 func (r *Resident) followSettings(ctx context.Context) {
 	tick := time.Tick(lookEvery)
 	clock, jumped := sleepwatch.NewClock(), sleepwatch.Jumps(ctx)
 	touched := make(chan struct{}, 1)
 	file, err := fsnotify.NewWatcher()
-	if err != nil { // it is looked at all the same, a little later
+	if err != nil { // it is still polled, a little later
 		r.o.Log.Warn("the settings' file is not watched", "why", err)
 	} else {
-		// Windows' watcher does nothing else, such as adding a file, until all that it
-		// tells has been read.
+		// Windows' watcher does nothing else, such as adding a file, until all its
+		// events have been read.
 		var reading sync.WaitGroup
 		reading.Go(func() {
 			for range file.Events {
@@ -66,7 +65,7 @@ func (r *Resident) followSettings(ctx context.Context) {
 			}
 		})
 		reading.Go(func() {
-			for range file.Errors { // there is the clock
+			for range file.Errors { // polling still works
 			}
 		})
 		defer reading.Wait()
@@ -74,7 +73,7 @@ func (r *Resident) followSettings(ctx context.Context) {
 	}
 	var written <-chan time.Time
 	for {
-		if file != nil { // the file is another one when a program has replaced it
+		if file != nil { // replacing the file makes it another one
 			_ = file.Add(settings.Path(r.o.Dirs))
 		}
 		select {
@@ -104,7 +103,7 @@ func (r *Resident) followSettings(ctx context.Context) {
 	}
 }
 
-// publish makes settings and a hub hold.
+// publish puts settings and a hub into effect.
 func (r *Resident) publish(s *settings.Settings, client *hub.Client, links *hub.Links) *effective {
 	now := &effective{settings: s, lang: fromsettings.Language(s), client: client, links: links}
 	r.effective.Store(now)
@@ -112,12 +111,12 @@ func (r *Resident) publish(s *settings.Settings, client *hub.Client, links *hub.
 	return now
 }
 
-// apply makes next hold. Only what differs is touched: a phone's link stays up
-// when the card's corner changes.
+// apply puts next into effect. Only differences are applied: a phone's link stays up when
+// the card's corner changes.
 func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	was := r.current()
 	old, client, links := was.settings, was.client, was.links
-	same := reflect.DeepEqual(old, next) // once more: there is a new secret, perhaps
+	same := reflect.DeepEqual(old, next) // perhaps there is a new secret
 	if otherHub(old, next, same) && r.o.Hub == nil {
 		client, links = r.hub(next)
 	}
@@ -130,7 +129,7 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 		r.params(p, now)
 	})
 	if was.client != nil && was.client != client {
-		was.client.Close() // after the engine knows the new one: what it waits for is asked again
+		was.client.Close() // after the engine has the new one: pending lookups are repeated
 	}
 	if same || was.client != client {
 		r.hubWatch.SettingsChanged()
@@ -158,8 +157,8 @@ func otherHub(old, next *settings.Settings, same bool) bool {
 	return !reflect.DeepEqual(old.Hub, next.Hub) || same && next.Hub.ExtraCAFile != ""
 }
 
-// settingsChanged has what was just written take effect at once. Where a secret
-// was set, the hub is asked anew although the address is the same.
+// settingsChanged makes what was just written take effect at once. If a secret was set, the
+// hub is checked again even if its address is the same.
 func (r *Resident) settingsChanged(secrets bool) {
 	wake.Up(r.reread)
 	if secrets {
@@ -167,7 +166,7 @@ func (r *Resident) settingsChanged(secrets bool) {
 	}
 }
 
-// params puts into p what follows from the settings.
+// params sets the fields of p that follow from the settings.
 func (r *Resident) params(p *engine.Params, e *effective) {
 	c := e.settings.Card
 	p.FullFor, p.AfterCall = c.FullFor, c.AfterCall
@@ -178,8 +177,8 @@ func (r *Resident) params(p *engine.Params, e *effective) {
 	p.Lookup = r.lookup(e)
 }
 
-// lookup is who is asked for numbers: the hub or, where none is set up on this
-// computer, the office's relay; nil for nobody.
+// lookup returns the source for lookups: the hub or, if none is set up on this computer,
+// the office's relay; nil for none.
 func (r *Resident) lookup(e *effective) engine.Lookup {
 	switch {
 	case e.client != nil:
@@ -187,10 +186,10 @@ func (r *Resident) lookup(e *effective) engine.Lookup {
 	case e.settings.Relayed():
 		return r.audit.Lookups(&r.relay)
 	}
-	return nil // not a nil *hub.Client, which would be something
+	return nil // not a nil *hub.Client, which would not compare equal to nil
 }
 
-// relayed asks the link to the relay that there is now. The zero value asks nobody.
+// relayed looks up numbers through the current link to the relay. The zero value has none.
 type relayed struct{ link atomic.Pointer[engine.Lookup] }
 
 // Lookup implements engine.Lookup.
@@ -201,7 +200,7 @@ func (r *relayed) Lookup(ctx context.Context, number string) ([]contact.Contact,
 	return nil, &contact.LookupError{Failure: contact.NotSetUp}
 }
 
-// rules are the number rules of the settings, or the usual ones.
+// rules returns the number rules of the settings, or the default ones.
 func (r *Resident) rules(s *settings.Settings) *phone.Rules {
 	rules, err := fromsettings.NumberRules(s)
 	if err != nil {
@@ -211,8 +210,7 @@ func (r *Resident) rules(s *settings.Settings) *phone.Rules {
 	return rules
 }
 
-// hub makes the hub's client, nil while nothing is set up, and the check of deep
-// links.
+// hub creates the hub's client, nil if not set up, and the check of deep links.
 func (r *Resident) hub(s *settings.Settings) (*hub.Client, *hub.Links) {
 	cfg, err := fromsettings.Hub(r.o.Dirs, s.Hub)
 	hubURL := s.Hub.HubURL

@@ -15,20 +15,20 @@ import (
 )
 
 const (
-	// lookingIn is how long a lookup by hand may take, token and all attempts.
+	// lookingIn limits a manual lookup, including token and all attempts.
 	lookingIn = 75 * time.Second
-	maxTyped  = 200 // bytes of a text with a number
+	maxTyped  = 200 // bytes of an input with a number
 	maxListed = 100 // contacts in an answer to a lookup
 )
 
-// historyChanged tells windows and tray that the history on disk, or its state,
-// is another one.
+// historyChanged tells windows and tray that the history on disk, or
+// its state, has changed.
 func (r *Resident) historyChanged() {
 	r.windows.Send(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedHistory})
 	r.requestRefresh()
 }
 
-// callsTitle is what the menu calls the calls window.
+// callsTitle returns the menu's title for the calls window.
 func (r *Resident) callsTitle() string {
 	if n := r.store.Missed(); n > 0 {
 		return r.lang().N(text.CallsTray, n)
@@ -36,8 +36,8 @@ func (r *Resident) callsTitle() string {
 	return r.lang().T(text.StatusMenuCalls)
 }
 
-// historyFault says in a sentence why calls are not kept at this moment, "" if
-// they are or are not meant to be.
+// historyFault returns a sentence on why calls are currently not stored, "" if
+// they are or need not be.
 func (r *Resident) historyFault() string {
 	if r.settings().History.Keep == string(history.KeepOff) {
 		return ""
@@ -53,8 +53,8 @@ func (r *Resident) historyFault() string {
 	}
 }
 
-// historyNotice says in a sentence what has happened to the history, "" for nothing
-// that the user has not read.
+// historyNotice returns a sentence on what has happened to the history,
+// "" for nothing unread.
 func (r *Resident) historyNotice() string {
 	if r.store.State().Notice == history.NoticeNone {
 		return ""
@@ -62,10 +62,10 @@ func (r *Resident) historyNotice() string {
 	return r.lang().T(text.CallsNotice(string(r.store.State().Notice)))
 }
 
-// support is who to tell.
+// support returns whom to contact.
 func (r *Resident) support() string { return r.lang().Support(r.settings().Support.Contact) }
 
-// choice takes in what the user said of who calls with a number.
+// choice records the user's statement on who calls with a number.
 func (r *Resident) choice(m windowapi.Choice) {
 	switch m.What {
 	case windowapi.ChoiceMade:
@@ -79,9 +79,9 @@ func (r *Resident) choice(m windowapi.Choice) {
 	}
 }
 
-// askHub asks the hub about a number.
+// askHub looks up a number.
 func (r *Resident) askHub(ctx context.Context, n phone.Number) ([]contact.Contact, error) {
-	hub := r.lookup(r.current()) // as the engine has it
+	hub := r.lookup(r.current()) // the same as the engine's
 	if hub == nil {
 		return nil, &contact.LookupError{Failure: contact.NotSetUp}
 	}
@@ -91,8 +91,8 @@ func (r *Resident) askHub(ctx context.Context, n phone.Number) ([]contact.Contac
 	return contact.Sorted(found), err
 }
 
-// people are contacts as a window shows them, as many as a message holds, in the
-// order in which the card has them: whom the user chose before stands first.
+// people converts contacts for a window, as many as a message holds, in the card's order:
+// an earlier choice of the user comes first.
 func (r *Resident) people(n phone.Number, found []contact.Contact) (list []windowapi.Contact, more int) {
 	earlier, size := "", 0
 	if len(found) > 1 && len(found) <= engine.ManyContacts {
@@ -114,7 +114,7 @@ func (r *Resident) people(n phone.Number, found []contact.Contact) (list []windo
 	return list, 0
 }
 
-// lookUp looks up what somebody typed, or the number of a kept call once more.
+// lookUp looks up what somebody typed, or repeats the lookup for a stored call.
 func (r *Resident) lookUp(ctx context.Context, m windowapi.Lookup) windowapi.Found {
 	rules, all := r.rules(r.settings()), []phone.Number(nil)
 	switch {
@@ -158,6 +158,6 @@ func (r *Resident) lookUp(ctx context.Context, m windowapi.Lookup) windowapi.Fou
 	return f
 }
 
-// outcomeOfNumber is what there is to say about a number that is not looked up.
+// outcomeOfNumber is the outcome for numbers that are not looked up.
 var outcomeOfNumber = map[phone.Kind]string{phone.Withheld: history.OutcomeWithheld, phone.Internal: history.OutcomeInternal,
 	phone.Short: history.OutcomeShort, phone.Own: history.OutcomeOwn, phone.Unfilled: windowapi.LookupNoNumber, phone.NoNumber: windowapi.LookupNoNumber}

@@ -17,9 +17,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Entries of the tray's menu. One that is menuWindow and a window's name opens
-// that window; one that is menuCall, its place and a card shows that call again;
-// one that is menuRepair and a registration puts that back.
+// Entries of the tray's menu. menuWindow plus a window's name opens that window; menuCall
+// plus position and card shows that call again; menuRepair plus a registration restores it.
 const (
 	menuWindow  = "window."
 	menuCall    = "call."
@@ -32,7 +31,7 @@ const (
 	menuQuit    = "quit"
 )
 
-// tomorrow is when a pause until tomorrow ends: before anybody is at work.
+// tomorrow is the hour at which a pause until tomorrow ends: before anybody is at work.
 const tomorrow = 6 // o'clock
 
 var icons = map[health.State]tray.State{
@@ -40,8 +39,8 @@ var icons = map[health.State]tray.State{
 	health.CredentialsRefused: tray.CredentialsRefused, health.NotSetUp: tray.NotSetUp, health.Paused: tray.Paused,
 }
 
-// refreshLoop keeps tray and windows up to date with the engine. It works only when
-// something has changed, after midnight, and when a pause ends.
+// refreshLoop keeps tray and windows up to date. It works only when something has changed,
+// after midnight, and when a pause ends.
 func (r *Resident) refreshLoop(ctx context.Context) {
 	watch := r.engine.Watch()
 	started := time.After(startedAfter)
@@ -53,7 +52,7 @@ func (r *Resident) refreshLoop(ctx context.Context) {
 		now := time.Now()
 		until, was := r.facts.pausedUntil(now), paused
 		if paused = !until.IsZero(); was && !paused {
-			r.showChange() // whatever told us that it is over: a call, or the end of a sleep
+			r.showChange() // whatever woke us: a call, or the end of a sleep
 		}
 		next := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 1, 0, now.Location())
 		if paused && until.Before(next) {
@@ -88,18 +87,18 @@ func (r *Resident) refreshLoop(ctx context.Context) {
 	}
 }
 
-// startedAfter is how long a start has until what only it needed is given back.
+// startedAfter is when memory needed only for the start is released.
 const startedAfter = 5 * time.Second
 
-// giveBack gives the system memory that calls or the start took.
+// giveBack returns memory used by calls or the start to the system.
 func (r *Resident) giveBack() {
 	if err := memory.Release(); err != nil {
 		r.o.Log.Warn("memory is not given back", "why", err)
 	}
 }
 
-// refresh shows the state as it is now. Several may call it at one time: whoever
-// looked earlier must not be the one to speak last.
+// refresh shows the current state. Concurrent calls are serialised, so that an older state
+// never overwrites a newer one.
 func (r *Resident) refresh() {
 	r.showing.Lock()
 	defer r.showing.Unlock()
@@ -108,7 +107,7 @@ func (r *Resident) refresh() {
 	said := r.status(report)
 	r.windows.Send(windowapi.KindStatus, said)
 	r.sendSources()
-	if said.Fault != "" { // the calls window says so itself
+	if said.Fault != "" { // the calls window shows it itself
 		report.Sentence += " " + said.Fault
 	}
 	r.tray.Set(tray.Model{State: icons[report.State], Sentence: report.Sentence, Items: r.menu(report, r.facts.lastCalls(r.engine.Snapshot()), now)})
@@ -160,7 +159,7 @@ func (r *Resident) menu(report health.Report, last []engine.LastCall, now time.T
 	line()
 	if r.o.Demo != nil {
 		add(menuWindow+windowapi.WindowDemo, text.StatusMenuDemo)
-	} else { // the demo's port and tokens are gone with it
+	} else { // the demo's port and tokens end with it
 		add(menuWindow+windowapi.WindowTest, text.StatusMenuTest)
 		add(menuWindow+windowapi.WindowRecipes, text.RecipesMenu)
 		add(menuWindow+windowapi.WindowSettings, text.StatusMenuSettings)
@@ -171,25 +170,25 @@ func (r *Resident) menu(report health.Report, last []engine.LastCall, now time.T
 	return items
 }
 
-// callLine is the menu's line about a call: time and number, never a name.
+// callLine returns the menu's line for a call: time and number, never a name.
 func callLine(c engine.LastCall, l text.Language, now time.Time) string {
 	n := c.Number.Display()
 	switch c.Number.Kind {
 	case phone.Withheld:
 		n = l.T(text.StatusMenuLastWithheld)
-	case phone.NoNumber, phone.Unfilled: // the first is a name, as the phone gave it
+	case phone.NoNumber, phone.Unfilled: // the first is a name given by the phone
 		n = l.T(text.StatusMenuLastNone)
 	}
 	return l.InWeek(c.At, now) + " · " + n
 }
 
-// status is what windows are told of the state.
+// status returns the state for windows.
 func (r *Resident) status(h health.Report) windowapi.Status {
 	k := r.facts.read()
 	return windowapi.Status{OK: h.State == health.Ready, Sentence: h.Sentence, Hotkeys: k.HotkeyReasons(), Fault: r.historyFault(), Notice: r.historyNotice()}
 }
 
-// chosen does what was chosen in the tray's menu.
+// chosen performs an entry of the tray's menu.
 func (r *Resident) chosen(id string) {
 	if window, ok := strings.CutPrefix(id, menuWindow); ok {
 		r.windows.Show(window)
@@ -197,7 +196,7 @@ func (r *Resident) chosen(id string) {
 	}
 	if n, ok := strings.CutPrefix(id, menuCall); ok {
 		_, card, _ := strings.Cut(n, ".")
-		if id, err := strconv.ParseUint(card, 10, 64); err == nil && id != 0 { // a call from before this start has no card
+		if id, err := strconv.ParseUint(card, 10, 64); err == nil && id != 0 { // calls from before this start have no card
 			r.engine.Do(engine.Action{Do: engine.DoShow, Card: engine.CardID(id)})
 		} else {
 			r.windows.Show(windowapi.WindowCalls)
@@ -221,7 +220,7 @@ func (r *Resident) chosen(id string) {
 	case menuVisible:
 		r.showToHelp()
 	case menuQuit:
-		// Whoever quits means it: calls start nothing until the next log-on.
+		// An explicit quit: calls start nothing until the next log-on.
 		if err := instance.MarkQuit(r.inst); err != nil {
 			r.o.Log.Warn("quit was not noted", "why", err)
 		}

@@ -11,8 +11,8 @@ import (
 	"wiebelt/internal/store/history"
 )
 
-// saveMissed writes calls to the history that rang while Wiebelt was not running. The
-// relay forgets them after that, and keeps them while there is no history.
+// saveMissed stores calls in the history that rang while Wiebelt was not running. The relay
+// forgets them after that, and keeps them as long as no history is stored.
 func (r *Resident) saveMissed(ctx context.Context, all []wire.MissedCall) error {
 	rules := r.rules(r.settings())
 	var entries []history.Entry
@@ -20,7 +20,7 @@ func (r *Resident) saveMissed(ctx context.Context, all []wire.MissedCall) error 
 		n := rules.Parse(m.Number, "")
 		e := history.Entry{Rang: m.Rang, Ended: m.Ended, By: m.By, Shown: n.Display(), Result: history.ResultOf(call.AllStates, false, true, call.ParseReason(m.Reason))}
 		if e.LineNumber, e.Line = rules.Line(m.Line); m.Queue != "" {
-			e.Line = m.Queue // says more
+			e.Line = m.Queue // more informative
 		}
 		if o := outcomeOfNumber[n.Kind]; o != windowapi.LookupNoNumber {
 			e.Outcome = o

@@ -41,39 +41,37 @@ import (
 	"wiebelt/internal/ui/card"
 )
 
-// Options is what a resident is started with.
+// Options configure a resident.
 type Options struct {
 	Dirs            profile.Dirs
-	ProfileDir      string // as given on the command line, for the programs we start
-	Exe             string // our program, in a second process of which the windows run
+	ProfileDir      string // as given on the command line, for programs started by us
+	Exe             string // our program, which shows the windows in a second process
 	Settings        *settings.Settings
 	Version, Commit string
 	Log             *slog.Logger
-	LogLevel        func(level string) // changes how much is logged; may be nil
-	// ShowCalls opens the calls window once everything runs, where there is no
-	// tray to reach it from.
+	LogLevel        func(level string) // changes the log level; may be nil
+	// ShowCalls opens the calls window once everything runs, if no tray gives access to it.
 	ShowCalls bool
-	// AnyPort has the listener take any free port: for the demo, which must not
-	// stand in the way of the real one.
+	// AnyPort makes the listener take any free port: for the demo, which must
+	// not block the real one.
 	AnyPort bool
 	// Hub replaces the configured hub, for the demo.
 	Hub *HubOverride
 	// Demo plays the demo's calls for its window; nil outside the demo.
 	Demo Demo
-	// Painted is told of every card that came on screen.
+	// Painted is called for every card shown on screen.
 	Painted func(card.Painted)
 	// DemoWindow opens the demo's window once everything runs.
 	DemoWindow bool
-	// Ready is called once calls are taken, on a goroutine of its own, with the
-	// listener's port and tokens; hubMended has the hub asked anew, whatever it
-	// said before.
+	// Ready is called once calls are accepted, on its own goroutine, with the listener's
+	// port and tokens; hubMended triggers a check of the hub, whatever it answered before.
 	Ready func(ctx context.Context, port int, tokens secret.Tokens, hubMended func())
 }
 
-// HubOverride is a hub with its credentials.
+// HubOverride is a hub with credentials.
 type HubOverride struct{ BaseURL, HubURL, ClientID, OrganisationCode, Secret string }
 
-// Demo is what the demo's window needs.
+// Demo is what the demo's window uses.
 type Demo interface {
 	Calls(text.Language) []windowapi.DemoCall
 	Play(ctx context.Context, id string, l text.Language) windowapi.Played
@@ -103,50 +101,50 @@ type Resident struct {
 	deliveries *outboxworker.Worker // nil in the demo
 }
 
-// lookups are who else than the hub looks numbers up, and what records it.
+// lookups holds the alternative to the hub for lookups, and their audit.
 type lookups struct {
 	relay relayed
 	audit *audit.Audit // nil in the demo
 }
 
-// settingsFiles are the files that followSettings looks at.
+// settingsFiles is the state of the files watched by followSettings.
 type settingsFiles struct {
-	fingerprint string        // as last seen
-	reread      chan struct{} // look now
+	fingerprint string        // last seen
+	reread      chan struct{} // check now
 }
 
-// refresher is what has the state shown.
+// refresher is the state of showing the state.
 type refresher struct {
-	showing sync.Mutex        // held while the state is looked at and shown
+	showing sync.Mutex        // held while reading and showing the state
 	sent    windowapi.Sources // to the windows
-	wanted  chan struct{}     // show the state anew
-	rested  chan struct{}     // no card has been up for a while
+	wanted  chan struct{}     // show the state again
+	rested  chan struct{}     // no card has been shown for a while
 }
 
-// requestRefresh schedules that the state is shown anew. It never blocks.
+// requestRefresh schedules showing the state. It never blocks.
 func (f *refresher) requestRefresh() { wake.Up(f.wanted) }
 
-// watches are what looks at the world around us.
+// watches holds everything that watches the environment.
 type watches struct {
 	hubWatch  *hubwatch.Hub
-	usual     *hubwatch.UsualCalls // nil where no history is kept
+	usual     *hubwatch.UsualCalls // nil if no history is stored
 	registers *registrations.Watch // nil in the demo
 	program   *programfile.Watcher
-	replaced  bool // another version lies on disk; watchProgram's until Run ends
+	replaced  bool // another version is on disk; watchProgram's until Run ends
 }
 
-// What debug.SetGCPercent gets. gcPercent trades CPU for memory: pictures of cards are
-// large and short-lived, and nothing here is in a hurry between calls. Of what a start
-// makes nothing is garbage for long, and the first call may be waiting for its end: up
-// to 16 MB, four times what Go starts with, nothing is collected.
+// Arguments of debug.SetGCPercent. gcPercent trades CPU for memory: images of cards are
+// large and short-lived, and nothing here is urgent between calls. During a start little
+// becomes garbage, and the first call may be waiting for it to finish: up to 16 MB, four
+// times Go's initial value, nothing is collected.
 const (
 	gcPercent      = 40
 	gcPercentStart = 400
 )
 
-// Run runs the resident until ctx ends or the user quits. It must be called on
-// the main goroutine. instance.ErrRunning comes back when another one runs,
-// ErrReplaced when it has made room for another version.
+// Run runs the resident until ctx ends or the user quits. It must be called on the main
+// goroutine. It returns instance.ErrRunning if another one is running, ErrReplaced if it
+// has made room for another version.
 func Run(ctx context.Context, o Options) error {
 	debug.SetGCPercent(gcPercentStart)
 	ctx, stop := context.WithCancel(ctx)
@@ -188,7 +186,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	}
 
 	client, links := r.hub(r.o.Settings)
-	defer func() { // the one that holds at the end
+	defer func() { // the current one at the end
 		if c := r.current().client; c != nil {
 			c.Close()
 		}
@@ -199,8 +197,8 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	h := r.o.Settings.History
 	r.store = history.New(fromsettings.HistoryFile(r.o.Dirs), history.Keep(h.Keep), h.Days, time.Now)
 	rec := recorder.New(r.store, r.historyChanged, r.o.Log)
-	work.Go(func() { r.openHistory(ctx) }) // no card waits for a disk
-	defer r.closeHistory()                 // after the last entry was written
+	work.Go(func() { r.openHistory(ctx) }) // cards do not wait for the disk
+	defer r.closeHistory()                 // after the last entry is written
 
 	if r.o.Demo == nil {
 		r.audit = audit.New(r.settings, r.o.Log)
@@ -208,10 +206,10 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	}
 	if r.o.Demo == nil && r.o.Hub == nil {
 		r.deliveries = outboxworker.New(r.deliveryParams())
-		defer r.deliveries.Close() // after nobody delivers any more
+		defer r.deliveries.Close() // after all deliveries have ended
 	}
 	defer work.Wait()
-	defer r.stop() // before work.Wait, whichever way run ends
+	defer r.stop() // before work.Wait, however run ends
 
 	p := engine.Params{
 		Rules: r.rules(r.o.Settings), Clock: systemClock{}, Log: r.o.Log,
@@ -253,7 +251,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	}
 	work.Go(func() { r.followSession(ctx) })
 	work.Go(func() { r.hubWatch.Run(ctx) })
-	if r.o.Hub == nil { // the demo's hub is its own business
+	if r.o.Hub == nil { // the demo handles its own hub
 		work.Go(func() { r.secretWatch().Run(ctx) })
 	}
 	if r.o.Demo == nil {
@@ -274,8 +272,8 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	return nil
 }
 
-// runEngine runs the engine until ctx ends, and after that what writes down what it says
-// until all of that is written: a phone's program was told that its call was taken.
+// runEngine runs the engine until ctx ends, and then the writers until everything is
+// written: a phone's program was told that its call was accepted.
 func runEngine(ctx context.Context, e *engine.Engine, writers ...func(context.Context)) {
 	writing, end := context.WithCancel(context.WithoutCancel(ctx))
 	var work sync.WaitGroup
@@ -287,7 +285,7 @@ func runEngine(ctx context.Context, e *engine.Engine, writers ...func(context.Co
 	e.Run(ctx)
 }
 
-// hubMended has the hub asked anew, whatever it said before.
+// hubMended triggers a check of the hub, whatever it answered before.
 func (r *Resident) hubMended() {
 	if c := r.current().client; c != nil {
 		c.Resumed()
@@ -295,7 +293,7 @@ func (r *Resident) hubMended() {
 	r.hubWatch.Look(0)
 }
 
-// woke is called when the computer has slept.
+// woke handles the end of a sleep.
 func (r *Resident) woke(slept time.Duration) {
 	r.o.Log.Info("the clock has jumped", "by", slept.Round(time.Second))
 	r.engine.Resumed(slept)
@@ -307,18 +305,18 @@ func (r *Resident) woke(slept time.Duration) {
 	if r.usual != nil {
 		r.usual.Resumed()
 	}
-	r.showChange() // what was to end meanwhile is over
+	r.showChange() // whatever should have ended meanwhile has
 }
 
-// hostIn is how long a panel may take at log-on.
+// hostIn limits the wait for a panel at log-on.
 const hostIn = time.Minute
 
-// offerWindow is for desktops whose panel shows no icon. Who started us by hand
-// gets the calls window at once; at log-on we wait for the panel, and then say
+// offerWindow is for desktops whose panel shows no icon. If the user started us, it
+// shows the calls window at once; at log-on it waits for the panel, and then explains
 // once how to get there.
 func (r *Resident) offerWindow(ctx context.Context, first bool) {
 	if first {
-		if !r.o.ShowCalls { // at log-on: once the desktop is there
+		if !r.o.ShowCalls { // at log-on: once the desktop is ready
 			tray.WaitHost(ctx, hostIn)
 		}
 		if r.showStart(ctx) {
@@ -337,7 +335,7 @@ func (r *Resident) offerWindow(ctx context.Context, first bool) {
 	r.o.Log.Info("no panel shows our icon")
 	n, err := notify.Open(ctx, func(string, string) { r.windows.Show(windowapi.WindowCalls) })
 	if err != nil {
-		return // nobody shows notifications here either
+		return // there is no notification service either
 	}
 	defer n.Close()
 	note := notify.Notice{Summary: "Wiebelt", Body: r.lang().T(text.StatusNoHost), Actions: []notify.Action{{Key: notify.Default, Label: r.lang().T(text.StatusMenuCalls)}}}
@@ -348,7 +346,7 @@ func (r *Resident) offerWindow(ctx context.Context, first bool) {
 	<-ctx.Done() // as long as the notification can be clicked
 }
 
-// openHistory opens the history and shows what it says.
+// openHistory opens the history and shows its state.
 func (r *Resident) openHistory(ctx context.Context) {
 	if err := r.store.Begin(context.WithoutCancel(ctx)); err != nil {
 		r.o.Log.Error("the history is not kept for now", "why", err)
@@ -363,8 +361,8 @@ func (r *Resident) closeHistory() {
 	}
 }
 
-// openChoices remembers whom the user chose among several; without a secret store
-// only as long as this program runs.
+// openChoices opens the store of the user's choices among contacts; without a secret store
+// they last as long as this program.
 func (r *Resident) openChoices() *chosencontacts.Store {
 	p := callactions.ChoiceParams(r.o.Dirs, r.o.Settings)
 	p.Log = r.o.Log
@@ -375,14 +373,14 @@ func (r *Resident) openChoices() *chosencontacts.Store {
 	return r.chosenBefore
 }
 
-// Ring takes a call that another program handed over.
+// Ring takes a call handed over by another program.
 func (r *Resident) Ring(e call.Event) error {
 	err := r.taker("")(e)
-	r.program.Look() // after the call: it is on its way to the screen already
+	r.program.Look() // after the call, which is already on its way to the screen
 	return err
 }
 
-// hubParams are what the hub that holds now is watched with.
+// hubParams returns the configuration for watching the current hub.
 func (r *Resident) hubParams() hubwatch.HubParams {
 	return hubwatch.HubParams{
 		Client: func() hubwatch.TokenChecker {
@@ -395,21 +393,21 @@ func (r *Resident) hubParams() hubwatch.HubParams {
 		Recovered: func() { r.deliveries.Recheck() },
 		Expires:   func() time.Time { return r.settings().Hub.SecretExpires },
 		Warned: func(day string) bool {
-			was, _ := hubwatch.OnceADay(filepath.Join(r.o.Dirs.State, "expiry-warned"), day) // warned at every look is better than never
+			was, _ := hubwatch.OnceADay(filepath.Join(r.o.Dirs.State, "expiry-warned"), day) // warning every time is better than never
 			return was
 		},
 		Log: r.o.Log}
 }
 
-// secretWatch looks for another secret of the hub that holds now.
+// secretWatch returns the watch for another secret of the current hub.
 func (r *Resident) secretWatch() hubwatch.Secret {
 	return hubwatch.Secret{Dirs: r.o.Dirs, Hub: r.hubWatch,
 		Of:      func() settings.Hub { return r.settings().Hub },
 		Failure: func() contact.Failure { return r.facts.of(r.engine.Snapshot()).Lookup.Failure }}
 }
 
-// watch keeps registrations and the usual number of calls in view. The goroutines
-// end with ctx.
+// watch starts watching registrations and the usual number of calls. The
+// goroutines end with ctx.
 func (r *Resident) watch(ctx context.Context, work *sync.WaitGroup) {
 	told := func(lost []health.Registration, unopened bool) {
 		r.facts.change(func(k *known) { k.Lost, k.unopened = lost, unopened })
@@ -425,22 +423,22 @@ func (r *Resident) watch(ctx context.Context, work *sync.WaitGroup) {
 	work.Go(func() { r.usual.Run(ctx) })
 }
 
-// deliveryParams are what files are delivered with.
+// deliveryParams returns the configuration of deliveries.
 func (r *Resident) deliveryParams() outboxworker.Params {
 	return outboxworker.Params{Dirs: r.o.Dirs, Settings: r.settings, Language: r.lang, Send: r.windows.Send, Log: r.o.Log,
 		Told: func(now health.Delivery) { r.note(func(k *known) { k.Delivery = now }) }}
 }
 
-// ErrReplaced says that another version of the program lies on disk and that the
-// resident has ended to make room for it: whoever started it starts that one.
+// ErrReplaced reports that another version of the program is on disk and the resident has
+// ended to make room for it: its caller must start that one.
 var ErrReplaced = errors.New("another version of the program has been installed")
 
-// watchProgram ends the resident, while no call is on, once another version lies on
-// disk.
+// watchProgram ends the resident, while no call is in progress, once another
+// version is on disk.
 func (r *Resident) watchProgram(ctx context.Context) {
 	busy := func() bool {
 		s := r.engine.Snapshot()
-		return len(s.Cards) > 0 || s.On > 0 // a call goes on when its card was closed
+		return len(s.Cards) > 0 || s.On > 0 // a call continues after its card is closed
 	}
 	if r.program.Follow(ctx, r.o.Version, r.o.Commit, busy) {
 		r.o.Log.Info("another version has been installed; making room for it")

@@ -35,18 +35,18 @@ type screen struct {
 	corners  *cardcorners.Corners
 	reader   atomic.Pointer[screenreader.Bridge] // nil without a screen reader
 	testCard *testCard
-	session  atomic.Pointer[session.State] // of the user; nil if nobody tells
-	helped   atomic.Int64                  // until when cards can be seen by remote help, in Unix seconds
+	session  atomic.Pointer[session.State] // of the user; nil if unknown
+	helped   atomic.Int64                  // until when remote help can see cards, in Unix seconds
 }
 
-// cards are what calls are shown with: windows of our own, or notifications.
+// cards shows calls: as windows of our own, or as notifications.
 type cards interface {
 	Run(ctx context.Context)
 	Set(card.Config) // from any goroutine
 }
 
-// openDisplay opens the desktop for cards. Where no window of ours can be put
-// there are notifications instead of cards, and a display that can do nothing.
+// openDisplay opens the desktop for cards. If it accepts none of our windows, notifications
+// replace the cards, with a display that supports nothing.
 func (r *Resident) openDisplay() error {
 	d, err := window.OpenCards()
 	switch {
@@ -62,7 +62,7 @@ func (r *Resident) openDisplay() error {
 	return nil
 }
 
-// makeCards makes what calls are shown with.
+// makeCards creates what shows calls.
 func (r *Resident) makeCards() error {
 	r.corners = cardcorners.Open(r.o.Dirs, r.o.Log)
 	r.testCard = &testCard{Engine: r.engine, changed: r.setCards}
@@ -79,7 +79,7 @@ func (r *Resident) makeCards() error {
 	return nil
 }
 
-// cardConfig is how cards look and where they stand at this moment.
+// cardConfig returns the current look and position of cards.
 func (r *Resident) cardConfig() card.Config {
 	s, now := r.settings(), time.Now()
 	c := card.Config{
@@ -109,18 +109,17 @@ func (r *Resident) cardConfig() card.Config {
 	return c
 }
 
-// setCards puts into the cards what depends on the session, the pause and the
-// settings.
+// setCards updates the cards after a change of session, pause or settings.
 func (r *Resident) setCards() { r.cards.Set(r.cardConfig()) }
 
-// note changes what is known, and has the state shown if that is news.
+// note changes what is known, and shows the state if that is news.
 func (r *Resident) note(do func(*known)) {
 	if r.facts.change(do) {
 		r.requestRefresh()
 	}
 }
 
-// hotkeyResult is told whether a hotkey works.
+// hotkeyResult records whether a hotkey works.
 func (r *Resident) hotkeyResult(h card.Hotkey, keys string, err error) {
 	now := health.HotkeyWorks
 	switch {
@@ -134,14 +133,13 @@ func (r *Resident) hotkeyResult(h card.Hotkey, keys string, err error) {
 	r.note(func(k *known) { k.SetHotkey(string(h), keys, now) })
 }
 
-// held is told when cards begin or cease to wait for a program that fills the
-// screen.
+// held records that cards start or stop waiting for a full-screen program.
 func (r *Resident) held(on bool) {
 	r.o.Log.Info("cards wait for a program that fills the screen", "now", on)
 	r.note(func(k *known) { k.held = on })
 }
 
-// notificationsAble is told whether somebody shows notifications.
+// notificationsAble records whether there is a notification service.
 func (r *Resident) notificationsAble(able bool) {
 	now := health.CardsNone
 	if able {
@@ -150,7 +148,7 @@ func (r *Resident) notificationsAble(able bool) {
 	r.note(func(k *known) { k.Cards = now })
 }
 
-// report says how things are.
+// report returns the current state.
 func (r *Resident) report(now time.Time) health.Report {
 	f := r.facts.of(r.engine.Snapshot())
 	f.Hiding = r.hiding()
@@ -160,9 +158,8 @@ func (r *Resident) report(now time.Time) health.Report {
 	return health.Assess(f, r.lang(), r.settings().Support.Contact, now)
 }
 
-// followSession follows the user's session – locked, quiet, presenting – and what
-// depends on it: how much cards show, and the hub's page at the first unlock of
-// the day.
+// followSession follows the user's session (locked, quiet, presenting) and what depends on
+// it: how much cards show, and the hub's page at the first unlock of the day.
 func (r *Resident) followSession(ctx context.Context) {
 	w, err := session.Watch(ctx, r.o.Log)
 	if err != nil {
@@ -193,11 +190,11 @@ func (r *Resident) followSession(ctx context.Context) {
 	}
 }
 
-// sessionIs has what depends on the user's session follow it.
+// sessionIs applies the state of the user's session.
 func (r *Resident) sessionIs(s session.State) {
 	before := r.hiding()
 	if r.session.Store(&s); r.hiding() == before {
-		return // cards that look the same stay as they are
+		return // cards that look the same stay unchanged
 	}
 	r.showChange()
 }
@@ -211,7 +208,7 @@ func (r *Resident) autoOpen() engine.AutoOpen {
 	return engine.AutoOpen(r.settings().Card.AutoOpen)
 }
 
-// letRead shows the cards to screen readers until the end of what it returns.
+// letRead exposes the cards to screen readers until end is called.
 func (r *Resident) letRead(ctx context.Context) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	b, done := screenreader.New(), make(chan struct{})
@@ -231,7 +228,7 @@ func (r *Resident) letRead(ctx context.Context) (end func()) {
 	}
 }
 
-// hiding is why cards show less than usual at this moment.
+// hiding returns why cards currently show less than usual.
 func (r *Resident) hiding() health.Hiding {
 	s := r.session.Load()
 	if s == nil {
@@ -262,11 +259,11 @@ func (r *Resident) showChange() {
 	r.requestRefresh()
 }
 
-// openedName is the file that says on which day the hub was opened last.
+// openedName is the file with the day on which the hub was last opened.
 const openedName = "hub-opened"
 
-// openHubAtStart opens the hub once a day, so that its login is done before the
-// first call (hub.open_at_start).
+// openHubAtStart opens the hub once a day, so that the user logs in before the first
+// call (hub.open_at_start).
 func (r *Resident) openHubAtStart(ctx context.Context) {
 	if !r.settings().Hub.OpenAtStart || r.o.Demo != nil {
 		return
@@ -274,7 +271,7 @@ func (r *Resident) openHubAtStart(ctx context.Context) {
 	was, err := hubwatch.OnceADay(filepath.Join(r.o.Dirs.State, openedName), time.Now().Format(time.DateOnly))
 	switch {
 	case err != nil:
-		r.o.Log.Warn("the hub is not opened", "why", err) // it would be at every unlock
+		r.o.Log.Warn("the hub is not opened", "why", err) // otherwise it would open at every unlock
 	case !was:
 		r.openHub(ctx)
 	}
@@ -297,29 +294,29 @@ func browse(ctx context.Context, address string) error {
 	return browser.Open(ctx, address)
 }
 
-// helpFor is how long cards can be seen by remote help once somebody asked.
+// helpFor is how long remote help can see cards after the user allowed it.
 const helpFor = 15 * time.Minute
 
-// canHideFromCapture: this system can keep a window out of screen sharing at all.
+// canHideFromCapture reports whether this system can exclude windows from screen sharing.
 const canHideFromCapture = runtime.GOOS == "windows"
 
-// showToHelp lets screen sharing see the cards for a while.
+// showToHelp makes the cards visible to screen sharing for a while.
 func (r *Resident) showToHelp() {
 	r.helped.Store(time.Now().Add(helpFor).Unix())
 	r.showChange()
-	time.AfterFunc(helpFor+time.Second, r.showChange) // nothing happens once the cards have ended
+	time.AfterFunc(helpFor+time.Second, r.showChange) // does nothing once the cards have ended
 }
 
-// pausedName is the file that says until when the user has paused: a pause
-// outlives a new version, a log-off and a start, and ends when it was to end.
+// pausedName is the file with the end of the user's pause: a pause survives a new version,
+// a log-off and a restart, and ends as planned.
 const pausedName = "paused"
 
-// longestPause is longer than any pause that can be asked for.
+// longestPause exceeds any pause that can be requested.
 const longestPause = 48 * time.Hour
 
-// pause stops cards until a moment; calls are still noted. The zero time ends it.
+// pause stops cards until the given time; calls are still recorded. The zero time ends it.
 func (r *Resident) pause(until time.Time) {
-	until = until.Round(0) // on the wall: the monotonic clock may stand still in a sleep
+	until = until.Round(0) // wall clock: the monotonic clock may stop during sleep
 	r.facts.change(func(k *known) { k.Paused = until })
 	path := filepath.Join(r.o.Dirs.State, pausedName)
 	var err error
@@ -336,7 +333,7 @@ func (r *Resident) pause(until time.Time) {
 	r.showChange()
 }
 
-// pausedBefore is until when a pause holds that was asked for before this start,
+// pausedBefore returns the end of a pause requested before this start,
 // the zero time for none.
 func pausedBefore(d profile.Dirs, now time.Time) time.Time {
 	b, err := os.ReadFile(filepath.Join(d.State, pausedName))

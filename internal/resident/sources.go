@@ -23,29 +23,28 @@ import (
 	"wiebelt/internal/softphone/relaylink"
 )
 
-// sources are those that have a life of their own: the listener and the links to
-// softphones. Each is ended and begun anew when its settings change, and left
-// alone when they do not.
+// sources are the sources that run on their own: the listener and the links to softphones.
+// Each is restarted when its settings change, and otherwise left alone.
 type sources struct {
 	r    *Resident
 	ctx  context.Context
 	work *sync.WaitGroup
 
-	mu       sync.Mutex // for what follows
+	mu       sync.Mutex // guards the following fields
 	tokens   secret.Tokens
 	tokensAt tokenFile
 	listener *source
 	listens  settings.Listener
-	refused  bool // the listener could not start, and the log says so already
+	refused  bool // the listener could not start, and that was logged
 	links    map[settings.Softphone]*source
-	store    string // where the links' secrets are kept
+	store    string // store of the links' secrets
 }
 
-// source is one that runs.
+// source is a running one.
 type source struct {
 	end  context.CancelFunc
 	over chan struct{}
-	wake chan struct{} // has a link try at once, or connect anew
+	wake chan struct{} // makes a link retry or reconnect at once
 }
 
 func newSources(ctx context.Context, r *Resident, work *sync.WaitGroup) *sources {
@@ -83,7 +82,7 @@ func (w *sources) apply(s *settings.Settings) {
 	}
 }
 
-// restart ends the listener and begins it anew, if there should be one.
+// restart stops the listener and starts it again if there should be one.
 func (w *sources) restart(s *settings.Settings) {
 	w.listener.stop()
 	w.listener, w.listens, w.refused = nil, s.Listener, false
@@ -95,14 +94,14 @@ func (w *sources) restart(s *settings.Settings) {
 	w.r.facts.change(func(k *known) { k.NoTokens = s.Listener.Enabled && !w.listening(s) })
 }
 
-// listening tells whether there should be a listener.
+// listening reports whether there should be a listener.
 func (w *sources) listening(s *settings.Settings) bool {
 	return s.Listener.Enabled && w.tokens != (secret.Tokens{})
 }
 
-// retry follows tokens that were made anew, or mended, and starts the listener that
-// could not start: another program may have given its port back. It reports whether
-// the listener is another one now.
+// retry applies tokens that were replaced or repaired, and starts a listener that
+// could not start: another program may have released its port. It reports whether
+// the listener has changed.
 func (w *sources) retry(s *settings.Settings) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -117,7 +116,7 @@ func (w *sources) retry(s *settings.Settings) bool {
 	return w.listener != nil
 }
 
-// stop ends a source and waits until it has.
+// stop ends a source and waits for it.
 func (s *source) stop() {
 	if s != nil {
 		s.end()
@@ -125,7 +124,7 @@ func (s *source) stop() {
 	}
 }
 
-// wake has links try at once, or connect anew; those that stand only if all is set.
+// wake makes links retry or reconnect at once; connected ones only if all is set.
 func (w *sources) wake(all bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -137,7 +136,7 @@ func (w *sources) wake(all bool) {
 	}
 }
 
-// access is the listener's port, 0 if it does not run, and its tokens.
+// access returns the listener's port, 0 if it is not running, and its tokens.
 func (w *sources) access() (int, secret.Tokens) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -166,7 +165,7 @@ func (w *sources) dial(s *settings.Settings, phone settings.Softphone) *source {
 		link.Run(ctx, link.Config{Name: name, Take: r.taker(name), Gone: r.engine.SourceGone, Wake: l.wake, Log: r.o.Log,
 			State: func(st link.State) {
 				if st.Cause == link.CauseHub && r.current().client != nil {
-					st.Cause = link.NoCause // whoever asks the hub by himself sees for himself
+					st.Cause = link.NoCause // with a hub client of our own, its state counts
 				}
 				if ctx.Err() == nil && r.facts.setLink(phone.Kind, name, phaseOf(st), st) {
 					r.refresh()
@@ -184,7 +183,7 @@ func (w *sources) listen(s *settings.Settings) *source {
 	case r.o.AnyPort:
 		cfg.Port = 0
 	case s.Source("listener.port") == settings.Default:
-		cfg.Tries = 16 // the first start chooses; recipes hold the port from then on, if it is one to last
+		cfg.Tries = 16 // the first start chooses; recipes then contain the port, if it is lasting
 	}
 	ctx, end := context.WithCancel(w.ctx)
 	l, err := listener.Start(ctx, cfg)
@@ -209,7 +208,7 @@ func (w *sources) listen(s *settings.Settings) *source {
 		if err := settings.Set(r.o.Dirs, map[string]any{"listener.port": l.Port()}); err != nil {
 			r.o.Log.Warn("the port was not kept", "why", err)
 		}
-		w.listens.Port = l.Port() // what was just written is no change
+		w.listens.Port = l.Port() // the value just written is no change
 	}
 	if err := l.Announce(filepath.Join(r.o.Dirs.Run, listener.AnnouncementName)); err != nil {
 		r.o.Log.Warn("listener.json was not written", "why", err)
@@ -217,7 +216,7 @@ func (w *sources) listen(s *settings.Settings) *source {
 	return running
 }
 
-// tokenFile tells one writing of the listener's tokens from another.
+// tokenFile distinguishes versions of the file with the listener's tokens.
 type tokenFile struct {
 	at   time.Time
 	size int64
@@ -231,8 +230,8 @@ func (w *sources) tokenFile() tokenFile {
 	return tokenFile{info.ModTime(), info.Size()}
 }
 
-// readTokens takes the tokens as they are now, and reports whether they are other
-// ones. Where they cannot be read those that there were hold: phones have them.
+// readTokens reads the current tokens, and reports whether they have changed. If they
+// cannot be read, the previous ones stay in effect: phones have them.
 func (w *sources) readTokens() (news bool) {
 	t, err := secret.Token(w.r.o.Dirs)
 	w.tokensAt = w.tokenFile()
@@ -245,12 +244,12 @@ func (w *sources) readTokens() (news bool) {
 	return news
 }
 
-// taker is what a source hands its reports to. link is its name in the settings,
-// "" for what is no link.
+// taker returns the function that receives a source's reports. link is its name in the
+// settings, "" if it is not a link.
 func (r *Resident) taker(link string) func(call.Event) error {
 	return func(e call.Event) error {
 		err := r.engine.Take(e)
-		if err == nil { // the call is on its way to the screen already
+		if err == nil { // the call is already on its way to the screen
 			r.activity.Note(link, e, time.Now())
 			if r.windows.Open() {
 				r.requestRefresh()
@@ -260,8 +259,8 @@ func (r *Resident) taker(link string) func(call.Event) error {
 	}
 }
 
-// sendSources tells open windows how the sources are doing, if that is news. Only
-// refresh calls it.
+// sendSources sends the state of the sources to open windows, if it has changed.
+// Only refresh calls it.
 func (r *Resident) sendSources() {
 	if !r.windows.Open() {
 		return
@@ -272,15 +271,15 @@ func (r *Resident) sendSources() {
 	}
 }
 
-// linkPhases are the phases of links as windows and doctor are told of them.
+// linkPhases maps the phases of links for windows and doctor.
 var linkPhases = map[health.Phase]string{health.Unwatched: windowapi.LinkUnknown, health.Up: windowapi.LinkUp, health.Down: windowapi.LinkDown,
 	health.Kicked: windowapi.LinkKicked, health.Refused: windowapi.LinkRefused, health.Incomplete: windowapi.LinkIncomplete,
 	health.NoStorage: windowapi.LinkBehind, health.NoExchange: windowapi.LinkBehind, health.NoHub: windowapi.LinkBehind}
 
-// sourcesNow is how every source is doing that is set up: first those by which phones
-// come to us, then the links in the order of the settings. Only links have a
-// heartbeat; of the others nothing is claimed but what became of the listener's
-// port, whether links are opened and when a call last came.
+// sourcesNow returns the state of every configured source: first those that contact
+// us, then the links in the order of the settings. Only links have a heartbeat; of the
+// others only the state of the listener's port, whether links are opened and the time
+// of the last call are known.
 func (r *Resident) sourcesNow() windowapi.Sources {
 	s, now := r.settings(), r.facts.read()
 	all := windowapi.Sources{Sources: []windowapi.SourceState{}}
@@ -291,7 +290,7 @@ func (r *Resident) sourcesNow() windowapi.Sources {
 		}
 		w := windowapi.SourceState{Kind: name, Phase: windowapi.SourceListens, Last: r.activity.LastOver(name, "")}
 		if registry.Of(name).Reach == registry.ByListener {
-			w.Port = s.Listener.Port // until it runs
+			w.Port = s.Listener.Port // until it is running
 			switch {
 			case now.PortTaken > 0:
 				w.Port, w.Phase = now.PortTaken, windowapi.SourceTaken

@@ -15,19 +15,19 @@ import (
 const (
 	// testCardFor is how long a test card stays.
 	testCardFor = 8 * time.Second
-	// testCardID is a card that no engine makes: it counts from one.
+	// testCardID is not used by the engine, which counts from one.
 	testCardID = ^engine.CardID(0)
 )
 
-// testCard is the engine as the cards see it, with a test card where there is no
-// call. The test card never was a call: nothing is looked up, kept or told.
+// testCard is the engine as seen by the cards, with a test card if there is no call. The
+// test card never was a call: nothing is looked up, stored or reported.
 type testCard struct {
 	card.Engine
 	shown   atomic.Pointer[engine.Card]
-	changed func() // the cards look again
+	changed func() // makes the cards update
 }
 
-// Snapshot is that of the engine, or the test card.
+// Snapshot returns the engine's, or the test card.
 func (x *testCard) Snapshot() *engine.Snapshot {
 	s, c := x.Engine.Snapshot(), x.shown.Load()
 	if c == nil || len(s.Cards) > 0 {
@@ -38,7 +38,7 @@ func (x *testCard) Snapshot() *engine.Snapshot {
 	return &with
 }
 
-// Do does what the user does with a card; a test card only goes.
+// Do performs an action on a card; a test card can only be closed.
 func (x *testCard) Do(a engine.Action) {
 	if a.Card != testCardID {
 		x.Engine.Do(a)
@@ -50,7 +50,7 @@ func (x *testCard) Do(a engine.Action) {
 	}
 }
 
-// show shows a test card for a while, or until ctx ends or another is shown.
+// show shows a test card for a while, or until ctx ends or another one is shown.
 func (x *testCard) show(ctx context.Context, c *engine.Card) {
 	x.shown.Store(c)
 	x.changed()
@@ -64,7 +64,7 @@ func (x *testCard) show(ctx context.Context, c *engine.Card) {
 	}
 }
 
-// newTestCard is an invented caller.
+// newTestCard returns a card with an invented caller.
 func (r *Resident) newTestCard(l text.Language) *engine.Card {
 	return &engine.Card{ID: testCardID, Outcome: engine.Found, Number: r.rules(r.settings()).Parse("+31612345678", ""),
 		Times: 1, Reports: call.RingOnly, Rang: time.Now(), Opened: -1, Earlier: -1, Edition: 1, LinkOK: []bool{true},

@@ -27,25 +27,25 @@ import (
 	"wiebelt/internal/text"
 )
 
-// windowParams is what the windows' process is shown with.
+// windowParams returns the configuration of the windows process.
 func (r *Resident) windowParams() windowlauncher.Params {
 	return windowlauncher.Params{Exe: r.o.Exe, ProfileDir: r.o.ProfileDir, Welcome: r.welcome, Answer: r.answerWindow, Language: r.lang, Log: r.o.Log,
 		Copy:     func(s string) error { return r.display.Copy(s) },
 		WorkArea: r.workArea,
 		Ended: func() {
-			r.recount(context.Background()) // it may have ended before it said what it wrote
+			r.recount(context.Background()) // it may have ended before reporting what it wrote
 			if r.o.DemoWindow {
-				r.stop() // the demo is its window
+				r.stop() // the demo ends with its window
 			}
 		}}
 }
 
-// welcome is what the windows' process is told first, and whenever it changes.
+// welcome returns the windows process's first message, also sent whenever it changes.
 func (r *Resident) welcome(window string) windowapi.Welcome {
 	s := r.settings()
 	w := windowapi.Welcome{Language: string(r.lang()), Theme: s.UI.Theme, FileWord: s.UI.FileWord, Window: window,
 		Status: r.status(r.report(time.Now())), WorkArea: r.workArea()}
-	if w.Theme == "system" { // that of the cards, so that windows and cards never differ
+	if w.Theme == "system" { // the cards' theme, so that windows and cards never differ
 		w.Theme = "light"
 		if r.display.Dark() {
 			w.Theme = "dark"
@@ -63,7 +63,7 @@ func (r *Resident) welcome(window string) windowapi.Welcome {
 	return w
 }
 
-// workArea is that of the first monitor, where windows open.
+// workArea returns that of the first monitor, where windows open.
 func (r *Resident) workArea() windowapi.WorkArea {
 	if r.display == nil || r.display == (notifications.Display{}) {
 		return windowapi.WorkArea{}
@@ -103,13 +103,13 @@ func (r *Resident) Peer(ctx context.Context, hello instance.Hello, c *instance.C
 	}
 }
 
-// ShowCalls asks the running resident for its calls window.
+// ShowCalls makes the running resident show its calls window.
 func ShowCalls(ctx context.Context, cfg instance.Config) error {
 	return show(ctx, cfg, windowapi.Show{Window: windowapi.WindowCalls})
 }
 
-// OpenFile has the running resident show a set-up file, named by its absolute path,
-// in the settings window. instance.ErrNotRunning comes back where none runs.
+// OpenFile makes the running resident show a set-up file, given by its absolute path, in
+// the settings window. It returns instance.ErrNotRunning if none is running.
 func OpenFile(ctx context.Context, cfg instance.Config, path string) error {
 	if _, err := os.Stat(path); err != nil {
 		return err
@@ -122,7 +122,7 @@ func show(ctx context.Context, cfg instance.Config, m windowapi.Show) error {
 	return err
 }
 
-// doctorFacts is what the doctor cannot see from outside.
+// doctorFacts returns what the doctor cannot see from outside.
 func (r *Resident) doctorFacts(now time.Time) windowapi.DoctorFacts {
 	k, f := r.facts.read(), r.facts.of(r.engine.Snapshot())
 	d := windowapi.DoctorFacts{
@@ -140,8 +140,8 @@ func (r *Resident) doctorFacts(now time.Time) windowapi.DoctorFacts {
 	return d
 }
 
-// forget deletes what is stored about callers: in the history, among the remembered
-// choices, and in the menu.
+// forget deletes stored data on callers: from the history, the remembered
+// choices, and the menu.
 func (r *Resident) forget(ctx context.Context, raw json.RawMessage) windowapi.Forgotten {
 	var m windowapi.Forget
 	if json.Unmarshal(raw, &m) != nil || (m.All && m.Number != "") || ((m.All || m.Number != "") == (m.Days != nil)) || m.Days != nil && *m.Days < 0 {
@@ -158,7 +158,7 @@ func (r *Resident) forget(ctx context.Context, raw json.RawMessage) windowapi.Fo
 	return windowapi.Forgotten{}
 }
 
-// answerWindow does what a window asks, on a goroutine of its own.
+// answerWindow performs a window's request, on its own goroutine.
 func (r *Resident) answerWindow(q request.Request) {
 	switch q.Kind {
 	case windowapi.KindChanged:
@@ -193,7 +193,7 @@ func (r *Resident) answerWindow(q request.Request) {
 	}
 }
 
-// takeChange takes in what a window has changed on disk.
+// takeChange processes changes that a window made on disk.
 func (r *Resident) takeChange(ctx context.Context, m windowapi.Changed) {
 	switch m.What {
 	case windowapi.ChangedHistory:
@@ -212,7 +212,7 @@ func (r *Resident) takeChange(ctx context.Context, m windowapi.Changed) {
 	}
 }
 
-// recount takes in what the windows have written into the history.
+// recount processes what the windows have written to the history.
 func (r *Resident) recount(ctx context.Context) {
 	if err := r.store.Recount(ctx); err != nil {
 		r.o.Log.Warn("the missed calls are not counted", "why", err)
@@ -220,8 +220,8 @@ func (r *Resident) recount(ctx context.Context) {
 	r.requestRefresh()
 }
 
-// answerTest does what the windows ask about test calls, on the goroutine of the
-// request, which ends with its window.
+// answerTest performs the windows' requests about test calls, on the request's goroutine,
+// which ends with its window.
 func (r *Resident) answerTest(q request.Request) {
 	var m windowapi.Test
 	if r.o.Demo != nil || !q.Decode(&m) {
@@ -242,18 +242,18 @@ func (r *Resident) answerTest(q request.Request) {
 	}
 }
 
-// askedFile is the name of the file in the state folder that says that the first
+// askedFile is the file in the state folder that records that the first
 // start's window was shown.
 const askedFile = "start-asked"
 
-// firstStart reports whether the first start's window should come by itself: at
-// the very first start of a profile, where neither settings nor policy have
-// answered any of its questions, and wherever there is a relay to be joined.
+// firstStart reports whether the first start's window should open automatically: at the
+// very first start of a profile, if neither settings nor policy have answered any of its
+// questions, and whenever there is a relay to join.
 func (r *Resident) firstStart() bool {
 	switch {
 	case r.o.Demo != nil || r.o.Hub != nil:
 		return false
-	case r.o.Settings.Unjoined(): // a code is asked for until there was one
+	case r.o.Settings.Unjoined(): // a code is requested until there was one
 		return true
 	}
 	for _, used := range []string{filepath.Join(r.o.Dirs.State, askedFile), fromsettings.HistoryFile(r.o.Dirs)} {
@@ -264,27 +264,27 @@ func (r *Resident) firstStart() bool {
 	return unanswered(r.o.Settings)
 }
 
-// unanswered reports whether nobody has answered any of the questions.
+// unanswered reports whether none of the questions has been answered.
 func unanswered(s *settings.Settings) bool {
 	return !slices.ContainsFunc([]string{"card.corner", "ui.language", "softphone"}, func(key string) bool { return s.Source(key) != settings.Default }) &&
 		len(s.Softphones) == 0
 }
 
-// showStart shows the first start's window and notes that it was shown. When a
-// call has come already nobody is asked anything: the next start is.
+// showStart shows the first start's window and records that. If a call has already come, it
+// asks nothing: the next start will.
 func (r *Resident) showStart(ctx context.Context) bool {
 	if ctx.Err() != nil || !r.o.ShowCalls && r.engine.Snapshot().Last != nil {
 		return false
 	}
 	if err := profile.WriteFile(filepath.Join(r.o.Dirs.State, askedFile), []byte("1\n"), 0o600); err != nil {
 		r.o.Log.Warn("the first start's window is not shown", "why", err)
-		return false // or it would come every time
+		return false // otherwise it would open every time
 	}
 	r.windows.Show(windowapi.WindowStart)
 	return true
 }
 
-// repair puts a lost registration back and says so if that does not work.
+// repair restores a lost registration and reports if that fails.
 func (r *Resident) repair(what health.Registration) {
 	if r.registers == nil {
 		return

@@ -15,25 +15,25 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// ARI is an Asterisk with its REST interface: HTTP with a name and password, and
-// the events of all channels on a WebSocket. Its fields belong to With.
+// ARI is an Asterisk with its REST interface: HTTP with a name and password, and the events
+// of all channels on a WebSocket. Access its fields only within With.
 type ARI struct {
 	*server
 	Channels Listed
 	Vars     map[string]string // by channel and name, as in "1736065800.12 CHANNEL(linkedid)"
-	Asked    []string          // names of variables, the last ones
+	Asked    []string          // names of variables, the most recent ones
 	apps     map[string]*wsConn
-	listed   bool     // somebody has asked for the channels
-	joined   int      // how often somebody has asked for linked
+	listed   bool     // the channels have been requested
+	joined   int      // how often linked has been requested
 	dials    bool     // it connects by itself
-	kept     []string // events of while it was not connected
-	Refuses  int      // a status with which it answers everything, 0 for none
+	kept     []string // events while not connected
+	Refuses  int      // the status that answers every request; 0 for none
 	ours     extension
-	ordered  []string // channels in Vars that are played, oldest first
+	ordered  []string // played channels in Vars, oldest first
 }
 
-// StartARI starts one, until ctx ends or Close. listen is a literal loopback
-// address with its port, "" for a free one.
+// StartARI starts an ARI, until ctx ends or Close. listen is a literal loopback address
+// with its port, "" for a free one.
 func StartARI(ctx context.Context, listen string, account Account) (*ARI, error) {
 	a := newARI()
 	return a, a.startExchange(ctx, registry.ARI, listen, account, a.serve)
@@ -65,8 +65,8 @@ func (a *ARI) serve(w http.ResponseWriter, r *http.Request) {
 
 func message(s string) map[string]string { return map[string]string{"message": s} }
 
-// answer is what is said to a request, whichever way it comes. A path has no "/ari/"
-// before it.
+// answer returns the answer to a request over HTTP or the WebSocket. path
+// has no leading "/ari/".
 func (a *ARI) answer(method, path string, q url.Values) (status int, body any) {
 	a.With(func() { status = a.Refuses })
 	if status != 0 {
@@ -88,8 +88,8 @@ func (a *ARI) answer(method, path string, q url.Values) (status int, body any) {
 
 const maxRemembered = 2048
 
-// variable answers for channels that have ended, too, as long as they are
-// remembered: scenarios may be played faster than anybody can ask.
+// variable also answers for channels that have ended, as long as they are remembered: a
+// scenario may be played faster than a client can ask.
 func (a *ARI) variable(channel, name string) (status int, body any) {
 	value, ok := "", false
 	a.With(func() {
@@ -107,8 +107,8 @@ func (a *ARI) variable(channel, name string) (status int, body any) {
 	return http.StatusOK, map[string]string{"value": value}
 }
 
-// events lets one connection in for each application, and does not bear with a
-// program that shows the password or listens to less than everything.
+// events accepts one connection per application. It rejects programs that put the password
+// in the URL or subscribe to less than everything.
 func (a *ARI) events(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	app := q.Get("app")
@@ -127,7 +127,7 @@ func (a *ARI) events(w http.ResponseWriter, r *http.Request) {
 			if old == nil {
 				return nil
 			}
-			return func() { // it is told, and gets nothing more
+			return func() { // it is notified, and receives nothing more
 				_ = old.send(toJSON(map[string]any{"type": "ApplicationReplaced", "timestamp": stamp(time.Now()), "application": app, "asterisk_id": asteriskID}))
 			}
 		},
@@ -143,8 +143,8 @@ func (a *ARI) over(app string, c *wsConn) {
 
 const asteriskID = "08:00:27:00:00:01"
 
-// Send writes events to every application, or keeps them for the one to which it
-// connects by itself.
+// Send writes events to every application, or, if this Asterisk dials and is not connected,
+// keeps them until it is.
 func (a *ARI) Send(events ...string) {
 	a.With(func() {
 		if a.dials && len(a.apps) == 0 {
@@ -159,8 +159,8 @@ func (a *ARI) Send(events ...string) {
 	})
 }
 
-// hiddenNumber is what Asterisk has of a caller who withholds it: it stands in the
-// channel all the same, and only the presentation says so. It must never show anywhere.
+// hiddenNumber is what Asterisk knows of a caller who withholds their number: the channel
+// has it anyway, and only the presentation marks it as hidden. It must never be shown.
 const hiddenNumber = "+31201239999"
 
 const (
@@ -168,11 +168,11 @@ const (
 	linked       = "CHANNEL(linkedid)"
 )
 
-// channelID and channelName are those of one of our phones.
+// channelID and channelName identify a channel of one of our phones.
 func channelID(leg int) string   { return fmt.Sprintf("1736065800.%d", leg) }
 func channelName(leg int) string { return fmt.Sprintf("PJSIP/%s-%08x", extensionNumber, leg) }
 
-// channel is one of our phones' as the interface describes it.
+// channel is a channel of one of our phones as the interface describes it.
 func channel(c exchangeCall, leg int) map[string]any {
 	number, name := digits(c.call.Number), c.call.Name
 	if c.call.Number == "" {
@@ -193,8 +193,8 @@ func channel(c exchangeCall, leg int) map[string]any {
 	return m
 }
 
-// trunkChannel brings a call from outside. It is no phone of ours, and rings in
-// the other sense of the word.
+// trunkChannel is the channel of a call from outside. It is not one of our phones, and its
+// "Ringing" means that the other side rings.
 func trunkChannel(c exchangeCall, state string) map[string]any {
 	number := digits(c.call.Number)
 	if number == "" {
@@ -207,12 +207,12 @@ func trunkChannel(c exchangeCall, state string) map[string]any {
 		"creationtime": stamp(c.began), "language": "nl"}
 }
 
-// Tell sends events, and waits until it was asked whether a new number may be
-// shown.
+// Tell sends the events of an update, and waits until the client has asked whether a
+// new number may be shown.
 func (a *ARI) Tell(ctx context.Context, n Update) error {
 	var events []string
-	asks := map[string]int{} // what is to be asked, and how often it was
-	joins := 0               // how often it is to have been asked which legs belong together
+	asks := map[string]int{} // the variables to wait for, and how often each has been requested
+	joins := 0               // how often linked must have been requested, to join the legs
 	a.With(func() {
 		ch := a.ours.take(n)
 		a.ours.list(a.Channels, channelID, channel)
@@ -226,7 +226,7 @@ func (a *ARI) Tell(ctx context.Context, n Update) error {
 			shown = ch.changed
 		}
 		if n.Do == Again && n.Call.Direction == "" {
-			joins = a.joined + 2 // of both
+			joins = a.joined + 2 // for both legs
 		}
 		for _, leg := range shown {
 			id := channelID(leg)
@@ -247,7 +247,7 @@ func (a *ARI) Tell(ctx context.Context, n Update) error {
 	})
 }
 
-// ariEvents are what Asterisk sends about a change.
+// ariEvents returns the events that Asterisk sends for a change.
 func ariEvents(n Update, ch change) (events []string) {
 	event := func(kind string, channel map[string]any, more ...any) {
 		e := map[string]any{"type": kind, "timestamp": stamp(time.Now()), "channel": channel, "asterisk_id": asteriskID, "application": "simulate"}
@@ -289,7 +289,7 @@ func (a *ARI) timesAsked(variable string) (n int) {
 	return n
 }
 
-// remember keeps what may be asked about a channel, of the last ones only.
+// remember stores a channel's variables, and drops those of the oldest channels.
 func (a *ARI) remember(id, pres, first string) {
 	a.Vars[id+" "+presentation], a.Vars[id+" "+linked] = pres, first
 	if a.ordered = append(a.ordered, id); len(a.ordered) > maxRemembered/2 {

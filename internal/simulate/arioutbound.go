@@ -14,14 +14,14 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// ReconnectInterval is how often an Asterisk tries to connect again, as
-// websocket_client.conf has it.
+// ReconnectInterval is how often an Asterisk tries to reconnect, as set in
+// websocket_client.conf.
 const ReconnectInterval = 500 * time.Millisecond
 
 // outboundApp is the application in ari.conf.
 const outboundApp = "wiebelt"
 
-// OutboundARI is an Asterisk of 22.5 or newer that is set to connect by itself
+// OutboundARI is an Asterisk 22.5 or newer configured to connect by itself
 // (type=outbound_websocket, connection_type=persistent).
 func OutboundARI() *ARI {
 	a := newARI()
@@ -29,8 +29,8 @@ func OutboundARI() *ARI {
 	return a
 }
 
-// Connect has it connect to an address until ctx ends or Close. The address may have
-// another certificate than this computer knows.
+// Connect makes it connect to an address until ctx ends or Close. It
+// accepts any certificate.
 func (a *ARI) Connect(ctx context.Context, address string) {
 	ctx, cancel := context.WithCancel(ctx)
 	a.listens, a.part = func() error { cancel(); return nil }, goAway
@@ -43,7 +43,7 @@ func (a *ARI) Connect(ctx context.Context, address string) {
 	a.stop = context.AfterFunc(ctx, func() { a.shut(nil) })
 }
 
-// connection is one of them, from its beginning to its end.
+// connection runs one connection until it ends.
 func (a *ARI) connection(ctx context.Context, address string) {
 	d := websocket.Dialer{HandshakeTimeout: writeTime, Subprotocols: []string{"ari"}, TLSClientConfig: anyCertificate}
 	conn, _, err := d.DialContext(ctx, address, nil)
@@ -57,14 +57,14 @@ func (a *ARI) connection(ctx context.Context, address string) {
 				first = append(first, []byte(event))
 			}
 			a.apps[outboundApp], a.kept = c, nil
-			c.mu.Lock() // what was kept comes first
+			c.mu.Lock() // events that were kept go first
 			return func() {
 				defer c.mu.Unlock()
-				_ = c.write(append(first, a.said("ApplicationRegistered"))...) // a failure shows when reading
+				_ = c.write(append(first, a.said("ApplicationRegistered"))...) // reading reports a failure
 			}
 		},
 		took: func(c *wsConn, b []byte) bool {
-			c.mu.Lock() // whoever waits for the question sends nothing before its answer
+			c.mu.Lock() // a Tell that waits for the request sends nothing before its answer
 			defer c.mu.Unlock()
 			return c.write(a.rest(b)) == nil
 		},
@@ -72,12 +72,12 @@ func (a *ARI) connection(ctx context.Context, address string) {
 	}, func() (*websocket.Conn, error) { return conn, nil })
 }
 
-// said is an event of the application, or an answer.
+// said builds an event of the application, or an answer.
 func (a *ARI) said(kind string, more ...any) []byte {
 	return toJSON(with(map[string]any{"type": kind, "timestamp": stamp(time.Now()), "application": outboundApp, "asterisk_id": asteriskID}, more...))
 }
 
-// rest answers a request that came over the socket.
+// rest answers a request received on the WebSocket.
 func (a *ARI) rest(b []byte) []byte {
 	var q struct {
 		Type, Method, URI string
@@ -99,8 +99,8 @@ func (a *ARI) rest(b []byte) []byte {
 		"reason_phrase", http.StatusText(status), "uri", path, "content_type", "application/json", "message_body", string(toJSON(body)))
 }
 
-// openOutboundARI makes the Asterisk that connects to a relay on this computer. It listens
-// nowhere.
+// openOutboundARI makes an Asterisk that connects to a relay on this computer
+// and does not listen.
 func openOutboundARI(ctx context.Context, o Options) (Softphone, error) {
 	a := OutboundARI()
 	a.Connect(ctx, "wss://"+address(o.Port)+"/in/"+url.PathEscape(o.PathToken)+"/"+registry.ARIOutbound)

@@ -13,15 +13,15 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// Baresip is the module ctrl_tcp of the softphone of that name, version 1.0.0: an
-// event for everything that happens, in netstrings, to one client, whom a new one
-// replaces without a word.
+// Baresip is the ctrl_tcp module of the softphone baresip, version 1.0.0: it sends
+// an event for everything that happens, in netstrings, to one client, which a new one
+// replaces without notice.
 type Baresip struct {
 	*server
 	client net.Conn
 }
 
-// StartBaresip starts one, until ctx ends or Close. address is a literal loopback
+// StartBaresip starts a Baresip, until ctx ends or Close. address is a literal loopback
 // address with its port, "" for a free one.
 func StartBaresip(ctx context.Context, address string) (*Baresip, error) {
 	l, err := listen(ctx, address)
@@ -36,8 +36,7 @@ func StartBaresip(ctx context.Context, address string) (*Baresip, error) {
 	return b, nil
 }
 
-// began sees a connection from beginning to end. What the client asks for is not
-// done.
+// began serves a connection until it ends. Commands from the client are ignored.
 func (b *Baresip) began(conn net.Conn) func() {
 	var old net.Conn
 	b.With(func() { old, b.client = b.client, conn })
@@ -54,7 +53,7 @@ func (b *Baresip) began(conn net.Conn) func() {
 	}
 }
 
-// Send writes bytes to the client, if there is one.
+// Send writes text to the client, if there is one.
 func (b *Baresip) Send(text string) {
 	var client net.Conn
 	b.With(func() { client = b.client })
@@ -63,7 +62,7 @@ func (b *Baresip) Send(text string) {
 	}
 	_ = client.SetWriteDeadline(time.Now().Add(writeTime))
 	if _, err := io.WriteString(client, text); err != nil {
-		_ = client.Close() // it is gone; another may come
+		_ = client.Close() // it is gone; another may connect
 	}
 }
 
@@ -80,7 +79,7 @@ type baresipEvent struct {
 	Param     string `json:"param"`
 }
 
-// Netstring is text as a frame of the protocol.
+// Netstring returns text as a frame of the protocol.
 func Netstring(text string) string { return fmt.Sprintf("%d:%s,", len(text), text) }
 
 // Tell sends the events of a change.

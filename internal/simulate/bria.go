@@ -20,19 +20,18 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// Bria is the Desktop API of the softphone Bria: it says that something has
-// happened to a call, and lists the calls to who asks then. Its certificate is one
-// of its own, made out to its maker's name for this computer. Its fields belong to
-// With.
+// Bria is the Desktop API of the softphone Bria: it notifies clients that a call has
+// changed, and lists the calls on request. Its certificate is self-signed and issued for
+// this computer under its maker's name. Access its fields only within With.
 type Bria struct {
 	*server
-	Calls string // as they stand in an answer
-	// Asked, if set, is told each question and its answer, and gives what is answered
-	// instead; "" is silence. It is called by the goroutine of the connection.
+	Calls string // as listed in an answer
+	// Asked, if set, receives each question and its answer, and returns the answer to send
+	// instead; "" sends none. It is called by the connection's goroutine.
 	Asked   func(question, answer string) string
 	played  []briaCall
 	version int             // of the list
-	knows   map[*wsConn]int // the list that each connection has had, -1 for none
+	knows   map[*wsConn]int // the version of the list that each connection has; -1 for none
 }
 
 const (
@@ -40,8 +39,8 @@ const (
 	briaPath = "/counterpath/socketapi/v1"
 )
 
-// StartBria starts one, until ctx ends or Close. listen is a literal loopback
-// address with its port, "" for a free one.
+// StartBria starts a Bria, until ctx ends or Close. listen is a literal loopback address
+// with its port, "" for a free one.
 func StartBria(ctx context.Context, listen string) (*Bria, error) {
 	cert, err := ownCertificate(briaName)
 	if err != nil {
@@ -61,8 +60,8 @@ func StartBria(ctx context.Context, listen string) (*Bria, error) {
 	return b, err
 }
 
-// ownCertificate is made out to a name, by itself, and has expired, as Bria's does
-// with its version.
+// ownCertificate returns a self-signed certificate for a name. It has expired, like the one
+// shipped with this version of Bria.
 func ownCertificate(name string) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -120,8 +119,8 @@ func (b *Bria) took(c *wsConn, m []byte) bool {
 	return true
 }
 
-// briaAnswer is the answer to a question; nothing said is a question that Bria does
-// not know.
+// briaAnswer builds the answer to a question; without content, the question is one
+// that Bria does not know.
 func briaAnswer(id, said string) string {
 	status := "400 Bad Request"
 	if said != "" {
@@ -133,13 +132,13 @@ func briaAnswer(id, said string) string {
 	return fmt.Sprintf("HTTP/1.1 %s\r\nContent-Type: application/xml\r\nContent-Length: %d\r\n\r\n%s", status, len(said), said)
 }
 
-// BriaChanged says that something has happened to a call. The length is wrong in
-// the maker's own examples, and so it is here.
+// BriaChanged notifies that a call has changed. The length is wrong in the maker's own
+// examples, and so it is here.
 const BriaChanged = "POST /statusChange\r\nUser-Agent: Bria 5\r\nContent-Type: application/xml\r\nContent-Length: 62\r\n\r\n" +
 	"<?xml version=\"1.0\" encoding=\"utf-8\" ?>\r\n<event type=\"call\"></event>"
 
-// Change makes the list of calls another one, and says so. It gives the version of
-// the list, which counts from 0.
+// Change replaces the list of calls and notifies every client. It returns the version of
+// the list, counting from 0.
 func (b *Bria) Change(calls string) (version int) {
 	b.With(func() {
 		b.version++
@@ -149,12 +148,12 @@ func (b *Bria) Change(calls string) (version int) {
 	return version
 }
 
-// briaCall is a call that is played.
+// briaCall is a call being played.
 type briaCall struct {
 	id, number, name, state string
 }
 
-// list is the calls that are played as they stand in an answer.
+// list returns the calls being played as listed in an answer.
 func (b *Bria) list() string {
 	var s strings.Builder
 	for _, c := range b.played {
@@ -164,7 +163,7 @@ func (b *Bria) list() string {
 	return s.String()
 }
 
-// Tell changes the list, and waits until everybody has asked for it.
+// Tell changes the list, and waits until every client has requested it.
 func (b *Bria) Tell(ctx context.Context, n Update) error {
 	c := briaCall{id: n.Call.ID, number: digits(n.Call.Number), name: n.Call.Name, state: "ringing"}
 	if n.Call.Number == "" {
@@ -186,12 +185,12 @@ func (b *Bria) Tell(ctx context.Context, n Update) error {
 	if err := b.change(ctx); err != nil || n.Do != End {
 		return err
 	}
-	// It stands there as ended for a moment, and then no longer.
+	// An ended call is listed once more, then removed.
 	b.played = slices.Delete(b.played, at, at+1)
 	return b.change(ctx)
 }
 
-// change says that the list has changed, and waits until everybody has asked.
+// change notifies that the list has changed, and waits until every client has requested it.
 func (b *Bria) change(ctx context.Context) error {
 	version := b.Change(b.list())
 	return b.taken(ctx, func() bool {

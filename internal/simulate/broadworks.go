@@ -18,19 +18,20 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// BroadWorks is an exchange with the Xtended Services Interface: channels, subscriptions
-// and their events, the users of one group, and their calls. Its fields belong to With.
+// BroadWorks is an exchange with the Xtended Services Interface: channels,
+// subscriptions and their events, the users of one group, and their calls. Access its
+// fields only within With.
 type BroadWorks struct {
 	*server
 	Users   []BroadWorksUser             // of the group; the first is the account's
-	Calls   map[string]map[string]string // by user and id, as BroadWorksCall has them
+	Calls   map[string]map[string]string // by user and id, as built by BroadWorksCall
 	Group   bool                         // whether the account's user may follow the group
-	Expires int                          // of what is made, in seconds
-	// Subscriptions are those there are: the path of each, by id.
+	Expires int                          // lifetime of channels and subscriptions, in seconds
+	// Subscriptions has the path of each subscription, by id.
 	Subscriptions map[string]string
 	Unconfirmed   map[string]bool // events that were not acknowledged
-	Listed        int             // how often calls were asked for
-	Renewed       int             // how often anything was
+	Listed        int             // how often calls were requested
+	Renewed       int             // how often a channel or subscription was renewed
 
 	channels map[*broadWorksChannel]bool
 	numbers  map[string]int // of the last event, by subscription
@@ -38,10 +39,10 @@ type BroadWorks struct {
 	ours     extension
 }
 
-// BroadWorksUser is one of the group's.
+// BroadWorksUser is a user in the group.
 type BroadWorksUser struct{ ID, Extension string }
 
-// broadWorksChannel is an answer that goes on.
+// broadWorksChannel is a streaming answer.
 type broadWorksChannel struct {
 	id, set, app string
 	out          chan string
@@ -54,7 +55,7 @@ func (c *broadWorksChannel) Close() error {
 	return nil
 }
 
-// The group that the fake has, and the cookie that its channels want back.
+// The group of this exchange, and the cookie that its channels expect back.
 const (
 	broadWorksGroup  = "/serviceprovider/simulatie/group/kantoor"
 	broadWorksCookie = "JSESSIONID=simulated"
@@ -62,14 +63,14 @@ const (
 
 const xsi = "http://schema.broadsoft.com/xsi"
 
-// StartBroadWorks starts one, until ctx ends or Close. listen is a literal loopback
-// address with its port, "" for a free one.
+// StartBroadWorks starts a BroadWorks, until ctx ends or Close. listen is a literal
+// loopback address with its port, "" for a free one.
 func StartBroadWorks(ctx context.Context, listen string, account Account) (*BroadWorks, error) {
 	b := &BroadWorks{Users: []BroadWorksUser{{account.User, account.Extension}}, Calls: map[string]map[string]string{}, Group: true, Expires: 3600,
 		Subscriptions: map[string]string{}, Unconfirmed: map[string]bool{}, channels: map[*broadWorksChannel]bool{}, numbers: map[string]int{}}
 	b.server = newServer(func() bool { return len(b.channels) > 0 && len(b.Subscriptions) > 0 && b.Listed > 0 })
 	err := b.startExchange(ctx, registry.BroadWorks, listen, account, b.serve)
-	b.part = func(c io.Closer) { _ = c.Close() } // channels are all there is
+	b.part = func(c io.Closer) { _ = c.Close() } // there are only channels
 	return b, err
 }
 
@@ -118,8 +119,8 @@ func (b *BroadWorks) refuse(w http.ResponseWriter, status int) {
 	_, _ = fmt.Fprintf(w, `%s<ErrorInfo xmlns="%s"><summaryEnglish>%s</summaryEnglish></ErrorInfo>`, xml.Header, xsi, http.StatusText(status))
 }
 
-// channel serves one until it ends. Whoever has made one for the same application before
-// loses it.
+// channel serves a channel until it ends. It ends those of the same application that
+// belong to other channel sets.
 func (b *BroadWorks) channel(w http.ResponseWriter, r *http.Request, c *broadWorksChannel) {
 	ok := false
 	b.With(func() {
@@ -166,7 +167,7 @@ func (b *BroadWorks) channel(w http.ResponseWriter, r *http.Request, c *broadWor
 	}
 }
 
-// tell writes a document, with the declaration that each has.
+// tell queues a document with its XML declaration, or closes a channel that is full.
 func (c *broadWorksChannel) tell(document string) {
 	select {
 	case c.out <- xml.Header + document:
@@ -175,7 +176,7 @@ func (c *broadWorksChannel) tell(document string) {
 	}
 }
 
-// beats has a channel say that it lives, or live on.
+// beats sends a heartbeat on a channel, or renews it.
 func (b *BroadWorks) beats(w http.ResponseWriter, r *http.Request, what string) {
 	id, beat := strings.CutSuffix(what, "/heartbeat")
 	found := false
@@ -198,7 +199,7 @@ func (b *BroadWorks) beats(w http.ResponseWriter, r *http.Request, what string) 
 	}
 }
 
-// subscribe makes a subscription for a user or the group.
+// subscribe creates a subscription for a user or the group.
 func (b *BroadWorks) subscribe(w http.ResponseWriter, path, set string) {
 	var id, user string
 	allowed := path == broadWorksGroup
@@ -225,7 +226,7 @@ func (b *BroadWorks) subscribe(w http.ResponseWriter, path, set string) {
 	b.subscribed(w, id, allowed)
 }
 
-// renew has a subscription live on.
+// renew renews a subscription.
 func (b *BroadWorks) renew(w http.ResponseWriter, id string) {
 	known := false
 	b.With(func() {
@@ -236,7 +237,7 @@ func (b *BroadWorks) renew(w http.ResponseWriter, id string) {
 	b.subscribed(w, id, known)
 }
 
-// subscribed answers who asked for a subscription.
+// subscribed answers a request for a subscription.
 func (b *BroadWorks) subscribed(w http.ResponseWriter, id string, allowed bool) {
 	if !allowed {
 		b.refuse(w, http.StatusForbidden)
@@ -245,7 +246,7 @@ func (b *BroadWorks) subscribed(w http.ResponseWriter, id string, allowed bool) 
 	_, _ = fmt.Fprintf(w, `%s<Subscription xmlns="%s"><subscriptionId>%s</subscriptionId><expires>%d</expires></Subscription>`, xml.Header, xsi, id, b.Expires)
 }
 
-// actions answers what is asked about a user.
+// actions answers requests about a user.
 func (b *BroadWorks) actions(w http.ResponseWriter, path string) {
 	id, what, _ := strings.Cut(path, "/")
 	b.With(func() {
@@ -277,15 +278,15 @@ func (b *BroadWorks) actions(w http.ResponseWriter, path string) {
 	})
 }
 
-// declared begins what the exchange says of its users.
+// declared begins the exchange's answers about its users.
 const declared = `<?xml version="1.0" encoding="ISO-8859-1"?>`
 
-// String is the user in a profile or directory.
+// String returns the user's elements in a profile or directory.
 func (u BroadWorksUser) String() string {
 	return fmt.Sprintf(`<userId>%s</userId><firstName>Gebruiker</firstName><lastName>%s</lastName><number>+3120123%04[2]s</number><extension>%[2]s</extension>`, u.ID, u.Extension)
 }
 
-// each does something with every channel.
+// each calls do for every channel.
 func (b *BroadWorks) each(do func(*broadWorksChannel)) {
 	b.With(func() {
 		for c := range b.channels {
@@ -303,8 +304,8 @@ func (b *BroadWorks) Send(documents ...string) {
 	})
 }
 
-// Report has everybody who follows a user hear an event of a kind, such as
-// CallReceivedEvent, about calls of BroadWorksCall.
+// Report sends an event of a kind, such as CallReceivedEvent, about calls of BroadWorksCall
+// to everybody subscribed to the user.
 func (b *BroadWorks) Report(user, kind string, calls ...string) {
 	said := strings.Join(calls, "")
 	if len(calls) != 1 {
@@ -321,7 +322,7 @@ func (b *BroadWorks) Report(user, kind string, calls ...string) {
 	})
 }
 
-// Drop ends the subscriptions, and tells of it.
+// Drop ends all subscriptions and notifies their clients.
 func (b *BroadWorks) Drop() {
 	b.With(func() {
 		for id := range b.Subscriptions {
@@ -333,7 +334,7 @@ func (b *BroadWorks) Drop() {
 	})
 }
 
-// event is the next one of a subscription. It is called within With.
+// event returns the next event of a subscription. Call it within With.
 func (b *BroadWorks) event(subscription, user, kind, said string) string {
 	b.numbers[subscription]++
 	b.made++
@@ -342,10 +343,10 @@ func (b *BroadWorks) event(subscription, user, kind, said string) string {
 	return BroadWorksEvent(id, subscription, user, kind, b.numbers[subscription], said)
 }
 
-// Break cuts every channel off.
+// Break closes every channel.
 func (b *BroadWorks) Break() { b.each(func(c *broadWorksChannel) { _ = c.Close() }) }
 
-// EndChannels tells every channel that it ends, and why.
+// EndChannels ends every channel, with a reason.
 func (b *BroadWorks) EndChannels(reason string) {
 	b.each(func(c *broadWorksChannel) {
 		c.tell(BroadWorksEnd(c.id, reason))
@@ -353,7 +354,7 @@ func (b *BroadWorks) EndChannels(reason string) {
 	})
 }
 
-// Skip has the next event of each subscription have another number.
+// Skip advances the event number of each subscription by n.
 func (b *BroadWorks) Skip(n int) {
 	b.With(func() {
 		for id := range b.Subscriptions {
@@ -362,7 +363,7 @@ func (b *BroadWorks) Skip(n int) {
 	})
 }
 
-// BroadWorksEvent is an event as the exchange writes it.
+// BroadWorksEvent is an event in the exchange's format.
 func BroadWorksEvent(id, subscription, user, kind string, number int, said string) string {
 	said = strings.NewReplacer("</", "</xsi:", "<", "<xsi:").Replace(said)
 	return fmt.Sprintf(`<xsi:Event xmlns:xsi="%s" xmlns:xsi1="http://www.w3.org/2001/XMLSchema-instance" xsi1:type="xsi:SubscriptionEvent"><xsi:eventID>%s</xsi:eventID><xsi:sequenceNumber>%d</xsi:sequenceNumber><xsi:userId>beheer@simulatie.example</xsi:userId><xsi:externalApplicationId>wiebelt</xsi:externalApplicationId><xsi:subscriptionId>%s</xsi:subscriptionId><xsi:channelId>channel-1</xsi:channelId><xsi:targetId>%s</xsi:targetId><xsi:eventData xsi1:type="xsi:%s">%s</xsi:eventData></xsi:Event>`,
@@ -374,18 +375,18 @@ func BroadWorksEnd(channel, reason string) string {
 	return fmt.Sprintf(`<xsi:Event xmlns:xsi="%s" xmlns:xsi1="http://www.w3.org/2001/XMLSchema-instance" xsi1:type="xsi:ChannelTerminatedEvent"><xsi:channelId>%s</xsi:channelId><xsi:reason>%s</xsi:reason></xsi:Event>`, xsi, channel, reason)
 }
 
-// BroadWorksCall is a user's half of a call. More holds elements that only some have.
+// BroadWorksCall is a user's half of a call. more holds elements that only some have.
 func BroadWorksCall(id, tracking, personality, state, remote, more string) string {
 	return fmt.Sprintf(`<call><callId>%s</callId><extTrackingId>%s</extTrackingId><personality>%s</personality><state>%s</state><remoteParty>%s</remoteParty><startTime>1767601800000</startTime>%s</call>`,
 		id, tracking, personality, state, remote, more)
 }
 
-// BroadWorksParty is who is on the line, withheld where there is no number.
+// BroadWorksParty is the other party of a call, withheld if there is no number.
 func BroadWorksParty(name, number string) string {
 	said := ""
 	if name != "" {
 		var b strings.Builder
-		_ = xml.EscapeText(&b, []byte(name)) // into memory
+		_ = xml.EscapeText(&b, []byte(name)) // writes to memory
 		said = "<name>" + b.String() + "</name>"
 	}
 	switch {
@@ -397,7 +398,7 @@ func BroadWorksParty(name, number string) string {
 	return said + "<address>tel:" + url.PathEscape(number) + "</address><callType>Network</callType>"
 }
 
-// Tell reports what has become of a call of the account's user.
+// Tell reports a change to a call of the account's user.
 func (b *BroadWorks) Tell(_ context.Context, n Update) error {
 	kind, id, said := map[Verb]string{Ring: "CallReceivedEvent", Answer: "CallAnsweredEvent", Caller: "CallTransferredEvent", End: "CallReleasedEvent"}[n.Do], "", ""
 	b.With(func() {
@@ -419,7 +420,7 @@ func (b *BroadWorks) Tell(_ context.Context, n Update) error {
 		}
 		tracking := c.talk
 		if n.Do == Caller {
-			tracking = b.ours.number() // that of the call it became
+			tracking = b.ours.number() // the number of the call that it becomes
 		}
 		id = fmt.Sprintf("callhalf-%d:0", c.talk)
 		said = BroadWorksCall(id, fmt.Sprintf("%d:1", tracking), personality, state, BroadWorksParty(n.Call.Name, digits(n.Call.Number)), more)

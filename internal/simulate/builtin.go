@@ -8,8 +8,7 @@ import (
 	"wiebelt/assets/scenarios"
 )
 
-// Builtin gives the scenarios that come with the program, in the order of their
-// names.
+// Builtin returns the scenarios that come with the program, sorted by name.
 func Builtin() []*Scenario {
 	names, err := fs.Glob(scenarios.Files, "*.txt")
 	if err != nil {
@@ -32,7 +31,7 @@ func Builtin() []*Scenario {
 	return all
 }
 
-// Find gives the built-in scenario of a name.
+// Find returns the built-in scenario with the given name.
 func Find(id string) (*Scenario, bool) {
 	for _, s := range Builtin() {
 		if s.ID == id {

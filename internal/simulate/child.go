@@ -15,7 +15,7 @@ import (
 	"wiebelt/internal/core/call"
 )
 
-// commandRun is how the program is run for an event.
+// commandRun describes how to run the program for an event.
 type commandRun struct {
 	command string
 	args    []string
@@ -24,12 +24,12 @@ type commandRun struct {
 }
 
 const (
-	childTime = 20 * time.Second // Twinkle rings only when the program has spoken
-	maxSaid   = 4 << 10          // bytes of what a program says
+	childTime = 20 * time.Second // Twinkle only rings after the program has answered
+	maxSaid   = 4 << 10          // bytes of the program's output
 )
 
-// openProgram makes a phone that runs our own program for each event, as softphones do
-// that can run a program: with arguments, a link, or Twinkle's environment.
+// openProgram makes a phone that runs our own program for each event, like softphones that
+// can run a program: with arguments, a link, or Twinkle's environment.
 func openProgram(line func(Update) commandRun) opener {
 	return func(_ context.Context, o Options) (Softphone, error) {
 		if o.Exe == "" {
@@ -51,7 +51,7 @@ func commandLine(n Update) commandRun {
 	args := []string{"--state", state(n)}
 	for _, f := range [][2]string{{"--id", n.Call.ID}, {"--name", n.Call.Name}, {"--line", n.Call.Line}, {"--via", n.Call.Via}, {"--direction", n.Call.Direction}} {
 		if f[1] != "" {
-			args = append(args, f[0]+"="+f[1]) // one argument, whatever it begins with
+			args = append(args, f[0]+"="+f[1]) // a single argument, however the value begins
 		}
 	}
 	args = append(args, "--")
@@ -71,8 +71,8 @@ func state(n Update) string {
 	return "ringing"
 }
 
-// link is the address that a phone opens. It can say no more than a number and
-// how far the call is.
+// link is the address that a phone opens. It can only express a number and
+// the state of the call.
 func link(n Update) string {
 	return "wiebelt:call?number=" + url.QueryEscape(digits(n.Call.Number)) + "&state=" + state(n)
 }
@@ -87,7 +87,7 @@ func digits(number string) string {
 	}, number)
 }
 
-// do runs the program to its end.
+// do runs the program until it exits.
 func (run commandRun) do(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithTimeout(ctx, childTime)
 	defer cancel()
@@ -97,7 +97,7 @@ func (run commandRun) do(ctx context.Context, o Options) error {
 	}
 	cmd := exec.CommandContext(ctx, o.Exe, append(all, run.args...)...)
 	cmd.Env = append(withoutTwinkle(os.Environ()), run.env...)
-	cmd.WaitDelay = time.Second // it may have started Wiebelt, which lives on
+	cmd.WaitDelay = time.Second // it may have started Wiebelt, which keeps running
 	out, said := &bounded{}, &bounded{}
 	cmd.Stdout, cmd.Stderr = out, said
 	err := cmd.Run()
@@ -131,7 +131,7 @@ func withoutTwinkle(env []string) []string {
 	})
 }
 
-// twinkleEnv is what Twinkle sets for the script of an event.
+// twinkleEnv is the environment that Twinkle sets for the script of an event.
 func twinkleEnv(n Update) []string {
 	us := n.Call.dialled()
 	out := n.Call.Direction == "outgoing"
@@ -163,8 +163,8 @@ func twinkleEnv(n Update) []string {
 	return append(env, "TWINKLE_TRIGGER="+trigger)
 }
 
-// user is the user part of a caller's SIP address, which holds no character that
-// would have to be escaped there but "#".
+// user is the user part of a caller's SIP address. Of its characters, only "#"
+// has to be escaped there.
 func user(c Call) string {
 	if c.Number == "" {
 		return "anonymous"
@@ -172,7 +172,7 @@ func user(c Call) string {
 	return strings.ReplaceAll(digits(c.Number), "#", "%23")
 }
 
-// sipURI is the caller's address. A withheld one is that of RFC 3323.
+// sipURI is the caller's address; for a withheld one, that of RFC 3323.
 func sipURI(c Call) string {
 	if c.Number == "" {
 		return "sip:anonymous@anonymous.invalid"
@@ -180,7 +180,7 @@ func sipURI(c Call) string {
 	return "sip:" + user(c) + "@127.0.0.1:5070"
 }
 
-// nameAddr is the caller as SIP writes it, with a name between quotes.
+// nameAddr is the caller in SIP notation, with a quoted name.
 func nameAddr(c Call) string {
 	if name := sipName(c); name != "" {
 		return `"` + name + `" <` + sipURI(c) + ">"
@@ -188,8 +188,7 @@ func nameAddr(c Call) string {
 	return "<" + sipURI(c) + ">"
 }
 
-// sipName is the display name as it stands between quotes in SIP; programs leave
-// the backslashes in.
+// sipName is the display name as quoted in SIP; programs leave the backslashes in.
 func sipName(c Call) string {
 	if c.Number == "" {
 		return "Anonymous"

@@ -12,16 +12,16 @@ import (
 	"wiebelt/internal/core/call"
 )
 
-// dialled is our number that was called.
+// dialled is the number of ours that was called.
 func (c Call) dialled() string { return cmp.Or(digits(c.Line), extensionNumber) }
 
-// exchangeCall is a call of the extension at a simulated exchange. It rings on
-// one device or more, of which each has a part of its own, a leg.
+// exchangeCall is a call of the extension at a simulated exchange. It rings on one or more
+// devices; each has its own part of the call, a leg.
 type exchangeCall struct {
 	call     Call
 	state    legState
-	legs     []int // numbers of the exchange; the first is the device that answers
-	talk     int   // number of the call
+	legs     []int // leg numbers at the exchange; the first is the device that answers
+	talk     int   // number of the conversation
 	began    time.Time
 	answered bool
 }
@@ -34,11 +34,11 @@ const (
 	legUp
 )
 
-// extension is what a simulated exchange knows of our extension's calls. It is
+// extension holds what a simulated exchange knows of our extension's calls. It is
 // guarded by the server's lock.
 type extension struct {
 	calls []*exchangeCall // oldest first
-	made  int             // numbers given out
+	made  int             // how many numbers have been given out
 }
 
 func (x *extension) number() int { x.made++; return x.made }
@@ -52,13 +52,13 @@ func (x *extension) find(id string) *exchangeCall {
 	return nil
 }
 
-// change is what an update did: the call, the legs that began, changed and ended.
+// change is the result of an update: the call, and the legs that began, changed and ended.
 type change struct {
 	call                 exchangeCall // as it is now
 	began, changed, gone []int
 }
 
-// list writes down what the exchange says of each leg of each call.
+// list stores what the exchange reports about each leg of each call.
 func (x *extension) list(into Listed, id func(leg int) string, say func(exchangeCall, int) map[string]any) {
 	clear(into)
 	for _, c := range x.calls {
@@ -68,8 +68,7 @@ func (x *extension) list(into Listed, id func(leg int) string, say func(exchange
 	}
 }
 
-// Listed are the calls, or their parts, that an exchange gives to who asks, as JSON
-// by their id.
+// Listed holds the calls, or their parts, that an exchange lists on request, as JSON by id.
 type Listed map[string]json.RawMessage
 
 func (l Listed) all() []json.RawMessage {
@@ -80,7 +79,7 @@ func (l Listed) all() []json.RawMessage {
 	return all
 }
 
-// take changes the calls.
+// take applies an update to the calls.
 func (x *extension) take(n Update) (ch change) {
 	c := x.find(n.Call.ID)
 	if c == nil {
@@ -114,10 +113,10 @@ func (x *extension) take(n Update) (ch change) {
 	return ch
 }
 
-// hangupCause is the cause of Q.850 with which a leg ends.
+// hangupCause returns the Q.850 cause with which a leg ends.
 func hangupCause(n Update) int {
 	if n.Do == Answer {
-		return 26 // the other devices of a call that was answered on one
+		return 26 // the other devices when one has answered
 	}
 	if c, ok := map[call.Reason]int{call.Missed: 19, call.Elsewhere: 26, call.Rejected: 21}[n.Reason]; ok {
 		return c
@@ -125,9 +124,9 @@ func hangupCause(n Update) int {
 	return 16
 }
 
-// Tokens are those that an exchange has given out.
+// Tokens holds the tokens that an exchange has issued.
 type Tokens struct {
-	Valid []string // the last ones, oldest first
+	Valid []string // the most recent ones, oldest first
 	Made  int
 	Life  time.Duration
 }
@@ -145,7 +144,7 @@ func (t *Tokens) issue() string {
 	return token
 }
 
-// with sets more fields of an object: names and values in turn.
+// with sets further fields of an object: alternating names and values.
 func with(m map[string]any, more ...any) map[string]any {
 	for i := 0; i+1 < len(more); i += 2 {
 		m[more[i].(string)] = more[i+1]
@@ -164,8 +163,8 @@ func toJSON(v any) []byte {
 func answerJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(toJSON(v)) // the other side may be gone
+	_, _ = w.Write(toJSON(v)) // the client may be gone
 }
 
-// stamp is a time as Asterisk and Wazo write it.
+// stamp formats a time as Asterisk and Wazo do.
 func stamp(t time.Time) string { return t.Format("2006-01-02T15:04:05.000-0700") }

@@ -19,37 +19,37 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Linphone is the socket of linphone-daemon: it keeps events until they are asked
-// for, one by one, and serves one client, closing others before they have said a
-// word. Its fields belong to With.
+// Linphone is the socket of linphone-daemon: it queues events until they are
+// requested, one by one, and serves one client; others are closed at once. Access its
+// fields only within With.
 type Linphone struct {
 	*server
-	Calls map[int]LinphoneCall // by their ids
-	Queue []string             // what waits to be asked for; see LinphoneEvent
-	// Asked, if set, is told each command and its answer, under the lock, and gives
-	// what is answered instead; "" hangs up.
+	Calls map[int]LinphoneCall // by id
+	Queue []string             // events not yet requested; see LinphoneEvent
+	// Asked, if set, is called under the lock with each command and its answer, and returns
+	// the answer to send instead; "" hangs up.
 	Asked  func(command, answer string) string
 	client net.Conn
-	idle   bool           // the client, having had all events, has asked for more
-	ids    map[string]int // of calls that are played
+	idle   bool           // the client has had all events, and has asked for more
+	ids    map[string]int // of calls being played
 	made   int
 }
 
-// LinphoneCall is a call as call-status tells it.
+// LinphoneCall is a call as reported by call-status.
 type LinphoneCall struct {
 	State     string // without "LinphoneCall"
-	From      string // name and address of the other side
+	From      string // name and address of the other party
 	Direction string // "in" or "out", told while they talk
 }
 
-// LinphoneEvent is a change of a call's state as pop-event gives it, behind the
-// number of those that wait.
+// LinphoneEvent is a call's change of state as pop-event returns it, after the
+// number of queued events.
 func LinphoneEvent(state, from, id string) string {
 	return fmt.Sprintf("Event-type: call-state-changed\n\nEvent: LinphoneCall%s\nFrom: %s\nId: %s\n\n\n\n", state, from, id)
 }
 
-// StartLinphone starts one, until ctx ends or Close. path is that of its socket, ""
-// for one in a folder of its own.
+// StartLinphone starts a Linphone, until ctx ends or Close. path is the path of its socket,
+// "" for one in a new folder.
 func StartLinphone(ctx context.Context, path string) (*Linphone, error) {
 	if runtime.GOOS == "windows" {
 		return nil, text.Errorf(text.SimulateBadLinux)
@@ -79,8 +79,7 @@ func StartLinphone(ctx context.Context, path string) (*Linphone, error) {
 	return p, nil
 }
 
-// began serves the first client to its end. What it did not ask for is gone with
-// it.
+// began serves the first client until it ends. Events it did not request are dropped then.
 func (p *Linphone) began(conn net.Conn) func() {
 	first := false
 	p.With(func() {
@@ -95,7 +94,7 @@ func (p *Linphone) began(conn net.Conn) func() {
 		defer p.With(func() { p.client, p.idle, p.Queue = nil, false, nil })
 		buf := make([]byte, maxAsked)
 		for {
-			n, err := conn.Read(buf) // what is read at once is one command
+			n, err := conn.Read(buf) // each read is one command
 			if err != nil {
 				return
 			}
@@ -135,7 +134,7 @@ func (p *Linphone) pop() string {
 	return fmt.Sprintf("Status: Ok\n\nSize: %d\n%s", len(p.Queue), event)
 }
 
-// status tells of a call, or of the last one if none is named.
+// status reports a call, or the last one if which is empty.
 func (p *Linphone) status(which string) string {
 	id, err := strconv.Atoi(which)
 	if which == "" {
@@ -158,11 +157,10 @@ func (p *Linphone) status(which string) string {
 	return said + "\n"
 }
 
-// maxQueued bounds the events that nobody asks for.
+// maxQueued limits the events that are not requested.
 const maxQueued = 1000
 
-// Tell queues events, and waits until the client, having had them all, asks for
-// more.
+// Tell queues events, and waits until the client has had them all and asks for more.
 func (p *Linphone) Tell(ctx context.Context, n Update) error {
 	p.With(func() {
 		id, ok := p.ids[n.Call.ID]
@@ -175,7 +173,7 @@ func (p *Linphone) Tell(ctx context.Context, n Update) error {
 		from := c.From
 		if n.Call.Direction == "outgoing" {
 			c.Direction = "out"
-			from = "<sip:" + extensionNumber + "@127.0.0.1>" // an event's From is ourselves
+			from = "<sip:" + extensionNumber + "@127.0.0.1>" // an event's From is our own address
 		}
 		for _, c.State = range linphoneStates(n) {
 			if p.client != nil && len(p.Queue) < maxQueued {
@@ -191,7 +189,7 @@ func (p *Linphone) Tell(ctx context.Context, n Update) error {
 	return p.taken(ctx, func() bool { return p.client == nil || p.idle })
 }
 
-// linphoneStates are those that a call goes through.
+// linphoneStates returns the states that a call passes through.
 func linphoneStates(n Update) []string {
 	switch {
 	case n.Do == Ring && n.Call.Direction == "outgoing":

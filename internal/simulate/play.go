@@ -12,8 +12,8 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// lefts is all that can be left out of a step by a kind that cannot tell it, in the
-// order in which it is said.
+// lefts lists everything that may be left out of a step for a kind of phone that cannot
+// report it, in the order in which it is shown.
 var lefts = []struct {
 	what string
 	of   func(Step, registry.Capabilities) bool
@@ -33,10 +33,10 @@ var lefts = []struct {
 	}},
 }
 
-// says tells whether a step says who the caller is.
+// says reports whether a step describes the caller.
 func (s Step) says() bool { return s.Do == Ring || s.Do == Caller }
 
-// LeftOut gives what of a scenario does not show over a kind of phone, in the words
+// LeftOut returns what a kind of phone does not show of a scenario, in the words
 // of text.SimulateLeftOut.
 func LeftOut(s *Scenario, c registry.Capabilities) (all []string) {
 	for _, l := range lefts {
@@ -47,46 +47,45 @@ func LeftOut(s *Scenario, c registry.Capabilities) (all []string) {
 	return all
 }
 
-// Softphone is a phone that speaks one protocol. Its methods are called by one
-// goroutine at a time.
+// Softphone is a phone that speaks one protocol. Only one goroutine at a
+// time calls its methods.
 type Softphone interface {
-	// Ready waits until somebody is there to be told.
+	// Ready waits until somebody is connected to receive updates.
 	Ready(ctx context.Context) error
-	// Tell tells what has become of a call, and returns when the other side has
-	// taken it or, where it does not listen, nobody could.
+	// Tell reports what has happened to a call. It returns when the other side has
+	// processed the update or, if nobody listens, could not.
 	Tell(ctx context.Context, n Update) error
-	// Close ends every connection and waits for what belongs to it.
+	// Close closes every connection and waits for its goroutines.
 	Close() error
 }
 
-// Update is what a Softphone tells.
+// Update is a change that a Softphone reports.
 type Update struct {
 	Do       Verb // never Pause
-	Call     Call // all that is known of it
-	Answered bool // it was answered before, or now
+	Call     Call // everything known about it
+	Answered bool // answered before, or by this update
 	Reason   call.Reason
 }
 
-// Play is how a scenario is played.
+// Play says how to play a scenario.
 type Play struct {
-	// Can is what the phone is able to tell: what it is not, it is not asked to.
+	// Can is what the phone can report; everything else is left out.
 	Can registry.Capabilities
-	// Speed is how much faster than it was written; 0 is as it was written.
+	// Speed is how many times faster than written the scenario runs; 0 means as written.
 	Speed float64
-	// Repeat is how often, on top of what the scenario says itself; 0 is for
-	// ever.
+	// Repeat multiplies how often the scenario itself says to play it; 0 means forever.
 	Repeat int
-	// Prefix begins the ids of the calls, so that two programs do not share them.
+	// Prefix begins the ids of the calls, so that two programs never share one.
 	Prefix string
-	// Said, if set, is told each step just before it is played.
+	// Said, if set, is called with each step just before it is played.
 	Said func(Step)
 }
 
-// hangUpTime is how long calls may take to be hung up after ctx has ended.
+// hangUpTime is how long hanging up calls may take after ctx has ended.
 const hangUpTime = 2 * time.Second
 
-// Run plays a scenario on a phone. Calls that are still on in the end, or when
-// ctx ends, are hung up. The error of a ctx that has ended is its own.
+// Run plays a scenario on a phone. Calls still active at the end, or when ctx ends, are
+// hung up. If ctx has ended, Run returns its error.
 func (p Play) Run(ctx context.Context, phone Softphone, s *Scenario) error {
 	t := teller{phone: phone, can: p.Can, prefix: p.Prefix}
 	speed := p.Speed
@@ -114,12 +113,12 @@ func (p Play) Run(ctx context.Context, phone Softphone, s *Scenario) error {
 	return nil
 }
 
-// teller turns the steps of a scenario into updates that the phone can tell.
+// teller turns the steps of a scenario into updates that the phone can report.
 type teller struct {
 	phone  Softphone
 	can    registry.Capabilities
 	prefix string
-	made   int // ids given out
+	made   int // how many ids have been given out
 	on     []*live
 }
 
@@ -127,7 +126,7 @@ type live struct {
 	name     string // in the scenario
 	call     Call
 	answered bool
-	untold   bool // the protocol has no word for it
+	untold   bool // the protocol cannot express it
 }
 
 func (t *teller) step(ctx context.Context, s Step) error {
@@ -166,13 +165,13 @@ func (t *teller) id() string {
 	return t.prefix + strconv.Itoa(t.made)
 }
 
-// sayable says whether the protocol has words for a call.
+// sayable reports whether the protocol can express a call.
 func (t *teller) sayable(c Call) bool {
 	return (c.Number != "" || t.can.Withheld) && (c.Direction == "" || t.can.Outgoing)
 }
 
-// moved tells that a call was passed on; where that cannot be told, it goes on as it
-// began.
+// moved reports that a call was passed on; if the phone cannot report that, the
+// call continues unchanged.
 func (t *teller) moved(ctx context.Context, c *live, s Step) error {
 	before, now := *c, c.call
 	now.Number, now.Name, now.Via = s.Call.Number, s.Call.Name, s.Call.Via
@@ -183,7 +182,7 @@ func (t *teller) moved(ctx context.Context, c *live, s Step) error {
 	if t.can.Moved == registry.SameCall && !before.untold {
 		return t.tell(ctx, c, Update{Do: Caller})
 	}
-	// The new call is there before the old one goes.
+	// The new call begins before the old one ends.
 	c.untold = false
 	c.call.ID = t.id()
 	err := t.tell(ctx, c, Update{Do: Ring})
@@ -196,7 +195,7 @@ func (t *teller) moved(ctx context.Context, c *live, s Step) error {
 	return err
 }
 
-// usualEnd is how a call ends of which nothing else is said.
+// usualEnd is how a call ends if the scenario does not say.
 func usualEnd(answered bool) call.Reason {
 	if answered {
 		return call.Completed
@@ -219,7 +218,7 @@ func (t *teller) tell(ctx context.Context, c *live, n Update) error {
 	return t.phone.Tell(ctx, n)
 }
 
-// hangUp ends what is still on, also after ctx has ended.
+// hangUp ends the calls that are still active, even after ctx has ended.
 func (t *teller) hangUp(ctx context.Context) error {
 	if len(t.on) == 0 {
 		return ctx.Err()

@@ -9,36 +9,36 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// Account is the user, secret and extension that an exchange knows.
+// Account holds the user, secret and extension at an exchange.
 type Account struct{ User, Secret, Extension string }
 
-// extensionNumber is that of every simulated phone.
+// extensionNumber is the extension of every simulated phone.
 const extensionNumber = "115"
 
-// simulated is the account of an exchange that nobody else described. There is
-// nothing behind it to be protected, and a constant secret has to be stored once.
+// simulated is the account of an exchange for which none was given. It protects nothing,
+// and a constant secret only has to be stored once.
 var simulated = Account{User: "simulate", Secret: "simulate", Extension: extensionNumber}
 
-// Options is what a protocol needs.
+// Options holds what the protocols need.
 type Options struct {
-	// Port and the tokens are of the listener: the token of its WebSocket, and the
-	// one for addresses; or of a relay's web server, with the secret of its addresses.
+	// Port and the tokens belong to the listener (the tokens of its WebSocket and its
+	// addresses) or to a relay's web server (the secret in its addresses).
 	Port             int
 	Token, PathToken string
-	// Exe and Args begin the command that runs our own program; Profile is the
-	// value of --profile, "" for none.
+	// Exe and Args begin the command that runs our own program; Profile is the value of
+	// --profile, "" for none.
 	Exe     string
 	Args    []string
 	Profile string
-	// Listen is where a server listens: a literal loopback address with its port,
-	// or, with "linphone", the path of a socket; "" is a free place.
+	// Listen is where a server listens: a literal loopback address with its port or, for
+	// "linphone", the path of a socket; "" picks a free one.
 	Listen string
-	// Stray is where a program's own messages go; nil is nowhere.
+	// Stray receives the messages of a program; nil discards them.
 	Stray io.Writer
 }
 
-// Address is where a server listens and who may come in, as the settings of our
-// link need it.
+// Address is where a server listens and the credentials it accepts, as needed
+// in our link's settings.
 type Address struct {
 	Ready     bool   `json:"ready"`
 	Over      string `json:"over"`
@@ -54,13 +54,13 @@ type Server interface {
 	Address() Address
 }
 
-// ErrProtocol is a name of no kind.
+// ErrProtocol means that no kind has that name.
 var ErrProtocol = errors.New("no such protocol")
 
 // opener makes a stand-in.
 type opener = func(context.Context, Options) (Softphone, error)
 
-// phones make the stand-in of each kind.
+// phones has the opener of each kind.
 var phones = map[string]opener{
 	call.KindWebSocket: func(_ context.Context, o Options) (Softphone, error) {
 		return &socketPhone{port: o.Port, token: o.Token}, nil
@@ -94,8 +94,8 @@ var phones = map[string]opener{
 	registry.Webhook:   openWebhook("", plainMessage),
 }
 
-// Open makes the stand-in of a kind of phone. A client connects with Ready; a
-// server listens from here on, until Close or the end of ctx.
+// Open makes the stand-in for a kind of phone. A client connects in Ready; a server listens
+// from now on, until Close or the end of ctx.
 func Open(ctx context.Context, kind string, o Options) (Softphone, error) {
 	if open, ok := phones[kind]; ok {
 		return open(ctx, o)
@@ -107,7 +107,7 @@ func openServer[S Server](start func(context.Context, string) (S, error)) opener
 	return func(ctx context.Context, o Options) (Softphone, error) {
 		s, err := start(ctx, o.Listen)
 		if err != nil {
-			return nil, err // not a server that is nil
+			return nil, err // not a nil server in an interface
 		}
 		return s, nil
 	}
@@ -117,7 +117,7 @@ func openExchange[S Server](start func(context.Context, string, Account) (S, err
 	return openServer(func(ctx context.Context, listen string) (S, error) { return start(ctx, listen, simulated) })
 }
 
-// socketPhone is a Phone that plays.
+// socketPhone is a Phone that plays scenarios.
 type socketPhone struct {
 	port  int
 	token string
@@ -140,7 +140,7 @@ func (s *socketPhone) Close() error {
 	return s.phone.Close()
 }
 
-// sender is a phone that neither connects nor listens: it tells, and that is all.
+// sender is a phone that neither connects nor listens, but only sends.
 type sender func(context.Context, Update) error
 
 func (sender) Ready(context.Context) error { return nil }

@@ -17,14 +17,14 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// relayUser is who may hear the calls of a simulated relay, at its site.
+// relayUser is the user at relaySite who may follow the calls of a simulated relay.
 const relayUser, relaySite = "simulate", "simulate"
 
-// maxPublished bounds what a client publishes, in bytes.
+// maxPublished limits what a client publishes, in bytes.
 const maxPublished = 64 << 10
 
-// Relay is as much of a NATS server as a link to a relay needs: it lets everybody in,
-// tells what goes on at every change and answers who asks for it.
+// Relay is as much of a NATS server as a link to a relay needs: it admits everybody,
+// publishes a snapshot at every change and answers requests for one.
 type Relay struct {
 	*server
 	client *relayClient
@@ -34,11 +34,11 @@ type Relay struct {
 
 type relayClient struct {
 	net.Conn
-	subscribed map[string]string // subjects, by the client's numbers of them
-	knows      bool              // it has asked what goes on
+	subscribed map[string]string // subjects, by the client's subscription ids
+	knows      bool              // it has requested the snapshot
 }
 
-// relayCall is a call of a snapshot.
+// relayCall is a call in a snapshot.
 type relayCall struct {
 	Call
 	State    string     `json:"state"`
@@ -47,8 +47,8 @@ type relayCall struct {
 	Answered *time.Time `json:"answered"`
 }
 
-// StartRelay starts one, until ctx ends or Close. address is a literal loopback
-// address with its port, "" for a free one.
+// StartRelay starts a Relay, until ctx ends or Close. address is a literal loopback address
+// with its port, "" for a free one.
 func StartRelay(ctx context.Context, address string) (*Relay, error) {
 	pair, err := nkeys.CreateUser()
 	if err != nil {
@@ -71,12 +71,12 @@ func StartRelay(ctx context.Context, address string) (*Relay, error) {
 	r := &Relay{}
 	r.server = newServer(func() bool { return r.client != nil && r.client.knows })
 	r.address = Address{Ready: true, Over: registry.Relay, Address: "http://" + l.Addr().String(), Secret: string(membership)}
-	r.part = halfClose // what was told arrives
+	r.part = halfClose // what was sent still arrives
 	r.startStream(ctx, l, r.began, l.Close)
 	return r, nil
 }
 
-// began sees a connection from beginning to end; the newest one is told of calls.
+// began serves a connection until it ends; the newest one receives the calls.
 func (r *Relay) began(conn net.Conn) func() {
 	c := &relayClient{Conn: conn, subscribed: map[string]string{}}
 	r.With(func() { r.client = c })
@@ -97,7 +97,7 @@ func (r *Relay) began(conn net.Conn) func() {
 	}
 }
 
-// said does what a client says in one line, with what follows it.
+// said processes a line from the client, with the payload that follows it.
 func (r *Relay) said(c *relayClient, in *bufio.Reader, words []string) error {
 	switch {
 	case len(words) == 1 && words[0] == "PING":
@@ -126,7 +126,7 @@ func (r *Relay) said(c *relayClient, in *bufio.Reader, words []string) error {
 
 func subject(topic string) string { return "wiebelt." + relaySite + "." + topic + "." + relayUser }
 
-// send writes to the client; one that does not read is dropped.
+// send writes to the client, and closes the connection if that fails.
 func (c *relayClient) send(format string, args ...any) {
 	_ = c.SetWriteDeadline(time.Now().Add(writeTime))
 	if _, err := fmt.Fprintf(c, format, args...); err != nil {
@@ -134,7 +134,7 @@ func (c *relayClient) send(format string, args ...any) {
 	}
 }
 
-// publish sends to those subscriptions of the client that a subject fits.
+// publish sends to those of the client's subscriptions that match a subject.
 func (c *relayClient) publish(to string, payload []byte) {
 	for number, s := range c.subscribed {
 		if begin, any := strings.CutSuffix(s, "*"); s == to || any && strings.HasPrefix(to, begin) {
@@ -148,7 +148,7 @@ func (r *Relay) snapshot() []byte {
 	return b
 }
 
-// Tell changes the call and tells all that goes on. A call that is over is told once.
+// Tell changes the call and publishes a snapshot. A call that is over appears in one more.
 func (r *Relay) Tell(_ context.Context, n Update) error {
 	now := time.Now()
 	r.With(func() {

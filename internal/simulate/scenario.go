@@ -18,36 +18,36 @@ type Verb uint8
 
 // The verbs of a scenario.
 const (
-	Ring   Verb = iota // a call begins to ring, or, when it goes out, is being dialled
+	Ring   Verb = iota // a call rings or, if outgoing, is being dialled
 	Again              // the same call rings on another device, or is reported again
 	Answer             // it is answered here
-	Caller             // it is passed on: the same call, another caller
+	Caller             // it is passed on: same call, another caller
 	End                // it is over
 	Pause              // time passes
 )
 
 var verbs = [...]string{"ring", "again", "answer", "caller", "end", "pause"}
 
-// String gives the verb as it stands in a scenario.
+// String returns the verb as written in a scenario.
 func (v Verb) String() string { return verbs[v] }
 
 // Step is one line of a scenario.
 type Step struct {
 	Line int           // in the file, from 1
-	At   time.Duration // since the beginning
+	At   time.Duration // since the start
 	Do   Verb
 	Name string // of the call within the scenario
-	// Call is what Ring and Caller say of it; the ID is empty. No number is a
-	// withheld one.
+	// Call is what Ring and Caller say about the call; its ID is empty. No
+	// number means withheld.
 	Call   Call
 	Reason call.Reason // with End
 }
 
-// Scenario is a story of calls. It is not changed once it was read.
+// Scenario is a sequence of call events. It is immutable once parsed.
 type Scenario struct {
 	ID     string            // of a built-in one, "" otherwise
 	Title  map[string]string // by language, "nl" and "en"
-	Repeat int               // how often it is played; at least 1
+	Repeat int               // how often to play it; at least 1
 	Steps  []Step
 }
 
@@ -55,23 +55,23 @@ type Scenario struct {
 const (
 	MaxScenario = 64 << 10 // bytes
 	MaxSteps    = 1000
-	MaxCalls    = 32 // that are on at one time
+	MaxCalls    = 32 // active at the same time
 	MaxRepeat   = 1000
 	MaxTime     = 24 * time.Hour
 	maxLine     = 1 << 10 // bytes
-	maxText     = 128     // bytes of a name, a line or who passed a call on
+	maxText     = 128     // bytes of a name, a line or a via
 	maxNumber   = 40
 )
 
-// Mistake is what is wrong with a scenario, and where.
+// Mistake describes what is wrong in a scenario, and where.
 type Mistake struct {
-	Line int // from 1; 0 is the whole
+	Line int // from 1; 0 means the whole scenario
 	Why  error
 }
 
 func (m *Mistake) Error() string { return m.In(text.English) }
 
-// In is the mistake in a language.
+// In returns the mistake in a language.
 func (m *Mistake) In(l text.Language) string {
 	if m.Line == 0 {
 		return l.Error(m.Why)
@@ -121,10 +121,10 @@ func Parse(b []byte) (*Scenario, error) {
 	return r.s, nil
 }
 
-// reader is a scenario that is being read.
+// reader holds the state of parsing a scenario.
 type reader struct {
 	s  *Scenario
-	on map[string]bool // calls that are on; true once answered
+	on map[string]bool // active calls; true once answered
 }
 
 func (r *reader) line(n int, row string) error {
@@ -197,7 +197,7 @@ func (r *reader) repeat(words []word) error {
 	return nil
 }
 
-// when reads a time.
+// when parses a time.
 func (r *reader) when(written string) (time.Duration, error) {
 	var before time.Duration
 	if n := len(r.s.Steps); n > 0 {
@@ -264,7 +264,7 @@ func (r *reader) step(s *Step, words []word) error {
 	return nil
 }
 
-// inOrder says whether a step can follow those before it.
+// inOrder reports whether a step may follow those before it.
 func (r *reader) inOrder(s *Step) error {
 	answered, on := r.on[s.Name]
 	switch {
@@ -280,7 +280,7 @@ func (r *reader) inOrder(s *Step) error {
 	return nil
 }
 
-// caller reads what Ring and Caller say.
+// caller parses what Ring and Caller say.
 func (s *Step) caller(words []word) error {
 	fields := map[string]*string{"number": &s.Call.Number, "name": &s.Call.Name, "via": &s.Call.Via}
 	if s.Do == Ring {
@@ -336,8 +336,8 @@ func (s *Step) reason(words []word, answered bool) error {
 	return nil
 }
 
-// IsNumber says whether a scenario may hold s as a telephone number: a digit at
-// least, and nothing but digits, + * # and what people write between them.
+// IsNumber reports whether a scenario may contain s as a telephone number: at least one
+// digit, and nothing but digits, + * # and common separators.
 func IsNumber(s string) bool {
 	return len(s) <= maxNumber && strings.Trim(s, "0123456789+*# ()./-") == "" && strings.ContainsAny(s, "0123456789") && strings.TrimSpace(s) == s
 }
@@ -360,7 +360,7 @@ var (
 	unquote  = strings.NewReplacer(`\"`, `"`, `\\`, `\`)
 )
 
-// split takes a line apart, up to a comment.
+// split splits a line into words, up to a comment.
 func split(s string) (all []word, err error) {
 	for s = strings.TrimLeft(s, " \t"); s != "" && s[0] != '#'; {
 		m := wordForm().FindStringSubmatch(s)
@@ -373,8 +373,8 @@ func split(s string) (all []word, err error) {
 	return all, nil
 }
 
-// Single is the scenario of one call, which rings for ring and, unless answer is
-// zero, is answered that long after it began and then goes on for ring.
+// Single is a scenario of one call, which rings for ring or, unless answer is zero, is
+// answered that long after it began and then continues for ring.
 func Single(c Call, ring, answer time.Duration) *Scenario {
 	c.ID = ""
 	s := &Scenario{Repeat: 1, Steps: []Step{{Do: Ring, Name: "a", Call: c}}}

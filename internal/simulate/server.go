@@ -19,22 +19,22 @@ import (
 )
 
 const (
-	takeTime  = 2 * time.Second // how long an update may take to be taken
+	takeTime  = 2 * time.Second // for the other side to process an update
 	writeTime = 2 * time.Second
 	partTime  = 2 * time.Second // for the other side to hang up
-	maxAsked  = 16 << 10        // bytes of a message to us
+	maxAsked  = 16 << 10        // bytes of a message from a client
 	maxConns  = 32
 )
 
-// server is what the stand-ins share to which our link connects: a state under a
-// lock, a way to wait for what becomes of it, and the connections.
+// server is what the stand-ins to which our link connects have in common: state under a
+// lock, a way to wait for its changes, and the connections.
 type server struct {
 	address Address
 	account Account         // of an exchange
-	ready   func() bool     // somebody is there to be told; asked under the lock
-	listens func() error    // ends what listens
-	part    func(io.Closer) // tells a connection that all is over, where that is done
-	stop    func() bool     // of the context's end
+	ready   func() bool     // somebody is connected to receive updates; called under the lock
+	listens func() error    // closes the listener
+	part    func(io.Closer) // tells a connection, where the protocol can, that the server ends
+	stop    func() bool     // cancels the hook on the context's end
 	once    sync.Once
 
 	mu        sync.Mutex // protects the state
@@ -43,7 +43,7 @@ type server struct {
 	intercept func(http.ResponseWriter, *http.Request) bool
 	conns     map[io.Closer]bool
 	tasks     sync.WaitGroup
-	plain     atomic.Int32 // connections of HTTP: who has one may still ask about what it has heard
+	plain     atomic.Int32 // HTTP connections: their clients may still ask about events they got
 
 	wokenMu sync.Mutex // protects woken; nothing is locked while it is held
 	woken   chan struct{}
@@ -53,14 +53,13 @@ func newServer(ready func() bool) *server {
 	return &server{ready: ready, woken: make(chan struct{}), conns: map[io.Closer]bool{}}
 }
 
-// Ready waits until somebody is there to be told.
+// Ready waits until somebody is connected to receive updates.
 func (s *server) Ready(ctx context.Context) error { return s.Until(ctx, s.ready) }
 
-// Address is where it listens.
+// Address returns where it listens.
 func (s *server) Address() Address { return s.address }
 
-// With runs f under the lock and wakes who waits. Tests read and change a fake's
-// fields in it.
+// With runs f under the lock and wakes all waiters. Tests access a fake's fields in it.
 func (s *server) With(f func()) {
 	defer s.wake()
 	s.mu.Lock()
@@ -75,15 +74,16 @@ func (s *server) wake() {
 	s.woken = make(chan struct{})
 }
 
-// Intercept has f see each request first, which is answered if f says so.
+// Intercept calls f for each request first; if it returns true, it has
+// answered the request.
 func (s *server) Intercept(f func(http.ResponseWriter, *http.Request) bool) {
 	s.With(func() { s.intercept = f })
 }
 
-// Deaf makes the WebSockets that come from now on answer no ping, or answer again.
+// Deaf sets whether new WebSockets ignore pings.
 func (s *server) Deaf(is bool) { s.With(func() { s.deaf = is }) }
 
-// EachSocket runs f for every WebSocket that is open, while nobody else writes to it.
+// EachSocket calls f for every open WebSocket, while nobody else writes to it.
 func (s *server) EachSocket(f func(*websocket.Conn)) {
 	var all []*wsConn
 	s.With(func() {
@@ -100,7 +100,7 @@ func (s *server) EachSocket(f func(*websocket.Conn)) {
 	}
 }
 
-// Until waits until ok, which is asked under the lock.
+// Until waits until ok returns true; it is called under the lock.
 func (s *server) Until(ctx context.Context, ok func() bool) error {
 	for {
 		s.wokenMu.Lock()
@@ -120,7 +120,7 @@ func (s *server) Until(ctx context.Context, ok func() bool) error {
 	}
 }
 
-// taken is Until for an update, which is no failure if nobody takes it.
+// taken is Until for an update; it is no error if nobody processes it in time.
 func (s *server) taken(ctx context.Context, ok func() bool) error {
 	short, cancel := context.WithTimeout(ctx, takeTime)
 	defer cancel()
@@ -130,8 +130,8 @@ func (s *server) taken(ctx context.Context, ok func() bool) error {
 	return nil
 }
 
-// admit begins to serve a connection, under the lock, unless the server has ended or
-// serves enough of them.
+// admit registers a connection, unless the server has ended or has too many.
+// Call it under the lock.
 func (s *server) admit(c io.Closer) bool {
 	if s.ended || len(s.conns) >= maxConns {
 		return false
@@ -141,23 +141,23 @@ func (s *server) admit(c io.Closer) bool {
 	return true
 }
 
-// leave is for the goroutine that has entered.
+// leave closes and unregisters a connection that was admitted.
 func (s *server) leave(c io.Closer) {
 	_ = c.Close()
 	s.With(func() { delete(s.conns, c) })
 	s.tasks.Done()
 }
 
-// Close lets the others read to the end, and waits.
+// Close lets clients read to the end, and waits.
 func (s *server) Close() error {
 	s.stop()
 	s.shut(s.part)
 	return nil
 }
 
-// shut lets nobody in any more, closes what listens and every connection, and
-// waits. With part, the others are told before that and have a moment to read,
-// and ask about, what was sent.
+// shut admits no more connections, closes the listener and every connection, and waits.
+// If part is set, it is called first for each connection, and the clients have a moment to
+// read, and ask about, what was sent.
 func (s *server) shut(part func(io.Closer)) {
 	s.once.Do(func() {
 		var all []io.Closer
@@ -183,9 +183,9 @@ func (s *server) shut(part func(io.Closer)) {
 	})
 }
 
-// startStream serves plain connections until ctx ends or Close. began is called for
-// one after another, in the order in which they come, and gives what is done with
-// the connection beside them; end ends what listens.
+// startStream serves plain connections until ctx ends or Close. began is called for one
+// connection after another, in the order in which they arrive, and returns what runs
+// concurrently for the connection; end closes the listener.
 func (s *server) startStream(ctx context.Context, l net.Listener, began func(net.Conn) func(), end func() error) {
 	s.listens = end
 	s.tasks.Go(func() {
@@ -225,8 +225,8 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	return l, nil
 }
 
-// startWeb serves HTTP and WebSockets until ctx ends or Close. With a certificate it
-// speaks TLS.
+// startWeb serves HTTP and WebSockets until ctx ends or Close; with a
+// certificate, over TLS.
 func (s *server) startWeb(ctx context.Context, address string, secure *tls.Config, handler http.HandlerFunc) error {
 	l, err := listen(ctx, address)
 	if err != nil {
@@ -239,7 +239,7 @@ func (s *server) startWeb(ctx context.Context, address string, secure *tls.Confi
 		switch to {
 		case http.StateNew:
 			s.plain.Add(1)
-		case http.StateHijacked, http.StateClosed: // also under our lock, by upgrade
+		case http.StateHijacked, http.StateClosed: // also under our lock, through upgrade
 			s.plain.Add(-1)
 		}
 		s.wake()
@@ -247,7 +247,7 @@ func (s *server) startWeb(ctx context.Context, address string, secure *tls.Confi
 	if secure != nil {
 		l = tls.NewListener(l, secure)
 	}
-	s.listens, s.part = web.Close, goAway // what was hijacked is ours to close
+	s.listens, s.part = web.Close, goAway // hijacked connections are ours to close
 	s.tasks.Go(func() { _ = web.Serve(l) })
 	s.stop = context.AfterFunc(ctx, func() { s.shut(nil) })
 	return nil
@@ -274,7 +274,7 @@ func (s *server) startExchange(ctx context.Context, kind, address string, a Acco
 	return nil
 }
 
-// wsConn is a WebSocket to which several goroutines may write.
+// wsConn is a WebSocket that several goroutines may write to.
 type wsConn struct {
 	conn *websocket.Conn
 	mu   sync.Mutex // one writer at a time
@@ -282,7 +282,7 @@ type wsConn struct {
 
 func (c *wsConn) Close() error { return c.conn.Close() }
 
-// send writes texts, with nobody else's in between.
+// send writes texts without others in between.
 func (c *wsConn) send(texts ...[]byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -300,14 +300,14 @@ func (c *wsConn) write(texts ...[]byte) error {
 	return nil
 }
 
-// halfClose lets the other side read to the end.
+// halfClose closes the writing side, so that the other side can read to the end.
 func halfClose(c io.Closer) {
 	if t, ok := c.(*net.TCPConn); ok {
 		_ = t.CloseWrite()
 	}
 }
 
-// goAway tells a WebSocket that all is over, behind what is being written to it.
+// goAway tells a WebSocket that the server ends, after pending writes.
 func goAway(c io.Closer) {
 	if ws, ok := c.(*wsConn); ok {
 		ws.mu.Lock()
@@ -316,33 +316,33 @@ func goAway(c io.Closer) {
 	}
 }
 
-// shutWith closes with a code of the protocol.
+// shutWith sends a close message with a code of the protocol.
 func (c *wsConn) shutWith(code int) {
 	_ = c.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, ""), time.Now().Add(writeTime))
 }
 
-// socket is what a server does with a WebSocket, all of which may be nil.
+// socket is how a server handles a WebSocket. Every field may be nil.
 type socket struct {
 	protocols []string
-	// began is called under the lock, before the other side can know that it is
-	// connected, and what it gives is done after that.
+	// began is called under the lock, before the client can know that it is connected; the
+	// function it returns runs afterwards.
 	began func(*wsConn) func()
-	// took gets each message; false ends the connection.
+	// took handles each message; false ends the connection.
 	took func(*wsConn, []byte) bool
 	// over is called under the lock.
 	over func(*wsConn)
 }
 
-// upgrade makes a WebSocket of a request and serves it until it ends.
+// upgrade turns a request into a WebSocket and serves it until it ends.
 func (s *server) upgrade(w http.ResponseWriter, r *http.Request, k socket) {
 	up := websocket.Upgrader{Subprotocols: k.protocols, HandshakeTimeout: writeTime}
 	s.serveSocket(k, func() (*websocket.Conn, error) {
-		return up.Upgrade(w, r, nil) // a web page's Origin is refused
+		return up.Upgrade(w, r, nil) // rejects a web page's Origin
 	})
 }
 
-// serveSocket serves a WebSocket until it ends. It is made by open, which is called
-// under the lock.
+// serveSocket serves a WebSocket until it ends. open makes it, and is
+// called under the lock.
 func (s *server) serveSocket(k socket, open func() (*websocket.Conn, error)) {
 	c, admitted := &wsConn{}, false
 	var then func()
@@ -386,8 +386,8 @@ func (s *server) SendAll(texts ...string) {
 	s.sendEach(func(*wsConn) []string { return texts })
 }
 
-// sendEach writes to each WebSocket what texts, which is asked under the lock, gives
-// for it; one that does not take it is closed.
+// sendEach writes to each WebSocket what texts, called under the lock, returns for it. It
+// closes those that cannot be written to.
 func (s *server) sendEach(texts func(*wsConn) []string) {
 	to := map[*wsConn][][]byte{}
 	s.With(func() {

@@ -33,11 +33,10 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Deadline is how long a step may take when the caller's context sets no limit
-// of its own.
+// Deadline limits a step whose context has no deadline.
 const Deadline = 5 * time.Second
 
-// Call is what the softphone knows of a call. Empty fields are not sent.
+// Call is what the softphone knows about a call. Empty fields are not sent.
 type Call struct {
 	ID        string `json:"id,omitempty"`
 	Number    string `json:"number,omitempty"`
@@ -47,14 +46,14 @@ type Call struct {
 	Direction string `json:"direction,omitempty"`
 }
 
-// Refused is the answer of a listener that did not take an event.
+// Refused is a listener's answer that rejects an event.
 type Refused struct {
 	Code    string // of the protocol, such as "bad_number"
 	Message string
-	Status  int // of HTTP; 0 on a WebSocket
+	Status  int // HTTP status; 0 on a WebSocket
 }
 
-// Error gives the code.
+// Error includes the code.
 func (r *Refused) Error() string { return "call report refused: " + r.Code }
 
 type report struct {
@@ -71,9 +70,8 @@ type reply struct {
 	Message string `json:"message"`
 }
 
-// Phone is a softphone on the WebSocket. Its methods may be called from any
-// goroutine; reports go out one after another, each when the one before it was
-// answered.
+// Phone is a softphone on the WebSocket. Its methods may be called from any goroutine; each
+// report is sent after the one before it was answered.
 type Phone struct {
 	conn    *websocket.Conn
 	replies chan reply
@@ -114,7 +112,7 @@ func (p *Phone) read() {
 	}
 }
 
-// Ring reports that a call rings and waits until the listener has taken it.
+// Ring reports that a call rings, and waits until the listener has accepted it.
 func (p *Phone) Ring(ctx context.Context, c Call) error {
 	return p.report(ctx, "ringing", "", c)
 }
@@ -124,7 +122,7 @@ func (p *Phone) Answer(ctx context.Context, c Call) error {
 	return p.report(ctx, "answered", "", c)
 }
 
-// End reports that a call is over; reason is one of the protocol's or empty.
+// End reports that a call is over; reason is one of the protocol's, or empty.
 func (p *Phone) End(ctx context.Context, c Call, reason string) error {
 	return p.report(ctx, "ended", reason, c)
 }
@@ -137,8 +135,8 @@ func (p *Phone) report(ctx context.Context, state, reason string, c Call) error 
 	return p.Send(ctx, b)
 }
 
-// Send sends b as it is and waits for the answer to it. Only one message may be
-// without an answer at a time, so b must be one that gets an answer.
+// Send sends b unchanged and waits for its answer. Only one message may be unanswered at a
+// time, so b must be one that gets an answer.
 func (p *Phone) Send(ctx context.Context, b []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -158,16 +156,16 @@ func (p *Phone) Send(ctx context.Context, b []byte) error {
 	case <-p.done:
 		return fmt.Errorf("report call: %w", p.err)
 	case <-ctx.Done():
-		// The answer may still come and must not be taken for the next one's.
+		// A late answer must not be taken for the next message's.
 		p.conn.Close()
 		return fmt.Errorf("report call: %w", ctx.Err())
 	}
 }
 
-// Done is closed when the connection has ended, by whichever side.
+// Done returns a channel that is closed when the connection has ended, by either side.
 func (p *Phone) Done() <-chan struct{} { return p.done }
 
-// Close hangs up the connection and waits for the reader.
+// Close closes the connection and waits for the reader.
 func (p *Phone) Close() error {
 	_ = p.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(time.Second))
 	err := p.conn.Close()
@@ -180,8 +178,8 @@ func (p *Phone) Close() error {
 	}
 }
 
-// ReportHTTP reports a call the way a phone does that can only open an address:
-// GET /v1/call/<token>. state and reason are words of the protocol.
+// ReportHTTP reports a call like a phone that can only open an address: GET
+// /v1/call/<token>. state and reason are words of the protocol.
 func ReportHTTP(ctx context.Context, port int, pathToken, state, reason string, c Call) error {
 	q := url.Values{}
 	for name, value := range map[string]string{"state": state, "reason": reason,
@@ -194,8 +192,8 @@ func ReportHTTP(ctx context.Context, port int, pathToken, state, reason string, 
 	return deliver(ctx, http.MethodGet, u.String(), nil)
 }
 
-// deliver sends a report, and returns once it was taken. Nothing of the address, which
-// holds a secret, is in the error.
+// deliver sends a report and returns once it was accepted. Errors contain nothing of the
+// address, which holds a secret.
 func deliver(ctx context.Context, method, to string, body []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, Deadline)
 	defer cancel()
@@ -220,8 +218,8 @@ func deliver(ctx context.Context, method, to string, body []byte) error {
 	return nil
 }
 
-// client goes to this computer only: no proxy, no redirects, nothing kept open. A relay
-// here has a certificate of its own making; nobody else could read what is sent.
+// client only connects to this computer: no proxy, no redirects, no keep-alive. A relay
+// here has a self-signed certificate; nobody else could read what is sent.
 var client = &http.Client{
 	Transport:     &http.Transport{DisableKeepAlives: true, TLSClientConfig: anyCertificate},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -231,7 +229,7 @@ var anyCertificate = &tls.Config{InsecureSkipVerify: true}
 
 func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// refused reads an answer of HTTP that is not a success.
+// refused reads an unsuccessful HTTP answer.
 func refused(resp *http.Response) error {
 	r := &Refused{Status: resp.StatusCode}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, 4<<10))

@@ -15,21 +15,21 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// ThreeCX is the Call Control API of a 3CX of version 20: a token for client and
-// key, events on a WebSocket that name what has changed and say nothing of it, and
-// what it is now for who asks. Its fields belong to With.
+// ThreeCX is the Call Control API of 3CX version 20: a token for client and key, events
+// on a WebSocket that only name what has changed, and its current state on request. Access
+// its fields only within With.
 type ThreeCX struct {
 	*server
 	Participants Listed // of all extensions, by number
 	Tokens       Tokens
 	Sequence     int            // number of the last event
-	Lists        int            // how often the extension was asked for
+	Lists        int            // how often the extension was requested
 	Fetched      map[string]int // how often each participant was
 	ours         extension
 }
 
-// Start3CX starts one, until ctx ends or Close. listen is a literal loopback
-// address with its port, "" for a free one.
+// Start3CX starts a ThreeCX, until ctx ends or Close. listen is a literal loopback address
+// with its port, "" for a free one.
 func Start3CX(ctx context.Context, listen string, account Account) (*ThreeCX, error) {
 	t := &ThreeCX{Participants: Listed{}, Tokens: Tokens{Life: time.Hour}, Fetched: map[string]int{}}
 	t.server = newServer(func() bool { return t.Lists > 0 && len(t.conns) > 0 })
@@ -72,21 +72,21 @@ func (t *ThreeCX) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// at gives the participants of each extension that has some, and of our own.
+// at returns the participants by extension; our own is always included.
 func (t *ThreeCX) at() map[string][]json.RawMessage {
 	all := map[string][]json.RawMessage{t.account.Extension: {}}
 	for _, p := range t.Participants.all() {
 		var of struct {
 			Extension string `json:"dn"`
 		}
-		_ = json.Unmarshal(p, &of) // tests have some that are broken
+		_ = json.Unmarshal(p, &of) // some tests have invalid ones
 		extension := cmp.Or(of.Extension, t.account.Extension)
 		all[extension] = append(all[extension], p)
 	}
 	return all
 }
 
-// state is what is said of an extension.
+// state is the answer about an extension.
 func (t *ThreeCX) state(extension string) any {
 	return map[string]any{"dn": extension, "type": "Wextension", "participants": t.at()[extension],
 		"devices": []map[string]string{{"dn": extension, "device_id": device, "user_agent": "3CX Mobile Client"}}}
@@ -128,14 +128,13 @@ const (
 	Remove = 1
 )
 
-// Event is the next one, with its number, about what has this address. It is called
-// within With.
+// Event is the next event, with its number, about an entity. Call it within With.
 func (t *ThreeCX) Event(kind int, entity string) string {
 	t.Sequence++
 	return string(toJSON(map[string]any{"sequence": t.Sequence, "event": map[string]any{"event_type": kind, "entity": entity, "attached_data": nil}}))
 }
 
-// Entity is the address of an extension's participant.
+// Entity is the path of an extension's participant.
 func Entity(extension string, participant int) string {
 	return fmt.Sprintf("/callcontrol/%s/participants/%d", extension, participant)
 }
@@ -157,10 +156,10 @@ func participant(c exchangeCall, leg int) map[string]any {
 	return m
 }
 
-// Tell says what has changed, and waits until it was asked for.
+// Tell sends what has changed, and waits until the client has requested it.
 func (t *ThreeCX) Tell(ctx context.Context, n Update) error {
 	var events []string
-	before := map[string]int{} // how often a participant was asked for until now
+	before := map[string]int{} // how often each participant had been requested
 	t.With(func() {
 		ch := t.ours.take(n)
 		t.ours.list(t.Participants, strconv.Itoa, participant)

@@ -11,19 +11,19 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// Wazo is an exchange with the Wazo Platform, for one of its users: a token for
-// name and password, the user's calls, and the events about them on a WebSocket
-// with version 2 of its protocol. Its fields belong to With.
+// Wazo is an exchange with the Wazo Platform, for one of its users: a token for name and
+// password, the user's calls, and the events about them on a WebSocket with version 2 of
+// its protocol. Access its fields only within With.
 type Wazo struct {
 	*server
 	Calls  Listed
 	Lines  json.RawMessage // of the user, if users may see them
 	Tokens Tokens
-	// Asked is told each operation on a socket, under the lock, and gives the code
-	// of the answer, 0 as a rule.
+	// Asked is called under the lock with each operation on a socket, and returns the code
+	// of the answer, normally 0.
 	Asked   func(op string, data map[string]string) (code int)
 	sockets map[*wsConn]*wazoSocket
-	listed  bool // somebody has started and asked for the calls
+	listed  bool // somebody has started and requested the calls
 	ours    extension
 }
 
@@ -35,8 +35,8 @@ type wazoSocket struct {
 // WazoUser is the user's id.
 const WazoUser = "7ad0bd2c-3a8b-4c6a-9b36-0b7c4a3d9a01"
 
-// StartWazo starts one, until ctx ends or Close. listen is a literal loopback
-// address with its port, "" for a free one.
+// StartWazo starts a Wazo, until ctx ends or Close. listen is a literal loopback address
+// with its port, "" for a free one.
 func StartWazo(ctx context.Context, listen string, account Account) (*Wazo, error) {
 	z := &Wazo{Calls: Listed{}, Tokens: Tokens{Life: 2 * time.Hour}, sockets: map[*wsConn]*wazoSocket{},
 		Asked: func(string, map[string]string) int { return 0 }}
@@ -56,7 +56,7 @@ func (z *Wazo) serve(w http.ResponseWriter, r *http.Request) {
 	case "/api/auth/0.1/token":
 		z.token(w, r)
 		return
-	case "/api/websocketd/", "/": // the second one is an older version's
+	case "/api/websocketd/", "/": // the second path is an older version's
 		z.websocketd(w, r)
 		return
 	}
@@ -76,7 +76,7 @@ func (z *Wazo) serve(w http.ResponseWriter, r *http.Request) {
 		answerJSON(w, http.StatusOK, map[string]any{"items": items})
 	case r.URL.Path == "/api/confd/1.1/users/"+WazoUser && z.Lines != nil:
 		answerJSON(w, http.StatusOK, map[string]any{"uuid": WazoUser, "lines": z.Lines})
-	default: // what a user may not see, such as its lines
+	default: // what this user may not see, such as lines
 		answerJSON(w, http.StatusNotFound, map[string]any{"message": "not found", "status_code": 404})
 	}
 }
@@ -104,7 +104,7 @@ func (z *Wazo) token(w http.ResponseWriter, r *http.Request) {
 }
 
 func (z *Wazo) websocketd(w http.ResponseWriter, r *http.Request) {
-	if q := r.URL.Query(); q.Get("version") != "2" || len(q) > 1 { // a token could stand there, where it would be logged
+	if q := r.URL.Query(); q.Get("version") != "2" || len(q) > 1 { // no token in the query, where it would be logged
 		answerJSON(w, http.StatusBadRequest, map[string]any{"message": "version", "status_code": 400})
 		return
 	}
@@ -118,7 +118,7 @@ func (z *Wazo) websocketd(w http.ResponseWriter, r *http.Request) {
 				return func() { c.shutWith(4002) }
 			}
 			z.sockets[c] = &wazoSocket{names: map[string]bool{}}
-			return func() { // a failure shows when reading
+			return func() { // reading reports a failure
 				_ = c.send([]byte(`{"op": "init", "code": 0, "data": {"version": 2}}`))
 			}
 		},
@@ -168,13 +168,13 @@ func (z *Wazo) took(c *wsConn, b []byte) bool {
 	return c.send(fmt.Appendf(nil, `{"op": %q, "code": %d, "data": %s}`, m.Op, code, data)) == nil
 }
 
-// Event is one about a call.
+// Event is an event about a call.
 type Event struct {
 	Name string // such as call_updated
 	Call json.RawMessage
 }
 
-// Send gives events to who has started and wants them.
+// Send sends events to the clients that have started and subscribed to them.
 func (z *Wazo) Send(events ...Event) {
 	z.sendEach(func(c *wsConn) (texts []string) {
 		s := z.sockets[c]
@@ -187,7 +187,7 @@ func (z *Wazo) Send(events ...Event) {
 	})
 }
 
-// String is the event as it is sent.
+// String returns the event as sent.
 func (e Event) String() string {
 	return string(toJSON(map[string]any{"op": "event", "code": 0, "data": map[string]any{"name": e.Name, "origin_uuid": "simulate",
 		"timestamp": stamp(time.Now()), "tenant_uuid": "simulate", "user_uuid:" + WazoUser: true, "data": e.Call}}))
@@ -212,8 +212,8 @@ func wazoCall(c exchangeCall, leg int) map[string]any {
 		"on_hold": false, "muted": false, "is_video": false, "parked": false, "talking_to": map[string]any{}, "bridges": []string{}}
 }
 
-// Tell sends the events of a change. One comes before the caller is known, one comes
-// late, and a withheld number is filled in with the number that was called.
+// Tell sends the events of a change: one before the caller is known, one too late, and with
+// a withheld number replaced by the number that was called.
 func (z *Wazo) Tell(_ context.Context, n Update) error {
 	var events []Event
 	event := func(name string, call map[string]any) { events = append(events, Event{name, toJSON(call)}) }
@@ -234,10 +234,10 @@ func (z *Wazo) Tell(_ context.Context, n Update) error {
 			}
 			event("call_updated", wazoCall(ch.call, leg))
 		}
-		for _, leg := range ch.gone { // caller and peer are the other way round
+		for _, leg := range ch.gone { // with caller and peer swapped
 			event("call_ended", with(wazoCall(ch.call, leg), "peer_caller_id_name", "", "peer_caller_id_number", extensionNumber,
 				"caller_id_name", n.Call.Name, "caller_id_number", digits(n.Call.Number), "reason_code", hangupCause(n)))
-			if n.Do == End { // what comes late changes nothing
+			if n.Do == End { // a late event, which must change nothing
 				event("call_updated", wazoCall(before, leg))
 			}
 		}

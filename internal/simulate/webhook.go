@@ -11,8 +11,8 @@ import (
 	"wiebelt/internal/core/call"
 )
 
-// openWebhook makes a provider's exchange of a kind, which sends a message to an address
-// of the relay at each change of a call of one extension. The token is the secret in it.
+// openWebhook makes a provider's exchange, which sends a message to an address of the relay
+// at each change of an extension's call. The token is the secret in that address.
 func openWebhook(path string, message func(Update) (method, query string, body []byte)) opener {
 	return func(_ context.Context, o Options) (Softphone, error) {
 		return sender(func(ctx context.Context, n Update) error {
@@ -22,12 +22,12 @@ func openWebhook(path string, message func(Update) (method, query string, body [
 	}
 }
 
-// fromColleague tells whether an extension calls, which is shorter than any number.
+// fromColleague reports whether an extension is calling; those are shorter than any number.
 func fromColleague(c Call) bool {
 	return c.Direction == "" && c.Number != "" && len(c.Number) <= len(extensionNumber)
 }
 
-// plainMessage is our own.
+// plainMessage is a message in our own format.
 func plainMessage(n Update) (method, query string, body []byte) {
 	return http.MethodPost, "", toJSON(map[string]any{"id": n.Call.ID, "state": state(n), "reason": n.Reason.String(), "number": n.Call.Number, "name": n.Call.Name,
 		"line": n.Call.Line, "via": n.Call.Via, "direction": n.Call.Direction, "extension": extensionNumber})
@@ -71,12 +71,12 @@ func yeastarMessage(n Update) (method, query string, body []byte) {
 	return http.MethodPost, "", yeastarEvent(kind, call)
 }
 
-// yeastarEvent is JSON within JSON.
+// yeastarEvent is an event: JSON within JSON.
 func yeastarEvent(kind int, call any) []byte {
 	return toJSON(map[string]any{"type": kind, "sn": "simulate", "msg": string(toJSON(call))})
 }
 
-// yeastarCall is a call after an update, and the kind of event that tells of it.
+// yeastarCall returns a call after an update, and the kind of event that reports it.
 func yeastarCall(n Update) (kind int, call map[string]any) {
 	c := n.Call
 	theirs, ours := "ALERT", "RING"
@@ -101,7 +101,7 @@ func yeastarCall(n Update) (kind int, call map[string]any) {
 	return kind, map[string]any{"call_id": c.ID, "members": members}
 }
 
-// voipzekerMessage is the address that VOIPZeker asks for.
+// voipzekerMessage is the address that VOIPZeker requests.
 func voipzekerMessage(n Update) (method, query string, body []byte) {
 	c := n.Call
 	q := url.Values{"calluniqueid": {c.ID}, "callfrom": {c.Number}, "callto": {extensionNumber}, "direction": {"in"}, "status_desc": {"INCOMING_RINGING"}}

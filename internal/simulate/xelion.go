@@ -13,30 +13,30 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// Xelion is an exchange with Xelion, for one of its users: a session for name and
-// password, the channels that are there, and the events about them and about calls on a
-// WebSocket. Its fields belong to With.
+// Xelion is an exchange with Xelion, for one of its users: a session for name and password,
+// the current channels, and the events about them and about calls on a WebSocket. Access
+// its fields only within With.
 type Xelion struct {
 	*server
 	Channels Listed            // of all calls
 	Numbers  map[string]string // by channel
-	Tokens   Tokens            // each renews itself
-	Taken    bool              // the user space is, until another one is tried
-	Plain    bool              // the user is no administrator: it gets no events about calls
+	Tokens   Tokens            // each can renew itself
+	Taken    bool              // the user space is in use, until the next login
+	Plain    bool              // the user is not an administrator and gets no events about calls
 	Version  int64             // of the last event about a channel
-	Lists    int               // how often the channels were asked for
+	Lists    int               // how often the channels were requested
 	Asked    int               // how often their numbers were
-	Tested   int               // messages that were sent back
+	Tested   int               // messages echoed
 	sockets  map[*wsConn]map[string]bool
 	keys     Tokens // of sockets
 	ours     extension
-	left     map[string]map[string]any // channels that are over by the next update
+	left     map[string]map[string]any // channels that end with the next update
 }
 
 const xelionBase = "/api/v1/master"
 
-// StartXelion starts one, until ctx ends or Close. listen is a literal loopback address
-// with its port, "" for a free one.
+// StartXelion starts a Xelion, until ctx ends or Close. listen is a literal loopback
+// address with its port, "" for a free one.
 func StartXelion(ctx context.Context, listen string, account Account) (*Xelion, error) {
 	x := &Xelion{Channels: Listed{}, Numbers: map[string]string{}, Tokens: Tokens{Life: time.Hour}, sockets: map[*wsConn]map[string]bool{},
 		left: map[string]map[string]any{}}
@@ -143,7 +143,7 @@ func (x *Xelion) websocket(w http.ResponseWriter, r *http.Request, key string) {
 	})
 }
 
-// took reads a message on the socket. What is none is ignored.
+// took handles a message on the socket. Anything invalid is ignored.
 func (x *Xelion) took(c *wsConn, b []byte) bool {
 	var m struct {
 		Message string `json:"messageType"`
@@ -166,7 +166,7 @@ func (x *Xelion) took(c *wsConn, b []byte) bool {
 	return true
 }
 
-// Wanted says whether somebody has asked for all events. It is called within With.
+// Wanted reports whether somebody has subscribed to all events. Call it within With.
 func (x *Xelion) Wanted() bool {
 	for _, wants := range x.sockets {
 		if wants["callHungUpEvent"] {
@@ -176,21 +176,21 @@ func (x *Xelion) Wanted() bool {
 	return false
 }
 
-// Notification is an event of a type.
+// Notification is an event of some type.
 type Notification struct {
 	Type string
 	Of   map[string]any
 }
 
-// String is the event as it is sent.
+// String returns the event as sent.
 func (n Notification) String() string {
 	return string(toJSON(map[string]any{"messageType": "notification", "notificationType": n.Type, "notification": n.Of}))
 }
 
-// admin are the events that an administrator gets.
+// admin lists the events that only administrators get.
 var admin = map[string]bool{"newCallEvent": true, "callConnectedEvent": true, "channelHungUpEvent": true, "callHungUpEvent": true}
 
-// Send gives events to who wants and may have them, all before anything is sent back.
+// Send sends events to the clients that want and may have them, all before any echo.
 func (x *Xelion) Send(events ...Notification) {
 	x.sendEach(func(c *wsConn) (texts []string) {
 		for _, n := range events {
@@ -202,7 +202,7 @@ func (x *Xelion) Send(events ...Notification) {
 	})
 }
 
-// Channel is an event about a channel, with the next version. It is called within With.
+// Channel is an event about a channel, with the next version. Call it within With.
 func (x *Xelion) Channel(update string, channel any) Notification {
 	x.Version++
 	return Notification{"activeChannelEvent", map[string]any{"updateType": update, "version": x.Version, "activeChannel": channel}}
@@ -210,14 +210,14 @@ func (x *Xelion) Channel(update string, channel any) Notification {
 
 func sipChannel(account string, n int) string { return fmt.Sprintf("SIP/%s-%08x", account, n) }
 
-// party is a channel in a call, as the exchange describes it.
+// party is a channel in a call as the exchange describes it.
 func party(callID, id, state, name, role, phone string) map[string]any {
 	return map[string]any{"callId": callID, "channelId": id, "state": state, "name": name, "organisationName": nil, "role": role, "phone": phone, "phoneUser": nil,
 		"twinChannel": false, "parkingSlot": nil}
 }
 
-// parties are who is on the line with us and our own channels, and what the call is to
-// an administrator.
+// parties returns the other party's channel, our own channels, and the call as
+// shown to an administrator.
 func (x *Xelion) parties(c exchangeCall) (other map[string]any, own func(leg int) map[string]any, about map[string]any) {
 	number, line := digits(c.call.Number), c.call.dialled()
 	name, phone := c.call.Name, ""
@@ -244,8 +244,8 @@ func (x *Xelion) parties(c exchangeCall) (other map[string]any, own func(leg int
 	return party(id, theirs, state, name, role, phone), own, about
 }
 
-// Tell tells, and waits until what has come was put together. The user is an
-// administrator, whose events tell of numbers before the channels are there.
+// Tell sends the events, and waits until the client has put them together. The user is an
+// administrator, whose events contain numbers before the channels exist.
 func (x *Xelion) Tell(ctx context.Context, n Update) error {
 	var events []Notification
 	tested := 0
@@ -303,7 +303,8 @@ func (x *Xelion) Tell(ctx context.Context, n Update) error {
 	return x.taken(ctx, func() bool { return n.Do == Again || len(x.sockets) == 0 || x.Tested > tested })
 }
 
-// hungUp is what becomes of who was on the line: somebody else's, or nobody's yet.
+// hungUp sets what happens to the other party's channel: it moves to a colleague, stays
+// until the next update, or goes.
 func (x *Xelion) hungUp(n Update, other, about map[string]any, set func(map[string]any, bool)) {
 	switch n.Reason {
 	case call.Elsewhere:

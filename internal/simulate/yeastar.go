@@ -13,19 +13,19 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// Yeastar is an exchange of the P series with its API: a token for client id and secret,
-// another one for that, and the events of all calls on a WebSocket for whoever has
-// subscribed to them. Its fields belong to With.
+// Yeastar is a P-series exchange with its API: a token for client id and secret, a refresh
+// token, and the events of all calls on a WebSocket for subscribed clients. Access its
+// fields only within With.
 type Yeastar struct {
 	*server
-	Calls      Listed // that are on, by id
+	Calls      Listed // active calls, by id
 	Tokens     Tokens
-	refreshing map[string]bool   // tokens for which there is another one
-	Logins     int               // with id and secret, those that were refused too
-	Idle       time.Duration     // after which a connection without a word ends
-	Withholds  bool              // the calls that are on
-	topics     map[*wsConn][]int // that were subscribed to
-	queried    bool              // somebody has asked for the calls
+	refreshing map[string]bool   // refresh tokens that are valid
+	Logins     int               // with id and secret, including rejected ones
+	Idle       time.Duration     // how long a connection may be silent
+	Withholds  bool              // rejects queries for the active calls
+	topics     map[*wsConn][]int // subscribed topics
+	queried    bool              // somebody has requested the calls
 }
 
 // The kinds of events.
@@ -34,7 +34,7 @@ const (
 	yeastarPassed  = 30013
 )
 
-// maxYeastarTokens is how many an application has at most.
+// maxYeastarTokens is how many tokens an application may have.
 const maxYeastarTokens = 8
 
 // The codes of answers.
@@ -45,15 +45,15 @@ const (
 	yeastarTooMany = 10023
 )
 
-// StartYeastar starts one, until ctx ends or Close. listen is a literal loopback address
-// with its port, "" for a free one.
+// StartYeastar starts a Yeastar, until ctx ends or Close. listen is a literal loopback
+// address with its port, "" for a free one.
 func StartYeastar(ctx context.Context, listen string, account Account) (*Yeastar, error) {
 	y := &Yeastar{Calls: Listed{}, Tokens: Tokens{Life: 30 * time.Minute}, refreshing: map[string]bool{}, Idle: time.Minute, topics: map[*wsConn][]int{}}
 	y.server = newServer(func() bool { return y.queried && len(y.topics) > 0 })
 	return y, y.startExchange(ctx, registry.YeastarSocket, listen, account, y.serve)
 }
 
-// coded is an answer with its code.
+// coded builds an answer with a code.
 func coded(code int, more ...any) map[string]any {
 	says := "FAILURE"
 	if code == yeastarOK {
@@ -103,20 +103,20 @@ func (y *Yeastar) serve(w http.ResponseWriter, r *http.Request) {
 	y.upgrade(w, r, socket{took: y.took, over: func(c *wsConn) { delete(y.topics, c) }, began: y.began})
 }
 
-// began lets a connection end that says nothing.
+// began sets the time after which a silent connection ends.
 func (y *Yeastar) began(c *wsConn) func() {
 	_ = c.conn.SetReadDeadline(time.Now().Add(y.Idle))
 	return nil
 }
 
-// refreshes is what a token for another one begins with.
+// refreshes is the prefix of refresh tokens.
 const refreshes = "refresh."
 
 func (y *Yeastar) forget(token string) {
 	y.Tokens.Valid = slices.DeleteFunc(y.Tokens.Valid, func(t string) bool { return t == token })
 }
 
-// token gives out another one.
+// token issues a new token, with its refresh token.
 func (y *Yeastar) token() map[string]any {
 	if len(y.Tokens.Valid) >= maxYeastarTokens {
 		return coded(yeastarTooMany)
@@ -127,7 +127,7 @@ func (y *Yeastar) token() map[string]any {
 		"refresh_token_expire_time", 86400, "refresh_token", refreshes+access)
 }
 
-// took takes what was asked for on the socket.
+// took handles a message on the socket.
 func (y *Yeastar) took(c *wsConn, b []byte) bool {
 	var asked struct {
 		Topics []int `json:"topic_list"`
@@ -145,13 +145,13 @@ func (y *Yeastar) took(c *wsConn, b []byte) bool {
 	return c.send([]byte(answer)) == nil
 }
 
-// Withdraw ends all tokens, and the connections that were made with them.
+// Withdraw invalidates all tokens, and closes the connections made with them.
 func (y *Yeastar) Withdraw() {
 	y.With(func() { y.Tokens.Valid = nil; clear(y.refreshing) })
 	y.EachSocket(func(c *websocket.Conn) { _ = c.NetConn().Close() })
 }
 
-// Send writes an event to those who have subscribed to its kind.
+// Send sends an event to the clients subscribed to its kind.
 func (y *Yeastar) Send(kind int, event string) {
 	y.sendEach(func(c *wsConn) []string {
 		if slices.Contains(y.topics[c], kind) {

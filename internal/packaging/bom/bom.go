@@ -1,8 +1,8 @@
 //go:build linux
 
-// Package bom says what programs are made of: which modules and other works are inside,
-// under which licences. It reads that from the programs themselves, has no state and
-// starts no goroutines.
+// Package bom determines what programs are made of: the modules and other works
+// inside, and their licences. It reads that from the programs themselves, has no state
+// and starts no goroutines.
 package bom
 
 import (
@@ -28,21 +28,21 @@ import (
 	"wiebelt/internal/packaging/release"
 )
 
-// Part is a work of somebody else's that is inside a program.
+// Part is a third-party work inside a program.
 type Part struct {
-	Name, Version string // a module's, or what else it is
+	Name, Version string // of a module or other work
 	Licence       string // an SPDX expression
-	Text          string // of the licence, with the notices that belong to it
+	Text          string // the licence text and its notices
 }
 
-// numbers is in every program: numbering plans, which are data.
+// numbers is part of every program: numbering plans, which are data.
 var numbers = Part{"libphonenumber", "metadata", "Apache-2.0", "The numbering plans. Copyright The Libphonenumber Authors, Apache License 2.0, whose text stands with other works.\n\n"}
 
-// fonts are what of a module lies below it with licences of its own.
+// fonts is the folder of a module that has licences of its own.
 const fonts = "theme/font"
 
-// Parts are those of some programs, each once. Their texts are read where the modules
-// lie; one whose licence is not known is an error.
+// Parts returns the parts of some programs, each once. It reads their licence texts from
+// the modules' folders; an unknown licence is an error.
 func Parts(ctx context.Context, programs ...string) ([]Part, error) {
 	folders, err := folders(ctx, programs)
 	if err != nil {
@@ -61,8 +61,8 @@ func Parts(ctx context.Context, programs ...string) ([]Part, error) {
 	return all, nil
 }
 
-// folders are where the licences of some programs' parts lie, by name@version: of their
-// modules, and of Go itself with the fonts of ours.
+// folders returns the folders with the licences of the programs' parts, by name@version: of
+// their modules, of Go itself and of our fonts.
 func folders(ctx context.Context, programs []string) (map[string][]string, error) {
 	found := map[string][]string{}
 	ask := []string{"mod", "download", "-json"}
@@ -110,7 +110,7 @@ func folders(ctx context.Context, programs []string) (map[string][]string, error
 
 var licenceFile = regexp.MustCompile(`(?i)licen[cs]e|copying|patents|notice|^ofl`)
 
-// read reads a part's licence from its folders; one may be missing.
+// read reads a part's licence from its folders; one of them may be missing.
 func read(name, version string, dirs []string) (Part, error) {
 	p := Part{Name: name, Version: version}
 	var ids []string
@@ -135,7 +135,7 @@ func read(name, version string, dirs []string) (Part, error) {
 	return p, nil
 }
 
-// licences are what a text says only if it is that licence, after white space and case.
+// licences has phrases that only occur in a given licence, ignoring white space and case.
 var licences = []struct{ id, says, not string }{
 	{"Apache-2.0", "apache license version 2.0", ""},
 	{"MPL-2.0", "mozilla public license version 2.0", ""},
@@ -157,7 +157,7 @@ func identify(text string) (ids []string) {
 	return ids
 }
 
-// Texts are the licences of all parts, one after the other.
+// Texts returns the licences of all parts, concatenated.
 func Texts(parts []Part) []byte {
 	var b bytes.Buffer
 	for _, p := range parts {
@@ -166,8 +166,8 @@ func Texts(parts []Part) []byte {
 	return b.Bytes()
 }
 
-// Write writes the bill of materials of a package beside it, named after it: programs
-// are paths of what is in the package.
+// Write writes a package's bill of materials beside it, named after it; programs are the
+// paths of the programs in the package.
 func Write(ctx context.Context, r release.Release, name string, programs ...string) ([]Part, error) {
 	parts, err := Parts(ctx, programs...)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/blakesmith/ar"
 )
 
-// smaller compresses what a deb holds, which its writer left as it is: the tool does
-// that a fifth better than the library that the writer has.
+// smaller compresses the content of a deb that its writer left uncompressed: the xz tool
+// makes it a fifth smaller than the writer's library.
 func smaller(ctx context.Context, in io.Reader, out io.Writer) error {
 	r, w := ar.NewReader(in), ar.NewWriter(out)
 	if err := w.WriteGlobalHeader(); err != nil {
@@ -47,10 +47,10 @@ func smaller(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 }
 
-// xz does it on two cores: with another number the bytes would be others.
+// xz compresses with two threads: another number would produce different bytes.
 func xz(ctx context.Context, b []byte) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "xz", "-6", "-T2", "-c")
-	cmd.Env = []string{} // it reads more flags there
+	cmd.Env = []string{} // it would read more flags there
 	var out, said bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(b), &out, &said
 	if err := cmd.Run(); err != nil {

@@ -1,8 +1,8 @@
 //go:build linux
 
-// Package linux makes the packages of Debian and Red Hat: what is in them, and what
-// neither the programs nor their texts know already. It has no state; Build's
-// goroutines end with it.
+// Package linux builds the Debian and Red Hat packages: their content, and what
+// neither the programs nor their texts contain. It has no state; Build's goroutines
+// end before it returns.
 package linux
 
 import (
@@ -31,18 +31,18 @@ type pkg struct {
 	name, summary, description, section string
 
 	programs   []string
-	files      map[string][]byte            // what is no program, by its path
-	only       map[string]map[string][]byte // what one kind alone has
+	files      map[string][]byte            // files other than programs, by path
+	only       map[string]map[string][]byte // files of one kind only
 	depends    map[string][]string          // by kind
 	recommends []string
 	scripts    map[string][]byte // by Debian's names
 }
 
-// kinds are the kinds of packages.
+// kinds has the kinds of packages.
 var kinds = map[string]nfpm.Packager{"deb": deb.Default, "rpm": rpm.DefaultRPM}
 
-// Build writes deb and rpm of the program and of the relay, and beside them what is
-// inside. What takes long, to compress, is done for all at a time.
+// Build writes the deb and rpm of the program and of the relay, and beside them what they
+// contain. It builds all of them at once, since compression is slow.
 func Build(ctx context.Context, r release.Release) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for _, describe := range []func(release.Release) (*pkg, error){desk, relay} {
@@ -71,8 +71,8 @@ func Build(ctx context.Context, r release.Release) error {
 	return g.Wait()
 }
 
-// write writes a package. Its writer reads files, so what is none yet lies in a folder
-// for as long.
+// write writes a package. Its writer reads files, so generated ones are kept in a
+// temporary folder meanwhile.
 func (p *pkg) write(ctx context.Context, r release.Release, kind string) (err error) {
 	stage, err := os.MkdirTemp("", "wiebelt-package-")
 	if err != nil {
@@ -126,7 +126,7 @@ func (p *pkg) info(r release.Release, kind, stage string) (*nfpm.Info, error) {
 		}
 		add(path, source, what, 0o644)
 		if folder := filepath.Dir(path); strings.HasPrefix(path, "/usr/share/doc/") && !folders[folder] {
-			folders[folder] = true // ours alone: rpm removes only what it is told of
+			folders[folder] = true // ours alone: rpm only removes folders that are listed
 			add(folder, "", files.TypeDir, 0o755)
 		}
 	}

@@ -27,7 +27,7 @@ import (
 //go:embed files
 var own embed.FS
 
-// desk is the package of the program and the small one that phones start.
+// desk is the package of the program and the small one that phones run.
 func desk(r release.Release) (*pkg, error) {
 	p := &pkg{name: "wiebelt", section: "comm", programs: []string{"wiebelt", "wiebelt-ring"}, recommends: []string{"xdg-utils"},
 		summary: "caller-ID companion for softphones",
@@ -58,7 +58,7 @@ relay, and delivers messages to the hub's message box.`}
 	return p, err
 }
 
-// relay is the package of the server.
+// relay is the server's package.
 func relay(r release.Release) (*pkg, error) {
 	p := &pkg{name: "wiebelt-relay", section: "net", programs: []string{"wiebelt-relay"},
 		depends: map[string][]string{"deb": {"passwd"}, "rpm": {"/usr/sbin/useradd"}},
@@ -83,8 +83,8 @@ server alone.`}
 	return p, nil
 }
 
-// common is what both packages have: what their command line makes, and what stands in
-// every package.
+// common adds what both packages have: the files derived from their command lines, and
+// those that every package needs.
 func (p *pkg) common(r release.Release, commands any) error {
 	program, err := commandline.Model(commands, p.name)
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *pkg) common(r release.Release, commands any) error {
 	return errors.Join(err1, err2, err3, err4)
 }
 
-// help is man pages and completions.
+// help adds man pages and completions.
 func (p *pkg) help(r release.Release, program *kong.Node) {
 	c := manual.Complete(program)
 	p.files = map[string][]byte{
@@ -117,7 +117,7 @@ func (p *pkg) help(r release.Release, program *kong.Node) {
 	}
 }
 
-// filled is one of our own files with what it leaves open.
+// filled returns one of our own files with its template filled in.
 func (p *pkg) filled(r release.Release, name string) ([]byte, error) {
 	t, err := template.ParseFS(own, "files/"+name)
 	if err != nil {
@@ -128,7 +128,7 @@ func (p *pkg) filled(r release.Release, name string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// compressed is a file as gzip -9n makes it.
+// compressed compresses a file like gzip -9n.
 func compressed(b []byte) []byte {
 	var out bytes.Buffer
 	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
@@ -136,7 +136,7 @@ func compressed(b []byte) []byte {
 		_, err = w.Write(b)
 	}
 	if err != nil || w.Close() != nil {
-		panic(fmt.Sprint("gzip: ", err)) // into memory
+		panic(fmt.Sprint("gzip: ", err)) // writes to memory
 	}
 	return out.Bytes()
 }

@@ -12,13 +12,13 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Completions are the files by which shells complete a program's commands and flags.
+// Completions has the files with which shells complete a program's commands and flags.
 type Completions struct{ Bash, Zsh, Fish []byte }
 
-// word is a command or a flag, with what it means.
+// word is a command or a flag, with its meaning.
 type word struct{ name, dutch, english string }
 
-// The files begin by finding which command a line has come to.
+// The files begin by determining the command of a line.
 const (
 	bashHead = `# Completes %[1]s; made from its command line.
 %[2]s() {
@@ -65,7 +65,7 @@ end
 	fishWord = "complete -c %[1]s -n '%[2]s_at \"%[3]s\"' %[4]s -d (%[2]s_says %[5]s %[6]s)\n"
 )
 
-// Complete makes them.
+// Complete generates the files.
 func Complete(program *kong.Node) Completions {
 	var bash, zsh, fish strings.Builder
 	name, function := program.Name, "_"+strings.ReplaceAll(program.Name, "-", "_")
@@ -98,8 +98,8 @@ func Complete(program *kong.Node) Completions {
 	return Completions{[]byte(bash.String()), []byte(zsh.String()), []byte(fish.String())}
 }
 
-// words are what may follow a command: the commands below it, its flags and those of
-// all above.
+// words returns what may follow a command: its subcommands, its flags and
+// those of its parents.
 func words(n *kong.Node) (all []word) {
 	for _, c := range n.Children {
 		if !c.Hidden {
@@ -114,7 +114,7 @@ func words(n *kong.Node) (all []word) {
 	return all
 }
 
-// meaning is a word with the first sentence of its help.
+// meaning returns a word with the first sentence of its help.
 func meaning(name, path, part string) word {
 	says := func(l text.Language) string {
 		first, _, _ := strings.Cut(strings.ReplaceAll(commandline.HelpOf(l, path, part), "\n", " "), ". ")
@@ -123,5 +123,5 @@ func meaning(name, path, part string) word {
 	return word{name, says(text.Dutch), says(text.English)}
 }
 
-// quoted makes one word for a shell.
+// quoted quotes s as one word for a shell.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -1,8 +1,7 @@
 //go:build linux
 
-// Package manual makes man pages and the shells' completions of a command line, from
-// what its parser knows and from the texts of its help. It has no state and no
-// goroutines.
+// Package manual generates man pages and shell completions for a command line, from its
+// parser's model and its help texts. It has no state and no goroutines.
 package manual
 
 import (
@@ -15,18 +14,18 @@ import (
 	"wiebelt/internal/text"
 )
 
-// titles are what manuals call their parts.
+// titles has the section titles of man pages.
 var titles = map[text.Language]struct{ name, synopsis, description, options, commands string }{
 	text.Dutch:   {"NAAM", "SAMENVATTING", "BESCHRIJVING", "OPTIES", "OPDRACHTEN"},
 	text.English: {"NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "COMMANDS"},
 }
 
-// Page is the man page of a program and all its commands.
+// Page returns the man page of a program and all its commands.
 func Page(l text.Language, program *kong.Node, version string, day time.Time) []byte {
 	t, p := titles[l], commandline.PageOf(l, program)
 	w := &roff{}
 	w.macro("TH", strings.ToUpper(program.Name), "1", day.Format("2006-01-02"), program.Name+" "+version, "")
-	w.line(".ad l") // what is long does not stretch its line
+	w.line(".ad l") // left-aligned: lines with long words are not stretched
 	w.macro("SH", t.name)
 	w.line(program.Name + ` \- ` + escape(strings.TrimSuffix(p.Summary, ".")))
 	w.macro("SH", t.synopsis)
@@ -47,7 +46,7 @@ func Page(l text.Language, program *kong.Node, version string, day time.Time) []
 	return []byte(w.String())
 }
 
-// each visits a command and those below it, but for hidden ones.
+// each visits a command and its subcommands, except hidden ones.
 func each(n *kong.Node, visit func(*kong.Node)) {
 	visit(n)
 	for _, c := range n.Children {
@@ -57,7 +56,7 @@ func each(n *kong.Node, visit func(*kong.Node)) {
 	}
 }
 
-// roff is a page in the language of man pages.
+// roff is a page in the man page format.
 type roff struct{ strings.Builder }
 
 func (w *roff) line(s string) { w.WriteString(s + "\n") }
@@ -69,8 +68,8 @@ func (w *roff) macro(name string, args ...string) {
 	w.line("." + name)
 }
 
-// text writes paragraphs; lines that begin with a space are kept, and those with a
-// tab are rows of a table.
+// text writes paragraphs; lines beginning with a space are kept as they are, and those with
+// a tab are rows of a table.
 func (w *roff) text(s string) {
 	for line := range strings.Lines(strings.TrimSpace(s)) {
 		line = strings.TrimRight(line, "\n")
@@ -96,7 +95,7 @@ func (w *roff) rows(rows [][2]string) {
 	}
 }
 
-// escape keeps what is written in a line from being taken for a request.
+// escape prevents text in a line from being taken for a request.
 func escape(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, ",\"", `,\:"`).Replace(s)
 	if strings.HasPrefix(s, ".") {

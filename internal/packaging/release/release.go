@@ -1,6 +1,6 @@
-// Package release is what every package is made of: the programs, their version, and
-// the one time that stands in all files, so that the same commit gives the same bytes
-// wherever and whenever it is packed. It has no state and no goroutines.
+// Package release has what every package is built from: the programs, their version, and
+// the single time for all files, so that the same commit always produces the same bytes. It
+// has no state and no goroutines.
 package release
 
 import (
@@ -15,16 +15,16 @@ import (
 
 // Release is one version of the programs.
 type Release struct {
-	Version string    // three numbers, which is all that an MSI knows
+	Version string    // three numbers, all that an MSI supports
 	Commit  string    // that the programs were built from
-	Time    time.Time // of that commit: the only time in a package
-	Bin     string    // folder of the programs; those of Windows in windows below it
-	Out     string    // folder that packages are written to
+	Time    time.Time // of that commit: the only time in packages
+	Bin     string    // folder of the programs; Windows programs in windows below it
+	Out     string    // folder for the packages
 }
 
 var threeNumbers = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$`)
 
-// New checks what a release is told about; epoch is the value of SOURCE_DATE_EPOCH.
+// New validates its arguments; epoch is the value of SOURCE_DATE_EPOCH.
 func New(version, commit, epoch, bin, out string) (Release, error) {
 	if !threeNumbers.MatchString(version) {
 		return Release{}, fmt.Errorf("version %q is not three numbers", version)
@@ -36,8 +36,8 @@ func New(version, commit, epoch, bin, out string) (Release, error) {
 	return Release{Version: version, Commit: commit, Time: time.Unix(seconds, 0).UTC(), Bin: bin, Out: out}, os.MkdirAll(out, 0o755)
 }
 
-// Program is the path of a program, such as "wiebelt" or "windows/wiebelt.exe".
+// Program returns the path of a program, such as "wiebelt" or "windows/wiebelt.exe".
 func (r Release) Program(name string) string { return filepath.Join(r.Bin, filepath.FromSlash(name)) }
 
-// Package is the path of a file to be written beside the others.
+// Package returns the path for a file in the folder of packages.
 func (r Release) Package(name string) string { return filepath.Join(r.Out, name) }

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package seal says which files a release has, and signs that with a key of whoever
-// builds. It has no state and no goroutines.
+// Package seal lists a release's files and signs that list with a key of the builder. It
+// has no state and no goroutines.
 package seal
 
 import (
@@ -16,11 +16,11 @@ import (
 	"wiebelt/internal/packaging/release"
 )
 
-// sums is the name of the list of all files with their SHA-256.
+// sums is the name of the list of all files and their SHA-256 sums.
 const sums = "SHA256SUMS"
 
-// Key is where a secret key of minisign's lies, and the file with its password, if it
-// has one. The zero Key signs nothing.
+// Key is the path of a minisign secret key, and of the file with its password, if it has
+// one. The zero Key signs nothing.
 type Key struct{ File, Password string }
 
 // Write writes the list, and its signature beside it.
@@ -36,12 +36,12 @@ func Write(r release.Release, key Key) error {
 	if err != nil {
 		return err
 	}
-	// Without the time of signing, so that the signature stays the same, too.
+	// Without the time of signing, so that the signature is reproducible too.
 	signed := minisign.SignWithComments(secret, list, "wiebelt "+r.Version+" "+r.Commit, "signature of Wiebelt "+r.Version)
 	return os.WriteFile(r.Package(sums+".minisig"), signed, 0o644)
 }
 
-// list is the sum of every file below a folder, as sha256sum writes it.
+// list returns the sums of all files below a folder, in the format of sha256sum.
 func list(dir string) ([]byte, error) {
 	var b strings.Builder
 	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {

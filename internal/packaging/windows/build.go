@@ -21,8 +21,8 @@ import (
 	"wiebelt/internal/packaging/release"
 )
 
-// Build writes both packages of a release, what is inside, what Intune wants to know of
-// them, and winget's manifests.
+// Build writes both packages of a release, their bills of materials, their details for
+// Intune and the winget manifests.
 func Build(ctx context.Context, r release.Release) error {
 	for _, p := range []*Product{Wiebelt(r.Version), Relay(r.Version)} {
 		var programs []string
@@ -41,7 +41,7 @@ func Build(ctx context.Context, r release.Release) error {
 	return nil
 }
 
-// write writes the package with what goes with it.
+// write writes the package and the files that accompany it.
 func (p *Product) write(ctx context.Context, r release.Release) error {
 	msi, err := p.Pack(ctx, r, fromEnvironment())
 	if err != nil {
@@ -51,8 +51,8 @@ func (p *Product) write(ctx context.Context, r release.Release) error {
 	return p.describe(msi, address)
 }
 
-// Pack writes the package and gives its path. The same programs and time make the
-// same bytes; a signature has a time of its own.
+// Pack writes the package and returns its path. The same programs and time produce the same
+// bytes, except for signatures, which contain their own time.
 func (p *Product) Pack(ctx context.Context, r release.Release, signer *Signer) (path string, err error) {
 	stage, err := os.MkdirTemp("", "wiebelt-msi-")
 	if err != nil {
@@ -87,7 +87,7 @@ func (p *Product) Pack(ctx context.Context, r release.Release, signer *Signer) (
 	return path, signer.Sign(ctx, path, p.Name)
 }
 
-// stage lays out the source and the files of a package, all of one time.
+// stage writes the source and the files of a package, all with the same time.
 func (p *Product) stage(ctx context.Context, r release.Release, signer *Signer, stage string) error {
 	files := map[string][]byte{}
 	for name, program := range p.programs {
@@ -124,7 +124,7 @@ func (p *Product) stage(ctx context.Context, r release.Release, signer *Signer, 
 	return nil
 }
 
-// wxs is the source with this version filled in.
+// wxs returns the source filled in for this version.
 func (p *Product) wxs() ([]byte, error) {
 	t, err := template.New(p.source).Funcs(template.FuncMap{"quoted": html.EscapeString}).ParseFS(sources, "common.wxs", p.source)
 	if err != nil {
@@ -135,8 +135,8 @@ func (p *Product) wxs() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// versions are the rows by which Windows Installer compares programs with those that
-// are there already; such files have no hash.
+// versions returns the statements that make Windows Installer compare programs by version
+// with installed ones; such files have no hash.
 func (p *Product) versions() (all []string) {
 	for _, name := range slices.Sorted(maps.Keys(p.programs)) {
 		all = append(all, set("File", "File", name, "Version", p.Version+".0"), "DELETE FROM `MsiFileHash` WHERE `File_` = '"+name+"'")
@@ -144,7 +144,7 @@ func (p *Product) versions() (all []string) {
 	return all
 }
 
-// tool runs a program that makes or signs packages; one that only warns has failed too.
+// tool runs a program that builds or signs packages; a warning counts as a failure.
 func tool(ctx context.Context, dir, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir

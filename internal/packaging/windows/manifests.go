@@ -12,8 +12,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// intune is what to enter in Intune for an app that is an MSI: the names are those of
-// win32LobApp in Microsoft Graph.
+// intune is what to enter in Intune for an MSI app: the names are those of win32LobApp
+// in Microsoft Graph.
 const intune = `{
   "displayName": "$name",
   "publisher": "$publisher",
@@ -43,10 +43,10 @@ const intune = `{
 }
 `
 
-// wingetSchema is the newest version of the manifests.
+// wingetSchema is the latest version of the manifest schema.
 const wingetSchema = "1.12.0"
 
-// manifests are the files for winget: what the name ends in, the kind and what is in it.
+// manifests has the files for winget: the end of the name, the kind and the content.
 var manifests = []struct{ end, kind, body string }{
 	{"", "version", "DefaultLocale: nl-NL"},
 	{".installer", "installer", `InstallerType: msi
@@ -75,8 +75,8 @@ ShortDescription: $dutch`},
 ShortDescription: $english`},
 }
 
-// describe writes what Intune is told of a package beside it, and the manifests for
-// winget into a folder of their own; address is where people get the package.
+// describe writes the details for Intune beside a package, and the winget manifests into a
+// separate folder; address is where users download the package.
 func (p *Product) describe(msi, address string) error {
 	b, err := os.ReadFile(msi)
 	if err != nil {

@@ -24,18 +24,18 @@ var sources embed.FS
 // Publisher is who makes the packages.
 const Publisher = "Wiebelt"
 
-// The upgrade codes say which packages are versions of one another: they never change.
+// The upgrade codes identify which packages are versions of one another: they never change.
 const (
 	wiebeltUpgrades = "5AD93082-FAD9-4DA3-A398-C23DAAF6B6C5"
 	relayUpgrades   = "0E36DD32-2D8D-43C5-87B2-BEB3D24471E0"
 )
 
-// setupKey is where the answers of an installation are kept for the next one.
+// setupKey is where an installation stores its answers for the next one.
 const setupKey = `Software\Wiebelt\Setup`
 
-// Product is one of the two packages in one version.
+// Product is one version of one of the two packages.
 type Product struct {
-	Name        string // as people read it
+	Name        string // for users
 	File        string // of the package
 	Version     string // three numbers
 	ProductCode string // of this version
@@ -44,14 +44,14 @@ type Product struct {
 	Comment     string
 
 	says     map[text.Language]string
-	source   string            // of its wxs
-	programs map[string]string // file of the package: its program
-	content  map[string][]byte // files that are made here
-	rows     []string          // what wixl cannot say
-	Data     map[string]any    // for the source
+	source   string            // the name of its .wxs
+	programs map[string]string // program by file name in the package
+	content  map[string][]byte // generated files
+	rows     []string          // statements for what wixl cannot express
+	Data     map[string]any    // for the source's template
 }
 
-// id makes an identifier of a name that is the same in every build.
+// id derives an identifier from a name, the same in every build.
 func id(name string) string {
 	return strings.ToUpper(uuid.NewSHA1(uuid.MustParse(wiebeltUpgrades), []byte(name)).String())
 }
@@ -61,16 +61,16 @@ func product(name, file, upgrades, version string, says map[text.Language]string
 		ProductCode: id(name + " " + version), Comment: "Wie belt? / Who is calling?", source: file + ".wxs", content: map[string][]byte{"licences": nil}}
 }
 
-// Guid identifies a component that every version shares: what it holds stays when an
-// older version goes.
+// Guid identifies a component shared by all versions: its content stays when an
+// older version is removed.
 func (p *Product) Guid(component string) string { return id(p.Name + "/" + component) }
 
-// VersionGuid identifies a component that is this version's own.
+// VersionGuid identifies a component of this version only.
 func (p *Product) VersionGuid(component string) string {
 	return id(p.Name + "/" + component + "/" + p.Version)
 }
 
-// Wiebelt is the package with all programs of a workplace.
+// Wiebelt returns the package with all programs of a workplace.
 func Wiebelt(version string) *Product {
 	p := product("Wiebelt", "wiebelt", wiebeltUpgrades, version, map[text.Language]string{
 		text.Dutch: "Toont wie er belt voordat u opneemt", text.English: "Shows who is calling before you answer"})
@@ -95,7 +95,7 @@ func Wiebelt(version string) *Product {
 	return p
 }
 
-// Relay is the package with the relay as a service.
+// Relay returns the package with the relay as a service.
 func Relay(version string) *Product {
 	p := product("Wiebelt Relay", "wiebelt-relay", relayUpgrades, version, map[text.Language]string{
 		text.Dutch: "Geeft elke gebruiker van een kantoor de eigen oproepen", text.English: "Gives each user of an office their own calls"})
@@ -106,9 +106,9 @@ func Relay(version string) *Product {
 	return p
 }
 
-// registered are the texts in the registry that "wiebelt register" writes, with the
-// installer's places: links go through the small program, which is where phones find
-// it in every version.
+// registered returns the registry values that "wiebelt register" writes, with
+// the installer's paths: links go through the small program, which phones find
+// there in every version.
 func registered() (scheme, autostart []register.Value) {
 	for _, v := range register.Values(register.Options{Exe: "[#wiebeltw.exe]", Links: "[INSTALLDIR]wiebelt-ringw.exe"}) {
 		if strings.HasSuffix(v.Path, `\Run`) {
@@ -120,10 +120,10 @@ func registered() (scheme, autostart []register.Value) {
 	return scheme, autostart
 }
 
-// policyTemplate is a file that the group policy editor reads.
+// policyTemplate is a file for the group policy editor.
 type policyTemplate struct{ ID, File, Folder, Name string }
 
-// templates takes the policy templates into the package.
+// templates adds the policy templates to the package.
 func (p *Product) templates() (all []policyTemplate) {
 	for _, f := range templates.Files() {
 		folder, name := path.Split(f.Path)
@@ -138,7 +138,7 @@ func (p *Product) templates() (all []policyTemplate) {
 	return all
 }
 
-// packageCode identifies a package's very bytes.
+// packageCode identifies the package's exact bytes.
 func packageCode(content []byte) string {
 	sum := sha256.Sum256(content)
 	return "{" + id(string(sum[:])) + "}"

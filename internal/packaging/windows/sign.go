@@ -10,12 +10,12 @@ import (
 
 // Signer signs programs and packages with osslsigncode.
 type Signer struct {
-	Certificate string // PEM, with those that vouch for it behind it
-	Key         string // PEM; a file of the builder's alone
+	Certificate string // PEM, with its intermediates after it
+	Key         string // PEM; a file that only the builder can read
 	Timestamps  string // address of a server that says when; "" for none
 }
 
-// fromEnvironment is what the builder's variables say to sign with, nil for nothing.
+// fromEnvironment returns the Signer for the builder's variables, or nil to sign nothing.
 func fromEnvironment() *Signer {
 	s := Signer{os.Getenv("WIEBELT_SIGN_CERTIFICATE"), os.Getenv("WIEBELT_SIGN_KEY"), os.Getenv("WIEBELT_SIGN_TIMESTAMPS")}
 	if s.Certificate == "" {
@@ -24,7 +24,7 @@ func fromEnvironment() *Signer {
 	return &s
 }
 
-// Sign signs a file in place; a nil Signer leaves it as it is.
+// Sign signs a file in place; a nil Signer does nothing.
 func (s *Signer) Sign(ctx context.Context, path, name string) error {
 	if s == nil {
 		return nil

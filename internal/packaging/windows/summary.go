@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// What is changed in a package's summary: its code, which wixl draws by lot, the
-// times, which are when it was written, and its language, which is always English.
+// What is replaced in a package's summary: its code, which wixl picks at random, its times,
+// which are those of writing, and its language, which is always English.
 const (
 	propertyTemplate = 7
 	propertyCode     = 9
@@ -21,16 +21,16 @@ const (
 	typeTime = 64 // VT_FILETIME
 )
 
-// summaryTemplate is for which processor a package is, and in which language.
+// summaryTemplate is a package's processor and language.
 const summaryTemplate = "x64;1043"
 
-// summaryFormat begins the one section of a summary ([MS-OLEPS], 2.21: FMTID).
+// summaryFormat begins the only section of a summary ([MS-OLEPS], 2.21: FMTID).
 var summaryFormat = []byte{0xe0, 0x85, 0x9f, 0xf2, 0xf9, 0x4f, 0x68, 0x10, 0xab, 0x91, 0x08, 0x00, 0x2b, 0x27, 0xb3, 0xd9}
 
 var errSummary = errors.New("the package has no summary that can be read")
 
-// settle gives a package the time and a code made of its content. It writes in place:
-// what it changes has a fixed size, and a summary is small enough to lie in one piece.
+// settle sets a package's time, and a code derived from its content. It writes in place:
+// what it changes has a fixed size, and a summary is small enough to be contiguous.
 func settle(b []byte, at time.Time) error {
 	i := bytes.Index(b, summaryFormat)
 	if i < 28 || bytes.Contains(b[i+1:], summaryFormat) {
@@ -59,7 +59,7 @@ func settle(b []byte, at time.Time) error {
 	return nil
 }
 
-// property is the place of a value in a property set.
+// property returns the bytes of a value in a property set.
 func property(set []byte, id, kind uint32, size int) ([]byte, error) {
 	le := binary.LittleEndian
 	at := func(i int) int {

@@ -1,9 +1,9 @@
-// Package activity knows when a call last came from each source, and lets somebody
-// wait for one: that is how a test call is seen.
+// Package activity records when a call last came from each source, and lets callers wait
+// for one: that is how a test call is detected.
 //
-// Monitor owns what was heard, under a lock, and runs nothing; a test call runs on
-// the goroutine that waits for it. It knows the domain's calls and what the windows
-// are told of a test call.
+// Monitor owns the recorded times, under a lock, and runs nothing; a test call runs
+// on the waiting goroutine. The package knows the domain's calls and the windows'
+// messages about test calls.
 package activity
 
 import (
@@ -13,8 +13,8 @@ import (
 	"wiebelt/internal/core/call"
 )
 
-// Monitor knows when a call last came from each source, and tells those who wait for
-// one. It is told of a call after the engine has it. Safe for concurrent use.
+// Monitor records when a call last came from each source, and notifies those waiting for
+// one. It is told about a call after the engine. Safe for concurrent use.
 type Monitor struct {
 	mu      sync.Mutex
 	last    map[string]time.Time // by sourceKey
@@ -29,13 +29,12 @@ type report struct {
 	at         time.Time
 }
 
-// New has heard nothing yet.
+// New returns a Monitor without any calls.
 func New() *Monitor {
 	return &Monitor{last: map[string]time.Time{}, waiting: map[chan report]struct{}{}}
 }
 
-// sourceKey names a source: a link by its name in the settings, any other by its
-// kind.
+// sourceKey identifies a source: a link by its name in the settings, any other by its kind.
 func sourceKey(kind, link string) string {
 	if link != "" {
 		return "link " + link
@@ -43,7 +42,7 @@ func sourceKey(kind, link string) string {
 	return kind
 }
 
-// Note takes a report. It never blocks.
+// Note records a report. It never blocks.
 func (h *Monitor) Note(link string, e call.Event, now time.Time) {
 	at := e.At
 	if !e.Since.IsZero() {
@@ -61,12 +60,12 @@ func (h *Monitor) Note(link string, e call.Event, now time.Time) {
 	for w := range h.waiting {
 		select {
 		case w <- c:
-		default: // more reports than anybody can look at
+		default: // too many reports to look at
 		}
 	}
 }
 
-// Known adds what was known from before this program was started.
+// Known adds what was known before this program started.
 func (h *Monitor) Known(kind, link string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -75,14 +74,14 @@ func (h *Monitor) Known(kind, link string, at time.Time) {
 	}
 }
 
-// LastOver is when a call last came from a source, zero for never.
+// LastOver returns when a call last came from a source, zero for never.
 func (h *Monitor) LastOver(kind, link string) time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.last[sourceKey(kind, link)]
 }
 
-// listen gives every report from now on until over is called.
+// listen delivers every report from now on until over is called.
 func (h *Monitor) listen() (reports <-chan report, over func()) {
 	c := make(chan report, 16)
 	h.mu.Lock()

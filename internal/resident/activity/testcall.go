@@ -9,14 +9,14 @@ import (
 	"wiebelt/internal/instance/windowapi"
 )
 
-// TestCalls lets one test call be waited for at a time. Safe for concurrent use;
-// the zero value is ready.
+// TestCalls allows one test call at a time. Safe for concurrent use; the
+// zero value is ready.
 type TestCalls struct {
 	mu  sync.Mutex
-	end context.CancelFunc // of the one that runs
+	end context.CancelFunc // of the running one
 }
 
-// Begin ends the test call before it. The context ends with over.
+// Begin ends the previous test call. The context ends with over.
 func (t *TestCalls) Begin(ctx context.Context) (test context.Context, over context.CancelFunc) {
 	test, over = context.WithCancel(ctx)
 	t.mu.Lock()
@@ -28,7 +28,7 @@ func (t *TestCalls) Begin(ctx context.Context) (test context.Context, over conte
 	return test, over
 }
 
-// Stop ends the one that runs.
+// Stop ends the running one.
 func (t *TestCalls) Stop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -38,8 +38,8 @@ func (t *TestCalls) Stop() {
 	}
 }
 
-// Wait tells of the first call that comes, and of what more is seen of it; or that
-// none came. What its source can tell is said last: until then it may tell more.
+// Wait reports the first call that comes and its progress, or that none came. The
+// capabilities of its source are reported last: until then more may be seen.
 func (h *Monitor) Wait(ctx context.Context, seen func(windowapi.TestSeen), nothing func()) {
 	reports, unlisten := h.listen()
 	defer unlisten()
@@ -60,7 +60,7 @@ func (h *Monitor) Wait(ctx context.Context, seen func(windowapi.TestSeen), nothi
 		case c := <-reports:
 			switch {
 			case s.Kind == "" && c.state == call.Ended:
-				continue // of a call from before
+				continue // of an earlier call
 			case s.Kind == "":
 				s, declared = windowapi.TestSeen{Kind: c.kind, Name: c.link, At: c.at}, c.reports
 			case s.Kind != c.kind || s.Name != c.link:
@@ -80,8 +80,8 @@ func (h *Monitor) Wait(ctx context.Context, seen func(windowapi.TestSeen), nothi
 
 var reportsName = map[call.Reports]string{call.RingOnly: windowapi.RingOnly, call.RingAndEnd: windowapi.RingAndEnd, call.AllStates: windowapi.AllStates}
 
-// shown is what a source can tell after what was seen of this call; "" where it told of
-// the answer and, against what it declares, nothing fits.
+// shown returns the capabilities of a source given what was seen of this call; "" if it
+// reported the answer and nothing matches, contrary to its declaration.
 func shown(declared call.Reports, s windowapi.TestSeen) string {
 	switch {
 	case s.Answered && s.Ended:

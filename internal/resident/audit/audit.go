@@ -1,10 +1,10 @@
-// Package audit writes what administrators want to find in the system's log: that
-// a caller was looked up, where the settings ask for it, and what only they can
-// mend before it breaks.
+// Package audit writes events for administrators to the system's log: that a
+// caller was looked up, if the settings ask for it, and what only administrators
+// can fix before it breaks.
 //
-// It owns the open log, under a lock. Run is its one goroutine, for the warnings;
-// look-ups are recorded on the goroutine that makes them. It knows the settings
-// that hold, and neither the hub nor the resident.
+// It owns the open log, under a lock. Run is its only goroutine, for the warnings; lookups
+// are recorded on the goroutine that makes them. It knows the current settings, but neither
+// the hub nor the resident.
 package audit
 
 import (
@@ -21,20 +21,19 @@ import (
 	"wiebelt/internal/native/eventlog"
 )
 
-// Audit writes into the system's log, which is opened when it is first needed and
-// closed at the end. Its methods may be called from any goroutine; one that is nil
-// records nothing.
+// Audit writes to the system's log, which is opened on first use and closed at the end. It
+// is safe for concurrent use; a nil Audit records nothing.
 type Audit struct {
-	settings func() *settings.Settings // that hold now
+	settings func() *settings.Settings // the current ones
 	open     func() (eventlog.Writer, error)
 	told     *slog.Logger
 
 	mu     sync.Mutex
 	log    eventlog.Writer
-	failed bool // said once
+	failed bool // logged once
 }
 
-// New is an audit by the settings that current gives.
+// New returns an Audit that follows the settings returned by current.
 func New(current func() *settings.Settings, log *slog.Logger) *Audit {
 	return &Audit{settings: current, open: eventlog.Open, told: log}
 }
@@ -55,7 +54,7 @@ func (a *Audit) record(e eventlog.Record) {
 	a.failed = err != nil
 }
 
-// Close closes the log once nobody looks up any more.
+// Close closes the log once there are no more lookups.
 func (a *Audit) Close() {
 	if a == nil {
 		return
@@ -68,7 +67,7 @@ func (a *Audit) Close() {
 	}
 }
 
-// Lookups is next with a record of each look-up, where the settings ask for one.
+// Lookups wraps next and records each lookup if the settings ask for it.
 func (a *Audit) Lookups(next engine.Lookup) engine.Lookup { return audited{next, a} }
 
 type audited struct {
@@ -92,12 +91,12 @@ func (l audited) Lookup(ctx context.Context, number string) ([]contact.Contact, 
 	return found, err
 }
 
-// warnEvery is how often the warnings for administrators are looked at; each is
-// recorded once a day.
+// warnEvery is how often the administrators' warnings are checked; each
+// is recorded once a day.
 const warnEvery = time.Hour
 
-// Run records until ctx ends what only administrators can mend before it breaks: a
-// secret that expires, a policy that is ignored.
+// Run records until ctx ends what only administrators can fix before it breaks: an expiring
+// secret, an ignored policy.
 func (a *Audit) Run(ctx context.Context) {
 	tick := time.Tick(warnEvery)
 	said := map[eventlog.ID]string{}

@@ -1,9 +1,8 @@
-// Package cardcorners keeps the corners of the screen to which cards were dragged, for
-// each monitor.
+// Package cardcorners stores the screen corners to which cards were
+// dragged, for each monitor.
 //
-// It owns their file, which Run, on its one goroutine, alone writes; what is kept
-// in memory may be asked for and changed from any. The settings, which it knows,
-// take precedence over it.
+// It owns their file, written only by Run, its only goroutine; the state in memory may be
+// used from any goroutine. The settings take precedence over it.
 package cardcorners
 
 import (
@@ -22,29 +21,28 @@ import (
 	"wiebelt/internal/ui/card"
 )
 
-// cornersName is the file that holds the corners to which cards were dragged.
-// They are no setting: nobody wrote them down on purpose, they belong to this
-// desk's monitors, and an exported set-up must not carry them along.
+// cornersName is the file with the corners to which cards were dragged. They are not
+// settings: nobody configured them deliberately, they belong to this desk's monitors, and
+// an exported set-up must not contain them.
 const cornersName = "corners.json"
 
 // Bounds of that file.
 const (
 	maxCornersFile = 16 << 10
-	maxMonitors    = 32  // with a corner of their own
+	maxMonitors    = 32  // with a corner of its own
 	maxMonitorName = 200 // bytes
 )
 
-// cornersFile is its shape. Setting is the card.corner that the user departed
-// from: another setting is a newer wish and ends them all.
+// cornersFile is the file's format. Setting is the card.corner that the user departed from:
+// another setting is a newer choice and ends them all.
 type cornersFile struct {
 	Version  int                    `json:"version"`
 	Setting  card.Corner            `json:"setting"`
 	Monitors map[string]card.Corner `json:"monitors"`
 }
 
-// Corners are the corners of monitors to which cards were dragged. They are
-// written by the goroutine of Run; the other methods return at once and may be
-// called from any goroutine.
+// Corners are the corners of monitors to which cards were dragged. Run's goroutine writes
+// them; the other methods return at once and are safe for concurrent use.
 type Corners struct {
 	path  string
 	log   *slog.Logger
@@ -54,7 +52,7 @@ type Corners struct {
 	kept cornersFile
 }
 
-// Open reads what was kept; a file that makes no sense counts as none.
+// Open reads the stored corners; an invalid file counts as none.
 func Open(dirs profile.Dirs, log *slog.Logger) *Corners {
 	c := &Corners{path: filepath.Join(dirs.State, cornersName), log: log, dirty: make(chan struct{}, 1)}
 	b, err := filetrust.ReadPlain(c.path, maxCornersFile)
@@ -77,8 +75,8 @@ func isCorner(c card.Corner) bool {
 	return c == card.BottomRight || c == card.BottomLeft || c == card.TopRight || c == card.TopLeft
 }
 
-// Of are the corners that hold with these settings: none where an administrator
-// decided the corner, or the setting has changed since.
+// Of returns the corners in effect with these settings: none if an administrator set the
+// corner, or the setting has changed since.
 func (c *Corners) Of(s *settings.Settings) map[string]card.Corner {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,7 +86,7 @@ func (c *Corners) Of(s *settings.Settings) map[string]card.Corner {
 	return maps.Clone(c.kept.Monitors)
 }
 
-// Moved notes that the user dragged the cards of a monitor to a corner.
+// Moved records that the user dragged a monitor's cards to a corner.
 func (c *Corners) Moved(s *settings.Settings, monitor string, to card.Corner) {
 	if s.Locked("card.corner") || monitor == "" || len(monitor) > maxMonitorName {
 		return
@@ -108,7 +106,7 @@ func (c *Corners) Moved(s *settings.Settings, monitor string, to card.Corner) {
 	wake.Up(c.dirty)
 }
 
-// Run writes what changes until done is closed, and then what is left.
+// Run writes changes until done is closed, and then the remaining ones.
 func (c *Corners) Run(done <-chan struct{}) {
 	for {
 		select {

@@ -1,11 +1,10 @@
-// Package hubwatch looks, although nobody calls, at what would otherwise be noticed
-// only when a call goes wrong: that the hub refuses our credentials, that somebody
-// has set another secret, and how many calls the last working day had.
+// Package hubwatch checks independently of calls what would otherwise be noticed only when
+// a call goes wrong: that the hub refuses the credentials, that another secret was set, and
+// how many calls the last working day had.
 //
-// Hub, Secret and UsualCalls each run on one goroutine of their own, their Run, and own
-// no more than what they saw last, which may be read from any. They know the facts
-// of package health, and neither the resident nor its hub: they ask and tell
-// through what they are made with.
+// Hub, Secret and UsualCalls each run on one goroutine, their Run, and own only the last
+// results, which are safe to read concurrently. They know the facts of package health, but
+// neither the resident nor its hub, which they reach through the functions given to them.
 package hubwatch
 
 import (
@@ -24,26 +23,26 @@ import (
 	"wiebelt/internal/health"
 )
 
-// Times of asking the hub for a token although nobody calls: refused credentials
-// are noticed before the first call of the day is.
+// Intervals of token requests without calls: refused credentials are noticed before
+// the first call of the day.
 const (
 	checkEvery  = 4 * time.Hour
-	checkAgain  = time.Hour // refused: somebody may have mended it
+	checkAgain  = time.Hour // refused: somebody may have fixed it
 	retryFirst  = 15 * time.Second
 	retryLast   = 10 * time.Minute
 	afterWaking = 5 * time.Second // for the network to come back
 	checkIn     = 30 * time.Second
 )
 
-// HubSeen is what the last check of the hub came to. Safe for concurrent use;
-// the zero value knows nothing.
+// HubSeen is the result of the last check of the hub. Safe for concurrent use; the
+// zero value knows nothing.
 type HubSeen struct {
 	mu      sync.Mutex
 	at      time.Time
 	failure contact.Failure
 }
 
-// note keeps what a check came to and reports whether that is news.
+// note records the result of a check and reports whether it is new.
 func (h *HubSeen) note(f contact.Failure, at time.Time) (news bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -52,14 +51,14 @@ func (h *HubSeen) note(f contact.Failure, at time.Time) (news bool) {
 	return news
 }
 
-// fails reports whether the last check that counts failed.
+// fails reports whether the last conclusive check failed.
 func (h *HubSeen) fails() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.failure != ""
 }
 
-// unproved are failures of lookups that a token says nothing about.
+// unproved are failures of lookups that a token neither confirms nor refutes.
 var unproved = []contact.Failure{contact.HubError, contact.NotUnderstood, contact.ScopeRefused, contact.NeverRang}
 
 // Into adds to the facts what a check knows better than the last lookup.
@@ -75,40 +74,38 @@ func (h *HubSeen) Into(f *health.Facts) {
 	}
 }
 
-// TokenChecker is the hub's client as far as it matters here.
+// TokenChecker is the part of the hub's client used here.
 type TokenChecker interface {
 	Check(ctx context.Context) (life time.Duration, err error)
 }
 
-// Hub asks the hub for a token every few hours, at the start, after a sleep, after
-// a look-up that failed and when settings have changed. Its Run is its only
-// goroutine.
+// Hub requests a token from the hub every few hours, at the start, after a sleep, after a
+// failed lookup and when settings have changed. Run is its only goroutine.
 type Hub struct {
 	p    HubParams
 	seen *HubSeen
 	wake chan time.Duration
 
-	asked   time.Time   // of the failed look-up that Failed was told of last; its caller's own
-	doubted atomic.Bool // a check is coming because of it
+	asked   time.Time   // of the last failed lookup passed to Failed; its caller's own
+	doubted atomic.Bool // it has triggered a check
 }
 
-// HubParams is what a hub is watched with. The functions are called on Run's
-// goroutine.
+// HubParams configures a Hub. The functions are called on Run's goroutine.
 type HubParams struct {
-	Client    func() TokenChecker // that holds now, nil for none
-	Changed   func()              // what was seen is news; from any goroutine, it must not block
-	Recovered func()              // the hub gives tokens again
+	Client    func() TokenChecker // the current one, nil for none
+	Changed   func()              // the result has changed; from any goroutine, must not block
+	Recovered func()              // the hub issues tokens again
 	Expires   func() time.Time
-	Warned    func(day string) bool // whether that day's warning was given; from now on it was
+	Warned    func(day string) bool // reports whether that day's warning was given, and records it
 	Log       *slog.Logger
 }
 
-// NewHub watches a hub and keeps what it came to in seen.
+// NewHub returns a Hub that records its results in seen.
 func NewHub(p HubParams, seen *HubSeen) *Hub {
 	return &Hub{p: p, seen: seen, wake: make(chan time.Duration, 1)}
 }
 
-// OnceADay reports whether a file names that day, and has it do so.
+// OnceADay reports whether a file contains that day, and writes the day to it.
 func OnceADay(path, day string) (was bool, err error) {
 	if b, _ := os.ReadFile(path); strings.TrimSpace(string(b)) == day {
 		return true, nil
@@ -116,21 +113,21 @@ func OnceADay(path, day string) (was bool, err error) {
 	return false, profile.WriteFile(path, []byte(day+"\n"), 0o600)
 }
 
-// Look asks for a check in a while. It never blocks.
+// Look requests a check after a delay. It never blocks.
 func (w *Hub) Look(in time.Duration) {
 	select {
 	case w.wake <- in:
-	default: // one is coming
+	default: // one is pending
 	}
 }
 
-// SettingsChanged is called when another client holds, Resumed after a sleep.
+// SettingsChanged must be called when the client has changed, Resumed after a sleep.
 func (w *Hub) SettingsChanged() { w.Look(0) }
 func (w *Hub) Resumed()         { w.Look(afterWaking) }
 
-// Failed tells how the last look-up went. Until the next call nobody would hear
-// that the hub is back, and the icon would go on saying that it is gone; so the
-// hub is asked soon after, unless that is being done already. It never blocks; only
+// Failed reports the result of the last lookup. After a failure nobody would notice
+// until the next call that the hub is back, and the icon would still show it as gone;
+// so the hub is checked soon, unless that is already happening. It never blocks; only
 // one goroutine may call it.
 func (w *Hub) Failed(at time.Time, f contact.Failure) {
 	if f == "" || slices.Contains(unproved, f) || at.Equal(w.asked) || w.seen.fails() {
@@ -143,7 +140,7 @@ func (w *Hub) Failed(at time.Time, f contact.Failure) {
 
 // Run checks until ctx ends.
 func (w *Hub) Run(ctx context.Context) {
-	failures := 0 // in a row
+	failures := 0 // consecutive
 	for {
 		wait := w.check(ctx, &failures)
 		w.warn(time.Now())
@@ -170,9 +167,8 @@ func (w *Hub) Run(ctx context.Context) {
 	}
 }
 
-// check asks once and returns when to ask again. A failure that passes by itself
-// is believed when it comes twice in a row: after a start or a sleep the network
-// takes a moment.
+// check checks once and returns the delay until the next check. A transient failure only
+// counts if it occurs twice in a row: after a start or a sleep the network takes a moment.
 func (w *Hub) check(ctx context.Context, failures *int) time.Duration {
 	c := w.p.Client()
 	if c == nil {
@@ -183,7 +179,7 @@ func (w *Hub) check(ctx context.Context, failures *int) time.Duration {
 	_, err := c.Check(asking)
 	cancel()
 	if ctx.Err() != nil || w.p.Client() != c {
-		return 0 // what was heard is of the settings of before
+		return 0 // the result belongs to earlier settings
 	}
 	f := contact.FailureOf(err)
 	if f == "" {
@@ -196,7 +192,7 @@ func (w *Hub) check(ctx context.Context, failures *int) time.Duration {
 		w.note(f)
 	}
 	if doubted && f == "" {
-		w.p.Changed() // no news to the checks, but to whoever was told of the look-up
+		w.p.Changed() // no news for the checks, but for those who saw the lookup fail
 	}
 	switch {
 	case f == "":
@@ -220,11 +216,10 @@ func (w *Hub) note(f contact.Failure) {
 	w.p.Changed()
 }
 
-// around is a time near d, so that the computers of an office do not all come in
-// the same moment.
+// around returns a time near d, so that an office's computers do not all connect at once.
 func around(d time.Duration) time.Duration { return d*7/8 + rand.N(d/4) }
 
-// warn writes once a day, for administrators, that the secret expires.
+// warn logs once a day, for administrators, that the secret expires.
 func (w *Hub) warn(now time.Time) {
 	stage, days := health.Expiry(now, w.p.Expires())
 	if stage < health.ExpirySoon || w.p.Warned(now.Format(time.DateOnly)) {

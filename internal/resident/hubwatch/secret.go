@@ -12,22 +12,22 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// secretEvery is how often the secret is looked at while there is trouble. It is what
-// the resident looks at its other files, which wakes it anyway.
+// secretEvery is how often the secret is checked during trouble: at the same interval as
+// the resident's other files, which wakes it anyway.
 const secretEvery = 12 * time.Second
 
-// Secret has the hub asked again as soon as there is another secret, while the hub
-// refuses the one there was or there was none. Whoever sets it, in whatever window,
-// command or session, tells nobody; an administrator can set that of the whole
-// computer. Without trouble the store is not asked.
+// Secret triggers a check of the hub as soon as there is another secret, while the
+// hub refuses the current one or there is none. Setting one, in any window, command or
+// session, sends no notification; an administrator can set the whole computer's. Without
+// trouble the store is not read.
 type Secret struct {
 	Dirs    profile.Dirs
-	Of      func() settings.Hub    // whose secret it is, now
+	Of      func() settings.Hub    // the current one, whose secret is watched
 	Failure func() contact.Failure // of the last lookup or check
-	Hub     *Hub                   // is to look
+	Hub     *Hub                   // is to be checked
 }
 
-// Run looks until ctx ends.
+// Run checks until ctx ends.
 func (s Secret) Run(ctx context.Context) {
 	tick := time.Tick(secretEvery)
 	var tried mark
@@ -39,14 +39,14 @@ func (s Secret) Run(ctx context.Context) {
 		}
 		failure := s.Failure()
 		if failure != contact.CredentialsRefused && failure != contact.NotSetUp && failure != contact.SecretNoRight {
-			if tried.read { // a look-up told of the trouble, and none of its end
+			if tried.read { // a lookup reported the trouble, but not its end
 				s.Hub.p.Changed()
 			}
 			tried = mark{}
 			continue
 		}
 		if tried.closed {
-			continue // asking would only have somebody asked for a password, again and again
+			continue // reading again would only repeat the password prompt
 		}
 		if now := s.mark(ctx); now != tried {
 			tried = now
@@ -55,10 +55,10 @@ func (s Secret) Run(ctx context.Context) {
 	}
 }
 
-// mark tells secrets from each other without holding them.
+// mark distinguishes secrets without holding them.
 type mark struct {
 	read   bool
-	closed bool // the store does not give them out
+	closed bool // the store does not return them
 	sum    [sha256.Size]byte
 }
 
@@ -77,7 +77,7 @@ func (s Secret) mark(ctx context.Context) mark {
 		return mark{read: true, closed: true}
 	}
 	if err != nil && !errors.Is(err, secret.ErrNotSet) {
-		return mark{read: true} // asks nobody; the next look may find it mended
+		return mark{read: true} // causes no prompt; it may be fixed by the next check
 	}
 	return mark{read: true, sum: sha256.Sum256([]byte(old + "\x00" + next))}
 }

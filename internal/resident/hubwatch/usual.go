@@ -10,12 +10,12 @@ import (
 	"wiebelt/internal/health"
 )
 
-// lastWorkdays is how many days back a working day with calls is looked for: the
-// history's usual length.
+// lastWorkdays is how many days back a working day with calls is searched: the
+// history's default length.
 const lastWorkdays = 7
 
-// UsualCalls knows how many calls the last working day had, so that a silence can be
-// told from a quiet day. It asks the history once a day, on its own goroutine.
+// UsualCalls knows how many calls the last working day had, so that a failure can be
+// distinguished from a quiet day. It queries the history once a day, on its own goroutine.
 type UsualCalls struct {
 	incoming func(ctx context.Context, from, to time.Time) (int, error)
 	changed  func()
@@ -24,16 +24,16 @@ type UsualCalls struct {
 	wake     chan struct{}
 }
 
-// NewUsualCalls counts with incoming, which counts the calls that came in between two
-// moments. changed is told on Run's goroutine when the number is another one.
+// NewUsualCalls returns a UsualCalls; incoming counts the incoming calls between two times,
+// and changed is called on Run's goroutine when the number has changed.
 func NewUsualCalls(incoming func(context.Context, time.Time, time.Time) (int, error), changed func(), log *slog.Logger) *UsualCalls {
 	return &UsualCalls{incoming: incoming, changed: changed, log: log, wake: make(chan struct{}, 1)}
 }
 
-// Calls is how many calls the last working day had, 0 while that is not known.
+// Calls returns how many calls the last working day had, 0 while unknown.
 func (u *UsualCalls) Calls() int { return int(u.calls.Load()) }
 
-// Resumed has it look again: the computer has slept, perhaps past midnight.
+// Resumed triggers a new count: the computer has slept, perhaps past midnight.
 func (u *UsualCalls) Resumed() {
 	wake.Up(u.wake)
 }
@@ -61,8 +61,8 @@ func (u *UsualCalls) Run(ctx context.Context) {
 	}
 }
 
-// count gives the calls of the last working day before now that had any: after a
-// day on which no call reached us, the silence is as strange as on that day.
+// count returns the calls of the last working day before now that had any: after a day on
+// which no call reached us, silence is as suspicious as on that day.
 func (u *UsualCalls) count(ctx context.Context, now time.Time) (int, error) {
 	for back := 1; back <= lastWorkdays; back++ {
 		from, to := day(now, -back), day(now, 1-back)
@@ -76,7 +76,7 @@ func (u *UsualCalls) count(ctx context.Context, now time.Time) (int, error) {
 	return 0, nil
 }
 
-// day is the midnight that begins the day so many days after now's.
+// day returns the midnight that starts the day the given number of days after now's.
 func day(now time.Time, days int) time.Time {
 	y, m, d := now.Local().Date()
 	return time.Date(y, m, d+days, 0, 0, 0, 0, time.Local)

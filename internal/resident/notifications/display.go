@@ -6,8 +6,8 @@ import (
 	"wiebelt/internal/native/window"
 )
 
-// Display stands in for a desktop that takes no windows of ours: it has one
-// monitor, and nothing can be done on it.
+// Display replaces a desktop that accepts none of our windows: it has one monitor
+// and supports nothing.
 type Display struct{}
 
 func (Display) NewCard(window.CardHandler) (window.Card, error) { return nil, window.ErrWayland }

@@ -1,9 +1,8 @@
-// Package notifications stands in for the cards on a desktop where no window of ours can
-// be put: a notification of the desktop for every call that rings.
+// Package notifications replaces the cards on a desktop that accepts none of our windows:
+// it shows a desktop notification for every ringing call.
 //
-// Notifier owns the notifications that are shown; Run is its one goroutine. It knows
-// the engine as the cards know it, and how cards would look; the calls window is a
-// function that it is made with.
+// Notifier owns the notifications shown; Run is its only goroutine. It sees the engine like
+// the cards do, and their configuration; the calls window is a function passed to it.
 package notifications
 
 import (
@@ -17,25 +16,24 @@ import (
 	"wiebelt/internal/ui/card"
 )
 
-// Params is what notices are made with. The functions are called on Run's
-// goroutine.
+// Params configures a Notifier. The functions are called on Run's goroutine.
 type Params struct {
 	Engine card.Engine
-	Config card.Config      // how cards would look; see Set
+	Config card.Config      // configuration of the cards; see Set
 	Calls  func()           // opens the calls window
-	Able   func(there bool) // told whether this desktop shows notifications
+	Able   func(there bool) // called with whether this desktop shows notifications
 	Log    *slog.Logger
 }
 
-// service is the desktop's, as far as it matters here.
+// service is the part of the desktop's service used here.
 type service interface {
 	Show(tag string, n notify.Notice) error
 	Withdraw(tag string) error
 	Close()
 }
 
-// Notifier shows notices without number and name, since they may stay in lists and on
-// locked screens. One goroutine, Run, owns them.
+// Notifier shows notifications without number and name, since they may stay in lists and on
+// locked screens. Its only goroutine is Run.
 type Notifier struct {
 	p       Params
 	find    func(ctx context.Context, pressed func(tag, action string)) (service, error)
@@ -43,17 +41,17 @@ type Notifier struct {
 	pressed chan choice
 
 	c     card.Config
-	n     service // nil while there is none
+	n     service // nil if there is none
 	tried time.Time
-	up    map[engine.CardCall]string // the line that was said
+	up    map[engine.CardCall]string // with the line shown
 }
 
 type choice struct{ tag, action string }
 
-// openAgain is how long a desktop without notifications is left alone.
+// openAgain is the minimum interval between attempts to reach a notification service.
 const openAgain = 10 * time.Second
 
-// New makes notices.
+// New returns a Notifier.
 func New(p Params) *Notifier {
 	return &Notifier{p: p, c: p.Config, next: make(chan card.Config, 1), pressed: make(chan choice, 16), up: map[engine.CardCall]string{},
 		find: func(ctx context.Context, pressed func(tag, action string)) (service, error) {
@@ -65,19 +63,19 @@ func New(p Params) *Notifier {
 		}}
 }
 
-// Set makes c hold.
+// Set changes the configuration to c.
 func (s *Notifier) Set(c card.Config) {
 	select {
-	case <-s.next: // the last one was not taken up yet
+	case <-s.next: // the last one is not applied yet
 	default:
 	}
 	select {
 	case s.next <- c:
-	default: // another one was quicker; both were made of the same settings
+	default: // another one was faster; both are from the same settings
 	}
 }
 
-// Run shows notices until ctx or the engine ends, then takes them away.
+// Run shows notifications until ctx or the engine ends, then removes them.
 func (s *Notifier) Run(ctx context.Context) {
 	watch := s.p.Engine.Watch()
 	defer s.close()
@@ -104,7 +102,7 @@ func (s *Notifier) open(ctx context.Context) {
 	n, err := s.find(ctx, func(tag, action string) {
 		select {
 		case s.pressed <- choice{tag, action}:
-		default: // nobody presses that fast
+		default: // nobody clicks that fast
 		}
 	})
 	if err != nil {
@@ -121,7 +119,7 @@ func (s *Notifier) close() {
 	}
 }
 
-// show brings the notices in line with the calls that ring.
+// show brings the notifications in line with the ringing calls.
 func (s *Notifier) show(ctx context.Context) {
 	rings := map[engine.CardCall]string{}
 	for _, c := range s.p.Engine.Snapshot().Cards {
@@ -135,7 +133,7 @@ func (s *Notifier) show(ctx context.Context) {
 	for r := range s.up {
 		if _, still := rings[r]; !still {
 			delete(s.up, r)
-			_ = s.n.Withdraw(tagOf(r)) // gone with the desktop's service otherwise
+			_ = s.n.Withdraw(tagOf(r)) // otherwise it is gone with the service
 		}
 	}
 	for r, line := range rings {
@@ -166,8 +164,8 @@ func (s *Notifier) show(ctx context.Context) {
 
 func tagOf(c engine.CardCall) string { return strconv.FormatUint(uint64(c.Card), 10) }
 
-// choose does what a button of a notice asks for. The file opens only where
-// there is one to open; all others are to be seen in the calls window.
+// choose performs a notification's button. It opens the file only if there is exactly one
+// to open; otherwise it shows the calls window.
 func (s *Notifier) choose(p choice) {
 	id, err := strconv.ParseUint(p.tag, 10, 64)
 	if err != nil {
@@ -187,7 +185,7 @@ func (s *Notifier) choose(p choice) {
 		}
 		return
 	}
-	if p.action != notify.Dismiss { // the call has gone; the window has it
+	if p.action != notify.Dismiss { // the call is gone; the window still lists it
 		s.p.Calls()
 	}
 }

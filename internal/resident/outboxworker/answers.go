@@ -13,7 +13,7 @@ import (
 
 const maxPath = 4096
 
-// Answer does what the delivery window asks for, and tells it how things are then.
+// Answer performs a request of the delivery window, and replies with the resulting state.
 func (d *Worker) Answer(q request.Request) {
 	var m windowapi.DeliveryDo
 	if d == nil || !q.Decode(&m) { // the demo delivers nothing
@@ -50,13 +50,13 @@ func (d *Worker) Answer(q request.Request) {
 	}
 }
 
-// sets reports whether deliveries are set up.
+// sets reports whether delivery is set up.
 func (d *Worker) sets() bool {
 	h := d.p.Settings().Hub
 	return h.Intermediary != "" && len(h.Missing()) == 0
 }
 
-// parts are how deliveries are, each as large as a message may be.
+// parts returns the state of deliveries, in parts that fit into a message.
 func (d *Worker) parts() []windowapi.Delivery {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -77,7 +77,7 @@ func (d *Worker) parts() []windowapi.Delivery {
 	return all
 }
 
-// few are the first findings, the worst among them.
+// few returns the first findings, including the worst.
 func few(found []message.Finding) []message.Finding {
 	found = slices.Clone(found)
 	slices.SortStableFunc(found, func(a, b message.Finding) int { return int(b.Severity) - int(a.Severity) })

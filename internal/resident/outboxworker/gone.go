@@ -10,7 +10,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// tend has the outbox worked at and watched, until ctx ends or d.leave is called.
+// tend works on and watches the outbox until ctx ends or d.leave is called.
 func (d *Worker) tend(ctx context.Context, box *outbox.Outbox) {
 	ctx, end := context.WithCancel(ctx)
 	var work sync.WaitGroup
@@ -19,8 +19,8 @@ func (d *Worker) tend(ctx context.Context, box *outbox.Outbox) {
 	d.leave = func() { end(); work.Wait() }
 }
 
-// abandon gives an outbox up whose folder was removed, so that another can begin
-// in its place, and says how much went with it.
+// abandon drops an outbox whose folder was removed, so that a new one can take its place,
+// and reports how many items were lost.
 func (d *Worker) abandon(ctx context.Context) {
 	box := d.current()
 	if box == nil || !box.Gone() {
@@ -30,7 +30,7 @@ func (d *Worker) abandon(ctx context.Context) {
 		d.leave()
 		d.leave = nil
 	}
-	// Where a removed file can still be read, this is newer than what was last seen.
+	// If the removed file is still readable, this is newer than the last snapshot.
 	now, _ := box.Snapshot(ctx)
 	d.mu.Lock()
 	if now == nil {
@@ -46,13 +46,13 @@ func (d *Worker) abandon(ctx context.Context) {
 		d.notice = d.p.Language().N(text.DeliveryLost, d.lost)
 	}
 	d.mu.Unlock()
-	_ = box.Close() // of a file that is gone
+	_ = box.Close() // its file is gone
 	d.p.Log.Error("the folder of the outbox was removed", "undelivered", n)
 	d.report()
 	d.changed()
 }
 
-// dismiss takes the notice away.
+// dismiss removes the notice.
 func (d *Worker) dismiss() {
 	d.mu.Lock()
 	d.notice, d.lost = "", 0
@@ -60,7 +60,7 @@ func (d *Worker) dismiss() {
 	d.report()
 }
 
-// report tells the tray what somebody has to do about deliveries.
+// report tells the tray what needs attention in deliveries.
 func (d *Worker) report() {
 	d.mu.Lock()
 	f := health.Delivery{Trouble: d.opened, Lost: d.lost}

@@ -17,28 +17,27 @@ import (
 	"wiebelt/internal/resident/request"
 )
 
-// maxCandidates is how many files may wait to be taken, or lie there untaken.
+// maxCandidates limits the files that wait to be added or were not.
 const maxCandidates = 2000
 
-// Codes of what can be wrong with what somebody gave, beside those of package
-// outbox.
+// Codes of problems with given files, in addition to those of package outbox.
 const (
 	codeNoFiles = "no_files" // a folder without ZIP files
 	codeTooMany = "too_many"
 )
 
-// candidate is a file that somebody gave to the window and that is not in the
-// outbox: not yet, or not at all. Its fields are guarded by Worker.mu.
+// candidate is a file given to the window that is not in the outbox: not yet, or not at
+// all. Its fields are guarded by Worker.mu.
 type candidate struct {
 	id        string
 	path      string
 	duplicate string // what happens if it was delivered before; "" asks
-	queued    bool   // takeIn has not come to it
+	queued    bool   // not processed by takeIn yet
 	row       windowapi.DeliveryFile
-	takenAt   time.Time // it is in the outbox since then, as row says, and will be in its next snapshot
+	takenAt   time.Time // added to the outbox (row is up to date), and in its next snapshot
 }
 
-// offer queues files to be taken.
+// offer queues files to be added.
 func (d *Worker) offer(paths []string) {
 	d.mu.Lock()
 	now := time.Now()
@@ -50,7 +49,7 @@ func (d *Worker) offer(paths []string) {
 	d.changed()
 }
 
-// queue makes a candidate of a path; d.mu is held.
+// queue adds a candidate for a path; d.mu must be held.
 func (d *Worker) queue(path string, now time.Time) {
 	d.count++
 	c := &candidate{id: "n" + strconv.Itoa(d.count), path: path, queued: true}
@@ -60,12 +59,12 @@ func (d *Worker) queue(path string, now time.Time) {
 		c.queued, c.path = false, ""
 		c.row.State, c.row.Reason = string(outbox.Refused), codeTooMany
 	case len(d.intake) > maxCandidates:
-		return // said once
+		return // reported once
 	}
 	d.intake = append([]*candidate{c}, d.intake...)
 }
 
-// takeIn takes the files that were given, one after the other, until ctx ends.
+// takeIn adds the given files one after another until ctx ends.
 func (d *Worker) takeIn(ctx context.Context) {
 	for ctx.Err() == nil {
 		c := d.oldest()
@@ -93,7 +92,7 @@ func (d *Worker) oldest() *candidate {
 	return nil
 }
 
-// take takes one file.
+// take adds one file.
 func (d *Worker) take(ctx context.Context, c *candidate) {
 	info, err := os.Stat(c.path)
 	if err == nil && info.IsDir() {
@@ -112,7 +111,7 @@ func (d *Worker) take(ctx context.Context, c *candidate) {
 		c.row.State, c.row.Reason = windowapi.DeliveryNotTaken, outbox.KindOf(err)
 		return
 	}
-	d.Look() // somebody has to deliver it
+	d.Look() // it has to be delivered
 	how, question := c.duplicate, false
 	if how == "" {
 		if how = d.p.Settings().Delivery.Duplicate; how != outbox.DuplicateSend && how != outbox.DuplicateRefuse {
@@ -142,7 +141,7 @@ func (d *Worker) take(ctx context.Context, c *candidate) {
 	}
 }
 
-// folder queues the ZIP files that lie directly in a folder, in its place.
+// folder replaces a folder's candidate by the ZIP files directly in it.
 func (d *Worker) folder(c *candidate) {
 	found, err := folderwatch.ZIPs(c.path)
 	d.mu.Lock()
@@ -160,15 +159,15 @@ func (d *Worker) folder(c *candidate) {
 	}
 }
 
-// settle drops the candidates that the outbox lists by now; d.mu is held.
+// settle drops the candidates that the outbox lists by now; d.mu must be held.
 func (d *Worker) settle(listed map[string]bool, at time.Time) {
 	d.intake = slices.DeleteFunc(d.intake, func(c *candidate) bool {
 		return c.row.Item != "" && (listed[c.row.Item] || at.After(c.takenAt))
 	})
 }
 
-// again queues a candidate once more; false if there is none of that id, or it
-// is on its way.
+// again queues a candidate once more; false if there is none with that ID, or
+// it is being processed.
 func (d *Worker) again(id, duplicate string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -184,7 +183,7 @@ func (d *Worker) again(id, duplicate string) bool {
 	return false
 }
 
-// drop takes a candidate off the list, unless it is being taken.
+// drop removes a candidate, unless it is being processed.
 func (d *Worker) drop(id string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -1,11 +1,11 @@
-// Package outboxworker is the outbox as the resident has it: it delivers what is in
-// there, takes the files that the delivery window gives, answers that window, and
-// waits its turn while a command delivers.
+// Package outboxworker runs the outbox in the resident: it delivers its items, adds
+// the files given to the delivery window, answers that window, and waits its turn
+// while a command delivers.
 //
-// It owns the open outbox, the files that are not in it yet, and the clients that
-// deliver; all under the lock of Worker, whose Run owns every goroutine. It
-// imports config/fromsettings and resident/request; the tray, the windows and the
-// settings that hold are functions that it is made with.
+// It owns the open outbox, the files not in it yet, and the delivery clients; all under
+// the lock of Worker, whose Run owns every goroutine. It imports config/fromsettings
+// and resident/request; the tray, the windows and the current settings are
+// functions passed to it.
 package outboxworker
 
 import (
@@ -27,61 +27,60 @@ import (
 )
 
 const (
-	// boxTick is how often changes by others are looked for: an idle resident has
+	// boxTick is how often changes by others are checked: an idle resident has
 	// next to nothing to do.
 	boxTick = 5 * time.Second
-	// boxAgain is the wait after the outbox failed.
+	// boxAgain is the wait after a failure of the outbox.
 	boxAgain = 5 * time.Second
-	// newsEvery is how often windows are told how far it is.
+	// newsEvery is the interval of progress messages to windows.
 	newsEvery = 250 * time.Millisecond
 )
 
-// Params is what deliveries are made with. The functions may be called from any
-// goroutine and must not block.
+// Params configures a Worker. The functions may be called from any goroutine
+// and must not block.
 type Params struct {
 	Dirs     profile.Dirs
-	Settings func() *settings.Settings // that hold now
+	Settings func() *settings.Settings // the current ones
 	Language func() text.Language
-	Told     func(health.Delivery)      // is told how the outbox is, whenever it was looked at
-	Send     func(kind string, msg any) // to the windows that are open
+	Told     func(health.Delivery)      // receives the state of the outbox after every check
+	Send     func(kind string, msg any) // to the open windows
 	Log      *slog.Logger
 }
 
-// Worker is the outbox in the resident. Nothing is opened on a computer that
-// never delivered. Its methods may be called from anywhere; Run owns the
-// goroutines.
+// Worker is the outbox in the resident. On a computer that never delivered it opens
+// nothing. It is safe for concurrent use; Run owns the goroutines.
 type Worker struct {
 	p       Params
 	dir     string
-	wake    chan struct{} // Run looks at what is wanted
-	news    chan struct{} // there is something to tell
-	todo    chan struct{} // there is a file to take
+	wake    chan struct{} // signals Run to check what is wanted
+	news    chan struct{} // there is something to report
+	todo    chan struct{} // there is a file to add
 	senders *fromsettings.Senders
-	leave   func()     // ends the work at the outbox that is open, nil while nobody works there; Run's own
-	opening sync.Mutex // held while the outbox is opened
+	leave   func()     // ends work on the open outbox, nil if there is none; Run's own
+	opening sync.Mutex // held while opening the outbox
 
 	mu      sync.Mutex
 	box     *outbox.Outbox // nil until it is needed; stays open until Close
-	release bool           // the queue may go on
-	opened  string         // kind of trouble with opening it
+	release bool           // the queue may continue
+	opened  string         // kind of trouble opening it
 	notice  string         // what has happened to it, as a sentence
-	lost    int            // files that went with a folder that was removed; told until notice is taken away
+	lost    int            // files lost with a removed folder; reported until dismissed
 	last    *outbox.Snapshot
 	sent    windowapi.Progress
-	told    bool         // sent was
-	another bool         // last, or intake, is another one than was told
+	told    bool         // sent was reported
+	another bool         // last or intake has changed since it was reported
 	intake  []*candidate // not in the outbox yet, newest first
-	count   int          // of candidates ever
+	count   int          // number of candidates so far
 }
 
-// New is the outbox of a profile.
+// New returns the Worker of a profile.
 func New(p Params) *Worker {
 	return &Worker{p: p, dir: fromsettings.OutboxFolder(p.Dirs), wake: make(chan struct{}, 1), news: make(chan struct{}, 1), todo: make(chan struct{}, 1), told: true,
 		senders: &fromsettings.Senders{Dirs: p.Dirs, Settings: func() settings.Hub { return p.Settings().Hub }}}
 }
 
-// Look has Run look at what is wanted, and whether somebody else made an outbox: it is
-// to be called every few seconds. It never blocks.
+// Look triggers a check of what is wanted, and whether somebody else created an outbox: it
+// must be called every few seconds. It never blocks.
 func (d *Worker) Look() { wake.Up(d.wake) }
 
 // Run delivers until ctx ends.
@@ -110,7 +109,7 @@ func (d *Worker) Run(ctx context.Context) {
 	}
 }
 
-// forever does what should only end with ctx.
+// forever repeats do until ctx ends.
 func (d *Worker) forever(ctx context.Context, do func() error) {
 	for ctx.Err() == nil {
 		err := do()
@@ -122,8 +121,8 @@ func (d *Worker) forever(ctx context.Context, do func() error) {
 	}
 }
 
-// open is the outbox, opened if it is there, or needed; nil if it is not, or does not
-// work.
+// open returns the outbox, opened if it exists or is needed; nil if it
+// does not exist or fails.
 func (d *Worker) open(ctx context.Context, needed bool) (*outbox.Outbox, error) {
 	d.opening.Lock()
 	defer d.opening.Unlock()
@@ -138,7 +137,7 @@ func (d *Worker) open(ctx context.Context, needed bool) (*outbox.Outbox, error) 
 	defer d.mu.Unlock()
 	if err != nil {
 		if ctx.Err() == nil {
-			if kind := outbox.KindOf(err); kind != d.opened { // it is tried again and again
+			if kind := outbox.KindOf(err); kind != d.opened { // it is retried repeatedly
 				d.p.Log.Error("the outbox cannot be opened", "why", err)
 				d.opened = kind
 			}
@@ -153,7 +152,7 @@ func (d *Worker) open(ctx context.Context, needed bool) (*outbox.Outbox, error) 
 	return box, nil
 }
 
-// Close closes the outbox once nobody uses it any more.
+// Close closes the outbox once it is no longer used.
 func (d *Worker) Close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -165,7 +164,7 @@ func (d *Worker) Close() {
 	}
 }
 
-// current is the outbox, nil while it is not open.
+// current returns the outbox, nil if it is not open.
 func (d *Worker) current() *outbox.Outbox {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -177,7 +176,7 @@ func (d *Worker) options() outbox.Options {
 		Progress: d.progress, Tick: boxTick, Log: d.p.Log}
 }
 
-// SettingsChanged makes other settings hold: what held the queue may be mended.
+// SettingsChanged applies other settings: the cause of a hold may be fixed.
 func (d *Worker) SettingsChanged(s *settings.Settings) {
 	if d == nil {
 		return
@@ -191,7 +190,7 @@ func (d *Worker) SettingsChanged(s *settings.Settings) {
 	d.changed()
 }
 
-// Recheck is called when what holds the queue may be no more.
+// Recheck must be called when the cause of a hold may be gone.
 func (d *Worker) Recheck() {
 	if d == nil {
 		return
@@ -203,7 +202,7 @@ func (d *Worker) Recheck() {
 	d.Look()
 }
 
-// goOn lets a queue go on that was held.
+// goOn releases a held queue.
 func (d *Worker) goOn(ctx context.Context) {
 	d.mu.Lock()
 	box, due := d.box, d.release
@@ -221,7 +220,7 @@ func (d *Worker) goOn(ctx context.Context) {
 	}
 }
 
-// saw takes over how the outbox is now.
+// saw takes over the current state of the outbox.
 func (d *Worker) saw(s *outbox.Snapshot) {
 	listed := make(map[string]bool, len(s.Items))
 	for _, it := range s.Items {
@@ -230,7 +229,7 @@ func (d *Worker) saw(s *outbox.Snapshot) {
 	d.mu.Lock()
 	if d.last != nil && s.At.Before(d.last.At) && d.last.At.Sub(s.At) < time.Minute {
 		d.mu.Unlock()
-		return // a later one came first; by more, the clock was put back
+		return // a later one came first; if much later, the clock was set back
 	}
 	d.last = s
 	d.settle(listed, s.At)
@@ -239,7 +238,7 @@ func (d *Worker) saw(s *outbox.Snapshot) {
 	d.changed()
 }
 
-// refresh looks at the outbox after a change of our own.
+// refresh reads the outbox after a change of our own.
 func (d *Worker) refresh(ctx context.Context) {
 	if box := d.current(); box != nil {
 		if s, err := box.Snapshot(ctx); err == nil && d.current() == box {
@@ -248,7 +247,7 @@ func (d *Worker) refresh(ctx context.Context) {
 	}
 }
 
-// progress is the worker's.
+// progress implements outbox.Options.Progress.
 func (d *Worker) progress(id string, sent, size int64) {
 	d.mu.Lock()
 	d.sent, d.told = windowapi.Progress{ID: id, Sent: sent, Size: size}, false
@@ -256,7 +255,7 @@ func (d *Worker) progress(id string, sent, size int64) {
 	wake.Up(d.news)
 }
 
-// changed has windows told how it is now.
+// changed triggers an update of the windows.
 func (d *Worker) changed() {
 	d.mu.Lock()
 	d.another = true
@@ -264,7 +263,7 @@ func (d *Worker) changed() {
 	wake.Up(d.news)
 }
 
-// tell tells windows of changes and of progress, a few times a second.
+// tell sends changes and progress to windows, a few times a second.
 func (d *Worker) tell(ctx context.Context) {
 	for {
 		select {

@@ -1,9 +1,8 @@
-// Package programfile watches the file that this process was started from, and the
-// versions that are installed beside it, so that one that was installed meanwhile is
-// started in its place.
+// Package programfile watches this process's program file and the versions installed beside
+// it, so that a version installed meanwhile is started in its place.
 //
-// Watcher.Follow is its one goroutine and owns what was last seen of the file. It
-// knows nothing of calls: its caller says whether one is in progress.
+// Watcher.Follow is its only goroutine and owns the last state of the file. It knows
+// nothing about calls: its caller reports whether one is in progress.
 package programfile
 
 import (
@@ -17,21 +16,21 @@ import (
 	"wiebelt/internal/instance/installed"
 )
 
-// Times of looking at our own program.
+// Intervals of checking our own program.
 const (
 	lookAtProgram = time.Hour
-	lookAgain     = 2 * time.Second // while a call is on: the one that was handed over last may be over already
+	lookAgain     = 2 * time.Second // during a call: one just handed over may already have ended
 	versionIn     = time.Minute     // a virus scanner may read it first
 )
 
-// Watcher watches the file that this process was started from.
+// Watcher watches this process's program file.
 type Watcher struct {
 	path string
 	info os.FileInfo
-	wake chan struct{} // look now: a call was handed over
+	wake chan struct{} // check now: a call was handed over
 }
 
-// New is our own program as it lies there now.
+// New returns a Watcher for our own program.
 func New() *Watcher {
 	path, _ := os.Executable() // an empty path is never found
 	return at(path)
@@ -39,23 +38,23 @@ func New() *Watcher {
 
 func at(path string) *Watcher {
 	p := &Watcher{path: path, wake: make(chan struct{}, 1)}
-	p.info, _ = os.Stat(path) // ours, also where a newer one is there already
+	p.info, _ = os.Stat(path) // ours, even if a newer one already exists
 	return p
 }
 
-// Look asks for a look at the file. It never blocks.
+// Look requests a check of the file. It never blocks.
 func (p *Watcher) Look() {
 	wake.Up(p.wake)
 }
 
-// there is the file that would be started now.
+// there returns the file that would be started now.
 func (p *Watcher) there() (path string, info os.FileInfo) {
 	path = installed.NewestOf(p.path)
 	info, _ = os.Stat(path)
 	return path, info
 }
 
-// changed reports whether that is another file than the one that was seen last.
+// changed reports whether that is another file than last time.
 func (p *Watcher) changed() bool {
 	_, info := p.there()
 	if info == nil || p.info == nil {
@@ -64,9 +63,8 @@ func (p *Watcher) changed() bool {
 	return !os.SameFile(info, p.info) || info.Size() != p.info.Size() || !info.ModTime().Equal(p.info.ModTime())
 }
 
-// another reports whether a file is not what we are. It returns an error where that
-// cannot be told: the file is half written, held by a virus scanner, or not for this
-// computer.
+// another reports whether a file is another version than ours. It returns an error if that
+// is unknown: the file is incomplete, held by a virus scanner, or not for this computer.
 func another(ctx context.Context, path, version, commit string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, versionIn)
 	defer cancel()
@@ -80,7 +78,7 @@ func another(ctx context.Context, path, version, commit string) (bool, error) {
 	return len(lines) == 3 && strings.HasPrefix(lines[0], "wiebelt ") && (lines[0] != "wiebelt "+version || lines[1] != "commit "+commit), nil
 }
 
-// Follow waits until another version lies on disk and no call is on, and reports
+// Follow waits until another version is on disk and no call is in progress, and reports
 // whether that came before ctx ended. version and commit are ours.
 func (p *Watcher) Follow(ctx context.Context, version, commit string, busy func() bool) bool {
 	wait, retry := lookAtProgram, lookAgain
@@ -102,14 +100,14 @@ func (p *Watcher) Follow(ctx context.Context, version, commit string, busy func(
 			wait = lookAgain
 			continue
 		}
-		path, seen := p.there() // before it is run: what comes in its place meanwhile is looked at next
+		path, seen := p.there() // before running it: a replacement meanwhile is checked next
 		is, err := another(ctx, path, version, commit)
 		switch {
-		case err != nil: // less and less often
+		case err != nil: // increasingly rarely
 			wait, retry = retry, min(2*retry, lookAtProgram)
 		case !is:
-			p.info, retry = seen, lookAgain // the same version once more
-		case busy(): // it rang while that one was asked
+			p.info, retry = seen, lookAgain // the same version again
+		case busy(): // a call came meanwhile
 			wait = lookAgain
 		default:
 			return true

@@ -1,9 +1,9 @@
-// Package recorder keeps calls: it turns what the engine says of a call into an
-// entry of the history and writes it, so that no card ever waits for a disk.
+// Package recorder stores calls: it converts the engine's reports into history entries and
+// writes them, so that no card ever waits for a disk.
 //
-// It owns what waits to be written and which entry each call is. Its one
-// goroutine is Run, which alone writes; Take may be called from any. It knows the
-// engine's entries and the history, and nothing of windows or of the resident.
+// It owns the entries waiting to be written and the mapping from calls to entries. Its only
+// goroutine is Run, which does all the writing; Take is safe for concurrent use. It knows
+// the engine's entries and the history, but neither windows nor the resident.
 package recorder
 
 import (
@@ -26,7 +26,7 @@ import (
 // Recorder writes the engine's entries to the history, in order.
 type Recorder struct {
 	store   *history.Store
-	more    chan struct{} // has a value while something waits
+	more    chan struct{} // has a value while entries are waiting
 	changed func()
 	log     *slog.Logger
 	calls   map[call.ID]recorded
@@ -34,48 +34,46 @@ type Recorder struct {
 
 	mu    sync.Mutex
 	waits []engine.Entry      // oldest first, at most queued
-	each  map[call.Source]int // how many of them each source has
+	each  map[call.Source]int // number of waiting entries per source
 
-	left  atomic.Int64  // dropped and not told of yet
-	full  chan struct{} // has a value once there is something to tell
-	wrong int           // not written and not told of yet; Run's own, as is why
+	left  atomic.Int64  // dropped and not reported yet
+	full  chan struct{} // has a value when there is something to report
+	wrong int           // not written and not reported yet; Run's own, like why
 	why   error
-	after func(time.Duration) <-chan time.Time // tests replace it
+	after func(time.Duration) <-chan time.Time // replaced in tests
 }
 
-// recorded is what is known of a call that was written: no more than later entries
-// of it need, and nothing of who called.
+// recorded is what is remembered of a written call: only what later entries need, and
+// nothing about the caller.
 type recorded struct {
 	id     int64
-	ended  time.Time // zero while the call is on
+	ended  time.Time // zero during the call
 	result string
-	opened bool // its file was opened
+	opened bool // its customer file was opened
 }
 
 const (
-	// queued entries beyond this many are dropped and counted: a flood must not
-	// grow the memory.
+	// Entries beyond queued are dropped and counted: a flood must not exhaust memory.
 	queued = 1024
-	// remembered is of how many calls at most it is known, once they are over,
-	// which entry they are.
+	// remembered limits the number of ended calls whose entries are remembered.
 	remembered = 64
-	// tellEvery is how often the log tells of what is missing: a flood must not
-	// fill it either.
+	// tellEvery is the interval of log lines about losses: a flood must not
+	// fill the log either.
 	tellEvery = 10 * time.Second
-	// lastTime is how long one call may take to be written at the end. Then the disk
-	// hangs, and the rest is given up: the resident that follows waits a little longer.
+	// lastTime limits writing one call at the end. Beyond that the disk hangs, and the rest
+	// is given up: the next resident waits a little longer.
 	lastTime = 4 * time.Second
 )
 
-// New is a recorder for a history. changed is told after every write, on Run's
-// goroutine.
+// New returns a Recorder for a history. changed is called after every write,
+// on Run's goroutine.
 func New(store *history.Store, changed func(), log *slog.Logger) *Recorder {
 	return &Recorder{store: store, more: make(chan struct{}, 1), each: map[call.Source]int{}, changed: changed, log: log,
 		calls: map[call.ID]recorded{}, full: make(chan struct{}, 1), after: time.After}
 }
 
-// Take has an entry written. It never blocks. Where too much waits, the source that causes most of it
-// pays: a flood takes nothing from another source.
+// Take queues an entry for writing. It never blocks. If too many are waiting, the source
+// with most of them pays: a flood takes nothing from another source.
 func (r *Recorder) Take(e engine.Entry) {
 	r.mu.Lock()
 	full := len(r.waits) >= queued
@@ -109,7 +107,7 @@ func (r *Recorder) Take(e engine.Entry) {
 	wake.Up(r.more)
 }
 
-// next gives the entry that waits longest.
+// next returns the entry that has waited longest.
 func (r *Recorder) next() (e engine.Entry, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -130,7 +128,7 @@ func (r *Recorder) toTell() {
 	wake.Up(r.full)
 }
 
-// tell writes one line about all that is missing since the last one.
+// tell logs one line about all losses since the last one.
 func (r *Recorder) tell() {
 	left, wrong := r.left.Swap(0), r.wrong
 	if left > 0 {
@@ -142,14 +140,14 @@ func (r *Recorder) tell() {
 	r.wrong, r.why = 0, nil
 }
 
-// Run writes until ctx ends and everything queued by then is written. The history
-// is to be closed after it.
+// Run writes until ctx has ended and everything queued by then is written. The history
+// must be closed after it.
 func (r *Recorder) Run(ctx context.Context) {
 	purge := time.Tick(time.Hour)
 	_ = r.store.Purge(ctx)
 	defer r.tell()
 	full, tell := r.full, (<-chan time.Time)(nil)
-	write := context.WithoutCancel(ctx) // the end must not tear up what is being written
+	write := context.WithoutCancel(ctx) // the end must not interrupt a write
 	for {
 		select {
 		case <-r.more:
@@ -198,12 +196,12 @@ func (r *Recorder) put(ctx context.Context, e engine.Entry) {
 			r.failed(err)
 		}
 		if r.store.State() != before {
-			r.changed() // the windows say so
+			r.changed() // the windows show it
 		}
 		return
 	}
-	// A file opened while the phone rang is part of that call; one opened after
-	// it was missed is dealing with it.
+	// A file opened while the phone rang is part of that call; one opened after it was
+	// missed counts as handling it.
 	if e.Opened && known && !was.opened && h.Missed() {
 		if err := r.store.HandleNumber(ctx, h.Number); err != nil {
 			r.failed(err)
@@ -219,13 +217,13 @@ func (r *Recorder) put(ctx context.Context, e engine.Entry) {
 	r.changed()
 }
 
-// leaveOff forgets calls that are over and long past: nothing is reported of them
-// any more, and their names have no business in memory.
+// leaveOff forgets calls that ended long ago: nothing more is reported about them, and
+// their names must not stay in memory.
 func (r *Recorder) leaveOff() {
 	for len(r.order) > remembered {
 		i := slices.IndexFunc(r.order, func(c call.ID) bool { return !r.calls[c].ended.IsZero() })
 		if i < 0 {
-			if len(r.order) <= 2*queued { // more than can wait and be on
+			if len(r.order) <= 2*queued { // more than can be waiting and in progress
 				return
 			}
 			i = 0 // a flood of calls that never end
@@ -236,7 +234,7 @@ func (r *Recorder) leaveOff() {
 	}
 }
 
-// failed counts a write that went wrong.
+// failed counts a failed write.
 func (r *Recorder) failed(err error) {
 	r.wrong++
 	r.why = err

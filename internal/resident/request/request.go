@@ -1,7 +1,7 @@
-// Package request is what a window asks of the resident, and what an answer may hold.
-// Whoever answers gets a Request and knows neither the window nor how the two are
-// connected. Plain values and two functions; nothing runs here. The packages of the
-// resident share it; it imports nothing of the project.
+// Package request holds a window's request to the resident, and the limits of an answer.
+// The answering code gets a Request and knows neither the window nor how the two are
+// connected. It consists of plain values and two functions; nothing runs here. The
+// resident's packages share it; it imports nothing of the project.
 package request
 
 import (
@@ -10,27 +10,27 @@ import (
 	"strings"
 )
 
-// What an answer may hold; a message has 64 KiB.
+// Limits of an answer; a message holds 64 KiB.
 const (
-	MaxAnswer = 40 << 10 // bytes of a list
-	MaxField  = 300      // bytes of a text in it, see Cut
+	MaxAnswer = 40 << 10 // bytes per list
+	MaxField  = 300      // bytes per text in it, see Cut
 )
 
-// Request is what a window asks.
+// Request is a request of a window.
 type Request struct {
 	Ctx  context.Context // ends with the window's program
 	Kind string
 	Raw  json.RawMessage
-	// Reply answers the program that asked. It never blocks.
+	// Reply answers the requesting program. It never blocks.
 	Reply func(kind string, msg any)
 }
 
-// Decode reads the request's contents; false if they are not what they should be.
+// Decode decodes the request's content; false if it is invalid.
 func (q Request) Decode(into any) bool {
 	return len(q.Raw) == 0 || json.Unmarshal(q.Raw, into) == nil
 }
 
-// Cut keeps a text short enough for a message.
+// Cut truncates a text to fit into a message.
 func Cut(s string) string {
 	if len(s) <= MaxField {
 		return s

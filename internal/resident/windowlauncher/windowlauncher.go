@@ -1,10 +1,9 @@
-// Package windowlauncher knows the process with the windows: it starts it when somebody asks
-// for one, talks to it while it runs, and says so when it cannot be started.
+// Package windowlauncher manages the process with the windows: it starts it on request,
+// talks to it while it runs, and reports when it cannot be started.
 //
 // It owns that process and the connections with it, under the lock of Launcher; each
-// connection has the goroutine that serves it, one that sends, and one for each
-// request that is being answered, all of which end with Serve. What the windows are
-// told and what they ask is the business of whoever made it.
+// connection has the goroutine that serves it, one that sends, and one per request in
+// progress, all of which end with Serve. The content of messages is up to its creator.
 package windowlauncher
 
 import (
@@ -23,41 +22,39 @@ import (
 	"wiebelt/internal/text"
 )
 
-// paintedIn is how long the windows process may take from its start until it asks
-// what to show, and from then until something is on screen; one that shows nothing
-// is ended, generously, since the first start on a slow machine takes long.
+// paintedIn limits how long the windows process may take from its start until it asks what
+// to show, and from then until something is on screen; otherwise it is killed. The limit is
+// generous, since the first start on a slow computer takes long.
 const paintedIn = 30 * time.Second
 
-// Params is what the windows process is shown with. The functions may be called
-// from any goroutine.
+// Params configures a Launcher. The functions may be called from any goroutine.
 type Params struct {
-	Exe        string                                // our program, which shows the windows too
+	Exe        string                                // our program, which also shows the windows
 	ProfileDir string                                // as given on the command line
 	Welcome    func(window string) windowapi.Welcome // the first message
-	Answer     func(q request.Request)               // does what a window asks, on a goroutine of its own
-	Copy       func(s string) error                  // puts a text on the clipboard; must not block
+	Answer     func(q request.Request)               // performs a window's request, on its own goroutine
+	Copy       func(s string) error                  // copies to the clipboard; must not block
 	WorkArea   func() windowapi.WorkArea             // where windows open
 	Language   func() text.Language
 	Ended      func() // the process has ended
 	Log        *slog.Logger
 }
 
-// Launcher is the process with the windows. Its methods may be called from anywhere.
+// Launcher is the process with the windows. It is safe for concurrent use.
 type Launcher struct {
 	p       Params
-	ctx     context.Context // of the resident
+	ctx     context.Context // the resident's
 	mu      sync.Mutex
 	conns   map[*instance.Conn]chan outgoing
 	process *os.Process
-	late    *time.Timer // ends process unless it asks what to show
+	late    *time.Timer // kills process unless it asks what to show
 	limit   time.Duration
-	want    windowapi.Show // what was asked for last, until windows are connected
-	again   bool           // wanted while the process was neither here nor gone
-	asked   windowapi.Show // wanted of open windows, which have not shown it yet
+	want    windowapi.Show // last request, until windows are connected
+	again   bool           // requested while the process was starting or ending
+	asked   windowapi.Show // requested from open windows that have not shown it yet
 }
 
-// maxCopied is how long a text from the windows may be that is put on the
-// clipboard: the longest is a recipe's.
+// maxCopied limits a text that windows copy to the clipboard: the longest is a recipe's.
 const maxCopied = 8 << 10
 
 type outgoing struct {
@@ -65,12 +62,12 @@ type outgoing struct {
 	msg  any
 }
 
-// New knows the windows process until ctx ends.
+// New returns a Launcher that lives until ctx ends.
 func New(ctx context.Context, p Params) *Launcher {
 	return &Launcher{p: p, ctx: ctx, conns: map[*instance.Conn]chan outgoing{}, limit: paintedIn}
 }
 
-// Show brings up a window, starting the process if it does not run.
+// Show shows a window, starting the process if it is not running.
 func (d *Launcher) Show(window string) { d.ShowAt(windowapi.Show{Window: window}) }
 
 // ShowAt is Show for a place in a window.
@@ -87,7 +84,7 @@ func (d *Launcher) ShowAt(m windowapi.Show) {
 	}
 	d.want = m
 	if d.process != nil {
-		d.again = true // it is on its way, or on its way out
+		d.again = true // it is starting or ending
 		return
 	}
 	args := []string{"window", m.Window}
@@ -121,7 +118,7 @@ func (d *Launcher) ShowAt(m windowapi.Show) {
 	}()
 }
 
-// hurry ends a process with windows after a while, if it is still ours.
+// hurry kills a windows process after a while, if it is still ours.
 func (d *Launcher) hurry(p *os.Process) *time.Timer {
 	return time.AfterFunc(d.limit, func() {
 		d.mu.Lock()
@@ -133,13 +130,13 @@ func (d *Launcher) hurry(p *os.Process) *time.Timer {
 	})
 }
 
-// Tell says in a plain message of the system that there is no window, and what
-// goes on working. It does not wait for anybody to read it.
+// Tell shows a plain system message that there is no window, and what still works. It does
+// not wait until it is read.
 func (d *Launcher) Tell(what text.Key) {
 	said := d.p.Language().T(what)
 	go func() {
 		if d.ctx.Err() != nil {
-			return // we are ending, and so is it
+			return // we are ending, and so is the message
 		}
 		if err := messagebox.Tell(d.ctx, "Wiebelt", said); err != nil && d.ctx.Err() == nil {
 			d.p.Log.Error("the user was not told", "why", err)
@@ -154,10 +151,10 @@ func (d *Launcher) Open() bool {
 	return len(d.conns) > 0
 }
 
-// End takes the windows down with the resident.
+// End closes the windows along with the resident.
 func (d *Launcher) End() { d.Send(windowapi.KindQuit, nil) }
 
-// Send tells every process with windows something. It never blocks.
+// Send sends a message to every windows process. It never blocks.
 func (d *Launcher) Send(kind string, msg any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -169,13 +166,13 @@ func (d *Launcher) Send(kind string, msg any) {
 func queue(out chan outgoing, m outgoing) {
 	select {
 	case out <- m:
-	default: // it does not read; what it misses it can read from the history
+	default: // it does not read; what it misses is in the history
 	}
 }
 
-// Serve talks to one process with windows until it ends or ctx does. The first that
-// it says is which window it was started for; where windows are open already, they
-// show that one too, and the process is sent away.
+// Serve talks to a windows process until it or ctx ends. The first message says which
+// window it was started for; if windows are already open, they show that one too, and the
+// process is told to quit.
 func (d *Launcher) Serve(ctx context.Context, c *instance.Conn) {
 	ctx, cancel := context.WithCancel(ctx)
 	var work sync.WaitGroup
@@ -196,7 +193,7 @@ func (d *Launcher) Serve(ctx context.Context, c *instance.Conn) {
 		return
 	}
 	d.conns[c] = out
-	want := d.want // asked for since the process was started, if it is something else
+	want := d.want // requested since the process was started, if different
 	d.want, d.again = windowapi.Show{}, false
 	if d.late != nil {
 		d.late.Stop()
@@ -252,8 +249,7 @@ func (d *Launcher) Serve(ctx context.Context, c *instance.Conn) {
 	}
 }
 
-// handle passes on what the windows ask for. Nothing here blocks its
-// connection.
+// handle processes requests of the windows. It never blocks the connection.
 func (d *Launcher) handle(ctx context.Context, work *sync.WaitGroup, out chan outgoing, kind string, raw json.RawMessage) {
 	if kind == windowapi.KindCopy {
 		var m windowapi.Copy
