@@ -21,7 +21,7 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// notifications measures notify-send with dunst, in the same way.
+// notifications measures notify-send with dunst in the same way.
 func notifications(b *testing.B, t *table, n int) (median float64) {
 	b.Helper()
 	s := xtest.Start(b, "openbox", xtest.Options{Width: width, Height: height})
@@ -58,8 +58,8 @@ func notifications(b *testing.B, t *table, n int) (median float64) {
 	return t.value["notify-send → painted by dunst"][0]
 }
 
-// sipCalls measures from the INVITE at baresip to the contact on screen, and where
-// that time goes.
+// sipCalls measures the time from the INVITE at baresip to the contact on
+// screen, and its parts.
 func sipCalls(b *testing.B, t *table, n int) {
 	b.Helper()
 	sip, control := phonetest.StartBaresip(b)
@@ -102,8 +102,8 @@ func sipCalls(b *testing.B, t *table, n int) {
 	t.times("    X server: such a picture read back", screen, limit{})
 }
 
-// listenIn stands between a client and the server at address, and tells when the
-// server says word.
+// listenIn is a proxy between a client and the server at address, and reports when
+// the server sends word.
 func listenIn(b testing.TB, address, word string) (own string, said <-chan time.Time) {
 	b.Helper()
 	heard := make(chan time.Time, 1)
@@ -117,7 +117,7 @@ func listenIn(b testing.TB, address, word string) (own string, said <-chan time.
 	return r.Addr().String(), heard
 }
 
-// invitation is one call as it goes over the wire.
+// invitation is a call as sent on the wire.
 type invitation struct {
 	line            net.Conn
 	sip, number, id string
@@ -140,7 +140,7 @@ func (c invitation) invite(b testing.TB) {
 	c.send(b, "INVITE", "", "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 40000 RTP/AVP 0 8\r\na=rtpmap:0 PCMU/8000\r\na=rtpmap:8 PCMA/8000\r\n")
 }
 
-// cancel takes the call back and acknowledges the phone's answer.
+// cancel cancels the call and acknowledges the phone's answer.
 func (c invitation) cancel(b testing.TB) {
 	b.Helper()
 	c.send(b, "CANCEL", "", "")
@@ -168,7 +168,7 @@ func (c invitation) cancel(b testing.TB) {
 	}
 }
 
-// browser measures a browser's window.
+// browser measures opening a browser's window.
 func browser(b *testing.B, t *table) {
 	b.Helper()
 	dir := b.TempDir()
@@ -190,7 +190,7 @@ func browser(b *testing.B, t *table) {
 				b.Fatal("the browser shows nothing")
 			}
 		}
-		if i > 0 { // the first start makes its profile
+		if i > 0 { // the first start creates its profile
 			all = append(all, time.Since(began))
 		}
 		most = max(most, family(b, cmd.Process.Pid))
@@ -202,8 +202,8 @@ func browser(b *testing.B, t *table) {
 	t.figure("Chromium --app window, memory of its processes", float64(most)/1024, 0, "MB")
 }
 
-// wineRings measures the start of wiebelt-ring under wine, beside that of a program
-// that does nothing.
+// wineRings measures the start of wiebelt-ring under wine, compared with a
+// program that does nothing.
 func wineRings(b *testing.B, t *table, n int) {
 	b.Helper()
 	dir := windowsPrograms(b)
@@ -220,8 +220,8 @@ func wineRings(b *testing.B, t *table, n int) {
 	t.below("under wine: wiebelt-ring, median", "an empty Go program, median", t.value["under wine: wiebelt-ring, start → exit"][0], t.value["  an empty Go program"][0], 1.3)
 }
 
-// family is the memory of a process and all below it, shared pages counted once
-// (PSS), in kB.
+// family returns the memory of a process and its descendants, with shared pages
+// counted once (PSS), in kB.
 func family(b testing.TB, root int) int {
 	b.Helper()
 	parent := map[int]int{}
@@ -229,7 +229,7 @@ func family(b testing.TB, root int) int {
 	for _, f := range all {
 		s, err := os.ReadFile(f)
 		if err != nil {
-			continue // gone meanwhile
+			continue // exited meanwhile
 		}
 		_, rest, _ := strings.Cut(string(s), ") ")
 		if fields := strings.Fields(rest); len(fields) > 1 {
@@ -250,7 +250,7 @@ func family(b testing.TB, root int) int {
 	return sum
 }
 
-// rollup is the sum of the figures of a process's memory that begin with name, in kB.
+// rollup returns the sum of a process's memory figures whose names begin with name, in kB.
 func rollup(pid int, name string) (sum int) {
 	s, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	for l := range strings.Lines(string(s)) {

@@ -18,8 +18,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// BenchmarkHub measures the local hub with as many contacts as an office has, and
-// with ten times as many, and writes bin/bench-hub.json.
+// BenchmarkHub measures the local hub with an office's number of contacts, and with ten
+// times as many, and writes bin/bench-hub.json.
 func BenchmarkHub(b *testing.B) {
 	for range b.N {
 		t := newTable(b)
@@ -59,8 +59,8 @@ func writeContacts(b *testing.B, file string, n int) {
 	must.Do(b, w.Flush())
 }
 
-// ask looks n numbers up, 2,000 a second, over 16 connections. Each lookup's time is
-// counted from when it was due, so that one that waits for another counts too.
+// ask looks n numbers up, 2,000 per second, over 16 connections. Each lookup is timed from
+// when it was due, so that waiting for another one counts too.
 func (h *hubProcess) ask(b *testing.B, secret string, contacts, n int) (all []time.Duration) {
 	b.Helper()
 	const connections = 16
@@ -96,7 +96,7 @@ func (h *hubProcess) ask(b *testing.B, secret string, contacts, n int) (all []ti
 	return all
 }
 
-// largeMessage measures a ZIP of 500 MB on its way into the message box.
+// largeMessage measures delivering a ZIP of 500 MB into the message box.
 func largeMessage(b *testing.B, t *table) {
 	b.Helper()
 	dir := b.TempDir()

@@ -9,9 +9,8 @@ import (
 	"wiebelt/internal/simulate"
 )
 
-// BenchmarkHundred is a terminal server: a hundred residents on one machine, each
-// with a screen of its own, and a call to each of them. It writes
-// bin/bench-hundred.json.
+// BenchmarkHundred simulates a terminal server: a hundred residents on one machine, each
+// with its own screen, and a call to each of them. It writes bin/bench-hundred.json.
 func BenchmarkHundred(b *testing.B) {
 	for range b.N {
 		t := newTable(b)

@@ -16,11 +16,11 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// BenchmarkBudgets measures what FIGURES.md shows, in one run and
-// beside what people could put together instead, by watching the screen from
-// outside the programs. It prints a table and writes bin/bench.json; a budget
-// that is not met fails it, and so does a figure that has become worse than the
-// accepted one. Run it alone on a quiet machine (make bench).
+// BenchmarkBudgets measures the figures in FIGURES.md, in one run and compared with
+// alternatives that people could put together, by watching the screen from outside
+// the programs. It prints a table and writes bin/bench.json; it fails if a budget
+// is exceeded or a figure has become worse than the accepted one. Run it alone on an
+// idle machine (make bench).
 func BenchmarkBudgets(b *testing.B) {
 	for range b.N {
 		t := newTable(b)
@@ -46,8 +46,8 @@ func BenchmarkBudgets(b *testing.B) {
 	}
 }
 
-// painted measures event → number, answer → contact, and how long a look takes, of n calls
-// with a pause between two.
+// painted measures event → number, answer → contact, and the duration of a screen check,
+// for n calls with a pause in between.
 func (s *stage) painted(n int, pause time.Duration) (number, found, poll []time.Duration) {
 	s.b.Helper()
 	s.hold.Store(true)
@@ -78,7 +78,7 @@ func (s *stage) painted(n int, pause time.Duration) (number, found, poll []time.
 	return number, found, poll
 }
 
-// calls is what painted measures, as figures.
+// calls adds the figures of painted.
 func (s *stage) calls(t *table, n int) {
 	s.b.Helper()
 	number, found, poll := s.painted(n, pause/time.Duration(len(s.phones)))
@@ -101,9 +101,8 @@ func (s *stage) over(phone *simulate.Phone, c simulate.Call) {
 	s.Until("the card is gone", s.empty)
 }
 
-// rings measures wiebelt-ring with the resident running, beside the start of a
-// program that does nothing. When it exits is measured while nobody looks at the
-// screen, for looking takes a core.
+// rings measures wiebelt-ring with the resident running, compared with a program that does
+// nothing. Its exit is measured without watching the screen, which uses a whole core.
 func (s *stage) rings(t *table, n int) {
 	s.b.Helper()
 	var exit, painted, bare []time.Duration
@@ -137,7 +136,7 @@ func ran(b testing.TB, cmd *exec.Cmd) time.Duration {
 	return time.Since(began)
 }
 
-// quit ends the resident as its menu does, and waits.
+// quit ends the resident like its menu does, and waits.
 func (s *stage) quit() {
 	s.b.Helper()
 	_ = s.resident.Process.Signal(os.Interrupt)
@@ -164,7 +163,7 @@ func (s *stage) coldRings(t *table, n int) {
 	t.times("wiebelt-ring with nothing running → contact painted", all, limit{p50: 60})
 }
 
-// starts measures how long the resident takes until it takes calls.
+// starts measures how long the resident takes until it accepts calls.
 func (s *stage) starts(t *table, n int) {
 	s.b.Helper()
 	var all []time.Duration
@@ -189,13 +188,13 @@ func (s *stage) starts(t *table, n int) {
 	t.times("start → ready for calls", all, limit{p50: 30})
 }
 
-// atRest is longer than nobody must have called before the resident forgets the
-// last callers and gives back what their cards took.
+// atRest is longer than the time without calls after which the resident forgets the last
+// callers and frees their cards' memory.
 const atRest = 90 * time.Second
 
-// memory measures growth from 200 calls to 10,000, one after the other like those
-// before, and what a flood of as many takes, right after and at
-// rest. meanwhile is done while it comes to rest.
+// memory measures the growth from 200 calls to 10,000, one after another, and the
+// memory used by a flood of as many, right after it and at rest. meanwhile runs
+// while it comes to rest.
 func (s *stage) memory(t *table, meanwhile func()) {
 	s.b.Helper()
 	now := func(what string, limit float64) float64 {
@@ -205,7 +204,7 @@ func (s *stage) memory(t *table, meanwhile func()) {
 	}
 	few := float64(s.settled) / 1024
 	t.figure("resident memory after 200 calls (200 %)", few, 42, "MB")
-	var phones []*patient // no more than the listener takes
+	var phones []*patient // no more than the listener admits
 	for range 8 {
 		phones = append(phones, s.patient())
 	}
@@ -229,13 +228,13 @@ func (s *stage) memory(t *table, meanwhile func()) {
 	s.over(phone, c)
 }
 
-// idle begins to measure a resident that nobody calls, once its start is a minute ago;
-// what it gives ends that. Threads that wake within 50 ms count as one time: Go's runtime
-// wakes 12 ms before the system calls a timer of 12 s.
+// idle begins to measure a resident without calls, a minute after its start; the returned
+// function ends that. Threads that wake within 50 ms count once: Go's runtime wakes 12 ms
+// before the system fires a timer of 12 s.
 func (s *stage) idle() func(t *table) {
 	pid, stop, measured := s.resident.Process.Pid, make(chan struct{}), make(chan func(*table))
 	for _, p := range s.phones {
-		_ = p.Close() // which the listener asks now and then whether it is there
+		_ = p.Close() // the listener occasionally checks whether it is there
 	}
 	go func() {
 		time.Sleep(time.Minute)
@@ -267,8 +266,8 @@ func (s *stage) idle() func(t *table) {
 	return func(t *table) { close(stop); (<-measured)(t) }
 }
 
-// oneByOne has n calls come, each until its card has been on screen and is gone.
-// The phones take turns, or the listener would slow one down.
+// oneByOne makes n calls, each until its card has been on screen and is gone. The phones
+// take turns, since the listener would throttle a single one.
 func (s *stage) oneByOne(phones []*patient, n int) {
 	s.b.Helper()
 	for i := range n {
@@ -281,8 +280,8 @@ func (s *stage) oneByOne(phones []*patient, n int) {
 	}
 }
 
-// patient is a phone that comes back later when it was too quick for the listener,
-// as a machine that stood still for a moment makes it.
+// patient is a phone that reconnects later when it was too fast for the listener, as
+// happens after the machine has stalled for a moment.
 type patient struct {
 	*simulate.Phone
 	dial func() (*simulate.Phone, error)
@@ -304,14 +303,14 @@ func (p *patient) report(say func(*simulate.Phone) error) error {
 			return err
 		}
 		_ = p.Close()
-		time.Sleep(time.Second) // the listener hangs up on who was too quick
+		time.Sleep(time.Second) // the listener disconnects phones that are too fast
 		if p.Phone, err = p.dial(); err != nil {
 			return err
 		}
 	}
 }
 
-// flood has 10,000 calls come from eight phones at once.
+// flood makes 10,000 calls from eight phones at once.
 func (s *stage) flood(phones []*patient) {
 	s.b.Helper()
 	ctx := s.b.Context()
@@ -320,7 +319,7 @@ func (s *stage) flood(phones []*patient) {
 	for n, phone := range phones {
 		go func() {
 			var err error
-			tick := time.NewTicker(50 * time.Millisecond) // below the listener's limit of events
+			tick := time.NewTicker(50 * time.Millisecond) // below the listener's rate limit
 			defer tick.Stop()
 			for i := 0; i < each && err == nil; i++ {
 				<-tick.C

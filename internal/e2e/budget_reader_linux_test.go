@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// BenchmarkReader is what Orca costs whoever waits for a number: it is told after the
-// card is painted. While it says the call before, it needs a processor of its own for
-// about a second. It writes bin/bench-reader.json.
+// BenchmarkReader measures what Orca costs while waiting for a number: it is notified after
+// the card is painted. While it speaks the previous call, it needs a processor for about a
+// second. It writes bin/bench-reader.json.
 func BenchmarkReader(b *testing.B) {
 	for range b.N {
 		t := newTable(b)

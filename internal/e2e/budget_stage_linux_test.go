@@ -27,7 +27,7 @@ import (
 	"wiebelt/internal/ui/card"
 )
 
-// stage is an office whose hub answers when it is told to, and phones.
+// stage is an office with phones, and a hub that answers when told to.
 type stage struct {
 	*office
 	b       testing.TB
@@ -35,21 +35,21 @@ type stage struct {
 	phones  []*simulate.Phone
 	people  []localhub.Record
 	next    int
-	last    time.Time     // when the last one called
+	last    time.Time     // time of the last call
 	base    string        // where the hub is reached
-	hold    atomic.Bool   // lookups are answered by release, and told to looked
-	release chan struct{} // holds one
+	hold    atomic.Bool   // lookups are answered by release, and reported to looked
+	release chan struct{} // releases one
 	looked  chan lookup
 	settled int // kB resident after the calls
 }
 
-// lookup is when the hub was asked, and when its answer had gone out.
+// lookup has the times when the hub was asked, and when its answer had been sent.
 type lookup struct{ asked, answered time.Time }
 
-// quick lets cards go as soon as their call is over, so that the next can come.
+// quick closes cards as soon as their call is over, so that the next can come.
 const quick = "[card]\nafter_call = \"0s\"\n"
 
-// openStage starts an office at a scale, with more settings.
+// openStage starts an office at a scale, with additional settings.
 func openStage(b testing.TB, scale float32, more string) *stage {
 	b.Helper()
 	h, value := startHub(b)
@@ -95,16 +95,15 @@ func openStage(b testing.TB, scale float32, more string) *stage {
 	for range 4 {
 		s.phones = append(s.phones, dial(s.office))
 	}
-	s.Move(1, 1) // a card does not go while the pointer is on it
+	s.Move(1, 1) // a card under the pointer stays
 	return s
 }
 
-// pause is the least between two calls: a source may cause three lookups a
-// second, and a queue is not what is measured here.
+// pause is the minimum between two calls: a source may cause three lookups a second, and
+// queueing is not measured here.
 const pause = 400 * time.Millisecond
 
-// person is the next caller; none calls twice, and none earlier than long after the
-// last one.
+// person returns the next caller; none calls again before long has passed.
 func (s *stage) person(long time.Duration) localhub.Record {
 	time.Sleep(time.Until(s.last.Add(long)))
 	s.last = time.Now()
@@ -113,7 +112,7 @@ func (s *stage) person(long time.Duration) localhub.Record {
 	return p
 }
 
-// picture is what a card must look like.
+// picture returns what a card must look like.
 func (s *stage) picture(p localhub.Record, number string, o engine.Outcome) *image.RGBA {
 	fonts.Lock()
 	defer fonts.Unlock()
@@ -125,7 +124,7 @@ func (s *stage) picture(p localhub.Record, number string, o engine.Outcome) *ima
 	return card.Picture(c, card.Look{Language: text.Dutch}, s.scale)
 }
 
-// eye is the box of the screen that is watched, and what must stand there.
+// eye is the watched part of the screen, and its expected content.
 type eye struct {
 	s    *xtest.Server
 	box  image.Rectangle
@@ -149,7 +148,7 @@ func (s *stage) eye(p localhub.Record, number string, o engine.Outcome) eye {
 
 func (e eye) sees() bool { return bytes.Equal(e.s.Crop(e.box).Pix, e.want.Pix) }
 
-// wait watches without a pause until the box shows what it must.
+// wait polls without a pause until the part shows what it must.
 func (e eye) wait(b testing.TB, what string) time.Time {
 	b.Helper()
 	for late := time.Now().Add(10 * time.Second); time.Now().Before(late); {

@@ -17,7 +17,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// row is a figure of the table.
+// row is a figure in the table.
 type row struct {
 	What   string  `json:"what"`
 	N      int     `json:"n,omitempty"`
@@ -28,12 +28,12 @@ type row struct {
 	Met    bool    `json:"met"`
 }
 
-// limit is what a row of durations may be: p50 and p99 in milliseconds, and spread
-// how many times p50 the p99 may be. 0 is no limit.
+// limit limits a row of durations: p50 and p99 in milliseconds, and spread is how many
+// times p50 the p99 may be. 0 means no limit.
 type limit struct{ p50, p99, spread float64 }
 
-// table is what was measured in one run. Beside it the start of an empty Go program
-// is measured again and again: how quick the machine is.
+// table has the measurements of one run. In between, the start of an empty Go program is
+// measured repeatedly, as a measure of the machine's speed.
 type table struct {
 	rows    []row
 	value   map[string][2]float64
@@ -92,7 +92,7 @@ func (t *table) times(what string, d []time.Duration, most limit) {
 	t.rows = append(t.rows, r)
 }
 
-// figure adds one value with a limit (0 for none).
+// figure adds a value with a limit (0 for none).
 func (t *table) figure(what string, v, most float64, unit string) {
 	r := row{What: what, P50: v, Unit: unit, Met: most == 0 || v <= most}
 	if most > 0 {
@@ -101,13 +101,13 @@ func (t *table) figure(what string, v, most float64, unit string) {
 	t.rows = append(t.rows, r)
 }
 
-// below adds the comparison of two values of the run; v may be most times w.
+// below compares two values of the run; v may be at most most times w.
 func (t *table) below(what, than string, v, w, most float64) {
 	t.rows = append(t.rows, row{What: what + " against " + than, P50: v / w, Unit: "×", Budget: fmt.Sprintf("< %g", most), Met: v/w < most})
 }
 
-// print prints the table, writes it to a file in bin, and compares it with the
-// figures that were accepted.
+// print prints the table, writes it to a file in bin, and compares it with
+// the accepted figures.
 func (t *table) print(b *testing.B, file string) {
 	b.Helper()
 	t.yardstick(b, 50)
@@ -135,15 +135,15 @@ func (t *table) print(b *testing.B, file string) {
 	t.guard(b)
 }
 
-// Figures that were accepted, and how much worse one may be.
+// Accepted figures, and how much worse a new one may be.
 const (
 	acceptedFile = "accepted.json"
 	mostWorse    = 1.15
 )
 
-// guard fails where a figure with a budget has become worse than the accepted one.
-// Times are compared as multiples of the start of the empty program, for machines
-// differ. With WIEBELT_BENCH_ACCEPT=1 this run's figures are accepted instead.
+// guard fails if a figure with a budget has become worse than the accepted one. Durations
+// are compared as multiples of the start of the empty program, since machines differ. With
+// WIEBELT_BENCH_ACCEPT=1, this run's figures are accepted instead.
 func (t *table) guard(b *testing.B) {
 	b.Helper()
 	accepted := map[string]float64{}

@@ -15,8 +15,8 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// BenchmarkWindows measures the windows as BenchmarkBudgets does the cards: the
-// whole program, watched from outside. It writes bin/bench-windows.json.
+// BenchmarkWindows measures the windows like BenchmarkBudgets measures the cards: the whole
+// program, watched from outside. It writes bin/bench-windows.json.
 func BenchmarkWindows(b *testing.B) {
 	for range b.N {
 		t := newTable(b)
@@ -62,23 +62,23 @@ func openLarge(t testing.TB, scale int) *largeCalls {
 	return d
 }
 
-// in is a place in the window, given in units.
+// in returns a place in the window, given in units.
 func (d *largeCalls) in(r image.Rectangle) image.Rectangle {
 	return image.Rectangle{r.Min.Mul(d.scale), r.Max.Mul(d.scale)}.Add(d.at)
 }
 
-// row is a part of the list where the names of a row stand, one of nine.
+// row returns the part of the list with the names of one of nine rows.
 func (d *largeCalls) row(n int) image.Rectangle {
 	return d.in(image.Rect(104, 166, 200, 206).Add(image.Pt(0, 48*n)))
 }
 
-// green reports whether the mark of an answered call is at row n or the next: the
-// heading of a day may stand between them.
+// green reports whether the mark of an answered call is at row n or the next: there may be
+// a day's heading between them.
 func (d *largeCalls) green(n int) bool {
 	return d.shows(d.in(image.Rect(530, 160, 560, 260).Add(image.Pt(0, 48*n))), answeredGreen)
 }
 
-// written is where the writing in the search field ends. Its caret is no writing.
+// written returns where the text in the search field ends, without the caret.
 func (d *largeCalls) written() (end int) {
 	img := d.Crop(d.in(image.Rect(30, 92, 180, 118)))
 	for i := 0; i < len(img.Pix); i += 4 {
@@ -89,7 +89,7 @@ func (d *largeCalls) written() (end int) {
 	return end
 }
 
-// looks is how long a look at the search field takes by itself.
+// looks measures how long checking the search field takes.
 func (d *largeCalls) looks(n int) (all []time.Duration) {
 	for range n {
 		began := time.Now()
@@ -102,8 +102,8 @@ func (d *largeCalls) looks(n int) (all []time.Duration) {
 // letters are keys by their places.
 var letters = map[rune]byte{'a': 38, 'd': 40, 'e': 26, 'i': 31, 'l': 46, 'm': 58, 'r': 27, 's': 39, 'v': 55, 'z': 52}
 
-// typing types words that filter 100,000 calls, and takes them back, as fast as
-// somebody who types well; of each key it gives the time until the field shows it.
+// typing types words that filter 100,000 calls, and deletes them, as fast as a good typist;
+// it returns for each key the time until the field shows it.
 func (d *largeCalls) typing(rounds int) (all []time.Duration) {
 	d.t.Helper()
 	const pace = time.Second / 10
@@ -133,8 +133,8 @@ func (d *largeCalls) typing(rounds int) (all []time.Duration) {
 	return all
 }
 
-// wheel turns the wheel over the list, each step when the one before is on screen
-// with the rows that it brought, and gives how many were painted in a second.
+// wheel turns the wheel over the list, each step once the previous one is on screen with
+// its new rows, and returns how many were painted per second.
 func (d *largeCalls) wheel(steps int) float64 {
 	d.t.Helper()
 	middle := d.in(image.Rect(400, 400, 401, 401)).Min
@@ -153,20 +153,20 @@ func (d *largeCalls) wheel(steps int) float64 {
 	return float64(steps) / all.Seconds()
 }
 
-// rest gives the keyboard to another window, waits a moment, and counts
-// what the windows' process does by itself: clock ticks of the processor,
-// and how often one of its threads began to run.
+// rest gives the focus to another window, waits a moment, and counts what the
+// windows' process does by itself: clock ticks of the processor, and how often
+// one of its threads woke.
 func (d *largeCalls) rest(long time.Duration) (cpu, woken int) {
 	d.t.Helper()
 	d.Move(1, 1)
 	d.Terminal(image.Rect(0, 700, 300, 760))
-	time.Sleep(5 * time.Second) // what is left of being used, such as the caret's last second
+	time.Sleep(5 * time.Second) // for the effects of being used, such as the caret's last second
 	cpu, woken = ticks(d.t, d.pid()), wakes(d.t, d.pid())
 	time.Sleep(long) // this is what is measured
 	return ticks(d.t, d.pid()) - cpu, wakes(d.t, d.pid()) - woken
 }
 
-// wakes is how often the threads of a process have gone to sleep, or had to wait.
+// wakes returns how often the threads of a process have slept, or had to wait.
 func wakes(t testing.TB, pid int) (n int) {
 	t.Helper()
 	all, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))

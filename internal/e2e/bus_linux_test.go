@@ -14,7 +14,7 @@ import (
 	"wiebelt/internal/ui/card"
 )
 
-// owner is a connection to a private bus that has a name there.
+// owner returns a connection to a private bus that owns a name there.
 func owner(t *testing.T, address, name string) *dbus.Conn {
 	t.Helper()
 	c := must.Get(desktopbus.Connect(t.Context(), address))(t)
@@ -30,12 +30,12 @@ const (
 	noticePath    = dbus.ObjectPath("/org/freedesktop/Notifications")
 )
 
-// noticeServer is a desktop's notifications.
+// noticeServer is a desktop's notification server.
 type noticeServer struct {
 	mu    sync.Mutex
 	last  uint32
 	shown map[uint32]string // summaries
-	all   string            // everything that was ever sent here
+	all   string            // everything ever sent here
 }
 
 func (s *noticeServer) GetCapabilities() ([]string, *dbus.Error) { return []string{"actions"}, nil }
@@ -60,7 +60,7 @@ func (s *noticeServer) CloseNotification(id uint32) *dbus.Error {
 	return nil
 }
 
-// forget forgets what is shown, as a user who clicks it away.
+// forget closes what is shown, like a user who dismisses it.
 func (s *noticeServer) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,8 +82,8 @@ const (
 	appearance     = "org.freedesktop.appearance"
 )
 
-// TestAppearanceFollowed: a card that is up follows the desktop's light and
-// dark, and its text size, at once.
+// TestAppearanceFollowed: a visible card follows the desktop's light and dark mode,
+// and its text size, at once.
 func TestAppearanceFollowed(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "")
@@ -113,7 +113,7 @@ func TestAppearanceFollowed(t *testing.T) {
 		must.Do(t, c.Emit(portalPath, portalSettings+".SettingChanged", appearance, "color-scheme", dbus.MakeVariant(next.scheme)))
 		o.shows(fmt.Sprint("the card, dark: ", next.dark), vriesCard(t, card.Look{Dark: next.dark}, 1))
 	}
-	// Text twice as large: the card stands in the same corner.
+	// Text twice as large: the card is in the same corner.
 	o.Run("xprop", "-root", "-f", "RESOURCE_MANAGER", "8s", "-set", "RESOURCE_MANAGER", "Xft.dpi:\t192\n")
 	want := vriesCard(t, card.Look{}, 2)
 	corner := image.Pt(width-32, height-32)

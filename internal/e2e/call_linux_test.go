@@ -23,8 +23,8 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// TestRealCall is the whole product: sipp calls baresip, the card shows who it
-// is, a click opens the file in a real browser, which asks for a login first.
+// TestRealCall tests the whole product: sipp calls baresip, the card shows who it is, a
+// click opens the file in a real browser, which asks for a login first.
 func TestRealCall(t *testing.T) {
 	t.Parallel()
 	sip, control := phonetest.StartBaresip(t)
@@ -44,7 +44,7 @@ func TestRealCall(t *testing.T) {
 		t.Fatalf("%d pages were opened by themselves", n)
 	}
 	button := place(foundHeight).Min.Add(image.Pt(122, 230))
-	// Not within the moment in which a click cannot have been meant.
+	// Not in the moment in which a click cannot have been intentional.
 	o.Move(button.X, button.Y)
 	meant()
 	o.Click(button.X, button.Y, 1)
@@ -98,14 +98,14 @@ func tabOf(data string) tab {
 	return tab{}
 }
 
-// page is the address that the browser shows.
+// page returns the address that the browser shows.
 func page(data string) string { return tabOf(data).URL }
 
-// press presses the login page's button, whose fields the local hub has filled
-// in, once the page is there, and again after a while as people do.
+// press presses the login page's button, with the fields filled in by the local hub, once
+// the page is there, and again after a while like users do.
 const press = `location.pathname === "/login" && document.readyState === "complete" && Date.now() > (window.pressed || 0) + 5000 && (window.pressed = Date.now()) && document.forms[0].requestSubmit()`
 
-// evaluate has the browser's page evaluate an expression, and gives what it answers.
+// evaluate evaluates an expression in the browser's page, and returns the result.
 func evaluate(data, expression string) string {
 	c, _, err := websocket.DefaultDialer.Dial(tabOf(data).Socket, nil)
 	if err != nil {
@@ -136,7 +136,7 @@ func endProcess(t *testing.T, file string) {
 	xtest.End(n)
 }
 
-// lookUp asks the hub the way the resident does, in the order of the card.
+// lookUp queries the hub like the resident, in the order of the card.
 func lookUp(t *testing.T, o *office, number string) []contact.Contact {
 	t.Helper()
 	value := must.Get(o.hub.AddClient(t.Context(), "test", "1234"))(t)

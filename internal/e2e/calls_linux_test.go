@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	_ "modernc.org/sqlite" // to make many calls at once
+	_ "modernc.org/sqlite" // to create many calls quickly
 
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
@@ -26,13 +26,13 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Keys by their place on the keyboard.
+// Keys by position on the keyboard.
 const (
 	keyZ, keyBackspace, keyEnd, keyHome, keyPageUp, keyPageDown, keyDown, keyEscape = 52, 22, 115, 110, 112, 117, 116, 9
 )
 
-// seedCalls makes n calls in the history of an office, one a minute, nearly all
-// of them answered; one caller in the middle is called Zeldzaam.
+// seedCalls adds n calls to an office's history, one per minute, nearly all of them
+// answered; one caller in the middle is called Zeldzaam.
 func seedCalls(t testing.TB, o *office, n int) {
 	t.Helper()
 	path := filepath.Join(o.profile, "history.db")
@@ -63,8 +63,8 @@ type callsWindow struct {
 	*office
 	t   testing.TB
 	cfg instance.Config
-	at  image.Point // of its contents on the screen
-	// changed tells when something on the screen is painted.
+	at  image.Point // of its content on the screen
+	// changed receives when something on the screen is painted.
 	changed <-chan struct{}
 }
 
@@ -75,7 +75,7 @@ func openCalls(t testing.TB, calls int) *callsWindow {
 	return startCalls(t, prepare(t, callsSettings), calls)
 }
 
-// startCalls starts an office that had some calls.
+// startCalls starts an office with some calls in its history.
 func startCalls(t testing.TB, o *office, calls int) *callsWindow {
 	t.Helper()
 	seedCalls(t, o, calls)
@@ -83,13 +83,13 @@ func startCalls(t testing.TB, o *office, calls int) *callsWindow {
 	return &callsWindow{office: o, t: t, cfg: o.instance(), changed: o.Changes()}
 }
 
-// ask asks for the calls window, as a click in the tray's menu does.
+// ask requests the calls window, like a click in the tray's menu.
 func (d *callsWindow) ask() {
 	d.t.Helper()
 	must.Do(d.t, resident.ShowCalls(context.Background(), d.cfg))
 }
 
-// find finds out where the window is.
+// find determines where the window is.
 func (d *callsWindow) find() (id string) {
 	d.t.Helper()
 	id = d.FindWindow("^Oproepen")
@@ -97,15 +97,15 @@ func (d *callsWindow) find() (id string) {
 	return id
 }
 
-// origin is where a window's contents begin on the screen.
+// origin returns where a window's content begins on the screen.
 func (o *office) origin(id string) image.Point {
 	o.t.Helper()
 	p := o.placeOf(id).Min
-	o.Move(p.X, p.Y) // away from what is looked at
+	o.Move(p.X, p.Y) // away from what is checked
 	return p
 }
 
-// Places in the window's contents: the marks of the first two rows, and the names.
+// Places in the window's content: the marks of the first two rows, and the names.
 func (d *callsWindow) mark(row int) image.Rectangle {
 	return image.Rect(354, 168+48*row, 376, 188+48*row).Add(d.at)
 }
@@ -114,13 +114,13 @@ func (d *callsWindow) result() image.Rectangle { return image.Rect(378, 168, 470
 
 func (d *callsWindow) names() image.Rectangle { return image.Rect(104, 166, 260, 600).Add(d.at) }
 
-// shows reports whether a colour is somewhere in a part of the screen.
+// shows reports whether a part of the screen contains a colour.
 func (d *callsWindow) shows(r image.Rectangle, rgb uint32) bool {
 	return xtest.Count(d.Crop(r), rgb, 0) > 0
 }
 
-// took measures how long it takes after do until ok, which is asked after every
-// change of the screen.
+// took measures how long it takes after do until ok returns true, checking after
+// every change of the screen.
 func (d *callsWindow) took(what string, do func(), ok func() bool) time.Duration {
 	d.t.Helper()
 	began := time.Now()
@@ -131,7 +131,7 @@ func (d *callsWindow) took(what string, do func(), ok func() bool) time.Duration
 
 func (d *callsWindow) rows() bool { return d.shows(d.mark(0), answeredGreen) }
 
-// pid is the process of the windows, 0 if there is none.
+// pid returns the windows' process, 0 if there is none.
 func (d *callsWindow) pid() int {
 	for _, pid := range d.running(true) {
 		return pid
@@ -139,7 +139,7 @@ func (d *callsWindow) pid() int {
 	return 0
 }
 
-// close closes the calls window as its user would.
+// close closes the calls window like its user would.
 func (d *callsWindow) close(id string) {
 	d.t.Helper()
 	there := func() bool {
@@ -152,15 +152,15 @@ func (d *callsWindow) close(id string) {
 	})
 }
 
-// activate gives a window the keyboard.
+// activate gives a window the focus.
 func (d *callsWindow) activate(id string) {
 	d.t.Helper()
 	d.Run("xdotool", "windowactivate", "--sync", id)
 	d.Until("the window has the keyboard", func() bool { return strings.TrimSpace(d.Run("xdotool", "getactivewindow")) == id })
 }
 
-// end closes the last window, and waits until the resident knows that the program
-// has ended: until then it would take it for the one to ask.
+// end closes the last window, and waits until the resident knows that the program has
+// ended: until then it would send it requests.
 func (d *callsWindow) end(id string) {
 	d.t.Helper()
 	process := fmt.Sprint("/proc/", d.pid())
@@ -168,7 +168,7 @@ func (d *callsWindow) end(id string) {
 	d.Until("no process", func() bool { _, err := os.Stat(process); return err != nil })
 }
 
-// figures of one history, as its user would feel them.
+// callsFigures has the figures of one history, as its user would notice them.
 type callsFigures struct {
 	cold, warm, filter, page, end []time.Duration
 	memory                        int // kB
@@ -189,7 +189,7 @@ func measureCalls(t testing.TB, calls, rounds int) (f callsFigures) {
 	d.ask()
 	id = d.find()
 	d.Until("rows", d.rows)
-	d.Press(keyEnd) // all the way through the list, with everything it takes
+	d.Press(keyEnd) // to the end of the list, which loads everything
 	for range 20 {
 		d.Press(keyPageUp)
 	}
@@ -198,8 +198,8 @@ func measureCalls(t testing.TB, calls, rounds int) (f callsFigures) {
 	d.Press(keyEscape)
 	d.Until("every call", func() bool { return d.shows(d.mark(1), answeredGreen) })
 	f.memory = memory(t, d.pid())
-	// Another window, which keeps the process there. It is asked for once: a click too
-	// many would bring it to the front again when the calls window is to close.
+	// Another window, which keeps the process running. It is requested once: a second click
+	// could bring it to the front again when the calls window is to close.
 	d.run("window", "lookup")
 	other := d.FindWindow("^Nummer opzoeken")
 	d.Until("the other window has the keyboard", func() bool { return strings.TrimSpace(d.Run("xdotool", "getactivewindow")) == other })
@@ -227,7 +227,7 @@ func measureCalls(t testing.TB, calls, rounds int) (f callsFigures) {
 		})
 	}
 	d.activate(id)
-	changed(func() { d.Press(keyDown) }) // from the filter into the list: the ring
+	changed(func() { d.Press(keyDown) }) // from the filter into the list: the focus ring
 	for range max(rounds, 8) {
 		f.page = append(f.page, changed(func() { d.Press(keyPageDown) }))
 	}
@@ -238,14 +238,14 @@ func measureCalls(t testing.TB, calls, rounds int) (f callsFigures) {
 	return f
 }
 
-// rows2 reports whether rows stand all the way down.
+// rows2 reports whether there are rows all the way down.
 func (d *callsWindow) rows2() bool {
 	return d.shows(image.Rect(354, 168, 376, 340).Add(d.at), answeredGreen) && d.shows(image.Rect(354, 440, 376, 600).Add(d.at), answeredGreen)
 }
 
-// TestCallsDay is a day with the calls window: a call is missed, stands there, its file
-// is opened by the keyboard and that ticks it off; it is taken off; what is set
-// meanwhile counts; and a file that vanishes is told.
+// TestCallsDay is a day with the calls window: a missed call appears, its file is opened
+// with the keyboard, which ticks it off; it is removed; changed settings apply; and a
+// vanished file is reported.
 func TestCallsDay(t *testing.T) {
 	t.Parallel()
 	d := openCalls(t, 0)
@@ -271,7 +271,7 @@ func TestCallsDay(t *testing.T) {
 	d.activate(id)
 	row := d.Crop(d.names())
 	d.Until("the row has the keyboard", func() bool { d.Key("Down"); return !slices.Equal(d.Crop(d.names()).Pix, row.Pix) })
-	d.Key("Return") // once: the second would take it back
+	d.Key("Return") // once: a second one would undo it
 	d.Until("the file, by Enter", func() bool { return len(opened(notes)) > 0 })
 	if all := opened(notes); !strings.HasSuffix(all[0], "/contacts/viewcontact/c-vries") {
 		t.Errorf("opened %q", all)
@@ -281,12 +281,12 @@ func TestCallsDay(t *testing.T) {
 	undo := image.Rect(600, 168, 700, 200).Add(d.at)
 	d.Until("no way back any more", func() bool { return !d.shows(undo, accent) })
 
-	d.Key("Menu", "Up", "Up", "Return") // from below: remove, not this
+	d.Key("Menu", "Up", "Up", "Return") // from the bottom: remove, not this
 	d.Until("somebody else", func() bool { e := entry(); return e.ContactID == "" && e.TakenOff })
 	ring("2", "+31698760011", "missed")
 	d.Until("two calls", func() bool { return len(callsOf(t, d.office)) == 2 && entry().Name != "" })
 	d.Until("the second one in the window", func() bool { return d.shows(d.result(), accent) })
-	if !d.canCall() { // what is set counts at once, in a window that is open
+	if !d.canCall() { // settings apply at once, in an open window
 		receiver, muted := image.Rect(612, 168, 644, 204).Add(d.at), uint32(0x5B6B7B)
 		d.Run("xdotool", "mousemove", "5", "5")
 		d.Until("no receiver on the row", func() bool { return !d.shows(receiver, muted) })
@@ -299,13 +299,13 @@ func TestCallsDay(t *testing.T) {
 	d.Until("the notice", func() bool { return d.shows(image.Rect(24, 76, 300, 130).Add(d.at), trouble) })
 }
 
-// canCall reports whether this machine has something to call back with.
+// canCall reports whether this machine has a program for calling back.
 func (d *callsWindow) canCall() bool {
 	return strings.TrimSpace(d.Run("sh", "-c", "xdg-mime query default x-scheme-handler/tel || true")) != ""
 }
 
-// TestWindowsAlone: what lies in files can be seen and changed where no resident
-// runs; what needs one says so.
+// TestWindowsAlone: what is in files can be seen and changed without a resident;
+// what needs one says so.
 func TestWindowsAlone(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "[ui]\ntheme = \"light\"\nlanguage = \"nl\"")

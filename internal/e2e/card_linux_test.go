@@ -16,7 +16,7 @@ import (
 	"wiebelt/internal/ui/card"
 )
 
-// managers are the window managers that cards are tried under.
+// managers lists the window managers under which cards are tested.
 var managers = []string{"openbox", "xfwm4"}
 
 // prepareUnder is prepare under a window manager.
@@ -46,7 +46,7 @@ func TestNoKeyIsLost(t *testing.T) {
 }
 
 // typesThrough: of 500 keys typed while 50 calls come, stay for a while and go, none is
-// lost. The nth call is from number.
+// lost. The nth call comes from number.
 func (o *office) typesThrough(p *simulate.Phone, term *xtest.Terminal, stays time.Duration, number func(n int) string) {
 	o.t.Helper()
 	before, keys, done := term.Text(), strings.Repeat("abcdefghij", 50), make(chan error, 1)
@@ -55,7 +55,7 @@ func (o *office) typesThrough(p *simulate.Phone, term *xtest.Terminal, stays tim
 		for n := 0; n < 50 && err == nil; n++ {
 			c := simulate.Call{ID: fmt.Sprint("typed", n), Number: number(n)}
 			if err = p.Ring(o.t.Context(), c); err == nil {
-				time.Sleep(stays) // the calls spread over the typing
+				time.Sleep(stays) // spreads the calls over the typing
 				err = p.End(o.t.Context(), c, "missed")
 			}
 		}
@@ -66,14 +66,14 @@ func (o *office) typesThrough(p *simulate.Phone, term *xtest.Terminal, stays tim
 	term.WaitText(before + keys)
 }
 
-// strangersNumber is the number of the nth caller whom no contact has.
+// strangersNumber returns the number of the nth caller without a contact.
 func strangersNumber(n int) string { return fmt.Sprintf("06987%05d", n) }
 
-// meant waits until a key can have been meant: after the keyboard has come, and
-// after what it acts on has changed.
+// meant waits until a key can be intentional: after the focus has arrived, and after
+// its target has changed.
 func meant() { time.Sleep(400 * time.Millisecond) }
 
-// clipboard waits until the clipboard has a text.
+// clipboard waits until the clipboard contains a text.
 func (o *office) clipboard(want string) {
 	o.t.Helper()
 	got := ""
@@ -84,8 +84,8 @@ func (o *office) clipboard(want string) {
 	}, func() []any { return []any{"has", got, "want", want} })
 }
 
-// TestHotkey is the whole way of the keyboard: it comes to the card when it is
-// asked for, does what the card offers, and goes back to where it was.
+// TestHotkey tests the whole path of the keyboard: the card gets the focus on request, does
+// what it offers, and returns the focus.
 func TestHotkey(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "")
@@ -164,7 +164,7 @@ func TestHotkey(t *testing.T) {
 	giveBack()
 	write("na")
 
-	// Alt+Tab goes from the one terminal to the other, never to the card.
+	// Alt+Tab switches between the terminals, never to the card.
 	other := o.Terminal(image.Rect(640, 40, 1200, 400))
 	o.Run("wmctrl", "-i", "-a", term.ID)
 	o.Until("the first terminal is in front", func() bool { return o.FocusedWindow() == was })
@@ -175,9 +175,8 @@ func TestHotkey(t *testing.T) {
 	term.WaitText(typed)
 }
 
-// TestFullScreen: a card comes above a program that fills the screen, or waits
-// until it does no more, as card.over_fullscreen says. Who presents shows no
-// names.
+// TestFullScreen: a card appears above a full-screen program, or waits for its end, as set
+// in card.over_fullscreen. During a presentation, no names are shown.
 func TestFullScreen(t *testing.T) {
 	t.Parallel()
 	for wm, over := range map[string]bool{"openbox": false, "xfwm4": true} {
@@ -224,7 +223,7 @@ func TestFullScreen(t *testing.T) {
 	}
 }
 
-// stop ends the resident and waits until it has gone.
+// stop ends the resident and waits until it is gone.
 func (o *office) stop() {
 	o.t.Helper()
 	_ = o.resident.Process.Signal(syscall.SIGTERM)
@@ -236,9 +235,9 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// TestEveryHotkey: with real keys, while somebody types elsewhere, the contact on the card
-// is opened, the card gets the keyboard, and is closed. One whose keys another program
-// has leaves the others as they are.
+// TestEveryHotkey: with real keys, while somebody types elsewhere, the card's contact
+// is opened, the card gets the focus, and is closed. One whose keys another program uses
+// does not affect the others.
 func TestEveryHotkey(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "[card]\nhotkey_open = \"Ctrl+Alt+Shift+O\"\nhotkey_hear = \"Ctrl+Alt+W\"\nhotkey_close = \"Ctrl+Alt+Shift+X\"")

@@ -13,7 +13,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// blue is the middle of a card's primary button.
+// blue returns the middle of a card's primary button.
 func blue(card *image.RGBA) image.Point {
 	var at image.Rectangle
 	for y := range card.Rect.Dy() {
@@ -34,12 +34,12 @@ type cardWatcher struct {
 	quit chan struct{}
 	done chan struct{}
 	seen cardCounts
-	// rises is how often there was one more than before, so far.
+	// rises counts how often there was one more than before.
 	rises atomic.Int32
 }
 
-// cardCounts is what it saw: the most windows at once, the most of them that were
-// whole cards, and when there was one more than before.
+// cardCounts is the result: the most windows at once, the most of them that were complete
+// cards, and when there was one more than before.
 type cardCounts struct {
 	most, whole int
 	rose        []time.Duration
@@ -52,7 +52,7 @@ func newCardWatcher(t *testing.T, o *office) *cardWatcher {
 	return &cardWatcher{t: t, conn: c, root: xproto.Setup(c).DefaultScreen(c).Root}
 }
 
-// watchCards looks every few milliseconds until stop.
+// watchCards polls every few milliseconds until stop.
 func watchCards(t *testing.T, o *office) *cardWatcher {
 	t.Helper()
 	e := newCardWatcher(t, o)
@@ -93,13 +93,13 @@ func (e *cardWatcher) stop() cardCounts {
 	return e.seen
 }
 
-// cards are the places of the cards' windows in the column at the corner, the
-// lowest first. A line that counts further calls is one too.
+// cards returns the places of the cards' windows in the column at the corner, lowest first,
+// including the line that counts further calls.
 func (e *cardWatcher) cards() []image.Rectangle {
 	return slices.DeleteFunc(e.columns(), func(r image.Rectangle) bool { return r.Min.X != width-16-cardWidth })
 }
 
-// columns are the places of the cards' windows in every column.
+// columns returns the places of the cards' windows in every column.
 func (e *cardWatcher) columns() []image.Rectangle {
 	tree, err := xproto.QueryTree(e.conn, e.root).Reply()
 	if err != nil {
@@ -119,7 +119,7 @@ func (e *cardWatcher) columns() []image.Rectangle {
 		at, err := a.attributes.Reply()
 		g, err2 := a.geometry.Reply()
 		if err != nil || err2 != nil || at.MapState != xproto.MapStateViewable || !at.OverrideRedirect || g.Width != cardWidth {
-			continue // a window may have gone meanwhile
+			continue // a window may have closed meanwhile
 		}
 		cards = append(cards, image.Rect(0, 0, int(g.Width), int(g.Height)).Add(image.Pt(int(g.X), int(g.Y))))
 	}
@@ -129,7 +129,7 @@ func (e *cardWatcher) columns() []image.Rectangle {
 
 const cardWidth = 380
 
-// crop is what the screen shows in r.
+// crop returns what the screen shows in r.
 func (e *cardWatcher) crop(r image.Rectangle) []byte {
 	rep, err := xproto.GetImage(e.conn, xproto.ImageFormatZPixmap, xproto.Drawable(e.root), int16(r.Min.X), int16(r.Min.Y),
 		uint16(r.Dx()), uint16(r.Dy()), ^uint32(0)).Reply()

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestCopiedStays: what was copied in a window is there to be pasted when the
+// TestCopiedStays: what was copied in a window can be pasted after the
 // windows have been closed.
 func TestCopiedStays(t *testing.T) {
 	t.Parallel()
@@ -28,7 +28,7 @@ func TestCopiedStays(t *testing.T) {
 		t.Errorf("without its window %q is pasted", got)
 	}
 
-	// A recipe is copied by the toolkit first, and by the resident after that.
+	// A recipe is copied by the toolkit first, and then by the resident.
 	d.ask()
 	id = d.find()
 	d.Until("rows", d.rows)

@@ -27,7 +27,7 @@ type sender struct {
 	t      testing.TB
 	bin    string
 	dir    string // the profile
-	in     string // where its files lie
+	in     string // where its files are
 	hub    *localhub.Hub
 	hubCfg localhub.Config
 }
@@ -65,7 +65,7 @@ func (s *sender) openHub() {
 	s.hub = h
 }
 
-// command is a command of the service account; the program is the built one.
+// command returns a command run as the service account; the program is the built one.
 func (s *sender) command(args ...string) *exec.Cmd {
 	s.t.Helper()
 	f := must.Get(os.Open(s.bin))(s.t)
@@ -90,7 +90,7 @@ func (s *sender) deliver(args ...string) (code int, out, errOut string) {
 	return cmd.ProcessState.ExitCode(), o.String(), e.String()
 }
 
-// file puts a file where the account can read it.
+// file creates a file that the account can read.
 func (s *sender) file(name string, content []byte) string {
 	s.t.Helper()
 	path := filepath.Join(s.in, name)
@@ -104,7 +104,7 @@ func contractZIP(t testing.TB, n int) []byte {
 	return messagetest.ZIP(t, "bericht.xml", fmt.Sprintf(`<?xml version="1.0" encoding="UTF-8"?><Contractdocument><UN><UN_ZENDER>Zender %d</UN_ZENDER><UN_ONTVAN>Kantoor</UN_ONTVAN></UN></Contractdocument>`, n))
 }
 
-// box is what the hub has.
+// box returns what the hub has received.
 func (s *sender) box() map[string]bool {
 	s.t.Helper()
 	all := must.Get(s.hub.Messages(s.t.Context(), "", 100_000))(s.t)
@@ -130,7 +130,7 @@ type deliveryReport struct {
 	}
 }
 
-// report reads the newest report.
+// report reads the latest report.
 func (s *sender) report() deliveryReport {
 	s.t.Helper()
 	all, err := filepath.Glob(filepath.Join(s.dir, "outbox", "reports", "report-*.json"))
@@ -144,8 +144,8 @@ func (s *sender) report() deliveryReport {
 	return r
 }
 
-// TestDeliverNight is 500 files in one night, with refusals, losses and a hub
-// that is restarted: report, exit code and hub agree about every one.
+// TestDeliverNight delivers 500 files in one night, with refusals, losses and a restart of
+// the hub: report, exit code and hub agree about every one.
 func TestDeliverNight(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
@@ -159,7 +159,7 @@ func TestDeliverNight(t *testing.T) {
 		}
 		sums[s.file(name, content)] = ""
 	}
-	well := localhub.Fault{Times: 45} // requests that nothing happens to
+	well := localhub.Fault{Times: 45} // requests without a fault
 	s.hub.Faults().Set(localhub.AtTransaction, well, localhub.Fault{Status: 422, Times: 7},
 		well, localhub.Fault{Body: localhub.BodyCut, Times: 3},
 		well, localhub.Fault{Status: 503, RetryAfter: time.Second, Times: 2},
@@ -177,7 +177,7 @@ func TestDeliverNight(t *testing.T) {
 		case <-tick:
 		}
 	}
-	must.Do(t, s.hub.Close()) // in the middle of an answer
+	must.Do(t, s.hub.Close()) // during an answer
 	s.openHub()
 	s.hub.Faults().Set(localhub.AtTransaction, well, localhub.Fault{Expired: true, Times: 1},
 		well, localhub.Fault{Body: localhub.BodyHTML, Times: 3},
@@ -216,13 +216,13 @@ func TestDeliverNight(t *testing.T) {
 	if count["delivered"] != r.Summary.Delivered || count["refused"] != r.Summary.Refused || count["uncertain"] != r.Summary.Uncertain || arrived != len(there) {
 		t.Errorf("%v, %+v, %d of %d messages are in the report", count, r.Summary, arrived, len(there))
 	}
-	// 7 by the hub and 10 here; 3 cut answers, 3 pages, 3 dropped, 1 conflict, and
-	// the one that was under way when the hub was restarted.
+	// 7 by the hub and 10 here; 3 truncated answers, 3 pages, 3 dropped, 1 conflict, and
+	// the one in progress when the hub was restarted.
 	if count["refused"] != bad+7 || count["uncertain"] != 11 || count["waiting"] != 0 {
 		t.Errorf("%v", count)
 	}
 
-	// In the morning somebody looks at the hub, and delivers the folder again.
+	// In the morning somebody checks the hub, and delivers the folder again.
 	before := count["delivered"]
 	for _, f := range r.Files {
 		if f.Outcome == "uncertain" {
@@ -251,8 +251,7 @@ func TestDeliverNight(t *testing.T) {
 	}
 }
 
-// TestDeliverLargeInLittleMemory: 100 MB take no more than 40 MB above what a
-// small file takes.
+// TestDeliverLargeInLittleMemory: 100 MB need at most 40 MB more than a small file.
 func TestDeliverLargeInLittleMemory(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
@@ -264,7 +263,7 @@ func TestDeliverLargeInLittleMemory(t *testing.T) {
 		must.Do(t, cmd.Start())
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
-		// What the system tells of it at its end begins with what this program has.
+		// The system's figure at its end includes what this program has at its start.
 		most := 0
 		for tick := time.NewTicker(10 * time.Millisecond); ; {
 			select {
@@ -304,8 +303,8 @@ func TestDeliverLargeInLittleMemory(t *testing.T) {
 	}
 }
 
-// TestDeliverOnWindows runs the Windows program under wine: patterns that the
-// shell leaves alone, exit codes, and copies that go.
+// TestDeliverOnWindows runs the Windows program under wine: patterns that the shell does
+// not expand, exit codes, and deletion of copies.
 func TestDeliverOnWindows(t *testing.T) {
 	t.Parallel()
 	dir := windowsPrograms(t)

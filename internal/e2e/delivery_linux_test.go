@@ -18,13 +18,13 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// deliveryWindow is the delivery window of an office, watched and used from outside.
+// deliveryWindow is an office's delivery window, watched and used from outside.
 type deliveryWindow struct {
 	*office
 	t  testing.TB
 	id string
-	at image.Point // of its contents on the screen
-	in string      // where files to deliver lie
+	at image.Point // of its content on the screen
+	in string      // where the files to deliver are
 }
 
 func openDeliveryWindow(t testing.TB) *deliveryWindow {
@@ -51,7 +51,7 @@ func (p *deliveryWindow) file(name string, n int) (path, sum string) {
 	return path, hex.EncodeToString(s[:])
 }
 
-// listed is what "wiebelt deliver list" says: the outbox as it is.
+// listed returns the output of "wiebelt deliver list": the state of the outbox.
 func (p *deliveryWindow) listed() (states map[string]string, notes string) {
 	p.t.Helper()
 	out, err := p.wiebelt("deliver", "list", "--all", "--json").Output()
@@ -79,7 +79,7 @@ func (p *deliveryWindow) is(name, want string) {
 	}, func() []any { return []any{states} })
 }
 
-// arrived are the sums of what lies in the message box, each as often as it does.
+// arrived returns the checksums of what is in the message box, with counts.
 func (p *deliveryWindow) arrived() map[string]int {
 	p.t.Helper()
 	all := must.Get(p.hub.Messages(p.t.Context(), "", 1000))(p.t)
@@ -92,33 +92,32 @@ func (p *deliveryWindow) arrived() map[string]int {
 
 func (p *deliveryWindow) click(x, y int) { p.Click(p.at.X+x, p.at.Y+y, 1) }
 
-// part is how much of a part of the window has a colour, or nearly that.
+// part returns which share of a part of the window has approximately a colour.
 func (p *deliveryWindow) part(r image.Rectangle, rgb uint32) float64 {
 	img := p.Crop(r.Add(p.at))
 	return float64(4*xtest.Count(img, rgb, 7)) / float64(len(img.Pix))
 }
 
-// shows reports whether a colour is in a part of the window, button whether a
-// button fills it.
+// shows reports whether a part of the window contains a colour, button
+// whether a button fills it.
 func (p *deliveryWindow) shows(r image.Rectangle, rgb uint32) bool { return p.part(r, rgb) > 0 }
 func (p *deliveryWindow) button(r image.Rectangle) bool            { return p.part(r, soft) == 1 }
 
-// Places in the window's contents.
+// Places in the window's content.
 var (
 	askButton  = image.Rect(153, 138, 158, 164) // left of the words "send all the same"
 	noteEntry  = image.Pt(300, 235)
 	deliveredB = image.Pt(97, 282)
 )
 
-// rowMark is the mark of a row while nothing is asked.
+// rowMark returns the place of a row's mark while no question is shown.
 func rowMark(n int) image.Rectangle { return image.Rect(514, 141+52*n, 536, 161+52*n) }
 
 const soft = 0xF4F6F8
 
-// TestDeliveryWindow is the window from end to end: files that are dragged into
-// it arrive as they are; one that is no message is refused with its reason; one
-// that was delivered is asked about; one that is maybe delivered is decided by a
-// person; and cards come up meanwhile.
+// TestDeliveryWindow tests the window from end to end: files dragged into it arrive
+// unchanged; one that is not a message is refused with its reason; one that was delivered
+// before causes a question; the user decides an uncertain one; and cards appear meanwhile.
 func TestDeliveryWindow(t *testing.T) {
 	t.Parallel()
 	p := openDeliveryWindow(t)
@@ -139,12 +138,12 @@ func TestDeliveryWindow(t *testing.T) {
 	}
 	p.click(210, 151)
 	p.is("bericht één.zip", "delivered delivered")
-	if n := p.hub.Stats().Messages; n != 2 { // and the hub knows it for the same one
+	if n := p.hub.Stats().Messages; n != 2 { // and the hub recognises it as the same
 		t.Errorf("%d messages", n)
 	}
 	p.Until("no question", func() bool { return !p.button(askButton) && p.shows(rowMark(1), answeredGreen) })
 
-	// An answer that breaks off: a person looks, and says so.
+	// A truncated answer: a user checks, and decides.
 	p.hub.Faults().Set(localhub.AtTransaction, localhub.Fault{Body: localhub.BodyCut, Times: 1})
 	two, _ := p.file("twee.zip", 2)
 	p.Drop(p.at.X+300, p.at.Y+300, two)
@@ -162,7 +161,7 @@ func TestDeliveryWindow(t *testing.T) {
 	p.Key("Escape")
 	p.Until("the list again", func() bool { return p.shows(rowMark(0), answeredGreen) })
 
-	// While a message is on its way, a call is on screen as ever.
+	// While a message is being sent, a call is on screen as usual.
 	p.hub.Faults().Set(localhub.AtTransaction, localhub.Fault{Delay: 8 * time.Second, Times: 1})
 	three, _ := p.file("drie.zip", 3)
 	p.Drop(p.at.X+300, p.at.Y+300, three)

@@ -13,8 +13,8 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// TestCallsWindow: with no tray host the calls window comes up by itself, shows
-// the call that was just there, and goes with the resident.
+// TestCallsWindow: without a tray host, the calls window opens by itself, shows the
+// previous call, and closes with the resident.
 func TestCallsWindow(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "")
@@ -22,7 +22,7 @@ func TestCallsWindow(t *testing.T) {
 	id := o.FindWindow("^Oproepen")
 	must.Do(t, dial(o).Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
 	o.Until("the call in the history", func() bool { return len(callsOf(t, o)) == 1 })
-	// Started once more, Wiebelt shows the window of the one that runs.
+	// Started again, Wiebelt shows the window of the running one.
 	o.Run("xdotool", "windowminimize", "--sync", id)
 	o.run("run")
 	o.Until("the window again", func() bool {
@@ -33,8 +33,8 @@ func TestCallsWindow(t *testing.T) {
 	}
 }
 
-// TestDemo plays every call of the demo once, without any set-up; the program
-// itself compares every card with the screen.
+// TestDemo plays every call of the demo once, without any setup; the program itself
+// compares every card with the screen.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	bin := must.Get(binary())(t)
@@ -59,8 +59,8 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// TestDemoWindow: a button of the demo's window rings, the card comes up, and
-// the demo ends with its window.
+// TestDemoWindow: a button in the demo's window makes a call, its card appears, and the
+// demo ends with its window.
 func TestDemoWindow(t *testing.T) {
 	t.Parallel()
 	bin := must.Get(binary())(t)
@@ -79,8 +79,8 @@ func TestDemoWindow(t *testing.T) {
 		s.Run("xdotool", "mousemove", "--window", id, "119", "149", "mousemove", "--window", id, "120", "150", "click", "1")
 		return foundOnScreen(s.Screenshot())
 	})
-	// The window manager may learn of the focus only after the keys have come;
-	// whoever sees the window stay presses them again.
+	// The window manager may notice the focus only after the keys arrive; while the window
+	// stays, press them again.
 	over := false
 	s.Until("the demo ends with its window", func() bool {
 		_ = s.Command("xdotool", "windowfocus", id, "key", "alt+F4").Run() // fails once the window is gone

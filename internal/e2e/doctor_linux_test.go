@@ -29,7 +29,7 @@ func (o *office) doctor(before ...string) (r doctor.Report, code int) {
 	return r, cmd.ProcessState.ExitCode()
 }
 
-// states are the states of a check's lines, joined.
+// states returns the states of a check's lines, joined.
 func states(r doctor.Report, id string) string {
 	var all []string
 	for _, c := range r.Checks {
@@ -40,7 +40,7 @@ func states(r doctor.Report, id string) string {
 	return strings.Join(all, " ")
 }
 
-// TestBundleAsksFirst: at a terminal, after its contents were shown.
+// TestBundleAsksFirst: at a terminal, after showing its contents.
 func TestBundleAsksFirst(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -22,7 +22,7 @@ import (
 	windows "wiebelt/internal/ui/windowapp"
 )
 
-// windowUser are somebody who uses every window of an office, one after the other.
+// windowUser simulates a user of every window of an office, one after another.
 type windowUser struct {
 	*office
 	scale int
@@ -35,14 +35,14 @@ type windowUser struct {
 // fold is the first field of the settings, at 100 %.
 var fold = image.Pt(240, 508)
 
-// field is where the first field of a window is, at 100 %; in the delivery window and
-// in that of phones it is on another page.
+// field is the place of a window's first field, at 100 %; in the delivery and phones
+// windows it is on another page.
 var field = map[string]image.Point{windowapi.WindowCalls: {120, 104}, windowapi.WindowLookup: {120, 80}, windowapi.WindowSettings: fold}
 
-// whole are the windows that need no more room than their least size gives.
+// whole has the windows whose content fits into their minimum size.
 var whole = map[string]bool{windowapi.WindowLookup: true, windowapi.WindowDelivery: true, windowapi.WindowTest: true, windowapi.WindowDemo: true}
 
-// changed is how many pixels of a part of the screen are others than they were.
+// changed returns how many pixels in a part of the screen have changed.
 func (h *windowUser) changed(was *image.RGBA) (n int) {
 	now := h.Crop(was.Rect)
 	for i := 0; i < len(was.Pix); i += 4 {
@@ -53,21 +53,20 @@ func (h *windowUser) changed(was *image.RGBA) (n int) {
 	return n
 }
 
-// painted waits until a window has what is behind its words, to its right border.
+// painted waits until a window's background is painted up to its right border.
 func (h *windowUser) painted(what, id string) image.Rectangle {
 	h.t.Helper()
 	var at image.Rectangle
 	h.Until(what, func() bool {
 		was := at
-		at = h.placeOf(id) // a window manager takes the time that it takes
+		at = h.placeOf(id) // a window manager takes its time
 		right := image.Rect(at.Max.X-40*h.scale, at.Min.Y, at.Max.X, at.Max.Y)
 		return at == was && h.pixels(right, h.back[0], h.back[1], h.back[2]) > right.Dx()*right.Dy()/4
 	}, func() []any { return []any{at} })
 	return at
 }
 
-// use opens a window, types into it, makes it larger and as small as it can be,
-// scrolls and closes it.
+// use opens a window, types into it, enlarges and shrinks it, scrolls and closes it.
 func (h *windowUser) use(window string) {
 	t := h.t
 	t.Helper()
@@ -88,7 +87,7 @@ func (h *windowUser) use(window string) {
 	h.Run("xdotool", "windowactivate", "--sync", id)
 	if p, is := field[window]; is {
 		h.typed++
-		digits := strings.Repeat("0", 3+h.typed) // which all calls have, and others than before
+		digits := strings.Repeat("0", 3+h.typed) // in all calls, and different from before
 		got := ""
 		h.Until(window+" takes what is typed, and gives it to others", func() bool {
 			p := h.placeOf(id).Min.Add(p.Mul(h.scale)) // a window manager may have moved it for its frame
@@ -96,7 +95,7 @@ func (h *windowUser) use(window string) {
 			h.Key("ctrl+a")
 			h.Type(digits, 0)
 			h.Key("ctrl+a", "ctrl+c")
-			// Fails while there is nothing, and waits for ever for a program that has just let go.
+			// Fails while it is empty, and hangs for a program that has just released it.
 			b, _ := h.Command("timeout", "5", "xclip", "-o", "-selection", "clipboard").Output()
 			got = string(b)
 			return got == digits
@@ -104,7 +103,7 @@ func (h *windowUser) use(window string) {
 		h.Key("End")
 	}
 	h.shot(strings.ReplaceAll(t.Name(), "/", "-") + "-" + window)
-	if window == windowapi.WindowSettings { // or it would ask what is to become of it
+	if window == windowapi.WindowSettings { // else it would ask whether to save
 		h.Key("ctrl+a", "6", "0")
 	}
 	opened := at.Size()
@@ -113,7 +112,7 @@ func (h *windowUser) use(window string) {
 	h.Until(window+" is as large as asked", func() bool { at = h.placeOf(id); return at.Size() == size }, func() []any { return []any{at.Size(), "not", size} })
 	at = h.painted(window+" is painted to its border", id)
 	least := image.Pt(opened.X*3/4, opened.Y/2)
-	if h.wine { // where a window manager does not learn what is the least, and allows all
+	if h.wine { // where a window manager does not know the minimum size, and allows any
 		h.Run("xdotool", "windowsize", id, strconv.Itoa(least.X), strconv.Itoa(least.Y))
 	} else {
 		h.Run("xdotool", "windowsize", id, "1", "1")
@@ -126,7 +125,7 @@ func (h *windowUser) use(window string) {
 	h.shot(strings.ReplaceAll(t.Name(), "/", "-") + "-" + window + "-least")
 	if !whole[window] {
 		p := at.Min.Add(image.Pt(at.Dx()*2/3, at.Dy()/2))
-		h.Move(p.X, p.Y) // what lies below it may change by that alone
+		h.Move(p.X, p.Y) // the change below it may come from that alone
 		was, n := h.Crop(image.Rectangle{p, p}.Inset(-60*h.scale).Intersect(at)), 0
 		h.Until(window+" scrolls", func() bool {
 			h.Click(p.X, p.Y, 5)
@@ -137,7 +136,7 @@ func (h *windowUser) use(window string) {
 	h.Run("wmctrl", "-i", "-c", id)
 	select {
 	case err := <-ended:
-		slow := h.wine && err != nil && err.Error() == "signal: killed" // wine's way with what takes more than a second to end
+		slow := h.wine && err != nil && err.Error() == "signal: killed" // how wine ends what takes more than a second
 		if err != nil && !slow {
 			t.Errorf("%s: %v", window, err)
 		}
@@ -150,7 +149,7 @@ func (h *windowUser) use(window string) {
 	}
 }
 
-// fill gives an office that does not run yet a day of calls, and message delivery.
+// fill gives an office a day of calls, and message delivery, before it is started.
 func (o *office) fill() {
 	o.t.Helper()
 	d := must.Get(profile.Find(o.profile))(o.t)
@@ -165,9 +164,9 @@ func (o *office) fill() {
 	}
 }
 
-// TestEveryWindow: every window is opened, typed into, resized, scrolled and closed,
-// and its process ends with it. Of the process that is killed while it writes, the
-// resident notices nothing: the next call has its card.
+// TestEveryWindow: every window is opened, typed into, resized, scrolled and closed, and
+// its process ends with it. If that process is killed while it writes, the resident is
+// unaffected: the next call has its card.
 func TestEveryWindow(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -196,7 +195,7 @@ func TestEveryWindow(t *testing.T) {
 	}
 }
 
-// killed ends the windows' process while it saves.
+// killed kills the windows' process while it saves.
 func (h *windowUser) killed() {
 	t := h.t
 	t.Helper()
@@ -207,7 +206,7 @@ func (h *windowUser) killed() {
 	p.Until("a field that was changed", func() bool {
 		p.click(fold)
 		p.Key("ctrl+a", "3", "0")
-		return p.colour(accent) > 2000 // the button to save
+		return p.colour(accent) > 2000 // the save button
 	})
 	p.click(saveButton)
 	_ = cmd.Process.Kill()
@@ -236,13 +235,13 @@ func TestEveryWindowUnderWine(t *testing.T) {
 	}}
 	for i, window := range windows.Names() {
 		h.use(window)
-		if i == 0 && !foundOnScreen(o.Screenshot()) { // later it would be gone by itself
+		if i == 0 && !foundOnScreen(o.Screenshot()) { // later it would close by itself
 			t.Error("the card went with the window")
 		}
 	}
 }
 
-// pixels is how many pixels of a part of the screen have a colour.
+// pixels returns how many pixels in a part of the screen have a colour.
 func (o *office) pixels(part image.Rectangle, r, g, b uint8) int {
 	img, n := o.Crop(part.Intersect(image.Rectangle{Max: o.Size()})), 0
 	for i := 0; i < len(img.Pix); i += 4 {
@@ -253,12 +252,12 @@ func (o *office) pixels(part image.Rectangle, r, g, b uint8) int {
 	return n
 }
 
-// placeOf is where the content of a window lies on the screen.
+// placeOf returns where a window's content is on the screen.
 func (o *office) placeOf(id string) image.Rectangle {
 	v := map[string]int{}
 	for l := range strings.Lines(o.Run("xwininfo", "-id", id)) {
 		k, n, _ := strings.Cut(strings.TrimSpace(l), ":")
-		v[k], _ = strconv.Atoi(strings.TrimSpace(n)) // what is no number is not asked for
+		v[k], _ = strconv.Atoi(strings.TrimSpace(n)) // what is not a number is not used
 	}
 	at := image.Pt(v["Absolute upper-left X"], v["Absolute upper-left Y"])
 	return image.Rectangle{at, at.Add(image.Pt(v["Width"], v["Height"]))}

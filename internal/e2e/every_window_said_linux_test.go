@@ -11,18 +11,18 @@ import (
 	windows "wiebelt/internal/ui/windowapp"
 )
 
-// readable has the desktop say that a screen reader is there.
+// readable makes the desktop report a screen reader.
 func (o *office) readable() {
 	o.t.Helper()
 	o.Run("gdbus", "call", "--session", "--dest", "org.a11y.Bus", "--object-path", "/org/a11y/bus",
 		"--method", "org.freedesktop.DBus.Properties.Set", "org.a11y.Status", "IsEnabled", "<true>")
 }
 
-// beyond are the pages of windows that somebody has to choose.
+// beyond has the pages of windows that have to be selected.
 var beyond = map[string][]string{windowapi.WindowSettings: {"Hub", "Geavanceerd"}, windowapi.WindowRecipes: {"Bria"}, windowapi.WindowHelp: {"Storingen"}}
 
-// TestEveryWindowIsSaid: in every window all that stands there is found by who asks over
-// AT-SPI: no control without a name, and each within its window.
+// TestEveryWindowIsSaid: in every window, everything is found over AT-SPI: no control
+// without a name, and each within its window.
 func TestEveryWindowIsSaid(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "[ui]\nlanguage = \"nl\"")
@@ -55,12 +55,12 @@ func TestEveryWindowIsSaid(t *testing.T) {
 	}
 }
 
-// inWindow is all that pyatspi finds in windows.
+// inWindow returns everything that pyatspi finds in windows.
 func (o *office) inWindow() []part {
 	return slices.DeleteFunc(o.explore(), func(p part) bool { return p.Depth == 0 })
 }
 
-// settled looks at a window once nothing more comes in it.
+// settled checks a window once nothing in it changes any more.
 func (o *office) settled(window, id string) {
 	o.t.Helper()
 	var all []part
@@ -72,7 +72,7 @@ func (o *office) settled(window, id string) {
 	said(o.t, window, all, o.placeOf(id))
 }
 
-// said looks at all that was found in a window.
+// said checks everything found in a window.
 func said(t testing.TB, window string, all []part, at image.Rectangle) {
 	t.Helper()
 	heading, controls := false, 0

@@ -30,15 +30,15 @@ import (
 	"wiebelt/internal/text"
 )
 
-// officeRelay is the program of the relay at work.
+// officeRelay is the running relay program.
 type officeRelay struct {
 	t   testing.TB
 	bin string
 	dir string
 }
 
-// startRelay makes a relay with a user, anna, that asks the hub at base, runs it, and
-// has the office join it, which has no secret of the hub any more.
+// startRelay creates a relay with a user, anna, that uses the hub at base, runs it, and
+// makes the office join it, which then has no hub secret.
 func startRelay(o *office, base string, extensions ...string) *officeRelay {
 	t := o.t
 	t.Helper()
@@ -65,7 +65,7 @@ func startRelay(o *office, base string, extensions ...string) *officeRelay {
 	return r
 }
 
-// run runs a command of the relay and gives what it prints.
+// run runs a command of the relay and returns its output.
 func (r *officeRelay) run(in string, args ...string) string {
 	r.t.Helper()
 	cmd := exec.Command(r.bin, append(args, "--data", r.dir, "--language", "en")...)
@@ -77,8 +77,8 @@ func (r *officeRelay) run(in string, args ...string) string {
 	return string(out)
 }
 
-// kamailio starts one that reports to the relay by the lines of the guide, with our
-// address and certificate in their places, and has a phone behind it.
+// kamailio starts an exchange that reports to the relay with the guide's configuration,
+// with our address and certificate filled in, in front of a phone.
 func (r *officeRelay) kamailio(phone string) (sipAddr string) {
 	r.t.Helper()
 	var lines strings.Builder
@@ -105,9 +105,9 @@ func (r *officeRelay) kamailio(phone string) (sipAddr string) {
 	return phonetest.StartKamailio(r.t, phone, file)
 }
 
-// TestKamailio: what a real exchange reports by the lines of the guide has its card
-// and contact on a computer that joined the relay, is answered and ends there; who
-// gives up was missed, and who is refused was not.
+// TestKamailio: what a real exchange reports with the guide's configuration has its card
+// and contact on a computer that joined the relay, is answered and ends there; a caller who
+// gives up was missed, and one who is refused was not.
 func TestKamailio(t *testing.T) {
 	t.Parallel()
 	h, value := startHub(t)
@@ -141,9 +141,9 @@ func TestKamailio(t *testing.T) {
 	o.Until("no card", o.empty)
 }
 
-// BenchmarkExchanges measures the way of a call from each exchange to the contact on
-// screen: the exchange, a relay and a resident are processes of their own, where the
-// exchange is simulated that of the test. Run it alone on a quiet machine.
+// BenchmarkExchanges measures the time from a call at each exchange to the contact on
+// screen: the exchange, a relay and a resident are separate processes; a simulated exchange
+// runs in the test's. Run it alone on an idle machine.
 func BenchmarkExchanges(b *testing.B) {
 	for range b.N {
 		t := newTable(b)
@@ -193,18 +193,18 @@ func BenchmarkExchanges(b *testing.B) {
 	}
 }
 
-// lookupPace lets a user ask no more than the relay answers, which is 120 times a minute.
+// lookupPace keeps a user below the relay's limit of 120 lookups per minute.
 const lookupPace = 550 * time.Millisecond
 
-// atRest is the memory that a resident has, in kB, once it has had nothing to do for a
-// while. How many pages of a program's file are in memory is chance.
+// atRest returns a resident's memory, in kB, once it has been idle for a while. How many
+// pages of a program's file are in memory is random.
 func (s *stage) atRest() float64 {
 	time.Sleep(5 * time.Second)
 	return float64(rollup(s.resident.Process.Pid, "Anonymous:"))
 }
 
-// bare builds the program without its link to a relay, and measures what it has less to
-// load and to read when it starts.
+// bare builds the program without its link to a relay, and measures how much less it
+// loads and reads at start.
 func (s *stage) bare(t *table) (bin string) {
 	b := s.b
 	b.Helper()
@@ -263,7 +263,7 @@ func (r *officeRelay) late(s *stage, t *table) {
 	t.times("started during a call: connected to the relay → contact painted", all, limit{p99: 1000})
 }
 
-// times measures the way from a simulated exchange.
+// times measures the time from a simulated exchange.
 func (r *officeRelay) times(s *stage, t *table, kind string, most limit) {
 	b := s.b
 	b.Helper()

@@ -15,11 +15,10 @@ import (
 	"wiebelt/internal/ui/card"
 )
 
-// fonts guards Fyne's application, of which a process has one.
+// fonts guards Fyne's application, of which a process has only one.
 var fonts sync.Mutex
 
-// callersCard is what the card of a call that came in on line should look like;
-// c holds what is special to it.
+// callersCard returns the expected card of a call on line; c has what is special to it.
 func callersCard(t testing.TB, c engine.Card, number, line string, look card.Look, scale float32) *image.RGBA {
 	t.Helper()
 	fonts.Lock()
@@ -36,7 +35,7 @@ func callersCard(t testing.TB, c engine.Card, number, line string, look card.Loo
 	return card.Picture(c, look, scale)
 }
 
-// foundCard is what the card of a contact should look like, or of several.
+// foundCard returns the expected card of one or several contacts.
 func foundCard(t testing.TB, number, line string, k ...contact.Contact) *image.RGBA {
 	t.Helper()
 	return foundCardIn(t, text.Dutch, number, line, k...)
@@ -51,7 +50,7 @@ func foundCardIn(t testing.TB, l text.Language, number, line string, k ...contac
 	return callersCard(t, c, number, line, card.Look{Language: l}, 1)
 }
 
-// vriesCard is the card of vries as look has it.
+// vriesCard returns the card of vries in a look.
 func vriesCard(t testing.TB, look card.Look, scale float32) *image.RGBA {
 	t.Helper()
 	return callersCard(t, engine.Card{Outcome: engine.Found, Contacts: []contact.Contact{vries.Contact}}, "+31698760011", "", look, scale)
@@ -62,7 +61,7 @@ func searchingCard(t testing.TB, number string) *image.RGBA {
 	return callersCard(t, engine.Card{}, number, "", card.Look{}, 1)
 }
 
-// failedCard is what the card of a look-up that failed should look like.
+// failedCard returns the expected card of a failed lookup.
 func failedCard(t testing.TB, number string, why contact.Failure, support string) *image.RGBA {
 	t.Helper()
 	return callersCard(t, engine.Card{Outcome: engine.Failed, Failure: why}, number, "", card.Look{Support: support}, 1)

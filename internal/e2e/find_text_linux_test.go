@@ -7,8 +7,8 @@ import (
 	"wiebelt/internal/ui/uitest"
 )
 
-// see looks for words of a window on the screen, where nothing else stands beside
-// them, and gives their middle. They may have any colour and ground.
+// see finds words of a window on the screen, with nothing else beside them, and returns
+// their middle. They may have any colour and background.
 func (o *office) see(words string) (image.Point, bool) {
 	o.t.Helper()
 	screen := o.look(image.Rect(0, 0, width, height))
@@ -25,9 +25,9 @@ func (o *office) see(words string) (image.Point, bool) {
 	return image.Point{}, false
 }
 
-const beside = 5 // pixels without anything, or it is a part of more words
+const beside = 5 // empty pixels, otherwise it is part of more words
 
-// find gives the middle of the first place where a picture has the shape of w.
+// find returns the middle of the first place where a picture has the shape of w.
 func find(img *image.RGBA, w *image.Alpha) (image.Point, bool) {
 	r := w.Rect
 	var full image.Point // where w covers most
@@ -77,8 +77,8 @@ func shapedAt(img *image.RGBA, w *image.Alpha, at, full image.Point) bool {
 	return true
 }
 
-// clickOn clicks on words, off by so much, again and again until something has
-// happened: a window takes clicks only once it is drawn.
+// clickOn clicks on words, with an offset, repeatedly until something has happened: a
+// window accepts clicks only once it is drawn.
 func (o *office) clickOn(words string, off image.Point, what string, happened func() bool) {
 	o.t.Helper()
 	o.Until(what, func() bool {

@@ -18,10 +18,10 @@ import (
 	"wiebelt/internal/testutil/phonetest"
 )
 
-// headline is where a card says who or what number calls.
+// headline is where a card shows who, or what number, is calling.
 var headline = image.Rect(16, 36, 250, 80)
 
-// same reports whether pixels of the screen are those of a part of a picture.
+// same reports whether the screen's pixels equal a part of a picture.
 func same(data []byte, img *image.RGBA, part image.Rectangle) bool {
 	if len(data) != 4*part.Dx()*part.Dy() {
 		return false
@@ -39,7 +39,7 @@ func same(data []byte, img *image.RGBA, part image.Rectangle) bool {
 	return true
 }
 
-// caller is somebody whom the hub knows, with the headlines of the card before
+// caller is a caller known to the hub, with the headlines of the card before
 // and after the answer.
 type caller struct {
 	number           string
@@ -54,8 +54,8 @@ func newCaller(t *testing.T, o *office, n int) caller {
 	return caller{number: number, found: foundCard(t, number, "", k), searching: searchingCard(t, number)}
 }
 
-// callTimes is a real call to the softphone: how long after the phone told of it its
-// card was on screen, and its answer. never where it was not.
+// callTimes are the durations of a real call to the softphone: from the phone's event until
+// its card was on screen, and until its answer was; never if it was not.
 type callTimes struct{ shown, found time.Duration }
 
 const never = time.Duration(-1)
@@ -70,7 +70,8 @@ func (r callTimes) String() string {
 	return say(r.shown) + "/" + say(r.found)
 }
 
-// machineLoad is how long a fixed piece of work takes another program of this machine now.
+// machineLoad returns how long a fixed piece of work currently takes another
+// program on this machine.
 func (f *flooded) machineLoad() time.Duration {
 	f.t.Helper()
 	began := time.Now()
@@ -78,8 +79,8 @@ func (f *flooded) machineLoad() time.Duration {
 	return time.Since(began)
 }
 
-// place has somebody call and watches the screen until the card says who, or
-// the caller gives up.
+// place makes a call and watches the screen until the card says who it is,
+// or the caller gives up.
 func (f *flooded) place(c caller) callTimes {
 	f.t.Helper()
 	const ring = 2500 * time.Millisecond
@@ -101,7 +102,7 @@ func (f *flooded) place(c caller) callTimes {
 				r.found = now
 			}
 		}
-		time.Sleep(2 * time.Millisecond) // looking costs too
+		time.Sleep(2 * time.Millisecond) // checking has a cost too
 	}
 	running.Wait()
 	return r
@@ -115,10 +116,10 @@ type flooded struct {
 	cards *cardWatcher
 }
 
-// TestRealCallsInAFlood: ten thousand calls by all other roads at once cost the hub
-// ten lookups and three a second for each road, and the screen a handful of cards and
-// lines; a call is handed over as ever. Meanwhile, and right after, a real call to the
-// softphone is on screen as fast as ever, says who it is, and stands in the history.
+// TestRealCallsInAFlood: ten thousand calls from all other sources at once cost the hub ten
+// lookups and three a second for each source, and the screen a handful of cards and lines;
+// hand-overs work as usual. During and right after it, a real call to the softphone is on
+// screen as fast as usual, with the caller's name, and is in the history.
 func TestRealCallsInAFlood(t *testing.T) {
 	t.Parallel()
 	f := &flooded{t: t}
@@ -155,7 +156,7 @@ func TestRealCallsInAFlood(t *testing.T) {
 	if p.took[len(p.took)/2] > during[1]/5 { // a 25th where nothing else runs
 		t.Error("hand-overs took too long")
 	}
-	if p.full > 0 && during[2] < 2*before { // as where nobody has the processor for a second
+	if p.full > 0 && during[2] < 2*before { // as if nobody gets the processor for a second
 		t.Errorf("the inbox was full %d times", p.full)
 	}
 	for road, n := range p.lookups {
@@ -163,13 +164,13 @@ func TestRealCallsInAFlood(t *testing.T) {
 			t.Errorf("%s: %d lookups, at most %d are allowed", road, n, may)
 		}
 	}
-	// Cards, lines and the one that counts the others. A flood on one road has three
-	// cards; the first call of each of the three others has one all the same.
+	// Cards, lines and the one that counts the others. A flood from one source has three
+	// cards; the first call of each of the three others still has one.
 	if seen.most != engine.MaxShown+1 || seen.whole > engine.MaxCards+3 {
 		t.Errorf("%d windows at once, %d of them whole cards", seen.most, seen.whole)
 	}
-	// The flood takes most of the machine, and so may others: what any program has to
-	// wait now is not ours. Nobody sees a tenth of a second.
+	// The flood uses most of the machine, and so may others: what any program has to wait
+	// now is not ours. Nobody notices a tenth of a second.
 	slower := max(1, float64(during[1])/float64(before))
 	usual := max(150*time.Millisecond, time.Duration(20*slower*float64(quiet.shown)))
 	shown := []time.Duration{all[0].shown, all[1].shown, all[2].shown}

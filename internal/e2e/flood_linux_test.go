@@ -24,14 +24,14 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// counted stands before the office's hub and notes which numbers it is asked
-// for, and when first.
+// counted is a proxy for the office's hub that records which numbers are
+// requested, and when first.
 type counted struct {
 	mu    sync.Mutex
 	asked map[string]time.Time
 }
 
-// The numbers of each road in begin with these digits.
+// The numbers from each source begin with these digits.
 const (
 	floodWS, floodHTTP, floodCommand = "+316981", "+316982", "+316983"
 	realCall                         = "+316987"
@@ -58,7 +58,7 @@ func countLookups(t *testing.T, o *office) *counted {
 	return c
 }
 
-// of counts the numbers that begin so.
+// of counts the numbers with a prefix.
 func (c *counted) of(prefix string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,7 +71,7 @@ func (c *counted) of(prefix string) int {
 	return n
 }
 
-// every calls do n times, hertz a second in the long run.
+// every calls do n times, hertz times per second on average.
 func every(ctx context.Context, n, hertz int, do func(int)) {
 	began := time.Now()
 	tick := time.Tick(2 * time.Millisecond)
@@ -87,7 +87,7 @@ func every(ctx context.Context, n, hertz int, do func(int)) {
 	}
 }
 
-// floodResult is what became of a flood.
+// floodResult is the result of a flood.
 type floodResult struct {
 	lasted  time.Duration
 	full    int64           // hand-overs that were told that the inbox is full
@@ -95,9 +95,8 @@ type floodResult struct {
 	lookups map[string]int  // by road
 }
 
-// flood reports ten thousand calls of as many numbers in ten seconds, over eight
-// WebSockets that come back whenever they are thrown out, over HTTP and by hand-
-// over.
+// flood reports ten thousand calls of as many numbers in ten seconds, over eight WebSockets
+// that reconnect whenever they are disconnected, over HTTP and by hand-over.
 func flood(t *testing.T, o *office, asked *counted) floodResult {
 	run := filepath.Join(o.profile, "run")
 	tokens, err := secret.Token(profile.Dirs{Config: o.profile, State: o.profile, Run: run})

@@ -15,8 +15,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// smallDisk puts the office's profile, which is there already, on a disk of its
-// own of a few megabytes.
+// smallDisk moves the office's existing profile to a separate disk of a few megabytes.
 func smallDisk(t *testing.T, o *office) {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -40,8 +39,8 @@ func smallDisk(t *testing.T, o *office) {
 	}
 }
 
-// TestHistoryInTrouble: with a full disk, or a file that cannot be written to, cards come all the same, the tray says what is wrong, and
-// once it is over calls are kept again.
+// TestHistoryInTrouble: with a full disk, or a file that cannot be written, cards appear
+// anyway, the tray says what is wrong, and once it is fixed, calls are stored again.
 func TestHistoryInTrouble(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "[card]\nafter_call = \"0s\"\n\n[support]\ncontact = \"Jan (IT), toestel 140\"")
@@ -82,7 +81,7 @@ func TestHistoryInTrouble(t *testing.T) {
 	says("Nieuwe oproepen worden nu niet bewaard: het bestand is niet te schrijven. Meld dit bij Jan (IT), toestel 140.")
 	kept("a file that cannot be written to", 0)
 	writable()
-	pace := time.NewTicker(500 * time.Millisecond) // a file in trouble is not tried with every call
+	pace := time.NewTicker(500 * time.Millisecond) // a file in trouble is not retried at every call
 	defer pace.Stop()
 	o.Until("calls are kept", func() bool { <-pace.C; ring("all is well"); return len(callsOf(t, o)) > 0 })
 	says("")
@@ -100,7 +99,7 @@ func TestHistoryInTrouble(t *testing.T) {
 		}
 	}
 	_ = f.Close()
-	for range 12 { // the log that SQLite has written so far is used again first
+	for range 12 { // SQLite first reuses the log written so far
 		ring("a full disk")
 	}
 	says("De schijf is vol: nieuwe oproepen worden nu niet bewaard.")

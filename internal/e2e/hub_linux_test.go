@@ -14,7 +14,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// hubProcess is "wiebelt hub" as an administrator runs it.
+// hubProcess is "wiebelt hub" as run by an administrator.
 type hubProcess struct {
 	cmd     *exec.Cmd
 	baseURL string
@@ -49,7 +49,7 @@ func startHubProcess(t testing.TB, arg ...string) *hubProcess {
 	return h
 }
 
-// stop ends the hub and gives its error. Later calls do nothing.
+// stop ends the hub and returns its error. Later calls do nothing.
 func (h *hubProcess) stop() error {
 	if h.cmd.ProcessState != nil {
 		return nil
@@ -58,7 +58,7 @@ func (h *hubProcess) stop() error {
 	return h.cmd.Wait()
 }
 
-// succeeds runs wiebelt and gives its standard output.
+// succeeds runs wiebelt and returns its standard output.
 func succeeds(t testing.TB, in string, arg ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), must.Get(binary())(t), arg...)

@@ -12,8 +12,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// TestLanguageIsSwitched: tray, cards and open windows follow the language at
-// once, there and back, and no program is started anew for it.
+// TestLanguageIsSwitched: tray, cards and open windows follow the language at once, in both
+// directions, without restarting any program.
 func TestLanguageIsSwitched(t *testing.T) {
 	t.Parallel()
 	i := onBus(t, prepare(t, "[card]\nafter_call = \"0s\"\n\n[ui]\nlanguage = \"nl\"\ntheme = \"light\""))

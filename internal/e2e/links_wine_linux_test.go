@@ -17,8 +17,8 @@ import (
 	"wiebelt/internal/testutil/winetest"
 )
 
-// TestLinksUnderWine: only a good link acts, through the shell of Windows and what
-// "register" put into the registry, and every other one ends with code 2.
+// TestLinksUnderWine: only a valid link has an effect, through the Windows shell and the
+// registry entries of "register", and every other one ends with code 2.
 func TestLinksUnderWine(t *testing.T) {
 	t.Parallel()
 	programs, dir := windowsPrograms(t), t.TempDir()
@@ -32,9 +32,9 @@ func TestLinksUnderWine(t *testing.T) {
 	took := time.Since(began)
 	var all []string
 	for _, l := range linktest.URLs() {
-		// Others are not ours to open, and longer ones no shell of Windows passes on.
-		// What no shell splits or replaces is read as elsewhere, and an end that does
-		// comes behind a good link, too.
+		// Others are not ours to open, and no Windows shell passes on longer ones. What
+		// no shell splits or replaces is read as elsewhere, and an invalid end may come
+		// after a valid link, too.
 		ours := strings.HasPrefix(strings.ToLower(l), "wiebelt:") && len(l) < 1000
 		splits := strings.ContainsAny(strings.ReplaceAll(l, "%2B", ""), "\"\\ %\t\n")
 		again := strings.HasPrefix(l, "wiebelt:call?number=") && !strings.HasPrefix(l, linktest.GoodURL)
@@ -52,7 +52,7 @@ func TestLinksUnderWine(t *testing.T) {
 	out, err := launch.Output()
 	lines := strings.Fields(string(out))
 	if errors.Is(err, exec.ErrWaitDelay) {
-		err = nil // the resident that a good link starts has our pipe, too
+		err = nil // the resident started by a valid link has our pipe, too
 	}
 	if err != nil || len(lines) != len(all) {
 		t.Fatalf("%d results for %d links, the last %.60q: %v", len(lines), len(all), all[min(len(lines), len(all)-1)], err)

@@ -24,14 +24,14 @@ import (
 	"wiebelt/internal/testutil/winetest"
 )
 
-// oldVersion and newVersion are two versions of the Windows programs, which differ in nothing
-// else.
+// oldVersion and newVersion are two versions of the Windows programs, which
+// do not differ otherwise.
 const (
 	oldVersion = "7.7.1"
 	newVersion = "7.7.2"
 )
 
-// packed makes a package of programs in a version; they say that they are the older one.
+// packed builds a package of programs in a version; they report being the older one.
 func packed(t *testing.T, p *windows.Product, programs string, names ...string) string {
 	t.Helper()
 	r := release.Release{Version: p.Version, Commit: "c", Time: time.Unix(1700000000, 0), Bin: t.TempDir(), Out: t.TempDir()}
@@ -54,8 +54,8 @@ func newWorkplace(t *testing.T) *workplace {
 	t.Helper()
 	w := &workplace{Prefix: winetest.New(t), t: t}
 	w.StayUp()
-	// Every Windows has these, a new prefix of wine does not yet or has them empty, and an
-	// installer takes a key away with its last value.
+	// Every Windows has these; a new prefix of wine lacks them or has them empty, and an
+	// installer removes a key with its last value.
 	for _, key := range []string{`HKCU\Software\Classes`, `HKLM\Software\Microsoft\Windows\CurrentVersion\Run`, `HKLM\Software\Policies`, `HKLM\System\CurrentControlSet\Services\EventLog\Application`,
 		`HKLM\Software\Classes\Installer\Features`, `HKLM\Software\Classes\Installer\Products`, `HKLM\Software\Classes\Installer\UpgradeCodes`, installer + `UpgradeCodes`,
 		installer + `UserData\S-1-5-18\Components`, installer + `UserData\S-1-5-18\Products`} {
@@ -81,13 +81,12 @@ func (w *workplace) msiexec(want int, args ...string) {
 	}
 }
 
-// file is a file of the computer.
+// file returns a file of the computer.
 func (w *workplace) file(path string) string {
 	return filepath.Join(w.Dir, "drive_c", filepath.FromSlash(strings.ReplaceAll(strings.TrimPrefix(path, `C:\`), `\`, "/")))
 }
 
-// state is every file and every registration of the computer, but for what is a
-// user's own.
+// state returns every file and every registration of the computer, except a user's own.
 func (w *workplace) state() string {
 	w.t.Helper()
 	var all strings.Builder
@@ -108,9 +107,9 @@ func (w *workplace) state() string {
 		}
 		b := must.Get(os.ReadFile(w.file(`C:\state.reg`)))(w.t)
 		text := strings.ReplaceAll(string(b), "\x00", "")                 // of UTF-16
-		text = strings.ReplaceAll(text, ",3b,00,00,00\r\n", ",00,00\r\n") // which wine leaves at the end of the search path
+		text = strings.ReplaceAll(text, ",3b,00,00,00\r\n", ",00,00\r\n") // left by wine at the end of the search path
 		for part := range strings.SplitSeq(text, "\r\n\r\n") {
-			if !strings.HasPrefix(part, `[HKEY_CURRENT_USER\Software\Wine`) { // its own notes
+			if !strings.HasPrefix(part, `[HKEY_CURRENT_USER\Software\Wine`) { // wine's own notes
 				all.WriteString(part + "\r\n")
 			}
 		}
@@ -118,8 +117,8 @@ func (w *workplace) state() string {
 	return all.String()
 }
 
-// start runs a resident in every session, as log-on does, and waits until each takes
-// calls.
+// start runs a resident in every session, like log-on does, and waits until
+// each accepts calls.
 func (w *workplace) start(version string) {
 	w.t.Helper()
 	for i, o := range w.sessions {
@@ -130,8 +129,7 @@ func (w *workplace) start(version string) {
 
 func (w *workplace) profile(i int) string { return `C:\` + filepath.Base(w.sessions[i].profile) }
 
-// ring tells every session of its call, by the program that phones start in every
-// version.
+// ring reports a call to every session, with the program that phones run in every version.
 func (w *workplace) ring(id, state string) {
 	w.t.Helper()
 	for i := range w.sessions {
@@ -141,7 +139,7 @@ func (w *workplace) ring(id, state string) {
 	}
 }
 
-// pid is the process that takes a session's calls, 0 while there is none.
+// pid returns the process that accepts a session's calls, 0 while there is none.
 func (o *office) pid() int {
 	var a listener.Announcement
 	if b, err := os.ReadFile(o.announced()); err != nil || json.Unmarshal(b, &a) != nil {
@@ -150,8 +148,8 @@ func (o *office) pid() int {
 	return a.PID
 }
 
-// meanwhile has every phone ring again and again until it is asked how many calls each
-// had.
+// meanwhile makes every phone ring repeatedly until the returned function is called, which
+// returns how many calls each had.
 func meanwhile(t *testing.T, phones []*simulate.Phone) func() int {
 	stop, had := make(chan struct{}), make(chan int)
 	go func() {
@@ -174,8 +172,8 @@ func meanwhile(t *testing.T, phones []*simulate.Phone) func() int {
 	return func() int { close(stop); return <-had }
 }
 
-// TestWindowsPackage installs Wiebelt, has three sessions telephone through an
-// upgrade, refuses the older version again, repairs, and removes everything.
+// TestWindowsPackage installs Wiebelt, has three sessions on the phone during an upgrade,
+// refuses the older version again, repairs, and removes everything.
 func TestWindowsPackage(t *testing.T) {
 	t.Parallel()
 	programs := windowsPrograms(t)
@@ -198,10 +196,11 @@ func TestWindowsPackage(t *testing.T) {
 		if out, err := set.CombinedOutput(); err != nil {
 			t.Fatalf("provision: %v: %s", err, out)
 		}
-		// A phone that was never heard to end a call has it no longer than its card is full.
+		// A phone whose end of a call was never received keeps it no longer than
+		// its card is full size.
 		o.append(fmt.Sprintf("\n[card]\nafter_call = \"0s\"\nfull_for = \"1h\"\n\n[listener]\nport = %d\n", ownPort(t)))
 	}
-	// A registration of the user's own names a version's folder, which goes.
+	// A registration of the user's own names a version's folder, which is removed.
 	w.registers("register")
 	w.start(oldVersion)
 	live := simulate.Call{ID: "live", Number: "+31698760011"}
@@ -259,7 +258,7 @@ func (w *workplace) registers(command string) {
 	}
 }
 
-// renewed waits until the registration of the first session is that of a version.
+// renewed waits until the first session's registration is that of a version.
 func (w *workplace) renewed(version string) {
 	w.t.Helper()
 	for _, key := range []string{`Software\Microsoft\Windows\CurrentVersion\Run`, `Software\Classes\Wiebelt.Setup\shell\open\command`, `Software\Classes\wiebelt\DefaultIcon`} {
@@ -270,7 +269,7 @@ func (w *workplace) renewed(version string) {
 	}
 }
 
-// installed looks at a version that was installed with properties.
+// installed checks a version that was installed with properties.
 func (w *workplace) installed(version string) {
 	w.t.Helper()
 	exe := programFolder + `\wiebelt.exe`
@@ -280,8 +279,8 @@ func (w *workplace) installed(version string) {
 	if out, code := w.Run(exe, "register", "--check", "--language", "en"); code != 0 {
 		w.t.Errorf("register --check: exit %d: %s", code, out)
 	}
-	// The file of the policy counts for an administrator's, which wine has none of: what
-	// is seen is that it was copied.
+	// The policy's file only counts if an administrator owns it, which wine cannot express:
+	// check that it was copied.
 	if out, _ := w.Run(exe, "settings", "--language", "en"); !regexp.MustCompile(`(?m)^hub.organisation_code +1234 +policy`).MatchString(out) {
 		w.t.Errorf("the organisation is not the policy's: %s", out)
 	}
@@ -292,8 +291,8 @@ func (w *workplace) installed(version string) {
 	}
 }
 
-// TestWindowsRelayPackage: the service and its source of events come, stay through an
-// upgrade, and go.
+// TestWindowsRelayPackage: the service and its event source are installed, stay through an
+// upgrade, and are removed.
 func TestWindowsRelayPackage(t *testing.T) {
 	t.Parallel()
 	exe := winetest.Build(t, "wiebelt/app/wiebelt-relay", "-trimpath", "-ldflags", "-s -w -X main.version="+oldVersion)

@@ -33,8 +33,8 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// binary is the resident as it is shipped, built once for all tests; the tests'
-// command sets WIEBELT_BIN where it has built the programs already.
+// binary returns the resident as shipped, built once for all tests; the tests' command sets
+// WIEBELT_BIN if it has already built the programs.
 var binary = sync.OnceValues(func() (string, error) {
 	if dir := os.Getenv("WIEBELT_BIN"); dir != "" {
 		return filepath.Join(dir, "wiebelt"), nil
@@ -49,7 +49,7 @@ var binary = sync.OnceValues(func() (string, error) {
 		build(path+"-relay", "-s -w", "./app/wiebelt-relay", "CGO_ENABLED=0"))
 })
 
-// windowsBuilt has the folder with the programs for Windows, built once as well.
+// windowsBuilt returns the folder with the Windows programs, also built once.
 var windowsBuilt = sync.OnceValues(func() (string, error) {
 	dir, err := built()
 	if err != nil {
@@ -63,7 +63,7 @@ var windowsBuilt = sync.OnceValues(func() (string, error) {
 
 var forWindows = []string{"CGO_ENABLED=0", "GOOS=windows", "GOARCH=amd64"}
 
-// built is the folder of what is built once; it goes with the last test.
+// built returns the folder of what is built once; it is removed after the last test.
 var built = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "wiebelt-e2e-") })
 
 func build(out, flags, pkg string, env ...string) error {
@@ -76,17 +76,16 @@ func build(out, flags, pkg string, env ...string) error {
 	return nil
 }
 
-// writeProgram writes a file that will be run. No program that another test starts
-// meanwhile inherits the open file: as long as one has it, it cannot be run.
+// writeProgram writes a file to be executed. No program started concurrently by another
+// test inherits the open file: as long as one has it, the file cannot be executed.
 func writeProgram(path string, content []byte) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	return os.WriteFile(path, content, 0o755)
 }
 
-// TestMain lets more tests run beside each other than there are processors: they
-// wait for other programs most of the time. Each has a screen, a home, a bus and
-// ports of its own.
+// TestMain runs more tests in parallel than there are processors: they mostly wait for
+// other programs. Each has its own screen, home, bus and ports.
 func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
@@ -98,7 +97,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// office is a workplace: a screen, a hub, and Wiebelt set up for it.
+// office is a workplace: a screen, a hub, and Wiebelt configured for it.
 type office struct {
 	*xtest.Server
 	t        testing.TB
@@ -106,16 +105,16 @@ type office struct {
 	profile  string
 	hub      *localhub.Hub
 	resident *exec.Cmd
-	log      *logtest.Buffer // the resident writes it while tests read it
-	failed   bool            // the screen of a failure has been kept
+	log      *logtest.Buffer // written by the resident while tests read it
+	failed   bool            // a screenshot of a failure has been kept
 }
 
 const width, height = 1280, 1024
 
-// Colours of cards and windows, in the light.
+// Colours of cards and windows, in light mode.
 const (
-	accent        = 0x0B6BCB // buttons, a call that rings
-	answeredGreen = 0x1B7F4B // a call that was taken, what is well
+	accent        = 0x0B6BCB // buttons, a ringing call
+	answeredGreen = 0x1B7F4B // an answered call, success
 	trouble       = 0x9A5B00
 )
 
@@ -131,28 +130,27 @@ func newOffice(t testing.TB, settings string) *office {
 	return o
 }
 
-// prepare sets everything up and starts no resident.
+// prepare sets up an office without starting a resident.
 func prepare(t testing.TB, more string) *office {
 	t.Helper()
 	h, value := startHub(t)
 	return prepareAt(t, h, h.BaseURL(), value, 0, more)
 }
 
-// prepareAt is prepare for a hub that is reached at base, and a screen of dpi (0
-// for the usual one).
+// prepareAt is prepare for a hub at base, and a screen of dpi (0 for the default).
 func prepareAt(t testing.TB, h *localhub.Hub, base, value string, dpi int, more string) *office {
 	t.Helper()
 	return prepareOn(t, h, base, value, "openbox", xtest.Options{Width: width, Height: height, DPI: dpi}, more)
 }
 
-// prepareOn is prepareAt for another window manager and screen.
+// prepareOn is prepareAt with a given window manager and screen.
 func prepareOn(t testing.TB, h *localhub.Hub, base, value, wm string, screen xtest.Options, more string) *office {
 	t.Helper()
 	screen.Env = []string{"LANG=nl_NL.UTF-8"}
 	bin := must.Get(binary())(t)
 	o := &office{t: t, bin: bin, profile: t.TempDir(), hub: h, log: &logtest.Buffer{},
 		Server: xtest.Start(t, wm, screen)}
-	// Nobody is welcomed here: that window has a test of its own.
+	// No welcome here: that window has its own test.
 	must.Do(t, os.WriteFile(o.welcomed(), []byte("1\n"), 0o600))
 	o.runWith(value+"\n", "provision", "--base-url", base, "--hub-url", h.HubURL(), "--client-id", "office",
 		"--organisation-code", "1234", "--secret-store", "file", "--secret-stdin")
@@ -168,23 +166,22 @@ func prepareOn(t testing.TB, h *localhub.Hub, base, value, wm string, screen xte
 	return o
 }
 
-// ports counts those that were given out, and firstPort is where that begins: others may
-// run these tests at the same time. They lie where the system gives none to those who ask
-// for any.
+// ports counts the ports assigned so far, and firstPort is where they begin: others
+// may run these tests at the same time. They are outside the range from which
+// the system assigns ports.
 var (
 	ports     atomic.Int32
 	firstPort = rand.IntN(4000)
 )
 
-// ownPort is a port for one office alone: a resident that is started again finds
-// it free.
+// ownPort returns a port for one office alone: a restarted resident finds it free.
 func ownPort(t testing.TB) int {
 	t.Helper()
 	for range 100 {
 		port := 28000 + (firstPort+int(ports.Add(1)))%4000
 		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 		if err != nil {
-			continue // another program's
+			continue // used by another program
 		}
 		_ = l.Close()
 		return port
@@ -193,7 +190,7 @@ func ownPort(t testing.TB) int {
 	return 0
 }
 
-// startHub is a hub that knows vries, with the secret of its client "office".
+// startHub starts a hub that knows vries, and returns the secret of its client "office".
 func startHub(t testing.TB) (h *localhub.Hub, secret string) {
 	t.Helper()
 	h = must.Get(localhub.Start(context.Background(), localhub.Config{Synthetic: 200, Demo: true}))(t)
@@ -202,7 +199,7 @@ func startHub(t testing.TB) (h *localhub.Hub, secret string) {
 	return h, must.Get(h.AddClient(t.Context(), "office", "1234"))(t)
 }
 
-// wiebelt is a command of this profile on this screen.
+// wiebelt returns a command in this profile on this screen.
 func (o *office) wiebelt(args ...string) *exec.Cmd {
 	at := len(args)
 	for i, a := range args {
@@ -221,7 +218,7 @@ func (o *office) run(args ...string) {
 	o.runWith("", args...)
 }
 
-// runWith is run with something on standard input.
+// runWith is run with standard input.
 func (o *office) runWith(in string, args ...string) {
 	o.t.Helper()
 	cmd := o.wiebelt(args...)
@@ -231,7 +228,7 @@ func (o *office) runWith(in string, args ...string) {
 	}
 }
 
-// handOver hands over a whole call, as phones do that run a program.
+// handOver hands over a complete call, like phones that run a program.
 func (o *office) handOver(id, number string) {
 	o.t.Helper()
 	for _, state := range []string{"ringing", "ended"} {
@@ -239,12 +236,12 @@ func (o *office) handOver(id, number string) {
 	}
 }
 
-// ring is the program that phones start, with the arguments of "wiebelt ring".
+// ring is the program that phones run, with the arguments of "wiebelt ring".
 func (o *office) ring(args ...string) *exec.Cmd {
 	return o.Command(o.bin+"-ring", append([]string{"--profile", o.profile}, args...)...)
 }
 
-// start starts the resident and waits until it takes calls.
+// start starts the resident and waits until it accepts calls.
 func (o *office) start(before ...string) {
 	o.t.Helper()
 	o.startAs(before, "run", "--background")
@@ -258,7 +255,7 @@ func (o *office) startAs(before []string, command ...string) {
 	o.resident = o.Command(args[0], args[1:]...)
 	o.resident.Env = append(o.resident.Env, "PATH="+o.Dir+":"+os.Getenv("PATH"))
 	o.resident.Stdout, o.resident.Stderr = o.log, o.log
-	o.resident.WaitDelay = time.Second // a browser may hold on to our output
+	o.resident.WaitDelay = time.Second // a browser may keep our output open
 	must.Do(o.t, o.resident.Start())
 	o.t.Cleanup(func() {
 		if o.t.Failed() && !o.failed { // while the windows are still there
@@ -283,7 +280,7 @@ func (o *office) startAs(before []string, command ...string) {
 			_ = o.resident.Process.Kill()
 			<-done
 		}
-		// They go by themselves, and write to the folder that is removed next.
+		// They end by themselves, and write to the folder that is removed next.
 		o.Until("the windows have gone", func() bool {
 			return !slices.ContainsFunc(o.running(true), func(pid int) bool { return slices.Contains(windows, pid) })
 		})
@@ -291,7 +288,7 @@ func (o *office) startAs(before []string, command ...string) {
 	o.Until("the resident takes calls", func() bool { _, err := os.Stat(o.announced()); return err == nil })
 }
 
-// running are the processes of the office's profile: those with windows, or the others.
+// running returns the processes of the office's profile: those with windows, or the others.
 func (o *office) running(windows bool) (pids []int) {
 	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, f := range all {
@@ -305,7 +302,7 @@ func (o *office) running(windows bool) (pids []int) {
 	return pids
 }
 
-// windowsOf are the processes with windows that a resident has started.
+// windowsOf returns the processes with windows that a resident has started.
 func (o *office) windowsOf(resident int) []int {
 	return slices.DeleteFunc(o.running(true), func(pid int) bool {
 		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -313,7 +310,7 @@ func (o *office) windowsOf(resident int) []int {
 	})
 }
 
-// welcomed is there once the first start's window was shown.
+// welcomed is the path of a file that exists once the first start's window was shown.
 func (o *office) welcomed() string { return filepath.Join(o.profile, "start-asked") }
 
 func (o *office) announced() string { return filepath.Join(o.profile, "run", "listener.json") }
@@ -326,21 +323,21 @@ func (o *office) at() listener.Announcement {
 	return a
 }
 
-// instance is where the resident of the office is found.
+// instance returns how to find the office's resident.
 func (o *office) instance() instance.Config {
 	o.t.Helper()
 	dirs := must.Get(profile.Find(o.profile))(o.t)
 	return instance.Config{RunDir: dirs.Run, Version: "test", Build: "test"}
 }
 
-// place is where the first card of a height stands.
+// place returns the place of the first card, given its height.
 func place(h int) image.Rectangle {
 	return image.Rect(width-16-380, height-16-h, width-16, height-16)
 }
 
 const foundHeight = 284
 
-// look is what the screen shows in r, with its corner at zero.
+// look returns what the screen shows in r, with its corner at zero.
 func (o *office) look(r image.Rectangle) *image.RGBA {
 	img := o.Crop(r)
 	img.Rect = img.Rect.Sub(img.Rect.Min)
@@ -361,8 +358,8 @@ func (o *office) empty() bool {
 	return true
 }
 
-// shows waits until the screen shows exactly want at the first card's place,
-// its clock apart.
+// shows waits until the screen shows exactly want at the first card's
+// place, except its clock.
 func (o *office) shows(what string, want *image.RGBA) {
 	o.t.Helper()
 	r := place(want.Rect.Dy())
@@ -389,8 +386,7 @@ func (o *office) shows(what string, want *image.RGBA) {
 	}, func() []any { return []any{differ, "pixels differ"} })
 }
 
-// opener puts a program in the place of xdg-open that notes what it is given
-// and runs script.
+// opener replaces xdg-open with a program that records its argument and runs script.
 func (o *office) opener(script string) (notes string) {
 	o.t.Helper()
 	notes = filepath.Join(o.Dir, "opened")

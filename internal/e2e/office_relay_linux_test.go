@@ -22,10 +22,10 @@ import (
 	"wiebelt/internal/testutil/relaytest"
 )
 
-// TestOfficeRelay: a computer that has neither an exchange nor a secret of the hub
-// joins the office's relay while it runs; what the exchange reports there has its card
-// and its contact here, and its end. A call that began while it was off has a card as
-// soon as it is back, and began when it did; one that was missed is in the history.
+// TestOfficeRelay: a running computer with neither an exchange nor a hub secret joins the
+// office's relay; a call that the exchange reports there has its card, its contact and its
+// end here. A call that began while the computer was off has a card as soon as it is back,
+// with the right start time; a missed one is in the history.
 func TestOfficeRelay(t *testing.T) {
 	t.Parallel()
 	h, value := startHub(t)
@@ -83,8 +83,8 @@ func TestOfficeRelay(t *testing.T) {
 	r.Report(`{"id":"8","state":"ringing","number":"0698760012","extension":"101"}`)
 	after := time.Now()
 	o.start()
-	after = after.Add(time.Since(after) / 2) // a message is on its way for a part of that
-	// Both are told with the time that a message takes, so that either may seem the later.
+	after = after.Add(time.Since(after) / 2) // part of that is the message's transit
+	// Both are reported with the message's transit time, so that either may seem the later.
 	var on, missed history.Entry
 	is("the call that began before and the missed one", func(history.Entry) bool {
 		of := func(number string) (e history.Entry) {
@@ -108,8 +108,8 @@ func TestOfficeRelay(t *testing.T) {
 	}
 }
 
-// TestNoRelay: a computer whose office has no relay listens to phones alone, has no
-// file and no goroutine for a relay.
+// TestNoRelay: a computer without a relay only listens to phones, and has no file and
+// no goroutine for a relay.
 func TestNoRelay(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")
@@ -148,7 +148,7 @@ func TestNoRelay(t *testing.T) {
 	}
 }
 
-// goroutines ends the resident and gives what it did.
+// goroutines ends the resident and returns its goroutines.
 func (o *office) goroutines() string {
 	o.t.Helper()
 	before := len(o.log.String())
@@ -157,7 +157,7 @@ func (o *office) goroutines() string {
 	return o.log.String()[before:]
 }
 
-// inMemory looks for a text in all that a process can read of its own memory.
+// inMemory searches for a text in everything that a process can read of its own memory.
 func inMemory(t *testing.T, pid int, words string) bool {
 	t.Helper()
 	maps := must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid)))(t)
@@ -170,7 +170,7 @@ func inMemory(t *testing.T, pid int, words string) bool {
 			continue
 		}
 		b := make([]byte, to-from)
-		n, _ := mem.ReadAt(b, from) // what the kernel keeps for itself cannot be read
+		n, _ := mem.ReadAt(b, from) // the kernel's own parts cannot be read
 		if bytes.Contains(b[:n], []byte(words)) {
 			return true
 		}

@@ -29,11 +29,11 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// markers are values that nobody else writes. Those of people are numbers,
-// names and relation numbers; those of offices are what settings say of us.
+// markers are values that occur nowhere else. Those of people are numbers, names and
+// relation numbers; those of offices are in settings.
 type markers struct{ secrets, people, offices []string }
 
-// makeMarkers makes them for a number of callers, whom the hub knows.
+// makeMarkers creates them for a number of callers known to the hub.
 func makeMarkers(t *testing.T, h *localhub.Hub, callers int) (c markers) {
 	t.Helper()
 	for n := range callers {
@@ -50,7 +50,7 @@ func markedNumber(n int) string    { return fmt.Sprintf("06987%05d", 70000+n) }
 func markedName(n int) string      { return fmt.Sprintf("Kanarie%cq%03dx", 'A'+n%26, n) }
 func markedPhoneName(n int) string { return fmt.Sprintf("Toestelnaam%03dz", n) }
 
-// forms are the ways in which a value can stand somewhere.
+// forms returns the encodings in which a value may occur.
 func forms(v string) []string {
 	all := []string{v, url.QueryEscape(v), url.PathEscape(v)}
 	for _, prefix := range []string{"office:", ""} {
@@ -62,7 +62,7 @@ func forms(v string) []string {
 	return slices.Compact(all)
 }
 
-// hits counts markers in a text, and says which.
+// hits returns the markers found in a text.
 func hits(text string, values []string) (found []string) {
 	for _, v := range values {
 		for _, f := range forms(v) {
@@ -75,8 +75,8 @@ func hits(text string, values []string) (found []string) {
 	return found
 }
 
-// processes looks at the command line and the environment of every process there
-// is, again and again, and keeps those of ours.
+// processes repeatedly reads the command line and environment of every process,
+// and keeps those of ours.
 type processes struct {
 	mu   sync.Mutex
 	seen map[string]bool // command line and environment
@@ -117,8 +117,8 @@ func (p *processes) look(bin string) {
 	}
 }
 
-// TestPersonalDataStaysInside sends more than 500 values that belong to people or are secret
-// through every flow, and finds none of them where they must not be.
+// TestPersonalDataStaysInside sends more than 500 personal or secret values through every
+// flow, and finds none of them where they must not be.
 func TestPersonalDataStaysInside(t *testing.T) {
 	t.Parallel()
 	const callers = 100
@@ -133,7 +133,7 @@ func TestPersonalDataStaysInside(t *testing.T) {
 	path := filepath.Join(o.profile, "settings.toml")
 	b := must.Get(os.ReadFile(path))(t)
 	must.Do(t, os.WriteFile(path, bytes.Replace(b, []byte("[hub]\n"), []byte("[hub]\nintermediary = \"intermediary\"\n"), 1), 0o600))
-	var outputs strings.Builder // of commands that must not tell of people
+	var outputs strings.Builder // of commands that must reveal nothing about people
 	watched := watchProcesses(t, o.bin)
 	run := func(stdin string, keep bool, args ...string) (code int, out string) {
 		t.Helper()
@@ -156,7 +156,7 @@ func TestPersonalDataStaysInside(t *testing.T) {
 
 	succeeds(silent+"\n", true, "provision", "--softphone", "stil", "--secret-stdin")
 
-	// Telephones that are somewhere else, each with a secret where it has one.
+	// Phones elsewhere, each with a secret if it has one.
 	var phones []*simulated
 	overs := registry.Links()
 	for n, over := range overs {
@@ -221,7 +221,7 @@ func TestPersonalDataStaysInside(t *testing.T) {
 		ws(50+10*i, 60+10*i)
 	}
 
-	// What follows so closely is not all looked up: this one rings until it is.
+	// Not all of these quick calls are looked up: this one rings until it is.
 	named := simulate.Call{ID: "named", Number: markedNumber(70), Name: markedPhoneName(70)}
 	must.Do(t, phone.Ring(t.Context(), named))
 	var known history.Entry
@@ -245,8 +245,8 @@ func TestPersonalDataStaysInside(t *testing.T) {
 		return len(opened(notes)) > 0
 	})
 
-	// Commands, while the secret is renewed, the hub fails with our own words, and
-	// a source says what it should not.
+	// Commands, while the secret is rotated, the hub fails with our own words, and a source
+	// sends what it should not.
 	succeeds(next+"\n", true, "provision", "--secret-stdin")
 	g.takes(old, next)
 	run("", false, "lookup", markedNumber(80))
@@ -278,14 +278,15 @@ func TestPersonalDataStaysInside(t *testing.T) {
 	}
 	run("", true, "doctor", "--json", "--number", markedNumber(90))
 
-	// Once all is forgotten no file holds anything of people; what was delivered stays.
+	// After forgetting everything, no file contains anything about people;
+	// delivered messages stay.
 	o.run("forget", "--all")
 	must.Do(t, filepath.WalkDir(o.profile, func(path string, d fs.DirEntry, err error) error {
 		if d != nil && d.Name() == "outbox" {
 			return fs.SkipDir
 		}
 		if err != nil || !d.Type().IsRegular() {
-			return nil // gone meanwhile, or a socket
+			return nil // removed meanwhile, or a socket
 		}
 		b, _ := os.ReadFile(path)
 		if found := hits(string(b), marked.people); len(found) > 0 {
@@ -334,7 +335,7 @@ func TestPersonalDataStaysInside(t *testing.T) {
 	for s := range watched.seen {
 		lines.WriteString(s + "\n")
 	}
-	// A number and a name stand in the command line that a phone wrote, and that only.
+	// A number and a name are in the command line written by a phone, and only there.
 	look("processes", lines.String(), marked.secrets)
 	var execs strings.Builder
 	for l := range strings.Lines(string(must.Get(os.ReadFile(trace))(t))) {

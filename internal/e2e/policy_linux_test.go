@@ -21,8 +21,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// machine is a user at a computer without a screen, whose /etc and /run are the
-// test's own: programs run in a mount namespace.
+// machine is a user at a computer without a screen, whose /etc and /run belong to the test:
+// programs run in a mount namespace.
 type machine struct {
 	t        testing.TB
 	bin      string
@@ -32,11 +32,11 @@ type machine struct {
 	uid, gid int // of who sits there; 0 is root
 }
 
-// newMachine copies what programs need of /etc.
+// newMachine copies what programs need from /etc.
 func newMachine(t testing.TB) *machine {
 	t.Helper()
 	bin := must.Get(binary())(t)
-	dir := must.Get(os.MkdirTemp("", "machine-"))(t) // short: sockets lie in it
+	dir := must.Get(os.MkdirTemp("", "machine-"))(t) // short: it contains sockets
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	must.Do(t, os.Chmod(dir, 0o755))
 	s := &machine{t: t, bin: bin, etc: filepath.Join(dir, "etc"), run: filepath.Join(dir, "run"), home: filepath.Join(dir, "home")}
@@ -54,11 +54,10 @@ func newMachine(t testing.TB) *machine {
 	return s
 }
 
-// realRoot is the computer's own root, not that of a name space: he can give
-// files to others.
+// realRoot is the computer's own root, not a namespace's: it can give files to others.
 const realRoot = -1
 
-// before is the command line that puts a program into the namespace.
+// before returns the command line that runs a program in the namespace.
 func (s *machine) before() []string {
 	script := `mount --bind "$0" /etc && mount --bind "` + s.run + `" /run &&`
 	switch s.uid {
@@ -70,7 +69,7 @@ func (s *machine) before() []string {
 	return []string{"unshare", "-m", "sh", "-c", script + fmt.Sprintf(` exec setpriv --reuid %d --regid %d --clear-groups "$@"`, s.uid, s.gid), s.etc}
 }
 
-// as is the same computer with somebody else at it.
+// as returns the same computer with another user.
 func (s *machine) as(uid, gid int) *machine {
 	other := *s
 	other.uid, other.gid = uid, gid
@@ -86,7 +85,7 @@ func (s *machine) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// wiebelt runs a command to its end.
+// wiebelt runs a command until it exits.
 func (s *machine) wiebelt(stdin string, args ...string) (code int, out, errOut string) {
 	s.t.Helper()
 	cmd := s.command(args...)
@@ -99,7 +98,7 @@ func (s *machine) wiebelt(stdin string, args ...string) (code int, out, errOut s
 	return cmd.ProcessState.ExitCode(), o.String(), e.String()
 }
 
-// must is wiebelt for what has to succeed.
+// must is wiebelt for commands that have to succeed.
 func (s *machine) must(stdin string, args ...string) string {
 	s.t.Helper()
 	code, out, errOut := s.wiebelt(stdin, args...)
@@ -119,7 +118,7 @@ func (s *machine) add(name, line string) {
 
 func (s *machine) policyFile() string { return filepath.Join(s.etc, "wiebelt", "policy.toml") }
 
-// policy puts a policy in place as deployment tools do.
+// policy installs a policy like deployment tools do.
 func (s *machine) policy(text string) {
 	s.t.Helper()
 	must.Do(s.t, os.MkdirAll(filepath.Dir(s.policyFile()), 0o755))
@@ -148,10 +147,9 @@ func (s *machine) settings(args ...string) (e effectiveSettings) {
 	return e
 }
 
-// TestPolicyIsFollowed: a policy that changes while the program runs holds within
-// 15 seconds, one that somebody else could have written does not hold, and
-// nothing is started anew. A new address of the hub gets nothing of the old one's
-// secret.
+// TestPolicyIsFollowed: a policy changed while the program runs takes effect within 15
+// seconds, one that somebody else could have written does not, and nothing is restarted. A
+// new address of the hub gets nothing of the old one's secret.
 func TestPolicyIsFollowed(t *testing.T) {
 	t.Parallel()
 	s := newMachine(t)

@@ -19,9 +19,8 @@ import (
 	"wiebelt/internal/testutil/winetest"
 )
 
-// groupPolicy writes what the group policy editor writes into the registry when
-// every policy of the template is set: the file of "reg import", and the keys
-// with their values.
+// groupPolicy returns what the group policy editor writes into the registry when every
+// policy of the template is set: the file for "reg import", and the keys with their values.
 func groupPolicy(t *testing.T) (reg []byte, want map[string]string) {
 	t.Helper()
 	all := templates.Files()
@@ -31,7 +30,7 @@ func groupPolicy(t *testing.T) (reg []byte, want map[string]string) {
 		switch f.Path {
 		case "wiebelt.admx":
 			template = f.Body
-		case "policy-sample.en.toml": // values that are allowed
+		case "policy-sample.en.toml": // allowed values
 			s, problems := settings.Parse(regexp.MustCompile(`(?m)^#(\[\[|[a-z0-9_]+ = )`).ReplaceAllString(string(f.Body), "$1"))
 			if len(problems) > 0 {
 				t.Fatal(problems)
@@ -94,8 +93,8 @@ func groupPolicy(t *testing.T) (reg []byte, want map[string]string) {
 	return b.Bytes(), want
 }
 
-// TestWindowsPolicy: with every policy of the template set, every key has its
-// value from the policy; and a value of the wrong kind is named.
+// TestWindowsPolicy: with every policy of the template set, every key has its value from
+// the policy; and a value of the wrong type is reported.
 func TestWindowsPolicy(t *testing.T) {
 	t.Parallel()
 	dir := windowsPrograms(t)

@@ -11,13 +11,13 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// provision is what sets a profile up for a hub.
+// provision returns the command that configures a profile for a hub.
 func provision(base, hubURL string, more ...string) []string {
 	return append([]string{"provision", "--base-url", base, "--hub-url", hubURL, "--client-id", "office", "--organisation-code", "1234", "--secret-stdin"}, more...)
 }
 
-// TestMachineSecret: an administrator sets one secret for the whole computer, and
-// everybody in the group looks people up with it.
+// TestMachineSecret: an administrator sets one secret for the whole computer, and everybody
+// in the group uses it for lookups.
 func TestMachineSecret(t *testing.T) {
 	t.Parallel()
 	const group = 4711
@@ -58,7 +58,7 @@ func TestMachineSecret(t *testing.T) {
 		t.Errorf("outside of the group: exit %d: %s", code, errOut)
 	}
 	// What the policy decides stays, and the rest of a set-up file for the same hub is
-	// taken over; a secret for another hub is for nothing here.
+	// applied; a secret for another hub is useless here.
 	file := filepath.Join(root.home, "office.wiebelt")
 	same := newMachine(t)
 	same.must(value+"\n", provision(h.BaseURL(), "https://hub.other.example", "--secret-store", "file")...)
@@ -75,8 +75,8 @@ func TestMachineSecret(t *testing.T) {
 	}
 }
 
-// TestForgetUser: an administrator deletes what another user has on the disk, and
-// is told what lies out of reach.
+// TestForgetUser: an administrator deletes another user's data on disk, and is
+// told what is out of reach.
 func TestForgetUser(t *testing.T) {
 	t.Parallel()
 	s := newMachine(t)

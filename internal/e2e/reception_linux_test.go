@@ -17,12 +17,12 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Colours of the strip along a card, in the light.
+// Colours of the strip along a card, in light mode.
 const (
 	ringing, talking, done = accent, answeredGreen, 0x6B7785
 )
 
-// strip is one card, as the coloured strip along its left border shows it.
+// strip is one card, as seen from the coloured strip along its left border.
 type strip struct {
 	rgb       uint32
 	x, y0, y1 int
@@ -32,7 +32,7 @@ func (s strip) whole() bool { return s.y1-s.y0 > 150 }
 
 func (s strip) String() string { return fmt.Sprintf("%06x %d,%d-%d", s.rgb, s.x, s.y0, s.y1) }
 
-// strips are the cards on the screen: from the right, and there from the top.
+// strips returns the cards on the screen: from the right, and within a column from the top.
 func (o *office) strips() (all []strip) {
 	for x := width - 16 - 380 + 2; x > 0; x -= 380 + 8 {
 		all = append(all, o.stripsAt(x)...)
@@ -40,7 +40,7 @@ func (o *office) strips() (all []strip) {
 	return all
 }
 
-// stripsAt are the cards whose left border lies there.
+// stripsAt returns the cards whose left border is at x.
 func (o *office) stripsAt(x int) (all []strip) {
 	img := o.look(image.Rect(x, 0, x+1, height))
 	for y := range img.Rect.Dy() {
@@ -55,14 +55,13 @@ func (o *office) stripsAt(x int) (all []strip) {
 		}
 		all = append(all, strip{rgb, x, y, y + 1})
 	}
-	// What is lower is the line around a card that has the keyboard.
+	// Anything lower is the outline of a card with the focus.
 	return slices.DeleteFunc(all, func(s strip) bool { return s.y1-s.y0 < 10 })
 }
 
-// TestDayAtTheReception is an hour in which calls overlap, with real keys and
-// clicks on a desktop with a task bar: every step does what a receptionist would,
-// and looks at what she would see. With WIEBELT_SHOTS set, a picture of each is
-// left there.
+// TestDayAtTheReception is an hour of overlapping calls, with real keys and clicks on a
+// desktop with a task bar: every step does what a receptionist would, and checks what they
+// would see. With WIEBELT_SHOTS set, it saves a picture of each step there.
 func TestDayAtTheReception(t *testing.T) {
 	t.Parallel()
 	const l = text.Dutch
@@ -144,8 +143,8 @@ func TestDayAtTheReception(t *testing.T) {
 			t.Errorf("%s: opened %q", what, all[before:])
 		}
 	}
-	// on clicks where a card has something, from the left and from its top, or from
-	// its foot where y is negative.
+	// on clicks at a place of a card, from the left and from its top, or from its
+	// bottom if y is negative.
 	on := func(s strip, x, y int) {
 		t.Helper()
 		at := image.Pt(s.x-2+x, s.y0+y)
@@ -161,13 +160,12 @@ func TestDayAtTheReception(t *testing.T) {
 		o.Move(250, 600) // a card under the pointer stays
 		sees("no card", func(all []strip) bool { return len(all) == 0 })
 	}
-	// accents is how many pixels of the buttons' colour a card has.
+	// accents returns how many pixels of a card have the buttons' colour.
 	accents := func(s strip) int {
 		return xtest.Count(o.Crop(image.Rect(s.x+20, s.y0, s.x+370, s.y1)), 0x0B6BCB, 0)
 	}
 	primary := func(s strip) bool { return accents(s) > 3000 }
-	// alone is the only card there is, once it has its people; a card grows as it
-	// gets them.
+	// alone returns the only card, once it has its people; a card grows as it gets them.
 	alone := func(what string, known func(strip) bool) (card strip) {
 		t.Helper()
 		sees(what, func(all []strip) bool {
@@ -179,7 +177,7 @@ func TestDayAtTheReception(t *testing.T) {
 		return card
 	}
 	three := func(s strip) bool { return s.y1-s.y0 > 290 && accents(s) > 300 && !primary(s) }
-	var second strip // where the second caller's card stands
+	var second strip // place of the second caller's card
 
 	for i, step := range []struct {
 		name string

@@ -8,9 +8,9 @@ import (
 	"wiebelt/internal/testutil/nettest"
 )
 
-// relay stands between two programs of a test and passes on what they say. For
-// each connection it asks for two listeners, of which one hears what is sent to the
-// server and the other what comes back, each piece before it is passed on; nil at the end.
+// relay forwards traffic between two programs of a test. For each connection it requests
+// two listeners: one receives what is sent to the server and the other what comes back,
+// each chunk before it is forwarded; nil at the end.
 type relay struct {
 	net.Listener
 	to        string
@@ -39,7 +39,7 @@ func (r *relay) pass(c net.Conn, keep func(net.Conn)) {
 	both.Wait()
 }
 
-// forward passes on what comes from one side until either has had enough.
+// forward copies from one side until either ends.
 func forward(to, from net.Conn, note func([]byte)) {
 	defer to.Close()
 	defer from.Close()

@@ -19,7 +19,7 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// TestTwentyRingsBeforeTheStart: twenty calls while nothing runs make one
+// TestTwentyRingsBeforeTheStart: twenty calls while nothing runs start one
 // resident, and none is lost.
 func TestTwentyRingsBeforeTheStart(t *testing.T) {
 	t.Parallel()
@@ -48,13 +48,13 @@ func TestTwentyRingsBeforeTheStart(t *testing.T) {
 	}
 }
 
-// residents counts the programs that run with the office's profile.
+// residents counts the running programs with the office's profile.
 func residents(o *office) int { return len(o.running(false)) }
 
 // TestQuietAfterLogOn: started at log-on where no panel ever shows an icon, with one
-// call and then nothing. The resident needs no library of the system and little
-// memory, and works not at all; after a minute it says once how to get to the calls,
-// and opens no window by itself; later it gives back what the card took.
+// call and then nothing. The resident needs no system library and little memory, and does
+// nothing; after a minute it says once how to get to the calls, and opens no window by
+// itself; later it frees what the card took.
 func TestQuietAfterLogOn(t *testing.T) {
 	t.Parallel()
 	i := onBus(t, prepare(t, "[ui]\nlanguage = \"nl\""))
@@ -86,7 +86,7 @@ func TestQuietAfterLogOn(t *testing.T) {
 		t.Errorf("%d kB resident", rss)
 	}
 	given := func() int { return strings.Count(i.log.String(), "(forced)") }
-	if n := given(); n != 1 { // that of the start
+	if n := given(); n != 1 { // the one at the start
 		t.Errorf("memory was given back %d times: somebody may call again", n)
 	}
 	i.Until("somebody is told", func() bool { id, _ := notices.now(); return id != 0 })
@@ -105,7 +105,7 @@ func TestQuietAfterLogOn(t *testing.T) {
 	}
 }
 
-// cpuTime is the time that a process has had a processor.
+// cpuTime returns a process's CPU time.
 func cpuTime(t testing.TB, pid int) (used time.Duration) {
 	t.Helper()
 	all, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
@@ -137,7 +137,7 @@ func memory(t testing.TB, pid int) int {
 	return kB
 }
 
-// statusOf is a figure of /proc/PID/status, 0 where the process has gone.
+// statusOf returns a figure of /proc/PID/status, 0 if the process is gone.
 func statusOf(pid int, name string) (n int) {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	for l := range strings.Lines(string(b)) {

@@ -27,8 +27,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// hubProxy stands before a hub and lets a client have several secrets at once, each
-// with its own tokens, which end with it.
+// hubProxy is a proxy for a hub that lets a client have several secrets at once, each with
+// its own tokens, which expire with it.
 type hubProxy struct {
 	*httptest.Server
 	mu      sync.Mutex
@@ -108,7 +108,7 @@ func newHubProxy(t *testing.T, hub, real string, valid ...string) *hubProxy {
 	return g
 }
 
-// takes says which secrets the hub takes from now on.
+// takes sets which secrets the hub accepts from now on.
 func (g *hubProxy) takes(secrets ...string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -122,14 +122,14 @@ func (g *hubProxy) lives(seconds int) { g.mu.Lock(); g.life = seconds; g.mu.Unlo
 
 func (g *hubProxy) failsWith(s string) { g.mu.Lock(); g.failure = s; g.mu.Unlock() }
 
-// tokens are all that were handed out and are not forgotten.
+// tokens returns all tokens issued and still remembered.
 func (g *hubProxy) tokens() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Collect(maps.Keys(g.issued))
 }
 
-// forgets makes every token invalid that was handed out.
+// forgets invalidates every issued token.
 func (g *hubProxy) forgets() { g.mu.Lock(); clear(g.issued); g.mu.Unlock() }
 
 func (g *hubProxy) askedWith(secret string) int {
@@ -141,7 +141,7 @@ func (g *hubProxy) askedWith(secret string) int {
 // callerNumber is an invented number.
 func callerNumber(n int) string { return fmt.Sprintf("06987601%02d", n) }
 
-// journalOf is the system's log of a machine.
+// journalOf receives the system log of a machine.
 func journalOf(t *testing.T, s *machine) *net.UnixConn {
 	t.Helper()
 	dir := filepath.Join(s.run, "systemd", "journal")
@@ -151,15 +151,15 @@ func journalOf(t *testing.T, s *machine) *net.UnixConn {
 	return c
 }
 
-// TestRotation: a client of the hub gets a new secret while calls come in, and
-// every call of every phase has its name; a token ends in the middle; both
-// secrets are withdrawn, which cards and tray say, once; a third one brings the
-// names back. Administrators knew ten days before, users never.
+// TestRotation: a client of the hub gets a new secret while calls come in, and every call
+// of every phase has its name; a token expires halfway; both secrets are withdrawn, which
+// cards and tray report, once; a third one brings the names back. Administrators were
+// warned ten days before, users never.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	const old, next, third, support = "old-secret-marker", "next-secret-marker", "third-secret-marker", "Jan (IT), toestel 140"
 	h, value := startHub(t)
-	many := vries // every call from another number: answers are remembered for a minute
+	many := vries // every call from another number: answers are cached for a minute
 	many.Contact.ID, many.Numbers = "c-many", nil
 	for n := range 60 {
 		many.Numbers = append(many.Numbers, callerNumber(n))
@@ -173,7 +173,7 @@ func TestRotation(t *testing.T) {
 	s.policy("audit = \"eventlog\"\n[hub]\nsecret_expires = \"" + expires + "\"\n")
 	i := onBus(t, o)
 	o.start(s.before()...)
-	// recorded waits for the journal to have the next record.
+	// recorded waits for the next record in the journal.
 	recorded := func(want ...string) {
 		t.Helper()
 		b := make([]byte, 4096)
@@ -213,7 +213,7 @@ func TestRotation(t *testing.T) {
 			t.Fatalf("provision: %v: %s", err, out)
 		}
 	}
-	// examine is what monitoring hears of secret and token.
+	// examine checks what monitoring reports about secret and token.
 	examine := func(phase, secrets, token string) {
 		t.Helper()
 		r, code := o.doctor(s.before()...)
@@ -234,7 +234,7 @@ func TestRotation(t *testing.T) {
 	examine("one secret", "ok", "ok")
 
 	provision(next, "oude geheim blijft")
-	g.forgets() // the new one is tried at the next look-up
+	g.forgets() // the new one is tried at the next lookup
 	call("new one not valid yet", true)
 	if g.askedWith(next) == 0 {
 		t.Error("the new secret was not tried")
@@ -245,7 +245,7 @@ func TestRotation(t *testing.T) {
 	call("both valid", true)
 	examine("both valid", "ok", "ok ok")
 
-	// The new one comes into use where the old one ends, in the middle of a day.
+	// The new secret comes into use when the old one is withdrawn, in the middle of a day.
 	g.takes(next)
 	call("old one withdrawn", true)
 	o.Until("the new one has taken the old one's place", func() bool {
@@ -253,7 +253,7 @@ func TestRotation(t *testing.T) {
 		return states(r, "hub.token") == "ok"
 	})
 
-	g.lives(1) // and ends by itself
+	g.lives(1) // and expires by itself
 	g.forgets()
 	call("token refused", true)
 	before := g.askedWith(next)
@@ -263,7 +263,7 @@ func TestRotation(t *testing.T) {
 		t.Errorf("users are told of the secret: %s", sentence)
 	}
 
-	// Withdrawn, while calls come.
+	// Withdrawn while calls come in.
 	g.takes()
 	refused := text.Dutch.T(text.StatusRefused, support)
 	if !strings.HasSuffix(refused, support+".") {

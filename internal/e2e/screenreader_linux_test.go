@@ -17,8 +17,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// explorer writes what our programs show to whoever explores them, a line an object, and
-// presses what is named. It begins again if that has changed under way.
+// explorer writes what our programs expose to assistive technology, one object per line,
+// and presses what is named. It restarts if that changes meanwhile.
 const explorer = `
 import json, sys, pyatspi
 from gi.repository import GLib
@@ -48,7 +48,7 @@ for name in sys.argv[1:]:
     next(n for n, said in found if said["Name"] == name and said["Acts"]).queryAction().doAction(0)
 `
 
-// part is something on screen as pyatspi finds it; a program has the depth 0.
+// part is something on screen as found by pyatspi; a program has depth 0.
 type part struct {
 	Depth                   int
 	Role, Name, About, Text string
@@ -71,11 +71,11 @@ func (o *office) explore(press ...string) (all []part) {
 	return all
 }
 
-// oneOrca is for one Orca at a time: a second one of the same user does not start.
+// oneOrca allows one Orca at a time: a second one of the same user does not start.
 var oneOrca sync.Mutex
 
-// orca starts Debian's screen reader on this screen and bus, with a voice that writes
-// down what it says.
+// orca starts Debian's screen reader on this screen and bus, with a voice that
+// writes down what it says.
 func (o *office) orca() (said func() string) {
 	o.t.Helper()
 	oneOrca.Lock()
@@ -97,15 +97,15 @@ func (o *office) orca() (said func() string) {
 	o.Spawn("env", "LC_ALL=C.UTF-8", "SPEECHD_ADDRESS=unix_socket:"+socket, "/usr/bin/python3", "/usr/bin/orca")
 	said = func() string {
 		b, _ := os.ReadFile(notes)
-		return strings.Join(strings.Fields(string(b)), " ") // it gets a sentence in parts
+		return strings.Join(strings.Fields(string(b)), " ") // it gets a sentence in pieces
 	}
 	o.Until("Orca speaks", func() bool { return strings.Contains(said(), "Screen reader on.") }, func() []any { return []any{said()} })
 	return said
 }
 
-// TestScreenReader: real Orca says who calls, once, and once more when the contact comes
-// or the user asks; whoever explores the card finds everything with a name and presses
-// its buttons, and the keyboard stays where it was. Orca comes when Wiebelt runs already.
+// TestScreenReader: real Orca says who is calling, once, and again when the contact arrives
+// or the user asks; everything on the card has a name and its buttons can be pressed, and
+// the focus stays where it was. Orca starts when Wiebelt is already running.
 func TestScreenReader(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "[ui]\nlanguage = \"nl\"\n[card]\nhotkey_hear = \"Ctrl+Alt+Shift+H\"")
@@ -154,11 +154,11 @@ func TestScreenReader(t *testing.T) {
 		o.Until("Orca says "+what, func() bool { return strings.Contains(said(), what) }, func() []any { return []any{said()} })
 	}
 	hears("notification Inkomend: 2 relaties met dit nummer, 06 98 76 00 77.")
-	o.Key("ctrl+alt+w") // which the card gets, and the reader follows
+	o.Key("ctrl+alt+w") // the card gets it, and the reader follows
 	hears("alert Inkomend: 2 relaties met dit nummer, 06 98 76 00 77.")
 	meant()
 	o.Key("Down")
-	hears("Openen: Bakker push button") // what follows the next key may cut off
+	hears("Openen: Bakker push button") // the next key may cut off what follows
 	o.Key("Down")
 	hears("Openen: Visser push button")
 	if all := o.explore(); !slices.ContainsFunc(all, func(f part) bool { return f.Name == "Openen: Visser" && f.About == "2 van 2" }) {
@@ -175,8 +175,7 @@ func TestScreenReader(t *testing.T) {
 	o.typesThrough(p, term, 0, strangersNumber)
 }
 
-// TestDemoIsSaid: Orca says what came of every call of the demo, once, in both
-// languages.
+// TestDemoIsSaid: Orca says the outcome of every call of the demo, once, in both languages.
 func TestDemoIsSaid(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "")

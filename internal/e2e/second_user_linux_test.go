@@ -20,17 +20,17 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// nobody is a user who has nothing to do with Wiebelt.
+// nobody is a user unrelated to Wiebelt.
 const nobody = 65534
 
 // second is a user of the same computer who is neither root nor the account that
 // delivers.
 const second = 65001
 
-// attempts are what the second user tries, each a script of bash that ends with 0
-// if it worked. P is the profile of a running resident, H the folder of a running hub,
-// S the profile of a running delivery service, W the folder that it watches, in
-// which everybody may put files; MINE is a folder of his own.
+// attempts is what the second user tries, each a bash script that exits with 0 if it
+// worked. P is the profile of a running resident, H the folder of a running hub, S the
+// profile of a running delivery service, W its watched folder, in which everybody may put
+// files; MINE is the user's own folder.
 var attempts = []struct{ name, script string }{
 	{"desk: list the profile's runtime folder", `ls "$P/run"`},
 	{"desk: read the settings", `cat "$P/settings.toml"`},
@@ -91,8 +91,8 @@ var attempts = []struct{ name, script string }{
 	{"watch: write into the folder of what was refused", `touch "$W/refused/refused.zip.txt"`},
 }
 
-// planted is what the second user may put into the watched folder, and what must lead
-// nowhere: the secret files of the service by links, pipes and folders.
+// planted is what the second user may put into the watched folder and must lead nowhere:
+// links, pipes and folders aimed at the service's secret files.
 const planted = `ln -s "$S/settings.toml" "$W/link.zip"
 ln -s /etc/hostname "$W/out.zip"
 mkfifo "$W/pipe.zip"
@@ -100,15 +100,15 @@ mkdir "$W/folder.zip"
 ln -s "$S/settings.toml" "$W/refused.zip.txt"
 echo 'no ZIP file' > "$W/refused.zip"`
 
-// TestSecondUser: a second user of the computer tries every file, socket, port and
-// folder of what runs, and reads the list of processes while calls are handed over.
+// TestSecondUser: a second user of the computer tries every file, socket, port and folder
+// of what is running, and reads the list of processes while calls are handed over.
 func TestSecondUser(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")
 	s := newSender(t)
 	hubDir := filepath.Join(t.TempDir(), "hub")
 	hub := startHubProcess(t, "--data", hubDir)
-	must.Do(t, os.Chmod(s.in, 0o777)) // as for a folder that a group shares
+	must.Do(t, os.Chmod(s.in, 0o777)) // like a folder shared by a group
 	watch := s.command("deliver", "--watch", s.in)
 	said := &logtest.Buffer{}
 	watch.Stdout, watch.Stderr = said, said
@@ -125,7 +125,7 @@ func TestSecondUser(t *testing.T) {
 		return len(s.box()) == 1 && err == nil
 	}, func() []any { return []any{said.String()} })
 
-	// Everybody may enter what lies above; only what Wiebelt closes may count.
+	// Everybody may enter the parents; only what Wiebelt itself protects may count.
 	mine := must.Get(os.MkdirTemp("", "wiebelt-second-"))(t)
 	t.Cleanup(func() { _ = os.RemoveAll(mine) })
 	bin := filepath.Join(mine, "wiebelt")
@@ -154,7 +154,7 @@ exec 3<>/dev/tcp/$host/$1 || exit 1
 printf '%s %s HTTP/1.1\r\nHost: %s:%s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n' "$2" "$3" "$host" "$1" >&3
 head -1 <&3 | grep -q ' 2[0-9][0-9] '; }
 `
-	// What he may do shows that the scripts could work.
+	// What this user may do shows that the scripts could work.
 	if out, err := as("bash", "-c", http+`[ $(id -u) = 65001 ] && [ -r "$MINE/x.zip" ] && "$BIN" version && http $HPORT GET /login && touch "$W/x" && rm "$W/x"`).CombinedOutput(); err != nil {
 		t.Fatalf("what he may do: %v: %s", err, out)
 	}
@@ -169,12 +169,12 @@ head -1 <&3 | grep -q ' 2[0-9][0-9] '; }
 		switch {
 		case err == nil:
 			t.Errorf("%s: worked: %.300s", a.name, out.String())
-		case cmd.ProcessState.ExitCode() == 127: // bash has found no such program
+		case cmd.ProcessState.ExitCode() == 127: // bash found no such program
 			t.Errorf("%s: nothing was tried: %.300s", a.name, out.String())
 		}
 	}
 
-	// Bait in the folder that is watched. What comes last shows that all was seen.
+	// Bait in the watched folder. The last one shows that all were seen.
 	if out, err := as("bash", "-ec", planted).CombinedOutput(); err != nil {
 		t.Fatalf("bait: %v: %s", err, out)
 	}
@@ -192,7 +192,7 @@ head -1 <&3 | grep -q ' 2[0-9][0-9] '; }
 		}
 	}
 
-	// Calls by the recipes that show nothing, while he reads the list of processes.
+	// Calls by the recipes that show nothing, while the user reads the list of processes.
 	calls := len(callsOf(t, o))
 	const handed, number, name = 50, "0698760011", "Jansen"
 	observer := as("bash", "-c", `while read -r -t 0.001 line; [ $? -gt 128 ]; do for f in /proc/[0-9]*; do

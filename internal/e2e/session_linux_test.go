@@ -19,7 +19,7 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// logind is the machine's session manager on a bus of the test's own.
+// logind is the machine's session manager on the test's own bus.
 type logind struct {
 	c     *dbus.Conn
 	props *prop.Properties
@@ -43,7 +43,7 @@ func (l *logind) lock(on bool) { l.props.SetMust(loginSession, "LockedHint", on)
 // withLogind is a machine with a session that can be locked.
 func withLogind(t *testing.T, locked bool) (*logind, []string) {
 	t.Helper()
-	x := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200}) // whose bus is that of the machine
+	x := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200}) // its bus is the machine's
 	address := x.PlainBus()
 	c, err := dbus.Connect(address)
 	if err != nil {
@@ -71,9 +71,8 @@ func (o *office) ended(what string) {
 	})
 }
 
-// TestSessionEnds: whichever way a session ends under a call, what is known of the
-// call is kept, nothing is left in the runtime folder, and the next session starts
-// as ever.
+// TestSessionEnds: however a session ends during a call, what is known about the call is
+// stored, nothing is left in the runtime folder, and the next session starts as usual.
 func TestSessionEnds(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(t *testing.T, o *office, l *logind){
@@ -95,7 +94,7 @@ func TestSessionEnds(t *testing.T) {
 			o := prepare(t, "")
 			l, env := withLogind(t, false)
 			o.start(env...)
-			// A shutdown that somebody called off changes nothing.
+			// A cancelled shutdown changes nothing.
 			for _, on := range []bool{true, false} {
 				must.Do(t, l.c.Emit(loginPath, loginName+".Manager.PrepareForShutdown", on))
 			}
@@ -115,7 +114,7 @@ func TestSessionEnds(t *testing.T) {
 			if len(all) != 1 || all[0].Name != vries.Contact.Name() || all[0].Answered.IsZero() {
 				t.Fatalf("kept %d calls: %+v", len(all), all)
 			}
-			// The next log-on: the call of before is over.
+			// The next log-on: the previous call is over.
 			next := prepareAgain(t, o)
 			next.start()
 			next.Until("the call of the last session is over", func() bool {
@@ -126,16 +125,15 @@ func TestSessionEnds(t *testing.T) {
 	}
 }
 
-// prepareAgain is another session of the same user: a new screen and the same
-// profile.
+// prepareAgain is another session of the same user: a new screen and the same profile.
 func prepareAgain(t *testing.T, o *office) *office {
 	t.Helper()
 	return &office{t: t, bin: o.bin, profile: o.profile, hub: o.hub, log: &logtest.Buffer{},
 		Server: xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height, Env: []string{"LANG=nl_NL.UTF-8"}})}
 }
 
-// TestHubOpenedAtStart: with hub.open_at_start the hub's page is opened at the
-// first unlock of the day, and not again on that day.
+// TestHubOpenedAtStart: with hub.open_at_start, the hub's page is opened at the first
+// unlock of the day, and not again that day.
 func TestHubOpenedAtStart(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "")
@@ -173,7 +171,7 @@ func TestHubOpenedAtStart(t *testing.T) {
 		round.do()
 		l.lock(false)
 		o.Until(round.what, func() bool { return len(opened(notes)) >= round.want })
-		// What comes after it in the same stream has been heard by then.
+		// Whatever comes after it in the same stream has been received by then.
 		p := dial(o)
 		must.Do(t, p.Ring(t.Context(), simulate.Call{ID: round.what, Number: "0698760012"}))
 		o.Until("a card once unlocked", func() bool { return !o.empty() })

@@ -18,15 +18,15 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// settingsPage is the settings window of an office, with a person in front of it.
+// settingsPage is an office's settings window, with a simulated user.
 type settingsPage struct {
 	*office
 	id string
 	at image.Point
 }
 
-// newcomer is a computer on which nothing is set up but where secrets go: there
-// is no vault for them on a screen that was made for a test.
+// newcomer returns a computer where only the place of secrets is configured: there is no
+// vault for them on a test's screen.
 func newcomer(t *testing.T) (o *office, value string) {
 	t.Helper()
 	bin := must.Get(binary())(t)
@@ -73,7 +73,7 @@ func (o *office) openSettings() *settingsPage {
 	return o.settingsWindow()
 }
 
-// openWindow opens a window as the resident does, without a tray to click.
+// openWindow opens a window like the resident does, without clicking in the tray.
 func (o *office) openWindow(name string, env ...string) {
 	o.t.Helper()
 	cmd := o.wiebelt("window", name)
@@ -81,7 +81,7 @@ func (o *office) openWindow(name string, env ...string) {
 	cmd.Stderr, cmd.WaitDelay = o.log, time.Second
 	must.Do(o.t, cmd.Start())
 	o.t.Cleanup(func() {
-		_ = cmd.Process.Kill() // by its own handle; it may be gone
+		_ = cmd.Process.Kill() // by its own handle; it may have exited
 		_ = cmd.Wait()
 	})
 }
@@ -95,7 +95,7 @@ func (o *office) settingsWindow() *settingsPage {
 	return p
 }
 
-// Places in the window's contents.
+// Places in the window's content.
 var (
 	hubItem    = image.Pt(40, 226)
 	firstField = image.Pt(400, 219)
@@ -104,12 +104,12 @@ var (
 
 func (p *settingsPage) click(at image.Point) { p.Click(p.at.X+at.X, p.at.Y+at.Y, 1) }
 
-// colour counts the pixels of the window that have one.
+// colour counts the pixels of the window that have a colour.
 func (p *settingsPage) colour(rgb uint32) int {
 	return xtest.Count(p.Crop(image.Rect(0, 0, 720, 688).Add(p.at)), rgb, 0)
 }
 
-// goToHub shows the hub's section and puts the keyboard into its first field.
+// goToHub shows the hub's section and focuses its first field.
 func (p *settingsPage) goToHub() {
 	p.t.Helper()
 	p.Until("the window's sections", func() bool { return p.colour(accent) > 40 })
@@ -125,12 +125,12 @@ func (p *settingsPage) goToHub() {
 				}
 			}
 		}
-		return blue > 200 // the border of a field that is typed into
+		return blue > 200 // the border of a focused field
 	})
 }
 
-// TestNewcomer: with the mail in hand, from nothing to a card with a name: the
-// addresses, client, secret and code typed, tested and saved, in one window.
+// TestNewcomer: with only the hub's mail, from nothing to a card with a name: the
+// addresses, client, secret and code are typed, tested and saved, in one window.
 func TestNewcomer(t *testing.T) {
 	t.Parallel()
 	o, value := newcomer(t)
@@ -148,7 +148,7 @@ func TestNewcomer(t *testing.T) {
 	if s := o.written(); strings.Contains(s, "office") {
 		t.Error("saved before somebody asked for it")
 	}
-	wheel := func() { p.Click(p.at.X+400, p.at.Y+500, 5) } // the test stands below
+	wheel := func() { p.Click(p.at.X+400, p.at.Y+500, 5) } // the test is below
 	p.Until("a test that passed", func() bool { wheel(); return p.colour(answeredGreen) > 5*50 }, func() []any { return []any{p.colour(answeredGreen)} })
 	p.Until("saved", func() bool { p.click(saveButton); return strings.Contains(o.written(), "office") })
 	s := o.written()
@@ -169,9 +169,9 @@ func TestNewcomer(t *testing.T) {
 	})
 }
 
-// TestOpenFile: a double click on a set-up file, where Wiebelt does not run yet, starts
-// it, asks for the passphrase in the settings window, shows what would change and
-// changes nothing.
+// TestOpenFile: a double click on a set-up file, while Wiebelt is not running,
+// starts it, asks for the passphrase in the settings window, shows what would
+// change and changes nothing.
 func TestOpenFile(t *testing.T) {
 	t.Parallel()
 	o, value := newcomer(t)
@@ -188,7 +188,7 @@ func TestOpenFile(t *testing.T) {
 		}
 	}
 	before := o.written()
-	t.Cleanup(func() { // it was started so that it goes on without its parent
+	t.Cleanup(func() { // it was started so that it outlives its parent
 		pid := o.at().PID
 		must.Do(t, syscall.Kill(pid, syscall.SIGTERM))
 		o.Until("it has ended", func() bool { return syscall.Kill(pid, 0) != nil })
@@ -198,7 +198,7 @@ func TestOpenFile(t *testing.T) {
 	}
 	p := o.settingsWindow()
 	p.Until("the file, asking for its passphrase", func() bool { return p.colour(accent) > 600 })
-	p.Type(strings.TrimSpace(phrase), 2) // its field has the keyboard
+	p.Type(strings.TrimSpace(phrase), 2) // its field has the focus
 	p.Key("Return")
 	p.Until("old and new side by side", func() bool { return p.colour(accent) > 4000 })
 	if s, _, _ := strings.Cut(o.written(), "[listener]"); strings.TrimSpace(s) != strings.TrimSpace(before) {

@@ -24,14 +24,14 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// receiver is the resident as far as "wiebelt ring" knows it.
+// receiver is as much of the resident as "wiebelt ring" needs.
 type receiver struct{ told *storytest.Tracked }
 
 func (e receiver) Ring(ev call.Event) error                             { return e.told.Take(ev) }
 func (e receiver) Peer(context.Context, instance.Hello, *instance.Conn) {}
 
-// confirmed is a phone whose every event is waited for: a call that lies in the
-// inbox for a moment could be overtaken by what the next program says.
+// confirmed is a phone that waits for every event: a call that is still in the inbox could
+// be overtaken by what the next program reports.
 type confirmed struct {
 	simulate.Softphone
 	t    *testing.T
@@ -47,8 +47,8 @@ func (c confirmed) Tell(ctx context.Context, n simulate.Update) error {
 	return nil
 }
 
-// TestSimulatedPrograms: every built-in scenario, played by the program itself
-// that phones run, is to the tracker what is written down for it.
+// TestSimulatedPrograms: every built-in scenario, played by the very program that phones
+// run, gives the tracker what is specified for it.
 func TestSimulatedPrograms(t *testing.T) {
 	t.Parallel()
 	bin := must.Get(binary())(t)
@@ -60,8 +60,8 @@ func TestSimulatedPrograms(t *testing.T) {
 				d := must.Get(profile.Find(dir))(t)
 				told := storytest.New(t)
 				instancetest.Serve(t, instance.Config{RunDir: d.Run, Version: "test"}, receiver{told})
-				// A program that found us too slow has started a resident, which goes
-				// as long as it sees us.
+				// A program that found us too slow has started a resident, which
+				// ends when it sees us.
 				xtest.NoneLeft(t, dir)
 				p := must.Get(simulate.Open(t.Context(), over, simulate.Options{Exe: bin, Profile: dir}))(t)
 				play := simulate.Play{Can: registry.Of(over).Can, Speed: 1e6, Repeat: 1, Prefix: "sim-", Said: func(s simulate.Step) { told.Set(s.At) }}
@@ -75,7 +75,7 @@ func TestSimulatedPrograms(t *testing.T) {
 	}
 }
 
-// simulated is "wiebelt simulate" that waits for the resident.
+// simulated is a "wiebelt simulate" that waits for the resident.
 type simulated struct {
 	simulate.Address
 	over string
@@ -83,7 +83,7 @@ type simulated struct {
 	log  *logtest.Buffer
 }
 
-// startSimulated starts a simulated phone that rings until it is hung up.
+// startSimulated starts a simulated phone that rings until hung up.
 func startSimulated(t *testing.T, o *office, over, story string) *simulated {
 	t.Helper()
 	s := &simulated{over: over, log: &logtest.Buffer{}, cmd: o.wiebelt("simulate", "--over", over, "--scenario", "-", "--language", "en")}
@@ -107,7 +107,7 @@ func startSimulated(t *testing.T, o *office, over, story string) *simulated {
 	return s
 }
 
-// hangUp stops it as a person does, and it ends well.
+// hangUp stops it like a user does, and it exits successfully.
 func (s *simulated) hangUp(t *testing.T) {
 	t.Helper()
 	must.Do(t, s.cmd.Process.Signal(syscall.SIGTERM))
@@ -116,8 +116,8 @@ func (s *simulated) hangUp(t *testing.T) {
 	}
 }
 
-// setUp puts into an office's settings what the program says should be put there:
-// from the first table to the empty line, and its secret.
+// setUp adds to an office's settings what the program prints for them: from the first table
+// to the empty line, and its secret.
 func (s *simulated) setUp(o *office) {
 	o.t.Helper()
 	o.Until("it has said all", func() bool { return strings.Contains(s.log.String(), "Waiting for Wiebelt") })
@@ -132,9 +132,9 @@ func (s *simulated) setUp(o *office) {
 	}
 }
 
-// TestSimulatedPhones: the resident, set up with nothing but what "wiebelt simulate"
-// says, connects to each kind of phone; the calls have cards while they ring, and
-// stand in the history with their contact, and with their end once they were hung up.
+// TestSimulatedPhones: the resident, configured only with what "wiebelt simulate" prints,
+// connects to each kind of phone; the calls have cards while they ring, and are in the
+// history with their contact, and with their end once hung up.
 func TestSimulatedPhones(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "[card]\nafter_call = \"0s\"")

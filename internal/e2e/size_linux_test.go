@@ -13,8 +13,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestProgramsAreSmall: what a program is made of is read at every start, at the
-// latest when it is used. A library that brings a megabyte along is worth a thought.
+// TestProgramsAreSmall: all of a program is read from disk at every start, or when used. A
+// library that adds a megabyte deserves consideration.
 func TestProgramsAreSmall(t *testing.T) {
 	t.Parallel()
 	path := must.Get(binary())(t)
@@ -31,8 +31,8 @@ func megabytes(t testing.TB, path string) float64 {
 	return float64(info.Size()) / 1e6
 }
 
-// BenchmarkSize says how large the program is and which its largest parts are: code
-// and data by library, and what the linker adds for all of them.
+// BenchmarkSize reports the size of the program and its largest parts: code and data by
+// library, and what the linker adds for all of them.
 func BenchmarkSize(b *testing.B) {
 	path := must.Get(binary())(b)
 	for range b.N {
@@ -49,7 +49,7 @@ func BenchmarkSize(b *testing.B) {
 	}
 }
 
-// partsOf gives the bytes of a program's file by the library that they are for.
+// partsOf returns the bytes of a program's file by library.
 func partsOf(b *testing.B, path string) map[string]float64 {
 	f := must.Get(elf.Open(path))(b)
 	defer f.Close()
@@ -74,8 +74,7 @@ func partsOf(b *testing.B, path string) map[string]float64 {
 	return parts
 }
 
-// library is the module of a symbol, or the part of ours or of Go's library that it
-// belongs to.
+// library returns the module of a symbol, or its part of our code or of Go's library.
 func library(symbol string) string {
 	symbol, _, _ = strings.Cut(strings.TrimPrefix(symbol, "type:.eq."), "[")
 	dir, last := "", symbol

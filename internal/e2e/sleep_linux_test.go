@@ -18,8 +18,8 @@ import (
 	"wiebelt/internal/testutil/phonetest"
 )
 
-// jumping builds a resident whose clock on the wall a test can move: the file
-// that asks the system for the time is another one, the rest is as it is shipped.
+// jumping builds a resident whose wall clock a test can move: the file that reads the
+// system's time is replaced, the rest is as shipped.
 func jumping(t *testing.T) string {
 	t.Helper()
 	root := must.Get(filepath.Abs("../.."))(t)
@@ -45,13 +45,13 @@ func jumping(t *testing.T) string {
 type sleepingOffice struct {
 	*office
 	phone *phonetest.Baresip
-	clock string // file that says how far the clock is ahead
+	clock string // file with how far the clock is ahead
 	ahead time.Duration
 	calls int
 }
 
-// sleep stops the resident, lets the world go on without it and wakes it eight
-// hours later. It gives the moment of waking.
+// sleep stops the resident, lets the world continue without it and wakes it eight hours
+// later. It returns the time of waking.
 func (b *sleepingOffice) sleep(meanwhile func()) time.Time {
 	b.t.Helper()
 	pid := b.resident.Process.Pid
@@ -64,7 +64,7 @@ func (b *sleepingOffice) sleep(meanwhile func()) time.Time {
 	return time.Now()
 }
 
-// ring has somebody call whom the hub knows, and waits until the card says who.
+// ring makes a known caller call, and waits until the card says who it is.
 func (b *sleepingOffice) ring(t *testing.T) {
 	t.Helper()
 	b.calls++
@@ -75,14 +75,14 @@ func (b *sleepingOffice) ring(t *testing.T) {
 	b.shows("a card with a name", foundCard(t, number, "sip:101@127.0.0.1", k))
 }
 
-// linked reports whether the last that the log says of the link is that it is up.
+// linked reports whether the latest log entry about the link says that it is up.
 func (b *sleepingOffice) linked() bool {
 	s := b.log.String()
 	i := strings.LastIndex(s, `msg="softphone link"`)
 	return i >= 0 && strings.Contains(strings.SplitN(s[i:], "\n", 2)[0], "state=connected")
 }
 
-// links is how often the link has come up so far.
+// links returns how often the link has come up so far.
 func (b *sleepingOffice) links() int {
 	n := 0
 	for line := range strings.Lines(b.log.String()) {
@@ -95,9 +95,8 @@ func (b *sleepingOffice) links() int {
 
 func (b *sleepingOffice) noticed() int { return strings.Count(b.log.String(), "the clock has jumped") }
 
-// TestSleeps: whatever happened while the computer slept, within five
-// seconds of waking no card of before is on screen, the link is up, and the next
-// caller has a name.
+// TestSleeps: whatever happened while the computer slept, within five seconds of waking no
+// earlier card is on screen, the link is up, and the next caller has a name.
 func TestSleeps(t *testing.T) {
 	t.Parallel()
 	b := &sleepingOffice{phone: phonetest.New(t)}
@@ -109,16 +108,16 @@ func TestSleeps(t *testing.T) {
 	for _, night := range []struct {
 		name      string
 		rings     bool   // when the computer falls asleep
-		anew      bool   // the phone's program is another one by then
+		anew      bool   // another instance of the phone is running by then
 		meanwhile func() // while it sleeps
-		after     func() // once nothing of before is left
+		after     func() // once nothing earlier is left
 	}{
 		{"nothing happens", false, false, func() {}, nil},
 		{"the call is over", true, false, func() { b.phone.Hangup(t) }, nil},
 		{"the phone is started anew", true, true, func() { b.phone.Stop(); b.phone.Restart(t) }, nil},
 		{"the phone ends", true, true, func() { b.phone.Stop() }, nil},
-		// The engine's own clock does not jump here, so the night has to be
-		// longer than what counts as just after waking.
+		// The engine's own clock does not jump here, so the night has to be longer than the
+		// time that counts as just after waking.
 		{"nobody tells that the call is over", true, false, func() { time.Sleep(3200 * time.Millisecond) }, func() { b.phone.Hangup(t) }},
 	} {
 		if night.rings {
@@ -126,7 +125,7 @@ func TestSleeps(t *testing.T) {
 		}
 		seen, links := b.noticed(), b.links()
 		if night.anew {
-			links++ // until then the log says of the link to the phone of before that it is up
+			links++ // until then the log says that the link to the earlier phone is up
 		}
 		woke := b.sleep(night.meanwhile)
 		if night.name == "the phone ends" {

@@ -14,7 +14,7 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// shot keeps a picture of the screen for whoever wants to look.
+// shot saves a picture of the screen for review.
 func (o *office) shot(name string) {
 	if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" {
 		keep(o.t, filepath.Join(dir, name+".png"), o.Screenshot())
@@ -29,15 +29,15 @@ func (o *office) settings() string {
 	return string(b)
 }
 
-// green counts the pixels of a window that have the colour of a call that was
-// taken, or of a link that is up.
+// green counts the pixels of a window that have the colour of an answered call,
+// or of a connected link.
 func (o *office) green() int { return o.colour(answeredGreen) }
 
 func (o *office) colour(rgb uint32) int { return xtest.Count(o.Screenshot(), rgb, 0) }
 
-// TestFirstStart: from an empty profile the first start's window comes, once. A
-// corner that is clicked holds and shows a test card, a real baresip that runs is
-// found and connected by one click, and a real call is seen.
+// TestFirstStart: with an empty profile, the first start's window opens, once. Clicking a
+// corner selects it and shows a test card there, a running baresip is found and connected
+// with one click, and a real call is seen.
 func TestFirstStart(t *testing.T) {
 	t.Parallel()
 	phone := phonetest.New(t)
@@ -66,7 +66,7 @@ func TestFirstStart(t *testing.T) {
 	o.Until("the call is seen", func() bool { return o.green() > before+60 })
 	o.Until("a call in the history", func() bool { return len(callsOf(t, o)) == 1 })
 
-	// Closed, it does not come again.
+	// Once closed, it does not open again.
 	o.Run("xdotool", "windowactivate", "--sync", id, "key", "alt+F4")
 	o.Until("the window is gone", func() bool {
 		return !slices.Contains(o.Windows("^Welkom"), id)

@@ -14,9 +14,9 @@ import (
 	windows "wiebelt/internal/ui/windowapp"
 )
 
-// TestWindowsKeepClearOfTheTaskBar: on a screen where there is little room, with a
-// task bar and at a scale, every window comes up wholly in what is left of the screen,
-// frame and all, and the buttons at its foot can be seen.
+// TestWindowsKeepClearOfTheTaskBar: on a small, scaled screen with a task bar, every window
+// opens completely within the rest of the screen, including its frame, and the buttons
+// at its bottom are visible.
 func TestWindowsKeepClearOfTheTaskBar(t *testing.T) {
 	t.Parallel()
 	const screenWidth, screenHeight, scale, bar = 1366, 768, 3, 120
@@ -32,12 +32,12 @@ func TestWindowsKeepClearOfTheTaskBar(t *testing.T) {
 		must.Do(t, cmd.Start())
 		id := o.FindWindow("– Wiebelt$")
 		var frame image.Rectangle
-		o.Until(window+" has its place", func() bool { // a window manager takes the time that it takes
+		o.Until(window+" has its place", func() bool { // a window manager takes its time
 			before := frame
 			frame = o.frame(id)
 			return frame == before && frame.In(room)
 		}, func() []any { return []any{"it stands at", frame, "in", room} })
-		foot := window == windowapi.WindowStart || window == windowapi.WindowTest // their primary button stands there
+		foot := window == windowapi.WindowStart || window == windowapi.WindowTest // their primary button is there
 		pixels := func(r image.Rectangle, rgb uint32) int { return xtest.Count(o.Crop(r), rgb, 0) }
 		below := image.Rect(frame.Min.X, frame.Max.Y-72*scale, frame.Max.X, frame.Max.Y)
 		o.Until(window+" is painted", func() bool {
@@ -55,13 +55,13 @@ func TestWindowsKeepClearOfTheTaskBar(t *testing.T) {
 	}
 }
 
-// frame is where a window stands, with what the window manager draws around it.
+// frame returns where a window is, including the window manager's decoration.
 func (o *office) frame(id string) (r image.Rectangle) {
 	o.t.Helper()
 	r = o.placeOf(id)
 	_, all, ok := strings.Cut(o.Run("xprop", "-id", id, "_NET_FRAME_EXTENTS"), "=")
 	if !ok {
-		return r // the window manager has not come to it yet
+		return r // the window manager has not handled it yet
 	}
 	var around [4]int // left, right, top, bottom
 	for i, s := range strings.Split(all, ",") {

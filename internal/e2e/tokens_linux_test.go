@@ -18,9 +18,9 @@ import (
 
 var callAddress = regexp.MustCompile(`http://127\.0\.0\.1:\d+/v1/call/[\w-]{43}`)
 
-// TestTokensAreRenewed: new tokens hold within seconds while Wiebelt runs, and
-// the old ones no more. Ones that are damaged while it runs cost nothing; ones
-// that are damaged at its start are told of, and mended without another start.
+// TestTokensAreRenewed: new tokens are valid within seconds while Wiebelt runs, and the old
+// ones no longer are. Damaging the file while it runs has no effect; damaged at its start,
+// they are reported, and replaced without a restart.
 func TestTokensAreRenewed(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")
@@ -38,7 +38,7 @@ func TestTokensAreRenewed(t *testing.T) {
 		r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, address+"?number=0698760011&state=ended", nil))(t)
 		resp, err := http.DefaultClient.Do(r)
 		if err != nil {
-			return 0 // the listener begins anew just now
+			return 0 // the listener is just restarting
 		}
 		_ = resp.Body.Close()
 		return resp.StatusCode
@@ -64,7 +64,7 @@ func TestTokensAreRenewed(t *testing.T) {
 		t.Error("another program")
 	}
 
-	// Damaged while it runs: what phones hold goes on working.
+	// Damaged while it runs: what phones have keeps working.
 	path := filepath.Join(o.profile, "tokens.json")
 	must.Do(t, os.WriteFile(path, []byte("{}"), 0o600))
 	o.Until("it is noticed", func() bool { return strings.Contains(o.log.String(), "the listener's tokens") })
@@ -76,7 +76,7 @@ func TestTokensAreRenewed(t *testing.T) {
 	o.stop()
 	o.resident = o.Command(o.bin, "--profile", o.profile, "run", "--background")
 	o.resident.Stdout, o.resident.Stderr = o.log, o.log
-	if err := o.resident.Start(); err != nil { // ended by what ends the first one
+	if err := o.resident.Start(); err != nil { // ended by the cleanup of the first one
 		t.Fatal(err)
 	}
 	o.Until("the doctor tells of it", func() bool {
@@ -97,7 +97,7 @@ func TestTokensAreRenewed(t *testing.T) {
 	o.Until("the listener runs again", func() bool { return ring(mended) == http.StatusNoContent })
 }
 
-// sourcesOf asks what calls come by, as the windows' process does.
+// sourcesOf requests the sources of calls, like the windows' process does.
 func sourcesOf(t *testing.T, o *office) []windowapi.SourceState {
 	t.Helper()
 	c, _, err := instance.Connect(t.Context(), o.instance(), instance.RoleWindows)

@@ -24,7 +24,7 @@ type icon struct {
 	bus   *dbus.Conn
 }
 
-// newIcon is an office with a panel; the resident runs.
+// newIcon returns an office with a panel and a running resident.
 func newIcon(t *testing.T, more string) *icon {
 	t.Helper()
 	i := onBus(t, prepare(t, more))
@@ -34,8 +34,8 @@ func newIcon(t *testing.T, more string) *icon {
 	return i
 }
 
-// onBus gives an office a bus, on which the menu can be read without a panel too.
-// The resident has not been started.
+// onBus gives an office a bus, on which the menu can be read even without a panel. The
+// resident must not be running yet.
 func onBus(t *testing.T, o *office) *icon {
 	t.Helper()
 	c := must.Get(dbus.Connect(o.Bus()))(t)
@@ -43,8 +43,7 @@ func onBus(t *testing.T, o *office) *icon {
 	return &icon{office: o, t: t, bus: c}
 }
 
-// titles are the menu's lines as the panel was told of them, what divides them
-// left out.
+// titles returns the menu's lines as sent to the panel, without separators.
 func (i *icon) titles() []string {
 	name := fmt.Sprintf("org.kde.StatusNotifierItem-%d-1", i.resident.Process.Pid)
 	all, _ := xtest.TrayMenu(i.bus.Object(name, "/StatusNotifierItem/menu"))
@@ -72,10 +71,10 @@ func (i *icon) choose(title string) {
 	i.Click(r.Min.X+20, (r.Min.Y+r.Max.Y)/2, 1)
 }
 
-// windows are the titles of our windows on the screen.
+// windows returns the titles of our windows on the screen.
 func (o *office) windows() string { return strings.Join(o.Titles("Wiebelt$"), "\n") }
 
-// closeWindow closes a window of ours as its user would.
+// closeWindow closes a window of ours like its user would.
 func (o *office) closeWindow(title string) {
 	o.t.Helper()
 	id := o.FindWindow("^" + title)
@@ -83,7 +82,7 @@ func (o *office) closeWindow(title string) {
 	o.Until("no window "+title, func() bool { return !strings.Contains(o.windows(), title) }, func() []any { return []any{o.windows()} })
 }
 
-// closeCard clicks on the cross of the first card, at its top right.
+// closeCard clicks the cross of the first card, at its top right.
 func (o *office) closeCard() {
 	const right = width - 16
 	column := o.look(image.Rect(right-200, 0, right-199, height-16))
@@ -94,9 +93,9 @@ func (o *office) closeCard() {
 	o.Click(right-20, top+21, 1)
 }
 
-// loseRegistration takes away what opens links and what starts at log-on, as another
-// program may. What it returns puts that back by the menu, line by line, and sees that
-// tel: stays whose it was.
+// loseRegistration removes what opens links and what starts at log-on, as another program
+// may. The function it returns restores that through the menu, line by line, and checks
+// that tel: keeps its handler.
 func (i *icon) loseRegistration() (putBack func()) {
 	t := i.t
 	t.Helper()
@@ -125,8 +124,8 @@ func (i *icon) loseRegistration() (putBack func()) {
 	}
 }
 
-// TestTrayMenu: in a real panel, every line of the menu does what it says, and the
-// icon is there again when the panel was killed and has come back.
+// TestTrayMenu: in a real panel, every line of the menu does what it says, and the icon is
+// back after the panel was killed and restarted.
 func TestTrayMenu(t *testing.T) {
 	t.Parallel()
 	i := onBus(t, prepare(t, "[card]\nafter_call = \"1s\"\n"))
@@ -204,7 +203,7 @@ func TestTrayMenu(t *testing.T) {
 		i.has(pause)
 	}
 	window("Instellingen…", "Instellingen")
-	// Whatever other lines there are open a window each.
+	// Every other line opens a window.
 	for _, line := range i.titles() {
 		switch {
 		case !strings.HasSuffix(line, "…") && line != "Telefoon koppelen", line == "Nummer opzoeken…", line == "Help…", line == "Instellingen…":
@@ -219,7 +218,7 @@ func TestTrayMenu(t *testing.T) {
 	i.Until("no icon any more", func() bool { return i.panel.Shown().Empty() })
 	i.panel.Start()
 	i.panel.Icon()
-	// Paused, calls make no card and are kept all the same.
+	// While paused, calls make no card but are stored.
 	i.choose("1 uur pauzeren")
 	i.has("Doorgaan")
 	ring("3", "+31698760011")
@@ -232,7 +231,7 @@ func TestTrayMenu(t *testing.T) {
 	i.has("1 uur pauzeren")
 	i.choose("Wiebelt afsluiten")
 	i.Until("no icon after quitting", func() bool { return i.panel.Shown().Empty() })
-	// Whoever quits means it.
+	// Quitting is final.
 	quit := i.wiebelt("ring", "--", "0698760011")
 	if err := quit.Run(); quit.ProcessState.ExitCode() != 4 {
 		t.Errorf("a call after quitting: %v", err)

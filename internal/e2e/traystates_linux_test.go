@@ -14,11 +14,11 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// icons are the tray's pictures by the names of their files.
+// icons has the names of the tray's icon files.
 var icons = []string{"ready", "not-set-up", "link-lost", "hub-gone", "credentials", "paused", "doubt"}
 
-// looks waits until the panel shows the icon of a state, and no other, and the
-// menu begins with a sentence.
+// looks waits until the panel shows the icon of a state, and no other, and the menu
+// begins with a sentence.
 func (i *icon) looks(state, sentence string) {
 	i.t.Helper()
 	var nearest string
@@ -36,8 +36,7 @@ func (i *icon) looks(state, sentence string) {
 	}, func() []any { return []any{nearest, all} })
 }
 
-// TestTrayStates: what really goes wrong is what the icon in a real panel shows,
-// and it shows when it is over.
+// TestTrayStates: the icon in a real panel shows real faults, and their end.
 func TestTrayStates(t *testing.T) {
 	t.Parallel()
 	i := newIcon(t, "[support]\ncontact = \"Jan (IT), toestel 140\"\n\n[card]\nafter_call = \"0s\"\n\n[ui]\nlanguage = \"nl\"")
@@ -48,13 +47,13 @@ func TestTrayStates(t *testing.T) {
 		t.Helper()
 		must.Do(t, os.WriteFile(path, []byte(s), 0o600))
 	}
-	ring := func(number string) { // from the source that no settings move
+	ring := func(number string) { // from a source that no settings change
 		t.Helper()
 		i.run("ring", "--", number)
 	}
 	i.looks("ready", "Vandaag nog geen oproep ontvangen.")
 
-	// A phone's program that does not run.
+	// A phone's program that is not running.
 	write(string(whole) + "\n[[softphone]]\nkind = \"baresip\"\nname = \"baresip\"\naddress = \"" + nettest.Nobody(t) + "\"\n")
 	i.looks("link-lost", "Geen verbinding met de telefoon (baresip). We proberen het opnieuw.")
 
@@ -71,7 +70,7 @@ func TestTrayStates(t *testing.T) {
 	ring("0698760011")
 	i.looks("ready", "Klaar. Laatste oproep ontvangen om ")
 
-	// An organisation that is not the client's.
+	// An organisation that does not belong to the client.
 	must.Do(t, settings.Set(dirs, map[string]any{"hub.organisation_code": "9999"}))
 	i.looks("credentials", "De ")
 	write(string(whole))

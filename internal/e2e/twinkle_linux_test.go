@@ -11,9 +11,9 @@ import (
 	"wiebelt/internal/ui/card"
 )
 
-// TestRealTwinkle: the real Twinkle runs the command of its recipe for what
-// happens to a call, and Wiebelt shows who it is. The phone lives in a network of
-// its own; what it runs reaches Wiebelt all the same.
+// TestRealTwinkle: the real Twinkle runs the command of its recipe on call events,
+// and Wiebelt shows who it is. The phone is in its own network namespace; what it runs
+// reaches Wiebelt anyway.
 func TestRealTwinkle(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")
@@ -25,10 +25,10 @@ func TestRealTwinkle(t *testing.T) {
 		}
 		return all[0]
 	}
-	// Nobody at the hub has this number, and the name is one to trip over (a
-	// backslash in it is too much for Twinkle itself).
+	// Nobody at the hub has this number, and the name is a difficult one (a backslash in it
+	// is too much for Twinkle itself).
 	const stranger, name = "+31698769999", `Zoë "de Hoek" d'Évora`
-	const long = 6 * time.Second // for the card to be seen, on a busy machine
+	const long = 6 * time.Second // for the card to be noticed, on a busy machine
 	for n, c := range []struct {
 		name     string
 		scenario phonetest.Scenario

@@ -11,14 +11,14 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestTwoUsers: two users of one computer run Wiebelt at once. Each has a port, a
-// token and cards of their own, and what one phone reports the other never sees.
+// TestTwoUsers: two users of one computer run Wiebelt at the same time. Each has their own
+// port, token and cards, and never sees what the other's phone reports.
 func TestTwoUsers(t *testing.T) {
 	t.Parallel()
 	var users []*office
 	var become [][]string
 	for i := range 2 {
-		o := prepare(t, "[card]\nafter_call = \"1s\"\n\n[listener]\nenabled = true") // which port is found at the first start
+		o := prepare(t, "[card]\nafter_call = \"1s\"\n\n[listener]\nenabled = true") // the port is chosen at the first start
 		// A program that both may run, from a folder that neither may write.
 		dir := must.Get(os.MkdirTemp("", "wiebelt-shared-"))(t)
 		t.Cleanup(func() { _ = os.RemoveAll(dir) })

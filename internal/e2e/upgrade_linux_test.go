@@ -12,8 +12,8 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// TestAnotherVersionTakesOver: a new version on disk takes over at the next call
-// that is handed over, not while a call is on, and no call is lost.
+// TestAnotherVersionTakesOver: a new version on disk takes over at the next call that is
+// handed over, not during a call, and no call is lost.
 func TestAnotherVersionTakesOver(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "[card]\nafter_call = \"0s\"")

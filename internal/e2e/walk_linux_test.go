@@ -26,10 +26,9 @@ import (
 	"wiebelt/internal/text"
 )
 
-// TestWalk types every command of the README and of the guide's pages for
-// administrators as it stands there, in a home of its own: the Dutch ones at a
-// terminal, the English ones through pipes. It does so where the network is nobody
-// else's and /etc a copy.
+// TestWalk types every command of the README and of the guide's pages for administrators
+// exactly as written, in its own home: the Dutch ones at a terminal, the English ones
+// through pipes. It runs in its own network, with a copy of /etc.
 func TestWalk(t *testing.T) {
 	t.Parallel()
 	bin := must.Get(binary())(t)
@@ -56,7 +55,7 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// walk is a newcomer at work.
+// walk is a newcomer following the pages.
 type walk struct {
 	t        *testing.T
 	lang     text.Language
@@ -75,7 +74,7 @@ func TestWalkInside(t *testing.T) {
 		return
 	}
 	must.Do(t, os.MkdirAll("/etc/wiebelt", 0o755))
-	// As on a computer without a vault where the administrator has said so.
+	// Like a computer without a vault where the administrator has configured that.
 	must.Do(t, os.WriteFile("/etc/wiebelt/policy.toml", []byte("[hub]\nsecret_store = \"file\"\n"), 0o644))
 	w := &walk{t: t, lang: l, terminal: os.Getenv("WIEBELT_WALK_TERMINAL") == "true"}
 	home := t.TempDir()
@@ -102,7 +101,7 @@ func TestWalkInside(t *testing.T) {
 	defer w.end("wiebelt")
 	w.read("README", readme(t))
 	pages := guide.Help(l)
-	slices.SortStableFunc(pages, func(a, b guide.HelpPage) int { // what people send stands behind the rest
+	slices.SortStableFunc(pages, func(a, b guide.HelpPage) int { // what users send comes last
 		return cmp.Compare(slices.Index(late, a.ID), slices.Index(late, b.ID))
 	})
 	for _, p := range pages {
@@ -113,22 +112,22 @@ func TestWalkInside(t *testing.T) {
 	}
 }
 
-// late are the pages whose commands take away what others need.
+// late has the pages whose commands remove what others need.
 var late = []string{"trouble", "messages", "private", "register", "linux", "windows"}
 
-// document is the smallest message that has a shape.
+// document is the smallest well-formed message.
 const document = `<?xml version="1.0" encoding="UTF-8"?><Contractdocument><UN><UN_ZENDER>A</UN_ZENDER></UN></Contractdocument>`
 
-// before does what a page takes for granted.
+// before does what a page assumes.
 func (w *walk) before(p guide.HelpPage) {
 	w.t.Helper()
 	switch p.ID {
 	case "setup":
-		w.end("wiebelt") // the README's hub has the address of this page's
-	case "linux", "windows": // where Wiebelt has been ended before all goes
+		w.end("wiebelt") // the README's hub uses this page's address
+	case "linux", "windows": // Wiebelt has been ended before its data is deleted
 		w.end("wiebelt")
 	case "phones":
-		// "It stands in the settings."
+		// "It is in the settings."
 		toml := ""
 		for part := range strings.SplitSeq(p.Text, "\n\n") {
 			if strings.HasPrefix(part, "    [[") {
@@ -144,7 +143,7 @@ func (w *walk) before(p guide.HelpPage) {
 
 func (w *walk) settings() string { return filepath.Join(w.home, ".config", "wiebelt", "settings.toml") }
 
-// until asks again and again: what programs start by themselves tells nobody.
+// until polls: programs that start by themselves notify nobody.
 func (w *walk) until(what string, ok func() bool, said ...fmt.Stringer) {
 	w.t.Helper()
 	tick := time.Tick(10 * time.Millisecond)

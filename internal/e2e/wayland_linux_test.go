@@ -13,8 +13,8 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// TestWayland: the whole way of a call in each compositor, and in two that have no X
-// server: one with layers for cards, one without.
+// TestWayland: the whole path of a call in each compositor, and in two without an X server:
+// one with layers for cards, one without.
 func TestWayland(t *testing.T) {
 	t.Parallel()
 	for _, name := range xtest.Compositors {
@@ -33,10 +33,9 @@ func TestWayland(t *testing.T) {
 	})
 }
 
-// onWayland: a card comes up sharp in its corner and takes no key from the
-// program beside it; a click opens the file; what is copied can be pasted by programs
-// that know no X; the icon is there, and the missed call in the window of calls, which
-// needs an X server.
+// onWayland: a card appears sharp in its corner and takes no key from the program beside
+// it; a click opens the file; what is copied can be pasted by programs without X; the icon
+// is there, and the missed call in the calls window, which needs an X server.
 func onWayland(t *testing.T, compositor string, xwayland bool) {
 	h, value := startHub(t)
 	o := prepareOn(t, h, h.BaseURL(), value, "", xtest.Options{Width: width, Height: height}, "[ui]\nlanguage = \"nl\"\ntheme = \"light\"\n\n[card]\nafter_call = \"1s\"\n")
@@ -50,11 +49,11 @@ func onWayland(t *testing.T, compositor string, xwayland bool) {
 	term := o.WaylandTerminal("--maximized")
 	o.Move(300, 300)
 	p := dial(o)
-	// there: the button of a card, which has more of its colour than the window of calls,
-	// and another one while the pointer is on it.
+	// there: the button of a card, which has more of its colour than the calls window, and
+	// another one while the pointer is on it.
 	there := func() bool { return xtest.Count(o.Crop(place(foundHeight)), accent, 0) > 5000 }
-	// comes is for a card that nothing else on the screen has gone before: weston paints
-	// a window that places itself with the next thing that it has to paint.
+	// comes is for a card that follows nothing else on the screen: weston paints a window
+	// that places itself only with the next thing that it has to paint.
 	comes := func(what string, want *image.RGBA) {
 		t.Helper()
 		if compositor == "weston" {
@@ -108,7 +107,7 @@ func onWayland(t *testing.T, compositor string, xwayland bool) {
 		o.missedOf(c.Object(tray.Items()[0], "/StatusNotifierItem/menu"))
 		o.shot(name + "-calls")
 	}
-	// weston has programs that fill the screen above all else.
+	// weston shows full-screen programs above all else.
 	if compositor == "weston" {
 		return
 	}
@@ -132,13 +131,13 @@ func (o *office) aboveX(pasted func(who, program string, args ...string), notes 
 	o.opensFile(notes)
 }
 
-// missedOf chooses the missed calls in a menu and finds them in their window.
+// missedOf selects the missed calls in a menu and finds them in their window.
 func (o *office) missedOf(menu dbus.BusObject) {
 	o.t.Helper()
 	var chosen time.Time
 	o.Until("the missed calls in their window", func() bool {
 		_, ids := xtest.TrayMenu(menu)
-		// A menu that has just been made anew does not know the old lines.
+		// A menu that was just rebuilt does not know the old lines.
 		if id, is := ids["Oproepen… (51 gemist)"]; is && time.Since(chosen) > 5*time.Second {
 			must.Do(o.t, xtest.ChooseTray(menu, id))
 			chosen = time.Now()
@@ -148,16 +147,16 @@ func (o *office) missedOf(menu dbus.BusObject) {
 	})
 }
 
-// moveTo moves the pointer to a place in steps, as a hand does. XWayland forgets where
-// a pointer is that enters a window and does not move in it before it clicks: a motion
-// of no pixels then counts from where the pointer left the last window.
+// moveTo moves the pointer to a place in steps, like a hand. XWayland loses track of a
+// pointer that enters a window and clicks without moving in it: a motion of no pixels then
+// counts from where the pointer left the last window.
 func (o *office) moveTo(p image.Point) {
 	o.t.Helper()
 	o.Move(p.X-4, p.Y)
 	o.Move(p.X, p.Y)
 }
 
-// onCard clicks on a place of the first card.
+// onCard clicks at a place of the first card.
 func (o *office) onCard(x, y int) {
 	o.t.Helper()
 	o.moveTo(place(foundHeight).Min.Add(image.Pt(x, y)))
@@ -165,8 +164,8 @@ func (o *office) onCard(x, y int) {
 	o.Turn(1)
 }
 
-// opensFile clicks on the button of the first card, and once more where the card has
-// changed just before the click, which means nothing then.
+// opensFile clicks the button of the first card, and again if the card has changed just
+// before the click, which is then ignored.
 func (o *office) opensFile(notes string) {
 	o.t.Helper()
 	before := len(opened(notes))
@@ -184,8 +183,8 @@ func (o *office) opensFile(notes string) {
 	o.moveTo(image.Pt(300, 300))
 }
 
-// withoutCards: where no card can be put on the screen a notification says that
-// there is a call, and nothing of who it is; a click on it opens the file.
+// withoutCards: if no card can be shown on the screen, a notification says that there is a
+// call, but nothing about who it is; a click on it opens the file.
 func withoutCards(t *testing.T) {
 	o := prepare(t, "[[line]]\nnumber = \"020 123 45 67\"\nname = \"Schade\"")
 	address := o.PlainBus()
@@ -208,8 +207,8 @@ func withoutCards(t *testing.T) {
 	shows("Inkomende oproep op Schade")
 	o.Until("the hub was asked", func() bool { return o.hub.Stats().Lookups > 0 })
 	must.Do(t, p.Answer(t.Context(), simulate.Call{ID: "1"}))
-	shows("") // answered: nothing to say any more
-	// Whoever asks for a window gets one or is told why not; calls go on.
+	shows("") // answered: nothing left to show
+	// A request for a window opens one or says why not; calls continue.
 	if out, err := o.wiebelt().CombinedOutput(); err != nil {
 		t.Errorf("ask for the calls window: %v: %s", err, out)
 	}
@@ -224,7 +223,7 @@ func withoutCards(t *testing.T) {
 	must.Do(t, p.Ring(t.Context(), ring))
 	shows("Inkomende oproep op Schade")
 	link := o.hub.HubURL() + "/contacts/viewcontact/c-vries"
-	// A press before the hub has answered asks for the window of calls.
+	// A click before the hub has answered opens the calls window.
 	o.Until("it is known who calls", func() bool {
 		all := callsOf(t, o)
 		return len(all) == 2 && all[0].Name == vries.Contact.Name() && all[1].Name == vries.Contact.Name()

@@ -17,7 +17,7 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// attacker serves testdata/web, and sends on from /to?ADDRESS.
+// attacker serves testdata/web, and redirects from /to?ADDRESS.
 func attacker(t *testing.T) *httptest.Server {
 	t.Helper()
 	files := http.FileServer(http.Dir("testdata/web"))
@@ -34,10 +34,9 @@ func attacker(t *testing.T) *httptest.Server {
 	return web
 }
 
-// TestLaunchesFromPages: a page in a browser on the desktop launches wiebelt:
-// links, of which the user said that they always open, through the registration
-// that "wiebelt register" makes. A call that is on stays as it is, nothing is
-// looked up, and only one card in ten seconds comes up.
+// TestLaunchesFromPages: a page in a browser on the desktop launches wiebelt: links, which
+// the user has always allowed, through the registration of "wiebelt register". An active
+// call is unaffected, nothing is looked up, and only one card in ten seconds appears.
 func TestLaunchesFromPages(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "[card]\nfull_for = \"10m\"")
@@ -49,7 +48,7 @@ func TestLaunchesFromPages(t *testing.T) {
 	web := attacker(t)
 	data := filepath.Join(t.TempDir(), "chromium")
 	must.Do(t, os.MkdirAll(filepath.Join(data, "Default"), 0o700))
-	// What is left of a click on "always allow".
+	// What a click on "always allow" stores.
 	always := fmt.Sprintf(`{"protocol_handler":{"allowed_origin_protocol_pairs":{%q:{"wiebelt":true}}}}`, web.URL)
 	must.Do(t, os.WriteFile(filepath.Join(data, "Default", "Preferences"), []byte(always), 0o600))
 	ctx := surf(t, chromedp.UserDataDir(data), chromedp.Flag("headless", false), chromedp.NoInheritEnv,
@@ -110,12 +109,12 @@ func TestLaunchesFromPages(t *testing.T) {
 		t.Errorf("%d lookups, want the real call's", n)
 	}
 	o.Until("one resident", func() bool { return residents(o) == 1 }) // a launch ends before its program does
-	// Its button looks up, and makes it a call that was.
+	// Its button starts the lookup, and makes it a past call.
 	cards := watcher.cards()
 	if len(cards) == 0 {
 		t.Fatal("no card")
 	}
-	last := cards[len(cards)-1] // on a slow machine the first may be of the number that was looked up
+	last := cards[len(cards)-1] // on a slow machine the first may have the number that was looked up
 	at := blue(o.look(last)).Add(last.Min)
 	o.Move(at.X, at.Y)
 	meant()

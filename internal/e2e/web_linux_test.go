@@ -22,9 +22,9 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// requestLog is a relay between a browser and the listener that notes each request's
-// first line with its answer's, so that "no card" is known to mean refused and
-// not never sent.
+// requestLog is a proxy between a browser and the listener that records each
+// request's first line with its answer's, so that "no card" is known to mean
+// refused and not never sent.
 type requestLog struct {
 	*relay
 	mu  sync.Mutex // protects all
@@ -64,9 +64,9 @@ func newRequestLog(t *testing.T, port int) *requestLog {
 	return w
 }
 
-// answers are the statuses that the requests whose first line contains what have
-// got; "" for one without an answer yet. Left out are those whose connection ended
-// before: a browser had given them up, or asks again over another connection.
+// answers returns the statuses of the requests whose first line contains what; "" for one
+// not yet answered. It omits those whose connection ended before: the browser had cancelled
+// them, or retries over another connection.
 func (w *requestLog) answers(what string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -86,7 +86,7 @@ func (w *requestLog) answers(what string) []string {
 	return all
 }
 
-// surf is a Chromium of the test's own.
+// surf starts a separate Chromium.
 func surf(t *testing.T, more ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.UserDataDir(filepath.Join(t.TempDir(), "chromium")))
@@ -105,7 +105,7 @@ func surf(t *testing.T, more ...chromedp.ExecAllocatorOption) context.Context {
 	return ctx
 }
 
-// visit shows a page. One that goes elsewhere at once is no error.
+// visit opens a page. A page that redirects at once is no error.
 func visit(t *testing.T, ctx context.Context, address string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
@@ -122,18 +122,18 @@ func script(t *testing.T, ctx context.Context, js string) {
 	must.Get(chromedp.Run(ctx, chromedp.Evaluate[bool]("(() => {"+js+"\n;return true})()")))(t)
 }
 
-// attacks are the pages of testdata/web, with how many requests each makes at least
-// where that is more than one. They know the right tokens, but for those that open the
-// listener as a page of its own (asPages).
+// attacks has the pages of testdata/web, with the minimum number of requests of each if
+// more than one. They know the right tokens, except those that open the listener as a
+// page of its own (asPages).
 const (
 	attacks = "ws ws-guess=8 ws-names=2 ws-null ws-worker fetch fetch-post fetch-bearer xhr img script style=2 media=3 prefetch speculate preload=2 " +
 		"iframe iframe-sandbox iframe-data form form-frame form-get eventsource beacon worker=3 refresh open navigate top redirect ping"
 	asPages = "form-get refresh open navigate top"
 )
 
-// TestAttackPages: whatever a web page in a real browser does, no card comes up
-// and nothing is looked up, even if the page knows the tokens; a page whose
-// origin is allowed is let in.
+// TestAttackPages: whatever a web page in a real browser does, no card appears
+// and nothing is looked up, even if the page knows the tokens; a page with an
+// allowed origin is accepted.
 func TestAttackPages(t *testing.T) {
 	t.Parallel()
 	web := attacker(t)
@@ -154,7 +154,7 @@ func TestAttackPages(t *testing.T) {
 	ctx := surf(t, chromedp.Flag("host-resolver-rules", strings.Join(rules, ",")))
 	knows := fmt.Sprintf("#port=%d&bearer=%s&path=%s", a.Port, tokens.Socket, tokens.Path)
 
-	// What was sent was answered, and in the one way.
+	// All requests were answered, in the only permitted way.
 	refused := func(name, what string, n int, status string) {
 		t.Helper()
 		var got []string
@@ -191,8 +191,8 @@ func TestAttackPages(t *testing.T) {
 	visit(t, ctx, "file://"+dir+"/file.html"+knows)
 	refused("file", "a=file ", 1, "403")
 
-	// After a rebind the listener itself answers under the attacker's name, and
-	// his script is of one origin with it.
+	// After a rebind, the listener itself answers under the attacker's name, and the
+	// attacker's script has the same origin.
 	rebound := fmt.Sprintf("http://evil.test:%d", a.Port)
 	visit(t, ctx, rebound+"/v1/call/"+tokens.Path+"?number=0698760011&a=rebound-page")
 	refused("rebound page", "a=rebound-page ", 1, "421")
@@ -205,7 +205,7 @@ func TestAttackPages(t *testing.T) {
 		if (origin !== %q) throw origin;`, tokens.Path, a.Token, rebound))
 	refused("rebound", "a=rebound ", 7, "421")
 
-	// A thousand guesses of a page that may come in.
+	// A thousand guesses by an allowed page.
 	visit(t, ctx, allowed+"/empty.html")
 	script(t, ctx, fmt.Sprintf(`(async () => {
 		const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -216,8 +216,7 @@ func TestAttackPages(t *testing.T) {
 	})()`, a.Port))
 	refused("guesses", "a=guess ", 1000, "401")
 
-	// Neither history nor hub has seen any of it when the first good call is in
-	// both.
+	// Neither history nor hub has seen any of it once the first valid call is in both.
 	script(t, ctx, fmt.Sprintf(`
 		const s = new WebSocket("ws://127.0.0.1:%d/v1/events?a=good", ["wiebelt.v1", "token.%s"]);
 		s.onopen = () => s.send('{"event":"call","state":"ringing","number":"0698760011","id":"good"}');`, a.Port, a.Token))

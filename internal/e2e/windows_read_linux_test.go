@@ -14,14 +14,14 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// hearer is somebody who knows of the screen what Orca says of it.
+// hearer simulates a user who knows of the screen only what Orca says.
 type hearer struct {
 	*office
 	said func() string
-	from int // what was said before is not meant
+	from int // what was said before is ignored
 }
 
-// hears waits until Orca says something, after all that was heard before.
+// hears waits until Orca says something, after everything heard before.
 func (l *hearer) hears(what string) {
 	l.t.Helper()
 	l.Until("Orca says "+what, func() bool {
@@ -33,15 +33,15 @@ func (l *hearer) hears(what string) {
 	}, func() []any { return []any{"since then:", l.said()[l.from:]} })
 }
 
-// press presses a key and waits until Orca says what that came to.
+// press presses a key and waits until Orca says its result.
 func (l *hearer) press(key, what string) {
 	l.t.Helper()
 	l.Key(key)
 	l.hears(what)
 }
 
-// missed gives an office that does not run yet calls that a colleague took, and one
-// that nobody did.
+// missed gives an office calls that a colleague answered, and one that nobody
+// did, before it is started.
 func (o *office) missed() {
 	o.t.Helper()
 	store := must.Get(history.Open(filepath.Join(o.profile, "history.db"), history.KeepFull, 7, time.Now))(o.t)
@@ -58,9 +58,9 @@ func (o *office) missed() {
 	}
 }
 
-// TestWindowsAreRead: who sees nothing finds a missed call among others and opens its
-// file, and changes a setting, hears that it cannot be so, and saves it as it can: by
-// what real Orca says, and by keys alone.
+// TestWindowsAreRead: a blind user finds a missed call among others and opens its file,
+// and changes a setting, hears that it is invalid, and saves a valid one: by what real Orca
+// says, and only with keys.
 func TestWindowsAreRead(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "[ui]\nlanguage = \"nl\"")

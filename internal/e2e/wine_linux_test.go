@@ -23,13 +23,13 @@ import (
 // wineProfile is where the programs under wine keep their files.
 const wineProfile = `C:\wiebelt-test`
 
-// windowsPrograms is the folder with the two programs.
+// windowsPrograms returns the folder with the two programs.
 func windowsPrograms(t testing.TB) string {
 	t.Helper()
 	return must.Get(windowsBuilt())(t)
 }
 
-// wineOffice is a workplace under wine, set up for a hub.
+// wineOffice returns a workplace under wine, configured for a hub.
 func wineOffice(t testing.TB, dir string) (*winetest.Prefix, *office) {
 	t.Helper()
 	h, value := startHub(t)
@@ -43,27 +43,27 @@ func wineOffice(t testing.TB, dir string) (*winetest.Prefix, *office) {
 	o := &office{t: t, Server: p.Screen, hub: h, profile: filepath.Join(p.Dir, "drive_c", "wiebelt-test")}
 	path := filepath.Join(o.profile, "settings.toml")
 	b := must.Get(os.ReadFile(path))(t)
-	// A machine with other work on it may take longer than a user wants to wait.
+	// A busy machine may take longer than a user wants to wait.
 	must.Do(t, os.WriteFile(path, bytes.Replace(b, []byte("[hub]"), []byte("[hub]\nlookup_timeout = \"1m\""), 1), 0o600))
 	return p, o
 }
 
-// starts runs the resident as autostart does and waits until it takes calls.
+// startsUnderWine runs the resident like autostart does and waits until it accepts calls.
 func (o *office) startsUnderWine(p *winetest.Prefix, dir string) {
 	o.t.Helper()
 	p.Start(filepath.Join(dir, "wiebeltw.exe"), "--profile", wineProfile, "run", "--background")
 	o.Until("the resident takes calls", func() bool { _, err := os.Stat(o.announced()); return err == nil })
 }
 
-// foundOnScreen tells whether the card of a caller whom the hub knows stands in
-// its corner: its edge and its button.
+// foundOnScreen reports whether the card of a known caller is in its corner:
+// its edge and its button.
 func foundOnScreen(img *image.RGBA) bool {
 	b := img.Rect
 	return has(img, b.Max.X-16-380+2, b.Max.Y-16-100, 0x0B, 0x6B, 0xCB) && has(img, b.Max.X-16-380+60, b.Max.Y-16-54, 0x0B, 0x6B, 0xCB)
 }
 
-// TestWindowsDay: tray and card come up, Notepad keeps every key through twenty
-// calls, and calls handed over by command open no window.
+// TestWindowsDay: tray and card appear, Notepad receives every key through twenty calls,
+// and calls handed over by command open no window.
 func TestWindowsDay(t *testing.T) {
 	t.Parallel()
 	dir := windowsPrograms(t)
@@ -74,9 +74,9 @@ func TestWindowsDay(t *testing.T) {
 	commandsUnderWine(t, p, o, dir)
 }
 
-// TestWindowsExplored: a client of UI Automation finds the card of a call, who calls and
-// the button that opens the contact. It comes when Wiebelt runs already, and all that it
-// needs to be heard of is to ask.
+// TestWindowsExplored: a client of UI Automation finds a call's card, its caller
+// and the button that opens the contact. It starts when Wiebelt is already running,
+// and only has to ask.
 func TestWindowsExplored(t *testing.T) {
 	t.Parallel()
 	dir := windowsPrograms(t)
@@ -91,8 +91,8 @@ func TestWindowsExplored(t *testing.T) {
 	}
 }
 
-// exploredUnderWine reports whether wine got stuck. It gives clients nothing to press
-// with: the click is one of the pointer.
+// exploredUnderWine reports whether wine got stuck. Its UI Automation has no actions: the
+// click is done with the pointer.
 func exploredUnderWine(t *testing.T, dir, exe string) (stuck bool) {
 	t.Helper()
 	p, o := wineOffice(t, dir)
@@ -113,7 +113,7 @@ func exploredUnderWine(t *testing.T, dir, exe string) (stuck bool) {
 			Name       string
 			Focusable  bool
 		}
-		_ = json.Unmarshal([]byte(got), &all) // unless the card went meanwhile
+		_ = json.Unmarshal([]byte(got), &all) // unless the card was closed meanwhile
 		for _, f := range all {
 			says = says || f.Name == "Incoming: J. de Vries, 06 98 76 00 11" && f.Live == 2
 			opens = opens || f.Name == "Open contact" && f.Type == 50000 && f.Focusable
@@ -133,8 +133,8 @@ func exploredUnderWine(t *testing.T, dir, exe string) (stuck bool) {
 	return false
 }
 
-// trayUnderWine looks at the tray, which wine shows as a window where the desktop
-// has none: the icon is there, in its colour.
+// trayUnderWine checks the tray, which wine shows as a window if the desktop has none: the
+// icon is there, in its colour.
 func trayUnderWine(t *testing.T, o *office) {
 	t.Helper()
 	o.FindWindow("Wine System Tray")
@@ -194,8 +194,8 @@ func keysUnderWine(t *testing.T, p *winetest.Prefix, o *office) {
 	}, func() []any { return []any{string(got)} })
 }
 
-// commandsUnderWine has fifty calls handed over as softphones do, and notes every
-// window that comes up meanwhile. They are one call, whose card is there.
+// commandsUnderWine hands over fifty calls like softphones do, and records every window
+// that opens meanwhile. They are one call, with one card.
 func commandsUnderWine(t *testing.T, p *winetest.Prefix, o *office, dir string) {
 	t.Helper()
 	ring := winPath(filepath.Join(dir, "wiebelt-ringw.exe")) + " --profile " + wineProfile + " -- 0698760011"
@@ -204,7 +204,7 @@ func commandsUnderWine(t *testing.T, p *winetest.Prefix, o *office, dir string) 
 	}
 	o.Until("the card of the caller", func() bool { return foundOnScreen(o.Screenshot()) })
 	opened := watchWindows(t, o)
-	// "start" is how a program without a console starts others: one that wants a
+	// "start" is how a program without a console starts others: one that needs a
 	// console gets a window.
 	for range 5 {
 		if _, code := p.Run("cmd", "/c", "for /L %i in (1,1,10) do start /wait "+ring); code != 0 {
@@ -223,8 +223,8 @@ func commandsUnderWine(t *testing.T, p *winetest.Prefix, o *office, dir string) 
 	}
 }
 
-// watchWindows notes the windows that are mapped until the function it returns is
-// called, which gives their ids and sizes.
+// watchWindows records the windows that are mapped until the function it returns is called,
+// which returns their ids and sizes.
 func watchWindows(t *testing.T, o *office) func() []string {
 	t.Helper()
 	conn := must.Get(xgb.NewConnDisplay(o.Display))(t)
@@ -232,7 +232,7 @@ func watchWindows(t *testing.T, o *office) func() []string {
 	must.Do(t, xproto.ChangeWindowAttributesChecked(conn, root, xproto.CwEventMask, []uint32{xproto.EventMaskSubstructureNotify}).Check())
 	return func() (all []string) {
 		defer conn.Close()
-		// What has happened before this question is in the queue before its answer.
+		// Events before this request are in the queue before its answer.
 		must.Get(xproto.GetInputFocus(conn).Reply())(t)
 		for {
 			e, err := conn.PollForEvent()
@@ -251,20 +251,20 @@ func watchWindows(t *testing.T, o *office) func() []string {
 	}
 }
 
-// TestWindowsUnregister: what "register" wrote is gone after "unregister", key
-// by key, and so it is for everybody on the computer.
+// TestWindowsUnregister: what "register" wrote is gone after "unregister", key by key, also
+// for all users of the computer.
 func TestWindowsUnregister(t *testing.T) {
 	t.Parallel()
 	dir := windowsPrograms(t)
 	p := winetest.New(t)
 	exe := filepath.Join(dir, "wiebelt.exe")
 	p.StayUp()
-	// Every Windows has this one; a new prefix of wine does not yet.
+	// Every Windows has this one; a new prefix of wine does not.
 	if out, code := p.Run("reg", "add", `HKCU\Software\Classes`, "/f"); code != 0 {
 		t.Fatalf("reg add: exit %d: %s", code, out)
 	}
-	// All of the user's part; of the computer's the names of the classes, of which
-	// wine has thousands, and what starts at log-on.
+	// All of the user's part; of the computer's, the names of the classes, of which wine
+	// has thousands, and what starts at log-on.
 	registry := func() string {
 		t.Helper()
 		if out, code := p.Run("reg", "export", `HKCU\Software`, `C:\user.reg`, "/y"); code != 0 {
@@ -273,7 +273,7 @@ func TestWindowsUnregister(t *testing.T) {
 		b := must.Get(os.ReadFile(filepath.Join(p.Dir, "drive_c", "user.reg")))(t)
 		var all string
 		for part := range strings.SplitSeq(strings.ReplaceAll(string(b), "\x00", ""), "\r\n\r\n") { // of UTF-16
-			if !strings.HasPrefix(part, `[HKEY_CURRENT_USER\Software\Wine`) { // its own notes
+			if !strings.HasPrefix(part, `[HKEY_CURRENT_USER\Software\Wine`) { // wine's own notes
 				all += part + "\r\n"
 			}
 		}
@@ -321,7 +321,7 @@ func TestWindowsUnregister(t *testing.T) {
 	}
 }
 
-// difference is the lines that only one of two texts has.
+// difference returns the lines that are in only one of two texts.
 func difference(a, b string) string {
 	lines := func(s string) map[string]bool {
 		m := map[string]bool{}
@@ -345,9 +345,9 @@ func difference(a, b string) string {
 	return all.String()
 }
 
-// TestWindowsPrograms: set up on Windows, a lookup prints and returns its code; the
-// doctor knows the store for secrets, the rights and MicroSIP; a call that is handed
-// over while nothing runs starts the resident, and its card is on the screen.
+// TestWindowsPrograms: configured on Windows, a lookup prints its result and returns its
+// code; the doctor checks the store for secrets, the access rights and MicroSIP; a call
+// handed over while nothing runs starts the resident, and its card is on the screen.
 func TestWindowsPrograms(t *testing.T) {
 	t.Parallel()
 	dir := windowsPrograms(t)
@@ -403,5 +403,5 @@ func has(img *image.RGBA, x, y int, r, g, b uint8) bool {
 	return c.R == r && c.G == g && c.B == b
 }
 
-// winPath is a path as programs under wine see it.
+// winPath returns a path as seen by programs under wine.
 func winPath(p string) string { return "Z:" + strings.ReplaceAll(p, "/", `\`) }

@@ -1,4 +1,4 @@
-// Package clocktest is a clock that tests move by hand.
+// Package clocktest provides a clock that tests move by hand.
 package clocktest
 
 import (
@@ -14,17 +14,17 @@ type Clock struct {
 	timers map[chan time.Time]time.Time
 }
 
-// New is a clock that stands at a time.
+// New returns a clock that stands at a time.
 func New(at time.Time) *Clock { return &Clock{now: at, timers: map[chan time.Time]time.Time{}} }
 
-// Now is the time it stands at.
+// Now returns the clock's time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-// At gives a channel that tells once when the clock has reached t.
+// At returns a channel that receives once when the clock has reached t.
 func (c *Clock) At(t time.Time) <-chan time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -37,7 +37,7 @@ func (c *Clock) At(t time.Time) <-chan time.Time {
 	return ch
 }
 
-// Forward moves it and tells whose time has come.
+// Forward moves the clock and fires the timers that are due.
 func (c *Clock) Forward(d time.Duration) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,9 +51,9 @@ func (c *Clock) Forward(d time.Duration) time.Time {
 	return c.now
 }
 
-// Slept is t after a sleep of d as Linux has it: the clock on the wall went on, the
-// monotonic one stood still. Nobody but the system makes such a time, so its monotonic
-// reading is changed where it lies.
+// Slept returns t after a sleep of d on Linux: the wall clock went on, the monotonic
+// one stood still. Only the system creates such times, so Slept changes the
+// monotonic reading in memory.
 func Slept(t time.Time, d time.Duration) time.Time {
 	woke := t.Add(d)
 	*(*int64)(unsafe.Add(unsafe.Pointer(&woke), 8)) -= int64(d)

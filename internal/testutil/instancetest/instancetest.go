@@ -1,5 +1,5 @@
-// Package instancetest runs residents: a test's own, and one that takes what is asked and
-// never answers.
+// Package instancetest runs residents: a test's own, and one that accepts
+// requests and never answers.
 package instancetest
 
 import (
@@ -13,7 +13,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// mute takes what is asked and never answers.
+// mute accepts requests and never answers.
 type mute struct{ asked func() }
 
 func (mute) Ring(call.Event) error { return nil }
@@ -42,8 +42,8 @@ func Serve(t *testing.T, cfg instance.Config, h instance.Handler) (stop func()) 
 	return stop
 }
 
-// Stopped has ask wait for the resident's answer, cancels its context meanwhile, and fails
-// unless it then ends with that.
+// Stopped calls ask, cancels its context while it waits for the resident's answer, and
+// fails unless it then returns that error.
 func Stopped(t *testing.T, ask func(context.Context, instance.Config) error) {
 	t.Helper()
 	cfg := instance.Config{RunDir: t.TempDir(), Version: "test", Build: "test"}

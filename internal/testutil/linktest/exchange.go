@@ -21,16 +21,16 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// Known is the account that the fakes of exchanges know in tests.
+// Known is the account that simulated exchanges accept in tests.
 var Known = simulate.Account{User: "canary-user", Secret: "canary-secret-Gv7q", Extension: "101"}
 
-// Account is where a link finds a fake.
+// Account returns the account with which a link reaches a fake.
 func Account(a simulate.Address) exchangelink.Account {
 	return exchangelink.Account{Address: a.Address, User: a.User, Extension: a.Extension, Secret: Secret(a.Secret)}
 }
 
-// Listen is what keeps a link to an exchange until the test ends. Its phone, of the test's
-// own package, may be changed: by always each time, by change once.
+// Listen returns a function that keeps a link to an exchange until the test ends. Its
+// phone, of the test's own package, may be changed: by always each time, by change once.
 func Listen[P link.Phone](open func(exchangelink.Account) (link.Phone, error), always ...func(P)) func(testing.TB, exchangelink.Account, ...func(P)) *Watch {
 	return func(t testing.TB, a exchangelink.Account, change ...func(P)) *Watch {
 		t.Helper()
@@ -42,18 +42,18 @@ func Listen[P link.Phone](open func(exchangelink.Account) (link.Phone, error), a
 	}
 }
 
-// Secret gives a password.
+// Secret returns a function that returns s.
 func Secret(s string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) { return s, nil }
 }
 
-// Host is a fake's address without its scheme.
+// Host returns a fake's address without its scheme.
 func Host(a simulate.Address) string { return strings.TrimPrefix(a.Address, "http://") }
 
 // Answer answers a request before an exchange does, and reports whether it did.
 type Answer = func(http.ResponseWriter, *http.Request) bool
 
-// Status answers the requests below path with a status, and repeats their header.
+// Status answers requests below path with a status, and echoes their headers.
 func Status(path string, status int) Answer {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		if !strings.HasPrefix(r.URL.Path, path) {
@@ -64,7 +64,7 @@ func Status(path string, status int) Answer {
 	}
 }
 
-// Says answers the requests for path with body.
+// Says answers requests for path with body.
 func Says(path, body string) Answer {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != path {
@@ -75,10 +75,10 @@ func Says(path, body string) Answer {
 	}
 }
 
-// Cut ends a connection without a word.
+// Cut closes a connection without a close message.
 func Cut(c *websocket.Conn) { c.NetConn().Close() }
 
-// Fake is what every fake of an exchange has.
+// Fake is what all fakes of exchanges have in common.
 type Fake interface {
 	Address() simulate.Address
 	Close() error
@@ -87,8 +87,8 @@ type Fake interface {
 	EachSocket(func(*websocket.Conn))
 }
 
-// Start starts a fake that knows the account of tests, where another was if it has
-// been closed, and else at a free address.
+// Start starts a fake that accepts the tests' account, at the address of a fake closed
+// before, or else at a free one.
 func Start[F Fake](t testing.TB, before *F, start func(context.Context, string, simulate.Account) (F, error)) F {
 	t.Helper()
 	listen := ""
@@ -101,49 +101,48 @@ func Start[F Fake](t testing.TB, before *F, start func(context.Context, string, 
 	return f
 }
 
-// Exchange is a fake and what the tests of every exchange do with it.
+// Exchange is a fake and what the common tests do with it.
 type Exchange struct {
 	Fake
 	Link    func(exchangelink.Account) *Watch // keeps a link to it
-	Ring    func()                            // has a call come
-	HangUp  func()                            // ends that call and tells nobody
-	Restart func()                            // breaks off and comes back, without the call
+	Ring    func()                            // starts a call
+	HangUp  func()                            // ends that call without reporting it
+	Restart func()                            // disconnects and comes back, without the call
 	Send    func(message string)
-	// Call has another call come, which differs for each number, and gives the id by
-	// which it is reported and what ends it.
+	// Call starts another call, different for each number, and returns its reported id and
+	// a function that ends it.
 	Call func(n int) (id string, end func())
 }
 
-// ExchangeTests are the tests of every link to an exchange.
+// ExchangeTests are the common tests of links to exchanges.
 type ExchangeTests struct {
 	New     func(t testing.TB) *Exchange
 	Ended   string                           // how the end of Exchange.Ring is reported
 	Hostile []string                         // messages that no exchange sends
-	Broken  map[string]func(*websocket.Conn) // more that breaks a connection
-	// Breaks is all that breaks the connection of a link that has no WebSocket.
+	Broken  map[string]func(*websocket.Conn) // more ways to break a connection
+	// Breaks has all ways to break a connection, for a link without a WebSocket.
 	Breaks map[string]func(*Exchange)
-	// TokenPath is where a token is asked for, BadTokens are answers without a good one.
+	// TokenPath is where tokens are requested, BadTokens has answers without a valid one.
 	TokenPath string
 	BadTokens map[string]string
-	Paths     []string // that are asked for before the link is connected
-	// Denied is what is said of a wrong secret, NoSecret of none.
+	Paths     []string // requested before the link is connected
+	// Denied is the error for a wrong secret, NoSecret for none.
 	Denied, NoSecret string
 	Refusals         map[string]Refusal
-	Losses           []func(*Exchange) // more that loses a connection
-	Private          []string          // words that are never said, beside the account's
+	Losses           []func(*Exchange) // more ways to lose a connection
+	Private          []string          // words that must never be logged, besides the account's
 }
 
-// Refusal is an answer of an exchange, or an extension that is none of its, by which a link
-// does not stand.
+// Refusal is an answer of an exchange, or a foreign extension, that keeps a link down.
 type Refusal struct {
 	Answer    Answer
 	Extension string
-	Waits     bool   // the link waits, and is not refused
-	Want      string // what is said; of a link that waits, behind the exchange's address
+	Waits     bool   // the link waits and is not refused
+	Want      string // the error; if the link waits, after the exchange's address
 	Cause     link.Cause
 }
 
-// Run runs them, beside one another: they mostly wait.
+// Run runs the tests concurrently: they mostly wait.
 func (x ExchangeTests) Run(t *testing.T) {
 	for name, test := range map[string]func(*testing.T){
 		"refusals": x.refusals, "restart": x.restart, "lost": x.lost, "goes on": x.goesOn, "sleep": x.sleep, "silence": x.silence,
@@ -160,7 +159,7 @@ func (x *Exchange) connect() *Watch {
 	return x.Link(Account(x.Address())).Connected()
 }
 
-// Reports says whether the link still reports calls, among whatever else comes.
+// Reports fails unless the link still reports calls, among whatever else arrives.
 func (x *Exchange) Reports(t testing.TB, w *Watch, n int) {
 	t.Helper()
 	id, end := x.Call(n)
@@ -180,7 +179,7 @@ func (x *Exchange) Reports(t testing.TB, w *Watch, n int) {
 	}
 }
 
-// restart: the call that was on is over, and the link comes back.
+// restart: the active call is over, and the link reconnects.
 func (x ExchangeTests) restart(t *testing.T) {
 	e := x.New(t)
 	e.Ring()
@@ -193,7 +192,8 @@ func (x ExchangeTests) restart(t *testing.T) {
 	e.Reports(t, w, 0)
 }
 
-// refusals: what keeps a link out is said, and nothing else; once it is right, calls come.
+// refusals: only the reason why a link is refused is reported; once that
+// is fixed, calls arrive.
 func (x ExchangeTests) refusals(t *testing.T) {
 	const wrong, none = "wrong secret", "no secret"
 	all := map[string]Refusal{wrong: {Want: x.Denied, Cause: link.CauseDenied}, none: {Want: x.NoSecret, Cause: link.CauseNoSecret}}
@@ -228,8 +228,8 @@ func (x ExchangeTests) refusals(t *testing.T) {
 	}
 }
 
-// lost: the connections of five offices are lost four times each, in every way. Each time
-// they are back within two seconds, and know of the call that began meanwhile, or of its end.
+// lost: five offices lose their connections four times each, in every way. Each time they
+// reconnect within two seconds, and learn of the call that began, or ended, meanwhile.
 func (x ExchangeTests) lost(t *testing.T) {
 	losses := x.losses()
 	for office := range 5 {
@@ -255,7 +255,7 @@ func (x ExchangeTests) lost(t *testing.T) {
 	}
 }
 
-// losses are the ways to lose a connection.
+// losses returns the ways to lose a connection.
 func (x ExchangeTests) losses() []func(*Exchange) {
 	if x.Breaks != nil {
 		return x.Losses
@@ -290,8 +290,7 @@ func (x ExchangeTests) goesOn(t *testing.T) {
 	}
 }
 
-// sleep: the computer has slept, the call that was on is over, and nobody has told
-// us.
+// sleep: after the computer has slept, the active call is over, without an event.
 func (x ExchangeTests) sleep(t *testing.T) {
 	e := x.New(t)
 	e.Ring()
@@ -303,7 +302,7 @@ func (x ExchangeTests) sleep(t *testing.T) {
 	w.Until(link.Connected)
 }
 
-// silence: a connection of which the other end says nothing any more.
+// silence: the other end of a connection falls silent.
 func (x ExchangeTests) silence(t *testing.T) {
 	e := x.New(t)
 	e.Deaf(true)
@@ -322,7 +321,7 @@ func (x ExchangeTests) silence(t *testing.T) {
 	}
 }
 
-// hostileMessages: one that cannot be read costs no more than itself.
+// hostileMessages: an unreadable message affects nothing else.
 func (x ExchangeTests) hostileMessages(t *testing.T) {
 	e := x.New(t)
 	w := e.connect()
@@ -335,7 +334,7 @@ func (x ExchangeTests) hostileMessages(t *testing.T) {
 	}
 }
 
-// brokenConnections: what breaks a connection breaks no link, and is not repeated.
+// brokenConnections: what breaks a connection breaks no link, and is not logged.
 func (x ExchangeTests) brokenConnections(t *testing.T) {
 	raw := func(b ...byte) func(*websocket.Conn) { return func(c *websocket.Conn) { c.NetConn().Write(b) } }
 	all := map[string]func(*websocket.Conn){
@@ -373,8 +372,8 @@ func (x ExchangeTests) brokenConnections(t *testing.T) {
 	}
 }
 
-// badTokens: the link waits, does not repeat what it got, and connects once the
-// answers are right again.
+// badTokens: the link waits, does not log what it received, and connects once
+// the answers are valid.
 func (x ExchangeTests) badTokens(t *testing.T) {
 	for name, answer := range x.BadTokens {
 		t.Run(name, func(t *testing.T) {
@@ -392,7 +391,7 @@ func (x ExchangeTests) badTokens(t *testing.T) {
 	}
 }
 
-// discretion: whatever goes wrong, nothing secret is in the log or the state.
+// discretion: whatever fails, nothing secret is in the log or the state.
 func (x ExchangeTests) discretion(t *testing.T) {
 	for _, path := range x.Paths {
 		for what, f := range echoes() {
@@ -436,7 +435,7 @@ func (x ExchangeTests) unsaid(t testing.TB, said string) {
 	}
 }
 
-// Refused waits until the link is refused, for the reason that is wanted.
+// Refused waits until the link is refused, with the expected reason.
 func (w *Watch) Refused(want string) {
 	w.t.Helper()
 	if s := w.Until(link.Refused); s.Err.Error() != want {

@@ -14,14 +14,13 @@ import (
 	"wiebelt/internal/testutil/logtest"
 )
 
-// What other sides repeat that must never be said.
+// What other sides echo and must never be logged.
 const (
 	Number = "0612345678"
 	Name   = "Canary Jansen"
 )
 
-// Mutate adds mutations of the seeds to out until there are n, the same ones each
-// time.
+// Mutate appends mutations of the seeds to out until there are n, always the same ones.
 func Mutate(out []string, n int, seeds ...string) []string {
 	r := rand.New(rand.NewPCG(1, 2))
 	for len(out) < n {
@@ -49,15 +48,15 @@ func Mutate(out []string, n int, seeds ...string) []string {
 	return out
 }
 
-// Hostile hands messages, many at a time, to survives, which shows that a link lives on
-// and writes down its log, and tells whether that was on the same connection. A third of
-// all do no harm at all, and what cannot be read is in the log without its content.
+// Hostile passes messages, many concurrently, to survives, which checks that a link
+// survives, logs to log, and reports whether it kept its connection. A third of all are
+// harmless, and unreadable ones are logged without their content.
 func Hostile(t *testing.T, messages []string, survives func(i int, message string, log *logtest.Buffer) (same bool)) {
 	t.Helper()
 	var log logtest.Buffer
 	var same atomic.Int32
 	var all sync.WaitGroup
-	const beside = 40 // they mostly wait
+	const beside = 40 // concurrently: they mostly wait
 	for first := range beside {
 		all.Go(func() {
 			for i := first; i < len(messages); i += beside {
@@ -84,8 +83,8 @@ func Hostile(t *testing.T, messages []string, survives func(i int, message strin
 
 const stolen = "/stolen"
 
-// echoes are servers that fail, each in its own way, and repeat the request, the
-// secret and a caller while they do.
+// echoes returns servers that fail in different ways while echoing the request,
+// the secret and a caller.
 func echoes() map[string]http.HandlerFunc {
 	secret := Known.Secret
 	echo := func(r *http.Request) string { return fmt.Sprint(r.Header, r.URL, secret, Number, Name) }

@@ -12,14 +12,14 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// inbound are the exchanges that connect by themselves, one after another.
+// inbound has the exchanges that connect by themselves, one after another.
 type inbound struct {
 	came chan *exchangelink.Socket
 	of   func(*exchangelink.Socket) link.Phone
 }
 
-// Inbound listens at a path for exchanges that connect by themselves, and gives a phone of
-// which each session is one of them.
+// Inbound listens at a path for exchanges that connect by themselves, and returns a phone
+// with one session for each.
 func Inbound(t testing.TB, path string, of func(*exchangelink.Socket) link.Phone) (p link.Phone, port int) {
 	t.Helper()
 	g := &inbound{make(chan *exchangelink.Socket, 1), of}
@@ -36,12 +36,12 @@ func Inbound(t testing.TB, path string, of func(*exchangelink.Socket) link.Phone
 	return g, s.Listener.Addr().(*net.TCPAddr).Port
 }
 
-// Traits are as those of a phone that has come.
+// Traits returns those of a connected phone.
 func (g *inbound) Traits() link.Traits {
 	return link.Traits{Source: registry.Of(registry.ARIOutbound).CallSource("asterisk/"), ManyExtensions: true}
 }
 
-// Session waits for one, and is its session.
+// Session waits for an exchange and runs its session.
 func (g *inbound) Session(ctx context.Context, r *link.Reporter) error {
 	select {
 	case sock := <-g.came:

@@ -14,11 +14,11 @@ import (
 	"wiebelt/internal/simulate"
 )
 
-// Portal is that of a provider on VoIPGRID, where one registers for call notifications.
-// Its fields belong to With.
+// Portal is a VoIPGRID provider's portal, for registering call notifications. Access its
+// fields only within With.
 type Portal struct {
 	URL       string
-	Targets   map[string]string // addresses, by the id of their registration
+	Targets   map[string]string // addresses, by registration id
 	Silent    bool              // it lists nothing
 	Intercept Answer            // sees each request first, if not nil
 
@@ -27,7 +27,7 @@ type Portal struct {
 	made    int
 }
 
-// StartPortal starts one, until the test ends.
+// StartPortal starts a portal until the test ends.
 func StartPortal(t testing.TB, account simulate.Account) *Portal {
 	p := &Portal{Targets: map[string]string{}, account: account}
 	s := httptest.NewServer(http.HandlerFunc(p.serve))
@@ -53,7 +53,7 @@ func (p *Portal) serve(w http.ResponseWriter, r *http.Request) {
 		Target string `json:"target_url"`
 		Event  string `json:"event"`
 	}
-	_ = json.NewDecoder(r.Body).Decode(&asked) // nothing is refused below
+	_ = json.NewDecoder(r.Body).Decode(&asked) // invalid input is refused below
 	status, answer := http.StatusNotFound, any(nil)
 	p.With(func() {
 		switch {

@@ -12,21 +12,21 @@ import (
 	"wiebelt/internal/testutil/phonetest"
 )
 
-// RealPhone is a phone that really runs, and the link to it.
+// RealPhone is a real softphone and the link to it.
 type RealPhone struct {
 	Phone interface {
 		Place(testing.TB, phonetest.Scenario) *phonetest.Running
 		Stop()
 		Restart(testing.TB)
 	}
-	Link   func() *Watch // makes another link
-	Answer func()        // answers the call that rings; nil if the phone does so by itself
-	Line   string        // that is reported
-	// Refuses is a phone that can refuse a call by itself.
+	Link   func() *Watch // creates another link
+	Answer func()        // answers the ringing call; nil if the phone does so by itself
+	Line   string        // as reported
+	// Refuses is set for a phone that can refuse a call by itself.
 	Refuses bool
 }
 
-// Run runs the tests of every link to such a phone.
+// Run runs the common tests of links to real phones.
 func (p RealPhone) Run(t *testing.T) {
 	t.Run("calls", p.calls)
 	t.Run("restart", p.restart)
@@ -38,7 +38,7 @@ func (p RealPhone) calls(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		scenario phonetest.Scenario
-		number   string // what the number begins with
+		number   string // prefix of the number
 		caller   string
 	}{
 		{"rings, caller gives up", phonetest.Scenario{Number: "+31612345678", Name: "J. de Vries", Ring: 50 * time.Millisecond}, "sip:+31612345678@127.0.0.1", "J. de Vries"},
@@ -82,12 +82,12 @@ func (p RealPhone) calls(t *testing.T) {
 	w.Stop()
 }
 
-// restart: the phone ends in the middle of a call and comes back: the call is over,
-// and the link is there again within two seconds.
+// restart: the phone ends during a call and comes back: the call is over, and the link
+// reconnects within two seconds.
 func (p RealPhone) restart(t *testing.T) {
 	w := p.Link().In(t)
 	w.Until(link.Connected)
-	// The caller hears nothing more, and how its program ends does not matter.
+	// The caller gets no reply any more, and its program's exit code does not matter.
 	p.Phone.Place(t, phonetest.Scenario{Number: "0612345678", Ring: time.Minute})
 	w.Want(call.Ringing)
 	p.Phone.Stop()

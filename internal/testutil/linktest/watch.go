@@ -1,6 +1,5 @@
-// Package linktest is what the tests of the links share: it runs a link and
-// watches what it reports, and has the tests of all exchanges and of all phones that
-// really run.
+// Package linktest has what the tests of links share: it runs a link and watches what it
+// reports, and has the common tests of links to exchanges and to real phones.
 package linktest
 
 import (
@@ -20,11 +19,11 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// Main is TestMain for tests that mostly wait for the other end: many run at one
-// time, and none may leave a goroutine behind.
+// Main is TestMain for tests that mostly wait for the other end: many run at once, and none
+// may leave a goroutine behind.
 func Main(m *testing.M) {
 	flag.Parse()
-	if flag.Lookup("test.fuzz").Value.String() == "" { // which has so many workers
+	if flag.Lookup("test.fuzz").Value.String() == "" { // fuzzing has its own workers
 		if err := flag.Set("test.parallel", "16"); err != nil {
 			panic(err)
 		}
@@ -32,13 +31,13 @@ func Main(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// Watch is a link that runs, and what it tells.
+// Watch is a running link and what it reports.
 type Watch struct {
 	Events chan call.Event
 	States chan link.State
 	Wake   chan struct{}
 	Log    *logtest.Buffer
-	// Stop ends the link and waits for it; the test's end does the same.
+	// Stop ends the link and waits for it; so does the end of the test.
 	Stop func()
 
 	t testing.TB
@@ -53,7 +52,7 @@ func Run(t testing.TB, p link.Phone) *Watch {
 	return w
 }
 
-// RunInto is Run with the events handed to take.
+// RunInto is Run with the events passed to take.
 func RunInto(t testing.TB, p link.Phone, take func(call.Event) error) *Watch {
 	t.Helper()
 	w := &Watch{t: t, States: make(chan link.State, 1000), Wake: make(chan struct{}, 1), Log: &logtest.Buffer{}}
@@ -74,13 +73,13 @@ func RunInto(t testing.TB, p link.Phone, take func(call.Event) error) *Watch {
 	return w
 }
 
-// Once runs one session of p and gives what it reports, which must be clean and name
-// its call, and how it ended.
+// Once runs one session of p and returns its events, which must be clean and name
+// their call, and its error.
 func Once(t testing.TB, p link.Phone) (events []call.Event, err error) {
 	t.Helper()
 	source := p.Traits().Source
 	err = link.Once(t.Context(), link.Config{Take: func(e call.Event) error {
-		named := e.ID != "" || source.Kind == registry.Baresip // which may leave the id out
+		named := e.ID != "" || source.Kind == registry.Baresip // which may omit the id
 		if e != e.Clean() || !named || e.Source != source || e.At.IsZero() {
 			t.Errorf("event %+v", e)
 		}
@@ -106,7 +105,7 @@ func (w *Watch) In(t testing.TB) *Watch {
 	return &in
 }
 
-// Until waits for a phase and gives that state.
+// Until waits for a phase and returns that state.
 func (w *Watch) Until(p link.Phase) link.State {
 	w.t.Helper()
 	for late := time.After(must.Patience); ; {
@@ -121,7 +120,7 @@ func (w *Watch) Until(p link.Phase) link.State {
 	}
 }
 
-// Connected waits until the link stands.
+// Connected waits until the link is connected.
 func (w *Watch) Connected() *Watch {
 	w.t.Helper()
 	w.Until(link.Connected)
@@ -140,7 +139,7 @@ func (w *Watch) Next() call.Event {
 	panic("unreachable")
 }
 
-// Want waits for an event of one state.
+// Want waits for an event with a state.
 func (w *Watch) Want(state call.State) call.Event {
 	w.t.Helper()
 	e := w.Next()
@@ -150,7 +149,7 @@ func (w *Watch) Want(state call.State) call.Event {
 	return e
 }
 
-// Expect waits for events and compares what they say.
+// Expect waits for events and compares their text.
 func (w *Watch) Expect(want ...string) {
 	w.t.Helper()
 	for _, s := range want {
@@ -160,8 +159,8 @@ func (w *Watch) Expect(want ...string) {
 	}
 }
 
-// Say gives an event in words:
-// "ended missed incoming #id number (name) via forwarder on line at extension by taker".
+// Say describes an event: "ended missed incoming #id number (name) via forwarder on line
+// at extension by taker".
 func Say(e call.Event) string {
 	words := []string{e.State.String()}
 	if e.Reason != call.ReasonUnknown {
@@ -176,7 +175,7 @@ func Say(e call.Event) string {
 	return strings.Join(words, " ")
 }
 
-// SayAll is Say for several, with semicolons between them.
+// SayAll is Say for several events, separated by semicolons.
 func SayAll(events ...call.Event) string {
 	var all []string
 	for _, e := range events {

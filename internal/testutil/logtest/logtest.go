@@ -1,5 +1,5 @@
-// Package logtest keeps what a program under test writes, for tests that look at
-// it while the program goes on.
+// Package logtest records the output of a running program, for tests
+// that read it meanwhile.
 package logtest
 
 import (
@@ -19,7 +19,7 @@ func (b *Buffer) Write(p []byte) (int, error) {
 	return b.buf.Write(p)
 }
 
-// String is everything that was written so far.
+// String returns everything written so far.
 func (b *Buffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package messagetest makes messages for tests: ZIP files, and the requests in
-// which they are handed over.
+// Package messagetest creates messages for tests: ZIP files, and the requests
+// that contain them.
 package messagetest
 
 import (
@@ -13,7 +13,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// ZIP is a ZIP file of files: a name, what is in it, the next name.
+// ZIP returns a ZIP file; files alternates names and contents.
 func ZIP(t testing.TB, files ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -29,7 +29,7 @@ func ZIP(t testing.TB, files ...string) []byte {
 	return b.Bytes()
 }
 
-// Request is the body of a request that hands messages over.
+// Request returns the body of a request with messages.
 func Request(messages ...[]byte) string {
 	var items []string
 	for _, m := range messages {

@@ -1,5 +1,5 @@
-// Package must ends a test at an error that the test is not about, or where what it waits for
-// never comes, or too late.
+// Package must ends a test on an error that is not its subject, or if what it waits for
+// does not happen in time.
 package must
 
 import (
@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Test is what ends: of package testing, or of rapid.
+// Test is a test of package testing or of rapid.
 type Test interface {
 	Helper()
 	Fatal(...any)
 }
 
-// Do ends the test if there is an error.
+// Do ends the test if any error is not nil.
 func Do(t Test, errs ...error) {
 	t.Helper()
 	if err := errors.Join(errs...); err != nil {
@@ -22,7 +22,7 @@ func Do(t Test, errs ...error) {
 	}
 }
 
-// Get gives what a function returned, and ends the test where it failed instead.
+// Get returns a function's value, or ends the test if it failed.
 func Get[T any](v T, err error) func(Test) T {
 	return func(t Test) T {
 		t.Helper()
@@ -31,12 +31,12 @@ func Get[T any](v T, err error) func(Test) T {
 	}
 }
 
-// Patience is how long a test waits for what should come. A machine may be busy, and only
-// a test that fails waits so long.
+// Patience is how long a test waits for something to happen: long, since machines may be
+// busy, and only a failing test waits that long.
 const Patience = 3 * time.Minute
 
-// Soon waits until something is so, and tells how long that took. Where it is not within
-// Patience, the test ends with what there is instead.
+// Soon waits until is returns true and returns how long that took. If it does not within
+// Patience, the test ends with the last value of instead.
 func Soon(t Test, is func() (so bool, instead any)) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -53,8 +53,8 @@ func Soon(t Test, is func() (so bool, instead any)) time.Duration {
 	}
 }
 
-// Within ends the test where more than limit has passed since began. Where a fixed piece
-// of work takes longer than on a quiet machine, the limit is as many times longer.
+// Within ends the test if more than limit has passed since began. If a fixed piece of work
+// takes longer than on an idle machine, the limit is multiplied accordingly.
 func Within(t Test, began time.Time, limit time.Duration) {
 	t.Helper()
 	took := time.Since(began)
@@ -72,5 +72,5 @@ func Within(t Test, began time.Time, limit time.Duration) {
 
 const (
 	work  = 50
-	usual = 50 * time.Millisecond // that so much work takes where nothing else runs
+	usual = 50 * time.Millisecond // that this work takes on an idle machine
 )

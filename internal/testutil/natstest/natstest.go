@@ -23,7 +23,7 @@ func Start(t testing.TB, dir string) (*nats.Conn, jetstream.JetStream) {
 	return n.Conn, must.Get(jetstream.New(n.Conn))(t)
 }
 
-// Ask asks on a user's subject and gives the answer, which comes to an inbox of his.
+// Ask sends a request on a user's subject and returns the answer, sent to the user's inbox.
 func Ask(c *nats.Conn, subject string, question []byte) ([]byte, error) {
 	u, err := wire.UserOf(subject)
 	if err != nil {

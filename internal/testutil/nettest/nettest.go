@@ -1,4 +1,4 @@
-// Package nettest gives tests servers of bytes, and proxies that lead to them.
+// Package nettest provides tests with servers of raw bytes, and proxies to them.
 package nettest
 
 import (
@@ -17,13 +17,13 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// Listen is a listener of this computer alone.
+// Listen returns a listener on loopback.
 func Listen(t testing.TB) net.Listener {
 	t.Helper()
 	return must.Get(net.Listen("tcp4", "127.0.0.1:0"))(t)
 }
 
-// Nobody is an address at which nothing listens.
+// Nobody returns an address where nothing listens.
 func Nobody(t testing.TB) string {
 	t.Helper()
 	l := Listen(t)
@@ -31,8 +31,8 @@ func Nobody(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// Accept serves each connection of a listener with serve, and ends all of it with
-// the test. What serve keeps is closed with the rest.
+// Accept serves each connection of a listener with serve, until the test ends. Connections
+// passed to keep are closed then too.
 func Accept(t testing.TB, l net.Listener, serve func(c net.Conn, keep func(net.Conn))) {
 	t.Helper()
 	var (
@@ -74,7 +74,7 @@ func Accept(t testing.TB, l net.Listener, serve func(c net.Conn, keep func(net.C
 	})
 }
 
-// Proxy leads every name to one server.
+// Proxy connects every name to one server.
 type Proxy struct {
 	Address string
 
@@ -82,8 +82,8 @@ type Proxy struct {
 	asked []string
 }
 
-// Asked is where it was asked to lead until now, such as "hub.example:443", with the names
-// of the headers behind it, if there were any.
+// Asked returns the requested addresses so far, such as "hub.example:443", followed by the
+// names of the headers, if there were any.
 func (p *Proxy) Asked() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,11 +96,11 @@ func (p *Proxy) note(to string, headers ...string) {
 	p.asked = append(p.asked, strings.Join(append([]string{to}, headers...), " "))
 }
 
-// A Hello is how a proxy begins with a connection; it says whether to join it with the
-// server.
+// A Hello is how a proxy handles the start of a connection; it reports whether to
+// connect it with the server.
 type Hello func(p *Proxy, c net.Conn) bool
 
-// StartProxy serves each connection with hello; server is host:port of what it leads to.
+// StartProxy serves each connection with hello; server is host:port of its target.
 func StartProxy(t testing.TB, l net.Listener, server string, hello Hello) *Proxy {
 	t.Helper()
 	p := &Proxy{Address: l.Addr().String()}
@@ -122,10 +122,10 @@ func StartProxy(t testing.TB, l net.Listener, server string, hello Hello) *Proxy
 	return p
 }
 
-// Joined is the answer of a proxy that leads on.
+// Joined is the answer of a proxy that connects.
 const Joined = "HTTP/1.1 200 Connection established\r\nVia: 1.1 x\r\n\r\n"
 
-// Connect answers CONNECT with answer, and joins where that begins as Joined does.
+// Connect answers CONNECT with answer, and connects if that begins like Joined.
 func Connect(answer string) Hello {
 	return func(p *Proxy, c net.Conn) bool {
 		r, err := http.ReadRequest(bufio.NewReader(c))
@@ -138,7 +138,7 @@ func Connect(answer string) Hello {
 	}
 }
 
-// Socks speaks SOCKS5 (RFC 1928) without a password; reply 0 joins.
+// Socks speaks SOCKS5 (RFC 1928) without a password; reply 0 connects.
 func Socks(method, reply byte) Hello {
 	return func(p *Proxy, c net.Conn) bool {
 		b := make([]byte, 300)

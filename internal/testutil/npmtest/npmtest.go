@@ -1,6 +1,6 @@
-// Package npmtest brings programs and texts from npm to tests that need what we
-// did not write: a strict OAuth server, a validator of HTML, collections of
-// hostile strings. Versions are exact, in a package-lock.json beside the test.
+// Package npmtest installs programs and texts from npm for tests that need third-party
+// material: a strict OAuth server, an HTML validator, collections of hostile strings.
+// Versions are exact, in a package-lock.json beside the test.
 package npmtest
 
 import (
@@ -25,12 +25,12 @@ import (
 // patience is how long one installation may take.
 const patience = 5 * time.Minute
 
-// nodeVersion is brought by npm where the system's node is older than wanted.
+// nodeVersion is installed from npm if the system's node is older than oldest.
 const nodeVersion, oldest = "22.23.3", 22
 
-// Install installs what dir/package-lock.json names, once for all tests of this
-// computer, and gives the folder that holds node_modules. Two tests may ask at
-// one time, in processes of their own, too.
+// Install installs the packages of dir/package-lock.json, once for all tests on this
+// computer, and returns the folder that contains node_modules. Safe for concurrent use,
+// even by several processes.
 func Install(t testing.TB, dir string) string {
 	t.Helper()
 	lock := must.Get(os.ReadFile(filepath.Join(dir, "package-lock.json")))(t)
@@ -46,7 +46,7 @@ func Install(t testing.TB, dir string) string {
 	return place
 }
 
-// Node gives a node of at least version 22.
+// Node returns the path of a node, version 22 or later.
 func Node(t testing.TB) string {
 	t.Helper()
 	if path, err := exec.LookPath("node"); err == nil {
@@ -75,8 +75,7 @@ func cache(t testing.TB) string {
 	return dir
 }
 
-// install makes place by what fill puts into a folder beside it, unless it is
-// there.
+// install creates place from what fill puts into a folder beside it, unless it exists.
 func install(t testing.TB, place string, fill func(making string)) {
 	t.Helper()
 	l := flock.New(place + ".lock")

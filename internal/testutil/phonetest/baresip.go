@@ -1,7 +1,7 @@
 // Package phonetest runs real softphones (baresip, Linphone, Twinkle) and a real
-// caller, sipp, for tests. All live on loopback with ports and folders of their own, and end with
-// the test, each by its own process id. Goroutines: one for each program that
-// runs, ending with it.
+// caller, sipp, for tests. All use loopback with their own ports and folders, and are
+// ended with the test, each by its own process id. Goroutines: one for each running
+// program, ending with it.
 package phonetest
 
 import (
@@ -24,20 +24,20 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// startTime is how long a program may take to be ready on a busy machine.
+// startTime is how long a program may take to become ready on a busy machine.
 const startTime = 60 * time.Second
 
 // Baresip is a running softphone with the account 101.
 type Baresip struct {
 	SIP     string // host:port where it takes calls
 	Control string // host:port of ctrl_tcp
-	console string // host:port where keys can be typed
+	console string // host:port for typing keys
 	dir     string
 	process *process
 }
 
-// phones finds the phone that listens on a SIP address, so that a call can be
-// answered there.
+// phones maps a SIP address to the phone that listens on it, so that a call
+// can be answered there.
 var phones sync.Map // string -> *Baresip
 
 // StartBaresip starts a softphone and waits until it is ready. It ends with the
@@ -68,8 +68,8 @@ func New(t testing.TB) *Baresip {
 	return b
 }
 
-// started starts a program, again if that fails: ports that are free now could be
-// somebody else's a moment later.
+// started starts a program, and retries if that fails: a port that is free now may
+// be in use a moment later.
 func started(t testing.TB, start func() error) {
 	t.Helper()
 	for range 5 {
@@ -110,8 +110,8 @@ func modules(t testing.TB) string {
 	return ""
 }
 
-// start runs the program until it says that it is ready. Should nobody end it,
-// it ends by itself.
+// start runs the program until it reports that it is ready. It ends by
+// itself if nobody ends it.
 func (b *Baresip) start() error {
 	p, err := run(b.dir, nil, "baresip", "-f", b.dir, "-t", "900")
 	if err != nil {
@@ -121,7 +121,7 @@ func (b *Baresip) start() error {
 		return err
 	}
 	b.process = p
-	// It says ready even if it could not have a port.
+	// It reports ready even if it could not open a port.
 	if out := p.output(); strings.Contains(out, "Address already in use") {
 		p.kill()
 		return errors.New("a port is taken")
@@ -129,7 +129,7 @@ func (b *Baresip) start() error {
 	return nil
 }
 
-// Home is the home folder it was started with.
+// Home returns the home folder it was started with.
 func (b *Baresip) Home() string { return b.dir }
 
 // Stop ends the phone. It may be called again.
@@ -141,16 +141,16 @@ func (b *Baresip) Restart(t testing.TB) {
 	must.Do(t, b.start())
 }
 
-// Place is the function of that name, to this phone.
+// Place is the function Place for this phone.
 func (b *Baresip) Place(t testing.TB, s Scenario) *Running {
 	t.Helper()
 	return Place(t, b.SIP, s)
 }
 
-// Accept answers the call that rings, as the person at the phone would.
+// Accept answers the ringing call, like a user would.
 func (b *Baresip) Accept(t testing.TB) { b.key(t, "a") }
 
-// Hangup refuses the call that rings, or ends the one that is on.
+// Hangup refuses the ringing call, or ends the active one.
 func (b *Baresip) Hangup(t testing.TB) { b.key(t, "b") }
 
 func (b *Baresip) key(t testing.TB, key string) {
@@ -167,10 +167,10 @@ func (b *Baresip) key(t testing.TB, key string) {
 
 func local(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// freePort finds a port that is free for TCP and UDP, and the n-1 after it:
-// baresip takes the one after its SIP port too. It is below those that the
-// system gives to connections, which could take it while a phone is stopped, and below
-// 28000, where tests of the whole program have theirs.
+// freePort returns a port that is free for TCP and UDP, like the n-1 after it: baresip
+// also uses the one after its SIP port. It is below the range from which the system assigns
+// ports, since one of those could be taken while a phone is stopped, and below 28000, where
+// tests of the whole program have theirs.
 func freePort(t testing.TB, n int) int {
 	t.Helper()
 	for range 200 {
@@ -198,7 +198,7 @@ func allFree(port, n int) bool {
 	return true
 }
 
-// process is a program that runs, with what it has printed.
+// process is a running program and its output.
 type process struct {
 	cmd    *exec.Cmd
 	cancel context.CancelFunc
@@ -256,8 +256,7 @@ func (p *process) line(s string) {
 	}
 }
 
-// said gives a channel that is closed once the program prints what, or has done
-// so since it began.
+// said returns a channel that is closed once the program has printed what.
 func (p *process) said(what string) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -269,14 +268,14 @@ func (p *process) said(what string) <-chan struct{} {
 	return p.waiter(what)
 }
 
-// says is said for what it prints from now on.
+// says is like said, but only for output from now on.
 func (p *process) says(what string) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.waiter(what)
 }
 
-// waiter needs mu.
+// waiter must be called with mu held.
 func (p *process) waiter(what string) <-chan struct{} {
 	c := p.wait[what]
 	if c == nil {
@@ -286,7 +285,7 @@ func (p *process) waiter(what string) <-chan struct{} {
 	return c
 }
 
-// until waits for what it says. A program that does not say it is ended.
+// until waits for output. A program that does not print it is ended.
 func (p *process) until(what <-chan struct{}) error {
 	select {
 	case <-what:

@@ -11,9 +11,9 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// StartKamailio starts an exchange in front of a phone that this package has started:
-// calls to its address ring there. more is a file of its own settings, which has a
-// route for requests and one for replies, WIEBELT and WIEBELT_REPLY.
+// StartKamailio starts an exchange in front of a phone of this package: calls to its
+// address ring there. more is a configuration file with a route for requests and one for
+// replies, WIEBELT and WIEBELT_REPLY.
 func StartKamailio(t testing.TB, phone, more string) (sipAddr string) {
 	t.Helper()
 	b, ok := phones.Load(phone)
@@ -44,8 +44,7 @@ func StartKamailio(t testing.TB, phone, more string) (sipAddr string) {
 	return sipAddr
 }
 
-// kamailio is as little of an exchange as brings calls to a phone, built as the
-// configuration that Debian installs.
+// kamailio is the minimal configuration for passing calls to a phone, modelled on Debian's.
 const kamailio = `#!KAMAILIO
 debug=1
 log_stderror=yes

@@ -23,19 +23,18 @@ type Linphone struct {
 	commands chan string
 }
 
-// StartLinphone starts a daemon and waits until it takes calls. It ends with the
-// test.
+// StartLinphone starts a daemon and waits until it accepts calls. It ends with the test.
 func StartLinphone(t testing.TB) *Linphone {
 	t.Helper()
 	dir := t.TempDir()
-	// Without this folder it has no database, and then no port.
+	// Without this folder it has no database, and then opens no port.
 	must.Do(t, os.MkdirAll(filepath.Join(dir, ".local", "share", "linphone"), 0o700))
 	l := &Linphone{dir: dir, commands: make(chan string, 16)}
 	started(t, func() error {
 		port := freePort(t, 1)
 		rc := fmt.Sprintf("[sip]\nsip_port=%d\nsip_tcp_port=0\nsip_tls_port=0\nbind_address=127.0.0.1\n", port)
 		must.Do(t, os.WriteFile(filepath.Join(dir, "rc"), []byte(rc), 0o600))
-		// It puts the name behind "/tmp/", and a path may have 107 bytes.
+		// It puts the name after "/tmp/", and a path may have 107 bytes.
 		l.SIP, l.Pipe = local(port), fmt.Sprintf("/tmp/wiebelt-%d-%d", os.Getpid(), port)
 		return l.start()
 	})
@@ -46,8 +45,7 @@ func StartLinphone(t testing.TB) *Linphone {
 	return l
 }
 
-// start runs the daemon until its SIP port is taken: it says nothing when it is
-// ready.
+// start runs the daemon until its SIP port is in use: it does not report that it is ready.
 func (l *Linphone) start() (err error) {
 	l.process, err = run(l.dir, nil, "linphone-daemon", "--pipe", filepath.Base(l.Pipe), "--config", filepath.Join(l.dir, "rc"), "--disable-stats-events")
 	if err != nil {
@@ -68,8 +66,8 @@ func (l *Linphone) start() (err error) {
 	return l.process.until(ready)
 }
 
-// taken reads the kernel's table of sockets. Who tried the port instead would hold
-// it for a moment, which could be the daemon's, and it does not try again.
+// taken reads the kernel's socket table. Trying the port instead would occupy it for a
+// moment, and the daemon does not retry.
 func taken(address string) bool {
 	_, port, _ := net.SplitHostPort(address)
 	n, _ := strconv.Atoi(port)
@@ -77,8 +75,7 @@ func taken(address string) bool {
 	return err == nil && bytes.Contains(b, fmt.Appendf(nil, " 0100007F:%04X ", n))
 }
 
-// Stop ends the daemon at once, which leaves its socket's file behind. It may be
-// called again.
+// Stop kills the daemon, which leaves its socket file behind. It may be called repeatedly.
 func (l *Linphone) Stop() { l.process.kill() }
 
 // Restart starts a stopped daemon on the same port and socket.
@@ -94,9 +91,8 @@ func (l *Linphone) Place(t testing.TB, s Scenario) *Running {
 	return s.call(t, l.SIP, "101")
 }
 
-// Press gives the daemon a command, such as "answer" or "terminate". It serves
-// one client only, so the command goes over a connection made by Dial, before
-// the next one that is sent there.
+// Press sends the daemon a command, such as "answer" or "terminate". It serves only one
+// client, so the command uses a connection made by Dial, before the next one sent there.
 func (l *Linphone) Press(command string) { l.commands <- command }
 
 // Dial connects to the daemon, for a client under test.
@@ -108,7 +104,7 @@ func (l *Linphone) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	return &shared{conn, l}, nil
 }
 
-// shared is a client's connection on which Press speaks too.
+// shared is a client's connection that Press also uses.
 type shared struct {
 	net.Conn
 	l *Linphone

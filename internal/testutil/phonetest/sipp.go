@@ -11,21 +11,21 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// Scenario is one call from outside.
+// Scenario is a call from outside.
 type Scenario struct {
-	Number string        // the caller's, the user part of its address
-	Name   string        // display name as a person reads it; may be empty
+	Number string        // the caller's, as user part of its address
+	Name   string        // display name, unescaped; may be empty
 	Ring   time.Duration // how long it rings
 	Answer bool          // answered after Ring; else the caller gives up then
 	Reject bool          // refused at the phone after Ring
 	Talk   time.Duration // how long they talk, with Answer
-	// Withheld hides the number as telephone networks do; Number and Name then
-	// stand only where they must never be read (P-Asserted-Identity).
+	// Withheld hides the number as telephone networks do; Number and Name are then only
+	// where they must never be read (P-Asserted-Identity).
 	Withheld bool
 	// From replaces the whole From address, without tag:
 	// `"Name" <tel:+31-6-1234-5678;ext=12>`.
 	From string
-	// Headers are further header lines of the INVITE.
+	// Headers are additional header lines of the INVITE.
 	Headers []string
 }
 
@@ -35,11 +35,11 @@ func Call(t testing.TB, sipAddr string, s Scenario) {
 	Place(t, sipAddr, s).Wait()
 }
 
-// Running is a call that goes on.
+// Running is a call in progress.
 type Running struct {
 	t     testing.TB
 	p     *process
-	phone *Baresip // nil if it is none of ours
+	phone *Baresip // nil if it is not ours
 }
 
 // Place places a call and returns at once. The caller's program ends with the
@@ -64,8 +64,8 @@ func Place(t testing.TB, sipAddr string, s Scenario) *Running {
 }
 
 // call runs the caller: to is host:port of the phone, user whom it calls there. by is the
-// program that runs it, if any. It finds a port for SIP itself; for sound and pictures it
-// takes the one that it is given and the next but one, or ends without a word.
+// program that runs it, if any. It finds a SIP port itself; for audio and video it uses the
+// given port and the next but one, or exits silently.
 func (s Scenario) call(t testing.TB, to, user string, by ...string) *Running {
 	t.Helper()
 	dir := t.TempDir()
@@ -80,14 +80,13 @@ func (s Scenario) call(t testing.TB, to, user string, by ...string) *Running {
 	return &Running{t: t, p: p}
 }
 
-// press does at the phone what the scenario says, once it has rung for long
-// enough.
+// press does at the phone what the scenario says, once it has rung long enough.
 func (r *Running) press(s Scenario, rings <-chan struct{}) {
 	pressed := make(chan struct{})
 	go func() {
 		defer close(pressed)
 		select {
-		case <-rings: // as the phone prints it
+		case <-rings: // printed by the phone
 		case <-r.p.done:
 			return
 		}
@@ -108,8 +107,8 @@ func (r *Running) press(s Scenario, rings <-chan struct{}) {
 	})
 }
 
-// Wait returns when the call is over; the test has failed if it did not go as
-// the scenario says.
+// Wait returns when the call is over; the test has failed if it did not
+// go as in the scenario.
 func (r *Running) Wait() {
 	r.t.Helper()
 	<-r.p.done
@@ -140,8 +139,8 @@ func (s Scenario) from() string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s.Name) + `" ` + uri
 }
 
-// xml writes the scenario in sipp's language. Requests that end a call which
-// was not answered must repeat the INVITE's Via.
+// xml returns the scenario in sipp's format. Requests that end an unanswered call must
+// repeat the INVITE's Via.
 func (s Scenario) xml() string {
 	headers := s.Headers
 	if s.Withheld {
@@ -185,7 +184,7 @@ a=rtpmap:0 PCMU/8000`
 	switch {
 	case s.Answer:
 		b.WriteString("<recv response=\"200\" rrs=\"true\"></recv>\n")
-		const route = "\n[routes]" // by way of the exchange, if there is one
+		const route = "\n[routes]" // through the exchange, if there is one
 		b.WriteString(msg("ACK", "[next_url]", newVia, "[peer_tag_param]", route, ""))
 		fmt.Fprintf(&b, "<pause milliseconds=\"%d\"/>\n", s.Talk.Milliseconds())
 		b.WriteString(msg("BYE", "[next_url]", newVia, "[peer_tag_param]", route, ""))

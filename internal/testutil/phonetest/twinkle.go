@@ -10,18 +10,17 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// Twinkle is a running softphone that runs a program for what happens to calls.
-// It listens on every address, so it lives in a network of its own, where there
-// is nothing but loopback.
+// Twinkle is a running softphone that runs a program on call events. It listens on every
+// address, so it runs in its own network namespace, with only loopback.
 type Twinkle struct {
 	dir     string
 	process *process
 	keys    io.WriteCloser
-	rings   <-chan struct{} // closed once the last call rings
+	rings   <-chan struct{} // closed once the latest call rings
 }
 
-// StartTwinkle starts the phone; program, with its arguments, is what it runs
-// when a call comes, is answered and ends. It ends with the test.
+// StartTwinkle starts the phone; it runs program, with its arguments, when a call comes, is
+// answered and ends. It ends with the test.
 func StartTwinkle(t testing.TB, program string) *Twinkle {
 	t.Helper()
 	w := &Twinkle{dir: t.TempDir()}
@@ -32,13 +31,13 @@ func StartTwinkle(t testing.TB, program string) *Twinkle {
 		profile += "script_" + when + "=" + program + "\n"
 	}
 	for name, content := range map[string]string{
-		// Without a ring tone: an answer frees what the thread that plays it still
-		// plays, and Twinkle dies of that on a busy machine.
+		// Without a ring tone: answering frees what the playing thread still uses, and on a
+		// busy machine that crashes Twinkle.
 		"twinkle.sys": "sip_port=5064\nstart_user_profile=t1\nplay_ringtone=no\nvalidate_audio_dev=no\n", "t1.cfg": profile,
 	} {
 		must.Do(t, os.WriteFile(filepath.Join(home, name), []byte(content), 0o600))
 	}
-	// A sound card that is none, to answer with.
+	// A null sound card, which it needs for answering.
 	must.Do(t, os.WriteFile(filepath.Join(w.dir, ".asoundrc"), []byte("pcm.!default { type null }\n"), 0o600))
 	out, in, err := os.Pipe()
 	must.Do(t, err)
@@ -87,16 +86,16 @@ func (w *Twinkle) Call(t testing.TB, s Scenario) {
 	}
 }
 
-// Place places a call and returns at once. The caller's program ends with the
-// test. A scenario that is to be answered or refused waits for Press.
+// Place places a call and returns at once. The caller's program ends with the test. For a
+// scenario that is answered or refused, call Press.
 func (w *Twinkle) Place(t testing.TB, s Scenario) *Running {
 	t.Helper()
 	w.rings = w.process.says("ncoming call")
 	return s.call(t, "127.0.0.1:5064", "103", "nsenter", "-t", fmt.Sprint(w.process.cmd.Process.Pid), "-U", "-n", "--preserve-credentials")
 }
 
-// Rings waits until the phone tells of the call that was placed last: then it
-// has run its program for it.
+// Rings waits until the phone reports the latest call: it has run its
+// program for it by then.
 func (w *Twinkle) Rings(t testing.TB) {
 	t.Helper()
 	w.until(t, w.rings)

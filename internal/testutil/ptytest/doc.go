@@ -1,2 +1,2 @@
-// Package ptytest runs a command at a terminal of its own, as a person does.
+// Package ptytest runs a command at its own terminal, like a user does.
 package ptytest

@@ -14,14 +14,14 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// Terminal is a command at a terminal. It is for one goroutine.
+// Terminal is a command at a terminal. It is not safe for concurrent use.
 type Terminal struct {
 	t      testing.TB
 	cmd    *exec.Cmd
 	master *os.File
-	read   chan string // what the command wrote; closed when it has gone
+	read   chan string // the command's output; closed when it has ended
 	shown  strings.Builder
-	seen   int // of shown, by Until
+	seen   int // in shown, by Until
 }
 
 // Start starts cmd with the terminal as its input, both outputs and its
@@ -43,7 +43,7 @@ func Start(t testing.TB, cmd *exec.Cmd) *Terminal {
 	_ = slave.Close() // the command has it
 	must.Do(t, err)
 	x := &Terminal{t: t, cmd: cmd, master: master, read: make(chan string, 64)}
-	go func() { // ends when nobody has the terminal any more
+	go func() { // ends when nobody has the terminal open any more
 		defer close(x.read)
 		for buf := make([]byte, 4096); ; {
 			n, err := master.Read(buf)
@@ -63,7 +63,7 @@ func Start(t testing.TB, cmd *exec.Cmd) *Terminal {
 	return x
 }
 
-// Until waits for words, behind those that it waited for before.
+// Until waits for words, after those it waited for before.
 func (x *Terminal) Until(words string) {
 	x.t.Helper()
 	late := time.After(time.Minute)
@@ -90,14 +90,14 @@ func (x *Terminal) Type(keys string) {
 	must.Get(x.master.WriteString(keys))(x.t)
 }
 
-// Hidden reports whether what is typed now would not be shown.
+// Hidden reports whether echo is off.
 func (x *Terminal) Hidden() bool {
 	x.t.Helper()
 	state := must.Get(unix.IoctlGetTermios(int(x.master.Fd()), unix.TCGETS))(x.t)
 	return state.Lflag&unix.ECHO == 0
 }
 
-// Wait waits for the command's end and gives all that the terminal showed.
+// Wait waits for the command to end and returns all that the terminal showed.
 func (x *Terminal) Wait() (shown string, code int) {
 	x.t.Helper()
 	for s := range x.read {

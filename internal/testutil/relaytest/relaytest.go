@@ -1,4 +1,4 @@
-// Package relaytest runs a relay for tests of what connects to one.
+// Package relaytest runs a relay for tests of its clients.
 package relaytest
 
 import (
@@ -22,7 +22,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// Relay is one that runs until the end of its test.
+// Relay is a relay that runs until the end of its test.
 type Relay struct {
 	Address     string // where computers join
 	Fingerprint string
@@ -32,7 +32,7 @@ type Relay struct {
 	users   *users.Directory
 }
 
-// Start runs a relay that asks a hub, or none.
+// Start runs a relay with a hub, or none.
 func Start(t testing.TB, hub server.Hub) *Relay {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "relay")
@@ -66,7 +66,7 @@ func Start(t testing.TB, hub server.Hub) *Relay {
 	return &Relay{Address: at.Web, Fingerprint: f.Authority.Fingerprint(), t: t, reports: at.Web + "/in/" + paths[0], users: directory}
 }
 
-// Invite adds a user, or changes one, and gives a code.
+// Invite adds or changes a user, and returns a code.
 func (r *Relay) Invite(e users.Entry) (code string) {
 	r.t.Helper()
 	must.Do(r.t, r.users.Put(r.t.Context(), e))
@@ -74,7 +74,7 @@ func (r *Relay) Invite(e users.Entry) (code string) {
 	return code
 }
 
-// Report reports a call as an exchange does, in JSON.
+// Report reports a call like an exchange does, in JSON.
 func (r *Relay) Report(event string) {
 	r.t.Helper()
 	c := http.Client{Transport: &http.Transport{TLSClientConfig: certificates.Trust(r.Fingerprint, "127.0.0.1"), DisableKeepAlives: true}}

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Contrast is that of two colours as WCAG 2.2 measures it, from 1 to 21.
+// Contrast returns the contrast of two colours according to WCAG 2.2, from 1 to 21.
 func Contrast(a, b color.Color) float64 {
 	la, lb := luminance(a), luminance(b)
 	return (max(la, lb) + 0.05) / (min(la, lb) + 0.05)
@@ -24,8 +24,8 @@ func luminance(c color.Color) float64 {
 	return 0.2126*linear(n.R) + 0.7152*linear(n.G) + 0.0722*linear(n.B)
 }
 
-// Mark is the contrast of a mark of a colour to what is beside it within the pixels of
-// a row, 0 where the mark is not there.
+// Mark returns the contrast of a coloured mark to its neighbours in each row of pixels; 0
+// if the mark is not there.
 func Mark(in image.Image, colour color.Color, row image.Rectangle) (most float64) {
 	want := color.NRGBAModel.Convert(colour)
 	there := false

@@ -1,6 +1,5 @@
-// Package shottest holds pictures that were looked at, those of the guide mostly, against
-// what the program draws now. With WIEBELT_SHOTS_WRITE set (make shots) the guide's are
-// written anew.
+// Package shottest compares reviewed pictures, mostly those of the guide, with what the
+// program draws now. With WIEBELT_SHOTS_WRITE set (make shots), it rewrites the guide's.
 package shottest
 
 import (
@@ -20,11 +19,10 @@ import (
 	"wiebelt/internal/text"
 )
 
-// dir is where the pictures are, seen from a package two folders below internal.
+// dir is the folder of the pictures, relative to a package two folders below internal.
 const dir = "../../../assets/guide/shots"
 
-// All are the ways in which each picture is there, with what stands behind its
-// name.
+// All has the variants of each picture, with the suffix of its name.
 var All = []struct {
 	Language     text.Language
 	Look, Suffix string
@@ -33,28 +31,27 @@ var All = []struct {
 	{text.English, "light", ""}, {text.English, "dark", "-dark"},
 }
 
-// Kept is how pictures are kept, and how far what is drawn now may be from them.
+// Kept is how pictures are stored, and how much the current drawing may differ.
 type Kept struct {
 	Colours int     // of a file
-	Far     int     // how much of red, green or blue may be another
-	Most    float64 // the share of pixels that may look different
-	Write   bool    // the files anew
-	How     string  // that is asked for
+	Far     int     // allowed difference of red, green or blue
+	Most    float64 // the share of pixels that may differ
+	Write   bool    // rewrite the files
+	How     string  // how to do so
 }
 
-// guide is how those of the guide are kept: an antialiased edge here and there may
-// look different, and never a word.
+// guide is for the guide's pictures: a few antialiased edges may differ, but never a word.
 var guide = Kept{Colours: 128, Far: 32, Most: 0.002,
 	Write: os.Getenv("WIEBELT_SHOTS_WRITE") != "", How: "make shots"}
 
-// UpToDate fails if the guide's picture of that name and language, such as "calls"
-// and "nl", is not what got shows.
+// UpToDate fails if the guide's picture with that name and language, such as "calls" and
+// "nl", does not show got.
 func UpToDate(t *testing.T, name, language string, got image.Image) {
 	t.Helper()
 	guide.UpToDate(t, filepath.Join(dir, name+"."+language+".png"), got)
 }
 
-// UpToDate fails if the picture in a file is not what img shows.
+// UpToDate fails if the picture in a file does not show img.
 func (k *Kept) UpToDate(t *testing.T, path string, img image.Image) {
 	t.Helper()
 	got, name := rgba(img), filepath.Base(path)
@@ -82,8 +79,8 @@ func (k *Kept) UpToDate(t *testing.T, path string, img image.Image) {
 	}
 }
 
-// paletted is a picture with its most frequent colours: less than a third of the file,
-// and only edges of letters look different, if one looks for them.
+// paletted reduces a picture to its most frequent colours: less than a third of the file
+// size, and only edges of letters differ slightly.
 func paletted(all *image.RGBA, most int) image.Image {
 	often := map[color.RGBA]int{}
 	for p := range slices.Chunk(all.Pix, 4) {

@@ -1,6 +1,6 @@
-// Package storytest writes down what the tracker must make of every built-in
-// scenario, over every protocol. It serves tests: those of package simulate, with
-// the links of this program, and those with the program itself.
+// Package storytest specifies what the tracker must make of every built-in scenario, over
+// every protocol. It serves the tests of package simulate, with this program's links, and
+// those with the program itself.
 package storytest
 
 import (
@@ -17,8 +17,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// beat is one thing that happens in a story. Calls are counted from 1 in the
-// order in which they begin.
+// beat is one event of a story. Calls are numbered from 1 in the order in which they begin.
 type beat struct {
 	call   int
 	what   string // "rings", "becomes" (another caller), "answered", "over"
@@ -39,7 +38,7 @@ const (
 	desk   = "Receptie (101)"
 )
 
-// stories are what a phone that tells everything has to say.
+// stories is what a phone that reports everything reports.
 var stories = map[string][]beat{
 	"customer": {
 		{call: 1, what: "rings", number: berg, name: "J.M. van der Berg", line: line},
@@ -95,11 +94,11 @@ var stories = map[string][]beat{
 		{call: 10, what: "rings", number: family, line: line}, {call: 10, what: "answered"}, {call: 10, what: "over", why: "completed"}},
 }
 
-// telling is what a protocol says of these stories. What it can tell stands in package
-// registry; beside that, here is how.
+// telling is how a protocol reports these stories. What it can report
+// is in package registry.
 type telling struct {
 	registry.Capabilities
-	line string // what stands there when none was said, or the call goes out
+	line string // the line if none is given, or the call is outgoing
 	via  string // "", "extension", or "colleague": whom we had on the line before
 }
 
@@ -114,14 +113,14 @@ var tellings = map[string]telling{
 	"xelion":       {line: "115", via: "colleague"},
 }
 
-// exceptions are stories that a protocol tells in a way of its own.
+// exceptions are stories that a protocol reports differently.
 var exceptions = map[string][]string{
-	// Of one who rings again within 15 s a phone that tells no end says nothing new.
+	// If a caller rings again within 15 s, a phone that reports no end reports nothing new.
 	"transfer-cancelled over url": {"1 rings 101", "2 rings " + berg, "1 answered"},
 }
 
-// Want is what the tracker must make of a scenario over a protocol, a line a
-// change.
+// Want returns what the tracker must make of a scenario over a protocol,
+// one line per change.
 func Want(t testing.TB, scenario, protocol string) []string {
 	t.Helper()
 	story, ok := stories[scenario]
@@ -159,7 +158,7 @@ func Want(t testing.TB, scenario, protocol string) []string {
 	for _, b := range story {
 		c := now[b.call]
 		if b.what != "rings" && c == nil {
-			continue // the protocol has no word for this call
+			continue // the protocol cannot express this call
 		}
 		switch b.what {
 		case "rings":
@@ -171,7 +170,7 @@ func Want(t testing.TB, scenario, protocol string) []string {
 			lines = append(lines, fmt.Sprintf("%d answered", c.id))
 		case "becomes":
 			if tell.via == "colleague" && b.via != "" {
-				b.via = c.name // an exchange that says nothing of it: we know whom we had
+				b.via = c.name // an exchange that does not say: we know who it was
 			}
 			if tell.Moved == registry.SameCall {
 				b.line = c.line
@@ -196,7 +195,7 @@ func Want(t testing.TB, scenario, protocol string) []string {
 	return lines
 }
 
-// words is a beat about a caller, as the protocol tells it.
+// words describes a beat about a caller, as the protocol reports it.
 func (tell telling) words(id int, what string, b beat) string {
 	if !tell.Name || b.number == "withheld" {
 		b.name = ""
@@ -233,8 +232,7 @@ func words(id int, what string, b beat) string {
 	return s
 }
 
-// Tracked gives events to a tracker and writes down what it makes of them. Safe
-// for concurrent use.
+// Tracked passes events to a tracker and records the result. Safe for concurrent use.
 type Tracked struct {
 	mu      sync.Mutex
 	tracker *call.Tracker
@@ -246,7 +244,7 @@ type Tracked struct {
 	news    chan struct{}
 }
 
-// New makes a Tracked whose clock stands still until Set.
+// New returns a Tracked whose clock stands still until Set.
 func New(t testing.TB) *Tracked {
 	t.Helper()
 	rules := must.Get(phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4}))(t)
@@ -255,14 +253,14 @@ func New(t testing.TB) *Tracked {
 
 var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// Set sets the clock to a time since the beginning.
+// Set sets the clock to a time since the start.
 func (k *Tracked) Set(at time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.now = start.Add(at)
 }
 
-// Take is what links and listeners hand their events to.
+// Take receives the events of links and listeners.
 func (k *Tracked) Take(e call.Event) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -303,28 +301,28 @@ func (k *Tracked) Take(e call.Event) error {
 	return nil
 }
 
-// Taken is how many events have come.
+// Taken returns how many events have been received.
 func (k *Tracked) Taken() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.taken
 }
 
-// Said is what all events said of numbers and names.
+// Said returns all numbers and names in the events.
 func (k *Tracked) Said() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return strings.Join(k.raw, "\n")
 }
 
-// Lines is what the tracker has made of it so far.
+// Lines returns what the tracker has made of them so far.
 func (k *Tracked) Lines() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return slices.Clone(k.lines)
 }
 
-// Until waits until ok, which is asked after each event.
+// Until waits until ok returns true, checking after each event.
 func (k *Tracked) Until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	late := time.After(30 * time.Second)

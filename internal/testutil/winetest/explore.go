@@ -1,7 +1,7 @@
 package winetest
 
-// Stuck is what winclient says when wine waits for ever (Explore), and Attempts how often
-// a test may begin again for that.
+// Stuck is what winclient prints when wine hangs (Explore), and Attempts how often a test
+// may be retried for that.
 const (
 	Stuck    = "stuck"
 	Attempts = 5

@@ -32,8 +32,8 @@ type variant struct {
 	_     uint64
 }
 
-// everything is a UiaCondition that is always met, nothing a UiaCacheRequest for the
-// node alone.
+// everything is a UiaCondition that is always met, nothing a UiaCacheRequest
+// for the node alone.
 var (
 	everything = struct{ kind int32 }{}
 	nothing    = struct {
@@ -52,7 +52,7 @@ const (
 	first = 3
 )
 
-// property is one of a node's: a text, a number, a yes or no, or nil.
+// property returns a property of a node: a string, a number, a bool, or nil.
 func property(node uintptr, id uintptr) any {
 	var v variant
 	if hr, _, _ := getPropertyValue.Call(node, id, uintptr(unsafe.Pointer(&v))); hr != 0 {
@@ -70,7 +70,7 @@ func property(node uintptr, id uintptr) any {
 	return nil
 }
 
-// Found is something on screen as a client finds it.
+// Found is something on screen as found by a client.
 type Found struct {
 	Depth, Type int
 	ID, Name    string
@@ -100,7 +100,7 @@ func look(node uintptr, depth int) (f Found) {
 	return f
 }
 
-// beside is what stands in a direction of a node; 0 for nothing.
+// beside returns the node in a direction from a node; 0 for none.
 func beside(node, direction uintptr) (to uintptr, err error) {
 	var data, shape uintptr
 	hr, _, _ := navigate.Call(node, direction, uintptr(unsafe.Pointer(&everything)), uintptr(unsafe.Pointer(&nothing)),
@@ -123,7 +123,7 @@ func beside(node, direction uintptr) (to uintptr, err error) {
 	return to, nil
 }
 
-// walk calls f on a node and all below it.
+// walk calls f for a node and all nodes below it.
 func walk(node uintptr, depth int, f func(node uintptr, depth int)) error {
 	f(node, depth)
 	c, err := beside(node, first)
@@ -135,7 +135,7 @@ func walk(node uintptr, depth int, f func(node uintptr, depth int)) error {
 	return err
 }
 
-// visible are the windows of a class that are up.
+// visible returns the visible windows of a class.
 func visible(class string) (all []uintptr) {
 	name, err := windows.UTF16PtrFromString(class)
 	if err != nil {
@@ -152,14 +152,14 @@ func visible(class string) (all []uintptr) {
 	}
 }
 
-// Explore tells what is in the windows of a class that are up, as screen readers find it
-// over UI Automation. It asks with functions of the system that wine 8 has. It has no
-// CUIAutomation, the objects that readers use; and its functions know the tree and most
-// properties, but no rectangles, no values, nothing to press with, and no events. The
-// calling goroutine must keep its thread, and COM be there (COINIT_MULTITHREADED).
+// Explore reports what is in the visible windows of a class, as screen readers find it
+// over UI Automation. It uses the functions that wine 8 has. wine lacks CUIAutomation, the
+// objects that readers use; and its functions support the tree and most properties, but
+// no rectangles, values, actions or events. The calling goroutine must be locked to its
+// thread, with COM initialised (COINIT_MULTITHREADED).
 //
-// Between processes wine's RPC may wait for ever: RpcServerUnregisterIf does not always
-// hear that the last call of an object that is let go has ended.
+// Between processes wine's RPC may hang: RpcServerUnregisterIf does not always notice that
+// the last call of a released object has ended.
 func Explore(class string, tell func(Found)) (err error) {
 	var all []uintptr
 	for _, h := range visible(class) {

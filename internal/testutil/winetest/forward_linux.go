@@ -5,14 +5,13 @@ import (
 	"encoding/binary"
 )
 
-// forwarder is a 64-bit Windows library called name whose one function is that of
-// another library: an export that Windows follows by itself, so there is no code
-// in it. to is as in "advapi32.SystemFunction036".
+// forwarder returns a 64-bit Windows library called name, whose only export is forwarded
+// to another library: Windows resolves it by itself, so there is no code. to is as in
+// "advapi32.SystemFunction036".
 func forwarder(name, function, to string) []byte {
 	const base, page, align = 0x180000000, 0x1000, 0x200
 	le := binary.LittleEndian
-	// The section: the directory of exports, its three tables of one entry each,
-	// and the names.
+	// The section: the export directory, its three tables of one entry each, and the names.
 	const directory, functions, names, ordinals, texts = 0, 40, 44, 48, 52
 	text := func(s string, b *[]byte) uint32 {
 		at := page + texts + len(*b)

@@ -18,22 +18,21 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// layout is part of the pristine prefix's name: raise it when what is put into
-// one changes.
+// layout is part of the pristine prefix's name: increase it when its content changes.
 const layout = "3"
 
-// Prefix is one wine installation with its screen.
+// Prefix is a wine installation with its screen.
 type Prefix struct {
 	// Screen is the X server the programs draw on, with openbox.
 	Screen *xtest.Server
-	// Dir is WINEPREFIX; drive C: lies in Dir/drive_c.
+	// Dir is WINEPREFIX; drive C: is Dir/drive_c.
 	Dir string
 
 	t   testing.TB
 	env []string
 }
 
-// New gives the test a prefix of its own.
+// New returns a new prefix for the test.
 func New(t testing.TB) *Prefix {
 	t.Helper()
 	p := &Prefix{t: t, Screen: xtest.Start(t, "openbox", xtest.Options{})}
@@ -53,13 +52,13 @@ func New(t testing.TB) *Prefix {
 	return nil
 }
 
-// start starts wine's server and services, and tells whether they are well. Services
-// start with the first program, stay as long as the server, and write where that one
-// does, which must not be what a test reads to its end.
+// start starts wine's server and services, and reports whether they work. Services start
+// with the first program, stay as long as the server, and use its output, which must not be
+// one that a test reads to the end.
 //
-// Now and then a driver of wine 8 crashes while it starts, since its IoCreateDevice may
-// come before the driver that it is for. It takes its process along: without the mount
-// manager, for one, nobody can list credentials.
+// Occasionally a driver of wine 8 crashes at start, since its IoCreateDevice may come
+// before its own driver exists. It takes its process down: without the mount manager, for
+// instance, nobody can list credentials.
 func (p *Prefix) start() bool {
 	p.t.Helper()
 	said := p.output()
@@ -69,14 +68,14 @@ func (p *Prefix) start() bool {
 			p.t.Logf("winetest: wine's services: %s", text)
 		}
 	})
-	// Wine's server goes seconds after the last program: one that begins just then fails.
+	// Wine's server exits seconds after the last program; one that starts just then fails.
 	must.Do(p.t, p.tool("wineserver", p.env, "-p60"))
 	err := p.toolTo(said, "wine", p.env, "cmd", "/c", `type \\.\MountPointManager`)
 	text := string(must.Get(os.ReadFile(said.Name()))(p.t))
 	return err == nil && !strings.Contains(text, "Unhandled")
 }
 
-// stop ends wine's server, and every program with it.
+// stop ends wine's server and with it every program.
 func (p *Prefix) stop() {
 	for _, flag := range []string{"-k", "-w"} {
 		if err := p.tool("wineserver", p.env, flag); err != nil && flag == "-w" {
@@ -94,11 +93,11 @@ func environment(base []string, dir string) []string {
 	)
 }
 
-// libraries: no .NET and no browser engine to install, no menus in the user's
-// session, and no OpenGL: nothing of ours needs it.
+// libraries disables .NET and the browser engine, which would be installed, menus in the
+// user's session, and OpenGL: we need none of them.
 const libraries = "mscoree=;mshtml=;winemenubuilder.exe=;opengl32="
 
-// pristine makes the prefix all others are copies of, unless it is there.
+// pristine creates the prefix of which all others are copies, unless it exists.
 func (p *Prefix) pristine() string {
 	p.t.Helper()
 	version := must.Get(exec.Command("wine", "--version").Output())(p.t)
@@ -127,14 +126,14 @@ func (p *Prefix) pristine() string {
 	env := environment(p.Screen.Env(), half)
 	must.Do(p.t, p.tool("wineboot", env, "--init"))
 	must.Do(p.t, p.tool("wineserver", env, "-w"))
-	// Go asks for random numbers where wine 8 has nothing.
+	// Go gets random numbers from a library that wine 8 lacks.
 	random := forwarder("bcryptprimitives.dll", "ProcessPrng", "advapi32.SystemFunction036")
 	must.Do(p.t, os.WriteFile(filepath.Join(half, "drive_c/windows/system32/bcryptprimitives.dll"), random, 0o600))
 	must.Do(p.t, os.Rename(half, dir))
 	return dir
 }
 
-// sweep removes what tests that were killed have left behind long ago.
+// sweep removes what killed tests have left behind long ago.
 func sweep(base string) {
 	entries, _ := os.ReadDir(base)
 	for _, e := range entries {
@@ -145,8 +144,8 @@ func sweep(base string) {
 	}
 }
 
-// clone copies a prefix. What lies at its top is the registry, which wine writes
-// in place where a file has several links: those are copied for real.
+// clone copies a prefix. The files at its top are the registry, which wine writes in place
+// if a file has several links: those are really copied.
 func clone(from, to string) error {
 	return filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -179,15 +178,15 @@ func clone(from, to string) error {
 	})
 }
 
-// private is a command whose files are its user's alone, as below a user's folder on
-// Windows: wine makes of their mode who may read and write them.
+// private returns a command whose files only its user can access, as in a user's folder on
+// Windows: wine derives access rights from their mode.
 func (p *Prefix) private(name string, args ...string) *exec.Cmd {
 	return p.Screen.Command("sh", append([]string{"-c", `umask 077; exec "$0" "$@"`, name}, args...)...)
 }
 
-// tool runs one of wine's own helpers to its end.
+// tool runs one of wine's own tools until it exits.
 func (p *Prefix) tool(name string, env []string, args ...string) error {
-	said := p.output() // a file, since wine's server keeps it
+	said := p.output() // a file, since wine's server keeps it open
 	defer said.Close()
 	return p.toolTo(said, name, env, args...)
 }
@@ -210,9 +209,9 @@ func (p *Prefix) toolTo(said *os.File, name string, env []string, args ...string
 // Env is the environment for programs of this prefix.
 func (p *Prefix) Env() []string { return append([]string(nil), p.env...) }
 
-// StayUp opens a window that stays, or wine would start and end with every command.
-// wine gives its desktop ten seconds to come: where a busy machine takes longer, the
-// window's program ends at once, and finds the desktop when it is started again.
+// StayUp opens a window that stays; otherwise wine would start and end with every command.
+// wine gives its desktop ten seconds to start: on a busy machine that takes longer, the
+// window's program exits at once, and finds the desktop when started again.
 func (p *Prefix) StayUp() {
 	p.t.Helper()
 	window := p.Start("notepad")
@@ -228,19 +227,19 @@ func (p *Prefix) StayUp() {
 	})
 }
 
-// Command is a Windows program, a path or a name wine knows ("notepad"), not
-// yet started. Its Env may be added to.
+// Command returns a Windows program, a path or a name known to wine ("notepad"), not yet
+// started. Its Env may be extended.
 func (p *Prefix) Command(exe string, args ...string) *exec.Cmd {
 	cmd := p.private("wine", append([]string{exe}, args...)...)
 	cmd.Env = p.Env()
 	return cmd
 }
 
-// Run runs a program to its end and returns its standard output and exit code.
+// Run runs a program until it exits and returns its standard output and exit code.
 func (p *Prefix) Run(exe string, args ...string) (string, int) {
 	p.t.Helper()
 	cmd := p.Command(exe, args...)
-	// Files and no pipes, which wine's own programs would hold for a second more.
+	// Files instead of pipes, which wine's own programs would keep open for another second.
 	said, complained := p.output(), p.output()
 	defer said.Close()
 	defer complained.Close()
@@ -259,13 +258,13 @@ func (p *Prefix) Run(exe string, args ...string) (string, int) {
 	return string(must.Get(os.ReadFile(said.Name()))(p.t)), code
 }
 
-// output is a file for what a program writes.
+// output returns a file for a program's output.
 func (p *Prefix) output() *os.File {
 	p.t.Helper()
 	return must.Get(os.CreateTemp(p.Screen.Dir, "output"))(p.t)
 }
 
-// Process is a running Windows program that is talked to by lines.
+// Process is a running Windows program controlled through lines of text.
 type Process struct {
 	t     testing.TB
 	cmd   *exec.Cmd
@@ -279,7 +278,7 @@ func (p *Prefix) Start(exe string, args ...string) *Process {
 	cmd := p.Command(exe, args...)
 	in := must.Get(cmd.StdinPipe())(p.t)
 	out := must.Get(cmd.StdoutPipe())(p.t)
-	// A file, since what wine leaves running may hold the other end of a pipe.
+	// A file, since processes left running by wine may keep the other end of a pipe open.
 	said := p.output()
 	defer said.Close()
 	cmd.Stderr = said
@@ -292,13 +291,13 @@ func (p *Prefix) Start(exe string, args ...string) *Process {
 		for sc := bufio.NewScanner(out); sc.Scan(); {
 			select {
 			case proc.lines <- strings.TrimRight(sc.Text(), "\r"):
-			default: // a program gone mad
+			default: // a program out of control
 			}
 		}
 	}()
 	p.t.Cleanup(func() {
 		cmd.Process.Kill()
-		out.Close() // a child of its own may hold the other end
+		out.Close() // a child may keep the other end open
 		<-read
 		cmd.Wait()
 		if text, err := os.ReadFile(said.Name()); err == nil && p.t.Failed() {
@@ -314,8 +313,8 @@ func (p *Process) Send(line string) {
 	must.Get(io.WriteString(p.in, line+"\n"))(p.t)
 }
 
-// Said passes over the lines that the program has printed until one starts with prefix,
-// and reports whether one does.
+// Said skips lines printed by the program until one starts with prefix, and
+// reports whether one does.
 func (p *Process) Said(prefix string) bool {
 	for {
 		select {
@@ -329,7 +328,7 @@ func (p *Process) Said(prefix string) bool {
 	}
 }
 
-// Wait passes over lines the program prints until one starts with prefix, and
+// Wait skips lines printed by the program until one starts with prefix, and
 // returns the rest of it.
 func (p *Process) Wait(prefix string) string {
 	p.t.Helper()
@@ -358,7 +357,7 @@ func Build(t testing.TB, pkg string, flags ...string) string {
 	return build(t, append([]string{"build"}, flags...), pkg)
 }
 
-// BuildTests is Build for the tests of the package that is tested.
+// BuildTests is Build for the tests of the package under test.
 func BuildTests(t testing.TB, flags ...string) string {
 	t.Helper()
 	return build(t, append([]string{"test", "-c"}, flags...), ".")

@@ -10,7 +10,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// Connect makes a connection to a bus that ends with the test, and has the names there.
+// Connect opens a connection to a bus until the test ends, and owns the names there.
 func Connect(t testing.TB, address string, names ...string) *dbus.Conn {
 	t.Helper()
 	c := must.Get(dbus.Connect(address, dbus.WithSignalHandler(dbus.NewSequentialSignalHandler())))(t)
@@ -29,8 +29,8 @@ func Own(t testing.TB, c *dbus.Conn, names ...string) {
 	}
 }
 
-// AtFirst is for a program that has much to do at first: its answer to a question waits,
-// the first time, until the question comes again.
+// AtFirst is for a program that is busy at first: its first answer waits until
+// the question is repeated.
 func AtFirst() (wait func()) {
 	var asked atomic.Int32
 	again := make(chan struct{})
@@ -44,7 +44,7 @@ func AtFirst() (wait func()) {
 	}
 }
 
-// Next is what comes next from a channel.
+// Next returns the next value of a channel.
 func Next[T any](t testing.TB, ch <-chan T) (v T) {
 	t.Helper()
 	select {
@@ -55,8 +55,8 @@ func Next[T any](t testing.TB, ch <-chan T) (v T) {
 	return v
 }
 
-// SignalAll sends a signal straight to everybody on a bus, as any program may: what
-// matches were asked for does not hold it back.
+// SignalAll sends a signal directly to everybody on a bus, as any program may,
+// regardless of match rules.
 func SignalAll(t testing.TB, c *dbus.Conn, path dbus.ObjectPath, iface, member string, args ...any) {
 	t.Helper()
 	var all []string

@@ -11,9 +11,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// Changes tells when something on the screen has been painted. Who waits for it
-// takes nothing from the program that paints, as one who looks without a pause
-// does.
+// Changes reports when something on the screen has been painted. Waiting for it takes no
+// time from the painting program, unlike polling.
 func (s *Server) Changes() <-chan struct{} {
 	s.t.Helper()
 	c := must.Get(xgb.NewConnDisplay(s.Display))(s.t)
@@ -23,7 +22,7 @@ func (s *Server) Changes() <-chan struct{} {
 	c.ExtLock.Lock()
 	c.Extensions[name] = r.MajorOpcode
 	c.ExtLock.Unlock()
-	// The server speaks it only with those who have asked for its version.
+	// The server only speaks it with clients that have asked for its version.
 	must.Get(damage.QueryVersion(c, 1, 1).Reply())(s.t)
 	id := must.Get(damage.NewDamageId(c))(s.t)
 	must.Do(s.t, damage.CreateChecked(c, id, xproto.Drawable(s.root), damage.ReportLevelRawRectangles).Check())
@@ -39,8 +38,8 @@ func (s *Server) Changes() <-chan struct{} {
 	return changed
 }
 
-// When waits until ok answers true, asking after each change of the screen, and
-// fails the test after Patience.
+// When waits until ok returns true, checking after each change of the screen, and fails
+// the test after Patience.
 func (s *Server) When(changed <-chan struct{}, what string, ok func() bool) {
 	s.t.Helper()
 	late := time.After(Patience)

@@ -15,8 +15,8 @@ import (
 // Drop Protocol for the X Window System").
 const dropVersion = 5
 
-// Drop drags files onto a place on the screen and lets go of them there, as a
-// file manager does: it is the source of an XDND drag of its own.
+// Drop drags files onto a place on the screen and drops them there, like a file manager: it
+// is the source of an XDND drag.
 func (s *Server) Drop(x, y int, paths ...string) {
 	s.t.Helper()
 	d := newDrag(s, paths)
@@ -26,7 +26,7 @@ func (s *Server) Drop(x, y int, paths ...string) {
 		s.t.Fatalf("xtest: drop: nothing at %d, %d takes files", x, y)
 	}
 	d.send("XdndEnter", dropVersion<<24, uint32(d.atom("text/uri-list")), 0, 0)
-	// Twice, as a pointer that moves; the target answers each.
+	// Twice, like a moving pointer; the target answers each.
 	for range 2 {
 		d.send("XdndPosition", 0, uint32(x)<<16|uint32(y), xproto.TimeCurrentTime, uint32(d.atom("XdndActionCopy")))
 		if status := d.wait("XdndStatus"); status[1]&1 == 0 {
@@ -34,7 +34,7 @@ func (s *Server) Drop(x, y int, paths ...string) {
 		}
 	}
 	d.send("XdndDrop", 0, xproto.TimeCurrentTime, 0, 0)
-	// The protocol has one bit here; a program may tell how many bytes it took.
+	// The protocol uses one bit here; a program may report how many bytes it took.
 	if finished := d.wait("XdndFinished"); finished[1] == 0 {
 		s.t.Fatal("xtest: drop: the window did not take it")
 	}
@@ -70,7 +70,7 @@ func (d *drag) atom(name string) xproto.Atom {
 	return r.Atom
 }
 
-// under is the window at a place that takes drops, the uppermost first.
+// under returns the topmost window at a place that accepts drops.
 func (d *drag) under(x, y int16) xproto.Window {
 	aware := d.atom("XdndAware")
 	for w := d.s.root; ; {
@@ -92,7 +92,7 @@ func (d *drag) send(kind string, data ...uint32) {
 	must.Do(d.s.t, xproto.SendEventChecked(d.conn, false, d.target, xproto.EventMaskNoEvent, string(m.Bytes())).Check())
 }
 
-// wait waits for a message of the target, and gives it the files when it asks.
+// wait waits for a message from the target, and serves the files when requested.
 func (d *drag) wait(kind string) []uint32 {
 	d.s.t.Helper()
 	want := d.atom(kind)
@@ -115,7 +115,7 @@ func (d *drag) wait(kind string) []uint32 {
 	}
 }
 
-// give hands over the files.
+// give serves the files.
 func (d *drag) give(e xproto.SelectionRequestEvent) {
 	property := e.Property
 	if e.Target == d.atom("text/uri-list") {

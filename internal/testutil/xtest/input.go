@@ -27,8 +27,8 @@ func (s *Server) Click(x, y, button int) {
 	s.xdotool("mousemove", strconv.Itoa(x), strconv.Itoa(y), "click", strconv.Itoa(button))
 }
 
-// Type types text to whatever has the keyboard, one key after the other, delay
-// milliseconds apart, and returns when all were sent.
+// Type types text into the focused window, one key at a time, delay milliseconds apart, and
+// returns when all were sent.
 func (s *Server) Type(text string, delay int) {
 	s.t.Helper()
 	s.xdotool("type", "--delay", strconv.Itoa(delay), "--", text)
@@ -40,15 +40,14 @@ func (s *Server) Key(names ...string) {
 	s.xdotool(append([]string{"key", "--"}, names...)...)
 }
 
-// Press presses keys by their place on the keyboard (X key codes), all held
-// together, and lets them go again. Unlike Key it leaves the layout alone that
-// is switched on.
+// Press presses keys by their place on the keyboard (X key codes), all held together, and
+// releases them. Unlike Key, it does not touch the active layout.
 func (s *Server) Press(codes ...byte) {
 	s.t.Helper()
 	s.press(func() {}, codes...)
 }
 
-// press calls up when the last key, and it alone, was let go again.
+// press calls up when only the last key has been released.
 func (s *Server) press(up func(), codes ...byte) {
 	s.t.Helper()
 	for _, c := range codes {
@@ -69,18 +68,17 @@ func (s *Server) Turn(button byte) {
 	s.fake(xproto.ButtonRelease, button)
 }
 
-// fake has the server believe in an event of a key or button.
+// fake makes the server simulate a key or button event.
 func (s *Server) fake(kind, code byte) {
 	s.t.Helper()
 	must.Do(s.t, fake.Init(s.conn))
 	must.Do(s.t, fake.FakeInputChecked(s.conn, kind, code, 0, s.root, 0, 0, 0).Check())
 }
 
-// PressRows presses all keys that write by their places: the four rows plain, with
-// Shift and, where the layout has one, with AltGr, a space after each for those that
-// are dead; then some that are dead on many layouts before letters. It calls up
-// whenever a key was let go and before Shift or AltGr is, and returns how many were
-// pressed.
+// PressRows presses all keys that write by their places: the four rows plain, with Shift
+// and, if the layout has it, with AltGr, a space after each for dead keys; then some that
+// are dead on many layouts before letters. It calls up whenever a key was released and
+// before Shift or AltGr is, and returns how many were pressed.
 func (s *Server) PressRows(hasAltGr bool, up func()) (n int) {
 	s.t.Helper()
 	const shift, altgr, space = 50, 108, 65

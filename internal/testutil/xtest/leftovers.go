@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// NoneLeft makes the end of a test, after what was put in t.Cleanup later than
-// this, wait until no program is left that was told of a folder of it by an
-// argument or in its environment: it would still write there while the folder is
-// removed. A program that stays is ended by its id, and the test fails.
+// NoneLeft makes the end of a test, after functions passed to t.Cleanup later than
+// this, wait until no program is left that has a folder of the test in its arguments or
+// environment: it would still write there while the folder is removed. A program that stays
+// is ended by its id, and the test fails.
 func NoneLeft(t testing.TB, dir string) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -33,8 +33,8 @@ func NoneLeft(t testing.TB, dir string) {
 	})
 }
 
-// processesOf are the processes, other than this one, that know a folder, by their ids
-// and with their names.
+// processesOf returns the names of the processes, other than this one, that
+// know a folder, by id.
 func processesOf(dir string) map[int]string {
 	all, _ := filepath.Glob("/proc/[0-9]*")
 	var left map[int]string
@@ -47,7 +47,7 @@ func processesOf(dir string) map[int]string {
 		if err != nil || len(arguments) == 0 {
 			continue // gone, or ended and not yet waited for
 		}
-		environment, _ := os.ReadFile(filepath.Join(p, "environ")) // another user's is not readable, and not ours
+		environment, _ := os.ReadFile(filepath.Join(p, "environ")) // another user's is unreadable, and not ours
 		if bytes.Contains(arguments, []byte(dir)) || bytes.Contains(environment, []byte(dir)) {
 			if left == nil {
 				left = map[int]string{}

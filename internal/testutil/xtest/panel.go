@@ -15,14 +15,13 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// Panel is a real desktop panel at the top left of a screen that shows nothing
-// but the icons of the tray.
+// Panel is a real desktop panel at the top left of a screen that shows only tray icons.
 type Panel struct {
 	s   *Server
 	cmd *exec.Cmd
 }
 
-// panelConfig is a bar of that size with the tray alone, in one plain colour.
+// panelConfig is a bar of a given size with only the tray, in one plain colour.
 const panelConfig = `<?xml version="1.0" encoding="UTF-8"?>
 <channel name="xfce4-panel" version="1.0">
   <property name="configver" type="int" value="2"/>
@@ -73,16 +72,16 @@ func (p *Panel) Start() {
 	p.cmd = p.s.Spawn("xfce4-panel", "--disable-wm-check", "--sm-client-disable")
 }
 
-// Kill ends the panel at once, as when it crashes.
+// Kill kills the panel, as if it crashed.
 func (p *Panel) Kill() {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
 }
 
-// wide is how wide the panel is: 12 % of the screen.
+// wide returns the panel's width: 12 % of the screen.
 func (p *Panel) wide() int { return p.s.Size().X * 12 / 100 }
 
-// Bar is the panel's part of the screen, its border left out.
+// Bar returns the panel's part of the screen, without its border.
 func (p *Panel) Bar() image.Rectangle { return image.Rect(1, 0, p.wide()-1, 31) }
 
 // Icon waits for an icon in the bar and returns what the bar shows.
@@ -96,10 +95,10 @@ func (p *Panel) Icon() *image.RGBA {
 	return img
 }
 
-// Shown is where the icons in the bar stand; empty without any.
+// Shown returns where the icons in the bar are; empty if there are none.
 func (p *Panel) Shown() image.Rectangle { return marks(p.s.Crop(p.Bar())) }
 
-// marks is the part of a picture that is not of the colour of its last pixel.
+// marks returns the part of a picture that differs from its last pixel's colour.
 func marks(img *image.RGBA) (r image.Rectangle) {
 	ground := img.RGBAAt(img.Rect.Max.X-1, img.Rect.Max.Y-1)
 	for y := img.Rect.Min.Y; y < img.Rect.Max.Y; y++ {
@@ -112,11 +111,11 @@ func marks(img *image.RGBA) (r image.Rectangle) {
 	return r
 }
 
-// Lines opens the icon's menu, which has as many lines as want says, with the right
-// button and returns where they stand on the screen, from the top; what divides them
-// does not count. A busy panel shows a part of the menu, or the one of before, for a
-// moment. One that has an icon and not yet its menu opens a menu of its own, or none:
-// that one is closed, and the icon clicked again, as its user would.
+// Lines opens the icon's menu, which has as many lines as want returns, with the right
+// button and returns their places on the screen, from the top, without separators. A
+// busy panel may briefly show part of the menu, or the previous one. A panel that has an
+// icon but not yet its menu opens its own, or none: Lines closes that and clicks the icon
+// again, like a user would.
 func (p *Panel) Lines(want func() int) []image.Rectangle {
 	p.s.t.Helper()
 	size := p.s.Size()
@@ -132,7 +131,7 @@ func (p *Panel) Lines(want func() int) []image.Rectangle {
 	open()
 	var lines []image.Rectangle
 	var last *image.RGBA
-	p.s.Until("the icon's menu", func() bool { // and that it has stopped changing
+	p.s.Until("the icon's menu", func() bool { // and has stopped changing
 		img := p.s.Crop(below)
 		same := last != nil && string(img.Pix) == string(last.Pix)
 		last = img
@@ -156,8 +155,7 @@ func (p *Panel) Lines(want func() int) []image.Rectangle {
 	return lines
 }
 
-// bands are the lines of text of a menu that one picture has and the other has
-// not.
+// bands returns the lines of text of a menu that is in one picture only.
 func bands(before, after *image.RGBA) []image.Rectangle {
 	var menu image.Rectangle
 	for y := after.Rect.Min.Y; y < after.Rect.Max.Y; y++ {
@@ -183,7 +181,7 @@ func bands(before, after *image.RGBA) []image.Rectangle {
 		case ink && from < 0:
 			from = y
 		case !ink && from >= 0:
-			if y-from > 4 { // else it divides
+			if y-from > 4 { // else it is a separator
 				all = append(all, image.Rect(inner.Min.X, from, inner.Max.X, y))
 			}
 			from = -1
@@ -192,8 +190,8 @@ func bands(before, after *image.RGBA) []image.Rectangle {
 	return all
 }
 
-// IconDistance is how far what a panel shows is from an icon, a PNG of 48 pixels:
-// the mean difference of its pixels at the place where they fit best.
+// IconDistance returns how much what a panel shows differs from an icon, a PNG of 48
+// pixels: the mean difference of its pixels at the best-matching place.
 func IconDistance(t testing.TB, got *image.RGBA, files fs.FS, name string) float64 {
 	t.Helper()
 	f := must.Get(files.Open(name))(t)
@@ -219,7 +217,7 @@ func IconDistance(t testing.TB, got *image.RGBA, files fs.FS, name string) float
 	return best
 }
 
-// onWhite is an icon as large as the panel draws it, on the panel's colour.
+// onWhite returns an icon at the panel's size, on the panel's colour.
 func onWhite(icon image.Image) *image.RGBA {
 	const size = 24
 	out := image.NewRGBA(image.Rect(0, 0, size, size))

@@ -13,14 +13,14 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// Screenshot is what the whole screen shows now.
+// Screenshot returns what the whole screen shows now.
 func (s *Server) Screenshot() *image.RGBA {
 	s.t.Helper()
 	p := s.Size()
 	return s.Crop(image.Rect(0, 0, p.X, p.Y))
 }
 
-// Crop is what a part of the screen shows now. Its bounds are r.
+// Crop returns what a part of the screen shows now. Its bounds are r.
 func (s *Server) Crop(r image.Rectangle) *image.RGBA {
 	s.t.Helper()
 	return must.Get(s.crop(r))(s.t)
@@ -108,7 +108,7 @@ func part(px, mask uint32) uint8 {
 	return uint8((px & mask) >> bits.TrailingZeros32(mask) * 255 / top)
 }
 
-// Pixel is the colour of one place of the screen.
+// Pixel returns the colour at a place on the screen.
 func (s *Server) Pixel(x, y int) color.RGBA {
 	s.t.Helper()
 	return s.Crop(image.Rect(x, y, x+1, y+1)).RGBAAt(x, y)
@@ -120,8 +120,8 @@ func Near(a, b color.RGBA, tolerance int) bool {
 	return d(a.R, b.R) && d(a.G, b.G) && d(a.B, b.B)
 }
 
-// WaitPixel waits until a place of the screen has a colour (give or take 10,
-// for screens with fewer bits), and fails the test if it never does.
+// WaitPixel waits until a place on the screen has a colour (plus or minus 10, for screens
+// with fewer bits), and fails the test if it never does.
 func (s *Server) WaitPixel(x, y int, want color.RGBA) {
 	s.t.Helper()
 	var got color.RGBA
@@ -131,9 +131,9 @@ func (s *Server) WaitPixel(x, y int, want color.RGBA) {
 	}, func() []any { return []any{"place", image.Pt(x, y), "has", got, "want", want} })
 }
 
-// Until asks again and again, a few milliseconds apart and more where asking takes
-// long, until ok answers true; it fails the test after Patience. It is for what
-// other programs do, of which no event tells, and leaves them room to do it.
+// Until polls, a few milliseconds apart and more if polling takes long, until ok returns
+// true; it fails the test after Patience. It is for what other programs do without an
+// event, and leaves them time to do it.
 func (s *Server) Until(what string, ok func() bool, more ...func() []any) {
 	s.t.Helper()
 	stop := time.After(Patience)
@@ -154,8 +154,8 @@ func (s *Server) Until(what string, ok func() bool, more ...func() []any) {
 	}
 }
 
-// WaitProperty waits until the root window has a property of that name, such
-// as a window manager sets when it is ready.
+// WaitProperty waits until the root window has a property, such as a window manager
+// sets when it is ready.
 func (s *Server) WaitProperty(name string) {
 	s.t.Helper()
 	a := must.Get(xproto.InternAtom(s.conn, false, uint16(len(name)), name).Reply())(s.t)

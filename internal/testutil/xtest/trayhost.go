@@ -14,14 +14,14 @@ import (
 // TrayWatcher is the name that a tray host has on the bus.
 const TrayWatcher = "org.kde.StatusNotifierWatcher"
 
-// TrayHost is a tray host that draws nothing: it notes who registers. Safe for
-// concurrent use.
+// TrayHost is a tray host that draws nothing: it records who registers.
+// Safe for concurrent use.
 type TrayHost struct {
 	mu    sync.Mutex
 	items []string
 }
 
-// HostTray has a connection be the tray host of its bus.
+// HostTray makes a connection the tray host of its bus.
 func HostTray(t testing.TB, c *dbus.Conn) *TrayHost {
 	t.Helper()
 	h := &TrayHost{}
@@ -41,17 +41,17 @@ func (h *TrayHost) RegisterStatusNotifierItem(path string, from dbus.Sender) *db
 	return nil
 }
 
-// RegisterStatusNotifierHost is of the same interface.
+// RegisterStatusNotifierHost belongs to the same interface.
 func (h *TrayHost) RegisterStatusNotifierHost(string) *dbus.Error { return nil }
 
-// Items are the names on the bus of who registered, each as often as it did.
+// Items returns the bus names of those who registered, each as often as they did.
 func (h *TrayHost) Items() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.items)
 }
 
-// Forget forgets who registered.
+// Forget clears the registrations.
 func (h *TrayHost) Forget() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -65,8 +65,8 @@ type menuEntry struct {
 	Children []dbus.Variant
 }
 
-// TrayMenu reads the menu of an icon as a panel does: its titles, "-" for a line
-// that divides, and their ids. Both are empty where there is no menu.
+// TrayMenu reads the menu of an icon like a panel does: its titles, "-" for a separator,
+// and their ids. Both are empty if there is no menu.
 func TrayMenu(menu dbus.BusObject) (titles []string, ids map[string]int32) {
 	ids = map[string]int32{}
 	var rev uint32
@@ -90,7 +90,7 @@ func TrayMenu(menu dbus.BusObject) (titles []string, ids map[string]int32) {
 	return titles, ids
 }
 
-// ChooseTray clicks on the entry of a menu with an id.
+// ChooseTray clicks the entry of a menu with an id.
 func ChooseTray(menu dbus.BusObject, id int32) error {
 	return menu.Call("com.canonical.dbusmenu.Event", 0, id, "clicked", dbus.MakeVariant(0), uint32(0)).Err
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// FindWindow waits for a visible window whose title matches the regular
-// expression and returns its id, as xdotool and wmctrl take it.
+// FindWindow waits for a visible window whose title matches the regular expression and
+// returns its id, as used by xdotool and wmctrl.
 func (s *Server) FindWindow(title string) string {
 	s.t.Helper()
 	var found []string
@@ -16,8 +16,8 @@ func (s *Server) FindWindow(title string) string {
 	return found[0]
 }
 
-// Windows are the ids of the visible windows whose titles match the regular
-// expression; those that come or go meanwhile may be missing.
+// Windows returns the ids of the visible windows whose titles match the regular expression;
+// those that appear or disappear meanwhile may be missing.
 func (s *Server) Windows(title string) []string {
 	var ids []string
 	for _, w := range s.titled(title) {
@@ -26,7 +26,7 @@ func (s *Server) Windows(title string) []string {
 	return ids
 }
 
-// Titles are those of the windows that Windows finds.
+// Titles returns the titles of the windows that Windows finds.
 func (s *Server) Titles(title string) []string {
 	var titles []string
 	for _, w := range s.titled(title) {
@@ -61,7 +61,7 @@ func (s *Server) titled(pattern string) []titled {
 	return found
 }
 
-// title is the title of a window, empty if it has none or is gone.
+// title returns the title of a window, empty if it has none or is gone.
 func (s *Server) title(w xproto.Window) string {
 	for _, property := range []string{"_NET_WM_NAME", "WM_NAME"} {
 		a, err := xproto.InternAtom(s.windows, false, uint16(len(property)), property).Reply()

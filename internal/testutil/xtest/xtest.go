@@ -34,18 +34,17 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// Patience is how long the helpers wait for anything before they fail the test:
-// long enough for wine to start on a busy machine.
+// Patience is how long the helpers wait before they fail the test: long enough for wine
+// to start on a busy machine.
 const Patience = time.Minute
 
-// Options say what the screen looks like. The zero value is 1280x800 at 24 bits.
+// Options describe the screen. The zero value is 1280x800 at 24 bits.
 type Options struct {
 	Width, Height int
 	Depth         int // 16, 24 or 30
-	// Monitors are places on the screen with a monitor each, the first one the
-	// primary; they need Xorg with its dummy driver instead of Xvfb. All have to
-	// be of 1024x768, 960x540, 800x600 or 640x480. They are named DUMMY0, DUMMY1
-	// and so on.
+	// Monitors are the parts of the screen with a monitor each, the primary first; they
+	// need Xorg with its dummy driver instead of Xvfb. Each must be 1024x768, 960x540,
+	// 800x600 or 640x480. They are named DUMMY0, DUMMY1 and so on.
 	Monitors []image.Rectangle
 	// DPI becomes the resource Xft.dpi; 0 leaves it unset.
 	DPI int
@@ -55,9 +54,9 @@ type Options struct {
 
 // Server is one running X server.
 type Server struct {
-	// Display is what DISPLAY has to be, such as ":12".
+	// Display is the value for DISPLAY, such as ":12".
 	Display string
-	// Dir is a temporary folder of this server: the home of its programs.
+	// Dir is a temporary folder of this server: its programs' home.
 	Dir string
 
 	t     testing.TB
@@ -67,15 +66,15 @@ type Server struct {
 	root  xproto.Window
 	setup *xproto.SetupInfo
 
-	// What differs from the above where programs run inside a compositor: the
-	// server that their windows are on, and the environment of the screen around it.
+	// What differs if programs run inside a compositor: the server that their windows are
+	// on, and the environment of the screen around it.
 	windows *xgb.Conn
 	desk    xproto.Window
 	around  []string
 }
 
-// Start brings up an X server and, unless wm is empty, the window manager of
-// that name ("openbox", "xfwm4"), and returns when both are ready.
+// Start starts an X server and, unless wm is empty, the window manager of that name
+// ("openbox", "xfwm4"), and returns when both are ready.
 func Start(t testing.TB, wm string, o Options) *Server {
 	t.Helper()
 	s := NoScreen(t)
@@ -87,7 +86,7 @@ func Start(t testing.TB, wm string, o Options) *Server {
 	return s
 }
 
-// NoScreen is a server that shows nothing, for programs that need no more than a bus.
+// NoScreen returns a server without a screen, for programs that only need a bus.
 func NoScreen(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{t: t, Dir: t.TempDir()}
@@ -96,12 +95,12 @@ func NoScreen(t testing.TB) *Server {
 	return s
 }
 
-// placeMonitors switches the monitors on that a test wants.
+// placeMonitors switches on the requested monitors.
 func (s *Server) placeMonitors(list []image.Rectangle) {
 	s.t.Helper()
 	for i, r := range list {
 		name, mode := "DUMMY"+strconv.Itoa(i), fmt.Sprintf("%dx%d", r.Dx(), r.Dy())
-		if i > 0 { // not connected, and taken for it all the same
+		if i > 0 { // not connected, but assumed to be
 			s.Run("xrandr", "--addmode", name, mode)
 		}
 		s.Run("xrandr", "--output", name, "--mode", mode, "--pos", fmt.Sprintf("%dx%d", r.Min.X, r.Min.Y))
@@ -111,7 +110,7 @@ func (s *Server) placeMonitors(list []image.Rectangle) {
 	}
 }
 
-// dummy is the configuration of an Xorg without any hardware.
+// dummy is the configuration of an Xorg without hardware.
 const dummy = `Section "ServerFlags"
 	Option "AutoAddDevices" "false"
 	Option "AutoAddGPU" "false"
@@ -133,8 +132,8 @@ Section "Screen"
 EndSection
 `
 
-// xorg is the command of such a server, up to its display. It is not the wrapper of that
-// name, which wants a console.
+// xorg returns the command of such a server, up to its display. It is not the wrapper of
+// that name, which requires a console.
 func (s *Server) xorg() *exec.Cmd {
 	config := filepath.Join(s.Dir, "xorg.conf")
 	s.write(config, dummy, 0o600)
@@ -142,12 +141,12 @@ func (s *Server) xorg() *exec.Cmd {
 		"-noreset", "-novtswitch", "-sharevts", "-nolisten", "tcp", "-displayfd", "3")
 }
 
-// prepare keeps the X library from writing on the test's output when a server
-// ends before its clients, and makes events of extensions known to it. Its maps of
-// them are those of the whole process: once a connection is open nobody may write.
+// prepare keeps the X library from printing in the test's output when a server ends before
+// its clients, and registers the events of extensions. The library's maps are global:
+// nobody may write them once a connection is open.
 var prepare = sync.OnceFunc(func() {
 	xgb.Logger.SetOutput(io.Discard)
-	for n := 64; n < 128; n++ { // those of extensions, which each server counts its own way
+	for n := 64; n < 128; n++ { // those of extensions, which each server numbers differently
 		if xgb.NewEventFuncs[n] == nil {
 			xgb.NewEventFuncs[n] = func(b []byte) xgb.Event { return extensionEvent(b) }
 		}
@@ -175,7 +174,7 @@ func (s *Server) start(o Options) {
 	s.xvfb.Stderr = &log
 	line, err := s.firstLine(s.xvfb)
 	if err != nil {
-		end(s.xvfb) // or it would still be writing
+		end(s.xvfb) // otherwise it would still be writing
 		s.t.Fatalf("xtest: the screen does not come up: %v\n%s", err, log.String())
 	}
 	s.Display = ":" + line
@@ -194,8 +193,8 @@ func (s *Server) start(o Options) {
 	}
 }
 
-// firstLine starts a program that is ended with the test, and waits for what it writes
-// first on its file 3.
+// firstLine starts a program that is ended with the test, and waits for the first line that
+// it writes to its file descriptor 3.
 func (s *Server) firstLine(cmd *exec.Cmd) (string, error) {
 	s.t.Helper()
 	r, w, err := os.Pipe()
@@ -211,7 +210,7 @@ func (s *Server) firstLine(cmd *exec.Cmd) (string, error) {
 	return strings.TrimSpace(line), err
 }
 
-// environment leaves out everything that would lead to the user's own session.
+// environment drops everything that leads to the user's own session.
 func environment(display, dir string, more []string) []string {
 	drop := []string{"DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "XAUTHORITY", "HOME", "XDG_", "DBUS_", "GTK_", "QT_", "SESSION_MANAGER", "DESKTOP_"}
 	env := slices.DeleteFunc(os.Environ(), func(e string) bool {
@@ -225,7 +224,7 @@ func environment(display, dir string, more []string) []string {
 		"XDG_CACHE_HOME="+filepath.Join(dir, "cache"),
 		"XDG_DATA_HOME="+filepath.Join(dir, "data"),
 		"XDG_RUNTIME_DIR="+dir,
-		// No bus at all, so that no program starts one that outlives it.
+		// No bus, so that no program starts one that outlives it.
 		"DBUS_SESSION_BUS_ADDRESS=disabled:",
 		"NO_AT_BRIDGE=1",
 	)
@@ -236,24 +235,24 @@ func (s *Server) startManager(wm string) {
 	s.t.Helper()
 	var args []string
 	if wm == "xfwm4" {
-		// It reads its settings through D-Bus and does not start without one.
+		// It reads its settings through D-Bus and does not start without it.
 		s.Bus()
 		args = append(args, "--compositor=off", "--vblank=off")
-		// The bus has started the one that keeps those settings, and writes them
-		// when it ends: into a folder that is being removed by then.
+		// The bus has started the process that keeps those settings and writes them when it
+		// ends: into a folder that is being removed by then.
 		keeper := 0
 		s.t.Cleanup(func() { End(keeper) })
 		defer func() { keeper = s.owner("org.xfce.Xfconf") }()
 	}
 	s.Spawn(wm, args...)
 	s.WaitProperty("_NET_SUPPORTING_WM_CHECK")
-	// The first key of all has the server change keyboards, and the manager gives up
-	// its keys for a moment to take them anew: it has, when it takes a window.
+	// The very first key makes the server switch keyboards, and the manager briefly
+	// releases its keys: it has grabbed them again once it manages a window.
 	s.Run("xdotool", "key", "Shift_L")
 	s.Until("window manager takes windows", s.managed)
 }
 
-// owner is the process that has a name on the bus, 0 if none has.
+// owner returns the process that owns a name on the bus, 0 if there is none.
 func (s *Server) owner(name string) int {
 	out, err := s.Command("dbus-send", "--session", "--print-reply=literal", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus",
 		"org.freedesktop.DBus.GetConnectionUnixProcessID", "string:"+name).Output()
@@ -265,7 +264,7 @@ func (s *Server) owner(name string) int {
 	return pid
 }
 
-// End ends a process that is no child of ours and waits until it has gone.
+// End ends a process that is not our child and waits until it is gone.
 func End(pid int) {
 	p, err := os.FindProcess(pid)
 	if pid <= 1 || err != nil || p.Signal(syscall.SIGTERM) != nil {
@@ -280,9 +279,8 @@ func End(pid int) {
 	}
 }
 
-// managed reports whether a window that is opened now gets managed. openbox
-// says that it is there some time before that, and never looks again at windows
-// opened in between.
+// managed reports whether a window opened now gets managed. openbox announces itself some
+// time earlier, and never checks again for windows opened in between.
 func (s *Server) managed() bool {
 	id, err := xproto.NewWindowId(s.conn)
 	if err != nil {
@@ -296,7 +294,7 @@ func (s *Server) managed() bool {
 	tick := time.Tick(2 * time.Millisecond)
 	for {
 		if r, err := xproto.QueryTree(s.conn, id).Reply(); err == nil && r.Parent != s.root {
-			return true // it has got a frame
+			return true // it has a frame
 		}
 		select {
 		case <-tick:
@@ -310,8 +308,8 @@ func (s *Server) managed() bool {
 // returns its address.
 func (s *Server) Bus() string { return s.bus("--session") }
 
-// PlainBus is a bus that starts no programs by itself, which the usual one does
-// for names that nobody owns yet.
+// PlainBus starts a bus that does not start programs by itself, which the usual one does
+// for names without an owner.
 func (s *Server) PlainBus() string {
 	s.t.Helper()
 	config := filepath.Join(s.Dir, "bus.conf")
@@ -339,7 +337,7 @@ func (s *Server) bus(kind string) string {
 // Env is the environment for programs on this server.
 func (s *Server) Env() []string { return append([]string(nil), s.env...) }
 
-// Enter has this process see the server as programs on it do, until the test ends.
+// Enter gives this process the environment of programs on the server, until the test ends.
 func (s *Server) Enter() {
 	s.t.Helper()
 	for _, e := range s.env {
@@ -357,8 +355,8 @@ func (s *Server) Command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Run runs a program to its end and returns what it wrote; an error or more
-// than Patience fails the test.
+// Run runs a program until it exits and returns its output; an error or more than
+// Patience fails the test.
 func (s *Server) Run(name string, args ...string) string {
 	s.t.Helper()
 	return s.runIn(s.Env(), name, args...)
@@ -399,13 +397,13 @@ func (s *Server) Spawn(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Kill ends the X server at once, as when a session is closed under a program.
+// Kill kills the X server, as if a session is closed under a program.
 func (s *Server) Kill() {
 	s.xvfb.Process.Kill()
 	s.xvfb.Wait()
 }
 
-// end asks a program to go, and makes it go after a while.
+// end asks a program to end, and kills it after a while.
 func end(cmd *exec.Cmd) {
 	if cmd.ProcessState != nil {
 		return

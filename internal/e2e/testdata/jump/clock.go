@@ -1,6 +1,6 @@
-// Package sleepwatch: this file stands in for the clock of
-// internal/native/sleepwatch in a program that only a test builds. The clock on the
-// wall is ahead by what a file says, and jumps when the file is another one.
+// Package sleepwatch: this file replaces the clock of internal/native/sleepwatch in
+// a program that only a test builds. The wall clock is ahead by what a file says, and
+// jumps when the file changes.
 package sleepwatch
 
 import (
@@ -12,13 +12,13 @@ import (
 
 func now() time.Time {
 	file := os.Getenv("WIEBELT_TEST_JUMP")
-	_ = os.WriteFile(file+".read", nil, 0o600) // for the test, which waits until somebody has looked
+	_ = os.WriteFile(file+".read", nil, 0o600) // for the test, which waits until it was read
 	b, _ := os.ReadFile(file)
 	ahead, _ := time.ParseDuration(strings.TrimSpace(string(b))) // none at first
 	return time.Now().Round(0).Add(ahead)
 }
 
-// Jumps is as it is shipped, but for what it looks at.
+// Jumps is as shipped, except for its clock.
 func Jumps(ctx context.Context) <-chan struct{} {
 	jumped := make(chan struct{}, 1)
 	go func() {

@@ -1,8 +1,8 @@
 //go:build windows
 
-// Command launch opens each link of a file, a JSON array of strings, as Windows
-// does when a browser asks for it, and prints the exit codes of what was
-// started, a line each; -1 is a link that Windows itself did not open.
+// Command launch opens each link in a file, a JSON array of strings, like Windows does for
+// a browser, and prints the exit codes of what was started, one per line; -1 is a link that
+// Windows itself did not open.
 package main
 
 import (
@@ -51,7 +51,7 @@ func main() {
 	execute := windows.NewLazySystemDLL("shell32.dll").NewProc("ShellExecuteExW")
 	for _, l := range links {
 		if strings.IndexByte(l, 0) >= 0 {
-			fmt.Println(-1) // no text of Windows holds it
+			fmt.Println(-1) // no Windows string can contain it
 			continue
 		}
 		file, err := windows.UTF16PtrFromString(l)

@@ -1,4 +1,4 @@
-// Package relaylink stands in for the link to a relay in a program that has none.
+// Package relaylink replaces the link to a relay in a program that has none.
 package relaylink
 
 import (
@@ -12,11 +12,11 @@ import (
 
 var errNone = errors.New("this program has no link to a relay")
 
-// MissedSaver would save calls that rang while Wiebelt was not there.
+// MissedSaver would save calls that rang while Wiebelt was not running.
 type MissedSaver func(context.Context, []wire.MissedCall) error
 
-// New makes nothing.
+// New always fails.
 func New(exchangelink.Account) (link.Phone, error) { return nil, errNone }
 
-// Join joins nothing.
+// Join always fails.
 func Join(context.Context, string, string, string) (string, error) { return "", errNone }
