@@ -124,8 +124,8 @@ func (c *deliverSendCmd) dryRun(e *env, p deliverPlace, sources []outbox.Source)
 			word := p.lang.T(text.DeliveryWouldSend)
 			if f.Outcome != "waiting" {
 				word = f.words(p)
-			} else if mind := f.mind(p.lang); mind != "" {
-				word += "; " + mind
+			} else if warning := f.warning(p.lang); warning != "" {
+				word += "; " + warning
 			}
 			fmt.Fprintf(e.out, "%s: %s\n", oneLine(f.File), oneLine(word))
 		}

@@ -55,18 +55,18 @@ func (d deliverFindings) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]message.Finding(d))
 }
 
-// maxMinded is how many findings of a file are shown in words.
-const maxMinded = 3
+// maxWarnings is how many findings of a file are shown in words.
+const maxWarnings = 3
 
-// mind describes what is odd about a file that is sent anyway; "" if there is
+// warning describes what is odd about a file that is sent anyway; "" if there is
 // nothing worth mentioning.
-func (f *deliverFile) mind(l text.Language) string {
+func (f *deliverFile) warning(l text.Language) string {
 	var said []string
 	for _, x := range f.Findings {
 		if x.Severity < message.Warning {
 			continue
 		}
-		if len(said) == maxMinded {
+		if len(said) == maxWarnings {
 			said = append(said, "…")
 			break
 		}

@@ -334,7 +334,7 @@ func (r *delivery) complain() {
 		if f.Duplicate || f.Outcome == string(outbox.Refused) || f.Outcome == notTaken {
 			return "" // already reported
 		}
-		return f.mind(r.p.lang)
+		return f.warning(r.p.lang)
 	})
 }
 

@@ -72,13 +72,13 @@ const (
 	maxAsked   = time.Hour
 )
 
-// patience is how long a delivery waits.
-type patience struct {
+// timeouts limit how long a delivery waits.
+type timeouts struct {
 	stall  time.Duration // without anything being sent
 	answer time.Duration // from the last byte to the end of the answer
 }
 
-var longPatience = patience{stall: time.Minute, answer: 5 * time.Minute}
+var defaultTimeouts = timeouts{stall: time.Minute, answer: 5 * time.Minute}
 
 // newUpload creates the transport of deliveries. It keeps no connections: one that died
 // while idle would swallow the start of a message, leaving its fate unknown.
@@ -88,7 +88,7 @@ func newUpload(cfg Config, base *url.URL) (*onlyTo, error) {
 		return nil, err
 	}
 	o.next.DisableKeepAlives = true
-	o.next.ResponseHeaderTimeout = 0 // limited by patience
+	o.next.ResponseHeaderTimeout = 0 // limited by those of the delivery
 	return o, nil
 }
 
@@ -169,7 +169,7 @@ func checkItems(items []Item) error {
 func (c *Client) deliver(ctx context.Context, items []Item, g *grant) (r Receipt, whole bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	body := newMessage(items, c.patience, func() { cancel(errStalled) })
+	body := newMessage(items, c.timeouts, func() { cancel(errStalled) })
 	q := (&http.Request{Method: http.MethodPost, URL: c.delivery, Host: c.delivery.Host,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Body: body, ContentLength: body.length,
 		// No GetBody: the transport must not repeat anything itself.
@@ -261,7 +261,7 @@ type message struct {
 	sent     atomic.Int64
 	fault    error // caused by a file; valid after wait
 	items    []Item
-	patience patience
+	timeouts timeouts
 	stall    *time.Timer
 
 	mu     sync.Mutex // protects what follows
@@ -277,8 +277,8 @@ type message struct {
 // piece is how much of a file is read at once, a multiple of three.
 const piece = 24 << 10
 
-func newMessage(items []Item, p patience, stalled func()) *message {
-	m := &message{items: items, patience: p, end: io.EOF, closed: make(chan struct{}), stall: time.AfterFunc(p.stall, stalled)}
+func newMessage(items []Item, p timeouts, stalled func()) *message {
+	m := &message{items: items, timeouts: p, end: io.EOF, closed: make(chan struct{}), stall: time.AfterFunc(p.stall, stalled)}
 	m.next, m.stop = iter.Pull(m.pieces)
 	m.length = int64(len(bodyStart) + len(bodyNext)*(len(items)-1) + len(bodyEnd))
 	for _, it := range items {
@@ -293,8 +293,8 @@ func (m *message) Read(p []byte) (int, error) {
 	defer m.mu.Unlock()
 	// Not every time: setting a timer wakes a thread, and a message has
 	// thousands of pieces.
-	if now := time.Now(); now.Sub(m.moved) > m.patience.stall/10 {
-		m.stall.Reset(m.patience.stall)
+	if now := time.Now(); now.Sub(m.moved) > m.timeouts.stall/10 {
+		m.stall.Reset(m.timeouts.stall)
 		m.moved = now
 	}
 	for more := true; len(m.ready) == 0; {
@@ -305,7 +305,7 @@ func (m *message) Read(p []byte) (int, error) {
 	n := copy(p, m.ready)
 	m.ready = m.ready[n:]
 	if m.sent.Add(int64(n)) == m.length {
-		m.stall.Reset(m.patience.answer)
+		m.stall.Reset(m.timeouts.answer)
 	}
 	return n, nil
 }

@@ -99,7 +99,7 @@ func TestBodiesOfEverySize(t *testing.T) {
 				files = append(files, b)
 				items = append(items, bytesItem(b, nil))
 			}
-			m := newMessage(items, longPatience, func() {})
+			m := newMessage(items, defaultTimeouts, func() {})
 			var body bytes.Buffer
 			must.Get(io.CopyBuffer(struct{ io.Writer }{&body}, struct{ io.Reader }{m}, make([]byte, chunk)))(t)
 			_ = m.Close()
@@ -429,11 +429,11 @@ func TestDeliveryIsGivenUp(t *testing.T) {
 func TestASlowWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stalled := false
-		m := newMessage([]Item{bytesItem(make([]byte, 8*piece), nil)}, longPatience, func() { stalled = true })
+		m := newMessage([]Item{bytesItem(make([]byte, 8*piece), nil)}, defaultTimeouts, func() { stalled = true })
 		defer m.Close()
 		for range 4 {
 			must.Get(m.Read(make([]byte, piece)))(t)
-			time.Sleep(longPatience.stall * 2 / 3)
+			time.Sleep(defaultTimeouts.stall * 2 / 3)
 		}
 		if synctest.Wait(); stalled {
 			t.Error("it stood still")
@@ -446,10 +446,10 @@ func TestAHubThatStops(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		size     int64
-		patience patience
+		timeouts timeouts
 	}{
-		{"reading", 64 << 20, patience{stall: 500 * time.Millisecond, answer: time.Hour}},
-		{"answering", 100, patience{stall: time.Hour, answer: 500 * time.Millisecond}},
+		{"reading", 64 << 20, timeouts{stall: 500 * time.Millisecond, answer: time.Hour}},
+		{"answering", 100, timeouts{stall: time.Hour, answer: 500 * time.Millisecond}},
 	} {
 		f := newFake(t)
 		gate := make(chan struct{})
@@ -460,7 +460,7 @@ func TestAHubThatStops(t *testing.T) {
 			<-gate
 		}
 		cl := deliveryClient(t, f.URL, nil)
-		cl.patience = c.patience
+		cl.timeouts = c.timeouts
 		got, err := cl.Deliver(t.Context(), []Item{endlessItem(c.size, c.size)})
 		if err != nil || got.Status != 0 {
 			t.Errorf("%s: %+v, %v", c.name, got, err)

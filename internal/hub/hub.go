@@ -83,7 +83,7 @@ type Client struct {
 	delivery  *url.URL // nil without an intermediary
 	transport *onlyTo  // used directly: no redirects are followed and there are no cookies
 	upload    *onlyTo  // for deliveries
-	patience  patience
+	timeouts  timeouts
 	token     *tokens // for lookups
 	delivers  *tokens // for deliveries, perhaps the same
 	life      context.Context
@@ -122,7 +122,7 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{cfg: cfg, base: base, transport: transport, upload: upload, patience: longPatience}
+	c := &Client{cfg: cfg, base: base, transport: transport, upload: upload, timeouts: defaultTimeouts}
 	if c.lookup, err = url.Parse(base.String() + "/contact/contacts/telephony"); err != nil {
 		return nil, errors.New("hub.base_url: not an address such as https://hub.example")
 	}

@@ -285,9 +285,9 @@ func (m *importer) progress() {
 	}
 }
 
-// blame reports a problem with the ID of every row returned by a query, with the
+// rowErrors reports a problem with the ID of every row returned by a query, with the
 // number of another row or 0.
-func (m *importer) blame(problem func(other int) *text.Error) func(*sql.Rows, error) error {
+func (m *importer) rowErrors(problem func(other int) *text.Error) func(*sql.Rows, error) error {
 	return func(rows *sql.Rows, err error) error {
 		_, err = sqlitefile.Rows(func(row sqlitefile.Row) (none struct{}, err error) {
 			var at, other int
@@ -305,7 +305,7 @@ func (m *importer) blame(problem func(other int) *text.Error) func(*sql.Rows, er
 
 // twice checks for IDs of more than one row.
 func (m *importer) twice() error {
-	return m.blame(func(first int) *text.Error { return text.Errorf(text.LocalhubImportSame, m.errs.Format.Where(first)) })(
+	return m.rowErrors(func(first int) *text.Error { return text.Errorf(text.LocalhubImportSame, m.errs.Format.Where(first)) })(
 		m.conn.QueryContext(m.ctx, `SELECT again.row, first.row
  FROM (SELECT id, min(n) AS n FROM temp.staged WHERE given GROUP BY id HAVING count(*) > 1) f
  JOIN temp.staged first ON first.n = f.n JOIN temp.staged again ON again.id = f.id AND again.n > f.n ORDER BY again.n`))
@@ -316,7 +316,7 @@ func (m *importer) there(q sqlitefile.Querier) error {
 	if m.opt.Replace {
 		return nil
 	}
-	return m.blame(func(int) *text.Error { return text.Errorf(text.LocalhubImportThere) })(
+	return m.rowErrors(func(int) *text.Error { return text.Errorf(text.LocalhubImportThere) })(
 		q.QueryContext(m.ctx, `SELECT s.row, 0 FROM temp.staged s WHERE s.given AND EXISTS
  (SELECT 1 FROM main.contacts c WHERE c.id = s.id) ORDER BY s.n`))
 }

@@ -52,7 +52,7 @@ func (h *Hub) takeDelivery(w http.ResponseWriter, r *http.Request, c client) (an
 	defer h.uploads.end(c.id)
 	receipts, err := h.take(r.Context(), body, c, intermediary)
 	if err != nil {
-		return nil, blame(r.Context(), err)
+		return nil, deliveryError(r.Context(), err)
 	}
 	h.log.Info("local hub: messages taken", "items", len(receipts))
 	return itemsOf(receipts), nil
@@ -63,8 +63,8 @@ type senderError struct{ error }
 
 func (e senderError) Unwrap() error { return e.error }
 
-// blame determines what was wrong with a delivery.
-func blame(ctx context.Context, err error) error {
+// deliveryError determines what was wrong with a delivery.
+func deliveryError(ctx context.Context, err error) error {
 	switch {
 	case errors.As(err, new(*refusal)):
 		return err

@@ -33,7 +33,7 @@ const maxAround = 1 << 20
 func readDelivery(r io.Reader, limit deliveryLimits, item func(i int) (io.Writer, error), done func(i int) error) error {
 	in := newSplitter(r)
 	p := &request{in: in, d: jsontext.NewDecoder(in), limit: limit, left: limit.bytes, item: item, done: done, at: -1}
-	return p.blame(p.read())
+	return p.requestError(p.read())
 }
 
 type request struct {
@@ -57,8 +57,8 @@ func (p *request) tooLarge(about string) error {
 	return &refusal{http.StatusRequestEntityTooLarge, "too_large", about, p.at}
 }
 
-// blame turns errors of the decoder, which may quote the request, into refusals.
-func (p *request) blame(err error) error {
+// requestError turns errors of the decoder, which may quote the request, into refusals.
+func (p *request) requestError(err error) error {
 	var syntax *jsontext.SyntacticError
 	switch {
 	case errors.Is(err, errAround):

@@ -39,7 +39,7 @@ type Entry struct {
 	strict any // value if a policy's setting is unreadable; nil means the default
 	get    func(*Settings) any
 	set    func(*Settings, any)
-	read   func(raw any) (any, *complaint) // converts a raw value to the field's type
+	read   func(raw any) (any, *rejection) // converts a raw value to the field's type
 
 	// For Tables, instead of read.
 	fields   []Entry
@@ -70,8 +70,8 @@ func whoSets(key string) Who {
 	return AnyUser
 }
 
-// complaint is why a value is rejected.
-type complaint struct {
+// rejection is why a value is rejected.
+type rejection struct {
 	kind ProblemKind
 	want string
 }
@@ -83,7 +83,7 @@ var CardFields = []string{"relation_number", "address", "producer", "last_modifi
 // table holds every key; [[line]] and [[softphone]] are in lists, see tables.go. A new key
 // also needs its field in Settings and its words in assets/text/setting.json, and may need:
 //   - adminKeys, if an administrator sets it
-//   - strictly, if the default is not the safe value for an unreadable policy
+//   - withStrictest, if the default is not the safe value for an unreadable policy
 //   - stays in package setupfile, if it is not part of a set-up file
 //   - example in package templates, if it has no default
 //   - settingsPlan in ui/settings, for its place in the window
@@ -131,10 +131,10 @@ var table = []Entry{
 	text("card.hotkey_close", "off", "keys joined by +, or off", func(s *Settings) *string { return &s.Card.HotkeyClose }, shortcut),
 	duration("card.full_for", time.Minute, 5*time.Second, time.Hour, func(s *Settings) *time.Duration { return &s.Card.FullFor }),
 	duration("card.after_call", 20*time.Second, 0, time.Hour, func(s *Settings) *time.Duration { return &s.Card.AfterCall }),
-	strictly([]string{}, someOf("card.fields", "fields of a contact", func(s *Settings) *[]string { return &s.Card.Fields }, CardFields)),
-	strictly("number", choice("card.privacy", func(s *Settings) *string { return &s.Card.Privacy }, "full", "initials", "number")),
-	strictly(true, flag("card.hide_from_capture", true, func(s *Settings) *bool { return &s.Card.HideFromCapture })),
-	strictly("hide", choice("card.quiet", func(s *Settings) *string { return &s.Card.Quiet }, "show", "number", "hide")),
+	withStrictest([]string{}, someOf("card.fields", "fields of a contact", func(s *Settings) *[]string { return &s.Card.Fields }, CardFields)),
+	withStrictest("number", choice("card.privacy", func(s *Settings) *string { return &s.Card.Privacy }, "full", "initials", "number")),
+	withStrictest(true, flag("card.hide_from_capture", true, func(s *Settings) *bool { return &s.Card.HideFromCapture })),
+	withStrictest("hide", choice("card.quiet", func(s *Settings) *string { return &s.Card.Quiet }, "show", "number", "hide")),
 	choice("card.auto_open", func(s *Settings) *string { return &s.Card.AutoOpen }, "never", "answered"),
 	choice("card.outgoing", func(s *Settings) *string { return &s.Card.Outgoing }, "strip", "card", "off"),
 	flag("card.over_fullscreen", true, func(s *Settings) *bool { return &s.Card.OverFullscreen }),
@@ -143,13 +143,13 @@ var table = []Entry{
 
 	flag("calls.group", false, func(s *Settings) *bool { return &s.Calls.Group }),
 
-	strictly("off", choice("history.keep", func(s *Settings) *string { return &s.History.Keep }, "full", "numbers", "off")),
-	strictly(1, number("history.days", 7, 1, 365, func(s *Settings) *int { return &s.History.Days })),
-	strictly(false, flag("history.choices", true, func(s *Settings) *bool { return &s.History.Choices })),
+	withStrictest("off", choice("history.keep", func(s *Settings) *string { return &s.History.Keep }, "full", "numbers", "off")),
+	withStrictest(1, number("history.days", 7, 1, 365, func(s *Settings) *int { return &s.History.Days })),
+	withStrictest(false, flag("history.choices", true, func(s *Settings) *bool { return &s.History.Choices })),
 
-	strictly(false, flag("lookup.manual", true, func(s *Settings) *bool { return &s.Lookup.Manual })),
-	strictly("eventlog", choice("audit", func(s *Settings) *string { return &s.Audit }, "off", "eventlog")),
-	strictly("off", choice("scheme.lookup", func(s *Settings) *string { return &s.Scheme.Lookup }, "ask", "always", "off")),
+	withStrictest(false, flag("lookup.manual", true, func(s *Settings) *bool { return &s.Lookup.Manual })),
+	withStrictest("eventlog", choice("audit", func(s *Settings) *string { return &s.Audit }, "off", "eventlog")),
+	withStrictest("off", choice("scheme.lookup", func(s *Settings) *string { return &s.Scheme.Lookup }, "ask", "always", "off")),
 
 	number("delivery.keep_sent", 0, 0, 3650, func(s *Settings) *int { return &s.Delivery.KeepSent }),
 	number("delivery.keep_refused", 30, 0, 3650, func(s *Settings) *int { return &s.Delivery.KeepRefused }),
@@ -217,8 +217,8 @@ func (e Entry) Default() string { return e.format(e.def) }
 // TOML formats a value of this key, returned by ParseText, for a settings file.
 func (e Entry) TOML(v any) string { return literal(v) }
 
-// strictly sets the strictest value of a privacy key.
-func strictly(v any, e Entry) Entry {
+// withStrictest sets the strictest value of a privacy key.
+func withStrictest(v any, e Entry) Entry {
 	e.strict = v
 	return e
 }

@@ -273,7 +273,7 @@ func (s *Settings) apply(l layer) {
 			report(key, UnknownKey, wantOfUnknown(key))
 		}
 	}
-	s.shut(&l)
+	s.applyStrictest(&l)
 	slices.SortFunc(l.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), strings.Compare(a.Key, b.Key))
 	})

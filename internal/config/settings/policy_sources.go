@@ -180,9 +180,9 @@ func (s *Settings) lockHub() {
 	}
 }
 
-// shut applies the strictest value to each privacy key that a policy sets, or may have
+// applyStrictest applies the strictest value to each privacy key that a policy sets, or may have
 // meant to set, but that cannot be read.
-func (s *Settings) shut(l *layer) {
+func (s *Settings) applyStrictest(l *layer) {
 	for i, p := range l.problems {
 		if l.source != Policy || p.Kind == Untrusted {
 			continue

@@ -13,19 +13,19 @@ type check func(string) (string, bool)
 
 // entry completes e: p returns its field, and read converts a value from a file or from
 // Go to the field's type.
-func entry[T any](e Entry, def T, p func(*Settings) *T, read func(raw any) (T, *complaint)) Entry {
+func entry[T any](e Entry, def T, p func(*Settings) *T, read func(raw any) (T, *rejection)) Entry {
 	e.Who, e.def = whoSets(e.Key), def
 	e.get = func(s *Settings) any { return *p(s) }
 	e.set = func(s *Settings, v any) { *p(s) = v.(T) }
-	e.read = func(raw any) (any, *complaint) { return read(raw) }
+	e.read = func(raw any) (any, *rejection) { return read(raw) }
 	return e
 }
 
 func text(key, def, allowed string, p func(*Settings) *string, ok check) Entry {
-	return entry(Entry{Key: key, Type: Text, Allowed: allowed}, def, p, func(raw any) (string, *complaint) {
+	return entry(Entry{Key: key, Type: Text, Allowed: allowed}, def, p, func(raw any) (string, *rejection) {
 		v, isText := raw.(string)
 		if !isText {
-			return "", &complaint{WrongType, "a text in quotes: " + allowed}
+			return "", &rejection{WrongType, "a text in quotes: " + allowed}
 		}
 		if v = strings.TrimSpace(v); v == "" {
 			return def, nil // an empty text means unset
@@ -33,20 +33,20 @@ func text(key, def, allowed string, p func(*Settings) *string, ok check) Entry {
 		if v, isOK := ok(v); isOK {
 			return v, nil
 		}
-		return "", &complaint{NotAllowed, allowed}
+		return "", &rejection{NotAllowed, allowed}
 	})
 }
 
 // choice returns a key with a fixed set of words; the first is the default.
 func choice(key string, p func(*Settings) *string, words ...string) Entry {
 	allowed := oneOf(words)
-	return entry(Entry{Key: key, Type: Choice, Allowed: allowed, Choices: words}, words[0], p, func(raw any) (string, *complaint) {
+	return entry(Entry{Key: key, Type: Choice, Allowed: allowed, Choices: words}, words[0], p, func(raw any) (string, *rejection) {
 		v, isText := raw.(string)
 		if !isText {
-			return "", &complaint{WrongType, "a text in quotes: " + allowed}
+			return "", &rejection{WrongType, "a text in quotes: " + allowed}
 		}
 		if !slices.Contains(words, v) {
-			return "", &complaint{NotAllowed, allowed}
+			return "", &rejection{NotAllowed, allowed}
 		}
 		return v, nil
 	})
@@ -58,7 +58,7 @@ func oneOf(words []string) string {
 
 func number(key string, def, least, most int, p func(*Settings) *int) Entry {
 	allowed := fmt.Sprintf("%d to %d", least, most)
-	return entry(Entry{Key: key, Type: Number, Allowed: allowed, Least: least, Most: most}, def, p, func(raw any) (int, *complaint) {
+	return entry(Entry{Key: key, Type: Number, Allowed: allowed, Least: least, Most: most}, def, p, func(raw any) (int, *rejection) {
 		var v int64
 		switch n := raw.(type) {
 		case int64:
@@ -66,40 +66,40 @@ func number(key string, def, least, most int, p func(*Settings) *int) Entry {
 		case int:
 			v = int64(n)
 		default:
-			return 0, &complaint{WrongType, "a whole number, " + allowed}
+			return 0, &rejection{WrongType, "a whole number, " + allowed}
 		}
 		if v < int64(least) || v > int64(most) || v > math.MaxInt32 {
-			return 0, &complaint{NotAllowed, allowed}
+			return 0, &rejection{NotAllowed, allowed}
 		}
 		return int(v), nil
 	})
 }
 
 func flag(key string, def bool, p func(*Settings) *bool) Entry {
-	return entry(Entry{Key: key, Type: Flag, Allowed: "true or false"}, def, p, func(raw any) (bool, *complaint) {
+	return entry(Entry{Key: key, Type: Flag, Allowed: "true or false"}, def, p, func(raw any) (bool, *rejection) {
 		if v, ok := raw.(bool); ok {
 			return v, nil
 		}
-		return false, &complaint{WrongType, "true or false"}
+		return false, &rejection{WrongType, "true or false"}
 	})
 }
 
 func duration(key string, def, least, most time.Duration, p func(*Settings) *time.Duration) Entry {
 	allowed := fmt.Sprintf("%s to %s", shortDuration(least), shortDuration(most))
-	return entry(Entry{Key: key, Type: Duration, Allowed: allowed, Shortest: least, Longest: most}, def, p, func(raw any) (v time.Duration, c *complaint) {
+	return entry(Entry{Key: key, Type: Duration, Allowed: allowed, Shortest: least, Longest: most}, def, p, func(raw any) (v time.Duration, c *rejection) {
 		switch d := raw.(type) {
 		case time.Duration:
 			v = d
 		case string:
 			var err error
 			if v, err = time.ParseDuration(strings.TrimSpace(d)); err != nil {
-				return 0, &complaint{NotAllowed, `a time such as "60s", ` + allowed}
+				return 0, &rejection{NotAllowed, `a time such as "60s", ` + allowed}
 			}
 		default:
-			return 0, &complaint{WrongType, `a time in quotes such as "60s", ` + allowed}
+			return 0, &rejection{WrongType, `a time in quotes such as "60s", ` + allowed}
 		}
 		if v < least || v > most {
-			return 0, &complaint{NotAllowed, allowed}
+			return 0, &rejection{NotAllowed, allowed}
 		}
 		return v, nil
 	})
@@ -107,7 +107,7 @@ func duration(key string, def, least, most time.Duration, p func(*Settings) *tim
 
 func date(key string, p func(*Settings) *time.Time) Entry {
 	const allowed = `a date such as "2027-01-31"`
-	return entry(Entry{Key: key, Type: Date, Allowed: allowed}, time.Time{}, p, func(raw any) (time.Time, *complaint) {
+	return entry(Entry{Key: key, Type: Date, Allowed: allowed}, time.Time{}, p, func(raw any) (time.Time, *rejection) {
 		switch d := raw.(type) {
 		case time.Time:
 			if d.IsZero() {
@@ -121,11 +121,11 @@ func date(key string, p func(*Settings) *time.Time) Entry {
 			}
 			v, err := time.ParseInLocation(time.DateOnly, d, time.Local)
 			if err != nil {
-				return v, &complaint{NotAllowed, allowed}
+				return v, &rejection{NotAllowed, allowed}
 			}
 			return v, nil
 		}
-		return time.Time{}, &complaint{WrongType, allowed}
+		return time.Time{}, &rejection{WrongType, allowed}
 	})
 }
 
@@ -134,7 +134,7 @@ const maxList = 500
 
 // list returns a key with a list of texts, each checked by ok; the default is empty.
 func list(key, allowed string, p func(*Settings) *[]string, ok check) Entry {
-	return entry(Entry{Key: key, Type: List, Allowed: allowed}, nil, p, func(raw any) ([]string, *complaint) {
+	return entry(Entry{Key: key, Type: List, Allowed: allowed}, nil, p, func(raw any) ([]string, *rejection) {
 		return readList(raw, allowed, nil, func(s string, _ []string) (string, bool) { return ok(s) })
 	})
 }
@@ -143,7 +143,7 @@ func list(key, allowed string, p func(*Settings) *[]string, ok check) Entry {
 func someOf(key, allowed string, p func(*Settings) *[]string, words []string) Entry {
 	allowed += " (" + strings.Join(words, ", ") + ")"
 	e := Entry{Key: key, Type: List, Allowed: allowed, Choices: words}
-	return entry(e, slices.Clone(words), p, func(raw any) ([]string, *complaint) {
+	return entry(e, slices.Clone(words), p, func(raw any) ([]string, *rejection) {
 		none := []string{} // empty is a valid choice
 		return readList(raw, allowed, none, func(s string, before []string) (string, bool) {
 			return s, slices.Contains(words, s) && !slices.Contains(before, s)
@@ -151,18 +151,18 @@ func someOf(key, allowed string, p func(*Settings) *[]string, words []string) En
 	})
 }
 
-func readList(raw any, allowed string, v []string, ok func(s string, before []string) (string, bool)) ([]string, *complaint) {
+func readList(raw any, allowed string, v []string, ok func(s string, before []string) (string, bool)) ([]string, *rejection) {
 	parts, isTexts := textsIn(raw)
 	switch {
 	case !isTexts:
-		return nil, &complaint{WrongType, "a list of texts: " + allowed}
+		return nil, &rejection{WrongType, "a list of texts: " + allowed}
 	case len(parts) > maxList:
-		return nil, &complaint{NotAllowed, fmt.Sprintf("at most %d %s", maxList, allowed)}
+		return nil, &rejection{NotAllowed, fmt.Sprintf("at most %d %s", maxList, allowed)}
 	}
 	for _, s := range parts {
 		s, fine := ok(strings.TrimSpace(s), v)
 		if !fine || s == "" {
-			return nil, &complaint{NotAllowed, allowed}
+			return nil, &rejection{NotAllowed, allowed}
 		}
 		v = append(v, s)
 	}

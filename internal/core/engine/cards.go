@@ -47,16 +47,16 @@ type card struct {
 
 // display is the state behind how a card is shown.
 type display struct {
-	closed    bool // closed by the user; the call continues and is recorded
-	unseen    bool // never shown or looked up, only recorded
-	shown     bool // in the last snapshot
-	attention attention
-	unfolded  time.Time // when the user unfolded it
-	raised    time.Time // while shown: the user wants a card, not a line
-	asked     time.Time // when the user asked for it
-	unfold    bool      // it is news: unfold once cards may move
-	gaveWay   bool      // another call came to life: fold once cards may move
-	pointless bool      // made pointless by a newer call: remove once cards may move
+	closed     bool // closed by the user; the call continues and is recorded
+	unseen     bool // never shown or looked up, only recorded
+	shown      bool // in the last snapshot
+	attention  attention
+	unfolded   time.Time // when the user unfolded it
+	raised     time.Time // while shown: the user wants a card, not a line
+	asked      time.Time // when the user asked for it
+	unfold     bool      // it is news: unfold once cards may move
+	mustFold   bool      // another call came to life: fold once cards may move
+	superseded bool      // replaced by a newer call: remove once cards may move
 }
 
 // search is the lookup of a card's number.

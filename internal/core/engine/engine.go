@@ -278,7 +278,7 @@ func (e *Engine) publish() {
 	}
 	for _, c := range e.s.cards {
 		if !c.shown {
-			c.attention, c.gaveWay = attention{}, c.gaveWay || c.Aside && !c.raised.IsZero() // a hidden card has no pointer on it
+			c.attention, c.mustFold = attention{}, c.mustFold || c.Aside && !c.raised.IsZero() // a hidden card has no pointer on it
 			c.raised, c.Raised = time.Time{}, time.Time{}
 		}
 		if c.on {

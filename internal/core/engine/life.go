@@ -38,7 +38,7 @@ func (e *Engine) pass(ctx context.Context, now time.Time) (next time.Time) {
 		soon(e.s.touched.Add(stillAfter))
 	}
 	e.s.cards = slices.DeleteFunc(e.s.cards, func(c *card) bool {
-		due := e.goesAt(c)
+		due := e.removeAt(c)
 		if due.IsZero() || held && !c.closed {
 			return false
 		}
@@ -70,11 +70,11 @@ func (e *Engine) pass(ctx context.Context, now time.Time) (next time.Time) {
 	return next
 }
 
-// goesAt returns when a card goes away by itself; zero if it does not.
-func (e *Engine) goesAt(c *card) time.Time {
+// removeAt returns when a card goes away by itself; zero if it does not.
+func (e *Engine) removeAt(c *card) time.Time {
 	var t time.Time
 	switch {
-	case c.pointless, c.closed && c.over:
+	case c.superseded, c.closed && c.over:
 		return c.Rang
 	case c.over && c.Answered.IsZero() && (c.Reports == call.AllStates || notTaken(c.reason)):
 		t = c.ended // missed, or answered elsewhere
@@ -114,8 +114,8 @@ func (e *Engine) fold(c *card, now time.Time) time.Time {
 	if c.unfold {
 		c.unfold, c.Strip, e.s.dirty = false, false, true
 	}
-	if c.gaveWay {
-		if c.gaveWay = false; !c.Strip {
+	if c.mustFold {
+		if c.mustFold = false; !c.Strip {
 			c.Strip, e.s.dirty = true, true
 		}
 	}
@@ -174,7 +174,7 @@ func (c *card) forget() {
 	c.Contacts, c.LinkOK, c.found, c.Opened, c.Earlier = nil, nil, nil, -1, -1
 }
 
-// makeRoom marks what a newer call makes pointless: strips of phones that only report
+// makeRoom marks what a newer call supersedes: strips of phones that only report
 // rings, ended calls that were asked for again, and the same caller's last call.
 func (e *Engine) makeRoom(newer *card) {
 	if e.unconfirmed(newer) {
@@ -186,7 +186,7 @@ func (e *Engine) makeRoom(newer *card) {
 		case !c.asked.IsZero() && c.over,
 			c.Phase == PhaseReported && c.Reports == call.RingOnly,
 			c.over && isCaller(newer.Number) && c.Number.Key() == newer.Number.Key():
-			c.pointless = true
+			c.superseded = true
 		}
 	}
 }

@@ -75,7 +75,7 @@ func (e *Engine) rank() {
 		if aside == c.Aside {
 			continue
 		}
-		c.Aside, c.gaveWay, e.s.dirty = aside, aside, true
+		c.Aside, c.mustFold, e.s.dirty = aside, aside, true
 		if aside {
 			c.raised = time.Time{}
 		}
@@ -89,13 +89,13 @@ func (e *Engine) anyLives() bool {
 
 // raise turns whatever represents a call into a card, because the user wants it.
 func (e *Engine) raise(c *card, now time.Time) {
-	c.closed, c.pointless, c.unfold, c.gaveWay, c.Strip, c.Line = false, false, false, false, false, false
+	c.closed, c.superseded, c.unfold, c.mustFold, c.Strip, c.Line = false, false, false, false, false, false
 	c.raised, c.Raised = now, now
 	c.Aside = c.Rank() == Ended && e.anyLives()
 }
 
-// crowd counts cards by the kind of their source.
-func crowd(cards []*card) map[string]int {
+// countBySource counts cards by the kind of their source.
+func countBySource(cards []*card) map[string]int {
 	count := map[string]int{}
 	for _, c := range cards {
 		count[c.source.Kind]++
@@ -106,7 +106,7 @@ func crowd(cards []*card) map[string]int {
 // least returns the card to drop for a new one: of the source with the most, the last in
 // the order of calls and the oldest of those. Cards on screen stay while held.
 func least(cards []*card, held bool) int {
-	count := crowd(cards)
+	count := countBySource(cards)
 	at := -1
 	for i, c := range cards {
 		if held && c.shown {
@@ -138,7 +138,7 @@ func seen(cards []*card, held bool) (shown []*card, more int) {
 		}
 		return shown, 0
 	}
-	count := crowd(shown)
+	count := countBySource(shown)
 	ranked := slices.Clone(shown)
 	slices.SortStableFunc(ranked, func(a, b *card) int { return cmp.Compare(a.Rank(), b.Rank()) })
 	nth := map[*card]int{}

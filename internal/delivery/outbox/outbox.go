@@ -126,7 +126,7 @@ type Outbox struct {
 	purged  time.Time
 
 	mu      sync.Mutex
-	stirred chan struct{} // closed at this process's next change
+	changed chan struct{} // closed at this process's next change
 	trouble *Trouble
 }
 
@@ -161,7 +161,7 @@ func Open(ctx context.Context, o Options) (*Outbox, error) {
 		return nil, fmt.Errorf("outbox: %w", err)
 	}
 	o.Dir = dir
-	b := &Outbox{o: o, wake: make(chan struct{}, 1), stirred: make(chan struct{})}
+	b := &Outbox{o: o, wake: make(chan struct{}, 1), changed: make(chan struct{})}
 	if err := b.Configure(o.Policy); err != nil {
 		return nil, err
 	}
@@ -224,15 +224,15 @@ func (b *Outbox) Wake() {
 func (b *Outbox) notifyWatchers() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	close(b.stirred)
-	b.stirred = make(chan struct{})
+	close(b.changed)
+	b.changed = make(chan struct{})
 }
 
-// nextStir returns a channel that is closed at this process's next change.
-func (b *Outbox) nextStir() <-chan struct{} {
+// untilChange returns a channel that is closed at this process's next change.
+func (b *Outbox) untilChange() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.stirred
+	return b.changed
 }
 
 func (b *Outbox) spoolDir() string { return filepath.Join(b.o.Dir, spoolName) }

@@ -141,7 +141,7 @@ func TestOneRefusedStopsNobody(t *testing.T) {
 		t.Errorf("%+v %v", s.Queue, err)
 	}
 	// It is probed, with one item, after a quarter of an hour.
-	now.Forward(probe)
+	now.Forward(probeAfter)
 	drive(t, b)
 	if len(sent) != 2 {
 		t.Errorf("sent after the probe: %v", sent)

@@ -25,17 +25,17 @@ func (e effect) weight() int {
 
 // Limits of retries.
 const (
-	giveUp      = 72 * time.Hour
-	leastTries  = 12 // a computer that slept for days has tried once
-	maxUnknowns = 3
-	longest     = 15 * time.Minute // between two retries
-	maxAsked    = time.Hour        // that a hub may request
-	longPause   = time.Minute      // for the queue
+	giveUp        = 72 * time.Hour
+	leastTries    = 12 // a computer that slept for days has tried once
+	maxUnknowns   = 3
+	maxBackoff    = 15 * time.Minute // between two retries
+	maxAsked      = time.Hour        // that a hub may request
+	maxQueuePause = time.Minute      // for the queue
 )
 
-// oddWaits are the waits before retries after an odd status: all within a day,
+// oddStatusWaits are the waits before retries after an odd status: all within a day,
 // even at their longest.
-var oddWaits = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 8 * time.Hour}
+var oddStatusWaits = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 8 * time.Hour}
 
 type rules struct {
 	retry  bool          // uncertain items are sent again
@@ -105,10 +105,10 @@ func decide(it Item, o outcome, now time.Time, r rules) (Item, effect) {
 		wait = max(r.backoff(it.Tries), asked+r.jitter(min(asked/10, time.Minute)))
 		e.pause, e.after = o.status == 429 || o.status == 503, asked // these concern the hub and us, not this item
 	case odd:
-		if it.odds++; it.odds > len(oddWaits) || it.late(now) {
+		if it.odds++; it.odds > len(oddStatusWaits) || it.late(now) {
 			end = Refused
 		} else {
-			wait = r.jitter(oddWaits[it.odds-1])
+			wait = r.jitter(oddStatusWaits[it.odds-1])
 		}
 	case unread:
 		wait = r.backoff(it.Tries)
@@ -156,7 +156,7 @@ func (it Item) again(now time.Time, wait time.Duration) Item {
 
 // backoff returns the wait after the given number of tries.
 func (r rules) backoff(tries int) time.Duration {
-	return r.jitter(r.doubled(tries-1, longest))
+	return r.jitter(r.doubled(tries-1, maxBackoff))
 }
 
 // doubled returns the first wait, doubled the given number of times, at most longest.
@@ -180,8 +180,8 @@ type Queue struct {
 	pauses int
 }
 
-// probe is how long a hold lasts until one item is tried.
-const probe = 15 * time.Minute
+// probeAfter is how long a hold lasts until one item is tried.
+const probeAfter = 15 * time.Minute
 
 // after returns the queue after e with reason why.
 func (q Queue) after(e effect, why Reason, now time.Time, r rules) Queue {
@@ -190,10 +190,10 @@ func (q Queue) after(e effect, why Reason, now time.Time, r rules) Queue {
 		if q.Held == "" {
 			q.Since = now
 		}
-		q.Held, q.Until = e.hold, now.Add(probe)
+		q.Held, q.Until = e.hold, now.Add(probeAfter)
 		q.Paused, q.From, q.Resume, q.pauses = "", time.Time{}, time.Time{}, 0
 	case e.pause:
-		q = Queue{Paused: why, From: now, Resume: now.Add(max(r.jitter(r.doubled(q.pauses, longPause)), e.after)), pauses: q.pauses + 1}
+		q = Queue{Paused: why, From: now, Resume: now.Add(max(r.jitter(r.doubled(q.pauses, maxQueuePause)), e.after)), pauses: q.pauses + 1}
 	case e.clear:
 		q = Queue{}
 	}
@@ -203,7 +203,7 @@ func (q Queue) after(e effect, why Reason, now time.Time, r rules) Queue {
 // open reports whether sending is allowed, and if not, how long to wait. A clock
 // that was set back opens it.
 func (q Queue) open(now time.Time) (bool, time.Duration) {
-	if now.Before(q.Until) && !now.Before(q.Until.Add(-probe)) {
+	if now.Before(q.Until) && !now.Before(q.Until.Add(-probeAfter)) {
 		return false, q.Until.Sub(now)
 	}
 	if now.Before(q.Resume) && !now.Before(q.From) {

@@ -96,11 +96,11 @@ func TestDecide(t *testing.T) {
 	}
 	// The waits after odd statuses, at their longest, fit into a day.
 	var sum time.Duration
-	for _, d := range oddWaits {
+	for _, d := range oddStatusWaits {
 		sum += d
 	}
-	if len(oddWaits) != 5 || sum > 24*time.Hour {
-		t.Errorf("%d repeats in %v", len(oddWaits), sum)
+	if len(oddStatusWaits) != 5 || sum > 24*time.Hour {
+		t.Errorf("%d repeats in %v", len(oddStatusWaits), sum)
 	}
 }
 
@@ -151,7 +151,7 @@ func TestQueue(t *testing.T) {
 // clock that was ahead; the time it was added counts until it is tried.
 func TestDueUnderAnotherClock(t *testing.T) {
 	for _, untried := range []time.Duration{0, -time.Hour} {
-		for shift, want := range map[time.Duration]bool{0: false, 14 * time.Minute: false, longest: true, -time.Second: true, -365 * 24 * time.Hour: true, 365 * 24 * time.Hour: true} {
+		for shift, want := range map[time.Duration]bool{0: false, 14 * time.Minute: false, maxBackoff: true, -time.Second: true, -365 * 24 * time.Hour: true, 365 * 24 * time.Hour: true} {
 			now := clocktest.New(monday)
 			b := open(t, Options{Now: now.Now, first: time.Hour, Hub: says(hub.Receipt{Status: 500})})
 			it := add(t, b, write(t, "a.zip", []byte("a")))

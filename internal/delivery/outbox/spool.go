@@ -143,8 +143,8 @@ func (c *counting) item() Item {
 	return Item{SHA256: hex.EncodeToString(c.sum.Sum(nil)), crc: c.crc, Size: c.n}
 }
 
-// parcel is an item being sent: its copy, opened as often as the hub's client needs it.
-type parcel struct {
+// upload is an item being sent: its copy, opened as often as the hub's client needs it.
+type upload struct {
 	b     *Outbox
 	ctx   context.Context
 	id    string
@@ -154,7 +154,7 @@ type parcel struct {
 }
 
 // Open opens the copy from its first byte.
-func (p *parcel) Open() (io.ReadCloser, error) {
+func (p *upload) Open() (io.ReadCloser, error) {
 	if p.whole.Swap(false) { // a retry, after an expired token
 		if err := p.b.setWhole(p.ctx, p.id, false); err != nil {
 			return nil, err
@@ -174,7 +174,7 @@ func (p *parcel) Open() (io.ReadCloser, error) {
 // before sending the last piece. It is only returned if the copy is intact and the database
 // has recorded that it is reached.
 type outgoing struct {
-	p   *parcel
+	p   *upload
 	f   file
 	crc uint32
 	n   int64

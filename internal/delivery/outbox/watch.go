@@ -78,7 +78,7 @@ func (b *Outbox) changes(ctx context.Context, do func() (enough bool, err error)
 	var last string
 	tick := time.Tick(b.o.Tick)
 	for {
-		enough, stirred := false, b.nextStir()
+		enough, changed := false, b.untilChange()
 		mark, err := b.mark(ctx)
 		if err == nil && mark != last {
 			last = mark
@@ -94,7 +94,7 @@ func (b *Outbox) changes(ctx context.Context, do func() (enough bool, err error)
 		case <-ctx.Done():
 			return nil
 		case <-tick:
-		case <-stirred:
+		case <-changed:
 			if wake.Pause(ctx, min(together, b.o.Tick)) != nil {
 				return nil
 			}

@@ -249,18 +249,18 @@ func (b *Outbox) next(ctx context.Context, now time.Time) (items []Item, wait ti
 
 // send sends items in one request and leaves the results in b.pending.
 func (b *Outbox) send(ctx context.Context, items []Item) {
-	parcels := make([]*parcel, len(items))
+	uploads := make([]*upload, len(items))
 	list := make([]hub.Item, len(items))
 	// A request sent in full continues for a while after ctx ends; recording
 	// it does so in any case.
 	during, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	for i, it := range items {
-		parcels[i] = &parcel{b: b, ctx: during, id: it.ID, crc: it.crc, size: it.Size}
-		list[i] = hub.Item{Open: parcels[i].Open, Size: it.Size}
+		uploads[i] = &upload{b: b, ctx: during, id: it.ID, crc: it.crc, size: it.Size}
+		list[i] = hub.Item{Open: uploads[i].Open, Size: it.Size}
 	}
 	release := context.AfterFunc(ctx, func() {
-		for _, p := range parcels {
+		for _, p := range uploads {
 			if !p.whole.Load() {
 				end()
 				return
@@ -277,7 +277,7 @@ func (b *Outbox) send(ctx context.Context, items []Item) {
 	release()
 	ended := during.Err() != nil
 	whole := make([]bool, len(items))
-	for i, p := range parcels {
+	for i, p := range uploads {
 		whole[i] = p.whole.Load()
 	}
 	now := b.o.Now()

@@ -198,9 +198,9 @@ func (r *Record) merge(e call.Event) (news bool) {
 	return news
 }
 
-// overtakes is how far one report may overtake another, as far as known. A user who missed
+// reorderWindow is how far one report may overtake another, as far as known. A user who missed
 // a call may be called again later.
-const overtakes = 2 * time.Second
+const reorderWindow = 2 * time.Second
 
 // after returns the leg after a report; l itself does not change. ok is false if the report
 // is older than what is known, or the call has ended for this user and does not come back.
@@ -233,7 +233,7 @@ func (l *Leg) after(e call.Event, mayReturn bool) (after *Leg, ok bool) {
 // a call that others answered may be reported late as having answered it.
 func (l *Leg) returns(e call.Event) bool {
 	late := e.State == call.Answered && l.Reason == call.Elsewhere.String()
-	return e.State != call.Ended && (late || e.At.Sub(l.At) >= overtakes)
+	return e.State != call.Ended && (late || e.At.Sub(l.At) >= reorderWindow)
 }
 
 // endedRetention is how long an ended call is remembered, so that a report delayed by a

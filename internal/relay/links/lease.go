@@ -12,19 +12,19 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A lease expires by itself. life and the interval between checks add up to five seconds at
+// A lease expires by itself. leaseTTL and the interval between checks add up to five seconds at
 // most; the holder stops safetyMargin earlier.
 const (
-	life         = 4500 * time.Millisecond
+	leaseTTL     = 4500 * time.Millisecond
 	renewEvery   = 1500 * time.Millisecond
 	safetyMargin = 500 * time.Millisecond
 )
 
 // OpenLeases opens or creates the bucket of leases, on the given number of replicas.
-// Entries expire after a lease's life.
+// Entries expire after leaseTTL.
 func OpenLeases(ctx context.Context, js jetstream.JetStream, replicas int) (jetstream.KeyValue, error) {
 	return js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket: "leases", TTL: life, Storage: jetstream.MemoryStorage, Replicas: replicas, MaxValueSize: 1 << 10,
+		Bucket: "leases", TTL: leaseTTL, Storage: jetstream.MemoryStorage, Replicas: replicas, MaxValueSize: 1 << 10,
 	})
 }
 
@@ -80,7 +80,7 @@ func (l *lease) written(ctx context.Context) (uint64, error) {
 }
 
 func (l *lease) renewed(revision uint64, asked time.Time) {
-	until := asked.Add(life - safetyMargin)
+	until := asked.Add(leaseTTL - safetyMargin)
 	l.revision = revision
 	l.until.Store(&until)
 }

@@ -245,7 +245,7 @@ func (l *Links) runInbound(ctx context.Context, of Link) {
 // to before may still hold, and runs the link. If that relay keeps it, the exchange is
 // disconnected and reconnects.
 func (l *Links) leaseInbound(ctx context.Context, of Link, in Inbound) {
-	for began := time.Now(); ctx.Err() == nil && time.Since(began) < 2*life; pause(ctx) {
+	for began := time.Now(); ctx.Err() == nil && time.Since(began) < 2*leaseTTL; pause(ctx) {
 		lease, err := take(ctx, l.leases, of.Name, l.holder)
 		if err == nil {
 			l.runLeased(ctx, of, lease, in, nil)
@@ -290,7 +290,7 @@ func (l *Links) runLeased(ctx context.Context, of Link, lease *lease, phone link
 	end()
 	work.Wait()
 	if errors.Is(context.Cause(ctx), errRemoved) {
-		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), life)
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTTL)
 		defer cancel()
 		h.ctx = limited
 		h.end(h.on)
@@ -299,7 +299,7 @@ func (l *Links) runLeased(ctx context.Context, of Link, lease *lease, phone link
 }
 
 func (l *Links) standing(ctx context.Context, of Link) ([]calls.Record, error) {
-	ctx, cancel := context.WithTimeout(ctx, life)
+	ctx, cancel := context.WithTimeout(ctx, leaseTTL)
 	defer cancel()
 	return l.Standing(ctx, prefix(of.Name))
 }

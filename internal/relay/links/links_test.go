@@ -158,8 +158,8 @@ func (o *office) stand(want ...string) func() bool {
 // the lease expires: what ended meanwhile is over, what began rings, and what continues
 // continues, whichever clock is right. A relay that stops hands over at once.
 func TestTakeOver(t *testing.T) {
-	if life+2*leaseCheckEvery > 5*time.Second {
-		t.Errorf("a lease lives for %v, and is looked at every %v", life, leaseCheckEvery)
+	if leaseTTL+2*leaseCheckEvery > 5*time.Second {
+		t.Errorf("a lease lives for %v, and is looked at every %v", leaseTTL, leaseCheckEvery)
 	}
 	o := start(t)
 	first := o.run("r1", time.Hour)

@@ -50,7 +50,7 @@ func (r *relay) join(w http.ResponseWriter, q *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
-	r.wrong.forgive(from)
+	r.wrong.refund(from)
 	_, authority, err := r.Authorities()
 	var token string
 	if err == nil {
@@ -133,8 +133,8 @@ func (l *limiter) try(from string, now time.Time) bool {
 	return true
 }
 
-// forgive takes back the newest attempt, which succeeded.
-func (l *limiter) forgive(from string) {
+// refund takes back the newest attempt, which succeeded.
+func (l *limiter) refund(from string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if all := l.tried[from]; len(all) > 1 {

@@ -270,11 +270,11 @@ func (d *Directory) change(ctx context.Context, u wire.User, do func(*Entry) err
 // in the columns that are kept.
 func (d *Directory) Put(ctx context.Context, with Entry, kept ...string) error {
 	return d.change(ctx, with.User, func(e *Entry) error {
-		if e.there() && e.Publisher {
+		if e.active() && e.Publisher {
 			return ErrTaken
 		}
 		next := with
-		if next.Added = e.Added; !e.there() {
+		if next.Added = e.Added; !e.active() {
 			next.Added = d.now()
 		}
 		next.Keys, next.Publisher = e.Keys, false
@@ -304,7 +304,7 @@ func (d *Directory) Publish(ctx context.Context, name wire.User, publicKey strin
 // that they are revoked.
 func (d *Directory) Remove(ctx context.Context, u wire.User) error {
 	return d.change(ctx, u, func(e *Entry) error {
-		if !e.there() {
+		if !e.active() {
 			return ErrUnknown
 		}
 		for i := range e.Keys {

@@ -59,11 +59,11 @@ func (k Key) over(now time.Time) bool {
 	return !k.Revoked.IsZero() && !k.Endless && now.Sub(k.Revoked) > credentials.Lifetime
 }
 
-// there reports whether the entry is in use.
-func (e *Entry) there() bool { return e.User != "" && e.Removed.IsZero() }
+// active reports whether the entry is in use.
+func (e *Entry) active() bool { return e.User != "" && e.Removed.IsZero() }
 
 // Person reports whether the entry is a user: there, and not a publisher.
-func (e Entry) Person() bool { return e.there() && !e.Publisher }
+func (e Entry) Person() bool { return e.active() && !e.Publisher }
 
 // Computers returns how many the user has joined on.
 func (e Entry) Computers() (n int) {

@@ -98,7 +98,7 @@ func (d *Launcher) ShowAt(m windowapi.Show) {
 		return
 	}
 	d.process = cmd.Process
-	d.late = d.hurry(cmd.Process)
+	d.late = d.killLater(cmd.Process)
 	go func() {
 		err := cmd.Wait()
 		d.mu.Lock()
@@ -118,8 +118,8 @@ func (d *Launcher) ShowAt(m windowapi.Show) {
 	}()
 }
 
-// hurry kills a windows process after a while, if it is still ours.
-func (d *Launcher) hurry(p *os.Process) *time.Timer {
+// killLater kills a windows process after a while, if it is still ours.
+func (d *Launcher) killLater(p *os.Process) *time.Timer {
 	return time.AfterFunc(d.limit, func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -198,7 +198,7 @@ func (d *Launcher) Serve(ctx context.Context, c *instance.Conn) {
 	if d.late != nil {
 		d.late.Stop()
 	}
-	late := d.hurry(d.process)
+	late := d.killLater(d.process)
 	d.mu.Unlock()
 	defer late.Stop()
 	defer func() {

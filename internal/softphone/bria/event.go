@@ -5,12 +5,12 @@ import (
 	"wiebelt/internal/softphone/link"
 )
 
-// compare reports what is new in a list of calls.
+// reportChanges reports what is new in a list of calls.
 //
 // Bria gives no direction: a call first seen ringing is incoming, one first seen connecting
 // is outgoing, one first seen connected may be either. An ended call may be listed
 // as ended or not at all.
-func compare(r *link.Reporter, list []entry) {
+func reportChanges(r *link.Reporter, list []entry) {
 	var ids []string
 	parties := map[string][]party{}
 	there := map[string]bool{}
@@ -25,7 +25,7 @@ func compare(r *link.Reporter, list []entry) {
 	r.EndOthers(there)
 	for _, id := range ids {
 		known, ok := r.Known(id)
-		state, who := sum(parties[id], known.Number)
+		state, who := overallState(parties[id], known.Number)
 		e := call.Event{ID: id, Direction: call.DirectionUnknown, Number: who.number, Name: who.name}
 		switch state {
 		case over:
@@ -76,9 +76,9 @@ func progressOf(state string) progress {
 	return unclear
 }
 
-// sum returns the state of a call and its party: in a conference the one whose number is
+// overallState returns the state of a call and its party: in a conference the one whose number is
 // known, as long as they take part, otherwise the first.
-func sum(all []party, known string) (progress, party) {
+func overallState(all []party, known string) (progress, party) {
 	best, who, open := unclear, party{}, false
 	for _, p := range all {
 		state := progressOf(p.state)

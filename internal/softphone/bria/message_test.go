@@ -37,7 +37,7 @@ func TestRecorded(t *testing.T) {
 	if !ok || !reflect.DeepEqual(calls, want) {
 		t.Errorf("%+v", calls)
 	}
-	if got := string(question(7)); got != fmt.Sprintf(asked, 7) {
+	if got := string(statusRequest(7)); got != fmt.Sprintf(asked, 7) {
 		t.Errorf("%q", got)
 	}
 }
@@ -127,7 +127,7 @@ func lists(t testing.TB, all ...string) []call.Event {
 			if !ok {
 				t.Fatalf("%q is no list", text)
 			}
-			compare(r, calls)
+			reportChanges(r, calls)
 		}
 	})
 }
@@ -275,16 +275,16 @@ func FuzzMessage(f *testing.F) {
 			return
 		}
 		scripted(t, func(r *link.Reporter) {
-			compare(r, calls)
+			reportChanges(r, calls)
 			before := len(r.Calls())
 			if before > maxCalls {
 				t.Fatalf("%d calls", before)
 			}
-			compare(r, calls) // nothing new
+			reportChanges(r, calls) // nothing new
 			if len(r.Calls()) != before {
 				t.Fatal("the same list twice changed something")
 			}
-			compare(r, nil)
+			reportChanges(r, nil)
 			if len(r.Calls()) != 0 {
 				t.Fatal("calls are left")
 			}

@@ -122,7 +122,7 @@ func (s *session) ask(now time.Time) error {
 	if !s.up {
 		s.deadline = now.Add(s.times.allow)
 	}
-	return s.sock.Send(question(s.id))
+	return s.sock.Send(statusRequest(s.id))
 }
 
 // message processes a message from Bria. An unreadable one is skipped,
@@ -153,7 +153,7 @@ func (s *session) answer(m message, size int) error {
 		s.r.Up()
 	}
 	if calls, ok := readCalls(m.body); ok {
-		compare(s.r, calls)
+		reportChanges(s.r, calls)
 	} else {
 		s.r.Unreadable(size)
 	}

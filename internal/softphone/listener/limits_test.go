@@ -233,9 +233,9 @@ func TestSilentCrowd(t *testing.T) {
 			}
 		}
 	}
-	d.crowd.mu.Lock()
-	silent := len(d.crowd.silent)
-	d.crowd.mu.Unlock()
+	d.silentConns.mu.Lock()
+	silent := len(d.silentConns.silent)
+	d.silentConns.mu.Unlock()
 	if silent > maxSilent {
 		t.Errorf("%d silent connections", silent)
 	}

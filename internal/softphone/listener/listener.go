@@ -95,14 +95,14 @@ var normal = timing{
 
 // Listener accepts reports of calls until it is closed. It is safe for concurrent use.
 type Listener struct {
-	cfg      Config
-	time     timing
-	guard    guard
-	log      refusalLog
-	server   *http.Server
-	crowd    crowd
-	port     int
-	upgrader websocket.Upgrader
+	cfg         Config
+	time        timing
+	guard       guard
+	log         refusalLog
+	server      *http.Server
+	silentConns silentConns
+	port        int
+	upgrader    websocket.Upgrader
 
 	socketToken, pathToken token
 
@@ -173,7 +173,7 @@ func start(ctx context.Context, cfg Config, t timing) (*Listener, error) {
 		// The guard must check "OPTIONS *" too.
 		DisableGeneralOptionsHandler: true,
 		ErrorLog:                     slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug), // it would print peers' input
-		ConnState:                    l.crowd.watch,
+		ConnState:                    l.silentConns.watch,
 		BaseContext:                  func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
 	// A phone reports a handful of times per call; persistent connections would only help

@@ -43,9 +43,9 @@ type item struct {
 	call  engine.Rank
 }
 
-// worth is the cost of evicting an item placed as o: all lines together cost less than one
+// evictionCost is the cost of evicting an item placed as o: all lines together cost less than one
 // card of an ended call, and all of those less than a ringing one.
-func (it item) worth(o placed) int {
+func (it item) evictionCost(o placed) int {
 	switch {
 	case it.inUse:
 		return 10_000
@@ -169,7 +169,7 @@ func (a *arrangement) makeRoom(i int) {
 		cost := 0
 		for k, o := range a.out {
 			if a.overlaps(to, h, k) {
-				cost += a.items[k].worth(o)
+				cost += a.items[k].evictionCost(o)
 			}
 		}
 		if least < 0 || cost < least {

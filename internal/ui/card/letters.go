@@ -111,7 +111,7 @@ func fit(s string, room float32, f font) (string, float32) {
 	iso := strings.ContainsRune(s, isolate)
 	r := []rune(s)
 	cut := func(n int) string {
-		for n > 0 && n < len(r) && clings(r[n]) {
+		for n > 0 && n < len(r) && extendsPrevious(r[n]) {
 			n--
 		}
 		s := strings.TrimRightFunc(string(r[:n]), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",·-(", r) }) + "…"
@@ -127,8 +127,8 @@ func fit(s string, room float32, f font) (string, float32) {
 	return s, w
 }
 
-// clings reports whether r belongs to the preceding letter.
-func clings(r rune) bool {
+// extendsPrevious reports whether r belongs to the preceding letter.
+func extendsPrevious(r rune) bool {
 	return unicode.Is(unicode.M, r) || r >= 0x1F3FB && r <= 0x1F3FF || r == 0x200D
 }
 

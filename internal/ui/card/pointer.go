@@ -104,8 +104,8 @@ type pointerPath struct {
 }
 
 const (
-	approach = 500 * time.Millisecond  // assumed age of a movement when it is first seen
-	longest  = 1500 * time.Millisecond // a pointer that never rests has aimed by then
+	assumedAge = 500 * time.Millisecond  // assumed age of a movement when it is first seen
+	longest    = 1500 * time.Millisecond // a pointer that never rests has aimed by then
 )
 
 // moves records that the pointer was seen on a card.
@@ -113,8 +113,8 @@ func (h *pointerPath) moves(now time.Time) {
 	switch {
 	case now.Sub(h.last) > guard && h.on:
 		h.began = now // it had rested on a card
-	case !h.on && (now.Sub(h.last) > guard || h.began.After(now.Add(-approach))):
-		h.began = now.Add(-approach)
+	case !h.on && (now.Sub(h.last) > guard || h.began.After(now.Add(-assumedAge))):
+		h.began = now.Add(-assumedAge)
 	}
 	h.last, h.on = now, true
 }

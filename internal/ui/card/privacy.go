@@ -57,7 +57,7 @@ func initial(s string) string {
 		return ""
 	}
 	n := 1
-	for n < len(r) && clings(r[n]) {
+	for n < len(r) && extendsPrevious(r[n]) {
 		n++
 	}
 	return string(r[:n]) + "."

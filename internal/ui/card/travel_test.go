@@ -263,7 +263,7 @@ func (o *office) round(keys bool) (aim string) {
 	end := image.Pt(to.rect.Min.X+o.r.IntN(to.rect.Dx()), to.rect.Min.Y+o.r.IntN(to.rect.Dy()))
 	// The pointer spends at most half of its way on the card, and rests before it clicks.
 	begin := end.Sub(image.Pt(o.r.IntN(60), o.r.IntN(60)))
-	unseen := min(travel/2, approach)
+	unseen := min(travel/2, assumedAge)
 	elapse(unseen)
 	n := max(1, int((travel-unseen)/(15*time.Millisecond)))
 	for i := 1; i <= n; i++ {

@@ -10,16 +10,16 @@ import (
 // maxSilent is how many open connections may not have sent a complete request yet.
 const maxSilent = 64
 
-// crowd limits the number of silent connections: beyond the limit it closes the oldest. A
+// silentConns limits the number of silent connections: beyond the limit it closes the oldest. A
 // phone sends its request at once, so it gets through however many others hold connections.
 // It is safe for concurrent use.
-type crowd struct {
+type silentConns struct {
 	mu     sync.Mutex // protects silent
 	silent []net.Conn // oldest first
 }
 
 // watch implements http.Server's ConnState.
-func (c *crowd) watch(conn net.Conn, s http.ConnState) {
+func (c *silentConns) watch(conn net.Conn, s http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s != http.StateNew {
