@@ -242,7 +242,7 @@ func contents(t *testing.T, path string) map[string]string {
 	return all
 }
 
-// TestCanaries: 500 names, numbers, secrets and tokens in settings, history,
+// TestCanaries: names, numbers, secrets and tokens in settings, history,
 // log, crash report and environment; none comes out.
 func TestCanaries(t *testing.T) {
 	dir, _ := setUp(t)

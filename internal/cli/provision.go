@@ -102,14 +102,23 @@ func (c *provisionCmd) hub(e *env, d profile.Dirs, before *settings.Settings, ch
 		e.say(text.AdminSetWaiting)
 	case onlyTest:
 		e.say(text.AdminTestGood)
+	default:
+		e.sayNext(d, before.Relayed() && len(next.Missing()) > 0)
+	}
+	return nil
+}
+
+// sayNext says what is left to do once the hub is set; relayed is that the office's relay
+// does what this computer's own settings do not suffice for.
+func (e *env) sayNext(d profile.Dirs, relayed bool) {
+	switch {
 	case e.lacksSecret(d):
 		e.say(text.AdminSetNoSecret)
-	case len(next.Missing()) > 0: // and none is needed
+	case relayed:
 		e.say(text.AdminSetRelayed)
 	default:
 		e.say(text.AdminSet)
 	}
-	return nil
 }
 
 // allowed returns an error if changes must not be written.

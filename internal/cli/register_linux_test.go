@@ -87,7 +87,7 @@ func TestForgetEverythingInTheVault(t *testing.T) {
 	home, _ := desktop(t)
 	t.Setenv("XDG_STATE_HOME", "")
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
-	exits(t, 0, "a secret", "provision", "--base-url", "https://hub.example", "--client-id", "a", "--secret-store", "file", "--secret-stdin")
+	exits(t, 0, "a secret", "provision", "--base-url", "https://hub.example", "--client-id", "a", "--secret-store", "file", "--secret-stdin").hides("relay")
 	silent := must.Get(net.Listen("unix", filepath.Join(home, "bus")))(t)
 	defer silent.Close()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+silent.Addr().String())

@@ -207,7 +207,8 @@ func (c *Client) deliver(ctx context.Context, items []Item, g *grant) (r Receipt
 // may have repeated.
 func readReceipt(resp *http.Response, said []byte, now time.Time, token string) Receipt {
 	r := Receipt{Status: resp.StatusCode, RetryAfter: min(retryAfter(resp.Header.Get("Retry-After"), now), maxAsked)}
-	words := strings.ReplaceAll(string(said[:min(len(said), maxReceipt)]), token, "…")
+	hidden := strings.NewReplacer(token, "…", strings.ReplaceAll(token, "/", `\/`), "…") // as JSON may write it
+	words := hidden.Replace(string(said[:min(len(said), maxReceipt)]))
 	clean := call.CleanText(words, maxReceipt)
 	r.Answer = call.CleanText(clean, maxSaid)
 	r.Unread = len(said) > maxReceipt

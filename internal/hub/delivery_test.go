@@ -135,7 +135,8 @@ func TestReceipts(t *testing.T) {
 		want         Receipt
 	}{
 		{"cleaned", 422, "", "", "  wrong\x00\u202e file,\r\n\tsays the hub ", words, "", Receipt{}},
-		{"with the request", 500, "", "", "Authorization: Bearer canary-token" + words, "Authorization: Bearer …" + words, "", Receipt{}},
+		{"with the request", 500, "", "", "Authorization: Bearer canary/token" + words, "Authorization: Bearer …" + words, "", Receipt{}},
+		{"and in JSON", 500, "", "", `{"was":"Bearer canary\/token"}`, `{"was":"Bearer …"}`, "", Receipt{}},
 		{"a page", 200, "text/html; charset=utf-8", "", "<p>", "<p>", "", Receipt{Page: true}},
 		{"nothing", 204, "", "", "", "", "", Receipt{}},
 		{"wait", 429, "", "30", "x", "x", "", Receipt{RetryAfter: 30 * time.Second}},
@@ -156,6 +157,9 @@ func TestReceipts(t *testing.T) {
 		{"by other signs", 200, "", "", `{"data":{"items":[{"status":1},{"status":201.5},{"status":600}]}}`, `{"data":{"items":[{"status":1},{"status":201.5},{"status":600}]}}`, "", Receipt{Items: []int{0, 0, 0}}},
 	} {
 		f := newFake(t)
+		f.token = func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"access_token":"canary/token","expires_in":3600}`)
+		}
 		f.lookup = func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			w.Header()["Content-Type"] = []string{c.kind}

@@ -137,6 +137,7 @@ func (r *Resident) hotkeyResult(h card.Hotkey, keys string, err error) {
 func (r *Resident) held(on bool) {
 	r.o.Log.Info("cards wait for a program that fills the screen", "now", on)
 	r.note(func(k *known) { k.held = on })
+	r.engine.Reconfigure(func(p *engine.Params) { p.AutoOpen = r.autoOpen() })
 }
 
 // notificationsAble records whether there is a notification service.
@@ -202,7 +203,7 @@ func (r *Resident) sessionIs(s session.State) {
 // autoOpen is when a customer file opens by itself: never where cards show less than
 // usual, nor in a pause.
 func (r *Resident) autoOpen() engine.AutoOpen {
-	if r.hiding() != health.HidingNot || !r.facts.pausedUntil(time.Now()).IsZero() {
+	if r.hiding() != health.HidingNot || r.facts.read().held || !r.facts.pausedUntil(time.Now()).IsZero() {
 		return engine.AutoOpenNever
 	}
 	return engine.AutoOpen(r.settings().Card.AutoOpen)

@@ -115,4 +115,12 @@ func TestSessionHides(t *testing.T) {
 			t.Errorf("%+v, %s, paused %v: a file opens %s", c.now, c.mode, c.pause, got)
 		}
 	}
+	for held, want := range map[bool]engine.AutoOpen{true: engine.AutoOpenNever, false: engine.AutoOpenAnswered} {
+		d.held(held)
+		opens := make(chan engine.AutoOpen)
+		d.engine.Reconfigure(func(p *engine.Params) { opens <- p.AutoOpen })
+		if got := <-opens; got != want {
+			t.Errorf("cards wait %v: a file opens %s", held, got)
+		}
+	}
 }

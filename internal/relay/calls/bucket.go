@@ -31,6 +31,9 @@ const maxBytes = 128 << 20
 // errStore is JetStream's code for what cannot be stored, of which its client has no name.
 const errStore jetstream.ErrorCode = 10077
 
+// noRoom are its codes for a bound that is more than a server or an account has left.
+var noRoom = []jetstream.ErrorCode{10002, 10023, 10028, 10047}
+
 // epochKey holds the time since which the bucket is complete: it is in memory and may lose
 // everything. It cannot clash with calls' keys, which are hashes.
 const epochKey = "epoch"
@@ -43,7 +46,7 @@ type Bucket struct{ kv jetstream.KeyValue }
 func Open(ctx context.Context, js jetstream.JetStream, replicas int) (*Bucket, error) {
 	config := jetstream.KeyValueConfig{Bucket: "calls", TTL: maxAge, Storage: jetstream.MemoryStorage, Replicas: replicas, MaxValueSize: maxRecord, MaxBytes: maxBytes}
 	kv, err := js.CreateOrUpdateKeyValue(ctx, config)
-	if _, refused := errors.AsType[*jetstream.APIError](err); refused { // by one that has less for us, which is a bound too
+	if api, refused := errors.AsType[*jetstream.APIError](err); refused && slices.Contains(noRoom, api.ErrorCode) { // which is a bound too
 		config.MaxBytes = 0
 		kv, err = js.CreateOrUpdateKeyValue(ctx, config)
 	}
@@ -89,7 +92,9 @@ func (b *Bucket) Take(ctx context.Context, all ...Report) error {
 			_, err = b.kv.Update(ctx, key, value, revision)
 		}
 		if api, is := errors.AsType[*jetstream.APIError](err); is && api.ErrorCode == errStore {
-			err = ErrFull
+			if err = ErrFull; revision != 0 && r.Ended() { // which needs no room: gone is over, too
+				err = b.kv.Delete(ctx, key, jetstream.LastRevision(revision))
+			}
 		}
 		if !errors.Is(err, jetstream.ErrKeyExists) && !errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
 			return cmp.Or(err, wrong)

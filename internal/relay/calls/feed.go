@@ -359,7 +359,12 @@ func (f *Feed) makeRoom(u wire.User) {
 	var out string
 	var least wire.Call
 	for key := range f.byUser[u] {
-		if c, _ := f.calls[key].record.For(u); out == "" || c.Compare(least) < 0 {
+		c, told := f.calls[key].record.For(u)
+		if !told { // no snapshot has it
+			out = key
+			break
+		}
+		if out == "" || c.Compare(least) < 0 {
 			out, least = key, c
 		}
 	}

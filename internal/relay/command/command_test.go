@@ -24,11 +24,13 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"wiebelt/internal/config/hubtrial"
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/relay/journal"
 	"wiebelt/internal/relay/server"
 	"wiebelt/internal/relay/setup"
 	"wiebelt/internal/relay/wire"
@@ -612,8 +614,11 @@ func TestForget(t *testing.T) {
 			must.Do(t, conn.Publish(f.Keys.Site.Reports(), fmt.Appendf(nil, `{"id":"%d","state":%q,"number":%q,"extension":"101"}`, i, state, number)))
 		}
 	}
-	for kept() < 4 {
-	}
+	js := must.Get(jetstream.New(conn))(t)
+	must.Soon(t, func() (bool, any) {
+		s, err := js.Stream(t.Context(), journal.Name)
+		return err == nil && s.CachedInfo().State.Msgs == 4, err
+	})
 	f.Settings.Journal.Days = 0
 	must.Do(t, f.Set(f.Settings))
 	for _, step := range []struct {

@@ -102,7 +102,7 @@ func (e *env) counted(s server.Status, add func(id, state string, says text.Key,
 	} else {
 		add("users", "ok", text.RelayDoctorUsers, s.Users, s.Computers, s.Connected)
 	}
-	if s.Hub == "untried" || s.Hub == "ok" { // by the newest look-up, which may be of long ago
+	if s.Hub != "off" { // the newest lookup may be of long ago
 		s.Hub = e.tryHub()
 	}
 	if s.Hub == "off" || s.Hub == "ok" {

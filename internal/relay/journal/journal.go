@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/time/rate"
 
 	"wiebelt/internal/core/wake"
 	"wiebelt/internal/relay/calls"
@@ -34,6 +35,7 @@ const (
 	waiting     = 4096    // calls that are not in the stream yet
 	// expireEvery is how often old calls are deleted.
 	expireEvery = time.Hour
+	warnEvery   = 10 * time.Second
 )
 
 // Journal holds the missed calls of a site.
@@ -50,6 +52,7 @@ type Journal struct {
 	more   chan struct{}               // gone has changed
 	forgot map[wire.User]bool          // removed users whose calls are deleted; used by Run only
 	waits  bool                        // the last call could not be written; used by Run only
+	warned rate.Sometimes              // that too many wait
 }
 
 type note struct {
@@ -61,7 +64,7 @@ type note struct {
 // Open opens or creates the stream, on the given number of replicas. With days 0 it deletes
 // the stream and everything in it.
 func Open(ctx context.Context, js jetstream.JetStream, replicas, days int, log *slog.Logger) (*Journal, error) {
-	j := &Journal{js: js, config: jetstream.StreamConfig{Name: Name, Subjects: []string{subjectRoot + ">"}, Replicas: replicas, MaxMsgSize: maxValue, MaxMsgs: maxKept, Discard: jetstream.DiscardNew}, life: time.Duration(days) * 24 * time.Hour, noted: make(chan note, waiting), log: log, now: time.Now, more: make(chan struct{}, 1)}
+	j := &Journal{js: js, config: jetstream.StreamConfig{Name: Name, Subjects: []string{subjectRoot + ">"}, Replicas: replicas, MaxMsgSize: maxValue, MaxMsgs: maxKept, Discard: jetstream.DiscardNew}, life: time.Duration(days) * 24 * time.Hour, noted: make(chan note, waiting), log: log, now: time.Now, more: make(chan struct{}, 1), warned: rate.Sometimes{Interval: warnEvery}}
 	j.gone.Store(new([]wire.User))
 	if days <= 0 {
 		if err := js.DeleteStream(ctx, Name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -115,7 +118,7 @@ func (j *Journal) Note(u wire.User, c wire.Call, over time.Time) {
 	select {
 	case j.noted <- note{u, c, over}:
 	default:
-		j.log.Warn("a missed call is not kept: too many wait")
+		j.warned.Do(func() { j.log.Warn("a missed call is not kept: too many wait") })
 	}
 }
 

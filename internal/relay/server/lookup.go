@@ -51,6 +51,7 @@ type lookups struct {
 	knows  func(wire.User) bool
 	log    *slog.Logger
 	often  *limiter
+	asks   *limiter      // for missed calls
 	pace   *rate.Limiter // of those that are asked for ahead
 	work   errgroup.Group
 	last   atomic.Pointer[contact.Failure] // of the newest lookup; nil before that
@@ -64,7 +65,7 @@ type lookups struct {
 
 func newLookups(c Config, knows func(wire.User) bool, news func()) *lookups {
 	l := &lookups{rules: c.Rules, manual: c.Settings.Lookup.Manual, knows: knows, news: news, log: c.Log,
-		often: newLimiter(lookupsMinute, time.Minute), pace: rate.NewLimiter(aheadPerSecond, aheadAtOnce), rang: map[wire.User][]string{}, more: make(chan struct{}), asking: map[string]bool{}}
+		often: newLimiter(lookupsMinute, time.Minute), asks: newLimiter(lookupsMinute, time.Minute), pace: rate.NewLimiter(aheadPerSecond, aheadAtOnce), rang: map[wire.User][]string{}, more: make(chan struct{}), asking: map[string]bool{}}
 	l.work.SetLimit(lookupsAtOnce)
 	l.set(c.Hub)
 	return l

@@ -26,7 +26,7 @@ func (r *relay) answerMissed(ctx context.Context, m *nats.Msg) {
 	if err != nil || !r.table.Load().Knows(u) || len(m.Data) > wire.MaxRequest || json.Unmarshal(m.Data, &q) != nil {
 		return
 	}
-	if !r.lookups.often.try("journal "+string(u), time.Now()) { // others wait for their answers
+	if !r.lookups.asks.try(string(u), time.Now()) { // others wait for their answers
 		return
 	}
 	page, err := r.journal.Page(ctx, u, q.Seen)

@@ -53,6 +53,9 @@ func (p *softphone) Traits() link.Traits { return p.traits }
 // Session processes events until the connection ends. An idle connection is normal for
 // hours, so only a started frame has a deadline; TCP keep-alive detects a lost peer.
 func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
+	if !p.mine() {
+		return errOwner()
+	}
 	d := net.Dialer{Timeout: dialTime}
 	conn, err := d.DialContext(ctx, "tcp", p.traits.Source.Conn)
 	switch {
@@ -65,8 +68,8 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 	defer stop()
 	defer conn.Close()
 	now, ours := p.listening(conn)
-	if !ours { // on a computer with several users, whose callers are not this user's business
-		return &link.Refusal{Why: "the baresip at this port belongs to another user", Cause: link.CauseOwner}
+	if !ours {
+		return errOwner()
 	}
 	if p.served != "" && now != "" && now != p.served {
 		r.EndAll() // the calls of the previous process ended with it
@@ -87,6 +90,27 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 		}
 		p.frame(r, b)
 	}
+}
+
+// errOwner: on a computer with several users, another one's callers are not this user's
+// business.
+func errOwner() error {
+	return &link.Refusal{Why: "the baresip at this port belongs to another user", Cause: link.CauseOwner}
+}
+
+// mine reports whether no other user listens at the address, without connecting: that would
+// throw the phone's own user out.
+func (p *softphone) mine() bool {
+	host, port, _ := net.SplitHostPort(p.traits.Source.Conn)
+	if host == "localhost" {
+		host = "127.0.0.1"
+	}
+	at, err := netip.ParseAddrPort(net.JoinHostPort(host, port))
+	if err != nil || !p.traits.Local {
+		return true
+	}
+	_, ours := link.Listening(netip.AddrPortFrom(at.Addr().Unmap(), at.Port()))
+	return ours
 }
 
 // listening identifies the socket that listens where conn leads to, if that is

@@ -148,6 +148,9 @@ func markOf(key []byte) string {
 func (s *Store) purge() {
 	limit := time.Now().Add(-KeepFor)
 	err := s.deleteIf(func(_ tag, _ string, c choice) bool { return !c.used.After(limit) })
+	if errors.Is(err, errAlone) {
+		err = nil // load has said so
+	}
 	s.report(errors.Join(err, s.file.purge(s.p.Path, limit)))
 }
 

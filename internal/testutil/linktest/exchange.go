@@ -325,6 +325,9 @@ func (x ExchangeTests) silence(t *testing.T) {
 func (x ExchangeTests) hostileMessages(t *testing.T) {
 	e := x.New(t)
 	w := e.connect()
+	if len(x.Hostile) == 0 || len(x.Paths) == 0 {
+		t.Fatal("nothing hostile, or no paths")
+	}
 	for i, m := range x.Hostile {
 		e.Send(m)
 		e.Reports(t, w, i)

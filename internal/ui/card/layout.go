@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"image/color"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,23 +81,20 @@ func (p *painter) lineWords(c engine.Card) string {
 	return ""
 }
 
-// headWords are the line, and before it what has no place below: how often the caller
-// has rung, and who passed the call on.
+// headWords are the line, and what has no place below: how often the caller has rung, and
+// who passed the call on. The last is cut first.
 func (p *painter) headWords(c engine.Card) string {
-	var parts []string
+	again, line, via := "", p.lineWords(c), ""
 	if c.Times > 1 && !p.againBelow(c) {
-		parts = append(parts, p.lg.T(text.CardAgain, c.Times))
+		again = p.lg.T(text.CardAgain, c.Times)
 	}
-	if via := p.via(c); via != "" && !p.besideNumber(c) {
-		parts = append(parts, p.lg.T(text.CardViaShort, isolated(via)))
+	if by := p.via(c); by != "" && !p.besideNumber(c) {
+		via = p.lg.T(text.CardViaShort, isolated(by))
 	}
-	line := p.lineWords(c)
-	if len(parts) > 0 && c.LineName != "" { // the name alone: there is less room
+	if again+via != "" && c.LineName != "" { // the name alone: there is less room
 		line = p.lg.T(text.CardLine, isolated(c.LineName))
 	}
-	if line != "" {
-		parts = append(parts, line)
-	}
+	parts := slices.DeleteFunc([]string{again, line, via}, func(s string) bool { return s == "" })
 	return strings.Join(parts, " · ")
 }
 

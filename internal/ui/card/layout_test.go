@@ -228,11 +228,11 @@ func TestWords(t *testing.T) {
 		want   string
 	}{
 		{"found", passed, "06 12 34 56 78 doorverbonden door Receptie (101)"},
-		{"nobody", passed, "Inkomend via Receptie (101) · op Schade"},
-		{"failed", passed, "Inkomend via Receptie (101) · op Schade"},
-		{"searching", passed, "Inkomend via Receptie (101) · op Schade"},
-		{"withheld", passed, "Inkomend via Receptie (101) · op Schade"},
-		{"nobody", func(c *engine.Card) { passed(c); c.Times, c.Before = 3, now }, "Inkomend 3e keer · via Receptie (101) · op Schade"},
+		{"nobody", passed, "Inkomend op Schade · via Receptie (101)"},
+		{"failed", passed, "Inkomend op Schade · via Receptie (101)"},
+		{"searching", passed, "Inkomend op Schade · via Receptie (101)"},
+		{"withheld", passed, "Inkomend op Schade · via Receptie (101)"},
+		{"nobody", func(c *engine.Card) { passed(c); c.Times, c.Before = 3, now }, "Inkomend 3e keer · op Schade · via Receptie (101)"},
 		{"own", func(c *engine.Card) { c.Times, c.Before = 3, now.Add(-time.Minute) }, "020 765 43 21 3e keer vandaag, eerder 10:41"},
 		{"nobody", func(c *engine.Card) { c.Times = 3 }, "Inkomend 3e keer · op Schade"},
 		{"nobody", line, "06 12 34 56 78 Inkomend · Geen relatie"},
