@@ -191,6 +191,8 @@ func (k *Socket) why(ctx context.Context, err error) error {
 	var closed *websocket.CloseError
 	var network net.Error
 	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
 	case errors.As(err, &closed):
 		return &Closed{Host: k.server.Host(), Code: closed.Code}
 	case errors.Is(err, websocket.ErrReadLimit):
