@@ -1,32 +1,31 @@
-// Package archtest checks every import of the module against the layers of its
-// design: nine of them, and imports only go down. Its test fails, with the reason,
-// on one that goes up.
+// Package archtest checks every import of the module against its nine layers: imports
+// only go down. Its test fails, with the reason, on an import that goes up.
 //
 //	9 wiring    app/*, internal/cli, internal/relay/command, internal/resident, internal/demo,
 //	            internal/packaging/*
 //	8 parts     internal/resident/*: the parts of the resident, which it connects
 //	7 windows   internal/ui/* — the only layer that imports Fyne
 //	6 tasks     internal/config/{fromsettings,hubtrial,registrations}, internal/store/callactions,
-//	            internal/doctor: what can be done with what lies below; one function each, for
+//	            internal/doctor: operations on the layers below; one function each, for
 //	            commands, windows and resident alike
 //	5 native    internal/native/*
 //	4 engine    internal/core/engine
 //	3 adapters  internal/softphone/*, internal/hub, internal/store/*, internal/config/*,
 //	            internal/delivery/*, internal/instance, …
 //	2 words     internal/text, internal/guide, internal/commandline, assets; internal/delivery/message;
-//	            internal/store/sqlitefile and internal/filetrust, which all files stand on
+//	            internal/store/sqlitefile and internal/filetrust, which all file access uses
 //	1 domain    internal/core/*, internal/softphone/registry
 //
-// Of the windows, each imports what they share (widgets, theme, offscreen, explore) and no
-// other window; only internal/ui/windowapp knows them all.
+// Each window imports what all share (widgets, theme, offscreen, explore) and no other
+// window; only internal/ui/windowapp imports them all.
 //
-// Of the resident's parts, each is one thing with its goroutine or its file: it
-// imports no other part, but request, which runs nothing, and never the resident,
-// which gives it what it needs of the rest.
+// Each part of the resident does one thing, with its own goroutine or file. It imports no
+// other part except request, which runs nothing, and never the resident, which passes it
+// whatever it needs from the rest.
 //
-// Beside them stand the local hub and the simulated softphone: they know the
-// domain and the words, and only the wiring knows them. What is below
-// internal/testutil, and ui/uitest, may be imported by tests alone.
+// Outside the layers are the local hub and the simulated softphone: they import the domain
+// and the words, and only the wiring imports them. Packages below internal/testutil, and
+// ui/uitest, may be imported by tests only.
 package archtest
 
 import (
@@ -34,11 +33,11 @@ import (
 	"strings"
 )
 
-// Layer is how high a package stands; a package may import what stands lower, and
-// what stands in its own layer unless Why says otherwise.
+// Layer is the level of a package; a package may import lower layers,
+// and its own unless Why says otherwise.
 type Layer int
 
-// The layers from the ground up.
+// The layers from the bottom up.
 const (
 	Unknown Layer = iota
 	Domain
@@ -51,11 +50,11 @@ const (
 	Parts // of the resident
 	Wiring
 	StandIns  // local hub, simulated softphone
-	TestsOnly // imported by tests alone
+	TestsOnly // imported by tests only
 )
 
-// layers gives every package its layer; the first path that a package is, or lies
-// below, counts. A path that ends in "/" means only what lies below it.
+// layers assigns every package a layer; the first path that equals the package's or
+// contains it applies. A path ending in "/" covers only what is below it.
 var layers = []struct {
 	path  string
 	layer Layer
@@ -102,7 +101,7 @@ var layers = []struct {
 	{"internal/e2e", TestsOnly},
 }
 
-// Of gives the layer of a package by its path below the module.
+// Of returns the layer of a package by its path below the module.
 func Of(path string) Layer {
 	for _, l := range layers {
 		dir := strings.TrimSuffix(l.path, "/")
@@ -113,19 +112,17 @@ func Of(path string) Layer {
 	return Unknown
 }
 
-// windowApp is the package that knows every window, and shared are those that any
-// window may import.
+// windowApp is the package that knows every window; shared are the packages any window may import.
 const windowApp = "internal/ui/windowapp"
 
 var shared = []string{"internal/ui/widgets", "internal/ui/theme", "internal/ui/offscreen", "internal/ui/explore"}
 
-// partsShare is what the resident's parts may share; of what is on screen they may
-// know the cards.
+// partsShare is what the resident's parts may share; of the windows they may import only card.
 var partsShare = []string{"internal/resident/request"}
 
 const card = "internal/ui/card"
 
-// Why says why a package may not import another one; "" if it may.
+// Why returns why a package may not import another one, "" if it may.
 func Why(from, to string) string {
 	f, t := Of(from), Of(to)
 	switch {
@@ -159,7 +156,7 @@ func Why(from, to string) string {
 	return ""
 }
 
-// MayImportFyne reports whether a package may know Fyne.
+// MayImportFyne reports whether a package may import Fyne.
 func MayImportFyne(path string) bool {
 	return strings.HasPrefix(path, "internal/ui/")
 }

@@ -48,7 +48,7 @@ func list(t *testing.T, env []string, args ...string) []pkg {
 
 const module = "wiebelt/"
 
-// TestArrowsPointDown holds every import of every platform against the layers.
+// TestArrowsPointDown checks every import on every platform against the layers.
 func TestArrowsPointDown(t *testing.T) {
 	for _, goos := range []string{"linux", "windows"} {
 		seen := 0
@@ -75,7 +75,7 @@ func TestArrowsPointDown(t *testing.T) {
 	}
 }
 
-// TestDomainIsPlain: the domain stands on the standard library alone.
+// TestDomainIsPlain checks that the domain depends on the standard library only.
 func TestDomainIsPlain(t *testing.T) {
 	for _, p := range list(t, nil, "./internal/core/call", "./internal/core/address", "./internal/core/phone", "./internal/core/numbering", "./internal/core/contact", "./internal/softphone/registry") {
 		for _, imp := range p.Imports {
@@ -90,8 +90,8 @@ func TestDomainIsPlain(t *testing.T) {
 	}
 }
 
-// TestOtherSystems: where Wiebelt does not run, the program is the sentence that
-// says so.
+// TestOtherSystems checks that on unsupported systems the program
+// only prints that it does not run there.
 func TestOtherSystems(t *testing.T) {
 	for _, p := range list(t, []string{"GOOS=darwin", "GOARCH=arm64", "CGO_ENABLED=0"}, "./app/wiebelt") {
 		if !slices.Equal(p.Imports, []string{"fmt", "os", "runtime"}) {
@@ -100,9 +100,9 @@ func TestOtherSystems(t *testing.T) {
 	}
 }
 
-// TestPureGo: the programs build without cgo for Linux and Windows, link no OpenGL, and
-// never Fyne's app package, which reads settings and themes from places that other
-// users may be able to write to.
+// TestPureGo checks that the programs build without cgo for Linux and Windows and link
+// neither OpenGL nor Fyne's app package, which reads settings and themes from places
+// that other users may be able to write to.
 func TestPureGo(t *testing.T) {
 	for _, goos := range []string{"linux", "windows"} {
 		for _, p := range list(t, []string{"GOOS=" + goos, "GOARCH=amd64", "CGO_ENABLED=0"}, "./app/...") {
@@ -118,8 +118,8 @@ func TestPureGo(t *testing.T) {
 	}
 }
 
-// TestSmallProgram: what phones start at every call carries no library that takes
-// time before its first line runs.
+// TestSmallProgram checks that the program phones start at every call has no library that
+// takes time before its first line runs.
 func TestSmallProgram(t *testing.T) {
 	allowed := []string{"golang.org/x/sys/", "github.com/fsnotify/fsnotify", "wiebelt/"}
 	for _, goos := range []string{"linux", "windows"} {
@@ -135,8 +135,8 @@ func TestSmallProgram(t *testing.T) {
 	}
 }
 
-// TestNothingForTests: the program carries no library that only tests need, whose
-// packages are made ready at every start.
+// TestNothingForTests checks that the program has no library that only tests need, whose
+// packages would be initialized at every start.
 func TestNothingForTests(t *testing.T) {
 	for _, goos := range []string{"linux", "windows"} {
 		for _, p := range list(t, []string{"GOOS=" + goos, "GOARCH=amd64", "CGO_ENABLED=0"}, "./app/wiebelt") {
@@ -149,8 +149,8 @@ func TestNothingForTests(t *testing.T) {
 	}
 }
 
-// TestRelayStandsApart: the resident is a client of relays and carries no server, and
-// a relay has no windows.
+// TestRelayStandsApart checks that the resident, a client of relays, contains no
+// server, and that a relay has no windows.
 func TestRelayStandsApart(t *testing.T) {
 	strange := map[string]string{"wiebelt": "github.com/nats-io/nats-server/", "wiebelt-relay": "fyne.io/"}
 	for _, goos := range []string{"linux", "windows"} {
@@ -166,7 +166,7 @@ func TestRelayStandsApart(t *testing.T) {
 	}
 }
 
-// TestRulesCanFail shows that the rules above refuse what they are there for.
+// TestRulesCanFail checks that the rules above reject what they should.
 func TestRulesCanFail(t *testing.T) {
 	for _, c := range [][2]string{
 		{"internal/core/call", "internal/hub"},
@@ -206,8 +206,7 @@ func TestRulesCanFail(t *testing.T) {
 	}
 }
 
-// TestFilesThatAreNamed: a comment, and a page about the code, names files that are
-// there.
+// TestFilesThatAreNamed checks that files named in comments and in pages about the code exist.
 func TestFilesThatAreNamed(t *testing.T) {
 	root := os.DirFS("../..")
 	var files []string

@@ -15,11 +15,11 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestNamesInComments: what a comment calls "package x" is a package that somebody
-// imports or that is ours, and an exported name of one of ours, "x.Name", is declared.
+// TestNamesInComments checks that whatever a comment calls "package x" is imported
+// somewhere or is ours, and that an exported name of one of ours, "x.Name", is declared.
 func TestNamesInComments(t *testing.T) {
 	files := token.NewFileSet()
-	all := map[string]bool{}   // packages: ours by name, those imported by the parts of their paths
+	all := map[string]bool{}   // packages: ours by name, imported ones by path elements
 	ours := map[string]bool{}  // by name
 	names := map[string]bool{} // "x.Name" of ours
 	var comments []*ast.CommentGroup

@@ -12,14 +12,14 @@ import (
 	"testing"
 )
 
-// TestSizes: nobody has to hold more in mind than a reader can. Counted is the
-// product, without what serves tests.
+// TestSizes limits how much a reader has to keep in mind. It
+// counts the product, without test support.
 func TestSizes(t *testing.T) {
 	const (
 		mostBranches = 20   // ways through a function (McCabe)
-		meanLines    = 12.8 // of a function
+		meanLines    = 12.8 // per function
 		mostFolders  = 26   // below internal
-		mostFields   = 20   // of a struct that is more than plain data
+		mostFields   = 20   // of a struct with more than plain data
 	)
 	folders, err := filepath.Glob("../*/")
 	if err != nil || len(folders) > mostFolders {
@@ -67,8 +67,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// plain reports whether a struct is only data: it tells nobody anything, waits for
-// nothing and locks nothing.
+// plain reports whether a struct is only data: no callbacks, no channels, no locks.
 func plain(s *ast.StructType) bool {
 	data := true
 	ast.Inspect(s, func(n ast.Node) bool {
@@ -84,7 +83,7 @@ func plain(s *ast.StructType) bool {
 	return data
 }
 
-// branches counts the ways through a function, those of functions in it included.
+// branches counts the paths through a function, including those of nested functions.
 func branches(f *ast.FuncDecl) int {
 	n := 1
 	ast.Inspect(f, func(node ast.Node) bool {

@@ -13,8 +13,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestSettingsSet: one key of the user's file at a time, with what a person would
-// type; what is wrong changes nothing and says what is allowed.
+// TestSettingsSet sets one key of the user's file at a time with what a person would type;
+// an invalid value changes nothing and reports what is allowed.
 func TestSettingsSet(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range [][3]string{{"hub.proxy", "none", "none"}, {"history.days", "30", "30"}, {"card.full_for", "90s", "90s"},
@@ -39,7 +39,7 @@ func TestSettingsSet(t *testing.T) {
 	exits(t, 2, "", "settings", "hub.proxi", "--json", "--profile", dir)
 }
 
-// TestSettingsCheck: a policy is examined before anybody has it.
+// TestSettingsCheck checks a policy before it is deployed.
 func TestSettingsCheck(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "policy.toml")
 	for text, want := range map[string]int{
@@ -59,7 +59,7 @@ func TestSettingsCheck(t *testing.T) {
 	exits(t, 1, "", "settings", "check", file+"-none")
 }
 
-// TestSecretRemove: every kind of secret, where it is kept, and no other.
+// TestSecretRemove removes every kind of secret, wherever it is kept, and no other.
 func TestSecretRemove(t *testing.T) {
 	dir, _ := setUp(t)
 	must.Do(t, os.WriteFile(filepath.Join(dir, "settings.toml"), append([]byte("[[softphone]]\nkind = \"ari\"\nname = \"centrale\"\naddress = \"https://pbx.example\"\n"), []byte(snapshot(t, dir)[filepath.Join(dir, "settings.toml")])...), 0o600))
@@ -87,10 +87,10 @@ func TestSecretRemove(t *testing.T) {
 	do(3, "", "secret", "remove", "choices")
 	do(2, "", "secret", "remove", "link")
 	do(2, "", "secret", "remove", "tokens", "--client-id", "x")
-	do(0, "", "settings", "--ways-in") // makes tokens
+	do(0, "", "settings", "--ways-in") // creates tokens
 	do(0, "", "secret", "remove", "tokens")
 	do(0, "pbx\n", "provision", "--softphone", "centrale", "--secret-stdin")
-	do(2, "", "secret", "remove", "all", "--secret-store", "machine") // which is everybody's
+	do(2, "", "secret", "remove", "all", "--secret-store", "machine") // shared by all users
 	do(0, "", "secret", "remove", "all", "--secret-store", "file")
 	if got := state(); got != "[{hub file not_set} {softphone centrale file not_set}]" {
 		t.Error(got)
@@ -104,8 +104,8 @@ func TestSecretRemove(t *testing.T) {
 	exits(t, 0, "", "secret", "remove", "all", "--secret-store", "file", "--profile", dir).says("secret remove hub")
 }
 
-// TestProvisionTest: a hub is tried before anything is set, and what is set can be
-// tried on its own; a secret of another address does not pass for one of the new.
+// TestProvisionTest tests a hub before anything is set, and tests existing settings on
+// their own; a secret for another address is not used for the new one.
 func TestProvisionTest(t *testing.T) {
 	dir, h := setUp(t)
 	before := snapshot(t, dir)
@@ -129,13 +129,13 @@ func TestProvisionTest(t *testing.T) {
 	exits(t, 0, "", "provision", "--base-url", "https://hub.example", "--profile", dir).says("--secret-stdin") // it is missing now
 }
 
-// TestForgetCalls: also those that wait for a Wiebelt that does not run; and what
-// is no number is refused.
+// TestForgetCalls also forgets calls waiting for a Wiebelt that is not
+// running, and refuses what is not a number.
 func TestForgetCalls(t *testing.T) {
 	exits(t, 0, "", "forget", "--all", "--profile", t.TempDir())
 	for _, c := range []struct {
 		args []string
-		want []string // of the numbers, those that are left
+		want []string // numbers left
 	}{
 		{[]string{"--all"}, nil},
 		{[]string{"--number", "06 98 76 00 11"}, []string{"0698760022"}},

@@ -147,9 +147,9 @@ func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 // lifetime returns the context of a command, which ends when the program is told to end.
 //
 // "ring" and "open-url" finish what they began, which takes no longer than the resident
-// needs to answer, so they have no end of their own. A phone waits for them: they avoid
-// what causes thread switches, namely catching signals and staying on the thread to which
-// the tray's library locks the program when loaded. (SIGHUP is not ignored: a resident that
+// needs to answer, so their context never ends. A phone waits for them: they avoid what
+// causes thread switches, namely catching signals and staying on the thread to which the
+// tray's library locks the program when loaded. (SIGHUP is not ignored: a resident that
 // they start would think that it was started with nohup.)
 func lifetime(args []string) (ctx context.Context, stop func()) {
 	if _, ok := ring.Args(args); ok || len(args) > 0 && args[0] == "open-url" {

@@ -15,7 +15,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// run is one command with its output.
+// run runs one command and returns its output.
 func run(t *testing.T, in string, args ...string) (code int, out, errOut string) {
 	t.Helper()
 	var o, e bytes.Buffer
@@ -23,14 +23,14 @@ func run(t *testing.T, in string, args ...string) (code int, out, errOut string)
 	return code, o.String(), e.String()
 }
 
-// said is what a command wrote.
+// said is the output of a command.
 type said struct {
 	t        *testing.T
 	args     []string
 	out, err string
 }
 
-// exits runs a command that must end with an exit code.
+// exits runs a command that must end with exit code want.
 func exits(t *testing.T, want int, in string, args ...string) said {
 	t.Helper()
 	code, out, errOut := run(t, in, args...)
@@ -40,7 +40,7 @@ func exits(t *testing.T, want int, in string, args ...string) said {
 	return said{t, args, out, errOut}
 }
 
-// says has what must stand on standard output.
+// says checks that standard output contains parts.
 func (s said) says(parts ...string) said {
 	s.t.Helper()
 	for _, p := range parts {
@@ -51,7 +51,7 @@ func (s said) says(parts ...string) said {
 	return s
 }
 
-// complains has what must stand on standard error.
+// complains checks that standard error contains parts.
 func (s said) complains(parts ...string) said {
 	s.t.Helper()
 	for _, p := range parts {
@@ -62,7 +62,7 @@ func (s said) complains(parts ...string) said {
 	return s
 }
 
-// hides has what may stand on neither.
+// hides checks that neither stream contains parts.
 func (s said) hides(parts ...string) said {
 	s.t.Helper()
 	for _, p := range parts {
@@ -73,7 +73,7 @@ func (s said) hides(parts ...string) said {
 	return s
 }
 
-// json reads standard output.
+// json decodes standard output.
 func (s said) json(into any) said {
 	s.t.Helper()
 	if err := json.Unmarshal([]byte(s.out), into); err != nil {
@@ -82,7 +82,7 @@ func (s said) json(into any) said {
 	return s
 }
 
-// setUp makes a profile that is provisioned for a local hub.
+// setUp creates a profile provisioned for a local hub.
 func setUp(t *testing.T) (dir string, h *localhub.Hub) {
 	t.Helper()
 	h = must.Get(localhub.Start(context.Background(), localhub.Config{Synthetic: 50, Demo: true}))(t)
@@ -108,14 +108,14 @@ func TestLookup(t *testing.T) {
 		a.Number != "+31698760011" {
 		t.Errorf("%s", s.out)
 	}
-	// A link that would not be opened is not put on a terminal either.
+	// A link that would not be opened is not printed on a terminal either.
 	k := lookupContact{Link: "https://hub.example/\x1b]0;title\x07", Achternaam: "Vries"}
 	var said strings.Builder
 	if err := (&lookupCmd{}).print(&env{out: &said, err: io.Discard}, lookupAnswer{Outcome: "found", Contacts: []lookupContact{k}}); err != nil || !strings.Contains(said.String(), "Vries") || strings.ContainsAny(said.String(), "\x1b\x07") {
 		t.Errorf("%q %v", said.String(), err)
 	}
-	// A number of another country is only possibly this person's, and who has no
-	// address has no comma for one.
+	// A foreign number is only possibly this person's, and a contact
+	// without an address gets no comma for it.
 	must.Get(h.AddInvented(t.Context(), localhub.Record{Numbers: []string{"+3225550171"}, Contact: contact.Contact{RelationNumber: "171", FamilyName: "Maes"}}))(t)
 	exits(t, 0, "", "lookup", "--profile", dir, "--language", "nl", "+32 2 555 01 71").says("Mogelijk: ", "\n171, Maes").hides(" ,")
 	h.Faults().RefuseCredentials(true)
@@ -126,8 +126,8 @@ func TestLookup(t *testing.T) {
 	exits(t, 1, "", "lookup", "--json", "--profile", t.TempDir(), "0698760011").says(`"not_set_up"`)
 }
 
-// TestSecretIsShownNowhere: no command and no readable file holds it, but its
-// own with mode 0600.
+// TestSecretIsShownNowhere checks that no command and no readable file reveals the
+// secret, except its own file with mode 0600.
 func TestSecretIsShownNowhere(t *testing.T) {
 	dir, _ := setUp(t)
 	exits(t, 0, "", "settings", "--profile", dir).says("set").hides("canary")
@@ -138,7 +138,7 @@ func TestSecretIsShownNowhere(t *testing.T) {
 	}
 }
 
-// TestSecretStaysWithItsAddress: another address asks for the secret again.
+// TestSecretStaysWithItsAddress checks that another address requires the secret again.
 func TestSecretStaysWithItsAddress(t *testing.T) {
 	dir, _ := setUp(t)
 	other := must.Get(localhub.Start(context.Background(), localhub.Config{Synthetic: 5, Demo: true}))(t)
@@ -188,8 +188,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestOutputThatIsLost: a command whose output goes nowhere has failed, whichever
-// it is.
+// TestOutputThatIsLost checks that any command whose output cannot be written fails.
 func TestOutputThatIsLost(t *testing.T) {
 	dir, _ := setUp(t)
 	full := must.Get(os.OpenFile("/dev/full", os.O_WRONLY, 0))(t)
@@ -211,8 +210,8 @@ func TestSourcesIn(t *testing.T) {
 		says("http://127.0.0.1:27471/v1/call/", "token.", ` --profile "`+dir+`" --state ringing -- `)
 }
 
-// TestShownLogTellsNothing: what is logged on standard error is no more than what is
-// kept on disk.
+// TestShownLogTellsNothing checks that the log on standard error
+// contains no more than the one on disk.
 func TestShownLogTellsNothing(t *testing.T) {
 	var said bytes.Buffer
 	(&env{err: &said}).logger("info").Info("call of 0698760011", "token", "abc")

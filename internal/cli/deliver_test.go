@@ -33,7 +33,7 @@ import (
 const contract = `<?xml version="1.0" encoding="UTF-8"?>
 <Contractdocument><UN><UN_ZENDER>%v</UN_ZENDER><UN_ONTVAN>Ons Kantoor</UN_ONTVAN></UN></Contractdocument>`
 
-// zipOf is a ZIP file as a provider sends it.
+// zipOf returns a ZIP file as a provider sends it.
 func zipOf(t testing.TB, who any) []byte {
 	t.Helper()
 	return messagetest.ZIP(t, "bericht.xml", fmt.Sprintf(contract, who))
@@ -64,7 +64,7 @@ func newSender(t *testing.T) *sender {
 	return s
 }
 
-// file is a file in the folder: a message, or what is given.
+// file creates a file in the folder: a message, or the given content.
 func (s *sender) file(name string, content ...string) string {
 	s.t.Helper()
 	if content == nil {
@@ -79,10 +79,10 @@ func (s *sender) exits(want int, args ...string) said {
 	return exits(s.t, want, "", append(append([]string{"deliver"}, args...), "--profile", s.profile)...)
 }
 
-// has the hub do something else with the next deliveries.
+// broken sets a fault for the next deliveries.
 func (s *sender) broken(f localhub.Fault) { s.hub.Faults().Set(localhub.AtTransaction, f) }
 
-// arrived is how many requests with messages the hub was sent.
+// arrived checks how many requests with messages the hub received.
 func (s *sender) arrived(want int64) {
 	s.t.Helper()
 	if n := s.hub.Stats().Messages; n != want {
@@ -90,7 +90,7 @@ func (s *sender) arrived(want int64) {
 	}
 }
 
-// report reads the report that a run wrote, in both forms.
+// report reads the report of a run, in both forms.
 func (s *sender) report() deliverReport {
 	t := s.t
 	t.Helper()
@@ -115,7 +115,7 @@ func (s *sender) report() deliverReport {
 	return r
 }
 
-// TestDeliverExitCodes: each code, with its line and its report.
+// TestDeliverExitCodes checks each code with its line and its report.
 func TestDeliverExitCodes(t *testing.T) {
 	s, n := newSender(t), 0
 	fresh := func() string {
@@ -171,7 +171,8 @@ func TestDeliverExitCodes(t *testing.T) {
 	exits(t, 1, "", "deliver", "--profile", t.TempDir(), "x.zip").complains("--intermediary NAAM")
 }
 
-// TestDeliverHold: refused credentials burn nothing; afterwards all goes out.
+// TestDeliverHold checks that refused credentials use up no
+// attempts and everything goes out afterwards.
 func TestDeliverHold(t *testing.T) {
 	s := newSender(t)
 	for i := range 5 {
@@ -203,7 +204,7 @@ func TestDeliverHold(t *testing.T) {
 	s.exits(0, filepath.Join(s.in, "*.zip")).says("5 aangeleverd")
 }
 
-// TestDeliverNoWait: ids, and whether anybody delivers.
+// TestDeliverNoWait prints ids, and whether anyone is delivering.
 func TestDeliverNoWait(t *testing.T) {
 	s := newSender(t)
 	out := s.exits(6, "--no-wait", s.file("1.zip")).complains("niemand levert nu aan").out
@@ -225,12 +226,12 @@ func TestDeliverNoWait(t *testing.T) {
 		}
 	}))
 	must.Do(t, <-worked, b.Close())
-	// A file that is refused says so at once.
+	// A refused file is reported at once.
 	s.exits(5, "--no-wait", s.file("x.zip", "x"))
 }
 
-// TestDeliverDrain: what waits goes out, without a file or a watch. It still waits, and
-// that is said, where the command is told to end, and within a limit that a hub makes pass.
+// TestDeliverDrain delivers what is waiting, without a file or a watch. If the command is stopped,
+// or the hub makes it exceed its limit, the rest keeps waiting and this is reported.
 func TestDeliverDrain(t *testing.T) {
 	s := newSender(t)
 	for i := range 3 {
@@ -258,7 +259,7 @@ func TestDeliverDrain(t *testing.T) {
 	}
 }
 
-// TestDeliverWithoutWorker: where nothing can be sent from here nobody is waited for.
+// TestDeliverWithoutWorker does not wait if nothing can be sent from here.
 func TestDeliverWithoutWorker(t *testing.T) {
 	s := newSender(t)
 	s.exits(6, "--no-wait", s.file("1.zip"))
@@ -271,7 +272,7 @@ func TestDeliverWithoutWorker(t *testing.T) {
 	}
 }
 
-// TestDeliverDryRun: the verdicts of a run, and nothing kept or sent.
+// TestDeliverDryRun reports the verdicts of a run but keeps and sends nothing.
 func TestDeliverDryRun(t *testing.T) {
 	s := newSender(t)
 	good := s.file("goed.zip")
@@ -292,8 +293,8 @@ func TestDeliverDryRun(t *testing.T) {
 	}
 }
 
-// TestDeliverTellsWhatIsOdd: a message that departs from the shape is sent all the
-// same, and whoever sends it hears of it: on the screen, in the report, in JSON.
+// TestDeliverTellsWhatIsOdd sends a message that deviates from the format anyway, and
+// reports it on the screen, in the report and in JSON.
 func TestDeliverTellsWhatIsOdd(t *testing.T) {
 	s := newSender(t)
 	odd := s.file("datum.zip", string(messagetest.ZIP(t, "bericht.xml", "<Contractdocument><PP><VP><VP_GEBDAT>20230230</VP_GEBDAT></VP></PP></Contractdocument>")))
@@ -311,12 +312,11 @@ func TestDeliverTellsWhatIsOdd(t *testing.T) {
 	s.exits(5, "--strict", odd).complains("datum.zip: geweigerd: Een datum bestaat niet.")
 }
 
-// TestDeliverListOfMany: what does not fit the list is counted, and retried with
-// the rest.
+// TestDeliverListOfMany counts what does not fit the list and retries it with the rest.
 func TestDeliverListOfMany(t *testing.T) {
 	s := newSender(t)
 	s.exits(6, "--no-wait", s.file("a.zip"))
-	const more = 3 // than the list holds: one row becomes so many
+	const more = 3 // rows beyond the limit: one row stands for them
 	db, err := sqlitefile.Open(filepath.Join(s.profile, "outbox", outbox.DatabaseName), "")
 	if err == nil {
 		_, err = db.Exec(fmt.Sprintf("CREATE TEMP TABLE one AS SELECT * FROM items; CREATE TEMP TRIGGER each AFTER UPDATE ON one BEGIN INSERT INTO items SELECT * FROM one; END;"+
@@ -340,7 +340,7 @@ func TestDeliverListOfMany(t *testing.T) {
 	}
 }
 
-// TestDeliverBuild: one message of a document and its attachments.
+// TestDeliverBuild builds one message from a document and its attachments.
 func TestDeliverBuild(t *testing.T) {
 	s := newSender(t)
 	xml := s.file("polis.xml", fmt.Sprintf(contract, 1))
@@ -357,7 +357,7 @@ func TestDeliverBuild(t *testing.T) {
 	s.exits(1, "--build", xml, filepath.Join(s.in, "weg.pdf")).complains("weg.pdf")
 }
 
-// TestExpand: files, folders, patterns and lists, each file once.
+// TestExpand expands files, folders, patterns and lists, each file once.
 func TestExpand(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -380,7 +380,7 @@ func TestExpand(t *testing.T) {
 		{[]string{"@list.txt"}, []string{"a.zip", "sub/d.zip", "b.ZIP", "c.txt"}},
 		{[]string{"@odd.zip"}, []string{"@odd.zip"}},
 		{[]string{"[1].zip"}, []string{"[1].zip"}},
-		{[]string{"sub"}, []string{"sub/d.zip"}}, // no link, that may lead anywhere
+		{[]string{"sub"}, []string{"sub/d.zip"}}, // not a link, which may lead anywhere
 		{[]string{"sub/[d]*"}, []string{"sub/d.zip"}},
 		{[]string{"*.none", "a?.zip", "s*b"}, []string{"*.none", "a?.zip", "s*b"}},
 		{[]string{"@names.txt"}, []string{"[1].zip", "[a].zip", "[a]*", "a?.zip"}},
@@ -405,7 +405,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// TestNoFormulas: no cell of a table is calculated, whatever a file is called.
+// TestNoFormulas checks that no table cell is calculated, whatever a file is called.
 func TestNoFormulas(t *testing.T) {
 	files := []deliverFile{}
 	names := []string{"=1+1.zip", "+1", "-2", "@SUM(A1)", "\t=1", "\r=1", " =1", "\u00a0=1", "＝1", "|cmd", "%0", "plain.zip", `quo"te,comma`, "a\nb", "\ufeff=1"}
@@ -453,7 +453,7 @@ func TestDeliverCommands(t *testing.T) {
 	refused := s.file("geweigerd.zip")
 	s.exits(5, refused)
 	out := s.exits(0, "list").says("mogelijk aangeleverd", "geweigerd", "antwoordcode 422").out
-	lines := strings.Split(strings.TrimSpace(out), "\n") // what is undecided first
+	lines := strings.Split(strings.TrimSpace(out), "\n") // undecided ones first
 	if len(lines) != 2 || !strings.Contains(lines[0], "misschien.zip") || !strings.Contains(lines[1], "geweigerd.zip") {
 		t.Fatalf("%s", out)
 	}
@@ -489,14 +489,14 @@ func TestDeliverCommands(t *testing.T) {
 		{1, []string{"resolve", no, "--delivered", "--note", "x"}},
 		{1, []string{"forget", perhaps}},
 		{0, []string{"resolve", perhaps, "--delivered", "--note", "gebeld"}},
-		{6, []string{"retry", no}}, // nobody delivers
+		{6, []string{"retry", no}}, // nobody is delivering
 		{1, []string{"forget", no}},
 	} {
 		if got := s.exits(c.code, c.args...); c.code != 0 && got.err == "" {
 			t.Errorf("%v: nothing is said", c.args)
 		}
 	}
-	s.exits(0, refused) // it is the one that waits
+	s.exits(0, refused) // this is the one that waits
 	if all := s.exits(0, "list", "--all").out; strings.Count(all, "\n") != 2 {
 		t.Errorf("%s", all)
 	}
@@ -506,13 +506,13 @@ func TestDeliverCommands(t *testing.T) {
 			t.Errorf("%s: %s", c.args, got.out)
 		}
 	}
-	// What was forgotten is known all the same.
+	// What was forgotten is still known.
 	before := s.hub.Stats().Messages
 	s.exits(0, refused, maybe).says("0 aangeleverd", "2 al eerder aangeleverd\n")
 	s.arrived(before)
 }
 
-// eventually waits for a condition that files show.
+// eventually waits for a condition visible in files.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	must.Soon(t, func() (bool, any) { return ok(), "no " + what })
@@ -528,7 +528,7 @@ func (s *sender) watch(json bool, out, errOut io.Writer) (stop func(), done chan
 	return stop, done
 }
 
-// there waits until the folder has these files.
+// there waits until the folder contains these files.
 func (s *sender) there(names ...string) {
 	s.t.Helper()
 	for _, name := range names {
@@ -541,14 +541,14 @@ func (s *sender) has(name string) bool {
 	return err == nil
 }
 
-// read is what stands in a file of the folder.
+// read returns the contents of a file in the folder.
 func (s *sender) read(name string) string {
 	s.t.Helper()
 	return string(must.Get(os.ReadFile(filepath.Join(s.in, name)))(s.t))
 }
 
-// TestDeliverWatch: files that are put into a folder are delivered once complete,
-// and moved; also those that were there when the last watcher was ended.
+// TestDeliverWatch delivers and moves files put into a folder once they are complete,
+// including those left when the last watcher was stopped.
 func TestDeliverWatch(t *testing.T) {
 	s := newSender(t)
 	var out, errOut logtest.Buffer
@@ -567,17 +567,17 @@ func TestDeliverWatch(t *testing.T) {
 	}
 	s.file("groeit.zip", whole)
 	s.there("sent/groeit.zip")
-	// The same contents again: known, and put with the others.
+	// The same contents again: recognized, and moved to the others.
 	s.file("a.zip")
 	s.there("sent/a-2.zip", "sent/a-2.zip.txt")
-	// A hub that refuses: the reason stands beside the file.
+	// A hub that refuses: the reason is written beside the file.
 	s.broken(localhub.Fault{Status: 422, Times: 1})
 	s.file("b.zip")
 	s.there("refused/b.zip")
 	if why := s.read("refused/b.zip.txt"); !strings.Contains(why, "antwoordcode 422") || !strings.Contains(why, "broken on purpose") {
 		t.Errorf("%q", why)
 	}
-	// Ended while the hub is gone; the next one goes on, and delivers once.
+	// Stopped while the hub is gone; the next watcher continues and delivers once.
 	must.Do(t, s.hub.Faults().SetGone(true))
 	s.file("c.zip")
 	eventually(t, "c.zip taken", func() bool { return strings.Contains(s.exits(0, "list").out, "c.zip") })
@@ -607,8 +607,8 @@ func TestDeliverWatch(t *testing.T) {
 	}
 }
 
-// TestDeliverWatchFollows: a service that watches a folder does so with the settings that
-// hold now, as a Wiebelt that runs does.
+// TestDeliverWatchFollows checks that a service watching a folder uses the
+// current settings, as a running Wiebelt does.
 func TestDeliverWatchFollows(t *testing.T) {
 	s := newSender(t)
 	set := func(key, value string) {
@@ -627,8 +627,8 @@ func TestDeliverWatchFollows(t *testing.T) {
 	must.Do(t, <-done)
 }
 
-// TestDeliverWatchFolderRemoved: a service whose outbox is removed ends, so that
-// whoever runs it starts it again; then what lies in the folder is delivered.
+// TestDeliverWatchFolderRemoved checks that a service whose outbox is removed exits, so
+// that its supervisor restarts it; then the files in the folder are delivered.
 func TestDeliverWatchFolderRemoved(t *testing.T) {
 	s := newSender(t)
 	must.Do(t, s.hub.Faults().SetGone(true))
@@ -651,7 +651,7 @@ func TestDeliverWatchFolderRemoved(t *testing.T) {
 	must.Do(t, <-done)
 }
 
-// TestDeliverService: the files for a server come out whole, and nothing else.
+// TestDeliverService prints the files for a server in full, and nothing else.
 func TestDeliverService(t *testing.T) {
 	exits(t, 0, "", "deliver", "service", "systemd").
 		says("[Unit]\n", "[Service]\n", "[Install]\n", "\nExecStart=", " deliver --profile ", " --watch ", "--intermediary")
@@ -678,7 +678,7 @@ func TestDeliverService(t *testing.T) {
 	exits(t, 2, "", "deliver", "service", "cron")
 }
 
-// TestProvisionIsSeen: a new secret alone has a running Wiebelt look again.
+// TestProvisionIsSeen checks that a new secret alone makes a running Wiebelt check again.
 func TestProvisionIsSeen(t *testing.T) {
 	dir := newSender(t).profile
 	dirs := must.Get(profile.Find(dir))(t)

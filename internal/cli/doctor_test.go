@@ -23,7 +23,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// checkup reads what "doctor --json" printed.
+// checkup decodes the output of "doctor --json".
 func checkup(t *testing.T, out string) doctor.Report {
 	t.Helper()
 	var r doctor.Report
@@ -42,8 +42,7 @@ func stateOf(r doctor.Report, id string) doctor.State {
 	return ""
 }
 
-// failing are the ids that fail, without the one that depends on where the
-// tests' own program lies.
+// failing returns the ids that fail, except the one that depends on where the test binary is.
 func failing(r doctor.Report) (ids []string) {
 	for _, c := range r.Checks {
 		if c.State == doctor.Fail && c.ID != "program" {
@@ -53,8 +52,7 @@ func failing(r doctor.Report) (ids []string) {
 	return ids
 }
 
-// TestDoctor: a profile that is provisioned, one that is not, and a hub that
-// refuses.
+// TestDoctor examines a provisioned profile, one that is not, and a hub that refuses.
 func TestDoctor(t *testing.T) {
 	dir, h := setUp(t)
 	_, out, errOut := run(t, "", "doctor", "--json", "--profile", dir)
@@ -78,14 +76,12 @@ func TestDoctor(t *testing.T) {
 	exits(t, 2, "", "doctor", "--nonsense")
 }
 
-// TestDoctorForMonitoring: the formats that monitoring reads, with the exit codes
-// that it expects.
+// TestDoctorForMonitoring checks the formats and exit codes that monitoring expects.
 func TestDoctorForMonitoring(t *testing.T) {
 	dir, h := setUp(t)
 	t.Setenv("DISPLAY", "")
 	t.Setenv("WAYLAND_DISPLAY", "")
-	// What depends on where the tests' own program lies and on this computer's disk
-	// is not looked at here.
+	// Ignore what depends on where the test binary is and on this computer's disk.
 	said := func(format string) (code int, out string) {
 		code, out, errOut := run(t, "", "doctor", "--profile", dir, "--format", format, "--language", "nl")
 		if errOut != "" {
@@ -122,7 +118,7 @@ func TestDoctorForMonitoring(t *testing.T) {
 	}
 }
 
-// TestDoctorHelp lists every check, from the one table.
+// TestDoctorHelp lists every check of the one table.
 func TestDoctorHelp(t *testing.T) {
 	s := exits(t, 0, "", "doctor", "--help")
 	s.out = strings.Join(strings.Fields(s.out), " ")
@@ -131,14 +127,14 @@ func TestDoctorHelp(t *testing.T) {
 	}
 }
 
-// canaries are texts that must come out nowhere.
+// canaries are texts that must not appear anywhere in output.
 type canaries struct {
 	n     int
-	names []string // of people and things, as they were sown
-	all   []string // what is looked for
+	names []string // names of people and things, in the order sown
+	all   []string // what to search for
 }
 
-// name is one of which every word but the shared ones is another.
+// name returns a name whose words are all unique, except the shared ones.
 func (c *canaries) name() string {
 	c.n++
 	family := "Kanarie" + strings.Map(func(r rune) rune { return r - '0' + 'a' }, fmt.Sprintf("%03d", c.n)) + "stra"
@@ -146,7 +142,7 @@ func (c *canaries) name() string {
 	return "K. van " + family
 }
 
-// number is one of no region that has been given out, in one of many notations.
+// number returns a number of no assigned region, in one of many notations.
 func (c *canaries) number() string {
 	c.n++
 	d := fmt.Sprintf("069876%04d", c.n)
@@ -168,7 +164,7 @@ func (c *canaries) token() string {
 	return s
 }
 
-// sow puts canaries into everything that a profile and its surroundings hold.
+// sow puts canaries into everything a profile and its surroundings hold.
 func (c *canaries) sow(t *testing.T, dir string) {
 	t.Helper()
 	var s strings.Builder
@@ -201,7 +197,7 @@ func (c *canaries) sow(t *testing.T, dir string) {
 	}
 	must.Do(t, h.Close())
 
-	sown := slices.Concat(c.names[2:22], c.names[settled:]) // of lines and of calls
+	sown := slices.Concat(c.names[2:22], c.names[settled:]) // of log lines and calls
 	var log strings.Builder
 	line := func(fields map[string]any) {
 		fields["time"], fields["level"] = time.Now().Format(time.RFC3339Nano), "WARN"
@@ -227,7 +223,7 @@ func (c *canaries) sow(t *testing.T, dir string) {
 	t.Setenv("HTTPS_PROXY", "http://user:"+strings.Trim(c.secret(), "!")+"@proxy.invalid:3128")
 }
 
-// contents unpacks a bundle: names and contents, one text.
+// contents unpacks a bundle into names and contents.
 func contents(t *testing.T, path string) map[string]string {
 	t.Helper()
 	z := must.Get(zip.OpenReader(path))(t)
@@ -242,8 +238,8 @@ func contents(t *testing.T, path string) map[string]string {
 	return all
 }
 
-// TestCanaries: names, numbers, secrets and tokens in settings, history,
-// log, crash report and environment; none comes out.
+// TestCanaries puts names, numbers, secrets and tokens into settings, history, log, crash
+// report and environment; none appears in the output.
 func TestCanaries(t *testing.T) {
 	dir, _ := setUp(t)
 	c := &canaries{all: []string{"p@ss+/=% canary", "canary", dir}}
@@ -271,7 +267,7 @@ func TestCanaries(t *testing.T) {
 			}
 		}
 	}
-	// What helps is still there.
+	// Useful information is still there.
 	for where, s := range map[string]string{"bundle log/wiebelt.log": "softphone link", "bundle log/crash.txt": "main.go:7", "bundle settings.txt": "hub.base_url\thttp://127.",
 		"bundle environment.txt": "wiebelt: test", "nl output": "settings.toml: "} {
 		if !strings.Contains(said[where], s) {
@@ -280,7 +276,8 @@ func TestCanaries(t *testing.T) {
 	}
 }
 
-// TestBundleOverwritesNothing, and is for its owner alone.
+// TestBundleOverwritesNothing checks that a bundle replaces no
+// file and is readable by its owner only.
 func TestBundleOverwritesNothing(t *testing.T) {
 	dir, folder := t.TempDir(), t.TempDir()
 	path := func(name string) string { return filepath.Join(folder, name) }

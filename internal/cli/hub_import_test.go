@@ -14,7 +14,7 @@ import (
 
 const samples = "../localhub/testdata/"
 
-// emptyHub makes the folder of a hub that holds nothing.
+// emptyHub creates the folder of an empty hub.
 func emptyHub(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -51,8 +51,8 @@ func TestHubImport(t *testing.T) {
 	}
 }
 
-// TestHubImportErrors: they name line and column, twenty of them, and nothing
-// of what stands there.
+// TestHubImportErrors checks that errors name line and column,
+// twenty at most, and none of the contents.
 func TestHubImportErrors(t *testing.T) {
 	dir := emptyHub(t)
 	file := writeFile(t, "fout.csv", "achternaam;telefoon;email\n"+strings.Repeat("Geheimhouder;0698765432;\"canary\nadres\"\n", 30))
@@ -94,7 +94,7 @@ func mkdir(t *testing.T, name string) string {
 	return name
 }
 
-// TestHubImportHelp: it names every column, and its sample is the tests'.
+// TestHubImportHelp checks that the help names every column and its sample is the tests' sample.
 func TestHubImportHelp(t *testing.T) {
 	help := exits(t, 0, "", "hub", "import", "--help").says(localhub.ImportColumns()...)
 	b := must.Get(os.ReadFile(samples + "contacts.csv"))(t)
@@ -120,7 +120,7 @@ func TestHubImportBar(t *testing.T) {
 	}
 }
 
-// TestHubUserListJSON: scripts read who may look.
+// TestHubUserListJSON lists in JSON who may log in.
 func TestHubUserListJSON(t *testing.T) {
 	dir := emptyHub(t)
 	for _, want := range []string{"[]\n", `[{"name":"anna","admin":true}]` + "\n"} {

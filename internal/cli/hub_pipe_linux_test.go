@@ -8,8 +8,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestHubImportPipe: a pipe that nobody writes to is refused at once; waiting for
-// it could not be stopped.
+// TestHubImportPipe refuses a pipe without a writer at once;
+// waiting for it could not be interrupted.
 func TestHubImportPipe(t *testing.T) {
 	dir := emptyHub(t)
 	pipe := filepath.Join(t.TempDir(), "contacts.csv")
@@ -17,7 +17,7 @@ func TestHubImportPipe(t *testing.T) {
 	exits(t, 1, "", "hub", "import", "--data", dir, pipe).complains("not a file")
 }
 
-// TestHubNotThere: what is asked for by name and is not there has the code for it.
+// TestHubNotThere checks the exit code for something named that does not exist.
 func TestHubNotThere(t *testing.T) {
 	dir := emptyHub(t)
 	for _, args := range [][]string{

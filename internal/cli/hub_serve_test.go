@@ -22,8 +22,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestWiebeltProcess is the program, for tests that need a process and its
-// signals; on its own it does nothing.
+// TestWiebeltProcess runs the program for tests that need a process and
+// its signals; on its own it does nothing.
 func TestWiebeltProcess(t *testing.T) {
 	args := os.Getenv("WIEBELT_PROCESS_ARGS")
 	if args == "" {
@@ -32,14 +32,14 @@ func TestWiebeltProcess(t *testing.T) {
 	os.Exit(Main(Build{Version: "test"}, append([]string{"wiebelt"}, strings.Split(args, "\n")...), os.Stdin, os.Stdout, os.Stderr))
 }
 
-// process is a command in a process of its own.
+// process returns a command to run in its own process.
 func process(t *testing.T, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestWiebeltProcess$")
 	cmd.Env = append(os.Environ(), "WIEBELT_PROCESS_ARGS="+strings.Join(args, "\n"))
 	return cmd
 }
 
-// serving is "wiebelt hub" in a process of its own.
+// serving is "wiebelt hub" in its own process.
 type serving struct {
 	cmd   *exec.Cmd
 	out   *bufio.Reader
@@ -78,11 +78,11 @@ func serve(t *testing.T, args ...string) *serving {
 	return s
 }
 
-// stop asks the process to end, and gives its exit code, what else stood on
-// standard output and what on standard error.
+// stop asks the process to end and returns its exit code, the rest
+// of standard output and standard error.
 func (s *serving) stop(t *testing.T) (code int, rest, errOut string) {
 	t.Helper()
-	if runtime.GOOS == "windows" { // has no such signal
+	if runtime.GOOS == "windows" { // which has no such signal
 		_ = s.cmd.Process.Kill()
 	} else if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -90,8 +90,8 @@ func (s *serving) stop(t *testing.T) (code int, rest, errOut string) {
 	return s.ended(t)
 }
 
-// ended waits for the end of a hub that was told to stop. It is told once: a
-// second time it may have gone too far to listen.
+// ended waits for a hub that was told to stop. It is told only once: a second
+// signal may arrive too late to be handled.
 func (s *serving) ended(t *testing.T) (code int, rest, errOut string) {
 	t.Helper()
 	b, err := io.ReadAll(s.out)
@@ -149,8 +149,8 @@ func TestHubServe(t *testing.T) {
 	}
 }
 
-// TestHubByHand: every command that an administrator needs, while the hub serves
-// the same folder in a process of its own and has nothing to say.
+// TestHubByHand runs every command an administrator needs while the hub serves the same
+// folder in another process, without the hub reporting anything.
 func TestHubByHand(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "hub")
 	command := func(code int, in string, args ...string) said {
@@ -188,7 +188,7 @@ func TestHubByHand(t *testing.T) {
 	if b, err := os.ReadFile(name); err != nil || !bytes.Equal(b, z) || name != filepath.Join(to, m.ID+".zip") {
 		t.Errorf("export: %v", err)
 	}
-	command(1, "", "messages", "export", "--to", to, "--all") // replaces no file
+	command(1, "", "messages", "export", "--to", to, "--all") // does not replace a file
 	command(2, "", "messages", "export", "--to", to).complains("--all")
 	exits(t, 1, "", "hub", "client", "list", "--data", filepath.Join(dir, "typo")).complains("holds no hub")
 
@@ -204,7 +204,7 @@ func TestHubByHand(t *testing.T) {
 	removed := client(fresh)
 	must.Get(removed.Check(t.Context()))(t)
 	command(0, "", "client", "remove", "office")
-	for _, c := range []*hub.Client{removed, client(fresh)} { // with a token, and without
+	for _, c := range []*hub.Client{removed, client(fresh)} { // with a token and without one
 		if _, err := c.Lookup(t.Context(), "0612345678"); contact.FailureOf(err) != contact.CredentialsRefused {
 			t.Errorf("a client that was removed: %v", err)
 		}
@@ -269,8 +269,8 @@ func TestHubServeWarnsOfPlainHTTP(t *testing.T) {
 	}
 }
 
-// TestHubClientStays: a hub that is started again with the same command line does
-// not take its client's secret away.
+// TestHubClientStays checks that restarting a hub with the same
+// command line keeps its client's secret.
 func TestHubClientStays(t *testing.T) {
 	dir := t.TempDir()
 	said := func(code string) string {
@@ -290,7 +290,8 @@ func TestHubClientStays(t *testing.T) {
 	}
 }
 
-// A hub that others can reach is no demo, invented contacts or not.
+// TestHubServeConfig checks that a hub others can reach is not a
+// demo, with invented contacts or without.
 func TestHubServeConfig(t *testing.T) {
 	for _, c := range []struct {
 		cmd  hubServeCmd

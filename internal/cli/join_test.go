@@ -16,8 +16,8 @@ import (
 	"wiebelt/internal/testutil/relaytest"
 )
 
-// TestJoin: with a code a computer has a link to the relay, beside the others that
-// there are; without one nothing changes. A set-up file has all that it takes.
+// TestJoin checks that a code gives a computer a link to the relay in addition to existing links,
+// and that nothing changes without a code. A setup file contains all that is needed.
 func TestJoin(t *testing.T) {
 	r := relaytest.Start(t, nil)
 	address, fingerprint, code := r.Address, r.Fingerprint, r.Invite(users.Entry{User: "anna"})

@@ -23,8 +23,8 @@ var wordLike = regexp.MustCompile(`\pL{3,}`)
 
 func wordsOf(s string) []string { return wordLike.FindAllString(strings.ToLower(s), -1) }
 
-// onlyIn are the words of the catalogue that stand in no text of the other
-// language: not names, keys and codes, which are the same in both.
+// onlyIn returns the words of the catalogue that occur in no text of the other language,
+// excluding names, keys and codes, which are the same in both.
 func onlyIn(t *testing.T) map[text.Language]map[string]bool {
 	t.Helper()
 	words := map[string]map[string]bool{"nl": {}, "en": {}}
@@ -53,11 +53,11 @@ func onlyIn(t *testing.T) map[text.Language]map[string]bool {
 	return only
 }
 
-// codes are what is the same in every language: flags, keys, the doctor's ids and
-// states, names of files, and what stands in quotes or braces to be typed.
+// codes matches what is the same in every language: flags, keys, the doctor's ids and
+// states, file names, and quoted or braced text to be typed.
 var codes = regexp.MustCompile(`(?m)--[\w-]+|\w+(?:\.\w+)+|\{[^{}]*\}|"[^"\n]*"|^(?:ok|warn|fail|off) +[a-z.]+ |^ {2}[a-z.-]+(?: {2,}|$)|wiebelt(?:-relay)?(?: [a-z-]+)+`)
 
-// speaks fails where an output has words of the other language.
+// speaks fails if an output has words of the other language.
 func speaks(t *testing.T, only map[text.Language]map[string]bool, l text.Language, what []string, out string) {
 	t.Helper()
 	other := text.Dutch
@@ -75,7 +75,7 @@ func speaks(t *testing.T, only map[text.Language]map[string]bool, l text.Languag
 	}
 }
 
-// programs are those with a command line.
+// programs are the programs with a command line.
 var programs = map[string]struct {
 	commands func() any
 	main     func(args []string, in io.Reader, out, errOut io.Writer) int
@@ -88,7 +88,7 @@ var programs = map[string]struct {
 	}},
 }
 
-// commandsOf are the paths of every command of a program, and each has its help.
+// commandsOf returns the paths of all commands of a program, each of which has help.
 func commandsOf(t *testing.T, program string) (paths [][]string) {
 	t.Helper()
 	model := must.Get(commandline.Model(programs[program].commands(), program))(t)
@@ -128,15 +128,15 @@ func commandsOf(t *testing.T, program string) (paths [][]string) {
 	return paths
 }
 
-// TestEveryHelpIsInOneLanguage: the help of each command, with everything in it,
-// is in the language of the run, and none of its lines is torn.
+// TestEveryHelpIsInOneLanguage checks that each command's help is entirely in the
+// language of the run, with no line broken.
 func TestEveryHelpIsInOneLanguage(t *testing.T) {
 	only := onlyIn(t)
 	for program, p := range programs {
 		for _, path := range append(commandsOf(t, program), nil) {
 			for _, l := range []text.Language{text.Dutch, text.English} {
 				if len(path) > 0 && strings.HasPrefix(path[0], "open-") {
-					continue // takes no flag
+					continue // takes no flags
 				}
 				var shown, errOut strings.Builder
 				code := p.main(slices.Concat([]string{program}, path, []string{"--help", "--language", string(l)}), nil, &shown, &errOut)
@@ -155,8 +155,8 @@ func TestEveryHelpIsInOneLanguage(t *testing.T) {
 	}
 }
 
-// TestErrorsAreInOneLanguage: what people do wrong, and what fails for them, is
-// said in the language of the run.
+// TestErrorsAreInOneLanguage checks that user errors and failures
+// are reported in the language of the run.
 func TestErrorsAreInOneLanguage(t *testing.T) {
 	only := onlyIn(t)
 	ready, _ := setUp(t)

@@ -10,7 +10,7 @@ import (
 	"wiebelt/internal/testutil/ptytest"
 )
 
-// atTerminal runs a command at a terminal.
+// atTerminal runs a command on a terminal.
 func atTerminal(t *testing.T, args ...string) (*ptytest.Terminal, *exec.Cmd) {
 	t.Helper()
 	cmd := process(t, args...)
@@ -18,9 +18,8 @@ func atTerminal(t *testing.T, args ...string) (*ptytest.Terminal, *exec.Cmd) {
 	return ptytest.Start(t, cmd), cmd
 }
 
-// TestSecretAtATerminal: it is asked for and not shown, and Enter ends it. Who
-// thinks better of it, or is told to end, leaves nothing changed and a terminal
-// that shows what is typed.
+// TestSecretAtATerminal checks that the secret is prompted for, not echoed, and ended by
+// Enter. Canceling or terminating the prompt changes nothing and restores echo.
 func TestSecretAtATerminal(t *testing.T) {
 	t.Parallel()
 	const value = "p@ss é canary"

@@ -35,7 +35,7 @@ const (
 	inventedName   = "J. de Vries"
 )
 
-// macros are what phones write where the caller belongs, by recipe.
+// macros are the caller placeholders of phones, by recipe.
 var macros = map[string]struct{ number, name string }{
 	"3cx-client":  {"%CallerNumber%", "%CallerDisplayName%"},
 	"8x8":         {"%%CallerNumber%%", ""},
@@ -48,10 +48,10 @@ var macros = map[string]struct{ number, name string }{
 	"globaliptel": {"$RemoteParty", "$RemoteAlias"},
 	"any-url":     {"NUMBER", ""},
 	"any-program": {"NUMBER", ""},
-	"auerswald":   {"", ""}, // the number stands at the end
+	"auerswald":   {"", ""}, // the number is appended
 }
 
-// asPhone writes the caller into a line as the phone of a recipe does.
+// asPhone puts the caller into a line as a recipe's phone does.
 func asPhone(t *testing.T, id, line, number, name string) string {
 	t.Helper()
 	m, known := macros[id]
@@ -71,7 +71,7 @@ func asPhone(t *testing.T, id, line, number, name string) string {
 	return strings.ReplaceAll(s, "$CallGUID", "7c9e6679-7425-40de-944b-e07fc1f90ae7")
 }
 
-// taker takes events.
+// taker receives events.
 type taker chan call.Event
 
 func (k taker) take(e call.Event) error { k <- e; return nil }
@@ -87,7 +87,7 @@ func (k taker) next(t *testing.T) call.Event {
 	}
 }
 
-// startListener makes a listener and what recipes say of it.
+// startListener starts a listener and returns it with the values for recipes.
 func startListener(t *testing.T) (taker, guide.Values) {
 	t.Helper()
 	events := make(taker, 16)
@@ -98,7 +98,7 @@ func startListener(t *testing.T) (taker, guide.Values) {
 	return events, v
 }
 
-// get asks for an address as a phone does.
+// get requests an address as a phone does.
 func get(t *testing.T, address string) int {
 	t.Helper()
 	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil))(t)
@@ -109,9 +109,9 @@ func get(t *testing.T, address string) int {
 	return resp.StatusCode
 }
 
-// TestRecipeAddresses: every address of every recipe, with the caller where the
-// phone puts it, is taken by a running listener and says what the recipe says.
-// An address in which the phone put nothing is refused.
+// TestRecipeAddresses checks that a running listener accepts every address of every
+// recipe, with the caller where the phone puts it, and reports what the recipe says. An
+// address in which the phone put nothing is refused.
 func TestRecipeAddresses(t *testing.T) {
 	events, v := startListener(t)
 	tried := 0
@@ -165,7 +165,7 @@ func TestRecipeAddresses(t *testing.T) {
 					}
 				}
 				if r.ID == "auerswald" {
-					continue // nothing put in is a withheld caller
+					continue // an empty value is a withheld caller
 				}
 				if code := get(t, line); code != http.StatusBadRequest {
 					t.Errorf("%s: unfilled, answer %d to %s", r.ID, code, line)
@@ -181,7 +181,7 @@ func TestRecipeAddresses(t *testing.T) {
 	}
 }
 
-// promised holds what a recipe reports against what it says it tells.
+// promised compares what a recipe reports with what it claims to report.
 func promised(t *testing.T, r guide.Recipe, states map[call.State]bool) {
 	t.Helper()
 	want := map[guide.Reports][3]bool{guide.RingOnly: {true, false, false}, guide.RingAndEnd: {true, false, true}, guide.AllStates: {true, true, true}}[r.Reports]
@@ -196,8 +196,7 @@ func between(s, from, to string) string {
 	return s
 }
 
-// blocksOf does something with every block of a kind, of which there are so many
-// at least.
+// blocksOf calls do for every block of a kind, of which there must be at least least.
 func blocksOf(t *testing.T, kind guide.Kind, least int, do func(guide.Recipe, guide.Block)) {
 	t.Helper()
 	for _, r := range guide.All(text.Dutch) {
@@ -213,7 +212,7 @@ func blocksOf(t *testing.T, kind guide.Kind, least int, do func(guide.Recipe, gu
 	}
 }
 
-// TestRecipeLinks: so are the links.
+// TestRecipeLinks checks that every link of every recipe carries the caller.
 func TestRecipeLinks(t *testing.T) {
 	blocksOf(t, guide.Link, 1, func(r guide.Recipe, b guide.Block) {
 		e, err := scheme.Parse(asPhone(t, r.ID, b.Text, inventedNumber, inventedName))
@@ -223,7 +222,7 @@ func TestRecipeLinks(t *testing.T) {
 	})
 }
 
-// TestRecipeMessages: address, header and messages on the WebSocket.
+// TestRecipeMessages checks address, header and messages of the WebSocket.
 func TestRecipeMessages(t *testing.T) {
 	events, v := startListener(t)
 	r, _ := guide.Find(text.English, "any-websocket")
@@ -255,8 +254,8 @@ func TestRecipeMessages(t *testing.T) {
 	}
 }
 
-// windowsSplit divides a command line as Windows programs do: at spaces that are
-// not in quotes. Backslashes before quotes do not come up here.
+// windowsSplit splits a command line as Windows programs do, at unquoted spaces.
+// Backslashes before quotes do not occur here.
 func windowsSplit(s string) []string {
 	var all []string
 	var arg strings.Builder
@@ -281,9 +280,8 @@ func windowsSplit(s string) []string {
 	return all
 }
 
-// microSIPSplit is what a program gets that MicroSIP runs: the program's name is
-// read with quotes, what follows is put together again without them, and the
-// caller stands behind it.
+// microSIPSplit returns the arguments of a program that MicroSIP runs: the program's name
+// is read with quotes, the rest is joined without them, and the caller is appended.
 func microSIPSplit(value, number string) []string {
 	all := windowsSplit(value)
 	rest := strings.Join(all[1:], " ")
@@ -293,10 +291,10 @@ func microSIPSplit(value, number string) []string {
 	return append(all[:1], windowsSplit(rest)...)
 }
 
-// ringLine is a command line of a recipe as the phone would run it.
+// ringLine is a recipe's command line as the phone would run it.
 type ringLine struct {
 	id, line string
-	in       string // what the phone writes to it
+	in       string // what the phone writes to standard input
 	args     []string
 	state    call.State
 	named    bool
@@ -309,7 +307,7 @@ func ringLines(t *testing.T, v guide.Values) []ringLine {
 		program := ""
 		for _, b := range r.Blocks() {
 			if b.Kind == guide.Twinkle {
-				continue // it takes no spaces, and has a test of its own
+				continue // takes no spaces and has its own test
 			}
 			s, err := b.Fill(v)
 			if err != nil {
@@ -355,14 +353,14 @@ func (l ringLine) names() bool {
 	return name != "" && strings.Contains(l.line, name)
 }
 
-// ringer takes what other programs hand over.
+// ringer receives what other programs hand over.
 type ringer struct{ taker }
 
 func (r ringer) Ring(e call.Event) error { return r.take(e) }
 
 func (ringer) Peer(_ context.Context, _ instance.Hello, c *instance.Conn) { _ = c.Close() }
 
-// running is a running Wiebelt of a profile, as far as calls go.
+// running is a running Wiebelt for a profile, as far as calls are concerned.
 func running(t *testing.T, dir string) taker {
 	t.Helper()
 	d := must.Get(profile.Find(dir))(t)
@@ -378,8 +376,8 @@ func noStart(args []string) []string {
 	return slices.Insert(slices.Clone(args), i+1, "--no-start")
 }
 
-// TestRecipeCommands: every command line of every recipe, divided as the phone
-// divides it, is one that ring takes, and what a running Wiebelt gets is the call.
+// TestRecipeCommands checks that ring accepts every command line of every recipe, split as
+// the phone splits it, and that a running Wiebelt gets the call.
 func TestRecipeCommands(t *testing.T) {
 	dir := t.TempDir()
 	v := guide.Values{Exe: "/opt/my programs/wiebelt", Ring: "/opt/my programs/wiebeltw", Profile: dir, Port: 1}
@@ -415,8 +413,8 @@ func TestRecipeCommands(t *testing.T) {
 		promised(t, r, got)
 	}
 
-	// MicroSIP gives no argument at all for a caller without a number, and what
-	// a caller chose to be called is never an option.
+	// MicroSIP passes no argument at all for a caller without a number, and a name
+	// chosen by the caller is never an option.
 	r, _ := guide.Find(text.Dutch, "microsip")
 	s := must.Get(r.Blocks()[0].Fill(v))(t)
 	_, value, _ := strings.Cut(strings.Split(s, "\n")[0], "=")
@@ -428,8 +426,7 @@ func TestRecipeCommands(t *testing.T) {
 	}
 }
 
-// TestRecipeTwinkle: Twinkle divides at white space alone and says the call in
-// the environment.
+// TestRecipeTwinkle: Twinkle splits at white space only and passes the call in the environment.
 func TestRecipeTwinkle(t *testing.T) {
 	dir := t.TempDir()
 	v := guide.Values{Exe: "/usr/bin/wiebelt", Ring: "/usr/bin/wiebelt", Profile: dir}
@@ -469,7 +466,7 @@ func TestRecipeTwinkle(t *testing.T) {
 	})
 }
 
-// TestRecipeSettings: what belongs into our settings file is understood.
+// TestRecipeSettings checks that our settings file accepts what recipes put into it.
 func TestRecipeSettings(t *testing.T) {
 	blocksOf(t, guide.Settings, 6, func(r guide.Recipe, b guide.Block) {
 		d := must.Get(profile.Find(t.TempDir()))(t)
@@ -485,15 +482,15 @@ func TestRecipeSettings(t *testing.T) {
 	})
 }
 
-// TestRecipeTyped: what a person types is a command of ours with flags that it
-// has. It is parsed and not run.
+// TestRecipeTyped checks that what a person types is one of our commands
+// with flags it has. It is parsed, not run.
 func TestRecipeTyped(t *testing.T) {
 	v := guide.Values{Exe: "/usr/bin/wiebelt", Profile: t.TempDir()}
 	blocksOf(t, guide.Command, 2, func(r guide.Recipe, b guide.Block) {
 		s := must.Get(b.Fill(v))(t)
 		args := windowsSplit(s)
 		if args[0] != v.Exe {
-			return // of another program
+			return // another program's
 		}
 		p := must.Get(kong.New(&commands{}, kong.Bind(&env{})))(t)
 		if _, err := p.Parse(args[1:]); err != nil {
@@ -527,7 +524,7 @@ func TestRecipeCommand(t *testing.T) {
 	}
 	exits(t, exitUsage, "", "recipe", "--profile", dir, "--language", "de", "microsip")
 	if runtime.GOOS == "windows" {
-		return // the file below is readable by others there whatever its mode
+		return // there, others can read the file below whatever its mode
 	}
 	path := filepath.Join(dir, settings.FileName)
 	must.Do(t, os.WriteFile(path, []byte("[listener]\nport = 27480\nhttp = false\n"), 0o600))

@@ -16,7 +16,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// desktop is a user's folder that is empty, with the desktop's variables set.
+// desktop returns an empty home folder and profile, with the desktop's variables set.
 func desktop(t *testing.T) (home, profile string) {
 	t.Helper()
 	home = t.TempDir()
@@ -27,8 +27,8 @@ func desktop(t *testing.T) (home, profile string) {
 	return home, filepath.Join(home, "profile")
 }
 
-// TestUnregister: what register wrote is gone, the list of defaults too where
-// nothing else stands in it, and it is said.
+// TestUnregister checks that everything register wrote is removed and reported, including
+// the list of defaults if nothing else is in it.
 func TestUnregister(t *testing.T) {
 	home, profile := desktop(t)
 	for _, others := range []string{"", "[Default Applications]\ntext/html=firefox.desktop;\n"} {
@@ -50,8 +50,8 @@ func TestUnregister(t *testing.T) {
 	}
 }
 
-// TestForgetEverything: nothing of a user's Wiebelt is left, and nothing of others is
-// touched; not while it runs, and not for a folder that somebody named.
+// TestForgetEverything removes everything of a user's Wiebelt and nothing else; not while
+// it runs, and not for a folder named explicitly.
 func TestForgetEverything(t *testing.T) {
 	home, profile := desktop(t)
 	run := t.TempDir()
@@ -81,8 +81,8 @@ func TestForgetEverything(t *testing.T) {
 	}
 }
 
-// TestForgetEverythingInTheVault: what the vault may have of a user is not left in
-// silence, whichever store the settings name now.
+// TestForgetEverythingInTheVault checks that what the vault may still hold for a user is
+// reported, whichever store the settings name now.
 func TestForgetEverythingInTheVault(t *testing.T) {
 	home, _ := desktop(t)
 	t.Setenv("XDG_STATE_HOME", "")
@@ -94,9 +94,8 @@ func TestForgetEverythingInTheVault(t *testing.T) {
 	exits(t, 1, "", "forget", "--everything").says("secret-tool clear service ")
 }
 
-// TestForgetUser: an administrator deletes another user's Wiebelt, the start at
-// log-on and the link too; where that user put a link to somewhere else in the
-// way, nothing there is touched.
+// TestForgetUser checks that an administrator can delete another user's Wiebelt, including
+// autostart and link; where that user planted a link to somewhere else, nothing there is touched.
 func TestForgetUser(t *testing.T) {
 	home, _ := desktop(t)
 	t.Setenv("XDG_DATA_HOME", "")
@@ -121,8 +120,8 @@ func TestForgetUser(t *testing.T) {
 	}
 }
 
-// TestForgetUserWhoRuns: a Wiebelt that runs would make anew what is deleted; what a user
-// put in the place of its lock holds nobody up.
+// TestForgetUserWhoRuns: a running Wiebelt would recreate what is deleted; whatever a user
+// put in place of its lock blocks nobody.
 func TestForgetUserWhoRuns(t *testing.T) {
 	home := t.TempDir()
 	folders := []userFolder{{home, "gone"}, {home, "state/wiebelt"}}
@@ -142,8 +141,8 @@ func TestForgetUserWhoRuns(t *testing.T) {
 	}
 }
 
-// TestRegisterRepair: what was registered and is gone comes back, what never was
-// stays away, and tel: is nobody's business.
+// TestRegisterRepair restores registrations that were lost, leaves out
+// those never made, and does not touch tel:.
 func TestRegisterRepair(t *testing.T) {
 	home, profile := desktop(t)
 	start, list := filepath.Join(home, "config", "autostart", "wiebelt.desktop"), filepath.Join(home, "config", "mimeapps.list")
@@ -167,7 +166,7 @@ func TestRegisterRepair(t *testing.T) {
 	}
 	must.Do(t, os.Remove(start))
 	repair("registered again: Start\n")
-	// Taken back on purpose, nothing of it is lost.
+	// What was removed on purpose does not count as lost.
 	exits(t, 0, "", "unregister", "--profile", profile)
 	repair("Nothing that was registered before is lost.\n")
 	if _, err := os.Stat(start); err == nil {

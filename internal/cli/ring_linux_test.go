@@ -22,8 +22,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// killer is a resident that tells the program that calls it to end before it
-// takes the call.
+// killer is a resident that terminates the calling program before it takes the call.
 type killer struct {
 	program chan *os.Process
 	taken   chan call.Event
@@ -42,8 +41,8 @@ func (k *killer) Ring(e call.Event) error {
 
 func (k *killer) Peer(context.Context, instance.Hello, *instance.Conn) {}
 
-// TestHandOverIsFinished: a phone that ends the program it started does not take
-// the call back.
+// TestHandOverIsFinished checks that a phone terminating the
+// program it started does not lose the call.
 func TestHandOverIsFinished(t *testing.T) {
 	dir := t.TempDir()
 	d := must.Get(profile.Find(dir))(t)
@@ -62,8 +61,8 @@ func TestHandOverIsFinished(t *testing.T) {
 	}
 }
 
-// TestRecipeScript: the recipe's script for phones that put the call into the
-// environment hands it over, and no argument says who calls.
+// TestRecipeScript checks that the recipe's script for phones that put the call into the
+// environment hands it over without the caller in any argument.
 func TestRecipeScript(t *testing.T) {
 	dir := t.TempDir()
 	exe := filepath.Join(dir, "wiebelt")
@@ -86,8 +85,8 @@ func TestRecipeScript(t *testing.T) {
 	}
 }
 
-// TestRingWithoutScreen: where Wiebelt cannot start the phone's program says so,
-// and the call waits for the Wiebelt that does.
+// TestRingWithoutScreen checks that where Wiebelt cannot start, the phone's program
+// reports it and the call waits for a Wiebelt that can.
 func TestRingWithoutScreen(t *testing.T) {
 	t.Setenv("DISPLAY", "")
 	t.Setenv("WAYLAND_DISPLAY", "")
@@ -105,8 +104,8 @@ func TestRingWithoutScreen(t *testing.T) {
 	}
 }
 
-// TestLinksAsArguments: only a good link acts, and every other one ends with code 2 and
-// does nothing.
+// TestLinksAsArguments checks that only a valid link acts; any
+// other exits with code 2 and does nothing.
 func TestLinksAsArguments(t *testing.T) {
 	dir := t.TempDir()
 	d := must.Get(profile.Find(dir))(t)
@@ -115,21 +114,20 @@ func TestLinksAsArguments(t *testing.T) {
 	for _, l := range all {
 		want := exitUsage
 		if _, err := scheme.Parse(l); err == nil {
-			want = exitNotRunning // taken; but the user has quit, so nothing is started
+			want = exitNotRunning // accepted, but the user has quit, so nothing is started
 		}
 		exits(t, want, "", "open-url", "--profile", dir, "--", l)
 	}
-	// More, fewer or other arguments are no link at all.
+	// More, fewer or other arguments are not a link.
 	const good = "wiebelt:call?number=0698760011"
 	for _, args := range [][]string{{}, {good}, {"--", good, good}, {"--", good, "--profile", dir}, {"--profile", dir, good}, {"--profile", "relative", "--", good}, {"--profile", `\\evil\share`, "--", good},
 		{"--profile", "//evil/share", "--", good}, {"--profile=" + dir, "--", good}, {"--help", "--", good}, {"--", "--", good}, {"-", good}, {"--no-start", "--", good}, {"--", "--profile", dir, good}} {
 		exits(t, exitUsage, "", append([]string{"open-url"}, args...)...)
 	}
-	// What stands behind "--" of ring is a number and a name, never a flag, and never a
-	// reason to fail.
+	// What follows "--" of ring is a number and a name, never a flag, and never an error.
 	for _, l := range append(all, "--help", "--state=ended", "-h", "--profile", "--no-start") {
 		args := []string{"--state", "ringing", "--", l, l}
-		if !strings.HasPrefix(l, "-") { // a flag's value that looks like a flag is a mistake in the recipe
+		if !strings.HasPrefix(l, "-") { // a flag value that looks like a flag is a mistake in the recipe
 			args = append([]string{"--name", l}, args...)
 		}
 		exits(t, exitNotRunning, "", append([]string{"ring", "--no-start", "--profile", dir}, args...)...)

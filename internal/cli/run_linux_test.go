@@ -13,7 +13,7 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// notices is a desktop's service of notifications on which all are clicked away.
+// notices is a desktop notification service that closes every notice at once.
 type notices struct {
 	c     *dbus.Conn
 	shown chan string
@@ -29,8 +29,8 @@ func (n *notices) Notify(_ string, _ uint32, _, _, body string, _ []string, _ ma
 
 func (*notices) CloseNotification(uint32) *dbus.Error { return nil }
 
-// TestFailsOnScreen: a start that fails is said on screen where the desktop has started
-// us, and where a phone or the log-on has, in the log alone.
+// TestFailsOnScreen checks that a failed start is shown on screen if the desktop started
+// us, and only logged if a phone or the log-on did.
 func TestFailsOnScreen(t *testing.T) {
 	address := xtest.NoScreen(t).PlainBus()
 	c := xtest.Connect(t, address)

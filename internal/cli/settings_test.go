@@ -16,7 +16,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// setWhole makes a profile with every key and one element of each list set.
+// setWhole creates a profile with every key and one element of each list set.
 func setWhole(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -28,9 +28,9 @@ func setWhole(t *testing.T) (dir string) {
 	return dir
 }
 
-// TestKeysAreTheSameEverywhere: the table of keys, the texts, the group policy template, its
-// translations, the sample, the texts for Intune, the guide's table and what the
-// program prints know the same keys, in both languages.
+// TestKeysAreTheSameEverywhere checks that the table of keys, the texts, the group policy
+// template, its translations, the sample, the texts for Intune, the guide's table and the
+// program's output have the same keys, in both languages.
 func TestKeysAreTheSameEverywhere(t *testing.T) {
 	want := map[string]bool{}
 	for _, k := range settings.All() {
@@ -97,7 +97,7 @@ func TestKeysAreTheSameEverywhere(t *testing.T) {
 	}
 	same("ADMX", got)
 	for _, folder := range []string{"nl-NL", "en-US"} {
-		// Every explanation ends with the key on a line of its own.
+		// Every explanation ends with the key on its own line.
 		same("ADML "+folder, found(`(?:\n|&#xA;)((?:[a-z0-9]+\.)?[a-z_0-9]+)(?:\n|&#xA;|</string>)`, file(folder+"/wiebelt.adml")))
 	}
 	same("Intune", found(`([^\s]+)`, strings.Join(regexp.MustCompile(`(?m)^[a-z0-9_. ]+$`).FindAllString(file("intune.txt"), -1), " ")))

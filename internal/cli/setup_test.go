@@ -16,10 +16,10 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Set-up files of these tests cost little work.
+// Setup files in these tests use little work.
 func init() { setupfile.Work = 10 }
 
-// snapshot is every file of a profile with its contents.
+// snapshot returns every file of a profile with its contents.
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -35,7 +35,7 @@ func snapshot(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// exported is a set-up file of a profile that works, and its hub.
+// exported returns the setup file of a working profile, its passphrase and its hub.
 func exported(t *testing.T) (file, phrase string, h *localhub.Hub) {
 	t.Helper()
 	dir, h := setUp(t)
@@ -75,8 +75,8 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestImportChangesNothing where something is wrong with the file, or the hub does
-// not take what is in it.
+// TestImportChangesNothing checks that nothing changes if the file is
+// faulty or the hub refuses what it contains.
 func TestImportChangesNothing(t *testing.T) {
 	file, phrase, h := exported(t)
 	other := must.Get(localhub.Start(context.Background(), localhub.Config{Synthetic: 5, Demo: true}))(t)
@@ -89,7 +89,7 @@ func TestImportChangesNothing(t *testing.T) {
 	before := snapshot(t, dir)
 	for _, c := range []struct {
 		phrase string
-		gone   bool // the hub
+		gone   bool // the hub is gone
 		want   string
 		extra  []string
 	}{
@@ -105,7 +105,7 @@ func TestImportChangesNothing(t *testing.T) {
 		}
 	}
 	must.Do(t, h.Faults().SetGone(false))
-	// And with everything in order it is taken over, and shown beside the old one.
+	// If everything is in order, it is imported and shown beside the old one.
 	exits(t, 0, phrase+"\n", "provision", "--import", file, "--passphrase-stdin", "--profile", dir).says(other.BaseURL(), h.BaseURL())
 }
 
@@ -122,8 +122,8 @@ func TestImportUsage(t *testing.T) {
 	exits(t, 1, "", "provision", "--profile", dir, "--export", filepath.Join(dir, "x")).complains("hub.base_url")
 }
 
-// TestExportWhileASecretWaits: a set-up file holds a secret that the hub takes,
-// the new one as soon as it does and the old one until then.
+// TestExportWhileASecretWaits checks that a setup file contains a secret the hub accepts:
+// the new one once accepted, the old one until then.
 func TestExportWhileASecretWaits(t *testing.T) {
 	dir, h := setUp(t)
 	const fresh = "fresh-canary-secret"

@@ -24,7 +24,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// heard is what a source was told.
+// heard records the events that were taken.
 type heard struct {
 	mu  sync.Mutex
 	all []string
@@ -43,7 +43,7 @@ func (h *heard) String() string {
 	return strings.Join(h.all, "; ")
 }
 
-// hear is a running Wiebelt as far as the listener goes.
+// hear is a running Wiebelt, reduced to its listener.
 func hear(t *testing.T) (dir string, port int, tokens secret.Tokens, h *heard) {
 	t.Helper()
 	dir, h = t.TempDir(), &heard{}
@@ -60,7 +60,7 @@ func TestSimulateToTheListener(t *testing.T) {
 	dir, port, tokens, h := hear(t)
 	file := filepath.Join(t.TempDir(), "story.txt")
 	must.Do(t, os.WriteFile(file, []byte("0 ring a number=101 name=Receptie\n1 caller a number=\"06 12345678\"\n+1 end a elsewhere\n"), 0o600))
-	bare := t.TempDir() // a profile in which nothing runs
+	bare := t.TempDir() // a profile with nothing running
 	for _, tt := range []struct {
 		args, in, want string
 	}{
@@ -86,7 +86,7 @@ func TestSimulateToTheListener(t *testing.T) {
 	}
 }
 
-// TestSimulateEarly: a Wiebelt that is just starting is waited for.
+// TestSimulateEarly waits for a Wiebelt that is just starting.
 func TestSimulateEarly(t *testing.T) {
 	dir, _, _, h := hear(t)
 	there := filepath.Join(must.Get(profile.Find(dir))(t).Run, listener.AnnouncementName)
@@ -145,9 +145,8 @@ func TestSimulateList(t *testing.T) {
 	}
 }
 
-// TestSimulateServer: the first line of output is all that a program needs to
-// connect, and what stands on standard error is what a person puts into the
-// settings.
+// TestSimulateServer checks that the first line of output is all a program needs to
+// connect, and standard error is what a person puts into the settings.
 func TestSimulateServer(t *testing.T) {
 	pr, pw := io.Pipe()
 	var said bytes.Buffer

@@ -9,8 +9,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestPlaces: the small programs stand beside the versions' folders, as new files and not
-// written over, and only when they are other ones.
+// TestPlaces checks that the small programs are placed beside the version folders as new
+// files, not overwritten, and only if they differ.
 func TestPlaces(t *testing.T) {
 	dir := t.TempDir()
 	ring, terminal := filepath.Join(dir, "wiebelt-ringw.exe"), filepath.Join(dir, "wiebelt.exe")
@@ -23,7 +23,7 @@ func TestPlaces(t *testing.T) {
 	must.Do(t, place(version("1.0.0", "old")))
 	before, was := must.Get(os.Stat(ring))(t), must.Get(os.Open(terminal))(t)
 	defer was.Close()
-	must.Do(t, os.WriteFile(terminal+".new", nil, 0o600)) // what was to come at the next start
+	must.Do(t, os.WriteFile(terminal+".new", nil, 0o600)) // pending until the next start
 	must.Do(t, place(version("1.0.1", "new")))
 	if !os.SameFile(before, must.Get(os.Stat(ring))(t)) {
 		t.Error("the same program was written once more")

@@ -18,7 +18,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// answers is a hub that takes a delivery and gives one answer.
+// answers is a hub that accepts a delivery and returns one answer.
 type answers hub.Receipt
 
 func (a answers) Deliver(_ context.Context, items []hub.Item) (hub.Receipt, error) {
@@ -35,12 +35,12 @@ func (a answers) Deliver(_ context.Context, items []hub.Item) (hub.Receipt, erro
 	return hub.Receipt(a), nil
 }
 
-// added is when the files in an outbox were taken, and since is how that is said.
+// added returns when the files in an outbox were taken; since is how the checks write that.
 func added() time.Time { return time.Date(2026, 9, 14, 11, 14, 57, 0, time.Local) }
 
 const since = "14-09-2026 11:14"
 
-// box makes an outbox in the profile.
+// box creates an outbox in the profile.
 func box(change func(t *testing.T, dir string, b *outbox.Outbox)) func(*testing.T, *exam) {
 	return func(t *testing.T, e *exam) {
 		dir := fromsettings.OutboxFolder(e.Dirs)
@@ -69,7 +69,7 @@ func worker(t *testing.T, dir string) {
 	t.Cleanup(func() { _ = l.Unlock() })
 }
 
-// sent puts one file in and has a hub answer so.
+// sent adds one file and has a hub answer with r.
 func sent(r hub.Receipt) func(*testing.T, string, *outbox.Outbox) {
 	return func(t *testing.T, dir string, first *outbox.Outbox) {
 		b := must.Get(outbox.Open(t.Context(), outbox.Options{Dir: dir, Now: added, Hub: func(string) (outbox.Deliverer, error) { return answers(r), nil }, Policy: outbox.Policy{KeepRefused: 30}}))(t)
@@ -87,7 +87,7 @@ func sent(r hub.Receipt) func(*testing.T, string, *outbox.Outbox) {
 	}
 }
 
-// spoolIs has the folder with copies be so.
+// spoolIs sets the state of the folder with copies.
 func spoolIs(fault error) func(*testing.T, *exam) {
 	return func(t *testing.T, e *exam) {
 		spool := filepath.Join(fromsettings.OutboxFolder(e.Dirs), "spool")

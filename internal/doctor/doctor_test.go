@@ -312,8 +312,8 @@ func rows(t *testing.T) []row {
 	}
 }
 
-// policies are the lines of the check policy; the settings read the real one, so
-// its problems are given here.
+// policies are the lines of the policy check; the settings read the real
+// policy, so its problems are given here.
 var policies = []struct {
 	wrong         []settings.Problem
 	keys          int
@@ -335,7 +335,7 @@ var policies = []struct {
 		is(slices.Repeat(say(Fail, "policy.unreadable"), maxLines), sayN(Warn, "settings.more", 2))},
 }
 
-// texts are the keys of the catalogue that a check can say.
+// texts returns the catalogue keys that a check can use.
 func texts(t *testing.T) map[text.Key]bool {
 	t.Helper()
 	b := must.Get(assets.Text.ReadFile("text/doctor.json"))(t)
@@ -354,9 +354,9 @@ func texts(t *testing.T) map[text.Key]bool {
 	return found
 }
 
-// TestEveryFault: each check says of each fault its state and its sentence, in
-// both languages; nothing can be said that is not tried here, and every trouble
-// that the guide lists is.
+// TestEveryFault checks that each check reports each fault with its state and
+// sentence, in both languages; everything that can be reported is tested here,
+// and so is every trouble the guide lists.
 func TestEveryFault(t *testing.T) {
 	unsaid, listed := texts(t), map[string]bool{}
 	for _, g := range text.DoctorTroubles {
@@ -408,7 +408,7 @@ func TestEveryFault(t *testing.T) {
 	}
 }
 
-// trouble is what the guide lists that a line tells of, "" for nothing.
+// trouble returns the guide's entry for what a line reports, "" for none.
 func trouble(s finding) string {
 	for _, g := range text.DoctorTroubles {
 		for _, found := range g.Found {
@@ -432,7 +432,7 @@ func in(id string, l text.Language, lines []finding) []Check {
 	return all
 }
 
-// TestManyMistakes are not all listed, and their number is.
+// TestManyMistakes checks that many mistakes are not all listed but are counted.
 func TestManyMistakes(t *testing.T) {
 	toml := "[card]\n"
 	for i := range 23 {

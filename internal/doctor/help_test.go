@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// given is a value that is there already.
+// given is a future whose value is already there.
 func given[T any](v T) *future[T] {
 	l := &future[T]{done: make(chan struct{}), value: v}
 	close(l.done)
@@ -78,15 +78,14 @@ func calm() system {
 	}
 }
 
-// server is calm without a desktop, where no resident is missed.
+// server is calm without a desktop, where a missing resident is not a fault.
 func server() system {
 	s := calm()
 	s.desktop = func() bool { return false }
 	return s
 }
 
-// examined is an exam on a calm computer, with a resident that is well and a hub
-// that gives tokens.
+// examined is an exam on a calm computer, with a healthy resident and a hub that issues tokens.
 func examined(t testing.TB, toml string) *exam {
 	e := &exam{Config: configured(t, toml), sys: calm(), now: time.Date(2026, 10, 1, 10, 0, 0, 0, time.Local)}
 	e.fromResident = given(residentState{presence: present, hello: instance.Hello{Version: "1.2.0", Build: "abc"}, facts: windowapi.DoctorFacts{SetUp: true, Port: 27471}})
@@ -101,7 +100,7 @@ func keepSecret(t testing.TB, d profile.Dirs, base, value string) {
 	must.Do(t, store.Set(t.Context(), ref, value))
 }
 
-// storeOf is the store of a profile and what it is asked for.
+// storeOf returns a profile's secret store and the reference to look up in it.
 func storeOf(t testing.TB, d profile.Dirs, base, client string) (secret.Store, secret.Ref) {
 	t.Helper()
 	store := must.Get(secret.Open(secret.KindFile, d))(t)

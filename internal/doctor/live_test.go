@@ -31,7 +31,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// runJSON is a run as monitoring sees it.
+// runJSON returns a run as monitoring sees it.
 func runJSON(t *testing.T, cfg Config, sys system) Report {
 	t.Helper()
 	return shaped(t, must.Get(json.Marshal(run(t.Context(), cfg, sys, quietly)))(t))
@@ -77,8 +77,8 @@ func (h *aHub) known(t *testing.T) (toml string) {
 	return strings.ReplaceAll(setUp, "https://hub.example", h.URL) + "secret_store = \"file\"\nextra_ca_file = '" + file + "'\n"
 }
 
-// TestTheWay goes to a real hub over TLS, with the token request that lookups
-// make, and looks nothing up unless asked.
+// TestTheWay connects to a real hub over TLS, with the token request that lookups
+// use, and looks nothing up unless asked.
 func TestTheWay(t *testing.T) {
 	h := startHub()
 	toml := h.known(t)
@@ -117,7 +117,7 @@ func TestTheWay(t *testing.T) {
 	}
 }
 
-// hanging is a store whose Get comes back when the test is over.
+// hanging is a store whose Get blocks until the test is over.
 type hanging struct {
 	secret.Store
 	until <-chan struct{}
@@ -125,11 +125,11 @@ type hanging struct {
 
 func (h hanging) Get(context.Context, secret.Ref) (string, error) { <-h.until; return "", nil }
 
-// TestEverythingHangs: each check says so by itself, and all of it takes less
-// than ten seconds.
+// TestEverythingHangs checks that each check reports it individually, and the
+// run takes less than ten seconds in total.
 func TestEverythingHangs(t *testing.T) {
 	t.Parallel()
-	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t) // takes connections and says nothing
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t) // accepts connections and sends nothing
 	defer l.Close()
 	cfg := configured(t, strings.ReplaceAll(setUp, "https://hub.example", "http://"+l.Addr().String()))
 	over := make(chan struct{})
@@ -151,7 +151,7 @@ func TestEverythingHangs(t *testing.T) {
 		folder:      func(string) error { wait(); return nil },
 		installed:   func(string) error { wait(); return nil },
 	}
-	// A resident that takes the connection and says nothing.
+	// A resident that accepts the connection and sends nothing.
 	silence := must.Get(net.Listen("unix", filepath.Join(cfg.Dirs.Run, instance.SocketName)))(t)
 	defer silence.Close()
 	began := time.Now()
@@ -170,7 +170,7 @@ func TestEverythingHangs(t *testing.T) {
 	}
 }
 
-// TestHangingHubWithASecret: the token is waited for no longer than the rest.
+// TestHangingHubWithASecret checks that waiting for the token takes no longer than the rest.
 func TestHangingHubWithASecret(t *testing.T) {
 	t.Parallel()
 	over := make(chan struct{})
@@ -191,10 +191,10 @@ func TestHangingHubWithASecret(t *testing.T) {
 	must.Within(t, began, 9*time.Second)
 }
 
-// answering is a resident that tells.
+// answering is a resident that answers.
 type answering struct {
 	facts *windowapi.DoctorFacts // nil: of a version that does not know the question
-	mute  bool                   // greets and then says nothing
+	mute  bool                   // greets, then sends nothing
 	raw   any
 }
 
@@ -212,14 +212,14 @@ func (a answering) Peer(ctx context.Context, _ instance.Hello, c *instance.Conn)
 	}
 }
 
-// residentOf runs one for a profile.
+// residentOf runs a resident for a profile.
 func residentOf(t *testing.T, d profile.Dirs, version, build string, a answering) {
 	t.Helper()
 	instancetest.Serve(t, instance.Config{RunDir: d.Run, Version: version, Build: build}, a)
 }
 
-// TestAsksTheResident: one that answers, one of another version, one that hangs,
-// one that talks nonsense, one that died.
+// TestAsksTheResident checks one that answers, one of another version, one that hangs, one
+// that sends garbage, and one that died.
 func TestAsksTheResident(t *testing.T) {
 	t.Parallel()
 	ask := func(cfg Config) Report { return runJSON(t, cfg, calm()) }
@@ -264,7 +264,7 @@ func TestAsksTheResident(t *testing.T) {
 	})
 }
 
-// TestRights looks at real folders.
+// TestRights checks real folders.
 func TestRights(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return
@@ -282,7 +282,7 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// TestReadsOnly: a run makes no file or folder in the profile, and takes none away.
+// TestReadsOnly checks that a run creates and removes no file or folder in the profile.
 func TestReadsOnly(t *testing.T) {
 	cfg := configured(t, setUp)
 	waits := box(func(t *testing.T, _ string, b *outbox.Outbox) { put(t, b, 1) })

@@ -20,8 +20,8 @@ func init() {
 	}
 }
 
-// TestCrashReports of real crashes keep where it happened and lose what the
-// program panicked with.
+// TestCrashReports checks that real crash reports keep where it happened and
+// lose the value the program panicked with.
 func TestCrashReports(t *testing.T) {
 	known := redactorOf(t.Context(), configured(t, ""))
 	for kind, want := range map[string]string{"value": "panic: [text]", "index": "panic: "} {
@@ -60,7 +60,7 @@ func TestCrashReports(t *testing.T) {
 	}
 }
 
-// TestMasked numbers of lines are known by their owner only.
+// TestMasked checks that masked phone line numbers are recognizable to their owner only.
 func TestMasked(t *testing.T) {
 	for in, want := range map[string]string{"020 123 45 67": "••••••••67", "+31201234567": "•••••••••67", "101": "set", "": "set"} {
 		if got := masked(in); got != want {
@@ -69,8 +69,8 @@ func TestMasked(t *testing.T) {
 	}
 }
 
-// TestBundleTells versions and commits as they are, which look like numbers, and
-// of an address where it leads and no more.
+// TestBundleTells checks that a bundle keeps versions and commits, which look like
+// numbers, and of an address only where it leads.
 func TestBundleTells(t *testing.T) {
 	cfg := configured(t, setUp+"[[softphone]]\nkind = \"ari\"\nextension = \"101\"\nuser = \"w\"\naddress = \"https://pbx.example:8089/ari?key=Geheim9\"\n")
 	cfg.Version, cfg.Commit = "1.20.31234567", "0612345678f7298"

@@ -13,7 +13,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// complete looks at a line as it is printed.
+// complete checks a line as it is printed.
 func complete(t *testing.T, c Check) {
 	t.Helper()
 	for _, s := range []string{c.Message, c.Hint} {
@@ -26,7 +26,7 @@ func complete(t *testing.T, c Check) {
 	}
 }
 
-// TestOneTable: the checks that run are those that help, guide and window list.
+// TestOneTable checks that help, guide and window list the checks that run.
 func TestOneTable(t *testing.T) {
 	if ids := slices.Sorted(maps.Keys(checks)); !slices.Equal(ids, slices.Sorted(slices.Values(text.DoctorChecks))) {
 		t.Errorf("%v run, %v are listed", ids, text.DoctorChecks)
@@ -47,7 +47,7 @@ var (
 	stateLike = regexp.MustCompile(`^(ok|warn|fail|off)$`)
 )
 
-// shaped holds JSON against the documented shape.
+// shaped checks JSON against the documented shape.
 func shaped(t *testing.T, b []byte) Report {
 	t.Helper()
 	var top map[string]json.RawMessage
@@ -86,7 +86,7 @@ func shaped(t *testing.T, b []byte) Report {
 	return r
 }
 
-// of is the state of a check.
+// of returns the check with this id.
 func (r Report) of(t *testing.T, id string) Check {
 	t.Helper()
 	for _, c := range r.Checks {

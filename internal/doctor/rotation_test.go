@@ -11,9 +11,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// TestBothSecrets: while one secret takes the place of the other, the hub is
-// asked about both, nothing is changed, and nothing that a hub takes is called
-// trouble.
+// TestBothSecrets checks that while one secret replaces the other, the hub is asked about
+// both, nothing is changed, and nothing the hub accepts is reported as trouble.
 func TestBothSecrets(t *testing.T) {
 	h := startHub()
 	toml := h.known(t)
@@ -60,8 +59,8 @@ func TestBothSecrets(t *testing.T) {
 
 func quietly(string, []Check) {}
 
-// TestStream: every check is told of once, those that hang last, and the report
-// keeps the order of the table.
+// TestStream checks that every check is reported once, hanging ones last, and that
+// the report keeps the order of the table.
 func TestStream(t *testing.T) {
 	t.Parallel()
 	slow := calm()

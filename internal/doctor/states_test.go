@@ -42,7 +42,7 @@ func withHub(change func(*hubState)) func(*testing.T, *exam) {
 	}
 }
 
-// rotating is a hub that takes, or refuses, the old secret and the new one.
+// rotating is a hub that accepts or refuses the old secret and the new one.
 func rotating(old, next error) func(*testing.T, *exam) {
 	return withHub(func(j *hubState) { j.two, j.token, j.newer = true, old, next })
 }
@@ -73,14 +73,14 @@ func hotkey(setting, why string) func(*testing.T, *exam) {
 
 func links(phase string) func(*testing.T, *exam) { return because(phase, "") }
 
-// because is links, with why the second one does not stand.
+// because sets links and the reason the second one is not connected.
 func because(phase, why string) func(*testing.T, *exam) {
 	return tells(func(v *residentState) {
 		v.facts.Links = []windowapi.DoctorLink{{Kind: "baresip", Name: "Jansen", Phase: phase}, {Kind: "ari", Name: "ari", Phase: phase, Why: why}}
 	})
 }
 
-// also is a line that says why a link does not stand.
+// also adds to the first line the reason a link is not connected.
 func also(lines []finding, why string) []finding {
 	lines[0].also, lines[0].hint = text.LinkWhy(why), text.LinkDo(why)
 	return lines

@@ -20,15 +20,15 @@ import (
 	"wiebelt/internal/text"
 )
 
-// office is one where all is well until something is done to it: a hub
-// with TLS, a secret, a resident that answers, folders of its own.
+// office is an installation where all is well until something is done to it: a hub with
+// TLS, a secret, a resident that answers, its own folders.
 type office struct {
 	*exam
 	t    *testing.T
 	toml string
 }
 
-// examineOffice makes an office, does what before and after do, and examines it.
+// examineOffice creates an office, applies before and after, and examines it.
 func examineOffice(t *testing.T, before, after func(*office)) Report {
 	t.Helper()
 	h := startHub()
@@ -53,7 +53,7 @@ func examineOffice(t *testing.T, before, after func(*office)) Report {
 	return run(t.Context(), p.Config, p.sys, quietly)
 }
 
-// secretFile does something to the file with the secret.
+// secretFile applies do to the file with the secret.
 func secretFile(do func(path string) error) func(*office) {
 	return func(p *office) {
 		files, _ := filepath.Glob(filepath.Join(p.Dirs.State, "secrets", "*.json"))
@@ -64,9 +64,9 @@ func secretFile(do func(path string) error) func(*office) {
 	}
 }
 
-// troubles are provoked on a real file or folder, where a stand-in could be wrong:
-// before is done before the resident starts, after when all is well. What a real hub
-// has wrong is TestTheWay's, and those of package hub.
+// troubles are provoked on a real file or folder, where a fake could be wrong: before runs
+// before the resident starts, after when all is well. Troubles with a real hub are covered
+// by TestTheWay and package hub's tests.
 var troubles = map[string]struct{ before, after func(*office) }{
 	"secret.absent": {before: func(p *office) {
 		p.t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+filepath.Join(p.t.TempDir(), "none"))
@@ -85,8 +85,8 @@ var troubles = map[string]struct{ before, after func(*office) }{
 	"program.write": {after: func(p *office) { must.Do(p.t, os.Chmod(filepath.Dir(p.Exe), 0o777)) }},
 }
 
-// policyFiles are what an administrator's file can have wrong; they are read by
-// a process that has an /etc of its own.
+// policyFiles are the possible faults of an administrator's file; they
+// are read by a process with its own /etc.
 var policyFiles = map[string]struct {
 	content string
 	mode    fs.FileMode
@@ -98,8 +98,8 @@ var policyFiles = map[string]struct {
 	"policy.key":        {"[hub]\nproxy = \"ftp://x\"\n", 0o644},
 }
 
-// TestRealTroubles: each makes monitoring speak up and is told with the guide's
-// own sentence and what helps.
+// TestRealTroubles checks that each makes monitoring raise an alert, and is reported
+// with the guide's own sentence and remedy.
 func TestRealTroubles(t *testing.T) {
 	if r := examineOffice(t, nil, nil); !r.OK {
 		t.Fatalf("not well to begin with: %s", r.Print(Text, text.English))
@@ -134,7 +134,7 @@ func says(r Report, l text.Language, found string) bool {
 	})
 }
 
-// underPolicy is a report of a process on a computer with this policy.
+// underPolicy returns the report of a process on a computer with this policy.
 func underPolicy(t *testing.T, content string, mode fs.FileMode) Report {
 	t.Helper()
 	etc, out := t.TempDir(), filepath.Join(t.TempDir(), "report.json")

@@ -14,10 +14,10 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// stranger is somebody else; the tests that need one run as root.
+// stranger is another user; tests that need one run as root.
 const stranger = 65534
 
-// wants checks that err is an Error for a reason, or nil for "".
+// wants checks that err is an Error with the reason why, or nil for "".
 func wants(t *testing.T, err error, why Why) {
 	t.Helper()
 	e, _ := errors.AsType[*Error](err)
@@ -26,8 +26,8 @@ func wants(t *testing.T, err error, why Why) {
 	}
 }
 
-// shareWith lets another user write a folder by an access control list, which the
-// mode shows as a right of the group.
+// shareWith gives another user write access to a folder by an access control list,
+// which the mode shows as a group permission.
 func shareWith(path string, uid uint32) error {
 	list := binary.LittleEndian.AppendUint32(nil, 2)
 	for _, e := range []struct {
@@ -41,7 +41,7 @@ func shareWith(path string, uid uint32) error {
 	return unix.Setxattr(path, "system.posix_acl_access", list, 0)
 }
 
-// TestFolder: above/p is the folder; what others could change is not ours.
+// TestFolder: above/p is the folder; what others could change is not trusted.
 func TestFolder(t *testing.T) {
 	for name, c := range map[string]struct {
 		plant func(above, p string) error
@@ -98,7 +98,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestProgram: who may put something beside a program may replace it.
+// TestProgram: anyone who may add files beside a program may replace it.
 func TestProgram(t *testing.T) {
 	dir := t.TempDir()
 	exe := filepath.Join(dir, "bin", "wiebelt")
@@ -156,7 +156,7 @@ func TestOpenFile(t *testing.T) {
 	}
 }
 
-// TestMake makes nothing where it would be somebody else's to change.
+// TestMake creates nothing where others could change it.
 func TestMake(t *testing.T) {
 	dir := t.TempDir()
 	p := filepath.Join(dir, "a", "b")

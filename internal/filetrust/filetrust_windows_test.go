@@ -12,7 +12,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// rights sets who may do what with a file or folder, and takes nothing over.
+// rights sets the access list of a file or folder, without inheritance.
 func rights(t *testing.T, path, list string) {
 	t.Helper()
 	sd := must.Get(windows.SecurityDescriptorFromString(list))(t)
@@ -30,15 +30,15 @@ func wants(t *testing.T, err error, why Why) {
 	}
 }
 
-// Lists as Windows makes them: a folder that is made below C:\ takes over the right
-// to change it for everybody who has logged on.
+// Access lists as Windows creates them: a folder created below C:\ inherits
+// write access for every logged-on user.
 const (
 	closed  = "D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;OW)"
 	toRead  = "D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;OW)(A;OICI;0x1200a9;;;WD)"
 	toWrite = "D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;OW)(A;OICI;0x1301bf;;;WD)"
 )
 
-// TestLists judges lists of rights as they are, without a disk that keeps them.
+// TestLists checks access lists directly, without a disk that stores them.
 func TestLists(t *testing.T) {
 	me := must.Get(us())(t)
 	for name, c := range map[string]struct {
@@ -74,7 +74,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// TestFolders is about real folders. wine keeps of a list what a mode can hold.
+// TestFolders checks real folders. wine keeps only as much of a list as a mode can hold.
 func TestFolders(t *testing.T) {
 	dir := `C:\trust-test`
 	t.Cleanup(func() { os.RemoveAll(dir) })
@@ -93,7 +93,7 @@ func TestFolders(t *testing.T) {
 	wants(t, Make(made, Alone), Written)
 	_, err := OpenFile(file, os.O_RDONLY, Ours)
 	wants(t, err, Written)
-	// The line that the sentence gives makes the folder ours again.
+	// The command given in the message makes the folder ours again.
 	if os.Getenv("WINEPREFIX") == "" {
 		if out, err := exec.Command("cmd", "/c", mend(made, Written)).CombinedOutput(); err != nil {
 			t.Errorf("%v: %s", err, out)

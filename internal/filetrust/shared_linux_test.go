@@ -12,7 +12,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// shared is a folder for all with files "x" and "secret".
+// shared returns a folder writable by all, with files "x" and "secret".
 func shared(t *testing.T) (*Shared, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "s")
@@ -51,8 +51,8 @@ func TestSharedOpens(t *testing.T) {
 	}
 }
 
-// TestSharedSwapped: while somebody puts now a file, now a link in its place, what
-// is opened is the file or nothing.
+// TestSharedSwapped checks that while somebody keeps swapping the file and a
+// link, opening returns the file or fails.
 func TestSharedSwapped(t *testing.T) {
 	s, dir := shared(t)
 	done, swapped := make(chan struct{}), make(chan error, 1)
@@ -138,7 +138,7 @@ func TestSharedMoves(t *testing.T) {
 	}
 }
 
-// TestSharedMoveSwapped: another file that has taken the name stays where it is put.
+// TestSharedMoveSwapped checks that another file that has taken the name stays where it was put.
 func TestSharedMoveSwapped(t *testing.T) {
 	s, dir := shared(t)
 	sent := must.Get(s.Folder("sent", 0o700))(t)

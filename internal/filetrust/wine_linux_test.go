@@ -7,7 +7,7 @@ import (
 	"wiebelt/internal/testutil/winetest"
 )
 
-// TestWindows runs this package's tests of Windows' lists of rights under wine.
+// TestWindows runs this package's tests of Windows access lists under wine.
 func TestWindows(t *testing.T) {
 	t.Parallel()
 	out, err := winetest.New(t).Command(winetest.BuildTests(t), "-test.v").CombinedOutput()

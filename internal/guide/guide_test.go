@@ -15,23 +15,23 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// windows is a computer as offices have them.
+// windows is a typical office computer.
 var windows = Values{
 	Exe: `C:\Program Files\Wiebelt\wiebelt.exe`, Ring: `C:\Program Files\Wiebelt\wiebeltw.exe`,
 	Settings: `C:\Users\J. de Vries\AppData\Roaming\Wiebelt\settings.toml`, Port: 27471,
 	PathToken: strings.Repeat("p", 43), SocketToken: strings.Repeat("s", 43),
 }
 
-// chosen is what readers choose themselves, named in their language.
+// chosen matches what readers choose themselves, named in their language.
 var chosen = regexp.MustCompile(`(?m)^password = .*$`)
 
 var linux = Values{Exe: "/usr/bin/wiebelt", Ring: "/usr/bin/wiebelt", Settings: "/home/jan/.config/wiebelt/settings.toml",
 	Port: 27475, PathToken: strings.Repeat("p", 43), SocketToken: strings.Repeat("s", 43)}
 
-// TestWanted: every phone that a recipe was promised for has one, in both
-// languages, the kinds of phones after the products.
+// TestWanted checks that every phone a recipe was promised for has one, in both languages,
+// with the kinds of phones after the products.
 func TestWanted(t *testing.T) {
-	// Those of the kinds of phones are known to the test of package registry.
+	// The kinds of phones are covered by the test of package registry.
 	want := []string{"3cx-client", "8x8", "auerswald", "avaya", "enreach", "estos", "globaliptel", "innovaphone", "microsip", "ringotel", "teams", "wildix"}
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		all := All(l)
@@ -57,8 +57,7 @@ func TestWanted(t *testing.T) {
 	}
 }
 
-// TestLanguagesAgree: what is pasted and what is promised does not depend on the
-// language.
+// TestLanguagesAgree checks that what is pasted and promised does not depend on the language.
 func TestLanguagesAgree(t *testing.T) {
 	for _, nl := range All(text.Dutch) {
 		en, ok := Find(text.English, nl.ID)
@@ -91,8 +90,7 @@ func TestLanguagesAgree(t *testing.T) {
 	}
 }
 
-// TestFilled: nothing is left to fill in, and nothing shows a token that was not
-// asked for.
+// TestFilled checks that nothing is left to fill in, and that no token is shown unless asked for.
 func TestFilled(t *testing.T) {
 	for _, r := range append(All(text.Dutch), All(text.English)...) {
 		for _, v := range []Values{windows, linux} {
@@ -103,7 +101,7 @@ func TestFilled(t *testing.T) {
 			}
 			for i, b := range r.Blocks() {
 				if b.Kind == Twinkle && v.Exe == windows.Exe {
-					continue // there is none for Windows
+					continue // none for Windows
 				}
 				s, err := b.Fill(v)
 				if err != nil || strings.Contains(s, "{{") || strings.Contains(s, "}}") {
@@ -125,7 +123,7 @@ func TestFilled(t *testing.T) {
 	}
 }
 
-// TestMicroSIPLength: 255 characters are all that MicroSIP reads of a value.
+// TestMicroSIPLength: MicroSIP reads at most 255 characters of a value.
 func TestMicroSIPLength(t *testing.T) {
 	r, _ := Find(text.Dutch, "microsip")
 	b := r.Blocks()[0]
@@ -136,7 +134,7 @@ func TestMicroSIPLength(t *testing.T) {
 		}
 	}
 	long := windows
-	long.Ring = `C:\` + strings.Repeat("x", 255-len(` ring --state answered --`)-len(`"C:\"`)) // the longest there is
+	long.Ring = `C:\` + strings.Repeat("x", 255-len(` ring --state answered --`)-len(`"C:\"`)) // the longest possible
 	if s, err := b.Fill(long); err != nil {
 		t.Errorf("255 characters: %v: %s", err, s)
 	}
@@ -146,7 +144,7 @@ func TestMicroSIPLength(t *testing.T) {
 	}
 }
 
-// TestPaths: what a phone would misread is said and not pasted.
+// TestPaths checks that what a phone would misread is reported, not pasted.
 func TestPaths(t *testing.T) {
 	twinkle, _ := Find(text.Dutch, "twinkle")
 	microsip, _ := Find(text.Dutch, "microsip")

@@ -14,7 +14,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Both languages have the same pages, each with the same parts.
+// TestHelpInBothLanguages checks that both languages have the same pages with the same parts.
 func TestHelpInBothLanguages(t *testing.T) {
 	nl, en := Help(text.Dutch), Help(text.English)
 	if len(nl) != len(en) || len(nl) < 10 {
@@ -84,7 +84,7 @@ func TestHelpNamesTheSameThings(t *testing.T) {
 	}
 }
 
-// Code that is written otherwise in each language.
+// translated is code that differs between the languages.
 var translated = map[string]bool{
 	"`Get-Content geheim.txt |`":                                               true,
 	"`Get-Content secret.txt |`":                                               true,
@@ -106,7 +106,8 @@ var translated = map[string]bool{
 	"`wiebelt doctor --bundle help.zip`":       true,
 }
 
-// What the page on the card names is what the card begins to say.
+// TestHelpNamesWhatTheCardSays checks that the page on the card names
+// the beginnings of the card's sentences.
 func TestHelpNamesWhatTheCardSays(t *testing.T) {
 	bold := regexp.MustCompile(`\*\*([^*]+)\*\*`)
 	for _, l := range []text.Language{text.Dutch, text.English} {
@@ -127,8 +128,8 @@ func TestHelpNamesWhatTheCardSays(t *testing.T) {
 	}
 }
 
-// Every picture that a page shows is there, in the page's own language, and every
-// picture that is there is shown; each in the light and in the dark.
+// TestHelpPictures checks that every picture on a page exists in the page's language and
+// every existing picture is shown, each in light and dark.
 func TestHelpPictures(t *testing.T) {
 	picture := regexp.MustCompile(`!\[[^\]]+\]\(\.\./shots/([a-z-]+\.(..)\.png)\)`)
 	icon := regexp.MustCompile(`(?m)^- !\[[^\]]+\]\(\.\./\.\./(icons/[a-z0-9-]+\.png)\) `)
@@ -163,8 +164,8 @@ func TestHelpPictures(t *testing.T) {
 	}
 }
 
-// The page on WCAG 2.2 names each criterion of levels A and AA once, and only tests that
-// there are.
+// TestAccessibilityIsShown checks that the page on WCAG 2.2 names each criterion of levels
+// A and AA once, and only tests that exist.
 func TestAccessibilityIsShown(t *testing.T) {
 	declared := map[string]bool{}
 	must.Do(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
@@ -191,7 +192,7 @@ func TestAccessibilityIsShown(t *testing.T) {
 				}
 			}
 		}
-		const criteria = 55 // of both levels, without the one that 2.2 took out
+		const criteria = 55 // of both levels, without the one removed in 2.2
 		if len(seen) != criteria {
 			t.Errorf("%s: %d criteria", l, len(seen))
 		}

@@ -8,8 +8,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// TestDeliveries: what somebody has to do about deliveries stands behind what is
-// said about calls, and the worse of the two makes the icon.
+// TestDeliveries checks that required action on deliveries follows the sentence about
+// calls, and that the worse of the two determines the icon.
 func TestDeliveries(t *testing.T) {
 	now := time.Date(2026, 9, 14, 10, 0, 0, 0, time.Local)
 	for _, c := range []struct {

@@ -7,8 +7,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestExpiry counts days as people do, over the hour that a change of clock
-// takes or gives.
+// TestExpiry counts calendar days, including across a clock change.
 func TestExpiry(t *testing.T) {
 	amsterdam := must.Get(time.LoadLocation("Europe/Amsterdam"))(t)
 	at := func(s string) time.Time {
@@ -20,7 +19,7 @@ func TestExpiry(t *testing.T) {
 		days         int
 	}{
 		{"2026-03-01 09:00", "2026-04-01 00:00", ExpiryFar, 31},
-		{"2026-03-02 00:00", "2026-04-01 00:00", ExpirySoon, 30}, // over the change to summer time
+		{"2026-03-02 00:00", "2026-04-01 00:00", ExpirySoon, 30}, // across the switch to DST
 		{"2026-03-02 23:59", "2026-04-01 00:00", ExpirySoon, 30},
 		{"2026-10-24 23:00", "2026-10-26 00:00", ExpirySoon, 2}, // and back
 		{"2026-03-31 23:59", "2026-04-01 00:00", ExpirySoon, 1},

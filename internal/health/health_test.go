@@ -26,7 +26,7 @@ func with(f Facts, change func(*Facts)) Facts {
 	return f
 }
 
-// The sentences, word for word, as an office reads them.
+// TestSentences checks the sentences word for word as an office reads them.
 func TestSentences(t *testing.T) {
 	fine := Facts{SetUp: true, Opened: at(8, 0)}
 	last := &Call{At: at(9, 42), Kind: "3cx"}
@@ -125,7 +125,8 @@ func TestNobodyNamed(t *testing.T) {
 	}
 }
 
-// The question mark comes after two working hours and goes with the next call.
+// TestDoubtComesAndGoes checks that the question mark appears after two working
+// hours and disappears with the next call.
 func TestDoubtComesAndGoes(t *testing.T) {
 	f := Facts{SetUp: true, Usual: 12, Opened: at(8, 0)}
 	for _, tt := range []struct {

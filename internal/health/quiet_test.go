@@ -44,7 +44,7 @@ func TestDoubtFrom(t *testing.T) {
 	}
 }
 
-// A call, wherever it came in, takes the doubt away and begins the time anew.
+// TestDoubtAfterACall checks that a call from any source removes the doubt and restarts the time.
 func TestDoubtAfterACall(t *testing.T) {
 	f := Facts{SetUp: true, Usual: 40, Opened: at(8, 0), Last: &Call{At: at(11, 30), Kind: "http"}}
 	if got := f.DoubtFrom(); !got.Equal(at(13, 30)) {

@@ -24,15 +24,13 @@ var stateNames = map[State]string{Ready: "ready", Doubt: "doubt", HubGone: "hub 
 
 var phaseNames = map[Phase]string{Unwatched: "no heartbeat", Up: "up", Down: "down", Kicked: "kicked", Refused: "refused", Incomplete: "incomplete"}
 
-// admins are the failures that somebody has to do something about whom staff can
-// only tell.
+// admins are the failures that need action by someone else, whom staff can only inform.
 var admins = []contact.Failure{contact.SecretNoRight, contact.NotSetUp, contact.NameNotResolved, contact.ProxyLogin, contact.ProxyFailed, contact.TLSFailed,
 	contact.CertificateUnknown, contact.CertificateExpired, contact.CertificateName, contact.CredentialsRefused, contact.ScopeRefused, contact.NotUnderstood}
 
-// TestTable is the whole state machine as a table that people can read: every
-// fault of the hub's client with every state of a source, and what the tray says
-// then. It is kept in testdata, so that whoever changes a sentence sees all the
-// places where it stands.
+// TestTable writes the whole state machine as a readable table: every fault of the hub's
+// client with every state of a source, and what the tray reports then. It is kept in
+// testdata, so that whoever changes a sentence sees everywhere it is used.
 func TestTable(t *testing.T) {
 	const support = "Jan (IT), toestel 140"
 	for _, l := range []text.Language{text.Dutch, text.English} {
@@ -84,7 +82,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// Every kind of phone has a name.
+// TestSourcesAreNamed checks that every kind of phone has a name.
 func TestSourcesAreNamed(t *testing.T) {
 	for _, kind := range registry.Names() {
 		for _, l := range []text.Language{text.Dutch, text.English} {
@@ -95,7 +93,7 @@ func TestSourcesAreNamed(t *testing.T) {
 	}
 }
 
-// Every fault that the hub's client knows stands in the table.
+// TestTableIsWhole checks that every fault of the hub's client is in the table.
 func TestTableIsWhole(t *testing.T) {
 	b := must.Get(os.ReadFile("../core/contact/failure.go"))(t)
 	if n := strings.Count(string(b), " Failure = \""); n != len(failures) {

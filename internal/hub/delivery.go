@@ -203,8 +203,8 @@ func (c *Client) deliver(ctx context.Context, items []Item, g *grant) (r Receipt
 	return r, body.whole(), nil
 }
 
-// readReceipt reads an answer. What is kept of its words does not have the token, which it
-// may have repeated.
+// readReceipt reads an answer. It removes the token, which the hub may have repeated, from
+// the text that is kept.
 func readReceipt(resp *http.Response, said []byte, now time.Time, token string) Receipt {
 	r := Receipt{Status: resp.StatusCode, RetryAfter: min(retryAfter(resp.Header.Get("Retry-After"), now), maxAsked)}
 	hidden := strings.NewReplacer(token, "…", strings.ReplaceAll(token, "/", `\/`), "…") // as JSON may write it

@@ -153,7 +153,8 @@ func proxyFault(w *way) error {
 	return nil
 }
 
-// certificateFault explains faults of the certificate, or of the clock.
+// certificateFault explains faults of the hub's certificate, or of the clock that it is
+// checked against.
 func certificateFault(w *way) error {
 	var (
 		name    x509.HostnameError

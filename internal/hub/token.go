@@ -26,7 +26,7 @@ import (
 // Lifetimes of tokens. The hub documents none.
 const (
 	defaultLife = 5 * time.Minute
-	minLife     = 60 * time.Second // for what a token itself says
+	minLife     = 60 * time.Second // least lifetime taken from a token's own times
 	maxLife     = 24 * time.Hour
 )
 

@@ -18,13 +18,13 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// command is a call that a phone's program reports.
+// command is a call reported by a phone's program.
 func command(number string) call.Event {
 	return call.Event{Source: call.Source{Kind: call.KindCommand, Reports: call.RingOnly}, Number: number, At: time.Now()}
 }
 
-// TestOnceByTwoRoads: a program that got no answer in time lays the same call
-// into the inbox; the resident had heard it all the same.
+// TestOnceByTwoRoads: a program that got no answer in time puts the same call into the
+// inbox, although the resident did get it; it counts once.
 func TestOnceByTwoRoads(t *testing.T) {
 	dir := t.TempDir()
 	e := &testHandler{news: make(chan struct{}, 10)}
@@ -46,8 +46,8 @@ func TestOnceByTwoRoads(t *testing.T) {
 	}
 }
 
-// TestEndingResident: one that takes no more calls loses none, and the next one
-// waits until it has gone.
+// TestEndingResident checks that a resident that accepts no more calls loses none, and
+// that the next one waits until it has exited.
 func TestEndingResident(t *testing.T) {
 	dir := t.TempDir()
 	old := must.Get(Acquire(config(dir)))(t)
@@ -60,7 +60,7 @@ func TestEndingResident(t *testing.T) {
 	}
 	cancel()
 	<-served
-	// It no longer answers, and still holds the place.
+	// It no longer answers but still holds the lock.
 	got := make(chan *Instance)
 	go func() {
 		i, err := Acquire(config(dir))
@@ -89,8 +89,8 @@ func TestEndingResident(t *testing.T) {
 	<-served
 }
 
-// TestTakenAtTheEnd: whose call is taken while the resident ends is told so, and has no
-// reason to hand it over once more.
+// TestTakenAtTheEnd checks that a call taken while the resident ends is acknowledged, so
+// that there is no reason to hand it over again.
 func TestTakenAtTheEnd(t *testing.T) {
 	i := must.Get(Acquire(config(t.TempDir())))(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -101,7 +101,7 @@ func TestTakenAtTheEnd(t *testing.T) {
 		_ = i.Serve(ctx, &lateHandler{taking: taking, end: end})
 	}()
 	ring := must.Get(line("ring", encodeEvent(command("1"))))(t)
-	c, _, err := connect(t.Context(), i.cfg, roleRing, ring) // as HandOver does, and without its limits of time
+	c, _, err := connect(t.Context(), i.cfg, roleRing, ring) // like HandOver, but without its timeouts
 	must.Do(t, err)
 	defer c.Close()
 	<-taking
@@ -115,7 +115,7 @@ func TestTakenAtTheEnd(t *testing.T) {
 	_ = i.Close()
 }
 
-// lateHandler takes a call once its resident has begun to end.
+// lateHandler takes a call after its resident has begun to end.
 type lateHandler struct {
 	testHandler
 	taking, end chan struct{}
@@ -127,8 +127,8 @@ func (h *lateHandler) Ring(call.Event) error {
 	return nil
 }
 
-// TestSlowToAnswer: where nothing can be started, a call that the running one
-// takes a little later was handed over; what an ending one leaves was not.
+// TestSlowToAnswer checks that, where nothing can be started, a call that the running resident
+// takes a little later counts as handed over, and one left by an ending resident does not.
 func TestSlowToAnswer(t *testing.T) {
 	none := errors.New("no screen")
 	for name, c := range map[string]struct {
@@ -144,7 +144,7 @@ func TestSlowToAnswer(t *testing.T) {
 				return len(all)
 			}
 			told := make(chan error, 1)
-			hand := func(number string) { // and wait until it lies there
+			hand := func(number string) { // and wait until it is in the inbox
 				go func() { told <- HandOver(t.Context(), cfg, command(number), c.start) }()
 				waitFor(t, "the call in the inbox", func() bool { return files() == 1 })
 			}
@@ -173,7 +173,7 @@ func TestSlowToAnswer(t *testing.T) {
 	}
 }
 
-// TestQuitLastsUntilTheNextLogOn: a note of another boot or session is an old one.
+// TestQuitLastsUntilTheNextLogOn checks that a note from another boot or session has expired.
 func TestQuitLastsUntilTheNextLogOn(t *testing.T) {
 	t.Setenv("XDG_SESSION_ID", "7")
 	dir := t.TempDir()
@@ -204,8 +204,8 @@ func TestInboxInAFolderOfOthers(t *testing.T) {
 	}
 }
 
-// TestInboxMakesRoom: what killed programs left behind, and calls of yesterday,
-// do not keep new calls out.
+// TestInboxMakesRoom checks that remains of killed programs and calls
+// from yesterday do not block new calls.
 func TestInboxMakesRoom(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, os.Mkdir(inboxDir(config(dir)), 0o700))
@@ -225,8 +225,8 @@ func TestInboxMakesRoom(t *testing.T) {
 	}
 }
 
-// TestInboxTriesAgain: a file that something else holds just now, as virus
-// scanners do, is no lost call.
+// TestInboxTriesAgain checks that no call is lost if something else, such as a
+// virus scanner, holds the file temporarily.
 func TestInboxTriesAgain(t *testing.T) {
 	dir := t.TempDir()
 	for _, n := range []string{"1", "2"} {
@@ -254,7 +254,7 @@ func TestInboxTriesAgain(t *testing.T) {
 	}
 }
 
-// TestLinksSayLittle: what package scheme refuses does not come in this way.
+// TestLinksSayLittle checks that what package scheme refuses does not get in here either.
 func TestLinksSayLittle(t *testing.T) {
 	url := call.Event{Source: call.Source{Kind: call.KindURL}, Number: "0612345678", At: time.Now()}
 	for what, change := range map[string]func(*call.Event){
@@ -291,7 +291,7 @@ func TestStartDetached(t *testing.T) {
 	}
 }
 
-// TestManyMessages sends ten thousand broken messages to a peer that reads on.
+// TestManyMessages sends ten thousand broken messages to a peer that keeps reading.
 func TestManyMessages(t *testing.T) {
 	dir := t.TempDir()
 	serve(t, dir, &testHandler{})
@@ -302,7 +302,7 @@ func TestManyMessages(t *testing.T) {
 			b := make([]byte, (n*m)%500)
 			_, _ = rand.Read(b)
 			if _, err := c.c.Write(append(b, '\n')); err != nil {
-				break // it has hung up, which is its right
+				break // it may hang up
 			}
 		}
 		_ = c.Close()

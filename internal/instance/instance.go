@@ -55,7 +55,7 @@ const (
 )
 
 var (
-	// ErrRunning: another process is already running.
+	// ErrRunning: another Wiebelt of this user and profile is already running.
 	ErrRunning = text.Errorf(text.InstanceRunning)
 	// ErrNotRunning: nobody answers.
 	ErrNotRunning = text.Errorf(text.RingNotRunning)
@@ -94,7 +94,7 @@ type Hello struct {
 	Role    string `json:"role"`
 }
 
-// Handler is the resident's side of its peers.
+// Handler is what the resident does for its peers.
 type Handler interface {
 	// Ring takes a call; one at a time. Its At shows how long it waited in the inbox. An
 	// error means that this resident takes no more calls: the call waits for the next one.

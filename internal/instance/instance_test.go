@@ -28,8 +28,8 @@ import (
 
 const roleEnv = "WIEBELT_INSTANCE_TEST"
 
-// TestMain also is the programs that the tests start: a resident that writes
-// down what it hears, and a phone's program that hands one call over.
+// TestMain also runs the programs that the tests start: a resident that records what it
+// receives, and a phone's program that hands over one call.
 func TestMain(m *testing.M) {
 	dir := os.Getenv("WIEBELT_INSTANCE_DIR")
 	switch os.Getenv(roleEnv) {
@@ -130,13 +130,13 @@ func (e *testHandler) Peer(_ context.Context, _ Hello, c *Conn) {
 	}
 }
 
-// TestFiftyAtOnce: fifty programs hand a call over while nothing runs. One
-// resident comes up, and it hears fifty calls.
+// TestFiftyAtOnce has fifty programs hand over a call while nothing runs. One
+// resident starts and receives fifty calls.
 func TestFiftyAtOnce(t *testing.T) {
 	dir := t.TempDir()
-	// Every program holds the end of the first pipe. Those that see that they are not the
-	// first may still be in the folder when the fifty calls have been heard, or be the
-	// first after all. With the end of the second one each resident ends.
+	// Every program holds the end of the first pipe. Programs that see that they are not the
+	// first may still be in the folder when the fifty calls have arrived, or be the first
+	// after all. Closing the second pipe ends every resident.
 	gone, alive, err := os.Pipe()
 	must.Do(t, err)
 	over, on, err := os.Pipe()
@@ -289,8 +289,8 @@ func TestAfterQuitNothingStarts(t *testing.T) {
 	}
 }
 
-// TestGarbage sends what no program of ours would: nothing crashes and a good
-// call still gets through.
+// TestGarbage sends what none of our programs would: nothing
+// crashes, and a valid call still gets through.
 func TestGarbage(t *testing.T) {
 	dir := t.TempDir()
 	e := &testHandler{news: make(chan struct{}, 1)}
@@ -320,8 +320,8 @@ func TestGarbage(t *testing.T) {
 	}
 }
 
-// TestOtherUser: another user of the machine gets nowhere, even with the socket
-// open to all.
+// TestOtherUser checks that another user of the machine gets
+// nowhere, even with the socket open to all.
 func TestOtherUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Fatal("this test needs root to become another user")
@@ -329,7 +329,7 @@ func TestOtherUser(t *testing.T) {
 	dir := t.TempDir()
 	e := &testHandler{}
 	serve(t, dir, e)
-	for _, p := range []string{filepath.Join(dir, SocketName), dir, filepath.Dir(dir)} { // all three are of the test
+	for _, p := range []string{filepath.Join(dir, SocketName), dir, filepath.Dir(dir)} { // the test owns all three
 		must.Do(t, os.Chmod(p, 0o777))
 	}
 	exe := must.Get(os.ReadFile(os.Args[0]))(t)
@@ -347,8 +347,8 @@ func TestOtherUser(t *testing.T) {
 	}
 }
 
-// TestLongPath: a socket whose path is too long for the system lies in its folder
-// all the same, and in no other place that somebody else could have taken.
+// TestLongPath checks that a socket whose path is too long for the system is still in its
+// folder, and not in a place somebody else could have taken.
 func TestLongPath(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("x", 150))
 	temp := t.TempDir()
@@ -388,12 +388,12 @@ func FuzzReceive(f *testing.F) {
 	})
 }
 
-// FuzzDecodeEvent: another program of this user can write anything, and this is
-// the last place where it is cleaned.
+// FuzzDecodeEvent: another program of this user can write anything, and this
+// is the last place where it is sanitized.
 func FuzzDecodeEvent(f *testing.F) {
 	dirty, future := command("0612345678"), command("1")
 	dirty.Name, dirty.Line, dirty.Via = "\u202eevil\x00\n"+strings.Repeat("x", 5000), "1\u2066", "a\r\nb"
-	future.At = time.Now().Add(time.Hour) // which would never be late
+	future.At = time.Now().Add(time.Hour) // would never be late
 	for _, e := range []call.Event{dirty, future} {
 		b, err := json.Marshal(encodeEvent(e))
 		if _, _, bad := decodeEvent(b); err != nil || bad != nil {

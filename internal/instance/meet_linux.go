@@ -14,8 +14,7 @@ import (
 	"wiebelt/internal/filetrust"
 )
 
-// LockName is the file in the runtime folder that is locked for as long as a process is
-// the one.
+// LockName is the file in the runtime folder that the running process keeps locked.
 const LockName = "lock"
 
 // lock takes the exclusive lock that makes this process the only one.

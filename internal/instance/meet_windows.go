@@ -25,7 +25,8 @@ func names(cfg Config) (mutex, pipe, sid string, err error) {
 	return `Local\wiebelt-` + tail, `\\.\pipe\wiebelt-` + tail, sid, nil
 }
 
-// lock creates the mutex of the only one; it goes with the process.
+// lock creates the mutex that makes this process the only one; the system releases it when
+// the process ends.
 func lock(cfg Config) (release func(), err error) {
 	name, _, _, err := names(cfg)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// ask is a request as the admin interface wants it.
+// ask sends a request as the admin interface expects it.
 func ask(t testing.TB, h *Hub, method, path, body string, header ...string) answer {
 	t.Helper()
 	return do(t, newClient(t), method, h.AdminURL()+path, body, append([]string{"Content-Type", "application/json"}, header...)...)
@@ -34,7 +34,7 @@ func TestAdminInterface(t *testing.T) {
 	if a := ask(t, h, "GET", "/faults", ""); a.status != 200 || a.body != `{"faults":{},"waiting":{}}`+"\n" || a.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("%+v", a)
 	}
-	// It and the hub's own port are two things, and two hubs have two secrets.
+	// It is separate from the hub's own port, and two hubs have different secrets.
 	for _, address := range []string{h.BaseURL() + u.Path + "/faults", h.AdminURL() + "/login"} {
 		if a := do(t, newClient(t), "GET", address, ""); a.status != 404 {
 			t.Errorf("%d", a.status)
@@ -69,7 +69,7 @@ func TestAdminInterface(t *testing.T) {
 	}
 	h.Faults().RefuseCredentials(true)
 	must.Do(t, h.Faults().SetGone(true))
-	if a := ask(t, h, "POST", "/faults/reset", "{}"); a.status != 200 { // it answers while the hub is gone
+	if a := ask(t, h, "POST", "/faults/reset", "{}"); a.status != 200 { // answers while the hub is gone
 		t.Errorf("%+v", a)
 	}
 	token(t, h)
@@ -91,7 +91,7 @@ func TestAdminShowsWhoWaits(t *testing.T) {
 	}
 }
 
-// Whoever is not meant to change anything does not.
+// TestAdminRefuses checks that nobody unauthorized can change anything.
 func TestAdminRefuses(t *testing.T) {
 	h := start(t, Config{Admin: true})
 	kept := Fault{Status: 418, Times: 7}

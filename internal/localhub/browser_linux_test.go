@@ -21,7 +21,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// hostile is what may stand in any field that others fill in.
+// hostile are texts that may be in any field filled in by others.
 var hostile = []string{
 	`<script>alert(1)</script>`,
 	`"><img src=x onerror=alert(2)>`,
@@ -41,9 +41,8 @@ const (
 	hostileOrg    = `<svg/onload=alert(9)>`
 )
 
-// fullHub is a hub with everything there is to see: a contact and, on the same
-// number, one for each hostile word, users and messages. The last message is
-// hostile throughout.
+// fullHub returns a hub with everything there is to see: a contact and, on the same number, one for
+// each hostile text, plus users and messages. The last message is hostile throughout.
 func fullHub(t *testing.T, now *clocktest.Clock) (h *Hub, file string, bad []string) {
 	t.Helper()
 	h = start(t, Config{Dir: t.TempDir(), Now: now.Now})
@@ -63,7 +62,7 @@ func fullHub(t *testing.T, now *clocktest.Clock) (h *Hub, file string, bad []str
 	ids := must.Get(h.AddInvented(t.Context(), people...))(t)
 	for i, id := range ids[1:] {
 		bad = append(bad, "/contacts/viewcontact/"+id)
-		for mail := range 2 { // such a number or address is not taken, but a database may hold it
+		for mail := range 2 { // not accepted as number or address, but a database may contain it
 			must.Do(t, exec(h, "INSERT INTO terms SELECT ?, n, ?, ? FROM contacts WHERE id = ?", fmt.Sprint("term", mail), hostile[i], mail, id))
 		}
 	}
@@ -79,7 +78,7 @@ func fullHub(t *testing.T, now *clocktest.Clock) (h *Hub, file string, bad []str
 	return h, "/contacts/viewcontact/" + ids[0], bad
 }
 
-// hostileZIP holds files whose names are hostile, as far as the hub takes them.
+// hostileZIP holds files with hostile names, as far as the hub accepts them.
 func hostileZIP(t *testing.T) []byte {
 	t.Helper()
 	var files []string
@@ -90,7 +89,7 @@ func hostileZIP(t *testing.T) []byte {
 	return messagetest.ZIP(t, files...)
 }
 
-// TestChromium looks at the hub's pages in a real browser, which is started once.
+// TestChromium views the hub's pages in a real browser, started once.
 func TestChromium(t *testing.T) {
 	h, file, bad := fullHub(t, newClock())
 	c := startChromium(t)
@@ -100,8 +99,8 @@ func TestChromium(t *testing.T) {
 	}
 }
 
-// followDeepLink: login first, then the file. After logging out the browser's way
-// back leads to the login too, although it keeps pages.
+// followDeepLink leads to the login first, then to the file. After logging out, the
+// browser's back button leads to the login too, although the browser caches pages.
 func (c *chromium) followDeepLink(h *Hub, file string) {
 	asksFirst := func(when string) {
 		c.t.Helper()
@@ -124,8 +123,7 @@ func (c *chromium) followDeepLink(h *Hub, file string) {
 	asksFirst("logged out and gone back")
 }
 
-// back goes a page back, as the browser's button does. The page may come from
-// the browser's memory.
+// back goes back one page like the browser's button. The page may come from the browser's cache.
 func (c *chromium) back() {
 	c.t.Helper()
 	value(c, chromedp.WaitEvent(cdppage.FrameNavigated, nil, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
@@ -138,16 +136,15 @@ func (c *chromium) back() {
 	})))
 }
 
-// pageSeenBy is a page as somebody sees it.
+// pageSeenBy is a page as seen by a user.
 type pageSeenBy struct {
 	name  string
-	b     *browser // who is logged in there
+	b     *browser // logged in there
 	path  string
-	shows []string // what others wrote, as text
+	shows []string // text written by others
 }
 
-// allPages are all pages there are, those with the worst that others can write
-// included.
+// allPages returns all pages, including those with the worst others can write.
 func allPages(t *testing.T, h *Hub, file string, bad []string) []pageSeenBy {
 	t.Helper()
 	demo := start(t, Config{Synthetic: 50, Demo: true, Now: newClock().Now})
@@ -173,8 +170,8 @@ func allPages(t *testing.T, h *Hub, file string, bad []string) []pageSeenBy {
 	return pages
 }
 
-// unreadable lists texts with a contrast below 4.5 : 1 and fields whose edge has
-// one below 3 : 1 (WCAG 2.2, 1.4.3 and 1.4.11).
+// unreadable lists texts with a contrast below 4.5 : 1 and fields whose edge has a
+// contrast below 3 : 1 (WCAG 2.2, 1.4.3 and 1.4.11).
 const unreadable = `(() => {
 	const parts = c => c.match(/[\d.]+/g).map(Number)
 	const light = c => { const [r, g, b] = c.slice(0, 3).map(v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b }
@@ -191,7 +188,7 @@ const unreadable = `(() => {
 	return bad
 })()`
 
-// focused tells what the keyboard is at, and whether that can be seen.
+// focused returns what has the keyboard focus, and whether that is visible.
 const focused = `(() => {
 	const e = document.activeElement
 	if (!e || e === document.body) return ""
@@ -199,26 +196,25 @@ const focused = `(() => {
 	return all.indexOf(e) + (s.outlineStyle === "solid" && parseFloat(s.outlineWidth) >= 2 ? "" : " cannot be seen")
 })()`
 
-// look is how a page is seen.
+// look is how a page is viewed.
 type look struct {
 	scheme string
 	width  int64
 }
 
-// looks are those in each language: every two of language, scheme and width meet.
+// looks are the views per language: every pair of language, scheme and width occurs.
 var looks = map[string][]look{"nl": {{"light", 1280}, {"dark", 360}}, "en": {{"dark", 1280}, {"light", 360}}}
 
-// lookAt sees to it that a page can be read, on a phone and on a wide screen, by day
-// and by night, in both languages, and be used with the keyboard alone. What others
-// wrote is shown as text, whatever it says. Pictures go to WIEBELT_SHOTS if that is
-// set.
+// lookAt checks that a page is readable on a phone and on a wide screen, in light and
+// dark, in both languages, and usable with the keyboard alone. What others wrote is shown
+// as text, whatever it contains. Screenshots go to WIEBELT_SHOTS if that is set.
 func (c *chromium) lookAt(p pageSeenBy) {
 	must.Get(chromedp.Call(c.ctx, cdpnet.ClearBrowserCookies, struct{}{}))(c.t)
 	for _, k := range p.b.c.Jar.Cookies(p.b.u) {
 		must.Get(chromedp.Call(c.ctx, cdpnet.SetCookie, cdpnet.SetCookieParams{Name: k.Name, Value: k.Value, URL: p.b.h.HubURL()}))(c.t)
 	}
 	all := looks
-	if strings.HasPrefix(p.name, "hostile") { // which looks like another file but for what it says
+	if strings.HasPrefix(p.name, "hostile") { // differs from another file in its text only
 		all = map[string][]look{"nl": {{"dark", 360}}}
 	}
 	for lang, looks := range all {
@@ -240,14 +236,14 @@ func (c *chromium) lookAt(p pageSeenBy) {
 	c.tabThrough(p.name)
 }
 
-// sees has pages look so.
+// sees sets how pages are viewed.
 func (c *chromium) sees(l look) {
 	c.t.Helper()
 	must.Get(chromedp.Call(c.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: l.scheme}}}))(c.t)
 	c.do(chromedp.EmulateViewport(l.width, 900))
 }
 
-// isHarmless reports parts of a page that are not ours, and what it does not show.
+// isHarmless reports parts of a page that are not ours, and expected text that is missing.
 func (c *chromium) isHarmless(what string, shows []string) {
 	c.t.Helper()
 	if n := value(c, chromedp.Evaluate[int](`document.querySelectorAll("script, iframe, svg, main img, [onerror], [onload], [onfocus]").length`)); n != 0 {
@@ -264,13 +260,13 @@ func (c *chromium) isHarmless(what string, shows []string) {
 	}
 }
 
-// tabThrough goes through what can be used on a page with the Tab key.
+// tabThrough visits the usable elements of a page with the Tab key.
 func (c *chromium) tabThrough(what string) {
 	c.t.Helper()
 	n := value(c, chromedp.Evaluate[int](`document.querySelectorAll("a, button, input:not([type=hidden])").length`))
 	c.settles()
 	seen := map[string]bool{}
-	for range n + 1 { // the first may land on the page itself
+	for range n + 1 { // the first may focus the page itself
 		c.do(chromedp.KeyEvent("\t"))
 		at := value(c, chromedp.Evaluate[string](focused))
 		if strings.Contains(at, " ") {
@@ -285,14 +281,14 @@ func (c *chromium) tabThrough(what string) {
 	}
 }
 
-// cutOff lists what is wider than the place it has; a long user name may end in
-// dots, and a table's head is there for screen readers only on a phone.
+// cutOff lists what is wider than its space; a long user name may end in an ellipsis, and
+// on a phone a table's head is for screen readers only.
 const cutOff = `[document.documentElement, ...document.body.querySelectorAll(":not(input)")].filter(e => {
 	const s = getComputedStyle(e)
 	return e.scrollWidth > e.clientWidth + 1 && (e.parentElement === null || s.overflowX !== "visible") && s.clipPath === "none" && s.textOverflow !== "ellipsis"
 }).map(e => e.localName + "." + e.className)`
 
-// shoot keeps a picture, where pictures are wanted.
+// shoot saves a screenshot if they are wanted.
 func (c *chromium) shoot(name string) {
 	c.t.Helper()
 	dir := os.Getenv("WIEBELT_SHOTS")

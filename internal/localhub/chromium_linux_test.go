@@ -20,17 +20,17 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// chromium is Debian's browser with a fresh profile. What a page does that none
-// of ours may do fails the test when the browser ends.
+// chromium is Debian's browser with a fresh profile. Anything a page does that ours must
+// not do fails the test when the browser ends.
 type chromium struct {
 	t   *testing.T
 	ctx context.Context
 
 	mu    sync.Mutex
-	wrong []string // errors, violations of the policy, dialogs
+	wrong []string // errors, policy violations, dialogs
 }
 
-// stepTime is how long one step in the browser may take.
+// stepTime limits one step in the browser.
 const stepTime = time.Minute
 
 func startChromium(t *testing.T) *chromium {
@@ -52,7 +52,7 @@ func startChromium(t *testing.T) *chromium {
 	return c
 }
 
-// judge looks at what happens in the browser.
+// judge inspects browser events.
 func (c *chromium) judge(ev any) {
 	switch e := ev.(type) {
 	case *runtime.EventExceptionThrown:
@@ -60,7 +60,7 @@ func (c *chromium) judge(ev any) {
 	case *runtime.EventConsoleAPICalled:
 		c.complain("console: a page said something")
 	case *cdplog.EventEntryAdded:
-		// A page that answers 404 is noted there too; its parts are looked at below.
+		// A page that answers 404 is logged there too; its parts are checked below.
 		if !strings.HasPrefix(e.Entry.Text, "Failed to load resource") {
 			c.complain("log: " + e.Entry.Text)
 		}
@@ -86,7 +86,7 @@ func (c *chromium) complain(what string) {
 	c.wrong = append(c.wrong, what)
 }
 
-// end ends the browser, and reports what was wrong in it.
+// end closes the browser and reports what went wrong in it.
 func (c *chromium) end() {
 	ctx, cancel := context.WithTimeout(c.ctx, stepTime)
 	defer cancel()
@@ -119,7 +119,7 @@ func (c *chromium) goTo(address string) {
 	c.do(chromedp.Navigate(address))
 }
 
-// press clicks and waits for the page that comes.
+// press clicks and waits for the next page.
 func (c *chromium) press(selector string) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.ctx, stepTime)
@@ -127,7 +127,7 @@ func (c *chromium) press(selector string) {
 	must.Get(chromedp.RunResponse(ctx, chromedp.Click(chromedp.CSS(selector))))(c.t)
 }
 
-// login fills the form in as a person does.
+// login fills in the form as a person does.
 func (c *chromium) login(user, password string) {
 	c.t.Helper()
 	c.settles()
@@ -136,14 +136,14 @@ func (c *chromium) login(user, password string) {
 	c.press("main form button")
 }
 
-// settles waits until the page has put the keyboard where it wants it: who
-// types earlier takes that away, and the browser's log says so.
+// settles waits until the page has set its focus: typing earlier prevents
+// that, and the browser's log reports it.
 func (c *chromium) settles() {
 	c.t.Helper()
 	value(c, chromedp.Poll[bool](`!document.querySelector("[autofocus]") || document.activeElement !== document.body`))
 }
 
-// at is the path that the browser shows.
+// at returns the path the browser shows.
 func (c *chromium) at(h *Hub) string {
 	c.t.Helper()
 	return strings.TrimPrefix(value(c, chromedp.Location()), h.HubURL())

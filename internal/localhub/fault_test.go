@@ -75,7 +75,7 @@ func TestGoneAndBack(t *testing.T) {
 	u := h.BaseURL() + "/login"
 	do(t, c, "GET", u, "") // leaves a connection open
 	for range 3 {
-		must.Do(t, f.SetGone(true), f.SetGone(true)) // once more changes nothing
+		must.Do(t, f.SetGone(true), f.SetGone(true)) // the second changes nothing
 		if _, err := try(t, c, "GET", u, ""); err == nil {
 			t.Fatal("answered")
 		}
@@ -88,10 +88,10 @@ func TestGoneAndBack(t *testing.T) {
 		}
 	}
 	must.Do(t, f.SetGone(true), h.Close())
-	must.Do(t, f.SetGone(false)) // a hub that has ended stays away
+	must.Do(t, f.SetGone(false)) // a hub that has been closed stays away
 }
 
-// wire sends a request on a connection of its own.
+// wire sends a request on its own connection.
 func wire(t *testing.T, h *Hub, request string) net.Conn {
 	t.Helper()
 	addr := strings.TrimPrefix(h.BaseURL(), "http://")
@@ -119,8 +119,8 @@ func TestDropOnTheWire(t *testing.T) {
 	}
 }
 
-// A client whose connection is dropped cannot know whether the hub has its request: all
-// of it was asked for first.
+// TestDropReadsTheRequest: a client whose connection is dropped cannot know whether the
+// hub has its request, so the hub reads all of it first.
 func TestDropReadsTheRequest(t *testing.T) {
 	h := start(t, Config{})
 	h.Faults().Set(AtTransaction, Fault{Drop: true})
@@ -136,7 +136,7 @@ func TestDropReadsTheRequest(t *testing.T) {
 	}
 }
 
-// TestFaultsInOrder: each holds for its times and then makes room for the next.
+// TestFaultsInOrder checks that each fault applies its number of times, then the next one does.
 func TestFaultsInOrder(t *testing.T) {
 	h := start(t, Config{})
 	h.Faults().Set(AtPages, Fault{Times: 2}, Fault{Status: 503, Times: 2}, Fault{Times: 1}, Fault{Status: 418})
@@ -147,7 +147,8 @@ func TestFaultsInOrder(t *testing.T) {
 	}
 }
 
-// A drop arrives on its own, and a hub that ends does not wait for the next.
+// TestSlowEndsWithTheHub checks that each part of a slow answer arrives separately, and
+// that closing the hub does not wait for the next one.
 func TestSlowEndsWithTheHub(t *testing.T) {
 	h := start(t, Config{})
 	h.Faults().Set(AtPages, Fault{Slow: Slow{Bytes: 5, Every: time.Hour}})
@@ -164,7 +165,8 @@ func TestSlowEndsWithTheHub(t *testing.T) {
 	}
 }
 
-// A wait is not cut short by the time the server gives a request.
+// TestFaultsOutlastTheServersDeadlines checks that the server's
+// request deadlines do not cut a delay short.
 func TestFaultsOutlastTheServersDeadlines(t *testing.T) {
 	defer func(old time.Duration) { readTime = old }(readTime)
 	readTime = 100 * time.Millisecond
@@ -252,7 +254,7 @@ func TestExpiredTokens(t *testing.T) {
 	if a := lookup(t, h, old, "0201234567"); a.status != 200 {
 		t.Errorf("a token from before: %d", a.status)
 	}
-	// A refusal stays a refusal.
+	// A refusal is still a refusal.
 	if a := do(t, newClient(t), "POST", h.BaseURL()+"/identity/token", body, "Content-Type", form, "Authorization", basic(clientID, "wrong")); a.status != 401 || errorCode(t, a) != "invalid_client" {
 		t.Errorf("%+v", a)
 	}
@@ -277,8 +279,7 @@ func TestExpiredTokens(t *testing.T) {
 	}
 }
 
-// A spoiled answer does not undo the delivery: that is what a sender must cope
-// with.
+// TestCutReceipt: a damaged answer does not undo the delivery; a sender must cope with that.
 func TestCutReceipt(t *testing.T) {
 	h := start(t, Config{})
 	tok, z := token(t, h), numbered(t, 1)
@@ -312,7 +313,7 @@ var faultTexts = map[string]Fault{
 	"lookup:delay=1h":                          {Delay: time.Hour},
 }
 
-var badFaultTexts = map[string]string{ // what the error must say
+var badFaultTexts = map[string]string{ // what the error must contain
 	"":                                       "an endpoint is",
 	"lookup":                                 "what goes wrong",
 	"everything:drop":                        "an endpoint is",
@@ -376,7 +377,8 @@ func TestParseFault(t *testing.T) {
 	}
 }
 
-// What is read can be written and read again, and is within its bounds.
+// FuzzParseFault checks that a parsed fault is within its
+// limits and can be written and parsed again.
 func FuzzParseFault(f *testing.F) {
 	for text := range faultTexts {
 		f.Add(text)

@@ -56,7 +56,7 @@ func start(t testing.TB, cfg Config) *Hub {
 	return h
 }
 
-// notStarted is why a hub with these settings does not start.
+// notStarted returns why a hub with these settings does not start.
 func notStarted(t testing.TB, cfg Config) error {
 	t.Helper()
 	h, err := Start(t.Context(), cfg)
@@ -67,8 +67,8 @@ func notStarted(t testing.TB, cfg Config) error {
 	return err
 }
 
-// newClient has connections of its own, which end with the test. Its requests and
-// their answers are checked against the hub's description.
+// newClient returns a client with its own connections, closed when the test ends. Its
+// requests and their answers are checked against the hub's description.
 func newClient(t testing.TB) *http.Client { return clientBy(t, &http.Transport{}) }
 
 // clientBy is newClient over a transport.
@@ -84,14 +84,14 @@ func exec(h *Hub, statement string, args ...any) error {
 	return err
 }
 
-// single is the one value that a query asks for.
+// single returns the single value of a query.
 func single[T any](t testing.TB, d *Data, query string) (v T) {
 	t.Helper()
 	must.Do(t, d.r.QueryRowContext(t.Context(), query).Scan(&v))
 	return v
 }
 
-// held is what is stored of a contact.
+// held returns what is stored about a contact.
 func held(t testing.TB, d *Data, id string) Record {
 	t.Helper()
 	r, _, found, err := d.byID(t.Context(), id)
@@ -146,7 +146,7 @@ func token(t testing.TB, h *Hub) string {
 	return tokenOf(t, h, clientID, org)
 }
 
-// tokenOf is a token of any client.
+// tokenOf returns a token for any client.
 func tokenOf(t testing.TB, h *Hub, id, org string) string {
 	t.Helper()
 	a := do(t, newClient(t), "POST", h.BaseURL()+"/identity/token", "scopes=Basic%20P0boxadministrator%20orgCode%3A"+url.QueryEscape(org)+"&grant_type=client_credentials",
@@ -194,12 +194,12 @@ func TestFolderKeepsEverything(t *testing.T) {
 	tok := token(t, h)
 	must.Do(t, h.AddUser(t.Context(), "anna", "een-wachtwoord", false))
 	must.Do(t, h.Close())
-	h = must.Get(Start(t.Context(), Config{Dir: dir, Synthetic: 50}))(t) // filled only once
+	h = must.Get(Start(t.Context(), Config{Dir: dir, Synthetic: 50}))(t) // populated only once
 	defer h.Close()
 	if n, err := h.Count(t.Context()); err != nil || n != 51 {
 		t.Errorf("%d contacts, %v", n, err)
 	}
-	if got := items(t, lookup(t, h, tok, "0611112222")); len(got) != 1 { // the key stayed too
+	if got := items(t, lookup(t, h, tok, "0611112222")); len(got) != 1 { // the key was kept too
 		t.Errorf("%d found", len(got))
 	}
 	if runtime.GOOS != "windows" {
@@ -215,8 +215,8 @@ func TestFolderKeepsEverything(t *testing.T) {
 	}
 }
 
-// TestRefusesAnothersFolder: whoever made the folder or its database could have put
-// users of his own into it.
+// TestRefusesAnothersFolder: the owner of the folder or its database
+// could have added their own users to it.
 func TestRefusesAnothersFolder(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return
@@ -251,8 +251,8 @@ func TestRefusesANewerDatabase(t *testing.T) {
 	}
 }
 
-// TestNoSecretIsStoredOrLogged looks for everything secret or personal that
-// went through a hub, in its files and its log.
+// TestNoSecretIsStoredOrLogged searches the hub's files and log for everything
+// secret or personal that passed through it.
 func TestNoSecretIsStoredOrLogged(t *testing.T) {
 	dir := t.TempDir()
 	var log logtest.Buffer

@@ -13,8 +13,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// fuzzImport reads a hostile file without a database and looks at every row
-// that would be stored, and at every error.
+// fuzzImport reads a hostile file without a database and checks every row
+// that would be stored, and every error.
 func fuzzImport(t *testing.T, format Format, file []byte) {
 	m := &importer{ctx: t.Context(), errs: ImportError{Format: format}}
 	m.put = func() error {

@@ -13,7 +13,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// people is a file with n contacts, and a row behind them.
+// people returns a file with n contacts, followed by the row last.
 func people(n int, f Format, last string) *strings.Reader {
 	var b strings.Builder
 	if f == CSV {
@@ -31,7 +31,7 @@ func people(n int, f Format, last string) *strings.Reader {
 	return strings.NewReader(b.String())
 }
 
-// TestImportAllOrNone: a bad last row, an end in the middle, and a broken disk.
+// TestImportAllOrNone checks a bad last row, a truncated file and a broken disk.
 func TestImportAllOrNone(t *testing.T) {
 	const n = progressEvery + 1
 	errBroken := errors.New("broken disk")
@@ -59,7 +59,7 @@ func TestImportAllOrNone(t *testing.T) {
 		if err := fails(t.Context(), io.MultiReader(people(n, f, ""), iotest.ErrReader(errBroken)), nil); !errors.Is(err, errBroken) {
 			t.Errorf("%v: %v", f, err)
 		}
-		for _, after := range []int{progressEvery, n} { // while reading, and before storing
+		for _, after := range []int{progressEvery, n} { // while reading and before storing
 			ctx, cancel := context.WithCancel(t.Context())
 			if err := fails(ctx, people(n, f, ""), func(rows int, _ int64) {
 				if rows >= after {
@@ -76,8 +76,8 @@ func TestImportAllOrNone(t *testing.T) {
 	}
 }
 
-// TestImportWhileServing: a running hub goes on answering, sees all of an import
-// or nothing, and its own writing waits for its turn.
+// TestImportWhileServing checks that a running hub keeps answering, sees all of an import
+// or nothing, and waits its turn to write.
 func TestImportWhileServing(t *testing.T) {
 	const n = progressEvery + 1
 	dir := t.TempDir()

@@ -31,7 +31,7 @@ func openFolder(t testing.TB, dir string) *Data {
 	return d
 }
 
-// importText imports a text and gives what went wrong as lines.
+// importText imports a text and returns the errors as lines.
 func importText(t testing.TB, d *Data, f Format, text string, opt ImportOptions) (n int, lines []string) {
 	t.Helper()
 	n, err := d.Import(t.Context(), strings.NewReader(text), f, opt)
@@ -55,7 +55,7 @@ func count(t testing.TB, d *Data) int {
 	return must.Get(d.Count(t.Context()))(t)
 }
 
-// samplePeople are those of testdata/contacts.csv and contacts.json.
+// samplePeople are the contacts in testdata/contacts.csv and contacts.json.
 var samplePeople = []Record{
 	{Contact: contact.Contact{ID: "c-1", RelationNumber: "100203", Initials: "J.M.", Prefix: "van der", FamilyName: "Berg",
 		Address:  contact.Address{Street: "Lindelaan", Number: "12", Addition: "A", PostalCode: "1234AB", City: "Ons Dorp", Country: "NL"},
@@ -147,7 +147,7 @@ func TestImportSamples(t *testing.T) {
 	}
 }
 
-// sameRecord compares all but the order of numbers and addresses.
+// sameRecord compares everything but the order of numbers and addresses.
 func sameRecord(a, b Record) bool {
 	same := func(a, b []string) bool {
 		return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
@@ -219,7 +219,7 @@ func TestImportRefusesRows(t *testing.T) {
 	}
 }
 
-// TestImportCountsFurtherErrors: twenty are named, in the order of the file.
+// TestImportCountsFurtherErrors reports the first twenty, in file order.
 func TestImportCountsFurtherErrors(t *testing.T) {
 	d := openFolder(t, t.TempDir())
 	_, lines := importText(t, d, CSV, "achternaam,id\nA,x\nB,x\n"+strings.Repeat(",y\n", 50), ImportOptions{})
@@ -237,7 +237,7 @@ func TestImportCleansText(t *testing.T) {
 	if r := held(t, d, "a"); r.FamilyName != "van Dam" || len(r.Numbers) != 1 || r.Numbers[0] != "06\u201112345678" {
 		t.Errorf("%+v", r)
 	}
-	// Windows-1252 is more than Latin-1: \x91, and \x80 far behind.
+	// Windows-1252 is more than Latin-1: \x91, and \x80 much later.
 	text := "id;achternaam\nb;\x91t Hart\n" + strings.Repeat("\n", 200_000) + "c;\x80\n"
 	if n, lines := importText(t, d, CSV, text, ImportOptions{}); n != 2 {
 		t.Fatal(n, lines)
@@ -265,7 +265,7 @@ func TestImportReplaceAndCheck(t *testing.T) {
 	step(one, ImportOptions{}, 0, 2, "line 2"+there, "line 3"+there)
 	step(one, ImportOptions{Check: true}, 0, 2, "line 2"+there, "line 3"+there)
 	step(one, ImportOptions{Check: true, Replace: true}, 2, 2)
-	step("achternaam\nDrie\nVier\n", ImportOptions{}, 2, 4) // behind the others
+	step("achternaam\nDrie\nVier\n", ImportOptions{}, 2, 4) // after the others
 	step("id,achternaam,telefoon\nb,Vijf,0655555555\n", ImportOptions{Replace: true}, 1, 1)
 	step("achternaam\n\n", ImportOptions{Replace: true}, 0, 1, "the file holds no contacts")
 	if r := held(t, d, "b"); r.FamilyName != "Vijf" || fmt.Sprint(r.Numbers) != "[0655555555]" {
@@ -279,8 +279,8 @@ func TestImportReplaceAndCheck(t *testing.T) {
 	}
 }
 
-// TestImportAndDemo: invented and real people never stand in one hub, and no
-// hub that shows its password has real ones.
+// TestImportAndDemo checks that invented and real people are never in one hub, and no hub
+// that shows its password has real ones.
 func TestImportAndDemo(t *testing.T) {
 	const file = "achternaam,telefoon\nEcht,0611111111\n"
 	dir := t.TempDir()
@@ -319,14 +319,14 @@ func TestImportAndDemo(t *testing.T) {
 		t.Fatal(n, err, began)
 	}
 	_ = notStarted(t, Config{Dir: dir, Synthetic: 20, Demo: true})
-	h := start(t, Config{Dir: dir}) // the lock was given back
+	h := start(t, Config{Dir: dir}) // the lock was released
 	if got := items(t, lookup(t, h, token(t, h), "0611111111")); len(got) != 1 || got[0].Family != "Echt" {
 		t.Errorf("%+v", got)
 	}
 }
 
-// TestGivenUp: of a hub in memory the one connection is the database. Whoever gives
-// up a query or a transaction does not take it along.
+// TestGivenUp: the single connection of an in-memory hub is the database. Canceling a
+// query or transaction must not close it.
 func TestGivenUp(t *testing.T) {
 	h := start(t, Config{})
 	for _, begin := range []func(context.Context) (*sql.Rows, error){
@@ -355,7 +355,7 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// TestImportIntoMemory: the one connection survives, whatever happens.
+// TestImportIntoMemory checks that the single connection survives whatever happens.
 func TestImportIntoMemory(t *testing.T) {
 	h := start(t, Config{})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -15,8 +15,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestOneNetworkLocksNobodyOut: a network that tries name after name is refused
-// itself, whichever of its addresses it uses, and others go on logging in.
+// TestOneNetworkLocksNobodyOut checks that a network that tries one name after another is
+// refused as a whole, from any of its addresses, while others can still log in.
 func TestOneNetworkLocksNobodyOut(t *testing.T) {
 	for _, remote := range []string{"192.0.2.%d:40000", "[2001:db8::%x]:40000", "[::ffff:192.0.2.%d]:40000"} {
 		l, now := newLimiter(), time.Now()
@@ -37,8 +37,8 @@ func TestOneNetworkLocksNobodyOut(t *testing.T) {
 	}
 }
 
-// TestLimiterForgets: however many networks there are, so many are kept, and the
-// ones that were not seen lately go.
+// TestLimiterForgets checks that the number of networks kept is limited,
+// and those not seen recently are dropped.
 func TestLimiterForgets(t *testing.T) {
 	l, now := newLimiter(), time.Now()
 	key := func(i int) limitKey {
@@ -52,14 +52,14 @@ func TestLimiterForgets(t *testing.T) {
 			t.Fatalf("%d: %v, %d kept", i, ok, len(l.seen)+len(l.older))
 		}
 		if i%1000 == 0 {
-			if _, ok := l.try(now, key(0)); ok { // it goes on, so it is not forgotten
+			if _, ok := l.try(now, key(0)); ok { // still active, so not dropped
 				t.Fatalf("%d: forgotten", i)
 			}
 		}
 	}
 }
 
-// attempt logs in by the handler alone, as if from an address.
+// attempt logs in through the handler alone, as if from remote.
 func attempt(h *Hub, jar map[string]string, remote, user, password string) int {
 	r := httptest.NewRequest("POST", h.BaseURL()+"/login", strings.NewReader(url.Values{"user": {user}, "password": {password}}.Encode()))
 	r.RemoteAddr = remote
@@ -79,10 +79,9 @@ func attempt(h *Hub, jar map[string]string, remote, user, password string) int {
 	return a.StatusCode
 }
 
-// TestRightPasswordGetsIn: during 6,000 wrong tries from 6,000 addresses, in
-// networks of their own or many in one, who knows the password gets in at once: by
-// a new browser from elsewhere, and by one that the user has logged in with even
-// from the network of those who try.
+// TestRightPasswordGetsIn checks that during 6,000 wrong attempts from 6,000 addresses, in separate
+// networks or many in one, a user with the right password gets in at once: with a new browser from
+// elsewhere, and with a browser they have used before even from the attackers' network.
 func TestRightPasswordGetsIn(t *testing.T) {
 	defer func(old int) { hashCost = old }(hashCost)
 	hashCost = 5
@@ -102,8 +101,8 @@ func TestRightPasswordGetsIn(t *testing.T) {
 		}
 		alone = max(alone, time.Since(began))
 	}
-	// Two seconds are some thirty times what a login takes that nobody disturbs, a
-	// password being sixty milliseconds' work where nothing is tested.
+	// In production, where a password costs sixty milliseconds, thirty times an
+	// undisturbed login is about two seconds.
 	limit := 30 * alone
 
 	address := func(i int) string {
@@ -118,8 +117,8 @@ func TestRightPasswordGetsIn(t *testing.T) {
 	const tries, logins = 6000, 40
 	var next atomic.Int64
 	var flood sync.WaitGroup
-	turn := make(chan struct{}) // now and again during the flood
-	for range 64 {              // many more than are looked at one time
+	turn := make(chan struct{}) // now and then during the flood
+	for range 64 {              // many more than are checked at once
 		flood.Go(func() {
 			for {
 				i := int(next.Add(1)) - 1
@@ -151,7 +150,7 @@ func TestRightPasswordGetsIn(t *testing.T) {
 		took = append(took, time.Since(began))
 	}
 	slices.Sort(took)
-	// Of a machine that is busy elsewhere a few wait for the processor.
+	// On a machine busy with other work, a few wait for the processor.
 	if most := took[len(took)*9/10]; most > limit || len(took) != logins {
 		t.Errorf("%d logins, nine of ten in %v, want %v", len(took), most, limit)
 	}

@@ -35,8 +35,8 @@ func TestListensOnLoopbackAddressesOnly(t *testing.T) {
 	if runtime.GOOS == "linux" && !strings.HasPrefix(h.BaseURL(), "http://127.0.0.2:") {
 		t.Errorf("base URL %s", h.BaseURL())
 	}
-	// By itself a hub has an address that nothing else listens on: browsers send its
-	// cookies to every port of it.
+	// By default a hub has an address nothing else listens on: browsers send its
+	// cookies to every port of that address.
 	seen := map[string]bool{}
 	for range 5 {
 		u, err := url.Parse(start(t, Config{}).BaseURL())
@@ -52,7 +52,7 @@ func TestListensOnLoopbackAddressesOnly(t *testing.T) {
 
 func TestIPv6Loopback(t *testing.T) {
 	l, err := net.Listen("tcp", "[::1]:0")
-	if err != nil { // a computer without it: the reason is given
+	if err != nil { // a computer without it: the reason is reported
 		_ = notStarted(t, Config{Listen: "[::1]:0"})
 		return
 	}
@@ -67,14 +67,14 @@ func TestEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	h := must.Get(Start(ctx, Config{}))(t)
 	cancel()
-	must.Do(t, h.Close()) // waits for the close that the context began
+	must.Do(t, h.Close()) // waits for the close the context began
 	if _, err := try(t, newClient(t), "GET", h.BaseURL()+"/login", ""); err == nil {
 		t.Error("still answers")
 	}
 	must.Do(t, h.Close())
 }
 
-// pair makes a certificate that signs itself.
+// pair creates a self-signed certificate.
 func pair(t testing.TB, change func(*x509.Certificate)) (certFile, keyFile string, roots *x509.CertPool) {
 	t.Helper()
 	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
@@ -99,7 +99,7 @@ func pair(t testing.TB, change func(*x509.Certificate)) (certFile, keyFile strin
 	return certFile, keyFile, roots
 }
 
-// overTLS is a client that finds every name at the address of h.
+// overTLS returns a client that resolves every name to the address of h.
 func overTLS(t testing.TB, h *Hub, c *tls.Config) *http.Client {
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(h.BaseURL(), "https://"))
 	must.Do(t, err)
@@ -138,8 +138,8 @@ func TestTLS(t *testing.T) {
 	if a.status != 200 {
 		t.Errorf("token: %d", a.status)
 	}
-	// Faults happen to the connection here as well.
-	h.Faults().Set(AtPages, Fault{Drop: true}) // not once: the client tries again
+	// Faults affect the connection here as well.
+	h.Faults().Set(AtPages, Fault{Drop: true}) // not once: the client retries
 	if _, err := try(t, c, "GET", h.BaseURL()+"/login", ""); !errors.Is(err, io.EOF) {
 		t.Errorf("drop: %v", err)
 	}
@@ -151,8 +151,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// placeOf is where a hub with these settings would be reached, had it been given
-// that address.
+// placeOf returns where a hub with these settings would be reached, had it been given that address.
 func placeOf(c Config, given string) (place, error) {
 	c = c.withDefaults()
 	p, err := c.place()
@@ -261,7 +260,7 @@ func TestWhoMayReachTheHub(t *testing.T) {
 			}
 		}
 	}
-	// What may be reached is tried: nobody has this address (RFC 5737).
+	// Reachable addresses are tried: nobody has this one (RFC 5737).
 	if err := notStarted(t, Config{Listen: "192.0.2.1:0", AllowNetwork: true}); errors.Is(err, ErrNotLoopback) {
 		t.Error(err)
 	}
@@ -282,7 +281,7 @@ func TestPortInUse(t *testing.T) {
 	must.Do(t, first.Faults().SetGone(false))
 }
 
-// half is a delivery of which the first half has arrived.
+// half is a delivery whose first half has arrived.
 type half struct {
 	conn net.Conn
 	rest string
@@ -303,7 +302,7 @@ func startDelivery(t *testing.T, h *Hub, body string) half {
 	return half{conn, body[len(body)/2:]}
 }
 
-// finish sends the other half and gives the status of the answer.
+// finish sends the other half and returns the status of the answer.
 func (d half) finish(t *testing.T) int {
 	t.Helper()
 	_, _ = io.WriteString(d.conn, d.rest)
@@ -378,11 +377,11 @@ func TestStopDoesNotWaitForSilentConnections(t *testing.T) {
 	}
 	began := time.Now()
 	must.Do(t, h.Close())
-	must.Within(t, began, 5*time.Second) // half of what a request gets
+	must.Within(t, began, 5*time.Second) // half of a request's time limit
 }
 
-// The demo's user does not stay when its folder is served as no demo: everybody
-// knows the password.
+// TestDemoUserDoesNotStay checks that the demo's user is removed when its folder is served
+// as a regular hub: everybody knows the password.
 func TestDemoUserDoesNotStay(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, start(t, Config{Dir: dir, Demo: true, Synthetic: 5}).Close())

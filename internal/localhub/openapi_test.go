@@ -26,15 +26,14 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// contract is a hub's description.
+// contract is the description of a hub.
 type contract struct {
 	doc    *openapi3.T
 	router routers.Router
 }
 
-// loadContract reads a description. Members that the description does not list
-// are an error in the tests; in the description itself they are not, for
-// another hub may send more.
+// loadContract reads a description. Members that it does not list are an error in the
+// tests but not in the description itself, as another hub may send more.
 func loadContract(description []byte) (*contract, error) {
 	loader := openapi3.NewLoader()
 	doc, err := loader.LoadFromData(description)
@@ -44,9 +43,9 @@ func loadContract(description []byte) (*contract, error) {
 	if err := doc.Validate(loader.Context, openapi3.IsOpenAPI31OrLater(), openapi3.EnableSchemaFormatValidation()); err != nil {
 		return nil, err
 	}
-	doc.Servers = nil // a test's hub can go by more than one name
+	doc.Servers = nil // a test hub can have more than one name
 	for name, s := range doc.Components.Schemas {
-		if name != "TokenRequest" && name != "Delivery" { // what senders add is passed over
+		if name != "TokenRequest" && name != "Delivery" { // extra members from senders are ignored
 			closeSchema(s)
 		}
 	}
@@ -83,13 +82,12 @@ func contractFor(h *Hub) (*contract, error) {
 	return load.(func() (*contract, error))()
 }
 
-// hubs are those that tests started, by host and port.
+// hubs are the hubs started by tests, by host and port.
 var hubs sync.Map
 
-// checked lets requests through and compares them and their answers with the
-// hub's description. What the hub takes must be as described; what it refuses
-// was sent wrongly on purpose, or the test that sent it fails by itself. Answers
-// that a fault happened to are left alone.
+// checked forwards requests and compares them and their answers with the hub's
+// description. What the hub accepts must be as described; what it refuses was wrong on
+// purpose, or the sending test fails by itself. Answers affected by a fault are ignored.
 type checked struct {
 	next http.RoundTripper
 	fail func(format string, args ...any)
@@ -118,7 +116,7 @@ func (c *checked) RoundTrip(r *http.Request) (*http.Response, error) {
 	b, err := io.ReadAll(resp.Body)
 	_ = resp.Body.Close()
 	rest := io.Reader(bytes.NewReader(b))
-	if err != nil { // whoever reads it sees that
+	if err != nil { // the caller sees it when reading
 		rest = io.MultiReader(rest, iotest.ErrReader(err))
 	} else if err := compare(in, resp.StatusCode, resp.Header, b); err != nil {
 		c.fail("%s %s is not as described: status %d: %v", r.Method, in.Route.Path, resp.StatusCode, err)
@@ -127,8 +125,8 @@ func (c *checked) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// find finds the operation of a request, or nil if the description has no such
-// path. A method that is not described belongs to the path's only operation.
+// find returns the operation of a request, or nil if the description has no such path. A
+// method that is not described belongs to the path's only operation.
 func (c *contract) find(r *http.Request) *openapi3filter.RequestValidationInput {
 	for _, method := range []string{r.Method, http.MethodGet, http.MethodPost} {
 		same := r.Clone(r.Context())
@@ -141,7 +139,7 @@ func (c *contract) find(r *http.Request) *openapi3filter.RequestValidationInput 
 	return nil
 }
 
-// compare holds the description against a request that was answered, and the answer.
+// compare checks an answered request and its answer against the description.
 func compare(in *openapi3filter.RequestValidationInput, status int, header http.Header, body []byte) error {
 	if in.Request.Method != in.Route.Method && status != http.StatusMethodNotAllowed && status != http.StatusMisdirectedRequest {
 		return errors.New("it should have been refused: another method")
@@ -170,8 +168,7 @@ func compare(in *openapi3filter.RequestValidationInput, status int, header http.
 	return nil
 }
 
-// checkRequest looks at a request whose body the transport has read; a large one
-// is left out.
+// checkRequest checks a request whose body the transport has read; a large one is skipped.
 func checkRequest(in openapi3filter.RequestValidationInput) error {
 	r := in.Request
 	r.Body = http.NoBody
@@ -190,7 +187,7 @@ func checkRequest(in openapi3filter.RequestValidationInput) error {
 	return openapi3filter.ValidateRequest(r.Context(), &in)
 }
 
-// authenticated wants the scheme that is described.
+// authenticated requires the scheme that is described.
 func authenticated(_ context.Context, in *openapi3filter.AuthenticationInput) error {
 	scheme, _, _ := strings.Cut(in.RequestValidationInput.Request.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, in.SecurityScheme.Scheme) {
@@ -199,7 +196,7 @@ func authenticated(_ context.Context, in *openapi3filter.AuthenticationInput) er
 	return nil
 }
 
-// The description of a running hub: for everyone, valid, and this hub's own.
+// TestOpenAPIIsServed checks that a running hub's description is public, valid and its own.
 func TestOpenAPIIsServed(t *testing.T) {
 	for _, field := range []string{"", `eigen "nummer" <ü>`} {
 		h := start(t, Config{RelationField: field})
@@ -224,7 +221,8 @@ func TestOpenAPIIsServed(t *testing.T) {
 	}
 }
 
-// What the document says and what was chosen are told apart.
+// TestOpenAPITellsDocumentedPartsApart checks that what the document specifies
+// and what was chosen are labeled as such.
 func TestOpenAPITellsDocumentedPartsApart(t *testing.T) {
 	b := must.Get(os.ReadFile("api/openapi.json"))(t)
 	labels := 0
@@ -255,8 +253,8 @@ func TestOpenAPITellsDocumentedPartsApart(t *testing.T) {
 	}
 }
 
-// Every interface refuses a foreign name, and tells nothing of a failure of its
-// own.
+// TestEveryInterfaceFails checks that every interface refuses a foreign name and
+// reveals nothing about its own failures.
 func TestEveryInterfaceFails(t *testing.T) {
 	ask := func(h *Hub, tok, operation string, header ...string) answer {
 		switch operation {
@@ -283,8 +281,8 @@ func TestEveryInterfaceFails(t *testing.T) {
 	}
 }
 
-// A request that stops coming. Thirty seconds of silence are left out: the body
-// says what reading it says then.
+// TestSilentSender checks a request that stalls. It skips the thirty seconds of silence:
+// the body returns the error that reading would return then.
 func TestSilentSender(t *testing.T) {
 	h := start(t, Config{})
 	r := httptest.NewRequest("POST", h.BaseURL()+"/transaction/intermediary", io.MultiReader(strings.NewReader(`{"data":`), iotest.ErrReader(os.ErrDeadlineExceeded)))

@@ -7,7 +7,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// slow gives so many bytes every two seconds.
+// slow returns a fixed number of bytes every two seconds.
 type slow struct {
 	now  time.Time
 	each int
@@ -23,8 +23,8 @@ type lastDeadline struct{ read time.Time }
 func (d *lastDeadline) SetReadDeadline(t time.Time) error  { d.read = t; return nil }
 func (d *lastDeadline) SetWriteDeadline(t time.Time) error { return nil }
 
-// TestPatience: a delivery that trickles is given up soon after the time that one
-// which stands is given, and one that comes at a modem's pace is not.
+// TestPatience checks that a trickling delivery is aborted soon after the time allowed for
+// a stalled one, and that one at modem speed is not.
 func TestPatience(t *testing.T) {
 	for each, want := range map[int]time.Duration{1: silence + 10*time.Second, 2 * leastRate * 9 / 10: 6 * time.Minute, 2 * leastRate: longest + 10*time.Second} {
 		began := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)

@@ -14,7 +14,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// browser keeps cookies and follows nothing by itself.
+// browser keeps cookies and does not follow redirects.
 type browser struct {
 	t *testing.T
 	h *Hub
@@ -44,7 +44,7 @@ func (b *browser) login(user, password, next string) answer {
 	return b.post("/login", url.Values{"user": {user}, "password": {password}, "next": {next}})
 }
 
-// session is the value of its session's cookie, "" if there is none.
+// session returns the session cookie's value, "" if there is none.
 func (b *browser) session() string {
 	for _, c := range b.c.Jar.Cookies(b.u) {
 		if strings.HasPrefix(c.Name, "hub_session") {
@@ -54,7 +54,7 @@ func (b *browser) session() string {
 	return ""
 }
 
-// hubWithContact is a hub with a user and a contact, and the path of its file.
+// hubWithContact returns a hub with a user and a contact, and the path of its file.
 func hubWithContact(t *testing.T, now *clocktest.Clock) (*Hub, string) {
 	t.Helper()
 	h := start(t, Config{Now: now.Now})
@@ -319,7 +319,7 @@ func TestLoginRateLimit(t *testing.T) {
 	if a := b.login("anna", "een-wachtwoord", file); a.status != 303 {
 		t.Errorf("afterwards: %d", a.status)
 	}
-	for i := range 5 { // all tries are there again
+	for i := range 5 { // all attempts are available again
 		if a := newBrowser(t, h).login("anna", "fout", file); a.status != 401 {
 			t.Errorf("attempt %d afterwards: %d", i, a.status)
 		}
@@ -371,7 +371,7 @@ func TestPageHeaders(t *testing.T) {
 	}
 }
 
-// A failure of our own is a page too, and tells nothing about it.
+// TestFailurePage checks that an internal failure has a page too, which reveals nothing about it.
 func TestFailurePage(t *testing.T) {
 	h, file := hubWithContact(t, newClock())
 	b := newBrowser(t, h)
@@ -428,7 +428,7 @@ func TestUsersAreChecked(t *testing.T) {
 	}
 }
 
-// The foot of every page says what hub this is.
+// TestPagesSayWhatHubThisIs checks that the footer of every page identifies the hub.
 func TestPagesSayWhatHubThisIs(t *testing.T) {
 	shared := start(t, Config{})
 	shared.place.loopback = false

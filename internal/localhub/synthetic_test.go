@@ -10,9 +10,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestSyntheticIsTheSameEverywhere: the people that a seed stands for are the
-// same in every process and on every computer. Only their ids are made by each
-// hub.
+// TestSyntheticIsTheSameEverywhere checks that a seed gives the same people in every
+// process and on every computer. Only their ids differ by hub.
 func TestSyntheticIsTheSameEverywhere(t *testing.T) {
 	const n = 20_000
 	sum, made := sha256.New(), 0
@@ -30,7 +29,7 @@ func TestSyntheticIsTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// TestSyntheticNumbersAreGivenOnce: a number is shared only within a household
+// TestSyntheticNumbersAreGivenOnce checks that a number is shared only within a household
 // or company, whatever the size of the set.
 func TestSyntheticNumbersAreGivenOnce(t *testing.T) {
 	last := map[string]int{}

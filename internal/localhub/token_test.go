@@ -134,7 +134,7 @@ func TestTokenRequests(t *testing.T) {
 	}
 }
 
-// sign makes a token with the hub's key, or another.
+// sign creates a token with the hub's key, or another.
 func sign(h *Hub, method jwt.SigningMethod, key any, client, organisation, scope string, expires *time.Time) (string, error) {
 	c := claims{Client: client, Organisation: organisation, Scope: scope}
 	if known, found, err := h.credential(context.Background(), client); err == nil && found {
@@ -185,7 +185,7 @@ func TestBearer(t *testing.T) {
 			t.Errorf("%s: %d %s", name, a.status, a.body)
 		}
 	}
-	// A delivery asks for another scope.
+	// A delivery requires another scope.
 	for tok, want := range map[string]int{strings.TrimPrefix(good, "Bearer "): 403, "nonsense": 401} {
 		if a := deliver(t, h, tok, messagetest.Request(numbered(t, 1))); a.status != want || len(box(t, h.Data)) != 0 {
 			t.Errorf("delivery: %d, want %d", a.status, want)
@@ -202,8 +202,8 @@ func TestBearer(t *testing.T) {
 	}
 }
 
-// TestTokensDieWithTheirSecret: a token holds for the secret that it was given for,
-// whatever the client is called.
+// TestTokensDieWithTheirSecret checks that a token is valid only for the secret it was
+// issued for, whatever the client is called.
 func TestTokensDieWithTheirSecret(t *testing.T) {
 	h := start(t, Config{})
 	change := func(name string, do func() error) {

@@ -15,7 +15,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// readAll gives the messages of a request.
+// readAll returns the messages of a request.
 func readAll(r io.Reader, l deliveryLimits) ([][]byte, error) {
 	var all [][]byte
 	var now bytes.Buffer
@@ -112,7 +112,7 @@ func TestDeliveryRefuses(t *testing.T) {
 		"a long number":          {`{"a":` + strings.Repeat("1", 2<<20) + `}`, "too_large"},
 	} {
 		inPieces := iotest.OneByteReader
-		if len(c.body) > 1<<20 { // which takes minutes with the race detector
+		if len(c.body) > 1<<20 { // takes minutes with the race detector
 			inPieces = iotest.HalfReader
 		}
 		for _, r := range []io.Reader{strings.NewReader(c.body), inPieces(strings.NewReader(c.body))} {
@@ -170,7 +170,7 @@ type errWriter struct{ err error }
 
 func (w errWriter) Write([]byte) (int, error) { return 0, w.err }
 
-// What is read must be what another reader of the same request reads.
+// FuzzDelivery checks that what is read is what another reader of the same request reads.
 func FuzzDelivery(f *testing.F) {
 	f.Add([]byte(messagetest.Request(messagetest.ZIP(f, "a", "b"))))
 	f.Add([]byte(`{"a":[1.5e3,{"b":null}],"data":{"items":[{"message":"UEsDBA=="},{"m":"\u0041\/"}]}}`))

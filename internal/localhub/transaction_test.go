@@ -66,7 +66,7 @@ func box(t testing.TB, d *Data) []Message {
 	return must.Get(d.Messages(t.Context(), "", 10_000))(t)
 }
 
-// files are the files below a hub's folder for messages and those on their way.
+// files returns the files below a hub's folder for messages, including those in transit.
 func files(t testing.TB, dir string) (all []string) {
 	t.Helper()
 	for _, sub := range []string{"incoming", "messages"} {
@@ -135,11 +135,11 @@ func TestMessagesOutliveTheHub(t *testing.T) {
 	h := start(t, Config{Dir: dir})
 	id := receipts(t, deliver(t, h, token(t, h), messagetest.Request(numbered(t, 7))))[0].ID
 	_ = notStarted(t, Config{Dir: dir})
-	d := must.Get(OpenData(t.Context(), dir))(t) // while it runs
+	d := must.Get(OpenData(t.Context(), dir))(t) // while the hub runs
 	must.Get(d.Message(t.Context(), id))(t)
 	must.Do(t, d.Close(), h.Close())
-	// What an interrupted delivery leaves is gone at the next start; what is in
-	// the list stays.
+	// The remains of an interrupted delivery are removed at the
+	// next start; what is in the list stays.
 	for _, stray := range []string{"incoming/x.part", "messages/aa/" + strings.Repeat("a", 64) + ".zip"} {
 		name := filepath.Join(dir, filepath.FromSlash(stray))
 		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o700))
@@ -152,7 +152,7 @@ func TestMessagesOutliveTheHub(t *testing.T) {
 	if left := files(t, dir); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
 	}
-	// A damaged file is noticed.
+	// A damaged file is detected.
 	must.Do(t, os.WriteFile(files(t, dir)[0], []byte("other"), 0o600))
 	if err := h2.CopyMessage(m, io.Discard); err == nil {
 		t.Error("a damaged file went out")
@@ -192,7 +192,7 @@ func TestDeliverRepeated(t *testing.T) {
 	if len(box(t, h.Data)) != 2 || len(files(t, dir)) != 2 {
 		t.Errorf("%d messages in %d files", len(box(t, h.Data)), len(files(t, dir)))
 	}
-	// Another intermediary, or another sender, is another message; the file is one.
+	// Another intermediary, or another sender, makes another message; the file is the same.
 	elsewhere := do(t, newClient(t), "POST", h.BaseURL()+"/transaction/other", messagetest.Request(a), "Authorization", "Bearer "+tok, "Content-Type", "application/json")
 	if r := receipts(t, elsewhere); r[0].Repeated || r[0].ID == first[0].ID {
 		t.Errorf("elsewhere: %+v", r)
@@ -205,8 +205,8 @@ func TestDeliverRepeated(t *testing.T) {
 	}
 }
 
-// Deliveries of the same message at one time: it is stored once, and whoever is
-// told that it was there already can rely on it.
+// TestDeliverRepeatedAtOneTime delivers the same message concurrently: it is stored once,
+// and a sender told that it was already there can rely on it.
 func TestDeliverRepeatedAtOneTime(t *testing.T) {
 	h := start(t, Config{Dir: t.TempDir()})
 	tok := token(t, h)
@@ -263,10 +263,10 @@ func TestDeliverRefusals(t *testing.T) {
 	if n, _ := h.CountMessages(t.Context()); n != 0 || len(files(t, dir)) != 0 {
 		t.Errorf("%d messages, files %v", n, files(t, dir))
 	}
-	receipts(t, deliver(t, h, tok, good)) // and it still works
+	receipts(t, deliver(t, h, tok, good)) // still works
 }
 
-// heap runs do and gives by how much the heap in use grew at most meanwhile.
+// heap runs do and returns the maximum growth of the heap in use meanwhile.
 func heap(do func()) int64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -292,8 +292,8 @@ func heap(do func()) int64 {
 	return most
 }
 
-// sender writes a request by hand, so that it can send what no client would,
-// and reads the answer while it still writes.
+// sender writes a request by hand, to send what no client would,
+// and reads the answer while still writing.
 func sender(t testing.TB, h *Hub, token, length string, body io.Reader) (status string, sent int64) {
 	t.Helper()
 	conn := must.Get(net.Dial("tcp", strings.TrimPrefix(h.BaseURL(), "http://")))(t)
@@ -349,7 +349,7 @@ func TestDeliverBombs(t *testing.T) {
 	}
 }
 
-// taken is how many deliveries of a client are being taken, of all for "".
+// taken returns how many deliveries of a client are in progress, of all clients for "".
 func (u *uploads) taken(client string) int {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -359,8 +359,8 @@ func (u *uploads) taken(client string) int {
 	return u.of[client]
 }
 
-// TestDeliverAtOneTime: a client that holds many deliveries open is told at once to
-// come again with more, and others deliver meanwhile.
+// TestDeliverAtOneTime checks that a client holding many deliveries open is told at once
+// to retry any more later, while others can deliver.
 func TestDeliverAtOneTime(t *testing.T) {
 	h := start(t, Config{})
 	tok := token(t, h)
@@ -393,8 +393,8 @@ func TestDeliverAtOneTime(t *testing.T) {
 	}
 }
 
-// TestRefusalOfALongRequestArrives: whoever is refused while a long message is on
-// its way sees the answer, every time, although not all of it is read.
+// TestRefusalOfALongRequestArrives checks that a sender refused in the middle of a long
+// message always sees the answer, although not all of the message is read.
 func TestRefusalOfALongRequestArrives(t *testing.T) {
 	h := start(t, Config{})
 	const size = 3 * 64 << 20

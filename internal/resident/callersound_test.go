@@ -8,8 +8,8 @@ import (
 	"wiebelt/internal/native/sound"
 )
 
-// TestCallerSound: a call is heard once, when it is known who calls while it rings, and
-// not at all where none may be heard.
+// TestCallerSound checks that a sound plays once per call, when the outcome is known while
+// it rings, and never where sounds are not allowed.
 func TestCallerSound(t *testing.T) {
 	allowed := true
 	c := &callerSound{allowed: func() bool { return allowed }}

@@ -31,7 +31,7 @@ import (
 	"wiebelt/internal/ui/card"
 )
 
-// wall is a display that counts what is put on it.
+// wall is a display that counts what it shows.
 type wall struct {
 	notifications.Display
 	windows, up, painted atomic.Int64
@@ -74,8 +74,8 @@ func (b *board) OnScreen() (*image.RGBA, error)            { return nil, nil }
 func (b *board) Sync() error                               { return nil }
 func (b *board) Close() error                              { return nil }
 
-// slowHub knows everybody whose number ends in another digit than 0, and two whose
-// number ends in 1; it takes its time, and sometimes it fails.
+// slowHub knows every number that does not end in 0, and two contacts for each that
+// ends in 1; it is slow and sometimes fails.
 type slowHub struct{ n atomic.Int64 }
 
 func (h *slowHub) Lookup(ctx context.Context, number string) ([]contact.Contact, error) {
@@ -99,8 +99,7 @@ func (h *slowHub) Lookup(ctx context.Context, number string) ([]contact.Contact,
 	return []contact.Contact{k}, nil
 }
 
-// weight is what the process keeps, in kB: in Go's heap and of the machine's
-// memory in all.
+// weight returns the memory the process uses, in kB: Go's heap and the resident set.
 func weight(t *testing.T) (heap, rss int) {
 	t.Helper()
 	runtime.GC()
@@ -111,10 +110,9 @@ func weight(t *testing.T) (heap, rss int) {
 	return int(m.HeapAlloc >> 10), must.Get(strconv.Atoi(strings.Fields(string(b))[1]))(t) * os.Getpagesize() >> 10
 }
 
-// TestSoakDay is a day of 24 hours in little time: engine, recorder, history and
-// cards with a clock that jumps from event to event. Memory does not grow, and
-// after the last call everything is as it was before the first. make soak plays
-// ten thousand calls.
+// TestSoakDay simulates a 24-hour day of engine, recorder, history and cards with a clock
+// that jumps from event to event. Memory must not grow, and after the last call everything
+// is as it was before the first. make soak plays ten thousand calls.
 func TestSoakDay(t *testing.T) {
 	calls := 1000
 	if os.Getenv("SOAK") != "" {
@@ -125,7 +123,7 @@ func TestSoakDay(t *testing.T) {
 }
 
 func playDay(t *testing.T, path string, calls int) {
-	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent)) // as the resident has it
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent)) // as in the resident
 	ctx, cancel := context.WithCancel(t.Context())
 	log := slog.New(slog.DiscardHandler)
 	store := must.Get(history.Open(path, history.KeepFull, 7, time.Now))(t)
@@ -163,7 +161,7 @@ func playDay(t *testing.T, path string, calls int) {
 	var heap, rss int
 	for n := range calls {
 		if wait := time.Until(start.Add(time.Duration(n) * every)); wait > 0 {
-			time.Sleep(wait) // of the simulated day
+			time.Sleep(wait) // simulated time
 		}
 		e := call.Event{ID: strconv.Itoa(n), State: call.Ringing, Direction: call.Incoming, Number: fmt.Sprintf("+316987%05d", random.IntN(400))}
 		switch n % 20 {
@@ -184,11 +182,11 @@ func playDay(t *testing.T, path string, calls int) {
 			e.Reason = call.Completed
 		}
 		report(e)
-		if n == max(200, calls/10) { // by then SQLite has taken the pages it may
+		if n == max(200, calls/10) { // by then SQLite has allocated its pages
 			heap, rss = weight(t)
 		}
 	}
-	time.Sleep(15 * time.Minute) // the last card goes
+	time.Sleep(15 * time.Minute) // the last card disappears
 	synctest.Wait()
 	heapEnd, rssEnd := weight(t)
 	after := runtime.NumGoroutine()
@@ -206,8 +204,8 @@ func playDay(t *testing.T, path string, calls int) {
 	if heapEnd > heap+heap/20 {
 		t.Errorf("the heap grew from %d to %d kB", heap, heapEnd)
 	}
-	// What the race detector takes is not the program's, and a short day is over
-	// before SQLite has taken its pages.
+	// The race detector's memory is not the program's, and a short day ends
+	// before SQLite has allocated its pages.
 	if os.Getenv("SOAK") != "" && rssEnd > rss+rss/20 {
 		t.Errorf("the process grew from %d to %d kB", rss, rssEnd)
 	}

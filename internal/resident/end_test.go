@@ -17,7 +17,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestLastCallIsKept: a call that is taken while the resident ends is in the history.
+// TestLastCallIsKept checks that a call taken while the resident shuts down is in the history.
 func TestLastCallIsKept(t *testing.T) {
 	store := must.Get(history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now))(t)
 	defer store.Close()

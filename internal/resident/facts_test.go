@@ -24,7 +24,7 @@ import (
 	"wiebelt/internal/ui/card"
 )
 
-// fakeCards stands for the cards: it keeps how they were last told to be.
+// fakeCards stands in for the cards and keeps their last configuration.
 type fakeCards struct {
 	mu   sync.Mutex
 	c    card.Config
@@ -68,14 +68,15 @@ func running(t *testing.T) (*desktop, *fakeCards) {
 func (d *desktop) listed() (all []string) {
 	for _, i := range d.menu(health.Report{Sentence: "Klaar."}, d.facts.lastCalls(d.engine.Snapshot()), time.Now()) {
 		if strings.HasPrefix(i.ID, menuCall) {
-			_, who, _ := strings.Cut(i.Title, " · ") // after the time, and the day where it was another
+			_, who, _ := strings.Cut(i.Title, " · ") // after time and any date
 			all = append(all, who)
 		}
 	}
 	return all
 }
 
-// After a start in the middle of the day the icon knows of the calls of that day.
+// TestCallsOfBeforeTheStart checks that after a start during
+// the day the icon knows that day's calls.
 func TestCallsOfBeforeTheStart(t *testing.T) {
 	d, _ := running(t)
 	now := d.facts.read().Opened
@@ -84,7 +85,7 @@ func TestCallsOfBeforeTheStart(t *testing.T) {
 		{Number: "", Outcome: history.OutcomeWithheld, Rang: now.Add(-90 * time.Minute)},
 		{Number: "+31698760003", Rang: now.Add(-80 * time.Minute), Outgoing: true},
 		{Number: "+31698760004", Rang: now.Add(-time.Minute)},
-		{Number: "+31698760005", Rang: now.Add(time.Second)}, // has come since, as the engine says itself
+		{Number: "+31698760005", Rang: now.Add(time.Second)}, // since then, the engine reports it
 	} {
 		e.Kind, e.Result = "3cx", history.ResultAnswered
 		if _, err := d.store.Put(t.Context(), e); err != nil {
@@ -108,8 +109,8 @@ func TestCallsOfBeforeTheStart(t *testing.T) {
 	}
 }
 
-// unanswered lets numbers call, one after the other, and nobody answers. The function
-// it returns waits for a snapshot.
+// unanswered has numbers call one after the other with nobody answering. The
+// function it returns waits for a snapshot.
 func (d *desktop) unanswered(t *testing.T, numbers ...string) (until func(what string, ok func(*engine.Snapshot) bool)) {
 	t.Helper()
 	watch := d.engine.Watch()
@@ -134,7 +135,8 @@ func (d *desktop) unanswered(t *testing.T, numbers ...string) (until func(what s
 	return until
 }
 
-// Each call in the menu, not the newest alone, brings its card back.
+// TestEachCallInTheMenuComesBack checks that every call in the menu, not
+// just the newest, brings its card back.
 func TestEachCallInTheMenuComesBack(t *testing.T) {
 	d, _ := running(t)
 	var numbers []string
@@ -157,7 +159,8 @@ func TestEachCallInTheMenuComesBack(t *testing.T) {
 	}
 }
 
-// What is forgotten is not listed any more, and no card brings it back.
+// TestForgottenCallsLeaveTheMenu checks that a forgotten call is no
+// longer listed and no card brings it back.
 func TestForgottenCallsLeaveTheMenu(t *testing.T) {
 	days := 0
 	for name, tt := range map[string]struct {
@@ -198,8 +201,8 @@ func TestForgottenCallsLeaveTheMenu(t *testing.T) {
 	}
 }
 
-// A call that is removed by hand leaves the menu too; one that was passed on stands
-// there with who was on it last, another having come since or not.
+// TestMenuFollowsTheCall checks that a call removed by hand also leaves the menu, and that
+// a transferred one shows whoever was on it last, whether or not another call came since.
 func TestMenuFollowsTheCall(t *testing.T) {
 	d, _ := running(t)
 	until := d.unanswered(t, "+31698760001")

@@ -33,7 +33,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// desktop is a resident with a hub, a history and nothing on screen.
+// desktop is a resident with a hub, a history and an empty screen.
 type desktop struct {
 	*Resident
 	t     *testing.T
@@ -88,7 +88,7 @@ func newDesktop(t *testing.T) *desktop {
 	return d
 }
 
-// put keeps a call; its link is that of the hub.
+// put keeps a call whose link is the hub's.
 func (d *desktop) put(e history.Entry) int64 {
 	d.t.Helper()
 	if e.Rang.IsZero() {
@@ -97,7 +97,7 @@ func (d *desktop) put(e history.Entry) int64 {
 	return must.Get(d.store.Put(d.t.Context(), e))(d.t)
 }
 
-// ask asks what a window would, and gives the answer, "" if there was none.
+// ask sends a request as a window would and returns the answer, "" if there was none.
 func (d *desktop) ask(kind string, m any, into any) (answer string) {
 	d.t.Helper()
 	raw := must.Get(json.Marshal(m))(d.t)
@@ -129,8 +129,8 @@ func missedCall() history.Entry {
 		Matches: 1, Outcome: history.OutcomeFound, Result: history.ResultMissed}
 }
 
-// How the history is stands with the status, in words; what has happened to it until
-// it was read.
+// TestHistoryState checks that the status describes the state of the history, and
+// what happened to it until it was read.
 func TestHistoryState(t *testing.T) {
 	d := newDesktop(t)
 	state := func() windowapi.Status { return d.status(health.Report{}) }
@@ -149,7 +149,7 @@ func TestHistoryState(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	}
-	// It could not be opened at all.
+	// It cannot be opened at all.
 	_ = d.store.Close()
 	d.store, _ = history.Open(filepath.Join(fromsettings.HistoryFile(d.o.Dirs), "below"), history.KeepFull, 7, time.Now)
 	if s := state(); s.Fault != "Nieuwe oproepen worden nu niet bewaard. Meld dit bij Jan (IT)." {
@@ -173,7 +173,7 @@ func TestHistoryState(t *testing.T) {
 	}
 }
 
-// What the windows have written counts at once.
+// TestFollowsTheWindows checks that what the windows write counts at once.
 func TestFollowsTheWindows(t *testing.T) {
 	d := newDesktop(t)
 	id := d.put(missedCall())
@@ -188,12 +188,12 @@ func TestFollowsTheWindows(t *testing.T) {
 	}
 }
 
-// Whom the user chose stands first when his number is looked up again, until he says
-// that it is not him; that can be taken back, but not over another choice.
+// TestChoices checks that the contact the user chose comes first when the number is looked
+// up again, until the user rejects it; that can be undone, but not over another choice.
 func TestChoices(t *testing.T) {
 	const number = "+31207650022"
 	d := newDesktop(t)
-	d.set.Lookup.Manual = false // that is for numbers that somebody types
+	d.set.Lookup.Manual = false // only for numbers typed by hand
 	first := func() windowapi.Contact {
 		t.Helper()
 		var f windowapi.Found
@@ -230,8 +230,8 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// The box takes a number in any notation, and the answer has the outcomes of the
-// card. Nothing of it reaches the disk.
+// TestLookUpByHand checks that the box takes a number in any notation and the answer has
+// the same outcomes as the card. None of it reaches the disk.
 func TestLookUpByHand(t *testing.T) {
 	d := newDesktop(t)
 	for typed, want := range map[string]windowapi.Found{
@@ -308,15 +308,15 @@ func TestLookUpByHand(t *testing.T) {
 	}
 }
 
-// theRelay answers as a link to a relay does.
+// theRelay answers like a link to a relay.
 type theRelay struct{}
 
 func (theRelay) Lookup(context.Context, string) ([]contact.Contact, error) {
 	return []contact.Contact{{FamilyName: "Vries"}}, nil
 }
 
-// TestRelayLooksUp: the relay is asked where no hub is set up on this computer and a
-// link to a relay is, and the hub wherever there is one.
+// TestRelayLooksUp checks that the relay is asked only if there is a link to one and no
+// hub is set up on this computer; otherwise the hub is.
 func TestRelayLooksUp(t *testing.T) {
 	var l engine.Lookup = theRelay{}
 	linked := &settings.Settings{Softphones: []settings.Softphone{{Kind: registry.Relay}}}

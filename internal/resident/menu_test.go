@@ -15,7 +15,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// noDemo stands for the demo; it plays nothing.
+// noDemo is a demo that plays nothing.
 type noDemo struct{}
 
 func (noDemo) Calls(text.Language) []windowapi.DemoCall { return nil }
@@ -34,7 +34,7 @@ func titles(items []tray.Item) (all []string) {
 	return all
 }
 
-// The menu has what is set up, and nothing else.
+// TestMenuHasWhatIsSetUp checks that the menu has what is set up and nothing else.
 func TestMenuHasWhatIsSetUp(t *testing.T) {
 	now := time.Now()
 	for _, tt := range []struct {
@@ -87,8 +87,8 @@ func TestMenuHasWhatIsSetUp(t *testing.T) {
 	}
 }
 
-// The last five calls stand there by time and number, never by name; those of before the
-// start come last, and what is of another week has its date.
+// TestMenuLastCalls lists the last five calls by time and number, never by name; those
+// from before the start come last, and those from another week have their date.
 func TestMenuLastCalls(t *testing.T) {
 	d := newDesktop(t)
 	now := time.Date(2026, 11, 20, 14, 30, 0, 0, time.Local) // a Friday

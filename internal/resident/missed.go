@@ -11,8 +11,8 @@ import (
 	"wiebelt/internal/store/history"
 )
 
-// saveMissed stores calls in the history that rang while Wiebelt was not running. The relay
-// forgets them after that, and keeps them as long as no history is stored.
+// saveMissed stores in the history the calls that rang while Wiebelt was not running. The
+// relay forgets them after that, and keeps them as long as no history is stored.
 func (r *Resident) saveMissed(ctx context.Context, all []wire.MissedCall) error {
 	rules := r.rules(r.settings())
 	var entries []history.Entry

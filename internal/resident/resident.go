@@ -113,7 +113,7 @@ type settingsFiles struct {
 	reread      chan struct{} // check now
 }
 
-// refresher is the state of showing the state.
+// refresher holds what is needed to show the resident's state in tray and windows.
 type refresher struct {
 	showing sync.Mutex        // held while reading and showing the state
 	sent    windowapi.Sources // to the windows

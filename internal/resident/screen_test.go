@@ -17,8 +17,8 @@ import (
 	"wiebelt/internal/ui/card"
 )
 
-// Cards come again when a pause is over, whatever it is that tells so: a call that
-// comes in that very moment, or the end of a sleep, during which no timer ran.
+// TestPauseEnds checks that cards return when a pause is over, whatever triggers it: a
+// call arriving at that moment, or the end of a sleep, during which no timer ran.
 func TestPauseEnds(t *testing.T) {
 	d, s := running(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -38,15 +38,15 @@ func TestPauseEnds(t *testing.T) {
 	}
 	d.pause(time.Now().Add(time.Hour))
 	until("not hidden", true)
-	for range 3 { // the third is taken up when the first was dealt with
+	for range 3 { // the third is accepted once the first is processed
 		d.wanted <- struct{}{}
 	}
-	d.facts.change(func(k *known) { k.Paused = time.Now().Add(-time.Minute) }) // the hour has gone by without a timer
+	d.facts.change(func(k *known) { k.Paused = time.Now().Add(-time.Minute) }) // the hour passed without a timer
 	d.wanted <- struct{}{}
 	until("still hidden, while the icon says that all is well", false)
 }
 
-// A pause holds after a start, as long as it was meant to.
+// TestPauseOutlivesAStart checks that a pause survives a restart for its full length.
 func TestPauseOutlivesAStart(t *testing.T) {
 	d, _ := running(t)
 	now := time.Now()
@@ -79,8 +79,8 @@ func TestPauseOutlivesAStart(t *testing.T) {
 	}
 }
 
-// TestSessionHides: what a locked screen, a projector and a quiet desktop show, by the
-// setting card.quiet, and a pause; no file opens by itself where that is less than usual.
+// TestSessionHides checks what a locked screen, a projector and a quiet desktop show, depending on
+// card.quiet and a pause; no file opens by itself where that is less than usual.
 func TestSessionHides(t *testing.T) {
 	d, _ := running(t)
 	d.set.Card.AutoOpen = "answered"

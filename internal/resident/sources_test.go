@@ -16,7 +16,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// TestSourcesNow: what is set up, in its order, and how it is doing.
+// TestSourcesNow lists the sources that are set up, in order, with their state.
 func TestSourcesNow(t *testing.T) {
 	s := settings.Defaults()
 	s.Softphones = []settings.Softphone{{Kind: "wazo", Name: "centrale", Address: "https://pbx.example"}, {Kind: "baresip", Address: "127.0.0.1:4444"}}
@@ -46,8 +46,8 @@ func TestSourcesNow(t *testing.T) {
 	want("url  unopened 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip  up 0\n")
 }
 
-// TestLinksFollowTheSettings: a link that lacks a setting is told of as long as it is
-// set up, and no longer.
+// TestLinksFollowTheSettings checks that a link lacking a
+// setting is reported only while it is set up.
 func TestLinksFollowTheSettings(t *testing.T) {
 	d := newDesktop(t)
 	w := newSources(t.Context(), d.Resident, new(sync.WaitGroup))
@@ -65,8 +65,8 @@ func TestLinksFollowTheSettings(t *testing.T) {
 	}
 }
 
-// TestOtherHub: a client is made anew where the settings of the hub differ, and where
-// nothing does but what a file of certificates may hold.
+// TestOtherHub checks that a client is replaced when the hub's settings differ, and also
+// when only the contents of a certificate file may.
 func TestOtherHub(t *testing.T) {
 	plain, file := settings.Defaults(), settings.Defaults()
 	file.Hub.ExtraCAFile = "/ca.pem"
@@ -80,7 +80,7 @@ func TestOtherHub(t *testing.T) {
 	}
 }
 
-// TestLinksAreWoken: all after a sleep; with a new secret those that do not stand.
+// TestLinksAreWoken wakes all links after a sleep, and the unconnected ones on a new secret.
 func TestLinksAreWoken(t *testing.T) {
 	d, _ := running(t)
 	d.sources = newSources(t.Context(), d.Resident, new(sync.WaitGroup))
@@ -109,8 +109,8 @@ func TestLinksAreWoken(t *testing.T) {
 	}
 }
 
-// TestLinksOfASort: what a link says of itself, as the tray shows it, and what one
-// lacks that cannot even be tried.
+// TestLinksOfASort checks what a link reports about itself, as the tray shows it, and what
+// is missing for one that cannot even be tried.
 func TestLinksOfASort(t *testing.T) {
 	for st, want := range map[link.State]health.Phase{
 		{Phase: link.Refused, Cause: link.CauseNoSecret}: health.Incomplete,
@@ -134,7 +134,8 @@ func TestLinksOfASort(t *testing.T) {
 	}
 }
 
-// TestFactsKeepWhy: what is known of a link's trouble is told once, and decides who can mend it.
+// TestFactsKeepWhy checks that the cause of a link's trouble is
+// reported once and decides who can fix it.
 func TestFactsKeepWhy(t *testing.T) {
 	var f facts
 	if !f.setLink("ari", "centrale", health.Refused, link.State{Cause: link.CauseDenied}) || f.setLink("ari", "centrale", health.Refused, link.State{Cause: link.CauseDenied}) || f.read().links["centrale"].cause != link.CauseDenied {

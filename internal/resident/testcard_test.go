@@ -10,7 +10,7 @@ import (
 	"wiebelt/internal/core/phone"
 )
 
-// stillEngine is an engine with cards that stay.
+// stillEngine is an engine whose cards stay.
 type stillEngine struct {
 	s   *engine.Snapshot
 	did []engine.Action
@@ -20,8 +20,8 @@ func (e *stillEngine) Watch() <-chan struct{}     { return nil }
 func (e *stillEngine) Snapshot() *engine.Snapshot { return e.s }
 func (e *stillEngine) Do(a engine.Action)         { e.did = append(e.did, a) }
 
-// TestTestCard: a test card stands where no call is, goes by itself, and nothing
-// that is done with it reaches the engine.
+// TestTestCard shows a test card only where there is no call, closes it by itself,
+// and passes no action on it to the engine.
 func TestTestCard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &stillEngine{s: &engine.Snapshot{Rev: 4}}

@@ -7,8 +7,8 @@ import (
 	"wiebelt/internal/testutil/instancetest"
 )
 
-// TestUnanswered: nobody is asked what settings have answered; the hub's
-// settings are no answer to any of the questions.
+// TestUnanswered checks that no question is asked that settings have answered;
+// the hub's settings answer none of them.
 func TestUnanswered(t *testing.T) {
 	for src, want := range map[string]bool{
 		"":                                 true,
@@ -28,7 +28,7 @@ func TestUnanswered(t *testing.T) {
 	}
 }
 
-// TestShowIsStopped: whoever asks a resident that does not answer can stop.
+// TestShowIsStopped checks that waiting for a resident that does not answer can be canceled.
 func TestShowIsStopped(t *testing.T) {
 	instancetest.Stopped(t, ShowCalls)
 }

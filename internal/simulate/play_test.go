@@ -15,7 +15,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// paper is a phone that writes down what it is to tell.
+// paper is a phone that records what it is told to report.
 type paper struct {
 	lines []string
 	when  []time.Duration
@@ -81,8 +81,8 @@ func TestWhatCannotBeTold(t *testing.T) {
 	}
 }
 
-// Steps come at their times, faster if asked, as often as asked; calls that are
-// left are hung up each time, and no id is used twice.
+// TestTimes checks that steps run at their times, faster and repeated if asked; remaining
+// calls are hung up each time, and no id is reused.
 func TestTimes(t *testing.T) {
 	p := &paper{began: time.Now()}
 	s := parse(t, "repeat 2\n0 ring a number=1\n2 answer a\n4 ring b number=2\n")
@@ -99,7 +99,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// Whoever stops a scenario leaves no call behind.
+// TestStopped checks that stopping a scenario leaves no call behind.
 func TestStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	p := &paper{news: make(chan struct{}, 10)}
@@ -116,7 +116,7 @@ func TestStopped(t *testing.T) {
 	if got := strings.Join(p.lines, "; "); got != "ring p1 1 false; ring p2 2 false; end p1 1 false missed; end p2 2 false missed" {
 		t.Errorf("told %s", got)
 	}
-	// For ever is until it is stopped.
+	// Forever means until stopped.
 	ctx, cancel = context.WithCancel(t.Context())
 	n := 0
 	err := simulate.Play{Can: tellsAll, Speed: 1000, Said: func(simulate.Step) {

@@ -38,7 +38,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A mistake is told with its line, and in words that say what to write.
+// TestMistakes checks that a mistake is reported with its line, and with what to write instead.
 func TestMistakes(t *testing.T) {
 	const ok = "0 ring a number=1\n"
 	for text, want := range map[string]struct {
@@ -134,8 +134,8 @@ func TestBuiltin(t *testing.T) {
 	}
 }
 
-// FuzzScenario: whatever the text, reading ends well; what was read keeps to the
-// limits and every call to its order.
+// FuzzScenario checks that parsing any text ends cleanly, and that what was parsed
+// respects the limits and the order of each call.
 func FuzzScenario(f *testing.F) {
 	for _, s := range []string{"", "0 ring a number=1", "title nl: x\nrepeat 2\n0 ring a withheld\n+1 answer a\n2.5 caller a number=\"06 1\"\n+1 end a completed\n",
 		"0 ring a number=\"1\\\"", "+1 ring a number=1 name=\"a\\\\\\\"b\" via=c line=2 outgoing#", "99999.999 pause", "0 ring a number=1\n0 ring b number=2\n0 end a rejected"} {

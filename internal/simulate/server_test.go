@@ -30,7 +30,7 @@ func open(t testing.TB, ctx context.Context, over, listen string) simulate.Serve
 	return p.(simulate.Server)
 }
 
-// dialable is what a server's address means to package net.
+// dialable converts a server's address for package net.
 func dialable(a simulate.Address) (network, address string) {
 	if filepath.IsAbs(a.Address) {
 		return "unix", a.Address
@@ -38,8 +38,8 @@ func dialable(a simulate.Address) (network, address string) {
 	return "tcp", strings.TrimPrefix(a.Address, "http://")
 }
 
-// A server ends with its context, whoever is connected, and says where it is
-// before anybody has come.
+// TestEndsWithItsContext checks that a server ends with its context, whoever is connected,
+// and reports its address before anyone has connected.
 func TestEndsWithItsContext(t *testing.T) {
 	for _, over := range servers {
 		t.Run(over, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestEndsWithItsContext(t *testing.T) {
 			silent := must.Get(net.Dial(network, address))(t)
 			defer silent.Close()
 			cancel()
-			_ = silent.SetReadDeadline(time.Now().Add(5 * time.Second))                        // less than a server waits for a question
+			_ = silent.SetReadDeadline(time.Now().Add(5 * time.Second))                        // less than a server waits for a request
 			if _, err := io.Copy(io.Discard, silent); errors.Is(err, os.ErrDeadlineExceeded) { // a server may greet
 				t.Errorf("the connection goes on: %v", err)
 			}
@@ -107,8 +107,8 @@ func TestWhereToListen(t *testing.T) {
 	}
 }
 
-// A link that comes while a call is on finds it where the protocol has a list, with
-// its name as it was given, and the scenario goes on as if it had been there.
+// TestLinkComesLate checks that a link that connects during a call finds it where the protocol has
+// a list, with its name as given, and that the scenario continues as if it had been there.
 func TestLinkComesLate(t *testing.T) {
 	for _, over := range []string{"bria", "linphone", "ari", "wazo", "3cx"} {
 		t.Run(over, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestLinkComesLate(t *testing.T) {
 	}
 }
 
-// ends shows that the other side has hung up.
+// ends checks that the other side has hung up.
 func ends(t testing.TB, c net.Conn) {
 	t.Helper()
 	_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))
@@ -145,7 +145,7 @@ func ends(t testing.TB, c net.Conn) {
 	}
 }
 
-// Two programs at one baresip: the newer one gets the calls.
+// TestOneClientOfBaresip connects two programs to one baresip: the newer one gets the calls.
 func TestOneClientOfBaresip(t *testing.T) {
 	b := open(t, t.Context(), "baresip", "")
 	first := must.Get(net.Dial("tcp", b.Address().Address))(t)
@@ -155,7 +155,7 @@ func TestOneClientOfBaresip(t *testing.T) {
 	defer second.Close()
 	ends(t, first)
 	must.Do(t, b.Tell(t.Context(), simulate.Update{Do: simulate.Ring, Call: simulate.Call{ID: "1-13829", Number: "020 1234567", Name: `Café "De Hoek" Zoë`}}))
-	// As captured from baresip 1.0.0, but for account and port.
+	// As captured from baresip 1.0.0, except account and port.
 	const want = `262:{"event":true,"type":"CALL_INCOMING","class":"call","accountaor":"sip:115@127.0.0.1","direction":"incoming","peeruri":"sip:0201234567@127.0.0.1:5070","peerdisplayname":"Café \\\"De Hoek\\\" Zoë","id":"1-13829@127.0.0.1","param":"sip:0201234567@127.0.0.1:5070"},`
 	_ = second.SetReadDeadline(time.Now().Add(20 * time.Second))
 	got := make([]byte, len(want))
@@ -164,7 +164,8 @@ func TestOneClientOfBaresip(t *testing.T) {
 	}
 }
 
-// At linphone-daemon the second program gets nothing, and the first what it asks for.
+// TestOneClientOfLinphone: with linphone-daemon the second program gets
+// nothing, and the first what it asks for.
 func TestOneClientOfLinphone(t *testing.T) {
 	const idle = "Status: Ok\n\nSize: 0\n\n"
 	l := open(t, t.Context(), "linphone", "")
@@ -198,11 +199,12 @@ func TestOneClientOfLinphone(t *testing.T) {
 	if want := "Status: Ok\n\nSize: 0\nEvent-type: call-state-changed\n\nEvent: LinphoneCallIncomingReceived\nFrom: \"J. de Vries\" <sip:+31612345678@127.0.0.1:5070>\nId: 1\n\n\n\n"; got != want {
 		t.Errorf("%q\nwant %q", got, want)
 	}
-	ask("pop-event") // having had it, the client asks for more
+	ask("pop-event") // after an answer, the client asks for more
 	must.Do(t, <-told)
 }
 
-// What is no question, too long or from a web page harms nobody.
+// TestHostileClients checks that what is not a request, is too long
+// or comes from a web page does no harm.
 func TestHostileClients(t *testing.T) {
 	deep := strings.Repeat("[", 10<<10)
 	for _, over := range []string{"bria", "ari", "wazo", "3cx"} {
@@ -233,7 +235,7 @@ func TestHostileClients(t *testing.T) {
 			}
 			for _, m := range []string{"", "\x00", deep, "{}", `{"op":"dance"}`, `{"op":"subscribe","data":7}`, "GET /status\r\n\r\n<status><type>missedCall</type></status>", "DELETE /x", strings.Repeat("x", 1<<20)} {
 				c := must.Get(dial(known))(t)
-				_ = c.WriteMessage(websocket.TextMessage, []byte(m)) // it may be closed meanwhile
+				_ = c.WriteMessage(websocket.TextMessage, []byte(m)) // it may be closed by now
 				_ = c.Close()
 			}
 			evil := known.Clone()
@@ -244,7 +246,7 @@ func TestHostileClients(t *testing.T) {
 			}
 			for _, strange := range []http.Header{nil, {"Authorization": {"Bearer unknown"}, "X-Auth-Token": {"unknown"}}} {
 				c, err := dial(strange)
-				if err == nil && over == "wazo" { // which says so on the socket
+				if err == nil && over == "wazo" { // reports it on the socket
 					_, _, err = c.ReadMessage()
 				}
 				if let := err == nil; let != (over == "bria") || over == "wazo" && !websocket.IsCloseError(err, 4001, 4002) {
@@ -254,7 +256,7 @@ func TestHostileClients(t *testing.T) {
 					_ = c.Close()
 				}
 			}
-			_ = must.Get(dial(known))(t).Close() // it is there as before
+			_ = must.Get(dial(known))(t).Close() // still there
 		})
 	}
 }

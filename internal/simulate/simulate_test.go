@@ -18,8 +18,8 @@ import (
 
 func TestMain(m *testing.M) { linktest.Main(m) }
 
-// serve is the other end: a WebSocket that gets every message and answers what
-// answer says; nil is nothing, and closed ends the connection.
+// serve is the peer: a WebSocket that passes every message to answer and sends what it
+// returns; nil answers nothing, and closed ends the connection.
 func serve(t *testing.T, answer func(message string) (string, bool)) int {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -58,8 +58,8 @@ func dial(t *testing.T, port int) *simulate.Phone {
 	return p
 }
 
-// The messages are the protocol's, byte for byte, apart from the order of the
-// fields, which JSON leaves open.
+// TestWire checks that the messages match the protocol byte for byte, apart from the order
+// of the fields, which JSON leaves open.
 func TestWire(t *testing.T) {
 	var got []string
 	p := dial(t, serve(t, func(m string) (string, bool) {

@@ -31,15 +31,15 @@ const (
 	pathToken   = "cGF0aC10b2tlbi10aGF0LWNhbi1vbmx5LXJpbmctMDI"
 )
 
-// linked are the kinds that this program's own links and listener speak; what runs
-// our program is tested with the program itself.
+// linked are the kinds used by this program's own links and listener; kinds that run our
+// program are tested with the program itself.
 var linked = slices.Concat([]string{"websocket", "http", registry.ARIOutbound}, registry.Links(), webhooks())
 
 func webhooks() []string {
 	return slices.DeleteFunc(registry.Names(), func(name string) bool { return registry.Of(name).Reach != registry.ByWebhook })
 }
 
-// linkTo makes the link of this program to a simulated phone.
+// linkTo creates this program's link to a simulated phone.
 func linkTo(t testing.TB, a simulate.Address) link.Phone {
 	t.Helper()
 	return must.Get(fromsettings.Link(a.Over, linktest.Account(a)))(t)
@@ -88,7 +88,7 @@ func wire(t testing.TB, over string) *wired {
 	return w
 }
 
-// hear reads messages as a relay does, and gives the port.
+// hear receives messages as a relay does and returns the port.
 func hear(t testing.TB, over string, take func(call.Event) error) (port int) {
 	t.Helper()
 	read, ok := webhook.Of(over)
@@ -117,8 +117,8 @@ func hear(t testing.TB, over string, take func(call.Event) error) (port int) {
 	return s.Listener.Addr().(*net.TCPAddr).Port
 }
 
-// TestEveryStory: every built-in scenario, over every protocol, is to the tracker
-// what is written down for it.
+// TestEveryStory checks that every built-in scenario, over every protocol, gives
+// the tracker what is documented for it.
 func TestEveryStory(t *testing.T) {
 	for _, over := range linked {
 		for _, s := range simulate.Builtin() {
@@ -129,7 +129,7 @@ func TestEveryStory(t *testing.T) {
 				must.Do(t, err)
 				must.Do(t, w.Close())
 				if w.link != nil {
-					w.link.Until(link.Waiting) // everything before was taken
+					w.link.Until(link.Waiting) // everything before was processed
 				}
 				want, got := storytest.Want(t, s.ID, over), w.told.Lines()
 				if strings.Join(got, "\n") != strings.Join(want, "\n") {

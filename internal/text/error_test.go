@@ -13,9 +13,8 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// TestErrorsAreInOneLanguage: what the system, our own packages and the hub say
-// went wrong is told in the language asked for, with the file or address it is
-// about, and stays recognisable.
+// TestErrorsAreInOneLanguage checks that errors of the system, our own packages and the hub are
+// reported in the language asked for, with the file or address concerned, and stay recognizable.
 func TestErrorsAreInOneLanguage(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "weg")
 	_, gone := os.Open(missing)

@@ -32,8 +32,8 @@ func failures(t *testing.T) []string {
 	return all
 }
 
-// TestEveryFailureSaysWhatAndWhatToDo: in both languages, each in words of its own,
-// and short enough for the two lines that a card has.
+// TestEveryFailureSaysWhatAndWhatToDo checks that every failure has its own words in both
+// languages, short enough for the two lines of a card.
 func TestEveryFailureSaysWhatAndWhatToDo(t *testing.T) {
 	all := failures(t)
 	if len(all) < 16 {

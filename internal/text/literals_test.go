@@ -15,17 +15,16 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// spoken are the folders whose programs speak to people.
+// spoken are the folders whose programs show text to people.
 var spoken = []string{"../ui", "../resident", "../native/tray", "../native/notify", "../native/messagebox", "../health", "../guide", "../cli", "../doctor", "../relay/command"}
 
-// failing are those whose errors commands show; what else they write is for
-// programs.
+// failing are the folders whose errors commands show; their other output is for programs.
 var failing = []string{"../localhub", "../simulate", "../instance"}
 
-// prose is what people would read: two words, or one that begins like a sentence.
+// prose matches what people would read: two words, or one that begins like a sentence.
 var prose = regexp.MustCompile(`\pL{2,} \pL{2,}|^\p{Lu}\p{Ll}{2,}`)
 
-// known are literals that look like words and that no user reads.
+// known are literals that look like words but that no user reads.
 var known = map[string]string{
 	"Wiebelt":                       "the same in every language",
 	"Wiebelt – ":                    "the same in every language",
@@ -70,25 +69,24 @@ var known = map[string]string{
 
 func isKnown(s string) bool {
 	_, ok := known[s]
-	return ok || strings.HasPrefix(s, "gnome ") // the names of desktops
+	return ok || strings.HasPrefix(s, "gnome ") // desktop names
 }
 
-// file is a picture, the name of a font or folder, a pattern, a command to be
-// typed, or the comment of a metric.
+// file matches a picture, the name of a font or folder, a pattern, a command
+// to be typed, or the comment of a metric.
 var file = regexp.MustCompile(`^<svg |^<path |\.ttf$|^\^|^wiebelt(-ring)? |^# HELP |^\n%s\n\necho|^AppData/|^Software\\|^secret-tool `)
 
-// quiet are functions whose words no user reads: the log, errors for it, and
-// patterns.
+// quiet are functions whose texts no user reads: logging, its errors, and patterns.
 var quiet = []string{"Debug", "Info", "Warn", "Error", "Errorf", "New", "Is", "HasPrefix", "HasSuffix", "Contains", "Cut", "CutPrefix", "CutSuffix", "Index", "Format", "Parse", "MustCompile", "Getenv", "panic", "Lookup", "LookPath", "NewProc"}
 
-// TestNothingIsHardCoded: whatever windows, cards, tray and messages say comes
-// from the catalogue, in both languages.
+// TestNothingIsHardCoded checks that everything windows, cards, tray and messages show
+// comes from the catalogue, in both languages.
 func TestNothingIsHardCoded(t *testing.T) {
 	seen := 0
 	for _, dir := range slices.Concat(spoken, failing) {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.IsDir() && strings.HasSuffix(path, "test") {
-				return fs.SkipDir // serves tests alone
+				return fs.SkipDir // for tests only
 			}
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err
@@ -118,8 +116,8 @@ func TestNothingIsHardCoded(t *testing.T) {
 	}
 }
 
-// raised are the literals of a file that errors are made of, without those that
-// only say where an error came from or stand for one by a name.
+// raised returns the literals in a file that become errors, except those that only say
+// where an error came from or belong to a declared error value.
 func raised(tree *ast.File) (all []*ast.BasicLit) {
 	ast.Inspect(tree, func(n ast.Node) bool {
 		if _, ok := n.(*ast.GenDecl); ok {
@@ -139,8 +137,8 @@ func raised(tree *ast.File) (all []*ast.BasicLit) {
 	return all
 }
 
-// said are the literals of a file that could come before somebody's eyes. What
-// commands make errors of does.
+// said returns the literals in a file that somebody could see,
+// including what commands turn into errors.
 func said(tree *ast.File, errors bool) (all []*ast.BasicLit) {
 	var walk func(ast.Node) bool
 	walk = func(n ast.Node) bool {
@@ -152,7 +150,7 @@ func said(tree *ast.File, errors bool) (all []*ast.BasicLit) {
 				ast.Inspect(n.Type, walk)
 			}
 			return false // the tag is for encoding
-		case *ast.KeyValueExpr: // a map's keys are not what is said
+		case *ast.KeyValueExpr: // a map's keys are not shown
 			ast.Inspect(n.Value, walk)
 			return false
 		case *ast.CallExpr:

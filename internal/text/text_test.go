@@ -18,8 +18,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// keys reads every constant of type Key from the source, and the keys in the
-// pages of the local hub.
+// keys reads every constant of type Key from the source, and the keys in the local hub's pages.
 func keys(t *testing.T) []Key {
 	t.Helper()
 	var all []Key
@@ -46,7 +45,7 @@ func keys(t *testing.T) []Key {
 	return all
 }
 
-// catalogue is every text that there is.
+// catalogue returns all texts.
 func catalogue(t *testing.T) map[Key]entry {
 	t.Helper()
 	all := map[Key]entry{}
@@ -67,8 +66,8 @@ func catalogue(t *testing.T) map[Key]entry {
 	return all
 }
 
-// TestEveryKeyHasBothLanguages: what the program can say stands in the catalogue
-// in Dutch and in English, with the same places to fill in.
+// TestEveryKeyHasBothLanguages checks that every text is in the catalogue in Dutch
+// and English, with the same placeholders.
 func TestEveryKeyHasBothLanguages(t *testing.T) {
 	all := keys(t)
 	if len(all) < 50 {

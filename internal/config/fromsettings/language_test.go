@@ -27,7 +27,7 @@ func TestSystemLanguage(t *testing.T) {
 		"LANG=en_NL@euro":                text.Dutch,
 		"LANG=en_US.UTF-8":               text.English,
 		"LANG=de_DE.UTF-8":               text.English,
-		"LANG=nld":                       text.English, // no locale's name
+		"LANG=nld":                       text.English, // not a locale's name
 		"LANG=en_US LANGUAGE=nl:en":      text.Dutch,
 		"LANG=nl_NL LANGUAGE=en_GB:nl":   text.English,
 		"LC_ALL=nl_NL LANGUAGE=en":       text.Dutch,

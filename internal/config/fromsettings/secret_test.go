@@ -13,13 +13,13 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// shut is a store that gives nothing out.
+// shut is a store that returns no secrets.
 type shut struct{ secret.Store }
 
 func (shut) Get(context.Context, secret.Ref) (string, error) { return "", secret.ErrLocked }
 
-// TestLinksSayWhy: an exchange whose secret is missing or locked away says so,
-// and not that the exchange is not there.
+// TestLinksSayWhy: an exchange whose secret is missing or locked reports that, not that the
+// exchange is absent.
 func TestLinksSayWhy(t *testing.T) {
 	d := must.Get(profile.Find(t.TempDir()))(t)
 	for _, kind := range []string{"ari", "wazo", "3cx", "broadworks", "xelion", "yeastar-socket"} {

@@ -20,8 +20,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Links to exchanges go through the proxy that the hub is reached through: that of
-// the settings, as they are when a connection is made, else the environment's.
+// Links to exchanges use the hub's proxy: that of the settings at the time of each
+// connection, else that of the environment.
 func TestExchangesThroughTheProxy(t *testing.T) {
 	t.Setenv("NO_PROXY", "")
 	t.Setenv("no_proxy", "")
@@ -55,7 +55,7 @@ func TestExchangesThroughTheProxy(t *testing.T) {
 	}
 }
 
-// TestOnlyDeclaredLinks: nothing is linked that the registry does not know.
+// TestOnlyDeclaredLinks: every link is declared in the registry.
 func TestOnlyDeclaredLinks(t *testing.T) {
 	for name := range links {
 		if !registry.Of(name).IsLink() {

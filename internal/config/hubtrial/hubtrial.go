@@ -291,7 +291,8 @@ func punctuated(s string) bool {
 	})
 }
 
-// SecretWorks reports whether the hub accepts a secret.
+// SecretWorks asks the hub, for at most five seconds, whether it accepts a secret. Any
+// failure counts as no.
 func SecretWorks(ctx context.Context, dirs profile.Dirs, h settings.Hub, value string) bool {
 	t := &trialRun{Trial: Trial{Dirs: dirs, Secret: value}}
 	client, err := t.with(h)

@@ -18,7 +18,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// wanted is a trial of a hub that takes its credentials.
+// wanted returns a trial of a hub that accepts its credentials.
 func wanted(t *testing.T) Trial {
 	t.Helper()
 	h := must.Get(localhub.Start(context.Background(), localhub.Config{Synthetic: 20}))(t)
@@ -30,8 +30,8 @@ func wanted(t *testing.T) Trial {
 	return Trial{Dirs: dirs, Settings: s, Hub: s.Hub, Secret: value, Number: "0612345678"}
 }
 
-// TestRun: every step is told of twice, in order, until one fails; an office that
-// delivers nothing passes without being able to.
+// TestRun: every step is reported twice, in order, until one fails; an office that delivers
+// nothing passes without the scope for it.
 func TestRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Trial)
@@ -70,7 +70,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestSecretWorks: by what the hub says of it, and nothing is kept.
+// TestSecretWorks judges a secret by the hub's answer and keeps nothing.
 func TestSecretWorks(t *testing.T) {
 	x := wanted(t)
 	if !SecretWorks(t.Context(), x.Dirs, x.Hub, x.Secret) || SecretWorks(t.Context(), x.Dirs, x.Hub, "no") {
@@ -78,8 +78,8 @@ func TestSecretWorks(t *testing.T) {
 	}
 }
 
-// TestSave: secrets and settings are put in place, all or nothing: what was kept
-// before comes back where the settings cannot be written.
+// TestSave: secrets and settings are saved all or nothing: the previous secrets are
+// restored if the settings cannot be written.
 func TestSave(t *testing.T) {
 	x := wanted(t)
 	write(t, x.Dirs, "# by hand\n[hub]\nsecret_store = \"file\"\n")
@@ -126,7 +126,7 @@ func TestSave(t *testing.T) {
 	if s := file(); !strings.Contains(s, "# by hand") || !strings.Contains(s, "pbx.example") || secret.SetOn(x.Dirs, hub).IsZero() {
 		t.Error(s)
 	}
-	// What cannot be read now is not taken away when the rest fails.
+	// A secret that cannot be read now is not removed when the rest fails.
 	if _, err := save(unread{store, new(bool)}, Wanted{Changes: map[string]any{"ui.theme": "light"}, Links: map[string]string{"centrale": "new"}}); err == nil || kept() != "one/ two/" {
 		t.Errorf("unread: %v, %s", err, kept())
 	}
@@ -149,7 +149,7 @@ func TestSave(t *testing.T) {
 	for _, works := range []bool{true, false} {
 		all.Works = works
 		now, _ := settings.Load(x.Dirs)
-		all.Open = func(string) (secret.Store, error) { // all was well until now
+		all.Open = func(string) (secret.Store, error) { // all was well so far
 			return store, errors.Join(os.Remove(settings.Path(x.Dirs)), os.Mkdir(settings.Path(x.Dirs), 0o700))
 		}
 		if _, err := Save(t.Context(), x.Dirs, now, all); err == nil || kept() != "four/five two/" {
@@ -163,8 +163,8 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// TestAfter: a secret goes neither to another hub nor into another store than the
-// policy's, which decides the store too where it decides the hub.
+// TestAfter: a secret goes neither to another hub nor into another store than the policy's;
+// a policy that sets the hub sets the store too.
 func TestAfter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), settings.PolicyFile)
 	for _, c := range []struct {
@@ -190,14 +190,14 @@ func write(t *testing.T, d profile.Dirs, src string) {
 	must.Do(t, errors.Join(d.Make(), os.WriteFile(settings.Path(d), []byte(src), 0o600)))
 }
 
-// full is a store that takes nothing more.
+// full is a store without room for more.
 type full struct{ secret.Store }
 
 var errFull = errors.New("no room")
 
 func (*full) Set(context.Context, secret.Ref, string) error { return errFull }
 
-// unread is a store that cannot be read at first, nor written.
+// unread is a store whose first Get and every Set fail.
 type unread struct {
 	secret.Store
 	read *bool

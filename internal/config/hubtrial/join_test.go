@@ -22,10 +22,9 @@ import (
 	"wiebelt/internal/text"
 )
 
-// TestJoin: by the address that somebody gives, or that of the settings; what a policy
-// decides it decides here too, before the code is used, as a store does that cannot keep
-// what comes of it; and a code that is wrong, was used, or is another site's has one
-// sentence.
+// TestJoin uses the address given, or that of the settings. A policy applies here too and
+// is checked before the code is used, and so is a store that cannot keep the result. A code
+// that is wrong, was used, or belongs to another site has one message.
 func TestJoin(t *testing.T) {
 	r, other := relaytest.Start(t, nil), relaytest.Start(t, nil)
 	anna := users.Entry{User: "anna"}
@@ -70,7 +69,7 @@ func TestJoin(t *testing.T) {
 			}
 			must.Do(t, err)
 			l := settings.Softphone{Kind: "relay", Name: "relay", Address: r.Address}
-			if before.Relayed() { // what the policy has is not written
+			if before.Relayed() { // the policy's values are not written
 				l = before.Softphones[0]
 			} else if len(now.Softphones) != 1 || now.Softphones[0] != l {
 				t.Fatalf("%+v", now.Softphones)
@@ -97,7 +96,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestOpenSetupRelay: a file takes nobody out of the relay that he has joined, unless
+// TestOpenSetupRelay: a file does not move users out of the relay that they joined, unless
 // it names another one.
 func TestOpenSetupRelay(t *testing.T) {
 	usual := setupfile.Work

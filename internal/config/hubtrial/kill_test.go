@@ -21,7 +21,7 @@ import (
 
 const saverEnv = "WIEBELT_HUBTRIAL_TEST_SAVER"
 
-// TestMain also is the process that gets killed.
+// TestMain also runs as the process that gets killed.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(saverEnv); dir != "" {
 		fmt.Fprintln(os.Stderr, saveForever(dir))
@@ -30,8 +30,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// saveForever saves settings and a secret from the number on that the first argument
-// gives, and acknowledges each save by its number.
+// saveForever saves settings and a secret, counting up from the number in the first
+// argument, and acknowledges each save by its number.
 func saveForever(dir string) error {
 	var n int
 	d, err := profile.Find(dir)
@@ -47,15 +47,15 @@ func saveForever(dir string) error {
 	}
 }
 
-// numbered are settings that belong together; n is less than 365.
+// numbered returns settings that belong together; n is less than 365.
 func numbered(n int) map[string]any {
 	return map[string]any{"history.days": n + 1, "support.contact": fmt.Sprint(n, strings.Repeat(" x", n%70)),
 		"line": []settings.Line{{Number: "0201234567", Name: fmt.Sprint(n)}}}
 }
 
-// TestKilledSaver: a process that is killed while it saves leaves the last save that
-// it acknowledged or the next one, each of settings and secret whole, and never keeps
-// another that writes at the same time from it.
+// TestKilledSaver: a process killed while saving leaves the last save that it acknowledged
+// or the next one, settings and secret each complete, and never blocks another process that
+// writes at the same time.
 func TestKilledSaver(t *testing.T) {
 	rounds := 25
 	if os.Getenv("SOAK") != "" {
@@ -75,10 +75,10 @@ func TestKilledSaver(t *testing.T) {
 		last, until := -1, next+1+rand.IntN(4)
 		for in := bufio.NewScanner(out); in.Scan(); {
 			must.Get(fmt.Sscan(in.Text(), &last))(t)
-			mine++ // another process goes on meanwhile
+			mine++ // another process keeps writing meanwhile
 			must.Do(t, settings.Set(d, map[string]any{"card.monitor": fmt.Sprint("number-", mine)}))
 			if last == until {
-				_ = cmd.Process.Kill() // it ends by itself at a fault only, which is seen below
+				_ = cmd.Process.Kill() // it ends by itself only on an error, which is checked below
 			}
 		}
 		if err := cmd.Wait(); last < until {

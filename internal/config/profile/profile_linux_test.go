@@ -21,8 +21,8 @@ func checkModes(t *testing.T, d Dirs) {
 	}
 }
 
-// TestPlatformDirs: every program of a user finds the same runtime folder, that of a
-// cron job too, and none takes another user's.
+// TestPlatformDirs: every program of a user, cron jobs included, finds the same runtime
+// folder, and none uses another user's.
 func TestPlatformDirs(t *testing.T) {
 	run, others := t.TempDir(), "/"
 	if os.Getuid() == 0 {
@@ -63,7 +63,7 @@ func TestPlatformDirs(t *testing.T) {
 	}
 }
 
-// TestPlanted: what somebody else could have made is not trusted.
+// TestPlanted: whatever somebody else could have created is not trusted.
 func TestPlanted(t *testing.T) {
 	root := t.TempDir()
 	must.Do(t, os.Symlink(t.TempDir(), filepath.Join(root, "run")))

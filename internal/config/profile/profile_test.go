@@ -56,14 +56,13 @@ func TestWriteFile(t *testing.T) {
 			t.Fatalf("%q, %v; want %q", b, err, s)
 		}
 	}
-	// What another program writes just now stays.
+	// A file that another program is writing stays.
 	if left, _ := os.ReadDir(dir); len(left) != 2 || os.Remove(other) != nil {
 		t.Errorf("%d files left, want 2", len(left))
 	}
 }
 
-// TestFailedWriteKeepsTheOldFile: a folder in the file's place is as good an
-// obstacle as any.
+// TestFailedWriteKeepsTheOldFile: a folder in the file's place makes the write fail.
 func TestFailedWriteKeepsTheOldFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
@@ -79,7 +78,7 @@ func TestFailedWriteKeepsTheOldFile(t *testing.T) {
 	}
 }
 
-// TestCreateFileOnce: many programs at once, one wins, and all find its file.
+// TestCreateFileOnce: of many concurrent programs one wins, and all find its file.
 func TestCreateFileOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	const n = 20

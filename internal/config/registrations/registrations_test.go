@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// computer is one on which registrations come and go.
+// computer is a computer on which registrations come and go.
 type computer struct {
 	sync.Mutex
 	at    map[health.Registration]standing
@@ -36,8 +36,8 @@ type computer struct {
 	with  Registered // what was known at the last of them
 	fails error
 	lost  []health.Registration
-	none  bool // no program opens our links, as it was told
-	told  int  // how often
+	none  bool // whether no program opens our links, as last reported
+	told  int  // how often that was reported
 	log   bytes.Buffer
 }
 
@@ -71,8 +71,8 @@ func folders(t *testing.T) profile.Dirs {
 	return must.Get(profile.Find(t.TempDir()))(t)
 }
 
-// TestWhatWasTakenIsNoticed: read at the start and every hour, and only what was
-// ours before can be lost.
+// TestWhatWasTakenIsNoticed: registrations are read at the start and every hour, and only
+// those that were ours before can be lost.
 func TestWhatWasTakenIsNoticed(t *testing.T) {
 	d := folders(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestWhatWasTakenIsNoticed(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
 		go r.Run(ctx)
-		c.Lock() // Run has it while time passes
+		c.Lock() // Run uses it while time passes
 		later := func(in time.Duration) { c.Unlock(); time.Sleep(in); synctest.Wait(); c.Lock() }
 		later(0)
 		if got := c.again; !slices.Equal(got, []health.Registration{health.Scheme}) {
@@ -91,7 +91,7 @@ func TestWhatWasTakenIsNoticed(t *testing.T) {
 			t.Fatalf("noted %+v", was)
 		}
 		if c.told != 0 {
-			t.Errorf("lost: %v", c.lost) // MicroSIP never was ours
+			t.Errorf("lost: %v", c.lost) // MicroSIP was never ours
 		}
 		c.at[health.Scheme] = notOurs
 		later(59 * time.Minute)
@@ -102,8 +102,8 @@ func TestWhatWasTakenIsNoticed(t *testing.T) {
 		if got := c.lost; !slices.Equal(got, []health.Registration{health.Scheme}) {
 			t.Errorf("lost %v", got)
 		}
-		// What cannot be told stays as it was known; what somebody switched off on
-		// purpose is nobody's business any more.
+		// An unknown state stays as it was known; what was switched off on purpose is
+		// no longer reported.
 		c.at[health.Scheme] = unknown
 		c.at[health.Autostart] = declined
 		later(time.Hour)
@@ -159,8 +159,7 @@ func TestWhatWasTakenIsNoticed(t *testing.T) {
 	})
 }
 
-// TestRepair: what was registered before comes back at a click, and nothing else
-// is taken.
+// TestRepair: a click restores what was registered before and takes nothing else.
 func TestRepair(t *testing.T) {
 	d := folders(t)
 	must.Do(t, Remember(d, Registered{Scheme: true}))
@@ -199,8 +198,8 @@ func TestRepair(t *testing.T) {
 	})
 }
 
-// TestRegisteredFile: nothing strange in it is believed, and nothing is left of
-// it once nothing is registered.
+// TestRegisteredFile: unknown content is ignored, and the file is removed once
+// nothing is registered.
 func TestRegisteredFile(t *testing.T) {
 	d := folders(t)
 	none := Registered{Version: 1}
@@ -228,7 +227,7 @@ func TestRegisteredFile(t *testing.T) {
 	}
 }
 
-// TestMicroSIPStands: by what its ini really runs.
+// TestMicroSIPStands judges MicroSIP by what its ini really runs.
 func TestMicroSIPStands(t *testing.T) {
 	dir := t.TempDir()
 	exe, small := filepath.Join(dir, "wiebeltw.exe"), filepath.Join(dir, "small", "wiebelt-ring")
@@ -276,8 +275,8 @@ func TestMicroSIPStands(t *testing.T) {
 	}
 }
 
-// TestConnectFile: a phone that runs a program gets the lines of its recipe, its
-// other settings stay, and one that runs is left alone.
+// TestConnectFile: a phone that runs a program gets the lines of its recipe and keeps its
+// other settings; a phone that is running is left alone.
 func TestConnectFile(t *testing.T) {
 	d, s := folders(t), settings.Defaults()
 	path := filepath.Join(t.TempDir(), "microsip.ini")

@@ -27,7 +27,7 @@ const FolderRights = "O:BAG:BAD:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;0x1200a
 //   - Unix: /etc/wiebelt/secrets, root and a group, mode 0640.
 //   - Windows: %ProgramData%\Wiebelt\secrets, encrypted by the system for this
 //     computer (DPAPI, machine scope); administrators write, users read. That
-//     protects a copied disk or backup, but not against users of the computer.
+//     protects the secrets on a copied disk or backup, but not from users of the computer.
 //
 // A file counts only if nobody else could have written it and, on Unix, not
 // everybody can read it.

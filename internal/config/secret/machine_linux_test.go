@@ -16,8 +16,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// atMachine puts the computer's secrets into a folder of the test. Only root can
-// own what an administrator owns, so elsewhere owners go unchecked.
+// atMachine moves the computer's secrets into a folder of the test. Only root can own an
+// administrator's files, so otherwise owners are not checked.
 func atMachine(t *testing.T, admin bool) (dir, group string) {
 	t.Helper()
 	d, r, a := machineDir, readMachine, isAdmin
@@ -45,14 +45,14 @@ func TestMachineStore(t *testing.T) {
 			t.Errorf("%s: %v %v", path, info.Mode(), err)
 		}
 	}
-	// Whoever comes later need not name the group again.
+	// A later Set need not name the group again.
 	if err := (&machineStore{}).Set(t.Context(), ref, "y"); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestMachineGroup: whoever may read one of the computer's secrets may read all: those
-// that were set before, too.
+// TestMachineGroup: whoever may read one of the computer's secrets may read all, including
+// those set before.
 func TestMachineGroup(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Fatal("only root gives files to a group; run this test as root")
@@ -69,8 +69,8 @@ func TestMachineGroup(t *testing.T) {
 	}
 }
 
-// cleared gives the computer's store the Clear that it does without: no profile
-// clears what belongs to all.
+// cleared adds the Clear that the computer's store lacks: no profile clears what
+// belongs to everybody.
 type cleared struct{ *machineStore }
 
 func (c cleared) Clear(ctx context.Context) error {
@@ -103,7 +103,7 @@ func TestMachineRefuses(t *testing.T) {
 	}
 }
 
-// TestMachineExposed: what somebody else could have read or written is not used.
+// TestMachineExposed: a secret that others could have read or written is not used.
 func TestMachineExposed(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Fatal("only root owns what an administrator owns; run this test as root")
@@ -132,8 +132,8 @@ func TestMachineExposed(t *testing.T) {
 	}
 }
 
-// TestMachineKeys: a key that the program makes for a user, and what he joins a relay
-// with, go to the user's own store.
+// TestMachineKeys: a key that the program creates for a user, and the user's credentials
+// for a relay, go to the user's own store.
 func TestMachineKeys(t *testing.T) {
 	_, group := atMachine(t, false)
 	own := newFileStore(dirs(t))

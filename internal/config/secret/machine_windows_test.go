@@ -9,9 +9,9 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestMachineStore keeps a secret for the whole computer, encrypted by the
-// system. wine knows no owners, and rightly nothing counts there as an
-// administrator's; who owns the folder, this test leaves aside.
+// TestMachineStore keeps a secret for the whole computer, encrypted by the system. wine
+// has no owners, so nothing there counts as an administrator's; this test does not check
+// the folder's owner.
 func TestMachineStore(t *testing.T) {
 	s := &machineStore{}
 	owned := readMachine

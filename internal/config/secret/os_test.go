@@ -14,7 +14,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// fakeRing is a system store in memory. A call waits for gate if there is one.
+// fakeRing is a system store in memory. A call waits for gate if it is set.
 type fakeRing struct {
 	mu   sync.Mutex
 	held map[string]string
@@ -104,7 +104,7 @@ func TestProfilesDoNotShare(t *testing.T) {
 	}
 }
 
-// TestStatesAreTold: absent, locked, full and not set are four things.
+// TestStatesAreTold: absent, locked, full and not set are four distinct states.
 func TestStatesAreTold(t *testing.T) {
 	ref := hub(t, "https://a.example", "c")
 	for _, c := range []struct {
@@ -127,8 +127,8 @@ func TestStatesAreTold(t *testing.T) {
 	}
 }
 
-// TestStoreThatWaits: the caller waits no longer than told, further calls do not
-// pile up behind the first, and when the store is back all is well.
+// TestStoreThatWaits: the caller waits no longer than its limit, further calls do not pile
+// up behind the first, and all is well once the store is back.
 func TestStoreThatWaits(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	ref := hub(t, "https://a.example", "c")

@@ -12,13 +12,13 @@ import (
 
 // TestRealStore goes through the Credential Manager of this user.
 func TestRealStore(t *testing.T) {
-	s := rotate(newOSStore(profile.Dirs{State: `C:\wiebelt-test`})) // the name is all it needs of a profile
+	s := rotate(newOSStore(profile.Dirs{State: `C:\wiebelt-test`})) // it needs only a name from the profile
 	defer func() { _ = s.Clear(t.Context()) }()
 	everyStore(t, s)
 	rotation(t, s)
 }
 
-// TestNoSession: error 1312 has a state of its own.
+// TestNoSession: error 1312 has its own state.
 func TestNoSession(t *testing.T) {
 	err := classify(fmt.Errorf("write: %w", windows.Errno(1312)))
 	if !errors.Is(err, ErrNoSession) || StateOf(err) != NoSession {

@@ -175,7 +175,7 @@ func NoteAnswer(ctx context.Context, s Store, ref Ref, secret string, accepted b
 	}
 	// In this order there is always a working one.
 	if r.Store.Set(ctx, ref, secret) == nil {
-		_ = r.Store.Delete(ctx, ref.next()) // if it stays, it is replaced next time
+		_ = r.Store.Delete(ctx, ref.next()) // if it stays, the next success deletes it
 	}
 	return false
 }

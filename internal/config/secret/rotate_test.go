@@ -9,8 +9,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// rotation renews a secret as an administrator does, with a hub that takes the
-// one, both, or the other.
+// rotation renews a secret as an administrator does, with a hub that accepts the old one,
+// both, or the new one.
 func rotation(t *testing.T, s Store) {
 	t.Helper()
 	ctx := t.Context()
@@ -50,7 +50,7 @@ func rotation(t *testing.T, s Store) {
 	if v, err := s.(*rotating).Store.Get(ctx, ref.next()); v != "second" || err != nil {
 		t.Error("the new one is gone before it worked")
 	}
-	// The old one ends: the new one is tried at once.
+	// The old one expires: the new one is tried at once.
 	if !NoteAnswer(ctx, s, ref, "first", false) {
 		t.Error("the new one is not tried although the old one is refused")
 	}
@@ -77,7 +77,7 @@ func rotation(t *testing.T, s Store) {
 		t.Errorf("still waiting: %v", err)
 	}
 
-	// A third before the second was used: what waits is tried first.
+	// A third before the second was used: the waiting one is tried first.
 	renew("third", true, true)
 	renew("fourth", true, true)
 	at("fourth", IsWaiting)
@@ -88,7 +88,7 @@ func rotation(t *testing.T, s Store) {
 	if v, _ := s.(*rotating).Store.Get(ctx, ref); v != "third" {
 		t.Errorf("%q is kept", v)
 	}
-	// Set is final, and what is deleted is all gone.
+	// Set is final, and a deletion removes everything.
 	must.Do(t, s.Set(ctx, ref, "sixth"))
 	at("sixth", IsSet)
 	renew("seventh", true, false)
@@ -103,7 +103,7 @@ func TestRotation(t *testing.T) {
 	rotation(t, s)
 }
 
-// TestRotationOfOthers: what is not the hub's is simply set.
+// TestRotationOfOthers: secrets other than the hub's are simply set.
 func TestRotationOfOthers(t *testing.T) {
 	s, _ := Open(KindFile, dirs(t))
 	ref := must.Get(Softphone("ari", "ari", "http://127.0.0.1:8088"))(t)
@@ -117,8 +117,7 @@ func TestRotationOfOthers(t *testing.T) {
 	}
 }
 
-// TestRotationAtTheOldAddress: the new secret belongs to its address, as the old
-// one does.
+// TestRotationAtTheOldAddress: the new secret belongs to its address, like the old one.
 func TestRotationAtTheOldAddress(t *testing.T) {
 	s, _ := Open(KindFile, dirs(t))
 	a, b := hub(t, "https://a.example", "c"), hub(t, "https://b.example", "c")

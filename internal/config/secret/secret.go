@@ -35,7 +35,8 @@ var (
 	ErrNoStore = errors.New("there is no secret store here")
 	// ErrLocked reports that the store is locked, or waiting to be unlocked.
 	ErrLocked = errors.New("the secret store is locked")
-	// ErrUnanswered reports that it is waiting for a password. It wraps ErrLocked.
+	// ErrUnanswered reports that the store is waiting for a password that nobody enters. It
+	// wraps ErrLocked.
 	ErrUnanswered = fmt.Errorf("%w: nobody answers it", ErrLocked)
 	// ErrFull reports a secret longer than every store can hold.
 	ErrFull = errors.New("the secret is too long for the secret store")

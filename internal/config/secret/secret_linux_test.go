@@ -10,7 +10,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestExposed: what others can read, or planted, is not used.
+// TestExposed: a file that others can read or have planted is not used.
 func TestExposed(t *testing.T) {
 	for name, expose := range map[string]func(path string) error{
 		"group can read":    func(p string) error { return os.Chmod(p, 0o640) },

@@ -31,7 +31,7 @@ func hub(t testing.TB, base, client string) Ref {
 	return r
 }
 
-// TestRefs: which addresses are one, and which are not.
+// TestRefs checks which addresses are the same and which are not.
 func TestRefs(t *testing.T) {
 	same := hub(t, "https://hub.example/api", "c")
 	for _, base := range []string{"https://HUB.example", "HTTPS://hub.example:443/other/", "https://hub.example:443"} {
@@ -82,7 +82,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// everyStore puts a store through what all of them must do.
+// everyStore tests what every store must do.
 func everyStore(t *testing.T, s Store) {
 	t.Helper()
 	ctx := t.Context()
@@ -146,7 +146,7 @@ func TestFileStore(t *testing.T) {
 	}
 }
 
-// TestFileMoved: the contents of one file do not pass for another address.
+// TestFileMoved: the contents of one file are not accepted for another address.
 func TestFileMoved(t *testing.T) {
 	s := newFileStore(dirs(t))
 	a, b := hub(t, "https://a.example", "c"), hub(t, "https://b.example", "c")

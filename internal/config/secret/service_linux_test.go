@@ -16,8 +16,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// bus starts a private session bus and points this process to it. The services
-// that it may start are only those of its own folder, which is empty.
+// bus starts a private session bus and points this process at it. It can start only the
+// services of its own folder, which is empty.
 func bus(t *testing.T) {
 	t.Helper()
 	home := t.TempDir()
@@ -53,8 +53,8 @@ func firstLine(t *testing.T, r *bufio.Reader) string {
 	return strings.TrimSpace(must.Get(r.ReadString('\n'))(t))
 }
 
-// gnomeKeyring starts the real store and waits until it owns its name. With a
-// password its login collection is made and unlocked, as at a log-on.
+// gnomeKeyring starts the real store and waits until it owns its name. With a password, its
+// login collection is created and unlocked, as at log-on.
 func gnomeKeyring(t *testing.T, password string) {
 	t.Helper()
 	args := []string{"--foreground", "--components=secrets"}
@@ -134,8 +134,8 @@ func session(t *testing.T) *dbus.Conn {
 	return c
 }
 
-// prompter stands in for the program that asks for the keyring's password, in
-// front of a computer that nobody sits at.
+// prompter replaces the program that asks for the keyring's password, as on a computer with
+// nobody in front of it.
 type prompter struct{}
 
 func (prompter) BeginPrompting(dbus.ObjectPath) *dbus.Error { return nil }
@@ -165,7 +165,7 @@ func lockAll(t *testing.T) {
 	}
 }
 
-// within asks a store that cannot answer, and expects one state in time.
+// within calls a store that cannot answer, and expects one state in time.
 func within(t *testing.T, s Store, want error) {
 	t.Helper()
 	ref := hub(t, "https://a.example", "c")

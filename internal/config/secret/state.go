@@ -23,7 +23,7 @@ const (
 	NoRight    State = "no_right"
 	Exposed    State = "exposed"
 	Damaged    State = "damaged"
-	Empty      State = "empty" // not a valid secret, for one of three reasons
+	Empty      State = "empty" // this and the next two: the input is not a valid secret
 	Encoding   State = "encoding"
 	Lines      State = "lines"
 	Failed     State = "failed"

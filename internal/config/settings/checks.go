@@ -13,7 +13,7 @@ import (
 	"wiebelt/internal/hub"
 )
 
-// hubURL accepts an address of the hub, and removes a trailing slash.
+// hubURL accepts an address of the hub, and removes trailing slashes.
 func hubURL(s string) (string, bool) {
 	_, err := hub.Address("", s)
 	return strings.TrimRight(s, "/"), err == nil
@@ -150,7 +150,8 @@ func freeText(most int) check {
 	return func(s string) (string, bool) { return s, len(s) <= most && !control(s) }
 }
 
-// control also detects characters that change the direction of text.
+// control reports whether s contains control characters or other hidden ones, such as those
+// that change the direction of text.
 func control(s string) bool {
 	return strings.ContainsFunc(s, displaytext.Hidden)
 }

@@ -39,7 +39,7 @@ type Entry struct {
 	strict any // value if a policy's setting is unreadable; nil means the default
 	get    func(*Settings) any
 	set    func(*Settings, any)
-	read   func(raw any) (any, *rejection) // converts a raw value to the field's type
+	read   func(raw any) (any, *rejection) // from a file's or Go's value to the field's type
 
 	// For Tables, instead of read.
 	fields   []Entry

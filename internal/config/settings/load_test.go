@@ -42,8 +42,8 @@ func TestNoFileIsDefaults(t *testing.T) {
 	}
 }
 
-// TestTable: every default is allowed, is read back from its own text, and from
-// the file that Set writes.
+// TestTable: every default is allowed and reads back from its own text and from the file
+// that Set writes.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
 	for _, e := range Keys() {
@@ -147,8 +147,8 @@ func TestWholeFile(t *testing.T) {
 	}
 }
 
-// TestProblems: what is wrong is named by key and line, never repeated, and the
-// default holds.
+// TestProblems: a problem is identified by key and line, its value is never repeated, and
+// the default applies.
 func TestProblems(t *testing.T) {
 	const canary = "geheim4711"
 	for _, c := range []struct {
@@ -271,7 +271,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// TestTexts: what a key takes, up to its limit, and as what it is kept.
+// TestTexts checks what a key accepts, up to its limit, and in which form it is kept.
 func TestTexts(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("1", n) }
 	for _, c := range []struct{ key, text, want string }{
@@ -341,7 +341,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestBrokenHeader: its keys do not fall to the table above.
+// TestBrokenHeader: the keys of a broken header do not end up in the table above it.
 func TestBrokenHeader(t *testing.T) {
 	for _, file := range []string{
 		"[delivery]\nkeep_sent = 1\n[history\ndays = 3\nkeep_sent = 9\n[ui]\ntheme = \"dark\"\n",
@@ -379,8 +379,8 @@ func TestEditorsMarks(t *testing.T) {
 	}
 }
 
-// TestNoFileAtAll: things that are no file are reported, and never waited for; so is a
-// policy that is to be looked at and is not there.
+// TestNoFileAtAll: anything that is not a file is reported and never waited for, and so is
+// a policy that is to be checked and does not exist.
 func TestNoFileAtAll(t *testing.T) {
 	if _, problems := CheckPolicy(Path(dirs(t, ""))); len(problems) != 1 || problems[0].Kind != Unreadable || problems[0].Source != Policy {
 		t.Errorf("no policy: %v", problems)
@@ -414,7 +414,7 @@ func FuzzLoad(f *testing.F) {
 		s := Defaults()
 		s.apply(l)
 		_ = s.Values()
-		for i := range table { // whatever is in force is allowed
+		for i := range table { // every value in force is allowed
 			if _, c := table[i].read(table[i].get(s)); c != nil {
 				t.Fatalf("%s: %v", table[i].Key, c)
 			}

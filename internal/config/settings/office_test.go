@@ -14,7 +14,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestLocked: the policy locks what it sets, and with the hub's address the whole
+// TestLocked: the policy locks what it sets, and together with the hub's address the whole
 // group, whatever the user's own file says.
 func TestLocked(t *testing.T) {
 	dirs := profile.Dirs{Config: t.TempDir()}
@@ -43,8 +43,8 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// TestPrivacyFailsClosed: a policy that means to set how much is shown or kept,
-// and cannot be read there, sets the strictest value; a user cannot loosen it.
+// TestPrivacyFailsClosed: a policy whose value for how much is shown or kept cannot be read
+// sets the strictest value; a user cannot loosen it.
 func TestPrivacyFailsClosed(t *testing.T) {
 	dirs := profile.Dirs{Config: t.TempDir()}
 	must.Do(t, os.WriteFile(Path(dirs), []byte("[history]\nkeep = \"full\"\n"), 0o600))
@@ -94,7 +94,7 @@ func TestPrivacyFailsClosed(t *testing.T) {
 	}
 }
 
-// TestExtensionOf: one for everybody, by the user's name, or out of a table.
+// TestExtensionOf: one for everybody, from the user's name, or from a table.
 func TestExtensionOf(t *testing.T) {
 	for _, c := range [][3]string{{"101", "jan", "101"}, {"${user}", `OFFICE\jan`, "jan"}, {"1${user}", "02", "102"},
 		{"jan=101, Piet = 102", "jan", "101"}, {"jan=101, Piet = 102", `OFFICE\piet`, "102"}, {"jan=101", "kees", ""}, {"", "jan", ""}} {
@@ -110,8 +110,8 @@ func TestExtensionOf(t *testing.T) {
 	}
 }
 
-// TestAddressCarriesNobody: who logs on, and with what, stands nowhere in an
-// address, and what is refused is not repeated.
+// TestAddressCarriesNobody: no address contains a user name or password, and a refused one
+// is not repeated.
 func TestAddressCarriesNobody(t *testing.T) {
 	for _, address := range []string{"https://piet:Geheim9@pbx.example", "piet:Geheim9@pbx.example:5038", "https://piet@pbx.example"} {
 		s, problems := Parse("[[softphone]]\nkind = \"ari\"\naddress = \"" + address + "\"\n")
@@ -139,15 +139,15 @@ func TestWho(t *testing.T) {
 			t.Errorf("%s is set by %q", key, who[key])
 		}
 	}
-	for _, k := range adminKeys { // a key that was renamed would be everybody's
+	for _, k := range adminKeys { // a renamed key would be open to everybody
 		if !slices.ContainsFunc(All(), func(e Entry) bool { return strings.HasPrefix(e.Key, k) }) {
 			t.Errorf("no key begins with %s", k)
 		}
 	}
 }
 
-// TestCompose: what is written as text is read back, and secrets or nonsense are
-// never composed.
+// TestCompose: composed text reads back unchanged, and secrets or nonsense
+// are never composed.
 func TestCompose(t *testing.T) {
 	whole, problems := Parse(whole)
 	if len(problems) > 0 {
@@ -174,7 +174,7 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-// TestCheckWritesNothing, whatever it says.
+// TestCheckWritesNothing, whatever it reports.
 func TestCheckWritesNothing(t *testing.T) {
 	d := dirs(t, "")
 	if err := Check(d, map[string]any{"history.days": 3}); err != nil {

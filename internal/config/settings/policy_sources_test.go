@@ -10,7 +10,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// withPolicy makes text the machine's policy for the time of a test.
+// withPolicy makes text the machine's policy for the duration of a test.
 func withPolicy(t *testing.T, text string, err error) {
 	t.Helper()
 	path, read := policyPath, readMachine
@@ -49,7 +49,7 @@ func TestPolicyOfSomebodyElse(t *testing.T) {
 	}
 }
 
-// What the management of a machine writes has fewer types than TOML.
+// Machine management supports fewer types than TOML.
 func TestManagedTypes(t *testing.T) {
 	s := Defaults()
 	s.apply(managedLayer(map[string]any{

@@ -128,8 +128,8 @@ func TestParseText(t *testing.T) {
 	}
 }
 
-// FuzzSet: whatever the file, changing one key changes nothing else and never
-// fails in another way than by refusing.
+// FuzzSet: whatever the file, changing one key changes nothing else, and the only failure
+// is a refusal.
 func FuzzSet(f *testing.F) {
 	f.Add(whole, "Jan")
 	f.Add("support.contact = \"a\"", "\\")
@@ -160,8 +160,8 @@ func FuzzSet(f *testing.F) {
 	})
 }
 
-// TestTouch: a running Wiebelt is told to load anew, with settings and without,
-// and the settings are as they were.
+// TestTouch: a running Wiebelt is told to reload, with and without settings, and the
+// settings stay as they were.
 func TestTouch(t *testing.T) {
 	d := dirs(t, "")
 	for _, was := range []string{"", "[hub]\nclient_id = \"wiebelt-1\"\n"} {

@@ -25,7 +25,7 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// Every locked key says where the policy stands.
+// Every locked key names the location of the policy.
 func TestLockedBy(t *testing.T) {
 	s := Defaults()
 	l := layer{source: Policy, place: "/etc/wiebelt/policy.toml"}

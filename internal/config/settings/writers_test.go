@@ -13,7 +13,7 @@ import (
 
 const writerEnv = "WIEBELT_SETTINGS_TEST_WRITER"
 
-// TestMain is another program that writes, too.
+// TestMain also runs as another program that writes.
 func TestMain(m *testing.M) {
 	if os.Getenv(writerEnv) == "" {
 		os.Exit(m.Run())
@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// writeSideBySide writes each key 250 times, its writers not knowing of each
-// other. What stands there must be what was written last.
+// writeSideBySide writes each key 250 times with writers that do not know of each other.
+// Each key must hold the last value written.
 func writeSideBySide(d profile.Dirs, keys ...string) error {
 	ends := make(chan error, len(keys))
 	for _, key := range keys {
@@ -56,8 +56,8 @@ func writeSideBySide(d profile.Dirs, keys ...string) error {
 	return err
 }
 
-// TestTwoPrograms: two programs, each with two writers, write 1,000 times into one
-// file; nothing is lost, and nobody sees an error.
+// TestTwoPrograms: two programs, each with two writers, write 1,000 times into one file;
+// nothing is lost, and no write fails.
 func TestTwoPrograms(t *testing.T) {
 	d := dirs(t, "# mine\n")
 	cmd := exec.CommandContext(context.Background(), os.Args[0])

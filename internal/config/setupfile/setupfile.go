@@ -73,7 +73,7 @@ func Keys() (keys []string) {
 	return append(keys, "line", "softphone")
 }
 
-// LeftOut returns the changed settings that are not part of the file.
+// LeftOut returns the settings that somebody has set but that are not part of the file.
 func LeftOut(s *settings.Settings) (keys []string) {
 	for _, k := range stays {
 		if s.Source(k) != settings.Default {
@@ -92,7 +92,7 @@ type Office struct {
 }
 
 // Changes returns the file's settings, for settings.Set. Hub keys missing from the file are
-// removed, so that two hubs are not mixed.
+// removed, except connectionKeys, so that two hubs are not mixed.
 func (o Office) Changes() map[string]any {
 	all := map[string]any{}
 	for _, k := range Keys() {

@@ -61,14 +61,14 @@ func written(t testing.TB, text, secret string) (file []byte, phrase string) {
 	return b.Bytes(), phrase
 }
 
-// cheap lets the rest of a test do with less work.
+// cheap lowers Work for the rest of a test.
 func cheap(t *testing.T) {
 	usual := Work
 	t.Cleanup(func() { Work = usual })
 	Work = 5
 }
 
-// sealed encrypts whatever somebody might put into a file.
+// sealed encrypts any content for a file.
 func sealed(t testing.TB, plain, phrase string, factor int) []byte {
 	t.Helper()
 	to := must.Get(age.NewScryptRecipient(phrase))(t)
@@ -178,8 +178,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestRelay: with a relay a file needs no hub and can have a code, and whoever has
-// it without its passphrase has nothing.
+// TestRelay: with a relay a file needs no hub and can contain a code, and without its
+// passphrase the file is useless.
 func TestRelay(t *testing.T) {
 	cheap(t)
 	print := strings.Repeat("5e", 32)
@@ -205,7 +205,7 @@ func TestRelay(t *testing.T) {
 		t.Fatalf("%v: %+v", err, o.Settings)
 	}
 	if all := o.Settings.Softphones; len(all) != 1 || all[0].Kind != registry.Bria {
-		t.Errorf("phones: %+v", all) // the one to the relay is made by joining
+		t.Errorf("phones: %+v", all) // joining makes the one to the relay
 	}
 	if c := o.Changes(); c["relay.url"] == nil || c["relay.fingerprint"] == nil {
 		t.Errorf("%v", c)
@@ -225,8 +225,8 @@ func TestRelay(t *testing.T) {
 	}
 }
 
-// TestOldFiles: those of before, with a passphrase that somebody thought of and
-// less work, still open.
+// TestOldFiles: earlier files, with a passphrase that somebody made up and less
+// work, still open.
 func TestOldFiles(t *testing.T) {
 	const old, hub = "vier willekeurige woorden", "[hub]\nbase_url = \"https://a.example\"\nclient_id = \"c\"\norganisation_code = \"1\"\n"
 	if o, err := Read(sealed(t, plain(hub, "s"), old, 12), old); err != nil || o.Secret != "s" {

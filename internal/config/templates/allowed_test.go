@@ -8,8 +8,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// TestAllowedInBothLanguages: what a setting may be is said in the reader's
-// language, and says the same in both.
+// TestAllowedInBothLanguages: the allowed values of a setting are described in the reader's
+// language, with the same meaning in both.
 func TestAllowedInBothLanguages(t *testing.T) {
 	english := regexp.MustCompile(`\b(an?|or|to|with|without|at most|address|characters|name)\b`)
 	for _, e := range settings.All() {

@@ -57,9 +57,9 @@ func parse(t *testing.T, body string) node {
 	return n
 }
 
-// TestTemplate: the template is one that Windows takes: names are unique and of
-// the characters its schema allows, elements stand in the schema's order, and
-// what is referred to is there, in both languages.
+// TestTemplate: Windows accepts the template: names are unique and use the characters
+// that its schema allows, elements are in the schema's order, and references resolve
+// in both languages.
 func TestTemplate(t *testing.T) {
 	all := files(t)
 	root := parse(t, all["wiebelt.admx"])
@@ -153,8 +153,8 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// TestSample: the sample changes nothing as it stands, and with every key
-// switched on it is a policy without a mistake that sets every key.
+// TestSample: the sample changes nothing as it is, and with every key enabled it is a valid
+// policy that sets every key.
 func TestSample(t *testing.T) {
 	on := regexp.MustCompile(`(?m)^#(\[\[|[a-z0-9_]+ = )`)
 	for path, body := range files(t) {

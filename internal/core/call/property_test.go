@@ -7,8 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever reports come, in whatever order and over whichever sources, these hold
-// of what the tracker makes of them.
+// Invariants of the tracker for any reports, in any order, from any sources.
 func TestTrackerProperties(t *testing.T) {
 	sources := []Source{
 		{Kind: "baresip", Conn: "127.0.0.1:4444", Reports: AllStates}, {Kind: KindWebSocket, Conn: "1", Reports: AllStates},
@@ -20,7 +19,7 @@ func TestTrackerProperties(t *testing.T) {
 		var last ID
 		owner := map[ID]Source{}         // of live calls
 		named := map[alias]ID{}          // (source, id) of live calls
-		seen := map[ID]map[source]bool{} // over which sources a live call was reported
+		seen := map[ID]map[source]bool{} // sources that reported a live call
 		steps := rapid.IntRange(1, 120).Draw(t, "steps")
 		for range steps {
 			now = now.Add(time.Duration(rapid.IntRange(0, 20_000).Draw(t, "ms")) * time.Millisecond)
@@ -103,8 +102,8 @@ func TestTrackerProperties(t *testing.T) {
 	})
 }
 
-// A ring that a source of one number repeats is one call, however often, until the
-// call is over; the next ring is the next call.
+// A ring that a source of one number repeats is one call until that call is over; the next
+// ring is a new call.
 func TestRepeatsAreOneCall(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tr := NewTracker()

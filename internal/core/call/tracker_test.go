@@ -27,7 +27,7 @@ type step struct {
 	call   ID // 0: not checked
 }
 
-// TestIdentity is the table of which reports belong to one call.
+// TestIdentity checks which reports belong to one call.
 func TestIdentity(t *testing.T) {
 	const a, b = "+31612345678", "+31201234567"
 	s := time.Second
@@ -127,8 +127,8 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestACallBackIsAnother: calling the number that rings is a call of its own, whichever
-// is heard of first.
+// TestACallBackIsAnother: calling the ringing number is a call of its own, whichever
+// is reported first.
 func TestACallBackIsAnother(t *testing.T) {
 	in, out := Event{Source: bare, ID: "x"}, Event{Source: full, ID: "1", Direction: Outgoing}
 	for _, events := range [][]Event{{in, out}, {out, in}} {
@@ -174,8 +174,8 @@ func TestStaleReportsMakeNoCall(t *testing.T) {
 	}
 }
 
-// TestLateReports: a report that comes too late for a card is about the live call
-// if it can be, and else makes one call of the history with all that come after.
+// TestLateReports: a report that is too late for a card belongs to the live call if it can;
+// otherwise it and all that follow make one call of the history.
 func TestLateReports(t *testing.T) {
 	tr := NewTracker()
 	at := func(s int) time.Time { return t0.Add(time.Duration(s) * time.Second) }
@@ -224,8 +224,8 @@ func TestLateReports(t *testing.T) {
 	}
 }
 
-// TestHeardOfLate: a call that goes on is one however long ago it began, with its true
-// times, and is the same as what another source has of it.
+// TestHeardOfLate: an ongoing call that is reported late is one call with its true times,
+// however long ago it began, and the same call as another source reports.
 func TestHeardOfLate(t *testing.T) {
 	tr := NewTracker()
 	at := func(s int) time.Time { return t0.Add(time.Duration(s) * time.Second) }
@@ -249,8 +249,8 @@ func TestHeardOfLate(t *testing.T) {
 	}
 }
 
-// TestSourcesShowWhatTheyReport: a source that declares the ring only counts for more once
-// it has told more, and one that never tells an end has no end.
+// TestSourcesShowWhatTheyReport: a source that declares ring only counts for more once it
+// has reported more, and one that never reports an end has no end.
 func TestSourcesShowWhatTheyReport(t *testing.T) {
 	tr := NewTracker()
 	call := func(states ...State) Reports {
@@ -288,7 +288,7 @@ func TestLostConnectionLeavesRingOnlyCalls(t *testing.T) {
 	}
 }
 
-// TestFloodIsBounded, and ends no call of another kind of source.
+// TestFloodIsBounded, and ends no call of a source of another kind.
 func TestFloodIsBounded(t *testing.T) {
 	tr := NewTracker()
 	tr.Apply(Event{Source: bare, ID: "x", Number: "1"}, "1", t0)
@@ -308,7 +308,7 @@ func TestFloodIsBounded(t *testing.T) {
 	}
 }
 
-// TestClean: no text of a report reaches a card as it came.
+// TestClean: no text of a report reaches a card unfiltered.
 func TestClean(t *testing.T) {
 	var e Event
 	v := reflect.ValueOf(&e).Elem()
@@ -344,8 +344,8 @@ func TestCleanText(t *testing.T) {
 	}
 }
 
-// TestNobodyPassesACallOnToHimself: an exchange names whoever had the call before, and
-// who that is has the call again at times.
+// TestNobodyPassesACallOnToHimself: an exchange names the previous party of the call, who
+// at times is also the present one.
 func TestNobodyPassesACallOnToHimself(t *testing.T) {
 	for via, want := range map[string]string{"Bob (12)": "Bob (12)", "11": "", "Anna": "", "Anna (11)": "", "Anna (12)": "Anna (12)"} {
 		tr := NewTracker()

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestOrder: lists go by family name without its prefix, then by the rest.
+// TestOrder: lists sort by family name without its prefix, then by the rest.
 func TestOrder(t *testing.T) {
 	want := []Contact{
 		{FamilyName: "Aalst", Prefix: "van", Initials: "Z"},
@@ -33,7 +33,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestNames are written as Dutch letters write them.
+// TestNames are written as in Dutch letters.
 func TestNames(t *testing.T) {
 	for _, c := range []struct{ initials, prefix, family, want string }{
 		{"B.M.", "van den", "Heuvel", "B.M. van den Heuvel"},
@@ -49,7 +49,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestAddresses are written as on an envelope, without what is missing.
+// TestAddresses are written as on an envelope, without missing parts.
 func TestAddresses(t *testing.T) {
 	for want, a := range map[string]Address{
 		"Kade 12 A, 1011 AB Amsterdam | Kade 12 A, Amsterdam": {"Kade", "12", "A", "1011ab", "Amsterdam", "nl"},
@@ -77,7 +77,7 @@ func TestRelationNumbers(t *testing.T) {
 	}
 }
 
-// TestFailures: any error is a failure, and every failure says which.
+// TestFailures: any error is a failure, and every failure identifies itself.
 func TestFailures(t *testing.T) {
 	slow := &LookupError{Failure: HubSlow, Detail: "token"}
 	if slow.Error() != "lookup: hub_slow: token" || (&LookupError{Failure: HubSlow}).Error() != "lookup: hub_slow" {

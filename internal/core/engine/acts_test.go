@@ -62,8 +62,8 @@ func TestSchemeLaunches(t *testing.T) {
 	}
 }
 
-// TestBrokenBrowser: the card says so, for the call whose file it was, and it is recorded
-// as opened only once the browser has started.
+// TestBrokenBrowser: the card of the call whose file it was shows the failure, and the file
+// is recorded as opened only once the browser has started.
 func TestBrokenBrowser(t *testing.T) {
 	fails := errors.New("no browser")
 	opened := make(chan bool, 100)
@@ -86,9 +86,9 @@ func TestBrokenBrowser(t *testing.T) {
 	}
 }
 
-// TestClickForSomebodyElse: a click that was meant for whom the card showed before
-// opens nobody's file, takes nobody off and closes nobody's card. A contact who
-// comes makes nobody else of the caller.
+// TestClickForSomebodyElse: a click meant for the caller that the card showed before opens
+// nobody's file, rejects no contact and closes nobody's card. A contact that arrives does
+// not change the caller.
 func TestClickForSomebodyElse(t *testing.T) {
 	b := start(t, nil)
 	b.ring(b.ws, "1", known)
@@ -106,13 +106,13 @@ func TestClickForSomebodyElse(t *testing.T) {
 	if got := <-b.opened; got != "ok:Zwart" {
 		t.Fatal(got)
 	}
-	b.do(Action{Card: now.ID, Do: DoClose, Edition: now.Edition - 1}) // it was still looked up
+	b.do(Action{Card: now.ID, Do: DoClose, Edition: now.Edition - 1}) // the lookup was in progress
 	if n := len(b.e.Snapshot().Cards); n != 0 {
 		t.Errorf("%d cards after the click that closes it", n)
 	}
 }
 
-// Of a caller who is forgotten nothing counts, also where others have rung since.
+// Earlier calls of a forgotten caller do not count, even if others have rung since.
 func TestForgottenCaller(t *testing.T) {
 	b := start(t, nil)
 	who := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t).Parse(known, "")

@@ -21,7 +21,7 @@ type wallClock struct{}
 func (wallClock) Now() time.Time                  { return time.Now() }
 func (wallClock) At(t time.Time) <-chan time.Time { return time.After(time.Until(t)) }
 
-// benchmarkEngine runs an engine whose hub answers at once.
+// benchmarkEngine runs an engine with a hub that answers at once.
 func benchmarkEngine(b testing.TB, found int) (*Engine, <-chan struct{}) {
 	b.Helper()
 	rules := must.Get(phone.NewRules(phone.Config{}))(b)
@@ -46,8 +46,8 @@ func (f lookupFunc) Lookup(ctx context.Context, n string) ([]contact.Contact, er
 	return f(ctx, n)
 }
 
-// ringAndEnd takes a call to a snapshot with its number, and its end to a snapshot
-// without it. Nothing is looked up.
+// ringAndEnd waits for a snapshot with the call's number, and after its end for one without
+// it. Nothing is looked up.
 func ringAndEnd(e *Engine, watch <-chan struct{}, id string) {
 	await := func(cards int) {
 		for len(e.Snapshot().Cards) != cards {
@@ -70,7 +70,7 @@ func BenchmarkRing(b *testing.B) {
 	}
 }
 
-// TestRingAllocatesLittle: what a ring and its end take is a small part of what their
+// TestRingAllocatesLittle: a ring and its end allocate a small part of what their
 // card may take.
 func TestRingAllocatesLittle(t *testing.T) {
 	e, watch := benchmarkEngine(t, 0)
@@ -87,9 +87,9 @@ func TestRingAllocatesLittle(t *testing.T) {
 	}
 }
 
-// BenchmarkAnswer is the way of a ring to a snapshot with the hub's answer: one
-// contact, and as many as a choice is remembered for. Every call has a source of its
-// own kind, so that none waits for its turn to look up.
+// BenchmarkAnswer measures the path from a ring to a snapshot with the hub's answer: one
+// contact, and as many as a choice is remembered for. Every call has a source of its own
+// kind, so that no lookup waits for its turn.
 func BenchmarkAnswer(b *testing.B) {
 	for _, n := range []int{1, 30} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {

@@ -70,7 +70,7 @@ type search struct {
 	found   []contact.Contact // the whole answer
 }
 
-// attention is what of the user's is on a card.
+// attention tells whether the user's pointer or keyboard focus is on a card.
 type attention struct{ pointer, keyboard bool }
 
 type state struct {

@@ -24,8 +24,8 @@ func TestReconnectingBuysNoLookups(t *testing.T) {
 	}
 }
 
-// TestFloodTakesNothingFromAnotherSource: a call of a quiet source is shown and looked
-// up while another source floods, and is still there after it.
+// TestFloodTakesNothingFromAnotherSource: a call of a quiet source is shown and looked up
+// while another source floods, and remains afterwards.
 func TestFloodTakesNothingFromAnotherSource(t *testing.T) {
 	b := start(t, nil)
 	quiet := call.Source{Kind: "baresip", Conn: "1", Reports: call.AllStates}
@@ -56,8 +56,8 @@ func TestFloodTakesNothingFromAnotherSource(t *testing.T) {
 	})
 }
 
-// TestLastCallAfterAFlood: a call that a flood pushed out is shown again when
-// asked for, and goes again.
+// TestLastCallAfterAFlood: a call that a flood pushed out is shown again on request,
+// and expires again.
 func TestLastCallAfterAFlood(t *testing.T) {
 	b := start(t, nil)
 	out := call.Source{Kind: "baresip", Conn: "1", Reports: call.AllStates}
@@ -80,8 +80,8 @@ func TestLastCallAfterAFlood(t *testing.T) {
 	})
 }
 
-// TestFloodWhileInUse: while the pointer is on a card of a flood, the call of another
-// source has a whole card nevertheless, and the card under the pointer stays.
+// TestFloodWhileInUse: while the pointer is on a card of a flood, a call of another source
+// still gets a whole card, and the card under the pointer stays.
 func TestFloodWhileInUse(t *testing.T) {
 	b := start(t, nil)
 	for i := range 100 {
@@ -102,7 +102,7 @@ func TestFloodWhileInUse(t *testing.T) {
 	}
 }
 
-// TestHeldAgainstAFlood: what the pointer is on stays on screen, whatever comes.
+// TestHeldAgainstAFlood: the card under the pointer stays on screen, whatever comes.
 func TestHeldAgainstAFlood(t *testing.T) {
 	b := start(t, nil)
 	cmd := call.Source{Kind: call.KindCommand, Reports: call.RingOnly}

@@ -43,8 +43,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestDirections: a call out is a strip, a card or nothing, as the setting says;
-// one of which nobody says whose it is has no card.
+// TestDirections: an outgoing call is a strip, a card or nothing, as the setting says; a
+// call of unknown direction has no card.
 func TestDirections(t *testing.T) {
 	for setting, want := range map[Outgoing]int{OutgoingStrip: 1, OutgoingCard: 1, OutgoingOff: 0} {
 		b := start(t, func(p *Params) { p.Outgoing = setting })
@@ -59,7 +59,7 @@ func TestDirections(t *testing.T) {
 	}
 }
 
-// TestEnded: an engine that has ended takes nothing and keeps nobody waiting.
+// TestEnded: an engine that has ended accepts nothing and blocks nobody.
 func TestEnded(t *testing.T) {
 	e := New(Params{Clock: clocktest.New(time.Now())})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -77,8 +77,8 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// TestHeardOfLate: of a call that went on before anybody heard of it, or while its
-// source was away or the computer slept, the card has its true times.
+// TestHeardOfLate: the card of a call that was already on when it was first reported, or
+// while its source was away or the computer slept, has its true times.
 func TestHeardOfLate(t *testing.T) {
 	b := start(t, nil)
 	rang, answered := b.clock.Now().Add(-10*time.Minute), b.clock.Now().Add(-9*time.Minute)
@@ -103,8 +103,8 @@ func TestHeardOfLate(t *testing.T) {
 	}
 }
 
-// TestSleep: nothing that rang before a sleep is on the screen after it, and
-// what rings then is a new call. A short pause changes nothing.
+// TestSleep: nothing that rang before a sleep is on screen after it, and a later ring is a
+// new call. A short pause changes nothing.
 func TestSleep(t *testing.T) {
 	b := start(t, nil)
 	for range 3 {
@@ -119,7 +119,7 @@ func TestSleep(t *testing.T) {
 			t.Fatalf("%d cards after a short pause", n)
 		}
 		b.clock.Forward(8 * time.Hour)
-		b.ring(b.ws, "fresh", family) // before anybody noticed that we slept
+		b.ring(b.ws, "fresh", family) // before anybody noticed the sleep
 		b.until("its card", func(s *Snapshot) bool {
 			return slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Rang.Equal(b.clock.Now()) })
 		})
@@ -128,7 +128,7 @@ func TestSleep(t *testing.T) {
 		b.event(b.ws, "fresh", family, call.Ended)
 		b.clock.Forward(time.Minute)
 		b.until("nor that one after its time", func(s *Snapshot) bool { return len(s.Cards) == 0 })
-		b.event(b.ws, "1", known, call.Ended) // as the phone may say now
+		b.event(b.ws, "1", known, call.Ended) // as the phone may report now
 	}
 	b.settle()
 	b.mu.Lock()
@@ -138,7 +138,7 @@ func TestSleep(t *testing.T) {
 		if d := en.Ended.Sub(en.Card.Rang); d > time.Minute {
 			t.Errorf("a call is recorded as if it had gone on in our sleep, for %v", d)
 		}
-		if !en.Ended.IsZero() && en.Source == b.ws { // of the others nobody would have known the end
+		if !en.Ended.IsZero() && en.Source == b.ws { // the ends of the others could not be known
 			ended[en.Call] = true
 		}
 	}

@@ -137,13 +137,13 @@ func (b *harness) until(what string, ok func(*Snapshot) bool) *Snapshot {
 	}
 }
 
-// do acts on a card; what happens next happens after it.
+// do acts on a card and returns once the action was processed.
 func (b *harness) do(a Action) {
 	b.e.Do(a)
 	b.settle()
 }
 
-// settle makes sure that everything sent so far was acted upon.
+// settle waits until everything sent so far was processed.
 func (b *harness) settle() {
 	done := make(chan struct{})
 	b.e.Reconfigure(func(*Params) { close(done) })
@@ -156,8 +156,8 @@ func (b *harness) one(o Outcome) Card {
 	return s.Cards[0]
 }
 
-// TestCutOffBySleep: a call that goes on when the computer falls asleep has lasted until
-// then, also by a clock that stands still meanwhile.
+// TestCutOffBySleep: a call that is on when the computer falls asleep lasted until then,
+// even by a clock that stands still meanwhile.
 func TestCutOffBySleep(t *testing.T) {
 	const night = 8 * time.Hour
 	rang := time.Now()

@@ -10,8 +10,7 @@ import (
 	"wiebelt/internal/core/phone"
 )
 
-// published holds one snapshot against what must always be so. It runs on the
-// engine's goroutine.
+// published checks the invariants of one snapshot. It runs on the engine's goroutine.
 func (w *world) published(s *Snapshot) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -47,7 +46,7 @@ func (w *world) published(s *Snapshot) {
 	w.prev = s
 }
 
-// oneCard checks that number, name and contacts are of one caller.
+// oneCard checks that number, name and contacts belong to one caller.
 func (w *world) oneCard(c Card) {
 	key := c.Number.Key()
 	raw := key
@@ -107,8 +106,7 @@ func (w *world) oneCard(c Card) {
 	}
 }
 
-// inOrder holds a snapshot against the one order of calls: in call before ringing
-// before ended.
+// inOrder checks a snapshot's order of calls: in call before ringing before ended.
 func (w *world) inOrder(s *Snapshot) {
 	held := w.isHeld(w.clock.Now()) || w.mayMove
 	count := map[Rank]int{}
@@ -177,14 +175,14 @@ func (w *world) inOrder(s *Snapshot) {
 	}
 }
 
-// nothingMoved: cards that were there are there, in their order, and none folded
-// or unfolded.
+// nothingMoved checks that the cards that were there remain, in their order, and that none
+// was folded or unfolded.
 func (w *world) nothingMoved(before, after *Snapshot) {
 	at := 0
 	for _, b := range before.Cards {
 		i := slices.IndexFunc(after.Cards[at:], func(c Card) bool { return c.ID == b.ID })
 		if i < 0 && after.More > 0 && slices.ContainsFunc(w.e.s.cards, func(c *card) bool { return c.ID == b.ID && c.attention == attention{} }) {
-			continue // it made room for a call that lives
+			continue // it made room for a live call
 		}
 		if i < 0 {
 			w.fail("card %d went or moved under the pointer", b.ID)
@@ -198,7 +196,7 @@ func (w *world) nothingMoved(before, after *Snapshot) {
 	}
 }
 
-// browse is the browser: what is opened must have been clicked, or be allowed.
+// browse is the browser: it checks that what it opens was clicked or may open.
 func (w *world) browse(_ context.Context, address string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -236,8 +234,8 @@ func (w *world) record(en Entry) {
 	w.entries[en.Call] = en
 }
 
-// settled holds the newest snapshot against what is true, when nothing is under
-// way but lookups.
+// settled compares the newest snapshot with the truth when nothing but lookups
+// is under way.
 func (w *world) settled() {
 	now := w.clock.Now()
 	s := w.e.Snapshot()
@@ -271,7 +269,7 @@ func (w *world) settled() {
 		}
 	}
 	for _, t := range w.live() {
-		// Nobody will tell the end of a call whose phone tells the ring only.
+		// Nobody will report the end of a call whose phone reports the ring only.
 		if !slices.ContainsFunc(w.e.s.cards, func(c *card) bool { return c.call == t.id }) &&
 			(!t.lost.IsZero() || t.sources[0].Reports == call.RingOnly) {
 			t.over = true
@@ -288,7 +286,7 @@ func (w *world) settled() {
 	w.seen = append(w.seen, s)
 }
 
-// finish lets everything come to its end and looks at the history.
+// finish brings everything to its end and checks the history.
 func (w *world) finish() {
 	w.do(play{Do: "leave"})
 	for _, t := range w.live() {
@@ -314,7 +312,7 @@ func (w *world) finish() {
 	w.history()
 }
 
-// history checks that every call is in it once, as it really was.
+// history checks that every call is in it once, as it really happened.
 func (w *world) history() {
 	want := w.old
 	for _, t := range w.calls {
@@ -349,8 +347,8 @@ func (w *world) history() {
 	}
 }
 
-// forgotten: of a phone that was taken to report the ring only, an end that came
-// long after is not known to be of that call.
+// forgotten: for a phone that was taken to report the ring only, an end that came long
+// after is not matched to that call.
 func (w *world) forgotten(t *truth) bool {
 	return t.sources[0].Reports == call.RingOnly
 }

@@ -22,12 +22,12 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// The property test plays stories: what phones, hub, user and computer may do,
-// in any order. Beside the engine it keeps what is true about every call, and
-// holds each snapshot, each opened file and the history against it.
+// The property test plays stories: what phones, hub, user and computer may do, in any
+// order. Beside the engine it tracks the truth about every call, and compares each
+// snapshot, each opened file and the history with it.
 
-// play is one step of a story. What the numbers mean depends on Do; they are
-// taken modulo what there is.
+// play is one step of a story. The meaning of the numbers depends on Do; they are taken
+// modulo the size of what they choose from.
 type play struct {
 	Do      string
 	A, B, C int
@@ -42,7 +42,7 @@ var steps = []string{
 	"sleep", "gone", "old", "outgoing", "launch",
 }
 
-// randomStory is the story of a seed.
+// randomStory returns the story of a seed.
 func randomStory(seed uint64) []play {
 	r := rand.New(rand.NewPCG(seed, 14))
 	story := make([]play, 12+r.IntN(40))
@@ -52,7 +52,7 @@ func randomStory(seed uint64) []play {
 	return story
 }
 
-// callers are the numbers of the stories, with how many contacts each has.
+// callers are the numbers of the stories and how many contacts each has.
 var callers = []struct {
 	number   string
 	contacts int
@@ -121,7 +121,7 @@ func (w *world) do(p play) {
 		if some && !t.outgoing && !t.url && t.answered.IsZero() && now.Sub(t.rang) < 14*time.Second {
 			w.tell(t, call.Ringing, nil)
 		}
-	case "also": // a second source sees the same call
+	case "also": // a second source reports the same call
 		source := []call.Source{wireAll, wireBare, wireRing}[p.B%3]
 		if some && !t.outgoing && t.answered.IsZero() && len(t.sources) == 1 && t.sources[0] != source && now.Sub(t.rang) <= call.MergeWithin && now.Equal(t.rang) && t.lost.IsZero() &&
 			!slices.ContainsFunc(w.e.s.cards, func(c *card) bool { return c.call != t.id && c.Number.Key() == keyOf(t.number) }) {
@@ -232,7 +232,7 @@ func (w *world) do(p play) {
 				w.fail("clicked, and not opened")
 			}
 		}
-	case "open late": // the click was meant for what stood there before
+	case "open late": // the click was meant for the previous content
 		for _, old := range w.seen[max(0, len(w.seen)-40):] {
 			for _, o := range old.Cards {
 				i := slices.IndexFunc(cards, func(c Card) bool { return c.ID == o.ID && c.Edition != o.Edition && len(c.Contacts) > 0 })
@@ -303,7 +303,7 @@ func (w *world) do(p play) {
 		}
 		for _, c := range w.e.s.cards {
 			if t := w.truthOf(c.call); t != nil {
-				t.slept = true // what was asked then is not waited for
+				t.slept = true // lookups from before the sleep are not waited for
 			}
 		}
 		w.clock.Forward(8 * time.Hour)
@@ -318,7 +318,7 @@ func (w *world) do(p play) {
 		}
 		w.e.SourceGone(source)
 		synctest.Wait()
-	case "old": // reports that lay somewhere for two minutes
+	case "old": // reports that were delayed by two minutes
 		w.nextID++
 		w.old++
 		id := fmt.Sprint("old", w.nextID)
@@ -380,8 +380,8 @@ func playStory(t *testing.T, auto bool, story []play) (wrong string, saw map[str
 	return wrong, saw
 }
 
-// TestStories plays random stories, half of them with files that open when a call
-// is answered. One that goes wrong is made as short as it can be.
+// TestStories plays random stories, half of them with files that open when a call is
+// answered, and reduces one that fails to its shortest form.
 func TestStories(t *testing.T) {
 	stories := 4_000
 	if os.Getenv("SOAK") != "" {
@@ -425,7 +425,7 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// shorter leaves out every step without which a story still goes wrong.
+// shorter removes every step without which a story still fails.
 func shorter(t *testing.T, auto bool, story []play, wrong string) ([]play, string) {
 	for i := len(story) - 1; i >= 0; i-- {
 		less := slices.Delete(slices.Clone(story), i, i+1)

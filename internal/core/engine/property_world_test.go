@@ -16,7 +16,7 @@ import (
 // truth is what really happens to a call.
 type truth struct {
 	number    string
-	sources   []call.Source // that report it; the first is the one it began on
+	sources   []call.Source // that report it; it began on the first
 	ids       []string
 	id        call.ID
 	rang      time.Time
@@ -52,16 +52,16 @@ type world struct {
 	held     bool // pointer or keyboard
 	heldCard CardID
 	leftAt   time.Time
-	touched  time.Time // the user asked for a card at
+	touched  time.Time // when the user asked for a card
 	mayMove  bool      // the user moves something now
 	prev     *Snapshot
 	expected map[string]int  // links that were clicked, not yet opened
 	unfolded map[CardID]bool // by the user
 	seen     []*Snapshot
-	saw      map[string]int // what came about
+	saw      map[string]int // what happened, and how often
 	nextID   int
 	wrong    string
-	mu       sync.Mutex // for what lookups and browsers do at one time
+	mu       sync.Mutex // for lookups and browsers running concurrently
 }
 
 type question struct {
@@ -109,7 +109,7 @@ func (w *world) ofURL(id CardID) bool {
 	return false
 }
 
-// endOf is when a card may no longer be there; zero for no end.
+// endOf returns when a card must be gone; zero for never.
 func (w *world) endOf(t *truth, c *card) time.Time {
 	var end time.Time
 	switch {
@@ -134,7 +134,7 @@ func (w *world) truthOf(id call.ID) *truth {
 	return nil
 }
 
-// live are the calls that are on, as far as anybody knows.
+// live returns the calls that are on, as far as anybody knows.
 func (w *world) live() (live []*truth) {
 	for _, t := range w.calls {
 		if !t.over {
@@ -159,7 +159,7 @@ func (w *world) send(source call.Source, id, number string, s call.State, change
 	synctest.Wait()
 }
 
-// tell has all sources of a call report.
+// tell makes all sources of a call report.
 func (w *world) tell(t *truth, s call.State, change func(*call.Event)) {
 	for i, source := range t.sources {
 		if i == 0 || source.Reports == call.AllStates {
@@ -168,7 +168,7 @@ func (w *world) tell(t *truth, s call.State, change func(*call.Event)) {
 	}
 }
 
-// freeID is a phone's id for a new call; phones use them again.
+// freeID returns a phone's id for a new call; phones reuse ids.
 func (w *world) freeID(source call.Source) string {
 	if source.Kind == call.KindCommand || source.Kind == call.KindURL {
 		return ""
@@ -183,7 +183,7 @@ func (w *world) freeID(source call.Source) string {
 	}
 }
 
-// begin makes a call true and reports it.
+// begin starts a call in truth and reports it.
 func (w *world) begin(source call.Source, number string, s call.State, outgoing bool) *truth {
 	now := w.clock.Now()
 	t := &truth{number: number, sources: []call.Source{source}, ids: []string{w.freeID(source)}, rang: now, person: now, outgoing: outgoing,

@@ -15,7 +15,7 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// storyRun is where a story is told.
+// storyRun is the world in which a story runs.
 type storyRun struct {
 	*harness
 	gate    chan struct{} // closed when the hub answers
@@ -208,7 +208,7 @@ func (s *storyRun) report(words []string) error {
 	return err
 }
 
-// cards writes down what is shown.
+// cards returns what is shown as text.
 func (s *storyRun) cards() string {
 	snap := s.e.Snapshot()
 	var all []string
@@ -273,7 +273,7 @@ func who(c Card) string {
 	return map[Outcome]string{Searching: "searching", Nobody: "nobody", Failed: "failed", Internal: "internal", Offered: "offered", Short: "short"}[c.Outcome]
 }
 
-// last writes down the newest entry of the history.
+// last returns the newest entry of the history as text.
 func (s *storyRun) last() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

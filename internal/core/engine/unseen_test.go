@@ -8,9 +8,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// With card.outgoing = off no card is made of a call that this office makes, and
-// nobody is looked up; it is a call all the same, and stands in the history: it
-// may be the answer to a missed one.
+// With card.outgoing = off an outgoing call of this office gets no card and no lookup, but
+// it is still a call and recorded in the history: it may be the answer to a missed one.
 func TestOutgoingCallsWithoutACardAreRecorded(t *testing.T) {
 	b := start(t, func(p *Params) { p.Outgoing = OutgoingOff })
 	b.ring(b.ws, "in", family)
@@ -24,7 +23,7 @@ func TestOutgoingCallsWithoutACardAreRecorded(t *testing.T) {
 		t.Helper()
 		must.Do(t, b.e.Take(call.Event{Source: b.ws, ID: "out", Number: number, Direction: call.Outgoing, State: s}))
 		b.settle()
-		b.clock.Forward(10 * time.Second) // long enough for any timer of a lookup
+		b.clock.Forward(10 * time.Second) // long enough for any lookup timer
 		b.settle()
 	}
 	b.mu.Lock()
@@ -66,8 +65,8 @@ func TestOutgoingCallsWithoutACardAreRecorded(t *testing.T) {
 	}
 }
 
-// A call is on until it is over, also when its card was closed, or never was; not for
-// ever where nobody tells of its end.
+// A call is on until it is over, even if its card was closed or never existed; but not
+// forever where nobody reports its end.
 func TestCallsThatAreOn(t *testing.T) {
 	b := start(t, func(p *Params) { p.Outgoing = OutgoingOff })
 	on := func(what string, want int) {

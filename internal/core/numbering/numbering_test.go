@@ -19,7 +19,7 @@ import (
 
 var write = flag.Bool("write", false, "write plans.txt from the library")
 
-// TestPlansAreThoseOfTheLibrary: with -write it writes them.
+// TestPlansAreThoseOfTheLibrary checks the plans; with -write it writes them.
 func TestPlansAreThoseOfTheLibrary(t *testing.T) {
 	want := fromLibrary(t)
 	if *write {
@@ -101,8 +101,8 @@ func replaceFirst(what *regexp.Regexp, in, by string) string {
 
 func joined(numbers []int32) string { return strings.Trim(fmt.Sprint(numbers), "[]") }
 
-// TestAsTheLibrary holds what is read and written against the library: the examples of
-// all regions, dialled in several ways from several places, and digits at random.
+// TestAsTheLibrary compares reading and writing with the library: the examples of all
+// regions, dialled in several ways from several places, and random digits.
 func TestAsTheLibrary(t *testing.T) {
 	regions := slices.Sorted(maps.Keys(phonenumbers.GetSupportedRegions()))
 	if len(regions) < 240 {
@@ -164,7 +164,7 @@ func same(t tester, dialled, from string) {
 			t.Errorf("%s from %s: %s is %q, in the library %q", dialled, from, c[0], c[1], c[2])
 		}
 	}
-	// Where there are several ways to dial abroad, the library writes the pattern of them.
+	// Where there are several ways to dial abroad, the library writes their pattern.
 	if n.Code != Code(from) && planOf(from).dial != "" {
 		if want := phonenumbers.FormatOutOfCountryCallingNumber(p, from); n.From(from) != want {
 			t.Errorf("%s from %s: is dialled %q, in the library %q", dialled, from, n.From(from), want)

@@ -8,7 +8,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// What somebody pastes is read as a person reads it.
+// Pasted text is read as a person reads it.
 func TestFind(t *testing.T) {
 	for text, want := range map[string][]string{
 		"020-1234567":                                    {"+31201234567"},

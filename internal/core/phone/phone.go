@@ -34,7 +34,7 @@ type Line struct{ Number, Name string }
 // of up to four digits.
 type Config struct {
 	Region           string   // two letters; "" is NL
-	InternalDigits   int      // numbers without 0 or + this short are extensions; 0 is 4, less none
+	InternalDigits   int      // longest extension without 0 or + in front; 0 is 4, less is none
 	InternalPrefixes []string // numbers with these prefixes are extensions too
 	NeverLookup      []string // numbers never sent to the hub
 	Lines            []Line   // our own numbers

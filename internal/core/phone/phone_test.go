@@ -16,7 +16,7 @@ func rules(t testing.TB) *Rules {
 	return r
 }
 
-// TestForms reads every form of a number that softphones were seen to send.
+// TestForms reads every form of a number that softphones are known to send.
 func TestForms(t *testing.T) {
 	r := rules(t)
 	for _, c := range []struct {
@@ -159,7 +159,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestLengths: nine digits as dialled are looked up, eight are not.
+// TestLengths: nine dialled digits are looked up, eight are not.
 func TestLengths(t *testing.T) {
 	r := must.Get(NewRules(Config{}))(t)
 	for raw, kind := range map[string]Kind{
@@ -232,7 +232,7 @@ func TestAnotherRegion(t *testing.T) {
 	}
 }
 
-// TestHostileSize: the length of what comes in costs nothing.
+// TestHostileSize: the length of the input costs nothing.
 func TestHostileSize(t *testing.T) {
 	r := rules(t)
 	for _, s := range []string{"<", ";", "%", "9", "\"", "\\", "{", "é", "\xff", "(0)", "0,"} {
@@ -285,7 +285,7 @@ func TestNameAddr(t *testing.T) {
 		{`"\<a\>" <sip:1@h>`, "<a>", "sip:1@h"},
 		{`"" <sip:1@h>`, "", "sip:1@h"},
 		{`Zoë <sip:1@h>`, "Zoë", "sip:1@h"},
-		{`a\b <sip:1@h>`, `a\b`, "sip:1@h"}, // no quoted string
+		{`a\b <sip:1@h>`, `a\b`, "sip:1@h"}, // not a quoted string
 		{`<sip:1@h>`, "", "sip:1@h"},
 		{`"open <sip:1@h>`, "", `"open <sip:1@h>`},
 		{`"open\`, "", `"open\`},
@@ -304,7 +304,7 @@ func TestNameAddr(t *testing.T) {
 	}
 }
 
-// What was written as SIP writes a name and an address is read back as it was.
+// A name and an address written in SIP form read back unchanged.
 func FuzzNameAddr(f *testing.F) {
 	f.Add("J. de Vries", "sip:+31612345678@127.0.0.1:5070", ";tag=1")
 	f.Add(`Café "De Hoek" \ Zoë`, "tel:+31-6-1234-5678;ext=12", "")

@@ -35,7 +35,7 @@ const (
 )
 
 // cutOffTimes is the factor by which the wait is longer for a file that is empty or
-// truncated: it may still be copied.
+// truncated: somebody may still be copying it.
 const cutOffTimes = 30
 
 // Errors of this package, in addition to those of package filetrust.

@@ -54,7 +54,7 @@ func (p *place) write(name, text string) error {
 	return err
 }
 
-// free derives from name one that neither a file nor its note uses yet.
+// free returns name, or a variant of it, that neither a file nor its note uses yet.
 func (p *place) free(name string) (string, error) {
 	ext := filepath.Ext(name)
 	stem := strings.TrimSuffix(name, ext)

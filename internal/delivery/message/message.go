@@ -19,7 +19,7 @@ import (
 	"slices"
 )
 
-// Limits are the limits of a message.
+// Limits bounds the size and structure of a message.
 type Limits struct {
 	Entries   int   // files and folders in the ZIP
 	Directory int64 // bytes of its directory
@@ -41,7 +41,7 @@ var Defaults = Limits{
 // repeated letter is harmless.
 const freeRatio = 32 << 20
 
-// Severity is the severity of a finding.
+// Severity is how serious a finding is.
 type Severity int
 
 // The severities.
@@ -61,7 +61,7 @@ func (s Severity) String() string {
 	return severityNames[s]
 }
 
-// MarshalText returns String.
+// MarshalText returns String's result.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText parses String's result.

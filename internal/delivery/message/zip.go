@@ -284,7 +284,7 @@ func (m member) check(i int, l Limits, report *Report) {
 		report.zip(Method, i)
 	case m.method == methodStore && m.packed != m.unpacked:
 		report.zip(SizeLie, i)
-	case m.folder && (m.unpacked != 0 || m.packed > 8): // even nothing takes a few bytes packed
+	case m.folder && (m.unpacked != 0 || m.packed > 8): // compressed, nothing takes a few bytes
 		report.zip(SizeLie, i)
 	}
 	if m.unpacked > freeRatio && m.unpacked/l.Ratio > m.packed {

@@ -231,8 +231,8 @@ func (r *reading) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Moved records that an item's file was moved away after delivery: another one with
-// its name is another file.
+// Moved records that an item's file is no longer where it was added from: it was moved,
+// removed or replaced. Another one with its name is another file.
 func (b *Outbox) Moved(ctx context.Context, id string) error {
 	return b.tx(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "UPDATE items SET moved = 1 WHERE id = ?", id)

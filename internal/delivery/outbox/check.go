@@ -39,8 +39,8 @@ func pack(found []message.Finding) string {
 	return string(b)
 }
 
-// Findings returns the (first) findings of the check before the file was added; they
-// contain nothing from the message itself.
+// Findings returns the check's findings from before the file was added, at most the first
+// maxFindings; they contain nothing from the message itself.
 func (it Item) Findings() []message.Finding {
 	var found []message.Finding
 	if it.found == "" || json.Unmarshal([]byte(it.found), &found) != nil {

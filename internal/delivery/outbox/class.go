@@ -44,8 +44,8 @@ type outcome struct {
 	after  time.Duration // the delay the hub asks for
 }
 
-// classify returns what an ended request means for one of its items. whole means that all
-// of it was sent, ended that we aborted the request ourselves.
+// classify returns what an ended request means for one of its items. whole means that the
+// client was given all of it, ended that we aborted the request ourselves.
 func classify(r hub.Receipt, err error, whole, ended bool) outcome {
 	switch {
 	case errors.Is(err, errMissing):

@@ -164,8 +164,8 @@ func remembered(ctx context.Context, tx *sql.Tx, it Item) (Item, error) {
 	return it, err
 }
 
-// erased empties the write-ahead log, which would otherwise keep deleted data. With
-// permanent readers it is emptied later.
+// erased empties the write-ahead log, which would otherwise keep deleted data. If others
+// keep reading, that is no error: the log is emptied later.
 func (b *Outbox) erased(ctx context.Context) error {
 	err := sqlitefile.EmptyLog(ctx, b.db)
 	if errors.Is(err, sqlitefile.ErrHeld) {

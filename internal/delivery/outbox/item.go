@@ -69,7 +69,7 @@ type Item struct {
 	Attempts     int       // requests that may have reached it
 	Note         string    // of the person who resolved it
 	Kept         bool      // our copy exists
-	Whole        bool      // of Sending: all was sent, so the hub may have it
+	Whole        bool      // of Sending: the client was given all of it, so the hub may have it
 
 	unknowns int    // attempts with unknown outcome
 	odds     int    // attempts with an odd status

@@ -38,7 +38,7 @@ type world struct {
 // killed is the end of the process, during a request.
 type killed struct{}
 
-// whenKilled, if deferred, continues after that.
+// whenKilled is deferred: it calls then after that, and lets other panics pass.
 func whenKilled(then func()) {
 	if r := recover(); r != nil {
 		if _, ok := r.(killed); !ok {

@@ -62,10 +62,12 @@ type transition struct {
 	effect   effect // on the queue
 }
 
+// transitions are what each class does. unknown pauses the queue: otherwise, whatever
+// swallows answers would make item after item uncertain.
 var transitions = map[class]transition{
 	safe:      {expires: true, effect: effect{pause: true}},
 	done:      {attempts: 1, end: Delivered, effect: effect{clear: true}},
-	unknown:   {attempts: 1, end: Uncertain, effect: effect{pause: true}}, // a sink for answers would make item after item uncertain
+	unknown:   {attempts: 1, end: Uncertain, effect: effect{pause: true}},
 	permanent: {attempts: 1, end: Refused, effect: effect{clear: true}},
 	hold:      {unused: 1}, // the item must not lose tries for what is not its fault
 	conflict:  {attempts: 1, end: Uncertain, effect: effect{clear: true}},

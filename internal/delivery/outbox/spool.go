@@ -150,7 +150,7 @@ type upload struct {
 	id    string
 	crc   uint32
 	size  int64
-	whole atomic.Bool // all was sent the last time
+	whole atomic.Bool // the client was given all of it the last time
 }
 
 // Open opens the copy from its first byte.

@@ -98,7 +98,8 @@ func writeQueue(ctx context.Context, tx *sql.Tx, q Queue) error {
 	return err
 }
 
-// setWhole records that all of an item was sent, or that it starts again.
+// setWhole records, before the last piece is sent, that the client was given all of an
+// item, or that sending starts again.
 func (b *Outbox) setWhole(ctx context.Context, id string, whole bool) error {
 	return b.tx(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "UPDATE items SET whole = ? WHERE id = ? AND state = ?", whole, id, Sending)

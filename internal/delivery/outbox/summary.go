@@ -10,11 +10,11 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// Summary summarizes an outbox.
+// Summary holds the counts and the state of an outbox.
 type Summary struct {
 	Waiting   int       // including those being sent
 	Oldest    time.Time // when the first of them was added
-	Uncertain int       // including those sent in full by a worker that is gone
+	Uncertain int       // including those a worker that is gone may have sent in full
 	Kept      int       // refused, with our copy still there
 	Held      Reason    // "" if the queue is not on hold
 	Working   bool      // a worker is running

@@ -59,7 +59,7 @@ func Beside(exe string) (programs string, ok bool) {
 	return filepath.Dir(dir), version(filepath.Base(dir)) != nil
 }
 
-// Compare compares two versions by their folders' names; ok is false if one is none.
+// Compare compares two versions by their folders' names; ok is false if either is not one.
 func Compare(a, b string) (order int, ok bool) {
 	v, w := version(a), version(b)
 	return slices.Compare(v, w), v != nil && w != nil

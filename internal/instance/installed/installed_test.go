@@ -8,8 +8,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestNewest: by number and not by letter, and only what is there whole; what is older is
-// swept away.
+// TestNewest compares versions by number, not by letter, and counts
+// only complete ones; older ones are swept.
 func TestNewest(t *testing.T) {
 	dir := t.TempDir()
 	write := func(path ...string) {
@@ -45,6 +45,6 @@ func TestNewest(t *testing.T) {
 	}
 	must.Do(t, Sweep(filepath.Join(dir, "0.10.0", "w")))
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 7 || regular(old) {
-		t.Errorf("swept: %q are left", left) // but for the older version, whatever is somebody else's
+		t.Errorf("swept: %q are left", left) // what is not ours stays; the older version does not
 	}
 }

@@ -20,7 +20,7 @@ const (
 	KindChoice   = "choice"   // Choice, from a window
 	KindForget   = "forget"   // Forget, from a command or a window; answered with Forgotten
 	KindDelivery = "delivery" // DeliveryDo, from a window; Delivery comes back, then and whenever it changed
-	KindShow     = "show"     // Show: bring this window to the front; from the windows first: what they were started for
+	KindShow     = "show"     // Show: bring a window to the front; also the windows' first message
 	KindChanged  = "changed"  // Changed: reread what is shown or followed on disk
 	KindCopy     = "copy"     // Copy: put a text on the clipboard; returned without content if that fails
 	KindSources  = "sources"  // Sources, whenever they change; without content, from a window, a request
@@ -137,8 +137,8 @@ const (
 	TestCard  = "card"  // show a test card where cards currently appear
 )
 
-// Test is a request, or a report after TestBegin: with everything new that is seen of the
-// call, or that none came.
+// Test is a request of a window, or a report after TestBegin: one for everything new that is
+// seen of the call, or one that no call came.
 type Test struct {
 	Do     string    `json:"do,omitempty"`     // from a window
 	Window string    `json:"window,omitempty"` // that waits; returned, like Seq

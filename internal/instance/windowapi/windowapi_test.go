@@ -13,8 +13,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestFewKinds: one file says all that crosses the socket, at most fifteen kinds, and
-// nobody who knows it sends a kind of his own.
+// TestFewKinds checks that one file defines all messages on the socket, that there are at
+// most fifteen kinds, and that no importer sends its own kind.
 func TestFewKinds(t *testing.T) {
 	var kinds []string
 	sent := 0

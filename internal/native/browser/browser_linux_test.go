@@ -16,8 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// opener puts a script in the place of xdg-open and returns where it notes its
-// arguments.
+// opener installs script as xdg-open and returns the file to which it writes its arguments.
 func opener(t *testing.T, script string) (notes string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -39,8 +38,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestBrowserKeepsOutput: a browser that stays in the background with our
-// output in its hands does not hold up Open.
+// TestBrowserKeepsOutput: a browser that stays in the background and keeps our output open
+// does not block Open.
 func TestBrowserKeepsOutput(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	opener(t, "/bin/sleep 30 & echo $! > "+pid+"; exit 0")
@@ -50,7 +49,7 @@ func TestBrowserKeepsOutput(t *testing.T) {
 	endByFile(t, pid)
 }
 
-// TestForegroundBrowser: an opener that does not return has worked.
+// TestForegroundBrowser: an opener that does not return counts as a success.
 func TestForegroundBrowser(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	opener(t, "echo $$ > "+pid+"; exec /bin/sleep 30")
@@ -81,7 +80,7 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// endByFile ends the process whose id a script has noted.
+// endByFile ends the process whose id a script wrote to file.
 func endByFile(t *testing.T, file string) {
 	t.Helper()
 	b := must.Get(os.ReadFile(file))(t)

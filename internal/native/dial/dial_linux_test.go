@@ -29,7 +29,7 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// program writes a program that notes its arguments.
+// program writes a program that records its arguments.
 func program(t *testing.T, name, more string) (dir string, args func() []string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -43,7 +43,7 @@ func program(t *testing.T, name, more string) (dir string, args func() []string)
 	}
 }
 
-// The number is one argument, and nothing of a command is read by a shell.
+// The number is one argument, and no shell interprets any part of a command.
 func TestRun(t *testing.T) {
 	dir, args := program(t, "phone", "")
 	must.Do(t, Run(t.Context(), []string{filepath.Join(dir, "phone"), "$(touch", "x)", "a; b", "to={number}"}, "+31612345678"))

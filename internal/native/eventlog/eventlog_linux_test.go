@@ -13,7 +13,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// listen is a journal.
+// listen opens the socket of a journal.
 func listen(t *testing.T, path string) *net.UnixConn {
 	t.Helper()
 	c := must.Get(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"}))(t)
@@ -77,7 +77,7 @@ func TestJournal(t *testing.T) {
 			t.Errorf("message %q", got["MESSAGE"])
 		}
 	}
-	// The journal is started anew.
+	// The journal restarts.
 	_ = c.Close()
 	must.Do(t, os.Remove(path))
 	if err := w.Write(Lookup("found")); err == nil {
@@ -90,7 +90,7 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-// TestJournalThatHangs: one that takes nothing holds nobody up.
+// TestJournalThatHangs: a journal that reads nothing does not block Write.
 func TestJournalThatHangs(t *testing.T) {
 	listen(t, at(t)) // and nobody reads
 	w := must.Get(Open())(t)

@@ -11,8 +11,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestDocumented: every kind has a number and a name of its own, which whoever watches
-// the system's log finds in the package's documentation and in the guide.
+// TestDocumented: every kind has a number and a name of its own, both listed in the
+// package's documentation and in the guide for whoever monitors the system's log.
 func TestDocumented(t *testing.T) {
 	doc, _, _ := strings.Cut(string(must.Get(os.ReadFile("eventlog.go"))(t)), "\npackage ")
 	texts := map[string]string{"the documentation": doc, "nl": "", "en": ""}

@@ -11,8 +11,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestRest: what was read of the program's file once is not in memory after a rest,
-// and is read again as it was.
+// TestRest: pages of the program's file that were read once leave memory after a rest, and
+// read the same again.
 func TestRest(t *testing.T) {
 	read := func() (size int, sum uint32) {
 		err := fs.WalkDir(assets.Text, ".", func(path string, e fs.DirEntry, err error) error {
@@ -40,7 +40,7 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// mapped is how many bytes of files this process has in memory.
+// mapped returns how many bytes of files this process has in memory.
 func mapped(t *testing.T) (sum int) {
 	t.Helper()
 	status := must.Get(os.ReadFile("/proc/self/status"))(t)

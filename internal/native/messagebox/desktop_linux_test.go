@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const service = "org.freedesktop.Notifications"
 
-// desktop is a notification service that notes what it is told.
+// desktop is a notification service that records its calls.
 type desktop struct{ shown, gone chan string }
 
 func (d *desktop) GetCapabilities() ([]string, *dbus.Error) { return []string{"actions"}, nil }
@@ -33,7 +33,7 @@ func (d *desktop) CloseNotification(uint32) *dbus.Error {
 	return nil
 }
 
-// TestNotification: the desktop shows it until it was clicked or nobody waits.
+// TestNotification: the notification stays until it is clicked or nobody waits.
 func TestNotification(t *testing.T) {
 	address := xtest.NoScreen(t).PlainBus()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
@@ -41,7 +41,7 @@ func TestNotification(t *testing.T) {
 	d := &desktop{make(chan string, 10), make(chan string, 10)}
 	must.Do(t, c.Export(d, "/org/freedesktop/Notifications", service))
 	xtest.Own(t, c, service)
-	// Nothing of it is cut, however long a sentence with its path is.
+	// Nothing is cut off, however long a sentence with its path is.
 	message := "De vensters kunnen niet worden getoond: " + strings.Repeat("/een/lang/pad", 30) + "."
 	for _, end := range []string{"click", "cancel"} {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -70,7 +70,7 @@ func TestNotification(t *testing.T) {
 	}
 }
 
-// TestWithoutDesktop: what nobody can show stands on standard error.
+// TestWithoutDesktop: a message that no desktop can show goes to standard error.
 func TestWithoutDesktop(t *testing.T) {
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "disabled:")
 	r, w, err := os.Pipe()

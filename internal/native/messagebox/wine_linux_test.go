@@ -8,8 +8,8 @@ import (
 	"wiebelt/internal/testutil/winetest"
 )
 
-// TestWindows: the box comes up, once for what is said twice, and goes when it
-// was read and when nobody waits any more.
+// TestWindows: the box appears, only once for a repeated message, and closes when it was
+// read and when nobody waits any more.
 func TestWindows(t *testing.T) {
 	p := winetest.New(t)
 	s := p.Screen
@@ -23,14 +23,14 @@ func TestWindows(t *testing.T) {
 	m.Send("First|Something does not work.")
 	is("First", true)
 	m.Send("First|Something does not work.")
-	m.Wait("told First <nil>") // the second, at once
+	m.Wait("told First <nil>") // the second one, at once
 	s.Until("the box gets the keyboard", func() bool {
 		return slices.Contains(s.Windows("^First$"), strconv.Itoa(int(s.FocusedWindow())))
 	})
 	s.Key("Return")
 	m.Wait("told First <nil>")
 	is("First", false)
-	for _, title := range []string{"Other", "First"} { // which may be said again
+	for _, title := range []string{"Other", "First"} { // which may be shown again
 		m.Send(title + "|Something else.")
 		is(title, true)
 	}

@@ -56,7 +56,7 @@ const (
 	maxBody = 1000
 )
 
-// clean reduces a text to one line of at most most characters, without characters that
+// clean reduces a text to one line of up to most characters, without characters that
 // change the direction or position of what follows.
 func clean(s string, most int) string {
 	graphic := strings.Map(func(r rune) rune {

@@ -38,9 +38,9 @@ type Notifier struct {
 	closed  bool
 }
 
-// Open connects to the desktop's notifications. chosen is called, on one of the package's
-// goroutines, with a notification's tag and the key of the button pressed on it. It must
-// not block. The notifier ends with ctx or with Close.
+// Open connects to the desktop's notifications. chosen is called, always on the same
+// goroutine of the package, with a notification's tag and the key of the button pressed on
+// it. It must not block. The notifier ends with ctx or with Close.
 func Open(ctx context.Context, chosen func(tag, action string)) (*Notifier, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	n := &Notifier{chosen: chosen, cancel: cancel, ctx: ctx, done: make(chan struct{}), ids: map[string]uint32{}}

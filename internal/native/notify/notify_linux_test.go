@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// shown is what a notification service was told to show.
+// shown is what a notification service was asked to show.
 type shown struct {
 	id, replaces uint32
 	summary      string
@@ -29,7 +29,7 @@ type shown struct {
 	expire       int32
 }
 
-// server is a notification service of the test's own.
+// server is the test's own notification service.
 type server struct {
 	c     *dbus.Conn
 	can   []string
@@ -89,7 +89,7 @@ func TestNotice(t *testing.T) {
 	if n := IncomingCall(text.English, ""); n.Summary != "Incoming call" {
 		t.Errorf("%+v", n)
 	}
-	// Nothing that turns the text around or makes it long.
+	// Nothing that reverses the text or makes it long.
 	n := IncomingCall(text.Dutch, " a\u202e\nb\x00\x1b[31m"+strings.Repeat("x", 500))
 	if !strings.HasPrefix(n.Summary, "Inkomende oproep op a b[31mxxx") || len(n.Summary) > 200 {
 		t.Errorf("%q", n.Summary)
@@ -124,8 +124,8 @@ func TestNotifications(t *testing.T) {
 		t.Errorf("the same call once more: %+v", again)
 	}
 
-	// Another program's signals mean nothing, nor do other notifications. Its
-	// signal is with the bus once that has answered it.
+	// Signals of other programs and those for other notifications are ignored. Once the bus
+	// has answered the liar, it has received the liar's signal.
 	liar := xtest.Connect(t, address)
 	xtest.SignalAll(t, liar, object, service, "ActionInvoked", one.id, "default")
 	must.Do(t, liar.BusObject().Call("org.freedesktop.DBus.GetId", 0).Err)
@@ -140,8 +140,8 @@ func TestNotifications(t *testing.T) {
 		t.Errorf("chosen: %q", got)
 	}
 
-	// Closed by the user: a button pressed afterwards is of nobody, and there is
-	// nothing to take away.
+	// Closed by the user: a button pressed afterwards belongs to no notification, and there
+	// is nothing to withdraw.
 	srv.emit(t, "NotificationClosed", two.id, uint32(2))
 	srv.emit(t, "ActionInvoked", two.id, "default")
 	srv.emit(t, "ActionInvoked", one.id, "default")
@@ -165,13 +165,13 @@ func TestNotifications(t *testing.T) {
 	}
 }
 
-// TestStartedToShow: what a service is started for is not forgotten when it is heard
-// of, and is when it ends.
+// TestStartedToShow: a notification for which a service was started is kept when its start
+// is reported, and dropped when it ends.
 func TestStartedToShow(t *testing.T) {
 	n := &Notifier{ids: map[string]uint32{}}
 	n.owned(service, ":1.1")
 	n.owned(service, "")
-	n.ids["call"] = 7 // what Show does, to whom the lock belongs meanwhile
+	n.ids["call"] = 7 // what Show does, which holds the lock meanwhile
 	n.owned(service, ":1.2")
 	if n.ids["call"] != 7 {
 		t.Error("what was shown cannot be clicked")
@@ -184,7 +184,7 @@ func TestStartedToShow(t *testing.T) {
 	}
 }
 
-// TestNoButtons: a service that says it has none is told of none.
+// TestNoButtons: a service that reports no support for buttons is sent none.
 func TestNoButtons(t *testing.T) {
 	address := xtest.NoScreen(t).Bus()
 	srv := serve(t, address, "body")
@@ -227,7 +227,7 @@ func TestNoDesktop(t *testing.T) {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
-	// A bus on which nobody shows notifications.
+	// A bus without a notification service.
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", xtest.NoScreen(t).PlainBus())
 	if n, err := Open(context.Background(), nil); !errors.Is(err, ErrUnsupported) || n != nil {
 		t.Errorf("nobody there: %v", err)

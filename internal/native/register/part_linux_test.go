@@ -8,8 +8,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestParts: a part that is written again leaves the other one as it was, and
-// what somebody switched off is told from what is gone.
+// TestParts: rewriting one part leaves the other as it was, and a part that was switched
+// off is distinguished from one that is missing.
 func TestParts(t *testing.T) {
 	dir := home(t)
 	o := Options{Exe: "/opt/wiebelt", Only: OnlyAutostart}

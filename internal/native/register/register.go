@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// Options are the user and program to register.
+// Options say which program is registered, and for whom.
 type Options struct {
 	Exe      string // the program's absolute path
 	Links    string // that of the program for links, the small one; "" is Exe

@@ -17,7 +17,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// home is a user's folder that is empty, with the desktop's variables set.
+// home sets up an empty home folder and the desktop's variables.
 func home(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -92,8 +92,8 @@ func TestRegisterAndBack(t *testing.T) {
 	}
 }
 
-// TestRegisterForAll: everybody can read what an administrator registers for all, also
-// one whose own files nobody can.
+// TestRegisterForAll: everybody can read what an administrator registers for all users,
+// even with a umask that keeps others out.
 func TestRegisterForAll(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o077))
 	for _, everybody := range []bool{true, false} {
@@ -106,8 +106,8 @@ func TestRegisterForAll(t *testing.T) {
 	}
 }
 
-// What a user put in the place of the list holds an administrator up no more than a
-// list does, and the rest of a list stays.
+// Whatever a user put in place of the list blocks an administrator no more than a list
+// does, and the rest of a list stays.
 func TestForgetIn(t *testing.T) {
 	const others = "[Default Applications]\ntext/html=chromium.desktop\n"
 	put := func(text string) func(string) error {
@@ -166,11 +166,11 @@ func TestPathsThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// The desktop's own tools open links with what was registered, and what stands
-// in a link stays one argument.
+// The desktop's own tools open links with the registered program, and the content of a link
+// stays one argument.
 func TestLinksArriveAsOneArgument(t *testing.T) {
 	dir := home(t)
-	t.Setenv("DISPLAY", ":99") // xdg-open asks for one and does not use it
+	t.Setenv("DISPLAY", ":99") // xdg-open requires one but does not use it
 	out := filepath.Join(dir, "seen")
 	must.Do(t, os.MkdirAll(out, 0o755))
 	watch := must.Get(fsnotify.NewWatcher())(t)
@@ -184,7 +184,7 @@ func TestLinksArriveAsOneArgument(t *testing.T) {
 		tool            []string
 	}{
 		{"wie $belt", "my profile", []string{"gio", "open"}},
-		{"wiebelt", "profile", []string{"xdg-open"}}, // whose own reader knows no quotes
+		{"wiebelt", "profile", []string{"xdg-open"}}, // its own parser knows no quotes
 	} {
 		exe, profile := filepath.Join(dir, c.folder, "wiebelt"), filepath.Join(dir, c.profile)
 		must.Do(t, os.MkdirAll(filepath.Dir(exe), 0o755))
@@ -224,13 +224,13 @@ func arrived(t *testing.T, watch *fsnotify.Watcher) []string {
 	}
 }
 
-// Set-up files are known by the end of their names, and a double click hands one
-// to the program as one argument.
+// Set-up files are recognised by their suffix, and a double click passes the file to the
+// program as one argument.
 func TestSetupFiles(t *testing.T) {
 	dir := home(t)
 	o := Options{Exe: "/opt/Wie belt/wiebelt", Profile: "/srv/p"}
 	must.Do(t, Register(o))
-	known := func() bool { // as desktops look it up
+	known := func() bool { // looked up as desktops do
 		b, _ := os.ReadFile(filepath.Join(dir, "share", "mime", "globs2"))
 		return strings.Contains(string(b), ":"+setupMime+":*.wiebelt\n")
 	}
@@ -245,7 +245,7 @@ func TestSetupFiles(t *testing.T) {
 	if err != nil || !strings.Contains(string(b), `Exec="/opt/Wie belt/wiebelt" open-file --profile /srv/p -- %f`+"\n") {
 		t.Errorf("%s %v", b, err)
 	}
-	// Another program's file types stay when ours go.
+	// Another program's file types stay when ours are removed.
 	other := filepath.Join(dir, "share", "mime", "packages", "other.xml")
 	must.Do(t, os.WriteFile(other, []byte(strings.ReplaceAll(setupType, "wiebelt", "other")), 0o644))
 	must.Do(t, Unregister(o))

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWrote: what a version wrote is known in every version beside it, and to be renewed
-// in a newer one.
+// TestWrote: every version recognises entries that a version beside it wrote, and a newer
+// one renews them.
 func TestWrote(t *testing.T) {
 	const programs = `C:\Program Files\Wiebelt\`
 	at := func(path string) Options {

@@ -38,7 +38,7 @@ var testClass = win32.Class("WiebeltTest", func(hwnd, what, wParam, lParam uintp
 	return win32.Default(hwnd, what, wParam, lParam)
 })
 
-// openWindow makes a window on a thread of its own that ends with the test.
+// openWindow opens a window on a thread of its own that ends with the test.
 func openWindow(t *testing.T) (hwnd uintptr) {
 	t.Helper()
 	made, done := make(chan uintptr), make(chan struct{})
@@ -62,7 +62,7 @@ func openWindow(t *testing.T) (hwnd uintptr) {
 	return hwnd
 }
 
-// begin runs a bridge to the end of the test.
+// begin runs a bridge until the end of the test.
 func begin(t *testing.T) *Bridge {
 	t.Helper()
 	b := New()
@@ -76,7 +76,7 @@ func begin(t *testing.T) *Bridge {
 	return b
 }
 
-// shows has a tree taken up.
+// shows shows a tree and waits until it is in place.
 func (b *Bridge) shows(t Tree) {
 	b.Show(t)
 	for v := b.now.Load(); len(v.Windows) != len(t.Windows) || len(t.Windows) > 0 && v.Windows[0] != t.Windows[0]; v = b.now.Load() {
@@ -90,7 +90,7 @@ func call(f *face, method int, args ...uintptr) uintptr {
 	return r
 }
 
-// into is where an answer goes: on the heap, since callbacks move the stack.
+// into passes p as the place for an answer: on the heap, since callbacks move the stack.
 func into[T any](p *T) uintptr {
 	kept.Store((*byte)(unsafe.Pointer(p)))
 	return uintptr(unsafe.Pointer(p))
@@ -104,7 +104,7 @@ var (
 	sysFreeString       = oleaut32.NewProc("SysFreeString")
 )
 
-// answered is what a method without further arguments answers.
+// answered returns what a method answers that takes no further arguments.
 func answered[T any](t *testing.T, f *face, method int, args ...uintptr) (v T) {
 	t.Helper()
 	if hr := call(f, method, append(args, into(&v))...); hr != ok {
@@ -113,7 +113,7 @@ func answered[T any](t *testing.T, f *face, method int, args ...uintptr) (v T) {
 	return v
 }
 
-// query is another interface of an object, which gives the first one back.
+// query returns another interface of an object, which must lead back to the first one.
 func (f *face) query(t *testing.T, iid windows.GUID) *face {
 	t.Helper()
 	other := answered[*face](t, f, 0, into(&iid))
@@ -123,7 +123,7 @@ func (f *face) query(t *testing.T, iid windows.GUID) *face {
 	return other
 }
 
-// property is one of a node's.
+// property returns one of a node's properties.
 func (f *face) property(t *testing.T, id uintptr) any {
 	t.Helper()
 	v := answered[variant](t, f, 5, id)
@@ -139,7 +139,7 @@ func (f *face) property(t *testing.T, id uintptr) any {
 	return nil
 }
 
-// read is a text of the system.
+// read returns a text of the system.
 func read(text uintptr) string { return windows.UTF16PtrToString(*(**uint16)(unsafe.Pointer(&text))) }
 
 // Methods of IRawElementProviderFragment.
@@ -151,13 +151,13 @@ const (
 	methodRoot      = 8
 )
 
-// beside is the next in a direction.
+// beside returns the neighbour in a direction.
 func (f *face) beside(t *testing.T, direction uintptr) *face {
 	t.Helper()
 	return answered[*face](t, f, methodNavigate, direction)
 }
 
-// walked are the ids of all in a fragment, which is let go.
+// walked returns the ids of everything in a fragment and releases the fragment.
 func walked(t *testing.T, f *face) (ids []string) {
 	t.Helper()
 	simple := f.query(t, iids[asSimple])
@@ -173,14 +173,14 @@ func walked(t *testing.T, f *face) (ids []string) {
 	return ids
 }
 
-// held are how many objects somebody has.
+// held returns how many objects clients hold.
 func held() int {
 	objects.Lock()
 	defer objects.Unlock()
 	return len(objects.all)
 }
 
-// shown is a card on a window, as a client has its provider.
+// shown shows a card on a window and returns its provider as a client gets it.
 func shown(t *testing.T) (*Bridge, *face, chan ID) {
 	t.Helper()
 	b, pressed := New(), make(chan ID, 10)
@@ -189,7 +189,7 @@ func shown(t *testing.T) (*Bridge, *face, chan ID) {
 	return b, b.provide(b.now.Load().nodes[1], asSimple), pressed
 }
 
-// on has a node's provider asked and let go.
+// on calls ask with a node's provider and releases the provider.
 func on(t *testing.T, b *Bridge, id ID, as int, ask func(*face)) {
 	t.Helper()
 	f := b.provide(b.now.Load().nodes[id], as)
@@ -200,8 +200,8 @@ func on(t *testing.T, b *Bridge, id ID, as int, ask func(*face)) {
 	ask(f)
 }
 
-// TestNothingWithoutClients: until somebody asks for a window nothing is made for it. It is
-// the first test of the process.
+// TestNothingWithoutClients: nothing is created for a window until a client asks for it. It
+// must be the first test of the process.
 func TestNothingWithoutClients(t *testing.T) {
 	if Wanted() {
 		t.Error("nobody is there, and is heard")
@@ -216,7 +216,7 @@ func TestNothingWithoutClients(t *testing.T) {
 	}
 }
 
-// TestProviders asks what clients ask, by the tables of methods.
+// TestProviders makes the calls that clients make, through the method tables.
 func TestProviders(t *testing.T) {
 	b, root, pressed := shown(t)
 	if host := answered[uintptr](t, root, 6); host == 0 {
@@ -250,7 +250,7 @@ func TestProviders(t *testing.T) {
 	} else {
 		none.release()
 	}
-	on(t, b, 2, asSimple, func(f *face) { // it is news, and remembered as long as the card is there
+	on(t, b, 2, asSimple, func(f *face) { // it is news, and kept as long as the card is there
 		addRef(f)
 		b.take(Tree{Windows: []*Node{testCard(7, "Inkomend: A. Bakker", false)}})
 		if name := f.property(t, propertyName); name != "Inkomend" {
@@ -289,7 +289,7 @@ func propertiesOf(t *testing.T, b *Bridge) {
 	}
 }
 
-// places asks where things are and what is where.
+// places checks where nodes are and which node is at a point.
 func places(t *testing.T, b *Bridge, root *face) {
 	on(t, b, 4, asFragment, func(f *face) {
 		if got := answered[[4]float64](t, f, methodRectangle); got != [4]float64{110, 250, 90, 30} {
@@ -339,8 +339,8 @@ func places(t *testing.T, b *Bridge, root *face) {
 	})
 }
 
-// callPoint calls ElementProviderFromPoint with nothing in the registers of whole
-// numbers: Go puts arguments into both kinds, Windows does not.
+// callPoint calls ElementProviderFromPoint with nothing in the integer registers: Go passes
+// arguments in both kinds, Windows does not.
 func callPoint(t *testing.T, f *face, x, y float64, out **face) uintptr {
 	t.Helper()
 	code := []byte{0x31, 0xD2, 0x45, 0x31, 0xC0, 0x48, 0xB8} // xor edx, edx; xor r8d, r8d; mov rax, ...
@@ -353,7 +353,7 @@ func callPoint(t *testing.T, f *face, x, y float64, out **face) uintptr {
 	return hr
 }
 
-// idOf is whom a provider is of, which is let go; 0 for none.
+// idOf returns the id of a provider's node, 0 for none, and releases the provider.
 func (b *Bridge) idOf(f *face) ID {
 	if f == nil {
 		return 0
@@ -362,7 +362,7 @@ func (b *Bridge) idOf(f *face) ID {
 	return f.held().id
 }
 
-// patternsOf does what can be done with things.
+// patternsOf performs the actions that nodes offer.
 func patternsOf(t *testing.T, b *Bridge, pressed chan ID) {
 	invoke := []uintptr{patternInvoke}
 	for of, want := range map[ID]kindWanted{1: {typeWindow, []uintptr{patternWindow}}, 2: {typeText, nil}, 4: {typeButton, invoke}, 5: {typeListItem, nil},
@@ -413,8 +413,8 @@ func testWindow(s State) *Node {
 	return w
 }
 
-// TestRoles: each role has its type and its patterns, by which a client changes it and
-// learns how it is.
+// TestRoles: each role has its type and its patterns, through which a client reads and
+// changes its state.
 func TestRoles(t *testing.T) {
 	b := New()
 	did := make(chan string, 1)
@@ -463,7 +463,7 @@ func TestRoles(t *testing.T) {
 		safeArrayDestroy.Call(all)
 	})
 	on(t, b, ID(100+ComboBox), asExpand, func(f *face) {
-		expect("", call(f, 4)) // it is shut
+		expect("", call(f, 4)) // it is collapsed
 		expect(fmt.Sprint("press ", 100+ComboBox), call(f, 3))
 	})
 	on(t, b, ID(100+Entry), asValue, func(f *face) {
@@ -500,8 +500,8 @@ func (want kindWanted) check(t *testing.T, f *face, of ID) {
 	}
 }
 
-// TestChanges: news is told once, when a card comes and whenever it is other news; what
-// has changed beside it, where the keyboard is, and nothing else.
+// TestChanges: news is announced once, when a card appears and whenever the news changes;
+// other changes and the focus are reported, and nothing else.
 func TestChanges(t *testing.T) {
 	var v *view
 	step := func(what string, want string, cards ...*Node) {
@@ -531,7 +531,7 @@ func TestChanges(t *testing.T) {
 	step("it unfolds", "0 of 1", other)
 	step("it goes", "")
 
-	step("a window comes", "20005 of 1", testWindow(0)) // its News is what it opens with
+	step("a window comes", "20005 of 1", testWindow(0)) // its News is part of the opening content
 	w := testWindow(0)
 	for _, n := range w.Children {
 		switch n.Role {

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// launcher tells where the accessibility bus is.
+// launcher reports the address of the accessibility bus.
 type launcher struct {
 	address string
 	after   time.Duration
@@ -30,18 +30,18 @@ func (l launcher) GetAddress() (string, *dbus.Error) {
 	return l.address, nil
 }
 
-// ears are a program on the accessibility bus, with the real registry, that hears
-// what others tell.
+// ears is a program on the accessibility bus, with the real registry, that receives the
+// events of others.
 type ears struct {
 	t     *testing.T
 	c     *dbus.Conn
 	heard chan *dbus.Signal
-	of    string // the program that is listened to
+	of    string // the program whose events count
 }
 
 func listen(t *testing.T) *ears {
 	t.Helper()
-	s := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200}) // the registry wants one
+	s := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200}) // the registry needs one
 	accessible, session := s.PlainBus(), s.PlainBus()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", session)
 	c := xtest.Connect(t, session)
@@ -57,14 +57,14 @@ func listen(t *testing.T) *ears {
 	return e
 }
 
-// programs are those of the desktop.
+// programs returns the programs of the desktop.
 func (e *ears) programs() (all []reference) {
 	e.t.Helper()
 	must.Do(e.t, e.c.Object(registry, root).Call(iface+"Accessible.GetChildren", 0).Store(&all))
 	return all
 }
 
-// ask asks an object of the program.
+// ask calls a method of one of the program's objects.
 func ask[T any](e *ears, of ID, method string, args ...any) (v T) {
 	e.t.Helper()
 	path := of.path()
@@ -77,7 +77,7 @@ func ask[T any](e *ears, of ID, method string, args ...any) (v T) {
 	return v
 }
 
-// property reads one of an object's.
+// property reads one property of an object.
 func property[T any](e *ears, of ID, kind, name string) (v T) {
 	e.t.Helper()
 	got := must.Get(desktopbus.Get(e.t.Context(), e.c, e.of, of.path(), iface+kind, name))(e.t)
@@ -85,7 +85,7 @@ func property[T any](e *ears, of ID, kind, name string) (v T) {
 	return v
 }
 
-// hears are the events up to the one that is named last.
+// hears reads as many events as want names and compares them.
 func (e *ears) hears(want ...string) {
 	e.t.Helper()
 	var got []string
@@ -93,7 +93,7 @@ func (e *ears) hears(want ...string) {
 		select {
 		case s := <-e.heard:
 			if s.Sender == desktopbus.Owner(e.t.Context(), e.c, registry) {
-				continue // it tells of us as well
+				continue // the registry reports us as well
 			}
 			got = append(got, s.Name[len(iface+"Event."):]+" "+s.Body[0].(string)+" of "+string(s.Path[len(objects)+1:]))
 		case <-time.After(xtest.Patience):
@@ -105,8 +105,8 @@ func (e *ears) hears(want ...string) {
 	}
 }
 
-// TestBridge: beside the real registry of accessible programs a card is told of, explored,
-// pressed, said once each time it is news, and gone.
+// TestBridge: with the real registry of accessible programs, a card is announced, explored,
+// pressed, spoken once each time it is news, and removed.
 func TestBridge(t *testing.T) {
 	e := listen(t)
 	b, pressed := New(), make(chan ID, 10)
@@ -160,7 +160,7 @@ func TestBridge(t *testing.T) {
 	}
 }
 
-// TestSlowLauncher: where the bus is may be told long after the question.
+// TestSlowLauncher: the bus address may arrive long after the request.
 func TestSlowLauncher(t *testing.T) {
 	session := xtest.NoScreen(t).PlainBus()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", session)
@@ -172,7 +172,7 @@ func TestSlowLauncher(t *testing.T) {
 	}
 }
 
-// explored asks for what readers want to know of the card.
+// explored asks what screen readers want to know about the card.
 func explored(e *ears) {
 	e.t.Helper()
 	for _, is := range []struct {
@@ -204,7 +204,7 @@ func explored(e *ears) {
 	}
 }
 
-// aWindow is one with a field and what stands around it.
+// aWindow returns a window with a field and its surroundings.
 func aWindow(value string, caret int, marked [2]int, on State, more ...*Node) *Node {
 	field := &Node{ID: 2, Role: Entry, State: Focusable | on&Invalid, Name: "Naam", Value: value, Caret: caret, Marked: marked, Focused: true, Bounds: image.Rect(10, 10, 90, 30)}
 	list := &Node{ID: 3, Role: List, State: Focusable, Name: "Kleur", Children: []*Node{
@@ -216,8 +216,8 @@ func aWindow(value string, caret int, marked [2]int, on State, more ...*Node) *N
 		Children: append([]*Node{field, list, check, code, part, {ID: 9, Role: Heading, Level: 2, Name: "Kop"}}, more...)}
 }
 
-// TestWindow: what is typed, marked, checked and chosen in a window is told, and what is
-// asked of it is answered. What a window opens with is no news; what comes later is.
+// TestWindow: typing, marking, checking and choosing in a window is reported, and questions
+// about it are answered. What a window opens with is not news; what comes later is.
 func TestWindow(t *testing.T) {
 	e := listen(t)
 	b := New()
@@ -257,7 +257,7 @@ type textAt struct {
 	From, To int32
 }
 
-// asked asks for what readers want to know of the window.
+// asked asks what screen readers want to know about the window.
 func asked(e *ears) {
 	e.t.Helper()
 	at := func(method string, offset int32, n uint32) (got textAt) {
@@ -298,7 +298,7 @@ func asked(e *ears) {
 	}
 }
 
-// TestDiffering: how readers are told of a change, at the shortest.
+// TestDiffering: changes are reported to screen readers in their shortest form.
 func TestDiffering(t *testing.T) {
 	for _, tt := range []struct {
 		old, now   string
@@ -311,7 +311,7 @@ func TestDiffering(t *testing.T) {
 	}
 }
 
-// TestNobodyThere: without any bus nothing happens and nobody waits.
+// TestNobodyThere: without any bus nothing happens and nothing blocks.
 func TestNobodyThere(t *testing.T) {
 	for _, address := range []string{"disabled:", "unix:path=/nowhere/at/all"} {
 		t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)

@@ -2,7 +2,7 @@ package screenreader
 
 import "image"
 
-// testCard is a card of somebody with several contacts.
+// testCard returns a card of a caller with several contacts.
 func testCard(news ID, name string, focused bool) *Node {
 	button := &Node{ID: 4, Role: Button, Name: "Relatie openen", Bounds: image.Rect(110, 250, 200, 280), Focused: focused}
 	return &Node{ID: 1, Role: Card, Name: name, Bounds: image.Rect(100, 200, 400, 300), Focused: focused, Children: []*Node{

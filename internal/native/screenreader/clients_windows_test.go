@@ -14,7 +14,8 @@ import (
 )
 
 // TestChurn: ten thousand cards come and go while clients walk them from threads of
-// their own; in the end nobody holds anything, and the program has what it had.
+// their own; in the end no client holds an object, and the program's resources are back
+// to what they were.
 func TestChurn(t *testing.T) {
 	b := New()
 	var walks atomic.Int64
@@ -56,13 +57,13 @@ func TestChurn(t *testing.T) {
 	if held() != 0 || largest > 100 || largest == 0 {
 		t.Errorf("%d objects are left of %d", held(), largest)
 	}
-	const handle = 4 // from one to the next: less than one for every fortieth card
+	const handle = 4 // step between handles: fewer than one for every fortieth card
 	if n > next+handle*cards/40 || m > memory+memory/4 || memory == 0 {
 		t.Error("the program grows")
 	}
 }
 
-// walkQuietly walks a fragment that may go meanwhile, and lets it go.
+// walkQuietly walks a fragment that may disappear meanwhile, and releases it.
 func walkQuietly(f *face) {
 	var v variant
 	simple := f.as(asSimple)

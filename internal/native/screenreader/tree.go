@@ -40,7 +40,7 @@ const (
 	Heading
 	CheckBox
 	Radio
-	ComboBox // its Value is that of the chosen Item
+	ComboBox // its Value is the chosen option
 	TabList
 	Tab
 	Menu

@@ -25,8 +25,8 @@ func TestWindows(t *testing.T) {
 	t.Error("no client could explore the card")
 }
 
-// exploredByAnother has a client in another process explore a card; false where wine got
-// stuck.
+// exploredByAnother has a client in another process explore a card and reports false where
+// wine got stuck.
 func exploredByAnother(t *testing.T, p *winetest.Prefix, exe, winclient string) bool {
 	t.Helper()
 	serve, client := p.Start(exe, "-test.v", "-test.run", "^TestServe$"), p.Start(winclient)

@@ -20,7 +20,7 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// example is a program on a bus of the test's own.
+// example is a program on the test's own bus.
 type example struct {
 	t *testing.T
 	c *dbus.Conn
@@ -68,7 +68,7 @@ func (s *saver) set(active bool) {
 	s.emit(s.path, s.name+".ActiveChanged", active)
 }
 
-// object has properties that can be changed.
+// object exports properties that can be changed.
 func (e *example) object(path dbus.ObjectPath, iface string, values map[string]any) *prop.Properties {
 	e.t.Helper()
 	all := map[string]*prop.Prop{}
@@ -79,7 +79,7 @@ func (e *example) object(path dbus.ObjectPath, iface string, values map[string]a
 	return p
 }
 
-// manager is logind's.
+// manager is logind's manager.
 type manager struct{ byID, byPID, user dbus.ObjectPath }
 
 func answer(p dbus.ObjectPath) (dbus.ObjectPath, *dbus.Error) {
@@ -103,8 +103,7 @@ func (m *manager) GetUser(uid uint32) (dbus.ObjectPath, *dbus.Error) {
 	return answer(m.user)
 }
 
-// watch begins to follow in an environment of the test's own; empty addresses
-// stand for "none".
+// watch starts a watcher in the test's own environment; an empty address means "none".
 func watch(t *testing.T, display, user, system string) *Watcher {
 	t.Helper()
 	none := func(a string) string {
@@ -122,7 +121,7 @@ func watch(t *testing.T, display, user, system string) *Watcher {
 	return w
 }
 
-// becomes waits until the state is as wanted.
+// becomes waits until the state satisfies ok.
 func becomes(t *testing.T, w *Watcher, what string, ok func(State) bool) {
 	t.Helper()
 	late := time.After(xtest.Patience)
@@ -165,7 +164,7 @@ func TestScreenSavers(t *testing.T) {
 				locker.set(false)
 				locker.set(true)
 				becomes(t, w, "locked", locked)
-				// One that has gone cannot be asked any more.
+				// A locker that has gone cannot be asked any more.
 				locker.c.Close()
 				becomes(t, w, "unknown", func(s State) bool { return !s.Locked && len(w.Sources()) == 0 })
 				// Another one comes.
@@ -178,7 +177,7 @@ func TestScreenSavers(t *testing.T) {
 	}
 }
 
-// TestLiar: what another program says in the name of a locker changes nothing.
+// TestLiar: signals that another program sends in the name of a locker change nothing.
 func TestLiar(t *testing.T) {
 	x := xtest.NoScreen(t)
 	address := x.PlainBus()
@@ -186,7 +185,7 @@ func TestLiar(t *testing.T) {
 	w := watch(t, "", address, "")
 	liar := &saver{example: newExample(t, address)}
 	xtest.SignalAll(t, liar.c, "/org/gnome/ScreenSaver", "org.gnome.ScreenSaver", "ActiveChanged", true)
-	// What comes after it from there has been heard.
+	// Once a later event of this sender has arrived, so has its signal.
 	must.Do(t, liar.c.Export(liar, "/org/mate/ScreenSaver", "org.mate.ScreenSaver"))
 	xtest.Own(t, liar.c, "org.mate.ScreenSaver")
 	x.Until("the liar is known", func() bool { return slices.Contains(w.Sources(), "org.mate.ScreenSaver") })
@@ -230,8 +229,8 @@ func TestLogind(t *testing.T) {
 	}
 }
 
-// TestSessionLater: a program that was started before the user's screen finds the session
-// once that is there.
+// TestSessionLater: a program that starts before the user's screen finds the session
+// once it exists.
 func TestSessionLater(t *testing.T) {
 	const path, userPath = "/org/freedesktop/login1/session/c7", "/org/freedesktop/login1/user/_0"
 	address := xtest.NoScreen(t).PlainBus()
@@ -288,8 +287,8 @@ func TestQuietKDE(t *testing.T) {
 	becomes(t, w, "loud", loud)
 }
 
-// TestReader: a screen reader is heard of when it comes, whichever way it says so, and
-// when it goes.
+// TestReader: a screen reader is noticed when it comes, whichever way it announces itself,
+// and when it goes.
 func TestReader(t *testing.T) {
 	address := xtest.NoScreen(t).PlainBus()
 	e := newExample(t, address)
@@ -314,7 +313,7 @@ func TestReader(t *testing.T) {
 	becomes(t, w, "unread", gone)
 }
 
-// TestSlowAtFirst: programs that have much to do when they are asked first, as at log-on,
+// TestSlowAtFirst: programs that are too busy to answer at first, as at log-on,
 // are asked again.
 func TestSlowAtFirst(t *testing.T) {
 	x := xtest.NoScreen(t)
@@ -374,7 +373,7 @@ func TestQuietGNOME(t *testing.T) {
 	becomes(t, w, "loud", loud)
 }
 
-// card is a window like those of cards; focus gives it the keyboard.
+// card opens a window like those of cards; focus gives it the keyboard.
 func card(t *testing.T, x *xtest.Server) (focus func()) {
 	t.Helper()
 	c := must.Get(xgb.NewConnDisplay(x.Display))(t)
@@ -400,8 +399,8 @@ func TestPresenting(t *testing.T) {
 			show := x.Terminal(image.Rect(20, 20, 420, 320))
 			x.Run("wmctrl", "-i", "-r", show.ID, "-b", "add,fullscreen")
 			becomes(t, w, "presenting", presenting)
-			// A card that gets the keyboard ends nothing, though no window is in
-			// front then.
+			// A card that gets the keyboard ends nothing, although no window is
+			// in front then.
 			focus := card(t, x)
 			x.Until("no window is in front", func() bool {
 				focus() // the window manager may still be about to give it to the terminal
@@ -430,7 +429,7 @@ func TestPresenting(t *testing.T) {
 	}
 }
 
-// TestDesktopGoes: what nobody can tell any more is not held against the user.
+// TestDesktopGoes: a state that nobody can report any more is not held against the user.
 func TestDesktopGoes(t *testing.T) {
 	x := xtest.Start(t, "", xtest.Options{})
 	w := watch(t, x.Display, "", "")

@@ -7,8 +7,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestJumpsEnds: the clock of a machine that runs tests is not set, so all that can be
-// seen here is that nothing is told and that nothing stays behind.
+// TestJumpsEnds: a test cannot set the machine's clock, so this checks only that nothing is
+// reported and that nothing is left running.
 func TestJumpsEnds(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	ctx, cancel := context.WithCancel(t.Context())

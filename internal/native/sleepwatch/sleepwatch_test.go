@@ -9,7 +9,7 @@ import (
 func TestClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const every = 10 * time.Second
-		var ahead time.Duration // of the clock on the wall, as when the system counts sleep there alone
+		var ahead time.Duration // of the wall clock, as when the system counts sleep there alone
 		c := NewClock()
 		c.now = func() time.Time { return time.Now().Round(0).Add(ahead) }
 		for _, step := range []struct{ passed, jumped, want time.Duration }{
@@ -17,7 +17,7 @@ func TestClock(t *testing.T) {
 			{every + time.Second, 0, 0}, // a busy machine
 			{3 * time.Second, 0, 0},
 			{every, 8 * time.Hour, 8 * time.Hour},
-			{time.Second, 8 * time.Hour, 8 * time.Hour}, // told at once
+			{time.Second, 8 * time.Hour, 8 * time.Hour}, // reported at once
 			{every, -time.Hour, -time.Hour},
 			{every + 8*time.Hour, 0, 8 * time.Hour}, // stopped, or asleep where timers count that
 			{every, 0, 0},

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// only has the programs of a test, and no others, on PATH.
+// only puts a test's programs, and no others, on PATH.
 func only(t *testing.T, programs map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -28,8 +28,8 @@ func only(t *testing.T, programs map[string]string) {
 	t.Setenv("PATH", dir)
 }
 
-// TestPlay: the best player that is there plays a file of ours, which nobody else may
-// read; none is an error, as is one that fails, and one that hangs is ended.
+// TestPlay: the best available player plays a file of ours that nobody else may read; no
+// player is an error, so is one that fails, and one that hangs is ended.
 func TestPlay(t *testing.T) {
 	dir := t.TempDir()
 	notes := filepath.Join(dir, "notes")
@@ -69,7 +69,7 @@ func TestPlay(t *testing.T) {
 	}
 }
 
-// TestWaves: each tone is short, quiet and another one, and a player can read it.
+// TestWaves: each tone is short, quiet and distinct, and a player can read it.
 func TestWaves(t *testing.T) {
 	seen := map[string]bool{}
 	for k, b := range waves() {

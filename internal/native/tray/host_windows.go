@@ -105,8 +105,8 @@ func loop() (abandon func(left <-chan struct{})) {
 	}
 }
 
-// tooltip cuts s to the system's limit, including an ellipsis. The library would
-// cut the rest without one.
+// tooltip cuts s to what the system has room for: 128 UTF-16 units, including the
+// terminating zero. The library would copy a longer one without that zero.
 func tooltip(s string) string {
 	const room = 127
 	n := 0

@@ -25,8 +25,7 @@ func TestTooltipFits(t *testing.T) {
 	}
 }
 
-// TestTaskbarComesLater: a taskbar that comes after us is waited for, on a desktop that
-// has none at first.
+// TestTaskbarComesLater: on a desktop without a taskbar, the tray waits for one to appear.
 func TestTaskbarComesLater(t *testing.T) {
 	const everything = 0x10000000 // GENERIC_ALL
 	name := must.Get(windows.UTF16PtrFromString("bare"))(t)

@@ -13,15 +13,14 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// far is how far a picture of the panel is from the icon of a state.
+// far returns how far a picture of the panel is from the icon of a state.
 func far(t *testing.T, got *image.RGBA, s State) float64 {
 	t.Helper()
 	return xtest.IconDistance(t, got, assets.Icons, "icons/tray-"+s.String()+iconSuffix)
 }
 
-// TestRealPanel: a real panel draws the icon of every state, every line of the
-// menu acts when it is clicked there, and a panel that was killed and comes back
-// has all of it again.
+// TestRealPanel: a real panel draws the icon of every state, every line of the menu acts
+// when clicked there, and a panel that was killed and comes back shows everything again.
 func TestRealPanel(t *testing.T) {
 	s := xtest.Start(t, "openbox", xtest.Options{Width: 800, Height: 600})
 	address := s.Bus()
@@ -65,7 +64,7 @@ func TestRealPanel(t *testing.T) {
 		}
 		for line, id := range []string{"", "one", "calls", "pause", "quit"} {
 			if id == "" {
-				continue // says how things are
+				continue // shows the state
 			}
 			r := panel.Lines(func() int { return 5 })[line]
 			s.Click(r.Min.X+20, (r.Min.Y+r.Max.Y)/2, 1)

@@ -9,10 +9,10 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// TestRegisteredAfterAPrompt: the library watches for panels on a connection that
-// it shares with the keyring, and stops at the first signal that is none of its
-// own, such as that of a prompt which was answered. A panel that comes afterwards
-// shows the icon all the same, and once.
+// TestRegisteredAfterAPrompt: the library watches for panels on a connection that it
+// shares with the keyring, and stops at the first signal that is not its own, such as
+// that of an answered prompt. A panel that appears afterwards shows the icon all the
+// same, and only once.
 func TestRegisteredAfterAPrompt(t *testing.T) {
 	icon := shownOn(t, calls)
 	c, h, first := icon.c, icon.host, icon.name

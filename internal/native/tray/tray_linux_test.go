@@ -22,9 +22,9 @@ import (
 
 const childEnv = "WIEBELT_TRAY_TEST"
 
-// TestMain also is the program with the tray: systray keeps its state in global
-// variables, so that every test needs a process of its own. It takes models on
-// standard input and prints what was chosen.
+// TestMain also runs as the program with the tray: systray keeps its state in global
+// variables, so every test needs a process of its own. It reads models from standard input
+// and prints what was chosen.
 func TestMain(m *testing.M) {
 	if os.Getenv(childEnv) == "" {
 		os.Exit(m.Run())
@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// ownBus is a session bus of the test's own, on a server without a screen.
+// ownBus starts the test's own session bus on a server without a screen.
 func ownBus(t *testing.T) (s *xtest.Server, address string, c *dbus.Conn) {
 	t.Helper()
 	s = xtest.NoScreen(t)
@@ -99,7 +99,7 @@ func (c *child) says(want string) {
 var calls = Model{State: Ready, Sentence: "Klaar.", Items: []Item{
 	{ID: "status", Title: "Klaar.", Disabled: true}, {Separator: true}, {ID: "calls", Title: "Oproepen…"}, {ID: "quit", Title: "Afsluiten"}}}
 
-// shown is a tray and what a panel has of it on the bus.
+// shown is a tray and what a panel sees of it on the bus.
 type shown struct {
 	*xtest.Server
 	kid        *child
@@ -109,7 +109,7 @@ type shown struct {
 	item, menu dbus.BusObject
 }
 
-// shownOn has a tray show m.
+// shownOn starts a tray that shows m.
 func shownOn(t *testing.T, m Model) shown {
 	t.Helper()
 	server, address, c := ownBus(t)
@@ -129,13 +129,13 @@ func TestTray(t *testing.T) {
 	if want := []string{"Klaar.", "-", "Oproepen…", "Afsluiten"}; !slices.Equal(titles, want) {
 		t.Errorf("the menu is %q, want %q", titles, want)
 	}
-	// An entry that is chosen is reported by its id, a click on the icon too.
+	// Choosing an entry reports its id, and so does a click on the icon.
 	must.Do(t, xtest.ChooseTray(dbusMenu, ids["Oproepen…"]))
 	kid.says("chosen calls")
 	must.Do(t, item.Call("org.kde.StatusNotifierItem.Activate", 0, int32(1), int32(1)).Err)
 	kid.says("open")
 
-	// Every state has a picture of its own.
+	// Every state has its own picture.
 	seen := map[string]State{}
 	for s := Ready; s <= Doubt; s++ {
 		m := calls
@@ -167,10 +167,10 @@ func TestWithoutABus(t *testing.T) {
 		t.Error("a host without a bus")
 	}
 	kid := start(t, "DBUS_SESSION_BUS_ADDRESS=", "XDG_RUNTIME_DIR="+t.TempDir())
-	kid.set(calls) // shows nothing, says nothing, and ends when asked to
+	kid.set(calls) // shows nothing, prints nothing, and ends when asked to
 }
 
-// TestWaitHost: a panel that comes later than we do is waited for.
+// TestWaitHost: the tray waits for a panel that starts later.
 func TestWaitHost(t *testing.T) {
 	_, address, c := ownBus(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)

@@ -7,7 +7,7 @@ import (
 	"wiebelt/internal/testutil/winetest"
 )
 
-// TestWindows runs this package's tests of Windows under wine.
+// TestWindows runs this package's Windows tests under wine.
 func TestWindows(t *testing.T) {
 	out, err := winetest.New(t).Command(winetest.BuildTests(t), "-test.v").CombinedOutput()
 	if err != nil || strings.Count(string(out), "--- PASS") != 2 {

@@ -16,7 +16,7 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// examplePortal is a desktop portal of the test's own.
+// examplePortal is the test's own desktop portal.
 type examplePortal struct {
 	t *testing.T
 	c *dbus.Conn
@@ -39,7 +39,7 @@ func startExamplePortal(t *testing.T, address string, shortcuts bool) *examplePo
 	return p
 }
 
-// newExamplePortal makes one that has no name yet.
+// newExamplePortal returns a portal that has no name yet.
 func newExamplePortal(t *testing.T, address string, shortcuts bool) *examplePortal {
 	t.Helper()
 	c := xtest.Connect(t, address)
@@ -51,7 +51,7 @@ func newExamplePortal(t *testing.T, address string, shortcuts bool) *examplePort
 	return p
 }
 
-// take makes a method take its time where it is slow.
+// take delays a method that is set to be slow.
 func (p *examplePortal) take(method string) {
 	p.mu.Lock()
 	wait := p.slow[method]
@@ -79,7 +79,7 @@ func (p *examplePortal) set(key string, v uint32) {
 	must.Do(p.t, p.c.Emit(portalPath, portalSettings+".SettingChanged", appearance, key, dbus.MakeVariant(v)))
 }
 
-// respond answers a request before the call of it has returned, as portals may.
+// respond answers a request before its call has returned, as portals may.
 func (p *examplePortal) respond(from dbus.Sender, options map[string]dbus.Variant, code uint32, results map[string]dbus.Variant) dbus.ObjectPath {
 	token, _ := options["handle_token"].Value().(string)
 	path := dbus.ObjectPath(fmt.Sprintf("/org/freedesktop/portal/desktop/request/%s/%s", strings.ReplaceAll(strings.TrimPrefix(string(from), ":"), ".", "_"), token))
@@ -100,7 +100,7 @@ func (p *examplePortal) create(from dbus.Sender, options map[string]dbus.Variant
 	return p.respond(from, options, 0, map[string]dbus.Variant{"session_handle": dbus.MakeVariant(string(p.session))}), nil
 }
 
-// current is the last session.
+// current returns the last session.
 func (p *examplePortal) current() dbus.ObjectPath {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,7 +121,8 @@ func (p *examplePortal) bind(from dbus.Sender, session dbus.ObjectPath, list []b
 	return p.respond(from, options, 0, nil), nil
 }
 
-// TestAppearance: by the settings manager and by the portal, each of which may come later.
+// TestAppearance takes it from the settings manager and from the portal, each of which
+// may come later.
 func TestAppearance(t *testing.T) {
 	s := xtest.Start(t, "", xtest.Options{DPI: 96})
 	address := s.PlainBus()
@@ -150,7 +151,7 @@ func TestAppearance(t *testing.T) {
 			t.Errorf("%s: dark %v contrast %v scale %v", c.theme, d.Dark(), d.HighContrast(), scale)
 		}
 	}
-	// A portal that comes later is asked, and wins.
+	// A portal that appears later is asked, and wins.
 	p := startExamplePortal(t, address, false)
 	p.set("color-scheme", preferLight)
 	s.Until("light by the portal", func() bool { return !d.Dark() })
@@ -165,7 +166,7 @@ func TestAppearance(t *testing.T) {
 	if !d.Dark() {
 		t.Error("not dark by the portal")
 	}
-	// Less motion, by the one and by the other.
+	// Reduced motion, first through the portal, then through the settings manager.
 	p.set("reduced-motion", 1)
 	rec.wait(t, "changed")
 	byPortal := d.LessMotion()
@@ -177,7 +178,7 @@ func TestAppearance(t *testing.T) {
 	if !byPortal || before || !d.LessMotion() {
 		t.Errorf("less motion: by the portal %v, without %v, by the settings %v", byPortal, before, d.LessMotion())
 	}
-	// No preference: the theme again.
+	// No preference: the theme decides again.
 	p.set("contrast", 0)
 	rec.wait(t, "changed")
 	p.set("color-scheme", 0)
@@ -187,7 +188,7 @@ func TestAppearance(t *testing.T) {
 	}
 }
 
-// onXWayland plays a desktop whose hotkeys are the portal's, with a bus of its own.
+// onXWayland imitates a desktop whose hotkeys belong to the portal, with a bus of its own.
 func onXWayland(t *testing.T) (s *xtest.Server, d *x11, bus string) {
 	s = xtest.Start(t, "", xtest.Options{})
 	bus = s.PlainBus()
@@ -197,7 +198,7 @@ func onXWayland(t *testing.T) (s *xtest.Server, d *x11, bus string) {
 	return s, d, bus
 }
 
-// TestSlowPortal: one that has much to do at first keeps nobody from his hotkeys, and
+// TestSlowPortal: a portal that is slow at first costs nobody their hotkeys and
 // changes no colours.
 func TestSlowPortal(t *testing.T) {
 	s, d, address := onXWayland(t)
@@ -223,7 +224,7 @@ func TestSlowPortal(t *testing.T) {
 	}
 }
 
-// TestPortalHotkey: keys are asked of each portal that comes.
+// TestPortalHotkey: hotkeys are requested from each portal that appears.
 func TestPortalHotkey(t *testing.T) {
 	s, d, address := onXWayland(t)
 	if i := d.Active(); i != 0 {
@@ -265,12 +266,12 @@ func TestPortalHotkey(t *testing.T) {
 	must.Do(t, p.c.Emit(portalPath, portalShortcuts+".Activated", dbus.ObjectPath("/other"), shortcutID, uint64(1), map[string]dbus.Variant{}))
 	must.Do(t, p.c.Emit(portalPath, portalShortcuts+".Activated", p.current(), shortcutID, uint64(1), map[string]dbus.Variant{}))
 	xtest.Next(t, pressed)
-	p.set("color-scheme", preferDark) // comes after whatever else there may be
+	p.set("color-scheme", preferDark) // arrives after anything else
 	s.Until("all was heard", d.Dark)
 	if len(pressed) != 0 {
 		t.Errorf("%d presses too many", len(pressed))
 	}
-	// Another one has a session and a name of its own.
+	// Another hotkey has a session and a name of its own.
 	first, others := p.current(), make(chan struct{}, 10)
 	releaseOther := must.Get(d.Hotkey("Ctrl+Alt+F2", func() { others <- struct{}{} }, func(error) {}))(t)
 	if got := <-p.bound; got != string(p.current())+" CTRL+ALT+F2" || p.current() == first {

@@ -239,8 +239,9 @@ type layerPointer struct {
 	way        int32 // in 256ths
 }
 
-// seatTold handles the arrival or removal of the pointer. A removed one, as when another
-// session is in front, stays silent when the pointer returns.
+// seatTold handles the arrival or removal of the pointer. It is removed, for example, while
+// another session is in front; the old object then sends no more events, so a returning
+// pointer gets a new one.
 func (d *layers) seatTold(e *waylandEvent) {
 	const pointer, release = 1, 1
 	p := &d.pointer
@@ -320,7 +321,7 @@ func (d *layers) pointerTold(e *waylandEvent) {
 			p.steps += int32(e.number())
 		}
 	case 5: // end of this group
-		const step = 10 * 256 // finger distance equal to one wheel step
+		const step = 10 * 256 // finger distance equal to one wheel step, in 256ths
 		switch {
 		case p.steps != 0:
 			p.over.FrameScrolled(p.at, 0, -float32(p.steps))

@@ -14,7 +14,7 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// inCompositor begins a compositor without an X server and has this process see it.
+// inCompositor starts a compositor without an X server and points this process at it.
 func inCompositor(t *testing.T, name string) *xtest.Server {
 	t.Helper()
 	s := xtest.Start(t, "", xtest.Options{Width: 800, Height: 600})
@@ -25,8 +25,8 @@ func inCompositor(t *testing.T, name string) *xtest.Server {
 	return s
 }
 
-// TestLayers: in a real compositor without an X server a card comes up where it is put,
-// beside what panels take, changes, hears the pointer, follows the scale, and goes.
+// TestLayers: in a real compositor without an X server a card appears where it is put,
+// beside the panels, changes, receives pointer events, follows the scale, and disappears.
 func TestLayers(t *testing.T) {
 	s := inCompositor(t, "sway")
 	d := must.Get(OpenCards())(t).(*layers)
@@ -84,7 +84,7 @@ func TestLayers(t *testing.T) {
 	must.Do(t, panel.Close())
 	rec.wait(t, "changed")
 
-	// A monitor that goes, as far as we are told, and comes back has its card again.
+	// A monitor that goes, as far as we are told, and comes back shows its card again.
 	tell := func(code uint16, args ...any) {
 		d.post(func() {
 			d.registryTold(&waylandEvent{waylandRegistry, code, request(nil, 0, 0, args...)[waylandHead:]})
@@ -132,7 +132,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// TestNoLayers: compositors that have none say so.
+// TestNoLayers: compositors without layers report it.
 func TestNoLayers(t *testing.T) {
 	inCompositor(t, "weston")
 	if d, err := OpenCards(); !errors.Is(err, ErrWayland) || d != nil {

@@ -67,7 +67,7 @@ const (
 	Layers         Kind = "layers" // Wayland without an X server, for cards only
 )
 
-// Monitor is one monitor.
+// Monitor describes one screen of the desktop.
 type Monitor struct {
 	Name string
 	// Area is the entire monitor, Work the part without panels, both in pixels of the

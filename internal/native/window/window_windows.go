@@ -83,7 +83,7 @@ func (b *winBase) explored(n screenreader.ID) {
 	_ = b.do(func() error { screenreader.Attach(b.hwnd, n); return nil }) // a closed one cannot be explored
 }
 
-// repaint invalidates a part of the picture.
+// repaint paints a part of the picture on screen at once.
 func (b *winBase) repaint(r image.Rectangle) {
 	part := winRect{int32(r.Min.X), int32(r.Min.Y), int32(r.Max.X), int32(r.Max.Y)}
 	invalidateRect.Call(b.hwnd, uintptr(unsafe.Pointer(&part)), 0)

@@ -9,14 +9,14 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// up waits until wine has heard that no key is down.
+// up waits until wine has noticed that no key is down.
 func (p wincard) up(s *xtest.Server) {
 	p.t.Helper()
 	s.Until("the keys are up", func() bool { return p.ask("held") == "false" })
 }
 
-// press presses the hotkey and waits until its keys are up again: wine hears of
-// that from the window that had the keyboard.
+// press presses the hotkey and waits until its keys are up again: wine learns that from the
+// window that had the keyboard.
 func (p wincard) press(s *xtest.Server) {
 	p.t.Helper()
 	s.Key("ctrl+alt+w")
@@ -74,19 +74,19 @@ func TestWindowsKeyboard(t *testing.T) {
 	prog.up(s)
 	prog.Send("give 0") // its answer and what follows come in any order
 	prog.Wait("keyboard gone")
-	// wine leaves the keyboard of X where it is until the window goes; what
-	// Windows itself says is what counts.
+	// wine leaves the keyboard of X where it is until the window goes; what Windows
+	// itself reports counts.
 	prog.front(s, "Notepad")
 	prog.ask("hide 0")
-	// wine and the window manager settle the keyboard of X between them; what is
-	// pressed meanwhile may be nobody's.
+	// wine and the window manager settle the keyboard of X between them; keys pressed
+	// meanwhile may be lost.
 	s.Until("Notepad takes keys again", func() bool {
 		s.Key("x", "ctrl+s")
 		b, err := os.ReadFile(file)
 		return err == nil && len(b) > len("before ")
 	})
 
-	// Hiding gives it back as well; the keys are ours no more once released.
+	// Hiding gives it back as well; once released, the keys are no longer ours.
 	prog.ask("show 0 800 300 380 260 c81e28")
 	prog.press(s)
 	prog.ask("take 0")
@@ -110,16 +110,15 @@ func TestWindowsKeyboard(t *testing.T) {
 	prog.ask("hotkey Ctrl+Alt+W")
 }
 
-// TestWindowsLayouts types the keys of a keyboard by their places into a window of
-// ours and into a field of the system: both have the same text in the end. Each key is
-// waited for: wine takes AltGr from the last key that X told of, which may be a later
-// one than the key that it translates.
+// TestWindowsLayouts types keys by their position into a window of ours and into a field of
+// the system: both end up with the same text. Each key is waited for: wine takes AltGr from
+// the last key that X reported, which may be a later one than the key that it translates.
 func TestWindowsLayouts(t *testing.T) {
 	p := winetest.New(t)
 	s := p.Screen
 	exe := winetest.Build(t, "./testdata/wincard")
 	for _, layout := range [][]string{{"us"}, {"nl"}, {"de"}, {"us", "-variant", "intl"}} {
-		s.Run("setxkbmap", layout...) // which a running program would not learn of in wine
+		s.Run("setxkbmap", layout...) // a running program would not notice this in wine
 		prog := talk(t, p.Start(exe))
 		keys := 0
 		into := func(field, class string) (text string) {

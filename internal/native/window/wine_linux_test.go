@@ -26,7 +26,7 @@ func talk(t *testing.T, p *winetest.Process) wincard {
 	return wincard{t, p}
 }
 
-// ask has it do something and returns what it says to that.
+// ask sends a command and returns the answer.
 func (p wincard) ask(f string, a ...any) string {
 	p.t.Helper()
 	line := fmt.Sprintf(f, a...)
@@ -34,15 +34,15 @@ func (p wincard) ask(f string, a ...any) string {
 	return strings.TrimSpace(p.Wait("ok " + strings.Fields(line)[0]))
 }
 
-// fails has it do something that cannot be done and returns why.
+// fails sends a command that must fail and returns why.
 func (p wincard) fails(line string) string {
 	p.t.Helper()
 	p.Send(line)
 	return strings.TrimSpace(p.Wait("error " + strings.Fields(line)[0]))
 }
 
-// front waits until Windows gives the keys to a window of that class, which takes
-// a moment when it belongs to another program.
+// front waits until Windows gives the keys to a window of that class, which takes a moment
+// when it belongs to another program.
 func (p wincard) front(s *xtest.Server, class string) {
 	p.t.Helper()
 	got := ""
@@ -131,7 +131,7 @@ func TestWindows(t *testing.T) {
 		t.Error("a paste does not wait for who has the clipboard")
 	}
 
-	// wine cannot keep windows out of pictures; the card is shown all the same.
+	// wine cannot exclude windows from capture; the card is shown all the same.
 	if got := prog.fails("private 0"); !strings.Contains(got, "SetWindowDisplayAffinity") {
 		t.Errorf("hidden from capture: %q", got)
 	}
@@ -151,7 +151,7 @@ func TestWindows(t *testing.T) {
 		t.Errorf("less motion: %s, and once animations are off %s", was, now)
 	}
 
-	// Notepad keeps every key through ten shows over and beside it.
+	// Notepad gets every key through ten shows over and beside it.
 	_, file := prog.notepad(p)
 	text := ""
 	for i := range 10 {
@@ -164,7 +164,7 @@ func TestWindows(t *testing.T) {
 	s.Key("ctrl+s")
 	saved(t, s, file, text)
 
-	// Visible above what was opened meanwhile.
+	// Visible above a window opened meanwhile.
 	ask("hide 0")
 	s.Terminal(image.Rect(700, 300, 1200, 700))
 	ask("show 0 800 400 380 260 %s", hex(red))

@@ -16,7 +16,7 @@ const (
 	symCompose, symShift                  = 0xff20, 0xffe1
 )
 
-// typed is what a composer writes for keys that write themselves, or nothing.
+// typed returns the text that a composer produces for keys, or nothing.
 func typed(c *composer, keys ...sym) string {
 	out := ""
 	for _, k := range keys {
@@ -29,7 +29,7 @@ func typed(c *composer, keys ...sym) string {
 	return out
 }
 
-// TestCompose: by the rules of a file, and without any by what Unicode composes.
+// TestCompose composes by the rules of a file and, without any, as Unicode does.
 func TestCompose(t *testing.T) {
 	rules := &composeRules{out: map[string]string{}, begins: map[string]bool{}}
 	dir := t.TempDir()

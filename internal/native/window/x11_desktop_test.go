@@ -51,7 +51,7 @@ func TestClipboard(t *testing.T) {
 	must.Do(t, other.Start())
 	t.Cleanup(func() { other.Process.Kill(); other.Wait() })
 	s.Until("the other program owns the clipboard", func() bool { return s.Run("xclip", "-o", "-selection", "clipboard") == "theirs" })
-	// A desktop that refuses a copy: there is no window to own it.
+	// The desktop refuses a copy: there is no window to own it.
 	xproto.DestroyWindow(d.conn, d.clipboard.window)
 	if err := d.Copy("refused"); err == nil {
 		t.Error("copied for a window that is not there")
@@ -70,14 +70,14 @@ func TestClipboard(t *testing.T) {
 	}
 }
 
-// TestFrameGrows: what has come to light and is not drawn yet is the background.
+// TestFrameGrows: an area that was exposed and is not drawn yet shows the background.
 func TestFrameGrows(t *testing.T) {
 	s := xtest.Start(t, "", xtest.Options{})
 	d := open(t, s)
 	f := must.Get(d.NewFrame(&cardAsFrame{CardHandler: newRecorder()}, FrameOptions{Size: image.Pt(200, 200), Background: [3]uint8{255, 255, 255}}))(t)
 	must.Do(t, f.Show(), f.Draw(image.Point{}, plain(200, 200, red)), f.Resize(image.Pt(250, 250)))
 	exposed := make(chan bool, 1)
-	d.post(func() { exposed <- true }) // comes behind what the server tells of the new size
+	d.post(func() { exposed <- true }) // runs after the server's report of the new size
 	xtest.Next(t, exposed)
 	must.Do(t, f.(*x11Frame).Sync())
 	white := color.RGBA{255, 255, 255, 255}
@@ -129,7 +129,7 @@ func TestScaleAndMonitors(t *testing.T) {
 	if right < 0 || m[right].Area != image.Rect(640, 0, 1280, 800) || m[right].Work != m[right].Area {
 		t.Errorf("right: %+v", m)
 	}
-	// The active one follows the keyboard, not the pointer.
+	// The active monitor follows the keyboard, not the pointer.
 	s.Move(10, 10)
 	s.Terminal(image.Rect(700, 100, 1200, 400))
 	s.Until("active monitor by focus", func() bool { return d.Active() == right })
@@ -181,7 +181,7 @@ func (e *example) bytes(property, kind string, v []byte) {
 
 func (e *example) mapped() { must.Do(e.t, xproto.MapWindowChecked(e.c, e.id).Check()) }
 
-// own becomes the manager of a selection and says so, as the protocol wants.
+// own becomes the manager of a selection and announces it, as the protocol requires.
 func (e *example) own(selection string) {
 	a := e.name(selection)
 	must.Do(e.t, xproto.SetSelectionOwnerChecked(e.c, e.id, a, xproto.TimeCurrentTime).Check())

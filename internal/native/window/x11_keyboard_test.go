@@ -37,7 +37,7 @@ func (k keys) KeyPressed(p KeyPress) {
 	k.say("key %s", what)
 }
 
-// next is the next key that was told of.
+// next returns the next key that was reported.
 func (k keys) next(t *testing.T) string {
 	t.Helper()
 	late := time.After(xtest.Patience)
@@ -74,8 +74,8 @@ func TestKeyboard(t *testing.T) {
 			focus := s.FocusedWindow()
 			pic := plain(380, 260, green)
 
-			// The text is typed in 50 pieces of 10; between them a card comes up,
-			// is asked for the keyboard, gets a text and Esc.
+			// The text is typed in 50 pieces of 10; between them a card appears, is asked
+			// for the keyboard, gets a text and Esc.
 			text, typed := strings.Repeat("abcdefghij0123456789", 25), ""
 			for i := range 50 {
 				must.Do(t, w.Show(cardPlace, pic))
@@ -119,7 +119,7 @@ func TestKeyboard(t *testing.T) {
 			s.Type("to the other", 0)
 			other.WaitText("to the other")
 
-			// Where it came from has gone: somebody else gets it.
+			// The window that had the keyboard has gone: another one gets it.
 			term.Focus()
 			must.Do(t, w.TakeKeyboard())
 			term.Close()
@@ -132,8 +132,8 @@ func TestKeyboard(t *testing.T) {
 	}
 }
 
-// TestKeyboardHandedOver: a second card gets the keyboard from the first, and
-// gives it back to where that one had it from.
+// TestKeyboardHandedOver: a second card takes the keyboard from the first and gives it back
+// to the window that had it before that one.
 func TestKeyboardHandedOver(t *testing.T) {
 	s := xtest.Start(t, "openbox", xtest.Options{})
 	d := open(t, s)
@@ -162,8 +162,7 @@ func TestKeyboardHandedOver(t *testing.T) {
 	term.WaitText("c")
 }
 
-// TestNoKeysUnasked: where keys go to the window under the pointer, ours gets
-// none.
+// TestNoKeysUnasked: where keys go to the window under the pointer, ours gets none.
 func TestNoKeysUnasked(t *testing.T) {
 	s := xtest.Start(t, "", xtest.Options{})
 	d := open(t, s)
@@ -172,7 +171,7 @@ func TestNoKeysUnasked(t *testing.T) {
 	must.Do(t, w.Show(cardPlace, plain(380, 260, red)))
 	must.Do(t, w.Sync())
 	s.Move(900, 600)
-	// They go to whoever else listens.
+	// They go to any other window that listens.
 	other := exampleWindow(t, s, image.Rect(0, 0, 1, 1))
 	root := xproto.Setup(other.c).DefaultScreen(other.c).Root
 	must.Do(t, xproto.ChangeWindowAttributesChecked(other.c, root, xproto.CwEventMask, []uint32{xproto.EventMaskKeyPress}).Check())
@@ -218,8 +217,7 @@ func TestLayouts(t *testing.T) {
 	w := newWindow(t, d, rec)
 	must.Do(t, w.Show(cardPlace, plain(380, 260, red)))
 	must.Do(t, w.TakeKeyboard())
-	// Keys by their place on the keyboard; 24 is the one right of Tab, 10 that
-	// of "1".
+	// Keys by their position on the keyboard; 24 is right of Tab, 10 is "1".
 	for _, c := range []struct {
 		layout string
 		keys   []string
@@ -245,7 +243,7 @@ func TestLayouts(t *testing.T) {
 			}
 			for i, k := range c.keys {
 				s.Key(k)
-				if c.want[i] == "" { // says nothing; what comes next would tell
+				if c.want[i] == "" { // produces nothing; the next key would show it
 					continue
 				}
 				if got := rec.next(t); got != c.want[i] {
@@ -310,7 +308,7 @@ func TestHotkey(t *testing.T) {
 		t.Helper()
 		s.Key(keys...)
 		xtest.Next(t, pressed)
-		s.Key("shift+F12") // comes after whatever else there may be
+		s.Key("shift+F12") // arrives after anything else
 		xtest.Next(t, pressed)
 		if n := len(pressed); n != 0 {
 			t.Errorf("%s: %d presses too many", what, n)
@@ -328,8 +326,8 @@ func TestHotkey(t *testing.T) {
 	s.Key("ctrl+w", "alt+w", "ctrl+alt+shift+w", "ctrl+alt+q")
 	count("others do not count", "ctrl+alt+w")
 
-	// The key moves with the layout: on a French keyboard W is where Z is; on a
-	// Russian one without Latin letters it is where it is on most keyboards.
+	// The hotkey moves with the layout: on a French keyboard W is where Z is; on a Russian
+	// one without Latin letters it is where it is on most keyboards.
 	onceOn := func(layout string, code byte) {
 		t.Helper()
 		s.Run("setxkbmap", strings.Fields(layout)...)
@@ -376,8 +374,8 @@ func TestHotkey(t *testing.T) {
 	}
 }
 
-// TestNotInTaskbar: window managers do not know the window, so that no task bar
-// and no Alt+Tab shows it.
+// TestNotInTaskbar: window managers do not manage the window, so no task bar and no
+// Alt+Tab shows it.
 func TestNotInTaskbar(t *testing.T) {
 	for _, wm := range []string{"openbox", "xfwm4"} {
 		t.Run(wm, func(t *testing.T) {

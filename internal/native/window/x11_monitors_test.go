@@ -13,9 +13,9 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// TestTwoMonitors: two monitors of different sizes, each with a panel at the
-// bottom, at two scales; a card in the corner of each, above a full-screen
-// window, and one whose monitor goes.
+// TestTwoMonitors: two monitors of different sizes, each with a panel at the bottom,
+// at two scales; a card in the corner of each, above a full-screen window, and one
+// whose monitor disappears.
 func TestTwoMonitors(t *testing.T) {
 	left, right := image.Rect(0, 0, 1024, 768), image.Rect(1024, 0, 1824, 600)
 	for _, wm := range []string{"openbox", "xfwm4"} {
@@ -69,8 +69,8 @@ func TestTwoMonitors(t *testing.T) {
 					visible(place, red)
 					must.Do(t, w.Hide())
 					if wm == "xfwm4" && i > 0 {
-						// Its toolkit overlooks monitors that the dummy driver
-						// calls disconnected, and fills the first.
+						// Its toolkit ignores monitors that the dummy driver calls
+						// disconnected, and fills the first.
 						term.Close()
 						continue
 					}
@@ -89,8 +89,8 @@ func TestTwoMonitors(t *testing.T) {
 					must.Do(t, w.Show(place, plain(size.X, size.Y, green)))
 					visible(place, green)
 					must.Do(t, w.Hide())
-					// A small window in front of it does not end it, one that
-					// covers all does.
+					// A small window in front of it does not end it; one that
+					// covers everything does.
 					small := s.Terminal(image.Rectangle{Min: area.Min, Max: area.Min.Add(image.Pt(300, 200))})
 					if !full(i) {
 						t.Error("ended by a small window in front")
@@ -126,8 +126,8 @@ func TestTwoMonitors(t *testing.T) {
 	}
 }
 
-// TestFullScreenAlone: one that fills the screen is seen also while it is the
-// only window there ever was, under both window managers.
+// TestFullScreenAlone: a window that fills the screen is detected even while it is the only
+// window there ever was, under both window managers.
 func TestFullScreenAlone(t *testing.T) {
 	for _, wm := range []string{"openbox", "xfwm4"} {
 		t.Run(wm, func(t *testing.T) {

@@ -34,7 +34,7 @@ func plain(w, h int, c color.RGBA) *Picture {
 	return pic
 }
 
-// recorder notes what a handler is told, one line each.
+// recorder records the events of a handler, one line each.
 type recorder struct{ lines chan string }
 
 func newRecorder() *recorder                   { return &recorder{make(chan string, 10000)} }
@@ -52,7 +52,7 @@ func (r *recorder) DisplayChanged()               { r.say("changed") }
 func (r *recorder) KeyPressed(k KeyPress)         { r.say("key %s", k.Text) }
 func (r *recorder) KeyboardGone()                 { r.say("keyboard gone") }
 
-// wait passes over lines until one is want.
+// wait skips lines until it reads want.
 func (r *recorder) wait(t *testing.T, want string) {
 	t.Helper()
 	var seen []string
@@ -70,7 +70,7 @@ func (r *recorder) wait(t *testing.T, want string) {
 	}
 }
 
-// open connects to the server of the test.
+// open connects to the test's server.
 func open(t *testing.T, s *xtest.Server) *x11 {
 	t.Helper()
 	t.Setenv("DISPLAY", s.Display)
@@ -125,8 +125,8 @@ func TestVisible(t *testing.T) {
 			must.Do(t, w.Hide())
 			s.WaitPixel(900, 550, color.RGBA{16, 16, 16, 255})
 
-			// Another window is opened over the place, raised, and made full
-			// screen, each while ours is hidden.
+			// Another window is opened over the place, raised, and made full screen, each
+			// while ours is hidden.
 			term := s.Terminal(image.Rect(700, 400, 1270, 790))
 			must.Do(t, w.Show(place, plain(380, 260, blue)))
 			shown("after another window was opened over it", blue)
@@ -142,8 +142,8 @@ func TestVisible(t *testing.T) {
 			must.Do(t, w.Show(place, plain(380, 260, green)))
 			shown("over a full-screen window", green)
 
-			// Covered by an override-redirect window (a menu, a locker) it
-			// stays below, and comes back by itself when that one goes.
+			// Covered by an override-redirect window (a menu, a locker) it stays below, and
+			// reappears when that window goes.
 			above := newWindow(t, d, newRecorder())
 			must.Do(t, above.Show(place.Inset(20), plain(340, 220, blue)))
 			must.Do(t, w.Show(place, plain(380, 260, red)))
@@ -191,7 +191,7 @@ func TestNeverTakesTheKeyboard(t *testing.T) {
 			shows := 0
 			tick := time.Tick(20 * time.Millisecond)
 			for done := false; !done || shows < 50; shows++ {
-				// In turn over the terminal and beside it.
+				// Alternately over the terminal and beside it.
 				x := 100 + shows%2*600
 				must.Do(t, w.Show(image.Rect(x, 100, x+380, 360), pic))
 				must.Do(t, w.Sync())
@@ -207,7 +207,7 @@ func TestNeverTakesTheKeyboard(t *testing.T) {
 			if s.FocusedWindow() != focus {
 				t.Error("the focus has moved")
 			}
-			// A click on the window leaves the keyboard where it is too.
+			// A click on the window leaves the keyboard where it is, too.
 			must.Do(t, w.Show(image.Rect(700, 100, 1080, 360), pic))
 			s.Click(800, 200, 1)
 			s.Type("na", 4)
@@ -240,10 +240,10 @@ func TestPointer(t *testing.T) {
 	s.Move(201, 211)
 	r1.wait(t, "left")
 	r2.wait(t, "move (1,1)")
-	// A window that goes from under the pointer is left too.
+	// A window that disappears from under the pointer is left, too.
 	must.Do(t, b.Hide())
 	r2.wait(t, "left")
-	// One that comes up under it is entered.
+	// One that appears under it is entered.
 	must.Do(t, b.Show(image.Rect(200, 205, 400, 305), plain(200, 100, blue)))
 	r2.wait(t, "move (1,6)")
 }
@@ -267,7 +267,7 @@ func TestUpdate(t *testing.T) {
 			t.Errorf("%v is %v, want %v", p, got, want)
 		}
 	}
-	// What is updated while hidden is there on the way back.
+	// An update while hidden is visible once the window is shown again.
 	other := newWindow(t, d, newRecorder())
 	must.Do(t, other.Show(image.Rect(0, 0, 640, 480), plain(640, 480, green)))
 	must.Do(t, w.Update(image.Pt(0, 0), plain(40, 16, blue)))

@@ -17,8 +17,8 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// TestToldAreas plays XWayland, whose panels have no windows: what the compositor says
-// of the room that they leave counts, that of each monitor before that of the desktop.
+// TestToldAreas imitates XWayland, whose panels have no windows: the work area that the
+// compositor announces counts, that of each monitor before that of the desktop.
 func TestToldAreas(t *testing.T) {
 	s := xtest.Start(t, "", xtest.Options{Width: 800, Height: 600})
 	d := open(t, s)
@@ -31,7 +31,7 @@ func TestToldAreas(t *testing.T) {
 	}
 	set := func(name, value string) { s.Run("xprop", "-root", "-f", name, "32c", "-set", name, value) }
 	set("_NET_WORKAREA", "0,32,800,528,0,0,800,600")
-	is(X11, whole) // there its panels say more
+	is(X11, whole) // on plain X11 the panels are more precise
 	d.xwayland = true
 	is(XWayland, told)
 	set("_GTK_WORKAREAS_D0", "800,0,640,480,0,0,800,580")
@@ -44,8 +44,8 @@ func TestToldAreas(t *testing.T) {
 	is(XWaylandPanels, whole)
 }
 
-// TestEnteredByMotion plays XWayland: a card that comes up under the pointer, as far as
-// X knows, hears of it when it moves there.
+// TestEnteredByMotion imitates XWayland: a card that appears under the pointer, as far as X
+// knows, is entered once the pointer moves there.
 func TestEnteredByMotion(t *testing.T) {
 	s := xtest.Start(t, "", xtest.Options{})
 	s.Move(230, 140)
@@ -63,8 +63,8 @@ func TestEnteredByMotion(t *testing.T) {
 	rec.wait(t, "left")
 }
 
-// TestWaylandClipboard plays a compositor: one that has no data-control is left alone,
-// one that has it gets the text for who pastes until somebody else copies.
+// TestWaylandClipboard imitates a compositor: one without data-control is left alone; one
+// with it gets the text for whoever pastes, until another program copies.
 func TestWaylandClipboard(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_RUNTIME_DIR", dir)
@@ -98,7 +98,7 @@ func TestWaylandClipboard(t *testing.T) {
 	must.Do(t, err)
 	defer r.Close()
 	event := request(nil, waylandSource, 0, "text/plain")
-	must.Get(conn.Write(event[:5]))(t) // what comes in parts is one event
+	must.Get(conn.Write(event[:5]))(t) // an event that arrives in parts is one event
 	_, _, err = conn.WriteMsgUnix(event[5:], unix.UnixRights(int(w.Fd())), nil)
 	must.Do(t, err)
 	w.Close()

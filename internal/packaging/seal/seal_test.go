@@ -16,8 +16,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestSigned: the list is one that sha256sum reads, its signature is that of the key
-// and the same every time, and a key without its password signs nothing.
+// TestSigned checks that sha256sum reads the list, that its signature is the key's and
+// always the same, and that a key without its password signs nothing.
 func TestSigned(t *testing.T) {
 	dir := t.TempDir()
 	public, secret, err := minisign.GenerateKey(nil)
@@ -62,7 +62,7 @@ func TestSigned(t *testing.T) {
 	}
 }
 
-// TestVersions: a version is three numbers, which packages of every kind can have.
+// TestVersions: a version is three numbers, which packages of every kind support.
 func TestVersions(t *testing.T) {
 	for _, v := range []string{"", "1.2", "1.2.3-rc1", "01.2.3", "v1.2.3", "1.2.3\n"} {
 		if _, err := release.New(v, "abc", "1700000000", "", t.TempDir()); err == nil {

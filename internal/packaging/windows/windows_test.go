@@ -32,7 +32,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// program is a small one for Windows, with properties.
+// program is a small Windows program with properties.
 var program = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "wiebelt-packaging-")
 	if err != nil {
@@ -48,7 +48,7 @@ var program = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(exe)
 })
 
-// made is a release in which every program is that one.
+// made returns a release in which every program is that one.
 func made(t *testing.T, number string) release.Release {
 	t.Helper()
 	r := release.Release{Version: number, Commit: "c", Time: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC), Bin: t.TempDir(), Out: t.TempDir()}
@@ -84,7 +84,7 @@ func say(t *testing.T, name string, args ...string) string {
 
 const wiebeltFile, relayFile = "wiebelt-1.2.3-x64.msi", "wiebelt-relay-1.2.3-x64.msi"
 
-// TestPackages builds them once for what looks at them.
+// TestPackages builds the packages once for all subtests.
 func TestPackages(t *testing.T) {
 	r := made(t, "1.2.3")
 	build(t, r)
@@ -93,8 +93,8 @@ func TestPackages(t *testing.T) {
 	t.Run("Manifests", func(t *testing.T) { testManifests(t, r) })
 }
 
-// testSameBytes: another folder, another time of the files and of the build, and the
-// same packages.
+// testSameBytes checks that another folder, other file times and
+// another build time give the same packages.
 func testSameBytes(t *testing.T, one release.Release) {
 	two := made(t, "1.2.3")
 	build(t, two)
@@ -111,7 +111,7 @@ func testSameBytes(t *testing.T, one release.Release) {
 	}
 }
 
-// TestProperties: a program gets the package's version, and keeps its icon and manifest.
+// TestProperties checks that a program gets the package's version and keeps its icon and manifest.
 func TestProperties(t *testing.T) {
 	b := must.Get(program())(t)
 	before, err := winres.LoadFromEXE(bytes.NewReader(b))
@@ -159,7 +159,7 @@ func testTables(t *testing.T, r release.Release) {
 	has(msi, "LaunchCondition", "NOT NEWERFOUND|Op deze computer staat al een nieuwere versie van Wiebelt. Verwijder die eerst. / A newer version of Wiebelt is on this computer. Remove that one first.")
 	has(msi, "MsiLockPermissionsEx", "Programs|INSTALLDIR|CreateFolder|"+secret.FolderRights+"|")
 	for _, msi := range []string{msi, r.Package(relayFile)} {
-		has(msi, "Property", "SecureCustomProperties|OLDERFOUND;NEWERFOUND") // all that others than administrators may say
+		has(msi, "Property", "SecureCustomProperties|OLDERFOUND;NEWERFOUND") // all that non-administrators may set
 		if got := table(msi, "InstallUISequence"); len(got) != 1 || got[0] != "ExecuteAction\t\t1300" {
 			t.Errorf("the user's part of the installer does %q", got)
 		}
@@ -177,7 +177,7 @@ func testTables(t *testing.T, r release.Release) {
 		}
 	}
 	has(r.Package(relayFile), "ServiceControl", "Stops|WiebeltRelay|162||1|Relay")
-	// What every version shares has one name, what is a version's own another one.
+	// What all versions share has one name; what belongs to one version has its own.
 	a, b := products(t, "1.2.3")[0], products(t, "1.2.4")[0]
 	if a.ProductCode == b.ProductCode || a.Guid("Programs") != b.Guid("Programs") || a.VersionGuid("ProgramW") == b.VersionGuid("ProgramW") || a.Guid("Programs") == a.Guid("Events") {
 		t.Error("the identifiers of two versions")
@@ -193,7 +193,7 @@ func testTables(t *testing.T, r release.Release) {
 	}
 }
 
-// testManifests: what Intune and winget are told is what stands in the package.
+// testManifests checks that Intune and winget are told what is in the package.
 func testManifests(t *testing.T, r release.Release) {
 	product := strings.TrimSpace(strings.TrimPrefix(say(t, "sh", "-c", "msiinfo export "+r.Package(wiebeltFile)+" Property | grep ^ProductCode"), "ProductCode\t"))
 	b := must.Get(os.ReadFile(r.Package("wiebelt-1.2.3-x64.intune.json")))(t)
@@ -217,8 +217,8 @@ func testManifests(t *testing.T, r release.Release) {
 	}
 }
 
-// TestSigned: programs and packages are signed with a certificate that is made here,
-// and one that was changed afterwards is not taken for signed.
+// TestSigned checks that programs and packages are signed with a certificate created here,
+// and that a modified one does not count as signed.
 func TestSigned(t *testing.T) {
 	dir := t.TempDir()
 	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)

@@ -24,14 +24,16 @@ const (
 	maxAge   = lifetime + time.Hour
 )
 
-// maxBytes bounds the bucket, which is memory, at some 200,000 calls: an exchange that tells
-// of ever new ones takes a relay no more than that.
+// maxBytes limits the bucket, which is kept in memory, to some 200,000 calls, so that an
+// exchange that reports new calls without end takes no more of a relay's memory.
 const maxBytes = 128 << 20
 
-// errStore is JetStream's code for what cannot be stored, of which its client has no name.
+// errStore is JetStream's error code for a message that cannot be stored; its client does
+// not name it.
 const errStore jetstream.ErrorCode = 10077
 
-// noRoom are its codes for a bound that is more than a server or an account has left.
+// noRoom are JetStream's error codes for a size limit above what a server or an account has
+// left.
 var noRoom = []jetstream.ErrorCode{10002, 10023, 10028, 10047}
 
 // epochKey holds the time since which the bucket is complete: it is in memory and may lose
@@ -92,7 +94,7 @@ func (b *Bucket) Take(ctx context.Context, all ...Report) error {
 			_, err = b.kv.Update(ctx, key, value, revision)
 		}
 		if api, is := errors.AsType[*jetstream.APIError](err); is && api.ErrorCode == errStore {
-			if err = ErrFull; revision != 0 && r.Ended() { // which needs no room: gone is over, too
+			if err = ErrFull; revision != 0 && r.Ended() { // a delete needs no room, and ends it
 				err = b.kv.Delete(ctx, key, jetstream.LastRevision(revision))
 			}
 		}

@@ -50,10 +50,10 @@ type Feed struct {
 	stopping sync.WaitGroup // watches being stopped
 }
 
-// questions are those of users what goes on.
+// questions are users' requests for their current calls.
 type questions struct {
 	asked    chan *nats.Msg
-	answered map[wire.User]int // how often, since calls were looked at; of Run's goroutine
+	answered map[wire.User]int // number of answers since the last check; owned by Run's goroutine
 }
 
 // Hooks are the relay's callbacks. They are optional, must be set before Run, and are
@@ -196,8 +196,8 @@ func (f *Feed) watch(ctx context.Context) error {
 	}
 }
 
-// maxAnswers is how often a user is told within checkEvery what goes on. His computers ask
-// when they connect; whoever asks for ever must not keep others from being answered.
+// maxAnswers limits the answers to one user within checkEvery. Computers ask when they
+// connect; one that keeps asking must not keep others from being answered.
 const maxAnswers = 256
 
 // answer sends the user who asked their current calls.
@@ -347,11 +347,12 @@ func (f *Feed) apply(e jetstream.KeyValueEntry, publish bool) {
 	}
 }
 
-// maxHeard is how many calls are gone through for a user, of which a snapshot holds fewer:
-// an exchange that floods one telephone must not hold up what is told to all others.
+// maxHeard limits the calls considered for a user's snapshot, which holds fewer: an exchange
+// that floods one phone must not delay what is published to all others.
 const maxHeard = 4 * wire.MaxCalls
 
-// makeRoom leaves a call out where a user has too many. A change of it brings it back.
+// makeRoom drops a call from a user's list if there are too many. A change of that call
+// brings it back.
 func (f *Feed) makeRoom(u wire.User) {
 	if len(f.byUser[u]) <= maxHeard {
 		return
@@ -429,7 +430,7 @@ func (f *Feed) takeUndelivered(m *nats.Msg) {
 	}
 }
 
-// snapshot is all that goes on for a user.
+// snapshot returns all current calls of a user.
 func (f *Feed) snapshot(u wire.User, now time.Time) wire.Snapshot {
 	s := wire.Snapshot{Relay: f.relay, Epoch: f.began, Seq: f.seq, At: now.UTC(), Calls: []wire.Call{}}
 	for key := range f.byUser[u] {
@@ -449,7 +450,7 @@ func (f *Feed) call(r Record, u wire.User) (c wire.Call, ok bool) {
 	return c, ok
 }
 
-// differs tells whether a call has changed for a user.
+// differs reports whether a call has changed for a user.
 func differs(u wire.User, before, after Record) bool {
 	was, _ := before.For(u)
 	is, _ := after.For(u)

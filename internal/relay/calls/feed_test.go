@@ -446,8 +446,9 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-// TestMissed: a call whose end nobody received is reported once, even if the relay had lost
-// the bucket when it ended. What was over before the relay started is left to others.
+// TestMissed: a call whose end nobody received is reported once, even if the relay was not
+// watching the bucket when it ended. What was over before the relay started is left to
+// others.
 func TestMissed(t *testing.T) {
 	b, c := relays(t)
 	carla := follow(t, c, "carla")

@@ -503,7 +503,7 @@ func TestWebhook(t *testing.T) {
 }
 
 // TestRegister: the relay registers its address with a provider, notices and reports when
-// another program has replaced it, follows its own secret, and restores the registration.
+// another program has replaced it, follows its own secret, and removes the registration.
 func TestRegister(t *testing.T) {
 	p := linktest.StartPortal(t, simulate.Account{User: "beheer@kantoor.example", Secret: "canary-1"})
 	o := newOffice(t)

@@ -80,7 +80,8 @@ func newDesks(t *testing.T, n, together int) *desksOffice {
 	return o
 }
 
-// add adds n desks.
+// add adds the desks from number from up to n, n itself excluded; those below together also
+// have the extension group.
 func (o *desksOffice) add(from, n, together int) {
 	o.t.Helper()
 	d := o.directory()

@@ -33,11 +33,11 @@ type check struct {
 	Says  string `json:"says"`
 }
 
-// renewIn is how long before its end a certificate of the office's has to be renewed.
+// renewIn is how long before its expiry the office must renew its own certificate.
 const renewIn = 30 * 24 * time.Hour
 
-// lasts tells whether a certificate lasts long enough. One of the site's own authority
-// the relay renews by itself.
+// lasts reports whether a certificate is valid for long enough. The relay itself renews one
+// of the site's own authority.
 func lasts(ofOffice bool, left time.Duration) (state string, says text.Key) {
 	if ofOffice && left < renewIn {
 		return "warn", text.RelayDoctorRenew
@@ -156,7 +156,7 @@ func (e *env) tryHub() string {
 	return "ok"
 }
 
-// hubClient is one for the hub that is set.
+// hubClient returns a client of the configured hub.
 func (e *env) hubClient() (*hub.Client, error) {
 	dirs, err := profile.Find(e.data)
 	if err != nil {

@@ -39,7 +39,7 @@ type follower struct {
 	secrets map[string][sha256.Size]byte // by link, "" for the hub, as they could be read last
 }
 
-// stamp is another one when the settings are, or a secret.
+// stamp returns a value that changes whenever the settings or a secret do.
 func (o *follower) stamp(ctx context.Context) string {
 	s, _ := settings.Load(o.dirs)
 	stamp := settings.Fingerprint(o.dirs) + mappingsStamp(o.env.data) + o.hubOf(ctx, s)
@@ -79,8 +79,8 @@ func (o *follower) read(ctx context.Context) (now server.Office, old *hub.Client
 	return now, old
 }
 
-// hubOf is another one when a client has to be made anew: one that the hub has refused
-// would go on refusing for a while, and nobody would hear that it is mended.
+// hubOf returns a value that changes whenever a new client is needed. A client that the hub
+// has refused keeps failing for a while, which would hide that its secret was corrected.
 func (o *follower) hubOf(ctx context.Context, s *settings.Settings) string {
 	if cfg, err := fromsettings.Hub(o.dirs, s.Hub); err == nil {
 		o.note(ctx, "", cfg.Secret)
@@ -88,8 +88,8 @@ func (o *follower) hubOf(ctx context.Context, s *settings.Settings) string {
 	return fmt.Sprintf("%+v %x %s", s.Hub, o.secrets[""], fileStamp(s.Hub.ExtraCAFile))
 }
 
-// note keeps what a secret is, as long as its store gives it: one that fails for a moment
-// changes nothing, and that there is none is said by who needs it.
+// note records a secret's hash if the store returns the secret: a store that fails for a
+// moment changes nothing, and whoever needs a missing secret reports it.
 func (o *follower) note(ctx context.Context, of string, read func(context.Context) (string, error)) {
 	if value, err := read(ctx); err == nil {
 		o.secrets[of] = sha256.Sum256([]byte(value))

@@ -61,7 +61,7 @@ func mappingsStamp(data string) (stamp string) {
 	return stamp
 }
 
-// fileStamp is another one when a file is; "" where there is none.
+// fileStamp returns a value that changes whenever the file does; "" if there is none.
 func fileStamp(file string) string {
 	info, err := os.Stat(file)
 	if err != nil {

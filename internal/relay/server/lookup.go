@@ -33,8 +33,8 @@ const (
 	lookupsMinute = 120  // per user, as are questions for missed calls
 	remembered    = 64   // numbers remembered per user
 	lookupTime    = 5 * time.Second
-	// How many numbers are asked for ahead in a second, and at once: an exchange that floods
-	// the relay with calls must not have it flood the hub.
+	// How many numbers are looked up ahead per second, and at once: an exchange that floods
+	// the relay with calls must not make it flood the hub.
 	aheadPerSecond = 100
 	aheadAtOnce    = 300
 	// seenTime is how far the feed may lag behind a user who asks: another
@@ -85,7 +85,7 @@ func (l *lookups) set(h Hub) {
 // phones ring. A call reported for each of many phones is looked up once.
 func (l *lookups) ahead(ctx context.Context, e call.Event) {
 	if n := l.rules.Parse(e.Number, e.Name); l.hub.Load() != nil && e.State == call.Ringing && n.Lookup() {
-		l.once(n.Query(), func() { // who is there too late asks himself, as all do in a flood
+		l.once(n.Query(), func() { // if not started, users look it up themselves, as in a flood
 			if l.pace.Allow() {
 				_, _ = l.ask(ctx, n.Query())
 			}

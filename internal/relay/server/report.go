@@ -240,8 +240,9 @@ func (r *relay) put(ctx context.Context, waiting []report) bool {
 	return true
 }
 
-// Limits on writing reports to the bucket, which delays those queued behind them: a report
-// that arrives after its call's end has been forgotten would make it ring forever.
+// Limits on writing reports to the bucket. Those queued behind them are delayed as well, so
+// both timeouts together are only half of EndedStays: a report that is written after its
+// call's end has been forgotten would make it ring forever.
 const (
 	putTimeout   = time.Second
 	retryPause   = 50 * time.Millisecond

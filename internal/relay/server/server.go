@@ -242,8 +242,8 @@ func (r *relay) routes() http.Handler {
 	return mux
 }
 
-// tunnel passes connections on to the NATS server. One that this ends, as nobody has logged
-// in, ends for the other side too, which may never say anything.
+// tunnel forwards connections to the NATS server. If that closes one, because nobody has
+// logged in, it is closed for the client too, which may never send anything.
 func tunnel(to *url.URL) http.Handler {
 	return &httputil.ReverseProxy{ErrorLog: quiet(), Rewrite: func(p *httputil.ProxyRequest) {
 		p.SetURL(to)
@@ -256,8 +256,8 @@ func tunnel(to *url.URL) http.Handler {
 	}}
 }
 
-// tunnelled is the NATS server's side of a connection. The proxy would wait after its end
-// until the other side ends too, and does not after an error.
+// tunnelled is the NATS server's side of a connection. It turns the end into an error: after
+// a plain end the proxy would wait until the other side ends too.
 type tunnelled struct{ io.ReadWriteCloser }
 
 func (t tunnelled) Read(b []byte) (n int, err error) {

@@ -313,9 +313,9 @@ func TestTunnelEnds(t *testing.T) {
 	}
 }
 
-// TestLink: an exchange's report about an extension rings at its user, through the
-// queue that it came by; everybody receives the state of relay and link, and the status
-// names nobody's extension.
+// TestLink: an exchange's report about an extension rings at its user, through the queue
+// that it came by; everybody receives the state of relay and link, and the status names
+// the extensions that belong to nobody.
 func TestLink(t *testing.T) {
 	a := must.Get(simulate.StartARI(t.Context(), "", linktest.Known))(t)
 	t.Cleanup(func() { _ = a.Close() })

@@ -35,11 +35,10 @@ type LineError struct {
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
 func (e *LineError) Unwrap() error { return e.Err }
 
-// ReadCSV reads a table of users: UTF-8, parted by commas or semicolons, with its
-// columns named in the first line; several extensions, numbers or queues are parted by
-// "|", a comma or a semicolon, extensions by a space too. missing are the columns that it
-// does not have, for Put.
-// Either all of it is right or there is an error, mostly a *LineError.
+// ReadCSV reads a table of users: UTF-8, separated by commas or semicolons, with the column
+// names in the first line. Several extensions, numbers or queues are separated by "|", a
+// comma or a semicolon, extensions also by a space. missing lists the absent columns, for
+// Put. Any mistake in the table is an error, usually a *LineError.
 func ReadCSV(r io.Reader) (all []Entry, missing []string, err error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxCSV+1))
 	switch {

@@ -266,8 +266,8 @@ func (d *Directory) change(ctx context.Context, u wire.User, do func(*Entry) err
 	}
 }
 
-// Put adds a user, or changes one; the computers that have joined stay, and what stands
-// in the columns that are kept.
+// Put adds or changes a user. Joined computers are kept, as are the values in the columns
+// of kept.
 func (d *Directory) Put(ctx context.Context, with Entry, kept ...string) error {
 	return d.change(ctx, with.User, func(e *Entry) error {
 		if e.active() && e.Publisher {

@@ -75,7 +75,7 @@ func (e Entry) Computers() (n int) {
 	return n
 }
 
-// keep takes over what stood in some columns before.
+// keep copies the given columns from the previous entry.
 func (e *Entry) keep(was Entry, columns []string) {
 	for _, c := range columns {
 		switch c {
@@ -93,8 +93,9 @@ func (e *Entry) keep(was Entry, columns []string) {
 	}
 }
 
-// join adds a computer. If there are too many, the oldest is revoked. Keys that are over
-// are dropped, and if there are more keys than an entry holds, the oldest revoked one.
+// join adds a computer. If there are too many, the oldest is revoked. Keys that are over are
+// dropped and, if there are still more than an entry holds, the first revoked key that is
+// not endless.
 func (e *Entry) join(k Key) {
 	e.Keys = append(e.Keys, k)
 	e.Keys = slices.DeleteFunc(e.Keys, func(old Key) bool { return old.over(k.Since) })

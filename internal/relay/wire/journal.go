@@ -75,7 +75,8 @@ func ParseJournalAnswer(b []byte) (JournalAnswer, error) {
 }
 
 // LocalTimes returns the calls with times on our own clock, given when the answer arrived.
-// Their ages stay the same. None is still to come: it would stay in the history.
+// Their ages stay the same. No time is later than now: a call in the future would stay
+// in the history for too long.
 func (a JournalAnswer) LocalTimes(now time.Time) []MissedCall {
 	all := slices.Clone(a.Calls)
 	for i := range all {

@@ -48,7 +48,7 @@ func ParseLookupAnswer(b []byte) (LookupAnswer, error) {
 		return LookupAnswer{}, errMessage
 	}
 	if f := string(a.Failure); len(f) > maxFailure || strings.Trim(f, "abcdefghijklmnopqrstuvwxyz_") != "" {
-		return LookupAnswer{}, errMessage // it is shown and logged where nobody knows it
+		return LookupAnswer{}, errMessage // an unknown code would be shown and logged as it is
 	}
 	for i := range a.Contacts {
 		c := &a.Contacts[i]

@@ -70,7 +70,7 @@ func (s Snapshot) Compare(o Snapshot) int {
 	return cmp.Or(cmp.Compare(s.Epoch, o.Epoch), cmp.Compare(s.Seq, o.Seq))
 }
 
-// Encode gives the message, with as many calls as it may hold.
+// Encode returns the message, with as many calls as it may hold.
 func (s Snapshot) Encode() []byte {
 	s.V = 1
 	all := slices.Clone(s.Calls)
@@ -84,9 +84,9 @@ func (s Snapshot) Encode() []byte {
 	}
 }
 
-// Compare tells which of two calls is left out where there are too many: it is below 0
-// where c is. Those that are over go first, then those that ring, then those that somebody
-// talks on; of these the ones that began first.
+// Compare orders calls by which is left out first if there are too many: it is below 0 if
+// that is c. Ended calls go first, then ringing ones, then those in progress; among equals,
+// those that began first.
 func (c Call) Compare(o Call) int {
 	rank := func(c Call) int {
 		switch {

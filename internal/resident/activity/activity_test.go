@@ -22,7 +22,7 @@ func rings(kind string, reports call.Reports, state call.State) call.Event {
 	return call.Event{Source: call.Source{Kind: kind, Reports: reports}, State: state, At: time.Now()}
 }
 
-// waiter waits for a call in a bubble's time.
+// waiter waits for a call in synctest time.
 type waiter struct {
 	mu   sync.Mutex
 	told []windowapi.TestSeen
@@ -50,12 +50,12 @@ func (x *waiter) wait(ctx context.Context, h *Monitor) {
 	synctest.Wait()
 }
 
-// TestACallIsSeen: the way it came over, then what more is seen of it, and what that
-// way can tell once it has ended.
+// TestACallIsSeen checks that a call is reported on arrival, then what else is seen of it,
+// and what its source can report once it has ended.
 func TestACallIsSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, x := New(), &waiter{}
-		h.Note("", rings("http", call.RingOnly, call.Ringing), time.Now()) // before anybody waited
+		h.Note("", rings("http", call.RingOnly, call.Ringing), time.Now()) // before anyone waits
 		x.wait(t.Context(), h)
 		note := func(link string, e call.Event) {
 			h.Note(link, e, time.Now())
@@ -65,7 +65,7 @@ func TestACallIsSeen(t *testing.T) {
 		outgoing := rings("baresip", call.AllStates, call.Ringing)
 		outgoing.Direction = call.Outgoing
 		note("phone", outgoing)
-		note("", rings("command", call.RingOnly, call.Ended)) // of a call from before
+		note("", rings("command", call.RingOnly, call.Ended)) // of an earlier call
 		old := rings("http", call.RingOnly, call.Ringing)
 		old.At = old.At.Add(-2 * call.StaleAfter)
 		note("", old)
@@ -74,7 +74,7 @@ func TestACallIsSeen(t *testing.T) {
 		}
 		at := time.Now()
 		note("phone", rings("baresip", call.AllStates, call.Ringing))
-		note("", rings("http", call.RingOnly, call.Ringing)) // another way tells of it too
+		note("", rings("http", call.RingOnly, call.Ringing)) // another source reports it too
 		note("other", rings("baresip", call.AllStates, call.Ended))
 		note("phone", rings("http", call.RingAndEnd, call.Ended))
 		time.Sleep(59 * time.Second)
@@ -95,7 +95,7 @@ func TestACallIsSeen(t *testing.T) {
 	})
 }
 
-// TestOnlyARing: what that phone can tell is said when no more is waited for.
+// TestOnlyARing checks that what the phone can report is known once nothing more is awaited.
 func TestOnlyARing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, x := New(), &waiter{}
@@ -112,7 +112,8 @@ func TestOnlyARing(t *testing.T) {
 	})
 }
 
-// TestNoCall: after sixty seconds, not before, and once.
+// TestNoCall checks that the absence of a call is reported
+// after sixty seconds, not before, and once.
 func TestNoCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, x := New(), &waiter{}
@@ -130,7 +131,7 @@ func TestNoCall(t *testing.T) {
 	})
 }
 
-// TestTestCallEnds: with its window, with "stop", and with the next one.
+// TestTestCallEnds ends a test call with its window, with "stop" and with the next one.
 func TestTestCallEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New()
@@ -165,8 +166,8 @@ func TestTestCallEnds(t *testing.T) {
 	})
 }
 
-// TestWhatASourceReports: never less than it declares, never more than was seen, and
-// nothing that the answer which was seen speaks against.
+// TestWhatASourceReports checks that a source reports no less than it declares, no more
+// than was seen, and nothing that contradicts the answer that was seen.
 func TestWhatASourceReports(t *testing.T) {
 	for _, tt := range []struct {
 		declared        call.Reports
@@ -205,7 +206,7 @@ func TestHeard(t *testing.T) {
 			t.Errorf("%s %s: %v, want %v", tt.kind, tt.link, got, tt.want)
 		}
 	}
-	reports, over := h.listen() // who does not read holds nobody up
+	reports, over := h.listen() // a reader that does not read blocks nobody
 	defer over()
 	for range 100 {
 		h.Note("", rings("http", call.RingOnly, call.Ringing), now)

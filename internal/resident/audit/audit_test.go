@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// system is one with a log.
+// system is a fake system with a log.
 type system struct {
 	mu     sync.Mutex
 	all    []eventlog.Record
@@ -61,7 +61,7 @@ func (s *system) ids() (all []eventlog.ID) {
 	return all
 }
 
-// hub answers what it is told to.
+// hub gives the answers it is set to.
 type hub struct {
 	found []contact.Contact
 	err   error
@@ -69,8 +69,8 @@ type hub struct {
 
 func (h hub) Lookup(context.Context, string) ([]contact.Contact, error) { return h.found, h.err }
 
-// TestLookupsAreRecorded: where the settings ask for it, by how they ended and
-// nothing else, and what the hub said passes through.
+// TestLookupsAreRecorded checks that lookups are recorded only if the settings ask for it,
+// by outcome alone, and that the hub's answer passes through.
 func TestLookupsAreRecorded(t *testing.T) {
 	s, sys := settings.Defaults(), &system{}
 	a := New(func() *settings.Settings { return s }, slog.New(slog.DiscardHandler))
@@ -107,8 +107,8 @@ func TestLookupsAreRecorded(t *testing.T) {
 	}
 }
 
-// TestNoLogIsSaidOnce: a system that takes no record is told of once, until it
-// does.
+// TestNoLogIsSaidOnce checks that a system that takes no record is
+// reported once, until it takes one again.
 func TestNoLogIsSaidOnce(t *testing.T) {
 	s, sys, log := settings.Defaults(), &system{fails: eventlog.ErrNoLog}, &logtest.Buffer{}
 	s.Audit = "eventlog"
@@ -130,7 +130,7 @@ func TestNoLogIsSaidOnce(t *testing.T) {
 	}
 }
 
-// TestAdministratorsAreWarned: once a day, of a secret that expires.
+// TestAdministratorsAreWarned checks that an expiring or expired secret is reported once a day.
 func TestAdministratorsAreWarned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, sys := settings.Defaults(), &system{}

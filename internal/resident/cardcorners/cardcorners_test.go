@@ -27,15 +27,15 @@ func cornersIn(t *testing.T) (profile.Dirs, func() *Corners, *settings.Settings)
 	return d, func() *Corners { return Open(d, slog.New(slog.DiscardHandler)) }, s
 }
 
-// written runs c until all it has to write was written.
+// written runs c until everything pending is written.
 func written(c *Corners) {
 	done := make(chan struct{})
 	close(done)
 	c.Run(done)
 }
 
-// TestCornersAreKept: a corner the user dragged cards to holds after a restart,
-// for that monitor, until the setting says something else, and not against a policy.
+// TestCornersAreKept checks that the corner the user dragged cards to survives a restart,
+// per monitor, until the setting changes, and never overrides a policy.
 func TestCornersAreKept(t *testing.T) {
 	d, open, s := cornersIn(t)
 	c := open()
@@ -70,7 +70,7 @@ func TestCornersAreKept(t *testing.T) {
 	}
 }
 
-// TestCornersAreBounded: neither names from outside nor a damaged file do harm.
+// TestCornersAreBounded checks that neither outside names nor a damaged file do harm.
 func TestCornersAreBounded(t *testing.T) {
 	d, open, s := cornersIn(t)
 	path := filepath.Join(d.State, cornersName)

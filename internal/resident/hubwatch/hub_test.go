@@ -21,12 +21,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// checked is a hub that answers what it is told to.
+// checked is a hub that gives the answers it is set to.
 type checked struct {
 	mu     sync.Mutex
 	fails  contact.Failure
 	at     []time.Time
-	during func() // a check
+	during func() // called during a check
 }
 
 func (c *checked) Check(context.Context) (time.Duration, error) {
@@ -54,16 +54,16 @@ func (c *checked) times() []time.Time {
 	return append([]time.Time(nil), c.at...)
 }
 
-// watched is a watch over one hub, in a bubble's time.
+// watched is a watch over one hub, in synctest time.
 type watched struct {
 	*Hub
 	hub  *checked
 	none atomic.Bool // nothing is set up
 	news int
-	back int // times that the hub was there again
+	back int // times the hub came back
 	log  bytes.Buffer
 	days []string
-	end  time.Time // of the secret
+	end  time.Time // expiry of the secret
 }
 
 func watching(t *testing.T, expires time.Time) *watched {
@@ -86,15 +86,15 @@ func watching(t *testing.T, expires time.Time) *watched {
 
 func (w *watched) add(day string) bool { w.days = append(w.days, day); return false }
 
-// state is what the tray would show.
+// state returns what the tray would show.
 func (w *watched) state() health.State {
 	f := health.Facts{SetUp: true}
 	w.seen.Into(&f)
 	return health.Assess(f, text.English, "", time.Now()).State
 }
 
-// TestRefusedBeforeTheFirstCall: the night's change at the hub is known in the
-// morning, and told once.
+// TestRefusedBeforeTheFirstCall checks that an overnight change at the hub is
+// known in the morning and reported once.
 func TestRefusedBeforeTheFirstCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watching(t, time.Time{})
@@ -103,7 +103,7 @@ func TestRefusedBeforeTheFirstCall(t *testing.T) {
 			t.Fatalf("state %d, %d news after %d checks", w.state(), w.news, len(w.hub.times()))
 		}
 		w.hub.answers(contact.CredentialsRefused)
-		time.Sleep(5 * time.Hour) // in the bubble's time
+		time.Sleep(5 * time.Hour) // synctest time
 		synctest.Wait()
 		if w.state() != health.CredentialsRefused || w.news != 1 {
 			t.Errorf("state %d, told %d times", w.state(), w.news)
@@ -122,12 +122,12 @@ func TestRefusedBeforeTheFirstCall(t *testing.T) {
 	})
 }
 
-// TestChecksAreSparse: about every four hours while all is well, about every
-// hour when refused, soon and then less often when the hub is gone.
+// TestChecksAreSparse checks about every four hours while all is well, about every hour
+// when refused, and soon, then less often, when the hub is unreachable.
 func TestChecksAreSparse(t *testing.T) {
 	for _, c := range []struct {
 		f           contact.Failure
-		least, most int // in a week
+		least, most int // per week
 	}{{"", 37, 49}, {contact.CredentialsRefused, 149, 193}, {contact.NoNetwork, 900, 1200}} {
 		synctest.Test(t, func(t *testing.T) {
 			w := watching(t, time.Time{})
@@ -141,7 +141,8 @@ func TestChecksAreSparse(t *testing.T) {
 	}
 }
 
-// TestANetworkThatIsLate is no news; one that stays away is.
+// TestANetworkThatIsLate checks that a network that comes up late is
+// not reported, and one that stays down is.
 func TestANetworkThatIsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watching(t, time.Time{})
@@ -184,8 +185,8 @@ func TestANetworkThatIsLate(t *testing.T) {
 	})
 }
 
-// TestALookupFailed: the icon does not say for hours that the hub is gone because
-// the last call came in a bad moment, and says so all the time while it is gone.
+// TestALookupFailed checks that one failed lookup does not show the hub as unreachable for
+// hours, and that an unreachable hub shows as such throughout.
 func TestALookupFailed(t *testing.T) {
 	for _, back := range []time.Duration{0, 3 * time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
@@ -226,8 +227,8 @@ func TestALookupFailed(t *testing.T) {
 	}
 }
 
-// TestNothingToAsk: a look-up that went well, one whose failure a token says nothing
-// about, and one that was told of before have nobody ask.
+// TestNothingToAsk checks that no check follows a lookup that succeeded, one whose failure
+// a token says nothing about, or one already reported.
 func TestNothingToAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watching(t, time.Time{})
@@ -246,8 +247,8 @@ func TestNothingToAsk(t *testing.T) {
 	})
 }
 
-// TestOtherSettings: what was heard with the old ones is forgotten, also where they
-// change while it is asked, and nothing set up is no failure.
+// TestOtherSettings checks that new settings discard the results of the old ones, even
+// during a check, and that having nothing set up is not a failure.
 func TestOtherSettings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watching(t, time.Time{})
@@ -257,7 +258,7 @@ func TestOtherSettings(t *testing.T) {
 		if w.state() != health.CredentialsRefused {
 			t.Fatalf("state %d", w.state())
 		}
-		w.Look(time.Hour) // asked for before, which delays nothing
+		w.Look(time.Hour) // requested earlier; delays nothing
 		w.none.Store(true)
 		w.SettingsChanged()
 		synctest.Wait()
@@ -274,8 +275,8 @@ func TestOtherSettings(t *testing.T) {
 	})
 }
 
-// TestCallsKnowBetter: the newest proof counts, and a token proves nothing of
-// what lies behind it.
+// TestCallsKnowBetter checks that the newest proof counts, and that a token
+// proves nothing about what lies behind it.
 func TestCallsKnowBetter(t *testing.T) {
 	now := time.Date(2026, 10, 1, 10, 0, 0, 0, time.Local)
 	for _, c := range []struct {
@@ -313,8 +314,8 @@ func TestCallsKnowBetter(t *testing.T) {
 	}
 }
 
-// TestExpiryIsLoggedOnceADay for administrators, from 30 days before, and no
-// state says a word of it.
+// TestExpiryIsLoggedOnceADay logs expiry for administrators
+// from 30 days before; no state mentions it.
 func TestExpiryIsLoggedOnceADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watching(t, time.Now().AddDate(0, 0, 33))

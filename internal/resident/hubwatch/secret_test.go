@@ -17,8 +17,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestAnotherSecretIsTried: once, and only while the hub refuses the one there was;
-// the end of the trouble is told.
+// TestAnotherSecretIsTried tries a new secret once, and only while the hub refuses the
+// current one; the recovery is reported.
 func TestAnotherSecretIsTried(t *testing.T) {
 	dirs := must.Get(profile.Find(t.TempDir()))(t)
 	must.Do(t, dirs.Make())
@@ -67,7 +67,7 @@ func TestAnotherSecretIsTried(t *testing.T) {
 		if n := looks(); n != 1 {
 			t.Errorf("%d looks at another secret", n)
 		}
-		for _, mode := range []os.FileMode{0o644, 0o600} { // others may read it, and no longer
+		for _, mode := range []os.FileMode{0o644, 0o600} { // readable by others, then no longer
 			files, _ := filepath.Glob(filepath.Join(dirs.Config, "secrets", "*"))
 			for _, f := range files {
 				must.Do(t, os.Chmod(f, mode))

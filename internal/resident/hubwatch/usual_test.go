@@ -12,7 +12,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// counted is a history that knows how many calls each day had.
+// counted is a history with the number of calls per day.
 type counted map[string]int
 
 func (c counted) incoming(_ context.Context, from, to time.Time) (int, error) {
@@ -45,10 +45,10 @@ func TestUsualIsThatOfTheLastWorkingDay(t *testing.T) {
 	}
 }
 
-// TestSilenceIsSaid: counted after every midnight, and from there to the
-// question mark without anybody asking in between.
+// TestSilenceIsSaid checks that calls are counted after every midnight and that the
+// question mark then appears without anyone asking in between.
 func TestSilenceIsSaid(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // it begins on Saturday, 1 January 2000, in UTC
+	synctest.Test(t, func(t *testing.T) { // starts on Saturday, 1 January 2000, UTC
 		days := counted{"2000-01-03": 12, "2000-01-04": 30, "2000-01-05": 3}
 		told := 0
 		u := NewUsualCalls(days.incoming, func() { told++ }, slog.New(slog.DiscardHandler))

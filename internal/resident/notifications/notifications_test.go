@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var _ window.Display = Display{}
 
-// desktop is an engine and a service for notifications.
+// desktop is an engine and a notification service.
 type desktop struct {
 	mu    sync.Mutex
 	cards []engine.Card
@@ -33,9 +33,9 @@ type desktop struct {
 	press func(tag, action string)
 
 	watch  chan struct{}
-	shown  int // times a notice was
+	shown  int // times a notice was shown
 	able   []bool
-	opened int // times the calls window was
+	opened int // times the calls window was opened
 }
 
 func (d *desktop) Watch() <-chan struct{} { return d.watch }
@@ -77,7 +77,7 @@ func (d *desktop) tags() []string {
 	return slices.Sorted(maps.Keys(d.up))
 }
 
-// call puts cards into the engine and has everybody look.
+// call puts cards into the engine and notifies everyone.
 func (d *desktop) call(all ...engine.Card) {
 	d.mu.Lock()
 	d.cards = all
@@ -86,7 +86,7 @@ func (d *desktop) call(all ...engine.Card) {
 	synctest.Wait()
 }
 
-// begin runs notices on a desktop until the test ends.
+// begin runs the notifier on a desktop until the test ends.
 func begin(t *testing.T) (*desktop, *Notifier) {
 	d := &desktop{up: map[string]notify.Notice{}, watch: make(chan struct{})}
 	n := New(Params{Engine: d, Config: card.Config{Language: text.Dutch}, Log: slog.New(slog.DiscardHandler),
@@ -113,8 +113,8 @@ func begin(t *testing.T) (*desktop, *Notifier) {
 
 var ringing = engine.Card{ID: 1, Phase: engine.PhaseRinging, LineName: "Schade", Outcome: engine.Found, LinkOK: []bool{true}, Edition: 4}
 
-// TestACallThatRingsIsNoticed: one notice for each call that comes in, as long as
-// it rings, and none while cards would be hidden.
+// TestACallThatRingsIsNoticed shows one notice per incoming call while it
+// rings, and none while cards would be hidden.
 func TestACallThatRingsIsNoticed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, n := begin(t)
@@ -153,7 +153,7 @@ func TestACallThatRingsIsNoticed(t *testing.T) {
 	})
 }
 
-// TestAButtonIsPressed: the file opens only where there is one to open.
+// TestAButtonIsPressed opens the file only where there is one to open.
 func TestAButtonIsPressed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, _ := begin(t)
@@ -172,8 +172,8 @@ func TestAButtonIsPressed(t *testing.T) {
 	})
 }
 
-// TestNobodyShowsNotices: it is said, and tried again only after a while, with all that
-// rings.
+// TestNobodyShowsNotices checks that a missing service is reported, and retried only
+// after a while, with all calls that ring.
 func TestNobodyShowsNotices(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, _ := begin(t)

@@ -17,7 +17,7 @@ import (
 	"wiebelt/internal/resident/request"
 )
 
-// maxCandidates limits the files that wait to be added or were not.
+// maxCandidates limits the files that wait to be added, or are listed as not added.
 const maxCandidates = 2000
 
 // Codes of problems with given files, in addition to those of package outbox.
@@ -34,7 +34,7 @@ type candidate struct {
 	duplicate string // what happens if it was delivered before; "" asks
 	queued    bool   // not processed by takeIn yet
 	row       windowapi.DeliveryFile
-	takenAt   time.Time // added to the outbox (row is up to date), and in its next snapshot
+	takenAt   time.Time // when it was added, as row says; later snapshots have it
 }
 
 // offer queues files to be added.

@@ -31,7 +31,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// deliverer is deliveries with a hub, and a folder with files.
+// deliverer is a delivery worker with a hub and a folder of files.
 type deliverer struct {
 	log        logtest.Buffer
 	t          *testing.T
@@ -39,11 +39,11 @@ type deliverer struct {
 	dirs       profile.Dirs
 	deliveries *Worker
 	in         string
-	stop       func() // ends the deliveries, as the end of the resident does
+	stop       func() // ends the deliveries as the resident's end does
 
 	mu   sync.Mutex
-	set  *settings.Settings // that hold
-	told health.Delivery    // to the tray
+	set  *settings.Settings // in effect
+	told health.Delivery    // last reported to the tray
 }
 
 func newDeliverer(t *testing.T) *deliverer {
@@ -64,7 +64,7 @@ func newDeliverer(t *testing.T) *deliverer {
 	return d
 }
 
-// keep puts the secret into its store.
+// keep stores the secret.
 func (d *deliverer) keep(value string, s *settings.Settings) {
 	d.t.Helper()
 	store := must.Get(secret.Open(s.Hub.SecretStore, d.dirs))(d.t)
@@ -75,14 +75,14 @@ func (d *deliverer) keep(value string, s *settings.Settings) {
 	must.Do(d.t, err)
 }
 
-// hold makes settings hold, without telling the deliveries.
+// hold puts settings into effect without notifying the deliveries.
 func (d *deliverer) hold(s *settings.Settings) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.set = s
 }
 
-// params is what the deliveries have of the resident.
+// params returns what the resident gives the deliveries.
 func (d *deliverer) params() Params {
 	return Params{Dirs: d.dirs, Log: slog.New(slog.NewTextHandler(&d.log, nil)), Send: func(string, any) {},
 		Settings: func() *settings.Settings { d.mu.Lock(); defer d.mu.Unlock(); return d.set },
@@ -90,7 +90,7 @@ func (d *deliverer) params() Params {
 		Told:     func(now health.Delivery) { d.mu.Lock(); defer d.mu.Unlock(); d.told = now }}
 }
 
-// begin starts the deliveries, and ends them with the test.
+// begin starts the deliveries and stops them when the test ends.
 func (d *deliverer) begin() {
 	v := New(d.params())
 	d.deliveries = v
@@ -109,7 +109,7 @@ func (d *deliverer) file(name, who string) string {
 	return path
 }
 
-// say asks as the window does, and gives what it is told.
+// say sends a request as the window does and returns the answer.
 func (d *deliverer) say(m windowapi.DeliveryDo) (told windowapi.Delivery) {
 	d.t.Helper()
 	raw := must.Get(json.Marshal(m))(d.t)
@@ -134,7 +134,7 @@ func (d *deliverer) say(m windowapi.DeliveryDo) (told windowapi.Delivery) {
 	return told
 }
 
-// seen is what the window would show: what it is told, and what is in the outbox.
+// seen is what the window would show: the reported state and the outbox.
 type seen struct {
 	windowapi.Delivery
 	Held                                   string
@@ -157,7 +157,7 @@ func (d *deliverer) now() seen {
 	for _, f := range s.Files {
 		switch {
 		case f.Item != "" || f.State == windowapi.DeliveryAdding:
-			s.Adding++ // or the outbox does not list it yet
+			s.Adding++ // the outbox may not list it yet
 		case f.State == windowapi.DeliveryQuestion:
 			s.Questions++
 			s.Question = f
@@ -166,7 +166,7 @@ func (d *deliverer) now() seen {
 	return s
 }
 
-// changes changes the outbox as the window does.
+// changes modifies the outbox as the window does.
 func (d *deliverer) changes(do func(*outbox.Outbox) error) {
 	d.t.Helper()
 	box, err := outbox.Open(d.t.Context(), outbox.Options{Dir: d.deliveries.dir})
@@ -196,7 +196,7 @@ func (d *deliverer) until(what string, ok func(seen) bool) seen {
 	}
 }
 
-// sentence is what the tray says.
+// sentence returns what the tray reports.
 func (d *deliverer) sentence() health.Report {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -211,8 +211,8 @@ func decided(n int) func(seen) bool {
 	return func(s seen) bool { return s.Delivered == n && s.Adding == 0 && s.Waiting == 0 }
 }
 
-// TestDeliveriesStartLazily: nothing is opened on a computer that delivers
-// nothing, and what is given is delivered, folders with what lies in them.
+// TestDeliveriesStartLazily checks that nothing is opened on a computer that delivers
+// nothing, and that whatever is handed over is delivered, folders with their contents.
 func TestDeliveriesStartLazily(t *testing.T) {
 	d := newDeliverer(t)
 	d.now()
@@ -239,7 +239,7 @@ func TestDeliveriesStartLazily(t *testing.T) {
 	if d.asked.Stats().Messages != 2 || len(s.Files) != 2 {
 		t.Errorf("%d messages; %d files are not taken", d.asked.Stats().Messages, len(s.Files))
 	}
-	for _, f := range s.Files { // an untaken one is checked again, and goes without a trace
+	for _, f := range s.Files { // a file not taken is checked again and disappears without a trace
 		if f.Name != "brief.txt" {
 			continue
 		}
@@ -248,12 +248,12 @@ func TestDeliveriesStartLazily(t *testing.T) {
 		d.until("the mended file is delivered", decided(3))
 	}
 	d.stop()
-	d.begin() // there is an outbox now: it is opened at once, and knows them
+	d.begin() // the outbox exists now: it is opened at once and knows them
 	d.until("the list of before", func(s seen) bool { return s.Delivered == 3 })
 }
 
-// TestDeliveriesAskAboutDuplicates: a file that was delivered is sent once more
-// only if somebody says so; where the settings say it, nobody is asked.
+// TestDeliveriesAskAboutDuplicates checks that a delivered file is sent again only on
+// request; if the settings decide, nobody is asked.
 func TestDeliveriesAskAboutDuplicates(t *testing.T) {
 	d := newDeliverer(t)
 	path := d.file("a.zip", "a")
@@ -294,8 +294,8 @@ func TestDeliveriesAskAboutDuplicates(t *testing.T) {
 	}
 }
 
-// TestDeliveriesHold: refused credentials hold the queue and burn nothing, the
-// tray says so, and a new secret lets it go on.
+// TestDeliveriesHold checks that refused credentials hold the queue without using up
+// attempts, that the tray reports it, and that a new secret resumes it.
 func TestDeliveriesHold(t *testing.T) {
 	d := newDeliverer(t)
 	d.asked.Faults().RefuseCredentials(true)
@@ -331,8 +331,8 @@ func TestDeliveriesHold(t *testing.T) {
 	}
 }
 
-// TestDeliveriesResolve: what is maybe delivered waits for a person, the tray
-// says so, and a person decides with a note.
+// TestDeliveriesResolve checks that a possibly delivered message waits for a person, that
+// the tray reports it, and that a person decides with a note.
 func TestDeliveriesResolve(t *testing.T) {
 	t.Parallel()
 	d := newDeliverer(t)
@@ -346,7 +346,7 @@ func TestDeliveriesResolve(t *testing.T) {
 		_, err := box.Resolve(t.Context(), s.Items[0].ID, true, "Mw. Smit zag het staan")
 		return err
 	})
-	d.changes(func(box *outbox.Outbox) error { // and it is sent at once, not when it is looked for
+	d.changes(func(box *outbox.Outbox) error { // sent at once, not at the next poll
 		_, err := box.Resolve(t.Context(), s.Items[1].ID, false, "Stond er niet")
 		return err
 	})
@@ -355,12 +355,12 @@ func TestDeliveriesResolve(t *testing.T) {
 	d.until("removed", func(s seen) bool { return len(s.Items) == 1 })
 }
 
-// TestDeliveriesBesideACommand: while a command delivers, the resident hands over
-// and waits; when the command ends it goes on.
+// TestDeliveriesBesideACommand checks that while a command delivers, the resident hands
+// over and waits, and continues when the command ends.
 func TestDeliveriesBesideACommand(t *testing.T) {
 	t.Parallel()
 	d := newDeliverer(t)
-	d.stop() // or it could be the first to deliver
+	d.stop() // otherwise it could deliver first
 	options := d.deliveries.options()
 	sent := make(chan string, 10)
 	options.Hub = func(string) (outbox.Deliverer, error) { // the command's own hub
@@ -396,8 +396,8 @@ func TestDeliveriesBesideACommand(t *testing.T) {
 	}
 }
 
-// TestDeliveriesOfManyFiles: what is told of files that are not taken fits messages,
-// whatever they are called.
+// TestDeliveriesOfManyFiles checks that reports about files not taken fit
+// messages, whatever the files are called.
 func TestDeliveriesOfManyFiles(t *testing.T) {
 	d := newDeliverer(t)
 	const n = 150
@@ -416,13 +416,13 @@ func TestDeliveriesOfManyFiles(t *testing.T) {
 	}
 }
 
-// TestDeliveriesOnABadDisk: what cannot be taken is named and can be given again.
+// TestDeliveriesOnABadDisk checks that what cannot be taken is named and can be handed over again.
 func TestDeliveriesOnABadDisk(t *testing.T) {
 	d := newDeliverer(t)
 	must.Do(t, os.WriteFile(d.deliveries.dir, []byte("a file in its place"), 0o600))
 	d.add(d.file("a.zip", "a"))
 	s := d.until("not taken", func(s seen) bool { return len(s.Files) == 1 && s.Adding == 0 })
-	for range 3 { // it is looked at again and again, and the log is told once
+	for range 3 { // checked repeatedly, logged once
 		if _, err := d.deliveries.open(t.Context(), true); err == nil {
 			t.Error("a file was opened as a folder")
 		}
@@ -441,8 +441,8 @@ func TestDeliveriesOnABadDisk(t *testing.T) {
 	}
 }
 
-// TestDeliveriesNotSetUp: nothing is taken before deliveries are set up, and the
-// demo, which has none, answers nothing.
+// TestDeliveriesNotSetUp checks that nothing is taken before deliveries are set up, and
+// that the demo, which has none, answers nothing.
 func TestDeliveriesNotSetUp(t *testing.T) {
 	d := newDeliverer(t)
 	next := *d.set
@@ -461,8 +461,8 @@ func TestDeliveriesNotSetUp(t *testing.T) {
 	none.Recheck()
 }
 
-// TestDeliveriesFolderRemoved: whoever removes the outbox while the program runs
-// is told what went with it, and the next file is delivered without a restart.
+// TestDeliveriesFolderRemoved checks that removing the outbox while the program runs is
+// reported with what was lost, and that the next file is delivered without a restart.
 func TestDeliveriesFolderRemoved(t *testing.T) {
 	d := newDeliverer(t)
 	d.add(d.file("a.zip", "a"))

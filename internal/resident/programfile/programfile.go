@@ -103,7 +103,7 @@ func (p *Watcher) Follow(ctx context.Context, version, commit string, busy func(
 		path, seen := p.there() // before running it: a replacement meanwhile is checked next
 		is, err := another(ctx, path, version, commit)
 		switch {
-		case err != nil: // increasingly rarely
+		case err != nil: // retry at growing intervals
 			wait, retry = retry, min(2*retry, lookAtProgram)
 		case !is:
 			p.info, retry = seen, lookAgain // the same version again

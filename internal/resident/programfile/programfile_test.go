@@ -16,8 +16,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestAnotherVersion: only another version that runs is another version, one that does
-// not run is tried again, and it waits until no call is on.
+// TestAnotherVersion checks that only a different version that runs counts, that one that
+// does not run is retried, and that the switch waits until no call is active.
 func TestAnotherVersion(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "wiebelt")
@@ -33,7 +33,7 @@ func TestAnotherVersion(t *testing.T) {
 	}
 	install(says("1", "a"))
 	p := at(path)
-	var calls atomic.Int64 // that are on
+	var calls atomic.Int64 // active
 	asked := make(chan struct{}, 10)
 	over := make(chan bool, 1)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -47,7 +47,7 @@ func TestAnotherVersion(t *testing.T) {
 		})
 	}()
 	defer func() { cancel(); <-ended }()
-	runs := func(n int) { // that it was run so often
+	runs := func(n int) { // checks how often it was run
 		t.Helper()
 		tick := time.Tick(5 * time.Millisecond)
 		for late := time.After(30 * time.Second); ; {
@@ -72,7 +72,7 @@ func TestAnotherVersion(t *testing.T) {
 	}
 	calls.Store(1)
 	install(says("2", "b"))
-	for range 2 { // it is asked again, so that it went no further
+	for range 2 { // asking again proves it went no further
 		for range len(asked) {
 			<-asked
 		}
@@ -89,7 +89,7 @@ func TestAnotherVersion(t *testing.T) {
 		t.Error("run while a call is on")
 	}
 	calls.Store(0)
-	install(says("2", "b") + " && : >" + ringing) // it rings while that is asked
+	install(says("2", "b") + " && : >" + ringing) // a call rings during that check
 	p.Look()
 	for range 2 {
 		select {
@@ -111,8 +111,8 @@ func TestAnotherVersion(t *testing.T) {
 	}
 }
 
-// TestFollowEnds: with ctx, and that is no other version; a file that is not there
-// is none either.
+// TestFollowEnds checks that Follow ends with ctx, which does not count as another
+// version, and neither does a missing file.
 func TestFollowEnds(t *testing.T) {
 	p := at(filepath.Join(t.TempDir(), "none"))
 	ctx, cancel := context.WithCancel(t.Context())

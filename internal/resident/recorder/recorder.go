@@ -217,8 +217,8 @@ func (r *Recorder) put(ctx context.Context, e engine.Entry) {
 	r.changed()
 }
 
-// leaveOff forgets calls that ended long ago: nothing more is reported about them, and
-// their names must not stay in memory.
+// leaveOff forgets the oldest ended calls beyond remembered, about which nothing more is
+// reported; in a flood of calls that never end, also the oldest of those.
 func (r *Recorder) leaveOff() {
 	for len(r.order) > remembered {
 		i := slices.IndexFunc(r.order, func(c call.ID) bool { return !r.calls[c].ended.IsZero() })

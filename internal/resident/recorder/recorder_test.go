@@ -23,11 +23,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// lines are those of a log.
+// lines returns the lines of a log.
 func lines(l *logtest.Buffer) []string { return strings.Split(strings.TrimSpace(l.String()), "\n") }
 
-// A flood leaves a line with a count in the log every ten seconds, not one for
-// each call, and the same for calls that cannot be written.
+// TestLeftOutCallsAreCounted checks that a flood logs one line with a count every ten
+// seconds, not one per call; the same holds for calls that cannot be written.
 func TestLeftOutCallsAreCounted(t *testing.T) {
 	store := must.Get(history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now))(t)
 	log := &logtest.Buffer{}
@@ -73,7 +73,7 @@ func TestLeftOutCallsAreCounted(t *testing.T) {
 		t.Fatalf("%d lines: %q", len(all), all)
 	}
 	sum := 0
-	for _, l := range all[1:] { // one at the time, and the rest at the end
+	for _, l := range all[1:] { // one at a time, and the rest at the end
 		var n int
 		if _, rest, ok := strings.Cut(l, "not written to the history\" count="); !ok {
 			t.Errorf("%q", l)
@@ -87,8 +87,8 @@ func TestLeftOutCallsAreCounted(t *testing.T) {
 	}
 }
 
-// TestFloodPaysItself: where too much waits, what is left out is the newest of the source
-// that causes most of it.
+// TestFloodPaysItself checks that when too much waits, the newest calls of the
+// source causing most of it are dropped.
 func TestFloodPaysItself(t *testing.T) {
 	r := New(nil, func() {}, slog.New(slog.DiscardHandler))
 	flood, phone := call.Source{Kind: call.KindHTTP}, call.Source{Kind: call.KindCommand}
@@ -112,9 +112,9 @@ func TestFloodPaysItself(t *testing.T) {
 	}
 }
 
-// TestLongCall: a call is one entry of the history however many come and go meanwhile,
-// and who they were does not stay in memory; what is told after its end changes no end.
-// Of calls that are history alone each is one.
+// TestLongCall checks that a call is one history entry however many parties come and go,
+// that they do not stay in memory, and that reports after its end do not change the end.
+// Calls that are history only are one entry each.
 func TestLongCall(t *testing.T) {
 	store := must.Get(history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now))(t)
 	defer store.Close()
@@ -141,8 +141,7 @@ func TestLongCall(t *testing.T) {
 	}
 }
 
-// TestEndLosesNothing: a call that was taken is kept, at whatever moment the end
-// comes.
+// TestEndLosesNothing checks that a call that was taken is kept, whenever the end comes.
 func TestEndLosesNothing(t *testing.T) {
 	store := must.Get(history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now))(t)
 	defer store.Close()
@@ -155,7 +154,7 @@ func TestEndLosesNothing(t *testing.T) {
 		go func() { defer close(ended); r.Run(ctx) }()
 		r.Take(engine.Entry{Call: call.ID(i + 1), Card: engine.Card{Rang: time.Now()}})
 		if i%3 > 0 {
-			time.Sleep(time.Duration(i%20) * 100 * time.Microsecond) // into the middle of the writing
+			time.Sleep(time.Duration(i%20) * 100 * time.Microsecond) // lands in the middle of writing
 		}
 		cancel()
 		<-ended
@@ -171,8 +170,7 @@ func TestEndLosesNothing(t *testing.T) {
 	}
 }
 
-// TestEndOnASlowDisk: all that waits at the end is written, however long the whole of
-// it takes.
+// TestEndOnASlowDisk checks that everything pending at the end is written, however long that takes.
 func TestEndOnASlowDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := must.Get(history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now))(t)
@@ -192,8 +190,8 @@ func TestEndOnASlowDisk(t *testing.T) {
 	})
 }
 
-// A file that is opened after the call was missed ticks it off; one that was
-// opened while the phone rang does not.
+// TestRecorderTicksOff checks that opening a file after the call was missed ticks the call
+// off, and opening it while the phone rang does not.
 func TestRecorderTicksOff(t *testing.T) {
 	store := must.Get(history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now))(t)
 	defer store.Close()
@@ -219,10 +217,10 @@ func TestRecorderTicksOff(t *testing.T) {
 	e.Ended, e.Card.Rang = time.Time{}, now.Add(time.Second)
 	record(-1, false)
 	record(-1, true)
-	if store.Missed() != 1 { // both are of one caller
+	if store.Missed() != 1 { // both are from one caller
 		t.Fatalf("%d missed", store.Missed())
 	}
-	e.Card.Opened = 0 // clicked, and no browser has started
+	e.Card.Opened = 0 // clicked, but no browser started
 	if rec.put(t.Context(), e); store.Missed() != 1 {
 		t.Error("a click without a browser ticks off")
 	}
@@ -231,8 +229,8 @@ func TestRecorderTicksOff(t *testing.T) {
 		t.Errorf("%d missed after the file was opened", store.Missed())
 	}
 
-	// "Niet deze relatie" on the card is in the history, and goes when it is undone; how
-	// the call ended was told before, and stays.
+	// "Niet deze relatie" on the card reaches the history and disappears when undone; the
+	// result of the call was reported before and stays.
 	e.Call++
 	record(-1, true)
 	e.Ended, e.Reason = time.Time{}, call.ReasonUnknown
@@ -257,7 +255,7 @@ func TestRecorderTicksOff(t *testing.T) {
 	}
 }
 
-// TestEntry: what is kept of who calls, and what is not.
+// TestEntry checks what is kept about a caller and what is not.
 func TestEntry(t *testing.T) {
 	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
 	k := contact.Contact{ID: "c1", Initials: "J.", FamilyName: "Vries", Link: "https://hub.example/c1"}

@@ -11,7 +11,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestCut: never longer than it may be, never half a character.
+// TestCut checks that the result never exceeds the limit or splits a character.
 func TestCut(t *testing.T) {
 	for _, s := range []string{"", "kort", strings.Repeat("é", 149), strings.Repeat("é", 150), strings.Repeat("x", 299) + "é", strings.Repeat("€", 5000)} {
 		got := Cut(s)
@@ -21,7 +21,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestDecode: no contents are an empty message, other contents an error.
+// TestDecode checks that empty contents are an empty message and invalid contents an error.
 func TestDecode(t *testing.T) {
 	for raw, want := range map[string]bool{"": true, `{"n":3}`: true, `{"n":"x"}`: false, `{`: false} {
 		var m struct{ N int }

@@ -3,7 +3,8 @@
 //
 // It owns that process and the connections with it, under the lock of Launcher; each
 // connection has the goroutine that serves it, one that sends, and one per request in
-// progress, all of which end with Serve. The content of messages is up to its creator.
+// progress, all of which end with Serve. What the messages say is up to the Launcher's
+// creator.
 package windowlauncher
 
 import (

@@ -29,10 +29,10 @@ type office struct {
 	*Launcher
 	t      *testing.T
 	cfg    instance.Config
-	end    func() // as the end of the resident does
+	end    func() // as the resident's end does
 	copied chan string
 	ended  chan struct{}
-	asked  chan string // kinds that were answered
+	asked  chan string // kinds answered
 	hold   chan struct{}
 }
 
@@ -71,7 +71,7 @@ func newOffice(t *testing.T) *office {
 	return o
 }
 
-// connect is a process with windows that was started for one.
+// connect connects like a window process that was started for window.
 func (o *office) connect(window string) *instance.Conn {
 	o.t.Helper()
 	c, _, err := instance.Connect(o.t.Context(), o.cfg, instance.RoleWindows)
@@ -81,7 +81,7 @@ func (o *office) connect(window string) *instance.Conn {
 	return c
 }
 
-// next is the next message's kind, "" once the connection has ended.
+// next returns the next message's kind, "" once the connection has ended.
 func (o *office) next(c *instance.Conn, into any) string {
 	o.t.Helper()
 	kind, raw, err := c.Receive()
@@ -94,7 +94,7 @@ func (o *office) next(c *instance.Conn, into any) string {
 	return kind
 }
 
-// painted says that what was asked for is shown, and waits until that is known.
+// painted reports the requested window as shown, and waits until that is known.
 func (o *office) painted(c *instance.Conn) {
 	o.t.Helper()
 	for _, kind := range []string{windowapi.KindPainted, "calls.ask"} {
@@ -103,8 +103,8 @@ func (o *office) painted(c *instance.Conn) {
 	o.next(c, nil)
 }
 
-// TestServe: the program is welcomed, told, answered without one request holding
-// up another, and sent away at the end.
+// TestServe checks that the program is welcomed, updated, answered without one request
+// blocking another, and told to quit at the end.
 func TestServe(t *testing.T) {
 	o := newOffice(t)
 	if o.Open() {
@@ -158,14 +158,14 @@ func TestServe(t *testing.T) {
 		t.Errorf("%s", kind)
 	}
 	o.end()
-	for o.next(c, nil) != "" { // it may be sent away once more
+	for o.next(c, nil) != "" { // it may be told to quit once more
 	}
 	if o.Open() {
 		t.Error("open after the end")
 	}
 }
 
-// TestRequestsEndWithTheirWindow: whoever asked and has gone is answered no more.
+// TestRequestsEndWithTheirWindow checks that a client that has disconnected gets no more answers.
 func TestRequestsEndWithTheirWindow(t *testing.T) {
 	o := newOffice(t)
 	c := o.connect(windowapi.WindowCalls)
@@ -177,16 +177,17 @@ func TestRequestsEndWithTheirWindow(t *testing.T) {
 	}
 }
 
-// TestShowStartsTheProgram: once, with the window and the profile; and again for a window that was wanted as it went.
+// TestShowStartsTheProgram starts the program once, with the window and the profile, and
+// again for a window requested as it exited.
 func TestShowStartsTheProgram(t *testing.T) {
 	o := newOffice(t)
 	notes := filepath.Join(t.TempDir(), "notes")
 	gate := filepath.Join(t.TempDir(), "gate")
 	o.install("echo \"$*\" >> " + notes + "\nwhile [ ! -e " + gate + " ]; do sleep 0.01; done\n")
 	o.Show(windowapi.WindowCalls)
-	o.Show(windowapi.WindowHelp) // it is on its way: no other one
+	o.Show(windowapi.WindowHelp) // already starting: no second one
 	must.Do(t, os.WriteFile(gate, nil, 0o600))
-	for range 2 { // the first one went without asking what to show
+	for range 2 { // the first one exited without asking what to show
 		select {
 		case <-o.ended:
 		case <-time.After(30 * time.Second):
@@ -199,15 +200,15 @@ func TestShowStartsTheProgram(t *testing.T) {
 	}
 }
 
-// install puts a script in our program's place.
+// install puts a script in place of our program.
 func (o *office) install(script string) {
 	o.t.Helper()
 	o.p.Exe = filepath.Join(o.t.TempDir(), "wiebelt")
 	must.Do(o.t, os.WriteFile(o.p.Exe, []byte("#!/bin/sh\n"+script), 0o700))
 }
 
-// TestShowAsTheyClose: a window that is asked for while the last one closes comes
-// in a process of its own.
+// TestShowAsTheyClose checks that a window requested while the
+// last one closes gets a process of its own.
 func TestShowAsTheyClose(t *testing.T) {
 	o := newOffice(t)
 	notes := filepath.Join(t.TempDir(), "notes")
@@ -225,8 +226,8 @@ func TestShowAsTheyClose(t *testing.T) {
 	}
 }
 
-// TestTwoProcessesAtOnce: somebody starts a window while another one is on its way;
-// both are shown, by whichever process comes first.
+// TestTwoProcessesAtOnce checks that when somebody starts a window while another is
+// starting, both are shown, by whichever process connects first.
 func TestTwoProcessesAtOnce(t *testing.T) {
 	o := newOffice(t)
 	o.install("exec sleep 600\n")
@@ -242,11 +243,11 @@ func TestTwoProcessesAtOnce(t *testing.T) {
 		t.Errorf("%s %+v", kind, show)
 	}
 	<-o.ended    // the other one, which shows nothing
-	o.painted(c) // or it would be shown anew, after the test
+	o.painted(c) // otherwise it would be shown again after the test
 }
 
-// TestProgramThatHangs: one that never asks what to show is ended, so that the
-// next who wants a window gets another one.
+// TestProgramThatHangs checks that a program that never asks what to show is killed,
+// so that the next request starts another.
 func TestProgramThatHangs(t *testing.T) {
 	o := newOffice(t)
 	o.limit = 50 * time.Millisecond

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Stream is an answer that goes on for as long as the connection does, and is given up
-// when no part has come for Options.Silence, however long nobody takes those that have.
+// Stream is an answer that lasts as long as its connection. It is closed when no part has
+// arrived for Options.Silence, not counting the time in which a part waits for its receiver.
 // Close belongs to one goroutine.
 type Stream struct {
 	// Server is the one that answered, of possibly several behind one name.
@@ -90,7 +90,7 @@ func (k *Stream) read(ctx context.Context, body io.ReadCloser, split bufio.Split
 // In delivers the parts. It is closed when the answer has ended.
 func (k *Stream) In() <-chan []byte { return k.in }
 
-// Silent reports whether the stream was closed because nothing arrived, and ends.
+// Silent reports whether the stream was closed because nothing arrived for Options.Silence.
 func (k *Stream) Silent() bool { return errors.Is(context.Cause(k.on), os.ErrDeadlineExceeded) }
 
 // Err returns why In was closed.

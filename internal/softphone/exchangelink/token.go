@@ -61,7 +61,7 @@ type Maker func(ctx context.Context, old Token) (Token, error)
 // session's goroutine.
 type Held struct {
 	Token
-	Fresh bool // no request has succeeded with it yet
+	Fresh bool // made in this session, and no request has succeeded with it yet
 }
 
 // Begin ensures that a session starts with a valid token.

@@ -268,8 +268,8 @@ type backoff struct {
 // maxKicks is how often another program may take our place before we back off.
 const maxKicks = 2
 
-// next is called when a session has ended. up is whether it connected, after dialled; lived
-// is its total duration. A zero wait means to retry at once.
+// next is called when a session has ended. up tells whether it connected, and dialled how
+// long that took; lived is the session's total duration. A zero wait means to retry at once.
 func (b *backoff) next(err error, up bool, dialled, lived time.Duration) (Phase, time.Duration) {
 	var refusal *Refusal
 	if b.closed && up && dialled < soon {

@@ -2,5 +2,6 @@ package link
 
 import "net/netip"
 
-// Listening is unknown here: redialling shows whether the phone has exited. Nor is whose it is.
+// Listening cannot identify the socket on Windows: redialling shows whether the phone has
+// exited. Nor can it tell whose the socket is, so it counts as ours.
 func Listening(netip.AddrPort) (socket string, ours bool) { return "", true }

@@ -103,8 +103,8 @@ func (t token) matches(s string) bool {
 	return subtle.ConstantTimeCompare(t.sum[:], sum[:]) == 1 && t.set
 }
 
-// bearer gives the token of the Authorization header, "" if there is none that can
-// be read, or more than one.
+// bearer returns the token of the Authorization header; "" if it is missing, malformed or
+// given more than once.
 func bearer(r *http.Request) string {
 	v := r.Header["Authorization"]
 	if len(v) != 1 {

@@ -154,7 +154,7 @@ func marshal(v any) []byte {
 // answer processes one message of a WebSocket and returns the reply, nil for none: an event
 // of another kind is ignored.
 func (l *Listener) answer(b []byte, w call.Source) []byte {
-	f, _ := parseMessage(b) // of what cannot be read, no more than the id
+	f, _ := parseMessage(b) // of an unreadable message, only event and id are used
 	c := badRequest
 	switch f.event {
 	case "call":

@@ -38,7 +38,7 @@ const (
 	recoveryTime = 4 * time.Second
 	// lookupTime is longer than the relay's timeout for the hub.
 	lookupTime       = 6 * time.Second
-	lookupRetryPause = 150 * time.Millisecond // the same for lookups: the servers deliver requests to the relays in turn
+	lookupRetryPause = 150 * time.Millisecond // retryPause of lookups, which go to relays in turn
 	retryPause       = time.Second            // after which a request is repeated: its relay may have exited
 	switchPause      = 150 * time.Millisecond // before dialling another relay after one has ended
 	maxRetryWait     = time.Second            // between retries: phones are ringing
@@ -60,12 +60,13 @@ type Phone struct {
 	silence    time.Duration
 }
 
-// MissedSaver saves calls that rang while Wiebelt was not running. It may block for long
-// and get calls it already has. If it returns an error, it gets them again later.
+// MissedSaver saves calls that rang while this user was not connected to a relay. It may
+// block for long and get calls it already has. If it returns an error, it gets them again
+// later.
 type MissedSaver func(context.Context, []wire.MissedCall) error
 
-// SaveMissed sets the function that saves calls that rang while Wiebelt was not running; it
-// may only be called before the first session.
+// SaveMissed sets the function that saves calls that rang while this user was not connected
+// to a relay. It must be called before the first session, if at all.
 func (p *Phone) SaveMissed(save MissedSaver) { p.saveMissed = save }
 
 // session is an established connection.
@@ -188,8 +189,8 @@ func (p *Phone) inTurn(urls []string) []string {
 	return urls
 }
 
-// catchUp saves the calls that rang while Wiebelt was not running, and then makes
-// the relay forget them.
+// catchUp saves the calls that rang while this user was not connected, and then makes the
+// relay forget them.
 func (p *Phone) catchUp(ctx context.Context, s *session) {
 	for seen := uint64(0); p.saveMissed != nil; {
 		b, err := s.ask(ctx, wire.Journal, wire.JournalRequest{Seen: seen}, lookupTime)

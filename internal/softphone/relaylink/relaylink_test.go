@@ -239,7 +239,7 @@ func TestAgain(t *testing.T) {
 	d.next("ended wazo/1")
 }
 
-// TestCatchUp: what rang while Wiebelt was not running is stored page by page, and
+// TestCatchUp: what rang while this user was not connected is stored page by page, and
 // forgotten by the relay only once stored; what cannot be stored is not forgotten. Its age
 // is by the relay's clock, which is hours ahead or behind.
 func TestCatchUp(t *testing.T) {

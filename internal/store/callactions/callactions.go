@@ -1,4 +1,4 @@
-// Package callactions is what can be done with stored calls: tick off, remove and restore,
+// Package callactions provides the actions on stored calls: tick off, remove and restore,
 // open a file, call back, store a lookup's result, and delete what is stored about callers.
 // The windows' process does it by itself on the history's file, alongside the resident,
 // which writes there too, and tells the resident what it changed, for its remembered

@@ -29,8 +29,7 @@ const hubURL = "https://hub.example"
 
 func link(id string) string { return hubURL + "/contacts/viewcontact/" + id }
 
-// fixture is a profile whose history the resident has open, and the calls as a window
-// has them beside it.
+// fixture is a profile whose history the resident has open, plus the calls as a window has them.
 type fixture struct {
 	*Calls
 	t     *testing.T
@@ -77,7 +76,7 @@ func newFixture(t *testing.T) *fixture {
 	return b
 }
 
-// notes are what a program was given.
+// notes returns what a program was passed.
 func (b *fixture) notes(program string) string {
 	s, _ := os.ReadFile(filepath.Join(b.dir, program+".notes"))
 	return strings.TrimSpace(string(s))
@@ -96,7 +95,7 @@ func (b *fixture) at(id int64) history.Entry {
 	return must.Get(b.store.Get(b.t.Context(), id))(b.t)
 }
 
-// works checks that something worked, and what the resident was told.
+// works checks that an action succeeded and what the resident was told.
 func (b *fixture) works(what string, err error, told ...string) {
 	b.t.Helper()
 	if err != nil || !slices.Equal(b.told, told) {
@@ -121,10 +120,10 @@ func missedCall() history.Entry {
 
 const changed = "changed history 0"
 
-// Everything that can be done with a call, and what is said when it cannot.
+// TestCalls checks every action on a call, and what is reported if it fails.
 func TestCalls(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		return // its browser is a script
+		return // the fake browser is a script
 	}
 	b, ctx := newFixture(t), t.Context()
 	id := b.put(missedCall())
@@ -146,7 +145,7 @@ func TestCalls(t *testing.T) {
 		b.set.Phone.CallBack = how
 		b.fails(how, b.CallBack(ctx, id), "Terugbellen lukt niet")
 	}
-	// A number that the phone has made up calls nobody but what our rules read.
+	// A number made up by the phone is called only as our rules read it.
 	b.set.Phone.CallBack = "tel"
 	before := b.notes("xdg-open")
 	b.fails("a code for the exchange", b.CallBack(ctx, b.put(history.Entry{Number: "*21*0612345678#", Shown: "x"})), "Terugbellen lukt niet")
@@ -161,7 +160,7 @@ func TestCalls(t *testing.T) {
 	withheld := missedCall()
 	withheld.Number = ""
 	one, two := b.put(withheld), b.put(withheld)
-	closed, end := context.WithCancel(ctx) // the window is, meanwhile
+	closed, end := context.WithCancel(ctx) // the window is closed meanwhile
 	end()
 	b.works("tick", b.Tick(closed, one, two), changed)
 	if !b.at(one).Missed() || b.at(one).Open() || b.at(two).Open() {
@@ -178,7 +177,8 @@ func TestCalls(t *testing.T) {
 	b.fails("no browser", b.Open(ctx, id), text.Dutch.T(text.CallsTroubleOpen))
 }
 
-// A person who is taken off comes back as he was, and the choice of him with him.
+// TestNotThis checks that a rejected person can be restored
+// unchanged, along with the choice of that person.
 func TestNotThis(t *testing.T) {
 	b, ctx := newFixture(t), t.Context()
 	e := missedCall()
@@ -201,7 +201,7 @@ func TestNotThis(t *testing.T) {
 	b.fails("what is not there", err, "Deze oproep is er niet meer.")
 }
 
-// A removed call is in no file any more, and comes back as it was.
+// TestRemove checks that a removed call is in no file, and can be restored unchanged.
 func TestRemove(t *testing.T) {
 	b, ctx := newFixture(t), t.Context()
 	e := missedCall()
@@ -228,10 +228,11 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// Who is opened among several is the caller, unless the number is foreign.
+// TestOpenPerson checks that the contact opened among several is
+// the caller, unless the number is foreign.
 func TestOpenPerson(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		return // its browser is a script
+		return // the fake browser is a script
 	}
 	b, ctx := newFixture(t), t.Context()
 	several := missedCall()
@@ -253,16 +254,16 @@ func TestOpenPerson(t *testing.T) {
 	}
 }
 
-// Looking up again fills in what could not be looked up then, and never more than
-// may be kept.
+// TestLooked checks that a new lookup fills in what could not be looked up
+// before, and never more than may be kept.
 func TestLooked(t *testing.T) {
 	b := newFixture(t)
 	vries := windowapi.Contact{ID: "c-vries", Name: "J. de Vries", Relation: "100200", Link: link("c-vries")}
-	bakker := windowapi.Contact{Name: "B. Bakker"} // of whom the hub told no id
+	bakker := windowapi.Contact{Name: "B. Bakker"} // without an id from the hub
 	failed := history.Entry{Number: "+31698760011", Shown: "06 98 76 00 11", Outcome: history.OutcomeFailed}
 	chosen := missedCall()
 	nobodyYet := failed
-	nobodyYet.Name = "P. Jansen" // as the phone system says
+	nobodyYet.Name = "P. Jansen" // as reported by the phone system
 	one := windowapi.Found{Outcome: history.OutcomeFound, Contacts: []windowapi.Contact{vries}}
 	two := windowapi.Found{Outcome: history.OutcomeSeveral, Contacts: []windowapi.Contact{bakker, vries}, More: 1}
 	possible := one
@@ -307,8 +308,8 @@ func TestLooked(t *testing.T) {
 	}
 }
 
-// A call goes on while it is looked up again: what is heard of it meanwhile stays,
-// and nobody's name comes to another caller.
+// TestLookedDuringTheCall looks a call up again while it continues: what is reported
+// meanwhile stays, and no name ends up on another caller.
 func TestLookedDuringTheCall(t *testing.T) {
 	b := newFixture(t)
 	rang := time.Now().Add(-time.Minute).Truncate(time.Microsecond)
@@ -333,7 +334,7 @@ func TestLookedDuringTheCall(t *testing.T) {
 	}
 }
 
-// What is offered follows the settings.
+// TestState checks that the actions offered follow the settings.
 func TestState(t *testing.T) {
 	b := newFixture(t)
 	b.set.Phone.CallBack, b.set.Calls.Group, b.set.Hub.Intermediary = "softphone {number}", true, "x"
@@ -346,7 +347,8 @@ func TestState(t *testing.T) {
 	}
 }
 
-// Nothing is written where nothing is kept; and where it cannot be, the user is told.
+// TestWhatCannotBeWritten checks that nothing is written where nothing is kept, and
+// that the user is told if writing fails.
 func TestWhatCannotBeWritten(t *testing.T) {
 	b := newFixture(t)
 	id := b.put(missedCall())
@@ -357,7 +359,7 @@ func TestWhatCannotBeWritten(t *testing.T) {
 	}
 	b.set.History.Keep = string(history.KeepFull)
 	b.works("wiped", b.Wipe(t.Context()))
-	// What was put aside is something that cannot be removed.
+	// The file set aside cannot be removed.
 	must.Do(t, os.MkdirAll(filepath.Join(fromsettings.HistoryFile(b.Dirs)+".damaged", "x"), 0o700))
 	b.fails("what cannot be deleted", b.Wipe(t.Context()), "Niet alles kon worden gewist. Meld dit bij Jan (IT).")
 	must.Do(t, b.store.Close())

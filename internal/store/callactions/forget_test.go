@@ -20,8 +20,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// While no resident runs, what is forgotten goes from the history and from the
-// remembered choices.
+// TestForgetFiles checks that without a resident, forgetting removes entries from the
+// history and from the remembered choices.
 func TestForgetFiles(t *testing.T) {
 	const number, other = "+31698760011", "+31207650022"
 	const newer = "all, with a history of a newer version, which stays"
@@ -36,7 +36,7 @@ func TestForgetFiles(t *testing.T) {
 				ctx, end := context.WithCancel(t.Context())
 				over := make(chan struct{})
 				go func() { defer close(over); chosen.Run(ctx) }()
-				// A command that deletes nothing: what is in the file is read by then.
+				// A command that deletes nothing; once it returns, the file has been read.
 				must.Do(t, chosen.ForgetOlder(ctx, time.Time{}))
 				do(chosen)
 				end()
@@ -45,7 +45,7 @@ func TestForgetFiles(t *testing.T) {
 			with(func(c *chosencontacts.Store) {
 				c.Chose(number, "c-vries")
 				c.Chose(other, "c-bakker")
-				for late := time.After(20 * time.Second); ; { // until the key is there, and the file
+				for late := time.After(20 * time.Second); ; { // until the key and the file exist
 					if _, err := os.Stat(filepath.Join(dirs.State, chosencontacts.FileName)); err == nil {
 						return
 					}
@@ -99,7 +99,7 @@ func TestForgetFiles(t *testing.T) {
 	}
 }
 
-// TestForgetIsStopped: whoever asks a resident that does not answer can stop.
+// TestForgetIsStopped checks that waiting for a resident that does not answer can be canceled.
 func TestForgetIsStopped(t *testing.T) {
 	instancetest.Stopped(t, func(ctx context.Context, cfg instance.Config) error {
 		return Forget(ctx, cfg, profile.Dirs{}, nil, windowapi.Forget{All: true})

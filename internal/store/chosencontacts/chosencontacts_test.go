@@ -85,7 +85,7 @@ func TestSwitchedOff(t *testing.T) {
 		r.Chose(anna, "c-2")
 		r.rest()
 		r.end()
-		r.keep = false // switched off while the program did not run
+		r.keep = false // switched off while the program was not running
 		r.start()
 		r.rest()
 		r.is(anna, "")
@@ -123,8 +123,7 @@ func TestForget(t *testing.T) {
 	})
 }
 
-// TestNobodyWaits: while the secret store makes Run wait, the engine's calls
-// return.
+// TestNobodyWaits checks that the engine's calls return while the secret store blocks Run.
 func TestNobodyWaits(t *testing.T) {
 	in(t, func(t *testing.T, r *fixture) {
 		r.vault.block = make(chan struct{})

@@ -16,7 +16,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestFileGivesNothingAway: no number and no key in it, and only we can read it.
+// TestFileGivesNothingAway checks that the file has no number and no key, and only we can read it.
 func TestFileGivesNothingAway(t *testing.T) {
 	in(t, func(t *testing.T, r *fixture) {
 		r.start()
@@ -32,7 +32,7 @@ func TestFileGivesNothingAway(t *testing.T) {
 		if info, err := os.Stat(r.path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 			t.Errorf("%v, %v", info.Mode(), err)
 		}
-		// The same number under another key is another hash.
+		// The same number under another key has another hash.
 		first := text
 		must.Do(t, r.ForgetAll(t.Context()))
 		r.Chose(anna, "c-1")
@@ -50,7 +50,7 @@ func TestFileGivesNothingAway(t *testing.T) {
 	})
 }
 
-// TestDamagedFileIsSetAside and the choices begin anew.
+// TestDamagedFileIsSetAside also checks that the choices start afresh.
 func TestDamagedFileIsSetAside(t *testing.T) {
 	good := `{"version":1,"key":"AAAAAAAAAAA","choices":[{"number":"` + strings.Repeat("A", 43) + `","contact":"c","used":1}]}`
 	for name, text := range map[string]string{
@@ -77,7 +77,7 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 				r.again()
 				r.rest()
 				r.is(anna, "c-1")
-				must.Do(t, os.Chtimes(aside(r.path), time.Now(), time.Now())) // the bubble's time
+				must.Do(t, os.Chtimes(aside(r.path), time.Now(), time.Now())) // synctest time
 				time.Sleep(KeepFor + 2*time.Hour)
 				synctest.Wait()
 				if _, err := os.Stat(aside(r.path)); !errors.Is(err, fs.ErrNotExist) {

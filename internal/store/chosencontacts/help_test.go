@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// vault is a secret store in memory, which may be locked or slow.
+// vault is an in-memory secret store that may be locked or slow.
 type vault struct {
 	mu    sync.Mutex
 	keys  map[secret.Ref]string
@@ -86,7 +86,7 @@ const (
 	piet = "+31201234567"
 )
 
-// fixture is a profile with a Store that can be ended and started again.
+// fixture is a profile with a Store that can be stopped and restarted.
 type fixture struct {
 	*Store
 	t     *testing.T
@@ -117,7 +117,7 @@ func (r *fixture) start() {
 
 func (r *fixture) again() { r.end(); r.start() }
 
-// rest lets everything that is due within a minute be done.
+// rest lets everything due within a minute finish.
 func (r *fixture) rest() { time.Sleep(time.Minute); synctest.Wait() }
 
 func (r *fixture) is(number, want string) {
@@ -135,7 +135,7 @@ func (r *fixture) file() string {
 	return string(b)
 }
 
-// in runs a test in a bubble whose time passes at once.
+// in runs a test in a synctest bubble.
 func in(t *testing.T, f func(*testing.T, *fixture)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)

@@ -47,8 +47,8 @@ func TestWithoutAStoreInMemoryOnly(t *testing.T) {
 	}
 }
 
-// TestUnlockedLater: what was chosen while the store was locked is kept, and what
-// the file has from before is known again.
+// TestUnlockedLater checks that choices made while the store was locked are kept, and
+// earlier ones in the file are known again.
 func TestUnlockedLater(t *testing.T) {
 	in(t, func(t *testing.T, r *fixture) {
 		r.start()

@@ -11,7 +11,7 @@ import (
 	"wiebelt/internal/config/secret"
 )
 
-// TestAgainstAModel plays anything that can happen to a Store beside a plain map.
+// TestAgainstAModel compares a Store with a plain map through every kind of event.
 func TestAgainstAModel(t *testing.T) {
 	type step struct {
 		Do   string

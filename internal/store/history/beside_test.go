@@ -19,14 +19,14 @@ import (
 
 const besideEnv = "WIEBELT_HISTORY_TEST_BESIDE"
 
-// beside is how many calls the process beside changes: every fifth it removes.
+// beside is how many calls the other process changes; it removes every fifth.
 const beside = 500
 
-// ahead is how many of them it may be ahead of the test, which would else wait for
-// the file until it is done.
+// ahead is how many of them it may be ahead of the test, which would
+// otherwise wait for the file until it is done.
 const ahead = 4
 
-// changeAll is the windows' process: it changes calls that are kept and
+// changeAll is the windows' process: it changes existing calls and
 // acknowledges each on its standard output.
 func changeAll(path string) {
 	s, err := OpenBeside(context.Background(), path, KeepFull, time.Now)
@@ -50,8 +50,7 @@ func changeAll(path string) {
 	os.Exit(0)
 }
 
-// Two processes write and a third reads at the same time: nothing fails, and nothing
-// is lost.
+// TestTwoWriters has two processes write while a third reads: nothing fails and nothing is lost.
 func TestTwoWriters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	s := open(t, path, KeepFull, clocktest.New(monday))
@@ -70,7 +69,7 @@ func TestTwoWriters(t *testing.T) {
 		n := 0
 		for in := bufio.NewScanner(out); in.Scan(); n++ {
 			acks <- struct{}{}
-			_, _ = next.Write([]byte("\n")) // it may have gone
+			_, _ = next.Write([]byte("\n")) // it may have exited
 		}
 		if err := cmd.Wait(); err != nil || n != beside {
 			t.Errorf("it changed %d: %v", n, err)
@@ -80,7 +79,7 @@ func TestTwoWriters(t *testing.T) {
 	defer r.Close()
 	var mine []int64
 	n := 0
-	for range acks { // one of ours for one of theirs: neither is left behind
+	for range acks { // one of ours for each of theirs, so neither falls behind
 		e := known(monday)
 		e.Name = "B. Hier"
 		mine = append(mine, put(t, s, e))
@@ -112,8 +111,9 @@ func TestTwoWriters(t *testing.T) {
 	whole(t, path)
 }
 
-// A store beside the resident's makes no file, leaves a call that is on alone, and
-// leaves one that is damaged or newer as it is. The resident's takes in what it wrote.
+// TestBesideLooksAfterNothing checks that a store beside the resident's creates no
+// file, leaves an active call alone, and does not touch a damaged or newer file.
+// The resident's store sees what it wrote.
 func TestBesideLooksAfterNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	if _, err := OpenBeside(t.Context(), path, KeepFull, time.Now); !errors.Is(err, ErrGone) {
@@ -164,8 +164,8 @@ func TestBesideLooksAfterNothing(t *testing.T) {
 	}
 }
 
-// TestHurry: what was put in a hurry is in the file itself once it is closed, though
-// somebody else has it open.
+// TestHurry checks that an urgent write is in the file itself once it is
+// closed, even if someone else has it open.
 func TestHurry(t *testing.T) {
 	c := clocktest.New(monday)
 	path := filepath.Join(t.TempDir(), "history.db")
@@ -185,7 +185,7 @@ func TestHurry(t *testing.T) {
 	s = open(t, path, KeepFull, c)
 	must.Do(t, s.Hurry(t.Context()))
 	put(t, s, Entry{Rang: c.Now(), Number: "+31612345678", Result: ResultMissed})
-	must.Do(t, s.db.Close()) // nothing can be brought to the file any more
+	must.Do(t, s.db.Close()) // nothing can reach the file any more
 	if s.Close() == nil {
 		t.Error("closed as if all were safe")
 	}
@@ -194,8 +194,8 @@ func TestHurry(t *testing.T) {
 	}
 }
 
-// TestRemovedWhileRead: a call is gone also where somebody reads all the while, who
-// keeps the log from being emptied.
+// TestRemovedWhileRead checks that a call is gone even while a permanent
+// reader keeps the log from being emptied.
 func TestRemovedWhileRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	s := open(t, path, KeepFull, clocktest.New(monday))

@@ -25,8 +25,8 @@ func wantState(t *testing.T, s *Store, f Fault, n Notice) {
 	}
 }
 
-// After a disk that was full or could not be written to, calls are kept again
-// without a restart, and nothing that was acknowledged is lost.
+// TestDiskTroublePasses checks that after a full or unwritable disk, calls are kept again
+// without a restart, and nothing acknowledged is lost.
 func TestDiskTroublePasses(t *testing.T) {
 	for _, tt := range []struct {
 		fault         Fault
@@ -56,11 +56,11 @@ func TestDiskTroublePasses(t *testing.T) {
 	}
 }
 
-// A file that is taken away, replaced or damaged while it is used is begun anew,
-// and no ID is given twice: the calls that go on still remember theirs.
+// TestFileChangesUnderUs checks that a file removed, replaced or damaged while in use is
+// recreated, and that no ID is used twice: calls in progress still hold theirs.
 func TestFileChangesUnderUs(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		return // a file in use cannot be taken away there
+		return // a file in use cannot be removed there
 	}
 	for _, tt := range []struct {
 		name   string
@@ -113,7 +113,7 @@ func TestFileChangesUnderUs(t *testing.T) {
 	}
 }
 
-// A place that cannot be used at the start can be later.
+// TestOpensLater checks that a location unusable at the start can become usable later.
 func TestOpensLater(t *testing.T) {
 	dir := t.TempDir()
 	blocked := filepath.Join(dir, "below")
@@ -138,7 +138,7 @@ func TestOpensLater(t *testing.T) {
 	must.Do(t, s.DeleteNumber(t.Context(), "+31612345678"))
 }
 
-// A fault that still holds stays the fault it was.
+// TestFaultStays checks that a fault which persists does not change.
 func TestFaultStays(t *testing.T) {
 	for _, f := range []Fault{FaultFull, FaultReadOnly, FaultNewer, FaultOther} {
 		if got := faultOf(fmt.Errorf("write: %w", faultError(f))); got != f {
@@ -147,8 +147,8 @@ func TestFaultStays(t *testing.T) {
 	}
 }
 
-// A newer file is left alone, calls go on, and deleting from it says that it
-// could not be done.
+// TestNewerFileIsLeftAlone checks that a newer file is not touched, calls
+// continue, and deleting from it reports failure.
 func TestNewerFileIsLeftAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	c := clocktest.New(monday)
@@ -183,7 +183,7 @@ func TestNewerFileIsLeftAlone(t *testing.T) {
 	}
 }
 
-// canary is a caller who can be found again in any file.
+// canary returns a caller who can be found again in any file.
 func canary(i int) Entry {
 	e := known(monday.Add(time.Duration(i) * time.Second))
 	e.Number, e.Shown = fmt.Sprintf("+3164711%04d", i), fmt.Sprintf("06 47 11 %02d %02d", i/100, i%100)
@@ -193,13 +193,13 @@ func canary(i int) Entry {
 	return e
 }
 
-// traces are what of canary i may stand in a file, personal or not.
+// traces returns what may be in a file about canary i, personal or not.
 func traces(i int) (person, number []string) {
 	e := canary(i)
 	return []string{e.Name, strings.ToLower(e.Name), e.RelationNumber, e.ContactID}, []string{e.Number[1:], e.Shown, address.OnlyDigits(e.Shown)}
 }
 
-// found counts the canaries of which something stands in any file below dir.
+// found counts the canaries with a trace in any file below dir.
 func found(t *testing.T, dir string, which func(int) []string) (n int) {
 	t.Helper()
 	var everything []byte
@@ -225,8 +225,8 @@ func found(t *testing.T, dir string, which func(int) []string) (n int) {
 
 const canaries = 500
 
-// What is deleted is in no file any more, the log and what SQLite keeps beside it
-// included, however it was deleted and while somebody has the file open.
+// TestDeletedMeansGone checks that deleted data is in no file, including the log and
+// SQLite's side files, however it was deleted and even while someone has the file open.
 func TestDeletedMeansGone(t *testing.T) {
 	person := func(i int) []string { p, _ := traces(i); return p }
 	number := func(i int) []string { _, n := traces(i); return n }
@@ -277,7 +277,7 @@ func TestDeletedMeansGone(t *testing.T) {
 		}, both},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel() // they wait for the disk
+			t.Parallel() // these wait for the disk
 			dir := t.TempDir()
 			path := filepath.Join(dir, "h.db")
 			c := clocktest.New(monday.Add(time.Hour))
@@ -288,7 +288,7 @@ func TestDeletedMeansGone(t *testing.T) {
 				e := canary(i)
 				e.Result = ResultLive
 				e.ID = put(t, s, e)
-				if i%3 == 0 { // a call that goes on, under a name as long and a longer one
+				if i%3 == 0 { // a call that continues, under a name as long and a longer one
 					e.Name += " en nog een naam"
 					put(t, s, e)
 					last := canary(i)

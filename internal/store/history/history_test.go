@@ -148,7 +148,7 @@ func TestPurgeAndDelete(t *testing.T) {
 	if n := len(read(t, path)); n != 2 {
 		t.Fatalf("%d entries after six days, want 2", n)
 	}
-	c.Forward(25 * time.Hour) // the next Put purges by itself
+	c.Forward(25 * time.Hour) // the next Put purges
 	other := known(c.Now())
 	other.Number = "+31201234567"
 	put(t, s, other)
@@ -173,7 +173,7 @@ func TestPurgeAndDelete(t *testing.T) {
 	}
 }
 
-// TestPurgeFlood: of too many calls the newest stay.
+// TestPurgeFlood checks that of too many calls the newest are kept.
 func TestPurgeFlood(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	s := open(t, path, KeepFull, clocktest.New(monday))
@@ -275,7 +275,7 @@ func TestReaderCannotWrite(t *testing.T) {
 	if _, err := r.db.Exec("DELETE FROM calls"); err == nil {
 		t.Error("the reader could delete")
 	}
-	// It sees what is written after it was opened, and holds up no writer.
+	// It sees what is written after opening, and blocks no writer.
 	put(t, s, known(monday))
 	if got, err := r.From(t.Context(), Query{}, 0, 10); len(got) != 1 || err != nil {
 		t.Errorf("%d calls, %v", len(got), err)
@@ -290,7 +290,8 @@ func TestReaderCannotWrite(t *testing.T) {
 	}
 }
 
-// A program that ended during a call must not leave it ringing for ever.
+// TestOpenEndsWhatWasLive checks that a program that ended during a
+// call does not leave it ringing forever.
 func TestOpenEndsWhatWasLive(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	s := open(t, path, KeepFull, clocktest.New(monday))
@@ -356,7 +357,7 @@ func TestResultOf(t *testing.T) {
 	}
 }
 
-// What is kept can change while the program runs, in both directions.
+// TestConfigure checks that what is kept can change at run time, in both directions.
 func TestConfigure(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "history.db")
@@ -385,7 +386,7 @@ func TestConfigure(t *testing.T) {
 	if e, err := s.Get(ctx, young); err != nil || e.Name != "" || e.ContactID != "" || !e.Missed() || s.Missed() != 1 {
 		t.Fatalf("numbers only: %+v %v", e, err)
 	}
-	inTheWay := filepath.Join(path+".damaged", "open") // as a file that another process has open on Windows
+	inTheWay := filepath.Join(path+".damaged", "open") // like a file another process has open on Windows
 	must.Do(t, os.MkdirAll(inTheWay, 0o700))
 	for _, off := range []func() error{
 		func() error { return s.Configure(ctx, KeepOff, 7) },
@@ -418,8 +419,8 @@ func TestConfigure(t *testing.T) {
 	}
 }
 
-// TestPutMissed: what rang while Wiebelt was not running is written once, however often
-// it is told, and not beside what Wiebelt heard of it; all of it or nothing.
+// TestPutMissed checks that calls missed while Wiebelt was not running are written once,
+// however often they are reported, and not in addition to those Wiebelt saw; all or none.
 func TestPutMissed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	s := open(t, path, KeepFull, clocktest.New(monday))
@@ -430,7 +431,7 @@ func TestPutMissed(t *testing.T) {
 	}
 	first := []Entry{away(heard.Number, time.Second), away(heard.Number, time.Minute), away("", time.Minute), away("", time.Minute+time.Second)}
 	must.Do(t, s.PutMissed(t.Context(), first))
-	for i := range first { // another way took another time
+	for i := range first { // another source's time differs
 		first[i].Rang = first[i].Rang.Add(time.Second / 3)
 	}
 	must.Do(t, s.PutMissed(t.Context(), append(first, away("+31698765432", 0))))

@@ -17,8 +17,8 @@ import (
 
 const writerEnv = "WIEBELT_HISTORY_TEST_WRITER"
 
-// TestMain also is the process that gets killed: it writes entries to the file
-// named in the environment and acknowledges each one on its standard output.
+// TestMain is also the process that gets killed: it writes entries to the file named in
+// the environment and acknowledges each on its standard output.
 func TestMain(m *testing.M) {
 	if path := os.Getenv(writerEnv); path != "" {
 		writeForever(path)
@@ -42,7 +42,7 @@ func writeForever(path string) {
 	for i := 0; ; i++ {
 		e := known(time.Now())
 		e.ID, err = s.Put(context.Background(), e)
-		if err == nil && i%3 == 0 { // a call that goes on is written again
+		if err == nil && i%3 == 0 { // a call that continues is written again
 			e.Result = ResultElsewhere
 			_, err = s.Put(context.Background(), e)
 		}
@@ -54,7 +54,8 @@ func writeForever(path string) {
 	}
 }
 
-// A writer that is killed at any moment loses nothing that it acknowledged.
+// TestKilledWriterLosesNothing checks that a writer killed at
+// any moment loses nothing it acknowledged.
 func TestKilledWriterLosesNothing(t *testing.T) {
 	rounds := 25
 	if os.Getenv("SOAK") != "" {
@@ -80,7 +81,7 @@ func TestKilledWriterLosesNothing(t *testing.T) {
 	}
 }
 
-// whole checks the file as a reader finds it, and what its indexes say.
+// whole checks the file as a reader finds it, and its indexes.
 func whole(t *testing.T, path string) {
 	t.Helper()
 	r := must.Get(OpenReadOnly(t.Context(), path))(t)
@@ -91,8 +92,8 @@ func whole(t *testing.T, path string) {
 	}
 }
 
-// acknowledged runs a writer, kills it after n acknowledgements and adds all
-// that it said until it was gone to said.
+// acknowledged runs a writer, kills it after n acknowledgements and adds all that
+// it printed before it was gone to said.
 func acknowledged(t *testing.T, path string, n int, said map[int64]string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -107,7 +108,7 @@ func acknowledged(t *testing.T, path string, n int, said map[int64]string) {
 	for in := bufio.NewScanner(out); in.Scan(); {
 		var id int64
 		var result string
-		// A line that the kill cut in two acknowledges nothing.
+		// A line cut off by the kill acknowledges nothing.
 		if k, err := fmt.Sscan(in.Text(), &id, &result); err != nil || k != 2 ||
 			result != ResultAnswered && result != ResultElsewhere || in.Text() != strconv.FormatInt(id, 10)+" "+result {
 			continue

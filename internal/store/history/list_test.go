@@ -31,8 +31,8 @@ func ids(es []Entry) []int64 {
 	return all
 }
 
-// Walking along a list gives every call once, in order, in every view, from both
-// ends, also where many rang in the same moment.
+// TestWalk checks that walking along a list returns every call once, in order, in every
+// view, from both ends, even where many rang at the same moment.
 func TestWalk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	s := open(t, path, KeepFull, clocktest.New(monday.Add(time.Hour)))
@@ -163,8 +163,8 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// A missed call is ticked off by a later call in which its caller was spoken to, or
-// called back, and by nothing else; only it counts, once a caller.
+// TestTickOff checks that a missed call is ticked off only by a later call in which its
+// caller was spoken to or called back; only the unticked count, once per caller.
 func TestTickOff(t *testing.T) {
 	at := func(minute int, number, result string) Entry {
 		e := known(monday.Add(time.Duration(minute) * time.Minute))
@@ -177,7 +177,7 @@ func TestTickOff(t *testing.T) {
 	tests := []struct {
 		name        string
 		put         []Entry
-		callers, of int // of so many calls
+		callers, of int // from this many calls
 	}{
 		{"the four are four", []Entry{at(0, a, ResultMissed), at(0, b, ResultElsewhere), at(0, "+31201234568", ResultNotHere), at(0, "+31201234569", ResultUnknown)}, 1, 1},
 		{"called back", []Entry{at(0, a, ResultMissed), out(at(1, a, ResultNotHere))}, 0, 0},
@@ -223,9 +223,9 @@ func TestTickOff(t *testing.T) {
 	}
 }
 
-// A call that goes on when it was ticked off or its person was taken off stays so;
-// both can be taken back. Whom it is passed on to is another person. What the card has
-// said of the person, the card takes back.
+// TestPutKeepsWhatTheUserSaid checks that ticking off a call or rejecting its person
+// survives further reports of the call; both can be undone. A call passed on to somebody
+// else has a new person. What the card reported about the person, the card can withdraw.
 func TestPutKeepsWhatTheUserSaid(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "h.db"), KeepFull, clocktest.New(monday))
 	e := known(monday)
@@ -282,8 +282,8 @@ func TestPutKeepsWhatTheUserSaid(t *testing.T) {
 	wantState(t, s, FaultNone, NoticeNone)
 }
 
-// Whoever is known to have called stays in the history when less is known later: the
-// hub does not answer when the card is shown again, or nobody was chosen on it.
+// TestPutLosesNobody checks that a known caller stays in the history when less is known
+// later: the hub does not answer when the card is shown again, or nobody was chosen on it.
 func TestPutLosesNobody(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "h.db"), KeepFull, clocktest.New(monday))
 	chosen := known(monday)
@@ -323,13 +323,14 @@ func TestPutLosesNobody(t *testing.T) {
 	several.ID = put(t, s, several)
 	chosen.ID = several.ID
 	must.Do(t, s.SetPerson(t.Context(), chosen)) // in the calls window
-	put(t, s, several)                           // at its end
+	put(t, s, several)                           // at the end of the call
 	if got := must.Get(s.Get(t.Context(), chosen.ID))(t); !same(got, chosen) {
 		t.Errorf("chosen while it went on: %+v", got)
 	}
 }
 
-// A file of the first version is taken over with all it has, searchable.
+// TestMigratesTheFirstVersion checks that a file of the first
+// version is migrated in full, and searchable.
 func TestMigratesTheFirstVersion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	db, err := sql.Open("sqlite", path)
@@ -362,7 +363,7 @@ func TestMigratesTheFirstVersion(t *testing.T) {
 	}
 }
 
-// seed makes a history of n calls, a call a minute.
+// seed creates a history of n calls, one per minute.
 func seed(tb testing.TB, path string, n int) {
 	tb.Helper()
 	s := must.Get(Open(path, KeepFull, 365, time.Now))(tb)
@@ -377,7 +378,7 @@ func seed(tb testing.TB, path string, n int) {
 	must.Do(tb, s.Close())
 }
 
-// With 100,000 calls nothing that a list asks for takes long.
+// BenchmarkLists measures the list queries with 100,000 calls.
 func BenchmarkLists(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "h.db")
 	seed(b, path, 100_000)

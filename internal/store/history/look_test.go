@@ -12,8 +12,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestLookingLeavesNothing: neither beside a file that nobody has open, nor for
-// one that is being written.
+// TestLookingLeavesNothing checks that looking leaves no file behind, neither beside a
+// file nobody has open nor beside one being written.
 func TestLookingLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "history.db")

@@ -12,8 +12,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// What a phone gave in place of a number is a name: with KeepNumbers it is in no
-// file, neither of new calls nor of those that were kept with their names before.
+// TestNamesInPlaceOfNumbers checks that what a phone gave in place of a number counts as a name:
+// with KeepNumbers it is in no file, neither for new calls nor for those kept with names before.
 func TestNamesInPlaceOfNumbers(t *testing.T) {
 	rules, err := phone.NewRules(phone.Config{InternalDigits: 4})
 	must.Do(t, err)
@@ -37,7 +37,7 @@ func TestNamesInPlaceOfNumbers(t *testing.T) {
 	must.Do(t, s.Configure(t.Context(), KeepNumbers, 7))
 	put()
 	put()
-	if m := s.Missed(); m != 4 { // nobody knows whether they are one caller
+	if m := s.Missed(); m != 4 { // they may or may not be one caller
 		t.Errorf("callers without a number: %d missed", m)
 	}
 	for id := int64(1); id <= 4; id++ {

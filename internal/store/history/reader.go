@@ -15,7 +15,7 @@ import (
 )
 
 // Reader reads the history that another process writes. It cannot change the file. Safe for
-// concurrent use; reads are serialized.
+// concurrent use; reads wait for each other.
 type Reader struct {
 	db   *sql.DB
 	path string

@@ -29,7 +29,7 @@ func (s *Store) Last(ctx context.Context, limit int) (es []Entry, err error) {
 	return es, err
 }
 
-// Incoming counts the calls that came in from one time until before another.
+// Incoming counts the calls that came in at or after from and before to.
 func (s *Store) Incoming(ctx context.Context, from, to time.Time) (n int, err error) {
 	err = s.reading(func(db *sql.DB) error {
 		return readError(db.QueryRowContext(ctx, `SELECT count(*) FROM calls INDEXED BY calls_list WHERE rang >= ? AND rang < ? AND outgoing = 0`,

@@ -92,7 +92,7 @@ func Check(ctx context.Context, db *sql.DB) error {
 
 // Prepare checks a file and migrates it to its newest schema. Programs that create a
 // file at the same time briefly block each other without SQLite waiting, so Prepare
-// retries for ten seconds.
+// retries for up to ten seconds.
 func Prepare(ctx context.Context, db *sql.DB, steps []Step) error {
 	return whileBusy(ctx, 10*time.Second, func() error {
 		if err := Check(ctx, db); err != nil {

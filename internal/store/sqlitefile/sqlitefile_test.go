@@ -12,8 +12,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Several programs that make one file at one time all get it, and its schema is
-// made once.
+// TestMadeBySeveral checks that several programs creating one file at once all
+// get it, and its schema is created once.
 func TestMadeBySeveral(t *testing.T) {
 	steps := []Step{{SQL: "CREATE TABLE t (n INTEGER) STRICT;"}, {SQL: "INSERT INTO t VALUES (1);"}}
 	for range 20 {

@@ -24,7 +24,7 @@ const (
 func (c Corner) top() bool  { return c == TopLeft || c == TopRight }
 func (c Corner) left() bool { return c == TopLeft || c == BottomLeft }
 
-// placement is the placement of the cards.
+// placement is the monitor and corners that the cards are on.
 type placement struct {
 	monitor window.Monitor
 	corners map[string]Corner
@@ -33,7 +33,7 @@ type placement struct {
 	placedAt float32
 }
 
-// place is the place of one card.
+// place is where one card is, and in which form.
 type place struct {
 	rect  image.Rectangle
 	at    position

@@ -168,7 +168,7 @@ type rig struct {
 // pass advances the time for what users do. It does not advance by itself.
 func (r *rig) pass(d time.Duration) { r.sync(); r.passed += d }
 
-// startCards starts cards. change may alter both arguments before.
+// startCards creates cards. change may alter their configuration and desktop before that.
 func startCards(t *testing.T, change func(*Config, *desktop)) *rig {
 	t.Helper()
 	r := &rig{t: t, d: newDesktop(), e: newScript()}

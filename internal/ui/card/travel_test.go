@@ -184,8 +184,8 @@ func (o *office) mishap() {
 	}
 }
 
-// round is one call, one aim and one click or key. It returns what was shown when the
-// pointer set out, and all contacts that appeared.
+// round is one call, one aim and one click or key. It returns the ID of the contact that
+// was aimed at when the pointer or finger set out, "" if there was none.
 func (o *office) round(keys bool) (aim string) {
 	ms := func(from, to int) time.Duration { return time.Duration(from+o.r.IntN(to-from)) * time.Millisecond }
 	calls, polls := 1+o.r.IntN(2), 0

@@ -53,7 +53,7 @@ type kept struct {
 const maxKept = 3 << 20 // bytes
 
 // drawn returns the picture of an object with key looks. Pictures of shapes and CachedText
-// are cached for all users.
+// are cached, up to maxKept bytes, and shared by all surfaces.
 func drawn(o fyne.CanvasObject, looks any, scale float32) *sprite {
 	drawing.Lock()
 	defer drawing.Unlock()

@@ -207,7 +207,7 @@ func Children(o fyne.CanvasObject) (in []fyne.CanvasObject, clips bool) {
 }
 
 // Renderer returns a widget's renderer, the same each time. The only public function for
-// it is in the tests of Fyne.
+// it is in Fyne's test package.
 //
 //go:linkname Renderer fyne.io/fyne/v2/internal/cache.Renderer
 func Renderer(fyne.Widget) fyne.WidgetRenderer
