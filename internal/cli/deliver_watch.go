@@ -24,7 +24,7 @@ type watcher struct {
 	*delivery
 	held  outbox.Reason // what was last said about the queue
 	said  string        // and about opening the folder
-	print string        // of the settings that hold
+	stamp string        // of the settings in effect
 }
 
 // watch runs until the command is stopped.
@@ -34,7 +34,7 @@ func (r *delivery) watch() error {
 		return err
 	}
 	w := &watcher{delivery: r}
-	w.print = w.stamp()
+	w.stamp = w.fingerprint()
 	open := func() (*folderwatch.Folder, error) {
 		return folderwatch.Open(folderwatch.Options{Dir: dir, Box: r.b, Settle: r.p.s.Delivery.Settle, Words: w,
 			Source: outbox.Source{Intermediary: r.cmd.intermediary(r.p), GiveUpAfter: r.cmd.MaxAge}})
@@ -92,19 +92,19 @@ func (r *delivery) watch() error {
 	}
 }
 
-// stamp is another text when the settings are.
-func (w *watcher) stamp() string {
+// fingerprint changes when the settings do.
+func (w *watcher) fingerprint() string {
 	return settings.Fingerprint(w.p.dirs, w.p.s.Hub.ExtraCAFile)
 }
 
-// changed takes over settings that somebody has changed, and has a queue go on that they
-// may have held: a service runs for months.
+// changed applies settings that have changed, and releases a queue that the old ones may
+// have held: a service runs for months.
 func (w *watcher) changed(ctx context.Context) bool {
-	now := w.stamp()
-	if now == w.print {
+	now := w.fingerprint()
+	if now == w.stamp {
 		return false
 	}
-	w.print, w.p.s = now, w.e.load(w.p.dirs)
+	w.stamp, w.p.s = now, w.e.load(w.p.dirs)
 	w.hub.Store(&w.p.s.Hub)
 	w.senders.Renew()
 	if err := w.b.Configure(w.cmd.policy(w.p)); err != nil {
