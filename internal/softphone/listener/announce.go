@@ -61,6 +61,9 @@ func (l *Listener) withdraw() {
 	l.mu.Lock()
 	path := l.announced
 	l.mu.Unlock()
+	if path == "" { // else a file of the current folder would be read
+		return
+	}
 	if a, err := Announced(filepath.Dir(path)); err != nil || a.PID != os.Getpid() || a.Port != l.port {
 		return
 	}
