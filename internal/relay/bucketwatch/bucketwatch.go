@@ -64,20 +64,29 @@ func (w *Watch) Loaded(e jetstream.KeyValueEntry) (loaded bool, err error) {
 	if e != nil {
 		w.seen = e.Revision()
 	} else {
-		w.newest, _, err = Newest(w.ctx, w.bucket)
+		var now State
+		now, err = Ask(w.ctx, w.bucket)
+		w.newest = now.Newest
 	}
 	return err == nil && w.seen >= w.newest, err
 }
 
-// Newest returns a bucket's newest revision according to the leading server, and how far
-// that server's clock is ahead. It fails if there is no leader.
-func Newest(ctx context.Context, bucket jetstream.KeyValue) (revision uint64, ahead time.Duration, err error) {
+// State is what the leading server says of a bucket.
+type State struct {
+	Newest uint64        // revision
+	Ahead  time.Duration // of that server's clock
+	Full   bool          // seven eighths of its limit are taken
+}
+
+// Ask asks for a bucket's state. It fails if there is no leader.
+func Ask(ctx context.Context, bucket jetstream.KeyValue) (State, error) {
 	ctx, cancel := context.WithTimeout(ctx, beginTime)
 	defer cancel()
 	s, err := bucket.Status(ctx)
 	if err != nil {
-		return 0, 0, err
+		return State{}, err
 	}
 	info := s.(*jetstream.KeyValueBucketStatus).StreamInfo()
-	return info.State.LastSeq, time.Until(info.TimeStamp), nil
+	limit := info.Config.MaxBytes
+	return State{info.State.LastSeq, time.Until(info.TimeStamp), limit > 0 && info.State.Bytes > uint64(limit)/8*7}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -41,7 +42,12 @@ var noRoom = []jetstream.ErrorCode{10002, 10023, 10028, 10047}
 const epochKey = "epoch"
 
 // Bucket holds the calls shared by all relays of a site. It is safe for concurrent use.
-type Bucket struct{ kv jetstream.KeyValue }
+type Bucket struct {
+	kv jetstream.KeyValue
+	// full means that no new calls are taken, so that there is room for the ends of those
+	// there are: servers of a cluster refuse deletes, too, at the limit.
+	full atomic.Bool
+}
 
 // Open opens or creates the bucket, which is kept in memory on the given
 // number of replicas.
@@ -59,7 +65,7 @@ func Open(ctx context.Context, js jetstream.JetStream, replicas int) (*Bucket, e
 	if _, err := kv.Create(ctx, epochKey, now); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
 		return nil, fmt.Errorf("the bucket of calls: %w", err)
 	}
-	return &Bucket{kv}, nil
+	return &Bucket{kv: kv}, nil
 }
 
 // Take stores reports on one call, in order. If two relays report at the same time, the
@@ -85,12 +91,14 @@ func (b *Bucket) Take(ctx context.Context, all ...Report) error {
 			return wrong
 		}
 		value, err := json.Marshal(r)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if revision == 0 {
+		case revision == 0 && b.full.Load():
+			return ErrFull
+		case revision == 0:
 			_, err = b.kv.Create(ctx, key, value)
-		} else {
+		default:
 			_, err = b.kv.Update(ctx, key, value, revision)
 		}
 		if api, is := errors.AsType[*jetstream.APIError](err); is && api.ErrorCode == errStore {

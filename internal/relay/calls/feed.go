@@ -132,7 +132,7 @@ func (f *Feed) watch(ctx context.Context) error {
 	var maintaining sync.WaitGroup
 	defer maintaining.Wait()
 	defer stop()
-	_, ahead, err := bucketwatch.Newest(ctx, f.bucket.kv)
+	now, err := bucketwatch.Ask(ctx, f.bucket.kv)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (f *Feed) watch(ctx context.Context) error {
 		return err
 	}
 	defer f.stopping.Go(func() { _ = watch.Stop() }) // Stop asks a server that may be gone
-	f.epoch, f.seq, f.ahead, f.fewer, f.view = nil, 0, ahead, false, view{map[string]entry{}, map[wire.User]map[string]time.Time{}}
+	f.epoch, f.seq, f.ahead, f.fewer, f.view = nil, 0, now.Ahead, false, view{map[string]entry{}, map[wire.User]map[string]time.Time{}}
 	jobs, checks := make(chan job), make(chan check)
 	began, loaded, lastSeq := time.Now(), false, uint64(0)
 	tick := time.Tick(checkEvery)
@@ -219,9 +219,9 @@ type job struct {
 
 // check is the result of checking the bucket.
 type check struct {
-	last, known uint64
-	ahead       time.Duration
-	err         error
+	now   bucketwatch.State
+	known uint64
+	err   error
 }
 
 // verify returns what is wrong with the bucket. lastSeq is the revision reached
@@ -230,15 +230,15 @@ func (f *Feed) verify(c check, lastSeq uint64) error {
 	switch {
 	case c.err != nil:
 		return c.err
-	case f.epoch == nil, c.last < c.known && f.fewer:
+	case f.epoch == nil, c.now.Newest < c.known && f.fewer:
 		return ErrEpoch
-	case c.last < c.known: // or this is from a former leader that was cut off
+	case c.now.Newest < c.known: // or this is from a former leader that was cut off
 		f.fewer = true
 		return nil
-	case c.last > f.seq && f.seq == lastSeq:
+	case c.now.Newest > f.seq && f.seq == lastSeq:
 		return errBehind
 	}
-	f.healthyAt, f.ahead, f.fewer = time.Now(), c.ahead, false
+	f.healthyAt, f.ahead, f.fewer = time.Now(), c.now.Ahead, false
 	return nil
 }
 
@@ -253,16 +253,17 @@ func (f *Feed) maintain(ctx context.Context, jobs <-chan job, checks chan<- chec
 		case j = <-jobs:
 			f.bucket.purge(ctx, j.expired, j.epoch)
 		}
-		last, ahead, err := bucketwatch.Newest(ctx, f.bucket.kv)
+		now, err := bucketwatch.Ask(ctx, f.bucket.kv)
 		if err == nil {
 			since = time.Now()
+			f.bucket.full.Store(now.Full)
 		} else if time.Since(since) < electionTime {
 			continue
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case checks <- check{last, j.known, ahead, err}:
+		case checks <- check{now, j.known, err}:
 		}
 	}
 }

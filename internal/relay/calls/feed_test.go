@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/relay/bucketwatch"
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/natstest"
@@ -184,6 +185,20 @@ func TestFlood(t *testing.T) {
 	must.Do(t, b.Take(t.Context(), over))
 	if _, revision, err := b.get(t.Context(), Key("flood/1")); revision != 0 || err != nil {
 		t.Errorf("a call that has ended is still there: revision %d, %v", revision, err)
+	}
+	s.MaxBytes = 68 << 10
+	must.Get(must.Get(jetstream.New(c))(t).UpdateStream(t.Context(), s))(t)
+	jobs, checks := make(chan job), make(chan check)
+	running.Go(func() { f.maintain(t.Context(), jobs, checks) })
+	jobs <- job{}
+	<-checks
+	fresh := Report{Event: call.Event{ID: "fresh", State: call.Ringing, At: time.Now()}, Users: []wire.User{"anna"}}
+	if err := b.Take(t.Context(), fresh); !errors.Is(err, ErrFull) {
+		t.Errorf("a new call where only ends have room: %v", err)
+	}
+	tell(t, b, "flood/2", call.Ended, "anna")
+	if r, _, err := b.get(t.Context(), Key("flood/2")); !r.Ended() || err != nil {
+		t.Errorf("the end of a call is %+v, %v", r, err)
 	}
 }
 
@@ -405,7 +420,7 @@ func TestBehind(t *testing.T) {
 	anna := follow(t, c, "anna")
 	changed, let := make(chan struct{}), make(chan struct{})
 	change := func() { tell(t, b, "wazo/2", call.Ended, "anna"); close(changed) }
-	f := NewFeed(&Bucket{behind{b.kv, change, 1, let}}, c, site, "r2", slog.New(slog.DiscardHandler))
+	f := NewFeed(&Bucket{kv: behind{b.kv, change, 1, let}}, c, site, "r2", slog.New(slog.DiscardHandler))
 	seen, loaded := 0, make(chan int, 64)
 	f.Seen, f.Loaded = func(Record) { seen++ }, func() { loaded <- seen }
 	ctx, stop := context.WithCancel(t.Context())
@@ -415,7 +430,7 @@ func TestBehind(t *testing.T) {
 	running.Go(func() { _ = f.Run(ctx) })
 	looked := make(chan []Record)
 	running.Go(func() {
-		all, _ := (&Bucket{behind{b.kv, func() { <-changed }, 1, let}}).Standing(ctx, "wazo/")
+		all, _ := (&Bucket{kv: behind{b.kv, func() { <-changed }, 1, let}}).Standing(ctx, "wazo/")
 		looked <- all
 	})
 	said := func(limit <-chan time.Time) (by wire.Snapshot) {
@@ -500,14 +515,15 @@ func TestMissed(t *testing.T) {
 // TestVerify: a bucket with less content than is known has lost it if that is seen twice in
 // a row: a server that was the leader before it was cut off may report so once.
 func TestVerify(t *testing.T) {
-	less, all := check{last: 6, known: 7}, check{last: 7, known: 7}
+	said := func(newest uint64) check { return check{now: bucketwatch.State{Newest: newest}, known: 7} }
+	less, all := said(6), said(7)
 	for _, c := range []struct {
 		said []check
 		want error
 	}{
 		{[]check{all, less, all, less}, nil},
 		{[]check{less, less}, ErrEpoch},
-		{[]check{{last: 8, known: 7}}, errBehind},
+		{[]check{said(8)}, errBehind},
 		{[]check{{err: context.DeadlineExceeded}}, context.DeadlineExceeded},
 	} {
 		f := &Feed{seq: 7, epoch: anEpoch{}}

@@ -207,8 +207,8 @@ func (d *Directory) watch(ctx context.Context, take func([]Entry), stopping *syn
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-tick:
-			last, _, err := bucketwatch.Newest(ctx, d.users) // an error may mean no leader
-			if err == nil && last > seen && seen == before {
+			now, err := bucketwatch.Ask(ctx, d.users) // an error may mean no leader
+			if err == nil && now.Newest > seen && seen == before {
 				return errBehind
 			}
 			before = seen
