@@ -27,20 +27,20 @@ type form struct {
 // near edge from the corner's side, in pixels.
 type position struct {
 	column, near int
-	over         bool // it overlaps others: there was no room left
+	overlapping  bool // it overlaps others: there was no room left
 }
 
 // item is a card to be placed.
 type item struct {
-	forms []form // the first is the best
-	up    bool   // it is on screen, at
-	at    position
-	form  form
-	stays bool // it does not move: its call is active, or
-	held  bool // pointer or keyboard is on a card
-	asked bool // the user has just requested it
-	inUse bool // or on this very card
-	call  engine.Rank
+	forms     []form // the first is the best
+	visible   bool   // it is on screen, at
+	at        position
+	form      form
+	stays     bool // it does not move: its call is active, or
+	held      bool // pointer or keyboard is on a card
+	requested bool // the user has just requested it
+	inUse     bool // or on this very card
+	call      engine.Rank
 }
 
 // evictionCost is the cost of evicting an item placed as o: all lines together cost less than one
@@ -72,21 +72,21 @@ type space struct{ height, columns, edge, gap int }
 func (g space) arrange(items []item) []placed {
 	a := arrangement{g, items, make([]placed, len(items)), make([]bool, len(items))}
 	for i, it := range items {
-		if it.at.over && !it.held {
-			items[i].up, it.up = false, false
+		if it.at.overlapping && !it.held {
+			items[i].visible, it.visible = false, false
 		}
-		if it.up && it.stays && !it.asked && !it.at.over {
+		if it.visible && it.stays && !it.requested && !it.at.overlapping {
 			a.put(i, it.at, it.form)
 			a.out[i].height = min(it.form.height, it.forms[0].height)
 		}
 	}
 	for i, it := range items {
-		if best := it.forms[0].fold; it.asked && !(it.up && a.keep(i, best)) && !a.find(i, best) {
+		if best := it.forms[0].fold; it.requested && !(it.visible && a.keepPlace(i, best)) && !a.findPlace(i, best) {
 			a.makeRoom(i)
 		}
 	}
 	for _, i := range a.order() {
-		a.settle(i)
+		a.placeOne(i)
 	}
 	return a.out
 }
@@ -94,18 +94,18 @@ func (g space) arrange(items []item) []placed {
 // arrangement is the state of an arrange call.
 type arrangement struct {
 	space
-	items []item
-	out   []placed
-	have  []bool // out is an occupied place
+	items    []item
+	out      []placed
+	occupied []bool // out is an occupied place
 }
 
-func (a *arrangement) put(i int, at position, f form) { a.out[i], a.have[i] = placed{at, f}, true }
+func (a *arrangement) put(i int, at position, f form) { a.out[i], a.occupied[i] = placed{at, f}, true }
 
 // overlaps reports whether something of height h at a position would be too close to item
 // k, which has been placed.
 func (a *arrangement) overlaps(at position, h, k int) bool {
 	o := a.out[k]
-	return a.have[k] && o.column == at.column && at.near < o.near+a.fit(o.height)+a.gap && o.near < at.near+h+a.gap
+	return a.occupied[k] && o.column == at.column && at.near < o.near+a.fit(o.height)+a.gap && o.near < at.near+h+a.gap
 }
 
 // inside reports whether something of height h at a position fits on the monitor.
@@ -117,20 +117,20 @@ func (a *arrangement) free(i int, at position, f form) bool {
 		return false
 	}
 	for k, o := range a.out {
-		if k != i && !o.over && a.overlaps(at, h, k) {
+		if k != i && !o.overlapping && a.overlaps(at, h, k) {
 			return false
 		}
 	}
 	return true
 }
 
-// find places an item wherever it fits, in one of its forms no more folded than to.
-func (a *arrangement) find(i int, to fold) bool {
+// findPlace places an item wherever it fits, in one of its forms no more folded than to.
+func (a *arrangement) findPlace(i int, to fold) bool {
 	for _, f := range a.items[i].forms {
 		for column := 0; column < a.columns && f.fold <= to; column++ {
 			nears := []int{a.edge}
 			for k, o := range a.out {
-				if a.have[k] && o.column == column && k != i {
+				if a.occupied[k] && o.column == column && k != i {
 					nears = append(nears, o.near+a.fit(o.height)+a.gap)
 				}
 			}
@@ -146,8 +146,8 @@ func (a *arrangement) find(i int, to fold) bool {
 	return false
 }
 
-// keep leaves an item in place, in one of its forms no more folded than to.
-func (a *arrangement) keep(i int, to fold) bool {
+// keepPlace leaves an item in place, in one of its forms no more folded than to.
+func (a *arrangement) keepPlace(i int, to fold) bool {
 	for _, f := range a.items[i].forms {
 		if f.fold <= to && a.free(i, a.items[i].at, f) {
 			a.put(i, a.items[i].at, f)
@@ -176,18 +176,18 @@ func (a *arrangement) makeRoom(i int) {
 			at, least = to, cost
 		}
 	}
-	if it.up {
+	if it.visible {
 		try(position{column: it.at.column, near: it.at.near})
 	}
 	for k, o := range slices.Backward(a.out) {
-		if a.have[k] {
+		if a.occupied[k] {
 			try(position{column: o.column, near: o.near})
 		}
 	}
 	try(position{near: a.edge})
 	for k := range a.out {
 		if a.overlaps(at, h, k) {
-			a.have[k], a.items[k].up = false, false
+			a.occupied[k], a.items[k].visible = false, false
 		}
 	}
 	a.put(i, at, it.forms[0])
@@ -197,7 +197,7 @@ func (a *arrangement) makeRoom(i int) {
 func (a *arrangement) order() []int {
 	rank := func(i int) int {
 		switch {
-		case a.have[i]:
+		case a.occupied[i]:
 			return 0
 		case a.items[i].call.Lives():
 			return 1
@@ -212,19 +212,19 @@ func (a *arrangement) order() []int {
 	return order
 }
 
-// settle places an item.
-func (a *arrangement) settle(i int) {
+// placeOne places an item.
+func (a *arrangement) placeOne(i int) {
 	it := a.items[i]
 	switch {
-	case it.asked && a.have[i]:
-	case it.held && it.up && it.at.over:
+	case it.requested && a.occupied[i]:
+	case it.held && it.visible && it.at.overlapping:
 		a.put(i, it.at, it.form)
-	case it.up && a.keep(i, asStrip): // as a card
-	case it.up && it.form.fold < asLine && it.stays && a.keep(i, asLine):
-	case a.find(i, asStrip), it.up && a.keep(i, asLine), a.find(i, asLine):
-	case !a.have[i]: // no room left at all
+	case it.visible && a.keepPlace(i, asStrip): // as a card
+	case it.visible && it.form.fold < asLine && it.stays && a.keepPlace(i, asLine):
+	case a.findPlace(i, asStrip), it.visible && a.keepPlace(i, asLine), a.findPlace(i, asLine):
+	case !a.occupied[i]: // no room left at all
 		f := it.forms[len(it.forms)-1]
-		a.put(i, position{near: max(a.edge, a.height-a.edge-f.height), over: true}, f)
+		a.put(i, position{near: max(a.edge, a.height-a.edge-f.height), overlapping: true}, f)
 	}
 }
 

@@ -44,16 +44,16 @@ func (d *day) pointer(s *slot, on bool) {
 		d.cs.report(s, engine.DoHover)
 		return
 	}
-	d.cs.left = d.cs.now()
+	d.cs.leftAt = d.cs.now()
 	d.cs.report(s, engine.DoLeave)
 }
 
 func (d *day) keyboard(s *slot, on bool) {
-	if s.keys.here = on; on {
+	if s.keyboard.active = on; on {
 		d.cs.report(s, engine.DoKeyboard)
 		return
 	}
-	d.cs.left = d.cs.now()
+	d.cs.leftAt = d.cs.now()
 	d.cs.report(s, engine.DoKeyboardGone)
 }
 
@@ -63,7 +63,7 @@ func (d *day) happens() (wrong string) {
 	if n := len(d.cs.order); n > 0 {
 		s = d.cs.order[d.r.IntN(n)]
 	}
-	typing := slices.IndexFunc(d.cs.order, func(s *slot) bool { return s.keys.here })
+	typing := slices.IndexFunc(d.cs.order, func(s *slot) bool { return s.keyboard.active })
 	event := func(id, number string, to call.State) {
 		source := call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}
 		_ = d.e.Take(call.Event{Source: source, ID: id, Number: number, State: to, Direction: call.Incoming, At: d.clock.Now()})
@@ -124,7 +124,7 @@ func (d *day) happens() (wrong string) {
 				d.pointer(o, false)
 			}
 		}
-		d.cs.dropped, d.cs.left = true, time.Time{}
+		d.cs.dropped, d.cs.leftAt = true, time.Time{}
 	}
 	return ""
 }
@@ -139,7 +139,7 @@ func (d *day) placeCards() (wrong string) {
 		if s.held() {
 			d.pointer(s, false)
 			d.keyboard(s, false)
-			cs.left = time.Time{}
+			cs.leftAt = time.Time{}
 		}
 		*s = slot{}
 		return true
@@ -149,28 +149,28 @@ func (d *day) placeCards() (wrong string) {
 		s := cs.slotOf(c.ID)
 		if s == nil {
 			s = cs.freeSlot()
-			s.face = &face{}
+			s.view = &view{}
 			cs.order = append(cs.order, s)
 		}
-		s.asked = c.Raised.After(s.state.Raised)
-		mayMove = mayMove || s.asked
+		s.requested = c.Raised.After(s.state.Raised)
+		mayMove = mayMove || s.requested
 		s.state, s.card = c, c
-		s.best = []float32{106, 200, 284, 340}[(uint64(c.ID)+c.Edition+uint64(c.Phase))%4]
+		s.bestHeight = []float32{106, 200, 284, 340}[(uint64(c.ID)+c.Edition+uint64(c.Phase))%4]
 	}
 	g, items := cs.space(), cs.items(cs.order)
 	out := g.arrange(slices.Clone(items))
 	cs.dropped = false
 	for i, p := range out {
 		s, was := cs.order[i], items[i]
-		s.up, s.at, s.form, s.stood, s.asked = true, p.position, p.form, p.form, false
-		card := was.up && was.form.fold < asLine && !was.at.over
+		s.visible, s.at, s.form, s.lastForm, s.requested = true, p.position, p.form, p.form, false
+		card := was.visible && was.form.fold < asLine && !was.at.overlapping
 		switch {
-		case was.asked && (p.fold != asCard || p.over):
+		case was.requested && (p.fold != asCard || p.overlapping):
 			return fmt.Sprintf("card %d was asked for, and is folded", s.state.ID)
 		case mayMove:
 		case card && was.call.Lives() && p.position != was.at:
 			return fmt.Sprintf("card %d moved from %v to %v", s.state.ID, was.at, p.position)
-		case was.up && was.held && p.position != was.at:
+		case was.visible && was.held && p.position != was.at:
 			return fmt.Sprintf("card %d moved while in use", s.state.ID)
 		case card && was.call.Lives() && p.fold == asLine && !s.state.Line:
 			return fmt.Sprintf("card %d is but a line now", s.state.ID)
@@ -181,14 +181,14 @@ func (d *day) placeCards() (wrong string) {
 		if p.fold == asLine && !s.state.Line {
 			d.saw["folded for want of room"]++
 		}
-		if p.over {
+		if p.overlapping {
 			if g.columns*g.height >= 2000 || p.fold != asLine { // only on low and narrow monitors
 				return "no room, not even for a line"
 			}
 			continue
 		}
 		for _, o := range out[:i] {
-			if !o.over && o.column == p.column && o.near < p.near+g.fit(p.height)+g.gap && p.near < o.near+g.fit(o.height)+g.gap {
+			if !o.overlapping && o.column == p.column && o.near < p.near+g.fit(p.height)+g.gap && p.near < o.near+g.fit(o.height)+g.gap {
 				return "cards lie on each other"
 			}
 		}
@@ -269,7 +269,7 @@ func TestNothingThatLivesMoves(t *testing.T) {
 func TestCornerIsForWhoRings(t *testing.T) {
 	g := space{height: 1000, columns: 3, edge: 16, gap: 8}
 	strip := form{asStrip, 0, 56}
-	over := item{call: engine.Ended, forms: []form{strip}, up: true, at: position{near: 16}, form: form{asCard, 0, 284}}
+	over := item{call: engine.Ended, forms: []form{strip}, visible: true, at: position{near: 16}, form: form{asCard, 0, 284}}
 	rings := item{forms: []form{{asCard, 0, 284}, strip}, call: engine.Rings}
 	if got := g.arrange([]item{over, rings}); got[1].position != (position{near: 16}) || got[0].position != (position{near: 308}) {
 		t.Errorf("%+v", got)
@@ -288,9 +288,9 @@ func TestRoomForWhatIsAskedFor(t *testing.T) {
 	forms := []form{{asCard, 0, 284}, {asStrip, 0, 56}, {asLine, 0, 28}}
 	column := func(inUse int) (all []item) {
 		for i, call := range []engine.Rank{engine.InCall, engine.Rings, engine.Rings} {
-			all = append(all, item{forms: forms, up: true, at: position{near: 16 + i*292}, form: forms[0], stays: true, call: call, inUse: i == inUse})
+			all = append(all, item{forms: forms, visible: true, at: position{near: 16 + i*292}, form: forms[0], stays: true, call: call, inUse: i == inUse})
 		}
-		return append(all, item{forms: forms, up: true, at: position{near: 892}, form: forms[2], stays: true, call: engine.Rings, asked: true})
+		return append(all, item{forms: forms, visible: true, at: position{near: 892}, form: forms[2], stays: true, call: engine.Rings, requested: true})
 	}
 	for inUse, goes := range map[int]int{-1: 2, 2: 1} {
 		items := column(inUse)

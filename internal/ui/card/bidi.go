@@ -26,7 +26,7 @@ func isolated(s string) string {
 		return s
 	}
 	own := strings.Map(func(r rune) rune {
-		if turns(r) {
+		if isDirectionMark(r) {
 			return -1
 		}
 		return r
@@ -43,27 +43,27 @@ type piece struct {
 // simple reports whether s is left-to-right in a single font.
 func simple(s string) bool {
 	for _, r := range s {
-		if !theme.Simple(r) || turns(r) {
+		if !theme.Simple(r) || isDirectionMark(r) {
 			return false
 		}
 	}
 	return true
 }
 
-// others are the system's fonts. They are discovered only when a letter needs them, and
+// systemFonts are the system's fonts. They are discovered only when a letter needs them, and
 // never while a card waits: until then, and permanently if none exists, such letters are
-// shown as a replacement sign. wanted is a letter not searched for yet, 0 for none; there
+// shown as a replacement sign. missing is a letter not searched for yet, 0 for none; found
 // records per script whether there is a font.
-var others struct {
-	wanted atomic.Int32
-	there  sync.Map // theme.Script → bool
+var systemFonts struct {
+	missing atomic.Int32
+	found   sync.Map // theme.Script → bool
 }
 
 // findFont searches the system's fonts for one with r.
-func findFont(r rune) { others.there.Store(theme.Script(r), theme.SystemFonts(r)) }
+func findFont(r rune) { systemFonts.found.Store(theme.Script(r), theme.SystemFonts(r)) }
 
-// unknown is a hollow square: row upon row of it can be told from ink.
-const unknown = '\u25FB'
+// replacement is a hollow square: row upon row of it can be told from ink.
+const replacement = '\u25FB'
 
 // fontFor returns the font for r.
 func fontFor(r rune, bold bool) fyne.Resource {
@@ -76,14 +76,14 @@ func drawable(r rune, bold bool) rune {
 	if _, ok := theme.FontFor(r, bold); ok || unicode.IsSpace(r) {
 		return r
 	}
-	there, looked := others.there.Load(theme.Script(r))
+	there, looked := systemFonts.found.Load(theme.Script(r))
 	switch {
 	case !looked:
-		others.wanted.CompareAndSwap(0, r)
+		systemFonts.missing.CompareAndSwap(0, r)
 	case there.(bool):
 		return r
 	}
-	return unknown
+	return replacement
 }
 
 // pieces returns the parts of s in visual order, from the left. Fyne draws runs one after
@@ -95,11 +95,11 @@ func pieces(s string, bold bool) []piece {
 		return []piece{{s, fontFor(' ', bold)}}
 	}
 	var runes []rune
-	var inner [][]piece // of the isolates, each represented by a stand-in in runes
+	var inner [][]piece // of the isolates, each represented by a placeholder in runes
 	for s != "" {
 		before, rest, found := strings.Cut(s, string(isolate))
 		for _, r := range before {
-			if !turns(r) {
+			if !isDirectionMark(r) {
 				runes = append(runes, drawable(r, bold))
 			}
 		}
@@ -108,7 +108,7 @@ func pieces(s string, bold bool) []piece {
 		}
 		in, after, _ := strings.Cut(rest, string(endIso))
 		inner = append(inner, pieces(in, bold))
-		runes = append(runes, standIn)
+		runes = append(runes, placeholder)
 		s = after
 	}
 	tokens := tokens(runes, levels(runes), inner, bold)
@@ -120,15 +120,15 @@ func pieces(s string, bold bool) []piece {
 	return out
 }
 
-const standIn = '\uFFFC'
+const placeholder = '\uFFFC'
 
 // emojiMark requests a picture instead of a text glyph; one font serves both.
 const emojiMark = '\uFE0F'
 
-// turns reports whether r controls text direction, could be mistaken for a
-// stand-in, or is invisible.
-func turns(r rune) bool {
-	return r == 0x061C || r == 0x200E || r == 0x200F || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || r == standIn || r == emojiMark
+// isDirectionMark reports whether r controls text direction, could be mistaken for a
+// placeholder, or is invisible.
+func isDirectionMark(r rune) bool {
+	return r == 0x061C || r == 0x200E || r == 0x200F || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || r == placeholder || r == emojiMark
 }
 
 // levels returns the embedding level of every rune: 0 and 2 are left-to-right, 1 is
@@ -201,8 +201,8 @@ func marks(class []bidi.Class, base bidi.Class) {
 	}
 }
 
-// at returns the class at i, a neutral one beyond both ends.
-func at(class []bidi.Class, i int) bidi.Class {
+// classAt returns the class at i, a neutral one beyond both ends.
+func classAt(class []bidi.Class, i int) bidi.Class {
 	if i < 0 || i >= len(class) {
 		return bidi.ON
 	}
@@ -213,7 +213,7 @@ func at(class []bidi.Class, i int) bidi.Class {
 // to right-to-left (W3).
 func separators(class []bidi.Class) {
 	for i, c := range class {
-		a, b := at(class, i-1), at(class, i+1)
+		a, b := classAt(class, i-1), classAt(class, i+1)
 		switch {
 		case c == bidi.AL:
 			class[i] = bidi.R
@@ -248,7 +248,7 @@ func set(class []bidi.Class, to bidi.Class) {
 // terminators resolves terminators next to digits, such as currency signs (W5).
 func terminators(class []bidi.Class) {
 	spans(len(class), func(i int) bool { return class[i] == bidi.ET }, func(from, to int) {
-		if at(class, from-1) == bidi.EN || at(class, to) == bidi.EN {
+		if classAt(class, from-1) == bidi.EN || classAt(class, to) == bidi.EN {
 			set(class[from:to], bidi.EN)
 		}
 	})
@@ -285,26 +285,26 @@ type token struct {
 	level  int
 }
 
-// tokens splits runes where level or font changes and replaces stand-ins with
+// tokens splits runes where level or font changes and replaces placeholders with
 // their isolates. In right-to-left text, signs are separate tokens: Fyne would make
 // them left-to-right again.
 func tokens(runes []rune, level []int, isolates [][]piece, bold bool) []token {
 	var out []token
 	for i, j := 0, 0; i < len(runes); i = j {
 		j = i + 1
-		if runes[i] == standIn {
+		if runes[i] == placeholder {
 			out = append(out, token{isolates[0], level[i]})
 			isolates = isolates[1:]
 			continue
 		}
 		font, left := fontFor(runes[i], bold), level[i] == 1
-		if left && !toLeft(runes[i]) {
+		if left && !rightToLeft(runes[i]) {
 			out = append(out, token{[]piece{{mirror(runes[i]), font}}, 1})
 			continue
 		}
 		goesOn := func(k int) bool {
-			return k < len(runes) && level[k] == level[i] && runes[k] != standIn &&
-				fontFor(runes[k], bold) == font && (!left || toLeft(runes[k]))
+			return k < len(runes) && level[k] == level[i] && runes[k] != placeholder &&
+				fontFor(runes[k], bold) == font && (!left || rightToLeft(runes[k]))
 		}
 		// A space between two right-to-left letters stays between them.
 		for goesOn(j) || left && j < len(runes) && level[j] == 1 && runes[j] == ' ' && goesOn(j+1) {
@@ -315,8 +315,8 @@ func tokens(runes []rune, level []int, isolates [][]piece, bold bool) []token {
 	return out
 }
 
-// toLeft reports whether r is a right-to-left letter, or a mark on one.
-func toLeft(r rune) bool {
+// rightToLeft reports whether r is a right-to-left letter, or a mark on one.
+func rightToLeft(r rune) bool {
 	p, _ := bidi.LookupRune(r)
 	c := p.Class()
 	return c == bidi.R || c == bidi.AL || c == bidi.NSM

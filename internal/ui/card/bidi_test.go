@@ -48,11 +48,11 @@ func TestPieces(t *testing.T) {
 // sign for unknown letters until the letters are available; if no font on this computer has
 // them, the sign stays, and other scripts are still looked up.
 func TestLettersOfNoBundledFont(t *testing.T) {
-	if _, ok := theme.FontFor(unknown, true); !ok {
+	if _, ok := theme.FontFor(replacement, true); !ok {
 		t.Fatal("no bundled font has the sign")
 	}
-	others.wanted.Store(0)
-	others.there.Clear()
+	systemFonts.missing.Store(0)
+	systemFonts.found.Clear()
 	c := gallery(t)["found"]
 	synctest.Test(t, func(t *testing.T) {
 		r := startCards(t, nil)
@@ -62,15 +62,15 @@ func TestLettersOfNoBundledFont(t *testing.T) {
 			c.Contacts = []contact.Contact{person("", "", letters)}
 			r.e.show(0, c)
 			synctest.Wait()
-			there, looked := others.there.Load(theme.Script([]rune(letters)[0]))
+			there, looked := systemFonts.found.Load(theme.Script([]rune(letters)[0]))
 			if !looked {
 				t.Fatalf("no font was looked for that has %q", letters)
 			}
 			want := letters
 			if !there.(bool) {
-				want = strings.Repeat(string(unknown), 2)
+				want = strings.Repeat(string(replacement), 2)
 			}
-			for _, o := range r.cs.slots[0].face.content.Objects {
+			for _, o := range r.cs.slots[0].view.content.Objects {
 				if x, ok := asText(o); ok && x.TextSize == bigFont.size && x.Text != want {
 					t.Errorf("the name is %q, want %q", x.Text, want)
 				}
@@ -78,7 +78,7 @@ func TestLettersOfNoBundledFont(t *testing.T) {
 		}
 		shows("名前")
 		shows("ลู")
-		others.there.Store(theme.Script('ལ'), false) // no font of this computer has it
+		systemFonts.found.Store(theme.Script('ལ'), false) // no font of this computer has it
 		shows("ལལ")
 	})
 }
@@ -88,7 +88,7 @@ func TestLettersOfNoBundledFont(t *testing.T) {
 func TestPiecesLoseNothing(t *testing.T) {
 	offscreen.Start(theme.New("light"))
 	for _, r := range "漢१" {
-		others.there.Store(theme.Script(r), true)
+		systemFonts.found.Store(theme.Script(r), true)
 	}
 	letters := []rune("aZé 1-,.()«»שלמםمحمد٣१漢😀☀\u200D\u0301\u202E\u2066\u2068\u2069ỄЖω€")
 	rapid.Check(t, func(t *rapid.T) {
@@ -96,7 +96,7 @@ func TestPiecesLoseNothing(t *testing.T) {
 		sorted := func(s string) string {
 			var r []rune
 			for _, c := range s {
-				if !turns(c) {
+				if !isDirectionMark(c) {
 					if i := strings.IndexRune("()«»", c); i >= 0 {
 						c = '(' // may be turned around
 					}
@@ -109,7 +109,7 @@ func TestPiecesLoseNothing(t *testing.T) {
 		all := ""
 		for _, p := range pieces(s, false) {
 			all += p.s
-			if strings.ContainsFunc(p.s, turns) { // nothing determines the direction beside it
+			if strings.ContainsFunc(p.s, isDirectionMark) { // nothing determines the direction beside it
 				t.Fatalf("%q: %q reaches the painter", s, p.s)
 			}
 			for _, r := range p.s {

@@ -45,28 +45,28 @@ type Cards struct {
 	input   chan input
 	next    atomic.Pointer[Config]
 	changed chan struct{}
-	part    []byte // of a picture, for the screen
+	buffer  []byte // of a picture, for the screen
 	placement
 	dragFrame
 	fullScreen
 	hotkeys [hotkeyCount]hotkeyState
-	wanted  engine.CardID // restored by the hotkey, to take the keyboard focus
+	toFocus engine.CardID // restored by the hotkey, to take the keyboard focus
 	pointer pointerPath
-	left    time.Time // when the user last left a card; zero if gaps were closed since
-	exploring
+	leftAt  time.Time // when the user last left a card; zero if gaps were closed since
+	readerState
 	forgetAt time.Time        // when to forget the last cards; zero: nothing to forget
 	now      func() time.Time // clock for what has just changed; tests use their own
 }
 
 // slot is a native window and the card in it.
 type slot struct {
-	win   window.Card
-	first bool
-	up    bool
-	state engine.Card // as the engine has it
-	card  engine.Card // as shown: folded further if there is no room
-	more  int
-	face  *face
+	win     window.Card
+	first   bool
+	visible bool
+	state   engine.Card // as the engine has it
+	card    engine.Card // as shown: folded further if there is no room
+	more    int
+	view    *view
 	painting
 	place
 	pointing
@@ -74,8 +74,8 @@ type slot struct {
 	speech
 	lastAreas []area // what could be clicked when it was last presented
 	list      List
-	keys      keys
-	known     map[thing]screenreader.ID // what readers were told about
+	keyboard  keyboardState
+	nodeIDs   map[nodeKey]screenreader.ID // what readers were told about
 }
 
 // painting is the state of a card's picture.
@@ -154,7 +154,7 @@ func (cs *Cards) Run(ctx context.Context) {
 		for _, s := range cs.slots {
 			_ = s.win.Hide()
 		}
-		cs.frameAway()
+		cs.hideFrame()
 	}()
 	var timer *time.Timer
 	var tick <-chan time.Time
@@ -165,7 +165,7 @@ func (cs *Cards) Run(ctx context.Context) {
 		}
 	}()
 	for {
-		if r := others.wanted.Load(); found == nil && r != 0 {
+		if r := systemFonts.missing.Load(); found == nil && r != 0 {
 			found = make(chan struct{})
 			go func() { defer close(found); findFont(r) }()
 		}
@@ -191,19 +191,19 @@ func (cs *Cards) Run(ctx context.Context) {
 			cs.set(*cs.next.Load())
 		case <-found:
 			found = nil
-			others.wanted.Store(0) // painting may want another
+			systemFonts.missing.Store(0) // painting may want another
 			cs.repaint()
 		case <-tick:
 			cs.ticked(time.Now())
 		}
-		cs.tell()
+		cs.reportTree()
 	}
 }
 
 // set applies new settings.
 func (cs *Cards) set(c Config) {
 	old := cs.c
-	cs.c, cs.untold = c, true
+	cs.c, cs.treeChanged = c, true
 	cs.changeHotkeys(&old)
 	if old.HideFromCapture != c.HideFromCapture {
 		cs.keepOutOfCapture()
@@ -211,7 +211,7 @@ func (cs *Cards) set(c Config) {
 	if !reflect.DeepEqual(old.Corners, c.Corners) || old.Corner != c.Corner {
 		cs.corners = nil // corners chosen by dragging are in c, or overridden
 	}
-	if cs.anyUp() && old.Monitor != c.Monitor {
+	if cs.anyVisible() && old.Monitor != c.Monitor {
 		cs.monitor = cs.pickMonitor()
 	}
 	if !c.Hidden { // before anything is hidden, nothing new is shown
@@ -240,8 +240,8 @@ func (cs *Cards) look(s *slot) Look {
 	if s.form.rows > 0 {
 		l.Rows = min(l.Rows, s.form.rows)
 	}
-	if s.keys.here {
-		l.Focus, l.Keyboard = s.keys.focus, true
+	if s.keyboard.active {
+		l.Focus, l.Keyboard = s.keyboard.focus, true
 	}
 	return l
 }
@@ -263,13 +263,13 @@ func (cs *Cards) show() *engine.Snapshot {
 	if cs.c.Hidden {
 		snap = &engine.Snapshot{}
 	}
-	if !cs.anyUp() && len(snap.Cards) > 0 {
+	if !cs.anyVisible() && len(snap.Cards) > 0 {
 		cs.monitor = cs.pickMonitor()
 	}
 	if cs.holdsBack(snap) {
 		snap = &engine.Snapshot{}
 	}
-	cs.leave(snap)
+	cs.removeGone(snap)
 	for _, c := range snap.Cards {
 		s := cs.slotOf(c.ID)
 		if s == nil {
@@ -279,34 +279,34 @@ func (cs *Cards) show() *engine.Snapshot {
 			}
 			s.free()
 			cs.order = append(cs.order, s)
-		} else if s.up && sameLook(s.state, c) {
+		} else if s.visible && sameLook(s.state, c) {
 			s.state.Ring, s.state.Answer = c.Ring, c.Answer
 			continue
 		}
 		if s.state.Number != c.Number || s.state.Outcome != c.Outcome {
 			s.list = List{}
 		}
-		if c.Aside && !s.state.Aside && s.keys.here { // Enter was meant for a call that has ended
-			s.keys.focus, s.keys.set = Do{}, cs.now()
+		if c.Aside && !s.state.Aside && s.keyboard.active { // Enter was meant for a call that has ended
+			s.keyboard.focus, s.keyboard.focusSet = Do{}, cs.now()
 		}
 		if c.Phase == engine.PhaseRinging && !c.Rang.Equal(s.state.Rang) { // the same caller calls again
 			s.said = ""
 		}
-		s.asked = c.Raised.After(s.state.Raised)
+		s.requested = c.Raised.After(s.state.Raised)
 		s.state = c
-		cs.lay(s)
+		cs.layOut(s)
 		cs.refocus(s)
 	}
 	cs.showMore(snap.More)
 	cs.place()
-	cs.hotkeyBrought()
+	cs.focusRestored()
 	return snap
 }
 
-// leave hides the windows of cards that are gone.
-func (cs *Cards) leave(snap *engine.Snapshot) {
+// removeGone hides the windows of cards that are gone.
+func (cs *Cards) removeGone(snap *engine.Snapshot) {
 	for _, s := range cs.slots[:engine.MaxShown] {
-		if s.face == nil || slices.ContainsFunc(snap.Cards, func(c engine.Card) bool { return c.ID == s.state.ID }) {
+		if s.view == nil || slices.ContainsFunc(snap.Cards, func(c engine.Card) bool { return c.ID == s.state.ID }) {
 			continue
 		}
 		cs.takeDown(s)
@@ -319,15 +319,15 @@ func (cs *Cards) takeDown(s *slot) {
 	if s.over {
 		cs.report(s, engine.DoLeave)
 	}
-	if s.keys.here {
+	if s.keyboard.active {
 		cs.report(s, engine.DoKeyboardGone)
 	}
-	cs.pointer.on = cs.pointer.on && !s.over
-	if s.drag != nil {
-		cs.frameAway()
+	cs.pointer.onCard = cs.pointer.onCard && !s.over
+	if s.dragStart != nil {
+		cs.hideFrame()
 	}
 	_ = s.win.Hide() // also gives the keyboard focus back
-	cs.untold = true
+	cs.treeChanged = true
 	s.free()
 	cs.order = slices.DeleteFunc(cs.order, func(o *slot) bool { return o == s })
 	cs.forgetAt = time.Now().Add(idleAfter)
@@ -336,23 +336,23 @@ func (cs *Cards) takeDown(s *slot) {
 func (cs *Cards) showMore(n int) {
 	s := cs.slots[engine.MaxShown]
 	if n == 0 {
-		if s.face != nil {
+		if s.view != nil {
 			cs.takeDown(s)
 		}
 		return
 	}
 	if s.more != n {
 		s.more = n
-		cs.lay(s)
+		cs.layOut(s)
 	}
 }
 
-// lay lays out a slot's card as the engine wants it, without painting: place may find that
+// layOut lays out a slot's card as the engine wants it, without painting: place may find that
 // there is no room for it.
-func (cs *Cards) lay(s *slot) {
+func (cs *Cards) layOut(s *slot) {
 	if s.more > 0 {
-		s.face, s.laid = layoutMore(s.more, cs.look(s)), true
-		s.best = s.face.size.Height
+		s.view, s.laid = layoutMore(s.more, cs.look(s)), true
+		s.bestHeight = s.view.size.Height
 		return
 	}
 	want := asCard
@@ -362,21 +362,21 @@ func (cs *Cards) lay(s *slot) {
 	case s.state.Strip:
 		want = asStrip
 	}
-	cs.shape(s, form{fold: want})
-	s.best = s.face.size.Height
+	cs.layOutAs(s, form{fold: want})
+	s.bestHeight = s.view.size.Height
 }
 
-// shape lays a slot's card out in a form.
-func (cs *Cards) shape(s *slot, f form) {
+// layOutAs lays a slot's card out in a form.
+func (cs *Cards) layOutAs(s *slot, f form) {
 	s.form, s.card = f, s.state
 	s.card.Strip, s.card.Line = f.fold == asStrip, f.fold == asLine
-	s.face, s.laid = layout(s.card, cs.look(s)), true
+	s.view, s.laid = layout(s.card, cs.look(s)), true
 }
 
 // paint paints the current layout, not yet on screen.
 func (cs *Cards) paint(s *slot, now time.Time) {
-	s.face.tick(now)
-	s.damage = append(s.damage, s.face.paint(&s.surface, cs.monitor.Scale)...)
+	s.view.tick(now)
+	s.damage = append(s.damage, s.view.paint(&s.surface, cs.monitor.Scale)...)
 	s.stale, s.laid = s.stale || s.laid, false
 }
 
@@ -384,23 +384,23 @@ func (cs *Cards) paint(s *slot, now time.Time) {
 func (cs *Cards) put(s *slot, r image.Rectangle) {
 	s.stale = false
 	if cs.present(s, r) {
-		cs.settle(s)
+		cs.trackAreas(s)
 		cs.painted(s, r)
 		cs.speak(s)
-		cs.untold = true
+		cs.treeChanged = true
 	}
 }
 
 // present shows a slot's picture at r; if it is there already, only what changed. It
 // reports whether that worked.
 func (cs *Cards) present(s *slot, r image.Rectangle) bool {
-	there, damage := s.up && r == s.rect, s.damage
+	there, damage := s.visible && r == s.rect, s.damage
 	s.rect, s.damage = r, nil
 	var err error
 	if there {
 		for _, d := range damage {
-			cs.part = s.surface.Pixels(d, cs.part)
-			err = cmp.Or(err, s.win.Update(d.Min, &window.Picture{W: d.Dx(), H: d.Dy(), Pix: cs.part}))
+			cs.buffer = s.surface.Pixels(d, cs.buffer)
+			err = cmp.Or(err, s.win.Update(d.Min, &window.Picture{W: d.Dx(), H: d.Dy(), Pix: cs.buffer}))
 		}
 	} else {
 		w, h, pix := s.surface.Whole()
@@ -410,7 +410,7 @@ func (cs *Cards) present(s *slot, r image.Rectangle) bool {
 		cs.c.Log.Warn("card not shown", "why", err)
 		return false
 	}
-	s.up = true
+	s.visible = true
 	return true
 }
 
@@ -425,12 +425,12 @@ func (cs *Cards) painted(s *slot, r image.Rectangle) {
 	cs.c.Painted(Painted{Card: s.card, At: time.Now(), Rect: r, OnScreen: s.win.OnScreen, Wanted: s.surface.Image})
 }
 
-// settle records since when each clickable thing has been clickable, and since
+// trackAreas records since when each clickable thing has been clickable, and since
 // when it has been in place.
-func (cs *Cards) settle(s *slot) {
+func (cs *Cards) trackAreas(s *slot) {
 	now := cs.now()
-	for i := range s.face.areas {
-		a := &s.face.areas[i]
+	for i := range s.view.areas {
+		a := &s.view.areas[i]
 		a.rect = cs.pixels(a).Add(s.rect.Min)
 		a.there, a.since = now, now
 		for _, old := range s.lastAreas {
@@ -445,29 +445,29 @@ func (cs *Cards) settle(s *slot) {
 			}
 		}
 	}
-	s.lastAreas = s.face.areas
+	s.lastAreas = s.view.areas
 }
 
 // refresh repaints a visible card.
 func (cs *Cards) refresh(s *slot) {
-	if !s.up || s.face == nil {
+	if !s.visible || s.view == nil {
 		return
 	}
-	cs.lay(s)
+	cs.layOut(s)
 	cs.place()
 }
 
 func (cs *Cards) repaint() {
 	for _, s := range cs.slots {
-		if s.face != nil {
-			cs.lay(s)
+		if s.view != nil {
+			cs.layOut(s)
 		}
 	}
 	cs.place()
 }
 
-func (cs *Cards) anyUp() bool {
-	return slices.ContainsFunc(cs.slots[:], func(s *slot) bool { return s.up })
+func (cs *Cards) anyVisible() bool {
+	return slices.ContainsFunc(cs.slots[:], func(s *slot) bool { return s.visible })
 }
 
 func (cs *Cards) slotOf(id engine.CardID) *slot {
@@ -481,7 +481,7 @@ func (cs *Cards) slotOf(id engine.CardID) *slot {
 
 func (cs *Cards) freeSlot() *slot {
 	for _, s := range cs.slots[:engine.MaxShown] {
-		if s.face == nil {
+		if s.view == nil {
 			return s
 		}
 	}

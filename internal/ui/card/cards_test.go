@@ -132,7 +132,7 @@ func TestPassOnLeavesOutWhatIsNotKnown(t *testing.T) {
 		"foreign":                {outside, 0, "Mogelijk: J. de Vries · relatie 100200 · 00493012345678 · gebeld om 10:42 · op Schade · " + outside.Contacts[0].Link},
 		"one of several":         {g["several"], 1, "B.M. Bakker-van den Heuvel · relatie 200003 · 0209876543 · gebeld om 10:42 · op 020 123 45 67 · " + g["several"].Contacts[1].Link},
 	} {
-		if got := passOn(c.card, c.who, "nl"); got != c.want {
+		if got := summary(c.card, c.who, "nl"); got != c.want {
 			t.Errorf("%s:\n got %q\nwant %q", name, got, c.want)
 		}
 	}
@@ -256,7 +256,7 @@ func TestFastHandLosesMovesOnly(t *testing.T) {
 	for range n {
 		last = <-cs.input
 	}
-	if last.kind != gone {
+	if last.kind != pointerLeft {
 		t.Fatalf("the pointer's leaving was lost behind %d others", n)
 	}
 }
@@ -265,12 +265,12 @@ func TestFastHandLosesMovesOnly(t *testing.T) {
 func TestACutNameCanBeRead(t *testing.T) {
 	long := extras(t)["long"].Card
 	whole := long.Contacts[0].Name()
-	at := spot(t, long, Look{}, func(d Do) bool { return d.Whole == whole })
+	at := spot(t, long, Look{}, func(d Do) bool { return d.FullText == whole })
 	r := startCards(t, nil)
 	r.shows(long)
 	says := func() (last string) {
 		r.on(func() {
-			for _, w := range r.cs.slots[0].face.words {
+			for _, w := range r.cs.slots[0].view.texts {
 				last += " " + w.shown
 			}
 		})
@@ -284,7 +284,7 @@ func TestACutNameCanBeRead(t *testing.T) {
 		t.Errorf("the card says %q", s)
 	}
 	r.on(func() {
-		if slices.ContainsFunc(r.cs.slots[0].stops(), func(d Do) bool { return d.Whole != "" }) {
+		if slices.ContainsFunc(r.cs.slots[0].tabStops(), func(d Do) bool { return d.FullText != "" }) {
 			t.Error("the keyboard stops at it")
 		}
 	})

@@ -35,7 +35,7 @@ func (p *painter) button(s string, x, y, w float32, primary, on bool, do Do) {
 	case !on:
 		ink, do = p.c.Muted, Do{Off: true}
 	case do == p.l.Hover:
-		fill = p.touched(fill)
+		fill = p.hoverColour(fill)
 	}
 	p.fill(x, y, w, buttonH, fill, 4)
 	if width(s, f) > w-6 { // a long word set by the office
@@ -68,15 +68,15 @@ func (p *painter) link(s string, x, y, room float32, c color.NRGBA, ours bool, d
 	f := stateFont
 	_, w := fit(s, room, f)
 	if do == p.l.Hover {
-		p.fill(x-5, y-2, w+10, footH+4, p.touched(p.c.Background), 4)
+		p.fill(x-5, y-2, w+10, footH+4, p.hoverColour(p.c.Background), 4)
 	}
-	p.part(func() { p.put(s, x, y, room, f, c, ours) })
+	p.withinControl(func() { p.drawText(s, x, y, room, f, c, ours) })
 	p.area(x-5, y-4, w+10, footH+8, s, do)
 	return w
 }
 
-// touched returns a colour as it looks under the pointer.
-func (p *painter) touched(c color.NRGBA) color.NRGBA { return shade(c, p.c.Ink, 0.06) }
+// hoverColour returns a colour as it looks under the pointer.
+func (p *painter) hoverColour(c color.NRGBA) color.NRGBA { return shade(c, p.c.Ink, 0.06) }
 
 func (p *painter) strokes(c color.Color, w, x, y float32, lines ...[4]float32) {
 	for _, s := range lines {
@@ -91,7 +91,7 @@ func (p *painter) strokes(c color.Color, w, x, y float32, lines ...[4]float32) {
 func (p *painter) cross(x, y float32, do Do) {
 	c := p.c.Muted
 	if do == p.l.Hover {
-		p.fill(x-11, y-11, 22, 22, p.touched(p.c.Background), 4)
+		p.fill(x-11, y-11, 22, 22, p.hoverColour(p.c.Background), 4)
 		c = p.c.Ink
 	}
 	const d = 3.5
@@ -122,7 +122,7 @@ func (p *painter) copyIcon(x, y, room float32, do Do) float32 {
 	const size = 12
 	x = float32(math.Round(float64(x))) // sharp edges need whole units
 	if do == p.l.Hover && do != p.l.Copied {
-		p.fill(x-5, y-5, 22, 22, p.touched(p.c.Background), 4)
+		p.fill(x-5, y-5, 22, 22, p.hoverColour(p.c.Background), 4)
 	}
 	took := float32(size)
 	switch {
@@ -156,7 +156,7 @@ func (p *painter) copiedWord(x, y, room float32) float32 {
 	if width(s, stateFont) > room {
 		return 0
 	}
-	p.part(func() { room = p.say(s, x, y-2, room, stateFont, c) })
+	p.withinControl(func() { room = p.label(s, x, y-2, room, stateFont, c) })
 	return room
 }
 

@@ -9,8 +9,8 @@ import (
 
 // dragFrame shows where a dragged card will be placed.
 type dragFrame struct {
-	frame  window.Card
-	framed image.Rectangle // empty while hidden
+	frame     window.Card
+	frameRect image.Rectangle // empty while hidden
 }
 
 // target returns where cards released at p go: the nearest corner.
@@ -33,8 +33,8 @@ func (cs *Cards) target(p image.Point) (m window.Monitor, to Corner, ok bool) {
 	return m, "", false
 }
 
-// far reports whether a drag is long enough to be intentional.
-func (cs *Cards) far(from, to image.Point) bool {
+// isDrag reports whether a drag is long enough to be intentional.
+func (cs *Cards) isDrag(from, to image.Point) bool {
 	d := to.Sub(from)
 	return max(d.X, -d.X, d.Y, -d.Y) >= cs.px(48)
 }
@@ -43,14 +43,14 @@ func (cs *Cards) far(from, to image.Point) bool {
 // the corner nearest to p.
 func (cs *Cards) drag(s *slot, p image.Point) {
 	m, to, ok := cs.target(p)
-	if !ok || !cs.far(*s.drag, p) {
-		cs.frameAway()
+	if !ok || !cs.isDrag(*s.dragStart, p) {
+		cs.hideFrame()
 		return
 	}
 	w, h := int(float32(s.rect.Dx())*m.Scale/cs.monitor.Scale), int(float32(s.rect.Dy())*m.Scale/cs.monitor.Scale)
 	off := int(edge * m.Scale)
 	r := fromCorner(m.Work, to, off, off, w, h)
-	if r == cs.framed {
+	if r == cs.frameRect {
 		return
 	}
 	c := theme.Pick(cs.dark(), cs.display.HighContrast())
@@ -68,12 +68,12 @@ func (cs *Cards) drag(s *slot, p image.Point) {
 		cs.c.Log.Warn("no frame while dragging", "why", err)
 		return
 	}
-	cs.framed = r
+	cs.frameRect = r
 }
 
-func (cs *Cards) frameAway() {
-	if !cs.framed.Empty() {
-		cs.framed = image.Rectangle{}
+func (cs *Cards) hideFrame() {
+	if !cs.frameRect.Empty() {
+		cs.frameRect = image.Rectangle{}
 		_ = cs.frame.Hide()
 	}
 }

@@ -11,33 +11,33 @@ import (
 	"wiebelt/internal/text"
 )
 
-// exploring is what screen readers know of the cards.
-type exploring struct {
-	untold bool // changed since the last report
-	lastID screenreader.ID
+// readerState is what screen readers know of the cards.
+type readerState struct {
+	treeChanged bool // changed since the last report
+	lastID      screenreader.ID
 }
 
-// thing identifies something across layouts: it does the same, or says the same.
-type thing struct {
+// nodeKey identifies something across layouts: it does the same, or says the same.
+type nodeKey struct {
 	role screenreader.Role
 	do   Do
 	name string
 	nth  int // counts identical ones
 }
 
-// tell reports what is on screen to screen readers, if there are any.
-func (cs *Cards) tell() {
-	if !cs.untold || cs.c.Explored == nil {
+// reportTree reports what is on screen to screen readers, if there are any.
+func (cs *Cards) reportTree() {
+	if !cs.treeChanged || cs.c.Explored == nil {
 		return
 	}
-	cs.untold = false
+	cs.treeChanged = false
 	lang := cs.c.Language
 	t := screenreader.Tree{
-		Press:        func(id screenreader.ID) { cs.send(input{kind: chosenByReader, node: id}) },
+		Press:        func(id screenreader.ID) { cs.send(input{kind: readerChose, node: id}) },
 		PositionText: func(i, of int) string { return lang.T(text.CardRowAt, i, of) },
 	}
 	for _, s := range append(slices.Clone(cs.order), cs.slots[engine.MaxShown]) {
-		if s.up && s.face != nil {
+		if s.visible && s.view != nil {
 			t.Windows = append(t.Windows, cs.explore(s))
 		}
 	}
@@ -47,9 +47,9 @@ func (cs *Cards) tell() {
 // readerPressed performs what a screen reader's user chose.
 func (cs *Cards) readerPressed(in input) {
 	for _, s := range cs.order {
-		for t, id := range s.known {
-			if id == in.node && s.up && s.face != nil {
-				cs.chosen(s, t.do, in.when)
+		for t, id := range s.nodeIDs {
+			if id == in.node && s.visible && s.view != nil {
+				cs.activate(s, t.do, in.when)
 				return
 			}
 		}
@@ -62,70 +62,70 @@ type explorer struct {
 	s    *slot
 	card *screenreader.Node
 	list *screenreader.Node // of several matches
-	seen map[thing]bool
+	seen map[nodeKey]bool
 }
 
 // explore returns the card's node for screen readers: its texts and
 // controls, in layout order.
 func (cs *Cards) explore(s *slot) *screenreader.Node {
-	if s.known == nil {
-		s.known = map[thing]screenreader.ID{}
+	if s.nodeIDs == nil {
+		s.nodeIDs = map[nodeKey]screenreader.ID{}
 	}
-	e := &explorer{cs: cs, s: s, seen: map[thing]bool{}}
-	root := thing{role: screenreader.Card}
-	_, known := s.known[root]
+	e := &explorer{cs: cs, s: s, seen: map[nodeKey]bool{}}
+	root := nodeKey{role: screenreader.Card}
+	_, known := s.nodeIDs[root]
 	e.card = e.node(root, s.rect)
-	e.card.Focused = s.keys.here
+	e.card.Focused = s.keyboard.active
 	if !known {
 		window.Explored(s.win, e.card.ID)
 	}
 	var last *screenreader.Node // the close button, last as with the keys
 	word := 0
-	for i := range s.face.areas {
-		a := &s.face.areas[i]
-		for ; word < a.word; word++ {
-			e.word(word)
+	for i := range s.view.areas {
+		a := &s.view.areas[i]
+		for ; word < a.textsBefore; word++ {
+			e.text(word)
 		}
 		if n := e.control(a); n != nil && a.do.Engine && a.do.Action.Do == engine.DoClose {
 			last = n
 		} else if n != nil {
-			e.put(a.item, n)
+			e.add(a.row, n)
 		}
 	}
-	for ; word < len(s.face.words); word++ {
-		e.word(word)
+	for ; word < len(s.view.texts); word++ {
+		e.text(word)
 	}
 	if last != nil {
-		e.put(0, last)
+		e.add(0, last)
 	}
-	if e.card.Name, _ = s.face.spoken(cs.c.Speech); s.form.fold != asCard || s.more > 0 {
-		e.card.Name = e.words()
+	if e.card.Name, _ = s.view.spoken(cs.c.Speech); s.form.fold != asCard || s.more > 0 {
+		e.card.Name = e.allText()
 	}
-	for t := range s.known { // what was spoken is not repeated when a card unfolds
+	for t := range s.nodeIDs { // what was spoken is not repeated when a card unfolds
 		if !e.seen[t] && t.role != screenreader.News {
-			delete(s.known, t)
+			delete(s.nodeIDs, t)
 		}
 	}
 	return e.card
 }
 
 // node makes a node of a thing.
-func (e *explorer) node(t thing, at image.Rectangle) *screenreader.Node {
+func (e *explorer) node(t nodeKey, at image.Rectangle) *screenreader.Node {
 	for e.seen[t] {
 		t.nth++
 	}
 	e.seen[t] = true
-	id, ok := e.s.known[t]
+	id, ok := e.s.nodeIDs[t]
 	if !ok {
 		e.cs.lastID++
 		id = e.cs.lastID
-		e.s.known[t] = id
+		e.s.nodeIDs[t] = id
 	}
 	return &screenreader.Node{ID: id, Role: t.role, Name: unmarked(t.name), Bounds: at}
 }
 
-// put adds a node to the card, or to one of its rows.
-func (e *explorer) put(item int, n *screenreader.Node) {
+// add adds a node to the card, or to one of its rows.
+func (e *explorer) add(item int, n *screenreader.Node) {
 	in := e.card
 	if item > 0 {
 		in = e.row(item - 1)
@@ -135,13 +135,13 @@ func (e *explorer) put(item int, n *screenreader.Node) {
 
 // row returns the node of a row of several matches.
 func (e *explorer) row(i int) *screenreader.Node {
-	f := e.s.face
+	v := e.s.view
 	if e.list == nil {
-		e.list = e.node(thing{role: screenreader.List, name: f.words[f.headline-1].said}, e.at(left, f.items[0].y, textWidth, float32(len(f.items))*rowPitch))
-		e.put(0, e.list)
-		for _, r := range f.items {
-			n := e.node(thing{role: screenreader.Item, name: joined(r.says[:], ", ")}, e.at(left, r.y, textWidth, rowPitch))
-			n.Position = r.which
+		e.list = e.node(nodeKey{role: screenreader.List, name: v.texts[v.headline-1].full}, e.at(left, v.rows[0].y, textWidth, float32(len(v.rows))*rowPitch))
+		e.add(0, e.list)
+		for _, r := range v.rows {
+			n := e.node(nodeKey{role: screenreader.Item, name: joined(r.texts[:], ", ")}, e.at(left, r.y, textWidth, rowPitch))
+			n.Position = r.position
 			e.list.Children = append(e.list.Children, n)
 		}
 	}
@@ -150,52 +150,52 @@ func (e *explorer) row(i int) *screenreader.Node {
 
 // word adds a text that belongs to nothing else. On a folded card, the texts are the name
 // of the button that unfolds it.
-func (e *explorer) word(i int) {
-	w := &e.s.face.words[i]
-	if w.part || e.s.more == 0 && e.s.form.fold != asCard {
+func (e *explorer) text(i int) {
+	w := &e.s.view.texts[i]
+	if w.inControl || e.s.more == 0 && e.s.form.fold != asCard {
 		return
 	}
 	high := w.font.size // without the line spacing
 	at := e.at(w.x, w.y+(w.font.line-high)/2, w.width, high)
-	if i+1 != e.s.face.headline || e.s.times == 0 {
-		e.put(0, e.node(thing{role: screenreader.Label, name: w.said}, at))
+	if i+1 != e.s.view.headline || e.s.times == 0 {
+		e.add(0, e.node(nodeKey{role: screenreader.Label, name: w.full}, at))
 		return
 	}
-	n := e.node(thing{role: screenreader.News, nth: e.s.times}, at)
+	n := e.node(nodeKey{role: screenreader.News, nth: e.s.times}, at)
 	n.Name = e.s.sentence
-	e.put(0, n)
+	e.add(0, n)
 }
 
 // control returns the node of a control, nil for one that only shows a cut text in full.
 func (e *explorer) control(a *area) *screenreader.Node {
-	if a.do.Whole != "" {
+	if a.do.FullText != "" {
 		return nil
 	}
-	t := thing{role: a.role, do: a.do}
+	t := nodeKey{role: a.role, do: a.do}
 	if a.do.Off { // all disabled controls do the same
 		t.name = a.name
 	}
 	n := e.node(t, e.at(a.x, a.y, a.w, a.h))
 	n.Name, n.Off = unmarked(a.name), a.do.Off
-	n.Focused = e.s.keys.here && !a.do.none() && a.do == e.s.keys.focus
+	n.Focused = e.s.keyboard.active && !a.do.none() && a.do == e.s.keyboard.focus
 	switch {
 	case a.role == screenreader.Entry:
 		n.Value = e.s.list.Filter
 	case a.do.Engine && a.do.Action.Do == engine.DoUnfold:
-		n.Name, n.About = e.words(), n.Name
-	case a.item > 0:
-		r := e.s.face.items[a.item-1]
-		n.Name, n.Position = n.Name+": "+unmarked(cmp.Or(r.says[0], r.says[2])), r.which
+		n.Name, n.About = e.allText(), n.Name
+	case a.row > 0:
+		r := e.s.view.rows[a.row-1]
+		n.Name, n.Position = n.Name+": "+unmarked(cmp.Or(r.texts[0], r.texts[2])), r.position
 	}
 	return n
 }
 
 // words returns all text on a card outside its buttons and rows.
-func (e *explorer) words() string {
+func (e *explorer) allText() string {
 	var all []string
-	for _, w := range e.s.face.words {
-		if !w.part {
-			all = append(all, w.said)
+	for _, w := range e.s.view.texts {
+		if !w.inControl {
+			all = append(all, w.full)
 		}
 	}
 	return joined(all, ", ")

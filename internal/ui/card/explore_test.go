@@ -73,30 +73,30 @@ func TestExplored(t *testing.T) {
 		for _, l := range languages {
 			look := c.in(Look{Language: l, Now: now})
 			cs.c.Language = l
-			s := &slot{card: c.Card, face: layout(c.Card, look), list: look.List}
+			s := &slot{card: c.Card, view: layout(c.Card, look), list: look.List}
 			switch {
 			case c.Line:
 				s.form.fold = asLine
 			case c.Strip:
 				s.form.fold = asStrip
 			default:
-				s.sentence, _ = s.face.spoken(SpeechFull)
+				s.sentence, _ = s.view.spoken(SpeechFull)
 				s.times = 1
 			}
 			for _, scale := range []float32{1, 1.25, 2} {
 				cs.monitor.Scale = scale
-				s.rect = image.Rect(0, 0, cs.high(s.face.size.Width), cs.high(s.face.size.Height)).Add(image.Pt(400, 300))
-				checkNodes(t, fmt.Sprint(name, ", ", l, ", ", scale), s.face, cs.explore(s))
+				s.rect = image.Rect(0, 0, cs.heightPx(s.view.size.Width), cs.heightPx(s.view.size.Height)).Add(image.Pt(400, 300))
+				checkNodes(t, fmt.Sprint(name, ", ", l, ", ", scale), s.view, cs.explore(s))
 			}
 		}
 	}
 }
 
-func checkNodes(t *testing.T, what string, f *face, card *screenreader.Node) {
+func checkNodes(t *testing.T, what string, v *view, card *screenreader.Node) {
 	t.Helper()
 	places := 0
-	for _, a := range f.areas {
-		if a.do.Whole == "" {
+	for _, a := range v.areas {
+		if a.do.FullText == "" {
 			places++
 		}
 	}
@@ -228,7 +228,7 @@ func TestExploredFocus(t *testing.T) {
 func TestNobodyReads(t *testing.T) {
 	r := startCards(t, nil)
 	r.shows(gallery(t)["found"])
-	if r.cs.slots[0].known != nil {
+	if r.cs.slots[0].nodeIDs != nil {
 		t.Error("a tree was made for nobody")
 	}
 	var tree screenreader.Tree

@@ -51,7 +51,7 @@ func (p *painter) fields(k contact.Contact) []field {
 		case fieldRelation:
 			f = field{p.lg.T(text.CardFieldRelation), contact.GroupDigits(k.RelationNumber), k.RelationNumber}
 		case fieldAddress:
-			f = field{p.lg.T(text.CardFieldAddress), apart(k.Address).Line(), ""}
+			f = field{p.lg.T(text.CardFieldAddress), isolatedParts(k.Address).Line(), ""}
 		case fieldProducer:
 			f = field{p.lg.T(text.CardFieldProducer), k.Producer.Text(), ""}
 		case fieldModified:
@@ -67,8 +67,8 @@ func (p *painter) fields(k contact.Contact) []field {
 	return out
 }
 
-// apart isolates the parts of an address, which keeps their order whatever their script.
-func apart(a contact.Address) contact.Address {
+// isolatedParts isolates the parts of an address, which keeps their order whatever their script.
+func isolatedParts(a contact.Address) contact.Address {
 	for _, part := range []*string{&a.Street, &a.Addition, &a.City, &a.Country} {
 		*part = isolated(*part)
 	}

@@ -17,9 +17,9 @@ func TestNoFields(t *testing.T) {
 	g := gallery(t)
 	for _, name := range []string{"found", "several", "strip", "answered"} {
 		for _, fields := range [][]string{nil, {}} {
-			f := layout(g[name], Look{Language: text.Dutch, Now: now, Fields: fields})
+			v := layout(g[name], Look{Language: text.Dutch, Now: now, Fields: fields})
 			has := func(want string) bool {
-				return slices.ContainsFunc(f.words, func(w wording) bool { return w.said == want })
+				return slices.ContainsFunc(v.texts, func(w placedText) bool { return w.full == want })
 			}
 			whole := fields == nil && name != "strip"
 			for _, of := range []string{"Producent Een", "100 200", "200 002", "Dorpsstraat 1, 1234 AB Ons Dorp", "Dorpsstraat 1, Ons Dorp", "door Medewerker"} {
@@ -31,12 +31,12 @@ func TestNoFields(t *testing.T) {
 				t.Errorf("%s: the test looks for the wrong words", name)
 			}
 			if name == "found" {
-				if !has("J. de Vries") || !has("06 12 34 56 78") || f.of(f.areas[0].do) == nil {
-					t.Errorf("%s: %+v", name, f.words)
+				if !has("J. de Vries") || !has("06 12 34 56 78") || v.areaFor(v.areas[0].do) == nil {
+					t.Errorf("%s: %+v", name, v.texts)
 				}
 				searching := layout(g["searching-start"], Look{Language: text.Dutch, Now: now, Fields: fields})
-				if searching.size != f.size {
-					t.Errorf("searching %v, found %v", searching.size, f.size)
+				if searching.size != v.size {
+					t.Errorf("searching %v, found %v", searching.size, v.size)
 				}
 			}
 		}

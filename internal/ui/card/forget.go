@@ -13,13 +13,13 @@ const idleAfter = 75 * time.Second
 // forget drops the contents of the last cards and their measured words,
 // unless one is up again.
 func (cs *Cards) forget() {
-	if cs.forgetAt = (time.Time{}); cs.anyUp() {
+	if cs.forgetAt = (time.Time{}); cs.anyVisible() {
 		return
 	}
 	for _, s := range cs.slots {
 		s.surface.Forget()
 	}
-	cs.part = nil
+	cs.buffer = nil
 	offscreen.Forget()
 	if cs.c.Rested != nil {
 		cs.c.Rested()

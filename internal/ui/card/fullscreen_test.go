@@ -25,13 +25,13 @@ func TestFullScreenHoldsBack(t *testing.T) {
 	})
 	cs, d, e := r.cs, r.d, r.e
 	d.monitors = append(d.monitors, window.Monitor{Name: "two", Area: image.Rect(1000, 0, 2000, 800), Scale: 1})
-	later := func() { cs.ticked(time.Now().Add(lookAgain)) }
+	later := func() { cs.ticked(time.Now().Add(fullScreenPoll)) }
 
 	d.filled = d.monitors[0].Area
 	e.set(0, gallery(t)["found"])
 	cs.show()
 	r.is("none over the film", func() bool { return len(d.up()) == 0 })
-	if next := cs.nextTick(time.Now()); next <= 0 || next > lookAgain {
+	if next := cs.nextTick(time.Now()); next <= 0 || next > fullScreenPoll {
 		t.Fatalf("looks again after %v", next)
 	}
 	later()
@@ -40,10 +40,10 @@ func TestFullScreenHoldsBack(t *testing.T) {
 	later()
 	r.is("up when the film has gone to the other monitor", func() bool { return len(d.up()) == 1 })
 	d.filled = d.monitors[0].Area
-	cs.take(input{kind: moved, slot: 0, at: openAt, when: time.Now()})
+	cs.take(input{kind: pointerMoved, slot: 0, at: openAt, when: time.Now()})
 	later()
 	r.is("up as long as the pointer is on it", func() bool { return len(d.up()) == 1 })
-	cs.take(input{kind: gone, slot: 0, when: time.Now()})
+	cs.take(input{kind: pointerLeft, slot: 0, when: time.Now()})
 	later()
 	r.is("none when that has left", func() bool { return len(d.up()) == 0 })
 	d.active = 1
@@ -52,7 +52,7 @@ func TestFullScreenHoldsBack(t *testing.T) {
 	d.active = 0
 	e.set(0)
 	cs.show()
-	if !cs.looks.IsZero() {
+	if !cs.checkAt.IsZero() {
 		t.Error("looks for full screens without a card")
 	}
 	if want := []bool{true, false, true, false}; !slices.Equal(told, want) {
@@ -61,7 +61,7 @@ func TestFullScreenHoldsBack(t *testing.T) {
 	cs.c.UnderFullScreen = false
 	e.set(0, gallery(t)["found"])
 	cs.show()
-	r.is("up where cards go over everything", func() bool { return len(d.up()) == 1 && cs.looks.IsZero() })
+	r.is("up where cards go over everything", func() bool { return len(d.up()) == 1 && cs.checkAt.IsZero() })
 }
 
 // TestHotkeyComesBack: a hotkey used by another program is retried until it is free; its

@@ -233,7 +233,7 @@ func extras(t testing.TB) map[string]shown {
 		"low-monitor":  looks("crowd", func(l *Look) { l.Rows = 2 }),
 	}
 	whole := all["long"]
-	whole.look = func(l *Look) { l.Hover = Do{Whole: whole.Contacts[0].Name()} }
+	whole.look = func(l *Look) { l.Hover = Do{FullText: whole.Contacts[0].Name()} }
 	all["long-whole"] = whole
 	return all
 }

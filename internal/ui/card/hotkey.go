@@ -61,17 +61,17 @@ func (cs *Cards) registerHotkey(i int, now time.Time) {
 		err = window.ErrUnsupported // cards get no keyboard focus there
 	default:
 		state.release, err = cs.display.Hotkey(keys, func() { cs.send(input{kind: hotkeyDown, hotkey: i}) },
-			func(err error) { cs.send(input{kind: hotkeyTold, hotkey: i, keys: keys, err: err}) })
+			func(err error) { cs.send(input{kind: hotkeyResult, hotkey: i, keys: keys, err: err}) })
 	}
 	if errors.Is(err, window.ErrHotkeyTaken) {
 		state.retry = now.Add(hotkeyAgain)
 	}
-	cs.hotkeyTold(i, keys, err)
+	cs.hotkeyReported(i, keys, err)
 }
 
-// hotkeyTold reports whether a hotkey works. It skips a repeated failure for the same
+// hotkeyReported reports whether a hotkey works. It skips a repeated failure for the same
 // reason, and results for keys no longer set.
-func (cs *Cards) hotkeyTold(i int, keys string, err error) {
+func (cs *Cards) hotkeyReported(i int, keys string, err error) {
 	is, before := hotkeys[i].is, cs.hotkeys[i].why
 	if keys != hotkeys[i].keys(&cs.c) || err != nil && before != nil && err.Error() == before.Error() {
 		return
@@ -110,13 +110,13 @@ func (cs *Cards) releaseHotkey(i int) {
 	cs.hotkeys[i] = hotkeyState{}
 }
 
-// meant returns the card a hotkey applies to: the first in the order of calls, or
+// hotkeyTarget returns the card a hotkey applies to: the first in the order of calls, or
 // the one under the pointer unless its call has ended while another is active. It
 // is nil if there is none.
-func (cs *Cards) meant(snap *engine.Snapshot) *slot {
+func (cs *Cards) hotkeyTarget(snap *engine.Snapshot) *slot {
 	pick := cs.slotOf(snap.First())
 	for _, s := range cs.order {
-		if s.up && s.over && !s.state.Aside {
+		if s.visible && s.over && !s.state.Aside {
 			pick = s
 		}
 	}
@@ -126,22 +126,22 @@ func (cs *Cards) meant(snap *engine.Snapshot) *slot {
 // openFirst opens the file of a card's only contact. If there are several, the card gets
 // the keyboard focus so that the user can choose.
 func (cs *Cards) openFirst(now time.Time) {
-	s := cs.meant(cs.show())
+	s := cs.hotkeyTarget(cs.show())
 	switch {
-	case s == nil || !s.up:
+	case s == nil || !s.visible:
 	case s.state.Outcome == engine.Several:
 		cs.takeKeyboard(s, now)
 	default:
-		if a := s.openOf(0); a != nil {
-			cs.chosen(s, a.do, now)
+		if a := s.openArea(0); a != nil {
+			cs.activate(s, a.do, now)
 		}
 	}
 }
 
 // sayFirst has a screen reader repeat a card. A folded card unfolds.
 func (cs *Cards) sayFirst(time.Time) {
-	s := cs.meant(cs.show())
-	if s == nil || !s.up {
+	s := cs.hotkeyTarget(cs.show())
+	if s == nil || !s.visible {
 		return
 	}
 	s.said = ""
@@ -150,14 +150,14 @@ func (cs *Cards) sayFirst(time.Time) {
 		return
 	}
 	cs.speak(s)
-	cs.untold = true
+	cs.treeChanged = true
 }
 
 // closeFirst closes a card.
 func (cs *Cards) closeFirst(now time.Time) {
-	s := cs.meant(cs.show())
-	if s == nil || !s.up {
+	s := cs.hotkeyTarget(cs.show())
+	if s == nil || !s.visible {
 		return
 	}
-	cs.chosen(s, Do{Engine: true, Caller: s.card.Number, Action: engine.Action{Card: s.card.ID, Do: engine.DoClose}}, now)
+	cs.activate(s, Do{Engine: true, Caller: s.card.Number, Action: engine.Action{Card: s.card.ID, Do: engine.DoClose}}, now)
 }

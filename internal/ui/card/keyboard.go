@@ -10,13 +10,13 @@ import (
 	"wiebelt/internal/native/window"
 )
 
-// keys is a card's keyboard state. No card has the focus unless the user asked for it.
-type keys struct {
-	here   bool
-	since  time.Time
-	focus  Do           // what Enter activates; the zero Do means nothing
-	set    time.Time    // when focus was set other than by a key
-	caller phone.Number // who was on the card when it got the focus
+// keyboardState is a card's keyboard state. No card has the focus unless the user asked for it.
+type keyboardState struct {
+	active   bool
+	since    time.Time
+	focus    Do           // what Enter activates; the zero Do means nothing
+	focusSet time.Time    // when focus was set other than by a key
+	caller   phone.Number // who was on the card when it got the focus
 }
 
 const maxFilter = 60 // letters
@@ -25,9 +25,9 @@ const maxFilter = 60 // letters
 // back the card of a call that was closed.
 func (cs *Cards) hotkeyPressed(now time.Time) {
 	snap := cs.show() // the engine may be ahead of the screen
-	pick := cs.meant(snap)
+	pick := cs.hotkeyTarget(snap)
 	for _, s := range cs.order {
-		if s.keys.here && (pick == nil || s == pick || s.state.Rank() == pick.state.Rank()) {
+		if s.keyboard.active && (pick == nil || s == pick || s.state.Rank() == pick.state.Rank()) {
 			cs.giveBack(s)
 			return
 		}
@@ -36,25 +36,25 @@ func (cs *Cards) hotkeyPressed(now time.Time) {
 	case pick != nil:
 		cs.takeKeyboard(pick, now)
 	case snap.Closed != 0:
-		cs.wanted = snap.Closed
+		cs.toFocus = snap.Closed
 		cs.engine.Do(engine.Action{Card: snap.Closed, Do: engine.DoShow})
 	}
 }
 
-// hotkeyBrought gives the keyboard focus to the card the hotkey brought back.
-func (cs *Cards) hotkeyBrought() {
-	if s := cs.slotOf(cs.wanted); cs.wanted != 0 && s != nil && s.up {
-		cs.wanted = 0
+// focusRestored gives the keyboard focus to the card the hotkey brought back.
+func (cs *Cards) focusRestored() {
+	if s := cs.slotOf(cs.toFocus); cs.toFocus != 0 && s != nil && s.visible {
+		cs.toFocus = 0
 		cs.takeKeyboard(s, cs.now())
 	}
 }
 
 func (cs *Cards) takeKeyboard(s *slot, now time.Time) {
-	if s.keys.here {
+	if s.keyboard.active {
 		return
 	}
 	for _, other := range cs.order {
-		if other.keys.here { // so that the focus later returns to where it was before both
+		if other.keyboard.active { // so that the focus later returns to where it was before both
 			cs.giveBack(other)
 		}
 	}
@@ -62,9 +62,9 @@ func (cs *Cards) takeKeyboard(s *slot, now time.Time) {
 		cs.c.Log.Warn("the card does not get the keyboard", "why", err)
 		return
 	}
-	s.keys = keys{here: true, since: now, set: now, caller: s.card.Number}
+	s.keyboard = keyboardState{active: true, since: now, focusSet: now, caller: s.card.Number}
 	cs.report(s, engine.DoKeyboard)
-	s.list.Typing = s.typing()
+	s.list.Typing = s.filterFocused()
 	cs.refocus(s)
 	cs.refresh(s)
 }
@@ -78,46 +78,46 @@ func (cs *Cards) giveBack(s *slot) {
 }
 
 func (cs *Cards) keyboardGone(s *slot) {
-	if !s.keys.here {
+	if !s.keyboard.active {
 		return
 	}
-	s.keys, cs.left = keys{}, cs.now()
+	s.keyboard, cs.leftAt = keyboardState{}, cs.now()
 	cs.report(s, engine.DoKeyboardGone)
 	s.list.Typing = false
 	cs.refresh(s)
 }
 
-// typing reports whether letters go into the filter.
-func (s *slot) typing() bool {
-	return s.keys.here && s.card.Outcome == engine.Several && s.form.fold == asCard &&
-		len(s.card.Contacts) > numbered && (!s.card.Many || s.list.Open)
+// filterFocused reports whether letters go into the filter.
+func (s *slot) filterFocused() bool {
+	return s.keyboard.active && s.card.Outcome == engine.Several && s.form.fold == asCard &&
+		len(s.card.Contacts) > maxNumbered && (!s.card.Many || s.list.Open)
 }
 
 // refocus keeps the focus on the same thing. If that is gone, nothing has the focus:
 // Enter was meant for that and nothing else. A card completed for the same caller
 // gets it on its button.
 func (cs *Cards) refocus(s *slot) {
-	if !s.keys.here || s.face == nil {
+	if !s.keyboard.active || s.view == nil {
 		return
 	}
-	typing := s.typing()
+	typing := s.filterFocused()
 	if typing != s.list.Typing {
 		s.list.Typing = typing
-		cs.lay(s)
+		cs.layOut(s)
 	}
-	if s.keys.focus != (Do{}) && s.face.of(s.keys.focus) != nil {
+	if s.keyboard.focus != (Do{}) && s.view.areaFor(s.keyboard.focus) != nil {
 		return
 	}
-	had := s.keys.focus != (Do{})
-	s.keys.focus, s.keys.set = Do{}, cs.now()
-	if !had && s.card.Number == s.keys.caller {
-		for i := range s.face.areas {
-			if a := &s.face.areas[i]; a.main {
-				s.keys.focus = a.do
+	had := s.keyboard.focus != (Do{})
+	s.keyboard.focus, s.keyboard.focusSet = Do{}, cs.now()
+	if !had && s.card.Number == s.keyboard.caller {
+		for i := range s.view.areas {
+			if a := &s.view.areas[i]; a.main {
+				s.keyboard.focus = a.do
 			}
 		}
 	}
-	cs.lay(s)
+	cs.layOut(s)
 }
 
 // search opens the rows of a general number and takes the keyboard focus for their filter,
@@ -125,23 +125,23 @@ func (cs *Cards) refocus(s *slot) {
 func (cs *Cards) search(s *slot) {
 	s.list.Open = true
 	cs.takeKeyboard(s, cs.now())
-	if s.keys.here {
-		s.keys.focus = Do{}
+	if s.keyboard.active {
+		s.keyboard.focus = Do{}
 	}
-	s.list.Typing = s.typing()
+	s.list.Typing = s.filterFocused()
 	cs.refresh(s)
 }
 
 // key handles a key press while s has the keyboard focus.
 func (cs *Cards) key(s *slot, k window.KeyPress, now time.Time) {
-	if !s.keys.here {
+	if !s.keyboard.active {
 		return
 	}
 	if k.Key == window.KeyEscape { // always: it harms nothing
 		cs.giveBack(s)
 		return
 	}
-	if !settled(s.keys.since, now) {
+	if !settled(s.keyboard.since, now) {
 		return
 	}
 	switch k.Key {
@@ -156,35 +156,35 @@ func (cs *Cards) key(s *slot, k window.KeyPress, now time.Time) {
 	case window.KeyUp:
 		cs.arrow(s, -1)
 	case window.KeyPageDown:
-		cs.turn(s, s.shown())
+		cs.scrollRows(s, s.visibleRows())
 	case window.KeyPageUp:
-		cs.turn(s, -s.shown())
+		cs.scrollRows(s, -s.visibleRows())
 	case window.KeyHome:
-		cs.turn(s, -len(s.card.Contacts))
+		cs.scrollRows(s, -len(s.card.Contacts))
 	case window.KeyEnd:
-		cs.turn(s, len(s.card.Contacts))
+		cs.scrollRows(s, len(s.card.Contacts))
 	case window.KeyEnter:
-		if settled(s.keys.set, now) {
-			cs.chosen(s, s.keys.focus, now)
+		if settled(s.keyboard.focusSet, now) {
+			cs.activate(s, s.keyboard.focus, now)
 		}
 	case window.KeyBackspace, window.KeyDelete:
 		if s.list.Filter != "" {
 			_, n := utf8.DecodeLastRuneInString(s.list.Filter)
-			cs.narrow(s, s.list.Filter[:len(s.list.Filter)-n])
+			cs.setFilter(s, s.list.Filter[:len(s.list.Filter)-n])
 		}
 	case window.KeyText:
 		cs.letter(s, k, now)
 	}
 }
 
-// chosen performs what a key requested, unless that has just changed.
-func (cs *Cards) chosen(s *slot, do Do, now time.Time) {
+// activate performs what a key requested, unless that has just changed.
+func (cs *Cards) activate(s *slot, do Do, now time.Time) {
 	for _, c := range cs.engine.Snapshot().Cards {
 		if c.ID == s.state.ID && c.Aside && !s.state.Aside {
 			return // another call is active by now, and the screen is behind
 		}
 	}
-	if a := s.face.of(do); a != nil && settled(a.since, now) {
+	if a := s.view.areaFor(do); a != nil && settled(a.since, now) {
 		cs.do(s, do)
 	}
 }
@@ -194,12 +194,12 @@ func (cs *Cards) letter(s *slot, k window.KeyPress, now time.Time) {
 	case k.Ctrl && !k.Alt:
 		cs.shortcut(s, k.Text, now)
 	case k.Ctrl || k.Alt || k.Text == "":
-		if k.Ctrl && k.Alt && k.Text != "" && s.typing() { // AltGr types letters too
-			cs.narrow(s, s.list.Filter+k.Text)
+		if k.Ctrl && k.Alt && k.Text != "" && s.filterFocused() { // AltGr types letters too
+			cs.setFilter(s, s.list.Filter+k.Text)
 		}
-	case s.typing():
+	case s.filterFocused():
 		if k.Text != " " || s.list.Filter != "" {
-			cs.narrow(s, s.list.Filter+k.Text)
+			cs.setFilter(s, s.list.Filter+k.Text)
 		}
 	case len(k.Text) == 1 && k.Text[0] >= '1' && k.Text[0] <= '9':
 		cs.digit(s, int(k.Text[0]-'1'), now)
@@ -211,30 +211,30 @@ func (cs *Cards) digit(s *slot, i int, now time.Time) {
 	if s.card.Outcome != engine.Several || s.form.fold != asCard || i >= len(s.card.Contacts) {
 		return
 	}
-	if a := s.openOf(i); a != nil {
-		cs.chosen(s, a.do, now)
+	if a := s.openArea(i); a != nil {
+		cs.activate(s, a.do, now)
 		return
 	}
-	if i < s.list.First || i >= s.list.First+s.shown() {
-		cs.turn(s, i-s.list.First)
+	if i < s.list.First || i >= s.list.First+s.visibleRows() {
+		cs.scrollRows(s, i-s.list.First)
 	}
 }
 
-// openOf returns the area that opens the file of contact i.
-func (s *slot) openOf(i int) *area {
-	for j := range s.face.areas {
-		if a := &s.face.areas[j]; a.do.opens() && a.do.Action.Index == i {
+// openArea returns the area that opens the file of contact i.
+func (s *slot) openArea(i int) *area {
+	for j := range s.view.areas {
+		if a := &s.view.areas[j]; a.do.opens() && a.do.Action.Index == i {
 			return a
 		}
 	}
 	return nil
 }
 
-// shown returns how many rows are visible at once.
-func (s *slot) shown() int {
+// visibleRows returns how many rows are visible at once.
+func (s *slot) visibleRows() int {
 	n := 0
-	for i := range s.face.areas {
-		if a := &s.face.areas[i]; a.do.opens() {
+	for i := range s.view.areas {
+		if a := &s.view.areas[i]; a.do.opens() {
 			n++
 		}
 	}
@@ -246,8 +246,8 @@ func (cs *Cards) shortcut(s *slot, letter string, now time.Time) {
 	c := s.card
 	who := -1
 	switch {
-	case s.keys.focus.opens():
-		who = s.keys.focus.Action.Index
+	case s.keyboard.focus.opens():
+		who = s.keyboard.focus.Action.Index
 	case c.Outcome == engine.Found:
 		who = 0
 	case c.Outcome == engine.Several:
@@ -266,7 +266,7 @@ func (cs *Cards) shortcut(s *slot, letter string, now time.Time) {
 		}
 	case "d":
 		if c.Number.Copy() != "" {
-			do.Copy = passOn(c, who, cs.c.Language)
+			do.Copy = summary(c, who, cs.c.Language)
 		}
 	}
 	if do.Copy == "" || !settled(s.callerSince(), now) || who >= 0 && letter != "c" && !settled(s.contactSince(who), now) {
@@ -278,7 +278,7 @@ func (cs *Cards) shortcut(s *slot, letter string, now time.Time) {
 // callerSince returns since when this caller has been on the card.
 func (s *slot) callerSince() time.Time {
 	var t time.Time
-	for _, a := range s.face.areas {
+	for _, a := range s.view.areas {
 		if a.do.Caller == s.card.Number && (t.IsZero() || a.since.Before(t)) {
 			t = a.since
 		}
@@ -289,7 +289,7 @@ func (s *slot) callerSince() time.Time {
 // contactSince returns since when contact i can be acted on.
 func (s *slot) contactSince(i int) time.Time {
 	t := s.callerSince()
-	for _, a := range s.face.areas {
+	for _, a := range s.view.areas {
 		if a.do.Who == s.card.Contacts[i] && a.since.After(t) {
 			t = a.since
 		}
@@ -297,26 +297,26 @@ func (s *slot) contactSince(i int) time.Time {
 	return t
 }
 
-// narrow filters the rows by what was typed.
-func (cs *Cards) narrow(s *slot, to string) {
+// setFilter filters the rows by what was typed.
+func (cs *Cards) setFilter(s *slot, to string) {
 	if utf8.RuneCountInString(to) > maxFilter || !utf8.ValidString(to) {
 		return
 	}
 	s.list.Filter, s.list.First = to, 0
-	s.keys.focus = Do{}
+	s.keyboard.focus = Do{}
 	cs.refresh(s)
 	if rest := matching(s.card, to); len(rest) == 1 { // the only one left gets the focus
-		if a := s.openOf(rest[0]); a != nil {
-			s.keys.focus, s.keys.set = a.do, cs.now()
+		if a := s.openArea(rest[0]); a != nil {
+			s.keyboard.focus, s.keyboard.focusSet = a.do, cs.now()
 			cs.refresh(s)
 		}
 	}
 }
 
-// stops returns what the focus can be on, in the order of the card.
-func (s *slot) stops() []Do {
+// tabStops returns what the focus can be on, in the order of the card.
+func (s *slot) tabStops() []Do {
 	var out []Do
-	for _, a := range s.face.areas {
+	for _, a := range s.view.areas {
 		if !a.do.none() && !slices.Contains(out, a.do) {
 			out = append(out, a.do)
 		}
@@ -331,11 +331,11 @@ func (s *slot) stops() []Do {
 
 // step moves the focus along the card.
 func (cs *Cards) step(s *slot, by int) {
-	stops := s.stops()
+	stops := s.tabStops()
 	if len(stops) == 0 {
 		return
 	}
-	i := slices.Index(stops, s.keys.focus)
+	i := slices.Index(stops, s.keyboard.focus)
 	if i < 0 && by < 0 {
 		i = 0
 	}
@@ -343,7 +343,7 @@ func (cs *Cards) step(s *slot, by int) {
 }
 
 func (cs *Cards) focus(s *slot, do Do) {
-	s.keys.focus = do
+	s.keyboard.focus = do
 	cs.refresh(s)
 }
 
@@ -359,34 +359,34 @@ func (cs *Cards) arrow(s *slot, by int) {
 		return
 	}
 	at := -1
-	if f := s.keys.focus; f.opens() {
+	if f := s.keyboard.focus; f.opens() {
 		at = slices.Index(list, f.Action.Index)
 	}
 	switch {
 	case at >= 0:
 		at = min(max(at+by, 0), len(list)-1)
 	case by > 0:
-		at = firstRow(s.list.First, len(list), s.shown())
+		at = firstRow(s.list.First, len(list), s.visibleRows())
 	default:
 		return
 	}
-	if n := s.shown(); at < s.list.First {
-		cs.turn(s, at-s.list.First)
+	if n := s.visibleRows(); at < s.list.First {
+		cs.scrollRows(s, at-s.list.First)
 	} else if at >= s.list.First+n {
-		cs.turn(s, at-n+1-s.list.First)
+		cs.scrollRows(s, at-n+1-s.list.First)
 	}
-	if a := s.openOf(list[at]); a != nil {
+	if a := s.openArea(list[at]); a != nil {
 		cs.focus(s, a.do)
 	}
 }
 
 // tab moves the focus along the card and on to the next one.
 func (cs *Cards) tab(s *slot, back bool, now time.Time) {
-	stops, by := s.stops(), 1
+	stops, by := s.tabStops(), 1
 	if back {
 		by = -1
 	}
-	i := slices.Index(stops, s.keys.focus)
+	i := slices.Index(stops, s.keyboard.focus)
 	inside := i+by >= 0 && i+by < len(stops) && (i >= 0 || !back)
 	if inside || len(cs.order) < 2 {
 		cs.step(s, by)
@@ -395,9 +395,9 @@ func (cs *Cards) tab(s *slot, back bool, now time.Time) {
 	at := slices.Index(cs.order, s)
 	next := cs.order[(at+by+len(cs.order))%len(cs.order)]
 	cs.takeKeyboard(next, now)
-	if next.keys.here {
+	if next.keyboard.active {
 		// The user is already using the keyboard.
-		next.keys.focus = Do{}
+		next.keyboard.focus = Do{}
 		if back {
 			cs.step(next, -1)
 		} else {

@@ -60,7 +60,7 @@ func (r *rig) copies(what, want string) {
 }
 
 func (r *rig) focus(slot int) (do Do) {
-	r.on(func() { do = r.cs.slots[slot].keys.focus })
+	r.on(func() { do = r.cs.slots[slot].keyboard.focus })
 	return do
 }
 
@@ -220,7 +220,7 @@ func TestEnterOpensWhatIsInFocus(t *testing.T) {
 	r.ctrl("r")
 	r.copies("Ctrl+R", "100200")
 	r.ctrl("d")
-	r.copies("Ctrl+D", passOn(gallery(t)["found"], 0, "nl"))
+	r.copies("Ctrl+D", summary(gallery(t)["found"], 0, "nl"))
 	// Through everything that can be pressed, and around.
 	seen := map[Do]bool{}
 	for range 12 {
@@ -390,7 +390,7 @@ func TestHotkeyObeysTheOrderOfCalls(t *testing.T) {
 		var got engine.CardID
 		r.on(func() {
 			for _, s := range r.cs.order {
-				if s.keys.here {
+				if s.keyboard.active {
 					got = s.state.ID
 				}
 			}

@@ -16,7 +16,7 @@ import (
 )
 
 // layout lays out a card. The result depends only on its arguments.
-func layout(c engine.Card, l Look) *face {
+func layout(c engine.Card, l Look) *view {
 	switch {
 	case c.Line:
 		return lineOf(c, l)
@@ -24,16 +24,16 @@ func layout(c engine.Card, l Look) *face {
 		return strip(c, l)
 	}
 	p := newPainter(l)
-	p.on = true
+	p.tooltips = true
 	state := p.stateColour(c)
 	p.header(c, state)
 	return p.finish(p.body(c), state)
 }
 
 // layoutMore lays out the line that counts the calls without a card.
-func layoutMore(n int, l Look) *face {
+func layoutMore(n int, l Look) *view {
 	p := newPainter(l)
-	p.say(p.lg.N(text.CardMore, n), left, 6, textWidth, stateFont, p.c.Muted)
+	p.label(p.lg.N(text.CardMore, n), left, 6, textWidth, stateFont, p.c.Muted)
 	return p.finish(moreHeight, p.c.Quiet)
 }
 
@@ -136,7 +136,7 @@ func (p *painter) header(c engine.Card, state color.NRGBA) {
 	p.mark(left, y+3, c, state)
 	x := float32(left + 18)
 	word := p.stateWord(c)
-	x += p.say(word, x, y, 150, stateBold, state) + 8
+	x += p.label(word, x, y, 150, stateBold, state) + 8
 	end := float32(right - 10)
 	p.cross(end, y+8, p.act(c, engine.DoClose))
 	end -= 18
@@ -148,12 +148,12 @@ func (p *painter) header(c engine.Card, state color.NRGBA) {
 		// The call's progress is not reported: only the time it rang is known.
 		s := c.Rang.Local().Format("15:04")
 		w := width(s, stateFont)
-		p.say(s, end-w, y, w+1, stateFont, p.c.Muted)
+		p.label(s, end-w, y, w+1, stateFont, p.c.Muted)
 		end -= w + 6
 	}
 	words := p.headWords(c)
 	p.text(words, x, y, end-x, stateFont, p.c.Muted)
-	p.f.state = []string{word, words}
+	p.v.state = []string{word, words}
 }
 
 // clockFrom returns the start of the clock; a phone that only reports ringing has no clock,
@@ -224,14 +224,14 @@ func (p *painter) big(s string, ours bool) float32 {
 	if width(s, f) > textWidth {
 		f = lessBig
 	}
-	p.f.headline = len(p.f.words) + 1
-	return p.put(p.aloud(s), left, bigY, textWidth, f, p.c.Ink, ours)
+	p.v.headline = len(p.v.texts) + 1
+	return p.drawText(p.announce(s), left, bigY, textWidth, f, p.c.Ink, ours)
 }
 
 // numberLine draws the second line; icon marks a telephone number, which can be copied.
 func (p *painter) numberLine(c engine.Card, s string, icon bool) {
 	x := float32(left)
-	x += p.text(p.aloud(s), x, numberY, textWidth, numberFont, p.c.Ink)
+	x += p.text(p.announce(s), x, numberY, textWidth, numberFont, p.c.Ink)
 	if icon && c.Number.Copy() != "" {
 		x += 9
 		x += p.copyIcon(x, numberY+5, 110, Do{Copy: c.Number.Copy(), Caller: c.Number})
@@ -275,11 +275,11 @@ func (p *painter) buttonsY(c engine.Card) float32 {
 func (p *painter) searching(c engine.Card) float32 {
 	p.big(c.Number.Display(), false)
 	if c.Noticed {
-		p.say(p.aloud(p.lg.T(text.CardSearching)), left, numberY, textWidth, numberFont, p.c.Muted)
+		p.label(p.announce(p.lg.T(text.CardSearching)), left, numberY, textWidth, numberFont, p.c.Muted)
 		p.add(box(p.c.Line, left, ruleY, textWidth, 3))
 		if !p.l.Still { // the text says it too
-			p.f.bar = &bar{box(p.c.Accent, left, ruleY, 0, 3), textWidth, c.Rang}
-			p.add(p.f.bar.part)
+			p.v.bar = &bar{box(p.c.Accent, left, ruleY, 0, 3), textWidth, c.Rang}
+			p.add(p.v.bar.rect)
 		}
 	}
 	return p.openButton(c, false, -1)
@@ -289,7 +289,7 @@ func (p *painter) found(c engine.Card) float32 {
 	k := c.Contacts[0]
 	if p.l.Privacy == PrivacyNumber {
 		p.big(c.Number.Display(), false)
-		p.say(p.aloud(p.lg.T(text.CardFoundHidden)), left, numberY, textWidth, numberFont, p.c.Muted)
+		p.label(p.announce(p.lg.T(text.CardFoundHidden)), left, numberY, textWidth, numberFont, p.c.Muted)
 	} else {
 		p.big(p.nameOf(c, k), false)
 		p.numberLine(c, c.Number.Display(), false)
@@ -302,10 +302,10 @@ func (p *painter) found(c engine.Card) float32 {
 	}
 	last := y + float32(max(2, len(p.fieldNames()))-1)*fieldPitch
 	if why := p.trouble(c); why != "" {
-		p.say(why, left, last, textWidth, fieldFont, p.c.Trouble)
+		p.label(why, left, last, textWidth, fieldFont, p.c.Trouble)
 		last -= fieldPitch
 	} else if p.l.Privacy == PrivacyNumber {
-		p.say(p.lg.T(text.CardHidden), left, last, textWidth, fieldFont, p.c.Muted)
+		p.label(p.lg.T(text.CardHidden), left, last, textWidth, fieldFont, p.c.Muted)
 	}
 	// Not next to the buttons: a misplaced click must not remove a name.
 	s := p.lg.T(text.CardNotThis)
@@ -316,7 +316,7 @@ func (p *painter) found(c engine.Card) float32 {
 		if y > last {
 			break
 		}
-		p.say(f.label, left, y, labelWidth-2, fieldFont, p.c.Muted)
+		p.label(f.label, left, y, labelWidth-2, fieldFont, p.c.Muted)
 		x := float32(left + labelWidth)
 		room := right - x - away
 		away = 0
@@ -332,12 +332,12 @@ func (p *painter) found(c engine.Card) float32 {
 	return p.openButton(c, c.LinkOK[0], 0)
 }
 
-// foot draws the last line: small links that pass the call on, naming contact who, and that
+// footer draws the last line: small links that pass the call on, naming contact who, and that
 // remove contact away from it; -1 means none. It returns the height of the card.
-func (p *painter) foot(c engine.Card, y float32, who, away int) float32 {
+func (p *painter) footer(c engine.Card, y float32, who, away int) float32 {
 	y += footGap
 	room := float32(textWidth)
-	pass := Do{Copy: passOn(c, who, p.lg), Caller: c.Number}
+	pass := Do{Copy: summary(c, who, p.lg), Caller: c.Number}
 	s, ink := p.lg.T(text.CardPass), p.c.Accent
 	if pass == p.l.Copied {
 		s, ink = p.copied()
@@ -389,7 +389,7 @@ func (p *painter) openButton(c engine.Card, on bool, who int) float32 {
 func (p *painter) actions(c engine.Card, y float32, words string, primary, on bool, do Do, who int) float32 {
 	p.button(words, left, y, primaryW, primary, on, do)
 	p.copyButton(c.Number, left+primaryW+gap, y, textWidth-primaryW-gap)
-	return p.foot(c, y+buttonH, who, -1)
+	return p.footer(c, y+buttonH, who, -1)
 }
 
 func (p *painter) copyButton(n phone.Number, x, y, w float32) {
@@ -408,16 +408,16 @@ const noteButtonsY = 128
 func (p *painter) nobody(c engine.Card) float32 {
 	p.big(c.Number.Display(), false)
 	if c.NotThis > 0 { // there is one, but the user says it is not the caller
-		p.text(p.aloud(p.notWho(c)), left, noteY, textWidth, fieldBold, p.c.Ink)
-		p.say(p.lg.T(text.CardNobodyLeft), left, noteY+20, textWidth, fieldFont, p.c.Muted)
+		p.text(p.announce(p.notWho(c)), left, noteY, textWidth, fieldBold, p.c.Ink)
+		p.label(p.lg.T(text.CardNobodyLeft), left, noteY+20, textWidth, fieldFont, p.c.Muted)
 	} else {
-		p.say(p.aloud(p.lg.T(text.CardNobody)), left, noteY, textWidth, fieldBold, p.c.Ink)
+		p.label(p.announce(p.lg.T(text.CardNobody)), left, noteY, textWidth, fieldBold, p.c.Ink)
 		if name := p.l.Privacy.words(c.PhoneName); name != "" {
 			p.text(p.lg.T(text.CardPhoneName, isolated(name)), left, noteY+20, textWidth, fieldFont, p.c.Muted)
 		}
 	}
 	p.copyButton(c.Number, left, noteButtonsY, textWidth)
-	return p.foot(c, noteButtonsY+buttonH, -1, -1)
+	return p.footer(c, noteButtonsY+buttonH, -1, -1)
 }
 
 // notWho describes whom the user removed from the card.
@@ -433,7 +433,7 @@ func (p *painter) failed(c engine.Card) float32 {
 	p.big(c.Number.Display(), false)
 	bold := p.lg.T(text.CardFailed)
 	rest := p.lg.T(text.Failure(string(c.Failure)))
-	p.aloud(bold + " " + rest)
+	p.announce(bold + " " + rest)
 	switch {
 	case c.Failure.NeedsAdmin():
 		rest += " " + p.lg.T(text.CardTell, p.admin())
@@ -442,19 +442,19 @@ func (p *painter) failed(c engine.Card) float32 {
 	case c.Retrying:
 		rest += " " + p.lg.T(text.CardRetryingOn)
 	}
-	w := p.say(bold, left, noteY, textWidth, fieldBold, p.c.Ink) + 4
+	w := p.label(bold, left, noteY, textWidth, fieldBold, p.c.Ink) + 4
 	lines := p.sentence(rest, w, noteY, 4, fieldFont, p.c.Muted)
-	return p.asked(c, p.lg.T(text.CardButtonRetry), false, lines)
+	return p.lookupActions(c, p.lg.T(text.CardButtonRetry), false, lines)
 }
 
 func (p *painter) offered(c engine.Card) float32 {
 	p.big(c.Number.Display(), false)
 	lines := p.sentence(p.lg.T(text.CardOffered), 0, noteY, 3, fieldFont, p.c.Muted)
-	return p.asked(c, p.lg.T(text.CardButtonLookup), !c.Aside, lines)
+	return p.lookupActions(c, p.lg.T(text.CardButtonLookup), !c.Aside, lines)
 }
 
-// asked ends a card whose lookup starts on request.
-func (p *painter) asked(c engine.Card, words string, primary bool, lines int) float32 {
+// lookupActions ends a card whose lookup starts on request.
+func (p *painter) lookupActions(c engine.Card, words string, primary bool, lines int) float32 {
 	y := noteButtonsY + float32(max(0, lines-2))*fieldFont.line
 	return p.actions(c, y, words, primary, true, p.act(c, engine.DoRetry), -1)
 }

@@ -69,23 +69,23 @@ func withContents(t *testing.T, each func(name string, c engine.Card)) {
 	}
 }
 
-// checkFit compares every text of a card face with its space, and every object with the
+// checkFit compares every text of a card with its space, and every object with the
 // card: nothing overflows, no texts overlap, no word of ours is cut.
-func checkFit(t *testing.T, name string, f *face) {
+func checkFit(t *testing.T, name string, v *view) {
 	t.Helper()
-	for _, w := range f.words {
-		if w.ours && w.said != w.shown {
-			t.Errorf("%s: our words %q are cut to %q", name, w.said, w.shown)
+	for _, w := range v.texts {
+		if w.ours && w.full != w.shown {
+			t.Errorf("%s: our words %q are cut to %q", name, w.full, w.shown)
 		}
 		if w.width > w.room+0.5 || w.x+w.width > right+0.5+footPad {
 			t.Errorf("%s: %q is %.1f wide and has %.1f", name, w.shown, w.width, w.room)
 		}
-		if s := strings.TrimSuffix(w.shown, "…"); w.said != w.shown && s != strings.TrimRight(s, " ,·-(") {
+		if s := strings.TrimSuffix(w.shown, "…"); w.full != w.shown && s != strings.TrimRight(s, " ,·-(") {
 			t.Errorf("%s: %q is cut behind a comma or space", name, w.shown)
 		}
 	}
 	var texts []*canvas.Text
-	for _, o := range f.content.Objects {
+	for _, o := range v.content.Objects {
 		p, s := o.Position(), o.Size()
 		if l, ok := o.(*canvas.Line); ok {
 			p, s = l.Position1, fyne.NewSize(0, 0)
@@ -99,8 +99,8 @@ func checkFit(t *testing.T, name string, f *face) {
 				t.Errorf("%s: %q is wider than its place", name, x.Text)
 			}
 		}
-		if p.X < 0 || p.Y < 0 || p.X+s.Width > f.size.Width+0.5 || p.Y+s.Height > f.size.Height+0.5 {
-			t.Errorf("%s: %T at %v size %v sticks out of %v", name, o, p, s, f.size)
+		if p.X < 0 || p.Y < 0 || p.X+s.Width > v.size.Width+0.5 || p.Y+s.Height > v.size.Height+0.5 {
+			t.Errorf("%s: %T at %v size %v sticks out of %v", name, o, p, s, v.size)
 		}
 	}
 	for i, a := range texts {
@@ -110,8 +110,8 @@ func checkFit(t *testing.T, name string, f *face) {
 			}
 		}
 	}
-	for _, a := range f.areas {
-		if a.x < 0 || a.y < 0 || a.x+a.w > f.size.Width || a.y+a.h > f.size.Height {
+	for _, a := range v.areas {
+		if a.x < 0 || a.y < 0 || a.x+a.w > v.size.Width || a.y+a.h > v.size.Height {
 			t.Errorf("%s: a place to click sticks out: %+v", name, a)
 		}
 	}
@@ -164,7 +164,7 @@ func TestEverythingFits(t *testing.T) {
 	for name, s := range extras(t) {
 		for _, lang := range languages {
 			l := s.in(Look{Language: lang, Now: now})
-			if l.Hover.Whole == "" { // that covers its neighbours
+			if l.Hover.FullText == "" { // that covers its neighbours
 				checkFit(t, name, layout(s.Card, l))
 			}
 		}
@@ -186,7 +186,7 @@ func TestNothingMovesWhenTheContactComes(t *testing.T) {
 					if f.size != want.size {
 						t.Errorf("%s %v %s: %v, found card %v", name, fields, v, f.size, want.size)
 					}
-					if n := f.of(Do{Copy: "0612345678", Caller: g[name].Number}); n == nil || n.x != left+primaryW+gap || n.y != f.size.Height-footPad-footH-footGap-buttonH {
+					if n := f.areaFor(Do{Copy: "0612345678", Caller: g[name].Number}); n == nil || n.x != left+primaryW+gap || n.y != f.size.Height-footPad-footH-footGap-buttonH {
 						t.Errorf("%s %v %s: the copy button stands elsewhere: %+v", name, fields, v, n)
 					}
 				}
@@ -196,8 +196,8 @@ func TestNothingMovesWhenTheContactComes(t *testing.T) {
 	// The buttons of all cards are equally far from the lower edge.
 	l := Look{Language: text.Dutch, Now: now}
 	for _, name := range []string{"found", "nobody", "nobody-left", "failed", "refused", "offered", "general"} {
-		f := layout(g[name], l)
-		if f.at(300, f.size.Height-footPad-footH-footGap-buttonH/2).Copy == "" {
+		v := layout(g[name], l)
+		if v.doAt(300, v.size.Height-footPad-footH-footGap-buttonH/2).Copy == "" {
 			t.Errorf("%s: no copy button at its place above the lower edge", name)
 		}
 	}
@@ -244,8 +244,8 @@ func TestWords(t *testing.T) {
 		c := gallery(t)[tt.name]
 		tt.change(&c)
 		var all []string
-		for _, w := range layout(c, Look{Language: text.Dutch, Now: now}).words {
-			all = append(all, w.said)
+		for _, w := range layout(c, Look{Language: text.Dutch, Now: now}).texts {
+			all = append(all, w.full)
 		}
 		if said := strings.Join(all, " "); !strings.Contains(said, tt.want) {
 			t.Errorf("%s says %q, want %q", tt.name, said, tt.want)
@@ -257,9 +257,9 @@ func TestWords(t *testing.T) {
 func TestSeveralPreselectNothing(t *testing.T) {
 	offscreen.Start(theme.New("light"))
 	for _, name := range []string{"several", "earlier"} {
-		f := layout(gallery(t)[name], Look{Language: text.Dutch})
+		v := layout(gallery(t)[name], Look{Language: text.Dutch})
 		seen := map[int]bool{}
-		for _, a := range f.areas {
+		for _, a := range v.areas {
 			if a.do.Engine && a.do.Action.Do == engine.DoOpen {
 				seen[a.do.Action.Index] = true
 				if a.main {
@@ -285,10 +285,10 @@ func TestPrivacy(t *testing.T) {
 			for _, strip := range []bool{false, true} {
 				c.Strip, c.Via = strip, "Receptie (101)"
 				f := layout(c, Look{Language: text.Dutch, Privacy: v, Now: now, List: List{Open: true}})
-				for _, w := range f.words {
+				for _, w := range f.texts {
 					for _, s := range words {
-						if strings.Contains(w.said, s) {
-							t.Errorf("%s, %s: %q", v, name, w.said)
+						if strings.Contains(w.full, s) {
+							t.Errorf("%s, %s: %q", v, name, w.full)
 						}
 					}
 				}
@@ -313,12 +313,12 @@ func TestPrivacy(t *testing.T) {
 func TestContrast(t *testing.T) {
 	offscreen.Start(theme.New("light"))
 	pairs := map[[2]color.NRGBA]bool{}
-	check := func(name string, f *face, high bool) {
+	check := func(name string, v *view, high bool) {
 		least, shape := 4.5, 3.0
 		if high {
 			least, shape = 7, 4.5
 		}
-		for i, o := range f.content.Objects {
+		for i, o := range v.content.Objects {
 			var c color.Color
 			limit := shape
 			at := o.Position().AddXY(o.Size().Width/2, o.Size().Height/2)
@@ -343,8 +343,8 @@ func TestContrast(t *testing.T) {
 			default:
 				t.Fatalf("%s: %T", name, o)
 			}
-			on := f.background
-			for _, below := range f.content.Objects[:i] {
+			on := v.background
+			for _, below := range v.content.Objects[:i] {
 				r, ok := below.(*canvas.Rectangle)
 				if !ok {
 					continue
@@ -360,10 +360,10 @@ func TestContrast(t *testing.T) {
 				t.Errorf("%s: %T %v on %v has %.2f : 1, want %.1f", name, o, ink, on, r, limit)
 			}
 		}
-		if f.clock == nil {
+		if v.clock == nil {
 			return
 		}
-		if r := shottest.Contrast(f.clock.text.Color.(color.NRGBA), f.background); r < least {
+		if r := shottest.Contrast(v.clock.text.Color.(color.NRGBA), v.background); r < least {
 			t.Errorf("%s: the clock has %.2f : 1", name, r)
 		}
 	}
@@ -372,9 +372,9 @@ func TestContrast(t *testing.T) {
 			for _, high := range []bool{false, true} {
 				l := s.in(Look{Language: text.Dutch, Now: now, Dark: dark})
 				l.HighContrast = high
-				f := layout(s.Card, l)
-				check(name, f, high)
-				for _, a := range f.areas {
+				v := layout(s.Card, l)
+				check(name, v, high)
+				for _, a := range v.areas {
 					l.Hover = a.do
 					check(name+" under the pointer", layout(s.Card, l), high)
 				}
@@ -404,11 +404,11 @@ func TestFocusIsSeen(t *testing.T) {
 					continue
 				}
 				l.Focus = a.do
-				f := layout(c, l)
+				v := layout(c, l)
 				var surface offscreen.Surface
-				f.paint(&surface, 2)
+				v.paint(&surface, 2)
 				picture := surface.Image()
-				for _, o := range f.content.Objects[len(f.content.Objects)-2:] { // the card's and the ring
+				for _, o := range v.content.Objects[len(v.content.Objects)-2:] { // the card's and the ring
 					r := o.(*canvas.Rectangle)
 					x, y := int(2*r.Position().X+2*r.Size().Width), int(2*r.Position().Y+r.Size().Height)
 					got := shottest.Mark(picture, theme.Pick(l.Dark, l.HighContrast).Accent, image.Rect(x-7, y, x, y+1))
@@ -439,7 +439,7 @@ func TestLargeText(t *testing.T) {
 				what := fmt.Sprint(name, ", ", lang, ", ", scale)
 				r.e.show(0, c)
 				r.sync()
-				checkFit(t, what, r.cs.slots[0].face)
+				checkFit(t, what, r.cs.slots[0].view)
 				if up := r.d.up(); len(up) != 1 || !up[0].In(r.d.monitors[0].Work) {
 					t.Errorf("%s: at %v", what, up)
 				}
@@ -460,18 +460,18 @@ func TestNotByColourAlone(t *testing.T) {
 			for _, fold := range []string{"card", "strip", "line"} {
 				c.Strip, c.Line = fold == "strip", fold == "line"
 				l := Look{Language: lang, Now: now}
-				f := layout(c, l)
+				v := layout(c, l)
 				p := newPainter(l)
 				state := p.stateColour(c)
 				if fold != "card" {
 					state = p.foldedColour(c)
 				}
-				said := shape(f, state)
+				said := shape(v, state)
 				if said == "" {
 					t.Errorf("%s, %s, %s: nothing beside the colour", name, lang, fold)
 				}
-				for _, w := range f.words {
-					said += "|" + w.said
+				for _, w := range v.texts {
+					said += "|" + w.full
 				}
 				if other, ok := says[said]; ok && other != state {
 					t.Errorf("%s, %s, %s: two colours for %q", name, lang, fold, said)
@@ -483,8 +483,8 @@ func TestNotByColourAlone(t *testing.T) {
 }
 
 // shape returns the mark of a card's state: a ring, a dot or a bar, "" for none.
-func shape(f *face, state color.NRGBA) string {
-	for _, o := range f.content.Objects {
+func shape(v *view, state color.NRGBA) string {
+	for _, o := range v.content.Objects {
 		switch o := o.(type) {
 		case *canvas.Circle:
 			if o.FillColor == state {

@@ -15,20 +15,20 @@ func Picture(c engine.Card, l Look, scale float32) *image.RGBA {
 	return picture(layout, c, l, scale)
 }
 
-func picture[T any](lay func(T, Look) *face, what T, l Look, scale float32) *image.RGBA {
+func picture[T any](lay func(T, Look) *view, what T, l Look, scale float32) *image.RGBA {
 	offscreen.Start(theme.New("light"))
-	f := lay(what, l)
-	for r := others.wanted.Load(); r != 0; r = others.wanted.Load() {
+	v := lay(what, l)
+	for r := systemFonts.missing.Load(); r != 0; r = systemFonts.missing.Load() {
 		findFont(r)
-		others.wanted.Store(0)
-		f = lay(what, l)
+		systemFonts.missing.Store(0)
+		v = lay(what, l)
 	}
 	now := l.Now
 	if now.IsZero() {
 		now = time.Now()
 	}
-	f.tick(now)
+	v.tick(now)
 	var s offscreen.Surface
-	f.paint(&s, scale)
+	v.paint(&s, scale)
 	return s.Image()
 }

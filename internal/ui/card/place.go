@@ -35,12 +35,12 @@ type placement struct {
 
 // place is where one card is, and in which form.
 type place struct {
-	rect  image.Rectangle
-	at    position
-	form  form    // as it is laid out
-	stood form    // at the last placement
-	best  float32 // height, in units, that the engine wants for the card
-	asked bool    // the user has just requested it
+	rect       image.Rectangle
+	at         position
+	form       form    // as it is laid out
+	lastForm   form    // at the last placement
+	bestHeight float32 // height, in units, that the engine wants for the card
+	requested  bool    // the user has just requested it
 }
 
 const edge = 16 // units between the cards and the work area
@@ -61,7 +61,7 @@ func (cs *Cards) corner() Corner {
 // unless the user moves it.
 func (cs *Cards) place() {
 	stack := cs.order
-	if more := cs.slots[engine.MaxShown]; more.face != nil {
+	if more := cs.slots[engine.MaxShown]; more.view != nil {
 		stack = append(slices.Clip(stack), more)
 	}
 	if len(stack) == 0 {
@@ -75,16 +75,16 @@ func (cs *Cards) place() {
 	for i, p := range cs.space().arrange(cs.items(stack)) {
 		s := stack[i]
 		if s.more == 0 && (s.form.fold != p.fold || s.form.rows != p.rows) {
-			cs.shape(s, p.form)
+			cs.layOutAs(s, p.form)
 			cs.refocus(s)
 		}
-		s.at, s.form, s.stood, s.asked = p.position, p.form, p.form, false
+		s.at, s.form, s.lastForm, s.requested = p.position, p.form, p.form, false
 		if s.laid {
 			cs.paint(s, time.Now())
 		}
 		w, h, _ := s.surface.Whole()
 		r := cs.rectAt(s.at, w, h)
-		if s.up && !s.stale && r == s.rect {
+		if s.visible && !s.stale && r == s.rect {
 			continue
 		}
 		cs.put(s, r)
@@ -93,17 +93,17 @@ func (cs *Cards) place() {
 
 // items returns the cards as items for arrange.
 func (cs *Cards) items(stack []*slot) []item {
-	frozen := !cs.dropped && (cs.untouched() > 0 || slices.ContainsFunc(cs.slots[:], func(s *slot) bool { return s.up && s.held() }))
+	frozen := !cs.dropped && (cs.untouched() > 0 || slices.ContainsFunc(cs.slots[:], func(s *slot) bool { return s.visible && s.held() }))
 	all := make([]item, len(stack))
 	for i, s := range stack {
 		call := s.state.Rank()
 		if s.more > 0 {
 			call = engine.Ended
 		}
-		all[i] = item{forms: cs.forms(s), up: s.up && !cs.dropped, at: s.at, form: s.stood, asked: s.asked, call: call,
+		all[i] = item{forms: cs.forms(s), visible: s.visible && !cs.dropped, at: s.at, form: s.lastForm, requested: s.requested, call: call,
 			stays: frozen || call.Lives(), held: frozen, inUse: s.held()}
-		if frozen && s.up && !s.asked { // folded for lack of room: stays folded
-			all[i].forms = slices.DeleteFunc(all[i].forms, func(f form) bool { return f.fold < s.stood.fold })
+		if frozen && s.visible && !s.requested { // folded for lack of room: stays folded
+			all[i].forms = slices.DeleteFunc(all[i].forms, func(f form) bool { return f.fold < s.lastForm.fold })
 		}
 	}
 	return all
@@ -113,28 +113,28 @@ func (cs *Cards) items(stack []*slot) []item {
 func (cs *Cards) forms(s *slot) []form {
 	switch {
 	case s.more > 0:
-		return []form{{asLine, 0, cs.high(moreHeight)}}
+		return []form{{asLine, 0, cs.heightPx(moreHeight)}}
 	case s.state.Line:
-		return []form{{asLine, 0, cs.high(lineHeight)}}
+		return []form{{asLine, 0, cs.heightPx(lineHeight)}}
 	case s.state.Strip:
-		return []form{{asStrip, 0, cs.high(stripHeight)}, {asLine, 0, cs.high(lineHeight)}}
+		return []form{{asStrip, 0, cs.heightPx(stripHeight)}, {asLine, 0, cs.heightPx(lineHeight)}}
 	}
-	all := []form{{asCard, 0, cs.high(s.best)}}
+	all := []form{{asCard, 0, cs.heightPx(s.bestHeight)}}
 	if c := s.state; c.Outcome == engine.Several && (!c.Many || s.list.Open) {
 		for n := cs.rowsThatFit(c); n > 0; n-- {
-			if h := cs.high(aroundRows(c) + float32(n)*rowPitch); h < all[0].height {
+			if h := cs.heightPx(aroundRows(c) + float32(n)*rowPitch); h < all[0].height {
 				all = append(all, form{asCard, n, h})
 			}
 		}
 	}
-	return append(all, form{asStrip, 0, cs.high(stripHeight)}, form{asLine, 0, cs.high(lineHeight)})
+	return append(all, form{asStrip, 0, cs.heightPx(stripHeight)}, form{asLine, 0, cs.heightPx(lineHeight)})
 }
 
-// high converts a height to pixels, as painted.
-func (cs *Cards) high(u float32) int { return int(math.Ceil(float64(u * cs.monitor.Scale))) }
+// heightPx converts a height to pixels, as painted.
+func (cs *Cards) heightPx(u float32) int { return int(math.Ceil(float64(u * cs.monitor.Scale))) }
 
 func (cs *Cards) space() space {
-	return space{height: cs.monitor.Work.Dy(), columns: cs.columns(cs.high(cardWidth)), edge: cs.px(edge), gap: cs.px(gap)}
+	return space{height: cs.monitor.Work.Dy(), columns: cs.columns(cs.heightPx(cardWidth)), edge: cs.px(edge), gap: cs.px(gap)}
 }
 
 // rectAt returns the desktop rectangle of a card at a position.
@@ -157,10 +157,10 @@ func fromCorner(work image.Rectangle, corner Corner, x, y, w, h int) image.Recta
 
 // untouched returns how long cards must not move because the user has just left.
 func (cs *Cards) untouched() time.Duration {
-	if cs.left.IsZero() {
+	if cs.leftAt.IsZero() {
 		return 0
 	}
-	return max(0, stillFor-cs.now().Sub(cs.left))
+	return max(0, stillFor-cs.now().Sub(cs.leftAt))
 }
 
 // clamp moves r into the work area; if it is larger, its top left stays inside.
@@ -255,7 +255,7 @@ func (cs *Cards) drop(p image.Point) {
 			cs.report(s, engine.DoLeave)
 		}
 	}
-	cs.pointer.on, cs.dropped, cs.left = false, true, time.Time{}
+	cs.pointer.onCard, cs.dropped, cs.leftAt = false, true, time.Time{}
 	cs.repaint()
 	cs.dropped = false
 	if cs.c.Moved != nil {

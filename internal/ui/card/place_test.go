@@ -75,12 +75,12 @@ func TestNeverOutside(t *testing.T) {
 						if s.more = 2; i < 3 {
 							s.more, s.state, s.state.ID = 0, kinds[i], engine.CardID(i+1)
 						}
-						cs.lay(s)
+						cs.layOut(s)
 						stack = append(stack, s)
 					}
 					var all []image.Rectangle
 					for _, p := range cs.space().arrange(cs.items(stack)) {
-						all = append(all, cs.rectAt(p.position, cs.high(cardWidth), p.height))
+						all = append(all, cs.rectAt(p.position, cs.heightPx(cardWidth), p.height))
 					}
 					need := 0
 					for _, r := range all {
@@ -184,7 +184,7 @@ func TestSettingsHoldAtOnce(t *testing.T) {
 	r.cs.Set(r.c)
 	r.is("painted", func() bool { return r.d.painted > before })
 	dark := false
-	r.on(func() { dark = r.cs.slots[0].face.background.R < 0x80 })
+	r.on(func() { dark = r.cs.slots[0].view.background.R < 0x80 })
 	if !dark {
 		t.Fatal("the card is light")
 	}

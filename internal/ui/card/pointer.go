@@ -12,17 +12,17 @@ import (
 type inputKind uint8
 
 const (
-	moved inputKind = iota
-	gone
-	pressed
-	released
-	scrolled
+	pointerMoved inputKind = iota
+	pointerLeft
+	pointerPressed
+	pointerReleased
+	pointerScrolled
 	displayChanged
-	keyed
-	keysGone
+	keyPressed
+	keyboardGone
 	hotkeyDown
-	hotkeyTold
-	chosenByReader
+	hotkeyResult
+	readerChose
 )
 
 // input is a user action and its time.
@@ -50,7 +50,7 @@ type handler struct {
 // send never blocks. If the pointer moves faster than cards are painted, moves are dropped
 // but no other events: half of the buffer is reserved for those.
 func (cs *Cards) send(in input) {
-	if in.kind == moved && len(cs.input) > cap(cs.input)/2 {
+	if in.kind == pointerMoved && len(cs.input) > cap(cs.input)/2 {
 		return
 	}
 	in.when = cs.now()
@@ -65,27 +65,27 @@ func (h *handler) send(in input) {
 	h.cs.send(in)
 }
 
-func (h *handler) PointerMoved(p image.Point) { h.send(input{kind: moved, at: p}) }
-func (h *handler) PointerLeft()               { h.send(input{kind: gone}) }
+func (h *handler) PointerMoved(p image.Point) { h.send(input{kind: pointerMoved, at: p}) }
+func (h *handler) PointerLeft()               { h.send(input{kind: pointerLeft}) }
 func (h *handler) PointerPressed(p image.Point, b window.Button) {
-	h.send(input{kind: pressed, at: p, left: b == window.Left})
+	h.send(input{kind: pointerPressed, at: p, left: b == window.Left})
 }
 func (h *handler) PointerReleased(p image.Point, b window.Button) {
-	h.send(input{kind: released, at: p, left: b == window.Left})
+	h.send(input{kind: pointerReleased, at: p, left: b == window.Left})
 }
 func (h *handler) Scrolled(p image.Point, steps int) {
-	h.send(input{kind: scrolled, at: p, steps: steps})
+	h.send(input{kind: pointerScrolled, at: p, steps: steps})
 }
 func (h *handler) DisplayChanged()              { h.send(input{kind: displayChanged}) }
-func (h *handler) KeyPressed(k window.KeyPress) { h.send(input{kind: keyed, key: k}) }
-func (h *handler) KeyboardGone()                { h.send(input{kind: keysGone}) }
+func (h *handler) KeyPressed(k window.KeyPress) { h.send(input{kind: keyPressed, key: k}) }
+func (h *handler) KeyboardGone()                { h.send(input{kind: keyboardGone}) }
 
 // pointing is the pointer state of one card.
 type pointing struct {
-	over    bool // it is over the window
-	hover   Do
-	pressed Do
-	drag    *image.Point // where a press on empty space started, on the desktop
+	over      bool // it is over the window
+	hover     Do
+	pressed   Do
+	dragStart *image.Point // where a press on empty space started, on the desktop
 }
 
 // copying is what was just copied from a card.
@@ -98,25 +98,25 @@ type copying struct {
 // pointerPath is the pointer's recent movement. A click is aimed when the movement towards
 // it starts, not when it ends.
 type pointerPath struct {
-	began time.Time // start of the current movement
-	last  time.Time // when it last moved
-	on    bool      // over some card
+	began  time.Time // start of the current movement
+	last   time.Time // when it last moved
+	onCard bool      // over some card
 }
 
 const (
 	assumedAge = 500 * time.Millisecond  // assumed age of a movement when it is first seen
-	longest    = 1500 * time.Millisecond // a pointer that never rests has aimed by then
+	maxAim     = 1500 * time.Millisecond // a pointer that never rests has aimed by then
 )
 
 // moves records that the pointer was seen on a card.
 func (h *pointerPath) moves(now time.Time) {
 	switch {
-	case now.Sub(h.last) > guard && h.on:
+	case now.Sub(h.last) > guard && h.onCard:
 		h.began = now // it had rested on a card
-	case !h.on && (now.Sub(h.last) > guard || h.began.After(now.Add(-assumedAge))):
+	case !h.onCard && (now.Sub(h.last) > guard || h.began.After(now.Add(-assumedAge))):
 		h.began = now.Add(-assumedAge)
 	}
-	h.last, h.on = now, true
+	h.last, h.onCard = now, true
 }
 
 // aimed returns when a click made now was aimed.
@@ -124,7 +124,7 @@ func (h *pointerPath) aimed(now time.Time) time.Time {
 	if now.Sub(h.last) > guard {
 		return now
 	}
-	if early := now.Add(-longest); h.began.Before(early) {
+	if early := now.Add(-maxAim); h.began.Before(early) {
 		return early
 	}
 	return h.began
@@ -134,7 +134,7 @@ func (h *pointerPath) aimed(now time.Time) time.Time {
 func (cs *Cards) take(in input) {
 	switch in.kind {
 	case displayChanged:
-		if cs.anyUp() {
+		if cs.anyVisible() {
 			cs.monitor = cs.sameMonitor()
 			cs.repaint()
 		}
@@ -142,10 +142,10 @@ func (cs *Cards) take(in input) {
 	case hotkeyDown:
 		hotkeys[in.hotkey].press(cs, in.when)
 		return
-	case hotkeyTold:
-		cs.hotkeyTold(in.hotkey, in.keys, in.err)
+	case hotkeyResult:
+		cs.hotkeyReported(in.hotkey, in.keys, in.err)
 		return
-	case chosenByReader:
+	case readerChose:
 		cs.readerPressed(in)
 		return
 	}
@@ -153,34 +153,34 @@ func (cs *Cards) take(in input) {
 		return // the drag frame takes no input
 	}
 	s := cs.slots[in.slot]
-	if in.kind == keysGone {
+	if in.kind == keyboardGone {
 		cs.keyboardGone(s)
 		return
 	}
-	if in.kind == gone {
-		cs.pointer.on, cs.pointer.last = false, in.when
+	if in.kind == pointerLeft {
+		cs.pointer.onCard, cs.pointer.last = false, in.when
 	}
-	if !s.up || s.face == nil {
+	if !s.visible || s.view == nil {
 		return
 	}
 	switch in.kind {
-	case moved:
+	case pointerMoved:
 		cs.pointer.moves(in.when)
 		cs.enter(s, in.at)
-		if s.drag != nil {
+		if s.dragStart != nil {
 			cs.drag(s, s.rect.Min.Add(in.at))
 		}
-	case gone:
+	case pointerLeft:
 		cs.exit(s)
-	case pressed:
+	case pointerPressed:
 		cs.press(s, in)
-	case released:
+	case pointerReleased:
 		cs.release(s, in)
-	case scrolled:
+	case pointerScrolled:
 		if s.card.Outcome == engine.Several && s.form.fold == asCard {
-			cs.turn(s, -in.steps)
+			cs.scrollRows(s, -in.steps)
 		}
-	case keyed:
+	case keyPressed:
 		cs.key(s, in.key, in.when)
 	}
 }
@@ -188,18 +188,18 @@ func (cs *Cards) take(in input) {
 // press records the target of a press: what was there when the pointer started to move.
 func (cs *Cards) press(s *slot, in input) {
 	aimed := cs.pointer.aimed(in.when)
-	cs.pointer.on = true
+	cs.pointer.onCard = true
 	cs.enter(s, in.at)
-	s.pressed, s.drag = Do{}, nil
+	s.pressed, s.dragStart = Do{}, nil
 	if !in.left {
 		return
 	}
 	x, y := cs.units(in.at)
-	a := s.face.find(x, y)
+	a := s.view.areaAt(x, y)
 	switch {
-	case a == nil, a.do.Whole != "":
+	case a == nil, a.do.FullText != "":
 		p := s.rect.Min.Add(in.at)
-		s.drag = &p
+		s.dragStart = &p
 	case settled(a.there, in.when) && !a.there.After(aimed):
 		s.pressed = a.do
 	}
@@ -207,20 +207,20 @@ func (cs *Cards) press(s *slot, in input) {
 
 // release handles a release over what was pressed.
 func (cs *Cards) release(s *slot, in input) {
-	do, drag := s.pressed, s.drag
-	s.pressed, s.drag = Do{}, nil
+	do, drag := s.pressed, s.dragStart
+	s.pressed, s.dragStart = Do{}, nil
 	if !in.left {
 		return
 	}
 	if drag != nil {
 		p := s.rect.Min.Add(in.at)
-		if cs.frameAway(); cs.far(*drag, p) {
+		if cs.hideFrame(); cs.isDrag(*drag, p) {
 			cs.drop(p)
 		}
 		return
 	}
 	x, y := cs.units(in.at)
-	if a := s.face.find(x, y); a != nil && a.do == do && !do.none() && settled(a.there, in.when) {
+	if a := s.view.areaAt(x, y); a != nil && a.do == do && !do.none() && settled(a.there, in.when) {
 		cs.do(s, do)
 	}
 }
@@ -235,7 +235,7 @@ func (cs *Cards) enter(s *slot, at image.Point) {
 		cs.report(s, engine.DoHover)
 	}
 	x, y := cs.units(at)
-	if do := s.face.at(x, y); do != s.hover {
+	if do := s.view.doAt(x, y); do != s.hover {
 		s.hover = do
 		cs.refresh(s)
 	}
@@ -245,7 +245,7 @@ func (cs *Cards) exit(s *slot) {
 	if !s.over {
 		return
 	}
-	s.over, cs.left = false, cs.now()
+	s.over, cs.leftAt = false, cs.now()
 	cs.report(s, engine.DoLeave)
 	if s.hover != (Do{}) {
 		s.hover = Do{}
@@ -254,7 +254,7 @@ func (cs *Cards) exit(s *slot) {
 }
 
 // held reports whether pointer or keyboard focus is on the card: nothing may move then.
-func (s *slot) held() bool { return s.over || s.keys.here }
+func (s *slot) held() bool { return s.over || s.keyboard.active }
 
 // report tells the engine what the user does with the card; without a card ID it means the
 // line that counts the others.
@@ -275,7 +275,7 @@ func (cs *Cards) do(s *slot, do Do) {
 		a.Edition = s.card.Edition // what the user sees: the engine may be ahead of the screen
 		cs.engine.Do(a)
 	case do.Scroll != 0:
-		cs.turn(s, do.Scroll)
+		cs.scrollRows(s, do.Scroll)
 	case do.Search:
 		cs.search(s)
 	case do.Copy != "":
@@ -293,8 +293,8 @@ func (cs *Cards) copy(s *slot, do Do) {
 	cs.refresh(s)
 }
 
-// turn scrolls the rows of several matches.
-func (cs *Cards) turn(s *slot, by int) {
+// scrollRows scrolls the rows of several matches.
+func (cs *Cards) scrollRows(s *slot, by int) {
 	all := len(matching(s.card, s.list.Filter))
 	shown := (&painter{l: cs.look(s)}).rows(s.card)
 	if row := firstRow(s.list.First+by, all, shown); row != s.list.First {

@@ -203,7 +203,7 @@ func (r *rig) sync() {
 		case <-r.e.watch:
 			r.cs.show()
 		default:
-			r.cs.tell()
+			r.cs.reportTree()
 			return
 		}
 	}
@@ -261,7 +261,7 @@ func (r *rig) none(do engine.Do) {
 // says reports whether the first card contains a text.
 func (r *rig) says(word string) bool {
 	r.sync()
-	return slices.ContainsFunc(r.cs.slots[0].face.words, func(w wording) bool { return w.said == word })
+	return slices.ContainsFunc(r.cs.slots[0].view.texts, func(w placedText) bool { return w.full == word })
 }
 
 func (r *rig) click(slot int, p image.Point) {
@@ -280,12 +280,12 @@ func spot(t testing.TB, c engine.Card, l Look, is func(Do) bool) image.Point {
 	t.Helper()
 	offscreen.Start(theme.New("light"))
 	l.Language = text.Dutch
-	f := layout(c, l)
-	i := slices.IndexFunc(f.areas, func(a area) bool { return is(a.do) })
+	v := layout(c, l)
+	i := slices.IndexFunc(v.areas, func(a area) bool { return is(a.do) })
 	if i < 0 {
 		t.Fatal("nothing on the card does that")
 	}
-	a := f.areas[i]
+	a := v.areas[i]
 	return image.Pt(int(a.x+a.w/2), int(a.y+a.h/2))
 }
 

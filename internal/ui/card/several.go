@@ -15,8 +15,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// numbered is how many matches have their own key; others are found by typing.
-const numbered = 9
+// maxNumbered is how many matches have their own key; others are found by typing.
+const maxNumbered = 9
 
 const filterH = 38
 
@@ -48,7 +48,7 @@ func (p *painter) several(c engine.Card) float32 {
 	}
 	list := matching(c, p.l.List.Filter)
 	shown := p.rows(c)
-	boxed := len(c.Contacts) > numbered // the search box separates the rows from the number
+	boxed := len(c.Contacts) > maxNumbered // the search box separates the rows from the number
 	if boxed {
 		p.filter(c, y)
 		y += filterH
@@ -60,22 +60,22 @@ func (p *painter) several(c engine.Card) float32 {
 			p.rule(y + float32(at-from)*rowPitch)
 		}
 		y := y + float32(at-from)*rowPitch
-		p.f.items = append(p.f.items, row{y: y, which: [2]int{at + 1, len(list)}})
-		p.item = len(p.f.items)
-		p.part(func() { p.row(c, list[at], y) })
-		p.item = 0
+		p.v.rows = append(p.v.rows, row{y: y, position: [2]int{at + 1, len(list)}})
+		p.row = len(p.v.rows)
+		p.withinControl(func() { p.match(c, list[at], y) })
+		p.row = 0
 	}
 	if len(list) == 0 {
-		p.say(p.lg.T(text.CardFilterNone), left, y+18, textWidth, fieldFont, p.c.Muted)
+		p.label(p.lg.T(text.CardFilterNone), left, y+18, textWidth, fieldFont, p.c.Muted)
 	}
 	y += float32(shown) * rowPitch
 	if len(c.Contacts) > shown {
 		p.rule(y)
 		if len(list) > 0 {
-			p.say(p.lg.T(text.CardRows, from+1, to, len(list)), left, y+8, 200, rowDetail, p.c.Muted)
+			p.label(p.lg.T(text.CardRows, from+1, to, len(list)), left, y+8, 200, rowDetail, p.c.Muted)
 		}
-		p.turn(right-68, y+4, true, from > 0, Do{Scroll: -shown})
-		p.turn(right-32, y+4, false, to < len(list), Do{Scroll: shown})
+		p.scrollButton(right-68, y+4, true, from > 0, Do{Scroll: -shown})
+		p.scrollButton(right-32, y+4, false, to < len(list), Do{Scroll: shown})
 		y += pagerH
 	} else {
 		p.rule(y)
@@ -85,7 +85,7 @@ func (p *painter) several(c engine.Card) float32 {
 	if away >= len(c.Contacts) {
 		away = -1
 	}
-	return p.foot(c, y, min(who, len(c.Contacts)-1), away)
+	return p.footer(c, y, min(who, len(c.Contacts)-1), away)
 }
 
 // rows returns how many rows the card has.
@@ -103,7 +103,7 @@ func aroundRows(c engine.Card) float32 {
 	if c.Possible {
 		h += 48
 	}
-	if len(c.Contacts) > numbered {
+	if len(c.Contacts) > maxNumbered {
 		h += filterH
 	}
 	return h + pagerH
@@ -129,14 +129,14 @@ func (p *painter) filter(c engine.Card, y float32) {
 	}
 	p.add(r)
 	x := float32(left + 10)
-	p.part(func() {
+	p.withinControl(func() {
 		switch {
 		case l.Filter != "":
 			x += p.text(l.Filter, x, y+9, textWidth-24, fieldFont, p.c.Ink)
 		case l.Typing:
-			p.say(p.lg.T(text.CardFilterType), x+6, y+9, textWidth-24, fieldFont, p.c.Muted)
+			p.label(p.lg.T(text.CardFilterType), x+6, y+9, textWidth-24, fieldFont, p.c.Muted)
 		default:
-			p.say(p.lg.T(text.CardFilter), x, y+9, textWidth-24, fieldFont, p.c.Muted)
+			p.label(p.lg.T(text.CardFilter), x, y+9, textWidth-24, fieldFont, p.c.Muted)
 		}
 	})
 	if l.Typing {
@@ -145,13 +145,13 @@ func (p *painter) filter(c engine.Card, y float32) {
 	p.area(left, y+5, textWidth, 28, p.lg.T(text.CardFilter), do).role = screenreader.Entry
 }
 
-// turn draws a button that scrolls the rows.
-func (p *painter) turn(x, y float32, up, on bool, do Do) {
+// scrollButton draws a button that scrolls the rows.
+func (p *painter) scrollButton(x, y float32, up, on bool, do Do) {
 	c, name := p.c.Accent, p.lg.T(text.CardRowsAfter)
 	if !on {
 		c, do = p.c.Muted, Do{Off: true}
 	} else if do == p.l.Hover {
-		p.fill(x, y, 32, 24, p.touched(p.c.Soft), 4)
+		p.fill(x, y, 32, 24, p.hoverColour(p.c.Soft), 4)
 	}
 	h := float32(3)
 	if up {
@@ -161,12 +161,12 @@ func (p *painter) turn(x, y float32, up, on bool, do Do) {
 	p.area(x, y, 32, 24, name, do)
 }
 
-func (p *painter) row(c engine.Card, i int, y float32) {
+func (p *painter) match(c engine.Card, i int, y float32) {
 	k := c.Contacts[i]
 	const buttonW = 80
 	top := y
 	x, end := float32(left), float32(right-buttonW)
-	if len(c.Contacts) <= numbered {
+	if len(c.Contacts) <= maxNumbered {
 		badge := box(color.Transparent, x, y+16, 22, 22)
 		badge.StrokeColor, badge.StrokeWidth, badge.CornerRadius = p.c.Line, 1, 3
 		p.add(badge)
@@ -174,7 +174,7 @@ func (p *painter) row(c engine.Card, i int, y float32) {
 		x += 30
 	}
 	room := end - x - 8
-	name, number, address := p.l.Privacy.name(k), contact.GroupDigits(k.RelationNumber), apart(k.Address).ShortLine()
+	name, number, address := p.l.Privacy.name(k), contact.GroupDigits(k.RelationNumber), isolatedParts(k.Address).ShortLine()
 	if !p.wants(fieldRelation) {
 		number = ""
 	}
@@ -196,7 +196,7 @@ func (p *painter) row(c engine.Card, i int, y float32) {
 	if broken {
 		number, address, ink = "", p.lg.T(text.CardBrowserRow), p.c.Trouble
 	}
-	p.f.items[p.item-1].says = [...]string{name, tag, number, address}
+	p.v.rows[p.row-1].texts = [...]string{name, tag, number, address}
 	if number == "" && address == "" { // nothing below it
 		y += 9
 	}
@@ -206,7 +206,7 @@ func (p *painter) row(c engine.Card, i int, y float32) {
 		tw := width(tag, tagFont) + 12
 		w := p.text(name, x, y+8, room-tw-8, rowName, p.c.Ink)
 		p.fill(x+w+8, y+10, tw, 17, p.c.Soft, 3)
-		p.say(tag, x+w+14, y+10, tw-12+1, tagFont, p.c.Muted)
+		p.label(tag, x+w+14, y+10, tw-12+1, tagFont, p.c.Muted)
 	}
 	y += 28
 	if number != "" {
@@ -222,10 +222,10 @@ func (p *painter) row(c engine.Card, i int, y float32) {
 		}
 		if address != "" {
 			x += 3
-			x += p.say(" · ", x, y, 20, rowDetail, p.c.Muted)
+			x += p.label(" · ", x, y, 20, rowDetail, p.c.Muted)
 		}
 	}
-	p.put(address, x, y, end-x-8, rowDetail, ink, broken)
+	p.drawText(address, x, y, end-x-8, rowDetail, ink, broken)
 	var do Do
 	if c.LinkOK[i] {
 		do = p.about(c, engine.DoOpen, i)
@@ -236,12 +236,12 @@ func (p *painter) row(c engine.Card, i int, y float32) {
 // matching returns the indices of the contacts whose name, relation number or address
 // contain every word of filter.
 func matching(c engine.Card, filter string) []int {
-	words := strings.Fields(plain(filter))
+	words := strings.Fields(searchKey(filter))
 	out := make([]int, 0, len(c.Contacts))
 	for i, k := range c.Contacts {
 		all := true
 		if len(words) > 0 {
-			text := plain(k.Name() + " " + k.RelationNumber + " " + k.Address.Line())
+			text := searchKey(k.Name() + " " + k.RelationNumber + " " + k.Address.Line())
 			for _, w := range words {
 				all = all && strings.Contains(text, w)
 			}
@@ -253,8 +253,8 @@ func matching(c engine.Card, filter string) []int {
 	return out
 }
 
-// plain returns s without accents and in lower case, as people type searches.
-func plain(s string) string {
+// searchKey returns s without accents and in lower case, as people type searches.
+func searchKey(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) {
 			return -1

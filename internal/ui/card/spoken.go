@@ -6,21 +6,21 @@ import (
 	"unicode"
 )
 
-// aloud has a screen reader speak s, as far as it may be shown, and returns it.
-func (p *painter) aloud(s string) string {
-	p.f.news = append(p.f.news, s)
+// announce has a screen reader speak s, as far as it may be shown, and returns it.
+func (p *painter) announce(s string) string {
+	p.v.news = append(p.v.news, s)
 	return s
 }
 
 // spoken returns what a screen reader says about a card. about is the part whose changes
 // are news: that a call was answered is none to whoever answered it.
-func (f *face) spoken(as Speech) (all, about string) {
+func (v *view) spoken(as Speech) (all, about string) {
 	if as == SpeechShort {
-		about = joined(f.news[:min(1, len(f.news))], "")
+		about = joined(v.news[:min(1, len(v.news))], "")
 		return about, about
 	}
-	about = joined(f.news, ", ")
-	return joined(f.state, " ") + ": " + about, about
+	about = joined(v.news, ", ")
+	return joined(v.state, " ") + ": " + about, about
 }
 
 func joined(parts []string, between string) string {
@@ -62,7 +62,7 @@ func (cs *Cards) speak(s *slot) {
 	if s.more > 0 || s.form.fold != asCard {
 		return
 	}
-	all, about := s.face.spoken(cs.c.Speech)
+	all, about := s.view.spoken(cs.c.Speech)
 	if about == s.said {
 		return
 	}

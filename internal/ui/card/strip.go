@@ -10,14 +10,14 @@ import (
 	"wiebelt/internal/text"
 )
 
-func strip(c engine.Card, l Look) *face {
+func strip(c engine.Card, l Look) *view {
 	p := newPainter(l)
 	state := p.foldedColour(c)
 	p.mark(15, 23, c, state)
 	end := float32(right - 10)
 	unfold := p.act(c, engine.DoUnfold)
 	if unfold == l.Hover {
-		p.add(box(p.touched(p.c.Background), stateEdge, 1, cardWidth-stateEdge-1, stripHeight-2))
+		p.add(box(p.hoverColour(p.c.Background), stateEdge, 1, cardWidth-stateEdge-1, stripHeight-2))
 	}
 	p.area(0, 0, end, stripHeight, p.lg.T(text.CardUnfold), unfold)
 	p.cross(end, stripHeight/2, p.act(c, engine.DoClose))
@@ -30,14 +30,14 @@ func strip(c engine.Card, l Look) *face {
 		p.open(s, end-w, 14, w, 28, false, true, p.about(c, engine.DoOpen, 0))
 		end -= w + 4
 	}
-	p.f.areas[0].w = end // a click beside the buttons unfolds the strip
+	p.v.areas[0].w = end // a click beside the buttons unfolds the strip
 	x := float32(35)
 	p.text(p.stripTitle(c), x, 9, end-x, rowName, p.c.Ink)
 	since := clockFrom(c)
 	if c.Phase != engine.PhaseAnswered {
 		since = time.Time{}
 	}
-	p.under(c, p.stateWord(c), x, 29, end-x, rowDetail, since)
+	p.details(c, p.stateWord(c), x, 29, end-x, rowDetail, since)
 	return p.finish(stripHeight, state)
 }
 
@@ -54,9 +54,9 @@ func (p *painter) foldedColour(c engine.Card) color.NRGBA {
 	return state
 }
 
-// under draws in one line the call's state, caller and number of calls, each complete or
+// details draws in one line the call's state, caller and number of calls, each complete or
 // not at all, and its duration.
-func (p *painter) under(c engine.Card, words string, x, y, room float32, f font, since time.Time) {
+func (p *painter) details(c engine.Card, words string, x, y, room float32, f font, since time.Time) {
 	const clock = 50
 	if !since.IsZero() {
 		room -= clock + width(" · ", f)
@@ -90,12 +90,12 @@ func (p *painter) under(c engine.Card, words string, x, y, room float32, f font,
 }
 
 // lineOf draws the single line of a call without a card; clicking it shows one.
-func lineOf(c engine.Card, l Look) *face {
+func lineOf(c engine.Card, l Look) *view {
 	p := newPainter(l)
 	state := p.foldedColour(c)
 	do := p.act(c, engine.DoUnfold)
 	if do == l.Hover {
-		p.add(box(p.touched(p.c.Background), stateEdge, 1, cardWidth-stateEdge-1, lineHeight-2))
+		p.add(box(p.hoverColour(p.c.Background), stateEdge, 1, cardWidth-stateEdge-1, lineHeight-2))
 	}
 	p.mark(15, 9, c, state)
 	const x, end = 35, right - 20
@@ -103,7 +103,7 @@ func lineOf(c engine.Card, l Look) *face {
 	words := p.stateWord(c)
 	most := float32(end-x) - width("  "+words, stateFont)
 	w := p.text(title, x, 6, most, stateBold, p.c.Ink) + 8
-	p.under(c, words, x+w, 6, end-x-w, stateFont, time.Time{})
+	p.details(c, words, x+w, 6, end-x-w, stateFont, time.Time{})
 	p.chevron(right-6, lineHeight/2)
 	p.area(0, 0, cardWidth, lineHeight, p.lg.T(text.CardUnfold), do)
 	return p.finish(lineHeight, state)

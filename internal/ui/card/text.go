@@ -37,22 +37,22 @@ var (
 // text draws the external text s with its line box at (x, y), cut to room units with an
 // ellipsis, and returns the width used.
 func (p *painter) text(s string, x, y, room float32, f font, c color.Color) float32 {
-	return p.put(s, x, y, room, f, c, false)
+	return p.drawText(s, x, y, room, f, c, false)
 }
 
-// say is text for our own texts, which must fit.
-func (p *painter) say(s string, x, y, room float32, f font, c color.Color) float32 {
-	return p.put(s, x, y, room, f, c, true)
+// label is text for our own texts, which must fit.
+func (p *painter) label(s string, x, y, room float32, f font, c color.Color) float32 {
+	return p.drawText(s, x, y, room, f, c, true)
 }
 
-func (p *painter) put(said string, x, y, room float32, f font, c color.Color, ours bool) float32 {
+func (p *painter) drawText(said string, x, y, room float32, f font, c color.Color, ours bool) float32 {
 	s, w := fit(said, room, f)
 	if s == "" {
 		return 0
 	}
-	p.f.words = append(p.f.words, wording{said, s, x, y, room, w, f, c, ours, p.inside})
-	if p.on && !ours && s != said {
-		p.area(x, y, w, f.line, "", Do{Whole: said})
+	p.v.texts = append(p.v.texts, placedText{said, s, x, y, room, w, f, c, ours, p.inControl})
+	if p.tooltips && !ours && s != said {
+		p.area(x, y, w, f.line, "", Do{FullText: said})
 	}
 	for _, o := range line(s, x, y, f, c) {
 		if ours {
@@ -67,7 +67,7 @@ func (p *painter) put(said string, x, y, room float32, f font, c color.Color, ou
 // centre draws the label of a button, or a row's number.
 func (p *painter) centre(s string, x, y, room float32, f font, c color.Color) {
 	_, w := fit(s, room, f)
-	p.part(func() { p.put(s, x+(room-w)/2, y, room, f, c, true) })
+	p.withinControl(func() { p.drawText(s, x+(room-w)/2, y, room, f, c, true) })
 }
 
 // line returns s as one object per piece, on a common baseline.
@@ -169,15 +169,15 @@ func (p *painter) sentence(s string, indent, y float32, n int, f font, c color.C
 		if i == 0 {
 			x += indent
 		}
-		p.say(s, x, y+float32(i)*f.line, right-x, f, c)
+		p.label(s, x, y+float32(i)*f.line, right-x, f, c)
 	}
 	return len(lines)
 }
 
-// whole shows the full text of a cut text under the pointer, on top of what is next to it.
-func (p *painter) whole() {
-	s := p.l.Hover.Whole
-	a := p.f.of(p.l.Hover)
+// tooltip shows the full text of a cut text under the pointer, on top of what is next to it.
+func (p *painter) tooltip() {
+	s := p.l.Hover.FullText
+	a := p.v.areaFor(p.l.Hover)
 	if s == "" || a == nil {
 		return
 	}
@@ -185,11 +185,11 @@ func (p *painter) whole() {
 	f := fieldFont
 	lines := wrap(s, textWidth-2*pad, textWidth-2*pad, most, f)
 	h := float32(len(lines))*f.line + 2*pad
-	y := max(1, min(a.y-pad, p.f.size.Height-1-h))
+	y := max(1, min(a.y-pad, p.v.size.Height-1-h))
 	r := box(p.c.Soft, left, y, textWidth, h)
 	r.StrokeColor, r.StrokeWidth, r.CornerRadius = p.c.Accent, 1, 4
 	p.add(r)
-	p.on, p.inside = false, true // text cut here is shown as far as possible
+	p.tooltips, p.inControl = false, true // text cut here is shown as far as possible
 	for i, s := range lines {
 		p.text(s, left+pad, y+pad+float32(i)*f.line, textWidth-2*pad, f, p.c.Ink)
 	}

@@ -138,13 +138,13 @@ func (o *office) until(what string, ok func() bool) {
 func (o *office) pointer(kind inputKind, p image.Point) {
 	at := -1
 	for i, s := range o.cs.slots {
-		if s.up && p.In(s.rect) {
+		if s.visible && p.In(s.rect) {
 			at = i
 		}
 	}
 	if at != o.under {
 		if o.under >= 0 {
-			o.cs.take(input{kind: gone, slot: o.under, when: o.clock.Now()})
+			o.cs.take(input{kind: pointerLeft, slot: o.under, when: o.clock.Now()})
 		}
 		o.under = at
 	}
@@ -156,8 +156,8 @@ func (o *office) pointer(kind inputKind, p image.Point) {
 // targets returns the buttons on screen that open a file.
 func (o *office) targets() (all []area) {
 	for _, s := range o.cs.order {
-		for _, a := range s.face.areas {
-			if s.up && a.do.opens() && !a.do.Off {
+		for _, a := range s.view.areas {
+			if s.visible && a.do.opens() && !a.do.Off {
 				all = append(all, a)
 			}
 		}
@@ -239,19 +239,19 @@ func (o *office) round(keys bool) (aim string) {
 
 	all := o.targets()
 	if keys {
-		if s := o.cs.slots[slot]; s.keys.here && s.up {
+		if s := o.cs.slots[slot]; s.keyboard.active && s.visible {
 			k := window.KeyPress{Key: window.KeyEnter}
 			if s.card.Outcome == engine.Several && o.r.IntN(3) > 0 {
 				n := o.r.IntN(3)
 				k = window.KeyPress{Key: window.KeyText, Text: string(rune('1' + n))}
-				if a := s.openOf(n); a != nil {
+				if a := s.openArea(n); a != nil {
 					aim = a.do.Who.ID
 				}
 			} else {
-				aim = s.keys.focus.Who.ID
+				aim = s.keyboard.focus.Who.ID
 			}
 			elapse(travel)
-			o.cs.take(input{kind: keyed, slot: slot, key: k, when: o.clock.Now()})
+			o.cs.take(input{kind: keyPressed, slot: slot, key: k, when: o.clock.Now()})
 		}
 		return aim
 	}
@@ -267,13 +267,13 @@ func (o *office) round(keys bool) (aim string) {
 	elapse(unseen)
 	n := max(1, int((travel-unseen)/(15*time.Millisecond)))
 	for i := 1; i <= n; i++ {
-		o.pointer(moved, begin.Add(end.Sub(begin).Mul(i).Div(n)))
+		o.pointer(pointerMoved, begin.Add(end.Sub(begin).Mul(i).Div(n)))
 		elapse((travel - unseen) / time.Duration(n))
 	}
 	elapse(ms(0, 250))
-	o.pointer(pressed, end)
+	o.pointer(pointerPressed, end)
 	elapse(ms(10, 120))
-	o.pointer(released, end)
+	o.pointer(pointerReleased, end)
 	return aim
 }
 
@@ -299,10 +299,10 @@ func TestNeverAnotherFile(t *testing.T) {
 			for i := range rounds {
 				aims[i] = o.round(keys)
 				last[i] = o.person
-				o.pointer(moved, image.Pt(1, 1))
+				o.pointer(pointerMoved, image.Pt(1, 1))
 				for at, s := range o.cs.slots {
-					if s.keys.here {
-						o.cs.take(input{kind: keyed, slot: at, key: window.KeyPress{Key: window.KeyEscape}, when: o.clock.Now()})
+					if s.keyboard.active {
+						o.cs.take(input{kind: keyPressed, slot: at, key: window.KeyPress{Key: window.KeyEscape}, when: o.clock.Now()})
 					}
 				}
 				// A computer that has slept has no call left; the engine may handle earlier

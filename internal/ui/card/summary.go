@@ -8,10 +8,10 @@ import (
 	"wiebelt/internal/text"
 )
 
-// passOn returns the line for a colleague, sent by chat or note: who, relation number,
+// summary returns the line for a colleague, sent by chat or note: who, relation number,
 // number, time, our line, link to the file; unknown parts are omitted. Numbers are digits
 // only, so that they can be pasted and searched. who is the contact, -1 for none.
-func passOn(c engine.Card, who int, lg text.Language) string {
+func summary(c engine.Card, who int, lg text.Language) string {
 	var parts []string
 	add := func(s string) {
 		if s != "" {

@@ -76,22 +76,22 @@ type List struct {
 // to this card. Comparable; two are equal only if they concern the same person. The
 // zero value does nothing.
 type Do struct {
-	Action engine.Action
-	Engine bool            // Action applies
-	Caller phone.Number    // who was on the card
-	Who    contact.Contact // the contact the action is about, if any
-	Copy   string          // text for the clipboard
-	Scroll int             // rows to turn
-	Search bool            // open the rows and take the keyboard focus for their filter
-	Off    bool            // a button that is disabled now
-	Whole  string          // a cut text: hovering shows it in full
+	Action   engine.Action
+	Engine   bool            // Action applies
+	Caller   phone.Number    // who was on the card
+	Who      contact.Contact // the contact the action is about, if any
+	Copy     string          // text for the clipboard
+	Scroll   int             // rows to turn
+	Search   bool            // open the rows and take the keyboard focus for their filter
+	Off      bool            // a button that is disabled now
+	FullText string          // a cut text: hovering shows it in full
 }
 
 // opens reports whether a click opens a contact's file.
 func (d Do) opens() bool { return d.Engine && d.Action.Do == engine.DoOpen }
 
 // none reports whether a click does nothing.
-func (d Do) none() bool { return d == Do{} || d.Off || d.Whole != "" }
+func (d Do) none() bool { return d == Do{} || d.Off || d.FullText != "" }
 
 // area is a clickable area, in units.
 type area struct {
@@ -99,10 +99,10 @@ type area struct {
 	do         Do
 	main       bool // the card's main button
 
-	name string // for screen readers
-	role screenreader.Role
-	item int // the row it is in, counted from 1
-	word int // number of texts before it
+	name        string // for screen readers
+	role        screenreader.Role
+	row         int // the row it is in, counted from 1
+	textsBefore int // number of texts before it
 
 	rect  image.Rectangle // on the desktop, in pixels
 	there time.Time       // since when exactly this has been exactly there
@@ -111,14 +111,14 @@ type area struct {
 
 func (a *area) holds(x, y float32) bool { return x >= a.x && x < a.x+a.w && y >= a.y && y < a.y+a.h }
 
-// face is the layout of a card: its size, what to draw and what can be clicked.
-type face struct {
+// view is the layout of a card: its size, what to draw and what can be clicked.
+type view struct {
 	size       fyne.Size
 	background color.NRGBA
 	content    *fyne.Container
 	areas      []area
-	words      []wording
-	items      []row
+	texts      []placedText
+	rows       []row
 	headline   int      // index of the large text in words, counted from 1
 	state      []string // what a screen reader says first: state of the call, the line called
 	news       []string // followed by what it says about the caller
@@ -126,22 +126,22 @@ type face struct {
 	bar        *bar
 }
 
-// wording is a text as laid out, for tests.
-type wording struct {
-	said, shown string
+// placedText is a text as laid out.
+type placedText struct {
+	full, shown string
 	x, y        float32
 	room, width float32
 	font        font
 	color       color.Color
 	ours        bool // our own text, which must never be cut
-	part        bool // belongs to something that has it as its name
+	inControl   bool // belongs to something that has it as its name
 }
 
 // row is one of several matches.
 type row struct {
-	y     float32
-	which [2]int    // position and total: 2 of 5
-	says  [4]string // its texts
+	y        float32
+	position [2]int    // position and total: 2 of 5
+	texts    [4]string // its texts
 }
 
 // clock is the running clock.
@@ -154,19 +154,19 @@ type clock struct {
 
 // bar is the progress of a lookup towards the moment when it counts as failed.
 type bar struct {
-	part  *canvas.Rectangle
+	rect  *canvas.Rectangle
 	width float32 // at full length
 	since time.Time
 }
 
 // paint draws the card on a surface and returns the parts that have changed.
-func (f *face) paint(on *offscreen.Surface, scale float32) []image.Rectangle {
-	return on.Frame(offscreen.Size(f.size, scale), scale, f.background, []fyne.CanvasObject{f.content}, nil)
+func (v *view) paint(on *offscreen.Surface, scale float32) []image.Rectangle {
+	return on.Frame(offscreen.Size(v.size, scale), scale, v.background, []fyne.CanvasObject{v.content}, nil)
 }
 
 // tick updates what changes with time.
-func (f *face) tick(now time.Time) {
-	if c := f.clock; c != nil {
+func (v *view) tick(now time.Time) {
+	if c := v.clock; c != nil {
 		c.text.Text = clockText(now.Sub(c.since))
 		w := width(c.text.Text, c.font)
 		if c.end > 0 {
@@ -174,85 +174,85 @@ func (f *face) tick(now time.Time) {
 		}
 		c.text.Resize(fyne.NewSize(w, c.text.Size().Height))
 	}
-	if b := f.bar; b != nil {
-		b.part.Resize(fyne.NewSize(b.width*min(1, max(0.04, float32(now.Sub(b.since))/float32(barFull))), 3))
+	if b := v.bar; b != nil {
+		b.rect.Resize(fyne.NewSize(b.width*min(1, max(0.04, float32(now.Sub(b.since))/float32(barFull))), 3))
 	}
 }
 
-// find returns the area at a position, nil if there is none.
-func (f *face) find(x, y float32) *area {
-	for i := len(f.areas) - 1; i >= 0; i-- {
-		if a := &f.areas[i]; a.holds(x, y) {
+// areaAt returns the area at a position, nil if there is none.
+func (v *view) areaAt(x, y float32) *area {
+	for i := len(v.areas) - 1; i >= 0; i-- {
+		if a := &v.areas[i]; a.holds(x, y) {
 			return a
 		}
 	}
 	return nil
 }
 
-func (f *face) at(x, y float32) Do {
-	if a := f.find(x, y); a != nil {
+func (v *view) doAt(x, y float32) Do {
+	if a := v.areaAt(x, y); a != nil {
 		return a.do
 	}
 	return Do{}
 }
 
-// of returns the area that does do, nil if none does.
-func (f *face) of(do Do) *area {
-	for i := range f.areas {
-		if f.areas[i].do == do {
-			return &f.areas[i]
+// areaFor returns the area that does do, nil if none does.
+func (v *view) areaFor(do Do) *area {
+	for i := range v.areas {
+		if v.areas[i].do == do {
+			return &v.areas[i]
 		}
 	}
 	return nil
 }
 
-// painter collects the objects of a face.
+// painter collects the objects of a view.
 type painter struct {
-	f  *face
-	l  Look
-	on bool // a full card: hovering a cut text shows it in full
-	// inside is set while drawing text that belongs to a button or row; item is
+	v        *view
+	l        Look
+	tooltips bool // a full card: hovering a cut text shows it in full
+	// inControl is set while drawing text that belongs to a button or row; row is
 	// that row, counted from 1.
-	inside bool
-	item   int
-	c      theme.Colours
-	lg     text.Language
+	inControl bool
+	row       int
+	c         theme.Colours
+	lg        text.Language
 }
 
 func newPainter(l Look) *painter {
 	p := &painter{l: l, c: theme.Pick(l.Dark, l.HighContrast), lg: l.Language}
-	p.f = &face{content: &fyne.Container{Objects: make([]fyne.CanvasObject, 0, 32)}, background: p.c.Background,
-		areas: make([]area, 0, 4), words: make([]wording, 0, 8)} // enough for most cards
+	p.v = &view{content: &fyne.Container{Objects: make([]fyne.CanvasObject, 0, 32)}, background: p.c.Background,
+		areas: make([]area, 0, 4), texts: make([]placedText, 0, 8)} // enough for most cards
 	return p
 }
 
-// finish sets the face's size, border, state strip and focus ring.
-func (p *painter) finish(height float32, state color.NRGBA) *face {
-	p.f.size = fyne.NewSize(cardWidth, height)
+// finish sets the view's size, border, state strip and focus ring.
+func (p *painter) finish(height float32, state color.NRGBA) *view {
+	p.v.size = fyne.NewSize(cardWidth, height)
 	border := []fyne.CanvasObject{
 		box(p.c.Line, 0, 0, cardWidth, 1), box(p.c.Line, 0, height-1, cardWidth, 1),
 		box(p.c.Line, cardWidth-1, 0, 1, height),
 		box(state, 0, 0, stateEdge, height),
 	}
-	p.f.content.Objects = slices.Insert(p.f.content.Objects, 0, border...)
-	p.whole()
+	p.v.content.Objects = slices.Insert(p.v.content.Objects, 0, border...)
+	p.tooltip()
 	if p.l.Keyboard {
 		frame := box(color.Transparent, 0, 0, cardWidth, height)
 		frame.StrokeColor, frame.StrokeWidth = p.c.Accent, 2
 		p.add(frame)
 	}
-	if a := p.f.of(p.l.Focus); a != nil && !p.l.Focus.none() {
+	if a := p.v.areaFor(p.l.Focus); a != nil && !p.l.Focus.none() {
 		p.ring(a)
 	}
-	p.f.content.Resize(p.f.size)
-	return p.f
+	p.v.content.Resize(p.v.size)
+	return p.v
 }
 
 // ring marks what Enter activates: two units of accent around it.
 func (p *painter) ring(a *area) {
 	const off, apart = 3, 4 // distance from the card's frame
 	x, y := max(a.x-off, stateEdge+1), max(a.y-off, apart)
-	w, h := min(a.x+a.w+off, cardWidth-apart)-x, min(a.y+a.h+off, p.f.size.Height-apart)-y
+	w, h := min(a.x+a.w+off, cardWidth-apart)-x, min(a.y+a.h+off, p.v.size.Height-apart)-y
 	r := box(color.Transparent, x, y, w, h)
 	r.StrokeColor, r.StrokeWidth, r.CornerRadius = p.c.Accent, 2, 6
 	p.add(r)
@@ -266,7 +266,7 @@ func box(c color.Color, x, y, w, h float32) *canvas.Rectangle {
 }
 
 func (p *painter) add(o ...fyne.CanvasObject) {
-	p.f.content.Objects = append(p.f.content.Objects, o...)
+	p.v.content.Objects = append(p.v.content.Objects, o...)
 }
 
 // clock adds a running clock with its line box at (x, y), or one that ends at end.
@@ -276,19 +276,19 @@ func (p *painter) clock(x, y, end float32, f font, since time.Time) {
 		x = end - width(words, f)
 	}
 	t := line(words, x, y, f, p.c.Muted)[0]
-	p.f.clock = &clock{t, since, end, f}
+	p.v.clock = &clock{t, since, end, f}
 	p.add(t)
 }
 
-// part draws text that belongs to a control or a row.
-func (p *painter) part(draw func()) {
-	was := p.inside
-	p.inside = true
+// withinControl draws text that belongs to a control or a row.
+func (p *painter) withinControl(draw func()) {
+	was := p.inControl
+	p.inControl = true
 	draw()
-	p.inside = was
+	p.inControl = was
 }
 
 func (p *painter) area(x, y, w, h float32, name string, do Do) *area {
-	p.f.areas = append(p.f.areas, area{x: x, y: y, w: w, h: h, do: do, name: name, item: p.item, word: len(p.f.words)})
-	return &p.f.areas[len(p.f.areas)-1]
+	p.v.areas = append(p.v.areas, area{x: x, y: y, w: w, h: h, do: do, name: name, row: p.row, textsBefore: len(p.v.texts)})
+	return &p.v.areas[len(p.v.areas)-1]
 }

@@ -11,7 +11,7 @@ func (cs *Cards) nextTick(now time.Time) time.Duration {
 			next = d
 		}
 	}
-	if !cs.left.IsZero() && cs.anyUp() {
+	if !cs.leftAt.IsZero() && cs.anyVisible() {
 		soon(cs.untouched())
 	}
 	at := func(at time.Time) {
@@ -19,19 +19,19 @@ func (cs *Cards) nextTick(now time.Time) time.Duration {
 			soon(at.Sub(now))
 		}
 	}
-	at(cs.looks)
+	at(cs.checkAt)
 	at(cs.forgetAt)
 	for i := range cs.hotkeys {
 		at(cs.hotkeys[i].retry)
 	}
 	for _, s := range cs.slots {
-		if !s.up || s.face == nil {
+		if !s.visible || s.view == nil {
 			continue
 		}
-		if c := s.face.clock; c != nil {
+		if c := s.view.clock; c != nil {
 			soon(time.Second - now.Sub(c.since)%time.Second)
 		}
-		if b := s.face.bar; b != nil && now.Sub(b.since) < barFull {
+		if b := s.view.bar; b != nil && now.Sub(b.since) < barFull {
 			soon(barTick)
 		}
 		if s.copied != (Do{}) {
@@ -51,15 +51,15 @@ func (cs *Cards) ticked(now time.Time) {
 	if due(cs.forgetAt) {
 		cs.forget()
 	}
-	if due(cs.looks) {
+	if due(cs.checkAt) {
 		cs.show()
 	}
-	if !cs.left.IsZero() && cs.untouched() == 0 {
-		cs.left = time.Time{}
+	if !cs.leftAt.IsZero() && cs.untouched() == 0 {
+		cs.leftAt = time.Time{}
 		cs.place()
 	}
 	for _, s := range cs.slots {
-		if !s.up || s.face == nil {
+		if !s.visible || s.view == nil {
 			continue
 		}
 		if s.copied != (Do{}) && !now.Before(s.until) {
