@@ -438,7 +438,7 @@ var ErrReplaced = errors.New("another version of the program has been installed"
 func (r *Resident) watchProgram(ctx context.Context) {
 	busy := func() bool {
 		s := r.engine.Snapshot()
-		return len(s.Cards) > 0 || s.On > 0 // a call continues after its card is closed
+		return len(s.Cards) > 0 || s.Ongoing > 0 // a call continues after its card is closed
 	}
 	if r.program.Follow(ctx, r.o.Version, r.o.Commit, busy) {
 		r.o.Log.Info("another version has been installed; making room for it")

@@ -166,9 +166,9 @@ func isIP(s string) bool {
 	return err == nil
 }
 
-// macro is an unexpanded placeholder of some softphone's template: %Number%,
+// placeholder is an unexpanded placeholder of some softphone's template: %Number%,
 // %%Number%%, %s, {phone}, {{number}}, ${x}, $x$, #{x}, %{x}, <m>, [number].
-var macro = lazyregexp.New(`^\s*(` +
+var placeholder = lazyregexp.New(`^\s*(` +
 	`%%?[\pL_][\w. -]*%%?|%[a-z0-9]` +
 	`|[#$%]?\{\{?[\pL_ ][\w .()-]*\}?\}` +
 	`|\$[\pL_]\w*\$?` +
@@ -177,18 +177,18 @@ var macro = lazyregexp.New(`^\s*(` +
 	`)\s*$`)
 
 func unfilled(s string) bool {
-	return macro().MatchString(s) && !withheldWord(s)
+	return placeholder().MatchString(s) && !withheldWord(s)
 }
 
-// behind matches what may follow a number: pauses and tones to dial once
+// dialSuffix matches what may follow a number: pauses and tones to dial once
 // connected, or an extension.
-var behind = lazyregexp.New(`^([^,pwx]*[0-9][^,pwxe]*?)\s*(?:[,pwx]|ext\.?)[\s,.pwx0-9*#]*$`)
+var dialSuffix = lazyregexp.New(`^([^,pwx]*[0-9][^,pwxe]*?)\s*(?:[,pwx]|ext\.?)[\s,.pwx0-9*#]*$`)
 
 // Digits keeps the digits, tones and leading plus of a user part; ok is false if it
 // contains anything that no number has.
 func Digits(user string) (d string, ok bool) {
 	s := strings.ReplaceAll(user, "(0)", "")
-	if m := behind().FindStringSubmatch(strings.ToLower(s)); m != nil {
+	if m := dialSuffix().FindStringSubmatch(strings.ToLower(s)); m != nil {
 		s = m[1]
 	}
 	var b strings.Builder
@@ -213,26 +213,26 @@ func Digits(user string) (d string, ok bool) {
 // withheldWord reports whether a user part says that the caller is withheld or unknown.
 func withheldWord(s string) bool {
 	s = bareWord(s)
-	return s == "" || private[s] || unknown[s] || strings.HasPrefix(s, "presentation prohibited")
+	return s == "" || withheldWords[s] || unknownWords[s] || strings.HasPrefix(s, "presentation prohibited")
 }
 
 // PrivateName reports whether a display name says that the caller is withheld. Names
 // such as "Unknown" do not: phone systems use them for callers whose number they
 // know but not their name.
-func PrivateName(s string) bool { return private[bareWord(s)] }
+func PrivateName(s string) bool { return withheldWords[bareWord(s)] }
 
 // UnknownName reports whether a display name is only a word for an unknown caller.
-func UnknownName(s string) bool { s = bareWord(s); return private[s] || unknown[s] }
+func UnknownName(s string) bool { s = bareWord(s); return withheldWords[s] || unknownWords[s] }
 
 func bareWord(s string) string { return strings.ToLower(strings.Trim(s, " <>\"'")) }
 
-// private are the words for a withheld caller.
-var private = words("anonymous", "anoniem", "anonym", "anonyme", "restricted", "private", "withheld", "blocked", "afgeschermd",
+// withheldWords are the words for a withheld caller.
+var withheldWords = words("anonymous", "anoniem", "anonym", "anonyme", "restricted", "private", "withheld", "blocked", "afgeschermd",
 	"privé", "prive", "private number", "private caller", "privénummer", "privenummer", "geheim nummer", "afgeschermd nummer",
 	"number withheld", "caller id blocked", "no caller id")
 
-// unknown are the words for a caller whose number did not come through.
-var unknown = words("unknown", "unavailable", "unavail", "not available", "outofarea", "out of area", "onbekend", "unknown caller",
+// unknownWords are the words for a caller whose number did not come through.
+var unknownWords = words("unknown", "unavailable", "unavail", "not available", "outofarea", "out of area", "onbekend", "unknown caller",
 	"unknown number", "onbekend nummer", "nummer onbekend", "onbekende beller", "number unavailable")
 
 func words(all ...string) map[string]bool {

@@ -25,7 +25,7 @@ func TestTrackerProperties(t *testing.T) {
 			now = now.Add(time.Duration(rapid.IntRange(0, 20_000).Draw(t, "ms")) * time.Millisecond)
 			w := rapid.SampledFrom(sources).Draw(t, "way")
 			if rapid.IntRange(0, 19).Draw(t, "gone") == 0 {
-				for _, c := range tr.Gone(w) {
+				for _, c := range tr.SourceGone(w) {
 					if c.Source != w || c.Reports != RingOnly {
 						t.Fatalf("a call of %+v went with %+v", c.Source, w)
 					}

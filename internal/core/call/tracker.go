@@ -67,8 +67,8 @@ type Live struct {
 	Answered  time.Time // zero if it was not, or not reported
 }
 
-// seen is what a source has ever reported.
-type seen struct{ answers, ends bool }
+// reportedStates is what a source has ever reported.
+type reportedStates struct{ answers, ends bool }
 
 type source struct{ kind, conn string }
 
@@ -90,11 +90,11 @@ type Tracker struct {
 	next    ID
 	calls   []*live // oldest first
 	late    []*live // first reported too late, oldest first
-	learned map[source]seen
+	learned map[source]reportedStates
 }
 
 // NewTracker returns an empty tracker.
-func NewTracker() *Tracker { return &Tracker{learned: map[source]seen{}} }
+func NewTracker() *Tracker { return &Tracker{learned: map[source]reportedStates{}} }
 
 // Apply processes one report. key identifies the caller's number (phone.Number.Key: E.164,
 // else digits; all withheld numbers are the same). now is the time of arrival. A late
@@ -139,9 +139,9 @@ func (t *Tracker) apply(c *live, e Event, w source, key string, now time.Time) C
 	return t.update(c, e, key, now)
 }
 
-// Gone records that a connection has ended, and returns its calls. Their end can no longer
+// SourceGone records that a connection has ended, and returns its calls. Their end can no longer
 // be reported, so from now on they count as calls of which only the ring is known.
-func (t *Tracker) Gone(gone Source) []Live {
+func (t *Tracker) SourceGone(gone Source) []Live {
 	var left []Live
 	w := source{gone.Kind, gone.Conn}
 	for _, c := range t.calls {
@@ -177,7 +177,7 @@ func (t *Tracker) learn(w source, s State) {
 	if !known && len(t.learned) >= 4*maxLive {
 		return
 	}
-	t.learned[w] = seen{had.answers || s == Answered, had.ends || s == Ended}
+	t.learned[w] = reportedStates{had.answers || s == Answered, had.ends || s == Ended}
 }
 
 // reports returns what a source can report: what it declares, and more once it has done so.
@@ -305,16 +305,16 @@ func (t *Tracker) newCall(e Event, w source, key string, now time.Time) *live {
 func (t *Tracker) begin(e Event, w source, key string, now time.Time) Change {
 	c := t.newCall(e, w, key, now)
 	if len(t.calls) >= maxLive {
-		at := t.least()
+		at := t.evictionCandidate()
 		t.calls = append(t.calls[:at], t.calls[at+1:]...)
 	}
 	t.calls = append(t.calls, c)
 	return Change{Kind: Began, Call: c.Live}
 }
 
-// least returns the call to drop for a new one: the oldest of the kind of source with the
+// evictionCandidate returns the call to drop for a new one: the oldest of the kind of source with the
 // most, so that a flood on one source ends no call of another.
-func (t *Tracker) least() int {
+func (t *Tracker) evictionCandidate() int {
 	count := map[string]int{}
 	for _, c := range t.calls {
 		count[c.Source.Kind]++
@@ -328,8 +328,8 @@ func (t *Tracker) least() int {
 	return at
 }
 
-// news reports whether a value is new.
-func news(known, said string) bool { return said != "" && said != known }
+// isNew reports whether a value is new.
+func isNew(known, said string) bool { return said != "" && said != known }
 
 func (t *Tracker) update(c *live, e Event, key string, now time.Time) Change {
 	knew := c.Reports
@@ -341,7 +341,7 @@ func (t *Tracker) update(c *live, e Event, key string, now time.Time) Change {
 		return Change{Kind: WasEnded, Call: c.Live}
 	}
 	kind := Nothing
-	if c.Reports > knew || news(c.Name, e.Name) || news(c.Line, e.Line) || news(c.Via, e.Via) || news(c.Queue, e.Queue) {
+	if c.Reports > knew || isNew(c.Name, e.Name) || isNew(c.Line, e.Line) || isNew(c.Via, e.Via) || isNew(c.Queue, e.Queue) {
 		kind = SameCall
 	}
 	// Reports of an answer often lack the number; only a ring, or an actual number,

@@ -282,7 +282,7 @@ func TestLostConnectionLeavesRingOnlyCalls(t *testing.T) {
 	tr := NewTracker()
 	tr.Apply(Event{Source: full, ID: "1", Number: "1"}, "1", t0)
 	tr.Apply(Event{Source: two, ID: "1", Number: "2"}, "2", t0)
-	left := tr.Gone(full)
+	left := tr.SourceGone(full)
 	if len(left) != 1 || left[0].Reports != RingOnly || left[0].ID != 1 {
 		t.Fatalf("%+v", left)
 	}

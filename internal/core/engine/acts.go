@@ -20,7 +20,7 @@ func (e *Engine) act(ctx context.Context, a Action) {
 		return
 	}
 	if a.Card == 0 {
-		e.touch(&e.s.onMore, a.Do, now)
+		e.setAttention(&e.s.onMore, a.Do, now)
 		return
 	}
 	i := slices.IndexFunc(e.s.cards, func(c *card) bool { return c.ID == a.Card })
@@ -32,7 +32,7 @@ func (e *Engine) act(ctx context.Context, a Action) {
 	case DoNotThis:
 		e.notThis(c, a.Index, now)
 	case DoOpen:
-		e.chose(c, a.Index)
+		e.rememberChoice(c, a.Index)
 		e.open(ctx, c, a.Index)
 	case DoRetry:
 		switch c.Outcome {
@@ -40,7 +40,7 @@ func (e *Engine) act(ctx context.Context, a Action) {
 			e.confirm(ctx, c, now)
 		case Failed:
 			e.reset(c)
-			e.want(ctx, c, now)
+			e.requestLookup(ctx, c, now)
 		}
 	case DoClose:
 		c.closed = true
@@ -51,9 +51,9 @@ func (e *Engine) act(ctx context.Context, a Action) {
 		e.raise(c, now)
 		c.unfolded = now
 	case DoUndo:
-		e.takeBack(c, now)
+		e.undoNotThis(c, now)
 	default:
-		e.touch(&c.attention, a.Do, now)
+		e.setAttention(&c.attention, a.Do, now)
 	}
 }
 
@@ -74,8 +74,8 @@ func stale(a Action, c *card) bool {
 	return a.Edition < c.callerEdition
 }
 
-// touch records that the pointer or keyboard came or went.
-func (e *Engine) touch(h *attention, do Do, now time.Time) {
+// setAttention records that the pointer or keyboard came or went.
+func (e *Engine) setAttention(h *attention, do Do, now time.Time) {
 	switch do {
 	case DoHover:
 		h.pointer = true
@@ -110,7 +110,7 @@ func (e *Engine) open(ctx context.Context, c *card, i int) {
 // user wants so: once per call, and never for a web page's launch, a merely possible match,
 // or after "Niet deze relatie".
 func (e *Engine) autoOpen(ctx context.Context, c *card) {
-	late := e.p.Clock.Now().Sub(later(c.Answered, c.person)) > autoOpenWithin
+	late := e.p.Clock.Now().Sub(later(c.Answered, c.callerSince)) > autoOpenWithin
 	switch {
 	case e.p.AutoOpen != AutoOpenAnswered, c.Phase != PhaseAnswered, c.autoOpened, late, c.closed, c.Outgoing,
 		c.Outcome != Found, c.Possible, c.Opened >= 0, len(c.denied) > 0,

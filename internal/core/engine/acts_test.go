@@ -99,7 +99,7 @@ func TestClickForSomebodyElse(t *testing.T) {
 		b.do(Action{Card: now.ID, Do: do, Index: 0, Edition: before.Edition})
 	}
 	b.settle()
-	if c := b.e.Snapshot().Cards[0]; len(b.opened) != 0 || c.Opened != -1 || c.NotThis != 0 || c.ID != before.ID {
+	if c := b.e.Snapshot().Cards[0]; len(b.opened) != 0 || c.Opened != -1 || c.Removed != 0 || c.ID != before.ID {
 		t.Fatalf("%+v, %d opened", c, len(b.opened))
 	}
 	b.do(Action{Card: now.ID, Do: DoOpen, Index: 2, Edition: now.Edition})

@@ -25,49 +25,49 @@ const maxCalls = 256
 // card is a card with the engine's own state.
 type card struct {
 	Card
-	call          call.ID
-	source        call.Source
-	over          bool      // the call has ended
-	on            bool      // as far as is known, it has not
-	ended         time.Time // when
-	reason        call.Reason
-	by            string                       // who answered, for Elsewhere
-	lost          time.Time                    // when its source ended
-	person        time.Time                    // when this caller came onto the card
-	confirmed     bool                         // the user wants the launch looked up, or a phone reported it too
-	inBrowser     bool                         // the browser started with the file of Opened
-	autoOpened    bool                         // a file was opened automatically during this call
-	rang          []string                     // numbers whose ring was counted
-	denied        map[string][]contact.Contact // removed from the card, by number
-	undo          undo
-	callerEdition uint64 // Edition when this caller came onto it
+	call           call.ID
+	source         call.Source
+	over           bool      // the call has ended
+	ongoing        bool      // as far as is known, it has not
+	ended          time.Time // when
+	reason         call.Reason
+	by             string                       // who answered, for Elsewhere
+	sourceLost     time.Time                    // when its source ended
+	callerSince    time.Time                    // when this caller came onto the card
+	confirmed      bool                         // the user wants the launch looked up, or a phone reported it too
+	inBrowser      bool                         // the browser started with the file of Opened
+	autoOpened     bool                         // a file was opened automatically during this call
+	countedNumbers []string                     // numbers whose ring was counted
+	denied         map[string][]contact.Contact // removed from the card, by number
+	undo           undo
+	callerEdition  uint64 // Edition when this caller came onto it
 	display
 	search
 }
 
 // display is the state behind how a card is shown.
 type display struct {
-	closed     bool // closed by the user; the call continues and is recorded
-	unseen     bool // never shown or looked up, only recorded
-	shown      bool // in the last snapshot
-	attention  attention
-	unfolded   time.Time // when the user unfolded it
-	raised     time.Time // while shown: the user wants a card, not a line
-	asked      time.Time // when the user asked for it
-	unfold     bool      // it is news: unfold once cards may move
-	mustFold   bool      // another call came to life: fold once cards may move
-	superseded bool      // replaced by a newer call: remove once cards may move
+	closed      bool // closed by the user; the call continues and is recorded
+	unseen      bool // never shown or looked up, only recorded
+	shown       bool // in the last snapshot
+	attention   attention
+	unfolded    time.Time // when the user unfolded it
+	raised      time.Time // while shown: the user wants a card, not a line
+	broughtBack time.Time // when the user asked for it
+	unfold      bool      // it is news: unfold once cards may move
+	mustFold    bool      // another call came to life: fold once cards may move
+	superseded  bool      // replaced by a newer call: remove once cards may move
 }
 
 // search is the lookup of a card's number.
 type search struct {
-	want    bool // start once its source may cause a lookup
-	since   time.Time
-	attempt int // the lookup whose answer counts
-	tried   int // failures in this search
-	nextTry time.Time
-	cancel  context.CancelFunc
-	found   []contact.Contact // the whole answer
+	pending  bool // start once its source may cause a lookup
+	since    time.Time
+	attempt  int // the lookup whose answer counts
+	failures int // failures in this search
+	nextTry  time.Time
+	cancel   context.CancelFunc
+	found    []contact.Contact // the whole answer
 }
 
 // attention tells whether the user's pointer or keyboard focus is on a card.
@@ -76,7 +76,7 @@ type attention struct{ pointer, keyboard bool }
 type state struct {
 	tracker *call.Tracker
 	cards   []*card // oldest first
-	leaving []*card // gone, but history waits for their answers
+	retired []*card // gone, but history waits for their answers
 	nextID  CardID
 	rev     uint64
 	dirty   bool
@@ -87,14 +87,14 @@ type state struct {
 	touched time.Time  // when pointer or keyboard left a card
 	held    bool       // pointer or keyboard is on the cards, or was a moment ago
 	lookup  LookupState
-	buckets map[string]*bucket // by kind of source
-	rings   map[uint64]again   // by caller hash
+	buckets map[string]*bucket   // by kind of source
+	rings   map[uint64]ringCount // by caller hash
 	seed    maphash.Seed
 	scheme  []time.Time // cards by URL scheme within the last minute
 	work    sync.WaitGroup
 }
 
-type again struct {
+type ringCount struct {
 	times        int
 	last, before time.Time
 }
@@ -105,7 +105,7 @@ type bucket struct {
 }
 
 func newState() state {
-	return state{tracker: call.NewTracker(), buckets: map[string]*bucket{}, rings: map[uint64]again{}, seed: maphash.MakeSeed()}
+	return state{tracker: call.NewTracker(), buckets: map[string]*bucket{}, rings: map[uint64]ringCount{}, seed: maphash.MakeSeed()}
 }
 
 func (e *Engine) take(ctx context.Context, ev call.Event) {
@@ -130,7 +130,7 @@ func (e *Engine) take(ctx context.Context, ev call.Event) {
 	case call.SameCall:
 		e.applyTexts(c, ch.Call)
 		c.Reports, c.source = ch.Call.Reports, ch.Call.Source
-		e.foundAgain(c)
+		e.sourceReturned(c)
 		e.s.dirty = true
 		if ev.Source.Kind != call.KindURL {
 			e.confirm(ctx, c, now)
@@ -145,7 +145,7 @@ func (e *Engine) take(ctx context.Context, ev call.Event) {
 	case call.WasEnded:
 		c.Reports = max(c.Reports, ch.Call.Reports)
 		c.by = ch.Call.By
-		e.over(c, ch.Call.Reason, ch.At)
+		e.endCall(c, ch.Call.Reason, ch.At)
 	}
 }
 
@@ -164,12 +164,12 @@ func (e *Engine) began(ctx context.Context, l call.Live, n phone.Number, ev call
 	switch {
 	case l.Direction == call.DirectionUnknown:
 		return // first seen in mid-call: no card
-	case ev.Source.Kind == call.KindURL && !e.schemeMay(now):
+	case ev.Source.Kind == call.KindURL && !e.allowScheme(now):
 		e.s.tracker.Forget(l.ID)
 		return
 	}
 	unseen := l.Direction == call.Outgoing && e.p.Outgoing == OutgoingOff
-	c := e.place(&card{call: l.ID, source: l.Source, person: now, display: display{unseen: unseen, closed: unseen}}, l, n, now)
+	c := e.place(&card{call: l.ID, source: l.Source, callerSince: now, display: display{unseen: unseen, closed: unseen}}, l, n, now)
 	c.Ring = ev.At
 	if l.Direction == call.Incoming {
 		e.countRing(c, n, now)
@@ -183,7 +183,7 @@ func (e *Engine) began(ctx context.Context, l call.Live, n phone.Number, ev call
 	if l.State == call.Answered {
 		e.answered(ctx, c, l.Answered)
 	}
-	e.want(ctx, c, now)
+	e.requestLookup(ctx, c, now)
 }
 
 // asLast is the card's call as the tray lists it.
@@ -211,14 +211,14 @@ func (e *Engine) place(c *card, l call.Live, n phone.Number, now time.Time) *car
 			c.Strip, c.unfold = true, true
 		}
 		e.s.cards[i] = c
-		e.leave(old)
+		e.retire(old)
 		return c
 	}
 	e.s.nextID++
 	c.ID = e.s.nextID
 	e.applyCall(c, l, n)
 	if len(e.s.cards) >= maxCalls { // limits memory in a flood
-		at := least(e.s.cards, e.held(now))
+		at := evictionCandidate(e.s.cards, e.held(now))
 		e.drop(e.s.cards[at])
 		e.s.cards = slices.Delete(e.s.cards, at, at+1)
 	}
@@ -267,15 +267,15 @@ func (e *Engine) reset(c *card) {
 		c.cancel()
 		c.cancel = nil
 	}
-	c.want, c.Noticed, c.Retrying, c.OpenError = false, false, false, false
+	c.pending, c.Noticed, c.Retrying, c.OpenError = false, false, false, false
 	c.Contacts, c.LinkOK, c.found, c.Failure = nil, nil, nil, ""
-	c.Opened, c.Earlier, c.Many, c.NotThis = -1, -1, false, 0
-	c.NotWho, c.Undo, c.undo = contact.Contact{}, false, undo{}
+	c.Opened, c.Earlier, c.Many, c.Removed = -1, -1, false, 0
+	c.LastRemoved, c.Undo, c.undo = contact.Contact{}, false, undo{}
 	c.Possible = c.Number.Foreign
 	c.Answer = time.Time{}
 	c.Edition++
 	c.attempt++
-	c.tried = 0
+	c.failures = 0
 	switch c.Number.Kind {
 	case phone.Withheld:
 		c.Outcome = Withheld
@@ -306,7 +306,7 @@ func (e *Engine) confirm(ctx context.Context, c *card, now time.Time) {
 	if c.confirmed = true; c.Outcome == Offered {
 		e.reset(c)
 		e.record(c)
-		e.want(ctx, c, now)
+		e.requestLookup(ctx, c, now)
 	}
 }
 
@@ -314,7 +314,7 @@ func (e *Engine) confirm(ctx context.Context, c *card, now time.Time) {
 // user removed from the card.
 func (e *Engine) applyTexts(c *card, l call.Live) {
 	c.PhoneName = l.Name
-	if slices.ContainsFunc(c.denied[c.Number.Key()], func(k contact.Contact) bool { return named(l.Name, k) }) {
+	if slices.ContainsFunc(c.denied[c.Number.Key()], func(k contact.Contact) bool { return isNameOf(l.Name, k) }) {
 		c.PhoneName = ""
 	}
 	c.LineText, c.LineName = e.p.Rules.Line(l.Line)
@@ -327,7 +327,7 @@ func (e *Engine) applyTexts(c *card, l call.Live) {
 func (e *Engine) anotherCaller(ctx context.Context, c *card, l call.Live, n phone.Number, ev call.Event, now time.Time) {
 	e.s.dirty = true
 	c.Number = n
-	c.Ring, c.person = ev.At, now
+	c.Ring, c.callerSince = ev.At, now
 	c.closed = c.unseen // another person is news again
 	c.Reports = l.Reports
 	if c.Phase = PhaseAnswered; c.Answered.IsZero() {
@@ -348,7 +348,7 @@ func (e *Engine) anotherCaller(ctx context.Context, c *card, l call.Live, n phon
 	if l.State == call.Answered {
 		e.answered(ctx, c, l.Answered)
 	}
-	e.want(ctx, c, now)
+	e.requestLookup(ctx, c, now)
 }
 
 func (e *Engine) answered(ctx context.Context, c *card, at time.Time) {
@@ -362,10 +362,10 @@ func (e *Engine) answered(ctx context.Context, c *card, at time.Time) {
 	e.autoOpen(ctx, c)
 }
 
-func (e *Engine) over(c *card, r call.Reason, at time.Time) {
+func (e *Engine) endCall(c *card, r call.Reason, at time.Time) {
 	c.over, c.ended, c.reason = true, at, r
 	e.s.dirty = true
-	c.want, c.Retrying = false, false // no retries after the call
+	c.pending, c.Retrying = false, false // no retries after the call
 	if c.Answered.IsZero() {
 		c.Phase = PhaseReported
 	} else {
@@ -378,9 +378,9 @@ func (e *Engine) over(c *card, r call.Reason, at time.Time) {
 // within it rang afterwards.
 const sinceWaking = 3 * time.Second
 
-// allOver ends every call from before a sleep, as of its start and for an unknown
+// endAllCalls ends every call from before a sleep, as of its start and for an unknown
 // reason, and removes its card.
-func (e *Engine) allOver(slept time.Duration) {
+func (e *Engine) endAllCalls(slept time.Duration) {
 	now := e.p.Clock.Now().Round(0) // wall clock: the monotonic clock may stop during sleep
 	e.s.cards = slices.DeleteFunc(e.s.cards, func(c *card) bool {
 		if !c.Rang.Before(now.Add(-sinceWaking)) {
@@ -388,7 +388,7 @@ func (e *Engine) allOver(slept time.Duration) {
 		}
 		if !c.over {
 			e.s.tracker.Forget(c.call)
-			e.over(c, call.ReasonUnknown, later(later(c.Rang, c.Answered), now.Add(-slept)))
+			e.endCall(c, call.ReasonUnknown, later(later(c.Rang, c.Answered), now.Add(-slept)))
 		}
 		e.drop(c)
 		return true
@@ -399,9 +399,9 @@ func (e *Engine) allOver(slept time.Duration) {
 
 func (e *Engine) sourceGone(w call.Source) {
 	now := e.p.Clock.Now()
-	for _, l := range e.s.tracker.Gone(w) {
+	for _, l := range e.s.tracker.SourceGone(w) {
 		if c := e.cardOf(l.ID); c != nil {
-			c.Reports, c.lost = call.RingOnly, now
+			c.Reports, c.sourceLost = call.RingOnly, now
 			if c.Strip && c.Phase == PhaseAnswered {
 				c.Phase = PhaseReported
 			}
@@ -411,13 +411,13 @@ func (e *Engine) sourceGone(w call.Source) {
 	}
 }
 
-// foundAgain reverts sourceGone for a call: its source is back, reports the same call,
+// sourceReturned reverts sourceGone for a call: its source is back, reports the same call,
 // and will report its end.
-func (e *Engine) foundAgain(c *card) {
-	if c.lost.IsZero() || c.over || c.Reports == call.RingOnly {
+func (e *Engine) sourceReturned(c *card) {
+	if c.sourceLost.IsZero() || c.over || c.Reports == call.RingOnly {
 		return
 	}
-	c.lost = time.Time{}
+	c.sourceLost = time.Time{}
 	switch {
 	case c.Phase != PhaseReported:
 	case !c.Answered.IsZero():
@@ -427,10 +427,10 @@ func (e *Engine) foundAgain(c *card) {
 	}
 }
 
-// caller is the key of a number in rings. The number itself would not do: thousands
+// callerHash is the key of a number in rings. The number itself would not do: thousands
 // of short strings, allocated among others that are freed, keep many times
 // their own size in memory.
-func (e *Engine) caller(n phone.Number) uint64 { return maphash.String(e.s.seed, n.Key()) }
+func (e *Engine) callerHash(n phone.Number) uint64 { return maphash.String(e.s.seed, n.Key()) }
 
 // countRing sets how often a card's caller has rung today, including this time, and
 // when the previous time was.
@@ -443,15 +443,15 @@ func (e *Engine) countRing(c *card, n phone.Number, now time.Time) {
 			oldest = k
 		}
 	}
-	c.Times, c.Before = 1, time.Time{}
+	c.Times, c.PreviousRing = 1, time.Time{}
 	if !isCaller(n) || n.Kind == phone.Internal {
 		return
 	}
-	caller := e.caller(n)
+	caller := e.callerHash(n)
 	a, known := e.s.rings[caller]
-	if !slices.Contains(c.rang, n.Key()) { // otherwise transferred back: the same ring
-		if c.rang = append(c.rang, n.Key()); len(c.rang) > maxCalls {
-			c.rang = c.rang[1:]
+	if !slices.Contains(c.countedNumbers, n.Key()) { // otherwise transferred back: the same ring
+		if c.countedNumbers = append(c.countedNumbers, n.Key()); len(c.countedNumbers) > maxCalls {
+			c.countedNumbers = c.countedNumbers[1:]
 		}
 		a.times++
 		a.before, a.last = a.last, now
@@ -460,7 +460,7 @@ func (e *Engine) countRing(c *card, n phone.Number, now time.Time) {
 		}
 		e.s.rings[caller] = a
 	}
-	c.Times, c.Before = max(a.times, 1), a.before
+	c.Times, c.PreviousRing = max(a.times, 1), a.before
 }
 
 func sameDay(a, b time.Time) bool {
@@ -469,7 +469,7 @@ func sameDay(a, b time.Time) bool {
 	return ay == by && am == bm && ad == bd
 }
 
-func (e *Engine) schemeMay(now time.Time) bool {
+func (e *Engine) allowScheme(now time.Time) bool {
 	if e.p.SchemeLookup == SchemeOff {
 		return false
 	}
@@ -497,17 +497,17 @@ func (e *Engine) record(c *card) {
 		return
 	}
 	e.p.Record(Entry{Call: c.call, Card: c.Card, Source: c.source, Ended: c.ended, Reason: c.reason, By: c.by,
-		Contacts: len(c.Contacts), Person: c.whose(), Opened: c.Opened >= 0 && c.inBrowser})
+		Contacts: len(c.Contacts), Person: c.recordedContact(), Opened: c.Opened >= 0 && c.inBrowser})
 }
 
-// whose returns the index of the contact recorded as the caller, or -1.
-func (c *card) whose() int {
+// recordedContact returns the index of the contact recorded as the caller, or -1.
+func (c *card) recordedContact() int {
 	switch {
 	case c.Possible:
 		return -1
 	case c.Opened >= 0:
 		return c.Opened
-	case len(c.Contacts) == 1 && c.NotThis == 0:
+	case len(c.Contacts) == 1 && c.Removed == 0:
 		return 0
 	}
 	return -1

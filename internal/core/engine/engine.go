@@ -193,7 +193,7 @@ func (e *Engine) Reconfigure(set func(*Params)) { e.run(func(context.Context) { 
 // time. gone is called on the engine's goroutine.
 func (e *Engine) Forget(gone func(LastCall) bool, who phone.Number) {
 	e.run(func(context.Context) {
-		delete(e.s.rings, e.caller(who))
+		delete(e.s.rings, e.callerHash(who))
 		e.forgetLast(gone)
 	})
 }
@@ -203,7 +203,7 @@ func (e *Engine) Forget(gone func(LastCall) bool, who phone.Number) {
 func (e *Engine) Resumed(slept time.Duration) {
 	e.run(func(context.Context) {
 		if slept >= call.StaleAfter {
-			e.allOver(slept)
+			e.endAllCalls(slept)
 		}
 	})
 }
@@ -250,7 +250,7 @@ func (e *Engine) Run(ctx context.Context) {
 			}
 		case <-timer:
 		}
-		next := e.pass(ctx, e.p.Clock.Now())
+		next := e.advance(ctx, e.p.Clock.Now())
 		e.publish()
 		timer = nil
 		if !next.IsZero() {
@@ -268,7 +268,7 @@ func (e *Engine) publish() {
 	snap := &Snapshot{Rev: e.s.rev, Last: e.s.last, Recent: e.s.listed, Lookup: e.s.lookup}
 	e.rank() // what just folded may have been the living call
 	snap.Closed = closedFirst(e.s.cards)
-	shown, more := seen(e.s.cards, e.held(e.p.Clock.Now()))
+	shown, more := selectShown(e.s.cards, e.held(e.p.Clock.Now()))
 	for _, c := range e.s.cards {
 		c.shown = false
 	}
@@ -278,11 +278,11 @@ func (e *Engine) publish() {
 	}
 	for _, c := range e.s.cards {
 		if !c.shown {
-			c.attention, c.mustFold = attention{}, c.mustFold || c.Aside && !c.raised.IsZero() // a hidden card has no pointer on it
+			c.attention, c.mustFold = attention{}, c.mustFold || c.Dimmed && !c.raised.IsZero() // a hidden card has no pointer on it
 			c.raised, c.Raised = time.Time{}, time.Time{}
 		}
-		if c.on {
-			snap.On++
+		if c.ongoing {
+			snap.Ongoing++
 		}
 	}
 	if snap.More = more; more == 0 {

@@ -23,8 +23,8 @@ func (e *Engine) held(now time.Time) bool {
 	return slices.ContainsFunc(e.s.cards, func(c *card) bool { return c.attention != attention{} })
 }
 
-// pass applies time to the cards and returns when to run next.
-func (e *Engine) pass(ctx context.Context, now time.Time) (next time.Time) {
+// advance applies time to the cards and returns when to run next.
+func (e *Engine) advance(ctx context.Context, now time.Time) (next time.Time) {
 	soon := func(t time.Time) {
 		if t.After(now) && (next.IsZero() || t.Before(next)) {
 			next = t
@@ -46,11 +46,11 @@ func (e *Engine) pass(ctx context.Context, now time.Time) (next time.Time) {
 			soon(due)
 			return false
 		}
-		e.leave(c)
+		e.retire(c)
 		return true
 	})
 	for _, c := range e.s.cards {
-		soon(e.count(c, now))
+		soon(e.updateOngoing(c, now))
 	}
 	e.rank()
 	for _, c := range e.s.cards {
@@ -64,9 +64,9 @@ func (e *Engine) pass(ctx context.Context, now time.Time) (next time.Time) {
 		if !held {
 			soon(e.fold(c, now))
 		}
-		soon(e.passLookup(c, now))
+		soon(e.advanceLookup(c, now))
 	}
-	soon(e.startWanted(ctx, now))
+	soon(e.startPending(ctx, now))
 	return next
 }
 
@@ -81,24 +81,24 @@ func (e *Engine) removeAt(c *card) time.Time {
 	case c.over:
 		t = later(c.ended, c.unfolded).Add(e.p.AfterCall)
 	case c.Reports == call.RingOnly:
-		t = later(c.person, c.Answered).Add(e.p.FullFor + reportedFor)
-		t = later(t, c.lost.Add(reportedFor))
+		t = later(c.callerSince, c.Answered).Add(e.p.FullFor + reportedFor)
+		t = later(t, c.sourceLost.Add(reportedFor))
 		t = later(t, c.unfolded.Add(e.p.AfterCall))
 	default:
 		return t
 	}
-	return later(later(t, c.asked.Add(e.p.FullFor)), c.undo.until)
+	return later(later(t, c.broughtBack.Add(e.p.FullFor)), c.undo.until)
 }
 
-// count sets whether a card's call is on and, for a closed card, returns until when: its
+// updateOngoing sets whether a card's call is on and, for a closed card, returns until when: its
 // end may have been lost, and nobody can close it any more. The card stays, since a long
 // call may still be reported.
-func (e *Engine) count(c *card, now time.Time) (until time.Time) {
+func (e *Engine) updateOngoing(c *card, now time.Time) (until time.Time) {
 	if c.closed {
-		until = later(c.Answered, c.person).Add(call.EndLost)
+		until = later(c.Answered, c.callerSince).Add(call.EndLost)
 	}
-	if on := !c.over && (!c.closed || until.After(now)); on != c.on {
-		c.on, e.s.dirty = on, true
+	if on := !c.over && (!c.closed || until.After(now)); on != c.ongoing {
+		c.ongoing, e.s.dirty = on, true
 	}
 	return until
 }
@@ -137,19 +137,19 @@ func (e *Engine) foldsAt(c *card) time.Time {
 	case c.Strip:
 		return t
 	case !c.Answered.IsZero():
-		t = later(c.Answered, c.person)
+		t = later(c.Answered, c.callerSince)
 	case !c.over && c.Reports != call.AllStates:
-		t = c.person
+		t = c.callerSince
 	default:
 		return t
 	}
-	return later(later(t, c.unfolded), c.asked).Add(e.p.FullFor)
+	return later(later(t, c.unfolded), c.broughtBack).Add(e.p.FullFor)
 }
 
-// leave removes a card. A running lookup continues for the history.
-func (e *Engine) leave(c *card) {
+// retire removes a card. A running lookup continues for the history.
+func (e *Engine) retire(c *card) {
 	if c.cancel != nil {
-		e.s.leaving = append(e.s.leaving, c)
+		e.s.retired = append(e.s.retired, c)
 	}
 	e.remove(c)
 }
@@ -183,7 +183,7 @@ func (e *Engine) makeRoom(newer *card) {
 	for _, c := range e.s.cards {
 		switch {
 		case c == newer:
-		case !c.asked.IsZero() && c.over,
+		case !c.broughtBack.IsZero() && c.over,
 			c.Phase == PhaseReported && c.Reports == call.RingOnly,
 			c.over && isCaller(newer.Number) && c.Number.Key() == newer.Number.Key():
 			c.superseded = true
@@ -205,7 +205,7 @@ func (e *Engine) forgetLast(gone func(LastCall) bool) {
 	if e.s.last == nil || !gone(*e.s.last) {
 		return
 	}
-	delete(e.s.rings, e.caller(e.s.last.Number))
+	delete(e.s.rings, e.callerHash(e.s.last.Number))
 	e.s.last = &LastCall{Kind: e.s.last.Kind, At: e.s.last.At}
 }
 
@@ -224,27 +224,27 @@ func (e *Engine) bringBack(ctx context.Context, c *card, now time.Time) {
 	caller := func(o *card) bool {
 		return o == c || !o.unseen && isCaller(c.Number) && o.Number.Key() == c.Number.Key()
 	}
-	i := slices.IndexFunc(e.s.cards, func(o *card) bool { return caller(o) && o.on }) // on another call by now
+	i := slices.IndexFunc(e.s.cards, func(o *card) bool { return caller(o) && o.ongoing }) // on another call by now
 	if i < 0 {
 		i = slices.IndexFunc(e.s.cards, caller)
 	}
 	if i >= 0 {
 		e.raise(e.s.cards[i], now)
-		e.s.cards[i].asked = now
+		e.s.cards[i].broughtBack = now
 		return
 	}
-	e.s.leaving = slices.DeleteFunc(e.s.leaving, func(l *card) bool { return l == c })
+	e.s.retired = slices.DeleteFunc(e.s.retired, func(l *card) bool { return l == c })
 	c.over = true // as far as will ever be known
 	if c.Answered.IsZero() {
 		c.Phase = PhaseReported
 	} else {
 		c.Phase = PhaseOver
 	}
-	c.shown, c.attention, c.asked = false, attention{}, now
+	c.shown, c.attention, c.broughtBack = false, attention{}, now
 	e.raise(c, now)
 	e.s.cards = append(e.s.cards, c)
 	e.reset(c) // ask the hub again
-	e.want(ctx, c, now)
+	e.requestLookup(ctx, c, now)
 }
 
 func later(a, b time.Time) time.Time {

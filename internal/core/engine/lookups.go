@@ -30,22 +30,22 @@ type result struct {
 	at      time.Time
 }
 
-// want requests a lookup of the card's number, and starts it at once if the card's
+// requestLookup requests a lookup of the card's number, and starts it at once if the card's
 // source may cause one now.
-func (e *Engine) want(ctx context.Context, c *card, now time.Time) {
+func (e *Engine) requestLookup(ctx context.Context, c *card, now time.Time) {
 	if c.Outcome != Searching || c.unseen {
 		return
 	}
-	c.want, c.since, c.nextTry = true, now, time.Time{}
-	e.startWanted(ctx, now)
+	c.pending, c.since, c.nextTry = true, now, time.Time{}
+	e.startPending(ctx, now)
 }
 
-// startWanted starts the waiting lookups, newest first, as far as their sources' budgets
+// startPending starts the waiting lookups, newest first, as far as their sources' budgets
 // allow, and returns when more are allowed.
-func (e *Engine) startWanted(ctx context.Context, now time.Time) (next time.Time) {
+func (e *Engine) startPending(ctx context.Context, now time.Time) (next time.Time) {
 	for i := len(e.s.cards) - 1; i >= 0; i-- {
 		c := e.s.cards[i]
-		if !c.want || c.cancel != nil || c.nextTry.After(now) {
+		if !c.pending || c.cancel != nil || c.nextTry.After(now) {
 			continue
 		}
 		b := e.bucket(c.source.Kind, now)
@@ -63,7 +63,7 @@ func (e *Engine) startWanted(ctx context.Context, now time.Time) (next time.Time
 }
 
 func (e *Engine) start(ctx context.Context, c *card) {
-	c.want = false
+	c.pending = false
 	c.attempt++
 	lookup, number := e.p.Lookup, c.Number.Query()
 	r := result{card: c.ID, attempt: c.attempt}
@@ -85,9 +85,9 @@ func (e *Engine) lookedUp(ctx context.Context, r result) {
 	var c *card
 	if i := slices.IndexFunc(e.s.cards, of); i >= 0 {
 		c = e.s.cards[i]
-	} else if i := slices.IndexFunc(e.s.leaving, of); i >= 0 {
-		c = e.s.leaving[i]
-		e.s.leaving = slices.Delete(e.s.leaving, i, i+1)
+	} else if i := slices.IndexFunc(e.s.retired, of); i >= 0 {
+		c = e.s.retired[i]
+		e.s.retired = slices.Delete(e.s.retired, i, i+1)
 		defer c.forget()
 	}
 	if c == nil {
@@ -106,8 +106,8 @@ func (e *Engine) lookedUp(ctx context.Context, r result) {
 		c.Outcome, c.Failure = Failed, failure
 		c.Retrying = !c.over && !failure.NeedsAdmin()
 		if c.Retrying {
-			c.want, c.nextTry = true, now.Add(pause(c.tried))
-			c.tried++
+			c.pending, c.nextTry = true, now.Add(retryDelay(c.failures))
+			c.failures++
 		}
 		e.record(c)
 		return
@@ -118,11 +118,11 @@ func (e *Engine) lookedUp(ctx context.Context, r result) {
 	e.autoOpen(ctx, c)
 }
 
-// passLookup applies time to a running search: it is mentioned after a moment, and shown as
+// advanceLookup applies time to a running search: it is mentioned after a moment, and shown as
 // failed after three seconds while it continues.
-func (e *Engine) passLookup(c *card, now time.Time) (next time.Time) {
+func (e *Engine) advanceLookup(c *card, now time.Time) (next time.Time) {
 	if c.Outcome != Searching {
-		if c.want && c.nextTry.After(now) {
+		if c.pending && c.nextTry.After(now) {
 			return c.nextTry
 		}
 		return next
@@ -145,8 +145,8 @@ func (e *Engine) passLookup(c *card, now time.Time) (next time.Time) {
 	return next
 }
 
-// pause returns the wait before the next attempt: 1, 2, then 4 seconds.
-func pause(tried int) time.Duration { return time.Second << min(tried, 2) }
+// retryDelay returns the wait before the next attempt: 1, 2, then 4 seconds.
+func retryDelay(tried int) time.Duration { return time.Second << min(tried, 2) }
 
 // bucket returns the lookup budget of a kind of source, whatever its connection: some
 // connect anew for every call, and reconnecting must not renew it.

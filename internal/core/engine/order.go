@@ -22,8 +22,8 @@ const (
 // Lives reports whether somebody is on the line or waiting there.
 func (r Rank) Lives() bool { return r < Launched }
 
-// asked is the hotkey's order: those already talking can wait for those ringing.
-func (r Rank) asked() int { return [...]int{InCall: 1, Rings: 0, Launched: 2, Ended: 3}[r] }
+// hotkeyOrder is the hotkey's order: those already talking can wait for those ringing.
+func (r Rank) hotkeyOrder() int { return [...]int{InCall: 1, Rings: 0, Launched: 2, Ended: 3}[r] }
 
 // Rank returns the rank of the card's call.
 func (c Card) Rank() Rank {
@@ -38,12 +38,12 @@ func (c Card) Rank() Rank {
 	return Rings
 }
 
-// First returns the card for the hotkey: one that rings, else one in a call, else, if no
+// HotkeyCard returns the card for the hotkey: one that rings, else one in a call, else, if no
 // call is live, the newest. It may be a closed one (Snapshot.Closed); 0 means none.
-func (s *Snapshot) First() CardID {
+func (s *Snapshot) HotkeyCard() CardID {
 	var first *Card
 	rank := func(c *Card) int {
-		at := 2 * c.Rank().asked()
+		at := 2 * c.Rank().hotkeyOrder()
 		if c.Line {
 			at++
 		}
@@ -71,12 +71,12 @@ func (e *Engine) rank() {
 	}
 	lives := e.anyLives()
 	for _, c := range e.s.cards {
-		aside := lives && c.Rank() == Ended
-		if aside == c.Aside {
+		dimmed := lives && c.Rank() == Ended
+		if dimmed == c.Dimmed {
 			continue
 		}
-		c.Aside, c.mustFold, e.s.dirty = aside, aside, true
-		if aside {
+		c.Dimmed, c.mustFold, e.s.dirty = dimmed, dimmed, true
+		if dimmed {
 			c.raised = time.Time{}
 		}
 	}
@@ -84,14 +84,14 @@ func (e *Engine) rank() {
 
 // anyLives reports whether a call is live, its card on screen or not.
 func (e *Engine) anyLives() bool {
-	return slices.ContainsFunc(e.s.cards, func(c *card) bool { return !c.unseen && c.on && c.Rank().Lives() })
+	return slices.ContainsFunc(e.s.cards, func(c *card) bool { return !c.unseen && c.ongoing && c.Rank().Lives() })
 }
 
 // raise turns whatever represents a call into a card, because the user wants it.
 func (e *Engine) raise(c *card, now time.Time) {
 	c.closed, c.superseded, c.unfold, c.mustFold, c.Strip, c.Line = false, false, false, false, false, false
 	c.raised, c.Raised = now, now
-	c.Aside = c.Rank() == Ended && e.anyLives()
+	c.Dimmed = c.Rank() == Ended && e.anyLives()
 }
 
 // countBySource counts cards by the kind of their source.
@@ -103,9 +103,9 @@ func countBySource(cards []*card) map[string]int {
 	return count
 }
 
-// least returns the card to drop for a new one: of the source with the most, the last in
+// evictionCandidate returns the card to drop for a new one: of the source with the most, the last in
 // the order of calls and the oldest of those. Cards on screen stay while held.
-func least(cards []*card, held bool) int {
+func evictionCandidate(cards []*card, held bool) int {
 	count := countBySource(cards)
 	at := -1
 	for i, c := range cards {
@@ -119,13 +119,13 @@ func least(cards []*card, held bool) int {
 	return max(at, 0)
 }
 
-// seen selects what is shown, in order of arrival, sets whether each is a card or a line,
+// selectShown selects what is shown, in order of arrival, sets whether each is a card or a line,
 // and counts the rest. While held, everything stays what it is; but if there are too many,
 // what is not in use makes room for a call in progress, ended calls for live ones, and a
 // line of a flood for a call of another source. A live call keeps its card. Otherwise the
 // order of calls decides. A flood on one source takes nothing from another: the first two
 // of each source come before all the rest.
-func seen(cards []*card, held bool) (shown []*card, more int) {
+func selectShown(cards []*card, held bool) (shown []*card, more int) {
 	shown = make([]*card, 0, len(cards))
 	for _, c := range cards {
 		if !c.closed {
@@ -148,10 +148,10 @@ func seen(cards []*card, held bool) (shown []*card, more int) {
 		of[c.source.Kind]++
 	}
 	slices.SortStableFunc(ranked, func(a, b *card) int {
-		return cmp.Or(cmp.Compare(a.grade(held, nth[a]), b.grade(held, nth[b])), cmp.Compare(a.Rank(), b.Rank()), cmp.Compare(count[a.source.Kind], count[b.source.Kind]))
+		return cmp.Or(cmp.Compare(a.priority(held, nth[a]), b.priority(held, nth[b])), cmp.Compare(a.Rank(), b.Rank()), cmp.Compare(count[a.source.Kind], count[b.source.Kind]))
 	})
 	ranked = ranked[:min(MaxShown, len(ranked))]
-	lines(ranked, held, nth)
+	setLines(ranked, held, nth)
 	more = len(shown) - len(ranked)
 	if more == 0 {
 		return shown, 0
@@ -159,9 +159,9 @@ func seen(cards []*card, held bool) (shown []*card, more int) {
 	return slices.DeleteFunc(shown, func(c *card) bool { return !slices.Contains(ranked, c) }), more
 }
 
-// grade is a card's priority to be seen, 0 being the highest; nth counts the calls of
+// priority is a card's claim to be shown, 0 being the highest; nth counts the calls of
 // its source that precede it.
-func (c *card) grade(held bool, nth int) int {
+func (c *card) priority(held bool, nth int) int {
 	lives := c.Rank() < Ended
 	switch {
 	case c.attention != attention{}, c.Rank() == InCall && nth < 2:
@@ -182,9 +182,9 @@ func (c *card) grade(held bool, nth int) int {
 	return 7
 }
 
-// lines sets for each of the ranked whether it is a card or a line: settled ones stay, the
+// setLines sets for each of the ranked whether it is a card or a line: settled ones stay, the
 // others are cards as long as there is room.
-func lines(ranked []*card, held bool, nth map[*card]int) {
+func setLines(ranked []*card, held bool, nth map[*card]int) {
 	whole := 0
 	settled := make([]bool, len(ranked))
 	for i, c := range ranked {
@@ -213,7 +213,7 @@ func lines(ranked []*card, held bool, nth map[*card]int) {
 func closedFirst(cards []*card) (id CardID) {
 	var first *card
 	for _, c := range cards {
-		if c.closed && !c.unseen && c.on && c.Rank().Lives() && (first == nil || c.Rank().asked() <= first.Rank().asked()) {
+		if c.closed && !c.unseen && c.ongoing && c.Rank().Lives() && (first == nil || c.Rank().hotkeyOrder() <= first.Rank().hotkeyOrder()) {
 			first, id = c, c.ID
 		}
 	}

@@ -14,12 +14,12 @@ func (e *Engine) applyContacts(c *card, found []contact.Contact) {
 	denied := c.denied[c.Number.Key()]
 	c.found = found
 	c.Contacts = slices.DeleteFunc(contact.Sorted(found), func(k contact.Contact) bool {
-		return slices.ContainsFunc(denied, func(d contact.Contact) bool { return same(k, d) })
+		return slices.ContainsFunc(denied, func(d contact.Contact) bool { return sameContact(k, d) })
 	})
-	if c.NotThis = len(found) - len(c.Contacts); c.NotThis > 0 {
-		c.NotWho = denied[len(denied)-1]
+	if c.Removed = len(found) - len(c.Contacts); c.Removed > 0 {
+		c.LastRemoved = denied[len(denied)-1]
 	} else {
-		c.NotWho = contact.Contact{}
+		c.LastRemoved = contact.Contact{}
 	}
 	c.Many = len(found) > ManyContacts
 	c.Opened, c.OpenError = -1, false
@@ -54,8 +54,8 @@ func (e *Engine) earlierFirst(c *card) {
 	}
 }
 
-// chose remembers a click on one of several contacts.
-func (e *Engine) chose(c *card, i int) {
+// rememberChoice remembers a click on one of several contacts.
+func (e *Engine) rememberChoice(c *card, i int) {
 	if k := c.Contacts[i]; e.p.Choices != nil && len(c.found) > 1 && !c.Many && k.ID != "" && c.LinkOK[i] {
 		e.p.Choices.Chose(c.Number.Key(), k.ID)
 	}
@@ -79,14 +79,14 @@ func (e *Engine) notThis(c *card, i int, now time.Time) {
 	if c.denied == nil {
 		c.denied = map[string][]contact.Contact{}
 	}
-	u := undo{until: now.Add(undoFor), name: c.PhoneName, opened: c.openedOne()}
+	u := undo{until: now.Add(undoFor), name: c.PhoneName, opened: c.openedContact()}
 	c.denied[n] = append(c.denied[n], k)
 	if e.p.Choices != nil {
 		id, ok := e.p.Choices.Earlier(n)
 		u.remembered = ok && id == k.ID
 		e.p.Choices.NotThis(n, k.ID)
 	}
-	if named(c.PhoneName, k) {
+	if isNameOf(c.PhoneName, k) {
 		c.PhoneName = ""
 	}
 	e.reapply(c, u.opened)
@@ -94,8 +94,8 @@ func (e *Engine) notThis(c *card, i int, now time.Time) {
 	e.record(c)
 }
 
-// takeBack undoes the last notThis while there is time.
-func (e *Engine) takeBack(c *card, now time.Time) {
+// undoNotThis undoes the last notThis while there is time.
+func (e *Engine) undoNotThis(c *card, now time.Time) {
 	n, u := c.Number.Key(), c.undo
 	if !c.Undo || !now.Before(u.until) {
 		return
@@ -117,27 +117,27 @@ func (e *Engine) takeBack(c *card, now time.Time) {
 func (e *Engine) reapply(c *card, opened *contact.Contact) {
 	e.applyContacts(c, c.found)
 	if opened != nil {
-		c.Opened = slices.IndexFunc(c.Contacts, func(o contact.Contact) bool { return same(o, *opened) })
+		c.Opened = slices.IndexFunc(c.Contacts, func(o contact.Contact) bool { return sameContact(o, *opened) })
 	}
 }
 
-// openedOne returns the contact whose file was opened, or nil.
-func (c *card) openedOne() *contact.Contact {
+// openedContact returns the contact whose file was opened, or nil.
+func (c *card) openedContact() *contact.Contact {
 	if c.Opened < 0 {
 		return nil
 	}
 	return &c.Contacts[c.Opened]
 }
 
-// same reports whether two records are of the same contact.
-func same(a, b contact.Contact) bool {
+// sameContact reports whether two records are of the same contact.
+func sameContact(a, b contact.Contact) bool {
 	if a.ID != "" || b.ID != "" {
 		return a.ID == b.ID
 	}
 	return a == b
 }
 
-// named reports whether a name from the phone is a contact's.
-func named(name string, k contact.Contact) bool {
+// isNameOf reports whether a name from the phone is a contact's.
+func isNameOf(name string, k contact.Contact) bool {
 	return k.FamilyName != "" && strings.Contains(strings.ToLower(name), strings.ToLower(k.FamilyName))
 }

@@ -56,8 +56,8 @@ func (w *world) oneCard(c Card) {
 	if c.PhoneName != "" && c.PhoneName != nameOf(raw) {
 		w.fail("%s and the name %q on one card", key, c.PhoneName)
 	}
-	if c.NotThis > 0 != (c.NotWho.ID != "") || c.NotWho.ID != "" && !strings.HasPrefix(c.NotWho.ID, key+"#") || c.Undo && c.NotThis == 0 {
-		w.fail("%d taken off the card of %s, the last was %q", c.NotThis, key, c.NotWho.ID)
+	if c.Removed > 0 != (c.LastRemoved.ID != "") || c.LastRemoved.ID != "" && !strings.HasPrefix(c.LastRemoved.ID, key+"#") || c.Undo && c.Removed == 0 {
+		w.fail("%d taken off the card of %s, the last was %q", c.Removed, key, c.LastRemoved.ID)
 	}
 	for _, k := range c.Contacts {
 		if !strings.HasPrefix(k.ID, key+"#") {
@@ -68,8 +68,8 @@ func (w *world) oneCard(c Card) {
 	for _, k := range c.Contacts {
 		ids[k.ID] = true
 	}
-	if len(ids) != len(c.Contacts) || len(ids) > 0 && len(ids)+c.NotThis != len(peopleOf(raw)) {
-		w.fail("%d contacts and %d taken off, of %d", len(ids), c.NotThis, len(peopleOf(raw)))
+	if len(ids) != len(c.Contacts) || len(ids) > 0 && len(ids)+c.Removed != len(peopleOf(raw)) {
+		w.fail("%d contacts and %d taken off, of %d", len(ids), c.Removed, len(peopleOf(raw)))
 	}
 	want := map[bool]Outcome{true: Nobody, false: Several}[len(c.Contacts) == 0]
 	if len(c.Contacts) == 1 {
@@ -82,7 +82,7 @@ func (w *world) oneCard(c Card) {
 		w.fail("card does not fit together: %+v", c)
 	}
 	sorted := c.Contacts
-	if c.NotThis > 0 {
+	if c.Removed > 0 {
 		w.saw["taken off"]++
 	}
 	if c.Many {
@@ -101,7 +101,7 @@ func (w *world) oneCard(c Card) {
 	if !slices.IsSortedFunc(sorted, func(a, b contact.Contact) int { return strings.Compare(a.SortKey(), b.SortKey()) }) {
 		w.fail("contacts out of order")
 	}
-	if c.Many != (len(c.Contacts)+c.NotThis > ManyContacts) {
+	if c.Many != (len(c.Contacts)+c.Removed > ManyContacts) {
 		w.fail("many is %v with %d contacts", c.Many, len(c.Contacts))
 	}
 }
@@ -132,11 +132,11 @@ func (w *world) inOrder(s *Snapshot) {
 		shown[at]++
 		free := !held && c.raised.IsZero()
 		switch {
-		case c.Aside != (lives && at == Ended):
-			w.fail("%s, standing %d: aside is %v", c.Number.Key(), at, c.Aside)
-		case c.Aside && free && !c.Strip:
+		case c.Dimmed != (lives && at == Ended):
+			w.fail("%s, standing %d: aside is %v", c.Number.Key(), at, c.Dimmed)
+		case c.Dimmed && free && !c.Strip:
 			w.fail("%s has ended and is not folded", c.Number.Key())
-		case c.Aside && free && !c.Line && slices.ContainsFunc(s.Cards, func(o Card) bool { return o.Line && o.Rank().Lives() }):
+		case c.Dimmed && free && !c.Line && slices.ContainsFunc(s.Cards, func(o Card) bool { return o.Line && o.Rank().Lives() }):
 			w.fail("%s has ended and has a card, a living call a line", c.Number.Key())
 		case at == InCall && c.Line && !held && count[InCall] <= 2:
 			w.fail("the call with %s is but a line", c.Number.Key())
@@ -146,7 +146,7 @@ func (w *world) inOrder(s *Snapshot) {
 		if c.Line {
 			w.saw["lines"]++
 		}
-		if c.Aside {
+		if c.Dimmed {
 			w.saw["aside"]++
 		}
 	}
@@ -163,14 +163,14 @@ func (w *world) inOrder(s *Snapshot) {
 	}
 	first := Ended
 	for _, c := range w.e.s.cards {
-		if c.ID == s.First() {
+		if c.ID == s.HotkeyCard() {
 			first = c.Rank()
 		}
 	}
 	switch {
 	case shown[Rings] > 0 && first != Rings, shown[Rings] == 0 && shown[InCall] > 0 && first != InCall, lives && !first.Lives():
 		w.fail("the hotkey means standing %d of %v", first, shown)
-	case s.First() == 0 && (len(s.Cards) > 0 || lives):
+	case s.HotkeyCard() == 0 && (len(s.Cards) > 0 || lives):
 		w.fail("the hotkey means nobody")
 	}
 }
@@ -306,7 +306,7 @@ func (w *world) finish() {
 	if s := w.e.Snapshot(); len(s.Cards)+s.More != 0 {
 		w.fail("%d cards are left", len(s.Cards)+s.More)
 	}
-	if n := len(w.e.s.leaving); n != 0 {
+	if n := len(w.e.s.retired); n != 0 {
 		w.fail("%d cards wait for answers for ever", n)
 	}
 	w.history()
@@ -338,7 +338,7 @@ func (w *world) history() {
 			w.fail("history of %s: never looked up", t.number)
 		case en.Person >= len(c.Contacts):
 			w.fail("history of %s: nobody stands at %d", t.number, en.Person)
-		case en.Person >= 0 && (t.denied[c.Contacts[en.Person].ID] || c.Possible || c.Opened != en.Person && (c.NotThis > 0 || len(c.Contacts) > 1)):
+		case en.Person >= 0 && (t.denied[c.Contacts[en.Person].ID] || c.Possible || c.Opened != en.Person && (c.Removed > 0 || len(c.Contacts) > 1)):
 			w.fail("history of %s has %s", t.number, c.Contacts[en.Person].ID)
 		}
 	}

@@ -255,7 +255,7 @@ func (w *world) do(p play) {
 		}
 	case "undo":
 		if any {
-			if t := w.callOf(c.ID); t != nil && c.Undo && t.off == c.NotWho.ID {
+			if t := w.callOf(c.ID); t != nil && c.Undo && t.off == c.LastRemoved.ID {
 				delete(t.denied, t.off)
 				w.saw["taken back"]++
 			}
@@ -263,16 +263,16 @@ func (w *world) do(p play) {
 		}
 	case "hotkey": // and Enter
 		s := w.e.Snapshot()
-		if s.First() != 0 && s.First() == s.Closed {
+		if s.HotkeyCard() != 0 && s.HotkeyCard() == s.Closed {
 			w.saw["back by hotkey"]++
-			w.show(s.First())
+			w.show(s.HotkeyCard())
 			return
 		}
-		i := slices.IndexFunc(s.Cards, func(c Card) bool { return c.ID == s.First() })
+		i := slices.IndexFunc(s.Cards, func(c Card) bool { return c.ID == s.HotkeyCard() })
 		if i < 0 {
 			return
 		}
-		if c = s.Cards[i]; c.Outcome != Found || c.Aside {
+		if c = s.Cards[i]; c.Outcome != Found || c.Dimmed {
 			return
 		}
 		if t := w.callOf(c.ID); t != nil && t.over && slices.ContainsFunc(w.live(), func(o *truth) bool {

@@ -58,39 +58,39 @@ func (c *Card) Call() CardCall { return CardCall{c.ID, c.Rang} }
 // Card is how one card looks now. A published Card never changes; Contacts
 // is shared and read-only.
 type Card struct {
-	ID        CardID
-	Outcome   Outcome
-	Phase     Phase
-	Strip     bool // folded to two lines, name and state
-	Line      bool // one line, for a call without a card
-	Launched  bool // an unconfirmed launch from a link, which any page can start
-	Aside     bool // ended while another call is live: nothing on it is bright
-	Outgoing  bool
-	Number    phone.Number
-	PhoneName string    // display name of the phone system
-	LineName  string    // the queue, or the name of the called line, "" if none
-	LineText  string    // number of our line, written the Dutch way
-	Via       string    // who transferred the call
-	Times     int       // 1, or how often this caller rang today ("2e keer vandaag")
-	Before    time.Time // the previous time today, if any
-	Reports   call.Reports
-	Rang      time.Time
-	Answered  time.Time
-	Contacts  []contact.Contact // sorted; one for Found
-	Edition   uint64            // changes whenever number or contacts do; never 0
-	LinkOK    []bool            // per contact: whether its file can be opened
-	Possible  bool              // foreign number: the match is only possible
-	Failure   contact.Failure
-	Noticed   bool            // the search takes long enough to mention
-	Retrying  bool            // Failed, but retrying while the phone rings
-	Earlier   int             // index of the contact chosen earlier for this number, sorted first; -1 for none
-	Many      bool            // a general number with more than ManyContacts contacts
-	NotThis   int             // contacts the user removed; also mentioned for Nobody
-	NotWho    contact.Contact // the one removed last
-	Undo      bool            // that can be undone, for a while
-	Raised    time.Time       // when the user last asked for or unfolded the card
-	Opened    int             // index of the contact whose file was opened, -1 for none
-	OpenError bool            // the browser did not start
+	ID           CardID
+	Outcome      Outcome
+	Phase        Phase
+	Strip        bool // folded to two lines, name and state
+	Line         bool // one line, for a call without a card
+	Launched     bool // an unconfirmed launch from a link, which any page can start
+	Dimmed       bool // ended while another call is live: nothing on it is bright
+	Outgoing     bool
+	Number       phone.Number
+	PhoneName    string    // display name of the phone system
+	LineName     string    // the queue, or the name of the called line, "" if none
+	LineText     string    // number of our line, written the Dutch way
+	Via          string    // who transferred the call
+	Times        int       // 1, or how often this caller rang today ("2e keer vandaag")
+	PreviousRing time.Time // the previous time today, if any
+	Reports      call.Reports
+	Rang         time.Time
+	Answered     time.Time
+	Contacts     []contact.Contact // sorted; one for Found
+	Edition      uint64            // changes whenever number or contacts do; never 0
+	LinkOK       []bool            // per contact: whether its file can be opened
+	Possible     bool              // foreign number: the match is only possible
+	Failure      contact.Failure
+	Noticed      bool            // the search takes long enough to mention
+	Retrying     bool            // Failed, but retrying while the phone rings
+	Earlier      int             // index of the contact chosen earlier for this number, sorted first; -1 for none
+	Many         bool            // a general number with more than ManyContacts contacts
+	Removed      int             // contacts the user removed; also mentioned for Nobody
+	LastRemoved  contact.Contact // the one removed last
+	Undo         bool            // that can be undone, for a while
+	Raised       time.Time       // when the user last asked for or unfolded the card
+	Opened       int             // index of the contact whose file was opened, -1 for none
+	OpenError    bool            // the browser did not start
 	// Ring is when the event behind this state reached the source; Answer is when the hub's
 	// answer was received. Both are for measurement.
 	Ring, Answer time.Time
@@ -98,14 +98,14 @@ type Card struct {
 
 // Snapshot is the engine's state at one moment.
 type Snapshot struct {
-	Rev    uint64
-	Cards  []Card // oldest first, at most MaxShown
-	More   int    // calls beyond MaxShown
-	On     int    // ongoing calls, on screen or not; closed ones for a limited time
-	Closed CardID // a live call whose card was closed, 0 for none
-	Last   *LastCall
-	Recent []LastCall // newest first, those that DoShow brings back
-	Lookup LookupState
+	Rev     uint64
+	Cards   []Card // oldest first, at most MaxShown
+	More    int    // calls beyond MaxShown
+	Ongoing int    // ongoing calls, on screen or not; closed ones for a limited time
+	Closed  CardID // a live call whose card was closed, 0 for none
+	Last    *LastCall
+	Recent  []LastCall // newest first, those that DoShow brings back
+	Lookup  LookupState
 }
 
 // ManyContacts is how many contacts a number may have before it identifies a building

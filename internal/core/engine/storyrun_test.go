@@ -92,7 +92,7 @@ func (s *storyRun) tell(words []string) error {
 	case "first":
 		got := "nobody"
 		for _, c := range s.e.s.cards {
-			if c.ID == s.e.Snapshot().First() {
+			if c.ID == s.e.Snapshot().HotkeyCard() {
 				got = c.Number.Copy()
 			}
 		}
@@ -240,7 +240,7 @@ func (s *storyRun) cards() string {
 		if c.OpenError {
 			w = append(w, "no-browser")
 		}
-		if c.NotThis > 0 {
+		if c.Removed > 0 {
 			w = append(w, "not-this")
 		}
 		if c.Undo {

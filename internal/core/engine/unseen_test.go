@@ -71,7 +71,7 @@ func TestCallsThatAreOn(t *testing.T) {
 	b := start(t, func(p *Params) { p.Outgoing = OutgoingOff })
 	on := func(what string, want int) {
 		t.Helper()
-		b.until(what, func(s *Snapshot) bool { return s.On == want })
+		b.until(what, func(s *Snapshot) bool { return s.Ongoing == want })
 	}
 	b.ring(b.ws, "in", known)
 	c := b.one(Found)
@@ -96,8 +96,8 @@ func TestCallsThatAreOn(t *testing.T) {
 	on("not yet", 3)
 	b.clock.Forward(time.Second)
 	on("its end was lost", 0)
-	if s := b.e.Snapshot(); s.First() != 0 {
-		t.Errorf("the hotkey brings card %d back", s.First())
+	if s := b.e.Snapshot(); s.HotkeyCard() != 0 {
+		t.Errorf("the hotkey brings card %d back", s.HotkeyCard())
 	}
 	b.event(b.ws, "lost", known, call.Answered)
 	on("told of again, it counts again", 1)

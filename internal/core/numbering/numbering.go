@@ -61,14 +61,14 @@ func Parse(s, region string) (Number, bool) {
 	} else {
 		plan = mainPlan(n.Code)
 	}
-	if rest := plan.withoutPrefix(n.National); plan.length(rest) == whole {
+	if rest := plan.withoutPrefix(n.National); plan.length(rest) == valid {
 		n.National = rest
 	}
 	if len(n.National) < minNational || len(n.National) > maxNational {
 		return Number{}, false
 	}
 	l := mainPlan(n.Code).length(n.National)
-	return n, l == whole || l == local
+	return n, l == valid || l == subscriber
 }
 
 // international splits digits that begin with a country's code.
@@ -126,28 +126,28 @@ func (p *plan) resembles(digits string) bool { return p.general.digits().MatchSt
 type length int
 
 const (
-	wrong length = iota
+	invalid length = iota
 	tooLong
-	whole
-	local // without its area code
+	valid
+	subscriber // without its area code
 )
 
 func (p *plan) length(national string) length {
 	n, of := len(national), p.general.lengths
 	switch {
 	case slices.Contains(p.local, n):
-		return local
+		return subscriber
 	case slices.Contains(of, n):
-		return whole
+		return valid
 	case n > of[len(of)-1]:
 		return tooLong
 	}
-	return wrong
+	return invalid
 }
 
 // Valid reports whether the plan assigns the number.
 func (n Number) Valid() bool {
-	return slices.ContainsFunc(plansOf(n.Code), func(p *plan) bool { return p.gives(n.National) })
+	return slices.ContainsFunc(plansOf(n.Code), func(p *plan) bool { return p.matchesKind(n.National) })
 }
 
 // E164 formats the number as in ITU-T E.164: "+31612345678".
@@ -194,8 +194,8 @@ func (p *plan) written(national string, formats []format, domestic bool) string 
 	return national
 }
 
-// gives reports whether a number is of one of the plan's kinds.
-func (p *plan) gives(national string) bool {
+// matchesKind reports whether a number is of one of the plan's kinds.
+func (p *plan) matchesKind(national string) bool {
 	return p.general.matches(national) && slices.ContainsFunc(p.kinds, func(k kind) bool { return k.matches(national) })
 }
 

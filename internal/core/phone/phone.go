@@ -147,13 +147,13 @@ func (r *Rules) plain(a address.Address) Number {
 
 func extension(d string) Number { return Number{Kind: Internal, Digits: d, shown: d, copied: d} }
 
-// block reports whether the digits have a prefix of our own numbers.
-func (r *Rules) block(d string) bool {
+// isOwnBlock reports whether the digits have a prefix of our own numbers.
+func (r *Rules) isOwnBlock(d string) bool {
 	return slices.ContainsFunc(r.c.InternalPrefixes, func(p string) bool { return p != "" && strings.HasPrefix(d, p) })
 }
 
 func (r *Rules) internal(d string) bool {
-	return r.block(d) || len(d) <= r.c.InternalDigits && d[0] != '0' && d == address.OnlyDigits(d) && !emergency(d)
+	return r.isOwnBlock(d) || len(d) <= r.c.InternalDigits && d[0] != '0' && d == address.OnlyDigits(d) && !emergency(d)
 }
 
 // emergency reports whether d is national, although it has only three digits.
@@ -173,7 +173,7 @@ func (r *Rules) external(d, context string) Number {
 	long := len(n.E164) - 1
 	if p.Code == r.code {
 		n.shown, n.copied = r.national(p)
-		if r.block(n.copied) { // however the exchange writes it
+		if r.isOwnBlock(n.copied) { // however the exchange writes it
 			return extension(n.copied)
 		}
 		long = len(n.copied)
@@ -224,17 +224,17 @@ func (r *Rules) national(p numbering.Number) (shown, copied string) {
 		return n, n // municipalities' numbers are dialled without a 0
 	}
 	d := "0" + p.National
-	return dutch(d), d
+	return formatDutch(d), d
 }
 
-// dutch formats a Dutch number: area or service code, then pairs, after a group of
+// formatDutch formats a Dutch number: area or service code, then pairs, after a group of
 // three if the count is odd.
-func dutch(d string) string {
+func formatDutch(d string) string {
 	area := areaLength(d)
 	if area >= len(d) {
 		return d
 	}
-	return d[:area] + " " + pairs(d[area:])
+	return d[:area] + " " + groupPairs(d[area:])
 }
 
 func areaLength(d string) int {
@@ -259,7 +259,7 @@ var threeDigitArea = map[string]bool{
 	"088": true, "091": true,
 }
 
-func pairs(s string) string {
+func groupPairs(s string) string {
 	var b strings.Builder
 	if len(s)%2 == 1 && len(s) >= 3 {
 		b.WriteString(s[:3])

@@ -259,10 +259,10 @@ func entry(e engine.Entry) history.Entry {
 			h.Link = k.Link
 		}
 	}
-	if c.NotThis > 0 && e.Person < 0 {
+	if c.Removed > 0 && e.Person < 0 {
 		h.TakenOff, h.Name = true, ""
 		if !c.Possible {
-			h.Name = c.NotWho.Name()
+			h.Name = c.LastRemoved.Name()
 		}
 	}
 	if c.Number.Kind == phone.Withheld {

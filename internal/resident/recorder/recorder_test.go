@@ -240,7 +240,7 @@ func TestRecorderTicksOff(t *testing.T) {
 		e.Card, e.Person = known, 0
 		if denied {
 			e.Card.Outcome, e.Card.Contacts, e.Card.LinkOK = engine.Nobody, nil, nil
-			e.Card.NotThis, e.Card.NotWho, e.Person = 1, known.Contacts[0], -1
+			e.Card.Removed, e.Card.LastRemoved, e.Person = 1, known.Contacts[0], -1
 		}
 		rec.put(t.Context(), e)
 		got, err := store.Last(t.Context(), 1)
@@ -260,7 +260,7 @@ func TestEntry(t *testing.T) {
 	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
 	k := contact.Contact{ID: "c1", Initials: "J.", FamilyName: "Vries", Link: "https://hub.example/c1"}
 	denied := func(e *engine.Entry) {
-		e.Card.Contacts, e.Card.LinkOK, e.Person, e.Card.NotThis, e.Card.NotWho = nil, nil, -1, 1, k
+		e.Card.Contacts, e.Card.LinkOK, e.Person, e.Card.Removed, e.Card.LastRemoved = nil, nil, -1, 1, k
 	}
 	for name, c := range map[string]struct {
 		change             func(*engine.Entry)

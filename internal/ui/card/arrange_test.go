@@ -105,11 +105,11 @@ func (d *day) happens() (wrong string) {
 		d.keyboard(d.cs.order[typing], false)
 	case one == 22:
 		snap := d.e.Snapshot()
-		if snap.First() == snap.Closed {
+		if snap.HotkeyCard() == snap.Closed {
 			d.e.Do(engine.Action{Card: snap.Closed, Do: engine.DoShow})
 			break
 		}
-		if s = d.cs.slotOf(snap.First()); s == nil {
+		if s = d.cs.slotOf(snap.HotkeyCard()); s == nil {
 			return "the hotkey means a card that is not there"
 		}
 		d.saw["by hotkey"]++

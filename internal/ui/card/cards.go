@@ -286,7 +286,7 @@ func (cs *Cards) show() *engine.Snapshot {
 		if s.state.Number != c.Number || s.state.Outcome != c.Outcome {
 			s.list = List{}
 		}
-		if c.Aside && !s.state.Aside && s.keyboard.active { // Enter was meant for a call that has ended
+		if c.Dimmed && !s.state.Dimmed && s.keyboard.active { // Enter was meant for a call that has ended
 			s.keyboard.focus, s.keyboard.focusSet = Do{}, cs.now()
 		}
 		if c.Phase == engine.PhaseRinging && !c.Rang.Equal(s.state.Rang) { // the same caller calls again

@@ -96,7 +96,7 @@ func gallery(t testing.TB) map[string]engine.Card {
 		}),
 		"again": with(func(c *engine.Card) {
 			found(c)
-			c.Opened, c.Times, c.Before = 0, 2, now.Add(-21*time.Minute)
+			c.Opened, c.Times, c.PreviousRing = 0, 2, now.Add(-21*time.Minute)
 		}),
 		"ringonly": with(func(c *engine.Card) { found(c); c.Reports = call.RingOnly }),
 		"outgoing": with(func(c *engine.Card) { found(c); c.Outgoing, c.LineText, c.LineName = true, "", "" }),
@@ -118,7 +118,7 @@ func gallery(t testing.TB) map[string]engine.Card {
 		}),
 		"nobody": with(func(c *engine.Card) { c.Outcome, c.PhoneName = engine.Nobody, "P. Jansen" }),
 		"nobody-left": with(func(c *engine.Card) {
-			c.Outcome, c.NotThis, c.NotWho, c.Undo = engine.Nobody, 1, person("J", "de", "Vries"), true
+			c.Outcome, c.Removed, c.LastRemoved, c.Undo = engine.Nobody, 1, person("J", "de", "Vries"), true
 		}),
 		"failed":   failed(contact.HubSlow),
 		"refused":  failed(contact.CredentialsRefused),
@@ -142,11 +142,11 @@ func gallery(t testing.TB) map[string]engine.Card {
 		}),
 		"strip-aside": with(func(c *engine.Card) {
 			found(c)
-			c.Strip, c.Aside, c.Phase, c.Answered = true, true, engine.PhaseOver, now.Add(-134*time.Second)
+			c.Strip, c.Dimmed, c.Phase, c.Answered = true, true, engine.PhaseOver, now.Add(-134*time.Second)
 		}),
 		"aside": with(func(c *engine.Card) {
 			found(c)
-			c.Aside, c.Phase, c.Answered = true, engine.PhaseOver, now.Add(-134*time.Second)
+			c.Dimmed, c.Phase, c.Answered = true, engine.PhaseOver, now.Add(-134*time.Second)
 		}),
 		"line": with(func(c *engine.Card) { found(c); c.Line = true }),
 		"line-answered": with(func(c *engine.Card) {
@@ -188,7 +188,7 @@ func extras(t testing.TB) map[string]shown {
 		"keyboard":     looks("strip", func(l *Look) { l.Keyboard = true }),
 		"undo": {func() engine.Card {
 			c := g["found"]
-			c.NotThis, c.NotWho, c.Undo = 1, person("A", "", "Bakker"), true
+			c.Removed, c.LastRemoved, c.Undo = 1, person("A", "", "Bakker"), true
 			return c
 		}(), nil},
 		"browser-number": looks("browser-row", func(l *Look) {

@@ -114,9 +114,9 @@ func (cs *Cards) releaseHotkey(i int) {
 // the one under the pointer unless its call has ended while another is active. It
 // is nil if there is none.
 func (cs *Cards) hotkeyTarget(snap *engine.Snapshot) *slot {
-	pick := cs.slotOf(snap.First())
+	pick := cs.slotOf(snap.HotkeyCard())
 	for _, s := range cs.order {
-		if s.visible && s.over && !s.state.Aside {
+		if s.visible && s.over && !s.state.Dimmed {
 			pick = s
 		}
 	}

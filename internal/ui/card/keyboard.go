@@ -180,7 +180,7 @@ func (cs *Cards) key(s *slot, k window.KeyPress, now time.Time) {
 // activate performs what a key requested, unless that has just changed.
 func (cs *Cards) activate(s *slot, do Do, now time.Time) {
 	for _, c := range cs.engine.Snapshot().Cards {
-		if c.ID == s.state.ID && c.Aside && !s.state.Aside {
+		if c.ID == s.state.ID && c.Dimmed && !s.state.Dimmed {
 			return // another call is active by now, and the screen is behind
 		}
 	}

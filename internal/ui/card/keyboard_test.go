@@ -383,7 +383,7 @@ func TestHotkeyObeysTheOrderOfCalls(t *testing.T) {
 	over, rings, talks := gallery(t)["over"], gallery(t)["found"], gallery(t)["answered"]
 	rings.ID, talks.ID = 2, 3
 	aside := over
-	aside.Aside, aside.Strip = true, true
+	aside.Dimmed, aside.Strip = true, true
 	r := startCards(t, withHotkey)
 	has := func(what string, want engine.CardID) {
 		t.Helper()
@@ -404,7 +404,7 @@ func TestHotkeyObeysTheOrderOfCalls(t *testing.T) {
 	has("one that has ended, alone", 1)
 	r.pass(time.Second)
 	held := over
-	held.Aside = true // it folds when it loses the focus
+	held.Dimmed = true // it folds when it loses the focus
 	r.brings(held, rings)
 	r.pass(time.Second)
 	r.keys(window.KeyEnter)

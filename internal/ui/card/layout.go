@@ -244,7 +244,7 @@ func (p *painter) numberLine(c engine.Card, s string, icon bool) {
 			note = p.lg.T(text.CardViaShort, isolated(via))
 		}
 	case p.againBelow(c):
-		note = p.lg.T(text.CardAgainAt, c.Times, c.Before.Local().Format("15:04"))
+		note = p.lg.T(text.CardAgainAt, c.Times, c.PreviousRing.Local().Format("15:04"))
 	}
 	p.text(note, x, numberY+2, right-x, fieldFont, p.c.Muted)
 }
@@ -252,7 +252,7 @@ func (p *painter) numberLine(c engine.Card, s string, icon bool) {
 // againBelow reports whether there is room next to the number for how often and when the
 // caller has called before.
 func (p *painter) againBelow(c engine.Card) bool {
-	return p.besideNumber(c) && c.Times > 1 && !c.Before.IsZero() && p.via(c) == ""
+	return p.besideNumber(c) && c.Times > 1 && !c.PreviousRing.IsZero() && p.via(c) == ""
 }
 
 func (p *painter) rule(y float32) { p.add(box(p.c.Line, left, y, textWidth, 1)) }
@@ -382,7 +382,7 @@ func (p *painter) openButton(c engine.Card, on bool, who int) float32 {
 	if on {
 		do = p.about(c, engine.DoOpen, 0)
 	}
-	return p.actions(c, p.buttonsY(c), s, !c.Aside, on, do, who)
+	return p.actions(c, p.buttonsY(c), s, !c.Dimmed, on, do, who)
 }
 
 // actions ends a card with a button, the one that copies the number, and the last line.
@@ -407,7 +407,7 @@ const noteButtonsY = 128
 
 func (p *painter) nobody(c engine.Card) float32 {
 	p.big(c.Number.Display(), false)
-	if c.NotThis > 0 { // there is one, but the user says it is not the caller
+	if c.Removed > 0 { // there is one, but the user says it is not the caller
 		p.text(p.announce(p.notWho(c)), left, noteY, textWidth, fieldBold, p.c.Ink)
 		p.label(p.lg.T(text.CardNobodyLeft), left, noteY+20, textWidth, fieldFont, p.c.Muted)
 	} else {
@@ -422,7 +422,7 @@ func (p *painter) nobody(c engine.Card) float32 {
 
 // notWho describes whom the user removed from the card.
 func (p *painter) notWho(c engine.Card) string {
-	name := p.l.Privacy.name(c.NotWho)
+	name := p.l.Privacy.name(c.LastRemoved)
 	if name == "" {
 		return p.lg.T(text.CardNotSaidUnnamed)
 	}
@@ -450,7 +450,7 @@ func (p *painter) failed(c engine.Card) float32 {
 func (p *painter) offered(c engine.Card) float32 {
 	p.big(c.Number.Display(), false)
 	lines := p.sentence(p.lg.T(text.CardOffered), 0, noteY, 3, fieldFont, p.c.Muted)
-	return p.lookupActions(c, p.lg.T(text.CardButtonLookup), !c.Aside, lines)
+	return p.lookupActions(c, p.lg.T(text.CardButtonLookup), !c.Dimmed, lines)
 }
 
 // lookupActions ends a card whose lookup starts on request.

@@ -32,7 +32,7 @@ func (p *painter) many(c engine.Card) float32 {
 	p.big(p.title(c), true)
 	p.numberLine(c, c.Number.Display(), false)
 	p.sentence(p.lg.T(text.CardManyWhy), 0, numberY+28, 1, fieldFont, p.c.Muted)
-	return p.actions(c, noteButtonsY, p.lg.T(text.CardButtonFind), !c.Aside, true, Do{Search: true, Caller: c.Number}, -1)
+	return p.actions(c, noteButtonsY, p.lg.T(text.CardButtonFind), !c.Dimmed, true, Do{Search: true, Caller: c.Number}, -1)
 }
 
 // several lists the matches, two fixed lines per row; none is preselected. Its height

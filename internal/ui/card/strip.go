@@ -24,7 +24,7 @@ func strip(c engine.Card, l Look) *view {
 	end -= 18
 	p.chevron(end-3, stripHeight/2)
 	end -= 14
-	if c.Outcome == engine.Found && c.LinkOK[0] && !c.Aside {
+	if c.Outcome == engine.Found && c.LinkOK[0] && !c.Dimmed {
 		s := p.lg.T(text.CardButtonOpenRow)
 		w := width(s, openFont) + 20
 		p.open(s, end-w, 14, w, 28, false, true, p.about(c, engine.DoOpen, 0))
@@ -70,7 +70,7 @@ func (p *painter) details(c engine.Card, words string, x, y, room float32, f fon
 	case !c.Line || n == "":
 	case c.Outcome == engine.Failed:
 		more = append(more, p.failedWords())
-	case c.Outcome == engine.Nobody && c.NotThis == 0:
+	case c.Outcome == engine.Nobody && c.Removed == 0:
 		more = append(more, p.lg.T(text.WindowWhoNobody))
 	}
 	if c.Times > 1 {
@@ -125,7 +125,7 @@ func (p *painter) stripTitle(c engine.Card) string {
 		return p.title(c)
 	case engine.Nobody:
 		switch {
-		case c.NotThis > 0:
+		case c.Removed > 0:
 			return p.notWho(c)
 		case !c.Line:
 			return p.lg.T(text.CardNobodyShort)
