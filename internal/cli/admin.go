@@ -16,8 +16,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// ask does the one lookup of "wiebelt lookup".
-func (e *env) ask(a *lookupAnswer, d profile.Dirs, s *settings.Settings, n phone.Number) {
+// lookUp does the one lookup of "wiebelt lookup".
+func (e *env) lookUp(a *lookupAnswer, d profile.Dirs, s *settings.Settings, n phone.Number) {
 	fail := func(f contact.Failure, message string) {
 		a.Outcome = "failed"
 		if f == contact.NotSetUp {
@@ -35,12 +35,12 @@ func (e *env) ask(a *lookupAnswer, d profile.Dirs, s *settings.Settings, n phone
 	}
 	cfg, err := fromsettings.Hub(d, s.Hub)
 	if err != nil {
-		fail(contact.NotSetUp, e.tell(err))
+		fail(contact.NotSetUp, e.errorText(err))
 		return
 	}
 	client, err := hub.New(cfg)
 	if err != nil {
-		fail(contact.NotSetUp, e.tell(err))
+		fail(contact.NotSetUp, e.errorText(err))
 		return
 	}
 	defer client.Close()

@@ -55,14 +55,14 @@ type env struct {
 	ctx        context.Context
 }
 
-// everywhere has the flags of every command.
-type everywhere struct {
+// globalFlags has the flags of every command.
+type globalFlags struct {
 	Profile  string `placeholder:"DIR"`
 	Language string `enum:"nl,en," default:"" placeholder:"nl|en"`
 }
 
 type commands struct {
-	everywhere
+	globalFlags
 
 	Run     runCmd     `cmd:"" default:"1" hidden:""`
 	Sweep   sweepCmd   `cmd:"" hidden:""`
@@ -110,7 +110,7 @@ func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 		return e.finish(e.openURL(args[1:]))
 	}
 	if len(args) > 0 && args[0] == "open-file" {
-		return e.finish(e.onScreen(e.openFile(args[1:])))
+		return e.finish(e.showToDesktop(e.openFile(args[1:])))
 	}
 	if len(args) > 0 {
 		switch args[0] {
@@ -125,10 +125,10 @@ func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 		if !errors.Is(err, ring.ErrHelp) {
 			return e.finish(err)
 		}
-		e.ahead(args)
+		e.readGlobalFlags(args)
 		args = []string{"ring", "--help"}
 	}
-	e.ahead(args)
+	e.readGlobalFlags(args)
 	var all commands
 	k, err := commandline.Parse(&all, "wiebelt", e.lang, o, errOut, args, e)
 	if err != nil {
@@ -178,14 +178,14 @@ func (e *env) finish(err error) int {
 		code, err = f.code, f.error
 	}
 	if err != nil {
-		fmt.Fprintln(e.err, "wiebelt:", e.tell(err))
+		fmt.Fprintln(e.err, "wiebelt:", e.errorText(err))
 	}
 	return code
 }
 
-// onScreen also shows an error in a message box if the desktop started us and nobody
+// showToDesktop also shows an error in a message box if the desktop started us and nobody
 // reads standard error.
-func (e *env) onScreen(err error) error {
+func (e *env) showToDesktop(err error) error {
 	f, ok := e.err.(*os.File)
 	if err == nil || !ok || e.build.Console || isTerminal(f) {
 		return err
@@ -193,7 +193,7 @@ func (e *env) onScreen(err error) error {
 	if info, bad := f.Stat(); bad == nil && info.Mode()&fs.ModeNamedPipe != 0 {
 		return err // a program reads it
 	}
-	_ = messagebox.Tell(e.ctx, "Wiebelt", e.tell(err)) // finish reports it in any case
+	_ = messagebox.Show(e.ctx, "Wiebelt", e.errorText(err)) // finish reports it in any case
 	return err
 }
 
@@ -224,7 +224,7 @@ func (e *env) instance(d profile.Dirs, log *slog.Logger) instance.Config {
 func (e *env) load(d profile.Dirs) *settings.Settings {
 	s, problems := settings.Load(d)
 	for _, p := range problems {
-		fmt.Fprintln(e.err, "wiebelt:", e.tell(p))
+		fmt.Fprintln(e.err, "wiebelt:", e.errorText(p))
 	}
 	return s
 }

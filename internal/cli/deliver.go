@@ -47,19 +47,19 @@ type deliverSendCmd struct {
 
 // Run implements the command.
 func (c *deliverSendCmd) Run(e *env) error {
-	p, err := e.deliverPlace()
+	p, err := e.deliverContext()
 	if err != nil {
 		return err
 	}
 	switch {
 	case c.Watch != "" && (len(c.Files) > 0 || c.Build || c.DryRun || !c.Wait):
-		return wrong(text.DeliveryWatchAlone)
+		return usageError(text.DeliveryWatchAlone)
 	case c.Watch == "" && len(c.Files) == 0:
-		return wrong(text.DeliveryGiveFiles)
+		return usageError(text.DeliveryGiveFiles)
 	case c.MaxAge < 0:
-		return wrong(text.DeliveryBadTime, "--max-age")
+		return usageError(text.DeliveryBadTime, "--max-age")
 	case !hub.Segment(c.Intermediary):
-		return wrong(text.DeliveryBadBox, c.Intermediary)
+		return usageError(text.DeliveryBadBox, c.Intermediary)
 	}
 	sources, err := c.sources(p)
 	if err != nil {
@@ -83,7 +83,7 @@ func (c *deliverSendCmd) Run(e *env) error {
 }
 
 // with opens the outbox, delivers with do and closes it.
-func (c *deliverSendCmd) with(e *env, p deliverPlace, do func(*delivery) error) error {
+func (c *deliverSendCmd) with(e *env, p deliverContext, do func(*delivery) error) error {
 	run := &delivery{e: e, p: p, cmd: c, bar: &deliverBar{w: e.err}}
 	run.hub.Store(&p.s.Hub)
 	run.senders = &fromsettings.Senders{Dirs: p.dirs, Settings: func() settings.Hub { return *run.hub.Load() }}
@@ -100,18 +100,18 @@ func (c *deliverSendCmd) with(e *env, p deliverPlace, do func(*delivery) error) 
 }
 
 // policy is that of the settings where the command says nothing else.
-func (c *deliverSendCmd) policy(p deliverPlace) outbox.Policy {
+func (c *deliverSendCmd) policy(p deliverContext) outbox.Policy {
 	all := fromsettings.DeliveryPolicy(p.s)
 	all.Uncertain, all.Duplicate = cmp.Or(c.Uncertain, all.Uncertain), cmp.Or(c.Duplicate, all.Duplicate)
 	return all
 }
 
-func (c *deliverSendCmd) intermediary(p deliverPlace) string {
+func (c *deliverSendCmd) intermediary(p deliverContext) string {
 	return cmp.Or(c.Intermediary, p.s.Hub.Intermediary)
 }
 
 // dryRun checks and reports, and keeps nothing.
-func (c *deliverSendCmd) dryRun(e *env, p deliverPlace, sources []outbox.Source) error {
+func (c *deliverSendCmd) dryRun(e *env, p deliverContext, sources []outbox.Source) error {
 	var all []deliverFile
 	for _, s := range sources {
 		f := deliverFile{File: s.Path, Outcome: "waiting"}
@@ -123,7 +123,7 @@ func (c *deliverSendCmd) dryRun(e *env, p deliverPlace, sources []outbox.Source)
 		if !c.JSON {
 			word := p.lang.T(text.DeliveryWouldSend)
 			if f.Outcome != "waiting" {
-				word = f.words(p)
+				word = f.text(p)
 			} else if warning := f.warning(p.lang); warning != "" {
 				word += "; " + warning
 			}

@@ -26,7 +26,7 @@ const (
 )
 
 // sources returns the files that the arguments name.
-func (c *deliverSendCmd) sources(p deliverPlace) ([]outbox.Source, error) {
+func (c *deliverSendCmd) sources(p deliverContext) ([]outbox.Source, error) {
 	if c.Watch != "" {
 		return nil, nil
 	}
@@ -61,7 +61,7 @@ func expand(args []string) ([]string, error) {
 		if isList {
 			err = x.list(list)
 		} else {
-			err = x.one(a, "*?[")
+			err = x.expandOne(a, "*?[")
 		}
 		if err != nil {
 			return nil, err
@@ -85,14 +85,14 @@ func (x *expansion) take(path string) error {
 		x.all = append(x.all, abs)
 	}
 	if len(x.all) > maxFiles {
-		return wrong(text.DeliveryTooMany, maxFiles)
+		return usageError(text.DeliveryTooMany, maxFiles)
 	}
 	return nil
 }
 
-// one expands an argument or line: a file, a folder or, if it contains a character of wild,
+// expandOne expands an argument or line: a file, a folder or, if it contains a character of wild,
 // a pattern. Windows shells leave patterns to us.
-func (x *expansion) one(a, wild string) error {
+func (x *expansion) expandOne(a, wild string) error {
 	info, err := os.Stat(a)
 	switch {
 	case err == nil && info.IsDir():
@@ -108,7 +108,7 @@ func (x *expansion) one(a, wild string) error {
 	}
 	found, err := filepath.Glob(a)
 	if err != nil {
-		return wrong(text.DeliveryBadPattern, a)
+		return usageError(text.DeliveryBadPattern, a)
 	}
 	found = slices.DeleteFunc(found, func(path string) bool {
 		info, err := os.Stat(path)
@@ -157,7 +157,7 @@ func (x *expansion) list(name string) error {
 		if strings.Contains(line, "[") {
 			wild = ""
 		}
-		if err := x.one(line, wild); err != nil {
+		if err := x.expandOne(line, wild); err != nil {
 			return err
 		}
 	}
@@ -168,9 +168,9 @@ func (x *expansion) list(name string) error {
 }
 
 // built returns the one message that --build makes.
-func (c *deliverSendCmd) built(p deliverPlace) ([]outbox.Source, error) {
+func (c *deliverSendCmd) built(p deliverContext) ([]outbox.Source, error) {
 	if len(c.Files) > maxBuilt {
-		return nil, wrong(text.DeliveryTooMany, maxBuilt)
+		return nil, usageError(text.DeliveryTooMany, maxBuilt)
 	}
 	parts := make([]message.Source, len(c.Files))
 	for i, name := range c.Files {

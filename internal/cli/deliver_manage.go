@@ -13,8 +13,8 @@ import (
 )
 
 // withOutbox opens the outbox for a command that manages it.
-func (e *env) withOutbox(do func(deliverPlace, *outbox.Outbox) error) (err error) {
-	p, err := e.deliverPlace()
+func (e *env) withOutbox(do func(deliverContext, *outbox.Outbox) error) (err error) {
+	p, err := e.deliverContext()
 	if err != nil {
 		return err
 	}
@@ -24,9 +24,9 @@ func (e *env) withOutbox(do func(deliverPlace, *outbox.Outbox) error) (err error
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	if err := b.Recover(e.ctx); err != nil { // a full disk, perhaps: its content can still be shown
-		fmt.Fprintln(e.err, "wiebelt:", oneLine(p.troubled(err).Error()))
+		fmt.Fprintln(e.err, "wiebelt:", oneLine(p.troubleError(err).Error()))
 	}
-	return p.troubled(do(p, b))
+	return p.troubleError(do(p, b))
 }
 
 // itemErrors lists what can be wrong with an item, most specific first.
@@ -83,7 +83,7 @@ func listed(it outbox.Item) deliverListed {
 }
 
 func (c *deliverListCmd) Run(e *env) error {
-	return e.withOutbox(func(p deliverPlace, b *outbox.Outbox) error {
+	return e.withOutbox(func(p deliverContext, b *outbox.Outbox) error {
 		s, err := b.Snapshot(e.ctx)
 		if err != nil {
 			return err
@@ -102,13 +102,13 @@ func (c *deliverListCmd) Run(e *env) error {
 				"counts": s.Counts, "more": more, "items": all})
 		}
 		if s.Queue.Held != "" {
-			fmt.Fprintln(e.err, p.held(s.Queue.Held))
+			fmt.Fprintln(e.err, p.holdText(s.Queue.Held))
 		}
 		w := e.table()
 		for _, it := range items {
 			when := cmp.Or(it.Decided, it.Added)
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", it.ID, p.lang.T(text.DeliveryState(string(it.State))), when.Local().Format("02-01-2006 15:04"),
-				displaytext.Line(it.Name, 60), p.why(string(it.Reason), it.Status))
+				displaytext.Line(it.Name, 60), p.reasonText(string(it.Reason), it.Status))
 		}
 		if more > 0 {
 			fmt.Fprintln(e.err, p.lang.N(text.DeliveryWindowMore, more))
@@ -123,7 +123,7 @@ type deliverRetryCmd struct {
 }
 
 func (c *deliverRetryCmd) Run(e *env) error {
-	return e.withOutbox(func(p deliverPlace, b *outbox.Outbox) error {
+	return e.withOutbox(func(p deliverContext, b *outbox.Outbox) error {
 		ids, err := e.ids(b, c.IDs...)
 		if err == nil && c.All {
 			var all []string
@@ -163,9 +163,9 @@ type deliverForgetCmd struct {
 }
 
 func (c *deliverForgetCmd) Run(e *env) error {
-	return e.withOutbox(func(p deliverPlace, b *outbox.Outbox) error {
+	return e.withOutbox(func(p deliverContext, b *outbox.Outbox) error {
 		if !c.Delivered && len(c.IDs) == 0 {
-			return wrong(text.DeliveryGiveIDs)
+			return usageError(text.DeliveryGiveIDs)
 		}
 		ids, err := e.ids(b, c.IDs...)
 		for _, id := range ids {
@@ -191,7 +191,7 @@ type deliverReceiptCmd struct {
 }
 
 func (c *deliverReceiptCmd) Run(e *env) error {
-	return e.withOutbox(func(p deliverPlace, b *outbox.Outbox) error {
+	return e.withOutbox(func(p deliverContext, b *outbox.Outbox) error {
 		it, err := b.Get(e.ctx, c.ID)
 		if err != nil {
 			return itemError(c.ID, err)
@@ -204,7 +204,7 @@ func (c *deliverReceiptCmd) Run(e *env) error {
 			return c.json(e, it, all)
 		}
 		fmt.Fprintf(e.out, "%s  %s\nsha256 %s\n%s", it.ID, displaytext.Line(it.Path, 1000), it.SHA256, p.lang.T(text.DeliveryState(string(it.State))))
-		if why := p.why(string(it.Reason), it.Status); why != "" {
+		if why := p.reasonText(string(it.Reason), it.Status); why != "" {
 			fmt.Fprintf(e.out, ": %s", why)
 		}
 		if it.Note != "" {
@@ -216,7 +216,7 @@ func (c *deliverReceiptCmd) Run(e *env) error {
 			if r.Cut {
 				body += " […]"
 			}
-			fmt.Fprintf(e.out, "%d  %s  %s  %s\n", r.N, r.Ended.Local().Format(time.DateTime), p.why(string(r.Reason), r.Status), body)
+			fmt.Fprintf(e.out, "%d  %s  %s  %s\n", r.N, r.Ended.Local().Format(time.DateTime), p.reasonText(string(r.Reason), r.Status), body)
 		}
 		return nil
 	})
@@ -252,7 +252,7 @@ type deliverResolveCmd struct {
 }
 
 func (c *deliverResolveCmd) Run(e *env) error {
-	return e.withOutbox(func(_ deliverPlace, b *outbox.Outbox) error {
+	return e.withOutbox(func(_ deliverContext, b *outbox.Outbox) error {
 		it, err := b.Get(e.ctx, c.ID)
 		if err == nil {
 			it, err = b.Resolve(e.ctx, it.ID, c.Delivered, c.Note)
@@ -272,12 +272,12 @@ type deliverDrainCmd struct {
 }
 
 func (c *deliverDrainCmd) Run(e *env) error {
-	p, err := e.deliverPlace()
+	p, err := e.deliverContext()
 	if err != nil {
 		return err
 	}
 	if c.For < 0 {
-		return wrong(text.DeliveryBadTime, "--for")
+		return usageError(text.DeliveryBadTime, "--for")
 	}
 	return (&deliverSendCmd{Wait: true, JSON: c.JSON, Report: c.Report}).with(e, p, func(r *delivery) error { return r.drain(c.For) })
 }

@@ -13,37 +13,37 @@ import (
 	"wiebelt/internal/text"
 )
 
-// deliverPlace is where a deliver command finds its outbox.
-type deliverPlace struct {
+// deliverContext is where a deliver command finds its outbox.
+type deliverContext struct {
 	dirs profile.Dirs
 	s    *settings.Settings
 	lang text.Language
 }
 
-func (e *env) deliverPlace() (deliverPlace, error) {
+func (e *env) deliverContext() (deliverContext, error) {
 	d, err := e.dirs()
 	if err != nil {
-		return deliverPlace{}, err
+		return deliverContext{}, err
 	}
 	if err := d.Make(); err != nil {
-		return deliverPlace{}, err
+		return deliverContext{}, err
 	}
 	s := e.load(d)
-	return deliverPlace{d, s, e.lang()}, nil
+	return deliverContext{d, s, e.lang()}, nil
 }
 
-func (p deliverPlace) dir() string { return fromsettings.OutboxFolder(p.dirs) }
+func (p deliverContext) dir() string { return fromsettings.OutboxFolder(p.dirs) }
 
 // options returns the outbox options from the settings.
-func (p deliverPlace) options() outbox.Options {
+func (p deliverContext) options() outbox.Options {
 	return outbox.Options{Dir: p.dir(), Policy: fromsettings.DeliveryPolicy(p.s), Tick: 250 * time.Millisecond}
 }
 
 // open opens the outbox, and reports what happened to a damaged one.
-func (p deliverPlace) open(e *env, o outbox.Options) (*outbox.Outbox, error) {
+func (p deliverContext) open(e *env, o outbox.Options) (*outbox.Outbox, error) {
 	b, err := outbox.Open(e.ctx, o)
 	if err != nil {
-		return nil, p.troubled(err)
+		return nil, p.troubleError(err)
 	}
 	if b.SetAside() != "" {
 		fmt.Fprintln(e.err, "wiebelt:", p.lang.T(text.DeliveryAside))
@@ -51,20 +51,20 @@ func (p deliverPlace) open(e *env, o outbox.Options) (*outbox.Outbox, error) {
 	return b, nil
 }
 
-// troubled translates an outbox.Trouble for users.
-func (p deliverPlace) troubled(err error) error {
+// troubleError translates an outbox.Trouble for users.
+func (p deliverContext) troubleError(err error) error {
 	if t, ok := errors.AsType[*outbox.Trouble](err); ok {
 		return &failure{exitFailed, errors.New(p.lang.DeliveryTrouble(t.Kind))}
 	}
 	return err
 }
 
-func (p deliverPlace) held(why outbox.Reason) string {
+func (p deliverContext) holdText(why outbox.Reason) string {
 	return p.lang.T(text.DeliveryHold, p.lang.T(text.DeliveryReason(string(why))), p.lang.Support(p.s.Support.Contact))
 }
 
-// why explains an item's state in a few words.
-func (p deliverPlace) why(reason string, status int) string {
+// reasonText explains an item's state in a few words.
+func (p deliverContext) reasonText(reason string, status int) string {
 	s := ""
 	if reason != "" {
 		s = p.lang.T(text.DeliveryReason(reason))

@@ -108,7 +108,7 @@ func stamp(t time.Time) string {
 }
 
 // refuse records why a file was refused.
-func (f *deliverFile) refuse(p deliverPlace, err error) {
+func (f *deliverFile) refuse(p deliverContext, err error) {
 	f.final, f.Outcome, f.Reason, f.Why = true, string(outbox.Refused), "content", err.Error()
 	if r, ok := errors.AsType[*outbox.RefusedError](err); ok {
 		f.Reason, f.Findings = r.Code, r.Findings
@@ -129,10 +129,10 @@ func sentence(l text.Language, code string) string {
 	return ""
 }
 
-// words describes the file's outcome.
-func (f *deliverFile) words(p deliverPlace) string {
+// text describes the file's outcome.
+func (f *deliverFile) text(p deliverContext) string {
 	s := p.lang.T(text.DeliveryState(f.Outcome))
-	if why := cmp.Or(f.Why, p.why(f.Reason, f.Status)); why != "" {
+	if why := cmp.Or(f.Why, p.reasonText(f.Reason, f.Status)); why != "" {
 		s += ": " + why
 	}
 	return s

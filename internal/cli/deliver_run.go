@@ -20,7 +20,7 @@ import (
 // delivery is one run of the command.
 type delivery struct {
 	e   *env
-	p   deliverPlace
+	p   deliverContext
 	cmd *deliverSendCmd
 	b   *outbox.Outbox
 
@@ -90,7 +90,7 @@ func (r *delivery) deliver(do func(context.Context) error) error {
 	defer cancel()
 	// The user may have fixed what held the queue.
 	if err := r.b.Release(ctx); err != nil {
-		return r.p.troubled(err)
+		return r.p.troubleError(err)
 	}
 	stop := make(chan struct{})
 	worked := make(chan error, 1)
@@ -129,7 +129,7 @@ func (r *delivery) add(sources []outbox.Source) {
 		case errors.Is(err, outbox.ErrDuplicate):
 			f.take(a)
 			f.final, f.Outcome, f.Reason = true, string(outbox.Refused), "duplicate"
-			f.Why = r.earlier(a.Item)
+			f.Why = r.duplicateText(a.Item)
 		case errors.Is(err, outbox.ErrRefused):
 			f.refuse(r.p, err)
 		default:
@@ -137,14 +137,14 @@ func (r *delivery) add(sources []outbox.Source) {
 			f.Outcome = notTaken
 		}
 		if a.Duplicate && err == nil && (f.before || a.Item.State != outbox.Delivered) {
-			fmt.Fprintf(r.e.err, "%s: %s\n", oneLine(f.File), r.earlier(a.Item))
+			fmt.Fprintf(r.e.err, "%s: %s\n", oneLine(f.File), r.duplicateText(a.Item))
 		}
 		r.files = append(r.files, f)
 	}
 }
 
-// earlier says since when the same file has been in the outbox, and in which state.
-func (r *delivery) earlier(it outbox.Item) string {
+// duplicateText says since when the same file has been in the outbox, and in which state.
+func (r *delivery) duplicateText(it outbox.Item) string {
 	state, when := it.State, it.Added
 	switch state {
 	case outbox.Delivered, outbox.Uncertain:
@@ -157,7 +157,7 @@ func (r *delivery) earlier(it outbox.Item) string {
 
 // handedOver finishes --no-wait.
 func (r *delivery) handedOver() error {
-	end, code := r.p.troubled(r.broken), exitDone
+	end, code := r.p.troubleError(r.broken), exitDone
 	switch n := countOf(r.files); {
 	case end != nil:
 		code = exitFailed
@@ -177,15 +177,15 @@ func (r *delivery) handedOver() error {
 			if f.ID != "" || f.before {
 				fmt.Fprintf(r.e.out, "%s  %s\n", cmp.Or(f.ID, "-"), oneLine(f.File))
 			} else {
-				fmt.Fprintf(r.e.err, "%s: %s\n", oneLine(f.File), oneLine(f.words(r.p)))
+				fmt.Fprintf(r.e.err, "%s: %s\n", oneLine(f.File), oneLine(f.text(r.p)))
 			}
 		}
 	}
 	return end
 }
 
-// patienceWithDisk is how long the command waits for a failing disk.
-const patienceWithDisk = time.Minute
+// diskTimeout is how long the command waits for a failing disk.
+const diskTimeout = time.Minute
 
 var errHeld = errors.New("on hold")
 
@@ -226,7 +226,7 @@ func (r *delivery) follow(ctx context.Context) error {
 				if troubled.IsZero() {
 					troubled = time.Now()
 					r.bar.say("wiebelt: " + r.p.lang.DeliveryTrouble(t.Kind))
-				} else if time.Since(troubled) > patienceWithDisk {
+				} else if time.Since(troubled) > diskTimeout {
 					enough, failed = true, t
 				}
 			default:
@@ -234,7 +234,7 @@ func (r *delivery) follow(ctx context.Context) error {
 			}
 			if q.Paused != "" && q.Paused != said {
 				said = q.Paused
-				r.bar.say("wiebelt: " + r.p.lang.T(text.DeliveryWaits, r.p.why(string(said), 0)))
+				r.bar.say("wiebelt: " + r.p.lang.T(text.DeliveryWaits, r.p.reasonText(string(said), 0)))
 			}
 			return enough
 		})
@@ -263,7 +263,7 @@ func (r *delivery) finish(followed error) error {
 	}
 	items, err := r.b.Items(ctx, ids)
 	if err != nil {
-		return r.p.troubled(err)
+		return r.p.troubleError(err)
 	}
 	r.update(items)
 	n := countOf(r.files)
@@ -271,14 +271,14 @@ func (r *delivery) finish(followed error) error {
 	if code != exitHold {
 		held = ""
 	}
-	if err := r.tell(code, n, held); err != nil {
+	if err := r.finishReport(code, n, held); err != nil {
 		return err
 	}
-	return r.ended(code, held, followed)
+	return r.exitError(code, held, followed)
 }
 
-// tell writes the report and shows the result.
-func (r *delivery) tell(code int, n deliverCount, held outbox.Reason) error {
+// finishReport writes the report and shows the result.
+func (r *delivery) finishReport(code int, n deliverCount, held outbox.Reason) error {
 	report := r.report(code, held)
 	path, err := "", error(nil)
 	if len(r.files) > 0 {
@@ -301,12 +301,12 @@ func (r *delivery) tell(code int, n deliverCount, held outbox.Reason) error {
 	return nil
 }
 
-// ended returns the error with which the command ends.
-func (r *delivery) ended(code int, held outbox.Reason, followed error) error {
+// exitError returns the error with which the command ends.
+func (r *delivery) exitError(code int, held outbox.Reason, followed error) error {
 	var t *outbox.Trouble
 	switch {
 	case code == exitHold:
-		return &failure{code, errors.New(r.p.held(held))}
+		return &failure{code, errors.New(r.p.holdText(held))}
 	case errors.As(r.broken, &t), errors.As(followed, &t):
 		return &failure{cmp.Or(code, exitFailed), errors.New(r.p.lang.DeliveryTrouble(t.Kind))}
 	case r.broken != nil && !errors.Is(r.broken, context.Canceled):
@@ -328,7 +328,7 @@ func (r *delivery) complain() {
 		if f.Outcome == string(outbox.Delivered) {
 			return ""
 		}
-		return f.words(r.p)
+		return f.text(r.p)
 	})
 	r.each(func(f *deliverFile) string {
 		if f.Duplicate || f.Outcome == string(outbox.Refused) || f.Outcome == notTaken {

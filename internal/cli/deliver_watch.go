@@ -22,9 +22,9 @@ const watchEvery = time.Second
 // watcher reports what happens to the files in a watched folder.
 type watcher struct {
 	*delivery
-	held  outbox.Reason // what was last said about the queue
-	said  string        // and about opening the folder
-	stamp string        // of the settings in effect
+	held      outbox.Reason // what was last said about the queue
+	openError string        // and about opening the folder
+	stamp     string        // of the settings in effect
 }
 
 // watch runs until the command is stopped.
@@ -41,7 +41,7 @@ func (r *delivery) watch() error {
 	}
 	folder, err := open()
 	if err != nil {
-		return wrong(text.DeliveryWatchOpen, w.folderReason(dir, err))
+		return usageError(text.DeliveryWatchOpen, w.folderReason(dir, err))
 	}
 	defer func() {
 		if folder != nil {
@@ -68,9 +68,9 @@ func (r *delivery) watch() error {
 		}
 		if folder == nil {
 			if folder, err = open(); err == nil {
-				w.said = ""
-			} else if what := r.p.lang.T(text.DeliveryWatchOpen, w.folderReason(dir, err)); w.said != what {
-				w.said = what
+				w.openError = ""
+			} else if what := r.p.lang.T(text.DeliveryWatchOpen, w.folderReason(dir, err)); w.openError != what {
+				w.openError = what
 				w.complain(what)
 			}
 		}
@@ -86,7 +86,7 @@ func (r *delivery) watch() error {
 		case <-ctx.Done():
 			return <-worked
 		case err := <-worked:
-			return r.p.troubled(err)
+			return r.p.troubleError(err)
 		case <-tick:
 		}
 	}
@@ -119,7 +119,7 @@ func (w *watcher) changed(ctx context.Context) bool {
 // Note implements folderwatch.Words.
 func (w *watcher) Note(ctx context.Context, r folderwatch.Result) string {
 	if r.Duplicate {
-		return w.earlier(r.Item)
+		return w.duplicateText(r.Item)
 	}
 	if r.Err == nil && r.Item.State == outbox.Delivered {
 		return ""
@@ -128,7 +128,7 @@ func (w *watcher) Note(ctx context.Context, r folderwatch.Result) string {
 	if r.Err != nil {
 		return f.Why
 	}
-	why := f.words(w.p)
+	why := f.text(w.p)
 	if all, err := w.b.Receipts(ctx, r.Item.ID); err == nil && len(all) > 0 {
 		if said := all[len(all)-1].Body; said != "" {
 			why += "\n" + said
@@ -144,11 +144,11 @@ func (w *watcher) Moved(r folderwatch.Result) {
 		_ = w.e.print(f)
 		return
 	}
-	what := f.words(w.p)
+	what := f.text(w.p)
 	if r.Duplicate && f.Why == "" {
-		what = w.earlier(r.Item)
+		what = w.duplicateText(r.Item)
 	}
-	fmt.Fprintf(w.e.out, "%s: %s\n", w.called(filepath.Base(r.Path), r.Item), oneLine(what))
+	fmt.Fprintf(w.e.out, "%s: %s\n", w.displayName(filepath.Base(r.Path), r.Item), oneLine(what))
 }
 
 // Trouble implements folderwatch.Words.
@@ -159,7 +159,7 @@ func (w *watcher) Trouble(f folderwatch.File, err error) {
 		return
 	}
 	if u, ok := errors.AsType[*folderwatch.Uncertain](err); ok {
-		w.complain(w.called(f.Name, u.Item) + ": " + what)
+		w.complain(w.displayName(f.Name, u.Item) + ": " + what)
 		return
 	}
 	name := oneLine(f.Name)
@@ -169,9 +169,9 @@ func (w *watcher) Trouble(f folderwatch.File, err error) {
 	w.complain(name + ": " + what)
 }
 
-// called is the name of a file in a line: its file name on a terminal; its id and checksum
+// displayName is the name of a file in a line: its file name on a terminal; its id and checksum
 // in a log, which must not contain names of people.
-func (w *watcher) called(name string, it outbox.Item) string {
+func (w *watcher) displayName(name string, it outbox.Item) string {
 	if isTerminal(w.e.out) {
 		return oneLine(name)
 	}
@@ -184,7 +184,7 @@ func (w *watcher) file(r folderwatch.Result) *deliverFile {
 	f.take(outbox.Added{Item: r.Item, Duplicate: r.Duplicate})
 	switch {
 	case errors.Is(r.Err, outbox.ErrDuplicate):
-		f.Outcome, f.Reason, f.Why = string(outbox.Refused), "duplicate", w.earlier(r.Item)
+		f.Outcome, f.Reason, f.Why = string(outbox.Refused), "duplicate", w.duplicateText(r.Item)
 	case r.Err != nil:
 		f.refuse(w.p, r.Err)
 	}
@@ -206,7 +206,7 @@ func (w *watcher) reason(err error) string {
 	case errors.Is(err, filetrust.Err):
 		return w.p.lang.T(text.DeliveryWatchUnfit)
 	case errors.As(err, &u):
-		return w.p.lang.T(text.DeliveryState(string(u.Item.State))) + ": " + w.p.why(string(u.Item.Reason), u.Item.Status)
+		return w.p.lang.T(text.DeliveryState(string(u.Item.State))) + ": " + w.p.reasonText(string(u.Item.Reason), u.Item.Status)
 	case errors.As(err, &refused):
 		return cmp.Or(sentence(w.p.lang, refused.Code), refused.Why)
 	case errors.As(err, &t):
@@ -236,6 +236,6 @@ func (w *watcher) queue(ctx context.Context) {
 		return
 	}
 	if w.held = q.Held; q.Held != "" {
-		w.complain(w.p.held(q.Held))
+		w.complain(w.p.holdText(q.Held))
 	}
 }

@@ -77,10 +77,10 @@ func (c *doctorCmd) bundle(e *env, cfg doctor.Config, r doctor.Report, format do
 	}
 	if !c.Yes {
 		if !isTerminal(e.in) {
-			return wrong(text.DoctorBundleYes)
+			return usageError(text.DoctorBundleYes)
 		}
 		fmt.Fprint(show, l.T(text.DoctorBundleAsk))
-		if !e.agreed() {
+		if !e.confirm() {
 			fmt.Fprintln(show, l.T(text.DoctorBundleNot))
 			return &failure{code: exitFailed}
 		}

@@ -33,7 +33,7 @@ func (c *forgetCmd) Run(e *env) error {
 	switch {
 	case c.User == "" && !c.Everything:
 	case e.profileDir != "":
-		return wrong(text.AdminForgetProfile)
+		return usageError(text.AdminForgetProfile)
 	case c.Everything:
 		return forgetEverything(e)
 	default:
@@ -49,7 +49,7 @@ func (c *forgetCmd) Run(e *env) error {
 	case c.OlderThan != "":
 		n, err := strconv.Atoi(strings.TrimSuffix(c.OlderThan, "d"))
 		if err != nil || n < 0 || !strings.HasSuffix(c.OlderThan, "d") {
-			return wrong(text.AdminForgetDays)
+			return usageError(text.AdminForgetDays)
 		}
 		what.Days = &n
 	case c.Number != "":
@@ -58,7 +58,7 @@ func (c *forgetCmd) Run(e *env) error {
 			return err
 		}
 		if rules.Parse(c.Number, "").Digits == "" {
-			return wrong(text.AdminForgetNumber)
+			return usageError(text.AdminForgetNumber)
 		}
 	}
 	if err := callactions.Forget(e.ctx, e.instance(d, nil), d, s, what); err != nil {
@@ -126,7 +126,7 @@ func forgetUser(e *env, name string) error {
 	}
 	u, err := user.Lookup(name)
 	if err != nil {
-		return wrong(text.AdminNoUser)
+		return usageError(text.AdminNoUser)
 	}
 	if !filepath.IsAbs(u.HomeDir) {
 		return fail(exitFailed, text.AdminNoHome)
@@ -143,7 +143,7 @@ func forgetUser(e *env, name string) error {
 		switch {
 		case err != nil:
 			left = true
-			e.say(text.AdminLeftOf, f.path(), e.tell(filetrust.Reason(err)))
+			e.say(text.AdminLeftOf, f.path(), e.errorText(filetrust.Reason(err)))
 		case there:
 			e.say(text.AdminDeleted, f.path())
 		}
@@ -157,7 +157,7 @@ func forgetUser(e *env, name string) error {
 		}
 		if err != nil {
 			left = true
-			e.say(text.AdminLeftOf, u.HomeDir, e.tell(filetrust.Reason(err)))
+			e.say(text.AdminLeftOf, u.HomeDir, e.errorText(filetrust.Reason(err)))
 		}
 	}
 	if !found {

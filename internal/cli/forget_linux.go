@@ -23,13 +23,13 @@ func foldersOf(u *user.User) ([]userFolder, profile.Dirs) {
 // runsIn tells whether a Wiebelt runs with the folders: it would make them anew.
 func runsIn(folders []userFolder) bool {
 	return slices.ContainsFunc(folders, func(f userFolder) bool {
-		return f.held(instance.LockName) || f.held("run/"+instance.LockName)
+		return f.locked(instance.LockName) || f.locked("run/"+instance.LockName)
 	})
 }
 
-// held tells whether somebody holds a lock in the folder. What the user may have put
+// locked tells whether somebody holds a lock in the folder. What the user may have put
 // there in its place holds nobody up.
-func (f userFolder) held(name string) bool {
+func (f userFolder) locked(name string) bool {
 	root, err := os.OpenRoot(f.below)
 	if err != nil {
 		return false
@@ -40,7 +40,7 @@ func (f userFolder) held(name string) bool {
 		return false
 	}
 	defer lock.Close()
-	return errors.Is(profile.Hold(lock), profile.ErrHeld)
+	return errors.Is(profile.TryLockFile(lock), profile.ErrHeld)
 }
 
 func vaultHint(name string) any { return "secret-tool clear service " + name }

@@ -32,11 +32,11 @@ func (f hubData) with(e *env, do func(*localhub.Data) error) error {
 	if _, err := os.Stat(filepath.Join(f.Data, "hub.db")); err != nil {
 		return text.Errorf(text.OutputHubNone, oneLine(f.Data))
 	}
-	return f.made(e, do)
+	return f.withCreated(e, do)
 }
 
-// made is with for a folder that is created if needed.
-func (f hubData) made(e *env, do func(*localhub.Data) error) (err error) {
+// withCreated is with for a folder that is created if needed.
+func (f hubData) withCreated(e *env, do func(*localhub.Data) error) (err error) {
 	d, err := localhub.OpenData(e.ctx, f.Data)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ type hubClientAddCmd struct {
 
 func (c *hubClientAddCmd) Run(e *env) error {
 	// A new hub's first client may be added before the hub has ever run.
-	return c.made(e, func(d *localhub.Data) error {
+	return c.withCreated(e, func(d *localhub.Data) error {
 		switch _, err := d.Client(e.ctx, c.ID); {
 		case err == nil:
 			return text.Errorf(text.OutputHubClientThere)
@@ -116,7 +116,7 @@ func (c *hubClientListCmd) Run(e *env) error {
 			for _, k := range all {
 				made := "-"
 				if k.Made != nil {
-					made = moment(*k.Made)
+					made = formatTime(*k.Made)
 				}
 				fmt.Fprintf(w, "%s\t%s\t%s\n", oneLine(k.ID), oneLine(k.OrganisationCode), made)
 			}
@@ -124,7 +124,7 @@ func (c *hubClientListCmd) Run(e *env) error {
 	})
 }
 
-func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
+func formatTime(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
 
 type hubClientRotateCmd struct {
 	hubData
@@ -170,7 +170,7 @@ func (c *hubUserAddCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	return c.made(e, func(d *localhub.Data) error {
+	return c.withCreated(e, func(d *localhub.Data) error {
 		return d.AddUser(e.ctx, c.Name, password, c.Admin)
 	})
 }
@@ -247,7 +247,7 @@ func (c *hubMessagesListCmd) Run(e *env) error {
 		w := e.table()
 		fmt.Fprintln(w, e.lang().T(text.OutputHubMessages))
 		err := each(e, d, func(m localhub.Message) error {
-			_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\n", m.ID, moment(m.Received), oneLine(m.Sender), oneLine(m.Intermediary), m.Files, m.Size)
+			_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\n", m.ID, formatTime(m.Received), oneLine(m.Sender), oneLine(m.Intermediary), m.Files, m.Size)
 			return err
 		})
 		return errors.Join(err, w.Flush())
@@ -270,7 +270,7 @@ func (c *hubMessagesShowCmd) Run(e *env) error {
 			return e.print(m)
 		}
 		w := e.table()
-		fmt.Fprint(w, e.lang().T(text.OutputHubMessage, m.ID, moment(m.Received), oneLine(m.Sender), oneLine(m.OrganisationCode), oneLine(m.Intermediary), m.Files, m.Size, m.SHA256))
+		fmt.Fprint(w, e.lang().T(text.OutputHubMessage, m.ID, formatTime(m.Received), oneLine(m.Sender), oneLine(m.OrganisationCode), oneLine(m.Intermediary), m.Files, m.Size, m.SHA256))
 		return w.Flush()
 	})
 }
@@ -284,7 +284,7 @@ type hubMessagesExportCmd struct {
 
 func (c *hubMessagesExportCmd) Run(e *env) error {
 	if c.All == (c.ID != "") {
-		return wrong(text.OutputHubOneOrAll)
+		return usageError(text.OutputHubOneOrAll)
 	}
 	return c.with(e, func(d *localhub.Data) error {
 		if err := os.MkdirAll(c.To, 0o700); err != nil {

@@ -29,7 +29,7 @@ func (c *hubImportCmd) format() (localhub.Format, error) {
 	case ".json", ".jsonl", ".ndjson":
 		return localhub.JSON, nil
 	}
-	return 0, wrong(text.OutputHubSuffix)
+	return 0, usageError(text.OutputHubSuffix)
 }
 
 func (c *hubImportCmd) Run(e *env) error {

@@ -42,18 +42,18 @@ func (c *hubServeCmd) config() (cfg localhub.Config, broken map[localhub.Endpoin
 	case (c.TLSCert == "") != (c.TLSKey == ""):
 		return cfg, nil, fail(exitFailed, text.OutputHubPair)
 	case c.Insecure && c.TLSCert != "":
-		return cfg, nil, wrong(text.OutputHubInsecure)
+		return cfg, nil, usageError(text.OutputHubInsecure)
 	case c.TokenLifetime <= 0:
-		return cfg, nil, wrong(text.OutputHubLifetime)
+		return cfg, nil, usageError(text.OutputHubLifetime)
 	}
 	broken = map[localhub.Endpoint]localhub.Fault{}
 	for _, s := range c.Fault {
 		e, x, err := localhub.ParseFault(s)
 		if err != nil {
-			return cfg, nil, wrong(text.OutputHubFault, err)
+			return cfg, nil, usageError(text.OutputHubFault, err)
 		}
 		if _, twice := broken[e]; twice {
-			return cfg, nil, wrong(text.OutputHubFaultTwice, e)
+			return cfg, nil, usageError(text.OutputHubFaultTwice, e)
 		}
 		broken[e] = x
 	}
@@ -68,7 +68,7 @@ func (c *hubServeCmd) Run(e *env) error {
 	cfg.Log = e.logger(c.LogLevel)
 	h, err := localhub.Start(e.ctx, cfg)
 	if errors.Is(err, localhub.ErrNotLoopback) {
-		return wrong(text.OutputHubReachable, c.Listen)
+		return usageError(text.OutputHubReachable, c.Listen)
 	}
 	if errors.Is(err, localhub.ErrSetting) {
 		return &failure{exitUsage, err}

@@ -29,7 +29,7 @@ func (c *joinCmd) Run(e *env, d profile.Dirs) error {
 	case err != nil:
 		return savedError(e.lang(), err)
 	}
-	e.noticed(d)
+	e.notifyResident(d)
 	e.say(text.RelayJoinDone)
 	return nil
 }

@@ -42,10 +42,10 @@ func (e *env) table() *tabwriter.Writer { return tabwriter.NewWriter(e.out, 0, 4
 
 // T returns a text in the language of the run; arguments that are errors or
 // keys are translated too.
-func (e *env) T(key text.Key, args ...any) string { return e.tell(text.Errorf(key, args...)) }
+func (e *env) T(key text.Key, args ...any) string { return e.errorText(text.Errorf(key, args...)) }
 
-// tell returns an error in the language of the run, on one line.
-func (e *env) tell(err error) string {
+// errorText returns an error in the language of the run, on one line.
+func (e *env) errorText(err error) string {
 	if bad, ok := errors.AsType[settings.Problem](err); ok {
 		return oneLine(templates.Say(e.lang(), bad))
 	}
@@ -58,8 +58,8 @@ func fail(code int, key text.Key, args ...any) error {
 	return &failure{code, text.Errorf(key, args...)}
 }
 
-// wrong is fail for an invalid command line.
-func wrong(key text.Key, args ...any) error { return fail(exitUsage, key, args...) }
+// usageError is fail for an invalid command line.
+func usageError(key text.Key, args ...any) error { return fail(exitUsage, key, args...) }
 
 // failure is an error with an exit code; if the error is nil, nothing is printed.
 type failure struct {
@@ -76,9 +76,9 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.error }
 
-// ahead reads the language and the profile from a command line before it is parsed, so that
+// readGlobalFlags reads the language and the profile from a command line before it is parsed, so that
 // help and parser errors are in the language of the run too.
-func (e *env) ahead(args []string) {
+func (e *env) readGlobalFlags(args []string) {
 	if dir, ok := commandline.Flag(args, "--profile"); ok {
 		e.profileDir = dir
 	}

@@ -69,7 +69,7 @@ func (c *lookupCmd) Run(e *env, d profile.Dirs) error {
 	}
 	n := rules.Parse(c.Number, "")
 	if address.Validate(c.Number) != nil && n.Kind != phone.External {
-		return wrong(text.OutputNoNumber)
+		return usageError(text.OutputNoNumber)
 	}
 	a := lookupAnswer{Number: cmp.Or(n.E164, n.Digits), Possible: n.Foreign, Contacts: []lookupContact{}}
 	switch {
@@ -80,7 +80,7 @@ func (c *lookupCmd) Run(e *env, d profile.Dirs) error {
 	case !n.Lookup():
 		a.Outcome = "short"
 	default:
-		e.ask(&a, d, s, n)
+		e.lookUp(&a, d, s, n)
 	}
 	if err := c.print(e, a); err != nil {
 		return err
@@ -105,7 +105,7 @@ func (c *lookupCmd) findNumber(rules *phone.Rules) error {
 		for _, n := range all {
 			shown = append(shown, n.Display())
 		}
-		return wrong(text.LookupWhich, strings.Join(shown, ", "))
+		return usageError(text.LookupWhich, strings.Join(shown, ", "))
 	}
 	c.Number = cmp.Or(all[0].E164, all[0].Digits, c.Number)
 	return nil

@@ -25,7 +25,7 @@ const (
 // openFileCmd is only for the help; openFile does the work.
 type openFileCmd struct{}
 
-func (openFileCmd) Run(e *env) error { return e.wrongLone("open-file", "FILE") }
+func (openFileCmd) Run(e *env) error { return e.argumentError("open-file", "FILE") }
 
 // openFile shows a set-up file in the settings window and changes nothing. Like
 // openURL, it accepts exactly "-- FILE" or "--profile DIR -- FILE": the sender of
@@ -33,7 +33,7 @@ func (openFileCmd) Run(e *env) error { return e.wrongLone("open-file", "FILE") }
 func (e *env) openFile(args []string) error {
 	name, profile, err := ring.Lone(args)
 	if err != nil {
-		return e.wrongLone("open-file", "FILE")
+		return e.argumentError("open-file", "FILE")
 	}
 	e.profileDir = profile
 	path, err := filepath.Abs(name)
@@ -41,7 +41,7 @@ func (e *env) openFile(args []string) error {
 		return err
 	}
 	if !strings.EqualFold(filepath.Ext(path), setupfile.Suffix) {
-		return wrong(text.AdminNotSetupFile, setupfile.Suffix)
+		return usageError(text.AdminNotSetupFile, setupfile.Suffix)
 	}
 	if info, err := os.Stat(path); err != nil {
 		return err

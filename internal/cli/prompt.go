@@ -16,7 +16,7 @@ import (
 func (e *env) secret(l text.Language, question text.Key) (string, error) {
 	in := e.in
 	if f := commandline.Terminal(e.in); f != nil {
-		line, err := commandline.Hidden(e.ctx, f, e.err, l.T(question))
+		line, err := commandline.ReadHidden(e.ctx, f, e.err, l.T(question))
 		if err != nil {
 			return "", err
 		}
@@ -29,8 +29,8 @@ func (e *env) secret(l text.Language, question text.Key) (string, error) {
 	return value, nil
 }
 
-// agreed reads an answer; nothing, or an interrupt, means no.
-func (e *env) agreed() bool {
+// confirm reads an answer; nothing, or an interrupt, means no.
+func (e *env) confirm() bool {
 	line, _ := commandline.Answer(e.ctx, func() (string, error) { return bufio.NewReader(io.LimitReader(e.in, 100)).ReadString('\n') })
 	return slices.Contains([]string{"y", "yes", "j", "ja"}, strings.ToLower(strings.TrimSpace(line)))
 }

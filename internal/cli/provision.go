@@ -40,15 +40,15 @@ func (c *provisionCmd) Run(e *env, d profile.Dirs) error {
 	case c.Export != "" || c.Import != "":
 		return c.setupFile(e, d, before, changes)
 	case c.JoinCode != "":
-		return wrong(text.AdminJoinCode)
+		return usageError(text.AdminJoinCode)
 	case c.PassphraseStdin:
-		return wrong(text.AdminPassphrase)
+		return usageError(text.AdminPassphrase)
 	case c.TestNumber != "" && !c.Test:
-		return wrong(text.AdminTestNumber)
+		return usageError(text.AdminTestNumber)
 	case c.Softphone != "":
 		return c.softphone(e, d, before)
 	case len(changes) == 0 && !c.SecretStdin && !c.Test:
-		return wrong(text.AdminNothing)
+		return usageError(text.AdminNothing)
 	}
 	return c.hub(e, d, before, changes)
 }
@@ -59,7 +59,7 @@ func (c *provisionCmd) setupFile(e *env, d profile.Dirs, before *settings.Settin
 	forImport, forExport := c.PassphraseStdin || c.TestNumber != "" || c.SecretStore != "", c.JoinCode != ""
 	switch {
 	case c.Export != "" && (c.Import != "" || forImport), c.Import != "" && forExport, len(changes) > 0, c.SecretStdin, c.Softphone != "", c.Test:
-		return wrong(text.AdminSetupAlone)
+		return usageError(text.AdminSetupAlone)
 	case c.Export != "":
 		return c.exportOffice(e, d, before)
 	}
@@ -68,17 +68,17 @@ func (c *provisionCmd) setupFile(e *env, d profile.Dirs, before *settings.Settin
 
 // hub applies the requested settings, with the secret if given, after a test if requested.
 func (c *provisionCmd) hub(e *env, d profile.Dirs, before *settings.Settings, changes map[string]any) error {
-	if err := e.allowed(d, changes); err != nil {
+	if err := e.checkChanges(d, changes); err != nil {
 		return err
 	}
-	next, err := c.after(e, before, changes, c.SecretStdin || c.Test)
+	next, err := c.hubAfter(e, before, changes, c.SecretStdin || c.Test)
 	if err != nil || len(changes) == 0 && !c.SecretStdin && !c.Test {
 		return err
 	}
 	onlyTest := len(changes) == 0 && !c.SecretStdin
 	value, err := c.hubSecret(e, d, next)
 	if c.Test && err == nil {
-		next, err = c.tested(e, d, before, next, value, changes)
+		next, err = c.testHub(e, d, before, next, value, changes)
 	}
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func (c *provisionCmd) hub(e *env, d profile.Dirs, before *settings.Settings, ch
 		return err
 	}
 	if c.SecretStdin {
-		e.noticed(d)
+		e.notifyResident(d)
 		if next.SecretStore == secret.KindMachine && before.Source("hub.secret_store") != settings.Policy {
 			e.say(text.AdminSetMachine)
 		}
@@ -121,8 +121,8 @@ func (e *env) sayNext(d profile.Dirs, relayed bool) {
 	}
 }
 
-// allowed returns an error if changes must not be written.
-func (e *env) allowed(d profile.Dirs, changes map[string]any) error {
+// checkChanges returns an error if changes must not be written.
+func (e *env) checkChanges(d profile.Dirs, changes map[string]any) error {
 	err := settings.Check(d, changes)
 	if bad, ok := errors.AsType[settings.Problem](err); ok && bad.Kind == settings.NotAllowed {
 		return &failure{exitUsage, err}
@@ -139,7 +139,7 @@ func (c *provisionCmd) hubSecret(e *env, d profile.Dirs, h settings.Hub) (string
 		return c.workingSecret(e, d, h)
 	}
 	if _, err := secret.Hub(h.BaseURL, h.ClientID); err != nil {
-		return "", wrong(text.AdminNeedsAddress)
+		return "", usageError(text.AdminNeedsAddress)
 	}
 	return e.secret(e.lang(), text.SecretAsk)
 }
@@ -160,7 +160,7 @@ func (c *provisionCmd) changes() map[string]any {
 func (c *provisionCmd) softphone(e *env, d profile.Dirs, s *settings.Settings) error {
 	elsewhere := c.SecretStore != "" && c.SecretStore != s.Hub.SecretStore // that is where the hub's is looked for, too
 	if !c.SecretStdin || c.Test || elsewhere || c.BaseURL+c.HubURL+c.ClientID+c.OrganisationCode+c.Intermediary != "" {
-		return wrong(text.AdminLinkAlone)
+		return usageError(text.AdminLinkAlone)
 	}
 	if _, err := linkRef(s, c.Softphone); err != nil {
 		return err
@@ -172,7 +172,7 @@ func (c *provisionCmd) softphone(e *env, d profile.Dirs, s *settings.Settings) e
 	if _, err := c.save(e, d, s, hubtrial.Wanted{Links: map[string]string{c.Softphone: value}}); err != nil {
 		return err
 	}
-	e.noticed(d)
+	e.notifyResident(d)
 	e.say(text.AdminSetLink)
 	return nil
 }
@@ -184,12 +184,12 @@ func linkRef(s *settings.Settings, name string) (secret.Ref, error) {
 			return secret.Softphone(l.Kind, l.Name, l.Address)
 		}
 	}
-	return secret.Ref{}, wrong(text.AdminNoLink)
+	return secret.Ref{}, usageError(text.AdminNoLink)
 }
 
-// noticed makes a running Wiebelt reload. The request has been carried out by then, so a
+// notifyResident makes a running Wiebelt reload. The request has been carried out by then, so a
 // failure is no error: Wiebelt notices by itself, only later.
-func (*env) noticed(d profile.Dirs) { _ = settings.Touch(d) }
+func (*env) notifyResident(d profile.Dirs) { _ = settings.Touch(d) }
 
 // storeTime exceeds what all calls to a store take together; each reports within two
 // seconds that it is locked.
@@ -202,7 +202,7 @@ func (c *provisionCmd) open(d profile.Dirs, kind string) (secret.Store, error) {
 		return secret.OpenMachine(c.SecretGroup, d), nil
 	}
 	if c.SecretGroup != "" {
-		return nil, wrong(text.AdminGroupAlone)
+		return nil, usageError(text.AdminGroupAlone)
 	}
 	if err := d.Make(); err != nil {
 		return nil, err

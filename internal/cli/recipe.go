@@ -34,7 +34,7 @@ func (c *recipeCmd) Run(e *env, d profile.Dirs) error {
 		if near := guide.Near(l, c.Name); len(near) > 0 {
 			meant = text.Errorf(text.UsageMeant, strings.Join(near, ", "))
 		}
-		return wrong(text.RecipesUnknown, meant)
+		return usageError(text.RecipesUnknown, meant)
 	}
 	v, err := fromsettings.Recipe(d, s, e.profileDir)
 	if err != nil {

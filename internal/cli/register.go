@@ -100,7 +100,7 @@ func (e *env) remember(scheme, autostart bool) error {
 // repair restores lost registrations and reports which.
 func (c *registerCmd) repair(e *env) error {
 	if c.AllUsers {
-		return wrong(text.RegisterAlone)
+		return usageError(text.RegisterAlone)
 	}
 	d, err := e.dirs()
 	if err != nil {

@@ -25,14 +25,14 @@ type ringCmd struct {
 	Number    []string `arg:"" optional:"" passthrough:"partial"`
 }
 
-func (ringCmd) Run(*env) error { return wrong(text.RingFlag) }
+func (ringCmd) Run(*env) error { return usageError(text.RingFlag) }
 
 // ring hands a call over; args are those after "ring".
 func (e *env) ring(args []string) error {
 	r, err := ring.Parse(args, os.Getenv, e.in)
 	e.profileDir, e.language = r.Profile, text.Language(r.Language)
 	if key, known := ringFaults[err]; known {
-		return wrong(key)
+		return usageError(key)
 	}
 	if err == nil && !r.Nothing {
 		err = e.handOver(r)
@@ -63,7 +63,7 @@ func (e *env) handOver(r ring.Request) error {
 // openURLCmd is only for the help; openURL does the work.
 type openURLCmd struct{}
 
-func (openURLCmd) Run(e *env) error { return e.wrongLone("open-url", "URI") }
+func (openURLCmd) Run(e *env) error { return e.argumentError("open-url", "URI") }
 
 // openURL ignores everything that is not exactly one link.
 func (e *env) openURL(args []string) error {
@@ -71,13 +71,13 @@ func (e *env) openURL(args []string) error {
 	e.profileDir = r.Profile
 	switch {
 	case errors.Is(err, ring.ErrLone):
-		return e.wrongLone("open-url", "URI")
+		return e.argumentError("open-url", "URI")
 	case err != nil:
 		return &failure{exitUsage, err}
 	}
 	return e.handOver(r)
 }
 
-func (e *env) wrongLone(command, what string) error {
-	return wrong(text.OutputUsageLone, command, commandline.Place(e.lang(), what))
+func (e *env) argumentError(command, what string) error {
+	return usageError(text.OutputUsageLone, command, commandline.Placeholder(e.lang(), what))
 }

@@ -19,7 +19,7 @@ func (c *runCmd) Run(e *env, d profile.Dirs) error {
 	if c.Background { // else every call would print it again
 		return err
 	}
-	return e.onScreen(err)
+	return e.showToDesktop(err)
 }
 
 func (c *runCmd) run(e *env, d profile.Dirs) error {

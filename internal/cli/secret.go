@@ -28,14 +28,14 @@ type secretRemoveCmd struct {
 // that is no longer configured.
 func (c *secretRemoveCmd) Run(e *env, d profile.Dirs) (err error) {
 	if (c.Name != "") != (c.Which == "link") || c.Which != "hub" && c.BaseURL+c.ClientID != "" {
-		return wrong(text.AdminSecretWhich)
+		return usageError(text.AdminSecretWhich)
 	}
 	s, done := e.load(d), text.AdminSecretRemoved
 	switch c.Which {
 	case "hub":
 		var ref secret.Ref
 		if ref, err = secret.Hub(cmp.Or(c.BaseURL, s.Hub.BaseURL), cmp.Or(c.ClientID, s.Hub.ClientID)); err != nil {
-			return wrong(text.AdminNeedsAddress)
+			return usageError(text.AdminNeedsAddress)
 		}
 		err = c.remove(e, d, s, ref)
 	case "link":
@@ -56,7 +56,7 @@ func (c *secretRemoveCmd) Run(e *env, d profile.Dirs) (err error) {
 	if err != nil {
 		return err
 	}
-	e.noticed(d)
+	e.notifyResident(d)
 	e.say(done)
 	return nil
 }
@@ -89,7 +89,7 @@ func (c *secretRemoveCmd) all(e *env, d profile.Dirs, s *settings.Settings) erro
 	switch c.SecretStore {
 	case "":
 	case secret.KindMachine:
-		return wrong(text.AdminSecretAll)
+		return usageError(text.AdminSecretAll)
 	default:
 		kinds = []string{c.SecretStore}
 	}

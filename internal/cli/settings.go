@@ -56,7 +56,7 @@ func (e *env) setSetting(d profile.Dirs, key string, value *string) (err error) 
 	var v any
 	switch {
 	case settings.Fields(strings.SplitN(key, ".", 2)[0]) != nil:
-		return wrong(text.AdminList, settings.Path(d))
+		return usageError(text.AdminList, settings.Path(d))
 	case value != nil:
 		v, err = settings.ParseText(key, *value)
 	default:
@@ -107,7 +107,7 @@ type settingsCheckCmd struct {
 func (c *settingsCheckCmd) Run(e *env) error {
 	s, problems := settings.CheckPolicy(c.File)
 	for _, p := range problems {
-		fmt.Fprintln(e.out, e.tell(p))
+		fmt.Fprintln(e.out, e.errorText(p))
 	}
 	if len(problems) > 0 {
 		return fail(exitFailed, text.AdminPolicyWrong, len(problems))
@@ -228,7 +228,7 @@ func (c *settingsShowCmd) printJSON(e *env, d profile.Dirs) error {
 	}
 	if c.Key != "" {
 		if k, known := settings.Of(c.Key); !known || k.Key != c.Key {
-			return wrong(text.AdminNoKey)
+			return usageError(text.AdminNoKey)
 		}
 		o.Secrets = []secretJSON{}
 		problems = slices.DeleteFunc(problems, func(p settings.Problem) bool { return p.Key != c.Key })
@@ -287,7 +287,7 @@ func explain(w io.Writer, l text.Language, s *settings.Settings, key string) err
 		}
 	}
 	if !found {
-		return wrong(text.AdminNoKey)
+		return usageError(text.AdminNoKey)
 	}
 	return nil
 }

@@ -112,7 +112,7 @@ func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Set
 	}
 	if !c.PassphraseStdin {
 		fmt.Fprint(e.out, e.T(text.SetupConfirm))
-		if !e.agreed() {
+		if !e.confirm() {
 			return fail(exitFailed, text.SetupCancelled)
 		}
 	}
@@ -130,9 +130,9 @@ func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Set
 	return nil
 }
 
-// after returns the hub as it would be with changes; what the policy decides stays, which
+// hubAfter returns the hub as it would be with changes; what the policy decides stays, which
 // is reported. A secret for another hub or store than the policy's is useless here.
-func (c *provisionCmd) after(e *env, before *settings.Settings, changes map[string]any, withSecret bool) (settings.Hub, error) {
+func (c *provisionCmd) hubAfter(e *env, before *settings.Settings, changes map[string]any, withSecret bool) (settings.Hub, error) {
 	next, left, err := hubtrial.After(before, changes)
 	if _, refused := errors.AsType[*text.Error](err); refused {
 		if withSecret {
@@ -146,10 +146,10 @@ func (c *provisionCmd) after(e *env, before *settings.Settings, changes map[stri
 	return next, err
 }
 
-// tested returns the hub after a successful trial with a secret: it goes through the steps
+// testHub returns the hub after a successful trial with a secret: it goes through the steps
 // of a lookup, and reports each result. If the hub only accepted the other encoding of the
 // credentials, that is added to changes.
-func (c *provisionCmd) tested(e *env, d profile.Dirs, before *settings.Settings, h settings.Hub, value string, changes map[string]any) (settings.Hub, error) {
+func (c *provisionCmd) testHub(e *env, d profile.Dirs, before *settings.Settings, h settings.Hub, value string, changes map[string]any) (settings.Hub, error) {
 	const key = "hub.basic_auth_encoding"
 	try := hubtrial.Trial{Dirs: d, Settings: before, Hub: h, Secret: value, Number: c.TestNumber}
 	if len(changes) > 0 && !before.Locked(key) {
@@ -219,7 +219,7 @@ func (e *env) steps() (say func(hubtrial.Step), done func()) {
 // passphrase reads the passphrase of a set-up file.
 func (c *provisionCmd) passphrase(e *env) (string, error) {
 	if !c.PassphraseStdin && !isTerminal(e.in) {
-		return "", wrong(text.AdminNoTerminal)
+		return "", usageError(text.AdminNoTerminal)
 	}
 	return e.secret(e.lang(), text.SetupPassphrase)
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // Setup files in these tests use little work.
-func init() { setupfile.Work = 10 }
+func init() { setupfile.WorkFactor = 10 }
 
 // snapshot returns every file of a profile with its contents.
 func snapshot(t *testing.T, dir string) map[string]string {

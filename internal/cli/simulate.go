@@ -42,13 +42,13 @@ type simulateCmd struct {
 
 func (c *simulateCmd) Run(e *env, d profile.Dirs) error {
 	if _, known := registry.Find(c.Over); !known {
-		return wrong(text.OutputSimOver, strings.Join(registry.Names(), ", "))
+		return usageError(text.OutputSimOver, strings.Join(registry.Names(), ", "))
 	}
 	if c.Speed < 0.01 || c.Speed > 1000 || c.Repeat < 0 || c.Repeat > simulate.MaxRepeat {
-		return wrong(text.OutputSimSpeed)
+		return usageError(text.OutputSimSpeed)
 	}
 	if c.For < 0 || c.Answer < 0 || c.For+c.Answer > simulate.MaxTime {
-		return wrong(text.OutputSimDay)
+		return usageError(text.OutputSimDay)
 	}
 	l := e.lang()
 	if c.List {
@@ -75,7 +75,7 @@ func (c *simulateCmd) story(e *env) (*simulate.Scenario, error) {
 		return c.single()
 	}
 	if c.Name != "" || c.Line != "" || c.Answer != 0 || c.Number != "" {
-		return nil, wrong(text.OutputSimScenario)
+		return nil, usageError(text.OutputSimScenario)
 	}
 	if s, ok := simulate.Find(c.Scenario); ok {
 		return s, nil
@@ -84,12 +84,12 @@ func (c *simulateCmd) story(e *env) (*simulate.Scenario, error) {
 	if c.Scenario != "-" {
 		f, err := os.Open(c.Scenario)
 		if err != nil {
-			return nil, wrong(text.OutputSimNone)
+			return nil, usageError(text.OutputSimNone)
 		}
 		defer f.Close()
 		in = f
 	} else if c.TokenStdin {
-		return nil, wrong(text.OutputSimInput)
+		return nil, usageError(text.OutputSimInput)
 	}
 	b, err := io.ReadAll(io.LimitReader(in, simulate.MaxScenario+1))
 	if err != nil {
@@ -97,7 +97,7 @@ func (c *simulateCmd) story(e *env) (*simulate.Scenario, error) {
 	}
 	s, err := simulate.Parse(b)
 	if err != nil {
-		return nil, wrong(text.OutputSimFile, err)
+		return nil, usageError(text.OutputSimFile, err)
 	}
 	return s, nil
 }
@@ -112,7 +112,7 @@ func (c *simulateCmd) single() (*simulate.Scenario, error) {
 	if rules.Parse(one.Number, "").Kind == phone.Withheld {
 		one.Number = ""
 	} else if !simulate.IsNumber(one.Number) {
-		return nil, wrong(text.OutputNoNumber)
+		return nil, usageError(text.OutputNoNumber)
 	}
 	return simulate.Single(one, c.For, c.Answer), nil
 }
@@ -122,17 +122,17 @@ func (c *simulateCmd) options(e *env, d profile.Dirs) (simulate.Options, error) 
 	o := simulate.Options{Listen: c.Listen, Profile: e.profileDir, Stray: e.err}
 	kind := registry.Of(c.Over)
 	if c.Listen != "" && !kind.IsLink() {
-		return o, wrong(text.OutputSimListen)
+		return o, usageError(text.OutputSimListen)
 	}
 	asked := kind.Reach == registry.ByListener || kind.ToRelay()
 	if given := c.Port != 0 || c.TokenStdin || kind.ToRelay(); given && (!asked || c.Port < 1 || c.Port > 65535 || !c.TokenStdin) {
-		return o, wrong(text.OutputSimPort)
+		return o, usageError(text.OutputSimPort)
 	}
 	switch {
 	case c.TokenStdin:
 		token, err := secret.ReadSecret(e.in)
 		if err != nil {
-			return o, wrong(text.OutputSimToken, text.SecretState(string(secret.StateOf(err))))
+			return o, usageError(text.OutputSimToken, text.SecretState(string(secret.StateOf(err))))
 		}
 		o.Port, o.Token, o.PathToken = c.Port, token, token
 	case kind.Reach == registry.ByListener:

@@ -24,7 +24,7 @@ func (c *sweepCmd) Run(*env) error {
 		return err
 	}
 	if c.Place {
-		return place(exe)
+		return placePrograms(exe)
 	}
 	if programs, ok := installed.Beside(exe); ok && c.End {
 		endPrograms(programs)
@@ -32,9 +32,9 @@ func (c *sweepCmd) Run(*env) error {
 	return installed.Sweep(exe)
 }
 
-// place copies the small programs of exe's version to where phones and terminals find those
+// placePrograms copies the small programs of exe's version to where phones and terminals find those
 // of every version. If it is interrupted, either the old or the new one is there.
-func place(exe string) (err error) {
+func placePrograms(exe string) (err error) {
 	programs, ok := installed.Beside(exe)
 	if !ok {
 		return nil

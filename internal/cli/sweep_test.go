@@ -20,11 +20,11 @@ func TestPlaces(t *testing.T) {
 			os.WriteFile(filepath.Join(of, "wiebelt-ringw.exe"), []byte("ring"), 0o700)))
 		return filepath.Join(of, "wiebeltw.exe")
 	}
-	must.Do(t, place(version("1.0.0", "old")))
+	must.Do(t, placePrograms(version("1.0.0", "old")))
 	before, was := must.Get(os.Stat(ring))(t), must.Get(os.Open(terminal))(t)
 	defer was.Close()
 	must.Do(t, os.WriteFile(terminal+".new", nil, 0o600)) // pending until the next start
-	must.Do(t, place(version("1.0.1", "new")))
+	must.Do(t, placePrograms(version("1.0.1", "new")))
 	if !os.SameFile(before, must.Get(os.Stat(ring))(t)) {
 		t.Error("the same program was written once more")
 	}
@@ -38,7 +38,7 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("something is left: %v", all)
 	}
 	must.Do(t, os.Remove(filepath.Join(dir, "1.0.1", "wiebelt.exe")))
-	if err := place(filepath.Join(dir, "1.0.1", "wiebeltw.exe")); err == nil {
+	if err := placePrograms(filepath.Join(dir, "1.0.1", "wiebeltw.exe")); err == nil {
 		t.Error("there is nothing to place, and no error")
 	}
 }

@@ -24,7 +24,7 @@ type windowCmd struct {
 // them, in their process.
 func (c *windowCmd) Run(e *env, d profile.Dirs) error {
 	if !windowapp.Known(c.Name) {
-		return wrong(text.WindowUnknown, strings.Join(windowapp.Names(), ", "))
+		return usageError(text.WindowUnknown, strings.Join(windowapp.Names(), ", "))
 	}
 	log := slog.New(slog.NewTextHandler(e.err, nil))
 	cfg := e.instance(d, log)
@@ -32,7 +32,7 @@ func (c *windowCmd) Run(e *env, d profile.Dirs) error {
 		Connect: func(ctx context.Context) (windowapp.Conn, error) {
 			conn, hello, err := instance.Connect(ctx, cfg, instance.RoleWindows)
 			if errors.Is(err, instance.ErrNotRunning) && windowapp.WithoutResident(c.Name) {
-				return windowapp.Alone(e.alone(d, c.Name))
+				return windowapp.Alone(e.localWelcome(d, c.Name))
 			}
 			if err == nil && hello.Build != e.build.Commit {
 				log.Warn("the resident is of another build and decides what happens", "resident", hello.Build, "window", e.build.Commit)
@@ -45,8 +45,8 @@ func (c *windowCmd) Run(e *env, d profile.Dirs) error {
 	return err
 }
 
-// alone returns what the resident would tell a window if it ran.
-func (e *env) alone(d profile.Dirs, window string) windowapi.Welcome {
+// localWelcome returns what the resident would tell a window if it ran.
+func (e *env) localWelcome(d profile.Dirs, window string) windowapi.Welcome {
 	s := e.load(d)
 	w := windowapi.Welcome{Language: string(e.lang()), Theme: s.UI.Theme, FileWord: s.UI.FileWord, Window: window, Alone: true,
 		Status: windowapi.Status{Sentence: e.T(text.Doctor("resident.off"))}}

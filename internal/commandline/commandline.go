@@ -41,7 +41,7 @@ func Parse(commands any, program string, lang func() text.Language, out *Output,
 			k, err = nil, nil
 		}
 	}()
-	if one, found := alone(commands, args); one != nil {
+	if one, found := onlyCommand(commands, args); one != nil {
 		if k, err = parse(one); err == nil {
 			found()
 			return k, nil
@@ -57,10 +57,10 @@ func Parse(commands any, program string, lang func() text.Language, out *Output,
 	return nil, parserError(lang(), err)
 }
 
-// alone returns a struct like commands with only the command that args begin with and the
+// onlyCommand returns a struct like commands with only the command that args begin with and the
 // global flags: preparing all the others takes longer than most commands run. found copies
 // the result into commands. If help is requested, or a flag comes first, alone returns nil.
-func alone(commands any, args []string) (one any, found func()) {
+func onlyCommand(commands any, args []string) (one any, found func()) {
 	if len(args) == 0 || slices.Contains(args, "--help") || slices.Contains(args, "-h") {
 		return nil, nil
 	}
@@ -148,8 +148,8 @@ func PathOf(n *kong.Node) string {
 	return strings.Trim(PathOf(n.Parent)+"."+n.Name, ".")
 }
 
-// Place returns the placeholder for a value in usage lines.
-func Place(l text.Language, name string) string {
+// Placeholder returns the placeholder for a value in usage lines.
+func Placeholder(l text.Language, name string) string {
 	key := text.CommandPlace(name)
 	if s := l.T(key); s != string(key) {
 		return s
@@ -159,7 +159,7 @@ func Place(l text.Language, name string) string {
 
 // argument returns a positional argument as usage and help name it.
 func argument(l text.Language, v *kong.Value) string {
-	s := "<" + Place(l, v.Name) + ">"
+	s := "<" + Placeholder(l, v.Name) + ">"
 	if v.IsCumulative() {
 		s += " …"
 	}
@@ -178,11 +178,11 @@ func flagged(l text.Language, f *kong.Flag) string {
 	case f.IsBool():
 		return s
 	case f.PlaceHolder != "":
-		return s + "=" + Place(l, f.PlaceHolder)
+		return s + "=" + Placeholder(l, f.PlaceHolder)
 	case f.Default != "":
 		return s + "=" + f.Default
 	}
-	return s + "=" + strings.ToUpper(Place(l, f.Name))
+	return s + "=" + strings.ToUpper(Placeholder(l, f.Name))
 }
 
 // Page is what there is to say about a command, for its help or its section of a manual.
@@ -199,7 +199,7 @@ func PageOf(l text.Language, n *kong.Node) Page {
 		p.Arguments = append(p.Arguments, [2]string{argument(l, v), HelpOf(l, PathOf(n), "<"+v.Name+">")})
 	}
 	if len(n.Children) > 0 {
-		p.Usage += " <" + Place(l, "command") + ">"
+		p.Usage += " <" + Placeholder(l, "command") + ">"
 	}
 	p.Flags = flagRows(l, n, n.Flags)
 	return p
@@ -420,7 +420,7 @@ func parserError(l text.Language, err error) *text.Error {
 // names translates the names of arguments in the parser's errors, and the
 // words between several.
 func names(l text.Language, s string) string {
-	s = regexp.MustCompile(`<[\w-]+>`).ReplaceAllStringFunc(s, func(n string) string { return "<" + Place(l, strings.Trim(n, "<>")) + ">" })
+	s = regexp.MustCompile(`<[\w-]+>`).ReplaceAllStringFunc(s, func(n string) string { return "<" + Placeholder(l, strings.Trim(n, "<>")) + ">" })
 	s = regexp.MustCompile(`(--[\w-]+)=(\S+)`).ReplaceAllStringFunc(s, func(n string) string {
 		name, filled, _ := strings.Cut(n, "=")
 		comma := ""
@@ -430,7 +430,7 @@ func names(l text.Language, s string) string {
 		if un, err := strconv.Unquote(filled); err == nil {
 			filled = un
 		}
-		return name + "=" + Place(l, filled) + comma
+		return name + "=" + Placeholder(l, filled) + comma
 	})
 	s = strings.TrimSuffix(strings.ReplaceAll(s, `","`, `", "`), `, ""`) // "" only says that it may be left out
 	return strings.ReplaceAll(s, " or ", l.T(text.UsageOr))

@@ -22,10 +22,10 @@ func Terminal(stream any) *os.File {
 	return nil
 }
 
-// Hidden asks on a terminal, writing to out, for a line that is not echoed and ends with
+// ReadHidden asks on a terminal, writing to out, for a line that is not echoed and ends with
 // Enter. Echo is off before the question appears: what is typed ahead is not shown either.
 // If the user cancels, or ctx ends, the error says so.
-func Hidden(ctx context.Context, f *os.File, out io.Writer, question string) (string, error) {
+func ReadHidden(ctx context.Context, f *os.File, out io.Writer, question string) (string, error) {
 	was, err := term.MakeRaw(int(f.Fd()))
 	if err != nil {
 		return "", err

@@ -148,7 +148,7 @@ func (r *Resident) forget(ctx context.Context, raw json.RawMessage) windowapi.Fo
 		return windowapi.Forgotten{Error: "not understood"}
 	}
 	rules := r.rules(r.settings())
-	r.forgetRecent(callactions.Gone(rules, m, time.Now()), rules.Parse(m.Number, ""))
+	r.forgetRecent(callactions.ForgetFilter(rules, m, time.Now()), rules.Parse(m.Number, ""))
 	err := callactions.Delete(ctx, r.store, r.chosenBefore, rules, m)
 	r.windows.Send(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedForgot})
 	r.requestRefresh()

@@ -29,9 +29,9 @@ import (
 
 // links holds the constructor for each kind of link.
 var links = map[string]func(exchangelink.Account) (link.Phone, error){
-	registry.Bria:     at(bria.New),
-	registry.Baresip:  at(baresip.New),
-	registry.Linphone: at(linphone.New),
+	registry.Bria:     byAddress(bria.New),
+	registry.Baresip:  byAddress(baresip.New),
+	registry.Linphone: byAddress(linphone.New),
 
 	registry.ARI:     ari.New,
 	registry.Wazo:    wazo.New,
@@ -43,8 +43,8 @@ var links = map[string]func(exchangelink.Account) (link.Phone, error){
 	registry.BroadWorks:    broadworks.New,
 }
 
-// at adapts the constructor of a phone that needs only an address.
-func at(open func(address string) (link.Phone, error)) func(exchangelink.Account) (link.Phone, error) {
+// byAddress adapts the constructor of a phone that needs only an address.
+func byAddress(open func(address string) (link.Phone, error)) func(exchangelink.Account) (link.Phone, error) {
 	return func(a exchangelink.Account) (link.Phone, error) { return open(a.Address) }
 }
 

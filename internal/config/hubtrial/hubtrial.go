@@ -38,8 +38,8 @@ const (
 	StateOff     = "off" // not requested, or not needed
 )
 
-// trialIn limits how long a trial may take.
-const trialIn = time.Minute
+// trialTimeout limits how long a trial may take.
+const trialTimeout = time.Minute
 
 // ErrNumber reports input that is not a number that can be looked up.
 var ErrNumber = errors.New("not a number that can be looked up")
@@ -72,40 +72,40 @@ type Step struct {
 // values for keys of Others that worked where those of Hub did not. ok is true if every
 // step passed, using better.
 func (t Trial) Run(ctx context.Context, say func(Step)) (better map[string]string, ok bool) {
-	ctx, cancel := context.WithTimeout(ctx, trialIn)
+	ctx, cancel := context.WithTimeout(ctx, trialTimeout)
 	defer cancel()
-	r := &trialRun{Trial: t, say: say, better: map[string]string{}}
+	r := &trialRun{Trial: t, say: say, corrections: map[string]string{}}
 	defer r.close()
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
 	}{{StepName, r.name}, {StepTLS, r.tls}, {StepToken, r.token}, {StepScopes, r.scopes}, {StepLookup, r.lookUp}} {
-		r.now = Step{Name: step.name, State: StateOK}
+		r.step = Step{Name: step.name, State: StateOK}
 		say(Step{Name: step.name, State: StateRunning})
 		if err := step.do(ctx); err != nil {
-			r.now.State, r.now.Err = StateFailed, err
-			r.now.Said = r.words()
-			say(r.now)
-			return r.better, false
+			r.step.State, r.step.Err = StateFailed, err
+			r.step.Said = r.words()
+			say(r.step)
+			return r.corrections, false
 		}
-		say(r.now)
+		say(r.step)
 	}
-	return r.better, true
+	return r.corrections, true
 }
 
 // trialRun is a trial in progress.
 type trialRun struct {
 	Trial
-	say     func(Step)
-	client  *hub.Client
-	now     Step
-	reached hub.Reached
-	reach   error
-	refused error // by the token endpoint, for the scopes step
-	better  map[string]string
+	say         func(Step)
+	client      *hub.Client
+	step        Step
+	reached     hub.Reached
+	reachErr    error
+	refused     error // by the token endpoint, for the scopes step
+	corrections map[string]string
 
-	mu   sync.Mutex // guards said: requests have goroutines of their own
-	said string
+	mu          sync.Mutex // guards said: requests have goroutines of their own
+	refusalText string
 }
 
 func (r *trialRun) close() {
@@ -118,7 +118,7 @@ func (r *trialRun) close() {
 func (r *trialRun) words() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.said
+	return r.refusalText
 }
 
 // with makes a client for a hub.
@@ -131,7 +131,7 @@ func (r *trialRun) with(h settings.Hub) (*hub.Client, error) {
 	cfg.Heard = func(words string) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.said = words
+		r.refusalText = words
 	}
 	return hub.New(cfg)
 }
@@ -140,18 +140,18 @@ func (r *trialRun) name(ctx context.Context) (err error) {
 	if r.client, err = r.with(r.Hub); err != nil {
 		return err
 	}
-	r.reached, r.reach = r.client.Reach(ctx)
-	if r.reach != nil && !r.reached.Resolved {
-		return r.reach
+	r.reached, r.reachErr = r.client.Reach(ctx)
+	if r.reachErr != nil && !r.reached.Resolved {
+		return r.reachErr
 	}
 	return nil
 }
 
 func (r *trialRun) tls(context.Context) error {
 	if r.reached.TestHub {
-		r.now.State, r.now.TestHub = StateOff, true
+		r.step.State, r.step.TestHub = StateOff, true
 	}
-	return r.reach
+	return r.reachErr
 }
 
 func (r *trialRun) token(ctx context.Context) error {
@@ -178,7 +178,7 @@ func (r *trialRun) scopes(ctx context.Context) error {
 
 func (r *trialRun) lookUp(ctx context.Context) error {
 	if strings.TrimSpace(r.Number) == "" {
-		r.now.State = StateOff
+		r.step.State = StateOff
 		return nil
 	}
 	rules, err := fromsettings.NumberRules(r.Settings)
@@ -191,7 +191,7 @@ func (r *trialRun) lookUp(ctx context.Context) error {
 	}
 	begin := time.Now()
 	found, err := r.client.Lookup(ctx, n.Query())
-	r.now.Found, r.now.Took = len(found), time.Since(begin)
+	r.step.Found, r.step.Took = len(found), time.Since(begin)
 	if err == nil {
 		r.otherField(ctx, n.Query(), found)
 	}
@@ -216,14 +216,14 @@ func (r *trialRun) otherSources(ctx context.Context, err error) error {
 		for key, v := range map[string][2]string{"hub.basic_auth_encoding": {r.Hub.BasicAuthEncoding, h.BasicAuthEncoding},
 			"hub.scope_parameter": {r.Hub.ScopeParameter, h.ScopeParameter}, "hub.contact_scopes": {r.Hub.ContactScopes, h.ContactScopes}} {
 			if v[0] != v[1] {
-				r.better[key] = v[1]
+				r.corrections[key] = v[1]
 			}
 		}
 		r.Hub = h
 		return nil
 	}
 	r.mu.Lock()
-	r.said = said // about the original settings
+	r.refusalText = said // about the original settings
 	r.mu.Unlock()
 	return err
 }
@@ -280,7 +280,7 @@ func (r *trialRun) otherField(ctx context.Context, query string, found []contact
 	}
 	defer other.Close()
 	if again, err := other.Lookup(ctx, query); err == nil && numbered(again) {
-		r.better[key] = ""
+		r.corrections[key] = ""
 	}
 }
 

@@ -99,9 +99,9 @@ func TestJoin(t *testing.T) {
 // TestOpenSetupRelay: a file does not move users out of the relay that they joined, unless
 // it names another one.
 func TestOpenSetupRelay(t *testing.T) {
-	usual := setupfile.Work
-	t.Cleanup(func() { setupfile.Work = usual })
-	setupfile.Work = 5
+	usual := setupfile.WorkFactor
+	t.Cleanup(func() { setupfile.WorkFactor = usual })
+	setupfile.WorkFactor = 5
 	const joined = "[[softphone]]\nkind = \"bria\"\n[[softphone]]\nkind = \"relay\"\naddress = \"https://relay.example/\"\n"
 	before, _ := settings.Parse(joined)
 	for url, want := range map[string]string{"https://relay.example": "baresip relay", "https://other.example": "baresip"} {

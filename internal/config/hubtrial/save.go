@@ -67,12 +67,12 @@ func Save(ctx context.Context, d profile.Dirs, before *settings.Settings, w Want
 			return false, err
 		}
 	}
-	k := keeper{d: d, next: next}
+	k := saver{d: d, next: next}
 	if w.Secret != "" || len(w.Links) > 0 {
 		if k.store, err = w.open(d, next.Hub.SecretStore); err != nil {
 			return false, err
 		}
-		waiting, err = k.keep(ctx, w)
+		waiting, err = k.save(ctx, w)
 	}
 	if err == nil && len(w.Changes) > 0 {
 		err = settings.Set(d, w.Changes)
@@ -101,8 +101,8 @@ func (w Wanted) open(d profile.Dirs, kind string) (secret.Store, error) {
 	return store, err
 }
 
-// keeper stores secrets and remembers the previous ones.
-type keeper struct {
+// saver stores secrets and remembers the previous ones.
+type saver struct {
 	d      profile.Dirs
 	next   *settings.Settings
 	store  secret.Store
@@ -117,7 +117,7 @@ type storedSecret struct {
 	unread    bool
 }
 
-func (k *keeper) keep(ctx context.Context, w Wanted) (waiting bool, err error) {
+func (k *saver) save(ctx context.Context, w Wanted) (waiting bool, err error) {
 	if w.Secret != "" {
 		ref, err := secret.Hub(k.next.Hub.BaseURL, k.next.Hub.ClientID)
 		if err != nil {
@@ -152,7 +152,7 @@ func (k *keeper) keep(ctx context.Context, w Wanted) (waiting bool, err error) {
 }
 
 // remember records what a store has for a secret that is about to change.
-func (k *keeper) remember(ctx context.Context, ref secret.Ref) (old string) {
+func (k *saver) remember(ctx context.Context, ref secret.Ref) (old string) {
 	old, next, err := secret.Pair(ctx, k.store, ref)
 	if err != nil {
 		old, next = "", ""
@@ -162,7 +162,7 @@ func (k *keeper) remember(ctx context.Context, ref secret.Ref) (old string) {
 }
 
 // putBack restores the previous secrets, even if the caller's context has ended.
-func (k *keeper) putBack(ctx context.Context) (err error) {
+func (k *saver) putBack(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	for _, was := range slices.Backward(k.before) {

@@ -89,8 +89,8 @@ func keepRelay(office *settings.Settings, links []settings.Softphone) {
 // the policy changed since the file was shown. Nothing was applied.
 var ErrNotPassed, ErrPolicyChanged = text.Errorf(text.SetupTestFailed), text.Errorf(text.SettingsWindowFileAgain)
 
-// saveIn limits how long the stores may take.
-const saveIn = 15 * time.Second
+// saveTimeout limits how long the stores may take.
+const saveTimeout = 15 * time.Second
 
 // TakeOver tests the file's hub, joins the relay with its code (if it has them), and
 // then saves its settings and secrets; say receives each step of the test. number is
@@ -124,7 +124,7 @@ func (f *SetupFile) TakeOver(ctx context.Context, d profile.Dirs, number string,
 			return "", err
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, saveIn)
+	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
 	_, err = Save(ctx, d, before, w)
 	return encoding, err

@@ -12,8 +12,8 @@ import (
 // ErrHeld reports that another program, or another part of this one, holds a file.
 var ErrHeld = errors.New("another program holds it")
 
-// lockIn limits the wait for a lock; its holder only writes a small file.
-const lockIn = 5 * time.Second
+// lockTimeout limits the wait for a lock; its holder only writes a small file.
+const lockTimeout = 5 * time.Second
 
 // Lock waits for the lock at path, which excludes other programs and other parts of
 // this one, and holds it until release or the end of the program. If that takes too
@@ -25,7 +25,7 @@ func Lock(path string) (release func(), err error) {
 	}
 	// The system queues waiters; polling might never find it free.
 	held := make(chan error, 1)
-	go func() { held <- hold(f) }()
+	go func() { held <- lockFile(f) }()
 	select {
 	case err = <-held:
 		if err != nil {
@@ -33,7 +33,7 @@ func Lock(path string) (release func(), err error) {
 			return nil, fmt.Errorf("lock: %w", err)
 		}
 		return func() { _ = f.Close() }, nil
-	case <-time.After(lockIn):
+	case <-time.After(lockTimeout):
 		go func() { // until its holder releases it
 			<-held
 			_ = f.Close()

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Hold locks a file until it is closed, or returns ErrHeld. It does not wait.
-func Hold(f *os.File) error {
+// TryLockFile locks a file until it is closed, or returns ErrHeld. It does not wait.
+func TryLockFile(f *os.File) error {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return ErrHeld
@@ -16,8 +16,8 @@ func Hold(f *os.File) error {
 	return err
 }
 
-// hold is Hold, but waits.
-func hold(f *os.File) error {
+// lockFile is Hold, but waits.
+func lockFile(f *os.File) error {
 	fd := int(f.Fd())
 	for {
 		if err := unix.Flock(fd, unix.LOCK_EX); !errors.Is(err, unix.EINTR) {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Hold locks a file until it is closed, or returns ErrHeld. It does not wait.
-func Hold(f *os.File) error {
+// TryLockFile locks a file until it is closed, or returns ErrHeld. It does not wait.
+func TryLockFile(f *os.File) error {
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, new(windows.Overlapped))
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
 		return ErrHeld
@@ -16,7 +16,7 @@ func Hold(f *os.File) error {
 	return err
 }
 
-// hold is Hold, but waits.
-func hold(f *os.File) error {
+// lockFile is Hold, but waits.
+func lockFile(f *os.File) error {
 	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK, 0, 1, 0, new(windows.Overlapped))
 }

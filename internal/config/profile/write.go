@@ -24,16 +24,16 @@ func WriteFile(path string, b []byte, mode fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	if err := Patiently(func() error { return os.Rename(temp, path) }); err != nil {
+	if err := RetryBusy(func() error { return os.Rename(temp, path) }); err != nil {
 		os.Remove(temp)
 		return err
 	}
 	return filetrust.SyncDir(filepath.Dir(path))
 }
 
-// Patiently retries for a second on Windows, where operations fail while a virus scanner or
+// RetryBusy retries for a second on Windows, where operations fail while a virus scanner or
 // a reader briefly holds a file open.
-func Patiently(do func() error) error {
+func RetryBusy(do func() error) error {
 	err := do()
 	for wait := 5 * time.Millisecond; err != nil && runtime.GOOS == "windows" && !errors.Is(err, fs.ErrNotExist) && wait < 700*time.Millisecond; wait *= 2 {
 		time.Sleep(wait)

@@ -116,14 +116,14 @@ var order = []health.Registration{health.Scheme, health.Autostart, health.MicroS
 // hour, on Run's goroutine.
 type Watch struct {
 	dirs profile.Dirs
-	// look returns the state of a registration; path is that of MicroSIP's ini.
-	look func(what health.Registration, was Registered) (s standing, path string)
-	// again restores it.
-	again func(what health.Registration, was Registered) error
-	told  func(lost []health.Registration, unopened bool) // on Run's goroutine, on changes
-	log   *slog.Logger
-	wake  chan struct{}
-	fix   chan repair
+	// inspect returns the state of a registration; path is that of MicroSIP's ini.
+	inspect func(what health.Registration, was Registered) (s standing, path string)
+	// restore restores it.
+	restore func(what health.Registration, was Registered) error
+	changed func(lost []health.Registration, unopened bool) // on Run's goroutine, on changes
+	log     *slog.Logger
+	wake    chan struct{}
+	fix     chan repair
 }
 
 // repair is a request to restore a registration.
@@ -141,11 +141,11 @@ func New(d profile.Dirs, profileDir string, current func() *settings.Settings, t
 		return nil, err
 	}
 	w := newWatch(d, log)
-	w.look = func(what health.Registration, was Registered) (standing, string) { return registered(o, what, was) }
-	w.again = func(what health.Registration, was Registered) error {
+	w.inspect = func(what health.Registration, was Registered) (standing, string) { return registered(o, what, was) }
+	w.restore = func(what health.Registration, was Registered) error {
 		return reregister(d, current(), profileDir, what, was)
 	}
-	w.told = told
+	w.changed = told
 	return w, nil
 }
 
@@ -177,7 +177,7 @@ func (r *Watch) Run(ctx context.Context) {
 		now, none := r.read(lost)
 		if none != unopened || !slices.Equal(now, lost) {
 			lost, unopened = now, none
-			r.told(lost, unopened)
+			r.changed(lost, unopened)
 		}
 		select {
 		case <-ctx.Done():
@@ -185,7 +185,7 @@ func (r *Watch) Run(ctx context.Context) {
 		case <-time.After(readEvery):
 		case <-r.wake:
 		case f := <-r.fix:
-			f.done(r.mend(f.what))
+			f.done(r.repair(f.what))
 		}
 	}
 }
@@ -196,14 +196,14 @@ func (r *Watch) read(before []health.Registration) (lost []health.Registration, 
 	was := RegisteredIn(r.dirs)
 	now := was
 	for _, what := range order {
-		s, path := r.look(what, was)
+		s, path := r.inspect(what, was)
 		unopened = unopened || s == absent
 		switch {
 		case s == ours:
 			now = now.with(what, true, path)
 		case s == older:
 			now = now.with(what, true, path)
-			if err := r.again(what, now); err != nil && !errors.Is(err, ErrPhoneRuns) { // it will not run for ever
+			if err := r.restore(what, now); err != nil && !errors.Is(err, ErrPhoneRuns) { // it will not run for ever
 				r.log.Warn("a registration of an older version stays", "what", string(what), "why", err)
 			}
 		case s == declined:
@@ -229,17 +229,17 @@ func (r *Watch) read(before []health.Registration) (lost []health.Registration, 
 // registrations is taken.
 var errNever = errors.New("was not registered before")
 
-// mend restores what was registered before.
-func (r *Watch) mend(what health.Registration) error {
+// repair restores what was registered before.
+func (r *Watch) repair(what health.Registration) error {
 	was := RegisteredIn(r.dirs)
 	if !was.has(what) {
 		return errNever
 	}
-	if err := r.again(what, was); err != nil {
+	if err := r.restore(what, was); err != nil {
 		r.log.Warn("a registration was not repaired", "what", string(what), "why", err)
 		return err
 	}
-	if s, _ := r.look(what, was); s.lost() {
+	if s, _ := r.inspect(what, was); s.lost() {
 		return fmt.Errorf("another registration comes first")
 	}
 	r.log.Info("a registration was repaired", "what", string(what))

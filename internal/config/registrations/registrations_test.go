@@ -43,13 +43,13 @@ type computer struct {
 
 func (c *computer) watch(d profile.Dirs) *Watch {
 	r := newWatch(d, slog.New(slog.NewTextHandler(&c.log, nil)))
-	r.look = func(what health.Registration, _ Registered) (standing, string) {
+	r.inspect = func(what health.Registration, _ Registered) (standing, string) {
 		c.Lock()
 		defer c.Unlock()
 		c.looks++
 		return c.at[what], "/ini"
 	}
-	r.again = func(what health.Registration, was Registered) error {
+	r.restore = func(what health.Registration, was Registered) error {
 		c.Lock()
 		defer c.Unlock()
 		c.again, c.with = append(c.again, what), was
@@ -58,7 +58,7 @@ func (c *computer) watch(d profile.Dirs) *Watch {
 		}
 		return c.fails
 	}
-	r.told = func(lost []health.Registration, unopened bool) {
+	r.changed = func(lost []health.Registration, unopened bool) {
 		c.Lock()
 		defer c.Unlock()
 		c.lost, c.none, c.told = lost, unopened, c.told+1

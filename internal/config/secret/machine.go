@@ -53,7 +53,7 @@ func readAdmins(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || forAll(info) {
+	if info, err := f.Stat(); err != nil || readableByAll(info) {
 		return nil, cmp.Or(err, ErrExposed)
 	}
 	return io.ReadAll(io.LimitReader(f, maxFile+1))

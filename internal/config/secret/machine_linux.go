@@ -15,8 +15,8 @@ func platformMachineDir() string { return "/etc/wiebelt/secrets" }
 // Administrator reports whether this process may change what belongs to the whole computer.
 func Administrator() bool { return os.Geteuid() == 0 }
 
-// forAll reports whether everybody can read a file.
-func forAll(info fs.FileInfo) bool { return info.Mode().Perm()&0o007 != 0 }
+// readableByAll reports whether everybody can read a file.
+func readableByAll(info fs.FileInfo) bool { return info.Mode().Perm()&0o007 != 0 }
 
 // makeMachineDir creates the folder, which passes its group on to its files.
 func makeMachineDir(dir, group string) error {

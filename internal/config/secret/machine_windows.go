@@ -28,8 +28,8 @@ func Administrator() bool {
 	return err == nil && member
 }
 
-// forAll is false: users may read, but the contents are encrypted.
-func forAll(fs.FileInfo) bool { return false }
+// readableByAll is false: users may read, but the contents are encrypted.
+func readableByAll(fs.FileInfo) bool { return false }
 
 func makeMachineDir(dir, _ string) error {
 	sd, err := windows.SecurityDescriptorFromString(FolderRights)

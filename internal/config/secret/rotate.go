@@ -19,9 +19,9 @@ type rotating struct {
 	Store
 	now func() time.Time
 
-	mu    sync.Mutex
-	given map[Ref][32]byte // the new secret that Get returned last
-	bad   map[Ref]refusal
+	mu        sync.Mutex
+	lastGiven map[Ref][32]byte // the new secret that Get returned last
+	refused   map[Ref]refusal
 }
 
 type refusal struct {
@@ -30,7 +30,7 @@ type refusal struct {
 }
 
 func rotate(s Store) *rotating {
-	return &rotating{Store: s, now: time.Now, given: map[Ref][32]byte{}, bad: map[Ref]refusal{}}
+	return &rotating{Store: s, now: time.Now, lastGiven: map[Ref][32]byte{}, refused: map[Ref]refusal{}}
 }
 
 // rotates reports whether a secret can rotate: only the hub's can.
@@ -54,12 +54,12 @@ func (r *rotating) Get(ctx context.Context, ref Ref) (string, error) {
 		return "", err // the other one would not be readable either
 	}
 	if err == nil && !r.resting(ref, next) {
-		r.gave(ref, next)
+		r.noteGiven(ref, next)
 		return next, nil
 	}
 	old, err := r.Store.Get(ctx, ref)
 	if next != "" && errors.Is(err, ErrNotSet) {
-		r.gave(ref, next)
+		r.noteGiven(ref, next)
 		return next, nil // there is no other
 	}
 	return old, err
@@ -107,14 +107,14 @@ func Pair(ctx context.Context, s Store, ref Ref) (old, next string, err error) {
 func (r *rotating) resting(ref Ref, secret string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b, ok := r.bad[ref]
+	b, ok := r.refused[ref]
 	return ok && b.sum == sha256.Sum256([]byte(secret)) && r.now().Sub(b.at) < retryNext
 }
 
-func (r *rotating) gave(ref Ref, secret string) {
+func (r *rotating) noteGiven(ref Ref, secret string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.given[ref] = sha256.Sum256([]byte(secret))
+	r.lastGiven[ref] = sha256.Sum256([]byte(secret))
 }
 
 // Renew stores a new secret for a client of the hub. If there is none yet, or the
@@ -159,14 +159,14 @@ func NoteAnswer(ctx context.Context, s Store, ref Ref, secret string, accepted b
 	}
 	sum := sha256.Sum256([]byte(secret))
 	r.mu.Lock()
-	if given, ok := r.given[ref]; !ok || given != sum {
+	if given, ok := r.lastGiven[ref]; !ok || given != sum {
 		r.mu.Unlock()
-		return !accepted && r.wake(ctx, ref, secret)
+		return !accepted && r.activate(ctx, ref, secret)
 	}
 	if accepted {
-		delete(r.bad, ref)
+		delete(r.refused, ref)
 	} else {
-		r.bad[ref] = refusal{sum, r.now()}
+		r.refused[ref] = refusal{sum, r.now()}
 	}
 	r.mu.Unlock()
 	if !accepted {
@@ -180,9 +180,9 @@ func NoteAnswer(ctx context.Context, s Store, ref Ref, secret string, accepted b
 	return false
 }
 
-// wake makes a resting new secret usable at once, because the hub has refused the old one:
+// activate makes a resting new secret usable at once, because the hub has refused the old one:
 // most likely the new one has taken effect.
-func (r *rotating) wake(ctx context.Context, ref Ref, refused string) bool {
+func (r *rotating) activate(ctx context.Context, ref Ref, refused string) bool {
 	if old, err := r.Store.Get(ctx, ref); err != nil || old != refused {
 		return false // the refused one has been replaced
 	}
@@ -192,6 +192,6 @@ func (r *rotating) wake(ctx context.Context, ref Ref, refused string) bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.bad, ref)
+	delete(r.refused, ref)
 	return true
 }

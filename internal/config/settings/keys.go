@@ -235,8 +235,8 @@ func find(key string) *Entry {
 	return nil
 }
 
-// take reads a value and reports problems; ok is true if there is a value.
-func (e *Entry) take(raw any, report reporter) (v any, ok bool) {
+// parse reads a value and reports problems; ok is true if there is a value.
+func (e *Entry) parse(raw any, report reporter) (v any, ok bool) {
 	if e.elements != nil {
 		return e.elements(raw, report), true
 	}

@@ -41,7 +41,7 @@ const (
 func Load(dirs profile.Dirs) (*Settings, []Problem) {
 	s := Defaults()
 	user := layer{source: User}
-	user.take(readFile(Path(dirs)))
+	user.load(readFile(Path(dirs)))
 	for _, l := range append([]layer{user}, policies()...) { // weakest first
 		s.apply(l)
 	}
@@ -52,7 +52,7 @@ func Load(dirs profile.Dirs) (*Settings, []Problem) {
 // Parse reads settings from text, as if it were the user's file and the only source.
 func Parse(src string) (*Settings, []Problem) {
 	l := layer{source: User}
-	l.take([]byte(src), nil)
+	l.load([]byte(src), nil)
 	s := Defaults()
 	s.apply(l)
 	return s, s.Problems()
@@ -64,7 +64,7 @@ func CheckPolicy(path string) (*Settings, []Problem) {
 	s := Defaults()
 	l := layer{source: Policy}
 	b, err := readFile(path)
-	l.take(b, err)
+	l.load(b, err)
 	if _, err := os.Stat(path); err != nil {
 		l.problem(Unreadable, filetrust.Reason(err))
 	}
@@ -123,8 +123,8 @@ type layer struct {
 	problems   []Problem
 }
 
-// take parses a file's text, or reports why there is none. A missing file is empty.
-func (l *layer) take(b []byte, err error) {
+// load parses a file's text, or reports why there is none. A missing file is empty.
+func (l *layer) load(b []byte, err error) {
 	if err == nil {
 		err = plainText(b)
 	}
@@ -261,7 +261,7 @@ func (s *Settings) apply(l layer) {
 	}
 	for key, raw := range flatten(l.tree) {
 		if e := find(key); e != nil {
-			if v, ok := e.take(raw, report); ok {
+			if v, ok := e.parse(raw, report); ok {
 				e.set(s, v)
 				s.from(key, l)
 			}

@@ -59,9 +59,9 @@ func policyFile(path string) layer {
 	case errors.Is(err, filetrust.Err):
 		l.problem(Untrusted, err)
 	case errors.Is(err, filetrust.ErrTooLarge):
-		l.take(nil, errTooLarge)
+		l.load(nil, errTooLarge)
 	default:
-		l.take(b, filetrust.Reason(err))
+		l.load(b, filetrust.Reason(err))
 	}
 	return l
 }
@@ -187,7 +187,7 @@ func (s *Settings) applyStrictest(l *layer) {
 		if l.source != Policy || p.Kind == Untrusted {
 			continue
 		}
-		unknown := p.Kind == Unreadable || p.Kind == BadSyntax && !known(p.Key)
+		unknown := p.Kind == Unreadable || p.Kind == BadSyntax && !isKey(p.Key)
 		for j := range table {
 			e := &table[j]
 			meant := p.Key == e.Key || (unknown || p.Key == e.Group()) && s.sources[e.Key] != Policy
@@ -201,7 +201,7 @@ func (s *Settings) applyStrictest(l *layer) {
 	}
 }
 
-// known reports whether a key is in the table.
-func known(key string) bool {
+// isKey reports whether a key is in the table.
+func isKey(key string) bool {
 	return slices.ContainsFunc(table, func(e Entry) bool { return e.Key == key })
 }

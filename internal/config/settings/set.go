@@ -99,7 +99,7 @@ func checked(changes map[string]any) (map[string]any, error) {
 		case e == nil:
 			report(key, UnknownKey, "")
 		case raw != nil:
-			wanted[key], _ = e.take(raw, report)
+			wanted[key], _ = e.parse(raw, report)
 		}
 		if wrong != nil {
 			return nil, wrong
@@ -158,7 +158,7 @@ func verify(before map[string]any, out string, wanted map[string]any) error {
 			continue
 		}
 		clean := true
-		v, ok := find(key).take(got, func(string, ProblemKind, string) { clean = false })
+		v, ok := find(key).parse(got, func(string, ProblemKind, string) { clean = false })
 		if !there || want == nil || !ok || !clean || !reflect.DeepEqual(v, want) {
 			return fmt.Errorf("%s: %w", key, ErrByHand)
 		}
@@ -193,11 +193,11 @@ func put(src, key, value, newline string) string {
 	line := name + " = " + value + newline
 	switch {
 	case at >= 0:
-		return ended(src[:at], newline) + line + src[at:]
+		return withNewline(src[:at], newline) + line + src[at:]
 	case !inGroup:
-		return ended(src, newline) + line
+		return withNewline(src, newline) + line
 	}
-	return ended(src, newline) + newline + "[" + group + "]" + newline + line
+	return withNewline(src, newline) + newline + "[" + group + "]" + newline + line
 }
 
 // placeAtTop returns the position after the last key without a group, else before the first
@@ -293,16 +293,16 @@ func replaceArray(src string, e *Entry, rows [][]string, newline string) string 
 		}
 	}
 	if at >= 0 {
-		return ended(src[:at], newline) + b.String() + src[at:]
+		return withNewline(src[:at], newline) + b.String() + src[at:]
 	}
 	if len(rows) == 0 {
 		return src
 	}
-	return ended(src, newline) + newline + b.String()
+	return withNewline(src, newline) + newline + b.String()
 }
 
-// ended adds a line end if missing.
-func ended(s, newline string) string {
+// withNewline adds a line end if missing.
+func withNewline(s, newline string) string {
 	if s == "" || strings.HasSuffix(s, "\n") {
 		return s
 	}

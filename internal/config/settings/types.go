@@ -152,7 +152,7 @@ func someOf(key, allowed string, p func(*Settings) *[]string, words []string) En
 }
 
 func readList(raw any, allowed string, v []string, ok func(s string, before []string) (string, bool)) ([]string, *rejection) {
-	parts, isTexts := textsIn(raw)
+	parts, isTexts := stringsIn(raw)
 	switch {
 	case !isTexts:
 		return nil, &rejection{WrongType, "a list of texts: " + allowed}
@@ -169,8 +169,8 @@ func readList(raw any, allowed string, v []string, ok func(s string, before []st
 	return v, nil
 }
 
-// textsIn returns the texts of a list in TOML or Go form.
-func textsIn(raw any) (parts []string, ok bool) {
+// stringsIn returns the texts of a list in TOML or Go form.
+func stringsIn(raw any) (parts []string, ok bool) {
 	switch l := raw.(type) {
 	case []string:
 		return l, true

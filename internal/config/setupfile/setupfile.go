@@ -44,19 +44,19 @@ func (e *KeyError) Error() string { return "a setting that may not stand there: 
 // Limits of the file. Trying a passphrase takes 256 MB and about a second; a file that
 // requires more is not opened.
 const (
-	maxFile   = 1 << 20
-	maxPlain  = 512 << 10
-	maxWork   = 18
-	maxPhrase = 1000
-	maxCode   = 100
+	maxFile       = 1 << 20
+	maxPlain      = 512 << 10
+	maxWorkFactor = 18
+	maxPhrase     = 1000
+	maxCode       = 100
 )
 
-// Work is the cost of a try, as a power of two. Only tests change it.
-var Work = maxWork
+// WorkFactor is the cost of a try, as a power of two. Only tests change it.
+var WorkFactor = maxWorkFactor
 
-// stays are the settings that are not part of the file: those of one computer or person,
+// excludedKeys are the settings that are not part of the file: those of one computer or person,
 // and phone.call_back, which can be a command.
-var stays = []string{"hub.secret_store", "hub.open_at_start", "phone.call_back",
+var excludedKeys = []string{"hub.secret_store", "hub.open_at_start", "phone.call_back",
 	"listener.enabled", "listener.port", "listener.allowed_origins", "listener.http", "card.corner", "card.monitor", "card.hotkey", "card.hotkey_open", "card.hotkey_hear", "card.hotkey_close", "card.speech", "card.sound", "calls.group", "ui.theme", "log.level"}
 
 // connectionKeys are the hub settings that a computer keeps if the file does not have them:
@@ -66,7 +66,7 @@ var connectionKeys = []string{"hub.proxy", "hub.extra_ca_file", "hub.lookup_time
 // Keys returns the settings that a set-up file can contain.
 func Keys() (keys []string) {
 	for _, e := range settings.Keys() {
-		if !slices.Contains(stays, e.Key) {
+		if !slices.Contains(excludedKeys, e.Key) {
 			keys = append(keys, e.Key)
 		}
 	}
@@ -75,7 +75,7 @@ func Keys() (keys []string) {
 
 // LeftOut returns the settings that somebody has set but that are not part of the file.
 func LeftOut(s *settings.Settings) (keys []string) {
-	for _, k := range stays {
+	for _, k := range excludedKeys {
 		if s.Source(k) != settings.Default {
 			keys = append(keys, k)
 		}
@@ -129,12 +129,12 @@ func Write(w io.Writer, o Office) (passphrase string, err error) {
 		return "", err
 	}
 	b, _ := json.Marshal(contents{format, 1, text, o.Secret, o.Code}) // texts and a number cannot fail
-	passphrase = made()
+	passphrase = newPassphrase()
 	to, err := age.NewScryptRecipient(passphrase)
 	if err != nil {
 		return "", err
 	}
-	to.SetWorkFactor(Work)
+	to.SetWorkFactor(WorkFactor)
 	sealed, err := age.Encrypt(w, to)
 	if err != nil {
 		return "", err
@@ -145,8 +145,8 @@ func Write(w io.Writer, o Office) (passphrase string, err error) {
 	return passphrase, sealed.Close()
 }
 
-// made returns a new passphrase.
-func made() string {
+// newPassphrase returns a new passphrase.
+func newPassphrase() string {
 	random := strings.ToLower(rand.Text())
 	var groups []string
 	for i := range 5 {
@@ -168,7 +168,7 @@ func Read(b []byte, passphrase string) (Office, error) {
 	if err != nil {
 		return Office{}, ErrPassphrase
 	}
-	id.SetMaxWorkFactor(maxWork)
+	id.SetMaxWorkFactor(maxWorkFactor)
 	open, err := age.Decrypt(bytes.NewReader(b), id)
 	if _, nobody := errors.AsType[*age.NoIdentityMatchError](err); nobody {
 		return Office{}, ErrPassphrase

@@ -63,9 +63,9 @@ func written(t testing.TB, text, secret string) (file []byte, phrase string) {
 
 // cheap lowers Work for the rest of a test.
 func cheap(t *testing.T) {
-	usual := Work
-	t.Cleanup(func() { Work = usual })
-	Work = 5
+	usual := WorkFactor
+	t.Cleanup(func() { WorkFactor = usual })
+	WorkFactor = 5
 }
 
 // sealed encrypts any content for a file.
@@ -86,7 +86,7 @@ func plain(text, secret string) string {
 }
 
 func TestRoundTrip(t *testing.T) {
-	if Work != 18 {
+	if WorkFactor != 18 {
 		t.Error("a try at a passphrase costs less than it may")
 	}
 	cheap(t)

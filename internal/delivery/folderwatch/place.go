@@ -76,7 +76,7 @@ func (p *place) lock() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = profile.Hold(f)
+	err = profile.TryLockFile(f)
 	if errors.Is(err, profile.ErrHeld) {
 		err = ErrBusy
 	}

@@ -86,7 +86,7 @@ const columns = `name, path, sha256, size, intermediary, state, reason, status, 
 
 // fields returns an item's columns in the order of columns, for reading and writing.
 func (it *Item) fields() []any {
-	at := sqlitefile.At
+	at := sqlitefile.MicrosOf
 	return []any{&it.Name, &it.Path, &it.SHA256, &it.Size, &it.Intermediary, &it.State, &it.Reason, &it.Status,
 		at(&it.Added), at(&it.FirstTry), at(&it.LastTry), at(&it.NextTry), at(&it.Decided), at(&it.Deadline), &it.Tries,
 		&it.Attempts, &it.Note, &it.Kept, &it.unknowns, &it.odds, &it.Whole, &it.alone, &it.crc, &it.found}
@@ -134,7 +134,7 @@ func (b *Outbox) startAgain(ctx context.Context, why error) error {
 	}
 	if err != nil && b.aside != "" {
 		// The next attempt must find the damaged file again, without a log of the new one.
-		for _, side := range sqlitefile.Sides(b.dbPath()) {
+		for _, side := range sqlitefile.SideFiles(b.dbPath()) {
 			_ = os.Remove(side)
 		}
 		err = errors.Join(err, os.Rename(b.aside, b.dbPath()))

@@ -46,10 +46,10 @@ func (disk) Create(path string) (file, error) {
 }
 func (disk) Open(path string) (file, error) { return os.Open(path) }
 func (disk) Rename(from, to string) error {
-	return profile.Patiently(func() error { return os.Rename(from, to) })
+	return profile.RetryBusy(func() error { return os.Rename(from, to) })
 }
 func (disk) Remove(path string) error {
-	return profile.Patiently(func() error { return os.Remove(path) })
+	return profile.RetryBusy(func() error { return os.Remove(path) })
 }
 func (disk) Stat(path string) (fs.FileInfo, error)      { return os.Stat(path) }
 func (disk) ReadDir(path string) ([]fs.DirEntry, error) { return os.ReadDir(path) }

@@ -84,8 +84,8 @@ func some(ctx context.Context, q sqlitefile.Querier, where string, args ...any) 
 const queueColumns = "held, since, until, paused, began, resume, pauses"
 
 func (q *Queue) fields() []any {
-	return []any{&q.Held, sqlitefile.At(&q.Since), sqlitefile.At(&q.Until), &q.Paused,
-		sqlitefile.At(&q.From), sqlitefile.At(&q.Resume), &q.pauses}
+	return []any{&q.Held, sqlitefile.MicrosOf(&q.Since), sqlitefile.MicrosOf(&q.Until), &q.Paused,
+		sqlitefile.MicrosOf(&q.From), sqlitefile.MicrosOf(&q.Resume), &q.pauses}
 }
 
 func readQueue(ctx context.Context, from sqlitefile.Querier) (q Queue, err error) {
@@ -121,7 +121,7 @@ type Receipt struct {
 const receiptColumns = "n, began, ended, status, class, reason, body, cut"
 
 func (r *Receipt) fields() []any {
-	return []any{&r.N, sqlitefile.At(&r.Began), sqlitefile.At(&r.Ended), &r.Status, &r.Class, &r.Reason, &r.Body, &r.Cut}
+	return []any{&r.N, sqlitefile.MicrosOf(&r.Began), sqlitefile.MicrosOf(&r.Ended), &r.Status, &r.Class, &r.Reason, &r.Body, &r.Cut}
 }
 
 // maxReceipts limits the receipts of an item: the first one, and the newest.

@@ -32,7 +32,7 @@ func Summarize(ctx context.Context, dir string) (s Summary, err error) {
 	if _, err := os.Stat(path); err != nil {
 		return s, err
 	}
-	if err := sqlitefile.Look(ctx, path, func(db *sql.DB, schema int) error { return s.read(ctx, db, schema) }); err != nil {
+	if err := sqlitefile.Inspect(ctx, path, func(db *sql.DB, schema int) error { return s.read(ctx, db, schema) }); err != nil {
 		return s, err
 	}
 	_, err = os.Stat(filepath.Join(dir, spoolName))

@@ -47,7 +47,7 @@ func TestNotification(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		told := make(chan string, 1)
 		go func() {
-			if err := Tell(ctx, "Wiebelt", message); err != nil {
+			if err := Show(ctx, "Wiebelt", message); err != nil {
 				told <- err.Error()
 				return
 			}
@@ -77,7 +77,7 @@ func TestWithoutDesktop(t *testing.T) {
 	must.Do(t, err)
 	stderr := os.Stderr
 	os.Stderr = w
-	err = Tell(t.Context(), "Wiebelt", "Iets werkt niet.")
+	err = Show(t.Context(), "Wiebelt", "Iets werkt niet.")
 	os.Stderr = stderr
 	w.Close()
 	if err != nil {

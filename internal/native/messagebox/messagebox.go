@@ -11,12 +11,12 @@ import (
 // open holds the messages on screen, so that a user who clicks five times sees only one.
 var open sync.Map
 
-// Tell shows a title and a text and returns when the user has read them or ctx ends, which
+// Show shows a title and a text and returns when the user has read them or ctx ends, which
 // removes them; if the platform does not report reading, it returns immediately. A message
 // already on screen is not shown twice. An error means that nothing was shown. Tell may be
 // called from any goroutine that may block. Both texts are our own, without personal data:
 // on some platforms they stay in a list of notifications.
-func Tell(ctx context.Context, title, text string) error {
+func Show(ctx context.Context, title, text string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -25,5 +25,5 @@ func Tell(ctx context.Context, title, text string) error {
 		return nil
 	}
 	defer open.Delete(key)
-	return tell(ctx, title, text)
+	return show(ctx, title, text)
 }

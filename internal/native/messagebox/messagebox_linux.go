@@ -13,9 +13,9 @@ import (
 // readIn is how long a notification stays: nothing reports that it was read.
 const readIn = 20 * time.Second
 
-// tell shows a desktop notification or, if it cannot, writes to standard error, where a
+// show shows a desktop notification or, if it cannot, writes to standard error, where a
 // terminal or the journal has it.
-func tell(ctx context.Context, title, text string) error {
+func show(ctx context.Context, title, text string) error {
 	read := make(chan struct{}, 1)
 	n, err := notify.Open(ctx, func(string, string) {
 		wake.Up(read)

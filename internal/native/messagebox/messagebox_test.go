@@ -9,7 +9,7 @@ import (
 func TestTooLate(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Tell(ctx, "title", "text"); !errors.Is(err, context.Canceled) {
+	if err := Show(ctx, "title", "text"); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -19,7 +19,7 @@ const (
 	mbTopmostWarning = 0x00000030 | 0x00040000
 )
 
-func tell(ctx context.Context, title, text string) error {
+func show(ctx context.Context, title, text string) error {
 	t, err := windows.UTF16PtrFromString(title)
 	if err != nil {
 		return fmt.Errorf("message: %w", err)

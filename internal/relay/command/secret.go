@@ -46,7 +46,7 @@ func (c *secretHubCmd) Run(e *env) error {
 func (e *env) secret(asks text.Key) (string, error) {
 	in := e.in
 	if f := commandline.Terminal(e.in); f != nil {
-		line, err := commandline.Hidden(e.ctx, f, e.err, e.lang().T(asks)+" ")
+		line, err := commandline.ReadHidden(e.ctx, f, e.err, e.lang().T(asks)+" ")
 		if err != nil {
 			return "", err
 		}

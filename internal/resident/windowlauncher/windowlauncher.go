@@ -139,7 +139,7 @@ func (d *Launcher) Tell(what text.Key) {
 		if d.ctx.Err() != nil {
 			return // we are ending, and so is the message
 		}
-		if err := messagebox.Tell(d.ctx, "Wiebelt", said); err != nil && d.ctx.Err() == nil {
+		if err := messagebox.Show(d.ctx, "Wiebelt", said); err != nil && d.ctx.Err() == nil {
 			d.p.Log.Error("the user was not told", "why", err)
 		}
 	}()

@@ -35,15 +35,15 @@ func (c *Calls) Wipe(ctx context.Context) error {
 // Forget deletes what is stored about callers. The running resident does it, since it has
 // some of that in memory; without one it is done here, in the files.
 func Forget(ctx context.Context, cfg instance.Config, dirs profile.Dirs, s *settings.Settings, what windowapi.Forget) error {
-	err := ask(ctx, cfg, what)
+	err := askResident(ctx, cfg, what)
 	if errors.Is(err, instance.ErrNotRunning) {
 		return inFiles(ctx, dirs, s, what)
 	}
 	return err
 }
 
-// ask lets the running resident do it; instance.ErrNotRunning if there is none.
-func ask(ctx context.Context, cfg instance.Config, what windowapi.Forget) error {
+// askResident lets the running resident do it; instance.ErrNotRunning if there is none.
+func askResident(ctx context.Context, cfg instance.Config, what windowapi.Forget) error {
 	kind, raw, err := instance.Ask(ctx, cfg, windowapi.KindForget, what)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func inFiles(ctx context.Context, dirs profile.Dirs, s *settings.Settings, m win
 	if err != nil {
 		return err
 	}
-	gone := Gone(rules, m, time.Now())
+	gone := ForgetFilter(rules, m, time.Now())
 	_, waiting := instance.ForgetCalls(instance.Config{RunDir: dirs.Run}, func(e call.Event) bool {
 		return gone(engine.LastCall{At: e.At, Number: rules.Parse(e.Number, e.Name)})
 	})
@@ -96,8 +96,8 @@ func Delete(ctx context.Context, calls *history.Store, chosen *chosencontacts.St
 	return errors.Join(calls.DeleteNumber(ctx, key), chosen.Forget(ctx, key))
 }
 
-// Gone returns which calls a deletion covers.
-func Gone(rules *phone.Rules, m windowapi.Forget, now time.Time) func(engine.LastCall) bool {
+// ForgetFilter returns which calls a deletion covers.
+func ForgetFilter(rules *phone.Rules, m windowapi.Forget, now time.Time) func(engine.LastCall) bool {
 	key := rules.Parse(m.Number, "").Key()
 	return func(c engine.LastCall) bool {
 		switch {

@@ -92,7 +92,7 @@ func (s *Store) Earlier(number string) (contactID string, ok bool) {
 	c := s.kept[s.tag(number)]
 	for _, o := range s.undone {
 		if o.number == number {
-			c = o.after(c)
+			c = o.apply(c)
 		}
 	}
 	if time.Since(c.used) >= KeepFor {
@@ -128,8 +128,8 @@ func (s *Store) do(o op) {
 	wake.Up(s.wake)
 }
 
-// after returns the number's choice after o, given c before; the zero choice is none.
-func (o op) after(c choice) choice {
+// apply returns the number's choice after o, given c before; the zero choice is none.
+func (o op) apply(c choice) choice {
 	switch {
 	case o.chose:
 		return choice{o.contact, o.at}
@@ -143,7 +143,7 @@ func (o op) after(c choice) choice {
 func (s *Store) apply(o op) {
 	t := s.tag(o.number)
 	was := s.kept[t]
-	switch now := o.after(was); now {
+	switch now := o.apply(was); now {
 	case was:
 		return
 	case choice{}:

@@ -67,7 +67,7 @@ func (s *Store) load() {
 	kept, ok := parse(c, time.Now())
 	if err != nil || !ok {
 		s.p.Log.Warn("the file with remembered choices is damaged and was put aside")
-		if err := os.Rename(s.p.Path, aside(s.p.Path)); err != nil {
+		if err := os.Rename(s.p.Path, asidePath(s.p.Path)); err != nil {
 			s.p.Log.Warn("it could not be put aside", "why", err)
 			s.file.alone = true
 		}
@@ -153,15 +153,15 @@ func write(path string, c contents) error {
 	return profile.WriteFile(path, append(b, '\n'), 0o600)
 }
 
-func aside(path string) string { return path + ".damaged" }
+func asidePath(path string) string { return path + ".damaged" }
 
 // purge removes a file put aside before limit.
 func (f *file) purge(path string, limit time.Time) error {
-	info, err := os.Lstat(aside(path))
+	info, err := os.Lstat(asidePath(path))
 	if err != nil || info.ModTime().After(limit) {
 		return nil
 	}
-	return profile.RemoveFile(aside(path))
+	return profile.RemoveFile(asidePath(path))
 }
 
 func (f *file) remove(path string) error {
@@ -169,7 +169,7 @@ func (f *file) remove(path string) error {
 	if _, err := os.Lstat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err := errors.Join(profile.RemoveFile(path), profile.RemoveFile(aside(path))); err != nil {
+	if err := errors.Join(profile.RemoveFile(path), profile.RemoveFile(asidePath(path))); err != nil {
 		return fmt.Errorf("delete remembered choices: %w", err)
 	}
 	return nil

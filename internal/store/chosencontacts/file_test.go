@@ -70,17 +70,17 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 				must.Do(t, os.WriteFile(r.path, []byte(text), 0o600))
 				r.start()
 				r.rest()
-				if b, err := os.ReadFile(aside(r.path)); err != nil || string(b) != text {
+				if b, err := os.ReadFile(asidePath(r.path)); err != nil || string(b) != text {
 					t.Fatalf("not put aside: %v", err)
 				}
 				r.Chose(anna, "c-1")
 				r.again()
 				r.rest()
 				r.is(anna, "c-1")
-				must.Do(t, os.Chtimes(aside(r.path), time.Now(), time.Now())) // synctest time
+				must.Do(t, os.Chtimes(asidePath(r.path), time.Now(), time.Now())) // synctest time
 				time.Sleep(KeepFor + 2*time.Hour)
 				synctest.Wait()
-				if _, err := os.Stat(aside(r.path)); !errors.Is(err, fs.ErrNotExist) {
+				if _, err := os.Stat(asidePath(r.path)); !errors.Is(err, fs.ErrNotExist) {
 					t.Error("what was put aside is there after its days")
 				}
 			})

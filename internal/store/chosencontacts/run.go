@@ -30,7 +30,7 @@ func (s *Store) Run(ctx context.Context) {
 	purge := time.Tick(purgeEvery)
 	var write, again <-chan time.Time
 	attend := func() {
-		if again == nil && s.wanted() {
+		if again == nil && s.needsKey() {
 			if err := s.findKey(ctx); err != nil {
 				s.p.Log.Warn("choices are remembered until the program ends only", "why", err)
 				again = time.After(keyAgain)
@@ -79,9 +79,9 @@ func (s *Store) keeps() bool {
 	return s.keep
 }
 
-// wanted reports whether the key is missing although something needs it. Until something is
+// needsKey reports whether the key is missing although something needs it. Until something is
 // chosen, the secret store is not used.
-func (s *Store) wanted() bool {
+func (s *Store) needsKey() bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.key == nil && s.p.Secrets != nil && !s.file.alone && len(s.undone)+len(s.kept) > 0

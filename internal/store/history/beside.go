@@ -42,7 +42,7 @@ func (s *Store) join(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.was = was
+	s.openedInfo = was
 	s.db, err = sqlitefile.OpenWith(ctx, s.path, writing, current)
 	return err
 }

@@ -17,8 +17,8 @@ const maxCalls = 250_000
 // Purge deletes what is older than the days to keep, a damaged file that was put
 // aside included, and all but the newest maxCalls. Open does it, and Put once an hour.
 func (s *Store) Purge(ctx context.Context) error {
-	s.using.RLock()
-	defer s.using.RUnlock()
+	s.dbMu.RLock()
+	defer s.dbMu.RUnlock()
 	return s.purge(ctx)
 }
 
@@ -42,8 +42,8 @@ func (s *Store) purge(ctx context.Context) error {
 
 // DeleteAll deletes every call, and a damaged file put aside.
 func (s *Store) DeleteAll(ctx context.Context) error {
-	s.using.RLock()
-	defer s.using.RUnlock()
+	s.dbMu.RLock()
+	defer s.dbMu.RUnlock()
 	switch {
 	case s.db == nil && s.State().Fault == FaultNewer:
 		return erasing(ErrNewer)
@@ -53,7 +53,7 @@ func (s *Store) DeleteAll(ctx context.Context) error {
 	if err := s.erase(ctx, `DELETE FROM calls`); err != nil {
 		return err
 	}
-	if s.moved() { // the log may still be here
+	if s.fileReplaced() { // the log may still be here
 		return s.removeFiles()
 	}
 	return remove(s.asidePath())
@@ -71,8 +71,8 @@ func (s *Store) DeleteOlder(ctx context.Context, t time.Time) error {
 }
 
 func (s *Store) deleteWhere(ctx context.Context, which string, arg any) error {
-	s.using.RLock()
-	defer s.using.RUnlock()
+	s.dbMu.RLock()
+	defer s.dbMu.RUnlock()
 	if err := remove(s.asidePath()); err != nil {
 		return erasing(err)
 	}
@@ -109,8 +109,8 @@ func (s *Store) Remove(ctx context.Context, id int64) (was Entry, err error) {
 // reading, that happens later.
 func (s *Store) cleaned(ctx context.Context, err error) error {
 	if err == nil {
-		s.using.RLock()
-		defer s.using.RUnlock()
+		s.dbMu.RLock()
+		defer s.dbMu.RUnlock()
 		if s.db != nil {
 			err = s.clean(ctx)
 		}

@@ -13,7 +13,7 @@ import (
 // folder. It returns ErrNewer if a newer version wrote it, another error if it is damaged
 // or unreadable, and nil if it is sound or merely needs migration.
 func CheckFile(ctx context.Context, path string) error {
-	err := sqlitefile.Look(ctx, path, func(db *sql.DB, schema int) error {
+	err := sqlitefile.Inspect(ctx, path, func(db *sql.DB, schema int) error {
 		if schema > len(migrations) {
 			return ErrNewer
 		}
@@ -33,7 +33,7 @@ var people = []string{"name", "via", "taken_by", "number", "shown", "relation_nu
 // CheckFile it changes nothing.
 func People(ctx context.Context, path string, limit int) (map[string][]string, error) {
 	var found map[string][]string
-	err := sqlitefile.Look(ctx, path, func(db *sql.DB, _ int) (err error) { // of any version
+	err := sqlitefile.Inspect(ctx, path, func(db *sql.DB, _ int) (err error) { // of any version
 		found, err = readPeople(ctx, db, limit)
 		return err
 	})

@@ -17,9 +17,9 @@ import (
 // Reader reads the history that another process writes. It cannot change the file. Safe for
 // concurrent use; reads wait for each other.
 type Reader struct {
-	db   *sql.DB
-	path string
-	was  fs.FileInfo
+	db         *sql.DB
+	path       string
+	openedInfo fs.FileInfo
 }
 
 // OpenReadOnly opens the history at path for reading. For a missing file errors.Is(err,
@@ -41,7 +41,7 @@ func OpenReadOnly(ctx context.Context, path string) (*Reader, error) {
 // Stale reports whether the opened file has been replaced or removed.
 func (r *Reader) Stale() bool {
 	now, err := os.Stat(r.path)
-	return err != nil || !os.SameFile(r.was, now)
+	return err != nil || !os.SameFile(r.openedInfo, now)
 }
 
 // Close closes the file.

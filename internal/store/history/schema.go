@@ -84,7 +84,7 @@ const (
 
 // fields returns the entry's columns in the order of fields, for reading and writing.
 func (e *Entry) fields() []any {
-	at := sqlitefile.At
+	at := sqlitefile.MicrosOf
 	return []any{at(&e.Rang), at(&e.Answered), at(&e.Ended), &e.Outgoing, &e.Kind, &e.Number, &e.Shown,
 		&e.Line, &e.LineNumber, &e.Via, &e.Name, &e.ContactID, &e.RelationNumber, &e.Link, &e.Matches,
 		&e.Outcome, &e.Result, at(&e.Handled), &e.off, &e.By}

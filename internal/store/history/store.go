@@ -28,15 +28,15 @@ const (
 // OpenBeside creates that of any other process, which only writes what it is asked to.
 // Safe for concurrent use.
 type Store struct {
-	path  string
-	now   func() time.Time
-	using sync.RWMutex // held for reading by users of the fields below
-	db    *sql.DB      // nil with KeepOff, or while the file cannot be opened
-	was   fs.FileInfo  // the file as opened
-	keep  Keep
-	days  int
-	shut  bool // by Close, permanently
-	guest bool // created by OpenBeside
+	path       string
+	now        func() time.Time
+	dbMu       sync.RWMutex // held for reading by users of the fields below
+	db         *sql.DB      // nil with KeepOff, or while the file cannot be opened
+	openedInfo fs.FileInfo  // the file as opened
+	keep       Keep
+	days       int
+	closed     bool // by Close, permanently
+	guest      bool // created by OpenBeside
 
 	mu     sync.Mutex // protects what follows; held briefly
 	purged time.Time
@@ -64,13 +64,13 @@ func Open(path string, keep Keep, days int, now func() time.Time) (*Store, error
 // Missed are empty, and every other method blocks.
 func New(path string, keep Keep, days int, now func() time.Time) *Store {
 	s := &Store{path: path, keep: keep, days: max(days, 1), now: now}
-	s.using.Lock()
+	s.dbMu.Lock()
 	return s
 }
 
 // Begin opens the file of a Store returned by New.
 func (s *Store) Begin(ctx context.Context) error {
-	defer s.using.Unlock()
+	defer s.dbMu.Unlock()
 	err := s.begin(ctx)
 	s.note(err)
 	return err
@@ -80,8 +80,8 @@ func (s *Store) Begin(ctx context.Context) error {
 // entries like Open. After an error nothing is kept until that succeeds, which is
 // retried with every call.
 func (s *Store) Configure(ctx context.Context, keep Keep, days int) error {
-	s.using.Lock()
-	defer s.using.Unlock()
+	s.dbMu.Lock()
+	defer s.dbMu.Unlock()
 	if days = max(days, 1); keep == s.keep && days == s.days {
 		return nil
 	}
@@ -158,7 +158,7 @@ func (s *Store) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.was = was
+	s.openedInfo = was
 	s.db, err = sqlitefile.OpenWith(ctx, s.path, writing, func(ctx context.Context, db *sql.DB) error {
 		return sqlitefile.Prepare(ctx, db, migrations)
 	})
@@ -253,8 +253,8 @@ func (s *Store) Recount(ctx context.Context) error {
 
 // reading runs do with the file, if there is one.
 func (s *Store) reading(do func(*sql.DB) error) error {
-	s.using.RLock()
-	defer s.using.RUnlock()
+	s.dbMu.RLock()
+	defer s.dbMu.RUnlock()
 	if s.db == nil {
 		return nil
 	}
@@ -282,7 +282,7 @@ func (s *Store) removeFiles() error {
 	s.mu.Lock()
 	s.state.Missed = 0
 	s.mu.Unlock()
-	return remove(append(sqlitefile.Sides(s.path), s.path, s.asidePath())...)
+	return remove(append(sqlitefile.SideFiles(s.path), s.path, s.asidePath())...)
 }
 
 // keepNothing removes, with KeepOff, what could not be removed before: on Windows another
@@ -307,9 +307,9 @@ func remove(paths ...string) error {
 // Close closes the file, after which the Store must not be used. An error means that what
 // was put since Hurry may not be safe.
 func (s *Store) Close() (err error) {
-	s.using.Lock()
-	defer s.using.Unlock()
-	s.shut = true
+	s.dbMu.Lock()
+	defer s.dbMu.Unlock()
+	s.closed = true
 	if s.db != nil { // closing skips what Hurry deferred if somebody else has the file open
 		_, err = s.db.Exec("PRAGMA wal_checkpoint(PASSIVE)")
 	}

@@ -111,7 +111,7 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, e Entry) (int64, error) {
 			return 0, err
 		}
 	}
-	if e.saysLess(was) {
+	if e.knowsLess(was) {
 		e.Matches, e.Outcome, e.TakenOff = was.Matches, was.Outcome, was.TakenOff
 		e.setPerson(was)
 	}
@@ -143,10 +143,10 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, e Entry) (int64, error) {
 	return e.ID, s.tickOff(ctx, tx, e)
 }
 
-// saysLess reports whether e knows less about its caller than was: the card is
+// knowsLess reports whether e knows less about its caller than was: the card is
 // shown again and the hub does not answer, or the caller was chosen before, there
 // or in the calls window.
-func (e Entry) saysLess(was Entry) bool {
+func (e Entry) knowsLess(was Entry) bool {
 	switch {
 	case e.Number != was.Number, was.Outcome == OutcomeFailed, was.Outcome == "":
 		return false
@@ -181,7 +181,7 @@ func (s *Store) tickOff(ctx context.Context, tx *sql.Tx, e Entry) (err error) {
 	now, rang := sqlitefile.Micros(s.now()), sqlitefile.Micros(e.Rang)
 	switch {
 	case !e.OneCaller():
-	case e.deals():
+	case e.reachesCaller():
 		_, err = tx.ExecContext(ctx, `UPDATE calls SET handled = ? WHERE `+notTickedOff+` AND number = ? AND rang < ?`, now, e.Number, rang)
 	case e.Open():
 		_, err = tx.ExecContext(ctx, `UPDATE calls SET handled = ? WHERE id = ? AND EXISTS
@@ -190,9 +190,9 @@ func (s *Store) tickOff(ctx context.Context, tx *sql.Tx, e Entry) (err error) {
 	return err
 }
 
-// deals reports whether the call dealt with its caller: somebody has spoken to him, or
+// reachesCaller reports whether the call dealt with its caller: somebody has spoken to him, or
 // called him back.
-func (e Entry) deals() bool {
+func (e Entry) reachesCaller() bool {
 	return e.Outgoing || !e.Answered.IsZero() || e.Result == ResultAnswered || e.Result == ResultElsewhere
 }
 
@@ -287,31 +287,31 @@ func (s *Store) write(ctx context.Context, f func(*sql.Tx, Keep) error) error {
 // change runs f in a transaction and notes the result. A file that is damaged or was
 // removed is replaced first. With KeepOff nothing is written.
 func (s *Store) change(ctx context.Context, f func(*sql.Tx, Keep) error) error {
-	opened, err := s.once(ctx, f)
+	opened, err := s.attempt(ctx, f)
 	if !s.guest && (sqlitefile.Damaged(err) || errors.Is(err, errMoved) || errors.Is(err, errClosed)) {
 		if err = s.renew(ctx, opened, err); err == nil {
-			_, err = s.once(ctx, f)
+			_, err = s.attempt(ctx, f)
 		}
 	}
 	s.note(err)
 	return err
 }
 
-// once runs f once; opened identifies the file it used.
-func (s *Store) once(ctx context.Context, f func(*sql.Tx, Keep) error) (opened int, err error) {
-	s.using.RLock()
-	defer s.using.RUnlock()
+// attempt runs f once; opened identifies the file it used.
+func (s *Store) attempt(ctx context.Context, f func(*sql.Tx, Keep) error) (opened int, err error) {
+	s.dbMu.RLock()
+	defer s.dbMu.RUnlock()
 	s.mu.Lock()
 	opened = s.opened
 	s.mu.Unlock()
 	switch {
-	case s.shut:
+	case s.closed:
 		return opened, errShut
 	case s.keep == KeepOff:
 		return opened, s.keepNothing()
 	case s.db == nil:
 		return opened, errClosed
-	case s.moved():
+	case s.fileReplaced():
 		return opened, errMoved
 	}
 	if _, err := os.Stat(s.path + "-wal"); err != nil {
@@ -325,27 +325,27 @@ func (s *Store) once(ctx context.Context, f func(*sql.Tx, Keep) error) (opened i
 
 // renew reopens the file because of why, unless that was done meanwhile.
 func (s *Store) renew(ctx context.Context, opened int, why error) error {
-	s.using.Lock()
-	defer s.using.Unlock()
+	s.dbMu.Lock()
+	defer s.dbMu.Unlock()
 	s.mu.Lock()
 	done, soon, fault := s.opened != opened, s.now().Sub(s.tried) < againEvery, s.state.Fault
 	s.mu.Unlock()
 	if done {
 		return nil
 	}
-	if s.shut {
+	if s.closed {
 		return errShut
 	}
 	if errors.Is(why, errClosed) && soon && fault != FaultNone {
 		return faultError(fault) // a full disk does not recover within moments
 	}
-	moved := errors.Is(why, errMoved) && s.moved() // not only its log, which closing writes into it
+	moved := errors.Is(why, errMoved) && s.fileReplaced() // not only its log, which closing writes into it
 	if !moved && s.db != nil {
 		_ = s.clean(ctx) // if only the log is gone, ours is the last copy
 	}
 	s.close()
 	if moved {
-		_ = remove(sqlitefile.Sides(s.path)...) // of the removed file
+		_ = remove(sqlitefile.SideFiles(s.path)...) // of the removed file
 	}
 	if err := s.begin(ctx); err != nil {
 		return err
@@ -358,11 +358,11 @@ func (s *Store) renew(ctx context.Context, opened int, why error) error {
 	return nil
 }
 
-// moved reports whether our file was replaced or removed. On systems where a file in use
+// fileReplaced reports whether our file was replaced or removed. On systems where a file in use
 // can be deleted, SQLite would keep writing to one that nobody can find any more.
-func (s *Store) moved() bool {
+func (s *Store) fileReplaced() bool {
 	now, err := os.Stat(s.path)
-	return err != nil || !os.SameFile(now, s.was)
+	return err != nil || !os.SameFile(now, s.openedInfo)
 }
 
 // faultError is the error of a persisting fault.

@@ -75,8 +75,8 @@ func OpenWith(ctx context.Context, path, query string, ready func(context.Contex
 	return db, nil
 }
 
-// Sides returns the files that SQLite keeps beside a file.
-func Sides(path string) []string { return []string{path + "-wal", path + "-shm"} }
+// SideFiles returns the files that SQLite keeps beside a file.
+func SideFiles(path string) []string { return []string{path + "-wal", path + "-shm"} }
 
 // Check checks a file and returns ErrDamaged if it is not sound.
 func Check(ctx context.Context, db *sql.DB) error {
@@ -212,18 +212,18 @@ func Version(ctx context.Context, q Querier) (int, error) {
 	return v, err
 }
 
-// Look reads a file without changing anything in its folder: if nobody has it open,
+// Inspect reads a file without changing anything in its folder: if nobody has it open,
 // SQLite would create files beside it, owned by whoever looked. A failure is retried once:
 // somebody may have started to write in between.
-func Look(ctx context.Context, path string, do func(db *sql.DB, schema int) error) error {
-	err := look(ctx, path, do)
+func Inspect(ctx context.Context, path string, do func(db *sql.DB, schema int) error) error {
+	err := inspect(ctx, path, do)
 	if err != nil {
-		err = look(ctx, path, do)
+		err = inspect(ctx, path, do)
 	}
 	return err
 }
 
-func look(ctx context.Context, path string, do func(db *sql.DB, schema int) error) error {
+func inspect(ctx context.Context, path string, do func(db *sql.DB, schema int) error) error {
 	query := "mode=ro&_pragma=busy_timeout(1000)&_pragma=query_only(ON)&_pragma=temp_store(MEMORY)"
 	if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
 		query += "&immutable=1"
@@ -247,7 +247,7 @@ func PutAside(path string) (aside string, err error) {
 	if err := os.Rename(path, aside); err != nil {
 		return "", err
 	}
-	for _, side := range Sides(path) {
+	for _, side := range SideFiles(path) {
 		if err := os.Remove(side); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return aside, err
 		}
@@ -305,8 +305,8 @@ func Time(micros int64) time.Time {
 	return time.UnixMicro(micros)
 }
 
-// At makes a time be written and read in the form of Micros.
-func At(t *time.Time) any { return at{t} }
+// MicrosOf makes a time be written and read in the form of Micros.
+func MicrosOf(t *time.Time) any { return at{t} }
 
 type at struct{ *time.Time }
 

@@ -30,7 +30,7 @@ import (
 
 // TestMain makes the key derivation of these tests' set-up files cheap.
 func TestMain(m *testing.M) {
-	setupfile.Work = 10
+	setupfile.WorkFactor = 10
 	os.Exit(m.Run())
 }
 
