@@ -88,7 +88,7 @@ func Run(ctx context.Context, o Options) error {
 		s.UI.Theme = o.Theme
 	}
 	painted := make(chan card.Painted, 64)
-	d := &show{stage: stage{faults: h.Faults(), painted: painted}, ready: make(chan struct{})}
+	d := &runner{player: player{faults: h.Faults(), painted: painted}, ready: make(chan struct{})}
 	defer d.work.Wait() // before the hub is closed
 	var failed error
 	err = resident.Run(ctx, resident.Options{
@@ -144,16 +144,16 @@ func person(initials, prefix, family, relation, street, house, addition, number 
 		Producer: contact.Coded{Code: "P1", Description: "Producent Een"}, LastModifiedBy: contact.Coded{Code: "M1", Description: "Medewerker"}}}
 }
 
-// show implements the demo for its window.
-type show struct {
-	stage stage
-	ready chan struct{}
-	turn  sync.Mutex
-	work  sync.WaitGroup // calls requested by the window
+// runner implements the demo for its window.
+type runner struct {
+	player player
+	ready  chan struct{}
+	turn   sync.Mutex
+	work   sync.WaitGroup // calls requested by the window
 }
 
 // begin connects the simulated softphone.
-func (d *show) begin(ctx context.Context, port int, tokens secret.Tokens, mended func()) error {
+func (d *runner) begin(ctx context.Context, port int, tokens secret.Tokens, mended func()) error {
 	if port == 0 {
 		return errors.New("the listener does not run")
 	}
@@ -162,13 +162,13 @@ func (d *show) begin(ctx context.Context, port int, tokens secret.Tokens, mended
 		return err
 	}
 	context.AfterFunc(ctx, func() { _ = phone.Close() })
-	d.stage.phone, d.stage.mended = phone, mended
+	d.player.phone, d.player.hubMended = phone, mended
 	close(d.ready)
 	return nil
 }
 
 // Calls returns the buttons of the demo's window.
-func (d *show) Calls(l text.Language) []windowapi.DemoCall {
+func (d *runner) Calls(l text.Language) []windowapi.DemoCall {
 	var all []windowapi.DemoCall
 	for _, s := range scenarios {
 		all = append(all, windowapi.DemoCall{ID: s.id, Title: l.T(text.DemoTitle(s.id)), Hint: l.T(text.DemoHint(s.id))})
@@ -178,7 +178,7 @@ func (d *show) Calls(l text.Language) []windowapi.DemoCall {
 
 // Play plays one call for the window and returns once the card shows its final content; the
 // phone continues to ring for a while.
-func (d *show) Play(ctx context.Context, id string, l text.Language) windowapi.Played {
+func (d *runner) Play(ctx context.Context, id string, l text.Language) windowapi.Played {
 	out := windowapi.Played{ID: id}
 	at := slices.IndexFunc(scenarios, func(s scenario) bool { return s.id == id })
 	if at < 0 {
@@ -191,10 +191,10 @@ func (d *show) Play(ctx context.Context, id string, l text.Language) windowapi.P
 	}
 	shown := make(chan played, 1)
 	d.work.Go(func() {
-		d.stage.stop()
+		d.player.stop()
 		d.turn.Lock()
 		defer d.turn.Unlock()
-		p, err := d.stage.play(ctx, scenarios[at], ringFor, func(p played) { shown <- p })
+		p, err := d.player.play(ctx, scenarios[at], ringFor, func(p played) { shown <- p })
 		if err != nil {
 			select {
 			case shown <- p:
@@ -215,12 +215,12 @@ func (d *show) Play(ctx context.Context, id string, l text.Language) windowapi.P
 }
 
 // playAll plays every call once and prints a line for each.
-func (d *show) playAll(ctx context.Context, o Options, l text.Language) error {
+func (d *runner) playAll(ctx context.Context, o Options, l text.Language) error {
 	fmt.Fprintln(o.Out, l.T(text.DemoWelcome))
 	var firsts, answers []time.Duration
 	for _, sc := range scenarios {
 		fmt.Fprintf(o.Out, "\n%s: %s\n", l.T(text.DemoTitle(sc.id)), l.T(text.DemoHint(sc.id)))
-		p, err := d.stage.play(ctx, sc, o.Hold, nil)
+		p, err := d.player.play(ctx, sc, o.Hold, nil)
 		if err != nil {
 			return err
 		}
@@ -232,7 +232,7 @@ func (d *show) playAll(ctx context.Context, o Options, l text.Language) error {
 		}
 		fmt.Fprintln(o.Out)
 		if o.Pictures != "" {
-			if err := keep(o.Pictures, sc.id, p.picture); err != nil {
+			if err := savePicture(o.Pictures, sc.id, p.picture); err != nil {
 				return err
 			}
 		}
@@ -246,7 +246,7 @@ var outcomes = map[engine.Outcome]string{
 	engine.Withheld: "withheld", engine.Internal: "internal",
 }
 
-func keep(dir, id string, picture image.Image) error {
+func savePicture(dir, id string, picture image.Image) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}

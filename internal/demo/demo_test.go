@@ -25,7 +25,7 @@ func TestACallBeforeIsNotThisOne(t *testing.T) {
 	before, now := engine.Card{ID: 1, Outcome: engine.Failed, Ring: rang.Add(-time.Second)}, engine.Card{ID: 2, Ring: rang}
 	painted <- card.Painted{Card: before}
 	painted <- card.Painted{Card: now}
-	s := &stage{painted: painted, rang: rang}
+	s := &player{painted: painted, rang: rang}
 	if p, err := s.until(t.Context(), func(card.Painted) bool { return true }); err != nil || p.Card.ID != 2 {
 		t.Errorf("card %d, %v", p.Card.ID, err)
 	}

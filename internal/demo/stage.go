@@ -34,7 +34,7 @@ type scenario struct {
 	number, name string                       // of the caller
 	breaks       func(*localhub.Faults) error // how the hub fails; may be nil
 	// after runs once the first card is painted; may be nil.
-	after func(context.Context, *stage, simulate.Call) error
+	after func(context.Context, *player, simulate.Call) error
 }
 
 // scenarios lists the calls of the demo, in display order.
@@ -44,7 +44,7 @@ var scenarios = []scenario{
 	{id: "unknown", want: engine.Nobody, number: localhub.Nobody, name: "P. Jansen"},
 	{id: "withheld", want: engine.Withheld, number: "anonymous"},
 	{id: "colleague", want: engine.Internal, number: "101", name: "Receptie"},
-	{id: "passed", want: engine.Found, number: "101", name: "Receptie", after: passOn},
+	{id: "passed", want: engine.Found, number: "101", name: "Receptie", after: transferCall},
 	{id: "slow", want: engine.Found, number: slowNumber, breaks: func(f *localhub.Faults) error {
 		f.Set(localhub.AtLookup, localhub.Fault{Delay: 1800 * time.Millisecond})
 		return nil
@@ -53,7 +53,7 @@ var scenarios = []scenario{
 	{id: "refused", want: engine.Failed, number: refusedNumber, breaks: func(f *localhub.Faults) error { f.RefuseCredentials(true); return nil }},
 }
 
-func passOn(ctx context.Context, s *stage, c simulate.Call) error {
+func transferCall(ctx context.Context, s *player, c simulate.Call) error {
 	if err := wake.Pause(ctx, 1500*time.Millisecond); err != nil {
 		return err
 	}
@@ -62,16 +62,16 @@ func passOn(ctx context.Context, s *stage, c simulate.Call) error {
 	return s.phone.Ring(ctx, c)
 }
 
-// stage plays scenarios against a running resident, one at a time. It starts no goroutine.
-type stage struct {
-	faults  *localhub.Faults
-	phone   *simulate.Phone
-	painted <-chan card.Painted // every card that is painted on screen
-	mended  func()              // the hub works again: makes the resident retry
-	next    int
-	rang    time.Time
-	mu      sync.Mutex
-	cancel  context.CancelFunc
+// player plays scenarios against a running resident, one at a time. It starts no goroutine.
+type player struct {
+	faults    *localhub.Faults
+	phone     *simulate.Phone
+	painted   <-chan card.Painted // every card that is painted on screen
+	hubMended func()              // the hub works again: makes the resident retry
+	next      int
+	rang      time.Time
+	mu        sync.Mutex
+	cancel    context.CancelFunc
 }
 
 // played is the result of a call of the demo.
@@ -89,7 +89,7 @@ type played struct {
 var errNotPainted = errors.New("the card was not painted")
 
 // stop ends the current call, if there is one. Safe for concurrent use.
-func (s *stage) stop() {
+func (s *player) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.cancel != nil {
@@ -99,7 +99,7 @@ func (s *stage) stop() {
 
 // play rings, waits until the card has the scenario's outcome, calls shown (which may be
 // nil), keeps ringing for hold, and hangs up. One call at a time.
-func (s *stage) play(ctx context.Context, sc scenario, hold time.Duration, shown func(played)) (out played, err error) {
+func (s *player) play(ctx context.Context, sc scenario, hold time.Duration, shown func(played)) (out played, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.mu.Lock()
@@ -116,7 +116,7 @@ func (s *stage) play(ctx context.Context, sc scenario, hold time.Duration, shown
 	}
 	defer func() {
 		if err := s.faults.Reset(); err == nil && sc.breaks != nil {
-			s.mended()
+			s.hubMended()
 		}
 	}()
 	s.drain()
@@ -158,7 +158,7 @@ func (s *stage) play(ctx context.Context, sc scenario, hold time.Duration, shown
 		out.picture = last.Wanted()
 	case err != nil:
 		return out, err
-	case !same(out.picture, last.Wanted()):
+	case !samePicture(out.picture, last.Wanted()):
 		return out, fmt.Errorf("%s: %w: the screen shows something else", sc.id, errNotPainted)
 	}
 	if shown != nil {
@@ -169,7 +169,7 @@ func (s *stage) play(ctx context.Context, sc scenario, hold time.Duration, shown
 }
 
 // until receives painted cards until ok returns true for one.
-func (s *stage) until(ctx context.Context, ok func(card.Painted) bool) (card.Painted, error) {
+func (s *player) until(ctx context.Context, ok func(card.Painted) bool) (card.Painted, error) {
 	last := "nothing"
 	limit := time.After(15 * time.Second)
 	for {
@@ -190,7 +190,7 @@ func (s *stage) until(ctx context.Context, ok func(card.Painted) bool) (card.Pai
 	}
 }
 
-func (s *stage) drain() {
+func (s *player) drain() {
 	for {
 		select {
 		case <-s.painted:
@@ -200,9 +200,9 @@ func (s *stage) drain() {
 	}
 }
 
-// same reports whether the screen shows the picture. A pointer or a clock's tick may
+// samePicture reports whether the screen shows the picture. A pointer or a clock's tick may
 // differ; a missing card is not accepted.
-func same(got, want *image.RGBA) bool {
+func samePicture(got, want *image.RGBA) bool {
 	if got == nil || got.Rect.Size() != want.Rect.Size() {
 		return false
 	}

@@ -155,7 +155,7 @@ func settingsText(s *settings.Settings, known *redactor) string {
 		default:
 			value = "set"
 		}
-		fmt.Fprintf(&b, "%s\t%s\t%s", key, plain(value), v.Source)
+		fmt.Fprintf(&b, "%s\t%s\t%s", key, oneLine(value), v.Source)
 		if v.Problem != "" {
 			b.WriteString("\twrong")
 		}

@@ -101,7 +101,7 @@ func (e *exam) tray(ctx context.Context) []finding {
 // cards reports how calls are shown, which hotkeys for cards do not work, and
 // a missing sound player.
 func (e *exam) cards(ctx context.Context) []finding {
-	t := e.ask(ctx)
+	t := e.queryResident(ctx)
 	if t.presence != present {
 		return say(Off, "cards.off")
 	}

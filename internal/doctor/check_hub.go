@@ -22,30 +22,30 @@ const (
 
 // hubState is the result of one visit to the hub, shared by all checks of the hub.
 type hubState struct {
-	off      bool // not set up
-	reached  hub.Reached
-	failed   error // before any token was requested
-	noSecret bool
-	life     time.Duration
-	token    error // with the secret that has worked before
-	two      bool  // a new secret waits beside it
-	newer    error // with the new one
-	delivery error
-	asked    bool // a number was looked up
-	never    bool // such a number is not looked up
-	found    int
-	took     time.Duration
-	lookup   error
+	notSetUp      bool // not set up
+	reached       hub.Reached
+	failed        error // before any token was requested
+	noSecret      bool
+	life          time.Duration
+	token         error // with the secret that has worked before
+	secretWaits   bool  // a new secret waits beside it
+	newer         error // with the new one
+	delivery      error
+	asked         bool // a number was looked up
+	neverLookedUp bool // such a number is not looked up
+	found         int
+	took          time.Duration
+	lookup        error
 }
 
 // probeHub contacts the hub like a lookup does.
 func (e *exam) probeHub(ctx context.Context) hubState {
 	if len(e.Settings.Hub.Missing()) > 0 {
-		return hubState{off: true}
+		return hubState{notSetUp: true}
 	}
 	cfg, err := fromsettings.Hub(e.Dirs, e.Settings.Hub)
 	if err != nil && cfg.BaseURL == "" {
-		return hubState{off: true}
+		return hubState{notSetUp: true}
 	}
 	with := func(pick func(storedSecret) string) (*hub.Client, error) {
 		cfg.SecretAnswered = nil                                 // this trial changes nothing
@@ -60,7 +60,7 @@ func (e *exam) probeHub(ctx context.Context) hubState {
 	}
 	c, err := with(func(k storedSecret) string { return k.value })
 	if err != nil {
-		return hubState{off: true}
+		return hubState{notSetUp: true}
 	}
 	defer c.Close()
 	var j hubState
@@ -75,10 +75,10 @@ func (e *exam) probeHub(ctx context.Context) hubState {
 		return j
 	}
 	j.life, j.token = c.Check(ctx)
-	if j.two = k.next != ""; j.two {
+	if j.secretWaits = k.next != ""; j.secretWaits {
 		newer, err := with(func(k storedSecret) string { return k.next })
 		if err != nil {
-			return hubState{off: true}
+			return hubState{notSetUp: true}
 		}
 		defer newer.Close()
 		var life time.Duration
@@ -99,17 +99,17 @@ func (e *exam) probeHub(ctx context.Context) hubState {
 }
 
 // served reports whether lookups get a token.
-func (j hubState) served() bool { return j.token == nil || j.two && j.newer == nil }
+func (j hubState) served() bool { return j.token == nil || j.secretWaits && j.newer == nil }
 
 func (e *exam) lookOneUp(ctx context.Context, c *hub.Client, j *hubState) {
 	rules, err := fromsettings.NumberRules(e.Settings)
 	if err != nil {
-		j.never = true
+		j.neverLookedUp = true
 		return
 	}
 	n := rules.Parse(e.Number, "")
 	if !n.Lookup() {
-		j.never = true
+		j.neverLookedUp = true
 		return
 	}
 	began := time.Now()
@@ -148,10 +148,10 @@ func atStep(step int, passed func(*exam, hubState) []finding) func(*exam, contex
 	return func(e *exam, ctx context.Context) []finding {
 		j, in := e.fromHub.wait(ctx, hubIn)
 		if !in {
-			return []finding{late(hubIn)}
+			return []finding{timedOut(hubIn)}
 		}
 		switch end := j.step(); {
-		case j.off:
+		case j.notSetUp:
 			return say(Off, "hub.off")
 		case j.failed != nil && step == end:
 			return sayWhy(Fail, "hub.failed", j.failed)
@@ -216,20 +216,20 @@ func (e *exam) hubToken(j hubState) []finding {
 		return say(Off, "hub.token.secret")
 	case !j.served():
 		lines := sayWhy(Fail, "hub.token.failed", j.token)
-		if j.two {
+		if j.secretWaits {
 			lines = append(lines, sayWhy(Fail, "hub.token.next.failed", j.newer)...)
 		}
 		return lines
 	}
 	lines := say(OK, "hub.token.ok", int(math.Ceil(j.life.Minutes())))
 	switch {
-	case j.two && j.token == nil && j.newer == nil:
+	case j.secretWaits && j.token == nil && j.newer == nil:
 		lines = append(lines, say(OK, "hub.token.both")...)
-	case j.two && j.newer == nil:
+	case j.secretWaits && j.newer == nil:
 		lines = append(lines, say(OK, "hub.token.next")...)
-	case j.two && contact.FailureOf(j.newer) == contact.CredentialsRefused:
+	case j.secretWaits && contact.FailureOf(j.newer) == contact.CredentialsRefused:
 		lines = append(lines, say(OK, "hub.token.old")...)
-	case j.two:
+	case j.secretWaits:
 		lines = append(lines, sayWhy(Warn, "hub.token.next.failed", j.newer)...)
 	}
 	if j.delivery != nil {
@@ -247,7 +247,7 @@ func (e *exam) hubLookup(ctx context.Context) []finding {
 
 func (e *exam) lookedUp(j hubState) []finding {
 	switch {
-	case j.never:
+	case j.neverLookedUp:
 		return say(Fail, "hub.lookup.bad")
 	case !j.asked:
 		return say(Off, "hub.before")

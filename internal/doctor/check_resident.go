@@ -67,7 +67,7 @@ func (e *exam) askResident(ctx context.Context) residentState {
 	return t
 }
 
-func (e *exam) ask(ctx context.Context) residentState {
+func (e *exam) queryResident(ctx context.Context) residentState {
 	t, in := e.fromResident.wait(ctx, residentIn+grace)
 	if !in {
 		return residentState{presence: hangs}
@@ -77,7 +77,7 @@ func (e *exam) ask(ctx context.Context) residentState {
 
 // resident reports whether Wiebelt is running, and its own view of its state.
 func (e *exam) resident(ctx context.Context) []finding {
-	t := e.ask(ctx)
+	t := e.queryResident(ctx)
 	switch t.presence {
 	case absent:
 		if !e.sys.desktop() {
@@ -93,7 +93,7 @@ func (e *exam) resident(ctx context.Context) []finding {
 	if !t.facts.SetUp {
 		all = append(all, say(Fail, "resident.setup")...)
 	}
-	if f := known(t.facts.Failure); f != "" {
+	if f := knownFailure(t.facts.Failure); f != "" {
 		state := Warn
 		if f.NeedsAdmin() {
 			state = Fail
@@ -112,8 +112,8 @@ func (e *exam) resident(ctx context.Context) []finding {
 	return all
 }
 
-// known returns a failure named by another program; HubError if it is not one of ours.
-func known(f string) contact.Failure {
+// knownFailure returns a failure named by another program; HubError if it is not one of ours.
+func knownFailure(f string) contact.Failure {
 	if key := text.FailureDo(f); f != "" && text.English.T(key) == string(key) {
 		return contact.HubError
 	}
@@ -132,7 +132,7 @@ func versionOf(s string) string {
 
 // version compares what is running with what is on disk, which is this program.
 func (e *exam) version(ctx context.Context) []finding {
-	t := e.ask(ctx)
+	t := e.queryResident(ctx)
 	ours := versionOf(e.Version)
 	switch {
 	case t.presence < silent:
@@ -163,7 +163,7 @@ func (e *exam) listener(ctx context.Context) []finding {
 			return say(Fail, "listener.tokens")
 		}
 	}
-	t := e.ask(ctx)
+	t := e.queryResident(ctx)
 	switch f := t.facts; {
 	case t.presence == present && f.Port > 0:
 		if !e.announced(f.Port) {
@@ -176,14 +176,14 @@ func (e *exam) listener(ctx context.Context) []finding {
 		return say(Fail, "listener.silent")
 	case t.presence != absent:
 		return say(Off, "listener.unknown")
-	case e.Settings.Source("listener.port") != settings.Default && taken(ctx, l.Port):
+	case e.Settings.Source("listener.port") != settings.Default && portTaken(ctx, l.Port):
 		return say(Fail, "listener.taken", l.Port)
 	}
 	return say(Off, "listener.idle", l.Port)
 }
 
-// taken reports whether a program on this computer uses a loopback port.
-func taken(ctx context.Context, port int) bool {
+// portTaken reports whether a program on this computer uses a loopback port.
+func portTaken(ctx context.Context, port int) bool {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err == nil {
 		_ = l.Close()
@@ -208,7 +208,7 @@ func (e *exam) link(ctx context.Context) []finding {
 	if len(e.Settings.Softphones) == 0 {
 		return say(Off, "link.none")
 	}
-	t := e.ask(ctx)
+	t := e.queryResident(ctx)
 	var all []finding
 	for i, p := range e.Settings.Softphones {
 		all = append(all, linkOf(i+1, p, t)...)

@@ -56,7 +56,7 @@ func (e *exam) problems(of settings.Source) []settings.Problem {
 // settings lists the mistakes in the user's file.
 func (e *exam) settings(context.Context) []finding {
 	if e.Late {
-		return []finding{late(loadTime)}
+		return []finding{timedOut(loadTime)}
 	}
 	var all []finding
 	wrong := e.problems(settings.User)

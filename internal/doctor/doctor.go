@@ -164,7 +164,7 @@ func Run(ctx context.Context, cfg Config) Report { return Stream(ctx, cfg, func(
 
 // Stream is Run that also reports every check as it ends, on the caller's goroutine.
 func Stream(ctx context.Context, cfg Config, each func(id string, lines []Check)) Report {
-	return run(ctx, cfg, theSystem(), each)
+	return run(ctx, cfg, realSystem(), each)
 }
 
 func run(ctx context.Context, cfg Config, sys system, each func(id string, lines []Check)) Report {
@@ -183,7 +183,7 @@ func run(ctx context.Context, cfg Config, sys system, each func(id string, lines
 		go func() { // ends by the check's timeout
 			lines, in := found.wait(ctx, c.time+grace)
 			if !in {
-				lines = []finding{late(c.time)}
+				lines = []finding{timedOut(c.time)}
 			}
 			ends <- ended{id, lines}
 		}()
@@ -267,7 +267,7 @@ func sayWhy(s State, found string, err error) []finding {
 	return []finding{{state: s, msg: text.Errorf(text.Doctor(found), err), hint: text.FailureDo(string(f))}}
 }
 
-func late(limit time.Duration) finding {
+func timedOut(limit time.Duration) finding {
 	return finding{state: Fail, msg: text.Errorf(text.DoctorLate, int(limit.Seconds())), hint: text.DoctorLateDo}
 }
 
@@ -280,9 +280,9 @@ func (s finding) in(id string, l text.Language) Check {
 	if h := l.T(s.hint); h != string(s.hint) {
 		c.Hint = h
 	}
-	c.Message, c.Hint = plain(c.Message), plain(c.Hint)
+	c.Message, c.Hint = oneLine(c.Message), oneLine(c.Hint)
 	return c
 }
 
-// plain reduces a text to one line.
-func plain(s string) string { return strings.Join(strings.Fields(s), " ") }
+// oneLine reduces a text to one line.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -58,7 +58,7 @@ func rows(t *testing.T) []row {
 		{"settings", setUp + "hunter2-Canary = 1\n", nil, say(Warn, "settings.unknown", at("", 6))},
 		{"settings", "[listener]\nport = \"x\"\n", nil, say(Fail, "settings.type", at("listener.port", 2))},
 		{"settings", "[listener]\nport = 1\n", nil, say(Fail, "settings.value", at("listener.port", 2))},
-		{"settings", "", func(_ *testing.T, e *exam) { e.Late = true }, []finding{late(loadTime)}},
+		{"settings", "", func(_ *testing.T, e *exam) { e.Late = true }, []finding{timedOut(loadTime)}},
 
 		{"setup", setUp, nil, say(OK, "setup.ok")},
 		{"setup", "", nil, say(Fail, "setup.missing", "hub.base_url, hub.client_id, hub.organisation_code")},
@@ -93,7 +93,7 @@ func rows(t *testing.T) []row {
 		{"expiry", setUp + "secret_expires = \"2026-10-02\"\n", nil, sayN(Warn, "expiry.soon", 1)},
 		{"expiry", setUp + "secret_expires = \"2026-09-30\"\n", nil, sayN(Fail, "expiry.past", 1)},
 
-		{"hub.name", "", withHub(func(j *hubState) { j.off = true }), say(Off, "hub.off")},
+		{"hub.name", "", withHub(func(j *hubState) { j.notSetUp = true }), say(Off, "hub.off")},
 		{"hub.name", setUp, nil, say(OK, "hub.name.ok")},
 		{"hub.name", setUp, withHub(func(j *hubState) { j.reached.TestHub = true }), say(OK, "hub.name.test")},
 		{"hub.name", setUp, withHub(func(j *hubState) { j.reached.Proxy = true }), say(OK, "hub.name.proxy")},
@@ -144,7 +144,7 @@ func rows(t *testing.T) []row {
 		{"hub.lookup", setUp, both(number, withHub(func(j *hubState) { j.asked, j.found, j.took = true, 2, 7*time.Millisecond })), say(OK, "hub.lookup.ok", 2, 7)},
 		{"hub.lookup", setUp, both(number, withHub(func(j *hubState) { j.asked, j.lookup = true, failing(contact.ScopeRefused, "") })),
 			sayWhy(Fail, "hub.lookup.failed", failing(contact.ScopeRefused, ""))},
-		{"hub.lookup", setUp, both(number, withHub(func(j *hubState) { j.never = true })), say(Fail, "hub.lookup.bad")},
+		{"hub.lookup", setUp, both(number, withHub(func(j *hubState) { j.neverLookedUp = true })), say(Fail, "hub.lookup.bad")},
 		{"hub.lookup", setUp, both(number, withHub(func(j *hubState) { j.token = failing(contact.HubError, "") })), say(Off, "hub.before")},
 
 		{"resident", setUp, nil, say(OK, "resident.ok")},

@@ -44,7 +44,7 @@ func withHub(change func(*hubState)) func(*testing.T, *exam) {
 
 // rotating is a hub that accepts or refuses the old secret and the new one.
 func rotating(old, next error) func(*testing.T, *exam) {
-	return withHub(func(j *hubState) { j.two, j.token, j.newer = true, old, next })
+	return withHub(func(j *hubState) { j.secretWaits, j.token, j.newer = true, old, next })
 }
 
 func stops(f contact.Failure, detail string, r hub.Reached) func(*testing.T, *exam) {

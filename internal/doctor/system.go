@@ -40,7 +40,7 @@ type system struct {
 	installed   func(path string) error // what is wrong with the program
 }
 
-func theSystem() system {
+func realSystem() system {
 	return system{
 		store: secret.Open, register: register.State, policy: settings.PolicySources, desktop: hasDesktop, screen: screenKind,
 		trayHost: tray.HasHost, player: sound.Player, lockSources: lockSources, browser: browser.Available, audit: auditLog, microSIP: func() string { return detect.ThisSystem().MicroSIP },

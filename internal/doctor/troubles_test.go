@@ -125,11 +125,11 @@ func says(r Report, l text.Language, found string) bool {
 	message, do := l.Trouble(found)
 	var parts []string
 	for _, p := range strings.Split(strings.TrimSuffix(message, "."), "…") {
-		parts = append(parts, regexp.QuoteMeta(plain(p)))
+		parts = append(parts, regexp.QuoteMeta(oneLine(p)))
 	}
 	like := regexp.MustCompile(`(?i)` + strings.Join(parts, ".*"))
 	return slices.ContainsFunc(r.Checks, func(c Check) bool {
-		return (c.State == Warn || c.State == Fail) && c.Hint == plain(do) &&
+		return (c.State == Warn || c.State == Fail) && c.Hint == oneLine(do) &&
 			(like.MatchString(c.Message) || c.Message == l.N(text.Doctor(found), 1))
 	})
 }

@@ -64,7 +64,7 @@ func (e *Error) In(l text.Language) string {
 	case e.Above && e.Why == Written:
 		return l.T(text.TrustAbove, e.Path)
 	case e.Why == Written, e.Why == Read:
-		return l.T(text.Trust(string(e.Why)), e.Path, mend(e.Path, e.Why))
+		return l.T(text.Trust(string(e.Why)), e.Path, fixCommand(e.Path, e.Why))
 	}
 	return l.T(text.Trust(string(e.Why)), e.Path)
 }
@@ -78,14 +78,14 @@ func (e *Error) Is(target error) bool { return target == Err }
 // ErrTooLarge: a file is larger than the reader allows.
 var ErrTooLarge = errors.New("the file is too large")
 
-// thing is what the system reports about a file or folder.
-type thing struct {
+// fileState is what the system reports about a file or folder.
+type fileState struct {
 	link, folder, file bool
 	owned              bool // by somebody allowed to
-	written            bool // others may write it, or put files into it
-	kin                bool // but only the owner's own group
-	moved              bool // others may rename, replace or remove its content
-	read               bool // others may read it
+	writable           bool // others may write it, or put files into it
+	ownGroup           bool // but only the owner's own group
+	replaceable        bool // others may rename, replace or remove its content
+	readable           bool // others may read it
 }
 
 // Folder returns an *Error if a folder is not safe, or fs.ErrNotExist. Our own links are
@@ -96,7 +96,7 @@ func Folder(path string, who Who) error {
 		return err
 	}
 	if Local(real) {
-		t, err := look(real, who)
+		t, err := inspect(real, who)
 		if err != nil {
 			return err
 		}
@@ -116,13 +116,13 @@ func Program(path string) error {
 		return err
 	}
 	for _, p := range []string{path, filepath.Dir(path)} {
-		t, err := look(p, Ours)
+		t, err := inspect(p, Ours)
 		switch {
 		case err != nil:
 			return err
 		case !t.owned:
 			return &Error{Path: p, Why: Owner}
-		case t.written && !t.kin:
+		case t.writable && !t.ownGroup:
 			return &Error{Path: p, Why: Written}
 		}
 	}
@@ -137,7 +137,7 @@ func Parents(path string) error {
 }
 
 // fault returns the fault of the last element of a path.
-func (t thing) fault(path string, who Who, folder bool) error {
+func (t fileState) fault(path string, who Who, folder bool) error {
 	switch {
 	case t.link:
 		return &Error{Path: path, Why: Link}
@@ -145,9 +145,9 @@ func (t thing) fault(path string, who Who, folder bool) error {
 		return &Error{Path: path, Why: Kind}
 	case !t.owned:
 		return &Error{Path: path, Why: Owner}
-	case t.written:
+	case t.writable:
 		return &Error{Path: path, Why: Written}
-	case who == Alone && t.read:
+	case who == Alone && t.readable:
 		return &Error{Path: path, Why: Read}
 	}
 	return nil
@@ -205,7 +205,7 @@ func (w *walk) step() error {
 		return err
 	}
 	next = filepath.Join(w.at, next)
-	t, err := look(next, w.above)
+	t, err := inspect(next, w.above)
 	switch {
 	case errors.Is(err, fs.ErrPermission) && len(w.rest) > 0, err == nil && !t.link:
 		w.at = next
@@ -218,7 +218,7 @@ func (w *walk) step() error {
 
 // judgeFolder fails if others could replace what is in the folder.
 func (w *walk) judgeFolder() error {
-	t, err := look(w.at, w.above)
+	t, err := inspect(w.at, w.above)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return nil // on Windows, an administrator has hidden the parent from everybody
@@ -226,13 +226,13 @@ func (w *walk) judgeFolder() error {
 		return err
 	case !t.owned:
 		return &Error{w.at, Owner, true}
-	case t.moved:
+	case t.replaceable:
 		return &Error{w.at, Written, true}
 	}
 	return nil
 }
 
-func (w *walk) follow(link string, t thing) error {
+func (w *walk) follow(link string, t fileState) error {
 	if w.links++; w.links > maxLinks || w.who != Ours && len(w.rest) == 0 {
 		return &Error{Path: link, Why: Link}
 	}
@@ -269,7 +269,7 @@ func Make(path string, who Who) error {
 		}
 	}
 	if e, ok := errors.AsType[*Error](err); ok && who == Alone && e.Why == Read {
-		if err = shut(e.Path); err == nil {
+		if err = makePrivate(e.Path); err == nil {
 			err = Folder(path, who)
 		}
 	}
@@ -306,7 +306,7 @@ func OpenFile(path string, flag int, who Who) (*os.File, error) {
 		return nil, err
 	}
 	if Local(path) {
-		t, err := lookAt(f, who)
+		t, err := inspectFile(f, who)
 		if err == nil {
 			err = t.fault(path, who, false)
 		}

@@ -12,35 +12,35 @@ import (
 // Local reports whether a path is on this computer, judging by its name.
 func Local(string) bool { return true }
 
-func look(path string, who Who) (thing, error) {
+func inspect(path string, who Who) (fileState, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return thing{}, err
+		return fileState{}, err
 	}
-	return thingOf(path, info, who), nil
+	return fileStateOf(path, info, who), nil
 }
 
-func lookAt(f *os.File, who Who) (thing, error) {
+func inspectFile(f *os.File, who Who) (fileState, error) {
 	info, err := f.Stat()
 	if err != nil {
-		return thing{}, err
+		return fileState{}, err
 	}
-	return thingOf(f.Name(), info, who), nil
+	return fileStateOf(f.Name(), info, who), nil
 }
 
-func thingOf(path string, info fs.FileInfo, who Who) thing {
+func fileStateOf(path string, info fs.FileInfo, who Who) fileState {
 	mode := info.Mode()
-	t := thing{link: mode&fs.ModeSymlink != 0, folder: mode.IsDir(), file: mode.IsRegular()}
+	t := fileState{link: mode&fs.ModeSymlink != 0, folder: mode.IsDir(), file: mode.IsRegular()}
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return t
 	}
 	me := uint32(os.Geteuid())
 	t.owned = s.Uid == me && who != Admins || s.Uid == 0 && who != Alone
-	t.written = mode&0o022 != 0
-	t.read = mode&0o055 != 0
-	t.kin = t.written && mode&0o002 == 0 && s.Gid == s.Uid && !hasList(path)
-	t.moved = t.written && !t.kin && mode&fs.ModeSticky == 0
+	t.writable = mode&0o022 != 0
+	t.readable = mode&0o055 != 0
+	t.ownGroup = t.writable && mode&0o002 == 0 && s.Gid == s.Uid && !hasList(path)
+	t.replaceable = t.writable && !t.ownGroup && mode&fs.ModeSticky == 0
 	return t
 }
 
@@ -51,8 +51,8 @@ func hasList(path string) bool {
 	return err == nil && n > 0
 }
 
-// mend returns the command that fixes a fault.
-func mend(path string, why Why) string {
+// fixCommand returns the command that fixes a fault.
+func fixCommand(path string, why Why) string {
 	if why == Read {
 		return "chmod go-rwx " + path
 	}
@@ -61,7 +61,7 @@ func mend(path string, why Why) string {
 
 func mkdir(path string) error { return os.Mkdir(path, 0o700) }
 
-func shut(path string) error { return os.Chmod(path, 0o700) }
+func makePrivate(path string) error { return os.Chmod(path, 0o700) }
 
 // openNoLink opens a file unless it is a link. O_NONBLOCK prevents blocking
 // on a planted pipe.

@@ -28,23 +28,23 @@ func Local(path string) bool {
 	return err == nil && windows.GetDriveType(root) != windows.DRIVE_REMOTE
 }
 
-func look(path string, who Who) (thing, error) {
+func inspect(path string, who Who) (fileState, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
-		return thing{}, err
+		return fileState{}, err
 	}
 	h, err := windows.CreateFile(name, windows.READ_CONTROL|windows.FILE_READ_ATTRIBUTES,
 		windows.FILE_SHARE_READ|windows.FILE_SHARE_WRITE|windows.FILE_SHARE_DELETE, nil, windows.OPEN_EXISTING,
 		windows.FILE_FLAG_BACKUP_SEMANTICS|windows.FILE_FLAG_OPEN_REPARSE_POINT, 0)
 	if err != nil {
-		return thing{}, &fs.PathError{Op: "open", Path: path, Err: err}
+		return fileState{}, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	defer windows.CloseHandle(h)
-	return thingOf(h, path, who)
+	return fileStateOf(h, path, who)
 }
 
-func lookAt(f *os.File, who Who) (thing, error) {
-	return thingOf(windows.Handle(f.Fd()), f.Name(), who)
+func inspectFile(f *os.File, who Who) (fileState, error) {
+	return fileStateOf(windows.Handle(f.Fd()), f.Name(), who)
 }
 
 // Relevant access rights.
@@ -57,12 +57,12 @@ const (
 	reading = windows.FILE_READ_DATA | windows.GENERIC_READ | windows.GENERIC_ALL
 )
 
-func thingOf(h windows.Handle, path string, who Who) (thing, error) {
+func fileStateOf(h windows.Handle, path string, who Who) (fileState, error) {
 	var info windows.ByHandleFileInformation
 	if err := windows.GetFileInformationByHandle(h, &info); err != nil {
-		return thing{}, err
+		return fileState{}, err
 	}
-	t := thing{folder: info.FileAttributes&windows.FILE_ATTRIBUTE_DIRECTORY != 0}
+	t := fileState{folder: info.FileAttributes&windows.FILE_ATTRIBUTE_DIRECTORY != 0}
 	if info.FileAttributes&windows.FILE_ATTRIBUTE_REPARSE_POINT != 0 {
 		// Links and junctions lead elsewhere; other reparse points, such as those of cloud
 		// storage and compression, do not.
@@ -72,7 +72,7 @@ func thingOf(h windows.Handle, path string, who Who) (thing, error) {
 	t.file = !t.folder && !t.link
 	sd, err := windows.GetSecurityInfo(h, windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION|windows.DACL_SECURITY_INFORMATION)
 	if err != nil {
-		return thing{}, err
+		return fileState{}, err
 	}
 	moves := uint32(moving)
 	if filepath.Dir(path) == path {
@@ -83,12 +83,12 @@ func thingOf(h windows.Handle, path string, who Who) (thing, error) {
 
 // judge sets who owns a thing and what others may do; moves are the rights to
 // move it or its content.
-func (t *thing) judge(sd *windows.SECURITY_DESCRIPTOR, who Who, moves uint32) error {
+func (t *fileState) judge(sd *windows.SECURITY_DESCRIPTOR, who Who, moves uint32) error {
 	owner, _, err := sd.Owner()
-	t.owned = err == nil && owner != nil && ours(owner, who)
+	t.owned = err == nil && owner != nil && isTrusted(owner, who)
 	list, _, err := sd.DACL()
 	if err != nil || list == nil { // without a list, everybody may do everything
-		t.written, t.moved, t.read = true, true, true
+		t.writable, t.replaceable, t.readable = true, true, true
 		return nil
 	}
 	for i := range uint32(list.AceCount) {
@@ -102,12 +102,12 @@ func (t *thing) judge(sd *windows.SECURITY_DESCRIPTOR, who Who, moves uint32) er
 		mask := uint32(ace.Mask)
 		if ace.Header.AceType != windows.ACCESS_ALLOWED_ACE_TYPE {
 			mask = ^uint32(0) // of an unknown type
-		} else if ours((*windows.SID)(unsafe.Pointer(&ace.SidStart)), who) {
+		} else if isTrusted((*windows.SID)(unsafe.Pointer(&ace.SidStart)), who) {
 			continue
 		}
-		t.written = t.written || mask&writing != 0
-		t.moved = t.moved || mask&moves != 0
-		t.read = t.read || mask&reading != 0
+		t.writable = t.writable || mask&writing != 0
+		t.replaceable = t.replaceable || mask&moves != 0
+		t.readable = t.readable || mask&reading != 0
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ var us = sync.OnceValues(func() (*windows.SID, error) {
 	return user.User.Sid, nil
 })
 
-func ours(sid *windows.SID, who Who) bool {
+func isTrusted(sid *windows.SID, who Who) bool {
 	if me, err := us(); err == nil && who != Admins && sid.Equals(me) {
 		return true
 	}
@@ -152,9 +152,9 @@ func closedList() (*windows.SECURITY_DESCRIPTOR, error) {
 	return windows.SecurityDescriptorFromString("D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;" + me.String() + ")")
 }
 
-// mend returns the command that fixes a fault: it grants access to the user, the system and
+// fixCommand returns the command that fixes a fault: it grants access to the user, the system and
 // the administrators, and inherits nothing.
-func mend(path string, _ Why) string {
+func fixCommand(path string, _ Why) string {
 	return `icacls "` + path + `" /inheritance:r /grant:r "%USERNAME%:(OI)(CI)F" *S-1-5-18:(OI)(CI)F *S-1-5-32-544:(OI)(CI)F`
 }
 
@@ -164,7 +164,7 @@ func mkdir(path string) error {
 	if err := os.Mkdir(path, 0o700); err != nil {
 		return err
 	}
-	if t, err := look(path, Alone); err == nil && !t.written && !t.read || !Local(path) {
+	if t, err := inspect(path, Alone); err == nil && !t.writable && !t.readable || !Local(path) {
 		return nil
 	}
 	if err := os.Remove(path); err != nil {
@@ -183,8 +183,8 @@ func mkdir(path string) error {
 	return windows.CreateDirectory(name, rights)
 }
 
-// shut closes a folder to everybody but the user, the system and the administrators.
-func shut(path string) error {
+// makePrivate closes a folder to everybody but the user, the system and the administrators.
+func makePrivate(path string) error {
 	sd, err := closedList()
 	if err != nil {
 		return err

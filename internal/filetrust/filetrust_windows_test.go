@@ -60,14 +60,14 @@ func TestLists(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		got := thing{folder: true}
-		if err := got.judge(sd, Ours, moving); err != nil || !got.owned || got.written != c.written || got.moved != c.moved || got.read != c.read {
+		got := fileState{folder: true}
+		if err := got.judge(sd, Ours, moving); err != nil || !got.owned || got.writable != c.written || got.replaceable != c.moved || got.readable != c.read {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
 	for owner, want := range map[string]bool{"BA": true, "SY": true, trustedInstaller: true, me.String(): true, "BU": false, "S-1-5-21-1-2-3-1007": false, "S-1-5-21-1-2-3-512": true} {
 		sd := must.Get(windows.SecurityDescriptorFromString("O:" + owner + "D:"))(t)
-		var got thing
+		var got fileState
 		if err := got.judge(sd, Ours, moving); err != nil || got.owned != want {
 			t.Errorf("owner %s: %v, %v", owner, got.owned, err)
 		}
@@ -95,7 +95,7 @@ func TestFolders(t *testing.T) {
 	wants(t, err, Written)
 	// The command given in the message makes the folder ours again.
 	if os.Getenv("WINEPREFIX") == "" {
-		if out, err := exec.Command("cmd", "/c", mend(made, Written)).CombinedOutput(); err != nil {
+		if out, err := exec.Command("cmd", "/c", fixCommand(made, Written)).CombinedOutput(); err != nil {
 			t.Errorf("%v: %s", err, out)
 		}
 	}

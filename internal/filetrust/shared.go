@@ -45,7 +45,7 @@ func (s *Shared) List() ([]fs.DirEntry, error) { return fs.ReadDir(s.root.FS(), 
 
 // Lstat returns the info of a file, or of a link itself.
 func (s *Shared) Lstat(name string) (fs.FileInfo, error) {
-	if err := single(name); err != nil {
+	if err := checkName(name); err != nil {
 		return nil, err
 	}
 	return s.root.Lstat(name)
@@ -54,7 +54,7 @@ func (s *Shared) Lstat(name string) (fs.FileInfo, error) {
 // Open opens a regular file for reading and returns the info of the open file. For a link,
 // a pipe or another hard link to our own files, it returns an *Error.
 func (s *Shared) Open(name string) (*os.File, fs.FileInfo, error) {
-	if err := single(name); err != nil {
+	if err := checkName(name); err != nil {
 		return nil, nil, err
 	}
 	there, err := s.root.Lstat(name)
@@ -86,7 +86,7 @@ func (s *Shared) Open(name string) (*os.File, fs.FileInfo, error) {
 // Create creates a file and opens it for reading and writing. If anything, even a link, has
 // that name, it returns fs.ErrExist.
 func (s *Shared) Create(name string, mode fs.FileMode) (*os.File, error) {
-	if err := single(name); err != nil {
+	if err := checkName(name); err != nil {
 		return nil, err
 	}
 	return s.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
@@ -95,7 +95,7 @@ func (s *Shared) Create(name string, mode fs.FileMode) (*os.File, error) {
 // Folder opens a subfolder that is ours and that nobody else may write; if missing, it is
 // created with mode. For a link, or if somebody else made it, it returns an *Error.
 func (s *Shared) Folder(name string, mode fs.FileMode) (*Shared, error) {
-	if err := single(name); err != nil {
+	if err := checkName(name); err != nil {
 		return nil, err
 	}
 	err := s.root.Mkdir(name, 0o700)
@@ -116,14 +116,14 @@ func (s *Shared) Folder(name string, mode fs.FileMode) (*Shared, error) {
 		return nil, err
 	}
 	sub := &Shared{root: root, up: s, name: name}
-	if err := sub.ours(path, there, made, mode); err != nil {
+	if err := sub.prepareFolder(path, there, made, mode); err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
 	return sub, nil
 }
 
-// ours checks an open folder, and sets the mode of a new one.
-func (s *Shared) ours(path string, there fs.FileInfo, made bool, mode fs.FileMode) error {
+// prepareFolder checks an open folder, and sets the mode of a new one.
+func (s *Shared) prepareFolder(path string, there fs.FileInfo, made bool, mode fs.FileMode) error {
 	f, err := s.root.Open(".")
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (s *Shared) ours(path string, there fs.FileInfo, made bool, mode fs.FileMod
 // not yet in use there (fs.ErrExist). If something else has its name by now, or the file
 // has changed, that is moved back, and the error is ErrChanged.
 func (s *Shared) Move(name string, was fs.FileInfo, to *Shared, as string) error {
-	if err := errors.Join(single(name), single(as)); err != nil {
+	if err := errors.Join(checkName(name), checkName(as)); err != nil {
 		return err
 	}
 	if err := s.rename(name, to, as); err != nil {
@@ -197,8 +197,8 @@ func (s *Shared) replace(name string, to *Shared, as string) error {
 	return nil
 }
 
-// single returns an error for everything but a single file name.
-func single(name string) error {
+// checkName returns an error for everything but a single file name.
+func checkName(name string) error {
 	if name == "." || name == ".." || filepath.Base(name) != name || !filepath.IsLocal(name) {
 		return fmt.Errorf("%q: %w", name, fs.ErrInvalid)
 	}

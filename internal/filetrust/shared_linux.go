@@ -25,7 +25,7 @@ func unfit(info fs.FileInfo) Why {
 }
 
 func insideShared(f *os.File, path string) error {
-	t, err := lookAt(f, Ours)
+	t, err := inspectFile(f, Ours)
 	if err != nil {
 		return err
 	}

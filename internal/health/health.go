@@ -138,14 +138,14 @@ const (
 func Assess(f Facts, l text.Language, support string, now time.Time) Report {
 	r := assess(f, l, support, now)
 	r.deliveries(f.Delivery, l, support)
-	f.aside(&r, l)
+	f.addNotices(&r, l)
 	return r
 }
 
 func assess(f Facts, l text.Language, support string, now time.Time) Report {
-	j := judge{f, l, l.Support(support), now}
+	j := assessment{f, l, l.Support(support), now}
 	if f.Paused.After(now) {
-		return j.say(Paused, text.StatusPaused, l.InWeek(f.Paused, now))
+		return j.report(Paused, text.StatusPaused, l.InWeek(f.Paused, now))
 	}
 	for _, look := range []func() (Report, bool){j.setup, j.sources, j.hub} {
 		if r, wrong := look(); wrong {
@@ -154,11 +154,11 @@ func assess(f Facts, l text.Language, support string, now time.Time) Report {
 	}
 	switch {
 	case len(f.Lost) > 0:
-		return j.say(Doubt, text.Lost(string(f.Lost[0])))
+		return j.report(Doubt, text.Lost(string(f.Lost[0])))
 	case f.quiet(now):
-		return j.say(Doubt, text.StatusQuiet, f.Usual)
+		return j.report(Doubt, text.StatusQuiet, f.Usual)
 	case f.Last != nil && text.SameDay(f.Last.At, now):
-		return j.say(Ready, text.StatusReadyLast, l.Clock(f.Last.At), l.T(text.Source(f.Last.Kind)))
+		return j.report(Ready, text.StatusReadyLast, l.Clock(f.Last.At), l.T(text.Source(f.Last.Kind)))
 	}
 	var up []string
 	for _, w := range f.Sources {
@@ -167,42 +167,42 @@ func assess(f Facts, l text.Language, support string, now time.Time) Report {
 		}
 	}
 	if len(up) > 0 { // these have a heartbeat
-		return j.say(Ready, text.StatusReadyUp, strings.Join(up, ", "))
+		return j.report(Ready, text.StatusReadyUp, strings.Join(up, ", "))
 	}
-	return j.say(Ready, text.StatusReadyNone)
+	return j.report(Ready, text.StatusReadyNone)
 }
 
-// judge holds what the parts of assess share.
-type judge struct {
+// assessment holds what the parts of assess share.
+type assessment struct {
 	Facts
 	l     text.Language
 	admin string // whom to contact
 	now   time.Time
 }
 
-func (j judge) say(s State, key text.Key, args ...any) Report {
+func (j assessment) report(s State, key text.Key, args ...any) Report {
 	return Report{s, j.l.T(key, args...), j.Lost}
 }
 
 // setup reports what prevents all calls or all lookups until somebody configures something.
-func (j judge) setup() (r Report, wrong bool) {
+func (j assessment) setup() (r Report, wrong bool) {
 	switch {
 	case !j.SetUp:
-		return j.say(NotSetUp, text.StatusSetup, j.admin), true
+		return j.report(NotSetUp, text.StatusSetup, j.admin), true
 	case j.SecretMissing:
-		return j.say(NotSetUp, text.StatusSecret, j.admin), true
+		return j.report(NotSetUp, text.StatusSecret, j.admin), true
 	case j.Lookup.Failure == contact.CredentialsRefused:
-		return j.say(CredentialsRefused, text.StatusRefused, j.admin), true
+		return j.report(CredentialsRefused, text.StatusRefused, j.admin), true
 	case j.Lookup.Failure == contact.ScopeRefused:
-		return j.say(CredentialsRefused, text.StatusScope, j.admin), true
+		return j.report(CredentialsRefused, text.StatusScope, j.admin), true
 	case j.Lookup.Failure == contact.SecretNoRight:
 		r, _ = j.hub() // same words, but the hub itself works
 		r.State = NotSetUp
 		return r, true
 	case j.PortTaken > 0:
-		return j.say(LinkLost, text.StatusPort, j.PortTaken, j.admin), true
+		return j.report(LinkLost, text.StatusPort, j.PortTaken, j.admin), true
 	case j.NoTokens:
-		return j.say(LinkLost, text.StatusTokens, j.admin), true
+		return j.report(LinkLost, text.StatusTokens, j.admin), true
 	}
 	return r, false
 }
@@ -212,17 +212,17 @@ var relayStates = map[Phase]text.Key{Down: text.StatusRelayDown, Refused: text.S
 	NoStorage: text.StatusRelayStorage, NoExchange: text.StatusRelayExchange, NoHub: text.StatusRelayHub}
 
 // sources reports a source that is not connected.
-func (j judge) sources() (r Report, wrong bool) {
+func (j assessment) sources() (r Report, wrong bool) {
 	for _, w := range j.Sources {
 		key, args := text.Key(""), []any{name(w, j.l), j.admin}
 		if k, ok := relayStates[w.Phase]; ok && w.Kind == registry.Relay {
 			switch w.Phase {
 			case NoExchange:
-				return j.say(LinkLost, k, j.l.InWeek(w.Behind, j.now), j.admin), true
+				return j.report(LinkLost, k, j.l.InWeek(w.Behind, j.now), j.admin), true
 			case NoHub:
-				return j.say(HubGone, k, j.admin), true
+				return j.report(HubGone, k, j.admin), true
 			}
-			return j.say(LinkLost, k, j.admin), true
+			return j.report(LinkLost, k, j.admin), true
 		}
 		switch w.Phase {
 		case Down:
@@ -238,13 +238,13 @@ func (j judge) sources() (r Report, wrong bool) {
 		default:
 			continue
 		}
-		return j.say(LinkLost, key, args...), true
+		return j.report(LinkLost, key, args...), true
 	}
 	return r, false
 }
 
 // hub reports when and why a lookup failed, and what happens or whom to tell.
-func (j judge) hub() (r Report, wrong bool) {
+func (j assessment) hub() (r Report, wrong bool) {
 	failure := j.Lookup.Failure
 	if failure == "" || failure == contact.NeverRang {
 		return r, false
@@ -253,7 +253,7 @@ func (j judge) hub() (r Report, wrong bool) {
 	if forAdmin(failure) {
 		tail = j.l.T(text.StatusTell, j.admin)
 	}
-	return j.say(HubGone, text.StatusHub, j.l.InWeek(j.Lookup.At, j.now), j.l.T(text.Failure(string(failure))), tail), true
+	return j.report(HubGone, text.StatusHub, j.l.InWeek(j.Lookup.At, j.now), j.l.T(text.Failure(string(failure))), tail), true
 }
 
 // forAdmin reports whether a failure lasts until an administrator acts.

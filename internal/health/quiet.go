@@ -18,14 +18,14 @@ func (f Facts) DoubtFrom() time.Time {
 	if f.Last != nil && f.Last.At.After(since) {
 		since = f.Last.At
 	}
-	return worked(since, quietFor)
+	return afterWorkTime(since, quietFor)
 }
 
-// worked returns the time by which so much working time has passed since from.
-func worked(from time.Time, long time.Duration) time.Time {
+// afterWorkTime returns the time by which so much working time has passed since from.
+func afterWorkTime(from time.Time, long time.Duration) time.Time {
 	from = from.Local()
 	for day := from; ; day = midnight(day).AddDate(0, 0, 1) {
-		begin, end, works := hours(day)
+		begin, end, works := workHours(day)
 		if from.After(begin) {
 			begin = from
 		}
@@ -39,8 +39,8 @@ func worked(from time.Time, long time.Duration) time.Time {
 	}
 }
 
-// hours returns the working hours of a day; works is false at weekends.
-func hours(day time.Time) (begin, end time.Time, works bool) {
+// workHours returns the working hours of a day; works is false at weekends.
+func workHours(day time.Time) (begin, end time.Time, works bool) {
 	y, m, d := day.Date()
 	begin, end = time.Date(y, m, d, dayBegins, 0, 0, 0, time.Local), time.Date(y, m, d, dayEnds, 0, 0, 0, time.Local)
 	return begin, end, Workday(day)

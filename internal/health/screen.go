@@ -57,9 +57,9 @@ func (f *Facts) HotkeyReasons() map[string]string {
 	return all
 }
 
-// aside adds to the sentence what the state does not cover: that calls are shown
+// addNotices adds to the sentence what the state does not cover: that calls are shown
 // differently than usual, and that hotkeys do not work.
-func (f *Facts) aside(r *Report, l text.Language) {
+func (f *Facts) addNotices(r *Report, l text.Language) {
 	if r.State == Paused {
 		return
 	}

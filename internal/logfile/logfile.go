@@ -61,12 +61,12 @@ func open(dir, level string, now func() time.Time) (*File, error) {
 	}
 	err := l.begin()
 	if err == nil && l.now().After(l.next) {
-		err = l.turn()
+		err = l.rotate()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
-	l.forget()
+	l.deleteOld()
 	return l, nil
 }
 
@@ -88,7 +88,7 @@ func (l *File) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.f == nil || l.size+int64(len(line)) > l.max || l.now().After(l.next) {
-		if err := l.turn(); err != nil {
+		if err := l.rotate(); err != nil {
 			return 0, err
 		}
 	}
@@ -97,9 +97,9 @@ func (l *File) Write(line []byte) (int, error) {
 	return n, err
 }
 
-// turn begins a new file and deletes the oldest. If a file cannot be renamed, as on Windows
+// rotate begins a new file and deletes the oldest. If a file cannot be renamed, as on Windows
 // while another program has it open, the newest one is continued.
-func (l *File) turn() error {
+func (l *File) rotate() error {
 	_ = l.f.Close() // if there is one; every line is in the system's hands already
 	l.f = nil
 	refused := false
@@ -107,7 +107,7 @@ func (l *File) turn() error {
 		err := os.Rename(l.path(i-1), l.path(i))
 		refused = err != nil && !errors.Is(err, fs.ErrNotExist)
 	}
-	l.forget()
+	l.deleteOld()
 	err := l.begin()
 	if refused {
 		l.size, l.next = 0, l.now().Add(again)
@@ -127,15 +127,15 @@ func (l *File) begin() error {
 	}
 	began := l.now()
 	if info.Size() > 0 {
-		began = first(f, info)
+		began = firstLineTime(f, info)
 	}
 	l.f, l.size, l.next = f, info.Size(), began.Add(maxAge/maxFiles)
 	return nil
 }
 
-// first returns the time of a file's first line; that of its last change if the first line
+// firstLineTime returns the time of a file's first line; that of its last change if the first line
 // has none, or one from a clock that was ahead.
-func first(f io.ReaderAt, info fs.FileInfo) time.Time {
+func firstLineTime(f io.ReaderAt, info fs.FileInfo) time.Time {
 	var line struct{ Time time.Time }
 	if json.NewDecoder(io.NewSectionReader(f, 0, maxFirst)).Decode(&line) != nil || line.Time.IsZero() || line.Time.After(info.ModTime()) {
 		return info.ModTime()
@@ -143,10 +143,10 @@ func first(f io.ReaderAt, info fs.FileInfo) time.Time {
 	return line.Time
 }
 
-// forget removes what is too old. The newest file is turned before that.
-func (l *File) forget() {
+// deleteOld removes what is too old. The newest file is turned before that.
+func (l *File) deleteOld() {
 	for i := 1; i < maxFiles; i++ {
-		if began, err := begun(l.path(i)); err == nil && l.now().Sub(began) > maxAge {
+		if began, err := startTime(l.path(i)); err == nil && l.now().Sub(began) > maxAge {
 			_ = os.Remove(l.path(i))
 		}
 	}
@@ -156,8 +156,8 @@ func (l *File) forget() {
 	}
 }
 
-// begun returns the time of the first line of the file with that name.
-func begun(path string) (time.Time, error) {
+// startTime returns the time of the first line of the file with that name.
+func startTime(path string) (time.Time, error) {
 	f, err := filetrust.OpenFile(path, os.O_RDONLY, filetrust.Ours)
 	if err != nil {
 		return time.Time{}, err
@@ -167,7 +167,7 @@ func begun(path string) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	return first(f, info), nil
+	return firstLineTime(f, info), nil
 }
 
 func (l *File) path(i int) string {

@@ -27,11 +27,11 @@ var ErrRefused = errors.New("not a web address")
 var ErrNoBrowser = errors.New("no browser found")
 
 const (
-	// patience is how long Open waits for the program that opens addresses. If it is still
+	// openTimeout is how long Open waits for the program that opens addresses. If it is still
 	// running then, it is a browser in the foreground.
-	patience = 5 * time.Second
-	// longest is the maximum length of an address, as in the Windows shell.
-	longest = 2048
+	openTimeout = 5 * time.Second
+	// maxAddress is the maximum length of an address, as in the Windows shell.
+	maxAddress = 2048
 )
 
 // Open passes an address to the user's browser and returns when that has succeeded or
@@ -46,12 +46,12 @@ func Open(ctx context.Context, address string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := silence(); err != nil {
+	if err := openerOutput(); err != nil {
 		return fmt.Errorf("open browser: %w", err)
 	}
 	done := make(chan error, 1)
 	go func() { done <- pkgbrowser.OpenURL(address) }()
-	late := time.After(patience)
+	late := time.After(openTimeout)
 	select {
 	case err := <-done:
 		return explain(err)
@@ -64,7 +64,7 @@ func Open(ctx context.Context, address string) error {
 
 // check accepts only absolute http or https addresses of printable ASCII.
 func check(address string) error {
-	if len(address) > longest {
+	if len(address) > maxAddress {
 		return fmt.Errorf("%w: too long", ErrRefused)
 	}
 	for i := range len(address) {
@@ -86,10 +86,10 @@ func check(address string) error {
 	return nil
 }
 
-// silence keeps the opener's output, which includes addresses, out of ours. A file, not
+// openerOutput keeps the opener's output, which includes addresses, out of ours. A file, not
 // io.Discard: with any other writer the library would wait until the last program holding
 // the pipe ends, which is the browser.
-var silence = sync.OnceValue(func() error {
+var openerOutput = sync.OnceValue(func() error {
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err == nil {
 		pkgbrowser.Stdout, pkgbrowser.Stderr = null, null

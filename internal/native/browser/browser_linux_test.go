@@ -112,7 +112,7 @@ var refused = []string{
 	"file:///etc/passwd", "javascript:alert(1)", "data:text/html,x", "ms-settings:", "smb://host/x", "HTTP\n://x/",
 	"http://hub.example.nl/a b", "http://hub.example.nl/\n", "http://hub.example.nl/\x00", "http://hub.example.nl/\x7f", "http://hub.example.nl/é",
 	"http://hub.example.nl/\\x", "http://hub.example.nl/\"x", "http://hub.example.nl/`x`", "http://user:pass@hub.example.nl/", "http://user@hub.example.nl/",
-	"http://[::1/", "http://hub.example.nl/%zz", "https://hub.example.nl/" + strings.Repeat("a", longest),
+	"http://[::1/", "http://hub.example.nl/%zz", "https://hub.example.nl/" + strings.Repeat("a", maxAddress),
 }
 
 func TestRefused(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// Patience is how long a program on a bus may take to answer a call.
-const Patience = time.Second
+// CallTimeout is how long a program on a bus may take to answer a call.
+const CallTimeout = time.Second
 
 // Late reports whether a program did not answer in time. The answer is then unknown: on a
 // machine that has just started, a retry may succeed.
@@ -77,7 +77,7 @@ func Connect(ctx context.Context, address string) (*dbus.Conn, error) {
 
 // Call calls a method of an object. It starts no service.
 func Call(ctx context.Context, c *dbus.Conn, owner string, path dbus.ObjectPath, method string, args ...any) *dbus.Call {
-	ctx, cancel := context.WithTimeout(ctx, Patience)
+	ctx, cancel := context.WithTimeout(ctx, CallTimeout)
 	defer cancel()
 	return c.Object(owner, path).CallWithContext(ctx, method, dbus.FlagNoAutoStart, args...)
 }
@@ -103,15 +103,15 @@ const busName = "org.freedesktop.DBus"
 type Follower struct {
 	Names   []string
 	Matches [][]dbus.MatchOption // of the signals to receive
-	// Owned is called with the owner of a name, "" for none: at the start, after every
+	// OnOwner is called with the owner of a name, "" for none: at the start, after every
 	// change, and when the bus ends. Ready is called after the first round, and Heard with
 	// every other signal; any program can send those addressed to nobody in particular. Ask
 	// queries the state of a name's owner: after Owned, when Heard requests it, and again
 	// later if the result is Late. All except Owned may be nil.
-	Owned func(name, owner string)
-	Ready func()
-	Heard func(*dbus.Signal) (ask string)
-	Ask   func(name string) error
+	OnOwner  func(name, owner string)
+	Ready    func()
+	OnSignal func(*dbus.Signal) (ask string)
+	Query    func(name string) error
 }
 
 // following is the state of a running Follower.
@@ -122,12 +122,12 @@ type following struct {
 	pause time.Duration    // the delay before that
 }
 
-// soon is the first delay; later ones grow, since asking holds up signals.
-const soon = 2 * Patience
+// firstRetry is the first delay; later ones grow, since asking holds up signals.
+const firstRetry = 2 * CallTimeout
 
 // Run follows the names until ctx ends, which is no error, or the bus does: ErrEnded.
 func (follower Follower) Run(ctx context.Context, c *dbus.Conn) error {
-	f := &following{Follower: follower, late: map[string]bool{}, pause: soon}
+	f := &following{Follower: follower, late: map[string]bool{}, pause: firstRetry}
 	signals := make(chan *dbus.Signal, 16)
 	c.Signal(signals)
 	// Subscribe before asking, to receive changes in between.
@@ -152,7 +152,7 @@ func (follower Follower) Run(ctx context.Context, c *dbus.Conn) error {
 		case <-ctx.Done():
 			return nil
 		case <-f.again:
-			f.askAgain()
+			f.queryLate()
 		case s, more := <-signals:
 			if !more {
 				for _, name := range f.Names {
@@ -160,15 +160,15 @@ func (follower Follower) Run(ctx context.Context, c *dbus.Conn) error {
 				}
 				return ErrEnded
 			}
-			f.heard(s)
+			f.handleSignal(s)
 		}
 	}
 }
 
-func (f *following) heard(s *dbus.Signal) {
+func (f *following) handleSignal(s *dbus.Signal) {
 	if s.Sender != busName || s.Name != busName+".NameOwnerChanged" {
-		if f.Heard != nil {
-			f.ask(f.Heard(s))
+		if f.OnSignal != nil {
+			f.query(f.OnSignal(s))
 		}
 		return
 	}
@@ -179,15 +179,15 @@ func (f *following) heard(s *dbus.Signal) {
 }
 
 func (f *following) owned(name, owner string) {
-	f.Owned(name, owner)
-	f.ask(name)
+	f.OnOwner(name, owner)
+	f.query(name)
 }
 
-func (f *following) ask(name string) {
-	if f.Ask == nil || name == "" {
+func (f *following) query(name string) {
+	if f.Query == nil || name == "" {
 		return
 	}
-	if !Late(f.Ask(name)) {
+	if !Late(f.Query(name)) {
 		delete(f.late, name)
 		return
 	}
@@ -196,13 +196,13 @@ func (f *following) ask(name string) {
 	}
 }
 
-// askAgain asks those that were late.
-func (f *following) askAgain() {
+// queryLate asks those that were late.
+func (f *following) queryLate() {
 	f.again, f.pause = nil, min(2*f.pause, time.Minute)
 	for name := range f.late {
-		f.ask(name)
+		f.query(name)
 	}
 	if len(f.late) == 0 {
-		f.pause = soon
+		f.pause = firstRetry
 	}
 }

@@ -24,12 +24,12 @@ var (
 )
 
 const (
-	// patience is how long to wait for a program: failures are immediate, and one still
+	// startTimeout is how long to wait for a program: failures are immediate, and one still
 	// running then is the phone.
-	patience = 2 * time.Second
-	// fresh is how long Owners caches which program opens a scheme.
-	fresh   = time.Minute
-	longest = 40 // maximum digits of a number
+	startTimeout = 2 * time.Second
+	// cacheFor is how long Owners caches which program opens a scheme.
+	cacheFor  = time.Minute
+	maxDigits = 40 // maximum digits of a number
 )
 
 // Address returns the address that asks other programs to call a number:
@@ -47,7 +47,7 @@ func Address(scheme, number string) (string, error) {
 // plain reports whether a number is only digits, optionally after a plus.
 func plain(number string) bool {
 	digits := strings.TrimPrefix(number, "+")
-	return digits != "" && len(digits) <= longest && strings.Trim(digits, "0123456789") == ""
+	return digits != "" && len(digits) <= maxDigits && strings.Trim(digits, "0123456789") == ""
 }
 
 // Open calls a number through the program that opens addresses of a scheme.
@@ -84,7 +84,7 @@ func start(ctx context.Context, argv []string) error {
 	}
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
-	late := time.After(patience)
+	late := time.After(startTimeout)
 	select {
 	case err := <-done:
 		if err != nil {
@@ -115,7 +115,7 @@ type known struct {
 func (o *Owners) Other(ctx context.Context, scheme string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if k, ok := o.known[scheme]; ok && time.Since(k.at) < fresh {
+	if k, ok := o.known[scheme]; ok && time.Since(k.at) < cacheFor {
 		return k.other
 	}
 	program := owner(ctx, scheme)

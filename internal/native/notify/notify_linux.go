@@ -70,7 +70,7 @@ func (n *Notifier) run(ready chan<- struct{}) (err error) {
 		n.closed = true
 		n.mu.Unlock()
 	}()
-	if err := n.ask(); err != nil {
+	if err := n.queryCapabilities(); err != nil {
 		return err
 	}
 	return desktopbus.Follower{
@@ -78,9 +78,9 @@ func (n *Notifier) run(ready chan<- struct{}) (err error) {
 		Matches: [][]dbus.MatchOption{
 			{dbus.WithMatchSender(service), dbus.WithMatchInterface(service), dbus.WithMatchObjectPath(object)},
 		},
-		Owned: n.owned,
-		Ready: func() { close(ready) },
-		Heard: func(s *dbus.Signal) string {
+		OnOwner: n.owned,
+		Ready:   func() { close(ready) },
+		OnSignal: func(s *dbus.Signal) string {
 			if tag, action, ok := n.pressed(s); ok {
 				n.chosen(tag, action)
 			}
@@ -101,9 +101,9 @@ func (n *Notifier) owned(_, owner string) {
 	n.owner = owner
 }
 
-// ask queries the service's capabilities, starting it if necessary.
-func (n *Notifier) ask() error {
-	ctx, cancel := context.WithTimeout(n.ctx, 3*desktopbus.Patience)
+// queryCapabilities queries the service's capabilities, starting it if necessary.
+func (n *Notifier) queryCapabilities() error {
+	ctx, cancel := context.WithTimeout(n.ctx, 3*desktopbus.CallTimeout)
 	defer cancel()
 	var can []string
 	if err := n.conn.Object(service, object).CallWithContext(ctx, service+".GetCapabilities", 0).Store(&can); err != nil {
@@ -151,7 +151,7 @@ func (n *Notifier) Show(tag string, o Notice) error {
 			actions = append(actions, a.Key, clean(a.Label, maxText))
 		}
 	}
-	ctx, cancel := context.WithTimeout(n.ctx, 5*desktopbus.Patience)
+	ctx, cancel := context.WithTimeout(n.ctx, 5*desktopbus.CallTimeout)
 	defer cancel()
 	// Transient: not kept in a list. It stays as long as the call does, and
 	// is removed by Withdraw.

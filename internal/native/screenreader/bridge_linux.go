@@ -50,7 +50,7 @@ func (b *Bridge) Run(ctx context.Context) error {
 			}
 			return desktopbus.ErrEnded
 		case t := <-b.next:
-			b.tell(b.set(t)) // update first: readers query on every event
+			b.notify(b.set(t)) // update first: readers query on every event
 		}
 	}
 }
@@ -88,9 +88,9 @@ func (b *Bridge) connect(ctx context.Context) error {
 	return nil
 }
 
-// tell sends what has changed, as far as readers act on it or would otherwise
+// notify sends what has changed, as far as readers act on it or would otherwise
 // use outdated data.
-func (b *Bridge) tell(old, now *view) {
+func (b *Bridge) notify(old, now *view) {
 	for _, p := range old.inOrder {
 		if now.nodes[p.ID] != nil || p.parent != nil && now.nodes[p.parent.ID] == nil {
 			continue // still there, or removed with its parent

@@ -165,7 +165,7 @@ func TestSlowLauncher(t *testing.T) {
 	session := xtest.NoScreen(t).PlainBus()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", session)
 	c := xtest.Connect(t, session)
-	must.Do(t, c.Export(launcher{after: 4 * desktopbus.Patience}, busPath, busName))
+	must.Do(t, c.Export(launcher{after: 4 * desktopbus.CallTimeout}, busPath, busName))
 	xtest.Own(t, c, busName)
 	if err := New().Run(t.Context()); !errors.Is(err, desktopbus.ErrNone) {
 		t.Errorf("told that there is none: %v", err)

@@ -46,7 +46,7 @@ func (b *Bridge) take(t Tree) {
 	b.disconnect()
 	if listening() {
 		for _, c := range changes(old, now) {
-			b.tell(c)
+			b.notify(c)
 		}
 	}
 }
@@ -127,8 +127,8 @@ func (v *view) focused() *place {
 	return nil
 }
 
-// tell notifies readers of a change.
-func (b *Bridge) tell(c change) {
+// notify notifies readers of a change.
+func (b *Bridge) notify(c change) {
 	f := b.provide(c.of, asSimple)
 	if f == nil {
 		return

@@ -204,8 +204,8 @@ func makeTables() {
 			get(func(t target) int32 { return bit(t.Role != Entry || t.Off) }),
 		},
 		asExpand: {
-			does(func(t target) uintptr { return t.makes(t.Is(Expanded)) }),
-			does(func(t target) uintptr { return t.makes(!t.Is(Expanded)) }),
+			does(func(t target) uintptr { return t.pressUnless(t.Is(Expanded)) }),
+			does(func(t target) uintptr { return t.pressUnless(!t.Is(Expanded)) }),
 			get(func(t target) int32 { return bit(t.Is(Expanded)) }),
 		},
 		asWindow: {
@@ -219,8 +219,8 @@ func makeTables() {
 			get(func(t target) int32 { return bit(t.Role == Card) }), // above all others
 		},
 		asSelectionItem: {
-			does(func(t target) uintptr { return t.makes(t.chosen()) }),
-			does(func(t target) uintptr { return t.makes(t.chosen()) }),
+			does(func(t target) uintptr { return t.pressUnless(t.chosen()) }),
+			does(func(t target) uintptr { return t.pressUnless(t.chosen()) }),
 			does(func(target) uintptr { return eNotThatWay }),
 			get(func(t target) int32 { return bit(t.chosen()) }),
 			get(target.selectedIn),

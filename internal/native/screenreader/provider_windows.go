@@ -44,8 +44,8 @@ var kinds = map[Role]kind{
 var patterns = map[uintptr]int{patternInvoke: asInvoke, patternSelection: asSelection, patternValue: asValue, patternExpandCollapse: asExpand,
 	patternWindow: asWindow, patternSelectionItem: asSelectionItem, patternToggle: asToggle}
 
-// can reports whether something currently supports a pattern's interface.
-func (p *place) can(i int) bool {
+// supports reports whether something currently supports a pattern's interface.
+func (p *place) supports(i int) bool {
 	switch {
 	case slices.Contains(kinds[p.Role].patterns, i):
 		return true
@@ -56,7 +56,7 @@ func (p *place) can(i int) bool {
 	case i == asSelection:
 		return p.selects()
 	case i == asSelectionItem:
-		return p.Role == Item && p.parent != nil && p.parent.can(asSelection)
+		return p.Role == Item && p.parent != nil && p.parent.supports(asSelection)
 	}
 	return false
 }
@@ -121,8 +121,8 @@ func (t target) press() uintptr {
 	return ok
 }
 
-// makes presses the node unless it is already in the wanted state.
-func (t target) makes(already bool) uintptr {
+// pressUnless presses the node unless it is already in the wanted state.
+func (t target) pressUnless(already bool) uintptr {
 	if already {
 		return ok
 	}
@@ -153,7 +153,7 @@ func (t target) selection() uintptr {
 
 // selectedIn returns the container it is selected in.
 func (t target) selectedIn() *face {
-	if t.parent == nil || !t.parent.can(asSelection) {
+	if t.parent == nil || !t.parent.supports(asSelection) {
 		return nil
 	}
 	return t.o.b.provide(t.parent, asSimple)
@@ -208,7 +208,7 @@ func navigate(this *face, direction uintptr, out **face) uintptr {
 
 func patternProvider(this *face, pattern uintptr, out **face) uintptr {
 	return answer(this, out, func(t target) *face {
-		if i, known := patterns[pattern&math.MaxUint32]; known && t.can(i) {
+		if i, known := patterns[pattern&math.MaxUint32]; known && t.supports(i) {
 			return this.as(i)
 		}
 		return nil
@@ -237,10 +237,10 @@ var properties = map[uintptr]func(target) any{
 	propertyHelpText:      func(t target) any { return t.About },
 	propertyPassword:      func(t target) any { return t.Is(Password) },
 	propertyOffscreen:     func(t target) any { return where(t.parent != nil, t.Is(Outside)) },
-	propertyValue:         func(t target) any { return where(t.can(asValue), t.Value) },
-	propertyExpanded:      func(t target) any { return where(t.can(asExpand), int(bit(t.Is(Expanded)))) },
-	propertySelected:      func(t target) any { return where(t.can(asSelectionItem), t.chosen()) },
-	propertyToggled:       func(t target) any { return where(t.can(asToggle), int(bit(t.Is(Checked)))) },
+	propertyValue:         func(t target) any { return where(t.supports(asValue), t.Value) },
+	propertyExpanded:      func(t target) any { return where(t.supports(asExpand), int(bit(t.Is(Expanded)))) },
+	propertySelected:      func(t target) any { return where(t.supports(asSelectionItem), t.chosen()) },
+	propertyToggled:       func(t target) any { return where(t.supports(asToggle), int(bit(t.Is(Checked)))) },
 	propertyValid:         func(t target) any { return !t.Is(Invalid) },
 	propertyLiveSetting:   func(t target) any { return where(t.Role == News, assertive) },
 	propertyPositionInSet: func(t target) any { return where(t.Position[0] > 0, t.Position[0]) },

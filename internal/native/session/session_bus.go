@@ -61,14 +61,14 @@ func watchUser(ctx context.Context, f *facts, ready func()) error {
 		matches = append(matches, []dbus.MatchOption{dbus.WithMatchSender(s.name), dbus.WithMatchInterface(s.name), dbus.WithMatchMember("ActiveChanged")})
 	}
 	return desktopbus.Follower{Names: names, Matches: matches, Ready: ready,
-		Owned: func(name, owner string) { u.owners[name] = owner },
-		Ask:   func(name string) error { return u.ask(ctx, name) },
-		Heard: u.heard,
+		OnOwner:  func(name, owner string) { u.owners[name] = owner },
+		Query:    func(name string) error { return u.query(ctx, name) },
+		OnSignal: u.handleSignal,
 	}.Run(ctx, c)
 }
 
-// ask queries the state of a name's owner. A late answer changes nothing.
-func (u *user) ask(ctx context.Context, name string) error {
+// query queries the state of a name's owner. A late answer changes nothing.
+func (u *user) query(ctx context.Context, name string) error {
 	switch name {
 	case shell:
 		return u.banners(ctx)
@@ -80,15 +80,15 @@ func (u *user) ask(ctx context.Context, name string) error {
 	return u.saver(ctx, name)
 }
 
-// heard handles a signal, and returns the name to query for the new state. A signal counts
+// handleSignal handles a signal, and returns the name to query for the new state. A signal counts
 // only if it comes from the name's owner: any program can send a signal directly to us.
-func (u *user) heard(s *dbus.Signal) (ask string) {
+func (u *user) handleSignal(s *dbus.Signal) (ask string) {
 	if name, ok := strings.CutSuffix(s.Name, ".ActiveChanged"); ok {
 		if u.owners[name] == "" || u.owners[name] != s.Sender || len(s.Body) != 1 {
 			return ""
 		}
 		if active, ok := s.Body[0].(bool); ok {
-			u.f.say(func(f *facts) { f.savers[name] = active })
+			u.f.update(func(f *facts) { f.savers[name] = active })
 		}
 		return ""
 	}
@@ -125,7 +125,7 @@ func (u *user) saver(ctx context.Context, name string) error {
 			}
 		}
 	}
-	u.f.say(func(f *facts) {
+	u.f.update(func(f *facts) {
 		if known {
 			f.savers[name] = active
 		} else {
@@ -135,8 +135,8 @@ func (u *user) saver(ctx context.Context, name string) error {
 	return nil
 }
 
-// yes reports whether one of a program's properties is true.
-func (u *user) yes(ctx context.Context, name string, path dbus.ObjectPath, iface string, properties ...string) (on bool, late error) {
+// queryBool reports whether one of a program's properties is true.
+func (u *user) queryBool(ctx context.Context, name string, path dbus.ObjectPath, iface string, properties ...string) (on bool, late error) {
 	for _, property := range properties {
 		if owner := u.owners[name]; owner != "" && !on {
 			v, err := desktopbus.Get(ctx, u.c, owner, path, iface, property)
@@ -151,9 +151,9 @@ func (u *user) yes(ctx context.Context, name string, path dbus.ObjectPath, iface
 
 // inhibited asks the notification service; only KDE's has the property.
 func (u *user) inhibited(ctx context.Context) error {
-	on, late := u.yes(ctx, notifications, "/org/freedesktop/Notifications", notifications, "Inhibited")
+	on, late := u.queryBool(ctx, notifications, "/org/freedesktop/Notifications", notifications, "Inhibited")
 	if late == nil {
-		u.f.say(func(f *facts) { f.inhibited = on })
+		u.f.update(func(f *facts) { f.inhibited = on })
 	}
 	return late
 }
@@ -161,9 +161,9 @@ func (u *user) inhibited(ctx context.Context) error {
 // reader queries whether a program wants to know what is on screen: screen readers set
 // these properties when they start.
 func (u *user) reader(ctx context.Context) error {
-	on, late := u.yes(ctx, accessibility, "/org/a11y/bus", "org.a11y.Status", "IsEnabled", "ScreenReaderEnabled")
+	on, late := u.queryBool(ctx, accessibility, "/org/a11y/bus", "org.a11y.Status", "IsEnabled", "ScreenReaderEnabled")
 	if late == nil {
-		u.f.say(func(f *facts) { f.reader = on })
+		u.f.update(func(f *facts) { f.reader = on })
 	}
 	return late
 }
@@ -174,7 +174,7 @@ func (u *user) reader(ctx context.Context) error {
 func (u *user) banners(ctx context.Context) error {
 	off := false
 	if u.owners[shell] != "" {
-		ctx, cancel := context.WithTimeout(ctx, 2*desktopbus.Patience)
+		ctx, cancel := context.WithTimeout(ctx, 2*desktopbus.CallTimeout)
 		defer cancel()
 		out, err := exec.CommandContext(ctx, "gsettings", "get", "org.gnome.desktop.notifications", "show-banners").Output()
 		if desktopbus.Late(ctx.Err()) {
@@ -182,7 +182,7 @@ func (u *user) banners(ctx context.Context) error {
 		}
 		off = err == nil && strings.TrimSpace(string(out)) == "false"
 	}
-	u.f.say(func(f *facts) { f.bannersOff = off })
+	u.f.update(func(f *facts) { f.bannersOff = off })
 	return nil
 }
 
@@ -227,10 +227,10 @@ func watchMachine(ctx context.Context, f *facts, ready func()) error {
 		Names: []string{login},
 		Matches: [][]dbus.MatchOption{{dbus.WithMatchSender(login), dbus.WithMatchInterface(properties),
 			dbus.WithMatchMember("PropertiesChanged"), dbus.WithMatchArg(0, loginSession)}},
-		Owned: func(_, owner string) { m.owner, m.path = owner, "" },
-		Ready: ready,
-		Ask:   func(string) error { return m.read(ctx) },
-		Heard: func(s *dbus.Signal) string {
+		OnOwner: func(_, owner string) { m.owner, m.path = owner, "" },
+		Ready:   ready,
+		Query:   func(string) error { return m.read(ctx) },
+		OnSignal: func(s *dbus.Signal) string {
 			if s.Sender == m.owner && (s.Path == m.path || m.path == "") {
 				return login
 			}
@@ -278,6 +278,6 @@ func (m *machine) read(ctx context.Context) (err error) {
 		return err
 	}
 	locked, known := v.(bool)
-	m.f.say(func(f *facts) { f.logind, f.hint = known, locked })
+	m.f.update(func(f *facts) { f.logind, f.hint = known, locked })
 	return nil
 }

@@ -28,8 +28,8 @@ type facts struct {
 	reader          bool
 }
 
-// say changes the facts and reports the resulting state.
-func (f *facts) say(change func(f *facts)) {
+// update changes the facts and reports the resulting state.
+func (f *facts) update(change func(f *facts)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	change(f)

@@ -46,15 +46,15 @@ func watchServer(ctx context.Context, f *facts, ready func()) error {
 	for {
 		ev, fault := c.WaitForEvent()
 		if ev == nil && fault == nil {
-			f.say(func(f *facts) { f.server, f.blanked, f.fullScreen = false, false, false })
+			f.update(func(f *facts) { f.server, f.blanked, f.fullScreen = false, false, false })
 			return errors.New("the X server has gone")
 		}
 		switch e := ev.(type) {
 		case screensaver.NotifyEvent:
-			f.say(func(f *facts) { f.blanked = e.State == screensaver.StateOn })
+			f.update(func(f *facts) { f.blanked = e.State == screensaver.StateOn })
 		case xproto.PropertyNotifyEvent:
 			if e.Window == s.root && e.Atom == s.activeWindow || e.Window == s.active && e.Atom == s.state {
-				s.front()
+				s.checkFullScreen()
 			}
 		}
 	}
@@ -74,16 +74,16 @@ func (s *server) prepare() error {
 	if s.c.Extensions[xconn.ScreenSaver] != 0 {
 		screensaver.SelectInput(s.c, xproto.Drawable(s.root), screensaver.EventNotifyMask)
 		if info, err := screensaver.QueryInfo(s.c, xproto.Drawable(s.root)).Reply(); err == nil {
-			s.f.say(func(f *facts) { f.server, f.blanked = true, info.State == screensaver.StateOn })
+			s.f.update(func(f *facts) { f.server, f.blanked = true, info.State == screensaver.StateOn })
 		}
 	}
-	s.front()
+	s.checkFullScreen()
 	return nil
 }
 
-// front checks whether the active window fills the screen. While there is none, for example
+// checkFullScreen checks whether the active window fills the screen. While there is none, for example
 // because our own card has the focus, the last one counts for as long as it exists.
-func (s *server) front() {
+func (s *server) checkFullScreen() {
 	if v := s.numbers(s.root, s.activeWindow); len(v) > 0 && v[0] != 0 && xproto.Window(v[0]) != s.active {
 		s.active = xproto.Window(v[0])
 		xproto.ChangeWindowAttributes(s.c, s.active, xproto.CwEventMask, []uint32{xproto.EventMaskPropertyChange})
@@ -94,7 +94,7 @@ func (s *server) front() {
 			full = full || xproto.Atom(a) == s.fullScreen
 		}
 	}
-	s.f.say(func(f *facts) { f.fullScreen = full })
+	s.f.update(func(f *facts) { f.fullScreen = full })
 }
 
 func (s *server) numbers(w xproto.Window, property xproto.Atom) []uint32 {

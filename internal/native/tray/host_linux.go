@@ -37,7 +37,7 @@ func (t *Tray) run(ctx context.Context) {
 	start()
 	var watch sync.WaitGroup
 	watch.Go(func() { t.stayRegistered(ctx) })
-	t.own(ctx)
+	t.showModels(ctx)
 	watch.Wait()
 	end()
 }
@@ -79,7 +79,7 @@ func WaitHost(ctx context.Context, d time.Duration) (there bool) {
 				cancel()
 			}
 		}
-		_ = desktopbus.Follower{Names: []string{watcher}, Owned: owned}.Run(ctx, c)
+		_ = desktopbus.Follower{Names: []string{watcher}, OnOwner: owned}.Run(ctx, c)
 	}
 	<-ctx.Done() // without a bus no host can appear
 	return there

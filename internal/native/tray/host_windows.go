@@ -67,7 +67,7 @@ func (t *Tray) run(ctx context.Context) {
 		defer close(done)
 		select {
 		case <-ready:
-			t.own(ctx)
+			t.showModels(ctx)
 		case <-ctx.Done():
 		}
 		<-ctx.Done()

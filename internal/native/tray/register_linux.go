@@ -22,8 +22,8 @@ func (t *Tray) stayRegistered(ctx context.Context) {
 	defer c.Close()
 	// Initially too: a panel may have appeared since the library's first attempt.
 	_ = desktopbus.Follower{
-		Names: []string{watcher},
-		Owned: func(string, string) { register(ctx, c) },
+		Names:   []string{watcher},
+		OnOwner: func(string, string) { register(ctx, c) },
 	}.Run(ctx, c)
 }
 

@@ -109,8 +109,8 @@ func (t *Tray) Run(ctx context.Context) {
 	t.cleanUp()
 }
 
-// own shows models as they arrive. In between it is idle.
-func (t *Tray) own(ctx context.Context) {
+// showModels shows models as they arrive. In between it is idle.
+func (t *Tray) showModels(ctx context.Context) {
 	for {
 		t.show(ctx)
 		select {

@@ -97,9 +97,9 @@ func (p *portal) run() {
 			{dbus.WithMatchSender(portalName), dbus.WithMatchInterface(portalRequest), dbus.WithMatchMember("Response")},
 			{dbus.WithMatchSender(portalName), dbus.WithMatchInterface(portalShortcuts), dbus.WithMatchMember("Activated")},
 		},
-		Owned: func(_, owner string) { p.owned(c, owner) },
-		Ask:   func(string) error { return p.read(c) },
-		Heard: p.heard,
+		OnOwner:  func(_, owner string) { p.owned(c, owner) },
+		Query:    func(string) error { return p.read(c) },
+		OnSignal: p.heard,
 	}.Run(p.ctx, c)
 }
 
@@ -235,7 +235,7 @@ func (p *portal) begin(w *wish) {
 					w.told(err)
 				}
 			})
-			if !desktopbus.Late(err) || wake.Pause(ctx, 2*desktopbus.Patience) != nil {
+			if !desktopbus.Late(err) || wake.Pause(ctx, 2*desktopbus.CallTimeout) != nil {
 				return
 			}
 		}
@@ -255,7 +255,7 @@ func (p *portal) bind(ctx context.Context, c *dbus.Conn, owner string, w *wish) 
 	}
 	o := c.Object(owner, portalPath)
 	// Newer portals want to know who is asking; older ones do not have this method.
-	first, stop := context.WithTimeout(ctx, 3*desktopbus.Patience)
+	first, stop := context.WithTimeout(ctx, 3*desktopbus.CallTimeout)
 	defer stop()
 	_ = o.CallWithContext(first, "org.freedesktop.host.portal.Registry.Register", dbus.FlagNoAutoStart, appID, map[string]dbus.Variant{}).Err
 	made, err := p.ask(first, c, func(token string) *dbus.Call {

@@ -14,9 +14,9 @@ import (
 	"github.com/blakesmith/ar"
 )
 
-// smaller compresses the content of a deb that its writer left uncompressed: the xz tool
+// compress compresses the content of a deb that its writer left uncompressed: the xz tool
 // makes it a fifth smaller than the writer's library.
-func smaller(ctx context.Context, in io.Reader, out io.Writer) error {
+func compress(ctx context.Context, in io.Reader, out io.Writer) error {
 	r, w := ar.NewReader(in), ar.NewWriter(out)
 	if err := w.WriteGlobalHeader(); err != nil {
 		return err

@@ -45,7 +45,7 @@ var kinds = map[string]nfpm.Packager{"deb": deb.Default, "rpm": rpm.DefaultRPM}
 // contain. It builds all of them at once, since compression is slow.
 func Build(ctx context.Context, r release.Release) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for _, describe := range []func(release.Release) (*pkg, error){desk, relay} {
+	for _, describe := range []func(release.Release) (*pkg, error){desktopPackage, relayPackage} {
 		p, err := describe(r)
 		if err != nil {
 			return err
@@ -92,7 +92,7 @@ func (p *pkg) write(ctx context.Context, r release.Release, kind string) (err er
 		return err
 	}
 	if kind == "deb" {
-		err = smaller(ctx, &b, f)
+		err = compress(ctx, &b, f)
 	} else {
 		_, err = b.WriteTo(f)
 	}

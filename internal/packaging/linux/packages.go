@@ -27,8 +27,8 @@ import (
 //go:embed files
 var own embed.FS
 
-// desk is the package of the program and the small one that phones run.
-func desk(r release.Release) (*pkg, error) {
+// desktopPackage is the package of the program and the small one that phones run.
+func desktopPackage(r release.Release) (*pkg, error) {
 	p := &pkg{name: "wiebelt", section: "comm", programs: []string{"wiebelt", "wiebelt-ring"}, recommends: []string{"xdg-utils"},
 		summary: "caller-ID companion for softphones",
 		description: `Shows who is calling before anyone answers: a card with every customer
@@ -58,8 +58,8 @@ relay, and delivers messages to the hub's message box.`}
 	return p, err
 }
 
-// relay is the server's package.
-func relay(r release.Release) (*pkg, error) {
+// relayPackage is the server's package.
+func relayPackage(r release.Release) (*pkg, error) {
 	p := &pkg{name: "wiebelt-relay", section: "net", programs: []string{"wiebelt-relay"},
 		depends: map[string][]string{"deb": {"passwd"}, "rpm": {"/usr/sbin/useradd"}},
 		summary: "caller-ID relay for whole offices",

@@ -77,7 +77,7 @@ func (p *Product) Pack(ctx context.Context, r release.Release, signer *Signer) (
 	if err != nil {
 		return "", err
 	}
-	if err := settle(b, r.Time); err != nil {
+	if err := stampSummary(b, r.Time); err != nil {
 		return "", err
 	}
 	path = r.Package(p.File)

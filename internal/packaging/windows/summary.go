@@ -29,9 +29,9 @@ var summaryFormat = []byte{0xe0, 0x85, 0x9f, 0xf2, 0xf9, 0x4f, 0x68, 0x10, 0xab,
 
 var errSummary = errors.New("the package has no summary that can be read")
 
-// settle sets a package's time, and a code derived from its content. It writes in place:
+// stampSummary sets a package's time, and a code derived from its content. It writes in place:
 // what it changes has a fixed size, and a summary is small enough to be contiguous.
-func settle(b []byte, at time.Time) error {
+func stampSummary(b []byte, at time.Time) error {
 	i := bytes.Index(b, summaryFormat)
 	if i < 28 || bytes.Contains(b[i+1:], summaryFormat) {
 		return errSummary
