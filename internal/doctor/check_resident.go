@@ -80,7 +80,7 @@ func (e *exam) resident(ctx context.Context) []finding {
 	t := e.queryResident(ctx)
 	switch t.presence {
 	case absent:
-		if !e.sys.desktop() {
+		if !e.sys.loggedOn(ctx) {
 			return say(Off, "resident.server")
 		}
 		return say(Warn, "resident.off")

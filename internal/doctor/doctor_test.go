@@ -149,7 +149,8 @@ func rows(t *testing.T) []row {
 
 		{"resident", setUp, nil, say(OK, "resident.ok")},
 		{"resident", setUp, tells(func(v *residentState) { *v = none }), say(Warn, "resident.off")},
-		{"resident", setUp, both(noDesktop, tells(func(v *residentState) { *v = none })), say(Off, "resident.server")},
+		{"resident", setUp, both(noDesktop, tells(func(v *residentState) { *v = none })), say(Warn, "resident.off")}, // asked from elsewhere
+		{"resident", setUp, both(func(_ *testing.T, e *exam) { e.sys = server() }, tells(func(v *residentState) { *v = none })), say(Off, "resident.server")},
 		{"resident", setUp, tells(func(v *residentState) { v.presence = hangs }), say(Fail, "resident.hangs")},
 		{"resident", setUp, tells(func(v *residentState) { v.presence = silent }), say(Warn, "resident.silent")},
 		{"resident", setUp, tells(func(v *residentState) { v.facts.SetUp = false }), say(Fail, "resident.setup")},

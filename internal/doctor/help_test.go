@@ -64,6 +64,7 @@ func calm() system {
 		},
 		policy:      func() (bool, bool) { return true, false },
 		desktop:     func() bool { return true },
+		loggedOn:    func(context.Context) bool { return true },
 		screen:      func(context.Context) string { return string(window.X11) },
 		trayHost:    func(context.Context) bool { return true },
 		player:      func() string { return "aplay" },
@@ -81,7 +82,7 @@ func calm() system {
 // server is calm without a desktop, where a missing resident is not a fault.
 func server() system {
 	s := calm()
-	s.desktop = func() bool { return false }
+	s.desktop, s.loggedOn = func() bool { return false }, func(context.Context) bool { return false }
 	return s
 }
 

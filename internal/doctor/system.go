@@ -27,6 +27,7 @@ type system struct {
 	register    func(register.Options) (register.Status, error)
 	policy      func() (file, managed bool)  // whether each of the administrator's sources exists
 	desktop     func() bool                  // a screen that can show windows
+	loggedOn    func(context.Context) bool   // the user is logged on at a screen
 	screen      func(context.Context) string // a window.Kind, screenWayland or screenFailed
 	trayHost    func(context.Context) bool
 	player      func() string // of sound, "" for none
@@ -42,7 +43,7 @@ type system struct {
 
 func realSystem() system {
 	return system{
-		store: secret.Open, register: register.State, policy: settings.PolicySources, desktop: hasDesktop, screen: screenKind,
+		store: secret.Open, register: register.State, policy: settings.PolicySources, desktop: hasDesktop, loggedOn: loggedOn, screen: screenKind,
 		trayHost: tray.HasHost, player: sound.Player, lockSources: lockSources, browser: browser.Available, audit: auditLog, microSIP: func() string { return detect.ThisSystem().MicroSIP },
 		free: freeSpace, folder: folderFault, writable: writable, installed: filetrust.Program,
 	}

@@ -10,12 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 
 	"wiebelt/internal/filetrust"
+	"wiebelt/internal/native/session"
 	"wiebelt/internal/native/xconn"
 )
 
 func hasDesktop() bool {
 	return os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
 }
+
+// loggedOn also knows of a screen that is not ours: monitoring runs without one.
+func loggedOn(ctx context.Context) bool { return hasDesktop() || session.AtScreen(ctx) }
 
 func freeSpace(dir string) (uint64, error) {
 	var s unix.Statfs_t

@@ -239,20 +239,30 @@ func watchMachine(ctx context.Context, f *facts, ready func()) error {
 	}.Run(ctx, c)
 }
 
+// find asks logind's manager for an object.
+func (m *machine) find(ctx context.Context, method string, arg any) (path dbus.ObjectPath, err error) {
+	err = desktopbus.Call(ctx, m.c, m.owner, loginPath, loginManager+method, arg).Store(&path)
+	return path, err
+}
+
 // session finds our session: by its ID, by our process, or, for a program started
 // by the user's service manager, the one on the user's screen. After a late
 // answer it stops asking.
 func (m *machine) session(ctx context.Context) (path dbus.ObjectPath, err error) {
-	found := func(method string, arg any) bool {
-		if !desktopbus.Late(err) {
-			err = desktopbus.Call(ctx, m.c, m.owner, loginPath, loginManager+method, arg).Store(&path)
+	if id := os.Getenv("XDG_SESSION_ID"); id != "" {
+		if path, err = m.find(ctx, ".GetSession", id); err == nil || desktopbus.Late(err) {
+			return path, err
 		}
-		return err == nil
 	}
-	if id := os.Getenv("XDG_SESSION_ID"); id != "" && found(".GetSession", id) || found(".GetSessionByPID", uint32(os.Getpid())) {
-		return path, nil
+	if path, err = m.find(ctx, ".GetSessionByPID", uint32(os.Getpid())); err == nil || desktopbus.Late(err) {
+		return path, err
 	}
-	if !found(".GetUser", uint32(os.Getuid())) {
+	return m.onScreen(ctx)
+}
+
+// onScreen finds the session on the user's screen; "" for none.
+func (m *machine) onScreen(ctx context.Context) (path dbus.ObjectPath, err error) {
+	if path, err = m.find(ctx, ".GetUser", uint32(os.Getuid())); err != nil {
 		return "", err
 	}
 	v, err := desktopbus.Get(ctx, m.c, m.owner, path, loginUser, "Display")
@@ -280,4 +290,21 @@ func (m *machine) read(ctx context.Context) (err error) {
 	locked, known := v.(bool)
 	m.f.update(func(f *facts) { f.logind, f.hint = known, locked })
 	return nil
+}
+
+// AtScreen reports whether this user is logged on at a screen, according to logind: a
+// program that monitoring starts has no screen itself.
+func AtScreen(ctx context.Context) bool {
+	c, err := desktopbus.System(ctx)
+	if err != nil {
+		return false
+	}
+	defer c.Close()
+	m := &machine{c: c, owner: login}
+	path, err := m.onScreen(ctx)
+	if err != nil || path == "" {
+		return false
+	}
+	kind, err := desktopbus.Get(ctx, c, login, path, loginSession, "Type")
+	return err == nil && (kind == "x11" || kind == "wayland")
 }

@@ -248,6 +248,30 @@ func TestSessionLater(t *testing.T) {
 	becomes(t, w, "locked", locked)
 }
 
+// TestAtScreen asks, from a session of its own or none, whether the user has one at a screen.
+func TestAtScreen(t *testing.T) {
+	const path, userPath = "/org/freedesktop/login1/session/c7", "/org/freedesktop/login1/user/_0"
+	for kind, want := range map[string]bool{"x11": true, "wayland": true, "tty": false, "": false} {
+		address := xtest.NoScreen(t).PlainBus()
+		t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", address)
+		if AtScreen(t.Context()) {
+			t.Error("at a screen, and nobody says so")
+		}
+		e := newExample(t, address)
+		must.Do(t, e.c.Export(&manager{byID: "/cron", byPID: "/cron", user: userPath}, loginPath, loginManager))
+		display := loginDisplay{"c7", path}
+		if kind == "" {
+			display = loginDisplay{"", "/"}
+		}
+		e.object(userPath, loginUser, map[string]any{"Display": display})
+		e.object(path, loginSession, map[string]any{"Type": kind})
+		xtest.Own(t, e.c, login)
+		if got := AtScreen(t.Context()); got != want {
+			t.Errorf("%q: %v", kind, got)
+		}
+	}
+}
+
 func TestAnyOfThem(t *testing.T) {
 	x := xtest.Start(t, "openbox", xtest.Options{})
 	address := x.PlainBus()
