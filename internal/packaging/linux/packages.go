@@ -75,7 +75,7 @@ server alone.`}
 	}
 	_, body, _ := strings.Cut(string(unit), "\n[Unit]\n") // without the steps that the package takes
 	p.files["/usr/lib/systemd/system/wiebelt-relay.service"] = []byte("[Unit]\n" + strings.ReplaceAll(body, "/usr/local/bin/", "/usr/bin/"))
-	for _, script := range []string{"postinst", "prerm", "postrm"} {
+	for _, script := range []string{"postinst", "prerm"} {
 		if p.scripts[script], err = p.filled(r, p.name+"."+script); err != nil {
 			return nil, err
 		}
@@ -95,11 +95,12 @@ func (p *pkg) common(r release.Release, commands any) error {
 	changelog, err2 := p.filled(r, "changelog")
 	overrides, err3 := p.filled(r, p.name+".overrides")
 	preinst, err4 := p.filled(r, "preinst")
+	postrm, err5 := p.filled(r, p.name+".postrm")
 	doc := "/usr/share/doc/" + p.name
 	p.files[doc+"/copyright"], p.files[doc+"/changelog.gz"] = copyright, compressed(changelog)
 	p.only["deb"]["/usr/share/lintian/overrides/"+p.name] = overrides
-	p.scripts = map[string][]byte{"preinst": preinst}
-	return errors.Join(err1, err2, err3, err4)
+	p.scripts = map[string][]byte{"preinst": preinst, "postrm": postrm}
+	return errors.Join(err1, err2, err3, err4, err5)
 }
 
 // help adds man pages and completions.
