@@ -22,7 +22,7 @@ type known struct {
 	health.Facts                      // except what follows from the fields below
 	port         int                  // of the listener, 0 if it is not running
 	links        map[string]linkState // by the name in the settings
-	unopened     bool                 // no program opens links of our scheme
+	unopened     bool                 // links of our scheme do not open this program
 	held         bool                 // cards are waiting for a full-screen program
 	calls        []engine.LastCall    // of before this program was started, newest first
 }

@@ -60,8 +60,6 @@ func registered(o register.Options, what health.Registration, was Registered) (s
 		return ours, ""
 	case what == health.Autostart && s.SwitchedOff:
 		return declined, ""
-	case what == health.Scheme && s.Scheme == "":
-		return absent, ""
 	}
 	return notOurs, ""
 }
@@ -168,7 +166,7 @@ func RepairLost(d profile.Dirs, s *settings.Settings, profileDir string) (done [
 			continue
 		}
 		now, _ := registered(o, what, was)
-		if !now.lost() && now != older {
+		if now != notOurs && now != older {
 			continue
 		}
 		e := reregister(d, s, profileDir, what, was)

@@ -103,11 +103,8 @@ const (
 	ours                     // as it should be
 	older                    // ours, written by an older version
 	notOurs                  // missing, or another program's
-	absent                   // notOurs: no program opens our links at all
 	declined                 // turned off on purpose
 )
-
-func (s standing) lost() bool { return s == notOurs || s == absent }
 
 // order is the order of the sentences and of the menu.
 var order = []health.Registration{health.Scheme, health.Autostart, health.MicroSIP}
@@ -133,8 +130,8 @@ type repair struct {
 }
 
 // New returns a Watch on a profile's registrations. current returns the current settings;
-// told is called on Run's goroutine with what is lost, and whether no program opens our
-// links, on every change. It fails if our own program's path is unknown.
+// told is called on Run's goroutine with what is lost, and whether our links do not open this
+// program, on every change. It fails if our own program's path is unknown.
 func New(d profile.Dirs, profileDir string, current func() *settings.Settings, told func(lost []health.Registration, unopened bool), log *slog.Logger) (*Watch, error) {
 	o, err := Options(profileDir)
 	if err != nil {
@@ -174,9 +171,9 @@ func (r *Watch) Run(ctx context.Context) {
 	var lost []health.Registration
 	unopened := false
 	for {
-		now, none := r.read(lost)
-		if none != unopened || !slices.Equal(now, lost) {
-			lost, unopened = now, none
+		now, elsewhere := r.read(lost)
+		if elsewhere != unopened || !slices.Equal(now, lost) {
+			lost, unopened = now, elsewhere
 			r.changed(lost, unopened)
 		}
 		select {
@@ -191,13 +188,13 @@ func (r *Watch) Run(ctx context.Context) {
 }
 
 // read checks everything once, records what is ours and returns what is lost, and whether
-// no program opens our links.
+// our links do not open this program.
 func (r *Watch) read(before []health.Registration) (lost []health.Registration, unopened bool) {
 	was := RegisteredIn(r.dirs)
 	now := was
 	for _, what := range order {
 		s, path := r.inspect(what, was)
-		unopened = unopened || s == absent
+		unopened = unopened || what == health.Scheme && s == notOurs
 		switch {
 		case s == ours:
 			now = now.with(what, true, path)
@@ -208,7 +205,7 @@ func (r *Watch) read(before []health.Registration) (lost []health.Registration, 
 			}
 		case s == declined:
 			now = now.with(what, false, "")
-		case was.has(what) && (s.lost() || slices.Contains(before, what)):
+		case was.has(what) && (s == notOurs || slices.Contains(before, what)):
 			lost = append(lost, what)
 		}
 	}
@@ -239,7 +236,7 @@ func (r *Watch) repair(what health.Registration) error {
 		r.log.Warn("a registration was not repaired", "what", string(what), "why", err)
 		return err
 	}
-	if s, _ := r.inspect(what, was); s.lost() {
+	if s, _ := r.inspect(what, was); s == notOurs {
 		return fmt.Errorf("another registration comes first")
 	}
 	r.log.Info("a registration was repaired", "what", string(what))

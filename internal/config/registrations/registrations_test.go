@@ -36,7 +36,7 @@ type computer struct {
 	with  Registered // what was known at the last of them
 	fails error
 	lost  []health.Registration
-	none  bool // whether no program opens our links, as last reported
+	none  bool // whether our links open another program or none, as last reported
 	told  int  // how often that was reported
 	log   bytes.Buffer
 }
@@ -121,21 +121,21 @@ func TestWhatWasTakenIsNoticed(t *testing.T) {
 		if got := c.lost; len(got) != 0 {
 			t.Errorf("back, and still lost: %v", got)
 		}
-		for _, at := range []standing{absent, ours} {
+		for _, at := range []standing{notOurs, ours} {
 			c.at[health.Scheme] = at
 			told := c.told
 			r.Reread()
 			later(0)
-			if none := at == absent; c.none != none || slices.Contains(c.lost, health.Scheme) != none || c.told != told+1 {
-				t.Errorf("no program opens links: %v, said %v, lost %v, %d times", none, c.none, c.lost, c.told-told)
+			if none := at == notOurs; c.none != none || slices.Contains(c.lost, health.Scheme) != none || c.told != told+1 {
+				t.Errorf("links do not open this program: %v, said %v, lost %v, %d times", none, c.none, c.lost, c.told-told)
 			}
 		}
-		for _, at := range []standing{declined, absent} { // and was not meant to
+		for _, at := range []standing{declined, notOurs} { // and was not meant to
 			c.at[health.Scheme] = at
 			r.Reread()
 			later(0)
-			if none := at == absent; c.none != none || slices.Contains(c.lost, health.Scheme) {
-				t.Errorf("no program opens links: %v, said %v, lost %v", none, c.none, c.lost)
+			if none := at == notOurs; c.none != none || slices.Contains(c.lost, health.Scheme) {
+				t.Errorf("links do not open this program: %v, said %v, lost %v", none, c.none, c.lost)
 			}
 		}
 		c.at[health.Scheme] = ours

@@ -186,7 +186,7 @@ const (
 	SourceListens  = "listens"  // waits for a phone to call, without heartbeat
 	SourceTaken    = "taken"    // another program has the port
 	SourceKeyless  = "keyless"  // not running, since the listener's tokens cannot be read
-	SourceUnopened = "unopened" // no program opens its links
+	SourceUnopened = "unopened" // its links do not open this program
 )
 
 // SourceState is the state of one source of calls. Only a link has a heartbeat and can be
