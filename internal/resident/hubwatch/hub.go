@@ -72,6 +72,7 @@ func (h *HubSeen) Into(f *health.Facts) {
 	case !slices.Contains(unproved, f.Lookup.Failure):
 		f.Lookup.Failure = ""
 	}
+	f.SecretMissing = h.failure == contact.NotSetUp && f.Lookup.Failure == contact.NotSetUp
 }
 
 // TokenChecker is the part of the hub's client used here.

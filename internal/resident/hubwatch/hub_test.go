@@ -93,33 +93,35 @@ func (w *watched) state() health.State {
 	return health.Assess(f, text.English, "", time.Now()).State
 }
 
-// TestRefusedBeforeTheFirstCall checks that an overnight change at the hub is
-// known in the morning and reported once.
+// TestRefusedBeforeTheFirstCall checks that an overnight change at the hub, or of
+// the secret, is known in the morning and reported once.
 func TestRefusedBeforeTheFirstCall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := watching(t, time.Time{})
-		synctest.Wait()
-		if w.state() != health.Ready || w.news != 0 || len(w.hub.times()) != 1 {
-			t.Fatalf("state %d, %d news after %d checks", w.state(), w.news, len(w.hub.times()))
-		}
-		w.hub.answers(contact.CredentialsRefused)
-		time.Sleep(5 * time.Hour) // synctest time
-		synctest.Wait()
-		if w.state() != health.CredentialsRefused || w.news != 1 {
-			t.Errorf("state %d, told %d times", w.state(), w.news)
-		}
-		time.Sleep(24 * time.Hour)
-		synctest.Wait()
-		if w.news != 1 || strings.Count(w.log.String(), "gives no token") != 1 {
-			t.Errorf("told %d times: %s", w.news, w.log.String())
-		}
-		w.hub.answers("")
-		time.Sleep(2 * time.Hour)
-		synctest.Wait()
-		if w.state() != health.Ready || w.news != 2 {
-			t.Errorf("mended: state %d, told %d times", w.state(), w.news)
-		}
-	})
+	for failure, state := range map[contact.Failure]health.State{contact.CredentialsRefused: health.CredentialsRefused, contact.NotSetUp: health.NotSetUp} {
+		synctest.Test(t, func(t *testing.T) {
+			w := watching(t, time.Time{})
+			synctest.Wait()
+			if w.state() != health.Ready || w.news != 0 || len(w.hub.times()) != 1 {
+				t.Fatalf("state %d, %d news after %d checks", w.state(), w.news, len(w.hub.times()))
+			}
+			w.hub.answers(failure)
+			time.Sleep(5 * time.Hour) // synctest time
+			synctest.Wait()
+			if w.state() != state || w.news != 1 {
+				t.Errorf("state %d, told %d times", w.state(), w.news)
+			}
+			time.Sleep(24 * time.Hour)
+			synctest.Wait()
+			if w.news != 1 || strings.Count(w.log.String(), "gives no token") != 1 {
+				t.Errorf("told %d times: %s", w.news, w.log.String())
+			}
+			w.hub.answers("")
+			time.Sleep(2 * time.Hour)
+			synctest.Wait()
+			if w.state() != health.Ready || w.news != 2 {
+				t.Errorf("mended: state %d, told %d times", w.state(), w.news)
+			}
+		})
+	}
 }
 
 // TestChecksAreSparse checks about every four hours while all is well, about every hour
