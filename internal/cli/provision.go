@@ -83,7 +83,7 @@ func (c *provisionCmd) hub(e *env, d profile.Dirs, before *settings.Settings, ch
 	if err != nil {
 		return err
 	}
-	w := hubtrial.Wanted{Changes: changes}
+	w := hubtrial.Wanted{Changes: changes, Works: c.Test}
 	if c.SecretStdin {
 		w.Secret = value
 	}

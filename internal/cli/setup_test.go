@@ -140,4 +140,7 @@ func TestExportWhileASecretWaits(t *testing.T) {
 	carry("before the hub knows the new one", true)
 	must.Do(t, h.SetClientSecret(t.Context(), "office", "1234", fresh))
 	carry("when the hub knows the new one", false)
+	// One that has passed the test need not wait.
+	exits(t, 0, fresh+"\n", "provision", "--secret-stdin", "--test", "--profile", dir).hides("The old secret stays")
+	exits(t, 0, "", "settings", "--json", "--profile", dir).says(`"store":"file","state":"set"`)
 }
