@@ -13,6 +13,7 @@ import (
 	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/filetrust"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
@@ -68,7 +69,7 @@ func (c *forgetCmd) Run(e *env) error {
 	return nil
 }
 
-// forgetEverything deletes this user's data, unless Wiebelt is running: what a package
+// forgetEverything deletes this user's data, unless Wiebelt runs or delivers: what a package
 // leaves behind when removed.
 func forgetEverything(e *env) error {
 	d, err := e.dirs()
@@ -83,6 +84,9 @@ func forgetEverything(e *env) error {
 		return err
 	}
 	defer only.Close()
+	if outbox.Delivering(fromsettings.OutboxFolder(d)) { // it would make its files anew
+		return fail(exitFailed, text.AdminForgetRuns)
+	}
 	s, _ := settings.Load(d)                     // before they go; what is wrong in them does not matter
 	if s.Hub.SecretStore == secret.KindMachine { // the computer's secret is not this user's
 		s.Hub.SecretStore = secret.KindOS

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"wiebelt/internal/config/profile"
+	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/instance"
 )
 
@@ -20,10 +21,10 @@ func foldersOf(u *user.User) ([]userFolder, profile.Dirs) {
 	return f, profile.Dirs{Config: f[0].path(), State: f[1].path(), Run: filepath.Join(f[1].path(), "run")}
 }
 
-// runsIn tells whether a Wiebelt runs with the folders: it would make them anew.
+// runsIn tells whether a Wiebelt runs or delivers with the folders: it would make them anew.
 func runsIn(folders []userFolder) bool {
 	return slices.ContainsFunc(folders, func(f userFolder) bool {
-		return f.locked(instance.LockName) || f.locked("run/"+instance.LockName)
+		return f.locked(instance.LockName) || f.locked("run/"+instance.LockName) || f.locked("outbox/"+outbox.LockName)
 	})
 }
 

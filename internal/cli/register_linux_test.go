@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"net"
@@ -10,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/native/register"
 	"wiebelt/internal/testutil/instancetest"
@@ -74,6 +77,16 @@ func TestForgetEverything(t *testing.T) {
 		t.Errorf("while it runs: %s", s.out)
 	}
 	stop()
+	box := must.Get(outbox.Open(t.Context(), outbox.Options{Dir: filepath.Join(home, ".local", "state", "wiebelt", "outbox")}))(t)
+	ctx, end := context.WithCancel(t.Context())
+	worked := make(chan error, 1)
+	go func() { worked <- box.Work(ctx, nil) }()
+	must.Soon(t, func() (bool, any) { return box.Busy(), "nobody delivers" })
+	if s := exits(t, 1, "", "forget", "--everything"); s.out != "" {
+		t.Errorf("while it delivers: %s", s.out)
+	}
+	end()
+	must.Do(t, <-worked, box.Close())
 	exits(t, 2, "", "forget", "--everything", "--profile", profile)
 	exits(t, 0, "", "forget", "--everything").says(filepath.Join(config, "wiebelt"))
 	if after := snapshot(t, home); !maps.Equal(after, before) {
@@ -134,6 +147,13 @@ func TestForgetUserWhoRuns(t *testing.T) {
 	if runsIn(folders) {
 		t.Error("one that ended is taken to run")
 	}
+	must.Do(t, os.Mkdir(filepath.Join(home, "state", "wiebelt", "outbox"), 0o700))
+	delivers := must.Get(os.Create(filepath.Join(home, "state", "wiebelt", "outbox", outbox.LockName)))(t)
+	must.Do(t, profile.TryLockFile(delivers))
+	if !runsIn(folders) {
+		t.Error("one that delivers is not seen")
+	}
+	must.Do(t, delivers.Close())
 	lock := filepath.Join(run, instance.LockName)
 	must.Do(t, errors.Join(os.Remove(lock), syscall.Mkfifo(lock, 0o600)))
 	if runsIn(folders) {

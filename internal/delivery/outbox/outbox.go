@@ -134,8 +134,9 @@ type Outbox struct {
 const (
 	// DatabaseName is the file that exists once anything was added.
 	DatabaseName = "outbox.db"
-	lockName     = "outbox.lock"
-	spoolName    = "spool"
+	// LockName is the file that the process with the worker keeps locked.
+	LockName  = "outbox.lock"
+	spoolName = "spool"
 	// ReportsName is the folder for reports; they are kept as long as receipts.
 	ReportsName = "reports"
 )
@@ -211,7 +212,7 @@ func (b *Outbox) Busy() bool {
 // lock returns the worker's lock, which spans processes: the system releases
 // it with its process.
 func (b *Outbox) lock() *flock.Flock {
-	return flock.New(filepath.Join(b.o.Dir, lockName), flock.SetPermissions(0o600))
+	return flock.New(filepath.Join(b.o.Dir, LockName), flock.SetPermissions(0o600))
 }
 
 // Wake tells this process's worker that there may be something to do, perhaps

@@ -39,13 +39,16 @@ func Summarize(ctx context.Context, dir string) (s Summary, err error) {
 	s.Spool = err == nil
 	_, err = os.Stat(path + ".damaged")
 	s.Aside = err == nil
-	if _, err = os.Stat(filepath.Join(dir, lockName)); err == nil { // checking would create it
-		s.Working = (&Outbox{o: Options{Dir: dir}}).Busy()
-	}
-	if !s.Working { // as the next worker will decide
+	if s.Working = Delivering(dir); !s.Working { // as the next worker will decide
 		s.Waiting, s.Uncertain = s.Waiting-s.left, s.Uncertain+s.left
 	}
 	return s, nil
+}
+
+// Delivering reports whether a worker is running on the outbox in a folder.
+func Delivering(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, LockName)) // asking for the lock would create it
+	return err == nil && (&Outbox{o: Options{Dir: dir}}).Busy()
 }
 
 func (s *Summary) read(ctx context.Context, db *sql.DB, schema int) error {
