@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"time"
 
@@ -68,7 +69,7 @@ func (c *deliverSendCmd) Run(e *env) error {
 	if c.DryRun {
 		return c.dryRun(e, p, sources)
 	}
-	return c.with(e, p, func(r *delivery) error {
+	err = c.with(e, p, func(r *delivery) error {
 		if _, err := r.senders.Client(c.intermediary(p)); err != nil {
 			if c.intermediary(p) == "" {
 				return fail(exitFailed, text.DeliveryNoBox)
@@ -80,6 +81,10 @@ func (c *deliverSendCmd) Run(e *env) error {
 		}
 		return r.send(sources)
 	})
+	if errors.Is(err, errNewer) {
+		return again()
+	}
+	return err
 }
 
 // with opens the outbox, delivers with do and closes it.

@@ -5,13 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"runtime"
+	"syscall"
 	"time"
 
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/delivery/folderwatch"
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/filetrust"
+	"wiebelt/internal/resident/programfile"
 	"wiebelt/internal/text"
 )
 
@@ -50,11 +54,14 @@ func (r *delivery) watch() error {
 	}()
 	ctx, cancel := context.WithCancel(r.e.ctx)
 	defer cancel()
-	worked := make(chan error, 1)
-	go func() { worked <- r.b.Join(ctx, nil) }()
+	stop, worked := make(chan struct{}), make(chan error, 1)
+	go func() { worked <- r.b.Join(ctx, stop) }()
+	program := programfile.New()
+	newer := r.newer(ctx, program)
 	fmt.Fprintln(r.e.err, r.p.lang.T(text.DeliveryWatching, dir))
 	tick := time.Tick(watchEvery)
 	for {
+		program.Look()
 		if r.b.Gone() {
 			// A service manager restarts the command from scratch: what was not delivered
 			// is still in the watched folder.
@@ -87,9 +94,39 @@ func (r *delivery) watch() error {
 			return <-worked
 		case err := <-worked:
 			return r.p.troubleError(err)
+		case <-newer:
+			close(stop) // what is being sent is finished
+			<-worked
+			return errNewer
 		case <-tick:
 		}
 	}
+}
+
+// errNewer means that another version of the program is on disk, to go on in our place.
+var errNewer = errors.New("replaced")
+
+// newer returns a channel that is closed when another version is on disk. On Windows, where
+// a running program is not replaced, that never happens.
+func (r *delivery) newer(ctx context.Context, program *programfile.Watcher) <-chan struct{} {
+	found := make(chan struct{})
+	if runtime.GOOS != "windows" {
+		go func() {
+			if program.Follow(ctx, r.e.build.Version, r.e.build.Commit, func() bool { return false }) {
+				close(found)
+			}
+		}()
+	}
+	return found
+}
+
+// again runs the newest version of the program in place of this one.
+func again() error {
+	exe, err := newest()
+	if err == nil {
+		err = syscall.Exec(exe, os.Args, os.Environ())
+	}
+	return err
 }
 
 // fingerprint changes when the settings do.

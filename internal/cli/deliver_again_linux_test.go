@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/must"
+)
+
+// TestMain is the program itself where a test has put it into a folder of its own.
+func TestMain(m *testing.M) {
+	if exe, err := os.Executable(); err == nil && filepath.Base(exe) == "wiebelt" {
+		os.Exit(Main(Build{Version: "1", Commit: "a"}, os.Args, os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// TestDeliverWatchAgain checks that a service that watches a folder goes on in another
+// version of the program, as the same process and with the same arguments.
+func TestDeliverWatchAgain(t *testing.T) {
+	s := newSender(t)
+	dir := t.TempDir()
+	exe, next := filepath.Join(dir, "wiebelt"), filepath.Join(dir, "next")
+	must.Do(t, os.WriteFile(exe, must.Get(os.ReadFile(must.Get(os.Executable())(t)))(t), 0o700))
+	must.Do(t, os.WriteFile(next, []byte("#!/bin/sh\ncase $1 in\nversion) printf 'wiebelt 2\\ncommit b\\nfor you\\n' ;;\n*) echo $$ \"$@\" ;;\nesac\n"), 0o700))
+	watch := exec.CommandContext(t.Context(), exe, "deliver", "--watch", s.in, "--profile", s.profile)
+	var out logtest.Buffer
+	watch.Stdout, watch.Stderr = &out, os.Stderr
+	must.Do(t, watch.Start())
+	s.file("a.zip")
+	s.there("sent/a.zip")
+	must.Do(t, os.Rename(next, exe))
+	must.Do(t, watch.Wait())
+	if want := fmt.Sprintln(watch.Process.Pid, "deliver --watch", s.in, "--profile", s.profile); !strings.HasSuffix(out.String(), want) {
+		t.Errorf("said %q, want %q", out.String(), want)
+	}
+}
