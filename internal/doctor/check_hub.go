@@ -223,6 +223,8 @@ func (e *exam) hubToken(j hubState) []finding {
 	}
 	lines := say(OK, "hub.token.ok", int(math.Ceil(j.life.Minutes())))
 	switch {
+	case j.secretWaits && j.newer == nil && e.Settings.Hub.SecretStore == secret.KindMachine: // users cannot replace it
+		lines = append(lines, say(OK, "hub.token.machine")...)
 	case j.secretWaits && j.token == nil && j.newer == nil:
 		lines = append(lines, say(OK, "hub.token.both")...)
 	case j.secretWaits && j.newer == nil:

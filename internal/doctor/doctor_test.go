@@ -130,6 +130,7 @@ func rows(t *testing.T) []row {
 		{"hub.token", setUp, withHub(func(j *hubState) { j.noSecret = true }), say(Off, "hub.token.secret")},
 		{"hub.token", setUp, rotating(nil, nil), is(say(OK, "hub.token.ok", 60), say(OK, "hub.token.both"))},
 		{"hub.token", setUp, rotating(failing(contact.CredentialsRefused, ""), nil), is(say(OK, "hub.token.ok", 60), say(OK, "hub.token.next"))},
+		{"hub.token", setUp + "secret_store = \"machine\"\n", rotating(nil, nil), is(say(OK, "hub.token.ok", 60), say(OK, "hub.token.machine"))},
 		{"hub.token", setUp, rotating(nil, failing(contact.CredentialsRefused, "")), is(say(OK, "hub.token.ok", 60), say(OK, "hub.token.old"))},
 		{"hub.token", setUp, rotating(nil, failing(contact.HubSlow, "")), is(say(OK, "hub.token.ok", 60), sayWhy(Warn, "hub.token.next.failed", failing(contact.HubSlow, "")))},
 		{"hub.token", setUp, rotating(failing(contact.CredentialsRefused, ""), failing(contact.ScopeRefused, "")),
