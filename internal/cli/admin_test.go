@@ -56,7 +56,7 @@ func TestSettingsCheck(t *testing.T) {
 			t.Errorf("%q: nothing is said", text)
 		}
 	}
-	exits(t, 1, "", "settings", "check", file+"-none")
+	exits(t, 1, "", "settings", "check", file+"-none").complains("-none: does not exist")
 }
 
 // TestSecretRemove removes every kind of secret, wherever it is kept, and no other.

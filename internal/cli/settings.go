@@ -105,6 +105,9 @@ type settingsCheckCmd struct {
 
 // Run checks a policy before it is rolled out.
 func (c *settingsCheckCmd) Run(e *env) error {
+	if _, err := os.Stat(c.File); err != nil { // else it would be an empty one
+		return err
+	}
 	s, problems := settings.CheckPolicy(c.File)
 	for _, p := range problems {
 		fmt.Fprintln(e.out, e.errorText(p))

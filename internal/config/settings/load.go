@@ -65,9 +65,6 @@ func CheckPolicy(path string) (*Settings, []Problem) {
 	l := layer{source: Policy}
 	b, err := readFile(path)
 	l.load(b, err)
-	if _, err := os.Stat(path); err != nil {
-		l.problem(Unreadable, filetrust.Reason(err))
-	}
 	s.apply(l)
 	return s, s.Problems()
 }
