@@ -75,8 +75,8 @@ func RemoveFile(path string) error {
 func writeTemp(path string, b []byte, mode fs.FileMode) (temp string, err error) {
 	sweep(path, time.Now().Add(-staleAfter))
 	f, err := os.CreateTemp(filepath.Dir(path), tempPrefix(path)+"*"+tempSuffix)
-	if err != nil {
-		return "", err
+	if err != nil { // nobody knows the temporary name
+		return "", &fs.PathError{Op: "create", Path: path, Err: filetrust.Reason(err)}
 	}
 	defer func() {
 		if err != nil {
