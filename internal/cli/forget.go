@@ -136,7 +136,7 @@ func forgetUser(e *env, name string) error {
 		return fail(exitFailed, text.AdminNoHome)
 	}
 	folders, dirs := foldersOf(u)
-	if runsIn(folders) {
+	if runsIn(u, folders) {
 		return fail(exitFailed, text.AdminUserRuns)
 	}
 	s, _ := settings.Load(dirs) // before they are deleted; problems in them do not matter

@@ -22,7 +22,7 @@ func foldersOf(u *user.User) ([]userFolder, profile.Dirs) {
 }
 
 // runsIn tells whether a Wiebelt runs or delivers with the folders: it would make them anew.
-func runsIn(folders []userFolder) bool {
+func runsIn(_ *user.User, folders []userFolder) bool {
 	return slices.ContainsFunc(folders, func(f userFolder) bool {
 		return f.locked(instance.LockName) || f.locked("run/"+instance.LockName) || f.locked("outbox/"+outbox.LockName)
 	})

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"wiebelt/internal/config/profile"
+	"wiebelt/internal/instance"
 	"wiebelt/internal/text"
 )
 
@@ -15,7 +16,10 @@ func foldersOf(u *user.User) ([]userFolder, profile.Dirs) {
 	return f, profile.Dirs{Config: f[0].path(), State: f[1].path(), Run: filepath.Join(f[1].path(), "run")}
 }
 
-// runsIn: files of a Wiebelt that runs cannot be deleted here, and are named.
-func runsIn([]userFolder) bool { return false }
+// runsIn tells whether a user's Wiebelt runs with the folders: what it has open cannot be
+// deleted, and the rest would be.
+func runsIn(u *user.User, folders []userFolder) bool {
+	return instance.Runs(u.Uid, instance.Config{RunDir: filepath.Join(folders[1].path(), "run")})
+}
 
 func vaultHint(name string) any { return text.Errorf(text.OutputVault, name) }

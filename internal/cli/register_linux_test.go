@@ -140,23 +140,23 @@ func TestForgetUserWhoRuns(t *testing.T) {
 	folders := []userFolder{{home, "gone"}, {home, "state/wiebelt"}}
 	run := filepath.Join(home, "state", "wiebelt", "run")
 	stop := instancetest.Serve(t, instance.Config{RunDir: run}, nil)
-	if !runsIn(folders) {
+	if !runsIn(nil, folders) {
 		t.Error("one that runs is not seen")
 	}
 	stop()
-	if runsIn(folders) {
+	if runsIn(nil, folders) {
 		t.Error("one that ended is taken to run")
 	}
 	must.Do(t, os.Mkdir(filepath.Join(home, "state", "wiebelt", "outbox"), 0o700))
 	delivers := must.Get(os.Create(filepath.Join(home, "state", "wiebelt", "outbox", outbox.LockName)))(t)
 	must.Do(t, profile.TryLockFile(delivers))
-	if !runsIn(folders) {
+	if !runsIn(nil, folders) {
 		t.Error("one that delivers is not seen")
 	}
 	must.Do(t, delivers.Close())
 	lock := filepath.Join(run, instance.LockName)
 	must.Do(t, errors.Join(os.Remove(lock), syscall.Mkfifo(lock, 0o600)))
-	if runsIn(folders) {
+	if runsIn(nil, folders) {
 		t.Error("a pipe is taken for it")
 	}
 }

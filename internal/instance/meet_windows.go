@@ -20,9 +20,14 @@ func names(cfg Config) (mutex, pipe, sid string, err error) {
 		return "", "", "", fmt.Errorf("who is this user: %w", err)
 	}
 	sid = user.User.Sid.String()
+	name := nameOf(sid, cfg)
+	return `Local\` + name, `\\.\pipe\` + name, sid, nil
+}
+
+// nameOf returns what the names for a user and profile have in common.
+func nameOf(sid string, cfg Config) string {
 	sum := sha256.Sum256([]byte(strings.ToLower(cfg.socket())))
-	tail := sid + "-" + hex.EncodeToString(sum[:8])
-	return `Local\wiebelt-` + tail, `\\.\pipe\wiebelt-` + tail, sid, nil
+	return "wiebelt-" + sid + "-" + hex.EncodeToString(sum[:8])
 }
 
 // lock creates the mutex that makes this process the only one; the system releases it when

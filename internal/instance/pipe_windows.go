@@ -164,6 +164,20 @@ func dial(ctx context.Context, cfg Config) (*os.File, error) {
 	}
 }
 
+// Runs reports whether a user's Wiebelt runs: whether there is its pipe, which another
+// user may not open. Whoever has made the pipe learns nothing of us.
+func Runs(sid string, cfg Config) bool {
+	p, err := windows.UTF16PtrFromString(`\\.\pipe\` + nameOf(sid, cfg))
+	if err != nil {
+		return false
+	}
+	h, err := windows.CreateFile(p, windows.GENERIC_READ, 0, nil, windows.OPEN_EXISTING, windows.SECURITY_SQOS_PRESENT|windows.SECURITY_ANONYMOUS, 0)
+	if err == nil {
+		_ = windows.CloseHandle(h)
+	}
+	return !errors.Is(err, windows.ERROR_FILE_NOT_FOUND)
+}
+
 // ownedBy checks that a pipe is this user's, not one that somebody else created
 // first under its name.
 func ownedBy(h windows.Handle, sid string) error {

@@ -36,4 +36,17 @@ func TestOtherSession(t *testing.T) {
 		must.Do(t, windows.SetEvent(other.stop))
 	}
 	must.Do(t, <-served, windows.CloseHandle(other.stop))
+
+	// Whoever may not open the pipe sees whether it is there.
+	runs := func(want bool) {
+		t.Helper()
+		if Runs(sid, cfg) != want || Runs("S-1-5-18", cfg) || Runs(sid, Config{RunDir: `C:\none`}) {
+			t.Errorf("runs: %v, want %v for this user and profile alone", Runs(sid, cfg), want)
+		}
+	}
+	runs(false)
+	l := must.Get(listen(cfg))(t)
+	runs(true)
+	must.Do(t, l.Close())
+	runs(false)
 }
