@@ -101,10 +101,11 @@ func (c *secretRemoveCmd) all(e *env, d profile.Dirs, s *settings.Settings) erro
 			e2 = store.Clear(ctx)
 			cancel()
 		}
-		if errors.Is(e2, secret.ErrNoStore) && kind != c.kind(s) {
-			e2 = nil // it was never used here
-		}
-		if e2 != nil {
+		switch {
+		case errors.Is(e2, secret.ErrNoStore) && kind != c.kind(s): // it was never used here
+		case errors.Is(e2, secret.ErrNoStore):
+			err = errors.Join(err, text.Errorf(text.AdminVault, vaultHint(secret.VaultName(d))))
+		case e2 != nil:
 			err = errors.Join(err, secretError(e.lang(), e2))
 		}
 	}
