@@ -5,11 +5,16 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"time"
 
 	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/text"
 )
+
+// waitsLong is how long a file may wait while somebody delivers: the hub may be away for
+// some hours at night.
+const waitsLong = 4 * time.Hour
 
 // delivery checks the outbox: what is waiting, what needs somebody's attention, and whether
 // it is writable. It reads no content.
@@ -51,6 +56,8 @@ func (e *exam) delivery(ctx context.Context) []finding {
 	switch {
 	case s.Waiting > 0 && !s.Working:
 		all = append(all, sayN(Fail, "delivery.idle", s.Waiting, since)...)
+	case s.Waiting > 0 && s.Held == "" && e.now.Sub(s.Oldest) > waitsLong:
+		all = append(all, sayN(Warn, "delivery.late", s.Waiting, since)...)
 	case s.Waiting > 0 && s.Held == "":
 		all = append(all, sayN(OK, "delivery.waiting", s.Waiting, since)...)
 	case all == nil:

@@ -292,7 +292,10 @@ func rows(t *testing.T) []row {
 		{"delivery", setUp, nil, say(Off, "delivery.none")},
 		{"delivery", setUp, box(nil), say(OK, "delivery.ok")},
 		{"delivery", setUp, box(func(t *testing.T, dir string, b *outbox.Outbox) { put(t, b, 2) }), sayN(Fail, "delivery.idle", 2, since)},
-		{"delivery", setUp, box(func(t *testing.T, dir string, b *outbox.Outbox) { put(t, b, 3); worker(t, dir) }), sayN(OK, "delivery.waiting", 3, since)},
+		{"delivery", setUp, box(func(t *testing.T, dir string, b *outbox.Outbox) { put(t, b, 3); worker(t, dir) }), sayN(Warn, "delivery.late", 3, since)},
+		{"delivery", setUp, both(box(func(t *testing.T, dir string, b *outbox.Outbox) { put(t, b, 3); worker(t, dir) }), func(_ *testing.T, e *exam) {
+			e.now = added().Add(waitsLong)
+		}), sayN(OK, "delivery.waiting", 3, since)},
 		{"delivery", setUp, box(sent(hub.Receipt{Status: 422})), sayN(Warn, "delivery.refused", 1)},
 		{"delivery", setUp, box(sent(hub.Receipt{Status: 409})), sayN(Fail, "delivery.uncertain", 1)},
 		{"delivery", setUp, box(sent(hub.Receipt{Status: 401})),

@@ -51,7 +51,7 @@ var DoctorTroubles = []struct {
 	{"desktop", []string{"screen.layers", "screen.wayland", "screen.failed", "cards.notices", "cards.none", "cards.taken", "cards.unsupported", "cards.wrong", "cards.silent", "browser.none"}},
 	{"disk", []string{"disk.low", "disk.full", "folders.write", "folders.owner", "folders.read", "folders.own", "folders.home", "program.write",
 		"log.write", "crash.today", "history.newer", "history.damaged", "history.aside", "audit.none", "late"}},
-	{"delivery", []string{"delivery.held", "delivery.uncertain", "delivery.refused", "delivery.idle", "delivery.write", "delivery.spool",
+	{"delivery", []string{"delivery.held", "delivery.uncertain", "delivery.refused", "delivery.idle", "delivery.late", "delivery.write", "delivery.spool",
 		"delivery.aside", "delivery.newer", "delivery.damaged"}},
 }
 
