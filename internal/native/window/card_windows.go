@@ -55,10 +55,6 @@ func (w *winCard) Show(r image.Rectangle, pic *Picture) error {
 	})
 }
 
-func (w *winCard) place(after uintptr, r image.Rectangle, flags uintptr) error {
-	return done(setWindowPos.Call(w.hwnd, after, uintptr(r.Min.X), uintptr(r.Min.Y), uintptr(r.Dx()), uintptr(r.Dy()), flags))
-}
-
 func (w *winCard) Update(p image.Point, pic *Picture) error {
 	r, err := partOf(p, pic)
 	if err != nil {

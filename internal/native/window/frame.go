@@ -30,6 +30,9 @@ type Frame interface {
 	Move(p image.Point) error
 	// Place returns the content's rectangle on the desktop.
 	Place() (image.Rectangle, error)
+	// Scale returns the scale for the content: that of the monitor which the system counts
+	// the window to, which need not be the one with its largest part.
+	Scale() (float32, error)
 	// Draw replaces the part of the content at p by pic, clipped to the window.
 	// pic is not retained.
 	Draw(p image.Point, pic *Picture) error

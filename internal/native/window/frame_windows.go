@@ -131,7 +131,13 @@ func (f *winFrame) Show() error {
 }
 
 func (f *winFrame) Resize(size image.Point) error {
-	return f.do(func() error { return f.resize(size) })
+	return f.do(func() error {
+		if maximized, _, _ := isZoomed.Call(f.hwnd); maximized != 0 {
+			f.handler.FrameResized(f.size()) // it fills its monitor as before
+			return nil
+		}
+		return f.resize(size)
+	})
 }
 
 func (f *winFrame) resize(size image.Point) error {
@@ -164,6 +170,15 @@ func (f *winFrame) Place() (image.Rectangle, error) {
 		return nil
 	})
 	return r, err
+}
+
+func (f *winFrame) Scale() (scale float32, err error) {
+	err = f.do(func() error {
+		dpi, _, _ := getDPIForWindow.Call(f.hwnd)
+		scale = textScale() * float32(dpi) / 96
+		return nil
+	})
+	return scale, err
 }
 
 // size returns the content's size.
@@ -235,6 +250,8 @@ func (f *winFrame) message(what uint32, wParam, lParam uintptr) (uintptr, bool) 
 		}
 		setCursor.Call(f.cursor)
 		return 1, true
+	case wmDPIChanged:
+		f.rescaled(lParam)
 	case wmSetFocus:
 		f.handler.FrameFocus(true)
 	case wmKillFocus:
@@ -246,6 +263,18 @@ func (f *winFrame) message(what uint32, wParam, lParam uintptr) (uintptr, bool) 
 		return f.winBase.message(what, wParam, lParam)
 	}
 	return 0, true
+}
+
+// rescaled takes the place that Windows suggests at another scale. With any other one, a
+// window between two monitors could change its scale back and forth for ever.
+func (f *winFrame) rescaled(suggested uintptr) {
+	f.handler.FrameDisplayChanged() // first: sizes reported from now on are at that scale
+	if !windows.IsWindowVisible(windows.HWND(f.hwnd)) {
+		return // its owner is about to place it
+	}
+	var r winRect
+	moveMemory.Call(uintptr(unsafe.Pointer(&r)), suggested, unsafe.Sizeof(r))
+	_ = f.place(0, r.image(), swpNoZOrder|swpNoActivate)
 }
 
 // maxDropped limits how many files are accepted at once.

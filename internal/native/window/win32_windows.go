@@ -22,6 +22,7 @@ var (
 	getClipboardData       = user32.NewProc("GetClipboardData")
 	getDPIForWindow        = user32.NewProc("GetDpiForWindow")
 	isIconic               = user32.NewProc("IsIconic")
+	isZoomed               = user32.NewProc("IsZoomed")
 	loadCursor             = user32.NewProc("LoadCursorW")
 	mapVirtualKey          = user32.NewProc("MapVirtualKeyW")
 	sendMessage            = user32.NewProc("SendMessageW")

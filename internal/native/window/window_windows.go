@@ -83,6 +83,11 @@ func (b *winBase) explored(n screenreader.ID) {
 	_ = b.do(func() error { screenreader.Attach(b.hwnd, n); return nil }) // a closed one cannot be explored
 }
 
+// place moves the window, borders included, to a rectangle of the desktop.
+func (b *winBase) place(after uintptr, r image.Rectangle, flags uintptr) error {
+	return done(setWindowPos.Call(b.hwnd, after, uintptr(r.Min.X), uintptr(r.Min.Y), uintptr(r.Dx()), uintptr(r.Dy()), flags))
+}
+
 // repaint paints a part of the picture on screen at once.
 func (b *winBase) repaint(r image.Rectangle) {
 	part := winRect{int32(r.Min.X), int32(r.Min.Y), int32(r.Max.X), int32(r.Max.Y)}

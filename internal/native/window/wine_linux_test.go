@@ -151,6 +151,24 @@ func TestWindows(t *testing.T) {
 		t.Errorf("less motion: %s, and once animations are off %s", was, now)
 	}
 
+	// At another scale a window goes where Windows suggests; one that fills its monitor
+	// keeps its size.
+	other.ask("ours")
+	other.Send("rescale 100 150 700 450")
+	other.Wait("frame: changed")
+	other.Wait("frame: resized")
+	if got := strings.TrimSpace(other.Wait("ok rescale")); got != "(100,150)-(700,450) 3" {
+		t.Errorf("at another scale: %s", got)
+	}
+	other.Send("maximize")
+	full := other.Wait("frame: resized (1")
+	other.Wait("frame: full")
+	if got := other.Wait("frame: resized (1"); got != full {
+		t.Errorf("a window that fills its monitor with %s is told %s", full, got)
+	}
+	other.Wait("ok maximize")
+	other.ask("quit")
+
 	// Notepad gets every key through ten shows over and beside it.
 	_, file := prog.notepad(p)
 	text := ""

@@ -165,6 +165,9 @@ func (f *x11Frame) Place() (r image.Rectangle, err error) {
 	return r, err
 }
 
+// Scale returns the same for every monitor.
+func (f *x11Frame) Scale() (float32, error) { return f.d.settings.Load().scale, nil }
+
 func (f *x11Frame) Draw(p image.Point, pic *Picture) error {
 	if err := drawable(p, pic); err != nil {
 		return err

@@ -323,6 +323,56 @@ func TestNoPlace(t *testing.T) {
 	})
 }
 
+// pair is a desktop with two monitors, whose user works on the second, and where the system
+// counts every window to one at twice the scale.
+type pair struct {
+	window.Desktop
+	opened *doubled
+}
+
+func (pair) Monitors() []window.Monitor {
+	left, right := image.Rect(0, 0, 640, 800), image.Rect(640, 0, 1280, 800)
+	return []window.Monitor{{Name: "left", Area: left, Work: left, Scale: 1}, {Name: "right", Area: right, Work: right, Scale: 1}}
+}
+func (pair) Active() int { return 1 }
+func (p pair) NewFrame(h window.FrameHandler, o window.FrameOptions) (f window.Frame, err error) {
+	p.opened.Frame, err = p.Desktop.NewFrame(h, o)
+	return p.opened, err
+}
+
+// doubled is a window that records where it is moved.
+type doubled struct {
+	window.Frame
+	at image.Point
+}
+
+func (*doubled) Scale() (float32, error) { return 2, nil }
+func (d *doubled) Move(p image.Point) error {
+	d.at = p
+	return d.Frame.Move(p)
+}
+
+// TestTwoMonitors: a window opens in the middle of the monitor where the user works, at the
+// scale of the one to which the system counts it.
+func TestTwoMonitors(t *testing.T) {
+	b := newBench(t)
+	b.do(func() {
+		var opened doubled
+		b.app.display = pair{b.app.display, &opened}
+		w := b.app.NewWindow("another").(*frame)
+		w.SetContent(widget.NewLabel(""))
+		w.Resize(fyne.NewSize(200, 100))
+		w.CenterOnScreen()
+		w.Show()
+		if want := image.Pt(640+(640-200)/2, (800-100)/2); opened.at != want {
+			t.Errorf("at %v, want %v", opened.at, want)
+		}
+		if got := w.canvas.Size(); w.canvas.Scale() != 2 || got != fyne.NewSize(200, 100) || w.size != image.Pt(400, 200) {
+			t.Errorf("scale %v, %v in %v pixels", w.canvas.Scale(), got, w.size)
+		}
+	})
+}
+
 // TestLooks: windows follow another theme, with their icons, and a desktop that comes to
 // ask for high contrast, or for less motion.
 func TestLooks(t *testing.T) {

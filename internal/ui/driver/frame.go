@@ -55,7 +55,14 @@ func (w *frame) monitor() window.Monitor {
 	return all[min(w.d.display.Active(), len(all)-1)]
 }
 
-func (w *frame) scale() float32 { return w.monitor().Scale }
+func (w *frame) scale() float32 {
+	if w.native != nil {
+		if s, err := w.native.Scale(); err == nil {
+			return s
+		}
+	}
+	return w.monitor().Scale
+}
 
 // pixels converts a size to whole pixels.
 func (w *frame) pixels(s fyne.Size) image.Point {
@@ -86,7 +93,6 @@ func (w *frame) Resize(s fyne.Size) {
 	w.size = w.bounded(w.pixels(s.Max(w.canvas.minSize())))
 	if w.native != nil {
 		w.check(w.native.Resize(w.size))
-		return
 	}
 	w.layout()
 }
@@ -133,6 +139,7 @@ func (w *frame) Show() {
 			w.size = w.bounded(w.pixels(w.canvas.minSize()))
 			w.layout()
 		}
+		work := w.monitor().Work // of the active one, before the window is on any
 		bg := color.NRGBAModel.Convert(base.Color(base.ColorNameBackground)).(color.NRGBA)
 		n, err := w.d.display.NewFrame(handler{w}, window.FrameOptions{Title: w.title, Size: w.size, Icons: w.d.icons, Background: [3]uint8{bg.R, bg.G, bg.B}})
 		if err != nil {
@@ -142,13 +149,14 @@ func (w *frame) Show() {
 		}
 		w.native = n
 		w.borders()
-		w.canvas.fit()
+		if w.at == nil && w.center {
+			w.at = &image.Point{X: work.Min.X + (work.Dx()-w.size.X)/2, Y: work.Min.Y + max(0, (work.Dy()-w.size.Y)/2)}
+		}
 		if w.at != nil {
 			w.check(n.Move(*w.at))
-		} else if w.center {
-			work := w.monitor().Work
-			w.check(n.Move(image.Pt(work.Min.X+(work.Dx()-w.size.X)/2, work.Min.Y+max(0, (work.Dy()-w.size.Y)/2))))
 		}
+		w.rescale() // to that of the monitor it came to
+		w.canvas.fit()
 	}
 	w.update() // painted before it comes up
 	w.check(w.native.Show())
@@ -215,11 +223,7 @@ func (w *frame) rescale() {
 	}
 	s := w.canvas.Size()
 	w.canvas.SetScale(to)
-	w.size = w.bounded(w.pixels(s))
-	if w.native != nil {
-		w.check(w.native.Resize(w.size))
-	}
-	w.layout()
+	w.Resize(s)
 }
 
 // update paints and shows what has changed.

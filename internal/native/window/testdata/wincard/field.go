@@ -31,19 +31,48 @@ func (*typed) FramePointer(image.Point)                                       {}
 func (*typed) FrameLeft()                                                     {}
 func (*typed) FrameButton(image.Point, window.Button, bool, window.Modifiers) {}
 func (*typed) FrameScrolled(image.Point, float32, float32)                    {}
-func (*typed) FrameResized(image.Point)                                       {}
 func (*typed) FrameFocus(bool)                                                {}
 func (*typed) FrameClosing()                                                  {}
 func (*typed) FrameDropped(image.Point, []string)                             {}
-func (*typed) FrameDisplayChanged()                                           {}
+
+func (*typed) FrameDisplayChanged()          { fmt.Println("frame: changed") }
+func (*typed) FrameResized(size image.Point) { fmt.Println("frame: resized", size) }
+
+var frame window.Frame
 
 // ours opens one of our frames.
-func ours(d window.Display) error {
-	f, err := d.(window.Desktop).NewFrame(&typed{}, window.FrameOptions{Title: "ours", Size: image.Pt(600, 60)})
+func ours(d window.Display) (err error) {
+	frame, err = d.(window.Desktop).NewFrame(&typed{}, window.FrameOptions{Title: "ours", Size: image.Pt(600, 60)})
 	if err != nil {
 		return err
 	}
-	return f.Show()
+	return frame.Show()
+}
+
+// frameWindow returns our frame's window.
+func frameWindow() uintptr {
+	title, _ := windows.UTF16PtrFromString("ours")
+	hwnd, _, _ := user32.NewProc("FindWindowW").Call(0, uintptr(unsafe.Pointer(title)))
+	return hwnd
+}
+
+// rescale sends our frame what Windows does when its scale changes, with the suggestion of
+// a rectangle, and returns where it then is.
+func rescale(r image.Rectangle) image.Rectangle {
+	hwnd := frameWindow()
+	at := [4]int32{int32(r.Min.X), int32(r.Min.Y), int32(r.Max.X), int32(r.Max.Y)}
+	const dpiChanged, dpi = 0x2E0, 144
+	user32.NewProc("SendMessageW").Call(hwnd, dpiChanged, dpi<<16|dpi, uintptr(unsafe.Pointer(&at)))
+	user32.NewProc("GetWindowRect").Call(hwnd, uintptr(unsafe.Pointer(&at)))
+	return image.Rect(int(at[0]), int(at[1]), int(at[2]), int(at[3]))
+}
+
+// maximize maximizes our frame and asks for another size.
+func maximize() error {
+	const maximize = 3
+	user32.NewProc("ShowWindow").Call(frameWindow(), maximize)
+	fmt.Println("frame: full")
+	return frame.Resize(image.Pt(300, 200))
 }
 
 // system opens a window with a system text field that does the same.

@@ -156,6 +156,12 @@ func main() {
 			more = fmt.Sprintf("%d %d %+v %v %v", len(d.Monitors()), d.Active(), d.Monitors()[0], d.Dark(), d.HighContrast())
 		case "ours":
 			err = ours(d)
+		case "rescale":
+			at := rescale(image.Rect(n, x, y, w))
+			scale, _ := frame.Scale()
+			more = fmt.Sprint(at, " ", scale)
+		case "maximize":
+			err = maximize()
 		case "system":
 			err = system()
 		case "quit":
