@@ -241,13 +241,15 @@ func TestRowsTurn(t *testing.T) {
 	}
 }
 
-// TestFastHandLosesMovesOnly: a pointer that moves faster than cards are painted never
-// loses its leave event, which would keep the card forever.
+// TestFastHandLosesMovesOnly: a pointer that moves and turns its wheel faster than cards are
+// painted never loses its leave event, which would keep the card forever.
 func TestFastHandLosesMovesOnly(t *testing.T) {
 	cs := &Cards{input: make(chan input, 64), now: time.Now}
 	h := &handler{cs, 0}
 	for i := range 1000 {
 		h.PointerMoved(image.Pt(i, 1))
+		h.Scrolled(image.Pt(i, 1), 1)
+		(&handler{cs, 1}).DisplayChanged() // which the first window is told too
 	}
 	h.PointerPressed(image.Pt(1, 1), window.Left)
 	h.PointerReleased(image.Pt(1, 1), window.Left)

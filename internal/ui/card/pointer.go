@@ -47,10 +47,10 @@ type handler struct {
 	slot int
 }
 
-// send never blocks. If the pointer moves faster than cards are painted, moves are dropped
-// but no other events: half of the buffer is reserved for those.
+// send never blocks. If the pointer moves or the wheel turns faster than cards are painted,
+// some of that is dropped but no other events: half of the buffer is reserved for those.
 func (cs *Cards) send(in input) {
-	if in.kind == pointerMoved && len(cs.input) > cap(cs.input)/2 {
+	if (in.kind == pointerMoved || in.kind == pointerScrolled) && len(cs.input) > cap(cs.input)/2 {
 		return
 	}
 	in.when = cs.now()
@@ -76,7 +76,13 @@ func (h *handler) PointerReleased(p image.Point, b window.Button) {
 func (h *handler) Scrolled(p image.Point, steps int) {
 	h.send(input{kind: pointerScrolled, at: p, steps: steps})
 }
-func (h *handler) DisplayChanged()              { h.send(input{kind: displayChanged}) }
+
+// DisplayChanged is called for every window; once is enough.
+func (h *handler) DisplayChanged() {
+	if h.slot == 0 {
+		h.send(input{kind: displayChanged})
+	}
+}
 func (h *handler) KeyPressed(k window.KeyPress) { h.send(input{kind: keyPressed, key: k}) }
 func (h *handler) KeyboardGone()                { h.send(input{kind: keyboardGone}) }
 
