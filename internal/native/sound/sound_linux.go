@@ -2,16 +2,18 @@ package sound
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 )
 
-// players are desktop programs that play WAV files, best first.
-var players = []string{"pw-play", "paplay", "aplay"}
+// players are desktop programs that play WAV files, best first: PipeWire may be there beside
+// PulseAudio without any sound of its own, but PulseAudio's players reach both.
+var players = []string{"paplay", "pw-play", "aplay"}
 
-// Player returns the program used, "" if there is none.
+// Player returns the program tried first, "" if there is none.
 func Player() string {
 	for _, name := range players {
 		if _, err := exec.LookPath(name); err == nil {
@@ -21,19 +23,22 @@ func Player() string {
 	return ""
 }
 
-// Play plays a tone and returns when it has finished. It writes the tone to a file in dir,
-// which stays there. The player is stopped when ctx ends.
+// Play plays a tone with the first player that can, and returns when it has finished. It
+// writes the tone to a file in dir, which stays there. The player is stopped when ctx ends.
 func Play(ctx context.Context, dir string, k Kind) error {
-	name := Player()
-	if name == "" {
-		return ErrNoPlayer
-	}
 	path := filepath.Join(dir, "sound-"+string(k)+".wav")
 	if err := os.WriteFile(path, waves()[k], 0o600); err != nil {
 		return err
 	}
-	if err := exec.CommandContext(ctx, name, path).Run(); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+	failed := ErrNoPlayer
+	for _, name := range players {
+		err := exec.CommandContext(ctx, name, path).Run()
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		if !errors.Is(err, exec.ErrNotFound) {
+			failed = fmt.Errorf("%s: %w", name, err)
+		}
 	}
-	return nil
+	return failed
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -28,18 +29,23 @@ func only(t *testing.T, programs map[string]string) {
 	t.Setenv("PATH", dir)
 }
 
-// TestPlay: the best available player plays a file of ours that nobody else may read; no
+// TestPlay: the best player that can plays a file of ours that nobody else may read; no
 // player is an error, so is one that fails, and one that hangs is ended.
 func TestPlay(t *testing.T) {
 	dir := t.TempDir()
 	notes := filepath.Join(dir, "notes")
-	only(t, map[string]string{"aplay": "echo aplay $1 >> " + notes, "paplay": "echo paplay $1 >> " + notes})
-	for range 2 {
+	all := map[string]string{}
+	for _, name := range []string{"aplay", "pw-play", "paplay"} {
+		all[name] = "echo " + name + " $1 >> " + notes
+		only(t, all)
 		must.Do(t, Play(t.Context(), dir, Several))
 	}
+	all["paplay"] = "exit 1"
+	only(t, all)
+	must.Do(t, Play(t.Context(), dir, Several))
 	file := filepath.Join(dir, "sound-several.wav")
-	if got, want := string(must.Get(os.ReadFile(notes))(t)), "paplay "+file+"\npaplay "+file+"\n"; got != want {
-		t.Errorf("played %q, want %q", got, want)
+	if got, want := string(must.Get(os.ReadFile(notes))(t)), "aplay FILE\npw-play FILE\npaplay FILE\npw-play FILE\n"; got != strings.ReplaceAll(want, "FILE", file) {
+		t.Errorf("played %q, want %s", got, want)
 	}
 	if info := must.Get(os.Stat(file))(t); info.Mode().Perm() != 0o600 {
 		t.Error(info.Mode())
