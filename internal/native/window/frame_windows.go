@@ -269,6 +269,7 @@ func (f *winFrame) message(what uint32, wParam, lParam uintptr) (uintptr, bool) 
 // window between two monitors could change its scale back and forth for ever.
 func (f *winFrame) rescaled(suggested uintptr) {
 	f.handler.FrameDisplayChanged() // first: sizes reported from now on are at that scale
+	f.least = image.Point{}         // was at the old one; the owner sets another
 	if !windows.IsWindowVisible(windows.HWND(f.hwnd)) {
 		return // its owner is about to place it
 	}

@@ -57,9 +57,10 @@ func frameWindow() uintptr {
 }
 
 // rescale sends our frame what Windows does when its scale changes, with the suggestion of
-// a rectangle, and returns where it then is.
+// a rectangle smaller than its least size so far, and returns where it then is.
 func rescale(r image.Rectangle) image.Rectangle {
 	hwnd := frameWindow()
+	_ = frame.SetLimits(r.Size())
 	at := [4]int32{int32(r.Min.X), int32(r.Min.Y), int32(r.Max.X), int32(r.Max.Y)}
 	const dpiChanged, dpi = 0x2E0, 144
 	user32.NewProc("SendMessageW").Call(hwnd, dpiChanged, dpi<<16|dpi, uintptr(unsafe.Pointer(&at)))
