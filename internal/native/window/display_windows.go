@@ -53,9 +53,7 @@ func OpenCards() (Display, error) { return Open() }
 func Open() (Desktop, error) {
 	// The programs' manifest says so too; without either, Windows would stretch the picture
 	// and report wrong coordinates.
-	if setDPIAwareness.Find() == nil {
-		setDPIAwareness.Call(perMonitorV2)
-	}
+	setDPIAwareness.Call(perMonitorV2)
 	d := &desktop{windows: map[uintptr]winWindow{}, hotkeys: hotkeys{pressed: map[uintptr]func(){}}, ended: ended{make(chan struct{})}}
 	ready := make(chan error, 1)
 	go d.loop(ready)

@@ -89,10 +89,7 @@ func (w *waylandConn) read() error {
 	w.in = append(w.in, b[:n]...)
 	all, _ := unix.ParseSocketControlMessage(oob[:k])
 	for _, m := range all {
-		files, _ := unix.ParseUnixRights(&m)
-		for _, fd := range files {
-			unix.CloseOnExec(fd)
-		}
+		files, _ := unix.ParseUnixRights(&m) // Go has asked for close-on-exec
 		w.files = append(w.files, files...)
 	}
 	return nil

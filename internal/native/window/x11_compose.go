@@ -143,7 +143,9 @@ func (c *composeRules) find(keys []rune) (string, bool) {
 
 // systemCompose reads the rules on the first dead key: most users never press one, and
 // reading takes milliseconds.
-var systemCompose = sync.OnceValue(func() *composeRules {
+var systemCompose = sync.OnceValue(readCompose)
+
+func readCompose() *composeRules {
 	c := &composeRules{out: map[string]string{}, begins: map[string]bool{}}
 	home, _ := os.UserHomeDir()
 	locale, _, _ := strings.Cut(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG")), "@")
@@ -154,12 +156,12 @@ var systemCompose = sync.OnceValue(func() *composeRules {
 		of = own
 	}
 	for _, file := range []string{os.Getenv("XCOMPOSEFILE"), filepath.Join(home, ".XCompose"), of} {
-		if file != "" && home != "" && c.readFile(file, of, home, 0) {
+		if filepath.IsAbs(file) && c.readFile(file, of, home, 0) {
 			break
 		}
 	}
 	return c
-})
+}
 
 func exists(file string) bool {
 	i, err := os.Stat(file)

@@ -44,6 +44,14 @@ func TestCompose(t *testing.T) {
 	if !rules.readFile(outer, "", dir, 0) || len(rules.out) != 4 {
 		t.Fatalf("rules: %q", rules.out)
 	}
+	for file, home := range map[string]string{outer: "", "": dir} { // named, or the user's own
+		t.Setenv("HOME", home)
+		t.Setenv("XCOMPOSEFILE", file)
+		must.Do(t, os.WriteFile(filepath.Join(dir, ".XCompose"), []byte("<Multi_key> <w> <b> : \"Wiebelt\"\n"), 0o600))
+		if c := readCompose(); len(c.out) != 1 {
+			t.Errorf("named %q, at home %q: %q", file, home, c.out)
+		}
+	}
 	none := &composeRules{}
 	for _, tt := range []struct {
 		what  string
