@@ -15,6 +15,10 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
+// AppID is the program's name among those of the desktop: its file in the menu is named so,
+// with ".desktop", and so is its icon. Portals and notification services look there.
+const AppID = "wiebelt"
+
 // CallTimeout is how long a program on a bus may take to answer a call.
 const CallTimeout = time.Second
 

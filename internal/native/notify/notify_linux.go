@@ -18,7 +18,6 @@ const (
 	service = "org.freedesktop.Notifications"
 	object  = dbus.ObjectPath("/org/freedesktop/Notifications")
 	appName = "Wiebelt"
-	appID   = "nl.wiebelt.companion"
 )
 
 // Notifier shows notifications, one per tag. Its methods may be called from any
@@ -157,7 +156,7 @@ func (n *Notifier) Show(tag string, o Notice) error {
 	// is removed by Withdraw.
 	const never = int32(0)
 	hints := map[string]dbus.Variant{
-		"desktop-entry": dbus.MakeVariant(appID),
+		"desktop-entry": dbus.MakeVariant(desktopbus.AppID),
 		"transient":     dbus.MakeVariant(true),
 		"urgency":       dbus.MakeVariant(byte(1)),
 	}
@@ -165,7 +164,7 @@ func (n *Notifier) Show(tag string, o Notice) error {
 		hints["category"] = dbus.MakeVariant(o.Category)
 	}
 	var id uint32
-	err := n.conn.Object(service, object).CallWithContext(ctx, service+".Notify", 0, appName, n.ids[tag], appID,
+	err := n.conn.Object(service, object).CallWithContext(ctx, service+".Notify", 0, appName, n.ids[tag], desktopbus.AppID,
 		clean(o.Summary, maxText), escape(clean(o.Body, maxBody)), actions, hints, never).Store(&id)
 	if err != nil {
 		return fmt.Errorf("notification: %w", err)

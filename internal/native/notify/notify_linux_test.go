@@ -22,6 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // shown is what a notification service was asked to show.
 type shown struct {
 	id, replaces uint32
+	icon         string
 	summary      string
 	body         string
 	actions      []string
@@ -42,7 +43,7 @@ type server struct {
 
 func (s *server) GetCapabilities() ([]string, *dbus.Error) { return s.can, nil }
 
-func (s *server) Notify(_ string, replaces uint32, _, summary, body string, actions []string, hints map[string]dbus.Variant, expire int32) (uint32, *dbus.Error) {
+func (s *server) Notify(_ string, replaces uint32, icon, summary, body string, actions []string, hints map[string]dbus.Variant, expire int32) (uint32, *dbus.Error) {
 	s.mu.Lock()
 	id := replaces
 	if id == 0 {
@@ -50,7 +51,7 @@ func (s *server) Notify(_ string, replaces uint32, _, summary, body string, acti
 		id = s.last
 	}
 	s.mu.Unlock()
-	s.shown <- shown{id, replaces, summary, body, actions, hints, expire}
+	s.shown <- shown{id, replaces, icon, summary, body, actions, hints, expire}
 	return id, nil
 }
 
@@ -110,6 +111,7 @@ func TestNotifications(t *testing.T) {
 	one := show("call 1", call)
 	if one.summary != "Inkomende oproep op Schade" || one.body != "" || one.replaces != 0 || one.expire != 0 ||
 		strings.Join(one.actions, "|") != "default|Relatie openen|dismiss|Sluiten" ||
+		one.icon != "wiebelt" || one.hints["desktop-entry"].Value() != "wiebelt" || // of files that we install
 		one.hints["transient"].Value() != true || one.hints["category"].Value() != "call.incoming" {
 		t.Errorf("%+v", one)
 	}

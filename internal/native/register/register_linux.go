@@ -14,6 +14,7 @@ import (
 	"wiebelt/assets"
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/filetrust"
+	"wiebelt/internal/native/desktopbus"
 )
 
 const (
@@ -21,7 +22,7 @@ const (
 	setupMime = "application/x-wiebelt-setup" // set-up files; a double click shows them in the settings window
 	linkID    = "wiebelt-link.desktop"
 	setupID   = "wiebelt-setup.desktop"
-	menuID    = "wiebelt.desktop"
+	menuID    = desktopbus.AppID + ".desktop"
 	startFile = "wiebelt.desktop"
 	setupXML  = "wiebelt.xml"
 )

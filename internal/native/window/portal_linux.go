@@ -62,6 +62,7 @@ const (
 	portalShortcuts = "org.freedesktop.portal.GlobalShortcuts"
 	portalRequest   = "org.freedesktop.portal.Request"
 	portalSession   = "org.freedesktop.portal.Session"
+	portalRegistry  = "org.freedesktop.host.portal.Registry"
 	appearance      = "org.freedesktop.appearance"
 )
 
@@ -105,6 +106,11 @@ func (p *portal) run() {
 
 // owned requests the hotkeys from a new portal: those of the previous one are gone.
 func (p *portal) owned(c *dbus.Conn, owner string) {
+	if owner != "" {
+		// Newer portals want to know who is asking, before anything else and with the name
+		// of a desktop file; older ones do not have this method.
+		_ = desktopbus.Call(p.ctx, c, owner, portalPath, portalRegistry+".Register", desktopbus.AppID, map[string]dbus.Variant{}).Err
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.conn, p.owner, p.known = c, owner, true
@@ -254,10 +260,8 @@ func (p *portal) bind(ctx context.Context, c *dbus.Conn, owner string, w *wish) 
 		return errors.New("no portal")
 	}
 	o := c.Object(owner, portalPath)
-	// Newer portals want to know who is asking; older ones do not have this method.
 	first, stop := context.WithTimeout(ctx, 3*desktopbus.CallTimeout)
 	defer stop()
-	_ = o.CallWithContext(first, "org.freedesktop.host.portal.Registry.Register", dbus.FlagNoAutoStart, appID, map[string]dbus.Variant{}).Err
 	made, err := p.ask(first, c, func(token string) *dbus.Call {
 		return o.CallWithContext(first, portalShortcuts+".CreateSession", dbus.FlagNoAutoStart, map[string]dbus.Variant{
 			"handle_token": dbus.MakeVariant(token), "session_handle_token": dbus.MakeVariant(token),
@@ -290,8 +294,6 @@ func (p *portal) bind(ctx context.Context, c *dbus.Conn, owner string, w *wish) 
 	}
 	return nil
 }
-
-const appID = "nl.wiebelt.companion"
 
 // ask makes a request and waits for its result. The result is a signal, which may arrive
 // before the call has returned.

@@ -30,6 +30,7 @@ type examplePortal struct {
 	made    int
 	ids     []string // of what was bound
 	slow    map[string]func()
+	asked   []string // in this order
 }
 
 func startExamplePortal(t *testing.T, address string, shortcuts bool) *examplePortal {
@@ -45,6 +46,7 @@ func newExamplePortal(t *testing.T, address string, shortcuts bool) *examplePort
 	c := xtest.Connect(t, address)
 	p := &examplePortal{t: t, c: c, values: map[string]uint32{}, bound: make(chan string, 10), closed: make(chan struct{}, 10)}
 	must.Do(t, c.ExportMethodTable(map[string]any{"Read": p.read}, portalPath, portalSettings))
+	must.Do(t, c.ExportMethodTable(map[string]any{"Register": p.register}, portalPath, portalRegistry))
 	if shortcuts {
 		must.Do(t, c.ExportMethodTable(map[string]any{"CreateSession": p.create, "BindShortcuts": p.bind}, portalPath, portalShortcuts))
 	}
@@ -61,10 +63,18 @@ func (p *examplePortal) take(method string) {
 	}
 }
 
+func (p *examplePortal) register(id string, _ map[string]dbus.Variant) *dbus.Error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = append(p.asked, "register "+id)
+	return nil
+}
+
 func (p *examplePortal) read(space, key string) (dbus.Variant, *dbus.Error) {
 	p.take("read")
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.asked = append(p.asked, key)
 	v, ok := p.values[key]
 	if space != appearance || !ok {
 		return dbus.Variant{}, dbus.NewError("org.freedesktop.portal.Error.NotFound", nil)
@@ -286,6 +296,9 @@ func TestPortalHotkey(t *testing.T) {
 	p.mu.Lock()
 	if slices.Sort(p.ids); len(slices.Compact(p.ids)) != 2 {
 		t.Errorf("bound %q", p.ids)
+	}
+	if len(p.asked) < 2 || p.asked[0] != "register wiebelt" || slices.Contains(p.asked[1:], p.asked[0]) { // once, before all else
+		t.Errorf("asked %q", p.asked)
 	}
 	p.mu.Unlock()
 	// The next portal knows nothing of what this one was asked for.
