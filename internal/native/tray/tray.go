@@ -102,6 +102,7 @@ func (t *Tray) Run(ctx context.Context) {
 	// The library logs its errors, such as a desktop without a tray, to the standard
 	// logger; we log nothing there.
 	log.SetOutput(io.Discard)
+	systray.SetTitle("Wiebelt") // by which panels remember where the user wants the icon
 	systray.SetOnTapped(func() { go t.p.Open() })
 	t.run(ctx)
 	t.stop()

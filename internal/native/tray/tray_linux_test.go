@@ -135,6 +135,12 @@ func TestTray(t *testing.T) {
 	must.Do(t, item.Call("org.kde.StatusNotifierItem.Activate", 0, int32(1), int32(1)).Err)
 	kid.says("open")
 
+	for _, name := range []string{"Id", "Title"} { // the same for every process
+		if v := must.Get(item.GetProperty("org.kde.StatusNotifierItem." + name))(t); v.Value() != "Wiebelt" {
+			t.Errorf("%s: %v", name, v)
+		}
+	}
+
 	// Every state has its own picture.
 	seen := map[string]State{}
 	for s := Ready; s <= Doubt; s++ {
