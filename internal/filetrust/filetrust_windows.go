@@ -81,7 +81,7 @@ func fileStateOf(h windows.Handle, path string, who Who) (fileState, error) {
 	return t, t.judge(sd, who, moves)
 }
 
-// judge sets who owns a thing and what others may do; moves are the rights to
+// judge sets who owns a file and what others may do; moves are the rights to
 // move it or its content.
 func (t *fileState) judge(sd *windows.SECURITY_DESCRIPTOR, who Who, moves uint32) error {
 	owner, _, err := sd.Owner()

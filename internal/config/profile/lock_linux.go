@@ -16,7 +16,7 @@ func TryLockFile(f *os.File) error {
 	return err
 }
 
-// lockFile is Hold, but waits.
+// lockFile is TryLockFile, but waits.
 func lockFile(f *os.File) error {
 	fd := int(f.Fd())
 	for {

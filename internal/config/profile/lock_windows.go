@@ -16,7 +16,7 @@ func TryLockFile(f *os.File) error {
 	return err
 }
 
-// lockFile is Hold, but waits.
+// lockFile is TryLockFile, but waits.
 func lockFile(f *os.File) error {
 	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK, 0, 1, 0, new(windows.Overlapped))
 }

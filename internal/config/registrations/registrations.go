@@ -130,9 +130,9 @@ type repair struct {
 }
 
 // New returns a Watch on a profile's registrations. current returns the current settings;
-// told is called on Run's goroutine with what is lost, and whether our links do not open this
+// changed is called on Run's goroutine with what is lost, and whether our links do not open this
 // program, on every change. It fails if our own program's path is unknown.
-func New(d profile.Dirs, profileDir string, current func() *settings.Settings, told func(lost []health.Registration, unopened bool), log *slog.Logger) (*Watch, error) {
+func New(d profile.Dirs, profileDir string, current func() *settings.Settings, changed func(lost []health.Registration, unopened bool), log *slog.Logger) (*Watch, error) {
 	o, err := Options(profileDir)
 	if err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func New(d profile.Dirs, profileDir string, current func() *settings.Settings, t
 	w.restore = func(what health.Registration, was Registered) error {
 		return reregister(d, current(), profileDir, what, was)
 	}
-	w.changed = told
+	w.changed = changed
 	return w, nil
 }
 

@@ -13,7 +13,7 @@ var open sync.Map
 
 // Show shows a title and a text and returns when the user has read them or ctx ends, which
 // removes them; if the platform does not report reading, it returns immediately. A message
-// already on screen is not shown twice. An error means that nothing was shown. Tell may be
+// already on screen is not shown twice. An error means that nothing was shown. Show may be
 // called from any goroutine that may block. Both texts are our own, without personal data:
 // on some platforms they stay in a list of notifications.
 func Show(ctx context.Context, title, text string) error {

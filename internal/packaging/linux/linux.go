@@ -104,7 +104,7 @@ func (p *pkg) info(r release.Release, kind, stage string) (*nfpm.Info, error) {
 		Maintainer: "Wiebelt <packages@wiebelt.example>", Vendor: "Wiebelt", Homepage: "https://wiebelt.example", License: "LicenseRef-proprietary",
 		Description: p.summary + "\n" + p.description, MTime: r.Time})
 	info.Depends, info.Recommends = p.depends[kind], p.recommends
-	info.Deb.Compression = "none" // see smaller
+	info.Deb.Compression = "none" // see compress
 	info.RPM = nfpm.RPM{Compression: "zstd", BuildHost: "localhost", Summary: p.summary, Group: "Applications/Productivity"}
 	add := func(path, source, what string, mode os.FileMode) {
 		info.Contents = append(info.Contents, &files.Content{Source: source, Destination: path, Type: what,
