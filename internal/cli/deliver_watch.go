@@ -40,7 +40,7 @@ func (r *delivery) watch() error {
 	w := &watcher{delivery: r}
 	w.stamp = w.fingerprint()
 	open := func() (*folderwatch.Folder, error) {
-		return folderwatch.Open(folderwatch.Options{Dir: dir, Box: r.b, Settle: r.p.s.Delivery.Settle, Words: w,
+		return folderwatch.Open(folderwatch.Options{Dir: dir, Outbox: r.b, Settle: r.p.s.Delivery.Settle, Reporter: w,
 			Source: outbox.Source{Intermediary: r.cmd.intermediary(r.p), GiveUpAfter: r.cmd.MaxAge}})
 	}
 	folder, err := open()
@@ -82,7 +82,7 @@ func (r *delivery) watch() error {
 			}
 		}
 		if folder != nil {
-			if err := folder.Look(ctx); errors.Is(err, folderwatch.ErrReplaced) {
+			if err := folder.Scan(ctx); errors.Is(err, folderwatch.ErrReplaced) {
 				folder.Close()
 				folder = nil
 				w.complain(w.reason(err))
@@ -153,7 +153,7 @@ func (w *watcher) changed(ctx context.Context) bool {
 	return true
 }
 
-// Note implements folderwatch.Words.
+// Note implements folderwatch.Reporter.
 func (w *watcher) Note(ctx context.Context, r folderwatch.Result) string {
 	if r.Duplicate {
 		return w.duplicateText(r.Item)
@@ -174,7 +174,7 @@ func (w *watcher) Note(ctx context.Context, r folderwatch.Result) string {
 	return why
 }
 
-// Moved implements folderwatch.Words.
+// Moved implements folderwatch.Reporter.
 func (w *watcher) Moved(r folderwatch.Result) {
 	f := w.file(r)
 	if w.cmd.JSON {
@@ -188,7 +188,7 @@ func (w *watcher) Moved(r folderwatch.Result) {
 	fmt.Fprintf(w.e.out, "%s: %s\n", w.displayName(filepath.Base(r.Path), r.Item), oneLine(what))
 }
 
-// Trouble implements folderwatch.Words.
+// Trouble implements folderwatch.Reporter.
 func (w *watcher) Trouble(f folderwatch.File, err error) {
 	what := w.reason(err)
 	if f.Name == "" {
@@ -206,8 +206,8 @@ func (w *watcher) Trouble(f folderwatch.File, err error) {
 	w.complain(name + ": " + what)
 }
 
-// displayName is the name of a file in a line: its file name on a terminal; its id and checksum
-// in a log, which must not contain names of people.
+// displayName is the name of a file in a line: its file name on a terminal; its id and
+// checksum in a log, which must not contain names of people.
 func (w *watcher) displayName(name string, it outbox.Item) string {
 	if isTerminal(w.e.out) {
 		return oneLine(name)

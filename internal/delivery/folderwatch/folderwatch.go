@@ -47,8 +47,8 @@ var (
 	ErrReplaced = errors.New("the folder was replaced")
 )
 
-// Box is the part of an outbox that a Folder uses; *outbox.Outbox implements it.
-type Box interface {
+// Outbox is the part of an outbox that a Folder uses; *outbox.Outbox implements it.
+type Outbox interface {
 	Add(context.Context, outbox.Source) (outbox.Added, error)
 	Get(ctx context.Context, id string) (outbox.Item, error)
 	Moved(ctx context.Context, id string) error
@@ -71,18 +71,18 @@ type File struct {
 
 // Options configure the watch of a folder.
 type Options struct {
-	Dir    string
-	Box    Box
-	Source outbox.Source // common to all files: Intermediary and GiveUpAfter
-	Settle time.Duration // how long a file must be unchanged
-	Words  Words
-	Now    func() time.Time // nil is time.Now
+	Dir      string
+	Outbox   Outbox
+	Source   outbox.Source // common to all files: Intermediary and GiveUpAfter
+	Settle   time.Duration // how long a file must be unchanged
+	Reporter Reporter
+	Now      func() time.Time // nil is time.Now
 
 	step func(string) // called before every step; for tests
 }
 
-// Words receives events.
-type Words interface {
+// Reporter receives events.
+type Reporter interface {
 	// Note returns the content of the text file placed beside a moved file; "" for none.
 	Note(context.Context, Result) string
 	// Moved is called once for every moved file.
@@ -93,23 +93,23 @@ type Words interface {
 
 // Folder is a watched folder.
 type Folder struct {
-	o     Options
-	dir   *filetrust.Shared
-	info  fs.FileInfo       // of dir
-	own   map[string]*place // sent and refused
-	lock  *os.File
-	files map[string]*file // by name
-	said  string           // last trouble with the folder
+	o           Options
+	dir         *filetrust.Shared
+	info        fs.FileInfo              // of dir
+	results     map[string]*resultFolder // sent and refused
+	lock        *os.File
+	files       map[string]*file // by name
+	lastTrouble string           // last trouble with the folder
 }
 
 // file is the state of a file in the folder.
 type file struct {
-	name  string
-	info  fs.FileInfo
-	since time.Time // since when it has been this file
-	until time.Time // incomplete: left alone until then
-	id    string    // of its item, once accepted
-	said  string    // last trouble reported
+	name        string
+	info        fs.FileInfo
+	since       time.Time // since when it has been this file
+	until       time.Time // incomplete: left alone until then
+	id          string    // of its item, once accepted
+	lastTrouble string    // last trouble reported
 }
 
 // Open opens a folder and takes its lock. Its errors are ErrBusy, those of
@@ -128,7 +128,7 @@ func Open(o Options) (_ *Folder, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Folder{o: o, dir: dir, own: map[string]*place{}, files: map[string]*file{}}
+	f := &Folder{o: o, dir: dir, results: map[string]*resultFolder{}, files: map[string]*file{}}
 	defer func() {
 		if err != nil {
 			f.Close()
@@ -138,11 +138,11 @@ func Open(o Options) (_ *Folder, err error) {
 		return nil, err
 	}
 	for _, name := range []string{Sent, Refused} {
-		if f.own[name], err = newPlace(dir, f.info, name); err != nil {
+		if f.results[name], err = newResultFolder(dir, f.info, name); err != nil {
 			return nil, err
 		}
 	}
-	f.lock, err = f.own[Sent].lock()
+	f.lock, err = f.results[Sent].lock()
 	return f, err
 }
 
@@ -151,7 +151,7 @@ func (f *Folder) Close() {
 	if f.lock != nil {
 		_ = f.lock.Close() // releases the lock too
 	}
-	for _, p := range f.own {
+	for _, p := range f.results {
 		if p != nil {
 			_ = p.Close()
 		}
@@ -159,22 +159,22 @@ func (f *Folder) Close() {
 	_ = f.dir.Close()
 }
 
-// Look checks the folder once. It returns ErrReplaced if the folder has to be reopened, and
-// the context's error; everything else goes to Words.
-func (f *Folder) Look(ctx context.Context) error {
-	if err := f.same(); err != nil {
+// Scan checks the folder once. It returns ErrReplaced if the folder has to be reopened, and
+// the context's error; everything else goes to Reporter.
+func (f *Folder) Scan(ctx context.Context) error {
+	if err := f.checkFolders(); err != nil {
 		return err
 	}
 	f.o.step("list")
 	there, err := f.dir.List()
 	if err != nil {
-		if f.said != err.Error() {
-			f.said = err.Error()
-			f.o.Words.Trouble(File{}, err)
+		if f.lastTrouble != err.Error() {
+			f.lastTrouble = err.Error()
+			f.o.Reporter.Trouble(File{}, err)
 		}
 		return nil
 	}
-	f.said = ""
+	f.lastTrouble = ""
 	seen := map[string]bool{}
 	for _, e := range there {
 		name := e.Name()
@@ -187,14 +187,14 @@ func (f *Folder) Look(ctx context.Context) error {
 			continue
 		}
 		seen[name] = true
-		f.look(ctx, name, info)
+		f.scanFile(ctx, name, info)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 	}
 	for name, x := range f.files {
 		if !seen[name] {
-			f.gone(ctx, x)
+			f.forget(ctx, x)
 		}
 	}
 	return nil
@@ -217,14 +217,14 @@ func ZIPs(dir string) (paths []string, err error) {
 	return paths, err
 }
 
-// same verifies that the folders are still the opened ones: files put into a replacement
-// would never be seen, or end up elsewhere.
-func (f *Folder) same() error {
+// checkFolders verifies that the folders are still the opened ones: files put into a
+// replacement would never be seen, or end up elsewhere.
+func (f *Folder) checkFolders() error {
 	info, err := os.Stat(f.o.Dir)
 	if err != nil || !os.SameFile(info, f.info) {
 		return ErrReplaced
 	}
-	for name, p := range f.own {
+	for name, p := range f.results {
 		if info, err := f.dir.Lstat(name); err != nil || !os.SameFile(info, p.info) {
 			return ErrReplaced
 		}
@@ -232,22 +232,22 @@ func (f *Folder) same() error {
 	return nil
 }
 
-// gone forgets a file that is no longer there: another one of its name is another file.
-func (f *Folder) gone(ctx context.Context, x *file) {
+// forget forgets a file that is no longer there: another one of its name is another file.
+func (f *Folder) forget(ctx context.Context, x *file) {
 	delete(f.files, x.name)
 	if x.id != "" {
-		if err := f.o.Box.Moved(ctx, x.id); err != nil {
-			f.say(x, err)
+		if err := f.o.Outbox.Moved(ctx, x.id); err != nil {
+			f.report(x, err)
 		}
 	}
 }
 
-// look processes one file: new, growing, complete, waiting or decided.
-func (f *Folder) look(ctx context.Context, name string, info fs.FileInfo) {
+// scanFile processes one file: new, growing, complete, waiting or decided.
+func (f *Folder) scanFile(ctx context.Context, name string, info fs.FileInfo) {
 	now := f.o.Now()
 	x := f.files[name]
 	if x != nil && !filetrust.Same(x.info, info) {
-		f.gone(ctx, x)
+		f.forget(ctx, x)
 		x = nil
 	}
 	if x == nil || x.since.After(now) {
@@ -258,21 +258,21 @@ func (f *Folder) look(ctx context.Context, name string, info fs.FileInfo) {
 		return
 	}
 	if x.id == "" {
-		f.take(ctx, x)
+		f.add(ctx, x)
 		return
 	}
-	it, err := f.o.Box.Get(ctx, x.id)
+	it, err := f.o.Outbox.Get(ctx, x.id)
 	switch {
 	case errors.Is(err, outbox.ErrNoItem): // forgotten: treat it as new
 		x.id = ""
 	case err != nil:
-		f.say(x, err)
+		f.report(x, err)
 	case it.State == outbox.Delivered:
 		f.move(ctx, x, Sent, Result{Item: it})
 	case it.State == outbox.Refused:
 		f.move(ctx, x, Refused, Result{Item: it})
 	case it.State == outbox.Uncertain:
-		f.say(x, &Uncertain{it})
+		f.report(x, &Uncertain{it})
 	}
 }
 
@@ -281,12 +281,12 @@ type Uncertain struct{ Item outbox.Item }
 
 func (u *Uncertain) Error() string { return "maybe delivered: " + u.Item.ID }
 
-// take adds a complete file to the outbox.
-func (f *Folder) take(ctx context.Context, x *file) {
+// add adds a complete file to the outbox.
+func (f *Folder) add(ctx context.Context, x *file) {
 	s := f.o.Source
 	s.Path, s.Resume = filepath.Join(f.o.Dir, x.name), true
 	s.Write = func(_ context.Context, w io.Writer) error { return f.read(w, x) }
-	a, err := f.o.Box.Add(ctx, s)
+	a, err := f.o.Outbox.Add(ctx, s)
 	r := Result{Item: a.Item, Duplicate: a.Duplicate, Err: err}
 	var refused *outbox.RefusedError
 	switch {
@@ -303,7 +303,7 @@ func (f *Folder) take(ctx context.Context, x *file) {
 	case errors.As(err, &refused) && refused.Code != outbox.CodeChanged && refused.Code != outbox.CodeUnreadable:
 		f.move(ctx, x, Refused, r)
 	default: // perhaps later
-		f.say(x, err)
+		f.report(x, err)
 	}
 }
 
@@ -339,11 +339,11 @@ func (f *Folder) read(w io.Writer, x *file) error {
 // beside it, and reports it.
 func (f *Folder) move(ctx context.Context, x *file, where string, r Result) {
 	r.Path = filepath.Join(f.o.Dir, x.name)
-	to := f.own[where]
-	free, err := to.free(x.name)
+	to := f.results[where]
+	free, err := to.freeName(x.name)
 	note := ""
 	if err == nil {
-		if note = f.o.Words.Note(ctx, r); note != "" {
+		if note = f.o.Reporter.Note(ctx, r); note != "" {
 			f.o.step("note")
 			err = to.write(free+".txt", strings.TrimSpace(note)+"\n")
 		}
@@ -357,22 +357,22 @@ func (f *Folder) move(ctx context.Context, x *file, where string, r Result) {
 		if note != "" {
 			_ = to.Root().Remove(free + ".txt")
 		}
-		f.say(x, err) // perhaps held open by another program
+		f.report(x, err) // perhaps held open by another program
 		return
 	}
 	if r.Item.ID != "" && !r.Duplicate {
-		if err := f.o.Box.Moved(ctx, r.Item.ID); err != nil {
-			f.say(x, err)
+		if err := f.o.Outbox.Moved(ctx, r.Item.ID); err != nil {
+			f.report(x, err)
 		}
 	}
 	delete(f.files, x.name)
-	f.o.Words.Moved(r)
+	f.o.Reporter.Moved(r)
 }
 
-// say reports once what keeps a file waiting.
-func (f *Folder) say(x *file, err error) {
-	if x.said != err.Error() {
-		x.said = err.Error()
-		f.o.Words.Trouble(File{x.name, x.info.Size(), x.info.ModTime()}, err)
+// report reports once what keeps a file waiting.
+func (f *Folder) report(x *file, err error) {
+	if x.lastTrouble != err.Error() {
+		x.lastTrouble = err.Error()
+		f.o.Reporter.Trouble(File{x.name, x.info.Size(), x.info.ModTime()}, err)
 	}
 }

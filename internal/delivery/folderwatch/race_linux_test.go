@@ -123,7 +123,7 @@ func (s *stage) close() {
 }
 
 func (s *stage) open() error {
-	f, err := Open(Options{Dir: s.dir, Box: s.box, Settle: settle, Words: s.words, Now: func() time.Time { return s.now }, step: func(at string) {
+	f, err := Open(Options{Dir: s.dir, Outbox: s.box, Settle: settle, Reporter: s.words, Now: func() time.Time { return s.now }, step: func(at string) {
 		if s.step != nil {
 			s.step(at)
 		}
@@ -140,7 +140,7 @@ func (s *stage) look() {
 		return
 	}
 	s.now = s.now.Add(settle + time.Second)
-	if err := s.folder.Look(context.Background()); errors.Is(err, ErrReplaced) {
+	if err := s.folder.Scan(context.Background()); errors.Is(err, ErrReplaced) {
 		s.close()
 	} else {
 		must.Do(s.t, err)
@@ -358,7 +358,7 @@ func TestStorm(t *testing.T) {
 		if x := s.folder.files["a.zip"]; x != nil {
 			x.since = s.now.Add(-time.Hour)
 		}
-		must.Do(t, s.folder.Look(ctx))
+		must.Do(t, s.folder.Scan(ctx))
 	}
 	stop()
 	<-done

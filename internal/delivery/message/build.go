@@ -84,7 +84,7 @@ func addFile(ctx context.Context, z *zip.Writer, s Source, place int, limit int6
 		pack, _ = flate.NewWriter(&packed, flate.DefaultCompression) // a valid level
 		into, h.Method = pack, methodDeflate
 	}
-	head := &beginning{w: into}
+	head := &prefixWriter{w: into}
 	size, crc, err := copyFile(ctx, head, s, limit)
 	if err == errTooLong {
 		return 0, &BuildError{tooLong, place}
@@ -127,13 +127,13 @@ func markup(b []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(b, "\x00 \t\r\n"), []byte("<"))
 }
 
-// beginning keeps the first bytes written.
-type beginning struct {
+// prefixWriter keeps the first bytes written.
+type prefixWriter struct {
 	w io.Writer
 	b []byte
 }
 
-func (x *beginning) Write(p []byte) (int, error) {
+func (x *prefixWriter) Write(p []byte) (int, error) {
 	x.b = append(x.b, p[:min(len(p), 64-len(x.b))]...)
 	return x.w.Write(p)
 }

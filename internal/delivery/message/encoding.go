@@ -51,10 +51,10 @@ var marks = []struct {
 	{"\xfe\xff", []string{"", "utf-16", "utf-16be"}, unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)},
 }
 
-// characters decodes a document to UTF-8, with U+FFFD for invalid bytes. It uses the
+// decodeText decodes a document to UTF-8, with U+FFFD for invalid bytes. It uses the
 // document's mark and declared encoding. odd is a finding about them; an error is a problem
 // or r's. plain means that only ASCII is allowed.
-func characters(r *bufio.Reader) (in io.Reader, plain bool, odd Code, err error) {
+func decodeText(r *bufio.Reader) (in io.Reader, plain bool, odd Code, err error) {
 	head, err := r.Peek(4)
 	if err != nil && err != io.EOF {
 		return nil, false, "", err
@@ -122,9 +122,9 @@ func declaredEncoding(r *bufio.Reader, e encoding.Encoding) (string, error) {
 
 var encodingIn = lazyregexp.New(`encoding\s*=\s*(?:"([^"]*)"|'([^']*)')`)
 
-// guard reads a document as UTF-8 and ends it with a problem if it, or the
+// limitedReader reads a document as UTF-8 and ends it with a problem if it, or the
 // current token, is too long.
-type guard struct {
+type limitedReader struct {
 	r        *bufio.Reader // of UTF-8
 	plain    bool          // only ASCII is allowed
 	decoded  bool          // U+FFFD stands for invalid bytes
@@ -136,7 +136,7 @@ type guard struct {
 }
 
 // ReadByte prevents encoding/xml from reading ahead.
-func (g *guard) ReadByte() (byte, error) {
+func (g *limitedReader) ReadByte() (byte, error) {
 	if g.failed != nil {
 		return 0, g.failed
 	}
@@ -170,7 +170,7 @@ func (g *guard) ReadByte() (byte, error) {
 }
 
 // Read satisfies encoding/xml, which uses ReadByte.
-func (g *guard) Read(p []byte) (int, error) {
+func (g *limitedReader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}

@@ -36,7 +36,7 @@ func inspect(ctx context.Context, r io.ReaderAt, size int64, l Limits, documents
 	if f.err != nil {
 		return nil, 0, f.err
 	}
-	if b, ok := errors.AsType[bad](err); ok {
+	if b, ok := errors.AsType[zipError](err); ok {
 		if b.entry >= len(i.members) {
 			b.entry = -1 // it could not be read
 		}
@@ -105,7 +105,7 @@ func (i *inspection) contents() (candidates []int, err error) {
 		}
 	}
 	if i.files == 0 {
-		return nil, whole(EmptyZIP)
+		return nil, archiveError(EmptyZIP)
 	}
 	if len(candidates) == 0 {
 		candidates = alike

@@ -49,31 +49,31 @@ func (f *file) layout(members []member, e ending, report *Report) error {
 // must end before next.
 func (f *file) header(m *member, i int, next int64) error {
 	b, ok := f.bytes(m.offset, localSize)
-	if !ok || !is(b, sigLocal) {
-		return bad{DirectoryBroken, i}
+	if !ok || !hasSignature(b, sigLocal) {
+		return zipError{DirectoryBroken, i}
 	}
 	if next-m.offset < localSize {
-		return bad{Overlap, i}
+		return zipError{Overlap, i}
 	}
 	nameLen, extraLen := u16(b, 26), u16(b, 28)
 	rest, ok := f.bytes(m.offset+localSize, nameLen+extraLen)
 	if !ok {
-		return bad{DirectoryBroken, i}
+		return zipError{DirectoryBroken, i}
 	}
 	flags := u16(b, 6)
 	const telling = flagEncrypted | flagDescriptor | flagStrong | flagMasked
 	if string(rest[:nameLen]) != m.name || u16(b, 8) != m.method || (flags^m.flags)&telling != 0 {
-		return bad{HeaderMismatch, i}
+		return zipError{HeaderMismatch, i}
 	}
 	m.data = m.offset + localSize + int64(nameLen+extraLen)
 	if m.packed > next-m.data {
-		return bad{Overlap, i}
+		return zipError{Overlap, i}
 	}
 	m.end = m.data + m.packed
 	if flags&flagDescriptor != 0 {
 		n, ok := f.descriptor(m, next)
 		if !ok {
-			return bad{HeaderMismatch, i}
+			return zipError{HeaderMismatch, i}
 		}
 		m.end += n
 		return nil
@@ -86,7 +86,7 @@ func (f *file) header(m *member, i int, next int64) error {
 		}
 	}
 	if uint32(u32(b, 14)) != m.crc || packed != uint64(m.packed) || unpacked != uint64(m.unpacked) {
-		return bad{HeaderMismatch, i}
+		return zipError{HeaderMismatch, i}
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func (f *file) descriptor(m *member, next int64) (int64, bool) {
 		return 0, false
 	}
 	for _, start := range []int{4, 0} {
-		if start == 4 && !is(b, sigDescriptor) {
+		if start == 4 && !hasSignature(b, sigDescriptor) {
 			continue
 		}
 		d := b[start:]
@@ -123,10 +123,10 @@ func (f *file) gap(from, to int64) error {
 			return nil // any error is in f
 		}
 		switch {
-		case is(b, sigEnd):
-			return whole(TwoEnds)
-		case is(b, sigLocal), is(b, sigDirectory):
-			return whole(HiddenEntry)
+		case hasSignature(b, sigEnd):
+			return archiveError(TwoEnds)
+		case hasSignature(b, sigLocal), hasSignature(b, sigDirectory):
+			return archiveError(HiddenEntry)
 		}
 		b, _ = in.Peek(in.Buffered())
 		n := bytes.IndexByte(b[1:], 'P') + 1

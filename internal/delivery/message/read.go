@@ -56,7 +56,7 @@ type node struct {
 
 // tree reads the elements of a Contractdocument.
 type tree struct {
-	g       *guard
+	g       *limitedReader
 	d       *xml.Decoder
 	limit   Limits
 	tokens  int
@@ -65,8 +65,8 @@ type tree struct {
 }
 
 func newTree(r *bufio.Reader, l Limits) (_ *tree, odd Code, err error) {
-	in, plain, odd, err := characters(r)
-	g := &guard{plain: plain, left: l.XML}
+	in, plain, odd, err := decodeText(r)
+	g := &limitedReader{plain: plain, left: l.XML}
 	switch in {
 	case nil:
 	case r:
@@ -147,7 +147,7 @@ func (t *tree) read() (root node, err error) {
 				return node{}, problem(XMLMalformed)
 			}
 		default:
-			if err := t.aside(x, done || len(open) > 0); err != nil {
+			if err := t.otherToken(x, done || len(open) > 0); err != nil {
 				return node{}, err
 			}
 		}
@@ -179,8 +179,8 @@ func (e element) whole() node {
 	return e.node
 }
 
-// aside handles tokens other than elements and text; begun means that the root has started.
-func (t *tree) aside(token xml.Token, begun bool) error {
+// otherToken handles tokens other than elements and text; begun means that the root has started.
+func (t *tree) otherToken(token xml.Token, begun bool) error {
 	switch x := token.(type) {
 	case xml.Directive:
 		if t.doctype = true; bytes.Contains(x, []byte("<!ENTITY")) {

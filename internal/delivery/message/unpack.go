@@ -51,7 +51,7 @@ func (u *unpacker) Read(p []byte) (int, error) {
 	}
 	n, err := u.in.Read(p)
 	if u.left -= int64(n); u.left < 0 {
-		return 0, bad{SizeLie, u.entry}
+		return 0, zipError{SizeLie, u.entry}
 	}
 	u.crc = crc32.Update(u.crc, crc32.IEEETable, p[:n])
 	switch {
@@ -60,11 +60,11 @@ func (u *unpacker) Read(p []byte) (int, error) {
 	case err == nil:
 		return n, nil
 	case !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		return 0, bad{Damaged, u.entry}
+		return 0, zipError{Damaged, u.entry}
 	case u.left > 0:
-		return 0, bad{SizeLie, u.entry}
+		return 0, zipError{SizeLie, u.entry}
 	case u.crc != u.want:
-		return 0, bad{Damaged, u.entry}
+		return 0, zipError{Damaged, u.entry}
 	}
 	if _, err := u.packed.ReadByte(); err == nil {
 		u.unused = true

@@ -45,10 +45,10 @@ var (
 	sigLocator    = []byte("PK\x06\x07")
 )
 
-func u16(b []byte, at int) int     { return int(binary.LittleEndian.Uint16(b[at:])) }
-func u32(b []byte, at int) uint64  { return uint64(binary.LittleEndian.Uint32(b[at:])) }
-func u64(b []byte, at int) uint64  { return binary.LittleEndian.Uint64(b[at:]) }
-func is(b []byte, sig []byte) bool { return bytes.HasPrefix(b, sig) }
+func u16(b []byte, at int) int               { return int(binary.LittleEndian.Uint16(b[at:])) }
+func u32(b []byte, at int) uint64            { return uint64(binary.LittleEndian.Uint32(b[at:])) }
+func u64(b []byte, at int) uint64            { return binary.LittleEndian.Uint64(b[at:]) }
+func hasSignature(b []byte, sig []byte) bool { return bytes.HasPrefix(b, sig) }
 
 // file reads the bytes of the ZIP and remembers the first error not due to the ZIP: the end
 // of the context, a failing disk, a shrinking file.
@@ -94,15 +94,15 @@ func (f *file) bytes(at int64, n int) ([]byte, bool) {
 	return b, err == nil
 }
 
-// bad is a Code that ends the inspection, with the entry concerned.
-type bad struct {
+// zipError is a Code that ends the inspection, with the entry concerned.
+type zipError struct {
 	code  Code
 	entry int
 }
 
-func (b bad) Error() string { return "message: " + string(b.code) }
+func (b zipError) Error() string { return "message: " + string(b.code) }
 
-func whole(c Code) error { return bad{c, -1} }
+func archiveError(c Code) error { return zipError{c, -1} }
 
 // ending is the location of the directory.
 type ending struct {
@@ -114,11 +114,11 @@ type ending struct {
 // be able to find different directories.
 func (f *file) findEnd() (ending, error) {
 	if f.size == 0 {
-		return ending{}, whole(EmptyFile)
+		return ending{}, archiveError(EmptyFile)
 	}
 	head, ok := f.bytes(0, 4)
-	if !ok || !is(head, sigLocal) && !is(head, sigEnd) {
-		return ending{}, whole(NotZIP)
+	if !ok || !hasSignature(head, sigLocal) && !hasSignature(head, sigEnd) {
+		return ending{}, archiveError(NotZIP)
 	}
 	tailSize := min(f.size, endSize+0xffff)
 	tail, _ := f.bytes(f.size-tailSize, int(tailSize))
@@ -132,19 +132,19 @@ func (f *file) findEnd() (ending, error) {
 	disk, firstDisk, here := u16(b, 4), u16(b, 6), u16(b, 8)
 	wide := entries == 0xffff || length == 0xffffffff || start == 0xffffffff || disk == 0xffff || firstDisk == 0xffff
 	locator, ok := f.bytes(end-locatorSize, locatorSize)
-	located := ok && is(locator, sigLocator)
+	located := ok && hasSignature(locator, sigLocator)
 	switch {
 	case wide != located: // some readers look for the locator only if needed
-		return ending{}, whole(Zip64Lie)
+		return ending{}, archiveError(Zip64Lie)
 	case located:
 		if entries, length, start, end, err = f.wideEnd(locator, end, entries, length, start); err != nil {
 			return ending{}, err
 		}
 	case disk != 0 || firstDisk != 0 || uint64(here) != entries:
-		return ending{}, whole(SeveralDisks)
+		return ending{}, archiveError(SeveralDisks)
 	}
 	if start > uint64(end) || length > uint64(end) || int64(start+length) != end {
-		return ending{}, whole(DirectoryBroken)
+		return ending{}, archiveError(DirectoryBroken)
 	}
 	return ending{entries, int64(start), int64(length)}, nil
 }
@@ -153,7 +153,7 @@ func (f *file) findEnd() (ending, error) {
 func endIn(tail []byte) (int, error) {
 	exact, last, short := []int{}, -1, false
 	for i := 0; i+endSize <= len(tail); i++ {
-		if !is(tail[i:], sigEnd) {
+		if !hasSignature(tail[i:], sigEnd) {
 			continue
 		}
 		last = i
@@ -166,11 +166,11 @@ func endIn(tail []byte) (int, error) {
 	}
 	switch {
 	case len(exact) == 0 && short:
-		return 0, whole(TrailingData)
+		return 0, archiveError(TrailingData)
 	case len(exact) == 0:
-		return 0, whole(CutOff)
+		return 0, archiveError(CutOff)
 	case len(exact) > 1 || exact[0] != last:
-		return 0, whole(TwoEnds)
+		return 0, archiveError(TwoEnds)
 	}
 	return last, nil
 }
@@ -179,23 +179,23 @@ func endIn(tail []byte) (int, error) {
 // record has values, they must agree.
 func (f *file) wideEnd(locator []byte, end int64, entries, length, start uint64) (e, l, s uint64, at int64, err error) {
 	if u32(locator, 4) != 0 || u32(locator, 16) > 1 {
-		return 0, 0, 0, 0, whole(SeveralDisks)
+		return 0, 0, 0, 0, archiveError(SeveralDisks)
 	}
 	place := u64(locator, 8)
 	if place > uint64(f.size) {
-		return 0, 0, 0, 0, whole(Zip64Lie)
+		return 0, 0, 0, 0, archiveError(Zip64Lie)
 	}
 	at = int64(place)
 	r, ok := f.bytes(at, wideEndSize)
-	if !ok || !is(r, sigWideEnd) || u64(r, 4) > uint64(f.size) || at+12+int64(u64(r, 4)) != end-locatorSize {
-		return 0, 0, 0, 0, whole(Zip64Lie)
+	if !ok || !hasSignature(r, sigWideEnd) || u64(r, 4) > uint64(f.size) || at+12+int64(u64(r, 4)) != end-locatorSize {
+		return 0, 0, 0, 0, archiveError(Zip64Lie)
 	}
 	e, l, s = u64(r, 32), u64(r, 40), u64(r, 48)
 	if entries != 0xffff && entries != e || length != 0xffffffff && length != l || start != 0xffffffff && start != s {
-		return 0, 0, 0, 0, whole(Zip64Lie)
+		return 0, 0, 0, 0, archiveError(Zip64Lie)
 	}
 	if u32(r, 16) != 0 || u32(r, 20) != 0 || u64(r, 24) != e {
-		return 0, 0, 0, 0, whole(SeveralDisks)
+		return 0, 0, 0, 0, archiveError(SeveralDisks)
 	}
 	return e, l, s, at, nil
 }
@@ -216,13 +216,13 @@ type member struct {
 func (f *file) directory(e ending, l Limits, report *Report) ([]member, error) {
 	switch {
 	case e.entries == 0:
-		return nil, whole(EmptyZIP)
+		return nil, archiveError(EmptyZIP)
 	case e.entries > uint64(l.Entries):
-		return nil, whole(TooManyEntries)
+		return nil, archiveError(TooManyEntries)
 	case e.length > l.Directory:
-		return nil, whole(DirectoryLong)
+		return nil, archiveError(DirectoryLong)
 	case e.entries*directorySize > uint64(e.length):
-		return nil, whole(DirectoryBroken)
+		return nil, archiveError(DirectoryBroken)
 	}
 	in := bufio.NewReaderSize(io.NewSectionReader(f, e.start, e.length), 64<<10)
 	members := make([]member, 0, e.entries)
@@ -230,12 +230,12 @@ func (f *file) directory(e ending, l Limits, report *Report) ([]member, error) {
 	var packed, unpacked int64
 	var head [directorySize]byte
 	for i := range int(e.entries) {
-		if _, err := io.ReadFull(in, head[:]); err != nil || !is(head[:], sigDirectory) {
-			return nil, bad{DirectoryBroken, i}
+		if _, err := io.ReadFull(in, head[:]); err != nil || !hasSignature(head[:], sigDirectory) {
+			return nil, zipError{DirectoryBroken, i}
 		}
 		rest := make([]byte, u16(head[:], 28)+u16(head[:], 30)+u16(head[:], 32))
 		if _, err := io.ReadFull(in, rest); err != nil {
-			return nil, bad{DirectoryBroken, i}
+			return nil, zipError{DirectoryBroken, i}
 		}
 		name, extra := rest[:u16(head[:], 28)], rest[u16(head[:], 28):][:u16(head[:], 30)]
 		m := member{name: string(name), flags: u16(head[:], 8), method: u16(head[:], 10), crc: uint32(u32(head[:], 16))}
@@ -261,13 +261,13 @@ func (f *file) directory(e ending, l Limits, report *Report) ([]member, error) {
 		m.check(i, l, report)
 		packed += m.packed
 		if m.unpacked > l.Unpacked || unpacked > l.Unpacked-m.unpacked {
-			return nil, bad{UnpacksTooLarge, i}
+			return nil, zipError{UnpacksTooLarge, i}
 		}
 		unpacked += m.unpacked
 		members = append(members, m)
 	}
 	if _, err := in.ReadByte(); err != io.EOF {
-		return nil, whole(DirectoryBroken)
+		return nil, archiveError(DirectoryBroken)
 	}
 	if unpacked > freeRatio && unpacked/l.Ratio > packed {
 		report.zip(UnpacksTooFar, -1)
@@ -298,14 +298,14 @@ func (m *member) sizes(head, extra []byte, i int) error {
 	disk := u16(head, 34)
 	wide, count := extraField(extra, extraZip64)
 	if count > 1 {
-		return bad{Zip64Lie, i}
+		return zipError{Zip64Lie, i}
 	}
 	for _, v := range []*uint64{&unpacked, &packed, &offset} {
 		if *v != 0xffffffff {
 			continue
 		}
 		if len(wide) < 8 {
-			return bad{Zip64Lie, i}
+			return zipError{Zip64Lie, i}
 		}
 		*v, wide = u64(wide, 0), wide[8:]
 	}
@@ -314,9 +314,9 @@ func (m *member) sizes(head, extra []byte, i int) error {
 	}
 	switch {
 	case disk != 0:
-		return bad{SeveralDisks, i}
+		return zipError{SeveralDisks, i}
 	case unpacked >= 1<<62 || packed >= 1<<62 || offset >= 1<<62:
-		return bad{Zip64Lie, i}
+		return zipError{Zip64Lie, i}
 	}
 	m.unpacked, m.packed, m.offset = int64(unpacked), int64(packed), int64(offset)
 	return nil

@@ -41,7 +41,7 @@ type Added struct {
 // A refused file yields an ErrRefused (a *RefusedError, or ErrDuplicate and the earlier
 // item), one that cannot be added now a *Trouble.
 func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
-	if err := b.there(); err != nil {
+	if err := b.verifyFile(); err != nil {
 		return Added{}, err
 	}
 	u, err := uuid.NewV7()
@@ -49,7 +49,7 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 		return Added{}, err
 	}
 	id := u.String()
-	it, err := b.keep(ctx, id, func(w io.Writer) error {
+	it, err := b.writeSpool(ctx, id, func(w io.Writer) error {
 		if s.Write != nil {
 			return s.Write(ctx, w)
 		}
@@ -71,7 +71,7 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 	a := Added{Item: it}
 	err = b.tx(ctx, func(tx *sql.Tx) error {
 		if s.Resume {
-			same, err := some(ctx, tx, sameFile+" AND (path = ? OR path = '' AND state = ?) AND moved = 0 ORDER BY path DESC, id DESC LIMIT 1",
+			same, err := itemsWhere(ctx, tx, sameFile+" AND (path = ? OR path = '' AND state = ?) AND moved = 0 ORDER BY path DESC, id DESC LIMIT 1",
 				it.SHA256, it.Intermediary, it.Path, Uncertain)
 			if err != nil {
 				return err
@@ -79,7 +79,7 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 			if len(same) > 0 {
 				a.Item = same[0]
 				a.Item.Name, a.Item.Path, a.Item.Intermediary = it.Name, it.Path, it.Intermediary // recognised as a recovered one
-				return put(ctx, tx, a.Item)
+				return updateItem(ctx, tx, a.Item)
 			}
 		}
 		if duplicate != DuplicateSend {
@@ -89,7 +89,7 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 				return err
 			}
 		}
-		return insert(ctx, tx, it)
+		return insertItem(ctx, tx, it)
 	})
 	if err != nil || a.Item.ID != id {
 		_ = b.drop(id) // any remains are swept later
@@ -112,7 +112,7 @@ const sameFile = "sha256 = ? AND intermediary IN (?, '')"
 // box, that was or may yet be delivered. A refused file may be sent again: somebody
 // may have fixed something.
 func duplicateOf(ctx context.Context, tx *sql.Tx, it Item) (_ Item, found bool, err error) {
-	same, err := some(ctx, tx, sameFile+" AND state <> ? AND id <> ? ORDER BY id LIMIT 1", it.SHA256, it.Intermediary, Refused, it.ID)
+	same, err := itemsWhere(ctx, tx, sameFile+" AND state <> ? AND id <> ? ORDER BY id LIMIT 1", it.SHA256, it.Intermediary, Refused, it.ID)
 	if err != nil || len(same) > 0 {
 		return append(same, Item{})[0], len(same) > 0, err
 	}
@@ -209,7 +209,7 @@ func Copy(w io.Writer, f *os.File, info os.FileInfo) error {
 
 // Unreadable returns the RefusedError for a file that cannot be read, with the reason.
 func Unreadable(err error) error {
-	return refuse(CodeUnreadable, "the file cannot be read: %v", plain(err))
+	return refuse(CodeUnreadable, "the file cannot be read: %v", withoutPaths(err))
 }
 
 // Changed returns the RefusedError for a file that changed while it was read.

@@ -70,19 +70,19 @@ func classify(r hub.Receipt, err error, whole, ended bool) outcome {
 		return outcome{class: unknown, reason: NoAnswer}
 	}
 	o := outcome{status: r.Status, after: r.RetryAfter}
-	o.class, o.reason = ofStatus(r.Status)
+	o.class, o.reason = classOfStatus(r.Status)
 	switch {
 	case o.class != done:
 	case r.Broken:
 		o.class, o.reason = unknown, NoAnswer
-	case r.Page || r.Early || !answers(r.Status, r.Answer, r.Cut):
+	case r.Page || r.Early || !plausibleAnswer(r.Status, r.Answer, r.Cut):
 		o.class, o.reason = unknown, NotAnAnswer
 	}
 	return o
 }
 
-// ofStatus returns the class of a status. The hub documents none.
-func ofStatus(s int) (class, Reason) {
+// classOfStatus returns the class of a status. The hub documents none.
+func classOfStatus(s int) (class, Reason) {
 	switch s {
 	case 400, 404, 405, 410, 411, 413, 414, 415, 422, 431, 501:
 		return permanent, ByHub
@@ -129,10 +129,10 @@ func holdReason(f contact.Failure) Reason {
 // in answers of a hub.
 var ofPages = []string{"<!doctype html", "<html", "<head", "<body", "<title", "<meta", "<script", "<form", "<noscript"}
 
-// answers reports whether the body of a successful response can be the hub's answer:
-// not empty, unless the status says so, not a web page, and not truncated JSON, unless
-// we truncated it ourselves.
-func answers(status int, body string, cut bool) bool {
+// plausibleAnswer reports whether the body of a successful response can be the hub's
+// answer: not empty, unless the status says so, not a web page, and not truncated JSON,
+// unless we truncated it ourselves.
+func plausibleAnswer(status int, body string, cut bool) bool {
 	if body == "" {
 		return status == http.StatusNoContent || status == http.StatusResetContent
 	}
@@ -146,10 +146,10 @@ func answers(status int, body string, cut bool) bool {
 	return true
 }
 
-// each returns the statuses of a request's items if its answer has one for every item;
-// nil otherwise. unclear means that the answer is about items but leaves open which,
-// or is too long to tell.
-func each(r hub.Receipt, items int) (all []int, unclear bool) {
+// itemStatuses returns the statuses of a request's items if its answer has one for every
+// item; nil otherwise. unclear means that the answer is about items but leaves open
+// which, or is too long to tell.
+func itemStatuses(r hub.Receipt, items int) (all []int, unclear bool) {
 	if r.Status >= 300 {
 		return nil, false
 	}
@@ -169,10 +169,10 @@ func each(r hub.Receipt, items int) (all []int, unclear bool) {
 	return nil, bad
 }
 
-// judge is classify for every item of a request.
-func judge(r hub.Receipt, err error, whole []bool, ended bool) []outcome {
+// classifyAll is classify for every item of a request.
+func classifyAll(r hub.Receipt, err error, whole []bool, ended bool) []outcome {
 	all := make([]outcome, len(whole))
-	per, unclear := each(r, len(whole))
+	per, unclear := itemStatuses(r, len(whole))
 	for i := range all {
 		one := r
 		if per != nil {

@@ -64,8 +64,8 @@ func (w *wire) base() string { return "http://" + w.Addr().String() }
 
 // sentItem returns an item whose request has begun, and the effect of its result.
 func sentItem(r hub.Receipt) (Item, effect, class) {
-	o := judge(r, nil, []bool{true}, false)[0]
-	it, e := decide(begin(Item{State: Waiting, Added: monday}, monday), o, monday, rules{first: time.Second, jitter: plainJitter})
+	o := classifyAll(r, nil, []bool{true}, false)[0]
+	it, e := decide(begin(Item{State: Waiting, Added: monday}, monday), o, monday, rules{firstWait: time.Second, jitter: plainJitter})
 	return it, e, o.class
 }
 
@@ -270,18 +270,18 @@ func TestAnswersPerItem(t *testing.T) {
 		{"broken after the first", hub.Receipt{}, nil, []bool{true, false}, []class{unknown, safe}},
 		{"a copy is gone", hub.Receipt{}, fmt.Errorf("item 2: %w", errMissing), []bool{true, false}, []class{split, split}},
 	} {
-		for i, o := range judge(c.r, c.err, c.whole, false) {
+		for i, o := range classifyAll(c.r, c.err, c.whole, false) {
 			if o.class != c.wanted[i] {
 				t.Errorf("%s: item %d is %v, want %v", c.name, i, o.class, c.wanted[i])
 			}
 		}
 	}
 	for _, status := range []int{200, 207} {
-		if o := judge(per(status, 422), nil, []bool{true}, false); o[0].class != permanent {
+		if o := classifyAll(per(status, 422), nil, []bool{true}, false); o[0].class != permanent {
 			t.Errorf("one item, %d: %v", status, o[0].class)
 		}
 	}
-	if o := judge(per(200, 201, 422), nil, []bool{true}, false); o[0].class != unknown || o[0].reason != Unclear {
+	if o := classifyAll(per(200, 201, 422), nil, []bool{true}, false); o[0].class != unknown || o[0].reason != Unclear {
 		t.Errorf("one item, two statuses: %v", o[0].class)
 	}
 	for _, c := range []struct {
@@ -296,7 +296,7 @@ func TestAnswersPerItem(t *testing.T) {
 		{hub.Receipt{}, nil, true, unknown},
 		{hub.Receipt{Status: 200, Answer: "{}"}, nil, true, done},
 	} {
-		if o := judge(c.r, c.err, []bool{c.whole}, true); o[0].class != c.want {
+		if o := classifyAll(c.r, c.err, []bool{c.whole}, true); o[0].class != c.want {
 			t.Errorf("we ended it: %+v: %v", c, o[0].class)
 		}
 	}

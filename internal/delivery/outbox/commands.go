@@ -15,13 +15,13 @@ func (b *Outbox) change(ctx context.Context, id string, do func(*sql.Tx, *Item) 
 	var it Item
 	err := b.tx(ctx, func(tx *sql.Tx) error {
 		var err error
-		if it, err = one(ctx, tx, id); err != nil {
+		if it, err = itemByID(ctx, tx, id); err != nil {
 			return err
 		}
 		if err := do(tx, &it); err != nil {
 			return err
 		}
-		return put(ctx, tx, it)
+		return updateItem(ctx, tx, it)
 	})
 	if err == nil {
 		b.Wake()
@@ -29,8 +29,8 @@ func (b *Outbox) change(ctx context.Context, id string, do func(*sql.Tx, *Item) 
 	return it, err
 }
 
-// afresh resets the item to waiting as if never tried; only its attempts remain.
-func (it *Item) afresh() {
+// reset resets the item to waiting as if never tried; only its attempts remain.
+func (it *Item) reset() {
 	it.State, it.Reason, it.NextTry, it.Decided, it.Deadline = Waiting, NoReason, time.Time{}, time.Time{}, time.Time{}
 	it.FirstTry, it.LastTry, it.Tries, it.unknowns, it.odds = time.Time{}, time.Time{}, 0, 0, 0
 }
@@ -51,7 +51,7 @@ func (b *Outbox) Retry(ctx context.Context, id string) (Item, error) {
 		case it.State == Refused && !it.Kept:
 			return ErrNoCopy
 		case it.State == Refused:
-			it.afresh()
+			it.reset()
 		case it.State == Waiting:
 			it.NextTry = time.Time{}
 		default:
@@ -103,10 +103,10 @@ func (b *Outbox) Resolve(ctx context.Context, id string, delivered bool, note st
 		}
 		it.Note = call.CleanText(note, maxNote)
 		if !delivered {
-			it.afresh()
+			it.reset()
 			return nil
 		}
-		*it = it.over(Delivered, b.o.Now())
+		*it = it.finish(Delivered, b.o.Now())
 		it.Reason = ByPerson
 		if b.policy().KeepSent == 0 {
 			it.Kept = false
@@ -124,7 +124,7 @@ func (b *Outbox) Resolve(ctx context.Context, id string, delivered bool, note st
 // losing it. Of a delivered item the checksum is kept.
 func (b *Outbox) Forget(ctx context.Context, id string, force bool) error {
 	err := b.tx(ctx, func(tx *sql.Tx) error {
-		it, err := one(ctx, tx, id)
+		it, err := itemByID(ctx, tx, id)
 		if err != nil {
 			return err
 		}
@@ -176,10 +176,10 @@ func (b *Outbox) erased(ctx context.Context) error {
 
 // Get returns an item by its ID or a unique prefix of it. ErrNoItem if there is none.
 func (b *Outbox) Get(ctx context.Context, id string) (Item, error) {
-	if it, err := one(ctx, b.db, id); err == nil || len(id) < 8 {
+	if it, err := itemByID(ctx, b.db, id); err == nil || len(id) < 8 {
 		return it, b.named(ctx, err)
 	}
-	all, err := some(ctx, b.db, "id >= ? AND id < ? LIMIT 2", id, id+"g")
+	all, err := itemsWhere(ctx, b.db, "id >= ? AND id < ? LIMIT 2", id, id+"g")
 	if err != nil {
 		return Item{}, b.named(ctx, err)
 	}
@@ -195,7 +195,7 @@ func (b *Outbox) ForgetDelivered(ctx context.Context) (int, error) {
 	var gone []Item
 	err := b.tx(ctx, func(tx *sql.Tx) error {
 		var err error
-		if gone, err = some(ctx, tx, "state = ?", Delivered); err != nil {
+		if gone, err = itemsWhere(ctx, tx, "state = ?", Delivered); err != nil {
 			return err
 		}
 		return forget(ctx, tx, "state = ?", Delivered)

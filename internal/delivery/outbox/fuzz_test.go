@@ -20,10 +20,10 @@ func FuzzReceipt(f *testing.F) {
 	f.Add(200, strings.Repeat("[", 10_000), int64(0), true, byte(2))
 	f.Fuzz(func(t *testing.T, status int, body string, after int64, whole bool, kind byte) {
 		r := hub.Receipt{Status: status, Answer: body, RetryAfter: time.Duration(after), Page: kind&1 != 0, Early: kind&2 != 0, Broken: kind&4 != 0}
-		rules := rules{first: time.Second, jitter: plainJitter, retry: kind&8 != 0}
+		rules := rules{firstWait: time.Second, jitter: plainJitter, retry: kind&8 != 0}
 		for n := 1; n <= 2; n++ {
 			all := []bool{whole, true}[:n]
-			for i, o := range judge(r, nil, all, kind&16 != 0) {
+			for i, o := range classifyAll(r, nil, all, kind&16 != 0) {
 				if o.class == done && (r.Page || r.Early || r.Broken || status < 200 || status > 299) {
 					t.Fatalf("%+v is called done", r)
 				}
@@ -50,7 +50,7 @@ func FuzzReceipt(f *testing.F) {
 				if e.hold != "" && i == 0 && n == 1 && o.class != hold {
 					t.Fatalf("%v holds the queue", o.class)
 				}
-				q := Queue{}.after(e, o.reason, monday, rules)
+				q := Queue{}.apply(e, o.reason, monday, rules)
 				if _, wait := q.open(monday); wait < 0 || wait > 2*time.Hour {
 					t.Fatalf("the queue rests for %v", wait)
 				}

@@ -44,7 +44,7 @@ func open(t testing.TB, o Options) *Outbox {
 		o.jitter = plainJitter
 	}
 	o.Tick = cmp.Or(o.Tick, 10*time.Millisecond)
-	o.first = cmp.Or(o.first, time.Millisecond)
+	o.firstWait = cmp.Or(o.firstWait, time.Millisecond)
 	b := must.Get(Open(t.Context(), o))(t)
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {

@@ -37,7 +37,7 @@ func (o *office) fatal(err error) {
 }
 
 func (o *office) open(i int) {
-	b, err := Open(context.Background(), Options{Dir: o.dir, Hub: to(o.world), Now: o.clock.Now, fs: o.disk, jitter: plainJitter, first: time.Second, Policy: Policy{KeepRefused: 3650}})
+	b, err := Open(context.Background(), Options{Dir: o.dir, Hub: to(o.world), Now: o.clock.Now, fs: o.disk, jitter: plainJitter, firstWait: time.Second, Policy: Policy{KeepRefused: 3650}})
 	if err == nil {
 		_, err = b.db.Exec("PRAGMA synchronous = OFF") // no power failures here
 	}

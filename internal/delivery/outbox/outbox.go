@@ -64,9 +64,9 @@ type Options struct {
 	Log      *slog.Logger
 	Tick     time.Duration // interval of checking for changes by others; 0 is a second
 
-	fs     files
-	jitter func(time.Duration) time.Duration
-	first  time.Duration // wait before the first retry
+	fs        files
+	jitter    func(time.Duration) time.Duration
+	firstWait time.Duration // wait before the first retry
 }
 
 // Policy is how files are treated. It may change while an outbox is open.
@@ -156,7 +156,7 @@ func Open(ctx context.Context, o Options) (*Outbox, error) {
 		o.jitter = func(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
 	}
 	o.Tick = cmp.Or(o.Tick, time.Second)
-	o.first = cmp.Or(o.first, time.Second)
+	o.firstWait = cmp.Or(o.firstWait, time.Second)
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("outbox: %w", err)
@@ -185,7 +185,7 @@ func (b *Outbox) Configure(p Policy) error {
 func (b *Outbox) policy() Policy { return *b.current.Load() }
 
 func (b *Outbox) rules() rules {
-	return rules{retry: b.policy().Uncertain == UncertainRetry, first: b.o.first, jitter: b.o.jitter}
+	return rules{retry: b.policy().Uncertain == UncertainRetry, firstWait: b.o.firstWait, jitter: b.o.jitter}
 }
 
 // Close closes the database. Work and Watch must have returned.
@@ -193,7 +193,7 @@ func (b *Outbox) Close() error { return b.db.Close() }
 
 // Gone reports whether the outbox's folder was removed or replaced: it is unusable,
 // and Open starts anew.
-func (b *Outbox) Gone() bool { return KindOf(b.there()) == SpoolGone }
+func (b *Outbox) Gone() bool { return KindOf(b.verifyFile()) == SpoolGone }
 
 // SetAside returns the path of the damaged database that Open put aside, "" if it was
 // sound. The spool's files are then Uncertain, with the reason Recovered.

@@ -110,7 +110,7 @@ func TestOneRefusedStopsNobody(t *testing.T) {
 		}
 		return hub.Receipt{Status: 200, Answer: "ok"}, nil
 	})
-	b := open(t, Options{Hub: to(d), Now: now.Now, first: time.Hour})
+	b := open(t, Options{Hub: to(d), Now: now.Now, firstWait: time.Hour})
 	ids := map[string]string{}
 	for _, n := range []string{"bad", "slow", "good", "fine"} {
 		ids[n] = add(t, b, write(t, n+".zip", []byte(n))).ID

@@ -58,7 +58,7 @@ func clientProcess() {
 	c, err := hub.New(hub.Config{BaseURL: os.Getenv(hubEnv), ClientID: "office", OrganisationCode: "1234", Intermediary: "intermediary", Proxy: "none",
 		Secret: func(context.Context) (string, error) { return "geheim", nil }})
 	orExit(err)
-	b, err := Open(ctx, Options{Dir: dir, Hub: to(c), first: time.Millisecond, Tick: 5 * time.Millisecond, Policy: Policy{Uncertain: UncertainRetry}})
+	b, err := Open(ctx, Options{Dir: dir, Hub: to(c), firstWait: time.Millisecond, Tick: 5 * time.Millisecond, Policy: Policy{Uncertain: UncertainRetry}})
 	orExit(err)
 	if b.SetAside() != "" {
 		orExit(fmt.Errorf("the database was damaged"))

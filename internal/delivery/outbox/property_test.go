@@ -128,7 +128,7 @@ func (w *world) start() {
 	if w.retry {
 		how = UncertainRetry
 	}
-	b, err := Open(context.Background(), Options{Dir: w.dir, Hub: to(w), Now: w.clock.Now, fs: w.disk, jitter: plainJitter, first: time.Second, Policy: Policy{Uncertain: how, Duplicate: DuplicateSend, KeepRefused: 3650, ItemsPerRequest: 1}})
+	b, err := Open(context.Background(), Options{Dir: w.dir, Hub: to(w), Now: w.clock.Now, fs: w.disk, jitter: plainJitter, firstWait: time.Second, Policy: Policy{Uncertain: how, Duplicate: DuplicateSend, KeepRefused: 3650, ItemsPerRequest: 1}})
 	if err == nil {
 		// Power failures are not simulated here.
 		_, err = b.db.Exec("PRAGMA synchronous = OFF")

@@ -95,7 +95,7 @@ func (b *Outbox) sweep(ctx context.Context, now time.Time) error {
 		}
 		id, isZIP := strings.CutSuffix(e.Name(), ".zip")
 		if isZIP {
-			it, err := one(ctx, b.db, id)
+			it, err := itemByID(ctx, b.db, id)
 			if err == nil && it.Kept {
 				continue
 			}

@@ -38,9 +38,9 @@ const (
 var oddStatusWaits = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 8 * time.Hour}
 
 type rules struct {
-	retry  bool          // uncertain items are sent again
-	first  time.Duration // before the first retry
-	jitter func(time.Duration) time.Duration
+	retry     bool          // uncertain items are sent again
+	firstWait time.Duration // before the first retry
+	jitter    func(time.Duration) time.Duration
 }
 
 // begin returns the item at the start of a request.
@@ -89,7 +89,7 @@ func decide(it Item, o outcome, now time.Time, r rules) (Item, effect) {
 	}
 	it.Attempts += t.attempts
 	it.Tries -= t.unused
-	if t.expires && it.late(now) {
+	if t.expires && it.expired(now) {
 		it.Reason = GaveUp
 		return it.refused(now), e
 	}
@@ -98,7 +98,7 @@ func decide(it Item, o outcome, now time.Time, r rules) (Item, effect) {
 		e.after = asked
 	case unknown:
 		it.unknowns++
-		if r.retry && it.unknowns <= maxUnknowns && !it.late(now) {
+		if r.retry && it.unknowns <= maxUnknowns && !it.expired(now) {
 			end, wait = "", r.backoff(it.Tries)
 		}
 	case hold:
@@ -107,7 +107,7 @@ func decide(it Item, o outcome, now time.Time, r rules) (Item, effect) {
 		wait = max(r.backoff(it.Tries), asked+r.jitter(min(asked/10, time.Minute)))
 		e.pause, e.after = o.status == 429 || o.status == 503, asked // these concern the hub and us, not this item
 	case odd:
-		if it.odds++; it.odds > len(oddStatusWaits) || it.late(now) {
+		if it.odds++; it.odds > len(oddStatusWaits) || it.expired(now) {
 			end = Refused
 		} else {
 			wait = r.jitter(oddStatusWaits[it.odds-1])
@@ -119,15 +119,15 @@ func decide(it Item, o outcome, now time.Time, r rules) (Item, effect) {
 	}
 	switch end {
 	case "":
-		return it.again(now, wait), e
+		return it.retryAfter(now, wait), e
 	case Refused:
 		return it.refused(now), e
 	}
-	return it.over(end, now), e
+	return it.finish(end, now), e
 }
 
-// late reports whether the item has been tried long enough.
-func (it Item) late(now time.Time) bool {
+// expired reports whether the item has been tried long enough.
+func (it Item) expired(now time.Time) bool {
 	if !it.Deadline.IsZero() && !now.Before(it.Deadline) {
 		return true
 	}
@@ -138,17 +138,17 @@ func (it Item) late(now time.Time) bool {
 // delivered becomes Uncertain instead.
 func (it Item) refused(now time.Time) Item {
 	if it.unknowns > 0 {
-		return it.over(Uncertain, now)
+		return it.finish(Uncertain, now)
 	}
-	return it.over(Refused, now)
+	return it.finish(Refused, now)
 }
 
-func (it Item) over(s State, now time.Time) Item {
+func (it Item) finish(s State, now time.Time) Item {
 	it.State, it.Decided, it.NextTry = s, now, time.Time{}
 	return it
 }
 
-func (it Item) again(now time.Time, wait time.Duration) Item {
+func (it Item) retryAfter(now time.Time, wait time.Duration) Item {
 	it.State, it.NextTry = Waiting, now.Add(wait)
 	if it.NextTry.After(it.Deadline) && it.Deadline.After(now) {
 		it.NextTry = it.Deadline // one last try
@@ -163,7 +163,7 @@ func (r rules) backoff(tries int) time.Duration {
 
 // doubled returns the first wait, doubled the given number of times, at most longest.
 func (r rules) doubled(times int, longest time.Duration) time.Duration {
-	d := r.first
+	d := r.firstWait
 	for i := 0; i < times && d < longest; i++ {
 		d *= 2
 	}
@@ -185,8 +185,8 @@ type Queue struct {
 // probeAfter is how long a hold lasts until one item is tried.
 const probeAfter = 15 * time.Minute
 
-// after returns the queue after e with reason why.
-func (q Queue) after(e effect, why Reason, now time.Time, r rules) Queue {
+// apply returns the queue after e with reason why.
+func (q Queue) apply(e effect, why Reason, now time.Time, r rules) Queue {
 	switch {
 	case e.hold != "":
 		if q.Held == "" {

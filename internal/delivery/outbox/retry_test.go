@@ -17,7 +17,7 @@ func tried(tries int, first time.Duration) Item {
 
 // TestDecide: what happens next, for every class.
 func TestDecide(t *testing.T) {
-	r := rules{first: time.Second, jitter: plainJitter}
+	r := rules{firstWait: time.Second, jitter: plainJitter}
 	retry := r
 	retry.retry = true
 	with := func(it Item, change func(*Item)) Item {
@@ -106,10 +106,10 @@ func TestDecide(t *testing.T) {
 
 // TestQueue: pauses grow, holds are probed, and setting the clock back clears both.
 func TestQueue(t *testing.T) {
-	r := rules{first: time.Second, jitter: plainJitter}
+	r := rules{firstWait: time.Second, jitter: plainJitter}
 	var q Queue
 	for i, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
-		if q = q.after(effect{pause: true}, Unreachable, monday, r); q.Resume.Sub(monday) != want*time.Second {
+		if q = q.apply(effect{pause: true}, Unreachable, monday, r); q.Resume.Sub(monday) != want*time.Second {
 			t.Errorf("pause %d: %v", i, q.Resume.Sub(monday))
 		}
 	}
@@ -122,10 +122,10 @@ func TestQueue(t *testing.T) {
 	if open, _ := q.open(monday.Add(-time.Hour)); !open {
 		t.Error("resting under another clock")
 	}
-	if q = q.after(effect{pause: true, after: time.Hour}, Busy, monday, r); q.Resume.Sub(monday) != time.Hour {
+	if q = q.apply(effect{pause: true, after: time.Hour}, Busy, monday, r); q.Resume.Sub(monday) != time.Hour {
 		t.Errorf("asked for an hour: %v", q.Resume.Sub(monday))
 	}
-	held := q.after(effect{hold: Forbidden}, Forbidden, monday, r)
+	held := q.apply(effect{hold: Forbidden}, Forbidden, monday, r)
 	if open, wait := held.open(monday.Add(time.Minute)); open || wait != 14*time.Minute || held.Paused != "" {
 		t.Errorf("held: open %v, %v", open, wait)
 	}
@@ -135,14 +135,14 @@ func TestQueue(t *testing.T) {
 	if open, _ := held.open(monday.Add(-time.Hour)); !open {
 		t.Error("held under another clock")
 	}
-	again := held.after(effect{hold: CredentialsOff}, CredentialsOff, monday.Add(15*time.Minute), r)
+	again := held.apply(effect{hold: CredentialsOff}, CredentialsOff, monday.Add(15*time.Minute), r)
 	if again.Held != CredentialsOff || !again.Since.Equal(monday) {
 		t.Errorf("held again: %+v", again)
 	}
-	if q = again.after(effect{clear: true}, "", monday, r); q != (Queue{}) {
+	if q = again.apply(effect{clear: true}, "", monday, r); q != (Queue{}) {
 		t.Errorf("the hub answered: %+v", q)
 	}
-	if q = again.after(effect{}, "", monday, r); q != again {
+	if q = again.apply(effect{}, "", monday, r); q != again {
 		t.Errorf("nothing happened: %+v", q)
 	}
 }
@@ -153,7 +153,7 @@ func TestDueUnderAnotherClock(t *testing.T) {
 	for _, untried := range []time.Duration{0, -time.Hour} {
 		for shift, want := range map[time.Duration]bool{0: false, 14 * time.Minute: false, maxBackoff: true, -time.Second: true, -365 * 24 * time.Hour: true, 365 * 24 * time.Hour: true} {
 			now := clocktest.New(monday)
-			b := open(t, Options{Now: now.Now, first: time.Hour, Hub: says(hub.Receipt{Status: 500})})
+			b := open(t, Options{Now: now.Now, firstWait: time.Hour, Hub: says(hub.Receipt{Status: 500})})
 			it := add(t, b, write(t, "a.zip", []byte("a")))
 			now.Forward(untried)
 			if tried, _, err := b.step(t.Context()); !tried || err != nil {
@@ -179,7 +179,7 @@ func TestDueUnderAnotherClock(t *testing.T) {
 // is set back after that.
 func TestRetriedUnderAnotherClock(t *testing.T) {
 	now := clocktest.New(monday)
-	b := open(t, Options{Now: now.Now, first: time.Hour, Hub: says(hub.Receipt{Status: 422})})
+	b := open(t, Options{Now: now.Now, firstWait: time.Hour, Hub: says(hub.Receipt{Status: 422})})
 	it := add(t, b, write(t, "a.zip", []byte("a")))
 	drive(t, b)
 	now.Forward(200 * time.Hour)

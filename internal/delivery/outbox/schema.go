@@ -149,7 +149,7 @@ func (b *Outbox) beginWith(ctx context.Context, found []Item) error {
 	}
 	err := b.tx(ctx, func(tx *sql.Tx) error {
 		for _, it := range found {
-			if err := insert(ctx, tx, it); err != nil {
+			if err := insertItem(ctx, tx, it); err != nil {
 				return err
 			}
 		}

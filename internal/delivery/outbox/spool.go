@@ -62,10 +62,10 @@ func (disk) SyncDir(path string) error { return filetrust.SyncDir(path) }
 // castagnoli creates the table with the first file, not at every program start.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// keep writes the output of write to the spool under an ID, checks it with Options.Check,
-// and returns when it is on disk. After an error nothing of it remains; what the check
-// refused still has its checksum.
-func (b *Outbox) keep(ctx context.Context, id string, write func(io.Writer) error) (it Item, err error) {
+// writeSpool writes the output of write to the spool under an ID, checks it with
+// Options.Check, and returns when it is on disk. After an error nothing of it remains;
+// what the check refused still has its checksum.
+func (b *Outbox) writeSpool(ctx context.Context, id string, write func(io.Writer) error) (it Item, err error) {
 	if err := b.o.fs.MkdirAll(b.spoolDir()); err != nil {
 		return it, troubleOf(err)
 	}

@@ -16,7 +16,7 @@ import (
 // tx changes the database atomically. Its error is a *Trouble unless do returned
 // another one of this package.
 func (b *Outbox) tx(ctx context.Context, do func(*sql.Tx) error) error {
-	if err := b.there(); err != nil {
+	if err := b.verifyFile(); err != nil {
 		return err
 	}
 	err := sqlitefile.Tx(ctx, b.db, do)
@@ -37,9 +37,9 @@ func (b *Outbox) named(ctx context.Context, err error) error {
 	return troubleOf(err)
 }
 
-// there verifies that the database is still the opened file: a removed one would accept
-// everything and keep nothing.
-func (b *Outbox) there() error {
+// verifyFile verifies that the database is still the opened file: a removed one would
+// accept everything and keep nothing.
+func (b *Outbox) verifyFile() error {
 	info, err := os.Stat(b.dbPath())
 	if err == nil && !os.SameFile(info, b.info) {
 		err = os.ErrNotExist
@@ -50,8 +50,8 @@ func (b *Outbox) there() error {
 	return nil
 }
 
-// put updates an item in the database.
-func put(ctx context.Context, tx *sql.Tx, it Item) error {
+// updateItem updates an item in the database.
+func updateItem(ctx context.Context, tx *sql.Tx, it Item) error {
 	done, err := tx.ExecContext(ctx, "UPDATE items SET ("+columns+") = ("+marks+") WHERE id = ?", append(it.fields(), it.ID)...)
 	if err != nil {
 		return err
@@ -62,13 +62,13 @@ func put(ctx context.Context, tx *sql.Tx, it Item) error {
 	return nil
 }
 
-func insert(ctx context.Context, tx *sql.Tx, it Item) error {
+func insertItem(ctx context.Context, tx *sql.Tx, it Item) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO items (id, "+columns+") VALUES (?, "+marks+")", append([]any{it.ID}, it.fields()...)...)
 	return err
 }
 
-// one returns an item by its ID, or ErrNoItem.
-func one(ctx context.Context, q sqlitefile.Querier, id string) (Item, error) {
+// itemByID returns an item by its ID, or ErrNoItem.
+func itemByID(ctx context.Context, q sqlitefile.Querier, id string) (Item, error) {
 	it, err := scanItem(q.QueryRowContext(ctx, "SELECT id, "+columns+" FROM items WHERE id = ?", id))
 	if errors.Is(err, sql.ErrNoRows) {
 		err = ErrNoItem
@@ -76,8 +76,8 @@ func one(ctx context.Context, q sqlitefile.Querier, id string) (Item, error) {
 	return it, err
 }
 
-// some returns the items matching where.
-func some(ctx context.Context, q sqlitefile.Querier, where string, args ...any) ([]Item, error) {
+// itemsWhere returns the items matching where.
+func itemsWhere(ctx context.Context, q sqlitefile.Querier, where string, args ...any) ([]Item, error) {
 	return sqlitefile.Rows(scanItem)(q.QueryContext(ctx, "SELECT id, "+columns+" FROM items WHERE "+where, args...))
 }
 
@@ -167,18 +167,18 @@ func (b *Outbox) inSpool() ([]Item, error) {
 		if !isZIP || !e.Type().IsRegular() {
 			continue
 		}
-		it, err := b.sum(id)
+		it, err := b.checksum(id)
 		if err != nil {
 			return nil, err
 		}
 		it.ID, it.Name, it.Added, it.Reason, it.Kept = id, e.Name(), now, Recovered, true
-		all = append(all, it.over(Uncertain, now))
+		all = append(all, it.finish(Uncertain, now))
 	}
 	return all, nil
 }
 
-// sum reads the copy of an item.
-func (b *Outbox) sum(id string) (Item, error) {
+// checksum reads the copy of an item.
+func (b *Outbox) checksum(id string) (Item, error) {
 	f, err := b.o.fs.Open(b.spool(id))
 	if err != nil {
 		return Item{}, err

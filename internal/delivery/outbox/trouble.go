@@ -29,7 +29,7 @@ type Trouble struct {
 }
 
 // Error returns the kind and the system's reason, without paths.
-func (t *Trouble) Error() string { return "outbox: " + t.Kind + ": " + plain(t.err).Error() }
+func (t *Trouble) Error() string { return "outbox: " + t.Kind + ": " + withoutPaths(t.err).Error() }
 
 func (t *Trouble) Unwrap() error { return t.err }
 
@@ -56,8 +56,8 @@ func KindOf(err error) string {
 	return DiskFailed
 }
 
-// plain returns err without paths and names.
-func plain(err error) error {
+// withoutPaths returns err without paths and names.
+func withoutPaths(err error) error {
 	if errors.Is(err, filetrust.Err) {
 		return filetrust.Err
 	}

@@ -32,10 +32,10 @@ func (b *Outbox) Snapshot(ctx context.Context) (*Snapshot, error) {
 	if s.Queue, err = b.Queue(ctx); err != nil {
 		return nil, err
 	}
-	if s.Items, err = some(ctx, b.db, "state IN (?, ?, ?) ORDER BY id DESC LIMIT ?", Waiting, Sending, Uncertain, MaxItems); err != nil {
+	if s.Items, err = itemsWhere(ctx, b.db, "state IN (?, ?, ?) ORDER BY id DESC LIMIT ?", Waiting, Sending, Uncertain, MaxItems); err != nil {
 		return nil, b.named(ctx, err)
 	}
-	others, err := some(ctx, b.db, "+state IN (?, ?) ORDER BY id DESC LIMIT ?", Delivered, Refused, MaxItems-len(s.Items))
+	others, err := itemsWhere(ctx, b.db, "+state IN (?, ?) ORDER BY id DESC LIMIT ?", Delivered, Refused, MaxItems-len(s.Items))
 	if err != nil {
 		return nil, b.named(ctx, err)
 	}
@@ -119,7 +119,7 @@ func (b *Outbox) Items(ctx context.Context, ids []string) ([]Item, error) {
 		for i, id := range part {
 			args[i] = id
 		}
-		all, err := some(ctx, b.db, "id IN (?"+strings.Repeat(", ?", len(part)-1)+")", args...)
+		all, err := itemsWhere(ctx, b.db, "id IN (?"+strings.Repeat(", ?", len(part)-1)+")", args...)
 		if err != nil {
 			return nil, b.named(ctx, err)
 		}

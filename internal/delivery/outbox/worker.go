@@ -30,7 +30,7 @@ type result struct {
 // in Snapshot and retried.
 func (b *Outbox) Work(ctx context.Context, stop <-chan struct{}) error {
 	l := b.lock()
-	if err := take(ctx, l); ctx.Err() != nil && err != nil {
+	if err := acquire(ctx, l); ctx.Err() != nil && err != nil {
 		return nil
 	} else if err != nil {
 		return err
@@ -79,9 +79,9 @@ func (b *Outbox) Work(ctx context.Context, stop <-chan struct{}) error {
 	}
 }
 
-// take takes the worker's lock. Busy holds it briefly too, so a single
+// acquire takes the worker's lock. Busy holds it briefly too, so a single
 // failure means nothing.
-func take(ctx context.Context, l *flock.Flock) error {
+func acquire(ctx context.Context, l *flock.Flock) error {
 	for wait := time.Millisecond; ; wait *= 2 {
 		switch got, err := l.TryLock(); {
 		case err != nil:
@@ -151,7 +151,7 @@ func (b *Outbox) Recover(ctx context.Context) error {
 
 func (b *Outbox) decideLeft(ctx context.Context, tx *sql.Tx) error {
 	now := b.o.Now()
-	left, err := some(ctx, tx, "state = ?", Sending)
+	left, err := itemsWhere(ctx, tx, "state = ?", Sending)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (b *Outbox) decideLeft(ctx context.Context, tx *sql.Tx) error {
 		}
 		began := it.LastTry
 		it, _ = decide(it, o, now, b.rules())
-		if err := put(ctx, tx, it); err != nil {
+		if err := updateItem(ctx, tx, it); err != nil {
 			return err
 		}
 		if err := addReceipt(ctx, tx, it.ID, Receipt{Began: began, Ended: now, Class: string(o.class), Reason: o.reason}); err != nil {
@@ -180,7 +180,7 @@ func (b *Outbox) step(ctx context.Context) (again bool, wait time.Duration, err 
 			return false, 0, err
 		}
 	}
-	if err := b.there(); err != nil {
+	if err := b.verifyFile(); err != nil {
 		return false, 0, err
 	}
 	if _, err := b.o.fs.Stat(b.spoolDir()); err != nil && !isMissing(err) {
@@ -225,7 +225,7 @@ func (b *Outbox) next(ctx context.Context, now time.Time) (items []Item, wait ti
 		if q.Held != "" || q.Paused != "" {
 			limit = 1 // a try
 		}
-		all, err := some(ctx, tx, due+" ORDER BY next_try, id LIMIT ?", Waiting, t, t, t, limit)
+		all, err := itemsWhere(ctx, tx, due+" ORDER BY next_try, id LIMIT ?", Waiting, t, t, t, limit)
 		if err != nil || len(all) == 0 {
 			return err
 		}
@@ -237,7 +237,7 @@ func (b *Outbox) next(ctx context.Context, now time.Time) (items []Item, wait ti
 				break
 			}
 			it = begin(it, now)
-			if err := put(ctx, tx, it); err != nil {
+			if err := updateItem(ctx, tx, it); err != nil {
 				return err
 			}
 			items = append(items, it)
@@ -281,7 +281,7 @@ func (b *Outbox) send(ctx context.Context, items []Item) {
 		whole[i] = p.whole.Load()
 	}
 	now := b.o.Now()
-	for i, o := range judge(r, err, whole, ended) {
+	for i, o := range classifyAll(r, err, whole, ended) {
 		b.pending = append(b.pending, result{items[i].ID, o, Receipt{Began: items[i].LastTry, Ended: now, Status: o.status,
 			Class: string(o.class), Reason: o.reason, Body: r.Answer, Cut: r.Cut || r.Broken}})
 		b.o.Log.Info("outbox: request ended", "item", items[i].ID, "class", string(o.class), "status", o.status)
@@ -301,7 +301,7 @@ func (b *Outbox) record(ctx context.Context) error {
 		var strongest effect // one request is one event for the queue
 		var why Reason
 		for _, r := range b.pending {
-			it, err := one(ctx, tx, r.id)
+			it, err := itemByID(ctx, tx, r.id)
 			if errors.Is(err, ErrNoItem) {
 				continue // forgotten before this could be recorded
 			}
@@ -322,7 +322,7 @@ func (b *Outbox) record(ctx context.Context) error {
 				it.Kept = false
 				gone = append(gone, it.ID)
 			}
-			if err := put(ctx, tx, it); err != nil {
+			if err := updateItem(ctx, tx, it); err != nil {
 				return err
 			}
 			if err := addReceipt(ctx, tx, it.ID, r.receipt); err != nil {
@@ -332,7 +332,7 @@ func (b *Outbox) record(ctx context.Context) error {
 				strongest, why = e, r.outcome.reason
 			}
 		}
-		return writeQueue(ctx, tx, q.after(strongest, why, b.o.Now(), b.rules()))
+		return writeQueue(ctx, tx, q.apply(strongest, why, b.o.Now(), b.rules()))
 	})
 	if err != nil {
 		return err

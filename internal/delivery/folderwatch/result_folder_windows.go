@@ -6,5 +6,5 @@ import (
 )
 
 // A folder inherits the permissions of its parent, and a file those of its folder.
-func (p *place) share(fs.FileInfo) error  { return nil }
-func (p *place) shareFile(*os.File) error { return nil }
+func (p *resultFolder) share(fs.FileInfo) error  { return nil }
+func (p *resultFolder) shareFile(*os.File) error { return nil }

@@ -8,7 +8,7 @@ import (
 
 // share restricts the folder to its owner, plus the group that may read the
 // folder above, if any.
-func (p *place) share(above fs.FileInfo) error {
+func (p *resultFolder) share(above fs.FileInfo) error {
 	d, err := p.Root().Open(".")
 	if err != nil {
 		return err
@@ -27,7 +27,7 @@ func (p *place) share(above fs.FileInfo) error {
 }
 
 // shareFile gives the group read access to a file.
-func (p *place) shareFile(f *os.File) error {
+func (p *resultFolder) shareFile(f *os.File) error {
 	if p.group == nil || f.Chown(-1, *p.group) != nil {
 		return nil
 	}

@@ -15,21 +15,21 @@ import (
 // lockName is a file in sent, where only we can remove it.
 const lockName = ".watch.lock"
 
-// place is one of our own folders inside the watched folder.
-type place struct {
+// resultFolder is one of our own folders inside the watched folder.
+type resultFolder struct {
 	*filetrust.Shared
 	info  fs.FileInfo
 	group *int // may read its contents; nil for none
 }
 
-// newPlace opens one of our own folders, creating it if needed. The group with read access
-// to the watched folder gets it here too.
-func newPlace(in *filetrust.Shared, above fs.FileInfo, name string) (*place, error) {
+// newResultFolder opens one of our own folders, creating it if needed. The group with
+// read access to the watched folder gets it here too.
+func newResultFolder(in *filetrust.Shared, above fs.FileInfo, name string) (*resultFolder, error) {
 	s, err := in.Folder(name, 0o700)
 	if err != nil {
 		return nil, err
 	}
-	p := &place{Shared: s}
+	p := &resultFolder{Shared: s}
 	if p.info, err = s.Root().Stat("."); err == nil {
 		err = p.share(above)
 	}
@@ -40,7 +40,7 @@ func newPlace(in *filetrust.Shared, above fs.FileInfo, name string) (*place, err
 }
 
 // write creates a new text file.
-func (p *place) write(name, text string) error {
+func (p *resultFolder) write(name, text string) error {
 	f, err := p.Create(name, 0o600)
 	if err != nil {
 		return err
@@ -54,8 +54,8 @@ func (p *place) write(name, text string) error {
 	return err
 }
 
-// free returns name, or a variant of it, that neither a file nor its note uses yet.
-func (p *place) free(name string) (string, error) {
+// freeName returns name, or a variant of it, that neither a file nor its note uses yet.
+func (p *resultFolder) freeName(name string) (string, error) {
 	ext := filepath.Ext(name)
 	stem := strings.TrimSuffix(name, ext)
 	free := name
@@ -71,7 +71,7 @@ func (p *place) free(name string) (string, error) {
 }
 
 // lock excludes a second watch as long as the file is open.
-func (p *place) lock() (*os.File, error) {
+func (p *resultFolder) lock() (*os.File, error) {
 	f, err := p.Root().OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
