@@ -121,7 +121,7 @@ func (d *decoder) items(found *[]contact.Contact) error {
 		case t.Kind() == 'n':
 			continue
 		case t.Kind() != '{':
-			return wrong("data.items", t.Kind())
+			return typeError("data.items", t.Kind())
 		case len(*found) == maxContacts:
 			return errTooMany
 		}
@@ -229,7 +229,7 @@ func (d *decoder) text(field string, to *string) error {
 	case err != nil || kind == 'n':
 		return err
 	case kind != '"' && kind != '0':
-		return wrong(field, kind)
+		return typeError(field, kind)
 	}
 	*to = call.CleanText(t.String(), maxText)
 	return nil
@@ -243,7 +243,7 @@ func (d *decoder) link(to *string) error {
 	case err != nil || kind == 'n':
 		return err
 	case kind != '"':
-		return wrong("link", kind)
+		return typeError("link", kind)
 	}
 	s := t.String()
 	*to = s[:min(len(s), maxLink+1)]
@@ -285,13 +285,13 @@ func (d *decoder) open(want jsontext.Kind, field string) (there bool, err error)
 	case err != nil || kind == 'n':
 		return false, err
 	case kind != want:
-		return false, wrong(field, kind)
+		return false, typeError(field, kind)
 	}
 	return true, nil
 }
 
-// wrong reports the type of a value, never the value itself.
-func wrong(field string, kind jsontext.Kind) error {
+// typeError reports the type of a value, never the value itself.
+func typeError(field string, kind jsontext.Kind) error {
 	word := "bool"
 	switch kind {
 	case '{':

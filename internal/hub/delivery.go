@@ -82,7 +82,7 @@ var defaultTimeouts = timeouts{stall: time.Minute, answer: 5 * time.Minute}
 
 // newUpload creates the transport of deliveries. It keeps no connections: one that died
 // while idle would swallow the start of a message, leaving its fate unknown.
-func newUpload(cfg Config, base *url.URL) (*onlyTo, error) {
+func newUpload(cfg Config, base *url.URL) (*hubTransport, error) {
 	o, err := newTransport(cfg, base)
 	if err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func checkItems(items []Item) error {
 }
 
 // deliver sends the request once; whole reports whether all of it was sent.
-func (c *Client) deliver(ctx context.Context, items []Item, g *grant) (r Receipt, whole bool, err error) {
+func (c *Client) deliver(ctx context.Context, items []Item, g *accessToken) (r Receipt, whole bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	body := newMessage(items, c.timeouts, func() { cancel(errStalled) })
@@ -190,7 +190,7 @@ func (c *Client) deliver(ctx context.Context, items []Item, g *grant) (r Receipt
 		stalled := context.Cause(ctx) == errStalled
 		switch {
 		case body.sent.Load() > 0:
-			return Receipt{}, body.whole(), nil
+			return Receipt{}, body.fullyRead(), nil
 		case stalled:
 			return Receipt{}, false, failed(contact.HubSlow, "nothing went on")
 		case ctx.Err() != nil:
@@ -199,8 +199,8 @@ func (c *Client) deliver(ctx context.Context, items []Item, g *grant) (r Receipt
 		return Receipt{}, false, transportError(ctx, err)
 	}
 	r = readReceipt(resp, said, c.cfg.Now(), g.AccessToken)
-	r.Broken, r.Early = broken != nil, !body.whole()
-	return r, body.whole(), nil
+	r.Broken, r.Early = broken != nil, !body.fullyRead()
+	return r, body.fullyRead(), nil
 }
 
 // readReceipt reads an answer. It removes the token, which the hub may have repeated, from
@@ -265,14 +265,14 @@ type message struct {
 	timeouts timeouts
 	stall    *time.Timer
 
-	mu     sync.Mutex // protects what follows
-	next   func() (piece []byte, more bool)
-	stop   func()
-	ready  []byte    // body not yet read
-	end    error     // returned after the last piece
-	moved  time.Time // when stall was last reset
-	closed chan struct{}
-	once   sync.Once
+	mu         sync.Mutex // protects what follows
+	next       func() (piece []byte, more bool)
+	stop       func()
+	ready      []byte    // body not yet read
+	end        error     // returned after the last piece
+	progressAt time.Time // when stall was last reset
+	closed     chan struct{}
+	once       sync.Once
 }
 
 // piece is how much of a file is read at once, a multiple of three.
@@ -294,9 +294,9 @@ func (m *message) Read(p []byte) (int, error) {
 	defer m.mu.Unlock()
 	// Not every time: setting a timer wakes a thread, and a message has
 	// thousands of pieces.
-	if now := time.Now(); now.Sub(m.moved) > m.timeouts.stall/10 {
+	if now := time.Now(); now.Sub(m.progressAt) > m.timeouts.stall/10 {
 		m.stall.Reset(m.timeouts.stall)
-		m.moved = now
+		m.progressAt = now
 	}
 	for more := true; len(m.ready) == 0; {
 		if m.ready, more = m.next(); !more {
@@ -375,8 +375,8 @@ func (m *message) Close() error {
 	return nil
 }
 
-// whole reports whether all of the body was read.
-func (m *message) whole() bool { return m.sent.Load() == m.length }
+// fullyRead reports whether all of the body was read.
+func (m *message) fullyRead() bool { return m.sent.Load() == m.length }
 
 // wait returns once the body is no longer read.
 func (m *message) wait() {

@@ -107,7 +107,7 @@ func TestBodiesOfEverySize(t *testing.T) {
 			var got struct {
 				Data struct{ Items []struct{ Message []byte } }
 			}
-			if err := json.Unmarshal(body.Bytes(), &got); err != nil || int64(body.Len()) != m.length || !m.whole() || len(got.Data.Items) != len(files) {
+			if err := json.Unmarshal(body.Bytes(), &got); err != nil || int64(body.Len()) != m.length || !m.fullyRead() || len(got.Data.Items) != len(files) {
 				t.Fatalf("%v: %v, %d bytes of %d", sizes, err, body.Len(), m.length)
 			}
 			for n, f := range files {

@@ -41,29 +41,29 @@ const (
 	stageAnswer
 )
 
-type wayKey struct{}
+type requestTraceKey struct{}
 
-// way is how a request went: the error of a RoundTrip with what explains it.
-type way struct {
-	stage  atomic.Int32
-	proxy  atomic.Bool // through a proxy
-	asked  bool        // the hub asked for a client certificate and never answered
-	online func() bool
-	err    error
+// requestTrace is how a request went: the error of a RoundTrip with what explains it.
+type requestTrace struct {
+	stage         atomic.Int32
+	proxy         atomic.Bool // through a proxy
+	certRequested bool        // the hub asked for a client certificate and never answered
+	online        func() bool
+	err           error
 }
 
-func (w *way) Error() string { return w.err.Error() }
-func (w *way) Unwrap() error { return w.err }
-func (w *way) Timeout() bool { return timedOut(w.err) }
+func (w *requestTrace) Error() string { return w.err.Error() }
+func (w *requestTrace) Unwrap() error { return w.err }
+func (w *requestTrace) Timeout() bool { return timedOut(w.err) }
 
 // reached records a stage unless the request is past it: the transport may still be busy
 // with a second connection.
-func (w *way) reached(stage int32) {
+func (w *requestTrace) reached(stage int32) {
 	for old := w.stage.Load(); old < stage && !w.stage.CompareAndSwap(old, stage); old = w.stage.Load() {
 	}
 }
 
-func (w *way) reachedIf(ok bool, stage int32) {
+func (w *requestTrace) reachedIf(ok bool, stage int32) {
 	if ok {
 		w.reached(stage)
 	}
@@ -71,7 +71,7 @@ func (w *way) reachedIf(ok bool, stage int32) {
 
 // throughProxy marks the request of ctx as going through a proxy.
 func throughProxy(ctx context.Context) {
-	if w, ok := ctx.Value(wayKey{}).(*way); ok {
+	if w, ok := ctx.Value(requestTraceKey{}).(*requestTrace); ok {
 		w.proxy.Store(true)
 	}
 }
@@ -80,10 +80,10 @@ func throughProxy(ctx context.Context) {
 // that people can act on. None of the error's text is passed on: it may contain the address
 // with the number, or text from the other side.
 func transportError(ctx context.Context, err error) error {
-	w := &way{online: online, err: err}
+	w := &requestTrace{online: online, err: err}
 	w.stage.Store(stageAnswer) // an error without a way is from reading the body
 	errors.As(err, &w)
-	for _, explain := range []func(*way) error{proxyFault, certificateFault, tlsFault, networkFault} {
+	for _, explain := range []func(*requestTrace) error{proxyFault, certificateFault, tlsFault, networkFault} {
 		if e := explain(w); e != nil {
 			return e
 		}
@@ -98,7 +98,7 @@ func transportError(ctx context.Context, err error) error {
 }
 
 // slow reports the part that took too long.
-func slow(w *way) error {
+func slow(w *requestTrace) error {
 	switch s := w.stage.Load(); {
 	case w.proxy.Load() && s <= stageConnect:
 		return failed(contact.ProxyFailed, "proxy: no connection in time")
@@ -117,7 +117,7 @@ func slow(w *way) error {
 }
 
 // proxyFault explains faults of the proxy, not of the hub behind it.
-func proxyFault(w *way) error {
+func proxyFault(w *requestTrace) error {
 	var status proxyStatus
 	if errors.As(w.err, &status) {
 		if status == http.StatusProxyAuthRequired {
@@ -139,7 +139,7 @@ func proxyFault(w *way) error {
 		}
 		return failed(contact.ProxyFailed, "proxy: it does not reach the hub")
 	case "proxyconnect":
-		if e := networkFault(&way{online: w.online, err: op.Err}); e != nil {
+		if e := networkFault(&requestTrace{online: w.online, err: op.Err}); e != nil {
 			if contact.FailureOf(e) == contact.NoNetwork {
 				return e
 			}
@@ -155,7 +155,7 @@ func proxyFault(w *way) error {
 
 // certificateFault explains faults of the hub's certificate, or of the clock that it is
 // checked against.
-func certificateFault(w *way) error {
+func certificateFault(w *requestTrace) error {
 	var (
 		name    x509.HostnameError
 		invalid x509.CertificateInvalidError
@@ -202,7 +202,7 @@ func unknownAuthority(verify *tls.CertificateVerificationError) string {
 }
 
 // tlsFault explains all other TLS failures.
-func tlsFault(w *way) error {
+func tlsFault(w *requestTrace) error {
 	var (
 		record tls.RecordHeaderError
 		op     *net.OpError
@@ -216,7 +216,7 @@ func tlsFault(w *way) error {
 	}
 	text := innermost(w.err).Error()
 	switch {
-	case alert == "tls: certificate required", w.asked && (alert != "" || brokenOff(w.err)):
+	case alert == "tls: certificate required", w.certRequested && (alert != "" || brokenOff(w.err)):
 		return failed(contact.TLSFailed, "the hub wants a client certificate")
 	case alert == "tls: protocol version not supported", strings.HasPrefix(text, "tls: server selected unsupported protocol version"):
 		return failed(contact.TLSFailed, "the hub's TLS is older than 1.2")
@@ -231,7 +231,7 @@ func tlsFault(w *way) error {
 }
 
 // networkFault explains why no connection was made.
-func networkFault(w *way) error {
+func networkFault(w *requestTrace) error {
 	var (
 		dns *net.DNSError
 		n   syscall.Errno
@@ -271,7 +271,7 @@ const (
 )
 
 // brokenAnswer explains the rest: a broken connection, or an answer that is not HTTP.
-func brokenAnswer(w *way) error {
+func brokenAnswer(w *requestTrace) error {
 	var corrupt flate.CorruptInputError
 	if errors.Is(w.err, gzip.ErrHeader) || errors.Is(w.err, gzip.ErrChecksum) || errors.As(w.err, &corrupt) {
 		return failed(contact.NotUnderstood, "the answer's compression is broken")

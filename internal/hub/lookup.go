@@ -33,7 +33,7 @@ func (c *Client) attempt(ctx context.Context, number string) ([]contact.Contact,
 		if err != nil {
 			return nil, err
 		}
-		found, status, err := c.ask(ctx, number, g)
+		found, status, err := c.request(ctx, number, g)
 		if refused := g.answered(status); !refused {
 			return found, err
 		}
@@ -43,8 +43,8 @@ func (c *Client) attempt(ctx context.Context, number string) ([]contact.Contact,
 	}
 }
 
-// ask sends one request. The status is 0 if there was no answer.
-func (c *Client) ask(ctx context.Context, number string, g *grant) ([]contact.Contact, int, error) {
+// request sends one request. The status is 0 if there was no answer.
+func (c *Client) request(ctx context.Context, number string, g *accessToken) ([]contact.Contact, int, error) {
 	u := *c.lookup
 	u.RawQuery = "q=" + escape(number)
 	r := (&http.Request{Method: http.MethodGet, URL: &u, Host: u.Host, Header: g.header,
@@ -213,7 +213,7 @@ func (f *flights) run(caller context.Context, c *Client, number string) ([]conta
 	f.mu.Lock()
 	delete(f.open, number)
 	if err == nil {
-		f.keep(number, found)
+		f.store(number, found)
 	}
 	f.mu.Unlock()
 	close(fl.done)
@@ -225,8 +225,8 @@ func (a answer) fresh(now time.Time) bool {
 	return age >= 0 && age < cacheFor
 }
 
-// keep stores an answer. f.mu is held.
-func (f *flights) keep(number string, found []contact.Contact) {
+// store stores an answer. f.mu is held.
+func (f *flights) store(number string, found []contact.Contact) {
 	if len(found) > maxKeptContacts {
 		return
 	}

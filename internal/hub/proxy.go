@@ -39,20 +39,20 @@ func newProxy(cfg Config, base *url.URL, system func() proxies) (func(*http.Requ
 	case base.Scheme == "http" || isLoopback(base.Hostname()) || base.Hostname() == "localhost":
 		return nil, nil
 	case set != nil:
-		return always(set), nil
+		return fixedProxy(set), nil
 	case env.HTTPSProxy != "":
 		// Whoever sets the variable decides, including exceptions (NO_PROXY).
 		u, err := env.ProxyFunc()(base)
 		if u == nil || err != nil {
 			return nil, nil
 		}
-		return always(u), nil
+		return fixedProxy(u), nil
 	}
-	s := &systemProxy{ask: func() *url.URL { return chooseProxy(system(), base) }, now: cfg.Now, wait: proxyWait}
+	s := &systemProxy{query: func() *url.URL { return chooseProxy(system(), base) }, now: cfg.Now, wait: proxyWait}
 	return s.forRequest, nil
 }
 
-func always(u *url.URL) func(*http.Request) (*url.URL, error) {
+func fixedProxy(u *url.URL) func(*http.Request) (*url.URL, error) {
 	return func(r *http.Request) (*url.URL, error) {
 		throughProxy(r.Context())
 		return u, nil
@@ -78,18 +78,18 @@ func CheckProxy(s string) (*url.URL, error) {
 // may search the network for it and cannot be interrupted, so a goroutine asks and ends
 // when the system answers; there is one at a time.
 type systemProxy struct {
-	ask  func() *url.URL // nil means no proxy
-	now  func() time.Time
-	wait time.Duration
+	query func() *url.URL // nil means no proxy
+	now   func() time.Time
+	wait  time.Duration
 
-	mu     sync.Mutex
-	asked  *question // running
-	known  bool
-	answer *url.URL
-	at     time.Time
+	mu      sync.Mutex
+	running *proxyQuery // running
+	known   bool
+	answer  *url.URL
+	at      time.Time
 }
 
-type question struct {
+type proxyQuery struct {
 	done  chan struct{}
 	since time.Time // by the real clock
 }
@@ -110,7 +110,7 @@ func (s *systemProxy) get(ctx context.Context) *url.URL {
 	if age := s.now().Sub(s.at); !s.known || age < 0 || age >= proxyKept {
 		s.start()
 	}
-	q, known, answer := s.asked, s.known, s.answer
+	q, known, answer := s.running, s.known, s.answer
 	s.mu.Unlock()
 	if known || q == nil {
 		return answer
@@ -127,15 +127,15 @@ func (s *systemProxy) get(ctx context.Context) *url.URL {
 
 // start asks, unless a question is running. s.mu is held.
 func (s *systemProxy) start() {
-	if s.asked != nil {
+	if s.running != nil {
 		return
 	}
-	q := &question{make(chan struct{}), time.Now()}
-	s.asked = q
+	q := &proxyQuery{make(chan struct{}), time.Now()}
+	s.running = q
 	go func() {
-		u := s.ask()
+		u := s.query()
 		s.mu.Lock()
-		s.asked, s.known, s.answer, s.at = nil, true, u, s.now()
+		s.running, s.known, s.answer, s.at = nil, true, u, s.now()
 		s.mu.Unlock()
 		close(q.done)
 	}()

@@ -210,7 +210,7 @@ func TestAskingTheSystem(t *testing.T) {
 		var asked atomic.Int64
 		gate := make(chan struct{})
 		answer := &url.URL{Scheme: "http", Host: "one:1"}
-		s := &systemProxy{now: time.Now, wait: proxyWait, ask: func() *url.URL {
+		s := &systemProxy{now: time.Now, wait: proxyWait, query: func() *url.URL {
 			asked.Add(1)
 			<-gate
 			return answer
@@ -267,7 +267,7 @@ func TestAskingTheSystem(t *testing.T) {
 		}
 		// A cancelled caller stops waiting.
 		hang := make(chan struct{})
-		fresh := &systemProxy{now: time.Now, wait: proxyWait, ask: func() *url.URL { <-hang; return nil }}
+		fresh := &systemProxy{now: time.Now, wait: proxyWait, query: func() *url.URL { <-hang; return nil }}
 		short, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began = time.Now()

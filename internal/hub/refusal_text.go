@@ -31,7 +31,7 @@ func (c *Client) passRefusal(raw []byte, hide ...string) {
 		return s
 	}
 	// Hide secrets before they can be cut, and again after unescaping.
-	c.cfg.Heard(hidden(ownWords([]byte(hidden(string(raw))))))
+	c.cfg.Heard(hidden(refusalText([]byte(hidden(string(raw))))))
 }
 
 // wordy are the fields in which servers explain an error, best first.
@@ -42,9 +42,9 @@ var (
 	tags   = lazyregexp.New(`<[^>]*>`)
 )
 
-// ownWords returns an answer's explanation: that of an error object, else the text of a
+// refusalText returns an answer's explanation: that of an error object, else the text of a
 // page; on one line, without control characters, cut to maxHeard.
-func ownWords(raw []byte) string {
+func refusalText(raw []byte) string {
 	raw = bytes.TrimPrefix(raw[:min(len(raw), maxHeardFrom)], []byte("\ufeff"))
 	var object map[string]any
 	if json.Unmarshal(raw, &object) == nil {

@@ -23,7 +23,7 @@ func TestOwnWords(t *testing.T) {
 		{"\xff\xfe\x00", ""},
 		{strings.Repeat("word ", 1000), strings.TrimSuffix(strings.Repeat("word ", 48), " ") + " …"},
 	} {
-		got := ownWords([]byte(c.raw))
+		got := refusalText([]byte(c.raw))
 		if strings.ReplaceAll(got, " …", "…") != strings.ReplaceAll(c.want, " …", "…") {
 			t.Errorf("%.40q: %q, want %q", c.raw, got, c.want)
 		}
@@ -67,7 +67,7 @@ func FuzzOwnWords(f *testing.F) {
 	f.Add([]byte(`{"error":{"message":"x"}}`))
 	f.Add([]byte("<script><!--"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if s := ownWords(raw); len([]rune(s)) > maxHeard+1 || strings.ContainsAny(s, "\n\r\t\x1b") {
+		if s := refusalText(raw); len([]rune(s)) > maxHeard+1 || strings.ContainsAny(s, "\n\r\t\x1b") {
 			t.Fatalf("%q", s)
 		}
 	})

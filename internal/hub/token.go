@@ -50,20 +50,20 @@ type tokens struct {
 	scopes  string
 	fetches singleflight.Group
 
-	mu       sync.Mutex
-	grant    *grant
-	renewAt  time.Time
-	timer    *time.Timer
-	warmed   bool
-	failures int // consecutive
-	err      error
-	failedAt time.Time
-	pause    time.Duration
-	vainly   time.Time // when a token that never worked was last dropped
+	mu         sync.Mutex
+	current    *accessToken
+	renewAt    time.Time
+	timer      *time.Timer
+	warmed     bool
+	failures   int // consecutive
+	err        error
+	failedAt   time.Time
+	pause      time.Duration
+	rejectedAt time.Time // when a token that never worked was last dropped
 }
 
-// grant is a token and what a lookup sends with it. Only worked changes.
-type grant struct {
+// accessToken is a token and what a lookup sends with it. Only worked changes.
+type accessToken struct {
 	*oauth2.Token
 	bearer []string    // the value of Authorization
 	header http.Header // of a lookup, shared by its requests
@@ -86,17 +86,17 @@ func reached(now, at time.Time) bool {
 }
 
 // get returns a valid token, or waits for one as long as ctx allows.
-func (t *tokens) get(ctx context.Context) (*grant, error) {
+func (t *tokens) get(ctx context.Context) (*accessToken, error) {
 	t.mu.Lock()
 	now := t.c.cfg.Now()
-	if g := t.grant; g != nil && !reached(now, g.Expiry) {
-		if reached(now, t.renewAt) && !t.resting(now) {
+	if g := t.current; g != nil && !reached(now, g.Expiry) {
+		if reached(now, t.renewAt) && !t.backingOff(now) {
 			t.start() // in the background, without waiting
 		}
 		t.mu.Unlock()
 		return g, nil
 	}
-	if t.resting(now) {
+	if t.backingOff(now) {
 		defer t.mu.Unlock()
 		return nil, t.err
 	}
@@ -106,10 +106,10 @@ func (t *tokens) get(ctx context.Context) (*grant, error) {
 }
 
 // wait waits for a new token as long as ctx allows.
-func (t *tokens) wait(ctx context.Context, fetched <-chan singleflight.Result) (*grant, error) {
+func (t *tokens) wait(ctx context.Context, fetched <-chan singleflight.Result) (*accessToken, error) {
 	select {
 	case r := <-fetched:
-		g, _ := r.Val.(*grant)
+		g, _ := r.Val.(*accessToken)
 		return g, r.Err
 	case <-ctx.Done():
 	case <-t.c.life.Done():
@@ -120,8 +120,8 @@ func (t *tokens) wait(ctx context.Context, fetched <-chan singleflight.Result) (
 	return nil, failed(contact.HubSlow, "token")
 }
 
-// resting reports whether it is too early to retry. t.mu is held.
-func (t *tokens) resting(now time.Time) bool {
+// backingOff reports whether it is too early to retry. t.mu is held.
+func (t *tokens) backingOff(now time.Time) bool {
 	since := now.Sub(t.failedAt)
 	return t.err != nil && since >= 0 && since < t.pause
 }
@@ -129,7 +129,7 @@ func (t *tokens) resting(now time.Time) bool {
 // answered records the status of a request with the token, 0 without an answer, and
 // reports whether it refuses the token. For one that never worked that includes 403: it may
 // predate a right that it lacks.
-func (g *grant) answered(status int) (refused bool) {
+func (g *accessToken) answered(status int) (refused bool) {
 	switch {
 	case status == http.StatusUnauthorized:
 		return true
@@ -144,20 +144,20 @@ func (g *grant) answered(status int) (refused bool) {
 // drop forgets a refused token and reports whether retrying may help. A token that has
 // replaced it meanwhile stays. A token that never worked is replaced only once in a while,
 // since the token is not the problem.
-func (t *tokens) drop(bad *grant) bool {
+func (t *tokens) drop(bad *accessToken) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.grant != bad {
+	if t.current != bad {
 		return true
 	}
 	if !bad.worked.Load() {
 		now := t.c.cfg.Now()
-		if since := now.Sub(t.vainly); since >= 0 && since < refuseFor {
+		if since := now.Sub(t.rejectedAt); since >= 0 && since < refuseFor {
 			return false
 		}
-		t.vainly = now
+		t.rejectedAt = now
 	}
-	t.grant = nil
+	t.current = nil
 	return true
 }
 
@@ -167,7 +167,7 @@ func (t *tokens) warm() {
 	defer t.mu.Unlock()
 	t.warmed = true
 	now := t.c.cfg.Now()
-	if (t.grant == nil || reached(now, t.renewAt)) && !t.resting(now) {
+	if (t.current == nil || reached(now, t.renewAt)) && !t.backingOff(now) {
 		t.start()
 	}
 }
@@ -188,20 +188,20 @@ func (t *tokens) start() <-chan singleflight.Result {
 		if err != nil {
 			return nil, t.noteFailure(err, wait)
 		}
-		return t.took(token), nil
+		return t.install(token), nil
 	})
 }
 
-// took installs a new token. t.mu is held.
-func (t *tokens) took(token *oauth2.Token) *grant {
+// install installs a new token. t.mu is held.
+func (t *tokens) install(token *oauth2.Token) *accessToken {
 	bearer := []string{token.Type() + " " + token.AccessToken}
-	t.grant = &grant{Token: token, bearer: bearer, header: http.Header{"Authorization": bearer, "Accept": {"application/json"}}}
+	t.current = &accessToken{Token: token, bearer: bearer, header: http.Header{"Authorization": bearer, "Accept": {"application/json"}}}
 	t.failures, t.err = 0, nil
 	life := time.Duration(token.ExpiresIn) * time.Second
 	margin := 2 * min(time.Minute, life/10)
 	t.renewAt = token.Expiry.Add(-margin)
 	t.schedule(max(life-margin, leastRenewal))
-	return t.grant
+	return t.current
 }
 
 // noteFailure records a failure and how long the hub asks us to wait, and returns the error
@@ -262,7 +262,7 @@ func (t *tokens) request(ctx context.Context) (*oauth2.Token, time.Duration, err
 		case err != nil || secret == "":
 			return nil, 0, failed(contact.NotSetUp, "no secret")
 		}
-		token, wait, err := t.ask(ctx, secret)
+		token, wait, err := t.post(ctx, secret)
 		refused := err != nil && contact.FailureOf(err) == contact.CredentialsRefused
 		again := false
 		if answered := t.c.cfg.SecretAnswered; answered != nil && (err == nil || refused) {
@@ -274,8 +274,8 @@ func (t *tokens) request(ctx context.Context) (*oauth2.Token, time.Duration, err
 	}
 }
 
-// ask sends one request, exactly as documented.
-func (t *tokens) ask(ctx context.Context, secret string) (token *oauth2.Token, wait time.Duration, err error) {
+// post sends one request, exactly as documented.
+func (t *tokens) post(ctx context.Context, secret string) (token *oauth2.Token, wait time.Duration, err error) {
 	c := t.c
 	body := c.scopeParameter() + "=" + escape(t.scopes) + "&grant_type=client_credentials"
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base.String()+"/identity/token", strings.NewReader(body))

@@ -426,12 +426,12 @@ func TestAnswersAreForgotten(t *testing.T) {
 	found := []contact.Contact{{ID: "c1"}}
 	f.mu.Lock()
 	for n := range 3 * maxKept {
-		f.keep(fmt.Sprint(n), found)
+		f.store(fmt.Sprint(n), found)
 		if len(f.kept) > maxKept || f.kept[fmt.Sprint(n)].found == nil || f.sweep == nil {
 			t.Fatalf("%d answers, or not the newest, or they will never go", len(f.kept))
 		}
 	}
-	f.keep("many", make([]contact.Contact, maxKeptContacts+1))
+	f.store("many", make([]contact.Contact, maxKeptContacts+1))
 	if f.kept["many"].found != nil {
 		t.Error("an answer of any size is kept")
 	}

@@ -52,7 +52,7 @@ const (
 
 // newTransport creates a client's only transport. It sends requests only to the configured
 // host, and plain http only to this computer.
-func newTransport(cfg Config, base *url.URL) (*onlyTo, error) {
+func newTransport(cfg Config, base *url.URL) (*hubTransport, error) {
 	roots, err := rootsWith(cfg.ExtraCAFile)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func newTransport(cfg Config, base *url.URL) (*onlyTo, error) {
 		// A connection that died unnoticed (sleep, another network) must be detected before
 		// the next call, and routers must not drop an idle one.
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: pingEvery, Interval: pingTime, Count: 3}}
-	o := &onlyTo{scheme: base.Scheme, host: base.Host, connect: dialer.DialContext, online: online}
+	o := &hubTransport{scheme: base.Scheme, host: base.Host, connect: dialer.DialContext, online: online}
 	o.next = &http.Transport{
 		DialContext:            o.dial,
 		Proxy:                  proxy,
@@ -83,7 +83,7 @@ func newTransport(cfg Config, base *url.URL) (*onlyTo, error) {
 			RootCAs:    roots,
 			// We have none; that the hub asked explains what follows.
 			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-				o.asked.Store(true)
+				o.certRequested.Store(true)
 				return &tls.Certificate{}, nil
 			},
 		},
@@ -135,22 +135,24 @@ func rootsWith(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// onlyTo sends requests only to the configured host, and records how far each one got.
-// Safe for concurrent use.
-type onlyTo struct {
-	scheme, host string
-	next         *http.Transport
-	connect      func(ctx context.Context, network, addr string) (net.Conn, error)
-	online       func() bool
-	asked        atomic.Bool // the hub asked for a client certificate
-	answered     atomic.Bool // the hub has answered at least once
+// hubTransport sends requests only to the configured host, and records how far each one
+// got. Safe for concurrent use.
+type hubTransport struct {
+	scheme, host  string
+	next          *http.Transport
+	connect       func(ctx context.Context, network, addr string) (net.Conn, error)
+	online        func() bool
+	certRequested atomic.Bool // the hub asked for a client certificate
+	answered      atomic.Bool // the hub has answered at least once
 }
 
 // RoundTrip sends one request. Its errors are for transportError.
-func (o *onlyTo) RoundTrip(r *http.Request) (*http.Response, error) { return o.carry(r, &way{}) }
+func (o *hubTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	return o.carry(r, &requestTrace{})
+}
 
 // carry is RoundTrip, recording in w how far the request gets.
-func (o *onlyTo) carry(r *http.Request, w *way) (*http.Response, error) {
+func (o *hubTransport) carry(r *http.Request, w *requestTrace) (*http.Response, error) {
 	if r.URL.Scheme != o.scheme || r.URL.Host != o.host {
 		if r.Body != nil {
 			_ = r.Body.Close() // as a RoundTripper must
@@ -158,7 +160,7 @@ func (o *onlyTo) carry(r *http.Request, w *way) (*http.Response, error) {
 		return nil, errElsewhere
 	}
 	w.online = o.online
-	ctx := context.WithValue(r.Context(), wayKey{}, w)
+	ctx := context.WithValue(r.Context(), requestTraceKey{}, w)
 	r = r.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GetConn:              func(string) { w.stage.Store(stageNone) },
 		DNSStart:             func(httptrace.DNSStartInfo) { w.reached(stageName) },
@@ -171,7 +173,7 @@ func (o *onlyTo) carry(r *http.Request, w *way) (*http.Response, error) {
 	resp, err := o.next.RoundTrip(r)
 	if err != nil {
 		w.err = err
-		w.asked = o.asked.Load() && !o.answered.Load()
+		w.certRequested = o.certRequested.Load() && !o.answered.Load()
 		return nil, w
 	}
 	o.answered.Store(true)
@@ -180,7 +182,7 @@ func (o *onlyTo) carry(r *http.Request, w *way) (*http.Response, error) {
 
 // dial opens a connection; over plain http only to this computer, wherever
 // the address leads.
-func (o *onlyTo) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+func (o *hubTransport) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	c, err := o.connect(ctx, network, addr)
 	if err != nil || o.scheme != "http" {
 		return c, err
@@ -194,7 +196,7 @@ func (o *onlyTo) dial(ctx context.Context, network, addr string) (net.Conn, erro
 
 // CloseIdleConnections closes all connections that no request uses, including those
 // still being established.
-func (o *onlyTo) CloseIdleConnections() { o.next.CloseIdleConnections() }
+func (o *hubTransport) CloseIdleConnections() { o.next.CloseIdleConnections() }
 
 // connectAnswer returns a proxy's refusal of CONNECT; the proxy's text is never passed on.
 func connectAnswer(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {

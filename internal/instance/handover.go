@@ -94,7 +94,7 @@ func HandOver(ctx context.Context, cfg Config, e call.Event, start func() error)
 		return nil
 	case !errors.Is(err, ErrNotRunning):
 		return err
-	case start == nil && free(cfg):
+	case start == nil && noneRunning(cfg):
 		return ErrNotRunning
 	case wasQuit(cfg):
 		return ErrQuit
@@ -107,7 +107,7 @@ func HandOver(ctx context.Context, cfg Config, e call.Event, start func() error)
 	if start != nil {
 		err = start()
 	}
-	if err == nil || taken(ctx, file, cfg) {
+	if err == nil || awaitTaken(ctx, file, cfg) {
 		return nil
 	}
 	if start != nil {
@@ -119,8 +119,8 @@ func HandOver(ctx context.Context, cfg Config, e call.Event, start func() error)
 	return err
 }
 
-// free reports whether no Wiebelt is running, starting or ending.
-func free(cfg Config) bool {
+// noneRunning reports whether no Wiebelt is running, starting or ending.
+func noneRunning(cfg Config) bool {
 	release, err := lock(cfg)
 	if err == nil {
 		release()
@@ -128,10 +128,10 @@ func free(cfg Config) bool {
 	return !errors.Is(err, ErrRunning)
 }
 
-// taken reports whether a call is taken from the inbox, waiting while somebody still might.
-func taken(ctx context.Context, file string, cfg Config) bool {
+// awaitTaken reports whether a call is taken from the inbox, waiting while somebody still might.
+func awaitTaken(ctx context.Context, file string, cfg Config) bool {
 	for end := time.Now().Add(settleTime); ; {
-		last := free(cfg) || time.Now().After(end) // checked first, since the taker may then end
+		last := noneRunning(cfg) || time.Now().After(end) // checked first, since the taker may then end
 		if _, err := os.Lstat(file); errors.Is(err, os.ErrNotExist) {
 			return true
 		}

@@ -106,7 +106,7 @@ func TestTakenAtTheEnd(t *testing.T) {
 	defer c.Close()
 	<-taking
 	cancel()
-	waitFor(t, "it takes nobody any more", func() bool { return !answers(i.cfg) })
+	waitFor(t, "it takes nobody any more", func() bool { return !residentAnswers(i.cfg) })
 	close(end)
 	if kind, _, err := c.Receive(); kind != "ack" || err != nil {
 		t.Errorf("told %q, %v", kind, err)

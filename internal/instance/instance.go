@@ -123,7 +123,7 @@ func Acquire(cfg Config) (*Instance, error) {
 	}
 	release, err := lock(cfg)
 	for end := time.Now().Add(settleTime); errors.Is(err, ErrRunning) && time.Now().Before(end); {
-		if answers(cfg) {
+		if residentAnswers(cfg) {
 			return nil, ErrRunning
 		}
 		time.Sleep(20 * time.Millisecond)
@@ -135,7 +135,7 @@ func Acquire(cfg Config) (*Instance, error) {
 	l, err := listen(cfg)
 	if err != nil {
 		release()
-		if answers(cfg) { // in another Windows session, which the lock does not cover
+		if residentAnswers(cfg) { // in another Windows session, which the lock does not cover
 			err = ErrRunning
 		}
 		return nil, err
@@ -148,7 +148,7 @@ func private(cfg Config) error {
 	return cmp.Or(filetrust.Make(cfg.RunDir, filetrust.Alone), filetrust.Make(inboxDir(cfg), filetrust.Alone))
 }
 
-func answers(cfg Config) bool {
+func residentAnswers(cfg Config) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 250*time.Millisecond)
 	defer cancel()
 	c, _, err := Connect(ctx, cfg, roleProbe)

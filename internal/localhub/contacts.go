@@ -194,8 +194,8 @@ func (d *Data) byID(ctx context.Context, id string) (r Record, others []contact.
 	return r, others, true, err
 }
 
-// first returns the oldest n contacts.
-func (d *Data) first(ctx context.Context, n int) ([]contact.Contact, error) {
+// oldestContacts returns the oldest n contacts.
+func (d *Data) oldestContacts(ctx context.Context, n int) ([]contact.Contact, error) {
 	return collect("contacts", scanContact)(d.r.QueryContext(ctx, "SELECT "+columns+" FROM contacts c ORDER BY c.n LIMIT ?", n))
 }
 

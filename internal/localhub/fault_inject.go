@@ -259,7 +259,7 @@ func (c *recorder) send(out *slowWriter, x Fault) {
 	}
 	out.w.WriteHeader(c.status)
 	if x.Body == BodyLarge {
-		blank(out, cmp.Or(x.Size, largeBody))
+		writeBlanks(out, cmp.Or(x.Size, largeBody))
 	}
 	_, _ = out.Write(body)
 	if x.Body == BodyCut {
@@ -291,8 +291,8 @@ func (c *recorder) corruptBody(x Fault) []byte {
 // inSeconds returns a duration for Retry-After, rounded up.
 func inSeconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
-// blank writes n bytes of white space.
-func blank(out io.Writer, n int) {
+// writeBlanks writes n bytes of white space.
+func writeBlanks(out io.Writer, n int) {
 	piece := bytes.Repeat([]byte(" "), 64<<10)
 	for n > 0 {
 		sent, err := out.Write(piece[:min(n, len(piece))])

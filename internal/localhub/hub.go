@@ -81,14 +81,14 @@ type counters struct{ tokens, lookups, messages, files atomic.Int64 }
 // needs a certificate and there is none.
 func Start(ctx context.Context, cfg Config) (*Hub, error) {
 	cfg = cfg.withDefaults()
-	where, err := cfg.place()
+	where, err := cfg.origin()
 	if err := cmp.Or(cfg.check(), err); err != nil {
 		return nil, settingError{err}
 	}
 	if err := where.certify(cfg); err != nil { // its files may be correct later
 		return nil, err
 	}
-	h := &Hub{cfg: cfg, logins: newLogins(), uploads: uploads{of: map[string]int{}}}
+	h := &Hub{cfg: cfg, logins: newLogins(), uploads: uploads{perClient: map[string]int{}}}
 	h.faults = &Faults{hub: &h.server, set: map[Endpoint][]Fault{}, held: map[Endpoint]int{}}
 	h.prepareServer(ctx, where, cfg.Log)
 	if err := h.open(ctx); err != nil {
@@ -106,7 +106,7 @@ func (h *Hub) open(ctx context.Context) error {
 		return err
 	}
 	h.demo, h.now = h.cfg.Demo, h.cfg.Now
-	if err := h.own(ctx); err != nil {
+	if err := h.claimFolder(ctx); err != nil {
 		return err
 	}
 	if err := h.prepare(ctx); err != nil {
@@ -229,7 +229,7 @@ func (h *Hub) withoutDemoUser(ctx context.Context) error {
 }
 
 // BaseURL returns the address of the interfaces, without a trailing slash.
-func (h *Hub) BaseURL() string { return h.place.url }
+func (h *Hub) BaseURL() string { return h.origin.url }
 
 // HubURL returns the address of the hub's pages: the same.
 func (h *Hub) HubURL() string { return h.BaseURL() }

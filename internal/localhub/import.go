@@ -182,11 +182,11 @@ func (m *importer) run(r io.Reader) error {
 	if m.n == 0 && len(m.errs.Rows) == 0 {
 		return text.Errorf(text.LocalhubImportNone)
 	}
-	if err := m.twice(); err != nil {
+	if err := m.checkDuplicates(); err != nil {
 		return err
 	}
 	if m.opt.Check {
-		return m.there(m.conn)
+		return m.checkExisting(m.conn)
 	}
 	return m.tx(nil, m.store)
 }
@@ -303,16 +303,16 @@ func (m *importer) rowErrors(problem func(other int) *text.Error) func(*sql.Rows
 	}
 }
 
-// twice checks for IDs of more than one row.
-func (m *importer) twice() error {
+// checkDuplicates checks for IDs of more than one row.
+func (m *importer) checkDuplicates() error {
 	return m.rowErrors(func(first int) *text.Error { return text.Errorf(text.LocalhubImportSame, m.errs.Format.Where(first)) })(
 		m.conn.QueryContext(m.ctx, `SELECT again.row, first.row
  FROM (SELECT id, min(n) AS n FROM temp.staged WHERE given GROUP BY id HAVING count(*) > 1) f
  JOIN temp.staged first ON first.n = f.n JOIN temp.staged again ON again.id = f.id AND again.n > f.n ORDER BY again.n`))
 }
 
-// there checks for IDs that the hub already has.
-func (m *importer) there(q sqlitefile.Querier) error {
+// checkExisting checks for IDs that the hub already has.
+func (m *importer) checkExisting(q sqlitefile.Querier) error {
 	if m.opt.Replace {
 		return nil
 	}
@@ -329,7 +329,7 @@ func (m *importer) store(tx *sql.Tx) error {
 	} else if has && !m.wasDemo {
 		return text.Errorf(text.LocalhubImportMeanwhile)
 	}
-	if err := m.there(tx); err != nil {
+	if err := m.checkExisting(tx); err != nil {
 		return err
 	}
 	if m.opt.Replace {

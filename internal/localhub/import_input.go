@@ -62,7 +62,7 @@ func (in *input) next() { in.left = maxImportRow + importBuffer }
 
 func (in *input) Read(p []byte) (int, error) {
 	if in.text == nil {
-		in.text = transform.NewReader(counted{in}, unicode.BOMOverride(&guess{}))
+		in.text = transform.NewReader(counted{in}, unicode.BOMOverride(&encodingGuess{}))
 	}
 	if in.left <= 0 {
 		in.err = errLongRow
@@ -86,16 +86,16 @@ func (c counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// guess reads ASCII until anything else occurs: it is then UTF-8, or else Windows-1252,
-// as written by old programs.
-type guess struct {
+// encodingGuess reads ASCII until anything else occurs: it is then UTF-8, or else
+// Windows-1252, as written by old programs.
+type encodingGuess struct {
 	transform.NopResetter
-	is transform.Transformer
+	detected transform.Transformer
 }
 
-func (g *guess) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
-	if g.is != nil {
-		return g.is.Transform(dst, src, atEOF)
+func (g *encodingGuess) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
+	if g.detected != nil {
+		return g.detected.Transform(dst, src, atEOF)
 	}
 	for nSrc < len(src) && src[nSrc] < utf8.RuneSelf {
 		if nSrc == len(dst) {
@@ -112,10 +112,10 @@ func (g *guess) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err erro
 		return nSrc, nSrc, transform.ErrShortSrc
 	}
 	if r, size := utf8.DecodeRune(rest); r == utf8.RuneError && size == 1 {
-		g.is = charmap.Windows1252.NewDecoder()
+		g.detected = charmap.Windows1252.NewDecoder()
 	} else {
-		g.is = unicode.UTF8.NewDecoder()
+		g.detected = unicode.UTF8.NewDecoder()
 	}
-	d, s, err := g.is.Transform(dst[nSrc:], rest, atEOF)
+	d, s, err := g.detected.Transform(dst[nSrc:], rest, atEOF)
 	return nSrc + d, nSrc + s, err
 }

@@ -237,7 +237,7 @@ func cleanValue(v string) (clean string, problem *text.Error) {
 	switch {
 	case len(v) > maxImportField:
 		return "", tooLong
-	case !strings.ContainsFunc(v, odd):
+	case !strings.ContainsFunc(v, isUnusual):
 		return v, nil
 	}
 	v = strings.Map(func(r rune) rune {
@@ -258,7 +258,7 @@ func cleanValue(v string) (clean string, problem *text.Error) {
 	return strings.Join(strings.Fields(v), " "), nil
 }
 
-func odd(r rune) bool {
+func isUnusual(r rune) bool {
 	return r < ' ' || r >= 0x7f && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == utf8.RuneError || r == '\ufeff' || r == '\u200b')
 }
 

@@ -106,9 +106,9 @@ func (l *limiter) keep(k limitKey, c *counter) {
 	l.seen[k] = c
 }
 
-// back returns a try that was not checked. A correct password returns
+// refund returns a try that was not checked. A correct password returns
 // all tries of its name.
-func (l *limiter) back(right bool, keys ...limitKey) {
+func (l *limiter) refund(right bool, keys ...limitKey) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, k := range keys {

@@ -21,8 +21,8 @@ import (
 // how: with a certificate, or without one by Config.AllowNetwork.
 var ErrNotLoopback = errors.New("local hub: not a loopback address")
 
-// place is where a hub listens and under which names it is reached.
-type place struct {
+// origin is where a hub listens and under which names it is reached.
+type origin struct {
 	tls      *tls.Config // nil: plain http
 	host     string      // in {base_url}, without port; "" is the address it listens on
 	loopback bool
@@ -31,27 +31,27 @@ type place struct {
 	hosts []string // allowed Host values of requests, in lower case
 }
 
-// place evaluates Listen and PublicHost. Listen is a literal address: a hosts file
+// origin evaluates Listen and PublicHost. Listen is a literal address: a hosts file
 // can redirect "localhost".
-func (c Config) place() (place, error) {
+func (c Config) origin() (origin, error) {
 	a, err := netip.ParseAddrPort(c.Listen)
 	if err != nil || a.Addr().Zone() != "" {
-		return place{}, text.Errorf(text.LocalhubBadListen)
+		return origin{}, text.Errorf(text.LocalhubBadListen)
 	}
-	p := place{loopback: a.Addr().IsLoopback(), host: c.PublicHost}
+	p := origin{loopback: a.Addr().IsLoopback(), host: c.PublicHost}
 	if p.host != "" && !hostName(p.host) {
-		return place{}, text.Errorf(text.LocalhubBadPublic)
+		return origin{}, text.Errorf(text.LocalhubBadPublic)
 	}
 	switch secure := c.TLSCert != "" || c.TLSKey != ""; {
 	case !p.loopback && !secure && !c.AllowNetwork:
-		return place{}, ErrNotLoopback
+		return origin{}, ErrNotLoopback
 	case c.Demo && !p.loopback:
-		return place{}, text.Errorf(text.LocalhubBadDemoLoopback)
+		return origin{}, text.Errorf(text.LocalhubBadDemoLoopback)
 	case secure: // its name may come from the certificate
 	case p.loopback && p.host != "":
-		return place{}, text.Errorf(text.LocalhubBadPublicOther)
+		return origin{}, text.Errorf(text.LocalhubBadPublicOther)
 	case p.host == "" && a.Addr().IsUnspecified():
-		return place{}, text.Errorf(text.LocalhubBadPublicNeeded)
+		return origin{}, text.Errorf(text.LocalhubBadPublicNeeded)
 	}
 	return p, nil
 }
@@ -65,7 +65,7 @@ func ownLoopback() string {
 }
 
 // certify reads the certificate with its key, if there is one, and the hub's name from it.
-func (p *place) certify(c Config) error {
+func (p *origin) certify(c Config) error {
 	switch {
 	case c.TLSCert == "" && c.TLSKey == "":
 		return nil
@@ -116,7 +116,7 @@ func hostName(s string) bool {
 }
 
 // onPort sets the names and the address once the port is known.
-func (p *place) onPort(at net.Addr) {
+func (p *origin) onPort(at net.Addr) {
 	addr := at.String()
 	host, port, _ := net.SplitHostPort(addr)
 	if a, err := netip.ParseAddr(host); err == nil && !a.IsUnspecified() {
@@ -141,8 +141,8 @@ func (p *place) onPort(at net.Addr) {
 	}
 }
 
-// takes reports whether a request's Host is one of the hub's names.
-func (p *place) takes(host string) bool {
+// allowsHost reports whether a request's Host is one of the hub's names.
+func (p *origin) allowsHost(host string) bool {
 	return slices.ContainsFunc(p.hosts, func(h string) bool { return strings.EqualFold(host, h) })
 }
 
@@ -150,7 +150,7 @@ func (p *place) takes(host string) bool {
 // pointed at this computer.
 func (h *Hub) guardHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if h.place.takes(r.Host) {
+		if h.origin.allowsHost(r.Host) {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -152,9 +152,9 @@ func TestTLS(t *testing.T) {
 }
 
 // placeOf returns where a hub with these settings would be reached, had it been given that address.
-func placeOf(c Config, given string) (place, error) {
+func placeOf(c Config, given string) (origin, error) {
 	c = c.withDefaults()
-	p, err := c.place()
+	p, err := c.origin()
 	if err == nil {
 		err = p.certify(c)
 	}
@@ -250,12 +250,12 @@ func TestWhoMayReachTheHub(t *testing.T) {
 			continue
 		}
 		for _, host := range c.takes {
-			if !p.takes(host) {
+			if !p.allowsHost(host) {
 				t.Errorf("%s: refuses %s", name, host)
 			}
 		}
 		for _, host := range append(c.not, "", "evil.example", c.given+".evil.example") {
-			if p.takes(host) {
+			if p.allowsHost(host) {
 				t.Errorf("%s: takes %q", name, host)
 			}
 		}

@@ -17,10 +17,10 @@ type loginView struct {
 	Demo                              bool
 }
 
-// next returns a page of ours that a login may lead to: the start page, a customer
+// loginTarget returns a page of ours that a login may lead to: the start page, a customer
 // file, the message box or a message. Anything else, above all another site,
 // becomes the start page.
-func next(raw string) string {
+func loginTarget(raw string) string {
 	if id, ok := strings.CutPrefix(raw, filePath); ok && validID(id) || raw == boxPath {
 		return raw
 	}
@@ -31,7 +31,7 @@ func next(raw string) string {
 }
 
 func (h *Hub) showLogin(w http.ResponseWriter, r *http.Request, who visitor) error {
-	to := next(r.URL.Query().Get("next"))
+	to := loginTarget(r.URL.Query().Get("next"))
 	if who.Name != "" {
 		http.Redirect(w, r, to, http.StatusSeeOther)
 		return nil
@@ -60,13 +60,13 @@ func (h *Hub) doLogin(w http.ResponseWriter, r *http.Request, _ visitor) error {
 	if len(name) > 100 {
 		name = ""
 	}
-	l := loginView{Next: next(r.PostForm.Get("next")), Name: name}
+	l := loginView{Next: loginTarget(r.PostForm.Get("next")), Name: name}
 	ok, wait, err := h.tryPassword(r, name, password)
 	switch {
 	case errors.Is(err, errTooMany):
-		return h.later(w, r, l, http.StatusTooManyRequests, wait)
+		return h.showRetryLater(w, r, l, http.StatusTooManyRequests, wait)
 	case errors.Is(err, errBusy):
-		return h.later(w, r, l, http.StatusServiceUnavailable, wait)
+		return h.showRetryLater(w, r, l, http.StatusServiceUnavailable, wait)
 	case err != nil:
 		return err
 	case !ok:
@@ -101,13 +101,13 @@ func (h *Hub) tryPassword(r *http.Request, name, password string) (ok bool, wait
 	}
 	ok, err = h.checkPassword(r.Context(), name, password, known)
 	if ok || err != nil {
-		h.limits.back(ok, keys...)
+		h.limits.refund(ok, keys...)
 	}
 	return ok, time.Second, err
 }
 
-// later shows when to try again.
-func (h *Hub) later(w http.ResponseWriter, r *http.Request, l loginView, status int, wait time.Duration) error {
+// showRetryLater shows when to try again.
+func (h *Hub) showRetryLater(w http.ResponseWriter, r *http.Request, l loginView, status int, wait time.Duration) error {
 	seconds := inSeconds(wait)
 	w.Header().Set("Retry-After", strconv.Itoa(seconds))
 	l.Error = language(r).N(text.LocalhubWaitSeconds, seconds)
@@ -119,7 +119,7 @@ func (h *Hub) later(w http.ResponseWriter, r *http.Request, l loginView, status 
 
 func (h *Hub) doLogout(w http.ResponseWriter, r *http.Request, who visitor) error {
 	if who.Name != "" {
-		if err := h.change(r.Context(), "session", nil, "DELETE FROM sessions WHERE token = ?", stored(who.token)); err != nil {
+		if err := h.change(r.Context(), "session", nil, "DELETE FROM sessions WHERE token = ?", tokenHash(who.token)); err != nil {
 			return err
 		}
 	}

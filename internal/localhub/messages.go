@@ -164,12 +164,12 @@ type receipt struct {
 	Repeated bool      `json:"repeated"` // it already existed and was not stored again
 }
 
-// keep stores all files as messages of the sender, or none. An item that already exists,
-// from the same sender and for the same intermediary, keeps its first ID. When keep returns
-// without error, everything is on disk.
-func (d *Data) keep(ctx context.Context, all []*incomingFile, from client, intermediary string) (receipts []receipt, err error) {
-	d.keeping.Lock() // nobody may rely on a file that is removed again
-	defer d.keeping.Unlock()
+// storeMessages stores all files as messages of the sender, or none. An item that already
+// exists, from the same sender and for the same intermediary, keeps its first ID. When
+// keep returns without error, everything is on disk.
+func (d *Data) storeMessages(ctx context.Context, all []*incomingFile, from client, intermediary string) (receipts []receipt, err error) {
+	d.storeMu.Lock() // nobody may rely on a file that is removed again
+	defer d.storeMu.Unlock()
 	ctx = context.WithoutCancel(ctx)
 	var placed []string
 	defer func() {

@@ -58,8 +58,8 @@ func (h *Hub) showBox(w http.ResponseWriter, r *http.Request, who visitor) error
 	return h.show(w, r, http.StatusOK, "box", lang.T(text.LocalhubBox), who, v)
 }
 
-// asked returns the message that a page is about.
-func (h *Hub) asked(r *http.Request) (Message, error) {
+// requestedMessage returns the message that a page is about.
+func (h *Hub) requestedMessage(r *http.Request) (Message, error) {
 	m, err := h.Message(r.Context(), r.PathValue("id"))
 	if errors.Is(err, ErrNoMessage) {
 		err = &pageError{http.StatusNotFound, text.LocalhubNoMessage, text.LocalhubNoMessageBody}
@@ -68,7 +68,7 @@ func (h *Hub) asked(r *http.Request) (Message, error) {
 }
 
 func (h *Hub) showMessage(w http.ResponseWriter, r *http.Request, who visitor) error {
-	m, err := h.asked(r)
+	m, err := h.requestedMessage(r)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (h *Hub) names(v *deliveredView, lang text.Language) error {
 }
 
 func (h *Hub) sendMessage(w http.ResponseWriter, r *http.Request, _ visitor) error {
-	m, err := h.asked(r)
+	m, err := h.requestedMessage(r)
 	if err != nil {
 		return err
 	}

@@ -68,12 +68,12 @@ func (h *Hub) routes() http.Handler {
 		p.Handle(pattern, h.faulty(AtPages, handler))
 	}
 	m.Handle("/", pageHeaders(http.NewCrossOriginProtection().Handler(p)))
-	return h.logged(h.guardHost(m))
+	return h.logRequests(h.guardHost(m))
 }
 
-// logged logs one line per request: never a path, which may contain a contact's ID, nor a
-// query, which contains numbers.
-func (h *Hub) logged(next http.Handler) http.Handler {
+// logRequests logs one line per request: never a path, which may contain a contact's ID,
+// nor a query, which contains numbers.
+func (h *Hub) logRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		s := &statusWriter{ResponseWriter: w, status: http.StatusOK}
@@ -163,7 +163,7 @@ func (h *Hub) loggedIn(show page) http.HandlerFunc {
 		}
 		to := "/login"
 		// A ZIP file leads to its message, where it can be saved.
-		if n := next(strings.TrimSuffix(r.URL.Path, "/zip")); n != "/" {
+		if n := loginTarget(strings.TrimSuffix(r.URL.Path, "/zip")); n != "/" {
 			to += "?next=" + url.QueryEscape(n)
 		}
 		http.Redirect(w, r, to, http.StatusSeeOther)
@@ -236,7 +236,7 @@ func (h *Hub) show(w http.ResponseWriter, r *http.Request, status int, page, tit
 	switch {
 	case h.cfg.Demo:
 		where = text.LocalhubInvented
-	case h.place.loopback:
+	case h.origin.loopback:
 		where = text.LocalhubLocal
 	}
 	v.Where = v.Lang.T(where)
@@ -290,7 +290,7 @@ func (h *Hub) showHome(w http.ResponseWriter, r *http.Request, who visitor) erro
 	lang := language(r)
 	v := homeView{messageView: messageView{lang.T(text.LocalhubHome), lang.T(text.LocalhubHomeBody)}}
 	if h.cfg.Demo {
-		some, err := h.first(r.Context(), examples)
+		some, err := h.oldestContacts(r.Context(), examples)
 		if err != nil {
 			return err
 		}

@@ -259,13 +259,13 @@ func TestLoginLeadsOnlyToOwnPages(t *testing.T) {
 		if i < len(own) {
 			want = to
 		}
-		if got := next(to); got != want {
+		if got := loginTarget(to); got != want {
 			t.Errorf("%q: %q", to, got)
 		}
 	}
 	b := newBrowser(t, h)
 	for _, to := range []string{file, "//evil.example"} {
-		if a := newBrowser(t, h).login("anna", "een-wachtwoord", to); a.status != 303 || a.header.Get("Location") != next(to) {
+		if a := newBrowser(t, h).login("anna", "een-wachtwoord", to); a.status != 303 || a.header.Get("Location") != loginTarget(to) {
 			t.Errorf("%q: %d to %q", to, a.status, a.header.Get("Location"))
 		}
 	}
@@ -431,7 +431,7 @@ func TestUsersAreChecked(t *testing.T) {
 // TestPagesSayWhatHubThisIs checks that the footer of every page identifies the hub.
 func TestPagesSayWhatHubThisIs(t *testing.T) {
 	shared := start(t, Config{})
-	shared.place.loopback = false
+	shared.origin.loopback = false
 	for want, h := range map[string]*Hub{
 		"draait alleen op deze computer": start(t, Config{}), "verzonnen": start(t, Config{Demo: true, Synthetic: 5}), "bereikbaar via het netwerk": shared,
 	} {

@@ -21,7 +21,7 @@ var (
 // server is what runs along with the hub: its port, which may be closed and opened again,
 // and the port of the admin interface.
 type server struct {
-	place   place  // where it listens, and under which names
+	origin  origin // where it listens, and under which names
 	addr    string // its host:port, constant for the life of the hub
 	handler http.Handler
 	log     *slog.Logger
@@ -41,14 +41,14 @@ type server struct {
 }
 
 // prepareServer prepares the server for listening; it ends with ctx.
-func (s *server) prepareServer(ctx context.Context, where place, log *slog.Logger) {
-	s.place, s.log, s.grace, s.last = where, log, 10*time.Second, time.Second
+func (s *server) prepareServer(ctx context.Context, where origin, log *slog.Logger) {
+	s.origin, s.log, s.grace, s.last = where, log, 10*time.Second, time.Second
 	s.life, s.end = context.WithCancel(ctx)
 	s.work, s.cutOff = context.WithCancel(context.WithoutCancel(ctx))
 }
 
 // secure reports whether the hub uses https; its cookies are then restricted to https.
-func (s *server) secure() bool { return s.place.tls != nil }
+func (s *server) secure() bool { return s.origin.tls != nil }
 
 // port is an HTTP server on an open port.
 type port struct {
@@ -94,10 +94,10 @@ func (s *server) listen(addr string) error {
 	}
 	if s.addr == "" {
 		s.addr = l.Addr().String()
-		s.place.onPort(l.Addr())
+		s.origin.onPort(l.Addr())
 	}
-	if s.place.tls != nil {
-		l = tls.NewListener(l, s.place.tls)
+	if s.origin.tls != nil {
+		l = tls.NewListener(l, s.origin.tls)
 	}
 	s.main = s.serve(l, s.handler)
 	return nil

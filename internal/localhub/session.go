@@ -216,8 +216,8 @@ func newToken() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// stored returns the database's form of a token: reading it does not allow logging in.
-func stored(token string) []byte {
+// tokenHash returns the database's form of a token: reading it does not allow logging in.
+func tokenHash(token string) []byte {
 	sum := sha256.Sum256([]byte(token))
 	return sum[:]
 }
@@ -230,7 +230,7 @@ func (h *Hub) begin(ctx context.Context, w http.ResponseWriter, user string) err
 		if _, err := tx.ExecContext(ctx, "DELETE FROM sessions WHERE began < ?", now.Add(-SessionLife).UnixMilli()); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, "INSERT INTO sessions VALUES (?, ?, ?)", stored(token), user, now.UnixMilli())
+		_, err := tx.ExecContext(ctx, "INSERT INTO sessions VALUES (?, ?, ?)", tokenHash(token), user, now.UnixMilli())
 		return err
 	})
 	if err != nil {
@@ -265,7 +265,7 @@ func (h *Hub) visitor(r *http.Request) (visitor, error) {
 		return visitor{}, nil
 	}
 	err := h.r.QueryRowContext(r.Context(), `SELECT u.name, u.admin, s.began FROM sessions s JOIN users u ON u.name = s.user
- WHERE s.token = ?`, stored(who.token)).Scan(&who.Name, &who.Admin, &ms)
+ WHERE s.token = ?`, tokenHash(who.token)).Scan(&who.Name, &who.Admin, &ms)
 	age := h.now().Sub(time.UnixMilli(ms))
 	if errors.Is(err, sql.ErrNoRows) || err == nil && (age >= SessionLife || age < -time.Minute) {
 		return visitor{}, nil

@@ -66,7 +66,7 @@ type Data struct {
 	findCredential *sql.Stmt
 
 	lock    *flock.Flock // held by the hub that serves the folder
-	keeping sync.Mutex   // one delivery at a time is stored in the message box
+	storeMu sync.Mutex   // one delivery at a time is stored in the message box
 
 	tempMu sync.Mutex // guards temp
 	temp   string     // the folder of messages of a hub in memory, made for the first one
@@ -159,9 +159,9 @@ func (d *Data) Close() error {
 	return err
 }
 
-// own reserves the folder for the one hub that serves it, and removes what an
+// claimFolder reserves the folder for the one hub that serves it, and removes what an
 // interrupted one left behind.
-func (d *Data) own(ctx context.Context) error {
+func (d *Data) claimFolder(ctx context.Context) error {
 	if d.dir == "" {
 		return nil
 	}

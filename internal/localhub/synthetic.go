@@ -95,7 +95,7 @@ func (g *inventor) family(i, size int) []Record {
 		case who == 1 && g.IntN(100) < 35: // a partner who kept a name
 			n = pick(g, names)
 		case who == 1 && g.IntN(100) < 40: // a partner with both names
-			n = name{first.prefix, first.family + "-" + own(pick(g, names))}
+			n = name{first.prefix, first.family + "-" + secondName(pick(g, names))}
 		case who > 1 && g.IntN(100) < 8:
 			n = pick(g, names)
 		}
@@ -180,13 +180,13 @@ func (g *inventor) address(r Record) string {
 	return fmt.Sprintf("%s.%d@example.org", strings.Trim(b.String(), ".-"), g.relations)
 }
 
-// in returns the i-th number of a block of ten thousand, in an order that depends on the
-// seed. None occurs twice.
-func (g *inventor) in(i int) int { return (i*7919 + int(g.seed%10_000)) % 10_000 }
+// permuted returns the i-th number of a block of ten thousand, in an order that depends
+// on the seed. None occurs twice.
+func (g *inventor) permuted(i int) int { return (i*7919 + int(g.seed%10_000)) % 10_000 }
 
-// free returns the next number of a kind, of which count were used,
+// nextNumber returns the next number of a kind, of which count were used,
 // skipping the fixed ones.
-func (g *inventor) free(count *int, number func(i int) string) string {
+func (g *inventor) nextNumber(count *int, number func(i int) string) string {
 	for {
 		n := number(*count)
 		*count++
@@ -198,28 +198,28 @@ func (g *inventor) free(count *int, number func(i int) string) string {
 
 // mobile returns 06 1234 xxxx, then 06 5555 xxxx, then blocks above those.
 func (g *inventor) mobile() string {
-	return g.free(&g.mobiles, func(i int) string {
+	return g.nextNumber(&g.mobiles, func(i int) string {
 		prefix := 1234
 		if block := i / 10_000; block > 0 {
 			prefix = 5554 + block
 		}
-		return fmt.Sprintf("06%04d%04d", prefix, g.in(i%10_000))
+		return fmt.Sprintf("06%04d%04d", prefix, g.permuted(i%10_000))
 	})
 }
 
 func (g *inventor) land() string {
-	return g.free(&g.landlines, func(i int) string {
+	return g.nextNumber(&g.landlines, func(i int) string {
 		area := areas[i%len(areas)]
 		i /= len(areas)
 		if len(area) == 3 {
-			return fmt.Sprintf("%s%03d%04d", area, 123+i/10_000, g.in(i%10_000))
+			return fmt.Sprintf("%s%03d%04d", area, 123+i/10_000, g.permuted(i%10_000))
 		}
-		return fmt.Sprintf("%s%02d%04d", area, 12+i/10_000, g.in(i%10_000))
+		return fmt.Sprintf("%s%02d%04d", area, 12+i/10_000, g.permuted(i%10_000))
 	})
 }
 
 func (g *inventor) company088() string {
-	return g.free(&g.companies, func(i int) string { return fmt.Sprintf("088%03d%04d", 123+i/10_000, g.in(i%10_000)) })
+	return g.nextNumber(&g.companies, func(i int) string { return fmt.Sprintf("088%03d%04d", 123+i/10_000, g.permuted(i%10_000)) })
 }
 
 // write writes a number in one of the notations found in real data.
@@ -258,8 +258,8 @@ func pick[T any](g *inventor, from []T) T { return from[g.IntN(len(from))] }
 // name is a family name with its prefix.
 type name struct{ prefix, family string }
 
-// own returns a name as the second half of a double one.
-func own(n name) string {
+// secondName returns a name as the second half of a double one.
+func secondName(n name) string {
 	if n.prefix == "" {
 		return n.family
 	}

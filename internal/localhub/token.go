@@ -146,7 +146,7 @@ func (h *Hub) bearer(w http.ResponseWriter, r *http.Request, scope string) (clie
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithExpirationRequired(), jwt.WithTimeFunc(h.now))
 	live := false
 	if err == nil && !h.faults.refused() {
-		if live, err = h.live(r.Context(), &c); err != nil {
+		if live, err = h.tokenValid(r.Context(), &c); err != nil {
 			return client{}, err
 		}
 	}
@@ -161,9 +161,9 @@ func (h *Hub) bearer(w http.ResponseWriter, r *http.Request, scope string) (clie
 	return client{id: c.Client, organisation: c.Organisation}, nil
 }
 
-// live reports whether a token's client still exists, with the token's organisation and the
-// secret it was issued for.
-func (h *Hub) live(ctx context.Context, c *claims) (bool, error) {
+// tokenValid reports whether a token's client still exists, with the token's organisation
+// and the secret it was issued for.
+func (h *Hub) tokenValid(ctx context.Context, c *claims) (bool, error) {
 	now, found, err := h.credential(ctx, c.Client)
 	return found && now.organisation == c.Organisation && secretID(now.salt) == c.Secret, err
 }

@@ -50,7 +50,7 @@ func (h *Hub) takeDelivery(w http.ResponseWriter, r *http.Request, c client) (an
 		return nil, refuse(http.StatusServiceUnavailable, "busy", "too many deliveries at one time")
 	}
 	defer h.uploads.end(c.id)
-	receipts, err := h.take(r.Context(), body, c, intermediary)
+	receipts, err := h.storeDelivery(r.Context(), body, c, intermediary)
 	if err != nil {
 		return nil, deliveryError(r.Context(), err)
 	}
@@ -78,8 +78,8 @@ func deliveryError(ctx context.Context, err error) error {
 	return err
 }
 
-// take reads a request and stores all its messages or none.
-func (h *Hub) take(ctx context.Context, body io.Reader, from client, intermediary string) ([]receipt, error) {
+// storeDelivery reads a request and stores all its messages or none.
+func (h *Hub) storeDelivery(ctx context.Context, body io.Reader, from client, intermediary string) ([]receipt, error) {
 	var all []*incomingFile
 	defer func() { removeFiles(all) }()
 	err := readDelivery(body, deliveries, func(int) (io.Writer, error) {
@@ -99,7 +99,7 @@ func (h *Hub) take(ctx context.Context, body io.Reader, from client, intermediar
 	if err != nil {
 		return nil, err
 	}
-	return h.keep(ctx, all, from, intermediary)
+	return h.storeMessages(ctx, all, from, intermediary)
 }
 
 // zipLimits are wider than those of a sender's own check.
@@ -126,29 +126,29 @@ func checkZIP(ctx context.Context, p *incomingFile, item int) (files int, err er
 // uploads counts deliveries in progress, per client: a slow or malicious one
 // leaves room for the others.
 type uploads struct {
-	mu  sync.Mutex
-	all int
-	of  map[string]int
+	mu        sync.Mutex
+	total     int
+	perClient map[string]int
 }
 
 // begin reserves a slot if there is one.
 func (u *uploads) begin(client string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.all >= uploadsAtOne || u.of[client] >= uploadsOfClient {
+	if u.total >= uploadsAtOne || u.perClient[client] >= uploadsOfClient {
 		return false
 	}
-	u.all++
-	u.of[client]++
+	u.total++
+	u.perClient[client]++
 	return true
 }
 
 func (u *uploads) end(client string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.all--
-	if u.of[client]--; u.of[client] == 0 {
-		delete(u.of, client)
+	u.total--
+	if u.perClient[client]--; u.perClient[client] == 0 {
+		delete(u.perClient, client)
 	}
 }
 

@@ -354,9 +354,9 @@ func (u *uploads) taken(client string) int {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if client == "" {
-		return u.all
+		return u.total
 	}
-	return u.of[client]
+	return u.perClient[client]
 }
 
 // TestDeliverAtOneTime checks that a client holding many deliveries open is told at once
