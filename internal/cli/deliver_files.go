@@ -90,8 +90,8 @@ func (x *expansion) take(path string) error {
 	return nil
 }
 
-// expandOne expands an argument or line: a file, a folder or, if it contains a character of wild,
-// a pattern. Windows shells leave patterns to us.
+// expandOne expands an argument or line: a file, a folder or, if it contains a character
+// of wild, a pattern. Windows shells leave patterns to us.
 func (x *expansion) expandOne(a, wild string) error {
 	info, err := os.Stat(a)
 	switch {

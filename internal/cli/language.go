@@ -21,7 +21,7 @@ import (
 func (e *env) lang() text.Language {
 	if e.language == "" {
 		s := settings.Defaults()
-		if d, err := profile.Find(e.profileDir); err == nil && !ring.Elsewhere(e.profileDir) {
+		if d, err := profile.Find(e.profileDir); err == nil && !ring.IsRemote(e.profileDir) {
 			s, _ = settings.Load(d) // problems are reported by those who use the settings
 		}
 		e.language = fromsettings.Language(s)
@@ -76,8 +76,8 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.error }
 
-// readGlobalFlags reads the language and the profile from a command line before it is parsed, so that
-// help and parser errors are in the language of the run too.
+// readGlobalFlags reads the language and the profile from a command line before it is
+// parsed, so that help and parser errors are in the language of the run too.
 func (e *env) readGlobalFlags(args []string) {
 	if dir, ok := commandline.Flag(args, "--profile"); ok {
 		e.profileDir = dir

@@ -31,7 +31,7 @@ func (openFileCmd) Run(e *env) error { return e.argumentError("open-file", "FILE
 // openURL, it accepts exactly "-- FILE" or "--profile DIR -- FILE": the sender of
 // the file chooses its name.
 func (e *env) openFile(args []string) error {
-	name, profile, err := ring.Lone(args)
+	name, profile, err := ring.SingleArgument(args)
 	if err != nil {
 		return e.argumentError("open-file", "FILE")
 	}

@@ -187,8 +187,8 @@ func linkRef(s *settings.Settings, name string) (secret.Ref, error) {
 	return secret.Ref{}, usageError(text.AdminNoLink)
 }
 
-// notifyResident makes a running Wiebelt reload. The request has been carried out by then, so a
-// failure is no error: Wiebelt notices by itself, only later.
+// notifyResident makes a running Wiebelt reload. The request has been carried out by
+// then, so a failure is no error: Wiebelt notices by itself, only later.
 func (*env) notifyResident(d profile.Dirs) { _ = settings.Touch(d) }
 
 // storeTime exceeds what all calls to a store take together; each reports within two

@@ -198,7 +198,7 @@ func (c *simulateCmd) play(e *env, d profile.Dirs, l text.Language, story *simul
 	play := simulate.Play{Can: registry.Of(c.Over).Can, Speed: c.Speed, Repeat: c.Repeat, Prefix: fmt.Sprintf("sim-%d-", os.Getpid())}
 	if c.Scenario != "" {
 		fmt.Fprintln(e.err, l.T(text.SimulatePlays, cmp.Or(story.Title[string(l)], l.T(text.SimulateScenario))))
-		play.Said = func(s simulate.Step) {
+		play.OnStep = func(s simulate.Step) {
 			fmt.Fprintf(e.err, "%7.1f  %s %s\n", s.At.Seconds(), l.T(text.SimulateStep(s.Do.String())), s.Name)
 		}
 	}

@@ -165,7 +165,7 @@ func TestSimulateServer(t *testing.T) {
 	h := &heard{}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := link.Once(ctx, link.Config{Take: h.Take}, p); err == nil || ctx.Err() != nil {
+	if err := link.RunOnce(ctx, link.Config{Take: h.Take}, p); err == nil || ctx.Err() != nil {
 		t.Errorf("the phone does not hang up in the end: %v", err)
 	}
 	if code := <-ended; code != 0 {

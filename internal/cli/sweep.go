@@ -32,8 +32,8 @@ func (c *sweepCmd) Run(*env) error {
 	return installed.Sweep(exe)
 }
 
-// placePrograms copies the small programs of exe's version to where phones and terminals find those
-// of every version. If it is interrupted, either the old or the new one is there.
+// placePrograms copies the small programs of exe's version to where phones and terminals
+// find those of every version. If it is interrupted, either the old or the new one is there.
 func placePrograms(exe string) (err error) {
 	programs, ok := installed.Beside(exe)
 	if !ok {

@@ -55,7 +55,7 @@ func (e *exam) microsip(context.Context) []finding {
 	ours := 0
 	for i, key := range microSIPKeys {
 		command := ini.Get("Settings", key)
-		if !phonefile.Ours(command) {
+		if !phonefile.RunsWiebelt(command) {
 			if i == 0 {
 				return say(Off, "microsip.off")
 			}

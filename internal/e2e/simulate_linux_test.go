@@ -64,7 +64,7 @@ func TestSimulatedPrograms(t *testing.T) {
 				// ends when it sees us.
 				xtest.NoneLeft(t, dir)
 				p := must.Get(simulate.Open(t.Context(), over, simulate.Options{Exe: bin, Profile: dir}))(t)
-				play := simulate.Play{Can: registry.Of(over).Can, Speed: 1e6, Repeat: 1, Prefix: "sim-", Said: func(s simulate.Step) { told.Set(s.At) }}
+				play := simulate.Play{Can: registry.Of(over).Can, Speed: 1e6, Repeat: 1, Prefix: "sim-", OnStep: func(s simulate.Step) { told.Set(s.At) }}
 				must.Do(t, play.Run(t.Context(), confirmed{p, t, told}, s))
 				want, got := storytest.Want(t, s.ID, over), told.Lines()
 				if strings.Join(got, "\n") != strings.Join(want, "\n") {

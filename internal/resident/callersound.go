@@ -13,27 +13,27 @@ import (
 type callerSound struct {
 	play    func(context.Context, sound.Kind) error
 	allowed func() bool // whether settings and session allow it now
-	done    map[engine.CardCall]bool
+	sounded map[engine.CardCall]bool
 }
 
 // kinds maps the outcomes with a tone to it.
 var kinds = map[engine.Outcome]sound.Kind{engine.Found: sound.Known, engine.Several: sound.Several,
 	engine.Nobody: sound.Unknown, engine.Withheld: sound.Unknown}
 
-// next returns the tone for the cards of a snapshot, "" for none. Of several simultaneous
-// calls the newest counts.
-func (c *callerSound) next(s *engine.Snapshot) (k sound.Kind) {
+// toneFor returns the tone for the cards of a snapshot, "" for none. Of several
+// simultaneous calls the newest counts.
+func (c *callerSound) toneFor(s *engine.Snapshot) (k sound.Kind) {
 	still := map[engine.CardCall]bool{}
 	for i := range s.Cards {
 		card := &s.Cards[i]
 		kind, has := kinds[card.Outcome]
 		is := card.Call()
-		still[is] = c.done[is] || has
-		if has && !c.done[is] && card.Phase == engine.PhaseRinging && !card.Outgoing {
+		still[is] = c.sounded[is] || has
+		if has && !c.sounded[is] && card.Phase == engine.PhaseRinging && !card.Outgoing {
 			k = kind
 		}
 	}
-	c.done = still
+	c.sounded = still
 	if k != "" && !c.allowed() {
 		return ""
 	}
@@ -70,7 +70,7 @@ func (c *callerSound) run(ctx context.Context, e interface {
 				return
 			}
 		}
-		if k := c.next(e.Snapshot()); k != "" {
+		if k := c.toneFor(e.Snapshot()); k != "" {
 			if err := c.play(ctx, k); err != nil && ctx.Err() == nil {
 				failed(err)
 			}

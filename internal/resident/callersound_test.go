@@ -15,7 +15,7 @@ func TestCallerSound(t *testing.T) {
 	c := &callerSound{allowed: func() bool { return allowed }}
 	hears := func(what string, want sound.Kind, cards ...engine.Card) {
 		t.Helper()
-		if got := c.next(&engine.Snapshot{Cards: cards}); got != want {
+		if got := c.toneFor(&engine.Snapshot{Cards: cards}); got != want {
 			t.Errorf("%s: %q, want %q", what, got, want)
 		}
 	}

@@ -35,34 +35,34 @@ type linkState struct {
 
 // facts guards what is known; the lock is held while copying. The zero value is ready.
 type facts struct {
-	mu      sync.Mutex
-	now     known
-	hubSeen hubwatch.HubSeen // result of the last check of the hub
+	mu       sync.Mutex
+	known    known
+	hubState hubwatch.HubState // result of the last check of the hub
 }
 
 // change changes what is known and reports whether health's facts changed.
 func (f *facts) change(do func(*known)) (news bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	was, held := f.now.Facts, f.now.held
-	do(&f.now)
-	return held != f.now.held || !reflect.DeepEqual(was, f.now.Facts)
+	was, held := f.known.Facts, f.known.held
+	do(&f.known)
+	return held != f.known.held || !reflect.DeepEqual(was, f.known.Facts)
 }
 
 func (f *facts) read() known {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	k := f.now
+	k := f.known
 	k.links, k.calls = maps.Clone(k.links), slices.Clone(k.calls)
 	return k
 }
 
-// of assembles what is known now, with the links ordered by name.
-func (f *facts) of(s *engine.Snapshot) health.Facts {
+// assemble assembles what is known now, with the links ordered by name.
+func (f *facts) assemble(s *engine.Snapshot) health.Facts {
 	k := f.read()
 	h := k.Facts
 	h.Lookup.At, h.Lookup.Failure = s.Lookup.Last, s.Lookup.Failure
-	f.hubSeen.Into(&h)
+	f.hubState.Into(&h)
 	if s.Last != nil {
 		h.Last = &health.Call{At: s.Last.At, Kind: s.Last.Kind}
 	}
@@ -105,8 +105,8 @@ func phaseOf(st link.State) health.Phase {
 	return phases[st.Phase]
 }
 
-// lacks returns why a link could not even be tried.
-func lacks(p settings.Softphone) link.Cause {
+// missingCause returns why a link could not even be tried.
+func missingCause(p settings.Softphone) link.Cause {
 	if m := p.Missing(); m != "" {
 		return link.CauseNeeds(m)
 	}
@@ -174,9 +174,9 @@ func (r *Resident) readHistory(ctx context.Context) {
 	for kind, at := range byKind {
 		switch names := links[kind]; len(names) {
 		case 0:
-			r.activity.Known(kind, "", at)
+			r.activity.AddKnown(kind, "", at)
 		case 1:
-			r.activity.Known(kind, names[0], at)
+			r.activity.AddKnown(kind, names[0], at)
 		}
 	}
 	r.requestRefresh()

@@ -49,12 +49,12 @@ func (s *fakeCards) hidden() bool {
 func running(t *testing.T) (*desktop, *fakeCards) {
 	t.Helper()
 	d := newDesktop(t)
-	d.facts.now.Opened = time.Now()
-	d.facts.now.SetUp = true
+	d.facts.known.Opened = time.Now()
+	d.facts.known.SetUp = true
 	d.engine = engine.New(engine.Params{Rules: d.rules(d.set), Clock: systemClock{}, Log: d.o.Log, FullFor: time.Minute, AfterCall: time.Second})
 	d.testCard = &testCard{Engine: d.engine, changed: func() {}}
 	d.tray = tray.New(tray.Params{Log: d.o.Log})
-	d.hubWatch = hubwatch.NewHub(d.hubParams(), &d.facts.hubSeen)
+	d.hubWatch = hubwatch.NewHub(d.hubParams(), &d.facts.hubState)
 	d.corners = cardcorners.Open(d.o.Dirs, d.o.Log)
 	s := &fakeCards{told: make(chan struct{}, 1)}
 	d.cards = s
@@ -92,12 +92,12 @@ func TestCallsOfBeforeTheStart(t *testing.T) {
 			t.Fatal(i, err)
 		}
 	}
-	none := d.facts.of(d.engine.Snapshot())
+	none := d.facts.assemble(d.engine.Snapshot())
 	if none.Last != nil {
 		t.Fatalf("knew of %+v", none.Last)
 	}
 	d.readHistory(t.Context())
-	if got := d.facts.of(d.engine.Snapshot()).Last; got == nil || got.Kind != "3cx" || !got.At.Equal(now.Add(-time.Minute).Truncate(time.Microsecond)) {
+	if got := d.facts.assemble(d.engine.Snapshot()).Last; got == nil || got.Kind != "3cx" || !got.At.Equal(now.Add(-time.Minute).Truncate(time.Microsecond)) {
 		t.Errorf("the last call is %+v", got)
 	}
 	var all []string
@@ -188,7 +188,7 @@ func TestForgottenCallsLeaveTheMenu(t *testing.T) {
 			if got := d.listed(); !slices.Equal(got, tt.left) {
 				t.Errorf("the menu lists %q, want %q", got, tt.left)
 			}
-			if d.facts.of(d.engine.Snapshot()).Last == nil {
+			if d.facts.assemble(d.engine.Snapshot()).Last == nil {
 				t.Error("it says that no call has come")
 			}
 			rev := d.engine.Snapshot().Rev

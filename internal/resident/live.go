@@ -91,7 +91,7 @@ func (r *Resident) followSettings(ctx context.Context) {
 		case <-r.reread:
 		}
 		if slept := clock.Look(lookEvery); slept != 0 {
-			r.woke(slept)
+			r.resumed(slept)
 		}
 		if print := settings.Fingerprint(r.o.Dirs, r.settings().Hub.ExtraCAFile); print != r.fingerprint {
 			next, _ := settings.Load(r.o.Dirs)

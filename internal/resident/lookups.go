@@ -91,17 +91,17 @@ func (r *Resident) askHub(ctx context.Context, n phone.Number) ([]contact.Contac
 	return contact.Sorted(found), err
 }
 
-// people converts contacts for a window, as many as a message holds, in the card's order:
-// an earlier choice of the user comes first.
-func (r *Resident) people(n phone.Number, found []contact.Contact) (list []windowapi.Contact, more int) {
+// windowContacts converts contacts for a window, as many as a message holds, in the
+// card's order: an earlier choice of the user comes first.
+func (r *Resident) windowContacts(n phone.Number, found []contact.Contact) (list []windowapi.Contact, more int) {
 	earlier, size := "", 0
 	if len(found) > 1 && len(found) <= engine.ManyContacts {
 		earlier, _ = r.chosenBefore.Earlier(n.Key())
 	}
 	first := contact.ToFront(found, earlier)
 	for i, k := range found {
-		c := windowapi.Contact{ID: k.ID, Earlier: first && i == 0, Name: request.Cut(k.Name()), Relation: request.Cut(k.RelationNumber),
-			Address: request.Cut(k.Address.Line()), Producer: request.Cut(k.Producer.Text()), Modified: request.Cut(k.LastModifiedBy.Text())}
+		c := windowapi.Contact{ID: k.ID, Earlier: first && i == 0, Name: request.Truncate(k.Name()), Relation: request.Truncate(k.RelationNumber),
+			Address: request.Truncate(k.Address.Line()), Producer: request.Truncate(k.Producer.Text()), Modified: request.Truncate(k.LastModifiedBy.Text())}
 		if _, err := r.current().links.Check(k.Link); err == nil {
 			c.Link = k.Link
 		}
@@ -146,7 +146,7 @@ func (r *Resident) lookUp(ctx context.Context, m windowapi.Lookup) windowapi.Fou
 		f.Outcome, f.Failure = history.OutcomeFailed, string(contact.FailureOf(err))
 		return f
 	}
-	f.Contacts, f.More = r.people(n, found)
+	f.Contacts, f.More = r.windowContacts(n, found)
 	switch len(found) {
 	case 0:
 		f.Outcome = history.OutcomeNobody

@@ -58,7 +58,7 @@ func (r *Resident) refreshLoop(ctx context.Context) {
 		if paused && until.Before(next) {
 			next = until
 		}
-		if doubt := r.facts.of(r.engine.Snapshot()).DoubtFrom(); !doubt.Before(now) && doubt.Before(next) {
+		if doubt := r.facts.assemble(r.engine.Snapshot()).DoubtFrom(); !doubt.Before(now) && doubt.Before(next) {
 			next = doubt.Add(time.Second)
 		}
 		t := time.NewTimer(time.Until(next))
@@ -75,12 +75,12 @@ func (r *Resident) refreshLoop(ctx context.Context) {
 				memory.Collect()
 			}
 		case <-r.wanted:
-		case <-r.rested:
-			r.giveBack()
+		case <-r.idle:
+			r.releaseMemory()
 		case <-started:
 			started = nil
 			debug.SetGCPercent(gcPercent)
-			r.giveBack()
+			r.releaseMemory()
 		case <-t.C:
 		}
 		t.Stop()
@@ -90,8 +90,8 @@ func (r *Resident) refreshLoop(ctx context.Context) {
 // startedAfter is when memory needed only for the start is released.
 const startedAfter = 5 * time.Second
 
-// giveBack returns memory used by calls or the start to the system.
-func (r *Resident) giveBack() {
+// releaseMemory returns memory used by calls or the start to the system.
+func (r *Resident) releaseMemory() {
 	if err := memory.Release(); err != nil {
 		r.o.Log.Warn("memory is not given back", "why", err)
 	}
@@ -218,7 +218,7 @@ func (r *Resident) chosen(id string) {
 	case menuResume:
 		r.pause(time.Time{})
 	case menuVisible:
-		r.showToHelp()
+		r.allowCapture()
 	case menuQuit:
 		// An explicit quit: calls start nothing until the next log-on.
 		if err := instance.MarkQuit(r.inst); err != nil {

@@ -118,7 +118,7 @@ type refresher struct {
 	showing sync.Mutex        // held while reading and showing the state
 	sent    windowapi.Sources // to the windows
 	wanted  chan struct{}     // show the state again
-	rested  chan struct{}     // no card has been shown for a while
+	idle    chan struct{}     // no card has been shown for a while
 }
 
 // requestRefresh schedules showing the state. It never blocks.
@@ -160,11 +160,11 @@ func Run(ctx context.Context, o Options) error {
 	defer one.Close()
 	instance.ClearQuit(cfg)
 	r := &Resident{o: o, inst: cfg, stop: stop, ready: make(chan struct{}), activity: activity.New(),
-		refresher: refresher{wanted: make(chan struct{}, 1), rested: make(chan struct{}, 1)}, settingsFiles: settingsFiles{settings.Fingerprint(o.Dirs, o.Settings.Hub.ExtraCAFile), make(chan struct{}, 1)}}
+		refresher: refresher{wanted: make(chan struct{}, 1), idle: make(chan struct{}, 1)}, settingsFiles: settingsFiles{settings.Fingerprint(o.Dirs, o.Settings.Hub.ExtraCAFile), make(chan struct{}, 1)}}
 	r.program = programfile.New()
-	r.facts.now.Opened = time.Now()
-	r.facts.now.Paused = pausedBefore(o.Dirs, r.facts.now.Opened)
-	r.hubWatch = hubwatch.NewHub(r.hubParams(), &r.facts.hubSeen)
+	r.facts.known.Opened = time.Now()
+	r.facts.known.Paused = pausedBefore(o.Dirs, r.facts.known.Opened)
+	r.hubWatch = hubwatch.NewHub(r.hubParams(), &r.facts.hubState)
 	r.publish(o.Settings, nil, nil)
 	if err := r.run(ctx, one); err != nil {
 		return err
@@ -293,8 +293,8 @@ func (r *Resident) hubMended() {
 	r.hubWatch.Look(0)
 }
 
-// woke handles the end of a sleep.
-func (r *Resident) woke(slept time.Duration) {
+// resumed handles the end of a sleep.
+func (r *Resident) resumed(slept time.Duration) {
 	r.o.Log.Info("the clock has jumped", "by", slept.Round(time.Second))
 	r.engine.Resumed(slept)
 	if c := r.current().client; c != nil {
@@ -403,7 +403,7 @@ func (r *Resident) hubParams() hubwatch.HubParams {
 func (r *Resident) secretWatch() hubwatch.Secret {
 	return hubwatch.Secret{Dirs: r.o.Dirs, Hub: r.hubWatch,
 		Of:      func() settings.Hub { return r.settings().Hub },
-		Failure: func() contact.Failure { return r.facts.of(r.engine.Snapshot()).Lookup.Failure }}
+		Failure: func() contact.Failure { return r.facts.assemble(r.engine.Snapshot()).Lookup.Failure }}
 }
 
 // watch starts watching registrations and the usual number of calls. The

@@ -30,13 +30,13 @@ import (
 
 // screen is what shows calls, and what is known of who may see them.
 type screen struct {
-	display  window.Display
-	cards    cards
-	corners  *cardcorners.Corners
-	reader   atomic.Pointer[screenreader.Bridge] // nil without a screen reader
-	testCard *testCard
-	session  atomic.Pointer[session.State] // of the user; nil if unknown
-	helped   atomic.Int64                  // until when remote help can see cards, in Unix seconds
+	display      window.Display
+	cards        cards
+	corners      *cardcorners.Corners
+	reader       atomic.Pointer[screenreader.Bridge] // nil without a screen reader
+	testCard     *testCard
+	session      atomic.Pointer[session.State] // of the user; nil if unknown
+	captureUntil atomic.Int64                  // until when remote help can see cards, in Unix seconds
 }
 
 // cards shows calls: as windows of our own, or as notifications.
@@ -85,13 +85,13 @@ func (r *Resident) cardConfig() card.Config {
 	c := card.Config{
 		Language: r.lang(), Appearance: card.Appearance(s.UI.Theme), FileWord: s.UI.FileWord, Support: s.Support.Contact,
 		Fields: s.Card.Fields, Privacy: card.Privacy(s.Card.Privacy), Speech: card.Speech(s.Card.Speech),
-		HideFromCapture: s.Card.HideFromCapture && r.helped.Load() < now.Unix(),
+		HideFromCapture: s.Card.HideFromCapture && r.captureUntil.Load() < now.Unix(),
 		Corner:          card.Corner(s.Card.Corner), Monitor: s.Card.Monitor,
 		Corners: r.corners.Of(s), UnderFullScreen: !s.Card.OverFullscreen, Log: r.o.Log,
 		Hotkey: s.Card.Hotkey, HotkeyOpen: s.Card.HotkeyOpen, HotkeyHear: s.Card.HotkeyHear, HotkeyClose: s.Card.HotkeyClose,
 		Events: card.Events{
 			Moved:        func(monitor string, to card.Corner) { r.corners.Moved(r.settings(), monitor, to) },
-			HotkeyResult: r.hotkeyResult, Held: r.held, Rested: func() { wake.Up(r.rested) }, Painted: r.o.Painted,
+			HotkeyResult: r.hotkeyResult, Held: r.held, Rested: func() { wake.Up(r.idle) }, Painted: r.o.Painted,
 		},
 	}
 	if b := r.reader.Load(); b != nil {
@@ -151,7 +151,7 @@ func (r *Resident) notificationsAble(able bool) {
 
 // report returns the current state.
 func (r *Resident) report(now time.Time) health.Report {
-	f := r.facts.of(r.engine.Snapshot())
+	f := r.facts.assemble(r.engine.Snapshot())
 	f.Hiding = r.hiding()
 	if r.facts.read().held && (f.Hiding == health.HidingNot || f.Hiding == health.NumberPresenting) {
 		f.Hiding = health.HidingPresenting
@@ -177,7 +177,7 @@ func (r *Resident) followSession(ctx context.Context) {
 		if s.Reader != (r.reader.Load() != nil) {
 			unread()
 			if unread = func() {}; s.Reader {
-				unread = r.letRead(ctx)
+				unread = r.startScreenReader(ctx)
 			}
 		}
 		if !s.Locked {
@@ -209,8 +209,8 @@ func (r *Resident) autoOpen() engine.AutoOpen {
 	return engine.AutoOpen(r.settings().Card.AutoOpen)
 }
 
-// letRead exposes the cards to screen readers until end is called.
-func (r *Resident) letRead(ctx context.Context) (end func()) {
+// startScreenReader exposes the cards to screen readers until end is called.
+func (r *Resident) startScreenReader(ctx context.Context) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	b, done := screenreader.New(), make(chan struct{})
 	go func() {
@@ -301,9 +301,9 @@ const helpFor = 15 * time.Minute
 // canHideFromCapture reports whether this system can exclude windows from screen sharing.
 const canHideFromCapture = runtime.GOOS == "windows"
 
-// showToHelp makes the cards visible to screen sharing for a while.
-func (r *Resident) showToHelp() {
-	r.helped.Store(time.Now().Add(helpFor).Unix())
+// allowCapture makes the cards visible to screen sharing for a while.
+func (r *Resident) allowCapture() {
+	r.captureUntil.Store(time.Now().Add(helpFor).Unix())
 	r.showChange()
 	time.AfterFunc(helpFor+time.Second, r.showChange) // does nothing once the cards have ended
 }

@@ -74,7 +74,7 @@ func TestPauseOutlivesAStart(t *testing.T) {
 		}
 	}
 	d.facts.change(func(k *known) { k.Paused = until })
-	if got := health.Assess(d.facts.of(d.engine.Snapshot()), text.Dutch, "", now); got.State != health.Paused {
+	if got := health.Assess(d.facts.assemble(d.engine.Snapshot()), text.Dutch, "", now); got.State != health.Paused {
 		t.Errorf("%+v", got)
 	}
 }

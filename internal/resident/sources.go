@@ -42,9 +42,9 @@ type sources struct {
 
 // source is a running one.
 type source struct {
-	end  context.CancelFunc
-	over chan struct{}
-	wake chan struct{} // makes a link retry or reconnect at once
+	cancel context.CancelFunc
+	done   chan struct{}
+	wake   chan struct{} // makes a link retry or reconnect at once
 }
 
 func newSources(ctx context.Context, r *Resident, work *sync.WaitGroup) *sources {
@@ -119,8 +119,8 @@ func (w *sources) retry(s *settings.Settings) bool {
 // stop ends a source and waits for it.
 func (s *source) stop() {
 	if s != nil {
-		s.end()
-		<-s.over
+		s.cancel()
+		<-s.done
 	}
 }
 
@@ -148,7 +148,7 @@ func (w *sources) dial(s *settings.Settings, phone settings.Softphone) *source {
 	p, err := fromsettings.Softphone(r.o.Dirs, s.Hub.SecretStore, phone)
 	if err != nil {
 		r.o.Log.Error("softphone link", "name", name, "why", err)
-		r.facts.setLink(phone.Kind, name, health.Incomplete, link.State{Cause: lacks(phone)})
+		r.facts.setLink(phone.Kind, name, health.Incomplete, link.State{Cause: missingCause(phone)})
 		return nil
 	}
 	if l, ok := p.(engine.Lookup); ok {
@@ -159,9 +159,9 @@ func (w *sources) dial(s *settings.Settings, phone settings.Softphone) *source {
 	}
 	r.facts.setLink(phone.Kind, name, health.Unwatched, link.State{})
 	ctx, end := context.WithCancel(w.ctx)
-	l := &source{end: end, over: make(chan struct{}), wake: make(chan struct{}, 1)}
+	l := &source{cancel: end, done: make(chan struct{}), wake: make(chan struct{}, 1)}
 	w.work.Go(func() {
-		defer close(l.over)
+		defer close(l.done)
 		link.Run(ctx, link.Config{Name: name, Take: r.taker(name), Gone: r.engine.SourceGone, Wake: l.wake, Log: r.o.Log,
 			State: func(st link.State) {
 				if st.Cause == link.CauseHub && r.current().client != nil {
@@ -197,9 +197,9 @@ func (w *sources) listen(s *settings.Settings) *source {
 		return nil
 	}
 	w.refused = false
-	running := &source{end: end, over: make(chan struct{})}
+	running := &source{cancel: end, done: make(chan struct{})}
 	w.work.Go(func() {
-		defer close(running.over)
+		defer close(running.done)
 		<-ctx.Done()
 		l.Close()
 	})

@@ -32,17 +32,17 @@ func TestSourcesNow(t *testing.T) {
 			t.Errorf("%swant\n%s", got, want)
 		}
 	}
-	r.facts.now.port = 27471
+	r.facts.known.port = 27471
 	r.facts.setLink("wazo", "centrale", health.Refused, link.State{Cause: link.NoCause})
 	want("websocket  listens 27471\nhttp  listens 27471\nurl  listens 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip   0\n")
 	r.facts.setLink("baresip", "127.0.0.1:4444", health.Up, link.State{Cause: link.NoCause})
-	r.facts.now.port, r.facts.now.PortTaken = 0, 27471
+	r.facts.known.port, r.facts.known.PortTaken = 0, 27471
 	want("websocket  taken 27471\nhttp  taken 27471\nurl  listens 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip  up 0\n")
-	r.facts.now.NoTokens, r.facts.now.PortTaken = true, 0
+	r.facts.known.NoTokens, r.facts.known.PortTaken = true, 0
 	s.Listener.HTTP = false
 	want("websocket  keyless 27471\nurl  listens 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip  up 0\n")
 	s.Listener.Enabled = false
-	r.facts.now.unopened = true
+	r.facts.known.unopened = true
 	want("url  unopened 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip  up 0\n")
 }
 
@@ -104,7 +104,7 @@ func TestLinksAreWoken(t *testing.T) {
 	if d.sources.wake(false); !slices.Equal(woken(), []string{"waits"}) {
 		t.Error("with a new secret others were woken")
 	}
-	if d.woke(time.Hour); !slices.Equal(woken(), []string{"stands", "waits"}) {
+	if d.resumed(time.Hour); !slices.Equal(woken(), []string{"stands", "waits"}) {
 		t.Error("not all were woken after a sleep")
 	}
 }
@@ -128,7 +128,7 @@ func TestLinksOfASort(t *testing.T) {
 		link.CauseNeeds("user"):      {Kind: "3cx", Address: "https://pbx.example", Extension: "101"},
 		link.CauseSettings:           {Kind: "ari", Address: "http://pbx.example", Extension: "101", User: "u"},
 	} {
-		if got := lacks(s); got != want {
+		if got := missingCause(s); got != want {
 			t.Errorf("%+v: %q, want %q", s, got, want)
 		}
 	}
@@ -145,7 +145,7 @@ func TestFactsKeepWhy(t *testing.T) {
 		if !f.setLink("ari", "centrale", health.Down, link.State{Cause: cause}) {
 			t.Errorf("%s is no news", cause)
 		}
-		if sources := f.of(&engine.Snapshot{}).Sources; len(sources) != 1 || sources[0].Admin != admin {
+		if sources := f.assemble(&engine.Snapshot{}).Sources; len(sources) != 1 || sources[0].Admin != admin {
 			t.Errorf("%s: %+v", cause, sources)
 		}
 	}

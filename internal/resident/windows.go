@@ -124,7 +124,7 @@ func show(ctx context.Context, cfg instance.Config, m windowapi.Show) error {
 
 // doctorFacts returns what the doctor cannot see from outside.
 func (r *Resident) doctorFacts(now time.Time) windowapi.DoctorFacts {
-	k, f := r.facts.read(), r.facts.of(r.engine.Snapshot())
+	k, f := r.facts.read(), r.facts.assemble(r.engine.Snapshot())
 	d := windowapi.DoctorFacts{
 		Opened: f.Opened, SetUp: f.SetUp && !f.SecretMissing, Failure: string(f.Lookup.Failure),
 		Paused:    f.Paused.After(now),

@@ -121,7 +121,7 @@ func (a *ARI) events(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a.upgrade(w, r, socket{protocols: []string{"ari"},
-		began: func(c *wsConn) func() {
+		onOpen: func(c *wsConn) func() {
 			old := a.apps[app]
 			a.apps[app] = c
 			if old == nil {
@@ -131,11 +131,11 @@ func (a *ARI) events(w http.ResponseWriter, r *http.Request) {
 				_ = old.send(toJSON(map[string]any{"type": "ApplicationReplaced", "timestamp": stamp(time.Now()), "application": app, "asterisk_id": asteriskID}))
 			}
 		},
-		over: func(c *wsConn) { a.over(app, c) },
+		onClose: func(c *wsConn) { a.closed(app, c) },
 	})
 }
 
-func (a *ARI) over(app string, c *wsConn) {
+func (a *ARI) closed(app string, c *wsConn) {
 	if a.apps[app] == c {
 		delete(a.apps, app)
 	}
@@ -251,14 +251,14 @@ func (a *ARI) Tell(ctx context.Context, n Update) error {
 func ariEvents(n Update, ch change) (events []string) {
 	event := func(kind string, channel map[string]any, more ...any) {
 		e := map[string]any{"type": kind, "timestamp": stamp(time.Now()), "channel": channel, "asterisk_id": asteriskID, "application": "simulate"}
-		events = append(events, string(toJSON(with(e, more...))))
+		events = append(events, string(toJSON(withFields(e, more...))))
 	}
 	incoming := n.Call.Direction == ""
 	if n.Do == Ring && incoming {
 		event("ChannelCreated", trunkChannel(ch.call, "Ring"))
 	}
 	for _, leg := range ch.began {
-		event("ChannelCreated", with(channel(ch.call, leg), "state", "Down"))
+		event("ChannelCreated", withFields(channel(ch.call, leg), "state", "Down"))
 		event("ChannelStateChange", channel(ch.call, leg))
 	}
 	for _, leg := range ch.changed {

@@ -33,7 +33,7 @@ func OutboundARI() *ARI {
 // accepts any certificate.
 func (a *ARI) Connect(ctx context.Context, address string) {
 	ctx, cancel := context.WithCancel(ctx)
-	a.listens, a.part = func() error { cancel(); return nil }, goAway
+	a.listens, a.notifyEnd = func() error { cancel(); return nil }, goAway
 	a.tasks.Go(func() {
 		for ctx.Err() == nil {
 			a.connection(ctx, address)
@@ -51,7 +51,7 @@ func (a *ARI) connection(ctx context.Context, address string) {
 		return
 	}
 	a.serveSocket(socket{
-		began: func(c *wsConn) func() {
+		onOpen: func(c *wsConn) func() {
 			var first [][]byte
 			for _, event := range a.kept {
 				first = append(first, []byte(event))
@@ -60,25 +60,25 @@ func (a *ARI) connection(ctx context.Context, address string) {
 			c.mu.Lock() // events that were kept go first
 			return func() {
 				defer c.mu.Unlock()
-				_ = c.write(append(first, a.said("ApplicationRegistered"))...) // reading reports a failure
+				_ = c.write(append(first, a.event("ApplicationRegistered"))...) // reading reports a failure
 			}
 		},
-		took: func(c *wsConn, b []byte) bool {
+		onMessage: func(c *wsConn, b []byte) bool {
 			c.mu.Lock() // a Tell that waits for the request sends nothing before its answer
 			defer c.mu.Unlock()
-			return c.write(a.rest(b)) == nil
+			return c.write(a.handleREST(b)) == nil
 		},
-		over: func(c *wsConn) { a.over(outboundApp, c) },
+		onClose: func(c *wsConn) { a.closed(outboundApp, c) },
 	}, func() (*websocket.Conn, error) { return conn, nil })
 }
 
-// said builds an event of the application, or an answer.
-func (a *ARI) said(kind string, more ...any) []byte {
-	return toJSON(with(map[string]any{"type": kind, "timestamp": stamp(time.Now()), "application": outboundApp, "asterisk_id": asteriskID}, more...))
+// event builds an event of the application, or an answer.
+func (a *ARI) event(kind string, more ...any) []byte {
+	return toJSON(withFields(map[string]any{"type": kind, "timestamp": stamp(time.Now()), "application": outboundApp, "asterisk_id": asteriskID}, more...))
 }
 
-// rest answers a request received on the WebSocket.
-func (a *ARI) rest(b []byte) []byte {
+// handleREST answers a request received on the WebSocket.
+func (a *ARI) handleREST(b []byte) []byte {
 	var q struct {
 		Type, Method, URI string
 		TransactionID     string `json:"transaction_id"`
@@ -95,7 +95,7 @@ func (a *ARI) rest(b []byte) []byte {
 			status, body = http.StatusBadRequest, message("Bad request")
 		}
 	}
-	return a.said("RESTResponse", "transaction_id", q.TransactionID, "request_id", q.RequestID, "status_code", status,
+	return a.event("RESTResponse", "transaction_id", q.TransactionID, "request_id", q.RequestID, "status_code", status,
 		"reason_phrase", http.StatusText(status), "uri", path, "content_type", "application/json", "message_body", string(toJSON(body)))
 }
 

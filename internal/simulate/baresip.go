@@ -31,7 +31,7 @@ func StartBaresip(ctx context.Context, address string) (*Baresip, error) {
 	b := &Baresip{}
 	b.server = newServer(func() bool { return b.client != nil })
 	b.address = Address{Ready: true, Over: registry.Baresip, Address: l.Addr().String()}
-	b.part = halfClose
+	b.notifyEnd = halfClose
 	b.startStream(ctx, l, b.began, l.Close)
 	return b, nil
 }

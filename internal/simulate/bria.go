@@ -28,10 +28,10 @@ type Bria struct {
 	Calls string // as listed in an answer
 	// Asked, if set, receives each question and its answer, and returns the answer to send
 	// instead; "" sends none. It is called by the connection's goroutine.
-	Asked   func(question, answer string) string
-	played  []briaCall
-	version int             // of the list
-	knows   map[*wsConn]int // the version of the list that each connection has; -1 for none
+	Asked        func(question, answer string) string
+	played       []briaCall
+	version      int             // of the list
+	sentVersions map[*wsConn]int // the version of the list that each connection has; -1 for none
 }
 
 const (
@@ -46,9 +46,9 @@ func StartBria(ctx context.Context, listen string) (*Bria, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Bria{knows: map[*wsConn]int{}}
+	b := &Bria{sentVersions: map[*wsConn]int{}}
 	b.server = newServer(func() bool {
-		for _, v := range b.knows {
+		for _, v := range b.sentVersions {
 			if v >= 0 {
 				return true
 			}
@@ -79,14 +79,14 @@ func (b *Bria) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	b.upgrade(w, r, socket{
-		began: func(c *wsConn) func() { b.knows[c] = -1; return nil },
-		took:  b.took,
-		over:  func(c *wsConn) { delete(b.knows, c) },
+		onOpen:    func(c *wsConn) func() { b.sentVersions[c] = -1; return nil },
+		onMessage: b.handleMessage,
+		onClose:   func(c *wsConn) { delete(b.sentVersions, c) },
 	})
 }
 
-// took answers a question.
-func (b *Bria) took(c *wsConn, m []byte) bool {
+// handleMessage answers a question.
+func (b *Bria) handleMessage(c *wsConn, m []byte) bool {
 	head, body, _ := strings.Cut(string(m), "<")
 	first, head, _ := strings.Cut(head, "\n")
 	id := ""
@@ -114,7 +114,7 @@ func (b *Bria) took(c *wsConn, m []byte) bool {
 		return false
 	}
 	if version >= 0 {
-		b.With(func() { b.knows[c] = version })
+		b.With(func() { b.sentVersions[c] = version })
 	}
 	return true
 }
@@ -194,7 +194,7 @@ func (b *Bria) Tell(ctx context.Context, n Update) error {
 func (b *Bria) change(ctx context.Context) error {
 	version := b.Change(b.list())
 	return b.taken(ctx, func() bool {
-		for _, known := range b.knows {
+		for _, known := range b.sentVersions {
 			if known < version {
 				return false
 			}

@@ -70,7 +70,7 @@ func StartBroadWorks(ctx context.Context, listen string, account Account) (*Broa
 		Subscriptions: map[string]string{}, Unconfirmed: map[string]bool{}, channels: map[*broadWorksChannel]bool{}, numbers: map[string]int{}}
 	b.server = newServer(func() bool { return len(b.channels) > 0 && len(b.Subscriptions) > 0 && b.Listed > 0 })
 	err := b.startExchange(ctx, registry.BroadWorks, listen, account, b.serve)
-	b.part = func(c io.Closer) { _ = c.Close() } // there are only channels
+	b.notifyEnd = func(c io.Closer) { _ = c.Close() } // there are only channels
 	return b, err
 }
 
@@ -106,7 +106,7 @@ func (b *BroadWorks) serve(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPost && body.Event == "Advanced Call":
 		b.subscribe(w, path, body.Set)
 	case r.Method == http.MethodPut && kind == "channel":
-		b.beats(w, r, rest)
+		b.heartbeat(w, r, rest)
 	case r.Method == http.MethodPut && kind == "subscription":
 		b.renew(w, rest)
 	default:
@@ -176,8 +176,8 @@ func (c *broadWorksChannel) tell(document string) {
 	}
 }
 
-// beats sends a heartbeat on a channel, or renews it.
-func (b *BroadWorks) beats(w http.ResponseWriter, r *http.Request, what string) {
+// heartbeat sends a heartbeat on a channel, or renews it.
+func (b *BroadWorks) heartbeat(w http.ResponseWriter, r *http.Request, what string) {
 	id, beat := strings.CutSuffix(what, "/heartbeat")
 	found := false
 	b.With(func() {
@@ -189,7 +189,7 @@ func (b *BroadWorks) beats(w http.ResponseWriter, r *http.Request, what string) 
 			switch {
 			case !beat:
 				b.Renewed++
-			case !b.deaf:
+			case !b.ignorePings:
 				c.tell(`<ChannelHeartBeat xmlns="` + xsi + `"/>`)
 			}
 		}

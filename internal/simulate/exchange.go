@@ -144,8 +144,8 @@ func (t *Tokens) issue() string {
 	return token
 }
 
-// with sets further fields of an object: alternating names and values.
-func with(m map[string]any, more ...any) map[string]any {
+// withFields sets further fields of an object: alternating names and values.
+func withFields(m map[string]any, more ...any) map[string]any {
 	for i := 0; i+1 < len(more); i += 2 {
 		m[more[i].(string)] = more[i+1]
 	}

@@ -77,8 +77,8 @@ type Play struct {
 	Repeat int
 	// Prefix begins the ids of the calls, so that two programs never share one.
 	Prefix string
-	// Said, if set, is called with each step just before it is played.
-	Said func(Step)
+	// OnStep, if set, is called with each step just before it is played.
+	OnStep func(Step)
 }
 
 // hangUpTime is how long hanging up calls may take after ctx has ended.
@@ -87,7 +87,7 @@ const hangUpTime = 2 * time.Second
 // Run plays a scenario on a phone. Calls still active at the end, or when ctx ends, are
 // hung up. If ctx has ended, Run returns its error.
 func (p Play) Run(ctx context.Context, phone Softphone, s *Scenario) error {
-	t := teller{phone: phone, can: p.Can, prefix: p.Prefix}
+	t := player{phone: phone, can: p.Can, prefix: p.Prefix}
 	speed := p.Speed
 	if speed <= 0 {
 		speed = 1
@@ -97,8 +97,8 @@ func (p Play) Run(ctx context.Context, phone Softphone, s *Scenario) error {
 		for _, step := range s.Steps {
 			err := wake.Pause(ctx, time.Until(began.Add(time.Duration(float64(step.At)/speed))))
 			if err == nil {
-				if p.Said != nil {
-					p.Said(step)
+				if p.OnStep != nil {
+					p.OnStep(step)
 				}
 				err = t.step(ctx, step)
 			}
@@ -113,81 +113,81 @@ func (p Play) Run(ctx context.Context, phone Softphone, s *Scenario) error {
 	return nil
 }
 
-// teller turns the steps of a scenario into updates that the phone can report.
-type teller struct {
+// player turns the steps of a scenario into updates that the phone can report.
+type player struct {
 	phone  Softphone
 	can    registry.Capabilities
 	prefix string
 	made   int // how many ids have been given out
-	on     []*live
+	calls  []*live
 }
 
 type live struct {
-	name     string // in the scenario
-	call     Call
-	answered bool
-	untold   bool // the protocol cannot express it
+	name        string // in the scenario
+	call        Call
+	answered    bool
+	unsupported bool // the protocol cannot express it
 }
 
-func (t *teller) step(ctx context.Context, s Step) error {
+func (t *player) step(ctx context.Context, s Step) error {
 	if s.Do == Ring {
-		c := &live{name: s.Name, call: s.Call, untold: !t.sayable(s.Call)}
+		c := &live{name: s.Name, call: s.Call, unsupported: !t.sayable(s.Call)}
 		c.call.ID = t.id()
-		t.on = append(t.on, c)
-		return t.tell(ctx, c, Update{Do: Ring})
+		t.calls = append(t.calls, c)
+		return t.send(ctx, c, Update{Do: Ring})
 	}
-	i := slices.IndexFunc(t.on, func(c *live) bool { return c.name == s.Name })
+	i := slices.IndexFunc(t.calls, func(c *live) bool { return c.name == s.Name })
 	if i < 0 {
 		return nil // a pause
 	}
-	c := t.on[i]
+	c := t.calls[i]
 	switch s.Do {
 	case Again:
 		if t.can.Again {
-			return t.tell(ctx, c, Update{Do: Again})
+			return t.send(ctx, c, Update{Do: Again})
 		}
 	case Answer:
 		c.answered = true
 		if t.can.Answer {
-			return t.tell(ctx, c, Update{Do: Answer})
+			return t.send(ctx, c, Update{Do: Answer})
 		}
 	case Caller:
-		return t.moved(ctx, c, s)
+		return t.transfer(ctx, c, s)
 	case End:
-		t.on = slices.Delete(t.on, i, i+1)
+		t.calls = slices.Delete(t.calls, i, i+1)
 		return t.end(ctx, c, s.Reason)
 	}
 	return nil
 }
 
-func (t *teller) id() string {
+func (t *player) id() string {
 	t.made++
 	return t.prefix + strconv.Itoa(t.made)
 }
 
 // sayable reports whether the protocol can express a call.
-func (t *teller) sayable(c Call) bool {
+func (t *player) sayable(c Call) bool {
 	return (c.Number != "" || t.can.Withheld) && (c.Direction == "" || t.can.Outgoing)
 }
 
-// moved reports that a call was passed on; if the phone cannot report that, the
+// transfer reports that a call was passed on; if the phone cannot report that, the
 // call continues unchanged.
-func (t *teller) moved(ctx context.Context, c *live, s Step) error {
+func (t *player) transfer(ctx context.Context, c *live, s Step) error {
 	before, now := *c, c.call
 	now.Number, now.Name, now.Via = s.Call.Number, s.Call.Name, s.Call.Via
 	if t.can.Moved == registry.NotMoved || !t.sayable(now) {
 		return nil
 	}
 	c.call = now
-	if t.can.Moved == registry.SameCall && !before.untold {
-		return t.tell(ctx, c, Update{Do: Caller})
+	if t.can.Moved == registry.SameCall && !before.unsupported {
+		return t.send(ctx, c, Update{Do: Caller})
 	}
 	// The new call begins before the old one ends.
-	c.untold = false
+	c.unsupported = false
 	c.call.ID = t.id()
-	err := t.tell(ctx, c, Update{Do: Ring})
+	err := t.send(ctx, c, Update{Do: Ring})
 	if err == nil && c.answered && t.can.Answer {
-		err = t.tell(ctx, c, Update{Do: Answer})
+		err = t.send(ctx, c, Update{Do: Answer})
 	}
 	if err == nil {
 		err = t.end(ctx, &before, usualEnd(before.answered))
@@ -203,15 +203,15 @@ func usualEnd(answered bool) call.Reason {
 	return call.Missed
 }
 
-func (t *teller) end(ctx context.Context, c *live, why call.Reason) error {
+func (t *player) end(ctx context.Context, c *live, why call.Reason) error {
 	if !t.can.End {
 		return nil
 	}
-	return t.tell(ctx, c, Update{Do: End, Reason: why})
+	return t.send(ctx, c, Update{Do: End, Reason: why})
 }
 
-func (t *teller) tell(ctx context.Context, c *live, n Update) error {
-	if c.untold {
+func (t *player) send(ctx context.Context, c *live, n Update) error {
+	if c.unsupported {
 		return nil
 	}
 	n.Call, n.Answered = c.call, c.answered
@@ -219,16 +219,16 @@ func (t *teller) tell(ctx context.Context, c *live, n Update) error {
 }
 
 // hangUp ends the calls that are still active, even after ctx has ended.
-func (t *teller) hangUp(ctx context.Context) error {
-	if len(t.on) == 0 {
+func (t *player) hangUp(ctx context.Context) error {
+	if len(t.calls) == 0 {
 		return ctx.Err()
 	}
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), hangUpTime)
 	defer cancel()
 	var errs []error
-	for _, c := range t.on {
+	for _, c := range t.calls {
 		errs = append(errs, t.end(late, c, usualEnd(c.answered)))
 	}
-	t.on = nil
+	t.calls = nil
 	return errors.Join(errs...)
 }

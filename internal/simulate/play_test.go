@@ -119,7 +119,7 @@ func TestStopped(t *testing.T) {
 	// Forever means until stopped.
 	ctx, cancel = context.WithCancel(t.Context())
 	n := 0
-	err := simulate.Play{Can: tellsAll, Speed: 1000, Said: func(simulate.Step) {
+	err := simulate.Play{Can: tellsAll, Speed: 1000, OnStep: func(simulate.Step) {
 		if n++; n == 50 {
 			cancel()
 		}

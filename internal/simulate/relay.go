@@ -34,8 +34,8 @@ type Relay struct {
 
 type relayClient struct {
 	net.Conn
-	subscribed map[string]string // subjects, by the client's subscription ids
-	knows      bool              // it has requested the snapshot
+	subscribed  map[string]string // subjects, by the client's subscription ids
+	hasSnapshot bool              // it has requested the snapshot
 }
 
 // relayCall is a call in a snapshot.
@@ -69,9 +69,9 @@ func StartRelay(ctx context.Context, address string) (*Relay, error) {
 		return nil, err
 	}
 	r := &Relay{}
-	r.server = newServer(func() bool { return r.client != nil && r.client.knows })
+	r.server = newServer(func() bool { return r.client != nil && r.client.hasSnapshot })
 	r.address = Address{Ready: true, Over: registry.Relay, Address: "http://" + l.Addr().String(), Secret: string(membership)}
-	r.part = halfClose // what was sent still arrives
+	r.notifyEnd = halfClose // what was sent still arrives
 	r.startStream(ctx, l, r.began, l.Close)
 	return r, nil
 }
@@ -85,7 +85,7 @@ func (r *Relay) began(conn net.Conn) func() {
 		in := bufio.NewReader(io.LimitReader(conn, 64<<20))
 		for {
 			line, err := in.ReadSlice('\n')
-			if err != nil || r.said(c, in, strings.Fields(string(line))) != nil {
+			if err != nil || r.handleLine(c, in, strings.Fields(string(line))) != nil {
 				break
 			}
 		}
@@ -97,8 +97,8 @@ func (r *Relay) began(conn net.Conn) func() {
 	}
 }
 
-// said processes a line from the client, with the payload that follows it.
-func (r *Relay) said(c *relayClient, in *bufio.Reader, words []string) error {
+// handleLine processes a line from the client, with the payload that follows it.
+func (r *Relay) handleLine(c *relayClient, in *bufio.Reader, words []string) error {
 	switch {
 	case len(words) == 1 && words[0] == "PING":
 		c.send("PONG\r\n")
@@ -117,7 +117,7 @@ func (r *Relay) said(c *relayClient, in *bufio.Reader, words []string) error {
 		if len(words) == 4 && words[1] == subject("now") {
 			r.With(func() {
 				c.publish(words[2], r.snapshot())
-				c.knows = true
+				c.hasSnapshot = true
 			})
 		}
 	}

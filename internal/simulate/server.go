@@ -29,21 +29,21 @@ const (
 // server is what the stand-ins to which our link connects have in common: state under a
 // lock, a way to wait for its changes, and the connections.
 type server struct {
-	address Address
-	account Account         // of an exchange
-	ready   func() bool     // somebody is connected to receive updates; called under the lock
-	listens func() error    // closes the listener
-	part    func(io.Closer) // tells a connection, where the protocol can, that the server ends
-	stop    func() bool     // cancels the hook on the context's end
-	once    sync.Once
+	address   Address
+	account   Account         // of an exchange
+	ready     func() bool     // somebody is connected to receive updates; called under the lock
+	listens   func() error    // closes the listener
+	notifyEnd func(io.Closer) // tells a connection, where the protocol can, that the server ends
+	stop      func() bool     // cancels the hook on the context's end
+	once      sync.Once
 
-	mu        sync.Mutex // protects the state
-	ended     bool
-	deaf      bool
-	intercept func(http.ResponseWriter, *http.Request) bool
-	conns     map[io.Closer]bool
-	tasks     sync.WaitGroup
-	plain     atomic.Int32 // HTTP connections: their clients may still ask about events they got
+	mu          sync.Mutex // protects the state
+	ended       bool
+	ignorePings bool
+	intercept   func(http.ResponseWriter, *http.Request) bool
+	conns       map[io.Closer]bool
+	tasks       sync.WaitGroup
+	plain       atomic.Int32 // HTTP connections: their clients may still ask about events they got
 
 	wokenMu sync.Mutex // protects woken; nothing is locked while it is held
 	woken   chan struct{}
@@ -80,8 +80,8 @@ func (s *server) Intercept(f func(http.ResponseWriter, *http.Request) bool) {
 	s.With(func() { s.intercept = f })
 }
 
-// Deaf sets whether new WebSockets ignore pings.
-func (s *server) Deaf(is bool) { s.With(func() { s.deaf = is }) }
+// IgnorePings sets whether new WebSockets ignore pings.
+func (s *server) IgnorePings(is bool) { s.With(func() { s.ignorePings = is }) }
 
 // EachSocket calls f for every open WebSocket, while nobody else writes to it.
 func (s *server) EachSocket(f func(*websocket.Conn)) {
@@ -151,7 +151,7 @@ func (s *server) leave(c io.Closer) {
 // Close lets clients read to the end, and waits.
 func (s *server) Close() error {
 	s.stop()
-	s.shut(s.part)
+	s.shut(s.notifyEnd)
 	return nil
 }
 
@@ -247,7 +247,7 @@ func (s *server) startWeb(ctx context.Context, address string, secure *tls.Confi
 	if secure != nil {
 		l = tls.NewListener(l, secure)
 	}
-	s.listens, s.part = web.Close, goAway // hijacked connections are ours to close
+	s.listens, s.notifyEnd = web.Close, goAway // hijacked connections are ours to close
 	s.tasks.Go(func() { _ = web.Serve(l) })
 	s.stop = context.AfterFunc(ctx, func() { s.shut(nil) })
 	return nil
@@ -324,13 +324,13 @@ func (c *wsConn) shutWith(code int) {
 // socket is how a server handles a WebSocket. Every field may be nil.
 type socket struct {
 	protocols []string
-	// began is called under the lock, before the client can know that it is connected; the
+	// onOpen is called under the lock, before the client can know that it is connected; the
 	// function it returns runs afterwards.
-	began func(*wsConn) func()
-	// took handles each message; false ends the connection.
-	took func(*wsConn, []byte) bool
-	// over is called under the lock.
-	over func(*wsConn)
+	onOpen func(*wsConn) func()
+	// onMessage handles each message; false ends the connection.
+	onMessage func(*wsConn, []byte) bool
+	// onClose is called under the lock.
+	onClose func(*wsConn)
 }
 
 // upgrade turns a request into a WebSocket and serves it until it ends.
@@ -355,19 +355,19 @@ func (s *server) serveSocket(k socket, open func() (*websocket.Conn, error)) {
 			_ = c.Close()
 			return
 		}
-		if s.deaf {
+		if s.ignorePings {
 			c.conn.SetPingHandler(func(string) error { return nil })
 		}
-		if k.began != nil {
-			then = k.began(c)
+		if k.onOpen != nil {
+			then = k.onOpen(c)
 		}
 	})
 	if !admitted {
 		return
 	}
 	defer s.leave(c)
-	if k.over != nil {
-		defer s.With(func() { k.over(c) })
+	if k.onClose != nil {
+		defer s.With(func() { k.onClose(c) })
 	}
 	if then != nil {
 		then()
@@ -375,7 +375,7 @@ func (s *server) serveSocket(k socket, open func() (*websocket.Conn, error)) {
 	c.conn.SetReadLimit(maxAsked)
 	for {
 		_, b, err := c.conn.ReadMessage()
-		if err != nil || k.took != nil && !k.took(c, b) {
+		if err != nil || k.onMessage != nil && !k.onMessage(c, b) {
 			return
 		}
 	}

@@ -103,7 +103,7 @@ func hear(t testing.TB, over string, take func(call.Event) error) (port int) {
 			t.Errorf("%s %s: %v", q.URL, b, err)
 		}
 		for _, r := range all {
-			if !r.Nowhere() && !slices.Contains(r.Extensions, "115") {
+			if !r.Empty() && !slices.Contains(r.Extensions, "115") {
 				continue // a colleague's
 			}
 			r.Event.Source = registry.Of(over).CallSource("")
@@ -125,7 +125,7 @@ func TestEveryStory(t *testing.T) {
 			t.Run(over+"/"+s.ID, func(t *testing.T) {
 				t.Parallel()
 				w := wire(t, over)
-				err := simulate.Play{Can: registry.Of(over).Can, Speed: 1e6, Repeat: 1, Prefix: "sim-", Said: func(s simulate.Step) { w.told.Set(s.At) }}.Run(t.Context(), w, s)
+				err := simulate.Play{Can: registry.Of(over).Can, Speed: 1e6, Repeat: 1, Prefix: "sim-", OnStep: func(s simulate.Step) { w.told.Set(s.At) }}.Run(t.Context(), w, s)
 				must.Do(t, err)
 				must.Do(t, w.Close())
 				if w.link != nil {

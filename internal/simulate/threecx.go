@@ -56,7 +56,7 @@ func (t *ThreeCX) serve(w http.ResponseWriter, r *http.Request) {
 		all := []any{}
 		t.With(func() {
 			t.Lists++
-			for _, extension := range slices.Sorted(maps.Keys(t.at())) {
+			for _, extension := range slices.Sorted(maps.Keys(t.participantsByExtension())) {
 				all = append(all, t.state(extension))
 			}
 		})
@@ -72,8 +72,8 @@ func (t *ThreeCX) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// at returns the participants by extension; our own is always included.
-func (t *ThreeCX) at() map[string][]json.RawMessage {
+// participantsByExtension returns the participants by extension; our own is always included.
+func (t *ThreeCX) participantsByExtension() map[string][]json.RawMessage {
 	all := map[string][]json.RawMessage{t.account.Extension: {}}
 	for _, p := range t.Participants.all() {
 		var of struct {
@@ -88,14 +88,14 @@ func (t *ThreeCX) at() map[string][]json.RawMessage {
 
 // state is the answer about an extension.
 func (t *ThreeCX) state(extension string) any {
-	return map[string]any{"dn": extension, "type": "Wextension", "participants": t.at()[extension],
+	return map[string]any{"dn": extension, "type": "Wextension", "participants": t.participantsByExtension()[extension],
 		"devices": []map[string]string{{"dn": extension, "device_id": device, "user_agent": "3CX Mobile Client"}}}
 }
 
 func (t *ThreeCX) participant(w http.ResponseWriter, extension, which string) {
 	var found json.RawMessage
 	t.With(func() {
-		if extension != t.account.Extension && !slices.ContainsFunc(t.at()[extension], func(p json.RawMessage) bool { return string(p) == string(t.Participants[which]) }) {
+		if extension != t.account.Extension && !slices.ContainsFunc(t.participantsByExtension()[extension], func(p json.RawMessage) bool { return string(p) == string(t.Participants[which]) }) {
 			return
 		}
 		if found = t.Participants[which]; found != nil || len(t.Fetched) < maxRemembered {

@@ -110,7 +110,7 @@ func (z *Wazo) websocketd(w http.ResponseWriter, r *http.Request) {
 	}
 	token := r.Header.Get("X-Auth-Token")
 	z.upgrade(w, r, socket{
-		began: func(c *wsConn) func() {
+		onOpen: func(c *wsConn) func() {
 			switch {
 			case token == "":
 				return func() { c.shutWith(4001) }
@@ -122,13 +122,13 @@ func (z *Wazo) websocketd(w http.ResponseWriter, r *http.Request) {
 				_ = c.send([]byte(`{"op": "init", "code": 0, "data": {"version": 2}}`))
 			}
 		},
-		took: z.took,
-		over: func(c *wsConn) { delete(z.sockets, c) },
+		onMessage: z.handleMessage,
+		onClose:   func(c *wsConn) { delete(z.sockets, c) },
 	})
 }
 
-// took answers a message on the socket.
-func (z *Wazo) took(c *wsConn, b []byte) bool {
+// handleMessage answers a message on the socket.
+func (z *Wazo) handleMessage(c *wsConn, b []byte) bool {
 	var m struct {
 		Op   string            `json:"op"`
 		Data map[string]string `json:"data"`
@@ -225,7 +225,7 @@ func (z *Wazo) Tell(_ context.Context, n Update) error {
 		ch := z.ours.take(n)
 		z.ours.list(z.Calls, channelID, wazoCall)
 		for _, leg := range ch.began { // first without its caller
-			event("call_created", with(wazoCall(ch.call, leg), "status", "Down", "direction", "unknown", "peer_caller_id_name", "", "peer_caller_id_number", ""))
+			event("call_created", withFields(wazoCall(ch.call, leg), "status", "Down", "direction", "unknown", "peer_caller_id_name", "", "peer_caller_id_number", ""))
 			event("call_updated", wazoCall(ch.call, leg))
 		}
 		for _, leg := range ch.changed {
@@ -235,7 +235,7 @@ func (z *Wazo) Tell(_ context.Context, n Update) error {
 			event("call_updated", wazoCall(ch.call, leg))
 		}
 		for _, leg := range ch.gone { // with caller and peer swapped
-			event("call_ended", with(wazoCall(ch.call, leg), "peer_caller_id_name", "", "peer_caller_id_number", extensionNumber,
+			event("call_ended", withFields(wazoCall(ch.call, leg), "peer_caller_id_name", "", "peer_caller_id_number", extensionNumber,
 				"caller_id_name", n.Call.Name, "caller_id_number", digits(n.Call.Number), "reason_code", hangupCause(n)))
 			if n.Do == End { // a late event, which must change nothing
 				event("call_updated", wazoCall(before, leg))

@@ -137,14 +137,14 @@ func (x *Xelion) websocket(w http.ResponseWriter, r *http.Request, key string) {
 		return
 	}
 	x.upgrade(w, r, socket{
-		began: func(c *wsConn) func() { x.sockets[c] = map[string]bool{}; return nil },
-		took:  x.took,
-		over:  func(c *wsConn) { delete(x.sockets, c) },
+		onOpen:    func(c *wsConn) func() { x.sockets[c] = map[string]bool{}; return nil },
+		onMessage: x.handleMessage,
+		onClose:   func(c *wsConn) { delete(x.sockets, c) },
 	})
 }
 
-// took handles a message on the socket. Anything invalid is ignored.
-func (x *Xelion) took(c *wsConn, b []byte) bool {
+// handleMessage handles a message on the socket. Anything invalid is ignored.
+func (x *Xelion) handleMessage(c *wsConn, b []byte) bool {
 	var m struct {
 		Message string `json:"messageType"`
 		Type    string `json:"notificationType"`

@@ -59,7 +59,7 @@ func coded(code int, more ...any) map[string]any {
 	if code == yeastarOK {
 		says = "SUCCESS"
 	}
-	return with(map[string]any{"errcode": code, "errmsg": says}, more...)
+	return withFields(map[string]any{"errcode": code, "errmsg": says}, more...)
 }
 
 func (y *Yeastar) serve(w http.ResponseWriter, r *http.Request) {
@@ -100,7 +100,7 @@ func (y *Yeastar) serve(w http.ResponseWriter, r *http.Request) {
 		answerJSON(w, http.StatusOK, answer)
 		return
 	}
-	y.upgrade(w, r, socket{took: y.took, over: func(c *wsConn) { delete(y.topics, c) }, began: y.began})
+	y.upgrade(w, r, socket{onMessage: y.handleMessage, onClose: func(c *wsConn) { delete(y.topics, c) }, onOpen: y.began})
 }
 
 // began sets the time after which a silent connection ends.
@@ -127,8 +127,8 @@ func (y *Yeastar) token() map[string]any {
 		"refresh_token_expire_time", 86400, "refresh_token", refreshes+access)
 }
 
-// took handles a message on the socket.
-func (y *Yeastar) took(c *wsConn, b []byte) bool {
+// handleMessage handles a message on the socket.
+func (y *Yeastar) handleMessage(c *wsConn, b []byte) bool {
 	var asked struct {
 		Topics []int `json:"topic_list"`
 	}

@@ -26,7 +26,7 @@ func TestLinksSayWhy(t *testing.T) {
 		s := settings.Softphone{Kind: kind, Name: "centrale", Address: "https://127.0.0.1:1", User: "u", Extension: "101"}
 		p := must.Get(Softphone(d, secret.KindFile, s))(t)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		err := link.Once(ctx, link.Config{}, p)
+		err := link.RunOnce(ctx, link.Config{}, p)
 		cancel()
 		if got := link.CauseOf(err); got != link.CauseNoSecret {
 			t.Errorf("%s without a secret: %q (%v)", kind, got, err)

@@ -46,7 +46,7 @@ func TestExchangesThroughTheProxy(t *testing.T) {
 		}{{"proxy = \"http://" + first.Address + "\"", first}, {"proxy = \"http://" + second.Address + "\"", second}, {"", environment}} {
 			must.Do(t, os.WriteFile(filepath.Join(dir, settings.FileName), []byte("[hub]\n"+c.set+"\n"), 0o600))
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-			err := link.Once(ctx, link.Config{}, p)
+			err := link.RunOnce(ctx, link.Config{}, p)
 			cancel()
 			if asked := c.by.Asked(); len(asked) == 0 || asked[0] != "pbx.example:5001" {
 				t.Errorf("%s with %q: the proxy was asked for %q: %v", kind, c.set, asked, err)

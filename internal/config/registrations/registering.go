@@ -80,7 +80,7 @@ func microSIPStands(remembered, usual, profileDir string) (standing, string) {
 		return unknown, ""
 	}
 	command := f.Get(microSIPGroup, microSIPRing)
-	if !phonefile.Ours(command) {
+	if !phonefile.RunsWiebelt(command) {
 		return notOurs, path
 	}
 	program, _ := phonefile.Program(command)

@@ -180,8 +180,8 @@ func NoteAnswer(ctx context.Context, s Store, ref Ref, secret string, accepted b
 	return false
 }
 
-// activate makes a resting new secret usable at once, because the hub has refused the old one:
-// most likely the new one has taken effect.
+// activate makes a resting new secret usable at once, because the hub has refused the old
+// one: most likely the new one has taken effect.
 func (r *rotating) activate(ctx context.Context, ref Ref, refused string) bool {
 	if old, err := r.Store.Get(ctx, ref); err != nil || old != refused {
 		return false // the refused one has been replaced

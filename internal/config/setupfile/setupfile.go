@@ -54,8 +54,8 @@ const (
 // WorkFactor is the cost of a try, as a power of two. Only tests change it.
 var WorkFactor = maxWorkFactor
 
-// excludedKeys are the settings that are not part of the file: those of one computer or person,
-// and phone.call_back, which can be a command.
+// excludedKeys are the settings that are not part of the file: those of one computer or
+// person, and phone.call_back, which can be a command.
 var excludedKeys = []string{"hub.secret_store", "hub.open_at_start", "phone.call_back",
 	"listener.enabled", "listener.port", "listener.allowed_origins", "listener.http", "card.corner", "card.monitor", "card.hotkey", "card.hotkey_open", "card.hotkey_hear", "card.hotkey_close", "card.speech", "card.sound", "calls.group", "ui.theme", "log.level"}
 

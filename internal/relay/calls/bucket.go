@@ -142,9 +142,9 @@ func (b *Bucket) purge(ctx context.Context, expired map[string]uint64, epoch jet
 	}
 }
 
-// Standing returns the calls whose ids begin with prefix and that have not
+// Ongoing returns the calls whose ids begin with prefix and that have not
 // ended for everybody.
-func (b *Bucket) Standing(ctx context.Context, prefix string) (all []Record, err error) {
+func (b *Bucket) Ongoing(ctx context.Context, prefix string) (all []Record, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	watch, err := bucketwatch.Begin(ctx, b.kv)

@@ -38,12 +38,12 @@ type Feed struct {
 	undelivered chan *nats.Msg
 
 	// Owned by Run's goroutine.
-	epoch     jetstream.KeyValueEntry
-	began     int64 // from the epoch
-	seq       uint64
-	ahead     time.Duration // of the server's clock
-	healthyAt time.Time     // when the bucket was last found healthy
-	fewer     bool          // the last check found less in the bucket than is known
+	epoch      jetstream.KeyValueEntry
+	began      int64 // from the epoch
+	seq        uint64
+	ahead      time.Duration // of the server's clock
+	healthyAt  time.Time     // when the bucket was last found healthy
+	incomplete bool          // the last check found less in the bucket than is known
 	view
 	previous view // of the last watch that loaded everything
 
@@ -141,7 +141,7 @@ func (f *Feed) watch(ctx context.Context) error {
 		return err
 	}
 	defer f.stopping.Go(func() { _ = watch.Stop() }) // Stop asks a server that may be gone
-	f.epoch, f.seq, f.ahead, f.fewer, f.view = nil, 0, now.Ahead, false, view{map[string]entry{}, map[wire.User]map[string]time.Time{}}
+	f.epoch, f.seq, f.ahead, f.incomplete, f.view = nil, 0, now.Ahead, false, view{map[string]entry{}, map[wire.User]map[string]time.Time{}}
 	jobs, checks := make(chan job), make(chan check)
 	began, loaded, lastSeq := time.Now(), false, uint64(0)
 	tick := time.Tick(checkEvery)
@@ -230,15 +230,15 @@ func (f *Feed) verify(c check, lastSeq uint64) error {
 	switch {
 	case c.err != nil:
 		return c.err
-	case f.epoch == nil, c.now.Newest < c.known && f.fewer:
+	case f.epoch == nil, c.now.Newest < c.known && f.incomplete:
 		return ErrEpoch
 	case c.now.Newest < c.known: // or this is from a former leader that was cut off
-		f.fewer = true
+		f.incomplete = true
 		return nil
 	case c.now.Newest > f.seq && f.seq == lastSeq:
 		return errBehind
 	}
-	f.healthyAt, f.ahead, f.fewer = time.Now(), c.now.Ahead, false
+	f.healthyAt, f.ahead, f.incomplete = time.Now(), c.now.Ahead, false
 	return nil
 }
 
@@ -325,12 +325,12 @@ func (f *Feed) apply(e jetstream.KeyValueEntry, publish bool) {
 		if f.byUser[u] == nil {
 			f.byUser[u] = map[string]time.Time{}
 		}
-		heard := f.hears(u, key, before, now)
+		heard := f.isShown(u, key, before, now)
 		if was := before.Legs[u]; was == nil || was.State != l.State {
 			f.byUser[u][key] = since.Add(l.At.Sub(newest))
 			f.makeRoom(u)
 		}
-		if publish && (heard || f.hears(u, key, after, now)) && differs(u, before, after) {
+		if publish && (heard || f.isShown(u, key, after, now)) && differs(u, before, after) {
 			f.publish(u, now, f.reply(u, key, before, after))
 		}
 	}
@@ -338,7 +338,7 @@ func (f *Feed) apply(e jetstream.KeyValueEntry, publish bool) {
 		if after.Legs[u] != nil {
 			continue
 		}
-		heard := f.hears(u, key, before, now)
+		heard := f.isShown(u, key, before, now)
 		if delete(f.byUser[u], key); len(f.byUser[u]) == 0 {
 			delete(f.byUser, u)
 		}
@@ -393,8 +393,8 @@ func (f *Feed) read(e jetstream.KeyValueEntry, now time.Time) (r Record) {
 	return r
 }
 
-// hears reports whether a user is shown a call. Ended calls are shown for a while.
-func (f *Feed) hears(u wire.User, key string, r Record, now time.Time) bool {
+// isShown reports whether a user is shown a call. Ended calls are shown for a while.
+func (f *Feed) isShown(u wire.User, key string, r Record, now time.Time) bool {
 	since, ok := f.byUser[u][key]
 	return ok && (r.Legs[u].State != call.Ended.String() || now.Sub(since) < wire.EndedStays)
 }
@@ -436,7 +436,7 @@ func (f *Feed) snapshot(u wire.User, now time.Time) wire.Snapshot {
 	s := wire.Snapshot{Relay: f.relay, Epoch: f.began, Seq: f.seq, At: now.UTC(), Calls: []wire.Call{}}
 	for key := range f.byUser[u] {
 		r := f.calls[key].record
-		if c, ok := f.call(r, u); ok && f.hears(u, key, r, now) {
+		if c, ok := f.call(r, u); ok && f.isShown(u, key, r, now) {
 			s.Calls = append(s.Calls, c)
 		}
 	}

@@ -430,7 +430,7 @@ func TestBehind(t *testing.T) {
 	running.Go(func() { _ = f.Run(ctx) })
 	looked := make(chan []Record)
 	running.Go(func() {
-		all, _ := (&Bucket{kv: behind{b.kv, func() { <-changed }, 1, let}}).Standing(ctx, "wazo/")
+		all, _ := (&Bucket{kv: behind{b.kv, func() { <-changed }, 1, let}}).Ongoing(ctx, "wazo/")
 		looked <- all
 	})
 	said := func(limit <-chan time.Time) (by wire.Snapshot) {

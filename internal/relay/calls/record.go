@@ -55,11 +55,11 @@ type Record struct {
 	// and an overtaken one must not ring.
 	Gone time.Time `json:"gone,omitzero"`
 
-	taken []taken // by whom, in order of time
+	taken []answeredBy // by whom, in order of time
 }
 
-// taken is one user's answering of the call.
-type taken struct {
+// answeredBy is one user's answering of the call.
+type answeredBy struct {
 	by wire.User
 	at time.Time
 }
@@ -129,7 +129,7 @@ func (r Record) Apply(report Report) (after Record, changed bool, err error) {
 		before := r.Legs[u]
 		if before == nil && len(after.Legs) >= maxLegs {
 			err = ErrLegs
-		} else if leg, ok := before.after(e, report.MayReturn); ok {
+		} else if leg, ok := before.apply(e, report.MayReturn); ok {
 			heard, changed = true, changed || before == nil || leg.State != before.State
 			after.Legs[u] = leg
 		}
@@ -202,9 +202,9 @@ func (r *Record) merge(e call.Event) (news bool) {
 // a call may be called again later.
 const reorderWindow = 2 * time.Second
 
-// after returns the leg after a report; l itself does not change. ok is false if the report
+// apply returns the leg after a report; l itself does not change. ok is false if the report
 // is older than what is known, or the call has ended for this user and does not come back.
-func (l *Leg) after(e call.Event, mayReturn bool) (after *Leg, ok bool) {
+func (l *Leg) apply(e call.Event, mayReturn bool) (after *Leg, ok bool) {
 	now := Leg{State: e.State.String(), Rang: e.At, At: e.At}
 	over := l != nil && l.State == call.Ended.String()
 	switch {
@@ -280,7 +280,7 @@ func (r Record) For(u wire.User) (c wire.Call, ok bool) {
 		return c, true
 	}
 	// A user who had the call before it rang here has transferred it, not taken it away.
-	if i := slices.IndexFunc(r.taken, func(t taken) bool { return !t.at.Before(l.Rang) }); i >= 0 {
+	if i := slices.IndexFunc(r.taken, func(t answeredBy) bool { return !t.at.Before(l.Rang) }); i >= 0 {
 		c.Elsewhere = true
 		if l.State == call.Ended.String() {
 			c.By, c.Reason = string(r.taken[i].by), call.Elsewhere.String()
@@ -290,12 +290,12 @@ func (r Record) For(u wire.User) (c wire.Call, ok bool) {
 }
 
 // answers returns who answered the call, in order of time.
-func (r Record) answers() (all []taken) {
+func (r Record) answers() (all []answeredBy) {
 	for u, l := range r.Legs {
 		if l.Answered != nil {
-			all = append(all, taken{u, *l.Answered})
+			all = append(all, answeredBy{u, *l.Answered})
 		}
 	}
-	slices.SortFunc(all, func(a, b taken) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.by, b.by)) })
+	slices.SortFunc(all, func(a, b answeredBy) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.by, b.by)) })
 	return all
 }

@@ -56,14 +56,14 @@ type env struct {
 	ctx      context.Context
 }
 
-// everywhere holds the flags of every command.
-type everywhere struct {
+// globalFlags holds the flags of every command.
+type globalFlags struct {
 	Data     string `placeholder:"DIR"`
 	Language string `enum:"nl,en," default:"" placeholder:"nl|en"`
 }
 
 type commands struct {
-	everywhere
+	globalFlags
 
 	Init      initCmd      `cmd:""`
 	Run       runCmd       `cmd:""`
@@ -146,15 +146,15 @@ func (e *env) finish(o *commandline.Output, err error) int {
 		code, err = f.code, f.error
 	}
 	if err != nil {
-		fmt.Fprintln(e.err, program+":", displaytext.Line(e.lang().Error(explained(err)), 400))
+		fmt.Fprintln(e.err, program+":", displaytext.Line(e.lang().Error(translated(err)), 400))
 	}
 	return code
 }
 
-// explained replaces errors of sibling packages with their texts.
-func explained(err error) error {
+// translated replaces errors of sibling packages with their texts.
+func translated(err error) error {
 	if at, ok := errors.AsType[*users.LineError](err); ok {
-		return text.Errorf(text.RelayLine, at.Line, explained(at.Err))
+		return text.Errorf(text.RelayLine, at.Line, translated(at.Err))
 	}
 	for is, key := range wrongs {
 		if errors.Is(err, is) {

@@ -429,7 +429,7 @@ func TestCertificateLasts(t *testing.T) {
 		left     time.Duration
 		want     string
 	}{{true, renewIn - time.Hour, "warn"}, {true, renewIn + time.Hour, "ok"}, {false, time.Hour, "ok"}} {
-		if state, _ := lasts(c.ofOffice, c.left); state != c.want {
+		if state, _ := certificateState(c.ofOffice, c.left); state != c.want {
 			t.Errorf("of the office %v, %v left: %s", c.ofOffice, c.left, state)
 		}
 	}

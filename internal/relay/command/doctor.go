@@ -36,9 +36,9 @@ type check struct {
 // renewIn is how long before its expiry the office must renew its own certificate.
 const renewIn = 30 * 24 * time.Hour
 
-// lasts reports whether a certificate is valid for long enough. The relay itself renews one
-// of the site's own authority.
-func lasts(ofOffice bool, left time.Duration) (state string, says text.Key) {
+// certificateState reports whether a certificate is valid for long enough. The relay
+// itself renews one of the site's own authority.
+func certificateState(ofOffice bool, left time.Duration) (state string, says text.Key) {
 	if ofOffice && left < renewIn {
 		return "warn", text.RelayDoctorRenew
 	}
@@ -58,7 +58,7 @@ func (c *doctorCmd) Run(e *env) error {
 		add("folder", "fail", text.RelayDoctorWrong, err)
 	} else {
 		add("folder", "ok", text.RelayDoctorFolder, e.data)
-		e.running(f, add)
+		e.addRunning(f, add)
 	}
 	if c.JSON {
 		if err := e.print(map[string]any{"checks": all}); err != nil {
@@ -75,8 +75,8 @@ func (c *doctorCmd) Run(e *env) error {
 	return nil
 }
 
-// running checks a relay that should be running.
-func (e *env) running(f *setup.Folder, add func(id, state string, says text.Key, args ...any)) {
+// addRunning checks a relay that should be running.
+func (e *env) addRunning(f *setup.Folder, add func(id, state string, says text.Key, args ...any)) {
 	s, err := e.status(f)
 	switch {
 	case err != nil:
@@ -85,18 +85,18 @@ func (e *env) running(f *setup.Folder, add func(id, state string, says text.Key,
 		add("relay", "fail", text.RelayFault(s.Fault))
 	default:
 		add("relay", "ok", text.RelayDoctorRuns, s.Since.Local().Format(time.DateTime))
-		e.counted(s, add)
+		e.addCounts(s, add)
 	}
 	until, err := e.certificate(f)
 	if err != nil {
 		add("certificate", "fail", text.RelayDoctorWrong, err)
 		return
 	}
-	state, says := lasts(f.Settings.TLS.Own(), time.Until(until))
+	state, says := certificateState(f.Settings.TLS.Own(), time.Until(until))
 	add("certificate", state, says, until.Local().Format(time.DateOnly))
 }
 
-func (e *env) counted(s server.Status, add func(id, state string, says text.Key, args ...any)) {
+func (e *env) addCounts(s server.Status, add func(id, state string, says text.Key, args ...any)) {
 	if s.Users == 0 {
 		add("users", "warn", text.RelayDoctorNobody)
 	} else {

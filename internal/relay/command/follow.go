@@ -44,7 +44,7 @@ func (o *follower) stamp(ctx context.Context) string {
 	s, _ := settings.Load(o.dirs)
 	stamp := settings.Fingerprint(o.dirs) + mappingsStamp(o.env.data) + o.hubOf(ctx, s)
 	for _, l := range o.links(ctx, s) {
-		stamp += fmt.Sprint(l.Same)
+		stamp += fmt.Sprint(l.Identity)
 	}
 	return stamp
 }
@@ -133,8 +133,8 @@ func (o *follower) follow(ctx context.Context, to chan<- server.Office) {
 	}
 }
 
-// same is equal for unchanged links.
-type same struct {
+// linkIdentity is equal for unchanged links.
+type linkIdentity struct {
 	settings.Softphone
 	store  string
 	secret [sha256.Size]byte
@@ -144,12 +144,12 @@ type same struct {
 func (o *follower) links(ctx context.Context, s *settings.Settings) (all []links.Link) {
 	for _, p := range s.Softphones {
 		a, wrong := fromsettings.Account(o.dirs, s.Hub.SecretStore, p)
-		is := same{Softphone: p, store: s.Hub.SecretStore}
+		is := linkIdentity{Softphone: p, store: s.Hub.SecretStore}
 		if wrong == nil && a.Secret != nil {
 			o.note(ctx, p.Name, a.Secret)
 			is.secret = o.secrets[p.Name]
 		}
-		l := links.Link{Name: p.Name, Kind: p.Kind, Extension: p.Extension, Same: is}
+		l := links.Link{Name: p.Name, Kind: p.Kind, Extension: p.Extension, Identity: is}
 		if p.Extension == everybody {
 			l.Extension = ""
 		}

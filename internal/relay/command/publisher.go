@@ -27,7 +27,7 @@ func (c *publisherAddCmd) Run(e *env) error {
 	if err != nil {
 		return &failure{exitUsage, err}
 	}
-	return e.with(func(ctx context.Context, d *users.Directory, f *setup.Folder) error {
+	return e.withUsers(func(ctx context.Context, d *users.Directory, f *setup.Folder) error {
 		creds, public, err := f.Keys.Publisher(string(name))
 		if err != nil {
 			return err
@@ -44,7 +44,7 @@ type publisherListCmd struct{}
 
 // Run lists the publishers.
 func (*publisherListCmd) Run(e *env) error {
-	return e.with(func(ctx context.Context, d *users.Directory, f *setup.Folder) error {
+	return e.withUsers(func(ctx context.Context, d *users.Directory, f *setup.Folder) error {
 		all, err := d.List(ctx)
 		if err != nil {
 			return err
@@ -64,7 +64,7 @@ type publisherRemoveCmd struct {
 
 // Run removes a publisher.
 func (c *publisherRemoveCmd) Run(e *env) error {
-	return e.known(c.Name, true, func(ctx context.Context, d *users.Directory, _ *setup.Folder, name wire.User) error {
+	return e.withUser(c.Name, true, func(ctx context.Context, d *users.Directory, _ *setup.Folder, name wire.User) error {
 		if err := d.Remove(ctx, name); err != nil {
 			return err
 		}

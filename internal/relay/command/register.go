@@ -64,7 +64,7 @@ func (f registration) link() []links.Link {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return []links.Link{{Name: registrationLink, Kind: registry.VoIPGRID, Same: r, Open: func(func(string) bool) (link.Phone, error) { return voipgrid.New(f) }}}
+	return []links.Link{{Name: registrationLink, Kind: registry.VoIPGRID, Identity: r, Open: func(func(string) bool) (link.Phone, error) { return voipgrid.New(f) }}}
 }
 
 type exchangeRegisterCmd struct {

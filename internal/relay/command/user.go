@@ -29,8 +29,8 @@ type userCmd struct {
 	Remove userRemoveCmd `cmd:""`
 }
 
-// with runs do with the users.
-func (e *env) with(do func(context.Context, *users.Directory, *setup.Folder) error) error {
+// withUsers runs do with the users.
+func (e *env) withUsers(do func(context.Context, *users.Directory, *setup.Folder) error) error {
 	d, f, stop, err := e.directory()
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (c *userAddCmd) Run(e *env) error {
 	if err != nil {
 		return &failure{exitUsage, err}
 	}
-	return e.with(func(ctx context.Context, d *users.Directory, f *setup.Folder) error {
+	return e.withUsers(func(ctx context.Context, d *users.Directory, f *setup.Folder) error {
 		one, kept := c.entry(u)
 		if err := d.Put(ctx, one, kept...); err != nil {
 			return err
@@ -108,18 +108,18 @@ type userCodeCmd struct {
 
 // Run prints a code for another of the user's computers.
 func (c *userCodeCmd) Run(e *env) error {
-	return e.known(c.User, false, func(ctx context.Context, d *users.Directory, f *setup.Folder, u wire.User) error {
+	return e.withUser(c.User, false, func(ctx context.Context, d *users.Directory, f *setup.Folder, u wire.User) error {
 		return e.invite(ctx, d, f, u)
 	})
 }
 
-// known runs do with an existing user or publisher.
-func (e *env) known(name string, publisher bool, do func(context.Context, *users.Directory, *setup.Folder, wire.User) error) error {
+// withUser runs do with an existing user or publisher.
+func (e *env) withUser(name string, publisher bool, do func(context.Context, *users.Directory, *setup.Folder, wire.User) error) error {
 	u, err := wire.ParseUser(name)
 	if err != nil {
 		return &failure{exitUsage, err}
 	}
-	return e.with(func(ctx context.Context, d *users.Directory, f *setup.Folder) error {
+	return e.withUsers(func(ctx context.Context, d *users.Directory, f *setup.Folder) error {
 		one, _, err := d.Find(ctx, u)
 		if err == nil && one.Publisher != publisher {
 			err = users.ErrUnknown
@@ -140,11 +140,11 @@ type userRemoveCmd struct {
 
 // Run removes a user from the site.
 func (c *userRemoveCmd) Run(e *env) error {
-	return e.known(c.User, false, func(ctx context.Context, d *users.Directory, f *setup.Folder, u wire.User) error {
+	return e.withUser(c.User, false, func(ctx context.Context, d *users.Directory, f *setup.Folder, u wire.User) error {
 		if err := d.Remove(ctx, u); err != nil {
 			return err
 		}
-		if !f.Settings.NATS.Elsewhere() {
+		if !f.Settings.NATS.External() {
 			e.say(text.RelayRemoved, u)
 			return nil
 		}
@@ -240,7 +240,7 @@ func (c *userListCmd) Run(e *env) error {
 		Queues     []string  `json:"queues,omitempty"`
 		Computers  int       `json:"computers"`
 	}
-	return e.with(func(ctx context.Context, d *users.Directory, _ *setup.Folder) error {
+	return e.withUsers(func(ctx context.Context, d *users.Directory, _ *setup.Folder) error {
 		all, err := d.List(ctx)
 		if err != nil {
 			return err

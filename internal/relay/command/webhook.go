@@ -75,8 +75,8 @@ type exchangeTryCmd struct {
 	File string `arg:""`
 }
 
-// trial is one report resulting from a message.
-type trial struct {
+// tryResult is one report resulting from a message.
+type tryResult struct {
 	ID         string      `json:"id"`
 	State      string      `json:"state"`
 	Direction  string      `json:"direction"`
@@ -123,7 +123,7 @@ func (c *exchangeTryCmd) Run(e *env) error {
 	}
 	table := e.table()
 	for _, r := range all {
-		t := trial{ID: r.ID, State: r.State.String(), Direction: r.Direction.String(), Number: r.Number, Name: r.Event.Name, Line: r.Line,
+		t := tryResult{ID: r.ID, State: r.State.String(), Direction: r.Direction.String(), Number: r.Number, Name: r.Event.Name, Line: r.Line,
 			Via: r.Via, Queue: r.Queue, Extensions: r.Extensions, Emails: r.Emails}
 		if r.State == call.Ended {
 			t.Reason = r.Reason.String()
@@ -156,7 +156,7 @@ func (e *env) table() (t *users.Table) {
 	if err != nil {
 		return nil
 	}
-	_ = e.with(func(ctx context.Context, d *users.Directory, _ *setup.Folder) error {
+	_ = e.withUsers(func(ctx context.Context, d *users.Directory, _ *setup.Folder) error {
 		all, err := d.List(ctx)
 		if err == nil {
 			t = users.NewTable(all, rules)

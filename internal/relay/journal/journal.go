@@ -48,11 +48,11 @@ type Journal struct {
 	log    *slog.Logger
 	now    func() time.Time
 
-	gone   atomic.Pointer[[]wire.User] // removed users, from ForgetUsers
-	more   chan struct{}               // gone has changed
-	forgot map[wire.User]bool          // removed users whose calls are deleted; used by Run only
-	waits  bool                        // the last call could not be written; used by Run only
-	warned rate.Sometimes              // that too many wait
+	removed atomic.Pointer[[]wire.User] // removed users, from ForgetUsers
+	more    chan struct{}               // removed has changed
+	purged  map[wire.User]bool          // removed users whose calls are deleted; used by Run only
+	blocked bool                        // the last call could not be written; used by Run only
+	warned  rate.Sometimes              // that too many wait
 }
 
 type note struct {
@@ -65,7 +65,7 @@ type note struct {
 // the stream and everything in it.
 func Open(ctx context.Context, js jetstream.JetStream, replicas, days int, log *slog.Logger) (*Journal, error) {
 	j := &Journal{js: js, config: jetstream.StreamConfig{Name: Name, Subjects: []string{subjectRoot + ">"}, Replicas: replicas, MaxMsgSize: maxValue, MaxMsgs: maxKept, Discard: jetstream.DiscardNew}, life: time.Duration(days) * 24 * time.Hour, noted: make(chan note, waiting), log: log, now: time.Now, more: make(chan struct{}, 1), warned: rate.Sometimes{Interval: warnEvery}}
-	j.gone.Store(new([]wire.User))
+	j.removed.Store(new([]wire.User))
 	if days <= 0 {
 		if err := js.DeleteStream(ctx, Name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 			return nil, failed(err)
@@ -107,8 +107,8 @@ func failed(err error) error {
 	return err
 }
 
-// of is the subject of a user's calls.
-func of(u wire.User) string { return subjectRoot + u.Token() + ".*" }
+// subjectOf is the subject of a user's calls.
+func subjectOf(u wire.User) string { return subjectRoot + u.Token() + ".*" }
 
 // Note queues an ended call that none of the user's computers received. It never blocks.
 func (j *Journal) Note(u wire.User, c wire.Call, over time.Time) {
@@ -163,7 +163,7 @@ const (
 // store writes a call, or after a pause notes it again if that fails. If several relays
 // store the same call, one succeeds. Calls of users removed in the meantime are dropped.
 func (j *Journal) store(ctx context.Context, n note) {
-	if slices.Contains(*j.gone.Load(), n.user) {
+	if slices.Contains(*j.removed.Load(), n.user) {
 		return
 	}
 	c := n.call
@@ -174,19 +174,19 @@ func (j *Journal) store(ctx context.Context, n note) {
 	}
 	key := calls.Key(fmt.Sprint(c.ID, " ", c.Began.UnixNano())) // an exchange may reuse an id
 	_, err = j.js.Publish(ctx, subjectRoot+n.user.Token()+"."+key, value, jetstream.WithExpectLastSequencePerSubject(0))
-	waits := err != nil && !stored(err)
-	if waits && !j.waits {
+	waits := err != nil && !alreadyStored(err)
+	if waits && !j.blocked {
 		j.log.Warn("missed calls wait to be kept", "why", err)
 	}
-	if j.waits = waits; waits {
+	if j.blocked = waits; waits {
 		_ = wake.Pause(ctx, retryPause)
 		j.Note(n.user, c, n.over)
 	}
 }
 
-// stored reports whether another relay has already stored the call. Replicated streams have
-// an error code of their own for that.
-func stored(err error) bool {
+// alreadyStored reports whether another relay has already stored the call. Replicated
+// streams have an error code of their own for that.
+func alreadyStored(err error) bool {
 	there, ok := errors.AsType[*jetstream.APIError](err)
 	return ok && (there.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || there.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
@@ -206,12 +206,12 @@ func (j *Journal) Page(ctx context.Context, u wire.User, seen uint64) (page wire
 		return page, nil
 	}
 	if seen > 0 {
-		if _, err := j.forget(ctx, of(u), func(m *jetstream.RawStreamMsg) bool { return m.Sequence <= seen }); err != nil {
+		if _, err := j.forget(ctx, subjectOf(u), func(m *jetstream.RawStreamMsg) bool { return m.Sequence <= seen }); err != nil {
 			return page, err
 		}
 	}
 	after := j.now().Add(-j.life)
-	err = j.each(ctx, of(u), func(raw *jetstream.RawStreamMsg) bool {
+	err = j.each(ctx, subjectOf(u), func(raw *jetstream.RawStreamMsg) bool {
 		var m wire.MissedCall
 		return json.Unmarshal(raw.Data, &m) != nil || m.Ended.Before(after) || page.Add(m, raw.Sequence)
 	})
@@ -221,7 +221,7 @@ func (j *Journal) Page(ctx context.Context, u wire.User, seen uint64) (page wire
 // ForgetUsers makes Run delete all calls of removed users and keep no
 // more. It never blocks.
 func (j *Journal) ForgetUsers(gone []wire.User) {
-	j.gone.Store(&gone)
+	j.removed.Store(&gone)
 	wake.Up(j.more)
 }
 
@@ -232,17 +232,17 @@ const forgetAgain = 5 * time.Second
 // as the user is listed.
 func (j *Journal) forgetGone(ctx context.Context) (err error) {
 	done := map[wire.User]bool{}
-	for _, u := range *j.gone.Load() {
-		forgot := j.forgot[u]
+	for _, u := range *j.removed.Load() {
+		forgot := j.purged[u]
 		if !forgot && err == nil { // after an error, the others would fail too
-			_, err = j.forget(ctx, of(u), func(*jetstream.RawStreamMsg) bool { return true })
+			_, err = j.forget(ctx, subjectOf(u), func(*jetstream.RawStreamMsg) bool { return true })
 			forgot = err == nil
 		}
 		if forgot {
 			done[u] = true
 		}
 	}
-	j.forgot = done
+	j.purged = done
 	if err != nil && ctx.Err() == nil {
 		j.log.Error("missed calls of users who were removed are still there", "why", err)
 	}
@@ -257,7 +257,7 @@ func (j *Journal) TakeOver(ctx context.Context, from jetstream.JetStream) error 
 	}
 	var wrong error
 	err = old.each(ctx, subjectRoot+">", func(m *jetstream.RawStreamMsg) bool {
-		if _, err := j.js.Publish(ctx, m.Subject, m.Data, jetstream.WithExpectLastSequencePerSubject(0)); err != nil && !stored(err) {
+		if _, err := j.js.Publish(ctx, m.Subject, m.Data, jetstream.WithExpectLastSequencePerSubject(0)); err != nil && !alreadyStored(err) {
 			wrong = err
 		}
 		return wrong == nil

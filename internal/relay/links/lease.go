@@ -31,7 +31,7 @@ func OpenLeases(ctx context.Context, js jetstream.JetStream, replicas int) (jets
 // errHeld: another relay holds the link, or this one did until recently.
 var errHeld = errors.New("the link is another relay's")
 
-// lease is our lease of a link. ours is safe for concurrent use.
+// lease is our lease of a link. held is safe for concurrent use.
 type lease struct {
 	kv       jetstream.KeyValue
 	key      string
@@ -41,9 +41,9 @@ type lease struct {
 	lost     atomic.Bool
 }
 
-// take acquires the lease of a link that nobody holds. What we wrote without an answer,
+// acquire acquires the lease of a link that nobody holds. What we wrote without an answer,
 // because the server ended, counts as ours: holder is unique to each process.
-func take(ctx context.Context, kv jetstream.KeyValue, link, holder string) (*lease, error) {
+func acquire(ctx context.Context, kv jetstream.KeyValue, link, holder string) (*lease, error) {
 	ctx, cancel := context.WithTimeout(ctx, renewEvery)
 	defer cancel()
 	sum := sha256.Sum256([]byte(link))
@@ -85,9 +85,9 @@ func (l *lease) renewed(revision uint64, asked time.Time) {
 	l.until.Store(&until)
 }
 
-// ours reports whether the lease holds. Renewing does not revive a lapsed one: events were
+// held reports whether the lease holds. Renewing does not revive a lapsed one: events were
 // refused in the meantime, so the exchange must be read again.
-func (l *lease) ours() bool {
+func (l *lease) held() bool {
 	if !time.Now().Before(*l.until.Load()) {
 		l.lost.Store(true)
 	}
@@ -109,7 +109,7 @@ func (l *lease) renew(ctx context.Context) {
 		if err == nil {
 			l.renewed(revision, asked)
 		}
-		if errors.Is(err, errHeld) || errors.Is(err, jetstream.ErrKeyNotFound) || !l.ours() {
+		if errors.Is(err, errHeld) || errors.Is(err, jetstream.ErrKeyNotFound) || !l.held() {
 			return
 		}
 		select {

@@ -35,8 +35,8 @@ import (
 type Link struct {
 	Name, Kind string
 	Extension  string // of all its calls, "" if it reports each call's own
-	// Same is equal for links with equal settings: such a link stays up when others change.
-	Same any
+	// Identity is equal for links with equal settings: such a link stays up when others change.
+	Identity any
 	// Open creates the phone, which is to report the calls of the extensions that hears
 	// knows. An error is one in the settings.
 	Open func(hears func(extension string) bool) (link.Phone, error)
@@ -54,9 +54,9 @@ type Inbound interface {
 // Config configures the links. It must not be changed after New.
 type Config struct {
 	Relay string // this relay's name
-	// Standing returns the ongoing calls whose ids begin with prefix, whichever relay
+	// Ongoing returns the ongoing calls whose ids begin with prefix, whichever relay
 	// they were reported to.
-	Standing func(ctx context.Context, prefix string) ([]calls.Record, error)
+	Ongoing func(ctx context.Context, prefix string) ([]calls.Record, error)
 	// Hears reports whether an extension belongs to a user.
 	Hears func(extension string) bool
 	// Take takes a link's event; it may block until ctx ends. An end without an extension
@@ -89,8 +89,8 @@ func (l *Links) States() []wire.LinkState {
 	return slices.SortedFunc(maps.Values(l.states), func(a, b wire.LinkState) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// say sets a link's state and reports whether it changed.
-func (l *Links) say(of Link, state, cause string) (news bool) {
+// setState sets a link's state and reports whether it changed.
+func (l *Links) setState(of Link, state, cause string) (news bool) {
 	l.mu.Lock()
 	s := l.states[of.Name]
 	news = s.State != state || s.Cause != cause || s.Kind != of.Kind
@@ -108,14 +108,14 @@ func (l *Links) say(of Link, state, cause string) (news bool) {
 	return news
 }
 
-// waits reports, once, why a link we should run cannot be leased yet.
-func (l *Links) waits(of Link, why error) {
-	if l.say(of, link.Waiting.String(), "") {
+// noteWaiting reports, once, why a link we should run cannot be leased yet.
+func (l *Links) noteWaiting(of Link, why error) {
+	if l.setState(of, link.Waiting.String(), "") {
 		l.Log.Warn("a link to an exchange waits for the relays' storage", "name", of.Name, "why", why)
 	}
 }
 
-func (l *Links) heard(of Link, at time.Time) {
+func (l *Links) noteHeard(of Link, at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if s, ok := l.states[of.Name]; ok {
@@ -126,9 +126,9 @@ func (l *Links) heard(of Link, at time.Time) {
 
 // running is a link being kept up.
 type running struct {
-	same any
-	end  context.CancelCauseFunc
-	over chan struct{}
+	identity any
+	end      context.CancelCauseFunc
+	over     chan struct{}
 }
 
 // errRemoved ends a link that was removed or whose new settings are unusable; its calls end
@@ -156,9 +156,9 @@ func (l *Links) Run(ctx context.Context, leases jetstream.KeyValue, sets <-chan 
 			}
 			for name, r := range all {
 				i := slices.IndexFunc(set, func(n Link) bool { return n.Name == name })
-				if i < 0 || set[i].Same != r.same {
+				if i < 0 || set[i].Identity != r.identity {
 					var why error
-					if i < 0 || l.usable(set[i]) != nil {
+					if i < 0 || l.check(set[i]) != nil {
 						why = errRemoved
 					}
 					r.end(why)
@@ -174,12 +174,12 @@ func (l *Links) Run(ctx context.Context, leases jetstream.KeyValue, sets <-chan 
 					continue
 				}
 				each, end := context.WithCancelCause(ctx)
-				r := running{n.Same, end, make(chan struct{})}
+				r := running{n.Identity, end, make(chan struct{})}
 				all[n.Name] = r
 				run := l.runInbound
 				if n.Accept == nil {
 					run = l.runOutbound
-					l.say(n, link.Connecting.String(), "")
+					l.setState(n, link.Connecting.String(), "")
 				}
 				go func() {
 					defer close(r.over)
@@ -192,8 +192,8 @@ func (l *Links) Run(ctx context.Context, leases jetstream.KeyValue, sets <-chan 
 	}
 }
 
-// usable returns why a link cannot be used as configured, or nil.
-func (l *Links) usable(of Link) error {
+// check returns why a link cannot be used as configured, or nil.
+func (l *Links) check(of Link) error {
 	if of.Accept != nil {
 		return nil
 	}
@@ -206,19 +206,19 @@ const leaseCheckEvery = 250 * time.Millisecond
 
 // runOutbound runs a link whenever no other relay holds it, until ctx ends.
 func (l *Links) runOutbound(ctx context.Context, of Link) {
-	if err := l.usable(of); err != nil {
+	if err := l.check(of); err != nil {
 		l.Log.Error("a link to an exchange", "name", of.Name, "why", err)
-		l.say(of, wire.LinkSettings, string(cmp.Or(link.CauseOf(err), link.CauseSettings)))
+		l.setState(of, wire.LinkSettings, string(cmp.Or(link.CauseOf(err), link.CauseSettings)))
 		<-ctx.Done() // until the settings change
 		return
 	}
 	for ctx.Err() == nil {
-		lease, err := take(ctx, l.leases, of.Name, l.holder)
+		lease, err := acquire(ctx, l.leases, of.Name, l.holder)
 		switch {
 		case errors.Is(err, errHeld):
-			l.say(of, wire.LinkElsewhere, "")
+			l.setState(of, wire.LinkElsewhere, "")
 		case err != nil:
-			l.waits(of, err)
+			l.noteWaiting(of, err)
 		default:
 			phone, err := of.Open(l.Hears) // a new one, which knows of no calls
 			l.runLeased(ctx, of, lease, phone, err)
@@ -246,15 +246,15 @@ func (l *Links) runInbound(ctx context.Context, of Link) {
 // disconnected and reconnects.
 func (l *Links) leaseInbound(ctx context.Context, of Link, in Inbound) {
 	for began := time.Now(); ctx.Err() == nil && time.Since(began) < 2*leaseTTL; pause(ctx) {
-		lease, err := take(ctx, l.leases, of.Name, l.holder)
+		lease, err := acquire(ctx, l.leases, of.Name, l.holder)
 		if err == nil {
 			l.runLeased(ctx, of, lease, in, nil)
 			return
 		}
 		if errors.Is(err, errHeld) {
-			l.say(of, wire.LinkElsewhere, "")
+			l.setState(of, wire.LinkElsewhere, "")
 		} else {
-			l.waits(of, err)
+			l.noteWaiting(of, err)
 		}
 	}
 }
@@ -265,16 +265,16 @@ func (l *Links) runLeased(ctx context.Context, of Link, lease *lease, phone link
 	defer lease.release()
 	var standing []calls.Record
 	if err == nil {
-		standing, err = l.standing(ctx, of)
+		standing, err = l.ongoing(ctx, of)
 	}
 	if err != nil {
-		l.waits(of, err)
+		l.noteWaiting(of, err)
 		return
 	}
 	ours, end := context.WithCancel(ctx)
-	h := &leasedLink{links: l, of: of, ctx: ours, lease: lease, before: map[string]bool{}, on: map[string]bool{}}
+	h := &leasedLink{links: l, of: of, ctx: ours, lease: lease, earlier: map[string]bool{}, ongoing: map[string]bool{}}
 	for _, r := range standing {
-		h.before[r.ID] = true
+		h.earlier[r.ID] = true
 	}
 	var work sync.WaitGroup
 	work.Go(func() {
@@ -283,7 +283,7 @@ func (l *Links) runLeased(ctx context.Context, of Link, lease *lease, phone link
 		if of.Accept == nil {
 			link.Run(ours, c, phone)
 		} else {
-			_ = link.Once(ours, c, phone) // already reported
+			_ = link.RunOnce(ours, c, phone) // already reported
 		}
 	})
 	lease.renew(ours)
@@ -293,15 +293,15 @@ func (l *Links) runLeased(ctx context.Context, of Link, lease *lease, phone link
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTTL)
 		defer cancel()
 		h.ctx = limited
-		h.end(h.on)
-		h.end(h.before)
+		h.end(h.ongoing)
+		h.end(h.earlier)
 	}
 }
 
-func (l *Links) standing(ctx context.Context, of Link) ([]calls.Record, error) {
+func (l *Links) ongoing(ctx context.Context, of Link) ([]calls.Record, error) {
 	ctx, cancel := context.WithTimeout(ctx, leaseTTL)
 	defer cancel()
-	return l.Standing(ctx, prefix(of.Name))
+	return l.Ongoing(ctx, prefix(of.Name))
 }
 
 // prefix returns the prefix of the ids of a link's calls, unique to the link.
@@ -316,12 +316,12 @@ func prefix(name string) string {
 
 // leasedLink is a link we hold. It belongs to the link's goroutine.
 type leasedLink struct {
-	links  *Links
-	of     Link
-	ctx    context.Context
-	lease  *lease
-	before map[string]bool // earlier calls of which no event has come since we took over
-	on     map[string]bool // ongoing calls
+	links   *Links
+	of      Link
+	ctx     context.Context
+	lease   *lease
+	earlier map[string]bool // earlier calls of which no event has come since we took over
+	ongoing map[string]bool // ongoing calls
 }
 
 // maxCalls bounds the memory for calls whose end never comes.
@@ -331,7 +331,7 @@ var errLost = errors.New("another relay has the link")
 
 // take passes on a link's event.
 func (h *leasedLink) take(e call.Event) error {
-	if !h.lease.ours() {
+	if !h.lease.held() {
 		return errLost
 	}
 	if e.ID == "" {
@@ -345,11 +345,11 @@ func (h *leasedLink) take(e call.Event) error {
 	if e.Extension == "" {
 		e.Extension = h.of.Extension
 	}
-	h.links.heard(h.of, e.At)
+	h.links.noteHeard(h.of, e.At)
 	if e.State != call.Ended {
-		delete(h.before, e.ID)
-		if len(h.on) < maxCalls {
-			h.on[e.ID] = true
+		delete(h.earlier, e.ID)
+		if len(h.ongoing) < maxCalls {
+			h.ongoing[e.ID] = true
 		}
 		return h.pass(e)
 	}
@@ -358,9 +358,9 @@ func (h *leasedLink) take(e call.Event) error {
 	}
 	err := h.pass(e)
 	if err == nil { // otherwise it continues until the link ends
-		delete(h.before, e.ID)
+		delete(h.earlier, e.ID)
 		if e.Extension == "" {
-			delete(h.on, e.ID)
+			delete(h.ongoing, e.ID)
 		}
 	}
 	return err
@@ -373,8 +373,8 @@ func (h *leasedLink) pass(e call.Event) error {
 // state reports the link's state. Once connected, it ends the calls the link does not know
 // of, unless the lease has expired: events since then were not taken.
 func (h *leasedLink) state(s link.State) {
-	if s.Phase == link.Connected && h.lease.ours() {
-		h.end(h.before)
+	if s.Phase == link.Connected && h.lease.held() {
+		h.end(h.earlier)
 	}
 	if s.Cause == link.CauseReplaced {
 		s.Phase = link.Kicked // it receives nothing although it is connected
@@ -382,7 +382,7 @@ func (h *leasedLink) state(s link.State) {
 	if s.Phase == link.Kicked {
 		s.Cause = link.CauseReplaced
 	}
-	h.links.say(h.of, s.Phase.String(), string(s.Cause))
+	h.links.setState(h.of, s.Phase.String(), string(s.Cause))
 }
 
 // end ends calls for everybody.

@@ -110,7 +110,7 @@ func (r *relay) write(ctx context.Context, e call.Event, _ bool) error {
 // run starts a relay with a link to the Asterisk.
 func (o *office) run(name string, fast time.Duration) *relay {
 	r := &relay{KeyValue: o.leases, o: o, fast: fast, sets: make(chan []Link, 4)}
-	r.Links = New(Config{Relay: name, Standing: o.bucket.Standing, Hears: func(e string) bool { return strings.HasPrefix(e, "1") }, Take: r.write, Changed: func() {}, Log: slog.New(slog.DiscardHandler)})
+	r.Links = New(Config{Relay: name, Ongoing: o.bucket.Ongoing, Hears: func(e string) bool { return strings.HasPrefix(e, "1") }, Take: r.write, Changed: func() {}, Log: slog.New(slog.DiscardHandler)})
 	ctx, stop := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() { _ = r.Run(ctx, r, r.sets) })
@@ -121,7 +121,7 @@ func (o *office) run(name string, fast time.Duration) *relay {
 }
 
 func (o *office) link() Link {
-	return Link{Name: "centrale", Kind: registry.ARI, Same: 1, Open: func(hears func(string) bool) (link.Phone, error) {
+	return Link{Name: "centrale", Kind: registry.ARI, Identity: 1, Open: func(hears func(string) bool) (link.Phone, error) {
 		a := linktest.Account(o.Address())
 		a.Extension, a.Hears, a.Client = "", hears, "kantoor/centrale"
 		return ari.New(a)
@@ -140,7 +140,7 @@ func (r *relay) is(state string) func() bool {
 
 // rings returns the active calls and their users.
 func (o *office) rings() (all []string) {
-	standing := must.Get(o.bucket.Standing(context.Background(), "centrale/"))(o.t)
+	standing := must.Get(o.bucket.Ongoing(context.Background(), "centrale/"))(o.t)
 	for _, r := range standing {
 		for u := range r.Legs {
 			all = append(all, r.ID+" "+string(u))
@@ -199,11 +199,11 @@ func TestTakeOver(t *testing.T) {
 // active calls do not end.
 func TestLostLease(t *testing.T) {
 	o := start(t)
-	l := must.Get(take(t.Context(), o.leases, "centrale", "r1"))(t)
-	if _, err := take(t.Context(), o.leases, "centrale", "r2"); !errors.Is(err, errHeld) {
+	l := must.Get(acquire(t.Context(), o.leases, "centrale", "r1"))(t)
+	if _, err := acquire(t.Context(), o.leases, "centrale", "r2"); !errors.Is(err, errHeld) {
 		t.Errorf("two have it: %v", err)
 	}
-	h := &leasedLink{links: New(Config{Take: func(context.Context, call.Event, bool) error { t.Error("it is written"); return nil }, Changed: func() {}}), of: o.link(), lease: l, before: map[string]bool{"centrale/1": true}}
+	h := &leasedLink{links: New(Config{Take: func(context.Context, call.Event, bool) error { t.Error("it is written"); return nil }, Changed: func() {}}), of: o.link(), lease: l, earlier: map[string]bool{"centrale/1": true}}
 	past := time.Now()
 	l.until.Store(&past)
 	for range 2 {
@@ -236,23 +236,23 @@ func (u unanswered) Update(ctx context.Context, key string, b []byte, revision u
 func TestUnanswered(t *testing.T) {
 	o := start(t)
 	kv := unanswered{o.leases, make(chan uint64, 8)}
-	l := must.Get(take(t.Context(), kv, "centrale", "r1 a"))(t)
+	l := must.Get(acquire(t.Context(), kv, "centrale", "r1 a"))(t)
 	ctx, stop := context.WithCancel(t.Context())
 	var renewing sync.WaitGroup
 	renewing.Go(func() { l.renew(ctx) })
 	o.until("another renewal", func() bool { return len(kv.updates) == 2 })
 	stop()
 	renewing.Wait()
-	if !l.ours() {
+	if !l.held() {
 		t.Error("it is lost")
 	}
-	if _, err := take(t.Context(), kv, "centrale", "r1 b"); !errors.Is(err, errHeld) {
+	if _, err := acquire(t.Context(), kv, "centrale", "r1 b"); !errors.Is(err, errHeld) {
 		t.Errorf("another process: %v", err)
 	}
-	again := must.Get(take(t.Context(), kv, "centrale", "r1 a"))(t)
+	again := must.Get(acquire(t.Context(), kv, "centrale", "r1 a"))(t)
 	again.revision = l.revision - 1 // the answer to its last renewal was lost
 	again.release()
-	must.Get(take(t.Context(), kv, "centrale", "r1 b"))(t)
+	must.Get(acquire(t.Context(), kv, "centrale", "r1 b"))(t)
 }
 
 // TestSettings: links follow the settings. An unchanged link continues; calls
@@ -265,14 +265,14 @@ func TestSettings(t *testing.T) {
 	since := r.States()[0].Since
 	o.ring("17.1", "101", true)
 	o.until("a call", o.stand("centrale/17.1 u101"))
-	odd := Link{Name: "oud", Kind: registry.Wazo, Same: 2, Open: func(func(string) bool) (link.Phone, error) { return nil, errors.New("no address") }}
+	odd := Link{Name: "oud", Kind: registry.Wazo, Identity: 2, Open: func(func(string) bool) (link.Phone, error) { return nil, errors.New("no address") }}
 	r.sets <- []Link{o.link(), odd}
 	o.until("a second one", func() bool { s := r.States(); return len(s) == 2 && s[1].State == wire.LinkSettings })
 	if s := r.States()[0]; s.State != "connected" || s.Since != since || s.Heard.IsZero() {
 		t.Errorf("the first one: %+v", s)
 	}
 	other := o.link()
-	other.Same = 3
+	other.Identity = 3
 	r.sets <- []Link{other}
 	o.until("it is connected anew", func() bool {
 		s := r.States()
@@ -280,7 +280,7 @@ func TestSettings(t *testing.T) {
 	})
 	o.ring("17.2", "102", true)
 	o.until("another call beside the first", o.stand("centrale/17.1 u101", "centrale/17.2 u102"))
-	other.Same, other.Open = 4, odd.Open
+	other.Identity, other.Open = 4, odd.Open
 	r.sets <- []Link{other}
 	o.until("one that is wrong", r.is(wire.LinkSettings))
 	o.until("no call", o.stand())
@@ -296,9 +296,9 @@ func TestSettings(t *testing.T) {
 // distinct, contain the link's name and fit.
 func TestIDs(t *testing.T) {
 	o := start(t)
-	l := must.Get(take(t.Context(), o.leases, "x", "r1"))(t)
+	l := must.Get(acquire(t.Context(), o.leases, "x", "r1"))(t)
 	var got []call.Event
-	h := &leasedLink{links: New(Config{Changed: func() {}, Take: func(_ context.Context, e call.Event, _ bool) error { got = append(got, e); return nil }}), lease: l, on: map[string]bool{}, before: map[string]bool{}}
+	h := &leasedLink{links: New(Config{Changed: func() {}, Take: func(_ context.Context, e call.Event, _ bool) error { got = append(got, e); return nil }}), lease: l, ongoing: map[string]bool{}, earlier: map[string]bool{}}
 	for _, name := range []string{"a", "a/b", "a-b", strings.Repeat("n", 300) + "1", strings.Repeat("n", 300) + "2"} {
 		h.of = Link{Name: name, Extension: "7"}
 		for _, id := range []string{"1", strings.Repeat("x", call.MaxID), strings.Repeat("x", call.MaxID-1) + "y", ""} {
@@ -322,7 +322,7 @@ func TestIDs(t *testing.T) {
 // extension applies to all.
 func TestEnds(t *testing.T) {
 	o := start(t)
-	l := must.Get(take(t.Context(), o.leases, "x", "r1"))(t)
+	l := must.Get(acquire(t.Context(), o.leases, "x", "r1"))(t)
 	for _, tt := range []struct {
 		kind      string
 		link, end string // extensions
@@ -330,10 +330,10 @@ func TestEnds(t *testing.T) {
 	}{{registry.YeastarSocket, "", "101", "101"}, {registry.YeastarSocket, "", "", ""}, {registry.YeastarSocket, "101", "101", ""}, {registry.ARI, "", "101", ""}} {
 		var got call.Event
 		h := &leasedLink{links: New(Config{Changed: func() {}, Take: func(_ context.Context, e call.Event, _ bool) error { got = e; return nil }}),
-			of: Link{Name: "x", Kind: tt.kind, Extension: tt.link}, lease: l, on: map[string]bool{}, before: map[string]bool{}}
+			of: Link{Name: "x", Kind: tt.kind, Extension: tt.link}, lease: l, ongoing: map[string]bool{}, earlier: map[string]bool{}}
 		must.Do(t, h.take(call.Event{ID: "1", Extension: "101"}))
 		must.Do(t, h.take(call.Event{ID: "1", Extension: tt.end, State: call.Ended}))
-		if got.Extension != tt.want || h.on["x/1"] != (tt.want != "") {
+		if got.Extension != tt.want || h.ongoing["x/1"] != (tt.want != "") {
 			t.Errorf("%+v: the end at %q", tt, got.Extension)
 		}
 	}
@@ -343,10 +343,10 @@ func TestEnds(t *testing.T) {
 // removed ends with the link's other calls.
 func TestEndNotTaken(t *testing.T) {
 	o := start(t)
-	l := must.Get(take(t.Context(), o.leases, "x", "r1"))(t)
+	l := must.Get(acquire(t.Context(), o.leases, "x", "r1"))(t)
 	var why error
 	h := &leasedLink{links: New(Config{Changed: func() {}, Take: func(context.Context, call.Event, bool) error { return why }}),
-		of: Link{Name: "x"}, lease: l, on: map[string]bool{}, before: map[string]bool{"x/2": true}}
+		of: Link{Name: "x"}, lease: l, ongoing: map[string]bool{}, earlier: map[string]bool{"x/2": true}}
 	must.Do(t, h.take(call.Event{ID: "1"}))
 	why = context.Canceled
 	for _, id := range []string{"1", "2"} {
@@ -354,7 +354,7 @@ func TestEndNotTaken(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if !h.on["x/1"] || !h.before["x/2"] {
-		t.Errorf("forgotten: %v, %v", h.on, h.before)
+	if !h.ongoing["x/1"] || !h.earlier["x/2"] {
+		t.Errorf("forgotten: %v, %v", h.ongoing, h.earlier)
 	}
 }

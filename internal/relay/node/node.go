@@ -139,19 +139,19 @@ func Start(c Config, a *credentials.Authority) (*Node, error) {
 	return n, nil
 }
 
-// Elsewhere connects to somebody else's servers, where the site has an account.
-func Elsewhere(name string, urls []string, roots *x509.CertPool, a *credentials.Authority) (n *Node, err error) {
+// ConnectExternal connects to somebody else's servers, where the site has an account.
+func ConnectExternal(name string, urls []string, roots *x509.CertPool, a *credentials.Authority) (n *Node, err error) {
 	n = &Node{}
 	// Servers that have just started may not know the account yet.
-	n.Conn, err = dial(name, a, nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(), nats.ReconnectWait(routePing), to(urls, roots))
+	n.Conn, err = dial(name, a, nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(), nats.ReconnectWait(routePing), servers(urls, roots))
 	if err != nil {
 		return nil, fmt.Errorf("NATS: %w", err)
 	}
 	return n, nil
 }
 
-// to sets the servers to reach over TLS.
-func to(urls []string, roots *x509.CertPool) nats.Option {
+// servers sets the servers to reach over TLS.
+func servers(urls []string, roots *x509.CertPool) nats.Option {
 	return func(o *nats.Options) error {
 		o.Servers, o.Timeout = urls, startTime
 		o.Secure, o.TLSConfig = true, &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots}
@@ -161,7 +161,7 @@ func to(urls []string, roots *x509.CertPool) nats.Option {
 
 // Dial connects to a relay's server the way a relay does; it needs the site's keys.
 func Dial(urls []string, roots *x509.CertPool, a *credentials.Authority) (*nats.Conn, error) {
-	return dial("command", a, nats.NoReconnect(), to(urls, roots))
+	return dial("command", a, nats.NoReconnect(), servers(urls, roots))
 }
 
 func dial(name string, a *credentials.Authority, o ...nats.Option) (*nats.Conn, error) {
@@ -257,8 +257,8 @@ func (n *Node) enforce() error {
 	return err
 }
 
-// Others returns how many other servers of the relays' own cluster are reached.
-func (n *Node) Others() int {
+// Peers returns how many other servers of the relays' own cluster are reached.
+func (n *Node) Peers() int {
 	if n.server == nil {
 		return 0
 	}

@@ -88,7 +88,7 @@ func (c Config) revoked() (keys map[string]time.Time) {
 
 // saveRevoked writes the keys for the next start.
 func (r *relay) saveRevoked(keys map[string]time.Time) error {
-	if maps.EqualFunc(keys, r.storage.revoked, time.Time.Equal) || r.Settings.NATS.Elsewhere() {
+	if maps.EqualFunc(keys, r.storage.revoked, time.Time.Equal) || r.Settings.NATS.External() {
 		return nil
 	}
 	b, err := json.Marshal(keys)

@@ -64,7 +64,7 @@ func TestInboundLost(t *testing.T) {
 			a.With(func() { clear(a.Channels) })
 			a.EachSocket(linktest.Cut)
 		} else { // it restarts elsewhere, and the previous connection hangs
-			a.Deaf(true)
+			a.IgnorePings(true)
 			a.EachSocket(linktest.Cut)
 			o.linkIs(link.Waiting.String())
 			o.linkIs(link.Connected.String())

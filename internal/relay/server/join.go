@@ -69,7 +69,7 @@ func (r *relay) join(w http.ResponseWriter, q *http.Request) {
 
 // urls returns the servers to which users connect.
 func (r *relay) urls() (all []string) {
-	if r.Settings.NATS.Elsewhere() {
+	if r.Settings.NATS.External() {
 		return r.Settings.NATS.URLs
 	}
 	for _, host := range r.Settings.Hosts() {

@@ -81,19 +81,19 @@ func (l *lookups) set(h Hub) {
 	l.last.Store(nil)
 }
 
-// ahead asks the hub as soon as a call is reported: usually the answer is there when the
+// prefetch asks the hub as soon as a call is reported: usually the answer is there when the
 // phones ring. A call reported for each of many phones is looked up once.
-func (l *lookups) ahead(ctx context.Context, e call.Event) {
+func (l *lookups) prefetch(ctx context.Context, e call.Event) {
 	if n := l.rules.Parse(e.Number, e.Name); l.hub.Load() != nil && e.State == call.Ringing && n.Lookup() {
-		l.once(n.Query(), func() { // if not started, users look it up themselves, as in a flood
+		l.startOnce(n.Query(), func() { // if not started, users look it up themselves, as in a flood
 			if l.pace.Allow() {
-				_, _ = l.ask(ctx, n.Query())
+				_, _ = l.lookUp(ctx, n.Query())
 			}
 		})
 	}
 }
 
-func (l *lookups) ask(ctx context.Context, number string) ([]contact.Contact, error) {
+func (l *lookups) lookUp(ctx context.Context, number string) ([]contact.Contact, error) {
 	hub := l.hub.Load()
 	if hub == nil {
 		return nil, &contact.LookupError{Failure: contact.NotSetUp}
@@ -145,9 +145,9 @@ func (l *lookups) forget(gone []wire.User) {
 	}
 }
 
-// may reports whether a user may look up a number. It waits a moment for one that, as far
-// as is known here, has yet to ring.
-func (l *lookups) may(ctx context.Context, u wire.User, n phone.Number) bool {
+// allowed reports whether a user may look up a number. It waits a moment for one that, as
+// far as is known here, has yet to ring.
+func (l *lookups) allowed(ctx context.Context, u wire.User, n phone.Number) bool {
 	ctx, cancel := context.WithTimeout(ctx, seenTime)
 	defer cancel()
 	for {
@@ -165,21 +165,21 @@ func (l *lookups) may(ctx context.Context, u wire.User, n phone.Number) bool {
 	}
 }
 
-// asked answers a user, identified by the subject.
-func (l *lookups) asked(ctx context.Context, m *nats.Msg) {
+// handle answers a user, identified by the subject.
+func (l *lookups) handle(ctx context.Context, m *nats.Msg) {
 	u, err := wire.Asker(m.Subject, m.Reply)
 	var q wire.LookupRequest
 	if err != nil || !l.knows(u) || len(m.Data) > wire.MaxRequest || json.Unmarshal(m.Data, &q) != nil {
 		return
 	}
-	if started := l.once(m.Reply, func() { _ = m.Respond(l.answer(ctx, u, q).Encode()) }); !started {
+	if started := l.startOnce(m.Reply, func() { _ = m.Respond(l.answer(ctx, u, q).Encode()) }); !started {
 		_ = m.Respond(wire.LookupAnswer{Failure: contact.HubSlow}.Encode())
 	}
 }
 
-// once runs do unless it is already running for what. It is not started
+// startOnce runs do unless it is already running for what. It is not started
 // if too much is running.
-func (l *lookups) once(what string, do func()) (started bool) {
+func (l *lookups) startOnce(what string, do func()) (started bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.asking[what] {
@@ -205,10 +205,10 @@ func (l *lookups) answer(ctx context.Context, u wire.User, q wire.LookupRequest)
 		return wire.LookupAnswer{Failure: contact.NotSetUp}
 	case !l.often.try(string(u), time.Now()): // not logged: these could be endless
 		return wire.LookupAnswer{Failure: contact.HubSlow}
-	case !n.Lookup() || !l.may(ctx, u, n):
+	case !n.Lookup() || !l.allowed(ctx, u, n):
 		a.Failure = contact.NeverRang
 	default:
-		found, err := l.ask(ctx, n.Query())
+		found, err := l.lookUp(ctx, n.Query())
 		a = wire.LookupAnswer{Contacts: found, Failure: contact.FailureOf(err)}
 	}
 	outcome := "none"

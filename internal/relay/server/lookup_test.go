@@ -180,12 +180,12 @@ func TestAheadOnce(t *testing.T) {
 	h := slow{make(chan string, lookupsAtOnce), make(chan struct{})}
 	l := newLookups(Config{Folder: &setup.Folder{}, Rules: rules, Office: Office{Hub: h}}, nil, func() {})
 	for range 10 {
-		l.ahead(t.Context(), call.Event{State: call.Ringing, Number: "0698760011"})
+		l.prefetch(t.Context(), call.Event{State: call.Ringing, Number: "0698760011"})
 	}
-	l.ahead(t.Context(), call.Event{State: call.Ringing, Number: "0698760012"})
+	l.prefetch(t.Context(), call.Event{State: call.Ringing, Number: "0698760012"})
 	close(h.answers)
 	_ = l.work.Wait()
-	l.ahead(t.Context(), call.Event{State: call.Ringing, Number: "0698760011"})
+	l.prefetch(t.Context(), call.Event{State: call.Ringing, Number: "0698760011"})
 	_ = l.work.Wait()
 	if len(h.asked) != 3 {
 		t.Errorf("asked %d times", len(h.asked))
@@ -200,10 +200,10 @@ func TestAheadFlood(t *testing.T) {
 		h := slow{make(chan string, 2*lookupsAtOnce), make(chan struct{})}
 		l := newLookups(Config{Folder: &setup.Folder{}, Rules: rules, Office: Office{Hub: h}}, nil, func() {})
 		for i := range 2 * lookupsAtOnce {
-			l.ahead(t.Context(), call.Event{State: call.Ringing, Number: fmt.Sprint("06", 98760000+i)})
+			l.prefetch(t.Context(), call.Event{State: call.Ringing, Number: fmt.Sprint("06", 98760000+i)})
 		}
 		synctest.Wait()
-		if len(h.asked) != aheadAtOnce || !l.once("", func() {}) {
+		if len(h.asked) != aheadAtOnce || !l.startOnce("", func() {}) {
 			t.Errorf("the hub is asked %d times", len(h.asked))
 		}
 		close(h.answers)

@@ -174,7 +174,7 @@ func TestJournalForgotten(t *testing.T) {
 		t.Errorf("%d are left that the user has", n)
 	}
 	last := o.Rules.Parse(canary(2*each-1), "")
-	if !o.lookups.may(t.Context(), "bob", last) {
+	if !o.lookups.allowed(t.Context(), "bob", last) {
 		t.Error("he may not look up who called him")
 	}
 	must.Do(t, o.users.Load().Remove(t.Context(), "bob"))
@@ -182,7 +182,7 @@ func TestJournalForgotten(t *testing.T) {
 	if n := o.traces(each, 2*each); n > 0 {
 		t.Errorf("%d are left of a user who was removed", n)
 	}
-	if o.lookups.may(t.Context(), "bob", last) {
+	if o.lookups.allowed(t.Context(), "bob", last) {
 		t.Error("whoever gets his name may look up who called him")
 	}
 	must.Soon(t, func() (bool, any) { // the relay's copy follows

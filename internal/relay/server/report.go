@@ -45,14 +45,14 @@ func newReport(r webhook.Report, at time.Time) report {
 	return report{Report: r, late: late}
 }
 
-// reported takes a report over HTTPS, once it is queued or, in a cluster, other relays have
-// it. What becomes of it shows in the relay's status.
-func (r *relay) reported(w http.ResponseWriter, q *http.Request) {
+// handleReport takes a report over HTTPS, once it is queued or, in a cluster, other
+// relays have it. What becomes of it shows in the relay's status.
+func (r *relay) handleReport(w http.ResponseWriter, q *http.Request) {
 	if !r.path(q.PathValue("secret")) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	if !r.webhooks.mayCome("") {
+	if !r.webhooks.allow("") {
 		later(w, http.StatusTooManyRequests, "1")
 		return
 	}
@@ -118,8 +118,8 @@ func (r *relay) path(secret string) bool {
 	return same == 1
 }
 
-// published takes a report over NATS.
-func (r *relay) published(m *nats.Msg) {
+// handlePublished takes a report over NATS.
+func (r *relay) handlePublished(m *nats.Msg) {
 	all, err := webhook.Plain(webhook.Message{Body: m.Data})
 	if err != nil || !r.enqueue(newReport(all[0], time.Now().UTC())) {
 		r.dropped.Add(1)
@@ -160,9 +160,9 @@ func (r *relay) enqueue(p report) bool {
 	}
 }
 
-// take writes reports to the bucket: those of one call together, in order of arrival, those
-// of different calls in parallel.
-func (r *relay) take(ctx context.Context) error {
+// writeReports writes reports to the bucket: those of one call together, in order of
+// arrival, those of different calls in parallel.
+func (r *relay) writeReports(ctx context.Context) error {
 	for {
 		var waiting []report
 		select {
@@ -182,7 +182,7 @@ func (r *relay) take(ctx context.Context) error {
 		group.SetLimit(maxWriters)
 		for _, all := range of {
 			group.Go(func() error {
-				ok := r.put(ctx, all)
+				ok := r.writeCall(ctx, all)
 				for _, p := range all {
 					if p.done != nil {
 						p.done <- ok
@@ -195,17 +195,17 @@ func (r *relay) take(ctx context.Context) error {
 	}
 }
 
-// put writes the reports on one call to the bucket and reports whether they were taken.
-// While the site's relays elect a leader, this takes several tries.
-func (r *relay) put(ctx context.Context, waiting []report) bool {
+// writeCall writes the reports on one call to the bucket and reports whether they were
+// taken. While the site's relays elect a leader, this takes several tries.
+func (r *relay) writeCall(ctx context.Context, waiting []report) bool {
 	var all []calls.Report
 	for _, p := range waiting {
 		queue := p.Queue
-		if p.State == call.Ended && p.Nowhere() {
+		if p.State == call.Ended && p.Empty() {
 			queue = "" // over for all, in the queue or not
 		}
 		to := r.table.Load().Find(p.Place, queue)
-		if len(to) == 0 && !(p.Nowhere() && queue == "") && !p.MaybeForAll {
+		if len(to) == 0 && !(p.Empty() && queue == "") && !p.MaybeForAll {
 			r.nobody.Add(1) // and not shown
 			for _, extension := range p.Extensions {
 				r.unknown.note(extension)
@@ -217,7 +217,7 @@ func (r *relay) put(ctx context.Context, waiting []report) bool {
 			r.storeMissedOfAll(r.late.take(told))
 			continue
 		}
-		r.lookups.ahead(ctx, p.Event)
+		r.lookups.prefetch(ctx, p.Event)
 		all = append(all, told)
 	}
 	for began := time.Now(); len(all) > 0; {

@@ -144,7 +144,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 	r.storage.fault.Store(faultStarting)
 	r.wrongs.Store(new([]string))
 	r.lookups = newLookups(c, func(u wire.User) bool { return r.table.Load().Knows(u) }, r.changed)
-	r.links = links.New(links.Config{Relay: s.Name, Standing: r.standing, Hears: r.knowsExtension, Take: r.linked, Changed: r.changed, Log: c.Log})
+	r.links = links.New(links.Config{Relay: s.Name, Ongoing: r.ongoing, Hears: r.knowsExtension, Take: r.handleLinkEvent, Changed: r.changed, Log: c.Log})
 	r.table.Store(users.NewTable(nil, r.Rules))
 	if s.TLS.Own() {
 		if secure, err = certificates.Files(c.Inside(s.TLS.Cert), c.Inside(s.TLS.Key)); err != nil {
@@ -157,7 +157,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 	}
 	defer web.Close()
 	reached := Ready{NATS: c.URLs()[0]}
-	if !s.NATS.Elsewhere() {
+	if !s.NATS.External() {
 		reached.NATS = "tls://" + s.Local(n.Port())
 	}
 	reached.Web = "https://" + s.Local(web.Addr().(*net.TCPAddr).Port)
@@ -182,7 +182,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 			group.Go(func() error { return err })
 			return
 		}
-		group.Go(func() error { return r.take(ctx) })
+		group.Go(func() error { return r.writeReports(ctx) })
 		leases := r.leases // remains the same bucket when reopened
 		group.Go(func() error { return r.links.Run(ctx, leases, sets) })
 		ready(r, reached)
@@ -202,12 +202,12 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 // node starts the NATS server, or connects to somebody else's.
 func (c Config) node(hosts []string, secure *tls.Config) (*node.Node, error) {
 	s := c.Settings
-	if s.NATS.Elsewhere() {
+	if s.NATS.External() {
 		roots, _, err := c.Authorities()
 		if err != nil {
 			return nil, err
 		}
-		return node.Elsewhere(s.Name, s.NATS.URLs, roots, c.Keys)
+		return node.ConnectExternal(s.Name, s.NATS.URLs, roots, c.Keys)
 	}
 	at := node.Config{Name: s.Name, Dir: filepath.Join(c.Dir, singleDir), Host: s.Host, Port: s.NATSPort, TLS: secure.Clone(), Revoked: c.revoked()}
 	if len(s.Cluster) > 0 {
@@ -232,7 +232,7 @@ func (r *relay) setUsers(all []users.Entry) {
 func (r *relay) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /join", r.join)
-	mux.HandleFunc("POST /in/{secret}", r.reported)
+	mux.HandleFunc("POST /in/{secret}", r.handleReport)
 	mux.HandleFunc("GET /in/{secret}/"+registry.ARIOutbound, r.acceptInbound)
 	mux.HandleFunc("GET /in/{secret}/{name}", r.webhook)
 	mux.HandleFunc("POST /in/{secret}/{name}", r.webhook)
@@ -245,7 +245,7 @@ func (r *relay) routes() http.Handler {
 // tunnel forwards connections to the NATS server. If that closes one, because nobody has
 // logged in, it is closed for the client too, which may never send anything.
 func tunnel(to *url.URL) http.Handler {
-	return &httputil.ReverseProxy{ErrorLog: quiet(), Rewrite: func(p *httputil.ProxyRequest) {
+	return &httputil.ReverseProxy{ErrorLog: discardLogger(), Rewrite: func(p *httputil.ProxyRequest) {
 		p.SetURL(to)
 		p.Out.URL.Path = "/"
 	}, ModifyResponse: func(a *http.Response) error {
@@ -279,7 +279,7 @@ func listen(addr string) (net.Listener, error) {
 // serve serves HTTP until ctx ends.
 func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	s := &http.Server{Handler: h, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
-		ErrorLog: quiet()}
+		ErrorLog: discardLogger()}
 	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
 	defer stop()
 	if err := s.Serve(l); ctx.Err() == nil {
@@ -288,8 +288,8 @@ func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	return ctx.Err()
 }
 
-// quiet discards errors caused by clients.
-func quiet() *log.Logger { return slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) }
+// discardLogger discards errors caused by clients.
+func discardLogger() *log.Logger { return slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) }
 
 // answer starts to answer users' requests over NATS and to take reports that exchanges
 // publish there. stop ends both.
@@ -303,8 +303,8 @@ func (r *relay) answer(ctx context.Context) (stop func(), err error) {
 	for subject, do := range map[string]nats.MsgHandler{
 		r.Keys.Site.OfAll(wire.Renew):   r.renew,
 		r.Keys.Site.OfAll(wire.Journal): func(m *nats.Msg) { r.answerMissed(ctx, m) },
-		r.Keys.Site.OfAll(wire.Lookup):  func(m *nats.Msg) { r.lookups.asked(ctx, m) },
-		r.Keys.Site.Reports():           r.published,
+		r.Keys.Site.OfAll(wire.Lookup):  func(m *nats.Msg) { r.lookups.handle(ctx, m) },
+		r.Keys.Site.Reports():           r.handlePublished,
 	} {
 		s, err := r.node.Conn.QueueSubscribe(subject, "relays", do)
 		if err != nil {

@@ -320,7 +320,7 @@ func TestLink(t *testing.T) {
 	a := must.Get(simulate.StartARI(t.Context(), "", linktest.Known))(t)
 	t.Cleanup(func() { _ = a.Close() })
 	o := start(t, func(c *Config) {
-		c.Links = []links.Link{{Name: "centrale", Kind: registry.ARI, Same: 1, Open: func(hears func(string) bool) (link.Phone, error) {
+		c.Links = []links.Link{{Name: "centrale", Kind: registry.ARI, Identity: 1, Open: func(hears func(string) bool) (link.Phone, error) {
 			account := linktest.Account(a.Address())
 			account.Extension, account.Hears = "", hears
 			return ari.New(account)

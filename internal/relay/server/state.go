@@ -52,14 +52,14 @@ func (r *relay) knowsExtension(extension string) bool {
 	return false
 }
 
-// standing returns the ongoing calls of a link.
-func (r *relay) standing(ctx context.Context, prefix string) ([]calls.Record, error) {
-	return r.bucket.Load().Standing(ctx, prefix)
+// ongoing returns the ongoing calls of a link.
+func (r *relay) ongoing(ctx context.Context, prefix string) ([]calls.Record, error) {
+	return r.bucket.Load().Ongoing(ctx, prefix)
 }
 
-// linked takes the events of a link to an exchange. It blocks while there are too many
-// reports, so that no more is read from the exchange.
-func (r *relay) linked(ctx context.Context, e call.Event, shared bool) error {
+// handleLinkEvent takes the events of a link to an exchange. It blocks while there are
+// too many reports, so that no more is read from the exchange.
+func (r *relay) handleLinkEvent(ctx context.Context, e call.Event, shared bool) error {
 	p := report{Report: webhook.Report{Event: e}, mayReturn: shared}
 	if e.Extension != "" {
 		p.Extensions = []string{e.Extension}

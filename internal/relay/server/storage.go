@@ -114,7 +114,7 @@ func (r *relay) watchDisk(ctx context.Context) error {
 				saved = all
 			}
 		}
-		if r.node.Others() == len(r.Settings.Cluster)-1 { // a relay that is down needs the log to catch up on deletions
+		if r.node.Peers() == len(r.Settings.Cluster)-1 { // a relay that is down needs the log to catch up on deletions
 			r.node.Compact(journal.Name)
 			r.node.Compact(users.Stream)
 		}
@@ -132,7 +132,7 @@ func (r *relay) watchDisk(ctx context.Context) error {
 }
 
 // isolated reports whether this relay is clustered and reaches no other.
-func (r *relay) isolated() bool { return len(r.Settings.Cluster) > 0 && r.node.Others() == 0 }
+func (r *relay) isolated() bool { return len(r.Settings.Cluster) > 0 && r.node.Peers() == 0 }
 
 // faultOf returns the fault that an error stands for.
 func faultOf(err error, cluster bool) string {

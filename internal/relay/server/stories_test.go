@@ -68,7 +68,7 @@ func site(t *testing.T, kind string) (*office, simulate.Softphone) {
 	f := open(t, kind, simulate.Options{})
 	a := linktest.Account(f.(simulate.Server).Address())
 	o := start(t, func(c *Config) {
-		c.Links = []links.Link{{Name: kind, Kind: kind, Extension: a.Extension, Same: 1, Open: func(hears func(string) bool) (link.Phone, error) {
+		c.Links = []links.Link{{Name: kind, Kind: kind, Extension: a.Extension, Identity: 1, Open: func(hears func(string) bool) (link.Phone, error) {
 			a := a
 			if k.Everybody {
 				a.Extension, a.Hears = "", hears
@@ -123,7 +123,7 @@ func TestStories(t *testing.T) {
 					}
 				})
 				s := &stepwise{Softphone: f, seen: seen, story: story.ID}
-				play := simulate.Play{Can: registry.Of(kind).Can, Speed: 1e6, Repeat: 1, Prefix: story.ID + "-", Said: func(s simulate.Step) { told.Set(s.At) }}
+				play := simulate.Play{Can: registry.Of(kind).Can, Speed: 1e6, Repeat: 1, Prefix: story.ID + "-", OnStep: func(s simulate.Step) { told.Set(s.At) }}
 				err := play.Run(t.Context(), s, story)
 				close(over)
 				reading.Wait()

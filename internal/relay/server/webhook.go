@@ -36,8 +36,8 @@ const (
 	mostAtOnce    = 4000
 )
 
-// mayCome counts a message and reports whether the sender is within its limits.
-func (h *webhooks) mayCome(name string) bool {
+// allow counts a message and reports whether the sender is within its limits.
+func (h *webhooks) allow(name string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.paces == nil {
@@ -77,8 +77,8 @@ func (h *webhooks) reader(name string) (read webhook.Reader, kind string) {
 	return read, name
 }
 
-// heard records a message and what is wrong with it, and reports whether that is news.
-func (h *webhooks) heard(name, kind string, at time.Time, wrong link.Cause) (news bool) {
+// note records a message and what is wrong with it, and reports whether that is news.
+func (h *webhooks) note(name, kind string, at time.Time, wrong link.Cause) (news bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s, known := h.states[name]
@@ -114,7 +114,7 @@ func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	if !r.webhooks.mayCome(name) {
+	if !r.webhooks.allow(name) {
 		later(w, http.StatusTooManyRequests, "1")
 		return
 	}
@@ -136,7 +136,7 @@ func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
 		r.dropped.Add(1)
 		wrong = link.CauseUnread
 	}
-	if r.webhooks.heard(name, kind, at, wrong) {
+	if r.webhooks.note(name, kind, at, wrong) {
 		if wrong == link.CauseUnread {
 			r.warned.Do(func() { r.Log.Warn("a message of an exchange was not understood", "from", name) })
 		}

@@ -256,7 +256,7 @@ func TestSecrets(t *testing.T) {
 	}
 	o.webhooks.paces["voipgrid"] = rate.NewLimiter(0, mostAtOnce)
 	for range mostAtOnce {
-		if !o.webhooks.mayCome("voipgrid") {
+		if !o.webhooks.allow("voipgrid") {
 			t.Fatal("not as many as may come")
 		}
 	}

@@ -75,8 +75,8 @@ type NATS struct {
 	Replicas int `toml:"replicas"`
 }
 
-// Elsewhere reports whether the relay uses somebody else's servers.
-func (n NATS) Elsewhere() bool { return len(n.URLs) > 0 }
+// External reports whether the relay uses somebody else's servers.
+func (n NATS) External() bool { return len(n.URLs) > 0 }
 
 func (n NATS) check() error {
 	for _, address := range n.URLs {
@@ -117,7 +117,7 @@ const maxDays = 30
 func (s Settings) Replicas() int { return max(1, len(s.Cluster), s.NATS.Replicas) }
 
 // Single reports whether no other server serves the site.
-func (s Settings) Single() bool { return len(s.Cluster) == 0 && !s.NATS.Elsewhere() }
+func (s Settings) Single() bool { return len(s.Cluster) == 0 && !s.NATS.External() }
 
 // Hosts returns where users reach the site's relays, this one first.
 func (s Settings) Hosts() []string {
@@ -165,7 +165,7 @@ func (s Settings) Check() error {
 			return text.Errorf(text.RelaySettingReached)
 		}
 	}
-	if s.NATS.Elsewhere() && len(s.Cluster) > 0 {
+	if s.NATS.External() && len(s.Cluster) > 0 {
 		return text.Errorf(text.RelaySettingNATS)
 	}
 	return cmp.Or(s.NATS.check(), s.checkCluster())
@@ -226,7 +226,7 @@ func (f *Folder) Inside(file string) string {
 // nil for the system's.
 func (f *Folder) Authorities() (*x509.CertPool, []byte, error) {
 	public := f.Authority.Public()
-	if f.Settings.NATS.Elsewhere() {
+	if f.Settings.NATS.External() {
 		if f.Settings.NATS.CA == "" {
 			return nil, nil, nil
 		}
@@ -241,7 +241,7 @@ func (f *Folder) Authorities() (*x509.CertPool, []byte, error) {
 
 // URLs returns the NATS servers as this computer reaches them.
 func (f *Folder) URLs() []string {
-	if f.Settings.NATS.Elsewhere() {
+	if f.Settings.NATS.External() {
 		return f.Settings.NATS.URLs
 	}
 	return []string{"tls://" + f.Settings.Local(f.Settings.NATSPort)}

@@ -54,8 +54,8 @@ func (k *Key) revoke(now time.Time) {
 	}
 }
 
-// over reports whether no token for the key can be valid any more.
-func (k Key) over(now time.Time) bool {
+// expired reports whether no token for the key can be valid any more.
+func (k Key) expired(now time.Time) bool {
 	return !k.Revoked.IsZero() && !k.Endless && now.Sub(k.Revoked) > credentials.Lifetime
 }
 
@@ -98,7 +98,7 @@ func (e *Entry) keep(was Entry, columns []string) {
 // not endless.
 func (e *Entry) join(k Key) {
 	e.Keys = append(e.Keys, k)
-	e.Keys = slices.DeleteFunc(e.Keys, func(old Key) bool { return old.over(k.Since) })
+	e.Keys = slices.DeleteFunc(e.Keys, func(old Key) bool { return old.expired(k.Since) })
 	if i := slices.IndexFunc(e.Keys, func(old Key) bool { return !old.Revoked.IsZero() && !old.Endless }); i >= 0 && len(e.Keys) > maxKeys {
 		e.Keys = slices.Delete(e.Keys, i, i+1)
 	}
@@ -118,7 +118,7 @@ func Revoked(all []Entry, now time.Time) map[string]time.Time {
 	out := map[string]time.Time{}
 	for _, e := range all {
 		for _, k := range e.Keys {
-			if !k.Revoked.IsZero() && !k.over(now) {
+			if !k.Revoked.IsZero() && !k.expired(now) {
 				out[k.Public] = k.Revoked
 			}
 		}

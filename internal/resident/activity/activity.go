@@ -65,8 +65,8 @@ func (h *Monitor) Note(link string, e call.Event, now time.Time) {
 	}
 }
 
-// Known adds what was known before this program started.
-func (h *Monitor) Known(kind, link string, at time.Time) {
+// AddKnown adds what was known before this program started.
+func (h *Monitor) AddKnown(kind, link string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if key := sourceKey(kind, link); at.After(h.last[key]) {

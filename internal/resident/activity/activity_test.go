@@ -191,10 +191,10 @@ func TestWhatASourceReports(t *testing.T) {
 
 func TestHeard(t *testing.T) {
 	h, now := New(), time.Now()
-	h.Known("http", "", now.Add(-time.Hour))
+	h.AddKnown("http", "", now.Add(-time.Hour))
 	h.Note("a", rings("baresip", call.AllStates, call.Ringing), now)
 	h.Note("a", rings("baresip", call.AllStates, call.Ended), now.Add(time.Minute))
-	h.Known("baresip", "a", now.Add(-time.Hour))
+	h.AddKnown("baresip", "a", now.Add(-time.Hour))
 	goesOn := rings("baresip", call.AllStates, call.Answered)
 	goesOn.At, goesOn.Since = now, now.Add(-2*call.StaleAfter)
 	h.Note("b", goesOn, now)

@@ -26,30 +26,30 @@ import (
 type Audit struct {
 	settings func() *settings.Settings // the current ones
 	open     func() (eventlog.Writer, error)
-	told     *slog.Logger
+	logger   *slog.Logger
 
 	mu     sync.Mutex
-	log    eventlog.Writer
+	events eventlog.Writer
 	failed bool // logged once
 }
 
 // New returns an Audit that follows the settings returned by current.
 func New(current func() *settings.Settings, log *slog.Logger) *Audit {
-	return &Audit{settings: current, open: eventlog.Open, told: log}
+	return &Audit{settings: current, open: eventlog.Open, logger: log}
 }
 
 func (a *Audit) record(e eventlog.Record) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var err error
-	if a.log == nil {
-		a.log, err = a.open()
+	if a.events == nil {
+		a.events, err = a.open()
 	}
 	if err == nil {
-		err = a.log.Write(e)
+		err = a.events.Write(e)
 	}
 	if err != nil && !a.failed {
-		a.told.Error("the system's log takes no record", "why", err)
+		a.logger.Error("the system's log takes no record", "why", err)
 	}
 	a.failed = err != nil
 }
@@ -61,9 +61,9 @@ func (a *Audit) Close() {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.log != nil {
-		_ = a.log.Close()
-		a.log = nil
+	if a.events != nil {
+		_ = a.events.Close()
+		a.events = nil
 	}
 }
 

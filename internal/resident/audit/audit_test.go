@@ -96,7 +96,7 @@ func TestLookupsAreRecorded(t *testing.T) {
 	look(nil)
 	a.Close()
 	(*Audit)(nil).Close()
-	New(a.settings, a.told).Close()
+	New(a.settings, a.logger).Close()
 	if len(sys.all) != 3 || sys.opened != 1 || sys.closed != 1 {
 		t.Fatalf("%d records, opened %d times, closed %d times", len(sys.all), sys.opened, sys.closed)
 	}

@@ -34,16 +34,16 @@ const (
 	checkIn     = 30 * time.Second
 )
 
-// HubSeen is the result of the last check of the hub. Safe for concurrent use; the
+// HubState is the result of the last check of the hub. Safe for concurrent use; the
 // zero value knows nothing.
-type HubSeen struct {
+type HubState struct {
 	mu      sync.Mutex
 	at      time.Time
 	failure contact.Failure
 }
 
 // note records the result of a check and reports whether it is new.
-func (h *HubSeen) note(f contact.Failure, at time.Time) (news bool) {
+func (h *HubState) note(f contact.Failure, at time.Time) (news bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	news = h.failure != f
@@ -52,7 +52,7 @@ func (h *HubSeen) note(f contact.Failure, at time.Time) (news bool) {
 }
 
 // fails reports whether the last conclusive check failed.
-func (h *HubSeen) fails() bool {
+func (h *HubState) fails() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.failure != ""
@@ -62,7 +62,7 @@ func (h *HubSeen) fails() bool {
 var unproved = []contact.Failure{contact.HubError, contact.NotUnderstood, contact.ScopeRefused, contact.NeverRang}
 
 // Into adds to the facts what a check knows better than the last lookup.
-func (h *HubSeen) Into(f *health.Facts) {
+func (h *HubState) Into(f *health.Facts) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
@@ -84,7 +84,7 @@ type TokenChecker interface {
 // failed lookup and when settings have changed. Run is its only goroutine.
 type Hub struct {
 	p    HubParams
-	seen *HubSeen
+	seen *HubState
 	wake chan time.Duration
 
 	asked   time.Time   // of the last failed lookup passed to Failed; its caller's own
@@ -102,7 +102,7 @@ type HubParams struct {
 }
 
 // NewHub returns a Hub that records its results in seen.
-func NewHub(p HubParams, seen *HubSeen) *Hub {
+func NewHub(p HubParams, seen *HubState) *Hub {
 	return &Hub{p: p, seen: seen, wake: make(chan time.Duration, 1)}
 }
 
@@ -136,7 +136,7 @@ func (w *Hub) Failed(at time.Time, f contact.Failure) {
 	}
 	w.asked = at
 	w.doubted.Store(true)
-	w.Look(around(retryFirst))
+	w.Look(jitter(retryFirst))
 }
 
 // Run checks until ctx ends.
@@ -174,7 +174,7 @@ func (w *Hub) check(ctx context.Context, failures *int) time.Duration {
 	c := w.p.Client()
 	if c == nil {
 		w.seen.note("", time.Time{})
-		return around(checkEvery)
+		return jitter(checkEvery)
 	}
 	asking, cancel := context.WithTimeout(ctx, checkIn)
 	_, err := c.Check(asking)
@@ -197,11 +197,11 @@ func (w *Hub) check(ctx context.Context, failures *int) time.Duration {
 	}
 	switch {
 	case f == "":
-		return around(checkEvery)
+		return jitter(checkEvery)
 	case f.NeedsAdmin():
-		return around(checkAgain)
+		return jitter(checkAgain)
 	}
-	return around(min(retryFirst<<min(*failures-1, 10), retryLast))
+	return jitter(min(retryFirst<<min(*failures-1, 10), retryLast))
 }
 
 func (w *Hub) note(f contact.Failure) {
@@ -217,8 +217,8 @@ func (w *Hub) note(f contact.Failure) {
 	w.p.Changed()
 }
 
-// around returns a time near d, so that an office's computers do not all connect at once.
-func around(d time.Duration) time.Duration { return d*7/8 + rand.N(d/4) }
+// jitter returns a time near d, so that an office's computers do not all connect at once.
+func jitter(d time.Duration) time.Duration { return d*7/8 + rand.N(d/4) }
 
 // warn logs once a day, for administrators, that the secret expires.
 func (w *Hub) warn(now time.Time) {

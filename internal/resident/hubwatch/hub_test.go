@@ -76,7 +76,7 @@ func watching(t *testing.T, expires time.Time) *watched {
 	}, Changed: func() { w.news++ }, Recovered: func() { w.back++ },
 		Expires: func() time.Time { return w.end },
 		Warned:  func(day string) bool { return len(w.days) > 0 && w.days[len(w.days)-1] == day || w.add(day) },
-		Log:     slog.New(slog.NewJSONHandler(&w.log, nil))}, &HubSeen{})
+		Log:     slog.New(slog.NewJSONHandler(&w.log, nil))}, &HubState{})
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan struct{})
 	go func() { defer close(over); w.Run(ctx) }()
@@ -296,7 +296,7 @@ func TestCallsKnowBetter(t *testing.T) {
 		{"not understood", contact.NotUnderstood, "", false, contact.NotUnderstood},
 		{"may not look up", contact.ScopeRefused, "", false, contact.ScopeRefused},
 	} {
-		var h HubSeen
+		var h HubState
 		h.note(c.seen, now)
 		var f health.Facts
 		f.Lookup.Failure, f.Lookup.At = c.lookup, now.Add(-time.Hour)
@@ -310,7 +310,7 @@ func TestCallsKnowBetter(t *testing.T) {
 	}
 	var f health.Facts
 	f.Lookup.Failure = contact.NoNetwork
-	new(HubSeen).Into(&f)
+	new(HubState).Into(&f)
 	if f.Lookup.Failure != contact.NoNetwork {
 		t.Error("who never checked knows nothing")
 	}

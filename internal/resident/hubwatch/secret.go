@@ -30,7 +30,7 @@ type Secret struct {
 // Run checks until ctx ends.
 func (s Secret) Run(ctx context.Context) {
 	tick := time.Tick(secretEvery)
-	var tried mark
+	var tried secretHash
 	for {
 		select {
 		case <-ctx.Done():
@@ -42,42 +42,42 @@ func (s Secret) Run(ctx context.Context) {
 			if tried.read { // a lookup reported the trouble, but not its end
 				s.Hub.p.Changed()
 			}
-			tried = mark{}
+			tried = secretHash{}
 			continue
 		}
 		if tried.closed {
 			continue // reading again would only repeat the password prompt
 		}
-		if now := s.mark(ctx); now != tried {
+		if now := s.fingerprint(ctx); now != tried {
 			tried = now
 			s.Hub.Look(0)
 		}
 	}
 }
 
-// mark distinguishes secrets without holding them.
-type mark struct {
+// secretHash distinguishes secrets without holding them.
+type secretHash struct {
 	read   bool
 	closed bool // the store does not return them
 	sum    [sha256.Size]byte
 }
 
-func (s Secret) mark(ctx context.Context) mark {
+func (s Secret) fingerprint(ctx context.Context) secretHash {
 	h := s.Of()
 	store, err := secret.Open(h.SecretStore, s.Dirs)
 	if err != nil {
-		return mark{read: true, closed: true}
+		return secretHash{read: true, closed: true}
 	}
 	ref, err := secret.Hub(h.BaseURL, h.ClientID)
 	if err != nil {
-		return mark{read: true, closed: true}
+		return secretHash{read: true, closed: true}
 	}
 	old, next, err := secret.Pair(ctx, store, ref)
 	if errors.Is(err, secret.ErrLocked) {
-		return mark{read: true, closed: true}
+		return secretHash{read: true, closed: true}
 	}
 	if err != nil && !errors.Is(err, secret.ErrNotSet) {
-		return mark{read: true} // causes no prompt; it may be fixed by the next check
+		return secretHash{read: true} // causes no prompt; it may be fixed by the next check
 	}
-	return mark{read: true, sum: sha256.Sum256([]byte(old + "\x00" + next))}
+	return secretHash{read: true, sum: sha256.Sum256([]byte(old + "\x00" + next))}
 }

@@ -29,7 +29,7 @@ func TestAnotherSecretIsTried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var refused atomic.Bool
 		news := 0
-		w := NewHub(HubParams{Changed: func() { news++ }}, &HubSeen{})
+		w := NewHub(HubParams{Changed: func() { news++ }}, &HubState{})
 		s := Secret{Dirs: dirs, Hub: w, Of: func() settings.Hub { return of }, Failure: func() contact.Failure {
 			if refused.Load() {
 				return contact.CredentialsRefused

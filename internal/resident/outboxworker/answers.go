@@ -27,9 +27,9 @@ func (d *Worker) Answer(q request.Request) {
 	case m.Drop:
 		ok = d.drop(m.ID)
 	case m.Again:
-		ok = d.again(m.ID, outbox.DuplicateSend)
+		ok = d.requeue(m.ID, outbox.DuplicateSend)
 	case m.ID != "":
-		ok = d.again(m.ID, "")
+		ok = d.requeue(m.ID, "")
 	}
 	if m.Read {
 		d.dismiss()
@@ -77,8 +77,8 @@ func (d *Worker) parts() []windowapi.Delivery {
 	return all
 }
 
-// few returns the first findings, including the worst.
-func few(found []message.Finding) []message.Finding {
+// firstFindings returns the first findings, including the worst.
+func firstFindings(found []message.Finding) []message.Finding {
 	found = slices.Clone(found)
 	slices.SortStableFunc(found, func(a, b message.Finding) int { return int(b.Severity) - int(a.Severity) })
 	return found[:min(len(found), 20)]

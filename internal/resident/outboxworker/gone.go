@@ -10,12 +10,12 @@ import (
 	"wiebelt/internal/text"
 )
 
-// tend works on and watches the outbox until ctx ends or d.leave is called.
-func (d *Worker) tend(ctx context.Context, box *outbox.Outbox) {
+// runOutbox works on and watches the outbox until ctx ends or d.leave is called.
+func (d *Worker) runOutbox(ctx context.Context, box *outbox.Outbox) {
 	ctx, end := context.WithCancel(ctx)
 	var work sync.WaitGroup
 	work.Go(func() { d.forever(ctx, func() error { return box.Join(ctx, nil) }) })
-	work.Go(func() { d.forever(ctx, func() error { return box.Watch(ctx, d.saw) }) })
+	work.Go(func() { d.forever(ctx, func() error { return box.Watch(ctx, d.setSnapshot) }) })
 	d.leave = func() { end(); work.Wait() }
 }
 

@@ -32,7 +32,7 @@ type candidate struct {
 	id        string
 	path      string
 	duplicate string // what happens if it was delivered before; "" asks
-	queued    bool   // not processed by takeIn yet
+	queued    bool   // not processed by processIntake yet
 	row       windowapi.DeliveryFile
 	takenAt   time.Time // when it was added, as row says; later snapshots have it
 }
@@ -53,7 +53,7 @@ func (d *Worker) offer(paths []string) {
 func (d *Worker) queue(path string, now time.Time) {
 	d.count++
 	c := &candidate{id: "n" + strconv.Itoa(d.count), path: path, queued: true}
-	c.row = windowapi.DeliveryFile{ID: c.id, Name: request.Cut(call.CleanText(filepath.Base(path), 255)), State: windowapi.DeliveryAdding, Added: now}
+	c.row = windowapi.DeliveryFile{ID: c.id, Name: request.Truncate(call.CleanText(filepath.Base(path), 255)), State: windowapi.DeliveryAdding, Added: now}
 	switch {
 	case len(d.intake) == maxCandidates:
 		c.queued, c.path = false, ""
@@ -64,8 +64,8 @@ func (d *Worker) queue(path string, now time.Time) {
 	d.intake = append([]*candidate{c}, d.intake...)
 }
 
-// takeIn adds the given files one after another until ctx ends.
-func (d *Worker) takeIn(ctx context.Context) {
+// processIntake adds the given files one after another until ctx ends.
+func (d *Worker) processIntake(ctx context.Context) {
 	for ctx.Err() == nil {
 		c := d.oldest()
 		if c == nil {
@@ -75,7 +75,7 @@ func (d *Worker) takeIn(ctx context.Context) {
 			}
 			continue
 		}
-		d.take(ctx, c)
+		d.addFile(ctx, c)
 		d.changed()
 	}
 }
@@ -92,8 +92,8 @@ func (d *Worker) oldest() *candidate {
 	return nil
 }
 
-// take adds one file.
-func (d *Worker) take(ctx context.Context, c *candidate) {
+// addFile adds one file.
+func (d *Worker) addFile(ctx context.Context, c *candidate) {
 	info, err := os.Stat(c.path)
 	if err == nil && info.IsDir() {
 		d.folder(c)
@@ -135,7 +135,7 @@ func (d *Worker) take(ctx context.Context, c *candidate) {
 			c.row.State = windowapi.DeliveryQuestion
 		}
 	case errors.As(err, &r):
-		c.row.State, c.row.Reason, c.row.Findings = string(outbox.Refused), r.Code, few(r.Findings)
+		c.row.State, c.row.Reason, c.row.Findings = string(outbox.Refused), r.Code, firstFindings(r.Findings)
 	default:
 		c.row.State, c.row.Reason = windowapi.DeliveryNotTaken, outbox.KindOf(err)
 	}
@@ -166,9 +166,9 @@ func (d *Worker) settle(listed map[string]bool, at time.Time) {
 	})
 }
 
-// again queues a candidate once more; false if there is none with that ID, or
+// requeue queues a candidate once more; false if there is none with that ID, or
 // it is being processed.
-func (d *Worker) again(id, duplicate string) bool {
+func (d *Worker) requeue(id, duplicate string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, c := range d.intake {

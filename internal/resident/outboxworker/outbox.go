@@ -68,7 +68,7 @@ type Worker struct {
 	last    *outbox.Snapshot
 	sent    windowapi.Progress
 	told    bool         // sent was reported
-	another bool         // last or intake has changed since it was reported
+	dirty   bool         // last or intake has changed since it was reported
 	intake  []*candidate // not in the outbox yet, newest first
 	count   int          // number of candidates so far
 }
@@ -93,14 +93,14 @@ func (d *Worker) Run(ctx context.Context) {
 			d.leave()
 		}
 	}()
-	work.Go(func() { d.tell(ctx) })
-	work.Go(func() { d.takeIn(ctx) })
+	work.Go(func() { d.sendChanges(ctx) })
+	work.Go(func() { d.processIntake(ctx) })
 	for {
 		d.abandon(ctx)
 		if box, err := d.open(ctx, false); err == nil && box != nil && d.leave == nil {
-			d.tend(ctx, box)
+			d.runOutbox(ctx, box)
 		}
-		d.goOn(ctx)
+		d.resumeQueue(ctx)
 		select {
 		case <-ctx.Done():
 			return
@@ -202,8 +202,8 @@ func (d *Worker) Recheck() {
 	d.Look()
 }
 
-// goOn releases a held queue.
-func (d *Worker) goOn(ctx context.Context) {
+// resumeQueue releases a held queue.
+func (d *Worker) resumeQueue(ctx context.Context) {
 	d.mu.Lock()
 	box, due := d.box, d.release
 	d.release = false
@@ -220,8 +220,8 @@ func (d *Worker) goOn(ctx context.Context) {
 	}
 }
 
-// saw takes over the current state of the outbox.
-func (d *Worker) saw(s *outbox.Snapshot) {
+// setSnapshot takes over the current state of the outbox.
+func (d *Worker) setSnapshot(s *outbox.Snapshot) {
 	listed := make(map[string]bool, len(s.Items))
 	for _, it := range s.Items {
 		listed[it.ID] = true
@@ -242,7 +242,7 @@ func (d *Worker) saw(s *outbox.Snapshot) {
 func (d *Worker) refresh(ctx context.Context) {
 	if box := d.current(); box != nil {
 		if s, err := box.Snapshot(ctx); err == nil && d.current() == box {
-			d.saw(s)
+			d.setSnapshot(s)
 		}
 	}
 }
@@ -258,13 +258,13 @@ func (d *Worker) progress(id string, sent, size int64) {
 // changed triggers an update of the windows.
 func (d *Worker) changed() {
 	d.mu.Lock()
-	d.another = true
+	d.dirty = true
 	d.mu.Unlock()
 	wake.Up(d.news)
 }
 
-// tell sends changes and progress to windows, a few times a second.
-func (d *Worker) tell(ctx context.Context) {
+// sendChanges sends changes and progress to windows, a few times a second.
+func (d *Worker) sendChanges(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -272,8 +272,8 @@ func (d *Worker) tell(ctx context.Context) {
 		case <-d.news:
 		}
 		d.mu.Lock()
-		sent, told, another := d.sent, d.told, d.another
-		d.told, d.another = true, false
+		sent, told, another := d.sent, d.told, d.dirty
+		d.told, d.dirty = true, false
 		d.mu.Unlock()
 		if !told {
 			d.p.Send(windowapi.KindDelivery, windowapi.Delivery{Progress: &sent})

@@ -33,10 +33,10 @@ type Watcher struct {
 // New returns a Watcher for our own program.
 func New() *Watcher {
 	path, _ := os.Executable() // an empty path is never found
-	return at(path)
+	return watchFile(path)
 }
 
-func at(path string) *Watcher {
+func watchFile(path string) *Watcher {
 	p := &Watcher{path: path, wake: make(chan struct{}, 1)}
 	p.info, _ = os.Stat(path) // ours, even if a newer one already exists
 	return p
@@ -47,8 +47,8 @@ func (p *Watcher) Look() {
 	wake.Up(p.wake)
 }
 
-// there returns the file that would be started now.
-func (p *Watcher) there() (path string, info os.FileInfo) {
+// current returns the file that would be started now.
+func (p *Watcher) current() (path string, info os.FileInfo) {
 	path = installed.NewestOf(p.path)
 	info, _ = os.Stat(path)
 	return path, info
@@ -56,16 +56,16 @@ func (p *Watcher) there() (path string, info os.FileInfo) {
 
 // changed reports whether that is another file than last time.
 func (p *Watcher) changed() bool {
-	_, info := p.there()
+	_, info := p.current()
 	if info == nil || p.info == nil {
 		return false // being written, or gone: nothing to change to
 	}
 	return !os.SameFile(info, p.info) || info.Size() != p.info.Size() || !info.ModTime().Equal(p.info.ModTime())
 }
 
-// another reports whether a file is another version than ours. It returns an error if that
-// is unknown: the file is incomplete, held by a virus scanner, or not for this computer.
-func another(ctx context.Context, path, version, commit string) (bool, error) {
+// isOtherVersion reports whether a file is another version than ours. It returns an error if
+// that is unknown: the file is incomplete, held by a virus scanner, or not for this computer.
+func isOtherVersion(ctx context.Context, path, version, commit string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, versionIn)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "version")
@@ -100,8 +100,8 @@ func (p *Watcher) Follow(ctx context.Context, version, commit string, busy func(
 			wait = lookAgain
 			continue
 		}
-		path, seen := p.there() // before running it: a replacement meanwhile is checked next
-		is, err := another(ctx, path, version, commit)
+		path, seen := p.current() // before running it: a replacement meanwhile is checked next
+		is, err := isOtherVersion(ctx, path, version, commit)
 		switch {
 		case err != nil: // retry at growing intervals
 			wait, retry = retry, min(2*retry, lookAtProgram)

@@ -32,7 +32,7 @@ func TestAnotherVersion(t *testing.T) {
 		return fmt.Sprintf(`[ "$1" = version ] && printf 'wiebelt %s\ncommit %s\nfor you\n'`, version, commit)
 	}
 	install(says("1", "a"))
-	p := at(path)
+	p := watchFile(path)
 	var calls atomic.Int64 // active
 	asked := make(chan struct{}, 10)
 	over := make(chan bool, 1)
@@ -114,7 +114,7 @@ func TestAnotherVersion(t *testing.T) {
 // TestFollowEnds checks that Follow ends with ctx, which does not count as another
 // version, and neither does a missing file.
 func TestFollowEnds(t *testing.T) {
-	p := at(filepath.Join(t.TempDir(), "none"))
+	p := watchFile(filepath.Join(t.TempDir(), "none"))
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan bool)
 	go func() { over <- p.Follow(ctx, "1", "a", func() bool { return false }) }()

@@ -32,15 +32,15 @@ type Recorder struct {
 	calls   map[call.ID]recorded
 	order   []call.ID // the keys of calls, oldest first
 
-	mu    sync.Mutex
-	waits []engine.Entry      // oldest first, at most queued
-	each  map[call.Source]int // number of waiting entries per source
+	mu        sync.Mutex
+	queue     []engine.Entry      // oldest first, at most queued
+	perSource map[call.Source]int // number of waiting entries per source
 
-	left  atomic.Int64  // dropped and not reported yet
-	full  chan struct{} // has a value when there is something to report
-	wrong int           // not written and not reported yet; Run's own, like why
-	why   error
-	after func(time.Duration) <-chan time.Time // replaced in tests
+	dropped  atomic.Int64  // dropped and not reported yet
+	full     chan struct{} // has a value when there is something to report
+	failures int           // not written and not reported yet; Run's own, like why
+	why      error
+	after    func(time.Duration) <-chan time.Time // replaced in tests
 }
 
 // recorded is what is remembered of a written call: only what later entries need, and
@@ -68,7 +68,7 @@ const (
 // New returns a Recorder for a history. changed is called after every write,
 // on Run's goroutine.
 func New(store *history.Store, changed func(), log *slog.Logger) *Recorder {
-	return &Recorder{store: store, more: make(chan struct{}, 1), each: map[call.Source]int{}, changed: changed, log: log,
+	return &Recorder{store: store, more: make(chan struct{}, 1), perSource: map[call.Source]int{}, changed: changed, log: log,
 		calls: map[call.ID]recorded{}, full: make(chan struct{}, 1), after: time.After}
 }
 
@@ -76,32 +76,32 @@ func New(store *history.Store, changed func(), log *slog.Logger) *Recorder {
 // with most of them pays: a flood takes nothing from another source.
 func (r *Recorder) Take(e engine.Entry) {
 	r.mu.Lock()
-	full := len(r.waits) >= queued
+	full := len(r.queue) >= queued
 	drop := false
 	if full {
-		busiest, most := e.Source, r.each[e.Source]
-		for w, n := range r.each {
+		busiest, most := e.Source, r.perSource[e.Source]
+		for w, n := range r.perSource {
 			if n > most {
 				busiest, most = w, n
 			}
 		}
 		if drop = busiest == e.Source; !drop {
-			for i := len(r.waits) - 1; i >= 0; i-- {
-				if r.waits[i].Source == busiest {
-					r.waits = slices.Delete(r.waits, i, i+1)
-					r.each[busiest]--
+			for i := len(r.queue) - 1; i >= 0; i-- {
+				if r.queue[i].Source == busiest {
+					r.queue = slices.Delete(r.queue, i, i+1)
+					r.perSource[busiest]--
 					break
 				}
 			}
 		}
 	}
 	if !drop {
-		r.waits = append(r.waits, e)
-		r.each[e.Source]++
+		r.queue = append(r.queue, e)
+		r.perSource[e.Source]++
 	}
 	r.mu.Unlock()
 	if full {
-		r.left.Add(1)
+		r.dropped.Add(1)
 		r.toTell()
 	}
 	wake.Up(r.more)
@@ -111,15 +111,15 @@ func (r *Recorder) Take(e engine.Entry) {
 func (r *Recorder) next() (e engine.Entry, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.waits) == 0 {
+	if len(r.queue) == 0 {
 		return e, false
 	}
-	e = r.waits[0]
-	if r.waits = slices.Delete(r.waits, 0, 1); len(r.waits) == 0 {
-		r.waits = nil // a flood may have made it large
+	e = r.queue[0]
+	if r.queue = slices.Delete(r.queue, 0, 1); len(r.queue) == 0 {
+		r.queue = nil // a flood may have made it large
 	}
-	if r.each[e.Source]--; r.each[e.Source] == 0 {
-		delete(r.each, e.Source)
+	if r.perSource[e.Source]--; r.perSource[e.Source] == 0 {
+		delete(r.perSource, e.Source)
 	}
 	return e, true
 }
@@ -128,16 +128,16 @@ func (r *Recorder) toTell() {
 	wake.Up(r.full)
 }
 
-// tell logs one line about all losses since the last one.
-func (r *Recorder) tell() {
-	left, wrong := r.left.Swap(0), r.wrong
+// logLosses logs one line about all losses since the last one.
+func (r *Recorder) logLosses() {
+	left, wrong := r.dropped.Swap(0), r.failures
 	if left > 0 {
 		r.log.Warn("history is behind; calls were left out", "count", left)
 	}
 	if wrong > 0 {
 		r.log.Warn("calls not written to the history", "count", wrong, "why", r.why)
 	}
-	r.wrong, r.why = 0, nil
+	r.failures, r.why = 0, nil
 }
 
 // Run writes until ctx has ended and everything queued by then is written. The history
@@ -145,21 +145,21 @@ func (r *Recorder) tell() {
 func (r *Recorder) Run(ctx context.Context) {
 	purge := time.Tick(time.Hour)
 	_ = r.store.Purge(ctx)
-	defer r.tell()
+	defer r.logLosses()
 	full, tell := r.full, (<-chan time.Time)(nil)
 	write := context.WithoutCancel(ctx) // the end must not interrupt a write
 	for {
 		select {
 		case <-r.more:
 			if e, ok := r.next(); ok {
-				r.put(write, e)
+				r.write(write, e)
 				wake.Up(r.more)
 			}
 		case <-full:
 			full, tell = nil, r.after(tellEvery)
 		case <-tell:
 			full, tell = r.full, nil
-			r.tell()
+			r.logLosses()
 		case <-purge:
 			if err := r.store.Purge(ctx); err != nil {
 				r.log.Warn("old calls not removed", "why", err)
@@ -176,13 +176,13 @@ func (r *Recorder) Run(ctx context.Context) {
 					return
 				}
 				late.Reset(lastTime)
-				r.put(end, e)
+				r.write(end, e)
 			}
 		}
 	}
 }
 
-func (r *Recorder) put(ctx context.Context, e engine.Entry) {
+func (r *Recorder) write(ctx context.Context, e engine.Entry) {
 	h := entry(e)
 	was, known := r.calls[e.Call]
 	h.ID = was.id
@@ -212,14 +212,14 @@ func (r *Recorder) put(ctx context.Context, e engine.Entry) {
 			r.order = append(r.order, e.Call)
 		}
 		r.calls[e.Call] = recorded{id, h.Ended, h.Result, e.Opened}
-		r.leaveOff()
+		r.forgetOldest()
 	}
 	r.changed()
 }
 
-// leaveOff forgets the oldest ended calls beyond remembered, about which nothing more is
-// reported; in a flood of calls that never end, also the oldest of those.
-func (r *Recorder) leaveOff() {
+// forgetOldest forgets the oldest ended calls beyond remembered, about which nothing more
+// is reported; in a flood of calls that never end, also the oldest of those.
+func (r *Recorder) forgetOldest() {
 	for len(r.order) > remembered {
 		i := slices.IndexFunc(r.order, func(c call.ID) bool { return !r.calls[c].ended.IsZero() })
 		if i < 0 {
@@ -236,7 +236,7 @@ func (r *Recorder) leaveOff() {
 
 // failed counts a failed write.
 func (r *Recorder) failed(err error) {
-	r.wrong++
+	r.failures++
 	r.why = err
 	r.toTell()
 }

@@ -107,8 +107,8 @@ func TestFloodPaysItself(t *testing.T) {
 			last = e.Call
 		}
 	}
-	if left[phone] != 3 || left[flood] != queued-3 || last != queued-4 || r.left.Load() != 3 {
-		t.Errorf("%v wait, the last of the flood is %d, and %d were left out", left, last, r.left.Load())
+	if left[phone] != 3 || left[flood] != queued-3 || last != queued-4 || r.dropped.Load() != 3 {
+		t.Errorf("%v wait, the last of the flood is %d, and %d were left out", left, last, r.dropped.Load())
 	}
 }
 
@@ -205,7 +205,7 @@ func TestRecorderTicksOff(t *testing.T) {
 		if ended {
 			e.Ended, e.Reason = now, call.Missed
 		}
-		rec.put(t.Context(), e)
+		rec.write(t.Context(), e)
 	}
 	record(-1, false)
 	record(0, false)
@@ -221,7 +221,7 @@ func TestRecorderTicksOff(t *testing.T) {
 		t.Fatalf("%d missed", store.Missed())
 	}
 	e.Card.Opened = 0 // clicked, but no browser started
-	if rec.put(t.Context(), e); store.Missed() != 1 {
+	if rec.write(t.Context(), e); store.Missed() != 1 {
 		t.Error("a click without a browser ticks off")
 	}
 	record(0, true)
@@ -242,7 +242,7 @@ func TestRecorderTicksOff(t *testing.T) {
 			e.Card.Outcome, e.Card.Contacts, e.Card.LinkOK = engine.Nobody, nil, nil
 			e.Card.Removed, e.Card.LastRemoved, e.Person = 1, known.Contacts[0], -1
 		}
-		rec.put(t.Context(), e)
+		rec.write(t.Context(), e)
 		got, err := store.Last(t.Context(), 1)
 		if err != nil || len(got) != 1 {
 			t.Fatal(got, err)

@@ -13,7 +13,7 @@ import (
 // Limits of an answer; a message holds 64 KiB.
 const (
 	MaxAnswer = 40 << 10 // bytes per list
-	MaxField  = 300      // bytes per text in it, see Cut
+	MaxField  = 300      // bytes per text in it, see Truncate
 )
 
 // Request is a request of a window.
@@ -30,8 +30,8 @@ func (q Request) Decode(into any) bool {
 	return len(q.Raw) == 0 || json.Unmarshal(q.Raw, into) == nil
 }
 
-// Cut truncates a text to fit into a message.
-func Cut(s string) string {
+// Truncate truncates a text to fit into a message.
+func Truncate(s string) string {
 	if len(s) <= MaxField {
 		return s
 	}

@@ -14,7 +14,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // TestCut checks that the result never exceeds the limit or splits a character.
 func TestCut(t *testing.T) {
 	for _, s := range []string{"", "kort", strings.Repeat("é", 149), strings.Repeat("é", 150), strings.Repeat("x", 299) + "é", strings.Repeat("€", 5000)} {
-		got := Cut(s)
+		got := Truncate(s)
 		if !utf8.ValidString(got) || len(got) > MaxField+len("…") || len(s) <= MaxField && got != s {
 			t.Errorf("%d bytes became %q", len(s), got)
 		}

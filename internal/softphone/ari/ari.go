@@ -37,8 +37,8 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	return &phone{Phone: p, app: a.ClientName(), asked: map[string]asked{}, hidden: map[string]string{}}, nil
 }
 
-// way sends requests to an exchange. Paths omit the leading "/ari/".
-type way interface {
+// transport sends requests to an exchange. Paths omit the leading "/ari/".
+type transport interface {
 	get(ctx context.Context, path string, into any) (status int, err error)
 }
 
@@ -59,7 +59,7 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 		return p.refused(status)
 	}
 	defer sock.Close()
-	s := &session{phone: p, r: r, way: overHTTP{p.Server, h}}
+	s := &session{phone: p, r: r, transport: httpTransport{p.Server, h}}
 	if err := s.snapshot(ctx); err != nil {
 		return err
 	}
@@ -82,13 +82,13 @@ func (p *phone) refused(status int) error {
 	return p.Server.Status(status)
 }
 
-// overHTTP sends each request over HTTP.
-type overHTTP struct {
+// httpTransport sends each request over HTTP.
+type httpTransport struct {
 	server *exchangelink.Server
 	header http.Header
 }
 
-func (w overHTTP) get(ctx context.Context, path string, into any) (status int, err error) {
+func (w httpTransport) get(ctx context.Context, path string, into any) (status int, err error) {
 	return w.server.Get(ctx, "/ari/"+path, w.header, into)
 }
 
@@ -96,7 +96,7 @@ func (w overHTTP) get(ctx context.Context, path string, into any) (status int, e
 type session struct {
 	*phone
 	r *link.Reporter
-	way
+	transport
 }
 
 // snapshot reports the current calls, and ends all others.

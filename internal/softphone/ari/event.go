@@ -72,8 +72,8 @@ func (s *session) event(ctx context.Context, m message) {
 	}
 }
 
-// mine returns the extension whose phone a channel belongs to, "" for other channels.
-func (s *session) mine(name string) (extension string) {
+// extensionOf returns the extension whose phone a channel belongs to, "" for other channels.
+func (s *session) extensionOf(name string) (extension string) {
 	technology, rest, _ := strings.Cut(name, "/")
 	if technology != "PJSIP" && technology != "SIP" {
 		return ""
@@ -85,7 +85,7 @@ func (s *session) mine(name string) (extension string) {
 	if number := rest[i+1:]; number == "" || strings.Trim(number, "0123456789abcdefABCDEF") != "" { // as "…<ZOMBIE>" is
 		return ""
 	}
-	if _, ours := s.Account.Ours(rest[:i]); !ours {
+	if _, ours := s.Account.Follows(rest[:i]); !ours {
 		return ""
 	}
 	return rest[:i]
@@ -97,14 +97,14 @@ func (s *session) take(ctx context.Context, c channel, moved bool) {
 	if c.odd() {
 		return
 	}
-	extension := s.mine(c.Name)
+	extension := s.extensionOf(c.Name)
 	if extension == "" {
 		s.Legs.End(s.r, c.ID, call.ReasonUnknown) // no effect unless it was ours
 		return
 	}
 	known, isKnown := s.Legs.Known(s.r, c.ID)
 	e := call.Event{Direction: call.DirectionUnknown, Number: c.Connected.Number, Name: c.Connected.Name, Line: extension, Via: c.Redirected}
-	e.Extension, _ = s.Account.Ours(extension)
+	e.Extension, _ = s.Account.Follows(extension)
 	if exchangelink.PublicNumber(c.Dialplan.Exten) {
 		e.Line = c.Dialplan.Exten // the number that was called
 	}
@@ -158,7 +158,7 @@ func (s *session) hides(ctx context.Context, c channel) bool {
 // withheld notes that the caller on a channel, ours or the trunk's, withholds their number.
 // On our own channel, the caller is usually our own extension.
 func (s *session) withheld(c channel) {
-	switch ours := s.mine(c.Name); {
+	switch ours := s.extensionOf(c.Name); {
 	case c.odd(), c.Caller.Number == ours: // or there is none on the trunk's
 		return
 	case ours != "":

@@ -42,7 +42,7 @@ func FuzzMessage(f *testing.F) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel() // so that no request is sent
 		events, _ := linktest.Once(t, linktest.Scripted{Phone: p, Do: func(_ context.Context, r *link.Reporter) error {
-			s := &session{phone: p.(*phone), r: r, way: overHTTP{p.(*phone).Server, nil}}
+			s := &session{phone: p.(*phone), r: r, transport: httpTransport{p.(*phone).Server, nil}}
 			return errors.Join(s.message(ctx, b), s.message(ctx, b))
 		}})
 		var m message

@@ -15,28 +15,28 @@ import (
 type inbound struct {
 	*phone
 	sock *exchangelink.Socket
-	pace pace
+	pace pollIntervals
 }
 
-// pace holds the intervals between polls of the channels; tests shorten them.
-type pace struct {
-	calm  time.Duration // while events arrive
-	doubt time.Duration // before the first event, or if another program may have the application
-	sure  time.Duration // if a channel has had no event
+// pollIntervals holds the intervals between polls of the channels; tests shorten them.
+type pollIntervals struct {
+	normal time.Duration // while events arrive
+	unsure time.Duration // before the first event, or if another program may have the application
+	missed time.Duration // if a channel has had no event
 }
 
 // Inbound returns the phone of an Asterisk that has connected by an outbound WebSocket. It
 // uses that connection for requests too, and reports all extensions that the account hears.
 func Inbound(a exchangelink.Account, sock *exchangelink.Socket) link.Phone {
 	return &inbound{phone: &phone{Phone: a.Inbound(registry.ARIOutbound, sock), asked: map[string]asked{}, hidden: map[string]string{}},
-		sock: sock, pace: pace{calm: 30 * time.Second, doubt: 5 * time.Second, sure: 2 * time.Second}}
+		sock: sock, pace: pollIntervals{normal: 30 * time.Second, unsure: 5 * time.Second, missed: 2 * time.Second}}
 }
 
 // Session processes events until the connection ends. Asterisk sends those queued from
 // before the connection first; the current channels decide which of them still count.
 func (g *inbound) Session(ctx context.Context, r *link.Reporter) error {
-	w := &overSocket{sock: g.sock}
-	s := &visit{session: &session{phone: g.phone, r: r, way: w}, pace: g.pace, overSocket: w, doubt: true}
+	w := &socketTransport{sock: g.sock}
+	s := &inboundSession{session: &session{phone: g.phone, r: r, transport: w}, pollIntervals: g.pace, socketTransport: w, doubt: true}
 	all, err := s.channels(ctx)
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (g *inbound) Session(ctx context.Context, r *link.Reporter) error {
 	s.report(ctx, all)
 	r.Up()
 	for n := len(w.queue); n > 0 && len(w.queue) > 0; n-- {
-		s.hears(ctx, w.queued(), began)
+		s.handle(ctx, w.queued(), began)
 	}
 	w.up = true
 	return s.run(ctx)
@@ -55,30 +55,30 @@ func (g *inbound) Session(ctx context.Context, r *link.Reporter) error {
 // contain what the answer does not.
 const overlap = time.Second
 
-// visit is a session of an inbound connection.
-type visit struct {
+// inboundSession is a session of an inbound connection.
+type inboundSession struct {
 	*session
-	*overSocket
-	pace
-	doubt bool            // unknown whether events arrive
-	deaf  bool            // they do not arrive
-	odd   map[string]bool // channels that differed from the events at the last poll
+	*socketTransport
+	pollIntervals
+	doubt     bool            // unknown whether events arrive
+	noEvents  bool            // they do not arrive
+	differing map[string]bool // channels that differed from the events at the last poll
 }
 
-func (s *visit) run(ctx context.Context) error {
+func (s *inboundSession) run(ctx context.Context) error {
 	look := time.NewTimer(s.next())
 	for {
 		for len(s.queue) > 0 {
-			s.hears(ctx, s.queued(), time.Time{})
+			s.handle(ctx, s.queued(), time.Time{})
 		}
 		select {
 		case b, ok := <-s.sock.In():
 			if !ok {
 				return s.sock.Err()
 			}
-			s.hears(ctx, b, time.Time{})
+			s.handle(ctx, b, time.Time{})
 		case <-look.C:
-			if err := s.look(ctx); err != nil {
+			if err := s.poll(ctx); err != nil {
 				return err
 			}
 			look.Reset(s.next())
@@ -89,18 +89,18 @@ func (s *visit) run(ctx context.Context) error {
 	}
 }
 
-func (s *visit) next() time.Duration {
+func (s *inboundSession) next() time.Duration {
 	switch {
-	case s.deaf, len(s.odd) > 0:
-		return s.sure
-	case s.pace.doubt < s.calm && s.doubt:
-		return s.pace.doubt
+	case s.noEvents, len(s.differing) > 0:
+		return s.missed
+	case s.pollIntervals.unsure < s.normal && s.doubt:
+		return s.pollIntervals.unsure
 	}
-	return s.calm
+	return s.normal
 }
 
-// hears processes a message unless it is an event dated before began.
-func (s *visit) hears(ctx context.Context, b []byte, began time.Time) {
+// handle processes a message unless it is an event dated before began.
+func (s *inboundSession) handle(ctx context.Context, b []byte, began time.Time) {
 	var m message
 	if !s.r.Read(b, &m) {
 		return
@@ -111,69 +111,69 @@ func (s *visit) hears(ctx context.Context, b []byte, began time.Time) {
 	switch m.Type {
 	case "RESTResponse": // no longer awaited
 	case "ApplicationRegistered":
-		s.hear()
+		s.noteEvents()
 		s.doubt = true
 	case "ApplicationReplaced": // by another program, or the settings were reloaded
 		s.doubt = true
 	case "ApplicationUnregistered":
 		s.lose()
 	default:
-		s.hear()
+		s.noteEvents()
 		s.event(ctx, m)
 	}
 }
 
-// hear notes that events arrive.
-func (s *visit) hear() {
-	s.doubt, s.deaf = false, false
+// noteEvents notes that events arrive.
+func (s *inboundSession) noteEvents() {
+	s.doubt, s.noEvents = false, false
 	s.r.Behind(link.NoCause, time.Time{})
 }
 
 // lose notes that events do not arrive.
-func (s *visit) lose() {
-	if !s.deaf {
-		s.deaf = true
+func (s *inboundSession) lose() {
+	if !s.noEvents {
+		s.noEvents = true
 		s.r.Behind(link.CauseReplaced, time.Now())
 	}
 }
 
-// look polls the channels. One that differs from the events in two polls shows that events
+// poll polls the channels. One that differs from the events in two polls shows that events
 // do not arrive: calls are then taken from polling.
-func (s *visit) look(ctx context.Context) error {
+func (s *inboundSession) poll(ctx context.Context) error {
 	all, err := s.channels(ctx)
 	if err != nil {
 		return err
 	}
 	for len(s.queue) > 0 { // they arrived before the answer
-		s.hears(ctx, s.queued(), time.Time{})
+		s.handle(ctx, s.queued(), time.Time{})
 	}
-	before, gone := s.odd, map[string]bool{}
+	before, gone := s.differing, map[string]bool{}
 	for _, leg := range s.Legs.All() {
 		gone[leg] = true
 	}
-	s.odd = map[string]bool{}
+	s.differing = map[string]bool{}
 	exchangelink.EachOf(s.r, all, func(c channel) {
-		if !gone[c.ID] && s.mine(c.Name) != "" && (c.State == "Ringing" || c.State == "Ring" || c.State == "Up") {
-			s.odd[c.ID] = true
+		if !gone[c.ID] && s.extensionOf(c.Name) != "" && (c.State == "Ringing" || c.State == "Ring" || c.State == "Up") {
+			s.differing[c.ID] = true
 		}
 		delete(gone, c.ID)
 	})
 	for leg := range gone {
-		s.odd[leg] = true
+		s.differing[leg] = true
 	}
-	for leg := range s.odd {
+	for leg := range s.differing {
 		if before[leg] {
 			s.lose()
 		}
 	}
-	if s.deaf {
+	if s.noEvents {
 		s.report(ctx, all)
 	}
 	return nil
 }
 
-// overSocket sends requests over the connection that delivers the events.
-type overSocket struct {
+// socketTransport sends requests over the connection that delivers the events.
+type socketTransport struct {
 	sock  *exchangelink.Socket
 	asked int
 	queue [][]byte // events that arrived before an answer
@@ -206,7 +206,7 @@ type response struct {
 	Body      string `json:"message_body"`
 }
 
-func (w *overSocket) get(ctx context.Context, path string, into any) (status int, err error) {
+func (w *socketTransport) get(ctx context.Context, path string, into any) (status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	w.asked++
@@ -225,7 +225,7 @@ func (w *overSocket) get(ctx context.Context, path string, into any) (status int
 }
 
 // answer waits for an answer and queues events that arrive before it.
-func (w *overSocket) answer(ctx context.Context) (a response, err error) {
+func (w *socketTransport) answer(ctx context.Context) (a response, err error) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -243,7 +243,7 @@ func (w *overSocket) answer(ctx context.Context) (a response, err error) {
 }
 
 // keep keeps an event, and of too many the newest.
-func (w *overSocket) keep(b []byte) {
+func (w *socketTransport) keep(b []byte) {
 	w.queue, w.bytes = append(w.queue, b), w.bytes+len(b)
 	for len(w.queue) > mostQueued || w.bytes > mostBytes {
 		w.full = w.up // before, they were kept for us while there was no connection
@@ -251,7 +251,7 @@ func (w *overSocket) keep(b []byte) {
 	}
 }
 
-func (w *overSocket) queued() []byte {
+func (w *socketTransport) queued() []byte {
 	b := w.queue[0]
 	w.queue, w.bytes = w.queue[1:], w.bytes-len(b)
 	return b

@@ -20,7 +20,7 @@ func come(t *testing.T, fill func(*simulate.ARI)) (*simulate.ARI, *linktest.Watc
 	t.Helper()
 	p, port := linktest.Inbound(t, "/in", func(sock *exchangelink.Socket) link.Phone {
 		g := Inbound(exchangelink.Account{Hears: func(extension string) bool { return extension == "101" }}, sock).(*inbound)
-		g.pace = pace{calm: 50 * time.Millisecond, doubt: 50 * time.Millisecond, sure: 50 * time.Millisecond}
+		g.pace = pollIntervals{normal: 50 * time.Millisecond, unsure: 50 * time.Millisecond, missed: 50 * time.Millisecond}
 		return g
 	})
 	w := linktest.Run(t, p)
@@ -85,7 +85,7 @@ func TestInboundKept(t *testing.T) {
 
 // TestInboundQueued: what is kept until an answer comes has an end, however large each is.
 func TestInboundQueued(t *testing.T) {
-	w := &overSocket{up: true}
+	w := &socketTransport{up: true}
 	for _, size := range []int{1, mostBytes / 2, mostBytes / 2} {
 		w.keep(make([]byte, size))
 	}

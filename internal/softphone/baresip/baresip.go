@@ -53,13 +53,13 @@ func (p *softphone) Traits() link.Traits { return p.traits }
 // Session processes events until the connection ends. An idle connection is normal for
 // hours, so only a started frame has a deadline; TCP keep-alive detects a lost peer.
 func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
-	if !p.mine() {
+	if !p.ownListener() {
 		return errOwner()
 	}
 	d := net.Dialer{Timeout: dialTime}
 	conn, err := d.DialContext(ctx, "tcp", p.traits.Source.Conn)
 	switch {
-	case link.Nobody(err):
+	case link.NobodyListens(err):
 		return link.NotThere(err)
 	case err != nil:
 		return fmt.Errorf("connect to baresip: %w", err)
@@ -98,9 +98,9 @@ func errOwner() error {
 	return &link.Refusal{Why: "the baresip at this port belongs to another user", Cause: link.CauseOwner}
 }
 
-// mine reports whether no other user listens at the address, without connecting: that would
-// throw the phone's own user out.
-func (p *softphone) mine() bool {
+// ownListener reports whether no other user listens at the address, without connecting:
+// that would throw the phone's own user out.
+func (p *softphone) ownListener() bool {
 	host, port, _ := net.SplitHostPort(p.traits.Source.Conn)
 	if host == "localhost" {
 		host = "127.0.0.1"

@@ -37,7 +37,7 @@ func (f *frameReader) next() ([]byte, error) {
 	}
 	b := f.buf[:n+1]
 	if _, err := io.ReadFull(f.r, b); err != nil {
-		return nil, whole(err)
+		return nil, unexpectedEOF(err)
 	}
 	if b[n] != ',' {
 		return nil, errFrame
@@ -52,7 +52,7 @@ func (f *frameReader) length() (int, error) {
 		c, err := f.r.ReadByte()
 		switch {
 		case err != nil:
-			return 0, whole(err)
+			return 0, unexpectedEOF(err)
 		case c == ':' && i > 0:
 			return n, nil
 		case c < '0' || c > '9', i == 1 && n == 0:
@@ -64,8 +64,8 @@ func (f *frameReader) length() (int, error) {
 	}
 }
 
-// whole turns the end of input within a frame into io.ErrUnexpectedEOF.
-func whole(err error) error {
+// unexpectedEOF turns the end of input within a frame into io.ErrUnexpectedEOF.
+func unexpectedEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
 	}

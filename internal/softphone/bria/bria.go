@@ -97,7 +97,7 @@ func (p *phone) dial(ctx context.Context) (*websocket.Conn, error) {
 	case err == nil:
 		under.left = -1
 		return ws, nil
-	case link.Nobody(err):
+	case link.NobodyListens(err):
 		return nil, link.NotThere(err)
 	case errors.Is(err, websocket.ErrBadHandshake) && resp != nil && resp.StatusCode >= 400:
 		return nil, refused(resp.StatusCode)
@@ -125,8 +125,8 @@ func refused(status int) error {
 	return &link.Refusal{Why: fmt.Sprintf("Bria does not let us in (answer %d). %s Bria must be signed in; its free version has no interface.", status, advice), Cause: link.CauseBria}
 }
 
-// silent is the error for a Bria that accepts the connection but does not answer.
-func silent() error {
+// silentError is the error for a Bria that accepts the connection but does not answer.
+func silentError() error {
 	return &link.Refusal{Why: "Bria does not answer. " + advice, Cause: link.CauseBria}
 }
 

@@ -273,7 +273,7 @@ func TestCertificate(t *testing.T) {
 		once := func() error { // until admitted
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			return link.Once(ctx, link.Config{State: func(link.State) { cancel() }}, p)
+			return link.RunOnce(ctx, link.Config{State: func(link.State) { cancel() }}, p)
 		}
 		if err := once(); link.CauseOf(err) != link.CauseExpired {
 			t.Errorf("%q: %v", address, err)
@@ -310,7 +310,7 @@ func TestAddress(t *testing.T) {
 }
 
 func TestNobodyThere(t *testing.T) {
-	if err := link.Once(t.Context(), link.Config{}, newPhone(t, nettest.Nobody(t), times{})); !errors.Is(err, link.ErrNotThere) {
+	if err := link.RunOnce(t.Context(), link.Config{}, newPhone(t, nettest.Nobody(t), times{})); !errors.Is(err, link.ErrNotThere) {
 		t.Error(err)
 	}
 }
@@ -346,7 +346,7 @@ func TestNotBria(t *testing.T) {
 
 func isNotBria(t *testing.T, address string, tooLong bool) {
 	t.Helper()
-	err := link.Once(t.Context(), link.Config{}, newPhone(t, address, times{}))
+	err := link.RunOnce(t.Context(), link.Config{}, newPhone(t, address, times{}))
 	var refusal *link.Refusal
 	if err == nil || errors.As(err, &refusal) || len(err.Error()) > 250 {
 		t.Fatalf("ended with %v", err)

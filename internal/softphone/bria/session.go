@@ -31,12 +31,12 @@ type session struct {
 	r     *link.Reporter
 	times times
 
-	up       bool
-	id       int       // of the last request
-	open     bool      // it is not answered yet
-	again    bool      // something has happened since that request
-	deadline time.Time // for its answer
-	paid     time.Time // when the requests so far are used up, at one per askPause
+	up              bool
+	id              int       // of the last request
+	pending         bool      // it is not answered yet
+	again           bool      // something has happened since that request
+	deadline        time.Time // for its answer
+	budgetUsedUntil time.Time // when the requests so far are used up, at one per askPause
 }
 
 // Session processes events until the connection ends.
@@ -48,13 +48,13 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	// Not every program answers pings, but Bria answers a request: the silence that ends
 	// the connection is longer than the one that triggers a request.
 	o := exchangelink.Options{PingEvery: p.times.ping, Silence: 2 * (p.times.silent + p.times.answer)}
-	s := &session{sock: exchangelink.Keep(ctx, ws, p.dialed, o, maxMessage), r: r, times: p.times}
+	s := &session{sock: exchangelink.NewSocket(ctx, ws, p.dialed, o, maxMessage), r: r, times: p.times}
 	defer s.sock.Close()
 	return s.run(ctx)
 }
 
 func (s *session) run(ctx context.Context) error {
-	err := s.ask(time.Now())
+	err := s.request(time.Now())
 	for err == nil {
 		select {
 		case b, ok := <-s.sock.In():
@@ -63,7 +63,7 @@ func (s *session) run(ctx context.Context) error {
 			}
 			err = s.message(b)
 		case <-time.After(time.Until(s.next())):
-			err = s.late()
+			err = s.actOnTimeout()
 		}
 	}
 	return err
@@ -72,23 +72,23 @@ func (s *session) run(ctx context.Context) error {
 // next returns when the next action is due if nothing arrives.
 func (s *session) next() time.Time {
 	switch {
-	case s.open:
+	case s.pending:
 		return s.deadline
 	case s.again:
-		return s.free()
+		return s.nextRequestAt()
 	}
 	return s.sock.Heard().Add(s.times.silent)
 }
 
-// late performs the action that is due.
-func (s *session) late() error {
+// actOnTimeout performs the action that is due.
+func (s *session) actOnTimeout() error {
 	switch {
-	case s.open && !s.up:
-		return silent()
-	case s.open:
+	case s.pending && !s.up:
+		return silentError()
+	case s.pending:
 		return errors.New("the phone does not answer any more")
 	case s.again, time.Since(s.sock.Heard()) >= s.times.silent:
-		return s.ask(time.Now())
+		return s.request(time.Now())
 	}
 	return nil
 }
@@ -96,28 +96,28 @@ func (s *session) late() error {
 // changed requests the calls. However many changes arrive during a request,
 // only one more follows it.
 func (s *session) changed() error {
-	if s.open {
+	if s.pending {
 		s.again = true
 		return nil
 	}
-	return s.ask(time.Now())
+	return s.request(time.Now())
 }
 
-// free returns when the next request may be sent.
-func (s *session) free() time.Time { return s.paid.Add(-askBurst * askPause) }
+// nextRequestAt returns when the next request may be sent.
+func (s *session) nextRequestAt() time.Time { return s.budgetUsedUntil.Add(-askBurst * askPause) }
 
-// ask requests the calls, or postpones that until it is allowed.
-func (s *session) ask(now time.Time) error {
-	if now.Before(s.free()) {
+// request requests the calls, or postpones that until it is allowed.
+func (s *session) request(now time.Time) error {
+	if now.Before(s.nextRequestAt()) {
 		s.again = true
 		return nil
 	}
-	if s.paid.Before(now) {
-		s.paid = now
+	if s.budgetUsedUntil.Before(now) {
+		s.budgetUsedUntil = now
 	}
-	s.paid = s.paid.Add(askPause)
+	s.budgetUsedUntil = s.budgetUsedUntil.Add(askPause)
 	s.id++
-	s.open, s.again = true, false
+	s.pending, s.again = true, false
 	s.deadline = now.Add(s.times.answer)
 	if !s.up {
 		s.deadline = now.Add(s.times.allow)
@@ -141,13 +141,13 @@ func (s *session) message(b []byte) error {
 }
 
 func (s *session) answer(m message, size int) error {
-	if !s.open || m.id != "" && m.id != strconv.Itoa(s.id) {
+	if !s.pending || m.id != "" && m.id != strconv.Itoa(s.id) {
 		return nil
 	}
 	if m.status != 200 {
 		return refused(m.status)
 	}
-	s.open = false
+	s.pending = false
 	if !s.up {
 		s.up = true
 		s.r.Up()
@@ -158,7 +158,7 @@ func (s *session) answer(m message, size int) error {
 		s.r.Unreadable(size)
 	}
 	if s.again {
-		return s.ask(time.Now())
+		return s.request(time.Now())
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func (s *session) closed(ctx context.Context) error {
 	case ctx.Err() != nil || link.CauseOf(err) != link.NoCause: // it was too long, or no message
 		return err
 	case !s.up:
-		return silent()
+		return silentError()
 	}
 	return link.ErrClosed
 }

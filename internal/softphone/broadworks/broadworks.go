@@ -71,7 +71,7 @@ type session struct {
 	set, channel  string               // the channel's IDs
 	target        string               // the user whose calls are asked for; "" with those of many
 	subscriptions map[string]bool      // by id
-	lives         time.Duration        // until something expires
+	expiresIn     time.Duration        // until something expires
 	last          map[string]int64     // number of the last event, by subscription
 	missed        map[string]bool      // earlier events that have not arrived
 	gaps          *exchangelink.Gaps
@@ -85,12 +85,12 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	if err != nil {
 		return err
 	}
-	s := &session{phone: p, r: r, header: exchangelink.Basic(p.Account.User, secret), set: rand.Text(), lives: maxLife,
+	s := &session{phone: p, r: r, header: exchangelink.Basic(p.Account.User, secret), set: rand.Text(), expiresIn: maxLife,
 		subscriptions: map[string]bool{}, last: map[string]int64{}, missed: map[string]bool{}, gaps: exchangelink.NewGaps(gapTime, p.again), acks: make(chan string, 1<<10)}
 	s.header.Set("Accept", "application/xml")
 	s.header.Set("Content-Type", "application/xml; charset=UTF-8")
 	defer p.Server.Idle()
-	group, err := s.learn(ctx)
+	group, err := s.readUsers(ctx)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (s *session) opened(stream *exchangelink.Stream) error {
 // expire notes the lifetime of a channel or subscription.
 func (s *session) expire(seconds text) {
 	if n, _ := strconv.ParseInt(string(seconds), 10, 32); n > 0 {
-		s.lives = min(s.lives, time.Duration(n)*time.Second)
+		s.expiresIn = min(s.expiresIn, time.Duration(n)*time.Second)
 	}
 }
 
@@ -159,7 +159,7 @@ func (s *session) run(ctx context.Context, stream *exchangelink.Stream, group st
 		return err
 	}
 	s.r.Up()
-	renew := time.Tick(s.lives / 2)
+	renew := time.Tick(s.expiresIn / 2)
 	for {
 		select {
 		case b, ok := <-stream.In():
@@ -170,7 +170,7 @@ func (s *session) run(ctx context.Context, stream *exchangelink.Stream, group st
 				return err
 			}
 		case <-s.gaps.C():
-			if err := s.look(ctx); err != nil {
+			if err := s.poll(ctx); err != nil {
 				return err
 			}
 		case <-renew:
@@ -188,8 +188,8 @@ func (s *session) run(ctx context.Context, stream *exchangelink.Stream, group st
 	}
 }
 
-// look requests the calls again if events are still missing.
-func (s *session) look(ctx context.Context) error {
+// poll requests the calls again if events are still missing.
+func (s *session) poll(ctx context.Context) error {
 	changed := true
 	if len(s.missed) > 0 {
 		clear(s.missed)
@@ -198,7 +198,7 @@ func (s *session) look(ctx context.Context) error {
 			return err
 		}
 	}
-	s.gaps.Looked(changed)
+	s.gaps.Polled(changed)
 	return nil
 }
 
@@ -220,13 +220,13 @@ func (s *session) beat(ctx context.Context) error {
 			_, status, err = s.here.Ask(ctx, http.MethodPut, events+"/channel/"+url.PathEscape(s.channel)+"/heartbeat", s.header, nil)
 		}
 		if err == nil && (status == http.StatusUnauthorized || beats && status/100 == 4) {
-			return s.gone(status)
+			return s.goneError(status)
 		}
 	}
 }
 
-// gone is the error for what the exchange has given up.
-func (s *session) gone(status int) error {
+// goneError is the error for what the exchange has given up.
+func (s *session) goneError(status int) error {
 	switch {
 	case status == http.StatusUnauthorized:
 		return s.refused(status)
@@ -303,7 +303,7 @@ func (s *session) renew(ctx context.Context) error {
 		if err != nil {
 			return err
 		} else if status/100 != 2 {
-			return s.gone(status)
+			return s.goneError(status)
 		}
 	}
 	return nil

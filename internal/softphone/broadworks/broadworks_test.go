@@ -229,10 +229,10 @@ func TestRenewal(t *testing.T) {
 func TestPeople(t *testing.T) {
 	s := &session{phone: &phone{people: map[string]person{}}}
 	for i := range maxPeople + 1 {
-		s.meet(person{User: text(fmt.Sprint(i)), Extension: "101"})
+		s.addUser(person{User: text(fmt.Sprint(i)), Extension: "101"})
 	}
-	s.meet(person{User: "7", Extension: "102"})
-	s.meet(person{User: "7", Extension: text(strings.Repeat("1", maxID))})
+	s.addUser(person{User: "7", Extension: "102"})
+	s.addUser(person{User: "7", Extension: text(strings.Repeat("1", maxID))})
 	if len(s.people) != maxPeople || s.people["7"].Extension != "102" {
 		t.Errorf("%d are known, one as %v", len(s.people), s.people["7"])
 	}
@@ -262,11 +262,11 @@ func TestNumbers(t *testing.T) {
 		subscription, number text
 		missed               int
 	}{{"a", "7", 0}, {"b", "1", 0}, {"a", "9", 1}, {"a", "10", 1}, {"a", "8", 0}, {"b", "4", 2}, {"b", "3", 1}, {"b", "x", 1}, {"c", "99", 1}, {"b", "2", 0}, {"a", "999999999", 0}, {"a", "11", 0}, {"a", "-9223372036854775808", 0}, {"a", "9223372036854775807", 0}} {
-		if s.counted(document{Subscription: e.subscription, Sequence: e.number}); len(s.missed) != e.missed {
+		if s.noteSequence(document{Subscription: e.subscription, Sequence: e.number}); len(s.missed) != e.missed {
 			t.Errorf("after %s %s: %v are missed", e.subscription, e.number, s.missed)
 		}
 	}
-	if err := s.look(t.Context()); err != nil { // of an exchange that is not there
+	if err := s.poll(t.Context()); err != nil { // of an exchange that is not there
 		t.Error(err)
 	}
 }

@@ -86,9 +86,9 @@ const (
 	asking    = 8           // concurrent requests for calls
 )
 
-// learn reads who the user is and, if it matters, the other users. It returns the group
+// readUsers reads who the user is and, if it matters, the other users. It returns the group
 // when following many, "" if unknown.
-func (s *session) learn(ctx context.Context) (group string, err error) {
+func (s *session) readUsers(ctx context.Context) (group string, err error) {
 	d, status, err := s.do(ctx, http.MethodGet, actions+user(s.Account.User)+"/profile", nil)
 	me := d.Details
 	switch {
@@ -115,7 +115,7 @@ func (s *session) learn(ctx context.Context) (group string, err error) {
 			break
 		}
 		for _, p := range d.People {
-			s.meet(p)
+			s.addUser(p)
 			if string(p.Extension) == s.Account.Extension {
 				s.target = string(p.User)
 			}
@@ -129,8 +129,8 @@ func (s *session) learn(ctx context.Context) (group string, err error) {
 	return group, nil
 }
 
-// meet remembers a user.
-func (s *session) meet(p person) {
+// addUser remembers a user.
+func (s *session) addUser(p person) {
 	id := strings.ToLower(string(p.User))
 	if _, known := s.people[id]; id != "" && len(id)+len(p.Extension) <= maxID && (known || len(s.people) < maxPeople) {
 		s.people[id] = person{User: p.User, Extension: p.Extension}
@@ -155,7 +155,7 @@ func (s *session) extension(ctx context.Context, id string) string {
 			p.Extension = text(name)
 		}
 		if p.User = text(id); err == nil { // otherwise it is requested again
-			s.meet(p)
+			s.addUser(p)
 		}
 	}
 	return string(p.Extension)
@@ -170,7 +170,7 @@ func (s *session) snapshot(ctx context.Context) (changed bool, err error) {
 		who[strings.ToLower(k.user)] = true
 	}
 	for id, p := range s.people {
-		if _, ours := s.Account.Ours(string(p.Extension)); ours {
+		if _, ours := s.Account.Follows(string(p.Extension)); ours {
 			who[id] = true
 		}
 	}
@@ -196,7 +196,7 @@ func (s *session) snapshot(ctx context.Context) (changed bool, err error) {
 			there[s.take(ctx, id, h, "")] = true
 		}
 		if lists[i] == nil {
-			for leg := range s.of(id) {
+			for leg := range s.legsOf(id) {
 				there[leg] = true
 			}
 		}
@@ -256,18 +256,18 @@ func (s *session) message(ctx context.Context, b []byte) error {
 	case kind == "SubscriptionTerminated" && s.subscriptions[string(d.Subscription)]:
 		return s.Server.Failure("it has ended the subscription", link.CauseEnded)
 	case strings.HasPrefix(kind, "CallSubscription"): // all calls of a user
-		s.counted(d)
+		s.noteSequence(d)
 		there := map[string]bool{}
 		for _, h := range d.calls() {
 			there[s.take(ctx, id, h, "")] = true
 		}
-		for leg := range s.of(id) {
+		for leg := range s.legsOf(id) {
 			if !there[leg] {
 				s.end(leg, call.ReasonUnknown)
 			}
 		}
 	default:
-		s.counted(d)
+		s.noteSequence(d)
 		for _, h := range d.calls() {
 			if !s.over.Has(s.leg(id, h)) {
 				s.take(ctx, id, h, kind)
@@ -290,9 +290,9 @@ func (s *session) terminated(d document) error {
 	return s.Server.Failure("it has ended the channel", link.CauseEnded)
 }
 
-// counted notes an event's number within its subscription. Events of different users may
-// overtake each other; those that never arrive leave a gap.
-func (s *session) counted(d document) {
+// noteSequence notes an event's number within its subscription. Events of different users
+// may overtake each other; those that never arrive leave a gap.
+func (s *session) noteSequence(d document) {
 	n, err := strconv.ParseInt(string(d.Sequence), 10, 64)
 	if err != nil || !s.subscriptions[string(d.Subscription)] {
 		return
@@ -320,8 +320,8 @@ func (s *session) leg(id string, h half) string {
 	return strings.ToLower(id) + "/" + string(h.ID)
 }
 
-// of iterates over the legs of a user's calls.
-func (s *session) of(id string) iter.Seq[string] {
+// legsOf iterates over the legs of a user's calls.
+func (s *session) legsOf(id string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for leg, k := range s.halves {
 			if strings.EqualFold(k.user, id) && !yield(leg) {
@@ -334,7 +334,7 @@ func (s *session) of(id string) iter.Seq[string] {
 // take reports the state of a half of one of our calls, and returns its leg. What is only
 // seen, in no kind of event, is not reported again.
 func (s *session) take(ctx context.Context, id string, h half, kind string) (leg string) {
-	named, ours := s.Account.Ours(s.extension(ctx, id))
+	named, ours := s.Account.Follows(s.extension(ctx, id))
 	if !ours || h.ID == "" || len(h.ID)+len(h.Tracking) > maxID {
 		return ""
 	}
@@ -344,7 +344,7 @@ func (s *session) take(ctx context.Context, id string, h half, kind string) (leg
 	case !ok:
 		return leg
 	case e.State == call.Ended:
-		if e.Reason != call.Completed && e.Direction == call.Incoming && s.elsewhere(leg, h) {
+		if e.Reason != call.Completed && e.Direction == call.Incoming && s.answeredElsewhere(leg, h) {
 			e.Reason = call.Elsewhere
 		}
 		s.end(leg, e.Reason)
@@ -362,8 +362,8 @@ func (s *session) take(ctx context.Context, id string, h half, kind string) (leg
 	return leg
 }
 
-// elsewhere reports whether somebody else answered the call of a leg.
-func (s *session) elsewhere(leg string, h half) bool {
+// answeredElsewhere reports whether somebody else answered the call of a leg.
+func (s *session) answeredElsewhere(leg string, h half) bool {
 	for other, k := range s.halves {
 		if e, on := s.Legs.Known(s.r, other); other != leg && h.Tracking != "" && k.tracking == string(h.Tracking) && on && e.State == call.Answered && e.Direction == call.Incoming {
 			return true

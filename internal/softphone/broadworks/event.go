@@ -144,13 +144,13 @@ func (h half) event(kind string) (e call.Event, ok bool) {
 		e.Number, e.Name = h.Queue.Caller.number(), cmp.Or(e.Name, h.Queue.Caller.name())
 	}
 	e.Queue, e.Line = string(h.Queue.Name), h.Queue.Number.number()
-	e.Via = exchangelink.Person(h.Recall.name(), h.Recall.shown())
+	e.Via = exchangelink.ColleagueName(h.Recall.name(), h.Recall.shown())
 	for _, r := range h.Redirections {
 		switch word(r.Reason) {
 		case "huntgroup", "callcenter", "routepoint":
 			e.Queue, e.Line = cmp.Or(e.Queue, r.Party.name(), r.Party.shown()), cmp.Or(e.Line, r.Party.shown())
 		default:
-			e.Via = cmp.Or(e.Via, exchangelink.Person(r.Party.name(), r.Party.shown()))
+			e.Via = cmp.Or(e.Via, exchangelink.ColleagueName(r.Party.name(), r.Party.shown()))
 		}
 	}
 	if e.Queue == "" {
@@ -271,15 +271,15 @@ func (a address) number() string {
 	return s
 }
 
-// Told is an event of a user's call.
-type Told struct {
+// UserReport is an event of a user's call.
+type UserReport struct {
 	call.Event // its ID is the call's; Source, Extension and At are not set
 	User       string
 }
 
 // Read parses an event posted by the exchange. over means that the subscription has
 // ended and no more will come.
-func Read(b []byte) (all []Told, over bool, err error) {
+func Read(b []byte) (all []UserReport, over bool, err error) {
 	d, err := parse(b)
 	if err != nil || d.XMLName.Local != "Event" {
 		return nil, false, errDocument
@@ -287,7 +287,7 @@ func Read(b []byte) (all []Told, over bool, err error) {
 	for _, h := range d.calls() {
 		if e, ok := h.event(d.kind()); ok && h.ID != "" {
 			e.ID = string(h.ID)
-			all = append(all, Told{e, d.owner()})
+			all = append(all, UserReport{e, d.owner()})
 		}
 	}
 	return all, d.kind() == "SubscriptionTerminated", nil

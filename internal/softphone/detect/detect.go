@@ -203,7 +203,7 @@ func twinkle(s System, running []Process) []Phone {
 // judge sets how a phone that runs command for a call can be connected.
 func judge(p *Phone, command string, open bool) {
 	switch {
-	case phonefile.Ours(command):
+	case phonefile.RunsWiebelt(command):
 		p.Ours = true
 	case command != "":
 		p.Obstacle = Other

@@ -79,9 +79,9 @@ func (a Account) phone(kind string, server *Server) *Phone {
 // connect to its exchange.
 const maxOfficeWait = time.Second
 
-// Ours reports whether an extension's calls are reported, and the extension
+// Follows reports whether an extension's calls are reported, and the extension
 // that events name.
-func (a Account) Ours(extension string) (named string, ok bool) {
+func (a Account) Follows(extension string) (named string, ok bool) {
 	if a.Hears != nil {
 		return extension, Extension(extension) && a.Hears(extension)
 	}

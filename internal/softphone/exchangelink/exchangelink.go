@@ -328,7 +328,7 @@ func reason(err error) (why string, cause link.Cause) {
 		return "it does not speak TLS there", link.CauseTLS
 	case errors.As(err, &verify):
 		return words[link.CauseTLS], link.CauseTLS
-	case link.Nobody(err):
+	case link.NobodyListens(err):
 		return words[link.CauseNobody], link.CauseNobody
 	case errors.As(err, &errno):
 		return errno.Error(), link.NoCause

@@ -439,11 +439,11 @@ func TestEnds(t *testing.T) {
 func TestTokenLife(t *testing.T) {
 	var s Server
 	for _, tt := range []struct{ life, least, most time.Duration }{{time.Hour, 39 * time.Minute, 40 * time.Minute}, {240 * time.Hour, 15 * time.Hour, 16 * time.Hour}} {
-		if token := must.Get(s.Grant("x", "", tt.life))(t); !token.Lives() || token.renewIn(0) < tt.least || token.renewIn(0) > tt.most {
+		if token := must.Get(s.Grant("x", "", tt.life))(t); !token.Valid() || token.renewIn(0) < tt.least || token.renewIn(0) > tt.most {
 			t.Errorf("of %v it is renewed in %v", tt.life, token.renewIn(0))
 		}
 	}
-	if (Token{}).Lives() || must.Get(s.Grant("x", "", 0))(t).Lives() {
+	if (Token{}).Valid() || must.Get(s.Grant("x", "", 0))(t).Valid() {
 		t.Error("a token lives that cannot")
 	}
 }

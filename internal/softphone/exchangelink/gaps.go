@@ -13,7 +13,7 @@ import (
 // belongs to one goroutine.
 type Gaps struct {
 	timer   *time.Timer
-	looking bool // the timer is running
+	running bool // the timer is running
 	first   time.Duration
 	least   time.Duration
 	wait    time.Duration
@@ -33,8 +33,8 @@ func NewGaps(first, least time.Duration) *Gaps {
 
 // Seen notes that events are missing.
 func (g *Gaps) Seen() {
-	if !g.looking {
-		g.looking = true
+	if !g.running {
+		g.running = true
 		g.timer.Reset(max(g.first, time.Until(g.last.Add(g.wait))))
 	}
 }
@@ -42,9 +42,9 @@ func (g *Gaps) Seen() {
 // C delivers a value when a poll is due.
 func (g *Gaps) C() <-chan time.Time { return g.timer.C }
 
-// Looked notes a poll, and whether it found anything new.
-func (g *Gaps) Looked(changed bool) {
-	g.looking, g.last, g.wait = false, time.Now(), min(2*g.wait, mostWait)
+// Polled notes a poll, and whether it found anything new.
+func (g *Gaps) Polled(changed bool) {
+	g.running, g.last, g.wait = false, time.Now(), min(2*g.wait, mostWait)
 	if changed {
 		g.wait = g.least
 	}

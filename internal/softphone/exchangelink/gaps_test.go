@@ -19,7 +19,7 @@ func TestGaps(t *testing.T) {
 				g.Seen()
 			case <-g.C():
 				waits, last = append(waits, int(time.Since(last).Seconds())), time.Now()
-				g.Looked(look == 7)
+				g.Polled(look == 7)
 				look++
 			}
 		}

@@ -24,17 +24,17 @@ const (
 // that leg or with the last one. The zero value has no calls. It belongs to the session's
 // goroutine and lives as long as the link.
 type Legs struct {
-	calls []*joined // oldest first
-	many  bool      // many extensions
+	calls []*mergedCall // oldest first
+	many  bool          // many extensions
 }
 
-type joined struct {
+type mergedCall struct {
 	id       string          // as reported
 	legs     map[string]bool // by the exchange's id
 	answered string          // the leg that was, "" if none
 }
 
-func (l *Legs) find(leg string) *joined {
+func (l *Legs) find(leg string) *mergedCall {
 	for _, c := range l.calls {
 		if c.legs[leg] {
 			return c
@@ -65,7 +65,7 @@ func (l *Legs) All() (legs []string) {
 func (l *Legs) Take(r *link.Reporter, leg, id string, e call.Event, same func(other string) bool) {
 	c := l.find(leg)
 	if c == nil {
-		c = l.place(r, leg, id, e, same)
+		c = l.add(r, leg, id, e, same)
 	}
 	e.ID = c.id
 	switch {
@@ -85,8 +85,8 @@ func (l *Legs) Take(r *link.Reporter, leg, id string, e call.Event, same func(ot
 	r.Report(e)
 }
 
-// place finds or creates the call for a new leg.
-func (l *Legs) place(r *link.Reporter, leg, id string, e call.Event, same func(string) bool) *joined {
+// add finds or creates the call for a new leg.
+func (l *Legs) add(r *link.Reporter, leg, id string, e call.Event, same func(string) bool) *mergedCall {
 	if e.Direction == call.Incoming && same != nil {
 		clean := e.Clean()
 		for _, c := range l.calls {
@@ -107,7 +107,7 @@ func (l *Legs) place(r *link.Reporter, leg, id string, e call.Event, same func(s
 	if most := len(l.calls); most >= maxLegCalls && !l.many || most >= mostCalls {
 		l.drop(r, 0, call.ReasonUnknown, "")
 	}
-	c := &joined{id: link.CallID(id), legs: map[string]bool{leg: true}}
+	c := &mergedCall{id: link.CallID(id), legs: map[string]bool{leg: true}}
 	l.calls = append(l.calls, c)
 	return c
 }
@@ -172,8 +172,8 @@ func Word(s string) string { return signs.Replace(strings.ToLower(s)) }
 // Anonymous is how a withheld number is reported.
 const Anonymous = "anonymous"
 
-// Person formats a colleague's name for a card.
-func Person(name, extension string) string {
+// ColleagueName formats a colleague's name for a card.
+func ColleagueName(name, extension string) string {
 	switch {
 	case name == "":
 		return extension

@@ -15,7 +15,7 @@ import (
 
 // with runs f with a Reporter, and returns in words what was reported.
 func with(t must.Test, f func(*link.Reporter)) (said []string) {
-	err := link.Once(context.Background(), link.Config{Take: func(e call.Event) error {
+	err := link.RunOnce(context.Background(), link.Config{Take: func(e call.Event) error {
 		said = append(said, strings.TrimSpace(fmt.Sprintf("%v %v #%s %s %s", e.State, e.Reason, e.ID, e.Number, e.Via)))
 		return nil
 	}}, scripted(f))

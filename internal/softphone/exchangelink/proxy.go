@@ -101,7 +101,7 @@ func (o oneByte) Read(b []byte) (int, error) { return o.r.Read(b[:min(len(b), 1)
 
 // socks connects through a SOCKS proxy, which also resolves the name.
 func (s *Server) socks(ctx context.Context, network string, u *url.URL, address string) (net.Conn, error) {
-	d, err := proxy.SOCKS5(network, u.Host, nil, reaching{s, u})
+	d, err := proxy.SOCKS5(network, u.Host, nil, proxyDialer{s, u})
 	if err != nil {
 		return nil, errProxyGone
 	}
@@ -115,16 +115,16 @@ func (s *Server) socks(ctx context.Context, network string, u *url.URL, address 
 	return c, nil
 }
 
-// reaching dials the proxy, as a dialer for package proxy.
-type reaching struct {
+// proxyDialer dials the proxy, as a dialer for package proxy.
+type proxyDialer struct {
 	s *Server
 	u *url.URL
 }
 
-func (r reaching) Dial(network, _ string) (net.Conn, error) {
+func (r proxyDialer) Dial(network, _ string) (net.Conn, error) {
 	return r.s.reach(context.Background(), network, r.u)
 }
 
-func (r reaching) DialContext(ctx context.Context, network, _ string) (net.Conn, error) {
+func (r proxyDialer) DialContext(ctx context.Context, network, _ string) (net.Conn, error) {
 	return r.s.reach(ctx, network, r.u)
 }

@@ -86,9 +86,9 @@ func Accept(ctx context.Context, w http.ResponseWriter, r *http.Request, name st
 	return s.socket(ctx, conn, maxAnswer), nil
 }
 
-// Keep makes a Socket from a WebSocket that was opened elsewhere, with messages of at most
-// most bytes; name identifies the other end in errors. It ends with ctx.
-func Keep(ctx context.Context, conn *websocket.Conn, name string, o Options, most int64) *Socket {
+// NewSocket makes a Socket from a WebSocket that was opened elsewhere, with messages of
+// at most most bytes; name identifies the other end in errors. It ends with ctx.
+func NewSocket(ctx context.Context, conn *websocket.Conn, name string, o Options, most int64) *Socket {
 	return named(name, o).socket(ctx, conn, most)
 }
 

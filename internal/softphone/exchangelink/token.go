@@ -40,11 +40,11 @@ func (s *Server) Grant(id, user string, life time.Duration) (Token, error) {
 	return Token{ID: id, User: user, life: life, end: time.Now().Round(0).Add(life)}, nil
 }
 
-// Lives reports whether the token may be used for a new connection.
-func (t Token) Lives() bool { return time.Now().Round(0).Before(t.end) }
+// Valid reports whether the token may be used for a new connection.
+func (t Token) Valid() bool { return time.Now().Round(0).Before(t.end) }
 
-// Ended returns the token as expired, for requests that still have to name it.
-func (t Token) Ended() Token {
+// Expired returns the token as expired, for requests that still have to name it.
+func (t Token) Expired() Token {
 	t.end = time.Time{}
 	return t
 }
@@ -57,30 +57,30 @@ func (t Token) renewIn(least time.Duration) time.Duration {
 // Maker requests the token that follows old. On error it returns what is left of old.
 type Maker func(ctx context.Context, old Token) (Token, error)
 
-// Held is a link's token. It lives as long as the link and belongs to the
+// HeldToken is a link's token. It lives as long as the link and belongs to the
 // session's goroutine.
-type Held struct {
+type HeldToken struct {
 	Token
 	Fresh bool // made in this session, and no request has succeeded with it yet
 }
 
 // Begin ensures that a session starts with a valid token.
-func (h *Held) Begin(ctx context.Context, next Maker) error {
+func (h *HeldToken) Begin(ctx context.Context, next Maker) error {
 	h.Fresh = false
-	if h.Lives() {
+	if h.Valid() {
 		return nil
 	}
 	return h.make(ctx, next)
 }
 
-func (h *Held) make(ctx context.Context, next Maker) (err error) {
+func (h *HeldToken) make(ctx context.Context, next Maker) (err error) {
 	h.Token, err = next(ctx, h.Token)
 	h.Fresh = err == nil
 	return err
 }
 
 // Ask sends a request, and repeats it with a new token if the old one was refused.
-func (h *Held) Ask(ctx context.Context, next Maker, request func() (status int, err error)) (int, error) {
+func (h *HeldToken) Ask(ctx context.Context, next Maker, request func() (status int, err error)) (int, error) {
 	status, err := request()
 	if err == nil && status == http.StatusUnauthorized && !h.Fresh {
 		if err := h.make(ctx, next); err != nil {
@@ -96,7 +96,7 @@ func (h *Held) Ask(ctx context.Context, next Maker, request func() (status int, 
 
 // Refused is the error for a status that rejects the token. A token that is not
 // fresh may just be too old.
-func (h *Held) Refused(s *Server, status int, why string) error {
+func (h *HeldToken) Refused(s *Server, status int, why string) error {
 	if status == http.StatusUnauthorized || status == http.StatusForbidden {
 		h.Token = Token{}
 		if h.Fresh {

@@ -139,7 +139,7 @@ type link struct {
 	traits Traits
 	state  State
 	rep    Reporter
-	said   map[Cause]bool                    // logged in this phase
+	logged map[Cause]bool                    // logged in this phase
 	jitter func(time.Duration) time.Duration // replaced in tests
 }
 
@@ -168,7 +168,7 @@ func (l *link) wait(ctx context.Context, d time.Duration) {
 
 // run connects, listens, and reconnects.
 func (l *link) run(ctx context.Context) {
-	l.enter(State{Phase: Connecting})
+	l.setState(State{Phase: Connecting})
 	b := backoff{l: l}
 	for ctx.Err() == nil {
 		began := time.Now()
@@ -185,10 +185,10 @@ func (l *link) run(ctx context.Context) {
 		}
 		phase, d := b.next(err, l.rep.up, l.rep.since.Sub(began), time.Since(began))
 		if d == 0 {
-			l.enter(State{Phase: phase}) // in any case it is not connected now
+			l.setState(State{Phase: phase}) // in any case it is not connected now
 			continue
 		}
-		l.enter(State{Phase: phase, Retry: time.Now().Add(d), Err: err, Cause: CauseOf(err)})
+		l.setState(State{Phase: phase, Retry: time.Now().Add(d), Err: err, Cause: CauseOf(err)})
 		l.wait(ctx, d)
 	}
 }
@@ -227,20 +227,20 @@ func (l *link) session(ctx context.Context) error {
 	return err
 }
 
-// enter publishes a state. Repeated failures are logged as one state, and each cause once.
-func (l *link) enter(s State) {
+// setState publishes a state. Repeated failures are logged as one state, and each cause once.
+func (l *link) setState(s State) {
 	s.Since = time.Now()
 	log := l.cfg.Log.With("kind", l.traits.Source.Kind, "name", l.cfg.Name)
 	switch {
 	case s.Phase != l.state.Phase || l.state.Since.IsZero():
-		l.said = map[Cause]bool{NoCause: true, s.Cause: true}
+		l.logged = map[Cause]bool{NoCause: true, s.Cause: true}
 		if s.Phase != Connecting {
 			log.Info("softphone link", "state", s.Phase.String(), "why", string(s.Cause))
 		}
 	default:
 		s.Since = l.state.Since
-		if !l.said[s.Cause] {
-			l.said[s.Cause] = true
+		if !l.logged[s.Cause] {
+			l.logged[s.Cause] = true
 			log.Info("softphone link: still the same state", "state", s.Phase.String(), "why", string(s.Cause))
 		}
 	}
@@ -337,22 +337,22 @@ func NotThere(err error) error { return fmt.Errorf("%w: %w", ErrNotThere, err) }
 // IsLocal reports whether a host name means this computer.
 func IsLocal(host string) bool { return host == "localhost" || net.ParseIP(host).IsLoopback() }
 
-// Nobody reports whether a dial failed because nothing listens there. Windows has its own
-// error number for it, which package syscall does not name.
-func Nobody(err error) bool {
+// NobodyListens reports whether a dial failed because nothing listens there. Windows has
+// its own error number for it, which package syscall does not name.
+func NobodyListens(err error) bool {
 	const windows = syscall.Errno(10061)
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, windows)
 }
 
-// Once runs the link for a single session, without retries: the phone has connected to
+// RunOnce runs the link for a single session, without retries: the phone has connected to
 // us, and may do so again.
-func Once(ctx context.Context, cfg Config, p Phone) error {
+func RunOnce(ctx context.Context, cfg Config, p Phone) error {
 	l := newLink(cfg, p)
 	err := l.session(ctx)
 	if ctx.Err() == nil {
 		b := backoff{l: l}
 		phase, _ := b.next(err, l.rep.up, 0, 0)
-		l.enter(State{Phase: phase, Err: err, Cause: CauseOf(err)})
+		l.setState(State{Phase: phase, Err: err, Cause: CauseOf(err)})
 	}
 	return err
 }

@@ -48,7 +48,7 @@ func (r *Reporter) begin() {
 func (r *Reporter) Up() {
 	if !r.up {
 		r.up, r.since = true, time.Now()
-		r.l.enter(State{Phase: Connected})
+		r.l.setState(State{Phase: Connected})
 	}
 }
 
@@ -56,7 +56,7 @@ func (r *Reporter) Up() {
 // NoCause means that all is well.
 func (r *Reporter) Behind(c Cause, since time.Time) {
 	if r.up && (r.l.state.Cause != c || !r.l.state.Behind.Equal(since)) {
-		r.l.enter(State{Phase: Connected, Cause: c, Behind: since})
+		r.l.setState(State{Phase: Connected, Cause: c, Behind: since})
 	}
 }
 
@@ -101,9 +101,9 @@ func (r *Reporter) Report(e call.Event) {
 	r.emit(e)
 }
 
-// Pass passes an event on unchanged, for a phone that always reports a call in
+// Forward passes an event on unchanged, for a phone that always reports a call in
 // full. It is not remembered.
-func (r *Reporter) Pass(e call.Event) {
+func (r *Reporter) Forward(e call.Event) {
 	e.Source, e.At = r.l.traits.Source, time.Now()
 	r.emit(e.Clean())
 }
@@ -148,12 +148,12 @@ func (r *Reporter) EndOthers(ids map[string]bool) {
 			r.End(id, call.ReasonUnknown)
 		}
 	}
-	r.GoOn()
+	r.Continue()
 }
 
-// GoOn reports that the known calls continue, each once per connection: while there
+// Continue reports that the known calls continue, each once per connection: while there
 // was none, that was unknown.
-func (r *Reporter) GoOn() {
+func (r *Reporter) Continue() {
 	for _, k := range r.calls {
 		if k.before {
 			r.Report(k.event)

@@ -47,10 +47,10 @@ func (d *daemon) ask(command string) (answer, error) {
 		limit = startTime
 	}
 	if err := d.conn.SetDeadline(time.Now().Add(limit)); err != nil {
-		return answer{}, d.ended(err)
+		return answer{}, d.connError(err)
 	}
 	if _, err := io.WriteString(d.conn, command+"\n"); err != nil {
-		return answer{}, d.ended(err)
+		return answer{}, d.connError(err)
 	}
 	for n := 0; ; {
 		m, err := d.conn.Read(d.buf[n:])
@@ -60,7 +60,7 @@ func (d *daemon) ask(command string) (answer, error) {
 			d.answered = true
 			if a.foreign {
 				// It contains foreign text, which may look like an answer.
-				return a, d.rest()
+				return a, d.discardRest()
 			}
 			return a, nil
 		}
@@ -68,19 +68,19 @@ func (d *daemon) ask(command string) (answer, error) {
 		case !plausible(text):
 			return answer{}, errAnswer
 		case err != nil:
-			return answer{}, d.ended(err)
+			return answer{}, d.connError(err)
 		case n == len(d.buf):
 			return answer{}, errAnswer
 		}
 	}
 }
 
-// rest discards the remainder of an answer: the daemon writes it in one go, so it is
+// discardRest discards the remainder of an answer: the daemon writes it in one go, so it is
 // complete when nothing more arrives.
-func (d *daemon) rest() error {
+func (d *daemon) discardRest() error {
 	for n := 0; n < maxRest; {
 		if err := d.conn.SetReadDeadline(time.Now().Add(quietTime)); err != nil {
-			return d.ended(err)
+			return d.connError(err)
 		}
 		m, err := d.conn.Read(d.buf[:])
 		n += m
@@ -88,14 +88,14 @@ func (d *daemon) rest() error {
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			return nil
 		case err != nil:
-			return d.ended(err)
+			return d.connError(err)
 		}
 	}
 	return errAnswer
 }
 
-// ended maps an error of the connection to its meaning.
-func (d *daemon) ended(err error) error {
+// connError maps an error of the connection to its meaning.
+func (d *daemon) connError(err error) error {
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNRESET):
 		if !d.answered {

@@ -56,14 +56,14 @@ func (s *session) take(a answer) error {
 		fallthrough
 	default:
 		if !ok {
-			return s.look(name) // From is our own address in an outgoing call
+			return s.queryCall(name) // From is our own address in an outgoing call
 		}
 	}
 	return nil
 }
 
-// look requests a call's state and reports what is new.
-func (s *session) look(id string) error {
+// queryCall requests a call's state and reports what is new.
+func (s *session) queryCall(id string) error {
 	a, err := s.d.ask("call-status " + id)
 	if err != nil {
 		return err
@@ -121,18 +121,18 @@ func (s *session) snapshot() error {
 	}
 	s.r.Up()
 	for _, id := range s.r.Calls() {
-		if err := s.look(id); err != nil {
+		if err := s.queryCall(id); err != nil {
 			return err
 		}
 	}
-	s.r.GoOn()
+	s.r.Continue()
 	if !current.ok {
 		return nil // no call
 	}
 	last := maxLook
 	for id := 1; id <= last; id++ {
 		name := strconv.Itoa(id)
-		if err := s.look(name); err != nil {
+		if err := s.queryCall(name); err != nil {
 			return err
 		}
 		if _, ok := s.r.Known(name); ok {

@@ -79,7 +79,7 @@ func survives(t *testing.T, message string, log *slog.Logger) bool {
 		conn, err := new(net.Dialer).DialContext(ctx, network, address)
 		return impatient{conn}, err
 	}
-	err := link.Once(t.Context(), link.Config{
+	err := link.RunOnce(t.Context(), link.Config{
 		Log: log,
 		Take: func(e call.Event) error {
 			if e != e.Clean() || e.Source.Kind != registry.Linphone {

@@ -134,7 +134,7 @@ func (p *softphone) dial(ctx context.Context) (net.Conn, error) {
 	switch {
 	case err == nil:
 		return conn, nil
-	case link.Nobody(err), errors.Is(err, fs.ErrNotExist):
+	case link.NobodyListens(err), errors.Is(err, fs.ErrNotExist):
 		return nil, link.NotThere(err) // the socket file outlives its daemon
 	case errors.Is(err, fs.ErrPermission):
 		return nil, &link.Refusal{Why: "the socket of linphone-daemon belongs to another user", Cause: link.CauseOwner}
@@ -149,7 +149,7 @@ func dialOwn(ctx context.Context, network, address string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !ours(conn) {
+	if !ownPeer(conn) {
 		conn.Close()
 		return nil, fmt.Errorf("connect to %s: %w", address, fs.ErrPermission)
 	}

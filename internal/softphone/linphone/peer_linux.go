@@ -8,8 +8,8 @@ import (
 	"wiebelt/internal/filetrust"
 )
 
-// ours reports whether the listening program runs as this user or as root.
-func ours(conn net.Conn) bool {
+// ownPeer reports whether the listening program runs as this user or as root.
+func ownPeer(conn net.Conn) bool {
 	c, ok := conn.(syscall.Conn)
 	if !ok {
 		return false

@@ -2,5 +2,5 @@ package linphone
 
 import "net"
 
-// ours cannot be determined here; the socket's file permissions decide.
-func ours(net.Conn) bool { return true }
+// ownPeer cannot be determined here; the socket's file permissions decide.
+func ownPeer(net.Conn) bool { return true }

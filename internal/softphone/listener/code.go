@@ -26,9 +26,9 @@ const (
 	stopping      code = "stopping"
 )
 
-// answers gives every code its HTTP status and a sentence for whoever sets up a phone. The
-// sentences are fixed: they never contain what was sent.
-var answers = map[code]struct {
+// codeDetails gives every code its HTTP status and a sentence for whoever sets up a
+// phone. The sentences are fixed: they never contain what was sent.
+var codeDetails = map[code]struct {
 	status  int
 	message string
 }{
@@ -53,10 +53,10 @@ type refusalLog struct {
 	now func() time.Time
 
 	mu   sync.Mutex // protects seen
-	seen map[code]*refused
+	seen map[code]*refusalCount
 }
 
-type refused struct {
+type refusalCount struct {
 	last  time.Time
 	count int // since last
 }
@@ -65,11 +65,11 @@ func (l *refusalLog) note(c code) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.seen == nil {
-		l.seen = map[code]*refused{}
+		l.seen = map[code]*refusalCount{}
 	}
 	r := l.seen[c]
 	if r == nil {
-		r = &refused{}
+		r = &refusalCount{}
 		l.seen[c] = r
 	}
 	r.count++

@@ -88,11 +88,11 @@ func (g guard) check(r *http.Request) code {
 // phones work that can only open an address, some of them from a page.
 func isLink(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, pathCall+"/") &&
-		is(r, "Sec-Fetch-Mode", "navigate") && is(r, "Sec-Fetch-Dest", "document")
+		hasHeader(r, "Sec-Fetch-Mode", "navigate") && hasHeader(r, "Sec-Fetch-Dest", "document")
 }
 
-// is reports whether the header name was sent exactly once, with this value.
-func is(r *http.Request, name, value string) bool {
+// hasHeader reports whether the header name was sent exactly once, with this value.
+func hasHeader(r *http.Request, name, value string) bool {
 	v := r.Header[name]
 	return len(v) == 1 && v[0] == value
 }

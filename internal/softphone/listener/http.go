@@ -111,12 +111,12 @@ func (l *Listener) refuse(w http.ResponseWriter, r *http.Request, c code) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
 	if isLink(r) && c != wrongHost && c != badOrigin {
-		l.page(w, r, answers[c].status, c)
+		l.page(w, r, codeDetails[c].status, c)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(answers[c].status)
-	w.Write(refusal("", c))
+	w.WriteHeader(codeDetails[c].status)
+	w.Write(errorResponse("", c))
 }
 
 // isPage reports whether a person sees the answer in a browser.
@@ -125,7 +125,7 @@ func isPage(r *http.Request) bool {
 		return false
 	}
 	if len(r.Header["Sec-Fetch-Mode"]) > 0 {
-		return is(r, "Sec-Fetch-Mode", "navigate")
+		return hasHeader(r, "Sec-Fetch-Mode", "navigate")
 	}
 	return strings.HasPrefix(r.Header.Get("Accept"), "text/html")
 }

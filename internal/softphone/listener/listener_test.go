@@ -220,7 +220,7 @@ func TestAnswers(t *testing.T) {
 		{`{"event":"pong","id":"7f3a","number":"+31612345678"}`, ""},
 		{`{"EVENT":"call","id":"7f3a"}`, "bad_request"},
 	} {
-		got := string(d.answer([]byte(tt.in), source))
+		got := string(d.handleMessage([]byte(tt.in), source))
 		var r struct{ Event, ID, Code, Message string }
 		if tt.code == "" {
 			if got != "" {
@@ -252,7 +252,7 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 	d.refuseWith(errors.New("odd"))
-	if got := string(d.answer([]byte(ev(`"number":"1234"`)), source)); !strings.Contains(got, `"code":"stopping"`) {
+	if got := string(d.handleMessage([]byte(ev(`"number":"1234"`)), source)); !strings.Contains(got, `"code":"stopping"`) {
 		t.Error(got)
 	}
 }

@@ -130,17 +130,17 @@ func read(d *jsontext.Decoder) (token jsontext.Token, err error) {
 	}
 }
 
-type reply struct {
+type response struct {
 	Event   string `json:"event"`
 	ID      string `json:"id,omitempty"`
 	Code    code   `json:"code,omitempty"`
 	Message string `json:"message,omitempty"`
 }
 
-func ack(id string) []byte { return marshal(reply{Event: "ack", ID: id}) }
+func ack(id string) []byte { return marshal(response{Event: "ack", ID: id}) }
 
-func refusal(id string, c code) []byte {
-	return marshal(reply{Event: "error", ID: id, Code: c, Message: answers[c].message})
+func errorResponse(id string, c code) []byte {
+	return marshal(response{Event: "error", ID: id, Code: c, Message: codeDetails[c].message})
 }
 
 func marshal(v any) []byte {
@@ -151,9 +151,9 @@ func marshal(v any) []byte {
 	return b
 }
 
-// answer processes one message of a WebSocket and returns the reply, nil for none: an event
-// of another kind is ignored.
-func (l *Listener) answer(b []byte, w call.Source) []byte {
+// handleMessage processes one message of a WebSocket and returns the reply, nil for none:
+// an event of another kind is ignored.
+func (l *Listener) handleMessage(b []byte, w call.Source) []byte {
 	f, _ := parseMessage(b) // of an unreadable message, only event and id are used
 	c := badRequest
 	switch f.event {
@@ -173,5 +173,5 @@ func (l *Listener) answer(b []byte, w call.Source) []byte {
 	if !idOK(f.id) {
 		f.id = ""
 	}
-	return refusal(f.id, c)
+	return errorResponse(f.id, c)
 }

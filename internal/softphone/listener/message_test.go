@@ -114,7 +114,7 @@ func TestNothingLeaks(t *testing.T) {
 		`{"event":"call","id":"canary-id","number":"+31600000001","name":"canary-name","line":"canary-line","via":"canary-via"}`,
 		`{"event":"call","number":"canary-number","name":"canary-name"}`, `{"event":"canary-event"}`, `{"canary":`, `{"event":"call","state":"canary-state"}`,
 	} {
-		if b := d.answer([]byte(m), call.Source{Kind: "websocket", Conn: fmt.Sprint(i)}); i > 0 {
+		if b := d.handleMessage([]byte(m), call.Source{Kind: "websocket", Conn: fmt.Sprint(i)}); i > 0 {
 			back.Write(b)
 		}
 	}
@@ -165,7 +165,7 @@ func FuzzMessage(f *testing.F) {
 			return // refused before it comes here
 		}
 		agrees(t, b)
-		back := l.answer(b, source)
+		back := l.handleMessage(b, source)
 		if taken > 0 {
 			var m map[string]any
 			if json.Unmarshal(b, &m) != nil || m["event"] != "call" {
@@ -213,7 +213,7 @@ func BenchmarkEvent(b *testing.B) {
 	source := call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}
 	b.ReportAllocs()
 	for b.Loop() {
-		l.answer(m, source)
+		l.handleMessage(m, source)
 	}
 }
 

@@ -52,11 +52,11 @@ func (l *Listener) events(w http.ResponseWriter, r *http.Request) {
 		l.refuse(w, r, badRequest)
 		return
 	}
-	if c := l.enter(); c != none {
+	if c := l.acquireSlot(); c != none {
 		l.refuse(w, r, c)
 		return
 	}
-	defer l.leave()
+	defer l.releaseSlot()
 	conn, err := l.upgrader.Upgrade(w, r, nil)
 	if err != nil {
 		return // refused by the upgrader's Error, or the peer is gone
@@ -65,8 +65,8 @@ func (l *Listener) events(w http.ResponseWriter, r *http.Request) {
 	(&socket{l: l, conn: conn, source: source, rate: newRate(), ctl: newRate()}).serve()
 }
 
-// enter reserves a slot before the upgrade; leave releases it.
-func (l *Listener) enter() code {
+// acquireSlot reserves a slot before the upgrade; releaseSlot releases it.
+func (l *Listener) acquireSlot() code {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -80,7 +80,7 @@ func (l *Listener) enter() code {
 	return none
 }
 
-func (l *Listener) leave() {
+func (l *Listener) releaseSlot() {
 	l.mu.Lock()
 	l.slots--
 	l.mu.Unlock()
@@ -153,12 +153,12 @@ func (s *socket) read() error {
 		}
 		if !s.rate.AllowN(s.l.cfg.Now(), 1) {
 			s.l.log.note(slowDown)
-			if err := s.write(refusal("", slowDown)); err != nil {
+			if err := s.write(errorResponse("", slowDown)); err != nil {
 				return err
 			}
 			return s.end(websocket.ClosePolicyViolation, errFlood)
 		}
-		if back := s.l.answer(buf.Bytes(), s.source); back != nil {
+		if back := s.l.handleMessage(buf.Bytes(), s.source); back != nil {
 			if err := s.write(back); err != nil {
 				return err
 			}

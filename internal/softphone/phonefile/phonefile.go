@@ -193,8 +193,8 @@ func Program(line string) (program, rest string) {
 	return program, strings.TrimSpace(rest)
 }
 
-// Ours reports whether a command line hands calls to Wiebelt.
-func Ours(line string) bool {
+// RunsWiebelt reports whether a command line hands calls to Wiebelt.
+func RunsWiebelt(line string) bool {
 	program, rest := Program(line)
 	base := strings.TrimSuffix(strings.ToLower(program[strings.LastIndexAny(program, `\/`)+1:]), ".exe")
 	switch base {

@@ -115,7 +115,7 @@ func TestOurs(t *testing.T) {
 		`C:\wiebelt\other.exe ring`:                                       false,
 		"":                                                                false,
 	} {
-		if Ours(line) != want {
+		if RunsWiebelt(line) != want {
 			t.Errorf("%q: %v", line, !want)
 		}
 	}

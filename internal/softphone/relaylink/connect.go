@@ -19,9 +19,9 @@ import (
 	"wiebelt/internal/softphone/link"
 )
 
-// alive detects a cut network within two or three seconds on an idle connection; unanswered
-// does so within cutTime while data is in flight, such as a lookup. The operating systems
-// handle it, so a relay with a thousand desks has no extra work.
+// alive detects a cut network within two or three seconds on an idle connection;
+// setUserTimeout does so within cutTime while data is in flight, such as a lookup. The
+// operating systems handle it, so a relay with a thousand desks has no extra work.
 var alive = net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 2}
 
 const cutTime = 750 * time.Millisecond
@@ -37,9 +37,9 @@ func (s *session) connect(ctx context.Context, joined string) (err error) {
 		wake.Up(s.stale)
 	}
 	o.Secure = !s.plain
-	if s.Conn, err = s.first(ctx, o, s.URLs); err != nil && !refused(failed(ctx, err)) && !s.plain {
+	if s.Conn, err = s.dialFirst(ctx, o, s.URLs); err != nil && !refused(failed(ctx, err)) && !s.plain {
 		o.ProxyPath = wire.Tunnel
-		if c, e := s.first(ctx, o, s.tunnels(joined)); e == nil {
+		if c, e := s.dialFirst(ctx, o, s.tunnels(joined)); e == nil {
 			s.Conn, err = c, nil
 		} else if refused(failed(ctx, e)) {
 			err = e
@@ -51,12 +51,12 @@ func (s *session) connect(ctx context.Context, joined string) (err error) {
 	s.SetClosedHandler(func(c *nats.Conn) { s.closed <- c.LastError() })
 	s.inbox = s.NewInbox()
 	for _, subject := range []string{s.Site.Of(wire.Calls, s.User), s.inbox} {
-		if _, err = s.ChanSubscribe(subject, s.heard); err != nil {
+		if _, err = s.ChanSubscribe(subject, s.snapshots); err != nil {
 			break
 		}
 	}
 	if err == nil {
-		_, err = s.ChanSubscribe(s.Site.Relays(), s.said)
+		_, err = s.ChanSubscribe(s.Site.Relays(), s.stateMessages)
 	}
 	if err == nil {
 		err = s.askNow()
@@ -67,9 +67,9 @@ func (s *session) connect(ctx context.Context, joined string) (err error) {
 	return err
 }
 
-// first dials the relays in turn and returns the first established connection. One that
+// dialFirst dials the relays in turn and returns the first established connection. One that
 // does not answer delays nobody: it may be cut off.
-func (s *session) first(ctx context.Context, o nats.Options, urls []string) (*nats.Conn, error) {
+func (s *session) dialFirst(ctx context.Context, o nats.Options, urls []string) (*nats.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type result struct {
@@ -167,7 +167,7 @@ func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(d.ctx, dialTime)
 	defer cancel()
 	c, err := (&net.Dialer{KeepAliveConfig: alive, Control: func(_, _ string, c syscall.RawConn) error {
-		return c.Control(func(socket uintptr) { _ = unanswered(socket, cutTime) }) // otherwise it takes longer
+		return c.Control(func(socket uintptr) { _ = setUserTimeout(socket, cutTime) }) // otherwise it takes longer
 	}}).DialContext(ctx, network, address)
 	if err == nil {
 		d.stands = context.AfterFunc(d.ctx, func() { _ = c.Close() })

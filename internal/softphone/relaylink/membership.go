@@ -141,7 +141,7 @@ func requestJoin(ctx context.Context, to string, asked wire.JoinRequest, fingerp
 	}
 	a, err := client.Do(r)
 	if err != nil {
-		return wire.Joined{}, said(err)
+		return wire.Joined{}, errorText(err)
 	}
 	defer a.Body.Close()
 	if key, ok := refusals[a.StatusCode]; ok {
@@ -149,7 +149,7 @@ func requestJoin(ctx context.Context, to string, asked wire.JoinRequest, fingerp
 	}
 	b, err := io.ReadAll(io.LimitReader(a.Body, maxAnswer))
 	if err != nil {
-		return wire.Joined{}, said(err)
+		return wire.Joined{}, errorText(err)
 	}
 	joined, err := wire.ParseJoined(b)
 	if err != nil || a.StatusCode != http.StatusOK {
@@ -167,13 +167,13 @@ var unreached = map[link.Cause]text.Key{
 	link.CauseAuthority: text.RelayJoinUnknown, link.CauseTLS: text.RelayJoinUnknown,
 }
 
-// said returns the text for why a relay was not reached.
-func said(err error) error {
+// errorText returns the text for why a relay was not reached.
+func errorText(err error) error {
 	key := unreached[link.CauseOf(err)]
 	switch {
 	case errors.Is(err, certificates.ErrFingerprint):
 		key = text.RelayJoinFingerprint
-	case link.Nobody(err), errors.Is(err, context.DeadlineExceeded):
+	case link.NobodyListens(err), errors.Is(err, context.DeadlineExceeded):
 		key = text.RelayJoinNobody
 	}
 	return text.Errorf(cmp.Or(key, text.RelayJoinOther))

@@ -73,16 +73,16 @@ func (p *Phone) SaveMissed(save MissedSaver) { p.saveMissed = save }
 type session struct {
 	*nats.Conn
 	membership
-	inbox  string         // where the requested snapshot arrives
-	heard  chan *nats.Msg // snapshots
-	asked  int            // how often the snapshot was requested again
-	knows  bool           // has processed a snapshot
-	said   chan *nats.Msg // states of the relays
-	relays states
-	behind time.Time     // since when something behind them does not work
-	stale  chan struct{} // messages were dropped, as there were too many: the state may be stale
-	closed chan error
-	trying sync.WaitGroup // dials to other relays, until one is reached
+	inbox         string         // where the requested snapshot arrives
+	snapshots     chan *nats.Msg // snapshots
+	retries       int            // how often the snapshot was requested again
+	synced        bool           // has processed a snapshot
+	stateMessages chan *nats.Msg // states of the relays
+	relays        states
+	behind        time.Time     // since when something behind them does not work
+	stale         chan struct{} // messages were dropped, as there were too many: the state may be stale
+	closed        chan error
+	trying        sync.WaitGroup // dials to other relays, until one is reached
 }
 
 // New returns a phone for link.Run. The account's secret is the result of Join, and the
@@ -112,7 +112,7 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 	if err != nil {
 		return &link.Refusal{Why: "the stored membership of the relay is damaged", Cause: link.CauseNoSecret}
 	}
-	s := &session{membership: m, heard: make(chan *nats.Msg, 64), said: make(chan *nats.Msg, 16), relays: states{}, stale: make(chan struct{}, 1), closed: make(chan error, 1)}
+	s := &session{membership: m, snapshots: make(chan *nats.Msg, 64), stateMessages: make(chan *nats.Msg, 16), relays: states{}, stale: make(chan struct{}, 1), closed: make(chan error, 1)}
 	defer s.trying.Wait()
 	s.URLs = p.inTurn(s.URLs)
 	if err := s.connect(ctx, p.account.Address); err != nil {
@@ -137,7 +137,7 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 		case <-recovered:
 			recovered = nil
 			wake.Up(s.stale)
-		case m := <-s.heard:
+		case m := <-s.snapshots:
 			if nobodyAnswers(m) {
 				return failed(ctx, nats.ErrNoResponders)
 			}
@@ -147,7 +147,7 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 				late.Reset(0)
 			}
 			p.take(r, s, m)
-		case m := <-s.said:
+		case m := <-s.stateMessages:
 			s.applyState(r, m.Data)
 			silent = time.After(p.silence)
 		case <-silent: // its computer still acknowledges, or the loss would be known by now
@@ -210,7 +210,7 @@ func (p *Phone) catchUp(ctx context.Context, s *session) {
 // slightly different each time.
 func (s *session) applyState(r *link.Reporter, b []byte) {
 	now := time.Now()
-	s.relays.take(b, now)
+	s.relays.store(b, now)
 	cause, since := s.relays.trouble(now)
 	if since.Sub(s.behind).Abs() > time.Minute {
 		s.behind = since
@@ -249,7 +249,7 @@ func (s *session) askNow() error {
 // retryAsk repeats the request, which may have been lost with its relay; it
 // fails after a few times.
 func (s *session) retryAsk() error {
-	if s.asked++; s.asked == asks {
+	if s.retries++; s.retries == asks {
 		return context.DeadlineExceeded
 	}
 	return s.askNow()
@@ -257,8 +257,8 @@ func (s *session) retryAsk() error {
 
 // drain processes what arrived before the end.
 func (p *Phone) drain(r *link.Reporter, s *session) {
-	for len(s.heard) > 0 {
-		p.take(r, s, <-s.heard)
+	for len(s.snapshots) > 0 {
+		p.take(r, s, <-s.snapshots)
 	}
 }
 
@@ -271,7 +271,7 @@ func failed(ctx context.Context, err error) error {
 		return link.ErrClosed
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked), errors.Is(err, nats.ErrAccountAuthExpired):
 		return &link.Refusal{Why: "the relay does not let this user in any more", Cause: link.CauseDenied}
-	case errors.Is(err, nats.ErrNoServers), link.Nobody(err): // that does not mean that nobody is calling
+	case errors.Is(err, nats.ErrNoServers), link.NobodyListens(err): // that does not mean that nobody is calling
 		return &link.Failure{Why: "no relay can be reached", Cause: link.CauseNobody}
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, context.DeadlineExceeded):
 		return &link.Failure{Why: "NATS answers, but no relay does", Cause: link.CauseFault}
@@ -289,7 +289,7 @@ func (p *Phone) take(r *link.Reporter, on *session, m *nats.Msg) {
 		return
 	}
 	p.resetEpoch(on, m.Subject, s.Epoch)
-	if newer := s.Compare(p.newest); newer < 0 || newer == 0 && on.knows && !p.recovering {
+	if newer := s.Compare(p.newest); newer < 0 || newer == 0 && on.synced && !p.recovering {
 		return
 	}
 	forgot := p.newest.Epoch > 0 && s.Epoch > p.newest.Epoch
@@ -301,7 +301,7 @@ func (p *Phone) take(r *link.Reporter, on *session, m *nats.Msg) {
 	for _, c := range s.Calls {
 		e := s.Event(c, now)
 		if e.State == call.Ended {
-			if on.knows && !p.recovering {
+			if on.synced && !p.recovering {
 				p.reportBegin(r, before, s, c)
 			}
 			p.reportEnd(r, e)
@@ -309,14 +309,14 @@ func (p *Phone) take(r *link.Reporter, on *session, m *nats.Msg) {
 		}
 		going[e.ID] = true
 		known, ok := r.Known(e.ID)
-		if e.State == call.Answered && (!ok || !on.knows) { // the time it rang is news too
+		if e.State == call.Answered && (!ok || !on.synced) { // the time it rang is news too
 			r.Report(s.Rang(c, now))
 		}
-		if !ok || !on.knows || !same(known, e) {
+		if !ok || !on.synced || !same(known, e) {
 			r.Report(e)
 		}
 	}
-	on.knows = true
+	on.synced = true
 	if !p.recovering { // calls that are not reported may be going on nevertheless
 		r.EndOthers(going)
 	}
@@ -325,7 +325,7 @@ func (p *Phone) take(r *link.Reporter, on *session, m *nats.Msg) {
 // resetEpoch forgets an epoch later than the one that the relays give in answer to a new
 // connection's request: a relay whose clock is behind may have restarted.
 func (p *Phone) resetEpoch(on *session, subject string, epoch int64) {
-	if !on.knows && subject == on.inbox && epoch < p.newest.Epoch {
+	if !on.synced && subject == on.inbox && epoch < p.newest.Epoch {
 		p.newest = wire.Snapshot{Epoch: epoch - 1}
 	}
 }

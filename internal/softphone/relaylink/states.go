@@ -20,8 +20,8 @@ type heardState struct {
 // maxRelays limits how many relays are remembered; a site has three.
 const maxRelays = 8
 
-// take stores a relay's state; anything else is ignored.
-func (s states) take(b []byte, now time.Time) {
+// store stores a relay's state; anything else is ignored.
+func (s states) store(b []byte, now time.Time) {
 	said, err := wire.ParseState(b)
 	if _, known := s[said.Relay]; err == nil && (known || len(s) < maxRelays) {
 		s[said.Relay] = heardState{said, now}

@@ -40,13 +40,13 @@ func TestTrouble(t *testing.T) {
 		{"one of two has a fault", []wire.State{{Fault: "quorum"}, {Hub: "ok"}}, link.NoCause},
 	} {
 		s := states{}
-		s.take([]byte(`{"v":1,"relay":7}`), now)
+		s.store([]byte(`{"v":1,"relay":7}`), now)
 		for i, said := range c.said {
 			said.Relay, said.At = "r"+string(rune('1'+i)), ago(-time.Hour) // its clock is ahead
 			for j := range said.Links {
 				said.Links[j].Since = said.Links[j].Since.Add(time.Hour)
 			}
-			s.take(said.Encode(), now)
+			s.store(said.Encode(), now)
 		}
 		got, since := s.trouble(now)
 		if got != c.want || got == link.CauseExchange && c.name != "one of two links" && !since.Equal(ago(5*time.Minute)) {

@@ -134,7 +134,7 @@ func Parse(args []string, env func(string) string, in io.Reader) (Request, error
 	if l := said["language"]; l == "nl" || l == "en" {
 		r.Language = l
 	}
-	if _, ok := said["profile"]; ok && (r.Profile == "" || Elsewhere(r.Profile)) {
+	if _, ok := said["profile"]; ok && (r.Profile == "" || IsRemote(r.Profile)) {
 		return r, ErrProfile
 	}
 	if asked["--twinkle"] {
@@ -213,7 +213,7 @@ func (r *Request) twinkle(env func(string) string) error {
 // those of package scheme.
 func ParseLink(args []string) (r Request, err error) {
 	var uri string
-	if uri, r.Profile, err = Lone(args); err != nil {
+	if uri, r.Profile, err = SingleArgument(args); err != nil {
 		return r, err
 	}
 	r.Event, err = scheme.Parse(uri)
@@ -221,14 +221,14 @@ func ParseLink(args []string) (r Request, err error) {
 	return r, err
 }
 
-// Lone returns the single argument of a command that other programs fill in: args are
-// exactly "-- ARGUMENT" or "--profile DIR -- ARGUMENT". A quote in a link adds arguments,
-// so anything else is ErrLone.
-func Lone(args []string) (argument, profile string, err error) {
+// SingleArgument returns the single argument of a command that other programs fill in:
+// args are exactly "-- ARGUMENT" or "--profile DIR -- ARGUMENT". A quote in a link adds
+// arguments, so anything else is ErrLone.
+func SingleArgument(args []string) (argument, profile string, err error) {
 	switch {
 	case len(args) == 2 && args[0] == "--":
 		return args[1], "", nil
-	case len(args) == 4 && args[0] == "--profile" && args[2] == "--" && filepath.IsAbs(args[1]) && !Elsewhere(args[1]):
+	case len(args) == 4 && args[0] == "--profile" && args[2] == "--" && filepath.IsAbs(args[1]) && !IsRemote(args[1]):
 		return args[3], args[1], nil
 	}
 	return "", "", ErrLone
@@ -263,9 +263,9 @@ func withoutCall(env []string) []string {
 	})
 }
 
-// Elsewhere reports whether a folder is on another computer. A command line assembled
+// IsRemote reports whether a folder is on another computer. A command line assembled
 // by a phone must not lead there: a caller whose name breaks out of it could make it
 // access a computer of theirs.
-func Elsewhere(dir string) bool {
+func IsRemote(dir string) bool {
 	return strings.HasPrefix(dir, `\\`) || strings.HasPrefix(dir, "//")
 }

@@ -161,7 +161,7 @@ func TestLone(t *testing.T) {
 		{[]string{"--profile", "//host/p", "--", "wiebelt:call"}, "", "", false},
 		{[]string{"--profile", `\\host\p`, "--", "wiebelt:call"}, "", "", false},
 	} {
-		argument, profile, err := Lone(c.args)
+		argument, profile, err := SingleArgument(c.args)
 		if argument != c.argument || profile != c.profile || errors.Is(err, ErrLone) == c.good {
 			t.Errorf("%q: %q, %q, %v", c.args, argument, profile, err)
 		}

@@ -69,7 +69,7 @@ func (s *session) message(ctx context.Context, b []byte) error {
 func (s *session) entity(path string) (extension string, id int64, ok bool) {
 	rest, ok := strings.CutPrefix(path, "/callcontrol/")
 	extension, number, found := strings.Cut(rest, "/participants/")
-	if _, ours := s.Account.Ours(extension); !ok || !found || !ours || len(number) > 18 || strings.Trim(number, "0123456789") != "" {
+	if _, ours := s.Account.Follows(extension); !ok || !found || !ours || len(number) > 18 || strings.Trim(number, "0123456789") != "" {
 		return "", 0, false
 	}
 	id, err := strconv.ParseInt(number, 10, 64)
@@ -110,7 +110,7 @@ func (s *session) take(extension string, p participant) {
 	leg := s.leg(extension, *p.ID)
 	known, isKnown := s.Legs.Known(s.r, leg)
 	e := call.Event{Direction: call.DirectionUnknown, Name: p.Name, Line: extension}
-	e.Extension, _ = s.Account.Ours(extension)
+	e.Extension, _ = s.Account.Follows(extension)
 	if p.Number != nil {
 		e.Number = *p.Number
 	}

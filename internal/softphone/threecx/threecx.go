@@ -20,7 +20,7 @@ type phone struct {
 	again time.Duration // interval between two snapshots after gaps; tests shorten it
 
 	// These live as long as the link and belong to the session's goroutine.
-	token exchangelink.Held
+	token exchangelink.HeldToken
 	calls map[string]int64 // callid by participant (leg)
 }
 
@@ -84,7 +84,7 @@ func (s *session) run(ctx context.Context, sock *exchangelink.Socket) error {
 			if err != nil {
 				return err
 			}
-			s.gaps.Looked(changed)
+			s.gaps.Polled(changed)
 		case s.token.Token = <-renewed:
 		}
 	}
@@ -107,8 +107,8 @@ type state struct {
 	Participants []json.RawMessage `json:"participants"`
 }
 
-// look requests the calls of the extension, or of all that the client may see.
-func (s *session) look(ctx context.Context) (all []state, status int, err error) {
+// fetchCalls requests the calls of the extension, or of all that the client may see.
+func (s *session) fetchCalls(ctx context.Context) (all []state, status int, err error) {
 	if s.Account.Hears != nil {
 		status, err = s.get(ctx, "/callcontrol", &all)
 		return all, status, err
@@ -122,7 +122,7 @@ func (s *session) look(ctx context.Context) (all []state, status int, err error)
 // snapshot reports the current calls, and ends all others. anew means that nothing is known
 // about the time before; changed is whether it reported anything new.
 func (s *session) snapshot(ctx context.Context, anew bool) (changed bool, err error) {
-	all, status, err := s.look(ctx)
+	all, status, err := s.fetchCalls(ctx)
 	switch {
 	case err != nil:
 		return false, err
@@ -134,7 +134,7 @@ func (s *session) snapshot(ctx context.Context, anew bool) (changed bool, err er
 	before := exchangelink.Summary(s.r)
 	there := map[string]bool{}
 	for _, at := range all {
-		if _, ours := s.Account.Ours(at.Extension); !ours {
+		if _, ours := s.Account.Follows(at.Extension); !ours {
 			continue
 		}
 		exchangelink.EachOf(s.r, at.Participants, func(p participant) {
@@ -157,7 +157,7 @@ func (s *session) snapshot(ctx context.Context, anew bool) (changed bool, err er
 // leg is the key of a participant: numbers are per extension.
 func (s *session) leg(extension string, id int64) string {
 	leg := strconv.FormatInt(id, 10)
-	if named, _ := s.Account.Ours(extension); named != "" {
+	if named, _ := s.Account.Follows(extension); named != "" {
 		leg = named + "." + leg
 	}
 	return leg

@@ -168,7 +168,7 @@ func (p *phone) Traits() link.Traits {
 // Session checks the registration periodically.
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	for {
-		if err := p.look(ctx); err != nil {
+		if err := p.checkTarget(ctx); err != nil {
 			return err
 		}
 		r.Up()
@@ -178,8 +178,8 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	}
 }
 
-// look registers the target if needed, unless somebody else is registered.
-func (p *phone) look(ctx context.Context) error {
+// checkTarget registers the target if needed, unless somebody else is registered.
+func (p *phone) checkTarget(ctx context.Context) error {
 	r, err := p.store.Load()
 	if err != nil {
 		return err

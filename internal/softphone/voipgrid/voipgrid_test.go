@@ -45,7 +45,7 @@ func targets(p *linktest.Portal) (all []string) {
 func once(t *testing.T, k *kept) error {
 	t.Helper()
 	p := must.Get(New(k))(t)
-	return link.Once(t.Context(), link.Config{Take: func(call.Event) error { return nil }}, p)
+	return link.RunOnce(t.Context(), link.Config{Take: func(call.Event) error { return nil }}, p)
 }
 
 // TestRegistration: an address is registered and removed; a new one replaces it when its
@@ -53,7 +53,7 @@ func once(t *testing.T, k *kept) error {
 // alone; a registration that is gone is restored.
 func TestRegistration(t *testing.T) {
 	p, k := portalOf(t)
-	look := func() error { return (&phone{store: k}).look(t.Context()) }
+	look := func() error { return (&phone{store: k}).checkTarget(t.Context()) }
 	is := func(what string, want ...string) {
 		t.Helper()
 		if got := targets(p); !slices.Equal(got, want) {

@@ -20,7 +20,7 @@ type phone struct {
 	greets time.Duration // limit of the greeting; tests shorten it
 
 	// These live as long as the link and belong to the session's goroutine.
-	token exchangelink.Held
+	token exchangelink.HeldToken
 	talks map[string]string   // conversation_id by call_id
 	over  exchangelink.Recent // call_ids of ended calls
 }

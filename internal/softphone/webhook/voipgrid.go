@@ -39,11 +39,11 @@ func readVoIPGRID(m Message) ([]Report, error) {
 		if status == "in-progress" || status == "answered" || passed && !strings.Contains(status, "cold") {
 			e.State = call.Answered
 		}
-		by := d.At(firstThere(d, "redirector", "transferer", "transferrer", "transferor"))
-		e.Via = exchangelink.Person(by.text("name"), by.First("user_numbers.0", "account_number", "number"))
-		all = at(e, targets...)
+		by := d.At(firstPresent(d, "redirector", "transferer", "transferrer", "transferor"))
+		e.Via = exchangelink.ColleagueName(by.text("name"), by.First("user_numbers.0", "account_number", "number"))
+		all = reportsAt(e, targets...)
 		if passed {
-			all = append(all, at(call.Event{ID: id, State: call.Ended, Reason: call.Completed}, by)...)
+			all = append(all, reportsAt(call.Event{ID: id, State: call.Ended, Reason: call.Completed}, by)...)
 		}
 	}
 	if other := d.text("merged_id"); other != "" && other != id && (passed || over) {
@@ -74,21 +74,21 @@ func voipgridCall(d Document) (e call.Event, ours []Document) {
 	return e, ours
 }
 
-// at returns the reports of an event at each of the given parties.
-func at(e call.Event, who ...Document) (all []Report) {
+// reportsAt returns the reports of an event at each of the given parties.
+func reportsAt(e call.Event, who ...Document) (all []Report) {
 	for _, d := range who {
 		place := Place{Extensions: d.texts("user_numbers", "account_number", "number"), Emails: d.texts("user_emails")}
-		if !place.Nowhere() {
+		if !place.Empty() {
 			all = append(all, Report{Event: e, Place: place})
 		}
 	}
 	return all
 }
 
-// firstThere returns the first of the paths with a value.
-func firstThere(d Document, paths ...string) string {
+// firstPresent returns the first of the paths with a value.
+func firstPresent(d Document, paths ...string) string {
 	for _, path := range paths {
-		if d.At(path).Is() {
+		if d.At(path).Exists() {
 			return path
 		}
 	}

@@ -57,8 +57,8 @@ type Place struct {
 	Called             string // the number that was called
 }
 
-// Nowhere reports whether no place is named at all.
-func (p Place) Nowhere() bool { return len(p.Extensions)+len(p.Emails) == 0 && p.Called == "" }
+// Empty reports whether no place is named at all.
+func (p Place) Empty() bool { return len(p.Extensions)+len(p.Emails) == 0 && p.Called == "" }
 
 // Reader reads a message. No reports and no error means that the message is not about a
 // call at anybody's phone. The error is ErrMessage or ErrEnded.
@@ -107,8 +107,8 @@ func (d *Document) UnmarshalJSON(b []byte) (err error) {
 	return err
 }
 
-// Is reports whether there is a value.
-func (d Document) Is() bool { return d.any != nil }
+// Exists reports whether there is a value.
+func (d Document) Exists() bool { return d.any != nil }
 
 // document returns the body, merged with the values of the address if it
 // is an object or empty.

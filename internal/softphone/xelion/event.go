@@ -100,7 +100,7 @@ func (s *session) read(d webhook.Document) *channel {
 		c.name, c.number = "", cmp.Or(c.number, c.name)
 	}
 	for _, x := range []string{user, c.phone} {
-		if named, ok := s.Account.Ours(x); ok && c.role != listening {
+		if named, ok := s.Account.Follows(x); ok && c.role != listening {
 			c.extension, c.named = x, named
 		}
 	}
@@ -116,11 +116,11 @@ func (s *session) message(b []byte) (back bool) {
 	}
 	about := m
 	for _, name := range []string{"notification", "notificationObject", "object"} {
-		if inner := m.At(name); inner.Is() {
+		if inner := m.At(name); inner.Exists() {
 			about = inner
 		}
 	}
-	if told := about.At("activeChannel"); told.Is() {
+	if told := about.At("activeChannel"); told.Exists() {
 		s.changed(about, told)
 	} else if id := about.First("callId"); id != "" && len(id) <= maxID {
 		s.about(strings.ToLower(m.First("notificationType")), id, about)
@@ -164,7 +164,7 @@ func (s *session) put(c *channel) {
 	}
 	s.channels[c.id] = c
 	if c.role == callee && c.up {
-		t.by, t.byAt, t.byName = c.id, c.extension, cmp.Or(exchangelink.Person(c.name, c.phone), c.number)
+		t.by, t.byAt, t.byName = c.id, c.extension, cmp.Or(exchangelink.ColleagueName(c.name, c.phone), c.number)
 	}
 }
 
@@ -178,8 +178,8 @@ func (s *session) talk(id string) *talk {
 	return t
 }
 
-// of returns the channels of a call in a stable order, including ended ones.
-func (s *session) of(id string) (all []*channel) {
+// channelsOf returns the channels of a call in a stable order, including ended ones.
+func (s *session) channelsOf(id string) (all []*channel) {
 	for _, c := range s.channels {
 		if c.call == id {
 			all = append(all, c)
@@ -189,8 +189,8 @@ func (s *session) of(id string) (all []*channel) {
 	return all
 }
 
-// other returns the channel of the other party to one of ours, nil while unknown.
-func other(c *channel, all []*channel) (is *channel) {
+// otherParty returns the channel of the other party to one of ours, nil while unknown.
+func otherParty(c *channel, all []*channel) (is *channel) {
 	for _, o := range all {
 		if o != c && o.role != listening && (o.role != c.role || c.role == conference) && (is == nil || is.gone && !o.gone || o.up && !is.up && !o.gone) {
 			is = o
@@ -222,12 +222,12 @@ func (t *talk) number(c, other *channel) (number, name string) {
 // report reports our channels of a call. One whose other party is still
 // unknown waits a moment.
 func (s *session) report(id string) {
-	all := s.of(id)
+	all := s.channelsOf(id)
 	for _, c := range all {
 		if c.extension == "" || c.gone {
 			continue
 		}
-		is := other(c, all)
+		is := otherParty(c, all)
 		if number, _ := s.talk(id).number(c, is); number == "" && (is == nil && c.with == "" || is != nil && !is.asked) {
 			c.waits = true
 			s.wait()
@@ -239,7 +239,7 @@ func (s *session) report(id string) {
 
 // take reports the state of one of our channels.
 func (s *session) take(c *channel, all []*channel) {
-	is, t := other(c, all), s.talk(c.call)
+	is, t := otherParty(c, all), s.talk(c.call)
 	known, isKnown := s.Legs.Known(s.r, c.id)
 	e := call.Event{Direction: call.DirectionUnknown, Extension: c.named}
 	e.Number, e.Name = t.number(c, is)
@@ -296,10 +296,10 @@ func (s *session) about(kind, id string, d webhook.Document) {
 	s.report(id)
 }
 
-// over ends a channel.
-func (s *session) over(c *channel) {
+// endChannel ends a channel.
+func (s *session) endChannel(c *channel) {
 	if c.waits { // it rang nevertheless
-		s.take(c, s.of(c.call))
+		s.take(c, s.channelsOf(c.call))
 	}
 	delete(s.channels, c.id)
 	t := s.talk(c.call)
@@ -322,7 +322,7 @@ func (s *session) waiting() (all []*channel, ask bool) {
 			continue
 		}
 		all = append(all, c)
-		is := other(c, s.of(c.call))
+		is := otherParty(c, s.channelsOf(c.call))
 		if number, _ := s.talk(c.call).number(c, is); number == "" && is != nil && !is.asked {
 			is.asked, ask = true, true
 		}
@@ -334,20 +334,20 @@ func (s *session) waiting() (all []*channel, ask bool) {
 // event about a call does not match its channels.
 func (s *session) finish(waiting []*channel) {
 	for _, c := range waiting {
-		s.take(c, s.of(c.call))
+		s.take(c, s.channelsOf(c.call))
 	}
 	calls := map[string]bool{} // with a channel, and whether one is connected
 	less := map[string]bool{}  // calls that lost a channel
 	for _, id := range slices.Sorted(maps.Keys(s.channels)) {
 		if c := s.channels[id]; c.gone {
-			s.over(c)
+			s.endChannel(c)
 			less[c.call] = true
 		} else {
 			calls[c.call] = calls[c.call] || c.up
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(less)) {
-		if slices.ContainsFunc(s.of(id), s.unsaid) {
+		if slices.ContainsFunc(s.channelsOf(id), s.unsaid) {
 			s.report(id)
 		}
 	}
@@ -377,7 +377,7 @@ func (s *session) replace(there []*channel, anew bool) (news bool) {
 		old := s.channels[c.id]
 		news = news || old == nil || old.call != c.call || old.up != c.up
 		if anew && old != nil && old.call != c.call {
-			s.over(old) // IDs may be reused
+			s.endChannel(old) // IDs may be reused
 		}
 		legs[c.id], calls[c.call], c.version = true, true, s.version
 		s.put(c)
@@ -385,7 +385,7 @@ func (s *session) replace(there []*channel, anew bool) (news bool) {
 	for id, c := range s.channels {
 		if !legs[id] {
 			news = true
-			s.over(c)
+			s.endChannel(c)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(calls)) {

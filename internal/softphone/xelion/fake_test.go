@@ -113,7 +113,7 @@ func rigged(t testing.TB) (*exchange, *linktest.Exchange) {
 	x := newExchange(t)
 	return x, &linktest.Exchange{
 		Fake: x, Restart: x.restart, HangUp: x.forget,
-		Link: func(a exchangelink.Account) *linktest.Watch { return listen(t, a, func(p *phone) { p.brief = 0 }) },
+		Link: func(a exchangelink.Account) *linktest.Watch { return listen(t, a, func(p *phone) { p.minSession = 0 }) },
 		Ring: func() { x.has(from, ring) },
 		Send: func(message string) { x.SendAll(message) },
 		Call: func(n int) (string, func()) {

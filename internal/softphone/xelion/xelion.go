@@ -18,15 +18,15 @@ import (
 
 type phone struct {
 	*exchangelink.Phone
-	space  string        // name of our session at the server
-	life   time.Duration // limit of a session, whatever the server says
-	again  time.Duration // interval between two requests of the list after gaps
-	brief  time.Duration // a session ended sooner than this was not too old
-	moment time.Duration // how long an end waits at most, and a ring whose number is unknown
-	poll   time.Duration // interval of polling without a socket; tests shorten all of these
+	space      string        // name of our session at the server
+	life       time.Duration // limit of a session, whatever the server says
+	again      time.Duration // interval between two requests of the list after gaps
+	minSession time.Duration // a session ended sooner than this was not too old
+	maxWait    time.Duration // how long an end waits at most, and a ring whose number is unknown
+	poll       time.Duration // interval of polling without a socket; tests shorten all of these
 
 	// These live as long as the link and belong to the session's goroutine.
-	token    exchangelink.Held
+	token    exchangelink.HeldToken
 	began    time.Time // start of the token's session
 	ousted   int       // consecutive sessions that were ended early
 	plain    bool      // the server rejects requests for an administrator's events
@@ -42,8 +42,8 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &phone{Phone: p, space: a.ClientName(), life: usualLife, again: time.Second, brief: 30 * time.Second,
-		moment: 500 * time.Millisecond, poll: 5 * time.Second, channels: map[string]*channel{}, talks: map[string]*talk{}}, nil
+	return &phone{Phone: p, space: a.ClientName(), life: usualLife, again: time.Second, minSession: 30 * time.Second,
+		maxWait: 500 * time.Millisecond, poll: 5 * time.Second, channels: map[string]*channel{}, talks: map[string]*talk{}}, nil
 }
 
 // base returns the base of the API for an address.
@@ -68,16 +68,16 @@ var (
 // session is one connection.
 type session struct {
 	*phone
-	r        *link.Reporter
-	sock     *exchangelink.Socket // nil: not available
-	dialled  time.Time            // start of the session that the socket belongs to
-	gaps     *exchangelink.Gaps
-	patience *time.Timer // and whether it is running
-	waits    bool
-	polls    int
-	busy     int   // consecutive times that the server was unavailable
-	version  int64 // of the last event
-	heard    bool  // there was one
+	r         *link.Reporter
+	sock      *exchangelink.Socket // nil: not available
+	dialled   time.Time            // start of the session that the socket belongs to
+	gaps      *exchangelink.Gaps
+	waitTimer *time.Timer // and whether it is running
+	waits     bool
+	polls     int
+	busy      int   // consecutive times that the server was unavailable
+	version   int64 // of the last event
+	heard     bool  // there was one
 }
 
 // Session processes events until the connection ends. It listens for events before it
@@ -92,7 +92,7 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	if err := s.dial(ctx); err != nil {
 		return err
 	}
-	if _, err := s.look(ctx, true); err != nil {
+	if _, err := s.fetchChannels(ctx, true); err != nil {
 		return err
 	}
 	r.Up()
@@ -103,7 +103,7 @@ func (p *phone) session(r *link.Reporter) *session {
 	clear(p.talks)
 	t := time.NewTimer(0)
 	t.Stop()
-	return &session{phone: p, r: r, gaps: exchangelink.NewGaps(0, p.again), patience: t}
+	return &session{phone: p, r: r, gaps: exchangelink.NewGaps(0, p.again), waitTimer: t}
 }
 
 func (s *session) hangUp() {
@@ -175,10 +175,10 @@ func (s *session) subscribe(ctx context.Context) error {
 				return s.sock.Err()
 			}
 			if s.message(b) {
-				return s.settled(ctx)
+				return s.reportWaiting(ctx)
 			}
-		case <-s.patience.C:
-			return s.settled(ctx)
+		case <-s.waitTimer.C:
+			return s.reportWaiting(ctx)
 		}
 	}
 }
@@ -217,23 +217,23 @@ func (s *session) run(ctx context.Context) error {
 				return s.sock.Err()
 			}
 			if s.message(b) {
-				err = s.settled(ctx)
+				err = s.reportWaiting(ctx)
 			}
-		case <-s.patience.C:
-			err = s.settled(ctx)
+		case <-s.waitTimer.C:
+			err = s.reportWaiting(ctx)
 		case <-poll.C:
 			if s.polls++; s.polls%looksPerDial == 0 {
 				err = s.dial(ctx)
 			}
 			if err == nil {
-				err = s.lookAgain(ctx)
+				err = s.fetchAgain(ctx)
 			}
 			poll.Reset(s.poll << min(s.busy, 4))
 		case <-s.gaps.C():
-			err = s.lookAgain(ctx)
+			err = s.fetchAgain(ctx)
 		case s.token.Token = <-renewed:
 		case err = <-failed:
-			s.token.Token = s.token.Ended()
+			s.token.Token = s.token.Expired()
 		}
 		if err != nil {
 			return err
@@ -247,7 +247,7 @@ const mostOusted = 3
 
 // loginAgain is login after the server has ended a session.
 func (p *phone) loginAgain(ctx context.Context, old exchangelink.Token) (exchangelink.Token, error) {
-	if p.ousted++; time.Since(p.began) >= p.brief {
+	if p.ousted++; time.Since(p.began) >= p.minSession {
 		p.ousted = 0
 	} else if p.ousted > mostOusted {
 		p.ousted = 0
@@ -263,11 +263,11 @@ func (s *session) list(ctx context.Context, path string, each func(webhook.Docum
 	if err != nil || status != http.StatusOK {
 		return status, err
 	}
-	if !answer.At("data").Is() && !answer.At("meta").Is() {
+	if !answer.At("data").Exists() && !answer.At("meta").Exists() {
 		return 0, s.Server.Failure("its list cannot be read", link.CauseVersion)
 	}
 	for _, d := range answer.At("data").All() {
-		if inner := d.At("object"); inner.Is() {
+		if inner := d.At("object"); inner.Exists() {
 			d = inner
 		}
 		each(d)
@@ -291,9 +291,9 @@ func (s *session) refused(status int) error {
 	return s.Server.Status(status)
 }
 
-// look requests the current channels, reports them, and ends calls without any; changed is
-// whether it reported anything new.
-func (s *session) look(ctx context.Context, anew bool) (changed bool, err error) {
+// fetchChannels requests the current channels, reports them, and ends calls without any;
+// changed is whether it reported anything new.
+func (s *session) fetchChannels(ctx context.Context, anew bool) (changed bool, err error) {
 	var there []*channel
 	status, err := s.list(ctx, "/communications/active_channels", func(d webhook.Document) {
 		if c := s.read(d); c != nil && !c.gone && len(there) < maxChannels {
@@ -309,14 +309,14 @@ func (s *session) look(ctx context.Context, anew bool) (changed bool, err error)
 	return s.replace(there, anew), nil
 }
 
-// lookAgain is look while events arrive: a server that is unavailable is retried later.
-func (s *session) lookAgain(ctx context.Context) error {
-	changed, err := s.look(ctx, false)
+// fetchAgain is look while events arrive: a server that is unavailable is retried later.
+func (s *session) fetchAgain(ctx context.Context) error {
+	changed, err := s.fetchChannels(ctx, false)
 	late := link.CauseOf(err) == link.CauseFault
 	if err != nil && !late {
 		return err
 	}
-	s.gaps.Looked(changed)
+	s.gaps.Polled(changed)
 	if s.busy++; !late {
 		s.busy = 0
 	} else if s.sock != nil {
@@ -334,16 +334,16 @@ func (s *session) wait() {
 		return
 	}
 	s.waits = true
-	s.patience.Reset(s.moment)
+	s.waitTimer.Reset(s.maxWait)
 	if s.sock != nil { // failures surface on reading
 		_ = s.sock.Send([]byte(`{"messageType":"` + test + `"}`))
 	}
 }
 
-// settled reports what has waited. If the other party is still unknown,
+// reportWaiting reports what has waited. If the other party is still unknown,
 // it is requested once.
-func (s *session) settled(ctx context.Context) (err error) {
-	s.patience.Stop()
+func (s *session) reportWaiting(ctx context.Context) (err error) {
+	s.waitTimer.Stop()
 	s.waits = false
 	waiting, ask := s.waiting()
 	if ask {

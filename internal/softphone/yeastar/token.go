@@ -64,7 +64,7 @@ func (p *phone) login(ctx context.Context) (exchangelink.Token, error) {
 
 // renew exchanges a token for another, or requests a new one.
 func (p *phone) renew(ctx context.Context, t exchangelink.Token) (exchangelink.Token, error) {
-	if t.Renewal != p.spent {
+	if t.Renewal != p.usedRenewal {
 		next, code, err := p.ask(ctx, "refresh_token", map[string]string{"refresh_token": t.Renewal})
 		switch {
 		case err != nil:
@@ -72,7 +72,7 @@ func (p *phone) renew(ctx context.Context, t exchangelink.Token) (exchangelink.T
 		case code == 0:
 			return next, nil
 		}
-		p.spent = t.Renewal
+		p.usedRenewal = t.Renewal
 	}
 	next, err := p.login(ctx)
 	if err != nil {
@@ -101,8 +101,8 @@ func (p *phone) ask(ctx context.Context, path string, with map[string]string) (t
 	return t, 0, err
 }
 
-// giveBack returns the token to the exchange.
-func (p *phone) giveBack(ctx context.Context) {
+// releaseToken returns the token to the exchange.
+func (p *phone) releaseToken(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	_, _ = p.Server.Get(ctx, p.path("del_token"), agent, &answer{})

@@ -21,10 +21,10 @@ type phone struct {
 
 	// These live as long as the link and belong to the session's goroutine, or to the one
 	// that renews the token while it runs.
-	token   exchangelink.Held
-	spent   string // the renewal token that no longer works
-	refused refusals
-	calls   map[string]map[string]bool // extensions that have a call, by its ID
+	token       exchangelink.HeldToken
+	usedRenewal string // the renewal token that no longer works
+	refused     refusals
+	calls       map[string]map[string]bool // extensions that have a call, by its ID
 }
 
 // greetTime limits how long the answer to the subscription may take.
@@ -85,7 +85,7 @@ func (p *phone) connection(ctx context.Context, r *link.Reporter) error {
 	}
 	defer func() {
 		if ctx.Err() != nil { // the link is ending
-			p.giveBack(ctx)
+			p.releaseToken(ctx)
 		}
 	}()
 	defer sock.Close()
@@ -106,7 +106,7 @@ func (s *session) run(ctx context.Context) error {
 		case b, ok := <-s.sock.In():
 			if !ok {
 				if !s.ready && !s.token.Fresh {
-					s.token.Token = s.token.Ended() // it may be too old
+					s.token.Token = s.token.Expired() // it may be too old
 				}
 				return s.sock.Err()
 			}
@@ -129,7 +129,7 @@ func (s *session) run(ctx context.Context) error {
 // denied is the error for a refused token. One that is not fresh may just
 // be too old or withdrawn.
 func (s *session) denied(status int) error {
-	s.token.Token = s.token.Ended()
+	s.token.Token = s.token.Expired()
 	switch {
 	case status >= 500 || status == http.StatusTooManyRequests:
 		return s.Server.Status(status)
@@ -230,15 +230,15 @@ func (s *session) take(b []byte) []webhook.Report {
 
 // report reports the state of a call at an extension; an end without extensions is for all.
 func (s *session) report(r webhook.Report) {
-	if r.Nowhere() && r.State == call.Ended {
+	if r.Empty() && r.State == call.Ended {
 		if s.calls[r.ID] != nil {
 			delete(s.calls, r.ID)
-			s.r.Pass(r.Event)
+			s.r.Forward(r.Event)
 		}
 		return
 	}
 	for _, extension := range r.Extensions {
-		named, ours := s.Account.Ours(extension)
+		named, ours := s.Account.Follows(extension)
 		known := s.calls[r.ID][extension]
 		switch {
 		case !ours || r.State == call.Ended && !known:
@@ -254,6 +254,6 @@ func (s *session) report(r webhook.Report) {
 			s.calls[r.ID] = map[string]bool{extension: true}
 		}
 		r.Event.Extension = named
-		s.r.Pass(r.Event)
+		s.r.Forward(r.Event)
 	}
 }

@@ -171,7 +171,7 @@ func TestRefused(t *testing.T) {
 	a.Secret = func(context.Context) (string, error) { return secret, nil }
 	p := must.Get(New(a))(t)
 	try := func() error {
-		return link.Once(t.Context(), link.Config{Take: func(call.Event) error { return nil }}, p)
+		return link.RunOnce(t.Context(), link.Config{Take: func(call.Event) error { return nil }}, p)
 	}
 	for range 10 {
 		if err := try(); link.CauseOf(err) != link.CauseDenied {

@@ -83,7 +83,7 @@ type Fake interface {
 	Address() simulate.Address
 	Close() error
 	Intercept(Answer)
-	Deaf(bool)
+	IgnorePings(bool)
 	EachSocket(func(*websocket.Conn))
 }
 
@@ -305,7 +305,7 @@ func (x ExchangeTests) sleep(t *testing.T) {
 // silence: the other end of a connection falls silent.
 func (x ExchangeTests) silence(t *testing.T) {
 	e := x.New(t)
-	e.Deaf(true)
+	e.IgnorePings(true)
 	a := Account(e.Address())
 	a.Net.PingEvery, a.Net.Silence = 50*time.Millisecond, 500*time.Millisecond
 	w := e.Link(a)
@@ -314,7 +314,7 @@ func (x ExchangeTests) silence(t *testing.T) {
 		t.Error(s.Err)
 	}
 	e.Ring()
-	e.Deaf(false)
+	e.IgnorePings(false)
 	w.Until(link.Connected)
 	if rang := w.Next(); rang.State != call.Ringing { // told anew where a busy exchange is too slow again
 		t.Errorf("%+v", rang)

@@ -78,7 +78,7 @@ func RunInto(t testing.TB, p link.Phone, take func(call.Event) error) *Watch {
 func Once(t testing.TB, p link.Phone) (events []call.Event, err error) {
 	t.Helper()
 	source := p.Traits().Source
-	err = link.Once(t.Context(), link.Config{Take: func(e call.Event) error {
+	err = link.RunOnce(t.Context(), link.Config{Take: func(e call.Event) error {
 		named := e.ID != "" || source.Kind == registry.Baresip // which may omit the id
 		if e != e.Clean() || !named || e.Source != source || e.At.IsZero() {
 			t.Errorf("event %+v", e)
