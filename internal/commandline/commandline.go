@@ -57,9 +57,9 @@ func Parse(commands any, program string, lang func() text.Language, out *Output,
 	return nil, parserError(lang(), err)
 }
 
-// onlyCommand returns a struct like commands with only the command that args begin with and the
-// global flags: preparing all the others takes longer than most commands run. found copies
-// the result into commands. If help is requested, or a flag comes first, alone returns nil.
+// onlyCommand returns a struct like commands with only the command that args begin with and
+// the global flags: preparing all the others takes longer than most commands run. found
+// copies the result into commands. It returns nil if help is requested or a flag comes first.
 func onlyCommand(commands any, args []string) (one any, found func()) {
 	if len(args) == 0 || slices.Contains(args, "--help") || slices.Contains(args, "-h") {
 		return nil, nil

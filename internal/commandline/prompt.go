@@ -22,9 +22,9 @@ func Terminal(stream any) *os.File {
 	return nil
 }
 
-// ReadHidden asks on a terminal, writing to out, for a line that is not echoed and ends with
-// Enter. Echo is off before the question appears: what is typed ahead is not shown either.
-// If the user cancels, or ctx ends, the error says so.
+// ReadHidden asks on a terminal, writing to out, for a line that is not echoed and ends
+// with Enter. Echo is off before the question appears: what is typed ahead is not shown
+// either. If the user cancels, or ctx ends, the error says so.
 func ReadHidden(ctx context.Context, f *os.File, out io.Writer, question string) (string, error) {
 	was, err := term.MakeRaw(int(f.Fd()))
 	if err != nil {

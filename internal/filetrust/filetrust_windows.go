@@ -152,8 +152,8 @@ func closedList() (*windows.SECURITY_DESCRIPTOR, error) {
 	return windows.SecurityDescriptorFromString("D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;" + me.String() + ")")
 }
 
-// fixCommand returns the command that fixes a fault: it grants access to the user, the system and
-// the administrators, and inherits nothing.
+// fixCommand returns the command that fixes a fault: it grants access to the user, the
+// system and the administrators, and inherits nothing.
 func fixCommand(path string, _ Why) string {
 	return `icacls "` + path + `" /inheritance:r /grant:r "%USERNAME%:(OI)(CI)F" *S-1-5-18:(OI)(CI)F *S-1-5-32-544:(OI)(CI)F`
 }

@@ -97,8 +97,8 @@ func (l *File) Write(line []byte) (int, error) {
 	return n, err
 }
 
-// rotate begins a new file and deletes the oldest. If a file cannot be renamed, as on Windows
-// while another program has it open, the newest one is continued.
+// rotate begins a new file and deletes the oldest. If a file cannot be renamed, as on
+// Windows while another program has it open, the newest one is continued.
 func (l *File) rotate() error {
 	_ = l.f.Close() // if there is one; every line is in the system's hands already
 	l.f = nil
@@ -133,8 +133,8 @@ func (l *File) begin() error {
 	return nil
 }
 
-// firstLineTime returns the time of a file's first line; that of its last change if the first line
-// has none, or one from a clock that was ahead.
+// firstLineTime returns the time of a file's first line; that of its last change if the
+// first line has none, or one from a clock that was ahead.
 func firstLineTime(f io.ReaderAt, info fs.FileInfo) time.Time {
 	var line struct{ Time time.Time }
 	if json.NewDecoder(io.NewSectionReader(f, 0, maxFirst)).Decode(&line) != nil || line.Time.IsZero() || line.Time.After(info.ModTime()) {

@@ -139,8 +139,8 @@ func (t *Tracker) apply(c *live, e Event, w source, key string, now time.Time) C
 	return t.update(c, e, key, now)
 }
 
-// SourceGone records that a connection has ended, and returns its calls. Their end can no longer
-// be reported, so from now on they count as calls of which only the ring is known.
+// SourceGone records that a connection has ended, and returns its calls. Their end can no
+// longer be reported, so from now on they count as calls of which only the ring is known.
 func (t *Tracker) SourceGone(gone Source) []Live {
 	var left []Live
 	w := source{gone.Kind, gone.Conn}
@@ -312,8 +312,8 @@ func (t *Tracker) begin(e Event, w source, key string, now time.Time) Change {
 	return Change{Kind: Began, Call: c.Live}
 }
 
-// evictionCandidate returns the call to drop for a new one: the oldest of the kind of source with the
-// most, so that a flood on one source ends no call of another.
+// evictionCandidate returns the call to drop for a new one: the oldest of the kind of
+// source with the most, so that a flood on one source ends no call of another.
 func (t *Tracker) evictionCandidate() int {
 	count := map[string]int{}
 	for _, c := range t.calls {

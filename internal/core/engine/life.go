@@ -90,9 +90,9 @@ func (e *Engine) removeAt(c *card) time.Time {
 	return later(later(t, c.broughtBack.Add(e.p.FullFor)), c.undo.until)
 }
 
-// updateOngoing sets whether a card's call is on and, for a closed card, returns until when: its
-// end may have been lost, and nobody can close it any more. The card stays, since a long
-// call may still be reported.
+// updateOngoing sets whether a card's call is on and, for a closed card, returns until
+// when: its end may have been lost, and nobody can close it any more. The card stays,
+// since a long call may still be reported.
 func (e *Engine) updateOngoing(c *card, now time.Time) (until time.Time) {
 	if c.closed {
 		until = later(c.Answered, c.callerSince).Add(call.EndLost)

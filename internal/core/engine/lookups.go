@@ -118,8 +118,8 @@ func (e *Engine) lookedUp(ctx context.Context, r result) {
 	e.autoOpen(ctx, c)
 }
 
-// advanceLookup applies time to a running search: it is mentioned after a moment, and shown as
-// failed after three seconds while it continues.
+// advanceLookup applies time to a running search: it is mentioned after a moment, and
+// shown as failed after three seconds while it continues.
 func (e *Engine) advanceLookup(c *card, now time.Time) (next time.Time) {
 	if c.Outcome != Searching {
 		if c.pending && c.nextTry.After(now) {

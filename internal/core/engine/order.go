@@ -38,8 +38,8 @@ func (c Card) Rank() Rank {
 	return Rings
 }
 
-// HotkeyCard returns the card for the hotkey: one that rings, else one in a call, else, if no
-// call is live, the newest. It may be a closed one (Snapshot.Closed); 0 means none.
+// HotkeyCard returns the card for the hotkey: one that rings, else one in a call, else,
+// if no call is live, the newest. It may be a closed one (Snapshot.Closed); 0 means none.
 func (s *Snapshot) HotkeyCard() CardID {
 	var first *Card
 	rank := func(c *Card) int {
@@ -103,8 +103,8 @@ func countBySource(cards []*card) map[string]int {
 	return count
 }
 
-// evictionCandidate returns the card to drop for a new one: of the source with the most, the last in
-// the order of calls and the oldest of those. Cards on screen stay while held.
+// evictionCandidate returns the card to drop for a new one: of the source with the most,
+// the last in the order of calls and the oldest of those. Cards on screen stay while held.
 func evictionCandidate(cards []*card, held bool) int {
 	count := countBySource(cards)
 	at := -1
@@ -119,12 +119,12 @@ func evictionCandidate(cards []*card, held bool) int {
 	return max(at, 0)
 }
 
-// selectShown selects what is shown, in order of arrival, sets whether each is a card or a line,
-// and counts the rest. While held, everything stays what it is; but if there are too many,
-// what is not in use makes room for a call in progress, ended calls for live ones, and a
-// line of a flood for a call of another source. A live call keeps its card. Otherwise the
-// order of calls decides. A flood on one source takes nothing from another: the first two
-// of each source come before all the rest.
+// selectShown selects what is shown, in order of arrival, sets whether each is a card or
+// a line, and counts the rest. While held, everything stays what it is; but if there are
+// too many, what is not in use makes room for a call in progress, ended calls for live
+// ones, and a line of a flood for a call of another source. A live call keeps its card.
+// Otherwise the order of calls decides. A flood on one source takes nothing from another:
+// the first two of each source come before all the rest.
 func selectShown(cards []*card, held bool) (shown []*card, more int) {
 	shown = make([]*card, 0, len(cards))
 	for _, c := range cards {
@@ -182,8 +182,8 @@ func (c *card) priority(held bool, nth int) int {
 	return 7
 }
 
-// setLines sets for each of the ranked whether it is a card or a line: settled ones stay, the
-// others are cards as long as there is room.
+// setLines sets for each of the ranked whether it is a card or a line: settled ones stay,
+// the others are cards as long as there is room.
 func setLines(ranked []*card, held bool, nth map[*card]int) {
 	whole := 0
 	settled := make([]bool, len(ranked))

@@ -27,8 +27,8 @@ var ErrRefused = errors.New("not a web address")
 var ErrNoBrowser = errors.New("no browser found")
 
 const (
-	// openTimeout is how long Open waits for the program that opens addresses. If it is still
-	// running then, it is a browser in the foreground.
+	// openTimeout is how long Open waits for the program that opens addresses. If it is
+	// still running then, it is a browser in the foreground.
 	openTimeout = 5 * time.Second
 	// maxAddress is the maximum length of an address, as in the Windows shell.
 	maxAddress = 2048
@@ -86,9 +86,9 @@ func check(address string) error {
 	return nil
 }
 
-// openerOutput keeps the opener's output, which includes addresses, out of ours. A file, not
-// io.Discard: with any other writer the library would wait until the last program holding
-// the pipe ends, which is the browser.
+// openerOutput keeps the opener's output, which includes addresses, out of ours. A file,
+// not io.Discard: with any other writer the library would wait until the last program
+// holding the pipe ends, which is the browser.
 var openerOutput = sync.OnceValue(func() error {
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err == nil {

@@ -108,10 +108,10 @@ type Follower struct {
 	Names   []string
 	Matches [][]dbus.MatchOption // of the signals to receive
 	// OnOwner is called with the owner of a name, "" for none: at the start, after every
-	// change, and when the bus ends. Ready is called after the first round, and OnSignal with
-	// every other signal; any program can send those addressed to nobody in particular. Query
-	// queries the state of a name's owner: after OnOwner, when OnSignal requests it, and again
-	// later if the result is Late. All except OnOwner may be nil.
+	// change, and when the bus ends. Ready is called after the first round, and OnSignal
+	// with every other signal; any program can send those addressed to nobody in
+	// particular. Query queries the state of a name's owner: after OnOwner, when OnSignal
+	// requests it, and again later if the result is Late. All except OnOwner may be nil.
 	OnOwner  func(name, owner string)
 	Ready    func()
 	OnSignal func(*dbus.Signal) (ask string)

@@ -80,8 +80,8 @@ func (u *user) query(ctx context.Context, name string) error {
 	return u.saver(ctx, name)
 }
 
-// handleSignal handles a signal, and returns the name to query for the new state. A signal counts
-// only if it comes from the name's owner: any program can send a signal directly to us.
+// handleSignal handles a signal, and returns the name to query for the new state. A signal
+// counts only if it comes from the name's owner: any program can send a signal directly to us.
 func (u *user) handleSignal(s *dbus.Signal) (ask string) {
 	if name, ok := strings.CutSuffix(s.Name, ".ActiveChanged"); ok {
 		if u.owners[name] == "" || u.owners[name] != s.Sender || len(s.Body) != 1 {

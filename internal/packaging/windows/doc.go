@@ -5,7 +5,7 @@
 // no state and no goroutines.
 //
 // wixl builds the package, its files and most of its tables from a .wxs; msibuild
-// adds the rows that wixl cannot express, and settle overwrites what would differ
+// adds the rows that wixl cannot express, and stampSummary overwrites what would differ
 // from build to build.
 //
 // # How versions change while people are on the phone

@@ -29,8 +29,8 @@ var summaryFormat = []byte{0xe0, 0x85, 0x9f, 0xf2, 0xf9, 0x4f, 0x68, 0x10, 0xab,
 
 var errSummary = errors.New("the package has no summary that can be read")
 
-// stampSummary sets a package's time, and a code derived from its content. It writes in place:
-// what it changes has a fixed size, and a summary is small enough to be contiguous.
+// stampSummary sets a package's time, and a code derived from its content. It writes in
+// place: what it changes has a fixed size, and a summary is small enough to be contiguous.
 func stampSummary(b []byte, at time.Time) error {
 	i := bytes.Index(b, summaryFormat)
 	if i < 28 || bytes.Contains(b[i+1:], summaryFormat) {

@@ -79,8 +79,8 @@ func (s *Store) keeps() bool {
 	return s.keep
 }
 
-// needsKey reports whether the key is missing although something needs it. Until something is
-// chosen, the secret store is not used.
+// needsKey reports whether the key is missing although something needs it. Until
+// something is chosen, the secret store is not used.
 func (s *Store) needsKey() bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

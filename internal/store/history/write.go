@@ -190,8 +190,8 @@ func (s *Store) tickOff(ctx context.Context, tx *sql.Tx, e Entry) (err error) {
 	return err
 }
 
-// reachesCaller reports whether the call dealt with its caller: somebody has spoken to him, or
-// called him back.
+// reachesCaller reports whether the call dealt with its caller: somebody has spoken to
+// him, or called him back.
 func (e Entry) reachesCaller() bool {
 	return e.Outgoing || !e.Answered.IsZero() || e.Result == ResultAnswered || e.Result == ResultElsewhere
 }
@@ -358,8 +358,8 @@ func (s *Store) renew(ctx context.Context, opened int, why error) error {
 	return nil
 }
 
-// fileReplaced reports whether our file was replaced or removed. On systems where a file in use
-// can be deleted, SQLite would keep writing to one that nobody can find any more.
+// fileReplaced reports whether our file was replaced or removed. On systems where a file
+// in use can be deleted, SQLite would keep writing to one that nobody can find any more.
 func (s *Store) fileReplaced() bool {
 	now, err := os.Stat(s.path)
 	return err != nil || !os.SameFile(now, s.openedInfo)
