@@ -42,7 +42,7 @@ func (c *Client) Reach(ctx context.Context) (Reached, error) {
 	}
 	q.Header.Set("Accept", "application/json")
 	before := c.cfg.Now()
-	w := &requestTrace{}
+	w := &trace{}
 	resp, err := c.transport.carry(q, w)
 	after := c.cfg.Now()
 	r.Resolved, r.Proxy = w.stage.Load() >= stageConnect, w.proxy.Load()

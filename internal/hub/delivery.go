@@ -82,7 +82,7 @@ var defaultTimeouts = timeouts{stall: time.Minute, answer: 5 * time.Minute}
 
 // newUpload creates the transport of deliveries. It keeps no connections: one that died
 // while idle would swallow the start of a message, leaving its fate unknown.
-func newUpload(cfg Config, base *url.URL) (*hubTransport, error) {
+func newUpload(cfg Config, base *url.URL) (*transport, error) {
 	o, err := newTransport(cfg, base)
 	if err != nil {
 		return nil, err

@@ -41,10 +41,10 @@ const (
 	stageAnswer
 )
 
-type requestTraceKey struct{}
+type traceKey struct{}
 
-// requestTrace is how a request went: the error of a RoundTrip with what explains it.
-type requestTrace struct {
+// trace is how a request went: the error of a RoundTrip with what explains it.
+type trace struct {
 	stage         atomic.Int32
 	proxy         atomic.Bool // through a proxy
 	certRequested bool        // the hub asked for a client certificate and never answered
@@ -52,18 +52,18 @@ type requestTrace struct {
 	err           error
 }
 
-func (w *requestTrace) Error() string { return w.err.Error() }
-func (w *requestTrace) Unwrap() error { return w.err }
-func (w *requestTrace) Timeout() bool { return timedOut(w.err) }
+func (w *trace) Error() string { return w.err.Error() }
+func (w *trace) Unwrap() error { return w.err }
+func (w *trace) Timeout() bool { return timedOut(w.err) }
 
 // reached records a stage unless the request is past it: the transport may still be busy
 // with a second connection.
-func (w *requestTrace) reached(stage int32) {
+func (w *trace) reached(stage int32) {
 	for old := w.stage.Load(); old < stage && !w.stage.CompareAndSwap(old, stage); old = w.stage.Load() {
 	}
 }
 
-func (w *requestTrace) reachedIf(ok bool, stage int32) {
+func (w *trace) reachedIf(ok bool, stage int32) {
 	if ok {
 		w.reached(stage)
 	}
@@ -71,7 +71,7 @@ func (w *requestTrace) reachedIf(ok bool, stage int32) {
 
 // throughProxy marks the request of ctx as going through a proxy.
 func throughProxy(ctx context.Context) {
-	if w, ok := ctx.Value(requestTraceKey{}).(*requestTrace); ok {
+	if w, ok := ctx.Value(traceKey{}).(*trace); ok {
 		w.proxy.Store(true)
 	}
 }
@@ -80,10 +80,10 @@ func throughProxy(ctx context.Context) {
 // that people can act on. None of the error's text is passed on: it may contain the address
 // with the number, or text from the other side.
 func transportError(ctx context.Context, err error) error {
-	w := &requestTrace{online: online, err: err}
+	w := &trace{online: online, err: err}
 	w.stage.Store(stageAnswer) // an error without a way is from reading the body
 	errors.As(err, &w)
-	for _, explain := range []func(*requestTrace) error{proxyFault, certificateFault, tlsFault, networkFault} {
+	for _, explain := range []func(*trace) error{proxyFault, certificateFault, tlsFault, networkFault} {
 		if e := explain(w); e != nil {
 			return e
 		}
@@ -98,7 +98,7 @@ func transportError(ctx context.Context, err error) error {
 }
 
 // slow reports the part that took too long.
-func slow(w *requestTrace) error {
+func slow(w *trace) error {
 	switch s := w.stage.Load(); {
 	case w.proxy.Load() && s <= stageConnect:
 		return failed(contact.ProxyFailed, "proxy: no connection in time")
@@ -117,7 +117,7 @@ func slow(w *requestTrace) error {
 }
 
 // proxyFault explains faults of the proxy, not of the hub behind it.
-func proxyFault(w *requestTrace) error {
+func proxyFault(w *trace) error {
 	var status proxyStatus
 	if errors.As(w.err, &status) {
 		if status == http.StatusProxyAuthRequired {
@@ -139,7 +139,7 @@ func proxyFault(w *requestTrace) error {
 		}
 		return failed(contact.ProxyFailed, "proxy: it does not reach the hub")
 	case "proxyconnect":
-		if e := networkFault(&requestTrace{online: w.online, err: op.Err}); e != nil {
+		if e := networkFault(&trace{online: w.online, err: op.Err}); e != nil {
 			if contact.FailureOf(e) == contact.NoNetwork {
 				return e
 			}
@@ -155,7 +155,7 @@ func proxyFault(w *requestTrace) error {
 
 // certificateFault explains faults of the hub's certificate, or of the clock that it is
 // checked against.
-func certificateFault(w *requestTrace) error {
+func certificateFault(w *trace) error {
 	var (
 		name    x509.HostnameError
 		invalid x509.CertificateInvalidError
@@ -202,7 +202,7 @@ func unknownAuthority(verify *tls.CertificateVerificationError) string {
 }
 
 // tlsFault explains all other TLS failures.
-func tlsFault(w *requestTrace) error {
+func tlsFault(w *trace) error {
 	var (
 		record tls.RecordHeaderError
 		op     *net.OpError
@@ -231,7 +231,7 @@ func tlsFault(w *requestTrace) error {
 }
 
 // networkFault explains why no connection was made.
-func networkFault(w *requestTrace) error {
+func networkFault(w *trace) error {
 	var (
 		dns *net.DNSError
 		n   syscall.Errno
@@ -271,7 +271,7 @@ const (
 )
 
 // brokenAnswer explains the rest: a broken connection, or an answer that is not HTTP.
-func brokenAnswer(w *requestTrace) error {
+func brokenAnswer(w *trace) error {
 	var corrupt flate.CorruptInputError
 	if errors.Is(w.err, gzip.ErrHeader) || errors.Is(w.err, gzip.ErrChecksum) || errors.As(w.err, &corrupt) {
 		return failed(contact.NotUnderstood, "the answer's compression is broken")

@@ -79,10 +79,10 @@ const (
 type Client struct {
 	cfg       Config
 	base      *url.URL
-	lookup    *url.URL      // without its query
-	delivery  *url.URL      // nil without an intermediary
-	transport *hubTransport // used directly: no redirects are followed and there are no cookies
-	upload    *hubTransport // for deliveries
+	lookup    *url.URL   // without its query
+	delivery  *url.URL   // nil without an intermediary
+	transport *transport // used directly: no redirects are followed and there are no cookies
+	upload    *transport // for deliveries
 	timeouts  timeouts
 	token     *tokens // for lookups
 	delivers  *tokens // for deliveries, perhaps the same

@@ -52,7 +52,7 @@ const (
 
 // newTransport creates a client's only transport. It sends requests only to the configured
 // host, and plain http only to this computer.
-func newTransport(cfg Config, base *url.URL) (*hubTransport, error) {
+func newTransport(cfg Config, base *url.URL) (*transport, error) {
 	roots, err := rootsWith(cfg.ExtraCAFile)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func newTransport(cfg Config, base *url.URL) (*hubTransport, error) {
 		// A connection that died unnoticed (sleep, another network) must be detected before
 		// the next call, and routers must not drop an idle one.
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: pingEvery, Interval: pingTime, Count: 3}}
-	o := &hubTransport{scheme: base.Scheme, host: base.Host, connect: dialer.DialContext, online: online}
+	o := &transport{scheme: base.Scheme, host: base.Host, connect: dialer.DialContext, online: online}
 	o.next = &http.Transport{
 		DialContext:            o.dial,
 		Proxy:                  proxy,
@@ -135,9 +135,9 @@ func rootsWith(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// hubTransport sends requests only to the configured host, and records how far each one
+// transport sends requests only to the configured host, and records how far each one
 // got. Safe for concurrent use.
-type hubTransport struct {
+type transport struct {
 	scheme, host  string
 	next          *http.Transport
 	connect       func(ctx context.Context, network, addr string) (net.Conn, error)
@@ -147,12 +147,10 @@ type hubTransport struct {
 }
 
 // RoundTrip sends one request. Its errors are for transportError.
-func (o *hubTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	return o.carry(r, &requestTrace{})
-}
+func (o *transport) RoundTrip(r *http.Request) (*http.Response, error) { return o.carry(r, &trace{}) }
 
 // carry is RoundTrip, recording in w how far the request gets.
-func (o *hubTransport) carry(r *http.Request, w *requestTrace) (*http.Response, error) {
+func (o *transport) carry(r *http.Request, w *trace) (*http.Response, error) {
 	if r.URL.Scheme != o.scheme || r.URL.Host != o.host {
 		if r.Body != nil {
 			_ = r.Body.Close() // as a RoundTripper must
@@ -160,7 +158,7 @@ func (o *hubTransport) carry(r *http.Request, w *requestTrace) (*http.Response, 
 		return nil, errElsewhere
 	}
 	w.online = o.online
-	ctx := context.WithValue(r.Context(), requestTraceKey{}, w)
+	ctx := context.WithValue(r.Context(), traceKey{}, w)
 	r = r.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GetConn:              func(string) { w.stage.Store(stageNone) },
 		DNSStart:             func(httptrace.DNSStartInfo) { w.reached(stageName) },
@@ -182,7 +180,7 @@ func (o *hubTransport) carry(r *http.Request, w *requestTrace) (*http.Response, 
 
 // dial opens a connection; over plain http only to this computer, wherever
 // the address leads.
-func (o *hubTransport) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+func (o *transport) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	c, err := o.connect(ctx, network, addr)
 	if err != nil || o.scheme != "http" {
 		return c, err
@@ -196,7 +194,7 @@ func (o *hubTransport) dial(ctx context.Context, network, addr string) (net.Conn
 
 // CloseIdleConnections closes all connections that no request uses, including those
 // still being established.
-func (o *hubTransport) CloseIdleConnections() { o.next.CloseIdleConnections() }
+func (o *transport) CloseIdleConnections() { o.next.CloseIdleConnections() }
 
 // connectAnswer returns a proxy's refusal of CONNECT; the proxy's text is never passed on.
 func connectAnswer(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
