@@ -44,7 +44,7 @@ func (d *wall) NewCard(window.CardHandler) (window.Card, error) {
 func (d *wall) Monitors() []window.Monitor {
 	return []window.Monitor{{Area: image.Rect(0, 0, 1280, 1024), Work: image.Rect(0, 0, 1280, 1024), Scale: 1}}
 }
-func (d *wall) Hotkey(string, func(), func(error)) (func(), error) { return func() {}, nil }
+func (d *wall) Hotkey(string, string, func(), func(error)) (func(), error) { return func() {}, nil }
 
 type board struct {
 	d  *wall

@@ -27,7 +27,7 @@ const (
 	errorHotkeyTaken = windows.Errno(1409) // ERROR_HOTKEY_ALREADY_REGISTERED
 )
 
-func (d *desktop) Hotkey(keys string, pressed func(), _ func(error)) (func(), error) {
+func (d *desktop) Hotkey(keys, _ string, pressed func(), _ func(error)) (func(), error) {
 	s, err := parseShortcut(keys)
 	if err != nil {
 		return nil, err

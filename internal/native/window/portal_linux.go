@@ -193,6 +193,7 @@ func (p *portal) setting(c *dbus.Conn, key string) (uint32, error) {
 // wish is a hotkey requested from every portal that appears.
 type wish struct {
 	keys    shortcut
+	does    string
 	pressed func()
 	told    func(error)
 	session dbus.ObjectPath    // of the portal that is there; "" before it has made one
@@ -200,8 +201,8 @@ type wish struct {
 }
 
 // hotkey requests keys until they are released.
-func (p *portal) hotkey(s shortcut, pressed func(), told func(error)) (release func()) {
-	w := &wish{keys: s, pressed: pressed, told: told, end: func() {}}
+func (p *portal) hotkey(s shortcut, does string, pressed func(), told func(error)) (release func()) {
+	w := &wish{keys: s, does: does, pressed: pressed, told: told, end: func() {}}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.wishes = append(p.wishes, w); p.known {
@@ -287,7 +288,7 @@ func (p *portal) bind(ctx context.Context, c *dbus.Conn, owner string, w *wish) 
 	keys := w.keys.trigger()
 	if _, err = p.ask(ctx, c, func(token string) *dbus.Call {
 		return o.CallWithContext(ctx, portalShortcuts+".BindShortcuts", dbus.FlagNoAutoStart, session, []wanted{{shortcutID + "-" + strings.ToLower(keys), map[string]dbus.Variant{
-			"description": dbus.MakeVariant("Wiebelt " + keys), "preferred_trigger": dbus.MakeVariant(keys),
+			"description": dbus.MakeVariant(w.does), "preferred_trigger": dbus.MakeVariant(keys),
 		}}}, "", map[string]dbus.Variant{"handle_token": dbus.MakeVariant(token)})
 	}); err != nil {
 		return fmt.Errorf("the keys: %w", err)

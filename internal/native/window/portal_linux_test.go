@@ -127,7 +127,8 @@ func (p *examplePortal) bind(from dbus.Sender, session dbus.ObjectPath, list []b
 	p.ids = append(p.ids, list[0].ID)
 	p.mu.Unlock()
 	trigger, _ := list[0].Details["preferred_trigger"].Value().(string)
-	p.bound <- string(session) + " " + trigger
+	does, _ := list[0].Details["description"].Value().(string)
+	p.bound <- string(session) + " " + trigger + " " + does
 	return p.respond(from, options, 0, nil), nil
 }
 
@@ -220,7 +221,7 @@ func TestSlowPortal(t *testing.T) {
 	p.slow = map[string]func(){"read": xtest.AtFirst(), "create": xtest.AtFirst()}
 	p.mu.Unlock()
 	told := make(chan error, 10)
-	must.Get(d.Hotkey("Ctrl+Alt+W", nil, func(err error) { told <- err }))(t)
+	must.Get(d.Hotkey("Ctrl+Alt+W", "", nil, func(err error) { told <- err }))(t)
 	p.set("contrast", 1)
 	s.Until("contrast by the portal", d.HighContrast)
 	if !d.Dark() {
@@ -248,7 +249,7 @@ func TestPortalHotkey(t *testing.T) {
 		}
 	}
 	pressed := make(chan struct{}, 10)
-	release := must.Get(d.Hotkey("Ctrl+Alt+PageUp", func() { pressed <- struct{}{} }, func(err error) { told <- err }))(t)
+	release := must.Get(d.Hotkey("Ctrl+Alt+PageUp", "Wijst", func() { pressed <- struct{}{} }, func(err error) { told <- err }))(t)
 	unsupported("no portal")
 	p := startExamplePortal(t, address, false)
 	unsupported("a portal without shortcuts")
@@ -256,7 +257,7 @@ func TestPortalHotkey(t *testing.T) {
 	unsupported("a portal that has gone")
 	p = startExamplePortal(t, address, true)
 	must.Do(t, xtest.Next(t, told))
-	if got := <-p.bound; got != string(p.current())+" CTRL+ALT+Page_Up" {
+	if got := <-p.bound; got != string(p.current())+" CTRL+ALT+Page_Up Wijst" {
 		t.Errorf("asked for %q", got)
 	}
 	refuse := func(is bool) {
@@ -265,7 +266,7 @@ func TestPortalHotkey(t *testing.T) {
 		p.refuse = is
 	}
 	refuse(true)
-	refused := must.Get(d.Hotkey("Ctrl+Alt+W", nil, func(err error) { told <- err }))(t)
+	refused := must.Get(d.Hotkey("Ctrl+Alt+W", "", nil, func(err error) { told <- err }))(t)
 	unsupported("a portal that refuses")
 	refused()
 	refuse(false)
@@ -283,8 +284,8 @@ func TestPortalHotkey(t *testing.T) {
 	}
 	// Another hotkey has a session and a name of its own.
 	first, others := p.current(), make(chan struct{}, 10)
-	releaseOther := must.Get(d.Hotkey("Ctrl+Alt+F2", func() { others <- struct{}{} }, func(error) {}))(t)
-	if got := <-p.bound; got != string(p.current())+" CTRL+ALT+F2" || p.current() == first {
+	releaseOther := must.Get(d.Hotkey("Ctrl+Alt+F2", "", func() { others <- struct{}{} }, func(error) {}))(t)
+	if got := <-p.bound; got != string(p.current())+" CTRL+ALT+F2 " || p.current() == first {
 		t.Errorf("asked for %q", got)
 	}
 	must.Do(t, p.c.Emit(portalPath, portalShortcuts+".Activated", p.current(), shortcutID, uint64(1), map[string]dbus.Variant{}))

@@ -422,7 +422,7 @@ func (d *layers) HighContrast() bool { return d.portal.look.Load().contrast }
 // LessMotion returns the desktop's setting for motion.
 func (d *layers) LessMotion() bool { return d.portal.look.Load().still }
 
-func (d *layers) Hotkey(keys string, pressed func(), told func(error)) (func(), error) {
+func (d *layers) Hotkey(keys, does string, pressed func(), told func(error)) (func(), error) {
 	s, err := parseShortcut(keys)
 	if err != nil {
 		return nil, err
@@ -430,7 +430,7 @@ func (d *layers) Hotkey(keys string, pressed func(), told func(error)) (func(), 
 	if err := d.alive(); err != nil {
 		return nil, err
 	}
-	return d.portal.hotkey(s, pressed, told), nil
+	return d.portal.hotkey(s, does, pressed, told), nil
 }
 
 func (d *layers) Copy(text string) error {

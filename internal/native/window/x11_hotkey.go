@@ -78,7 +78,7 @@ func (m *keymap) unlocked(state uint16) uint16 {
 	return state & modifiers
 }
 
-func (d *x11) Hotkey(keys string, pressed func(), told func(error)) (func(), error) {
+func (d *x11) Hotkey(keys, does string, pressed func(), told func(error)) (func(), error) {
 	s, err := parseShortcut(keys)
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (d *x11) Hotkey(keys string, pressed func(), told func(error)) (func(), err
 	}
 	if d.xwayland {
 		// The server's keys would only work in X windows; Wayland's go through the portal.
-		return d.portal.hotkey(s, pressed, told), nil
+		return d.portal.hotkey(s, does, pressed, told), nil
 	}
 	d.keyboard.Lock()
 	defer d.keyboard.Unlock()

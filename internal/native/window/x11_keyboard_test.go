@@ -66,7 +66,7 @@ func TestKeyboard(t *testing.T) {
 				t.Errorf("before the first show: %v", err)
 			}
 			pressed := make(chan struct{}, 100)
-			release, err := d.Hotkey("Ctrl+Alt+W", func() { pressed <- struct{}{} }, nil)
+			release, err := d.Hotkey("Ctrl+Alt+W", "", func() { pressed <- struct{}{} }, nil)
 			must.Do(t, err)
 			defer release()
 			other := s.Terminal(image.Rect(20, 400, 500, 700))
@@ -282,7 +282,7 @@ func TestHotkey(t *testing.T) {
 	s := xtest.Start(t, "openbox", xtest.Options{})
 	d := open(t, s)
 	for _, bad := range []string{"", "W", "Shift+W", "Ctrl+", "Ctrl+Alt", "Ctrl+Ctrl+W", "Ctrl+Ü", "Ctrl+F0", "Ctrl+F25", "Ctrl+F01", "F1+W", "Hyper+W", "Ctrl+Alt+WW", strings.Repeat("Ctrl+", 20) + "W"} {
-		if release, err := d.Hotkey(bad, nil, nil); err == nil || errors.Is(err, ErrUnsupported) || release != nil {
+		if release, err := d.Hotkey(bad, "", nil, nil); err == nil || errors.Is(err, ErrUnsupported) || release != nil {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -292,18 +292,18 @@ func TestHotkey(t *testing.T) {
 	const w = 25
 	mods := uint16(xproto.ModMaskControl | xproto.ModMask1 | xproto.ModMaskLock)
 	must.Do(t, xproto.GrabKeyChecked(other.c, false, root, mods, w, xproto.GrabModeAsync, xproto.GrabModeAsync).Check())
-	if _, err := d.Hotkey("Ctrl+Alt+W", nil, nil); !errors.Is(err, ErrHotkeyTaken) {
+	if _, err := d.Hotkey("Ctrl+Alt+W", "", nil, nil); !errors.Is(err, ErrHotkeyTaken) {
 		t.Fatalf("taken keys: %v", err)
 	}
 	must.Do(t, xproto.UngrabKeyChecked(other.c, w, root, mods).Check())
 
 	pressed := make(chan struct{}, 100)
-	release, err := d.Hotkey("Ctrl+Alt+W", func() { pressed <- struct{}{} }, nil)
+	release, err := d.Hotkey("Ctrl+Alt+W", "", func() { pressed <- struct{}{} }, nil)
 	must.Do(t, err)
-	if _, err := d.Hotkey("alt + control + w", nil, nil); !errors.Is(err, ErrHotkeyTaken) {
+	if _, err := d.Hotkey("alt + control + w", "", nil, nil); !errors.Is(err, ErrHotkeyTaken) {
 		t.Errorf("our own keys once more: %v", err)
 	}
-	must.Get(d.Hotkey("shift + F12", func() { pressed <- struct{}{} }, nil))(t)
+	must.Get(d.Hotkey("shift + F12", "", func() { pressed <- struct{}{} }, nil))(t)
 	count := func(what string, keys ...string) {
 		t.Helper()
 		s.Key(keys...)
@@ -369,7 +369,7 @@ func TestHotkey(t *testing.T) {
 	must.Do(t, xproto.GrabKeyChecked(other.c, false, root, mods, w, xproto.GrabModeAsync, xproto.GrabModeAsync).Check())
 	must.Do(t, d.Close())
 	<-d.Done()
-	if _, err := d.Hotkey("Ctrl+Alt+W", nil, nil); !errors.Is(err, ErrClosed) {
+	if _, err := d.Hotkey("Ctrl+Alt+W", "", nil, nil); !errors.Is(err, ErrClosed) {
 		t.Errorf("closed: %v", err)
 	}
 }

@@ -15,13 +15,15 @@ func (Display) Monitors() []window.Monitor {
 	r := image.Rect(0, 0, 1024, 768)
 	return []window.Monitor{{Name: "none", Area: r, Work: r, Scale: 1}}
 }
-func (Display) Active() int                                        { return 0 }
-func (Display) Dark() bool                                         { return false }
-func (Display) HighContrast() bool                                 { return false }
-func (Display) LessMotion() bool                                   { return false }
-func (Display) FullScreen(image.Rectangle) bool                    { return false }
-func (Display) Kind() window.Kind                                  { return "" }
-func (Display) Hotkey(string, func(), func(error)) (func(), error) { return nil, window.ErrUnsupported }
-func (Display) Copy(string) error                                  { return window.ErrUnsupported }
-func (Display) Done() <-chan struct{}                              { return nil }
-func (Display) Close() error                                       { return nil }
+func (Display) Active() int                     { return 0 }
+func (Display) Dark() bool                      { return false }
+func (Display) HighContrast() bool              { return false }
+func (Display) LessMotion() bool                { return false }
+func (Display) FullScreen(image.Rectangle) bool { return false }
+func (Display) Kind() window.Kind               { return "" }
+func (Display) Hotkey(string, string, func(), func(error)) (func(), error) {
+	return nil, window.ErrUnsupported
+}
+func (Display) Copy(string) error     { return window.ErrUnsupported }
+func (Display) Done() <-chan struct{} { return nil }
+func (Display) Close() error          { return nil }

@@ -6,6 +6,7 @@ import (
 
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/native/window"
+	"wiebelt/internal/text"
 )
 
 // hotkeyAgain is how often a hotkey taken by another program is retried.
@@ -60,7 +61,8 @@ func (cs *Cards) registerHotkey(i int, now time.Time) {
 	case is == HotkeyKeyboard && cs.display.Kind() == window.Layers:
 		err = window.ErrUnsupported // cards get no keyboard focus there
 	default:
-		state.release, err = cs.display.Hotkey(keys, func() { cs.send(input{kind: hotkeyDown, hotkey: i}) },
+		does := cs.c.Language.T(text.HotkeyDoes(string(is)))
+		state.release, err = cs.display.Hotkey(keys, does, func() { cs.send(input{kind: hotkeyDown, hotkey: i}) },
 			func(err error) { cs.send(input{kind: hotkeyResult, hotkey: i, keys: keys, err: err}) })
 	}
 	if errors.Is(err, window.ErrHotkeyTaken) {

@@ -147,6 +147,9 @@ func TestMoreHotkeys(t *testing.T) {
 	if !errors.Is(told[HotkeyKeyboard], window.ErrHotkeyTaken) || len(told) != 4 || told[HotkeyOpen] != nil || told[HotkeyHear] != nil || told[HotkeyClose] != nil {
 		t.Errorf("told %v", told)
 	}
+	if want := []string{"De kaart naar voren halen", "De relatie op de kaart openen", "De kaart nog eens horen", "De kaart sluiten"}; !slices.Equal(h.d.does, want) {
+		t.Errorf("said to do %q", h.d.does)
+	}
 	press := func(keys string) { t.Helper(); h.sync(); h.d.more[keys](); h.sync() }
 	for _, keys := range []string{"F2", "F3", "F4"} { // nothing happens without a card
 		press(keys)

@@ -30,8 +30,9 @@ type desktop struct {
 	painted  int // pictures that were shown
 	monitors []window.Monitor
 	active   int
-	taken    bool   // another program has the first hotkey
-	keys     string // that hotkey, while it is ours
+	taken    bool     // another program has the first hotkey
+	keys     string   // that hotkey, while it is ours
+	does     []string // what each hotkey was said to do
 	pressed  func()
 	told     func(error)       // reports what the desktop decides about the latest hotkey
 	more     map[string]func() // the other hotkeys
@@ -66,8 +67,9 @@ func (d *desktop) Kind() window.Kind                    { return d.kind }
 func (d *desktop) HighContrast() bool                   { return false }
 func (d *desktop) LessMotion() bool                     { return false }
 func (d *desktop) FullScreen(area image.Rectangle) bool { return area == d.filled }
-func (d *desktop) Hotkey(keys string, pressed func(), told func(error)) (func(), error) {
+func (d *desktop) Hotkey(keys, does string, pressed func(), told func(error)) (func(), error) {
 	d.told = told
+	d.does = append(d.does, does)
 	if keys != "Ctrl+Alt+W" {
 		if keys == "F1" {
 			return nil, window.ErrHotkeyTaken

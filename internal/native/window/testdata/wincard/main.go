@@ -115,7 +115,7 @@ func main() {
 			more = busy(d.Paste)
 		case "hotkey":
 			var gone func()
-			if gone, err = d.Hotkey(rest, func() { fmt.Println("pressed") }, nil); err == nil {
+			if gone, err = d.Hotkey(rest, "", func() { fmt.Println("pressed") }, nil); err == nil {
 				release = gone
 			}
 			if errors.Is(err, window.ErrHotkeyTaken) {
