@@ -39,10 +39,11 @@ type Display interface {
 	FullScreen(area image.Rectangle) bool
 	Kind() Kind
 	// Hotkey registers a global key combination such as "Ctrl+Alt+W", which then calls
-	// pressed on the package's goroutine. Some desktops show the user what it does. The error wraps ErrHotkeyTaken or ErrUnsupported,
-	// or says what is wrong with keys. If another program decides (Wayland), told is called
-	// with the result on that goroutine, whenever it arrives: nil or such an error. release
-	// unregisters the keys and may be called twice.
+	// pressed on the package's goroutine; does says what it does, which some desktops show
+	// the user. The error wraps ErrHotkeyTaken or ErrUnsupported, or says what is wrong with
+	// keys. If another program decides (Wayland), told is called with the result on that
+	// goroutine, whenever it arrives: nil or such an error. release unregisters the keys and
+	// may be called twice.
 	Hotkey(keys, does string, pressed func(), told func(error)) (release func(), err error)
 	// Copy copies text to the clipboard and serves it until another program copies
 	// something or the display is closed.
