@@ -18,9 +18,9 @@ func main() {
 	var all sync.WaitGroup
 	for sc := bufio.NewScanner(os.Stdin); sc.Scan() && sc.Text() != ""; {
 		title, text, _ := strings.Cut(sc.Text(), "|")
-		all.Go(func() { fmt.Println("told", title, messagebox.Tell(ctx, title, text)) })
+		all.Go(func() { fmt.Println("told", title, messagebox.Show(ctx, title, text)) })
 	}
 	cancel()
 	all.Wait()
-	fmt.Println("ended", messagebox.Tell(ctx, "late", "late"))
+	fmt.Println("ended", messagebox.Show(ctx, "late", "late"))
 }
