@@ -183,6 +183,9 @@ func TestUsage(t *testing.T) {
 			t.Errorf("%v: %q", args, s.err)
 		}
 	}
+	t.Setenv("DISPLAY", "")
+	t.Setenv("WAYLAND_DISPLAY", "")
+	exits(t, 1, "", "window", "settings", "--profile", t.TempDir(), "--language", "nl").complains("wiebelt: Er kan geen venster")
 	for _, version := range []string{"version", "--version"} {
 		exits(t, 0, "", version).says("wiebelt test")
 	}

@@ -49,6 +49,7 @@ const (
 	WindowMonths            Key = "window.months"
 	WindowFyneCancel        Key = "window.fyne.cancel"
 	WindowNeedsResident     Key = "window.needs_resident"
+	WindowNone              Key = "window.none"    // could be opened
 	WindowUnknown           Key = "window.unknown" // the existing names
 )
 

@@ -55,7 +55,7 @@ type Config struct {
 
 var (
 	// ErrNoWindow means that no window could be shown.
-	ErrNoWindow = errors.New("no window could be opened")
+	ErrNoWindow = text.Errorf(text.WindowNone)
 	// ErrSilent means that the resident did not start with its welcome.
 	ErrSilent = errors.New("the resident did not answer")
 )
@@ -80,7 +80,7 @@ func Run(ctx context.Context, cfg Config) error {
 	app, err := newApp()
 	if err != nil {
 		_ = conn.Close() // the error above is the one that matters
-		return fmt.Errorf("%w: %w", ErrNoWindow, err)
+		return fmt.Errorf("%w (%v)", ErrNoWindow, err)
 	}
 	app.Settings().SetTheme(theme.New(welcome.Theme))
 	if err := widgets.TranslateBuiltin(text.Language(welcome.Language)); err != nil {
