@@ -46,6 +46,28 @@ func TestOnceByTwoRoads(t *testing.T) {
 	}
 }
 
+// TestInOrder: what had no answer in time, and waits in the inbox, comes before what is
+// handed over next, or a call that has ended would ring.
+func TestInOrder(t *testing.T) {
+	i := must.Get(Acquire(config(t.TempDir())))(t)
+	defer i.Close()
+	must.Get(writeCall(i.cfg, encodeEvent(command("1"))))(t)
+	e := &testHandler{news: make(chan struct{}, 2)}
+	served := make(chan error, 1)
+	go func() { // without the goroutine that watches the inbox
+		c, err := i.listener.Accept()
+		if err == nil {
+			i.peer(t.Context(), newConn(c), e, newInbox(i.cfg, &receiver{h: e}))
+			err = c.Close()
+		}
+		served <- err
+	}()
+	must.Do(t, deliver(t.Context(), i.cfg, encodeEvent(command("2")), settleTime), <-served)
+	if len(e.got) != 2 || e.got[0].Number != "1" || e.got[1].Number != "2" {
+		t.Errorf("heard %+v", e.got)
+	}
+}
+
 // TestEndingResident checks that a resident that accepts no more calls loses none, and
 // that the next one waits until it has exited.
 func TestEndingResident(t *testing.T) {

@@ -65,13 +65,14 @@ type inbox struct {
 	t    *receiver
 	file func(path string) ([]byte, error) // readCall, except in tests
 	wake chan struct{}                     // triggers a read
+	mu   sync.Mutex                        // held while reading
 }
 
 func newInbox(cfg Config, t *receiver) *inbox {
 	return &inbox{cfg: cfg, dir: inboxDir(cfg), t: t, file: readCall, wake: make(chan struct{}, 1)}
 }
 
-// watch reads the inbox at once and whenever a file appears. It is the only reader.
+// watch reads the inbox at once and whenever a file appears.
 func (b *inbox) watch(ctx context.Context) {
 	var appeared chan fsnotify.Event
 	if w, err := fsnotify.NewWatcher(); err == nil {
@@ -122,6 +123,8 @@ func (b *inbox) watch(ctx context.Context) {
 // or if it never can be. read returns false if one cannot be read now, as while a
 // virus scanner holds it.
 func (b *inbox) read() (all bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	files, err := os.ReadDir(b.dir) // sorted by name, so by time
 	if err != nil {
 		return false

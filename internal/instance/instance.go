@@ -172,8 +172,7 @@ func (i *Instance) Serve(ctx context.Context, h Handler) error {
 	defer cancel()
 	var work sync.WaitGroup
 	defer work.Wait()
-	calls := &receiver{h: h}
-	box := newInbox(i.cfg, calls)
+	box := newInbox(i.cfg, &receiver{h: h})
 	work.Go(func() { box.watch(ctx) })
 	work.Go(func() { <-ctx.Done(); _ = i.listener.Close() })
 	places := make(chan struct{}, maxPeers)
@@ -201,13 +200,13 @@ func (i *Instance) Serve(ctx context.Context, h Handler) error {
 		work.Go(func() {
 			defer func() { <-places }()
 			defer c.Close()
-			i.peer(ctx, newConn(c), h, calls)
+			i.peer(ctx, newConn(c), h, box)
 			wake.Up(box.wake)
 		})
 	}
 }
 
-func (i *Instance) peer(ctx context.Context, c *Conn, h Handler, calls *receiver) {
+func (i *Instance) peer(ctx context.Context, c *Conn, h Handler, box *inbox) {
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 	defer stop()
 	_ = c.c.SetReadDeadline(time.Now().Add(helloTime))
@@ -223,7 +222,7 @@ func (i *Instance) peer(ctx context.Context, c *Conn, h Handler, calls *receiver
 	case roleProbe:
 	case roleRing:
 		if stop() { // what is taken now is also acknowledged
-			i.ring(c, calls)
+			i.ring(c, box)
 		}
 	default:
 		_ = c.c.SetReadDeadline(time.Time{})
@@ -231,12 +230,13 @@ func (i *Instance) peer(ctx context.Context, c *Conn, h Handler, calls *receiver
 	}
 }
 
-func (i *Instance) ring(c *Conn, calls *receiver) {
+func (i *Instance) ring(c *Conn, box *inbox) {
 	kind, raw, err := c.Receive()
 	if err != nil || kind != "ring" {
 		return
 	}
-	switch err := calls.take(raw); {
+	box.read() // what the phone reported before, when we were too slow to answer
+	switch err := box.t.take(raw); {
 	case err == nil:
 		_ = c.Send("ack", nil)
 	case errors.Is(err, errLater):
