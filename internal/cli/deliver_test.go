@@ -207,7 +207,7 @@ func TestDeliverHold(t *testing.T) {
 // TestDeliverNoWait prints ids, and whether anyone is delivering.
 func TestDeliverNoWait(t *testing.T) {
 	s := newSender(t)
-	out := s.exits(6, "--no-wait", s.file("1.zip")).complains("niemand levert nu aan").out
+	out := s.exits(6, "--no-wait", s.file("1.zip")).complains("er wordt nu niet aangeleverd").out
 	if !regexp.MustCompile(`^[0-9a-f-]{36}  .*1\.zip\n$`).MatchString(out) {
 		t.Errorf("%q", out)
 	}

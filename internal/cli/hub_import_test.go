@@ -38,10 +38,10 @@ func TestHubImport(t *testing.T) {
 			code        int
 			out, errOut string
 		}{
-			{[]string{"--check"}, 0, "4 contacts can be taken; nothing was changed\n", "read 4 rows\n"},
-			{nil, 0, "4 contacts taken, the hub now holds 4\n", "note: 1 telephone numbers have fewer than nine digits (first: "},
+			{[]string{"--check"}, 0, "contacts that can be taken over: 4; nothing was changed\n", "rows read: 4\n"},
+			{nil, 0, "contacts taken over: 4; the hub now holds 4\n", "note: telephone numbers with fewer than nine digits: 1 (first: "},
 			{nil, 1, "", "id: the hub has a contact with this id already\n"},
-			{[]string{"--replace"}, 0, "4 contacts taken, the hub now holds 4\n", "note: 1 contacts have no telephone number (first: "},
+			{[]string{"--replace"}, 0, "contacts taken over: 4; the hub now holds 4\n", "note: contacts without a telephone number: 1 (first: "},
 		} {
 			s := exits(t, step.code, "", append([]string{"hub", "import", "--data", dir, samples + file}, step.args...)...).complains(step.errOut)
 			if s.out != step.out {
@@ -59,7 +59,7 @@ func TestHubImportErrors(t *testing.T) {
 	s := exits(t, 1, "", "hub", "import", "--data", dir, file)
 	lines := strings.Split(strings.TrimSpace(s.err), "\n")
 	if s.out != "" || len(lines) != 23 || lines[1] != "line 2: email: is no e-mail address" || lines[20] != "line 40: email: is no e-mail address" ||
-		lines[21] != "and 10 more" || lines[22] != "wiebelt: nothing was taken: the file has errors" {
+		lines[21] != "and 10 more" || lines[22] != "wiebelt: Nothing was taken over: the file has errors." {
 		t.Errorf("%s%s", s.out, s.err)
 	}
 	s.err = strings.ReplaceAll(s.err, "e-mail address\n", "")
@@ -77,7 +77,7 @@ func TestHubImportUsage(t *testing.T) {
 	}{
 		"no file":      {[]string{"--data", dir}, 2, ""},
 		"no folder":    {[]string{samples + "contacts.csv"}, 2, "--data"},
-		"not a hub":    {[]string{"--data", t.TempDir(), samples + "contacts.csv"}, 1, "holds no hub"},
+		"not a hub":    {[]string{"--data", t.TempDir(), samples + "contacts.csv"}, 1, "There is no hub in"},
 		"not there":    {[]string{"--data", dir, filepath.Join(dir, "x.csv")}, 1, "x.csv"},
 		"other format": {[]string{"--data", dir, writeFile(t, "x.xlsx", "")}, 2, ".csv or .json"},
 		"a folder":     {[]string{"--data", dir, mkdir(t, "x.csv")}, 1, "not a file"},
@@ -115,7 +115,7 @@ func TestHubImportBar(t *testing.T) {
 		t.Errorf("%q", s)
 	}
 	r.end()
-	if s := b.String(); !strings.HasSuffix(s, "\r40 regels gelezen\n") {
+	if s := b.String(); !strings.HasSuffix(s, "\rregels gelezen: 40\n") {
 		t.Errorf("%q", s)
 	}
 }

@@ -24,6 +24,6 @@ func TestHubNotThere(t *testing.T) {
 		{"messages", "show", "--data", dir, "nobody"}, {"messages", "export", "--data", dir, "--to", t.TempDir(), "nobody"},
 		{"client", "rotate", "--data", dir, "nobody"}, {"client", "remove", "--data", dir, "nobody"}, {"user", "remove", "--data", dir, "nobody"},
 	} {
-		exits(t, 3, "", append([]string{"hub"}, args...)...).complains("there is no such")
+		exits(t, 3, "", append([]string{"hub"}, args...)...).complains("There is no such")
 	}
 }

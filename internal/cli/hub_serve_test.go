@@ -190,7 +190,7 @@ func TestHubByHand(t *testing.T) {
 	}
 	command(1, "", "messages", "export", "--to", to, "--all") // does not replace a file
 	command(2, "", "messages", "export", "--to", to).complains("--all")
-	exits(t, 1, "", "hub", "client", "list", "--data", filepath.Join(dir, "typo")).complains("holds no hub")
+	exits(t, 1, "", "hub", "client", "list", "--data", filepath.Join(dir, "typo")).complains("There is no hub in")
 
 	command(0, "", "client", "list").says("office", "90210").hides(secret)
 	var list []struct{ ID string }
@@ -234,24 +234,24 @@ func TestHubServeRefuses(t *testing.T) {
 		args []string
 		code int
 	}{
-		"give --tls-cert and --tls-key, or allow plain http":  {[]string{"--listen", "192.0.2.1:0"}, 2},
-		"others can reach 0.0.0.0:0":                          {[]string{"--listen", "0.0.0.0:0", "--synthetic", "5"}, 2},
-		"literal address":                                     {[]string{"--listen", "localhost:0"}, 2},
-		"needs a public host":                                 {[]string{"--listen", "0.0.0.0:0", "--insecure-http-on-network"}, 2},
-		"does not go with a certificate":                      {[]string{"--insecure-http-on-network", "--tls-cert", missing, "--tls-key", missing}, 2},
-		"go together":                                         {[]string{"--tls-cert", missing}, 1},
-		"cannot be read: " + missing:                          {[]string{"--tls-cert", missing, "--tls-key", missing}, 1},
-		"another program listens on " + addr:                  {[]string{"--listen", addr}, 1},
-		"for invented contacts only, and this database holds": {[]string{"--data", real, "--synthetic", "5"}, 1},
-		"--fault: an endpoint is":                             {[]string{"--fault", "all:drop"}, 2},
-		"--fault: \"explode\" is none of":                     {[]string{"--fault", "token:drop", "--fault", "lookup:explode"}, 2},
-		"token stands there twice":                            {[]string{"--fault", "token:drop", "--fault", "token:status=500"}, 2},
-		"--log-level":                                         {[]string{"--log-level", "loud"}, 2},
-		"--token-lifetime":                                    {[]string{"--token-lifetime=-1h"}, 2},
-		"between a second and a day":                          {[]string{"--token-lifetime", "48h"}, 2},
-		"an intermediary is":                                  {[]string{"--intermediary", "a/b"}, 2},
-		"back-office address":                                 {[]string{"--back-office-url", "javascript:{relation}"}, 2},
-		"a name of its own":                                   {[]string{"--relation-field", "link"}, 2},
+		"give --tls-cert and --tls-key, or allow plain http": {[]string{"--listen", "192.0.2.1:0"}, 2},
+		"others can reach 0.0.0.0:0":                         {[]string{"--listen", "0.0.0.0:0", "--synthetic", "5"}, 2},
+		"literal address":                                    {[]string{"--listen", "localhost:0"}, 2},
+		"needs a public host":                                {[]string{"--listen", "0.0.0.0:0", "--insecure-http-on-network"}, 2},
+		"does not go with a certificate":                     {[]string{"--insecure-http-on-network", "--tls-cert", missing, "--tls-key", missing}, 2},
+		"go together":                                        {[]string{"--tls-cert", missing}, 1},
+		"cannot be read: " + missing:                         {[]string{"--tls-cert", missing, "--tls-key", missing}, 1},
+		"another program listens on " + addr:                 {[]string{"--listen", addr}, 1},
+		"for invented contacts only, and this folder holds":  {[]string{"--data", real, "--synthetic", "5"}, 1},
+		"--fault: an endpoint is":                            {[]string{"--fault", "all:drop"}, 2},
+		"--fault: \"explode\" is none of":                    {[]string{"--fault", "token:drop", "--fault", "lookup:explode"}, 2},
+		"token occurs twice":                                 {[]string{"--fault", "token:drop", "--fault", "token:status=500"}, 2},
+		"--log-level":                                        {[]string{"--log-level", "loud"}, 2},
+		"--token-lifetime":                                   {[]string{"--token-lifetime=-1h"}, 2},
+		"at least a second and at most a day":                {[]string{"--token-lifetime", "48h"}, 2},
+		"the name of a message box is":                       {[]string{"--intermediary", "a/b"}, 2},
+		"back-office address":                                {[]string{"--back-office-url", "javascript:{relation}"}, 2},
+		"a name of its own":                                  {[]string{"--relation-field", "link"}, 2},
 	} {
 		if s := exits(t, c.code, "", append([]string{"hub"}, c.args...)...).complains(want); s.out != "" || strings.Count(s.err, "\n") != 1 {
 			t.Errorf("%v: %q, %q", c.args, s.out, s.err)
@@ -285,7 +285,7 @@ func TestHubClientStays(t *testing.T) {
 	if first := said("1234"); !strings.Contains(first, "organisation code 1234, secret ") {
 		t.Fatalf("at first: %s", first)
 	}
-	if again := said("5678"); !strings.Contains(again, "office is there, with organisation code 1234") || strings.Contains(again, ", secret ") {
+	if again := said("5678"); !strings.Contains(again, "office is there already, with organisation code 1234") || strings.Contains(again, ", secret ") {
 		t.Errorf("again: %s", again)
 	}
 }

@@ -78,7 +78,7 @@ func TestHistoryInTrouble(t *testing.T) {
 		}, func() []any { return []any{i.titles()} })
 	}
 	ring("a file that cannot be written to")
-	says("Nieuwe oproepen worden nu niet bewaard: het bestand is niet te schrijven. Meld dit bij Jan (IT), toestel 140.")
+	says("Nieuwe oproepen worden nu niet bewaard: het bestand is niet beschrijfbaar. Meld dit bij Jan (IT), toestel 140.")
 	kept("a file that cannot be written to", 0)
 	writable()
 	pace := time.NewTicker(500 * time.Millisecond) // a file in trouble is not retried at every call

@@ -109,8 +109,8 @@ func (i *icon) loseRegistration() (putBack func()) {
 	must.Do(t, os.Remove(autostart))
 	return func() {
 		t.Helper()
-		i.has("Koppelingen van de telefoon (wiebelt:) openen Wiebelt niet meer. Kies Herstellen.")
-		for n, line := range []string{"Herstellen: koppelingen (wiebelt:)", "Herstellen: starten bij het aanmelden"} {
+		i.has("Links van de telefoon (wiebelt:) openen Wiebelt niet meer. Kies Herstellen.")
+		for n, line := range []string{"Herstellen: links (wiebelt:)", "Herstellen: starten bij het aanmelden"} {
 			i.choose(line)
 			i.Until("no more "+line, func() bool { all := i.titles(); return len(all) > 0 && !slices.Contains(all, line) })
 			if exists(autostart) != (n == 1) {

@@ -26,7 +26,7 @@ func TestAside(t *testing.T) {
 			f.SetHotkey("card.hotkey_close", "F12", HotkeyWorks)
 		}, ready + " De sneltoets Ctrl+Alt+W is van een ander programma en werkt nu niet. De sneltoets Ctrl+Alt+O kan dit toetsenbord niet maken."},
 		"held back": {func(f *Facts) { f.Hiding = HidingPresenting },
-			ready + " Het scherm is vol (presentatie): er komen geen kaarten."},
+			ready + " Volledig scherm (presentatie): er komen geen kaarten."},
 		"no cards": {func(f *Facts) { f.Cards, f.Hotkeys = CardsNotifications, taken },
 			ready + " Dit bureaublad laat geen kaarten toe: bij een oproep komt er een melding, zonder nummer en naam."},
 		"not even notices": {func(f *Facts) { f.Cards = CardsNone },

@@ -338,7 +338,7 @@ var badFaultTexts = map[string]string{ // what the error must contain
 	"lookup:status=five":                     "status: a number",
 	"lookup:status=503,retry-after=x":        "retry-after: a time",
 	"lookup:retry-after=3s":                  "goes with a status",
-	"lookup:times=3":                         "nothing that goes wrong",
+	"lookup:times=3":                         "does not say what goes wrong",
 	"lookup:drop,times=0":                    "times: a number",
 	"lookup:drop,times=-1":                   "times: a number",
 	"lookup:drop,times=1000001":              "times: a number",

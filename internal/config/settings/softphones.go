@@ -11,7 +11,7 @@ import (
 
 // Allowed values for the fields of a link.
 const (
-	allowedAddress   = "an address without user and password: those belong into user and the secret store"
+	allowedAddress   = "an address without user and password: those belong in user and in the secret store"
 	allowedExtension = "an extension, ${user}, or one for each user: jan=101, piet=102"
 )
 

@@ -466,7 +466,7 @@ func TestWebhook(t *testing.T) {
 	if out := try("ringdesk", message); out != `{"id":"7","state":"ringing","direction":"incoming","number":"0698760011","extensions":["101"],"users":["anna"]}`+"\n" {
 		t.Errorf("%s", out)
 	}
-	for said, want := range map[string]string{`{"call_id":"1","status":"created"}`: "says nothing of a call", `{"call_id":"1"}`: "not a message about a call",
+	for said, want := range map[string]string{`{"call_id":"1","status":"created"}`: "reports no call", `{"call_id":"1"}`: "not a message about a call",
 		`{"call_id":"1","status":"ended","reason":"no-answer"}`: `"state":"ended","direction":"incoming","number":"","reason":"missed"`} {
 		if out := try("voipgrid", write(message, said)); !strings.Contains(out, want) {
 			t.Errorf("%s: %s", said, out)
@@ -484,7 +484,7 @@ func TestWebhook(t *testing.T) {
 	}
 	_ = a.Body.Close()
 	o.until(func(s server.Status) bool { return len(s.Links) == 1 && s.Reports == 1 })
-	if out := o.must("status"); !strings.Contains(out, "Exchange ringdesk (own mapping): reports by itself since ") {
+	if out := o.must("status"); !strings.Contains(out, "Exchange ringdesk (own mapping): reporting by itself since ") {
 		t.Errorf("%s", out)
 	}
 	for _, to := range []string{"101", "109"} {
@@ -492,7 +492,7 @@ func TestWebhook(t *testing.T) {
 		_ = a.Body.Close()
 	}
 	o.until(func(s server.Status) bool { return s.Nobody == 1 })
-	if out := o.must("doctor"); !strings.Contains(out, "ok    exchange     Exchange ringdesk (own mapping): reports by itself since ") || !strings.Contains(out, "last message: 20") || !strings.Contains(out, "warn  extensions") || !strings.Contains(out, "109") {
+	if out := o.must("doctor"); !strings.Contains(out, "ok    exchange     Exchange ringdesk (own mapping): reporting by itself since ") || !strings.Contains(out, "last message: 20") || !strings.Contains(out, "warn  extensions") || !strings.Contains(out, "109") {
 		t.Errorf("%s", out)
 	}
 	if a, err = client.Post(address+"/voipgrid", "application/json", strings.NewReader(`{"version":"v3","calls":[]}`)); err != nil || a.StatusCode != http.StatusNoContent {

@@ -101,7 +101,7 @@ func TestRecipesSayWhatThePhoneCanTell(t *testing.T) {
 		text.Dutch:   {guide.RingOnly: "Alleen dat er een oproep is.", guide.RingAndEnd: "Overgaan en einde.", guide.AllStates: "Overgaan, opnemen en einde."},
 		text.English: {guide.RingOnly: "Only that there is a call.", guide.RingAndEnd: "Ring and end.", guide.AllStates: "Ring, answer and end."},
 	}
-	label := map[text.Language]string{text.Dutch: "Kan melden", text.English: "Can tell"}
+	label := map[text.Language]string{text.Dutch: "Kan melden", text.English: "Reports"}
 	for l, words := range say {
 		b := openRecipes(t, l, here)
 		for _, r := range guide.All(l) {

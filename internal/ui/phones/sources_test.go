@@ -31,7 +31,7 @@ func TestSources(t *testing.T) {
 		{windowapi.SourceState{Kind: "ari", Phase: windowapi.LinkDown, Since: at, Why: "unheard of"}, widgets.MarkTrouble, "Geen verbinding, sinds 10:42. Nog geen oproep ontvangen."},
 		{windowapi.SourceState{Kind: "baresip", Phase: windowapi.LinkUnknown}, widgets.MarkQuiet, "Nog geen verbinding. Nog geen oproep ontvangen."},
 		{windowapi.SourceState{Kind: "http", Phase: windowapi.SourceListens, Port: 27471, Last: at.AddDate(0, 0, -2)}, widgets.MarkTarget, "Klaar om te ontvangen. Laatste oproep: " + text.Dutch.Day(at.AddDate(0, 0, -2), uitest.Noon) + " 10:42."},
-		{windowapi.SourceState{Kind: "http", Phase: windowapi.SourceKeyless, Port: 27471}, widgets.MarkTrouble, "De toegangscodes voor telefoons zijn niet te lezen: er komen geen oproepen binnen. Nog geen oproep ontvangen."},
+		{windowapi.SourceState{Kind: "http", Phase: windowapi.SourceKeyless, Port: 27471}, widgets.MarkTrouble, "De sleutels voor telefoons zijn niet te lezen: er komen geen oproepen binnen. Nog geen oproep ontvangen."},
 		{windowapi.SourceState{Kind: "url", Phase: windowapi.SourceUnopened}, widgets.MarkQuiet, "Deze links openen deze Wiebelt niet: wiebelt register. Nog geen oproep ontvangen."},
 		{windowapi.SourceState{Kind: "http", Phase: windowapi.SourceTaken, Port: 27471}, widgets.MarkTrouble, "Poort 27471 is bezet door een ander programma. Nog geen oproep ontvangen."},
 	} {
