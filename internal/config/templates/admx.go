@@ -259,8 +259,8 @@ func intune() []byte {
 1. The template itself, once. Data type: String. Value: the contents of wiebelt.admx.
    ./Device/Vendor/MSFT/Policy/ConfigOperations/ADMXInstall/Wiebelt/Policy/wiebelt
 
-2. One row a setting. Data type: String. Leave out what you do not want to set.
-   Secrets never go here; hand them to "wiebelt provision --secret-stdin" in a script.
+2. One row per setting. Data type: String. Leave out what you do not want to set.
+   Secrets never go here; pass them to "wiebelt provision --secret-stdin" in a script.
 
 `)
 	data := func(e settings.Entry, name string) string {

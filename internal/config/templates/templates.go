@@ -221,8 +221,8 @@ func toml(e settings.Entry) string {
 func sample(l text.Language) []byte {
 	var b strings.Builder
 	b.WriteString(map[text.Language]string{
-		text.Dutch:   "# Beleid van Wiebelt voor deze computer: /etc/wiebelt/policy.toml of %ProgramData%\\Wiebelt\\policy.toml.\n# Alleen een beheerder mag dit bestand en zijn map kunnen schrijven. Haal het # weg voor wat u wilt vastzetten.\n",
-		text.English: "# Wiebelt's policy for this computer: /etc/wiebelt/policy.toml or %ProgramData%\\Wiebelt\\policy.toml.\n# Only an administrator may be able to write this file and its folder. Take the # away from what you want to set.\n",
+		text.Dutch:   "# Beleid van Wiebelt voor deze computer: /etc/wiebelt/policy.toml of %ProgramData%\\Wiebelt\\policy.toml.\n# Alleen een beheerder mag in dit bestand en zijn map kunnen schrijven. Haal het # weg voor wat u wilt vastleggen.\n",
+		text.English: "# Wiebelt's policy for this computer: /etc/wiebelt/policy.toml or %ProgramData%\\Wiebelt\\policy.toml.\n# Only an administrator may be able to write to this file and its folder. Remove the # from what you want to set.\n",
 	}[l])
 	// Keys without a group come before the first table.
 	all := sections()

@@ -33,7 +33,7 @@ func desktopPackage(r release.Release) (*pkg, error) {
 		summary: "caller-ID companion for softphones",
 		description: `Shows who is calling before anyone answers: a card with every customer
 who has that number at the office's hub, one click away from the file.
-Hears of calls from a phone on the same computer or from the office's
+Receives calls from a phone on the same computer or from the office's
 relay, and delivers messages to the hub's message box.`}
 	if err := p.common(r, cli.Commands()); err != nil {
 		return nil, err
@@ -64,8 +64,8 @@ func relayPackage(r release.Release) (*pkg, error) {
 		depends: map[string][]string{"deb": {"passwd"}, "rpm": {"/usr/sbin/useradd"}},
 		summary: "caller-ID relay for whole offices",
 		description: `Listens to the telephone exchange for everybody in an office and gives
-each user of Wiebelt his own calls, so that the hub's secret stands on one
-server alone.`}
+each user of Wiebelt their own calls, so that the hub's secret is on one
+server only.`}
 	if err := p.common(r, command.Commands()); err != nil {
 		return nil, err
 	}

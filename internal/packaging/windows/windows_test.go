@@ -156,7 +156,7 @@ func testTables(t *testing.T, r release.Release) {
 	has(msi, "InstallExecuteSequence", "RemoveExistingProducts||6550", "InstallExecute||6500", "InstallFinalize||6600", "RemoveFiles|"+stays+"|3500")
 	has(msi, "InstallExecuteSequence", "InstallFiles||4000", "Place|NOT REMOVE|4005")
 	has(msi, "CustomAction", "Place|3090|wiebeltw.exe|sweep --place|")
-	has(msi, "LaunchCondition", "NOT NEWERFOUND|Op deze computer staat al een nieuwere versie van Wiebelt. Verwijder die eerst. / A newer version of Wiebelt is on this computer. Remove that one first.")
+	has(msi, "LaunchCondition", "NOT NEWERFOUND|Op deze computer staat al een nieuwere versie van Wiebelt. Verwijder die eerst. / A newer version of Wiebelt is on this computer. Remove it first.")
 	has(msi, "MsiLockPermissionsEx", "Programs|INSTALLDIR|CreateFolder|"+secret.FolderRights+"|")
 	for _, msi := range []string{msi, r.Package(relayFile)} {
 		has(msi, "Property", "SecureCustomProperties|OLDERFOUND;NEWERFOUND") // all that non-administrators may set

@@ -233,7 +233,7 @@ func TestBenchRelay(t *testing.T) {
 
 	answers, lost := o.webhooks(desks)
 	row("webhook, 500 messages/s for a minute: answer, p99", answers.at(0.99), 50, "ms")
-	row("calls among them that nobody heard of", float64(lost), 0, "")
+	row("calls among them that nobody received", float64(lost), 0, "")
 	row("memory after that", float64(o.memory()), 250, "MB")
 
 	o.add(desks, many, 0)
