@@ -235,7 +235,7 @@ func TestHubServeRefuses(t *testing.T) {
 		code int
 	}{
 		"give --tls-cert and --tls-key, or allow plain http": {[]string{"--listen", "192.0.2.1:0"}, 2},
-		"others can reach 0.0.0.0:0":                         {[]string{"--listen", "0.0.0.0:0", "--synthetic", "5"}, 2},
+		"Others can reach 0.0.0.0:0":                         {[]string{"--listen", "0.0.0.0:0", "--synthetic", "5"}, 2},
 		"literal address":                                    {[]string{"--listen", "localhost:0"}, 2},
 		"needs a public host":                                {[]string{"--listen", "0.0.0.0:0", "--insecure-http-on-network"}, 2},
 		"does not go with a certificate":                     {[]string{"--insecure-http-on-network", "--tls-cert", missing, "--tls-key", missing}, 2},
