@@ -43,14 +43,15 @@ type window struct {
 	win    fyne.Window
 	box    *widgets.FilterBox
 	button *widgets.Button
+	failed *widgets.Slot // what failed
 	body   *fyne.Container
 	scroll *container.Scroll // around it
 	rows   *widgets.Rows     // of several matches, nil while there are none
 	seq    int               // of the last question
 	asking bool
 	found  *windowapi.Found
-	said   string // what failed
-	copied string // what was just copied
+	copied string   // what was just copied
+	copies []func() // show on a button whether that was its text
 
 	openLink func(ctx context.Context, link, number string) error
 }
@@ -60,7 +61,7 @@ func Open(host *widgets.Host) widgets.Page { return newWindow(host) }
 
 func newWindow(host *widgets.Host) *window {
 	l := host.Lang
-	w := &window{host: host, body: container.NewStack(), openLink: host.CallActions().OpenLink}
+	w := &window{host: host, failed: widgets.NewSlot(), body: container.NewStack(), openLink: host.CallActions().OpenLink}
 	w.box = widgets.NewFilterBox(l.T(text.LookupBox))
 	w.box.Down = func() {
 		if w.rows == nil {
@@ -74,7 +75,7 @@ func newWindow(host *widgets.Host) *window {
 	title := widgets.Title(l.T(text.LookupTitle))
 	line := container.NewBorder(nil, nil, nil, widgets.Padded(0, 0, 8, 0, w.button), w.box)
 	w.scroll = container.NewVScroll(w.body)
-	head := widgets.Padded(20, 12, widgets.Edge, widgets.Edge, widgets.Column(12, title, line))
+	head := widgets.Padded(20, 12, widgets.Edge, widgets.Edge, widgets.Column(12, title, line, w.failed.Container))
 	w.win = host.Window(text.LookupTitle, container.NewBorder(head, nil, nil, nil, w.scroll), fyne.NewSize(560, 520))
 	find := &desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault}
 	w.win.Canvas().AddShortcut(find, func(fyne.Shortcut) { w.win.Canvas().Focus(w.box) })
@@ -97,13 +98,14 @@ func (w *window) Take(kind string, raw json.RawMessage) {
 	case windowapi.KindLookup:
 		var m windowapi.Found
 		if w.host.Decode(kind, raw, &m) && m.Entry == 0 && m.Seq == w.seq && w.asking {
-			w.asking, w.found, w.said = false, &m, ""
+			w.asking, w.found = false, &m
 			w.show()
 		}
 	case windowapi.KindCopy:
 		if w.copied != "" {
-			w.said = w.host.Lang.T(text.CallsTroubleCopy)
-			w.show()
+			w.copied = ""
+			w.showCopied()
+			w.fail(w.host.Lang.T(text.CallsTroubleCopy))
 		}
 	}
 }
@@ -119,7 +121,8 @@ func (w *window) ShowAt(number string) {
 func (w *window) typed() {
 	if w.found != nil || w.asking {
 		w.seq++
-		w.found, w.asking, w.said = nil, false, ""
+		w.found, w.asking = nil, false
+		w.fail("")
 		w.show()
 	}
 }
@@ -134,15 +137,23 @@ func (w *window) ask() {
 		number = strings.ToValidUTF8(number[:widgets.MaxTyped], "")
 	}
 	w.seq++
-	w.asking, w.found, w.said = true, nil, ""
+	w.asking, w.found = true, nil
+	w.fail("")
 	widgets.Fill(w.body) // "looking up" is mentioned when it takes a while
 	w.host.Send(windowapi.KindLookup, windowapi.Lookup{Seq: w.seq, Text: number})
 	seq := w.seq
 	w.later(noticeIn, seq, w.show)
 	w.later(silentIn, seq, func() {
-		w.asking, w.said = false, w.host.Lang.T(text.LookupSilent)
+		w.asking = false
+		w.fail(w.host.Lang.T(text.LookupSilent))
 		w.show()
 	})
+}
+
+// fail shows what failed, until the next action; "" for nothing.
+func (w *window) fail(sentence string) {
+	w.failed.Trouble(sentence)
+	w.win.Content().Refresh()
 }
 
 // later calls do unless there is an answer, or another question, by then.
@@ -155,12 +166,20 @@ func (w *window) later(t time.Duration, seq int, do func()) {
 }
 
 func (w *window) copy(s string) {
+	w.fail("")
 	w.host.Send(windowapi.KindCopy, windowapi.Copy{Text: s})
-	widgets.Shortly(w.host, widgets.CopiedFor, &w.copied, s, w.show)
+	widgets.Shortly(w.host, widgets.CopiedFor, &w.copied, s, w.showCopied)
+}
+
+// showCopied leaves the buttons where they are, with the keyboard on one of them.
+func (w *window) showCopied() {
+	for _, show := range w.copies {
+		show()
+	}
 }
 
 func (w *window) open(k windowapi.Contact) {
-	w.said = ""
+	w.fail("")
 	number, seq := w.found.Number, w.seq
 	w.host.Go(func(ctx context.Context) {
 		err := w.openLink(ctx, k.Link, number)
@@ -168,8 +187,7 @@ func (w *window) open(k windowapi.Contact) {
 		if err != nil {
 			w.host.Post(func() {
 				if w.seq == seq {
-					w.said = callactions.Describe(w.host.Lang, err)
-					w.show()
+					w.fail(callactions.Describe(w.host.Lang, err))
 				}
 			})
 		}
@@ -192,15 +210,12 @@ func (w *window) show() {
 
 func (w *window) content() fyne.CanvasObject {
 	l := w.host.Lang
-	w.rows = nil
+	w.rows, w.copies = nil, nil
 	page := widgets.Column(8)
-	if w.said != "" {
-		page.Add(widgets.Trouble(w.said))
-	}
 	switch f := w.found; {
 	case w.asking:
 		page.Add(widgets.NewTextLine(l.T(text.LookupSearching), base.SizeNameText, base.ColorNamePlaceHolder, false).Cutting())
-	case f == nil && w.said != "":
+	case f == nil && w.failed.Shows != "":
 	case f == nil:
 		page.Add(widgets.Subtitle(l.T(text.LookupStart)))
 		page.Add(container.New(widgets.AtMost(widgets.TextWidth), widgets.Paragraph(l.T(text.LookupStartHint))))
@@ -332,10 +347,11 @@ func nameOf(l text.Language, k windowapi.Contact) string {
 
 // copying returns a button that copies s and confirms it for a moment.
 func (w *window) copying(label, s string) *widgets.Button {
-	if w.copied == s {
-		label = w.host.Lang.T(text.CardButtonCopied)
-	}
-	return widgets.NewButton(label, func() { w.copy(s) })
+	b := widgets.NewButton(label, func() { w.copy(s) })
+	w.copies = append(w.copies, func() {
+		b.SetText(widgets.Either(w.copied == s, w.host.Lang.T(text.CardButtonCopied), label))
+	})
+	return b
 }
 
 // fields displays the fields of a contact, one per line.
