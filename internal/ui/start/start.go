@@ -97,7 +97,7 @@ func Open(host *widgets.Host) widgets.Page {
 		w.fill()
 	}
 	host.Send(windowapi.KindSources, nil)
-	w.read("")
+	w.read()
 	return w
 }
 
@@ -114,27 +114,20 @@ func (w *window) Closed() {
 func (w *window) Take(kind string, raw json.RawMessage) { w.panel.take(kind, raw) }
 
 // SourcesChanged updates the state of the phones.
-func (w *window) SourcesChanged() {
-	failed := ""
-	if w.state != nil {
-		failed = w.state.failed
-	}
-	w.read(failed)
-}
+func (w *window) SourcesChanged() { w.read() }
 
-// read reads the state; failed describes what went wrong with the last answer.
-func (w *window) read(failed string) {
+// read reads the state.
+func (w *window) read() {
 	w.end()
 	host, l, sources := w.host, w.host.Lang, w.host.Sources
 	w.end = host.Work(func(ctx context.Context, post func(func())) {
 		s := read(ctx, host.Dirs, l, sources)
-		s.failed = failed
 		post(func() { w.take(s) })
 	})
 }
 
 func (w *window) take(s state) {
-	w.state, w.asked = &s, ""
+	w.state = &s
 	w.fill()
 }
 
@@ -167,7 +160,11 @@ func (w *window) after(do func(context.Context) (failed string), then func()) {
 				then()
 			}
 			if host.Page(windowapi.WindowStart) == widgets.Page(w) {
-				w.read(failed)
+				if w.last == done { // nothing else was asked for since
+					w.asked = ""
+				}
+				w.failed.Trouble(failed)
+				w.read()
 			}
 		})
 	})
@@ -185,7 +182,6 @@ func (w *window) fill() {
 	w.fillJoin()
 	w.fillLanguage()
 	w.fillPhones()
-	w.failed.Trouble(s.failed)
 	unset := ""
 	if !s.setUp && !s.join {
 		unset = l.T(text.StartUnset, l.Support(s.set.Support.Contact))
@@ -199,7 +195,8 @@ func (w *window) fillLanguage() {
 	s, l := w.state, w.host.Lang
 	w.language.Objects = nil
 	if s.set.Locked("ui.language") {
-		w.language.Objects = []fyne.CanvasObject{widgets.NewTextLine(l.T(text.StartByPolicy), theme.SizeHint, base.ColorNamePlaceHolder, false)}
+		said := widgets.NewTextLine(l.T(text.StartByPolicy), theme.SizeHint, base.ColorNamePlaceHolder, false)
+		w.language.Add(widgets.Padded(6, 6, 8, 0, said)) // where an option has its ring
 	} else {
 		for _, c := range []struct {
 			language text.Language

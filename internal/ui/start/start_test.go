@@ -89,7 +89,7 @@ func TestStartJoin(t *testing.T) {
 		t.Error("asked without a relay")
 	}
 	must.Do(t, os.WriteFile(settings.Path(b.Dirs), []byte("[hub]\nsecret_store = \"file\"\n[relay]\nurl = \""+r.Address+"\"\nfingerprint = \""+r.Fingerprint+"\"\n"), 0o600))
-	w.read("")
+	w.read()
 	uitest.WantTexts(t, w.win, "Meld deze computer aan")
 	uitest.Press(t, w.win, "Aanmelden") // nothing was typed
 	w.code.SetText("2222-2222-2222-2222")
@@ -154,6 +154,10 @@ func TestStartCorner(t *testing.T) {
 		t.Errorf("what the administrator set was changed: %v", said)
 	}
 	uitest.WantTexts(t, w.win, "Uw beheerder heeft dit vastgelegd.")
+	place := b.App.Driver().AbsolutePositionForObject
+	if said := uitest.All[*widgets.TextLine](w.language)[0]; place(said).X != place(w.picker).X {
+		t.Errorf("that begins at %v, and the picture of the screen at %v", place(said), place(w.picker))
+	}
 
 	// A file that cannot be written is left alone, and that is reported.
 	must.Do(t, os.WriteFile(settings.Path(b.Dirs), []byte("[card\n"), 0o600))
@@ -233,8 +237,18 @@ func TestStartConnects(t *testing.T) {
 	if c := uitest.ButtonOf(w.win, "Koppelen…"); c == nil || !c.Disabled() {
 		t.Error("it can be pressed again")
 	}
+	// A report meanwhile changes nothing about that, nor about its result.
+	report := func() { b.Tell(t, windowapi.KindSources, windowapi.Sources{}) }
 	b.Go = at
-	begun[0](t.Context()) // it no longer runs
+	report()
+	w.take(began(ready, off))
+	if c := uitest.ButtonOf(w.win, "Koppelen…"); c == nil || !c.Disabled() {
+		t.Error("it can be pressed again after a report")
+	}
+	b.Go = func(func(context.Context)) {} // the reading takes longer
+	begun[0](t.Context())                 // it no longer runs
+	b.Go = at
+	report()
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.StartGone)[:20])
 
 	// A link comes up: the resident reports the sources, and the window checks.

@@ -27,7 +27,6 @@ type state struct {
 	setUp  bool // the hub is configured
 	join   bool // the window asks for a code to join the relay with this computer
 	phones []phone
-	failed string // what failed in the last request, as a sentence
 }
 
 // phone is a softphone of this computer.
