@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	verdictWidth = 76  // of a sign and its label
+	verdictWidth = 88  // of a sign and its label
 	checkWidth   = 144 // of a check's name
 )
 

@@ -91,7 +91,7 @@ func (w *window) sourceState(s windowapi.SourceState) fyne.CanvasObject {
 	lines := widgets.Column(2,
 		widgets.NewTextLine(name, theme.SizeHint, base.ColorNameForeground, true).Cutting(),
 		widgets.Plain(sentence, theme.SizeHint, widgets.Either(m == widgets.MarkTrouble, widget.WarningImportance, widget.MediumImportance)))
-	return widgets.NewSoftBox(widgets.Padded(8, 8, 12, 12, widgets.Signed(m, 4, lines)))
+	return widgets.NewSoftBox(widgets.Padded(8, 8, 12, 12, widgets.Signed(m, widgets.HintSign, lines)))
 }
 
 // sourceLine describes the state of a source. Only a link with a heartbeat is

@@ -44,12 +44,12 @@ func onGrid(c *widget.Check) fyne.CanvasObject {
 
 // good returns a sentence marked as a success.
 func good(s string) fyne.CanvasObject {
-	return widgets.Marked(widgets.MarkDot, widgets.Plain(s, theme.SizeHint, widget.SuccessImportance))
+	return widgets.Signed(widgets.MarkDot, widgets.HintSign, widgets.Plain(s, theme.SizeHint, widget.SuccessImportance))
 }
 
 // lockedLine shows who set something.
 func lockedLine(s string) fyne.CanvasObject {
-	return widgets.Marked(widgets.MarkQuiet, widgets.Paragraph(s))
+	return widgets.Signed(widgets.MarkQuiet, widgets.HintSign, widgets.Paragraph(s))
 }
 
 // lockedValue shows a value that cannot be changed here.

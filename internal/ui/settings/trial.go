@@ -375,7 +375,7 @@ func (s *stepList) line(m step) fyne.CanvasObject {
 		said.Add(widgets.Small(m.detail))
 	}
 	name := container.NewVBox(widgets.NewTextLine(l.T(text.SetupStep(m.name)), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting())
-	return widgets.Marked(stepMarks[m.state], container.New(widgets.Columns(stepNameWidth), name, said))
+	return widgets.Signed(stepMarks[m.state], widgets.HintSign, container.New(widgets.Columns(stepNameWidth), name, said))
 }
 
 // stepNameWidth fits the longest name of a step.

@@ -93,9 +93,11 @@ func WantTexts(t *testing.T, w fyne.Window, want ...string) {
 }
 
 // Uncut fails if a word of ours is cut or extends beyond the window's border; names and
-// numbers, of any length, end in an ellipsis.
+// numbers, of any length, end in an ellipsis. It also fails if text touches what is before
+// it in its line.
 func Uncut(t testing.TB, what string, w fyne.Window, data ...string) {
 	t.Helper()
+	apart(t, what, w.Canvas().Content())
 	c := w.Canvas()
 	walk(c.Content(), fyne.Position{}, func(o fyne.CanvasObject, at fyne.Position) bool {
 		switch o := o.(type) {
@@ -117,6 +119,42 @@ func Uncut(t testing.TB, what string, w fyne.Window, data ...string) {
 		}
 		return true
 	})
+}
+
+// apart fails if a text begins less than some units after a mark or line of text before it.
+func apart(t testing.TB, what string, in fyne.CanvasObject) {
+	t.Helper()
+	type piece struct {
+		fyne.Position
+		end, apart float32
+		said       string
+	}
+	var before, texts []piece
+	walk(in, fyne.Position{}, func(o fyne.CanvasObject, at fyne.Position) bool {
+		switch o := o.(type) {
+		case *container.Scroll: // part of its content is under something else
+			apart(t, what, o.Content)
+			return false
+		case *widgets.Shape:
+			before = append(before, piece{at, at.X + (o.Size().Width+widgets.ShapeSize)/2, 6, "a mark"})
+		case *widgets.TextLine:
+			if s := test.WidgetRenderer(o).Objects()[0].(*canvas.Text); s.Text != "" && s.Alignment == fyne.TextAlignLeading {
+				before = append(before, piece{at, at.X + s.MinSize().Width, 4, s.Text})
+			}
+		case *canvas.Text:
+			if o.Text != "" {
+				texts = append(texts, piece{Position: at, said: o.Text})
+			}
+		}
+		return true
+	})
+	for _, b := range before {
+		for _, s := range texts {
+			if s.X > b.X && s.X < b.end+b.apart && s.Y > b.Y-8 && s.Y < b.Y+8 {
+				t.Errorf("%s: %q at %v touches %q, which ends at %v", what, s.said, s.X, b.said, b.end)
+			}
+		}
+	}
 }
 
 // Scaled gives a window its size on a screen with a scale.

@@ -9,8 +9,9 @@ const (
 	TimeWidth = 80 // of a row's time
 	StepWidth = 24 // of a step's number
 	SignWidth = 18 // of a mark before a line of words
+	HintSign  = 4  // of such a mark, from the top of a line of a hint's size
 
-	labelWidth = 104 // of a fact's label
+	labelWidth = 112 // of a fact's label
 )
 
 // Durations of messages and waits.

@@ -61,11 +61,6 @@ func Bold(s string, size fyne.ThemeSizeName) fyne.CanvasObject {
 // BigLine returns the answer's first line. It wraps: names are never cut here.
 func BigLine(s string) fyne.CanvasObject { return Bold(s, base.SizeNameHeadingText) }
 
-// Marked returns an object with a mark beside its first line.
-func Marked(m Mark, o fyne.CanvasObject) fyne.CanvasObject {
-	return container.New(Columns(SignWidth), Padded(4, 0, 0, 0, container.NewVBox(NewShape(m))), o)
-}
-
 // Signed returns an object with a mark at its left; below is the mark's offset from the
 // top, to align it with the first line.
 func Signed(m Mark, below float32, o fyne.CanvasObject) fyne.CanvasObject {
@@ -81,7 +76,7 @@ func Beside(words, button fyne.CanvasObject, gap float32) fyne.CanvasObject {
 
 // Trouble returns a sentence with the trouble mark, which screen readers announce.
 func Trouble(s string) fyne.CanvasObject {
-	return explore.News(Marked(MarkTrouble, Plain(s, theme.SizeHint, widget.WarningImportance)))
+	return explore.News(Signed(MarkTrouble, HintSign, Plain(s, theme.SizeHint, widget.WarningImportance)))
 }
 
 // Fact returns a label and its value, side by side.
