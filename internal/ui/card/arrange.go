@@ -219,7 +219,7 @@ func (a *arrangement) placeOne(i int) {
 	case it.requested && a.occupied[i]:
 	case it.held && it.visible && it.at.overlapping:
 		a.put(i, it.at, it.form)
-	case it.visible && a.keepPlace(i, asStrip): // as a card
+	case it.visible && it.stays && a.keepPlace(i, asStrip): // as a card
 	case it.visible && it.form.fold < asLine && it.stays && a.keepPlace(i, asLine):
 	case a.findPlace(i, asStrip), it.visible && a.keepPlace(i, asLine), a.findPlace(i, asLine):
 	case !a.occupied[i]: // no room left at all

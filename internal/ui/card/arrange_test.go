@@ -265,7 +265,7 @@ func TestNothingThatLivesMoves(t *testing.T) {
 }
 
 // TestCornerIsForWhoRings: an ended card leaves the corner to the call that begins,
-// and moves beyond it.
+// and moves beyond it; it returns when that has gone.
 func TestCornerIsForWhoRings(t *testing.T) {
 	g := space{height: 1000, columns: 3, edge: 16, gap: 8}
 	strip := form{asStrip, 0, 56}
@@ -274,6 +274,11 @@ func TestCornerIsForWhoRings(t *testing.T) {
 	if got := g.arrange([]item{over, rings}); got[1].position != (position{near: 16}) || got[0].position != (position{near: 308}) {
 		t.Errorf("%+v", got)
 	}
+	over.at.near = 308 // the call in the corner is gone, and with it the reason to stand here
+	if got := g.arrange([]item{over}); got[0].position != (position{near: 16}) {
+		t.Errorf("alone: %+v", got)
+	}
+	over.at.near = 16
 	over.stays = true // the pointer is on it
 	over.forms[0] = over.form
 	if got := g.arrange([]item{over, rings}); got[0].position != over.at || got[1].position != (position{near: 308}) {
