@@ -75,8 +75,11 @@ func (c *window) runThen(r row, do func(context.Context) error, then func(now *w
 func (c *window) didNot(id int64, err error) {
 	if c.looking == id {
 		c.looking = -1
-		c.list.again()
 	}
+	if c.copied == id {
+		c.copied = 0
+	}
+	c.list.again()
 	c.fail(callactions.Describe(c.host.Lang, err))
 }
 

@@ -151,6 +151,8 @@ func (c *window) Take(kind string, raw json.RawMessage) {
 		}
 	case windowapi.KindCopy:
 		if c.copied != 0 {
+			c.copied = 0
+			c.list.again()
 			c.fail(c.host.Lang.T(text.CallsTroubleCopy))
 		}
 	case windowapi.KindChanged:

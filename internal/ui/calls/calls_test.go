@@ -116,9 +116,13 @@ func TestCallsState(t *testing.T) {
 	if s := notes(b); s != "Deze oproep is er niet meer." {
 		t.Errorf("says %q", s)
 	}
-	b.Wait()
-	if s := notes(b); s != "" {
-		t.Errorf("says %q for ever", s)
+	b.calls.openFile(views(b)[7].row) // once more: it is said as long from now on
+	first, second := b.Later[len(b.Later)-2], b.Later[len(b.Later)-1]
+	if first(); notes(b) != "Deze oproep is er niet meer." {
+		t.Errorf("says %q too shortly", notes(b))
+	}
+	if second(); notes(b) != "" {
+		t.Errorf("says %q for ever", notes(b))
 	}
 }
 

@@ -140,6 +140,9 @@ func TestKeyboard(t *testing.T) {
 	if b.Handle(windowapi.KindCopy, nil); notes(b) != text.Dutch.T(text.CallsTroubleCopy) {
 		t.Errorf("what could not be copied: %q", notes(b))
 	}
+	if all := strings.Join(uitest.Texts(c.win), "|"); strings.Contains(all, "Gekopieerd") {
+		t.Error("it says copied too")
+	}
 	key(fyne.KeyEnd)
 	if v := views(b)[61]; v == nil || !v.ring.Visible() {
 		t.Error("the last call is not shown with the ring")

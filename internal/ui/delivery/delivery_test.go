@@ -259,6 +259,13 @@ func TestDeliveryActions(t *testing.T) {
 		uitest.Press(t, w.win, label)
 		does(fmt.Sprint("resolve i5", label == "Het is aangeleverd", " Mw. Smit zag het staan"), changed)
 	}
+	p.fail = outbox.ErrState
+	test.Type(w.detail.note, "Niet gevonden")
+	uitest.Press(t, w.win, "Nog eens versturen")
+	does("resolve i5false Niet gevonden", changed)
+	if w.detail.note.Text != "Niet gevonden" {
+		t.Errorf("a decision that was not kept leaves the note %q", w.detail.note.Text)
+	}
 	open("i4")
 	p.fail = outbox.ErrDuplicate
 	uitest.Press(t, w.win, "Opnieuw versturen")

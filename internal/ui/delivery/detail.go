@@ -167,11 +167,14 @@ func (t *detail) resolving(remove func()) fyne.CanvasObject {
 	resolve := func(delivered bool) func() {
 		return func() {
 			id, note := t.id, strings.TrimSpace(t.note.Text)
+			t.note.SetText("")
 			t.w.change(windowapi.DeliveryDo{Changed: true}, func(ctx context.Context, b box) error {
 				_, err := b.Resolve(ctx, id, delivered, note)
+				if err != nil {
+					t.w.host.Post(func() { t.note.SetText(note) }) // to try again
+				}
 				return err
 			})
-			t.note.SetText("")
 		}
 	}
 	yes := widgets.NewButton(l.T(text.DeliveryWindowResolveDelivered), resolve(true))

@@ -55,12 +55,13 @@ type Host struct {
 
 	pages map[string]Page
 	reuse fyne.Window // to be rebuilt instead of opening a new one, usually nil
+	shown map[any]int // how often each variable of Shortly was set, while it is
 }
 
 // NewHost returns a Host without windows that follows the welcome; Openers
 // must still be set.
 func NewHost(p Params, w windowapi.Welcome) *Host {
-	return &Host{Params: p, Lang: text.Language(w.Language), Welcome: w, pages: map[string]Page{}}
+	return &Host{Params: p, Lang: text.Language(w.Language), Welcome: w, pages: map[string]Page{}, shown: map[any]int{}}
 }
 
 // Copy copies a text to the clipboard. On X11, copied text is lost when its program exits,
@@ -134,12 +135,15 @@ func (h *Host) pass(kind string, raw json.RawMessage) {
 // Later calls do on the UI thread after a delay.
 func (h *Host) Later(d time.Duration, do func()) { h.After(d, func() { h.Post(do) }) }
 
-// Shortly shows a value for a while, or until another one replaces it.
-func Shortly[T comparable](h *Host, d time.Duration, at *T, value T, show func()) {
+// Shortly shows a value for a while, or until another one, or the same once more, replaces it.
+func Shortly[T any](h *Host, d time.Duration, at *T, value T, show func()) {
 	*at = value
+	h.shown[at]++
+	n := h.shown[at]
 	show()
 	h.Later(d, func() {
-		if *at == value {
+		if h.shown[at] == n {
+			delete(h.shown, at)
 			*at = *new(T)
 			show()
 		}
