@@ -145,6 +145,14 @@ func (c *window) lookAgain(r row) {
 	c.about = e
 	c.seq++
 	c.host.Send(windowapi.KindLookup, windowapi.Lookup{Seq: c.seq, Entry: e.ID, Text: e.Number})
+	seq := c.seq
+	c.host.Later(widgets.SilentIn, func() {
+		if now := c.h.calls; now != nil && now.looking == r.id && now.seq == seq {
+			now.looking = -1
+			now.list.again()
+			now.fail(now.host.Lang.T(text.LookupSilent))
+		}
+	})
 }
 
 // entry returns a call as it was read.

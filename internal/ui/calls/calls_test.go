@@ -140,8 +140,17 @@ func TestLookAgain(t *testing.T) {
 		b.Tell(t, windowapi.KindLookup, f)
 	}
 	uitest.WantTexts(t, b.calls.win, "Relatie opzoeken…")
+	silent := b.Later[len(b.Later)-1]
+	silent() // no answer
+	if notes(b) != text.Dutch.T(text.LookupSilent) || strings.Contains(strings.Join(uitest.Texts(b.calls.win), "|"), "opzoeken…") {
+		t.Errorf("says %q", notes(b))
+	}
+	b.calls.lookAgain(r)
+	silent() // for the one before
+	b.did()
+	uitest.WantTexts(t, b.calls.win, "Relatie opzoeken…")
 	b.on.got.Sentence = "Nog steeds niemand."
-	b.Tell(t, windowapi.KindLookup, windowapi.Found{Seq: 1, Entry: 7, Outcome: history.OutcomeNobody})
+	b.Tell(t, windowapi.KindLookup, windowapi.Found{Seq: 2, Entry: 7, Outcome: history.OutcomeNobody})
 	b.wantDid(t, "the answer", "looked 7 nobody")
 	if notes(b) != "Nog steeds niemand." || strings.Contains(strings.Join(uitest.Texts(b.calls.win), "|"), "opzoeken…") {
 		t.Errorf("says %q", notes(b))

@@ -32,7 +32,6 @@ import (
 
 const (
 	noticeIn   = 300 * time.Millisecond // "looking up" is mentioned
-	silentIn   = 90 * time.Second       // timeout for the resident's answer
 	fieldWidth = 124                    // of a field's label
 )
 
@@ -143,7 +142,7 @@ func (w *window) ask() {
 	w.host.Send(windowapi.KindLookup, windowapi.Lookup{Seq: w.seq, Text: number})
 	seq := w.seq
 	w.later(noticeIn, seq, w.show)
-	w.later(silentIn, seq, func() {
+	w.later(widgets.SilentIn, seq, func() {
 		w.asking = false
 		w.fail(w.host.Lang.T(text.LookupSilent))
 		w.show()

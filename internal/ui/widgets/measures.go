@@ -18,6 +18,7 @@ const (
 const (
 	CopiedFor = time.Second            // "copied" is said
 	FailedFor = 10 * time.Second       // a failure is shown
+	SilentIn  = 90 * time.Second       // timeout for the resident's answer to a lookup
 	Settle    = 300 * time.Millisecond // a click counts for the row that was there before this
 )
 
