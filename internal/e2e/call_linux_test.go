@@ -1,13 +1,11 @@
 package e2e
 
 import (
-	"context"
 	"encoding/json"
 	"image"
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,8 +13,6 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"wiebelt/internal/core/contact"
-	"wiebelt/internal/hub"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/phonetest"
@@ -136,21 +132,7 @@ func endProcess(t *testing.T, file string) {
 	xtest.End(n)
 }
 
-// lookUp queries the hub like the resident, in the order of the card.
-func lookUp(t *testing.T, o *office, number string) []contact.Contact {
-	t.Helper()
-	value := must.Get(o.hub.AddClient(t.Context(), "test", "1234"))(t)
-	c, err := hub.New(hub.Config{BaseURL: o.hub.BaseURL(), ClientID: "test", OrganisationCode: "1234",
-		Secret: func(context.Context) (string, error) { return value, nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	found := must.Get(c.Lookup(t.Context(), number))(t)
-	slices.SortFunc(found, func(a, b contact.Contact) int { return strings.Compare(a.SortKey(), b.SortKey()) })
-	return found
-}
-
+// dial connects a phone to the listener.
 func dial(o *office) *simulate.Phone {
 	o.t.Helper()
 	a := o.at()

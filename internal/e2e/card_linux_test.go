@@ -16,44 +16,15 @@ import (
 	"wiebelt/internal/ui/card"
 )
 
-// managers lists the window managers under which cards are tested.
-var managers = []string{"openbox", "xfwm4"}
-
-// prepareUnder is prepare under a window manager.
-func prepareUnder(t testing.TB, wm, more string) *office {
-	t.Helper()
-	h, value := startHub(t)
-	return prepareOn(t, h, h.BaseURL(), value, wm, xtest.Options{Width: width, Height: height}, more)
-}
-
-// TestNoKeyIsLost types 500 keys into another window while 50 calls come and go.
-func TestNoKeyIsLost(t *testing.T) {
-	t.Parallel()
-	for _, wm := range managers {
-		t.Run(wm, func(t *testing.T) {
-			t.Parallel()
-			o := prepareUnder(t, wm, "")
-			o.start()
-			term := o.Terminal(image.Rect(40, 40, 600, 400))
-			o.typesThrough(dial(o), term, 60*time.Millisecond, func(n int) string {
-				if n%3 == 0 {
-					return "+31698760011"
-				}
-				return strangersNumber(n)
-			})
-		})
-	}
-}
-
 // typesThrough: of 500 keys typed while 50 calls come, stay for a while and go, none is
-// lost. The nth call comes from number.
-func (o *office) typesThrough(p *simulate.Phone, term *xtest.Terminal, stays time.Duration, number func(n int) string) {
+// lost.
+func (o *office) typesThrough(p *simulate.Phone, term *xtest.Terminal, stays time.Duration) {
 	o.t.Helper()
 	before, keys, done := term.Text(), strings.Repeat("abcdefghij", 50), make(chan error, 1)
 	go func() {
 		var err error
 		for n := 0; n < 50 && err == nil; n++ {
-			c := simulate.Call{ID: fmt.Sprint("typed", n), Number: number(n)}
+			c := simulate.Call{ID: fmt.Sprint("typed", n), Number: fmt.Sprintf("06987%05d", n)}
 			if err = p.Ring(o.t.Context(), c); err == nil {
 				time.Sleep(stays) // spreads the calls over the typing
 				err = p.End(o.t.Context(), c, "missed")
@@ -66,105 +37,60 @@ func (o *office) typesThrough(p *simulate.Phone, term *xtest.Terminal, stays tim
 	term.WaitText(before + keys)
 }
 
-// strangersNumber returns the number of the nth caller without a contact.
-func strangersNumber(n int) string { return fmt.Sprintf("06987%05d", n) }
-
 // meant waits until a key can be intentional: after the focus has arrived, and after
 // its target has changed.
 func meant() { time.Sleep(400 * time.Millisecond) }
 
-// clipboard waits until the clipboard contains a text.
-func (o *office) clipboard(want string) {
-	o.t.Helper()
-	got := ""
-	o.Until("the clipboard has the text", func() bool {
-		b, _ := o.Command("xclip", "-o", "-selection", "clipboard").Output()
-		got = string(b)
-		return got == want
-	}, func() []any { return []any{"has", got, "want", want} })
-}
-
-// TestHotkey tests the whole path of the keyboard: the card gets the focus on request, does
-// what it offers, and returns the focus.
-func TestHotkey(t *testing.T) {
+// TestHotkeys tests the whole path of the keyboard, while somebody types elsewhere: the card
+// gets the focus on request, does what it offers, and returns the focus; without the focus
+// its contact is opened, and it is closed. A hotkey whose keys another program uses does not
+// affect the others. No key is lost while calls come and go.
+func TestHotkeys(t *testing.T) {
 	t.Parallel()
-	o := prepare(t, "")
+	o := prepare(t, "[card]\nhotkey_open = \"Ctrl+Alt+Shift+O\"\nhotkey_hear = \"Ctrl+Alt+W\"\nhotkey_close = \"Ctrl+Alt+Shift+X\"")
 	notes := o.opener("exit 0")
 	o.start()
 	term := o.Terminal(image.Rect(40, 40, 600, 400))
-	p := dial(o)
-	ring := func(c simulate.Call) {
-		t.Helper()
-		must.Do(t, p.Ring(t.Context(), c))
-	}
-	typed := ""
-	write := func(s string) { t.Helper(); o.Type(s, 4); typed += s; term.WaitText(typed) }
 	was := o.FocusedWindow()
-	take := func() {
-		t.Helper()
-		o.Key("ctrl+alt+w")
-		o.Until("the card has the keyboard", func() bool { return o.FocusedWindow() != was })
-	}
-	giveBack := func() {
-		t.Helper()
-		o.Key("Escape")
-		o.Until("the keyboard is back", func() bool { return o.FocusedWindow() == was })
-	}
-
-	ring(simulate.Call{ID: "1", Number: "+31698760011"})
+	p := dial(o)
+	must.Do(t, p.Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
 	o.shows("the card", foundCard(t, "+31698760011", "", vries.Contact))
 	meant()
-	write("voor")
+	o.Type("voor", 4)
+	term.WaitText("voor")
 	windows := o.Run("wmctrl", "-l")
-	take()
+	o.Key("ctrl+alt+w")
+	o.Until("the card has the keyboard", func() bool { return o.FocusedWindow() != was })
 	meant()
-	o.Key("ctrl+c")
-	o.clipboard("0698760011")
-	o.Key("ctrl+r")
-	o.clipboard("100200")
 	o.Key("ctrl+d")
-	link := o.hub.HubURL() + "/contacts/viewcontact/"
 	o.Until("the line for a colleague", func() bool {
 		b, _ := o.Command("xclip", "-o", "-selection", "clipboard").Output()
-		return strings.HasPrefix(string(b), "J. de Vries · ") && strings.HasSuffix(string(b), " · "+link+"c-vries") &&
+		return strings.HasPrefix(string(b), "J. de Vries · ") && strings.HasSuffix(string(b), " · "+o.hub.HubURL()+"/contacts/viewcontact/c-vries") &&
 			strings.Contains(string(b), " 100200 · 0698760011 · ")
 	})
 	if now := o.Run("wmctrl", "-l"); now != windows || strings.Contains(now, "Wiebelt") {
 		t.Errorf("the task bar's windows are\n%s, were\n%s", now, windows)
 	}
 	o.Key("Return")
-	o.Until("Enter opens the file", func() bool { return len(opened(notes)) == 1 })
-	giveBack()
-	write("tussen")
-
-	must.Do(t, p.End(t.Context(), simulate.Call{ID: "1"}, "missed"))
+	o.Until("Enter opens the contact", func() bool { return len(opened(notes)) == 1 })
+	o.Key("Escape")
+	o.Until("the keyboard is back", func() bool { return o.FocusedWindow() == was })
+	o.Key("ctrl+alt+shift+o")
+	o.Until("the contact is opened", func() bool { return len(opened(notes)) == 2 })
+	if now := o.FocusedWindow(); now != was {
+		t.Errorf("the keyboard went from %x to %x", was, now)
+	}
+	o.Key("ctrl+alt+shift+x")
 	o.Until("no card", o.empty)
-	ring(simulate.Call{ID: "2", Number: "+31201234567"})
-	family := lookUp(t, o, "+31201234567")
-	if len(family) != 3 {
-		t.Fatalf("%d contacts", len(family))
+	if out, _ := o.wiebelt("doctor").CombinedOutput(); !strings.Contains(string(out), "card.hotkey_hear") || strings.Contains(string(out), "card.hotkey_open") {
+		t.Errorf("doctor:\n%s", out)
 	}
-	o.shows("three contacts", foundCard(t, "+31201234567", "", family...))
-	meant()
-	take()
-	meant()
-	want := []string{link + "c-vries"}
-	for _, key := range []struct {
-		keys []string
-		row  int
-	}{{[]string{"Down", "Down", "Return"}, 1}, {[]string{"3"}, 2}, {[]string{"Up", "Up", "Return"}, 0}} {
-		o.Key(key.keys...)
-		want = append(want, link+family[key.row].ID)
-		o.Until(fmt.Sprint("keys open a file: ", key.keys), func() bool { return len(opened(notes)) == len(want) })
-		meant()
-	}
-	if got := opened(notes); strings.Join(got, " ") != strings.Join(want, " ") {
-		t.Errorf("opened %q, want %q", got, want)
-	}
-	giveBack()
-	write("na")
+	o.typesThrough(p, term, 60*time.Millisecond)
 
 	// Alt+Tab switches between the terminals, never to the card.
+	must.Do(t, p.Ring(t.Context(), simulate.Call{ID: "2", Number: "+31698760011"}))
+	o.Until("a card", func() bool { return !o.empty() })
+	typed := term.Text()
 	other := o.Terminal(image.Rect(640, 40, 1200, 400))
 	o.Run("wmctrl", "-i", "-a", term.ID)
 	o.Until("the first terminal is in front", func() bool { return o.FocusedWindow() == was })
@@ -176,13 +102,15 @@ func TestHotkey(t *testing.T) {
 }
 
 // TestFullScreen: a card appears above a full-screen program, or waits for its end, as set
-// in card.over_fullscreen. During a presentation, no names are shown.
+// in card.over_fullscreen. During a presentation, no names are shown. Beside it, no key is
+// lost while calls come and go.
 func TestFullScreen(t *testing.T) {
 	t.Parallel()
 	for wm, over := range map[string]bool{"openbox": false, "xfwm4": true} {
 		t.Run(wm, func(t *testing.T) {
 			t.Parallel()
-			o := prepareUnder(t, wm, "[card]\nover_fullscreen = "+strconv.FormatBool(over))
+			h, value := startHub(t)
+			o := prepareOn(t, h, h.BaseURL(), value, wm, xtest.Options{Width: width, Height: height}, "[card]\nover_fullscreen = "+strconv.FormatBool(over))
 			o.start()
 			film := o.Terminal(image.Rect(40, 40, 600, 400))
 			fill := func(how string) {
@@ -201,6 +129,8 @@ func TestFullScreen(t *testing.T) {
 				o.shows("the card above the film", number)
 				fill("remove")
 				o.shows("the whole card beside the window", full)
+				film.Focus()
+				o.typesThrough(p, film, 60*time.Millisecond)
 				return
 			}
 			before := o.Pixel(corner.X, corner.Y)
@@ -233,36 +163,4 @@ func (o *office) stop() {
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
-}
-
-// TestEveryHotkey: with real keys, while somebody types elsewhere, the card's contact
-// is opened, the card gets the focus, and is closed. One whose keys another program uses
-// does not affect the others.
-func TestEveryHotkey(t *testing.T) {
-	t.Parallel()
-	o := prepare(t, "[card]\nhotkey_open = \"Ctrl+Alt+Shift+O\"\nhotkey_hear = \"Ctrl+Alt+W\"\nhotkey_close = \"Ctrl+Alt+Shift+X\"")
-	notes := o.opener("exit 0")
-	o.start()
-	term := o.Terminal(image.Rect(40, 40, 600, 400))
-	was := o.FocusedWindow()
-	p := dial(o)
-	must.Do(t, p.Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
-	o.shows("the card", foundCard(t, "+31698760011", "", vries.Contact))
-	meant()
-	o.Key("ctrl+alt+shift+o")
-	o.Until("the contact is opened", func() bool { return len(opened(notes)) == 1 })
-	if now := o.FocusedWindow(); now != was {
-		t.Errorf("the keyboard went from %x to %x", was, now)
-	}
-	o.Key("ctrl+alt+w")
-	o.Until("the card has the keyboard", func() bool { return o.FocusedWindow() != was })
-	o.Key("Escape")
-	o.Until("the keyboard is back", func() bool { return o.FocusedWindow() == was })
-	o.Key("ctrl+alt+shift+x")
-	o.Until("no card", o.empty)
-	o.Type("gewoon door", 4)
-	term.WaitText("gewoon door")
-	if out, _ := o.wiebelt("doctor").CombinedOutput(); !strings.Contains(string(out), "card.hotkey_hear") || strings.Contains(string(out), "card.hotkey_open") {
-		t.Errorf("doctor:\n%s", out)
-	}
 }

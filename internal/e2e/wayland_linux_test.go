@@ -80,7 +80,7 @@ func onWayland(t *testing.T, compositor string, xwayland bool) {
 	comes("the card of the unlocked screen", found)
 	o.opensFile(notes)
 
-	o.typesThrough(p, term, 0, strangersNumber)
+	o.typesThrough(p, term, 0)
 	o.opensFile(notes)
 
 	o.onCard(316, 230)
