@@ -19,7 +19,6 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/resident"
-	"wiebelt/internal/simulate"
 	"wiebelt/internal/store/history"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
@@ -37,10 +36,6 @@ func seedCalls(t testing.TB, o *office, n int) {
 	t.Helper()
 	path := filepath.Join(o.profile, "history.db")
 	s := must.Get(history.Open(path, history.KeepFull, 365, time.Now))(t)
-	if n == 0 {
-		must.Do(t, s.Close())
-		return
-	}
 	now := time.Now()
 	id := must.Get(s.Put(t.Context(), history.Entry{Rang: now, Answered: now, Ended: now.Add(time.Minute), Kind: "baresip", Number: "+31612345678",
 		Shown: "06 12 34 56 78", Line: "Schade", Name: "J. de Vries", ContactID: "c", RelationNumber: "100200", Link: o.hub.HubURL() + "/contacts/viewcontact/c",
@@ -241,67 +236,6 @@ func measureCalls(t testing.TB, calls, rounds int) (f callsFigures) {
 // rows2 reports whether there are rows all the way down.
 func (d *callsWindow) rows2() bool {
 	return d.shows(image.Rect(354, 168, 376, 340).Add(d.at), answeredGreen) && d.shows(image.Rect(354, 440, 376, 600).Add(d.at), answeredGreen)
-}
-
-// TestCallsDay is a day with the calls window: a missed call appears, its file is opened
-// with the keyboard, which ticks it off; it is removed; changed settings apply; and a
-// vanished file is reported.
-func TestCallsDay(t *testing.T) {
-	t.Parallel()
-	d := openCalls(t, 0)
-	notes := d.opener("")
-	p := dial(d.office)
-	ring := func(id, number, reason string) {
-		t.Helper()
-		must.Do(t, p.Ring(t.Context(), simulate.Call{ID: id, Number: number}))
-		must.Do(t, p.End(t.Context(), simulate.Call{ID: id}, reason))
-	}
-	entry := func() history.Entry {
-		all := callsOf(d.t.(*testing.T), d.office)
-		if len(all) == 0 {
-			return history.Entry{}
-		}
-		return all[0]
-	}
-	ring("1", "+31698760011", "missed")
-	d.Until("the missed call with its name", func() bool { e := entry(); return e.Open() && e.Name == vries.Contact.Name() })
-	d.ask()
-	id := d.find()
-	d.Until("the word of a missed call", func() bool { return d.shows(d.result(), accent) })
-	d.activate(id)
-	row := d.Crop(d.names())
-	d.Until("the row has the keyboard", func() bool { d.Key("Down"); return !slices.Equal(d.Crop(d.names()).Pix, row.Pix) })
-	d.Key("Return") // once: a second one would undo it
-	d.Until("the file, by Enter", func() bool { return len(opened(notes)) > 0 })
-	if all := opened(notes); !strings.HasSuffix(all[0], "/contacts/viewcontact/c-vries") {
-		t.Errorf("opened %q", all)
-	}
-	d.Until("ticked off", func() bool { return !entry().Open() })
-	d.Until("the quiet word", func() bool { return !d.shows(d.result(), accent) })
-	undo := image.Rect(600, 168, 700, 200).Add(d.at)
-	d.Until("no way back any more", func() bool { return !d.shows(undo, accent) })
-
-	d.Key("Menu", "Up", "Up", "Return") // from the bottom: remove, not this
-	d.Until("somebody else", func() bool { e := entry(); return e.ContactID == "" && e.TakenOff })
-	ring("2", "+31698760011", "missed")
-	d.Until("two calls", func() bool { return len(callsOf(t, d.office)) == 2 && entry().Name != "" })
-	d.Until("the second one in the window", func() bool { return d.shows(d.result(), accent) })
-	if !d.canCall() { // settings apply at once, in an open window
-		receiver, muted := image.Rect(612, 168, 644, 204).Add(d.at), uint32(0x5B6B7B)
-		d.Run("xdotool", "mousemove", "5", "5")
-		d.Until("no receiver on the row", func() bool { return !d.shows(receiver, muted) })
-		d.append("\n[phone]\ncall_back = \"true {number}\"\n")
-		d.Until("a receiver on the row", func() bool { return d.shows(receiver, muted) })
-	}
-	must.Do(t, os.Remove(filepath.Join(d.profile, "history.db")))
-	ring("3", "+31698760011", "missed")
-	d.Until("a new file with the call", func() bool { return len(callsOf(t, d.office)) == 1 && entry().Result == history.ResultMissed })
-	d.Until("the notice", func() bool { return d.shows(image.Rect(24, 76, 300, 130).Add(d.at), trouble) })
-}
-
-// canCall reports whether this machine has a program for calling back.
-func (d *callsWindow) canCall() bool {
-	return strings.TrimSpace(d.Run("sh", "-c", "xdg-mime query default x-scheme-handler/tel || true")) != ""
 }
 
 // TestWindowsAlone: what is in files can be seen and changed without a resident;

@@ -2,36 +2,14 @@ package e2e
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"wiebelt/internal/simulate"
 	"wiebelt/internal/testutil/logtest"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
-
-// TestCallsWindow: without a tray host, the calls window opens by itself, shows the
-// previous call, and closes with the resident.
-func TestCallsWindow(t *testing.T) {
-	t.Parallel()
-	o := prepare(t, "")
-	o.startAs(nil, "run")
-	id := o.FindWindow("^Oproepen")
-	must.Do(t, dial(o).Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
-	o.Until("the call in the history", func() bool { return len(callsOf(t, o)) == 1 })
-	// Started again, Wiebelt shows the window of the running one.
-	o.Run("xdotool", "windowminimize", "--sync", id)
-	o.run("run")
-	o.Until("the window again", func() bool {
-		return slices.Contains(o.Windows("^Oproepen"), id)
-	})
-	if n := residents(o); n != 1 {
-		t.Errorf("%d residents", n)
-	}
-}
 
 // TestDemo plays every call of the demo once, without any setup; the program itself
 // compares every card with the screen.

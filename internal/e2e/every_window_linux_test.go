@@ -14,7 +14,6 @@ import (
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/instance/windowapi"
-	"wiebelt/internal/simulate"
 	"wiebelt/internal/store/history"
 	"wiebelt/internal/testutil/logtest"
 	"wiebelt/internal/testutil/must"
@@ -32,12 +31,9 @@ type windowUser struct {
 	open  func(window string) *exec.Cmd
 }
 
-// fold is the first field of the settings, at 100 %.
-var fold = image.Pt(240, 508)
-
 // field is the place of a window's first field, at 100 %; in the delivery and phones
 // windows it is on another page.
-var field = map[string]image.Point{windowapi.WindowCalls: {120, 104}, windowapi.WindowLookup: {120, 80}, windowapi.WindowSettings: fold}
+var field = map[string]image.Point{windowapi.WindowCalls: {120, 104}, windowapi.WindowLookup: {120, 80}, windowapi.WindowSettings: {240, 508}}
 
 // whole has the windows whose content fits into their minimum size.
 var whole = map[string]bool{windowapi.WindowLookup: true, windowapi.WindowDelivery: true, windowapi.WindowTest: true, windowapi.WindowDemo: true}
@@ -165,56 +161,18 @@ func (o *office) fill() {
 }
 
 // TestEveryWindow: every window is opened, typed into, resized, scrolled and closed, and
-// its process ends with it. If that process is killed while it writes, the resident is
-// unaffected: the next call has its card.
+// its process ends with it.
 func TestEveryWindow(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		wm, language, theme string
-		scale               int
-		back                [3]uint8
-	}{
-		{"openbox", "nl", "light", 1, [3]uint8{0xFF, 0xFF, 0xFF}},
-		{"xfwm4", "en", "dark", 2, [3]uint8{0x1E, 0x25, 0x2C}},
-	} {
-		t.Run(tt.wm, func(t *testing.T) {
-			t.Parallel()
-			hub, value := startHub(t)
-			o := prepareOn(t, hub, hub.BaseURL(), value, tt.wm, xtest.Options{Width: width * tt.scale, Height: height * tt.scale, DPI: 96 * tt.scale},
-				fmt.Sprintf("[ui]\nlanguage = %q\ntheme = %q\n", tt.language, tt.theme))
-			o.fill()
-			o.start()
-			h := &windowUser{office: o, scale: tt.scale, back: tt.back, open: func(window string) *exec.Cmd { return o.wiebelt("window", window) }}
-			for _, window := range windows.Names() {
-				h.use(window)
-			}
-			if tt.scale == 1 {
-				h.killed()
-			}
-		})
-	}
-}
-
-// killed kills the windows' process while it saves.
-func (h *windowUser) killed() {
-	t := h.t
-	t.Helper()
-	cmd := h.open(windowapi.WindowSettings)
-	must.Do(t, cmd.Start())
-	p := h.settingsWindow()
-	p.Until("the window's sections", func() bool { return p.colour(accent) > 40 })
-	p.Until("a field that was changed", func() bool {
-		p.click(fold)
-		p.Key("ctrl+a", "3", "0")
-		return p.colour(accent) > 2000 // the save button
-	})
-	p.click(saveButton)
-	_ = cmd.Process.Kill()
-	_ = cmd.Wait()
-	must.Do(t, dial(h.office).Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
-	h.Until("the card of the caller", func() bool { return foundOnScreen(h.Screenshot()) })
-	if out, err := h.wiebelt("settings", "card.full_for").CombinedOutput(); err != nil {
-		t.Errorf("the settings: %v: %s", err, out)
+	const scale = 2
+	hub, value := startHub(t)
+	o := prepareOn(t, hub, hub.BaseURL(), value, "xfwm4", xtest.Options{Width: width * scale, Height: height * scale, DPI: 96 * scale},
+		"[ui]\nlanguage = \"en\"\ntheme = \"dark\"\n")
+	o.fill()
+	o.start()
+	h := &windowUser{office: o, scale: scale, back: [3]uint8{0x1E, 0x25, 0x2C}, open: func(window string) *exec.Cmd { return o.wiebelt("window", window) }}
+	for _, window := range windows.Names() {
+		h.use(window)
 	}
 }
 

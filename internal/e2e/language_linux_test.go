@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,17 +13,18 @@ import (
 	"wiebelt/internal/text"
 )
 
-// TestLanguageIsSwitched: tray, cards and open windows follow the language at once, in both
-// directions, without restarting any program.
+// TestLanguageIsSwitched: where no panel shows an icon, the calls window opens by itself, and
+// is brought back by starting Wiebelt again. Tray, cards and the open window follow the
+// language at once, in both directions, without restarting any program.
 func TestLanguageIsSwitched(t *testing.T) {
 	t.Parallel()
 	i := onBus(t, prepare(t, "[card]\nafter_call = \"0s\"\n\n[ui]\nlanguage = \"nl\"\ntheme = \"light\""))
-	i.start()
+	i.startAs(nil, "run")
 	dirs := must.Get(profile.Find(i.profile))(t)
-	if out, err := i.wiebelt("run").CombinedOutput(); err != nil { // shows the calls
-		t.Fatalf("%v: %s", err, out)
-	}
-	i.FindWindow("^Oproepen")
+	shown := i.FindWindow("^Oproepen")
+	i.Run("xdotool", "windowminimize", "--sync", shown)
+	i.run("run")
+	i.Until("the window again", func() bool { return slices.Contains(i.Windows("^Oproepen"), shown) })
 	d := &callsWindow{office: i.office, t: t}
 	resident, windows := i.at().PID, d.pid()
 	p := dial(i.office)
@@ -52,7 +54,7 @@ func TestLanguageIsSwitched(t *testing.T) {
 			t.Error("another title")
 		}
 	}
-	if i.at().PID != resident || d.pid() != windows || windows == 0 {
+	if i.at().PID != resident || d.pid() != windows || windows == 0 || residents(i.office) != 1 {
 		t.Errorf("resident %d is %d now, windows %d are %d", resident, i.at().PID, windows, d.pid())
 	}
 }

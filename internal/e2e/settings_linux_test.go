@@ -60,12 +60,6 @@ func (o *office) append(text string) {
 	must.Do(o.t, errors.Join(err, f.Close()))
 }
 
-func (o *office) written() string {
-	o.t.Helper()
-	b := must.Get(os.ReadFile(o.settingsFile()))(o.t)
-	return string(b)
-}
-
 // openSettings opens the settings window.
 func (o *office) openSettings() *settingsPage {
 	o.t.Helper()
@@ -145,13 +139,13 @@ func TestNewcomer(t *testing.T) {
 	}
 	p.Type("0698760011", 2)
 	p.Key("Return") // tests
-	if s := o.written(); strings.Contains(s, "office") {
+	if s := o.settings(); strings.Contains(s, "office") {
 		t.Error("saved before somebody asked for it")
 	}
 	wheel := func() { p.Click(p.at.X+400, p.at.Y+500, 5) } // the test is below
 	p.Until("a test that passed", func() bool { wheel(); return p.colour(answeredGreen) > 5*50 }, func() []any { return []any{p.colour(answeredGreen)} })
-	p.Until("saved", func() bool { p.click(saveButton); return strings.Contains(o.written(), "office") })
-	s := o.written()
+	p.Until("saved", func() bool { p.click(saveButton); return strings.Contains(o.settings(), "office") })
+	s := o.settings()
 	for _, want := range []string{"base_url = \"" + o.hub.BaseURL(), "organisation_code = \"1234\"", "client_id = \"office\""} {
 		if !strings.Contains(s, want) {
 			t.Errorf("%q is not in the file:\n%s", want, s)
@@ -187,7 +181,7 @@ func TestOpenFile(t *testing.T) {
 			t.Errorf("%s: %v %s", bad, err, out)
 		}
 	}
-	before := o.written()
+	before := o.settings()
 	t.Cleanup(func() { // it was started so that it outlives its parent
 		pid := o.at().PID
 		must.Do(t, syscall.Kill(pid, syscall.SIGTERM))
@@ -201,7 +195,7 @@ func TestOpenFile(t *testing.T) {
 	p.Type(strings.TrimSpace(phrase), 2) // its field has the focus
 	p.Key("Return")
 	p.Until("old and new side by side", func() bool { return p.colour(accent) > 4000 })
-	if s, _, _ := strings.Cut(o.written(), "[listener]"); strings.TrimSpace(s) != strings.TrimSpace(before) {
+	if s, _, _ := strings.Cut(o.settings(), "[listener]"); strings.TrimSpace(s) != strings.TrimSpace(before) {
 		t.Errorf("changed without a click:\n%s", s)
 	}
 }

@@ -22,7 +22,7 @@ func (o *office) shot(name string) {
 }
 
 func (o *office) settings() string {
-	b, err := os.ReadFile(filepath.Join(o.profile, "settings.toml"))
+	b, err := os.ReadFile(o.settingsFile())
 	if err != nil && !os.IsNotExist(err) {
 		o.t.Fatal(err)
 	}
