@@ -140,7 +140,7 @@ func ran(b testing.TB, cmd *exec.Cmd) time.Duration {
 func (s *stage) quit() {
 	s.b.Helper()
 	_ = s.resident.Process.Signal(os.Interrupt)
-	s.Until("the resident has ended", func() bool { _, err := os.Stat(s.announced()); return err != nil })
+	s.Until("the resident has ended", func() bool { return !exists(s.announced()) })
 	_ = s.resident.Wait()
 }
 
@@ -156,9 +156,9 @@ func (s *stage) coldRings(t *table, n int) {
 		began := time.Now()
 		must.Do(s.b, s.ring("--", num).Run())
 		all = append(all, e.wait(s.b, "the contact, from nothing").Sub(began))
-		s.Until("it is announced", func() bool { _, err := os.Stat(s.announced()); return err == nil })
+		s.Until("it is announced", func() bool { return exists(s.announced()) })
 		xtest.End(s.at().PID)
-		s.Until("it has ended", func() bool { _, err := os.Stat(s.announced()); return err != nil && s.empty() })
+		s.Until("it has ended", func() bool { return !exists(s.announced()) && s.empty() })
 	}
 	t.times("wiebelt-ring with nothing running → contact painted", all, limit{p50: 60})
 }

@@ -8,22 +8,11 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
-	"wiebelt/internal/native/desktopbus"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/xtest"
 	"wiebelt/internal/ui/card"
 )
-
-// owner returns a connection to a private bus that owns a name there.
-func owner(t *testing.T, address, name string) *dbus.Conn {
-	t.Helper()
-	c := must.Get(desktopbus.Connect(t.Context(), address))(t)
-	t.Cleanup(func() { c.Close() })
-	if r, err := c.RequestName(name, dbus.NameFlagDoNotQueue); err != nil || r != dbus.RequestNameReplyPrimaryOwner {
-		t.Fatal(r, err)
-	}
-	return c
-}
 
 const (
 	noticeService = "org.freedesktop.Notifications"
@@ -87,8 +76,7 @@ const (
 func TestAppearanceFollowed(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "")
-	address := o.PlainBus()
-	c := owner(t, address, "org.freedesktop.portal.Desktop")
+	c := xtest.Connect(t, o.PlainBus(), "org.freedesktop.portal.Desktop")
 	var mu sync.Mutex
 	scheme := uint32(1) // dark
 	read := func(space, key string) (dbus.Variant, *dbus.Error) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -160,7 +159,7 @@ func (d *callsWindow) end(id string) {
 	d.t.Helper()
 	process := fmt.Sprint("/proc/", d.pid())
 	d.close(id)
-	d.Until("no process", func() bool { _, err := os.Stat(process); return err != nil })
+	d.Until("no process", func() bool { return !exists(process) })
 }
 
 // callsFigures has the figures of one history, as its user would notice them.

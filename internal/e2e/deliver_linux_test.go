@@ -19,6 +19,7 @@ import (
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/messagetest"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/winetest"
 )
 
 // sender is a service account that delivers: a user without a home, on a server
@@ -303,18 +304,16 @@ func TestDeliverLargeInLittleMemory(t *testing.T) {
 	}
 }
 
-// TestDeliverOnWindows runs the Windows program under wine: patterns that the shell does
-// not expand, exit codes, and deletion of copies.
-func TestDeliverOnWindows(t *testing.T) {
-	t.Parallel()
-	dir := windowsPrograms(t)
-	p, o := wineOffice(t, dir)
+// deliversUnderWine: the Windows program delivers by patterns, which the shell does not
+// expand there, with its exit codes, and deletes its copies.
+func deliversUnderWine(t *testing.T, p *winetest.Prefix, o *office, exe string) {
+	t.Helper()
 	in := t.TempDir()
 	for i := range 8 {
 		must.Do(t, os.WriteFile(filepath.Join(in, fmt.Sprintf("bericht %d é.zip", i)), contractZIP(t, i), 0o600))
 	}
 	deliver := func(args ...string) (string, int) {
-		return p.Run(filepath.Join(dir, "wiebelt.exe"), append([]string{"deliver", "--profile", wineProfile, "--intermediary", "intermediary"}, args...)...)
+		return p.Run(exe, append([]string{"deliver", "--profile", wineProfile, "--intermediary", "intermediary"}, args...)...)
 	}
 	out, code := deliver(winPath(in) + `\*.zip`)
 	if code != 0 || !strings.Contains(out, "8 ") {

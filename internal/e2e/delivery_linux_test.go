@@ -32,10 +32,7 @@ func openDeliveryWindow(t testing.TB) *deliveryWindow {
 	o := prepare(t, "[ui]\ntheme = \"light\"\nlanguage = \"nl\"")
 	o.run("provision", "--intermediary", localhub.DefaultIntermediary)
 	o.start()
-	windows := o.wiebelt("window", windowapi.WindowDelivery)
-	windows.Stdout, windows.Stderr = o.log, o.log
-	must.Do(t, windows.Start())
-	t.Cleanup(func() { _ = windows.Process.Kill(); _ = windows.Wait() })
+	o.openWindow(windowapi.WindowDelivery)
 	p := &deliveryWindow{office: o, t: t, in: t.TempDir()}
 	p.id = o.FindWindow("^Berichten aanleveren")
 	p.at = o.origin(p.id)

@@ -146,10 +146,7 @@ func prepareAt(t testing.TB, h *localhub.Hub, base, value string, dpi int, more 
 // prepareOn is prepareAt with a given window manager and screen.
 func prepareOn(t testing.TB, h *localhub.Hub, base, value, wm string, screen xtest.Options, more string) *office {
 	t.Helper()
-	screen.Env = []string{"LANG=nl_NL.UTF-8"}
-	bin := must.Get(binary())(t)
-	o := &office{t: t, bin: bin, profile: t.TempDir(), hub: h, log: &logtest.Buffer{},
-		Server: xtest.Start(t, wm, screen)}
+	o := officeOn(t, t.TempDir(), h, wm, screen)
 	// No welcome here: that window has its own test.
 	must.Do(t, os.WriteFile(o.welcomed(), []byte("1\n"), 0o600))
 	o.runWith(value+"\n", "provision", "--base-url", base, "--hub-url", h.HubURL(), "--client-id", "office",
@@ -158,6 +155,14 @@ func prepareOn(t testing.TB, h *localhub.Hub, base, value, wm string, screen xte
 		more += fmt.Sprintf("\n[listener]\nport = %d\n", ownPort(t))
 	}
 	o.append("\n" + more + "\n")
+	return o
+}
+
+// officeOn returns a workplace with a profile as it is found.
+func officeOn(t testing.TB, profile string, h *localhub.Hub, wm string, screen xtest.Options) *office {
+	t.Helper()
+	screen.Env = []string{"LANG=nl_NL.UTF-8"}
+	o := &office{t: t, bin: must.Get(binary())(t), profile: profile, hub: h, log: &logtest.Buffer{}, Server: xtest.Start(t, wm, screen)}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("the resident said:\n%s", o.log)
@@ -285,7 +290,7 @@ func (o *office) startAs(before []string, command ...string) {
 			return !slices.ContainsFunc(o.running(true), func(pid int) bool { return slices.Contains(windows, pid) })
 		})
 	})
-	o.Until("the resident takes calls", func() bool { _, err := os.Stat(o.announced()); return err == nil })
+	o.Until("the resident takes calls", func() bool { return exists(o.announced()) })
 }
 
 // running returns the processes of the office's profile: those with windows, or the others.

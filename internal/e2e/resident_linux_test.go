@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/godbus/dbus/v5"
-
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
@@ -65,7 +63,7 @@ func TestQuietAfterLogOn(t *testing.T) {
 	}
 	notices := &noticeServer{shown: map[uint32]string{}}
 	must.Do(t, i.bus.Export(notices, noticePath, noticeService))
-	must.Get(i.bus.RequestName(noticeService, dbus.NameFlagDoNotQueue))(t)
+	xtest.Own(t, i.bus, noticeService)
 	began := time.Now()
 	i.start("env", "GODEBUG=gctrace=1")
 	p := dial(i.office)

@@ -93,7 +93,7 @@ func (o *office) orca() (said func() string) {
 	}
 	o.Spawn("env", "LC_ALL=C.UTF-8", "speech-dispatcher", "--run-single", "--config-dir", dir, "--communication-method", "unix_socket",
 		"--socket-path", socket, "--log-dir", dir, "--pid-file", filepath.Join(dir, "pid"), "--timeout", "0")
-	o.Until("somebody speaks for Orca", func() bool { _, err := os.Stat(socket); return err == nil })
+	o.Until("somebody speaks for Orca", func() bool { return exists(socket) })
 	o.Spawn("env", "LC_ALL=C.UTF-8", "SPEECHD_ADDRESS=unix_socket:"+socket, "/usr/bin/python3", "/usr/bin/orca")
 	said = func() string {
 		b, _ := os.ReadFile(notes)

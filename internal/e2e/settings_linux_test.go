@@ -13,7 +13,6 @@ import (
 
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/instance/windowapi"
-	"wiebelt/internal/testutil/logtest"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
@@ -29,16 +28,9 @@ type settingsPage struct {
 // vault for them on a test's screen.
 func newcomer(t *testing.T) (o *office, value string) {
 	t.Helper()
-	bin := must.Get(binary())(t)
 	h, value := startHub(t)
-	o = &office{t: t, bin: bin, profile: t.TempDir(), hub: h, log: &logtest.Buffer{},
-		Server: xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height, Env: []string{"LANG=nl_NL.UTF-8"}})}
+	o = officeOn(t, t.TempDir(), h, "openbox", xtest.Options{Width: width, Height: height})
 	o.write("[hub]\nsecret_store = \"file\"\n\n[ui]\ntheme = \"light\"\nlanguage = \"nl\"\n")
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("the resident said:\n%s", o.log)
-		}
-	})
 	return o, value
 }
 

@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
 	"os/exec"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,7 +14,6 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/registry"
-	"wiebelt/internal/store/history"
 	"wiebelt/internal/testutil/instancetest"
 	"wiebelt/internal/testutil/logtest"
 	"wiebelt/internal/testutil/must"
@@ -130,41 +127,4 @@ func (s *simulated) setUp(o *office) {
 	if s.Secret != "" {
 		o.runWith(s.Secret+"\n", "provision", "--softphone", "simulate-"+s.over, "--secret-stdin")
 	}
-}
-
-// TestSimulatedPhones: the resident, configured only with what "wiebelt simulate" prints,
-// connects to each kind of phone; the calls have cards while they ring, and are in the
-// history with their contact, and with their end once hung up.
-func TestSimulatedPhones(t *testing.T) {
-	t.Parallel()
-	o := prepare(t, "[card]\nafter_call = \"0s\"")
-	phones := map[string]*simulated{}
-	number := func(over string) string { return fmt.Sprintf("+316987660%02d", slices.Index(registry.Links(), over)) }
-	for _, over := range registry.Links() {
-		k := vries
-		k.Contact.ID, k.Numbers = "c-"+over, []string{number(over)}
-		must.Get(o.hub.AddInvented(t.Context(), k))(t)
-		s := startSimulated(t, o, over, fmt.Sprintf("0 ring a number=%q line=\"020 765 4321\" name=\"Iemand Anders\"\n+3600 end a\n", k.Numbers[0]))
-		s.setUp(o)
-		phones[over] = s
-	}
-	o.Move(1, 1) // a card under the pointer stays
-	o.start()
-	var all []history.Entry
-	is := func(what string, ok func(history.Entry) bool) {
-		t.Helper()
-		o.Until(what, func() bool {
-			all = callsOf(t, o)
-			return len(all) == len(phones) && !slices.ContainsFunc(all, func(e history.Entry) bool { return !ok(e) })
-		}, func() []any { return []any{fmt.Sprintf("%+v", all)} })
-	}
-	is("every call with its contact", func(e history.Entry) bool {
-		return e.Number == number(e.Kind) && e.ContactID == "c-"+e.Kind && e.Ended.IsZero()
-	})
-	o.Until("cards", func() bool { return !o.empty() })
-	for _, s := range phones {
-		s.hangUp(t)
-	}
-	is("the end of every call", func(e history.Entry) bool { return e.Result != "" && !e.Ended.IsZero() && e.Answered.IsZero() })
-	o.Until("no card", o.empty)
 }

@@ -104,7 +104,7 @@ func TestSleeps(t *testing.T) {
 	b.bin, b.clock = jumping(t), filepath.Join(b.Dir, "ahead")
 	b.start("env", "WIEBELT_TEST_JUMP="+b.clock)
 	b.Until("the link is up", b.linked)
-	b.Until("the clock was read", func() bool { _, err := os.Stat(b.clock + ".read"); return err == nil })
+	b.Until("the clock was read", func() bool { return exists(b.clock + ".read") })
 	for _, night := range []struct {
 		name      string
 		rings     bool   // when the computer falls asleep

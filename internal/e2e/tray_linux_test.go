@@ -24,23 +24,11 @@ type icon struct {
 	bus   *dbus.Conn
 }
 
-// newIcon returns an office with a panel and a running resident.
-func newIcon(t *testing.T, more string) *icon {
-	t.Helper()
-	i := onBus(t, prepare(t, more))
-	i.panel = i.Panel()
-	i.start()
-	i.panel.Icon()
-	return i
-}
-
 // onBus gives an office a bus, on which the menu can be read even without a panel. The
 // resident must not be running yet.
 func onBus(t *testing.T, o *office) *icon {
 	t.Helper()
-	c := must.Get(dbus.Connect(o.Bus()))(t)
-	t.Cleanup(func() { _ = c.Close() })
-	return &icon{office: o, t: t, bus: c}
+	return &icon{office: o, t: t, bus: xtest.Connect(t, o.Bus())}
 }
 
 // titles returns the menu's lines as sent to the panel, without separators.
@@ -124,11 +112,13 @@ func (i *icon) loseRegistration() (putBack func()) {
 	}
 }
 
-// TestTrayMenu: in a real panel, every line of the menu does what it says, and the icon is
-// back after the panel was killed and restarted.
-func TestTrayMenu(t *testing.T) {
+const support = "[support]\ncontact = \"Jan (IT), toestel 140\"\n"
+
+// TestTray: in a real panel, every line of the menu does what it says, the icon shows the
+// state, and is back after the panel was killed and restarted.
+func TestTray(t *testing.T) {
 	t.Parallel()
-	i := onBus(t, prepare(t, "[card]\nafter_call = \"1s\"\n"))
+	i := onBus(t, prepare(t, support+"[card]\nafter_call = \"1s\"\n"))
 	i.panel = i.Panel()
 	putBack := i.loseRegistration()
 	i.start()
@@ -145,7 +135,7 @@ func TestTrayMenu(t *testing.T) {
 		must.Do(t, p.End(t.Context(), simulate.Call{ID: id}, "missed"))
 		i.Until("no card", i.empty)
 	}
-	i.has("Vandaag nog geen oproep ontvangen. Bel uzelf om te testen.")
+	i.looks("ready", "Vandaag nog geen oproep ontvangen. Bel uzelf om te testen.")
 	if all := strings.Join(i.titles(), "|"); strings.Contains(all, "aanleveren") || !strings.Contains(all, "Nog geen oproepen") {
 		t.Errorf("the menu is %s", all)
 	}
@@ -195,10 +185,7 @@ func TestTrayMenu(t *testing.T) {
 	}
 	for _, pause := range []string{"1 uur pauzeren", "Pauzeren tot morgen"} {
 		i.choose(pause)
-		i.has("Doorgaan")
-		if s := i.titles()[0]; !strings.HasPrefix(s, "Gepauzeerd tot ") {
-			t.Errorf("paused, it says %q", s)
-		}
+		i.looks("paused", "Gepauzeerd tot ")
 		i.choose("Doorgaan")
 		i.has(pause)
 	}
@@ -229,6 +216,7 @@ func TestTrayMenu(t *testing.T) {
 	gone("3")
 	i.choose("Doorgaan")
 	i.has("1 uur pauzeren")
+	i.states()
 	i.choose("Wiebelt afsluiten")
 	i.Until("no icon after quitting", func() bool { return i.panel.Shown().Empty() })
 	// Quitting is final.

@@ -1,10 +1,7 @@
 package e2e
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
-	"testing"
 
 	"wiebelt/assets"
 	"wiebelt/internal/config/profile"
@@ -36,47 +33,30 @@ func (i *icon) looks(state, sentence string) {
 	}, func() []any { return []any{nearest, all} })
 }
 
-// TestTrayStates: the icon in a real panel shows real faults, and their end.
-func TestTrayStates(t *testing.T) {
-	t.Parallel()
-	i := newIcon(t, "[support]\ncontact = \"Jan (IT), toestel 140\"\n\n[card]\nafter_call = \"0s\"\n\n[ui]\nlanguage = \"nl\"")
-	dirs := must.Get(profile.Find(i.profile))(t)
-	path := filepath.Join(i.profile, "settings.toml")
-	whole := must.Get(os.ReadFile(path))(t)
-	write := func(s string) {
-		t.Helper()
-		must.Do(t, os.WriteFile(path, []byte(s), 0o600))
-	}
-	ring := func(number string) { // from a source that no settings change
-		t.Helper()
-		i.run("ring", "--", number)
-	}
-	i.looks("ready", "Vandaag nog geen oproep ontvangen.")
+// states: the icon shows real faults, and their end.
+func (i *icon) states() {
+	i.t.Helper()
+	dirs := must.Get(profile.Find(i.profile))(i.t)
+	whole := i.settings()
+	const ready = "Klaar. Laatste oproep ontvangen om "
 
 	// A phone's program that is not running.
-	write(string(whole) + "\n[[softphone]]\nkind = \"baresip\"\nname = \"baresip\"\naddress = \"" + nettest.Nobody(t) + "\"\n")
+	i.append("\n[[softphone]]\nkind = \"baresip\"\nname = \"baresip\"\naddress = \"" + nettest.Nobody(i.t) + "\"\n")
 	i.looks("link-lost", "Geen verbinding met de telefoon (baresip). We proberen het opnieuw.")
 
 	// Nothing is set up any more.
-	write("[support]\ncontact = \"Jan (IT), toestel 140\"\n\n[ui]\nlanguage = \"nl\"\n")
+	i.write(support + "\n[ui]\nlanguage = \"nl\"\n")
 	i.looks("not-set-up", "Wiebelt is nog niet ingesteld. Meld dit bij Jan (IT), toestel 140.")
-	write(string(whole))
-	i.looks("ready", "Vandaag nog geen oproep ontvangen.")
-
-	i.choose("1 uur pauzeren")
-	i.looks("paused", "Gepauzeerd tot ")
-	i.choose("Doorgaan")
-
-	ring("0698760011")
-	i.looks("ready", "Klaar. Laatste oproep ontvangen om ")
+	i.write(whole)
+	i.looks("ready", ready)
 
 	// An organisation that does not belong to the client.
-	must.Do(t, settings.Set(dirs, map[string]any{"hub.organisation_code": "9999"}))
+	must.Do(i.t, settings.Set(dirs, map[string]any{"hub.organisation_code": "9999"}))
 	i.looks("credentials", "De ")
-	write(string(whole))
-	i.looks("ready", "Klaar.")
+	i.write(whole)
+	i.looks("ready", ready)
 
-	must.Do(t, i.hub.Close())
-	ring("0698760012")
+	must.Do(i.t, i.hub.Close())
+	i.run("ring", "--", "0698760012")
 	i.looks("hub-gone", "Opzoeken lukte niet (")
 }

@@ -39,8 +39,7 @@ func TestWayland(t *testing.T) {
 func onWayland(t *testing.T, compositor string, xwayland bool) {
 	h, value := startHub(t)
 	o := prepareOn(t, h, h.BaseURL(), value, "", xtest.Options{Width: width, Height: height}, "[ui]\nlanguage = \"nl\"\ntheme = \"light\"\n\n[card]\nafter_call = \"1s\"\n")
-	c := must.Get(dbus.Connect(o.PlainBus()))(t)
-	t.Cleanup(func() { _ = c.Close() })
+	c := xtest.Connect(t, o.PlainBus())
 	tray := xtest.HostTray(t, c)
 	l, env := withLogind(t, false)
 	o.Compositor(compositor, xwayland)
@@ -187,8 +186,7 @@ func (o *office) opensFile(notes string) {
 // call, but nothing about who it is; a click on it opens the file.
 func withoutCards(t *testing.T) {
 	o := prepare(t, "[[line]]\nnumber = \"020 123 45 67\"\nname = \"Schade\"")
-	address := o.PlainBus()
-	c := owner(t, address, noticeService)
+	c := xtest.Connect(t, o.PlainBus(), noticeService)
 	s := &noticeServer{shown: map[uint32]string{}}
 	must.Do(t, c.Export(s, noticePath, noticeService))
 	notes := o.opener("exit 0")

@@ -52,7 +52,7 @@ func wineOffice(t testing.TB, dir string) (*winetest.Prefix, *office) {
 func (o *office) startsUnderWine(p *winetest.Prefix, dir string) {
 	o.t.Helper()
 	p.Start(filepath.Join(dir, "wiebeltw.exe"), "--profile", wineProfile, "run", "--background")
-	o.Until("the resident takes calls", func() bool { _, err := os.Stat(o.announced()); return err == nil })
+	o.Until("the resident takes calls", func() bool { return exists(o.announced()) })
 }
 
 // foundOnScreen reports whether the card of a known caller is in its corner:
@@ -346,8 +346,9 @@ func difference(a, b string) string {
 }
 
 // TestWindowsPrograms: configured on Windows, a lookup prints its result and returns its
-// code; the doctor checks the store for secrets, the access rights and MicroSIP; a call
-// handed over while nothing runs starts the resident, and its card is on the screen.
+// code, and messages are delivered; the doctor checks the store for secrets, the access
+// rights and MicroSIP; a call handed over while nothing runs starts the resident, and its
+// card is on the screen.
 func TestWindowsPrograms(t *testing.T) {
 	t.Parallel()
 	dir := windowsPrograms(t)
@@ -360,6 +361,7 @@ func TestWindowsPrograms(t *testing.T) {
 	if _, code := p.Run("cmd", "/c", winPath(exe), "lookup", "--profile", wineProfile, "0655550000"); code != 3 {
 		t.Errorf("lookup of nobody: exit %d", code)
 	}
+	deliversUnderWine(t, p, o, exe)
 	ring := func(want int, args ...string) {
 		t.Helper()
 		if _, code := p.Run(filepath.Join(dir, "wiebeltw.exe"), append([]string{"ring", "--profile", wineProfile}, args...)...); code != want {
