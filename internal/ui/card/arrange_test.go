@@ -199,13 +199,13 @@ func (d *day) placeCards() (wrong string) {
 	return ""
 }
 
-// TestNothingThatLivesMoves plays 2,000 days, with SOAK 10,000, of up to ten simultaneous
+// TestNothingThatLivesMoves plays 1,000 days, with SOAK 10,000, of up to ten simultaneous
 // calls with a real engine: calls begin, are answered, passed on, fold and end, in use and
 // not; cards are clicked, closed, dragged and brought up with the hotkey. The card of an
 // active call only moves for what the user has just asked for; cards never overlap, and all
 // are within the work area.
 func TestNothingThatLivesMoves(t *testing.T) {
-	days := 2_000
+	days := 1_000
 	if os.Getenv("SOAK") != "" {
 		days = 10_000
 	}
