@@ -88,15 +88,11 @@ var settingsScenes = []struct {
 		w.load()
 	}},
 	{"filled-general", "", nil},
-	{"filled-general-2", sectionLooks, nil},
 	{"filled-hub", sectionHub, nil},
-	{"filled-lines", sectionLines, nil},
-	{"filled-phones", sectionPhones, nil},
 	{"filled-phones-trouble", sectionPhones, func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
 		b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{
 			{Kind: "baresip", Name: "baresip", Phase: windowapi.LinkDown, Why: "nobody"}, {Kind: "ari", Name: "centrale", Phase: windowapi.LinkRefused, Why: "denied"}}})
 	}},
-	{"filled-listener", sectionListener, nil},
 	{"filled-advanced", sectionAdvanced, nil},
 	{"expiring", sectionHub, func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
 		put(t, b, strings.Replace(officeSettings, "2027-01-31", uitest.Noon.AddDate(0, 0, 12).Format(time.DateOnly), 1)+"[card]\ncorner = \"middle\"\n")
