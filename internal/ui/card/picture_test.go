@@ -15,7 +15,7 @@ type pictured struct {
 	draw func() *image.RGBA
 }
 
-// hardest has the fullest cards: they are pictured in every language and tone and at
+// hardest has the fullest cards: they are pictured in both languages, each in one tone, at
 // every scale. The others are pictured once, every second one in the look that differs
 // most from the default.
 var hardest = []string{"found", "earlier"}
@@ -39,10 +39,8 @@ func pictures(t testing.TB) []pictured {
 		switch {
 		case slices.Contains(hardest, name):
 			for _, scale := range []string{"100", "150", "200"} {
-				for _, lang := range languages {
-					add(name, scale, lang, false, draw)
-					add(name, scale, lang, true, draw)
-				}
+				add(name, scale, text.Dutch, false, draw)
+				add(name, scale, text.English, true, draw)
 			}
 		case i%2 == 0:
 			add(name, "100", text.Dutch, false, draw)
