@@ -56,7 +56,7 @@ func inspectAll(dir string) int {
 }
 
 // TestMemory: a program that inspects all crafted files, the largest accepted lists of
-// names and a ZIP of 500 MB stays below 50 MB.
+// names and a ZIP of 200 MB stays below 50 MB.
 func TestMemory(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, b []byte) {
@@ -79,7 +79,7 @@ func TestMemory(t *testing.T) {
 	}
 	write("names", names.bytes())
 	write("old", old.bytes())
-	large(t, filepath.Join(dir, "large"), 500<<20)
+	large(t, filepath.Join(dir, "large"), 200<<20)
 	files += 3
 
 	self := must.Get(os.Executable())(t)
