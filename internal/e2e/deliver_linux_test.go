@@ -145,12 +145,12 @@ func (s *sender) report() deliveryReport {
 	return r
 }
 
-// TestDeliverNight delivers 500 files in one night, with refusals, losses and a restart of
+// TestDeliverNight delivers 250 files in one night, with refusals, losses and a restart of
 // the hub: report, exit code and hub agree about every one.
 func TestDeliverNight(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	const files, bad = 500, 10
+	const files, bad = 250, 5
 	sums := map[string]string{} // by file
 	for i := range files {
 		name := fmt.Sprintf("bericht %03d é.zip", i)
@@ -160,7 +160,7 @@ func TestDeliverNight(t *testing.T) {
 		}
 		sums[s.file(name, content)] = ""
 	}
-	well := localhub.Fault{Times: 45} // requests without a fault
+	well := localhub.Fault{Times: 20} // requests without a fault
 	s.hub.Faults().Set(localhub.AtTransaction, well, localhub.Fault{Status: 422, Times: 7},
 		well, localhub.Fault{Body: localhub.BodyCut, Times: 3},
 		well, localhub.Fault{Status: 503, RetryAfter: time.Second, Times: 2},
@@ -217,7 +217,7 @@ func TestDeliverNight(t *testing.T) {
 	if count["delivered"] != r.Summary.Delivered || count["refused"] != r.Summary.Refused || count["uncertain"] != r.Summary.Uncertain || arrived != len(there) {
 		t.Errorf("%v, %+v, %d of %d messages are in the report", count, r.Summary, arrived, len(there))
 	}
-	// 7 by the hub and 10 here; 3 truncated answers, 3 pages, 3 dropped, 1 conflict, and
+	// 7 by the hub and 5 here; 3 truncated answers, 3 pages, 3 dropped, 1 conflict, and
 	// the one in progress when the hub was restarted.
 	if count["refused"] != bad+7 || count["uncertain"] != 11 || count["waiting"] != 0 {
 		t.Errorf("%v", count)
