@@ -123,10 +123,10 @@ func (o *desksOffice) all(n int, id, state string) (last time.Time) {
 	return last
 }
 
-// TestGroupOfDesks: a call that rings at three hundred desks arrives at each of them once,
+// TestGroupOfDesks: a call that rings at a hundred desks arrives at each of them once,
 // whether the exchange reports it for all of them together or one by one.
 func TestGroupOfDesks(t *testing.T) {
-	const n = 300
+	const n = 100
 	o := newDesks(t, n, n)
 	o.say("together", "ringing", group)
 	o.all(n, "together", "ringing")

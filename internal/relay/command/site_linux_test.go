@@ -140,7 +140,12 @@ type station struct {
 
 func (s *site) desk(i int, code string) *station {
 	s.t.Helper()
-	return s.joined(i, must.Get(s.join(i%3, code))(s.t), nil)
+	var stored string
+	s.tries(func() (err error) {
+		stored, err = s.join(i%3, code)
+		return err
+	})
+	return s.joined(i, stored, nil)
 }
 
 // join joins at a relay, and returns what has to be stored.
