@@ -567,13 +567,12 @@ func TestDeliverWatch(t *testing.T) {
 	}
 	s.file("groeit.zip", whole)
 	s.there("sent/groeit.zip")
-	// The same contents again: recognized, and moved to the others.
-	s.file("a.zip")
-	s.there("sent/a-2.zip", "sent/a-2.zip.txt")
-	// A hub that refuses: the reason is written beside the file.
+	// The same contents again: recognized, and moved to the others. A hub that refuses: the
+	// reason is written beside the file.
 	s.broken(localhub.Fault{Status: 422, Times: 1})
+	s.file("a.zip")
 	s.file("b.zip")
-	s.there("refused/b.zip")
+	s.there("sent/a-2.zip", "sent/a-2.zip.txt", "refused/b.zip")
 	if why := s.read("refused/b.zip.txt"); !strings.Contains(why, "antwoordcode 422") || !strings.Contains(why, "broken on purpose") {
 		t.Errorf("%q", why)
 	}
