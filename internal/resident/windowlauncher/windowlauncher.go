@@ -46,7 +46,7 @@ type Launcher struct {
 	p       Params
 	ctx     context.Context // the resident's
 	mu      sync.Mutex
-	conns   map[*instance.Conn]chan outgoing
+	out     chan outgoing // to the windows, nil while there are none
 	process *os.Process
 	late    *time.Timer // kills process unless it asks what to show
 	limit   time.Duration
@@ -65,7 +65,7 @@ type outgoing struct {
 
 // New returns a Launcher that lives until ctx ends.
 func New(ctx context.Context, p Params) *Launcher {
-	return &Launcher{p: p, ctx: ctx, conns: map[*instance.Conn]chan outgoing{}, limit: paintedIn}
+	return &Launcher{p: p, ctx: ctx, limit: paintedIn}
 }
 
 // Show shows a window, starting the process if it is not running.
@@ -75,12 +75,10 @@ func (d *Launcher) Show(window string) { d.ShowAt(windowapi.Show{Window: window}
 func (d *Launcher) ShowAt(m windowapi.Show) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.conns) > 0 {
+	if d.out != nil {
 		d.asked = m
 		m.WorkArea = d.p.WorkArea()
-		for _, out := range d.conns {
-			queue(out, outgoing{windowapi.KindShow, m})
-		}
+		queue(d.out, outgoing{windowapi.KindShow, m})
 		return
 	}
 	d.want = m
@@ -149,19 +147,17 @@ func (d *Launcher) Tell(what text.Key) {
 func (d *Launcher) Open() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return len(d.conns) > 0
+	return d.out != nil
 }
 
 // End closes the windows along with the resident.
 func (d *Launcher) End() { d.Send(windowapi.KindQuit, nil) }
 
-// Send sends a message to every windows process. It never blocks.
+// Send sends a message to the windows, if there are any. It never blocks.
 func (d *Launcher) Send(kind string, msg any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, out := range d.conns {
-		queue(out, outgoing{kind, msg})
-	}
+	queue(d.out, outgoing{kind, msg})
 }
 
 func queue(out chan outgoing, m outgoing) {
@@ -187,13 +183,13 @@ func (d *Launcher) Serve(ctx context.Context, c *instance.Conn) {
 		return
 	}
 	d.mu.Lock()
-	if len(d.conns) > 0 {
+	if d.out != nil {
 		d.mu.Unlock()
 		d.ShowAt(first)
 		_ = c.Send(windowapi.KindQuit, nil)
 		return
 	}
-	d.conns[c] = out
+	d.out = out
 	want := d.want // requested since the process was started, if different
 	d.want, d.again = windowapi.Show{}, false
 	if d.late != nil {
@@ -204,7 +200,7 @@ func (d *Launcher) Serve(ctx context.Context, c *instance.Conn) {
 	defer late.Stop()
 	defer func() {
 		d.mu.Lock()
-		delete(d.conns, c)
+		d.out = nil
 		asked := d.asked
 		d.asked = windowapi.Show{}
 		d.mu.Unlock()
