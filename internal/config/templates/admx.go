@@ -264,11 +264,9 @@ func intune() []byte {
 
 `)
 	data := func(e settings.Entry, name string) string {
-		v := valueOf(e)
+		v := html.EscapeString(valueOf(e))
 		if e.Type == settings.List {
-			v = strings.ReplaceAll(html.EscapeString(v), ", ", "&#xF000;") // between the lines of a list
-		} else {
-			v = html.EscapeString(v)
+			v = strings.ReplaceAll(v, ", ", "&#xF000;") // between the lines of a list
 		}
 		return fmt.Sprintf(`<data id="%s" value="%s"/>`, name, v)
 	}

@@ -130,14 +130,11 @@ func (r rule) flag() bool { return r.n == "" && r.keys[0].Type == settings.Flag 
 
 // explain returns everything known about a key, as one text.
 func explain(l text.Language, e settings.Entry) string {
-	b := l.T(text.SettingHelp(e.Key))
-	if a := Allowed(l, e); a != "" {
-		b += fmt.Sprintf("\n%s: %s", l.T(text.SettingAllowed), a)
-	}
+	b := fmt.Sprintf("%s\n%s: %s", l.T(text.SettingHelp(e.Key)), l.T(text.SettingAllowed), Allowed(l, e))
 	if def := e.Default(); def != "" {
 		b += fmt.Sprintf("\n%s: %s", l.T(text.SettingDefault), def)
 	}
-	return fmt.Sprintf("%s\n%s", b, e.Key)
+	return b + "\n" + e.Key
 }
 
 // Allowed returns the values allowed for a setting.

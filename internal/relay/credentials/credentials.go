@@ -114,10 +114,7 @@ func pair(seed string, kind nkeys.PrefixByte) (nkeys.KeyPair, error) {
 
 // Encode returns the secrets, for a file that only the relay may read.
 func (a *Authority) Encode() ([]byte, error) {
-	stored := map[string]string{"site": string(a.Site)}
-	if a.foreign != "" {
-		stored["foreign"] = a.foreign
-	}
+	stored := map[string]string{"site": string(a.Site), "foreign": a.foreign}
 	for _, k := range a.keys() {
 		if *k.pair == nil {
 			continue
