@@ -67,13 +67,10 @@ func (s *session) message(ctx context.Context, b []byte) error {
 
 // entity reads /callcontrol/<an extension of ours>/participants/<number>.
 func (s *session) entity(path string) (extension string, id int64, ok bool) {
-	rest, ok := strings.CutPrefix(path, "/callcontrol/")
-	extension, number, found := strings.Cut(rest, "/participants/")
-	if _, ours := s.Account.Follows(extension); !ok || !found || !ours || len(number) > 18 || strings.Trim(number, "0123456789") != "" {
-		return "", 0, false
-	}
-	id, err := strconv.ParseInt(number, 10, 64)
-	return extension, id, err == nil
+	extension, number, _ := strings.Cut(strings.TrimPrefix(path, "/callcontrol/"), "/participants/")
+	_, ours := s.Account.Follows(extension)
+	n, err := strconv.ParseUint(number, 10, 63)
+	return extension, int64(n), ours && err == nil
 }
 
 // changed requests the state of a participant.
@@ -92,17 +89,15 @@ func (s *session) changed(ctx context.Context, extension string, id int64) error
 		}
 	case status == http.StatusNotFound:
 		s.end(s.leg(extension, id)) // it ended before the request
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return s.refused(status)
 	default:
-		s.gaps.Seen() // unavailable now; the extension is requested again
+		s.gaps.Seen() // unavailable or refused now; the extension is requested again
 	}
 	return nil
 }
 
 // at reports whether a participant is the extension's.
 func (p participant) at(extension string) bool {
-	return p.ID != nil && *p.ID >= 0 && (p.Extension == extension || p.Extension == "")
+	return p.ID != nil && (p.Extension == extension || p.Extension == "")
 }
 
 // take reports the state of a participant.
@@ -137,13 +132,12 @@ func (s *session) take(extension string, p participant) {
 	}
 	if e.Number == "" {
 		e.Name = ""
-		if p.Number != nil && isKnown && known.Number != "" {
+		if p.Number != nil && known.Number != "" {
 			e.Number = exchangelink.Anonymous // unknown, but no longer the previous party
 		}
 	}
 	exchangelink.Remember(s.calls, leg, p.Call)
 	s.Legs.Take(s.r, leg, fmt.Sprintf("%d.%s", p.Call, leg), e, func(other string) bool {
-		theirs, ok := s.calls[other]
-		return ok && p.Call != 0 && theirs == p.Call
+		return s.calls[other] == p.Call
 	})
 }

@@ -120,7 +120,7 @@ func (p part) json(ext string, id int) json.RawMessage {
 		"referred_by_dn": p.referred, "referred_by_type": "None", "on_behalf_of_dn": p.behalf, "on_behalf_of_type": "None", "callid": p.call, "legid": 2,
 	}
 	if p.null {
-		for _, k := range []string{"party_caller_name", "party_dn", "party_caller_id", "party_did", "device_id", "party_dn_type", "referred_by_dn", "on_behalf_of_dn"} {
+		for _, k := range []string{"dn", "party_caller_name", "party_dn", "party_caller_id", "party_did", "device_id", "party_dn_type", "referred_by_dn", "on_behalf_of_dn"} {
 			m[k] = nil
 		}
 	}

@@ -142,14 +142,13 @@ func (s *session) snapshot(ctx context.Context, anew bool) (changed bool, err er
 				return
 			}
 			leg := s.leg(at.Extension, *p.ID)
-			if old, ok := s.calls[leg]; ok && anew && old != p.Call {
+			if anew && s.calls[leg] != p.Call {
 				s.end(leg)
 			}
 			there[leg] = true
 			s.take(at.Extension, p)
 		})
 	}
-	maps.DeleteFunc(s.calls, func(leg string, _ int64) bool { return !there[leg] })
 	s.Legs.EndOthers(s.r, there)
 	return !maps.Equal(exchangelink.Summary(s.r), before), nil
 }
