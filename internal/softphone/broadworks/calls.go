@@ -22,7 +22,7 @@ import (
 
 // documents splits a channel into its documents. A truncated one ends
 // where the next begins.
-func documents(data []byte, atEOF bool) (advance int, document []byte, err error) {
+func documents(data []byte, _ bool) (advance int, document []byte, err error) {
 	start := bytes.IndexByte(data, '<')
 	if start < 0 {
 		return len(data), nil, nil
@@ -38,9 +38,6 @@ func documents(data []byte, atEOF bool) (advance int, document []byte, err error
 	}
 	if next >= 0 {
 		return start + most, data[:most], nil
-	}
-	if atEOF { // truncated
-		return start + most, nil, nil
 	}
 	return start, nil, nil
 }
@@ -64,8 +61,7 @@ func documentEnd(data []byte) int {
 	if data[close-1] == '/' {
 		return close + 1
 	}
-	name, _, _ := bytes.Cut(bytes.Trim(data[root:close], "<>"), []byte(" "))
-	name, _, _ = bytes.Cut(name, []byte("\n"))
+	name := bytes.Fields(data[root:close])[0][1:]
 	last := bytes.Index(data[close:], append([]byte("</"), name...))
 	if last < 0 {
 		return 0
@@ -96,9 +92,7 @@ func (s *session) readUsers(ctx context.Context) (group string, err error) {
 		return "", err
 	case status == http.StatusUnauthorized:
 		return "", s.refused(status)
-	case status/100 != 2:
-		me = person{} // an administrator, or a user without this right
-	case me.Group != "" && me.Provider != "":
+	case me.Group != "" && me.Provider != "": // neither for an administrator, or a user without this right
 		group = "/serviceprovider/" + url.PathEscape(string(me.Provider)) + "/group/" + url.PathEscape(string(me.Group))
 	}
 	many := s.Account.Hears != nil
@@ -107,23 +101,21 @@ func (s *session) readUsers(ctx context.Context) (group string, err error) {
 		return "", nil
 	}
 	for first, page := 1, 0; page < pages; page++ {
-		d, status, err := s.do(ctx, http.MethodGet, actions+user(s.Account.User)+"/directories/Group"+exchangelink.Query("start", strconv.Itoa(first), "results", "1000"), nil)
+		d, _, err := s.do(ctx, http.MethodGet, actions+user(s.Account.User)+"/directories/Group"+exchangelink.Query("start", strconv.Itoa(first), "results", "1000"), nil)
 		if err != nil {
 			return "", err
 		}
-		if first += len(d.People); status/100 != 2 || len(d.People) == 0 {
+		if first += len(d.People); len(d.People) == 0 {
 			break
 		}
 		for _, p := range d.People {
 			s.addUser(p)
-			if string(p.Extension) == s.Account.Extension {
+			if !many && string(p.Extension) == s.Account.Extension {
 				s.target = string(p.User)
 			}
 		}
 	}
-	if many {
-		s.target = ""
-	} else if s.target == "" {
+	if !many && s.target == "" {
 		return "", &link.Refusal{Why: "BroadWorks does not know the extension of the settings, or not for this user", Cause: link.CauseExtension}
 	}
 	return group, nil

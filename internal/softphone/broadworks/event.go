@@ -162,10 +162,7 @@ func (h half) event(kind string) (e call.Event, ok bool) {
 // direction returns the direction as the user sees it. An unknown one counts as incoming,
 // so that no call is missed.
 func (h half) direction(kind string) call.Direction {
-	switch p := word(h.Personality); {
-	case p == "terminator":
-		return call.Incoming
-	case p == "originator", p == "clicktodial", strings.HasPrefix(kind, "CallOriginat"):
+	if p := word(h.Personality); p == "originator" || p == "clicktodial" || strings.HasPrefix(kind, "CallOriginat") {
 		return call.Outgoing
 	}
 	return call.Incoming
@@ -255,13 +252,11 @@ func (a address) number() string {
 		s, _, _ = strings.Cut(rest, ";")
 	case "sip", "sips":
 		user, _, _ := strings.Cut(rest, "@")
-		if user, _, _ = strings.Cut(user, ";"); strings.Trim(user, "+0123456789*#") == "" && user != "" {
+		if user, _, _ = strings.Cut(user, ";"); strings.Trim(user, "+0123456789*#") == "" {
 			s = user
 		}
 	}
-	if plain, err := url.PathUnescape(s); err == nil {
-		s = plain
-	}
+	s, _ = url.PathUnescape(s)
 	if country := string(a.Country); country != "" && len(s) >= 7 && strings.Trim(s, "0123456789") == "" && s[0] != '0' {
 		if len(s) <= 10 || !strings.HasPrefix(s, country) { // without country code
 			s = country + s

@@ -44,7 +44,7 @@ func (x *exchange) has(user, id, call string) {
 // office adds users to the group; those with 1xx are ours.
 func (x *exchange) office() exchangelink.Account {
 	x.With(func() {
-		x.Users = append(x.Users, simulate.BroadWorksUser{ID: "bob@kantoor.example", Extension: "102"}, simulate.BroadWorksUser{ID: "buur@kantoor.example", Extension: "201"})
+		x.Users = append(x.Users, simulate.BroadWorksUser{ID: "bob@kantoor.example", Extension: "102"}, simulate.BroadWorksUser{ID: "buur@kantoor.example", Extension: "201"}, simulate.BroadWorksUser{ID: "deur@kantoor.example"})
 	})
 	a := linktest.Account(x.Address())
 	a.Extension, a.Hears = "", func(e string) bool { return strings.HasPrefix(e, "1") }

@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/simulate"
@@ -56,12 +57,13 @@ func FuzzDocuments(f *testing.F) {
 		if len(b) > longest {
 			return
 		}
-		in := bufio.NewScanner(bytes.NewReader(append(b, good+xml.Header+"<ChannelHeartBeat/>"...)))
+		in := bufio.NewScanner(iotest.OneByteReader(bytes.NewReader(append(b, good+xml.Header+"<ChannelHeartBeat/>"...))))
 		in.Buffer(nil, 256<<10)
 		in.Split(documents)
-		found := false
+		found, last := false, ""
 		for in.Scan() {
-			found = found || strings.HasSuffix(in.Text(), good)
+			last = in.Text()
+			found = found || strings.HasSuffix(last, good)
 			all, _, err := Read(in.Bytes())
 			if err != nil && all != nil {
 				t.Fatal("an error and calls")
@@ -72,8 +74,8 @@ func FuzzDocuments(f *testing.F) {
 				}
 			}
 		}
-		if in.Err() != nil || !found {
-			t.Fatalf("%v, found %v after %q", in.Err(), found, b)
+		if in.Err() != nil || !found || !strings.HasSuffix(last, "<ChannelHeartBeat/>") {
+			t.Fatalf("%v, found %v after %q, at last %q", in.Err(), found, b, last)
 		}
 	})
 }
