@@ -23,12 +23,7 @@ type session struct {
 // pop processes one event; more reports that others are waiting.
 func (s *session) pop() (more bool, err error) {
 	a, err := s.d.ask("pop-event")
-	if err != nil {
-		return false, err
-	}
-	if !a.ok {
-		s.r.Unreadable(0)
-	} else if a.event != "" {
+	if a.event != "" {
 		err = s.take(a)
 	}
 	return a.queued, err

@@ -102,12 +102,14 @@ func survives(t *testing.T, message string, log *slog.Logger) bool {
 	return dials == 1
 }
 
-// impatient is a connection with a short timeout for the rest of an answer.
+// impatient is a connection with a short timeout for the rest of an answer, which arrives
+// in pieces.
 type impatient struct{ net.Conn }
 
 func (i impatient) SetDeadline(time.Time) error {
 	return i.Conn.SetDeadline(time.Now().Add(time.Second))
 }
+func (i impatient) Read(b []byte) (int, error) { return i.Conn.Read(b[:min(len(b), 77)]) }
 
 // answering is a connection that gives the same answer to every command.
 type answering struct {

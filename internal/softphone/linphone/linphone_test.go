@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -164,7 +163,8 @@ func TestEvents(t *testing.T) {
 			"ringing incoming #1 sip:1@x; ended incoming #1 sip:1@x; ringing incoming #1 sip:2@x"},
 		{"names with State in them", []connection{{events: []string{event("StateIncomingReceived", "sip:1@x", "7"), event("StateEnd", "sip:1@x", "7")}}},
 			"ringing incoming #7 sip:1@x; ended incoming #7 sip:1@x"},
-		{"a state never heard of", []connection{{events: []string{event("IncomingReceived", "<sip:1@x>", "7"), event("Teleported", "<sip:1@x>", "7"), event("Teleported", "<sip:1@x>", "12")}}}, "ringing incoming #7 sip:1@x"},
+		{"a state never heard of", []connection{{events: []string{event("IncomingReceived", "<sip:1@x>", "7"), event("Teleported", "<sip:1@x>", "7"), event("Teleported", "<sip:1@x>", "12"), event("Connected", "<sip:1@x>", "12")}}}, "ringing incoming #7 sip:1@x"},
+		{"nobody says who calls, or which call it is", []connection{{events: []string{event("IncomingReceived", "", "7"), event("IncomingReceived", "<sip:1@x>", "x")}}}, ""},
 		{"not calls", []connection{{events: []string{
 			"Event-type: receiving-tone\n\nTone: 1\nFrom: <sip:1@x>\nId: 1\n\n\n\n",
 			"Event-type: call-stats\n\nId: 1\nType: Audio\nICE state: Not activated\n\n\n\n\n",
@@ -190,12 +190,13 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A call that keeps ringing while the connection is lost is reported again.
+// A call that keeps ringing while the connection is lost, even twice, is reported again.
 func TestDropped(t *testing.T) {
 	d := newFake(t, "")
-	var drops atomic.Bool
-	d.answer = func(_, answer string) string {
-		if drops.Swap(false) {
+	var lost []string // when it hangs up
+	d.answer = func(command, answer string) string {
+		if len(lost) > 0 && command == lost[0] {
+			lost = lost[1:]
 			return ""
 		}
 		return answer
@@ -206,7 +207,7 @@ func TestDropped(t *testing.T) {
 		d.Queue = append(d.Queue, event("IncomingReceived", "<sip:1@x>", "7"))
 	})
 	w.Expect("ringing incoming #7 sip:1@x")
-	drops.Store(true)
+	d.With(func() { lost = []string{"pop-event", "call-status 7"} })
 	w.Expect("ringing incoming #7 sip:1@x")
 }
 
