@@ -50,11 +50,13 @@ func (p *phone) login(ctx context.Context) (exchangelink.Token, error) {
 		return exchangelink.Token{}, errRefused
 	}
 	t, code, err := p.ask(ctx, "get_token", map[string]string{"username": p.Account.User, "password": secret})
-	if err != nil || code == 0 {
-		p.refused = refusals{}
+	switch {
+	case err != nil:
 		return t, err
-	}
-	if p.refused.secret != is {
+	case code == 0:
+		p.refused = refusals{}
+		return t, nil
+	case p.refused.secret != is:
 		p.refused = refusals{secret: is}
 	}
 	p.refused.n++

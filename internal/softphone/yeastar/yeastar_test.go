@@ -173,7 +173,12 @@ func TestRefused(t *testing.T) {
 	try := func() error {
 		return link.RunOnce(t.Context(), link.Config{Take: func(call.Event) error { return nil }}, p)
 	}
-	for range 10 {
+	for i := range 10 {
+		if i == 1 { // an exchange in trouble forgets no refusal
+			x.Intercept(linktest.Status(api+"get_token", http.StatusServiceUnavailable))
+			_ = try()
+			x.Intercept(nil)
+		}
 		if err := try(); link.CauseOf(err) != link.CauseDenied {
 			t.Errorf("%v", err)
 		}
