@@ -308,15 +308,11 @@ func (f *Folder) Set(s Settings) error {
 }
 
 // ParseSite reads the output of Folder.Site.
-func ParseSite(b []byte) (Site, error) {
-	var all Site
-	if json.Unmarshal(b, &all) != nil || all.Settings.Check() != nil {
-		return Site{}, text.Errorf(text.RelayFileDamaged)
-	}
-	if _, err := credentials.Parse(all.Keys); err != nil {
-		return Site{}, text.Errorf(text.RelayFileDamaged)
-	}
-	return all, nil
+func ParseSite(b []byte) (all Site, err error) {
+	err = json.Unmarshal(b, &all)
+	_, keys := credentials.Parse(all.Keys)
+	_, authority := certificates.Parse(all.PEM)
+	return all, damaged(cmp.Or(err, keys, authority, all.Settings.Check()))
 }
 
 // Create creates the folder of one of the site's relays, like the function Create.

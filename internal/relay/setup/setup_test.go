@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -54,6 +55,18 @@ func TestCreate(t *testing.T) {
 		t.Errorf("after a crash: %v", err)
 	}
 	must.Get(Load(dir))(t)
+}
+
+// TestSite: a file for other relays counts only if it has all that they need.
+func TestSite(t *testing.T) {
+	f := must.Get(Load(create(t)))(t)
+	whole := must.Get(f.Site(f.Settings))(t)
+	must.Get(ParseSite(whole))(t)
+	for _, part := range []string{"settings", "keys", "authority", "{"} {
+		if _, err := ParseSite(bytes.Replace(whole, []byte(part), []byte("-"), 1)); err == nil {
+			t.Errorf("it is read without %s", part)
+		}
+	}
 }
 
 // TestSilent: what a file does not set is as in a new one.
