@@ -78,7 +78,7 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 	}
 	// A daemon that exits closes the connection the same way; the next one
 	// recreates the socket.
-	if now := p.socket(); socket != nil && (now == nil || !os.SameFile(socket, now) || !socket.ModTime().Equal(now.ModTime())) {
+	if now := p.socket(); socket != nil && (now == nil || !socket.ModTime().Equal(now.ModTime())) {
 		return link.NotThere(errRestarted)
 	}
 	return link.ErrReplaced
