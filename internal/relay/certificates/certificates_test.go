@@ -103,7 +103,8 @@ func TestBadAuthorities(t *testing.T) {
 	other := must.Get(New("kantoor", time.Now()))(t)
 	whole := must.Get(other.Encode())(t)
 	mixed := append(a.Public(), whole[len(other.Public()):]...)
-	for name, b := range map[string][]byte{"nothing": nil, "no key": a.Public(), "another's key": mixed, "text": []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")} {
+	garbled := append(a.Public(), "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"...)
+	for name, b := range map[string][]byte{"nothing": nil, "garbled key": garbled, "no key": a.Public(), "another's key": mixed, "text": []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")} {
 		if _, err := Parse(b); err == nil {
 			t.Errorf("%s is an authority", name)
 		}

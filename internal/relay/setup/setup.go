@@ -154,7 +154,7 @@ func (s Settings) Check() error {
 	if s.Host != "" && net.ParseIP(s.Host) == nil {
 		return text.Errorf(text.RelaySettingHost)
 	}
-	if a, err := netip.ParseAddrPort(s.Admin); s.Admin != "" && (err != nil || !a.Addr().IsLoopback()) {
+	if a, _ := netip.ParseAddrPort(s.Admin); s.Admin != "" && !a.Addr().IsLoopback() {
 		return text.Errorf(text.RelaySettingAdmin)
 	}
 	if len(s.Reached) == 0 {

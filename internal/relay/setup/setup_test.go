@@ -116,14 +116,29 @@ func TestBroken(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	good := Defaults()
-	good.Reached = []string{"relay.kantoor.example"}
+	good.Reached, good.Host = []string{"relay.kantoor.example", "2001:db8::7"}, "192.0.2.7"
 	must.Do(t, good.Check())
+	three := good
+	three.Cluster = map[string]string{"r1": "a", "r2": "b", "r3": "192.0.2.9"}
+	if got := three.Hosts(); three.Check() != nil || !slices.Equal(got, []string{"relay.kantoor.example", "2001:db8::7", "b", "192.0.2.9"}) {
+		t.Errorf("three relays: %v, %v", got, three.Check())
+	}
+	for address, want := range map[string]bool{"tls://nats.kantoor.example:4222": true, "nats://nats.kantoor.example:4222": false, "tls://nats.kantoor.example": false,
+		"tls://a:b@nats.kantoor.example:4222": false, "tls://*.kantoor.example:4222": false, "tls://%zz:4222": false} {
+		s := good
+		s.NATS.URLs = []string{address}
+		if err := s.Check(); (err == nil) != want {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
 	for name, change := range map[string]func(*Settings){
-		"name":          func(s *Settings) { s.Name = "R 1" },
-		"port":          func(s *Settings) { s.WebPort = 70000 },
-		"negative":      func(s *Settings) { s.NATSPort = -1 },
-		"NATS in clear": func(s *Settings) { s.NATS.URLs = []string{"nats://nats.kantoor.example:4222"} },
-		"NATS, no port": func(s *Settings) { s.NATS.URLs = []string{"tls://nats.kantoor.example"} },
+		"name":            func(s *Settings) { s.Name = "R 1" },
+		"port":            func(s *Settings) { s.WebPort = 70000 },
+		"negative":        func(s *Settings) { s.NATSPort = -1 },
+		"fewer than none": func(s *Settings) { s.NATS.Replicas = -1 },
+		"six places":      func(s *Settings) { s.NATS.Replicas = 6 },
+		"no day":          func(s *Settings) { s.Journal.Days = -1 },
+		"too many days":   func(s *Settings) { s.Journal.Days = maxDays + 1 },
 		"two sorts": func(s *Settings) {
 			s.NATS.URLs, s.Cluster = []string{"tls://a:1"}, map[string]string{"r1": "a", "r2": "b", "r3": "c"}
 		},
@@ -138,6 +153,7 @@ func TestSettings(t *testing.T) {
 		"two relays":      func(s *Settings) { s.Cluster = map[string]string{"r1": "a", "r2": "b"} },
 		"not this one":    func(s *Settings) { s.Cluster = map[string]string{"r2": "a", "r3": "b", "r4": "c"} },
 		"one place":       func(s *Settings) { s.Cluster = map[string]string{"r1": "a", "r2": "b", "r3": "b"} },
+		"one twice":       func(s *Settings) { s.Cluster = map[string]string{"r1": "a", "r2": "b", "r3": "c", "r4": "c"} },
 		"no place":        func(s *Settings) { s.Cluster = map[string]string{"r1": "a", "r2": "b", "r3": "c:1"} },
 		"any port":        func(s *Settings) { s.NATSPort, s.Cluster = 0, map[string]string{"r1": "a", "r2": "b", "r3": "c"} },
 	} {
@@ -174,5 +190,12 @@ func TestPaths(t *testing.T) {
 	}
 	if _, err := RenewPath(dir, now); err != nil || slices.Contains(paths(now), first[0]) {
 		t.Errorf("three count: %v", err)
+	}
+	for _, spoilt := range []string{"{", `{"now":"short"}`} { // not replaced: exchanges may still use it
+		must.Do(t, os.WriteFile(filepath.Join(dir, pathsFile), []byte(spoilt), 0o600))
+		_, err := Paths(dir, now)
+		if _, renewed := RenewPath(dir, now); err == nil || renewed == nil {
+			t.Errorf("%s: %v, %v", spoilt, err, renewed)
+		}
 	}
 }
