@@ -273,7 +273,7 @@ func intune() []byte {
 	for _, s := range sections() {
 		for _, r := range s.rules() {
 			v := "<enabled/>"
-			if r.flag() && r.keys[0].Default() == "false" {
+			if r.keys[0].Default() == "false" {
 				v = "<disabled/>"
 			}
 			var keys []string

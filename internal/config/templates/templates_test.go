@@ -70,7 +70,7 @@ func TestTemplate(t *testing.T) {
 	if want := []string{"policyNamespaces", "resources", "supportedOn", "categories", "policies"}; !slices.Equal(order, want) {
 		t.Errorf("the parts stand as %v", order)
 	}
-	name := regexp.MustCompile(`^[A-Za-z0-9_]+$`)
+	name, key := regexp.MustCompile(`^[A-Za-z0-9_]+$`), regexp.MustCompile(`^Software\\Policies\\Wiebelt(\\[a-z0-9]+)*$`)
 	names, refs, elementIDs := map[string]bool{}, map[string]string{}, map[string]map[string]bool{}
 	var current string
 	root.walk(func(n node) {
@@ -85,6 +85,9 @@ func TestTemplate(t *testing.T) {
 			}
 			names[k] = true
 			if n.XMLName.Local == "policy" {
+				if !key.MatchString(n.attr("key")) {
+					t.Errorf("%s stands at %s", k, n.attr("key"))
+				}
 				current = n.attr("name")
 				elementIDs[current] = map[string]bool{}
 				var parts []string
@@ -149,6 +152,22 @@ func TestTemplate(t *testing.T) {
 			if !have[r] {
 				t.Errorf("%s: %s, which %s refers to, is not there", l.code, r, by)
 			}
+		}
+	}
+}
+
+// TestIntune: each setting stands there with its address and a value of its kind.
+func TestIntune(t *testing.T) {
+	body := files(t)["intune.txt"]
+	for address, want := range map[string]string{
+		"wiebelt_hub/hub_open_at_start":     "<disabled/>",
+		"wiebelt_listener/listener_enabled": "<enabled/>",
+		"wiebelt_support/support_contact":   `<enabled/><data id="support_contact" value="Jan (IT), toestel 140"/>`,
+		"wiebelt_card/card_fields":          `<enabled/><data id="card_fields" value="relation_number&#xF000;address&#xF000;producer&#xF000;last_modified_by"/>`,
+		"wiebelt_line/line_1":               `<enabled/><data id="line_1_number" value="0201234567"/><data id="line_1_name" value="Schade"/>`,
+	} {
+		if want = "./Device/Vendor/MSFT/Policy/Config/Wiebelt~Policy~wiebelt~" + address + "\n   " + want + "\n"; !strings.Contains(body, want) {
+			t.Errorf("%s is not there", want)
 		}
 	}
 }

@@ -117,7 +117,7 @@ func TestServe(t *testing.T) {
 	}
 	o.Show(windowapi.WindowHelp)
 	var show windowapi.Show
-	if kind := o.next(c, &show); kind != windowapi.KindShow || show.Window != windowapi.WindowHelp {
+	if kind := o.next(c, &show); kind != windowapi.KindShow || show.Window != windowapi.WindowHelp || show.WorkArea.Scale != 1.5 {
 		t.Errorf("%s %+v", kind, show)
 	}
 	second := o.connect(windowapi.WindowDelivery)
