@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/registry"
@@ -125,8 +127,8 @@ func (s *session) opened(stream *exchangelink.Stream) error {
 	if !open {
 		return stream.Err()
 	}
-	d, err := parse(b)
-	if err != nil || d.XMLName.Local != "Channel" || d.Channel == "" {
+	d, _ := parse(b)
+	if d.Channel == "" {
 		return s.Server.Failure("what it answers is no channel", link.CauseUnexpected)
 	}
 	s.channel = string(d.Channel)
@@ -292,21 +294,24 @@ func (s *session) subscribed(d document, status int, err error) error {
 	return nil
 }
 
-// renew extends the channel and all subscriptions.
+// renew extends the channel and all subscriptions, several at once: events wait for it.
 func (s *session) renew(ctx context.Context) error {
 	paths := map[string]string{"/channel/" + url.PathEscape(s.channel): "Channel"}
 	for id := range s.subscriptions {
 		paths["/subscription/"+url.PathEscape(id)] = "Subscription"
 	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(asking)
 	for path, name := range paths {
-		_, status, err := s.here.Ask(ctx, http.MethodPut, events+path, s.header, body(name, "expires", expires))
-		if err != nil {
+		group.Go(func() error {
+			_, status, err := s.here.Ask(ctx, http.MethodPut, events+path, s.header, body(name, "expires", expires))
+			if err == nil && status/100 != 2 {
+				err = s.goneError(status)
+			}
 			return err
-		} else if status/100 != 2 {
-			return s.goneError(status)
-		}
+		})
 	}
-	return nil
+	return group.Wait()
 }
 
 // do sends a request and parses a successful answer. An exchange in trouble is an error.

@@ -209,6 +209,17 @@ func TestRenewal(t *testing.T) {
 	t.Parallel()
 	x := newExchange(t)
 	x.With(func() { x.Expires = 1 })
+	both := make(chan struct{})
+	x.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPut && !strings.HasSuffix(r.URL.Path, "/heartbeat") {
+			select { // channel and subscription at once, so that no event waits long
+			case both <- struct{}{}:
+			case <-both:
+			case <-r.Context().Done():
+			}
+		}
+		return false
+	})
 	w := x.link().Connected()
 	must.Do(t, x.Until(t.Context(), func() bool { return x.Renewed >= 4 }))
 	if len(w.States) != 0 {
@@ -269,7 +280,7 @@ func TestNumbers(t *testing.T) {
 }
 
 // TestOneServer: heartbeats and acknowledgements go to the channel's server, with its
-// cookies, though its name has other addresses too.
+// cookies, though its name has other addresses too. Everything is asked for as XML.
 func TestOneServer(t *testing.T) {
 	x := newExchange(t)
 	a := linktest.Account(x.Address())
@@ -278,6 +289,9 @@ func TestOneServer(t *testing.T) {
 	x.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
 		if strings.HasSuffix(r.URL.Path, "/heartbeat") {
 			beats.Add(1)
+		}
+		if r.Header.Get("Accept") != "application/xml" || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/xml") {
+			t.Errorf("%s is asked for with %v", r.URL.Path, r.Header)
 		}
 		return false
 	})

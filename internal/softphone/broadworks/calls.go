@@ -79,7 +79,7 @@ const (
 	maxMissed = 4096
 	pages     = 8
 	askTime   = time.Second // how long a call waits for details of its user
-	asking    = 8           // concurrent requests for calls
+	asking    = 8           // concurrent requests
 )
 
 // readUsers reads who the user is and, if it matters, the other users. It returns the group
