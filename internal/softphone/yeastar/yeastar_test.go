@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gorilla/websocket"
+
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/exchangelink"
@@ -204,4 +206,16 @@ func TestRefused(t *testing.T) {
 	w := linktest.Run(t, p).Connected()
 	x.say(told("1", "ALERT", "101 RING"))
 	w.Expect(rings)
+	old := ""
+	x.With(func() { old = x.Tokens.Valid[len(x.Tokens.Valid)-1] })
+	x.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != api+"subscribe" || r.URL.Query().Get("access_token") != old {
+			return false
+		}
+		must.Get(new(websocket.Upgrader).Upgrade(w, r, nil))(t).Close() // it says no other way that the token is old
+		return true
+	})
+	x.EachSocket(linktest.Cut)
+	w.Until(link.Waiting)
+	w.Until(link.Connected)
 }
