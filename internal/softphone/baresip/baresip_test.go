@@ -101,11 +101,14 @@ func TestEvents(t *testing.T) {
 		{"not answered", []string{in, end}, "ringing incoming #a" + who + "; ended incoming #a" + who},
 		{"outgoing, 4.9 and 1.0.0 words together", []string{out, old}, "ringing outgoing #b sip:0612345678@pbx"},
 		{"outgoing, 1.0.0", []string{old, old}, "ringing outgoing #b sip:0612345678@pbx"},
-		{"peeruri missing", []string{`{"event":true,"type":"CALL_INCOMING","id":"a","param":"sip:1@x"}`}, "ringing incoming #a sip:1@x"},
+		{"outgoing, without a direction", []string{`{"event":true,"type":"CALL_OUTGOING","peeruri":"sip:1@x","id":"b"}`}, "ringing outgoing #b sip:1@x"},
+		{"peeruri missing", []string{`{"event":true,"type":"CALL_INCOMING","id":"a","param":"sip:1@x"}`, `{"event":true,"type":"CALL_INCOMING","id":"b","param":"sips:2@x"}`, `{"event":true,"type":"CALL_INCOMING","id":"c","param":"tel:3"}`},
+			"ringing incoming #a sip:1@x; ringing incoming #b sips:2@x; ringing incoming #c tel:3"},
 		{"nothing of the caller at all", []string{`{"event":true,"type":"CALL_INCOMING","id":"a","param":"Busy"}`}, "ringing incoming #a"},
-		{"end of a call that began before us", []string{`{"event":true,"type":"CALL_CLOSED","direction":"incoming","peeruri":"sip:1@x","id":"z"}`}, "ended incoming #z sip:1@x"},
+		{"ends of calls that began before us", []string{`{"event":true,"type":"CALL_CLOSED","direction":"incoming","peeruri":"sip:1@x","id":"z"}`, `{"event":true,"type":"CALL_CLOSED","direction":"outgoing","peeruri":"sip:2@x","id":"y"}`},
+			"ended incoming #z sip:1@x; ended outgoing #y sip:2@x"},
 		{"answered, direction unknown", []string{`{"event":true,"type":"CALL_ESTABLISHED","id":"z"}`}, "answered unknown #z"},
-		{"not calls", []string{`{"event":true,"type":"REGISTER_OK","class":"ua"}`, `{"event":true,"type":"SIPSESS_CONN","class":"sip","from":"sip:1@x"}`, `{"event":true,"type":"CALL_REMOTE_SDP","id":"a"}`, `{"response":true,"ok":true,"data":"CALL_INCOMING","type":"CALL_INCOMING"}`, `{"event":true,"type":"NEVER_HEARD_OF"}`, `{}`, ``}, ""},
+		{"not calls", []string{`{"event":true,"type":"CALL_PROGRESS","direction":"incoming","peeruri":"sip:1@x","id":"a"}`, `{"event":true,"type":"REGISTER_OK","class":"ua"}`, `{"event":true,"type":"SIPSESS_CONN","class":"sip","from":"sip:1@x"}`, `{"event":true,"type":"CALL_REMOTE_SDP","id":"a"}`, `{"response":true,"ok":true,"data":"CALL_INCOMING","type":"CALL_INCOMING"}`, `{"event":true,"type":"NEVER_HEARD_OF"}`, `{}`, ``}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			raw := ""

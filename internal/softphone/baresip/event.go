@@ -26,11 +26,8 @@ type frame struct {
 // unreadable event is skipped, the connection stays.
 func (p *softphone) frame(r *link.Reporter, b []byte) {
 	var f frame
-	if !r.Read(b, &f) {
+	if !r.Read(b, &f) || !f.Event { // not an event: the answer to another program's command
 		return
-	}
-	if !f.Event {
-		return // the answer to another program's command
 	}
 	e := event(f)
 	_, known := r.Known(e.ID)
@@ -60,12 +57,9 @@ func (p *softphone) frame(r *link.Reporter, b []byte) {
 func event(f frame) call.Event {
 	e := call.Event{
 		ID: link.CallID(f.ID), State: call.Ringing, Direction: call.DirectionUnknown,
-		Number: f.Peer, Name: address.Unescape(f.Name), Line: f.Account,
+		Number: f.Peer, Name: address.Unescape(f.Name), Line: f.Account, Via: address.Split(f.Diverter).User,
 	}
-	if f.Diverter != "" {
-		e.Via = address.Split(f.Diverter).User
-	}
-	if e.Number == "" && f.Type == "CALL_INCOMING" && (strings.HasPrefix(f.Param, "sip:") || strings.HasPrefix(f.Param, "sips:") || strings.HasPrefix(f.Param, "tel:")) {
+	if e.Number == "" && (strings.HasPrefix(f.Param, "sip:") || strings.HasPrefix(f.Param, "sips:") || strings.HasPrefix(f.Param, "tel:")) {
 		e.Number = f.Param // the same address, present even if peeruri is omitted
 	}
 	switch f.Source {

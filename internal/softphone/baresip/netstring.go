@@ -18,11 +18,9 @@ var errFrame = errors.New("bytes are not a netstring")
 type frameReader struct {
 	r     *bufio.Reader
 	until func(time.Time) error // sets the deadline for the rest of a started frame
-	buf   []byte
 }
 
-// next returns the content of the next frame, valid until the next call. The error is
-// io.EOF only between frames.
+// next returns the content of the next frame. The error is io.EOF only between frames.
 func (f *frameReader) next() ([]byte, error) {
 	if _, err := f.r.Peek(1); err != nil {
 		return nil, err
@@ -32,10 +30,7 @@ func (f *frameReader) next() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cap(f.buf) < n+1 {
-		f.buf = make([]byte, n+1)
-	}
-	b := f.buf[:n+1]
+	b := make([]byte, n+1)
 	if _, err := io.ReadFull(f.r, b); err != nil {
 		return nil, unexpectedEOF(err)
 	}
