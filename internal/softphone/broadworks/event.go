@@ -256,7 +256,9 @@ func (a address) number() string {
 			s = user
 		}
 	}
-	s, _ = url.PathUnescape(s)
+	if plain, err := url.PathUnescape(s); err == nil { // what cannot be read is shown as it is
+		s = plain
+	}
 	if country := string(a.Country); country != "" && len(s) >= 7 && strings.Trim(s, "0123456789") == "" && s[0] != '0' {
 		if len(s) <= 10 || !strings.HasPrefix(s, country) { // without country code
 			s = country + s
