@@ -92,7 +92,7 @@ func addFile(ctx context.Context, z *zip.Writer, s Source, place int, limit int6
 	if err != nil {
 		return 0, err
 	}
-	if s.Size > 0 && s.Size != size {
+	if s.Size != size {
 		return 0, ErrChanged
 	}
 	if place == 0 && !markup(head.b) {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"pgregory.net/rapid"
 
@@ -40,8 +41,9 @@ func TestBuild(t *testing.T) {
 	for i, want := range []string{example, pdf, ""} {
 		in := must.Get(z.File[i].Open())(t)
 		got, err := io.ReadAll(in)
-		if err != nil || string(got) != want || z.File[i].Flags&flagDescriptor != 0 {
-			t.Errorf("%s: %d bytes, %v", z.File[i].Name, len(got), err)
+		flags := []uint16{0, 0, flagUTF8}[i] // old readers may know no others
+		if f := z.File[i]; err != nil || string(got) != want || f.Flags != flags || f.Modified.Year() != 1980 {
+			t.Errorf("%s: %d bytes, %v, flags %x, %v", f.Name, len(got), err, f.Flags, f.Modified)
 		}
 	}
 }
@@ -63,6 +65,10 @@ func TestWhatCannotBeBuilt(t *testing.T) {
 	if err := build(source("a.xml", strings.Repeat("x", int(Defaults.XML)+1))); !errors.As(err, &e) || *e != (BuildError{XMLTooLarge, 0}) {
 		t.Error(err)
 	}
+	if err := build(source("a.xml", "geen XML")); !errors.As(err, &e) || *e != (BuildError{NoDocument, 0}) {
+		t.Error(err)
+	}
+	must.Do(t, build(source("a.xml", "\xef\xbb\xbf"+example)))
 	if err := build(xml, make([]Source, 10_000)...); !errors.As(err, &e) || *e != (BuildError{TooManyEntries, -1}) {
 		t.Error(err)
 	}
@@ -73,7 +79,7 @@ func TestWhatCannotBeBuilt(t *testing.T) {
 	}
 	for _, turns := range [][2]string{{"abc", "abd"}, {"abc", "ab"}, {"abc", "abcd"}} {
 		turn := 0
-		changing := Source{Name: "a", Open: func() (io.ReadCloser, error) {
+		changing := Source{Name: "a", Size: int64(len(turns[0])), Open: func() (io.ReadCloser, error) {
 			turn++
 			return io.NopCloser(strings.NewReader(turns[(turn-1)%2])), nil
 		}}
@@ -82,8 +88,16 @@ func TestWhatCannotBeBuilt(t *testing.T) {
 		}
 	}
 	broken := errors.New("broken")
-	if err := build(xml, Source{Name: "a", Open: func() (io.ReadCloser, error) { return nil, broken }}); !errors.Is(err, broken) {
-		t.Error(err)
+	for _, in := range []io.ReadCloser{nil, io.NopCloser(iotest.ErrReader(broken))} {
+		opened := func() (io.ReadCloser, error) {
+			if in == nil {
+				return nil, broken
+			}
+			return in, nil
+		}
+		if err := build(xml, Source{Name: "a", Open: opened}); !errors.Is(err, broken) {
+			t.Error(err)
+		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -114,14 +114,5 @@ var severities = map[Code]Severity{
 	RepeatedGroup: Note, MissingElement: Note, MissingGroup: Note, OtherOrder: Note, UnknownAttribute: Note, Namespace: Note,
 }
 
-// Severity returns the severity of findings with this code; 0 for none. An
-// unknown code is Refused.
-func (c Code) Severity() Severity {
-	if c == "" {
-		return 0
-	}
-	if s, ok := severities[c]; ok {
-		return s
-	}
-	return Refused
-}
+// Severity returns the severity of findings with this code; 0 for none.
+func (c Code) Severity() Severity { return severities[c] }

@@ -52,13 +52,10 @@ var marks = []struct {
 }
 
 // decodeText decodes a document to UTF-8, with U+FFFD for invalid bytes. It uses the
-// document's mark and declared encoding. odd is a finding about them; an error is a problem
-// or r's. plain means that only ASCII is allowed.
+// document's mark and declared encoding. odd is a finding about them; an error is a problem:
+// those of r come again when in is read. plain means that only ASCII is allowed.
 func decodeText(r *bufio.Reader) (in io.Reader, plain bool, odd Code, err error) {
-	head, err := r.Peek(4)
-	if err != nil && err != io.EOF {
-		return nil, false, "", err
-	}
+	head, _ := r.Peek(4)
 	starts := func(with ...string) bool {
 		return slices.ContainsFunc(with, func(s string) bool { return bytes.HasPrefix(head, []byte(s)) })
 	}
@@ -73,16 +70,12 @@ func decodeText(r *bufio.Reader) (in io.Reader, plain bool, odd Code, err error)
 			continue
 		}
 		_, _ = r.Discard(len(m.mark)) // already peeked
-		declared, err := declaredEncoding(r, m.decoder)
-		if !slices.Contains(m.names, declared) {
+		if !slices.Contains(m.names, declaredEncoding(r, m.decoder)) {
 			odd = XMLEncodingOther
 		}
-		return decoded(r, m.decoder), false, odd, err
+		return decoded(r, m.decoder), false, odd, nil
 	}
-	declared, err := declaredEncoding(r, nil)
-	if err != nil {
-		return nil, false, "", err
-	}
+	declared := declaredEncoding(r, nil)
 	for _, c := range charsets {
 		if slices.Contains(c.names, declared) {
 			return decoded(r, c.decoder), slices.Contains(c.names, ascii), c.odd, nil
@@ -98,26 +91,19 @@ func decoded(r io.Reader, e encoding.Encoding) io.Reader {
 	return e.NewDecoder().Reader(r)
 }
 
-// maxDeclaration limits how far from the start the encoding may be.
-const maxDeclaration = 512
+// maxDeclaration limits how far from the start the encoding may be, in bytes.
+const maxDeclaration = 1024
 
 // declaredEncoding peeks at the encoding in <?xml …?>, in lower case; "" if there is none.
-func declaredEncoding(r *bufio.Reader, e encoding.Encoding) (string, error) {
-	peeked, err := r.Peek(2 * maxDeclaration)
-	if err != nil && err != io.EOF {
-		return "", err
-	}
+func declaredEncoding(r *bufio.Reader, e encoding.Encoding) string {
+	peeked, _ := r.Peek(maxDeclaration)
 	head, _ := io.ReadAll(decoded(bytes.NewReader(peeked), e)) // never fails
-	head = head[:min(len(head), maxDeclaration)]
-	if i := bytes.IndexFunc(head, func(c rune) bool { return c >= utf8.RuneSelf }); i >= 0 {
-		head = head[:i]
-	}
 	s, begins := strings.CutPrefix(string(head), "<?xml")
 	s, _, ends := strings.Cut(s, "?>")
 	if m := encodingIn().FindStringSubmatch(s); begins && ends && m != nil {
-		return strings.ToLower(m[1] + m[2]), nil
+		return strings.ToLower(m[1] + m[2])
 	}
-	return "", nil
+	return ""
 }
 
 var encodingIn = lazyregexp.New(`encoding\s*=\s*(?:"([^"]*)"|'([^']*)')`)
@@ -137,9 +123,6 @@ type limitedReader struct {
 
 // ReadByte prevents encoding/xml from reading ahead.
 func (g *limitedReader) ReadByte() (byte, error) {
-	if g.failed != nil {
-		return 0, g.failed
-	}
 	if g.at == g.have {
 		c, n, err := g.r.ReadRune()
 		if err == nil && (c == utf8.RuneError && (n == 1 || g.decoded) || c >= utf8.RuneSelf && g.plain) {

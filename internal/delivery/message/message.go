@@ -144,5 +144,5 @@ func (r *Report) zip(c Code, entry int) {
 type Source struct {
 	Name string
 	Open func() (io.ReadCloser, error)
-	Size int64 // 0 or less: unknown; otherwise a different size is an error
+	Size int64 // a different one is an error
 }
