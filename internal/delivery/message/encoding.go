@@ -3,6 +3,7 @@ package message
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -125,7 +126,7 @@ type limitedReader struct {
 func (g *limitedReader) ReadByte() (byte, error) {
 	if g.at == g.have {
 		c, n, err := g.r.ReadRune()
-		if err == nil && (c == utf8.RuneError && (n == 1 || g.decoded) || c >= utf8.RuneSelf && g.plain) {
+		if c == utf8.RuneError && (n == 1 || g.decoded) || c >= utf8.RuneSelf && g.plain {
 			err = problem(XMLEncodingDamaged)
 		}
 		if err != nil {
@@ -152,15 +153,5 @@ func (g *limitedReader) ReadByte() (byte, error) {
 	return b, nil
 }
 
-// Read satisfies encoding/xml, which uses ReadByte.
-func (g *limitedReader) Read(p []byte) (int, error) {
-	if len(p) == 0 {
-		return 0, nil
-	}
-	b, err := g.ReadByte()
-	if err != nil {
-		return 0, err
-	}
-	p[0] = b
-	return 1, nil
-}
+// Read satisfies encoding/xml, which calls ReadByte instead.
+func (g *limitedReader) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }
