@@ -37,9 +37,6 @@ func inspect(ctx context.Context, r io.ReaderAt, size int64, l Limits, documents
 		return nil, 0, f.err
 	}
 	if b, ok := errors.AsType[zipError](err); ok {
-		if b.entry >= len(i.members) {
-			b.entry = -1 // it could not be read
-		}
 		i.report.zip(b.code, b.entry)
 		err = nil
 	}

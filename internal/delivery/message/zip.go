@@ -231,15 +231,15 @@ func (f *file) directory(e ending, l Limits, report *Report) ([]member, error) {
 	var head [directorySize]byte
 	for i := range int(e.entries) {
 		if _, err := io.ReadFull(in, head[:]); err != nil || !hasSignature(head[:], sigDirectory) {
-			return nil, zipError{DirectoryBroken, i}
+			return nil, archiveError(DirectoryBroken)
 		}
 		rest := make([]byte, u16(head[:], 28)+u16(head[:], 30)+u16(head[:], 32))
 		if _, err := io.ReadFull(in, rest); err != nil {
-			return nil, zipError{DirectoryBroken, i}
+			return nil, archiveError(DirectoryBroken)
 		}
 		name, extra := rest[:u16(head[:], 28)], rest[u16(head[:], 28):][:u16(head[:], 30)]
 		m := member{name: string(name), flags: u16(head[:], 8), method: u16(head[:], 10), crc: uint32(u32(head[:], 16))}
-		if err := m.sizes(head[:], extra, i); err != nil {
+		if err := m.sizes(head[:], extra); err != nil {
 			return nil, err
 		}
 		m.shown = nameOf(m, extra, i, report)
@@ -261,7 +261,7 @@ func (f *file) directory(e ending, l Limits, report *Report) ([]member, error) {
 		m.check(i, l, report)
 		packed += m.packed
 		if m.unpacked > l.Unpacked || unpacked > l.Unpacked-m.unpacked {
-			return nil, zipError{UnpacksTooLarge, i}
+			return nil, archiveError(UnpacksTooLarge)
 		}
 		unpacked += m.unpacked
 		members = append(members, m)
@@ -293,19 +293,19 @@ func (m member) check(i int, l Limits, report *Report) {
 }
 
 // sizes reads an entry's sizes and offset, which may be in its extra field.
-func (m *member) sizes(head, extra []byte, i int) error {
+func (m *member) sizes(head, extra []byte) error {
 	unpacked, packed, offset := u32(head, 24), u32(head, 20), u32(head, 42)
 	disk := u16(head, 34)
 	wide, count := extraField(extra, extraZip64)
 	if count > 1 {
-		return zipError{Zip64Lie, i}
+		return archiveError(Zip64Lie)
 	}
 	for _, v := range []*uint64{&unpacked, &packed, &offset} {
 		if *v != 0xffffffff {
 			continue
 		}
 		if len(wide) < 8 {
-			return zipError{Zip64Lie, i}
+			return archiveError(Zip64Lie)
 		}
 		*v, wide = u64(wide, 0), wide[8:]
 	}
@@ -314,9 +314,9 @@ func (m *member) sizes(head, extra []byte, i int) error {
 	}
 	switch {
 	case disk != 0:
-		return zipError{SeveralDisks, i}
+		return archiveError(SeveralDisks)
 	case unpacked >= 1<<62 || packed >= 1<<62 || offset >= 1<<62:
-		return zipError{Zip64Lie, i}
+		return archiveError(Zip64Lie)
 	}
 	m.unpacked, m.packed, m.offset = int64(unpacked), int64(packed), int64(offset)
 	return nil
