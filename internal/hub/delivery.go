@@ -294,7 +294,7 @@ func (m *message) Read(p []byte) (int, error) {
 	defer m.mu.Unlock()
 	// Not every time: setting a timer wakes a thread, and a message has
 	// thousands of pieces.
-	if now := time.Now(); now.Sub(m.progressAt) > m.timeouts.stall/10 {
+	if now := time.Now(); !m.fullyRead() && now.Sub(m.progressAt) > m.timeouts.stall/10 {
 		m.stall.Reset(m.timeouts.stall)
 		m.progressAt = now
 	}

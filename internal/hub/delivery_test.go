@@ -429,7 +429,8 @@ func TestDeliveryIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestASlowWay: what goes on is not given up, however long all of it takes.
+// TestASlowWay: what goes on is not given up, however long all of it takes; nor is the
+// answer to it, when it took a while to send or record the last bytes.
 func TestASlowWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stalled := false
@@ -439,6 +440,10 @@ func TestASlowWay(t *testing.T) {
 			must.Get(m.Read(make([]byte, piece)))(t)
 			time.Sleep(defaultTimeouts.stall * 2 / 3)
 		}
+		must.Get(io.CopyN(io.Discard, m, m.length-m.sent.Load()))(t)
+		time.Sleep(defaultTimeouts.stall / 2)
+		_, _ = m.Read(make([]byte, 1)) // its end
+		time.Sleep(defaultTimeouts.stall * 2)
 		if synctest.Wait(); stalled {
 			t.Error("it stood still")
 		}
