@@ -80,14 +80,13 @@ func (i *inspection) contents() (candidates []int, err error) {
 			continue
 		}
 		i.files++
-		xml := strings.EqualFold(path.Ext(m.shown), ".xml")
-		if xml {
+		if strings.EqualFold(path.Ext(m.shown), ".xml") {
 			candidates = append(candidates, n)
 		}
 		i.in.open(n, m)
 		for first := true; ; first = false {
 			k, err := i.in.Read(buf)
-			if first && !xml && likeXML(buf[:k]) {
+			if first && likeXML(buf[:k]) {
 				alike = append(alike, n)
 			}
 			if err == io.EOF {

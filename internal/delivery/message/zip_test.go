@@ -71,7 +71,8 @@ var zipCases = sync.OnceValue(func() []zipCase {
 		{"a second name for an old one", message(item{name: "caf\x82.txt", content: "x", extra: extraOf(extraName, put(nil, "\x01", oldName, "café.txt"))}).bytes(), ""},
 		{"another type", zipped("bericht.xml", "<Anders><A/></Anders>"), "other_type"},
 		{"no XML", zipped("brief.txt", "x"), "no_document"},
-		{"XML without its extension", zipped("bericht.dat", strings.Replace(example, "polis.pdf", "bericht.dat", 1)), "attachment_extension"},
+		{"XML without its extension", zipped("a", "\xef\xbb\xbf"+example, "b", "\xff\xfe"+utf16Of(binary.LittleEndian, declared("UTF-16")),
+			"c", "\xfe\xff"+utf16Of(binary.BigEndian, declared("UTF-16")), "d", example[strings.Index(example, "<Contract"):]), strings.Repeat(" attachment_missing", 4)[1:]},
 		{"two messages", zipped("a.xml", example, "b.xml", example, "polis.pdf", "x"), ""},
 		{"an attachment that is broken XML", message(item{name: "c.xml", content: "<a>"}).bytes(), ""},
 		{"many XML files", crowd.bytes(), ""},
@@ -233,6 +234,13 @@ func TestOwnLimits(t *testing.T) {
 		if err != nil || codes(r.Findings, Warning) != c.want {
 			t.Errorf("%s: %v, %v", c.want, r, err)
 		}
+	}
+	limits := Defaults
+	limits.XML = int64(len(example)) // and four times that in all
+	b = zipped("1.xml", example, "2.xml", example, "3.xml", example, "4.xml", example, "5.xml", example, "6.xml", example)
+	r, err := Inspect(t.Context(), bytes.NewReader(b), int64(len(b)), limits)
+	if got := codes(r.Findings, Note); err != nil || strings.Count(got, "several_documents") != 3 || strings.Count(got, "xml_not_read") != 1 {
+		t.Errorf("%v, %s", err, got)
 	}
 }
 
