@@ -183,17 +183,10 @@ type lookup struct{ exact, folded, base map[string]int }
 
 func lookupOf(members []member) lookup {
 	l := lookup{map[string]int{}, map[string]int{}, map[string]int{}}
-	first := func(in map[string]int, key string, n int) {
-		if _, there := in[key]; !there {
-			in[key] = n
-		}
-	}
 	for n, m := range members {
 		if name := strings.ReplaceAll(m.shown, `\`, "/"); !m.folder {
 			folded := fold(name)
-			first(l.exact, name, n)
-			first(l.folded, folded, n)
-			first(l.base, path.Base(folded), n)
+			l.exact[name], l.folded[folded], l.base[path.Base(folded)] = n, n, n
 		}
 	}
 	return l

@@ -76,7 +76,7 @@ var zipCases = sync.OnceValue(func() []zipCase {
 		{"two messages", zipped("a.xml", example, "b.xml", example, "polis.pdf", "x"), ""},
 		{"an attachment that is broken XML", message(item{name: "c.xml", content: "<a>"}).bytes(), ""},
 		{"many XML files", crowd.bytes(), ""},
-		{"an attachment that is missing", zipped("bericht.xml", example), "attachment_missing"},
+		{"an attachment that is missing", zipped("bericht.xml", example, "polis.pdf/", ""), "attachment_missing"},
 		{"an attachment in capitals", zipped("bericht.xml", example, "POLIS.PDF", "x"), "attachment_case"},
 		{"an attachment in a folder", zipped("bericht.xml", example, "map/polis.pdf", "x"), ""},
 		{"an attachment of another extension", zipped("bericht.xml", strings.Replace(example, ">pdf<", ">tif<", 1), "polis.pdf", "x"), "attachment_extension"},
