@@ -45,10 +45,6 @@ func (u *unpacker) open(entry int, m member) {
 
 // Read returns io.EOF after exactly the bytes announced in the directory.
 func (u *unpacker) Read(p []byte) (int, error) {
-	if err := u.f.ctx.Err(); err != nil { // one read may unpack a whole disk
-		u.f.err = err
-		return 0, err
-	}
 	n, err := u.in.Read(p)
 	if u.left -= int64(n); u.left < 0 {
 		return 0, zipError{SizeLie, u.entry}

@@ -3,6 +3,7 @@ package message
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"hash/crc32"
@@ -60,27 +61,17 @@ type file struct {
 }
 
 func (f *file) ReadAt(p []byte, at int64) (int, error) {
-	if f.err == nil {
-		f.err = f.ctx.Err()
-	}
-	if f.err != nil {
+	if f.err = cmp.Or(f.err, f.ctx.Err()); f.err != nil {
 		return 0, f.err
 	}
 	n, err := f.r.ReadAt(p, at)
-	if n == len(p) {
-		return n, nil
-	}
 	switch {
-	case err != nil && err != io.EOF:
-		f.err = err
-	case at+int64(n) < f.size:
-		f.err = io.ErrUnexpectedEOF // shorter than before
-	default:
-		err = io.EOF
+	case n == len(p):
+		return n, nil
+	case err == io.EOF:
+		err = io.ErrUnexpectedEOF // shorter than before
 	}
-	if f.err != nil {
-		err = f.err
-	}
+	f.err = err
 	return n, err
 }
 
@@ -116,8 +107,8 @@ func (f *file) findEnd() (ending, error) {
 	if f.size == 0 {
 		return ending{}, archiveError(EmptyFile)
 	}
-	head, ok := f.bytes(0, 4)
-	if !ok || !hasSignature(head, sigLocal) && !hasSignature(head, sigEnd) {
+	head, _ := f.bytes(0, 4)
+	if !hasSignature(head, sigLocal) && !hasSignature(head, sigEnd) {
 		return ending{}, archiveError(NotZIP)
 	}
 	tailSize := min(f.size, endSize+0xffff)

@@ -45,6 +45,8 @@ var zipCases = sync.OnceValue(func() []zipCase {
 	at := bytes.LastIndex(ranges, sigDirectory)
 	binary.LittleEndian.PutUint32(ranges[at+20:], 5000) // longer than the available space
 	binary.LittleEndian.PutUint32(ranges[at+24:], 5000)
+	beyond := bytes.Clone(good)
+	binary.LittleEndian.PutUint32(beyond[bytes.LastIndex(beyond, sigDirectory)+42:], 5000)
 	utf8Name := crc32.ChecksumIEEE([]byte("brief.txt"))
 	oldName := crc32.ChecksumIEEE([]byte("caf\x82.txt"))
 	wideEntry := func(unpacked, packed uint64) []byte {
@@ -98,6 +100,8 @@ var zipCases = sync.OnceValue(func() []zipCase {
 		{"bytes of nobody", with(func(c *crafted) { c.gap = strings.Repeat("P", 70_000) }), "unused_bytes"},
 		{"bytes behind what was packed", message(item{name: "a", content: "x", packed: append(deflated("x"), "meer"...), method: 8}).bytes(), "unused_bytes"},
 		{"part of a split ZIP", with(func(c *crafted) { c.end = func(e, _, _ []byte) { e[4] = 1 } }), "several_disks"},
+		{"a list on another disk", with(func(c *crafted) { c.end = func(e, _, _ []byte) { e[6] = 1 } }), "several_disks"},
+		{"entries on another disk", with(func(c *crafted) { c.end = func(e, _, _ []byte) { e[8] = 1 } }), "several_disks"},
 		{"a false count", with(func(c *crafted) { c.end = func(e, _, _ []byte) { e[8], e[10] = 3, 3 } }), "directory_broken"},
 		{"a count that is too small", with(func(c *crafted) { c.end = func(e, _, _ []byte) { e[8], e[10] = 1, 1 } }), "directory_broken"},
 		{"a false place", with(func(c *crafted) { c.end = func(e, _, _ []byte) { e[16]++ } }), "directory_broken"},
@@ -125,6 +129,7 @@ var zipCases = sync.OnceValue(func() []zipCase {
 		{"a bomb that says it is small", message(item{name: "a.pdf", content: nul, packed: bomb, method: 8, unpacked: 1000}).bytes(), "size_lie"},
 		{"overlapping entries", overlapping.bytes(), "overlap"},
 		{"an entry reaching into the next", ranges, "overlap"},
+		{"an entry behind the end", beyond, "directory_broken"},
 		{"a path upwards", named("../a.txt"), "name_up"},
 		{"a path upwards inside", named("a/../../b.txt"), "name_up"},
 		{"a path upwards, Windows", named(`..\a.txt`), "name_up"},
