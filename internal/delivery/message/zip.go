@@ -134,7 +134,7 @@ func (f *file) findEnd() (ending, error) {
 	case disk != 0 || firstDisk != 0 || uint64(here) != entries:
 		return ending{}, archiveError(SeveralDisks)
 	}
-	if start > uint64(end) || length > uint64(end) || int64(start+length) != end {
+	if start > uint64(end) || start+length != uint64(end) {
 		return ending{}, archiveError(DirectoryBroken)
 	}
 	return ending{entries, int64(start), int64(length)}, nil

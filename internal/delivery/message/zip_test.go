@@ -91,6 +91,7 @@ var zipCases = sync.OnceValue(func() []zipCase {
 		{"folders only", zipped("a/", "", "b/", ""), "empty_zip"},
 		{"cut off", good[:len(good)-30], "cut_off"},
 		{"cut off by one byte", good[:len(good)-1], "cut_off"},
+		{"cut off within the comment", bytes.TrimSuffix(with(func(c *crafted) { c.comment = "xy" }), []byte("y")), "cut_off"},
 		{"something behind the end", append(bytes.Clone(good), "meer"...), "trailing_data"},
 		{"an end in the comment", with(func(c *crafted) { c.comment = "xx" + string(crafted{}.bytes()) }), "two_ends"},
 		{"an end in the comment that does not fit", with(func(c *crafted) { c.comment = "xxPK\x05\x06" + strings.Repeat("x", 40) }), "two_ends"},
@@ -105,6 +106,8 @@ var zipCases = sync.OnceValue(func() []zipCase {
 		{"a false count", with(func(c *crafted) { c.end = func(e, _, _ []byte) { e[8], e[10] = 3, 3 } }), "directory_broken"},
 		{"a count that is too small", with(func(c *crafted) { c.end = func(e, _, _ []byte) { e[8], e[10] = 1, 1 } }), "directory_broken"},
 		{"a false place", with(func(c *crafted) { c.end = func(e, _, _ []byte) { e[16]++ } }), "directory_broken"},
+		{"bytes behind the list", bytes.Replace(good, sigEnd, []byte("....PK\x05\x06"), 1), "directory_broken"},
+		{"a place that wraps around", with(func(c *crafted) { c.wide = true; c.end = func(_, w, _ []byte) { w[47], w[55] = 0x80, 0x80 } }), "directory_broken"},
 		{"64 bits announced, none there", with(func(c *crafted) { c.end = func(e, _, _ []byte) { copy(e[16:], "\xff\xff\xff\xff") } }), "zip64_lie"},
 		{"64 bits that nobody announced", with(func(c *crafted) {
 			c.wide = true
