@@ -142,25 +142,25 @@ func (f *file) findEnd() (ending, error) {
 
 // endIn finds the only end record in the last bytes of a ZIP.
 func endIn(tail []byte) (int, error) {
-	exact, last, short := []int{}, -1, false
+	exact, last, short := -1, -1, false
 	for i := 0; i+endSize <= len(tail); i++ {
 		if !hasSignature(tail[i:], sigEnd) {
 			continue
 		}
 		last = i
 		switch end := i + endSize + u16(tail, i+20); {
-		case end == len(tail):
-			exact = append(exact, i)
+		case end == len(tail) && exact < 0:
+			exact = i
 		case end < len(tail):
 			short = true
 		}
 	}
 	switch {
-	case len(exact) == 0 && short:
+	case exact < 0 && short:
 		return 0, archiveError(TrailingData)
-	case len(exact) == 0:
+	case exact < 0:
 		return 0, archiveError(CutOff)
-	case len(exact) > 1 || exact[0] != last:
+	case exact != last:
 		return 0, archiveError(TwoEnds)
 	}
 	return last, nil
