@@ -117,6 +117,8 @@ var zipCases = sync.OnceValue(func() []zipCase {
 			c.wide = true
 			c.end = func(e, _, _ []byte) { e[8], e[9], e[10], e[11] = 1, 0, 1, 0 }
 		}), "zip64_lie"},
+		{"a 64-bit record on another disk", with(func(c *crafted) { c.wide = true; c.end = func(_, _, l []byte) { l[4] = 1 } }), "several_disks"},
+		{"a 64-bit record that tells of other disks", with(func(c *crafted) { c.wide = true; c.end = func(_, w, _ []byte) { w[16] = 1 } }), "several_disks"},
 		{"a 64-bit record elsewhere", with(func(c *crafted) { c.wide = true; c.end = func(_, _, l []byte) { l[8]-- } }), "zip64_lie"},
 		{"a 64-bit count without end", with(func(c *crafted) {
 			c.wide = true
