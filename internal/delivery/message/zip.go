@@ -172,11 +172,7 @@ func (f *file) wideEnd(locator []byte, end int64, entries, length, start uint64)
 	if u32(locator, 4) != 0 || u32(locator, 16) > 1 {
 		return 0, 0, 0, 0, archiveError(SeveralDisks)
 	}
-	place := u64(locator, 8)
-	if place > uint64(f.size) {
-		return 0, 0, 0, 0, archiveError(Zip64Lie)
-	}
-	at = int64(place)
+	at = int64(u64(locator, 8)) // bytes refuses one that is too large
 	r, ok := f.bytes(at, wideEndSize)
 	if !ok || !hasSignature(r, sigWideEnd) || u64(r, 4) > uint64(f.size) || at+12+int64(u64(r, 4)) != end-locatorSize {
 		return 0, 0, 0, 0, archiveError(Zip64Lie)
