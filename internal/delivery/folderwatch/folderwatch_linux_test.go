@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -108,7 +109,11 @@ func TestPlanted(t *testing.T) {
 	must.Do(t, s.open())
 	must.Do(t, os.Symlink(filepath.Join(s.private, "settings.toml"), filepath.Join(s.dir, Refused, "a.zip.txt")))
 	s.put(filepath.Join(s.dir, "a.zip"), s.broken)
+	s.put(filepath.Join(s.dir, strings.Repeat("é", 125)+".zip"), s.broken) // there is no room for a longer one
 	s.looks(3)
+	if !exists(filepath.Join(s.dir, Refused, strings.Repeat("é", 120)+".zip.txt")) {
+		t.Errorf("a long name is in the way: %v", s.words.trouble)
+	}
 	if b, err := os.ReadFile(filepath.Join(s.private, "settings.toml")); err != nil || string(b) != "settings" {
 		t.Errorf("%q %v", b, err)
 	}

@@ -54,11 +54,17 @@ func (p *resultFolder) write(name, text string) error {
 	return err
 }
 
+// maxStem leaves room for what freeName and move add to a name of at most 255 bytes.
+const maxStem = 240
+
 // freeName returns name, or a variant of it, that neither a file nor its note uses yet.
 func (p *resultFolder) freeName(name string) (string, error) {
 	ext := filepath.Ext(name)
 	stem := strings.TrimSuffix(name, ext)
-	free := name
+	if len(stem) > maxStem {
+		stem = strings.ToValidUTF8(stem[:maxStem], "")
+	}
+	free := stem + ext
 	for n := 2; n < 100_000; n++ {
 		_, err := p.Lstat(free)
 		_, noteErr := p.Lstat(free + ".txt")
