@@ -294,6 +294,7 @@ func TestAnswersPerItem(t *testing.T) {
 		{hub.Receipt{}, fmt.Errorf("%w: %w", hub.ErrItem, context.Canceled), true, cut},
 		{hub.Receipt{}, nil, false, cut},
 		{hub.Receipt{}, nil, true, unknown},
+		{hub.Receipt{Status: 413}, nil, false, permanent},
 		{hub.Receipt{Status: 200, Answer: "{}"}, nil, true, done},
 	} {
 		if o := classifyAll(c.r, c.err, []bool{c.whole}, true); o[0].class != c.want {

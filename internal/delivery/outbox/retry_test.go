@@ -94,6 +94,9 @@ func TestDecide(t *testing.T) {
 	if it.Tries != 49 || !it.FirstTry.IsZero() || !begin(it, monday).FirstTry.Equal(monday) {
 		t.Errorf("after a hold: %d tries, first %v, then %v", it.Tries, it.FirstTry, begin(it, monday).FirstTry)
 	}
+	if it := tried(2, -time.Hour); !it.FirstTry.Equal(monday) {
+		t.Errorf("under another clock: first tried %v", it.FirstTry)
+	}
 	// The waits after odd statuses, at their longest, fit into a day.
 	var sum time.Duration
 	for _, d := range oddStatusWaits {
