@@ -113,8 +113,8 @@ func deliveryAddress(base *url.URL, intermediary string) (*url.URL, error) {
 
 // Deliver sends items in one request, streaming them. An error means that the hub has no
 // complete request and that nothing of it can have been delivered: a *contact.LookupError
-// before any of the body was sent, an ErrItem for a file that cannot be read or is not of
-// its size, ctx's error if ctx ended first. Everything else is in the receipt.
+// before any of the body was sent, or an ErrItem for a file that cannot be read or is not
+// of its size. Everything else is in the receipt.
 //
 // Its limits are ctx, a minute without anything being sent, and five minutes for the
 // answer. If the token is refused, it is renewed and the request repeated once; nothing
@@ -158,7 +158,7 @@ func checkItems(items []Item) error {
 		return fmt.Errorf("delivery: 1 to %d items", maxItems)
 	}
 	for n, it := range items {
-		if it.Open == nil || it.Size <= 0 || it.Size > maxSize {
+		if it.Size <= 0 || it.Size > maxSize {
 			return &itemError{number: n + 1, why: "the file is empty, or larger than any hub takes"}
 		}
 	}
@@ -187,14 +187,11 @@ func (c *Client) deliver(ctx context.Context, items []Item, g *accessToken) (r R
 		return Receipt{}, false, body.fault
 	}
 	if err != nil {
-		stalled := context.Cause(ctx) == errStalled
 		switch {
 		case body.sent.Load() > 0:
 			return Receipt{}, body.fullyRead(), nil
-		case stalled:
+		case context.Cause(ctx) == errStalled:
 			return Receipt{}, false, failed(contact.HubSlow, "nothing went on")
-		case ctx.Err() != nil:
-			return Receipt{}, false, ctx.Err()
 		}
 		return Receipt{}, false, transportError(ctx, err)
 	}
@@ -213,9 +210,7 @@ func readReceipt(resp *http.Response, said []byte, now time.Time, token string) 
 	r.Answer = call.CleanText(clean, maxSaid)
 	r.Unread = len(said) > maxReceipt
 	r.Cut = r.Unread || len(r.Answer) < len(clean)
-	if !r.Unread {
-		r.Items = eachItem(said)
-	}
+	r.Items = eachItem(said)
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	r.Page = kind == "text/html"
 	return r
@@ -232,9 +227,7 @@ func eachItem(said []byte) []int {
 			} `json:"items"`
 		} `json:"data"`
 	}
-	if json.Unmarshal(bytes.TrimPrefix(said, []byte("\ufeff")), &a) != nil {
-		return nil
-	}
+	_ = json.Unmarshal(bytes.TrimPrefix(said, []byte("\ufeff")), &a) // leaves out what is of another type
 	var all []int
 	for _, x := range a.Data.Items {
 		n, _ := x.Status.(float64)

@@ -154,6 +154,7 @@ func TestReceipts(t *testing.T) {
 		{"long, but only of spaces", 201, "", "", "a" + strings.Repeat(" ", 2*maxSaid) + "b", "a b", "", Receipt{}},
 		{"broken off", 201, "", "", `{"data":`, `{"data":`, "100", Receipt{Broken: true}},
 		{"item by item", 207, "application/json", "", `{"data":{"items":[{"status":201},{"status":"x"},{}]}}`, `{"data":{"items":[{"status":201},{"status":"x"},{}]}}`, "", Receipt{Items: []int{201, 0, 0}}},
+		{"an item of another type", 207, "", "", `{"data":{"items":[7,{"status":422}]}}`, `{"data":{"items":[7,{"status":422}]}}`, "", Receipt{Items: []int{0, 422}}},
 		{"by other signs", 200, "", "", `{"data":{"items":[{"status":1},{"status":201.5},{"status":600}]}}`, `{"data":{"items":[{"status":1},{"status":201.5},{"status":600}]}}`, "", Receipt{Items: []int{0, 0, 0}}},
 	} {
 		f := newFake(t)
@@ -256,6 +257,9 @@ func TestFilesThatChange(t *testing.T) {
 		{"second", []Item{good, endlessItem(100_000, 10)}, "item 2: the file is shorter than its size", ErrItem, false},
 		{"gone", []Item{good, {Size: 1, Open: func() (io.ReadCloser, error) { return nil, path }}}, "item 2: the file cannot be opened", fs.ErrNotExist, false},
 		{"unreadable", []Item{{Size: 9, Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(io.MultiReader(strings.NewReader("PK"), &failing{broken})), nil
+		}}}, "item 1: the file cannot be read", broken, false},
+		{"unreadable at its end", []Item{{Size: 2, Open: func() (io.ReadCloser, error) {
 			return io.NopCloser(io.MultiReader(strings.NewReader("PK"), &failing{broken})), nil
 		}}}, "item 1: the file cannot be read", broken, false},
 		{"no size", []Item{{Size: 0, Open: good.Open}}, "item 1: the file is empty, or larger than any hub takes", ErrItem, true},
