@@ -51,6 +51,8 @@ func TestSettles(t *testing.T) {
 	}
 	s.put(at, s.b[:20])
 	s.put(filepath.Join(s.dir, "b.zip"), nil)
+	s.put(filepath.Join(s.dir, "c.pdf"), s.broken) // none of ours
+	s.put(filepath.Join(s.dir, ".d.zip"), s.broken)
 	s.look()
 	s.look()
 	s.now = s.now.Add(cutOffTimes * settle)
@@ -58,10 +60,14 @@ func TestSettles(t *testing.T) {
 	if !exists(filepath.Join(s.dir, Refused, "a.zip")) || !exists(filepath.Join(s.dir, Refused, "b.zip.txt")) {
 		t.Errorf("never refused: %+v %v", s.words.moved, s.words.trouble)
 	}
+	if !exists(filepath.Join(s.dir, "c.pdf")) || !exists(filepath.Join(s.dir, ".d.zip")) {
+		t.Errorf("files of others were moved: %+v", s.words.moved)
+	}
 }
 
-// TestReplacedAsItIsOpened: a file that replaced another one has to settle too.
-func TestReplacedAsItIsOpened(t *testing.T) {
+// TestReplaced: a file that replaced another one has to settle too, and the folder may
+// be replaced as well.
+func TestReplaced(t *testing.T) {
 	s := newStage(t, t.TempDir())
 	must.Do(t, s.open())
 	at := filepath.Join(s.dir, "a.zip")
@@ -77,6 +83,23 @@ func TestReplacedAsItIsOpened(t *testing.T) {
 	s.look()
 	if s.step != nil || len(s.box.items) > 0 {
 		t.Errorf("taken before it stayed the same: %v", s.box.items)
+	}
+	s.step = func(what string) {
+		if what == "list" {
+			s.step = nil
+			must.Do(t, os.RemoveAll(s.dir))
+		}
+	}
+	if s.look(); len(s.words.trouble) != 2 {
+		t.Errorf("a folder that cannot be listed: %v", s.words.trouble)
+	}
+	must.Do(t, os.Mkdir(s.dir, 0o700))
+	s.looks(2)
+	must.Do(t, os.Rename(s.dir, s.dir+".old"))
+	must.Do(t, os.Mkdir(s.dir, 0o700))
+	s.put(at, s.a)
+	if s.looks(5); s.box.delivered[string(s.a)] != 1 {
+		t.Error("a new folder in its place is not watched")
 	}
 }
 
