@@ -45,7 +45,8 @@ func TestSettles(t *testing.T) {
 	if len(s.box.items) > 0 {
 		t.Error("taken at once")
 	}
-	s.looks(2)
+	s.now = s.now.Add(-time.Hour) // the clock is set back
+	s.looks(3)
 	if s.box.delivered[string(s.a)] != 1 || !exists(filepath.Join(s.dir, Sent, "a.zip")) {
 		t.Errorf("not delivered: %+v %v", s.words.moved, s.words.trouble)
 	}
@@ -208,6 +209,11 @@ func TestWaits(t *testing.T) {
 	must.Do(t, os.Chtimes(at, time.Time{}, time.Now().Add(-time.Hour)))
 	s.looks(3)
 	if n := len(s.words.moved); n != 2 || !s.words.moved[1].Duplicate || s.box.delivered[string(s.a)] != 1 {
+		t.Errorf("%+v", s.words.moved)
+	}
+	s.box.again = outbox.ErrDuplicate
+	s.put(at, s.a)
+	if s.looks(3); !exists(filepath.Join(s.dir, Refused, "a.zip")) {
 		t.Errorf("%+v", s.words.moved)
 	}
 }

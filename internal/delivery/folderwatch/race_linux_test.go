@@ -25,7 +25,8 @@ type box struct {
 	items     []outbox.Item
 	delivered map[string]int // by contents
 	contents  []string
-	hold      bool // nothing is delivered at the moment
+	hold      bool  // nothing is delivered at the moment
+	again     error // of what was taken before
 	moved     []string
 }
 
@@ -41,7 +42,7 @@ func (b *box) Add(ctx context.Context, s outbox.Source) (outbox.Added, error) {
 	}
 	for _, old := range b.items {
 		if old.SHA256 == it.SHA256 {
-			return outbox.Added{Item: old, Duplicate: true}, nil
+			return outbox.Added{Item: old, Duplicate: true}, b.again
 		}
 	}
 	it.ID, it.State = fmt.Sprint(len(b.items)), outbox.Waiting
