@@ -102,6 +102,16 @@ func TestReplaced(t *testing.T) {
 	if s.looks(5); s.box.delivered[string(s.a)] != 1 {
 		t.Error("a new folder in its place is not watched")
 	}
+	s.put(at, s.broken)
+	s.step = func(what string) {
+		if what == "move" {
+			s.step = nil
+			s.put(at, s.b)
+		}
+	}
+	if s.looks(2); s.step != nil || len(s.words.moved) != 1 || exists(filepath.Join(s.dir, Refused, "a.zip.txt")) {
+		t.Errorf("another file was moved: %+v", s.words.moved)
+	}
 }
 
 // TestPlanted: folders and notes created beforehand by others are not written through.
