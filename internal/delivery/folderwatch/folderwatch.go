@@ -341,9 +341,8 @@ func (f *Folder) move(ctx context.Context, x *file, where string, r Result) {
 	r.Path = filepath.Join(f.o.Dir, x.name)
 	to := f.results[where]
 	free, err := to.freeName(x.name)
-	note := ""
 	if err == nil {
-		if note = f.o.Reporter.Note(ctx, r); note != "" {
+		if note := f.o.Reporter.Note(ctx, r); note != "" {
 			f.o.step("note")
 			err = to.write(free+".txt", strings.TrimSpace(note)+"\n")
 		}
@@ -354,10 +353,8 @@ func (f *Folder) move(ctx context.Context, x *file, where string, r Result) {
 		f.o.step("moved")
 	}
 	if err != nil {
-		if note != "" {
-			_ = to.Root().Remove(free + ".txt")
-		}
-		f.report(x, err) // perhaps held open by another program
+		_ = to.Root().Remove(free + ".txt") // the note, if any
+		f.report(x, err)                    // perhaps held open by another program
 		return
 	}
 	if r.Item.ID != "" && !r.Duplicate {
