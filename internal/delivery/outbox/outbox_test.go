@@ -3,6 +3,7 @@ package outbox
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -169,6 +170,10 @@ func TestSeveralInOneRequest(t *testing.T) {
 			add(t, b, write(t, "slecht.zip", []byte("this is no ZIP file")))
 		}
 	}
+	other := zipped(t, "other")
+	want = append(want, sumOf(other))
+	must.Get(b.Add(t.Context(), Source{Path: write(t, "anders.zip", other), Intermediary: "anders"}))(t)
+	must.Do(t, b.tx(t.Context(), func(tx *sql.Tx) error { return writeQueue(t.Context(), tx, Queue{Held: Forbidden}) }))
 	drive(t, b)
 	there := box(t, h)
 	for _, s := range want {
@@ -176,15 +181,15 @@ func TestSeveralInOneRequest(t *testing.T) {
 			t.Error("a file did not arrive")
 		}
 	}
-	if len(there) != 7 {
+	if len(there) != 8 {
 		t.Errorf("%d messages", len(there))
 	}
 	s, err := b.Snapshot(t.Context())
-	if err != nil || s.Counts[Delivered] != 7 || s.Counts[Refused] != 1 {
+	if err != nil || s.Counts[Delivered] != 8 || s.Counts[Refused] != 1 {
 		t.Errorf("%v %v", s.Counts, err)
 	}
-	// 3, then 3 refused and 3 alone, then 2.
-	if n := h.Stats().Messages; n != 6 {
+	// 1 as a try, 3, then 3 refused and 3 alone, the last one, and that for another box.
+	if n := h.Stats().Messages; n != 8 {
 		t.Errorf("%d requests", n)
 	}
 }

@@ -183,9 +183,6 @@ func (b *Outbox) step(ctx context.Context) (again bool, wait time.Duration, err 
 	if err := b.verifyFile(); err != nil {
 		return false, 0, err
 	}
-	if _, err := b.o.fs.Stat(b.spoolDir()); err != nil && !isMissing(err) {
-		return false, 0, troubleOf(err)
-	}
 	b.purge(ctx)
 	now := b.o.Now()
 	items, wait, err := b.next(ctx, now)
@@ -230,7 +227,7 @@ func (b *Outbox) next(ctx context.Context, now time.Time) (items []Item, wait ti
 			return err
 		}
 		if _, err := b.o.fs.Stat(b.spoolDir()); err != nil {
-			return &Trouble{SpoolGone, err}
+			return troubleOf(err)
 		}
 		for _, it := range all {
 			if len(items) > 0 && (it.alone || items[0].alone || it.Intermediary != items[0].Intermediary) {
