@@ -21,15 +21,8 @@ const waitsLong = 4 * time.Hour
 func (e *exam) delivery(ctx context.Context) []finding {
 	dir := fromsettings.OutboxFolder(e.Dirs)
 	s, err := outbox.Summarize(ctx, dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return say(Off, "delivery.none")
-	case errors.Is(err, outbox.ErrNewer):
-		return say(Fail, "delivery.newer")
-	case errors.Is(err, fs.ErrPermission):
-		return say(Fail, "delivery.write")
-	case err != nil:
-		return say(Fail, "delivery.damaged")
+	if err != nil {
+		return noOutbox(err)
 	}
 	var all []finding
 	for _, path := range []string{dir, filepath.Join(dir, "spool")} {
@@ -64,4 +57,17 @@ func (e *exam) delivery(ctx context.Context) []finding {
 		return say(OK, "delivery.ok")
 	}
 	return all
+}
+
+// noOutbox reports why an outbox could not be read.
+func noOutbox(err error) []finding {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return say(Off, "delivery.none")
+	case errors.Is(err, outbox.ErrNewer):
+		return say(Fail, "delivery.newer")
+	case errors.Is(err, fs.ErrPermission):
+		return say(Fail, "delivery.write")
+	}
+	return say(Fail, "delivery.damaged")
 }
