@@ -104,6 +104,7 @@ func newWindow(h *History) *window {
 	}
 	c.status = widgets.Caption("")
 	c.filter = widgets.NewFilterBox(l.T(text.WindowCallsFilter))
+	c.filter.SetText(c.query.Filter)
 	c.filter.OnChanged = func(string) { c.search() }
 	c.filter.Down = func() { c.win.Canvas().Focus(c.list) }
 	c.views = widgets.NewChoice(func(i int) { c.show(c.viewAt(i)) })
@@ -133,7 +134,7 @@ func newWindow(h *History) *window {
 
 // follow takes over what still applies from the previous window.
 func (c *window) follow(before *window) {
-	c.number = before.number + 1
+	c.number, c.query, c.unfolded = before.number+1, before.query, before.unfolded
 	c.state, c.stated, c.undos = before.state, before.stated, slices.Clone(before.undos)
 	c.looking, c.about, c.seq = before.looking, before.about, before.seq
 }

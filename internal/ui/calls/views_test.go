@@ -38,4 +38,10 @@ func TestViews(t *testing.T) {
 	if !slices.Contains(b.calls.viewList(), b.calls.query.View) {
 		t.Errorf("in a group it stays on view %d, which is not offered", b.calls.query.View)
 	}
+	b.calls.show(history.ViewMissed)
+	b.calls.filter.SetText("vries")
+	b.Tell(t, windowapi.KindWelcome, uitest.Greeting(text.English))
+	if w := b.wanted(); w.query != (history.Query{View: history.ViewMissed, Filter: "vries"}) || b.calls.filter.Text != "vries" {
+		t.Errorf("in another language it asks for %+v, and the field has %q", w.query, b.calls.filter.Text)
+	}
 }

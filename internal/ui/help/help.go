@@ -13,6 +13,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/guide"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/widgets"
@@ -49,7 +50,11 @@ func Open(host *widgets.Host) widgets.Page {
 	w.list, side = widgets.NewSide(w, l.T(text.HelpTitle), items)
 	w.scroll = container.NewVScroll(w.pages)
 	w.win = host.Window(text.HelpTitle, container.New(widgets.SideLayout(topicsWidth), side, w.scroll), fyne.NewSize(720, 640))
-	w.Choose(w.all[0].ID)
+	first := w.all[0].ID
+	if old, ok := host.Page(windowapi.WindowHelp).(*window); ok { // the same in another language
+		first = old.shown
+	}
+	w.Choose(first)
 	return w
 }
 

@@ -72,7 +72,12 @@ func Open(host *widgets.Host) widgets.Page {
 	w.list, side = widgets.NewSide(w, l.T(text.RecipesTitle), w.items)
 	w.scroll = container.NewVScroll(w.pages)
 	w.win = host.Window(text.RecipesTitle, container.New(widgets.SideLayout(phonesWidth), side, w.scroll), fyne.NewSize(720, 688))
-	w.Choose(sourcesPage)
+	first := sourcesPage
+	if old, ok := host.Page(windowapi.WindowRecipes).(*window); ok { // the same in another language
+		old.end()
+		first = old.shown
+	}
+	w.Choose(first)
 	w.read()
 	return w
 }

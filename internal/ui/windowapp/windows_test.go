@@ -9,6 +9,7 @@ import (
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/calls"
 	"wiebelt/internal/ui/uitest"
+	"wiebelt/internal/ui/widgets"
 )
 
 // allWindows returns a Harness with all real windows.
@@ -57,12 +58,15 @@ func TestHandleStrange(t *testing.T) {
 	}
 }
 
-// Another language or look while windows are open: they stay in place and
-// read their data again.
+// Another language or look while windows are open: they stay in place and at the same
+// page, and read their data again.
 func TestWindowsFollowTheSettings(t *testing.T) {
 	b := allWindows(t, uitest.Greeting(text.Dutch))
 	b.Show(windowapi.WindowCalls)
 	b.Show(windowapi.WindowRecipes)
+	b.ShowAt(windowapi.WindowRecipes, "microsip")
+	b.ShowAt(windowapi.WindowHelp, "messages")
+	help := b.Page(windowapi.WindowHelp).Window()
 	calls, recipes := b.Page(windowapi.WindowCalls).Window(), b.Page(windowapi.WindowRecipes).Window()
 	say := func(w windowapi.Welcome) {
 		t.Helper()
@@ -85,4 +89,10 @@ func TestWindowsFollowTheSettings(t *testing.T) {
 		t.Error(calls.Title())
 	}
 	uitest.WantTexts(t, recipes, text.English.T(text.RecipesPhones))
+	for w, name := range map[string]string{windowapi.WindowRecipes: "microsip", windowapi.WindowHelp: "messages"} {
+		if at := b.Page(w).(widgets.Chooser).Chosen(); at != name {
+			t.Errorf("%s is at %q, not at %q", w, at, name)
+		}
+	}
+	uitest.WantTexts(t, help, "Deliver")
 }
