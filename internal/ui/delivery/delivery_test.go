@@ -266,6 +266,11 @@ func TestDeliveryActions(t *testing.T) {
 	if w.detail.note.Text != "Niet gevonden" {
 		t.Errorf("a decision that was not kept leaves the note %q", w.detail.note.Text)
 	}
+	w.win.Canvas().Focus(w.detail.note)
+	w.detail.note.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	if w.detail != nil {
+		t.Error("Escape in the note does not lead back to the list")
+	}
 	open("i4")
 	p.fail = outbox.ErrDuplicate
 	uitest.Press(t, w.win, "Opnieuw versturen")

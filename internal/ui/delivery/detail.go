@@ -28,7 +28,7 @@ type detail struct {
 	content  fyne.CanvasObject
 	sign     *widgets.Shape
 	state    *widgets.TextLine
-	note     *widget.Entry
+	note     *widgets.Field
 	failed   *widgets.Slot // what failed, shown for a moment
 	body     *fyne.Container
 	decide   []*widgets.Button // disabled until there is a note
@@ -39,7 +39,7 @@ func newDetail(w *window, r row) *detail {
 	t := &detail{w: w, id: r.ID, sign: widgets.NewShape(widgets.MarkNone), failed: widgets.NewSlot(), body: container.NewStack()}
 	t.all.Row = r
 	t.state = widgets.NewTextLine("", base.SizeNameText, base.ColorNameForeground, false).Cutting()
-	t.note = widget.NewEntry()
+	t.note = widgets.NewField()
 	t.note.SetPlaceHolder(l.T(text.DeliveryWindowResolveNote))
 	t.note.OnChanged = func(string) { t.enable() }
 	back := widgets.NewButtonWithIcon(l.T(text.DeliveryWindowBack), base.NavigateBackIcon(), w.back)

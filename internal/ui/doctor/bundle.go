@@ -63,7 +63,7 @@ type bundleView struct {
 	list   *widgets.List
 	shown  bundleFile
 	view   *widgets.List
-	path   *widget.Entry
+	path   *widgets.Field
 	notes  *fyne.Container
 	save   *widgets.Button
 	object fyne.CanvasObject
@@ -71,7 +71,7 @@ type bundleView struct {
 
 func newBundleView(w *window, all []doctor.Entry, files []bundleFile, path string) *bundleView {
 	l := w.host.Lang
-	v := &bundleView{w: w, all: all, files: files, notes: widgets.Column(8), path: widget.NewEntry()}
+	v := &bundleView{w: w, all: all, files: files, notes: widgets.Column(8), path: widgets.NewField()}
 	var items []widgets.SideItem
 	for _, f := range files {
 		items = append(items, widgets.SideItem{ID: f.name, Title: f.name + " · " + l.Size(int64(f.size))})

@@ -101,6 +101,13 @@ func newWindow(host *widgets.Host) *window {
 	w.checks = container.NewBorder(nil, widgets.Footer(widgets.Buttons(w.again, w.copyAll, w.bundle)), nil, nil, w.scroll)
 	w.holder.Add(w.checks)
 	w.win = host.Window(text.DoctorWindowTitle, w.holder, fyne.NewSize(720, 688))
+	w.win.Canvas().SetOnTypedKey(widgets.OnEscape(func() {
+		if w.holds != nil {
+			w.back()
+		} else {
+			w.win.Close()
+		}
+	}))
 	w.show()
 	return w
 }

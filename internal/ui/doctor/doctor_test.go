@@ -143,6 +143,12 @@ func TestDoctorBundle(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(b.Dirs.Log(), logfile.Name), []byte(log.String()), 0o600))
 	finish(w, text.Dutch)
 	test.Tap(w.bundle)
+	w.win.Canvas().Focus(w.holds.path)
+	w.holds.path.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	if w.holds != nil || b.Page(windowapi.WindowDoctor) == nil {
+		t.Error("Escape does not lead back to the checks")
+	}
+	test.Tap(w.bundle)
 	uitest.WantTexts(t, w.win, "Hulpbestand", "Er is nog niets geschreven.", "doctor.json · ", "log/wiebelt.log · ", "Opslaan", "Terug")
 	shown := map[string][]string{}
 	for _, f := range w.holds.files {
