@@ -54,7 +54,7 @@ func TestMachineSecret(t *testing.T) {
 	if e := stranger.settings("--profile", profile(nobody-1)); e.Secrets[0].State != "no_right" {
 		t.Errorf("outside of the group: %+v", e.Secrets)
 	}
-	if code, _, errOut := stranger.wiebelt("", "lookup", "--profile", profile(nobody-1), "0698760011"); code != 1 || !strings.Contains(errOut, "wiebelt)") || strings.Contains(errOut, "not set up") {
+	if code, _, errOut := stranger.wiebelt("", "lookup", "--profile", profile(nobody-1), "0698760011"); code != 1 || !strings.Contains(errOut, "wiebelt)") || strings.Contains(errOut, "Not set up") {
 		t.Errorf("outside of the group: exit %d: %s", code, errOut)
 	}
 	// What the policy decides stays, and the rest of a set-up file for the same hub is
