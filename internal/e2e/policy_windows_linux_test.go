@@ -93,12 +93,10 @@ func groupPolicy(t *testing.T) (reg []byte, want map[string]string) {
 	return b.Bytes(), want
 }
 
-// TestWindowsPolicy: with every policy of the template set, every key has its value from
+// policyUnderWine: with every policy of the template set, every key has its value from
 // the policy; and a value of the wrong type is reported.
-func TestWindowsPolicy(t *testing.T) {
-	t.Parallel()
-	dir := windowsPrograms(t)
-	p := winetest.New(t)
+func policyUnderWine(t *testing.T, p *winetest.Prefix, exe string) {
+	t.Helper()
 	read := func(what []byte) (e effectiveSettings) {
 		t.Helper()
 		file := filepath.Join(p.Dir, "drive_c", "policy.reg")
@@ -110,7 +108,7 @@ func TestWindowsPolicy(t *testing.T) {
 		if out, err := p.Command("reg", "import", `C:\policy.reg`).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-		out, err := p.Command(filepath.Join(dir, "wiebelt.exe"), "settings", "--json", "--profile", wineProfile).Output()
+		out, err := p.Command(exe, "settings", "--json", "--profile", wineProfile).Output()
 		if err := json.Unmarshal(out, &e); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}

@@ -251,9 +251,9 @@ func watchWindows(t *testing.T, o *office) func() []string {
 	}
 }
 
-// TestWindowsUnregister: what "register" wrote is gone after "unregister", key by key, also
-// for all users of the computer.
-func TestWindowsUnregister(t *testing.T) {
+// TestWindowsRegistry: what "register" wrote is gone after "unregister", key by key, also
+// for all users of the computer; and what a policy writes there is read.
+func TestWindowsRegistry(t *testing.T) {
 	t.Parallel()
 	dir := windowsPrograms(t)
 	p := winetest.New(t)
@@ -319,6 +319,7 @@ func TestWindowsUnregister(t *testing.T) {
 			t.Errorf("unregister %v left something:\n%s", more, difference(before, after))
 		}
 	}
+	policyUnderWine(t, p, exe)
 }
 
 // difference returns the lines that are in only one of two texts.
