@@ -329,6 +329,12 @@ func TestDeliveriesHold(t *testing.T) {
 	if n := d.asked.Stats().Messages; n != 5 {
 		t.Errorf("%d messages", n)
 	}
+	// What the hub forbids waits as well, until the user says that it goes on.
+	d.asked.Faults().Set(localhub.AtTransaction, localhub.Fault{Status: 403, Times: 1})
+	d.add(d.file("5.zip", "5"))
+	d.until("forbidden", func(s seen) bool { return s.Held == string(outbox.Forbidden) })
+	d.say(windowapi.DeliveryDo{Release: true})
+	d.until("delivered after it was released", decided(6))
 }
 
 // TestDeliveriesResolve checks that a possibly delivered message waits for a person, that
