@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -403,7 +404,7 @@ func TestDeliveriesBesideACommand(t *testing.T) {
 }
 
 // TestDeliveriesOfManyFiles checks that reports about files not taken fit
-// messages, whatever the files are called.
+// messages, whatever the files are called, and that there is a limit to them.
 func TestDeliveriesOfManyFiles(t *testing.T) {
 	d := newDeliverer(t)
 	const n = 150
@@ -419,6 +420,13 @@ func TestDeliveriesOfManyFiles(t *testing.T) {
 	}
 	if len(names) != n || !names[s.Files[n-1].Name] {
 		t.Errorf("%d files, the last %+v", len(names), s.Files[n-1])
+	}
+	if told := d.say(windowapi.DeliveryDo{ID: s.Files[0].ID, Drop: true}); told.Total != n-1 {
+		t.Errorf("%d files after one was removed", told.Total)
+	}
+	many := slices.Repeat([]string{filepath.Join(d.in, "none.zip")}, maxCandidates+5)
+	if told := d.say(windowapi.DeliveryDo{Paths: many}); told.Total != maxCandidates+1 || told.Files[0].Reason != codeTooMany {
+		t.Errorf("%d files of too many", told.Total)
 	}
 }
 
