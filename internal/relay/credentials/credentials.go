@@ -150,16 +150,13 @@ func (a *Authority) Server(revoked map[string]time.Time) (Server, error) {
 		public[k.name] = p
 	}
 	operator := jwt.NewOperatorClaims(public["operator"])
-	operator.Name, operator.SystemAccount = string(a.Site), public["system"]
 	if _, err := operator.Encode(a.operator); err != nil {
 		return Server{}, err
 	}
 	account := jwt.NewAccountClaims(public["account"])
-	account.Name = string(a.Site)
 	account.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: -1, DiskStorage: -1, Streams: -1, Consumer: -1}
 	account.SigningKeys.AddScopedSigner(a.rights(public["signing"]))
 	system := jwt.NewAccountClaims(public["system"])
-	system.Name = "system"
 	s := Server{Operator: operator, Account: public["account"], System: public["system"], Accounts: map[string]string{}, AccountClaims: account}
 	for _, claims := range []*jwt.AccountClaims{account, system} {
 		token, err := claims.Encode(a.operator)
