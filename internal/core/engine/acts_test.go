@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"wiebelt/internal/core/call"
@@ -63,27 +64,36 @@ func TestSchemeLaunches(t *testing.T) {
 }
 
 // TestBrokenBrowser: the card of the call whose file it was shows the failure, and the file
-// is recorded as opened only once the browser has started.
+// is recorded as opened only once the browser has started. The card may be gone by then.
 func TestBrokenBrowser(t *testing.T) {
-	fails := errors.New("no browser")
-	opened := make(chan bool, 100)
-	b := start(t, func(p *Params) {
-		p.Browse = func(context.Context, string) error { return fails }
-		p.Record = func(e Entry) { opened <- e.Opened }
-	})
-	b.ring(b.ws, "1", known)
-	c := b.one(Found)
-	b.do(Action{Card: c.ID, Do: DoOpen})
-	b.until("said", func(s *Snapshot) bool { return s.Cards[0].OpenError })
-	for len(opened) > 0 {
-		if <-opened {
-			t.Error("recorded as opened without a browser")
+	synctest.Test(t, func(t *testing.T) {
+		starts := make(chan error, 1)
+		opened := make(chan bool, 100)
+		b := start(t, func(p *Params) {
+			p.Browse = func(context.Context, string) error { return <-starts }
+			p.Record = func(e Entry) { opened <- e.Opened }
+		})
+		b.ring(b.ws, "1", known)
+		c := b.one(Found)
+		starts <- errors.New("no browser")
+		b.do(Action{Card: c.ID, Do: DoOpen})
+		b.until("said", func(s *Snapshot) bool { return s.Cards[0].OpenError })
+		for len(opened) > 0 {
+			if <-opened {
+				t.Error("recorded as opened without a browser")
+			}
 		}
-	}
-	fails = nil
-	b.do(Action{Card: c.ID, Do: DoOpen})
-	for !<-opened {
-	}
+		starts <- nil
+		b.do(Action{Card: c.ID, Do: DoOpen})
+		for !<-opened {
+		}
+		b.do(Action{Card: c.ID, Do: DoOpen})
+		b.event(b.ws, "1", known, call.Ended)
+		b.do(Action{Card: c.ID, Do: DoClose})
+		b.until("gone", func(s *Snapshot) bool { return len(s.Cards) == 0 })
+		starts <- nil
+		synctest.Wait()
+	})
 }
 
 // TestClickForSomebodyElse: a click meant for the caller that the card showed before opens
