@@ -26,6 +26,7 @@ import (
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/store/history"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/nettest"
 	"wiebelt/internal/testutil/phonetest"
 	"wiebelt/internal/text"
 )
@@ -44,7 +45,7 @@ func startRelay(o *office, base string, extensions ...string) *officeRelay {
 	t.Helper()
 	r := &officeRelay{t: t, bin: o.bin + "-relay", dir: filepath.Join(t.TempDir(), "relay")}
 	secret := must.Get(o.hub.AddClient(t.Context(), "relay", "1234"))(t)
-	r.run("", "init", "office", "--host", "127.0.0.1", "--reached", "127.0.0.1", "--nats-port", fmt.Sprint(ownPort(t)), "--web-port", fmt.Sprint(ownPort(t)), "--admin", "")
+	r.run("", "init", "office", "--host", "127.0.0.1", "--reached", "127.0.0.1", "--nats-port", fmt.Sprint(nettest.Port(t)), "--web-port", fmt.Sprint(nettest.Port(t)), "--admin", "")
 	r.run(secret+"\n", "secret", "hub", "--base-url", base, "--client-id", "relay", "--organisation-code", "1234")
 	cmd := exec.Command(r.bin, "run", "--data", r.dir)
 	out := must.Get(cmd.StdoutPipe())(t)

@@ -21,6 +21,7 @@ import (
 	"wiebelt/internal/softphone/listener"
 	"wiebelt/internal/store/history"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/nettest"
 	"wiebelt/internal/testutil/winetest"
 )
 
@@ -198,7 +199,7 @@ func TestWindowsPackage(t *testing.T) {
 		}
 		// A phone whose end of a call was never received keeps it no longer than
 		// its card is full size.
-		o.append(fmt.Sprintf("\n[card]\nafter_call = \"0s\"\nfull_for = \"1h\"\n\n[listener]\nport = %d\n", ownPort(t)))
+		o.append(fmt.Sprintf("\n[card]\nafter_call = \"0s\"\nfull_for = \"1h\"\n\n[listener]\nport = %d\n", nettest.Port(t)))
 	}
 	// A registration of the user's own names a version's folder, which is removed.
 	w.registers("register")

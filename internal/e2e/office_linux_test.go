@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"image"
 	"image/png"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,7 +16,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -30,6 +27,7 @@ import (
 	"wiebelt/internal/softphone/listener"
 	"wiebelt/internal/testutil/logtest"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/nettest"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -152,7 +150,7 @@ func prepareOn(t testing.TB, h *localhub.Hub, base, value, wm string, screen xte
 	o.runWith(value+"\n", "provision", "--base-url", base, "--hub-url", h.HubURL(), "--client-id", "office",
 		"--organisation-code", "1234", "--secret-store", "file", "--secret-stdin")
 	if !strings.Contains(more, "[listener]") {
-		more += fmt.Sprintf("\n[listener]\nport = %d\n", ownPort(t))
+		more += fmt.Sprintf("\n[listener]\nport = %d\n", nettest.Port(t))
 	}
 	o.append("\n" + more + "\n")
 	return o
@@ -169,30 +167,6 @@ func officeOn(t testing.TB, profile string, h *localhub.Hub, wm string, screen x
 		}
 	})
 	return o
-}
-
-// ports counts the ports assigned so far, and firstPort is where they begin: others
-// may run these tests at the same time. They are outside the range from which
-// the system assigns ports.
-var (
-	ports     atomic.Int32
-	firstPort = rand.IntN(4000)
-)
-
-// ownPort returns a port for one office alone: a restarted resident finds it free.
-func ownPort(t testing.TB) int {
-	t.Helper()
-	for range 100 {
-		port := 28000 + (firstPort+int(ports.Add(1)))%4000
-		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-		if err != nil {
-			continue // used by another program
-		}
-		_ = l.Close()
-		return port
-	}
-	t.Fatal("no port is free")
-	return 0
 }
 
 // startHub starts a hub that knows vries, and returns the secret of its client "office".

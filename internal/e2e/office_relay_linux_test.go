@@ -19,6 +19,7 @@ import (
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/store/history"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/nettest"
 	"wiebelt/internal/testutil/relaytest"
 )
 
@@ -34,7 +35,7 @@ func TestOfficeRelay(t *testing.T) {
 	r := relaytest.Start(t, client)
 	o := prepareAt(t, h, h.BaseURL(), value, 0, "")
 	o.run("secret", "remove", "hub")
-	must.Do(t, os.WriteFile(filepath.Join(o.profile, settings.FileName), fmt.Appendf(nil, "[hub]\nsecret_store = \"file\"\n[card]\nafter_call = \"0s\"\n[listener]\nport = %d\n", ownPort(t)), 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(o.profile, settings.FileName), fmt.Appendf(nil, "[hub]\nsecret_store = \"file\"\n[card]\nafter_call = \"0s\"\n[listener]\nport = %d\n", nettest.Port(t)), 0o600))
 	o.Move(250, 600) // a card under the pointer stays
 	o.start()
 	r.Invite(users.Entry{User: "bob", Name: "Bob Smit", Extensions: []string{"102"}})

@@ -19,6 +19,7 @@ import (
 
 	"wiebelt/internal/testutil/logtest"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/nettest"
 )
 
 // machine is a user at a computer without a screen, whose /etc and /run belong to the test:
@@ -153,7 +154,7 @@ func (s *machine) settings(args ...string) (e effectiveSettings) {
 func TestPolicyIsFollowed(t *testing.T) {
 	t.Parallel()
 	s := newMachine(t)
-	first, other := ownPort(t), ownPort(t)
+	first, other := nettest.Port(t), nettest.Port(t)
 	const value = "old-secret-marker"
 	h, _ := startHub(t)
 	must.Do(t, h.SetClientSecret(t.Context(), "office", "1234", value))

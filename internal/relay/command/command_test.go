@@ -13,12 +13,12 @@ import (
 	"io"
 	"log/slog"
 	"maps"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +39,7 @@ import (
 	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/natstest"
+	"wiebelt/internal/testutil/nettest"
 	"wiebelt/internal/text"
 )
 
@@ -64,10 +65,7 @@ type office struct {
 func freePorts(t *testing.T) (ports []string) {
 	t.Helper()
 	for range 3 {
-		l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
-		defer l.Close()
-		_, port, _ := net.SplitHostPort(l.Addr().String())
-		ports = append(ports, port)
+		ports = append(ports, strconv.Itoa(nettest.Port(t)))
 	}
 	return ports
 }

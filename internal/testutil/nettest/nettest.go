@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"wiebelt/internal/testutil/must"
@@ -26,9 +29,33 @@ func Listen(t testing.TB) net.Listener {
 // Nobody returns an address where nothing listens.
 func Nobody(t testing.TB) string {
 	t.Helper()
-	l := Listen(t)
-	defer l.Close()
-	return l.Addr().String()
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(Port(t)))
+}
+
+// ports counts those that Port has returned, and firstPort is where they begin: other test
+// programs run at the same time.
+var (
+	ports     atomic.Int32
+	firstPort = rand.IntN(portRange)
+)
+
+const portRange = 7000 // from 20000: Wiebelt's own ports come after that
+
+// Port returns a free port, for a program that must know it before it listens. It is below
+// the range from which the system takes ports for everybody else.
+func Port(t testing.TB) int {
+	t.Helper()
+	for range 100 {
+		port := 20000 + (firstPort+int(ports.Add(1)))%portRange
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			continue // used by another program
+		}
+		_ = l.Close()
+		return port
+	}
+	t.Fatal("no port is free")
+	return 0
 }
 
 // Accept serves each connection of a listener with serve, until the test ends. Connections
