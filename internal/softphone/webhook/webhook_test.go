@@ -189,7 +189,7 @@ func TestMapping(t *testing.T) {
 		"id = \"a\"":      "id and number",
 		"number = \"a\"":  "id and number",
 		"id = \"a\"\nnumber = \"b\"\nnumbr = \"c\"":             "no field numbr",
-		"id = \"a\"\nnumber = \"b\"\n[states]\nx = \"buzzing\"": "states.x among: ringing, answered, ended",
+		"id = \"a\"\nnumber = \"b\"\n[states]\nx = \"buzzing\"": "states.x, choose one of: ringing, answered, ended",
 		"id = \"a": "Line 1",
 	} {
 		if _, err := ParseMapping([]byte(wrong)); err == nil || !strings.Contains(text.English.Error(err), says) {
