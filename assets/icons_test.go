@@ -32,8 +32,8 @@ func icon(t *testing.T, state string, size int) *image.NRGBA {
 	return out
 }
 
-// TestApart: without their colours, as brightness on a dark and on a light
-// panel, no two states look alike.
+// TestApart checks that no two states look alike without their
+// colours, as brightness on a dark and on a light panel.
 func TestApart(t *testing.T) {
 	for _, size := range sizes {
 		for _, panel := range []int{0x20, 0xF0} {
@@ -48,7 +48,7 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// apart is the mean difference in brightness, 1 being that of black and white.
+// apart returns the mean difference in brightness, where 1 is that between black and white.
 func apart(a, b *image.NRGBA, panel int) float64 {
 	sum := 0
 	for i := 0; i < len(a.Pix); i += 4 {
@@ -63,7 +63,7 @@ func brightness(p []uint8, panel int) int {
 	return (v*int(p[3]) + panel*(255-int(p[3]))) / 255
 }
 
-// TestSeen: every picture stands out from a dark and from a light panel.
+// TestSeen checks that every picture stands out from a dark and from a light panel.
 func TestSeen(t *testing.T) {
 	for _, s := range states {
 		for _, panel := range []int{0x20, 0xF0} {

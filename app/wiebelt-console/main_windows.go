@@ -18,7 +18,7 @@ import (
 )
 
 func main() {
-	signal.Notify(make(chan os.Signal, 1), os.Interrupt) // the whole program hears it too, and ends as it likes
+	signal.Notify(make(chan os.Signal, 1), os.Interrupt) // the whole program gets it too and decides how to end
 	exe, err := os.Executable()
 	cmd := exec.Command(installed.In(filepath.Dir(exe), "wiebeltw.exe"), os.Args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

@@ -16,7 +16,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestMain is the program itself where a test has put it beside another.
+// TestMain acts as the program itself if a test has copied
+// this executable next to another one.
 func TestMain(m *testing.M) {
 	if exe, err := os.Executable(); err == nil && filepath.Base(exe) == "wiebelt-ring" {
 		main()
@@ -34,9 +35,9 @@ func (c calls) Ring(e call.Event) error {
 
 func (calls) Peer(context.Context, instance.Hello, *instance.Conn) {}
 
-// TestHandsOver: what the running Wiebelt takes, or the one that we start, is all
-// there is to do; in any other case the whole program gets the same arguments, input
-// and environment, and its exit code is ours.
+// TestHandsOver: if the running Wiebelt, or the one that we start, takes the call, nothing
+// else is done; in any other case the whole program gets the same arguments, input and
+// environment, and its exit code is ours.
 func TestHandsOver(t *testing.T) {
 	dir := t.TempDir()
 	ours := must.Get(os.Executable())(t)

@@ -47,7 +47,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// TestOneVersion: the version stands in three files, and is the same in all.
+// TestOneVersion checks that the three files with the version have the same one.
 func TestOneVersion(t *testing.T) {
 	toml, err := os.ReadFile("../../FyneApp.toml")
 	if err != nil {

@@ -122,7 +122,7 @@ var partsShare = []string{"internal/resident/request"}
 
 const card = "internal/ui/card"
 
-// Why returns why a package may not import another one, "" if it may.
+// Why returns the reason why a package may not import another one, "" if it may.
 func Why(from, to string) string {
 	f, t := Of(from), Of(to)
 	switch {

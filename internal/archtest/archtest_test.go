@@ -118,8 +118,8 @@ func TestPureGo(t *testing.T) {
 	}
 }
 
-// TestSmallProgram checks that the program phones start at every call has no library that
-// takes time before its first line runs.
+// TestSmallProgram checks that the program that phones start at every
+// call contains no library that takes time before its first line runs.
 func TestSmallProgram(t *testing.T) {
 	allowed := []string{"golang.org/x/sys/", "github.com/fsnotify/fsnotify", "wiebelt/"}
 	for _, goos := range []string{"linux", "windows"} {
@@ -135,8 +135,8 @@ func TestSmallProgram(t *testing.T) {
 	}
 }
 
-// TestNothingForTests checks that the program has no library that only tests need, whose
-// packages would be initialized at every start.
+// TestNothingForTests checks that the program contains no library that
+// only tests need, whose packages would be initialized at every start.
 func TestNothingForTests(t *testing.T) {
 	for _, goos := range []string{"linux", "windows"} {
 		for _, p := range list(t, []string{"GOOS=" + goos, "GOARCH=amd64", "CGO_ENABLED=0"}, "./app/wiebelt") {

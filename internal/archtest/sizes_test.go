@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestSizes limits how much a reader has to keep in mind. It
-// counts the product, without test support.
+// TestSizes limits how much a reader has to keep in mind.
+// It counts only the product, not its test support.
 func TestSizes(t *testing.T) {
 	const (
 		mostBranches = 20   // ways through a function (McCabe)

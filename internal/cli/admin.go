@@ -27,7 +27,7 @@ func (e *env) lookUp(a *lookupAnswer, d profile.Dirs, s *settings.Settings, n ph
 	}
 	if missing := s.Hub.Missing(); len(missing) > 0 {
 		says := e.T(text.AdminIncomplete, missing[0])
-		if s.Relayed() { // which must not have anybody give this computer a hub
+		if s.Relayed() { // do not tell anyone to configure a hub on this computer
 			says = e.T(text.AdminRelayed)
 		}
 		fail(contact.NotSetUp, says)

@@ -131,8 +131,8 @@ func TestProvisionTest(t *testing.T) {
 	exits(t, 0, "", "provision", "--base-url", "https://hub.example", "--profile", dir).says("--secret-stdin") // it is missing now
 }
 
-// TestForgetCalls also forgets calls waiting for a Wiebelt that is not
-// running, and refuses what is not a number.
+// TestForgetCalls also forgets calls waiting for a Wiebelt
+// that is not running, and refuses anything but a number.
 func TestForgetCalls(t *testing.T) {
 	exits(t, 0, "", "forget", "--all", "--profile", t.TempDir())
 	for _, c := range []struct {

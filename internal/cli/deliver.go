@@ -104,7 +104,7 @@ func (c *deliverSendCmd) with(e *env, p deliverContext, do func(*delivery) error
 	return do(run)
 }
 
-// policy is that of the settings where the command says nothing else.
+// policy returns the settings' delivery policy, as overridden by the command's flags.
 func (c *deliverSendCmd) policy(p deliverContext) outbox.Policy {
 	all := fromsettings.DeliveryPolicy(p.s)
 	all.Uncertain, all.Duplicate = cmp.Or(c.Uncertain, all.Uncertain), cmp.Or(c.Duplicate, all.Duplicate)

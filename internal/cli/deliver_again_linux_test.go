@@ -12,7 +12,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestMain is the program itself where a test has put it into a folder of its own.
+// TestMain runs the program itself if a test has copied it into a folder of its own.
 func TestMain(m *testing.M) {
 	if exe, err := os.Executable(); err == nil && filepath.Base(exe) == "wiebelt" {
 		os.Exit(Main(Build{Version: "1", Commit: "a"}, os.Args, os.Stdin, os.Stdout, os.Stderr))
@@ -20,8 +20,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestDeliverWatchAgain checks that a service that watches a folder goes on in another
-// version of the program, as the same process and with the same arguments.
+// TestDeliverWatchAgain checks that a service that watches a folder continues in
+// another version of the program, as the same process and with the same arguments.
 func TestDeliverWatchAgain(t *testing.T) {
 	s := newSender(t)
 	dir := t.TempDir()

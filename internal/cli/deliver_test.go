@@ -443,7 +443,7 @@ func FuzzFormula(f *testing.F) {
 	})
 }
 
-// TestDeliverCommands: list, receipt, retry, resolve and forget.
+// TestDeliverCommands tests list, receipt, retry, resolve and forget.
 func TestDeliverCommands(t *testing.T) {
 	s := newSender(t)
 	s.broken(localhub.Fault{Body: localhub.BodyEmpty, Times: 1})
@@ -489,14 +489,14 @@ func TestDeliverCommands(t *testing.T) {
 		{1, []string{"resolve", no, "--delivered", "--note", "x"}},
 		{1, []string{"forget", perhaps}},
 		{0, []string{"resolve", perhaps, "--delivered", "--note", "gebeld"}},
-		{6, []string{"retry", no}}, // nobody is delivering
+		{6, []string{"retry", no}}, // no one is delivering
 		{1, []string{"forget", no}},
 	} {
 		if got := s.exits(c.code, c.args...); c.code != 0 && got.err == "" {
 			t.Errorf("%v: nothing is said", c.args)
 		}
 	}
-	s.exits(0, refused) // this is the one that waits
+	s.exits(0, refused) // delivers the one that waits
 	if all := s.exits(0, "list", "--all").out; strings.Count(all, "\n") != 2 {
 		t.Errorf("%s", all)
 	}
@@ -506,7 +506,7 @@ func TestDeliverCommands(t *testing.T) {
 			t.Errorf("%s: %s", c.args, got.out)
 		}
 	}
-	// What was forgotten is still known.
+	// Forgotten items are still known.
 	before := s.hub.Stats().Messages
 	s.exits(0, refused, maybe).says("0 aangeleverd", "2 al eerder aangeleverd\n")
 	s.arrived(before)

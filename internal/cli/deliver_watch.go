@@ -103,7 +103,7 @@ func (r *delivery) watch() error {
 	}
 }
 
-// errNewer means that another version of the program is on disk, to go on in our place.
+// errNewer means that another version of the program is on disk, which is to take our place.
 var errNewer = errors.New("replaced")
 
 // newer returns a channel that is closed when another version is on disk. On Windows, where
@@ -134,8 +134,8 @@ func (w *watcher) fingerprint() string {
 	return settings.Fingerprint(w.p.dirs, w.p.s.Hub.ExtraCAFile)
 }
 
-// changed applies settings that have changed, and releases a queue that the old ones may
-// have held: a service runs for months.
+// changed applies changed settings, and releases a queue that
+// the old ones may have held: a service runs for months.
 func (w *watcher) changed(ctx context.Context) bool {
 	now := w.fingerprint()
 	if now == w.stamp {

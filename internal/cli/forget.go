@@ -84,10 +84,10 @@ func forgetEverything(e *env) error {
 		return err
 	}
 	defer only.Close()
-	if outbox.Delivering(fromsettings.OutboxFolder(d)) { // it would make its files anew
+	if outbox.Delivering(fromsettings.OutboxFolder(d)) { // it would recreate its files
 		return fail(exitFailed, text.AdminForgetRuns)
 	}
-	s, _ := settings.Load(d)                     // before they go; what is wrong in them does not matter
+	s, _ := settings.Load(d)                     // before they go; problems in them do not matter
 	if s.Hub.SecretStore == secret.KindMachine { // the computer's secret is not this user's
 		s.Hub.SecretStore = secret.KindOS
 	}

@@ -21,15 +21,15 @@ func foldersOf(u *user.User) ([]userFolder, profile.Dirs) {
 	return f, profile.Dirs{Config: f[0].path(), State: f[1].path(), Run: filepath.Join(f[1].path(), "run")}
 }
 
-// runsIn tells whether a Wiebelt runs or delivers with the folders: it would make them anew.
+// runsIn reports whether a Wiebelt that uses the folders runs or delivers: it would recreate them.
 func runsIn(_ *user.User, folders []userFolder) bool {
 	return slices.ContainsFunc(folders, func(f userFolder) bool {
 		return f.locked(instance.LockName) || f.locked("run/"+instance.LockName) || f.locked("outbox/"+outbox.LockName)
 	})
 }
 
-// locked tells whether somebody holds a lock in the folder. What the user may have put
-// there in its place holds nobody up.
+// locked reports whether a program holds a lock in the folder.
+// Nothing that the user may have put in the lock's place blocks it.
 func (f userFolder) locked(name string) bool {
 	root, err := os.OpenRoot(f.below)
 	if err != nil {

@@ -16,8 +16,8 @@ func foldersOf(u *user.User) ([]userFolder, profile.Dirs) {
 	return f, profile.Dirs{Config: f[0].path(), State: f[1].path(), Run: filepath.Join(f[1].path(), "run")}
 }
 
-// runsIn tells whether a user's Wiebelt runs with the folders: what it has open cannot be
-// deleted, and the rest would be.
+// runsIn reports whether a user's Wiebelt runs with the folders:
+// files that it has open cannot be deleted, but the rest would be.
 func runsIn(u *user.User, folders []userFolder) bool {
 	return instance.Runs(u.Uid, instance.Config{RunDir: filepath.Join(folders[1].path(), "run")})
 }

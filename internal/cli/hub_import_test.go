@@ -120,7 +120,7 @@ func TestHubImportBar(t *testing.T) {
 	}
 }
 
-// TestHubUserListJSON lists in JSON who may log in.
+// TestHubUserListJSON lists the users who may log in, as JSON.
 func TestHubUserListJSON(t *testing.T) {
 	dir := emptyHub(t)
 	for _, want := range []string{"[]\n", `[{"name":"anna","admin":true}]` + "\n"} {

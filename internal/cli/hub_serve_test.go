@@ -90,8 +90,8 @@ func (s *serving) stop(t *testing.T) (code int, rest, errOut string) {
 	return s.ended(t)
 }
 
-// ended waits for a hub that was told to stop. It is told only once: a second
-// signal may arrive too late to be handled.
+// ended waits for a hub that was told to stop. It is told only
+// once, since a second signal may arrive too late to be handled.
 func (s *serving) ended(t *testing.T) (code int, rest, errOut string) {
 	t.Helper()
 	b, err := io.ReadAll(s.out)

@@ -108,8 +108,8 @@ func (c *provisionCmd) hub(e *env, d profile.Dirs, before *settings.Settings, ch
 	return nil
 }
 
-// sayNext says what is left to do once the hub is set; relayed is that the office's relay
-// does what this computer's own settings do not suffice for.
+// sayNext says what is left to do once the hub is set; relayed means that the
+// office's relay does what this computer's own settings do not suffice for.
 func (e *env) sayNext(d profile.Dirs, relayed bool) {
 	switch {
 	case e.lacksSecret(d):

@@ -482,8 +482,8 @@ func TestRecipeSettings(t *testing.T) {
 	})
 }
 
-// TestRecipeTyped checks that what a person types is one of our commands
-// with flags it has. It is parsed, not run.
+// TestRecipeTyped checks that every line a person types is one
+// of our commands with flags it has. It is parsed, not run.
 func TestRecipeTyped(t *testing.T) {
 	v := guide.Values{Exe: "/usr/bin/wiebelt", Profile: t.TempDir()}
 	blocksOf(t, guide.Command, 2, func(r guide.Recipe, b guide.Block) {

@@ -53,8 +53,8 @@ func TestUnregister(t *testing.T) {
 	}
 }
 
-// TestForgetEverything removes everything of a user's Wiebelt and nothing else; not while
-// it runs, and not for a folder named explicitly.
+// TestForgetEverything removes everything of a user's Wiebelt and nothing
+// else, but not while it runs, and not for a folder named explicitly.
 func TestForgetEverything(t *testing.T) {
 	home, profile := desktop(t)
 	run := t.TempDir()
@@ -94,8 +94,8 @@ func TestForgetEverything(t *testing.T) {
 	}
 }
 
-// TestForgetEverythingInTheVault checks that what the vault may still hold for a user is
-// reported, whichever store the settings name now.
+// TestForgetEverythingInTheVault checks that the secrets that the vault may
+// still hold for a user are reported, whichever store the settings name now.
 func TestForgetEverythingInTheVault(t *testing.T) {
 	home, _ := desktop(t)
 	t.Setenv("XDG_STATE_HOME", "")
@@ -133,8 +133,8 @@ func TestForgetUser(t *testing.T) {
 	}
 }
 
-// TestForgetUserWhoRuns: a running Wiebelt would recreate what is deleted; whatever a user
-// put in place of its lock blocks nobody.
+// TestForgetUserWhoRuns checks that a running Wiebelt, which would recreate what is
+// deleted, is noticed, and that nothing a user puts in place of its lock blocks the check.
 func TestForgetUserWhoRuns(t *testing.T) {
 	home := t.TempDir()
 	folders := []userFolder{{home, "gone"}, {home, "state/wiebelt"}}
@@ -186,7 +186,7 @@ func TestRegisterRepair(t *testing.T) {
 	}
 	must.Do(t, os.Remove(start))
 	repair("registered again: Start\n")
-	// What was removed on purpose does not count as lost.
+	// Registrations removed on purpose do not count as lost.
 	exits(t, 0, "", "unregister", "--profile", profile)
 	repair("Nothing that was registered before is lost.\n")
 	if _, err := os.Stat(start); err == nil {

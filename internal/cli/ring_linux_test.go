@@ -110,7 +110,7 @@ func TestLinksAsArguments(t *testing.T) {
 	dir := t.TempDir()
 	d := must.Get(profile.Find(dir))(t)
 	must.Do(t, d.Make(), instance.MarkQuit(instance.Config{RunDir: d.Run}))
-	all := slices.DeleteFunc(linktest.URLs(), func(l string) bool { return strings.Contains(l, "\x00") }) // no argument holds it
+	all := slices.DeleteFunc(linktest.URLs(), func(l string) bool { return strings.Contains(l, "\x00") }) // no argument has NUL
 	for _, l := range all {
 		want := exitUsage
 		if _, err := scheme.Parse(l); err == nil {
@@ -124,7 +124,7 @@ func TestLinksAsArguments(t *testing.T) {
 		{"--profile", "//evil/share", "--", good}, {"--profile=" + dir, "--", good}, {"--help", "--", good}, {"--", "--", good}, {"-", good}, {"--no-start", "--", good}, {"--", "--profile", dir, good}} {
 		exits(t, exitUsage, "", append([]string{"open-url"}, args...)...)
 	}
-	// What follows "--" of ring is a number and a name, never a flag, and never an error.
+	// After "--", ring accepts a number and a name; they are never flags, and never an error.
 	for _, l := range append(all, "--help", "--state=ended", "-h", "--profile", "--no-start") {
 		args := []string{"--state", "ringing", "--", l, l}
 		if !strings.HasPrefix(l, "-") { // a flag value that looks like a flag is a mistake in the recipe

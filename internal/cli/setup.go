@@ -130,8 +130,8 @@ func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Set
 	return nil
 }
 
-// hubAfter returns the hub as it would be with changes; what the policy decides stays,
-// which is reported. A secret for another hub or store than the policy's is useless here.
+// hubAfter returns the hub as it would be with changes. Where the policy decides, it prevails,
+// and this is reported. A secret for another hub or store than the policy's is useless here.
 func (c *provisionCmd) hubAfter(e *env, before *settings.Settings, changes map[string]any, withSecret bool) (settings.Hub, error) {
 	next, left, err := hubtrial.After(before, changes)
 	if _, refused := errors.AsType[*text.Error](err); refused {

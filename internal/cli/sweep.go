@@ -17,7 +17,7 @@ type sweepCmd struct {
 	Place bool // only install the small programs
 }
 
-// Run sweeps.
+// Run removes the other versions; with Place, it only places the small programs.
 func (c *sweepCmd) Run(*env) error {
 	exe, err := os.Executable()
 	if err != nil {

@@ -105,9 +105,9 @@ func Flag(args []string, name string) (value string, ok bool) {
 	return value, ok
 }
 
-// HelpOf is the help for a part of the command line: "deliver.list" is a command,
-// "deliver.list --all" a flag or argument of it. A flag that all commands of a group
-// have is looked for with the group, what many have without any. "" if there is none.
+// HelpOf returns the help for a part of the command line: "deliver.list" is a command,
+// "deliver.list --all" a flag or argument of it. If a flag has no text for the command, the
+// group's is used; failing that, for any part, the one without a command. "" if there is none.
 func HelpOf(l text.Language, command, part string) string {
 	names := []string{strings.TrimSpace(command + " " + part), part}
 	if strings.HasPrefix(part, "--") {
@@ -185,7 +185,7 @@ func flagged(l text.Language, f *kong.Flag) string {
 	return s + "=" + strings.ToUpper(Placeholder(l, f.Name))
 }
 
-// Page is what there is to say about a command, for its help or its section of a manual.
+// Page has everything to say about a command, for its help or its section of a manual.
 type Page struct {
 	Usage, Summary, About string
 	Arguments, Flags      [][2]string // each with its meaning

@@ -1,6 +1,6 @@
-// Package demo shows all that Wiebelt does to somebody without a hub, softphone or
-// credentials: it runs a local hub with made-up people and a simulated softphone, and plays
-// one call for every kind of card. It installs nothing and leaves nothing behind.
+// Package demo lets people without a hub, softphone or credentials see everything that
+// Wiebelt does: it runs a local hub with made-up people and a simulated softphone, and
+// plays one call for every kind of card. It installs nothing and leaves nothing behind.
 package demo
 
 import (

@@ -9,7 +9,8 @@ import (
 	"wiebelt/internal/ui/card"
 )
 
-// A time on the demo's window is written as its language writes it.
+// TestTimesAreWrittenInTheirLanguage checks that a time in
+// the demo's window is written as usual in its language.
 func TestTimesAreWrittenInTheirLanguage(t *testing.T) {
 	for l, want := range map[text.Language]string{text.Dutch: "22,7 ms", text.English: "22.7 ms"} {
 		if got := msIn(l, 22700*time.Microsecond); got != want {
@@ -18,7 +19,8 @@ func TestTimesAreWrittenInTheirLanguage(t *testing.T) {
 	}
 }
 
-// What is still painted of the call before says nothing of this one.
+// TestACallBeforeIsNotThisOne: what is still painted for
+// the previous call says nothing about the current one.
 func TestACallBeforeIsNotThisOne(t *testing.T) {
 	rang := time.Now()
 	painted := make(chan card.Painted, 2)

@@ -200,8 +200,8 @@ func (s *player) drain() {
 	}
 }
 
-// samePicture reports whether the screen shows the picture. A pointer or a clock's tick may
-// differ; a missing card is not accepted.
+// samePicture reports whether the screen shows the picture. A pointer or
+// a tick of the clock may differ, but a missing card is not accepted.
 func samePicture(got, want *image.RGBA) bool {
 	if got == nil || got.Rect.Size() != want.Rect.Size() {
 		return false

@@ -12,8 +12,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// waitsLong is how long a file may wait while somebody delivers: the hub may be away for
-// some hours at night.
+// waitsLong is how long a file may wait while a program
+// delivers: the hub may be down for some hours at night.
 const waitsLong = 4 * time.Hour
 
 // delivery checks the outbox: what is waiting, what needs somebody's attention, and whether

@@ -134,7 +134,7 @@ func (e *exam) errorsIn(b []byte) int {
 	return n
 }
 
-// crash reports when the last one was. If there was none, the file exists but is empty.
+// crash reports when the last crash was. If there was none, the file exists but is empty.
 func (e *exam) crash(context.Context) []finding {
 	info, err := os.Lstat(filepath.Join(e.Dirs.Log(), logfile.CrashName))
 	if err != nil || info.Size() == 0 {

@@ -86,7 +86,7 @@ func ofSettings(p settings.Problem) []finding {
 	return say(Fail, "settings.file")
 }
 
-// policy reports what an administrator has set, and what of it is not applied.
+// policy reports what an administrator has set, and which of it is not applied.
 func (e *exam) policy(context.Context) []finding {
 	keys := 0
 	for _, k := range e.Settings.Values() {

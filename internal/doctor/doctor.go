@@ -85,8 +85,8 @@ type Config struct {
 	Late     bool // the settings were not read in time and are the defaults
 }
 
-// For returns the Config for a profile and the running program, all but a number and the
-// language. It takes two seconds at most.
+// For returns the Config for a profile and the running program,
+// without a number and the language. It takes two seconds at most.
 func For(ctx context.Context, d profile.Dirs, profileDir, version, commit string) (Config, error) {
 	exe, err := os.Executable()
 	if err != nil {

@@ -413,7 +413,7 @@ func TestEveryFault(t *testing.T) {
 	}
 }
 
-// trouble returns the guide's entry for what a line reports, "" for none.
+// trouble returns the guide's entry for the trouble that a line reports, "" for none.
 func trouble(s finding) string {
 	for _, g := range text.DoctorTroubles {
 		for _, found := range g.Found {

@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// given is a future whose value is already there.
+// given returns a future whose value is already there.
 func given[T any](v T) *future[T] {
 	l := &future[T]{done: make(chan struct{}), value: v}
 	close(l.done)

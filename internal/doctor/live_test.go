@@ -125,8 +125,8 @@ type hanging struct {
 
 func (h hanging) Get(context.Context, secret.Ref) (string, error) { <-h.until; return "", nil }
 
-// TestEverythingHangs checks that each check reports it individually, and the
-// run takes less than ten seconds in total.
+// TestEverythingHangs checks that if everything hangs, each check reports
+// so individually, and the run takes less than ten seconds in total.
 func TestEverythingHangs(t *testing.T) {
 	t.Parallel()
 	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t) // accepts connections and sends nothing
@@ -193,7 +193,7 @@ func TestHangingHubWithASecret(t *testing.T) {
 
 // answering is a resident that answers.
 type answering struct {
-	facts *windowapi.DoctorFacts // nil: of a version that does not know the question
+	facts *windowapi.DoctorFacts // nil if its version does not know the question
 	mute  bool                   // greets, then sends nothing
 	raw   any
 }
@@ -218,8 +218,8 @@ func residentOf(t *testing.T, d profile.Dirs, version, build string, a answering
 	instancetest.Serve(t, instance.Config{RunDir: d.Run, Version: version, Build: build}, a)
 }
 
-// TestAsksTheResident checks one that answers, one of another version, one that hangs, one
-// that sends garbage, and one that died.
+// TestAsksTheResident checks a resident that answers, one of another
+// version, one that hangs, one that sends garbage, and one that died.
 func TestAsksTheResident(t *testing.T) {
 	t.Parallel()
 	ask := func(cfg Config) Report { return runJSON(t, cfg, calm()) }

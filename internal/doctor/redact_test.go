@@ -20,8 +20,8 @@ func init() {
 	}
 }
 
-// TestCrashReports checks that real crash reports keep where it happened and
-// lose the value the program panicked with.
+// TestCrashReports checks that real crash reports keep where the
+// crash happened and lose the value the program panicked with.
 func TestCrashReports(t *testing.T) {
 	known := redactorOf(t.Context(), configured(t, ""))
 	for kind, want := range map[string]string{"value": "panic: [text]", "index": "panic: "} {
@@ -69,8 +69,8 @@ func TestMasked(t *testing.T) {
 	}
 }
 
-// TestBundleTells checks that a bundle keeps versions and commits, which look like
-// numbers, and of an address only where it leads.
+// TestBundleTells checks that a bundle keeps versions and commits, which look
+// like numbers, but only the part of an address that says where it leads.
 func TestBundleTells(t *testing.T) {
 	cfg := configured(t, setUp+"[[softphone]]\nkind = \"ari\"\nextension = \"101\"\nuser = \"w\"\naddress = \"https://pbx.example:8089/ari?key=Geheim9\"\n")
 	cfg.Version, cfg.Commit = "1.20.31234567", "0612345678f7298"

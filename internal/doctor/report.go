@@ -32,7 +32,7 @@ const (
 func (r Report) Exit(f Format) int {
 	switch {
 	case f == Prometheus || r.OK:
-		return nagiosOK // the metrics say it
+		return nagiosOK // the metrics contain the result
 	case f == Nagios && r.Worst() == Fail:
 		return nagiosCritical
 	}

@@ -18,7 +18,7 @@ func hasDesktop() bool {
 	return os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
 }
 
-// loggedOn also knows of a screen that is not ours: monitoring runs without one.
+// loggedOn also recognises a screen that is not ours: monitoring runs without one.
 func loggedOn(ctx context.Context) bool { return hasDesktop() || session.AtScreen(ctx) }
 
 func freeSpace(dir string) (uint64, error) {

@@ -98,8 +98,8 @@ var policyFiles = map[string]struct {
 	"policy.key":        {"[hub]\nproxy = \"ftp://x\"\n", 0o644},
 }
 
-// TestRealTroubles checks that each makes monitoring raise an alert, and is reported
-// with the guide's own sentence and remedy.
+// TestRealTroubles checks that each trouble makes monitoring raise an
+// alert, and is reported with the guide's own sentence and remedy.
 func TestRealTroubles(t *testing.T) {
 	if r := examineOffice(t, nil, nil); !r.OK {
 		t.Fatalf("not well to begin with: %s", r.Print(Text, text.English))

@@ -112,7 +112,7 @@ func listenIn(b testing.TB, address, word string) (own string, said <-chan time.
 			if bytes.Contains(p, []byte(word)) {
 				select {
 				case heard <- time.Now():
-				default: // nobody waits, and the connection must go on
+				default: // no one is waiting, and the connection must go on
 				}
 			}
 		}

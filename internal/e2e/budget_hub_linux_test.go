@@ -59,8 +59,8 @@ func writeContacts(b *testing.B, file string, n int) {
 	must.Do(b, w.Flush())
 }
 
-// ask looks n numbers up, 2,000 per second, over 16 connections. Each lookup is timed from
-// when it was due, so that waiting for another one counts too.
+// ask looks up n numbers, 2,000 per second, over 16 connections. Each lookup
+// is timed from when it was due, so that waiting for another one counts too.
 func (h *hubProcess) ask(b *testing.B, secret string, contacts, n int) (all []time.Duration) {
 	b.Helper()
 	const connections = 16

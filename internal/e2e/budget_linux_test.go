@@ -136,7 +136,7 @@ func ran(b testing.TB, cmd *exec.Cmd) time.Duration {
 	return time.Since(began)
 }
 
-// quit ends the resident like its menu does, and waits.
+// quit quits the resident as its menu does, and waits until it has exited.
 func (s *stage) quit() {
 	s.b.Helper()
 	_ = s.resident.Process.Signal(os.Interrupt)
@@ -192,9 +192,9 @@ func (s *stage) starts(t *table, n int) {
 // callers and frees their cards' memory.
 const atRest = 90 * time.Second
 
-// memory measures the growth from 200 calls to 10,000, one after another, and the
-// memory used by a flood of as many, right after it and at rest. meanwhile runs
-// while it comes to rest.
+// memory measures the growth from 200 calls to 10,000, one after
+// another, and the memory used by a flood of the same size, right after
+// it and at rest. meanwhile runs while the resident comes to rest.
 func (s *stage) memory(t *table, meanwhile func()) {
 	s.b.Helper()
 	now := func(what string, limit float64) float64 {
@@ -213,7 +213,7 @@ func (s *stage) memory(t *table, meanwhile func()) {
 	t.figure("  growth over them", 100*(many/few-1), 5, "%")
 	s.flood(phones)
 	now("  after 10,000 calls more at 160 a second", 64)
-	rest := time.After(atRest) // it rests by the clock
+	rest := time.After(atRest) // the rest is measured by the clock, whatever meanwhile does
 	meanwhile()
 	<-rest
 	now("resident memory at rest after all that", 64) // a row of its own: others came between
@@ -228,13 +228,13 @@ func (s *stage) memory(t *table, meanwhile func()) {
 	s.over(phone, c)
 }
 
-// idle begins to measure a resident without calls, a minute after its start; the returned
-// function ends that. Threads that wake within 50 ms count once: Go's runtime wakes 12 ms
-// before the system fires a timer of 12 s.
+// idle starts measuring a resident without calls, a minute after its start; the
+// returned function stops the measurement. Threads that wake within 50 ms count
+// once: Go's runtime wakes 12 ms before the system fires a timer of 12 s.
 func (s *stage) idle() func(t *table) {
 	pid, stop, measured := s.resident.Process.Pid, make(chan struct{}), make(chan func(*table))
 	for _, p := range s.phones {
-		_ = p.Close() // the listener occasionally checks whether it is there
+		_ = p.Close() // the listener occasionally checks whether a phone is still there
 	}
 	go func() {
 		time.Sleep(time.Minute)
@@ -266,8 +266,8 @@ func (s *stage) idle() func(t *table) {
 	return func(t *table) { close(stop); (<-measured)(t) }
 }
 
-// oneByOne makes n calls, each until its card has been on screen and is gone. The phones
-// take turns, since the listener would throttle a single one.
+// oneByOne makes n calls, each of which starts after the card of the previous one has
+// come and gone. The phones take turns, since the listener would throttle a single one.
 func (s *stage) oneByOne(phones []*patient, n int) {
 	s.b.Helper()
 	for i := range n {

@@ -37,7 +37,7 @@ type stage struct {
 	next    int
 	last    time.Time     // time of the last call
 	base    string        // where the hub is reached
-	hold    atomic.Bool   // lookups are answered by release, and reported to looked
+	hold    atomic.Bool   // lookups wait for release, and are reported to looked
 	release chan struct{} // releases one
 	looked  chan lookup
 	settled int // kB resident after the calls
@@ -103,7 +103,7 @@ func openStage(b testing.TB, scale float32, more string) *stage {
 // queueing is not measured here.
 const pause = 400 * time.Millisecond
 
-// person returns the next caller; none calls again before long has passed.
+// person returns the next caller; no one calls twice within long.
 func (s *stage) person(long time.Duration) localhub.Record {
 	time.Sleep(time.Until(s.last.Add(long)))
 	s.last = time.Now()
@@ -112,7 +112,7 @@ func (s *stage) person(long time.Duration) localhub.Record {
 	return p
 }
 
-// picture returns what a card must look like.
+// picture returns the expected picture of a card.
 func (s *stage) picture(p localhub.Record, number string, o engine.Outcome) *image.RGBA {
 	fonts.Lock()
 	defer fonts.Unlock()
@@ -148,7 +148,7 @@ func (s *stage) eye(p localhub.Record, number string, o engine.Outcome) eye {
 
 func (e eye) sees() bool { return bytes.Equal(e.s.Crop(e.box).Pix, e.want.Pix) }
 
-// wait polls without a pause until the part shows what it must.
+// wait polls without a pause until the part shows the expected content.
 func (e eye) wait(b testing.TB, what string) time.Time {
 	b.Helper()
 	for late := time.Now().Add(10 * time.Second); time.Now().Before(late); {

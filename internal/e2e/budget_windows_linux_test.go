@@ -99,7 +99,7 @@ func (d *largeCalls) looks(n int) (all []time.Duration) {
 	return all
 }
 
-// letters are keys by their places.
+// letters maps letters to key codes, by position on the keyboard.
 var letters = map[rune]byte{'a': 38, 'd': 40, 'e': 26, 'i': 31, 'l': 46, 'm': 58, 'r': 27, 's': 39, 'v': 55, 'z': 52}
 
 // typing types words that filter 100,000 calls, and deletes them, as fast as a good typist;
@@ -153,9 +153,8 @@ func (d *largeCalls) wheel(steps int) float64 {
 	return float64(steps) / all.Seconds()
 }
 
-// rest gives the focus to another window, waits a moment, and counts what the
-// windows' process does by itself: clock ticks of the processor, and how often
-// one of its threads woke.
+// rest gives the focus to another window, waits a moment, and measures how busy the idle
+// windows' process is: clock ticks of the processor, and how often one of its threads woke.
 func (d *largeCalls) rest(long time.Duration) (cpu, woken int) {
 	d.t.Helper()
 	d.Move(1, 1)

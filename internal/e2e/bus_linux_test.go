@@ -101,7 +101,7 @@ func TestAppearanceFollowed(t *testing.T) {
 		must.Do(t, c.Emit(portalPath, portalSettings+".SettingChanged", appearance, "color-scheme", dbus.MakeVariant(next.scheme)))
 		o.shows(fmt.Sprint("the card, dark: ", next.dark), vriesCard(t, card.Look{Dark: next.dark}, 1))
 	}
-	// Text twice as large: the card is in the same corner.
+	// With text twice as large, the card is in the same corner.
 	o.Run("xprop", "-root", "-f", "RESOURCE_MANAGER", "8s", "-set", "RESOURCE_MANAGER", "Xft.dpi:\t192\n")
 	want := vriesCard(t, card.Look{}, 2)
 	corner := image.Pt(width-32, height-32)

@@ -19,8 +19,8 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// TestRealCall tests the whole product: sipp calls baresip, the card shows who it is, a
-// click opens the file in a real browser, which asks for a login first.
+// TestRealCall tests the whole product: sipp calls baresip, the card shows the
+// caller, and a click opens the file in a real browser, which asks for a login first.
 func TestRealCall(t *testing.T) {
 	t.Parallel()
 	sip, control := phonetest.StartBaresip(t)
@@ -40,7 +40,7 @@ func TestRealCall(t *testing.T) {
 		t.Fatalf("%d pages were opened by themselves", n)
 	}
 	button := place(foundHeight).Min.Add(image.Pt(122, 230))
-	// Not in the moment in which a click cannot have been intentional.
+	// Wait out the moment in which a click cannot have been intentional.
 	o.Move(button.X, button.Y)
 	meant()
 	o.Click(button.X, button.Y, 1)

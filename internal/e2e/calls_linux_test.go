@@ -237,8 +237,8 @@ func (d *callsWindow) rows2() bool {
 	return d.shows(image.Rect(354, 168, 376, 340).Add(d.at), answeredGreen) && d.shows(image.Rect(354, 440, 376, 600).Add(d.at), answeredGreen)
 }
 
-// TestWindowsAlone: what is in files can be seen and changed without a resident;
-// what needs one says so.
+// TestWindowsAlone checks that without a resident, the contents of files
+// can be viewed and changed, and that whatever needs a resident says so.
 func TestWindowsAlone(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "[ui]\ntheme = \"light\"\nlanguage = \"nl\"")

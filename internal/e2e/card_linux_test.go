@@ -16,8 +16,8 @@ import (
 	"wiebelt/internal/ui/card"
 )
 
-// typesThrough: of 500 keys typed while 50 calls come, stay for a while and go, none is
-// lost.
+// typesThrough checks that none of 500 keys is lost when they
+// are typed while 50 calls come, stay for a while and go.
 func (o *office) typesThrough(p *simulate.Phone, term *xtest.Terminal, stays time.Duration) {
 	o.t.Helper()
 	before, keys, done := term.Text(), strings.Repeat("abcdefghij", 50), make(chan error, 1)
@@ -41,10 +41,10 @@ func (o *office) typesThrough(p *simulate.Phone, term *xtest.Terminal, stays tim
 // its target has changed.
 func meant() { time.Sleep(400 * time.Millisecond) }
 
-// TestHotkeys tests the whole path of the keyboard, while somebody types elsewhere: the card
-// gets the focus on request, does what it offers, and returns the focus; without the focus
-// its contact is opened, and it is closed. A hotkey whose keys another program uses does not
-// affect the others. No key is lost while calls come and go.
+// TestHotkeys tests the whole path of the keyboard, while somebody types elsewhere: the
+// card gets the focus on request, does what it offers, and returns the focus; without
+// the focus, hotkeys open its contact and close it. A hotkey whose keys another program
+// uses does not affect the others. No key is lost while calls come and go.
 func TestHotkeys(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "[card]\nhotkey_open = \"Ctrl+Alt+Shift+O\"\nhotkey_hear = \"Ctrl+Alt+W\"\nhotkey_close = \"Ctrl+Alt+Shift+X\"")
@@ -84,9 +84,9 @@ func TestHotkeys(t *testing.T) {
 	o.typesThrough(p, term, 60*time.Millisecond)
 }
 
-// TestFullScreen: a card appears above a full-screen program, or waits for its end, as set
-// in card.over_fullscreen. During a presentation, no names are shown. Beside it, no key is
-// lost while calls come and go.
+// TestFullScreen checks that a card appears above a full-screen program, or waits
+// for its end, as set in card.over_fullscreen. During a presentation, no names are
+// shown. Once the program is a window again, no key is lost while calls come and go.
 func TestFullScreen(t *testing.T) {
 	t.Parallel()
 	for wm, over := range map[string]bool{"openbox": false, "xfwm4": true} {

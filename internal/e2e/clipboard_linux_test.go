@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestCopiedStays: what was copied in a window can be pasted after the
-// windows have been closed.
+// TestCopiedStays checks that text copied in a window
+// can be pasted after the windows have been closed.
 func TestCopiedStays(t *testing.T) {
 	t.Parallel()
 	d := openCalls(t, 200)

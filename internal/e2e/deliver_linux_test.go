@@ -247,7 +247,7 @@ func TestDeliverNight(t *testing.T) {
 			t.Errorf("%s is called %s", filepath.Base(f.File), f.Outcome)
 		}
 	}
-	if left, _ := filepath.Glob(filepath.Join(s.dir, "outbox", "spool", "*")); len(left) != 7 { // the refused of the night, kept for 30 days
+	if left, _ := filepath.Glob(filepath.Join(s.dir, "outbox", "spool", "*")); len(left) != 7 { // the night's refused ones, kept 30 days
 		t.Errorf("%d copies are left", len(left))
 	}
 }
@@ -264,7 +264,8 @@ func TestDeliverLargeInLittleMemory(t *testing.T) {
 		must.Do(t, cmd.Start())
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
-		// The system's figure at its end includes what this program has at its start.
+		// Poll: the figure that the system reports at the end
+		// includes this program's own memory at the start.
 		most := 0
 		for tick := time.NewTicker(10 * time.Millisecond); ; {
 			select {
@@ -304,8 +305,8 @@ func TestDeliverLargeInLittleMemory(t *testing.T) {
 	}
 }
 
-// deliversUnderWine: the Windows program delivers by patterns, which the shell does not
-// expand there, with its exit codes, and deletes its copies.
+// deliversUnderWine checks that the Windows program delivers by patterns, which
+// the shell there does not expand, returns its exit codes, and deletes its copies.
 func deliversUnderWine(t *testing.T, p *winetest.Prefix, o *office, exe string) {
 	t.Helper()
 	in := t.TempDir()

@@ -89,7 +89,7 @@ func (p *deliveryWindow) arrived() map[string]int {
 
 func (p *deliveryWindow) click(x, y int) { p.Click(p.at.X+x, p.at.Y+y, 1) }
 
-// part returns which share of a part of the window has approximately a colour.
+// part returns the share of a part of the window that has approximately a colour.
 func (p *deliveryWindow) part(r image.Rectangle, rgb uint32) float64 {
 	img := p.Crop(r.Add(p.at))
 	return float64(4*xtest.Count(img, rgb, 7)) / float64(len(img.Pix))

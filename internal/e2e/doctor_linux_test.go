@@ -14,14 +14,14 @@ import (
 	"wiebelt/internal/testutil/ptytest"
 )
 
-// doctor runs "wiebelt doctor --json", below another program if there is one, and gives
-// its report and exit code.
+// doctor runs "wiebelt doctor --json", below another program
+// if there is one, and returns its report and exit code.
 func (o *office) doctor(before ...string) (r doctor.Report, code int) {
 	o.t.Helper()
 	args := append(before, o.bin, "doctor", "--json", "--profile", o.profile)
 	cmd := o.Command(args[0], args[1:]...)
 	began := time.Now()
-	out, _ := cmd.Output() // its code is looked at
+	out, _ := cmd.Output() // its exit code is checked
 	must.Within(o.t, began, 10*time.Second)
 	if err := json.Unmarshal(out, &r); err != nil {
 		o.t.Fatalf("%v: %s", err, out)
@@ -40,7 +40,8 @@ func states(r doctor.Report, id string) string {
 	return strings.Join(all, " ")
 }
 
-// TestBundleAsksFirst: at a terminal, after showing its contents.
+// TestBundleAsksFirst checks that at a terminal, the bundle is
+// written only if the user agrees after seeing its contents.
 func TestBundleAsksFirst(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -35,7 +35,7 @@ type windowUser struct {
 // windows it is on another page.
 var field = map[string]image.Point{windowapi.WindowCalls: {120, 104}, windowapi.WindowLookup: {120, 80}, windowapi.WindowSettings: {240, 508}}
 
-// whole has the windows whose content fits into their minimum size.
+// whole holds the windows whose content fits into their minimum size.
 var whole = map[string]bool{windowapi.WindowLookup: true, windowapi.WindowDelivery: true, windowapi.WindowTest: true, windowapi.WindowDemo: true}
 
 // changed returns how many pixels in a part of the screen have changed.
@@ -77,7 +77,7 @@ func (h *windowUser) use(window string) {
 	}()
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	defer func() { _ = cmd.Process.Kill() }() // it may have gone
+	defer func() { _ = cmd.Process.Kill() }() // it may have exited
 	id := h.FindWindow("– Wiebelt$")
 	at := h.painted(window+" is painted", id)
 	h.Run("xdotool", "windowactivate", "--sync", id)
@@ -108,7 +108,7 @@ func (h *windowUser) use(window string) {
 	h.Until(window+" is as large as asked", func() bool { at = h.placeOf(id); return at.Size() == size }, func() []any { return []any{at.Size(), "not", size} })
 	at = h.painted(window+" is painted to its border", id)
 	least := image.Pt(opened.X*3/4, opened.Y/2)
-	if h.wine { // where a window manager does not know the minimum size, and allows any
+	if h.wine { // there the window manager does not know the minimum size, and allows any
 		h.Run("xdotool", "windowsize", id, strconv.Itoa(least.X), strconv.Itoa(least.Y))
 	} else {
 		h.Run("xdotool", "windowsize", id, "1", "1")
@@ -121,7 +121,7 @@ func (h *windowUser) use(window string) {
 	h.shot(strings.ReplaceAll(t.Name(), "/", "-") + "-" + window + "-least")
 	if !whole[window] {
 		p := at.Min.Add(image.Pt(at.Dx()*2/3, at.Dy()/2))
-		h.Move(p.X, p.Y) // the change below it may come from that alone
+		h.Move(p.X, p.Y) // the move alone may change what is below the pointer
 		was, n := h.Crop(image.Rectangle{p, p}.Inset(-60*h.scale).Intersect(at)), 0
 		h.Until(window+" scrolls", func() bool {
 			h.Click(p.X, p.Y, 5)
@@ -132,7 +132,7 @@ func (h *windowUser) use(window string) {
 	h.Run("wmctrl", "-i", "-c", id)
 	select {
 	case err := <-ended:
-		slow := h.wine && err != nil && err.Error() == "signal: killed" // how wine ends what takes more than a second
+		slow := h.wine && err != nil && err.Error() == "signal: killed" // wine ends whatever takes more than a second
 		if err != nil && !slow {
 			t.Errorf("%s: %v", window, err)
 		}
@@ -215,7 +215,7 @@ func (o *office) placeOf(id string) image.Rectangle {
 	v := map[string]int{}
 	for l := range strings.Lines(o.Run("xwininfo", "-id", id)) {
 		k, n, _ := strings.Cut(strings.TrimSpace(l), ":")
-		v[k], _ = strconv.Atoi(strings.TrimSpace(n)) // what is not a number is not used
+		v[k], _ = strconv.Atoi(strings.TrimSpace(n)) // anything but a number is not used
 	}
 	at := image.Pt(v["Absolute upper-left X"], v["Absolute upper-left Y"])
 	return image.Rectangle{at, at.Add(image.Pt(v["Width"], v["Height"]))}

@@ -21,8 +21,8 @@ func (o *office) readable() {
 // beyond has the pages of windows that have to be selected.
 var beyond = map[string][]string{windowapi.WindowSettings: {"Hub", "Geavanceerd"}, windowapi.WindowRecipes: {"Bria"}, windowapi.WindowHelp: {"Storingen"}}
 
-// TestEveryWindowIsSaid: in every window, everything is found over AT-SPI: no control
-// without a name, and each within its window.
+// TestEveryWindowIsSaid checks that everything in every window is found
+// over AT-SPI: no control lacks a name, and each is within its window.
 func TestEveryWindowIsSaid(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "[ui]\nlanguage = \"nl\"")

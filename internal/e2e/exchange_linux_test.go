@@ -106,9 +106,9 @@ func (r *officeRelay) kamailio(phone string) (sipAddr string) {
 	return phonetest.StartKamailio(r.t, phone, file)
 }
 
-// TestKamailio: what a real exchange reports with the guide's configuration has its card
-// and contact on a computer that joined the relay, is answered and ends there; a caller who
-// gives up was missed, and one who is refused was not.
+// TestKamailio checks that a call reported by a real exchange with the guide's configuration
+// gets its card and contact on a computer that joined the relay, and is answered and ends
+// there; a call that its caller gives up is missed, and a refused one is not.
 func TestKamailio(t *testing.T) {
 	t.Parallel()
 	h, value := startHub(t)
@@ -231,7 +231,8 @@ func (s *stage) bare(t *table) (bin string) {
 	return bin
 }
 
-// late measures what a computer needs that is started during a call.
+// late measures how long a computer started during a call
+// takes to show the contact, from its connection to the relay.
 func (r *officeRelay) late(s *stage, t *table) {
 	b := s.b
 	b.Helper()
@@ -264,7 +265,7 @@ func (r *officeRelay) late(s *stage, t *table) {
 	t.times("started during a call: connected to the relay → contact painted", all, limit{p99: 1000})
 }
 
-// times measures the time from a simulated exchange.
+// times measures the time from a report by a simulated exchange to the contact on screen.
 func (r *officeRelay) times(s *stage, t *table, kind string, most limit) {
 	b := s.b
 	b.Helper()

@@ -15,10 +15,10 @@ import (
 	"wiebelt/internal/ui/card"
 )
 
-// fonts guards Fyne's application, of which a process has only one.
+// fonts guards Fyne's application, which exists once per process.
 var fonts sync.Mutex
 
-// callersCard returns the expected card of a call on line; c has what is special to it.
+// callersCard returns the expected card of a call on line; c has what differs from a usual card.
 func callersCard(t testing.TB, c engine.Card, number, line string, look card.Look, scale float32) *image.RGBA {
 	t.Helper()
 	fonts.Lock()

@@ -18,7 +18,7 @@ import (
 	"wiebelt/internal/testutil/phonetest"
 )
 
-// headline is where a card shows who, or what number, is calling.
+// headline is the part of a card that shows the caller's name or number.
 var headline = image.Rect(16, 36, 250, 80)
 
 // same reports whether the screen's pixels equal a part of a picture.
@@ -79,13 +79,13 @@ func (f *flooded) machineLoad() time.Duration {
 	return time.Since(began)
 }
 
-// place makes a call and watches the screen until the card says who it is,
-// or the caller gives up.
+// place makes a call and watches the screen until
+// the card shows the caller, or the caller gives up.
 func (f *flooded) place(c caller) callTimes {
 	f.t.Helper()
 	const ring = 2500 * time.Millisecond
 	select {
-	case <-f.rang: // of a call before
+	case <-f.rang: // of an earlier call
 	default:
 	}
 	running := phonetest.Place(f.t, f.sip, phonetest.Scenario{Number: c.number, Ring: ring})
@@ -121,7 +121,7 @@ type flooded struct {
 	t     *testing.T
 	o     *office
 	sip   string
-	rang  <-chan time.Time // what the softphone tells of
+	rang  <-chan time.Time // times of the rings that the softphone reports
 	cards *cardWatcher
 }
 
@@ -162,10 +162,10 @@ func TestRealCallsInAFlood(t *testing.T) {
 	seen := watch.stop()
 	all = append(all, f.place(callers[4]))
 	slices.Sort(during)
-	if p.took[len(p.took)/2] > during[1]/5 { // a 25th where nothing else runs
+	if p.took[len(p.took)/2] > during[1]/5 { // a 25th if nothing else runs
 		t.Error("hand-overs took too long")
 	}
-	if p.full > 0 && during[2] < 2*before { // as if nobody gets the processor for a second
+	if p.full > 0 && during[2] < 2*before { // excused if no program gets the processor
 		t.Errorf("the inbox was full %d times", p.full)
 	}
 	for road, n := range p.lookups {
@@ -173,13 +173,13 @@ func TestRealCallsInAFlood(t *testing.T) {
 			t.Errorf("%s: %d lookups, at most %d are allowed", road, n, may)
 		}
 	}
-	// Cards, lines and the one that counts the others. A flood from one source has three
-	// cards; the first call of each of the three others still has one.
+	// These are cards, lines, and the line that counts the others. A flood from one
+	// source has three cards; the first call of each of the three others still has one.
 	if seen.most != engine.MaxShown+1 || seen.whole > engine.MaxCards+3 {
 		t.Errorf("%d windows at once, %d of them whole cards", seen.most, seen.whole)
 	}
-	// The flood uses most of the machine, and so may others: what any program has to wait
-	// now is not ours. Nobody notices a tenth of a second.
+	// The flood uses most of the machine, as other programs may: a wait that any
+	// program would have now is not our fault. No one notices a tenth of a second.
 	slower := max(1, float64(during[1])/float64(before))
 	usual := max(150*time.Millisecond, time.Duration(20*slower*float64(quiet.shown)))
 	shown := []time.Duration{all[0].shown, all[1].shown, all[2].shown}

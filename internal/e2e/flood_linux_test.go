@@ -90,9 +90,9 @@ func every(ctx context.Context, n, hertz int, do func(int)) {
 // floodResult is the result of a flood.
 type floodResult struct {
 	lasted  time.Duration
-	full    int64           // hand-overs that were told that the inbox is full
+	full    int64           // hand-overs refused because the inbox was full
 	took    []time.Duration // of each hand-over, sorted
-	lookups map[string]int  // by road
+	lookups map[string]int  // by the way the calls came in
 }
 
 // flood reports ten thousand calls of as many numbers in ten seconds, over eight WebSockets

@@ -37,8 +37,8 @@ func smallDisk(t *testing.T, o *office) {
 	}
 }
 
-// TestHistoryInTrouble: with a full disk cards appear anyway, the tray says what is wrong,
-// and once there is room, calls are stored again.
+// TestHistoryInTrouble checks that with a full disk, cards appear anyway, the
+// tray says what is wrong, and calls are stored again once there is room.
 func TestHistoryInTrouble(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "[card]\nafter_call = \"0s\"\n")

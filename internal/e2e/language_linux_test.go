@@ -13,9 +13,9 @@ import (
 	"wiebelt/internal/text"
 )
 
-// TestLanguageIsSwitched: where no panel shows an icon, the calls window opens by itself, and
-// is brought back by starting Wiebelt again. Tray, cards and the open window follow the
-// language at once, in both directions, without restarting any program.
+// TestLanguageIsSwitched: where no panel shows an icon, the calls window opens without
+// being asked for, and starting Wiebelt again brings it back. Tray, cards and the open
+// window follow the language at once, in both directions, without restarting any program.
 func TestLanguageIsSwitched(t *testing.T) {
 	t.Parallel()
 	i := onBus(t, prepare(t, "[card]\nafter_call = \"0s\"\n\n[ui]\nlanguage = \"nl\"\ntheme = \"light\""))

@@ -17,8 +17,8 @@ import (
 	"wiebelt/internal/testutil/winetest"
 )
 
-// TestLinksUnderWine: only a valid link has an effect, through the Windows shell and the
-// registry entries of "register", and every other one ends with code 2.
+// TestLinksUnderWine checks that only a valid link has an effect, through the Windows
+// shell and the registry entries of "register", and that every other one ends with code 2.
 func TestLinksUnderWine(t *testing.T) {
 	t.Parallel()
 	programs, dir := windowsPrograms(t), t.TempDir()
@@ -32,9 +32,9 @@ func TestLinksUnderWine(t *testing.T) {
 	took := time.Since(began)
 	var all []string
 	for _, l := range linktest.URLs() {
-		// Others are not ours to open, and no Windows shell passes on longer ones. What
-		// no shell splits or replaces is read as elsewhere, and an invalid end may come
-		// after a valid link, too.
+		// Other links are not ours to open, and no Windows shell passes on
+		// longer ones. A link that no shell splits or replaces is read as on
+		// other systems, and an invalid end may also follow a valid link.
 		ours := strings.HasPrefix(strings.ToLower(l), "wiebelt:") && len(l) < 1000
 		splits := strings.ContainsAny(strings.ReplaceAll(l, "%2B", ""), "\"\\ %\t\n")
 		again := strings.HasPrefix(l, "wiebelt:call?number=") && !strings.HasPrefix(l, linktest.GoodURL)

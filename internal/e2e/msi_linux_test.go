@@ -107,7 +107,7 @@ func (w *workplace) state() string {
 			w.t.Fatalf("reg export %s: exit %d: %s", key, code, out)
 		}
 		b := must.Get(os.ReadFile(w.file(`C:\state.reg`)))(w.t)
-		text := strings.ReplaceAll(string(b), "\x00", "")                 // of UTF-16
+		text := strings.ReplaceAll(string(b), "\x00", "")                 // UTF-16
 		text = strings.ReplaceAll(text, ",3b,00,00,00\r\n", ",00,00\r\n") // left by wine at the end of the search path
 		for part := range strings.SplitSeq(text, "\r\n\r\n") {
 			if !strings.HasPrefix(part, `[HKEY_CURRENT_USER\Software\Wine`) { // wine's own notes
@@ -197,11 +197,11 @@ func TestWindowsPackage(t *testing.T) {
 		if out, err := set.CombinedOutput(); err != nil {
 			t.Fatalf("provision: %v: %s", err, out)
 		}
-		// A phone whose end of a call was never received keeps it no longer than
-		// its card is full size.
+		// If the end of a phone's call is never received, the call
+		// keeps the session busy no longer than its card is full size.
 		o.append(fmt.Sprintf("\n[card]\nafter_call = \"0s\"\nfull_for = \"1h\"\n\n[listener]\nport = %d\n", nettest.Port(t)))
 	}
-	// A registration of the user's own names a version's folder, which is removed.
+	// The user's own registration points into the folder of a version that will be removed.
 	w.registers("register")
 	w.start(oldVersion)
 	live := simulate.Call{ID: "live", Number: "+31698760011"}
@@ -237,7 +237,7 @@ func TestWindowsPackage(t *testing.T) {
 	w.registers("unregister")
 	w.installed(newVersion)
 	must.Do(t, os.Remove(w.file(programFolder+`\wiebelt.exe`)))
-	w.msiexec(0, "/i", winPath(new), "REINSTALL=ALL", "REINSTALLMODE=amus") // as /f, which wine does not know for a package
+	w.msiexec(0, "/i", winPath(new), "REINSTALL=ALL", "REINSTALLMODE=amus") // like /f, which wine lacks for a package
 	w.installed(newVersion)
 	if left := must.Get(filepath.Glob(filepath.Join(w.file(programFolder), oldVersion, "*")))(t); exists(w.file(programFolder + `\` + oldVersion)) {
 		t.Errorf("the folder of the older version is still there: %q", left)

@@ -61,7 +61,7 @@ var windowsBuilt = sync.OnceValues(func() (string, error) {
 
 var forWindows = []string{"CGO_ENABLED=0", "GOOS=windows", "GOARCH=amd64"}
 
-// built returns the folder of what is built once; it is removed after the last test.
+// built returns the folder for everything that is built once; it is removed after the last test.
 var built = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "wiebelt-e2e-") })
 
 func build(out, flags, pkg string, env ...string) error {
@@ -145,7 +145,7 @@ func prepareAt(t testing.TB, h *localhub.Hub, base, value string, dpi int, more 
 func prepareOn(t testing.TB, h *localhub.Hub, base, value, wm string, screen xtest.Options, more string) *office {
 	t.Helper()
 	o := officeOn(t, t.TempDir(), h, wm, screen)
-	// No welcome here: that window has its own test.
+	// No welcome window here: it has its own test.
 	must.Do(t, os.WriteFile(o.welcomed(), []byte("1\n"), 0o600))
 	o.runWith(value+"\n", "provision", "--base-url", base, "--hub-url", h.HubURL(), "--client-id", "office",
 		"--organisation-code", "1234", "--secret-store", "file", "--secret-stdin")
@@ -259,7 +259,7 @@ func (o *office) startAs(before []string, command ...string) {
 			_ = o.resident.Process.Kill()
 			<-done
 		}
-		// They end by themselves, and write to the folder that is removed next.
+		// The windows exit by themselves, and write to the folder that is removed next.
 		o.Until("the windows have gone", func() bool {
 			return !slices.ContainsFunc(o.running(true), func(pid int) bool { return slices.Contains(windows, pid) })
 		})

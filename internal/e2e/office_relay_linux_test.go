@@ -23,10 +23,10 @@ import (
 	"wiebelt/internal/testutil/relaytest"
 )
 
-// TestOfficeRelay: a running computer with neither an exchange nor a hub secret joins the
-// office's relay; a call that the exchange reports there has its card, its contact and its
-// end here. A call that began while the computer was off has a card as soon as it is back,
-// with the right start time; a missed one is in the history.
+// TestOfficeRelay: a running computer with neither an exchange nor a hub secret joins
+// the office's relay; a call that the exchange reports there gets its card and its
+// contact here, and ends here. A call that began while the computer was off has a card
+// as soon as it is back, with the right start time; a missed one is in the history.
 func TestOfficeRelay(t *testing.T) {
 	t.Parallel()
 	h, value := startHub(t)

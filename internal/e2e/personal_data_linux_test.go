@@ -118,8 +118,8 @@ func (p *processes) look(bin string) {
 }
 
 // TestPersonalDataStaysInside sends more than 500 personal or secret values through every
-// flow, and finds none of them where they must not be. The resident connects to each kind of
-// phone with what "wiebelt simulate" prints for it, and keeps its call.
+// flow, and checks that none of them appears where it must not. The resident connects to
+// each kind of phone with what "wiebelt simulate" prints for it, and keeps its call.
 func TestPersonalDataStaysInside(t *testing.T) {
 	t.Parallel()
 	const callers = 100
@@ -140,7 +140,7 @@ func TestPersonalDataStaysInside(t *testing.T) {
 		t.Helper()
 		cmd := o.wiebelt(args...)
 		cmd.Stdin = strings.NewReader(stdin)
-		b, _ := cmd.CombinedOutput() // codes are looked at where they matter
+		b, _ := cmd.CombinedOutput() // exit codes are checked where they matter
 		if keep {
 			outputs.WriteString(strings.Join(args[:1], " ") + ": " + string(b) + "\n")
 		}
@@ -274,7 +274,7 @@ func TestPersonalDataStaysInside(t *testing.T) {
 	exported := strings.TrimSpace(succeeds("", false, "provision", "--export", file))
 	passphrase := exported[strings.LastIndexByte(exported, '\n')+1:] // shown once
 	marked.secrets = append(marked.secrets, passphrase)
-	succeeds(passphrase+"\n", false, "provision", "--import", file, "--passphrase-stdin", "--secret-store", "file", "--profile", t.TempDir()) // shows what it takes over
+	succeeds(passphrase+"\n", false, "provision", "--import", file, "--passphrase-stdin", "--secret-store", "file", "--profile", t.TempDir()) // prints what it imports
 	if code, _ := run("not the passphrase\n", true, "provision", "--import", file, "--passphrase-stdin"); code != 1 {
 		t.Errorf("a wrong passphrase: exit %d", code)
 	}
@@ -360,7 +360,7 @@ func TestPersonalDataStaysInside(t *testing.T) {
 	if !strings.Contains(execs.String(), "xdg-open") {
 		t.Error("no program was traced")
 	}
-	// What is opened is the contact's page on the hub, by its id.
+	// The contact's page on the hub is opened by its id, which may therefore appear.
 	handed := slices.DeleteFunc(slices.Clone(everything), func(s string) bool { return strings.HasPrefix(s, "marked-id-") })
 	look("programs it started", execs.String(), handed)
 }

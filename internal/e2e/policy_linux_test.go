@@ -30,7 +30,7 @@ type machine struct {
 	etc, run string
 	home     string
 	env      []string
-	uid, gid int // of who sits there; 0 is root
+	uid, gid int // of the user at the computer; 0 is root
 }
 
 // newMachine copies what programs need from /etc.
@@ -148,9 +148,9 @@ func (s *machine) settings(args ...string) (e effectiveSettings) {
 	return e
 }
 
-// TestPolicyIsFollowed: a policy changed while the program runs takes effect within 15
-// seconds, one that somebody else could have written does not, and nothing is restarted. A
-// new address of the hub gets nothing of the old one's secret.
+// TestPolicyIsFollowed checks that a policy changed while the program runs takes
+// effect within 15 seconds without restarting anything, and that one somebody else
+// could have written does not. A new hub address never receives the old one's secret.
 func TestPolicyIsFollowed(t *testing.T) {
 	t.Parallel()
 	s := newMachine(t)

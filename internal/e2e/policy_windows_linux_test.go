@@ -93,8 +93,8 @@ func groupPolicy(t *testing.T) (reg []byte, want map[string]string) {
 	return b.Bytes(), want
 }
 
-// policyUnderWine: with every policy of the template set, every key has its value from
-// the policy; and a value of the wrong type is reported.
+// policyUnderWine checks that with every policy of the template set, every key
+// has its value from the policy, and that a value of the wrong type is reported.
 func policyUnderWine(t *testing.T, p *winetest.Prefix, exe string) {
 	t.Helper()
 	read := func(what []byte) (e effectiveSettings) {

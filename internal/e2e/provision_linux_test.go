@@ -57,8 +57,8 @@ func TestMachineSecret(t *testing.T) {
 	if code, _, errOut := stranger.wiebelt("", "lookup", "--profile", profile(nobody-1), "0698760011"); code != 1 || !strings.Contains(errOut, "wiebelt)") || strings.Contains(errOut, "Not set up") {
 		t.Errorf("outside of the group: exit %d: %s", code, errOut)
 	}
-	// What the policy decides stays, and the rest of a set-up file for the same hub is
-	// applied; a secret for another hub is useless here.
+	// A set-up file for the same hub does not override the policy, and the
+	// rest of it is applied; a secret for another hub is useless here.
 	file := filepath.Join(root.home, "office.wiebelt")
 	same := newMachine(t)
 	same.must(value+"\n", provision(h.BaseURL(), "https://hub.other.example", "--secret-store", "file")...)

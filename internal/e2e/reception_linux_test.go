@@ -165,7 +165,7 @@ func TestDayAtTheReception(t *testing.T) {
 		return xtest.Count(o.Crop(image.Rect(s.x+20, s.y0, s.x+370, s.y1)), 0x0B6BCB, 0)
 	}
 	primary := func(s strip) bool { return accents(s) > 3000 }
-	// alone returns the only card, once it has its people; a card grows as it gets them.
+	// alone returns the only card, once its contacts are known; a card grows as they arrive.
 	alone := func(what string, known func(strip) bool) (card strip) {
 		t.Helper()
 		sees(what, func(all []strip) bool {

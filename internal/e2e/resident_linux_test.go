@@ -17,8 +17,8 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// TestTwentyRingsBeforeTheStart: twenty calls while nothing runs start one
-// resident, and none is lost.
+// TestTwentyRingsBeforeTheStart checks that twenty calls handed over
+// while nothing runs start one resident, and that none is lost.
 func TestTwentyRingsBeforeTheStart(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "")
@@ -49,10 +49,10 @@ func TestTwentyRingsBeforeTheStart(t *testing.T) {
 // residents counts the running programs with the office's profile.
 func residents(o *office) int { return len(o.running(false)) }
 
-// TestQuietAfterLogOn: started at log-on where no panel ever shows an icon, with one
-// call and then nothing. The resident needs no system library and little memory, and does
-// nothing; after a minute it says once how to get to the calls, and opens no window by
-// itself; later it frees what the card took.
+// TestQuietAfterLogOn starts the resident as at log-on, where no panel ever shows
+// an icon, with one call and then nothing. The resident needs no system library
+// and little memory, and stays idle; after a minute it says once how to get to
+// the calls, and opens no window by itself; later it frees the card's memory.
 func TestQuietAfterLogOn(t *testing.T) {
 	t.Parallel()
 	i := onBus(t, prepare(t, "[ui]\nlanguage = \"nl\""))

@@ -227,7 +227,7 @@ func TestRotation(t *testing.T) {
 	call("one secret", true)
 	recorded("WIEBELT_OUTCOME=found\n", "MESSAGE_ID=9f1c52a07be94d3fae6d10c8b3a47e51\n")
 	args := append(s.before(), o.bin, "lookup", "--profile", o.profile, "0655550000")
-	_ = o.Command(args[0], args[1:]...).Run() // nobody has it
+	_ = o.Command(args[0], args[1:]...).Run() // no contact has this number
 	recorded("WIEBELT_OUTCOME=none\n")
 	_ = journal.SetReadDeadline(time.Time{})
 	go func() { _, _ = io.Copy(io.Discard, journal) }() // until it is closed

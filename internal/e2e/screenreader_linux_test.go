@@ -17,8 +17,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// explorer writes what our programs expose to assistive technology, one object per line,
-// and presses what is named. It restarts if that changes meanwhile.
+// explorer writes what our programs expose to assistive technology, one object per
+// line, and presses the named one. It restarts if the objects change meanwhile.
 const explorer = `
 import json, sys, pyatspi
 from gi.repository import GLib
@@ -103,9 +103,9 @@ func (o *office) orca() (said func() string) {
 	return said
 }
 
-// TestScreenReader: real Orca says who is calling, once, and again when the contact arrives
-// or the user asks; everything on the card has a name and its buttons can be pressed, and
-// the focus stays where it was. Orca starts when Wiebelt is already running.
+// TestScreenReader: real Orca announces the caller once, and again when the contact
+// arrives or the user asks; everything on the card has a name and its buttons can be
+// pressed, and the focus stays where it was. Orca starts when Wiebelt is already running.
 func TestScreenReader(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "[ui]\nlanguage = \"nl\"\n[card]\nhotkey_hear = \"Ctrl+Alt+Shift+H\"")
@@ -154,7 +154,7 @@ func TestScreenReader(t *testing.T) {
 		o.Until("Orca says "+what, func() bool { return strings.Contains(said(), what) }, func() []any { return []any{said()} })
 	}
 	hears("notification Inkomend: 2 relaties met dit nummer, 06 98 76 00 77.")
-	o.Key("ctrl+alt+w") // the card gets it, and the reader follows
+	o.Key("ctrl+alt+w") // the card gets the focus, and the reader follows
 	hears("alert Inkomend: 2 relaties met dit nummer, 06 98 76 00 77.")
 	meant()
 	o.Key("Down")

@@ -27,10 +27,10 @@ const nobody = 65534
 // delivers.
 const second = 65001
 
-// attempts is what the second user tries, each a bash script that exits with 0 if it
-// worked. P is the profile of a running resident, H the folder of a running hub, S the
-// profile of a running delivery service, W its watched folder, in which everybody may put
-// files; MINE is the user's own folder.
+// attempts holds what the second user tries, each a bash script that exits
+// with 0 if it worked. P is the profile of a running resident, H the folder of
+// a running hub, S the profile of a running delivery service, W its watched
+// folder, in which everybody may put files; MINE is the user's own folder.
 var attempts = []struct{ name, script string }{
 	{"desk: list the profile's runtime folder", `ls "$P/run"`},
 	{"desk: read the settings", `cat "$P/settings.toml"`},
@@ -91,8 +91,8 @@ var attempts = []struct{ name, script string }{
 	{"watch: write into the folder of what was refused", `touch "$W/refused/refused.zip.txt"`},
 }
 
-// planted is what the second user may put into the watched folder and must lead nowhere:
-// links, pipes and folders aimed at the service's secret files.
+// planted creates what the second user may put into the watched folder and must
+// lead nowhere: links, pipes and folders aimed at the service's secret files.
 const planted = `ln -s "$S/settings.toml" "$W/link.zip"
 ln -s /etc/hostname "$W/out.zip"
 mkfifo "$W/pipe.zip"
@@ -101,7 +101,7 @@ ln -s "$S/settings.toml" "$W/refused.zip.txt"
 echo 'no ZIP file' > "$W/refused.zip"`
 
 // TestSecondUser: a second user of the computer tries every file, socket, port and folder
-// of what is running, and reads the list of processes while calls are handed over.
+// of the running programs, and reads the list of processes while calls are handed over.
 func TestSecondUser(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")
@@ -154,7 +154,7 @@ exec 3<>/dev/tcp/$host/$1 || exit 1
 printf '%s %s HTTP/1.1\r\nHost: %s:%s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n' "$2" "$3" "$host" "$1" >&3
 head -1 <&3 | grep -q ' 2[0-9][0-9] '; }
 `
-	// What this user may do shows that the scripts could work.
+	// Whatever this user is allowed to do succeeds, which shows that the scripts could work.
 	if out, err := as("bash", "-c", http+`[ $(id -u) = 65001 ] && [ -r "$MINE/x.zip" ] && "$BIN" version && http $HPORT GET /login && touch "$W/x" && rm "$W/x"`).CombinedOutput(); err != nil {
 		t.Fatalf("what he may do: %v: %s", err, out)
 	}

@@ -39,7 +39,8 @@ func (l *logind) GetSessionByPID(uint32) (dbus.ObjectPath, *dbus.Error) { return
 
 func (l *logind) lock(on bool) { l.props.SetMust(loginSession, "LockedHint", on) }
 
-// withLogind is a machine with a session that can be locked.
+// withLogind returns a session manager for a session that can be
+// locked, and the command prefix that makes the resident use it.
 func withLogind(t *testing.T, locked bool) (*logind, []string) {
 	t.Helper()
 	address := xtest.NoScreen(t).PlainBus() // the machine's
@@ -51,7 +52,7 @@ func withLogind(t *testing.T, locked bool) (*logind, []string) {
 	return l, []string{"env", "--default-signal=HUP", "DBUS_SYSTEM_BUS_ADDRESS=" + address, "XDG_SESSION_ID=c7"}
 }
 
-// ended waits until the resident has ended by itself.
+// ended waits until the resident has exited on its own.
 func (o *office) ended(what string) {
 	o.t.Helper()
 	o.Until(what, func() bool {
@@ -61,8 +62,8 @@ func (o *office) ended(what string) {
 	})
 }
 
-// TestSessionEnds: however a session ends during a call, what is known about the call is
-// stored, nothing is left in the runtime folder, and the next session starts as usual.
+// TestSessionEnds checks that however a session ends during a call, everything known about the
+// call is stored, nothing is left in the runtime folder, and the next session starts as usual.
 func TestSessionEnds(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(t *testing.T, o *office, l *logind){

@@ -115,8 +115,8 @@ func (p *settingsPage) goToHub() {
 	})
 }
 
-// TestNewcomer: with only the hub's mail, from nothing to a card with a name: the
-// addresses, client, secret and code are typed, tested and saved, in one window.
+// TestNewcomer: with only the hub's e-mail, a user gets from nothing to a card with a
+// name: they type, test and save the addresses, client, secret and code in one window.
 func TestNewcomer(t *testing.T) {
 	t.Parallel()
 	o, value := newcomer(t)

@@ -44,8 +44,8 @@ func (c confirmed) Tell(ctx context.Context, n simulate.Update) error {
 	return nil
 }
 
-// TestSimulatedPrograms: every built-in scenario, played by the very program that phones
-// run, gives the tracker what is specified for it.
+// TestSimulatedPrograms checks that every built-in scenario, played by the
+// very program that phones run, gives the tracker what is specified for it.
 func TestSimulatedPrograms(t *testing.T) {
 	t.Parallel()
 	bin := must.Get(binary())(t)
@@ -104,7 +104,7 @@ func startSimulated(t *testing.T, o *office, over, story string) *simulated {
 	return s
 }
 
-// hangUp stops it like a user does, and it exits successfully.
+// hangUp stops the phone as a user would, and checks that it exits successfully.
 func (s *simulated) hangUp(t *testing.T) {
 	t.Helper()
 	must.Do(t, s.cmd.Process.Signal(syscall.SIGTERM))

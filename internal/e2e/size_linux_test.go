@@ -13,8 +13,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestProgramsAreSmall: all of a program is read from disk at every start, or when used. A
-// library that adds a megabyte deserves consideration.
+// TestProgramsAreSmall limits the size of the programs: all of a program is read from disk,
+// at every start or when used. A library that adds a megabyte deserves consideration.
 func TestProgramsAreSmall(t *testing.T) {
 	t.Parallel()
 	path := must.Get(binary())(t)

@@ -64,7 +64,7 @@ func (b *sleepingOffice) sleep(meanwhile func()) time.Time {
 	return time.Now()
 }
 
-// ring makes a known caller call, and waits until the card says who it is.
+// ring makes a known caller call, and waits until the card shows the name.
 func (b *sleepingOffice) ring(t *testing.T) {
 	t.Helper()
 	b.calls++
@@ -95,8 +95,8 @@ func (b *sleepingOffice) links() int {
 
 func (b *sleepingOffice) noticed() int { return strings.Count(b.log.String(), "the clock has jumped") }
 
-// TestSleeps: whatever happened while the computer slept, within five seconds of waking no
-// earlier card is on screen, the link is up, and the next caller has a name.
+// TestSleeps checks that whatever happened while the computer slept, within five seconds
+// of waking no earlier card is on screen, the link is up, and the next caller has a name.
 func TestSleeps(t *testing.T) {
 	t.Parallel()
 	b := &sleepingOffice{phone: phonetest.New(t)}

@@ -18,9 +18,9 @@ import (
 
 var callAddress = regexp.MustCompile(`http://127\.0\.0\.1:\d+/v1/call/[\w-]{43}`)
 
-// TestTokensAreRenewed: new tokens are valid within seconds while Wiebelt runs, and the old
-// ones no longer are. Damaging the file while it runs has no effect; damaged at its start,
-// they are reported, and replaced without a restart.
+// TestTokensAreRenewed checks that new tokens are valid within seconds while Wiebelt runs,
+// and the old ones no longer are. Damaging the file while it runs has no effect; if the
+// tokens are damaged at its start, this is reported and they are replaced without a restart.
 func TestTokensAreRenewed(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")
@@ -64,7 +64,7 @@ func TestTokensAreRenewed(t *testing.T) {
 		t.Error("another program")
 	}
 
-	// Damaged while it runs: what phones have keeps working.
+	// Damaged while it runs: the tokens that phones have keep working.
 	path := filepath.Join(o.profile, "tokens.json")
 	must.Do(t, os.WriteFile(path, []byte("{}"), 0o600))
 	o.Until("it is noticed", func() bool { return strings.Contains(o.log.String(), "the listener's tokens") })

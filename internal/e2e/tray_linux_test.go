@@ -81,9 +81,9 @@ func (o *office) closeCard() {
 	o.Click(right-20, top+21, 1)
 }
 
-// loseRegistration removes what opens links and what starts at log-on, as another program
-// may. The function it returns restores that through the menu, line by line, and checks
-// that tel: keeps its handler.
+// loseRegistration removes the handler of our links and the start at
+// log-on, as another program may. The function it returns restores them
+// through the menu, line by line, and checks that tel: keeps its handler.
 func (i *icon) loseRegistration() (putBack func()) {
 	t := i.t
 	t.Helper()
@@ -114,8 +114,8 @@ func (i *icon) loseRegistration() (putBack func()) {
 
 const support = "[support]\ncontact = \"Jan (IT), toestel 140\"\n"
 
-// TestTray: in a real panel, every line of the menu does what it says, the icon shows the
-// state, and is back after the panel was killed and restarted.
+// TestTray checks that in a real panel, every line of the menu does what it says, and
+// that the icon shows the state and is back after the panel was killed and restarted.
 func TestTray(t *testing.T) {
 	t.Parallel()
 	i := onBus(t, prepare(t, support+"[card]\nafter_call = \"1s\"\n"))

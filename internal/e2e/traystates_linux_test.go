@@ -33,14 +33,14 @@ func (i *icon) looks(state, sentence string) {
 	}, func() []any { return []any{nearest, all} })
 }
 
-// states: the icon shows real faults, and their end.
+// states checks that the icon shows real faults, and their end.
 func (i *icon) states() {
 	i.t.Helper()
 	dirs := must.Get(profile.Find(i.profile))(i.t)
 	whole := i.settings()
 	const ready = "Klaar. Laatste oproep ontvangen om "
 
-	// A phone's program that is not running.
+	// A phone program that is not running.
 	i.append("\n[[softphone]]\nkind = \"baresip\"\nname = \"baresip\"\naddress = \"" + nettest.Nobody(i.t) + "\"\n")
 	i.looks("link-lost", "Geen verbinding met de telefoon (baresip). We proberen het opnieuw.")
 

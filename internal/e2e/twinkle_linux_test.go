@@ -11,9 +11,8 @@ import (
 	"wiebelt/internal/ui/card"
 )
 
-// TestRealTwinkle: the real Twinkle runs the command of its recipe on call events,
-// and Wiebelt shows who it is. The phone is in its own network namespace; what it runs
-// reaches Wiebelt anyway.
+// TestRealTwinkle: the real Twinkle runs the command of its recipe on call events, and Wiebelt
+// shows the caller. The phone is in its own network namespace; the command reaches Wiebelt anyway.
 func TestRealTwinkle(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")
@@ -25,8 +24,8 @@ func TestRealTwinkle(t *testing.T) {
 		}
 		return all[0]
 	}
-	// Nobody at the hub has this number, and the name is a difficult one (a backslash in it
-	// is too much for Twinkle itself).
+	// No contact at the hub has this number, and the name is a
+	// difficult one (a backslash in it is too much for Twinkle itself).
 	const stranger, name = "+31698769999", `Zoë "de Hoek" d'Évora`
 	const long = 6 * time.Second // for the card to be noticed, on a busy machine
 	for n, c := range []struct {

@@ -101,7 +101,7 @@ func TestWalkInside(t *testing.T) {
 	defer w.end("wiebelt")
 	w.read("README", readme(t))
 	pages := guide.Help(l)
-	slices.SortStableFunc(pages, func(a, b guide.HelpPage) int { // what users send comes last
+	slices.SortStableFunc(pages, func(a, b guide.HelpPage) int { // those in late come last
 		return cmp.Compare(slices.Index(late, a.ID), slices.Index(late, b.ID))
 	})
 	for _, p := range pages {
@@ -112,13 +112,13 @@ func TestWalkInside(t *testing.T) {
 	}
 }
 
-// late has the pages whose commands remove what others need.
+// late lists the pages whose commands remove what other pages need.
 var late = []string{"trouble", "messages", "private", "register", "linux", "windows"}
 
 // document is the smallest well-formed message.
 const document = `<?xml version="1.0" encoding="UTF-8"?><Contractdocument><UN><UN_ZENDER>A</UN_ZENDER></UN></Contractdocument>`
 
-// before does what a page assumes.
+// before prepares what a page assumes.
 func (w *walk) before(p guide.HelpPage) {
 	w.t.Helper()
 	switch p.ID {
@@ -143,7 +143,7 @@ func (w *walk) before(p guide.HelpPage) {
 
 func (w *walk) settings() string { return filepath.Join(w.home, ".config", "wiebelt", "settings.toml") }
 
-// until polls: programs that start by themselves notify nobody.
+// until polls: programs that start on their own notify no one.
 func (w *walk) until(what string, ok func() bool, said ...fmt.Stringer) {
 	w.t.Helper()
 	tick := time.Tick(10 * time.Millisecond)

@@ -13,8 +13,8 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// TestWayland: the whole path of a call in each compositor, and in two without an X server:
-// one with layers for cards, one without.
+// TestWayland tests the whole path of a call in each compositor, and
+// in two without an X server: one with layers for cards, one without.
 func TestWayland(t *testing.T) {
 	t.Parallel()
 	for _, name := range xtest.Compositors {
@@ -33,9 +33,9 @@ func TestWayland(t *testing.T) {
 	})
 }
 
-// onWayland: a card appears sharp in its corner and takes no key from the program beside
-// it; a click opens the file; what is copied can be pasted by programs without X; the icon
-// is there, and the missed call in the calls window, which needs an X server.
+// onWayland checks that a card appears sharp in its corner and takes no key from the program
+// beside it; that a click opens the file; that programs without X can paste what is copied; and
+// that the icon is there, and the missed call in the calls window, which needs an X server.
 func onWayland(t *testing.T, compositor string, xwayland bool) {
 	h, value := startHub(t)
 	o := prepareOn(t, h, h.BaseURL(), value, "", xtest.Options{Width: width, Height: height}, "[ui]\nlanguage = \"nl\"\ntheme = \"light\"\n\n[card]\nafter_call = \"1s\"\n")
@@ -48,11 +48,11 @@ func onWayland(t *testing.T, compositor string, xwayland bool) {
 	term := o.WaylandTerminal("--maximized")
 	o.Move(300, 300)
 	p := dial(o)
-	// there: the button of a card, which has more of its colour than the calls window, and
-	// another one while the pointer is on it.
+	// there reports whether a card's button is on screen: it has more of its
+	// colour than the calls window, and another colour while the pointer is on it.
 	there := func() bool { return xtest.Count(o.Crop(place(foundHeight)), accent, 0) > 5000 }
-	// comes is for a card that follows nothing else on the screen: weston paints a window
-	// that places itself only with the next thing that it has to paint.
+	// comes waits for a card that follows no other change of the screen:
+	// weston places such a window only when it next has something to paint.
 	comes := func(what string, want *image.RGBA) {
 		t.Helper()
 		if compositor == "weston" {
@@ -119,7 +119,8 @@ func onWayland(t *testing.T, compositor string, xwayland bool) {
 	o.shot(name + "-full")
 }
 
-// aboveX brings another X window to the front: the card is above it, for the pointer too.
+// aboveX brings another X window to the front and checks
+// that the card is above it, for the pointer too.
 func (o *office) aboveX(pasted func(who, program string, args ...string), notes string) {
 	o.t.Helper()
 	o.Spawn("xterm", "-geometry", "90x40+640+400")
@@ -182,8 +183,8 @@ func (o *office) opensFile(notes string) {
 	o.moveTo(image.Pt(300, 300))
 }
 
-// withoutCards: if no card can be shown on the screen, a notification says that there is a
-// call, but nothing about who it is; a click on it opens the file.
+// withoutCards checks that if the screen can show no card, a notification says that
+// there is a call, but not who is calling, and that a click on it opens the file.
 func withoutCards(t *testing.T) {
 	o := prepare(t, "[[line]]\nnumber = \"020 123 45 67\"\nname = \"Schade\"")
 	c := xtest.Connect(t, o.PlainBus(), noticeService)

@@ -35,8 +35,8 @@ func attacker(t *testing.T) *httptest.Server {
 }
 
 // TestLaunchesFromPages: a page in a browser on the desktop launches wiebelt: links, which
-// the user has always allowed, through the registration of "wiebelt register". An active
-// call is unaffected, nothing is looked up, and only one card in ten seconds appears.
+// the user has allowed permanently, through the registration of "wiebelt register". An
+// active call is unaffected, nothing is looked up, and only one card in ten seconds appears.
 func TestLaunchesFromPages(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "[card]\nfull_for = \"10m\"")
@@ -48,7 +48,7 @@ func TestLaunchesFromPages(t *testing.T) {
 	web := attacker(t)
 	data := filepath.Join(t.TempDir(), "chromium")
 	must.Do(t, os.MkdirAll(filepath.Join(data, "Default"), 0o700))
-	// What a click on "always allow" stores.
+	// A click on "always allow" stores this.
 	always := fmt.Sprintf(`{"protocol_handler":{"allowed_origin_protocol_pairs":{%q:{"wiebelt":true}}}}`, web.URL)
 	must.Do(t, os.WriteFile(filepath.Join(data, "Default", "Preferences"), []byte(always), 0o600))
 	ctx := surf(t, chromedp.UserDataDir(data), chromedp.Flag("headless", false), chromedp.NoInheritEnv,

@@ -22,9 +22,9 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// requestLog is a proxy between a browser and the listener that records each
-// request's first line with its answer's, so that "no card" is known to mean
-// refused and not never sent.
+// requestLog is a proxy between a browser and the listener that records
+// each request's first line and that of its answer, so that "no card" is
+// known to mean that the request was refused, not that it was never sent.
 type requestLog struct {
 	*relay
 	mu  sync.Mutex // protects all
@@ -64,9 +64,9 @@ func newRequestLog(t *testing.T, port int) *requestLog {
 	return w
 }
 
-// answers returns the statuses of the requests whose first line contains what; "" for one
-// not yet answered. It omits those whose connection ended before: the browser had cancelled
-// them, or retries over another connection.
+// answers returns the statuses of the requests whose first line contains
+// what; "" for one not yet answered. It omits requests whose connection ended
+// first: the browser had cancelled them, or retries over another connection.
 func (w *requestLog) answers(what string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

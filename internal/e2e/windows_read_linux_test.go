@@ -14,7 +14,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// hearer simulates a user who knows of the screen only what Orca says.
+// hearer simulates a user who knows the screen only through what Orca says.
 type hearer struct {
 	*office
 	said func() string
@@ -40,8 +40,8 @@ func (l *hearer) press(key, what string) {
 	l.hears(what)
 }
 
-// missed gives an office calls that a colleague answered, and one that nobody
-// did, before it is started.
+// missed gives an office calls that a colleague answered,
+// and one that no one did, before it is started.
 func (o *office) missed() {
 	o.t.Helper()
 	store := must.Get(history.Open(filepath.Join(o.profile, "history.db"), history.KeepFull, 7, time.Now))(o.t)
@@ -58,9 +58,9 @@ func (o *office) missed() {
 	}
 }
 
-// TestWindowsAreRead: a blind user finds a missed call among others and opens its file,
-// and changes a setting, hears that it is invalid, and saves a valid one: by what real Orca
-// says, and only with keys.
+// TestWindowsAreRead: using only keys and what real Orca says, a
+// blind user finds a missed call among others and opens its file; and
+// changes a setting, hears that it is invalid, and saves a valid one.
 func TestWindowsAreRead(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "[ui]\nlanguage = \"nl\"")
@@ -116,7 +116,7 @@ func (l *hearer) settingChanged() {
 	l.press("Return", "notification Opgeslagen")
 	l.press("shift+Tab", "Terugbellen entry")
 	l.Type("x", 0)
-	l.Run("wmctrl", "-i", "-c", id) // what was typed would be lost
+	l.Run("wmctrl", "-i", "-c", id) // this would lose what was typed
 	l.hears("Er zijn wijzigingen die nog niet zijn opgeslagen. dialog")
 	l.hears("push button")
 	l.press("Return", "Terugbellen entry")

@@ -251,8 +251,8 @@ func watchWindows(t *testing.T, o *office) func() []string {
 	}
 }
 
-// TestWindowsRegistry: what "register" wrote is gone after "unregister", key by key, also
-// for all users of the computer; and what a policy writes there is read.
+// TestWindowsRegistry checks that "unregister" removes what "register" wrote, key by
+// key, also for all users of the computer; and that a policy written there is read.
 func TestWindowsRegistry(t *testing.T) {
 	t.Parallel()
 	dir := windowsPrograms(t)
@@ -263,8 +263,8 @@ func TestWindowsRegistry(t *testing.T) {
 	if out, code := p.Run("reg", "add", `HKCU\Software\Classes`, "/f"); code != 0 {
 		t.Fatalf("reg add: exit %d: %s", code, out)
 	}
-	// All of the user's part; of the computer's, the names of the classes, of which wine
-	// has thousands, and what starts at log-on.
+	// This covers all of the user's part; of the computer's part, only the names
+	// of the classes, of which wine has thousands, and what starts at log-on.
 	registry := func() string {
 		t.Helper()
 		if out, code := p.Run("reg", "export", `HKCU\Software`, `C:\user.reg`, "/y"); code != 0 {
@@ -272,7 +272,7 @@ func TestWindowsRegistry(t *testing.T) {
 		}
 		b := must.Get(os.ReadFile(filepath.Join(p.Dir, "drive_c", "user.reg")))(t)
 		var all string
-		for part := range strings.SplitSeq(strings.ReplaceAll(string(b), "\x00", ""), "\r\n\r\n") { // of UTF-16
+		for part := range strings.SplitSeq(strings.ReplaceAll(string(b), "\x00", ""), "\r\n\r\n") { // UTF-16
 			if !strings.HasPrefix(part, `[HKEY_CURRENT_USER\Software\Wine`) { // wine's own notes
 				all += part + "\r\n"
 			}
@@ -310,7 +310,7 @@ func TestWindowsRegistry(t *testing.T) {
 			p.Run("reg", "delete", approved, "/f")
 			const run = `HKCU\Software\Microsoft\Windows\CurrentVersion\Run`
 			p.Run("reg", "add", run, "/v", "Wiebelt", "/d", `C:\gone\wiebeltw.exe run --background`, "/f")
-			started(1) // that is another program
+			started(1) // the entry now starts another program
 		}
 		if out, code := p.Run(exe, append([]string{"unregister"}, more...)...); code != 0 {
 			t.Fatalf("unregister %v: exit %d: %s", more, code, out)
@@ -384,7 +384,7 @@ func TestWindowsPrograms(t *testing.T) {
 		}
 	}
 	expect(map[string]string{"settings": "ok", "policy": "off", "secret": "ok", "hub.token": "ok", "resident": "warn", "scheme": "off", "autostart": "off",
-		"microsip": "off", "lock": "ok", "crash": "ok", "history": "off"}) // of the taskbar nothing: wine makes one for the first window
+		"microsip": "off", "lock": "ok", "crash": "ok", "history": "off"}) // no taskbar: wine makes one for the first window
 	if out, code := p.Run(exe, "register", "--profile", wineProfile); code != 0 {
 		t.Fatalf("register: exit %d: %s", code, out)
 	}

@@ -41,7 +41,7 @@ func shareWith(path string, uid uint32) error {
 	return unix.Setxattr(path, "system.posix_acl_access", list, 0)
 }
 
-// TestFolder: above/p is the folder; what others could change is not trusted.
+// TestFolder checks that a folder (above/p) that others could change is not trusted.
 func TestFolder(t *testing.T) {
 	for name, c := range map[string]struct {
 		plant func(above, p string) error
@@ -98,7 +98,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestProgram: anyone who may add files beside a program may replace it.
+// TestProgram checks that a program is not trusted if others
+// may replace it, as anyone can who may add files beside it.
 func TestProgram(t *testing.T) {
 	dir := t.TempDir()
 	exe := filepath.Join(dir, "bin", "wiebelt")
@@ -117,7 +118,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// TestOpenFile: d/f is the file.
+// TestOpenFile checks the faults of a file (d/f) and of the folder that contains it.
 func TestOpenFile(t *testing.T) {
 	for name, c := range map[string]struct {
 		plant func(d, f string) error
@@ -156,7 +157,7 @@ func TestOpenFile(t *testing.T) {
 	}
 }
 
-// TestMake creates nothing where others could change it.
+// TestMake checks that nothing is created where others could change it.
 func TestMake(t *testing.T) {
 	dir := t.TempDir()
 	p := filepath.Join(dir, "a", "b")

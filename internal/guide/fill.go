@@ -14,7 +14,7 @@ import (
 type Values struct {
 	private.Data
 	Exe         string // our program
-	Ring        string // the program that phones run at a call
+	Ring        string // the program that phones run for a call
 	Profile     string // the folder given with --profile; "" as a rule
 	Settings    string // the user's settings file
 	Port        int    // of the listener

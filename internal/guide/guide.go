@@ -1,8 +1,8 @@
-// Package guide reads the recipes of the embedded guide: how a phone is connected,
-// a page a phone, with the exact text to paste. Ports, tokens and paths stand in
-// them as {{places}} that are filled in when a page is shown, and nowhere else.
+// Package guide reads the recipes of the embedded guide, which say how to connect a
+// phone: one page per phone, with the exact text to paste. Ports, tokens and paths appear
+// in them as {{places}} that are filled in when a page is shown, and nowhere else.
 //
-// A recipe is a text file a language (assets/guide/recipes/ID.LANGUAGE.txt):
+// A recipe is one text file per language (assets/guide/recipes/ID.LANGUAGE.txt):
 //
 //	title: MicroSIP
 //	group: phone | any
@@ -18,7 +18,7 @@
 //	the text to paste, with {{places}}
 //	```
 //
-// The package has no goroutines and its values may be used from anywhere.
+// The package starts no goroutines, and its values are safe for concurrent use.
 package guide
 
 import (
@@ -292,7 +292,7 @@ func (r *Recipe) complete() error {
 	return nil
 }
 
-// stepOf reads "3. What to do".
+// stepOf parses a line such as "3. What to do".
 func stepOf(line string) (n int, rest string, ok bool) {
 	number, rest, ok := strings.Cut(line, ". ")
 	if !ok || len(number) > 2 {
@@ -302,7 +302,7 @@ func stepOf(line string) (n int, rest string, ok bool) {
 	return n, rest, err == nil
 }
 
-// block reads the block that begins at line i, and gives the line of its end.
+// block reads the block that begins at line i, and also returns the line where it ends.
 func block(lines []string, i int) (Block, int, error) {
 	kind, caption, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(lines[i], fence)), " ")
 	b := Block{Kind: Kind(kind), Caption: caption}

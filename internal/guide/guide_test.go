@@ -28,8 +28,8 @@ var chosen = regexp.MustCompile(`(?m)^password = .*$`)
 var linux = Values{Exe: "/usr/bin/wiebelt", Ring: "/usr/bin/wiebelt", Settings: "/home/jan/.config/wiebelt/settings.toml",
 	Port: 27475, PathToken: strings.Repeat("p", 43), SocketToken: strings.Repeat("s", 43)}
 
-// TestWanted checks that every phone a recipe was promised for has one, in both languages,
-// with the kinds of phones after the products.
+// TestWanted checks that every phone that was promised a recipe has one,
+// in both languages, and that the kinds of phones come after the products.
 func TestWanted(t *testing.T) {
 	// The kinds of phones are covered by the test of package registry.
 	want := []string{"3cx-client", "8x8", "auerswald", "avaya", "enreach", "estos", "globaliptel", "innovaphone", "microsip", "ringotel", "teams", "wildix"}

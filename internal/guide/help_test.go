@@ -40,7 +40,8 @@ func TestHelpInBothLanguages(t *testing.T) {
 	}
 }
 
-// A line to copy fits the help window: one that wraps is read as two commands.
+// TestHelpCodeFits checks that lines to copy fit the
+// help window: one that wraps is read as two commands.
 func TestHelpCodeFits(t *testing.T) {
 	const most = 50 // characters beside the list of pages
 	lines := 0
@@ -63,7 +64,8 @@ func TestHelpCodeFits(t *testing.T) {
 	}
 }
 
-// What stands in both languages alike – commands, keys, files – is the same.
+// TestHelpNamesTheSameThings checks that commands,
+// keys and files are the same in both languages.
 func TestHelpNamesTheSameThings(t *testing.T) {
 	code := regexp.MustCompile("`[^`]+`")
 	nl, en := Help(text.Dutch), Help(text.English)

@@ -58,7 +58,7 @@ type Source struct {
 	Name  string // what people call it, "" for its kind's name
 	Phase Phase
 	Admin bool // not connected, and only an administrator can fix it
-	// Behind is since when something behind a relay has not worked.
+	// Behind is the time since which something behind a relay has not worked.
 	Behind time.Time
 }
 
@@ -80,7 +80,7 @@ type Call struct {
 
 // Facts is the input of Assess.
 type Facts struct {
-	SetUp  bool // address, client and the rest are there
+	SetUp  bool // the address, the client and the rest are set
 	Lookup struct {
 		At      time.Time // of the last answer or failure; zero if there was none
 		Failure contact.Failure
@@ -243,7 +243,7 @@ func (j assessment) sources() (r Report, wrong bool) {
 	return r, false
 }
 
-// hub reports when and why a lookup failed, and what happens or whom to tell.
+// hub reports when and why a lookup failed, and what happens next or whom to tell.
 func (j assessment) hub() (r Report, wrong bool) {
 	failure := j.Lookup.Failure
 	if failure == "" || failure == contact.NeverRang {

@@ -8,7 +8,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// A Friday afternoon.
+// now is a Friday afternoon.
 var now = time.Date(2026, 11, 20, 14, 30, 0, 0, time.Local)
 
 func at(hour, minute int) time.Time {

@@ -8,8 +8,8 @@ func (f Facts) quiet(now time.Time) bool {
 	return !from.IsZero() && now.After(from)
 }
 
-// DoubtFrom returns when the silence becomes suspicious if no call comes before; zero if
-// few calls are usual. Whatever shows the state must reassess it then.
+// DoubtFrom returns when the silence becomes suspicious if no call comes before
+// then; zero if few calls are usual. Whatever shows the state must reassess it then.
 func (f Facts) DoubtFrom() time.Time {
 	if f.Usual <= usualCalls {
 		return time.Time{}
@@ -21,7 +21,7 @@ func (f Facts) DoubtFrom() time.Time {
 	return afterWorkTime(since, quietFor)
 }
 
-// afterWorkTime returns the time by which so much working time has passed since from.
+// afterWorkTime returns the time at which the given amount of working time has passed since from.
 func afterWorkTime(from time.Time, long time.Duration) time.Time {
 	from = from.Local()
 	for day := from; ; day = midnight(day).AddDate(0, 0, 1) {

@@ -7,8 +7,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// TestAside checks that the sentence reports what does not work on screen after the state,
-// and nothing about it while cards are paused.
+// TestAside checks that problems with cards and hotkeys are
+// reported after the state, and not at all while cards are paused.
 func TestAside(t *testing.T) {
 	now := time.Date(2026, 3, 2, 10, 0, 0, 0, time.Local)
 	ready := "Vandaag nog geen oproep ontvangen. Bel uzelf om te testen."

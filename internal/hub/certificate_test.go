@@ -31,7 +31,7 @@ type authority struct {
 	raw  []byte
 }
 
-// newAuthority returns one signed by parent; nil makes a root.
+// newAuthority returns an authority signed by parent; nil makes it a root.
 func newAuthority(t testing.TB, name string, parent *authority) *authority {
 	t.Helper()
 	a := &authority{key: newKey(t)}
@@ -104,8 +104,8 @@ func (a *authority) trusting(t testing.TB, base string) *Client {
 	return newClient(t, base, func(cfg *Config) { cfg.ExtraCAFile = a.file(t) })
 }
 
-// TestBadCertificates: every way in which a secure connection can fail has its own error,
-// and no request was sent before.
+// TestBadCertificates checks that every way in which a secure connection
+// can fail has its own error, and that no request is sent over it.
 func TestBadCertificates(t *testing.T) {
 	root, other := newAuthority(t, "Root", nil), newAuthority(t, "Unknown root", nil)
 	middle := newAuthority(t, "Intermediate", root)
@@ -158,8 +158,8 @@ func TestBadCertificates(t *testing.T) {
 	}
 }
 
-// TestClientCertificateIsAlwaysNamed: whether the alert or the closed connection is seen
-// first, in both versions of TLS.
+// TestClientCertificateIsAlwaysNamed checks that the error names the missing client certificate
+// whether the alert or the closed connection is seen first, in both versions of TLS.
 func TestClientCertificateIsAlwaysNamed(t *testing.T) {
 	root := newAuthority(t, "Root", nil)
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
@@ -172,8 +172,8 @@ func TestClientCertificateIsAlwaysNamed(t *testing.T) {
 			}
 		}
 	}
-	// A hub that merely requests one accepts us anyway, and it is not blamed on that when
-	// a connection breaks later.
+	// A hub that merely requests a certificate accepts us without one,
+	// and is not blamed for asking when a connection breaks later.
 	cfg := root.server(t)
 	cfg.ClientAuth = tls.RequestClientCert
 	f := newTLSFake(t, cfg)

@@ -10,7 +10,7 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// Reached is what was found on the way to the hub, as far as it went.
+// Reached is what was found on the way to the hub, as far as that led.
 type Reached struct {
 	TestHub  bool // plain http to this computer
 	Proxy    bool // through a proxy, which then resolves the hub's name
@@ -24,9 +24,9 @@ type Reached struct {
 	Dated bool
 }
 
-// Reach sends the hub a request without credentials, over the same path as lookups,
-// including proxy, certificates and limits. The content of the answer does not matter. A
-// LookupError says where the path ended.
+// Reach sends the hub a request without credentials, over the same path
+// as lookups, including proxy, certificates and limits. The content of
+// the answer does not matter. A LookupError says where the path ends.
 func (c *Client) Reach(ctx context.Context) (Reached, error) {
 	r := Reached{TestHub: c.base.Scheme == "http"}
 	if !c.begin() {

@@ -12,7 +12,7 @@ import (
 	"wiebelt/internal/testutil/nettest"
 )
 
-// TestReach reports certificate and clock without sending credentials.
+// TestReach checks that Reach reports certificate and clock without sending credentials.
 func TestReach(t *testing.T) {
 	root := newAuthority(t, "Root", nil)
 	until := time.Now().Add(40 * 24 * time.Hour).Truncate(time.Second)
@@ -34,7 +34,7 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// TestReachStops reports how far the path went.
+// TestReachStops checks that Reach reports where the path to the hub ends.
 func TestReachStops(t *testing.T) {
 	gone := "http://" + nettest.Nobody(t)
 	root := newAuthority(t, "Root", nil)
@@ -63,7 +63,7 @@ func TestReachStops(t *testing.T) {
 	}
 }
 
-// TestReachThroughAProxy reports the proxy.
+// TestReachThroughAProxy checks that Reach reports the proxy.
 func TestReachThroughAProxy(t *testing.T) {
 	p := newFake(t)
 	p.lookup = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusProxyAuthRequired) }
@@ -73,8 +73,8 @@ func TestReachThroughAProxy(t *testing.T) {
 	}
 }
 
-// TestCheckAsksAnew: even with a valid token, which stays in use if the
-// hub refuses meanwhile.
+// TestCheckAsksAnew checks that Check requests a new token even if
+// there is a valid one, which stays in use if the hub then refuses.
 func TestCheckAsksAnew(t *testing.T) {
 	f := newFake(t)
 	c := newClient(t, f.URL, func(cfg *Config) { cfg.DeliveryScopes = "Basic other" })

@@ -55,8 +55,8 @@ var (
 	errTrailing = errors.New("more than one value")
 )
 
-// fieldError reports a field of a wrong type. Only this error is passed on: those of
-// jsontext may quote the answer.
+// fieldError reports a field of a wrong type. Only this error
+// is passed on, since those of jsontext may quote the answer.
 type fieldError string
 
 func (f fieldError) Error() string { return string(f) }
@@ -68,7 +68,7 @@ type decoder struct {
 	jsontext.Decoder
 	src           bytes.Buffer
 	relationField string
-	relationName  string // the field the contact's number came from
+	relationName  string // the field that the contact's number came from
 	name, lower   []byte // of the current field, as received and in lower case
 }
 
@@ -195,8 +195,8 @@ func (d *decoder) coded(code, description string, c *contact.Coded) error {
 	return d.SkipValue()
 }
 
-// isRelation reports whether the current field holds the relation number. Its real name
-// contains a system's name.
+// isRelation reports whether the current field holds the
+// relation number. Its real name contains the name of a system.
 func (d *decoder) isRelation() bool {
 	if d.relationField != "" {
 		return string(d.name) == d.relationField
@@ -222,7 +222,7 @@ func (d *decoder) relation(k *contact.Contact) error {
 	return nil
 }
 
-// text reads a text, or a number as its digits; null leaves to unchanged.
+// text reads a text, or the digits of a number; null leaves to unchanged.
 func (d *decoder) text(field string, to *string) error {
 	t, err := d.ReadToken()
 	switch kind := t.Kind(); {
@@ -235,8 +235,8 @@ func (d *decoder) text(field string, to *string) error {
 	return nil
 }
 
-// link reads the deep link as sent by the hub; Links.Check verifies it. One that is too
-// long for that is cut, but stays too long.
+// link reads the deep link as sent by the hub; Links.Check verifies
+// it. A link that is too long for Check is cut, but remains too long.
 func (d *decoder) link(to *string) error {
 	t, err := d.ReadToken()
 	switch kind := t.Kind(); {

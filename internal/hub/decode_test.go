@@ -35,8 +35,8 @@ func quoted(s string) string {
 	return string(b)
 }
 
-// TestAnyAnswerIsRead generates answers of every kind that decode accepts and compares
-// the result with the input.
+// TestAnyAnswerIsRead generates every kind of answer that
+// decode accepts and compares the result with the input.
 func TestAnyAnswerIsRead(t *testing.T) {
 	noise := []string{"null", "true", "1e-7", `"x"`, "[]", `[{"id":"no"},[null]]`, `{"data":{"items":[{"id":"no"}]}}`, `{"straat":"no"}`}
 	space := rapid.SampledFrom([]string{"", " ", "\n\t", "\r\n  "})
@@ -140,7 +140,7 @@ func TestWhichFieldIsTheRelationNumber(t *testing.T) {
 	if got[0].ID != "7" {
 		t.Error("a relation number that is the id as well took it away")
 	}
-	// The next contact starts empty.
+	// Each contact starts empty.
 	got, _ = decode([]byte(`{"data":{"items":[{"a_relatienummer":"1"},{"b_relatienummer":"2"},{}]}}`), "")
 	if got[0].RelationNumber != "1" || got[1].RelationNumber != "2" || got[2].RelationNumber != "" {
 		t.Errorf("%+v", got)
@@ -258,8 +258,8 @@ func TestNothingStaysInTheDecoder(t *testing.T) {
 	}
 }
 
-// FuzzDecode compares decode with encoding/json: it accepts no invalid JSON, and its
-// results can be shown. Decoding is deterministic.
+// FuzzDecode compares decode with encoding/json, and checks that decode accepts
+// no invalid JSON, that its results can be shown, and that it is deterministic.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(oneContact), "")
 	f.Add([]byte(`{"data":{"items":[{"Relatienummer":1}]}}`), "id")

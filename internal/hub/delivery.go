@@ -32,9 +32,9 @@ type Item struct {
 	Size int64
 }
 
-// Receipt is the answer to a delivery whose request was started; without a Status, the
-// hub may or may not have it. All items of a request share it. What a status means is
-// undocumented and left to the caller.
+// Receipt is the answer to a delivery whose request was started. Without a
+// Status, it is unknown whether the hub has the delivery. All items of a request
+// share it. What a status means is undocumented, and left to the caller.
 type Receipt struct {
 	Status     int           // HTTP status; 0 if there was no answer
 	RetryAfter time.Duration // requested by the hub, at most an hour; 0 if not
@@ -43,12 +43,12 @@ type Receipt struct {
 	Items      []int         // the status given for each of data.items, 0 if missing; nil without such a list
 	Unread     bool          // the answer was too long to read, so Items is unknown
 	Broken     bool          // the answer broke off; Answer has what arrived
-	Page       bool          // it is a web page: something in between answers 200 to anything
+	Page       bool          // it is a web page: something on the way answers 200 to anything
 	Early      bool          // it came before the whole request was sent
 }
 
-// ErrItem is the kind of error caused by a file. The hub has no complete request then,
-// so nothing was delivered.
+// ErrItem is the kind of error caused by a file. The hub
+// then has no complete request, so nothing was delivered.
 var ErrItem = errors.New("delivery: the file cannot be sent")
 
 // itemError is an ErrItem that reports which item, from 1, and why, without names.
@@ -88,12 +88,12 @@ func newUpload(cfg Config, base *url.URL) (*transport, error) {
 		return nil, err
 	}
 	o.next.DisableKeepAlives = true
-	o.next.ResponseHeaderTimeout = 0 // limited by those of the delivery
+	o.next.ResponseHeaderTimeout = 0 // the delivery has its own limits
 	return o, nil
 }
 
-// Segment reports whether a message box's name can be the last segment of an address;
-// "" is none, and can.
+// Segment reports whether a message box's name can be the
+// last segment of an address. "" is no name, and is accepted.
 func Segment(intermediary string) bool {
 	return intermediary != "." && intermediary != ".." && len(intermediary) <= 200 && utf8.ValidString(intermediary) &&
 		!strings.ContainsFunc(intermediary, func(r rune) bool { return r < 0x20 || r == 0x7f || strings.ContainsRune(`/\?#`, r) })
@@ -111,14 +111,14 @@ func deliveryAddress(base *url.URL, intermediary string) (*url.URL, error) {
 	return u, nil
 }
 
-// Deliver sends items in one request, streaming them. An error means that the hub has no
-// complete request and that nothing of it can have been delivered: a *contact.LookupError
-// before any of the body was sent, or an ErrItem for a file that cannot be read or is not
-// of its size. Everything else is in the receipt.
+// Deliver sends items in one request, streaming them. An error means that the hub
+// has no complete request and that nothing of it can have been delivered: it is a
+// *contact.LookupError if none of the body was sent, or an ErrItem for a file
+// that cannot be read or has another size. Everything else is in the receipt.
 //
-// Its limits are ctx, a minute without anything being sent, and five minutes for the
-// answer. If the token is refused, it is renewed and the request repeated once; nothing
-// else is repeated. Safe for concurrent use.
+// Its limits are ctx, a minute without anything being sent, and five
+// minutes for the answer. If the token is refused, it is renewed and the
+// request repeated once; nothing else is repeated. Safe for concurrent use.
 func (c *Client) Deliver(ctx context.Context, items []Item) (Receipt, error) {
 	if c.delivery == nil {
 		return Receipt{}, failed(contact.NotSetUp, "no intermediary")
@@ -141,7 +141,7 @@ func (c *Client) Deliver(ctx context.Context, items []Item) (Receipt, error) {
 		r, whole, err := c.deliver(ctx, items, g)
 		if err == nil && r.Status == 0 && !whole && ctx.Err() == nil {
 			// A hub that refuses the token during a long request may close the connection
-			// so that its answer is lost: make the next attempt use another token.
+			// before its answer is read: make the next attempt use another token.
 			c.delivers.drop(g)
 		}
 		if refused := err == nil && g.answered(r.Status); !refused {
@@ -172,7 +172,7 @@ func (c *Client) deliver(ctx context.Context, items []Item, g *accessToken) (r R
 	body := newMessage(items, c.timeouts, func() { cancel(errStalled) })
 	q := (&http.Request{Method: http.MethodPost, URL: c.delivery, Host: c.delivery.Host,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Body: body, ContentLength: body.length,
-		// No GetBody: the transport must not repeat anything itself.
+		// No GetBody, so that the transport repeats nothing itself.
 		Header: http.Header{"Authorization": g.bearer, "Content-Type": {"application/json"}, "Cache-Control": {"no-cache"}},
 	}).WithContext(ctx)
 	resp, err := c.upload.RoundTrip(q)
@@ -227,7 +227,7 @@ func eachItem(said []byte) []int {
 			} `json:"items"`
 		} `json:"data"`
 	}
-	_ = json.Unmarshal(bytes.TrimPrefix(said, []byte("\ufeff")), &a) // leaves out what is of another type
+	_ = json.Unmarshal(bytes.TrimPrefix(said, []byte("\ufeff")), &a) // skips values of other types
 	var all []int
 	for _, x := range a.Data.Items {
 		n, _ := x.Status.(float64)
@@ -248,8 +248,8 @@ const (
 
 var errStalled = errors.New("nothing went on")
 
-// message is the body of a delivery, created while it is read. The transport reads it in
-// one goroutine and may close it in another; wait returns after that.
+// message is the body of a delivery, generated while it is read. The transport
+// reads it in one goroutine and may close it in another; wait returns after that.
 type message struct {
 	length   int64 // of the whole body
 	sent     atomic.Int64
@@ -304,8 +304,8 @@ func (m *message) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// pieces generates the body. Problems with a file are found before the end of the body is
-// sent, so the hub never has a whole request then.
+// pieces generates the body. Problems with a file are found before the end of
+// the body is sent, so that the hub never has a whole request in that case.
 func (m *message) pieces(yield func([]byte) bool) {
 	before := bodyStart
 	for n, it := range m.items {

@@ -122,8 +122,8 @@ func TestBodiesOfEverySize(t *testing.T) {
 	}
 }
 
-// TestReceipts: what is returned of an answer, and whether it is complete.
-// Only a 401 is retried.
+// TestReceipts checks what Deliver returns of an answer, whether
+// it reports it as complete, and that it retries only a 401.
 func TestReceipts(t *testing.T) {
 	const words = "wrong file, says the hub"
 	for _, c := range []struct {
@@ -131,7 +131,7 @@ func TestReceipts(t *testing.T) {
 		status       int
 		kind, after  string
 		said, answer string
-		length       string // Content-Length, if it is more than the body
+		length       string // Content-Length, if larger than the body
 		want         Receipt
 	}{
 		{"cleaned", 422, "", "", "  wrong\x00\u202e file,\r\n\tsays the hub ", words, "", Receipt{}},
@@ -184,7 +184,7 @@ func TestReceipts(t *testing.T) {
 	}
 }
 
-// TestDeliveryRefreshesTheTokenOnce: the files are opened again for the retry.
+// TestDeliveryRefreshesTheTokenOnce also checks that the files are opened again for the retry.
 func TestDeliveryRefreshesTheTokenOnce(t *testing.T) {
 	for _, c := range []struct {
 		refuse          int64
@@ -297,7 +297,8 @@ type failing struct{ err error }
 
 func (f *failing) Read([]byte) (int, error) { return 0, f.err }
 
-// TestNothingWasSent: no part of the message was sent, so the caller may simply retry.
+// TestNothingWasSent checks failures before any part of the
+// message is sent, after which the caller may simply retry.
 func TestNothingWasSent(t *testing.T) {
 	item := func(opened *atomic.Int64) []Item { return []Item{bytesItem([]byte("PK"), opened)} }
 	var opened atomic.Int64
@@ -336,8 +337,8 @@ func TestNothingWasSent(t *testing.T) {
 	}
 }
 
-// TestTheFateIsUncertain: part of the message was sent and no answer arrived. The request
-// is never retried automatically.
+// TestTheFateIsUncertain checks failures after part of the message was
+// sent, without an answer: the request is never retried automatically.
 func TestTheFateIsUncertain(t *testing.T) {
 	content := bytes.Repeat([]byte("PK"), 4<<20)
 	abort := func(read int64) func(http.ResponseWriter, *http.Request) {
@@ -389,7 +390,7 @@ func panicAfterFlush(w http.ResponseWriter) {
 	panic(http.ErrAbortHandler)
 }
 
-// TestDeliveryIsGivenUp: by its caller and by Close.
+// TestDeliveryIsGivenUp checks that a delivery ends when its caller cancels it, and on Close.
 func TestDeliveryIsGivenUp(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -433,8 +434,8 @@ func TestDeliveryIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestASlowWay: what goes on is not given up, however long all of it takes; nor is the
-// answer to it, when it took a while to send or record the last bytes.
+// TestASlowWay checks that a delivery that makes progress is not given up, however long it takes,
+// nor while it waits for the answer, even if the last bytes took a while to send or record.
 func TestASlowWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stalled := false
@@ -454,7 +455,8 @@ func TestASlowWay(t *testing.T) {
 	})
 }
 
-// TestAHubThatStops: it reads no more of the message, or has all of it and does not answer.
+// TestAHubThatStops checks a hub that stops reading the
+// message, and one that has all of it and does not answer.
 func TestAHubThatStops(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -489,8 +491,8 @@ type watched struct {
 
 func (w *watched) Close() error { close(w.closed); return nil }
 
-// TestSeveralDeliveriesAtOnce share the client and disturb neither each other nor the
-// lookups; each has its own connection.
+// TestSeveralDeliveriesAtOnce checks that concurrent deliveries share the client,
+// each on its own connection, and disturb neither each other nor the lookups.
 func TestSeveralDeliveriesAtOnce(t *testing.T) {
 	f := newFake(t)
 	f.lookup = func(w http.ResponseWriter, r *http.Request) {
@@ -533,9 +535,9 @@ func TestTheUploadTransportIsPatient(t *testing.T) {
 	}
 }
 
-// TestRefusedTokenWhoseAnswerIsLost: a hub that refuses a token during a long request may
-// reset the connection before its answer is read. The next try uses a new token; otherwise
-// this would repeat until the token expires.
+// TestRefusedTokenWhoseAnswerIsLost checks that the next try uses a new token even if
+// the answer is lost: a hub that refuses a token during a long request may reset the
+// connection before its answer is read, and this would repeat until the token expires.
 func TestRefusedTokenWhoseAnswerIsLost(t *testing.T) {
 	f := newFake(t)
 	f.token = func(w http.ResponseWriter, _ *http.Request) {

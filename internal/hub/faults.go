@@ -43,7 +43,7 @@ const (
 
 type traceKey struct{}
 
-// trace is how a request went: the error of a RoundTrip with what explains it.
+// trace records how a request went: the error of a RoundTrip and what explains it.
 type trace struct {
 	stage         atomic.Int32
 	proxy         atomic.Bool // through a proxy
@@ -56,8 +56,8 @@ func (w *trace) Error() string { return w.err.Error() }
 func (w *trace) Unwrap() error { return w.err }
 func (w *trace) Timeout() bool { return timedOut(w.err) }
 
-// reached records a stage unless the request is past it: the transport may still be busy
-// with a second connection.
+// reached records a stage unless the request is already past
+// it: the transport may still be busy with a second connection.
 func (w *trace) reached(stage int32) {
 	for old := w.stage.Load(); old < stage && !w.stage.CompareAndSwap(old, stage); old = w.stage.Load() {
 	}
@@ -81,7 +81,7 @@ func throughProxy(ctx context.Context) {
 // with the number, or text from the other side.
 func transportError(ctx context.Context, err error) error {
 	w := &trace{online: online, err: err}
-	w.stage.Store(stageAnswer) // an error without a way is from reading the body
+	w.stage.Store(stageAnswer) // an error without a trace comes from reading the body
 	errors.As(err, &w)
 	for _, explain := range []func(*trace) error{proxyFault, certificateFault, tlsFault, networkFault} {
 		if e := explain(w); e != nil {

@@ -22,8 +22,7 @@ import (
 	"wiebelt/internal/testutil/nettest"
 )
 
-// Canaries: what must never be in a log line or an error. Nothing else contains
-// the number's digits.
+// The canaries must never be in a log line or an error. Nothing else contains the number's digits.
 const canaryNumber = "+31209876543"
 
 var canaries = []string{"canary", "9876543", "Y2FuYXJ5"} // the last: "canary" as Basic has it
@@ -108,9 +107,8 @@ func zipped(body string) string {
 
 func sized(kind string, body string) string { return reply("200 OK", kind, body) }
 
-// look asks once, with a short limit where the hub is expected to be slow, and
-// checks that what is wanted came within it, that Close does not hang, and that no
-// canary got out.
+// look does one lookup, with a short limit if the hub is expected to be slow. It checks that the
+// wanted result arrives within that limit, that Close does not hang, and that no canary leaks.
 func look(t *testing.T, base, want string, change func(*Config, *Client)) {
 	t.Helper()
 	const margin = 2 * time.Second
@@ -178,8 +176,8 @@ func check(t *testing.T, err error, want string) {
 	}
 }
 
-// TestTokenFaults: every fault of a token endpoint, with its failure, in time, quoting
-// nothing of its answer.
+// TestTokenFaults checks that every fault of a token endpoint
+// leads to its failure in time, without a quote from the answer.
 func TestTokenFaults(t *testing.T) {
 	bomb() // created before the clock runs
 	for _, f := range []struct {
@@ -224,7 +222,7 @@ func TestTokenFaults(t *testing.T) {
 	}
 }
 
-// TestLookupFaults: faults of a lookup once there is a token.
+// TestLookupFaults checks the faults of a lookup once there is a token.
 func TestLookupFaults(t *testing.T) {
 	bomb()
 	const broken = "hub_error: the connection broke within the answer"
@@ -297,7 +295,7 @@ func TestLookupFaults(t *testing.T) {
 	}
 }
 
-// TestNetworkFaults: no connection is established.
+// TestNetworkFaults checks the failures when no connection is established.
 func TestNetworkFaults(t *testing.T) {
 	failing := func(e error) func(context.Context, string, string) (net.Conn, error) {
 		return func(context.Context, string, string) (net.Conn, error) { return nil, e }
@@ -386,7 +384,7 @@ func resolver(server string) func(context.Context, string, string) (net.Conn, er
 	d := net.Dialer{Resolver: &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		c, err := (&net.Dialer{}).DialContext(ctx, "udp", server)
 		if err == nil {
-			// The resolver keeps reading when nobody waits for it any more.
+			// The resolver keeps reading even when nobody is waiting any more.
 			context.AfterFunc(ctx, func() { _ = c.Close() })
 		}
 		return c, err
@@ -411,7 +409,7 @@ func nameServer(t testing.TB, answers bool) string {
 			if !answers || n < 12 {
 				continue
 			}
-			// The question back, as an answer with "no such name" (RFC 1035 4.1.1).
+			// Echo the question as an answer with "no such name" (RFC 1035 4.1.1).
 			b[2], b[3] = 0x81, 0x83
 			for i := 6; i < 12; i++ {
 				b[i] = 0

@@ -59,8 +59,8 @@ type Config struct {
 	LookupTimeout       time.Duration // per attempt, including the token; 0 is 5 s
 	Secret              func(context.Context) (string, error)
 	SecretAnswered      secretAnswered // may be nil
-	// Heard receives the hub's own explanation of a refusal: bounded text from outside, for
-	// whoever tries the settings, never for a log. May be nil.
+	// Heard receives the hub's own explanation of a refusal: bounded text from
+	// outside, for whoever is trying the settings, never for a log. May be nil.
 	Heard func(words string)
 	Now   func() time.Time
 }
@@ -166,12 +166,12 @@ func (c *Client) begin() bool {
 
 func errClosed() error { return failed(contact.HubError, "closed") }
 
-// Warm fetches a token ahead of the first call and keeps renewing it in the background,
-// which also keeps a connection open. It returns at once.
+// Warm fetches a token before the first call and keeps renewing it in the
+// background, which also keeps a connection open. It returns at once.
 func (c *Client) Warm() { c.token.warm() }
 
-// Resumed handles the end of a sleep: connections that look alive may be dead, and a token
-// may have expired. It returns at once.
+// Resumed handles the end of a sleep, after which connections that look
+// alive may be dead and a token may have expired. It returns at once.
 func (c *Client) Resumed() {
 	c.transport.CloseIdleConnections()
 	c.token.warm()

@@ -161,8 +161,8 @@ const oneContact = `{"data":{"items":[{"id":"c1","backofficerelatienummer":"1002
 "producent":{"code":"P","description":"Producent Een"},"laatstGewijzigdDoor":{"code":"M","description":"Medewerker"},
 "link":"https://hub.example/contacts/viewcontact/c1","iets":"nieuws"}]}}`
 
-// TestAnswers: every valid answer, with a contact or without. TestLookupFaults
-// has the others.
+// TestAnswers checks every valid answer, with or
+// without a contact. TestLookupFaults has the others.
 func TestAnswers(t *testing.T) {
 	const json = "application/json"
 	for name, c := range map[string]struct {

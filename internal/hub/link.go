@@ -52,7 +52,7 @@ func (l *Links) Check(link string) (string, error) {
 	case u.Scheme != l.hub.Scheme || !strings.EqualFold(u.Hostname(), l.hub.Hostname()) || portOf(u) != portOf(l.hub) || strings.HasSuffix(u.Host, ":"):
 		return "", errOtherHost
 	}
-	// The path as written: url.Parse would escape characters that are not allowed.
+	// Use the path as written: url.Parse would escape characters that are not allowed.
 	_, rest, _ := strings.Cut(link, "://")
 	_, path, _ := strings.Cut(rest, "/")
 	contact, ok := strings.CutPrefix("/"+path, l.path)

@@ -14,11 +14,10 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// Lookup returns the contacts of a telephone number. No contacts and no error mean that
-// the hub answered and nobody has the number. Every error is a *contact.LookupError.
-// Callers with the same number share one request, which ends when the caller that started
-// it gives up; the others then start anew. Answers are reused for a minute and shared:
-// they must not be modified.
+// Lookup returns the contacts of a telephone number. No contacts and no error mean that the hub
+// answered and nobody has the number. Every error is a *contact.LookupError. Callers with the
+// same number share one request, which ends when the caller that started it gives up; the others
+// then start a new one. Answers are reused for a minute and shared, so they must not be modified.
 func (c *Client) Lookup(ctx context.Context, number string) ([]contact.Contact, error) {
 	if number == "" {
 		return nil, failed(contact.HubError, "no number")
@@ -87,8 +86,8 @@ func readAll(resp *http.Response) ([]byte, error) {
 	}
 }
 
-// readAnswer accepts every sensible form of "no contact" (the documentation shows none) and
-// distinguishes it from failure.
+// readAnswer accepts every sensible form of "no contact", since
+// the documentation shows none, and distinguishes it from failure.
 func (c *Client) readAnswer(resp *http.Response, raw []byte) ([]contact.Contact, error) {
 	isJSON := isJSON(resp.Header.Get("Content-Type"))
 	// Some servers send a byte order mark, which JSON does not allow.
@@ -97,7 +96,7 @@ func (c *Client) readAnswer(resp *http.Response, raw []byte) ([]contact.Contact,
 	case s == http.StatusNoContent:
 		return nil, nil
 	case s == http.StatusNotFound:
-		// Nobody, unless it is a page of something other than the Contact API.
+		// No contact, unless it is a page of something other than the Contact API.
 		if len(body) == 0 || isJSON && (body[0] == '{' || body[0] == '[') || string(body) == "null" {
 			return nil, nil
 		}
@@ -157,8 +156,8 @@ type answer struct {
 // Limits on kept answers, and how often expired ones are removed.
 const (
 	maxKept = 512
-	// An answer with more is not kept: it may take megabytes, and a hub may answer like
-	// that to each of an office's callers.
+	// An answer with more is not kept: it may take megabytes, and
+	// a hub may answer like that for each of an office's callers.
 	maxKeptContacts = 32
 	sweepEvery      = 10 * time.Second
 )
@@ -242,8 +241,8 @@ func (f *flights) store(number string, found []contact.Contact) {
 	}
 }
 
-// clean ensures that no answer stays in memory long after its minute, even
-// without further requests.
+// clean ensures that no answer stays in memory long
+// after its minute, even if no further requests come.
 func (f *flights) clean() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -22,8 +22,8 @@ func (s *side) p50() time.Duration {
 	return s.took[len(s.took)/2]
 }
 
-// lookupAndBare returns a lookup that is never cached, and the same request with only
-// net/http: same server, path and headers, the body read to its end.
+// lookupAndBare returns a lookup that is never cached, and the same request made
+// with net/http alone: same server, path and headers, with the body read to its end.
 func lookupAndBare(t testing.TB) (client, bare *side, lookup *Client) {
 	f := newFake(t)
 	c := newClient(t, f.URL, nil)
@@ -76,8 +76,8 @@ func interleave(t testing.TB, n int, a, b *side) {
 	}
 }
 
-// BenchmarkLookupOverBare measures what our client adds to a bare request, in one run: at
-// most two fifths at p50, most of it for reading the answer.
+// BenchmarkLookupOverBare measures what our client adds to a bare request, in
+// one run: at most two fifths at p50, most of it spent on reading the answer.
 func BenchmarkLookupOverBare(b *testing.B) {
 	client, bare, _ := lookupAndBare(b)
 	b.ResetTimer()

@@ -74,9 +74,9 @@ func strictClient(t *testing.T, base, id, secret string, change func(*Config)) *
 	})
 }
 
-// TestStrictServer: twelve secrets in both encodings, each to get a token and do a lookup
-// with it, and then scopes. A strict server decodes id and secret as a form (RFC 6749,
-// 2.3.1): "+" is a space and "%" begins two hex digits.
+// TestStrictServer tries to get a token and do a lookup with each of twelve secrets
+// in both encodings, and then tries scopes. A strict server decodes id and secret
+// as a form (RFC 6749, 2.3.1): "+" is a space and "%" begins two hex digits.
 func TestStrictServer(t *testing.T) {
 	const (
 		ok      = contact.Failure("")
@@ -87,7 +87,7 @@ func TestStrictServer(t *testing.T) {
 		name, secret   string
 		plain, rfc6749 contact.Failure
 	}{
-		// Unreserved characters mean the same in both.
+		// Unreserved characters are the same in both encodings.
 		{"letters and digits", "simple123", ok, ok},
 		{"long", strings.Repeat("aB3-._~xyz", 20), ok, ok},
 		// A space is kept; encoded it is "+".
@@ -148,8 +148,8 @@ func TestStrictServer(t *testing.T) {
 	if outcomes != 24 {
 		t.Errorf("%d outcomes", outcomes)
 	}
-	// The token endpoint refuses scopes that a client may not have; the interface refuses
-	// requests without the needed ones.
+	// The token endpoint refuses scopes that a client may not have;
+	// the interface refuses requests that lack the scopes they need.
 	for _, c := range []struct {
 		name, id, secret string
 		change           func(*Config)

@@ -41,7 +41,7 @@ func newProxy(cfg Config, base *url.URL, system func() proxies) (func(*http.Requ
 	case set != nil:
 		return fixedProxy(set), nil
 	case env.HTTPSProxy != "":
-		// Whoever sets the variable decides, including exceptions (NO_PROXY).
+		// Whoever sets the variable decides, exceptions (NO_PROXY) included.
 		u, err := env.ProxyFunc()(base)
 		if u == nil || err != nil {
 			return nil, nil
@@ -74,16 +74,16 @@ func CheckProxy(s string) (*url.URL, error) {
 	return &url.URL{Scheme: u.Scheme, Host: u.Host}, nil
 }
 
-// systemProxy asks for the proxy of a client's only host and keeps the answer. The system
-// may search the network for it and cannot be interrupted, so a goroutine asks and ends
-// when the system answers; there is one at a time.
+// systemProxy asks the system for the proxy of a client's only host and keeps the
+// answer. The system may search the network for it and cannot be interrupted, so a
+// goroutine asks and ends when the system answers. There is at most one at a time.
 type systemProxy struct {
 	query func() *url.URL // nil means no proxy
 	now   func() time.Time
 	wait  time.Duration
 
 	mu      sync.Mutex
-	running *proxyQuery // running
+	running *proxyQuery // nil if none
 	known   bool
 	answer  *url.URL
 	at      time.Time
@@ -103,8 +103,8 @@ func (s *systemProxy) forRequest(r *http.Request) (*url.URL, error) {
 	return u, nil
 }
 
-// get returns the known proxy, and asks again in the background if that is old. If nothing
-// is known yet, it waits for up to s.wait from the question, and then returns none.
+// get returns the known proxy, and asks again in the background if the answer is old. If
+// none is known yet, it waits until s.wait after the query began, and then returns nil.
 func (s *systemProxy) get(ctx context.Context) *url.URL {
 	s.mu.Lock()
 	if age := s.now().Sub(s.at); !s.known || age < 0 || age >= proxyKept {
@@ -125,7 +125,7 @@ func (s *systemProxy) get(ctx context.Context) *url.URL {
 	return s.answer
 }
 
-// start asks, unless a question is running. s.mu is held.
+// start starts a query unless one is running. s.mu is held.
 func (s *systemProxy) start() {
 	if s.running != nil {
 		return
@@ -148,8 +148,8 @@ type proxies struct {
 	bypass string                      // hosts without a proxy, in Windows' format
 }
 
-// chooseProxy returns the proxy for an address: that of the automatic configuration, else
-// the fixed one. A script sees scheme and host, never a number.
+// chooseProxy returns the proxy for an address: that of the automatic configuration,
+// else the fixed one. A script is given scheme and host, never a number.
 func chooseProxy(p proxies, base *url.URL) *url.URL {
 	if p.script != nil {
 		if u := firstProxy(p.script(base.Scheme+"://"+base.Host+"/"), base.Scheme); u != nil {

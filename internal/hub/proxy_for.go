@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// ProxyFor returns the choice of proxy for another server of the office's, such as a
-// telephone exchange: the same as for the hub. setting is hub.proxy, address the server's
-// (https://host[:port]). A nil function means no proxy.
+// ProxyFor returns the choice of proxy for another of the office's servers,
+// such as a telephone exchange: the same as for the hub. setting is hub.proxy,
+// address the server's (https://host[:port]). A nil function means no proxy.
 func ProxyFor(setting, address string) (func(*http.Request) (*url.URL, error), error) {
 	base, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || base.Hostname() == "" {

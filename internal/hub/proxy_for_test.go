@@ -7,7 +7,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// A server beside the hub is reached through the hub's proxy.
+// TestProxyFor checks that another server is reached through the hub's proxy.
 func TestProxyFor(t *testing.T) {
 	const set = "http://set.example:8080"
 	for _, c := range []struct{ setting, address, want string }{

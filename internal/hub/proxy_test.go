@@ -19,8 +19,8 @@ import (
 	"wiebelt/internal/testutil/nettest"
 )
 
-// TestProxies: a lookup of a hub that only the proxy can resolve, and everything else
-// that a proxy can answer.
+// TestProxies looks up a number at a hub that only the proxy can
+// resolve, and checks everything else that a proxy can answer.
 func TestProxies(t *testing.T) {
 	root := newAuthority(t, "Root", nil)
 	hub := newTLSFake(t, root.server(t)).URL
@@ -82,8 +82,9 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-// TestWhichProxy: the setting takes precedence over the environment, and that over the
-// system; none if so configured, and never for this computer.
+// TestWhichProxy checks that the setting takes precedence over the
+// environment, and the environment over the system, that "none" disables
+// both, and that this computer is never reached through a proxy.
 func TestWhichProxy(t *testing.T) {
 	system := func() proxies { return proxies{fixed: map[string]string{"": "system.example:1"}} }
 	const env = "http://env.example:2"
@@ -203,8 +204,8 @@ func TestWhatTheSystemSays(t *testing.T) {
 	}
 }
 
-// TestAskingTheSystem: once for concurrent callers, cached for minutes, renewed in the
-// background, and never waited for longer than its limit.
+// TestAskingTheSystem checks that concurrent callers share one query, that its answer is cached
+// for minutes and renewed in the background, and that nobody waits longer than the limit.
 func TestAskingTheSystem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
@@ -215,8 +216,8 @@ func TestAskingTheSystem(t *testing.T) {
 			<-gate
 			return answer
 		}}
-		// Nothing is known yet, and the system hangs: five seconds, for all concurrent
-		// callers, and none for later ones.
+		// Nothing is known yet, and the system hangs: all concurrent
+		// callers wait five seconds, and later ones not at all.
 		began := time.Now()
 		var all sync.WaitGroup
 		for range 20 {
@@ -245,7 +246,7 @@ func TestAskingTheSystem(t *testing.T) {
 		if u := s.get(t.Context()); u != answer {
 			t.Errorf("%v", u)
 		}
-		// It is cached, and then renewed while the old one is used.
+		// It is cached, and the old answer is still used while it is renewed.
 		time.Sleep(proxyKept - time.Second)
 		if s.get(t.Context()) != answer || asked.Load() != 1 {
 			t.Errorf("asked %d times", asked.Load())
@@ -265,7 +266,7 @@ func TestAskingTheSystem(t *testing.T) {
 		if u := s.get(t.Context()); u != nil {
 			t.Errorf("%v", u)
 		}
-		// A cancelled caller stops waiting.
+		// A caller whose context ends stops waiting.
 		hang := make(chan struct{})
 		fresh := &systemProxy{now: time.Now, wait: proxyWait, query: func() *url.URL { <-hang; return nil }}
 		short, cancel := context.WithTimeout(t.Context(), time.Second)

@@ -31,9 +31,9 @@ func newCounter(t testing.TB) *counter {
 	return c
 }
 
-// TestNoRedirectIsFollowed: twelve kinds of answers that lead elsewhere, to the token
-// request and to the lookup, over TLS: no connection reaches another server, the hub itself
-// gets no further request, and the failure has a type.
+// TestNoRedirectIsFollowed gives twelve kinds of answers that lead elsewhere, to the
+// token request and to the lookup, over TLS. It checks that no connection reaches another
+// server, that the hub itself gets no further request, and that the failure has a type.
 func TestNoRedirectIsFollowed(t *testing.T) {
 	other := newCounter(t)
 	_, port, err := net.SplitHostPort(other.addr.String())

@@ -10,7 +10,7 @@ import (
 	"wiebelt/internal/core/lazyregexp"
 )
 
-// Limits on what is repeated of a hub's answer.
+// Limits on how much of a hub's answer is repeated.
 const (
 	maxHeardFrom = 16 << 10
 	maxHeard     = 240 // runes
@@ -34,7 +34,7 @@ func (c *Client) passRefusal(raw []byte, hide ...string) {
 	c.cfg.Heard(hidden(refusalText([]byte(hidden(string(raw))))))
 }
 
-// wordy are the fields in which servers explain an error, best first.
+// wordy lists the fields in which servers explain an error, best first.
 var wordy = []string{"error_description", "detail", "message", "title", "error", "description"}
 
 var (
@@ -42,8 +42,8 @@ var (
 	tags   = lazyregexp.New(`<[^>]*>`)
 )
 
-// refusalText returns an answer's explanation: that of an error object, else the text of a
-// page; on one line, without control characters, cut to maxHeard.
+// refusalText returns an answer's explanation, that of an error object or else
+// the text of a page, on one line, without control characters, cut to maxHeard.
 func refusalText(raw []byte) string {
 	raw = bytes.TrimPrefix(raw[:min(len(raw), maxHeardFrom)], []byte("\ufeff"))
 	var object map[string]any
@@ -56,7 +56,7 @@ func refusalText(raw []byte) string {
 	return oneLine(tags().ReplaceAllString(unseen().ReplaceAllString(string(raw), " "), " "))
 }
 
-// wordsOf returns the explanations in an error object, also in one nested below "error".
+// wordsOf returns the explanations in an error object and in one nested below "error".
 func wordsOf(object map[string]any) []string {
 	var all []string
 	for _, name := range wordy {

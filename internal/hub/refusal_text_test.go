@@ -30,7 +30,7 @@ func TestOwnWords(t *testing.T) {
 	}
 }
 
-// A secret echoed by the hub is not shown.
+// TestHeardHides checks that a secret echoed by the hub is not shown.
 func TestHeardHides(t *testing.T) {
 	var got string
 	c := &Client{cfg: Config{Heard: func(s string) { got = s }}}
@@ -41,8 +41,8 @@ func TestHeardHides(t *testing.T) {
 	(&Client{}).passRefusal([]byte("x")) // nobody listens
 }
 
-// TestHeardHidesCredentials: a page that shows the whole request shows nothing of the secret,
-// in whatever form that was sent.
+// TestHeardHidesCredentials checks that a page that echoes the whole
+// request reveals nothing of the secret, in whatever form that was sent.
 func TestHeardHidesCredentials(t *testing.T) {
 	const secret = "kana/rie+=&?"
 	for _, encoding := range []string{"plain", "rfc6749"} {

@@ -10,8 +10,8 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// TestTwoSecrets: after a refused secret the other one is tried at once, each request as
-// with a single secret; the accepted one is reported.
+// TestTwoSecrets checks that after a refused secret the other one is tried at once,
+// in a request like that for a single secret, and that the accepted one is reported.
 func TestTwoSecrets(t *testing.T) {
 	for name, c := range map[string]struct {
 		takes   string // accepted by the hub

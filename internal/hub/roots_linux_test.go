@@ -8,8 +8,8 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// TestSystemRootsAndExtraAuthority: a configured file adds to the system's roots and
-// removes none. The system's are read once per process, so a second one checks.
+// TestSystemRootsAndExtraAuthority checks that a configured file adds to the system's roots and
+// removes none. It runs a second process, since the system's roots are read once per process.
 func TestSystemRootsAndExtraAuthority(t *testing.T) {
 	const system, extra = "HUB_TEST_SYSTEM", "HUB_TEST_EXTRA"
 	if base := os.Getenv(system); base != "" {

@@ -53,10 +53,10 @@ func naughty(t *testing.T) []string {
 	return all
 }
 
-// free lists the texts that parsers may accept or reject, and that are rejected:
-// invalid JSON by RFC 8259 8.1. All other optional ones (numbers of any size, unpaired
-// surrogates, invalid UTF-8, 500 nested arrays) are accepted, since they are in unknown
-// fields, which are not read.
+// free lists the texts that parsers may accept or reject and that decode
+// rejects, as they are invalid JSON by RFC 8259 8.1. It accepts all other
+// optional ones (numbers of any size, unpaired surrogates, invalid UTF-8,
+// 500 nested arrays), since they are in unknown fields, which are not read.
 var free = map[string]bool{
 	"i_string_UTF-16LE_with_BOM.json":         true,
 	"i_string_utf16BE_no_BOM.json":            true,
@@ -121,7 +121,8 @@ func TestJSONTestSuite(t *testing.T) {
 	}
 }
 
-// TestNaughtyNames puts every string in every text of a contact: the result can be shown.
+// TestNaughtyNames puts every string in every text of
+// a contact and checks that the result can be shown.
 func TestNaughtyNames(t *testing.T) {
 	all := naughty(t)
 	f := newFake(t)
@@ -140,7 +141,7 @@ func TestNaughtyNames(t *testing.T) {
 		}
 	}
 	c := newClient(t, f.URL, nil)
-	// Not in the list: each of these alone must be removed, without removing a letter.
+	// These are not in the list: each of them must be removed without removing a letter.
 	for _, r := range []rune{0, 7, 0x1b, 0x7f, 0x85, 0xad, 0x200b, 0x200d, 0x200e, 0x200f, 0x2028, 0x202a, 0x202e, 0x2066, 0x2069, 0xfeff, 0xe0041, 0xe000} {
 		all = append(all, "Jan"+string(r)+"sen")
 	}
@@ -181,7 +182,7 @@ func TestNaughtyNames(t *testing.T) {
 	}
 }
 
-// fitToShow is written independently of call.CleanText, by code points.
+// fitToShow checks by code points what call.CleanText ensures, and shares no code with it.
 func fitToShow(s string) error {
 	if !utf8.ValidString(s) {
 		return errors.New("no UTF-8")
@@ -201,8 +202,8 @@ func fitToShow(s string) error {
 	return nil
 }
 
-// TestNaughtyNumbers looks up every string as a number: the hub decodes exactly what was
-// meant, from a query with only unreserved characters.
+// TestNaughtyNumbers looks up every string as a number and checks that the hub
+// decodes exactly what was meant, from a query with only unreserved characters.
 func TestNaughtyNumbers(t *testing.T) {
 	f := newFake(t)
 	type query struct {

@@ -30,12 +30,12 @@ const (
 	maxLife     = 24 * time.Hour
 )
 
-// How often a token is requested while requests fail.
+// How often a token is requested as long as requests fail.
 const (
 	refuseFor    = 30 * time.Second // after refused credentials
 	firstPause   = 250 * time.Millisecond
 	longestPause = 4 * time.Second // a phone is ringing
-	longestWait  = time.Minute     // that the hub may request
+	longestWait  = time.Minute     // the longest a hub may request
 	longestRetry = time.Minute     // in the background, with nobody waiting
 	leastRenewal = 5 * time.Second
 	fetchTime    = 15 * time.Second
@@ -65,9 +65,9 @@ type tokens struct {
 // accessToken is a token and what a lookup sends with it. Only worked changes.
 type accessToken struct {
 	*oauth2.Token
-	bearer []string    // the value of Authorization
+	bearer []string    // value of the Authorization header
 	header http.Header // of a lookup, shared by its requests
-	worked atomic.Bool // an interface accepted it
+	worked atomic.Bool // an interface has accepted it
 }
 
 // sameScopes compares two space-separated lists as sets.
@@ -79,8 +79,8 @@ func scopeSet(s string) []string {
 	return slices.Compact(set)
 }
 
-// reached compares by both of Go's clocks: the monotonic one stops while the computer
-// sleeps, the wall clock may be set.
+// reached compares by both of Go's clocks, since the monotonic one
+// stops while the computer sleeps, and the wall clock may be set.
 func reached(now, at time.Time) bool {
 	return !now.Before(at) || !now.Round(0).Before(at.Round(0))
 }
@@ -100,7 +100,7 @@ func (t *tokens) get(ctx context.Context) (*accessToken, error) {
 		defer t.mu.Unlock()
 		return nil, t.err
 	}
-	fetched := t.start() // under the lock, so that a request that just ended is not repeated
+	fetched := t.start() // under the lock, so that a request that has just ended is not repeated
 	t.mu.Unlock()
 	return t.wait(ctx, fetched)
 }
@@ -126,24 +126,24 @@ func (t *tokens) backingOff(now time.Time) bool {
 	return t.err != nil && since >= 0 && since < t.pause
 }
 
-// answered records the status of a request with the token, 0 without an answer, and
-// reports whether it refuses the token. For one that never worked that includes 403: it may
-// predate a right that it lacks.
+// answered records the status of a request with the token, 0 without an
+// answer, and reports whether it refuses the token. For a token that
+// never worked that includes 403: it may predate a right that it lacks.
 func (g *accessToken) answered(status int) (refused bool) {
 	switch {
 	case status == http.StatusUnauthorized:
 		return true
 	case status == http.StatusForbidden:
 		return !g.worked.Load()
-	case status >= 200 && status < 300: // others may not have checked it
+	case status >= 200 && status < 300: // others may not have checked the token
 		g.worked.Store(true)
 	}
 	return false
 }
 
-// drop forgets a refused token and reports whether retrying may help. A token that has
-// replaced it meanwhile stays. A token that never worked is replaced only once in a while,
-// since the token is not the problem.
+// drop forgets a refused token and reports whether retrying may help. A
+// token that replaced it meanwhile stays. One that never worked is
+// replaced only once in a while, since the token is then not the problem.
 func (t *tokens) drop(bad *accessToken) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -179,7 +179,7 @@ func (t *tokens) start() <-chan singleflight.Result {
 			return nil, errClosed()
 		}
 		defer t.c.work.Done()
-		// Its own deadline, since the first caller may leave before the answer.
+		// It has its own deadline, since the first caller may leave before the answer comes.
 		ctx, cancel := context.WithTimeout(t.c.life, fetchTime)
 		defer cancel()
 		token, wait, err := t.request(ctx)
@@ -285,8 +285,8 @@ func (t *tokens) post(ctx context.Context, secret string) (token *oauth2.Token, 
 	r.Header.Set("Authorization", c.basic(secret))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Accept", "application/json")
-	// A token may be asked for twice. With this, which is not sent, the transport does so
-	// itself when the server closes the idle connection just then.
+	// Requesting a token twice is harmless. This header, which is not sent, makes the
+	// transport do so itself if the server closes the idle connection at that moment.
 	r.Header["Idempotency-Key"] = nil
 	resp, err := c.transport.RoundTrip(r)
 	if err != nil {
@@ -365,9 +365,8 @@ var tokenErrors = []string{"invalid_request", "unsupported_grant_type", "server_
 
 func notToken(r rune) bool { return r <= 0x20 || r >= 0x7f }
 
-// tokenLife returns a token's lifetime in whole seconds: from the answer, else from
-// the token as the difference of two of its own times (so that a wrong clock does no
-// harm), else five minutes.
+// tokenLife returns a token's lifetime in whole seconds: the one in the answer, else the difference
+// between two of the token's own times (so that a wrong clock does no harm), else five minutes.
 func tokenLife(expiresIn json.RawMessage, token string) time.Duration {
 	if s := strings.Trim(string(expiresIn), `"`); s != "" && s != "null" {
 		var n float64

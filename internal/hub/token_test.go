@@ -86,8 +86,8 @@ func TestFiftyCallsWithAnExpiredTokenAskOnce(t *testing.T) {
 	}
 }
 
-// TestFiftyRefusalsRefreshOnce: the hub invalidates the token (a restart, a changed clock)
-// while fifty calls use it.
+// TestFiftyRefusalsRefreshOnce checks that the token is renewed once if the
+// hub invalidates it (a restart, a changed clock) while fifty calls use it.
 func TestFiftyRefusalsRefreshOnce(t *testing.T) {
 	i := newIssuer(t, time.Hour)
 	c := i.client(t, nil)
@@ -105,8 +105,8 @@ func TestFiftyRefusalsRefreshOnce(t *testing.T) {
 	}
 }
 
-// TestTokenExpiresWhileAThousandLookupsRun: every lookup advances the clock, so that tokens
-// of two seconds expire again and again during others' requests.
+// TestTokenExpiresWhileAThousandLookupsRun advances the clock with every lookup, so
+// that tokens with a life of two seconds keep expiring during other lookups' requests.
 func TestTokenExpiresWhileAThousandLookupsRun(t *testing.T) {
 	i := newIssuer(t, 2*time.Second)
 	inner := i.lookup
@@ -124,8 +124,8 @@ func TestTokenExpiresWhileAThousandLookupsRun(t *testing.T) {
 	}
 }
 
-// TestEarlyRefreshKeepsNobodyWaiting: close to its end, a token is renewed in the
-// background, by one request; calls use the old one meanwhile.
+// TestEarlyRefreshKeepsNobodyWaiting checks that a token about to expire
+// is renewed in the background, by one request, while calls still use it.
 func TestEarlyRefreshKeepsNobodyWaiting(t *testing.T) {
 	i := newIssuer(t, time.Hour)
 	c := i.client(t, nil)
@@ -151,8 +151,8 @@ func TestEarlyRefreshKeepsNobodyWaiting(t *testing.T) {
 	}
 }
 
-// TestSleepIsSeen: the monotonic clock stands still while the computer sleeps, and the
-// wall clock may be set back.
+// TestSleepIsSeen checks that expiry is noticed although the monotonic clock
+// stands still while the computer sleeps and the wall clock may be set back.
 func TestSleepIsSeen(t *testing.T) {
 	now := time.Now()
 	expiry := now.Add(time.Hour)
@@ -191,8 +191,8 @@ func TestCallersDeadlineHolds(t *testing.T) {
 	}
 }
 
-// TestRefusedCredentialsRest: what an administrator must fix is not retried more often than
-// every half minute, by any caller; a new client tries at once.
+// TestRefusedCredentialsRest checks that what an administrator must fix is retried
+// at most every half minute, by any caller, and that a new client tries at once.
 func TestRefusedCredentialsRest(t *testing.T) {
 	for _, code := range []string{"invalid_client", "unauthorized_client", "invalid_scope"} {
 		i := newIssuer(t, time.Hour)
@@ -226,7 +226,7 @@ func TestRefusedCredentialsRest(t *testing.T) {
 		if n := i.tokens.Load(); n != 2 {
 			t.Errorf("%s: %d token requests after %v", code, n, refuseFor)
 		}
-		i.token = good // the administrator has changed the secret, and thus the client
+		i.token = good // the administrator changed the secret, so there is a new client
 		calls(t, i.client(t, nil), 1)
 		if n := i.tokens.Load(); n != 3 {
 			t.Errorf("%s: a new client asked %d times", code, n-2)
@@ -236,8 +236,8 @@ func TestRefusedCredentialsRest(t *testing.T) {
 	}
 }
 
-// TestFailuresBackOff: other failures are retried soon, then less often, and as
-// often as the hub asks for.
+// TestFailuresBackOff checks that other failures are retried soon, then
+// less and less often, and as often as the hub asks for, within limits.
 func TestFailuresBackOff(t *testing.T) {
 	i := newIssuer(t, time.Hour)
 	good := i.token
@@ -287,8 +287,9 @@ func TestFailuresBackOff(t *testing.T) {
 	}
 }
 
-// TestAnInterfaceThatRefusesEveryToken does not make us request token after token. Once it
-// accepts newer ones, for instance after a right was granted, we have one soon.
+// TestAnInterfaceThatRefusesEveryToken checks that we do not request
+// token after token, and that we soon have a valid one once the
+// interface accepts newer ones, for instance after a right was granted.
 func TestAnInterfaceThatRefusesEveryToken(t *testing.T) {
 	for status, failure := range map[int]contact.Failure{http.StatusUnauthorized: contact.CredentialsRefused, http.StatusForbidden: contact.ScopeRefused} {
 		i := newIssuer(t, time.Hour)
@@ -383,8 +384,8 @@ func TestCloseEndsWaiting(t *testing.T) {
 	}
 }
 
-// TestSomebodyElseGoesOn: the caller that started a request gives up; another that waits
-// for the same number is answered anyway.
+// TestSomebodyElseGoesOn checks that when the caller that started a request
+// gives up, another one that waits for the same number is still answered.
 func TestSomebodyElseGoesOn(t *testing.T) {
 	for range 50 { // it is random whether the second joins before the first leaves
 		i := newIssuer(t, time.Hour)
@@ -447,8 +448,8 @@ func TestAnswersAreForgotten(t *testing.T) {
 	}
 }
 
-// FuzzToken: whatever a token endpoint answers, there is a usable token for at most a day,
-// or a failure of the right kind.
+// FuzzToken checks that any answer of a token endpoint yields a
+// usable token for at most a day, or a failure of the right kind.
 func FuzzToken(f *testing.F) {
 	for _, s := range []string{goodToken, `{"error":"invalid_client"}`, `{"access_token":"e30.eyJpYXQiOjEsImV4cCI6OTAwfQ.x"}`,
 		`{"access_token":"a","expires_in":"1e9"}`, `{"access_token":"a","expires_in":[]}`, "<html>", "null"} {

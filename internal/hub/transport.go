@@ -40,8 +40,8 @@ func isLoopback(host string) bool {
 	return err == nil && a.IsLoopback() && !a.Is4In6() && a.Zone() == ""
 }
 
-// Times of connections. A lookup's own limit is shorter than their sum; these limit what
-// continues after its caller has given up.
+// Time limits of connections. A lookup's own limit is shorter than
+// their sum; these limit what continues after its caller has given up.
 const (
 	idleTime  = 15 * time.Minute
 	pingEvery = 30 * time.Second
@@ -81,7 +81,7 @@ func newTransport(cfg Config, base *url.URL) (*transport, error) {
 		TLSClientConfig: &tls.Config{
 			MinVersion: tls.VersionTLS12,
 			RootCAs:    roots,
-			// We have none; that the hub asked explains what follows.
+			// We have no certificate, but the fact that the hub asked explains what follows.
 			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 				o.certRequested.Store(true)
 				return &tls.Certificate{}, nil
@@ -91,8 +91,8 @@ func newTransport(cfg Config, base *url.URL) (*transport, error) {
 	return o, nil
 }
 
-// rootsWith returns the system's roots and those in a file (PEM or DER); without a file
-// nil, for the system's alone.
+// rootsWith returns the system's roots and those in a file (PEM
+// or DER); without a file it returns nil, for the system's alone.
 func rootsWith(file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil
@@ -178,8 +178,7 @@ func (o *transport) carry(r *http.Request, w *trace) (*http.Response, error) {
 	return resp, nil
 }
 
-// dial opens a connection; over plain http only to this computer, wherever
-// the address leads.
+// dial opens a connection. Over plain http it must lead to this computer, whatever the address.
 func (o *transport) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	c, err := o.connect(ctx, network, addr)
 	if err != nil || o.scheme != "http" {

@@ -71,8 +71,8 @@ func (elsewhere) RemoteAddr() net.Addr {
 	return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 80}
 }
 
-// TestPlainHTTPStaysHere: the address is literal, and where the connection really
-// leads is checked too.
+// TestPlainHTTPStaysHere checks that, although the address is
+// literal, a connection that really leads elsewhere is refused too.
 func TestPlainHTTPStaysHere(t *testing.T) {
 	f := newFake(t)
 	c := newClient(t, f.URL, nil)
@@ -93,7 +93,8 @@ func TestPlainHTTPStaysHere(t *testing.T) {
 	}
 }
 
-// TestAddresses: https, or http to this computer, written in exactly one way.
+// TestAddresses checks that Address accepts https, and http only
+// to a literal address of this computer in common notation.
 func TestAddresses(t *testing.T) {
 	for address, want := range map[string]bool{
 		"https://hub.example": true, "https://hub.example/sub/": true, "ftp://hub.example": false, "": false, "hub.example": false,

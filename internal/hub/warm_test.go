@@ -68,7 +68,7 @@ func TestAfterASleep(t *testing.T) {
 			c.Resumed()
 		}
 		if sleep > time.Hour {
-			<-asked // without a call
+			<-asked // without waiting for a call
 		}
 		must.Get(c.Lookup(t.Context(), fmt.Sprintf("+312012345%02d", n)))(t)
 	}
@@ -77,9 +77,8 @@ func TestAfterASleep(t *testing.T) {
 	}
 }
 
-// closing is a hub that serves one connection at a time and, at the listed requests, closes
-// the connection instead of answering: like a server whose timeout for an idle connection
-// expires at that moment.
+// closing is a hub that serves one connection at a time and closes it, instead of answering,
+// at the listed requests: like a server whose idle timeout expires at that moment.
 func closing(t *testing.T, closeAt ...int) (base string, conns *atomic.Int64) {
 	t.Helper()
 	conns = &atomic.Int64{}
@@ -104,8 +103,8 @@ func closing(t *testing.T, closeAt ...int) (base string, conns *atomic.Int64) {
 	}), conns
 }
 
-// TestStaleKeepAlive: the server closes the idle connection just as a request is sent on
-// it. Neither a lookup nor the token request fails because of that.
+// TestStaleKeepAlive checks that neither a lookup nor the token request fails
+// if the server closes the idle connection just as the request is sent on it.
 func TestStaleKeepAlive(t *testing.T) {
 	for name, c := range map[string]struct {
 		closeAt []int
@@ -131,7 +130,7 @@ func TestStaleKeepAlive(t *testing.T) {
 	}
 }
 
-// TestServerThatNeverAnswersIsNotAskedForEver: the transport's retries end.
+// TestServerThatNeverAnswersIsNotAskedForEver checks that the transport stops retrying.
 func TestServerThatNeverAnswersIsNotAskedForEver(t *testing.T) {
 	base, conns := closing(t, 1, 2, 3, 4, 5, 6, 7, 8)
 	_, err := newClient(t, base, nil).Lookup(t.Context(), number)
@@ -141,11 +140,11 @@ func TestServerThatNeverAnswersIsNotAskedForEver(t *testing.T) {
 	}
 }
 
-// TestCloseEndsConnectionsInTheMaking: the transport keeps connecting after its caller has
-// given up, and Close ends that.
+// TestCloseEndsConnectionsInTheMaking checks that Close ends connecting,
+// which the transport continues after its caller has given up.
 func TestCloseEndsConnectionsInTheMaking(t *testing.T) {
 	ended := make(chan error, 1)
-	proxy := serving(t, func(c net.Conn) { // which answers nothing
+	proxy := serving(t, func(c net.Conn) { // it answers nothing
 		_ = c.SetDeadline(time.Now().Add(10 * time.Second))
 		_, err := io.Copy(io.Discard, c)
 		ended <- err

@@ -23,8 +23,8 @@ func command(number string) call.Event {
 	return call.Event{Source: call.Source{Kind: call.KindCommand, Reports: call.RingOnly}, Number: number, At: time.Now()}
 }
 
-// TestOnceByTwoRoads: a program that got no answer in time puts the same call into the
-// inbox, although the resident did get it; it counts once.
+// TestOnceByTwoRoads checks that a call counts once if a program got no answer
+// in time and puts it into the inbox too, although the resident did get it.
 func TestOnceByTwoRoads(t *testing.T) {
 	dir := t.TempDir()
 	e := &testHandler{news: make(chan struct{}, 10)}
@@ -46,8 +46,8 @@ func TestOnceByTwoRoads(t *testing.T) {
 	}
 }
 
-// TestInOrder: what had no answer in time, and waits in the inbox, comes before what is
-// handed over next, or a call that has ended would ring.
+// TestInOrder checks that a call that got no answer in time and waits in the inbox
+// comes before the next one handed over; otherwise a call that has ended would ring.
 func TestInOrder(t *testing.T) {
 	i := must.Get(Acquire(config(t.TempDir())))(t)
 	defer i.Close()
@@ -156,7 +156,7 @@ func TestSlowToAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
 		start func() error
 		want  error
-		left  int // in the inbox, where nobody takes it
+		left  int // in the inbox, where no one takes it
 	}{"cannot start": {func() error { return none }, none, 1}, "may not start": {nil, ErrNotRunning, 0}} {
 		t.Run(name, func(t *testing.T) {
 			cfg := config(t.TempDir())
@@ -226,8 +226,8 @@ func TestInboxInAFolderOfOthers(t *testing.T) {
 	}
 }
 
-// TestInboxMakesRoom checks that remains of killed programs and calls
-// from yesterday do not block new calls.
+// TestInboxMakesRoom checks that files left by killed
+// programs and calls from yesterday do not block new calls.
 func TestInboxMakesRoom(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, os.Mkdir(inboxDir(config(dir)), 0o700))
@@ -276,7 +276,7 @@ func TestInboxTriesAgain(t *testing.T) {
 	}
 }
 
-// TestLinksSayLittle checks that what package scheme refuses does not get in here either.
+// TestLinksSayLittle checks that a link's report that package scheme refuses is refused here too.
 func TestLinksSayLittle(t *testing.T) {
 	url := call.Event{Source: call.Source{Kind: call.KindURL}, Number: "0612345678", At: time.Now()}
 	for what, change := range map[string]func(*call.Event){

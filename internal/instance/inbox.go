@@ -58,7 +58,7 @@ func (r *receiver) take(raw []byte) error {
 	return nil
 }
 
-// inbox takes calls stored while nobody answered.
+// inbox takes calls stored while no Wiebelt answered.
 type inbox struct {
 	cfg  Config
 	dir  string

@@ -57,7 +57,7 @@ const (
 var (
 	// ErrRunning: another Wiebelt of this user and profile is already running.
 	ErrRunning = text.Errorf(text.InstanceRunning)
-	// ErrNotRunning: nobody answers.
+	// ErrNotRunning: no Wiebelt answers.
 	ErrNotRunning = text.Errorf(text.RingNotRunning)
 	// ErrQuit: the user has quit Wiebelt, so it is not started again.
 	ErrQuit = text.Errorf(text.RingQuit)
@@ -111,12 +111,11 @@ type Instance struct {
 	listener *listener
 }
 
-// Acquire becomes the only one, or returns ErrRunning. Connections are accepted from now on
-// and wait until Serve runs.
+// Acquire becomes the only one, or returns ErrRunning.
+// Connections are accepted from now on and wait until Serve runs.
 //
-// A process that holds the lock without answering is starting or ending. Acquire
-// waits for it: calls in the inbox are for whoever remains, and if both ended now,
-// nobody would take them.
+// A process that holds the lock without answering is starting or ending. Acquire waits for it:
+// calls in the inbox are for whichever remains, and if both ended now, no one would take them.
 func Acquire(cfg Config) (*Instance, error) {
 	if err := private(cfg); err != nil {
 		return nil, err

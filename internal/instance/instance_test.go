@@ -289,8 +289,8 @@ func TestAfterQuitNothingStarts(t *testing.T) {
 	}
 }
 
-// TestGarbage sends what none of our programs would: nothing
-// crashes, and a valid call still gets through.
+// TestGarbage sends messages that none of our programs would:
+// nothing crashes, and a valid call still gets through.
 func TestGarbage(t *testing.T) {
 	dir := t.TempDir()
 	e := &testHandler{news: make(chan struct{}, 1)}
@@ -388,8 +388,8 @@ func FuzzReceive(f *testing.F) {
 	})
 }
 
-// FuzzDecodeEvent: another program of this user can write anything, and this
-// is the last place where it is sanitized.
+// FuzzDecodeEvent: another program of this user can write
+// anything, and this is the last place that sanitizes it.
 func FuzzDecodeEvent(f *testing.F) {
 	dirty, future := command("0612345678"), command("1")
 	dirty.Name, dirty.Line, dirty.Via = "\u202eevil\x00\n"+strings.Repeat("x", 5000), "1\u2066", "a\r\nb"

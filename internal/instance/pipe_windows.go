@@ -164,8 +164,8 @@ func dial(ctx context.Context, cfg Config) (*os.File, error) {
 	}
 }
 
-// Runs reports whether a user's Wiebelt runs: whether there is its pipe, which another
-// user may not open. Whoever has made the pipe learns nothing of us.
+// Runs reports whether a user's Wiebelt runs: whether its pipe exists, which
+// another user may not open. The pipe's creator learns nothing about us.
 func Runs(sid string, cfg Config) bool {
 	p, err := windows.UTF16PtrFromString(`\\.\pipe\` + nameOf(sid, cfg))
 	if err != nil {

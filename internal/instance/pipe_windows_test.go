@@ -11,8 +11,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestOtherSession: this user's Wiebelt in another session of the computer holds a
-// different lock, but the name of the pipe.
+// TestOtherSession: this user's Wiebelt in another session of
+// the computer holds a different lock, but owns the pipe's name.
 func TestOtherSession(t *testing.T) {
 	cfg := Config{RunDir: `C:\session`}
 	_, name, sid, err := names(cfg)
@@ -20,7 +20,7 @@ func TestOtherSession(t *testing.T) {
 	sd := must.Get(windows.SecurityDescriptorFromString("O:" + sid + "D:P(A;;GA;;;" + sid + ")"))(t)
 	attrs := &windows.SecurityAttributes{SecurityDescriptor: sd}
 	attrs.Length = uint32(unsafe.Sizeof(*attrs))
-	// A single instance, or wine would let another program create the next.
+	// Allow a single instance, or wine would let another program create the next.
 	pipe := must.Get(windows.CreateNamedPipe(must.Get(windows.UTF16PtrFromString(name))(t), windows.PIPE_ACCESS_DUPLEX|windows.FILE_FLAG_OVERLAPPED,
 		windows.PIPE_TYPE_BYTE, 1, 4096, 4096, 0, attrs))(t)
 	other := &listener{name: name, next: pipe, stop: must.Get(windows.CreateEvent(nil, 1, 0, nil))(t)}
@@ -37,7 +37,7 @@ func TestOtherSession(t *testing.T) {
 	}
 	must.Do(t, <-served, windows.CloseHandle(other.stop))
 
-	// Whoever may not open the pipe sees whether it is there.
+	// Users who may not open the pipe can still see whether it exists.
 	runs := func(want bool) {
 		t.Helper()
 		if Runs(sid, cfg) != want || Runs("S-1-5-18", cfg) || Runs(sid, Config{RunDir: `C:\none`}) {

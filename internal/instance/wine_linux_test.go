@@ -44,7 +44,7 @@ func TestWindows(t *testing.T) {
 	one.Send("end")
 	one.Wait("ended")
 
-	// Twenty while nothing runs: one starts and receives them all.
+	// Twenty calls while nothing runs: one resident starts and receives them all.
 	files := filepath.Join(p.Dir, "drive_c", "wiebelt")
 	var all sync.WaitGroup
 	t.Cleanup(func() { _ = os.WriteFile(filepath.Join(files, "end"), nil, 0o600) })

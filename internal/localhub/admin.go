@@ -51,7 +51,7 @@ func (h *Hub) startAdmin() error {
 	return nil
 }
 
-// ServeHTTP answers requests that know the secret and are not from a page in a browser.
+// ServeHTTP answers requests that include the secret and do not come from a page in a browser.
 func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
 	head.Set("X-Content-Type-Options", "nosniff")
@@ -96,7 +96,7 @@ func (a *admin) allowed(r *http.Request) (path string, err error) {
 	return path, nil
 }
 
-// answer returns a text, or a value to send as JSON.
+// answer returns a text, or a value to be sent as JSON.
 func (a *admin) answer(method, path string, body io.Reader) (_ any, err error) {
 	name, one := strings.CutPrefix(path, "faults/")
 	switch op := method + " " + path; {

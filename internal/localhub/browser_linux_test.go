@@ -99,8 +99,8 @@ func TestChromium(t *testing.T) {
 	}
 }
 
-// followDeepLink leads to the login first, then to the file. After logging out, the
-// browser's back button leads to the login too, although the browser caches pages.
+// followDeepLink checks that a deep link leads to the login first, then to the file, and that after
+// logging out the browser's back button leads to the login too, although the browser caches pages.
 func (c *chromium) followDeepLink(h *Hub, file string) {
 	asksFirst := func(when string) {
 		c.t.Helper()
@@ -188,7 +188,7 @@ const unreadable = `(() => {
 	return bad
 })()`
 
-// focused returns what has the keyboard focus, and whether that is visible.
+// focused returns the element that has the keyboard focus, and whether that is visible.
 const focused = `(() => {
 	const e = document.activeElement
 	if (!e || e === document.body) return ""
@@ -202,7 +202,7 @@ type look struct {
 	width  int64
 }
 
-// looks are the views per language: every pair of language, scheme and width occurs.
+// looks lists the views per language: every pair of language, scheme and width occurs.
 var looks = map[string][]look{"nl": {{"light", 1280}, {"dark", 360}}, "en": {{"dark", 1280}, {"light", 360}}}
 
 // lookAt checks that a page is readable on a phone and on a wide screen, in light and
@@ -236,7 +236,7 @@ func (c *chromium) lookAt(p pageSeenBy) {
 	c.tabThrough(p.name)
 }
 
-// sees sets how pages are viewed.
+// sees sets the view of the pages that follow.
 func (c *chromium) sees(l look) {
 	c.t.Helper()
 	must.Get(chromedp.Call(c.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: l.scheme}}}))(c.t)
@@ -281,14 +281,14 @@ func (c *chromium) tabThrough(what string) {
 	}
 }
 
-// cutOff lists what is wider than its space; a long user name may end in an ellipsis, and
-// on a phone a table's head is for screen readers only.
+// cutOff lists elements that are wider than their space. A long user name may
+// end in an ellipsis, and on a phone a table's head is for screen readers only.
 const cutOff = `[document.documentElement, ...document.body.querySelectorAll(":not(input)")].filter(e => {
 	const s = getComputedStyle(e)
 	return e.scrollWidth > e.clientWidth + 1 && (e.parentElement === null || s.overflowX !== "visible") && s.clipPath === "none" && s.textOverflow !== "ellipsis"
 }).map(e => e.localName + "." + e.className)`
 
-// shoot saves a screenshot if they are wanted.
+// shoot saves a screenshot if screenshots are wanted.
 func (c *chromium) shoot(name string) {
 	c.t.Helper()
 	dir := os.Getenv("WIEBELT_SHOTS")

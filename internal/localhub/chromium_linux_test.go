@@ -20,8 +20,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// chromium is Debian's browser with a fresh profile. Anything a page does that ours must
-// not do fails the test when the browser ends.
+// chromium is Debian's browser with a fresh profile. When it ends,
+// the test fails if a page did anything that our pages must not do.
 type chromium struct {
 	t   *testing.T
 	ctx context.Context

@@ -29,8 +29,8 @@ func (d *Data) AddClient(ctx context.Context, id, organisationCode string) (secr
 	return secret, d.SetClientSecret(ctx, id, organisationCode, secret)
 }
 
-// SetClientSecret is AddClient with a given secret, for tests. AddClient's secrets have 256
-// random bits, so a fast hash protects them; one invented by a person is protected less.
+// SetClientSecret is AddClient with a given secret, for tests. A fast hash protects
+// AddClient's secrets, which have 256 random bits; one made up by a person is protected less.
 func (d *Data) SetClientSecret(ctx context.Context, id, organisationCode, secret string) error {
 	switch {
 	case id == "" || len(id) > 200 || strings.Contains(id, ":") || !printable(id):
@@ -123,7 +123,7 @@ func secretID(salt []byte) string {
 // client is the client that requested a token, with the secret it used.
 type client struct{ id, organisation, secret string }
 
-// authenticate returns the client that matches one of the readings of the credentials.
+// authenticate returns the client that matches one of the possible readings of the credentials.
 func (h *Hub) authenticate(ctx context.Context, readings []credentials) (client, bool, error) {
 	for _, said := range readings {
 		c, known, err := h.credential(ctx, said.id)

@@ -31,7 +31,7 @@ var fields = func() string {
 	return strings.Join(names, ", ")
 }()
 
-// columns are the fields and n, of the contact c. An addition or a country may be null.
+// columns are the fields and n of the contact c. An addition or a country may be null.
 var columns = strings.NewReplacer("c.addition", "ifnull(c.addition, '')", "c.country", "ifnull(c.country, '')").
 	Replace("c." + strings.ReplaceAll(fields, ", ", ", c.") + ", c.n")
 
@@ -53,7 +53,8 @@ func scanNumbered(row sqlitefile.Row) (c contact.Contact, n int64, err error) {
 // contactWriter writes contacts with their terms to two tables.
 type contactWriter struct{ contact, term *sql.Stmt }
 
-// newContactWriter writes fields, n and the other columns to the table contacts.
+// newContactWriter returns a writer of fields, n and others
+// to the table contacts, and of terms to the table terms.
 func newContactWriter(ctx context.Context, tx *sql.Tx, contacts, terms string, others ...string) (w contactWriter, err error) {
 	names := append([]string{fields, "n"}, others...)
 	places := strings.Repeat("?,", int(phoneColumn)+len(others)) + "?"
@@ -85,7 +86,7 @@ func (w contactWriter) write(ctx context.Context, r *Record, n int64, others ...
 	for _, written := range r.Numbers {
 		t, ok := lastNine(written)
 		if !ok {
-			t = "short:" + digitsOf(written) // shown in the file, never found
+			t = "short:" + digitsOf(written) // shown in the file, but never found
 		}
 		if _, err := w.term.ExecContext(ctx, t, n, written, false); err != nil {
 			return err
@@ -100,13 +101,13 @@ func (w contactWriter) write(ctx context.Context, r *Record, n int64, others ...
 	return nil
 }
 
-// AddInvented stores contacts that are invented, all or none, and returns their IDs in the
-// same order. Real ones are added by Import.
+// AddInvented stores invented contacts, all or none, and
+// returns their IDs in the same order. Import adds real ones.
 func (d *Data) AddInvented(ctx context.Context, r ...Record) (ids []string, err error) {
 	return d.add(ctx, slices.Values(r))
 }
 
-// fill adds invented contacts to a database without any.
+// fill adds invented contacts to a database that has no contacts.
 func (d *Data) fill(ctx context.Context, all iter.Seq[Record]) error {
 	if has, err := d.has(ctx, d.r, "SELECT 1 FROM contacts"); err != nil || has {
 		return failed("database", err)
@@ -199,7 +200,7 @@ func (d *Data) oldestContacts(ctx context.Context, n int) ([]contact.Contact, er
 	return collect("contacts", scanContact)(d.r.QueryContext(ctx, "SELECT "+columns+" FROM contacts c ORDER BY c.n LIMIT ?", n))
 }
 
-// alphanumeric are the ASCII letters and digits.
+// alphanumeric lists the ASCII letters and digits.
 const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 // validID reports whether id can be the last segment of a deep link without escaping.

@@ -15,7 +15,7 @@ import (
 
 const largeBody = 64 << 20
 
-// Faults can be set while the hub is running. Safe for concurrent use.
+// Faults sets faults while the hub is running. It is safe for concurrent use.
 type Faults struct {
 	hub *server
 
@@ -26,9 +26,8 @@ type Faults struct {
 	taken  int64            // requests hit by a fault
 }
 
-// Set breaks an endpoint, replacing its earlier faults. Of several, each applies
-// once those before it have occurred all their times; one with only Times lets
-// that many requests pass.
+// Set breaks an endpoint, replacing its earlier faults. If there are several, each applies
+// once those before it have been used up; one with only Times lets that many requests pass.
 func (f *Faults) Set(e Endpoint, x Fault, then ...Fault) {
 	f.locked(func() { f.set[e] = append([]Fault{x}, then...) })
 }
@@ -36,8 +35,8 @@ func (f *Faults) Set(e Endpoint, x Fault, then ...Fault) {
 // Clear fixes an endpoint.
 func (f *Faults) Clear(e Endpoint) { f.locked(func() { delete(f.set, e) }) }
 
-// RefuseCredentials makes every client's credentials wrong, and every token issued for them
-// invalid, until it is turned off.
+// RefuseCredentials makes every client's credentials wrong, and
+// every token issued for them invalid, until it is turned off again.
 func (f *Faults) RefuseCredentials(on bool) { f.locked(func() { f.refuse = on }) }
 
 func (f *Faults) refused() (on bool) {
@@ -45,9 +44,9 @@ func (f *Faults) refused() (on bool) {
 	return on
 }
 
-// SetGone closes the hub's port and all connections, so that clients are refused, or opens
-// the same port again. It returns when that is done. Opening fails if another program has
-// taken the port meanwhile.
+// SetGone closes the hub's port and all connections, so that clients
+// are refused, or reopens the same port. It returns once that is done.
+// Reopening fails if another program has taken the port meanwhile.
 func (f *Faults) SetGone(gone bool) error { return f.hub.setGone(gone) }
 
 // Reset fixes everything.
@@ -106,7 +105,7 @@ func (f *Faults) take(e Endpoint) (x Fault, broken bool) {
 	return x, broken
 }
 
-// hold waits; false means that the client or the hub went away first.
+// hold waits for d. It returns false if the client or the hub goes away first.
 func (f *Faults) hold(out *slowWriter, e Endpoint, d time.Duration) bool {
 	f.locked(func() { f.held[e]++ })
 	defer f.locked(func() {
@@ -130,7 +129,7 @@ func (h *Hub) faulty(e Endpoint, next http.Handler) http.Handler {
 			panic(http.ErrAbortHandler)
 		}
 		if x.Drop {
-			_, _ = io.Copy(io.Discard, r.Body) // else the client may know that we lack it
+			_, _ = io.Copy(io.Discard, r.Body) // else the client could tell that we do not have it
 			panic(http.ErrAbortHandler)
 		}
 		if (x == Fault{Delay: x.Delay, Times: x.Times}) {
@@ -154,7 +153,7 @@ func (h *Hub) faulty(e Endpoint, next http.Handler) http.Handler {
 	})
 }
 
-// expiredKey marks the context of a request whose token is issued already expired.
+// expiredKey marks the context of a request that gets a token that has already expired.
 type expiredKey struct{}
 
 // slowWriter sends to a client in small pieces.
@@ -162,11 +161,11 @@ type slowWriter struct {
 	w    http.ResponseWriter
 	r    *http.Request
 	slow Slow
-	end  <-chan struct{} // the hub's
+	end  <-chan struct{} // closed when the hub ends
 }
 
-// wait waits without using up the server's deadlines; false means that the client or
-// the hub went away first.
+// wait waits for d without using up the server's deadlines.
+// It returns false if the client or the hub goes away first.
 func (s *slowWriter) wait(d time.Duration) bool {
 	control := http.NewResponseController(s.w)
 	// Without a body the server keeps reading, to notice when the client leaves; its
@@ -186,8 +185,8 @@ func (s *slowWriter) wait(d time.Duration) bool {
 	return false
 }
 
-// Write sends b. It panics when the client or the hub goes away: the answer
-// cannot be completed.
+// Write sends b. It panics if the hub or the client goes away
+// during a pause, as the answer cannot be completed then.
 func (s *slowWriter) Write(b []byte) (int, error) {
 	if s.slow.Bytes <= 0 || s.slow.Every <= 0 {
 		return s.w.Write(b)
@@ -236,7 +235,7 @@ func (c *recorder) Write(b []byte) (int, error) {
 	return c.body.Write(b)
 }
 
-// send sends what x leaves of the answer.
+// send sends the answer as x leaves it.
 func (c *recorder) send(out *slowWriter, x Fault) {
 	c.WriteHeader(http.StatusOK)
 	whole := c.body.Len()

@@ -42,9 +42,9 @@ const (
 
 var bodies = []Body{BodyHTML, BodyTruncated, BodyCut, BodyEmpty, BodyWrong, BodyLarge}
 
-// Fault is what goes wrong with a request. Its parts combine. A delay comes first. Drop
-// excludes the rest; otherwise Status or Expired determine the answer, and the other parts
-// change what is sent of it, and how.
+// Fault is what goes wrong with a request. Its parts combine: a delay comes
+// first; Drop excludes the rest; otherwise Status or Expired determines the
+// answer, and the other parts change what is sent of it, and how.
 type Fault struct {
 	Delay       time.Duration `json:"delay,omitzero,format:units"`       // before anything is answered
 	Drop        bool          `json:"drop,omitzero"`                     // the request is read, and the connection closed without answer
@@ -58,8 +58,7 @@ type Fault struct {
 	Times       int           `json:"times,omitzero"`        // number of requests affected; 0: until cleared
 }
 
-// Slow is a body sent Bytes at a time, at intervals of Every. The zero
-// value is a normal one.
+// Slow sends a body in pieces of Bytes bytes, one every Every. The zero value sends it normally.
 type Slow struct {
 	Bytes int
 	Every time.Duration
@@ -76,8 +75,8 @@ const (
 	maxTimes     = 1_000_000
 )
 
-// faultPart is a part of a fault: what it must be, and how to read it; read returns
-// false if it is not that.
+// faultPart describes a part of a fault: what its value must be,
+// and how to read it. read returns false if the value is not that.
 type faultPart struct {
 	name string
 	want *text.Error // nil for a flag
@@ -103,7 +102,7 @@ var faultParts = []faultPart{
 	{"times", text.Errorf(text.LocalhubFaultNumber, 1, maxTimes), func(x *Fault, v string) bool { return readNumber(v, &x.Times, 1, maxTimes) }},
 }
 
-// part returns the part with a name, nil for none.
+// part returns the part with the given name, or nil.
 func part(name string) *faultPart {
 	i := slices.IndexFunc(faultParts, func(p faultPart) bool { return p.name == name })
 	if i < 0 {
@@ -189,8 +188,8 @@ func faultOf(words []string, e Endpoint) (x Fault, err error) {
 	return x, nil
 }
 
-// wordsOf converts the members of a JSON object into parts for faultOf; false if it is not
-// an object. False or null members are not set.
+// wordsOf converts the members of a JSON object into parts for faultOf, leaving out
+// those that are false or null. ok is false if it is not an object of such members.
 func wordsOf(object jsontext.Value) (all []string, ok bool) {
 	if object.Kind() != '{' || !object.IsValid() {
 		return nil, false
@@ -221,12 +220,12 @@ func wordsOf(object jsontext.Value) (all []string, ok bool) {
 
 // String returns x in the form that ParseFault reads after the colon.
 func (x Fault) String() string {
-	b, _ := json.Marshal(x) // plain values cannot fail
+	b, _ := json.Marshal(x) // plain values never fail
 	words, _ := wordsOf(b)
 	return strings.Join(words, ",")
 }
 
-// check rejects a fault from outside that would have no effect, or another one than stated.
+// check rejects a fault from outside that would have no effect, or not the stated one.
 func (x Fault) check(e Endpoint) error {
 	answer := x
 	answer.Delay, answer.Drop, answer.Times = 0, false, 0

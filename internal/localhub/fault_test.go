@@ -279,7 +279,8 @@ func TestExpiredTokens(t *testing.T) {
 	}
 }
 
-// TestCutReceipt: a damaged answer does not undo the delivery; a sender must cope with that.
+// TestCutReceipt checks that a damaged answer does
+// not undo the delivery; senders must cope with that.
 func TestCutReceipt(t *testing.T) {
 	h := start(t, Config{})
 	tok, z := token(t, h), numbered(t, 1)

@@ -20,8 +20,8 @@ import (
 // DefaultRelationField is the JSON name of the relation number in the Contact API.
 const DefaultRelationField = "backofficerelatienummer"
 
-// DefaultIntermediary is the recipient of messages if none is configured. The interface's
-// documentation has a neutral word in its place.
+// DefaultIntermediary is the recipient of messages if none is
+// configured. The interface's documentation uses a neutral word for it.
 const DefaultIntermediary = "intermediary"
 
 // Config configures a hub. The zero value is an empty hub in memory on a free port of a
@@ -76,16 +76,16 @@ type Stats struct {
 
 type counters struct{ tokens, lookups, messages, files atomic.Int64 }
 
-// Start opens the database, fills it if requested, and listens. When Start returns, the hub
-// is answering. It ends with Close or with ctx. The error is ErrNotLoopback if the address
-// needs a certificate and there is none.
+// Start opens the database, fills it if requested, and listens. When Start
+// returns, the hub is answering, until Close or the end of ctx. The error
+// is ErrNotLoopback if the address needs a certificate and there is none.
 func Start(ctx context.Context, cfg Config) (*Hub, error) {
 	cfg = cfg.withDefaults()
 	where, err := cfg.origin()
 	if err := cmp.Or(cfg.check(), err); err != nil {
 		return nil, settingError{err}
 	}
-	if err := where.certify(cfg); err != nil { // its files may be correct later
+	if err := where.certify(cfg); err != nil { // its files may be corrected later
 		return nil, err
 	}
 	h := &Hub{cfg: cfg, logins: newLogins(), uploads: uploads{perClient: map[string]int{}}}
@@ -140,7 +140,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// ErrSetting reports that the hub cannot run with its Config, whatever the computer.
+// ErrSetting reports that the hub cannot run with its Config on any computer.
 var ErrSetting = errors.New("local hub: a setting is not right")
 
 // settingError is an ErrSetting that says which setting.
@@ -187,7 +187,7 @@ func checkBackOffice(raw string) error {
 	return nil
 }
 
-// prepare makes keys, invented contacts and the demo's user.
+// prepare creates the keys, the invented contacts and the demo's user.
 func (h *Hub) prepare(ctx context.Context) error {
 	var err error
 	if h.jwtKey, err = h.key(ctx, "jwt"); err != nil {
@@ -215,8 +215,8 @@ func (h *Hub) prepare(ctx context.Context) error {
 	return h.putUser(ctx, DemoUser, demoPassword, bcrypt.MinCost, true)
 }
 
-// withoutDemoUser removes the user that an earlier demo left in the folder: its password is
-// public. A user of that name with another password stays.
+// withoutDemoUser removes the user left in the folder by an earlier demo, since
+// its password is public. A user of that name with another password stays.
 func (h *Hub) withoutDemoUser(ctx context.Context) error {
 	hash, err := h.userHash(ctx, DemoUser)
 	if err != nil || hash == nil {
@@ -234,9 +234,9 @@ func (h *Hub) BaseURL() string { return h.origin.url }
 // HubURL returns the address of the hub's pages: the same.
 func (h *Hub) HubURL() string { return h.BaseURL() }
 
-// AdminURL returns the address of the admin interface, without a trailing slash; "" if
-// there is none. It contains a secret: whoever knows it can break the hub. GET on it
-// explains what it can do.
+// AdminURL returns the address of the admin interface, without a trailing
+// slash; "" if there is none. It contains a secret: anyone who knows it can
+// break the hub. A GET request to it returns what the interface can do.
 func (h *Hub) AdminURL() string { return h.adminURL }
 
 // Faults returns what can be broken while the hub is running.
@@ -248,9 +248,9 @@ func (h *Hub) Stats() Stats {
 		Files: h.stats.files.Load(), Faults: h.faults.state().taken}
 }
 
-// Close ends the hub. It accepts nothing new; deliberate waits end at once, requests in
-// progress get ten seconds. Then everything is closed, and data in memory is gone. Later
-// calls wait for the first and return its result.
+// Close ends the hub. It accepts nothing new, ends deliberate waits at once,
+// and gives requests in progress ten seconds. Then everything is closed, and
+// data in memory is gone. Later calls wait for the first and return its result.
 func (h *Hub) Close() error {
 	h.closing.Do(func() {
 		h.stop()

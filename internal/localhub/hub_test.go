@@ -56,7 +56,7 @@ func start(t testing.TB, cfg Config) *Hub {
 	return h
 }
 
-// notStarted returns why a hub with these settings does not start.
+// notStarted returns the error that keeps a hub with these settings from starting.
 func notStarted(t testing.TB, cfg Config) error {
 	t.Helper()
 	h, err := Start(t.Context(), cfg)
@@ -215,8 +215,8 @@ func TestFolderKeepsEverything(t *testing.T) {
 	}
 }
 
-// TestRefusesAnothersFolder: the owner of the folder or its database
-// could have added their own users to it.
+// TestRefusesAnothersFolder checks that a folder or database that others own
+// or can access is refused: they could have added their own users to it.
 func TestRefusesAnothersFolder(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return

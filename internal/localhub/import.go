@@ -29,7 +29,7 @@ const (
 	maxImportRow   = 1 << 20   // bytes of a row or record
 	maxImportField = 512       // bytes of a field
 	maxImportTerms = 20        // telephone numbers per contact, and e-mail addresses
-	maxRowErrors   = 20        // kept; the rest is counted
+	maxRowErrors   = 20        // kept; the rest are counted
 	maxShownName   = 40        // characters of a column name in an error
 	progressEvery  = 1000      // rows
 )
@@ -43,7 +43,7 @@ type ImportOptions struct {
 	Warn     func(RowError)              // receives doubtful rows, which are accepted; may be nil
 }
 
-// RowError reports what is wrong with a row, without quoting it.
+// RowError reports what is wrong with a row, without quoting the row.
 type RowError struct {
 	Row     int    // the first line of a CSV row, or the number of a JSON record; from 1
 	Column  string // "" is the row as a whole
@@ -54,7 +54,7 @@ type RowError struct {
 type ImportError struct {
 	Format Format
 	Rows   []RowError // the first ones
-	More   int        // number of further ones
+	More   int        // number of further rows
 }
 
 // Where names a row: "line 12" or "record 12".
@@ -103,8 +103,8 @@ func (e *ImportError) orNil() error {
 }
 
 // The file is first copied to temporary tables of the connection, which SQLite keeps in an
-// unnamed file and not in memory. So a bad file changes nothing, and the hub's database is
-// locked for others only while the contacts are inserted, in the order of storage.
+// unnamed file rather than in memory. So a bad file changes nothing, and others are locked
+// out of the hub's database only while the contacts are inserted, in the order of storage.
 var (
 	staging = unstaging + `
 CREATE TEMP TABLE staged (n INTEGER PRIMARY KEY, row, given, ` + fields + `);
@@ -121,9 +121,8 @@ PRAGMA main.cache_size = -2000;
 // Import adds the contacts of a file to the hub, all or none, and returns their number.
 // Lookups are answered meanwhile. Errors in the file are reported as an *ImportError.
 //
-// Imported contacts are real: a demo accepts none. A former demo contains invented
-// ones, and the two are never mixed: they have to be replaced, while no hub is
-// running on the folder.
+// Imported contacts are real, so a demo accepts none. A former demo contains invented ones, and
+// the two are never mixed: they have to be replaced, while no hub is running on the folder.
 func (d *Data) Import(ctx context.Context, r io.Reader, format Format, opt ImportOptions) (int, error) {
 	if d.demo {
 		return 0, text.Errorf(text.LocalhubImportDemo)
@@ -138,7 +137,7 @@ func (d *Data) Import(ctx context.Context, r io.Reader, format Format, opt Impor
 	switch {
 	case err == nil:
 		return int(m.n), nil
-	case ctx.Err() != nil: // the database reports it in many ways
+	case ctx.Err() != nil: // the database reports this in many ways
 		return 0, failed("import", ctx.Err())
 	case errors.As(err, new(*text.Error)), errors.As(err, new(*ImportError)):
 		return 0, err
@@ -203,9 +202,9 @@ func (m *importer) tx(opt *sql.TxOptions, do func(tx *sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// mayImport prevents mixing real contacts with invented ones. A running hub with invented
-// ones may be a demo, whose password everybody knows: it has to end first, and none
-// can start before unlock.
+// mayImport prevents mixing real contacts with invented ones. A running
+// hub with invented ones may be a demo, whose password everybody knows:
+// it has to end first, and no other can start before unlock.
 func (m *importer) mayImport() (unlock func(), err error) {
 	unlock = func() {}
 	if m.wasDemo, err = m.invented(m.conn); err != nil || !m.wasDemo {
@@ -215,7 +214,7 @@ func (m *importer) mayImport() (unlock func(), err error) {
 		return unlock, text.Errorf(text.LocalhubImportInvented)
 	}
 	if m.dir == "" || m.lock != nil {
-		return unlock, nil // ours alone, and no demo
+		return unlock, nil // only we use it, and it is no demo
 	}
 	l, err := m.tryLock()
 	switch {
@@ -285,8 +284,8 @@ func (m *importer) progress() {
 	}
 }
 
-// rowErrors reports a problem with the ID of every row returned by a query, with the
-// number of another row or 0.
+// rowErrors returns a function that reports a problem with the ID in every
+// row number returned by a query, each with the number of another row or 0.
 func (m *importer) rowErrors(problem func(other int) *text.Error) func(*sql.Rows, error) error {
 	return func(rows *sql.Rows, err error) error {
 		_, err = sqlitefile.Rows(func(row sqlitefile.Row) (none struct{}, err error) {
@@ -303,7 +302,7 @@ func (m *importer) rowErrors(problem func(other int) *text.Error) func(*sql.Rows
 	}
 }
 
-// checkDuplicates checks for IDs of more than one row.
+// checkDuplicates reports IDs that occur in more than one row.
 func (m *importer) checkDuplicates() error {
 	return m.rowErrors(func(first int) *text.Error { return text.Errorf(text.LocalhubImportSame, m.errs.Format.Where(first)) })(
 		m.conn.QueryContext(m.ctx, `SELECT again.row, first.row
@@ -311,7 +310,7 @@ func (m *importer) checkDuplicates() error {
  JOIN temp.staged first ON first.n = f.n JOIN temp.staged again ON again.id = f.id AND again.n > f.n ORDER BY again.n`))
 }
 
-// checkExisting checks for IDs that the hub already has.
+// checkExisting reports IDs that the hub already has.
 func (m *importer) checkExisting(q sqlitefile.Querier) error {
 	if m.opt.Replace {
 		return nil

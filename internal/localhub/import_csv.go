@@ -72,8 +72,8 @@ type heading struct {
 	to   column
 }
 
-// header reads the column names, starting at a line; if they are unusable, it reports
-// that and returns nil.
+// header reads the column names, which start at line from.
+// If they are unusable, it reports that and returns nil.
 func (m *importer) header(r *csv.Reader, from int) ([]heading, error) {
 	m.begin(from)
 	names, err := r.Read()
@@ -148,8 +148,8 @@ func empty(fields []string) bool {
 	return !slices.ContainsFunc(fields, func(f string) bool { return strings.TrimSpace(f) != "" })
 }
 
-// separator determines the separator: the one that splits the header row into most names,
-// or the one in a first line such as "sep=;", which spreadsheets read.
+// separator determines the separator: the one that splits the header row into most
+// names, or the one given by a first line such as "sep=;", which spreadsheets read.
 func separator(b *bufio.Reader) (comma rune, said bool, err error) {
 	start, err := b.Peek(importBuffer)
 	if err != nil && err != io.EOF && len(start) == 0 {

@@ -26,7 +26,7 @@ func (m *importer) read(r io.Reader) error {
 	return nil
 }
 
-// unreadable ends the import: at an endless row, or because the file could not be read.
+// unreadable ends the import because of an endless row, or because the file could not be read.
 func (m *importer) unreadable(last int, err error) error {
 	if errors.Is(err, errLongRow) {
 		m.begin(last)
@@ -57,7 +57,7 @@ func newInput(r io.Reader) *input {
 	return in
 }
 
-// next starts a row. Up to a buffer of it was already read.
+// next starts a row, of which up to a buffer may already have been read.
 func (in *input) next() { in.left = maxImportRow + importBuffer }
 
 func (in *input) Read(p []byte) (int, error) {
@@ -74,7 +74,7 @@ func (in *input) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// counted reads the raw file.
+// counted reads the raw file and counts its bytes.
 type counted struct{ in *input }
 
 func (c counted) Read(p []byte) (int, error) {
@@ -86,8 +86,8 @@ func (c counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// encodingGuess reads ASCII until anything else occurs: it is then UTF-8, or else
-// Windows-1252, as written by old programs.
+// encodingGuess reads ASCII until anything else occurs, and then decides
+// whether it is UTF-8 or Windows-1252, as written by old programs.
 type encodingGuess struct {
 	transform.NopResetter
 	detected transform.Transformer

@@ -59,7 +59,7 @@ func (j *jsonFile) each(next func() error) error {
 	return err
 }
 
-// members reads an object; next reads the value of each member, given its kind.
+// members reads an object; next reads each member's value, given its name and kind.
 func (j *jsonFile) members(next func(name string, kind jsontext.Kind) error) error {
 	return j.each(func() error {
 		t, err := j.d.ReadToken()
@@ -71,8 +71,8 @@ func (j *jsonFile) members(next func(name string, kind jsontext.Kind) error) err
 	})
 }
 
-// record reads a record. One on its own may be an answer of the Contact API: an object
-// that starts with data.
+// record reads a record. One that stands alone may be an
+// answer of the Contact API: an object that starts with data.
 func (j *jsonFile) record(alone bool) error {
 	j.begin(j.records + 1)
 	j.known, j.unknown = false, j.unknown[:0]

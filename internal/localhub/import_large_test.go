@@ -31,7 +31,8 @@ func people(n int, f Format, last string) *strings.Reader {
 	return strings.NewReader(b.String())
 }
 
-// TestImportAllOrNone checks a bad last row, a truncated file and a broken disk.
+// TestImportAllOrNone checks that a bad last row, a broken
+// disk and a canceled context leave the hub unchanged.
 func TestImportAllOrNone(t *testing.T) {
 	const n = progressEvery + 1
 	errBroken := errors.New("broken disk")
@@ -76,8 +77,8 @@ func TestImportAllOrNone(t *testing.T) {
 	}
 }
 
-// TestImportWhileServing checks that a running hub keeps answering, sees all of an import
-// or nothing, and waits its turn to write.
+// TestImportWhileServing checks that a running hub keeps answering during
+// an import, sees all of it or nothing, and waits its turn to write.
 func TestImportWhileServing(t *testing.T) {
 	const n = progressEvery + 1
 	dir := t.TempDir()
@@ -96,7 +97,7 @@ func TestImportWhileServing(t *testing.T) {
 	go func() {
 		_, err := d.Import(t.Context(), people(n, CSV, ""), CSV, ImportOptions{Progress: func(int, int64) {
 			once.Do(func() {
-				// The import waits for this: nothing is locked while it reads.
+				// The import waits here: it locks nothing while it reads.
 				must.Do(t, h.SetClientSecret(t.Context(), "meanwhile", org, secret))
 				close(reading)
 			})

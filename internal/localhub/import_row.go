@@ -13,9 +13,9 @@ import (
 // column is the destination of a value: one of columns, or ignoredColumn.
 type column uint8
 
-// columnTable has the columns of a file: our name for it, the database column, the Contact
-// API's other names for it, and the field of a record. The last two columns may occur
-// several times, and are stored elsewhere.
+// columnTable lists the columns of a file: our name, the database
+// column, the Contact API's other names, and the field of a record. The
+// last two columns may occur several times, and are stored elsewhere.
 var columnTable = [...]struct {
 	name   string
 	stored string
@@ -59,7 +59,7 @@ func ImportColumns() (names []string) {
 	return names
 }
 
-// columnsByName has the names in their usual form and in plainName's.
+// columnsByName maps names, as usually written and as returned by plainName, to columns.
 var columnsByName = func() map[string]column {
 	m := map[string]column{"link": ignoredColumn} // follows from the hub's address
 	for i, c := range columnTable {
@@ -107,7 +107,7 @@ type row struct {
 	Record
 }
 
-// value processes a value of the current row. name is its column in the file.
+// value processes a value of the current row. name is that of its column in the file.
 func (m *importer) value(c column, name, v string) {
 	if c == ignoredColumn {
 		return
@@ -160,7 +160,7 @@ func (m *importer) several(c column, name, v string) {
 	}
 }
 
-// mostDigits is more than any number has in any notation, and less than two numbers have.
+// mostDigits is more than any single number has in any notation, and fewer than two have.
 const mostDigits = 17
 
 func (m *importer) phone(name, v string) {
@@ -194,7 +194,7 @@ func onlyDigits(r rune) rune {
 	return -1
 }
 
-// rounded recognises a number in the form in which spreadsheets write large ones.
+// rounded reports whether v is a number in the form in which spreadsheets write large ones.
 func rounded(v string) bool {
 	mantissa, exponent, found := strings.Cut(strings.ToUpper(v), "E+")
 	return found && mantissa != "" && exponent != "" &&
@@ -215,7 +215,7 @@ func (m *importer) email(name, v string) {
 	}
 }
 
-// checkRow looks at a row as a whole.
+// checkRow checks a row as a whole.
 func (m *importer) checkRow() {
 	if m.row.bad {
 		return
@@ -262,9 +262,8 @@ func isUnusual(r rune) bool {
 	return r < ' ' || r >= 0x7f && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == utf8.RuneError || r == '\ufeff' || r == '\u200b')
 }
 
-// unknownNames is the problem of a row or header with unknown names. They come from
-// the file and are quoted only beside known ones: a file without a header row has
-// a person in their place.
+// unknownNames returns the problem of a row or header with unknown names. They come from the file
+// and are quoted only beside known ones: in a file without a header row, they are a person's data.
 func unknownNames(names []string, anyKnown bool) *text.Error {
 	if !anyKnown {
 		return text.Errorf(text.LocalhubImportNames, strings.Join(ImportColumns(), ", "))

@@ -219,7 +219,8 @@ func TestImportRefusesRows(t *testing.T) {
 	}
 }
 
-// TestImportCountsFurtherErrors reports the first twenty, in file order.
+// TestImportCountsFurtherErrors checks that the first twenty
+// errors are reported in file order, and the rest only counted.
 func TestImportCountsFurtherErrors(t *testing.T) {
 	d := openFolder(t, t.TempDir())
 	_, lines := importText(t, d, CSV, "achternaam,id\nA,x\nB,x\n"+strings.Repeat(",y\n", 50), ImportOptions{})
@@ -237,7 +238,7 @@ func TestImportCleansText(t *testing.T) {
 	if r := held(t, d, "a"); r.FamilyName != "van Dam" || len(r.Numbers) != 1 || r.Numbers[0] != "06\u201112345678" {
 		t.Errorf("%+v", r)
 	}
-	// Windows-1252 is more than Latin-1: \x91, and \x80 much later.
+	// Windows-1252 is more than Latin-1: \x91 at once, and \x80 only much later.
 	text := "id;achternaam\nb;\x91t Hart\n" + strings.Repeat("\n", 200_000) + "c;\x80\n"
 	if n, lines := importText(t, d, CSV, text, ImportOptions{}); n != 2 {
 		t.Fatal(n, lines)
@@ -279,8 +280,8 @@ func TestImportReplaceAndCheck(t *testing.T) {
 	}
 }
 
-// TestImportAndDemo checks that invented and real people are never in one hub, and no hub
-// that shows its password has real ones.
+// TestImportAndDemo checks that a hub never mixes invented and real
+// people, and that one that shows its password has no real ones.
 func TestImportAndDemo(t *testing.T) {
 	const file = "achternaam,telefoon\nEcht,0611111111\n"
 	dir := t.TempDir()
@@ -325,8 +326,8 @@ func TestImportAndDemo(t *testing.T) {
 	}
 }
 
-// TestGivenUp: the single connection of an in-memory hub is the database. Canceling a
-// query or transaction must not close it.
+// TestGivenUp checks that canceling a query or transaction does not close
+// the single connection of an in-memory hub, which is the database.
 func TestGivenUp(t *testing.T) {
 	h := start(t, Config{})
 	for _, begin := range []func(context.Context) (*sql.Rows, error){

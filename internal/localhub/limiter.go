@@ -22,8 +22,8 @@ type limiter struct {
 	seen, older map[limitKey]*counter // recently used, and before; each at most half of limitKeys
 }
 
-// limitKey is what is counted: a name from a network, or from browsers in which it has
-// logged in (known); without a name, everything from a network.
+// limitKey identifies what is counted: the tries for a name from a network, or from browsers
+// in which that user has logged in (known); without a name, all tries from a network.
 type limitKey struct {
 	name    string
 	network netip.Prefix
@@ -44,8 +44,8 @@ type counter struct {
 
 func newLimiter() *limiter { return &limiter{seen: map[limitKey]*counter{}} }
 
-// network groups addresses: whoever has one address of an IPv6 network has all of them,
-// and in a /24 often several.
+// network groups addresses: whoever has one address of an
+// IPv6 network has all of them, and often several in a /24.
 func network(remote string) netip.Prefix {
 	a, err := netip.ParseAddrPort(remote)
 	if err != nil {
@@ -60,9 +60,9 @@ func network(remote string) netip.Prefix {
 	return p
 }
 
-// try uses up a try for all keys before the password is checked, so that concurrent
-// requests do not get past. If one of them has none left, wait is how long to wait,
-// and nothing is used up.
+// try uses up a try for all keys before the password is checked, so
+// that concurrent requests cannot get past the limit. If any key has
+// no tries left, it uses up nothing and returns how long to wait.
 func (l *limiter) try(now time.Time, keys ...limitKey) (wait time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -101,8 +101,8 @@ func TestRightPasswordGetsIn(t *testing.T) {
 		}
 		alone = max(alone, time.Since(began))
 	}
-	// In production, where a password costs sixty milliseconds, thirty times an
-	// undisturbed login is about two seconds.
+	// In production, where hashing a password takes sixty milliseconds,
+	// thirty times an undisturbed login is about two seconds.
 	limit := 30 * alone
 
 	address := func(i int) string {
@@ -117,7 +117,7 @@ func TestRightPasswordGetsIn(t *testing.T) {
 	const tries, logins = 6000, 40
 	var next atomic.Int64
 	var flood sync.WaitGroup
-	turn := make(chan struct{}) // now and then during the flood
+	turn := make(chan struct{}) // gets a value now and then during the flood
 	for range 64 {              // many more than are checked at once
 		flood.Go(func() {
 			for {

@@ -17,11 +17,11 @@ import (
 	"wiebelt/internal/text"
 )
 
-// ErrNotLoopback reports that an address can be reached by others without a decision on
-// how: with a certificate, or without one by Config.AllowNetwork.
+// ErrNotLoopback reports an address that others can reach, without a decision
+// on how: with a certificate, or unencrypted with Config.AllowNetwork.
 var ErrNotLoopback = errors.New("local hub: not a loopback address")
 
-// origin is where a hub listens and under which names it is reached.
+// origin is where a hub listens, and the names under which it is reached.
 type origin struct {
 	tls      *tls.Config // nil: plain http
 	host     string      // in {base_url}, without port; "" is the address it listens on
@@ -56,15 +56,15 @@ func (c Config) origin() (origin, error) {
 	return p, nil
 }
 
-// ownLoopback returns a random loopback address with a free port. A browser sends cookies
-// to every port of an address: on 127.0.0.1, programs of other users of the computer
-// would receive the hub's. The address can be found in the system's socket table: only a
-// certificate reliably keeps others out.
+// ownLoopback returns a random loopback address with a free port. A browser
+// sends cookies to every port of an address, so on 127.0.0.1, programs of the
+// computer's other users would receive the hub's. The address can be found in
+// the system's socket table; only a certificate reliably keeps others out.
 func ownLoopback() string {
 	return fmt.Sprintf("127.%d.%d.%d:0", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
 }
 
-// certify reads the certificate with its key, if there is one, and the hub's name from it.
+// certify reads the certificate and its key, if there is one, and takes the hub's name from it.
 func (p *origin) certify(c Config) error {
 	switch {
 	case c.TLSCert == "" && c.TLSKey == "":
@@ -146,8 +146,8 @@ func (p *origin) allowsHost(host string) bool {
 	return slices.ContainsFunc(p.hosts, func(h string) bool { return strings.EqualFold(host, h) })
 }
 
-// guardHost rejects requests under a foreign name: a page elsewhere whose name was
-// pointed at this computer.
+// guardHost rejects requests under a foreign name, which come from
+// a page elsewhere whose name was made to resolve to this computer.
 func (h *Hub) guardHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if h.origin.allowsHost(r.Host) {

@@ -35,8 +35,8 @@ func TestListensOnLoopbackAddressesOnly(t *testing.T) {
 	if runtime.GOOS == "linux" && !strings.HasPrefix(h.BaseURL(), "http://127.0.0.2:") {
 		t.Errorf("base URL %s", h.BaseURL())
 	}
-	// By default a hub has an address nothing else listens on: browsers send its
-	// cookies to every port of that address.
+	// By default a hub has an address of its own that nothing else listens
+	// on, since browsers send its cookies to every port of that address.
 	seen := map[string]bool{}
 	for range 5 {
 		u, err := url.Parse(start(t, Config{}).BaseURL())
@@ -52,7 +52,7 @@ func TestListensOnLoopbackAddressesOnly(t *testing.T) {
 
 func TestIPv6Loopback(t *testing.T) {
 	l, err := net.Listen("tcp", "[::1]:0")
-	if err != nil { // a computer without it: the reason is reported
+	if err != nil { // no IPv6 on this computer: starting reports an error
 		_ = notStarted(t, Config{Listen: "[::1]:0"})
 		return
 	}
@@ -151,7 +151,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// placeOf returns where a hub with these settings would be reached, had it been given that address.
+// placeOf returns where a hub with these settings would be reached if it listened on that address.
 func placeOf(c Config, given string) (origin, error) {
 	c = c.withDefaults()
 	p, err := c.origin()
@@ -260,7 +260,7 @@ func TestWhoMayReachTheHub(t *testing.T) {
 			}
 		}
 	}
-	// Reachable addresses are tried: nobody has this one (RFC 5737).
+	// A reachable address is accepted, and fails only because nobody has this one (RFC 5737).
 	if err := notStarted(t, Config{Listen: "192.0.2.1:0", AllowNetwork: true}); errors.Is(err, ErrNotLoopback) {
 		t.Error(err)
 	}
@@ -329,13 +329,13 @@ func TestStopLetsADeliveryFinish(t *testing.T) {
 	dir := t.TempDir()
 	h := start(t, Config{Dir: dir, Admin: true})
 	h.grace, h.last = 10*time.Second, time.Millisecond
-	large := messagetest.ZIP(t, "scan.txt", strings.Repeat("large ", 1<<18)) // is read in pieces: its request must not be called off
+	large := messagetest.ZIP(t, "scan.txt", strings.Repeat("large ", 1<<18)) // read in pieces, so its request must not be canceled
 	d := startDelivery(t, h, messagetest.Request(numbered(t, 1), large))
 	closed := closeHub(t, h)
 	select {
 	case err := <-closed:
 		t.Fatal("closed while a delivery is under way: ", err)
-	case <-time.After(100 * time.Millisecond): // a hundred times what the last answers get
+	case <-time.After(100 * time.Millisecond): // a hundred times as long as h.last
 	}
 	if status := d.finish(t); status != 200 {
 		t.Errorf("status %d", status)

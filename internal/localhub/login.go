@@ -83,8 +83,8 @@ func (h *Hub) doLogin(w http.ResponseWriter, r *http.Request, _ visitor) error {
 // errTooMany reports that too many wrong passwords were tried.
 var errTooMany = errors.New("local hub: too many wrong passwords")
 
-// tryPassword reports whether the password is the user's, if the sender is allowed to try:
-// with errTooMany and errBusy it was not checked, and wait is how long to wait.
+// tryPassword reports whether the password is the user's, if the sender is allowed to
+// try. With errTooMany or errBusy it was not checked, and wait says how long to hold off.
 func (h *Hub) tryPassword(r *http.Request, name, password string) (ok bool, wait time.Duration, err error) {
 	known := h.isKnown(r, name)
 	keys := []limitKey{{name: name, known: true}}
@@ -123,9 +123,9 @@ func (h *Hub) doLogout(w http.ResponseWriter, r *http.Request, who visitor) erro
 			return err
 		}
 	}
-	// Chromium keeps pages for going back, despite no-store, until one of their cookies
-	// changes, not counting the changes that came with a page: after a file opened by a
-	// login, more changes are needed than the login made.
+	// Despite no-store, Chromium keeps pages for going back until one of their
+	// cookies changes, not counting the changes that came with a page. After a
+	// file opened by a login, this takes more changes than the login made.
 	for range 2 {
 		h.setCookie(w, "session", newToken(), SessionLife)
 	}

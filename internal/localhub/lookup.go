@@ -70,8 +70,8 @@ func (h *Hub) contactJSON(c contact.Contact) contactJSON {
 	}
 }
 
-// rename gives the relation number its configured name. In JSON only the name of a member
-// can look like this, with its colon.
+// rename gives the relation number its configured name. In JSON only
+// a member's name can look like this, as it includes the colon.
 func rename(b []byte, relation string) []byte {
 	if relation == DefaultRelationField {
 		return b

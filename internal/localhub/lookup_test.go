@@ -39,7 +39,7 @@ func TestLookupEveryField(t *testing.T) {
 	}
 }
 
-// TestLookupMatches checks what finds whom; TestTermOf covers the notations.
+// TestLookupMatches checks which queries find which contacts; TestTermOf covers the notations.
 func TestLookupMatches(t *testing.T) {
 	h := start(t, Config{})
 	mail := person("Mail", "0201111111")
@@ -116,8 +116,8 @@ func TestNumbersThatAreAlwaysTheSame(t *testing.T) {
 	must.Get(h.AddInvented(t.Context(), person("Verzonnen", "0699998888")))(t)
 }
 
-// TestNothingThere checks that a program requesting something the interfaces do not have
-// is answered in JSON, whatever the method.
+// TestNothingThere checks that a program that requests something the
+// interfaces do not have gets an answer in JSON, whatever the method.
 func TestNothingThere(t *testing.T) {
 	h := start(t, Config{})
 	for _, path := range []string{"/transaction/", "/transaction/a/b", "/contact/contacts/telephony/", "/contact/contacts", "/identity/", "/identity/token/"} {

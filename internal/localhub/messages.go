@@ -78,9 +78,9 @@ func (d *Data) openMessage(m Message) (*os.File, error) {
 	return f, failed("message", err)
 }
 
-// Folders of the message box. Incoming files are written to the first, and moved to the
-// second when complete and checked. Only then a database row refers to them: a file without
-// a row is not listed and is removed at the next start.
+// Folders of the message box. Incoming files are written to the first, and moved
+// to the second once complete and checked. Only then does a database row refer
+// to them: a file without a row is not listed, and is removed at the next start.
 const (
 	incoming = "incoming"
 	kept     = "messages"
@@ -121,7 +121,7 @@ type incomingFile struct {
 	sum   string
 }
 
-// newIncomingFile makes an empty one.
+// newIncomingFile creates an empty file in the folder of incoming ones.
 func (d *Data) newIncomingFile() (*incomingFile, error) {
 	folder, err := d.folder(incoming)
 	if err != nil {
@@ -141,7 +141,7 @@ func (p *incomingFile) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// seal ends the writing: what was written is on the disk.
+// seal ends writing and returns when everything written is on disk.
 func (p *incomingFile) seal(files int) error {
 	p.files, p.sum = files, hex.EncodeToString(p.hash.Sum(nil))
 	return errors.Join(p.file.Sync(), p.file.Close())
@@ -150,7 +150,7 @@ func (p *incomingFile) seal(files int) error {
 // removeFiles removes what is left of the files.
 func removeFiles(all []*incomingFile) {
 	for _, p := range all {
-		_ = p.file.Close()           // possibly again
+		_ = p.file.Close()           // perhaps a second time
 		_ = os.Remove(p.file.Name()) // it may have been moved
 	}
 }
@@ -164,11 +164,11 @@ type receipt struct {
 	Repeated bool      `json:"repeated"` // it already existed and was not stored again
 }
 
-// storeMessages stores all files as messages of the sender, or none. An item that already
-// exists, from the same sender and for the same intermediary, keeps its first ID. When
-// keep returns without error, everything is on disk.
+// storeMessages stores all files as messages of the sender, or none. An item
+// that already exists, from the same sender and for the same intermediary, keeps
+// its first ID. When storeMessages returns without error, everything is on disk.
 func (d *Data) storeMessages(ctx context.Context, all []*incomingFile, from client, intermediary string) (receipts []receipt, err error) {
-	d.storeMu.Lock() // nobody may rely on a file that is removed again
+	d.storeMu.Lock() // so that nobody relies on a file that is removed again
 	defer d.storeMu.Unlock()
 	ctx = context.WithoutCancel(ctx)
 	var placed []string
@@ -249,8 +249,8 @@ func (d *Data) sweep(ctx context.Context) error {
 	return nil
 }
 
-// CopyMessage writes the ZIP file of a message and verifies its checksum, necessarily at
-// the end: after an error the output must not be used.
+// CopyMessage writes the ZIP file of a message and verifies its checksum, which
+// is only possible at the end: after an error the output must not be used.
 func (d *Data) CopyMessage(m Message, w io.Writer) error {
 	f, err := d.openMessage(m)
 	if err != nil {

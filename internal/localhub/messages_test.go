@@ -29,7 +29,7 @@ func TestMessageBoxPages(t *testing.T) {
 	newest, oldest := all[len(all)-1], all[0]
 	paths := []string{"/messages", "/messages/" + newest.ID, "/messages/" + newest.ID + "/zip"}
 
-	// Nobody sees it without logging in, and then only the administrator.
+	// Only the administrator can see it, and only after logging in.
 	stranger, anna, boss := newBrowser(t, h), newBrowser(t, h), newBrowser(t, h)
 	anna.login("anna", "een-wachtwoord", "/")
 	for _, p := range paths {

@@ -11,10 +11,9 @@ const compared = 9
 // maxTerm is the longest text that is read as a number or an e-mail address.
 const maxTerm = 256
 
-// lastNine returns the last nine digits of a telephone number in any notation: spaces,
-// dashes, dots and brackets are ignored, leading words and trailing remarks are omitted,
-// and of an address such as sip:0612345678@pbx;user=phone only the number counts. With
-// fewer digits ok is false.
+// lastNine returns the last nine digits of a telephone number in any notation. It ignores spaces,
+// dashes, dots and brackets, leaves out leading words and trailing remarks, and uses only the
+// number of an address such as sip:0612345678@pbx;user=phone. With fewer digits ok is false.
 func lastNine(s string) (nine string, ok bool) {
 	d := digitsOf(s)
 	if len(d) < compared {

@@ -70,7 +70,7 @@ func FuzzBasicCredentials(f *testing.F) {
 				t.Fatalf("%q", c)
 			}
 		}
-		// What a client writes is read back, raw and encoded.
+		// The credentials that a client sends are read back, raw and encoded.
 		id, secret, found := strings.Cut(header, ":")
 		if !found || id == "" || !printable(header) || len(header) > 500 {
 			return

@@ -6,15 +6,15 @@ import (
 	"net/http"
 )
 
-// openAPI describes the hub's interfaces (OpenAPI 3.1), with a word for the address
-// and the relation number's default name. What is documented and what
-// was chosen here are told apart in it by x-documented.
+// openAPI describes the hub's interfaces (OpenAPI 3.1), with a placeholder for the address
+// and the relation number's default name. Its x-documented members distinguish what is
+// documented from what was chosen here.
 //
 //go:embed api/openapi.json
 var openAPI []byte
 
-// serveOpenAPI answers GET /openapi.json, for everybody: the description contains no data.
-// It contains this hub's address and its name for the relation number.
+// serveOpenAPI answers GET /openapi.json for everybody, since the description contains
+// no data. It contains this hub's address and its name for the relation number.
 func (h *Hub) serveOpenAPI(w http.ResponseWriter, _ *http.Request) {
 	writeBody(w, http.StatusOK, describe(h.BaseURL(), h.cfg.RelationField))
 }

@@ -87,7 +87,7 @@ var hubs sync.Map
 
 // checked forwards requests and compares them and their answers with the hub's
 // description. What the hub accepts must be as described; what it refuses was wrong on
-// purpose, or the sending test fails by itself. Answers affected by a fault are ignored.
+// purpose, or else the sending test fails anyway. Answers affected by a fault are ignored.
 type checked struct {
 	next http.RoundTripper
 	fail func(format string, args ...any)
@@ -116,7 +116,7 @@ func (c *checked) RoundTrip(r *http.Request) (*http.Response, error) {
 	b, err := io.ReadAll(resp.Body)
 	_ = resp.Body.Close()
 	rest := io.Reader(bytes.NewReader(b))
-	if err != nil { // the caller sees it when reading
+	if err != nil { // the caller gets the error when reading
 		rest = io.MultiReader(rest, iotest.ErrReader(err))
 	} else if err := compare(in, resp.StatusCode, resp.Header, b); err != nil {
 		c.fail("%s %s is not as described: status %d: %v", r.Method, in.Route.Path, resp.StatusCode, err)
@@ -125,8 +125,8 @@ func (c *checked) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// find returns the operation of a request, or nil if the description has no such path. A
-// method that is not described belongs to the path's only operation.
+// find returns the operation of a request, or nil if the description has no such
+// path. A request with an undescribed method belongs to the path's only operation.
 func (c *contract) find(r *http.Request) *openapi3filter.RequestValidationInput {
 	for _, method := range []string{r.Method, http.MethodGet, http.MethodPost} {
 		same := r.Clone(r.Context())
@@ -187,7 +187,7 @@ func checkRequest(in openapi3filter.RequestValidationInput) error {
 	return openapi3filter.ValidateRequest(r.Context(), &in)
 }
 
-// authenticated requires the scheme that is described.
+// authenticated checks that a request uses the described scheme.
 func authenticated(_ context.Context, in *openapi3filter.AuthenticationInput) error {
 	scheme, _, _ := strings.Cut(in.RequestValidationInput.Request.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, in.SecurityScheme.Scheme) {
@@ -221,8 +221,8 @@ func TestOpenAPIIsServed(t *testing.T) {
 	}
 }
 
-// TestOpenAPITellsDocumentedPartsApart checks that what the document specifies
-// and what was chosen are labeled as such.
+// TestOpenAPITellsDocumentedPartsApart checks that what is
+// documented and what was chosen here are labeled as such.
 func TestOpenAPITellsDocumentedPartsApart(t *testing.T) {
 	b := must.Get(os.ReadFile("api/openapi.json"))(t)
 	labels := 0
@@ -253,8 +253,8 @@ func TestOpenAPITellsDocumentedPartsApart(t *testing.T) {
 	}
 }
 
-// TestEveryInterfaceFails checks that every interface refuses a foreign name and
-// reveals nothing about its own failures.
+// TestEveryInterfaceFails checks that every interface refuses a request
+// under a foreign name and reveals nothing about its own failures.
 func TestEveryInterfaceFails(t *testing.T) {
 	ask := func(h *Hub, tok, operation string, header ...string) answer {
 		switch operation {

@@ -23,7 +23,7 @@ import (
 //go:embed web
 var web embed.FS
 
-const filePath = "/contacts/viewcontact/" // of the deep links in the Contact API's answers
+const filePath = "/contacts/viewcontact/" // path of the deep links in the Contact API's answers
 
 // routes returns the handler for everything the hub answers.
 func (h *Hub) routes() http.Handler {
@@ -113,16 +113,16 @@ func pageHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// visitor is who requests a page: the logged-in user, if any, and their token.
+// visitor is whoever requests a page: the logged-in user, if any, with their token.
 type visitor struct {
 	User
 	token string
 }
 
-// page shows a page or processes a form. An error is shown in its place.
+// page shows a page or processes a form. If it returns an error, that is shown instead.
 type page func(w http.ResponseWriter, r *http.Request, who visitor) error
 
-// pageError is a page that says why another one is not shown.
+// pageError is shown instead of a page, and says why.
 type pageError struct {
 	status        int
 	heading, body text.Key
@@ -190,7 +190,7 @@ type view struct {
 	Data  any    // specific to the page
 }
 
-// For the templates: a text, a time and a size in the page's language.
+// For the templates: a text, a time and a size, each in the page's language.
 
 func (v view) T(key string) string { return v.Lang.T(text.Key(key)) }
 
@@ -212,8 +212,8 @@ type messageView struct{ Heading, Body string }
 // could make a page misleading, such as those that reverse the order of others.
 func legible(s string) string { return displaytext.Line(s, 300) }
 
-// Both are created on first use, so that programs which only link this package
-// do not pay for them.
+// Both are created on first use, so that programs
+// that merely link this package do not pay for them.
 var (
 	languages = sync.OnceValue(func() tags.Matcher { return tags.NewMatcher([]tags.Tag{tags.Dutch, tags.English}) })
 	templates = sync.OnceValues(func() (*template.Template, error) {

@@ -30,13 +30,13 @@ func writeBody(w http.ResponseWriter, status int, b []byte) {
 	_, _ = w.Write(b) // a client that went away does not matter
 }
 
-// itemsOf returns an answer in the form of both interfaces.
+// itemsOf returns an answer in the form used by both interfaces.
 func itemsOf(items any) any {
 	return map[string]any{"data": map[string]any{"items": items}}
 }
 
-// refusal is an error answer in the form of RFC 6749 5.2, used for all API errors. item,
-// from 0, is the message of a delivery that caused it; -1: none.
+// refusal is an error answer in the form of RFC 6749 5.2, used for all API errors.
+// item is the message of a delivery that caused it, from 0; -1 if none did.
 type refusal struct {
 	status      int
 	code, about string
@@ -64,9 +64,9 @@ var (
 	wrongToken = refuse(http.StatusUnauthorized, "invalid_token", "the token is not valid, or no longer")
 )
 
-// operation answers a request with a value to send as JSON, or with bytes that are JSON.
-// from is the client whose token came with it, if one is required. Errors other than a
-// refusal are failures of our own.
+// operation answers a request with a value to be sent as JSON, or with bytes
+// that already are JSON. from is the client whose token came with the request,
+// if one is required. Errors other than a refusal are our own failures.
 type operation func(w http.ResponseWriter, r *http.Request, from client) (answer any, err error)
 
 // api handles requests with one method.

@@ -18,8 +18,8 @@ var (
 	writeTime = 60 * time.Second
 )
 
-// server is what runs along with the hub: its port, which may be closed and opened again,
-// and the port of the admin interface.
+// server is what runs along with the hub: its port, which may
+// be closed and reopened, and the port of the admin interface.
 type server struct {
 	origin  origin // where it listens, and under which names
 	addr    string // its host:port, constant for the life of the hub
@@ -30,7 +30,7 @@ type server struct {
 
 	life   context.Context // ends when Close begins: deliberate waits end at once
 	end    context.CancelFunc
-	work   context.Context // of the requests; ends when those in progress have had their time
+	work   context.Context // the requests' context; ends when those in progress have had their time
 	cutOff context.CancelFunc
 
 	mu      sync.Mutex // guards the following fields

@@ -49,7 +49,7 @@ func (d *Data) AddUser(ctx context.Context, name, password string, admin bool) e
 	return d.putUser(ctx, name, password, hashCost, admin)
 }
 
-// putUser stores a user and ends any existing sessions of theirs.
+// putUser stores a user and ends their existing sessions.
 func (d *Data) putUser(ctx context.Context, name, password string, cost int, admin bool) error {
 	hash, err := bcrypt.GenerateFromPassword([]byte(password), cost)
 	if err != nil {
@@ -65,7 +65,7 @@ func (d *Data) putUser(ctx context.Context, name, password string, cost int, adm
 	}))
 }
 
-// User is a user of the hub's pages; without a name nobody is logged in.
+// User is a user of the hub's pages; without a name, nobody is logged in.
 type User struct {
 	Name  string `json:"name"`
 	Admin bool   `json:"admin"` // may see the message box
@@ -81,7 +81,7 @@ func (d *Data) Users(ctx context.Context) ([]User, error) {
 	})(d.r.QueryContext(ctx, "SELECT name, admin FROM users ORDER BY name"))
 }
 
-// RemoveUser removes a user and ends the user's sessions.
+// RemoveUser removes a user and ends their sessions.
 func (d *Data) RemoveUser(ctx context.Context, name string) error {
 	return d.change(ctx, "users", ErrNoUser, "DELETE FROM users WHERE name = ?", userName(name))
 }
@@ -97,8 +97,8 @@ func (d *Data) userHash(ctx context.Context, name string) (hash []byte, err erro
 
 func userName(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
-// noUser is compared with if there is no such user, so that the response
-// time reveals nothing.
+// noUser is the hash to compare with if there is no
+// such user, so that the response time reveals nothing.
 var noUser = sync.OnceValue(func() []byte {
 	hash, _ := bcrypt.GenerateFromPassword([]byte(rand.Text()), hashCost) // only longer ones fail
 	return hash
@@ -107,7 +107,7 @@ var noUser = sync.OnceValue(func() []byte {
 // errBusy reports that more passwords are being tried than can be checked.
 var errBusy = errors.New("local hub: too many passwords at one time")
 
-// Passwords hashed concurrently, and those that may wait for it.
+// How many passwords are hashed concurrently, and how many more may wait.
 const (
 	hashedAtOnce = 2
 	hashWaiting  = 8
@@ -134,16 +134,16 @@ func newHashQueue() hashQueue {
 	return hashQueue{make(chan struct{}, hashedAtOnce+hashWaiting), make(chan struct{}, hashedAtOnce)}
 }
 
-// checkPassword reports whether the password is the user's. Few are checked at once and
-// few may wait (errBusy); browsers in which the user has logged in (known) have their own
-// slots. A password that was correct before is accepted at once, so that a flood of wrong
-// ones delays nobody who knows it.
+// checkPassword reports whether the password is the user's. Only a few are
+// checked at once and only a few may wait (errBusy); browsers in which the user
+// has logged in (known) have their own slots. A password that was correct before
+// is accepted at once, so that a flood of wrong ones delays nobody who knows it.
 func (h *Hub) checkPassword(ctx context.Context, name, password string, known bool) (bool, error) {
 	m := hmac.New(sha256.New, h.rightKey)
 	m.Write([]byte(name + "\x00" + password))
 	mark := [sha256.Size]byte(m.Sum(nil))
 	before, wasRight := h.right.Load(mark)
-	if !wasRight { // access to the database needs a slot too
+	if !wasRight { // database access needs a slot too
 		t := h.strangers
 		if known {
 			t = h.known
@@ -166,7 +166,7 @@ func (h *Hub) checkPassword(ctx context.Context, name, password string, known bo
 		return false, err
 	}
 	unknown := hash == nil
-	if wasRight && before == string(hash) { // the same password still
+	if wasRight && before == string(hash) { // still the same password
 		return true, nil
 	}
 	if unknown {
@@ -216,7 +216,7 @@ func newToken() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// tokenHash returns the database's form of a token: reading it does not allow logging in.
+// tokenHash returns the form of a token in the database, which cannot be used to log in.
 func tokenHash(token string) []byte {
 	sum := sha256.Sum256([]byte(token))
 	return sum[:]
@@ -244,9 +244,9 @@ func (h *Hub) begin(ctx context.Context, w http.ResponseWriter, user string) err
 // knownLife is how long a browser is known for a user after a login.
 const knownLife = 90 * 24 * time.Hour
 
-// isKnown reports whether the user has logged in with the request's browser before. It
-// gives no access: such a browser only has its own tries, which others who guess the
-// user's password cannot use up.
+// isKnown reports whether the user has logged in with the request's
+// browser before. This gives no access, but such a browser has its
+// own tries, which others guessing the user's password cannot use up.
 func (h *Hub) isKnown(r *http.Request, user string) bool {
 	return hmac.Equal([]byte(h.cookie(r, "known")), []byte(h.knownToken(user)))
 }
@@ -257,8 +257,8 @@ func (h *Hub) knownToken(user string) string {
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
 }
 
-// visitor returns who is logged in. A login lasts exactly SessionLife; one that started
-// in the future is invalid.
+// visitor returns who is logged in. A login lasts exactly SessionLife;
+// one that starts more than a minute in the future is invalid.
 func (h *Hub) visitor(r *http.Request) (visitor, error) {
 	who, ms := visitor{token: h.cookie(r, "session")}, int64(0)
 	if who.token == "" {

@@ -59,8 +59,8 @@ type Data struct {
 	demo bool   // invented contacts only
 	now  func() time.Time
 
-	// In memory it is one connection, and its content lives as long as that; in a file, one
-	// connection writes and several read.
+	// In memory there is one connection, and the content lives as long
+	// as it does; in a file, one connection writes and several read.
 	w, r           *sql.DB
 	findContacts   *sql.Stmt
 	findCredential *sql.Stmt
@@ -69,7 +69,7 @@ type Data struct {
 	storeMu sync.Mutex   // one delivery at a time is stored in the message box
 
 	tempMu sync.Mutex // guards temp
-	temp   string     // the folder of messages of a hub in memory, made for the first one
+	temp   string     // folder of the messages of a hub in memory, created for the first one
 }
 
 // OpenData opens the folder of a hub, creating it if missing. A hub may be running on it.
@@ -185,7 +185,7 @@ func (d *Data) tryLock() (*flock.Flock, error) {
 	return l, nil
 }
 
-// failed adds what failed to an error; nil stays nil.
+// failed adds to an error what failed; nil stays nil.
 func failed(what string, err error) error {
 	if err == nil {
 		return nil
@@ -201,7 +201,7 @@ func collect[T any](what string, scan func(sqlitefile.Row) (T, error)) func(*sql
 	}
 }
 
-// change runs a statement; missing is the error if it changes nothing.
+// change runs a statement and returns missing if it changes nothing.
 func (d *Data) change(ctx context.Context, what string, missing error, statement string, args ...any) error {
 	done, err := d.w.ExecContext(ctx, statement, args...)
 	if err != nil {

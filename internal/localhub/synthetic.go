@@ -23,9 +23,9 @@ const (
 	unusedNumber = "655550000"
 )
 
-// Synthetic invents n Dutch contacts in households, the same ones for the same seed; only
-// their IDs are left to the hub, which makes them unguessable. The first household is one
-// person with 06 12 34 56 78, the second three people who share 020 123 45 67.
+// Synthetic invents n Dutch contacts in households, always the same ones for a seed;
+// only their IDs are left to the hub, which makes them unguessable. The first household
+// is one person with 06 12 34 56 78, the second three people who share 020 123 45 67.
 func Synthetic(seed uint64, n int) iter.Seq[Record] {
 	return func(yield func(Record) bool) {
 		g := &inventor{Rand: rand.New(rand.NewPCG(seed, 0x77696562656c74)), seed: seed}
@@ -58,7 +58,7 @@ func (g *inventor) household(i int) []Record {
 		return g.company()
 	}
 	size, p := 1, g.IntN(100)
-	for _, fewer := range []int{42, 74, 87, 96} { // cumulative percentages of households with one person, two, and so on
+	for _, fewer := range []int{42, 74, 87, 96} { // cumulative percentages of households of one person, two, and so on
 		if p >= fewer {
 			size++
 		}
@@ -115,7 +115,7 @@ func (g *inventor) family(i, size int) []Record {
 	return all
 }
 
-// company returns people who are reached at work, through one switchboard.
+// company returns people who are reached at work through one switchboard.
 func (g *inventor) company() []Record {
 	board := g.company088()
 	var all []Record
@@ -258,7 +258,7 @@ func pick[T any](g *inventor, from []T) T { return from[g.IntN(len(from))] }
 // name is a family name with its prefix.
 type name struct{ prefix, family string }
 
-// secondName returns a name as the second half of a double one.
+// secondName returns a name as the second half of a double name.
 func secondName(n name) string {
 	if n.prefix == "" {
 		return n.family

@@ -28,8 +28,7 @@ type claims struct {
 	Client       string `json:"client_id"`
 	Scope        string `json:"scope"`
 	Organisation string `json:"organisation_code"`
-	// Secret identifies the client's secret that the token was issued for,
-	// without revealing it.
+	// Secret identifies the client's secret for which the token was issued, without revealing it.
 	Secret string `json:"secret_id"`
 }
 
@@ -90,7 +89,7 @@ func tokenForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	return r.PostForm, nil
 }
 
-// scopesOf returns the scopes that a client requests.
+// scopesOf returns the scopes requested by a client.
 func scopesOf(form url.Values, c client) ([]string, error) {
 	if form.Has("scopes") && form.Has("scope") && form.Get("scopes") != form.Get("scope") {
 		return nil, badToken("invalid_request", "scopes and scope differ")

@@ -24,7 +24,7 @@ const (
 	longest    = time.Hour
 	maxDrained = 64 << 20 // of the rest of a rejected request
 	drainTime  = 5 * time.Second
-	// Deliveries accepted at once; beyond that senders are told to retry.
+	// Number of deliveries accepted at once; beyond that, senders are told to retry.
 	uploadsAtOne    = 32
 	uploadsOfClient = 8
 )
@@ -63,7 +63,8 @@ type senderError struct{ error }
 
 func (e senderError) Unwrap() error { return e.error }
 
-// deliveryError determines what was wrong with a delivery.
+// deliveryError turns an error of a delivery into the one to answer
+// with. It panics with http.ErrAbortHandler if the sender is gone.
 func deliveryError(ctx context.Context, err error) error {
 	switch {
 	case errors.As(err, new(*refusal)):
@@ -152,8 +153,8 @@ func (u *uploads) end(client string) {
 	}
 }
 
-// pacedReader reads a body as long as it keeps arriving, and not too slowly: a large
-// message takes longer than the server allows for other requests.
+// pacedReader reads a body as long as it keeps arriving, and fast enough:
+// a large message takes longer than the server allows for other requests.
 type pacedReader struct {
 	body    io.Reader
 	control deadlines
@@ -164,7 +165,7 @@ type pacedReader struct {
 	read    int64
 }
 
-// deadlines are those of a connection.
+// deadlines sets the deadlines of a connection.
 type deadlines interface {
 	SetReadDeadline(time.Time) error
 	SetWriteDeadline(time.Time) error
@@ -195,10 +196,10 @@ func (p *pacedReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// answerFirst lets a sender see an answer that comes before the end of its request: the
-// answer is sent first, then the rest of the request is read, within limits. A sender that
-// is cut off while writing does not always see it, and one whose request is read first
-// hardly ever does once the limits are reached.
+// answerFirst lets a sender see an answer that comes before the end of its request:
+// it sends the answer first and then reads the rest of the request, within limits.
+// A sender that is cut off while writing does not always see the answer, and if its
+// request were read first, hardly ever once the limits are reached.
 func answerFirst(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r)

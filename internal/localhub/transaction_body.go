@@ -17,7 +17,7 @@ type deliveryLimits struct {
 	bytes int64 // total of all messages, decoded
 }
 
-// deliveries suits every sensible request.
+// deliveries are the limits in use, enough for every sensible request.
 var deliveries = deliveryLimits{items: 1000, bytes: 1 << 30}
 
 // maxAround limits the bytes of a request other than messages: white space,
@@ -88,7 +88,7 @@ func (p *request) read() error {
 	}
 }
 
-// object reads an object; member reads its member with the given name.
+// object reads an object; member reads the member with the given name.
 func (p *request) object(name string, member func() error) error {
 	t, err := p.d.ReadToken()
 	if err != nil {
@@ -164,7 +164,7 @@ func (p *request) message() error {
 	return p.done(p.items)
 }
 
-// chunk is how many bytes of base64 are decoded at once.
+// chunk is how many bytes of base64 are decoded at a time.
 const chunk = 64 << 10
 
 var base = base64.StdEncoding.Strict()
@@ -183,7 +183,7 @@ func (p *request) decode(w io.Writer) error {
 		}
 		b := p.text[:n]
 		size, err := base.Decode(p.decoded, b)
-		if err != nil || padded && n > 0 || bytes.ContainsAny(b, "\r\n") { // which the decoder passes over
+		if err != nil || padded && n > 0 || bytes.ContainsAny(b, "\r\n") { // which the decoder skips
 			return p.refuse("invalid_base64", "message is not base64, with its padding and without line breaks")
 		}
 		if p.left -= int64(size); p.left < 0 {

@@ -170,7 +170,8 @@ type errWriter struct{ err error }
 
 func (w errWriter) Write([]byte) (int, error) { return 0, w.err }
 
-// FuzzDelivery checks that what is read is what another reader of the same request reads.
+// FuzzDelivery checks that readDelivery and another
+// reader of the same request get the same messages.
 func FuzzDelivery(f *testing.F) {
 	f.Add([]byte(messagetest.Request(messagetest.ZIP(f, "a", "b"))))
 	f.Add([]byte(`{"a":[1.5e3,{"b":null}],"data":{"items":[{"message":"UEsDBA=="},{"m":"\u0041\/"}]}}`))

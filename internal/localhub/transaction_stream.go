@@ -14,13 +14,13 @@ var (
 	errEscape = errors.New("no escape sequence of JSON")
 )
 
-// splitter sits between a request and the decoder, which keeps whole strings in memory. It
-// never passes on more than the opening quote of a string before it is called again; text
-// can then take the string's content instead of the decoder, which sees an empty one.
+// splitter sits between a request and the decoder, which keeps whole strings in memory.
+// Before it is called again, it never passes on more than the opening quote of a string;
+// text can then take the string's content instead of the decoder, which sees an empty one.
 type splitter struct {
 	r       *bufio.Reader
-	inside  bool // of a string
-	escaped bool // a backslash was the last byte
+	inside  bool // inside a string
+	escaped bool // the last byte was a backslash
 	around  int  // bytes handed over
 }
 
@@ -59,8 +59,8 @@ func (s *splitter) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// text fills b with the content of the opened string, and leaves its closing quote: then it
-// has ended. A non-ASCII character becomes a backslash, which is not base64 either.
+// text fills b with the content of the opened string, up to its closing quote; ended is true
+// once that is reached. A non-ASCII character becomes a backslash, which is not base64 either.
 func (s *splitter) text(b []byte) (n int, ended bool, err error) {
 	for n < len(b) {
 		next, err := s.buffered(len(b) - n)

@@ -138,8 +138,7 @@ func TestMessagesOutliveTheHub(t *testing.T) {
 	d := must.Get(OpenData(t.Context(), dir))(t) // while the hub runs
 	must.Get(d.Message(t.Context(), id))(t)
 	must.Do(t, d.Close(), h.Close())
-	// The remains of an interrupted delivery are removed at the
-	// next start; what is in the list stays.
+	// The next start removes the remains of an interrupted delivery and keeps what is in the list.
 	for _, stray := range []string{"incoming/x.part", "messages/aa/" + strings.Repeat("a", 64) + ".zip"} {
 		name := filepath.Join(dir, filepath.FromSlash(stray))
 		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o700))
@@ -192,7 +191,7 @@ func TestDeliverRepeated(t *testing.T) {
 	if len(box(t, h.Data)) != 2 || len(files(t, dir)) != 2 {
 		t.Errorf("%d messages in %d files", len(box(t, h.Data)), len(files(t, dir)))
 	}
-	// Another intermediary, or another sender, makes another message; the file is the same.
+	// For another intermediary, or from another sender, it is another message with the same file.
 	elsewhere := do(t, newClient(t), "POST", h.BaseURL()+"/transaction/other", messagetest.Request(a), "Authorization", "Bearer "+tok, "Content-Type", "application/json")
 	if r := receipts(t, elsewhere); r[0].Repeated || r[0].ID == first[0].ID {
 		t.Errorf("elsewhere: %+v", r)
@@ -359,8 +358,8 @@ func (u *uploads) taken(client string) int {
 	return u.perClient[client]
 }
 
-// TestDeliverAtOneTime checks that a client holding many deliveries open is told at once
-// to retry any more later, while others can deliver.
+// TestDeliverAtOneTime checks that a client with many deliveries in progress is
+// told at once to retry further ones later, while other clients can deliver.
 func TestDeliverAtOneTime(t *testing.T) {
 	h := start(t, Config{})
 	tok := token(t, h)
@@ -385,7 +384,7 @@ func TestDeliverAtOneTime(t *testing.T) {
 			t.Errorf("status %d", status)
 		}
 	}
-	for h.uploads.taken("") > 0 { // the answer comes before the end
+	for h.uploads.taken("") > 0 { // the answer is sent before the slot is released
 		runtime.Gosched()
 	}
 	if n, _ := h.CountMessages(t.Context()); n != many+1 {

@@ -22,13 +22,13 @@ import (
 	"wiebelt/internal/filetrust"
 )
 
-// Limits of what is kept.
+// Limits of what the log keeps.
 const (
 	maxSize  = 5 << 20
 	maxFiles = 3
 	maxAge   = 14 * 24 * time.Hour
 	maxCrash = 1 << 20
-	maxFirst = 64 << 10  // of the first line
+	maxFirst = 64 << 10  // read of the first line
 	again    = time.Hour // before retrying to rename files
 )
 
@@ -70,7 +70,7 @@ func open(dir, level string, now func() time.Time) (*File, error) {
 	return l, nil
 }
 
-// SetLevel sets the level: a value of the setting log.level. Anything else means "info".
+// SetLevel sets the level to a value of the setting log.level. Anything else means "info".
 func (l *File) SetLevel(level string) {
 	v := slog.LevelInfo
 	_ = v.UnmarshalText([]byte(level))
@@ -82,8 +82,8 @@ func (l *File) Handler() slog.Handler {
 	return slog.NewJSONHandler(l, &slog.HandlerOptions{Level: &l.level, ReplaceAttr: ScrubAttr})
 }
 
-// Write writes one line. It is meant for the handler; if the disk fails, lines are
-// lost but nobody is stopped.
+// Write writes one line. It is meant for the handler; if the disk
+// fails, lines are lost but the program goes on.
 func (l *File) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,7 +100,7 @@ func (l *File) Write(line []byte) (int, error) {
 // rotate begins a new file and deletes the oldest. If a file cannot be renamed, as on
 // Windows while another program has it open, the newest one is continued.
 func (l *File) rotate() error {
-	_ = l.f.Close() // if there is one; every line is in the system's hands already
+	_ = l.f.Close() // if it is open; the system already has every line
 	l.f = nil
 	refused := false
 	for i := maxFiles - 1; i > 0 && !refused; i-- {
@@ -133,8 +133,8 @@ func (l *File) begin() error {
 	return nil
 }
 
-// firstLineTime returns the time of a file's first line; that of its last change if the
-// first line has none, or one from a clock that was ahead.
+// firstLineTime returns the time of a file's first line. It returns that of the file's last
+// change if the first line has none, or one from a clock that was ahead.
 func firstLineTime(f io.ReaderAt, info fs.FileInfo) time.Time {
 	var line struct{ Time time.Time }
 	if json.NewDecoder(io.NewSectionReader(f, 0, maxFirst)).Decode(&line) != nil || line.Time.IsZero() || line.Time.After(info.ModTime()) {
@@ -143,7 +143,7 @@ func firstLineTime(f io.ReaderAt, info fs.FileInfo) time.Time {
 	return line.Time
 }
 
-// deleteOld removes what is too old. The newest file is turned before that.
+// deleteOld removes files that are too old. The newest file is rotated before that.
 func (l *File) deleteOld() {
 	for i := 1; i < maxFiles; i++ {
 		if began, err := startTime(l.path(i)); err == nil && l.now().Sub(began) > maxAge {
@@ -156,7 +156,7 @@ func (l *File) deleteOld() {
 	}
 }
 
-// startTime returns the time of the first line of the file with that name.
+// startTime returns the time of the first line of the file at path.
 func startTime(path string) (time.Time, error) {
 	f, err := filetrust.OpenFile(path, os.O_RDONLY, filetrust.Ours)
 	if err != nil {
@@ -207,8 +207,8 @@ func (l *File) Close() error {
 	return err
 }
 
-// Files returns the paths of the log files and the crash report in dir, newest first, if
-// they exist and are not empty.
+// Files returns the paths of the log files and the crash report in dir,
+// newest first, that exist and are not empty.
 func Files(dir string) []string {
 	l := &File{dir: dir}
 	var found []string

@@ -77,8 +77,8 @@ func TestNeverMoreThanThreeFiles(t *testing.T) {
 	}
 }
 
-// TestNothingOlderThanFourteenDays: of a program that goes on, and of one that is
-// started daily.
+// TestNothingOlderThanFourteenDays checks a program that
+// keeps running and one that is started daily.
 func TestNothingOlderThanFourteenDays(t *testing.T) {
 	t.Run("on", func(t *testing.T) { nothingOlder(t, false) })
 	t.Run("daily", func(t *testing.T) { nothingOlder(t, true) })
@@ -101,7 +101,7 @@ func nothingOlder(t *testing.T, daily bool) {
 		}
 		c.Forward(24 * time.Hour)
 		stamp := c.Now()
-		for i := range maxFiles { // files grow old with the clock of the test
+		for i := range maxFiles { // files age with the test's clock
 			_ = os.Chtimes(l.path(i), stamp, stamp)
 		}
 		if daily {
@@ -123,7 +123,7 @@ func nothingOlder(t *testing.T, daily bool) {
 	}
 }
 
-// TestOldLogIsTurnedAtOnce: a program that says nothing keeps nothing too old.
+// TestOldLogIsTurnedAtOnce checks that a program that logs nothing keeps nothing too old.
 func TestOldLogIsTurnedAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	c := clocktest.New(time.Now())
@@ -136,8 +136,8 @@ func TestOldLogIsTurnedAtOnce(t *testing.T) {
 	}
 }
 
-// TestNoLineIsLostWithoutRename: where files cannot be renamed the newest is written
-// on, and an hour later another one is begun.
+// TestNoLineIsLostWithoutRename checks that the newest file is continued if files cannot be
+// renamed, and that another one is begun an hour later.
 func TestNoLineIsLostWithoutRename(t *testing.T) {
 	dir := t.TempDir()
 	c := clocktest.New(time.Now())
@@ -162,8 +162,8 @@ func TestNoLineIsLostWithoutRename(t *testing.T) {
 	write(1, 10)
 }
 
-// TestScrub: what could tell of a person or open a door goes whole; times and the hub's
-// scope stay whole.
+// TestScrub checks that whatever could identify a person or grant access is removed
+// completely, and that times and the hub's scope are kept.
 func TestScrub(t *testing.T) {
 	for in, want := range map[string]string{
 		"call from 0612345678":                                "call from [number]",
@@ -212,7 +212,7 @@ func TestScrub(t *testing.T) {
 	}
 }
 
-// Whatever carries a value into a line, by any kind of attribute.
+// TestCanaries logs sensitive values through every kind of attribute.
 func TestCanaries(t *testing.T) {
 	dir := t.TempDir()
 	l := must.Get(Open(dir, "debug"))(t)

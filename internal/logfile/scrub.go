@@ -9,8 +9,8 @@ import (
 	"wiebelt/internal/core/lazyregexp"
 )
 
-// What must never be in a log, however it got there. A header's credentials extend to the
-// next space or quote, whatever they contain.
+// Patterns of what must never be in a log, however it got there. A header's credentials extend
+// to the next space or quote, whatever they contain.
 var (
 	tokens  = lazyregexp.New(`eyJ[\w-]{5,}(?:\.[\w-]*){1,2}`)
 	headers = lazyregexp.New(`(?i)\b(bearer|basic|digest)((?:\s|%20|\+)+)([^\s"'<>]{6,})`)
@@ -26,7 +26,7 @@ var (
 	secretName = lazyregexp.New(`(?i)(?:secret|password|passwd|passphrase|token|api[_-]?key|authorization)$`)
 )
 
-// scope is the hub's word that follows "Basic" in scopes; it is not a credential.
+// scope is the word that follows "Basic" in the hub's scopes; it is not a credential.
 const scope = "P0boxadministrator"
 
 // Scrub removes what looks like a telephone number, a token, a secret, an email address, or
@@ -79,7 +79,7 @@ func scrubNumbers(s string) string {
 	})
 }
 
-// ScrubAttr scrubs the text values of a log record, including the message.
+// ScrubAttr scrubs the text values of a log record, including its message.
 func ScrubAttr(_ []string, a slog.Attr) slog.Attr {
 	if secretName().MatchString(a.Key) && a.Value.Kind() != slog.KindGroup && a.Value.Kind() != slog.KindBool {
 		a.Value = slog.StringValue("[secret]")

@@ -24,7 +24,7 @@ type known struct {
 	links        map[string]linkState // by the name in the settings
 	unopened     bool                 // links of our scheme do not open this program
 	held         bool                 // cards are waiting for a full-screen program
-	calls        []engine.LastCall    // of before this program was started, newest first
+	calls        []engine.LastCall    // from before this program was started, newest first
 }
 
 type linkState struct {
@@ -87,11 +87,11 @@ func (f *facts) pausedUntil(now time.Time) time.Time {
 var phases = map[link.Phase]health.Phase{link.Connecting: health.Unwatched,
 	link.Waiting: health.Down, link.Kicked: health.Kicked, link.Refused: health.Refused}
 
-// behind maps what does not work behind a connected link.
+// behind maps the causes of trouble behind a connected link to its phase.
 var behind = map[link.Cause]health.Phase{link.NoCause: health.Up, link.CauseStorage: health.NoStorage, link.CauseExchange: health.NoExchange,
 	link.CauseHub: health.NoHub}
 
-// phaseOf returns the phase of a link. Without a secret, nobody has refused it.
+// phaseOf returns the phase of a link. One without a secret is incomplete, not refused.
 func phaseOf(st link.State) health.Phase {
 	switch st.Cause {
 	case link.CauseNoSecret:
@@ -142,8 +142,8 @@ func (f *facts) lastCalls(s *engine.Snapshot) []engine.LastCall {
 }
 
 // readHistory reads from the history which calls came before this program started, and from
-// which kind of source; otherwise icon and menu would show none. With two links of one kind
-// the history does not tell which one it was.
+// which kind of source; otherwise icon and menu would show none. If there are two links of
+// one kind, the history does not say which of them it was.
 func (r *Resident) readHistory(ctx context.Context) {
 	last, err := r.store.Last(ctx, engine.LastCalls)
 	if err != nil {

@@ -45,7 +45,7 @@ func (s *fakeCards) hidden() bool {
 	return s.c.Hidden
 }
 
-// running gives a desktop an engine, a tray and cards.
+// running returns a desktop with an engine, a tray and cards.
 func running(t *testing.T) (*desktop, *fakeCards) {
 	t.Helper()
 	d := newDesktop(t)
@@ -109,8 +109,8 @@ func TestCallsOfBeforeTheStart(t *testing.T) {
 	}
 }
 
-// unanswered has numbers call one after the other with nobody answering. The
-// function it returns waits for a snapshot.
+// unanswered makes numbers call one after the other without anybody answering. The function
+// it returns waits for a snapshot.
 func (d *desktop) unanswered(t *testing.T, numbers ...string) (until func(what string, ok func(*engine.Snapshot) bool)) {
 	t.Helper()
 	watch := d.engine.Watch()

@@ -151,8 +151,8 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	r.windows.Send(windowapi.KindWelcome, r.welcome(""))
 }
 
-// otherHub tells whether the hub needs another client: its settings differ or, where
-// nothing does, the certificates in a file that they name may.
+// otherHub reports whether the hub needs another client: its settings differ or, if no
+// setting at all does, the contents of its certificate file may.
 func otherHub(old, next *settings.Settings, same bool) bool {
 	return !reflect.DeepEqual(old.Hub, next.Hub) || same && next.Hub.ExtraCAFile != ""
 }

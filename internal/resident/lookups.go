@@ -65,7 +65,7 @@ func (r *Resident) historyNotice() string {
 // support returns whom to contact.
 func (r *Resident) support() string { return r.lang().Support(r.settings().Support.Contact) }
 
-// choice records the user's statement on who calls with a number.
+// choice records what the user says about who calls with a number.
 func (r *Resident) choice(m windowapi.Choice) {
 	switch m.What {
 	case windowapi.ChoiceMade:

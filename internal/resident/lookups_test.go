@@ -173,7 +173,7 @@ func TestHistoryState(t *testing.T) {
 	}
 }
 
-// TestFollowsTheWindows checks that what the windows write counts at once.
+// TestFollowsTheWindows checks that what the windows write takes effect at once.
 func TestFollowsTheWindows(t *testing.T) {
 	d := newDesktop(t)
 	id := d.put(missedCall())
@@ -230,8 +230,8 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// TestLookUpByHand checks that the box takes a number in any notation and the answer has
-// the same outcomes as the card. None of it reaches the disk.
+// TestLookUpByHand checks that the box takes a number in any notation, that the answer has
+// the same outcomes as the card, and that nothing of it reaches the disk.
 func TestLookUpByHand(t *testing.T) {
 	d := newDesktop(t)
 	for typed, want := range map[string]windowapi.Found{

@@ -113,8 +113,8 @@ func (r *Resident) refresh() {
 	r.tray.Set(tray.Model{State: icons[report.State], Sentence: report.Sentence, Items: r.menu(report, r.facts.lastCalls(r.engine.Snapshot()), now)})
 }
 
-// menu is the menu as it should be now, with the last calls: only what is set up and
-// there.
+// menu returns the current menu, with the last calls; it has
+// only what is set up and available.
 func (r *Resident) menu(report health.Report, last []engine.LastCall, now time.Time) []tray.Item {
 	l, set := r.lang(), r.settings()
 	items := []tray.Item{{ID: "status", Title: report.Sentence, Disabled: true}}

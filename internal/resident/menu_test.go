@@ -87,8 +87,9 @@ func TestMenuHasWhatIsSetUp(t *testing.T) {
 	}
 }
 
-// TestMenuLastCalls lists the last five calls by time and number, never by name; those
-// from before the start come last, and those from another week have their date.
+// TestMenuLastCalls checks that the menu lists the last five calls by time and
+// number, never by name, that those from before the start come last, and that those
+// from another week have their date.
 func TestMenuLastCalls(t *testing.T) {
 	d := newDesktop(t)
 	now := time.Date(2026, 11, 20, 14, 30, 0, 0, time.Local) // a Friday

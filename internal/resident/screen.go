@@ -28,7 +28,7 @@ import (
 	"wiebelt/internal/ui/card"
 )
 
-// screen is what shows calls, and what is known of who may see them.
+// screen shows calls, and holds what is known about who may see them.
 type screen struct {
 	display      window.Display
 	cards        cards
@@ -252,8 +252,8 @@ func (r *Resident) hiding() health.Hiding {
 	return health.HidingNot
 }
 
-// showChange has cards and tray show what has just changed for both, and files open by
-// themselves as that asks for.
+// showChange updates cards, tray and whether files open by themselves, after
+// a change that concerns them all.
 func (r *Resident) showChange() {
 	r.engine.Reconfigure(func(p *engine.Params) { p.AutoOpen = r.autoOpen() })
 	r.setCards()

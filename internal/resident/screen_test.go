@@ -79,8 +79,9 @@ func TestPauseOutlivesAStart(t *testing.T) {
 	}
 }
 
-// TestSessionHides checks what a locked screen, a projector and a quiet desktop show, depending on
-// card.quiet and a pause; no file opens by itself where that is less than usual.
+// TestSessionHides checks what cards show on a locked screen, a projector and a
+// quiet desktop, depending on card.quiet and a pause, and that no file opens by
+// itself where that is less than usual.
 func TestSessionHides(t *testing.T) {
 	d, _ := running(t)
 	d.set.Card.AutoOpen = "answered"

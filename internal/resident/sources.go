@@ -40,7 +40,7 @@ type sources struct {
 	store    string // store of the links' secrets
 }
 
-// source is a running one.
+// source is a running source.
 type source struct {
 	cancel context.CancelFunc
 	done   chan struct{}

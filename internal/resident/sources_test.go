@@ -16,7 +16,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// TestSourcesNow lists the sources that are set up, in order, with their state.
+// TestSourcesNow checks that the configured sources are listed in order, with their state.
 func TestSourcesNow(t *testing.T) {
 	s := settings.Defaults()
 	s.Softphones = []settings.Softphone{{Kind: "wazo", Name: "centrale", Address: "https://pbx.example"}, {Kind: "baresip", Address: "127.0.0.1:4444"}}
@@ -80,7 +80,8 @@ func TestOtherHub(t *testing.T) {
 	}
 }
 
-// TestLinksAreWoken wakes all links after a sleep, and the unconnected ones on a new secret.
+// TestLinksAreWoken checks that a sleep wakes all links, and a new
+// secret only the unconnected ones.
 func TestLinksAreWoken(t *testing.T) {
 	d, _ := running(t)
 	d.sources = newSources(t.Context(), d.Resident, new(sync.WaitGroup))

@@ -27,7 +27,7 @@ type testCard struct {
 	changed func() // makes the cards update
 }
 
-// Snapshot returns the engine's, or the test card.
+// Snapshot returns the engine's snapshot, with the test card if there is no call.
 func (x *testCard) Snapshot() *engine.Snapshot {
 	s, c := x.Engine.Snapshot(), x.shown.Load()
 	if c == nil || len(s.Cards) > 0 {

@@ -20,8 +20,8 @@ func (e *stillEngine) Watch() <-chan struct{}     { return nil }
 func (e *stillEngine) Snapshot() *engine.Snapshot { return e.s }
 func (e *stillEngine) Do(a engine.Action)         { e.did = append(e.did, a) }
 
-// TestTestCard shows a test card only where there is no call, closes it by itself,
-// and passes no action on it to the engine.
+// TestTestCard checks that a test card is shown only while there is no call, closes by
+// itself, and passes no action on to the engine.
 func TestTestCard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &stillEngine{s: &engine.Snapshot{Rev: 4}}

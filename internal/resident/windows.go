@@ -63,7 +63,7 @@ func (r *Resident) welcome(window string) windowapi.Welcome {
 	return w
 }
 
-// workArea returns that of the first monitor, where windows open.
+// workArea returns the work area of the first monitor, where windows open.
 func (r *Resident) workArea() windowapi.WorkArea {
 	if r.display == nil || r.display == (notifications.Display{}) {
 		return windowapi.WorkArea{}
@@ -270,8 +270,8 @@ func unanswered(s *settings.Settings) bool {
 		len(s.Softphones) == 0
 }
 
-// showStart shows the first start's window and records that. If a call has already come, it
-// asks nothing: the next start will.
+// showStart shows the first start's window and records that. If a call has already come,
+// it leaves that to the next start.
 func (r *Resident) showStart(ctx context.Context) bool {
 	if ctx.Err() != nil || !r.o.ShowCalls && r.engine.Snapshot().Last != nil {
 		return false

@@ -172,7 +172,7 @@ const (
 func channelID(leg int) string   { return fmt.Sprintf("1736065800.%d", leg) }
 func channelName(leg int) string { return fmt.Sprintf("PJSIP/%s-%08x", extensionNumber, leg) }
 
-// channel is a channel of one of our phones as the interface describes it.
+// channel returns a channel of one of our phones as the interface describes it.
 func channel(c exchangeCall, leg int) map[string]any {
 	number, name := digits(c.call.Number), c.call.Name
 	if c.call.Number == "" {
@@ -193,8 +193,8 @@ func channel(c exchangeCall, leg int) map[string]any {
 	return m
 }
 
-// trunkChannel is the channel of a call from outside. It is not one of our phones, and its
-// "Ringing" means that the other side rings.
+// trunkChannel returns the channel of a call from outside. It is not
+// one of our phones, and its "Ringing" means that the other side rings.
 func trunkChannel(c exchangeCall, state string) map[string]any {
 	number := digits(c.call.Number)
 	if number == "" {

@@ -21,16 +21,16 @@ const ReconnectInterval = 500 * time.Millisecond
 // outboundApp is the application in ari.conf.
 const outboundApp = "wiebelt"
 
-// OutboundARI is an Asterisk 22.5 or newer configured to connect by itself
-// (type=outbound_websocket, connection_type=persistent).
+// OutboundARI returns an Asterisk 22.5 or newer that is configured to
+// connect by itself (type=outbound_websocket, connection_type=persistent).
 func OutboundARI() *ARI {
 	a := newARI()
 	a.dials = true
 	return a
 }
 
-// Connect makes it connect to an address until ctx ends or Close. It
-// accepts any certificate.
+// Connect makes the Asterisk connect to an address until
+// ctx ends or Close. It accepts any certificate.
 func (a *ARI) Connect(ctx context.Context, address string) {
 	ctx, cancel := context.WithCancel(ctx)
 	a.listens, a.notifyEnd = func() error { cancel(); return nil }, goAway

@@ -132,8 +132,8 @@ func briaAnswer(id, said string) string {
 	return fmt.Sprintf("HTTP/1.1 %s\r\nContent-Type: application/xml\r\nContent-Length: %d\r\n\r\n%s", status, len(said), said)
 }
 
-// BriaChanged notifies that a call has changed. The length is wrong in the maker's own
-// examples, and so it is here.
+// BriaChanged notifies that a call has changed. The length
+// is wrong, as it is in the maker's own examples.
 const BriaChanged = "POST /statusChange\r\nUser-Agent: Bria 5\r\nContent-Type: application/xml\r\nContent-Length: 62\r\n\r\n" +
 	"<?xml version=\"1.0\" encoding=\"utf-8\" ?>\r\n<event type=\"call\"></event>"
 

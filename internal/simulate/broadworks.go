@@ -363,25 +363,25 @@ func (b *BroadWorks) Skip(n int) {
 	})
 }
 
-// BroadWorksEvent is an event in the exchange's format.
+// BroadWorksEvent returns an event in the exchange's format.
 func BroadWorksEvent(id, subscription, user, kind string, number int, said string) string {
 	said = strings.NewReplacer("</", "</xsi:", "<", "<xsi:").Replace(said)
 	return fmt.Sprintf(`<xsi:Event xmlns:xsi="%s" xmlns:xsi1="http://www.w3.org/2001/XMLSchema-instance" xsi1:type="xsi:SubscriptionEvent"><xsi:eventID>%s</xsi:eventID><xsi:sequenceNumber>%d</xsi:sequenceNumber><xsi:userId>beheer@simulatie.example</xsi:userId><xsi:externalApplicationId>wiebelt</xsi:externalApplicationId><xsi:subscriptionId>%s</xsi:subscriptionId><xsi:channelId>channel-1</xsi:channelId><xsi:targetId>%s</xsi:targetId><xsi:eventData xsi1:type="xsi:%s">%s</xsi:eventData></xsi:Event>`,
 		xsi, id, number, subscription, user, kind, said)
 }
 
-// BroadWorksEnd is the last event of a channel.
+// BroadWorksEnd returns the last event of a channel.
 func BroadWorksEnd(channel, reason string) string {
 	return fmt.Sprintf(`<xsi:Event xmlns:xsi="%s" xmlns:xsi1="http://www.w3.org/2001/XMLSchema-instance" xsi1:type="xsi:ChannelTerminatedEvent"><xsi:channelId>%s</xsi:channelId><xsi:reason>%s</xsi:reason></xsi:Event>`, xsi, channel, reason)
 }
 
-// BroadWorksCall is a user's half of a call. more holds elements that only some have.
+// BroadWorksCall returns a user's half of a call. more holds elements that only some have.
 func BroadWorksCall(id, tracking, personality, state, remote, more string) string {
 	return fmt.Sprintf(`<call><callId>%s</callId><extTrackingId>%s</extTrackingId><personality>%s</personality><state>%s</state><remoteParty>%s</remoteParty><startTime>1767601800000</startTime>%s</call>`,
 		id, tracking, personality, state, remote, more)
 }
 
-// BroadWorksParty is the other party of a call, withheld if there is no number.
+// BroadWorksParty returns the other party of a call, withheld if there is no number.
 func BroadWorksParty(name, number string) string {
 	said := ""
 	if name != "" {

@@ -12,7 +12,7 @@ import (
 	"wiebelt/internal/core/call"
 )
 
-// dialled is the number of ours that was called.
+// dialled returns our number that was called.
 func (c Call) dialled() string { return cmp.Or(digits(c.Line), extensionNumber) }
 
 // exchangeCall is a call of the extension at a simulated exchange. It rings on one or more

@@ -42,8 +42,8 @@ type LinphoneCall struct {
 	Direction string // "in" or "out", told while they talk
 }
 
-// LinphoneEvent is a call's change of state as pop-event returns it, after the
-// number of queued events.
+// LinphoneEvent returns a call's change of state as
+// pop-event returns it, after the number of queued events.
 func LinphoneEvent(state, from, id string) string {
 	return fmt.Sprintf("Event-type: call-state-changed\n\nEvent: LinphoneCall%s\nFrom: %s\nId: %s\n\n\n\n", state, from, id)
 }
@@ -157,7 +157,7 @@ func (p *Linphone) status(which string) string {
 	return said + "\n"
 }
 
-// maxQueued limits the events that are not requested.
+// maxQueued limits the events that have not been requested.
 const maxQueued = 1000
 
 // Tell queues events, and waits until the client has had them all and asks for more.

@@ -12,8 +12,8 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// lefts lists everything that may be left out of a step for a kind of phone that cannot
-// report it, in the order in which it is shown.
+// lefts lists everything that may be left out of a step
+// because a kind of phone cannot report it, in display order.
 var lefts = []struct {
 	what string
 	of   func(Step, registry.Capabilities) bool
@@ -24,7 +24,7 @@ var lefts = []struct {
 	{"outgoing", func(s Step, c registry.Capabilities) bool { return s.Call.Direction != "" && !c.Outgoing }},
 	{"again", func(s Step, c registry.Capabilities) bool { return s.Do == Again && !c.Again }},
 	{"moved", func(s Step, c registry.Capabilities) bool { return s.Do == Caller && c.Moved == registry.NotMoved }},
-	{"samecall", func(s Step, c registry.Capabilities) bool { return s.Do == Caller && c.Moved == registry.OtherCall }}, // told as a new call and the end of the old one
+	{"samecall", func(s Step, c registry.Capabilities) bool { return s.Do == Caller && c.Moved == registry.OtherCall }}, // sent as a new call and the end of the old one
 	{"name", func(s Step, c registry.Capabilities) bool { return s.Call.Name != "" && !c.Name }},
 	{"line", func(s Step, c registry.Capabilities) bool { return s.Call.Line != "" && !c.Line }},
 	{"via", func(s Step, c registry.Capabilities) bool { return s.Call.Via != "" && !c.Via }},
@@ -195,7 +195,7 @@ func (t *player) transfer(ctx context.Context, c *live, s Step) error {
 	return err
 }
 
-// usualEnd is how a call ends if the scenario does not say.
+// usualEnd returns how a call ends if the scenario does not say.
 func usualEnd(answered bool) call.Reason {
 	if answered {
 		return call.Completed

@@ -71,13 +71,13 @@ func state(n Update) string {
 	return "ringing"
 }
 
-// link is the address that a phone opens. It can only express a number and
-// the state of the call.
+// link returns the address that a phone opens. It can only
+// express a number and the state of the call.
 func link(n Update) string {
 	return "wiebelt:call?number=" + url.QueryEscape(digits(n.Call.Number)) + "&state=" + state(n)
 }
 
-// digits is a number as a phone dials it.
+// digits returns a number as a phone dials it.
 func digits(number string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("0123456789+*#", r) {
@@ -131,7 +131,7 @@ func withoutTwinkle(env []string) []string {
 	})
 }
 
-// twinkleEnv is the environment that Twinkle sets for the script of an event.
+// twinkleEnv returns the environment that Twinkle sets for the script of an event.
 func twinkleEnv(n Update) []string {
 	us := n.Call.dialled()
 	out := n.Call.Direction == "outgoing"
@@ -163,8 +163,8 @@ func twinkleEnv(n Update) []string {
 	return append(env, "TWINKLE_TRIGGER="+trigger)
 }
 
-// user is the user part of a caller's SIP address. Of its characters, only "#"
-// has to be escaped there.
+// user returns the user part of a caller's SIP address. Of
+// its characters, only "#" has to be escaped there.
 func user(c Call) string {
 	if c.Number == "" {
 		return "anonymous"
@@ -172,7 +172,7 @@ func user(c Call) string {
 	return strings.ReplaceAll(digits(c.Number), "#", "%23")
 }
 
-// sipURI is the caller's address; for a withheld one, that of RFC 3323.
+// sipURI returns the caller's address; for a withheld one, that of RFC 3323.
 func sipURI(c Call) string {
 	if c.Number == "" {
 		return "sip:anonymous@anonymous.invalid"
@@ -180,7 +180,7 @@ func sipURI(c Call) string {
 	return "sip:" + user(c) + "@127.0.0.1:5070"
 }
 
-// nameAddr is the caller in SIP notation, with a quoted name.
+// nameAddr returns the caller in SIP notation, with a quoted name.
 func nameAddr(c Call) string {
 	if name := sipName(c); name != "" {
 		return `"` + name + `" <` + sipURI(c) + ">"
@@ -188,7 +188,7 @@ func nameAddr(c Call) string {
 	return "<" + sipURI(c) + ">"
 }
 
-// sipName is the display name as quoted in SIP; programs leave the backslashes in.
+// sipName returns the display name as quoted in SIP; programs leave the backslashes in.
 func sipName(c Call) string {
 	if c.Number == "" {
 		return "Anonymous"

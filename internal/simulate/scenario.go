@@ -79,7 +79,7 @@ func (m *Mistake) In(l text.Language) string {
 	return text.Errorf(text.SimulateBadLine, m.Line, m.Why).In(l)
 }
 
-// Parse reads a scenario: UTF-8, a step a line.
+// Parse reads a scenario: UTF-8, one step per line.
 //
 //	# to the end of the line is a comment
 //	title nl: Doorverbonden                     what it is, in either language
@@ -89,15 +89,14 @@ func (m *Mistake) In(l text.Language) string {
 //	4     caller a number="020 123 4567" via=Receptie
 //	10    end a                                 ten seconds from the beginning
 //
-// Times are seconds, since the beginning or, with a plus, since the step before,
-// and never go back. A call has a name of letters, digits, hyphens and
-// underscores, which is free again once it is over. What is known of a caller
-// is number (or the word withheld), name, line (our number that was called), via
-// (who passed the call on) and the word outgoing for a call that we make; a text
-// with spaces stands between quotes, in which \" is a quote and \\ a backslash.
-// end may be followed by completed, missed, elsewhere or rejected; without, it
-// is completed for a call that was answered and else missed. "again" is the same
-// call ringing on one more device, and "pause" does nothing.
+// Times are in seconds, counted from the beginning or, with a plus, from the previous
+// step; they never go back. A call has a name of letters, digits, hyphens and
+// underscores, which can be reused once the call is over. A caller is described by number
+// (or the word withheld), name, line (our number that was called), via (who passed the
+// call on) and the word outgoing for a call that we make; a text with spaces is quoted,
+// and \" in it is a quote and \\ a backslash. end may be followed by completed, missed,
+// elsewhere or rejected; by default it is completed if the call was answered, otherwise
+// missed. "again" is the same call ringing on one more device, and "pause" does nothing.
 //
 // The error is a *Mistake.
 func Parse(b []byte) (*Scenario, error) {
@@ -354,7 +353,7 @@ type word struct {
 
 func (w word) is(s string) bool { return w.key == "" && !w.quoted && w.text == s }
 
-// wordForm is a word and the blanks behind it: key=text or text, which may be quoted.
+// wordForm matches a word and the blanks after it: key=text or text, which may be quoted.
 var (
 	wordForm = lazyregexp.New(`^(?:([^ \t="]+)=)?(?:"((?:[^"\\]|\\.)*)"|([^ \t"]*))(?:[ \t]+|$)`)
 	unquote  = strings.NewReplacer(`\"`, `"`, `\\`, `\`)
@@ -373,8 +372,8 @@ func split(s string) (all []word, err error) {
 	return all, nil
 }
 
-// Single is a scenario of one call, which rings for ring or, unless answer is zero, is
-// answered that long after it began and then continues for ring.
+// Single returns a scenario of one call, which rings for ring or, unless answer
+// is zero, is answered that long after it began and then continues for ring.
 func Single(c Call, ring, answer time.Duration) *Scenario {
 	c.ID = ""
 	s := &Scenario{Repeat: 1, Steps: []Step{{Do: Ring, Name: "a", Call: c}}}

@@ -26,14 +26,14 @@ const (
 	maxConns  = 32
 )
 
-// server is what the stand-ins to which our link connects have in common: state under a
-// lock, a way to wait for its changes, and the connections.
+// server is the common part of the stand-ins to which our link connects:
+// state under a lock, a way to wait for its changes, and the connections.
 type server struct {
 	address   Address
 	account   Account         // of an exchange
 	ready     func() bool     // somebody is connected to receive updates; called under the lock
 	listens   func() error    // closes the listener
-	notifyEnd func(io.Closer) // tells a connection, where the protocol can, that the server ends
+	notifyEnd func(io.Closer) // notifies a connection, if the protocol can, that the server ends
 	stop      func() bool     // cancels the hook on the context's end
 	once      sync.Once
 
@@ -120,7 +120,7 @@ func (s *server) Until(ctx context.Context, ok func() bool) error {
 	}
 }
 
-// taken is Until for an update; it is no error if nobody processes it in time.
+// taken is like Until, for an update; it is not an error if nobody processes it in time.
 func (s *server) taken(ctx context.Context, ok func() bool) error {
 	short, cancel := context.WithTimeout(ctx, takeTime)
 	defer cancel()
@@ -264,7 +264,7 @@ func (s *server) intercepted(handler http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// startExchange is startWeb for an exchange with its user and extension.
+// startExchange is like startWeb, for an exchange with its user and extension.
 func (s *server) startExchange(ctx context.Context, kind, address string, a Account, handler http.HandlerFunc) error {
 	s.account = a
 	if err := s.startWeb(ctx, address, nil, handler); err != nil {
@@ -289,7 +289,7 @@ func (c *wsConn) send(texts ...[]byte) error {
 	return c.write(texts...)
 }
 
-// write is send under the connection's lock.
+// write is like send, for a caller that holds the connection's lock.
 func (c *wsConn) write(texts ...[]byte) error {
 	for _, t := range texts {
 		_ = c.conn.SetWriteDeadline(time.Now().Add(writeTime))

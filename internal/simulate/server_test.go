@@ -164,8 +164,8 @@ func TestOneClientOfBaresip(t *testing.T) {
 	}
 }
 
-// TestOneClientOfLinphone: with linphone-daemon the second program gets
-// nothing, and the first what it asks for.
+// TestOneClientOfLinphone: of two programs on one linphone-daemon,
+// the second gets nothing and the first gets what it asks for.
 func TestOneClientOfLinphone(t *testing.T) {
 	const idle = "Status: Ok\n\nSize: 0\n\n"
 	l := open(t, t.Context(), "linphone", "")
@@ -203,8 +203,8 @@ func TestOneClientOfLinphone(t *testing.T) {
 	must.Do(t, <-told)
 }
 
-// TestHostileClients checks that what is not a request, is too long
-// or comes from a web page does no harm.
+// TestHostileClients checks that anything that is not a
+// request, is too long or comes from a web page does no harm.
 func TestHostileClients(t *testing.T) {
 	deep := strings.Repeat("[", 10<<10)
 	for _, over := range []string{"bria", "ari", "wazo", "3cx"} {
@@ -246,7 +246,7 @@ func TestHostileClients(t *testing.T) {
 			}
 			for _, strange := range []http.Header{nil, {"Authorization": {"Bearer unknown"}, "X-Auth-Token": {"unknown"}}} {
 				c, err := dial(strange)
-				if err == nil && over == "wazo" { // reports it on the socket
+				if err == nil && over == "wazo" { // the refusal follows on the socket
 					_, _, err = c.ReadMessage()
 				}
 				if let := err == nil; let != (over == "bria") || over == "wazo" && !websocket.IsCloseError(err, 4001, 4002) {
@@ -256,7 +256,7 @@ func TestHostileClients(t *testing.T) {
 					_ = c.Close()
 				}
 			}
-			_ = must.Get(dial(known))(t).Close() // still there
+			_ = must.Get(dial(known))(t).Close() // the server is still there
 		})
 	}
 }

@@ -1,17 +1,14 @@
-// Package simulate is a softphone for every protocol that we accept, for the
-// demonstration, for trying out and for tests. It is written against the
-// protocols, not against the code that speaks them, and its servers are what the
-// tests of our links connect to.
+// Package simulate simulates a softphone for every protocol that we accept, for
+// demonstrations, trials and tests. It is written against the protocols, not against
+// the code that implements them, and the tests of our links connect to its servers.
 //
-// A Scenario is a story of calls, read from text or built in; Play plays it on a
-// Softphone, which Open makes for a protocol: a client of our listener, a program
-// that runs ours (wiebelt ring, open-url, Twinkle's scripts), or the server that
-// a softphone or exchange is, which waits for our link to connect. What a
-// protocol cannot tell is left out.
+// A Scenario is a story of calls, read from text or built in. Play plays it on a Softphone,
+// which Open makes for a protocol: a client of our listener, a program that runs ours
+// (wiebelt ring, open-url, Twinkle's scripts), or the server of a softphone or exchange,
+// which waits for our link to connect. Whatever a protocol cannot express is left out.
 //
-// Goroutines: a Phone has one that reads, from Dial to Close. A server has one
-// that accepts and one or two for each connection; they end when its context
-// does, and Close waits for them.
+// Goroutines: a Phone has one that reads, from Dial to Close. A server has one that accepts
+// and one or two for each connection; they end with its context, and Close waits for them.
 package simulate
 
 import (

@@ -18,8 +18,8 @@ import (
 
 func TestMain(m *testing.M) { linktest.Main(m) }
 
-// serve is the peer: a WebSocket that passes every message to answer and sends what it
-// returns; nil answers nothing, and closed ends the connection.
+// serve starts the peer: a WebSocket that passes every message to answer and
+// sends what it returns; nil answers nothing, and closed ends the connection.
 func serve(t *testing.T, answer func(message string) (string, bool)) int {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

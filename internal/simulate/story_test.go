@@ -31,8 +31,8 @@ const (
 	pathToken   = "cGF0aC10b2tlbi10aGF0LWNhbi1vbmx5LXJpbmctMDI"
 )
 
-// linked are the kinds used by this program's own links and listener; kinds that run our
-// program are tested with the program itself.
+// linked lists the kinds that report to this program's own links and
+// listener; kinds that run our program are tested with the program itself.
 var linked = slices.Concat([]string{"websocket", "http", registry.ARIOutbound}, registry.Links(), webhooks())
 
 func webhooks() []string {

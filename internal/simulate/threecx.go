@@ -86,7 +86,7 @@ func (t *ThreeCX) participantsByExtension() map[string][]json.RawMessage {
 	return all
 }
 
-// state is the answer about an extension.
+// state returns the answer about an extension.
 func (t *ThreeCX) state(extension string) any {
 	return map[string]any{"dn": extension, "type": "Wextension", "participants": t.participantsByExtension()[extension],
 		"devices": []map[string]string{{"dn": extension, "device_id": device, "user_agent": "3CX Mobile Client"}}}
@@ -128,20 +128,20 @@ const (
 	Remove = 1
 )
 
-// Event is the next event, with its number, about an entity. Call it within With.
+// Event returns the next event, with its number, about an entity. Call it within With.
 func (t *ThreeCX) Event(kind int, entity string) string {
 	t.Sequence++
 	return string(toJSON(map[string]any{"sequence": t.Sequence, "event": map[string]any{"event_type": kind, "entity": entity, "attached_data": nil}}))
 }
 
-// Entity is the path of an extension's participant.
+// Entity returns the path of an extension's participant.
 func Entity(extension string, participant int) string {
 	return fmt.Sprintf("/callcontrol/%s/participants/%d", extension, participant)
 }
 
 const device = "sip:" + extensionNumber + "@127.0.0.1:5483"
 
-// participant is one device's part in a call.
+// participant returns one device's part in a call.
 func participant(c exchangeCall, leg int) map[string]any {
 	number := digits(c.call.Number)
 	if number == "" {

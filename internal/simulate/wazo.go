@@ -193,7 +193,7 @@ func (e Event) String() string {
 		"timestamp": stamp(time.Now()), "tenant_uuid": "simulate", "user_uuid:" + WazoUser: true, "data": e.Call}}))
 }
 
-// wazoCall is one device's part in a call, as wazo-calld describes it.
+// wazoCall returns one device's part in a call, as wazo-calld describes it.
 func wazoCall(c exchangeCall, leg int) map[string]any {
 	dialed := c.call.dialled()
 	peer, name, direction, caller := digits(c.call.Number), c.call.Name, "inbound", false

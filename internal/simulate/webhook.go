@@ -27,13 +27,13 @@ func fromColleague(c Call) bool {
 	return c.Direction == "" && c.Number != "" && len(c.Number) <= len(extensionNumber)
 }
 
-// plainMessage is a message in our own format.
+// plainMessage returns a message in our own format.
 func plainMessage(n Update) (method, query string, body []byte) {
 	return http.MethodPost, "", toJSON(map[string]any{"id": n.Call.ID, "state": state(n), "reason": n.Reason.String(), "number": n.Call.Number, "name": n.Call.Name,
 		"line": n.Call.Line, "via": n.Call.Via, "direction": n.Call.Direction, "extension": extensionNumber})
 }
 
-// voipgridMessage is a call notification of version 2.
+// voipgridMessage returns a call notification of version 2.
 func voipgridMessage(n Update) (method, query string, body []byte) {
 	c := n.Call
 	ours := map[string]any{"account_number": 234, "name": "Simulatie", "number": "+31201234501", "user_numbers": []string{extensionNumber}, "user_emails": []string{}}
@@ -65,13 +65,13 @@ func voipgridMessage(n Update) (method, query string, body []byte) {
 	return http.MethodPost, "", toJSON(said)
 }
 
-// yeastarMessage is an event of the P series.
+// yeastarMessage returns an event of the P series.
 func yeastarMessage(n Update) (method, query string, body []byte) {
 	kind, call := yeastarCall(n)
 	return http.MethodPost, "", yeastarEvent(kind, call)
 }
 
-// yeastarEvent is an event: JSON within JSON.
+// yeastarEvent returns an event: JSON within JSON.
 func yeastarEvent(kind int, call any) []byte {
 	return toJSON(map[string]any{"type": kind, "sn": "simulate", "msg": string(toJSON(call))})
 }
@@ -101,7 +101,7 @@ func yeastarCall(n Update) (kind int, call map[string]any) {
 	return kind, map[string]any{"call_id": c.ID, "members": members}
 }
 
-// voipzekerMessage is the address that VOIPZeker requests.
+// voipzekerMessage returns the address that VOIPZeker requests.
 func voipzekerMessage(n Update) (method, query string, body []byte) {
 	c := n.Call
 	q := url.Values{"calluniqueid": {c.ID}, "callfrom": {c.Number}, "callto": {extensionNumber}, "direction": {"in"}, "status_desc": {"INCOMING_RINGING"}}

@@ -202,7 +202,7 @@ func (x *Xelion) Send(events ...Notification) {
 	})
 }
 
-// Channel is an event about a channel, with the next version. Call it within With.
+// Channel returns an event about a channel, with the next version. Call it within With.
 func (x *Xelion) Channel(update string, channel any) Notification {
 	x.Version++
 	return Notification{"activeChannelEvent", map[string]any{"updateType": update, "version": x.Version, "activeChannel": channel}}
@@ -210,7 +210,7 @@ func (x *Xelion) Channel(update string, channel any) Notification {
 
 func sipChannel(account string, n int) string { return fmt.Sprintf("SIP/%s-%08x", account, n) }
 
-// party is a channel in a call as the exchange describes it.
+// party returns a channel in a call as the exchange describes it.
 func party(callID, id, state, name, role, phone string) map[string]any {
 	return map[string]any{"callId": callID, "channelId": id, "state": state, "name": name, "organisationName": nil, "role": role, "phone": phone, "phoneUser": nil,
 		"twinChannel": false, "parkingSlot": nil}
@@ -303,8 +303,8 @@ func (x *Xelion) Tell(ctx context.Context, n Update) error {
 	return x.taken(ctx, func() bool { return n.Do == Again || len(x.sockets) == 0 || x.Tested > tested })
 }
 
-// hungUp sets what happens to the other party's channel: it moves to a colleague, stays
-// until the next update, or goes.
+// hungUp sets what happens to the other party's channel: it
+// moves to a colleague, stays until the next update, or ends.
 func (x *Xelion) hungUp(n Update, other, about map[string]any, set func(map[string]any, bool)) {
 	switch n.Reason {
 	case call.Elsewhere:

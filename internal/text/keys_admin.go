@@ -15,8 +15,8 @@ const (
 	AdminPolicyKeeps   Key = "admin.policy_keeps"  // keys that the policy sets
 	AdminSet           Key = "admin.set"           // settings, and a secret if one was given
 	AdminSetWaiting    Key = "admin.set.waiting"   // a new secret waits beside the old one
-	AdminSetRelayed    Key = "admin.set.relayed"   // where the relay looks up
-	AdminRelayed       Key = "admin.relayed"       // the hub is asked for, where the relay looks up
+	AdminSetRelayed    Key = "admin.set.relayed"   // settings, if the relay looks numbers up
+	AdminRelayed       Key = "admin.relayed"       // no hub here, but the relay looks numbers up
 	AdminSetNoSecret   Key = "admin.set.no_secret" // address and client have no secret
 	AdminSetLink       Key = "admin.set.link"      // a link's secret
 	AdminSetMachine    Key = "admin.set.machine"   // the computer's secret
@@ -46,7 +46,7 @@ const (
 	AdminForgetNumber  Key = "admin.forget.number"  // not a number
 	AdminForgetProfile Key = "admin.forget.profile" // --user or --everything with --profile
 	AdminForgetRuns    Key = "admin.forget.runs"    // this user's Wiebelt runs
-	AdminUserRuns      Key = "admin.user_runs"      // that of a user who is to be forgotten
+	AdminUserRuns      Key = "admin.user_runs"      // Wiebelt of the user to be forgotten runs
 	AdminOnly          Key = "admin.only"           // requires an administrator
 	AdminNoUser        Key = "admin.no_user"
 	AdminNoHome        Key = "admin.no_home"

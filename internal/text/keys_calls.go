@@ -57,8 +57,8 @@ const (
 	CallsAgainOff          Key = "calls.again.off"
 )
 
-// CallsFault says that calls are not kept, and why (history.Fault). It takes whom to tell
-// as an argument, where somebody has to be told.
+// CallsFault says that calls are not kept, and why (history.Fault).
+// It takes whom to tell as an argument, if anybody has to be told.
 func CallsFault(fault string) Key { return Key("calls.fault." + fault) }
 
 // CallsNotice says what happened to the history (history.Notice).

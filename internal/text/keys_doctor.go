@@ -28,10 +28,10 @@ var DoctorChecks = func() (all []string) {
 	return all
 }()
 
-// DoctorTroubles lists everything the doctor can find wrong, in the order of the guide,
-// which shows for each a sentence and one on what to do. Those that begin with "failure."
-// can go wrong on the way to the hub. Deliveries have a heading of their own there, and
-// "late" applies to any check.
+// DoctorTroubles lists everything the doctor can find wrong, in the order of
+// the guide, which has two sentences for each: what is wrong, and what to
+// do. Those that begin with "failure." can go wrong on the way to the hub.
+// Deliveries have their own heading there, and "late" applies to any check.
 var DoctorTroubles = []struct {
 	Group string // an id for DoctorGroup
 	Found []string

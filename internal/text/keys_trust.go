@@ -4,5 +4,5 @@ package text
 // codes of package filetrust), and names the command that fixes it, if there is one.
 func Trust(why string) Key { return Key("trust." + why) }
 
-// TrustAbove says so about a folder on the way to it.
+// TrustAbove says the same about one of its parent folders.
 const TrustAbove Key = "trust.above"

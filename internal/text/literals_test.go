@@ -18,7 +18,7 @@ import (
 // spoken are the folders whose programs show text to people.
 var spoken = []string{"../ui", "../resident", "../native/tray", "../native/notify", "../native/messagebox", "../health", "../guide", "../cli", "../doctor", "../relay/command"}
 
-// failing are the folders whose errors commands show; their other output is for programs.
+// failing are the folders whose errors commands show; the rest of their output is for programs.
 var failing = []string{"../localhub", "../simulate", "../instance"}
 
 // prose matches what people would read: two words, or one that begins like a sentence.
@@ -137,8 +137,8 @@ func raised(tree *ast.File) (all []*ast.BasicLit) {
 	return all
 }
 
-// said returns the literals in a file that somebody could see,
-// including what commands turn into errors.
+// said returns the literals in a file that somebody could see;
+// with errors, also those that commands turn into errors.
 func said(tree *ast.File, errors bool) (all []*ast.BasicLit) {
 	var walk func(ast.Node) bool
 	walk = func(n ast.Node) bool {

@@ -41,7 +41,7 @@ func (l Language) Moment(t, now time.Time) string {
 	return l.Day(t, now) + " " + l.Clock(t)
 }
 
-// InWeek is Moment with the name of the day alone, as long as that can be no other day.
+// InWeek is like Moment, but names only the day of the week while that is unambiguous.
 func (l Language) InWeek(t, now time.Time) string {
 	if SameDay(t, now) || now.Sub(t).Abs() > 6*24*time.Hour {
 		return l.Moment(t, now)

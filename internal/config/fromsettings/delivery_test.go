@@ -9,8 +9,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestSenders: one client per message box, while the settings hold; items whose own box is
-// gone go to the office's.
+// TestSenders checks that there is one client per message box while the settings
+// stay the same, and that items whose own box is gone go to the office's.
 func TestSenders(t *testing.T) {
 	set := settings.Hub{BaseURL: "https://hub.example", HubURL: "https://hub.example", ClientID: "office", OrganisationCode: "1234", SecretStore: "file", Intermediary: "ours"}
 	s := &Senders{Dirs: must.Get(profile.Find(t.TempDir()))(t), Settings: func() settings.Hub { return set }}

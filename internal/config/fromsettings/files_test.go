@@ -8,7 +8,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestRingProgram: phones are given the program that stays in place, if there is one.
+// TestRingProgram checks that phones get the program that stays in place, if there is one.
 func TestRingProgram(t *testing.T) {
 	dir := t.TempDir()
 	own := filepath.Join(dir, "1.2.3")

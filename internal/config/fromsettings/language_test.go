@@ -8,8 +8,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// TestSystemLanguage: Dutch where language or region is Dutch, English everywhere
-// else, as POSIX and gettext read the environment.
+// TestSystemLanguage checks that the language is Dutch where language or region is
+// Dutch, and English everywhere else, as POSIX and gettext read the environment.
 func TestSystemLanguage(t *testing.T) {
 	for env, want := range map[string]text.Language{
 		"":                               text.English,

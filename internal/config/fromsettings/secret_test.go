@@ -18,8 +18,8 @@ type shut struct{ secret.Store }
 
 func (shut) Get(context.Context, secret.Ref) (string, error) { return "", secret.ErrLocked }
 
-// TestLinksSayWhy: an exchange whose secret is missing or locked reports that, not that the
-// exchange is absent.
+// TestLinksSayWhy checks that an exchange whose secret is missing
+// or locked reports that, and not that the exchange is absent.
 func TestLinksSayWhy(t *testing.T) {
 	d := must.Get(profile.Find(t.TempDir()))(t)
 	for _, kind := range []string{"ari", "wazo", "3cx", "broadworks", "xelion", "yeastar-socket"} {

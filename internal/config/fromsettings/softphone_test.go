@@ -20,8 +20,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Links to exchanges use the hub's proxy: that of the settings at the time of each
-// connection, else that of the environment.
+// TestExchangesThroughTheProxy checks that links to exchanges use the hub's proxy: the
+// one in the settings at the time of each connection, else the one in the environment.
 func TestExchangesThroughTheProxy(t *testing.T) {
 	t.Setenv("NO_PROXY", "")
 	t.Setenv("no_proxy", "")

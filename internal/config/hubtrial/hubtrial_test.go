@@ -30,8 +30,8 @@ func wanted(t *testing.T) Trial {
 	return Trial{Dirs: dirs, Settings: s, Hub: s.Hub, Secret: value, Number: "0612345678"}
 }
 
-// TestRun: every step is reported twice, in order, until one fails; an office that delivers
-// nothing passes without the scope for it.
+// TestRun checks that every step is reported twice, in order, until one fails,
+// and that an office that delivers nothing passes without the scope for it.
 func TestRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Trial)
@@ -78,8 +78,8 @@ func TestSecretWorks(t *testing.T) {
 	}
 }
 
-// TestSave: secrets and settings are saved all or nothing: the previous secrets are
-// restored if the settings cannot be written.
+// TestSave checks that secrets and settings are saved all or nothing:
+// the previous secrets are restored if the settings cannot be written.
 func TestSave(t *testing.T) {
 	x := wanted(t)
 	write(t, x.Dirs, "# by hand\n[hub]\nsecret_store = \"file\"\n")
@@ -149,7 +149,7 @@ func TestSave(t *testing.T) {
 	for _, works := range []bool{true, false} {
 		all.Works = works
 		now, _ := settings.Load(x.Dirs)
-		all.Open = func(string) (secret.Store, error) { // all was well so far
+		all.Open = func(string) (secret.Store, error) { // everything has succeeded so far
 			return store, errors.Join(os.Remove(settings.Path(x.Dirs)), os.Mkdir(settings.Path(x.Dirs), 0o700))
 		}
 		if _, err := Save(t.Context(), x.Dirs, now, all); err == nil || kept() != "four/five two/" {
@@ -163,8 +163,8 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// TestAfter: a secret goes neither to another hub nor into another store than the policy's;
-// a policy that sets the hub sets the store too.
+// TestAfter checks that a secret goes to no other hub and into no other store
+// than the policy's, and that a policy that sets the hub sets the store too.
 func TestAfter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), settings.PolicyFile)
 	for _, c := range []struct {

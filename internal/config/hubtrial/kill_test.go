@@ -21,7 +21,7 @@ import (
 
 const saverEnv = "WIEBELT_HUBTRIAL_TEST_SAVER"
 
-// TestMain also runs as the process that gets killed.
+// TestMain also runs the process that gets killed.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(saverEnv); dir != "" {
 		fmt.Fprintln(os.Stderr, saveForever(dir))

@@ -10,9 +10,9 @@ import (
 // sessions has the runtime folder of each user who is logged on.
 var sessions = "/run/user"
 
-// platformDirs follows the XDG base directories. Where the variable of the runtime
-// folder is unset, as in a cron job, or names another user's, as after "su", it is the
-// one that the system makes: every program of a user must find the one that runs.
+// platformDirs follows the XDG base directories. If the variable of the runtime folder
+// is unset, as in a cron job, or names another user's, as after "su", the folder that
+// the system creates is used: every program of a user must find the one that runs.
 func platformDirs(env func(string) string) (Dirs, error) {
 	home := env("HOME")
 	config, err := base(env("XDG_CONFIG_HOME"), home, ".config")

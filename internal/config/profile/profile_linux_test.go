@@ -63,7 +63,7 @@ func TestPlatformDirs(t *testing.T) {
 	}
 }
 
-// TestPlanted: whatever somebody else could have created is not trusted.
+// TestPlanted checks that nothing somebody else could have created is trusted.
 func TestPlanted(t *testing.T) {
 	root := t.TempDir()
 	must.Do(t, os.Symlink(t.TempDir(), filepath.Join(root, "run")))

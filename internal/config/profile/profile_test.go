@@ -79,7 +79,7 @@ func TestFailedWriteKeepsTheOldFile(t *testing.T) {
 	}
 }
 
-// TestCreateFileOnce: of many concurrent programs one wins, and all find its file.
+// TestCreateFileOnce checks that one of many concurrent programs wins, and all find its file.
 func TestCreateFileOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	const n = 20

@@ -71,8 +71,8 @@ func folders(t *testing.T) profile.Dirs {
 	return must.Get(profile.Find(t.TempDir()))(t)
 }
 
-// TestWhatWasTakenIsNoticed: registrations are read at the start and every hour, and only
-// those that were ours before can be lost.
+// TestWhatWasTakenIsNoticed checks that registrations are read at the start
+// and every hour, and that only those that were ours before can be lost.
 func TestWhatWasTakenIsNoticed(t *testing.T) {
 	d := folders(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -102,8 +102,8 @@ func TestWhatWasTakenIsNoticed(t *testing.T) {
 		if got := c.lost; !slices.Equal(got, []health.Registration{health.Scheme}) {
 			t.Errorf("lost %v", got)
 		}
-		// An unknown state stays as it was known; what was switched off on purpose is
-		// no longer reported.
+		// An unknown state leaves the last known one in place; a
+		// registration switched off on purpose is no longer reported.
 		c.at[health.Scheme] = unknown
 		c.at[health.Autostart] = declined
 		later(time.Hour)
@@ -159,7 +159,7 @@ func TestWhatWasTakenIsNoticed(t *testing.T) {
 	})
 }
 
-// TestRepair: a click restores what was registered before and takes nothing else.
+// TestRepair checks that a click restores what was registered before and takes nothing else.
 func TestRepair(t *testing.T) {
 	d := folders(t)
 	must.Do(t, Remember(d, Registered{Scheme: true}))

@@ -43,7 +43,7 @@ func makeMachineDir(dir, group string) error {
 		return err
 	}
 	files, err := os.ReadDir(dir)
-	for _, f := range files { // those of secrets that were set before have had the group of then
+	for _, f := range files { // existing ones still have the group of their time
 		err = errors.Join(err, os.Lchown(filepath.Join(dir, f.Name()), -1, gid))
 	}
 	return errors.Join(err, os.Chmod(dir, 0o750|os.ModeSetgid))

@@ -51,8 +51,8 @@ func TestMachineStore(t *testing.T) {
 	}
 }
 
-// TestMachineGroup: whoever may read one of the computer's secrets may read all, including
-// those set before.
+// TestMachineGroup checks that a user who may read one of the
+// computer's secrets may read all, including those set before.
 func TestMachineGroup(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Fatal("only root gives files to a group; run this test as root")
@@ -69,8 +69,8 @@ func TestMachineGroup(t *testing.T) {
 	}
 }
 
-// cleared adds the Clear that the computer's store lacks: no profile clears what
-// belongs to everybody.
+// cleared adds the Clear that the computer's store lacks:
+// no profile clears secrets that belong to everybody.
 type cleared struct{ *machineStore }
 
 func (c cleared) Clear(ctx context.Context) error {

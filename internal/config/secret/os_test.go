@@ -104,7 +104,7 @@ func TestProfilesDoNotShare(t *testing.T) {
 	}
 }
 
-// TestStatesAreTold: absent, locked, full and not set are four distinct states.
+// TestStatesAreTold checks that absent, locked, full and not set are four distinct states.
 func TestStatesAreTold(t *testing.T) {
 	ref := hub(t, "https://a.example", "c")
 	for _, c := range []struct {

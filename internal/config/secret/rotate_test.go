@@ -62,7 +62,7 @@ func rotation(t *testing.T, s Store) {
 		t.Error("again for a secret that is not there")
 	}
 	at("first", IsWaiting)
-	// Later it does.
+	// Later the hub accepts it.
 	now := time.Now()
 	s.(*rotating).now = func() time.Time { return now.Add(retryNext) }
 	at("second", IsWaiting)
@@ -77,7 +77,7 @@ func rotation(t *testing.T, s Store) {
 		t.Errorf("still waiting: %v", err)
 	}
 
-	// A third before the second was used: the waiting one is tried first.
+	// A third one before the second was used: the waiting one is tried first.
 	renew("third", true, true)
 	renew("fourth", true, true)
 	at("fourth", IsWaiting)

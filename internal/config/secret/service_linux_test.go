@@ -134,8 +134,8 @@ func session(t *testing.T) *dbus.Conn {
 	return c
 }
 
-// prompter replaces the program that asks for the keyring's password, as on a computer with
-// nobody in front of it.
+// prompter replaces the program that asks for the keyring's
+// password, as on a computer with no one in front of it.
 type prompter struct{}
 
 func (prompter) BeginPrompting(dbus.ObjectPath) *dbus.Error { return nil }

@@ -78,9 +78,9 @@ func Compose(values map[string]any) (string, error) {
 	return edit("", wanted)
 }
 
-// Fingerprint changes when the files change that Load reads, and those that settings
-// name: it tells by their size, time and rights, and by whether the policy counts,
-// without reading them, so that it can be asked often.
+// Fingerprint changes when the files that Load reads change, or those that
+// settings name. It compares their size, time and rights, and whether the
+// policy counts, without reading them, so that it is cheap to call often.
 func Fingerprint(dirs profile.Dirs, named ...string) string {
 	print := fmt.Sprint(managed())
 	policy, err := filetrust.OpenFile(policyPath(), os.O_RDONLY, filetrust.Admins)

@@ -147,8 +147,8 @@ func TestWholeFile(t *testing.T) {
 	}
 }
 
-// TestProblems: a problem is identified by key and line, its value is never repeated, and
-// the default applies.
+// TestProblems checks that a problem is identified by key and line,
+// that its value is never repeated, and that the default applies.
 func TestProblems(t *testing.T) {
 	const canary = "geheim4711"
 	for _, c := range []struct {
@@ -354,7 +354,7 @@ func TestBrokenHeader(t *testing.T) {
 	}
 }
 
-// TestOneBadLine spoils no other.
+// TestOneBadLine checks that a bad line spoils no other.
 func TestOneBadLine(t *testing.T) {
 	s, problems := Load(dirs(t, "[hub]\norganisation_code = 47 11\nclient_id = \"a\"\n[history]\ndays = 3\nkeep = \"all\"\n"))
 	if s.Hub.ClientID != "a" || s.History.Days != 3 || s.History.Keep != "full" {
@@ -379,7 +379,7 @@ func TestEditorsMarks(t *testing.T) {
 	}
 }
 
-// TestNoFileAtAll: anything that is not a file is reported and never waited for.
+// TestNoFileAtAll checks that anything but a regular file is reported and never waited for.
 func TestNoFileAtAll(t *testing.T) {
 	for name, plant := range map[string]func(path string) error{
 		"folder":       func(path string) error { return os.Mkdir(path, 0o700) },

@@ -14,8 +14,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestLocked: the policy locks what it sets, and together with the hub's address the whole
-// group, whatever the user's own file says.
+// TestLocked checks that the policy locks the keys it sets, and the whole
+// hub group if it sets the hub's address, whatever the user's own file says.
 func TestLocked(t *testing.T) {
 	dirs := profile.Dirs{Config: t.TempDir()}
 	mine := "[hub]\nproxy = \"http://127.0.0.1:1\"\nextra_ca_file = \"/tmp/mine.pem\"\ncontact_scopes = \"all\"\nintermediary = \"mine\"\nclient_id = \"mine\"\n[history]\ndays = 30\n"
@@ -43,8 +43,8 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// TestPrivacyFailsClosed: a policy whose value for how much is shown or kept cannot be read
-// sets the strictest value; a user cannot loosen it.
+// TestPrivacyFailsClosed checks that a policy with an unreadable value for how
+// much is shown or kept sets the strictest value, which a user cannot loosen.
 func TestPrivacyFailsClosed(t *testing.T) {
 	dirs := profile.Dirs{Config: t.TempDir()}
 	must.Do(t, os.WriteFile(Path(dirs), []byte("[history]\nkeep = \"full\"\n"), 0o600))
@@ -94,7 +94,8 @@ func TestPrivacyFailsClosed(t *testing.T) {
 	}
 }
 
-// TestExtensionOf: one for everybody, from the user's name, or from a table.
+// TestExtensionOf: an extension is one for everybody,
+// derived from the user's name, or taken from a table.
 func TestExtensionOf(t *testing.T) {
 	for _, c := range [][3]string{{"101", "jan", "101"}, {"${user}", `OFFICE\jan`, "jan"}, {"1${user}", "02", "102"},
 		{"jan=101, Piet = 102", "jan", "101"}, {"jan=101, Piet = 102", `OFFICE\piet`, "102"}, {"jan=101", "kees", ""}, {"", "jan", ""}} {
@@ -110,8 +111,8 @@ func TestExtensionOf(t *testing.T) {
 	}
 }
 
-// TestAddressCarriesNobody: no address contains a user name or password, and a refused one
-// is not repeated.
+// TestAddressCarriesNobody checks that no address contains a
+// user name or password, and that a refused one is not repeated.
 func TestAddressCarriesNobody(t *testing.T) {
 	for _, address := range []string{"https://piet:Geheim9@pbx.example", "piet:Geheim9@pbx.example:5038", "https://piet@pbx.example"} {
 		s, problems := Parse("[[softphone]]\nkind = \"ari\"\naddress = \"" + address + "\"\n")
@@ -174,7 +175,7 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-// TestCheckWritesNothing, whatever it reports.
+// TestCheckWritesNothing checks that Check writes nothing, whatever it reports.
 func TestCheckWritesNothing(t *testing.T) {
 	d := dirs(t, "")
 	if err := Check(d, map[string]any{"history.days": 3}); err != nil {

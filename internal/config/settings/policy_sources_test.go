@@ -49,7 +49,7 @@ func TestPolicyOfSomebodyElse(t *testing.T) {
 	}
 }
 
-// Machine management supports fewer types than TOML.
+// TestManagedTypes: machine management supports fewer types than TOML.
 func TestManagedTypes(t *testing.T) {
 	s := Defaults()
 	s.apply(managedLayer(map[string]any{

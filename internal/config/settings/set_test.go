@@ -65,7 +65,7 @@ func TestSetKeepsTheRest(t *testing.T) {
 	}
 }
 
-// TestSetRefuses and leaves the file as it was.
+// TestSetRefuses checks that a refused Set leaves the file as it was.
 func TestSetRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name, file string
@@ -160,8 +160,8 @@ func FuzzSet(f *testing.F) {
 	})
 }
 
-// TestTouch: a running Wiebelt is told to reload, with and without settings, and the
-// settings stay as they were.
+// TestTouch checks that a running Wiebelt is told to reload, with
+// and without settings, and that the settings stay as they were.
 func TestTouch(t *testing.T) {
 	d := dirs(t, "")
 	for _, was := range []string{"", "[hub]\nclient_id = \"wiebelt-1\"\n"} {

@@ -49,7 +49,7 @@ func (l Softphone) ExtensionOf(user string) string {
 	return ""
 }
 
-// extensionText accepts no mark but userMark, and no table entry that lacks a half.
+// extensionText accepts no mark but userMark, and no table entry that lacks either half.
 func extensionText(s string) bool {
 	if strings.Contains(strings.ReplaceAll(s, userMark, ""), "$") {
 		return false

@@ -29,9 +29,9 @@ func TestSetThroughALink(t *testing.T) {
 	}
 }
 
-// TestFingerprintOfWhatCounts: a policy whose owner becomes an administrator counts from
-// then on, although neither its time nor its size changes; and a file that the settings
-// name may appear after them.
+// TestFingerprintOfWhatCounts checks that a policy whose owner becomes an
+// administrator counts from then on, although neither its time nor its size
+// changes, and that a file that the settings name may appear after them.
 func TestFingerprintOfWhatCounts(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Fatal("only root owns what an administrator owns; run this test as root")

@@ -25,7 +25,7 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// Every locked key names the location of the policy.
+// TestLockedBy checks that every locked key names the location of the policy.
 func TestLockedBy(t *testing.T) {
 	s := Defaults()
 	l := layer{source: Policy, place: "/etc/wiebelt/policy.toml"}

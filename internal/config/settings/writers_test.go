@@ -13,7 +13,7 @@ import (
 
 const writerEnv = "WIEBELT_SETTINGS_TEST_WRITER"
 
-// TestMain also runs as another program that writes.
+// TestMain also runs another program that writes.
 func TestMain(m *testing.M) {
 	if os.Getenv(writerEnv) == "" {
 		os.Exit(m.Run())

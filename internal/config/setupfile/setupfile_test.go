@@ -205,7 +205,7 @@ func TestRelay(t *testing.T) {
 		t.Fatalf("%v: %+v", err, o.Settings)
 	}
 	if all := o.Settings.Softphones; len(all) != 1 || all[0].Kind != registry.Bria {
-		t.Errorf("phones: %+v", all) // joining makes the one to the relay
+		t.Errorf("phones: %+v", all) // joining creates the one to the relay
 	}
 	if c := o.Changes(); c["relay.url"] == nil || c["relay.fingerprint"] == nil {
 		t.Errorf("%v", c)

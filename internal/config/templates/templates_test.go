@@ -156,7 +156,7 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// TestIntune: each setting stands there with its address and a value of its kind.
+// TestIntune checks that each setting is listed with its address and a value of its kind.
 func TestIntune(t *testing.T) {
 	body := files(t)["intune.txt"]
 	for address, want := range map[string]string{
@@ -172,8 +172,8 @@ func TestIntune(t *testing.T) {
 	}
 }
 
-// TestSample: the sample changes nothing as it is, and with every key enabled it is a valid
-// policy that sets every key.
+// TestSample checks that the sample as it is changes nothing, and that
+// with every key enabled it is a valid policy that sets every key.
 func TestSample(t *testing.T) {
 	on := regexp.MustCompile(`(?m)^#(\[\[|[a-z0-9_]+ = )`)
 	for path, body := range files(t) {

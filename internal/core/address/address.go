@@ -86,7 +86,7 @@ func Split(raw string) (a Address) {
 		s = s[:i]
 		s, _, _ = strings.Cut(s, ":") // a password
 	} else if host := hostOf(strings.TrimSpace(s)); isIP(host) {
-		a.Host, s = host, "" // a host without a user names nobody
+		a.Host, s = host, "" // a host without a user identifies no one
 	}
 	s, params, _ := strings.Cut(s, ";")
 	for _, p := range strings.Split(params, ";") {

@@ -167,8 +167,8 @@ type Event struct {
 	Extension string // where it is, if the source reports several
 	By        string // who answered, for Elsewhere; "" if not reported
 	At        time.Time
-	// Since is when the call reached State, from a source that reports ongoing calls: the
-	// report is of At, and never history, however old the call is.
+	// Since is when the call reached State, set by a source that reports ongoing calls.
+	// Such a report dates from At, and is never history, however old the call is.
 	Since time.Time
 }
 

@@ -7,7 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Invariants of the tracker for any reports, in any order, from any sources.
+// TestTrackerProperties checks invariants of the tracker
+// for any reports, in any order, from any sources.
 func TestTrackerProperties(t *testing.T) {
 	sources := []Source{
 		{Kind: "baresip", Conn: "127.0.0.1:4444", Reports: AllStates}, {Kind: KindWebSocket, Conn: "1", Reports: AllStates},
@@ -59,7 +60,7 @@ func TestTrackerProperties(t *testing.T) {
 					t.Fatalf("%+v began as %+v", e, c.Call)
 				}
 			case SameCall, AnotherCaller, WasAnswered, WasEnded:
-				own := owner[id] == c.Call.Source || c.Kind == SameCall // which may have found a source that tells more
+				own := owner[id] == c.Call.Source || c.Kind == SameCall // may have found a source that reports more
 				if !own {
 					t.Fatalf("call %d changed hands", id)
 				}
@@ -102,8 +103,8 @@ func TestTrackerProperties(t *testing.T) {
 	})
 }
 
-// A ring that a source of one number repeats is one call until that call is over; the next
-// ring is a new call.
+// TestRepeatsAreOneCall checks that a ring that a source repeats for one number
+// is one call until that call is over, and that the next ring is a new call.
 func TestRepeatsAreOneCall(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tr := NewTracker()

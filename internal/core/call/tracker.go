@@ -96,10 +96,10 @@ type Tracker struct {
 // NewTracker returns an empty tracker.
 func NewTracker() *Tracker { return &Tracker{learned: map[source]reportedStates{}} }
 
-// Apply processes one report. key identifies the caller's number (phone.Number.Key: E.164,
-// else digits; all withheld numbers are the same). now is the time of arrival. A late
-// report still changes a matching live call. Of any other call it makes history, once
-// (TooOld, with an ID that later reports of that call share).
+// Apply processes one report. key identifies the caller's number (phone.Number.Key:
+// E.164, else digits; all withheld numbers are the same). now is the time of arrival.
+// A late report still changes a matching live call. Any other call it only adds to
+// the history, once (TooOld, with an ID that later reports of that call share).
 func (t *Tracker) Apply(e Event, key string, now time.Time) Change {
 	w := source{e.Source.Kind, e.Source.Conn}
 	t.learn(w, e.State)
@@ -348,7 +348,7 @@ func (t *Tracker) update(c *live, e Event, key string, now time.Time) Change {
 	// can mean another caller.
 	if c.Key != key && (e.Number != "" || e.State == Ringing) {
 		kind = AnotherCaller
-		c.Key, c.Number, c.Name, c.Via = key, e.Number, e.Name, e.Via // taken back, nobody has passed it on
+		c.Key, c.Number, c.Name, c.Via = key, e.Number, e.Name, e.Via // taken back, no one has passed it on
 	}
 	c.Name, c.Line, c.Via, c.Queue = cmp.Or(e.Name, c.Name), cmp.Or(e.Line, c.Line), cmp.Or(e.Via, c.Via), cmp.Or(e.Queue, c.Queue)
 	if c.Via == c.Number || c.Via == c.Name || c.Via == c.Name+" ("+c.Number+")" {

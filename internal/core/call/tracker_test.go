@@ -127,8 +127,8 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestACallBackIsAnother: calling the ringing number is a call of its own, whichever
-// is reported first.
+// TestACallBackIsAnother checks that a call back to the ringing
+// number is a separate call, whichever is reported first.
 func TestACallBackIsAnother(t *testing.T) {
 	in, out := Event{Source: bare, ID: "x"}, Event{Source: full, ID: "1", Direction: Outgoing}
 	for _, events := range [][]Event{{in, out}, {out, in}} {
@@ -142,7 +142,7 @@ func TestACallBackIsAnother(t *testing.T) {
 	}
 }
 
-// TestASecondSourceAddsWhatItKnows and takes nothing away.
+// TestASecondSourceAddsWhatItKnows checks that a second source adds details and takes nothing away.
 func TestASecondSourceAddsWhatItKnows(t *testing.T) {
 	tr := NewTracker()
 	tr.Apply(Event{Source: bare, ID: "x", Number: "1", Name: "first"}, "1", t0)
@@ -174,8 +174,8 @@ func TestStaleReportsMakeNoCall(t *testing.T) {
 	}
 }
 
-// TestLateReports: a report that is too late for a card belongs to the live call if it can;
-// otherwise it and all that follow make one call of the history.
+// TestLateReports checks that a report too late for a card goes to the live call
+// if it can; otherwise it and all that follow make one call of the history.
 func TestLateReports(t *testing.T) {
 	tr := NewTracker()
 	at := func(s int) time.Time { return t0.Add(time.Duration(s) * time.Second) }
@@ -224,8 +224,8 @@ func TestLateReports(t *testing.T) {
 	}
 }
 
-// TestHeardOfLate: an ongoing call that is reported late is one call with its true times,
-// however long ago it began, and the same call as another source reports.
+// TestHeardOfLate checks that an ongoing call that is reported late is one call with its
+// true times, however long ago it began, and the same call as another source reports.
 func TestHeardOfLate(t *testing.T) {
 	tr := NewTracker()
 	at := func(s int) time.Time { return t0.Add(time.Duration(s) * time.Second) }
@@ -249,8 +249,8 @@ func TestHeardOfLate(t *testing.T) {
 	}
 }
 
-// TestSourcesShowWhatTheyReport: a source that declares ring only counts for more once it
-// has reported more, and one that never reports an end has no end.
+// TestSourcesShowWhatTheyReport checks that a source that declares ring only counts
+// for more once it has reported more, and that answers without an end do not count.
 func TestSourcesShowWhatTheyReport(t *testing.T) {
 	tr := NewTracker()
 	call := func(states ...State) Reports {
@@ -288,7 +288,7 @@ func TestLostConnectionLeavesRingOnlyCalls(t *testing.T) {
 	}
 }
 
-// TestFloodIsBounded, and ends no call of a source of another kind.
+// TestFloodIsBounded checks that a flood is bounded and ends no call of a source of another kind.
 func TestFloodIsBounded(t *testing.T) {
 	tr := NewTracker()
 	tr.Apply(Event{Source: bare, ID: "x", Number: "1"}, "1", t0)
@@ -308,7 +308,7 @@ func TestFloodIsBounded(t *testing.T) {
 	}
 }
 
-// TestClean: no text of a report reaches a card unfiltered.
+// TestClean checks that no text of a report reaches a card unfiltered.
 func TestClean(t *testing.T) {
 	var e Event
 	v := reflect.ValueOf(&e).Elem()
@@ -344,8 +344,8 @@ func TestCleanText(t *testing.T) {
 	}
 }
 
-// TestNobodyPassesACallOnToHimself: an exchange names the previous party of the call, who
-// at times is also the present one.
+// TestNobodyPassesACallOnToHimself: an exchange names the previous
+// party of the call, which is sometimes also the present one.
 func TestNobodyPassesACallOnToHimself(t *testing.T) {
 	for via, want := range map[string]string{"Bob (12)": "Bob (12)", "11": "", "Anna": "", "Anna (11)": "", "Anna (12)": "Anna (12)"} {
 		tr := NewTracker()

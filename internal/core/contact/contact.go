@@ -64,7 +64,7 @@ func (c Contact) SortKey() string {
 	return displaytext.Fold(c.FamilyName + "\x00" + c.Initials + "\x00" + c.Prefix + "\x00" + c.RelationNumber + "\x00" + c.ID)
 }
 
-// Sorted returns a copy ordered by SortKey, which says nothing about who is calling.
+// Sorted returns a copy ordered by SortKey. The order says nothing about who is calling.
 func Sorted(found []Contact) []Contact {
 	keys := make([]string, len(found))
 	order := make([]int, len(found))

@@ -33,7 +33,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestNames are written as in Dutch letters.
+// TestNames checks that names are written as in Dutch letters.
 func TestNames(t *testing.T) {
 	for _, c := range []struct{ initials, prefix, family, want string }{
 		{"B.M.", "van den", "Heuvel", "B.M. van den Heuvel"},
@@ -49,7 +49,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestAddresses are written as on an envelope, without missing parts.
+// TestAddresses checks that addresses are written as on an envelope, without missing parts.
 func TestAddresses(t *testing.T) {
 	for want, a := range map[string]Address{
 		"Kade 12 A, 1011 AB Amsterdam | Kade 12 A, Amsterdam": {"Kade", "12", "A", "1011ab", "Amsterdam", "nl"},

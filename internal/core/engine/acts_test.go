@@ -63,8 +63,9 @@ func TestSchemeLaunches(t *testing.T) {
 	}
 }
 
-// TestBrokenBrowser: the card of the call whose file it was shows the failure, and the file
-// is recorded as opened only once the browser has started. The card may be gone by then.
+// TestBrokenBrowser checks that the card of the call whose file was
+// to open shows the failure, and that the file is recorded as opened
+// only once the browser has started. The card may be gone by then.
 func TestBrokenBrowser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		starts := make(chan error, 1)
@@ -96,9 +97,9 @@ func TestBrokenBrowser(t *testing.T) {
 	})
 }
 
-// TestClickForSomebodyElse: a click meant for the caller that the card showed before opens
-// nobody's file, rejects no contact and closes nobody's card. A contact that arrives does
-// not change the caller.
+// TestClickForSomebodyElse checks that a click meant for the caller
+// that the card showed before opens no file, rejects no contact and
+// closes no card. A contact that arrives does not change the caller.
 func TestClickForSomebodyElse(t *testing.T) {
 	b := start(t, nil)
 	b.ring(b.ws, "1", known)
@@ -122,7 +123,8 @@ func TestClickForSomebodyElse(t *testing.T) {
 	}
 }
 
-// Earlier calls of a forgotten caller do not count, even if others have rung since.
+// TestForgottenCaller checks that earlier calls of a forgotten
+// caller do not count, even if others have rung since.
 func TestForgottenCaller(t *testing.T) {
 	b := start(t, nil)
 	who := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t).Parse(known, "")

@@ -46,8 +46,8 @@ func (f lookupFunc) Lookup(ctx context.Context, n string) ([]contact.Contact, er
 	return f(ctx, n)
 }
 
-// ringAndEnd waits for a snapshot with the call's number, and after its end for one without
-// it. Nothing is looked up.
+// ringAndEnd waits for a snapshot with the call's number, and
+// after the call's end for one without it. Nothing is looked up.
 func ringAndEnd(e *Engine, watch <-chan struct{}, id string) {
 	await := func(cards int) {
 		for len(e.Snapshot().Cards) != cards {

@@ -374,8 +374,8 @@ func (e *Engine) endCall(c *card, r call.Reason, at time.Time) {
 	e.record(c)
 }
 
-// sinceWaking is how long after waking up the computer may notice it: calls that rang
-// within it rang afterwards.
+// sinceWaking is how long the computer may take to notice that it
+// woke up: calls that rang within this time rang after the sleep.
 const sinceWaking = 3 * time.Second
 
 // endAllCalls ends every call from before a sleep, as of its start and for an unknown
@@ -490,8 +490,8 @@ func (e *Engine) cardOf(id call.ID) *card {
 	return nil
 }
 
-// record passes what is known of a card's call to the history. A launch by URL scheme that
-// nobody clicked is not a call.
+// record passes what is known about a card's call to the history.
+// A launch by URL scheme that no one clicked is not a call.
 func (e *Engine) record(c *card) {
 	if e.p.Record == nil || e.unconfirmed(c) {
 		return

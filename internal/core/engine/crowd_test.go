@@ -10,7 +10,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestReconnectingBuysNoLookups: the budget belongs to the kind of source.
+// TestReconnectingBuysNoLookups checks that the budget belongs to the kind of source.
 func TestReconnectingBuysNoLookups(t *testing.T) {
 	b := start(t, nil)
 	for i := range 40 {
@@ -102,7 +102,7 @@ func TestFloodWhileInUse(t *testing.T) {
 	}
 }
 
-// TestHeldAgainstAFlood: the card under the pointer stays on screen, whatever comes.
+// TestHeldAgainstAFlood checks that the card under the pointer stays on screen, whatever comes.
 func TestHeldAgainstAFlood(t *testing.T) {
 	b := start(t, nil)
 	cmd := call.Source{Kind: call.KindCommand, Reports: call.RingOnly}

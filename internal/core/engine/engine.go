@@ -188,9 +188,9 @@ func (e *Engine) Do(a Action) { e.run(func(ctx context.Context) { e.act(ctx, a) 
 // goroutine and may change everything but Clock and Log.
 func (e *Engine) Reconfigure(set func(*Params)) { e.run(func(context.Context) { set(&e.p) }) }
 
-// Forget drops the last calls and ring counts for which gone returns true, and the ring
-// count of who: DoShow brings back nobody who was deleted. A card on screen stays until its
-// time. gone is called on the engine's goroutine.
+// Forget drops the last calls and ring counts for which gone returns true, and the
+// ring count of who, so that DoShow never brings back someone who was deleted. A
+// card on screen stays until its time. gone is called on the engine's goroutine.
 func (e *Engine) Forget(gone func(LastCall) bool, who phone.Number) {
 	e.run(func(context.Context) {
 		delete(e.s.rings, e.callerHash(who))

@@ -43,8 +43,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestDirections: an outgoing call is a strip, a card or nothing, as the setting says; a
-// call of unknown direction has no card.
+// TestDirections checks that an outgoing call is a strip, a card or nothing,
+// depending on the setting, and that a call of unknown direction has no card.
 func TestDirections(t *testing.T) {
 	for setting, want := range map[Outgoing]int{OutgoingStrip: 1, OutgoingCard: 1, OutgoingOff: 0} {
 		b := start(t, func(p *Params) { p.Outgoing = setting })
@@ -59,7 +59,7 @@ func TestDirections(t *testing.T) {
 	}
 }
 
-// TestEnded: an engine that has ended accepts nothing and blocks nobody.
+// TestEnded checks that an engine that has ended accepts nothing and blocks no one.
 func TestEnded(t *testing.T) {
 	e := New(Params{Clock: clocktest.New(time.Now())})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -77,8 +77,8 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// TestHeardOfLate: the card of a call that was already on when it was first reported, or
-// while its source was away or the computer slept, has its true times.
+// TestHeardOfLate checks that a card has its call's true times, even if the call was already
+// on when it was first reported, or while its source was away or the computer slept.
 func TestHeardOfLate(t *testing.T) {
 	b := start(t, nil)
 	rang, answered := b.clock.Now().Add(-10*time.Minute), b.clock.Now().Add(-9*time.Minute)
@@ -103,8 +103,8 @@ func TestHeardOfLate(t *testing.T) {
 	}
 }
 
-// TestSleep: nothing that rang before a sleep is on screen after it, and a later ring is a
-// new call. A short pause changes nothing.
+// TestSleep checks that nothing that rang before a sleep is on screen after
+// it, and that a later ring is a new call. A short pause changes nothing.
 func TestSleep(t *testing.T) {
 	b := start(t, nil)
 	for range 3 {
@@ -119,7 +119,7 @@ func TestSleep(t *testing.T) {
 			t.Fatalf("%d cards after a short pause", n)
 		}
 		b.clock.Forward(8 * time.Hour)
-		b.ring(b.ws, "fresh", family) // before anybody noticed the sleep
+		b.ring(b.ws, "fresh", family) // before anyone noticed the sleep
 		b.until("its card", func(s *Snapshot) bool {
 			return slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Rang.Equal(b.clock.Now()) })
 		})

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// hub answers lookups as the test says.
+// hub answers lookups as the test wants.
 type hub struct {
 	mu    sync.Mutex
 	asked []string
@@ -156,8 +156,8 @@ func (b *harness) one(o Outcome) Card {
 	return s.Cards[0]
 }
 
-// TestCutOffBySleep: a call that is on when the computer falls asleep lasted until then,
-// even by a clock that stands still meanwhile.
+// TestCutOffBySleep checks that a call in progress when the computer falls asleep
+// is recorded as lasting until then, even by a clock that stands still meanwhile.
 func TestCutOffBySleep(t *testing.T) {
 	const night = 8 * time.Hour
 	rang := time.Now()

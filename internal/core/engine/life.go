@@ -11,7 +11,7 @@ import (
 // Times of a card's life.
 const (
 	reportedFor = 10 * time.Minute // the strip of a phone that only reports rings
-	stillAfter  = time.Second      // after pointer or keyboard left, nothing moves
+	stillAfter  = time.Second      // nothing moves for this long after pointer or keyboard left
 )
 
 // held reports whether the pointer or keyboard is or just was on the cards. Meanwhile
@@ -103,7 +103,7 @@ func (e *Engine) updateOngoing(c *card, now time.Time) (until time.Time) {
 	return until
 }
 
-// notTaken reports whether a phone says that nobody answered the call here.
+// notTaken reports whether a phone says that no one answered the call here.
 func notTaken(r call.Reason) bool {
 	return r == call.Missed || r == call.Elsewhere || r == call.Rejected
 }
@@ -191,8 +191,8 @@ func (e *Engine) makeRoom(newer *card) {
 	}
 }
 
-// forgetLast forgets the calls for which gone returns true; of the last call, only that
-// there was one remains. For ring counts, gone gets the time alone.
+// forgetLast forgets the calls for which gone returns true; of the last call, only
+// the fact that there was one remains. For ring counts, gone gets only the time.
 func (e *Engine) forgetLast(gone func(LastCall) bool) {
 	for key, a := range e.s.rings {
 		if gone(LastCall{At: a.last}) {

@@ -37,8 +37,8 @@ func TestSlowHub(t *testing.T) {
 	b.one(Found) // a late answer still fills the card
 }
 
-// TestOnlyAHubThatWasAskedIsSlow: while a lookup waits for its turn, the hub's
-// state is unknown.
+// TestOnlyAHubThatWasAskedIsSlow checks that the hub's
+// state is unknown while a lookup waits for its turn.
 func TestOnlyAHubThatWasAskedIsSlow(t *testing.T) {
 	b := start(t, nil)
 	asked := make(chan struct{}, 1)
@@ -117,8 +117,8 @@ func TestRefusedCredentialsAreNotTriedAgainByItself(t *testing.T) {
 	b.until("asked again", func(*Snapshot) bool { return b.hub.count() == 2 })
 }
 
-// TestPassedOnWhileNotSetUp: the caller changes while the answer that nothing is set up is
-// on its way; the answer shares no data with the card (with -race).
+// TestPassedOnWhileNotSetUp changes the caller while the answer that nothing is
+// set up is on its way; the answer shares no data with the card (with -race).
 func TestPassedOnWhileNotSetUp(t *testing.T) {
 	b := start(t, func(p *Params) { p.Lookup = nil })
 	for i := range bucketSize {

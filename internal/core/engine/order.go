@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Rank is a call's place in the one order of calls, lowest first. It decides
-// which calls have their own card, what folds, where the hotkey puts the keyboard
-// and what may be bright.
+// Rank is a call's place in the one order of calls, lowest first. It decides which calls have
+// their own card, which fold, where the hotkey puts the keyboard and what may be bright.
 type Rank uint8
 
 // Ranks, first to last.
@@ -19,10 +18,11 @@ const (
 	Ended    // over, or of a phone that will not say so
 )
 
-// Lives reports whether somebody is on the line or waiting there.
+// Lives reports whether somebody is on the line or waiting on it.
 func (r Rank) Lives() bool { return r < Launched }
 
-// hotkeyOrder is the hotkey's order: those already talking can wait for those ringing.
+// hotkeyOrder is the order in which the hotkey selects
+// calls: those already talking can wait for those ringing.
 func (r Rank) hotkeyOrder() int { return [...]int{InCall: 1, Rings: 0, Launched: 2, Ended: 3}[r] }
 
 // Rank returns the rank of the card's call.
@@ -119,12 +119,12 @@ func evictionCandidate(cards []*card, held bool) int {
 	return max(at, 0)
 }
 
-// selectShown selects what is shown, in order of arrival, sets whether each is a card or
-// a line, and counts the rest. While held, everything stays what it is; but if there are
-// too many, what is not in use makes room for a call in progress, ended calls for live
-// ones, and a line of a flood for a call of another source. A live call keeps its card.
-// Otherwise the order of calls decides. A flood on one source takes nothing from another:
-// the first two of each source come before all the rest.
+// selectShown selects what is shown, in order of arrival, sets whether each is a card
+// or a line, and counts the rest. While held, nothing changes its form; but if there
+// are too many, whatever is not in use makes room for a call in progress, ended calls
+// for live ones, and a line of a flood for a call of another source. A live call
+// keeps its card. Otherwise the order of calls decides. A flood on one source takes
+// nothing from another: the first two of each source come before all the rest.
 func selectShown(cards []*card, held bool) (shown []*card, more int) {
 	shown = make([]*card, 0, len(cards))
 	for _, c := range cards {

@@ -196,7 +196,7 @@ func (w *world) nothingMoved(before, after *Snapshot) {
 	}
 }
 
-// browse is the browser: it checks that what it opens was clicked or may open.
+// browse is the browser: it checks that whatever it opens was clicked or may open.
 func (w *world) browse(_ context.Context, address string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -269,7 +269,7 @@ func (w *world) settled() {
 		}
 	}
 	for _, t := range w.live() {
-		// Nobody will report the end of a call whose phone reports the ring only.
+		// No one reports the end of a call whose phone reports rings only.
 		if !slices.ContainsFunc(w.e.s.cards, func(c *card) bool { return c.call == t.id }) &&
 			(!t.lost.IsZero() || t.sources[0].Reports == call.RingOnly) {
 			t.over = true
@@ -300,7 +300,7 @@ func (w *world) finish() {
 	}
 	w.do(play{Do: "wait", A: 7})
 	w.do(play{Do: "wait", A: 7})
-	for len(w.asked) > 0 { // what was asked again meanwhile
+	for len(w.asked) > 0 { // lookups requested again meanwhile
 		w.do(play{Do: "hub", B: 3})
 	}
 	if s := w.e.Snapshot(); len(s.Cards)+s.More != 0 {
@@ -312,7 +312,7 @@ func (w *world) finish() {
 	w.history()
 }
 
-// history checks that every call is in it once, as it really happened.
+// history checks that the history has every call once, as it really happened.
 func (w *world) history() {
 	want := w.old
 	for _, t := range w.calls {
@@ -347,8 +347,8 @@ func (w *world) history() {
 	}
 }
 
-// forgotten: for a phone that was taken to report the ring only, an end that came long
-// after is not matched to that call.
+// forgotten reports whether a call's phone was taken to report rings
+// only: an end that came long after is not matched to that call.
 func (w *world) forgotten(t *truth) bool {
 	return t.sources[0].Reports == call.RingOnly
 }

@@ -22,12 +22,12 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// The property test plays stories: what phones, hub, user and computer may do, in any
-// order. Beside the engine it tracks the truth about every call, and compares each
-// snapshot, each opened file and the history with it.
+// The property test plays stories: anything that phones, hub, user and computer
+// may do, in any order. Beside the engine it tracks the truth about every call,
+// and compares each snapshot, each opened file and the history with it.
 
-// play is one step of a story. The meaning of the numbers depends on Do; they are taken
-// modulo the size of what they choose from.
+// play is one step of a story. The meaning of the numbers
+// depends on Do; they are taken modulo the number of choices.
 type play struct {
 	Do      string
 	A, B, C int
@@ -131,7 +131,7 @@ func (w *world) do(p play) {
 				t.url, t.confirmed = false, true
 			}
 			w.send(source, t.ids[1], t.number, call.Ringing, nil)
-			if c := w.e.cardOf(t.id); c != nil && c.source == source { // it tells more, so the call is its own now
+			if c := w.e.cardOf(t.id); c != nil && c.source == source { // it reports more, so it owns the call
 				slices.Reverse(t.sources)
 				slices.Reverse(t.ids)
 			}
@@ -162,7 +162,7 @@ func (w *world) do(p play) {
 			t.number, t.person = number, now
 			t.closed = false
 			s := call.Ringing
-			if !t.answered.IsZero() && number != "" { // an answer without a number says nothing of the caller
+			if !t.answered.IsZero() && number != "" { // without a number, it identifies no caller
 				s = call.Answered
 			}
 			w.tell(t, s, nil)
@@ -303,7 +303,7 @@ func (w *world) do(p play) {
 		}
 		for _, c := range w.e.s.cards {
 			if t := w.truthOf(c.call); t != nil {
-				t.slept = true // lookups from before the sleep are not waited for
+				t.slept = true // no one waits for lookups from before the sleep
 			}
 		}
 		w.clock.Forward(8 * time.Hour)

@@ -16,11 +16,11 @@ import (
 // truth is what really happens to a call.
 type truth struct {
 	number    string
-	sources   []call.Source // that report it; it began on the first
+	sources   []call.Source // the sources that report it; it began on the first
 	ids       []string
 	id        call.ID
 	rang      time.Time
-	person    time.Time // of the last caller on it
+	person    time.Time // when the last caller on it came
 	answered  time.Time
 	over      bool
 	ended     time.Time
@@ -32,7 +32,7 @@ type truth struct {
 	slept     bool
 	closed    bool
 	denied    map[string]bool // contact ids
-	off       string          // the one of them that was denied last
+	off       string          // the one denied last
 	undoUntil time.Time
 	autoOpens int
 }
@@ -43,7 +43,7 @@ type world struct {
 	clock   *clocktest.Clock
 	auto    bool
 	calls   []*truth
-	asked   []*question // of the hub, unanswered
+	asked   []*question // lookups that the hub has not answered
 	entries map[call.ID]Entry
 	order   []call.ID
 	old     int // calls that came too late
@@ -134,7 +134,7 @@ func (w *world) truthOf(id call.ID) *truth {
 	return nil
 }
 
-// live returns the calls that are on, as far as anybody knows.
+// live returns the calls in progress, as far as can be known.
 func (w *world) live() (live []*truth) {
 	for _, t := range w.calls {
 		if !t.over {

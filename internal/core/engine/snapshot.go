@@ -1,7 +1,7 @@
-// Package engine turns call events into immutable snapshots of the cards. One goroutine
-// (Engine.Run) owns all calls, cards and lookups; everybody else gets snapshots and
-// sends commands. It does not know windows, networks or files: what it needs of them are
-// small interfaces in Params.
+// Package engine turns call events into immutable snapshots of the cards.
+// One goroutine (Engine.Run) owns all calls, cards and lookups; all other
+// code gets snapshots and sends commands. The package does not know windows,
+// networks or files: what it needs from them are small interfaces in Params.
 package engine
 
 import (
@@ -142,9 +142,9 @@ type Action struct {
 	Card  CardID
 	Do    Do
 	Index int // contact, for Open and NotThis
-	// Edition is the card's edition as the user saw it, 0 if it does not matter. A click
-	// on a contact of an older edition, or on a card that has another caller since, is
-	// ignored: it was meant for somebody else.
+	// Edition is the card's edition as the user saw it, 0 if it does not
+	// matter. A click on a contact of an older edition, or on a card that has
+	// had another caller since, is ignored: it was meant for somebody else.
 	Edition uint64
 }
 

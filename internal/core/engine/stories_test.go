@@ -8,21 +8,21 @@ import (
 
 // Stories are read line by line:
 //
-//	ring a 0612345678 name=… via=… queue=…   a call; a@bare, a@cmd, a@url are other ways
+//	ring a 0612345678 name=… via=… queue=…   a call; a@bare, a@cmd, a@url use other sources
 //	caller a 0201234567              another caller on it
 //	answer a, end a missed
-//	hub holds, hub goes on           answers of the hub wait
+//	hub holds, hub goes on           the hub holds its answers back
 //	wait 61s, sleep 8h, lost @bare
 //	hover 1, leave 1, open 1 0, not-this 1 0, undo 1, close 1, unfold 1, look-up 1
 //	show-last, show 2               the card of the last call, of the one before it
-//	first …                          whom the hotkey means
+//	first …                          the caller on the hotkey's card
 //	keyboard 1, keyboard-gone 1
 //	shows …                          the cards, with " / " between them, or nothing
-//	opened …                         what browsers were asked for since
+//	opened …                         what browsers were asked to open since
 //	history …                        the last entry: name and how it ended
 //	remembered …                     the choice for the number of card 1
-//	chosen +31201234567 Zwart        a choice from before
-//	same card 1, another card 1      as the first one of the story
+//	chosen +31201234567 Zwart        an earlier choice
+//	same card 1, another card 1      compared with the first one of the story
 var storyTexts = map[string]string{
 	"blind transfer": `
 		ring a 101 name=Receptie

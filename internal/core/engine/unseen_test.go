@@ -8,8 +8,9 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// With card.outgoing = off an outgoing call of this office gets no card and no lookup, but
-// it is still a call and recorded in the history: it may be the answer to a missed one.
+// TestOutgoingCallsWithoutACardAreRecorded: with card.outgoing = off, an
+// outgoing call of this office gets no card and no lookup, but it is still
+// a call and recorded in the history: it may be the answer to a missed one.
 func TestOutgoingCallsWithoutACardAreRecorded(t *testing.T) {
 	b := start(t, func(p *Params) { p.Outgoing = OutgoingOff })
 	b.ring(b.ws, "in", family)
@@ -65,8 +66,8 @@ func TestOutgoingCallsWithoutACardAreRecorded(t *testing.T) {
 	}
 }
 
-// A call is on until it is over, even if its card was closed or never existed; but not
-// forever where nobody reports its end.
+// TestCallsThatAreOn checks that a call is on until it is over, even if its
+// card was closed or never existed, but not forever if no one reports its end.
 func TestCallsThatAreOn(t *testing.T) {
 	b := start(t, func(p *Params) { p.Outgoing = OutgoingOff })
 	on := func(what string, want int) {

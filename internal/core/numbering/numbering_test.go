@@ -181,7 +181,7 @@ func onlyDigits(s string) string {
 	}, s)
 }
 
-// TestAllPlansAreUsable: every expression of the data compiles.
+// TestAllPlansAreUsable checks that every expression of the data compiles.
 func TestAllPlansAreUsable(t *testing.T) {
 	for code := range index().codes {
 		for _, p := range plansOf(code) {

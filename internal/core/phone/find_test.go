@@ -8,7 +8,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// Pasted text is read as a person reads it.
+// TestFind checks that pasted text is read as a person reads it.
 func TestFind(t *testing.T) {
 	for text, want := range map[string][]string{
 		"020-1234567":                                    {"+31201234567"},

@@ -49,7 +49,7 @@ func TestForms(t *testing.T) {
 		{"tel: 4930123456", "", External, "+4930123456", "+49 30 123456", "004930123456"},
 		{" 0612345678", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
 		{" 101", "", Internal, "", "101", "101"},
-		{"681721234", "", External, "+31681721234", "06 81 72 12 34", "0681721234"}, // one of Wallis and Futuna too
+		{"681721234", "", External, "+31681721234", "06 81 72 12 34", "0681721234"}, // also of Wallis and Futuna
 		{" 681721234", "", External, "+681721234", "+681 72 12 34", "00681721234"},
 		{"31612345678", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
 		{"+31612340000", "", External, "", "06 12 34 00 00", "0612340000"}, // never looked up
@@ -232,7 +232,7 @@ func TestAnotherRegion(t *testing.T) {
 	}
 }
 
-// TestHostileSize: the length of the input costs nothing.
+// TestHostileSize checks that long input costs no more than short input.
 func TestHostileSize(t *testing.T) {
 	r := rules(t)
 	for _, s := range []string{"<", ";", "%", "9", "\"", "\\", "{", "é", "\xff", "(0)", "0,"} {
@@ -304,7 +304,7 @@ func TestNameAddr(t *testing.T) {
 	}
 }
 
-// A name and an address written in SIP form read back unchanged.
+// FuzzNameAddr checks that a name and an address written in SIP form read back unchanged.
 func FuzzNameAddr(f *testing.F) {
 	f.Add("J. de Vries", "sip:+31612345678@127.0.0.1:5070", ";tag=1")
 	f.Add(`Café "De Hoek" \ Zoë`, "tel:+31-6-1234-5678;ext=12", "")

@@ -34,8 +34,8 @@ const (
 	Refused = "refused"
 )
 
-// cutOffTimes is the factor by which the wait is longer for a file that is empty or
-// truncated: somebody may still be copying it.
+// cutOffTimes is how many times longer the wait is for an empty
+// or truncated file, which somebody may still be copying.
 const cutOffTimes = 30
 
 // Errors of this package, in addition to those of package filetrust.
@@ -54,11 +54,11 @@ type Outbox interface {
 	Moved(ctx context.Context, id string) error
 }
 
-// Result is the outcome of a moved file.
+// Result is the outcome for a moved file.
 type Result struct {
 	Path      string
 	Item      outbox.Item // without ID if the file was refused before it was accepted
-	Duplicate bool        // Item is an earlier one
+	Duplicate bool        // Item was added earlier
 	Err       error       // why it was not accepted
 }
 
@@ -106,14 +106,14 @@ type Folder struct {
 type file struct {
 	name        string
 	info        fs.FileInfo
-	since       time.Time // since when it has been this file
-	until       time.Time // incomplete: left alone until then
+	since       time.Time // when it became this file
+	until       time.Time // left alone until then, being incomplete
 	id          string    // of its item, once accepted
 	lastTrouble string    // last trouble reported
 }
 
-// Open opens a folder and takes its lock. Its errors are ErrBusy, those of
-// package filetrust for sent, refused and the way to the folder, and the system's.
+// Open opens a folder and takes its lock. Its errors are ErrBusy, those of package
+// filetrust for sent, refused and the path to the folder, and the system's.
 func Open(o Options) (_ *Folder, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -200,7 +200,8 @@ func (f *Folder) Scan(ctx context.Context) error {
 	return nil
 }
 
-// IsZIP reports whether a file name in a folder counts.
+// IsZIP reports whether a file of this name is
+// delivered: a ZIP whose name does not start with a dot.
 func IsZIP(name string) bool {
 	return strings.EqualFold(filepath.Ext(name), ".zip") && !strings.HasPrefix(name, ".")
 }
@@ -232,7 +233,7 @@ func (f *Folder) checkFolders() error {
 	return nil
 }
 
-// forget forgets a file that is no longer there: another one of its name is another file.
+// forget forgets a file that is no longer there: a later one of the same name is a different file.
 func (f *Folder) forget(ctx context.Context, x *file) {
 	delete(f.files, x.name)
 	if x.id != "" {
@@ -276,7 +277,7 @@ func (f *Folder) scanFile(ctx context.Context, name string, info fs.FileInfo) {
 	}
 }
 
-// Uncertain keeps a file waiting that may have been delivered.
+// Uncertain reports a file that stays because it may have been delivered.
 type Uncertain struct{ Item outbox.Item }
 
 func (u *Uncertain) Error() string { return "maybe delivered: " + u.Item.ID }
@@ -292,7 +293,7 @@ func (f *Folder) add(ctx context.Context, x *file) {
 	switch {
 	case ctx.Err() != nil, errors.Is(err, fs.ErrNotExist):
 	case err == nil && a.Duplicate && a.Item.State == outbox.Delivered:
-		// The first one was delivered, under another name or at another time.
+		// An earlier copy was delivered, under another name or at another time.
 		f.move(ctx, x, Sent, r)
 	case err == nil:
 		x.id = a.Item.ID
@@ -302,18 +303,18 @@ func (f *Folder) add(ctx context.Context, x *file) {
 		x.until = x.since.Add(cutOffTimes * f.o.Settle)
 	case errors.As(err, &refused) && refused.Code != outbox.CodeChanged && refused.Code != outbox.CodeUnreadable:
 		f.move(ctx, x, Refused, r)
-	default: // perhaps later
+	default: // retried at the next scan
 		f.report(x, err)
 	}
 }
 
-// growing reports whether a file may just be incomplete.
+// growing reports whether a file may merely be incomplete.
 func (f *Folder) growing(x *file, code string) bool {
 	unfinished := []string{outbox.CodeEmpty, string(message.EmptyFile), string(message.CutOff)}
 	return slices.Contains(unfinished, code) && f.o.Now().Sub(x.since) < cutOffTimes*f.o.Settle
 }
 
-// read copies a file that is still the one checked before.
+// read copies a file if it is still the one checked before.
 func (f *Folder) read(w io.Writer, x *file) error {
 	f.o.step("open")
 	in, info, err := f.dir.Open(x.name)
@@ -366,7 +367,7 @@ func (f *Folder) move(ctx context.Context, x *file, where string, r Result) {
 	f.o.Reporter.Moved(r)
 }
 
-// report reports once what keeps a file waiting.
+// report reports, once, what keeps a file waiting.
 func (f *Folder) report(x *file, err error) {
 	if x.lastTrouble != err.Error() {
 		x.lastTrouble = err.Error()

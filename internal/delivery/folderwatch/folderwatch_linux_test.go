@@ -52,7 +52,7 @@ func TestSettles(t *testing.T) {
 	}
 	s.put(at, s.b[:20])
 	s.put(filepath.Join(s.dir, "b.zip"), nil)
-	s.put(filepath.Join(s.dir, "c.pdf"), s.broken) // none of ours
+	s.put(filepath.Join(s.dir, "c.pdf"), s.broken) // not one of ours
 	s.put(filepath.Join(s.dir, ".d.zip"), s.broken)
 	s.look()
 	s.look()
@@ -114,7 +114,8 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// TestPlanted: folders and notes created beforehand by others are not written through.
+// TestPlanted checks that nothing is written through
+// folders and notes that others created beforehand.
 func TestPlanted(t *testing.T) {
 	for name, plant := range map[string]func(*stage) error{
 		"sent is a link": func(s *stage) error { return os.Symlink(s.private, filepath.Join(s.dir, Sent)) },
@@ -143,7 +144,7 @@ func TestPlanted(t *testing.T) {
 	must.Do(t, s.open())
 	must.Do(t, os.Symlink(filepath.Join(s.private, "settings.toml"), filepath.Join(s.dir, Refused, "a.zip.txt")))
 	s.put(filepath.Join(s.dir, "a.zip"), s.broken)
-	s.put(filepath.Join(s.dir, strings.Repeat("é", 125)+".zip"), s.broken) // there is no room for a longer one
+	s.put(filepath.Join(s.dir, strings.Repeat("é", 125)+".zip"), s.broken) // a longer name does not fit
 	s.looks(3)
 	if !exists(filepath.Join(s.dir, Refused, strings.Repeat("é", 120)+".zip.txt")) {
 		t.Errorf("a long name is in the way: %v", s.words.trouble)
@@ -179,7 +180,7 @@ func TestGroupReads(t *testing.T) {
 	for dir, want := range map[fs.FileMode][2]fs.FileMode{0o770: {0o750, 0o640}, 0o700: {0o700, 0o600}} {
 		s := newStage(t, t.TempDir())
 		must.Do(t, errors.Join(os.Chown(s.dir, -1, group), os.Chmod(s.dir, dir)))
-		must.Do(t, os.Mkdir(filepath.Join(s.dir, Refused), 0o700)) // of an earlier version
+		must.Do(t, os.Mkdir(filepath.Join(s.dir, Refused), 0o700)) // created by an earlier version
 		must.Do(t, s.open())
 		s.put(filepath.Join(s.dir, "a.zip"), s.broken)
 		s.looks(3)
@@ -214,7 +215,7 @@ func TestWaits(t *testing.T) {
 	if s.box.delivered[string(s.a)] != 1 || exists(at) {
 		t.Errorf("%+v", s.words)
 	}
-	// The same content again is moved without being sent, and a result says so.
+	// The same content again is moved without being sent, and the result says so.
 	s.put(at, bytes.Clone(s.a))
 	must.Do(t, os.Chtimes(at, time.Time{}, time.Now().Add(-time.Hour)))
 	s.looks(3)

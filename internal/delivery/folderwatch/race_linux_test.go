@@ -25,8 +25,8 @@ type box struct {
 	items     []outbox.Item
 	delivered map[string]int // by contents
 	contents  []string
-	hold      bool  // nothing is delivered at the moment
-	again     error // of what was taken before
+	hold      bool  // deliver nothing for now
+	again     error // returned for content added before
 	moved     []string
 }
 
@@ -69,7 +69,7 @@ func (b *box) Moved(_ context.Context, id string) error {
 	return nil
 }
 
-// words records what is reported.
+// words is a Reporter that records what it gets.
 type words struct {
 	moved   []Result
 	trouble []error
@@ -171,7 +171,7 @@ func (s *stage) files() map[string][]string {
 	return all
 }
 
-// races has what others do in the folder during our work.
+// races lists what others may do in the folder while we work.
 var races = []struct {
 	name string
 	do   func(s *stage, at string) error
@@ -270,7 +270,7 @@ func TestRaces(t *testing.T) {
 	}
 }
 
-// oneRace makes do happen before step n; false if that step never occurred.
+// oneRace runs do before step n and returns false if that step never occurred.
 func oneRace(t *testing.T, root string, good bool, name string, do func(*stage, string) error, n int) bool {
 	s := newStage(t, root)
 	defer s.close()
@@ -298,7 +298,7 @@ func oneRace(t *testing.T, root string, good bool, name string, do func(*stage, 
 	if after == nil {
 		return false
 	}
-	s.looks(6) // and what is there now
+	s.looks(6) // and whatever is there now
 	fault := func(format string, args ...any) {
 		t.Helper()
 		t.Errorf("%s before step %d (%s), good %v: %s", name, n, where, good, fmt.Sprintf(format, args...))
@@ -335,8 +335,8 @@ func oneRace(t *testing.T, root string, good bool, name string, do func(*stage, 
 	return true
 }
 
-// TestStorm is the same with others acting all the time, also between the steps
-// of the functions we call.
+// TestStorm is TestRaces with others interfering all the
+// time, even between the steps of the functions we call.
 func TestStorm(t *testing.T) {
 	s := newStage(t, t.TempDir())
 	must.Do(t, s.open())
@@ -346,7 +346,7 @@ func TestStorm(t *testing.T) {
 	go func() {
 		defer close(done)
 		keep := filepath.Join(s.dir, "keep.tmp")
-		for ctx.Err() == nil { // errors are about names that we have moved
+		for ctx.Err() == nil { // errors concern names that we have moved
 			if os.WriteFile(keep, s.a, 0o600) == nil {
 				_ = os.Rename(keep, at)
 			}
@@ -355,7 +355,7 @@ func TestStorm(t *testing.T) {
 		}
 	}()
 	for range 2000 {
-		// Always the same file by size and time.
+		// Pretend that it has been the same file, by size and time, for long enough.
 		if x := s.folder.files["a.zip"]; x != nil {
 			x.since = s.now.Add(-time.Hour)
 		}

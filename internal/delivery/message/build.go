@@ -100,7 +100,7 @@ func addFile(ctx context.Context, z *zip.Writer, s Source, place int, limit int6
 	}
 	h.CRC32, h.UncompressedSize64, h.CompressedSize64 = crc, uint64(size), uint64(size)
 	if pack != nil {
-		_ = pack.Close() // into memory
+		_ = pack.Close() // cannot fail: it writes to memory
 		h.CompressedSize64 = uint64(packed.Len())
 	}
 	out, err := z.CreateRaw(h)

@@ -41,7 +41,7 @@ func TestBuild(t *testing.T) {
 	for i, want := range []string{example, pdf, ""} {
 		in := must.Get(z.File[i].Open())(t)
 		got, err := io.ReadAll(in)
-		flags := []uint16{0, 0, flagUTF8}[i] // old readers may know no others
+		flags := []uint16{0, 0, flagUTF8}[i] // old readers may not know other flags
 		if f := z.File[i]; err != nil || string(got) != want || f.Flags != flags || f.Modified.Year() != 1980 {
 			t.Errorf("%s: %d bytes, %v, flags %x, %v", f.Name, len(got), err, f.Flags, f.Modified)
 		}
@@ -106,7 +106,8 @@ func TestWhatCannotBeBuilt(t *testing.T) {
 	}
 }
 
-// TestWhatIsBuiltCanBeSent: whatever the names and contents.
+// TestWhatIsBuiltCanBeSent checks that the output of
+// Build may be sent, whatever the names and contents.
 func TestWhatIsBuiltCanBeSent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var attachments []Source

@@ -90,10 +90,10 @@ const (
 	Namespace           Code = "namespace"
 )
 
-// severities is the severity of each code. Refused is what no reader can be trusted
-// with: an unreadable ZIP, a safety limit, a name or record that two readers interpret
-// differently. What is not documented may pass: with a warning if it departs from the
-// standard's example, with a note if the choice is open.
+// severities is the severity of each code. Refused is for what no reader can be
+// trusted with: an unreadable ZIP, a safety limit, a name or record that two
+// readers interpret differently. Anything undocumented may pass: with a warning
+// if it departs from the standard's example, with a note if the choice is open.
 var severities = map[Code]Severity{
 	EmptyFile: Refused, NotZIP: Refused, CutOff: Refused, TrailingData: Refused, TwoEnds: Refused, SeveralDisks: Refused,
 	Zip64Lie: Refused, DirectoryBroken: Refused, DirectoryLong: Refused, TooManyEntries: Refused, EmptyZIP: Refused,

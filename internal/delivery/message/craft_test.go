@@ -198,7 +198,7 @@ func inspected(t testing.TB, b []byte) *Report {
 	return must.Get(Inspect(context.Background(), bytes.NewReader(b), int64(len(b)), Defaults))(t)
 }
 
-// read reads a document like Inspect.
+// read reads a document the way Inspect does.
 func read(r io.Reader) (found []Finding, isContract bool, err error) {
 	report := &Report{}
 	_, isContract, err = readDocument(r, Defaults, func(c Code, element string, line int) {
@@ -207,7 +207,7 @@ func read(r io.Reader) (found []Finding, isContract bool, err error) {
 	return report.Findings, isContract, err
 }
 
-// codes returns the codes from a severity up, in the order of the findings.
+// codes returns the codes of findings of at least the given severity, in their order.
 func codes(all []Finding, from Severity) string {
 	var s []string
 	for _, f := range all {

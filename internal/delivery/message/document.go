@@ -21,8 +21,8 @@ var contract = group{rootName, nil, []group{
 	}},
 }}
 
-// find returns the position of a name in the group, from 1, and the group of that name if
-// it is one; 0 if there is no such name.
+// find returns the position of a name in the group, from 1, and the
+// inner group of that name if there is one; 0 if there is no such name.
 func (g group) find(name string) (place int, inner *group) {
 	for i := range g.elements {
 		if g.elements[i] == name {

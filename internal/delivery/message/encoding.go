@@ -21,11 +21,11 @@ type problem Code
 
 func (p problem) Error() string { return "message: " + string(p) }
 
-// charset is how a document's bytes are decoded.
+// charset describes how a document's bytes are decoded.
 type charset struct {
 	names   []string          // lower case, as declared in documents
 	decoder encoding.Encoding // nil is UTF-8
-	odd     Code              // finding about it
+	odd     Code              // finding about its use
 }
 
 // charsets are the encodings that may be declared. ISO-8859-1 is read as Windows-1252, as
@@ -41,7 +41,7 @@ var charsets = []charset{
 
 const ascii = "us-ascii"
 
-// marks may precede a document and then decide its encoding.
+// marks may precede a document, whose encoding they then determine.
 var marks = []struct {
 	mark    string
 	names   []string // declarations allowed with it
@@ -52,9 +52,9 @@ var marks = []struct {
 	{"\xfe\xff", []string{"", "utf-16", "utf-16be"}, unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)},
 }
 
-// decodeText decodes a document to UTF-8, with U+FFFD for invalid bytes. It uses the
-// document's mark and declared encoding. odd is a finding about them; an error is a problem:
-// those of r come again when in is read. plain means that only ASCII is allowed.
+// decodeText decodes a document to UTF-8, with U+FFFD for invalid bytes, according to
+// its mark and declared encoding. odd is a finding about those. The error is a
+// problem; errors of r recur when in is read. plain means that only ASCII is allowed.
 func decodeText(r *bufio.Reader) (in io.Reader, plain bool, odd Code, err error) {
 	head, _ := r.Peek(4)
 	starts := func(with ...string) bool {
@@ -92,7 +92,7 @@ func decoded(r io.Reader, e encoding.Encoding) io.Reader {
 	return e.NewDecoder().Reader(r)
 }
 
-// maxDeclaration limits how far from the start the encoding may be, in bytes.
+// maxDeclaration limits the distance of the encoding from the document's start, in bytes.
 const maxDeclaration = 1024
 
 // declaredEncoding peeks at the encoding in <?xml …?>, in lower case; "" if there is none.
@@ -117,7 +117,7 @@ type limitedReader struct {
 	decoded  bool          // U+FFFD stands for invalid bytes
 	left     int64         // remaining bytes of the document
 	token    int64         // remaining bytes of the token
-	failed   error         // what ended the document, other than its end
+	failed   error         // what ended reading, other than the document's end
 	buf      [utf8.UTFMax]byte
 	have, at int
 }
@@ -153,5 +153,5 @@ func (g *limitedReader) ReadByte() (byte, error) {
 	return b, nil
 }
 
-// Read satisfies encoding/xml, which calls ReadByte instead.
+// Read satisfies the interface; encoding/xml calls ReadByte instead.
 func (g *limitedReader) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }

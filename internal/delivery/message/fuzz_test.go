@@ -24,8 +24,8 @@ func FuzzXML(f *testing.F) {
 	})
 }
 
-// FuzzZIPDirectory: inspecting any ZIP ends without an error; for archive/zip, what may be
-// sent has the same files, all intact.
+// FuzzZIPDirectory checks that inspecting any ZIP ends without an error, and
+// that archive/zip finds the same files, all intact, in a ZIP that may be sent.
 func FuzzZIPDirectory(f *testing.F) {
 	for _, c := range zipCases() {
 		if len(c.zip) < 4000 {
@@ -35,8 +35,8 @@ func FuzzZIPDirectory(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) { sameForOthers(t, b) })
 }
 
-// FuzzZIPFields is the same for ZIPs whose records are consistent, except for an entry with
-// any fields and four bytes anywhere.
+// FuzzZIPFields is FuzzZIPDirectory for ZIPs whose records are consistent,
+// except for an entry with arbitrary fields and four arbitrary bytes anywhere.
 func FuzzZIPFields(f *testing.F) {
 	f.Add("brief.txt", "tekst", []byte{}, uint16(0), byte(0), byte(0), uint32(0), uint32(0), uint32(0))
 	f.Add("caf\x82", "", extraOf(extraName, put(nil, "\x01", uint32(0), "caf\u00e9")), uint16(flagUTF8), byte(3), byte(1), uint32(0xa1ff<<16), uint32(9), uint32(9))

@@ -14,7 +14,7 @@ const maxDocuments = 64
 
 // Inspect checks a ZIP of size bytes before it is sent: its directory, the place and name
 // of each file, every byte of their contents, and the document. It unpacks nothing to disk.
-// The error is r's or the context's; problems with the ZIP itself are in the report.
+// The error is r's or the context's; the report has the problems with the ZIP itself.
 func Inspect(ctx context.Context, r io.ReaderAt, size int64, l Limits) (*Report, error) {
 	report, _, err := inspect(ctx, r, size, l, true)
 	return report, err
@@ -52,7 +52,7 @@ type inspection struct {
 	files   int // members other than folders
 }
 
-// zip looks at the ZIP and the bytes of every entry. candidates may be documents.
+// zip checks the ZIP and the bytes of every entry. The candidates may be documents.
 func (i *inspection) zip() (candidates []int, err error) {
 	end, err := i.f.findEnd()
 	if err != nil {
@@ -65,7 +65,7 @@ func (i *inspection) zip() (candidates []int, err error) {
 		return nil, err
 	}
 	if !i.report.Sendable(false) {
-		return nil, nil // nothing is unpacked if it is not sent
+		return nil, nil // nothing is unpacked if it cannot be sent
 	}
 	return i.contents()
 }
@@ -115,8 +115,8 @@ func likeXML(b []byte) bool {
 		bytes.HasPrefix(b, []byte("\xff\xfe<\x00?\x00")) || bytes.HasPrefix(b, []byte("\xfe\xff\x00<\x00?"))
 }
 
-// documents reads the XML files. If one is a Contractdocument, the others are attachments:
-// only safety findings in them count.
+// documents reads the XML files. If one is a Contractdocument, the
+// others are attachments, and only safety findings about them count.
 func (i *inspection) documents(candidates []int) error {
 	r := i.report
 	var others []*Report
@@ -169,7 +169,7 @@ func (i *inspection) documents(candidates []int) error {
 	return nil
 }
 
-// merge adds a document's findings from the given severity on.
+// merge adds a document's findings of at least the given severity.
 func (r *Report) merge(part *Report, from Severity) {
 	for _, f := range part.Findings {
 		if f.Severity >= from {

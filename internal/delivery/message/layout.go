@@ -16,7 +16,7 @@ func (f *file) layout(members []member, e ending, report *Report) error {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(members[a].offset, members[b].offset) })
-	place := func(n int) int64 { // of the nth header, or the end of the last entry
+	place := func(n int) int64 { // of the nth header, or where the last entry must end
 		if n < len(order) {
 			return min(members[order[n]].offset, e.start)
 		}

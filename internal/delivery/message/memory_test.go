@@ -19,8 +19,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// memoryDir makes the test program inspect every file in a folder, and
-// report its memory use.
+// memoryDir names the environment variable that makes the test
+// program inspect every file in a folder and report its memory use.
 const memoryDir = "WIEBELT_MESSAGE_TEST_DIR"
 
 type taken struct {

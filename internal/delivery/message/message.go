@@ -139,8 +139,8 @@ func (r *Report) zip(c Code, entry int) {
 	r.add(Finding{Code: c, Severity: c.Severity(), Entry: entry})
 }
 
-// Source is a file for a ZIP. Open is called twice for an attachment: first for its size
-// and checksum, which precede the contents.
+// Source is a file for a ZIP. Open is called twice for an attachment: the
+// first time to determine its size and checksum, which precede the contents.
 type Source struct {
 	Name string
 	Open func() (io.ReadCloser, error)

@@ -11,9 +11,9 @@ import (
 
 const maxName = 1024 // bytes
 
-// checkName checks the name of a file in a ZIP. code is the worst finding, "" if none;
-// key is equal for names that denote the same file on some system: it ignores case
-// and what Windows strips.
+// checkName checks the name of a file in a ZIP. code is the worst
+// finding, "" if there is none. key is equal for names that denote the
+// same file on some system: it ignores case and what Windows strips.
 func checkName(name string) (code Code, key string) {
 	if name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
 		return NameImpossible, name
@@ -60,7 +60,7 @@ func checkName(name string) (code Code, key string) {
 	return code, strings.Join(steps, "/")
 }
 
-// fold makes names equal that differ only in case.
+// fold maps names that differ only in case to the same string.
 func fold(s string) string { return strings.ToLower(strings.ToUpper(s)) }
 
 var devices = lazyregexp.New(`^(CON|PRN|AUX|NUL|CLOCK\$|CONIN\$|CONOUT\$|(COM|LPT)[0-9¹²³])$`)

@@ -14,11 +14,10 @@ import (
 // finder receives findings.
 type finder func(c Code, element string, line int)
 
-// readDocument reads an XML document in UTF-8, UTF-16 with a mark, or a Western
-// single-byte encoding, and compares it with the form of a Contractdocument. Entities
-// other than the five of XML are never expanded, and nothing is ever fetched. isContract
-// is false for a document of another type and for an unreadable one; found reports
-// which. The error is r's.
+// readDocument reads an XML document in UTF-8, UTF-16 with a mark, or a Western single-byte
+// encoding, and compares it with the form of a Contractdocument. Entities other than XML's own
+// five are never expanded, and nothing is ever fetched. isContract is false for a document of
+// another type and for an unreadable one; found receives the reason. The error is r's.
 func readDocument(r io.Reader, l Limits, found finder) (attachments []attachment, isContract bool, err error) {
 	in := bufio.NewReaderSize(r, 16<<10)
 	t, odd, err := newTree(in, l)
@@ -110,8 +109,8 @@ type element struct {
 	text []byte
 }
 
-// read returns the root element. One with another name ends it with OtherType: its
-// content is not inspected.
+// read returns the root element. A root with another name
+// ends reading with OtherType: its content is not inspected.
 func (t *tree) read() (root node, err error) {
 	var open []element
 	done := false
@@ -121,7 +120,7 @@ func (t *tree) read() (root node, err error) {
 			return root, nil
 		}
 		if err == io.EOF {
-			err = problem(XMLMalformed) // nothing there
+			err = problem(XMLMalformed) // no root element
 		}
 		if err != nil {
 			return node{}, err
@@ -131,7 +130,7 @@ func (t *tree) read() (root node, err error) {
 			if open, err = t.begin(open, x, done); err != nil {
 				return node{}, err
 			}
-		case xml.EndElement: // of the last one
+		case xml.EndElement: // ends the innermost open element
 			n := open[len(open)-1].whole()
 			if open = open[:len(open)-1]; len(open) == 0 {
 				root, done = n, true
@@ -171,7 +170,7 @@ func (t *tree) begin(open []element, x xml.StartElement, done bool) ([]element, 
 	return append(open, element{node: n}), nil
 }
 
-// whole returns the element once its end was read.
+// whole returns the element once its end has been read.
 func (e element) whole() node {
 	if len(e.children) == 0 || !blank(e.text) {
 		e.node.text = string(e.text)
@@ -269,7 +268,7 @@ func (c *checker) group(g group, n node, path string) {
 	}
 }
 
-// missing reports what a group lacks.
+// missing reports what a group lacks of what it should have.
 func (c *checker) missing(g group, n node, count map[string]int, values map[string]string, below func(string) string) {
 	for _, name := range g.elements {
 		if values[name] == "" {
@@ -283,8 +282,8 @@ func (c *checker) missing(g group, n node, count map[string]int, values map[stri
 	}
 }
 
-// shown returns a name fit for a log: one in the style of this document. Any other
-// name could be anything.
+// shown returns a name that is fit for a log, that is, one in the style of this
+// document. For any other name, which could contain anything, it returns "?".
 func shown(name string) string {
 	group, rest, split := strings.Cut(name, "_")
 	if len(group) != 2 || split && rest == "" || len(rest) > 12 || !only(group, capitals) || !only(rest, capitals+digits) {

@@ -8,14 +8,14 @@ import (
 	"io"
 )
 
-// unpacker returns the unpacked bytes of one entry after another; it is reused, as
-// a ZIP may have thousands.
+// unpacker returns the unpacked bytes of one entry after
+// another. It is reused, since a ZIP may have thousands.
 type unpacker struct {
 	f       *file
-	entry   int // that is being read
+	entry   int // the one being read
 	packed  *bufio.Reader
 	inflate io.ReadCloser // nil before the first packed entry
-	in      io.Reader     // one of the two
+	in      io.Reader     // packed or inflate
 	left    int64
 	want    uint32
 	crc     uint32

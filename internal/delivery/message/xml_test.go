@@ -31,7 +31,7 @@ func utf16Of(order binary.AppendByteOrder, s string) string {
 
 func changed(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(example) }
 
-// declared returns the example with another encoding declared in its first line.
+// declared returns the example declaring another encoding in its first line.
 func declared(name string, pairs ...string) string {
 	return changed(append([]string{`encoding="UTF-8"`, `encoding="` + name + `"`}, pairs...)...)
 }
@@ -146,7 +146,7 @@ func TestCraftedXML(t *testing.T) {
 		if got := codes(found, Note); err != nil || got != c.want || isContract != c.read {
 			t.Errorf("%s: read %v, %q, %v; want %v, %q", c.name, isContract, got, err, c.read, c.want)
 		}
-		// In a ZIP the verdict is the same.
+		// The verdict is the same in a ZIP.
 		r := inspected(t, crafted{items: []item{{name: "bericht.xml", content: c.xml}, {name: "polis.pdf", content: "x"}}}.bytes())
 		for _, f := range found {
 			if f.Severity == Refused && r.Sendable(false) {
@@ -173,7 +173,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestWhereThingsAre: a finding says where, and quotes nothing.
+// TestWhereThingsAre checks that a finding gives its place and quotes nothing.
 func TestWhereThingsAre(t *testing.T) {
 	xml := changed("19800229", "geheim", "</PP>", "</PP><PP><VP><VP_GEBDAT>1</VP_GEBDAT><Jansen/></VP></PP>")
 	found, _, _ := read(strings.NewReader(xml))

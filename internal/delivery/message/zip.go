@@ -51,8 +51,8 @@ func u32(b []byte, at int) uint64            { return uint64(binary.LittleEndian
 func u64(b []byte, at int) uint64            { return binary.LittleEndian.Uint64(b[at:]) }
 func hasSignature(b []byte, sig []byte) bool { return bytes.HasPrefix(b, sig) }
 
-// file reads the bytes of the ZIP and remembers the first error not due to the ZIP: the end
-// of the context, a failing disk, a shrinking file.
+// file reads the bytes of the ZIP and remembers the first error that is not
+// due to the ZIP: the end of the context, a failing disk, a shrinking file.
 type file struct {
 	ctx  context.Context
 	r    io.ReaderAt
@@ -75,7 +75,7 @@ func (f *file) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// bytes reads n bytes from at; false if they do not exist.
+// bytes reads n bytes at the given offset; false if they do not exist.
 func (f *file) bytes(at int64, n int) ([]byte, bool) {
 	if at < 0 || at > f.size-int64(n) {
 		return nil, false
@@ -166,13 +166,13 @@ func endIn(tail []byte) (int, error) {
 	return last, nil
 }
 
-// wideEnd reads the 64-bit record before the locator, which precedes end. Where the end
-// record has values, they must agree.
+// wideEnd reads the 64-bit record before the locator, which
+// precedes end. Values that the end record has too must agree.
 func (f *file) wideEnd(locator []byte, end int64, entries, length, start uint64) (e, l, s uint64, at int64, err error) {
 	if u32(locator, 4) != 0 || u32(locator, 16) > 1 {
 		return 0, 0, 0, 0, archiveError(SeveralDisks)
 	}
-	at = int64(u64(locator, 8)) // bytes refuses one that is too large
+	at = int64(u64(locator, 8)) // bytes refuses an offset that is too large
 	r, ok := f.bytes(at, wideEndSize)
 	if !ok || !hasSignature(r, sigWideEnd) || u64(r, 4) > uint64(f.size) || at+12+int64(u64(r, 4)) != end-locatorSize {
 		return 0, 0, 0, 0, archiveError(Zip64Lie)
@@ -198,8 +198,8 @@ type member struct {
 	folder           bool
 }
 
-// directory reads the directory. Problems with a single entry go into the report; the error
-// is for what makes continuing pointless.
+// directory reads the directory. Problems with a single entry go
+// into the report; an error means that continuing is pointless.
 func (f *file) directory(e ending, l Limits, report *Report) ([]member, error) {
 	switch {
 	case e.entries == 0:

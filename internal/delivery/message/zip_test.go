@@ -193,7 +193,7 @@ func TestCraftedZIPs(t *testing.T) {
 	}
 }
 
-// TestNotes: findings that are only notes, and their places.
+// TestNotes checks findings that are only notes, and their places.
 func TestNotes(t *testing.T) {
 	b := message(item{name: "map/"}, item{name: "caf\x82.txt", content: "x"}).bytes()
 	r := inspected(t, b)
@@ -246,7 +246,7 @@ func TestOwnLimits(t *testing.T) {
 		}
 	}
 	limits := Defaults
-	limits.XML = int64(len(example)) // and four times that in all
+	limits.XML = int64(len(example)) // and four times as much in total
 	b = zipped("1.xml", example, "2.xml", example, "3.xml", example, "4.xml", example, "5.xml", example, "6.xml", example)
 	r, err := Inspect(t.Context(), bytes.NewReader(b), int64(len(b)), limits)
 	if got := codes(r.Findings, Note); err != nil || strings.Count(got, "several_documents") != 3 || strings.Count(got, "xml_not_read") != 1 {

@@ -31,7 +31,7 @@ type Source struct {
 	Duplicate string
 }
 
-// Added is the result of adding a Source.
+// Added is the result of adding a file.
 type Added struct {
 	Item      Item // for a file refused after reading: name, path, size and checksum
 	Duplicate bool // Item is an earlier one, without ID if forgotten; nothing was added
@@ -78,7 +78,7 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 			}
 			if len(same) > 0 {
 				a.Item = same[0]
-				a.Item.Name, a.Item.Path, a.Item.Intermediary = it.Name, it.Path, it.Intermediary // recognised as a recovered one
+				a.Item.Name, a.Item.Path, a.Item.Intermediary = it.Name, it.Path, it.Intermediary // fills in a recovered item
 				return updateItem(ctx, tx, a.Item)
 			}
 		}
@@ -189,8 +189,8 @@ func copyFile(w io.Writer, path string) error {
 	return Copy(w, f, info)
 }
 
-// Copy copies an open file from its start to w, and refuses one that does not match info,
-// or no longer does after reading.
+// Copy copies an open file from its start to w, and refuses
+// a file that does not match info, before or after reading.
 func Copy(w io.Writer, f *os.File, info os.FileInfo) error {
 	from := &reading{r: f}
 	n, err := io.CopyBuffer(struct{ io.Writer }{w}, from, make([]byte, 256<<10))
@@ -217,7 +217,7 @@ func Changed() error {
 	return refuse(CodeChanged, "the file changed while it was read; try again when it is complete")
 }
 
-// reading records errors of the source side.
+// reading records errors of the source.
 type reading struct {
 	r   io.Reader
 	err error
@@ -231,8 +231,8 @@ func (r *reading) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Moved records that an item's file is no longer where it was added from: it was moved,
-// removed or replaced. Another one with its name is another file.
+// Moved records that an item's file is no longer where it was added from: it
+// was moved, removed or replaced. A later file of its name is a different file.
 func (b *Outbox) Moved(ctx context.Context, id string) error {
 	return b.tx(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "UPDATE items SET moved = 1 WHERE id = ?", id)

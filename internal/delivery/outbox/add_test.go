@@ -17,7 +17,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestTheSameFileTwice: skip, send and refuse.
+// TestTheSameFileTwice checks each duplicate policy: skip, send and refuse.
 func TestTheSameFileTwice(t *testing.T) {
 	content := []byte("PK twice")
 	for _, c := range []struct {
@@ -51,7 +51,7 @@ func TestTheSameFileTwice(t *testing.T) {
 		if requests != c.requests {
 			t.Errorf("%s: %d requests", c.how, requests)
 		}
-		// Another message box is independent.
+		// A copy for another message box is independent.
 		other, err := b.Add(t.Context(), Source{Path: write(t, "c.zip", content), Intermediary: "other"})
 		if err != nil || other.Duplicate {
 			t.Errorf("%s: another box: %+v %v", c.how, other, err)
@@ -60,8 +60,8 @@ func TestTheSameFileTwice(t *testing.T) {
 	}
 }
 
-// TestRefusedMayComeAgain: what was refused is not a duplicate, and of several refused
-// items with the same content one is sent.
+// TestRefusedMayComeAgain checks that a refused file may be added again,
+// and that only one of several refused items with the same content is sent.
 func TestRefusedMayComeAgain(t *testing.T) {
 	status := 422
 	b := open(t, Options{Hub: to(answering(func([][]byte) (hub.Receipt, error) {
@@ -93,7 +93,8 @@ func TestRefusedMayComeAgain(t *testing.T) {
 	}
 }
 
-// TestFilesThatAreNotTaken: each with its reason, and nothing is left behind.
+// TestFilesThatAreNotTaken checks that each is refused
+// for its own reason and leaves nothing behind.
 func TestFilesThatAreNotTaken(t *testing.T) {
 	refusal := &RefusedError{Code: "not_zip", Why: "not a ZIP"}
 	b := open(t, Options{Check: func(_ context.Context, r io.ReaderAt, size int64) ([]message.Finding, error) {
@@ -138,12 +139,12 @@ func TestFilesThatAreNotTaken(t *testing.T) {
 	if !errors.As(err, &r) || r.Code != "changed" {
 		t.Errorf("a growing file: %v", err)
 	}
-	// Created on the fly, and creating it fails.
+	// A file is generated, and generating it fails.
 	broken := errors.New("broken")
 	if _, err := b.Add(t.Context(), Source{Path: "x.zip", Write: func(context.Context, io.Writer) error { return broken }}); !errors.Is(err, broken) {
 		t.Errorf("made: %v", err)
 	}
-	// Cancelled.
+	// The context is cancelled.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := b.Add(ctx, Source{Path: unreadable}); !errors.Is(err, context.Canceled) {
@@ -180,7 +181,7 @@ func (f *hookedFile) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// TestMade: a file created on its way into the spool.
+// TestMade checks a file that is generated on its way into the spool.
 func TestMade(t *testing.T) {
 	var got []byte
 	b := open(t, Options{Hub: to(answering(func(all [][]byte) (hub.Receipt, error) {
@@ -200,8 +201,8 @@ func TestMade(t *testing.T) {
 	}
 }
 
-// TestFindingsAreKept: the check's findings are stored with an accepted file, and returned
-// with the refusal of another.
+// TestFindingsAreKept checks that the findings about an accepted file
+// are stored, and those about a refused one returned with the error.
 func TestFindingsAreKept(t *testing.T) {
 	b := open(t, Options{Check: Inspect(false)})
 	dir := t.TempDir()
@@ -250,7 +251,7 @@ func TestConfigure(t *testing.T) {
 	}
 }
 
-// TestAskingIsNotWorking: checking whether somebody delivers keeps no worker from starting.
+// TestAskingIsNotWorking checks that asking whether a worker is running keeps none from starting.
 func TestAskingIsNotWorking(t *testing.T) {
 	b := open(t, Options{Hub: says(hub.Receipt{})})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -15,8 +15,8 @@ const maxFindings = 20
 // it with an ErrRefused.
 type Check func(context.Context, io.ReaderAt, int64) ([]message.Finding, error)
 
-// Inspect returns a Check that inspects a ZIP with package message and refuses what must
-// never be sent; if strict, also what has warnings.
+// Inspect returns a Check that inspects a ZIP with package message and
+// refuses what must never be sent and, if strict, also what has warnings.
 func Inspect(strict bool) Check {
 	return func(ctx context.Context, r io.ReaderAt, size int64) ([]message.Finding, error) {
 		report, err := message.Inspect(ctx, r, size, message.Defaults)

@@ -44,15 +44,15 @@ type outcome struct {
 	after  time.Duration // the delay the hub asks for
 }
 
-// classify returns what an ended request means for one of its items. whole means that the
-// client was given all of it, ended that we aborted the request ourselves.
+// classify returns what the end of a request means for one of its items. whole means that
+// the client was given all of the item, ended that we aborted the request ourselves.
 func classify(r hub.Receipt, err error, whole, ended bool) outcome {
 	switch {
 	case errors.Is(err, errMissing):
 		return outcome{class: local, reason: CopyMissing}
 	case errors.Is(err, errDamaged):
 		return outcome{class: local, reason: CopyDamaged}
-	case err != nil && ended: // before ErrItem: aborting at a file's last byte is one
+	case err != nil && ended: // before ErrItem, since aborting at a file's last byte yields one
 		return outcome{class: cut}
 	case errors.Is(err, hub.ErrItem):
 		return outcome{class: unread, reason: CopyUnread}
@@ -108,7 +108,7 @@ func classOfStatus(s int) (class, Reason) {
 	return odd, Odd
 }
 
-// holdReason returns why a failure before the request holds the queue; "" if it does not.
+// holdReason returns the reason to hold the queue after a failure before the request; "" for none.
 func holdReason(f contact.Failure) Reason {
 	switch f {
 	case contact.CredentialsRefused:
@@ -129,9 +129,9 @@ func holdReason(f contact.Failure) Reason {
 // in answers of a hub.
 var ofPages = []string{"<!doctype html", "<html", "<head", "<body", "<title", "<meta", "<script", "<form", "<noscript"}
 
-// plausibleAnswer reports whether the body of a successful response can be the hub's
-// answer: not empty, unless the status says so, not a web page, and not truncated JSON,
-// unless we truncated it ourselves.
+// plausibleAnswer reports whether the body of a successful response can
+// be the hub's answer: it is not empty unless the status says so, not a
+// web page, and not truncated JSON unless we truncated it ourselves.
 func plausibleAnswer(status int, body string, cut bool) bool {
 	if body == "" {
 		return status == http.StatusNoContent || status == http.StatusResetContent
@@ -146,9 +146,9 @@ func plausibleAnswer(status int, body string, cut bool) bool {
 	return true
 }
 
-// itemStatuses returns the statuses of a request's items if its answer has one for every
-// item; nil otherwise. unclear means that the answer is about items but leaves open
-// which, or is too long to tell.
+// itemStatuses returns the statuses of a request's items if the answer
+// has one for every item, else nil. unclear means that the answer is
+// about items but leaves open which ones, or is too long to tell.
 func itemStatuses(r hub.Receipt, items int) (all []int, unclear bool) {
 	if r.Status >= 300 {
 		return nil, false
@@ -184,7 +184,7 @@ func classifyAll(r hub.Receipt, err error, whole []bool, ended bool) []outcome {
 			all[i].class, all[i].reason = unknown, Unclear
 		}
 		if per != nil && c == hold {
-			// The hub accepted the request but not this item: the queue is unaffected.
+			// The hub accepted the request but not this item, so the queue is unaffected.
 			all[i].class, all[i].reason = permanent, ByHub
 		}
 		if len(all) > 1 && per == nil && (c == permanent || c == local || c == unread || c == conflict || c == odd) {

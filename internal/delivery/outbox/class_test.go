@@ -20,7 +20,7 @@ import (
 	"wiebelt/internal/testutil/nettest"
 )
 
-// registered has the 63 registered status codes, with the class of each.
+// registered lists the 63 registered status codes by class.
 var registered = map[class][]int{
 	odd: {100, 101, 102, 103,
 		402, 406, 416, 417, 418, 423, 424, 426, 428, 451},
@@ -34,7 +34,7 @@ var registered = map[class][]int{
 // wire is a hub of raw bytes: it answers token requests, and deliveries as told.
 type wire struct {
 	net.Listener
-	answer   func(c net.Conn, r *http.Request) // to a delivery; the request's body is not read
+	answer   func(c net.Conn, r *http.Request) // answers a delivery; its body is still unread
 	requests atomic.Int64
 	token    string // answer to token requests
 }
@@ -124,7 +124,7 @@ func TestBodiesOfSuccess(t *testing.T) {
 
 func errorOf(f contact.Failure) error { return &contact.LookupError{Failure: f} }
 
-// TestTransportFaults: failures on the way, by how far the request got.
+// TestTransportFaults checks failures on the way, by how far the request got.
 func TestTransportFaults(t *testing.T) {
 	nobody := "http://" + nettest.Nobody(t)
 	large := strings.Repeat("x", 8<<20)
@@ -235,8 +235,8 @@ func TestTransportFaults(t *testing.T) {
 	}
 }
 
-// TestAnswersPerItem: an answer with a status for every item of a request is believed; if a
-// request is refused as a whole, its items are sent one by one.
+// TestAnswersPerItem checks that an answer with a status for every item of a request
+// is believed, and that the items of a request refused as a whole are sent one by one.
 func TestAnswersPerItem(t *testing.T) {
 	per := func(status int, items ...int) hub.Receipt {
 		return hub.Receipt{Status: status, Answer: `{"data":{}}`, Items: items}

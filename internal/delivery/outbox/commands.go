@@ -29,15 +29,15 @@ func (b *Outbox) change(ctx context.Context, id string, do func(*sql.Tx, *Item) 
 	return it, err
 }
 
-// reset resets the item to waiting as if never tried; only its attempts remain.
+// reset makes the item wait as if it had never been tried; only its attempts remain.
 func (it *Item) reset() {
 	it.State, it.Reason, it.NextTry, it.Decided, it.Deadline = Waiting, NoReason, time.Time{}, time.Time{}, time.Time{}
 	it.FirstTry, it.LastTry, it.Tries, it.unknowns, it.odds = time.Time{}, time.Time{}, 0, 0, 0
 }
 
 // Retry sends a waiting or refused item as soon as possible, a refused one as if never
-// tried. ErrState if it is in another state, ErrNoCopy if its copy is missing; ErrDuplicate
-// if the same file has been or is about to be delivered.
+// tried. It returns ErrState if the item is in another state, ErrNoCopy if its copy is
+// missing, and ErrDuplicate if the same file has been or is about to be delivered.
 func (b *Outbox) Retry(ctx context.Context, id string) (Item, error) {
 	return b.change(ctx, id, func(tx *sql.Tx, it *Item) error {
 		if it.State == Refused && b.policy().Duplicate != DuplicateSend {
@@ -91,8 +91,8 @@ func (b *Outbox) Release(ctx context.Context) error {
 // maxNote limits the length of a note, in bytes.
 const maxNote = 500
 
-// Resolve decides an item that may have been delivered: it was, or it is sent again. The
-// note says who knows that, and how.
+// Resolve decides an item that may have been delivered: either it
+// was, or it is sent again. The note says who knows that, and how.
 func (b *Outbox) Resolve(ctx context.Context, id string, delivered bool, note string) (Item, error) {
 	it, err := b.change(ctx, id, func(_ *sql.Tx, it *Item) error {
 		if it.State != Uncertain {
@@ -119,9 +119,9 @@ func (b *Outbox) Resolve(ctx context.Context, id string, delivered bool, note st
 	return it, err
 }
 
-// Forget deletes an item, its receipts and our copy of the file. ErrState while it is
-// being sent; ErrUndecided if it is waiting or may have been delivered, unless force allows
-// losing it. Of a delivered item the checksum is kept.
+// Forget deletes an item, its receipts and our copy of the file. It returns ErrState
+// while the item is being sent, and ErrUndecided if it is waiting or may have been
+// delivered, unless force allows losing it. The checksum of a delivered item is kept.
 func (b *Outbox) Forget(ctx context.Context, id string, force bool) error {
 	err := b.tx(ctx, func(tx *sql.Tx) error {
 		it, err := itemByID(ctx, tx, id)
@@ -154,8 +154,8 @@ func forget(ctx context.Context, tx *sql.Tx, where string, args ...any) error {
 	return err
 }
 
-// remembered returns the same file as delivered and then forgotten, without
-// ID; or sql.ErrNoRows.
+// remembered returns the item of the same file, without an ID, if
+// it was delivered and then forgotten; otherwise sql.ErrNoRows.
 func remembered(ctx context.Context, tx *sql.Tx, it Item) (Item, error) {
 	var added, decided int64
 	err := tx.QueryRowContext(ctx, "SELECT added, decided FROM past WHERE "+sameFile, it.SHA256, it.Intermediary).Scan(&added, &decided)
@@ -164,8 +164,8 @@ func remembered(ctx context.Context, tx *sql.Tx, it Item) (Item, error) {
 	return it, err
 }
 
-// erased empties the write-ahead log, which would otherwise keep deleted data. If others
-// keep reading, that is no error: the log is emptied later.
+// erased empties the write-ahead log, which would otherwise keep deleted
+// data. It is no error if others keep reading: the log is then emptied later.
 func (b *Outbox) erased(ctx context.Context) error {
 	err := sqlitefile.EmptyLog(ctx, b.db)
 	if errors.Is(err, sqlitefile.ErrHeld) {
@@ -174,7 +174,7 @@ func (b *Outbox) erased(ctx context.Context) error {
 	return b.named(ctx, err)
 }
 
-// Get returns an item by its ID or a unique prefix of it. ErrNoItem if there is none.
+// Get returns an item by its ID or a unique prefix of it, or ErrNoItem.
 func (b *Outbox) Get(ctx context.Context, id string) (Item, error) {
 	if it, err := itemByID(ctx, b.db, id); err == nil || len(id) < 8 {
 		return it, b.named(ctx, err)

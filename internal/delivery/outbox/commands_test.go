@@ -77,7 +77,8 @@ func nowhere(t *testing.T, b *Outbox, words ...string) {
 	}))
 }
 
-// TestForget: row, receipts, copy, and the name in the database files.
+// TestForget checks that the row, the receipts, the
+// copy and the name in the database files are gone.
 func TestForget(t *testing.T) {
 	b := open(t, Options{Hub: says(hub.Receipt{Status: 200, Answer: "canary-answer"}), Policy: Policy{KeepSent: 10}})
 	it := add(t, b, write(t, "canary-name.zip", []byte("PK canary-content")))
@@ -95,7 +96,7 @@ func TestForget(t *testing.T) {
 		t.Errorf("%d %v", n, err)
 	}
 	spooled(t, b, 0)
-	// The same file is recognised, for the same message box, as long as receipts are kept.
+	// The same file for the same message box is recognised as long as receipts are kept.
 	again := write(t, "again.zip", []byte("PK other"))
 	a, err := b.Add(t.Context(), Source{Path: again, Intermediary: "intermediary"})
 	if err != nil || !a.Duplicate || a.Item.State != Delivered || a.Item.Decided.IsZero() || a.Item.ID != "" {
@@ -108,7 +109,7 @@ func TestForget(t *testing.T) {
 	} else if err := b.Forget(t.Context(), a.Item.ID, true); err != nil {
 		t.Error(err)
 	}
-	// A copy that cannot be deleted is deleted later; its item is gone at once.
+	// A copy that cannot be deleted now is deleted later, but its item is gone at once.
 	disk := &failing{files: b.o.fs}
 	b.o.fs = disk
 	left := add(t, b, write(t, "left.zip", []byte("PK left")))
@@ -128,8 +129,8 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// TestWatch: a snapshot for every change, whoever made it; snapshots
-// never change afterwards.
+// TestWatch checks that every change yields a snapshot,
+// whoever made it, and that snapshots never change afterwards.
 func TestWatch(t *testing.T) {
 	b := open(t, Options{})
 	b.o.Tick = time.Hour // this process's changes are reported at once

@@ -23,7 +23,7 @@ type failing struct {
 	files
 	mu    sync.Mutex
 	next  func(op string) error // nil: everything succeeds
-	short bool                  // a failing write writes half
+	short bool                  // a failing write writes half its data
 }
 
 func (f *failing) fails(op string) error {
@@ -107,8 +107,8 @@ func (x *failingFile) Read(p []byte) (n int, err error) {
 
 func (x *failingFile) Sync() error { return x.f.do("sync", x.file.Sync) }
 
-// TestDiskFailsWhileAdding: nothing is added, nothing is left behind, and
-// the trouble has a name.
+// TestDiskFailsWhileAdding checks that nothing is added or left
+// behind, and that the error is the right kind of trouble.
 func TestDiskFailsWhileAdding(t *testing.T) {
 	disk0 := &failing{files: disk{}, short: true}
 	b := open(t, Options{fs: disk0})
@@ -140,7 +140,8 @@ func TestDiskFailsWhileAdding(t *testing.T) {
 	add(t, b, path) // and afterwards everything works
 }
 
-// TestDatabaseFull: neither accepted nor lost.
+// TestDatabaseFull checks that once the database is full,
+// no file is accepted, and none accepted before is lost.
 func TestDatabaseFull(t *testing.T) {
 	requests := 0
 	b := open(t, Options{Hub: to(answering(func([][]byte) (hub.Receipt, error) {
@@ -179,7 +180,7 @@ func TestDatabaseFull(t *testing.T) {
 	if requests > 1 {
 		t.Errorf("%d requests went out", requests)
 	}
-	// A summary counts what was sent as uncertain, at once.
+	// A summary immediately counts what was sent as uncertain.
 	if s, err := Summarize(t.Context(), b.o.Dir); err != nil || s.Uncertain != requests || s.Waiting != len(taken)-requests {
 		t.Errorf("%+v %v, with %d requests", s, err, requests)
 	}
@@ -195,8 +196,8 @@ func TestDatabaseFull(t *testing.T) {
 	}
 }
 
-// TestSpoolGone: if the whole folder is gone, the queue rests; a single copy that is gone
-// or was changed is named, and blocks nobody.
+// TestSpoolGone checks that the queue rests while the whole folder is gone, and that
+// a single copy that is gone or was changed is reported and blocks no other item.
 func TestSpoolGone(t *testing.T) {
 	b := open(t, Options{Hub: says(hub.Receipt{Status: 200, Answer: "ok"}), Policy: Policy{KeepRefused: 30}})
 	gone, changed, shorter, fine := add(t, b, write(t, "a.zip", []byte("one"))), add(t, b, write(t, "b.zip", []byte("two"))),
@@ -231,7 +232,7 @@ func TestSpoolGone(t *testing.T) {
 	if _, err := b.Retry(t.Context(), gone.ID); !errors.Is(err, ErrState) {
 		t.Errorf("retry without a copy: %v", err)
 	}
-	// The folder of the outbox itself.
+	// Now the outbox's own folder is gone.
 	must.Do(t, os.RemoveAll(b.o.Dir))
 	_, err := b.Add(t.Context(), Source{Path: write(t, "e.zip", []byte("five")), Intermediary: "x"})
 	if troubleIn(err) != SpoolGone {
@@ -272,8 +273,8 @@ func TestWorkerGoesOnAfterTrouble(t *testing.T) {
 	}
 }
 
-// TestDiskFailsWhileSending: a copy that cannot be read now is sent later; the hub never
-// takes half of it for all.
+// TestDiskFailsWhileSending checks that a copy that cannot be read now is
+// sent later, and that the hub never takes half a copy for a whole one.
 func TestDiskFailsWhileSending(t *testing.T) {
 	now := clocktest.New(monday)
 	disk0 := &failing{files: disk{}}
@@ -300,8 +301,8 @@ func TestDiskFailsWhileSending(t *testing.T) {
 	}
 }
 
-// TestInterrupted: what a terminated program left behind is sent again if the hub cannot
-// have received it completely, and is uncertain if it can.
+// TestInterrupted checks that an item whose sender was terminated is sent
+// again if the hub cannot have received all of it, and is uncertain if it can.
 func TestInterrupted(t *testing.T) {
 	for _, how := range []string{UncertainHold, UncertainRetry} {
 		b := open(t, Options{Hub: says(hub.Receipt{Status: 200, Answer: "ok"}), Policy: Policy{Uncertain: how}})
@@ -333,8 +334,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// unwritten returns an outbox whose worker could not store the hub's answer about each
-// item, and was restarted since.
+// unwritten returns an outbox whose worker could not store the
+// hub's answer about each item and has been restarted since.
 func unwritten(t *testing.T, r hub.Receipt, n int) (*Outbox, []Item) {
 	t.Helper()
 	c := clocktest.New(monday)
@@ -352,8 +353,8 @@ func unwritten(t *testing.T, r hub.Receipt, n int) (*Outbox, []Item) {
 	return b, all
 }
 
-// TestOvertaken: what could not be stored in time decides nothing that was decided
-// since, and blocks nobody.
+// TestOvertaken checks that a result that could not be stored in time
+// changes nothing that was decided since, and blocks no other item.
 func TestOvertaken(t *testing.T) {
 	b, all := unwritten(t, hub.Receipt{}, 4)
 	forgotten, resolved, again, left := all[0], all[1], all[2], all[3]

@@ -21,7 +21,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestMain also runs the processes that the kill tests terminate.
+// TestMain also runs as the processes that the kill tests terminate.
 func TestMain(m *testing.M) {
 	if run := processes[os.Getenv(processEnv)]; run != nil {
 		run()
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 
 var monday = time.Date(2026, 9, 14, 3, 0, 0, 0, time.UTC)
 
-// plainJitter is no jitter.
+// plainJitter applies no jitter.
 func plainJitter(d time.Duration) time.Duration { return d }
 
 func open(t testing.TB, o Options) *Outbox {
@@ -54,7 +54,7 @@ func open(t testing.TB, o Options) *Outbox {
 	return b
 }
 
-// zipped is a ZIP file with one text in it.
+// zipped returns a ZIP file with one text in it.
 func zipped(t testing.TB, text string) []byte {
 	t.Helper()
 	return messagetest.ZIP(t, "bericht.xml", text)
@@ -111,7 +111,7 @@ func work(t testing.TB, b *Outbox) {
 	})
 }
 
-// until waits until the items are as wanted.
+// until waits until want accepts the items.
 func until(t testing.TB, b *Outbox, want func([]Item) bool) []Item {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
@@ -169,7 +169,7 @@ func says(r hub.Receipt) func(string) (Deliverer, error) {
 	return to(answering(func([][]byte) (hub.Receipt, error) { return r, nil }))
 }
 
-// troubleIn returns the kind of trouble of an error, "" for none.
+// troubleIn returns the kind of trouble in an error, "" if there is none.
 func troubleIn(err error) string {
 	t, _ := errors.AsType[*Trouble](err)
 	return t.kind()

@@ -10,7 +10,7 @@ const (
 	Waiting   State = "waiting"   // to be sent at NextTry
 	Sending   State = "sending"   // in a started request
 	Delivered State = "delivered" // the hub has it
-	Refused   State = "refused"   // not sent any more; kept for review
+	Refused   State = "refused"   // no longer sent; kept for review
 	Uncertain State = "uncertain" // may have been delivered; resolved by a person
 )
 

@@ -19,7 +19,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// noise is a ZIP file with contents that compress badly.
+// noise returns a ZIP file whose contents compress badly.
 func noise(random *rand.Rand, seed uint64, i int) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -75,8 +75,8 @@ func (p *process) kill() {
 	}
 }
 
-// TestKillClientAndHub kills both at random moments, repeatedly: everything accepted
-// arrives, and no more arrives twice than there were kills.
+// TestKillClientAndHub kills both at random moments, again and again, and checks
+// that everything accepted arrives, and no more arrives twice than there were kills.
 func TestKillClientAndHub(t *testing.T) {
 	rounds := 25
 	if os.Getenv("SOAK") != "" {
@@ -109,7 +109,7 @@ func TestKillClientAndHub(t *testing.T) {
 			}
 			note(line)
 		}
-		// From here on a random moment, not a wait for something.
+		// From here on, wait for a random moment rather than for an event.
 		moment := time.After(time.Duration(random.Int64N(int64(40 * time.Millisecond))))
 		<-moment
 		first, second := c, h
@@ -135,7 +135,7 @@ func TestKillClientAndHub(t *testing.T) {
 	work(t, b)
 	items := until(t, b, allOver)
 	for _, it := range items {
-		if it.State == Uncertain { // four times uncertain about one file: a user checks
+		if it.State == Uncertain { // its delivery was uncertain four times: a user checks
 			must.Get(b.Resolve(t.Context(), it.ID, box(t, h)[it.SHA256], "looked"))(t)
 		}
 	}

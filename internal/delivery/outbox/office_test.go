@@ -24,9 +24,9 @@ type office struct {
 	*world
 	boxes  [2]*Outbox
 	locks  [2]*flock.Flock // held by the program that works
-	full   bool            // of the disk
-	items  map[string]int  // every item a content ever had
-	forced map[string]bool // contents whose item was forgotten although not delivered
+	full   bool            // the disk is full
+	items  map[string]int  // number of items a content ever had
+	forced map[string]bool // contents whose item was forgotten without being delivered
 }
 
 func (o *office) fatal(err error) {
@@ -144,7 +144,7 @@ func (o *office) decide(b *Outbox, id string) {
 	switch it.State {
 	case Uncertain:
 		_, err = b.Resolve(context.Background(), id, there, "looked")
-	case Refused: // nobody checks without a reason: it did not arrive, or by another item
+	case Refused: // users check only with a reason; it did not arrive, or another item did
 		if there && (o.laters[o.taken[id]] > 0 || o.forced[o.taken[id]]) {
 			return
 		}
@@ -179,9 +179,9 @@ func (o *office) check(t *rapid.T) {
 	}
 }
 
-// TestOffice: two programs, one lock, a disk that fills, users who drain, decide and
-// forget, and the same files over and over: nothing arrives twice unless forgotten by
-// force, nothing is lost silently, and every state is true.
+// TestOffice runs two programs that share a lock and a disk that fills, with users who
+// drain, decide and forget, and the same files over and over. It checks that nothing arrives
+// twice unless forgotten by force, nothing is lost silently, and every state is true.
 func TestOffice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		root, err := os.MkdirTemp("", "wiebelt-outbox-")
@@ -240,7 +240,7 @@ func TestOffice(t *testing.T) {
 			"release": func(t *rapid.T) { o.fatal(o.boxes[one(t)].Release(context.Background())) },
 			"":        o.check,
 		})
-		// There is space again, users decide what is open, and the rest is sent.
+		// Now there is space again, users decide what is open, and the rest is sent.
 		o.fill(false)
 		o.leave(1)
 		o.next = endings[0]

@@ -1,15 +1,14 @@
-// Package outbox delivers files to the message box and tracks the outcome of each.
-// A file is copied to a spool and recorded in a database before it counts as added;
-// one worker, the holder of the lock, sends what is due; decisions are on disk before
-// anything else is sent.
+// Package outbox delivers files to the message box and tracks the outcome of each. A file is
+// copied to a spool and recorded in a database before it counts as added; one worker, the
+// holder of the lock, sends what is due; decisions are on disk before anything else is sent.
 //
-// The hub documents no status codes and cannot be asked what it has. So every ending
-// of a request belongs to a class (class.go), and a pure function (retry.go) derives
-// from class and item what happens next. "May have been delivered" is a separate
-// state, resolved by a person.
+// The hub documents no status codes and cannot be asked what it has. So every way a request can
+// end belongs to a class (class.go), and a pure function (retry.go) derives what happens next
+// from class and item. "May have been delivered" is a separate state, resolved by a person.
 //
-// Several processes may use one outbox: all may add and command, one works. An Outbox is
-// safe for concurrent use. It starts no goroutine that outlives the call that needs it.
+// Several processes may use one outbox: all of them may add files and issue
+// commands, but only one runs the worker. An Outbox is safe for concurrent
+// use. It starts no goroutine that outlives the call that needs it.
 package outbox
 
 import (
@@ -69,7 +68,7 @@ type Options struct {
 	firstWait time.Duration // wait before the first retry
 }
 
-// Policy is how files are treated. It may change while an outbox is open.
+// Policy says how files are treated. It may change while an outbox is open.
 type Policy struct {
 	Uncertain       string // "" is UncertainHold
 	Duplicate       string // "" is DuplicateSkip
@@ -119,9 +118,9 @@ type Outbox struct {
 	db      *sql.DB
 	info    os.FileInfo // of the database file at opening
 	aside   string
-	wake    chan struct{} // of the worker in this process
+	wake    chan struct{} // wakes the worker of this process
 
-	// Of the worker:
+	// Used by the worker:
 	pending []result // results not recorded yet
 	purged  time.Time
 
@@ -141,7 +140,7 @@ const (
 	ReportsName = "reports"
 )
 
-// Open opens or makes an outbox. A damaged database is put aside, see SetAside.
+// Open opens an outbox, creating it if needed. A damaged database is put aside, see SetAside.
 func Open(ctx context.Context, o Options) (*Outbox, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -191,12 +190,12 @@ func (b *Outbox) rules() rules {
 // Close closes the database. Work and Watch must have returned.
 func (b *Outbox) Close() error { return b.db.Close() }
 
-// Gone reports whether the outbox's folder was removed or replaced: it is unusable,
-// and Open starts anew.
+// Gone reports whether the outbox's folder was removed or replaced.
+// The outbox is then unusable, and Open starts a new one.
 func (b *Outbox) Gone() bool { return KindOf(b.verifyFile()) == SpoolGone }
 
-// SetAside returns the path of the damaged database that Open put aside, "" if it was
-// sound. The spool's files are then Uncertain, with the reason Recovered.
+// SetAside returns the path of the damaged database that Open put aside, "" if the
+// database was sound. The spool's files are then Uncertain, with the reason Recovered.
 func (b *Outbox) SetAside() string { return b.aside }
 
 // Busy reports whether a worker is running, in this process or another.
@@ -209,8 +208,8 @@ func (b *Outbox) Busy() bool {
 	return !free && err == nil
 }
 
-// lock returns the worker's lock, which spans processes: the system releases
-// it with its process.
+// lock returns the worker's lock, which works across
+// processes: the system releases it when its process ends.
 func (b *Outbox) lock() *flock.Flock {
 	return flock.New(filepath.Join(b.o.Dir, LockName), flock.SetPermissions(0o600))
 }

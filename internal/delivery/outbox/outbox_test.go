@@ -57,7 +57,7 @@ func TestDeliver(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	end()
-	if err := <-worked; err != nil { // it deletes copies after storing why
+	if err := <-worked; err != nil { // copies are deleted after their results are stored
 		t.Error(err)
 	}
 	spooled(t, b, 0)
@@ -70,7 +70,8 @@ func TestDeliver(t *testing.T) {
 	}
 }
 
-// TestAnothersPlace: copies that somebody else could have put there are not sent.
+// TestAnothersPlace checks that an outbox that others could have
+// written to is not opened, so that nothing they put there is sent.
 func TestAnothersPlace(t *testing.T) {
 	for name, plant := range map[string]func(dir string) error{
 		"the folder":   func(dir string) error { return os.Chmod(dir, 0o777) },
@@ -157,7 +158,8 @@ func TestOneRefusedStopsNobody(t *testing.T) {
 	}
 }
 
-// TestSeveralInOneRequest: as many as configured, and one by one after a refusal.
+// TestSeveralInOneRequest checks that a request has as many items
+// as configured, and that they are sent one by one after a refusal.
 func TestSeveralInOneRequest(t *testing.T) {
 	h, c := startHub(t, localhub.Config{})
 	b := open(t, Options{Hub: to(c), Policy: Policy{ItemsPerRequest: 3, KeepRefused: 30}})
@@ -188,13 +190,15 @@ func TestSeveralInOneRequest(t *testing.T) {
 	if err != nil || s.Counts[Delivered] != 8 || s.Counts[Refused] != 1 {
 		t.Errorf("%v %v", s.Counts, err)
 	}
-	// 1 as a try, 3, then 3 refused and 3 alone, the last one, and that for another box.
+	// The requests: a probe with 1 item, 3 together, 3 together that are
+	// refused and then sent alone, the last one, and the one for another box.
 	if n := h.Stats().Messages; n != 8 {
 		t.Errorf("%d requests", n)
 	}
 }
 
-// TestOneWorker: only one of several works; another takes over when it ends.
+// TestOneWorker checks that only one of several workers
+// runs, and that another takes over when it ends.
 func TestOneWorker(t *testing.T) {
 	release := make(chan struct{})
 	d := answering(func([][]byte) (hub.Receipt, error) {
@@ -260,7 +264,8 @@ func TestFirstVersion(t *testing.T) {
 	}
 }
 
-// TestDamagedDatabase is moved aside, and what was in the spool is named.
+// TestDamagedDatabase checks that a damaged database is put aside and the files
+// in the spool are listed as recovered items, and that a newer one is refused.
 func TestDamagedDatabase(t *testing.T) {
 	for _, kind := range []string{"no database", "cut", "newer"} {
 		t.Run(kind, func(t *testing.T) {
@@ -304,8 +309,8 @@ func TestDamagedDatabase(t *testing.T) {
 			if got := get(t, n, it.ID); got.Reason != Recovered || got.SHA256 != sumOf(content) || got.Size != int64(len(content)) || !got.Kept {
 				t.Errorf("%+v", got)
 			}
-			// Its file is not added as a new one; one that stayed in a watched
-			// folder is recognised.
+			// Its file is not added as a new one, and is
+			// recognised if it stayed in a watched folder.
 			for _, same := range []Source{{}, {Resume: true, Duplicate: DuplicateSend}} {
 				same.Path, same.Intermediary = it.Path, it.Intermediary
 				a, err := n.Add(t.Context(), same)
@@ -320,8 +325,8 @@ func TestDamagedDatabase(t *testing.T) {
 	}
 }
 
-// TestDamagedDatabaseStays: if no new database can be created, the damaged one stays in
-// place, so that the next attempt names what is in the spool.
+// TestDamagedDatabaseStays checks that the damaged database stays in place if no
+// new one can be created, so that the next attempt recovers what is in the spool.
 func TestDamagedDatabaseStays(t *testing.T) {
 	for what, meanwhile := range map[string]func(t *testing.T, path string, cancel func()){
 		"its log cannot be removed": func(t *testing.T, path string, _ func()) {

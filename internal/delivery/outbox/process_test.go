@@ -48,7 +48,7 @@ func hubProcess() {
 // filesARound is how many files a client adds.
 const filesARound = 12
 
-// clientProcess adds files, prints which, and delivers them.
+// clientProcess adds files, prints each one added, and delivers them.
 func clientProcess() {
 	var seed uint64
 	_, err := fmt.Sscan(os.Getenv(seedEnv), &seed)

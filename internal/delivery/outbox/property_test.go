@@ -18,8 +18,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// world is a hub that knows the truth, a clock, a disk and an outbox. Anything
-// may go wrong at any time.
+// world is a hub that knows the truth, plus a clock, a
+// disk and an outbox. Anything may go wrong at any time.
 type world struct {
 	t       *rapid.T
 	dir     string
@@ -28,14 +28,14 @@ type world struct {
 	b       *Outbox
 	retry   bool
 	next    string         // the result of the next request
-	arrived map[string]int // requests by which a content arrived
-	doubts  map[string]int // those whose sender got no answer
+	arrived map[string]int // number of requests by which a content arrived
+	doubts  map[string]int // of those, the ones whose sender got no answer
 	laters  map[string]int // of them those that said "later"
 	taken   map[string]string
 	files   int
 }
 
-// killed is the end of the process, during a request.
+// killed is the panic that ends the process during a request.
 type killed struct{}
 
 // whenKilled is deferred: it calls then after that, and lets other panics pass.
@@ -48,11 +48,11 @@ func whenKilled(then func()) {
 	}
 }
 
-// endings of a request; the second word says whether it arrived.
+// endings are the ways a request can end; the second word says whether it arrived.
 var endings = []string{"delivered yes", "refused no", "later no", "later yes", "busy no", "unreachable no", "half no", "silence no", "silence yes",
 	"portal no", "portal yes", "credentials no", "forbidden no", "redirect no", "conflict yes", "odd no", "killed-half no", "killed-whole no", "killed-whole yes"}
 
-// Deliver implements Deliverer with w.next.
+// Deliver implements Deliverer, ending as w.next says.
 func (w *world) Deliver(_ context.Context, items []hub.Item) (hub.Receipt, error) {
 	var how, arrives string
 	_, _ = fmt.Sscan(w.next, &how, &arrives)
@@ -140,7 +140,7 @@ func (w *world) start() {
 	must.Do(w.t, err)
 }
 
-// step lets the worker do one step, which may be its last.
+// step lets the worker do one step, which may be the process's last.
 func (w *world) step() {
 	defer whenKilled(w.restart)
 	if _, _, err := w.b.step(context.Background()); err != nil && troubleIn(err) == "" {
@@ -198,8 +198,8 @@ func (w *world) check(t *rapid.T) {
 				t.Fatalf("%s is called delivered and never arrived: %+v", content, it)
 			}
 		case Refused:
-			// 502 comes from a gateway: it guarantees nothing, and after three days of it
-			// an item ends in quarantine.
+			// A 502 comes from a gateway and guarantees nothing,
+			// and after three days of 502s an item is given up.
 			if arrived > 0 && it.Reason != GaveUp && w.laters[content] == 0 {
 				t.Fatalf("%s is called refused and arrived: %+v", content, it)
 			}
@@ -279,7 +279,7 @@ func TestProperties(t *testing.T) {
 			},
 			"": w.check,
 		})
-		// All faults are gone: a user decides what is open, and everything is sent.
+		// All faults are gone: a user decides what is still open, and everything is sent.
 		w.disk.set(nil)
 		w.next = endings[0]
 		w.restart()

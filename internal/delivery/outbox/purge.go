@@ -32,13 +32,13 @@ func (b *Outbox) purge(ctx context.Context) {
 	}
 }
 
-// Purge removes copies, receipts, checksums and reports whose retention has ended. It never
-// removes what is undecided or may have been delivered.
+// Purge removes copies, receipts, checksums and reports whose retention has
+// ended. It never removes items that are undecided or may have been delivered.
 func (b *Outbox) Purge(ctx context.Context) error {
 	now := b.o.Now()
 	day := 24 * time.Hour
 	var gone []string
-	var rows int64 // whose contents were removed
+	var rows int64 // rows whose contents were removed
 	err := b.tx(ctx, func(tx *sql.Tx) (err error) {
 		gone, err = sqlitefile.Rows(scanID)(tx.QueryContext(ctx, `UPDATE items SET kept = 0 WHERE kept = 1
 			AND (state = ? AND decided <= ? OR state = ? AND decided <= ?) RETURNING id`,

@@ -6,7 +6,7 @@ import "time"
 type effect struct {
 	hold  Reason        // stop until an administrator acts
 	pause bool          // pause briefly, longer each time
-	after time.Duration // at least that long
+	after time.Duration // pause at least that long
 	clear bool          // the hub answers: end any pause
 }
 
@@ -26,15 +26,15 @@ func (e effect) weight() int {
 // Limits of retries.
 const (
 	giveUp        = 72 * time.Hour
-	leastTries    = 12 // a computer that slept for days has tried once
+	leastTries    = 12 // a computer that slept for days has tried only once
 	maxUnknowns   = 3
 	maxBackoff    = 15 * time.Minute // between two retries
-	maxAsked      = time.Hour        // that a hub may request
+	maxAsked      = time.Hour        // the longest wait a hub may request
 	maxQueuePause = time.Minute      // for the queue
 )
 
-// oddStatusWaits are the waits before retries after an odd status: all within a day,
-// even at their longest.
+// oddStatusWaits are the waits before retries after an odd status:
+// even at their longest, they take less than a day in total.
 var oddStatusWaits = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 8 * time.Hour}
 
 type rules struct {
@@ -53,7 +53,7 @@ func begin(it Item, now time.Time) Item {
 	return it
 }
 
-// transition is what the ending of a request does to its item and to the queue.
+// transition is what the end of a request does to an item and to the queue.
 type transition struct {
 	attempts int    // 1: the request may have reached the hub
 	unused   int    // 1: it does not count as a try
@@ -62,14 +62,14 @@ type transition struct {
 	effect   effect // on the queue
 }
 
-// transitions are what each class does. unknown pauses the queue: otherwise, whatever
-// swallows answers would make item after item uncertain.
+// transitions define what each class does. unknown pauses the queue, since
+// whatever swallows answers would otherwise make item after item uncertain.
 var transitions = map[class]transition{
 	safe:      {expires: true, effect: effect{pause: true}},
 	done:      {attempts: 1, end: Delivered, effect: effect{clear: true}},
 	unknown:   {attempts: 1, end: Uncertain, effect: effect{pause: true}},
 	permanent: {attempts: 1, end: Refused, effect: effect{clear: true}},
-	hold:      {unused: 1}, // the item must not lose tries for what is not its fault
+	hold:      {unused: 1}, // an item must not lose tries through no fault of its own
 	conflict:  {attempts: 1, end: Uncertain, effect: effect{clear: true}},
 	later:     {attempts: 1, expires: true, effect: effect{clear: true}},
 	odd:       {attempts: 1, effect: effect{clear: true}},
@@ -79,8 +79,8 @@ var transitions = map[class]transition{
 	cut:       {unused: 1},
 }
 
-// decide returns the item, and the effect on the queue, after a request with it ended. It
-// is pure except for the jitter.
+// decide returns the item, and the effect on the queue, after a
+// request with the item has ended. Apart from the jitter it is pure.
 func decide(it Item, o outcome, now time.Time, r rules) (Item, effect) {
 	t := transitions[o.class]
 	e, end, wait, asked := t.effect, t.end, time.Duration(0), min(o.after, maxAsked)
@@ -134,8 +134,8 @@ func (it Item) expired(now time.Time) bool {
 	return now.Sub(it.FirstTry) >= giveUp && it.Tries >= leastTries
 }
 
-// refused returns the item as not sent any more. One that an earlier attempt may have
-// delivered becomes Uncertain instead.
+// refused returns the item as one that is no longer sent. If an
+// earlier attempt may have delivered it, it becomes Uncertain instead.
 func (it Item) refused(now time.Time) Item {
 	if it.unknowns > 0 {
 		return it.finish(Uncertain, now)
@@ -185,7 +185,7 @@ type Queue struct {
 // probeAfter is how long a hold lasts until one item is tried.
 const probeAfter = 15 * time.Minute
 
-// apply returns the queue after e with reason why.
+// apply returns the queue after e, which had the reason why.
 func (q Queue) apply(e effect, why Reason, now time.Time, r rules) Queue {
 	switch {
 	case e.hold != "":

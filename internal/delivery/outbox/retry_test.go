@@ -15,7 +15,7 @@ func tried(tries int, first time.Duration) Item {
 	return begin(it, monday)
 }
 
-// TestDecide: what happens next, for every class.
+// TestDecide checks what happens next, for every class.
 func TestDecide(t *testing.T) {
 	r := rules{firstWait: time.Second, jitter: plainJitter}
 	retry := r
@@ -33,7 +33,7 @@ func TestDecide(t *testing.T) {
 		r     rules
 		state State
 		why   Reason
-		wait  time.Duration // of Waiting
+		wait  time.Duration // until NextTry, if Waiting
 		e     effect
 	}{
 		{"done", one, outcome{class: done, status: 200}, r, Delivered, "", 0, effect{clear: true}},
@@ -89,7 +89,7 @@ func TestDecide(t *testing.T) {
 			t.Errorf("%s: %d attempts counted", c.name, n)
 		}
 	}
-	// A hold uses nothing up, not even an item's days.
+	// A hold uses up nothing, not even an item's days.
 	it, _ := decide(tried(50, 71*time.Hour), outcome{class: hold, reason: CredentialsOff}, monday, r)
 	if it.Tries != 49 || !it.FirstTry.IsZero() || !begin(it, monday).FirstTry.Equal(monday) {
 		t.Errorf("after a hold: %d tries, first %v, then %v", it.Tries, it.FirstTry, begin(it, monday).FirstTry)
@@ -107,7 +107,8 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestQueue: pauses grow, holds are probed, and setting the clock back clears both.
+// TestQueue checks that pauses grow, that holds are
+// probed, and that setting the clock back lifts both.
 func TestQueue(t *testing.T) {
 	r := rules{firstWait: time.Second, jitter: plainJitter}
 	var q Queue
@@ -150,8 +151,8 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// TestDueUnderAnotherClock: an item is due at its time, or if its times were written with a
-// clock that was ahead; the time it was added counts until it is tried.
+// TestDueUnderAnotherClock checks that an item is due at its time, or if its times were
+// written with a clock that was ahead. Until an item is tried, the time it was added counts.
 func TestDueUnderAnotherClock(t *testing.T) {
 	for _, untried := range []time.Duration{0, -time.Hour} {
 		for shift, want := range map[time.Duration]bool{0: false, 14 * time.Minute: false, maxBackoff: true, -time.Second: true, -365 * 24 * time.Hour: true, 365 * 24 * time.Hour: true} {

@@ -12,8 +12,8 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// migrations[n] migrates a file from version n to n+1. A released step never changes:
-// changes become the next step.
+// migrations[n] migrates a file from version n to n+1. A
+// released step never changes; any change is a new step.
 var migrations = []sqlitefile.Step{
 	{SQL: `CREATE TABLE items (
 		id           TEXT PRIMARY KEY,
@@ -123,7 +123,7 @@ func (b *Outbox) startAgain(ctx context.Context, why error) error {
 	}
 	defer func() { _ = l.Unlock() }()
 	if err := b.openFile(ctx); !sqlitefile.Damaged(err) {
-		return err // somebody else was quicker
+		return err // another process was faster
 	}
 	found, err := b.inSpool()
 	if err != nil {

@@ -59,12 +59,12 @@ func (disk) MkdirAll(path string) error { return filetrust.Make(path, filetrust.
 
 func (disk) SyncDir(path string) error { return filetrust.SyncDir(path) }
 
-// castagnoli creates the table with the first file, not at every program start.
+// castagnoli creates the table when first needed, not at every program start.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// writeSpool writes the output of write to the spool under an ID, checks it with
-// Options.Check, and returns when it is on disk. After an error nothing of it remains;
-// what the check refused still has its checksum.
+// writeSpool writes the output of write to the spool under an ID, checks it
+// with Options.Check, and returns once it is on disk. After an error nothing
+// of it remains, but a file refused by the check still has its checksum.
 func (b *Outbox) writeSpool(ctx context.Context, id string, write func(io.Writer) error) (it Item, err error) {
 	if err := b.o.fs.MkdirAll(b.spoolDir()); err != nil {
 		return it, troubleOf(err)
@@ -111,7 +111,7 @@ func (b *Outbox) writeSpool(ctx context.Context, id string, write func(io.Writer
 	return it, nil
 }
 
-// counting writes to the spool; err is an error of the spool, not the source.
+// counting writes to the spool; err is an error of the spool, not of the source.
 type counting struct {
 	w   io.Writer
 	ctx context.Context
@@ -170,9 +170,9 @@ func (p *upload) Open() (io.ReadCloser, error) {
 	return &outgoing{p: p, f: f}, nil
 }
 
-// outgoing reads a copy. Its end is the point of no return: the hub's client reads it
-// before sending the last piece. It is only returned if the copy is intact and the database
-// has recorded that it is reached.
+// outgoing reads a copy. Its end is the point of no return: the hub's
+// client reads it before sending the last piece. It is returned only if the
+// copy is intact and the database has recorded that this point is reached.
 type outgoing struct {
 	p   *upload
 	f   file

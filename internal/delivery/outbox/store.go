@@ -37,8 +37,8 @@ func (b *Outbox) named(ctx context.Context, err error) error {
 	return troubleOf(err)
 }
 
-// verifyFile verifies that the database is still the opened file: a removed one would
-// accept everything and keep nothing.
+// verifyFile verifies that the database is still the opened file:
+// one that was removed would accept everything and keep nothing.
 func (b *Outbox) verifyFile() error {
 	info, err := os.Stat(b.dbPath())
 	if err == nil && !os.SameFile(info, b.info) {
@@ -98,8 +98,8 @@ func writeQueue(ctx context.Context, tx *sql.Tx, q Queue) error {
 	return err
 }
 
-// setWhole records, before the last piece is sent, that the client was given all of an
-// item, or that sending starts again.
+// setWhole records, before the last piece is sent, that the
+// client was given all of an item, or that sending starts over.
 func (b *Outbox) setWhole(ctx context.Context, id string, whole bool) error {
 	return b.tx(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "UPDATE items SET whole = ? WHERE id = ? AND state = ?", whole, id, Sending)

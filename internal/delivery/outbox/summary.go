@@ -14,7 +14,7 @@ import (
 type Summary struct {
 	Waiting   int       // including those being sent
 	Oldest    time.Time // when the first of them was added
-	Uncertain int       // including those a worker that is gone may have sent in full
+	Uncertain int       // including those that a vanished worker may have sent in full
 	Kept      int       // refused, with our copy still there
 	Held      Reason    // "" if the queue is not on hold
 	Working   bool      // a worker is running

@@ -21,8 +21,8 @@ const (
 	DiskFailed  = "disk_failed"  // anything else
 )
 
-// Trouble prevents the outbox from adding, sending or recording anything until it is fixed.
-// It loses or decides no item.
+// Trouble keeps the outbox from adding, sending or recording anything
+// until it is fixed. No item is lost or decided because of it.
 type Trouble struct {
 	Kind string
 	err  error

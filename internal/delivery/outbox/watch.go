@@ -68,8 +68,8 @@ func (b *Outbox) Watch(ctx context.Context, each func(*Snapshot)) error {
 	})
 }
 
-// together is the period in which changes are combined: a busy queue is
-// not read for every row.
+// together is the period over which changes are combined,
+// so that a busy queue is not read for every row.
 const together = 250 * time.Millisecond
 
 // changes calls do now and after every change, until it returns true. Changes by other

@@ -13,21 +13,21 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// answerTime is how long a request sent in full may continue after ctx has ended: its
-// answer is worth waiting for.
+// answerTime is how long a request sent in full may continue
+// after ctx has ended, since its answer is worth waiting for.
 const answerTime = 10 * time.Second
 
-// result is what to record of a request for one of its items.
+// result is what to record about a request for one of its items.
 type result struct {
 	id      string
 	outcome outcome
 	receipt Receipt
 }
 
-// Work runs the worker: it sends what is due until ctx ends, or until stop is closed
-// and the current request has ended; nil is never closed. It returns ErrBusy at once
-// if another worker is running. Trouble with the disk does not end it: it is reported
-// in Snapshot and retried.
+// Work runs the worker: it sends what is due until ctx ends, or until stop
+// is closed and the current request has ended; a nil stop is never closed.
+// It returns ErrBusy at once if another worker is running. Trouble with the
+// disk does not end it: it is reported in Snapshot, and the worker retries.
 func (b *Outbox) Work(ctx context.Context, stop <-chan struct{}) error {
 	l := b.lock()
 	if err := acquire(ctx, l); ctx.Err() != nil && err != nil {
@@ -79,8 +79,7 @@ func (b *Outbox) Work(ctx context.Context, stop <-chan struct{}) error {
 	}
 }
 
-// acquire takes the worker's lock. Busy holds it briefly too, so a single
-// failure means nothing.
+// acquire takes the worker's lock. Busy also holds it briefly, so a single failure means nothing.
 func acquire(ctx context.Context, l *flock.Flock) error {
 	for wait := time.Millisecond; ; wait *= 2 {
 		switch got, err := l.TryLock(); {
@@ -127,7 +126,7 @@ func (b *Outbox) setTrouble(t *Trouble) {
 	b.notifyWatchers()
 }
 
-// recover decides what the last worker left behind.
+// recover decides the items that the last worker left behind.
 func (b *Outbox) recover(ctx context.Context) error {
 	return b.tx(ctx, func(tx *sql.Tx) error {
 		if err := b.decideLeft(ctx, tx); err != nil {
@@ -138,8 +137,8 @@ func (b *Outbox) recover(ctx context.Context) error {
 	})
 }
 
-// Recover decides what a worker left behind that ended in the middle of a request: it may
-// have been delivered, or waits. It does nothing while a worker is running.
+// Recover decides the items of a worker that ended in the middle of a request: each
+// may have been delivered, or waits again. It does nothing while a worker is running.
 func (b *Outbox) Recover(ctx context.Context) error {
 	l := b.lock()
 	if alone, err := l.TryLock(); err != nil || !alone {
@@ -172,8 +171,8 @@ func (b *Outbox) decideLeft(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// step records pending results, and sends what is due in one request. again means that
-// there may be more to do at once; wait is how long there is nothing.
+// step records pending results, and sends what is due in one request. again means
+// that there may be more to do at once; wait is how long there is nothing to do.
 func (b *Outbox) step(ctx context.Context) (again bool, wait time.Duration, err error) {
 	if len(b.pending) > 0 {
 		if err := b.record(ctx); err != nil {
@@ -200,8 +199,8 @@ func (b *Outbox) step(ctx context.Context) (again bool, wait time.Duration, err 
 func (b *Outbox) next(ctx context.Context, now time.Time) (items []Item, wait time.Duration, err error) {
 	wait = b.o.Tick
 	t := sqlitefile.Micros(now)
-	// After the clock was set back, an item is due: times written under another clock mean
-	// nothing. Once it was tried under this one, only next_try counts.
+	// After the clock was set back, an item is due: times written under another clock
+	// mean nothing. Once the item was tried under this one, only next_try counts.
 	const due = "state = ? AND (next_try <= ? OR last_try > ? OR last_try = 0 AND added > ?)"
 	var any bool // checked without a lock: an idle worker blocks nobody
 	err = b.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM items WHERE "+due+")", Waiting, t, t, t).Scan(&any)
@@ -220,7 +219,7 @@ func (b *Outbox) next(ctx context.Context, now time.Time) (items []Item, wait ti
 		}
 		limit := b.policy().ItemsPerRequest
 		if q.Held != "" || q.Paused != "" {
-			limit = 1 // a try
+			limit = 1 // a probe
 		}
 		all, err := itemsWhere(ctx, tx, due+" ORDER BY next_try, id LIMIT ?", Waiting, t, t, t, limit)
 		if err != nil || len(all) == 0 {
@@ -248,8 +247,8 @@ func (b *Outbox) next(ctx context.Context, now time.Time) (items []Item, wait ti
 func (b *Outbox) send(ctx context.Context, items []Item) {
 	uploads := make([]*upload, len(items))
 	list := make([]hub.Item, len(items))
-	// A request sent in full continues for a while after ctx ends; recording
-	// it does so in any case.
+	// A request sent in full continues for a while
+	// after ctx ends; recording its result always does.
 	during, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	for i, it := range items {
@@ -285,8 +284,8 @@ func (b *Outbox) send(ctx context.Context, items []Item) {
 	}
 }
 
-// record records the results of a request. It continues after ctx has ended: the hub's
-// answer cannot be requested again.
+// record records the results of a request. It continues after ctx
+// has ended, since the hub's answer cannot be requested again.
 func (b *Outbox) record(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	var gone []string
@@ -295,7 +294,7 @@ func (b *Outbox) record(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		var strongest effect // one request is one event for the queue
+		var strongest effect // a request is a single event for the queue
 		var why Reason
 		for _, r := range b.pending {
 			it, err := itemByID(ctx, tx, r.id)
@@ -306,8 +305,8 @@ func (b *Outbox) record(ctx context.Context) error {
 				return err
 			}
 			if it.State == Delivered || sqlitefile.Micros(it.LastTry) != sqlitefile.Micros(r.receipt.Began) {
-				// Somebody else continued with it meanwhile. Our result is kept but no
-				// longer decides anything.
+				// Somebody else has continued with it meanwhile.
+				// Our result is kept, but decides nothing any more.
 				if err := addReceipt(ctx, tx, it.ID, r.receipt); err != nil {
 					return err
 				}

@@ -45,6 +45,6 @@ func TestNewest(t *testing.T) {
 	}
 	must.Do(t, Sweep(filepath.Join(dir, "0.10.0", "w")))
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 7 || regular(old) {
-		t.Errorf("swept: %q are left", left) // what is not ours stays; the older version does not
+		t.Errorf("swept: %q are left", left) // other folders stay; the older version does not
 	}
 }

@@ -137,8 +137,8 @@ const (
 	TestCard  = "card"  // show a test card where cards currently appear
 )
 
-// Test is a request of a window, or a report after TestBegin: one for everything new that is
-// seen of the call, or one that no call came.
+// Test is a request of a window, or a report after TestBegin: one for
+// everything new that is seen of the call, or one saying that no call came.
 type Test struct {
 	Do     string    `json:"do,omitempty"`     // from a window
 	Window string    `json:"window,omitempty"` // that waits; returned, like Seq
@@ -299,7 +299,7 @@ type Choice struct {
 	What    string `json:"what"`
 }
 
-// Forget defines what to delete of what is stored about callers. Exactly one field is set.
+// Forget says which of the data stored about callers to delete. Exactly one field is set.
 type Forget struct {
 	All    bool   `json:"all,omitempty"`
 	Number string `json:"number,omitempty"` // in any notation

@@ -1,9 +1,9 @@
 // Package browser opens a web address in the user's browser. It is the only place where our
 // programs do so; telephone numbers use package dial.
 //
-// The caller has already checked where the address leads; this package only verifies that
-// it is a web address and that the program which opens it gets nothing from us but the
-// address. One goroutine per call waits for that program and ends with it.
+// The caller must have checked where the address leads. This package only verifies that it is
+// a web address and that the program that opens it gets nothing from us but the address. One
+// goroutine per call waits for that program and ends with it.
 package browser
 
 import (

@@ -38,8 +38,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestBrowserKeepsOutput: a browser that stays in the background and keeps our output open
-// does not block Open.
+// TestBrowserKeepsOutput checks that Open returns although a
+// background browser keeps our output open.
 func TestBrowserKeepsOutput(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	opener(t, "/bin/sleep 30 & echo $! > "+pid+"; exit 0")
@@ -49,7 +49,7 @@ func TestBrowserKeepsOutput(t *testing.T) {
 	endByFile(t, pid)
 }
 
-// TestForegroundBrowser: an opener that does not return counts as a success.
+// TestForegroundBrowser checks that an opener that keeps running counts as a success.
 func TestForegroundBrowser(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	opener(t, "echo $$ > "+pid+"; exec /bin/sleep 30")
@@ -64,7 +64,7 @@ func TestContext(t *testing.T) {
 	defer cancel()
 	go func() {
 		tick := time.Tick(time.Millisecond)
-		for range tick { // until the script runs
+		for range tick { // until the script is running
 			if b, err := os.ReadFile(pid); err == nil && strings.HasSuffix(string(b), "\n") {
 				cancel()
 				return
@@ -80,7 +80,7 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// endByFile ends the process whose id a script wrote to file.
+// endByFile kills the process whose id a script wrote to file.
 func endByFile(t *testing.T, file string) {
 	t.Helper()
 	b := must.Get(os.ReadFile(file))(t)

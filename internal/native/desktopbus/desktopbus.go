@@ -15,8 +15,9 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// AppID is the program's name among those of the desktop: its file in the menu is named so,
-// with ".desktop", and so is its icon. Portals and notification services look there.
+// AppID is the program's name on the desktop, under which portals and
+// notification services look for it: its file in the menu has this name
+// followed by ".desktop", and its icon has it too.
 const AppID = "wiebelt"
 
 // CallTimeout is how long a program on a bus may take to answer a call.
@@ -54,7 +55,7 @@ func SessionAddress() string {
 // when the caller closes it.
 func Session(ctx context.Context) (*dbus.Conn, error) { return Connect(ctx, SessionAddress()) }
 
-// System returns one to the machine's bus.
+// System returns a private connection to the machine's bus; it ends like that of Session.
 func System(ctx context.Context) (*dbus.Conn, error) {
 	a := os.Getenv("DBUS_SYSTEM_BUS_ADDRESS")
 	if a == "" {
@@ -67,7 +68,8 @@ func System(ctx context.Context) (*dbus.Conn, error) {
 	return Connect(ctx, a)
 }
 
-// Connect returns one to the bus at an address. Signals arrive in the order they were sent.
+// Connect returns a private connection to the bus at an address. Signals
+// arrive in the order in which they were sent.
 func Connect(ctx context.Context, address string) (*dbus.Conn, error) {
 	if address == "" {
 		return nil, ErrNone
@@ -118,18 +120,18 @@ type Follower struct {
 	Query    func(name string) error
 }
 
-// following is the state of a running Follower.
+// following is a running Follower.
 type following struct {
 	Follower
 	late  map[string]bool  // the names whose owners did not answer in time
-	again <-chan time.Time // when to ask them again; nil if there are none
+	again <-chan time.Time // when to query them again; nil if there are none
 	pause time.Duration    // the delay before that
 }
 
-// firstRetry is the first delay; later ones grow, since asking holds up signals.
+// firstRetry is the first delay; later ones grow, since querying holds up signals.
 const firstRetry = 2 * CallTimeout
 
-// Run follows the names until ctx ends, which is no error, or the bus does: ErrEnded.
+// Run follows the names until ctx ends, which is no error, or the bus does, which is ErrEnded.
 func (follower Follower) Run(ctx context.Context, c *dbus.Conn) error {
 	f := &following{Follower: follower, late: map[string]bool{}, pause: firstRetry}
 	signals := make(chan *dbus.Signal, 16)
@@ -200,7 +202,7 @@ func (f *following) query(name string) {
 	}
 }
 
-// queryLate asks those that were late.
+// queryLate queries the names whose owners were late.
 func (f *following) queryLate() {
 	f.again, f.pause = nil, min(2*f.pause, time.Minute)
 	for name := range f.late {

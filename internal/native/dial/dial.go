@@ -19,7 +19,7 @@ import (
 const Place = "{number}"
 
 var (
-	// ErrNumber is returned if it is not a telephone number; nothing is started.
+	// ErrNumber is returned for anything but a telephone number; nothing is started.
 	ErrNumber = errors.New("not a number to call")
 )
 

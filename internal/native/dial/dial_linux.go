@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// xdg-open follows the desktop's own settings, which xdg-mime can query.
+// open uses xdg-open, which follows the desktop's own settings; xdg-mime can query them.
 func open(ctx context.Context, address string) error {
 	return start(ctx, []string{"xdg-open", address})
 }

@@ -43,7 +43,8 @@ func program(t *testing.T, name, more string) (dir string, args func() []string)
 	}
 }
 
-// The number is one argument, and no shell interprets any part of a command.
+// TestRun checks that the number is passed as one argument and that
+// no shell interprets any part of a command.
 func TestRun(t *testing.T) {
 	dir, args := program(t, "phone", "")
 	must.Do(t, Run(t.Context(), []string{filepath.Join(dir, "phone"), "$(touch", "x)", "a; b", "to={number}"}, "+31612345678"))

@@ -11,7 +11,7 @@ import (
 	"wiebelt/internal/native/win32"
 )
 
-// open has the shell open an address, as Explorer would.
+// open opens an address through the shell, as Explorer would.
 func open(ctx context.Context, address string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -38,7 +38,7 @@ func owner(_ context.Context, scheme string) string {
 			continue
 		}
 		command := win32.Text(registry.CLASSES_ROOT, class+`\shell\open\command`, "")
-		// A program of the store has no command but an identity.
+		// A program from the store has no command but an identity.
 		if s := cmp.Or(command, win32.Text(registry.CLASSES_ROOT, class+`\Application`, "AppUserModelID")); s != "" {
 			return s
 		}

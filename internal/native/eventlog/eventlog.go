@@ -18,15 +18,15 @@ import (
 	"strconv"
 )
 
-// Source is the name of the records' source, RelaySource the one under which the relay
-// records on Windows why it has ended.
+// Source is the name of the records' source. RelaySource is the one under which the
+// relay records on Windows why it has ended.
 const (
 	Source      = "Wiebelt"
 	RelaySource = "WiebeltRelay"
 )
 
-// SourceKey is the parent key in HKEY_LOCAL_MACHINE of event sources, and MessageFile a
-// file of Windows in which every message is just the record's text.
+// SourceKey is the parent key of event sources in HKEY_LOCAL_MACHINE. MessageFile is a file of
+// Windows in which every message is just the record's text.
 const (
 	SourceKey   = `SYSTEM\CurrentControlSet\Services\EventLog\Application\`
 	MessageFile = `%SystemRoot%\System32\EventCreate.exe`
@@ -46,7 +46,7 @@ const (
 	PolicyIgnored ID = 300
 )
 
-// messageIDs are the kinds of records in the journal.
+// messageIDs maps the kinds of records to their MESSAGE_ID in the journal.
 var messageIDs = map[ID]string{
 	LookedUp:      "9f1c52a07be94d3fae6d10c8b3a47e51",
 	SecretExpires: "41d7a0c3e85f4b6c9b02f7de6c1a9834",
@@ -63,7 +63,7 @@ const (
 	Warning
 )
 
-// Record is one record. Make it with the functions below.
+// Record is one record, made by one of the functions below.
 type Record struct {
 	ID      ID
 	Level   Level
@@ -78,7 +78,8 @@ func Lookup(outcome string) Record {
 	return Record{LookedUp, Info, "A caller was looked up: " + outcome + ".", "WIEBELT_OUTCOME=" + outcome}
 }
 
-// word keeps anything but our codes out of the log.
+// word returns s if it has the form of our codes, and otherwise
+// "other", to keep anything else out of the log.
 func word(s string) string {
 	for _, r := range s {
 		if (r < 'a' || r > 'z') && r != '_' {

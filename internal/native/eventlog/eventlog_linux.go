@@ -20,7 +20,7 @@ type journal struct {
 	conn *net.UnixConn // nil: not open yet
 }
 
-// Open connects to the journal. Without one the error is ErrNoLog.
+// Open connects to the journal. It returns ErrNoLog if there is none.
 func Open() (Writer, error) {
 	j := &journal{}
 	if err := j.open(); err != nil {

@@ -13,7 +13,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// listen opens the socket of a journal.
+// listen opens a journal's socket.
 func listen(t *testing.T, path string) *net.UnixConn {
 	t.Helper()
 	c := must.Get(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"}))(t)
@@ -90,9 +90,9 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-// TestJournalThatHangs: a journal that reads nothing does not block Write.
+// TestJournalThatHangs checks that a journal that reads nothing does not block Write.
 func TestJournalThatHangs(t *testing.T) {
-	listen(t, at(t)) // and nobody reads
+	listen(t, at(t)) // and never read from it
 	w := must.Get(Open())(t)
 	defer w.Close()
 	for range 10_000 {

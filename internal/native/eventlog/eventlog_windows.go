@@ -14,7 +14,7 @@ type application struct {
 	log *eventlog.Log
 }
 
-// Open opens the application log. Without one the error is ErrNoLog.
+// Open opens the application log. It returns ErrNoLog if there is none.
 func Open() (Writer, error) {
 	l, err := eventlog.Open(Source)
 	if err != nil {

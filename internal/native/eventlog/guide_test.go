@@ -11,8 +11,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestDocumented: every kind has a number and a name of its own, both listed in the
-// package's documentation and in the guide for whoever monitors the system's log.
+// TestDocumented checks that every kind has its own number and name, and that both are listed
+// in the package documentation and in the guide for whoever monitors the system log.
 func TestDocumented(t *testing.T) {
 	doc, _, _ := strings.Cut(string(must.Get(os.ReadFile("eventlog.go"))(t)), "\npackage ")
 	texts := map[string]string{"the documentation": doc, "nl": "", "en": ""}

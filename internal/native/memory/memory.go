@@ -6,9 +6,9 @@ import (
 	"runtime/metrics"
 )
 
-// Collect collects garbage if there is half as much as Go would wait for. Done while idle,
-// it keeps Go from doing so while a call is waiting, when it would occupy a core for some
-// milliseconds.
+// Collect runs a garbage collection if there is half as much garbage as Go would wait
+// for. Doing so while idle keeps Go from doing so while a call is waiting, when it
+// would occupy a core for some milliseconds.
 func Collect() {
 	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/goal:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(s)

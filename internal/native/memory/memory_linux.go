@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Release returns to the system what an idle program does not need: the garbage of its
-// heap, and the pages of its own file, most of which are only read at the start. They stay
-// in the system's cache; whatever is needed again is mapped again, sixteen pages at a time.
-// It takes some milliseconds. The error says why the pages of the file are still mapped.
+// Release returns to the system what an idle program does not need: its heap's garbage, and
+// the pages of its executable, most of which are read only at the start. They remain in the
+// system's cache, and any that are needed again are mapped again, sixteen at a time. Release
+// takes some milliseconds. The error says why the pages are still mapped.
 func Release() error {
 	debug.FreeOSMemory()
 	own, err := os.Readlink("/proc/self/exe")
@@ -39,7 +39,7 @@ func Release() error {
 			}
 			continue
 		}
-		// A private page in such a part was written by the loader and exists nowhere else.
+		// A private page in such a part was changed by the loader and exists nowhere else.
 		var private int
 		if n, _ := fmt.Sscanf(line, "Anonymous: %d kB", &private); n == 1 && private == 0 && to > from {
 			if _, _, e := unix.Syscall(unix.SYS_MADVISE, from, to-from, unix.MADV_DONTNEED); e != 0 {

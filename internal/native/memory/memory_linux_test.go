@@ -11,8 +11,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestRest: pages of the program's file that were read once leave memory after a rest, and
-// read the same again.
+// TestRest checks that pages of the executable that were read once leave memory after a rest,
+// and have the same content when read again.
 func TestRest(t *testing.T) {
 	read := func() (size int, sum uint32) {
 		err := fs.WalkDir(assets.Text, ".", func(path string, e fs.DirEntry, err error) error {
@@ -40,7 +40,7 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// mapped returns how many bytes of files this process has in memory.
+// mapped returns how many bytes of mapped files this process has in memory.
 func mapped(t *testing.T) (sum int) {
 	t.Helper()
 	status := must.Get(os.ReadFile("/proc/self/status"))(t)

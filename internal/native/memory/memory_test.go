@@ -7,7 +7,8 @@ import (
 
 var kept []byte
 
-// TestCollect: what is not worth it stays, and what is goes.
+// TestCollect checks that Collect runs a collection only
+// if there is enough garbage to be worth it.
 func TestCollect(t *testing.T) {
 	collected := func() uint32 {
 		var m runtime.MemStats

@@ -33,7 +33,8 @@ func (d *desktop) CloseNotification(uint32) *dbus.Error {
 	return nil
 }
 
-// TestNotification: the notification stays until it is clicked or nobody waits.
+// TestNotification checks that the notification stays until it is
+// clicked or nobody waits for it any more.
 func TestNotification(t *testing.T) {
 	address := xtest.NoScreen(t).PlainBus()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
@@ -41,7 +42,7 @@ func TestNotification(t *testing.T) {
 	d := &desktop{make(chan string, 10), make(chan string, 10)}
 	must.Do(t, c.Export(d, "/org/freedesktop/Notifications", service))
 	xtest.Own(t, c, service)
-	// Nothing is cut off, however long a sentence with its path is.
+	// Even a long sentence with a long path is not cut off.
 	message := "De vensters kunnen niet worden getoond: " + strings.Repeat("/een/lang/pad", 30) + "."
 	for _, end := range []string{"click", "cancel"} {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -1,5 +1,5 @@
-// Package messagebox shows the user a message in the simplest way the platform has, for
-// when nothing else of ours can appear: when the windows' process or Wiebelt itself does
+// Package messagebox shows the user a message in the simplest way that the platform offers,
+// for when nothing else of ours can appear because the windows' process or Wiebelt itself does
 // not start. It needs neither a window of ours nor a toolkit.
 package messagebox
 
@@ -11,11 +11,11 @@ import (
 // open holds the messages on screen, so that a user who clicks five times sees only one.
 var open sync.Map
 
-// Show shows a title and a text and returns when the user has read them or ctx ends, which
-// removes them; if the platform does not report reading, it returns immediately. A message
-// already on screen is not shown twice. An error means that nothing was shown. Show may be
-// called from any goroutine that may block. Both texts are our own, without personal data:
-// on some platforms they stay in a list of notifications.
+// Show shows a title and a text. It returns when the user has read them or ctx ends, which
+// removes them, or immediately if the platform does not report reading. A message already on
+// screen is not shown twice. An error means that nothing was shown. Show may be called from
+// any goroutine that may block. Both texts are our own, without personal data, since some
+// platforms keep them in a list of notifications.
 func Show(ctx context.Context, title, text string) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -10,11 +10,11 @@ import (
 	"wiebelt/internal/native/notify"
 )
 
-// readIn is how long a notification stays: nothing reports that it was read.
+// readIn is how long a notification stays, since nothing reports that it was read.
 const readIn = 20 * time.Second
 
-// show shows a desktop notification or, if it cannot, writes to standard error, where a
-// terminal or the journal has it.
+// show shows a desktop notification. If it cannot, it writes to
+// standard error, for a terminal or the journal.
 func show(ctx context.Context, title, text string) error {
 	read := make(chan struct{}, 1)
 	n, err := notify.Open(ctx, func(string, string) {

@@ -14,8 +14,8 @@ import (
 var findWindow = windows.NewLazySystemDLL("user32.dll").NewProc("FindWindowExW")
 
 const (
-	// An OK button and a warning icon, above other windows; the system decides whether it
-	// gets the focus, by whether the user is typing elsewhere.
+	// An OK button and a warning icon, above other windows. The system decides whether the box
+	// gets the focus, depending on whether the user is typing elsewhere.
 	mbTopmostWarning = 0x00000030 | 0x00040000
 )
 
@@ -56,7 +56,7 @@ func show(ctx context.Context, title, text string) error {
 	}
 }
 
-// closeBoxes asks the dialogs of a thread to close.
+// closeBoxes asks a thread's dialogs to close.
 func closeBoxes(thread uint32) {
 	const dialogClass = 32770 // atom of the dialogs' class
 	for h := uintptr(0); ; {

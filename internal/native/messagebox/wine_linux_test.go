@@ -8,8 +8,8 @@ import (
 	"wiebelt/internal/testutil/winetest"
 )
 
-// TestWindows: the box appears, only once for a repeated message, and closes when it was
-// read and when nobody waits any more.
+// TestWindows checks that the box appears, only once for a repeated message, and that it
+// closes once it has been read or nobody waits for it any more.
 func TestWindows(t *testing.T) {
 	p := winetest.New(t)
 	s := p.Screen
@@ -23,7 +23,7 @@ func TestWindows(t *testing.T) {
 	m.Send("First|Something does not work.")
 	is("First", true)
 	m.Send("First|Something does not work.")
-	m.Wait("told First <nil>") // the second one, at once
+	m.Wait("told First <nil>") // the second one returns at once
 	s.Until("the box gets the keyboard", func() bool {
 		return slices.Contains(s.Windows("^First$"), strconv.Itoa(int(s.FocusedWindow())))
 	})

@@ -23,8 +23,8 @@ type Notice struct {
 	Body    string
 	// Category is one of the desktop's standard categories, "" for none.
 	Category string
-	// Actions are the buttons. The one with the key Default is a click on the notification
-	// itself. Desktops without button support show none.
+	// Actions are the buttons. The one with the key Default stands for a click on the
+	// notification itself. Desktops without button support show none.
 	Actions []Action
 }
 
@@ -37,8 +37,8 @@ const (
 	Dismiss = "dismiss"
 )
 
-// IncomingCall returns a notice of a call, on the named line of ours if line is not empty,
-// without anything about the caller.
+// IncomingCall returns a notice of a call without anything about the caller. It names the
+// line, which is ours, unless line is empty.
 func IncomingCall(lang text.Language, line string) Notice {
 	n := Notice{Summary: lang.T(text.NotifyIncoming), Category: "call.incoming", Actions: []Action{
 		{Default, lang.T(text.NotifyOpen)}, {Dismiss, lang.T(text.NotifyClose)},
@@ -49,15 +49,15 @@ func IncomingCall(lang text.Language, line string) Notice {
 	return n
 }
 
-// Maximum length in characters of a summary or button, which may include a caller's
-// line, and of a body.
+// Maximum length in characters of a summary or button, which may
+// include the name of a line, and of a body.
 const (
 	maxText = 120
 	maxBody = 1000
 )
 
-// clean reduces a text to one line of up to most characters, without characters that
-// change the direction or position of what follows.
+// clean reduces a text to one line of at most most characters, without characters that change
+// the direction or position of the text after them.
 func clean(s string, most int) string {
 	graphic := strings.Map(func(r rune) rune {
 		if unicode.IsGraphic(r) || unicode.IsSpace(r) {

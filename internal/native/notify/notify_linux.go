@@ -58,7 +58,7 @@ func Open(ctx context.Context, chosen func(tag, action string)) (*Notifier, erro
 	}
 }
 
-// run is the goroutine that receives button presses. It closes ready once it does.
+// run is the goroutine that receives button presses. It closes ready once it receives them.
 func (n *Notifier) run(ready chan<- struct{}) (err error) {
 	if n.conn, err = desktopbus.Session(n.ctx); err != nil {
 		return err
@@ -88,9 +88,9 @@ func (n *Notifier) run(ready chan<- struct{}) (err error) {
 	}.Run(n.ctx, n.conn)
 }
 
-// owned records the current notification service. A new service does not know the
-// old one's notifications. One that Show has just started is reported only after
-// showing its notification.
+// owned records the current notification service, which does not know the
+// notifications of an earlier one. The start of a service by Show is reported
+// only after it has shown its notification.
 func (n *Notifier) owned(_, owner string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -112,9 +112,9 @@ func (n *Notifier) queryCapabilities() error {
 	return nil
 }
 
-// pressed returns the button press reported by a signal, if any; only signals of the
-// service itself count. The signal may arrive before Show knows the ID of its notification:
-// the lock waits for that.
+// pressed returns the button press that a signal reports, if any. Signals from other
+// senders than the service are ignored. A signal may arrive before Show knows the ID of
+// its notification; the lock waits for that.
 func (n *Notifier) pressed(s *dbus.Signal) (tag, action string, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -152,8 +152,8 @@ func (n *Notifier) Show(tag string, o Notice) error {
 	}
 	ctx, cancel := context.WithTimeout(n.ctx, 5*desktopbus.CallTimeout)
 	defer cancel()
-	// Transient: not kept in a list. It stays as long as the call does, and
-	// is removed by Withdraw.
+	// A transient notification is not kept in a list. It stays as long as
+	// the call does, until Withdraw removes it.
 	const never = int32(0)
 	hints := map[string]dbus.Variant{
 		"desktop-entry": dbus.MakeVariant(desktopbus.AppID),

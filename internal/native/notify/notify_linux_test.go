@@ -90,7 +90,7 @@ func TestNotice(t *testing.T) {
 	if n := IncomingCall(text.English, ""); n.Summary != "Incoming call" {
 		t.Errorf("%+v", n)
 	}
-	// Nothing that reverses the text or makes it long.
+	// Nothing may reverse the text or make it long.
 	n := IncomingCall(text.Dutch, " a\u202e\nb\x00\x1b[31m"+strings.Repeat("x", 500))
 	if !strings.HasPrefix(n.Summary, "Inkomende oproep op a b[31mxxx") || len(n.Summary) > 200 {
 		t.Errorf("%q", n.Summary)
@@ -126,8 +126,8 @@ func TestNotifications(t *testing.T) {
 		t.Errorf("the same call once more: %+v", again)
 	}
 
-	// Signals of other programs and those for other notifications are ignored. Once the bus
-	// has answered the liar, it has received the liar's signal.
+	// Signals from other programs and for other notifications are ignored. Once the bus has
+	// answered the liar, it has received the liar's signal.
 	liar := xtest.Connect(t, address)
 	xtest.SignalAll(t, liar, object, service, "ActionInvoked", one.id, "default")
 	must.Do(t, liar.BusObject().Call("org.freedesktop.DBus.GetId", 0).Err)
@@ -142,8 +142,8 @@ func TestNotifications(t *testing.T) {
 		t.Errorf("chosen: %q", got)
 	}
 
-	// Closed by the user: a button pressed afterwards belongs to no notification, and there
-	// is nothing to withdraw.
+	// The user closed it: a button pressed afterwards belongs to no
+	// notification, and there is nothing to withdraw.
 	srv.emit(t, "NotificationClosed", two.id, uint32(2))
 	srv.emit(t, "ActionInvoked", two.id, "default")
 	srv.emit(t, "ActionInvoked", one.id, "default")
@@ -167,13 +167,13 @@ func TestNotifications(t *testing.T) {
 	}
 }
 
-// TestStartedToShow: a notification for which a service was started is kept when its start
-// is reported, and dropped when it ends.
+// TestStartedToShow checks that a notification that started the service survives the report of
+// that start, and is dropped when the service ends or is replaced.
 func TestStartedToShow(t *testing.T) {
 	n := &Notifier{ids: map[string]uint32{}}
 	n.owned(service, ":1.1")
 	n.owned(service, "")
-	n.ids["call"] = 7 // what Show does, which holds the lock meanwhile
+	n.ids["call"] = 7 // as Show does, which holds the lock meanwhile
 	n.owned(service, ":1.2")
 	if n.ids["call"] != 7 {
 		t.Error("what was shown cannot be clicked")
@@ -186,7 +186,7 @@ func TestStartedToShow(t *testing.T) {
 	}
 }
 
-// TestNoButtons: a service that reports no support for buttons is sent none.
+// TestNoButtons checks that no buttons are sent to a service that does not support them.
 func TestNoButtons(t *testing.T) {
 	address := xtest.NoScreen(t).Bus()
 	srv := serve(t, address, "body")
@@ -197,8 +197,7 @@ func TestNoButtons(t *testing.T) {
 	}
 }
 
-// TestDunst shows a notification on a real desktop's service and presses its
-// button.
+// TestDunst shows a notification through a real desktop's service and presses its button.
 func TestDunst(t *testing.T) {
 	s := xtest.Start(t, "openbox", xtest.Options{})
 	address := s.Bus()

@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// reserved are the characters that require quoting in an argument of Exec (Desktop Entry
-// Specification, "The Exec key").
+// reserved has the characters that require quoting in an argument of Exec
+// (Desktop Entry Specification, "The Exec key").
 const reserved = " \t\n\"'\\><~|&;$*?#()`"
 
 // execLine formats the Exec value of a desktop file. A field code is a separate, unquoted
@@ -36,7 +36,7 @@ func execLine(argv ...string) string {
 	return strings.Join(all, " ")
 }
 
-// without removes a name from a list, "" if nothing is left.
+// without removes a name from a list; the result is "" if nothing is left.
 func without(list, name string) (rest string) {
 	for v := range strings.SplitSeq(list, ";") {
 		if v = strings.TrimSpace(v); v != "" && v != name {
@@ -46,8 +46,8 @@ func without(list, name string) (rest string) {
 	return rest
 }
 
-// setDefault makes id the default for a type in the text of a mimeapps.list; id "" removes
-// the default if it is ours. The rest is unchanged.
+// setDefault makes id the default for a type in the text of a mimeapps.list. If id is "", it
+// removes the default if that is ours. The rest stays unchanged.
 func setDefault(text, mime, id, ours string) string {
 	const group = "[Default Applications]"
 	var out []string

@@ -25,8 +25,8 @@ const setupType = `<?xml version="1.0" encoding="UTF-8"?>
 </mime-info>
 `
 
-// index makes the desktop reread the file types. A desktop without that program does so by
-// itself, or has no file types.
+// index makes the desktop reread the file types. A desktop without the program for this
+// does so by itself, or has no file types.
 func index(mimes string) {
 	path, err := exec.LookPath(updateMimes)
 	if err != nil {
@@ -37,8 +37,8 @@ func index(mimes string) {
 	_ = exec.CommandContext(ctx, path, mimes).Run()
 }
 
-// withoutIndex removes an index without entries, and the folders it was created in if
-// they are otherwise empty.
+// withoutIndex removes an index without entries, and the folders in which it
+// was created if they are otherwise empty.
 func withoutIndex(mimes string) {
 	for _, f := range []string{"aliases", "generic-icons", "globs", "globs2", "icons", "magic", "mime.cache", "subclasses", "treemagic", "types", "version", "XMLnamespaces"} {
 		_ = os.Remove(filepath.Join(mimes, f))

@@ -8,8 +8,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestParts: rewriting one part leaves the other as it was, and a part that was switched
-// off is distinguished from one that is missing.
+// TestParts checks that rewriting one part leaves the other unchanged, and that a part that
+// was switched off is distinguished from a missing one.
 func TestParts(t *testing.T) {
 	dir := home(t)
 	o := Options{Exe: "/opt/wiebelt", Only: OnlyAutostart}

@@ -1,7 +1,7 @@
-// Package register registers Wiebelt with the desktop: links of its URL scheme and
-// set-up files are opened with it, and it starts at log-on. It registers for the user,
-// or for everybody on the computer, and can remove what it wrote. It never claims other
-// schemes, in particular tel:.
+// Package register registers Wiebelt with the desktop, which then opens links of our
+// URL scheme and set-up files with it and starts it at log-on. It registers for the
+// user, or for everybody on the computer, and can remove what it wrote. It never
+// claims other schemes, in particular tel:.
 //
 // The package has no state and no goroutines.
 package register
@@ -35,14 +35,14 @@ const (
 
 // Status is the current registration, as far as the desktop reports it.
 type Status struct {
-	// Scheme is the command that opens links, "" if there is none. Ours reports whether
-	// that is this program, Older whether the user's own registration was written by an
+	// Scheme is the command that opens links, "" if there is none. Ours reports whether that
+	// is this program. Older reports whether the user's own registration was written by an
 	// older version: without a program for links, or with its own folder.
 	Scheme      string
 	Ours, Older bool
-	// Autostart reports whether Wiebelt starts at log-on, OlderAutostart whether the user's
-	// own registration starts an older version. SwitchedOff reports that it does not start
-	// because it was disabled through the desktop.
+	// Autostart reports whether Wiebelt starts at log-on. OlderAutostart reports whether the
+	// user's own registration starts an older version. SwitchedOff reports that Wiebelt does
+	// not start because it was disabled through the desktop.
 	Autostart, OlderAutostart, SwitchedOff bool
 }
 

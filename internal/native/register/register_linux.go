@@ -27,10 +27,11 @@ const (
 	setupXML  = "wiebelt.xml"
 )
 
-// defaults are the types that we open, with their programs.
+// defaults lists the types that we open, with their programs.
 var defaults = []struct{ mime, id string }{{mime, linkID}, {setupMime, setupID}}
 
-// setDefaults adds our defaults to the text of a mimeapps.list, or removes them.
+// setDefaults adds our defaults to the text of a
+// mimeapps.list, or removes them if enter is false.
 func setDefaults(text string, enter bool) string {
 	for _, d := range defaults {
 		id := ""
@@ -65,7 +66,7 @@ func in(data, config string) places {
 	return places{filepath.Join(data, "applications"), filepath.Join(config, "autostart"), filepath.Join(data, "icons", "hicolor"), filepath.Join(config, "mimeapps.list")}
 }
 
-// mimes returns the folder of file types next to that of applications.
+// mimes returns the folder of file types beside that of applications.
 func (p places) mimes() string { return filepath.Join(filepath.Dir(p.applications), "mime") }
 
 // start returns the file that starts the program at log-on.
@@ -89,8 +90,8 @@ func (p places) files() []string {
 	return all
 }
 
-// absolute returns path, or other if it is relative: the specification
-// says to ignore those.
+// absolute returns path, or other if path is relative: the
+// specification says to ignore relative paths.
 func absolute(path, other string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -114,8 +115,8 @@ func (o Options) command(arguments ...string) string {
 	return execLine(append([]string{o.Exe}, o.arguments(arguments...)...)...)
 }
 
-// Files returns the files of a registration, by path: below data what the desktop shows and
-// opens, below config what it starts.
+// Files returns the contents of a registration's files by path: below data what the desktop
+// shows and opens, below config what it starts.
 func Files(o Options, data, config string) (map[string]string, error) {
 	return o.files(in(data, config))
 }
@@ -151,7 +152,7 @@ func Register(o Options) error {
 }
 
 func (o Options) register(p places) error {
-	if o.AllUsers { // who read it, whatever an administrator keeps to himself
+	if o.AllUsers { // everybody must be able to read it, whatever the administrator's umask
 		defer syscall.Umask(syscall.Umask(0o022))
 	}
 	files, err := o.files(p)
@@ -173,8 +174,8 @@ func (o Options) register(p places) error {
 }
 
 // ForgetIn removes from a user's home what Register wrote there, unless variables of that
-// user's session moved it; it follows no link out of the home, so that an administrator can
-// do that. deleted are the names of the files that existed.
+// user's session moved it. It follows no link out of the home, so that an administrator can
+// call it. deleted has the names of the files that existed.
 func ForgetIn(home *os.Root) (deleted []string, err error) {
 	p := in(".local/share", ".config")
 	for _, name := range p.files() {
@@ -193,8 +194,8 @@ func ForgetIn(home *os.Root) (deleted []string, err error) {
 }
 
 // forgetDefaults removes our entries from a user's list and reports whether there were any.
-// The user may have put anything in its place: opening does not block, reading is limited,
-// and it writes to the file it has read.
+// Since the user may have put anything in its place, it opens without blocking, limits what it
+// reads, and writes to the file that it has read.
 func forgetDefaults(home *os.Root, name string) (had bool, err error) {
 	f, err := home.OpenFile(name, os.O_RDWR|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -225,12 +226,12 @@ func forgetDefaults(home *os.Root, name string) (had bool, err error) {
 	case "":
 		return true, home.Remove(name)
 	}
-	_, err = f.WriteAt([]byte(text), 0) // the owner stays the same
+	_, err = f.WriteAt([]byte(text), 0) // keeps the owner
 	return true, errors.Join(err, f.Truncate(int64(len(text))))
 }
 
-// Unregister removes what Register wrote; missing files are no error, and links now
-// assigned to another program stay with it.
+// Unregister removes what Register wrote. Missing files are no error, and links now
+// assigned to another program are left to it.
 func Unregister(o Options) error {
 	p, err := where(o.AllUsers)
 	if err != nil {
@@ -293,7 +294,7 @@ func State(o Options) (Status, error) {
 	s.Older = s.Scheme == was && was != now && valueOf(read(filepath.Join(mine.applications, linkID)), "Exec") == was
 	for _, dir := range []string{mine.autostart, "/etc/xdg/autostart"} {
 		if text := read(filepath.Join(dir, startFile)); text != "" {
-			// The user's file hides the computer's: that is how autostart is disabled.
+			// The user's file hides the computer's, which is how users disable autostart.
 			s.Autostart = valueOf(text, "Hidden") != "true" && valueOf(text, "X-GNOME-Autostart-enabled") != "false"
 			s.SwitchedOff = !s.Autostart
 			break
@@ -319,7 +320,7 @@ func read(name string) string {
 	return string(b)
 }
 
-// change rewrites a file that other programs write too.
+// change rewrites a file that other programs write as well.
 func change(name string, how func(string) string) error {
 	b, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -336,7 +337,7 @@ func change(name string, how func(string) string) error {
 		return nil
 	}
 	if target, err := filepath.EvalSymlinks(name); err == nil {
-		name = target // a symbolic link stays one
+		name = target // keep a symbolic link
 	}
 	return write(name, []byte(text))
 }

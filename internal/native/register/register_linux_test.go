@@ -53,7 +53,7 @@ func TestRegisterAndBack(t *testing.T) {
 	if s, err := State(o); err != nil || s != (Status{}) {
 		t.Errorf("before: %+v %v", s, err)
 	}
-	for range 2 { // again changes nothing
+	for range 2 { // the second time changes nothing
 		must.Do(t, Register(o))
 		if s, err := State(o); err != nil || !s.Ours || !s.Autostart || s.Scheme != `"/opt/Wie belt/wiebelt" open-url -- %u` {
 			t.Errorf("registered: %+v %v", s, err)
@@ -92,8 +92,8 @@ func TestRegisterAndBack(t *testing.T) {
 	}
 }
 
-// TestRegisterForAll: everybody can read what an administrator registers for all users,
-// even with a umask that keeps others out.
+// TestRegisterForAll checks that everybody can read what an administrator registers for all
+// users, even with a umask that denies others access.
 func TestRegisterForAll(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o077))
 	for _, everybody := range []bool{true, false} {
@@ -106,8 +106,8 @@ func TestRegisterForAll(t *testing.T) {
 	}
 }
 
-// Whatever a user put in place of the list blocks an administrator no more than a list
-// does, and the rest of a list stays.
+// TestForgetIn checks that whatever a user puts in place of the list blocks an administrator
+// no more than a list does, and that the rest of a list stays.
 func TestForgetIn(t *testing.T) {
 	const others = "[Default Applications]\ntext/html=chromium.desktop\n"
 	put := func(text string) func(string) error {
@@ -166,8 +166,8 @@ func TestPathsThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// The desktop's own tools open links with the registered program, and the content of a link
-// stays one argument.
+// TestLinksArriveAsOneArgument checks that the desktop's own tools open links with the
+// registered program, and that the content of a link stays one argument.
 func TestLinksArriveAsOneArgument(t *testing.T) {
 	dir := home(t)
 	t.Setenv("DISPLAY", ":99") // xdg-open requires one but does not use it
@@ -184,7 +184,7 @@ func TestLinksArriveAsOneArgument(t *testing.T) {
 		tool            []string
 	}{
 		{"wie $belt", "my profile", []string{"gio", "open"}},
-		{"wiebelt", "profile", []string{"xdg-open"}}, // its own parser knows no quotes
+		{"wiebelt", "profile", []string{"xdg-open"}}, // its own parser does not understand quotes
 	} {
 		exe, profile := filepath.Join(dir, c.folder, "wiebelt"), filepath.Join(dir, c.profile)
 		must.Do(t, os.MkdirAll(filepath.Dir(exe), 0o755))
@@ -224,13 +224,13 @@ func arrived(t *testing.T, watch *fsnotify.Watcher) []string {
 	}
 }
 
-// Set-up files are recognised by their suffix, and a double click passes the file to the
-// program as one argument.
+// TestSetupFiles checks that set-up files are recognised by their suffix, and that a double
+// click passes the file to the program as one argument.
 func TestSetupFiles(t *testing.T) {
 	dir := home(t)
 	o := Options{Exe: "/opt/Wie belt/wiebelt", Profile: "/srv/p"}
 	must.Do(t, Register(o))
-	known := func() bool { // looked up as desktops do
+	known := func() bool { // looked up the way desktops do
 		b, _ := os.ReadFile(filepath.Join(dir, "share", "mime", "globs2"))
 		return strings.Contains(string(b), ":"+setupMime+":*.wiebelt\n")
 	}

@@ -55,8 +55,8 @@ func class(path string) []string {
 	return []string{path + open, path + `\shell\open`, path + `\shell`, path + `\DefaultIcon`, path}
 }
 
-// Unregister removes what Register wrote; missing keys are no error, and links and files
-// now assigned to another program stay with it.
+// Unregister removes what Register wrote. Missing keys are no error, and links and files now
+// assigned to another program are left to it.
 func Unregister(o Options) error {
 	r := root(o.AllUsers)
 	all := remove(r, class(setupPath)...)
@@ -79,7 +79,7 @@ func Unregister(o Options) error {
 	return errors.Join(all, k.Close())
 }
 
-// State reads the user's part of the registry first, like Windows.
+// State reads the user's part of the registry first, as Windows does.
 func State(o Options) (Status, error) {
 	var s Status
 	for _, r := range []registry.Key{registry.CURRENT_USER, registry.LOCAL_MACHINE} {
@@ -104,7 +104,7 @@ func State(o Options) (Status, error) {
 }
 
 // switchedOff reports whether the start was disabled in Windows' own list of log-on
-// programs, which records that by an odd first byte.
+// programs, where an odd first byte means disabled.
 func switchedOff(r registry.Key) bool {
 	k, err := registry.OpenKey(r, approvedPath, registry.QUERY_VALUE)
 	if err != nil {
@@ -115,6 +115,6 @@ func switchedOff(r registry.Key) bool {
 	return err == nil && len(v) > 0 && v[0]&1 == 1
 }
 
-// ForgetIn has nothing to remove: Register wrote to the user's part of the registry, which
-// only that user's session has.
+// ForgetIn has nothing to remove: Register wrote to the user's part of the registry, to
+// which only that user's session has access.
 func ForgetIn(*os.Root) ([]string, error) { return nil, nil }

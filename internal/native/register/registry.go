@@ -19,8 +19,8 @@ const (
 // Value is one string in Windows' registry; a Name of "" is the key's default value.
 type Value struct{ Path, Name, Data string }
 
-// Values returns a registration on Windows, below the user's or the computer's part of the
-// registry. Installers have them in their tables.
+// Values returns the values of a registration on Windows, below the user's or the computer's
+// part of the registry. Installers have the same values in their tables.
 func Values(o Options) []Value {
 	icon := registryCommand(o.Exe) + ",0"
 	return []Value{

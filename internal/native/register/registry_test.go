@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWrote: every version recognises entries that a version beside it wrote, and a newer
-// one renews them.
+// TestWrote checks that every version recognises entries written by a version installed
+// beside it, and that a newer one renews them.
 func TestWrote(t *testing.T) {
 	const programs = `C:\Program Files\Wiebelt\`
 	at := func(path string) Options {
@@ -32,7 +32,7 @@ func TestWrote(t *testing.T) {
 		have := Values(c.o)
 		for i, v := range Values(now) {
 			if !strings.Contains(v.Data, "wiebeltw.exe") || strings.HasSuffix(v.Data, ",0") && strings.Contains(name, "profile") {
-				continue // one for all versions, or for all profiles
+				continue // the same for all versions, or for all profiles
 			}
 			if ours, older := now.wrote(have[i].Data, v.Data); ours != c.ours || older != c.older {
 				t.Errorf("%s: %s: %v, %v", name, have[i].Data, ours, older)

@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// The functions of UI Automation and COM in use. Only system DLLs, loaded on first use.
+// The functions of UI Automation and COM that we use,
+// from system DLLs only, loaded on first use.
 var (
 	automationCore = windows.NewLazySystemDLL("uiautomationcore.dll")
 	oleaut32       = windows.NewLazySystemDLL("oleaut32.dll")

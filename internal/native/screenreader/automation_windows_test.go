@@ -38,7 +38,7 @@ var testClass = win32.Class("WiebeltTest", func(hwnd, what, wParam, lParam uintp
 	return win32.Default(hwnd, what, wParam, lParam)
 })
 
-// openWindow opens a window on a thread of its own that ends with the test.
+// openWindow opens a window on its own thread, which ends with the test.
 func openWindow(t *testing.T) (hwnd uintptr) {
 	t.Helper()
 	made, done := make(chan uintptr), make(chan struct{})
@@ -76,7 +76,7 @@ func begin(t *testing.T) *Bridge {
 	return b
 }
 
-// shows shows a tree and waits until it is in place.
+// shows calls Show with a tree and waits until it is in place.
 func (b *Bridge) shows(t Tree) {
 	b.Show(t)
 	for v := b.now.Load(); len(v.Windows) != len(t.Windows) || len(t.Windows) > 0 && v.Windows[0] != t.Windows[0]; v = b.now.Load() {
@@ -90,7 +90,7 @@ func call(f *face, method int, args ...uintptr) uintptr {
 	return r
 }
 
-// into passes p as the place for an answer: on the heap, since callbacks move the stack.
+// into passes p as the place for a result. It is on the heap, since callbacks move the stack.
 func into[T any](p *T) uintptr {
 	kept.Store((*byte)(unsafe.Pointer(p)))
 	return uintptr(unsafe.Pointer(p))
@@ -104,7 +104,7 @@ var (
 	sysFreeString       = oleaut32.NewProc("SysFreeString")
 )
 
-// answered returns what a method answers that takes no further arguments.
+// answered returns the result of a method that takes no further arguments.
 func answered[T any](t *testing.T, f *face, method int, args ...uintptr) (v T) {
 	t.Helper()
 	if hr := call(f, method, append(args, into(&v))...); hr != ok {
@@ -113,7 +113,7 @@ func answered[T any](t *testing.T, f *face, method int, args ...uintptr) (v T) {
 	return v
 }
 
-// query returns another interface of an object, which must lead back to the first one.
+// query returns another interface of f's object, to which f's reference moves.
 func (f *face) query(t *testing.T, iid windows.GUID) *face {
 	t.Helper()
 	other := answered[*face](t, f, 0, into(&iid))
@@ -139,7 +139,7 @@ func (f *face) property(t *testing.T, id uintptr) any {
 	return nil
 }
 
-// read returns a text of the system.
+// read returns the string at an address that the system returned.
 func read(text uintptr) string { return windows.UTF16PtrToString(*(**uint16)(unsafe.Pointer(&text))) }
 
 // Methods of IRawElementProviderFragment.
@@ -157,7 +157,7 @@ func (f *face) beside(t *testing.T, direction uintptr) *face {
 	return answered[*face](t, f, methodNavigate, direction)
 }
 
-// walked returns the ids of everything in a fragment and releases the fragment.
+// walked returns the ids of all nodes in a fragment and releases the fragment.
 func walked(t *testing.T, f *face) (ids []string) {
 	t.Helper()
 	simple := f.query(t, iids[asSimple])
@@ -200,8 +200,8 @@ func on(t *testing.T, b *Bridge, id ID, as int, ask func(*face)) {
 	ask(f)
 }
 
-// TestNothingWithoutClients: nothing is created for a window until a client asks for it. It
-// must be the first test of the process.
+// TestNothingWithoutClients checks that nothing is created for a window until a client asks
+// for it. It must be the first test of the process.
 func TestNothingWithoutClients(t *testing.T) {
 	if Wanted() {
 		t.Error("nobody is there, and is heard")
@@ -250,7 +250,7 @@ func TestProviders(t *testing.T) {
 	} else {
 		none.release()
 	}
-	on(t, b, 2, asSimple, func(f *face) { // it is news, and kept as long as the card is there
+	on(t, b, 2, asSimple, func(f *face) { // news, whose text is kept as long as the card exists
 		addRef(f)
 		b.take(Tree{Windows: []*Node{testCard(7, "Inkomend: A. Bakker", false)}})
 		if name := f.property(t, propertyName); name != "Inkomend" {
@@ -399,7 +399,7 @@ func patternsOf(t *testing.T, b *Bridge, pressed chan ID) {
 	})
 }
 
-// testWindow is an ordinary window with one of each role.
+// testWindow returns an ordinary window with one node of each role.
 func testWindow(s State) *Node {
 	w := &Node{ID: 1, Role: Window, Name: "Instellingen", Focused: true}
 	for r := range Group + 1 {
@@ -413,8 +413,8 @@ func testWindow(s State) *Node {
 	return w
 }
 
-// TestRoles: each role has its type and its patterns, through which a client reads and
-// changes its state.
+// TestRoles checks that each role has its control type and its patterns, through
+// which a client reads and changes its state.
 func TestRoles(t *testing.T) {
 	b := New()
 	did := make(chan string, 1)
@@ -500,8 +500,8 @@ func (want kindWanted) check(t *testing.T, f *face, of ID) {
 	}
 }
 
-// TestChanges: news is announced once, when a card appears and whenever the news changes;
-// other changes and the focus are reported, and nothing else.
+// TestChanges checks that news is announced once when a card appears and each time it changes,
+// and that besides news only other changes and the focus are reported.
 func TestChanges(t *testing.T) {
 	var v *view
 	step := func(what string, want string, cards ...*Node) {
@@ -531,7 +531,7 @@ func TestChanges(t *testing.T) {
 	step("it unfolds", "0 of 1", other)
 	step("it goes", "")
 
-	step("a window comes", "20005 of 1", testWindow(0)) // its News is part of the opening content
+	step("a window comes", "20005 of 1", testWindow(0)) // its News is part of what it opens with
 	w := testWindow(0)
 	for _, n := range w.Children {
 		switch n.Role {

@@ -28,8 +28,8 @@ type Bridge struct {
 	desktop atomic.Pointer[reference] // the parent assigned by the registry
 }
 
-// Run registers the program with the desktop until ctx ends, which is no
-// error, or its bus does.
+// Run registers the program with the desktop until ctx
+// ends, which is no error, or the bus does.
 func (b *Bridge) Run(ctx context.Context) error {
 	b.set(Tree{})
 	b.desktop.Store(&nobody)
@@ -55,8 +55,8 @@ func (b *Bridge) Run(ctx context.Context) error {
 	}
 }
 
-// connect connects to the accessibility bus, if there is one, and registers there; it never
-// starts one. At log-on this may take long: nothing waits for it.
+// connect connects to the accessibility bus, if there is one, and registers there. It never
+// starts a bus. This may take long at log-on, but nothing waits for it.
 func (b *Bridge) connect(ctx context.Context) error {
 	session, err := desktopbus.Session(ctx)
 	if err != nil {
@@ -88,8 +88,8 @@ func (b *Bridge) connect(ctx context.Context) error {
 	return nil
 }
 
-// notify sends what has changed, as far as readers act on it or would otherwise
-// use outdated data.
+// notify sends the changes on which readers act, or
+// without which they would use outdated data.
 func (b *Bridge) notify(old, now *view) {
 	for _, p := range old.inOrder {
 		if now.nodes[p.ID] != nil || p.parent != nil && now.nodes[p.parent.ID] == nil {
@@ -114,7 +114,7 @@ func (b *Bridge) notify(old, now *view) {
 		b.states(was, p)
 		b.text(was, p)
 	}
-	for _, p := range now.newsSince(old) { // by now readers know everything else
+	for _, p := range now.newsSince(old) { // last, when readers know everything else
 		b.state(p, "showing", true)
 	}
 }
@@ -141,7 +141,7 @@ func (b *Bridge) states(was, p *place) {
 	}
 }
 
-// text sends changes in what was typed or chosen.
+// text sends changes in the typed or chosen text.
 func (b *Bridge) text(was, p *place) {
 	switch {
 	case p.Role == ComboBox && was.Value != p.Value:

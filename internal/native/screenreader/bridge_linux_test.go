@@ -30,18 +30,18 @@ func (l launcher) GetAddress() (string, *dbus.Error) {
 	return l.address, nil
 }
 
-// ears is a program on the accessibility bus, with the real registry, that receives the
-// events of others.
+// ears is a program on the accessibility bus, with the real registry,
+// that receives the events of other programs.
 type ears struct {
 	t     *testing.T
 	c     *dbus.Conn
 	heard chan *dbus.Signal
-	of    string // the program whose events count
+	of    string // the program whose events are meant
 }
 
 func listen(t *testing.T) *ears {
 	t.Helper()
-	s := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200}) // the registry needs one
+	s := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200}) // the registry needs a screen
 	accessible, session := s.PlainBus(), s.PlainBus()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", session)
 	c := xtest.Connect(t, session)
@@ -57,7 +57,7 @@ func listen(t *testing.T) *ears {
 	return e
 }
 
-// programs returns the programs of the desktop.
+// programs returns the programs registered on the desktop.
 func (e *ears) programs() (all []reference) {
 	e.t.Helper()
 	must.Do(e.t, e.c.Object(registry, root).Call(iface+"Accessible.GetChildren", 0).Store(&all))
@@ -85,7 +85,7 @@ func property[T any](e *ears, of ID, kind, name string) (v T) {
 	return v
 }
 
-// hears reads as many events as want names and compares them.
+// hears reads as many events as want has and compares them.
 func (e *ears) hears(want ...string) {
 	e.t.Helper()
 	var got []string
@@ -105,8 +105,8 @@ func (e *ears) hears(want ...string) {
 	}
 }
 
-// TestBridge: with the real registry of accessible programs, a card is announced, explored,
-// pressed, spoken once each time it is news, and removed.
+// TestBridge checks, with the real registry of accessible programs, that a card is announced,
+// explored, pressed, spoken once each time it has news, and removed.
 func TestBridge(t *testing.T) {
 	e := listen(t)
 	b, pressed := New(), make(chan ID, 10)
@@ -160,7 +160,7 @@ func TestBridge(t *testing.T) {
 	}
 }
 
-// TestSlowLauncher: the bus address may arrive long after the request.
+// TestSlowLauncher checks that the bus address may arrive long after it was requested.
 func TestSlowLauncher(t *testing.T) {
 	session := xtest.NoScreen(t).PlainBus()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", session)
@@ -216,8 +216,9 @@ func aWindow(value string, caret int, marked [2]int, on State, more ...*Node) *N
 		Children: append([]*Node{field, list, check, code, part, {ID: 9, Role: Heading, Level: 2, Name: "Kop"}}, more...)}
 }
 
-// TestWindow: typing, marking, checking and choosing in a window is reported, and questions
-// about it are answered. What a window opens with is not news; what comes later is.
+// TestWindow checks that typing, selecting, checking and choosing in a window are
+// reported, and that questions about it are answered. What a window shows when it
+// opens is not news; what appears later is.
 func TestWindow(t *testing.T) {
 	e := listen(t)
 	b := New()
@@ -251,7 +252,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// textAt is an answer about a part of a text.
+// textAt is a reply about part of a text.
 type textAt struct {
 	Text     string
 	From, To int32
@@ -298,7 +299,7 @@ func asked(e *ears) {
 	}
 }
 
-// TestDiffering: changes are reported to screen readers in their shortest form.
+// TestDiffering checks that changes are reported to screen readers in their shortest form.
 func TestDiffering(t *testing.T) {
 	for _, tt := range []struct {
 		old, now   string
@@ -311,7 +312,7 @@ func TestDiffering(t *testing.T) {
 	}
 }
 
-// TestNobodyThere: without any bus nothing happens and nothing blocks.
+// TestNobodyThere checks that without a bus nothing happens and nothing blocks.
 func TestNobodyThere(t *testing.T) {
 	for _, address := range []string{"disabled:", "unix:path=/nowhere/at/all"} {
 		t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)

@@ -17,7 +17,7 @@ type Bridge struct{ screen }
 // running is the bridge that serves this program's windows.
 var running atomic.Pointer[Bridge]
 
-// Run serves the windows of this program until ctx ends, which is no error.
+// Run serves this program's windows until ctx ends, which is no error.
 func (b *Bridge) Run(ctx context.Context) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -40,7 +40,7 @@ func (b *Bridge) Run(ctx context.Context) error {
 	}
 }
 
-// take makes t what clients find from now on, and notifies them.
+// take makes t the tree that clients find from now on, and notifies them.
 func (b *Bridge) take(t Tree) {
 	old, now := b.set(t) // first: readers query on every event
 	b.disconnect()
@@ -51,7 +51,8 @@ func (b *Bridge) take(t Tree) {
 	}
 }
 
-// disconnect makes the system, and clients through it, release what is no longer on screen.
+// disconnect makes the system, and through it the
+// clients, release what is no longer on screen.
 func (b *Bridge) disconnect() {
 	v := b.now.Load()
 	var gone []*face
@@ -70,21 +71,21 @@ func (b *Bridge) disconnect() {
 	}
 }
 
-// change is something readers are notified of.
+// change is a change of which readers are notified.
 type change struct {
 	of      *place
 	event   uintptr // or a property, or neither: its children have changed
 	was, is any     // of a property
 }
 
-// changing are the properties whose changes are reported.
+// changing lists the properties whose changes are reported.
 var changing = []uintptr{propertyName, propertyValue, propertyEnabled, propertyHelpText, propertyValid, propertyToggled, propertyExpanded, propertySelected}
 
-// changes returns the differences between two views, as far as readers act on them or would
-// otherwise use outdated data. News of a card is a system alert: of everything a background
-// program can send, NVDA announces only this, and only once. News of a window is a live
-// region, which all readers announce for the foreground program; the initial contents
-// of a window are not news.
+// changes returns the differences between two views on which readers act, or without
+// which they would use outdated data. News of a card is a system alert: of everything
+// that a background program can send, NVDA announces only this, and only once. News
+// of a window is a live region, which all readers announce for the foreground
+// program; a window's initial contents are not news.
 func changes(old, now *view) (all []change) {
 	for _, p := range now.inOrder {
 		was := old.nodes[p.ID]
@@ -117,7 +118,7 @@ func changes(old, now *view) (all []change) {
 	return all
 }
 
-// focused returns the innermost place with the keyboard focus; nil if none.
+// focused returns the innermost place with the keyboard focus, or nil if there is none.
 func (v *view) focused() *place {
 	for _, p := range slices.Backward(v.inOrder) {
 		if p.Focused {
@@ -143,7 +144,7 @@ func (b *Bridge) notify(c change) {
 		raiseEvent.Call(provider, c.event)
 	default:
 		was, is := variantOf(c.was), variantOf(c.is)
-		// Passed by value, which for this size means by address.
+		// Passed by value, which means by address for this size.
 		raisePropertyChanged.Call(provider, c.event, uintptr(unsafe.Pointer(&was)), uintptr(unsafe.Pointer(&is)))
 		variantClear.Call(uintptr(unsafe.Pointer(&was)))
 		variantClear.Call(uintptr(unsafe.Pointer(&is)))
@@ -156,21 +157,21 @@ var attached = struct {
 	nodes map[uintptr]ID
 }{nodes: map[uintptr]ID{}}
 
-// Attach sets which node of future trees a system window is.
+// Attach sets which node in future trees represents a system window.
 func Attach(window uintptr, n ID) {
 	attached.Lock()
 	defer attached.Unlock()
 	attached.nodes[window] = n
 }
 
-// Detach is called when a window is destroyed, on its thread.
+// Detach must be called on a window's thread when the window is destroyed.
 func Detach(window uintptr) {
 	attached.Lock()
 	_, was := attached.nodes[window]
 	delete(attached.nodes, window)
 	attached.Unlock()
 	if was {
-		returnProvider.Call(window, 0, 0, 0) // the system releases what it has of it
+		returnProvider.Call(window, 0, 0, 0) // the system releases what it holds of the window
 	}
 }
 
@@ -190,15 +191,15 @@ func hostOf(window uintptr) (host uintptr) {
 	return host
 }
 
-// asked is set once a client has queried a window of this program; then
-// whenAsked is called.
+// asked is set once a client has queried one of this
+// program's windows; whenAsked is called then.
 var (
 	asked     atomic.Bool
 	whenAsked atomic.Pointer[func()]
 )
 
 // WhenAsked sets f to be called, on a window's thread, once Wanted is true because a client
-// has queried that window. It must not block. nil removes it.
+// has queried that window. f must not block; nil removes it.
 func WhenAsked(f func()) {
 	if f == nil {
 		whenAsked.Store(nil)
@@ -207,7 +208,8 @@ func WhenAsked(f func()) {
 	whenAsked.Store(&f)
 }
 
-// Answer handles WM_GETOBJECT of a window, on its thread; false leaves it to the system.
+// Answer handles a window's WM_GETOBJECT, on its thread. If it
+// returns false, the system handles the message.
 func Answer(window, wParam, lParam uintptr) (uintptr, bool) {
 	const client = -4 // OBJID_CLIENT: older readers, for which the system translates
 	what := int32(lParam)

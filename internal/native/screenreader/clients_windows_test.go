@@ -13,9 +13,9 @@ import (
 	"wiebelt/internal/testutil/winetest"
 )
 
-// TestChurn: ten thousand cards come and go while clients walk them from threads of
-// their own; in the end no client holds an object, and the program's resources are back
-// to what they were.
+// TestChurn shows and removes ten thousand cards while clients walk them from
+// their own threads. In the end no client may hold an object, and the
+// program's resource use must be what it was.
 func TestChurn(t *testing.T) {
 	b := New()
 	var walks atomic.Int64
@@ -57,7 +57,7 @@ func TestChurn(t *testing.T) {
 	if held() != 0 || largest > 100 || largest == 0 {
 		t.Errorf("%d objects are left of %d", held(), largest)
 	}
-	const handle = 4 // step between handles: fewer than one for every fortieth card
+	const handle = 4 // step between handles: at most one new handle for every 40 cards
 	if n > next+handle*cards/40 || m > memory+memory/4 || memory == 0 {
 		t.Error("the program grows")
 	}
@@ -96,7 +96,7 @@ func TestServe(t *testing.T) {
 			b.shows(Tree{})
 			fmt.Println("ok", cmd)
 		case "quit":
-			os.Exit(0) // whatever the system waits for
+			os.Exit(0) // regardless of what the system still waits for
 		}
 	}
 }

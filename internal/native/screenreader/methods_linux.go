@@ -29,10 +29,10 @@ func (b *Bridge) method(f any) any {
 	}).Interface()
 }
 
-// layerOfWindows is AT-SPI's layer of windows above other programs.
+// layerOfWindows is AT-SPI's layer for windows above other programs.
 const layerOfWindows = uint32(7)
 
-// methods are the methods that readers may call, by interface.
+// methods returns the methods that readers may call, by interface.
 func (b *Bridge) methods() map[string]table {
 	empty := func(object, int32) string { return "" }
 	roleName := func(o object) string { _, name := o.role(); return name }
@@ -68,7 +68,7 @@ func (b *Bridge) methods() map[string]table {
 			"GetLayer":             func(object) uint32 { return layerOfWindows },
 			"GetMDIZOrder":         func(object) int16 { return 0 },
 			"GetAlpha":             func(object) float64 { return 1 },
-			"GrabFocus":            func(object) bool { return false }, // it is the user's to give
+			"GrabFocus":            func(object) bool { return false }, // only the user moves focus
 		},
 		iface + "Selection": {
 			"GetSelectedChild": func(o object, i int32) reference {

@@ -59,7 +59,7 @@ const (
 	focused    = uint64(1 << 12)
 	modal      = uint64(1 << 16)
 	multiLine  = uint64(1 << 17)
-	selected   = uint64(1<<23 | 1<<22) // and selectable: what is never selected has neither
+	selected   = uint64(1<<23 | 1<<22) // and selectable; objects never selected have neither
 	showing    = uint64(1 << 25)
 	singleLine = uint64(1 << 26)
 	visible    = uint64(1 << 30)
@@ -75,7 +75,7 @@ type object struct {
 	*place // nil for the program
 }
 
-// asked returns the object a call is for, in the current view.
+// asked returns the object that a call is for, in the current view.
 func (b *Bridge) asked(m dbus.Message) (object, *dbus.Error) {
 	o := object{b: b, v: b.now.Load()}
 	path, _ := m.Headers[dbus.FieldPath].Value().(dbus.ObjectPath)
@@ -130,7 +130,7 @@ func (o object) role() (uint32, string) {
 	return roles[o.Role].number, roles[o.Role].name
 }
 
-// ofRole are the states common to all objects of a role.
+// ofRole has the states that all objects of a role share.
 var ofRole = map[Role]uint64{Dialog: modal, CheckBox: checkable, Radio: checkable, Entry: editable}
 
 func (o object) state() uint64 {
@@ -200,7 +200,7 @@ func (o object) chosen() (all []reference) {
 	return all
 }
 
-// actions returns an object's actions, of which there is at most one: that of a click.
+// actions returns an object's actions, of which there is at most one: the click.
 func (o object) actions() []action {
 	if o.place == nil || !o.Acts() {
 		return nil
@@ -222,7 +222,7 @@ const (
 	fromParent = 2
 )
 
-// bounds returns an object's rectangle, relative to an origin.
+// bounds returns an object's rectangle relative to an origin.
 func (o object) bounds(from uint32) image.Rectangle {
 	if o.place == nil {
 		return image.Rectangle{}
@@ -236,7 +236,7 @@ func (o object) bounds(from uint32) image.Rectangle {
 	return o.Bounds
 }
 
-// under returns what is at a position of an object.
+// under returns the object at a position within this one.
 func (o object) under(x, y int32, from uint32) reference {
 	at := image.Pt(int(x), int(y))
 	if o.place == nil || !at.In(o.bounds(from)) {
@@ -246,8 +246,8 @@ func (o object) under(x, y int32, from uint32) reference {
 	return o.b.ref(o.place.under(at).ID.path())
 }
 
-// about returns additional information. Readers omit the position in a list, or
-// say it only on request.
+// about returns additional information, which includes the position in a list:
+// readers omit it, or say it only on request.
 func (o object) about() string {
 	if o.Position[0] == 0 || o.v.PositionText == nil {
 		return o.About

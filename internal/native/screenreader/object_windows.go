@@ -38,33 +38,33 @@ var iids = [interfaces]windows.GUID{
 var iidUnknown = windows.GUID{Data4: [8]byte{0xC0, 0, 0, 0, 0, 0, 0, 0x46}}
 
 // face is an object as one of its interfaces: COM calls the methods at its address. It is
-// in system memory, which Go's collector does not know: tables keeps the methods alive, and
-// the object is referred to by number.
+// in system memory, which Go's collector does not know, so tables keeps the methods
+// alive, and a number refers to the object.
 type face struct {
 	methods *uintptr
 	object  uintptr // key in objects.all
 }
 
-// object is what clients hold of a node. It has the interfaces of all patterns: clients
-// query which of them currently apply.
+// object is what clients hold for a node. It has the interfaces of all patterns;
+// clients query which of them currently apply.
 type object struct {
 	node
 	faces *[interfaces]face
 	root  bool
 	count int  // reference count
-	left  bool // the system was told that it is gone from the screen
+	left  bool // the system was told that it is no longer on screen
 }
 
 func (o *object) has(i int) bool { return i != asRoot || o.root }
 
-// node identifies what an object stands for.
+// node identifies what an object represents.
 type node struct {
 	b  *Bridge
 	id ID
 }
 
-// objects are the objects held by clients. One lives until it is released by all,
-// whatever happens to its node.
+// objects has the objects that clients hold. An object lives until all clients have
+// released it, whatever happens to its node.
 var objects = struct {
 	sync.Mutex
 	last uintptr
@@ -72,7 +72,8 @@ var objects = struct {
 	of   map[node]*object
 }{all: map[uintptr]*object{}, of: map[node]*object{}}
 
-// provide returns p as one of its interfaces, to be released; nil for nil.
+// provide returns p as one of its interfaces, to be
+// released by the caller, or nil if p is nil.
 func (b *Bridge) provide(p *place, as int) *face {
 	if p == nil {
 		return nil
@@ -100,14 +101,15 @@ func (b *Bridge) provide(p *place, as int) *face {
 	return &o.faces[as]
 }
 
-// held returns the object of a face that the caller holds.
+// held returns the object of a face, to which the caller has a reference.
 func (f *face) held() *object {
 	objects.Lock()
 	defer objects.Unlock()
 	return objects.all[f.object]
 }
 
-// as returns the object as another interface, to be released; nil if it has none.
+// as returns the object as another interface, to be released by
+// the caller, or nil if it does not have it.
 func (f *face) as(i int) *face {
 	objects.Lock()
 	defer objects.Unlock()
@@ -165,7 +167,7 @@ func addRef(f *face) uintptr {
 
 func release(f *face) uintptr { return uintptr(f.release()) }
 
-// tables are the methods of all interfaces, by face. Callbacks are never freed, so they are
+// tables has the methods of all interfaces, by face. Since callbacks are never freed, they are
 // created once, for the first client, and shared by all objects.
 var tables struct {
 	once    sync.Once
@@ -176,7 +178,7 @@ func makeTables() {
 	unknown := []uintptr{windows.NewCallback(queryInterface), windows.NewCallback(addRef), windows.NewCallback(release)}
 	for i, own := range [interfaces][]uintptr{
 		asSimple: {
-			get(func(target) int32 { return serverSide }), // callable on any thread: what it sees never changes
+			get(func(target) int32 { return serverSide }), // callable on any thread, since a view never changes
 			windows.NewCallback(patternProvider),
 			windows.NewCallback(propertyValueOf),
 			get(target.host),
@@ -196,7 +198,7 @@ func makeTables() {
 		asInvoke: {does(target.press)},
 		asSelection: {
 			get(target.selection),
-			get(no), get(no), // multiple selection, or selection required: neither is known
+			get(no), get(no), // we have neither multiple nor required selection
 		},
 		asValue: {
 			windows.NewCallback(setValue),
@@ -248,7 +250,7 @@ func get[T any](f func(target) T) uintptr {
 	return windows.NewCallback(func(this *face, out *T) uintptr { return answer(this, out, f) })
 }
 
-// answer puts into out what a node answers.
+// answer writes a node's answer to out.
 func answer[T any](this *face, out *T, f func(target) T) uintptr {
 	if out == nil {
 		return ePointer

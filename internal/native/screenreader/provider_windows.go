@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// kind is a role in UI Automation.
+// kind describes a role in UI Automation.
 type kind struct {
 	control  int   // control type
 	patterns []int // supported patterns, as interfaces
@@ -25,7 +25,7 @@ var kinds = map[Role]kind{
 	List:     {control: typeList},
 	Item:     {control: typeListItem},
 	Card:     {typeWindow, []int{asWindow}},
-	Window:   {control: typeWindow}, // the system knows how to close it
+	Window:   {control: typeWindow}, // the system can close it
 	Dialog:   {typeWindow, []int{asWindow}},
 	Heading:  {control: typeText},
 	CheckBox: {typeCheckBox, []int{asToggle}},
@@ -44,7 +44,7 @@ var kinds = map[Role]kind{
 var patterns = map[uintptr]int{patternInvoke: asInvoke, patternSelection: asSelection, patternValue: asValue, patternExpandCollapse: asExpand,
 	patternWindow: asWindow, patternSelectionItem: asSelectionItem, patternToggle: asToggle}
 
-// supports reports whether something currently supports a pattern's interface.
+// supports reports whether a node currently supports a pattern's interface.
 func (p *place) supports(i int) bool {
 	switch {
 	case slices.Contains(kinds[p.Role].patterns, i):
@@ -61,17 +61,17 @@ func (p *place) supports(i int) bool {
 	return false
 }
 
-// chosen reports whether it is the selected one of several.
+// chosen reports whether p is the selected one of several.
 func (p *place) chosen() bool { return p.Is(Selected) || p.Role == Radio && p.Is(Checked) }
 
-// target is the node a method is called on, in the current view.
+// target is the node on which a method is called, in the current view.
 type target struct {
 	o *object
 	v *view
 	*place
 }
 
-// target returns the target of a method; false if it is no longer on screen.
+// target returns the target of a method, or false if it is no longer on screen.
 func (f *face) target() (target, bool) {
 	t := target{o: f.held()}
 	if t.o == nil {
@@ -82,7 +82,7 @@ func (f *face) target() (target, bool) {
 	return t, t.place != nil
 }
 
-// host returns the system's own provider of the window, only for its node.
+// host returns the system's own provider of the window, for the window's node only.
 func (t target) host() (host uintptr) {
 	if t.parent == nil {
 		host = hostOf(windowOf(t.ID))
@@ -90,7 +90,8 @@ func (t target) host() (host uintptr) {
 	return host
 }
 
-// runtimeID distinguishes nodes of a window; the window itself has the system's ID.
+// runtimeID returns an ID that is unique within a
+// window; the window itself has the system's ID.
 func (t target) runtimeID() uintptr {
 	if t.parent == nil {
 		return 0
@@ -98,13 +99,13 @@ func (t target) runtimeID() uintptr {
 	return numbers(appendRuntimeID, int32(t.ID))
 }
 
-// rectangle is a UiaRect: left, top, width, height.
+// rectangle returns a UiaRect: left, top, width, height.
 func (t target) rectangle() [4]float64 {
 	b := t.Bounds
 	return [4]float64{float64(b.Min.X), float64(b.Min.Y), float64(b.Dx()), float64(b.Dy())}
 }
 
-// focus returns what has the keyboard focus in the window.
+// focus returns the node in the window that has the keyboard focus.
 func (t target) focus() *face {
 	p := t.v.focused()
 	if p == nil || p.parent == nil || p.top().ID != t.ID {
@@ -129,10 +130,10 @@ func (t target) pressUnless(already bool) uintptr {
 	return t.press()
 }
 
-// takeKeyboard is called when the window is in front: the client brings it there.
+// takeKeyboard is called when the window is already in front, where the client has brought it.
 func (t target) takeKeyboard() uintptr {
 	if t.v.Focus == nil || !t.focusable() {
-		return eNotThatWay // focus is the user's to give
+		return eNotThatWay // only the user moves the focus
 	}
 	t.v.Focus(t.ID)
 	return ok
@@ -151,7 +152,7 @@ func (t target) selection() uintptr {
 	return list(all)
 }
 
-// selectedIn returns the container it is selected in.
+// selectedIn returns the container in which the node is selected.
 func (t target) selectedIn() *face {
 	if t.parent == nil || !t.parent.supports(asSelection) {
 		return nil
@@ -181,7 +182,7 @@ func (t target) under(at image.Point) *face {
 	return t.o.b.provide(t.place.under(at), asFragment)
 }
 
-// beside returns what is next in a direction; nil if there is nothing.
+// beside returns the neighbour in a direction, or nil if there is none.
 func (t target) beside(direction uintptr) *place {
 	in, i := t.parent, t.index
 	switch direction {
@@ -224,8 +225,8 @@ func propertyValueOf(this *face, property uintptr, out *variant) uintptr {
 	})
 }
 
-// properties are the properties clients may query of a node; others are known to the
-// system, or to nobody. AutomationId stays the same as long as the object does.
+// properties has the properties that clients may query of a node. The system knows the others,
+// or nobody does. AutomationId stays the same as long as the object does.
 var properties = map[uintptr]func(target) any{
 	propertyProcessID:     func(target) any { return os.Getpid() },
 	propertyControlType:   func(t target) any { return kinds[t.Role].control },
@@ -249,7 +250,7 @@ var properties = map[uintptr]func(target) any{
 	propertyIsDialog:      func(t target) any { return t.Role == Card || t.Role == Dialog },
 }
 
-// where returns v if some is true, otherwise nothing.
+// where returns v if some is true, and otherwise nil.
 func where[T any](some bool, v T) any {
 	if some {
 		return v
@@ -257,14 +258,14 @@ func where[T any](some bool, v T) any {
 	return nil
 }
 
-// fromPointEntry is the function clients call to find what is at a position, and fromPoint
-// the one it calls (point_windows_amd64.s).
+// fromPointEntry is the function that clients call to find what is at a position, and
+// fromPoint the one that it calls (point_windows_amd64.s).
 var fromPointEntry, fromPoint uintptr
 
-// pointCallback is ElementProviderFromPoint. Its two float64 arguments are in registers
-// that Go's callbacks do not read.
+// pointCallback returns ElementProviderFromPoint, whose two float64 arguments are in
+// registers that Go's callbacks do not read.
 func pointCallback() uintptr {
-	if fromPointEntry == 0 { // the calling convention is known for one processor only
+	if fromPointEntry == 0 { // we know the calling convention of only one processor
 		return windows.NewCallback(func(*face, *face) uintptr { return eNotThatWay })
 	}
 	fromPoint = windows.NewCallback(func(this *face, x, y uintptr, out **face) uintptr {

@@ -8,8 +8,8 @@ import (
 // runes returns the number of characters in a text, as AT-SPI counts them.
 func runes(s string) int32 { return int32(utf8.RuneCountInString(s)) }
 
-// differing returns at which character two texts start to differ, and the
-// text removed and added.
+// differing returns the character at which two texts start to
+// differ, and the removed and the added text.
 func differing(old, now string) (at int32, gone, come string) {
 	a, b := []rune(old), []rune(now)
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
@@ -31,8 +31,8 @@ const (
 	byAll
 )
 
-// AT-SPI's boundaries and granularities, by number. A sentence is treated as a line:
-// text typed here has neither.
+// AT-SPI's boundaries and granularities, by number. A sentence is treated as a
+// line, since text typed here has neither.
 var (
 	boundaries    = []unit{byCharacter, byWord, byWord, byLine, byLine, byLine, byLine}
 	granularities = []unit{byCharacter, byWord, byLine, byLine, byAll}
@@ -93,7 +93,7 @@ func (o object) caret() int {
 	return o.Caret
 }
 
-// part returns the text between two positions, -1 for the end.
+// part returns the text between two positions; -1 is the end.
 func (o object) part(from, to int32) string {
 	all := o.runes()
 	end := len(all)
@@ -111,7 +111,7 @@ func (o object) marked() [][2]int {
 	return [][2]int{o.Marked}
 }
 
-// around returns the unit of the typed text around a position, and its range.
+// around returns the unit of typed text around a position, and its range.
 func (o object) around(at int, u unit) (string, int32, int32) {
 	from, to := around(o.runes(), at, u)
 	return o.part(int32(from), int32(to)), int32(from), int32(to)
@@ -123,7 +123,7 @@ func (o object) extents(from uint32) (x, y, w, h int32) {
 	return int32(r.Min.X), int32(r.Min.Y), int32(r.Dx()), int32(r.Dy())
 }
 
-// textMethods are the methods to read what was typed; they cannot type.
+// textMethods returns the methods for reading what was typed. They cannot type.
 func textMethods() table {
 	none := map[string]string{}
 	attributes := func(object) map[string]string { return none }
@@ -163,7 +163,7 @@ func textMethods() table {
 			}
 			return from, to
 		},
-		// The whole field: no more is needed.
+		// The whole field, since no more is needed.
 		"GetCharacterExtents": func(o object, _ int32, from uint32) (x, y, w, h int32) { return o.extents(from) },
 		"GetRangeExtents":     func(o object, _, _ int32, from uint32) (x, y, w, h int32) { return o.extents(from) },
 		"GetOffsetAtPoint":    func(object, int32, int32, uint32) int32 { return -1 },

@@ -5,25 +5,25 @@ import (
 	"strings"
 )
 
-// Tree is what can be explored on screen at one moment. It is immutable once handed over.
+// Tree is what can be explored on screen at one moment. It must not change once handed over.
 type Tree struct {
 	Windows []*Node // cards, or ordinary windows
-	// Press does what a click on something would, asynchronously and unless it has changed
-	// by then. It and the following may be called from any goroutine.
+	// Press does what a click on a node would do, asynchronously, unless the node has changed
+	// by then. It and the following functions may be called from any goroutine.
 	Press func(ID)
-	// Focus moves the focus within something's window, and Set changes the value of an
-	// Entry; nil if only the user may.
+	// Focus moves the focus within the node's window, and Set changes the value of an Entry.
+	// They are nil if only the user may do so.
 	Focus func(ID)
 	Set   func(ID, string)
-	// PositionText formats a Position for readers that do not say it themselves. Its
-	// results never change. May be nil.
+	// PositionText formats a Position for readers that do not say it themselves.
+	// Its results never change. It may be nil.
 	PositionText func(i, of int) string
 }
 
-// ID names something on screen for as long as it is the same thing.
+// ID identifies something on screen for as long as it remains the same thing.
 type ID uint32
 
-// Role is the kind of something on screen.
+// Role is the kind of a node.
 type Role uint8
 
 // The roles.
@@ -50,10 +50,10 @@ const (
 	Group // related things
 )
 
-// topmost reports whether it is a separate window.
+// topmost reports whether a node of this role is a separate window.
 func (r Role) topmost() bool { return r == Card || r == Window }
 
-// State is the state of something on screen, one bit each.
+// State is the state of a node, one bit each.
 type State uint16
 
 // The states.
@@ -77,11 +77,11 @@ type Node struct {
 	State    State
 	Name     string
 	Value    string          // of an Entry: what was typed; of a ComboBox: what is chosen
-	About    string          // in addition to the name
+	About    string          // additional information
 	Bounds   image.Rectangle // desktop pixels; the visible part
 	Off      bool            // disabled
 	Focused  bool
-	Position [2]int // of an Item, or a control in it: its position, from 1, and their number
+	Position [2]int // of an Item or a control in it: its position, from 1, and the number of items
 	Level    int    // of a Heading, from 1
 	Caret    int    // of an Entry: number of runes before it
 	Marked   [2]int // of an Entry: start and end of the selection, in runes
@@ -99,10 +99,10 @@ func Joined(a, b string) string {
 	return a + ". " + b
 }
 
-// Is reports whether it has a state.
+// Is reports whether the node has a state.
 func (n *Node) Is(s State) bool { return n.State&s != 0 }
 
-// Acts reports whether it can be pressed.
+// Acts reports whether the node can be pressed.
 func (n *Node) Acts() bool {
 	switch n.Role {
 	case Button, Entry, CheckBox, Radio, ComboBox, Tab, MenuItem, Link:

@@ -13,7 +13,7 @@ type place struct {
 	index  int    // in the parent
 }
 
-// top returns the card or window that contains it.
+// top returns the card or window that contains p.
 func (p *place) top() *place {
 	for p.parent != nil {
 		p = p.parent
@@ -31,18 +31,18 @@ func (p *place) under(at image.Point) *place {
 	return p
 }
 
-// focusable reports whether it can get the keyboard focus.
+// focusable reports whether p can get the keyboard focus.
 func (p *place) focusable() bool {
 	return !p.Off && (p.Is(Focusable) || p.top().Role == Card && p.Acts())
 }
 
-// selects reports whether something in it is selected. If nothing is, readers would
-// say so for every item.
+// selects reports whether something in the node is selected. If nothing is, no selection is
+// reported, since readers would say of every item that it is not selected.
 func (n *Node) selects() bool {
 	return slices.ContainsFunc(n.Children, func(c *Node) bool { return c.Is(Selected) })
 }
 
-// view is a tree prepared for queries. Immutable.
+// view is a tree prepared for queries. It is immutable.
 type view struct {
 	Tree
 	nodes   map[ID]*place
@@ -54,7 +54,7 @@ type view struct {
 // newer news has arrived.
 const maxNews = 16
 
-// viewOf returns the view of a tree, given earlier news.
+// viewOf returns the view of a tree, given the earlier news.
 func viewOf(t Tree, news []*place) *view {
 	v := &view{Tree: t, nodes: map[ID]*place{}}
 	v.add(nil, t.Windows)
@@ -63,7 +63,7 @@ func viewOf(t Tree, news []*place) *view {
 	return v
 }
 
-// find returns what has an ID, or had it as news; nil if nothing has.
+// find returns the place that has an ID, or had it as news, or nil if there is none.
 func (v *view) find(id ID) *place {
 	if p := v.nodes[id]; p != nil {
 		return p
@@ -85,7 +85,7 @@ func (v *view) add(parent *place, all []*Node) {
 	}
 }
 
-// newsSince returns the news not in old. A window's initial contents are not news.
+// newsSince returns the news that old does not have. A window's initial contents are not news.
 func (v *view) newsSince(old *view) (all []*place) {
 	for _, p := range v.inOrder {
 		if p.Role == News && old.find(p.ID) == nil && (p.top().Role == Card || old.nodes[p.top().ID] != nil) {
@@ -101,15 +101,15 @@ type screen struct {
 	now  atomic.Pointer[view]
 }
 
-// New returns a Bridge. It is invisible before Run.
+// New returns a Bridge. It is invisible until Run.
 func New() *Bridge {
 	b := &Bridge{screen: screen{next: make(chan Tree, 1)}}
 	b.now.Store(viewOf(Tree{}, nil))
 	return b
 }
 
-// Show makes t the current tree and returns immediately; of several in a row the last one
-// counts. It must be called from a single goroutine.
+// Show makes t the current tree and returns immediately. If it is called several times in a
+// row, the last tree is used. It must be called from a single goroutine.
 func (s *screen) Show(t Tree) {
 	select {
 	case <-s.next:

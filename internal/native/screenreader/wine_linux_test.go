@@ -7,8 +7,8 @@ import (
 	"wiebelt/internal/testutil/winetest"
 )
 
-// TestWindows runs this package's tests of UI Automation under wine, and has a client in
-// another process explore a card.
+// TestWindows runs this package's UI Automation tests under wine, and has a
+// client in another process explore a card.
 func TestWindows(t *testing.T) {
 	exe := winetest.BuildTests(t)
 	p := winetest.New(t)
@@ -25,8 +25,8 @@ func TestWindows(t *testing.T) {
 	t.Error("no client could explore the card")
 }
 
-// exploredByAnother has a client in another process explore a card and reports false where
-// wine got stuck.
+// exploredByAnother has a client in another process explore a
+// card. It returns false if wine got stuck.
 func exploredByAnother(t *testing.T, p *winetest.Prefix, exe, winclient string) bool {
 	t.Helper()
 	serve, client := p.Start(exe, "-test.v", "-test.run", "^TestServe$"), p.Start(winclient)

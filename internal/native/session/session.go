@@ -1,6 +1,6 @@
 // Package session follows the desktop's state of the user's session: whether the screen is
-// locked, whether the user wants quiet, whether there is a presentation, whether there is a
-// screen reader. It uses only documented interfaces.
+// locked, whether the user wants quiet, and whether there is a presentation or a screen
+// reader. It uses only documented interfaces.
 package session
 
 import (
@@ -11,10 +11,10 @@ import (
 	"wiebelt/internal/core/wake"
 )
 
-// State is the current state. Anything unknown is false: a desktop that cannot be
-// queried counts as unlocked.
+// State is the current state. Anything unknown is false, so that a desktop
+// that cannot be queried counts as unlocked.
 type State struct {
-	Locked     bool // only passers-by may be looking
+	Locked     bool // whoever looks may be just passing by
 	Quiet      bool // the user does not want to be disturbed
 	Presenting bool // the foreground program fills the screen
 	Reader     bool // there is a screen reader, or another program that explores others
@@ -36,9 +36,9 @@ type Watcher struct {
 func Watch(ctx context.Context, log *slog.Logger) (*Watcher, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &Watcher{changed: make(chan struct{}, 1), cancel: cancel, done: make(chan struct{})}
-	// open is platform-specific: before returning, it calls set with the initial state and
-	// the names of the available sources for the lock; run calls set on every change and
-	// returns when ctx has ended and so has everything it started.
+	// open is platform-specific. Before returning, it calls set with the initial state and the
+	// names of the available sources for the lock. run calls set on every change, and returns
+	// when ctx and everything that run started have ended.
 	run, err := open(ctx, log, w.set)
 	if err != nil {
 		cancel()
@@ -58,16 +58,16 @@ func (w *Watcher) State() State {
 	return w.state
 }
 
-// Sources returns the available sources for the lock, for a report; none means that a
-// locked screen goes unnoticed.
+// Sources returns the available sources for the lock, for a report. If there
+// are none, a locked screen goes unnoticed.
 func (w *Watcher) Sources() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return append([]string(nil), w.sources...)
 }
 
-// Changed returns a channel that receives a value after the state has changed; several
-// changes may count as one.
+// Changed returns a channel that receives a value after the state has
+// changed; several changes may be reported as one.
 func (w *Watcher) Changed() <-chan struct{} { return w.changed }
 
 // Close stops watching and waits until that is done.

@@ -14,8 +14,8 @@ import (
 	"wiebelt/internal/native/desktopbus"
 )
 
-// savers are the screen savers and lockers that report on the user's bus whether they are
-// active; all have the methods and the signal of the first.
+// savers lists the screen savers and lockers that report on the user's bus whether they are
+// active. All have the same methods and signal as the first.
 var savers = []struct {
 	name  string
 	paths []dbus.ObjectPath
@@ -80,8 +80,9 @@ func (u *user) query(ctx context.Context, name string) error {
 	return u.saver(ctx, name)
 }
 
-// handleSignal handles a signal, and returns the name to query for the new state. A signal
-// counts only if it comes from the name's owner: any program can send a signal directly to us.
+// handleSignal handles a signal, and returns the name to query for the new
+// state. It ignores signals that do not come from the name's owner: any
+// program can send a signal directly to us.
 func (u *user) handleSignal(s *dbus.Signal) (ask string) {
 	if name, ok := strings.CutSuffix(s.Name, ".ActiveChanged"); ok {
 		if u.owners[name] == "" || u.owners[name] != s.Sender || len(s.Body) != 1 {
@@ -149,7 +150,7 @@ func (u *user) queryBool(ctx context.Context, name string, path dbus.ObjectPath,
 	return on, nil
 }
 
-// inhibited asks the notification service; only KDE's has the property.
+// inhibited queries the notification service. Only KDE's has the property.
 func (u *user) inhibited(ctx context.Context) error {
 	on, late := u.queryBool(ctx, notifications, "/org/freedesktop/Notifications", notifications, "Inhibited")
 	if late == nil {
@@ -158,8 +159,8 @@ func (u *user) inhibited(ctx context.Context) error {
 	return late
 }
 
-// reader queries whether a program wants to know what is on screen: screen readers set
-// these properties when they start.
+// reader queries whether a program wants to know what is on screen. Screen
+// readers set these properties when they start.
 func (u *user) reader(ctx context.Context) error {
 	on, late := u.queryBool(ctx, accessibility, "/org/a11y/bus", "org.a11y.Status", "IsEnabled", "ScreenReaderEnabled")
 	if late == nil {
@@ -168,9 +169,9 @@ func (u *user) reader(ctx context.Context) error {
 	return late
 }
 
-// banners queries GNOME's notification setting, which its do-not-disturb mode
-// turns off. Settings can only be read through GNOME's own program; their changes
-// are reported on the bus.
+// banners queries GNOME's notification setting, which its do-not-disturb
+// mode turns off. Settings can be read only through GNOME's own program,
+// but their changes are reported on the bus.
 func (u *user) banners(ctx context.Context) error {
 	off := false
 	if u.owners[shell] != "" {
@@ -208,7 +209,7 @@ const (
 	loginPath    = dbus.ObjectPath("/org/freedesktop/login1")
 )
 
-// machine follows our session in logind.
+// machine follows our session on the machine's bus, in logind.
 type machine struct {
 	f     *facts
 	c     *dbus.Conn
@@ -245,9 +246,8 @@ func (m *machine) find(ctx context.Context, method string, arg any) (path dbus.O
 	return path, err
 }
 
-// session finds our session: by its ID, by our process, or, for a program started
-// by the user's service manager, the one on the user's screen. After a late
-// answer it stops asking.
+// session finds our session: by its ID, by our process, or, for a program started by the
+// user's service manager, the one on the user's screen. It stops querying after a late answer.
 func (m *machine) session(ctx context.Context) (path dbus.ObjectPath, err error) {
 	if id := os.Getenv("XDG_SESSION_ID"); id != "" {
 		if path, err = m.find(ctx, ".GetSession", id); err == nil || desktopbus.Late(err) {
@@ -260,7 +260,7 @@ func (m *machine) session(ctx context.Context) (path dbus.ObjectPath, err error)
 	return m.onScreen(ctx)
 }
 
-// onScreen finds the session on the user's screen; "" for none.
+// onScreen returns the session on the user's screen, or "" if there is none.
 func (m *machine) onScreen(ctx context.Context) (path dbus.ObjectPath, err error) {
 	if path, err = m.find(ctx, ".GetUser", uint32(os.Getuid())); err != nil {
 		return "", err
@@ -292,8 +292,8 @@ func (m *machine) read(ctx context.Context) (err error) {
 	return nil
 }
 
-// AtScreen reports whether this user is logged on at a screen, according to logind: a
-// program that monitoring starts has no screen itself.
+// AtScreen reports whether this user is logged on at a screen, according to logind. It is for
+// a program that is started by monitoring and has no screen itself.
 func AtScreen(ctx context.Context) bool {
 	c, err := desktopbus.System(ctx)
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// firstRound is how long the initial state may delay the start: later answers are taken
-// into account when they arrive.
+// firstRound is how long querying the initial state may delay the start. Later answers
+// are taken into account when they arrive.
 const firstRound = 500 * time.Millisecond
 
-// facts are the reports of the sources. Three goroutines write them: one for the user's
-// bus, one for the machine's, one for the X server.
+// facts is what the sources report. Three goroutines write it: one for the user's bus, one for
+// the machine's, and one for the X server.
 type facts struct {
 	mu  sync.Mutex
 	set func(State, []string)
@@ -53,7 +53,7 @@ func (f *facts) update(change func(f *facts)) {
 	f.set(s, sources)
 }
 
-// open queries all sources; it never fails, since a desktop without any is a state too.
+// open queries all sources. It never fails, since having none is a state too.
 func open(ctx context.Context, log *slog.Logger, set func(State, []string)) (run func(), err error) {
 	f := &facts{set: set, savers: map[string]bool{}}
 	set(State{}, nil)

@@ -68,7 +68,7 @@ func (s *saver) set(active bool) {
 	s.emit(s.path, s.name+".ActiveChanged", active)
 }
 
-// object exports properties that can be changed.
+// object exports an object with properties that can be changed.
 func (e *example) object(path dbus.ObjectPath, iface string, values map[string]any) *prop.Properties {
 	e.t.Helper()
 	all := map[string]*prop.Prop{}
@@ -79,7 +79,7 @@ func (e *example) object(path dbus.ObjectPath, iface string, values map[string]a
 	return p
 }
 
-// manager is logind's manager.
+// manager is the manager object of logind.
 type manager struct{ byID, byPID, user dbus.ObjectPath }
 
 func answer(p dbus.ObjectPath) (dbus.ObjectPath, *dbus.Error) {
@@ -103,7 +103,7 @@ func (m *manager) GetUser(uid uint32) (dbus.ObjectPath, *dbus.Error) {
 	return answer(m.user)
 }
 
-// watch starts a watcher in the test's own environment; an empty address means "none".
+// watch starts a watcher with the given display and buses; an empty address means none.
 func watch(t *testing.T, display, user, system string) *Watcher {
 	t.Helper()
 	none := func(a string) string {
@@ -164,10 +164,10 @@ func TestScreenSavers(t *testing.T) {
 				locker.set(false)
 				locker.set(true)
 				becomes(t, w, "locked", locked)
-				// A locker that has gone cannot be asked any more.
+				// A locker that is gone cannot be asked any more.
 				locker.c.Close()
 				becomes(t, w, "unknown", func(s State) bool { return !s.Locked && len(w.Sources()) == 0 })
-				// Another one comes.
+				// Another one appears.
 				again := newSaver(t, address, path, s.name, true)
 				becomes(t, w, "locked", locked)
 				again.set(false)
@@ -177,7 +177,7 @@ func TestScreenSavers(t *testing.T) {
 	}
 }
 
-// TestLiar: signals that another program sends in the name of a locker change nothing.
+// TestLiar checks that signals that another program sends in a locker's name change nothing.
 func TestLiar(t *testing.T) {
 	x := xtest.NoScreen(t)
 	address := x.PlainBus()
@@ -185,7 +185,7 @@ func TestLiar(t *testing.T) {
 	w := watch(t, "", address, "")
 	liar := &saver{example: newExample(t, address)}
 	xtest.SignalAll(t, liar.c, "/org/gnome/ScreenSaver", "org.gnome.ScreenSaver", "ActiveChanged", true)
-	// Once a later event of this sender has arrived, so has its signal.
+	// Once a later event from this sender has arrived, so has its signal.
 	must.Do(t, liar.c.Export(liar, "/org/mate/ScreenSaver", "org.mate.ScreenSaver"))
 	xtest.Own(t, liar.c, "org.mate.ScreenSaver")
 	x.Until("the liar is known", func() bool { return slices.Contains(w.Sources(), "org.mate.ScreenSaver") })
@@ -229,8 +229,8 @@ func TestLogind(t *testing.T) {
 	}
 }
 
-// TestSessionLater: a program that starts before the user's screen finds the session
-// once it exists.
+// TestSessionLater checks that a program that starts before the user's
+// screen does finds the session once it exists.
 func TestSessionLater(t *testing.T) {
 	const path, userPath = "/org/freedesktop/login1/session/c7", "/org/freedesktop/login1/user/_0"
 	address := xtest.NoScreen(t).PlainBus()
@@ -248,7 +248,8 @@ func TestSessionLater(t *testing.T) {
 	becomes(t, w, "locked", locked)
 }
 
-// TestAtScreen asks, from a session of its own or none, whether the user has one at a screen.
+// TestAtScreen checks, from inside a session or without one,
+// whether the user has a session at a screen.
 func TestAtScreen(t *testing.T) {
 	const path, userPath = "/org/freedesktop/login1/session/c7", "/org/freedesktop/login1/user/_0"
 	for kind, want := range map[string]bool{"x11": true, "wayland": true, "tty": false, "": false} {
@@ -311,8 +312,8 @@ func TestQuietKDE(t *testing.T) {
 	becomes(t, w, "loud", loud)
 }
 
-// TestReader: a screen reader is noticed when it comes, whichever way it announces itself,
-// and when it goes.
+// TestReader checks that a screen reader is noticed when it starts, whichever
+// way it announces itself, and when it ends.
 func TestReader(t *testing.T) {
 	address := xtest.NoScreen(t).PlainBus()
 	e := newExample(t, address)
@@ -337,8 +338,8 @@ func TestReader(t *testing.T) {
 	becomes(t, w, "unread", gone)
 }
 
-// TestSlowAtFirst: programs that are too busy to answer at first, as at log-on,
-// are asked again.
+// TestSlowAtFirst checks that programs that are too busy to answer
+// at first, as at log-on, are asked again.
 func TestSlowAtFirst(t *testing.T) {
 	x := xtest.NoScreen(t)
 	address := x.PlainBus()
@@ -368,7 +369,7 @@ func TestSlowAtFirst(t *testing.T) {
 	becomes(t, w, "locked", locked)
 }
 
-// TestQuietGNOME changes the real setting with GNOME's own program.
+// TestQuietGNOME changes the real setting with GNOME's own tool.
 func TestQuietGNOME(t *testing.T) {
 	x := xtest.NoScreen(t)
 	address := x.Bus() // starts dconf
@@ -397,7 +398,7 @@ func TestQuietGNOME(t *testing.T) {
 	becomes(t, w, "loud", loud)
 }
 
-// card opens a window like those of cards; focus gives it the keyboard.
+// card opens a window like a card's; focus gives it the keyboard.
 func card(t *testing.T, x *xtest.Server) (focus func()) {
 	t.Helper()
 	c := must.Get(xgb.NewConnDisplay(x.Display))(t)
@@ -423,15 +424,15 @@ func TestPresenting(t *testing.T) {
 			show := x.Terminal(image.Rect(20, 20, 420, 320))
 			x.Run("wmctrl", "-i", "-r", show.ID, "-b", "add,fullscreen")
 			becomes(t, w, "presenting", presenting)
-			// A card that gets the keyboard ends nothing, although no window is
-			// in front then.
+			// A card that takes the keyboard does not end the
+			// presentation, although no window is in front then.
 			focus := card(t, x)
 			x.Until("no window is in front", func() bool {
-				focus() // the window manager may still be about to give it to the terminal
+				focus() // the window manager may still be about to give the focus to the terminal
 				front := x.Run("xprop", "-root", "_NET_ACTIVE_WINDOW")
 				return strings.Contains(front, "0x0") || !strings.Contains(front, "#")
 			})
-			x.Run("xset", "s", "activate") // comes after it
+			x.Run("xset", "s", "activate") // reported after the focus change
 			becomes(t, w, "locked", locked)
 			if !w.State().Presenting {
 				t.Error("ended by a card")
@@ -453,7 +454,8 @@ func TestPresenting(t *testing.T) {
 	}
 }
 
-// TestDesktopGoes: a state that nobody can report any more is not held against the user.
+// TestDesktopGoes checks that a state that can no longer
+// be reported is not held against the user.
 func TestDesktopGoes(t *testing.T) {
 	x := xtest.Start(t, "", xtest.Options{})
 	w := watch(t, x.Display, "", "")

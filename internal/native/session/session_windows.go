@@ -15,9 +15,10 @@ import (
 	"wiebelt/internal/native/win32"
 )
 
-// Windows reports locking, unlocking and remote connections by messages to a window, and a
-// screen reader is noticed when it queries one of our windows. The rest is polled, on every
-// such message and every few seconds: SHQueryUserNotificationState takes microseconds.
+// askEvery is the polling interval. Windows reports locking, unlocking and remote
+// connections by messages to a window, and a screen reader is noticed when it queries one of
+// our windows. The rest is polled at this interval and on every such message:
+// SHQueryUserNotificationState takes microseconds.
 const askEvery = 3 * time.Second
 
 var (
@@ -42,10 +43,10 @@ const (
 	qunsBusy       = 2 // full screen, or presentation settings
 	qunsFullScreen = 3 // exclusive Direct3D
 	qunsPresenting = 4
-	qunsQuiet      = 6 // the first hour after a new log-on
+	qunsQuiet      = 6 // the first hour after a user's first log-on
 )
 
-// follower watches through one window; one thread owns it.
+// follower watches the session through one window. One thread owns it.
 type follower struct {
 	set    func(State, []string)
 	log    *slog.Logger
@@ -133,8 +134,8 @@ func windowProc(hwnd, what, wParam, lParam uintptr) uintptr {
 	return win32.Default(hwnd, what, wParam, lParam)
 }
 
-// register subscribes to lock messages. At log-on the service may not be running yet, so it
-// is retried until it succeeds.
+// register subscribes to lock messages. At log-on the service may not be running yet,
+// so it is called again until it succeeds.
 func (f *follower) register(hwnd uintptr) {
 	if f.told {
 		return
@@ -147,7 +148,7 @@ func (f *follower) register(hwnd uintptr) {
 	f.registerFail.Do(func() { f.log.Warn("Windows does not tell when the screen is locked", "why", err) })
 }
 
-// ask combines what was reported with what can be queried.
+// ask combines what Windows has reported with what it can be asked.
 func (f *follower) ask() {
 	var quns uint32
 	hr, _, _ := queryNotification.Call(uintptr(unsafe.Pointer(&quns)))

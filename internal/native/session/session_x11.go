@@ -81,8 +81,9 @@ func (s *server) prepare() error {
 	return nil
 }
 
-// checkFullScreen checks whether the active window fills the screen. While there is none, for
-// example because our own card has the focus, the last one counts for as long as it exists.
+// checkFullScreen checks whether the active window fills the screen. While no
+// window is active, for example because our own card has the focus, it uses
+// the last one for as long as that exists.
 func (s *server) checkFullScreen() {
 	if v := s.numbers(s.root, s.activeWindow); len(v) > 0 && v[0] != 0 && xproto.Window(v[0]) != s.active {
 		s.active = xproto.Window(v[0])

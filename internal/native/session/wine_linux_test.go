@@ -6,8 +6,8 @@ import (
 	"wiebelt/internal/testutil/winetest"
 )
 
-// TestWindows: the messages that Windows sends when the screen is locked become the state.
-// wine accepts the registration but never locks, so the test sends the messages.
+// TestWindows checks that the messages that Windows sends when the screen is locked set the
+// state. wine accepts the registration but never locks, so the test sends the messages.
 func TestWindows(t *testing.T) {
 	p := winetest.New(t)
 	w := p.Start(winetest.Build(t, "./testdata/winsession"))

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// now returns the wall clock. It and Jumps are in a file of their own so that a test can
-// build the program with others.
+// now returns the wall clock's time. It and Jumps have their own file so that
+// a test can build the program with others.
 func now() time.Time { return time.Now().Round(0) }
 
 // Jumps reports at once, until ctx ends, when the clock was set or the computer has slept,

@@ -7,8 +7,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestJumpsEnds: a test cannot set the machine's clock, so this checks only that nothing is
-// reported and that nothing is left running.
+// TestJumpsEnds checks only that nothing is reported and nothing is left running,
+// since a test cannot set the machine's clock.
 func TestJumpsEnds(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	ctx, cancel := context.WithCancel(t.Context())

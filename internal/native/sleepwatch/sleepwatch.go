@@ -1,8 +1,8 @@
-// Package sleepwatch detects that the computer has slept, or that the program was stopped
-// for a while: connections may be dead, calls over and timers late.
+// Package sleepwatch detects that the computer has slept, or that the program was stopped for
+// a while. Connections may then be dead, calls over and timers late.
 //
-// Go's timers do not count sleep on Linux but do on Windows; the wall clock counts it
-// everywhere. So a regular check compares the expected time with that clock.
+// Go's timers do not count sleep on Linux, but do on Windows; the wall clock counts it
+// everywhere. Therefore a regular check compares the expected time with that clock.
 package sleepwatch
 
 import "time"
@@ -10,7 +10,7 @@ import "time"
 // late is a delay that only a sleep explains.
 const late = 5 * time.Second
 
-// Clock is for one goroutine.
+// Clock notices jumps of the wall clock. It must be used by a single goroutine.
 type Clock struct {
 	now  func() time.Time // wall clock
 	last time.Time
@@ -24,8 +24,9 @@ func NewClock() *Clock {
 	return c
 }
 
-// Look returns how far the clock has jumped since the last Look, which was at most every
-// ago if the program ran all the time: 0 if it has not, negative if it was set back.
+// Look returns how far the clock has jumped since the last Look, which must have been
+// at most every ago if the program ran all the time. The result is 0 if it has not
+// jumped, and negative if it was set back.
 func (c *Clock) Look(every time.Duration) time.Duration {
 	at, ran := c.now(), time.Now()
 	gap := at.Sub(c.last) - min(ran.Sub(c.ran), every)

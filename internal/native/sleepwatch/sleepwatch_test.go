@@ -9,7 +9,7 @@ import (
 func TestClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const every = 10 * time.Second
-		var ahead time.Duration // of the wall clock, as when the system counts sleep there alone
+		var ahead time.Duration // how far the wall clock is ahead, as where only it counts sleep
 		c := NewClock()
 		c.now = func() time.Time { return time.Now().Round(0).Add(ahead) }
 		for _, step := range []struct{ passed, jumped, want time.Duration }{
@@ -19,7 +19,7 @@ func TestClock(t *testing.T) {
 			{every, 8 * time.Hour, 8 * time.Hour},
 			{time.Second, 8 * time.Hour, 8 * time.Hour}, // reported at once
 			{every, -time.Hour, -time.Hour},
-			{every + 8*time.Hour, 0, 8 * time.Hour}, // stopped, or asleep where timers count that
+			{every + 8*time.Hour, 0, 8 * time.Hour}, // stopped, or asleep where timers count it
 			{every, 0, 0},
 		} {
 			time.Sleep(step.passed)

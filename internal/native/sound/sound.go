@@ -1,5 +1,5 @@
-// Package sound plays three short generated tones, one for each kind of caller. Safe for
-// concurrent use; it starts no goroutines.
+// Package sound plays three short generated tones, one for each kind of caller. It is safe for
+// concurrent use and starts no goroutines.
 package sound
 
 import (
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Kind is the kind of caller a tone stands for.
+// Kind is the kind of caller that a tone stands for.
 type Kind string
 
 // The kinds.
@@ -30,10 +30,10 @@ const (
 	fade      = 15 * time.Millisecond // at either end of a note, to avoid clicks
 )
 
-// notes are the tones, as successive frequencies in hertz: up, level, down.
+// notes has the frequencies of each tone's notes, in hertz: rising, level, falling.
 var notes = map[Kind][]float64{Known: {659.3, 987.8}, Several: {784, 784}, Unknown: {659.3, 440}}
 
-// waves are the tones as files in memory, created on first use.
+// waves returns the tones as files in memory, created on first use.
 var waves = sync.OnceValue(func() map[Kind][]byte {
 	all := map[Kind][]byte{}
 	for k, n := range notes {

@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 )
 
-// players are desktop programs that play WAV files, best first: PipeWire may be there beside
-// PulseAudio without any sound of its own, but PulseAudio's players reach both.
+// players lists desktop programs that play WAV files, best first. PipeWire may be installed
+// beside PulseAudio without playing any sound itself, but PulseAudio's players reach both.
 var players = []string{"paplay", "pw-play", "aplay"}
 
-// Player returns the program tried first, "" if there is none.
+// Player returns the program that is tried first, or "" if there is none.
 func Player() string {
 	for _, name := range players {
 		if _, err := exec.LookPath(name); err == nil {
@@ -23,8 +23,8 @@ func Player() string {
 	return ""
 }
 
-// Play plays a tone with the first player that can, and returns when it has finished. It
-// writes the tone to a file in dir, which stays there. The player is stopped when ctx ends.
+// Play plays a tone with the first player that works, and returns when it has finished. It
+// writes the tone to a file in dir, which stays there. When ctx ends, the player is stopped.
 func Play(ctx context.Context, dir string, k Kind) error {
 	path := filepath.Join(dir, "sound-"+string(k)+".wav")
 	if err := os.WriteFile(path, waves()[k], 0o600); err != nil {

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// only puts a test's programs, and no others, on PATH.
+// only makes PATH contain nothing but a test's programs.
 func only(t *testing.T, programs map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -29,8 +29,9 @@ func only(t *testing.T, programs map[string]string) {
 	t.Setenv("PATH", dir)
 }
 
-// TestPlay: the best player that can plays a file of ours that nobody else may read; no
-// player is an error, so is one that fails, and one that hangs is ended.
+// TestPlay checks that the best player that works plays a file of ours that
+// nobody else may read, that it is an error if there is no player or it
+// fails, and that one that hangs is ended.
 func TestPlay(t *testing.T) {
 	dir := t.TempDir()
 	notes := filepath.Join(dir, "notes")
@@ -68,14 +69,14 @@ func TestPlay(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		defer cancel()
-		_, _ = os.ReadFile(started) // until the player has written nothing
+		_, _ = os.ReadFile(started) // until the player has opened and closed the pipe
 	}()
 	if err := Play(ctx, dir, Known); err == nil || ctx.Err() == nil {
 		t.Error("a player that hangs is waited for:", err)
 	}
 }
 
-// TestWaves: each tone is short, quiet and distinct, and a player can read it.
+// TestWaves checks that each tone is short, quiet and distinct, and that a player can read it.
 func TestWaves(t *testing.T) {
 	seen := map[string]bool{}
 	for k, b := range waves() {

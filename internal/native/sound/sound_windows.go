@@ -16,14 +16,14 @@ func Play(_ context.Context, _ string, k Kind) error {
 	if playSound.Find() != nil {
 		return ErrNoPlayer
 	}
-	// The tones are never freed: Windows reads them while it plays.
+	// The tones must never be freed, since Windows reads them while it plays.
 	if ok, _, err := playSound.Call(uintptr(unsafe.Pointer(&waves()[k][0])), 0, async|noDefault|memory); ok == 0 {
 		return fmt.Errorf("PlaySound: %w", err)
 	}
 	return nil
 }
 
-// Player returns what plays sound, "" if nothing does.
+// Player returns what plays sound, or "" if nothing does.
 func Player() string {
 	if playSound.Find() != nil {
 		return ""

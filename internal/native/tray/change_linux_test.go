@@ -17,8 +17,8 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// TestAmended: lines that only change their text stay the same lines, so that an open menu
-// stays open and a click under way hits its target.
+// TestAmended checks that lines of which only the text changes stay the same lines, so that an
+// open menu stays open and a click under way hits its target.
 func TestAmended(t *testing.T) {
 	icon := shownOn(t, calls)
 	kid, dbusMenu := icon.kid, icon.menu
@@ -31,7 +31,7 @@ func TestAmended(t *testing.T) {
 	icon.Until("the line that reads differently", func() bool {
 		var got []string
 		got, after = xtest.TrayMenu(dbusMenu)
-		// Desktops take a single underscore as the mark of a shortcut.
+		// Desktops treat a single underscore as the mark of a shortcut.
 		return slices.Equal(got, []string{"De__verbinding is weg.", "-", "Oproepen…", "Afsluiten"})
 	})
 	if after["De__verbinding is weg."] != before["Klaar."] || after["Afsluiten"] != before["Afsluiten"] {
@@ -51,8 +51,8 @@ func TestAmended(t *testing.T) {
 	kid.says("chosen calls")
 }
 
-// TestClicksWhileBuilding: clicks on a menu that is being replaced do no harm and never
-// choose another line than the one clicked.
+// TestClicksWhileBuilding checks that clicks on a menu that is being replaced do no harm and
+// never choose a line other than the one clicked.
 func TestClicksWhileBuilding(t *testing.T) {
 	icon := shownOn(t, calls)
 	kid, dbusMenu := icon.kid, icon.menu
@@ -86,7 +86,8 @@ func TestClicksWhileBuilding(t *testing.T) {
 	}
 }
 
-// TestFirstPicture: an item is complete when it is registered with a tray host.
+// TestFirstPicture checks that an item is complete by
+// the time it is registered with a tray host.
 func TestFirstPicture(t *testing.T) {
 	m := calls
 	m.State, m.Sentence = LinkLost, "De verbinding is weg."
@@ -99,14 +100,15 @@ func TestFirstPicture(t *testing.T) {
 	if err != nil || !strings.HasPrefix(fmt.Sprint(v.Value()), "[[48 48 ") {
 		t.Errorf("picture %.20v… %v", v, err)
 	}
-	// Left click is ours; a host that takes the icon for a mere menu would not send it.
+	// We handle left clicks ourselves; a host that takes the
+	// icon for a mere menu would not send them.
 	if v, err = item.GetProperty("org.kde.StatusNotifierItem.ItemIsMenu"); err != nil || v.Value() != false {
 		t.Errorf("ItemIsMenu %v %v", v, err)
 	}
 }
 
-// calledFor connects to a bus and receives every call of a method, including those
-// that nobody answers.
+// calledFor connects to a bus and returns a channel with every call of a
+// method, including calls that nobody answers.
 func calledFor(t *testing.T, address, member string) <-chan *dbus.Message {
 	t.Helper()
 	c := xtest.Connect(t, address)
@@ -117,8 +119,8 @@ func calledFor(t *testing.T, address, member string) <-chan *dbus.Message {
 	return heard
 }
 
-// TestLateHost: a tray host that starts after the tray gets it too; until then nothing is
-// printed about the missing host.
+// TestLateHost checks that a tray host that starts after the tray gets the icon too, and that
+// nothing is printed about its absence until then.
 func TestLateHost(t *testing.T) {
 	s, address, c := ownBus(t)
 	tries := calledFor(t, address, "RegisterStatusNotifierItem")
@@ -129,7 +131,7 @@ func TestLateHost(t *testing.T) {
 	in := must.Get(cmd.StdinPipe())(t)
 	must.Do(t, cmd.Start())
 	must.Do(t, json.NewEncoder(in).Encode(calls))
-	// The library looks for a host once, and so do we: both have found none.
+	// The library looks for a host once, and so do we; neither has found one.
 	s.Until("the tray has looked for a host", func() bool { return len(tries) >= 2 })
 	h := xtest.HostTray(t, c)
 	s.Until("registered", func() bool { return len(h.Items()) > 0 })

@@ -18,8 +18,8 @@ const (
 	patience = 2 * time.Second // for an unresponsive bus
 )
 
-// iconSuffix picks the picture: panels scale down, and on large ones a small
-// picture would be blurred.
+// iconSuffix selects the picture: panels scale it down, and a
+// smaller one would be blurred on large panels.
 const iconSuffix = "-48.png"
 
 // run shows the tray over the bus. The library needs no event loop here, so the
@@ -66,8 +66,8 @@ func HasHost(ctx context.Context) bool {
 	return desktopbus.Owner(ctx, c, watcher) != ""
 }
 
-// WaitHost waits for a tray host, at most for d. At log-on the panel appears seconds after
-// the programs that start with it.
+// WaitHost waits for a tray host, for at most d. At log-on the panel appears
+// seconds after the programs that start with it.
 func WaitHost(ctx context.Context, d time.Duration) (there bool) {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
@@ -90,6 +90,6 @@ func tooltip(s string) string { return s }
 // escape prevents underscores from marking shortcuts.
 func escape(title string) string { return strings.ReplaceAll(title, "_", "__") }
 
-// Icons are sent over the bus and leave no files.
+// willLeave does nothing: icons are sent over the bus and leave no files.
 func (t *Tray) willLeave([]byte) {}
 func (t *Tray) cleanUp()         {}

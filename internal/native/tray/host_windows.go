@@ -37,15 +37,15 @@ func HasHost(context.Context) bool {
 	return h != 0
 }
 
-// WaitHost waits for the taskbar, at most for d.
+// WaitHost waits for the taskbar, for at most d.
 func WaitHost(ctx context.Context, d time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
 	return reachable(ctx)
 }
 
-// reachable waits for the taskbar, which at log-on may appear after our start: the library
-// adds its icon once, and without a taskbar never reports that it is ready.
+// reachable waits for the taskbar, which at log-on may appear after we start. The library adds
+// its icon only once, and without a taskbar never reports that it is ready.
 func reachable(ctx context.Context) bool {
 	again := time.Tick(time.Second)
 	for !HasHost(ctx) {
@@ -71,8 +71,8 @@ func (t *Tray) run(ctx context.Context) {
 		case <-ctx.Done():
 		}
 		<-ctx.Done()
-		// If told to quit before there is a tray, the library would do nothing and
-		// its loop would continue.
+		// If it were told to quit before there is a tray, the library
+		// would do nothing and its loop would continue.
 		select {
 		case <-ready:
 			systray.Quit()
@@ -105,8 +105,8 @@ func loop() (abandon func(left <-chan struct{})) {
 	}
 }
 
-// tooltip cuts s to what the system has room for: 128 UTF-16 units, including the
-// terminating zero. The library would copy a longer one without that zero.
+// tooltip cuts s to the system's limit of 128 UTF-16 units, including the terminating zero.
+// The library would copy a longer one without that zero.
 func tooltip(s string) string {
 	const room = 127
 	n := 0
@@ -130,6 +130,6 @@ func (t *Tray) willLeave(b []byte) {
 // cleanUp removes the files that the library leaves behind.
 func (t *Tray) cleanUp() {
 	for f := range t.files {
-		_ = os.Remove(f) // another instance of ours may have been first
+		_ = os.Remove(f) // another instance of ours may already have removed it
 	}
 }

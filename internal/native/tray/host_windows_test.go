@@ -25,7 +25,8 @@ func TestTooltipFits(t *testing.T) {
 	}
 }
 
-// TestTaskbarComesLater: on a desktop without a taskbar, the tray waits for one to appear.
+// TestTaskbarComesLater checks that on a desktop without a
+// taskbar the tray waits for one to appear.
 func TestTaskbarComesLater(t *testing.T) {
 	const everything = 0x10000000 // GENERIC_ALL
 	name := must.Get(windows.UTF16PtrFromString("bare"))(t)

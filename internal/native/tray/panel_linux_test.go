@@ -13,14 +13,15 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// far returns how far a picture of the panel is from the icon of a state.
+// far returns how much a picture of the panel differs from the icon of a state.
 func far(t *testing.T, got *image.RGBA, s State) float64 {
 	t.Helper()
 	return xtest.IconDistance(t, got, assets.Icons, "icons/tray-"+s.String()+iconSuffix)
 }
 
-// TestRealPanel: a real panel draws the icon of every state, every line of the menu acts
-// when clicked there, and a panel that was killed and comes back shows everything again.
+// TestRealPanel checks that a real panel draws the icon of every state,
+// that a click on any line of its menu works, and that a panel that was
+// killed and restarted shows everything again.
 func TestRealPanel(t *testing.T) {
 	s := xtest.Start(t, "openbox", xtest.Options{Width: 800, Height: 600})
 	address := s.Bus()
@@ -64,7 +65,7 @@ func TestRealPanel(t *testing.T) {
 		}
 		for line, id := range []string{"", "one", "calls", "pause", "quit"} {
 			if id == "" {
-				continue // shows the state
+				continue // this line only shows the state
 			}
 			r := panel.Lines(func() int { return 5 })[line]
 			s.Click(r.Min.X+20, (r.Min.Y+r.Max.Y)/2, 1)

@@ -9,10 +9,10 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// TestRegisteredAfterAPrompt: the library watches for panels on a connection that it
-// shares with the keyring, and stops at the first signal that is not its own, such as
-// that of an answered prompt. A panel that appears afterwards shows the icon all the
-// same, and only once.
+// TestRegisteredAfterAPrompt covers a flaw of the library: it watches for panels on
+// a connection that it shares with the keyring, and stops at the first foreign
+// signal, such as that of an answered prompt. A panel that appears afterwards must
+// show the icon all the same, and only once.
 func TestRegisteredAfterAPrompt(t *testing.T) {
 	icon := shownOn(t, calls)
 	c, h, first := icon.c, icon.host, icon.name

@@ -2,10 +2,10 @@
 // reports what was chosen; it decides nothing.
 //
 // There is one tray per process, because the underlying library keeps it in global
-// variables. One goroutine owns them: with a tray over a bus it is the one that called
-// Run; on Windows, whose event loop needs that one, Run starts another. Every menu item
-// has a goroutine that waits for its clicks. All end before Run returns, except those
-// then in Chosen or Open.
+// variables. One goroutine owns them: with a tray over a bus, the one that called
+// Run; on Windows, whose event loop needs that one, Run starts another. Every menu
+// item has a goroutine that waits for its clicks. All end before Run returns, except
+// those that are in Chosen or Open at that time.
 package tray
 
 import (
@@ -21,7 +21,7 @@ import (
 	"fyne.io/systray"
 )
 
-// State is the meaning of the icon's shape.
+// State is what the icon's shape means.
 type State uint8
 
 // The states.
@@ -32,7 +32,7 @@ const (
 	HubGone
 	CredentialsRefused
 	Paused
-	Doubt // nothing is known to be wrong, but expected calls did not come
+	Doubt // no fault is known, but expected calls did not arrive
 )
 
 // String returns the state's name as used in the names of its pictures.
@@ -46,7 +46,7 @@ type Item struct {
 	Disabled, Separator bool
 }
 
-// Model is everything the tray shows. Immutable once handed over.
+// Model is everything that the tray shows. It must not change once handed over.
 type Model struct {
 	State    State
 	Sentence string // shown in the tooltip; contains no name and no number
@@ -68,7 +68,7 @@ type Tray struct {
 	next *Model
 	wake chan struct{}
 
-	// Only for the owner.
+	// Used only by the owner.
 	shown *Model
 	items []*systray.MenuItem // as shown.Items, nil for a separator
 	stop  context.CancelFunc  // stops the items' listeners
@@ -81,7 +81,8 @@ func New(p Params) *Tray {
 	return &Tray{p: p, wake: make(chan struct{}, 1), stop: func() {}, files: map[string]bool{}}
 }
 
-// Set makes the tray show m. Any goroutine; only the latest of several counts.
+// Set makes the tray show m. It may be called from any goroutine; of
+// several models, only the latest matters.
 func (t *Tray) Set(m Model) {
 	t.mu.Lock()
 	t.next = &m
@@ -102,7 +103,7 @@ func (t *Tray) Run(ctx context.Context) {
 	// The library logs its errors, such as a desktop without a tray, to the standard
 	// logger; we log nothing there.
 	log.SetOutput(io.Discard)
-	systray.SetTitle("Wiebelt") // by which panels remember where the user wants the icon
+	systray.SetTitle("Wiebelt") // panels use it to remember where the user wants the icon
 	systray.SetOnTapped(func() { go t.p.Open() })
 	t.run(ctx)
 	t.stop()
@@ -110,7 +111,7 @@ func (t *Tray) Run(ctx context.Context) {
 	t.cleanUp()
 }
 
-// showModels shows models as they arrive. In between it is idle.
+// showModels shows models as they arrive, and is idle in between.
 func (t *Tray) showModels(ctx context.Context) {
 	for {
 		t.show(ctx)
@@ -154,8 +155,8 @@ func (t *Tray) icon(s State) {
 	systray.SetIcon(b)
 }
 
-// sameLines reports whether the lines are the same, even if their titles differ. A line
-// never changes its meaning: the user may be about to click it.
+// sameLines reports whether the lines are the same except for their titles. A line must never
+// change its meaning, since the user may be about to click it.
 func sameLines(a, b []Item) bool {
 	if len(a) != len(b) {
 		return false
@@ -190,8 +191,8 @@ func (t *Tray) amend(was, now []Item) {
 func (t *Tray) build(ctx context.Context, items []Item) {
 	t.stop()
 	for _, item := range t.items {
-		// The library closes this channel, and panics if it is just sending a click. It
-		// ignores a nil channel.
+		// The library closes this channel, and panics if it is sending a click
+		// at that moment. It ignores a nil channel.
 		if item != nil {
 			item.ClickedCh = nil
 		}
@@ -216,7 +217,7 @@ func (t *Tray) build(ctx context.Context, items []Item) {
 	}
 }
 
-// listen reports clicks on one item. The desktop sends none while it is disabled.
+// listen reports clicks on one item. The desktop sends none while the item is disabled.
 func (t *Tray) listen(ctx context.Context, clicked <-chan struct{}, id string) {
 	for {
 		select {

@@ -22,9 +22,9 @@ import (
 
 const childEnv = "WIEBELT_TRAY_TEST"
 
-// TestMain also runs as the program with the tray: systray keeps its state in global
-// variables, so every test needs a process of its own. It reads models from standard input
-// and prints what was chosen.
+// TestMain also runs as the program with the tray, which reads models from
+// standard input and prints what was chosen: systray keeps its state in global
+// variables, so every test needs a process of its own.
 func TestMain(m *testing.M) {
 	if os.Getenv(childEnv) == "" {
 		os.Exit(m.Run())
@@ -159,7 +159,7 @@ func TestTray(t *testing.T) {
 		seen[picture] = s
 	}
 
-	// Another menu replaces the first; entries of the first are dead.
+	// Another menu replaces the first, whose entries no longer exist.
 	m := calls
 	m.Items = []Item{{ID: "only", Title: "Alleen"}}
 	kid.set(m)
@@ -176,7 +176,7 @@ func TestWithoutABus(t *testing.T) {
 	kid.set(calls) // shows nothing, prints nothing, and ends when asked to
 }
 
-// TestWaitHost: the tray waits for a panel that starts later.
+// TestWaitHost checks that the tray waits for a panel that starts later.
 func TestWaitHost(t *testing.T) {
 	_, address, c := ownBus(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)

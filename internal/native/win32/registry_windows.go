@@ -2,8 +2,8 @@ package win32
 
 import "golang.org/x/sys/windows/registry"
 
-// Text returns a string from the registry, "" if there is none. An empty name is
-// the key's default value.
+// Text returns a string from the registry, or "" if there is none. An
+// empty name means the key's default value.
 func Text(root registry.Key, path, name string) string {
 	k, err := registry.OpenKey(root, path, registry.QUERY_VALUE)
 	if err != nil {
@@ -17,7 +17,7 @@ func Text(root registry.Key, path, name string) string {
 	return v
 }
 
-// Number returns a number from the registry; false if there is none.
+// Number returns a number from the registry, or false if there is none.
 func Number(root registry.Key, path, name string) (uint64, bool) {
 	k, err := registry.OpenKey(root, path, registry.QUERY_VALUE)
 	if err != nil {

@@ -50,12 +50,12 @@ type class struct {
 	smallIcon            uintptr
 }
 
-// Proc is a window procedure: the system calls it for every message of a window, without
-// any context of ours, and it passes messages that it does not handle to Default.
+// Proc is a window procedure. The system calls it for every message to a window, without any
+// context of ours. It must pass messages that it does not handle to Default.
 type Proc func(hwnd, what, wParam, lParam uintptr) uintptr
 
 // Class returns a function that registers a window class on its first call, once per
-// process: callbacks are never freed.
+// process, since callbacks are never freed.
 func Class(name string, proc Proc) func() (*uint16, error) {
 	return sync.OnceValues(func() (*uint16, error) {
 		n, err := windows.UTF16PtrFromString(name)
@@ -106,7 +106,7 @@ func Loop() {
 // Quit ends the loop of the calling thread.
 func Quit() { postQuitMessage.Call(0) }
 
-// Post posts a message to a window; from any thread.
+// Post posts a message to a window. It may be called on any thread.
 func Post(hwnd, what, wParam, lParam uintptr) { postMessage.Call(hwnd, what, wParam, lParam) }
 
 // Default performs the default handling of a message.

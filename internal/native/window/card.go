@@ -9,7 +9,7 @@ import (
 type cardAsFrame struct {
 	CardHandler
 	inside bool
-	rest   int // of the wheel, in fractions of a step
+	rest   int // of the wheel's movement, in fractions of a step
 }
 
 func (h *cardAsFrame) FramePointer(p image.Point) {
@@ -43,8 +43,8 @@ func (h *cardAsFrame) FrameScrolled(p image.Point, _, dy float32) {
 	}
 }
 
-// FrameKey passes on presses of keys that write or have a meaning for a card. A letter with
-// Ctrl and Alt is AltGr on Windows, and arrives as the text it writes.
+// FrameKey passes on presses of keys that write or have a meaning for a card. On Windows, Ctrl
+// and Alt with a letter are AltGr, which arrives as the text that it writes.
 func (h *cardAsFrame) FrameKey(e KeyEvent) {
 	k := KeyPress{Key: e.Key, Text: e.Text, Ctrl: e.Held&ModCtrl != 0, Shift: e.Held&ModShift != 0, Alt: e.Held&ModAlt != 0}
 	if k.Key == KeySpace {

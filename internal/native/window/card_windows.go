@@ -9,7 +9,7 @@ import (
 	"wiebelt/internal/native/win32"
 )
 
-// winCard is a card's window. All fields belong to the loop's thread.
+// winCard is a card's window. Only the loop's thread may use its fields.
 type winCard struct {
 	winBase
 	rect image.Rectangle
@@ -41,7 +41,7 @@ func (w *winCard) Show(r image.Rectangle, pic *Picture) error {
 		copy(w.pic.Pix, pic.Pix)
 		var err error
 		if !w.up {
-			_ = w.protect() // HideFromCapture reported what is unsupported
+			_ = w.protect() // HideFromCapture has reported it if unsupported
 			err = w.place(hwndTopmost, r, swpNoActivate|swpNoOwnerOrder|swpShowWindow)
 		} else if r != w.rect {
 			err = w.place(0, r, swpNoActivate|swpNoZOrder|swpNoOwnerOrder)
@@ -79,8 +79,8 @@ func (w *winCard) Hide() error {
 			w.giveBack()
 			w.up = false
 			showWindow.Call(w.hwnd, swHide)
-			// Windows does not report it. Posted, so that the handler is not called while
-			// its owner waits in Hide.
+			// Windows does not report this. The message is posted, so that the handler is
+			// not called while its owner waits in Hide.
 			win32.Post(w.hwnd, wmLeft, 0, 0)
 		}
 		return nil
@@ -102,7 +102,7 @@ func (w *winCard) OnScreen() (*image.RGBA, error) {
 	}); err != nil {
 		return nil, err
 	}
-	// A device context belongs to the thread that got it.
+	// A device context belongs to the thread that requested it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	screen, _, err := getDC.Call(0)
@@ -143,7 +143,7 @@ func (w *winCard) message(what uint32, wParam, lParam uintptr) (uintptr, bool) {
 	case wmMouseActivate:
 		return maNoActivate, true
 	case win32.WMClose:
-		// Alt+F4 while it has the focus; cards disappear with their calls.
+		// Ignore Alt+F4 while the card has the focus: cards disappear with their calls.
 	case wmKillFocus:
 		w.lost()
 	case wmKeyboardGone:

@@ -27,9 +27,9 @@ func (d *desktop) Copy(text string) error {
 	return d.withClipboard(func() error { return setClipboard(u) })
 }
 
-// withClipboard runs f on the loop's thread while the clipboard is open. Another
-// program may hold it for a moment. The wait happens here, not on that thread, where
-// it would delay a card.
+// withClipboard runs f on the loop's thread while the clipboard is open. If another
+// program holds it for a moment, withClipboard waits on the calling goroutine, since
+// waiting on that thread would delay a card.
 func (d *desktop) withClipboard(f func() error) error {
 	const tries = 5
 	for try := 1; ; try++ {

@@ -16,8 +16,8 @@ import (
 )
 
 // desktop is the connection to the session's desktop. One goroutine, locked to its thread,
-// owns all windows and runs their message loop; requests of others are queued and a posted
-// message wakes the loop. It ends with Close.
+// owns all windows and runs their message loop. Others queue their requests, and wake the loop
+// with a posted message. The goroutine ends with Close.
 type desktop struct {
 	control uintptr // hidden; gets the broadcasts and the wake-ups
 	thread  uint32
@@ -48,11 +48,11 @@ var class = win32.Class("WiebeltCard", windowProc)
 // OpenCards connects to the desktop for cards only.
 func OpenCards() (Display, error) { return Open() }
 
-// Open connects to the desktop of the session this process runs in. It returns
-// an error that wraps ErrNoDisplay if windows cannot be made there.
+// Open connects to the desktop of this process's session. It returns an error that wraps
+// ErrNoDisplay if windows cannot be created there.
 func Open() (Desktop, error) {
-	// The programs' manifest says so too; without either, Windows would stretch the picture
-	// and report wrong coordinates.
+	// The programs' manifest requests the same. Without either, Windows would stretch
+	// the picture and report wrong coordinates.
 	setDPIAwareness.Call(perMonitorV2)
 	d := &desktop{windows: map[uintptr]winWindow{}, hotkeys: hotkeys{pressed: map[uintptr]func(){}}, ended: ended{make(chan struct{})}}
 	ready := make(chan error, 1)
@@ -92,7 +92,7 @@ func (d *desktop) do(f func() error) error {
 		if err := d.alive(); err != nil {
 			return err
 		}
-		return f() // a handler that asks for something
+		return f() // a request made by a handler
 	}
 	ran := make(chan error, 1)
 	d.mu.Lock()
@@ -127,7 +127,7 @@ func (d *desktop) Close() error {
 	return nil
 }
 
-// windowProc is called by the system for every message of all our windows.
+// windowProc is called by the system for every message to any of our windows.
 func windowProc(hwnd, what, wParam, lParam uintptr) uintptr {
 	if v, ok := desktops.Load(hwnd); ok {
 		d := v.(*desktop)
@@ -175,7 +175,7 @@ func (d *desktop) message(what uint32, wParam uintptr) bool {
 	return true
 }
 
-// announce notifies the handlers once for all the broadcasts of one change.
+// announce notifies the handlers only once of all the broadcasts about one change.
 func (d *desktop) announce() {
 	if !d.announced {
 		d.announced = true
@@ -183,8 +183,8 @@ func (d *desktop) announce() {
 	}
 }
 
-// screens is one enumeration with EnumDisplayMonitors; callbacks are never freed, so there
-// is one per process, and one enumeration at a time.
+// screens is the state of one enumeration with EnumDisplayMonitors. Callbacks are never freed,
+// so there is one per process, and one enumeration at a time.
 var screens struct {
 	mu   sync.Mutex
 	once sync.Once
@@ -240,7 +240,7 @@ func monitors() (list []Monitor, handles []uintptr) {
 }
 
 // textScale returns the user's text scale, which is set independently of the monitors'
-// scale. Cards are scaled as a whole, as on X11.
+// scale. As on X11, cards are scaled as a whole.
 func textScale() float32 {
 	percent, ok := win32.Number(registry.CURRENT_USER, `Software\Microsoft\Accessibility`, "TextScaleFactor")
 	if !ok {
@@ -269,7 +269,7 @@ func (d *desktop) Active() int {
 	}
 	var p winPoint
 	if ok, _, _ := getCursorPos.Call(uintptr(unsafe.Pointer(&p))); ok != 0 {
-		// A POINT is passed by value: both halves in one word.
+		// A POINT is passed by value, with both halves in one word.
 		m, _, _ := monitorFromPoint.Call(uintptr(uint64(uint32(p.x))|uint64(uint32(p.y))<<32), 0)
 		if i := slices.Index(handles, m); i >= 0 {
 			return i
@@ -286,8 +286,8 @@ func isShell(hwnd windows.HWND) bool {
 	return c == "Progman" || c == "WorkerW"
 }
 
-// FullScreen reports whether the foreground window, of another program, covers all of area.
-// With a title bar it is only maximized.
+// FullScreen reports whether the foreground window, if it is another program's, covers all of
+// area. A window with a title bar is only maximized.
 func (d *desktop) FullScreen(area image.Rectangle) bool {
 	f := windows.GetForegroundWindow()
 	if f == 0 || isShell(f) {

@@ -5,10 +5,10 @@ import "image"
 // Desktop is a display that also shows ordinary windows.
 type Desktop interface {
 	Display
-	// NewFrame makes an ordinary window, not shown yet.
+	// NewFrame creates an ordinary window, which is not shown yet.
 	NewFrame(h FrameHandler, o FrameOptions) (Frame, error)
-	// Paste returns the text on the clipboard, "" if there is none. It waits at most half a
-	// second for the program that owns it.
+	// Paste returns the text on the clipboard, or "" if there is none. It waits at most
+	// half a second for the program that owns it.
 	Paste() (string, error)
 }
 
@@ -18,7 +18,7 @@ type Frame interface {
 	SetTitle(title string) error
 	// SetDark chooses dark or light borders, if the desktop supports it.
 	SetDark(on bool) error
-	// SetLimits sets the least size of the content, in pixels.
+	// SetLimits sets the minimum size of the content, in pixels.
 	SetLimits(least image.Point) error
 	// SetCursor sets the pointer's shape over the window.
 	SetCursor(c Cursor) error
@@ -30,11 +30,11 @@ type Frame interface {
 	Move(p image.Point) error
 	// Place returns the content's rectangle on the desktop.
 	Place() (image.Rectangle, error)
-	// Scale returns the scale for the content: that of the monitor which the system counts
-	// the window to, which need not be the one with its largest part.
+	// Scale returns the scale for the content: that of the monitor to which the system assigns
+	// the window, which need not be the one with its largest part.
 	Scale() (float32, error)
-	// Draw replaces the part of the content at p by pic, clipped to the window.
-	// pic is not retained.
+	// Draw replaces the part of the content at p with pic,
+	// clipped to the window. It does not retain pic.
 	Draw(p image.Point, pic *Picture) error
 	Close() error
 }
@@ -55,8 +55,8 @@ type FrameOptions struct {
 	Background [3]uint8 // red, green, blue of what is not drawn yet
 }
 
-// FrameHandler receives the events of a frame. Positions are pixels of the content. It is
-// called on the package's goroutine and must not block.
+// FrameHandler receives the events of a frame. Positions are pixels of the content. Its
+// methods are called on the package's goroutine and must not block.
 type FrameHandler interface {
 	FramePointer(p image.Point)
 	FrameLeft()
@@ -67,7 +67,7 @@ type FrameHandler interface {
 	FrameKey(e KeyEvent)
 	FrameFocus(has bool)
 	FrameResized(size image.Point)
-	FrameClosing() // the user wants to close it; nothing has happened yet
+	FrameClosing() // the user wants to close the frame; nothing has happened yet
 	// FrameDropped reports the paths of dropped files.
 	FrameDropped(p image.Point, files []string)
 	// FrameDisplayChanged reports that monitors, scale, text size or appearance have
@@ -90,8 +90,8 @@ const (
 type KeyEvent struct {
 	Key  Key // KeyText for keys that write
 	Down bool
-	// Letter is the name of a KeyText key in a shortcut: the key's own letter, in lower
-	// case; 0 if it has none.
+	// Letter names a KeyText key in a shortcut: the key's own
+	// letter, in lower case, or 0 if it has none.
 	Letter rune
 	// Text is what the press types, including dead keys and compositions.
 	Text string

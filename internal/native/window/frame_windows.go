@@ -12,7 +12,7 @@ import (
 	"wiebelt/internal/native/win32"
 )
 
-// winFrame is one ordinary window. All fields belong to the loop's thread.
+// winFrame is an ordinary window. Only the loop's thread may use its fields.
 type winFrame struct {
 	winBase
 	background [3]uint8
@@ -23,7 +23,7 @@ type winFrame struct {
 
 var frameClass = win32.Class("WiebeltWindow", windowProc)
 
-// errNoWindow is returned if the system fails without a reason.
+// errNoWindow is returned if the system fails without giving a reason.
 var errNoWindow = errors.New("the system refuses")
 
 func (d *desktop) NewFrame(h FrameHandler, o FrameOptions) (Frame, error) {
@@ -73,7 +73,7 @@ func (f *winFrame) SetTitle(title string) error {
 	return f.do(func() error { return f.rename(title) })
 }
 
-// done turns a system function's result into an error.
+// done converts the results of a system function to an error.
 func done(ok, _ uintptr, err error) error {
 	switch {
 	case ok != 0:
@@ -111,7 +111,7 @@ func (f *winFrame) SetCursor(c Cursor) error {
 	})
 }
 
-// systemCursor returns a cursor of the user's scheme.
+// systemCursor returns a cursor from the user's scheme.
 func systemCursor(c Cursor) uintptr {
 	h, _, _ := loadCursor.Call(0, map[Cursor]uintptr{CursorArrow: 32512, CursorText: 32513, CursorHand: 32649}[c])
 	return h
@@ -133,7 +133,7 @@ func (f *winFrame) Show() error {
 func (f *winFrame) Resize(size image.Point) error {
 	return f.do(func() error {
 		if maximized, _, _ := isZoomed.Call(f.hwnd); maximized != 0 {
-			f.handler.FrameResized(f.size()) // it fills its monitor as before
+			f.handler.FrameResized(f.size()) // it still fills its monitor
 			return nil
 		}
 		return f.resize(size)
@@ -152,7 +152,7 @@ func (f *winFrame) Move(p image.Point) error {
 	})
 }
 
-// around returns a window's rectangle, given that of its content.
+// around returns the rectangle of a window whose content has the rectangle r.
 func (f *winFrame) around(r image.Rectangle) image.Rectangle {
 	w := winRect{int32(r.Min.X), int32(r.Min.Y), int32(r.Max.X), int32(r.Max.Y)}
 	dpi, _, _ := getDPIForWindow.Call(f.hwnd)
@@ -188,7 +188,7 @@ func (f *winFrame) size() image.Point {
 	return r.image().Size()
 }
 
-// fit resizes the picture to the content, keeping its contents.
+// fit resizes the picture to the size of the content, keeping what was drawn.
 func (f *winFrame) fit(size image.Point) {
 	if size.X <= 0 || size.Y <= 0 || f.pic != nil && f.pic.W == size.X && f.pic.H == size.Y {
 		return
@@ -238,8 +238,7 @@ func (f *winFrame) message(what uint32, wParam, lParam uintptr) (uintptr, bool) 
 		}
 	case wmGetMinMaxInfo:
 		r := f.around(image.Rectangle{Max: f.least})
-		// Reserved, maximum size, maximum position, minimum size: each a
-		// point of two numbers.
+		// Reserved, maximum size, maximum position, minimum size: each a point of two numbers.
 		const least = 6 * 4
 		v := [2]int32{int32(r.Dx()), int32(r.Dy())}
 		moveMemory.Call(lParam+least, uintptr(unsafe.Pointer(&v)), unsafe.Sizeof(v))
@@ -265,11 +264,11 @@ func (f *winFrame) message(what uint32, wParam, lParam uintptr) (uintptr, bool) 
 	return 0, true
 }
 
-// rescaled takes the place that Windows suggests at another scale. With any other one, a
-// window between two monitors could change its scale back and forth for ever.
+// rescaled moves the window to the rectangle that Windows suggests for another scale.
+// Elsewhere, a window between two monitors could change its scale back and forth for ever.
 func (f *winFrame) rescaled(suggested uintptr) {
-	f.handler.FrameDisplayChanged() // first: sizes reported from now on are at that scale
-	f.least = image.Point{}         // was at the old one; the owner sets another
+	f.handler.FrameDisplayChanged() // first: sizes reported after this are at the new scale
+	f.least = image.Point{}         // was at the old scale; the owner sets another
 	if !windows.IsWindowVisible(windows.HWND(f.hwnd)) {
 		return // its owner is about to place it
 	}

@@ -2,8 +2,8 @@ package window
 
 import "strings"
 
-// registered returns a shortcut in RegisterHotKey's terms: modifiers
-// and a virtual-key code.
+// registered returns a shortcut in the form that RegisterHotKey
+// takes: modifiers and a virtual-key code.
 func (s shortcut) registered() (mods, key uint32) {
 	mods = uint32(s.mask(modControl, modAlt, modShift, modWin))
 	for _, k := range shortcutKeys {

@@ -2,7 +2,7 @@ package window
 
 import "errors"
 
-// Key is a key with a meaning of its own; KeyText is one that types text.
+// Key is a key with its own meaning; KeyText is any key that types text.
 type Key uint8
 
 // The keys that matter.
@@ -37,8 +37,8 @@ const KeyF12 = KeyF1 + 11
 // KeyPress is a key press (or repeat) while a window has the focus.
 type KeyPress struct {
 	Key Key
-	// Text is what a KeyText press types with the user's keyboard layout; with Ctrl it is
-	// just the letter, in lower case.
+	// Text is what a KeyText press types with the user's keyboard layout. With
+	// Ctrl it is just the letter, in lower case.
 	Text             string
 	Ctrl, Shift, Alt bool
 }
@@ -46,5 +46,5 @@ type KeyPress struct {
 // ErrHotkeyTaken is returned by Hotkey if another program uses the keys.
 var ErrHotkeyTaken = errors.New("keys are taken by another program")
 
-// ErrUnsupported is returned if the desktop does not support a request.
+// ErrUnsupported is returned for a request that the desktop does not support.
 var ErrUnsupported = errors.New("not supported by this desktop")

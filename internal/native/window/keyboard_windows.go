@@ -10,8 +10,8 @@ import (
 	"wiebelt/internal/native/win32"
 )
 
-// hotkeys are the registered hotkeys, by numbers that are never reused: a press of a
-// released one may still be under way. Only for the loop's thread.
+// hotkeys has the registered hotkeys, by numbers that are never reused, since a press of a
+// released one may still be under way. Only the loop's thread may use it.
 type hotkeys struct {
 	last    uintptr
 	pressed map[uintptr]func()
@@ -72,7 +72,7 @@ func (w *winCard) TakeKeyboard() error {
 			return nil
 		}
 		before := uintptr(windows.GetForegroundWindow())
-		// Windows allows it to the receiver of the last key: the hotkey.
+		// Windows allows this to the program that received the last key, here the hotkey.
 		if ok, _, _ := setForegroundWindow.Call(w.hwnd); ok == 0 {
 			return errNoKeyboard
 		}
@@ -97,8 +97,8 @@ func (w *winCard) giveBack() {
 	if !w.keyboard {
 		return
 	}
-	// If the user has switched windows since, that stays. If the previous window is gone,
-	// the desktop gets the focus: a card must not keep it.
+	// If the user has switched windows since, the focus stays there. If the previous window is
+	// gone, the desktop gets the focus, since a card must not keep it.
 	if uintptr(windows.GetForegroundWindow()) == w.hwnd {
 		to := windows.HWND(w.before)
 		if !windows.IsWindow(to) {
@@ -156,10 +156,10 @@ func (d *desktop) LessMotion() bool {
 }
 
 // HideFromCapture asks Windows 10 2004 and later to exclude the window from screen
-// captures; earlier versions show it black. Pictures taken by OnScreen are no exception:
-// they show what is behind. In a remote session it is off, because it is unverified that
-// the user would still see such a window there: ErrUnsupported. The request is stored and
-// checked again whenever the window is shown.
+// captures; earlier versions show it black. This includes OnScreen, whose pictures then
+// show what is behind. In a remote session it is off and returns ErrUnsupported, because it
+// is unverified that the user would still see such a window there. The request is stored
+// and checked again whenever the window is shown.
 func (w *winCard) HideFromCapture(hide bool) error {
 	return w.do(func() error {
 		w.private = hide

@@ -17,8 +17,8 @@ import (
 )
 
 // portal follows what the desktop reports through xdg-desktop-portal: whether it is dark,
-// whether it uses high contrast, and, on Wayland, that a hotkey was pressed. Desktops
-// without one lack only that. It is never started for us.
+// whether it uses high contrast, and, on Wayland, that a hotkey was pressed. Desktops without
+// a portal lack only that. We never start it.
 type portal struct {
 	post    func(func()) // calls a function on the goroutine that notifies windows
 	changed func()       // notifies them that the appearance has changed
@@ -29,7 +29,7 @@ type portal struct {
 	mu      sync.Mutex
 	conn    *dbus.Conn
 	owner   string
-	known   bool // the owner is known, or that there is none
+	known   bool // it is known who the owner is, or that there is none
 	last    int
 	answers map[dbus.ObjectPath]chan answer
 	wishes  []*wish
@@ -74,10 +74,10 @@ func startPortal(post func(func()), changed func()) *portal {
 	return p
 }
 
-// stop returns when everything has ended.
+// stop ends everything that the portal has started, and waits for that.
 func (p *portal) stop() {
 	p.mu.Lock()
-	p.cancel() // and nothing new is started
+	p.cancel() // from here on nothing new is started
 	p.mu.Unlock()
 	p.work.Wait()
 }
@@ -104,11 +104,11 @@ func (p *portal) run() {
 	}.Run(p.ctx, c)
 }
 
-// owned requests the hotkeys from a new portal: those of the previous one are gone.
+// owned requests the hotkeys from a new portal, since those of the previous one are gone.
 func (p *portal) owned(c *dbus.Conn, owner string) {
 	if owner != "" {
-		// Newer portals want to know who is asking, before anything else and with the name
-		// of a desktop file; older ones do not have this method.
+		// Newer portals require the name of our desktop file before anything
+		// else; older ones do not have this method.
 		_ = desktopbus.Call(p.ctx, c, owner, portalPath, portalRegistry+".Register", desktopbus.AppID, map[string]dbus.Variant{}).Err
 	}
 	p.mu.Lock()
@@ -121,7 +121,7 @@ func (p *portal) owned(c *dbus.Conn, owner string) {
 
 // heard handles a signal, and returns the name to query for the appearance.
 func (p *portal) heard(s *dbus.Signal) (ask string) {
-	if s.Sender != p.owner { // any program can send a signal straight to us
+	if s.Sender != p.owner { // any program can send a signal directly to us
 		return ""
 	}
 	switch s.Name {
@@ -137,7 +137,7 @@ func (p *portal) heard(s *dbus.Signal) (ask string) {
 		delete(p.answers, s.Path)
 		p.mu.Unlock()
 		if ch != nil {
-			ch <- a // has room for the one answer
+			ch <- a // has room for this one answer
 		}
 	case portalShortcuts + ".Activated":
 		if len(s.Body) < 2 {
@@ -158,8 +158,8 @@ func (p *portal) heard(s *dbus.Signal) (ask string) {
 	return ""
 }
 
-// read queries the appearance. If the portal is gone or does not answer in time,
-// the last answer is kept.
+// read queries the appearance. If the portal is gone or does not answer in
+// time, the last answer remains in effect.
 func (p *portal) read(c *dbus.Conn) error {
 	if p.owner == "" {
 		return nil
@@ -178,10 +178,10 @@ func (p *portal) read(c *dbus.Conn) error {
 	return nil
 }
 
-// setting is one value of the appearance, 0 for "no preference".
+// setting returns one value of the appearance; 0 means "no preference".
 func (p *portal) setting(c *dbus.Conn, key string) (uint32, error) {
 	var v dbus.Variant
-	// The newer ReadOne is not available everywhere; Read wraps the value twice.
+	// The newer method ReadOne is not available everywhere; Read wraps the value twice.
 	err := desktopbus.Call(p.ctx, c, p.owner, portalPath, portalSettings+".Read", appearance, key).Store(&v)
 	if inner, ok := v.Value().(dbus.Variant); ok {
 		v = inner
@@ -219,8 +219,8 @@ func (p *portal) hotkey(s shortcut, does string, pressed func(), told func(error
 	})
 }
 
-// begin requests a hotkey from the current portal, on its own goroutine, and retries as
-// long as the answer is late. Called with mu held.
+// begin requests a hotkey from the current portal, on its own goroutine, and retries as long
+// as the answer is late. It must be called with mu held.
 func (p *portal) begin(w *wish) {
 	w.end()
 	c, owner := p.conn, p.owner
@@ -253,9 +253,8 @@ func (p *portal) begin(w *wish) {
 // remember shortcuts by name.
 const shortcutID = "wiebelt"
 
-// bind requests keys from a portal. The desktop may ask the user for permission,
-// and may choose other keys; nothing is pressed before the user has agreed,
-// and never if they refuse.
+// bind requests keys from a portal. The desktop may ask the user for permission, and may
+// choose other keys. No press is reported before the user has agreed, nor ever if they refuse.
 func (p *portal) bind(ctx context.Context, c *dbus.Conn, owner string, w *wish) error {
 	if owner == "" {
 		return errors.New("no portal")

@@ -26,11 +26,11 @@ type examplePortal struct {
 	refuse  bool
 	bound   chan string // triggers
 	closed  chan struct{}
-	session dbus.ObjectPath // the last one
+	session dbus.ObjectPath // the latest one
 	made    int
-	ids     []string // of what was bound
+	ids     []string // of the bound shortcuts
 	slow    map[string]func()
-	asked   []string // in this order
+	asked   []string // in order
 }
 
 func startExamplePortal(t *testing.T, address string, shortcuts bool) *examplePortal {
@@ -40,7 +40,7 @@ func startExamplePortal(t *testing.T, address string, shortcuts bool) *examplePo
 	return p
 }
 
-// newExamplePortal returns a portal that has no name yet.
+// newExamplePortal returns a portal that does not own its name yet.
 func newExamplePortal(t *testing.T, address string, shortcuts bool) *examplePortal {
 	t.Helper()
 	c := xtest.Connect(t, address)
@@ -89,7 +89,7 @@ func (p *examplePortal) set(key string, v uint32) {
 	must.Do(p.t, p.c.Emit(portalPath, portalSettings+".SettingChanged", appearance, key, dbus.MakeVariant(v)))
 }
 
-// respond answers a request before its call has returned, as portals may.
+// respond sends the response to a request before the call has returned, as portals may.
 func (p *examplePortal) respond(from dbus.Sender, options map[string]dbus.Variant, code uint32, results map[string]dbus.Variant) dbus.ObjectPath {
 	token, _ := options["handle_token"].Value().(string)
 	path := dbus.ObjectPath(fmt.Sprintf("/org/freedesktop/portal/desktop/request/%s/%s", strings.ReplaceAll(strings.TrimPrefix(string(from), ":"), ".", "_"), token))
@@ -110,7 +110,7 @@ func (p *examplePortal) create(from dbus.Sender, options map[string]dbus.Variant
 	return p.respond(from, options, 0, map[string]dbus.Variant{"session_handle": dbus.MakeVariant(string(p.session))}), nil
 }
 
-// current returns the last session.
+// current returns the latest session.
 func (p *examplePortal) current() dbus.ObjectPath {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,8 +132,8 @@ func (p *examplePortal) bind(from dbus.Sender, session dbus.ObjectPath, list []b
 	return p.respond(from, options, 0, nil), nil
 }
 
-// TestAppearance takes it from the settings manager and from the portal, each of which
-// may come later.
+// TestAppearance checks that the appearance is read from the settings manager and from
+// the portal, each of which may start later.
 func TestAppearance(t *testing.T) {
 	s := xtest.Start(t, "", xtest.Options{DPI: 96})
 	address := s.PlainBus()
@@ -189,7 +189,7 @@ func TestAppearance(t *testing.T) {
 	if !byPortal || before || !d.LessMotion() {
 		t.Errorf("less motion: by the portal %v, without %v, by the settings %v", byPortal, before, d.LessMotion())
 	}
-	// No preference: the theme decides again.
+	// Without a preference the theme decides again.
 	p.set("contrast", 0)
 	rec.wait(t, "changed")
 	p.set("color-scheme", 0)
@@ -199,7 +199,7 @@ func TestAppearance(t *testing.T) {
 	}
 }
 
-// onXWayland imitates a desktop whose hotkeys belong to the portal, with a bus of its own.
+// onXWayland imitates a desktop with its own bus whose hotkeys are up to the portal.
 func onXWayland(t *testing.T) (s *xtest.Server, d *x11, bus string) {
 	s = xtest.Start(t, "", xtest.Options{})
 	bus = s.PlainBus()
@@ -209,8 +209,8 @@ func onXWayland(t *testing.T) (s *xtest.Server, d *x11, bus string) {
 	return s, d, bus
 }
 
-// TestSlowPortal: a portal that is slow at first costs nobody their hotkeys and
-// changes no colours.
+// TestSlowPortal checks that a portal that is slow at first
+// neither loses hotkeys nor changes colours.
 func TestSlowPortal(t *testing.T) {
 	s, d, address := onXWayland(t)
 	p := newExamplePortal(t, address, true)
@@ -235,7 +235,7 @@ func TestSlowPortal(t *testing.T) {
 	}
 }
 
-// TestPortalHotkey: hotkeys are requested from each portal that appears.
+// TestPortalHotkey checks that hotkeys are requested from each portal that appears.
 func TestPortalHotkey(t *testing.T) {
 	s, d, address := onXWayland(t)
 	if i := d.Active(); i != 0 {
@@ -273,16 +273,16 @@ func TestPortalHotkey(t *testing.T) {
 
 	liar := xtest.Connect(t, address)
 	xtest.SignalAll(t, liar, portalPath, portalShortcuts, "Activated", p.current(), shortcutID, uint64(1), map[string]dbus.Variant{})
-	must.Do(t, liar.BusObject().Call("org.freedesktop.DBus.GetId", 0).Err) // the bus has it
+	must.Do(t, liar.BusObject().Call("org.freedesktop.DBus.GetId", 0).Err) // the bus has the signal
 	must.Do(t, p.c.Emit(portalPath, portalShortcuts+".Activated", dbus.ObjectPath("/other"), shortcutID, uint64(1), map[string]dbus.Variant{}))
 	must.Do(t, p.c.Emit(portalPath, portalShortcuts+".Activated", p.current(), shortcutID, uint64(1), map[string]dbus.Variant{}))
 	xtest.Next(t, pressed)
-	p.set("color-scheme", preferDark) // arrives after anything else
+	p.set("color-scheme", preferDark) // arrives after everything else
 	s.Until("all was heard", d.Dark)
 	if len(pressed) != 0 {
 		t.Errorf("%d presses too many", len(pressed))
 	}
-	// Another hotkey has a session and a name of its own.
+	// Another hotkey has its own session and name.
 	first, others := p.current(), make(chan struct{}, 10)
 	releaseOther := must.Get(d.Hotkey("Ctrl+Alt+F2", "", func() { others <- struct{}{} }, func(error) {}))(t)
 	if got := <-p.bound; got != string(p.current())+" CTRL+ALT+F2 " || p.current() == first {
@@ -302,7 +302,7 @@ func TestPortalHotkey(t *testing.T) {
 		t.Errorf("asked %q", p.asked)
 	}
 	p.mu.Unlock()
-	// The next portal knows nothing of what this one was asked for.
+	// The next portal does not know what this one was asked for.
 	p.c.Close()
 	unsupported("a portal that has gone")
 	p = startExamplePortal(t, address, true)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// sym is the meaning of a key, in the numbers of the X protocol (appendix A).
+// sym is the meaning of a key, as numbered by the X protocol (appendix A).
 type sym uint32
 
 // shortcut is a key combination as written by the user.
@@ -16,7 +16,7 @@ type shortcut struct {
 	key                     sym
 }
 
-// mask combines the given bits of the modifiers in the shortcut.
+// mask combines those of the given bits whose modifiers are in the shortcut.
 func (s shortcut) mask(ctrl, alt, shift, super uint16) (m uint16) {
 	for _, held := range []struct {
 		is   bool
@@ -29,9 +29,9 @@ func (s shortcut) mask(ctrl, alt, shift, super uint16) (m uint16) {
 	return m
 }
 
-// parseShortcut parses keys joined by "+": any of Ctrl, Alt, Shift and Win (or Super), then
-// a letter, a digit or the name of a key. A key that types text needs Ctrl, Alt or Win:
-// otherwise no other program would get it.
+// parseShortcut parses keys joined by "+": any of Ctrl, Alt, Shift and Win (or Super), then a
+// letter, a digit or the name of a key. A key that types text needs Ctrl, Alt or Win, since
+// otherwise no other program would receive it.
 func parseShortcut(keys string) (shortcut, error) {
 	var s shortcut
 	bad := func(why string) (shortcut, error) { return shortcut{}, fmt.Errorf("keys %q: %s", keys, why) }
@@ -76,8 +76,8 @@ func parseShortcut(keys string) (shortcut, error) {
 	return s, nil
 }
 
-// shortcutKeys are the named keys: their names for users and in the X protocol, and their
-// numbers there and in Windows.
+// shortcutKeys lists the named keys: their names for users and in the X
+// protocol, and their numbers there and in Windows.
 var shortcutKeys = [...]struct {
 	name    string
 	sym     sym
@@ -93,7 +93,7 @@ var shortcutKeys = [...]struct {
 
 const firstFunctionKey = 0xffbe
 
-// functionKey returns the number in F1 to F24, 0 for other names.
+// functionKey returns the number of a key from F1 to F24, or 0 for other names.
 func functionKey(name string) int {
 	n, err := strconv.Atoi(strings.TrimPrefix(name, "f"))
 	if err != nil || n < 1 || n > 24 || name != "f"+strconv.Itoa(n) {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// layerCard is a card on a layer. Its surface exists while the card is shown: the
-// compositor keeps nothing after that.
+// layerCard is a card on a layer. Its surface exists only while the card is shown, since
+// the compositor keeps nothing after that.
 type layerCard struct {
 	cardAsFrame
 	d *layers
@@ -95,7 +95,7 @@ func (w *layerCard) Close() error {
 	})
 }
 
-// Sync does not wait for the compositor to request the first picture.
+// Sync does not wait until the compositor requests the first picture.
 func (w *layerCard) Sync() error {
 	if err := w.do(func() error { return nil }); err != nil {
 		return err
@@ -110,14 +110,14 @@ func (w *layerCard) Sync() error {
 	}
 }
 
-// Unsupported on a layer: keyboard input would require a keyboard map, and no compositor
-// shows one program what others display.
+// These are unsupported on a layer: keyboard input would require a keyboard map, and no
+// compositor shows one program what others display.
 func (w *layerCard) TakeKeyboard() error            { return ErrUnsupported }
 func (w *layerCard) GiveKeyboardBack() error        { return nil }
 func (w *layerCard) HideFromCapture(bool) error     { return ErrUnsupported }
 func (w *layerCard) OnScreen() (*image.RGBA, error) { return nil, ErrUnsupported }
 
-// begin creates the surface; pictures are accepted once the compositor has answered.
+// begin creates the surface, which accepts pictures once the compositor has answered.
 func (w *layerCard) begin() {
 	d := w.d
 	w.surface = d.object(nil)
@@ -129,14 +129,14 @@ func (w *layerCard) begin() {
 	d.ask(w.surface, surfaceCommit)
 }
 
-// place sets the size and position, effective with the next picture.
+// place sets the size and position, which take effect with the next picture.
 func (w *layerCard) place() {
 	at, size := w.rect.Min.Sub(w.on.area.Min).Div(w.scale), w.padded().Div(w.scale)
 	w.d.ask(w.layer, layerSize, size.X, size.Y)
 	w.d.ask(w.layer, layerMargin, at.Y, 0, 0, at.X)
 }
 
-// padded returns the size of its pictures: whole units.
+// padded returns the size of the card's pictures, rounded up to whole units.
 func (w *layerCard) padded() image.Point {
 	s := w.scale
 	return image.Pt((w.rect.Dx()+s-1)/s*s, (w.rect.Dy()+s-1)/s*s)
@@ -150,7 +150,8 @@ func (w *layerCard) unmap() {
 	}
 }
 
-// layerTold handles the compositor accepting pictures, or the removal of the monitor.
+// layerTold handles the report that the compositor accepts
+// pictures, or that the monitor was removed.
 func (w *layerCard) layerTold(e *waylandEvent) {
 	_ = w.do(func() error {
 		switch {
@@ -170,8 +171,8 @@ func (w *layerCard) layerTold(e *waylandEvent) {
 	})
 }
 
-// draw shows what has changed: in its own file, which the compositor may
-// keep as long as it wants.
+// draw shows what has changed. Each picture has its own file, which the
+// compositor may keep for as long as it wants.
 func (w *layerCard) draw(changed image.Rectangle) error {
 	switch {
 	case w.layer == 0:
@@ -230,7 +231,7 @@ func (w *layerCard) paddedTo(size image.Point) []byte {
 	return pix
 }
 
-// layerPointer is the pointer's position, and the wheel's movement since the last frame.
+// layerPointer is the pointer's position and the wheel's movement since the last frame.
 type layerPointer struct {
 	id, cursor uint32 // 0 while there is none
 	over       *layerCard
@@ -311,7 +312,7 @@ func (d *layers) pointerTold(e *waylandEvent) {
 		if b := map[uint32]Button{0x110: Left, 0x111: Right, 0x112: Middle}[code]; b != 0 {
 			p.over.FrameButton(p.at, b, down, 0)
 		}
-	case 4: // distance of the wheel, or of two fingers
+	case 4: // distance moved by the wheel, or by two fingers
 		e.number()
 		if e.number() == 0 {
 			p.way += int32(e.number())
@@ -332,7 +333,7 @@ func (d *layers) pointerTold(e *waylandEvent) {
 	}
 }
 
-// cardOf returns the card of a surface, nil if there is none.
+// cardOf returns the card that has a surface, or nil if there is none.
 func (d *layers) cardOf(surface uint32) *layerCard {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// waylandClipboard is our share of the compositor's clipboard. Compositors based on wlroots
-// accept none from an X program that is not active, as is always the case for cards; for
-// clipboard managers they offer the protocol data-control, which KWin has too. Elsewhere
-// nothing is offered here, nor needed.
+// waylandClipboard is our share of the compositor's clipboard. Compositors based on
+// wlroots accept no text from an X program that is not active, and cards' programs never
+// are. They offer the protocol data-control for clipboard managers, as does KWin.
+// Elsewhere nothing is offered here, nor needed.
 type waylandClipboard struct {
 	mu     sync.Mutex
 	stop   context.CancelFunc // ends the offer; nil before the first copy
@@ -23,8 +23,7 @@ type waylandClipboard struct {
 	work   sync.WaitGroup
 }
 
-// offer copies a text to the clipboard, replacing the previous one, and
-// returns immediately.
+// offer copies a text to the clipboard, replacing the previous one. It returns immediately.
 func (c *waylandClipboard) offer(text []byte) {
 	if os.Getenv("WAYLAND_DISPLAY") == "" {
 		return
@@ -52,7 +51,7 @@ func (c *waylandClipboard) offer(text []byte) {
 	})
 }
 
-// close ends the offer and waits for its end.
+// close ends the offer and waits until it has ended.
 func (c *waylandClipboard) close() {
 	c.mu.Lock()
 	c.closed = true
@@ -137,7 +136,7 @@ func (w *waylandConn) set() error {
 	return err
 }
 
-// send sends the text to a pasting program through the file it has passed.
+// send sends the text to a pasting program through the file that it has passed.
 func (w *waylandConn) send(text []byte) {
 	if len(w.files) == 0 {
 		return

@@ -22,7 +22,7 @@ type waylandConn struct {
 	files []int  // received with it
 }
 
-// The first objects of a connection: the display exists, the others get their IDs from us.
+// The first objects of a connection. The display exists; we assign the IDs of the others.
 const (
 	waylandDisplay = iota + 1
 	waylandRegistry
@@ -95,7 +95,7 @@ func (w *waylandConn) read() error {
 	return nil
 }
 
-// number takes a number from an event; 0 if there is none.
+// number takes a number from an event, or 0 if there is none.
 func (e *waylandEvent) number() uint32 {
 	if len(e.data) < 4 {
 		return 0

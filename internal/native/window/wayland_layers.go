@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// layers is a Wayland compositor without an X server that has the protocol wlr-layer-shell:
-// it lets programs put surfaces next to panels, above all windows, without keyboard focus.
-// Programs are not told where panels are: here, monitors are side by side, each reduced to
-// the size its panels leave free.
+// layers is a Wayland compositor without an X server that has the protocol wlr-layer-shell,
+// which lets programs put surfaces next to panels, above all windows, without keyboard focus.
+// Programs are not told where panels are. Therefore monitors are side by side here, each
+// reduced to the size that its panels leave free.
 //
-// One goroutine (events) reads the compositor's events and calls the handlers. It
-// ends with the connection.
+// One goroutine (events) reads the compositor's events and calls
+// the handlers. It ends with the connection.
 type layers struct {
 	conn      *waylandConn
 	clipboard waylandClipboard
@@ -53,14 +53,14 @@ const (
 	xdgOutputs   = "zxdg_output_manager_v1"
 )
 
-// layerGlobals are the supported versions: damage in pixels requires 4, and
-// wheel steps require 5.
+// layerGlobals has the supported versions: damage in
+// pixels requires 4, and wheel steps require 5.
 var layerGlobals = map[string]struct{ least, most uint32 }{
 	wlCompositor: {4, 4}, wlShm: {1, 1}, wlSeat: {5, 5}, wlrLayers: {1, 1}, wpCursors: {1, 1}, xdgOutputs: {1, 2},
 }
 
-// layerOutput is a monitor. An empty surface covering it is told how
-// much panels leave free.
+// layerOutput is a monitor. The compositor tells an empty surface that
+// covers it how much space panels leave free.
 type layerOutput struct {
 	object, surface, probe, placed uint32
 	at                             image.Point // on the desktop, only for the order
@@ -70,8 +70,8 @@ type layerOutput struct {
 	area                           image.Rectangle
 }
 
-// OpenCards connects to the desktop for cards only, which some desktops can show that
-// cannot show our windows.
+// OpenCards connects to the desktop for cards only, since some
+// desktops can show cards but not windows of ours.
 func OpenCards() (Display, error) {
 	d, err := Open()
 	if errors.Is(err, ErrWayland) {
@@ -80,8 +80,7 @@ func OpenCards() (Display, error) {
 	return d, err
 }
 
-// openLayers connects to the compositor. If that has no layers, it returns an error
-// that wraps ErrWayland.
+// openLayers connects to the compositor. If it has no layers, the error wraps ErrWayland.
 func openLayers() (Display, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
@@ -101,7 +100,7 @@ func openLayers() (Display, error) {
 	return d, nil
 }
 
-// prepare waits until the monitors are known, or it is clear that there are no layers.
+// prepare waits until the monitors are known or it is clear that there are no layers.
 func (d *layers) prepare(ctx context.Context) error {
 	until, _ := ctx.Deadline()
 	if err := d.conn.SetReadDeadline(until); err != nil {
@@ -168,8 +167,8 @@ func (d *layers) take() error {
 	return nil
 }
 
-// ask sends a request. If the compositor does not read, the connection ends.
-// Called with mu held.
+// ask sends a request. If the compositor does not read, the
+// connection ends. It must be called with mu held.
 func (d *layers) ask(object uint32, code uint16, args ...any) {
 	d.send(request(d.out[:0], object, code, args...), nil)
 }
@@ -182,7 +181,7 @@ func (d *layers) send(b, files []byte) {
 	}
 }
 
-// object assigns the ID of an object whose events f handles. Called with mu held.
+// object assigns the ID of an object whose events f handles. It must be called with mu held.
 func (d *layers) object(f func(*waylandEvent)) (id uint32) {
 	if n := len(d.unused); n > 0 {
 		id, d.unused = d.unused[n-1], d.unused[:n-1]
@@ -196,7 +195,7 @@ func (d *layers) object(f func(*waylandEvent)) (id uint32) {
 	return id
 }
 
-// destroy destroys an object with its request for that. Called with mu held.
+// destroy destroys an object through its request for that. It must be called with mu held.
 func (d *layers) destroy(id uint32, code uint16) {
 	delete(d.told, id)
 	d.ask(id, code)
@@ -212,7 +211,7 @@ func (d *layers) displayTold(e *waylandEvent) {
 	}
 }
 
-// registryTold handles interfaces the compositor adds and removes.
+// registryTold handles interfaces that the compositor adds and removes.
 func (d *layers) registryTold(e *waylandEvent) {
 	number := e.number()
 	d.mu.Lock()
@@ -241,8 +240,8 @@ func (d *layers) registryTold(e *waylandEvent) {
 	}
 }
 
-// outputGone moves the cards of a removed monitor to another, or leaves them until there
-// is one. Called with mu held.
+// outputGone moves the cards of a removed monitor to another one; if there is none,
+// they wait. It must be called with mu held.
 func (d *layers) outputGone(number uint32) {
 	o := d.outputs[number]
 	if o == nil {
@@ -299,7 +298,7 @@ func (d *layers) placeTold(o *layerOutput, e *waylandEvent) {
 	}
 }
 
-// probeTold handles the size that panels leave free on a monitor.
+// probeTold handles the report of how much space panels leave free on a monitor.
 func (d *layers) probeTold(o *layerOutput, e *waylandEvent) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -321,7 +320,7 @@ func (d *layers) endProbe(o *layerOutput) {
 	}
 }
 
-// arrange puts the monitors side by side and reports changes. Called with mu held.
+// arrange puts the monitors side by side and reports changes. It must be called with mu held.
 func (d *layers) arrange() {
 	all := slices.SortedFunc(maps.Values(d.outputs), func(a, b *layerOutput) int {
 		return cmp.Or(cmp.Compare(a.at.X, b.at.X), cmp.Compare(a.at.Y, b.at.Y), cmp.Compare(a.name, b.name))
@@ -343,14 +342,14 @@ func (d *layers) arrange() {
 				_ = w.draw(image.Rectangle{})
 			}
 		}
-		if d.portal != nil { // otherwise there is nobody to notify
+		if d.portal != nil { // otherwise nobody is there to be notified
 			d.postLocked(d.changed)
 		}
 	}
 }
 
-// outputOf returns the monitor with the largest part of r, nil if there
-// is none. With mu held.
+// outputOf returns the monitor with the largest part of r, or nil if there
+// is none. It must be called with mu held.
 func (d *layers) outputOf(r image.Rectangle) (best *layerOutput) {
 	most := 0
 	for _, o := range d.outputs {
@@ -378,7 +377,7 @@ const (
 	top, bottom, left, right = 1, 2, 4, 8
 )
 
-// layer puts a surface above all windows of a monitor. Called with mu held.
+// layer puts a surface above all windows of a monitor. It must be called with mu held.
 func (d *layers) layer(surface uint32, o *layerOutput, f func(*waylandEvent)) uint32 {
 	const overlay = 3
 	id := d.object(f)
@@ -398,7 +397,7 @@ func (d *layers) postLocked(f func()) {
 	d.ask(waylandDisplay, 0, d.object(func(*waylandEvent) { f() }))
 }
 
-// changed notifies all cards of a changed display. events goroutine only.
+// changed notifies all cards of a changed display. It must be called on the events goroutine.
 func (d *layers) changed() {
 	d.mu.Lock()
 	all := slices.Clone(d.cards)
@@ -414,7 +413,7 @@ func (d *layers) Monitors() []Monitor {
 	return slices.Clone(d.shown)
 }
 
-// Active returns the first: programs cannot find out where the user works.
+// Active returns the first monitor: programs cannot find out where the user is working.
 func (d *layers) Active() int        { return 0 }
 func (d *layers) Dark() bool         { return d.portal.look.Load().scheme == preferDark }
 func (d *layers) HighContrast() bool { return d.portal.look.Load().contrast }

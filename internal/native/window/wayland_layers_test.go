@@ -25,8 +25,8 @@ func inCompositor(t *testing.T, name string) *xtest.Server {
 	return s
 }
 
-// TestLayers: in a real compositor without an X server a card appears where it is put,
-// beside the panels, changes, receives pointer events, follows the scale, and disappears.
+// TestLayers checks, in a real compositor without an X server, that a card appears where it is
+// put, beside the panels, changes, receives pointer events, follows the scale, and disappears.
 func TestLayers(t *testing.T) {
 	s := inCompositor(t, "sway")
 	d := must.Get(OpenCards())(t).(*layers)
@@ -84,7 +84,7 @@ func TestLayers(t *testing.T) {
 	must.Do(t, panel.Close())
 	rec.wait(t, "changed")
 
-	// A monitor that goes, as far as we are told, and comes back shows its card again.
+	// A monitor that, as far as we are told, goes and comes back shows its card again.
 	tell := func(code uint16, args ...any) {
 		d.post(func() {
 			d.registryTold(&waylandEvent{waylandRegistry, code, request(nil, 0, 0, args...)[waylandHead:]})
@@ -132,7 +132,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// TestNoLayers: compositors without layers report it.
+// TestNoLayers checks that compositors without layers are reported as unsupported.
 func TestNoLayers(t *testing.T) {
 	inCompositor(t, "weston")
 	if d, err := OpenCards(); !errors.Is(err, ErrWayland) || d != nil {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// The functions of user32 and gdi32 in use. Only system DLLs, loaded on first use.
+// The functions of user32 and gdi32 that we use, from system DLLs only, loaded on first use.
 var (
 	user32   = windows.NewLazySystemDLL("user32.dll")
 	gdi32    = windows.NewLazySystemDLL("gdi32.dll")
@@ -150,7 +150,7 @@ const (
 	captureBlt = 0x40000000
 )
 
-// hwndTopmost is the place above all ordinary windows, -1 as a handle.
+// hwndTopmost is the position above all ordinary windows, -1 as a handle.
 const hwndTopmost = ^uintptr(0)
 
 // perMonitorV2 is the awareness with which Windows reports true pixels on every

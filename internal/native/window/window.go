@@ -1,13 +1,13 @@
 // Package window creates native windows and reports their events: cards, small windows that
-// never take the keyboard focus by themselves, and ordinary ones with borders. Both show
+// never take the keyboard focus by themselves, and ordinary windows with borders. Both show
 // pictures and share pointer, keys, clipboard and painting. It draws nothing itself and
 // depends on no toolkit. The platforms are x11_*.go and *_windows.go, and for cards only,
 // Wayland without an X server: wayland_layers.go and wayland_card.go.
 //
-// Concurrency: all methods of Display, Card and Frame may be called from any goroutine
-// and return when the request was sent to the native system; none waits for another
-// program. Callbacks (handlers) are called on one goroutine of the package, in the order of
-// events, and must not block.
+// Concurrency: all methods of Display, Card and Frame may be called from any goroutine.
+// They return once the request has been sent to the native system, and none waits for
+// another program. Callbacks (handlers) are called on one goroutine of the package, in
+// the order of events, and must not block.
 package window
 
 import (
@@ -20,37 +20,37 @@ import (
 
 // Display is the connection to the desktop.
 type Display interface {
-	// NewCard creates a card, not shown yet, without decoration, not in the task bar, that
-	// never takes the focus by itself.
+	// NewCard creates a card that is not shown yet. It has no decoration, is not in the task
+	// bar, and never takes the focus by itself.
 	NewCard(h CardHandler) (Card, error)
-	// Monitors lists the monitors, primary first. Never empty.
+	// Monitors lists the monitors, primary first. The list is never empty.
 	Monitors() []Monitor
-	// Active returns the index in Monitors of the monitor the user works on: that of the
-	// focused window, otherwise that of the pointer, otherwise 0.
+	// Active returns the index in Monitors of the monitor on which the user is working: that
+	// of the focused window, otherwise that of the pointer, otherwise 0.
 	Active() int
-	// Dark reports whether the desktop prefers a dark appearance, HighContrast
-	// whether it asks for high contrast.
+	// Dark reports whether the desktop prefers a dark appearance. HighContrast
+	// reports whether it requests high contrast.
 	Dark() bool
 	HighContrast() bool
 	// LessMotion reports whether the desktop requests as little motion as possible.
 	LessMotion() bool
-	// FullScreen reports whether a program fills the monitor that covers area: a film, a
-	// presentation, a game; false if the desktop does not report it.
+	// FullScreen reports whether a program, such as a film, a presentation or a game, fills
+	// the monitor that covers area. It is false if the desktop does not report it.
 	FullScreen(area image.Rectangle) bool
 	Kind() Kind
 	// Hotkey registers a global key combination such as "Ctrl+Alt+W", which then calls
-	// pressed on the package's goroutine; does says what it does, which some desktops show
-	// the user. The error wraps ErrHotkeyTaken or ErrUnsupported, or says what is wrong with
-	// keys. If another program decides (Wayland), told is called with the result on that
-	// goroutine, whenever it arrives: nil or such an error. release unregisters the keys and
-	// may be called twice.
+	// pressed on the package's goroutine. does describes its effect, which some desktops
+	// show to the user. The error wraps ErrHotkeyTaken or ErrUnsupported, or says what is
+	// wrong with keys. If another program decides (Wayland), told is called with the
+	// result on that goroutine, whenever it arrives: nil or such an error. release
+	// unregisters the keys and may be called twice.
 	Hotkey(keys, does string, pressed func(), told func(error)) (release func(), err error)
 	// Copy copies text to the clipboard and serves it until another program copies
 	// something or the display is closed.
 	Copy(text string) error
-	// Done is closed when the connection has ended: by Close or because the
-	// desktop is gone. After that every method that can fail returns ErrClosed and
-	// no handler is called.
+	// Done returns a channel that is closed when the connection has ended, by Close
+	// or because the desktop is gone. After that, every method that can fail
+	// returns ErrClosed and no handler is called.
 	Done() <-chan struct{}
 	// Close closes the connection and all its windows.
 	Close() error
@@ -78,8 +78,8 @@ type Monitor struct {
 	Scale float32
 }
 
-// MonitorOf returns the index of the monitor with the largest part of
-// r; -1 if there is none.
+// MonitorOf returns the index of the monitor with the
+// largest part of r, or -1 if there is none.
 func MonitorOf(list []Monitor, r image.Rectangle) int {
 	best, most := -1, 0
 	for i, m := range list {
@@ -92,28 +92,28 @@ func MonitorOf(list []Monitor, r image.Rectangle) int {
 
 // Card is a small window that shows one picture.
 type Card interface {
-	// Show makes pic the window's content and shows the window at r (desktop pixels,
-	// same size as pic) above the others, in one step, without taking the focus. A window
-	// already shown is moved and repainted without being raised again. pic is not retained.
+	// Show makes pic the window's content and shows the window at r (desktop pixels, same size
+	// as pic) above the others, in one step, without taking the focus. A window that is
+	// already shown is moved and repainted, but not raised again. Show does not retain pic.
 	Show(r image.Rectangle, pic *Picture) error
-	// Update replaces the part of the content at p (window pixels) by pic. The
-	// window must have been shown.
+	// Update replaces the part of the content at p (window pixels)
+	// with pic. The window must have been shown.
 	Update(p image.Point, pic *Picture) error
 	// Hide hides the window. Hiding a hidden window does nothing.
 	Hide() error
-	// TakeKeyboard gives a shown window the focus and remembers the previous one. Only when
-	// the user has asked for it: nothing else here takes the focus.
+	// TakeKeyboard gives a shown window the focus and remembers the previous one. Call it only
+	// when the user has requested it: nothing else here takes the focus.
 	TakeKeyboard() error
-	// GiveKeyboardBack restores the previous focus; so does Hide. It does nothing if the
-	// window does not have the focus.
+	// GiveKeyboardBack restores the previous focus, as does Hide. It does
+	// nothing if the window does not have the focus.
 	GiveKeyboardBack() error
-	// HideFromCapture hides the window from screen sharing, or shows it again.
+	// HideFromCapture hides the window from screen sharing, or shows it again. It returns
 	// ErrUnsupported if the desktop cannot do that.
 	HideFromCapture(hide bool) error
-	// OnScreen reads back from the screen what is actually visible in the window's place,
-	// including other windows.
+	// OnScreen reads back from the screen what is actually visible at the
+	// window's place, including other windows.
 	OnScreen() (*image.RGBA, error)
-	// Sync returns when the native system has processed all requests.
+	// Sync returns once the native system has processed all requests.
 	Sync() error
 	// Close destroys the window.
 	Close() error
@@ -127,16 +127,16 @@ func Explored(w any, n screenreader.ID) {
 	}
 }
 
-// CardHandler receives a card's pointer and key events. Positions are window pixels. It is
-// called on the package's goroutine and must not block.
+// CardHandler receives a card's pointer and key events. Positions are window pixels. Its
+// methods are called on the package's goroutine and must not block.
 type CardHandler interface {
 	PointerMoved(p image.Point)
 	PointerLeft()
 	PointerPressed(p image.Point, b Button)
 	PointerReleased(p image.Point, b Button)
 	Scrolled(p image.Point, steps int) // positive: away from the user
-	// KeyPressed is called while the window has the focus, KeyboardGone when it has lost
-	// it, by GiveKeyboardBack or otherwise.
+	// KeyPressed is called while the window has the focus. KeyboardGone is called when it has
+	// lost it, by GiveKeyboardBack or otherwise.
 	KeyPressed(k KeyPress)
 	KeyboardGone()
 	// DisplayChanged reports that monitors, scale, text size or appearance have changed.
@@ -153,8 +153,8 @@ const (
 	Right
 )
 
-// Picture is an opaque picture in the native order of both platforms: rows from
-// the top, four bytes a pixel, blue green red and one unused, no padding.
+// Picture is an opaque picture in the native order of both platforms: rows from the top, four
+// bytes per pixel (blue, green, red, and one unused), no padding.
 type Picture struct {
 	W, H int
 	Pix  []byte // len 4*W*H
@@ -185,20 +185,20 @@ func (pic *Picture) put(p image.Point, from *Picture) {
 var ErrNoDisplay = errors.New("no display")
 
 // ErrWayland is returned by Open on a Wayland desktop without an X server, and by
-// OpenCards if that has no layers either: there, programs cannot put a window in a
-// corner. It wraps ErrNoDisplay.
+// OpenCards if that desktop has no layers either, so that programs cannot put a
+// window in a corner. It wraps ErrNoDisplay.
 var ErrWayland = fmt.Errorf("%w: Wayland without an X server", ErrNoDisplay)
 
 // ErrClosed is returned by all methods of a display or window that was closed
 // or whose desktop is gone.
 var ErrClosed = errors.New("display closed")
 
-// ended tells that the connection of a display has: done is closed then.
+// ended records whether a display's connection has ended; done is closed when it has.
 type ended struct{ done chan struct{} }
 
 func (e ended) Done() <-chan struct{} { return e.done }
 
-// alive is nil while there is a connection.
+// alive returns nil while there is a connection, and then ErrClosed.
 func (e ended) alive() error {
 	select {
 	case <-e.done:
@@ -208,7 +208,7 @@ func (e ended) alive() error {
 	}
 }
 
-// errNotShown is returned for what only a shown window can do.
+// errNotShown is returned for requests that require a window that has been shown.
 var errNotShown = errors.New("window was never shown")
 
 var (

@@ -24,14 +24,14 @@ type winWindow interface {
 	destroy()
 }
 
-// winBase is the common part of all windows. All fields belong to the loop's thread.
+// winBase is what all windows have in common. Only the loop's thread may use its fields.
 type winBase struct {
 	d       *desktop
 	hwnd    uintptr
 	handler FrameHandler
 	pic     *Picture // its content, kept for WM_PAINT
 	inside  bool
-	half    rune // of a character beyond 16 bits
+	half    rune // first half of a character beyond 16 bits
 }
 
 func (b *winBase) base() *winBase { return b }
@@ -78,7 +78,7 @@ func (b *winBase) destroy() {
 	b.hwnd, b.pic = 0, nil
 }
 
-// explored is a method of windows on this platform only.
+// explored exists for windows on this platform only.
 func (b *winBase) explored(n screenreader.ID) {
 	_ = b.do(func() error { screenreader.Attach(b.hwnd, n); return nil }) // a closed one cannot be explored
 }
@@ -138,7 +138,7 @@ func (b *winBase) paint() {
 	if r.Empty() {
 		return
 	}
-	// The rows needed, as a picture of their own.
+	// The required rows, as a separate picture.
 	setDIBitsToDevice.Call(dc, uintptr(r.Min.X), uintptr(r.Min.Y), uintptr(r.Dx()), uintptr(r.Dy()), uintptr(r.Min.X), 0, 0, uintptr(r.Dy()),
 		uintptr(unsafe.Pointer(&b.pic.Pix[4*r.Min.Y*b.pic.W])), uintptr(unsafe.Pointer(bitmapInfo(b.pic.W, r.Dy()))), 0)
 }
@@ -162,8 +162,8 @@ func heldNow() Modifiers {
 	return m
 }
 
-// keys handles keys and the text they type. The key comes first, its text in a separate
-// message, which takes dead keys and every layout into account.
+// keys handles keys and the text that they type. The key arrives first, and its text in a
+// separate message, which takes dead keys and every layout into account.
 func (b *winBase) keys(what uint32, wParam uintptr) bool {
 	switch what {
 	case wmChar, wmSysChar:
@@ -177,7 +177,7 @@ func (b *winBase) keys(what uint32, wParam uintptr) bool {
 	}
 	e := KeyEvent{Down: what == wmKeyDown || what == wmSysKeyDown, Held: heldNow()}
 	if sys := what == wmSysKeyDown || what == wmSysKeyUp; !sys && e.Held&ModCtrl == 0 {
-		// The message is not that of a key pressed with Alt, whatever key state was
+		// The message says that Alt is not down, whatever key state was
 		// recorded before another program took the keys.
 		e.Held &^= ModAlt
 	}
@@ -191,11 +191,11 @@ func (b *winBase) keys(what uint32, wParam uintptr) bool {
 		e.Letter = unicode.ToLower(rune(c & 0xFFFF))
 	}
 	b.handler.FrameKey(e)
-	// Windows' own handling of Alt, F10 and similar keys is kept.
+	// Windows still handles Alt, F10 and similar keys itself.
 	return what == wmKeyDown || what == wmKeyUp
 }
 
-// char handles the text a key types: one half of a UTF-16 pair at a time.
+// char handles the text that a key types, one half of a UTF-16 pair at a time.
 func (b *winBase) char(unit uint16) {
 	r := rune(unit)
 	if utf16.IsSurrogate(r) {
@@ -208,7 +208,7 @@ func (b *winBase) char(unit uint16) {
 	b.half = 0
 	held := heldNow()
 	if r < ' ' || r == 0x7f || r == utf8.RuneError || held&ModCtrl != 0 && held&ModAlt == 0 {
-		return // of keys already handled as such
+		return // from keys that were already handled as such
 	}
 	b.handler.FrameKey(KeyEvent{Down: true, Text: string(r), Held: held & ModShift})
 }

@@ -15,8 +15,8 @@ func (p wincard) up(s *xtest.Server) {
 	s.Until("the keys are up", func() bool { return p.ask("held") == "false" })
 }
 
-// press presses the hotkey and waits until its keys are up again: wine learns that from the
-// window that had the keyboard.
+// press presses the hotkey and waits until its keys are up again, which wine
+// learns from the window that had the keyboard.
 func (p wincard) press(s *xtest.Server) {
 	p.t.Helper()
 	s.Key("ctrl+alt+w")
@@ -24,8 +24,8 @@ func (p wincard) press(s *xtest.Server) {
 	p.up(s)
 }
 
-// TestWindowsKeyboard presses the hotkey while wine's Notepad has the focus,
-// types into the card and gives the keyboard back.
+// TestWindowsKeyboard presses the hotkey while wine's Notepad has the focus, types
+// into the card, and gives the keyboard back.
 func TestWindowsKeyboard(t *testing.T) {
 	p := winetest.New(t)
 	s := p.Screen
@@ -72,21 +72,21 @@ func TestWindowsKeyboard(t *testing.T) {
 	s.Run("xdotool", "keyup", "ISO_Level3_Shift")
 	prog.Wait(`key 0 "@"` + plain)
 	prog.up(s)
-	prog.Send("give 0") // its answer and what follows come in any order
+	prog.Send("give 0") // the answer and the events arrive in any order
 	prog.Wait("keyboard gone")
-	// wine leaves the keyboard of X where it is until the window goes; what Windows
-	// itself reports counts.
+	// wine leaves the X input focus where it is until the window goes;
+	// what Windows itself reports is decisive.
 	prog.front(s, "Notepad")
 	prog.ask("hide 0")
-	// wine and the window manager settle the keyboard of X between them; keys pressed
-	// meanwhile may be lost.
+	// wine and the window manager negotiate the X input
+	// focus; keys pressed meanwhile may be lost.
 	s.Until("Notepad takes keys again", func() bool {
 		s.Key("x", "ctrl+s")
 		b, err := os.ReadFile(file)
 		return err == nil && len(b) > len("before ")
 	})
 
-	// Hiding gives it back as well; once released, the keys are no longer ours.
+	// Hiding gives the keyboard back as well; once the hotkey is released, its keys are free.
 	prog.ask("show 0 800 300 380 260 c81e28")
 	prog.press(s)
 	prog.ask("take 0")
@@ -97,12 +97,12 @@ func TestWindowsKeyboard(t *testing.T) {
 	prog.ask("release")
 	other.ask("hotkey Ctrl+Alt+W")
 
-	// A window in front that covers the screen is a film; Notepad is not.
+	// A window in front that covers the screen counts as full screen; Notepad does not.
 	if got := prog.ask("fullscreen"); got != "false" {
 		t.Errorf("Notepad in front: full screen %s", got)
 	}
 	other.ask("show 0 0 0 1280 800 c81e28")
-	other.ask("take 0") // which wine allows without the hotkey
+	other.ask("take 0") // wine allows this without the hotkey
 	if got, own := prog.ask("fullscreen"), other.ask("fullscreen"); got != "true" || own != "false" {
 		t.Errorf("a window over all of it: full screen %s, to its own program %s", got, own)
 	}
@@ -110,15 +110,15 @@ func TestWindowsKeyboard(t *testing.T) {
 	prog.ask("hotkey Ctrl+Alt+W")
 }
 
-// TestWindowsLayouts types keys by their position into a window of ours and into a field of
-// the system: both end up with the same text. Each key is waited for: wine takes AltGr from
-// the last key that X reported, which may be a later one than the key that it translates.
+// TestWindowsLayouts types keys by their position into a window of ours and into a system text
+// field, and checks that both end up with the same text. It waits for each key: wine takes
+// AltGr from the last key that X reported, which may be later than the one that it translates.
 func TestWindowsLayouts(t *testing.T) {
 	p := winetest.New(t)
 	s := p.Screen
 	exe := winetest.Build(t, "./testdata/wincard")
 	for _, layout := range [][]string{{"us"}, {"nl"}, {"de"}, {"us", "-variant", "intl"}} {
-		s.Run("setxkbmap", layout...) // a running program would not notice this in wine
+		s.Run("setxkbmap", layout...) // in wine, a running program would not notice this
 		prog := talk(t, p.Start(exe))
 		keys := 0
 		into := func(field, class string) (text string) {

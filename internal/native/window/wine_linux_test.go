@@ -41,8 +41,8 @@ func (p wincard) fails(line string) string {
 	return strings.TrimSpace(p.Wait("error " + strings.Fields(line)[0]))
 }
 
-// front waits until Windows gives the keys to a window of that class, which takes a moment
-// when it belongs to another program.
+// front waits until Windows gives the keyboard to a window of that class, which takes a moment
+// if the window belongs to another program.
 func (p wincard) front(s *xtest.Server, class string) {
 	p.t.Helper()
 	got := ""
@@ -64,7 +64,7 @@ func (p wincard) notepad(in *winetest.Prefix) (id, file string) {
 	return id, file
 }
 
-// saved waits until Notepad has written every key into its file.
+// saved waits until Notepad has saved every key to its file.
 func saved(t *testing.T, s *xtest.Server, file, want string) {
 	t.Helper()
 	var got []byte
@@ -74,7 +74,7 @@ func saved(t *testing.T, s *xtest.Server, file, want string) {
 	}, func() []any { return []any{string(got), "instead of", want} })
 }
 
-// TestWindows runs the Windows window under wine.
+// TestWindows tests the Windows implementation under wine.
 func TestWindows(t *testing.T) {
 	p := winetest.New(t)
 	s := p.Screen
@@ -145,14 +145,14 @@ func TestWindows(t *testing.T) {
 	other.ask("colours") // high contrast comes and goes with a theme
 	prog.Wait("changed")
 	was := ask("still")
-	prog.Send("animate 0") // its answer and what follows come in any order
+	prog.Send("animate 0") // the answer and the event arrive in any order
 	prog.Wait("changed")
 	if now := ask("still"); was != "false" || now != "true" {
 		t.Errorf("less motion: %s, and once animations are off %s", was, now)
 	}
 
-	// At another scale a window goes where Windows suggests; one that fills its monitor
-	// keeps its size.
+	// When the scale changes, a window moves to where Windows suggests;
+	// one that fills its monitor keeps its size.
 	other.ask("ours")
 	other.Send("rescale 100 150 700 450")
 	other.Wait("frame: changed")
@@ -169,7 +169,7 @@ func TestWindows(t *testing.T) {
 	other.Wait("ok maximize")
 	other.ask("quit")
 
-	// Notepad gets every key through ten shows over and beside it.
+	// Notepad receives every key while a card is shown ten times over and beside it.
 	_, file := prog.notepad(p)
 	text := ""
 	for i := range 10 {
@@ -182,7 +182,7 @@ func TestWindows(t *testing.T) {
 	s.Key("ctrl+s")
 	saved(t, s, file, text)
 
-	// Visible above a window opened meanwhile.
+	// The card is visible above a window opened meanwhile.
 	ask("hide 0")
 	s.Terminal(image.Rect(700, 300, 1200, 700))
 	ask("show 0 800 400 380 260 %s", hex(red))

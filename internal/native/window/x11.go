@@ -62,12 +62,12 @@ type x11Server struct {
 	visual xproto.Visualid
 	colors xproto.Colormap
 	randr  bool // RandR 1.5 or later
-	// xwayland: the server runs on a Wayland desktop and knows neither its foreground
-	// windows nor where the pointer is over them.
+	// xwayland means that the server runs on a Wayland desktop, and knows neither its
+	// foreground windows nor where the pointer is over them.
 	xwayland bool
 }
 
-// x11Keys is the meaning of the user's keys, and the hotkeys.
+// x11Keys has the meaning of the user's keys, and the hotkeys.
 type x11Keys struct {
 	keyboard sync.Mutex // guards keymap and hotkeys
 	keymap   *keymap
@@ -82,15 +82,15 @@ type x11Focus struct {
 	before   focus
 }
 
-// x11Drawing is what sending pictures needs.
+// x11Drawing has what sending pictures requires.
 type x11Drawing struct {
 	drawing sync.Mutex // guards gc's use and strip
 	gc      xproto.Gcontext
 	strip   []byte
 }
 
-// Open connects to the X server named by DISPLAY. It returns an error that wraps
-// ErrNoDisplay if there is none, ErrWayland if only WAYLAND_DISPLAY is set.
+// Open connects to the X server named by DISPLAY. It returns an error that wraps ErrNoDisplay
+// if there is none, or ErrWayland if only WAYLAND_DISPLAY is set.
 func Open() (Desktop, error) {
 	if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") != "" {
 		return nil, ErrWayland
@@ -116,11 +116,12 @@ func Open() (Desktop, error) {
 	return d, nil
 }
 
-// rootEvents: PropertyChange for resources and work area, StructureNotify because a new
-// settings manager announces itself to those who listen for it.
+// rootEvents are the events of the root window: PropertyChange for resources
+// and the work area, StructureNotify because a new settings manager
+// announces itself to programs that listen for it.
 const rootEvents = xproto.EventMaskPropertyChange | xproto.EventMaskStructureNotify
 
-// prepare queries what the server supports and creates what all windows share.
+// prepare queries what the server supports, and creates what all windows share.
 func (d *x11) prepare() error {
 	setup := xproto.Setup(d.conn)
 	if d.conn.DefaultScreen >= len(setup.Roots) {
@@ -146,7 +147,8 @@ func (d *x11) prepare() error {
 	if err := d.makeGC(); err != nil {
 		return err
 	}
-	// The maximum request size, capped: strips of a quarter of a megabyte cost nothing.
+	// The maximum request size, but no more than a quarter
+	// of a megabyte: such strips cost nothing.
 	d.strip = make([]byte, min(int(setup.MaximumRequestLength)*4, 262140))
 
 	if d.conn.Extensions[xconn.RandR] != 0 {
@@ -195,7 +197,7 @@ func (d *x11) Close() error {
 	return nil
 }
 
-// lost turns a request's error into ErrClosed if the connection is gone.
+// lost converts a request's error to ErrClosed if the connection is gone.
 func (d *x11) lost(err error) error {
 	if err == nil {
 		return nil
@@ -206,8 +208,8 @@ func (d *x11) lost(err error) error {
 	return err
 }
 
-// events is the goroutine that reads the server's events. Of several motions in a row only
-// the last counts, and several changes of the display count as one.
+// events is the goroutine that reads the server's events. It handles only the last of several
+// motions in a row, and several changes of the display as one.
 func (d *x11) events() {
 	defer func() {
 		d.portal.stop()
@@ -261,8 +263,8 @@ func (d *x11) tellChanged() {
 	}
 }
 
-// followKeys reads the keyboard map after a change, which comes as many events, before
-// anything depends on it.
+// followKeys reads the keyboard map after a change, which arrives as
+// many events, before anything depends on it.
 func (d *x11) followKeys() {
 	if d.stale {
 		d.stale = false
@@ -270,8 +272,8 @@ func (d *x11) followKeys() {
 	}
 }
 
-// post makes the events goroutine call f: all handlers are called there. A message to one
-// of our own windows wakes it.
+// post makes the events goroutine, on which all handlers are called, call f. A
+// message to one of our own windows wakes it.
 func (d *x11) post(f func()) {
 	d.mu.Lock()
 	d.posted = append(d.posted, f)
@@ -367,7 +369,8 @@ func (d *x11) property(e xproto.PropertyNotifyEvent) bool {
 	return false
 }
 
-// windowOf returns the window an event is about, 0 for events not delivered to our windows.
+// windowOf returns the window that an event is about, or 0
+// for events not delivered to our windows.
 func windowOf(ev xgb.Event) xproto.Window {
 	switch e := ev.(type) {
 	case xproto.EnterNotifyEvent:
@@ -400,15 +403,15 @@ func windowOf(ev xgb.Event) xproto.Window {
 
 func at(x, y int16) image.Point { return image.Pt(int(x), int(y)) }
 
-// window returns one of our windows, nil if it no longer exists.
+// window returns one of our windows, or nil if it no longer exists.
 func (d *x11) window(id xproto.Window) x11Window {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.windows[id]
 }
 
-// note records an asynchronous error about something of ours; errors about other programs'
-// windows, which may disappear at any time, are ignored.
+// note records an asynchronous error about one of our windows or its pixmap. It ignores errors
+// about other programs' windows, which may disappear at any time.
 func (d *x11) note(fault xgb.Error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

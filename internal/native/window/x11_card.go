@@ -22,8 +22,8 @@ func (d *x11) NewCard(h CardHandler) (Card, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Window managers ignore it; compositors and screen readers do not. The name reveals
-	// nothing about the call: every program can read it.
+	// Window managers ignore the title; compositors and screen readers do not. It reveals
+	// nothing about the call, since every program can read it.
 	w.setTitle("Wiebelt")
 	return w, nil
 }
@@ -48,9 +48,9 @@ func (w *x11Card) Show(r image.Rectangle, pic *Picture) error {
 		place := []uint32{uint32(int32(r.Min.X)), uint32(int32(r.Min.Y)), uint32(r.Dx()), uint32(r.Dy())}
 		switch {
 		case !w.up.Load():
-			// Raised before it is mapped and never again while shown: xfwm4 would leave
-			// it below what was opened meanwhile, and re-raising when covered would
-			// fight a screen locker.
+			// Raised before it is mapped and never again while shown: xfwm4
+			// would leave it below windows opened meanwhile, and raising it
+			// again when covered would fight a screen locker.
 			xproto.ConfigureWindow(c, w.id, mask|xproto.ConfigWindowStackMode, append(place, xproto.StackModeAbove))
 			xproto.MapWindow(c, w.id)
 		case r != w.rect:
@@ -65,8 +65,8 @@ func (w *x11Card) Show(r image.Rectangle, pic *Picture) error {
 	})
 }
 
-// put paints into the pixmap and makes it the background again: the server may have
-// copied it the last time.
+// put paints into the pixmap and makes it the background again, since the
+// server may have copied it the last time.
 func (w *x11Card) put(p image.Point, pic *Picture) {
 	px := w.pixmap.Load()
 	w.d.put(xproto.Pixmap(px), p, pic)
@@ -98,7 +98,8 @@ func (w *x11Card) Hide() error {
 		if !w.up.Load() {
 			return nil
 		}
-		// First, or the server would move the focus to the window under the pointer.
+		// First, since otherwise the server would move the
+		// focus to the window under the pointer.
 		err := w.giveBack()
 		xproto.UnmapWindow(w.d.conn, w.id)
 		w.up.Store(false)

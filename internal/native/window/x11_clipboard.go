@@ -16,8 +16,8 @@ import (
 	"wiebelt/internal/native/xconn"
 )
 
-// clipboard is our share of the selection CLIPBOARD. X11 stores no text: the owner serves
-// every paste for as long as it exists.
+// clipboard is our share of the selection CLIPBOARD. X11 stores no text: the owner must serve
+// every paste for as long as it owns the selection.
 type clipboard struct {
 	window xproto.Window // invisible; owns the selection
 
@@ -30,7 +30,7 @@ type clipboard struct {
 	paste   *pasting // what is being pasted, usually nil
 }
 
-// maxCopy fits into one request; nothing on a card comes close.
+// maxCopy fits into one request, and is far more than any card has.
 const maxCopy = 200_000
 
 func (d *x11) prepareClipboard() error {
@@ -58,12 +58,12 @@ func (d *x11) Copy(text string) error {
 	cb.copies++
 	this := cb.copies
 	cb.mu.Unlock()
-	// The current time, not an event's: a copy may follow from an action long ago, and a
-	// time before the last copy is ignored. Changing our own property reports the time,
-	// which some programs ask for.
+	// The current time, not an event's: a copy may result from an action long ago, and a
+	// time before the last copy is ignored. Changing our own property makes the server
+	// report the time, which some programs ask for.
 	xproto.SetSelectionOwner(d.conn, cb.window, d.atoms.clipboard, xproto.TimeCurrentTime)
 	xproto.ChangeProperty(d.conn, xproto.PropModeReplace, cb.window, d.atoms.ticket, xproto.AtomInteger, 32, 0, nil)
-	// Some desktops only accept a clipboard from the foreground program: check.
+	// Check this: some desktops accept a clipboard only from the foreground program.
 	o, err := xproto.GetSelectionOwner(d.conn, d.atoms.clipboard).Reply()
 	if err != nil {
 		return d.lost(err)
@@ -99,9 +99,9 @@ func (cb *clipboard) drop() {
 	}
 }
 
-// serve serves a program that pastes.
+// serve answers a program that pastes.
 func (d *x11) serve(e xproto.SelectionRequestEvent) {
-	property := cmp.Or(e.Property, e.Target) // what old programs mean
+	property := cmp.Or(e.Property, e.Target) // as old programs expect
 	ok := false
 	if e.Selection == d.atoms.clipboard {
 		if e.Target == d.atoms.multiple {
@@ -119,8 +119,8 @@ func (d *x11) serve(e xproto.SelectionRequestEvent) {
 	xproto.SendEvent(d.conn, false, e.Requestor, 0, string(answer.Bytes()))
 }
 
-// serveMultiple delivers several kinds at once; the list of kinds and properties is in a
-// property of the requesting window, where zero marks what is unavailable.
+// serveMultiple delivers several kinds at once. The list of kinds and properties is in a
+// property of the requesting window, where a zero marks an unavailable kind.
 func (d *x11) serveMultiple(to xproto.Window, property xproto.Atom) bool {
 	const most = 64
 	pairs := xconn.Values(xproto.GetProperty(d.conn, false, to, property, d.atoms.atomPair, 0, most).Reply())
@@ -174,7 +174,8 @@ func (d *x11) setNumbers(to xproto.Window, property, kind xproto.Atom, v ...uint
 	xproto.ChangeProperty(d.conn, xproto.PropModeReplace, to, property, kind, 32, uint32(len(v)), b)
 }
 
-// latin1 converts to the character set of the kind STRING; missing characters become "?".
+// latin1 converts to the character set of the kind
+// STRING. Characters missing there become "?".
 func latin1(utf8 []byte) []byte {
 	out := make([]byte, 0, len(utf8))
 	for _, r := range string(utf8) {
@@ -250,8 +251,8 @@ type pasting struct {
 // maxPaste limits a pasted text, in bytes.
 const maxPaste = 4 << 20
 
-// pastedNotify takes what another program has written to our property;
-// events goroutine only.
+// pastedNotify takes what another program has written to our property.
+// It must be called on the events goroutine.
 func (d *x11) pastedNotify(e xproto.SelectionNotifyEvent) {
 	cb := &d.clipboard
 	cb.mu.Lock()
@@ -266,7 +267,7 @@ func (d *x11) pastedNotify(e xproto.SelectionNotifyEvent) {
 	}
 	b, kind := d.takeProperty(cb.window, d.atoms.pasted)
 	if kind == d.atoms.incr {
-		p.more = true // the rest comes as changes of the property
+		p.more = true // the rest arrives as changes of the property
 		return
 	}
 	if b == nil {

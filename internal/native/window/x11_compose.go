@@ -68,8 +68,8 @@ const (
 
 func isComposing(r rune) bool { return r >= deadKeys && r <= composeKey }
 
-// composing returns the character that represents a dead key or the Compose
-// key; 0 for others.
+// composing returns the character that represents a dead key
+// or the Compose key, or 0 for other keys.
 func (s sym) composing() rune {
 	switch {
 	case s == 0xff20:
@@ -80,8 +80,8 @@ func (s sym) composing() rune {
 	return 0
 }
 
-// deadMarks are the dead keys in numeric order: name, combining mark, and
-// stand-alone character.
+// deadMarks lists the dead keys in numeric order: name,
+// combining mark, and stand-alone character.
 var deadMarks = [...]struct {
 	name  string
 	mark  rune

@@ -10,7 +10,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// keys of the test below, by their numbers in the X protocol.
+// Keysyms used by the test below, as numbered in the X protocol.
 const (
 	symAcute, symDiaeresis, symCircumflex = 0xfe51, 0xfe57, 0xfe52
 	symCompose, symShift                  = 0xff20, 0xffe1
@@ -29,7 +29,7 @@ func typed(c *composer, keys ...sym) string {
 	return out
 }
 
-// TestCompose composes by the rules of a file and, without any, as Unicode does.
+// TestCompose checks that keys compose by the rules of a file and, without any, as in Unicode.
 func TestCompose(t *testing.T) {
 	rules := &composeRules{out: map[string]string{}, begins: map[string]bool{}}
 	dir := t.TempDir()
@@ -44,7 +44,7 @@ func TestCompose(t *testing.T) {
 	if !rules.readFile(outer, "", dir, 0) || len(rules.out) != 4 {
 		t.Fatalf("rules: %q", rules.out)
 	}
-	for file, home := range map[string]string{outer: "", "": dir} { // named, or the user's own
+	for file, home := range map[string]string{outer: "", "": dir} { // named, or in the home
 		t.Setenv("HOME", home)
 		t.Setenv("XCOMPOSEFILE", file)
 		must.Do(t, os.WriteFile(filepath.Join(dir, ".XCompose"), []byte("<Multi_key> <w> <b> : \"Wiebelt\"\n"), 0o600))

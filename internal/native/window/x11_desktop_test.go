@@ -32,7 +32,7 @@ func TestClipboard(t *testing.T) {
 			t.Errorf("%s: %q", target, got)
 		}
 	}
-	// As STRING, where xclip writes the bytes as they come.
+	// As STRING, whose bytes xclip writes unconverted.
 	if got := paste("STRING"); got != "Zo\xeb van der Stra\xdfe ? 12 ?" && got != "Zoë van der Straße ? 12 ?" {
 		t.Errorf("STRING: %q", got)
 	}
@@ -45,13 +45,13 @@ func TestClipboard(t *testing.T) {
 	if got := strings.TrimSpace(paste("TIMESTAMP")); got == "" || got == "0" {
 		t.Errorf("TIMESTAMP %q", got)
 	}
-	// Somebody else copies; then we do.
+	// Another program copies, then we do.
 	other := s.Command("xclip", "-i", "-quiet", "-selection", "clipboard")
 	other.Stdin = strings.NewReader("theirs")
 	must.Do(t, other.Start())
 	t.Cleanup(func() { other.Process.Kill(); other.Wait() })
 	s.Until("the other program owns the clipboard", func() bool { return s.Run("xclip", "-o", "-selection", "clipboard") == "theirs" })
-	// The desktop refuses a copy: there is no window to own it.
+	// The desktop refuses a copy, since no window can own it.
 	xproto.DestroyWindow(d.conn, d.clipboard.window)
 	if err := d.Copy("refused"); err == nil {
 		t.Error("copied for a window that is not there")
@@ -70,7 +70,7 @@ func TestClipboard(t *testing.T) {
 	}
 }
 
-// TestFrameGrows: an area that was exposed and is not drawn yet shows the background.
+// TestFrameGrows checks that an area that was exposed and not yet drawn shows the background.
 func TestFrameGrows(t *testing.T) {
 	s := xtest.Start(t, "", xtest.Options{})
 	d := open(t, s)
@@ -115,7 +115,7 @@ func TestScaleAndMonitors(t *testing.T) {
 	panel.mapped()
 	rec.wait(t, "changed")
 	s.Until("the work area ends at the panel", func() bool { return d.Monitors()[0].Work == image.Rect(0, 0, 1280, 770) })
-	// Two monitors; the panel lies on the left one.
+	// Two monitors, with the panel on the left one.
 	panel.numbers("_NET_WM_STRUT_PARTIAL", "CARDINAL", 0, 0, 0, 30, 0, 0, 0, 0, 0, 0, 0, 639)
 	out := strings.Fields(strings.Split(s.Run("xrandr", "--listmonitors"), "\n")[1])
 	s.Run("xrandr", "--setmonitor", "left", "640/160x800/200+0+0", out[len(out)-1])

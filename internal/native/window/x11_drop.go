@@ -16,7 +16,7 @@ import (
 // dndVersion is the version of the drag-and-drop protocol XDND that frames support.
 const dndVersion = 5
 
-// drop is the drag over a frame; events goroutine only.
+// drop is the drag over a frame. Only the events goroutine uses it.
 type drop struct {
 	from  xproto.Window
 	files bool // it offers files
@@ -27,7 +27,7 @@ type drop struct {
 func (p *drop) message(f *x11Frame, kind xproto.Atom, data []uint32) {
 	a, c := &f.d.atoms, f.d.conn
 	answer := func(kind xproto.Atom, v ...uint32) {
-		if p.from != 0 { // with zero, the server would take the window under the pointer
+		if p.from != 0 { // with zero, the server would use the window under the pointer
 			f.d.message(p.from, 0, p.from, kind, append([]uint32{uint32(f.id)}, v...)...)
 		}
 	}
@@ -35,7 +35,7 @@ func (p *drop) message(f *x11Frame, kind xproto.Atom, data []uint32) {
 	case a.dndEnter:
 		*p = drop{from: xproto.Window(data[0])}
 		kinds := data[2:5]
-		if data[1]&1 != 0 { // more than three
+		if data[1]&1 != 0 { // more than three kinds
 			if all := xconn.Values(xproto.GetProperty(c, false, p.from, a.dndTypes, xproto.AtomAtom, 0, 256).Reply()); len(all) > 0 {
 				kinds = all
 			}
@@ -68,7 +68,7 @@ func (p *drop) message(f *x11Frame, kind xproto.Atom, data []uint32) {
 	}
 }
 
-// arrived takes the list of files.
+// arrived takes the list of files that has arrived.
 func (p *drop) arrived(f *x11Frame, e xproto.SelectionNotifyEvent) {
 	a := &f.d.atoms
 	if e.Selection != a.dndSelection || p.from == 0 || e.Property != 0 && e.Property != a.pasted {

@@ -19,12 +19,12 @@ const frameEvents = restingEvents | xproto.EventMaskKeyPress | xproto.EventMaskK
 type x11Frame struct {
 	x11Base
 	// Guarded by mu.
-	gc     xproto.Gcontext // its foreground is the background of the window
+	gc     xproto.Gcontext // its foreground is the window's background
 	held   image.Point     // size of the pixmap
 	least  image.Point
 	wanted *image.Point // where it is to appear
 
-	// Only for the events goroutine.
+	// Used only by the events goroutine.
 	size    image.Point
 	drop    drop
 	monitor int
@@ -47,7 +47,7 @@ func (d *x11) NewFrame(h FrameHandler, o FrameOptions) (Frame, error) {
 	d.setNumbers(id, a.protocols, xproto.AtomAtom, uint32(a.deleteWindow), uint32(a.ping))
 	d.setNumbers(id, a.pid, xproto.AtomCardinal, uint32(os.Getpid()))
 	d.setNumbers(id, a.dndAware, xproto.AtomAtom, dndVersion)
-	// It accepts the focus, given by the window manager.
+	// It accepts the focus from the window manager.
 	const inputHint = 1
 	d.setNumbers(id, xproto.AtomWmHints, xproto.AtomWmHints, inputHint, 1, 0, 0, 0, 0, 0, 0, 0)
 	if host, err := os.Hostname(); err == nil {
@@ -101,7 +101,8 @@ func (f *x11Frame) SetLimits(least image.Point) error {
 	})
 }
 
-// hints sets the window manager's size and position hints; f.mu is held or not needed yet.
+// hints sets the window manager's size and position
+// hints. f.mu must be held, or not needed yet.
 func (f *x11Frame) hints() {
 	const programPosition, minSize = 1 << 2, 1 << 4
 	v := make([]uint32, 18)
@@ -126,8 +127,8 @@ func (f *x11Frame) Show() error {
 			xproto.MapWindow(f.d.conn, f.id)
 			return
 		}
-		// Like a pager: a program that asks for itself may be refused, and the user has
-		// just asked for this window elsewhere.
+		// Like a pager: a program that asks on its own behalf may be refused, but the user
+		// has just requested this window elsewhere.
 		const pager = 2
 		f.d.message(f.d.root, toManager, f.id, f.d.atoms.activate, pager)
 	})
@@ -184,15 +185,16 @@ func (f *x11Frame) room(size image.Point) {
 	if size.X <= f.held.X && size.Y <= f.held.Y {
 		return
 	}
-	// In steps, or dragging a window's corner would create one for every pixel.
+	// In steps, since otherwise dragging a window's
+	// corner would create a pixmap for every pixel.
 	step := func(v int) int { return min((v+127)&^127, maxSide) }
 	to := image.Pt(step(max(size.X, f.held.X)), step(max(size.Y, f.held.Y)))
 	old := xproto.Pixmap(f.pixmap.Load())
 	px, err := f.newPixmap(to)
 	if err != nil {
-		return // the connection is gone, as the next request will report
+		return // the connection is gone, which the next request will report
 	}
-	// Parts not drawn yet may become visible first.
+	// Parts that are not drawn yet may become visible first.
 	xproto.PolyFillRectangle(f.d.conn, xproto.Drawable(px), f.gc, []xproto.Rectangle{{Width: uint16(to.X), Height: uint16(to.Y)}})
 	if old != 0 {
 		xproto.CopyArea(f.d.conn, xproto.Drawable(old), xproto.Drawable(px), f.gc, 0, 0, 0, 0, uint16(f.held.X), uint16(f.held.Y))
@@ -241,7 +243,7 @@ func (f *x11Frame) event(ev xgb.Event) {
 	}
 }
 
-// moved reports when the window has moved to another monitor.
+// moved reports if the window has moved to another monitor.
 func (f *x11Frame) moved() {
 	_, list := f.d.areas()
 	if len(list) < 2 {
@@ -283,7 +285,7 @@ func (f *x11Frame) asked(e xproto.ClientMessageEvent) {
 	}
 }
 
-// cursor returns the server's cursor of a kind, created on first use.
+// cursor returns the server's cursor of a kind, which is created on first use.
 func (d *x11) cursor(c Cursor) xproto.Cursor {
 	glyph, ok := map[Cursor]uint16{CursorText: 152, CursorHand: 60}[c]
 	if !ok {

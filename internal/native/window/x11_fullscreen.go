@@ -11,7 +11,7 @@ import (
 	"wiebelt/internal/native/xconn"
 )
 
-// stacked returns the windows that the window manager manages, lowest first.
+// stacked returns the windows under the window manager's control, lowest first.
 func (d *x11) stacked() []uint32 {
 	const most = 1024 // windows
 	list := func(property xproto.Atom) []uint32 {
@@ -23,10 +23,10 @@ func (d *x11) stacked() []uint32 {
 	return list(d.atoms.clients) // xfwm4 has no such list before a window was raised; newer windows are higher
 }
 
-// FullScreen checks the windows on the desktop from the top, and decides by the first that
-// covers the monitor's work area: a window in front of a presentation does not end it,
-// one covering it completely does. A program that fills the screen without telling the
-// window manager goes unnoticed.
+// FullScreen checks the windows on the desktop from the top, and decides by the first
+// that covers the monitor's work area: a window in front of a presentation does not
+// end it, unless it covers it completely. A program that fills the screen without
+// telling the window manager goes unnoticed.
 func (d *x11) FullScreen(area image.Rectangle) bool {
 	work := area
 	for _, m := range d.Monitors() {
@@ -53,7 +53,7 @@ func (d *x11) FullScreen(area image.Rectangle) bool {
 			xproto.GetProperty(d.conn, false, w, d.atoms.windowType, xproto.AtomAtom, 0, 8),
 		}
 	}
-	full := false // of the topmost window that covers it, which comes last
+	full := false // of the topmost window that covers it, which is checked last
 	for _, q := range questions {
 		shown, err1 := q.shown.Reply()
 		size, err2 := q.size.Reply()

@@ -87,7 +87,8 @@ func (d *x11) Hotkey(keys, does string, pressed func(), told func(error)) (func(
 		return nil, err
 	}
 	if d.xwayland {
-		// The server's keys would only work in X windows; Wayland's go through the portal.
+		// Keys grabbed from the server would work only in X
+		// windows; Wayland's go through the portal.
 		return d.portal.hotkey(s, does, pressed, told), nil
 	}
 	d.keyboard.Lock()
@@ -112,7 +113,7 @@ func (d *x11) release(h *x11Hotkey) {
 	d.ungrab(h)
 }
 
-// grab registers a hotkey with the server; d.keyboard is held.
+// grab registers a hotkey with the server. d.keyboard must be held.
 func (d *x11) grab(h *x11Hotkey) error {
 	m := d.keymap
 	code, mods := h.keys.on(m)
@@ -122,8 +123,8 @@ func (d *x11) grab(h *x11Hotkey) error {
 	all := m.combinations(mods)
 	asked := make([]xproto.GrabKeyCookie, len(all))
 	for i, mods := range all {
-		// Owner events: keys pressed while the hotkey is still held go to our window if
-		// it has the focus by then.
+		// With owner events, keys pressed while the hotkey is still held go
+		// to our window if it has the focus by then.
 		asked[i] = xproto.GrabKeyChecked(d.conn, true, d.root, mods, xproto.Keycode(code), xproto.GrabModeAsync, xproto.GrabModeAsync)
 	}
 	var failed error
@@ -143,7 +144,7 @@ func (d *x11) grab(h *x11Hotkey) error {
 	return failed
 }
 
-// ungrab releases the keys; keys that were never ours are harmless.
+// ungrab releases a hotkey's keys. Releasing keys that were never ours is harmless.
 func (d *x11) ungrab(h *x11Hotkey) {
 	if h.code == 0 {
 		return
@@ -154,8 +155,8 @@ func (d *x11) ungrab(h *x11Hotkey) {
 	h.code = 0
 }
 
-// readKeys reads the keyboard map again and moves the hotkeys to their keys' new places.
-// Only for the events goroutine and prepare.
+// readKeys reads the keyboard map again and moves the hotkeys to where their keys are now.
+// Only the events goroutine and prepare may call it.
 func (d *x11) readKeys() error {
 	m, err := readKeymap(d.conn)
 	if err != nil {
@@ -173,7 +174,7 @@ func (d *x11) readKeys() error {
 		d.keymap = old
 		d.ungrab(h)
 		d.keymap = m
-		_ = d.grab(h) // taken there: retried at the next change
+		_ = d.grab(h) // if another program has them there, the next change retries
 	}
 	return nil
 }

@@ -11,12 +11,12 @@ import (
 	"wiebelt/internal/native/xconn"
 )
 
-// restingEvents are the events a window receives. Keys are not among them: where the focus
+// restingEvents are the events that a window receives. They exclude keys: where the focus
 // follows the pointer, a window that listens for keys would get them.
 const restingEvents = xproto.EventMaskButtonPress | xproto.EventMaskButtonRelease | xproto.EventMaskPointerMotion |
 	xproto.EventMaskEnterWindow | xproto.EventMaskLeaveWindow | xproto.EventMaskFocusChange
 
-// focus is what had the focus before one of our windows.
+// focus records what had the focus before one of our windows.
 type focus struct {
 	window xproto.Window
 	revert byte
@@ -62,7 +62,7 @@ func (w *x11Card) listen(mask uint32) {
 
 func (w *x11Card) GiveKeyboardBack() error { return w.do(w.giveBack) }
 
-// holds returns the card that has the focus, 0 for none.
+// holds returns the card that has the focus, or 0 for none.
 func (d *x11) holds() xproto.Window {
 	d.focusing.Lock()
 	defer d.focusing.Unlock()
@@ -72,7 +72,7 @@ func (d *x11) holds() xproto.Window {
 	return d.holder.id
 }
 
-// giveBack restores the focus; w.mu is held.
+// giveBack restores the focus. w.mu must be held.
 func (w *x11Card) giveBack() error {
 	d := w.d
 	d.focusing.Lock()
@@ -83,8 +83,8 @@ func (w *x11Card) giveBack() error {
 	before := d.before
 	d.holder, d.before = nil, focus{}
 	w.listen(restingEvents)
-	// Nothing may move the focus between query and change: a window manager that has just
-	// assigned it would lose it to ours.
+	// Nothing may move the focus between the query and the change: otherwise our change would
+	// take it from a window to which the window manager has just given it.
 	xproto.GrabServer(d.conn)
 	err := d.putBack(w.id, before)
 	return d.lost(errors.Join(err, xproto.UngrabServerChecked(d.conn).Check()))
@@ -99,7 +99,7 @@ func (d *x11) putBack(from xproto.Window, before focus) error {
 	if now.Focus != from {
 		return nil // the user has moved it
 	}
-	// Fails for a window that is gone or no longer visible.
+	// This fails for a window that is gone or no longer visible.
 	give := func(to xproto.Window, revert byte) bool {
 		return xproto.SetInputFocusChecked(d.conn, revert, to, xproto.TimeCurrentTime).Check() == nil
 	}
@@ -120,8 +120,8 @@ func (d *x11) putBack(from xproto.Window, before focus) error {
 	return xproto.SetInputFocusChecked(d.conn, xproto.InputFocusPointerRoot, xproto.InputFocusPointerRoot, xproto.TimeCurrentTime).Check()
 }
 
-// uppermost returns the windows shown by the window manager, topmost first, without
-// the desktop and panels.
+// uppermost returns the windows that the window manager shows,
+// topmost first, without the desktop and panels.
 func (d *x11) uppermost() []xproto.Window {
 	var all []xproto.Window
 	for _, id := range slices.Backward(d.stacked()) {
@@ -134,8 +134,8 @@ func (d *x11) uppermost() []xproto.Window {
 	return all
 }
 
-// around returns the windows around a window, up to the top-level window of its program.
-// The frame around that is the window manager's: there, keys reach nobody.
+// around returns the windows around a window, up to the top-level window of its program. The
+// frame around that belongs to the window manager, where keys reach nobody.
 func (d *x11) around(id xproto.Window) []xproto.Window {
 	var all []xproto.Window
 	if id <= xproto.InputFocusPointerRoot {
@@ -172,7 +172,7 @@ func (w *x11Card) focusOut(e xproto.FocusOutEvent) {
 	now, err := xproto.GetInputFocus(d.conn).Reply()
 	again := err == nil && now.Focus == w.id // regained meanwhile
 	if !again && d.holder == w {
-		// Taken by another program, so not ours to restore.
+		// Another program has taken it, so it is not ours to restore.
 		d.holder, d.before = nil, focus{}
 		w.listen(restingEvents)
 	}

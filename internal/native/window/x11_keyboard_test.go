@@ -37,7 +37,7 @@ func (k keys) KeyPressed(p KeyPress) {
 	k.say("key %s", what)
 }
 
-// next returns the next key that was reported.
+// next returns the next reported key.
 func (k keys) next(t *testing.T) string {
 	t.Helper()
 	late := time.After(xtest.Patience)
@@ -74,8 +74,8 @@ func TestKeyboard(t *testing.T) {
 			focus := s.FocusedWindow()
 			pic := plain(380, 260, green)
 
-			// The text is typed in 50 pieces of 10; between them a card appears, is asked
-			// for the keyboard, gets a text and Esc.
+			// The text is typed in 50 pieces of 10 letters. After each, a card that was shown
+			// takes the keyboard and receives a letter and Esc.
 			text, typed := strings.Repeat("abcdefghij0123456789", 25), ""
 			for i := range 50 {
 				must.Do(t, w.Show(cardPlace, pic))
@@ -106,7 +106,7 @@ func TestKeyboard(t *testing.T) {
 				t.Errorf("%d presses of the hotkey too many", len(pressed))
 			}
 
-			// Taken away by the user: a click into another window.
+			// The user takes the keyboard away by clicking another window.
 			must.Do(t, w.Show(cardPlace, pic))
 			must.Do(t, w.TakeKeyboard())
 			other.Focus()
@@ -119,7 +119,7 @@ func TestKeyboard(t *testing.T) {
 			s.Type("to the other", 0)
 			other.WaitText("to the other")
 
-			// The window that had the keyboard has gone: another one gets it.
+			// The window that had the keyboard is gone, so another one gets it.
 			term.Focus()
 			must.Do(t, w.TakeKeyboard())
 			term.Close()
@@ -132,8 +132,8 @@ func TestKeyboard(t *testing.T) {
 	}
 }
 
-// TestKeyboardHandedOver: a second card takes the keyboard from the first and gives it back
-// to the window that had it before that one.
+// TestKeyboardHandedOver checks that a second card takes the keyboard from the first and gives
+// it back to the window that had it before the first.
 func TestKeyboardHandedOver(t *testing.T) {
 	s := xtest.Start(t, "openbox", xtest.Options{})
 	d := open(t, s)
@@ -150,7 +150,7 @@ func TestKeyboardHandedOver(t *testing.T) {
 	one.wait(t, "keyboard gone")
 	s.Key("b")
 	two.wait(t, "key b")
-	must.Do(t, a.GiveKeyboardBack()) // has nothing to give
+	must.Do(t, a.GiveKeyboardBack()) // it has nothing to give back
 	if got := s.FocusedWindow(); got != uint32(b.(*x11Card).id) {
 		t.Errorf("the keyboard is with %#x", got)
 	}
@@ -162,7 +162,8 @@ func TestKeyboardHandedOver(t *testing.T) {
 	term.WaitText("c")
 }
 
-// TestNoKeysUnasked: where keys go to the window under the pointer, ours gets none.
+// TestNoKeysUnasked checks that our window gets no keys where
+// they go to the window under the pointer.
 func TestNoKeysUnasked(t *testing.T) {
 	s := xtest.Start(t, "", xtest.Options{})
 	d := open(t, s)
@@ -171,7 +172,7 @@ func TestNoKeysUnasked(t *testing.T) {
 	must.Do(t, w.Show(cardPlace, plain(380, 260, red)))
 	must.Do(t, w.Sync())
 	s.Move(900, 600)
-	// They go to any other window that listens.
+	// They do go to any other window that listens.
 	other := exampleWindow(t, s, image.Rect(0, 0, 1, 1))
 	root := xproto.Setup(other.c).DefaultScreen(other.c).Root
 	must.Do(t, xproto.ChangeWindowAttributesChecked(other.c, root, xproto.CwEventMask, []uint32{xproto.EventMaskKeyPress}).Check())
@@ -217,7 +218,7 @@ func TestLayouts(t *testing.T) {
 	w := newWindow(t, d, rec)
 	must.Do(t, w.Show(cardPlace, plain(380, 260, red)))
 	must.Do(t, w.TakeKeyboard())
-	// Keys by their position on the keyboard; 24 is right of Tab, 10 is "1".
+	// Keys are given by their position: 24 is right of Tab, 10 is "1".
 	for _, c := range []struct {
 		layout string
 		keys   []string
@@ -239,11 +240,11 @@ func TestLayouts(t *testing.T) {
 		t.Run(c.layout, func(t *testing.T) {
 			s.Run("setxkbmap", append([]string{"-option", ""}, strings.Fields(c.layout)...)...)
 			for len(rec.lines) > 0 {
-				<-rec.lines // of a layout that failed
+				<-rec.lines // left over from a layout that failed
 			}
 			for i, k := range c.keys {
 				s.Key(k)
-				if c.want[i] == "" { // produces nothing; the next key would show it
+				if c.want[i] == "" { // nothing, or the next key's comparison would fail
 					continue
 				}
 				if got := rec.next(t); got != c.want[i] {
@@ -267,7 +268,7 @@ func TestLayouts(t *testing.T) {
 			t.Errorf("with two layouts, %d gives %q, want %q", k.codes, got, k.want)
 		}
 	}
-	// A key that is held is pressed again and again.
+	// A key that is held repeats.
 	s.Run("xset", "r", "rate", "150", "60")
 	s.Run("xdotool", "keydown", "a")
 	for range 5 {
@@ -286,7 +287,7 @@ func TestHotkey(t *testing.T) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
-	// Another program has the keys, with one lock only.
+	// Another program has grabbed the keys, with one lock only.
 	other := exampleWindow(t, s, image.Rect(0, 0, 1, 1))
 	root := xproto.Setup(other.c).DefaultScreen(other.c).Root
 	const w = 25
@@ -308,7 +309,7 @@ func TestHotkey(t *testing.T) {
 		t.Helper()
 		s.Key(keys...)
 		xtest.Next(t, pressed)
-		s.Key("shift+F12") // arrives after anything else
+		s.Key("shift+F12") // arrives after everything else
 		xtest.Next(t, pressed)
 		if n := len(pressed); n != 0 {
 			t.Errorf("%s: %d presses too many", what, n)
@@ -342,7 +343,7 @@ func TestHotkey(t *testing.T) {
 	onceOn("ru", 25)
 	onceOn("us,ru", 25)
 
-	// Held down, it counts once.
+	// Holding the keys down counts once.
 	d.keyboard.Lock()
 	h := d.hotkeys[0]
 	press := xproto.KeyPressEvent{Detail: xproto.Keycode(h.code), State: h.mods, Event: d.root, Time: 1000}
@@ -374,8 +375,8 @@ func TestHotkey(t *testing.T) {
 	}
 }
 
-// TestNotInTaskbar: window managers do not manage the window, so no task bar and no
-// Alt+Tab shows it.
+// TestNotInTaskbar checks that window managers do not manage the window, so that
+// neither the task bar nor Alt+Tab shows it.
 func TestNotInTaskbar(t *testing.T) {
 	for _, wm := range []string{"openbox", "xfwm4"} {
 		t.Run(wm, func(t *testing.T) {
@@ -384,7 +385,7 @@ func TestNotInTaskbar(t *testing.T) {
 			w := newWindow(t, d, newRecorder())
 			must.Do(t, w.Show(cardPlace, plain(380, 260, red)))
 			must.Do(t, w.Sync())
-			// Opened later and listed: by then the card would be listed too.
+			// A window opened later is listed; by then the card would be listed too.
 			term := s.Terminal(image.Rect(20, 20, 500, 300))
 			list := func() []uint32 {
 				return xconn.Values(xproto.GetProperty(d.conn, false, d.root, d.atoms.clients, xproto.AtomWindow, 0, 100).Reply())

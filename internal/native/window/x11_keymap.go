@@ -15,7 +15,7 @@ import (
 )
 
 // keymap is the meaning of the user's keys: up to four groups (layouts) per key, each with
-// levels chosen by Shift, AltGr and so on.
+// levels selected by Shift, AltGr and so on.
 type keymap struct {
 	types []levels
 	keys  [256]keySyms
@@ -27,20 +27,20 @@ type keymap struct {
 // levels maps modifiers to levels.
 type levels struct {
 	mask    uint16            // the relevant modifiers
-	byState map[uint16]uint16 // level by those held, 0 if missing
+	byState map[uint16]uint16 // level by the modifiers held, 0 if missing
 }
 
 type keySyms struct {
 	kinds [4]byte // index in types, by group
 	info  byte    // number of groups, and the handling of others
 	width int
-	syms  []sym // width to a group
+	syms  []sym // width symbols per group
 }
 
-// groups returns the number of layouts a key has symbols for.
+// groups returns the number of layouts for which a key has symbols.
 func (k *keySyms) groups() int { return int(k.info & 0x0f) }
 
-// group maps the active group to one of the key's groups; -1 if it has none.
+// group maps the active group to one of the key's groups, or -1 if it has none.
 func (k *keySyms) group(g int) int {
 	n := k.groups()
 	switch {
@@ -59,8 +59,8 @@ func (k *keySyms) group(g int) int {
 	return g % n
 }
 
-// at returns a key's symbol in a group with some modifiers held, and which of them
-// were consumed by that.
+// at returns a key's symbol in a group with some modifiers held,
+// and the modifiers on which that depends.
 func (m *keymap) at(code byte, group int, state uint16) (sym, uint16) {
 	k := &m.keys[code]
 	g := k.group(group)
@@ -117,8 +117,8 @@ func (m *keymap) event(code byte, state uint16) (KeyEvent, sym) {
 	return e, s
 }
 
-// letter returns a key's name in a shortcut: its own letter, for other alphabets that of
-// another of the user's layouts, or that of the usual place.
+// letter returns a key's name in a shortcut: its own letter, or for other alphabets that of
+// another of the user's layouts, or that of its usual place.
 func (m *keymap) letter(code byte, group int) rune {
 	s, _ := m.at(code, group, 0)
 	own := unicode.ToLower(s.rune())
@@ -138,9 +138,9 @@ func (m *keymap) letter(code byte, group int) rune {
 	return own
 }
 
-// find returns the key with a shortcut's symbol; 0 if there is none. The user's first
-// layout takes precedence over the others, and letters and digits that no layout has are
-// found at their place on most keyboards.
+// find returns the key with a shortcut's symbol, or 0 if there is none. The user's
+// first layout takes precedence over the others. Letters and digits that no layout
+// has are at their place on most keyboards.
 func (m *keymap) find(want sym) byte {
 	for group := range 4 {
 		for code := range m.keys {
@@ -161,15 +161,15 @@ func (m *keymap) find(want sym) byte {
 	return 0
 }
 
-// usualPlaces are the keys of letters and digits on an American keyboard, with the key
-// codes of every X server on PC hardware.
+// usualPlaces has the keys of letters and digits on an American keyboard, with the
+// key codes of every X server on PC hardware.
 var usualPlaces = [...]struct {
 	first byte
 	keys  string
 }{{10, "1234567890"}, {24, "qwertyuiop"}, {38, "asdfghjkl"}, {52, "zxcvbnm"}}
 
-// readKeymap queries the server through the keyboard extension, which all interactive
-// servers have; from others it gets one layout with two levels.
+// readKeymap queries the server through the keyboard extension, which all interactive servers
+// have. From others it gets one layout with two levels.
 func readKeymap(c *xgb.Conn) (*keymap, error) {
 	m := &keymap{}
 	var b []byte
@@ -213,9 +213,9 @@ func askKeyboard(c *xgb.Conn, request []byte) ([]byte, error) {
 	return cookie.Reply()
 }
 
-// useKeyboard tells the server that we know the extension: presses then contain the active
-// layout, a key held down repeats without releases in between, and map changes arrive
-// as events of the extension.
+// useKeyboard tells the server that we know the extension. Presses then contain the
+// active layout, a key that is held repeats without releases in between, and map
+// changes arrive as events of the extension.
 func useKeyboard(c *xgb.Conn) {
 	if c.Extensions[xconn.Keyboard] == 0 {
 		return

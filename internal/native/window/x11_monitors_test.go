@@ -13,9 +13,9 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// TestTwoMonitors: two monitors of different sizes, each with a panel at the bottom,
-// at two scales; a card in the corner of each, above a full-screen window, and one
-// whose monitor disappears.
+// TestTwoMonitors covers two monitors of different sizes, each with a panel at
+// the bottom, at two scales: a card in the corner of each, above a full-screen
+// window, and one whose monitor disappears.
 func TestTwoMonitors(t *testing.T) {
 	left, right := image.Rect(0, 0, 1024, 768), image.Rect(1024, 0, 1824, 600)
 	for _, wm := range []string{"openbox", "xfwm4"} {
@@ -89,8 +89,8 @@ func TestTwoMonitors(t *testing.T) {
 					must.Do(t, w.Show(place, plain(size.X, size.Y, green)))
 					visible(place, green)
 					must.Do(t, w.Hide())
-					// A small window in front of it does not end it; one that
-					// covers everything does.
+					// A small window in front does not end full screen;
+					// one that covers everything does.
 					small := s.Terminal(image.Rectangle{Min: area.Min, Max: area.Min.Add(image.Pt(300, 200))})
 					if !full(i) {
 						t.Error("ended by a small window in front")
@@ -102,7 +102,7 @@ func TestTwoMonitors(t *testing.T) {
 					s.Until("the monitor is free", func() bool { return !full(i) })
 				}
 
-				// The monitor goes while the card is on it.
+				// The monitor disappears while the card is on it.
 				must.Do(t, w.Show(corner(want[1]), plain(size.X, size.Y, blue)))
 				must.Do(t, w.Sync())
 				for len(rec.lines) > 0 {
@@ -126,8 +126,8 @@ func TestTwoMonitors(t *testing.T) {
 	}
 }
 
-// TestFullScreenAlone: a window that fills the screen is detected even while it is the only
-// window there ever was, under both window managers.
+// TestFullScreenAlone checks that a window that fills the screen is detected even if it is the
+// only window there ever was, under both window managers.
 func TestFullScreenAlone(t *testing.T) {
 	for _, wm := range []string{"openbox", "xfwm4"} {
 		t.Run(wm, func(t *testing.T) {

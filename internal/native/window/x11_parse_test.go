@@ -12,7 +12,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// xsettings writes the property of a settings manager.
+// xsettings encodes the property of a settings manager.
 func xsettings(all map[string]any) []byte {
 	order := binary.LittleEndian
 	b := []byte{0, 0, 0, 0, 0, 0, 0, 0}

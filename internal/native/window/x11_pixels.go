@@ -19,7 +19,7 @@ type format struct {
 	pad              int // rows are padded to a multiple of this many bytes
 	red, green, blue uint32
 	msb              bool
-	// native: the layout of our pictures, so rows are copied unchanged.
+	// native means that the layout is that of our pictures, so that rows are copied unchanged.
 	native bool
 }
 
@@ -37,9 +37,10 @@ func newFormat(setup *xproto.SetupInfo, depth byte, v xproto.VisualInfo) (format
 	return f, f.bytes >= 2 && f.bytes <= 4
 }
 
-// formats chooses the visual of our windows: the root's or another one that takes our
-// pictures unchanged; if there is none (16 and 30 bit screens, where only a visual with
-// transparency has 8 bits per colour), the root's, and every pixel is converted.
+// formats chooses the visual of our windows: the root's, or another one that
+// takes our pictures unchanged. If there is none, it chooses the root's, and
+// every pixel is converted. This happens on 16 and 30 bit screens, where only a
+// visual with transparency has 8 bits per colour.
 func formats(setup *xproto.SetupInfo, screen *xproto.ScreenInfo) (ours, root format, visual xproto.Visualid, err error) {
 	err = errors.New("screen without true colours")
 	for _, d := range screen.AllowedDepths {
@@ -80,7 +81,7 @@ func scale(v byte, mask uint32) uint32 {
 	return x << shift & mask
 }
 
-// unscale is the inverse, scaled to 0..255.
+// unscale is the inverse of scale, with a result of 0..255.
 func unscale(px, mask uint32) byte {
 	if mask == 0 {
 		return 0
@@ -169,7 +170,7 @@ func (d *x11) put(px xproto.Pixmap, p image.Point, pic *Picture) {
 		binary.LittleEndian.PutUint16(b[18:], uint16(p.Y+y))
 		b[20], b[21], b[22], b[23] = 0, d.format.depth, 0, 0
 		d.format.encode(b[header:], pic.Pix[4*pic.W*y:4*pic.W*(y+n)], pic.W)
-		// Returns when it is written, so the strip can be reused.
+		// This returns when the strip has been written, so that it can be reused.
 		d.conn.NewRequest(b, d.conn.NewCookie(false, false))
 	}
 }

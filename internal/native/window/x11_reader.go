@@ -11,8 +11,8 @@ type reader struct {
 	broken bool // the data was too short
 }
 
-// take returns n bytes and skips padding after them, up to a multiple of four. If there are
-// fewer, the result is meaningless.
+// take returns n bytes and skips the padding after them, up to a multiple of four. If
+// there are fewer, the result is meaningless.
 func (r *reader) take(n int) []byte {
 	padded := (n + 3) &^ 3
 	if r.broken = r.broken || n < 0 || padded < n || padded > len(r.rest); r.broken {

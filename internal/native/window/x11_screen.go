@@ -12,7 +12,7 @@ import (
 	"wiebelt/internal/native/xconn"
 )
 
-// strut is the space one window reserves along an edge of the screen.
+// strut is the space that one window reserves along an edge of the screen.
 type strut struct {
 	edge edge
 	area image.Rectangle
@@ -27,7 +27,7 @@ const (
 	bottomEdge
 )
 
-// Monitors queries the server every time: three round trips, each with many requests, are
+// Monitors queries the server every time: three round trips with many requests each are
 // cheaper than watching every window for its reserved space.
 func (d *x11) Monitors() []Monitor {
 	scale := d.settings.Load().scale
@@ -94,7 +94,7 @@ func (d *x11) atomName(a xproto.Atom) string {
 	return r.Name
 }
 
-// struts collects the space reserved by the windows on the desktop.
+// struts returns the space reserved by the windows on the desktop.
 func (d *x11) struts(screen image.Rectangle) []strut {
 	const most = 1024 // windows
 	clients := xconn.Values(xproto.GetProperty(d.conn, false, d.root, d.atoms.clients, xproto.AtomWindow, 0, most).Reply())
@@ -149,9 +149,9 @@ func parseStrut(v []uint32, screen image.Rectangle) []strut {
 	return all
 }
 
-// workArea subtracts reserved space from a monitor. Reserved space is measured from the
-// edge of the whole screen, so a panel between two monitors seems to cover the outer one
-// completely: space of more than half is not meant for this monitor.
+// workArea subtracts reserved space from a monitor. Reserved space is measured from the edge
+// of the whole screen, so that a panel between two monitors seems to cover the outer one
+// completely. Therefore space of more than half a monitor is not meant for that monitor.
 func workArea(area image.Rectangle, struts []strut) image.Rectangle {
 	work := area
 	for _, s := range struts {
@@ -197,9 +197,9 @@ func (d *x11) Active() int {
 	return 0
 }
 
-// focused returns the area of the outermost window around the one with the focus: toolkits
-// often focus a one-pixel child. False if no window has the focus, or if it is of a kind
-// that covers all monitors.
+// focused returns the area of the outermost window around the one with the
+// focus, since toolkits often focus a one-pixel child. It returns false if no
+// window, or only the root window, has the focus.
 func (d *x11) focused() (image.Rectangle, bool) {
 	f, err := xproto.GetInputFocus(d.conn).Reply()
 	if err != nil || f.Focus <= xproto.InputFocusPointerRoot || f.Focus == d.root {

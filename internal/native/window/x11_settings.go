@@ -13,14 +13,14 @@ import (
 
 // settings are the desktop's settings for all programs.
 type settings struct {
-	scale    float32 // of screen and text combined: desktops put both into Xft/DPI
+	scale    float32 // of screen and text combined, since desktops put both into Xft/DPI
 	dark     bool
 	contrast bool
 	still    bool // as little motion as possible
 }
 
-// readSettings reads them again and reports whether they have changed. Only for the
-// events goroutine and prepare.
+// readSettings reads them again and reports whether they have changed. Only the
+// events goroutine and prepare may call it.
 func (d *x11) readSettings() bool {
 	s := &settings{scale: 1}
 	resource := xproto.GetProperty(d.conn, false, d.root, xproto.AtomResourceManager, xproto.AtomString, 0, 1<<16)
@@ -33,7 +33,7 @@ func (d *x11) readSettings() bool {
 		}
 		d.manager = o.Owner
 		if p, err := xproto.GetProperty(d.conn, false, o.Owner, d.atoms.xsettings, d.atoms.xsettings, 0, 1<<16).Reply(); err == nil {
-			// What was read before a fault still counts.
+			// Use what was read before an error.
 			x, _ = parseXSettings(p.Value)
 		}
 	} else {
@@ -81,14 +81,14 @@ func (d *x11) LessMotion() bool {
 	return d.portal.look.Load().still || d.settings.Load().still
 }
 
-// scaleOf converts dots per inch to pixels per unit. Implausible values are ignored:
-// desktops write 0 or -1 for "default".
+// scaleOf converts dots per inch to pixels per unit. It ignores implausible values,
+// since desktops write 0 or -1 for "default".
 func scaleOf(dpi float64) (float32, bool) {
 	s := float32(dpi / 96)
 	return s, s >= 0.5 && s <= 8
 }
 
-// resourceDPI finds Xft.dpi in the text of RESOURCE_MANAGER; 0 if it is missing.
+// resourceDPI finds Xft.dpi in the text of RESOURCE_MANAGER, or returns 0 if it is missing.
 func resourceDPI(text string) float64 {
 	for line := range strings.Lines(text) {
 		name, value, ok := strings.Cut(line, ":")
@@ -102,7 +102,7 @@ func resourceDPI(text string) float64 {
 	return 0
 }
 
-// darkTheme knows the habit of naming dark themes "Something-dark".
+// darkTheme recognises dark themes, which are usually named "Something-dark".
 func darkTheme(name string) bool {
 	name = strings.ToLower(name)
 	return strings.Contains(name, "-dark") || strings.HasSuffix(name, "dark") || name == "highcontrastinverse"
@@ -115,10 +115,10 @@ func contrastTheme(name string) bool {
 
 var errXSettings = errors.New("broken XSETTINGS")
 
-// parseXSettings parses the property of the XSETTINGS protocol: byte order, a serial,
-// a count, and per setting a type (0 number, 1 text, 2 colour), a name, a serial
-// and a value, all padded to four bytes. Colours are skipped. On an error, it also
-// returns what was read before.
+// parseXSettings parses the property of the XSETTINGS protocol: byte order, a
+// serial, a count, and per setting a type (0 number, 1 text, 2 colour), a name, a
+// serial and a value, all padded to four bytes. Colours are skipped. If there is an
+// error, it also returns what was read before.
 func parseXSettings(b []byte) (map[string]any, error) {
 	all := map[string]any{}
 	if len(b) < 12 {

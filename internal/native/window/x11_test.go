@@ -25,7 +25,7 @@ var (
 	blue  = color.RGBA{30, 60, 220, 255}
 )
 
-// plain is a picture of one colour.
+// plain returns a picture of one colour.
 func plain(w, h int, c color.RGBA) *Picture {
 	pic := NewPicture(w, h, nil)
 	for i := 0; i < len(pic.Pix); i += 4 {
@@ -125,8 +125,8 @@ func TestVisible(t *testing.T) {
 			must.Do(t, w.Hide())
 			s.WaitPixel(900, 550, color.RGBA{16, 16, 16, 255})
 
-			// Another window is opened over the place, raised, and made full screen, each
-			// while ours is hidden.
+			// Another window is opened over the same place, raised, and made
+			// full screen, each time while ours is hidden.
 			term := s.Terminal(image.Rect(700, 400, 1270, 790))
 			must.Do(t, w.Show(place, plain(380, 260, blue)))
 			shown("after another window was opened over it", blue)
@@ -142,8 +142,8 @@ func TestVisible(t *testing.T) {
 			must.Do(t, w.Show(place, plain(380, 260, green)))
 			shown("over a full-screen window", green)
 
-			// Covered by an override-redirect window (a menu, a locker) it stays below, and
-			// reappears when that window goes.
+			// A card covered by an override-redirect window (a menu, a locker) stays below
+			// it, and reappears when that window goes.
 			above := newWindow(t, d, newRecorder())
 			must.Do(t, above.Show(place.Inset(20), plain(340, 220, blue)))
 			must.Do(t, w.Show(place, plain(380, 260, red)))
@@ -157,7 +157,7 @@ func TestVisible(t *testing.T) {
 				t.Errorf("closed window answers %v", err)
 			}
 
-			// Off the edge and with another size.
+			// Beyond the edge, and with another size.
 			place = image.Rect(1100, 700, 1400, 900)
 			must.Do(t, w.Show(place, plain(300, 200, blue)))
 			must.Do(t, w.Sync())
@@ -207,7 +207,7 @@ func TestNeverTakesTheKeyboard(t *testing.T) {
 			if s.FocusedWindow() != focus {
 				t.Error("the focus has moved")
 			}
-			// A click on the window leaves the keyboard where it is, too.
+			// A click on the window does not move the keyboard focus either.
 			must.Do(t, w.Show(image.Rect(700, 100, 1080, 360), pic))
 			s.Click(800, 200, 1)
 			s.Type("na", 4)
@@ -240,10 +240,10 @@ func TestPointer(t *testing.T) {
 	s.Move(201, 211)
 	r1.wait(t, "left")
 	r2.wait(t, "move (1,1)")
-	// A window that disappears from under the pointer is left, too.
+	// A window that disappears from under the pointer reports that the pointer left.
 	must.Do(t, b.Hide())
 	r2.wait(t, "left")
-	// One that appears under it is entered.
+	// A window that appears under the pointer reports that it entered.
 	must.Do(t, b.Show(image.Rect(200, 205, 400, 305), plain(200, 100, blue)))
 	r2.wait(t, "move (1,6)")
 }

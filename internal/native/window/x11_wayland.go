@@ -11,8 +11,8 @@ import (
 	"wiebelt/internal/native/xconn"
 )
 
-// onWayland reports whether the server is XWayland: newer ones say so, older ones name
-// their outputs accordingly.
+// onWayland reports whether the server is XWayland: newer versions say so,
+// older ones name their outputs accordingly.
 func (d *x11) onWayland() bool {
 	if d.conn.Extensions[xconn.XWayland] != 0 {
 		return true
@@ -34,9 +34,10 @@ func (d *x11) Kind() Kind {
 	return XWayland
 }
 
-// restacked moves the cards above a window that was, or may have been, raised. The
-// compositor shows cards above all windows whatever their order in X, but clicks go to the
-// topmost X window. Other programs' menus stay where they are. events goroutine only.
+// restacked moves the cards above a window that was, or may have been, raised.
+// The compositor shows cards above all windows, whatever their order in X, but
+// clicks go to the topmost X window. Other programs' menus stay where they are.
+// It must be called on the events goroutine.
 func (d *x11) restacked(other xproto.Window, unmanaged bool) {
 	if unmanaged || d.window(other) != nil {
 		return
@@ -50,9 +51,9 @@ func (d *x11) restacked(other xproto.Window, unmanaged bool) {
 	}
 }
 
-// toldAreas returns the areas without panels as reported by a Wayland compositor: one for
-// each monitor, or one for all. None if it does not report them. Its own panels have no X
-// window that could reserve space.
+// toldAreas returns the areas without panels as reported by a Wayland compositor, whose own
+// panels have no X window that could reserve space: one for each monitor, or one for all. The
+// result is empty if the compositor does not report them.
 func (d *x11) toldAreas() []image.Rectangle {
 	if !d.xwayland {
 		return nil

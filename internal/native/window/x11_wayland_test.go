@@ -18,7 +18,7 @@ import (
 )
 
 // TestToldAreas imitates XWayland, whose panels have no windows: the work area that the
-// compositor announces counts, that of each monitor before that of the desktop.
+// compositor announces is what counts, that of each monitor before that of the desktop.
 func TestToldAreas(t *testing.T) {
 	s := xtest.Start(t, "", xtest.Options{Width: 800, Height: 600})
 	d := open(t, s)
@@ -36,7 +36,7 @@ func TestToldAreas(t *testing.T) {
 	is(XWayland, told)
 	set("_GTK_WORKAREAS_D0", "800,0,640,480,0,0,800,580")
 	is(XWayland, image.Rect(0, 0, 800, 580))
-	set("_GTK_WORKAREAS_D0", "800,0,640,480") // of a monitor that has gone
+	set("_GTK_WORKAREAS_D0", "800,0,640,480") // of a monitor that is gone
 	is(XWayland, whole)
 	for _, name := range []string{"_GTK_WORKAREAS_D0", "_NET_WORKAREA"} {
 		s.Run("xprop", "-root", "-remove", name)
@@ -63,8 +63,8 @@ func TestEnteredByMotion(t *testing.T) {
 	rec.wait(t, "left")
 }
 
-// TestWaylandClipboard imitates a compositor: one without data-control is left alone; one
-// with it gets the text for whoever pastes, until another program copies.
+// TestWaylandClipboard imitates compositors: one without data-control is left alone; one with
+// it gets the text for whoever pastes, until another program copies.
 func TestWaylandClipboard(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_RUNTIME_DIR", dir)
@@ -110,7 +110,7 @@ func TestWaylandClipboard(t *testing.T) {
 	must.Get(third.Write(request(nil, waylandSource, 1)))(t)
 	ended("somebody else's text", third)
 	broken := accept("fourth", "ext_data_control_manager_v1")
-	must.Get(broken.Write(make([]byte, 16)))(t) // an event of no length
+	must.Get(broken.Write(make([]byte, 16)))(t) // an event of length zero
 	ended("a compositor that is none", broken)
 	last := accept("last", "ext_data_control_manager_v1")
 	c.close()

@@ -17,7 +17,7 @@ type x11Window interface {
 	event(ev xgb.Event) // handles an event; events goroutine only
 }
 
-// x11Base is the common part of all windows.
+// x11Base is what all windows have in common.
 type x11Base struct {
 	d       *x11
 	id      xproto.Window
@@ -38,12 +38,12 @@ func (b *x11Base) base() *x11Base { return b }
 type x11Options struct {
 	size       image.Point
 	background uint32
-	unmanaged  bool // by the window manager
+	unmanaged  bool // ignored by the window manager
 	events     uint32
 	kind       xproto.Atom // _NET_WM_WINDOW_TYPE
 }
 
-// create creates a window, not shown yet.
+// create creates a window that is not shown yet.
 func (d *x11) create(w x11Window, h FrameHandler, o x11Options) error {
 	if err := d.alive(); err != nil {
 		return err
@@ -86,7 +86,8 @@ func (d *x11) forget(id xproto.Window) {
 	delete(d.windows, id)
 }
 
-// message sends a message about a window; a mask of 0 sends it to the owner.
+// message sends a message about a window to another; with a mask of 0, the
+// program that created the latter receives it.
 func (d *x11) message(to xproto.Window, mask uint32, about xproto.Window, kind xproto.Atom, v ...uint32) {
 	e := xproto.ClientMessageEvent{Format: 32, Window: about, Type: kind,
 		Data: xproto.ClientMessageDataUnionData32New(append(v, make([]uint32, 5-len(v))...))}
@@ -109,7 +110,7 @@ func (b *x11Base) do(f func() error) error {
 	return b.d.alive()
 }
 
-// setTitle sets the window's title; b.mu is held or not needed yet.
+// setTitle sets the window's title. b.mu must be held, or not needed yet.
 func (b *x11Base) setTitle(title string) {
 	b.d.setText(b.id, xproto.AtomWmName, xproto.AtomString, string(latin1([]byte(title))))
 	b.d.setText(b.id, b.d.atoms.netName, b.d.atoms.utf8, title)
@@ -139,7 +140,7 @@ func (b *x11Base) Sync() error {
 	return err
 }
 
-// close destroys the window; before is called first.
+// close destroys the window, after calling before.
 func (b *x11Base) close(before func()) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -176,8 +177,8 @@ func (b *x11Base) event(ev xgb.Event) {
 	}
 }
 
-// button handles a button: X numbers the wheel 4 to 7, higher ones are ignored. With Shift
-// the wheel scrolls sideways, as usual.
+// button handles a button. X numbers the wheel 4 to 7; higher buttons are ignored. With Shift
+// the wheel scrolls sideways, as is usual.
 func (b *x11Base) button(p image.Point, n xproto.Button, state uint16, down bool) {
 	held := b.d.modifiers(state)
 	if n >= 1 && n <= 3 {
@@ -204,7 +205,7 @@ func (b *x11Base) key(code byte, state uint16, down bool) {
 		case e.Key == KeyShift || e.Key == KeyCtrl || e.Key == KeyAlt || e.Key == KeySuper: // held for the next key
 		case e.Held&(ModCtrl|ModAlt|ModSuper) == 0 && (e.Key == KeyText || e.Key == KeySpace):
 			e.Text = b.compose.feed(s, e.Text)
-		default: // Backspace, an arrow: cancel the sequence
+		default: // Backspace or an arrow key cancels the sequence
 			b.compose.reset()
 		}
 	} else {

@@ -7,8 +7,8 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// Values returns a property of 32-bit values; nil if it has another
-// format or cannot be read.
+// Values returns a property of 32-bit values, or nil if
+// it has another format or cannot be read.
 func Values(r *xproto.GetPropertyReply, err error) []uint32 {
 	if err != nil || r == nil || r.Format != 32 {
 		return nil

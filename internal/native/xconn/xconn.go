@@ -14,7 +14,7 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// The extensions in use. A connection has those listed in its field Extensions.
+// The extensions in use. A connection's field Extensions lists those that it has.
 const (
 	RandR       = "RANDR"
 	ScreenSaver = "MIT-SCREEN-SAVER"
@@ -22,7 +22,7 @@ const (
 	XWayland    = "XWAYLAND"  // only indicates that the server is XWayland
 )
 
-// numbers are a server's first event and error numbers of an extension.
+// numbers has the first event and error numbers of a server's extension.
 type numbers struct{ event, fault byte }
 
 var (
@@ -70,8 +70,7 @@ func open() (*xgb.Conn, error) {
 }
 
 var prepare = sync.OnceFunc(func() {
-	// The library logs to standard error by itself; everything it logs is
-	// also returned as errors.
+	// The library itself logs to standard error, but also returns all of it as errors.
 	xgb.Logger.SetOutput(io.Discard)
 	xgb.NewExtEventFuncs[Keyboard] = map[int]xgb.NewEventFun{0: func(b []byte) xgb.Event { return KeyboardEvent{b} }}
 	xgb.NewExtErrorFuncs[Keyboard] = map[int]xgb.NewErrorFun{0: func(b []byte) xgb.Error { return KeyboardError{b} }}

@@ -9,9 +9,9 @@ import (
 	"github.com/tc-hib/winres/version"
 )
 
-// versioned returns a program with a version in its properties, which Windows Installer
-// compares and administrators see. It replaces the one it was built with, which
-// is that of the source.
+// versioned returns a program with a version in its properties, which Windows
+// Installer compares and administrators see. It replaces the source's version,
+// with which the program was built.
 func versioned(program []byte, number string) ([]byte, error) {
 	in := bytes.NewReader(program)
 	all, err := winres.LoadFromEXE(in)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// What is replaced in a package's summary: its code, which wixl picks at random, its times,
-// which are those of writing, and its language, which is always English.
+// Properties replaced in a package's summary: its code, which wixl picks at random, its
+// times, which are those of writing, and its language, which is always English.
 const (
 	propertyTemplate = 7
 	propertyCode     = 9

@@ -69,8 +69,8 @@ func custom(name string, kind int, source, target, when string, at int) []string
 	return []string{insert("CustomAction", "Action Type Source Target", name, kind, source, target), action(name, when, at)}
 }
 
-// remember uses an answer of the previous installation unless there is a new one. It is
-// searched into a property of its own, since it would overwrite the new one.
+// remember uses an answer of the previous installation unless there is a new one. The
+// search stores it in a property of its own, since it would overwrite the new one.
 func remember(i int, property string) []string {
 	return custom("Take_"+property, setsProperty, property, "[WAS_"+property+"]", "WAS_"+property+" AND NOT "+property, 51+i)
 }
@@ -141,7 +141,7 @@ func when(component, condition string) string {
 }
 
 // relayRows restart the service after a failure, and after an upgrade if it had been set
-// up; it logs what it lacks then in the application log.
+// up; if the relay lacks something then, it says so in the application log.
 func relayRows() []string {
 	all := custom("Recovers", runsFile|anyResult|asSystem, "wiebelt_relay.exe", "service install", "NOT REMOVE", 5810)
 	return append(all, custom("Starts", runsInFolder|anyResult|asSystem, "INSTALLDIR", "[SystemFolder]sc.exe start "+eventlog.RelaySource, "OLDERFOUND", 5950)...)

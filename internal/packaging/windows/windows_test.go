@@ -48,7 +48,7 @@ var program = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(exe)
 })
 
-// made returns a release in which every program is that one.
+// made returns a release whose programs are all that one.
 func made(t *testing.T, number string) release.Release {
 	t.Helper()
 	r := release.Release{Version: number, Commit: "c", Time: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC), Bin: t.TempDir(), Out: t.TempDir()}
@@ -177,7 +177,7 @@ func testTables(t *testing.T, r release.Release) {
 		}
 	}
 	has(r.Package(relayFile), "ServiceControl", "Stops|WiebeltRelay|162||1|Relay")
-	// What all versions share has one name; what belongs to one version has its own.
+	// Parts shared by all versions keep their identifiers; those of one version have their own.
 	a, b := products(t, "1.2.3")[0], products(t, "1.2.4")[0]
 	if a.ProductCode == b.ProductCode || a.Guid("Programs") != b.Guid("Programs") || a.VersionGuid("ProgramW") == b.VersionGuid("ProgramW") || a.Guid("Programs") == a.Guid("Events") {
 		t.Error("the identifiers of two versions")
@@ -187,7 +187,7 @@ func testTables(t *testing.T, r release.Release) {
 			t.Errorf("%s would stand in a log", k.Property)
 		}
 	}
-	// With the hub's address the policy decides this too.
+	// A policy with the hub's address also decides where the secret is kept.
 	if !slices.Contains(kept, answer{"HUB_SECRET_STORE", settings.PolicyKey + `\hub`, "secret_store"}) {
 		t.Error("nothing says where the secret is kept")
 	}

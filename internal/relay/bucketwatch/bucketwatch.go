@@ -71,7 +71,7 @@ func (w *Watch) Loaded(e jetstream.KeyValueEntry) (loaded bool, err error) {
 	return err == nil && w.seen >= w.newest, err
 }
 
-// State is what the leading server says of a bucket.
+// State is a bucket's state according to its leader.
 type State struct {
 	Newest uint64        // revision
 	Ahead  time.Duration // of that server's clock

@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// bucket is a bucket whose servers do not answer as often as silent says.
+// bucket is a bucket whose servers leave as many watch requests unanswered as silent says.
 type bucket struct {
 	jetstream.KeyValue
 	silent int
@@ -28,8 +28,8 @@ func (b *bucket) WatchAll(ctx context.Context, _ ...jetstream.WatchOpt) (jetstre
 	return watcher{}, nil
 }
 
-// TestBegin: a watch of a dead server soon begins elsewhere; if no server
-// answers, it fails.
+// TestBegin checks that a watch soon begins elsewhere if its server is
+// dead, and fails if no server answers.
 func TestBegin(t *testing.T) {
 	for _, c := range []struct {
 		silent int

@@ -81,7 +81,7 @@ func (d *desk) until(want ...string) {
 	}
 }
 
-// ask returns a relay's answer once it knows as much as seen.
+// ask returns a relay's answer once that is at least as new as seen.
 func ask(t *testing.T, c *nats.Conn, u wire.User, seen wire.Snapshot) wire.Snapshot {
 	t.Helper()
 	for {
@@ -97,8 +97,8 @@ func tell(t *testing.T, b *Bucket, id string, s call.State, users ...wire.User) 
 	must.Do(t, b.Take(t.Context(), Report{Event: call.Event{ID: id, State: s, At: time.Now()}, Users: users}))
 }
 
-// TestFeed: users receive their own calls from whichever relay is first, and who
-// asks later gets the same.
+// TestFeed: users receive their own calls from whichever relay is first, and
+// get the same when they ask later.
 func TestFeed(t *testing.T) {
 	b, c := relays(t, "r1", "r2")
 	anna, bob := follow(t, c, "anna"), follow(t, c, "bob")
@@ -119,7 +119,7 @@ func TestFeed(t *testing.T) {
 	if now := ask(t, c, "carla", bob.last); len(now.Calls) != 0 {
 		t.Errorf("who has no calls: %+v", now)
 	}
-	for len(anna.in) > 0 { // nothing of bob's second call
+	for len(anna.in) > 0 { // without bob's second call
 		if s, err := wire.ParseSnapshot((<-anna.in).Data); err != nil || len(s.Calls) != 1 {
 			t.Errorf("anna is told %+v, %v", s, err)
 		}
@@ -141,8 +141,8 @@ func TestAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// TestFlood: of a telephone that an exchange floods with calls the newest are gone through,
-// and those that are answered; another one comes back once it is. The bucket has an end.
+// TestFlood: when an exchange floods a phone, the feed considers only the newest calls and
+// the answered ones; a dropped call comes back once it is answered. The bucket is bounded.
 func TestFlood(t *testing.T) {
 	b, c := relays(t)
 	f := NewFeed(b, c, site, "r1", slog.New(slog.DiscardHandler))
@@ -202,7 +202,8 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// TestAskedOften: who asks all the time is not answered each time, and others are.
+// TestAskedOften: a user who asks all the time does not get an answer every
+// time, and others still get theirs.
 func TestAskedOften(t *testing.T) {
 	b, c := relays(t, "r1")
 	bob := follow(t, c, "bob")
@@ -220,7 +221,7 @@ func TestAskedOften(t *testing.T) {
 	}
 }
 
-// small is JetStream of somebody else's, who has no room set aside for us.
+// small is somebody else's JetStream that has no room to reserve for us.
 type small struct{ jetstream.JetStream }
 
 func (s small) CreateOrUpdateKeyValue(ctx context.Context, c jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
@@ -230,15 +231,15 @@ func (s small) CreateOrUpdateKeyValue(ctx context.Context, c jetstream.KeyValueC
 	return s.JetStream.CreateOrUpdateKeyValue(ctx, c)
 }
 
-// TestSmall: servers that have less for the calls serve too.
+// TestSmall: servers that cannot reserve room for the calls can be used too.
 func TestSmall(t *testing.T) {
 	_, c := relays(t)
 	b := must.Get(Open(t.Context(), small{must.Get(jetstream.New(c))(t)}, 1))(t)
 	tell(t, b, "wazo/1", call.Ringing, "anna")
 }
 
-// TestRingGroup: when a call rings at many users, each reported separately, every one of
-// them is notified once, and all of them of its end.
+// TestRingGroup: if a call rings at many users, each reported separately, each of them is
+// notified once, and all are notified of its end.
 func TestRingGroup(t *testing.T) {
 	b, c := relays(t, "r1")
 	var all []*desk
@@ -262,8 +263,8 @@ func TestRingGroup(t *testing.T) {
 	}
 }
 
-// TestTogether: reports on one call that are put into the bucket together are
-// one change, in order.
+// TestTogether: reports on one call that are written to the bucket
+// together make one change, in order.
 func TestTogether(t *testing.T) {
 	b, c := relays(t, "r1")
 	anna := follow(t, c, "anna")
@@ -277,8 +278,8 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestForgot: a bucket that has lost its content is recognised, and once it is opened
-// again, everybody who had a call is told that its fate is unknown.
+// TestForgot: the feed notices that the bucket has lost its contents; once it is reopened,
+// everybody who had a call learns that its fate is unknown.
 func TestForgot(t *testing.T) {
 	b, c := relays(t)
 	js := must.Get(jetstream.New(c))(t)
@@ -297,7 +298,7 @@ func TestForgot(t *testing.T) {
 			t.Fatal(err)
 		}
 		for began := time.Now().UnixMilli(); time.Now().UnixMilli() == began; {
-			time.Sleep(time.Millisecond) // so that another epoch is later
+			time.Sleep(time.Millisecond) // so that the next epoch is later
 		}
 		b = must.Get(Open(t.Context(), js, 1))(t)
 		ctx, stop := context.WithCancel(t.Context())
@@ -311,12 +312,12 @@ func TestForgot(t *testing.T) {
 	}
 }
 
-// TestClocks: whatever the relays' clocks show, the age of each report counts from its
-// arrival. A call is published for as long as it lasts, its end for a while, and what has
-// been over for longer leaves the bucket.
+// TestClocks: whatever the relays' clocks show, a report's age counts from its arrival.
+// A call is published for as long as it lasts, and its end for a while; calls that
+// ended longer ago leave the bucket.
 func TestClocks(t *testing.T) {
 	b, c := relays(t)
-	var later atomic.Int64 // for all of them
+	var later atomic.Int64 // added to all relays' clocks
 	clocks := []time.Duration{-lifetime, lifetime}
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -341,7 +342,7 @@ func TestClocks(t *testing.T) {
 		anna.until("a ringing", id+" answered")
 		say(i, id, call.Ended)
 		anna.until("a ringing", id+" ended")
-		for heard := map[string]bool{}; len(heard) < len(clocks); { // by their clocks as they are
+		for heard := map[string]bool{}; len(heard) < len(clocks); { // until each has answered
 			heard[ask(t, c, "anna", anna.last).Relay] = true
 		}
 		later.Add(int64(wire.EndedStays))
@@ -360,13 +361,13 @@ func TestClocks(t *testing.T) {
 			}
 		}
 	}
-	later.Add(int64(lifetime)) // nobody tells of its end
+	later.Add(int64(lifetime)) // its end is not reported
 	anna.until()
 }
 
-// behind is a bucket as seen by a server that lags behind the others, or one that changes
-// while it is read: it presents everything before the last so many changes as complete,
-// and those when allowed to.
+// behind is a bucket as read from a server that lags behind the others, or while it
+// changes: everything but its last entries, as many as last says, is presented as complete;
+// those follow once let is closed.
 type behind struct {
 	jetstream.KeyValue
 	meanwhile func()
@@ -409,9 +410,9 @@ func (b behind) WatchAll(ctx context.Context, o ...jetstream.WatchOpt) (jetstrea
 	return out, nil
 }
 
-// TestBehind: a relay whose server lags behind the others, or omits what changes
-// while it is read, publishes nothing before it has caught up; its snapshot
-// would pass for the newest.
+// TestBehind: a relay whose server lags behind the others, or omits entries that
+// change while it reads, publishes nothing until it has caught up, since its
+// snapshot would pass for the newest.
 func TestBehind(t *testing.T) {
 	b, c := relays(t, "r1")
 	tell(t, b, "ari/1", call.Ringing, "bob")
@@ -461,9 +462,9 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-// TestMissed: a call whose end nobody received is reported once, even if the relay was not
-// watching the bucket when it ended. What was over before the relay started is left to
-// others.
+// TestMissed: a call whose end nobody received is reported once, even if the
+// relay was not watching the bucket when it ended. Calls that were over before
+// the relay started are left to others.
 func TestMissed(t *testing.T) {
 	b, c := relays(t)
 	carla := follow(t, c, "carla")
@@ -512,8 +513,9 @@ func TestMissed(t *testing.T) {
 	})
 }
 
-// TestVerify: a bucket with less content than is known has lost it if that is seen twice in
-// a row: a server that was the leader before it was cut off may report so once.
+// TestVerify: a bucket with less content than is known counts as having lost it
+// only if two checks in a row say so: a server that was the leader before it
+// was cut off may report that once.
 func TestVerify(t *testing.T) {
 	said := func(newest uint64) check { return check{now: bucketwatch.State{Newest: newest}, known: 7} }
 	less, all := said(6), said(7)
@@ -537,7 +539,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestEpochLasts: what says since when the bucket knows outlasts the calls in it.
+// TestEpochLasts: the epoch, the time since which the bucket is
+// complete, outlasts the calls in it.
 func TestEpochLasts(t *testing.T) {
 	b, _ := relays(t)
 	for old, want := range map[time.Duration]bool{lifetime / 2: false, lifetime + time.Minute: true} {
@@ -550,7 +553,7 @@ func TestEpochLasts(t *testing.T) {
 	}
 }
 
-// aged is an entry as it is after a while.
+// aged is an entry created some time ago.
 type aged struct {
 	jetstream.KeyValueEntry
 	old time.Duration

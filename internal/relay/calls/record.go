@@ -75,11 +75,11 @@ type Leg struct {
 }
 
 var (
-	// ErrRecord: the report is not of a call.
+	// ErrRecord reports that a record or report is not about a call.
 	ErrRecord = errors.New("not a call")
-	// ErrLegs: the call rings at more users than a record holds.
+	// ErrLegs reports that a call rings at more users than a record holds.
 	ErrLegs = errors.New("a call rings at too many users; some of them hear nothing of it")
-	// ErrFull: there are too many calls.
+	// ErrFull reports that there are too many calls.
 	ErrFull = errors.New("there are more calls than a relay remembers")
 )
 

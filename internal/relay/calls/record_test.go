@@ -49,7 +49,7 @@ func heard(r Record, u wire.User) string {
 	return fmt.Sprint(c.State, " ", c.Reason, " ", c.By, " ", c.Elsewhere)
 }
 
-// TestGroup: one of three takes a call, and the others are told who.
+// TestGroup: one of three users answers a call, and the others learn who did.
 func TestGroup(t *testing.T) {
 	r := take(t, Record{}, report(0, call.Ringing, "anna", "bob", "carla"))
 	for _, u := range []wire.User{"anna", "bob", "carla"} {
@@ -71,7 +71,7 @@ func TestGroup(t *testing.T) {
 		}
 	}
 	end := report(6*time.Second, call.Ended)
-	end.Reason, end.By = call.Elsewhere, "Dirk (104)" // whom the exchange names, a relay may not know
+	end.Reason, end.By = call.Elsewhere, "Dirk (104)" // may be unknown to the relay
 	if got := heard(take(t, take(t, Record{}, report(0, call.Ringing, "bob")), end), "bob"); got != "ended elsewhere Dirk (104) false" {
 		t.Error(got)
 	}
@@ -89,7 +89,7 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// TestOldReports: what is older than what is known changes nothing; a new ring updates the
+// TestOldReports: a report older than what is known changes nothing; a new ring updates the
 // caller, but does not undo an answer.
 func TestOldReports(t *testing.T) {
 	r := take(t, Record{}, report(10*time.Second, call.Answered, "anna"))
@@ -110,8 +110,8 @@ func TestOldReports(t *testing.T) {
 	}
 }
 
-// TestOrders: in whatever order reports of one call arrive, nobody's call is stuck once its
-// end was reported, and what is read from the bucket is what was written.
+// TestOrders: in whatever order the reports on a call arrive, it is over for everybody once
+// its end is reported, and a stored record is read back as it was written.
 func TestOrders(t *testing.T) {
 	users := []wire.User{"anna", "bob", "carla"}
 	for seed := range uint64(200) {
@@ -134,8 +134,8 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// TestOvertaken: when a call's end is reported before everything else,
-// the rest does not ring.
+// TestOvertaken: if a call's end is reported before everything
+// else, the late reports do not ring.
 func TestOvertaken(t *testing.T) {
 	r := take(t, Record{}, report(0, call.Ended))
 	for i, late := range []Report{report(time.Second, call.Ringing, "anna"), report(2*time.Second, call.Answered, "bob"), report(3*time.Second, call.Ended)} {
@@ -145,8 +145,8 @@ func TestOvertaken(t *testing.T) {
 	}
 }
 
-// TestPassedOn: somebody who gets a call after somebody else is not told
-// that it was taken away.
+// TestPassedOn: a user to whom a call is passed on is not told
+// that somebody else took it away.
 func TestPassedOn(t *testing.T) {
 	r := take(t, Record{}, report(0, call.Ringing, "anna", "carla"), report(time.Second, call.Answered, "anna"), report(2*time.Second, call.Ended, "carla"),
 		report(time.Minute, call.Ringing, "bob", "dirk"), report(time.Minute, call.Ended, "anna"))
@@ -163,8 +163,8 @@ func TestPassedOn(t *testing.T) {
 	}
 }
 
-// TestAnotherCaller: nothing of the previous caller remains; for a caller reported again,
-// what is not reported anew remains.
+// TestAnotherCaller: if a call gets another caller, nothing of the previous one remains; if
+// the same caller is reported again, details missing from the new report stay.
 func TestAnotherCaller(t *testing.T) {
 	before, more, after := report(0, call.Ringing, "anna"), report(time.Second, call.Ringing, "anna"), report(2*time.Second, call.Ringing, "anna")
 	before.Number, before.Name, before.Line = "101", "Receptie", "0201234567"
@@ -197,9 +197,9 @@ func TestUnsureEnd(t *testing.T) {
 	}
 }
 
-// TestTaken: if an exchange reports who has taken a call, but not whose phones stop, those
+// TestTaken: if an exchange reports who answered a call, but not whose phones stop, those
 // that rang before stop at once; a phone to which the call is passed on later does not,
-// however often the report is repeated.
+// however often the answer is reported.
 func TestTaken(t *testing.T) {
 	again := func(after time.Duration, s call.State, users ...wire.User) Report {
 		r := report(after, s, users...)
@@ -231,8 +231,9 @@ func TestTaken(t *testing.T) {
 	}
 }
 
-// TestReturn: a user called in vain is called again later if the exchange does so, and then
-// the next one; a report in transit when their phone stopped does not ring.
+// TestReturn: if the exchange may call a user again, a call they did not answer
+// comes back to them after ringing at the next user; a report in transit when
+// their phone stopped does not ring.
 func TestReturn(t *testing.T) {
 	end := report(10*time.Second, call.Ended, "anna")
 	for _, maybe := range []bool{false, true} {
@@ -273,8 +274,8 @@ func TestBadRecords(t *testing.T) {
 }
 
 // TestFull: a call that rings at the maximum number of users, with the longest names and
-// reported one by one, can be stored and read; for any further user, the report fails,
-// and the others continue.
+// reported one by one, can be stored and read back; a report for one more user fails,
+// but still applies to the others.
 func TestFull(t *testing.T) {
 	long := strings.Repeat("x", 59)
 	text := strings.Repeat("é", call.MaxID)

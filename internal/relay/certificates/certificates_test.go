@@ -42,7 +42,7 @@ func TestTrust(t *testing.T) {
 		t.Helper()
 		return must.Get(a.Issue(hosts, at))(t)
 	}
-	ahead := must.Get(New("kantoor", now.Add(12*time.Hour)))(t) // by the relay's clock, or the computer's is behind
+	ahead := must.Get(New("kantoor", now.Add(12*time.Hour)))(t) // relay's clock ahead, or computer's behind
 	good := issue(ours, now, "relay.kantoor.example", "127.0.0.1")
 	withOurs := issue(theirs, now, "relay.kantoor.example")
 	withOurs.Certificate = append(withOurs.Certificate, ours.Certificate.Raw) // shows ours, and is not of it

@@ -25,8 +25,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// guest adds a user at one relay who joins at another and is removed: their connection ends
-// soon, and no relay knows them.
+// guest adds a user at one relay, who joins at another, and removes them: they are soon
+// disconnected, and unknown to the other relay.
 func (s *site) guest(at, other int) {
 	s.t.Helper()
 	d, ctx := s.relays[at].directory(), s.t.Context()
@@ -50,7 +50,7 @@ func (s *site) guest(at, other int) {
 		if err := d.Remove(ctx, "guest"); !errors.Is(err, users.ErrUnknown) {
 			return err
 		}
-		return nil // an earlier try has done it, but the answer was lost
+		return nil // an earlier attempt succeeded, but its answer was lost
 	})
 	g.until(s.t, "a removed user is cut off", func() bool { return g.is(link.Refused) })
 	if took := time.Since(began); took > 5*time.Second && os.Getenv("SOAK") != "" {
@@ -68,7 +68,7 @@ func (s *site) tries(do func() error) {
 	})
 }
 
-// away adds a user who joins, whose computer is then off, and who misses a call.
+// away adds a user who joins, and misses a call because their computer is off.
 func (s *site) away() {
 	s.t.Helper()
 	p, ctx := s.relays[0], s.t.Context()
@@ -83,7 +83,7 @@ func (s *site) away() {
 	})
 }
 
-// miss makes calls ring in vain for the user who is away.
+// miss makes calls ring that the user who is away misses.
 func (s *site) miss(n int) {
 	for range n {
 		s.missed++
@@ -93,8 +93,8 @@ func (s *site) miss(n int) {
 	}
 }
 
-// comesBack starts that user's computer: it receives every missed call once. The first time
-// it cannot store them, and has to be started again.
+// comesBack starts that user's computer, and checks that it receives every missed call
+// once. The first time it cannot store them, and has to be restarted.
 func (s *site) comesBack() {
 	s.t.Helper()
 	refused := make(chan struct{}, 1)
@@ -129,7 +129,7 @@ func (s *site) comesBack() {
 	s.forgotten()
 }
 
-// forgotten waits until no file of the relays contains a number of those missed calls.
+// forgotten waits until no file of any relay contains the number of a missed call.
 func (s *site) forgotten() {
 	s.t.Helper()
 	must.Soon(s.t, func() (bool, any) {
@@ -175,8 +175,8 @@ func (s *site) everybody(what string, ok func(*station) bool) {
 	})
 }
 
-// replace replaces a relay whose disk is lost with an empty one, joining through one that
-// is left; after that, that one may fail too.
+// replace replaces a relay whose disk is lost with an empty one that joins through a
+// remaining relay; after that, the latter may fail too.
 func (s *site) replace(lost, left int) {
 	s.t.Helper()
 	p, file := s.relays[lost], filepath.Join(s.t.TempDir(), "again.relay")
@@ -194,11 +194,11 @@ func (s *site) replace(lost, left int) {
 	s.relays[left].start()
 }
 
-// TestClusterKilled: if of three relays the one that listens to an exchange is killed while
-// two hundred calls ring, with SOAK any of them, or all of them at once: every user sees
-// their own calls again, each once, and none that is over; lookups are answered again at
-// once, and the user who was away receives every missed call. With one relay left, users
-// see that nothing works, and a lost relay can be replaced.
+// TestClusterKilled: while two hundred calls ring, the one of three relays that listens to
+// an exchange is killed, with SOAK also each of the others, and then all of them at once.
+// Every user sees their own calls again, each once, and none that is over; lookups are
+// answered again at once, and the user who was away receives every missed call. With one
+// relay left, users see that nothing works, and a lost relay can be replaced.
 func TestClusterKilled(t *testing.T) {
 	beside(t)
 	s := newSite(t, 20, here)

@@ -130,7 +130,7 @@ func (o *office) run() (ready readiness) {
 	return ready
 }
 
-// until polls the status until it is as wanted: it lags behind the buckets.
+// until polls the status, which lags behind the buckets, until ok accepts it.
 func (o *office) until(ok func(server.Status) bool) {
 	o.t.Helper()
 	must.Soon(o.t, func() (bool, any) {
@@ -193,8 +193,7 @@ func TestOffice(t *testing.T) {
 	}
 }
 
-// TestImportEndsEarly: the codes created so far are printed, whatever
-// happens to the others.
+// TestImportEndsEarly: an import that fails halfway has printed the codes created so far.
 func TestImportEndsEarly(t *testing.T) {
 	o := newOffice(t)
 	o.run()
@@ -276,7 +275,7 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// TestSecret: the path is shown with its address, and a new one is different.
+// TestSecret: the secret path is printed with its address, and a renewed one is different.
 func TestSecret(t *testing.T) {
 	o := newOffice(t)
 	first := o.must("secret", "reports")
@@ -288,8 +287,8 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-// TestHub: the relay uses the hub with a secret that only its folder has,
-// and shows it nowhere.
+// TestHub: the relay uses the hub with a secret that only its folder
+// contains, and prints it nowhere.
 func TestHub(t *testing.T) {
 	h := must.Get(localhub.Start(context.Background(), localhub.Config{Demo: true}))(t)
 	defer h.Close()
@@ -318,8 +317,8 @@ func TestHub(t *testing.T) {
 	}
 }
 
-// TestHubKept: while another setting is wrong the relay goes on with the hub that it had,
-// and its client lives; with another secret it has another one, which no refusal holds up.
+// TestHubKept: while another setting is wrong, the relay keeps its hub, and the client
+// stays open; with another secret it gets another client, which no earlier refusal delays.
 func TestHubKept(t *testing.T) {
 	o := newOffice(t)
 	f := &follower{env: &env{ctx: t.Context(), data: o.dir, log: slog.New(slog.DiscardHandler)}, dirs: must.Get(profile.Find(o.dir))(t), site: "kantoor", secrets: map[string][sha256.Size]byte{}}
@@ -352,8 +351,8 @@ func TestHubKept(t *testing.T) {
 	second.Close()
 }
 
-// TestPolicyIsNamed: what the policy of the relay's computer sets is said, with where it
-// stands.
+// TestPolicyIsNamed: a change that the policy of the relay's computer prevents is reported
+// with the setting and the policy's file.
 func TestPolicyIsNamed(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "policy.toml")
 	must.Do(t, os.WriteFile(file, []byte("[hub]\nbase_url = \"https://hub.example\"\n"), 0o600))
@@ -419,8 +418,8 @@ func TestExchange(t *testing.T) {
 	o.ends(exitFailed, []string{"doctor"}, "fail  hub")
 }
 
-// TestCertificateLasts: that of the office has to be renewed in time; the relay's own is
-// renewed by itself.
+// TestCertificateLasts: the office has to renew its own certificate in time;
+// the relay renews its own by itself.
 func TestCertificateLasts(t *testing.T) {
 	for _, c := range []struct {
 		ofOffice bool
@@ -439,7 +438,7 @@ func TestWebhook(t *testing.T) {
 	o := newOffice(t)
 	at := o.run()
 	o.must("user", "add", "anna", "--extension", "101", "--email", "anna@kantoor.example")
-	o.must("user", "add", "anna", "--label", "Anna", "--email=") // which leaves her extension
+	o.must("user", "add", "anna", "--label", "Anna", "--email=") // keeps her extension
 	if list := o.must("user", "list", "--json"); !strings.Contains(list, `"name":"Anna","extensions":["101"],"computers"`) {
 		t.Errorf("%s", list)
 	}
@@ -474,7 +473,7 @@ func TestWebhook(t *testing.T) {
 	reports := strings.TrimSpace(o.must("secret", "reports"))
 	fields := strings.Fields(reports)
 	address := at.Web + "/in/" + fields[len(fields)-1][strings.LastIndexByte(fields[len(fields)-1], '/')+1:]
-	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint // who it is, is another test's
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint // another test verifies it
 	defer client.CloseIdleConnections()
 	a, err := client.Get(address + "/ringdesk?uuid=7&from=0698760011&to=101")
 	if err != nil || a.StatusCode != http.StatusNoContent {
@@ -573,11 +572,11 @@ func TestPublishers(t *testing.T) {
 			t.Errorf("%q: exit %d: %s%s", args, code, out, errOut)
 		}
 	}
-	for _, do := range []string{"remove", "code"} { // it is nobody's
+	for _, do := range []string{"remove", "code"} { // it is not a user
 		o.ends(exitNotFound, []string{"user", do, "kamailio"}, "kamailio")
 	}
 	second := o.must("publisher", "add", "kamailio")
-	for report(first) == nil { // the relay follows
+	for report(first) == nil { // until the relay revokes the first key
 	}
 	must.Do(t, report(second))
 	o.must("publisher", "remove", "kamailio")
@@ -588,8 +587,8 @@ func TestPublishers(t *testing.T) {
 	}
 }
 
-// TestForget: calls of a number, as the relay reads numbers, or all of them, are forgotten;
-// nothing else is, whatever is set for the next start.
+// TestForget: forget deletes all calls, or those of a number as the relay parses it, and
+// nothing else, whatever is set for the next start.
 func TestForget(t *testing.T) {
 	o := newOffice(t)
 	dirs := must.Get(profile.Find(o.dir))(t)

@@ -80,8 +80,8 @@ func newDesks(t *testing.T, n, together int) *desksOffice {
 	return o
 }
 
-// add adds the desks from number from up to n, n itself excluded; those below together also
-// have the extension group.
+// add adds the desks numbered from up to n-1; those below
+// together also have the extension group.
 func (o *desksOffice) add(from, n, together int) {
 	o.t.Helper()
 	d := o.directory()
@@ -175,7 +175,7 @@ func TestBenchRelay(t *testing.T) {
 	}
 	o := newDesks(t, desks, together)
 
-	time.Sleep(5 * time.Second) // for the work left behind by connecting
+	time.Sleep(5 * time.Second) // until the work that connecting leaves behind is done
 	before := o.cpu()
 	const idle = 20 * time.Second
 	time.Sleep(idle)

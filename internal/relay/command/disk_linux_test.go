@@ -53,8 +53,8 @@ func fill(t *testing.T, dir string) string {
 	return f.Name()
 }
 
-// TestFullDiskOfOne: of several relays, one whose disk was full ends once there is space,
-// and works fully after a restart: another one may fail.
+// TestFullDiskOfOne: if the disk of one of several relays was full, that relay ends once
+// there is space, and works fully after a restart, so that another one may fail.
 func TestFullDiskOfOne(t *testing.T) {
 	if !alone(t, unix.CLONE_NEWNS, "5m") {
 		return
@@ -85,9 +85,9 @@ func TestFullDiskOfOne(t *testing.T) {
 	s.tries(func() error { return d.Put(t.Context(), users.Entry{User: "carla"}) })
 }
 
-// TestFullDisk: a relay whose disk is full reports so, to its users too, while calls ring;
-// once there is space, it recovers by itself, and nothing is lost, even if a power failure
-// damages its server's files.
+// TestFullDisk: a relay whose disk is full reports that, also to its users, while calls
+// still ring; once there is space, it recovers by itself, and nothing is lost, even if a
+// power failure damages its server's files.
 func TestFullDisk(t *testing.T) {
 	if !alone(t, unix.CLONE_NEWNS, "5m") { // with a small disk for its temporary files
 		return

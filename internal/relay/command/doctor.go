@@ -102,7 +102,7 @@ func (e *env) addCounts(s server.Status, add func(id, state string, says text.Ke
 	} else {
 		add("users", "ok", text.RelayDoctorUsers, s.Users, s.Computers, s.Connected)
 	}
-	if s.Hub != "off" { // the newest lookup may be of long ago
+	if s.Hub != "off" { // the newest lookup may be long ago
 		s.Hub = e.tryHub()
 	}
 	if s.Hub == "off" || s.Hub == "ok" {
@@ -162,7 +162,7 @@ func (e *env) hubClient() (*hub.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, _ := settings.Load(dirs) // what is wrong in them, the relay says
+	s, _ := settings.Load(dirs) // the relay reports problems in them
 	cfg, err := fromsettings.Hub(dirs, s.Hub)
 	if err != nil {
 		return nil, err

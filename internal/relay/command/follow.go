@@ -33,7 +33,7 @@ type follower struct {
 	site string
 	seen string // the stamp of the settings last read
 
-	hub    string // what client was made of
+	hub    string // identifies what client was made from
 	client *hub.Client
 
 	secrets map[string][sha256.Size]byte // by link, "" for the hub, as they could be read last

@@ -13,8 +13,8 @@ import (
 	"wiebelt/internal/testutil/ptytest"
 )
 
-// TestSecretAtATerminal: it is asked for and not echoed. Cancelling, or ending the program,
-// changes nothing and leaves a terminal with echo on.
+// TestSecretAtATerminal: a terminal prompts for the secret and does not echo it.
+// Cancelling, or ending the program, changes nothing and leaves the terminal with echo on.
 func TestSecretAtATerminal(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

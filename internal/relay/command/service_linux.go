@@ -11,8 +11,8 @@ func defaultData() string { return "/var/lib/wiebelt-relay" }
 // asService runs the service; systemd needs nothing but signals.
 func asService(e *env, do func(context.Context, *env) error) error { return do(e.ctx, e) }
 
-// Run returns the way to do it here.
+// Run fails with an error that says how to do it here.
 func (serviceInstallCmd) Run(*env) error { return fail(exitUsage, text.RelayServiceWindows) }
 
-// Run returns the way to do it here.
+// Run fails with an error that says how to do it here.
 func (serviceRemoveCmd) Run(*env) error { return fail(exitUsage, text.RelayServiceWindows) }

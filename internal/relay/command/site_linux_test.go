@@ -304,8 +304,8 @@ func (s *site) ring(n int) (ids []string) {
 	return ids
 }
 
-// lost repeats what is lost when all relays are killed at once: what a relay has
-// accepted, the others know.
+// lost repeats the reports that are lost when all relays are killed at once; otherwise the
+// other relays know what one has accepted.
 func (s *site) lost() {
 	s.mu.Lock()
 	again := map[string]*ringing{}
@@ -323,7 +323,7 @@ func (s *site) lost() {
 	_ = telling.Wait()
 }
 
-// differs describes what users see that is wrong; "" for nothing.
+// differs describes what users see wrongly, "" if nothing.
 func (s *site) differs() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

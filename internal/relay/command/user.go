@@ -55,7 +55,7 @@ type userAddCmd struct {
 	Queue     []string `placeholder:"NAME"`
 }
 
-// entry is what the flags say of the user, and the columns of which they say nothing.
+// entry returns the user described by the flags, and the columns without a flag.
 func (c *userAddCmd) entry(u wire.User) (e users.Entry, kept []string) {
 	for column, given := range map[string]bool{"name": c.Label != nil, "extensions": c.Extension != nil, "numbers": c.Number != nil, "email": c.Email != nil, "queues": c.Queue != nil} {
 		if !given {
@@ -72,8 +72,8 @@ func (c *userAddCmd) entry(u wire.User) (e users.Entry, kept []string) {
 	return users.Entry{User: u, Name: one(c.Label), Extensions: some(c.Extension), Numbers: some(c.Number), Email: one(c.Email), Queues: some(c.Queue)}, kept
 }
 
-// Run adds or changes a user and prints a code. What is not given stays as it is;
-// an empty text takes it away.
+// Run adds or changes a user and prints a code. Columns without a flag keep their
+// values; an empty value clears one.
 func (c *userAddCmd) Run(e *env) error {
 	u, err := wire.ParseUser(c.User)
 	if err != nil {
@@ -165,8 +165,8 @@ type userImportCmd struct {
 	File string `arg:""`
 }
 
-// Run adds and changes the users in a table and prints codes for those who have not joined
-// yet, also as a table, for whoever hands them out.
+// Run adds and changes the users in a table. It prints codes for those who have not joined
+// yet, again as a table, for whoever hands them out.
 func (c *userImportCmd) Run(e *env) error {
 	file, err := os.Open(c.File)
 	if err != nil {

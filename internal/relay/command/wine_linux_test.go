@@ -9,9 +9,9 @@ import (
 	"wiebelt/internal/testutil/winetest"
 )
 
-// TestWindows: the program creates a relay on Windows, runs it, talks to it, and makes
-// it a service. That the service manager starts it is not tested: golang.org/x/sys
-// does not recognise wine's.
+// TestWindows: on Windows, the program creates a relay, runs it, talks to it and
+// makes it a service. Whether the service manager starts it is not tested:
+// golang.org/x/sys does not recognise wine's.
 func TestWindows(t *testing.T) {
 	t.Parallel()
 	exe := winetest.Build(t, "wiebelt/app/wiebelt-relay")

@@ -9,8 +9,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestParse: keys are read as they were written, a site's own and those of an account on
-// somebody else's NATS; others are refused.
+// TestParse: keys are read back as they were written, a site's own as well as those of an
+// account on somebody else's NATS; anything else is refused.
 func TestParse(t *testing.T) {
 	own := must.Get(New("kantoor"))(t)
 	seed := func(k nkeys.KeyPair) string { return string(must.Get(k.Seed())(t)) }

@@ -25,7 +25,7 @@ import (
 	"wiebelt/internal/relay/wire"
 )
 
-// Name is the stream's.
+// Name is the stream's name.
 const Name = "journal"
 
 const (

@@ -26,8 +26,8 @@ func open(t *testing.T) (j *Journal, dir string) {
 	return must.Get(Open(t.Context(), js, 1, 2, slog.New(slog.DiscardHandler)))(t), dir
 }
 
-// TestDays: after its days, a call is not returned to anybody, and no file contains
-// anything of it; a newer one stays. If two relays record a call, it is kept once.
+// TestDays: once a call's days are over, nobody receives it, and no file contains any trace
+// of it; a newer one stays. A call recorded by two relays is kept once.
 func TestDays(t *testing.T) {
 	j, dir := open(t)
 	begin := time.Now()
@@ -66,7 +66,8 @@ func TestDays(t *testing.T) {
 	}
 }
 
-// TestWaits: what cannot be stored while the servers disagree is stored once they agree.
+// TestWaits: calls that cannot be stored while the servers
+// disagree are stored once they agree.
 func TestWaits(t *testing.T) {
 	j, _ := open(t)
 	must.Do(t, j.js.DeleteStream(t.Context(), Name))
@@ -81,8 +82,8 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// TestFull: there is an end to the calls that are kept. One for which there is no room waits
-// for it, and those that are there stay.
+// TestFull: the number of kept calls is limited. A call for which there is no room
+// waits, and the stored ones stay.
 func TestFull(t *testing.T) {
 	j, _ := open(t)
 	if most := j.stream.CachedInfo().Config.MaxMsgs; most != maxKept {
@@ -110,8 +111,8 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestTakeOver: entries of another journal are kept too, once, even if
-// importing began before.
+// TestTakeOver: the calls of another journal are added, each once, even if an
+// earlier import took some of them.
 func TestTakeOver(t *testing.T) {
 	from, _ := open(t)
 	to, _ := open(t)
@@ -131,8 +132,8 @@ func (broken) GetMsg(context.Context, uint64, ...jetstream.GetMsgOpt) (*jetstrea
 	return nil, context.DeadlineExceeded
 }
 
-// TestGone: the calls of a removed user are forgotten, later if that fails, and no more are
-// kept; the user may come back.
+// TestGone: a removed user's calls are deleted, later if that fails at first, and no more
+// are kept; the user may come back.
 func TestGone(t *testing.T) {
 	j, _ := open(t)
 	begin := time.Now()

@@ -37,11 +37,11 @@ type Link struct {
 	Extension  string // of all its calls, "" if it reports each call's own
 	// Identity is equal for links with equal settings: such a link stays up when others change.
 	Identity any
-	// Open creates the phone, which is to report the calls of the extensions that hears
-	// knows. An error is one in the settings.
+	// Open creates the phone, which reports the calls of the extensions that hears accepts. An
+	// error means that the settings are wrong.
 	Open func(hears func(extension string) bool) (link.Phone, error)
 	// Accept replaces Open if the exchange connects to us: it waits for that, or until ctx
-	// ends. Nothing is reported about such a link before.
+	// ends. Until then nothing is reported about such a link.
 	Accept func(ctx context.Context, hears func(extension string) bool) (Inbound, error)
 }
 

@@ -155,8 +155,8 @@ func (o *office) stand(want ...string) func() bool {
 }
 
 // TestTakeOver: one relay has a link. If it dies without notice, the other takes over when
-// the lease expires: what ended meanwhile is over, what began rings, and what continues
-// continues, whichever clock is right. A relay that stops hands over at once.
+// the lease expires: calls that ended meanwhile are over, new ones ring, and ongoing ones
+// continue, whichever clock is right. A relay that stops hands over at once.
 func TestTakeOver(t *testing.T) {
 	if leaseTTL+2*leaseCheckEvery > 5*time.Second {
 		t.Errorf("a lease lives for %v, and is looked at every %v", leaseTTL, leaseCheckEvery)
@@ -215,7 +215,7 @@ func TestLostLease(t *testing.T) {
 	}
 }
 
-// unanswered is a bucket whose first update is done, but not answered.
+// unanswered is a bucket that performs the first update, but does not answer it.
 type unanswered struct {
 	jetstream.KeyValue
 	updates chan uint64
@@ -231,8 +231,8 @@ func (u unanswered) Update(ctx context.Context, key string, b []byte, revision u
 	return revision, err
 }
 
-// TestUnanswered: a lease written without an answer is not given up; only the process that
-// has it takes it, and it can be given back.
+// TestUnanswered: a lease is not lost because a write to it was not answered; only the
+// process that holds it can acquire it again, and it can still be released.
 func TestUnanswered(t *testing.T) {
 	o := start(t)
 	kv := unanswered{o.leases, make(chan uint64, 8)}
@@ -255,9 +255,9 @@ func TestUnanswered(t *testing.T) {
 	must.Get(acquire(t.Context(), kv, "centrale", "r1 b"))(t)
 }
 
-// TestSettings: links follow the settings. An unchanged link continues; calls
-// continue if their link is changed, and end if it is removed or becomes unusable; an
-// unusable link reports so.
+// TestSettings: links follow the settings. An unchanged link stays up; calls
+// continue if their link is changed, and end if it is removed or becomes unusable;
+// an unusable link is reported as such.
 func TestSettings(t *testing.T) {
 	o := start(t)
 	r := o.run("r1", 0)

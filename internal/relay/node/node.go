@@ -122,7 +122,7 @@ func Start(c Config, a *credentials.Authority) (*Node, error) {
 	if n.server, err = server.NewServer(o); err != nil {
 		return nil, err
 	}
-	// The token has no room for years of revoked keys; the claims have.
+	// The token has no room for years of revoked keys, but the claims do.
 	n.claims = who.AccountClaims
 	if err := n.enforce(); err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func (n *Node) Connections() int {
 }
 
 // Current reports whether the server has everything the others in its cluster have. They
-// cannot tell: they take a server that lost everything for what it was.
+// cannot tell, since to them a server that lost everything is still what it was.
 func (n *Node) Current() bool { return n.server == nil || n.server.Healthz(nil).Status == "ok" }
 
 // Port is the port on which the server listens.

@@ -197,7 +197,7 @@ func TestRevokedWhileConnecting(t *testing.T) {
 	anna := newDesk(t, a, "anna", time.Now().Add(time.Hour))
 	must.Do(t, n.Revoke(map[string]time.Time{anna.public: time.Now()}))
 	out := func() chan nats.Status {
-		n.mu.Lock() // nothing proceeds meanwhile
+		n.mu.Lock() // blocks everything else meanwhile
 		defer n.mu.Unlock()
 		before := must.Get(a.Server(nil))(t)
 		n.server.UpdateAccountClaims(must.Get(n.server.LookupAccount(n.account))(t), before.AccountClaims)
@@ -209,7 +209,8 @@ func TestRevokedWhileConnecting(t *testing.T) {
 	}
 }
 
-// TestTokens: others' tokens, old ones and unknown keys.
+// TestTokens: tokens of another site, for another key, or expired are
+// refused, and so are invalid keys.
 func TestTokens(t *testing.T) {
 	n, a := start(t)
 	foreign := must.Get(credentials.New(site))(t)
@@ -238,8 +239,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestCurrent: a member of a cluster has nothing with which it could lead until the others
-// have sent it, even if it lost its data; a single relay has everything.
+// TestCurrent: a member of a cluster is not current, and so cannot lead, until the others
+// have sent it everything, even if it lost its data; a single relay always is.
 func TestCurrent(t *testing.T) {
 	alone, a := start(t)
 	if !alone.Current() {

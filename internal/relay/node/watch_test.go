@@ -57,7 +57,8 @@ func (c idle) Read(b []byte) (int, error) {
 	}
 }
 
-// TestDeskThatDoesNotRead is disconnected long before a relay buffers its maximum for it.
+// TestDeskThatDoesNotRead checks that such a desk is disconnected long before a
+// relay buffers its maximum for it.
 func TestDeskThatDoesNotRead(t *testing.T) {
 	n, a := start(t)
 	line := idle{stop: make(chan struct{}), over: make(chan struct{})}

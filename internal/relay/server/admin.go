@@ -20,12 +20,12 @@ type Status struct {
 	Connected int              `json:"connected"` // of these, now
 	Hub       string           `json:"hub"`       // "off", "untried", "ok", or why the newest lookup failed
 	Reports   int64            `json:"reports"`   // of calls, taken since the start; likewise below
-	Nobody    int64            `json:"nobody"`    // reports of nobody's calls
+	Nobody    int64            `json:"nobody"`    // reports of calls for no known user
 	Dropped   int64            `json:"dropped"`   // unreadable or too many
 	Late      int64            `json:"late"`      // minutes late, and added to the history only
 	Wrong     []string         `json:"wrong"`     // unusable settings; the previous ones stay in force
 	Links     []wire.LinkState `json:"links"`     // to and from exchanges
-	Strange   []string         `json:"strange"`   // nobody's extensions at which calls rang
+	Strange   []string         `json:"strange"`   // extensions without a user at which calls rang
 }
 
 func (r *relay) status() Status {

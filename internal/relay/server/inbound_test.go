@@ -93,9 +93,9 @@ func TestInboundLost(t *testing.T) {
 	}
 }
 
-// TestInboundSecond: while one is connected, no second one is admitted, nor any without
-// the secret, and other protocols get an error. If another program has its application, the
-// status shows that, with the cause.
+// TestInboundSecond: while an exchange is connected, no second one is admitted; one without
+// the secret never is, and other protocols get an error. If another program takes over the
+// exchange's application, the status shows that, with the cause.
 func TestInboundSecond(t *testing.T) {
 	o := start(t)
 	if len(o.status().Links) > 0 {

@@ -52,7 +52,7 @@ type lookups struct {
 	log    *slog.Logger
 	often  *limiter
 	asks   *limiter      // for missed calls
-	pace   *rate.Limiter // of those that are asked for ahead
+	pace   *rate.Limiter // of lookups ahead
 	work   errgroup.Group
 	last   atomic.Pointer[contact.Failure] // of the newest lookup; nil before that
 	news   func()                          // called when state changes
@@ -60,7 +60,7 @@ type lookups struct {
 	mu     sync.Mutex
 	rang   map[wire.User][]string // keys of numbers, newest last
 	more   chan struct{}          // closed when rang grows
-	asking map[string]bool        // numbers being asked ahead, reply subjects being answered
+	asking map[string]bool        // numbers being looked up ahead, reply subjects being answered
 }
 
 func newLookups(c Config, knows func(wire.User) bool, news func()) *lookups {

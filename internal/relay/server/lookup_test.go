@@ -54,8 +54,8 @@ func (o *office) ask(u wire.User, number string) wire.LookupAnswer {
 }
 
 // TestOneLookup: for a call that rings at 300 users, the hub gets one request, all of them
-// get the answer, and each is logged once, without number or name. The hub's secret is in
-// nothing that goes over NATS, or that a computer joins with.
+// get the answer, and each is logged once, without number or name. Nothing sent over NATS,
+// and nothing that a computer joins with, contains the hub's secret.
 func TestOneLookup(t *testing.T) {
 	const n = 300
 	h, client := theHub(t)
@@ -173,8 +173,8 @@ func (found) Lookup(context.Context, string) ([]contact.Contact, error) {
 	return []contact.Contact{{FamilyName: "Vries"}}, nil
 }
 
-// TestAheadOnce: for however many phones a call is reported, requesting its
-// number takes one slot.
+// TestAheadOnce: looking up a call's number ahead takes one slot, however many
+// phones the call is reported for.
 func TestAheadOnce(t *testing.T) {
 	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
 	h := slow{make(chan string, lookupsAtOnce), make(chan struct{})}
@@ -192,8 +192,8 @@ func TestAheadOnce(t *testing.T) {
 	}
 }
 
-// TestAheadFlood: however many callers an exchange tells of, the hub is asked for some of
-// them ahead, and there is room for what users ask.
+// TestAheadFlood: however many callers an exchange reports, only some are looked up ahead,
+// and there is room left for users' lookups.
 func TestAheadFlood(t *testing.T) {
 	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -211,7 +211,7 @@ func TestAheadFlood(t *testing.T) {
 	})
 }
 
-// TestAskedTwice: a request repeated before its answer is answered once.
+// TestAskedTwice: a request that is repeated before it was answered gets one answer.
 func TestAskedTwice(t *testing.T) {
 	h := slow{make(chan string, 8), make(chan struct{})}
 	log := &logtest.Buffer{}
@@ -243,8 +243,8 @@ func (s slow) Lookup(_ context.Context, number string) ([]contact.Contact, error
 	return nil, nil
 }
 
-// TestHubGone: the user and the status are told that the hub does not answer, and
-// it recovers by itself.
+// TestHubGone: the user and the status learn that the hub fails, and
+// both recover with its next answer.
 func TestHubGone(t *testing.T) {
 	h, client := theHub(t)
 	o := start(t, func(c *Config) { c.Hub, c.Settings.Lookup.Manual = client, true })

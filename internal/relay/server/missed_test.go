@@ -84,8 +84,8 @@ func (o *office) traces(from, to int) (n int) {
 	return n
 }
 
-// TestJournal: users receive what rang while they were away once, whatever restarts;
-// without what a computer received, or what they answered.
+// TestJournal: users receive each call that rang while they were away once, whatever
+// restarts, but none that they answered or that one of their computers received.
 func TestJournal(t *testing.T) {
 	_, client := theHub(t)
 	o := start(t, func(c *Config) { c.Hub, c.Settings.Journal.Days = client, 2 })
@@ -132,7 +132,8 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-// TestJournalOften: who asks all the time is not answered each time, and others are.
+// TestJournalOften: a user who asks all the time does not get an answer every
+// time, and others still get theirs.
 func TestJournalOften(t *testing.T) {
 	o := start(t)
 	o.add(users.Entry{User: "anna"})
@@ -148,9 +149,9 @@ func TestJournalOften(t *testing.T) {
 	}
 }
 
-// TestJournalForgotten: no file of the relay contains anything of a caller once the user
-// has the call, was removed, the office says so, or its days are over; nor anything it
-// knew about a removed user.
+// TestJournalForgotten: no file of the relay contains any trace of a caller once the user
+// has the call or was removed, the office asks for it, or the call's days are over; nor
+// anything it knew about a removed user.
 func TestJournalForgotten(t *testing.T) {
 	t.Parallel()
 	o := start(t, func(c *Config) { c.Settings.Journal.Days = 2 })
@@ -185,7 +186,7 @@ func TestJournalForgotten(t *testing.T) {
 	if o.lookups.allowed(t.Context(), "bob", last) {
 		t.Error("whoever gets his name may look up who called him")
 	}
-	must.Soon(t, func() (bool, any) { // the relay's copy follows
+	must.Soon(t, func() (bool, any) { // the relay's copy lags behind
 		return o.traces(own+1, own+2)+o.traces(own+10, own+14) <= 3, "what he was"
 	})
 	if n := o.traces(own+10, own+14); n != 3 {
@@ -200,7 +201,7 @@ func TestJournalForgotten(t *testing.T) {
 	o.end()
 	o.config.Settings.Journal.Days = 0
 	o.run()
-	must.Soon(t, func() (bool, any) { // the server removes the file beside its other work
+	must.Soon(t, func() (bool, any) { // the server removes the file in the background
 		n := o.traces(0, 4*each)
 		return n == 0, n
 	})

@@ -206,7 +206,7 @@ func (r *relay) writeCall(ctx context.Context, waiting []report) bool {
 		}
 		to := r.table.Load().Find(p.Place, queue)
 		if len(to) == 0 && !(p.Empty() && queue == "") && !p.MaybeForAll {
-			r.nobody.Add(1) // and not shown
+			r.nobody.Add(1) // the call is not shown
 			for _, extension := range p.Extensions {
 				r.unknown.note(extension)
 			}

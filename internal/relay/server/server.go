@@ -111,7 +111,7 @@ type relay struct {
 // counts counts reports since the start.
 type counts struct {
 	taken   atomic.Int64
-	nobody  atomic.Int64 // of nobody's calls
+	nobody  atomic.Int64 // of calls for no known user
 	dropped atomic.Int64 // unreadable, or too many
 	late    late
 	warned  rate.Sometimes // that some were not understood, or not taken

@@ -110,7 +110,7 @@ func (o *office) add(e users.Entry) {
 	})
 }
 
-// invite is add that returns a code.
+// invite is like add, and returns a code.
 func (o *office) invite(e users.Entry) string {
 	o.t.Helper()
 	o.add(e)
@@ -269,9 +269,9 @@ func (o *office) barred(u wire.User) {
 	o.stored[u] = strings.Replace(o.stored[u], fmt.Sprintf(`:%d"`, o.node.Port()), `:1"`, 1)
 }
 
-// TestTunnel: a computer that only reaches HTTPS receives its user's calls, until the
-// user is removed; even if the relay at which it joined is gone, but never with another
-// certificate than it joined with.
+// TestTunnel: a computer that only reaches HTTPS receives its user's calls, until the user
+// is removed; even if the relay at which it joined is gone, but never through a relay with
+// a certificate other than the one it joined with.
 func TestTunnel(t *testing.T) {
 	o := start(t)
 	o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
@@ -296,7 +296,7 @@ func TestTunnel(t *testing.T) {
 	}
 }
 
-// TestTunnelEnds: whoever opens a tunnel and says nothing more does not keep it.
+// TestTunnelEnds: a client that opens a tunnel and then sends nothing is disconnected.
 func TestTunnelEnds(t *testing.T) {
 	o := start(t)
 	raw := must.Get(net.Dial("tcp", strings.TrimPrefix(o.at.Web, "https://")))(t)
@@ -313,9 +313,9 @@ func TestTunnelEnds(t *testing.T) {
 	}
 }
 
-// TestLink: an exchange's report about an extension rings at its user, through the queue
-// that it came by; everybody receives the state of relay and link, and the status names
-// the extensions that belong to nobody.
+// TestLink: an exchange's report about an extension rings at its user, with the queue
+// through which the call came; everybody receives the state of relay and link, and the
+// status names the extensions that belong to nobody.
 func TestLink(t *testing.T) {
 	a := must.Get(simulate.StartARI(t.Context(), "", linktest.Known))(t)
 	t.Cleanup(func() { _ = a.Close() })
@@ -374,7 +374,7 @@ func TestRemoved(t *testing.T) {
 	}
 	port := o.node.Port()
 	o.end()
-	o.config.Settings.NATSPort = port // users know it
+	o.config.Settings.NATSPort = port // the one that users know
 	hosts := []string{"127.0.0.1"}
 	n := must.Get(o.config.node(hosts, o.Authority.Server(hosts)))(t)
 	_, again := o.link("anna") // like after a restart of her computer
@@ -390,8 +390,8 @@ func TestRemoved(t *testing.T) {
 	}
 }
 
-// TestAnswersTheAsker: a client chooses where the answer goes, and a relay may publish
-// everywhere: still, answers only go to the client's own inbox.
+// TestAnswersTheAsker: although a client chooses where its answer goes, and a relay may
+// publish everywhere, answers only go to the client's own inbox.
 func TestAnswersTheAsker(t *testing.T) {
 	o := start(t)
 	o.add(users.Entry{User: "anna"})
@@ -423,7 +423,7 @@ func TestRenew(t *testing.T) {
 		return r
 	}
 	anna, bob := o.key("anna"), o.key("bob")
-	for ask("anna", anna).Token == "" { // the table follows the bucket
+	for ask("anna", anna).Token == "" { // the table lags behind the bucket
 	}
 	if ask("anna", bob).Token != "" || ask("carla", anna).Token != "" || ask("anna", "").Token != "" {
 		t.Error("a token for somebody else's key")
@@ -454,9 +454,9 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// TestGuesses: of a thousand codes guessed by a hundred computers, none is accepted;
-// who guesses more often than people mistype has to wait, but the user with
-// the real code does not.
+// TestGuesses: none of a thousand codes guessed by a hundred computers is
+// accepted; a computer that guesses more often than people mistype has to wait,
+// but the user with the real code does not.
 func TestGuesses(t *testing.T) {
 	const computers, each = 100, 10
 	o := start(t)
@@ -471,7 +471,7 @@ func TestGuesses(t *testing.T) {
 			client := http.Client{Transport: &http.Transport{DialContext: from.DialContext, TLSClientConfig: certificates.Trust(o.Authority.Fingerprint(), "127.0.0.1")}}
 			defer client.CloseIdleConnections()
 			for j := range each {
-				guess := fmt.Sprintf("%s-%04d", code[:14], i*each+j) // most of it is right, and no code has a 0
+				guess := fmt.Sprintf("%s-%04d", code[:14], i*each+j) // mostly right, but no real code has a 0
 				a, err := client.Post(o.at.Web+"/join", "application/json", strings.NewReader(fmt.Sprintf(`{"code":%q,"key":%q}`, guess, key)))
 				if err != nil {
 					t.Error(err)
@@ -489,7 +489,7 @@ func TestGuesses(t *testing.T) {
 	for a := range answers {
 		count[a]++
 	}
-	// With a hundred at once, a busy server may not decide in time: then it says so.
+	// With a hundred at once, a busy server may not decide in time, and then answers 503.
 	if count["403 <nil>"] == 0 || count["403 <nil>"]+count["503 <nil>"] != computers*wrongCodes || count["429 <nil>"] != computers*(each-wrongCodes) {
 		t.Errorf("answers: %v", count)
 	}
@@ -499,7 +499,7 @@ func TestGuesses(t *testing.T) {
 	must.Get(relaylink.Join(t.Context(), o.at.Web, code, o.Authority.Fingerprint()))(t)
 }
 
-// TestLimiter: by address, and only for a while.
+// TestLimiter: attempts are limited per address, and only for a while.
 func TestLimiter(t *testing.T) {
 	at := time.Now()
 	l := newLimiter(2, time.Minute)
@@ -520,7 +520,7 @@ func TestLimiter(t *testing.T) {
 	}
 }
 
-// TestNamed: of extensions without a user, only short ones are named.
+// TestNamed: only short ones of the extensions without a user are named.
 func TestNamed(t *testing.T) {
 	var s unknownExtensions
 	for _, at := range []string{"109", "0698760011", "+31698760011", "612345", "", "12345", "j.de.vries", "\u0661\u0662", "109"} {
@@ -531,7 +531,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// TestPortTaken: starting a relay fails with the port that another program uses.
+// TestPortTaken: if another program uses a relay's port, the error names that port.
 func TestPortTaken(t *testing.T) {
 	other := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer other.Close()

@@ -72,8 +72,8 @@ func (r *relay) handleLinkEvent(ctx context.Context, e call.Event, shared bool) 
 	}
 }
 
-// unknownExtensions are nobody's extensions at which calls rang. The zero value is ready to
-// use. It is safe for concurrent use.
+// unknownExtensions records the extensions without a user at which calls rang. The zero
+// value is ready to use. It is safe for concurrent use.
 type unknownExtensions struct {
 	mu  sync.Mutex
 	all []string
@@ -93,7 +93,7 @@ func (s *unknownExtensions) note(extension string) {
 	}
 }
 
-// without returns those that still belong to nobody.
+// without returns those that still have no user.
 func (s *unknownExtensions) without(t *users.Table) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

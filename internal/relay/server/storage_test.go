@@ -16,8 +16,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestLost: if a stream of the relay is lost, it notifies users and recreates it with the
-// known users; they stay joined, and calls continue.
+// TestLost: if one of its streams is lost, the relay notifies users and recreates the
+// stream with the users it knows; they stay joined, and calls continue.
 func TestLost(t *testing.T) {
 	t.Parallel()
 	o := start(t, func(c *Config) { c.Settings.Journal.Days = 2 })

@@ -35,9 +35,9 @@ func notified(status, more string, at ...string) string {
 	return `{"call_id":"c1","status":"` + status + `","direction":"inbound","caller":{"number":"+31698760011"},"destination":{"number":"+31201234567","targets":[` + strings.Join(targets, ",") + `]}` + more + `}`
 }
 
-// TestWebhook: a message from an exchange rings at those it names, in the exchange's format
-// or through a mapping; the last part of the address identifies each sender, and one that
-// nobody understands is counted, not refused.
+// TestWebhook: a message from an exchange, in its own format or read through a mapping,
+// rings at the users it names; the last part of the address identifies each sender, and a
+// message that cannot be read is counted, not refused.
 func TestWebhook(t *testing.T) {
 	mapping := must.Get(webhook.ParseMapping([]byte("id = \"uuid\"\nnumber = \"from\"\nextension = \"to\"\nstate = \"event\"\n[states]\nend = \"ended\"\n")))(t)
 	o := start(t, func(c *Config) { c.Webhooks = map[string]webhook.Reader{"ringdesk": mapping.Reader()} })
@@ -179,8 +179,9 @@ func TestWebhookOrders(t *testing.T) {
 	}
 }
 
-// TestLate: what is reported minutes later shows no card, and is kept for those who missed
-// it, but not for who took it. A call without an end is missed too.
+// TestLate: a call reported minutes late shows no card, and is kept for those
+// who missed it, but not for the user who answered it. A call whose end is
+// never reported counts as missed too.
 func TestLate(t *testing.T) {
 	o := start(t, func(c *Config) { c.Settings.Journal.Days = 1 })
 	anna, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"678"}})
@@ -200,7 +201,7 @@ func TestLate(t *testing.T) {
 	if all := o.until("anna", 1); all[0].By != "Bob Smit" || all[0].Reason != call.Elsewhere.String() || all[0].Rang.Sub(rang).Abs() > time.Second {
 		t.Errorf("%+v", all)
 	}
-	then = time.Now().Add(-lateAfter * 3 / 5) // late enough for a message, not for this
+	then = time.Now().Add(-lateAfter * 3 / 5) // late, but not too late for a card
 	say("ringing", "", "678")
 	if e := wait(t, anna, func(call.Event) bool { return true }); e.State != call.Ringing || len(bob) > 0 {
 		t.Errorf("%+v, and bob hears of %d", e, len(bob))
@@ -222,9 +223,9 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// TestSecrets: while the secret of the address is renewed the one before counts too, and
-// another one after that no more. Who sends too much is told to wait, and others are not; nor
-// does he fill the log.
+// TestSecrets: while the secret in the address is being renewed, the previous one is valid
+// too; the next renewal invalidates it. A sender of too many messages is told to wait,
+// while others are not, and does not fill the log.
 func TestSecrets(t *testing.T) {
 	var log logtest.Buffer
 	o := start(t, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
@@ -233,7 +234,7 @@ func TestSecrets(t *testing.T) {
 			t.Errorf("the log: %s", log.String())
 		}
 	}()
-	for range 3 { // of which the log tells once
+	for range 3 { // logged once
 		o.post("/in/"+o.secret+"/voipgrid", `{"canary"`)
 		o.post("/in/"+o.secret+"/voipgrid", notified("ended", ""))
 	}
@@ -265,8 +266,8 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestMappingGone: an unreadable message is not reported for longer than its mapping
-// exists, and who only checks whether an address exists has sent nothing.
+// TestMappingGone: an unreadable message is no longer reported once its mapping is gone,
+// and merely checking whether an address exists does not count as a message.
 func TestMappingGone(t *testing.T) {
 	mapping := must.Get(webhook.ParseMapping([]byte("id = \"uuid\"\nnumber = \"from\"\n")))(t)
 	changes := make(chan Office)

@@ -29,8 +29,9 @@ func create(t *testing.T) string {
 	return dir
 }
 
-// TestCreate: what is created is what is read, only for its own user; a second attempt
-// changes nothing, and what a crash left undone is completed.
+// TestCreate: a folder is read back as it was created, and is accessible to
+// its own user only; a second attempt changes nothing, except that it
+// completes what a crash left undone.
 func TestCreate(t *testing.T) {
 	dir := create(t)
 	first := must.Get(Load(dir))(t)
@@ -57,7 +58,7 @@ func TestCreate(t *testing.T) {
 	must.Get(Load(dir))(t)
 }
 
-// TestSite: a file for other relays counts only if it has all that they need.
+// TestSite: a file for other relays is only accepted with everything that they need.
 func TestSite(t *testing.T) {
 	f := must.Get(Load(create(t)))(t)
 	whole := must.Get(f.Site(f.Settings))(t)
@@ -69,7 +70,7 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// TestSilent: what a file does not set is as in a new one.
+// TestSilent: what a file does not set has the value it has in a new folder.
 func TestSilent(t *testing.T) {
 	dir := create(t)
 	for says, manual := range map[string]bool{"": true, "[lookup]\n": true, "[lookup]\nmanual = false\n": false} {
@@ -80,7 +81,7 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// TestLock: one relay per folder.
+// TestLock: only one relay at a time can lock a folder.
 func TestLock(t *testing.T) {
 	f := must.Get(Load(create(t)))(t)
 	release := must.Get(f.Lock())(t)
@@ -170,7 +171,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestPaths: a new path is valid at once, the previous one for a day, and none before that.
+// TestPaths: a new path is valid at once, the previous one for
+// another day, and older ones no longer.
 func TestPaths(t *testing.T) {
 	dir, now := create(t), time.Now()
 	paths := func(at time.Time) []string {

@@ -9,7 +9,7 @@ import (
 	"wiebelt/internal/relay/wire"
 )
 
-// TestReadCSV: a table as written by spreadsheets, completely or not at all.
+// TestReadCSV: tables as spreadsheets write them are read completely or not at all.
 func TestReadCSV(t *testing.T) {
 	want := []Entry{
 		{User: "anna", Name: "Anna de Boer", Extensions: []string{"101", "102"}, Numbers: []string{"020 123 4501"}, Email: "anna@kantoor.example", Queues: []string{"Schade", "Nieuwe polissen"}},

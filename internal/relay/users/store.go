@@ -349,7 +349,7 @@ type invitation struct {
 	Until time.Time `json:"until"`
 }
 
-// hashOf is all that is kept of a code.
+// hashOf returns the hash of a code, which is all that is kept of it.
 func hashOf(code string) string {
 	sum := sha256.Sum256([]byte("wiebelt join " + code))
 	return hex.EncodeToString(sum[:])

@@ -93,9 +93,9 @@ func (e *Entry) keep(was Entry, columns []string) {
 	}
 }
 
-// join adds a computer. If there are too many, the oldest is revoked. Keys that are over are
-// dropped and, if there are still more than an entry holds, the first revoked key that is
-// not endless.
+// join adds a computer. If there are too many, the oldest is revoked. Expired keys
+// are dropped; if there are still more than an entry holds, so is the first
+// revoked key that is not endless.
 func (e *Entry) join(k Key) {
 	e.Keys = append(e.Keys, k)
 	e.Keys = slices.DeleteFunc(e.Keys, func(old Key) bool { return old.expired(k.Since) })
@@ -112,8 +112,8 @@ func (e *Entry) join(k Key) {
 	}
 }
 
-// Revoked returns the revoked keys and since when, for Node.Revoke, without
-// those that are over.
+// Revoked returns the revoked keys that have not expired, each with the time of
+// its revocation, for Node.Revoke.
 func Revoked(all []Entry, now time.Time) map[string]time.Time {
 	out := map[string]time.Time{}
 	for _, e := range all {

@@ -162,7 +162,8 @@ func TestFailedJoin(t *testing.T) {
 	must.Get(d.Join(ctx, code, "L"))(t)
 }
 
-// unanswered is a bucket whose deletions are not answered, done or not.
+// unanswered is a bucket that does not answer deletions,
+// whether or not they were performed.
 type unanswered struct {
 	jetstream.KeyValue
 	applied bool
@@ -175,8 +176,8 @@ func (u unanswered) Delete(ctx context.Context, key string, o ...jetstream.KVDel
 	return context.DeadlineExceeded
 }
 
-// TestManyComputers: of more computers than a user may have, the oldest is dropped, and
-// keys that no token can have any more are forgotten. Joining again and again, as with
+// TestManyComputers: if a user joins on too many computers, the oldest is dropped; keys for
+// which no token can be valid any more are forgotten. Joining again and again, as with
 // computers recreated every day, always works; a program's keys are kept.
 func TestManyComputers(t *testing.T) {
 	e := anna
@@ -202,7 +203,7 @@ func TestManyComputers(t *testing.T) {
 	}
 }
 
-// TestImport: a watcher receives many of hundreds of additions together.
+// TestImport: a watcher receives hundreds of additions in few, large batches.
 func TestImport(t *testing.T) {
 	d, n, told := open(t), 300, 0
 	ctx, stop := context.WithCancel(t.Context())
@@ -231,7 +232,7 @@ func TestImport(t *testing.T) {
 type deaf struct {
 	jetstream.KeyValue
 	watches int
-	told    bool // of the second one
+	told    bool // the second watch has delivered
 }
 
 type deafWatcher struct {
@@ -273,8 +274,8 @@ func TestDeaf(t *testing.T) {
 	}
 }
 
-// TestTable: whom a call is for. What rings at somebody unknown to the relay is not for
-// the others in the queue.
+// TestTable: the table determines which users a call is for. A call that rings at somebody
+// unknown to the relay is not for the others in the queue.
 func TestTable(t *testing.T) {
 	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
 	bob := Entry{User: "bob", Extensions: []string{"102", "Balie"}, Numbers: []string{"+31201234501"}, Queues: []string{"Schade"}}

@@ -25,7 +25,8 @@ func TestJournalAnswer(t *testing.T) {
 	}
 }
 
-// TestJournalAnswerIsBounded in the number of calls, and in their length.
+// TestJournalAnswerIsBounded checks that an answer is bounded in the
+// number of calls and in their length.
 func TestJournalAnswerIsBounded(t *testing.T) {
 	for _, name := range []string{"", strings.Repeat("x", 1000)} {
 		a := JournalAnswer{At: time.Now()}

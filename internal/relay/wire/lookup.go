@@ -17,7 +17,7 @@ const (
 	maxFailure  = 64 // bytes of a failure's word
 )
 
-// LookupRequest asks whose number it is.
+// LookupRequest asks who has a number.
 type LookupRequest struct {
 	Number string `json:"number"`
 }

@@ -8,8 +8,8 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// TestLookupAnswer: an answer arrives, within its limits, and a message of
-// another shape is none.
+// TestLookupAnswer: an answer is read back, within its limits, and a
+// message of another shape is refused.
 func TestLookupAnswer(t *testing.T) {
 	one := contact.Contact{ID: "7", RelationNumber: "100200", Initials: "J.", Prefix: "de", FamilyName: "Vries", Link: "https://hub.example/7",
 		Address: contact.Address{Street: "Dorpsstraat", City: "Ons Dorp"}, Producer: contact.Coded{Code: "P1", Description: "Piet"}}

@@ -84,9 +84,9 @@ func (s Snapshot) Encode() []byte {
 	}
 }
 
-// Compare orders calls by which is left out first if there are too many: it is below 0 if
-// that is c. Ended calls go first, then ringing ones, then those in progress; among equals,
-// those that began first.
+// Compare orders calls by which is dropped first if there are too many; it is below 0
+// if that is c. Ended calls go first, then ringing ones, then those in progress;
+// among equals, those that began first.
 func (c Call) Compare(o Call) int {
 	rank := func(c Call) int {
 		switch {
@@ -100,7 +100,7 @@ func (c Call) Compare(o Call) int {
 	return cmp.Or(cmp.Compare(rank(c), rank(o)), c.Began.Compare(o.Began), cmp.Compare(c.ID, o.ID))
 }
 
-// Event returns a call as an event of now, on our own clock, with the age it has on the
+// Event returns a call as a current event on our own clock, with the age it has on the
 // relay's. An unknown state means that the call is ongoing.
 func (s Snapshot) Event(c Call, now time.Time) call.Event {
 	state, _ := call.ParseState(c.State)
@@ -114,7 +114,7 @@ func (s Snapshot) Event(c Call, now time.Time) call.Event {
 	return e.Clean()
 }
 
-// Rang returns the event for when the call began to ring.
+// Rang returns the event of the moment at which the call began to ring.
 func (s Snapshot) Rang(c Call, now time.Time) call.Event {
 	c.State, c.Answered = call.Ringing.String(), nil
 	return s.Event(c, now)

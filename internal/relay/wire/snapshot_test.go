@@ -79,7 +79,8 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// TestCompare: by the bucket's age, then by its revision, never by a clock.
+// TestCompare: snapshots are ordered by the bucket's epoch, then
+// by its revision, never by a clock.
 func TestCompare(t *testing.T) {
 	now, late := snapshot(), snapshot()
 	late.At = at.Add(time.Hour)
@@ -91,7 +92,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestEvent: ages by the relay's clock become times of ours.
+// TestEvent: ages on the relay's clock become times on ours.
 func TestEvent(t *testing.T) {
 	here := at.Add(-3 * time.Hour) // our clock is wrong
 	answered := at.Add(-20 * time.Second)

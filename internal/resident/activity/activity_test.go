@@ -50,8 +50,8 @@ func (x *waiter) wait(ctx context.Context, h *Monitor) {
 	synctest.Wait()
 }
 
-// TestACallIsSeen checks that a call is reported on arrival, then what else is seen of it,
-// and what its source can report once it has ended.
+// TestACallIsSeen checks that a call is reported on arrival, then its further progress,
+// and, once it has ended, what its source can report.
 func TestACallIsSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, x := New(), &waiter{}
@@ -95,7 +95,8 @@ func TestACallIsSeen(t *testing.T) {
 	})
 }
 
-// TestOnlyARing checks that what the phone can report is known once nothing more is awaited.
+// TestOnlyARing checks that, if only a ring comes, what the phone can
+// report is known when the wait is over.
 func TestOnlyARing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, x := New(), &waiter{}
@@ -131,7 +132,8 @@ func TestNoCall(t *testing.T) {
 	})
 }
 
-// TestTestCallEnds ends a test call with its window, with "stop" and with the next one.
+// TestTestCallEnds checks that a test call ends with its window, on
+// "stop", and when the next one begins.
 func TestTestCallEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New()

@@ -28,7 +28,7 @@ func (t *TestCalls) Begin(ctx context.Context) (test context.Context, over conte
 	return test, over
 }
 
-// Stop ends the running one.
+// Stop ends the running test call.
 func (t *TestCalls) Stop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -124,8 +124,8 @@ func TestRefusedBeforeTheFirstCall(t *testing.T) {
 	}
 }
 
-// TestChecksAreSparse checks about every four hours while all is well, about every hour
-// when refused, and soon, then less often, when the hub is unreachable.
+// TestChecksAreSparse: the hub is checked about every four hours while all is well, about
+// every hour after it has refused, and soon, then less often, while it is unreachable.
 func TestChecksAreSparse(t *testing.T) {
 	for _, c := range []struct {
 		f           contact.Failure
@@ -229,8 +229,8 @@ func TestALookupFailed(t *testing.T) {
 	}
 }
 
-// TestNothingToAsk checks that no check follows a lookup that succeeded, one whose failure
-// a token says nothing about, or one already reported.
+// TestNothingToAsk checks that a lookup triggers no check if it succeeded, if a token says
+// nothing about its failure, or if that failure was already reported.
 func TestNothingToAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watching(t, time.Time{})
@@ -277,8 +277,8 @@ func TestOtherSettings(t *testing.T) {
 	})
 }
 
-// TestCallsKnowBetter checks that the newest proof counts, and that a token
-// proves nothing about what lies behind it.
+// TestCallsKnowBetter checks that the newest evidence counts, and that a token says
+// nothing about what lies behind it.
 func TestCallsKnowBetter(t *testing.T) {
 	now := time.Date(2026, 10, 1, 10, 0, 0, 0, time.Local)
 	for _, c := range []struct {
@@ -316,8 +316,8 @@ func TestCallsKnowBetter(t *testing.T) {
 	}
 }
 
-// TestExpiryIsLoggedOnceADay logs expiry for administrators
-// from 30 days before; no state mentions it.
+// TestExpiryIsLoggedOnceADay checks that expiry is logged for administrators once a day
+// from 30 days before, and that no state mentions it.
 func TestExpiryIsLoggedOnceADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watching(t, time.Now().AddDate(0, 0, 33))

@@ -24,7 +24,7 @@ type Secret struct {
 	Dirs    profile.Dirs
 	Of      func() settings.Hub    // the current one, whose secret is watched
 	Failure func() contact.Failure // of the last lookup or check
-	Hub     *Hub                   // is to be checked
+	Hub     *Hub                   // checks the hub
 }
 
 // Run checks until ctx ends.

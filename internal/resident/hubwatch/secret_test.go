@@ -17,8 +17,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestAnotherSecretIsTried tries a new secret once, and only while the hub refuses the
-// current one; the recovery is reported.
+// TestAnotherSecretIsTried checks that a new secret is tried once, and only while the hub
+// refuses the current one, and that the recovery is reported.
 func TestAnotherSecretIsTried(t *testing.T) {
 	dirs := must.Get(profile.Find(t.TempDir()))(t)
 	must.Do(t, dirs.Make())

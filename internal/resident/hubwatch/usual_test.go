@@ -22,7 +22,8 @@ func (c counted) incoming(_ context.Context, from, to time.Time) (int, error) {
 	return c[from.Format(time.DateOnly)], nil
 }
 
-// TestUsualIsThatOfTheLastWorkingDay: 20 November 2026 is a Friday.
+// TestUsualIsThatOfTheLastWorkingDay checks that the usual number of calls is that of the
+// last working day. 20 November 2026 is a Friday.
 func TestUsualIsThatOfTheLastWorkingDay(t *testing.T) {
 	at := func(d int) time.Time { return time.Date(2026, 11, d, 12, 0, 0, 0, time.Local) }
 	for _, tt := range []struct {

@@ -113,7 +113,7 @@ func begin(t *testing.T) (*desktop, *Notifier) {
 
 var ringing = engine.Card{ID: 1, Phase: engine.PhaseRinging, LineName: "Schade", Outcome: engine.Found, LinkOK: []bool{true}, Edition: 4}
 
-// TestACallThatRingsIsNoticed shows one notice per incoming call while it
+// TestACallThatRingsIsNoticed checks that one notice per incoming call is shown while it
 // rings, and none while cards would be hidden.
 func TestACallThatRingsIsNoticed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -153,7 +153,8 @@ func TestACallThatRingsIsNoticed(t *testing.T) {
 	})
 }
 
-// TestAButtonIsPressed opens the file only where there is one to open.
+// TestAButtonIsPressed checks that a press opens the file only
+// if there is exactly one to open.
 func TestAButtonIsPressed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, _ := begin(t)
@@ -172,8 +173,8 @@ func TestAButtonIsPressed(t *testing.T) {
 	})
 }
 
-// TestNobodyShowsNotices checks that a missing service is reported, and retried only
-// after a while, with all calls that ring.
+// TestNobodyShowsNotices checks that a missing service is reported, and retried only after
+// a while, then with all ringing calls.
 func TestNobodyShowsNotices(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, _ := begin(t)

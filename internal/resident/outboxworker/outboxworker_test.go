@@ -330,7 +330,7 @@ func TestDeliveriesHold(t *testing.T) {
 	if n := d.asked.Stats().Messages; n != 5 {
 		t.Errorf("%d messages", n)
 	}
-	// What the hub forbids waits as well, until the user says that it goes on.
+	// Items that the hub forbids wait as well, until the user releases the queue.
 	d.asked.Faults().Set(localhub.AtTransaction, localhub.Fault{Status: 403, Times: 1})
 	d.add(d.file("5.zip", "5"))
 	d.until("forbidden", func(s seen) bool { return s.Held == string(outbox.Forbidden) })
@@ -403,8 +403,8 @@ func TestDeliveriesBesideACommand(t *testing.T) {
 	}
 }
 
-// TestDeliveriesOfManyFiles checks that reports about files not taken fit
-// messages, whatever the files are called, and that there is a limit to them.
+// TestDeliveriesOfManyFiles checks that reports about files that were not taken fit into
+// messages, whatever the files are called, and that their number is limited.
 func TestDeliveriesOfManyFiles(t *testing.T) {
 	d := newDeliverer(t)
 	const n = 150
@@ -430,7 +430,8 @@ func TestDeliveriesOfManyFiles(t *testing.T) {
 	}
 }
 
-// TestDeliveriesOnABadDisk checks that what cannot be taken is named and can be handed over again.
+// TestDeliveriesOnABadDisk checks that a file that cannot be taken is
+// named and can be handed over again.
 func TestDeliveriesOnABadDisk(t *testing.T) {
 	d := newDeliverer(t)
 	must.Do(t, os.WriteFile(d.deliveries.dir, []byte("a file in its place"), 0o600))

@@ -54,7 +54,7 @@ func (p *Watcher) current() (path string, info os.FileInfo) {
 	return path, info
 }
 
-// changed reports whether that is another file than last time.
+// changed reports whether that is a different file from last time.
 func (p *Watcher) changed() bool {
 	_, info := p.current()
 	if info == nil || p.info == nil {

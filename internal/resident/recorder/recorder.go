@@ -72,8 +72,8 @@ func New(store *history.Store, changed func(), log *slog.Logger) *Recorder {
 		calls: map[call.ID]recorded{}, full: make(chan struct{}, 1), after: time.After}
 }
 
-// Take queues an entry for writing. It never blocks. If too many are waiting, the source
-// with most of them pays: a flood takes nothing from another source.
+// Take queues an entry for writing. It never blocks. If too many are waiting, the newest of
+// the source with the most is dropped: a flood takes nothing from another source.
 func (r *Recorder) Take(e engine.Entry) {
 	r.mu.Lock()
 	full := len(r.queue) >= queued

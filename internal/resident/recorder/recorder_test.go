@@ -87,8 +87,8 @@ func TestLeftOutCallsAreCounted(t *testing.T) {
 	}
 }
 
-// TestFloodPaysItself checks that when too much waits, the newest calls of the
-// source causing most of it are dropped.
+// TestFloodPaysItself checks that, when too much waits, the newest calls of the source
+// with the most waiting are dropped.
 func TestFloodPaysItself(t *testing.T) {
 	r := New(nil, func() {}, slog.New(slog.DiscardHandler))
 	flood, phone := call.Source{Kind: call.KindHTTP}, call.Source{Kind: call.KindCommand}
@@ -141,7 +141,7 @@ func TestLongCall(t *testing.T) {
 	}
 }
 
-// TestEndLosesNothing checks that a call that was taken is kept, whenever the end comes.
+// TestEndLosesNothing checks that every accepted call is stored, whenever the end comes.
 func TestEndLosesNothing(t *testing.T) {
 	store := must.Get(history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now))(t)
 	defer store.Close()

@@ -177,8 +177,8 @@ func TestRequestsEndWithTheirWindow(t *testing.T) {
 	}
 }
 
-// TestShowStartsTheProgram starts the program once, with the window and the profile, and
-// again for a window requested as it exited.
+// TestShowStartsTheProgram checks that the program is started once, with the window and the
+// profile, and again for a window requested as it exited.
 func TestShowStartsTheProgram(t *testing.T) {
 	o := newOffice(t)
 	notes := filepath.Join(t.TempDir(), "notes")

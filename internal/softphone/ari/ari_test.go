@@ -20,8 +20,7 @@ import (
 
 var (
 	ring = chan_{id: "1736065800.12", name: "PJSIP/101-0000000c", state: "Ringing", caller: "101", peer: "0612345678", peerName: "J. de Vries", exten: "0201234567"}
-	// last is a call that marks the end: once it arrives, everything
-	// before it was received.
+	// last is a call that marks the end: once it arrives, everything before it has been received.
 	last = chan_{id: "1736065900.99", name: "PJSIP/101-000000ff", state: "Ringing", caller: "101", peer: "0201234599", exten: "101"}
 )
 
@@ -154,7 +153,7 @@ func TestWhatEventsCarry(t *testing.T) {
 	w := a.link().Connected()
 	a.Send(ring.event("ChannelStateChange"), ring.as(up).event("ChannelStateChange"))
 	e := w.Next()
-	w.Next() // of which nothing is asked any more
+	w.Next() // about which nothing more is queried
 	if want := (call.Source{Kind: "ari", Conn: linktest.Host(a.Address()) + "/101", Reports: call.AllStates}); e.Source != want || e.At.IsZero() {
 		t.Errorf("%+v", e)
 	}
@@ -169,15 +168,15 @@ func TestWhatEventsCarry(t *testing.T) {
 func TestExtensionWithHyphen(t *testing.T) {
 	a := newAsterisk(t)
 	cfg := linktest.Account(a.Address())
-	cfg.Extension, cfg.Address = "101-desk", cfg.Address+"/ari/" // which may be there
+	cfg.Extension, cfg.Address = "101-desk", cfg.Address+"/ari/" // the suffix is optional
 	w := listen(t, cfg).Connected()
 	a.Send(ring.event("ChannelStateChange"), last.as(func(c *chan_) { c.name = "PJSIP/101-desk-000000ff" }).event("ChannelStateChange"))
 	w.Expect("ringing incoming #1736065900.99 0201234599 on 101-desk")
 }
 
-// TestEverybody: a link to many extensions reports at which of them a call rings. Two
-// extensions in one call are two calls, each with its own end, and the phones of one
-// extension are one; channels of extensions that are not followed are not reported.
+// TestEverybody: a link to many extensions reports the extension at which a call rings.
+// A call at two extensions counts as two, each with its own end; several phones of one
+// extension count as one. Channels of extensions that are not followed are not reported.
 func TestEverybody(t *testing.T) {
 	a := newAsterisk(t)
 	at := func(n int, extension string) chan_ {
@@ -203,8 +202,8 @@ func TestEverybody(t *testing.T) {
 	w.Expect(fmt.Sprintf("answered"+told, 1, 101), fmt.Sprintf("ended elsewhere"+told, 2, 102), fmt.Sprintf("ended completed"+told, 1, 101))
 }
 
-// TestNoAnswerAboutTheCaller: a number is not shown until it is known to be allowed; the
-// next event of the call asks again.
+// TestNoAnswerAboutTheCaller: a number is not shown until the exchange
+// has said that it may be; the call's next event triggers another query.
 func TestNoAnswerAboutTheCaller(t *testing.T) {
 	a := newAsterisk(t)
 	a.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
@@ -223,8 +222,8 @@ func TestNoAnswerAboutTheCaller(t *testing.T) {
 	w.Expect("answered incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
 }
 
-// TestChannelGone: a channel that ends before it was asked reports nothing about its
-// caller, who may have withheld the number.
+// TestChannelGone: if a channel has ended before it is queried, its
+// caller is not shown, since they may have withheld their number.
 func TestChannelGone(t *testing.T) {
 	a := newAsterisk(t)
 	there := make(chan struct{})
@@ -247,7 +246,7 @@ func TestChannelGone(t *testing.T) {
 	w := a.link().Connected()
 	a.Send(ring.event("ChannelStateChange"))
 	w.Expect("ringing incoming #1736065800.12 anonymous on 0201234567")
-	close(there) // and one that is there has no such function
+	close(there) // the channel exists now, but lacks the function
 	a.Send(ring.as(up).event("ChannelStateChange"))
 	w.Expect("answered incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
 }
@@ -281,7 +280,7 @@ func TestNobodyElsesCalls(t *testing.T) {
 	}
 }
 
-// TestReplaced: another program with our name connects, and we stand back.
+// TestReplaced: when another program connects under our name, the link stands back.
 func TestReplaced(t *testing.T) {
 	a := newAsterisk(t)
 	one := a.link().Connected()
@@ -293,7 +292,7 @@ func TestReplaced(t *testing.T) {
 	two.Expect(lastSaid)
 }
 
-// TestAddress: with or without Asterisk's prefix, it is the same exchange.
+// TestAddress: the address means the same exchange with or without Asterisk's prefix.
 func TestAddress(t *testing.T) {
 	good := exchangelink.Account{User: "u", Extension: "101", Secret: linktest.Secret("")}
 	for in, want := range map[string]string{"https://pbx.example:8089/ari": "pbx.example:8089", "wss://PBX.example/asterisk/ari/": "pbx.example", "http://127.0.0.1:8088": "127.0.0.1:8088"} {

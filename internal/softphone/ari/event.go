@@ -135,8 +135,8 @@ func (s *session) take(ctx context.Context, c channel, moved bool) {
 	s.Legs.Take(s.r, c.ID, c.ID, e, func(other string) bool { return s.linked(ctx, c.ID, other) })
 }
 
-// hides reports whether the number on our channel is withheld. Without an answer from the
-// exchange, it is until the channel's next event.
+// hides reports whether the number on our channel is withheld. Without an answer
+// from the exchange, it counts as withheld until the channel's next event.
 func (s *session) hides(ctx context.Context, c channel) bool {
 	for _, number := range s.hidden {
 		if number == c.Connected.Number {
@@ -159,7 +159,7 @@ func (s *session) hides(ctx context.Context, c channel) bool {
 // On our own channel, the caller is usually our own extension.
 func (s *session) withheld(c channel) {
 	switch ours := s.extensionOf(c.Name); {
-	case c.odd(), c.Caller.Number == ours: // or there is none on the trunk's
+	case c.odd(), c.Caller.Number == ours: // or the trunk's channel has no number
 		return
 	case ours != "":
 		exchangelink.Remember(s.asked, c.ID, asked{c.Connected.Number, true})

@@ -26,7 +26,7 @@ type pollIntervals struct {
 }
 
 // Inbound returns the phone of an Asterisk that has connected by an outbound WebSocket. It
-// uses that connection for requests too, and reports all extensions that the account hears.
+// uses that connection for requests too, and reports all extensions that the account follows.
 func Inbound(a exchangelink.Account, sock *exchangelink.Socket) link.Phone {
 	return &inbound{phone: &phone{Phone: a.Inbound(registry.ARIOutbound, sock), asked: map[string]asked{}, hidden: map[string]string{}},
 		sock: sock, pace: pollIntervals{normal: 30 * time.Second, unsure: 5 * time.Second, missed: 2 * time.Second}}
@@ -51,8 +51,8 @@ func (g *inbound) Session(ctx context.Context, r *link.Reporter) error {
 	return s.run(ctx)
 }
 
-// overlap is how long before the answer about the channels events still count: they may
-// contain what the answer does not.
+// overlap is how much older than the answer about the channels an event
+// may be and still count: it may contain what the answer does not.
 const overlap = time.Second
 
 // inboundSession is a session of an inbound connection.
@@ -242,11 +242,11 @@ func (w *socketTransport) answer(ctx context.Context) (a response, err error) {
 	}
 }
 
-// keep keeps an event, and of too many the newest.
+// keep queues an event; if there are too many, the oldest are dropped.
 func (w *socketTransport) keep(b []byte) {
 	w.queue, w.bytes = append(w.queue, b), w.bytes+len(b)
 	for len(w.queue) > mostQueued || w.bytes > mostBytes {
-		w.full = w.up // before, they were kept for us while there was no connection
+		w.full = w.up // before up, they are from the time without a connection
 		w.queued()
 	}
 }

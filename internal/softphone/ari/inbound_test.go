@@ -15,7 +15,7 @@ import (
 	"wiebelt/internal/testutil/linktest"
 )
 
-// come makes an Asterisk connect by itself, after fill has set its state.
+// come makes an Asterisk connect to us, after fill has set its state.
 func come(t *testing.T, fill func(*simulate.ARI)) (*simulate.ARI, *linktest.Watch) {
 	t.Helper()
 	p, port := linktest.Inbound(t, "/in", func(sock *exchangelink.Socket) link.Phone {
@@ -49,8 +49,8 @@ func now(event string) string {
 
 const ringsAt = "ringing incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567 at 101"
 
-// TestInbound: what rings when it connects is known, then its events arrive; withheld
-// numbers are asked for on the same connection.
+// TestInbound: calls that already ring when Asterisk connects are reported, followed
+// by its events; numbers are checked for being withheld over the same connection.
 func TestInbound(t *testing.T) {
 	a, w := come(t, func(a *simulate.ARI) { lists(a, ring) })
 	w.Until(link.Connected)
@@ -60,8 +60,9 @@ func TestInbound(t *testing.T) {
 	w.Expect("ringing incoming #1736065900.99 anonymous on 101 at 101", strings.Replace(ringsAt, "ringing", "answered", 1), strings.Replace(ringsAt, "ringing", "ended completed", 1))
 }
 
-// TestInboundKept: events that Asterisk kept while not connected are old, and the existing
-// channels show what has become of those calls; what happens meanwhile is reported.
+// TestInboundKept: events that Asterisk queued while it was not
+// connected are old, and the current channels show the outcome
+// of their calls; events that arrive meanwhile are reported.
 func TestInboundKept(t *testing.T) {
 	over := ring.as(func(c *chan_) { c.id = "1736065800.1" })
 	a, w := come(t, func(a *simulate.ARI) {
@@ -83,7 +84,8 @@ func TestInboundKept(t *testing.T) {
 	}
 }
 
-// TestInboundQueued: what is kept until an answer comes has an end, however large each is.
+// TestInboundQueued: the queue of events that arrive before
+// an answer is bounded, however large each event is.
 func TestInboundQueued(t *testing.T) {
 	w := &socketTransport{up: true}
 	for _, size := range []int{1, mostBytes / 2, mostBytes / 2} {
@@ -125,7 +127,7 @@ func TestInboundReplaced(t *testing.T) {
 	is(link.CauseReplaced)
 	a.Send(`{"type":"ApplicationRegistered","application":"wiebelt"}`)
 	is(link.NoCause)
-	lists(a) // an end without an event
+	lists(a) // a call ends without an event
 	is(link.CauseReplaced)
 	for w.Next().State != call.Ended {
 	}

@@ -92,14 +92,14 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 	}
 }
 
-// errOwner: on a computer with several users, another one's callers are not this user's
-// business.
+// errOwner reports a phone of another user on this
+// computer, whose callers are not this user's business.
 func errOwner() error {
 	return &link.Refusal{Why: "the baresip at this port belongs to another user", Cause: link.CauseOwner}
 }
 
-// ownListener reports whether no other user listens at the address, without connecting:
-// that would throw the phone's own user out.
+// ownListener reports whether no other user listens at the address,
+// without connecting: that would disconnect the phone's own user.
 func (p *softphone) ownListener() bool {
 	host, port, _ := net.SplitHostPort(p.traits.Source.Conn)
 	if host == "localhost" {
@@ -113,8 +113,8 @@ func (p *softphone) ownListener() bool {
 	return ours
 }
 
-// listening identifies the socket that listens where conn leads to, if that is
-// on this computer, and tells whether it is no other user's.
+// listening identifies the listening socket that conn leads to, if it is on
+// this computer, and reports whether it does not belong to another user.
 func (p *softphone) listening(conn net.Conn) (socket string, ours bool) {
 	a, ok := conn.RemoteAddr().(*net.TCPAddr)
 	if !ok || !p.traits.Local {

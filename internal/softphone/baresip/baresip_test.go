@@ -130,7 +130,7 @@ func TestHostileFrames(t *testing.T) {
 	good := frIncoming
 	for _, tt := range []struct {
 		name, raw string
-		events    int // that still come out
+		events    int // that are still reported
 		broken    bool
 	}{
 		{"bad frame in between", good + frameOf(`{"event":true,"type":`) + good, 2, false},
@@ -211,7 +211,7 @@ func FuzzNetstring(f *testing.F) {
 			if len(b) > maxFrame {
 				t.Fatalf("frame of %d bytes", len(b))
 			}
-			// What was read is exactly what a netstring of it looks like.
+			// The bytes consumed are exactly the netstring of the result.
 			want := fmt.Sprintf("%d:%s,", len(b), b)
 			if !strings.HasPrefix(string(raw[used:]), want) {
 				t.Fatalf("read %q at %d", b, used)

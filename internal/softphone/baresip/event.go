@@ -53,7 +53,7 @@ func (p *softphone) frame(r *link.Reporter, b []byte) {
 	r.Report(e)
 }
 
-// event returns what f says about its call.
+// event converts f into an event of its call.
 func event(f frame) call.Event {
 	e := call.Event{
 		ID: link.CallID(f.ID), State: call.Ringing, Direction: call.DirectionUnknown,

@@ -23,8 +23,8 @@ func TestReal(t *testing.T) {
 	linktest.RealPhone{Phone: b, Link: func() *linktest.Watch { return connect(t, b.Control) }, Line: "sip:101@127.0.0.1", Refuses: true}.Run(t)
 }
 
-// Two programs on one phone: baresip only serves the newer one. The link must
-// stand back, not compete.
+// TestRealSecondClient: with two programs on one phone, baresip
+// only serves the newer one. The link must stand back, not compete.
 func TestRealSecondClient(t *testing.T) {
 	t.Parallel()
 	_, ctrl := phonetest.StartBaresip(t)

@@ -29,8 +29,8 @@ func (s *standIn) serve() {
 	must.Get(io.WriteString(s.conn, frIncoming))(s.t)
 }
 
-// A phone that restarts instantly is not one taken by another program, and its calls are
-// over, each time. A phone that drops us but keeps running is taken.
+// TestRestartedInNoTime: a phone that restarts instantly does not count as taken by another
+// program, and its calls are over, each time. One that drops us but keeps running does.
 func TestRestartedInNoTime(t *testing.T) {
 	l := must.Get(net.Listen("tcp4", "127.0.0.1:0"))(t)
 	s := &standIn{t: t, listener: l}
@@ -40,7 +40,7 @@ func TestRestartedInNoTime(t *testing.T) {
 	s.serve()
 	w.Want(call.Ringing)
 	for i := range 5 {
-		if i == 4 { // it does not see the end, and finds another one
+		if i == 4 { // the link sees no clean end, only another phone
 			must.Get(io.WriteString(s.conn, "no frame"))(t)
 		}
 		s.listener.Close()
@@ -64,9 +64,9 @@ func TestRestartedInNoTime(t *testing.T) {
 	w.Until(link.Kicked)
 }
 
-// TestOtherUser: another user's phone, at the port where ours would be, is not connected to.
+// TestOtherUser: the link does not connect to another user's phone at the port where ours would be.
 func TestOtherUser(t *testing.T) {
-	runtime.LockOSThread() // whose sockets the other user's are
+	runtime.LockOSThread() // the fsuid set below is per thread
 	defer runtime.UnlockOSThread()
 	_, err := unix.SetfsuidRetUid(65534)
 	must.Do(t, err)

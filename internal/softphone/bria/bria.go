@@ -119,13 +119,13 @@ func (p *phone) tls(peer net.Addr) *tls.Config {
 	}
 }
 
-// refused is the error for a Bria that rejects the connection. Which of its answers mean
-// that its user has not agreed is not documented.
+// refused returns the error for a Bria that rejects the connection. It is
+// not documented which of its answers mean that its user has not agreed.
 func refused(status int) error {
 	return &link.Refusal{Why: fmt.Sprintf("Bria does not let us in (answer %d). %s Bria must be signed in; its free version has no interface.", status, advice), Cause: link.CauseBria}
 }
 
-// silentError is the error for a Bria that accepts the connection but does not answer.
+// silentError returns the error for a Bria that accepts the connection but does not answer.
 func silentError() error {
 	return &link.Refusal{Why: "Bria does not answer. " + advice, Cause: link.CauseBria}
 }

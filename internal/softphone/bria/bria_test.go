@@ -19,7 +19,7 @@ import (
 	"wiebelt/internal/testutil/nettest"
 )
 
-// A program that starts during calls finds them.
+// TestSnapshot: a link that starts during calls finds them.
 func TestSnapshot(t *testing.T) {
 	f := newFake(t)
 	f.calls = oneCall("a", "1", "", "ringing") + oneCall("b", "2", "", "connected") + oneCall("c", "3", "", "connecting") + oneCall("d", "4", "", "ended")
@@ -30,7 +30,8 @@ func TestSnapshot(t *testing.T) {
 	w.Expect("ringing outgoing #c 3")
 }
 
-// However many events arrive while a question is open, they cause one more.
+// TestCoalesce: however many events arrive while a question
+// is open, only one more question follows.
 func TestCoalesce(t *testing.T) {
 	f := newFake(t)
 	hold := make(chan struct{}, 64)
@@ -65,8 +66,8 @@ func TestCoalesce(t *testing.T) {
 	}
 }
 
-// A Bria that endlessly reports changes is asked at a limited rate, and its
-// last state is reported.
+// TestFlood: a Bria that endlessly reports changes is queried
+// at a limited rate, and its latest state is reported.
 func TestFlood(t *testing.T) {
 	f := newFake(t).start()
 	w := run(t, f.listen, times{})
@@ -85,7 +86,7 @@ func TestFlood(t *testing.T) {
 	w.Expect("ringing incoming #a 1")
 }
 
-// Messages that do not concern calls cause no question.
+// TestOtherMessages: messages that do not concern calls trigger no question.
 func TestOtherMessages(t *testing.T) {
 	f := newFake(t).start()
 	w := run(t, f.listen, times{})
@@ -94,7 +95,7 @@ func TestOtherMessages(t *testing.T) {
 	f.send(
 		strings.ReplaceAll(changed, `"call"`, `"voicemail"`), strings.ReplaceAll(changed, `"call"`, `"voiceMail"`), strings.ReplaceAll(changed, `"call"`, `"callHistory"`),
 		strings.ReplaceAll(changed, `"call"`, `"missedCall"`), strings.ReplaceAll(changed, `"call"`, `"neverHeardOf"`), strings.ReplaceAll(changed, ` type="call"`, ""), "POST /somethingNew\r\n\r\n<event type=\"call\"/>",
-		answered(1, oneCall("old", "1", "", "ringing")), // nobody asked
+		answered(1, oneCall("old", "1", "", "ringing")), // an answer without a question
 		"", "hello", strings.Repeat("x", maxHandshake))
 	f.Change(oneCall("a", "1", "", "ringing"))
 	w.Expect("ringing incoming #a 1")
@@ -103,8 +104,8 @@ func TestOtherMessages(t *testing.T) {
 	}
 }
 
-// The Bria user has not allowed us: the link reports that, and does not retry every second,
-// since Bria may ask each time.
+// TestNotAllowed: if the Bria user has not allowed us, the link reports that,
+// and does not retry every second, since Bria may ask the user each time.
 func TestNotAllowed(t *testing.T) {
 	says := func(status string) func(int, string) string {
 		return func(id int, _ string) string {
@@ -137,7 +138,7 @@ func TestNotAllowed(t *testing.T) {
 	}
 }
 
-// Permission is withdrawn while connected: the link reports it.
+// TestNoLongerAllowed: the link reports when permission is withdrawn while connected.
 func TestNoLongerAllowed(t *testing.T) {
 	f := newFake(t)
 	f.answer = func(id int, calls string) string {
@@ -153,8 +154,8 @@ func TestNoLongerAllowed(t *testing.T) {
 	w.Until(link.Refused)
 }
 
-// A Bria that hangs is noticed, whether or not it answers pings; one that only ignores
-// pings keeps its link.
+// TestHangs: a Bria that hangs is noticed, whether or not it
+// answers pings; one that only ignores pings keeps its link.
 func TestHangs(t *testing.T) {
 	f := newFake(t)
 	f.deaf = true
@@ -163,7 +164,7 @@ func TestHangs(t *testing.T) {
 	w := run(t, f.listen, quick)
 	w.Until(link.Connected)
 	for range 4 {
-		f.question() // without any event
+		f.question() // asked without any event
 	}
 	if len(w.States) > 0 {
 		t.Error("the link broke")
@@ -187,7 +188,7 @@ func TestHangs(t *testing.T) {
 	}
 }
 
-// An idle connection that answers pings is not queried.
+// TestPongs: an idle connection that answers pings is not queried.
 func TestPongs(t *testing.T) {
 	f := newFake(t).start()
 	w := run(t, f.listen, times{allow: time.Minute, answer: time.Minute, ping: 10 * time.Millisecond, silent: 2 * time.Second})
@@ -199,8 +200,8 @@ func TestPongs(t *testing.T) {
 	}
 }
 
-// The phone ends during a call and comes back: the call is over, and the link
-// reconnects within two seconds.
+// TestRestart: when the phone exits during a call and comes back,
+// the call is over and the link reconnects within two seconds.
 func TestRestart(t *testing.T) {
 	f := newFake(t).start()
 	w := run(t, f.listen, times{})
@@ -218,8 +219,8 @@ func TestRestart(t *testing.T) {
 	w.Expect("ringing incoming #b 2")
 }
 
-// A connection lost for a moment loses no call, and the snapshot shows
-// what happened meanwhile.
+// TestDropped: a briefly lost connection loses no call, and
+// the snapshot shows what happened meanwhile.
 func TestDropped(t *testing.T) {
 	f := newFake(t).start()
 	w := run(t, f.listen, times{})
@@ -237,7 +238,7 @@ func TestDropped(t *testing.T) {
 	w.Expect("answered incoming #a 1")
 }
 
-// An invalid WebSocket frame is not taken for the end of a phone.
+// TestNoFrame: an invalid WebSocket frame is not mistaken for the end of the phone.
 func TestNoFrame(t *testing.T) {
 	f := newFake(t).start()
 	w := run(t, f.listen, times{})
@@ -253,8 +254,8 @@ type elsewhere struct{ net.Conn }
 
 func (elsewhere) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 9002} }
 
-// Only a connection that really leads to this computer is accepted with an expired
-// certificate, whatever name was dialled.
+// TestCertificate: an expired certificate is accepted only on a connection
+// that really leads to this computer, whatever name was dialled.
 func TestCertificate(t *testing.T) {
 	f := newFake(t).start()
 	for address, name := range map[string]string{
@@ -270,7 +271,7 @@ func TestCertificate(t *testing.T) {
 		if c := p.tls(elsewhere{}.RemoteAddr()); c.ServerName != name || c.InsecureSkipVerify {
 			t.Errorf("%q: the certificate of %q is expected, unverified %v", address, c.ServerName, c.InsecureSkipVerify)
 		}
-		once := func() error { // until admitted
+		once := func() error { // until connected
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			return link.RunOnce(ctx, link.Config{State: func(link.State) { cancel() }}, p)
@@ -315,7 +316,7 @@ func TestNobodyThere(t *testing.T) {
 	}
 }
 
-// Another program listens there.
+// TestNotBria connects to other programs that listen at the address.
 func TestNotBria(t *testing.T) {
 	for name, text := range map[string]string{
 		"another protocol": "220 mail.example ESMTP +31612345678\r\n",

@@ -76,8 +76,8 @@ func progressOf(state string) progress {
 	return unclear
 }
 
-// overallState returns the state of a call and its party: in a conference the one whose number is
-// known, as long as they take part, otherwise the first.
+// overallState returns the state of a call and its party: in a conference, the
+// party whose number is known as long as they take part, otherwise the first one.
 func overallState(all []party, known string) (progress, party) {
 	best, who, open := unclear, party{}, false
 	for _, p := range all {

@@ -25,13 +25,13 @@ const (
 	changed = simulate.BriaChanged
 )
 
-// answered is an answer with the given calls.
+// answered returns an answer with the given calls.
 func answered(id int, calls string) string {
 	return fmt.Sprintf("HTTP/1.1 200 OK\r\nTransaction-ID: %d\r\nContent-Type: application/xml\r\nContent-Length: 345\r\n\r\n"+
 		"<?xml version=\"1.0\" encoding=\"utf-8\" ?>\n<status type=\"call\">\n%s</status>", id, calls)
 }
 
-// oneCall is a call as listed in an answer.
+// oneCall returns a call as listed in an answer.
 func oneCall(id, number, name, state string) string {
 	return "<call>\n<id>" + id + "</id>\n<holdStatus>offHold</holdStatus>\n<participants>\n" + oneParty(number, name, state) + "</participants>\n</call>\n"
 }
@@ -48,7 +48,7 @@ type fake struct {
 	// answer replaces the answer to a question; "" is silence.
 	answer    func(id int, calls string) string
 	deaf      bool     // answers no ping
-	calls     string   // when it starts
+	calls     string   // when the fake starts
 	questions chan int // their numbers, from 1 for each connection
 	open      http.HandlerFunc
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// statusRequest is the request for the list of calls, as written in the vendor's samples.
+// statusRequest returns the request for the list of calls, as written in the vendor's samples.
 func statusRequest(id int) []byte {
 	const body = "<?xml version=\"1.0\" encoding=\"utf-8\" ?>\r\n<status>\r\n <type>call</type>\r\n</status>"
 	return []byte("GET /status\r\nUser-Agent: Wiebelt\r\nTransaction-ID: " + strconv.Itoa(id) +

@@ -200,8 +200,8 @@ func hostile() []string {
 	return linktest.Mutate(all, 320, recordedEvent, recordedAnswer, answered(0, oneCall("h", "1", "x", "ringing")+oneCall("i", "2", "y", "connected")))
 }
 
-// Whatever arrives, as an answer or unasked, the next call is reported: on the same
-// connection or on the next.
+// TestHostile: whatever arrives, as an answer or unrequested,
+// the next call is reported, on the same connection or the next.
 func TestHostile(t *testing.T) {
 	linktest.Hostile(t, hostile(), func(i int, message string, log *logtest.Buffer) bool {
 		return survives(t, message, i%2 == 0, []int{websocket.TextMessage, websocket.BinaryMessage}[i/2%2], log)

@@ -167,7 +167,7 @@ func (s *session) answer(m message, size int) error {
 func (s *session) closed(ctx context.Context) error {
 	err := s.sock.Err()
 	switch {
-	case ctx.Err() != nil || link.CauseOf(err) != link.NoCause: // it was too long, or no message
+	case ctx.Err() != nil || link.CauseOf(err) != link.NoCause: // too long, or no message
 		return err
 	case !s.up:
 		return silentError()

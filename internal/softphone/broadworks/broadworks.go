@@ -118,7 +118,7 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 const (
 	expires = "3600"                 // the exchange's minimum, in seconds
 	maxLife = time.Hour              // renewal is due by then, whatever the exchange says
-	gapTime = 500 * time.Millisecond // in which events of different users overtake each other
+	gapTime = 500 * time.Millisecond // for events of different users to overtake each other
 )
 
 // opened waits for the channel's first document, which describes it.
@@ -152,7 +152,7 @@ func (s *session) run(ctx context.Context, stream *exchangelink.Stream, group st
 	if err := s.subscribe(ctx, group); err != nil {
 		return err
 	}
-	for len(stream.In()) > 0 { // events received meanwhile contain most of it sooner
+	for len(stream.In()) > 0 { // events received meanwhile report most of it sooner
 		if err := s.message(ctx, <-stream.In()); err != nil {
 			return err
 		}
@@ -227,7 +227,7 @@ func (s *session) beat(ctx context.Context) error {
 	}
 }
 
-// goneError is the error for what the exchange has given up.
+// goneError returns the error for a channel or subscription that the exchange no longer has.
 func (s *session) goneError(status int) error {
 	switch {
 	case status == http.StatusUnauthorized:

@@ -20,8 +20,8 @@ import (
 
 type told struct{ kind, call string }
 
-// TestStories: what the link makes of one user's events. Single events are tested with the
-// messages in package webhook.
+// TestStories checks what the link makes of one user's events.
+// Single events are tested with the messages in package webhook.
 func TestStories(t *testing.T) {
 	as := func(what string) string { return strings.Replace(rings, "ringing", what, 1) }
 	with := func(tracking, personality, state, remote, more string) string {
@@ -73,8 +73,8 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// TestOffice: a link that follows the group reports the calls of every followed user;
-// whoever answers a call takes it from the others.
+// TestOffice: a link that follows the group reports the calls of every
+// followed user; when one answers a call, it ends for the others.
 func TestOffice(t *testing.T) {
 	for name, group := range map[string]bool{"the group": true, "each user, where the group may not be followed": false} {
 		t.Run(name, func(t *testing.T) {
@@ -106,8 +106,8 @@ func TestOffice(t *testing.T) {
 	}
 }
 
-// TestEnterprise: an administrator without a directory at the exchange follows the group in
-// the address; a called user is then looked up, until there is an answer.
+// TestEnterprise: an administrator who is not in the exchange's directory follows the group
+// named in the address; a called user's profile is then requested until there is an answer.
 func TestEnterprise(t *testing.T) {
 	x := newExchange(t)
 	a := x.office()
@@ -125,7 +125,7 @@ func TestEnterprise(t *testing.T) {
 	x.Report("bob@kantoor.example", "CallReceivedEvent", half1("Alerting"))
 	x.Report("bob@kantoor.example", "CallUpdatedEvent", half1("Alerting"))
 	w.Expect("ringing incoming #bob@kantoor.example/callhalf-1:0 +31612345678 (J. de Vries) at 102")
-	x.Report("1234@elders.example", "CallReceivedEvent", half1("Alerting")) // nobody tells his extension
+	x.Report("1234@elders.example", "CallReceivedEvent", half1("Alerting")) // its extension is unknown
 	w.Expect("ringing incoming #1234@elders.example/callhalf-1:0 +31612345678 (J. de Vries) at 1234")
 	a.Address = strings.Replace(a.Address, "kantoor", "elders", 1)
 	listen(t, a).Refused("BroadWorks does not let this user follow the calls (403)")
@@ -149,8 +149,8 @@ func TestColleague(t *testing.T) {
 	listen(t, a).Refused("BroadWorks does not know the extension of the settings, or not for this user")
 }
 
-// TestWithoutActions: an exchange that only offers events is followed anyway, from its
-// first event; its not listing active calls ends none.
+// TestWithoutActions: an exchange that only offers events is followed anyway,
+// from its first event; that it cannot list the current calls ends none.
 func TestWithoutActions(t *testing.T) {
 	x := newExchange(t)
 	asked, missing := make(chan struct{}, 9), linktest.Status("/com.broadsoft.xsi-actions", http.StatusNotFound)
@@ -188,7 +188,7 @@ func TestTakenOver(t *testing.T) {
 			t.Parallel()
 			x := newExchange(t)
 			a := linktest.Account(x.Address())
-			if name == "another password" { // which only a heartbeat shows; of the others it could say less, and first
+			if name == "another password" { // only a heartbeat shows this; elsewhere it could come first and say less
 				a.Net.PingEvery = 20 * time.Millisecond
 			}
 			w := listen(t, a).Connected()
@@ -204,7 +204,8 @@ func TestTakenOver(t *testing.T) {
 	}
 }
 
-// TestRenewal: what expires is renewed, and recreated if the exchange does not renew it.
+// TestRenewal: channels and subscriptions are renewed before they
+// expire, and recreated if the exchange does not renew them.
 func TestRenewal(t *testing.T) {
 	t.Parallel()
 	x := newExchange(t)
@@ -212,7 +213,7 @@ func TestRenewal(t *testing.T) {
 	both := make(chan struct{})
 	x.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodPut && !strings.HasSuffix(r.URL.Path, "/heartbeat") {
-			select { // channel and subscription at once, so that no event waits long
+			select { // both renewals run at once, so that no event waits long
 			case both <- struct{}{}:
 			case <-both:
 			case <-r.Context().Done():
@@ -237,7 +238,7 @@ func TestRenewal(t *testing.T) {
 	}
 }
 
-// TestPeople: another extension of a known user is learnt, however many users there are.
+// TestPeople: a known user's new extension is learned, however many users there are.
 func TestPeople(t *testing.T) {
 	s := &session{phone: &phone{people: map[string]person{}}}
 	for i := range maxPeople + 1 {
@@ -250,8 +251,7 @@ func TestPeople(t *testing.T) {
 	}
 }
 
-// TestGaps: missing events are made up for by queries; events that overtake each
-// other are not missing.
+// TestGaps: missing events are made up for by a query.
 func TestGaps(t *testing.T) {
 	x := newExchange(t)
 	w := x.link().Connected()
@@ -263,7 +263,8 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// TestNumbers: events of different users overtake each other, and nothing is missed.
+// TestNumbers: events of different users may overtake each
+// other; once all have arrived, none counts as missed.
 func TestNumbers(t *testing.T) {
 	s := &session{subscriptions: map[string]bool{"a": true, "b": true}, last: map[string]int64{}, missed: map[string]bool{}, gaps: exchangelink.NewGaps(time.Hour, 0)}
 	for _, e := range []struct {
@@ -274,13 +275,13 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("after %s %s: %v are missed", e.subscription, e.number, s.missed)
 		}
 	}
-	if err := s.poll(t.Context()); err != nil { // of an exchange that is not there
+	if err := s.poll(t.Context()); err != nil { // requests nothing: there is no exchange
 		t.Error(err)
 	}
 }
 
-// TestOneServer: heartbeats and acknowledgements go to the channel's server, with its
-// cookies, though its name has other addresses too. Everything is asked for as XML.
+// TestOneServer: heartbeats and acknowledgements go to the channel's server, with
+// its cookies, though its name has other addresses too. Every request asks for XML.
 func TestOneServer(t *testing.T) {
 	x := newExchange(t)
 	a := linktest.Account(x.Address())
@@ -301,8 +302,8 @@ func TestOneServer(t *testing.T) {
 	}
 }
 
-// TestReordered: in whatever order events arrive, repeated or missing, the final state
-// of all calls is right.
+// TestReordered: the final state of all calls is right in whatever
+// order events arrive, even if some are repeated or missing.
 func TestReordered(t *testing.T) {
 	t.Parallel()
 	x := newExchange(t)

@@ -92,7 +92,7 @@ func (s *session) readUsers(ctx context.Context) (group string, err error) {
 		return "", err
 	case status == http.StatusUnauthorized:
 		return "", s.refused(status)
-	case me.Group != "" && me.Provider != "": // neither for an administrator, or a user without this right
+	case me.Group != "" && me.Provider != "": // empty for an administrator, or a user without this right
 		group = "/serviceprovider/" + url.PathEscape(string(me.Provider)) + "/group/" + url.PathEscape(string(me.Group))
 	}
 	many := s.Account.Hears != nil
@@ -303,8 +303,8 @@ func (s *session) noteSequence(d document) {
 	}
 }
 
-// leg is the key of half of a call: the exchange's ID, prefixed with the user's
-// when following many.
+// leg returns the key of half of a call: the exchange's ID,
+// prefixed with the user's when following many.
 func (s *session) leg(id string, h half) string {
 	if s.target != "" {
 		return string(h.ID)
@@ -323,8 +323,8 @@ func (s *session) legsOf(id string) iter.Seq[string] {
 	}
 }
 
-// take reports the state of a half of one of our calls, and returns its leg. What is only
-// seen, in no kind of event, is not reported again.
+// take reports the state of a half of one of our calls, and returns its leg. A half from
+// a list of calls, without a kind of event, is not reported again unless it has changed.
 func (s *session) take(ctx context.Context, id string, h half, kind string) (leg string) {
 	named, ours := s.Account.Follows(s.extension(ctx, id))
 	if !ours || h.ID == "" || len(h.ID)+len(h.Tracking) > maxID {

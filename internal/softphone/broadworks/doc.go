@@ -9,9 +9,9 @@
 //     each with its declaration. The exchange ends it unless every event is acknowledged
 //     and a heartbeat is sent every 15 s. These requests must reach the very server that
 //     holds the channel: they go to its address, with its cookies.
-//   - A channel belongs to a set, and each session has its own set. The exchange ends the
-//     channels of other sets of the same application: somebody replaced us or, if it was an
-//     earlier channel of ours that broke, nobody is left there.
+//   - A channel belongs to a set, and each session has its own set. The exchange ends
+//     the channels of other sets of the same application: if that ends ours, somebody
+//     has replaced us; an earlier channel of ours that broke has no reader left.
 //   - Subscriptions and the channel are renewed after half of their lifetime. If one ends
 //     earlier, everything is set up again.
 //   - A subscription is for a user, or for a group or enterprise, which only its

@@ -256,7 +256,7 @@ func (a address) number() string {
 			s = user
 		}
 	}
-	if plain, err := url.PathUnescape(s); err == nil { // what cannot be read is shown as it is
+	if plain, err := url.PathUnescape(s); err == nil { // otherwise it is shown as it is
 		s = plain
 	}
 	if country := string(a.Country); country != "" && len(s) >= 7 && strings.Trim(s, "0123456789") == "" && s[0] != '0' {

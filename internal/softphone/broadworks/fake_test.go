@@ -29,7 +29,7 @@ func (x *exchange) restart() {
 	x.BroadWorks = linktest.Start(x.t, &x.BroadWorks, simulate.StartBroadWorks)
 }
 
-// has makes a user be on a call, or not.
+// has sets a user's call by its id; an empty call removes it.
 func (x *exchange) has(user, id, call string) {
 	x.With(func() {
 		if x.Calls[user] == nil {
@@ -41,7 +41,7 @@ func (x *exchange) has(user, id, call string) {
 	})
 }
 
-// office adds users to the group; those with 1xx are ours.
+// office adds users to the group, and returns an account that follows the extensions 1xx.
 func (x *exchange) office() exchangelink.Account {
 	x.With(func() {
 		x.Users = append(x.Users, simulate.BroadWorksUser{ID: "bob@kantoor.example", Extension: "102"}, simulate.BroadWorksUser{ID: "buur@kantoor.example", Extension: "201"}, simulate.BroadWorksUser{ID: "deur@kantoor.example"})
@@ -56,7 +56,7 @@ func (x *exchange) link() *linktest.Watch { return listen(x.t, linktest.Account(
 // listen runs a link until the test ends.
 var listen = linktest.Listen(New, func(p *phone) { p.again = 0 })
 
-// half1 is a call of the user, with its remote party and further elements.
+// half1 returns a call of the user, with its remote party and further elements.
 func half1(state string, more ...string) string {
 	return simulate.BroadWorksCall("callhalf-1:0", "1:1", "Terminator", state, customer, strings.Join(more, ""))
 }
@@ -71,7 +71,7 @@ const (
 	lastr = "ringing incoming #callhalf-last:0 0201234599"
 )
 
-// last marks the end: once this call arrives, everything before it was received.
+// last marks the end: once this call arrives, everything before it has been received.
 func (x *exchange) last(w *linktest.Watch) {
 	x.t.Helper()
 	x.Report(me, "CallReceivedEvent", simulate.BroadWorksCall("callhalf-last:0", "99:1", "Terminator", "Alerting", simulate.BroadWorksParty("", "0201234599"), ""))

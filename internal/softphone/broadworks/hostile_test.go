@@ -13,7 +13,7 @@ import (
 	"wiebelt/internal/testutil/linktest"
 )
 
-// event1 is an event of the user, as sent.
+// event1 returns an event of the user, as sent.
 func event1(kind, said string) string {
 	return simulate.BroadWorksEvent("e1", "s1", me, kind, 7, said)
 }
@@ -42,8 +42,8 @@ func hostile(n int) []string {
 	return out
 }
 
-// FuzzDocuments: whatever arrives on a channel is split and read to the end; what is
-// reported about calls is usable; and a valid event after it is not lost.
+// FuzzDocuments: whatever arrives on a channel is split and read to the end, calls
+// are reported in a usable form, and a valid event that follows is not lost.
 func FuzzDocuments(f *testing.F) {
 	const longest = 8 << 10 // longer ones are slow, and are in hostile
 	good := xml.Header + event1("CallReceivedEvent", half1("Alerting"))

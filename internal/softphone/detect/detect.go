@@ -43,7 +43,7 @@ type Phone struct {
 	Obstacle Obstacle
 }
 
-// ID names the phone among those of this computer.
+// ID identifies the phone on this computer.
 func (p Phone) ID() string { return p.Kind + " " + p.Address + p.File }
 
 // Process is a program run by this user.
@@ -200,7 +200,8 @@ func twinkle(s System, running []Process) []Phone {
 	return all
 }
 
-// judge sets how a phone that runs command for a call can be connected.
+// judge sets whether a phone that runs command for a call runs
+// Wiebelt already, and otherwise what prevents connecting it.
 func judge(p *Phone, command string, open bool) {
 	switch {
 	case phonefile.RunsWiebelt(command):

@@ -90,7 +90,7 @@ func TestPhonesThatRunAProgram(t *testing.T) {
 	if got := found(t, t.TempDir(), "/nowhere/microsip.ini", nil); len(got) != 0 {
 		t.Errorf("found %+v", got)
 	}
-	home := t.TempDir() // folders in the place of their files
+	home := t.TempDir() // has folders in place of their files
 	put(t, home, "microsip.ini/x", "")
 	put(t, home, ".twinkle/office.cfg/x", "")
 	got := found(t, home, filepath.Join(home, "microsip.ini"), []Process{{"microsip.exe", nil}})
@@ -120,8 +120,8 @@ func TestLinphoneAndBria(t *testing.T) {
 	}
 }
 
-// TestRealBaresip: a running phone is found at its port without noticing: its
-// clients stay connected.
+// TestRealBaresip: detection finds a running phone at its
+// port without disturbing it: its client stays connected.
 func TestRealBaresip(t *testing.T) {
 	b := phonetest.New(t)
 	conn := must.Get(net.Dial("tcp", b.Control))(t)

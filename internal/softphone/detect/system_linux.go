@@ -74,8 +74,7 @@ func elsewhere(environment []string) bool {
 	return false
 }
 
-// listens asks the kernel, so the phone is not contacted. One of another user is
-// none.
+// listens asks the kernel, so the phone is not contacted. Another user's listener does not count.
 func listens(_ context.Context, at netip.AddrPort) bool {
 	socket, ours := link.Listening(at)
 	return socket != "" && ours

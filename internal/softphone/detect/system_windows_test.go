@@ -12,8 +12,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestBaresipOnWindows: its settings are where programs keep theirs, and its port is not
-// probed: that would disconnect its client.
+// TestBaresipOnWindows: baresip's settings are found where Windows programs keep
+// theirs, and its port is not probed, since that would disconnect its client.
 func TestBaresipOnWindows(t *testing.T) {
 	dir := must.Get(os.MkdirTemp("", ""))(t) // wine cannot remove it the way t.TempDir does
 	t.Setenv("APPDATA", dir)

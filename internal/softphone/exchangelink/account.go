@@ -63,7 +63,7 @@ func (a Account) Open(kind string) (*Phone, error) {
 	return a.phone(kind, server), nil
 }
 
-// Inbound is Open for an exchange that has connected to us. It covers many extensions.
+// Inbound is like Open, for an exchange that has connected to us. It covers many extensions.
 func (a Account) Inbound(kind string, sock *Socket) *Phone { return a.phone(kind, sock.server) }
 
 func (a Account) phone(kind string, server *Server) *Phone {

@@ -48,8 +48,8 @@ func TestPassword(t *testing.T) {
 	}
 }
 
-// TestClientName: two links of one user to one exchange have different names; a link for an
-// office has one name, whatever its extensions.
+// TestClientName: two links of one user to one exchange have different
+// names; an office's link keeps its name, whatever its extensions.
 func TestClientName(t *testing.T) {
 	desk, mobile := Account{Extension: "101"}, Account{Extension: "101-mobile"}
 	if desk.ClientName() == mobile.ClientName() {

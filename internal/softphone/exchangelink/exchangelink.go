@@ -156,7 +156,7 @@ func (s *Server) Get(ctx context.Context, path string, h http.Header, into any) 
 	return s.do(ctx, http.MethodGet, path, h, nil, into)
 }
 
-// Post is Get with a body.
+// Post is like Get, with a body.
 func (s *Server) Post(ctx context.Context, path string, h http.Header, contentType string, body []byte, into any) (status int, err error) {
 	h = h.Clone()
 	if h == nil {
@@ -177,8 +177,8 @@ func (s *Server) do(ctx context.Context, method, path string, h http.Header, bod
 // maxFailure limits how much of an unsuccessful answer is read.
 const maxFailure = 4 << 10
 
-// Ask sends a request and returns the answer; of an unsuccessful one only the beginning.
-// Without an Accept header it requests JSON.
+// Ask sends a request and returns the answer, or just the beginning
+// of an unsuccessful one. Without an Accept header it requests JSON.
 func (s *Server) Ask(ctx context.Context, method, path string, h http.Header, body []byte) (answer []byte, status int, err error) {
 	limited, cancel := context.WithTimeout(ctx, s.opts.Answer)
 	defer cancel()
@@ -227,7 +227,7 @@ func (s *Server) Failure(why string, cause link.Cause) error {
 	return &link.Failure{Why: s.base.Host + ": " + why, Cause: cause}
 }
 
-// Status is the error for an unexpected status.
+// Status returns the error for an unexpected status.
 func (s *Server) Status(code int) error {
 	cause := link.CauseUnexpected
 	if code >= 500 || code == http.StatusTooManyRequests {

@@ -299,8 +299,8 @@ func TestSocket(t *testing.T) {
 	done.Wait()
 }
 
-// TestDeadPeer: pings without an answer end the connection; with an answer they
-// keep it, though nothing else is said, and so do pings of the other end's.
+// TestDeadPeer: unanswered pings end the connection; answered ones keep
+// it although nothing else arrives, and so do pings from the other end.
 func TestDeadPeer(t *testing.T) {
 	stop := make(chan struct{})
 	s, _ := talk(t, Options{PingEvery: 50 * time.Millisecond, Silence: 500 * time.Millisecond}, func(*websocket.Conn) { <-stop })
@@ -335,8 +335,8 @@ func TestDeadPeer(t *testing.T) {
 	done.Wait()
 }
 
-// TestAlive: when two ask at once whether the other end is alive, a single pong, which may
-// answer two pings, serves both.
+// TestAlive: when two goroutines ask at once whether the other end
+// is alive, one pong serves both, even if it answers two pings.
 func TestAlive(t *testing.T) {
 	s, done := talk(t, Options{}, func(c *websocket.Conn) {
 		pings := 0
@@ -368,7 +368,7 @@ func TestAlive(t *testing.T) {
 	}
 }
 
-// TestUntakenStream: data that nobody reads yet does not end a stream; silence does.
+// TestUntakenStream: data that nobody has read yet does not end a stream, but silence does.
 func TestUntakenStream(t *testing.T) {
 	const silence, parts = 200 * time.Millisecond, 2 * queued
 	late := make(chan struct{})
@@ -435,7 +435,7 @@ func TestEnds(t *testing.T) {
 	k.Close()
 }
 
-// TestTokenLife: a token's announced lifetime is trusted for a day at most.
+// TestTokenLife: the announced lifetime of a token is trusted up to a day.
 func TestTokenLife(t *testing.T) {
 	var s Server
 	for _, tt := range []struct{ life, least, most time.Duration }{{time.Hour, 39 * time.Minute, 40 * time.Minute}, {240 * time.Hour, 15 * time.Hour, 16 * time.Hour}} {

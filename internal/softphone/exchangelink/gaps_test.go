@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestGaps: constantly missing events postpone no check; checks without news become rarer,
-// up to a limit, until there is news.
+// TestGaps: a steady stream of gaps postpones no poll; polls that
+// find nothing new become rarer, up to a limit, until one does.
 func TestGaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, gaps, last := NewGaps(time.Second, 2*time.Second), time.Tick(100*time.Millisecond), time.Now()

@@ -18,11 +18,11 @@ const (
 	maxLegs     = 64               // of one call
 )
 
-// Legs tracks the calls of one or many extensions. What rings on several devices of
-// an extension at once is several legs to the exchange and one call to a person: it is
-// reported once, under the first leg's ID. It is answered when one leg is, and ends with
-// that leg or with the last one. The zero value has no calls. It belongs to the session's
-// goroutine and lives as long as the link.
+// Legs tracks the calls of one or many extensions. A call that rings on several
+// devices of an extension at once is several legs to the exchange but one call to
+// a person: it is reported once, under the first leg's ID. It is answered when
+// one leg is, and ends with that leg or with the last one. The zero value has no
+// calls. It belongs to the session's goroutine and lives as long as the link.
 type Legs struct {
 	calls []*mergedCall // oldest first
 	many  bool          // many extensions
@@ -115,7 +115,7 @@ func (l *Legs) add(r *link.Reporter, leg, id string, e call.Event, same func(str
 // End reports that a leg has ended.
 func (l *Legs) End(r *link.Reporter, leg string, why call.Reason) { l.EndBy(r, leg, why, "") }
 
-// EndBy is End with the party who took the call elsewhere, "" if unknown.
+// EndBy is like End, and names the party who took the call elsewhere, "" if unknown.
 func (l *Legs) EndBy(r *link.Reporter, leg string, why call.Reason, by string) {
 	for i, c := range l.calls {
 		if c.legs[leg] {

@@ -13,7 +13,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// with runs f with a Reporter, and returns in words what was reported.
+// with runs f with a Reporter, and returns its reports in words.
 func with(t must.Test, f func(*link.Reporter)) (said []string) {
 	err := link.RunOnce(context.Background(), link.Config{Take: func(e call.Event) error {
 		said = append(said, strings.TrimSpace(fmt.Sprintf("%v %v #%s %s %s", e.State, e.Reason, e.ID, e.Number, e.Via)))
@@ -123,8 +123,8 @@ func TestLegs(t *testing.T) {
 	}
 }
 
-// TestLegsNeverLeaveACall: whatever a flood reports, every reported call is reported
-// as over once its legs are.
+// TestLegsNeverLeaveACall: whatever a flood contains, every
+// reported call is reported as over once its legs are.
 func TestLegsNeverLeaveACall(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var l Legs
@@ -184,7 +184,7 @@ func TestTooManyCalls(t *testing.T) {
 				t.Errorf("%d calls, %d known", len(l.calls), len(r.Calls()))
 			}
 		})
-		if got := said[len(said)-2]; got != "ended  #9 9" { // the oldest makes room
+		if got := said[len(said)-2]; got != "ended  #9 9" { // the oldest call makes room
 			t.Error(got)
 		}
 	}

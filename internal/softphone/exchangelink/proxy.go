@@ -79,7 +79,7 @@ func (s *Server) tunnel(ctx context.Context, network string, u *url.URL, address
 
 func ask(c net.Conn, address string) error {
 	req := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: address}, Host: address, Header: http.Header{"User-Agent": {""}}}
-	_ = req.Write(c) // where it fails, no answer comes
+	_ = req.Write(c) // if it fails, no answer comes
 	// Read byte by byte, so that nothing after the answer is consumed.
 	in := bufio.NewReaderSize(io.LimitReader(oneByte{c}, maxHeader), 16)
 	resp, err := http.ReadResponse(in, req)

@@ -21,8 +21,8 @@ import (
 	"wiebelt/internal/testutil/nettest"
 )
 
-// Requests and sockets go through the proxy and reach the exchange by name,
-// with end-to-end TLS.
+// TestThroughAProxy: requests and sockets go through the
+// proxy and reach the exchange by name, with end-to-end TLS.
 func TestThroughAProxy(t *testing.T) {
 	for _, scheme := range []string{"http", "https", "socks5", "socks5h"} {
 		t.Run(scheme, func(t *testing.T) {
@@ -80,7 +80,7 @@ func TestThroughAProxy(t *testing.T) {
 	}
 }
 
-// Without a proxy for it, the exchange is reached directly.
+// TestNoProxyForIt: an exchange for which there is no proxy is reached directly.
 func TestNoProxyForIt(t *testing.T) {
 	asked := 0
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "{}") }, func(_ *httptest.Server, o *Options) {

@@ -92,7 +92,7 @@ func NewSocket(ctx context.Context, conn *websocket.Conn, name string, o Options
 	return named(name, o).socket(ctx, conn, most)
 }
 
-// named is the other end of a connection that was opened elsewhere.
+// named returns the other end of a connection that was opened elsewhere.
 func named(name string, o Options) *Server {
 	o.fill()
 	return &Server{base: &url.URL{Host: name}, opts: o}

@@ -30,7 +30,7 @@ type Stream struct {
 	err   error // why the reader ended; read it after in is closed
 }
 
-// Stream sends a request and delivers its answer in the parts that split cuts. If a server
+// Stream sends a request and delivers its answer in parts, as cut by split. If a server
 // refuses, it returns the status, no stream and no error. The stream ends with ctx.
 func (s *Server) Stream(ctx context.Context, method, path string, h http.Header, body []byte, split bufio.SplitFunc) (k *Stream, status int, err error) {
 	k = &Stream{asked: s, in: make(chan []byte, queued)}

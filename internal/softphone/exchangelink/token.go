@@ -94,8 +94,8 @@ func (h *HeldToken) Ask(ctx context.Context, next Maker, request func() (status 
 	return status, err
 }
 
-// Refused is the error for a status that rejects the token. A token that is not
-// fresh may just be too old.
+// Refused returns the error for a status that rejects the
+// token. A token that is not fresh may just be too old.
 func (h *HeldToken) Refused(s *Server, status int, why string) error {
 	if status == http.StatusUnauthorized || status == http.StatusForbidden {
 		h.Token = Token{}

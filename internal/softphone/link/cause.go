@@ -46,8 +46,8 @@ const (
 	CauseHub      Cause = "relay.hub"      // it gets no answer from the hub
 )
 
-// CauseNeeds is for a missing setting that the link needs, one of those
-// in package registry.
+// CauseNeeds returns the cause for a missing setting that
+// the link needs, one of those in package registry.
 func CauseNeeds(setting string) Cause { return Cause("needs." + setting) }
 
 // Causes lists all causes, for tests and for validation.

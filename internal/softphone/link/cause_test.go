@@ -56,9 +56,9 @@ func TestCauses(t *testing.T) {
 	}
 }
 
-// TestStateTellsWhy: every state of a link that does not stand has its cause, a
-// new cause is told within the same phase, to the log once, and one that was given up
-// after a sleep is not called connected until it is.
+// TestStateTellsWhy: every state of a link that is not connected has its cause. A
+// new cause is reported even within the same phase, but logged only once. A link
+// dropped after the computer slept does not count as connected until it is again.
 func TestStateTellsWhy(t *testing.T) {
 	var states []State
 	var log strings.Builder

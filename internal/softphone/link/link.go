@@ -34,17 +34,17 @@ type Phone interface {
 // Traits describe a phone to Run.
 type Traits struct {
 	Source call.Source
-	// Local is a phone on this computer: retrying costs nothing.
+	// Local means a phone on this computer: retrying costs nothing.
 	Local bool
-	// OneClient is a phone that serves one program at a time and silently drops it for the
-	// next. A phone that reports that (ErrReplaced) does not need this flag.
+	// OneClient means a phone that serves one program at a time and silently drops it
+	// for the next. A phone that reports that (ErrReplaced) does not need this flag.
 	OneClient bool
 	// MaxWait is the longest wait before a retry; 0 is a minute.
 	MaxWait time.Duration
 	// RetryAfter is the wait after a connection that lasted some seconds, if it differs
 	// from the default: another computer can take over.
 	RetryAfter time.Duration
-	// ManyExtensions is a link that reports many extensions, and therefore more calls.
+	// ManyExtensions means a link that reports many extensions, and therefore more calls.
 	ManyExtensions bool
 }
 
@@ -55,8 +55,8 @@ var (
 	ErrReplaced = errors.New("another program took our place")
 )
 
-// Refusal is a phone that answers but does not admit us. The text is for the administrator,
-// in English, and contains no secrets.
+// Refusal reports a phone that answers but does not admit us. The
+// text is for the administrator, in English, and contains no secrets.
 type Refusal struct {
 	Why   string
 	Cause Cause
@@ -107,8 +107,8 @@ type State struct {
 	Retry time.Time // with Waiting, Kicked and Refused
 	Err   error     // why not connected; holds the address, nothing of a call
 	Cause Cause     // of Err, NoCause if unknown
-	// Behind is, for Connected with a Cause, since when something behind the
-	// phone does not work.
+	// Behind is, for Connected with a Cause, the time since
+	// which something behind the phone has not worked.
 	Behind time.Time
 }
 
@@ -315,7 +315,7 @@ func (b *backoff) next(err error, up bool, dialled, lived time.Duration) (Phase,
 	return Waiting, b.l.jitter(min(d, b.l.longestWait()))
 }
 
-// quickEnd is the life below which a connection ended quickly.
+// quickEnd returns the duration below which a connection counts as having ended quickly.
 func (t Traits) quickEnd() time.Duration {
 	if t.RetryAfter > 0 {
 		return shortEnd
@@ -323,7 +323,7 @@ func (t Traits) quickEnd() time.Duration {
 	return quickEnd
 }
 
-// longestWait is the maximum wait: retrying a phone on this computer costs nothing.
+// longestWait returns the maximum wait: retrying a phone on this computer costs nothing.
 func (l *link) longestWait() time.Duration {
 	if l.traits.Local {
 		return localWait

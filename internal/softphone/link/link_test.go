@@ -18,12 +18,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// script is a phone that is available or not, as in a list of sessions.
+// script is a phone that is available or not, according to a list of sessions.
 type script struct {
 	traits   Traits
 	sessions []session
-	ended    time.Time       // the last one
-	waits    []time.Duration // from then until the next one
+	ended    time.Time       // when the last session ended
+	waits    []time.Duration // from there to the next session
 	seen     []State
 	taken    []string
 	stop     context.CancelFunc
@@ -32,7 +32,7 @@ type script struct {
 // session is one connection: whether it was established, what it reported, how long it
 // lasted and how it ended.
 type session struct {
-	dial    time.Duration // until it was established
+	dial    time.Duration // until the connection was established
 	up      bool
 	reports []call.Event
 	lives   time.Duration
@@ -168,8 +168,8 @@ func TestJitterStaysBelowTwoSeconds(t *testing.T) {
 	}
 }
 
-// When the phone has ended, so have its calls. While it may only have
-// dropped us, nobody knows.
+// TestCallsWhenTheLinkEnds: when the phone has exited, its calls have
+// ended. While it may only have dropped us, their state is unknown.
 func TestCallsWhenTheLinkEnds(t *testing.T) {
 	a := call.Event{ID: "a", Number: "0612345678"}
 	b := call.Event{ID: "b", Number: "0201234567"}
@@ -232,7 +232,8 @@ func TestCallsAreBounded(t *testing.T) {
 	}
 }
 
-// Events that are not accepted are logged once, until one is accepted.
+// TestUntakenIsLoggedOnce: events that are not accepted are
+// logged once, until one is accepted again.
 func TestUntakenIsLoggedOnce(t *testing.T) {
 	var log strings.Builder
 	var why error
@@ -245,7 +246,8 @@ func TestUntakenIsLoggedOnce(t *testing.T) {
 	}
 }
 
-// Two callers can choose ids that differ only where they would be cut.
+// TestLongIDsStayDifferent: ids that differ only after the
+// length limit stay different, since callers can choose them.
 func TestLongIDsStayDifferent(t *testing.T) {
 	a, b := strings.Repeat("a", 200)+"1", strings.Repeat("a", 200)+"2"
 	if CallID(a) == CallID(b) || len(CallID(a)) > call.MaxID {
@@ -275,8 +277,8 @@ func (s *sleeper) Session(ctx context.Context, r *Reporter) error {
 	return ctx.Err()
 }
 
-// After the computer has slept: a connection to elsewhere is renewed, one on this computer
-// stays, and a wait ends.
+// TestWake: after the computer has slept, a connection to
+// another computer is renewed and a wait ends.
 func TestWake(t *testing.T) {
 	for name, s := range map[string]*sleeper{"elsewhere": {}, "waiting": {traits: Traits{}, off: true}} {
 		s.begun = make(chan struct{})
@@ -302,8 +304,8 @@ func TestWake(t *testing.T) {
 	}
 }
 
-// A wake during a session with a phone on this computer does not affect a later wait: a
-// link that stands back must not reconnect at once.
+// TestWakeIsNotKept: a wake-up during a session with a phone on this computer does
+// not cut a later wait short: a link that stands back must not reconnect at once.
 func TestWakeIsNotKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		wake := make(chan struct{})
@@ -322,7 +324,7 @@ type wakeful struct {
 	wake     chan<- struct{}
 	end      context.CancelFunc
 	sessions int
-	retry    time.Time // not before this time
+	retry    time.Time // the earliest time of the next session
 }
 
 func (s *wakeful) Traits() Traits { return Traits{Local: true} }

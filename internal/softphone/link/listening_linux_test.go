@@ -17,7 +17,7 @@ func TestListening(t *testing.T) {
 			at = netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), at.Port())
 		}
 		first, ours := Listening(at)
-		c := must.Get(net.Dial("tcp", at.String()))(t) // which is no listener
+		c := must.Get(net.Dial("tcp", at.String()))(t) // a connection is not a listener
 		if again, _ := Listening(at); first == "" || again != first || !ours {
 			t.Errorf("%s: %q, then %q", address, first, again)
 		}

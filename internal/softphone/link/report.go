@@ -131,7 +131,7 @@ func (r *Reporter) Calls() []string { return slices.Collect(maps.Keys(r.calls)) 
 // End reports a known call as ended; an unknown one is ignored.
 func (r *Reporter) End(id string, why call.Reason) { r.EndBy(id, why, "") }
 
-// EndBy is End with the party who took the call elsewhere, "" if unknown.
+// EndBy is like End, and names the party who took the call elsewhere, "" if unknown.
 func (r *Reporter) EndBy(id string, why call.Reason, by string) {
 	if k := r.calls[id]; k != nil {
 		e := k.event
@@ -151,8 +151,8 @@ func (r *Reporter) EndOthers(ids map[string]bool) {
 	r.Continue()
 }
 
-// Continue reports that the known calls continue, each once per connection: while there
-// was none, that was unknown.
+// Continue reports that the known calls continue, each once per
+// connection, since their state was unknown while there was none.
 func (r *Reporter) Continue() {
 	for _, k := range r.calls {
 		if k.before {

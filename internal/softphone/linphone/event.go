@@ -72,8 +72,7 @@ func (s *session) queryCall(id string) error {
 	case state == "Error", state == "End", state == "Released":
 		s.r.End(id, call.ReasonUnknown)
 	case a.from == "":
-		// From is set in a few states only; in the others, all that is known is
-		// that there is a call.
+		// From is set in a few states only; in the others, only the existence of a call is known.
 	case strings.Contains(state, "Incoming"):
 		s.begin(id, call.Ringing, call.Incoming, a.from)
 	case strings.HasPrefix(state, "Outgoing"):

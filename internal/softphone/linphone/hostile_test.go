@@ -18,7 +18,7 @@ import (
 	"wiebelt/internal/testutil/logtest"
 )
 
-// answered is the answer with an event.
+// answered returns the answer that contains an event.
 func answered(state, from, id string) string {
 	return "Status: Ok\n\nSize: 0\n" + event(state, from, id)
 }
@@ -46,7 +46,7 @@ func hostile() []string {
 	return linktest.Mutate(all, 320, append([]string{idle, noID}, recorded...)...)
 }
 
-// Whatever arrives, the next call is reported: on the same connection or on the next.
+// TestHostile: whatever arrives, the next call is reported, on the same connection or the next.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	linktest.Hostile(t, hostile(), func(_ int, message string, log *logtest.Buffer) bool {
@@ -54,8 +54,8 @@ func TestHostile(t *testing.T) {
 	})
 }
 
-// survives sends a message and then a call, which must be reported, and reports whether
-// that was on the same connection.
+// survives sends a message and then a call, which must be reported.
+// It reports whether the call arrived on the same connection.
 func survives(t *testing.T, message string, log *slog.Logger) bool {
 	d := newFake(t, "")
 	defer d.Close()
@@ -65,7 +65,7 @@ func survives(t *testing.T, message string, log *slog.Logger) bool {
 		if command != "pop-event" {
 			return answer
 		}
-		if len(answers) == 0 { // this connection has received them
+		if len(answers) == 0 { // this connection has had them all
 			answers = []string{next}
 			return ""
 		}

@@ -53,7 +53,7 @@ type fake struct {
 	answer func(command, answer string) string
 }
 
-// newFake starts a daemon at the path of a socket, "" for any.
+// newFake starts a daemon with its socket at path, "" for any.
 func newFake(t testing.TB, path string) *fake {
 	t.Helper()
 	d := must.Get(simulate.StartLinphone(context.Background(), path))(t)
@@ -190,10 +190,11 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A call that keeps ringing while the connection is lost, even twice, is reported again.
+// TestDropped: a call that keeps ringing while the
+// connection is lost, even twice, is reported again.
 func TestDropped(t *testing.T) {
 	d := newFake(t, "")
-	var lost []string // when it hangs up
+	var lost []string // the commands on which it hangs up
 	d.answer = func(command, answer string) string {
 		if len(lost) > 0 && command == lost[0] {
 			lost = lost[1:]
@@ -211,7 +212,8 @@ func TestDropped(t *testing.T) {
 	w.Expect("ringing incoming #7 sip:1@x")
 }
 
-// In an outgoing call, an event's From is our own address, so the daemon is asked.
+// TestOutgoing: an event's From is our own address in an
+// outgoing call, so the link queries the daemon.
 func TestOutgoing(t *testing.T) {
 	d := newFake(t, "")
 	w := linktest.Run(t, d.phone(t))
@@ -225,7 +227,7 @@ func TestOutgoing(t *testing.T) {
 	w.Expect("ringing outgoing #8 sip:0201234567@pbx", "answered outgoing #8 sip:0201234567@pbx", "ended completed outgoing #8 sip:0201234567@pbx")
 }
 
-// An answer may come in pieces of any size.
+// TestPieces: an answer may arrive in pieces of any size.
 func TestPieces(t *testing.T) {
 	for _, whole := range append([]string{idle, noCall, unknown}, recorded...) {
 		want, ok := parse([]byte(whole))
@@ -249,8 +251,8 @@ func cpu(t *testing.T) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// An idle link polls four times a second, which costs almost nothing; with
-// a call it polls faster.
+// TestPolling: an idle link polls four times a second, at
+// almost no cost; during a call it polls faster.
 func TestPolling(t *testing.T) {
 	d := newFake(t, "")
 	polls := make(chan time.Time, 4096)
@@ -261,7 +263,7 @@ func TestPolling(t *testing.T) {
 		return answer
 	}
 	w := linktest.Run(t, d.phone(t))
-	took := func(n int) time.Duration { // n questions
+	took := func(n int) time.Duration { // to poll n times
 		first := <-polls
 		for range n - 1 {
 			<-polls
@@ -269,7 +271,7 @@ func TestPolling(t *testing.T) {
 		return (<-polls).Sub(first)
 	}
 	<-polls
-	runtime.GC() // of earlier tests
+	runtime.GC() // the garbage of earlier tests
 	before := cpu(t)
 	idle, used := took(12), cpu(t)-before
 	t.Logf("idle: %.3f %% of a core, the daemon's half included", 100*used.Seconds()/idle.Seconds())
@@ -286,7 +288,7 @@ func TestPolling(t *testing.T) {
 	}
 }
 
-// All queued events are fetched at once.
+// TestDrains: all queued events are fetched at once.
 func TestDrains(t *testing.T) {
 	var queue []string
 	for i := range 40 {
@@ -314,8 +316,8 @@ func TestServedToAnother(t *testing.T) {
 	}
 }
 
-// A daemon that ends while being asked, twice, is not used by another
-// program: it is restarting.
+// TestRestartedWhileAsked: a daemon that exits during a
+// request, twice, is restarting, not in use by another program.
 func TestRestartedWhileAsked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lp")
 	d := newFake(t, path)

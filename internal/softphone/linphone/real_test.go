@@ -26,7 +26,7 @@ func TestReal(t *testing.T) {
 	linktest.RealPhone{Phone: d, Link: func() *linktest.Watch { return connect(t, d) }, Answer: func() { d.Press("answer") }}.Run(t)
 }
 
-// A program that starts during calls finds them: the active one, and the ringing one.
+// TestRealSnapshot: a link that starts during calls finds both the active one and the ringing one.
 func TestRealSnapshot(t *testing.T) {
 	t.Parallel()
 	d := phonetest.StartLinphone(t)
@@ -59,7 +59,7 @@ func TestRealSnapshot(t *testing.T) {
 	ring.Wait()
 }
 
-// In an outgoing call, the event's From is our own address.
+// TestRealOutgoing: in an outgoing call, the event's From is our own address.
 func TestRealOutgoing(t *testing.T) {
 	t.Parallel()
 	d := phonetest.StartLinphone(t)
@@ -76,8 +76,8 @@ func TestRealOutgoing(t *testing.T) {
 	}
 }
 
-// Two programs on one daemon: it serves the first. The second reports that and
-// does not keep retrying.
+// TestRealSecondClient: with two programs on one daemon, it serves
+// the first. The second reports that and does not keep retrying.
 func TestRealSecondClient(t *testing.T) {
 	t.Parallel()
 	d := phonetest.StartLinphone(t)

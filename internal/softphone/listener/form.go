@@ -16,8 +16,8 @@ type form struct {
 	seen map[string]bool
 }
 
-// add parses one part. A field given twice is an error, also if once in each part, since
-// parsers differ on which of the two counts.
+// add parses one part. A field given twice is an error, even once
+// in each part, since parsers differ on which of the two counts.
 func (f *form) add(raw string) code {
 	for pair := range strings.SplitSeq(raw, "&") {
 		key, raw, _ := strings.Cut(pair, "=")

@@ -84,8 +84,8 @@ func (g guard) check(r *http.Request) code {
 	return none
 }
 
-// isLink reports whether a browser opens /v1/call/<token> as a page of its own. That is how
-// phones work that can only open an address, some of them from a page.
+// isLink reports whether a browser opens /v1/call/<token> as a page of its own.
+// Phones that can only open an address report that way, some of them from a page.
 func isLink(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, pathCall+"/") &&
 		hasHeader(r, "Sec-Fetch-Mode", "navigate") && hasHeader(r, "Sec-Fetch-Dest", "document")

@@ -156,7 +156,7 @@ func TestTokens(t *testing.T) {
 		{withProtocol, "Authorization: Bearer " + socketTok[1:]},
 		{withProtocol, "Authorization: Bearer " + socketTok + "x"},
 		{withProtocol, "Authorization: Bearer " + strings.ToLower(socketTok)},
-		{withProtocol, "Authorization: Bearer " + pathTok}, // it may only ring
+		{withProtocol, "Authorization: Bearer " + pathTok}, // for HTTP only
 		{withProtocol, withBearer, withBearer},
 		{withProtocol, "Authorization: Bearer wrong", withBearer},
 		{"Sec-WebSocket-Protocol: wiebelt.v1, token." + pathTok},
@@ -179,7 +179,7 @@ func TestTokens(t *testing.T) {
 		}
 	}
 	before := len(d.events())
-	// Never a lock-out: the right one still works at once.
+	// No lock-out: the right token still works at once.
 	for _, lines := range [][]string{
 		{withProtocol, withBearer}, {withProtocol, "Authorization: bearer " + socketTok},
 		{"Sec-WebSocket-Protocol: wiebelt.v1, token." + socketTok}, {"Sec-WebSocket-Protocol: token." + socketTok + ",wiebelt.v1"},

@@ -139,7 +139,7 @@ func TestCallOverHTTP(t *testing.T) {
 	}
 }
 
-// A user who sees the browser gets a sentence in their language.
+// TestPages: a user who sees the answer in a browser gets a sentence in their language.
 func TestPages(t *testing.T) {
 	d := newDesk(t)
 	nav := []string{"Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"}

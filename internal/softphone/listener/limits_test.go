@@ -20,7 +20,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// A violation of the WebSocket protocol ends the connection, with the status that says why.
+// TestHostileFrames: a violation of the WebSocket protocol
+// closes the connection with the matching status.
 func TestHostileFrames(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -97,7 +98,8 @@ func TestLargestMessageFits(t *testing.T) {
 	must.Do(t, p.Send(context.Background(), []byte(m)))
 }
 
-// A hundred events at once, then closed; 50 a second are allowed again.
+// TestFlood: a hundred events may arrive at once; one more
+// closes the connection. After that, 50 a second are allowed.
 func TestFlood(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	d := newDesk(t, func(c *Config, _ *timing) { c.Now = func() time.Time { return now } })
@@ -160,8 +162,8 @@ func TestConnectionsAreLimited(t *testing.T) {
 	d.socket(t).Close()
 }
 
-// A peer that has gone without a word is noticed; one that answers pings stays, and
-// is answered, though it has reported nothing for longer than a message may take.
+// TestHalfOpenPeer: a peer that has vanished silently is noticed; one that answers pings
+// stays, and is still served after reporting nothing for longer than a message may take.
 func TestHalfOpenPeer(t *testing.T) {
 	d := newDesk(t, func(_ *Config, tm *timing) {
 		tm.ping, tm.pong, tm.message = 150*time.Millisecond, 600*time.Millisecond, 50*time.Millisecond
@@ -176,7 +178,7 @@ func TestHalfOpenPeer(t *testing.T) {
 	if _, b, err := alive.ReadMessage(); err != nil || string(b) != `{"event":"ack"}` {
 		t.Errorf("%s %v", b, err)
 	}
-	dead := d.socket(t) // nobody reads, so nobody answers its pings
+	dead := d.socket(t) // never read from, so its pings go unanswered
 	defer dead.Close()
 	ended := make(chan error, 1)
 	go func() { _, _, err := alive.ReadMessage(); ended <- err }()
@@ -193,8 +195,8 @@ func TestHalfOpenPeer(t *testing.T) {
 	<-ended
 }
 
-// A message that is begun and never ended is no sign of life, whatever pongs
-// come in between, and no message.
+// TestEndlessMessage: an unfinished message is no sign of
+// life, whatever pongs arrive during it, and reports nothing.
 func TestEndlessMessage(t *testing.T) {
 	d := newDesk(t, func(_ *Config, tm *timing) {
 		tm.ping, tm.pong, tm.message = 50*time.Millisecond, time.Hour, 200*time.Millisecond
@@ -202,7 +204,7 @@ func TestEndlessMessage(t *testing.T) {
 	c := d.socket(t)
 	defer c.Close()
 	const whole = `{"event":"call"}`
-	c.NetConn().Write(append([]byte{0x01, 0x80 + byte(len(whole)), 0, 0, 0, 0}, whole...)) // and more to come
+	c.NetConn().Write(append([]byte{0x01, 0x80 + byte(len(whole)), 0, 0, 0, 0}, whole...)) // unfinished
 	go func() { c.ReadMessage() }()                                                        // answers pings
 	must.Soon(t, func() (bool, any) { d.mu.Lock(); defer d.mu.Unlock(); return len(d.gone) == 1, d.gone })
 	if len(d.events()) != 0 {
@@ -210,7 +212,7 @@ func TestEndlessMessage(t *testing.T) {
 	}
 }
 
-// Silent connections cost little and keep nobody out.
+// TestSilentCrowd: silent connections cost little and keep nobody out.
 func TestSilentCrowd(t *testing.T) {
 	d := newDesk(t)
 	phone := dial(t, d)

@@ -108,7 +108,7 @@ func (d *desk) raw(request string) (int, http.Header, string) {
 	return resp.StatusCode, resp.Header, string(body)
 }
 
-// upgrade is a WebSocket handshake with the given Host and additional lines.
+// upgrade returns a WebSocket handshake with the given Host and additional lines.
 func upgrade(host string, lines ...string) string {
 	return "GET /v1/events HTTP/1.1\r\nHost: " + host + "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
 		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" + join(lines) + "\r\n"
@@ -185,7 +185,7 @@ func (d *desk) connected(t testing.TB, n int) {
 	must.Soon(t, func() (bool, any) { now := d.Connections(); return now == n, now })
 }
 
-// The bytes that are sent back are fixed; they contain nothing about the caller.
+// TestAnswers: the answers are fixed bytes that contain nothing about the caller.
 func TestAnswers(t *testing.T) {
 	d := newDesk(t)
 	source := call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}
@@ -269,9 +269,9 @@ func TestPorts(t *testing.T) {
 	if p := l.Port(); p <= taken.Port() || p >= taken.Port()+16 || !l.Lasting() {
 		t.Errorf("port %d after %d", p, taken.Port())
 	}
-	// As many users as there are ports, and one more: any free port.
+	// With more users than ports, any free port is used.
 	next, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", taken.Port()+1))
-	if err == nil { // else it is in use anyway
+	if err == nil { // otherwise it is in use anyway
 		defer next.Close()
 	}
 	cfg.Tries = 2
@@ -288,8 +288,8 @@ func TestPorts(t *testing.T) {
 	}
 }
 
-// A program on our port of [::1] would get the callers of every phone
-// configured with "localhost".
+// TestPortTakenOnIPv6: a program on our port of [::1] would
+// receive the callers of every phone configured with "localhost".
 func TestPortTakenOnIPv6(t *testing.T) {
 	other, err := net.Listen("tcp6", "[::1]:0")
 	if err != nil {
@@ -301,7 +301,7 @@ func TestPortTakenOnIPv6(t *testing.T) {
 	if _, err := Start(context.Background(), cfg); !errors.Is(err, ErrPortTaken) {
 		t.Errorf("%v", err)
 	}
-	other.Close() // then both are ours
+	other.Close() // now both addresses are free
 	l := must.Get(Start(context.Background(), cfg))(t)
 	defer l.Close()
 	must.Get((&http.Client{Timeout: must.Patience}).Get("http://" + other.Addr().String()))(t).Body.Close()
@@ -381,13 +381,13 @@ func TestEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	l := must.Get(Start(ctx, Config{Take: func(call.Event) error { return nil }}))(t)
 	cancel()
-	l.Close() // waits; goleak sees whether anything is left
+	l.Close() // waits; goleak detects anything left
 	if _, err := net.Dial("tcp4", fmt.Sprintf("127.0.0.1:%d", l.Port())); err == nil {
 		t.Error("still listening")
 	}
 }
 
-// socket connects with only the protocol.
+// socket connects with just the subprotocols.
 func (d *desk) socket(t testing.TB) *websocket.Conn {
 	t.Helper()
 	dialer := websocket.Dialer{Subprotocols: []string{Subprotocol, "token." + socketTok}}

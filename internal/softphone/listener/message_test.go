@@ -24,7 +24,7 @@ import (
 
 func jsonLog(w io.Writer) *slog.Logger { return slog.New(slog.NewJSONHandler(w, nil)) }
 
-// hostileJSON returns messages that are no events. Their names begin with what is wrong.
+// hostileJSON returns messages that are not events. Their names begin with what is wrong.
 func hostileJSON() map[string]string {
 	m := map[string]string{
 		"empty": "", "space": " ", "byte order mark": "\ufeff{\"event\":\"call\"}", "null": "null", "true": "true", "number": "1", "text": `"call"`, "list": `[]`, "list of events": `[{"event":"call"}]`,
@@ -87,7 +87,7 @@ func TestHostileJSON(t *testing.T) {
 	}
 }
 
-// A refusal logs one line a minute, however often it happens.
+// TestLogIsBounded: a refusal logs one line a minute, however often it happens.
 func TestLogIsBounded(t *testing.T) {
 	var out bytes.Buffer
 	now := time.Unix(1e9, 0)
@@ -105,7 +105,7 @@ func TestLogIsBounded(t *testing.T) {
 	}
 }
 
-// No call data and no token reach the log or an answer.
+// TestNothingLeaks: no call data and no token reach the log or an answer.
 func TestNothingLeaks(t *testing.T) {
 	var out logtest.Buffer
 	d := newDesk(t, func(c *Config, _ *timing) { c.Log = jsonLog(&out) })
@@ -162,7 +162,7 @@ func FuzzMessage(f *testing.F) {
 			return nil
 		}
 		if !utf8.Valid(b) {
-			return // refused before it comes here
+			return // refused before it gets here
 		}
 		agrees(t, b)
 		back := l.handleMessage(b, source)
@@ -217,7 +217,8 @@ func BenchmarkEvent(b *testing.B) {
 	}
 }
 
-// The whole path from the phone's write to its acknowledgement, over loopback.
+// BenchmarkRoundTrip measures the whole path from the
+// phone's write to its acknowledgement, over loopback.
 func BenchmarkRoundTrip(b *testing.B) {
 	now := time.Unix(1e9, 0)
 	d := newDesk(b, func(c *Config, _ *timing) {

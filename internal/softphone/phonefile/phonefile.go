@@ -182,8 +182,8 @@ func (f *File) find(group, key string) int {
 	return -1
 }
 
-// Program splits a command line like these phones do: into the program, optionally
-// in quotes, and the rest.
+// Program splits a command line as these phones do: into
+// the program, optionally in quotes, and the rest.
 func Program(line string) (program, rest string) {
 	line = strings.TrimSpace(line)
 	if quoted, after, ok := strings.Cut(strings.TrimPrefix(line, `"`), `"`); ok && strings.HasPrefix(line, `"`) {

@@ -63,8 +63,8 @@ func TestMicroSIPsFileStaysItsOwn(t *testing.T) {
 	}
 }
 
-// TestTwinklesProfile: a file without groups, whose last line may have no end; a link to
-// it stays one.
+// TestTwinklesProfile: a profile has no groups, and its last line may
+// lack a line end; if it is reached through a link, the link stays.
 func TestTwinklesProfile(t *testing.T) {
 	for _, end := range []string{"\n", ""} {
 		path := kept(t, []byte("# USER\nuser_name=101\nscript_incoming_call="+end))

@@ -54,7 +54,7 @@ func TestEveryKindIsWhole(t *testing.T) {
 	}
 }
 
-// anew has the kinds that report a call that was passed on as another call.
+// anew lists the kinds that report a call that was passed on as another call.
 var anew = []string{call.KindURL, registry.Twinkle, registry.Baresip, registry.Linphone, registry.VoIPGRID, registry.VOIPZeker}
 
 var languages = []text.Language{text.Dutch, text.English}
@@ -66,7 +66,7 @@ func said(t *testing.T, l text.Language, key text.Key) {
 	}
 }
 
-// words are what recipes promise.
+// words maps what recipes promise to what the table says.
 var words = map[guide.Reports]call.Reports{guide.RingOnly: call.RingOnly, guide.RingAndEnd: call.RingAndEnd, guide.AllStates: call.AllStates}
 
 func hasRecipe(t *testing.T, l text.Language, k registry.Kind) {
@@ -77,7 +77,7 @@ func hasRecipe(t *testing.T, l text.Language, k registry.Kind) {
 		return
 	}
 	if !k.IsLink() {
-		return // those of phones that report to us describe what the phone passes on
+		return // recipes of phones that contact us describe what the phone passes on
 	}
 	if words[r.Reports] != k.Reports {
 		t.Errorf("%s: the recipe says %s, the table %d", l, r.Reports, k.Reports)
@@ -144,7 +144,7 @@ func connects(t *testing.T, k registry.Kind, address string) {
 	}
 }
 
-// TestNoSuchKind: what is not in the table is not a kind anywhere.
+// TestNoSuchKind: a name that is not in the table is not a kind anywhere.
 func TestNoSuchKind(t *testing.T) {
 	if _, ok := registry.Find("fax"); ok || registry.Of("fax").IsLink() {
 		t.Error("there is a fax")

@@ -26,8 +26,8 @@ var alive = net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.
 
 const cutTime = 750 * time.Millisecond
 
-// connect connects to one of the relays and requests the current calls, falling back to
-// HTTPS. Reconnecting is the business of link.Run.
+// connect connects to one of the relays and requests the current
+// calls, falling back to HTTPS. link.Run handles reconnecting.
 func (s *session) connect(ctx context.Context, joined string) (err error) {
 	o := nats.GetDefaultOptions()
 	o.Name, o.InboxPrefix = "wiebelt", wire.Inbox(s.User)

@@ -14,7 +14,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// TestJoinRefused: each way in which joining fails has its sentence.
+// TestJoinRefused: each way in which joining can fail has its own sentence.
 func TestJoinRefused(t *testing.T) {
 	ours := must.Get(certificates.New("kantoor", time.Now()))(t)
 	theirs := must.Get(certificates.New("elders", time.Now()))(t)

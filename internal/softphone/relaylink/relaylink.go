@@ -30,7 +30,7 @@ import (
 // Timeouts and intervals of a link to a relay.
 const (
 	dialTime = 3 * time.Second
-	nextTime = 250 * time.Millisecond // until the next relay is dialled beside one that does not answer
+	nextTime = 250 * time.Millisecond // before another relay is dialled in parallel to a silent one
 	askTime  = 3 * time.Second
 	asks     = 3 // attempts at the first snapshot, each of which may be lost with its relay
 	// recoveryTime is how long relays that lost their memory need to relearn the calls from
@@ -79,7 +79,7 @@ type session struct {
 	synced        bool           // has processed a snapshot
 	stateMessages chan *nats.Msg // states of the relays
 	relays        states
-	behind        time.Time     // since when something behind them does not work
+	behind        time.Time     // since when something behind them has not worked
 	stale         chan struct{} // messages were dropped, as there were too many: the state may be stale
 	closed        chan error
 	trying        sync.WaitGroup // dials to other relays, until one is reached
@@ -279,9 +279,8 @@ func failed(ctx context.Context, err error) error {
 	return err
 }
 
-// take processes a snapshot if it is newer than all before. The first one of
-// a session reports every current call, known or not: while there was none,
-// nobody could confirm them.
+// take processes a snapshot if it is newer than all before. The first one of a session
+// reports every current call, known or not, since none could be confirmed while disconnected.
 func (p *Phone) take(r *link.Reporter, on *session, m *nats.Msg) {
 	s, err := wire.ParseSnapshot(m.Data)
 	if err != nil {
@@ -322,8 +321,8 @@ func (p *Phone) take(r *link.Reporter, on *session, m *nats.Msg) {
 	}
 }
 
-// resetEpoch forgets an epoch later than the one that the relays give in answer to a new
-// connection's request: a relay whose clock is behind may have restarted.
+// resetEpoch drops the known epoch if the relays answer a new connection's
+// request with an earlier one: a relay whose clock is behind may have restarted.
 func (p *Phone) resetEpoch(on *session, subject string, epoch int64) {
 	if !on.synced && subject == on.inbox && epoch < p.newest.Epoch {
 		p.newest = wire.Snapshot{Epoch: epoch - 1}

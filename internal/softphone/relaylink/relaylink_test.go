@@ -33,7 +33,7 @@ import (
 
 const site wire.Site = "kantoor"
 
-// relay can end and come back at the same address.
+// relay is a relay that can stop and come back at the same address.
 type relay struct {
 	t         *testing.T
 	authority *credentials.Authority
@@ -83,10 +83,10 @@ type desk struct {
 	kept            chan string
 	stored          atomic.Pointer[string] // stored membership
 	save            MissedSaver
-	silence         time.Duration // instead of the usual one
+	silence         time.Duration // instead of the default
 }
 
-// address is where a user joined who never did.
+// address is where the user supposedly joined.
 const address = "https://relay.kantoor.example"
 
 func newDesk(t *testing.T, r *relay) *desk {
@@ -159,16 +159,16 @@ func TestCalls(t *testing.T) {
 	if e := d.next("ringing wazo/3"); e.Number != "0698760013" {
 		t.Errorf("%+v", e)
 	}
-	d.next("ended wazo/3") // it rang and ended between two snapshots
+	d.next("ended wazo/3") // the call rang and ended between two snapshots
 	must.Do(t, r.node.Conn.Publish(site.Of(wire.Calls, "anna"), []byte(`{"calls":7}`)),
 		r.node.Conn.Publish(site.Of(wire.Calls, "anna"), wire.Snapshot{Epoch: 1, Seq: 1, At: time.Now()}.Encode()))
 	r.tell("wazo/2", call.Ended, time.Now())
-	d.next("ended wazo/2") // and not by the invalid message, nor by the old one
+	d.next("ended wazo/2") // by this report, not by the invalid message or the old snapshot
 }
 
-// TestLate: a desk that starts, or reconnects, receives every call as soon as it is
-// connected, with the times since when it rings and since when it is answered, however far
-// its clock is from the relay's.
+// TestLate: a desk that starts or reconnects receives every call as
+// soon as it is connected, with the times since which it has been
+// ringing and answered, however far its clock is from the relay's.
 func TestLate(t *testing.T) {
 	r := newRelay(t)
 	d := connected(t, r)
@@ -194,8 +194,8 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// TestForgot: relays that have lost their data do not report a call as over while
-// they may receive it again.
+// TestForgot: relays that have lost their data do not end a
+// call while they may still learn of it again.
 func TestForgot(t *testing.T) {
 	r := newRelay(t)
 	d := connected(t, r)
@@ -221,8 +221,8 @@ func TestForgot(t *testing.T) {
 	}
 }
 
-// TestAgain: after a broken connection, or a sleep, every active call is reported again,
-// since nobody could do so meanwhile.
+// TestAgain: after a broken connection or a sleep, every active
+// call is reported again, since its state was unknown meanwhile.
 func TestAgain(t *testing.T) {
 	r := newRelay(t)
 	d := connected(t, r)
@@ -239,9 +239,9 @@ func TestAgain(t *testing.T) {
 	d.next("ended wazo/1")
 }
 
-// TestCatchUp: what rang while this user was not connected is stored page by page, and
-// forgotten by the relay only once stored; what cannot be stored is not forgotten. Its age
-// is by the relay's clock, which is hours ahead or behind.
+// TestCatchUp: calls that rang while this user was not connected are stored
+// page by page, and the relay forgets a page only once it is stored. Their
+// age is by the relay's clock, which is hours ahead or behind.
 func TestCatchUp(t *testing.T) {
 	r := newRelay(t)
 	asks := make(chan uint64, 16)
@@ -300,8 +300,8 @@ func TestCatchUp(t *testing.T) {
 	}
 }
 
-// TestRelayGone: a relay that dies ends no active calls; those that it lost with its data
-// are over once it is back.
+// TestRelayGone: a relay that dies ends no active calls;
+// those that it lost with its data end once it is back.
 func TestRelayGone(t *testing.T) {
 	r := newRelay(t)
 	d := connected(t, r)
@@ -319,8 +319,7 @@ func TestRelayGone(t *testing.T) {
 	d.next("ringing wazo/2")
 }
 
-// TestOverOnce: one relay reports an ended call for longer than another;
-// it is not shown again.
+// TestOverOnce: an ended call is not shown again when one relay reports it for longer than another.
 func TestOverOnce(t *testing.T) {
 	r := newRelay(t)
 	d := connected(t, r)
@@ -334,8 +333,8 @@ func TestOverOnce(t *testing.T) {
 	}
 }
 
-// TestEpochBehind: relays that have lost their data, and whose clock is behind that of
-// their earlier start, are believed by new connections.
+// TestEpochBehind: new connections believe relays that have lost their
+// data, even if their clock is behind that of their previous start.
 func TestEpochBehind(t *testing.T) {
 	r := newRelay(t)
 	d := connected(t, r)
@@ -393,14 +392,14 @@ func TestRenewed(t *testing.T) {
 	}
 }
 
-// TestLookup: the relay's answer is returned, and no answer is a failure with a name.
+// TestLookup: the relay's answer is returned; a missing answer is a named failure.
 func TestLookup(t *testing.T) {
 	r := newRelay(t)
 	d := connected(t, r)
 	asked := 0
-	sub, err := r.node.Conn.Subscribe(site.Of(wire.Lookup, "anna"), func(m *nats.Msg) { // the number is what it says
+	sub, err := r.node.Conn.Subscribe(site.Of(wire.Lookup, "anna"), func(m *nats.Msg) { // answers with the number
 		if asked++; asked == 1 {
-			return // as one that ended with the question
+			return // like a relay that exits during the request
 		}
 		var q wire.LookupRequest
 		_ = json.Unmarshal(m.Data, &q)
@@ -431,8 +430,8 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestCutOff: relays that accept a connection and then are silent, like those that are cut
-// off, do not keep a desk from the one that works.
+// TestCutOff: relays that accept a connection and then stay silent,
+// as if cut off, do not keep a desk from the one that works.
 func TestCutOff(t *testing.T) {
 	r := newRelay(t)
 	d := newDesk(t, r)
@@ -452,8 +451,8 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// TestSilent: a relay that has reported its state and is then silent has stopped, even if
-// its computer keeps the connection.
+// TestSilent: a relay that has reported its state and then goes silent
+// counts as stopped, even if its computer keeps the connection open.
 func TestSilent(t *testing.T) {
 	r := newRelay(t)
 	d := newDesk(t, r)
@@ -465,8 +464,8 @@ func TestSilent(t *testing.T) {
 	d.Until(link.Connected)
 }
 
-// TestDamaged: stored data that is not a membership is reported as missing, and connects
-// nowhere: not to a relay on another computer without TLS either.
+// TestDamaged: stored data that is not a valid membership is reported as missing and
+// connects nowhere. A relay on another computer without TLS makes it invalid too.
 func TestDamaged(t *testing.T) {
 	r := newRelay(t)
 	for name, change := range map[string]func(string) string{
@@ -490,8 +489,8 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestInTurn: each time another relay is tried first, and never the one whose
-// session has just ended.
+// TestInTurn: each attempt starts with another relay, and
+// never with the one whose session has just ended.
 func TestInTurn(t *testing.T) {
 	p := Phone{last: "tls://b"}
 	for i, want := range []string{"tls://a tls://c tls://b", "tls://c tls://a tls://b", "tls://c tls://a tls://b", "tls://a tls://c tls://b"} {

@@ -28,9 +28,9 @@ func (s states) store(b []byte, now time.Time) {
 	}
 }
 
-// trouble returns what does not work behind the relays, the worst problem first, and since
-// when if they say so. What one of them can do counts as working; a relay that has been
-// silent for a while is ignored.
+// trouble returns what does not work behind the relays, the worst problem
+// first, and since when if they say so. Whatever one of them can do
+// counts as working; a relay that has been silent for a while is ignored.
 func (s states) trouble(now time.Time) (c link.Cause, since time.Time) {
 	maps.DeleteFunc(s, func(_ string, said heardState) bool { return now.Sub(said.at) > 3*wire.StateEvery })
 	faulty, noHub, hub := 0, false, false

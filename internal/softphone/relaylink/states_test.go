@@ -9,8 +9,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestTrouble: what one relay can do works; nothing is claimed that no relay has
-// reported, or not recently.
+// TestTrouble: whatever one relay can do counts as working;
+// only problems that a relay has reported recently count.
 func TestTrouble(t *testing.T) {
 	now := time.Now()
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
@@ -58,7 +58,7 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
-// TestBehind: a desk receives the relay's state, and repeats each state only once.
+// TestBehind: a desk receives the relay's state, and reports a repeated one only once.
 func TestBehind(t *testing.T) {
 	r := newRelay(t)
 	d := connected(t, r)

@@ -13,8 +13,8 @@ import (
 	"wiebelt/internal/core/call"
 )
 
-// TestRingTakesWhatPhonesFillIn: a phone's value is never an option of ours, and a
-// missing one does no harm.
+// TestRingTakesWhatPhonesFillIn: a value from a phone is never
+// taken for an option of ours, and a missing one does no harm.
 func TestRingTakesWhatPhonesFillIn(t *testing.T) {
 	const dir = "/profile"
 	const number = "+31698760011"
@@ -92,8 +92,8 @@ func TestRingTakesWhatPhonesFillIn(t *testing.T) {
 	}
 }
 
-// TestFieldsNobodySees: standard input and the environment can contain everything that
-// arguments can, which other users of the computer can read.
+// TestFieldsNobodySees: everything that arguments can contain, which other users of
+// the computer can read, can go through standard input or the environment instead.
 func TestFieldsNobodySees(t *testing.T) {
 	all := call.Event{State: call.Ended, Direction: call.Outgoing, ID: "7", Number: "0201234567", Name: "Mevr. Jansen = thuis", Line: "0207654321", Via: "Receptie"}
 	env := map[string]string{"WIEBELT_STATE": "ended", "WIEBELT_DIRECTION": "outgoing", "WIEBELT_ID": "7", "WIEBELT_NUMBER": all.Number,
@@ -139,8 +139,7 @@ func TestClear(t *testing.T) {
 	}
 }
 
-// TestLone: a link with a quote in it becomes several arguments, and is refused
-// with all of its content.
+// TestLone: a link that contains a quote becomes several arguments, and is refused as a whole.
 func TestLone(t *testing.T) {
 	for _, c := range []struct {
 		args              []string

@@ -15,8 +15,8 @@ func TestParse(t *testing.T) {
 		state  call.State
 	}{
 		"wiebelt:call?number=%2B31612345678":                   {"+31612345678", call.Ringing},
-		"wiebelt:call?number=+31612345678":                     {"+31612345678", call.Ringing}, // decoded on its way
-		"wiebelt:call?number= 31612345678":                     {"+31612345678", call.Ringing}, // and once more
+		"wiebelt:call?number=+31612345678":                     {"+31612345678", call.Ringing}, // decoded on the way
+		"wiebelt:call?number= 31612345678":                     {"+31612345678", call.Ringing}, // decoded twice
 		"wiebelt:call?number=%2031612345678":                   {"+31612345678", call.Ringing},
 		"wiebelt:call?number=%200612345678":                    {"0612345678", call.Ringing},
 		"wiebelt:call?number=0612345678":                       {"0612345678", call.Ringing},
@@ -137,7 +137,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// Every change of one byte is refused, or contains no more than a link may.
+// TestMutations: every change of one byte is either refused
+// or yields no more than a link may contain.
 func TestMutations(t *testing.T) {
 	const good = "wiebelt://call/?number=%2B31612345678&state=answered"
 	n := 0
@@ -156,7 +157,7 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// check holds whatever comes out against what a link may say.
+// check fails the test if parsing a link yields more than a link may contain.
 func check(t *testing.T, uri string) {
 	t.Helper()
 	e, err := Parse(uri)

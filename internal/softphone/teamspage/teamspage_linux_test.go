@@ -35,8 +35,8 @@ func browser(t *testing.T) context.Context {
 	return ctx
 }
 
-// The page in a real browser: it creates a link that Wiebelt accepts, the server never sees
-// the number, and nothing of it remains in the address.
+// TestPageInChromium: in a real browser, the page creates a link that Wiebelt
+// accepts, the server never sees the number, and none of it remains in the address.
 func TestPageInChromium(t *testing.T) {
 	var mu sync.Mutex
 	var asked []string
@@ -69,8 +69,8 @@ func TestPageInChromium(t *testing.T) {
 		case *runtime.EventExceptionThrown:
 			wrong = append(wrong, e.ExceptionDetails.Text)
 		case *log.EventEntryAdded:
-			// A second launch from one tab requires a click, for which there is the link;
-			// Teams opens one tab per call.
+			// A second launch from one tab requires a click, which
+			// is what the link is for; Teams opens one tab per call.
 			if e.Entry.Level == log.EntryLevelError && !strings.Contains(e.Entry.Text, "user gesture is required") {
 				wrong = append(wrong, e.Entry.Text)
 			}

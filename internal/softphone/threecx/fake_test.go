@@ -54,7 +54,8 @@ func (x *exchange) set(ext string, id int, p *part) {
 	x.note(kind, simulate.Entity(ext, id))
 }
 
-// last rings and hangs up, and waits for both events: everything before them was received.
+// last rings and hangs up, and waits for both events, so
+// that everything before them has been received.
 func (x *exchange) last(w *linktest.Watch) {
 	x.t.Helper()
 	x.set("101", 9999, &part{status: "Ringing", number: "0201234599", call: 4242})
@@ -110,7 +111,7 @@ func TestExchange(t *testing.T) {
 type part struct {
 	status, number, name, did, referred, behalf string
 	call                                        int
-	null                                        bool // what can be null is null
+	null                                        bool // whatever can be null is
 }
 
 func (p part) json(ext string, id int) json.RawMessage {

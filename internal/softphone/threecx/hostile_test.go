@@ -44,7 +44,7 @@ func hostileParts(n int) []string {
 	return linktest.Mutate(out, n, string(ring.json("101", 7)), string(ring.as(up).json("101", 7)))
 }
 
-// TestHostileParticipants: possible answers of the API.
+// TestHostileParticipants tries answers that the API could give.
 func TestHostileParticipants(t *testing.T) {
 	x, e := rigged(t)
 	w := e.Link(linktest.Account(x.Address())).Connected()

@@ -90,7 +90,7 @@ func (s *session) run(ctx context.Context, sock *exchangelink.Socket) error {
 	}
 }
 
-// refused is the error for an unexpected status.
+// refused returns the error for an unexpected status.
 func (s *session) refused(status int) error {
 	return s.token.Refused(s.Server, status, "3CX does not let this API client use call control for the extension")
 }
@@ -153,7 +153,7 @@ func (s *session) snapshot(ctx context.Context, anew bool) (changed bool, err er
 	return !maps.Equal(exchangelink.Summary(s.r), before), nil
 }
 
-// leg is the key of a participant: numbers are per extension.
+// leg returns the key of a participant: numbers are per extension.
 func (s *session) leg(extension string, id int64) string {
 	leg := strconv.FormatInt(id, 10)
 	if named, _ := s.Account.Follows(extension); named != "" {

@@ -81,8 +81,8 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// TestGoneBeforeAsked: the event says that a participant changed; when requested,
-// it no longer exists.
+// TestGoneBeforeAsked: an event says that a participant has
+// changed, but the participant no longer exists when requested.
 func TestGoneBeforeAsked(t *testing.T) {
 	x := newExchange(t)
 	w := x.link().Connected()
@@ -103,7 +103,7 @@ func TestOnlyOurAddresses(t *testing.T) {
 	x := newExchange(t)
 	w := x.link().Connected()
 	x.set("101", 7, &ring)
-	w.Expect(rings) // goes on, whatever is said below
+	w.Expect(rings) // continues, whatever the events below say
 	asked := make(chan string, 1000)
 	x.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
 		asked <- r.URL.Path
@@ -141,7 +141,7 @@ func TestNobodyElsesCalls(t *testing.T) {
 		x.set(ext, 7, p.as(up))
 		x.set(ext, 7, nil)
 	}
-	// One that belongs to somebody else although it is listed under us.
+	// A participant that belongs to somebody else although it is listed under us.
 	x.has(55, ring.json("102", 55))
 	x.note(simulate.Upsert, simulate.Entity("101", 55))
 	x.has(56, ring.json("101", 57))
@@ -154,12 +154,11 @@ func TestNobodyElsesCalls(t *testing.T) {
 	}
 }
 
-// TestGaps: an event is lost, the next one reveals it, and the extension
-// is requested again.
+// TestGaps: when an event is lost, the next one reveals it, and the extension is requested again.
 func TestGaps(t *testing.T) {
 	x := newExchange(t)
 	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.again = 50 * time.Millisecond }).Connected()
-	x.set("102", 1, &ring) // the first event counts from where it will
+	x.set("102", 1, &ring) // counting starts with the first event, wherever that is
 	x.set("101", 7, &ring)
 	w.Expect(rings)
 	x.With(func() { clear(x.Participants); x.Sequence++ }) // its end is lost
@@ -170,7 +169,7 @@ func TestGaps(t *testing.T) {
 	x.set("103", 1, &ring)
 	w.Expect(strings.Replace(rings, "#33.7", "#33.8", 1))
 	x.last(w)
-	x.With(func() { x.Sequence = 0 }) // it restarts counting
+	x.With(func() { x.Sequence = 0 }) // the exchange restarts its count
 	x.set("103", 1, nil)
 	x.set("101", 8, nil)
 	w.Expect(strings.Replace(strings.Replace(rings, "#33.7", "#33.8", 1), "ringing", "ended", 1))
@@ -194,7 +193,7 @@ func TestGapsWithoutEnd(t *testing.T) {
 	})
 }
 
-// TestFault: the exchange does not return what has changed, and is asked for all of it.
+// TestFault: if the exchange does not return what has changed, the whole extension is requested.
 func TestFault(t *testing.T) {
 	for name, answer := range map[string]linktest.Answer{
 		"broken": linktest.Status("/callcontrol/101/participants", http.StatusInternalServerError), "unreadable": linktest.Says(simulate.Entity("101", 7), "{"),
@@ -268,7 +267,7 @@ func TestExpired(t *testing.T) {
 	}
 	x.With(func() { x.Tokens.Valid = nil })
 	x.EachSocket(func(c *websocket.Conn) { c.NetConn().Close() })
-	for refused := false; !refused; { // first with the old token
+	for refused := false; !refused; { // the old token is tried first
 		s := w.Until(link.Waiting)
 		w.Wake <- struct{}{}
 		refused = strings.HasSuffix(s.Err.Error(), "status 401")
@@ -277,7 +276,7 @@ func TestExpired(t *testing.T) {
 	x.last(w)
 }
 
-// TestRefusedLater: the client's rights are withdrawn while it is connected.
+// TestRefusedLater: the link reports when the client's rights are withdrawn while it is connected.
 func TestRefusedLater(t *testing.T) {
 	x := newExchange(t)
 	w := x.link().Connected()
@@ -292,8 +291,9 @@ func TestRefusedLater(t *testing.T) {
 	w.Expect(rings)
 }
 
-// TestEverybody: a link to many extensions reports at which of them a call rings; a call at
-// several is one at each, and calls of extensions that are not followed are not reported.
+// TestEverybody: a link to many extensions reports the extension at
+// which a call rings; a call at several extensions counts as one at
+// each, and calls of extensions that are not followed are not reported.
 func TestEverybody(t *testing.T) {
 	x := newExchange(t)
 	cfg := linktest.Account(x.Address())

@@ -16,7 +16,7 @@ import (
 	"wiebelt/internal/testutil/phonetest"
 )
 
-// What the real Twinkle tells a program, call by call.
+// TestRealTwinkle checks what the real Twinkle passes to a program, call by call.
 func TestRealTwinkle(t *testing.T) {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "script")

@@ -57,7 +57,7 @@ func TestRead(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add("in_call", `"J. \"x" <sip:1@h>;tag=1`, "1", "c")
 	f.Add("in_call", `\`, `"\`, "")
-	f.Add("in_call", "1", "1", strings.Repeat("0", 126)+" 娉") // cut behind the space
+	f.Add("in_call", "1", "1", strings.Repeat("0", 126)+" 娉") // cut after the space
 	f.Fuzz(func(t *testing.T, trigger, from, user, id string) {
 		e, _, _ := Read(env("TWINKLE_TRIGGER="+trigger, "SIP_FROM="+from, "SIP_FROM_USER="+user, "SIP_CALL_ID="+id))
 		if e != e.Clean() || len(e.Number) > call.MaxNumber {

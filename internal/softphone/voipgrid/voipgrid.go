@@ -3,9 +3,9 @@
 // parsed by package webhook.
 //
 // Requests to the provider's portal carry the Authorization "Token EMAIL:TOKEN". A POST
-// to /api/callnotification/callnotification/ registers an address for the whole client, a
-// DELETE of the returned ID removes it. That a GET lists the registrations is likely but
-// unconfirmed: if it is refused, other registrations are unknown.
+// to /api/callnotification/callnotification/ registers an address for the whole client,
+// a DELETE of the returned ID removes it. A GET probably lists the registrations, but
+// that is unconfirmed: if it is refused, other registrations are unknown.
 //
 // Verification: based on the source of VoIPGRID's own app for another service (2021), and
 // run against a test portal of our own; not with a provider.
@@ -59,7 +59,7 @@ type entry struct {
 
 func (e entry) id() string { return string(bytes.Trim(e.ID, `"`)) }
 
-// failed is the error for a status.
+// failed returns the error for a status.
 func (p portal) failed(status int) error {
 	switch status {
 	case http.StatusUnauthorized:

@@ -41,16 +41,16 @@ func targets(p *linktest.Portal) (all []string) {
 	return all
 }
 
-// once checks until it fails.
+// once runs the link until a check fails.
 func once(t *testing.T, k *kept) error {
 	t.Helper()
 	p := must.Get(New(k))(t)
 	return link.RunOnce(t.Context(), link.Config{Take: func(call.Event) error { return nil }}, p)
 }
 
-// TestRegistration: an address is registered and removed; a new one replaces it when its
-// secret is rotated. If another program has registered instead, that is reported and left
-// alone; a registration that is gone is restored.
+// TestRegistration: an address is registered and removed, and replaced by a new
+// one when its secret is rotated. If another program has registered instead, that
+// is reported and left alone; a registration that has disappeared is restored.
 func TestRegistration(t *testing.T) {
 	p, k := portalOf(t)
 	look := func() error { return (&phone{store: k}).checkTarget(t.Context()) }
@@ -96,7 +96,7 @@ func TestRegistration(t *testing.T) {
 	if r, err := k.Register(t.Context(), a); err != nil || r.ID == "" || r.Remove(t.Context()) != nil {
 		t.Errorf("a portal that tells what it has made: %q, %v", r.ID, err)
 	}
-	if err := k.Remove(t.Context()); err != nil { // it is gone
+	if err := k.Remove(t.Context()); err != nil { // it is already gone
 		t.Error(err)
 	}
 	p.With(func() { p.Silent = false; clear(p.Targets) })
@@ -106,7 +106,8 @@ func TestRegistration(t *testing.T) {
 	is("taken back")
 }
 
-// TestTrouble: a refusal by the provider is reported, without anything else that it says.
+// TestTrouble: a refusal by the provider is reported,
+// without anything else that its answer contains.
 func TestTrouble(t *testing.T) {
 	p, k := portalOf(t)
 	for status, cause := range map[int]link.Cause{401: link.CauseDenied, 403: link.CauseRights, 503: link.CauseFault, 418: link.CauseUnexpected} {

@@ -37,7 +37,7 @@ type wazoCall struct {
 	Reason       int     `json:"reason_code"`
 }
 
-// message processes one. An unreadable message is skipped; the connection stays.
+// message processes one message. An unreadable one is skipped; the connection stays.
 func (s *session) message(ctx context.Context, b []byte) error {
 	var m message
 	if !s.r.Read(b, &m) {

@@ -140,7 +140,7 @@ type told struct {
 }
 
 func (c told) json() json.RawMessage {
-	c.peer = cmp.Or(c.peer, c.dialed) // as default_peer_caller_id_number does
+	c.peer = cmp.Or(c.peer, c.dialed) // like default_peer_caller_id_number
 	m := map[string]any{
 		"bridges": []string{}, "call_id": c.id, "conversation_id": c.conversation, "caller_id_name": "Anouk", "caller_id_number": "101",
 		"peer_caller_id_name": c.peerName, "peer_caller_id_number": c.peer, "creation_time": "2026-01-05T09:30:00.000+0100", "status": c.status,

@@ -17,8 +17,7 @@ import (
 
 var (
 	ring = told{id: "1736065800.12", conversation: "1736065800.11", status: "Ringing", direction: "inbound", peer: "+31612345678", peerName: "J. de Vries", dialed: "0201234567", user: uuid}
-	// last is a call that marks the end: once it arrives, everything
-	// before it was received.
+	// last is a call that marks the end: once it arrives, everything before it has been received.
 	last = told{id: "1736065900.99", conversation: "1736065900.98", status: "Ringing", direction: "inbound", peer: "0201234599", dialed: "101", user: uuid}
 )
 
@@ -93,8 +92,7 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// TestNobodyElsesCalls: the login is an administrator's, who gets the calls
-// of fifty extensions.
+// TestNobodyElsesCalls signs in as an administrator, who receives the calls of fifty extensions.
 func TestNobodyElsesCalls(t *testing.T) {
 	x := newExchange(t)
 	x.Lines = json.RawMessage(`[{"id":7,"name":"x","extensions":[{"exten":"101","context":"default"}]},{"id":8,"extensions":[{"exten":"199"}]},{"id":9,"extensions":[]}]`)
@@ -105,7 +103,7 @@ func TestNobodyElsesCalls(t *testing.T) {
 			c.peer = fmt.Sprintf("06123450%02d", i)
 		})
 		if i >= 5 && i < 10 {
-			c.user = uuid // ours, on five lines; 7 has the extension
+			c.user = uuid // ours, on five lines, of which 7 has the extension
 		}
 		x.list(c.as(func(c *told) { c.id += "s" }))
 		all = append(all, c.event("call_created"), c.event("call_updated"), c.as(up).event("call_answered"), c.event("call_ended"))
@@ -157,8 +155,8 @@ func TestRenewal(t *testing.T) {
 	}
 }
 
-// TestExpired: the renewal fails, the exchange closes the connection, and the next one has
-// a new token; the active call is found again.
+// TestExpired: the renewal fails and the exchange closes the connection;
+// the next one has a new token and finds the active call again.
 func TestExpired(t *testing.T) {
 	x := newExchange(t)
 	x.list(ring)
@@ -169,7 +167,7 @@ func TestExpired(t *testing.T) {
 		t.Error(s.Err)
 	}
 	if s := <-w.States; s.Phase != link.Connected {
-		t.Errorf("%v: %v", s.Phase, s.Err) // it did not retry the old one
+		t.Errorf("%v: %v", s.Phase, s.Err) // the old token must not have been retried
 	}
 	w.Expect("ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
 	x.With(func() {
@@ -179,8 +177,8 @@ func TestExpired(t *testing.T) {
 	})
 }
 
-// TestTokenIsKept: a broken connection does not cost a new token; one that the exchange has
-// forgotten is replaced silently.
+// TestTokenIsKept: a broken connection does not require a new token;
+// a token that the exchange has forgotten is replaced silently.
 func TestTokenIsKept(t *testing.T) {
 	x := newExchange(t)
 	w := x.link().Connected()
@@ -193,7 +191,7 @@ func TestTokenIsKept(t *testing.T) {
 		}
 	})
 	x.restart()
-	for refused := false; !refused; { // waiting while it was away, then with a token it does not know
+	for refused := false; !refused; { // while it is away, then with a token it does not know
 		s := w.Until(link.Waiting)
 		w.Wake <- struct{}{}
 		refused = strings.HasSuffix(s.Err.Error(), "(code 4002)")
@@ -201,7 +199,7 @@ func TestTokenIsKept(t *testing.T) {
 	w.Until(link.Connected)
 }
 
-// TestOldTokenRefused: the user is not reported as refused before trying a new token.
+// TestOldTokenRefused: the user is not reported as refused until a new token has been tried.
 func TestOldTokenRefused(t *testing.T) {
 	x := newExchange(t)
 	w := x.link().Connected()
@@ -252,8 +250,8 @@ func TestTroubles(t *testing.T) {
 	}
 }
 
-// TestOlderWazo has its event server at a port of its own, and does not let the user see
-// which lines are his: all his calls are told.
+// TestOlderWazo: an older Wazo has its event server at a separate port, and if
+// users may not read which lines are theirs, all of their calls are reported.
 func TestOlderWazo(t *testing.T) {
 	x := newExchange(t)
 	x.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
@@ -264,7 +262,7 @@ func TestOlderWazo(t *testing.T) {
 	if len(events) != 2 || events[1].server.Host() != "127.0.0.1:9502" {
 		t.Fatalf("%+v", events)
 	}
-	events[1].server = events[0].server // the test's has a port that is free
+	events[1].server = events[0].server // the test's server has any free port
 	w := linktest.Run(t, p).Connected()
 	x.Send(last.as(func(c *told) { c.line = 7 }).event("call_updated"))
 	w.Expect(lastSaid)

@@ -11,11 +11,11 @@ import (
 // readVoIPGRID reads version 2 of the call notifications of VoIPGRID, whose providers are
 // Voys and others. A client has one address for all calls.
 //
-// A call is "created", rings (again whenever more phones start to ring), is answered, is
-// passed on, and ends. The providers' own pages document the words "created" and "ringing"
-// and whom a ringing message names; the other words come from the underlying program.
-// Who passed a call on is searched under each likely name. Two calls merged by a transfer
-// are joined by merged_id.
+// A call is "created", rings (again whenever more phones start to ring), is
+// answered, is passed on, and ends. The providers' own pages document the words
+// "created" and "ringing" and whom a ringing message names; the other words come
+// from the underlying program. The party who passed a call on is looked up under
+// each likely name. Two calls merged by a transfer are joined by merged_id.
 func readVoIPGRID(m Message) ([]Report, error) {
 	d, err := m.document()
 	if err != nil {

@@ -32,7 +32,7 @@ const MaxBody = 64 << 10
 // maxPlaces limits how many places one message can name for a call.
 const maxPlaces = 512
 
-// Message is what was sent: the values in the address, and a JSON or form body.
+// Message is what was sent: the values in the address, and a JSON, form or XML body.
 type Message struct {
 	Query url.Values
 	Type  string // of the body, according to its sender
@@ -80,7 +80,7 @@ func Of(kind string) (Reader, bool) {
 	return r, ok
 }
 
-// statuses holds the status a kind expects, if it is not the usual one.
+// statuses holds the status that a kind expects, if it is not the usual one.
 var statuses = map[string]int{registry.BroadWorks: http.StatusOK}
 
 // Status returns the status that answers an accepted message of a kind.
@@ -132,7 +132,7 @@ func (m Message) document() (Document, error) {
 			fields[name] = all[0]
 		}
 	default:
-		tree, _ := parse(body) // what cannot be read says nothing
+		tree, _ := parse(body) // an unreadable body counts as empty
 		object, ok := tree.(map[string]any)
 		if !ok {
 			return Document{tree}, nil
@@ -174,8 +174,8 @@ func (d Document) At(path string) Document {
 	return d
 }
 
-// field gives the field of a name; one in other letters where there is no such, of several
-// the alphabetically first.
+// field returns the field with the given name, or else one whose
+// name differs only in case; of several, the alphabetically first.
 func field(object map[string]any, name string) any {
 	if v, ok := object[name]; ok {
 		return v

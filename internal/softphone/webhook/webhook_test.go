@@ -81,7 +81,7 @@ func examples(t testing.TB, kind string) (all []example) {
 	return all
 }
 
-// TestExamples: every message results in the reports beside it.
+// TestExamples: every message yields the reports beside it.
 func TestExamples(t *testing.T) {
 	for kind, read := range readers {
 		for _, e := range examples(t, kind) {
@@ -102,8 +102,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestPlain: our own message, with numbers as strings and texts as numbers, and an end that
-// applies to the extension it names.
+// TestPlain: our own format accepts numbers as strings and texts
+// as numbers, and an end applies to the extension it names.
 func TestPlain(t *testing.T) {
 	all, err := Plain(Message{Body: []byte(`{"id":7,"state":"Answered","direction":"outbound","number":"0612345678","name":"J. de Vries","line":"0201234567","via":"Receptie","queue":"Schade","extension":101,"email":"anna@kantoor.example","more":[]}`)})
 	if err != nil || len(all) != 1 || line(all[0]) != "7 answered outgoing 0612345678 name=J. de Vries line=0201234567 queue=Schade via=Receptie at=101,anna@kantoor.example" || all[0].Called != "0201234567" {
@@ -122,8 +122,8 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestField: a name counts in whatever letters, and to look for one that is not there costs
-// nothing, however many others are.
+// TestField: a name matches in any case, and searching for a
+// missing one allocates nothing, however many others there are.
 func TestField(t *testing.T) {
 	many := map[string]any{"Id": "b", "ID": "a", "": "x", "number": nil, "Number": "c"}
 	for i := range 5000 {
@@ -162,7 +162,7 @@ S = "outgoing"
 ANSWERED_ELSEWHERE = "elsewhere"
 `
 
-// TestMapping: an administrator's mapping for messages of an unknown format.
+// TestMapping reads messages of an unknown format with an administrator's mapping.
 func TestMapping(t *testing.T) {
 	m, err := ParseMapping([]byte(mapping))
 	if err != nil {
@@ -198,7 +198,7 @@ func TestMapping(t *testing.T) {
 	}
 }
 
-// TestSent: a message says when it was sent in seconds, as ISO 8601 has it, or not at all.
+// TestSent: a message gives its time in seconds, in ISO 8601, or not at all.
 func TestSent(t *testing.T) {
 	for said, want := range map[string]time.Time{`1736065800`: time.Unix(1736065800, 0), `"2025-01-05T09:30:00+01:00"`: time.Unix(1736065800, 0), `"today"`: {}, `-5`: {}, `9999999999999`: {}} {
 		all, err := readVoIPGRID(message(`{"call_id":"1","status":"ringing","destination":{"account_number":101},"timestamp":` + said + `}`))
@@ -230,7 +230,7 @@ func TestGuide(t *testing.T) {
 	}
 }
 
-// usable fails unless a reader has returned usable reports, whatever it has read.
+// usable fails the test unless a reader has returned usable reports or one of its errors.
 func usable(t *testing.T, what string, reports []Report, err error) {
 	t.Helper()
 	if err != nil && (reports != nil || err != ErrMessage && err != ErrEnded) || len(reports) > maxPlaces {
@@ -243,8 +243,8 @@ func usable(t *testing.T, what string, reports []Report, err error) {
 	}
 }
 
-// spoiled calls do with a tree once for each of its parts and each value, with the
-// part replaced by the value.
+// spoiled calls do with a tree once for each of its parts
+// and each value, with that part replaced by the value.
 func spoiled(tree any, with []any, do func(any)) {
 	for _, v := range with {
 		do(v)
@@ -269,7 +269,7 @@ func spoiled(tree any, with []any, do func(any)) {
 	}
 }
 
-// xmlText matches what is between two tags.
+// xmlText matches the text between two tags.
 var xmlText = regexp.MustCompile(">[^<]*<")
 
 // TestHostile: whatever replaces a part of a message, readers terminate, quote nothing of
@@ -288,7 +288,7 @@ func TestHostile(t *testing.T) {
 		n := 0
 		for i, e := range examples(t, kind) {
 			if i%12 > 0 {
-				continue // they are very similar
+				continue // the examples are very similar
 			}
 			m := message(e.message)
 			if tree, err := parse(m.Body); err == nil {

@@ -11,10 +11,10 @@ import (
 // yeastarOver is the event that a call has ended, with its record.
 const yeastarOver = "30012"
 
-// readYeastar reads the events of Yeastar's P series, as its webhook and its socket
-// send them. Their message is JSON within JSON, or an object; those of something else than
-// a call have no members. A call is a list of members: the trunk by which it came or goes, and the
-// extensions that ring, speak, or have rung off.
+// readYeastar reads the events of Yeastar's P series, as its webhook and its
+// socket send them. Their message is JSON within JSON, or an object; if it is not
+// about a call, it has no members. A call is a list of members: the trunk through
+// which it came or goes, and the extensions that ring, speak, or have hung up.
 func readYeastar(m Message) ([]Report, error) {
 	d, err := m.document()
 	if err != nil {
@@ -42,8 +42,8 @@ type yeastarMember struct {
 	kind, status, number string
 }
 
-// yeastarMembers reports the state of each extension. The call has ended when the trunk
-// hangs up; if an extension calls another, when all of them have.
+// yeastarMembers reports the state of each extension. The call has ended when the
+// trunk has hung up or, if one extension calls another, when all of them have.
 func yeastarMembers(id string, list []Document) (all []Report) {
 	trunk, extensions := yeastarSides(list)
 	over := len(extensions) > 0 && !slices.ContainsFunc(extensions, func(m yeastarMember) bool { return m.status != "BYE" })
@@ -67,7 +67,7 @@ func yeastarMembers(id string, list []Document) (all []Report) {
 			e.Number = from.number
 		case calls:
 			e.Direction, e.Number = call.Outgoing, trunk.text("to")
-		default: // to whom it is passed on
+		default: // the extension to which it was passed on
 			e.Number, e.Via = trunk.text("to"), from.number
 		}
 		if slices.Contains([]string{"ANSWER", "ANSWERED", "HOLD"}, m.status) {

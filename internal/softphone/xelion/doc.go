@@ -11,9 +11,9 @@
 //     somebody else keeps ending ours. The connection of an expired session could stay open
 //     without events, so a new one is opened. The server gives the end of a session without
 //     a time zone; it is only used if it is sooner than the usual ten minutes.
-//   - POST me/websocket, or GET, returns the address of the socket, which contains
-//     a key and is therefore never logged. Only without a socket, the list is
-//     requested every few seconds.
+//   - POST me/websocket, or GET, returns the address of the socket,
+//     which contains a key and is therefore never logged. The list
+//     is only requested every few seconds if there is no socket.
 //   - activeChannelEvent is the current state of a channel, one device's part in a call.
 //     "remove" removes it; anything else is a channel that exists. An end is held back
 //     until a "test" message has come back: a change may arrive as a removal and an

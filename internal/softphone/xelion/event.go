@@ -36,7 +36,7 @@ const (
 	listening  = "listening"
 )
 
-// talk is what is known of a call apart from its channels.
+// talk holds what is known of a call apart from its channels.
 type talk struct {
 	caller, callerName, called, queue, via string
 	first                                  string // that caller's channel
@@ -70,7 +70,8 @@ func isNumber(s string) bool {
 	return len(s) >= 3 && strings.Trim(s, "+0123456789 ()-.") == "" && strings.ContainsAny(s, "0123456789")
 }
 
-// read converts the description of a channel, nil if it is none.
+// read converts the description of a channel; it returns
+// nil for anything else, or if it is too long.
 func (s *session) read(d webhook.Document) *channel {
 	c := &channel{id: d.First("channelId"), name: d.First("name", "organisationName"), number: d.First("phoneNumber", "number"),
 		phone: d.First("phone"), role: strings.ToLower(d.First("role"))}
@@ -107,8 +108,8 @@ func (s *session) read(d webhook.Document) *channel {
 	return c
 }
 
-// message processes one, and reports whether it is our own test message coming back. An
-// unreadable message is skipped; the connection stays.
+// message processes one message, and reports whether it is our own test
+// message coming back. An unreadable message is skipped; the connection stays.
 func (s *session) message(b []byte) (back bool) {
 	var m webhook.Document
 	if !s.r.Read(b, &m) {
@@ -298,7 +299,7 @@ func (s *session) about(kind, id string, d webhook.Document) {
 
 // endChannel ends a channel.
 func (s *session) endChannel(c *channel) {
-	if c.waits { // it rang nevertheless
+	if c.waits { // report that it rang
 		s.take(c, s.channelsOf(c.call))
 	}
 	delete(s.channels, c.id)

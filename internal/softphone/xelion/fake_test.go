@@ -54,7 +54,7 @@ var (
 
 const rings = "ringing incoming #SIP/lijn-1.SIP/101-2 0612345678 on 101"
 
-// has sets the state of channels without an event.
+// has sets the state of channels without sending an event.
 func (x *exchange) has(all ...told) {
 	x.With(func() {
 		for _, c := range all {
@@ -92,7 +92,8 @@ func (x *exchange) about(kind string, of map[string]any) {
 	x.Send(simulate.Notification{Type: kind, Of: of})
 }
 
-// another is a call that marks the end: once it arrives, everything before it was received.
+// another returns a call that marks the end: once it
+// arrives, everything before it has been received.
 func another(n int) []told {
 	id := fmt.Sprintf("SIP/lijn-z%d", n)
 	return []told{{id, id, "RINGING", "0201234599", "CALLER", ""}, {id, fmt.Sprintf("SIP/101-z%d", n), "RINGING", "Anouk", "CALLEE", "101"}}

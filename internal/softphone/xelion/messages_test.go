@@ -53,14 +53,14 @@ func feed(t testing.TB, f func(*session)) []call.Event {
 	return events
 }
 
-// back does what follows the echo of our message, except sending requests.
+// back does what happens when our message is echoed, except sending requests.
 func (s *session) back() {
 	waiting, _ := s.waiting()
 	s.waits = false
 	s.finish(waiting)
 }
 
-// TestMessages: every message results in the reports beside it.
+// TestMessages: every message yields the reports beside it.
 func TestMessages(t *testing.T) {
 	n := 0
 	for _, e := range examples(t) {
@@ -89,7 +89,7 @@ func TestMessages(t *testing.T) {
 }
 
 // TestOrders: in whatever order messages arrive, repeated or missing, the active calls are
-// those of the list read after them, and each reported call is over once it is not listed.
+// those of the list read afterwards, and each reported call is over once the list lacks it.
 func TestOrders(t *testing.T) {
 	all := examples(t)
 	rapid.Check(t, func(r *rapid.T) {
@@ -157,8 +157,8 @@ func hostile(t testing.TB, n int) []string {
 	return linktest.Mutate(out, n, seeds...)
 }
 
-// TestRemembered: what is longer than any name or number is not kept, however many calls a
-// server tells of.
+// TestRemembered: text longer than any name or number is
+// not kept, however many calls a server reports.
 func TestRemembered(t *testing.T) {
 	feed(t, func(s *session) {
 		for _, m := range hostile(t, 0) {
@@ -180,8 +180,8 @@ func TestRemembered(t *testing.T) {
 	})
 }
 
-// FuzzMessage: whatever arrives, what is reported concerns our extension, and is over
-// once the list is empty.
+// FuzzMessage: whatever arrives, only calls of our extension
+// are reported, and they are over once the list is empty.
 func FuzzMessage(f *testing.F) {
 	for _, s := range hostile(f, 100) {
 		if len(s) < 4<<10 { // long ones are slow, and TestExchange has them

@@ -98,8 +98,8 @@ func (p *phone) granted(answer webhook.Document) (exchangelink.Token, error) {
 	return t, err
 }
 
-// renew returns the token that follows t in the same session. It may run beside
-// the session's goroutine.
+// renew returns the token that follows t in the same session.
+// It may run concurrently with the session's goroutine.
 func (p *phone) renew(ctx context.Context, t exchangelink.Token) (exchangelink.Token, error) {
 	var answer webhook.Document
 	status, err := p.Server.Post(ctx, "/me/renew", header(t), "application/json", exchangelink.JSON(t.Renewal), &answer)

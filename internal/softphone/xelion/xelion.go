@@ -245,7 +245,7 @@ func (s *session) run(ctx context.Context) error {
 // ours each time it opens its own.
 const mostOusted = 3
 
-// loginAgain is login after the server has ended a session.
+// loginAgain is like login, after the server has ended a session.
 func (p *phone) loginAgain(ctx context.Context, old exchangelink.Token) (exchangelink.Token, error) {
 	if p.ousted++; time.Since(p.began) >= p.minSession {
 		p.ousted = 0
@@ -275,8 +275,8 @@ func (s *session) list(ctx context.Context, path string, each func(webhook.Docum
 	return status, nil
 }
 
-// ended is the error if the server no longer knows a session. Its socket may
-// stay open without events.
+// ended returns the error for a session that the server no
+// longer knows. Its socket may stay open without events.
 func (p *phone) ended() error {
 	return p.Server.Failure("its session has ended", link.CauseEnded)
 }
@@ -309,7 +309,7 @@ func (s *session) fetchChannels(ctx context.Context, anew bool) (changed bool, e
 	return s.replace(there, anew), nil
 }
 
-// fetchAgain is look while events arrive: a server that is unavailable is retried later.
+// fetchAgain is fetchChannels while events arrive: a server that is unavailable is retried later.
 func (s *session) fetchAgain(ctx context.Context) error {
 	changed, err := s.fetchChannels(ctx, false)
 	late := link.CauseOf(err) == link.CauseFault

@@ -17,7 +17,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestAddresses: the base of the API is found from what users know.
+// TestAddresses: the base of the API is derived from the address that users know.
 func TestAddresses(t *testing.T) {
 	for address, want := range map[string]string{
 		"https://xelion.example": "https://xelion.example/api/v1/master", " https://xelion.example/kantoor/ ": "https://xelion.example/api/v1/kantoor",
@@ -29,8 +29,8 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestPassedOn: whoever was on the line with us, or had answered before our phone rang, has
-// passed the call on; whoever answers while it rings has taken it.
+// TestPassedOn: a party that was on the line with us, or had answered before our phone
+// rang, has passed the call on; one that answers while our phone rings has taken it.
 func TestPassedOn(t *testing.T) {
 	bram := told{"SIP/lijn-1", "SIP/102-3", "RINGING", "Bram", "CALLEE", "102"}
 	colleague := told{"SIP/102-3", "SIP/102-3", "CONNECTED", "Bram", "CALLER", "102"}
@@ -79,9 +79,9 @@ func TestPassedOn(t *testing.T) {
 	}
 }
 
-// TestNumbers: a channel has a name and no number. Administrators get it in the events
-// about calls, before the channels or after them; for others it is requested, once per
-// call, and a call without one rings.
+// TestNumbers: a channel has a name and no number. Administrators get the
+// number in the events about calls, before or after the channels; for others
+// it is requested, once per call, and a call without one rings anyway.
 func TestNumbers(t *testing.T) {
 	named := from.as(func(c *told) { c.name = "Garage 24/7" })
 	unnamed := from.as(func(c *told) { c.name = "Onbekend" })
@@ -103,7 +103,7 @@ func TestNumbers(t *testing.T) {
 			x.With(func() { x.Plain, x.Numbers[from.id] = true, "+31612345678" })
 			x.about("newCallEvent", about)
 			x.set(ring, named)
-			x.note("insert", named, ring) // is not requested again
+			x.note("insert", named, ring) // the number is not requested again
 		}, "+31612345678 (Garage 24/7) on 101", 1},
 		{"told of one whose name nobody knows", func(x *exchange) { x.about("newCallEvent", about); x.set(unnamed, ring) }, "+31612345678 on +31201234567", 0},
 		{"asked for of one whose name nobody knows", func(x *exchange) {
@@ -158,7 +158,7 @@ func TestNobodyElsesCalls(t *testing.T) {
 	}
 }
 
-// TestEverybody: a link to many extensions reports at which of them a call rings.
+// TestEverybody: a link to many extensions reports the extension at which a call rings.
 func TestEverybody(t *testing.T) {
 	x := newExchange(t)
 	a := linktest.Account(x.Address())
@@ -171,8 +171,8 @@ func TestEverybody(t *testing.T) {
 	w.Expect(strings.Replace(rings, "ringing", "answered", 1)+" at 101", "ended elsewhere incoming #SIP/lijn-1.SIP/102-3 0612345678 on 102 at 102 by Anouk (101)")
 }
 
-// TestGaps: an event is lost, the next one reveals it, and the list is requested; also when
-// an event about a call matches no channel.
+// TestGaps: when an event is lost, the next one reveals it and the list is
+// requested; the same happens when an event about a call matches no channel.
 func TestGaps(t *testing.T) {
 	x := newExchange(t)
 	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.again = time.Millisecond }).Connected()
@@ -190,11 +190,11 @@ func TestGaps(t *testing.T) {
 	x.forget()
 	x.about("callHungUpEvent", map[string]any{"callId": from.call})
 	w.Expect(over)
-	x.With(func() { x.Version = 0 }) // it restarts counting
+	x.With(func() { x.Version = 0 }) // the server restarts its count
 	x.set(from, ring)
 	w.Expect(rings)
 	x.forget()
-	x.With(func() { x.Version = 0 }) // and does not increase
+	x.With(func() { x.Version = 0 }) // the count does not increase
 	x.set(stranger)
 	w.Expect(over)
 }
@@ -234,7 +234,7 @@ func TestRenewal(t *testing.T) {
 		t.Error(s.Err)
 	}
 	w.Until(link.Connected)
-	w.Expect(rings) // it goes on
+	w.Expect(rings) // the call continues
 	x.With(func() {
 		if x.Tokens.Made != 2 {
 			t.Errorf("%d tokens", x.Tokens.Made)
@@ -243,9 +243,9 @@ func TestRenewal(t *testing.T) {
 	x.last(w)
 }
 
-// TestReplaced: if our sessions are ended as soon as they are created, that is reported,
-// and they are not recreated again and again. It shows when connecting, or when a call
-// rings whose number is requested.
+// TestReplaced: if our sessions are ended as soon as they are created,
+// that is reported, and they are not recreated endlessly. It shows when
+// the link connects, or when a call rings whose number it requests.
 func TestReplaced(t *testing.T) {
 	t.Parallel()
 	for name, show := range map[string]func(*exchange, *linktest.Watch, int){
@@ -312,7 +312,7 @@ func withdrawn(t *testing.T, told time.Duration) {
 	x.last(w)
 }
 
-// TestWithoutSocket: the list is polled, not often, until there is a socket.
+// TestWithoutSocket: the list is polled, at a limited rate, until there is a socket.
 func TestWithoutSocket(t *testing.T) {
 	t.Parallel()
 	x := newExchange(t)
@@ -340,8 +340,8 @@ func TestWithoutSocket(t *testing.T) {
 	}
 }
 
-// TestNoAdministrator: a server that closes the connection when all calls are requested is
-// asked for less, and the calls arrive.
+// TestNoAdministrator: if the server closes the connection when all
+// calls are requested, the link requests less, and calls arrive.
 func TestNoAdministrator(t *testing.T) {
 	x := newExchange(t)
 	var wishes atomic.Int32

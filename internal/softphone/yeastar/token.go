@@ -38,8 +38,8 @@ const (
 
 var errRefused = &link.Refusal{Why: "the exchange does not accept the client id and secret", Cause: link.CauseDenied}
 
-// login requests a token with client ID and secret. Like renew, it may run beside the
-// session's goroutine; only one of the two runs at a time.
+// login requests a token with client ID and secret. Like renew, it may run
+// concurrently with the session's goroutine; only one of the two runs at a time.
 func (p *phone) login(ctx context.Context) (exchangelink.Token, error) {
 	secret, err := p.Account.Password(ctx, "client secret for Yeastar")
 	if err != nil {

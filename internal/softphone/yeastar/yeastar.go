@@ -90,7 +90,7 @@ func (p *phone) connection(ctx context.Context, r *link.Reporter) error {
 	}()
 	defer sock.Close()
 	s.sock = sock
-	_ = sock.Send([]byte(topics)) // where it fails, no answer comes
+	_ = sock.Send([]byte(topics)) // if it fails, no answer comes
 	return s.run(ctx)
 }
 
@@ -124,8 +124,8 @@ func (s *session) run(ctx context.Context) error {
 	}
 }
 
-// denied is the error for a refused token. One that is not fresh may just
-// be too old or withdrawn.
+// denied returns the error for a refused token. One that is
+// not fresh may just be too old or withdrawn.
 func (s *session) denied(status int) error {
 	s.token.Token = s.token.Expired()
 	switch {
@@ -214,7 +214,7 @@ func (s *session) snapshot(ctx context.Context) error {
 	return nil
 }
 
-// take reads an event and reports what is ours.
+// take reads an event and reports what concerns us.
 func (s *session) take(b []byte) []webhook.Report {
 	all, err := s.read(webhook.Message{Body: b})
 	if err != nil {

@@ -35,7 +35,7 @@ func (x *exchange) restart() { x.Yeastar = linktest.Start(x.t, &x.Yeastar, simul
 // listen runs a link until the test ends.
 var listen = linktest.Listen[*phone](New)
 
-// told is a customer's call with extensions in their states, as in "101 RING".
+// told returns a customer's call with extensions in their states, as in "101 RING".
 func told(id, trunk string, states ...string) string {
 	members := []string{`{"inbound":{"from":"0612345678","to":"0201234567","trunk_name":"lijn","channel_id":"1","member_status":"` + trunk + `","call_path":""}}`}
 	for _, s := range states {
@@ -104,9 +104,9 @@ func many(x *exchange) exchangelink.Account {
 
 const rings = "ringing incoming #1 0612345678 on 0201234567"
 
-// TestShared: a call has the same id at all extensions, is over at one of them while it
-// goes on at another, and over for all when the trunk hangs up. Changes while not connected
-// are found from the active calls; what was over by then is.
+// TestShared: a call has the same id at all extensions; it can end at one of them and
+// continue at another, and ends for all when the trunk hangs up. Changes while not
+// connected are found in the list of active calls, including which calls have ended.
 func TestShared(t *testing.T) {
 	x := newExchange(t)
 	w := listen(t, many(x)).Connected()
@@ -135,8 +135,8 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestToken: it is refreshed before it expires, reused for another connection, and returned
-// in the end; a heartbeat keeps the connection.
+// TestToken: the token is refreshed before it expires, reused for the next
+// connection, and finally returned; a heartbeat keeps the connection alive.
 func TestToken(t *testing.T) {
 	x := newExchange(t)
 	x.With(func() { x.Tokens.Life, x.Idle = 300*time.Millisecond, 400*time.Millisecond })
@@ -163,9 +163,9 @@ func TestToken(t *testing.T) {
 	})
 }
 
-// TestRefused: a rejected secret is reported, and not retried so often that the exchange
-// blocks this computer; a new one is tried at once. A client that may not listen is
-// reported; one that may not query the calls receives the events.
+// TestRefused: a rejected secret is reported, and not retried so often that the
+// exchange blocks this computer; a new one is tried at once. A client that may not
+// subscribe is reported; one that may not query the calls still receives the events.
 func TestRefused(t *testing.T) {
 	x := newExchange(t)
 	a := linktest.Account(x.Address())
@@ -176,7 +176,7 @@ func TestRefused(t *testing.T) {
 		return link.RunOnce(t.Context(), link.Config{Take: func(call.Event) error { return nil }}, p)
 	}
 	for i := range 10 {
-		if i == 1 { // an exchange in trouble forgets no refusal
+		if i == 1 { // an unavailable exchange does not reset the count of refusals
 			x.Intercept(linktest.Status(api+"get_token", http.StatusServiceUnavailable))
 			_ = try()
 			x.Intercept(nil)
@@ -212,7 +212,7 @@ func TestRefused(t *testing.T) {
 		if r.URL.Path != api+"subscribe" || r.URL.Query().Get("access_token") != old {
 			return false
 		}
-		must.Get(new(websocket.Upgrader).Upgrade(w, r, nil))(t).Close() // it says no other way that the token is old
+		must.Get(new(websocket.Upgrader).Upgrade(w, r, nil))(t).Close() // the only sign that the token is too old
 		return true
 	})
 	x.EachSocket(linktest.Cut)

@@ -1,11 +1,10 @@
-// Package callactions provides the actions on stored calls: tick off, remove and restore,
-// open a file, call back, store a lookup's result, and delete what is stored about callers.
-// The windows' process does it by itself on the history's file, alongside the resident,
-// which writes there too, and tells the resident what it changed, for its remembered
-// choices and the calls in its menu.
+// Package callactions provides the actions on stored calls: tick off, remove and restore, open
+// a file, call back, store a lookup's result, and delete what is stored about callers. The
+// windows' process performs them itself on the history's file, which the resident writes too,
+// and tells the resident what it changed, for its remembered choices and the calls in its menu.
 //
-// Everything waits for the disk or another program and belongs on a goroutine of the
-// caller's; the package starts none. Safe for concurrent use.
+// Everything may wait for the disk or another program, so it belongs on a
+// goroutine of the caller; the package starts none. Safe for concurrent use.
 package callactions
 
 import (
@@ -41,7 +40,7 @@ type Params struct {
 	Log      *slog.Logger
 }
 
-// Calls are a profile's stored calls.
+// Calls provides the actions on a profile's stored calls.
 type Calls struct{ Params }
 
 // New returns a profile's calls; nothing is opened until needed.
@@ -55,7 +54,7 @@ type State struct {
 	Delivery bool // messages can be delivered
 }
 
-// owners finds what opens tel: and sip: addresses on this computer.
+// owners finds the programs that open tel: and sip: addresses on this computer.
 var owners dial.Owners
 
 // State returns what is currently offered.
@@ -77,8 +76,8 @@ type failure text.Key
 
 func (f failure) Error() string { return string(f) }
 
-// left reports that data about callers may be left; it holds whom to tell, ""
-// for the administrator.
+// left reports that data about callers may remain. It holds
+// the name of the person to tell, "" for the administrator.
 type left string
 
 func (left) Error() string { return "not everything about callers was deleted" }
@@ -103,7 +102,7 @@ func (c *Calls) with(ctx context.Context, s *settings.Settings, do func(*history
 	store, err := history.OpenBeside(ctx, fromsettings.HistoryFile(c.Dirs), history.Keep(s.History.Keep), time.Now)
 	if err == nil {
 		err = do(store)
-		_ = store.Close() // not urgent: what was written is safe
+		_ = store.Close() // not urgent: what was written is already safe
 	}
 	if err != nil && !errors.Is(err, history.ErrGone) {
 		c.Log.Warn("the history was not changed, or not read", "why", err)
@@ -111,8 +110,7 @@ func (c *Calls) with(ctx context.Context, s *settings.Settings, do func(*history
 	return err
 }
 
-// write changes the history, even if the window that asked for it closes,
-// and reports the change.
+// write changes the history, even if the window that requested this closes, and reports the change.
 func (c *Calls) write(ctx context.Context, do func(context.Context, *history.Store) error) error {
 	ctx = context.WithoutCancel(ctx)
 	err := c.with(ctx, c.Settings(), func(s *history.Store) error { return do(ctx, s) })
@@ -186,7 +184,7 @@ func (c *Calls) NotThis(ctx context.Context, id int64) (was history.Entry, err e
 // RestorePerson puts a call's person back.
 func (c *Calls) RestorePerson(ctx context.Context, was history.Entry) error {
 	err := c.write(ctx, func(ctx context.Context, s *history.Store) error { return s.SetPerson(ctx, was) })
-	if err == nil && was.Matches > 1 { // otherwise there was no choice
+	if err == nil && was.Matches > 1 { // otherwise nothing was chosen
 		c.choose(was, windowapi.ChoiceBack)
 	}
 	return err
@@ -214,8 +212,8 @@ func (c *Calls) Open(ctx context.Context, id int64) error {
 	return c.OpenLink(ctx, e.Link, e.Number)
 }
 
-// OpenLink opens the file of a link, if that is one of the hub's. Missed calls with this
-// number, as in the history, are then ticked off; "" means none.
+// OpenLink opens the file of a link, if the link is one of the hub's. It then
+// ticks off missed calls with this number, in the history's form; "" means none.
 func (c *Calls) OpenLink(ctx context.Context, link, number string) error {
 	address, err := fromsettings.Links(c.Settings().Hub.HubURL).Check(link)
 	if err != nil {
@@ -246,7 +244,7 @@ func (c *Calls) OpenPerson(ctx context.Context, id int64, k windowapi.Contact) e
 		return err
 	}
 	rules, err := fromsettings.NumberRules(s)
-	if err != nil || rules.Parse(e.Number, "").Foreign { // merely possible: no name on disk
+	if err != nil || rules.Parse(e.Number, "").Foreign { // merely possible: keep no name on disk
 		return err
 	}
 	person(&e, k)
@@ -314,7 +312,7 @@ func (c *Calls) Copy(ctx context.Context, id int64, relation bool) error {
 	return nil
 }
 
-// LookedUp is the result of another lookup besides what is now stored.
+// LookedUp is the result of another lookup, apart from what is now stored.
 type LookedUp struct {
 	Entry    int64
 	Contacts []windowapi.Contact // for the user to choose from
@@ -322,8 +320,8 @@ type LookedUp struct {
 	Sentence string              // for the user, "" if the row is enough
 }
 
-// LookedUp stores the hub's answer about a call's number, as far as anything is kept. asked
-// is the call as it was when the hub was asked.
+// LookedUp stores the hub's answer about a call's number, as far as
+// it may be kept. asked is the call as it was when the hub was asked.
 func (c *Calls) LookedUp(ctx context.Context, l text.Language, asked history.Entry, f windowapi.Found) (LookedUp, error) {
 	m := LookedUp{Entry: asked.ID}
 	switch f.Outcome {
@@ -358,7 +356,7 @@ func (c *Calls) LookedUp(ctx context.Context, l text.Language, asked history.Ent
 		switch i := slices.IndexFunc(f.Contacts, func(k windowapi.Contact) bool { return before != "" && k.ID == before }); {
 		case f.Outcome == history.OutcomeNobody:
 			m.Sentence = l.T(text.CallsAgainNobody)
-		case f.Possible: // no name on disk
+		case f.Possible: // keep no name on disk
 			m.Sentence, m.Contacts, m.More = l.T(text.CallsAgainPossible), f.Contacts, f.More
 		case len(f.Contacts) == 1:
 			person(&e, f.Contacts[0])

@@ -76,7 +76,7 @@ func newFixture(t *testing.T) *fixture {
 	return b
 }
 
-// notes returns what a program was passed.
+// notes returns the arguments that a program was started with.
 func (b *fixture) notes(program string) string {
 	s, _ := os.ReadFile(filepath.Join(b.dir, program+".notes"))
 	return strings.TrimSpace(string(s))
@@ -95,7 +95,7 @@ func (b *fixture) at(id int64) history.Entry {
 	return must.Get(b.store.Get(b.t.Context(), id))(b.t)
 }
 
-// works checks that an action succeeded and what the resident was told.
+// works checks that an action succeeded, and what it told the resident.
 func (b *fixture) works(what string, err error, told ...string) {
 	b.t.Helper()
 	if err != nil || !slices.Equal(b.told, told) {
@@ -104,7 +104,7 @@ func (b *fixture) works(what string, err error, told ...string) {
 	b.told = nil
 }
 
-// fails checks what the user is told.
+// fails checks the sentence that the user gets for an error.
 func (b *fixture) fails(what string, err error, sentence string) {
 	b.t.Helper()
 	if err == nil || !strings.HasPrefix(Describe(text.Dutch, err), sentence) {
@@ -120,7 +120,7 @@ func missedCall() history.Entry {
 
 const changed = "changed history 0"
 
-// TestCalls checks every action on a call, and what is reported if it fails.
+// TestCalls checks every action on a call, and what it reports if it fails.
 func TestCalls(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		return // the fake browser is a script
@@ -145,7 +145,7 @@ func TestCalls(t *testing.T) {
 		b.set.Phone.CallBack = how
 		b.fails(how, b.CallBack(ctx, id), "Terugbellen lukt niet")
 	}
-	// A number made up by the phone is called only as our rules read it.
+	// What a phone made up as a number is called only if our rules read it as one.
 	b.set.Phone.CallBack = "tel"
 	before := b.notes("xdg-open")
 	b.fails("a code for the exchange", b.CallBack(ctx, b.put(history.Entry{Number: "*21*0612345678#", Shown: "x"})), "Terugbellen lukt niet")
@@ -160,7 +160,7 @@ func TestCalls(t *testing.T) {
 	withheld := missedCall()
 	withheld.Number = ""
 	one, two := b.put(withheld), b.put(withheld)
-	closed, end := context.WithCancel(ctx) // the window is closed meanwhile
+	closed, end := context.WithCancel(ctx) // the window has been closed meanwhile
 	end()
 	b.works("tick", b.Tick(closed, one, two), changed)
 	if !b.at(one).Missed() || b.at(one).Open() || b.at(two).Open() {
@@ -177,8 +177,8 @@ func TestCalls(t *testing.T) {
 	b.fails("no browser", b.Open(ctx, id), text.Dutch.T(text.CallsTroubleOpen))
 }
 
-// TestNotThis checks that a rejected person can be restored
-// unchanged, along with the choice of that person.
+// TestNotThis checks that a rejected person can be
+// restored unchanged, along with the remembered choice.
 func TestNotThis(t *testing.T) {
 	b, ctx := newFixture(t), t.Context()
 	e := missedCall()
@@ -201,7 +201,7 @@ func TestNotThis(t *testing.T) {
 	b.fails("what is not there", err, "Deze oproep is er niet meer.")
 }
 
-// TestRemove checks that a removed call is in no file, and can be restored unchanged.
+// TestRemove checks that no file contains a removed call, and that it can be restored unchanged.
 func TestRemove(t *testing.T) {
 	b, ctx := newFixture(t), t.Context()
 	e := missedCall()
@@ -228,8 +228,8 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// TestOpenPerson checks that the contact opened among several is
-// the caller, unless the number is foreign.
+// TestOpenPerson checks that opening one of several contacts
+// makes that contact the caller, unless the number is foreign.
 func TestOpenPerson(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		return // the fake browser is a script
@@ -254,8 +254,8 @@ func TestOpenPerson(t *testing.T) {
 	}
 }
 
-// TestLooked checks that a new lookup fills in what could not be looked up
-// before, and never more than may be kept.
+// TestLooked checks that another lookup fills in what could
+// not be looked up before, and never more than may be kept.
 func TestLooked(t *testing.T) {
 	b := newFixture(t)
 	vries := windowapi.Contact{ID: "c-vries", Name: "J. de Vries", Relation: "100200", Link: link("c-vries")}
@@ -308,8 +308,8 @@ func TestLooked(t *testing.T) {
 	}
 }
 
-// TestLookedDuringTheCall looks a call up again while it continues: what is reported
-// meanwhile stays, and no name ends up on another caller.
+// TestLookedDuringTheCall looks a call up again while it continues, and checks that
+// what is reported meanwhile stays and that no name ends up with another caller.
 func TestLookedDuringTheCall(t *testing.T) {
 	b := newFixture(t)
 	rang := time.Now().Add(-time.Minute).Truncate(time.Microsecond)

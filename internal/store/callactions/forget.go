@@ -32,8 +32,8 @@ func (c *Calls) Wipe(ctx context.Context) error {
 	return nil
 }
 
-// Forget deletes what is stored about callers. The running resident does it, since it has
-// some of that in memory; without one it is done here, in the files.
+// Forget deletes what is stored about callers. The running resident does so, since
+// it has some of that in memory; without a resident it is done here, in the files.
 func Forget(ctx context.Context, cfg instance.Config, dirs profile.Dirs, s *settings.Settings, what windowapi.Forget) error {
 	err := askResident(ctx, cfg, what)
 	if errors.Is(err, instance.ErrNotRunning) {
@@ -42,7 +42,7 @@ func Forget(ctx context.Context, cfg instance.Config, dirs profile.Dirs, s *sett
 	return err
 }
 
-// askResident lets the running resident do it; instance.ErrNotRunning if there is none.
+// askResident has the running resident do it, or returns instance.ErrNotRunning.
 func askResident(ctx context.Context, cfg instance.Config, what windowapi.Forget) error {
 	kind, raw, err := instance.Ask(ctx, cfg, windowapi.KindForget, what)
 	if err != nil {
@@ -58,7 +58,7 @@ func askResident(ctx context.Context, cfg instance.Config, what windowapi.Forget
 	return nil
 }
 
-// inFiles deletes while no resident is running, which would own the files.
+// inFiles deletes from the files while no resident is running, which would own them.
 func inFiles(ctx context.Context, dirs profile.Dirs, s *settings.Settings, m windowapi.Forget) error {
 	rules, err := fromsettings.NumberRules(s)
 	if err != nil {
@@ -81,7 +81,7 @@ func inFiles(ctx context.Context, dirs profile.Dirs, s *settings.Settings, m win
 	return errors.Join(opened, err, waiting)
 }
 
-// Delete deletes what can be deleted, whatever else fails.
+// Delete deletes everything it can, whatever fails.
 func Delete(ctx context.Context, calls *history.Store, chosen *chosencontacts.Store, rules *phone.Rules, m windowapi.Forget) error {
 	key, before := rules.Parse(m.Number, "").Key(), time.Time{}
 	if m.Days != nil {

@@ -36,7 +36,7 @@ func TestForgetFiles(t *testing.T) {
 				ctx, end := context.WithCancel(t.Context())
 				over := make(chan struct{})
 				go func() { defer close(over); chosen.Run(ctx) }()
-				// A command that deletes nothing; once it returns, the file has been read.
+				// ForgetOlder deletes nothing here; once it returns, the file has been read.
 				must.Do(t, chosen.ForgetOlder(ctx, time.Time{}))
 				do(chosen)
 				end()

@@ -57,7 +57,7 @@ type Store struct {
 	mu      sync.RWMutex // protects what follows; never held while waiting
 	keep    bool
 	key     []byte         // nil while unknown
-	kept    map[tag]choice // in the file, or yet to be written
+	kept    map[tag]choice // in the file, or still to be written
 	undone  []op           // to apply to kept once there is a key
 	changed bool           // kept differs from the file
 
@@ -79,7 +79,7 @@ type op struct {
 	chose           bool
 }
 
-// New returns a Store that is empty until Run.
+// New returns a Store that is empty until Run reads the file.
 func New(p Params) *Store {
 	return &Store{p: p, keep: p.Keep, kept: map[tag]choice{},
 		wake: make(chan struct{}, 1), commands: make(chan func(context.Context)), done: make(chan struct{})}
@@ -183,7 +183,7 @@ func (s *Store) clear() {
 	s.undone, s.changed = nil, false
 }
 
-// tag hashes a number; as long as there is no key, as nothing in the file is.
+// tag hashes a number. Without a key, the result matches nothing in the file.
 func (s *Store) tag(number string) tag { return sum(s.key, "number\x00"+number) }
 
 func sum(key []byte, text string) (t tag) {
@@ -193,9 +193,9 @@ func sum(key []byte, text string) (t tag) {
 	return t
 }
 
-// Forget deletes the choice for a number, in the form of phone.Number.Key, from memory
-// and disk. It fails if choices are kept but the secret store does not return the key
-// needed to find the number.
+// Forget deletes the choice for a number, in the form of phone.Number.Key,
+// from memory and disk. It fails if choices are kept but the secret store
+// does not return the key that is needed to find the number.
 func (s *Store) Forget(ctx context.Context, number string) error {
 	return s.command(ctx, func(ctx context.Context) error {
 		if err := s.needKey(ctx); err != nil {
@@ -217,7 +217,7 @@ func (s *Store) ForgetAll(ctx context.Context) error {
 	return s.command(ctx, s.removeAll)
 }
 
-// command has Run execute f.
+// command makes Run execute f.
 func (s *Store) command(ctx context.Context, f func(context.Context) error) (err error) {
 	ready := make(chan struct{})
 	carry := func(ctx context.Context) {
@@ -235,8 +235,7 @@ func (s *Store) command(ctx context.Context, f func(context.Context) error) (err
 	}
 }
 
-// deleteIf deletes, from memory and disk, choices that gone matches; n is ""
-// for those in the file.
+// deleteIf deletes the choices matched by gone from memory and disk; n is "" for those in the file.
 func (s *Store) deleteIf(gone func(t tag, n string, c choice) bool) error {
 	s.mu.Lock()
 	had := len(s.kept)

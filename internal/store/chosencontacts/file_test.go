@@ -50,7 +50,7 @@ func TestFileGivesNothingAway(t *testing.T) {
 	})
 }
 
-// TestDamagedFileIsSetAside also checks that the choices start afresh.
+// TestDamagedFileIsSetAside also checks that the choices start empty again.
 func TestDamagedFileIsSetAside(t *testing.T) {
 	good := `{"version":1,"key":"AAAAAAAAAAA","choices":[{"number":"` + strings.Repeat("A", 43) + `","contact":"c","used":1}]}`
 	for name, text := range map[string]string{

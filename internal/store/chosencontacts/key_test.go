@@ -47,8 +47,8 @@ func TestWithoutAStoreInMemoryOnly(t *testing.T) {
 	}
 }
 
-// TestUnlockedLater checks that choices made while the store was locked are kept, and
-// earlier ones in the file are known again.
+// TestUnlockedLater checks that choices made while the secret store was
+// locked are kept, and that earlier ones in the file become known again.
 func TestUnlockedLater(t *testing.T) {
 	in(t, func(t *testing.T, r *fixture) {
 		r.start()

@@ -32,7 +32,7 @@ func TestAgainstAModel(t *testing.T) {
 			type made struct {
 				contact string
 				at      time.Time
-				disk    bool // it was or will be written: the store was open since
+				disk    bool // it is or will be in the file: the store has been open since
 			}
 			model := map[string]made{}
 			locked := false

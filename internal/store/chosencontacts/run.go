@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	saveAfter  = time.Second      // further choices are written along
+	saveAfter  = time.Second      // further choices are written with it
 	keyAgain   = 10 * time.Minute // before asking the secret store again
 	purgeEvery = time.Hour
 )
@@ -87,7 +87,7 @@ func (s *Store) needsKey() bool {
 	return s.key == nil && s.p.Secrets != nil && !s.file.alone && len(s.undone)+len(s.kept) > 0
 }
 
-// needKey finds the key if numbers cannot be found without it.
+// needKey fetches the key if numbers cannot be found without it.
 func (s *Store) needKey(ctx context.Context) (err error) {
 	s.mu.RLock()
 	need := s.key == nil && len(s.kept) > 0
@@ -149,7 +149,7 @@ func (s *Store) purge() {
 	limit := time.Now().Add(-KeepFor)
 	err := s.deleteIf(func(_ tag, _ string, c choice) bool { return !c.used.After(limit) })
 	if errors.Is(err, errAlone) {
-		err = nil // load has said so
+		err = nil // already reported by load
 	}
 	s.report(errors.Join(err, s.file.purge(s.p.Path, limit)))
 }

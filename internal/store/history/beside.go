@@ -14,10 +14,10 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// OpenBeside opens the history at path for a process other than the resident, which keeps
-// maintaining it: no file is created, migrated, purged, put aside or removed, and no call
-// is marked over. Writes follow keep; now is the clock. A missing file returns ErrGone, one
-// of a newer version ErrNewer.
+// OpenBeside opens the history at path for a process other than the resident, which
+// keeps maintaining it: no file is created, migrated, purged, put aside or removed,
+// and no call is marked as over. Writes follow keep; now is the clock. The error is
+// ErrGone if there is no file, and ErrNewer for one of a newer version.
 func OpenBeside(ctx context.Context, path string, keep Keep, now func() time.Time) (*Store, error) {
 	s := &Store{path: path, keep: keep, days: 1, now: now, guest: true}
 	if keep == KeepOff {

@@ -19,11 +19,11 @@ import (
 
 const besideEnv = "WIEBELT_HISTORY_TEST_BESIDE"
 
-// beside is how many calls the other process changes; it removes every fifth.
+// beside is how many calls the other process changes; it removes every fifth of them.
 const beside = 500
 
-// ahead is how many of them it may be ahead of the test, which would
-// otherwise wait for the file until it is done.
+// ahead is by how many of them it may be ahead of the test,
+// which would otherwise wait for the file until it is done.
 const ahead = 4
 
 // changeAll is the windows' process: it changes existing calls and
@@ -50,7 +50,8 @@ func changeAll(path string) {
 	os.Exit(0)
 }
 
-// TestTwoWriters has two processes write while a third reads: nothing fails and nothing is lost.
+// TestTwoWriters lets two processes write while a third
+// reads, and checks that nothing fails and nothing is lost.
 func TestTwoWriters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	s := open(t, path, KeepFull, clocktest.New(monday))
@@ -79,7 +80,7 @@ func TestTwoWriters(t *testing.T) {
 	defer r.Close()
 	var mine []int64
 	n := 0
-	for range acks { // one of ours for each of theirs, so neither falls behind
+	for range acks { // one of our writes for each of theirs, so neither falls behind
 		e := known(monday)
 		e.Name = "B. Hier"
 		mine = append(mine, put(t, s, e))
@@ -111,9 +112,9 @@ func TestTwoWriters(t *testing.T) {
 	whole(t, path)
 }
 
-// TestBesideLooksAfterNothing checks that a store beside the resident's creates no
-// file, leaves an active call alone, and does not touch a damaged or newer file.
-// The resident's store sees what it wrote.
+// TestBesideLooksAfterNothing checks that a store beside the resident's
+// creates no file, leaves an active call alone and does not touch a
+// damaged or newer file, and that the resident's store sees what it wrote.
 func TestBesideLooksAfterNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	if _, err := OpenBeside(t.Context(), path, KeepFull, time.Now); !errors.Is(err, ErrGone) {

@@ -11,11 +11,11 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// maxCalls is more than a switchboard has in a year. A flood of calls leaves no more.
+// maxCalls limits how many calls a flood can leave. It is more than a switchboard gets in a year.
 const maxCalls = 250_000
 
-// Purge deletes what is older than the days to keep, a damaged file that was put
-// aside included, and all but the newest maxCalls. Open does it, and Put once an hour.
+// Purge deletes what is older than the days to keep, including a damaged file that was
+// put aside, and all calls but the newest maxCalls. Open does so, and Put once an hour.
 func (s *Store) Purge(ctx context.Context) error {
 	s.dbMu.RLock()
 	defer s.dbMu.RUnlock()
@@ -82,8 +82,8 @@ func (s *Store) deleteWhere(ctx context.Context, which string, arg any) error {
 	return s.erase(ctx, `DELETE FROM calls WHERE `+which, arg)
 }
 
-// RemovePerson removes the person from a call: "not this contact". Only the name stays, to
-// be shown as who it is not. It returns the call as it was, or ErrGone.
+// RemovePerson removes the person from a call: "not this contact". Only the
+// name stays, to show who it is not. It returns the call as it was, or ErrGone.
 func (s *Store) RemovePerson(ctx context.Context, id int64) (was Entry, err error) {
 	err = s.change(ctx, func(tx *sql.Tx, _ Keep) error {
 		if was, err = get(ctx, tx, id); err != nil {
@@ -105,8 +105,8 @@ func (s *Store) Remove(ctx context.Context, id int64) (was Entry, err error) {
 	return was, s.cleaned(ctx, err)
 }
 
-// cleaned empties the log after a removal whose result was err. If somebody keeps
-// reading, that happens later.
+// cleaned empties the log after a removal whose result was
+// err. If somebody keeps reading, the log is emptied later.
 func (s *Store) cleaned(ctx context.Context, err error) error {
 	if err == nil {
 		s.dbMu.RLock()
@@ -129,8 +129,8 @@ func erasing(err error) error {
 	return nil
 }
 
-// unopened is why nothing can be deleted from a file that is not open; nil where
-// there is none.
+// unopened returns why nothing can be deleted from
+// a file that is not open; nil if there is no file.
 func (s *Store) unopened() error {
 	if _, err := os.Stat(s.path); errors.Is(err, os.ErrNotExist) {
 		return nil

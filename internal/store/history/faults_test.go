@@ -138,7 +138,7 @@ func TestOpensLater(t *testing.T) {
 	must.Do(t, s.DeleteNumber(t.Context(), "+31612345678"))
 }
 
-// TestFaultStays checks that a fault which persists does not change.
+// TestFaultStays checks that a persisting fault is reported unchanged.
 func TestFaultStays(t *testing.T) {
 	for _, f := range []Fault{FaultFull, FaultReadOnly, FaultNewer, FaultOther} {
 		if got := faultOf(fmt.Errorf("write: %w", faultError(f))); got != f {
@@ -147,8 +147,8 @@ func TestFaultStays(t *testing.T) {
 	}
 }
 
-// TestNewerFileIsLeftAlone checks that a newer file is not touched, calls
-// continue, and deleting from it reports failure.
+// TestNewerFileIsLeftAlone checks that a newer file is not touched,
+// and that writing to it and deleting from it report failure.
 func TestNewerFileIsLeftAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	c := clocktest.New(monday)
@@ -183,7 +183,7 @@ func TestNewerFileIsLeftAlone(t *testing.T) {
 	}
 }
 
-// canary returns a caller who can be found again in any file.
+// canary returns a call whose caller can be recognised in any file.
 func canary(i int) Entry {
 	e := known(monday.Add(time.Duration(i) * time.Second))
 	e.Number, e.Shown = fmt.Sprintf("+3164711%04d", i), fmt.Sprintf("06 47 11 %02d %02d", i/100, i%100)
@@ -193,7 +193,8 @@ func canary(i int) Entry {
 	return e
 }
 
-// traces returns what may be in a file about canary i, personal or not.
+// traces returns the texts about canary i that a file may contain:
+// those that identify the person, and those of the number.
 func traces(i int) (person, number []string) {
 	e := canary(i)
 	return []string{e.Name, strings.ToLower(e.Name), e.RelationNumber, e.ContactID}, []string{e.Number[1:], e.Shown, address.OnlyDigits(e.Shown)}
@@ -288,7 +289,7 @@ func TestDeletedMeansGone(t *testing.T) {
 				e := canary(i)
 				e.Result = ResultLive
 				e.ID = put(t, s, e)
-				if i%3 == 0 { // a call that continues, under a name as long and a longer one
+				if i%3 == 0 { // a call that continues: a longer name, then the first again
 					e.Name += " en nog een naam"
 					put(t, s, e)
 					last := canary(i)

@@ -46,9 +46,9 @@ type Entry struct {
 	// Handled is when a missed call was ticked off: by a later call in which its caller
 	// was spoken to, by opening the file, or by hand. Put does not change it.
 	Handled time.Time
-	// TakenOff means that the user said "not this contact". Name is then who it is not,
-	// and nothing else of a person is kept. Put keeps what RemovePerson set for the same
-	// number, but may undo what an earlier Put set.
+	// TakenOff means that the user said "not this contact". Name then says who it
+	// is not, and nothing else about a person is kept. Put keeps what
+	// RemovePerson set for the same number, but may undo what an earlier Put set.
 	TakenOff bool
 	off      int // who set TakenOff
 }
@@ -66,8 +66,8 @@ const KindWhileOff = registry.Relay + ".away"
 // WhileOff reports whether the call rang while Wiebelt was not running.
 func (e Entry) WhileOff() bool { return e.Kind == KindWhileOff }
 
-// OneCaller reports whether calls with this number have one caller: withheld calls do not,
-// nor calls without a number.
+// OneCaller reports whether calls with this number are from one
+// caller, unlike withheld calls and those without a number.
 func (e Entry) OneCaller() bool { return e.Number != "" && e.Number != nameMark }
 
 // Results of a call. Only a phone that reports why a call ended makes it missed; otherwise
@@ -79,7 +79,7 @@ const (
 	ResultElsewhere = "elsewhere" // a colleague answered, according to the phone
 	ResultRejected  = "rejected"  // refused here
 	ResultNotHere   = "not_here"  // over and not answered here; the reason is unknown
-	ResultUnknown   = "unknown"   // the phone does not report how calls end
+	ResultUnknown   = "unknown"   // the phone does not report how a call ends
 )
 
 // Outcomes of a call's lookup.
@@ -94,8 +94,8 @@ const (
 	OutcomeOwn      = "own"
 )
 
-// ResultOf returns a call's result from what its source reported, never claiming more
-// than that source can report.
+// ResultOf returns a call's result from what its source
+// reported. It never claims more than that source can report.
 func ResultOf(reports call.Reports, answered, ended bool, reason call.Reason) string {
 	switch {
 	case !ended && !answered && reports == call.RingOnly:

@@ -173,7 +173,7 @@ func TestPurgeAndDelete(t *testing.T) {
 	}
 }
 
-// TestPurgeFlood checks that of too many calls the newest are kept.
+// TestPurgeFlood checks that only the newest calls are kept when there are too many.
 func TestPurgeFlood(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	s := open(t, path, KeepFull, clocktest.New(monday))
@@ -198,7 +198,7 @@ func TestRestore(t *testing.T) {
 	for _, keep := range []Keep{KeepFull, KeepNumbers} {
 		must.Do(t, s.Configure(t.Context(), keep, 7))
 		must.Get(s.Remove(t.Context(), id))(t)
-		for range 2 { // a second time changes nothing
+		for range 2 { // the second time changes nothing
 			must.Do(t, s.Restore(t.Context(), was))
 		}
 		want := was
@@ -275,7 +275,7 @@ func TestReaderCannotWrite(t *testing.T) {
 	if _, err := r.db.Exec("DELETE FROM calls"); err == nil {
 		t.Error("the reader could delete")
 	}
-	// It sees what is written after opening, and blocks no writer.
+	// The reader sees what is written after it was opened, and blocks no writer.
 	put(t, s, known(monday))
 	if got, err := r.From(t.Context(), Query{}, 0, 10); len(got) != 1 || err != nil {
 		t.Errorf("%d calls, %v", len(got), err)
@@ -357,7 +357,7 @@ func TestResultOf(t *testing.T) {
 	}
 }
 
-// TestConfigure checks that what is kept can change at run time, in both directions.
+// TestConfigure checks that what is kept can be changed at run time, in both directions.
 func TestConfigure(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "history.db")
@@ -419,8 +419,9 @@ func TestConfigure(t *testing.T) {
 	}
 }
 
-// TestPutMissed checks that calls missed while Wiebelt was not running are written once,
-// however often they are reported, and not in addition to those Wiebelt saw; all or none.
+// TestPutMissed checks that calls missed while Wiebelt was not running
+// are written once, however often they are reported, and not in addition
+// to those that Wiebelt saw; and that all of them are written or none.
 func TestPutMissed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	s := open(t, path, KeepFull, clocktest.New(monday))
@@ -431,7 +432,7 @@ func TestPutMissed(t *testing.T) {
 	}
 	first := []Entry{away(heard.Number, time.Second), away(heard.Number, time.Minute), away("", time.Minute), away("", time.Minute+time.Second)}
 	must.Do(t, s.PutMissed(t.Context(), first))
-	for i := range first { // another source's time differs
+	for i := range first { // another source reports a slightly different time
 		first[i].Rang = first[i].Rang.Add(time.Second / 3)
 	}
 	must.Do(t, s.PutMissed(t.Context(), append(first, away("+31698765432", 0))))

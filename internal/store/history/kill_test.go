@@ -81,7 +81,7 @@ func TestKilledWriterLosesNothing(t *testing.T) {
 	}
 }
 
-// whole checks the file as a reader finds it, and its indexes.
+// whole checks that a reader finds the file and its indexes sound.
 func whole(t *testing.T, path string) {
 	t.Helper()
 	r := must.Get(OpenReadOnly(t.Context(), path))(t)
@@ -92,8 +92,8 @@ func whole(t *testing.T, path string) {
 	}
 }
 
-// acknowledged runs a writer, kills it after n acknowledgements and adds all that
-// it printed before it was gone to said.
+// acknowledged runs a writer, kills it after n acknowledgements,
+// and adds everything that it had printed to said.
 func acknowledged(t *testing.T, path string, n int, said map[int64]string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

@@ -164,7 +164,7 @@ func TestFilter(t *testing.T) {
 }
 
 // TestTickOff checks that a missed call is ticked off only by a later call in which its
-// caller was spoken to or called back; only the unticked count, once per caller.
+// caller was spoken to or called back, and that only unticked calls count, once per caller.
 func TestTickOff(t *testing.T) {
 	at := func(minute int, number, result string) Entry {
 		e := known(monday.Add(time.Duration(minute) * time.Minute))
@@ -223,9 +223,9 @@ func TestTickOff(t *testing.T) {
 	}
 }
 
-// TestPutKeepsWhatTheUserSaid checks that ticking off a call or rejecting its person
-// survives further reports of the call; both can be undone. A call passed on to somebody
-// else has a new person. What the card reported about the person, the card can withdraw.
+// TestPutKeepsWhatTheUserSaid checks that a call stays ticked off, and its person rejected,
+// through further reports of the call, and that both can be undone. A call passed on to somebody
+// else has a new person. The card can withdraw what it itself reported about the person.
 func TestPutKeepsWhatTheUserSaid(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "h.db"), KeepFull, clocktest.New(monday))
 	e := known(monday)
@@ -329,8 +329,8 @@ func TestPutLosesNobody(t *testing.T) {
 	}
 }
 
-// TestMigratesTheFirstVersion checks that a file of the first
-// version is migrated in full, and searchable.
+// TestMigratesTheFirstVersion checks that a file of the
+// first version is migrated completely and can be searched.
 func TestMigratesTheFirstVersion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	db, err := sql.Open("sqlite", path)

@@ -12,8 +12,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestLookingLeavesNothing checks that looking leaves no file behind, neither beside a
-// file nobody has open nor beside one being written.
+// TestLookingLeavesNothing checks that looking leaves no
+// file behind, whether or not the file is being written.
 func TestLookingLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "history.db")

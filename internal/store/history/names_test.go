@@ -12,8 +12,9 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestNamesInPlaceOfNumbers checks that what a phone gave in place of a number counts as a name:
-// with KeepNumbers it is in no file, neither for new calls nor for those kept with names before.
+// TestNamesInPlaceOfNumbers checks that what a phone sent instead
+// of a number counts as a name: with KeepNumbers no file contains
+// it, neither for new calls nor for those stored with names before.
 func TestNamesInPlaceOfNumbers(t *testing.T) {
 	rules, err := phone.NewRules(phone.Config{InternalDigits: 4})
 	must.Do(t, err)
@@ -37,7 +38,7 @@ func TestNamesInPlaceOfNumbers(t *testing.T) {
 	must.Do(t, s.Configure(t.Context(), KeepNumbers, 7))
 	put()
 	put()
-	if m := s.Missed(); m != 4 { // they may or may not be one caller
+	if m := s.Missed(); m != 4 { // it is unknown whether they are from one caller
 		t.Errorf("callers without a number: %d missed", m)
 	}
 	for id := int64(1); id <= 4; id++ {

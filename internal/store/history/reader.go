@@ -22,8 +22,8 @@ type Reader struct {
 	openedInfo fs.FileInfo
 }
 
-// OpenReadOnly opens the history at path for reading. For a missing file errors.Is(err,
-// fs.ErrNotExist) holds; one of a newer version returns ErrNewer.
+// OpenReadOnly opens the history at path for reading. The error is fs.ErrNotExist,
+// possibly wrapped, if there is no file, and ErrNewer for one of a newer version.
 func OpenReadOnly(ctx context.Context, path string) (*Reader, error) {
 	was, err := os.Stat(path)
 	if err != nil {
@@ -47,8 +47,8 @@ func (r *Reader) Stale() bool {
 // Close closes the file.
 func (r *Reader) Close() error { return r.db.Close() }
 
-// View is which calls a list contains. None contains those to be called back: they have
-// their own list, see Open.
+// View selects the calls in a list. No view contains the
+// calls to return: they have their own list, see Open.
 type View uint8
 
 // The views.
@@ -57,10 +57,10 @@ const (
 	ViewMine           // without incoming ResultElsewhere and ResultNotHere
 	ViewMissed         // only missed calls, ticked off
 	ViewElsewhere      // only those answered by a colleague
-	ViewUnsure         // only those of which it is unknown whether they were answered
+	ViewUnsure         // only those that may or may not have been answered
 )
 
-// Query is what a list of calls shows, newest first.
+// Query selects the calls that a list shows, newest first.
 type Query struct {
 	View   View
 	Filter string // as typed
@@ -97,9 +97,9 @@ func (e Entry) Place() Place { return Place{e.Rang, e.ID} }
 
 const newestFirst = "rang DESC, id DESC"
 
-// Part returns the calls of a list among the next span calls after p, at most limit, and
-// where the next part begins, the zero Place at the end. It searches a long history in
-// steps. A zero p is the beginning.
+// Part returns those of the next span calls after p that are in a list, at
+// most limit, and where the next part begins: the zero Place at the end.
+// It is for searching a long history in steps. A zero p is the beginning.
 func (r *Reader) Part(ctx context.Context, q Query, p Place, span, limit int) (es []Entry, next Place, err error) {
 	index, _, _ := q.where()
 	from, args := "1", []any{}

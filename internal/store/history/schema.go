@@ -35,9 +35,9 @@ var migrations = []sqlitefile.Step{
 	) STRICT;
 	CREATE INDEX calls_rang ON calls (rang);
 	CREATE INDEX calls_number ON calls (number);`},
-	// The list is read along calls_list, which has its order and all that a
-	// filter searches, so that a search reads no entire entries. calls_open only
-	// has calls to tick off.
+	// The list is read along calls_list, which is in its order and
+	// has everything that a filter searches, so that a search reads
+	// no entire entries. calls_open contains only calls to tick off.
 	{SQL: `ALTER TABLE calls ADD COLUMN via TEXT NOT NULL DEFAULT '';
 	ALTER TABLE calls ADD COLUMN handled INTEGER NOT NULL DEFAULT 0;
 	ALTER TABLE calls ADD COLUMN taken_off INTEGER NOT NULL DEFAULT 0;

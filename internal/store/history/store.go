@@ -22,11 +22,10 @@ const (
 	againEvery = 5 * time.Second
 )
 
-// Store is the history for a writing process. Open creates the resident's, which
-// maintains the file: it copes with one that is damaged, removed or not writable (State
-// reports that, and keeping resumes as soon as possible), and deletes what is too old.
-// OpenBeside creates that of any other process, which only writes what it is asked to.
-// Safe for concurrent use.
+// Store is the history for a writing process. Open creates the resident's, which maintains the
+// file: it copes with a file that is damaged, removed or not writable (State reports that, and
+// keeping resumes as soon as possible), and deletes what is too old. OpenBeside creates that
+// of any other process, which only writes what it is asked to. Safe for concurrent use.
 type Store struct {
 	path       string
 	now        func() time.Time
@@ -42,19 +41,18 @@ type Store struct {
 	purged time.Time
 	tried  time.Time // when opening the file was last tried
 	opened int       // how often that was tried
-	ended  bool      // calls live when the last program ended are marked over
+	ended  bool      // calls live when the last program ended have been marked as over
 	last   int64     // highest ID ever used: none is reused, whatever happens to the file
 	state  State
 }
 
-// Open opens the history at path, creating or migrating it, and applies keep and days to
-// existing entries: those older than days are deleted, with KeepNumbers names too, with
-// KeepOff the file itself. A damaged file is put aside (NoticeDamaged) and a new one
-// started; one of a newer version is left alone and reported as ErrNewer. Calls that were
-// live when the last program ended are marked over, with what is known of their result.
-// days below 1 count as 1; now is the clock.
+// Open opens the history at path, creating or migrating it, and applies keep and days to existing
+// entries: those older than days are deleted, with KeepNumbers names too, and with KeepOff the file
+// itself. A damaged file is put aside (NoticeDamaged) and a new one started; one of a newer version
+// is left alone and reported as ErrNewer. Calls that were live when the last program ended are
+// marked as over, with what is known of their result. days below 1 count as 1; now is the clock.
 //
-// Even with an error, Open returns a Store: it keeps nothing for now and retries.
+// Even with an error, Open returns a Store, which keeps nothing for now and retries.
 func Open(path string, keep Keep, days int, now func() time.Time) (*Store, error) {
 	s := New(path, keep, days, now)
 	return s, s.Begin(context.Background())
@@ -76,9 +74,8 @@ func (s *Store) Begin(ctx context.Context) error {
 	return err
 }
 
-// Configure changes what is kept and for how long, and applies it to existing
-// entries like Open. After an error nothing is kept until that succeeds, which is
-// retried with every call.
+// Configure changes what is kept and for how long, and applies this to existing entries
+// like Open. After an error nothing is kept until that succeeds; every call retries it.
 func (s *Store) Configure(ctx context.Context, keep Keep, days int) error {
 	s.dbMu.Lock()
 	defer s.dbMu.Unlock()
@@ -144,7 +141,7 @@ func (s *Store) begin(ctx context.Context) error {
 	return nil
 }
 
-// endLive marks over the calls that were live when the last program ended.
+// endLive marks as over the calls that were live when the last program ended.
 func (s *Store) endLive(ctx context.Context) error {
 	_, err := s.db.ExecContext(ctx, `UPDATE calls SET result = iif(answered <> 0, ?, ?) WHERE result = ?`, ResultAnswered, ResultUnknown, ResultLive)
 	return err
@@ -236,7 +233,7 @@ func (s *Store) State() State {
 	return s.state
 }
 
-// Missed is how many callers there are to be called back. It waits for no disk.
+// Missed returns how many callers have to be called back. It never waits for the disk.
 func (s *Store) Missed() int { return s.State().Missed }
 
 // Dismiss clears the notice: the user has read it.
@@ -261,7 +258,7 @@ func (s *Store) reading(do func(*sql.DB) error) error {
 	return do(s.db)
 }
 
-// count counts the callers of what is not ticked off; see Entry.OneCaller.
+// count counts the callers of calls that are not ticked off; see Entry.OneCaller.
 func (s *Store) count(ctx context.Context) error {
 	var n int
 	err := s.db.QueryRowContext(ctx, `SELECT count(DISTINCT CASE WHEN number IN ('', '`+nameMark+`') THEN id ELSE number END)
@@ -304,13 +301,13 @@ func remove(paths ...string) error {
 	return all
 }
 
-// Close closes the file, after which the Store must not be used. An error means that what
-// was put since Hurry may not be safe.
+// Close closes the file, after which the Store must not be used. An
+// error means that what was put since Hurry may not be safe on disk.
 func (s *Store) Close() (err error) {
 	s.dbMu.Lock()
 	defer s.dbMu.Unlock()
 	s.closed = true
-	if s.db != nil { // closing skips what Hurry deferred if somebody else has the file open
+	if s.db != nil { // if others have the file open, closing skips what Hurry deferred
 		_, err = s.db.Exec("PRAGMA wal_checkpoint(PASSIVE)")
 	}
 	s.close()

@@ -9,8 +9,9 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestIncomingAndLastByKind checks the queries over whole days: how many calls came in, and when
-// the last one did by each kind of source. Outgoing calls do not show that calls reach us.
+// TestIncomingAndLastByKind checks the queries over whole days: how many
+// calls came in, and when the last one did for each kind of source.
+// Outgoing calls do not count, as they do not show that calls reach us.
 func TestIncomingAndLastByKind(t *testing.T) {
 	c := clocktest.New(time.Date(2026, 11, 20, 18, 0, 0, 0, time.Local))
 	s := open(t, filepath.Join(t.TempDir(), "history.db"), KeepNumbers, c)

@@ -13,8 +13,8 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// Hurry is for shutting down: entries put from now on are safe on disk once Close has
-// returned nil, so that a slow disk is waited for only once.
+// Hurry is for shutting down: entries put from now on are safe on disk
+// once Close has returned nil, so that only Close waits for a slow disk.
 func (s *Store) Hurry(ctx context.Context) error {
 	return s.reading(func(db *sql.DB) error {
 		_, err := db.ExecContext(ctx, "PRAGMA synchronous = NORMAL")
@@ -25,11 +25,11 @@ func (s *Store) Hurry(ctx context.Context) error {
 // Put writes an entry: a new one if its ID is 0, else over the one with that ID.
 // It returns when the entry is safe on disk. What Keep does not allow is left
 // out, and a withheld number never has a person; with KeepOff nothing happens
-// and the ID is 0. An ID that was deleted meanwhile gives ErrGone.
+// and the ID is 0. If the ID was deleted meanwhile, the error is ErrGone.
 //
-// An entry of a call in which somebody was spoken to, or was called back, ticks off the
-// missed calls before it that have its number. Whoever is known to be its caller stays
-// when e has nobody, unless e says TakenOff.
+// If somebody was spoken to in the call, or was called back, the entry
+// ticks off the missed calls before it that have its number. A caller
+// who is already known stays if e names nobody, unless e says TakenOff.
 func (s *Store) Put(ctx context.Context, e Entry) (id int64, err error) {
 	err = s.write(ctx, func(tx *sql.Tx, keep Keep) error {
 		id, err = s.put(ctx, tx, e.allowed(keep))
@@ -81,8 +81,8 @@ func (s *Store) PutMissed(ctx context.Context, all []Entry) error {
 	return err
 }
 
-// heardWithin is how far apart the times may be of a call that Wiebelt saw ring before it
-// ended, or that is reported again.
+// heardWithin is how far apart the times of one call may be if
+// Wiebelt saw it ring before it ended, or if it is reported again.
 const heardWithin = 2 * time.Second
 
 // allowed returns what may be kept of an entry.
@@ -96,7 +96,7 @@ func (e Entry) allowed(keep Keep) Entry {
 	return e
 }
 
-// Who said that a person is not the caller.
+// Who said that a person is not the caller:
 const (
 	offNot    = 0
 	offByHand = 1 // RemovePerson
@@ -143,9 +143,9 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, e Entry) (int64, error) {
 	return e.ID, s.tickOff(ctx, tx, e)
 }
 
-// knowsLess reports whether e knows less about its caller than was: the card is
-// shown again and the hub does not answer, or the caller was chosen before, there
-// or in the calls window.
+// knowsLess reports whether e knows less about its caller than was
+// does: the hub does not answer when the card is shown again, or
+// the caller was chosen before, on the card or in the calls window.
 func (e Entry) knowsLess(was Entry) bool {
 	switch {
 	case e.Number != was.Number, was.Outcome == OutcomeFailed, was.Outcome == "":
@@ -190,8 +190,8 @@ func (s *Store) tickOff(ctx context.Context, tx *sql.Tx, e Entry) (err error) {
 	return err
 }
 
-// reachesCaller reports whether the call dealt with its caller: somebody has spoken to
-// him, or called him back.
+// reachesCaller reports whether the call dealt with its
+// caller: somebody spoke to them, or called them back.
 func (e Entry) reachesCaller() bool {
 	return e.Outgoing || !e.Answered.IsZero() || e.Result == ResultAnswered || e.Result == ResultElsewhere
 }
@@ -218,8 +218,8 @@ func (s *Store) Looked(ctx context.Context, e Entry) error {
 	})
 }
 
-// SetPerson sets who called: the user has chosen, or undone "not this contact". It writes
-// only e's person, with ErrGone as for Looked.
+// SetPerson sets the caller after the user has chosen one, or undone "not
+// this contact". It writes only e's person, and returns ErrGone like Looked.
 func (s *Store) SetPerson(ctx context.Context, e Entry) error {
 	return s.person(ctx, e, func(now *Entry, keep Keep) bool {
 		now.setPerson(e)
@@ -245,7 +245,7 @@ func (s *Store) person(ctx context.Context, e Entry, set func(now *Entry, keep K
 	})
 }
 
-// setPerson copies who called.
+// setPerson copies the caller's identity.
 func (e *Entry) setPerson(from Entry) {
 	e.Name, e.ContactID, e.RelationNumber, e.Link = from.Name, from.ContactID, from.RelationNumber, from.Link
 }

@@ -1,6 +1,6 @@
-// Package sqlitefile is what this program's SQLite files share: how one is named, created,
-// checked, migrated to the newest schema, and found damaged. The contents are up to their
-// owners. Everything is as safe for concurrent use as the database.
+// Package sqlitefile is what this program's SQLite files have in common: how they are named,
+// created, checked, migrated to the newest schema, and found to be damaged. The contents are
+// up to their owners. Everything is as safe for concurrent use as the database.
 package sqlitefile
 
 import (
@@ -45,7 +45,7 @@ func Make(path string, who filetrust.Who) (os.FileInfo, error) {
 }
 
 // Open opens a file with the driver's query, such as "mode=ro&_pragma=…", for one
-// connection at a time. The file is named by a URI, since only that supports mode=ro.
+// connection at a time. It passes the file as a URI, since only that supports mode=ro.
 func Open(path, query string) (*sql.DB, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -148,7 +148,7 @@ func Full(err error) bool {
 	return full(err) || code&0xff == sqlite3.SQLITE_FULL || code == sqlite3.SQLITE_IOERR_SHMSIZE // that file could not grow
 }
 
-// ReadOnly reports whether one means that we cannot write the file.
+// ReadOnly reports whether an error means that we cannot write the file.
 func ReadOnly(err error) bool {
 	code := Code(err) & 0xff
 	return readOnly(err) || errors.Is(err, fs.ErrPermission) || code == sqlite3.SQLITE_READONLY || code == sqlite3.SQLITE_PERM
@@ -205,16 +205,16 @@ type Querier interface {
 	QueryRowContext(context.Context, string, ...any) *sql.Row
 }
 
-// Version returns how many steps a file has had.
+// Version returns how many steps a file has been through.
 func Version(ctx context.Context, q Querier) (int, error) {
 	var v int
 	err := q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v)
 	return v, err
 }
 
-// Inspect reads a file without changing anything in its folder: if nobody has it open,
-// SQLite would create files beside it, owned by whoever looked. A failure is retried once:
-// somebody may have started to write in between.
+// Inspect reads a file without changing anything in its folder: if nobody has
+// the file open, SQLite would create files beside it, owned by whoever looked. A
+// failure is retried once, since somebody may have started to write in between.
 func Inspect(ctx context.Context, path string, do func(db *sql.DB, schema int) error) error {
 	err := inspect(ctx, path, do)
 	if err != nil {
@@ -305,7 +305,7 @@ func Time(micros int64) time.Time {
 	return time.UnixMicro(micros)
 }
 
-// MicrosOf makes a time be written and read in the form of Micros.
+// MicrosOf returns a value that makes database/sql write and read t in the form of Micros.
 func MicrosOf(t *time.Time) any { return at{t} }
 
 type at struct{ *time.Time }

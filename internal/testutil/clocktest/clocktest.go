@@ -7,14 +7,14 @@ import (
 	"unsafe"
 )
 
-// Clock stands still until it is moved. Safe for concurrent use.
+// Clock stands still until a test moves it. It is safe for concurrent use.
 type Clock struct {
 	mu     sync.Mutex
 	now    time.Time
 	timers map[chan time.Time]time.Time
 }
 
-// New returns a clock that stands at a time.
+// New returns a clock set to at.
 func New(at time.Time) *Clock { return &Clock{now: at, timers: map[chan time.Time]time.Time{}} }
 
 // Now returns the clock's time.
@@ -24,7 +24,7 @@ func (c *Clock) Now() time.Time {
 	return c.now
 }
 
-// At returns a channel that receives once when the clock has reached t.
+// At returns a channel that receives once, when the clock reaches t.
 func (c *Clock) At(t time.Time) <-chan time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,9 +51,9 @@ func (c *Clock) Forward(d time.Duration) time.Time {
 	return c.now
 }
 
-// Slept returns t after a sleep of d on Linux: the wall clock went on, the monotonic
-// one stood still. Only the system creates such times, so Slept changes the
-// monotonic reading in memory.
+// Slept returns t after a sleep of d on Linux, during which the wall clock went on and
+// the monotonic clock stood still. Only the system creates such times, so Slept
+// changes the monotonic reading in memory.
 func Slept(t time.Time, d time.Duration) time.Time {
 	woke := t.Add(d)
 	*(*int64)(unsafe.Add(unsafe.Pointer(&woke), 8)) -= int64(d)

@@ -21,10 +21,10 @@ func (mute) Ring(call.Event) error { return nil }
 func (m mute) Peer(_ context.Context, _ instance.Hello, c *instance.Conn) {
 	_, _, _ = c.Receive()
 	m.asked()
-	_, _, _ = c.Receive() // until they go
+	_, _, _ = c.Receive() // until the peer closes the connection
 }
 
-// Serve runs the one instance of a folder until stop, or the end of the test.
+// Serve runs the single instance for a folder until stop is called or the test ends.
 func Serve(t *testing.T, cfg instance.Config, h instance.Handler) (stop func()) {
 	t.Helper()
 	one := must.Get(instance.Acquire(cfg))(t)
@@ -36,14 +36,14 @@ func Serve(t *testing.T, cfg instance.Config, h instance.Handler) (stop func()) 
 		if err := <-served; err != nil {
 			t.Error(err)
 		}
-		_ = one.Close() // again, for the lock
+		_ = one.Close() // once more, for the lock
 	})
 	t.Cleanup(stop)
 	return stop
 }
 
-// Stopped calls ask, cancels its context while it waits for the resident's answer, and
-// fails unless it then returns that error.
+// Stopped calls ask, cancels its context while it waits for the resident's answer, and fails
+// unless ask then returns context.Canceled.
 func Stopped(t *testing.T, ask func(context.Context, instance.Config) error) {
 	t.Helper()
 	cfg := instance.Config{RunDir: t.TempDir(), Version: "test", Build: "test"}

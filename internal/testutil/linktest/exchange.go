@@ -24,13 +24,13 @@ import (
 // Known is the account that simulated exchanges accept in tests.
 var Known = simulate.Account{User: "canary-user", Secret: "canary-secret-Gv7q", Extension: "101"}
 
-// Account returns the account with which a link reaches a fake.
+// Account returns the account with which a link connects to a fake.
 func Account(a simulate.Address) exchangelink.Account {
 	return exchangelink.Account{Address: a.Address, User: a.User, Extension: a.Extension, Secret: Secret(a.Secret)}
 }
 
-// Listen returns a function that keeps a link to an exchange until the test ends. Its
-// phone, of the test's own package, may be changed: by always each time, by change once.
+// Listen returns a function that keeps a link to an exchange until the test ends. Its phone,
+// of a type of the tested package, may be modified: by always each time, by change once.
 func Listen[P link.Phone](open func(exchangelink.Account) (link.Phone, error), always ...func(P)) func(testing.TB, exchangelink.Account, ...func(P)) *Watch {
 	return func(t testing.TB, a exchangelink.Account, change ...func(P)) *Watch {
 		t.Helper()
@@ -50,7 +50,7 @@ func Secret(s string) func(context.Context) (string, error) {
 // Host returns a fake's address without its scheme.
 func Host(a simulate.Address) string { return strings.TrimPrefix(a.Address, "http://") }
 
-// Answer answers a request before an exchange does, and reports whether it did.
+// Answer answers a request in place of an exchange, and reports whether it did.
 type Answer = func(http.ResponseWriter, *http.Request) bool
 
 // Status answers requests below path with a status, and echoes their headers.
@@ -78,7 +78,7 @@ func Says(path, body string) Answer {
 // Cut closes a connection without a close message.
 func Cut(c *websocket.Conn) { c.NetConn().Close() }
 
-// Fake is what all fakes of exchanges have in common.
+// Fake is what all fake exchanges have in common.
 type Fake interface {
 	Address() simulate.Address
 	Close() error
@@ -87,8 +87,8 @@ type Fake interface {
 	EachSocket(func(*websocket.Conn))
 }
 
-// Start starts a fake that accepts the tests' account, at the address of a fake closed
-// before, or else at a free one.
+// Start starts a fake that accepts the tests' account. It closes before, if not nil, and takes
+// over its address; otherwise the address is a free one.
 func Start[F Fake](t testing.TB, before *F, start func(context.Context, string, simulate.Account) (F, error)) F {
 	t.Helper()
 	listen := ""
@@ -101,13 +101,13 @@ func Start[F Fake](t testing.TB, before *F, start func(context.Context, string, 
 	return f
 }
 
-// Exchange is a fake and what the common tests do with it.
+// Exchange is a fake with the operations that the common tests need.
 type Exchange struct {
 	Fake
 	Link    func(exchangelink.Account) *Watch // keeps a link to it
 	Ring    func()                            // starts a call
 	HangUp  func()                            // ends that call without reporting it
-	Restart func()                            // disconnects and comes back, without the call
+	Restart func()                            // disconnects and returns without the call
 	Send    func(message string)
 	// Call starts another call, different for each number, and returns its reported id and
 	// a function that ends it.
@@ -122,7 +122,7 @@ type ExchangeTests struct {
 	Broken  map[string]func(*websocket.Conn) // more ways to break a connection
 	// Breaks has all ways to break a connection, for a link without a WebSocket.
 	Breaks map[string]func(*Exchange)
-	// TokenPath is where tokens are requested, BadTokens has answers without a valid one.
+	// TokenPath is where tokens are requested; BadTokens has responses without a valid one.
 	TokenPath string
 	BadTokens map[string]string
 	Paths     []string // requested before the link is connected
@@ -133,16 +133,16 @@ type ExchangeTests struct {
 	Private          []string          // words that must never be logged, besides the account's
 }
 
-// Refusal is an answer of an exchange, or a foreign extension, that keeps a link down.
+// Refusal is a response of an exchange, or a foreign extension, that keeps a link down.
 type Refusal struct {
 	Answer    Answer
 	Extension string
-	Waits     bool   // the link waits and is not refused
+	Waits     bool   // the link keeps retrying instead of being refused
 	Want      string // the error; if the link waits, after the exchange's address
 	Cause     link.Cause
 }
 
-// Run runs the tests concurrently: they mostly wait.
+// Run runs the tests concurrently, since they mostly wait.
 func (x ExchangeTests) Run(t *testing.T) {
 	for name, test := range map[string]func(*testing.T){
 		"refusals": x.refusals, "restart": x.restart, "lost": x.lost, "goes on": x.goesOn, "sleep": x.sleep, "silence": x.silence,
@@ -159,7 +159,7 @@ func (x *Exchange) connect() *Watch {
 	return x.Link(Account(x.Address())).Connected()
 }
 
-// Reports fails unless the link still reports calls, among whatever else arrives.
+// Reports fails unless the link still reports calls, whatever else arrives.
 func (x *Exchange) Reports(t testing.TB, w *Watch, n int) {
 	t.Helper()
 	id, end := x.Call(n)
@@ -179,7 +179,8 @@ func (x *Exchange) Reports(t testing.TB, w *Watch, n int) {
 	}
 }
 
-// restart: the active call is over, and the link reconnects.
+// restart checks that a restart of the exchange ends the
+// active call and that the link reconnects.
 func (x ExchangeTests) restart(t *testing.T) {
 	e := x.New(t)
 	e.Ring()
@@ -192,8 +193,8 @@ func (x ExchangeTests) restart(t *testing.T) {
 	e.Reports(t, w, 0)
 }
 
-// refusals: only the reason why a link is refused is reported; once that
-// is fixed, calls arrive.
+// refusals checks that only the reason for a refusal is
+// reported, and that calls arrive once it is fixed.
 func (x ExchangeTests) refusals(t *testing.T) {
 	const wrong, none = "wrong secret", "no secret"
 	all := map[string]Refusal{wrong: {Want: x.Denied, Cause: link.CauseDenied}, none: {Want: x.NoSecret, Cause: link.CauseNoSecret}}
@@ -228,8 +229,8 @@ func (x ExchangeTests) refusals(t *testing.T) {
 	}
 }
 
-// lost: five offices lose their connections four times each, in every way. Each time they
-// reconnect within two seconds, and learn of the call that began, or ended, meanwhile.
+// lost has five offices lose their connections four times each, in every way. Each time they
+// must reconnect within two seconds, and learn of the call that began or ended meanwhile.
 func (x ExchangeTests) lost(t *testing.T) {
 	losses := x.losses()
 	for office := range 5 {
@@ -263,8 +264,8 @@ func (x ExchangeTests) losses() []func(*Exchange) {
 	return append(slices.Clip(x.Losses), func(e *Exchange) { e.EachSocket(Cut) })
 }
 
-// goesOn: a call that rings on while the connection is lost is told of again, each time,
-// and no fault of the exchange says that it is over.
+// goesOn checks that a call that keeps ringing while the connection is lost is reported again
+// each time, and that no failure of the exchange ends it.
 func (x ExchangeTests) goesOn(t *testing.T) {
 	e := x.New(t)
 	e.Ring()
@@ -281,7 +282,7 @@ func (x ExchangeTests) goesOn(t *testing.T) {
 		x.losses()[0](e)
 		w.Until(link.Waiting)
 		w.Wake <- struct{}{}
-		if (<-w.States).Phase == link.Waiting { // else that is not asked for again
+		if (<-w.States).Phase == link.Waiting { // otherwise this path is not requested again
 			e.Intercept(nil)
 			w.Wake <- struct{}{}
 			w.Until(link.Connected)
@@ -290,7 +291,8 @@ func (x ExchangeTests) goesOn(t *testing.T) {
 	}
 }
 
-// sleep: after the computer has slept, the active call is over, without an event.
+// sleep checks that a call that ended while the computer
+// slept, without an event, is reported as ended.
 func (x ExchangeTests) sleep(t *testing.T) {
 	e := x.New(t)
 	e.Ring()
@@ -302,7 +304,7 @@ func (x ExchangeTests) sleep(t *testing.T) {
 	w.Until(link.Connected)
 }
 
-// silence: the other end of a connection falls silent.
+// silence checks that the link reconnects when the other end falls silent.
 func (x ExchangeTests) silence(t *testing.T) {
 	e := x.New(t)
 	e.IgnorePings(true)
@@ -316,12 +318,12 @@ func (x ExchangeTests) silence(t *testing.T) {
 	e.Ring()
 	e.IgnorePings(false)
 	w.Until(link.Connected)
-	if rang := w.Next(); rang.State != call.Ringing { // told anew where a busy exchange is too slow again
+	if rang := w.Next(); rang.State != call.Ringing { // again if a busy exchange was too slow once more
 		t.Errorf("%+v", rang)
 	}
 }
 
-// hostileMessages: an unreadable message affects nothing else.
+// hostileMessages checks that an unreadable message affects nothing else.
 func (x ExchangeTests) hostileMessages(t *testing.T) {
 	e := x.New(t)
 	w := e.connect()
@@ -337,7 +339,8 @@ func (x ExchangeTests) hostileMessages(t *testing.T) {
 	}
 }
 
-// brokenConnections: what breaks a connection breaks no link, and is not logged.
+// brokenConnections checks that the link survives whatever breaks its
+// connection, and does not repeat its content.
 func (x ExchangeTests) brokenConnections(t *testing.T) {
 	raw := func(b ...byte) func(*websocket.Conn) { return func(c *websocket.Conn) { c.NetConn().Write(b) } }
 	all := map[string]func(*websocket.Conn){
@@ -375,8 +378,8 @@ func (x ExchangeTests) brokenConnections(t *testing.T) {
 	}
 }
 
-// badTokens: the link waits, does not log what it received, and connects once
-// the answers are valid.
+// badTokens checks that the link waits, does not repeat what it received,
+// and connects once the responses are valid.
 func (x ExchangeTests) badTokens(t *testing.T) {
 	for name, answer := range x.BadTokens {
 		t.Run(name, func(t *testing.T) {
@@ -394,7 +397,7 @@ func (x ExchangeTests) badTokens(t *testing.T) {
 	}
 }
 
-// discretion: whatever fails, nothing secret is in the log or the state.
+// discretion checks that no failure puts anything secret into the log or the state.
 func (x ExchangeTests) discretion(t *testing.T) {
 	for _, path := range x.Paths {
 		for what, f := range echoes() {

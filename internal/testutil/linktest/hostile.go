@@ -14,13 +14,14 @@ import (
 	"wiebelt/internal/testutil/logtest"
 )
 
-// What other sides echo and must never be logged.
+// Values that other sides echo and that must never be logged.
 const (
 	Number = "0612345678"
 	Name   = "Canary Jansen"
 )
 
-// Mutate appends mutations of the seeds to out until there are n, always the same ones.
+// Mutate appends mutations of the seeds to out until it
+// has n entries. They are always the same.
 func Mutate(out []string, n int, seeds ...string) []string {
 	r := rand.New(rand.NewPCG(1, 2))
 	for len(out) < n {
@@ -48,15 +49,15 @@ func Mutate(out []string, n int, seeds ...string) []string {
 	return out
 }
 
-// Hostile passes messages, many concurrently, to survives, which checks that a link
-// survives, logs to log, and reports whether it kept its connection. A third of all are
-// harmless, and unreadable ones are logged without their content.
+// Hostile passes messages, many concurrently, to survives, which checks that a link survives,
+// logs to log, and reports whether it kept its connection. At least a third of the messages
+// must be harmless, and unreadable ones must be logged without their content.
 func Hostile(t *testing.T, messages []string, survives func(i int, message string, log *logtest.Buffer) (same bool)) {
 	t.Helper()
 	var log logtest.Buffer
 	var same atomic.Int32
 	var all sync.WaitGroup
-	const beside = 40 // concurrently: they mostly wait
+	const beside = 40 // these mostly wait
 	for first := range beside {
 		all.Go(func() {
 			for i := first; i < len(messages); i += beside {

@@ -12,14 +12,14 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// inbound has the exchanges that connect by themselves, one after another.
+// inbound has the exchanges that connect to us, one after another.
 type inbound struct {
 	came chan *exchangelink.Socket
 	of   func(*exchangelink.Socket) link.Phone
 }
 
-// Inbound listens at a path for exchanges that connect by themselves, and returns a phone
-// with one session for each.
+// Inbound listens at a path for exchanges that connect to us, and
+// returns a phone that runs one session for each.
 func Inbound(t testing.TB, path string, of func(*exchangelink.Socket) link.Phone) (p link.Phone, port int) {
 	t.Helper()
 	g := &inbound{make(chan *exchangelink.Socket, 1), of}

@@ -19,7 +19,7 @@ import (
 type Portal struct {
 	URL       string
 	Targets   map[string]string // addresses, by registration id
-	Silent    bool              // it lists nothing
+	Silent    bool              // lists nothing
 	Intercept Answer            // sees each request first, if not nil
 
 	mu      sync.Mutex

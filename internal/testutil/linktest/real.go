@@ -82,16 +82,16 @@ func (p RealPhone) calls(t *testing.T) {
 	w.Stop()
 }
 
-// restart: the phone ends during a call and comes back: the call is over, and the link
-// reconnects within two seconds.
+// restart checks that a phone that stops during a call ends the call, and that the link
+// reconnects within two seconds of its return.
 func (p RealPhone) restart(t *testing.T) {
 	w := p.Link().In(t)
 	w.Until(link.Connected)
-	// The caller gets no reply any more, and its program's exit code does not matter.
+	// The caller gets no more replies, and the exit code of its program does not matter.
 	p.Phone.Place(t, phonetest.Scenario{Number: "0612345678", Ring: time.Minute})
 	w.Want(call.Ringing)
 	p.Phone.Stop()
-	for !errors.Is(w.Until(link.Waiting).Err, link.ErrNotThere) { // one that ends may let us in once more
+	for !errors.Is(w.Until(link.Waiting).Err, link.ErrNotThere) { // a stopping one may still accept us
 	}
 	w.Want(call.Ended)
 	p.Phone.Restart(t)

@@ -5,8 +5,8 @@ import "strings"
 // GoodURL reports a ringing call.
 const GoodURL = "wiebelt:call?number=%2B31698760011"
 
-// URLs are what a page or program may put after our scheme: a few valid ones, and more than
-// two hundred that try to be something else.
+// URLs returns what a page or program might put after our scheme: a few valid URLs, and more
+// than two hundred that try to be something else.
 func URLs() []string {
 	all := []string{GoodURL, "wiebelt://call?number=0698760011", "WIEBELT:call?number=0698760011&state=answered", "wiebelt:call/?number=0698760011", GoodURL + "&x=1"}
 	for _, tail := range []string{`"`, `""`, `" --profile C:\x`, `" --profile "\\evil\share`, `" "wiebelt:call?number=112`, `" & calc`, `" | calc`, `\"`, `\`, `\\`, "%22", "%22%20--profile%20x",

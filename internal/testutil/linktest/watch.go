@@ -1,5 +1,5 @@
-// Package linktest has what the tests of links share: it runs a link and watches what it
-// reports, and has the common tests of links to exchanges and to real phones.
+// Package linktest has what the tests of links share: it runs a link, watches what it reports,
+// and has the common tests of links to exchanges and to real phones.
 package linktest
 
 import (
@@ -19,8 +19,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// Main is TestMain for tests that mostly wait for the other end: many run at once, and none
-// may leave a goroutine behind.
+// Main is TestMain for tests that mostly wait for the other end: many
+// run at once, and none may leak a goroutine.
 func Main(m *testing.M) {
 	flag.Parse()
 	if flag.Lookup("test.fuzz").Value.String() == "" { // fuzzing has its own workers
@@ -37,7 +37,7 @@ type Watch struct {
 	States chan link.State
 	Wake   chan struct{}
 	Log    *logtest.Buffer
-	// Stop ends the link and waits for it; so does the end of the test.
+	// Stop ends the link and waits until it has ended. The end of the test does the same.
 	Stop func()
 
 	t testing.TB
@@ -52,7 +52,7 @@ func Run(t testing.TB, p link.Phone) *Watch {
 	return w
 }
 
-// RunInto is Run with the events passed to take.
+// RunInto is like Run, but passes the events to take.
 func RunInto(t testing.TB, p link.Phone, take func(call.Event) error) *Watch {
 	t.Helper()
 	w := &Watch{t: t, States: make(chan link.State, 1000), Wake: make(chan struct{}, 1), Log: &logtest.Buffer{}}
@@ -73,8 +73,8 @@ func RunInto(t testing.TB, p link.Phone, take func(call.Event) error) *Watch {
 	return w
 }
 
-// Once runs one session of p and returns its events, which must be clean and name
-// their call, and its error.
+// Once runs one session of p and returns its events and its error. The
+// events must be clean and name their call.
 func Once(t testing.TB, p link.Phone) (events []call.Event, err error) {
 	t.Helper()
 	source := p.Traits().Source
@@ -89,16 +89,16 @@ func Once(t testing.TB, p link.Phone) (events []call.Event, err error) {
 	return events, err
 }
 
-// Scripted is a phone whose session is a function of the test.
+// Scripted is a phone whose session is the test's function Do.
 type Scripted struct {
 	link.Phone
 	Do func(context.Context, *link.Reporter) error
 }
 
-// Session runs the function.
+// Session runs Do.
 func (s Scripted) Session(ctx context.Context, r *link.Reporter) error { return s.Do(ctx, r) }
 
-// In is the same watch, failing a subtest.
+// In returns the same watch, whose failures fail the subtest t.
 func (w *Watch) In(t testing.TB) *Watch {
 	in := *w
 	in.t = t

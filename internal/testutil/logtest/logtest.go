@@ -1,5 +1,5 @@
-// Package logtest records the output of a running program, for tests
-// that read it meanwhile.
+// Package logtest records the output of a running program,
+// for tests that read it at the same time.
 package logtest
 
 import (
@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Buffer is safe for concurrent use. The zero value is empty and ready.
+// Buffer is a buffer that is safe for concurrent use. The zero value is empty and ready.
 type Buffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

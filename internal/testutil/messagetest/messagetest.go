@@ -13,7 +13,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// ZIP returns a ZIP file; files alternates names and contents.
+// ZIP returns a ZIP file. The elements of files are alternately names and contents.
 func ZIP(t testing.TB, files ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -29,7 +29,7 @@ func ZIP(t testing.TB, files ...string) []byte {
 	return b.Bytes()
 }
 
-// Request returns the body of a request with messages.
+// Request returns the body of a request that contains the messages.
 func Request(messages ...[]byte) string {
 	var items []string
 	for _, m := range messages {

@@ -1,5 +1,5 @@
-// Package must ends a test on an error that is not its subject, or if what it waits for
-// does not happen in time.
+// Package must ends a test on an error that is not its subject, or if something
+// that it waits for does not happen in time.
 package must
 
 import (
@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Test is a test of package testing or of rapid.
+// Test is a test of package testing or rapid.
 type Test interface {
 	Helper()
 	Fatal(...any)
@@ -31,12 +31,12 @@ func Get[T any](v T, err error) func(Test) T {
 	}
 }
 
-// Patience is how long a test waits for something to happen: long, since machines may be
+// Patience is how long a test waits for something to happen. It is long since machines may be
 // busy, and only a failing test waits that long.
 const Patience = 3 * time.Minute
 
-// Soon waits until is returns true and returns how long that took. If it does not within
-// Patience, the test ends with the last value of instead.
+// Soon waits until is returns true and returns how long that took. If that takes longer than
+// Patience, it ends the test, which reports the last value of instead.
 func Soon(t Test, is func() (so bool, instead any)) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -53,8 +53,8 @@ func Soon(t Test, is func() (so bool, instead any)) time.Duration {
 	}
 }
 
-// Within ends the test if more than limit has passed since began. If a fixed piece of work
-// takes longer than on an idle machine, the limit is multiplied accordingly.
+// Within ends the test if more than limit has passed since began. If the machine needs longer
+// than usual for a fixed amount of work, the limit is multiplied accordingly.
 func Within(t Test, began time.Time, limit time.Duration) {
 	t.Helper()
 	took := time.Since(began)
@@ -72,5 +72,5 @@ func Within(t Test, began time.Time, limit time.Duration) {
 
 const (
 	work  = 50
-	usual = 50 * time.Millisecond // that this work takes on an idle machine
+	usual = 50 * time.Millisecond // for this work on an idle machine
 )

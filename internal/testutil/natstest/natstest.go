@@ -1,4 +1,5 @@
-// Package natstest runs the servers of relays, and asks relays as their users do.
+// Package natstest runs the NATS servers of relays, and
+// sends requests to relays as their users do.
 package natstest
 
 import (
@@ -14,8 +15,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// Start runs the server of a relay of the site "kantoor", whose files are in dir, until
-// the test ends.
+// Start runs the server of a relay of the site "kantoor",
+// with its files in dir, until the test ends.
 func Start(t testing.TB, dir string) (*nats.Conn, jetstream.JetStream) {
 	t.Helper()
 	n := must.Get(node.Start(node.Config{Name: "r1", Dir: dir, Host: "127.0.0.1"}, must.Get(credentials.New("kantoor"))(t)))(t)
@@ -23,7 +24,8 @@ func Start(t testing.TB, dir string) (*nats.Conn, jetstream.JetStream) {
 	return n.Conn, must.Get(jetstream.New(n.Conn))(t)
 }
 
-// Ask sends a request on a user's subject and returns the answer, sent to the user's inbox.
+// Ask sends a request on a user's subject and returns the
+// answer, which is sent to the user's inbox.
 func Ask(c *nats.Conn, subject string, question []byte) ([]byte, error) {
 	u, err := wire.UserOf(subject)
 	if err != nil {

@@ -26,7 +26,7 @@ func Listen(t testing.TB) net.Listener {
 	return must.Get(net.Listen("tcp4", "127.0.0.1:0"))(t)
 }
 
-// Nobody returns an address where nothing listens.
+// Nobody returns an address on which nothing listens.
 func Nobody(t testing.TB) string {
 	t.Helper()
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(Port(t)))
@@ -101,7 +101,7 @@ func Accept(t testing.TB, l net.Listener, serve func(c net.Conn, keep func(net.C
 	})
 }
 
-// Proxy connects every name to one server.
+// Proxy connects every requested name to one server.
 type Proxy struct {
 	Address string
 
@@ -109,8 +109,8 @@ type Proxy struct {
 	asked []string
 }
 
-// Asked returns the requested addresses so far, such as "hub.example:443", followed by the
-// names of the headers, if there were any.
+// Asked returns the addresses requested so far, such as "hub.example:443", each
+// followed by the names of its headers, if any.
 func (p *Proxy) Asked() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -149,10 +149,10 @@ func StartProxy(t testing.TB, l net.Listener, server string, hello Hello) *Proxy
 	return p
 }
 
-// Joined is the answer of a proxy that connects.
+// Joined is the response of a proxy that connects.
 const Joined = "HTTP/1.1 200 Connection established\r\nVia: 1.1 x\r\n\r\n"
 
-// Connect answers CONNECT with answer, and connects if that begins like Joined.
+// Connect responds to CONNECT with answer, and connects if it begins like Joined.
 func Connect(answer string) Hello {
 	return func(p *Proxy, c net.Conn) bool {
 		r, err := http.ReadRequest(bufio.NewReader(c))

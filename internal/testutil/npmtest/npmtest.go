@@ -75,7 +75,7 @@ func cache(t testing.TB) string {
 	return dir
 }
 
-// install creates place from what fill puts into a folder beside it, unless it exists.
+// install creates place, unless it exists, from what fill puts into a folder beside it.
 func install(t testing.TB, place string, fill func(making string)) {
 	t.Helper()
 	l := flock.New(place + ".lock")

@@ -1,7 +1,7 @@
 // Package phonetest runs real softphones (baresip, Linphone, Twinkle) and a real
-// caller, sipp, for tests. All use loopback with their own ports and folders, and are
-// ended with the test, each by its own process id. Goroutines: one for each running
-// program, ending with it.
+// caller, sipp, for tests. They all use loopback, with their own ports and folders,
+// and each is ended with the test by its own process id. There is one goroutine for
+// each running program, which ends with it.
 package phonetest
 
 import (
@@ -36,8 +36,8 @@ type Baresip struct {
 	process *process
 }
 
-// phones maps a SIP address to the phone that listens on it, so that a call
-// can be answered there.
+// phones maps a SIP address to the phone that listens on it, so
+// that a call to it can be answered there.
 var phones sync.Map // string -> *Baresip
 
 // StartBaresip starts a softphone and waits until it is ready. It ends with the
@@ -47,7 +47,7 @@ func StartBaresip(t testing.TB) (sipAddr, ctrlAddr string) {
 	return b.SIP, b.Control
 }
 
-// New is StartBaresip for tests that also stop the phone or start it again.
+// New is StartBaresip for tests that also stop or restart the phone.
 func New(t testing.TB) *Baresip {
 	t.Helper()
 	var b *Baresip
@@ -68,8 +68,8 @@ func New(t testing.TB) *Baresip {
 	return b
 }
 
-// started starts a program, and retries if that fails: a port that is free now may
-// be in use a moment later.
+// started starts a program and retries if that fails: a port that
+// is free now may be in use a moment later.
 func started(t testing.TB, start func() error) {
 	t.Helper()
 	for range 5 {
@@ -110,8 +110,8 @@ func modules(t testing.TB) string {
 	return ""
 }
 
-// start runs the program until it reports that it is ready. It ends by
-// itself if nobody ends it.
+// start runs the program and waits until it reports that it is ready. The
+// program exits by itself if nobody ends it.
 func (b *Baresip) start() error {
 	p, err := run(b.dir, nil, "baresip", "-f", b.dir, "-t", "900")
 	if err != nil {
@@ -121,7 +121,7 @@ func (b *Baresip) start() error {
 		return err
 	}
 	b.process = p
-	// It reports ready even if it could not open a port.
+	// It reports that it is ready even if it could not open a port.
 	if out := p.output(); strings.Contains(out, "Address already in use") {
 		p.kill()
 		return errors.New("a port is taken")
@@ -129,7 +129,7 @@ func (b *Baresip) start() error {
 	return nil
 }
 
-// Home returns the home folder it was started with.
+// Home returns the home folder that the phone was started with.
 func (b *Baresip) Home() string { return b.dir }
 
 // Stop ends the phone. It may be called again.
@@ -141,7 +141,7 @@ func (b *Baresip) Restart(t testing.TB) {
 	must.Do(t, b.start())
 }
 
-// Place is the function Place for this phone.
+// Place is like the function Place, for this phone.
 func (b *Baresip) Place(t testing.TB, s Scenario) *Running {
 	t.Helper()
 	return Place(t, b.SIP, s)
@@ -167,10 +167,10 @@ func (b *Baresip) key(t testing.TB, key string) {
 
 func local(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// freePort returns a port that is free for TCP and UDP, like the n-1 after it: baresip
-// also uses the one after its SIP port. It is below the range from which the system assigns
+// freePort returns a port that is free for TCP and UDP, as are the n-1 ports after it: baresip
+// also uses the port after its SIP port. It is below the range from which the system assigns
 // ports, since one of those could be taken while a phone is stopped, and below 28000, where
-// tests of the whole program have theirs.
+// tests of the whole program have their ports.
 func freePort(t testing.TB, n int) int {
 	t.Helper()
 	for range 200 {
@@ -210,7 +210,7 @@ type process struct {
 	wait map[string]chan struct{}
 }
 
-// run starts a program in dir that reads in, which may be nil.
+// run starts a program in dir with in, which may be nil, as its input.
 func run(dir string, in *os.File, name string, args ...string) (*process, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &process{cmd: exec.CommandContext(ctx, name, args...), cancel: cancel, done: make(chan struct{}), wait: map[string]chan struct{}{}}
@@ -275,7 +275,7 @@ func (p *process) says(what string) <-chan struct{} {
 	return p.waiter(what)
 }
 
-// waiter must be called with mu held.
+// waiter returns the channel for what. It must be called with mu held.
 func (p *process) waiter(what string) <-chan struct{} {
 	c := p.wait[what]
 	if c == nil {
@@ -285,7 +285,8 @@ func (p *process) waiter(what string) <-chan struct{} {
 	return c
 }
 
-// until waits for output. A program that does not print it is ended.
+// until waits for a channel of said or says. It ends a
+// program that does not print the text in time.
 func (p *process) until(what <-chan struct{}) error {
 	select {
 	case <-what:
@@ -304,7 +305,7 @@ func (p *process) output() string {
 	return p.text.String()
 }
 
-// kill ends the program and waits for its end.
+// kill kills the program and waits until it has ended.
 func (p *process) kill() {
 	p.cancel()
 	<-p.done

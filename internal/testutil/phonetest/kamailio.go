@@ -12,8 +12,8 @@ import (
 )
 
 // StartKamailio starts an exchange in front of a phone of this package: calls to its
-// address ring there. more is a configuration file with a route for requests and one for
-// replies, WIEBELT and WIEBELT_REPLY.
+// address ring there. more names a configuration file with a route for requests and
+// one for replies, WIEBELT and WIEBELT_REPLY.
 func StartKamailio(t testing.TB, phone, more string) (sipAddr string) {
 	t.Helper()
 	b, ok := phones.Load(phone)
@@ -44,7 +44,7 @@ func StartKamailio(t testing.TB, phone, more string) (sipAddr string) {
 	return sipAddr
 }
 
-// kamailio is the minimal configuration for passing calls to a phone, modelled on Debian's.
+// kamailio is a minimal configuration for passing calls to a phone, modelled on Debian's.
 const kamailio = `#!KAMAILIO
 debug=1
 log_stderror=yes

@@ -27,14 +27,14 @@ type Linphone struct {
 func StartLinphone(t testing.TB) *Linphone {
 	t.Helper()
 	dir := t.TempDir()
-	// Without this folder it has no database, and then opens no port.
+	// Without this folder it has no database and opens no port.
 	must.Do(t, os.MkdirAll(filepath.Join(dir, ".local", "share", "linphone"), 0o700))
 	l := &Linphone{dir: dir, commands: make(chan string, 16)}
 	started(t, func() error {
 		port := freePort(t, 1)
 		rc := fmt.Sprintf("[sip]\nsip_port=%d\nsip_tcp_port=0\nsip_tls_port=0\nbind_address=127.0.0.1\n", port)
 		must.Do(t, os.WriteFile(filepath.Join(dir, "rc"), []byte(rc), 0o600))
-		// It puts the name after "/tmp/", and a path may have 107 bytes.
+		// It puts the name after "/tmp/", and a socket path may have 107 bytes.
 		l.SIP, l.Pipe = local(port), fmt.Sprintf("/tmp/wiebelt-%d-%d", os.Getpid(), port)
 		return l.start()
 	})
@@ -45,7 +45,8 @@ func StartLinphone(t testing.TB) *Linphone {
 	return l
 }
 
-// start runs the daemon until its SIP port is in use: it does not report that it is ready.
+// start runs the daemon and waits until its SIP port is in use, since the
+// daemon does not report that it is ready.
 func (l *Linphone) start() (err error) {
 	l.process, err = run(l.dir, nil, "linphone-daemon", "--pipe", filepath.Base(l.Pipe), "--config", filepath.Join(l.dir, "rc"), "--disable-stats-events")
 	if err != nil {
@@ -66,8 +67,8 @@ func (l *Linphone) start() (err error) {
 	return l.process.until(ready)
 }
 
-// taken reads the kernel's socket table. Trying the port instead would occupy it for a
-// moment, and the daemon does not retry.
+// taken reports whether a UDP port is in use, from the kernel's socket table. Trying to bind
+// the port would occupy it for a moment, and the daemon does not retry.
 func taken(address string) bool {
 	_, port, _ := net.SplitHostPort(address)
 	n, _ := strconv.Atoi(port)
@@ -91,8 +92,9 @@ func (l *Linphone) Place(t testing.TB, s Scenario) *Running {
 	return s.call(t, l.SIP, "101")
 }
 
-// Press sends the daemon a command, such as "answer" or "terminate". It serves only one
-// client, so the command uses a connection made by Dial, before the next one sent there.
+// Press sends the daemon a command, such as "answer" or "terminate". The
+// daemon serves only one client, so the command goes over a connection made
+// by Dial, before the next one sent there.
 func (l *Linphone) Press(command string) { l.commands <- command }
 
 // Dial connects to the daemon, for a client under test.

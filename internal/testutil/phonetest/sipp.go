@@ -13,17 +13,17 @@ import (
 
 // Scenario is a call from outside.
 type Scenario struct {
-	Number string        // the caller's, as user part of its address
+	Number string        // the caller's, the user part of the address
 	Name   string        // display name, unescaped; may be empty
 	Ring   time.Duration // how long it rings
-	Answer bool          // answered after Ring; else the caller gives up then
+	Answer bool          // answered after Ring; otherwise the caller gives up then
 	Reject bool          // refused at the phone after Ring
-	Talk   time.Duration // how long they talk, with Answer
-	// Withheld hides the number as telephone networks do; Number and Name are then only
+	Talk   time.Duration // how long they talk if answered
+	// Withheld hides the number as telephone networks do: Number and Name then appear only
 	// where they must never be read (P-Asserted-Identity).
 	Withheld bool
-	// From replaces the whole From address, without tag:
-	// `"Name" <tel:+31-6-1234-5678;ext=12>`.
+	// From replaces the whole From address, without the
+	// tag: `"Name" <tel:+31-6-1234-5678;ext=12>`.
 	From string
 	// Headers are additional header lines of the INVITE.
 	Headers []string
@@ -39,7 +39,7 @@ func Call(t testing.TB, sipAddr string, s Scenario) {
 type Running struct {
 	t     testing.TB
 	p     *process
-	phone *Baresip // nil if it is not ours
+	phone *Baresip // nil for a phone of another package
 }
 
 // Place places a call and returns at once. The caller's program ends with the
@@ -63,9 +63,9 @@ func Place(t testing.TB, sipAddr string, s Scenario) *Running {
 	return r
 }
 
-// call runs the caller: to is host:port of the phone, user whom it calls there. by is the
-// program that runs it, if any. It finds a SIP port itself; for audio and video it uses the
-// given port and the next but one, or exits silently.
+// call runs the caller: to is host:port of the phone, user whom it calls there, by the program
+// that runs it, if any. sipp finds a SIP port itself; for audio and video it uses the given
+// port and the next but one, and exits silently if they are taken.
 func (s Scenario) call(t testing.TB, to, user string, by ...string) *Running {
 	t.Helper()
 	dir := t.TempDir()
@@ -80,7 +80,8 @@ func (s Scenario) call(t testing.TB, to, user string, by ...string) *Running {
 	return &Running{t: t, p: p}
 }
 
-// press does at the phone what the scenario says, once it has rung long enough.
+// press answers or refuses the call at the phone, as in
+// the scenario, once it has rung long enough.
 func (r *Running) press(s Scenario, rings <-chan struct{}) {
 	pressed := make(chan struct{})
 	go func() {
@@ -107,8 +108,8 @@ func (r *Running) press(s Scenario, rings <-chan struct{}) {
 	})
 }
 
-// Wait returns when the call is over; the test has failed if it did not
-// go as in the scenario.
+// Wait waits until the call is over. It fails the test
+// if the call did not go as in the scenario.
 func (r *Running) Wait() {
 	r.t.Helper()
 	<-r.p.done

@@ -19,8 +19,8 @@ type Twinkle struct {
 	rings   <-chan struct{} // closed once the latest call rings
 }
 
-// StartTwinkle starts the phone; it runs program, with its arguments, when a call comes, is
-// answered and ends. It ends with the test.
+// StartTwinkle starts the phone, which ends with the test. It runs program, with its
+// arguments, when a call arrives, is answered, or ends.
 func StartTwinkle(t testing.TB, program string) *Twinkle {
 	t.Helper()
 	w := &Twinkle{dir: t.TempDir()}
@@ -31,13 +31,13 @@ func StartTwinkle(t testing.TB, program string) *Twinkle {
 		profile += "script_" + when + "=" + program + "\n"
 	}
 	for name, content := range map[string]string{
-		// Without a ring tone: answering frees what the playing thread still uses, and on a
-		// busy machine that crashes Twinkle.
+		// No ring tone: answering frees memory that the playing thread still uses,
+		// which crashes Twinkle on a busy machine.
 		"twinkle.sys": "sip_port=5064\nstart_user_profile=t1\nplay_ringtone=no\nvalidate_audio_dev=no\n", "t1.cfg": profile,
 	} {
 		must.Do(t, os.WriteFile(filepath.Join(home, name), []byte(content), 0o600))
 	}
-	// A null sound card, which it needs for answering.
+	// A null sound card, since answering requires one.
 	must.Do(t, os.WriteFile(filepath.Join(w.dir, ".asoundrc"), []byte("pcm.!default { type null }\n"), 0o600))
 	out, in, err := os.Pipe()
 	must.Do(t, err)
@@ -86,16 +86,15 @@ func (w *Twinkle) Call(t testing.TB, s Scenario) {
 	}
 }
 
-// Place places a call and returns at once. The caller's program ends with the test. For a
-// scenario that is answered or refused, call Press.
+// Place places a call and returns at once. The caller's program ends with the test. A scenario
+// that is answered or refused needs a call of Press.
 func (w *Twinkle) Place(t testing.TB, s Scenario) *Running {
 	t.Helper()
 	w.rings = w.process.says("ncoming call")
 	return s.call(t, "127.0.0.1:5064", "103", "nsenter", "-t", fmt.Sprint(w.process.cmd.Process.Pid), "-U", "-n", "--preserve-credentials")
 }
 
-// Rings waits until the phone reports the latest call: it has run its
-// program for it by then.
+// Rings waits until the phone reports the latest call; it has then run its program for it.
 func (w *Twinkle) Rings(t testing.TB) {
 	t.Helper()
 	w.until(t, w.rings)

@@ -1,2 +1,2 @@
-// Package ptytest runs a command at its own terminal, like a user does.
+// Package ptytest runs a command in its own terminal, as a user does.
 package ptytest

@@ -14,14 +14,14 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// Terminal is a command at a terminal. It is not safe for concurrent use.
+// Terminal is a command in a terminal. It is not safe for concurrent use.
 type Terminal struct {
 	t      testing.TB
 	cmd    *exec.Cmd
 	master *os.File
 	read   chan string // the command's output; closed when it has ended
 	shown  strings.Builder
-	seen   int // in shown, by Until
+	seen   int // how much of shown Until has passed
 }
 
 // Start starts cmd with the terminal as its input, both outputs and its
@@ -40,7 +40,7 @@ func Start(t testing.TB, cmd *exec.Cmd) *Terminal {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	err = cmd.Start()
-	_ = slave.Close() // the command has it
+	_ = slave.Close() // the command has its own copy
 	must.Do(t, err)
 	x := &Terminal{t: t, cmd: cmd, master: master, read: make(chan string, 64)}
 	go func() { // ends when nobody has the terminal open any more
@@ -63,7 +63,7 @@ func Start(t testing.TB, cmd *exec.Cmd) *Terminal {
 	return x
 }
 
-// Until waits for words, after those it waited for before.
+// Until waits until the terminal shows words, after those that it waited for before.
 func (x *Terminal) Until(words string) {
 	x.t.Helper()
 	late := time.After(time.Minute)
@@ -84,7 +84,7 @@ func (x *Terminal) Until(words string) {
 	}
 }
 
-// Type types; Enter is "\r".
+// Type types keys; Enter is "\r".
 func (x *Terminal) Type(keys string) {
 	x.t.Helper()
 	must.Get(x.master.WriteString(keys))(x.t)
@@ -97,12 +97,12 @@ func (x *Terminal) Hidden() bool {
 	return state.Lflag&unix.ECHO == 0
 }
 
-// Wait waits for the command to end and returns all that the terminal showed.
+// Wait waits for the command to end and returns everything that the terminal showed.
 func (x *Terminal) Wait() (shown string, code int) {
 	x.t.Helper()
 	for s := range x.read {
 		x.shown.WriteString(s)
 	}
-	_ = x.cmd.Wait() // its code is looked at
+	_ = x.cmd.Wait() // its exit code is returned
 	return x.shown.String(), x.cmd.ProcessState.ExitCode()
 }

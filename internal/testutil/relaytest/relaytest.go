@@ -32,7 +32,7 @@ type Relay struct {
 	users   *users.Directory
 }
 
-// Start runs a relay with a hub, or none.
+// Start runs a relay with a hub, or without one if hub is nil.
 func Start(t testing.TB, hub server.Hub) *Relay {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "relay")
@@ -74,7 +74,7 @@ func (r *Relay) Invite(e users.Entry) (code string) {
 	return code
 }
 
-// Report reports a call like an exchange does, in JSON.
+// Report reports a call, in JSON, as an exchange does.
 func (r *Relay) Report(event string) {
 	r.t.Helper()
 	c := http.Client{Transport: &http.Transport{TLSClientConfig: certificates.Trust(r.Fingerprint, "127.0.0.1"), DisableKeepAlives: true}}

@@ -24,8 +24,8 @@ func luminance(c color.Color) float64 {
 	return 0.2126*linear(n.R) + 0.7152*linear(n.G) + 0.0722*linear(n.B)
 }
 
-// Mark returns the contrast of a coloured mark to its neighbours in each row of pixels; 0
-// if the mark is not there.
+// Mark returns the highest contrast between a coloured mark and any pixel of the top row of
+// pixels in row, or 0 if the mark is not there.
 func Mark(in image.Image, colour color.Color, row image.Rectangle) (most float64) {
 	want := color.NRGBAModel.Convert(colour)
 	there := false

@@ -1,5 +1,5 @@
-// Package shottest compares reviewed pictures, mostly those of the guide, with what the
-// program draws now. With WIEBELT_SHOTS_WRITE set (make shots), it rewrites the guide's.
+// Package shottest compares reviewed pictures, mostly the guide's, with what the program draws
+// now. With WIEBELT_SHOTS_WRITE set (make shots), it rewrites the guide's pictures.
 package shottest
 
 import (
@@ -22,7 +22,7 @@ import (
 // dir is the folder of the pictures, relative to a package two folders below internal.
 const dir = "../../../assets/guide/shots"
 
-// All has the variants of each picture, with the suffix of its name.
+// All lists the variants of each picture, with the suffixes of their names.
 var All = []struct {
 	Language     text.Language
 	Look, Suffix string
@@ -33,19 +33,19 @@ var All = []struct {
 
 // Kept is how pictures are stored, and how much the current drawing may differ.
 type Kept struct {
-	Colours int     // of a file
+	Colours int     // in a file
 	Far     int     // allowed difference of red, green or blue
 	Most    float64 // the share of pixels that may differ
 	Write   bool    // rewrite the files
-	How     string  // how to do so
+	How     string  // how to rewrite them
 }
 
-// guide is for the guide's pictures: a few antialiased edges may differ, but never a word.
+// guide is for the guide's pictures: some antialiased edges may differ, but never a word.
 var guide = Kept{Colours: 128, Far: 32, Most: 0.002,
 	Write: os.Getenv("WIEBELT_SHOTS_WRITE") != "", How: "make shots"}
 
-// UpToDate fails if the guide's picture with that name and language, such as "calls" and
-// "nl", does not show got.
+// UpToDate fails if the guide's picture with that name and language,
+// such as "calls" and "nl", does not show got.
 func UpToDate(t *testing.T, name, language string, got image.Image) {
 	t.Helper()
 	guide.UpToDate(t, filepath.Join(dir, name+"."+language+".png"), got)
@@ -79,8 +79,8 @@ func (k *Kept) UpToDate(t *testing.T, path string, img image.Image) {
 	}
 }
 
-// paletted reduces a picture to its most frequent colours: less than a third of the file
-// size, and only edges of letters differ slightly.
+// paletted reduces a picture to its most frequent colours. This saves more than two thirds of
+// the file size, and only the edges of letters differ slightly.
 func paletted(all *image.RGBA, most int) image.Image {
 	often := map[color.RGBA]int{}
 	for p := range slices.Chunk(all.Pix, 4) {

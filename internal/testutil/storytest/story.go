@@ -1,6 +1,6 @@
-// Package storytest specifies what the tracker must make of every built-in scenario, over
-// every protocol. It serves the tests of package simulate, with this program's links, and
-// those with the program itself.
+// Package storytest specifies what the tracker must make of every built-in scenario over
+// every protocol. It is for the tests of package simulate, which use this program's
+// links, and for those of the program itself.
 package storytest
 
 import (
@@ -38,7 +38,7 @@ const (
 	desk   = "Receptie (101)"
 )
 
-// stories is what a phone that reports everything reports.
+// stories lists what a phone that reports everything reports.
 var stories = map[string][]beat{
 	"customer": {
 		{call: 1, what: "rings", number: berg, name: "J.M. van der Berg", line: line},
@@ -94,8 +94,8 @@ var stories = map[string][]beat{
 		{call: 10, what: "rings", number: family, line: line}, {call: 10, what: "answered"}, {call: 10, what: "over", why: "completed"}},
 }
 
-// telling is how a protocol reports these stories. What it can report
-// is in package registry.
+// telling is how a protocol reports these stories. What it
+// can report is defined in package registry.
 type telling struct {
 	registry.Capabilities
 	line string // the line if none is given, or the call is outgoing
@@ -113,7 +113,7 @@ var tellings = map[string]telling{
 	"xelion":       {line: "115", via: "colleague"},
 }
 
-// exceptions are stories that a protocol reports differently.
+// exceptions lists the stories that a protocol reports differently.
 var exceptions = map[string][]string{
 	// If a caller rings again within 15 s, a phone that reports no end reports nothing new.
 	"transfer-cancelled over url": {"1 rings 101", "2 rings " + berg, "1 answered"},
@@ -170,7 +170,7 @@ func Want(t testing.TB, scenario, protocol string) []string {
 			lines = append(lines, fmt.Sprintf("%d answered", c.id))
 		case "becomes":
 			if tell.via == "colleague" && b.via != "" {
-				b.via = c.name // an exchange that does not say: we know who it was
+				b.via = c.name // the exchange does not say who, but we know
 			}
 			if tell.Moved == registry.SameCall {
 				b.line = c.line
@@ -244,7 +244,7 @@ type Tracked struct {
 	news    chan struct{}
 }
 
-// New returns a Tracked whose clock stands still until Set.
+// New returns a Tracked whose clock stands still until Set is called.
 func New(t testing.TB) *Tracked {
 	t.Helper()
 	rules := must.Get(phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4}))(t)
@@ -253,7 +253,7 @@ func New(t testing.TB) *Tracked {
 
 var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// Set sets the clock to a time since the start.
+// Set sets the clock to a time after the start.
 func (k *Tracked) Set(at time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -315,7 +315,7 @@ func (k *Tracked) Said() string {
 	return strings.Join(k.raw, "\n")
 }
 
-// Lines returns what the tracker has made of them so far.
+// Lines returns what the tracker has made of the events so far.
 func (k *Tracked) Lines() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -32,8 +32,8 @@ type variant struct {
 	_     uint64
 }
 
-// everything is a UiaCondition that is always met, nothing a UiaCacheRequest
-// for the node alone.
+// everything is a UiaCondition that every node meets; nothing
+// is a UiaCacheRequest for the node alone.
 var (
 	everything = struct{ kind int32 }{}
 	nothing    = struct {
@@ -70,7 +70,7 @@ func property(node uintptr, id uintptr) any {
 	return nil
 }
 
-// Found is something on screen as found by a client.
+// Found is an object on the screen as a client finds it.
 type Found struct {
 	Depth, Type int
 	ID, Name    string
@@ -100,7 +100,7 @@ func look(node uintptr, depth int) (f Found) {
 	return f
 }
 
-// beside returns the node in a direction from a node; 0 for none.
+// beside returns the neighbour of a node in a direction, or 0 if there is none.
 func beside(node, direction uintptr) (to uintptr, err error) {
 	var data, shape uintptr
 	hr, _, _ := navigate.Call(node, direction, uintptr(unsafe.Pointer(&everything)), uintptr(unsafe.Pointer(&nothing)),
@@ -152,20 +152,20 @@ func visible(class string) (all []uintptr) {
 	}
 }
 
-// Explore reports what is in the visible windows of a class, as screen readers find it
-// over UI Automation. It uses the functions that wine 8 has. wine lacks CUIAutomation, the
-// objects that readers use; and its functions support the tree and most properties, but
-// no rectangles, values, actions or events. The calling goroutine must be locked to its
-// thread, with COM initialised (COINIT_MULTITHREADED).
+// Explore reports what is in the visible windows of a class, as screen readers find it over
+// UI Automation. It uses the functions that wine 8 has: wine lacks CUIAutomation, the objects
+// that readers use, and its functions support the tree and most properties, but no
+// rectangles, values, actions or events. The calling goroutine must be locked to its thread,
+// with COM initialised (COINIT_MULTITHREADED).
 //
-// Between processes wine's RPC may hang: RpcServerUnregisterIf does not always notice that
-// the last call of a released object has ended.
+// wine's RPC between processes may hang: RpcServerUnregisterIf does not always notice that the
+// last call of a released object has ended.
 func Explore(class string, tell func(Found)) (err error) {
 	var all []uintptr
 	for _, h := range visible(class) {
 		var node uintptr
 		if hr, _, _ := nodeFromHandle.Call(h, uintptr(unsafe.Pointer(&node))); hr != 0 || node == 0 {
-			continue // it says nothing of itself
+			continue // a window without a provider
 		}
 		err = errors.Join(err, walk(node, 0, func(node uintptr, depth int) {
 			all = append(all, node)

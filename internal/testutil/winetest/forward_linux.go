@@ -5,13 +5,13 @@ import (
 	"encoding/binary"
 )
 
-// forwarder returns a 64-bit Windows library called name, whose only export is forwarded
-// to another library: Windows resolves it by itself, so there is no code. to is as in
-// "advapi32.SystemFunction036".
+// forwarder returns a 64-bit Windows library called name, whose only export is
+// forwarded to another library. It has no code, since Windows itself resolves the
+// forward. to has the form "advapi32.SystemFunction036".
 func forwarder(name, function, to string) []byte {
 	const base, page, align = 0x180000000, 0x1000, 0x200
 	le := binary.LittleEndian
-	// The section: the export directory, its three tables of one entry each, and the names.
+	// The section has the export directory, its three tables of one entry each, and the names.
 	const directory, functions, names, ordinals, texts = 0, 40, 44, 48, 52
 	text := func(s string, b *[]byte) uint32 {
 		at := page + texts + len(*b)
@@ -25,14 +25,14 @@ func forwarder(name, function, to string) []byte {
 	for i, v := range []uint32{1, 1, 1, page + functions, page + names, page + ordinals} {
 		le.PutUint32(section[directory+16+4*i:], v)
 	}
-	le.PutUint32(section[functions:], target) // within the section: a forward
+	le.PutUint32(section[functions:], target) // an address within the section means a forward
 	le.PutUint32(section[names:], exported)
 	section = append(section, all...)
 
 	var b bytes.Buffer
 	put := func(v ...any) {
 		for _, v := range v {
-			_ = binary.Write(&b, le, v) // a buffer takes everything
+			_ = binary.Write(&b, le, v) // a buffer accepts everything
 		}
 	}
 	put([2]byte{'M', 'Z'}, [58]byte{}, uint32(64))

@@ -9,8 +9,8 @@ import (
 
 var memoryInfo = windows.NewLazySystemDLL("kernel32.dll").NewProc("K32GetProcessMemoryInfo")
 
-// Usage returns the number of this process's next handle, which is the lowest free one,
-// since wine 8 does not count handles; and how many bytes of memory it uses.
+// Usage returns the number of this process's next handle, which is the lowest free one, since
+// wine 8 does not count handles, and how many bytes of memory the process uses.
 func Usage() (handle uintptr, memory uint64) {
 	debug.FreeOSMemory()
 	if h, err := windows.CreateEvent(nil, 0, 0, nil); err == nil {

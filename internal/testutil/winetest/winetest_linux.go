@@ -18,7 +18,7 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// layout is part of the pristine prefix's name: increase it when its content changes.
+// layout is part of the pristine prefix's name. Increase it when the prefix's content changes.
 const layout = "3"
 
 // Prefix is a wine installation with its screen.
@@ -52,13 +52,13 @@ func New(t testing.TB) *Prefix {
 	return nil
 }
 
-// start starts wine's server and services, and reports whether they work. Services start
-// with the first program, stay as long as the server, and use its output, which must not be
-// one that a test reads to the end.
+// start starts wine's server and services, and reports whether they work. Services start with
+// the first program, run as long as the server, and use the first program's output, which must
+// therefore not be one that a test reads to the end.
 //
-// Occasionally a driver of wine 8 crashes at start, since its IoCreateDevice may come
-// before its own driver exists. It takes its process down: without the mount manager, for
-// instance, nobody can list credentials.
+// Occasionally a driver of wine 8 crashes at the start, since its IoCreateDevice may be
+// called before its own driver exists. It takes its process down: without the mount manager,
+// for instance, nobody can list credentials.
 func (p *Prefix) start() bool {
 	p.t.Helper()
 	said := p.output()
@@ -68,14 +68,15 @@ func (p *Prefix) start() bool {
 			p.t.Logf("winetest: wine's services: %s", text)
 		}
 	})
-	// Wine's server exits seconds after the last program; one that starts just then fails.
+	// wine's server exits seconds after the last
+	// program; a program that starts just then fails.
 	must.Do(p.t, p.tool("wineserver", p.env, "-p60"))
 	err := p.toolTo(said, "wine", p.env, "cmd", "/c", `type \\.\MountPointManager`)
 	text := string(must.Get(os.ReadFile(said.Name()))(p.t))
 	return err == nil && !strings.Contains(text, "Unhandled")
 }
 
-// stop ends wine's server and with it every program.
+// stop ends wine's server and, with it, every program.
 func (p *Prefix) stop() {
 	for _, flag := range []string{"-k", "-w"} {
 		if err := p.tool("wineserver", p.env, flag); err != nil && flag == "-w" {
@@ -93,8 +94,8 @@ func environment(base []string, dir string) []string {
 	)
 }
 
-// libraries disables .NET and the browser engine, which would be installed, menus in the
-// user's session, and OpenGL: we need none of them.
+// libraries disables .NET and the browser engine, which wine would install, menus in the
+// user's session, and OpenGL. We need none of them.
 const libraries = "mscoree=;mshtml=;winemenubuilder.exe=;opengl32="
 
 // pristine creates the prefix of which all others are copies, unless it exists.
@@ -108,7 +109,7 @@ func (p *Prefix) pristine() string {
 	base := filepath.Join(cache, "wiebelt-test")
 	must.Do(p.t, os.MkdirAll(base, 0o700))
 	lock := must.Get(os.OpenFile(filepath.Join(base, "wine.lock"), os.O_CREATE|os.O_RDWR, 0o600))(p.t)
-	defer lock.Close() // and with it the lock
+	defer lock.Close() // also releases the lock
 	must.Do(p.t, unix.Flock(int(lock.Fd()), unix.LOCK_EX))
 	name := strings.Map(func(r rune) rune {
 		if r < '0' || r > 'z' {
@@ -133,7 +134,7 @@ func (p *Prefix) pristine() string {
 	return dir
 }
 
-// sweep removes what killed tests have left behind long ago.
+// sweep removes what killed tests left behind long ago.
 func sweep(base string) {
 	entries, _ := os.ReadDir(base)
 	for _, e := range entries {
@@ -144,8 +145,8 @@ func sweep(base string) {
 	}
 }
 
-// clone copies a prefix. The files at its top are the registry, which wine writes in place
-// if a file has several links: those are really copied.
+// clone copies a prefix, mostly as hard links. The files at its top are the registry, which
+// wine writes in place if a file has several links, so they are really copied.
 func clone(from, to string) error {
 	return filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -206,12 +207,12 @@ func (p *Prefix) toolTo(said *os.File, name string, env []string, args ...string
 	return nil
 }
 
-// Env is the environment for programs of this prefix.
+// Env returns the environment for programs of this prefix.
 func (p *Prefix) Env() []string { return append([]string(nil), p.env...) }
 
-// StayUp opens a window that stays; otherwise wine would start and end with every command.
-// wine gives its desktop ten seconds to start: on a busy machine that takes longer, the
-// window's program exits at once, and finds the desktop when started again.
+// StayUp opens a window that stays open; otherwise wine would start and end with every
+// command. wine gives its desktop ten seconds to start. On a busy machine that takes longer,
+// so that the window's program exits at once, and finds the desktop when started again.
 func (p *Prefix) StayUp() {
 	p.t.Helper()
 	window := p.Start("notepad")
@@ -227,8 +228,8 @@ func (p *Prefix) StayUp() {
 	})
 }
 
-// Command returns a Windows program, a path or a name known to wine ("notepad"), not yet
-// started. Its Env may be extended.
+// Command returns a command for a Windows program: a path, or a name known to wine
+// ("notepad"). It is not yet started, and its Env may be extended.
 func (p *Prefix) Command(exe string, args ...string) *exec.Cmd {
 	cmd := p.private("wine", append([]string{exe}, args...)...)
 	cmd.Env = p.Env()
@@ -239,7 +240,7 @@ func (p *Prefix) Command(exe string, args ...string) *exec.Cmd {
 func (p *Prefix) Run(exe string, args ...string) (string, int) {
 	p.t.Helper()
 	cmd := p.Command(exe, args...)
-	// Files instead of pipes, which wine's own programs would keep open for another second.
+	// Files, since wine's own programs would keep pipes open for another second.
 	said, complained := p.output(), p.output()
 	defer said.Close()
 	defer complained.Close()
@@ -251,7 +252,7 @@ func (p *Prefix) Run(exe string, args ...string) (string, int) {
 		p.t.Fatalf("winetest: %s: %v", exe, err)
 	}
 	code := cmd.ProcessState.ExitCode()
-	if code != 0 { // seen only where the test fails
+	if code != 0 { // shown only if the test fails
 		why, _ := os.ReadFile(complained.Name())
 		p.t.Logf("winetest: %s: exit %d: %s", filepath.Base(exe), code, why)
 	}
@@ -264,7 +265,7 @@ func (p *Prefix) output() *os.File {
 	return must.Get(os.CreateTemp(p.Screen.Dir, "output"))(p.t)
 }
 
-// Process is a running Windows program controlled through lines of text.
+// Process is a running Windows program that is controlled through lines of text.
 type Process struct {
 	t     testing.TB
 	cmd   *exec.Cmd
@@ -291,7 +292,7 @@ func (p *Prefix) Start(exe string, args ...string) *Process {
 		for sc := bufio.NewScanner(out); sc.Scan(); {
 			select {
 			case proc.lines <- strings.TrimRight(sc.Text(), "\r"):
-			default: // a program out of control
+			default: // the program is out of control
 			}
 		}
 	}()

@@ -10,7 +10,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// Connect opens a connection to a bus until the test ends, and owns the names there.
+// Connect opens a connection to a bus, with names of its own, until the test ends.
 func Connect(t testing.TB, address string, names ...string) *dbus.Conn {
 	t.Helper()
 	c := must.Get(dbus.Connect(address, dbus.WithSignalHandler(dbus.NewSequentialSignalHandler())))(t)
@@ -29,8 +29,8 @@ func Own(t testing.TB, c *dbus.Conn, names ...string) {
 	}
 }
 
-// AtFirst is for a program that is busy at first: its first answer waits until
-// the question is repeated.
+// AtFirst imitates a program that is busy at first: the first call of wait blocks until
+// the second, when the question is repeated.
 func AtFirst() (wait func()) {
 	var asked atomic.Int32
 	again := make(chan struct{})
@@ -55,8 +55,8 @@ func Next[T any](t testing.TB, ch <-chan T) (v T) {
 	return v
 }
 
-// SignalAll sends a signal directly to everybody on a bus, as any program may,
-// regardless of match rules.
+// SignalAll sends a signal directly to everybody on a bus, as any
+// program may, regardless of their match rules.
 func SignalAll(t testing.TB, c *dbus.Conn, path dbus.ObjectPath, iface, member string, args ...any) {
 	t.Helper()
 	var all []string

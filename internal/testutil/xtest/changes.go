@@ -11,8 +11,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// Changes reports when something on the screen has been painted. Waiting for it takes no
-// time from the painting program, unlike polling.
+// Changes returns a channel that receives when something on the screen has been painted.
+// Unlike polling, waiting for it takes no time from the painting program.
 func (s *Server) Changes() <-chan struct{} {
 	s.t.Helper()
 	c := must.Get(xgb.NewConnDisplay(s.Display))(s.t)
@@ -22,7 +22,7 @@ func (s *Server) Changes() <-chan struct{} {
 	c.ExtLock.Lock()
 	c.Extensions[name] = r.MajorOpcode
 	c.ExtLock.Unlock()
-	// The server only speaks it with clients that have asked for its version.
+	// The server speaks this extension only with clients that have asked for its version.
 	must.Get(damage.QueryVersion(c, 1, 1).Reply())(s.t)
 	id := must.Get(damage.NewDamageId(c))(s.t)
 	must.Do(s.t, damage.CreateChecked(c, id, xproto.Drawable(s.root), damage.ReportLevelRawRectangles).Check())
@@ -30,7 +30,7 @@ func (s *Server) Changes() <-chan struct{} {
 	go func() {
 		for {
 			if e, err := c.WaitForEvent(); e == nil && err == nil {
-				return // closed
+				return // the connection is closed
 			}
 			wake.Up(changed)
 		}
@@ -38,8 +38,8 @@ func (s *Server) Changes() <-chan struct{} {
 	return changed
 }
 
-// When waits until ok returns true, checking after each change of the screen, and fails
-// the test after Patience.
+// When waits until ok returns true, checking after each change of the
+// screen. It fails the test after Patience.
 func (s *Server) When(changed <-chan struct{}, what string, ok func() bool) {
 	s.t.Helper()
 	late := time.After(Patience)

@@ -2,6 +2,6 @@ package xtest
 
 import "syscall"
 
-// child makes the kernel kill a program with the test that started it, in case the test is
-// killed and cannot clean up.
+// child makes the kernel kill a program with the test process that started it, in
+// case that is killed and cannot clean up.
 func child() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

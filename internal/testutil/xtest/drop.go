@@ -11,12 +11,12 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// dropVersion is that of the XDND protocol we speak (freedesktop.org, "Drag-and-
-// Drop Protocol for the X Window System").
+// dropVersion is the version of the XDND protocol that we speak (freedesktop.org,
+// "Drag-and-Drop Protocol for the X Window System").
 const dropVersion = 5
 
-// Drop drags files onto a place on the screen and drops them there, like a file manager: it
-// is the source of an XDND drag.
+// Drop drags files onto a place on the screen and drops them there. Like a file
+// manager, it is the source of an XDND drag.
 func (s *Server) Drop(x, y int, paths ...string) {
 	s.t.Helper()
 	d := newDrag(s, paths)
@@ -34,7 +34,7 @@ func (s *Server) Drop(x, y int, paths ...string) {
 		}
 	}
 	d.send("XdndDrop", 0, xproto.TimeCurrentTime, 0, 0)
-	// The protocol uses one bit here; a program may report how many bytes it took.
+	// The protocol uses one bit here, but a program may report how many bytes it took.
 	if finished := d.wait("XdndFinished"); finished[1] == 0 {
 		s.t.Fatal("xtest: drop: the window did not take it")
 	}
@@ -49,7 +49,7 @@ type drag struct {
 	window xproto.Window
 	target xproto.Window
 	list   []byte // text/uri-list
-	given  bool   // the target has it
+	given  bool   // to the target
 }
 
 func newDrag(s *Server, paths []string) *drag {
@@ -96,7 +96,7 @@ func (d *drag) send(kind string, data ...uint32) {
 func (d *drag) wait(kind string) []uint32 {
 	d.s.t.Helper()
 	want := d.atom(kind)
-	late := time.AfterFunc(Patience, d.conn.Close) // WaitForEvent returns then
+	late := time.AfterFunc(Patience, d.conn.Close) // makes WaitForEvent return
 	defer late.Stop()
 	for {
 		e, err := d.conn.WaitForEvent()
@@ -115,7 +115,7 @@ func (d *drag) wait(kind string) []uint32 {
 	}
 }
 
-// give serves the files.
+// give serves the files to the target.
 func (d *drag) give(e xproto.SelectionRequestEvent) {
 	property := e.Property
 	if e.Target == d.atom("text/uri-list") {

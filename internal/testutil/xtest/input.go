@@ -14,21 +14,21 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// Move puts the pointer at a place of the screen.
+// Move moves the pointer to a place on the screen.
 func (s *Server) Move(x, y int) {
 	s.t.Helper()
 	s.xdotool("mousemove", strconv.Itoa(x), strconv.Itoa(y))
 }
 
-// Click presses and releases a button (1 left, 2 middle, 3 right, 4 and 5 the
-// wheel) at a place of the screen.
+// Click presses and releases a button (1 left, 2 middle, 3 right, 4
+// and 5 the wheel) at a place on the screen.
 func (s *Server) Click(x, y, button int) {
 	s.t.Helper()
 	s.xdotool("mousemove", strconv.Itoa(x), strconv.Itoa(y), "click", strconv.Itoa(button))
 }
 
-// Type types text into the focused window, one key at a time, delay milliseconds apart, and
-// returns when all were sent.
+// Type types text into the focused window, one key at a time, delay milliseconds apart,
+// and returns when all keys have been sent.
 func (s *Server) Type(text string, delay int) {
 	s.t.Helper()
 	s.xdotool("type", "--delay", strconv.Itoa(delay), "--", text)
@@ -40,14 +40,14 @@ func (s *Server) Key(names ...string) {
 	s.xdotool(append([]string{"key", "--"}, names...)...)
 }
 
-// Press presses keys by their place on the keyboard (X key codes), all held together, and
-// releases them. Unlike Key, it does not touch the active layout.
+// Press presses keys by their position on the keyboard (X key codes), all held together, and
+// releases them. Unlike Key, it does not affect the active layout.
 func (s *Server) Press(codes ...byte) {
 	s.t.Helper()
 	s.press(func() {}, codes...)
 }
 
-// press calls up when only the last key has been released.
+// press calls up once only the last key has been released.
 func (s *Server) press(up func(), codes ...byte) {
 	s.t.Helper()
 	for _, c := range codes {
@@ -75,10 +75,10 @@ func (s *Server) fake(kind, code byte) {
 	must.Do(s.t, fake.FakeInputChecked(s.conn, kind, code, 0, s.root, 0, 0, 0).Check())
 }
 
-// PressRows presses all keys that write by their places: the four rows plain, with Shift
-// and, if the layout has it, with AltGr, a space after each for dead keys; then some that
-// are dead on many layouts before letters. It calls up whenever a key was released and
-// before Shift or AltGr is, and returns how many were pressed.
+// PressRows presses all keys that write, by their positions: the four rows plain, with Shift
+// and, if the layout has it, with AltGr, each followed by a space for dead keys; then some
+// keys that are dead on many layouts, followed by letters. It calls up whenever a key was
+// released, before Shift or AltGr is, and returns how many keys were pressed.
 func (s *Server) PressRows(hasAltGr bool, up func()) (n int) {
 	s.t.Helper()
 	const shift, altgr, space = 50, 108, 65

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// NoneLeft makes the end of a test, after functions passed to t.Cleanup later than
-// this, wait until no program is left that has a folder of the test in its arguments or
-// environment: it would still write there while the folder is removed. A program that stays
-// is ended by its id, and the test fails.
+// NoneLeft makes the end of a test, after the functions passed to t.Cleanup later than this,
+// wait until no program is left that has a folder of the test in its arguments or
+// environment, since it would still write there while the folder is removed. A program that
+// stays is killed by its id, and fails the test.
 func NoneLeft(t testing.TB, dir string) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -23,7 +23,7 @@ func NoneLeft(t testing.TB, dir string) {
 				for pid, name := range left {
 					t.Errorf("xtest: left running: %s", name)
 					if p, err := os.FindProcess(pid); err == nil {
-						_ = p.Kill() // it may just have gone
+						_ = p.Kill() // it may just have ended
 					}
 				}
 				late = time.Now().Add(Patience)
@@ -33,8 +33,8 @@ func NoneLeft(t testing.TB, dir string) {
 	})
 }
 
-// processesOf returns the names of the processes, other than this one, that
-// know a folder, by id.
+// processesOf returns the names of the processes, other than this one, that have a folder
+// in their arguments or environment, by id.
 func processesOf(dir string) map[int]string {
 	all, _ := filepath.Glob("/proc/[0-9]*")
 	var left map[int]string

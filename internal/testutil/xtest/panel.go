@@ -66,13 +66,13 @@ func (s *Server) Panel() *Panel {
 	return p
 }
 
-// Start starts the panel anew, after Kill.
+// Start restarts the panel after Kill.
 func (p *Panel) Start() {
 	p.s.t.Helper()
 	p.cmd = p.s.Spawn("xfce4-panel", "--disable-wm-check", "--sm-client-disable")
 }
 
-// Kill kills the panel, as if it crashed.
+// Kill kills the panel, as in a crash.
 func (p *Panel) Kill() {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
@@ -95,7 +95,7 @@ func (p *Panel) Icon() *image.RGBA {
 	return img
 }
 
-// Shown returns where the icons in the bar are; empty if there are none.
+// Shown returns the area of the icons in the bar, which is empty if there are none.
 func (p *Panel) Shown() image.Rectangle { return marks(p.s.Crop(p.Bar())) }
 
 // marks returns the part of a picture that differs from its last pixel's colour.
@@ -111,11 +111,11 @@ func marks(img *image.RGBA) (r image.Rectangle) {
 	return r
 }
 
-// Lines opens the icon's menu, which has as many lines as want returns, with the right
-// button and returns their places on the screen, from the top, without separators. A
-// busy panel may briefly show part of the menu, or the previous one. A panel that has an
-// icon but not yet its menu opens its own, or none: Lines closes that and clicks the icon
-// again, like a user would.
+// Lines opens the icon's menu with the right button, waits until it has as many lines as
+// want returns, and returns their places on the screen, from the top, without
+// separators. A busy panel may briefly show part of the menu, or the previous one. A
+// panel that has an icon but not yet its menu opens its own menu, or none: Lines closes
+// that and clicks the icon again, as a user would.
 func (p *Panel) Lines(want func() int) []image.Rectangle {
 	p.s.t.Helper()
 	size := p.s.Size()
@@ -155,7 +155,7 @@ func (p *Panel) Lines(want func() int) []image.Rectangle {
 	return lines
 }
 
-// bands returns the lines of text of a menu that is in one picture only.
+// bands returns the lines of text of a menu that is only in the second picture.
 func bands(before, after *image.RGBA) []image.Rectangle {
 	var menu image.Rectangle
 	for y := after.Rect.Min.Y; y < after.Rect.Max.Y; y++ {
@@ -181,7 +181,7 @@ func bands(before, after *image.RGBA) []image.Rectangle {
 		case ink && from < 0:
 			from = y
 		case !ink && from >= 0:
-			if y-from > 4 { // else it is a separator
+			if y-from > 4 { // otherwise it is a separator
 				all = append(all, image.Rect(inner.Min.X, from, inner.Max.X, y))
 			}
 			from = -1
@@ -190,8 +190,8 @@ func bands(before, after *image.RGBA) []image.Rectangle {
 	return all
 }
 
-// IconDistance returns how much what a panel shows differs from an icon, a PNG of 48
-// pixels: the mean difference of its pixels at the best-matching place.
+// IconDistance returns how much a picture of a panel differs from an icon, a PNG of 48 pixels:
+// the mean difference of their pixels at the best-matching place.
 func IconDistance(t testing.TB, got *image.RGBA, files fs.FS, name string) float64 {
 	t.Helper()
 	f := must.Get(files.Open(name))(t)

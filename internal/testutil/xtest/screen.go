@@ -13,14 +13,14 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// Screenshot returns what the whole screen shows now.
+// Screenshot returns a picture of the whole screen.
 func (s *Server) Screenshot() *image.RGBA {
 	s.t.Helper()
 	p := s.Size()
 	return s.Crop(image.Rect(0, 0, p.X, p.Y))
 }
 
-// Crop returns what a part of the screen shows now. Its bounds are r.
+// Crop returns a picture of a part of the screen, with the bounds r.
 func (s *Server) Crop(r image.Rectangle) *image.RGBA {
 	s.t.Helper()
 	return must.Get(s.crop(r))(s.t)
@@ -56,8 +56,8 @@ func (s *Server) crop(r image.Rectangle) (*image.RGBA, error) {
 	return img, nil
 }
 
-// decode paints what the server sent, of so many bytes a pixel. Nobody else has
-// either of them; looking for races takes ten times as long as the work.
+// decode paints what the server sent, with so many bytes per pixel. No other goroutine has
+// access to either, and race detection takes ten times as long as the work.
 //
 //go:norace
 func decode(img *image.RGBA, data []byte, bytes int, v xproto.VisualInfo) {
@@ -82,8 +82,8 @@ func decode(img *image.RGBA, data []byte, bytes int, v xproto.VisualInfo) {
 	}
 }
 
-// Count is how many pixels of a picture have a colour (0xRRGGBB), give or take so
-// much in every part.
+// Count returns how many pixels of a picture have a colour
+// (0xRRGGBB), each component plus or minus tolerance.
 //
 //go:norace
 func Count(img *image.RGBA, rgb uint32, tolerance int) (n int) {
@@ -99,7 +99,7 @@ func Count(img *image.RGBA, rgb uint32, tolerance int) (n int) {
 	return n
 }
 
-// part stretches the bits under mask to 0..255.
+// part scales the bits under mask to 0..255.
 func part(px, mask uint32) uint8 {
 	if mask == 0 {
 		return 0
@@ -114,7 +114,7 @@ func (s *Server) Pixel(x, y int) color.RGBA {
 	return s.Crop(image.Rect(x, y, x+1, y+1)).RGBAAt(x, y)
 }
 
-// Near reports whether two colours differ by at most tolerance in every part.
+// Near reports whether two colours differ by at most tolerance in every component.
 func Near(a, b color.RGBA, tolerance int) bool {
 	d := func(x, y uint8) bool { return max(int(x), int(y))-min(int(x), int(y)) <= tolerance }
 	return d(a.R, b.R) && d(a.G, b.G) && d(a.B, b.B)
@@ -131,9 +131,9 @@ func (s *Server) WaitPixel(x, y int, want color.RGBA) {
 	}, func() []any { return []any{"place", image.Pt(x, y), "has", got, "want", want} })
 }
 
-// Until polls, a few milliseconds apart and more if polling takes long, until ok returns
-// true; it fails the test after Patience. It is for what other programs do without an
-// event, and leaves them time to do it.
+// Until polls, a few milliseconds apart or more if polling takes long, until ok
+// returns true, and fails the test after Patience. It is for what other programs do
+// without an event, and leaves them time to do it.
 func (s *Server) Until(what string, ok func() bool, more ...func() []any) {
 	s.t.Helper()
 	stop := time.After(Patience)
@@ -154,8 +154,8 @@ func (s *Server) Until(what string, ok func() bool, more ...func() []any) {
 	}
 }
 
-// WaitProperty waits until the root window has a property, such as a window manager
-// sets when it is ready.
+// WaitProperty waits until the root window has a property, such as the one
+// that a window manager sets when it is ready.
 func (s *Server) WaitProperty(name string) {
 	s.t.Helper()
 	a := must.Get(xproto.InternAtom(s.conn, false, uint16(len(name)), name).Reply())(s.t)

@@ -11,7 +11,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TrayWatcher is the name that a tray host has on the bus.
+// TrayWatcher is a tray host's name on the bus.
 const TrayWatcher = "org.kde.StatusNotifierWatcher"
 
 // TrayHost is a tray host that draws nothing: it records who registers.
@@ -30,7 +30,7 @@ func HostTray(t testing.TB, c *dbus.Conn) *TrayHost {
 	return h
 }
 
-// RegisterStatusNotifierItem is called by programs with an icon.
+// RegisterStatusNotifierItem is called by programs that have an icon.
 func (h *TrayHost) RegisterStatusNotifierItem(path string, from dbus.Sender) *dbus.Error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -41,10 +41,10 @@ func (h *TrayHost) RegisterStatusNotifierItem(path string, from dbus.Sender) *db
 	return nil
 }
 
-// RegisterStatusNotifierHost belongs to the same interface.
+// RegisterStatusNotifierHost completes the interface.
 func (h *TrayHost) RegisterStatusNotifierHost(string) *dbus.Error { return nil }
 
-// Items returns the bus names of those who registered, each as often as they did.
+// Items returns the bus names of the programs that registered, one for each registration.
 func (h *TrayHost) Items() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -65,8 +65,8 @@ type menuEntry struct {
 	Children []dbus.Variant
 }
 
-// TrayMenu reads the menu of an icon like a panel does: its titles, "-" for a separator,
-// and their ids. Both are empty if there is no menu.
+// TrayMenu reads an icon's menu as a panel does. It returns the titles, "-" for a separator,
+// and the ids by title. Both are empty if there is no menu.
 func TrayMenu(menu dbus.BusObject) (titles []string, ids map[string]int32) {
 	ids = map[string]int32{}
 	var rev uint32
@@ -90,7 +90,7 @@ func TrayMenu(menu dbus.BusObject) (titles []string, ids map[string]int32) {
 	return titles, ids
 }
 
-// ChooseTray clicks the entry of a menu with an id.
+// ChooseTray clicks the menu entry with an id.
 func ChooseTray(menu dbus.BusObject, id int32) error {
 	return menu.Call("com.canonical.dbusmenu.Event", 0, id, "clicked", dbus.MakeVariant(0), uint32(0)).Err
 }

@@ -15,20 +15,20 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-var black = color.RGBA{A: 255} // an empty screen, and the ground of a terminal
+var black = color.RGBA{A: 255} // an empty screen, and a terminal's background
 
 // Compositors lists the Wayland compositors that Compositor starts.
 var Compositors = []string{"sway", "weston", "mutter"}
 
-// Compositor starts a Wayland compositor on the server's screen, with its own X server
-// (XWayland) or without, and returns when it accepts programs. Everything started from now
-// on runs in it, and windows are looked for there; pointer, keys and pictures remain those
-// of the screen. The server needs a bus first.
+// Compositor starts a Wayland compositor on the server's screen, with or without its own X
+// server (XWayland), and returns when it accepts programs. From then on, programs are
+// started and windows are looked for inside it, while pointer, keys and pictures remain
+// those of the screen. The server needs a bus first.
 func (s *Server) Compositor(name string, xwayland bool) {
 	s.t.Helper()
 	told := filepath.Join(s.Dir, "told")
 	tell := filepath.Join(s.Dir, "tell")
-	then := "" // mutter ends with the first program that it starts, which stays as long
+	then := "" // mutter ends with the first program that it starts, so that must not end before it
 	if name == "mutter" {
 		then = "exec tail --pid=$PPID -f /dev/null\n"
 	}
@@ -38,7 +38,7 @@ func (s *Server) Compositor(name string, xwayland bool) {
 	cmd.Env = append(cmd.Env, env...)
 	var log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &log, &log
-	cmd.WaitDelay = time.Second // its children may keep them open
+	cmd.WaitDelay = time.Second // its children may keep the output open
 	if err := cmd.Start(); err != nil {
 		s.t.Fatalf("%s: %v", name, err)
 	}
@@ -52,8 +52,8 @@ func (s *Server) Compositor(name string, xwayland bool) {
 	s.Until(name+" has painted its screen", func() bool { return s.Pixel(s.Size().X/2, s.Size().Y/2) != black })
 	b := must.Get(os.ReadFile(told))(s.t)
 	s.around = s.Env()
-	// weston counts pointer movements from where it assumes it to be: in
-	// the corner both agree.
+	// weston counts pointer movements from where it assumes the
+	// pointer to be; in the corner both agree.
 	s.Move(0, 0)
 	if s.env = inside(s.around, strings.Split(string(b), "\n"), xwayland); !xwayland {
 		return
@@ -64,7 +64,7 @@ func (s *Server) Compositor(name string, xwayland bool) {
 			display = d
 		}
 	}
-	s.Run("xhost", "+local:") // mutter's only admits clients that know its secret
+	s.Run("xhost", "+local:") // mutter's X server admits only clients that know its secret
 	s.windows = must.Get(xgb.NewConnDisplay(display))(s.t)
 	s.t.Cleanup(s.windows.Close)
 	s.desk = xproto.Setup(s.windows).DefaultScreen(s.windows).Root
@@ -75,8 +75,8 @@ func (s *Server) write(path, text string, mode os.FileMode) {
 	must.Do(s.t, os.WriteFile(path, []byte(text), mode))
 }
 
-// inside returns the environment of programs in a compositor, from what
-// it reported of its own.
+// inside returns the environment of programs in a compositor, based on
+// what the compositor reported about its own.
 func inside(around, told []string, xwayland bool) (env []string) {
 	of := []string{"WAYLAND_DISPLAY="}
 	if xwayland {
@@ -98,8 +98,8 @@ func inside(around, told []string, xwayland bool) (env []string) {
 }
 
 // compositor returns the command of a compositor that starts one program, and its
-// environment. All use software rendering, as there is nothing else, and keys do not
-// repeat: on a busy machine one may be held for long.
+// environment. All use software rendering, since there is nothing else. Keys do not repeat,
+// since on a busy machine one may be held for long.
 func (s *Server) compositor(name, first string, xwayland bool) (command, env []string) {
 	size := s.Size()
 	config := filepath.Join(s.Dir, name+".conf")
@@ -111,7 +111,7 @@ func (s *Server) compositor(name, first string, xwayland bool) (command, env []s
 		}
 		s.write(config, fmt.Sprintf("output X11-1 mode %dx%d position 0 0 bg #204060 solid_color\nxwayland %s\ndefault_border none\ninput * repeat_rate 0\nexec %s\n", size.X, size.Y, x, first), 0o600)
 		command = []string{"sway", "-c", config}
-		if os.Getuid() == 0 { // it refuses to start where it could become root
+		if os.Getuid() == 0 { // sway refuses to start where it could become root
 			command = append([]string{"unshare", "--user", "--map-user=1000", "--map-group=1000"}, command...)
 		}
 		return command, []string{"WLR_BACKENDS=x11", "WLR_RENDERER=pixman"}
@@ -140,7 +140,7 @@ func (s *Server) compositor(name, first string, xwayland bool) (command, env []s
 func (s *Server) WaylandTerminal(how string) *Terminal {
 	s.t.Helper()
 	term := &Terminal{s: s, file: filepath.Join(s.Dir, "keys"+how)}
-	top := 100 // below title and panel, if there are any
+	top := 100 // below title and panel, if any
 	if how == "--fullscreen" {
 		top = 3
 	}

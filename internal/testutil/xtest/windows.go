@@ -16,8 +16,8 @@ func (s *Server) FindWindow(title string) string {
 	return found[0]
 }
 
-// Windows returns the ids of the visible windows whose titles match the regular expression;
-// those that appear or disappear meanwhile may be missing.
+// Windows returns the ids of the visible windows whose titles match the regular expression.
+// Windows that appear or disappear meanwhile may be missing.
 func (s *Server) Windows(title string) []string {
 	var ids []string
 	for _, w := range s.titled(title) {
@@ -46,7 +46,7 @@ func (s *Server) titled(pattern string) []titled {
 	var below func(xproto.Window)
 	below = func(w xproto.Window) {
 		if a, err := xproto.GetWindowAttributes(s.windows, w).Reply(); err != nil || a.MapState != xproto.MapStateViewable {
-			return // neither is anything in it
+			return // nor is anything inside it visible
 		}
 		if title := s.title(w); title != "" && match.MatchString(title) {
 			found = append(found, titled{w, title})

@@ -1,11 +1,11 @@
-// Package xtest gives tests an X server of their own: Xvfb on a free display, a
-// window manager when asked for, input and screenshots for it (xdotool, pictures
-// of the screen, a terminal that notes every key).
+// Package xtest gives tests their own X server: Xvfb on a free display, a
+// window manager if requested, input and screenshots (xdotool, pictures of the
+// screen, a terminal that records every key).
 //
-// It serves tests only. Every process it starts belongs to the test that asked
-// for it and is ended by its own id when that test ends, also when it failed.
-// Nothing of the user's own session is touched or read: home, configuration and
-// runtime folders are temporary ones and there is no D-Bus session.
+// It serves tests only. Every process that it starts belongs to the test that requested it
+// and is ended by its own id when that test ends, even if it failed. Nothing in the user's
+// own session is touched or read: the home, configuration and runtime folders are
+// temporary, and there is no D-Bus session.
 package xtest
 
 import (
@@ -42,8 +42,8 @@ const Patience = time.Minute
 type Options struct {
 	Width, Height int
 	Depth         int // 16, 24 or 30
-	// Monitors are the parts of the screen with a monitor each, the primary first; they
-	// need Xorg with its dummy driver instead of Xvfb. Each must be 1024x768, 960x540,
+	// Monitors are the parts of the screen that have a monitor each, the primary one first.
+	// They need Xorg with its dummy driver instead of Xvfb. Each must be 1024x768, 960x540,
 	// 800x600 or 640x480. They are named DUMMY0, DUMMY1 and so on.
 	Monitors []image.Rectangle
 	// DPI becomes the resource Xft.dpi; 0 leaves it unset.
@@ -66,8 +66,8 @@ type Server struct {
 	root  xproto.Window
 	setup *xproto.SetupInfo
 
-	// What differs if programs run inside a compositor: the server that their windows are
-	// on, and the environment of the screen around it.
+	// These differ if programs run inside a compositor: the server with their windows, and
+	// the environment of the screen around it.
 	windows *xgb.Conn
 	desk    xproto.Window
 	around  []string
@@ -100,7 +100,7 @@ func (s *Server) placeMonitors(list []image.Rectangle) {
 	s.t.Helper()
 	for i, r := range list {
 		name, mode := "DUMMY"+strconv.Itoa(i), fmt.Sprintf("%dx%d", r.Dx(), r.Dy())
-		if i > 0 { // not connected, but assumed to be
+		if i > 0 { // not connected, but assumed to be by these commands
 			s.Run("xrandr", "--addmode", name, mode)
 		}
 		s.Run("xrandr", "--output", name, "--mode", mode, "--pos", fmt.Sprintf("%dx%d", r.Min.X, r.Min.Y))
@@ -110,7 +110,7 @@ func (s *Server) placeMonitors(list []image.Rectangle) {
 	}
 }
 
-// dummy is the configuration of an Xorg without hardware.
+// dummy is the configuration of Xorg without hardware.
 const dummy = `Section "ServerFlags"
 	Option "AutoAddDevices" "false"
 	Option "AutoAddGPU" "false"
@@ -133,7 +133,7 @@ EndSection
 `
 
 // xorg returns the command of such a server, up to its display. It is not the wrapper of
-// that name, which requires a console.
+// the same name, which requires a console.
 func (s *Server) xorg() *exec.Cmd {
 	config := filepath.Join(s.Dir, "xorg.conf")
 	s.write(config, dummy, 0o600)
@@ -141,19 +141,19 @@ func (s *Server) xorg() *exec.Cmd {
 		"-noreset", "-novtswitch", "-sharevts", "-nolisten", "tcp", "-displayfd", "3")
 }
 
-// prepare keeps the X library from printing in the test's output when a server ends before
-// its clients, and registers the events of extensions. The library's maps are global:
-// nobody may write them once a connection is open.
+// prepare keeps the X library from printing into the test's output when a server ends before
+// its clients, and registers the events of extensions. The library's maps are global: nobody
+// may write to them once a connection is open.
 var prepare = sync.OnceFunc(func() {
 	xgb.Logger.SetOutput(io.Discard)
-	for n := 64; n < 128; n++ { // those of extensions, which each server numbers differently
+	for n := 64; n < 128; n++ { // extension events, which each server numbers differently
 		if xgb.NewEventFuncs[n] == nil {
 			xgb.NewEventFuncs[n] = func(b []byte) xgb.Event { return extensionEvent(b) }
 		}
 	}
 })
 
-// extensionEvent is an event of any extension.
+// extensionEvent is an event from any extension.
 type extensionEvent []byte
 
 func (e extensionEvent) Bytes() []byte  { return e }
@@ -179,7 +179,7 @@ func (s *Server) start(o Options) {
 	}
 	s.Display = ":" + line
 	s.env = environment(s.Display, s.Dir, o.Env)
-	// An empty file of our own: clients must not look into the user's.
+	// Our own empty file, since clients must not look into the user's.
 	s.write(filepath.Join(s.Dir, ".Xauthority"), "", 0o600)
 	s.conn = must.Get(xgb.NewConnDisplay(s.Display))(s.t)
 	s.t.Cleanup(s.conn.Close)
@@ -210,7 +210,8 @@ func (s *Server) firstLine(cmd *exec.Cmd) (string, error) {
 	return strings.TrimSpace(line), err
 }
 
-// environment drops everything that leads to the user's own session.
+// environment returns the process environment without anything that
+// leads to the user's own session, plus more.
 func environment(display, dir string, more []string) []string {
 	drop := []string{"DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "XAUTHORITY", "HOME", "XDG_", "DBUS_", "GTK_", "QT_", "SESSION_MANAGER", "DESKTOP_"}
 	env := slices.DeleteFunc(os.Environ(), func(e string) bool {
@@ -238,21 +239,21 @@ func (s *Server) startManager(wm string) {
 		// It reads its settings through D-Bus and does not start without it.
 		s.Bus()
 		args = append(args, "--compositor=off", "--vblank=off")
-		// The bus has started the process that keeps those settings and writes them when it
-		// ends: into a folder that is being removed by then.
+		// The bus starts the process that keeps those settings. That process writes them when
+		// it ends, into a folder that is already being removed.
 		keeper := 0
 		s.t.Cleanup(func() { End(keeper) })
 		defer func() { keeper = s.owner("org.xfce.Xfconf") }()
 	}
 	s.Spawn(wm, args...)
 	s.WaitProperty("_NET_SUPPORTING_WM_CHECK")
-	// The very first key makes the server switch keyboards, and the manager briefly
-	// releases its keys: it has grabbed them again once it manages a window.
+	// The very first key makes the server switch keyboards, and the manager briefly releases
+	// its grabs. It has grabbed its keys again once it manages a window.
 	s.Run("xdotool", "key", "Shift_L")
 	s.Until("window manager takes windows", s.managed)
 }
 
-// owner returns the process that owns a name on the bus, 0 if there is none.
+// owner returns the process that owns a name on the bus, or 0 if there is none.
 func (s *Server) owner(name string) int {
 	out, err := s.Command("dbus-send", "--session", "--print-reply=literal", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus",
 		"org.freedesktop.DBus.GetConnectionUnixProcessID", "string:"+name).Output()
@@ -273,14 +274,14 @@ func End(pid int) {
 	tick := time.Tick(5 * time.Millisecond)
 	for late := time.Now().Add(10 * time.Second); p.Signal(syscall.Signal(0)) == nil; <-tick {
 		if time.Now().After(late) {
-			_ = p.Kill() // it may just have gone
+			_ = p.Kill() // it may just have ended
 			return
 		}
 	}
 }
 
-// managed reports whether a window opened now gets managed. openbox announces itself some
-// time earlier, and never checks again for windows opened in between.
+// managed reports whether a window opened now is managed. openbox announces itself some time
+// before that, and never checks again for windows opened in between.
 func (s *Server) managed() bool {
 	id, err := xproto.NewWindowId(s.conn)
 	if err != nil {
@@ -308,8 +309,8 @@ func (s *Server) managed() bool {
 // returns its address.
 func (s *Server) Bus() string { return s.bus("--session") }
 
-// PlainBus starts a bus that does not start programs by itself, which the usual one does
-// for names without an owner.
+// PlainBus starts a bus that, unlike the usual one, does not
+// start programs for names without an owner.
 func (s *Server) PlainBus() string {
 	s.t.Helper()
 	config := filepath.Join(s.Dir, "bus.conf")
@@ -334,7 +335,7 @@ func (s *Server) bus(kind string) string {
 	return address
 }
 
-// Env is the environment for programs on this server.
+// Env returns the environment for programs on this server.
 func (s *Server) Env() []string { return append([]string(nil), s.env...) }
 
 // Enter gives this process the environment of programs on the server, until the test ends.
@@ -346,7 +347,7 @@ func (s *Server) Enter() {
 	}
 }
 
-// Command is a program on this server, not yet started.
+// Command returns a command for a program on this server, not yet started.
 func (s *Server) Command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Env = s.Env()
@@ -355,14 +356,14 @@ func (s *Server) Command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Run runs a program until it exits and returns its output; an error or more than
-// Patience fails the test.
+// Run runs a program until it exits and returns its output. It fails the test on
+// an error, or after three times Patience.
 func (s *Server) Run(name string, args ...string) string {
 	s.t.Helper()
 	return s.runIn(s.Env(), name, args...)
 }
 
-// xdotool moves the pointer and presses keys of the screen itself.
+// xdotool runs xdotool on the screen itself, even if programs run inside a compositor.
 func (s *Server) xdotool(args ...string) {
 	s.t.Helper()
 	env := s.around
@@ -378,7 +379,7 @@ func (s *Server) runIn(env []string, name string, args ...string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env, cmd.Dir, cmd.SysProcAttr = env, s.Dir, child()
-	cmd.WaitDelay = time.Second // a child that keeps the output open
+	cmd.WaitDelay = time.Second // for a child that keeps the output open
 	out, err := cmd.CombinedOutput()
 	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		s.t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
@@ -397,13 +398,13 @@ func (s *Server) Spawn(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Kill kills the X server, as if a session is closed under a program.
+// Kill kills the X server, as when a session is closed under a program.
 func (s *Server) Kill() {
 	s.xvfb.Process.Kill()
 	s.xvfb.Wait()
 }
 
-// end asks a program to end, and kills it after a while.
+// end asks a program to end, and kills it if it takes too long.
 func end(cmd *exec.Cmd) {
 	if cmd.ProcessState != nil {
 		return
@@ -414,7 +415,7 @@ func end(cmd *exec.Cmd) {
 	cmd.Wait()
 }
 
-// Size is the size of the screen, which monitors may change.
+// Size returns the size of the screen, which monitors may change.
 func (s *Server) Size() image.Point {
 	s.t.Helper()
 	g := must.Get(xproto.GetGeometry(s.conn, xproto.Drawable(s.root)).Reply())(s.t)

@@ -53,7 +53,7 @@ func (c *window) run(r row, do func(context.Context) error) {
 	c.runThen(r, do, func(*window, error) {})
 }
 
-// runThen is run that also reports the result to the window, if there is one.
+// runThen is like run, and also passes the result to then if the window is open.
 func (c *window) runThen(r row, do func(context.Context) error, then func(now *window, err error)) {
 	h := c.h
 	h.host.Go(func(ctx context.Context) {
@@ -90,7 +90,7 @@ func (c *window) act(r row) {
 	case r.undo:
 		c.takeBack(r.id)
 	case r.person > 0:
-		if r.openable { // whoever is in its place by now
+		if r.openable { // this person, whoever is in its place by now
 			c.run(r, func(ctx context.Context) error { return c.h.do.OpenPerson(ctx, r.id, r.who) })
 		}
 	case r.several && c.people.Entry == r.id:
@@ -228,7 +228,7 @@ func (c *window) takeAway(r row, said text.Key, away takes, back func(context.Co
 	on := c.picked == picked{r.id, 0}
 	c.leave(r, c.host.Lang.T(said), false, away, back)
 	c.build()
-	if on { // the next one that still exists
+	if on { // focus the next one that still exists
 		for i := c.chosen + 1; i < c.plan.total(); i++ {
 			if n, known := c.row(i); known && n.said == "" {
 				c.choose(i)

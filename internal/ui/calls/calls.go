@@ -75,7 +75,7 @@ type contents struct {
 	cancel  context.CancelFunc
 }
 
-// choice is what the user is busy with.
+// choice is what the user is working on.
 type choice struct {
 	chosen   int           // the row with the keyboard focus, -1 for none
 	picked   picked        // identifies that row
@@ -183,7 +183,8 @@ func (c *window) stop() {
 	}
 }
 
-// titleLine ends with the menu of all windows: not every desktop shows the icon.
+// titleLine builds the title line. It ends with the menu
+// of all windows, since not every desktop shows the icon.
 func (c *window) titleLine() {
 	l := c.host.Lang
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8))

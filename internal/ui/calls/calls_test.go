@@ -74,7 +74,7 @@ func TestEmptyPages(t *testing.T) {
 	})
 }
 
-// What the resident reports besides the calls.
+// TestCallsState checks that the window shows what the resident reports besides the calls.
 func TestCallsState(t *testing.T) {
 	b := opened(t, customer())
 	uitest.WantTexts(t, b.calls.win, "Gemist", "Alles")
@@ -95,7 +95,7 @@ func TestCallsState(t *testing.T) {
 	if notes(b) != "" {
 		t.Errorf("shows %q", notes(b))
 	}
-	// A ring group: its own calls first, the others only under all.
+	// A ring group: the user's own calls come first; the others appear only under all calls.
 	b.state(callactions.State{Group: true})
 	uitest.WantTexts(t, b.calls.win, "Mijn oproepen")
 	if w := b.wanted(); w.query.View != history.ViewMine {
@@ -116,7 +116,7 @@ func TestCallsState(t *testing.T) {
 	if s := notes(b); s != "Deze oproep is er niet meer." {
 		t.Errorf("says %q", s)
 	}
-	b.calls.openFile(views(b)[7].row) // once more: it is said as long from now on
+	b.calls.openFile(views(b)[7].row) // again: the message is shown for the full time from now
 	first, second := b.Later[len(b.Later)-2], b.Later[len(b.Later)-1]
 	if first(); notes(b) != "Deze oproep is er niet meer." {
 		t.Errorf("says %q too shortly", notes(b))
@@ -146,7 +146,7 @@ func TestLookAgain(t *testing.T) {
 		t.Errorf("says %q", notes(b))
 	}
 	b.calls.lookAgain(r)
-	silent() // for the one before
+	silent() // for the previous lookup
 	b.did()
 	uitest.WantTexts(t, b.calls.win, "Relatie opzoeken…")
 	b.on.got.Sentence = "Nog steeds niemand."
@@ -189,8 +189,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// Everything can be reached from the calls window, since an icon may not be shown. The demo
-// has no port for a real phone.
+// TestWaysFromCalls checks that everything can be reached from the calls window,
+// since the icon may not be shown. The demo has no port for a real phone.
 func TestWaysFromCalls(t *testing.T) {
 	labels := func(b *harness) (all []string) {
 		for _, i := range b.calls.menuItems() {

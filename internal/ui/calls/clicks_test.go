@@ -68,7 +68,7 @@ func TestClicksInARow(t *testing.T) {
 		t.Error("a row that opens does not look like it under the pointer")
 	}
 	for i, icon := range rows[7].icons {
-		if icon.Visible() == (tool(i) == toolTick) { // there is nothing to tick off
+		if icon.Visible() == (tool(i) == toolTick) { // nothing to tick off
 			t.Errorf("tool %d under the pointer: %v", i, icon.Visible())
 		}
 	}
@@ -85,7 +85,8 @@ func TestClicksInARow(t *testing.T) {
 	}
 }
 
-// A new call moves the others down; a click intended for the previous row opens nothing.
+// TestClickAfterRowsMoved: a new call moves the others down;
+// a click intended for the previous row opens nothing.
 func TestClickAfterRowsMoved(t *testing.T) {
 	b := opened(t, customer())
 	b.Clock = b.Clock.Add(time.Minute)
@@ -104,7 +105,7 @@ func TestClickAfterRowsMoved(t *testing.T) {
 	b.wantDid(t, "a click later", "open 8")
 }
 
-// The whole window with the keyboard.
+// TestKeyboard uses the whole window with the keyboard.
 func TestKeyboard(t *testing.T) {
 	var all []history.Entry
 	for i := range 40 {
@@ -152,7 +153,7 @@ func TestKeyboard(t *testing.T) {
 	key(fyne.KeyReturn) // like a key pressed twice
 	b.wantDid(t, "Enter at once")
 	b.Clock = b.Clock.Add(time.Second)
-	b.read(all[:39], nil) // it is gone, and so is its place, after the time to undo
+	b.read(all[:39], nil) // it is gone, and so is its place once the time to undo is over
 	b.Later[len(b.Later)-1]()
 	if c.picked.id != 62 {
 		t.Errorf("after the last one went the keyboard is on %d", c.picked)

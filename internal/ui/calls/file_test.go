@@ -14,8 +14,8 @@ import (
 	"wiebelt/internal/ui/uitest"
 )
 
-// keep creates a history of n calls, one per minute; every hundredth caller
-// is called Zeldzaam.
+// keep creates a history of n calls, one per minute,
+// every hundredth from a caller named Zeldzaam.
 func keep(t *testing.T, path string, n int) *history.Store {
 	t.Helper()
 	s := must.Get(history.Open(path, history.KeepFull, 365, func() time.Time { return uitest.Noon }))(t)
@@ -41,7 +41,7 @@ func readAll(t *testing.T, f *file, w wish) (all []answer) {
 	return all
 }
 
-// What is read is what was requested, at the right positions.
+// TestFile checks that the requested calls are read, and reported at the right positions.
 func TestFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	f := &file{path: path, now: func() time.Time { return uitest.Noon }}
@@ -86,9 +86,9 @@ func TestFile(t *testing.T) {
 
 	must.Do(t, s.Close())
 	if runtime.GOOS == "windows" {
-		return // what is open cannot be replaced there
+		return // an open file cannot be replaced there
 	}
-	// A file that replaces it is read, not the one that is gone.
+	// A file that replaces it is read instead of the removed one.
 	for _, name := range []string{path, path + "-wal", path + "-shm"} {
 		_ = os.Remove(name)
 	}
@@ -109,8 +109,8 @@ func TestFile(t *testing.T) {
 	})
 }
 
-// A long search shows what it has, reports after a while that it continues, and ends
-// when no longer needed.
+// TestLongSearch: a long search shows what it has, reports after
+// a while that it continues, and ends when no longer needed.
 func TestLongSearch(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	keep(t, path, 40)

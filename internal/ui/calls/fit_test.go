@@ -16,8 +16,8 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// No word of the calls window is cut, in either language and at every scale, in the window
-// as it opens and at its minimum size.
+// TestCallsWindowFits checks that no word of the calls window is cut, in either
+// language and at every scale, in the window as it opens and at its minimum size.
 func TestCallsWindowFits(t *testing.T) {
 	long := customer()
 	long.Name, long.Line, long.Via = "Mw. A.E. van der Meulen-Oosterhuis tot Nederhorst den Berg", "Schade en verzuim buitendienst", "Receptie Nieuwegein"
@@ -60,7 +60,7 @@ func TestCallsWindowFits(t *testing.T) {
 						uitest.Uncut(t, string(l), b.calls.win, long.Name, long.By, longDetail, customer().Name)
 						for _, v := range b.calls.list.views {
 							for _, w := range []*widgets.TextLine{v.Time, v.Day, v.Result, v.More} {
-								if v.Visible() && w.Width() > w.Size().Width && w.Text != long.By { // of a name the end may go
+								if v.Visible() && w.Width() > w.Size().Width && w.Text != long.By { // a name may lose its end
 									t.Errorf("%s: %q needs %v of %v", l, w.Text, w.Width(), w.Size().Width)
 								}
 							}
@@ -95,7 +95,7 @@ func ofSeveral() history.Entry {
 	return e
 }
 
-// people shows them below the call.
+// people shows its people below the call.
 func people(t *testing.T, b *harness) {
 	t.Helper()
 	r, _ := b.calls.row(0)

@@ -28,7 +28,7 @@ type disk struct {
 	state callactions.State
 	got   callactions.LookedUp // of the next lookup
 	fail  error
-	half  int // how many calls are removed before an error
+	half  int // how many calls are removed before the error
 }
 
 func (d *disk) note(what string, m ...any) error {

@@ -46,7 +46,8 @@ func TestReadHistoryWhenAsked(t *testing.T) {
 	}
 }
 
-// A day that began while the computer slept is noticed, though Go's timers stood still.
+// TestNewDayAfterSleep: a day that began while the computer
+// slept is noticed, although Go's timers stood still.
 func TestNewDayAfterSleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -72,7 +73,8 @@ func TestNewDayAfterSleep(t *testing.T) {
 	})
 }
 
-// What was read is dropped with the window, and the next one requests it again.
+// TestCallsForgetWhenClosed: what was read is dropped
+// with the window, and the next one requests it again.
 func TestCallsForgetWhenClosed(t *testing.T) {
 	b := opened(t, customer())
 	b.took(answer{wish: b.wanted(), entries: []history.Entry{customer()}, count: 1, exact: true})

@@ -130,7 +130,7 @@ func (l *list) Resize(s fyne.Size) {
 	l.place()
 }
 
-// bodyLayout leaves the rows where place has put them.
+// bodyLayout leaves arranging the rows to place.
 type bodyLayout struct{ l *list }
 
 func (b *bodyLayout) MinSize([]fyne.CanvasObject) fyne.Size {

@@ -9,8 +9,8 @@ import (
 	"wiebelt/internal/ui/uitest"
 )
 
-// However many calls there are, only those on screen have views, scrolling finds every one
-// at its position, and each part is read once on the way.
+// TestManyCalls: however many calls there are, only those on screen have views;
+// scrolling finds each at its position, and reads each part once on the way.
 func TestManyCalls(t *testing.T) {
 	const n = 100_000
 	b, answers := long(t, n)
@@ -43,7 +43,7 @@ func TestManyCalls(t *testing.T) {
 	for _, y := range []float32{5e6, 1e5, 0, c.plan.y(n), 3e6, 3e6 + 7} {
 		at(y)
 	}
-	// While a jump is being read, its rows are empty and show no others.
+	// While the target of a jump is being read, its rows are empty and show no other calls.
 	c.list.scrollTo(4e6)
 	for _, v := range c.list.views {
 		if v.Visible() && v.known {
@@ -53,8 +53,8 @@ func TestManyCalls(t *testing.T) {
 	answers()
 }
 
-// A letter in the filter takes effect at once on the loaded calls; those of the whole
-// history appear when read.
+// TestFilterShowsAtOnce: a letter in the filter takes effect at once
+// on the loaded calls; those of the whole history appear once read.
 func TestFilterShowsAtOnce(t *testing.T) {
 	b, answers := long(t, 5000)
 	answers()
@@ -92,21 +92,21 @@ func TestFilterShowsAtOnce(t *testing.T) {
 	if c.plan.count != 5 || !c.got.exact || b.HistoryReads != 0 {
 		t.Errorf("%d calls, exact %v, %d readings asked for", c.plan.count, c.got.exact, b.HistoryReads)
 	}
-	c.filter.SetText("ze") // and so are these, but that cannot be known
+	c.filter.SetText("ze") // these too, but that cannot be known
 	if b.HistoryReads != 1 {
 		t.Errorf("%d readings asked for", b.HistoryReads)
 	}
 	c.filter.SetText("06 2")
 	b.took(answer{wish: b.wanted(), exact: true})
 	b.HistoryReads = 0
-	c.filter.SetText("06 2e") // a number and a word by now, which finds others than 062
+	c.filter.SetText("06 2e") // now a number and a word, which matches other calls than 062
 	if b.HistoryReads != 1 {
 		t.Errorf("%d readings asked for where a number became a word", b.HistoryReads)
 	}
 }
 
-// New calls are added above what is read: what is on screen stays in place; at the
-// top the new ones appear.
+// TestStaysWhereItIs: new calls are added above those read. What
+// is on screen stays in place; at the top, the new ones appear.
 func TestStaysWhereItIs(t *testing.T) {
 	b, answers := long(t, 5000)
 	answers()

@@ -36,7 +36,7 @@ func (c *window) menuItems() []*fyne.MenuItem {
 	add(c.state.Delivery, windowapi.WindowDelivery, text.StatusMenuMessages)
 	add(demo, windowapi.WindowDemo, text.StatusMenuDemo)
 	line()
-	// The demo's port and tokens end with it.
+	// The demo's port and tokens do not outlive it.
 	add(!demo, windowapi.WindowTest, text.StatusMenuTest)
 	add(!demo, windowapi.WindowRecipes, text.RecipesMenu)
 	add(!demo, windowapi.WindowSettings, text.StatusMenuSettings)

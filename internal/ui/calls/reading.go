@@ -95,7 +95,7 @@ func (c *window) need(first, last int) {
 	at := max(first+(last-first)/2, 0)
 	for _, w := range []*wish{c.pending, c.asked} {
 		if w != nil && max(w.index-at, at-w.index) < ahead {
-			return // on its way
+			return // already requested
 		}
 	}
 	c.want(wish{index: at})

@@ -91,7 +91,8 @@ func TestRowTexts(t *testing.T) {
 	}
 }
 
-// A call for which the phone reported neither number nor name still has a title.
+// TestRowWithoutANumber: a call for which the phone
+// reported neither number nor name still has a title.
 func TestRowWithoutANumber(t *testing.T) {
 	e := history.Entry{Rang: uitest.Noon, Number: "text:", Result: history.ResultMissed}
 	if r := rowOf(text.Dutch, e, uitest.Noon); r.title != "Geen nummer ontvangen" || r.number || r.dial || r.again || r.detail != "" {

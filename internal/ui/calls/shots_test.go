@@ -15,7 +15,7 @@ import (
 	"wiebelt/internal/ui/uitest"
 )
 
-// TestGuideShots: the guide's pictures show the window as it is.
+// TestGuideShots checks that the guide's pictures show the window as it is.
 func TestGuideShots(t *testing.T) {
 	for _, s := range shottest.All {
 		l := s.Language

@@ -11,8 +11,8 @@ import (
 	"wiebelt/internal/ui/uitest"
 )
 
-// Each view requests its calls, and has a text for when there are none. In a ring group,
-// calls of colleagues are only under all calls.
+// TestViews: each view requests its calls, and has a text for when there
+// are none. In a ring group, colleagues' calls appear only under all calls.
 func TestViews(t *testing.T) {
 	b := newHarness(t, uitest.Greeting(text.Dutch))
 	b.Show(windowapi.WindowCalls)

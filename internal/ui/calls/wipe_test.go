@@ -12,8 +12,8 @@ import (
 	"wiebelt/internal/ui/uitest"
 )
 
-// Everything is deleted after confirmation, and only then; what was removed before
-// can no longer be restored.
+// TestWipe: everything is deleted only after confirmation;
+// what was removed before can then no longer be restored.
 func TestWipe(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		b := newHarness(t, uitest.Greeting(l))
@@ -50,7 +50,7 @@ func TestWipe(t *testing.T) {
 		if top() != nil || len(b.calls.undos) != 0 {
 			t.Errorf("%d can come back", len(b.calls.undos))
 		}
-		// It can be reached with calls and without.
+		// The menu offers it with and without calls.
 		for _, all := range [][]history.Entry{{customer()}, nil} {
 			b.read(all, nil)
 			uitest.PressIn(t, b.calls.title, l.T(text.CallsMenu))

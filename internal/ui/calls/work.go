@@ -11,8 +11,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// undoIs is how long something removed can be restored, in its place. It stays in memory
-// just as long, and in no file.
+// undoIs is how long something removed can be restored, in its
+// place. It is kept in memory for as long, and never in a file.
 const undoIs = 10 * time.Second
 
 // pressedTwice is the time within which a second key press belongs to the first.
@@ -79,8 +79,8 @@ func (c *window) dropUndo(u *undo) {
 	c.undos = slices.DeleteFunc(c.undos, func(o *undo) bool { return o == u })
 }
 
-// justLeft reports whether a call was dealt with a moment ago: a key still held, or pressed
-// twice, is not meant to undo that.
+// justLeft reports whether a call was dealt with a moment ago: a key
+// that is still held, or was pressed twice, is not meant to undo that.
 func (c *window) justLeft(id int64) bool {
 	return slices.ContainsFunc(c.undos, func(u *undo) bool { return u.id == id && c.host.Now().Sub(u.made) < pressedTwice })
 }
@@ -168,7 +168,7 @@ func (c *window) hasOpen() bool {
 	return c.query.View != history.ViewElsewhere && c.query.View != history.ViewUnsure
 }
 
-// build makes the rows of what was read.
+// build creates the rows from what was read.
 func (c *window) build() {
 	now := c.host.Now()
 	a := &c.got

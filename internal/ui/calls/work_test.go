@@ -42,8 +42,8 @@ func wantRows(t *testing.T, what string, c *window, want ...string) {
 	}
 }
 
-// workDay is a day of five missed calls, of which one caller rang three times, and
-// one that was answered.
+// workDay is a day of five missed calls, three of
+// them from one caller, and one that was answered.
 func workDay() (all []history.Entry) {
 	handled := missedAt(2, 90, "+31200000002", "K. Prins")
 	handled.Handled = uitest.Noon
@@ -56,8 +56,8 @@ func workDay() (all []history.Entry) {
 		missedAt(4, 40, "+31200000001", "A. Jansen"), taken, handled, missedAt(1, 24*60, "+31200000001", "A. Jansen")}
 }
 
-// Calls to return are at the top, one row per caller; ticked off, they keep their place
-// until it is too late to undo; those dealt with are collapsed.
+// TestListToWorkOff: calls to return are at the top, one row per caller; ticked off,
+// they keep their place until it is too late to undo; handled ones are collapsed.
 func TestListToWorkOff(t *testing.T) {
 	b := opened(t, workDay()...)
 	b.state(callactions.State{CallBack: true})
@@ -110,7 +110,7 @@ func TestListToWorkOff(t *testing.T) {
 	b.Later[len(b.Later)-1]()
 	wantRows(t, "with nothing left to do", c, "A. Jansen||afgehandeld")
 
-	// Dealt with elsewhere, by opening the file or calling back: also in place.
+	// Those handled elsewhere, by opening the file or calling back, keep their place too.
 	c.show(history.ViewAll)
 	b.read(workDay(), nil)
 	b.read(ticked, nil)
@@ -119,8 +119,8 @@ func TestListToWorkOff(t *testing.T) {
 	wantRows(t, "later", c, "Anonieme beller", "Anonieme beller", "B. de Boer", "A. Jansen||afgehandeld", "A. Jansen||afgehandeld", "J. de Vries||2:14", "K. Prins||afgehandeld", "A. Jansen||afgehandeld")
 }
 
-// The keyboard acts on the row selected with the pointer. What was removed keeps its place,
-// from which it can be restored for a while, with a click or Ctrl+Z.
+// TestRemoveAndUndo: the keyboard acts on the row selected with the pointer. A removed
+// row keeps its place, from which it can be restored for a while, with a click or Ctrl+Z.
 func TestRemoveAndUndo(t *testing.T) {
 	var all []history.Entry
 	for i, name := range []string{"A. Aarts", "B. Jansen", "C. Prins", "D. Visser"} {
@@ -185,7 +185,7 @@ func TestRemoveAndUndo(t *testing.T) {
 	}
 	wantRows(t, "not removed", c, "A. Aarts||2:14", "B. Jansen||2:14", "C. Prins||2:14", "D. Visser||2:14")
 
-	// A later failure takes the undo from nobody.
+	// A later failure does not take the undo away.
 	c.remove(views(b)[9].row)
 	over := b.Later[len(b.Later)-1]
 	b.did()
@@ -211,7 +211,7 @@ func TestRemoveAndUndo(t *testing.T) {
 	b.wantDid(t, "Ctrl+Z after a failure, too late")
 
 	c.remove(views(b)[9].row)
-	m := b.Welcome // rebuilt in another language, it still offers it
+	m := b.Welcome // rebuilt in another language, the window still offers the undo
 	m.Language = string(text.English)
 	b.Tell(t, windowapi.KindWelcome, m)
 	b.read(all[1:], nil)
@@ -222,7 +222,7 @@ func TestRemoveAndUndo(t *testing.T) {
 	c.takeBackLast()
 	b.wantDid(t, "Ctrl+Z too late")
 
-	// Nor can it be restored once everything was deleted for good.
+	// Nor can it be restored once everything was deleted.
 	c.remove(views(b)[8].row)
 	b.Tell(t, windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedForgot})
 	b.did()
@@ -230,8 +230,8 @@ func TestRemoveAndUndo(t *testing.T) {
 	b.wantDid(t, "Ctrl+Z after all was forgotten")
 }
 
-// A row with several possible people shows them below it, like the card; one marked as not
-// the caller can be restored in place.
+// TestPeopleOfARow: a row with several possible people shows them below it,
+// like the card; one marked as not the caller can be restored in place.
 func TestPeopleOfARow(t *testing.T) {
 	several := customer()
 	several.ID, several.Name, several.ContactID, several.RelationNumber, several.Link, several.Matches, several.Outcome = 8, "", "", "", "", 3, history.OutcomeSeveral
@@ -252,7 +252,7 @@ func TestPeopleOfARow(t *testing.T) {
 	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
 	b.wantDid(t, "Enter on a person", "open 8 b")
 	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
-	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn}) // there is nothing to open
+	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn}) // nothing to open
 	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDelete}) // nor to remove
 	b.wantDid(t, "Enter and Delete")
 	bakker, _ := c.row(1)
@@ -283,7 +283,7 @@ func TestPeopleOfARow(t *testing.T) {
 	b.wantDid(t, "undo", "this 7")
 }
 
-// If several calls were only partly removed, those can be restored.
+// TestRemovedInPart: if only some of several calls were removed, those can be restored.
 func TestRemovedInPart(t *testing.T) {
 	all := workDay()
 	b := opened(t, all...)

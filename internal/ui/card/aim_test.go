@@ -97,7 +97,7 @@ func (o *office) number() string {
 	return fmt.Sprintf("+3161%07d", o.person)
 }
 
-// pump lets the cards handle the engine's news, which may lag.
+// pump lets the cards handle the engine's changes, which may lag behind.
 func (o *office) pump() {
 	select {
 	case <-o.watch:
@@ -134,7 +134,7 @@ func (o *office) until(what string, ok func() bool) {
 	}
 }
 
-// pointer sends an input at a place of the desktop to the window there, like a desktop.
+// pointer sends an input at a point of the desktop to the window there, as a desktop does.
 func (o *office) pointer(kind inputKind, p image.Point) {
 	at := -1
 	for i, s := range o.cs.slots {
@@ -184,8 +184,8 @@ func (o *office) mishap() {
 	}
 }
 
-// round is one call, one aim and one click or key. It returns the ID of the contact that
-// was aimed at when the pointer or finger set out, "" if there was none.
+// round plays one call, one aim and one click or key. It returns the ID of the
+// contact aimed at when the pointer or finger set out, "" if there was none.
 func (o *office) round(keys bool) (aim string) {
 	ms := func(from, to int) time.Duration { return time.Duration(from+o.r.IntN(to-from)) * time.Millisecond }
 	calls, polls := 1+o.r.IntN(2), 0
@@ -214,7 +214,7 @@ func (o *office) round(keys bool) (aim string) {
 		o.clock.Forward(ms(200, 1500))
 		o.pump()
 	}
-	before := ms(0, 300) // it may have begun before
+	before := ms(0, 300) // a mishap may come before the movement starts
 	happens := make([]time.Duration, 1+o.r.IntN(3))
 	travel := ms(40, 900)
 	if keys {
@@ -277,9 +277,9 @@ func (o *office) round(keys bool) (aim string) {
 	return aim
 }
 
-// TestNeverAnotherFile: the pointer sets out for a button, or a finger for a key, and
-// meanwhile calls are answered, hung up, passed on and joined by others. What opens is what
-// was shown at the start, or nothing: never another. With SOAK there are more rounds.
+// TestNeverAnotherFile: while the pointer is on its way to a button, or a finger to a key,
+// calls are answered, hung up, passed on and joined by others. The click or key opens what
+// was shown when it set out, or nothing, but never another file. SOAK sets more rounds.
 func TestNeverAnotherFile(t *testing.T) {
 	rounds := 500
 	if os.Getenv("SOAK") != "" {
@@ -295,7 +295,7 @@ func TestNeverAnotherFile(t *testing.T) {
 			defer func() { cancel(); <-done }()
 			o.watch = o.e.Watch()
 			aims := make([]string, rounds)
-			last := make([]int, rounds) // how many people had called when the round ended
+			last := make([]int, rounds) // how many people had called by the end of the round
 			for i := range rounds {
 				aims[i] = o.round(keys)
 				last[i] = o.person
@@ -305,8 +305,8 @@ func TestNeverAnotherFile(t *testing.T) {
 						o.cs.take(input{kind: keyPressed, slot: at, key: window.KeyPress{Key: window.KeyEscape}, when: o.clock.Now()})
 					}
 				}
-				// A computer that has slept has no call left; the engine may handle earlier
-				// reports afterwards.
+				// After a sleep no call is left; the engine
+				// may handle earlier reports afterwards.
 				o.until("no card is left", func() bool {
 					o.clock.Forward(time.Minute)
 					o.e.Resumed(time.Hour)

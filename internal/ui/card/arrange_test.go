@@ -23,13 +23,13 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// day has a real engine, and computes where its cards would be: nothing is painted.
+// day has a real engine, and computes where its cards would be without painting them.
 type day struct {
 	r     *rand.Rand
 	clock *clocktest.Clock
 	e     *engine.Engine
 	cs    *Cards
-	calls []string // those that are on
+	calls []string // the active ones
 	next  int
 	saw   map[string]int
 }
@@ -57,7 +57,7 @@ func (d *day) keyboard(s *slot, on bool) {
 	d.cs.report(s, engine.DoKeyboardGone)
 }
 
-// happens makes one thing happen.
+// happens makes one random thing happen, and returns what went wrong.
 func (d *day) happens() (wrong string) {
 	var s *slot
 	if n := len(d.cs.order); n > 0 {
@@ -129,7 +129,8 @@ func (d *day) happens() (wrong string) {
 	return ""
 }
 
-// placeCards applies the snapshot like Cards.show does and places every card.
+// placeCards applies the snapshot as Cards.show does,
+// places every card, and returns what is wrong.
 func (d *day) placeCards() (wrong string) {
 	cs, snap := d.cs, d.e.Snapshot()
 	cs.order = slices.DeleteFunc(cs.order, func(s *slot) bool {
@@ -199,11 +200,11 @@ func (d *day) placeCards() (wrong string) {
 	return ""
 }
 
-// TestNothingThatLivesMoves plays 1,000 days, with SOAK 10,000, of up to ten simultaneous
-// calls with a real engine: calls begin, are answered, passed on, fold and end, in use and
-// not; cards are clicked, closed, dragged and brought up with the hotkey. The card of an
-// active call only moves for what the user has just asked for; cards never overlap, and all
-// are within the work area.
+// TestNothingThatLivesMoves plays 1,000 days (10,000 with SOAK) of up to ten
+// simultaneous calls with a real engine: calls begin, are answered, passed on,
+// fold and end, in use or not; cards are clicked, closed, dragged and brought
+// up with the hotkey. The card of an active call moves only for what the user
+// has just requested; cards never overlap, and all stay within the work area.
 func TestNothingThatLivesMoves(t *testing.T) {
 	days := 1_000
 	if os.Getenv("SOAK") != "" {
@@ -264,8 +265,8 @@ func TestNothingThatLivesMoves(t *testing.T) {
 	}
 }
 
-// TestCornerIsForWhoRings: an ended card leaves the corner to the call that begins,
-// and moves beyond it; it returns when that has gone.
+// TestCornerIsForWhoRings: an ended card leaves the corner to a call that
+// begins, moves beyond it, and returns when that call's card is gone.
 func TestCornerIsForWhoRings(t *testing.T) {
 	g := space{height: 1000, columns: 3, edge: 16, gap: 8}
 	strip := form{asStrip, 0, 56}
@@ -274,7 +275,7 @@ func TestCornerIsForWhoRings(t *testing.T) {
 	if got := g.arrange([]item{over, rings}); got[1].position != (position{near: 16}) || got[0].position != (position{near: 308}) {
 		t.Errorf("%+v", got)
 	}
-	over.at.near = 308 // the call in the corner is gone, and with it the reason to stand here
+	over.at.near = 308 // the call in the corner is gone: no reason to stay here
 	if got := g.arrange([]item{over}); got[0].position != (position{near: 16}) {
 		t.Errorf("alone: %+v", got)
 	}
@@ -286,8 +287,8 @@ func TestCornerIsForWhoRings(t *testing.T) {
 	}
 }
 
-// TestRoomForWhatIsAskedFor: if there is no space, the last card in the order of calls that
-// is not in use folds and moves where there is some, and nothing else moves.
+// TestRoomForWhatIsAskedFor: if there is no space for a requested card, the last one in
+// call order that is not in use folds and moves to where there is some; nothing else moves.
 func TestRoomForWhatIsAskedFor(t *testing.T) {
 	g := space{height: 984, columns: 1, edge: 16, gap: 8}
 	forms := []form{{asCard, 0, 284}, {asStrip, 0, 56}, {asLine, 0, 28}}

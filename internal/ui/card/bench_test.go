@@ -14,8 +14,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// BenchmarkCard measures the time from a snapshot to the picture in the window's hands: a
-// ringing call, the contact that arrives, the rows of several, and the strip.
+// BenchmarkCard measures the time from a snapshot to the picture passed to the window: for
+// a ringing call, the contact that arrives, the rows of several matches, and the strip.
 func BenchmarkCard(b *testing.B) {
 	g := gallery(b)
 	numbers := make([]phone.Number, 100)
@@ -48,9 +48,9 @@ func BenchmarkCard(b *testing.B) {
 	}
 }
 
-// TestCardsAllocateLittle: from the second card on, a number, and then its contact, are
-// shown with the memory of earlier ones. What a card allocates, the collector has to free
-// while the next one is painted.
+// TestCardsAllocateLittle: from the second card on, a number and then
+// its contact are shown with the memory of earlier ones. Whatever a card
+// allocates, the collector has to free while the next one is painted.
 func TestCardsAllocateLittle(t *testing.T) {
 	g := gallery(t)
 	for _, scale := range []float32{1, 2} {

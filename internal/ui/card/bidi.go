@@ -62,7 +62,7 @@ var systemFonts struct {
 // findFont searches the system's fonts for one with r.
 func findFont(r rune) { systemFonts.found.Store(theme.Script(r), theme.SystemFonts(r)) }
 
-// replacement is a hollow square: row upon row of it can be told from ink.
+// replacement is a hollow square: even many rows of it do not look like solid ink.
 const replacement = '\u25FB'
 
 // fontFor returns the font for r.
@@ -164,7 +164,7 @@ func levels(runes []rune) []int {
 	return out
 }
 
-// weak settles digits, their signs and marks (UAX 9, W1 to W7).
+// weak resolves digits, and the signs and marks next to them (UAX 9, W1 to W7).
 func weak(class []bidi.Class, base bidi.Class) {
 	marks(class, base)
 	separators(class)

@@ -13,8 +13,8 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// TestPieces: the order of pieces, from the left. Letters inside a piece are set by the
-// painter, in the direction of their script.
+// TestPieces checks the order of pieces, from the left. The painter
+// sets the letters inside a piece, in the direction of their script.
 func TestPieces(t *testing.T) {
 	for in, want := range map[string][]string{
 		"J. de Vries":               {"J. de Vries"},
@@ -44,9 +44,9 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestLettersOfNoBundledFont: the card does not wait for the system's fonts; it shows the
-// sign for unknown letters until the letters are available; if no font on this computer has
-// them, the sign stays, and other scripts are still looked up.
+// TestLettersOfNoBundledFont: the card does not wait for the system's fonts, but
+// shows the replacement sign until the letters are available. If no font on this
+// computer has them, the sign stays, and other scripts are still looked up.
 func TestLettersOfNoBundledFont(t *testing.T) {
 	if _, ok := theme.FontFor(replacement, true); !ok {
 		t.Fatal("no bundled font has the sign")
@@ -83,8 +83,8 @@ func TestLettersOfNoBundledFont(t *testing.T) {
 	})
 }
 
-// TestPiecesLoseNothing: every letter is drawn once, in its own font, in whatever order;
-// and cutting never makes a line wider than its space.
+// TestPiecesLoseNothing checks that every letter is drawn once, in its own font,
+// in whatever order, and that cutting never makes a line wider than its space.
 func TestPiecesLoseNothing(t *testing.T) {
 	offscreen.Start(theme.New("light"))
 	for _, r := range "漢१" {
@@ -98,7 +98,7 @@ func TestPiecesLoseNothing(t *testing.T) {
 			for _, c := range s {
 				if !isDirectionMark(c) {
 					if i := strings.IndexRune("()«»", c); i >= 0 {
-						c = '(' // may be turned around
+						c = '(' // may be mirrored
 					}
 					r = append(r, c)
 				}
@@ -109,7 +109,7 @@ func TestPiecesLoseNothing(t *testing.T) {
 		all := ""
 		for _, p := range pieces(s, false) {
 			all += p.s
-			if strings.ContainsFunc(p.s, isDirectionMark) { // nothing determines the direction beside it
+			if strings.ContainsFunc(p.s, isDirectionMark) { // it must not affect the direction around it
 				t.Fatalf("%q: %q reaches the painter", s, p.s)
 			}
 			for _, r := range p.s {

@@ -24,7 +24,7 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// Times of the rules for pointer and keyboard.
+// Durations in the rules for pointer and keyboard.
 const (
 	guard     = 300 * time.Millisecond // clicks and keys are ignored on what has just changed
 	copiedFor = time.Second

@@ -58,7 +58,7 @@ func TestCardsKeepTheirPlaceUnderThePointer(t *testing.T) {
 	r.action(engine.DoHover)
 	r.e.show(0, b)
 	r.is("the second alone, where it was", func() bool { return slices.Equal(r.d.up(), []image.Rectangle{second}) })
-	// A third one comes: not into the gap, where it would overlap the second.
+	// A third card is not put into the gap, where it would overlap the second.
 	a.ID = 3
 	r.e.show(0, b, a)
 	r.is("the third beyond the second", func() bool {
@@ -86,8 +86,8 @@ func TestClickOpens(t *testing.T) {
 	r.is("copied", func() bool { return r.d.copied == "0612345678" })
 }
 
-// TestSmallWords: the last line of the card passes the call on and removes the contact;
-// clicking the relation number copies it.
+// TestSmallWords: the links in the card's last line pass the call on
+// and remove the contact; clicking the relation number copies it.
 func TestSmallWords(t *testing.T) {
 	c := gallery(t)["found"]
 	pass := spot(t, c, Look{}, func(d Do) bool { return strings.Contains(d.Copy, "Vries") })
@@ -145,8 +145,8 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// TestClickOnWhatHasJustChanged: the card appears, or its person changes, at the moment of
-// the click: the click was intended for something else.
+// TestClickOnWhatHasJustChanged: a card that appears, or whose person changes, at
+// the moment of the click ignores it: the click was intended for something else.
 func TestClickOnWhatHasJustChanged(t *testing.T) {
 	g := gallery(t)
 	row := spot(t, g["several"], Look{}, does(engine.DoOpen))
@@ -165,9 +165,9 @@ func TestClickOnWhatHasJustChanged(t *testing.T) {
 	r.none(engine.DoOpen)
 }
 
-// TestAnotherPersonIsAnotherButton: the button looks the same at the same place,
-// but opens somebody else's file: a pointer on its way, or pressed just before,
-// was not intended for it.
+// TestAnotherPersonIsAnotherButton: a button that looks the same,
+// at the same place, now opens somebody else's file. A pointer on
+// its way to it, or pressed just before, was not intended for it.
 func TestAnotherPersonIsAnotherButton(t *testing.T) {
 	a := gallery(t)["found"]
 	b := a
@@ -241,15 +241,15 @@ func TestRowsTurn(t *testing.T) {
 	}
 }
 
-// TestFastHandLosesMovesOnly: a pointer that moves and turns its wheel faster than cards are
-// painted never loses its leave event, which would keep the card forever.
+// TestFastHandLosesMovesOnly: a pointer that moves and turns its wheel faster than cards
+// are painted never loses its leave event; without that, the card would stay forever.
 func TestFastHandLosesMovesOnly(t *testing.T) {
 	cs := &Cards{input: make(chan input, 64), now: time.Now}
 	h := &handler{cs, 0}
 	for i := range 1000 {
 		h.PointerMoved(image.Pt(i, 1))
 		h.Scrolled(image.Pt(i, 1), 1)
-		(&handler{cs, 1}).DisplayChanged() // which the first window is told too
+		(&handler{cs, 1}).DisplayChanged() // reported to the first window too
 	}
 	h.PointerPressed(image.Pt(1, 1), window.Left)
 	h.PointerReleased(image.Pt(1, 1), window.Left)
@@ -263,7 +263,8 @@ func TestFastHandLosesMovesOnly(t *testing.T) {
 	}
 }
 
-// Hovering over a cut name shows all of it; it cannot be clicked or focused.
+// TestACutNameCanBeRead: hovering over a cut name shows
+// it in full; the name cannot be clicked or focused.
 func TestACutNameCanBeRead(t *testing.T) {
 	long := extras(t)["long"].Card
 	whole := long.Contacts[0].Name()

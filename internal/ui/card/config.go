@@ -38,8 +38,8 @@ type Config struct {
 	Fields  []string
 	Privacy Privacy
 	Speech  Speech
-	// Hidden shows nothing at all: the session is locked or set to quiet. Cards still
-	// active appear when it ends.
+	// Hidden hides all cards, while the session is locked or
+	// set to quiet. Those still active appear afterwards.
 	Hidden bool
 	// HideFromCapture excludes the cards from screen sharing.
 	HideFromCapture bool

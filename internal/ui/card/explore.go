@@ -17,7 +17,7 @@ type readerState struct {
 	lastID      screenreader.ID
 }
 
-// nodeKey identifies something across layouts: it does the same, or says the same.
+// nodeKey identifies a node across layouts, by what it does or says.
 type nodeKey struct {
 	role screenreader.Role
 	do   Do
@@ -109,7 +109,7 @@ func (cs *Cards) explore(s *slot) *screenreader.Node {
 	return e.card
 }
 
-// node makes a node of a thing.
+// node creates the node for a key.
 func (e *explorer) node(t nodeKey, at image.Rectangle) *screenreader.Node {
 	for e.seen[t] {
 		t.nth++
@@ -148,8 +148,8 @@ func (e *explorer) row(i int) *screenreader.Node {
 	return e.list.Children[i]
 }
 
-// word adds a text that belongs to nothing else. On a folded card, the texts are the name
-// of the button that unfolds it.
+// text adds a text that belongs to nothing else. On a folded
+// card, the texts are the name of the button that unfolds it.
 func (e *explorer) text(i int) {
 	w := &e.s.view.texts[i]
 	if w.inControl || e.s.more == 0 && e.s.form.fold != asCard {
@@ -190,7 +190,7 @@ func (e *explorer) control(a *area) *screenreader.Node {
 	return n
 }
 
-// words returns all text on a card outside its buttons and rows.
+// allText returns all text on a card outside its buttons and rows.
 func (e *explorer) allText() string {
 	var all []string
 	for _, w := range e.s.view.texts {

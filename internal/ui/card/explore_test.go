@@ -65,8 +65,8 @@ func (r *reader) find(name string) (found *screenreader.Node) {
 	return found
 }
 
-// TestExplored: every node on every card has a name and its own place within its parent, in
-// both languages and at any scale, and everything clickable is included.
+// TestExplored checks that every node on every card has a name and its own place within its
+// parent, in both languages and at any scale, and that everything clickable is included.
 func TestExplored(t *testing.T) {
 	cs := startCards(t, nil).cs
 	for name, c := range everyCard(t) {
@@ -130,8 +130,8 @@ func checkPlaces(t *testing.T, what string, n *screenreader.Node) {
 	}
 }
 
-// TestExploredRows: several matches are a list, with position and count, including those
-// not on screen; a filter is a field with its text.
+// TestExploredRows: several matches are a list, whose items have their position and
+// the total count, including matches not on screen; a filter is a field with its text.
 func TestExploredRows(t *testing.T) {
 	r := startReader(t)
 	r.shows(gallery(t)["crowd"])
@@ -159,8 +159,8 @@ func TestExploredRows(t *testing.T) {
 	}
 }
 
-// TestPressedByReader: a press by a screen reader acts like a click, without the focus;
-// what has changed since, or only just appeared, is not pressed.
+// TestPressedByReader: a press by a screen reader acts like a click, without moving the
+// focus; anything that has changed since, or has only just appeared, is not pressed.
 func TestPressedByReader(t *testing.T) {
 	g := gallery(t)
 	r := startReader(t)
@@ -201,7 +201,7 @@ func TestPressedByReader(t *testing.T) {
 	r.action(engine.DoUnfold)
 }
 
-// TestExploredFocus: with the focus on a card, a reader says what Enter would do.
+// TestExploredFocus: with the focus on a card, a screen reader says what Enter would do.
 func TestExploredFocus(t *testing.T) {
 	r := startReader(t)
 	r.shows(gallery(t)["found"])
@@ -223,8 +223,8 @@ func TestExploredFocus(t *testing.T) {
 	}
 }
 
-// TestNobodyReads: without a screen reader nothing is created for one, and one that starts
-// later finds what is there.
+// TestNobodyReads: nothing is created for screen readers while
+// there is none, and one that starts later finds what is on screen.
 func TestNobodyReads(t *testing.T) {
 	r := startCards(t, nil)
 	r.shows(gallery(t)["found"])

@@ -62,10 +62,10 @@ func serveCards(t *testing.T) *served {
 	return s
 }
 
-// shows puts cards on screen and returns once readers were notified.
+// shows puts cards on screen and returns once screen readers were notified.
 func (s *served) shows(all ...engine.Card) {
 	if len(all) == 0 && len(s.tree.Windows) == 0 {
-		return // there is nothing to report
+		return // nothing to report
 	}
 	s.show(0, all...)
 	for s.tree = <-s.told; len(s.tree.Windows) != len(all); s.tree = <-s.told {
@@ -81,7 +81,7 @@ func client(t *testing.T) (explore func() []winetest.Found) {
 			runtime.LockOSThread() // never unlocked: the thread ends
 			err := windows.CoInitializeEx(0, windows.COINIT_MULTITHREADED)
 			if err == nil {
-				_ = winetest.Explore("WiebeltCard", func(f winetest.Found) { all = append(all, f) }) // it may go meanwhile
+				_ = winetest.Explore("WiebeltCard", func(f winetest.Found) { all = append(all, f) }) // it may be gone
 				windows.CoUninitialize()
 			}
 			done <- err
@@ -91,7 +91,7 @@ func client(t *testing.T) (explore func() []winetest.Found) {
 	}
 }
 
-// until explores until it finds what is looked for.
+// until explores until is returns true for something found.
 func until(explore func() []winetest.Found, is func(winetest.Found) bool) (all []winetest.Found, at int) {
 	for at = -1; at < 0; at = slices.IndexFunc(all, is) {
 		all = explore()
@@ -99,9 +99,8 @@ func until(explore func() []winetest.Found, is func(winetest.Found) bool) (all [
 	return all, at
 }
 
-// TestCardsExplored: a client finds everything on a card and can press its button;
-// while it explores them, 300 cards come and go, with SOAK 10,000, and no memory
-// or handle is leaked.
+// TestCardsExplored: a client finds everything on a card and can press its button. While it
+// explores, 300 cards come and go (10,000 with SOAK), and neither memory nor handles leak.
 func TestCardsExplored(t *testing.T) {
 	s, g, explore := serveCards(t), gallery(t), client(t)
 	s.shows(g["found"])
@@ -116,10 +115,10 @@ func TestCardsExplored(t *testing.T) {
 			said++
 		}
 	}
-	if said != 2 { // the card itself, and its news
+	if said != 2 { // the card itself, and its announcement
 		t.Errorf("who calls is there %d times: %+v", said, all)
 	}
-	s.passed.Add(int64(time.Second)) // otherwise it cannot be intentional
+	s.passed.Add(int64(time.Second)) // too soon, a press cannot be intentional
 	s.tree.Press(screenreader.ID(must.Get(strconv.Atoi(all[at].ID))(t)))
 	if a := <-s.done; a.Card != 1 || a.Index != 0 {
 		t.Errorf("pressed: %+v", a)

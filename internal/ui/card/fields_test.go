@@ -9,9 +9,9 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// TestNoFields: card.fields = [] leaves name, number and their actions, and nothing of
-// the person's file: neither on the card of one nor in the rows of several. The searching
-// card has the same height.
+// TestNoFields: card.fields = [] leaves name, number and their actions, and
+// nothing from the person's file, neither on the card of a single match nor
+// in the rows of several. The searching card keeps the same height.
 func TestNoFields(t *testing.T) {
 	offscreen.Start(theme.New("light"))
 	g := gallery(t)

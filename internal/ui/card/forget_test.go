@@ -19,8 +19,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestRest runs TestRestAlone in a separate process: Fyne's caches have one clock, which no
-// other test must have used.
+// TestRest runs TestRestAlone in a separate process: Fyne's
+// caches share one clock, which no other test may have used.
 func TestRest(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestRestAlone$", "-test.v", "-test.timeout=60s")
 	cmd.Env = append(os.Environ(), "WIEBELT_REST=1")
@@ -29,7 +29,7 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// TestRestAlone only does something for TestRest.
+// TestRestAlone does nothing unless TestRest runs it.
 func TestRestAlone(t *testing.T) {
 	if os.Getenv("WIEBELT_REST") == "" {
 		return
@@ -80,8 +80,8 @@ func TestRestAlone(t *testing.T) {
 	})
 }
 
-// kept reports whether a name is anywhere in memory. The name is given backwards, so that
-// we do not store it ourselves.
+// kept reports whether a name is anywhere in memory. The name is
+// passed backwards, so that the test itself does not store it.
 func kept(t *testing.T, backwards string) bool {
 	t.Helper()
 	runtime.GC()

@@ -7,8 +7,8 @@ import (
 	"wiebelt/internal/core/engine"
 )
 
-// lookAgain is how often cards poll whether a program fills the monitor: no
-// desktop reports that.
+// fullScreenPoll is how often cards check whether a
+// program fills the monitor: no desktop reports that.
 const fullScreenPoll = 500 * time.Millisecond
 
 // fullScreen is the state of programs that fill the monitor.

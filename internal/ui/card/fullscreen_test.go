@@ -16,8 +16,8 @@ import (
 )
 
 // TestFullScreenHoldsBack: with card.over_fullscreen off, a card waits until the
-// full-screen program on its monitor is gone, and is hidden when one appears; on another
-// monitor, while in use, and with the setting on, nothing waits.
+// full-screen program on its monitor is gone, and is hidden when one appears.
+// Nothing waits on another monitor, while in use, or with the setting on.
 func TestFullScreenHoldsBack(t *testing.T) {
 	var told []bool
 	r := startCards(t, func(c *Config, _ *desktop) {
@@ -103,8 +103,8 @@ func TestHotkeyComesBack(t *testing.T) {
 	}
 }
 
-// TestHotkeyDecidedLater: if it is decided later, and repeatedly, whether a hotkey works,
-// that is reported if it is news about current keys.
+// TestHotkeyDecidedLater: if the desktop decides only later, and repeatedly, whether
+// a hotkey works, each change is reported, as long as it concerns the current keys.
 func TestHotkeyDecidedLater(t *testing.T) {
 	var told []error
 	r := startCards(t, func(c *Config, _ *desktop) {
@@ -127,7 +127,7 @@ func TestHotkeyDecidedLater(t *testing.T) {
 	}
 }
 
-// hearing is a screen reader that records what is said about cards.
+// hearing is a screen reader that records what it says about cards.
 type hearing struct {
 	*rig
 	said []string
@@ -153,7 +153,7 @@ func startHearing(t *testing.T, change func(*Config, *desktop)) *hearing {
 	return h
 }
 
-// hears checks what has been said since the last time; "" means nothing.
+// hears checks what was said since the last call; "" means nothing.
 func (h *hearing) hears(want string) {
 	h.t.Helper()
 	h.sync()
@@ -169,8 +169,8 @@ func (h *hearing) reports(c engine.Card, want string) {
 	h.hears(want)
 }
 
-// TestSpokenShort: with card.speech = short, only the caller is said, once per caller, and
-// again when the contact arrives.
+// TestSpokenShort: with card.speech = short, a screen reader says only
+// the caller, once per caller and again when the contact arrives.
 func TestSpokenShort(t *testing.T) {
 	h := startHearing(t, func(c *Config, _ *desktop) { c.Speech = SpeechShort })
 	g := gallery(t)
@@ -186,8 +186,8 @@ func TestSpokenShort(t *testing.T) {
 	h.reports(g["found"], "06 12 34 56 78")
 }
 
-// TestSpoken: screen readers are told who is calling, as far as the card may show it, again
-// when the contact arrives or the caller changes, and nothing else.
+// TestSpoken: screen readers are told who is calling, as far as the card may show
+// it, again when the contact arrives or the caller changes, and nothing else.
 func TestSpoken(t *testing.T) {
 	h := startHearing(t, nil)
 	cs, reports := h.cs, h.reports

@@ -10,7 +10,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden pictures anew")
 
-// TestGolden compares every card with its reviewed picture. With -update it rewrites them.
+// TestGolden compares every card with its reviewed
+// picture. With -update, it rewrites the pictures.
 func TestGolden(t *testing.T) {
 	kept := shottest.Kept{Colours: 128, Far: 0x40, Most: 0.0005, Write: *update, How: "go test -update"}
 	all := pictures(t)

@@ -21,8 +21,8 @@ type keyboardState struct {
 
 const maxFilter = 60 // letters
 
-// hotkeyPressed gives the keyboard focus to the card meant, or gives it back. It brings
-// back the card of a call that was closed.
+// hotkeyPressed gives the keyboard focus to the hotkey's target,
+// or returns it. It brings back the closed card of an active call.
 func (cs *Cards) hotkeyPressed(now time.Time) {
 	snap := cs.show() // the engine may be ahead of the screen
 	pick := cs.hotkeyTarget(snap)
@@ -93,9 +93,9 @@ func (s *slot) filterFocused() bool {
 		len(s.card.Contacts) > maxNumbered && (!s.card.Many || s.list.Open)
 }
 
-// refocus keeps the focus on the same thing. If that is gone, nothing has the focus:
-// Enter was meant for that and nothing else. A card completed for the same caller
-// gets it on its button.
+// refocus keeps the focus on the same thing. If that is gone, nothing has
+// the focus: Enter was meant for that and nothing else. If nothing had it,
+// and the card was completed for the same caller, its main button gets it.
 func (cs *Cards) refocus(s *slot) {
 	if !s.keyboard.active || s.view == nil {
 		return

@@ -66,8 +66,8 @@ func (r *rig) focus(slot int) (do Do) {
 
 func withHotkey(c *Config, _ *desktop) { c.Hotkey = "Ctrl+Alt+W" }
 
-// TestNoKeyWithoutBeingAsked: calls come and go, the pointer is used, and no card has
-// the focus or a focus ring.
+// TestNoKeyWithoutBeingAsked: while calls come and go and the
+// pointer is used, no card has the focus or a focus ring.
 func TestNoKeyWithoutBeingAsked(t *testing.T) {
 	r := startCards(t, withHotkey)
 	for _, c := range []string{"searching", "found", "several", "crowd", "failed", "strip"} {
@@ -122,8 +122,8 @@ func TestHotkeyHandsOverAndBack(t *testing.T) {
 	}
 }
 
-// TestNoKeyboardOnLayers: if cards cannot get the focus, its hotkey is reported as not
-// working, and the others work.
+// TestNoKeyboardOnLayers: if cards cannot get the focus, the
+// hotkey for it is reported as not working, and the others work.
 func TestNoKeyboardOnLayers(t *testing.T) {
 	told := map[Hotkey]error{}
 	r := startCards(t, func(c *Config, d *desktop) {
@@ -136,8 +136,8 @@ func TestNoKeyboardOnLayers(t *testing.T) {
 	}
 }
 
-// TestMoreHotkeys: hotkeys open the first card's contact, say the card again and close it,
-// without moving the focus; one that another program uses does not affect the others.
+// TestMoreHotkeys: hotkeys open the first card's contact, have the card spoken again and close
+// it, without moving the focus; one that another program uses does not affect the others.
 func TestMoreHotkeys(t *testing.T) {
 	told := map[Hotkey]error{}
 	h := startHearing(t, func(c *Config, d *desktop) {
@@ -161,7 +161,7 @@ func TestMoreHotkeys(t *testing.T) {
 	const says = "Inkomend op Schade (020 123 45 67): J. de Vries, 06 12 34 56 78"
 	h.reports(g["found"], says)
 	press("F2")
-	h.none(engine.DoOpen) // it has only just come
+	h.none(engine.DoOpen) // it has only just appeared
 	h.pass(time.Second)
 	press("F2")
 	h.opens("its hotkey", 0)
@@ -224,7 +224,7 @@ func TestEnterOpensWhatIsInFocus(t *testing.T) {
 	r.copies("Ctrl+R", "100200")
 	r.ctrl("d")
 	r.copies("Ctrl+D", summary(gallery(t)["found"], 0, "nl"))
-	// Through everything that can be pressed, and around.
+	// Tab goes through everything that can be pressed, and starts over.
 	seen := map[Do]bool{}
 	for range 12 {
 		seen[r.focus(0)] = true
@@ -269,7 +269,7 @@ func TestTypingFilters(t *testing.T) {
 	r.shows(c)
 	r.hotkey()
 	r.pass(time.Second)
-	r.types("bakk") // collapsed: there is nothing to filter
+	r.types("bakk") // collapsed: nothing to filter
 	r.keys(window.KeyEnter)
 	r.on(func() {
 		if l := r.cs.slots[0].list; !l.Open || l.Filter != "" || !l.Typing {
@@ -286,7 +286,7 @@ func TestTypingFilters(t *testing.T) {
 	})
 	r.keys(window.KeyBackspace, window.KeyBackspace)
 	want := fmt.Sprint(200002 + 40)
-	for range "bakker 1" { // more than are left
+	for range "bakker 1" { // more than there are left
 		r.keys(window.KeyBackspace)
 	}
 	r.types(want) // digits are letters here: they open nothing
@@ -311,7 +311,8 @@ func TestTypingFilters(t *testing.T) {
 	})
 }
 
-// TestClickIntoTheFilterAsksForTheKeyboard, like in any text field.
+// TestClickIntoTheFilterAsksForTheKeyboard: a click
+// into the filter focuses it, as in any text field.
 func TestClickIntoTheFilterAsksForTheKeyboard(t *testing.T) {
 	c := gallery(t)["crowd"]
 	at := spot(t, c, Look{}, func(d Do) bool { return d.Search })
@@ -321,8 +322,8 @@ func TestClickIntoTheFilterAsksForTheKeyboard(t *testing.T) {
 	r.is("the keyboard", func() bool { return r.d.typing() == 0 })
 }
 
-// TestEnterIsForTheOneWhoWasThere: the person changes while the finger is on its way:
-// Enter, digits and copying have no effect until they can be intentional again.
+// TestEnterIsForTheOneWhoWasThere: if the person changes while a finger is on its
+// way, Enter, digits and copying have no effect until they can be intentional again.
 func TestEnterIsForTheOneWhoWasThere(t *testing.T) {
 	a := gallery(t)["found"]
 	b := a
@@ -347,8 +348,8 @@ func TestEnterIsForTheOneWhoWasThere(t *testing.T) {
 	r.opens("Enter on the new one", 0)
 }
 
-// TestTheSameCallerFillsIn: the focus came during the lookup; the contact that
-// arrives is the intended one.
+// TestTheSameCallerFillsIn: if the card got the focus during
+// the lookup, the contact that arrives is the intended one.
 func TestTheSameCallerFillsIn(t *testing.T) {
 	r := startCards(t, withHotkey)
 	r.shows(gallery(t)["searching"])
@@ -379,9 +380,9 @@ func TestTabGoesOnToTheNextCard(t *testing.T) {
 	}
 }
 
-// TestHotkeyObeysTheOrderOfCalls: the ringing card, then the one in a call; an ended one
-// only if no call is active, not even with the pointer on it, and Enter has no effect on it
-// once another call begins. A call whose card was closed gets it back.
+// TestHotkeyObeysTheOrderOfCalls: the hotkey picks the ringing card, then the one in a call,
+// and an ended one only if no call is active, whether or not the pointer is on it; Enter has no
+// effect on an ended card once another call begins. A call whose card was closed gets it back.
 func TestHotkeyObeysTheOrderOfCalls(t *testing.T) {
 	over, rings, talks := gallery(t)["over"], gallery(t)["found"], gallery(t)["answered"]
 	rings.ID, talks.ID = 2, 3

@@ -81,8 +81,8 @@ func (p *painter) lineWords(c engine.Card) string {
 	return ""
 }
 
-// headWords are the line, and what has no place below: how often the caller has rung, and
-// who passed the call on. The last is cut first.
+// headWords returns the line called, and what has no room below: how often the
+// caller has rung, and who passed the call on. The last part is cut first.
 func (p *painter) headWords(c engine.Card) string {
 	again, line, via := "", p.lineWords(c), ""
 	if c.Times > 1 && !p.againBelow(c) {
@@ -98,7 +98,7 @@ func (p *painter) headWords(c engine.Card) string {
 	return strings.Join(parts, " · ")
 }
 
-// via is who passed the call on, as far as it may be shown.
+// via returns who passed the call on, as far as it may be shown.
 func (p *painter) via(c engine.Card) string {
 	if p.l.Privacy == PrivacyNumber {
 		return ""

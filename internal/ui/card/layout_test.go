@@ -22,13 +22,13 @@ import (
 
 var languages = []text.Language{text.Dutch, text.English}
 
-// failures has every failure of a lookup.
+// failures lists every failure of a lookup.
 var failures = []contact.Failure{contact.NotSetUp, contact.NoNetwork, contact.NameNotResolved, contact.ConnectionRefused,
 	contact.ProxyLogin, contact.ProxyFailed, contact.TLSFailed, contact.CertificateUnknown, contact.CertificateExpired,
 	contact.CertificateName, contact.ClockWrong, contact.CredentialsRefused, contact.ScopeRefused, contact.HubError,
 	contact.HubSlow, contact.NotUnderstood}
 
-// hostile has contents that a hub or a phone could send.
+// hostile lists contents that a hub or a phone could send.
 var hostile = []string{
 	"", " ", ",", "Wolfeschlegelsteinhausenbergerdorffwelchevoralternwarengewissenhaftschaferswessen",
 	"Sint-Jacobiparochie aan de Lange Vechtoo", strings.Repeat("W", 60), strings.Repeat("i", 300),
@@ -38,8 +38,8 @@ var hostile = []string{
 	"", "A\tB\u00a0\u2003C", "\u2068open", "sluit\u2069", "\uFFFC", "Smit, , Jansen ,", "Łukasz Ąćęłńóśźż Ýþðøæœßĳ",
 }
 
-// withContents calls each for every card of the gallery with external data, with each of
-// the hostile contents in every field.
+// withContents calls each for every card of the gallery with external
+// data, and with each of the hostile contents in every field.
 func withContents(t *testing.T, each func(name string, c engine.Card)) {
 	for name, c := range gallery(t) {
 		each(name, c)
@@ -69,8 +69,8 @@ func withContents(t *testing.T, each func(name string, c engine.Card)) {
 	}
 }
 
-// checkFit compares every text of a card with its space, and every object with the
-// card: nothing overflows, no texts overlap, no word of ours is cut.
+// checkFit compares every text of a card with its space, and every object with the card:
+// nothing may overflow, no texts may overlap, and none of our own words may be cut.
 func checkFit(t *testing.T, name string, v *view) {
 	t.Helper()
 	for _, w := range v.texts {
@@ -93,7 +93,7 @@ func checkFit(t *testing.T, name string, v *view) {
 		x, isText := asText(o)
 		if isText {
 			texts = append(texts, x)
-			// A font of another script has taller lines; its letters are in their middle.
+			// A font of another script has taller lines, with its letters in the middle.
 			p.Y, s.Height = p.Y+s.Height/4, s.Height/2
 			if x.MinSize().Width > s.Width+0.5 {
 				t.Errorf("%s: %q is wider than its place", name, x.Text)
@@ -164,7 +164,7 @@ func TestEverythingFits(t *testing.T) {
 	for name, s := range extras(t) {
 		for _, lang := range languages {
 			l := s.in(Look{Language: lang, Now: now})
-			if l.Hover.FullText == "" { // that covers its neighbours
+			if l.Hover.FullText == "" { // that text covers its neighbours
 				checkFit(t, name, layout(s.Card, l))
 			}
 		}
@@ -216,8 +216,8 @@ func with(c engine.Card, possible bool) engine.Card {
 	return c
 }
 
-// TestWords: a card of any kind says who passed the call on and how often the caller has
-// rung, a line says whose call it is, and of what goes on no more is said than holds.
+// TestWords: a card of any kind says who passed the call on and how often the caller has rung,
+// a line says whose call it is, and no card claims more about what is going on than is true.
 func TestWords(t *testing.T) {
 	offscreen.Start(theme.New("light"))
 	passed := func(c *engine.Card) { c.Via = "Receptie (101)" }
@@ -253,7 +253,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestSeveralPreselectNothing: no row looks or behaves differently from the others.
+// TestSeveralPreselectNothing checks that no row looks or behaves differently from the others.
 func TestSeveralPreselectNothing(t *testing.T) {
 	offscreen.Start(theme.New("light"))
 	for _, name := range []string{"several", "earlier"} {
@@ -273,7 +273,7 @@ func TestSeveralPreselectNothing(t *testing.T) {
 	}
 }
 
-// TestPrivacy: no text of the card contains what may not be shown.
+// TestPrivacy checks that no text of the card contains what may not be shown.
 func TestPrivacy(t *testing.T) {
 	offscreen.Start(theme.New("light"))
 	secret := map[Privacy][]string{
@@ -307,9 +307,9 @@ func TestPrivacy(t *testing.T) {
 	}
 }
 
-// TestContrast checks every text and every shape of every card in every look, and under
-// the pointer, against its background: text has at least 4.5 : 1, what must be seen 3 : 1;
-// in high contrast 7 and 4.5.
+// TestContrast checks every text and every shape of every card, in every look
+// and under the pointer, against its background: text needs at least 4.5 : 1,
+// shapes that must be seen 3 : 1; in high contrast 7 : 1 and 4.5 : 1.
 func TestContrast(t *testing.T) {
 	offscreen.Start(theme.New("light"))
 	pairs := map[[2]color.NRGBA]bool{}
@@ -386,8 +386,8 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// TestFocusIsSeen: in every look, the mark of what Enter acts on, and that of the focused
-// card, have a contrast of 3 : 1 to their surroundings.
+// TestFocusIsSeen checks that in every look, the mark of what Enter acts on
+// and that of the focused card have a contrast of 3 : 1 to their surroundings.
 func TestFocusIsSeen(t *testing.T) {
 	offscreen.Start(theme.New("light"))
 	marks := 0
@@ -425,8 +425,8 @@ func TestFocusIsSeen(t *testing.T) {
 	}
 }
 
-// TestLargeText: with text of 200 % on screens of 200 and 300 %, every card fits on the
-// screen, and no word of ours is cut or overlaps another.
+// TestLargeText: with text at 200 % on screens at 200 and 300 %, every card
+// fits on the screen, and none of our own words is cut or overlaps another.
 func TestLargeText(t *testing.T) {
 	for scale, lang := range map[float32]text.Language{4: text.English, 6: text.Dutch} {
 		r := startCards(t, func(c *Config, d *desktop) {
@@ -448,12 +448,12 @@ func TestLargeText(t *testing.T) {
 	}
 }
 
-// TestNotByColourAlone: what a card's colour shows is also in its words
-// or the mark beside it.
+// TestNotByColourAlone checks that whatever a card's
+// colour shows, its words or the mark beside it show too.
 func TestNotByColourAlone(t *testing.T) {
 	offscreen.Start(theme.New("light"))
 	for _, lang := range languages {
-		says := map[string]color.NRGBA{} // the colour of a state, by what is read and the shape of its mark
+		says := map[string]color.NRGBA{} // the colour of a state, by its words and the shape of its mark
 		for name, c := range gallery(t) {
 			for _, fold := range []string{"card", "strip", "line"} {
 				c.Strip, c.Line = fold == "strip", fold == "line"
@@ -498,7 +498,7 @@ func shape(v *view, state color.NRGBA) string {
 	return ""
 }
 
-// TestTargets: everything clickable is at least 24 units wide and high.
+// TestTargets checks that everything clickable is at least 24 units wide and high.
 func TestTargets(t *testing.T) {
 	offscreen.Start(theme.New("light"))
 	for name, c := range gallery(t) {

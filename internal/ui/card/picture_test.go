@@ -15,9 +15,9 @@ type pictured struct {
 	draw func() *image.RGBA
 }
 
-// hardest has the fullest cards: they are pictured in both languages, each in one tone, at
-// every scale. The others are pictured once, every second one in the look that differs
-// most from the default.
+// hardest lists the fullest cards, which are pictured at every scale
+// in both languages, each in one tone. The others are pictured once,
+// every second one in the look that differs most from the default.
 var hardest = []string{"found", "earlier"}
 
 func pictures(t testing.TB) []pictured {

@@ -50,14 +50,14 @@ func TestMonitorGoes(t *testing.T) {
 		c.Monitor = "two"
 	})
 	r.shows(gallery(t)["found"])
-	r.d.windows[0].h.PointerMoved(openAt) // not even the pointer keeps it where there is nothing
+	r.d.windows[0].h.PointerMoved(openAt) // not even the pointer keeps it on a monitor that is gone
 	r.d.monitors = r.d.monitors[:1]
 	r.d.windows[0].h.DisplayChanged()
 	r.is("on the one monitor that is left", func() bool { u := r.d.up()[0]; return u.In(image.Rect(0, 0, 1000, 760)) && u.Dx() == 380 })
 }
 
-// TestNeverOutside: whatever the monitor, the corner, the scale and the cards, all of them
-// are within the work area, and none overlap if there is space.
+// TestNeverOutside: whatever the monitor, corner, scale and cards, all
+// cards are within the work area, and none overlap if there is space.
 func TestNeverOutside(t *testing.T) {
 	g := gallery(t)
 	many := g["crowd"]
@@ -89,7 +89,7 @@ func TestNeverOutside(t *testing.T) {
 							t.Errorf("%v %v %s: %v is outside", size, scale, corner, r)
 						}
 					}
-					// Four fit in two columns of two.
+					// Two columns of two cards fit.
 					fits := size.X >= int(800*scale) && size.Y >= 2*need+int(60*scale)
 					for i, a := range all {
 						for _, b := range all[i+1:] {
@@ -104,8 +104,8 @@ func TestNeverOutside(t *testing.T) {
 	}
 }
 
-// TestDragToAnotherCorner: the user drags a card by a place without a button; that
-// monitor keeps the new corner.
+// TestDragToAnotherCorner: the user drags a card by a spot
+// without a button; that monitor keeps the new corner.
 func TestDragToAnotherCorner(t *testing.T) {
 	type move struct {
 		monitor string
@@ -137,13 +137,13 @@ func TestDragToAnotherCorner(t *testing.T) {
 	r.brings()
 	r.shows(gallery(t)["nobody"])
 	r.is("the next card there too", func() bool { return r.d.up()[0].Min == image.Pt(16, 16) })
-	r.c.Corner = BottomLeft // the settings change later
+	r.c.Corner = BottomLeft // later the settings change
 	r.cs.Set(r.c)
 	r.is("moved", func() bool { u := r.d.up(); return u[0].Min.X == 16 && u[0].Max.Y == 744 })
 }
 
-// TestDragToAnotherScale: a card dragged from a monitor at 100 % to one at 200 % is in the
-// corner there, twice as large, and an earlier corner only applies to its own monitor.
+// TestDragToAnotherScale: a card dragged from a monitor at 100 % to one at 200 % goes to the
+// corner there, at twice the size in pixels; a stored corner applies only to its own monitor.
 func TestDragToAnotherScale(t *testing.T) {
 	r := startCards(t, func(c *Config, d *desktop) {
 		d.monitors = append(d.monitors, window.Monitor{Name: "two", Area: image.Rect(1000, 0, 3000, 1500), Work: image.Rect(1000, 40, 3000, 1500), Scale: 2})
@@ -195,8 +195,8 @@ func TestSettingsHoldAtOnce(t *testing.T) {
 	})
 }
 
-// TestHiddenShowsNothing: hidden cards are not shown, not even for a moment; active
-// ones appear afterwards.
+// TestHiddenShowsNothing: while hidden, cards are not shown,
+// not even for a moment; those still active appear afterwards.
 func TestHiddenShowsNothing(t *testing.T) {
 	var painted []engine.CardID
 	r := startCards(t, func(c *Config, _ *desktop) {
@@ -236,7 +236,7 @@ func TestHiddenShowsNothing(t *testing.T) {
 	}
 }
 
-// TestTickIsSmall: the second hand only repaints its own small area, not the card.
+// TestTickIsSmall: a tick of the clock repaints only its own small area, not the card.
 func TestTickIsSmall(t *testing.T) {
 	d, e := newDesktop(), newScript()
 	cs := must.Get(New(Config{Language: "nl", Appearance: Light, Corner: BottomRight}, e, d))(t)
@@ -260,7 +260,7 @@ func TestTickIsSmall(t *testing.T) {
 	}
 }
 
-// TestSameLook: every change to a card is painted, in whatever field.
+// TestSameLook checks that a change in any field of a card is painted.
 func TestSameLook(t *testing.T) {
 	c := gallery(t)["earlier"]
 	if !sameLook(c, c) {

@@ -32,7 +32,7 @@ type desktop struct {
 	active   int
 	taken    bool     // another program has the first hotkey
 	keys     string   // that hotkey, while it is ours
-	does     []string // what each hotkey was said to do
+	does     []string // what each hotkey was described as doing
 	pressed  func()
 	told     func(error)       // reports what the desktop decides about the latest hotkey
 	more     map[string]func() // the other hotkeys
@@ -124,7 +124,7 @@ func (d *desktop) typing() int {
 	return slices.IndexFunc(d.windows, func(p *pane) bool { return p.keyboard })
 }
 
-// script is an engine that shows what the test wants.
+// script is an engine that shows whatever the test sets.
 type script struct {
 	mu    sync.Mutex // for snap
 	snap  *engine.Snapshot
@@ -164,10 +164,10 @@ type rig struct {
 	cs *Cards
 	c  Config
 
-	passed time.Duration // since the start, to determine what has just changed
+	passed time.Duration // since the start, to tell what has just changed
 }
 
-// pass advances the time for what users do. It does not advance by itself.
+// pass advances the time that decides about users' actions. It does not advance by itself.
 func (r *rig) pass(d time.Duration) { r.sync(); r.passed += d }
 
 // startCards creates cards. change may alter their configuration and desktop before that.
@@ -194,7 +194,7 @@ func (r *rig) run() {
 	r.t.Cleanup(func() { cancel(); <-done })
 }
 
-// sync makes the cards handle everything sent to them, like Run does.
+// sync makes the cards handle everything sent to them, as Run does.
 func (r *rig) sync() {
 	for {
 		select {
@@ -214,7 +214,7 @@ func (r *rig) sync() {
 // on calls f once everything sent so far has been handled.
 func (r *rig) on(f func()) { r.sync(); f() }
 
-// is checks what holds by now.
+// is fails unless ok returns true once everything sent was handled.
 func (r *rig) is(what string, ok func() bool) {
 	r.t.Helper()
 	if r.sync(); !ok() {
@@ -222,7 +222,7 @@ func (r *rig) is(what string, ok func() bool) {
 	}
 }
 
-// brings puts cards on screen that no time has passed for.
+// brings puts cards on screen without advancing the time.
 func (r *rig) brings(cards ...engine.Card) { r.e.show(0, cards...); r.sync() }
 
 // shows puts one card on screen and advances the time until clicks on it count.
@@ -232,7 +232,7 @@ func (r *rig) shows(c engine.Card) {
 	r.pass(time.Second)
 }
 
-// actions returns what the cards have asked the engine for since the last time.
+// actions returns what the cards have asked the engine to do since the last call.
 func (r *rig) actions(do engine.Do) (all []engine.Action) {
 	r.sync()
 	for _, a := range r.e.done {
@@ -276,8 +276,8 @@ func (r *rig) click(slot int, p image.Point) {
 
 func (r *rig) leave(slot int) { r.d.windows[slot].h.PointerLeft(); r.sync() }
 
-// spot returns a point on the place for an action. Fyne belongs to one goroutine, so call
-// it before the cards run.
+// spot returns a point on the area of an action. Fyne
+// belongs to one goroutine, so call it before the cards run.
 func spot(t testing.TB, c engine.Card, l Look, is func(Do) bool) image.Point {
 	t.Helper()
 	offscreen.Start(theme.New("light"))

@@ -7,7 +7,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// TestGuideShots: the guide's pictures show cards as they are.
+// TestGuideShots checks that the guide's pictures show cards as they are.
 func TestGuideShots(t *testing.T) {
 	all := gallery(t)
 	for _, l := range []text.Language{text.Dutch, text.English} {

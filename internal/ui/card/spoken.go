@@ -12,8 +12,8 @@ func (p *painter) announce(s string) string {
 	return s
 }
 
-// spoken returns what a screen reader says about a card. about is the part whose changes
-// are news: that a call was answered is none to whoever answered it.
+// spoken returns what a screen reader says about a card. about is the part whose
+// changes are announced: that a call was answered is no news to whoever answered it.
 func (v *view) spoken(as Speech) (all, about string) {
 	if as == SpeechShort {
 		about = joined(v.news[:min(1, len(v.news))], "")

@@ -41,8 +41,8 @@ func strip(c engine.Card, l Look) *view {
 	return p.finish(stripHeight, state)
 }
 
-// foldedColour returns the colour of a card's state where there is room for few words: it
-// says nothing that they do not.
+// foldedColour returns the colour of a folded card's
+// state. It tells no more than the few words that fit.
 func (p *painter) foldedColour(c engine.Card) color.NRGBA {
 	state := p.stateColour(c)
 	switch {
@@ -129,7 +129,7 @@ func (p *painter) stripTitle(c engine.Card) string {
 			return p.notWho(c)
 		case !c.Line:
 			return p.lg.T(text.CardNobodyShort)
-		} // who calls comes first where there is room for little
+		} // with little room, who is calling comes first
 	case engine.Withheld:
 		return p.lg.T(text.CardWithheld)
 	case engine.Internal:

@@ -40,7 +40,7 @@ func (p *painter) text(s string, x, y, room float32, f font, c color.Color) floa
 	return p.drawText(s, x, y, room, f, c, false)
 }
 
-// label is text for our own texts, which must fit.
+// label is like text, for our own texts, which must fit.
 func (p *painter) label(s string, x, y, room float32, f font, c color.Color) float32 {
 	return p.drawText(s, x, y, room, f, c, true)
 }

@@ -81,7 +81,7 @@ type Do struct {
 	Caller   phone.Number    // who was on the card
 	Who      contact.Contact // the contact the action is about, if any
 	Copy     string          // text for the clipboard
-	Scroll   int             // rows to turn
+	Scroll   int             // rows to scroll by
 	Search   bool            // open the rows and take the keyboard focus for their filter
 	Off      bool            // a button that is disabled now
 	FullText string          // a cut text: hovering shows it in full
@@ -122,7 +122,7 @@ type view struct {
 	headline   int      // index of the large text in words, counted from 1
 	state      []string // what a screen reader says first: state of the call, the line called
 	news       []string // followed by what it says about the caller
-	clock      *clock   // nil for none, as bar
+	clock      *clock   // nil for none, like bar
 	bar        *bar
 }
 

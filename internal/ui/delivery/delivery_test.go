@@ -153,8 +153,8 @@ func TestDeliveryPictures(t *testing.T) {
 	}
 }
 
-// TestDeliveryDrop: dropped files are sent to the resident, in messages that it can
-// read, from whatever window.
+// TestDeliveryDrop: dropped files are sent to the resident
+// in messages that it can read, whatever the window shows.
 func TestDeliveryDrop(t *testing.T) {
 	b, w := openDelivery(t, text.Dutch)
 	notAFile := must.Get(storage.ParseURI("https://hub.example/x.zip"))(t)
@@ -193,8 +193,8 @@ func TestDeliveryDrop(t *testing.T) {
 	}
 }
 
-// TestDeliveryActions: items in the outbox are changed there, and the resident continues
-// from it; those not yet in it are the resident's.
+// TestDeliveryActions: items in the outbox are changed there, and the
+// resident continues from them; files not yet in it belong to the resident.
 func TestDeliveryActions(t *testing.T) {
 	b, w := openDelivery(t, text.Dutch)
 	if got := b.Take(); len(got) != 1 || !reflect.DeepEqual(got[0].M, windowapi.DeliveryDo{}) {
@@ -245,7 +245,7 @@ func TestDeliveryActions(t *testing.T) {
 		w.detail.take(deliveryReceipts(id))
 		b.Take()
 	}
-	open("i5") // uncertain: only with a note
+	open("i5") // uncertain: needs a note
 	uitest.WantTexts(t, w.win, "mutatie-11.zip", "mogelijk aangeleverd", "Element PP[1]/VP[1]/VP_GEBDAT")
 	for _, label := range []string{"Het is aangeleverd", "Nog eens versturen"} {
 		if !uitest.ButtonOf(w.win, label).Disabled() {
@@ -303,7 +303,7 @@ func TestDeliveryActions(t *testing.T) {
 	open("n1")
 	uitest.Press(t, w.win, "Verwijderen") // nothing of it is kept
 	does("", &windowapi.DeliveryDo{ID: "n1", Drop: true})
-	w.openRow(0) // is being checked: nothing to see yet
+	w.openRow(0) // still being checked: nothing to see yet
 	if w.detail != nil {
 		t.Error("a file that is being checked was opened")
 	}
@@ -328,11 +328,11 @@ func TestDeliveryActions(t *testing.T) {
 	if b.Page(windowapi.WindowDelivery) != nil {
 		t.Error("a closed window is still held")
 	}
-	b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{}) // nobody shows it any more
+	b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{}) // no window shows it any more
 }
 
-// TestDeliveryReadsOneAtATime: while the outbox is read, changes cause one more reading,
-// and the result for another view is ignored.
+// TestDeliveryReadsOneAtATime: while the outbox is being read, changes
+// cause only one more reading, and a result for another view is ignored.
 func TestDeliveryReadsOneAtATime(t *testing.T) {
 	b, w := openDelivery(t, text.Dutch)
 	var works []func(context.Context)
@@ -362,8 +362,8 @@ func TestDeliveryReadsOneAtATime(t *testing.T) {
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.DeliveryWindowNoneAct))
 }
 
-// TestDeliveryBesideTheResident: the list consists of what is in the outbox and what the
-// resident has not yet added to it; nothing is created if nothing was delivered.
+// TestDeliveryBesideTheResident: the list combines what is in the outbox with what
+// the resident has not yet added to it; if nothing was delivered, nothing is created.
 func TestDeliveryBesideTheResident(t *testing.T) {
 	b := uitest.New(t, uitest.Greeting(text.Dutch), map[string]widgets.Opener{windowapi.WindowDelivery: Open})
 	dir := fromsettings.OutboxFolder(b.Dirs)
@@ -424,8 +424,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestDeliveryFollowsTheLanguage: the window is rebuilt in place, and
-// requests its data again.
+// TestDeliveryFollowsTheLanguage: in another language, the
+// window is rebuilt in place and requests its data again.
 func TestDeliveryFollowsTheLanguage(t *testing.T) {
 	b, w := openDelivery(t, text.Dutch)
 	w.takeState(deliveryState())
@@ -440,7 +440,7 @@ func TestDeliveryFollowsTheLanguage(t *testing.T) {
 	uitest.WantTexts(t, win, "maybe delivered", "Send all the same")
 }
 
-// TestViews: the states of each view.
+// TestViews checks which views show each state.
 func TestViews(t *testing.T) {
 	for state, want := range map[outbox.State]string{
 		windowapi.DeliveryAdding: "all open", outbox.Waiting: "all open", outbox.Sending: "all open", outbox.Delivered: "all",

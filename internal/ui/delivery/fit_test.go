@@ -31,16 +31,16 @@ func findings(t *testing.T) (all []inspect.Code) {
 	return all
 }
 
-// deliveryReasons has all reasons that a row can show.
+// deliveryReasons lists all reasons that a row can show.
 var deliveryReasons = []string{string(outbox.ByHub), string(outbox.GaveUp), string(outbox.CopyMissing), string(outbox.CopyDamaged), string(outbox.CopyUnread),
 	string(outbox.NoAnswer), string(outbox.NotAnAnswer), string(outbox.Unclear), string(outbox.Conflict), string(outbox.Interrupted), string(outbox.Recovered),
 	string(outbox.Unreachable), string(outbox.Busy), string(outbox.Odd), string(outbox.Separately), string(outbox.CredentialsOff), string(outbox.Forbidden),
 	string(outbox.ProxyLogin), string(outbox.Redirected), string(outbox.Certificate), string(outbox.NotSetUp), "empty", "changed", "not_a_file", "unreadable",
 	"duplicate", "no_files", "too_many", outbox.DiskFull, outbox.ReadOnly, outbox.SpoolGone, outbox.StoreBroken, outbox.DiskFailed}
 
-// TestDeliveryWindowFits: no word of the window is cut, in either language, at every scale,
-// in the window as it opens and in a small one; for every state, reason and finding. On the
-// smallest screen its buttons are visible.
+// TestDeliveryWindowFits checks that no word of the window is cut, for every
+// state, reason and finding, in either language and at every scale, in the window
+// as it opens and in a small one; on the smallest screen its buttons are visible.
 func TestDeliveryWindowFits(t *testing.T) {
 	const long = "polissen en mutaties van september 2026 voor kantoor Ons Dorp (tweede zending).zip"
 	rows := deliveryRows()

@@ -96,7 +96,7 @@ func (w *window) showQuestion() {
 	}
 }
 
-// ruled separates what somebody has to decide, between two lines.
+// ruled puts what somebody has to decide between two rules.
 func ruled(o ...fyne.CanvasObject) fyne.CanvasObject {
 	return container.NewVBox(widget.NewSeparator(), widgets.Padded(8, 8, 0, 0, widgets.Column(12, o...)), widget.NewSeparator())
 }

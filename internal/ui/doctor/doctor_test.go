@@ -25,8 +25,7 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// doctorLines returns the doctor's output on a computer with troubles, in
-// the doctor's own texts.
+// doctorLines returns the doctor's output, in its own texts, on a computer with problems.
 func doctorLines(l text.Language) map[string][]doctor.Check {
 	all := map[string][]doctor.Check{}
 	say := func(id string, state doctor.State, found string, args ...any) {
@@ -81,8 +80,8 @@ func finish(w *window, l text.Language) {
 	w.ended(cfg, r)
 }
 
-// Checks appear as they finish; every line has its state as a word, what
-// to do, and for whom.
+// TestDoctorWindow: checks appear as they finish; every line
+// has its state as a word, and says what to do and who does it.
 func TestDoctorWindow(t *testing.T) {
 	b, w := openDoctor(t, text.Dutch)
 	uitest.WantTexts(t, w.win, "Controle", "Bezig: nog 31 controles.", "Instellingen en geheim", "Hub", "Bezig")
@@ -110,8 +109,8 @@ func TestDoctorWindow(t *testing.T) {
 	b.Wait() // for a closed window
 }
 
-// The window runs the checks by itself, for its own profile, and again on request; closing
-// it ends what it started.
+// TestDoctorLooks: the window runs the checks by itself, for its own
+// profile, and again on request; closing it ends what it started.
 func TestDoctorLooks(t *testing.T) {
 	b := uitest.New(t, uitest.Greeting(text.Dutch), map[string]widgets.Opener{windowapi.WindowDoctor: Open})
 	must.Do(t, os.WriteFile(settings.Path(b.Dirs), []byte("[hub]\nwrong\n"), 0o600))
@@ -131,8 +130,8 @@ func TestDoctorLooks(t *testing.T) {
 	}
 }
 
-// Everything that is written was shown before, file by file; nothing is overwritten, no
-// link followed, nothing written twice.
+// TestDoctorBundle: everything that is written was shown before, file by
+// file; no file is overwritten, no link followed, and nothing written twice.
 func TestDoctorBundle(t *testing.T) {
 	b, w := openDoctor(t, text.Dutch)
 	must.Do(t, os.MkdirAll(b.Dirs.Log(), 0o700))
@@ -195,7 +194,7 @@ func TestDoctorBundle(t *testing.T) {
 	}
 }
 
-// A long line is broken, and nothing is lost.
+// TestBroken checks that a long line is broken without losing anything.
 func TestBroken(t *testing.T) {
 	got := broken("{\n\t\"ok\": false\n"+strings.Repeat("x", lineRunes+1)+"\n", lineRunes)
 	if want := []string{"{", "    \"ok\": false", strings.Repeat("x", lineRunes), "x"}; !slices.Equal(got, want) {
@@ -203,7 +202,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// No word is cut, in either language and at every scale.
+// TestDoctorWindowFits checks that no word is cut, in either language and at every scale.
 func TestDoctorWindowFits(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		_, w := openDoctor(t, l)

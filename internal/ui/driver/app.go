@@ -27,9 +27,9 @@ type Options struct {
 	Theme fyne.Theme
 }
 
-// App is the application: windows, a theme, a clipboard. It stores no files and sends no
-// notifications. Run shows the windows until the last one is closed, the connection to the
-// desktop ends or Quit is called. What nobody asks of it is not there.
+// App is the application: windows, a theme, a clipboard. It stores no files and sends
+// no notifications. Run shows the windows until the last one is closed, the connection
+// to the desktop ends or Quit is called. What is never called is not implemented.
 type App struct {
 	fyne.App
 	driver
@@ -50,10 +50,10 @@ func New(o Options) (*App, error) {
 	return a, nil
 }
 
-// NewWindow makes a window, not shown yet.
+// NewWindow creates a window without showing it.
 func (a *App) NewWindow(title string) fyne.Window { return a.CreateWindow(title) }
 
-// Run is the loop.
+// Run runs the loop.
 func (a *App) Run() { a.driver.Run() }
 
 // Quit ends Run and closes the windows.
@@ -71,7 +71,7 @@ func (a *App) Lifecycle() fyne.Lifecycle { return &a.lifecycle }
 // Clipboard returns the desktop's clipboard.
 func (a *App) Clipboard() fyne.Clipboard { return clipboard{a.display} }
 
-// OpenURL opens nothing: links of the windows go by package browser.
+// OpenURL opens nothing: the windows open links with package browser.
 func (a *App) OpenURL(*url.URL) error { return errors.New("not offered by this application") }
 
 // settings are Fyne's appearance settings.

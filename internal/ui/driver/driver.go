@@ -65,7 +65,7 @@ type queue struct {
 	wake chan struct{}
 }
 
-// add reports whether the job will run.
+// add adds a job, and reports whether it will run.
 func (q *queue) add(f func()) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -112,10 +112,10 @@ func (b *bench) middle(o fyne.CanvasObject) (p image.Point) {
 	return p
 }
 
-// TestLayouts types a keyboard's keys by their places into an entry of ours and into other
-// programs on the same desktop: all have the same text in the end. The output of Compose
-// is compared with a terminal, which uses the desktop's rules as we do: GTK has its own, in
-// which "Compose A _" is ª and there is no Ā.
+// TestLayouts types the keys of a keyboard by position into our entry and into
+// other programs on the same desktop, and expects the same text from all. The
+// output of Compose is compared with a terminal, which uses the desktop's rules
+// as we do: GTK has its own, in which "Compose A _" is ª and there is no Ā.
 func TestLayouts(t *testing.T) {
 	b := newBench(t)
 	term := b.Terminal(image.Rect(700, 400, 1100, 600))
@@ -189,14 +189,13 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// TestUse uses the window as people do, and looks that nothing runs when they
-// have gone.
+// TestUse uses the window as people do, and checks that nothing runs once they have left it.
 func TestUse(t *testing.T) {
 	b := newBench(t)
 	quiet := func() bool { return len(b.app.animations) == 0 }
 	b.until("the caret blinks", func() bool { return !quiet() })
 
-	// Accents and a text that comes in pieces; what is copied goes out.
+	// The clipboard: accents, text that arrives in pieces, and what is copied here.
 	for _, text := range []string{"Zoë van der Straße — 12 €", strings.Repeat("0123456789abcdef", 1<<16)} {
 		in := b.Command("xclip", "-i", "-quiet", "-selection", "clipboard")
 		in.Stdin = strings.NewReader(text)
@@ -222,7 +221,7 @@ func TestUse(t *testing.T) {
 	b.Key("Tab", "space")
 	b.until("the button is pressed", func() bool { return b.taps == 1 })
 
-	// What is no longer seen takes no keys.
+	// A widget that is no longer visible gets no keys.
 	escaped := false
 	b.do(func() {
 		b.w.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) { escaped = escaped || e.Name == fyne.KeyEscape })
@@ -247,7 +246,7 @@ func TestUse(t *testing.T) {
 		b.w.SetContent(content)
 	})
 
-	// The wheel, a drag that ends outside, files.
+	// The wheel, a drag that ends outside, and dropped files.
 	p := b.middle(b.list)
 	b.Click(p.X, p.Y, 5)
 	b.until("the list has moved", func() bool { return b.list.GetScrollOffset() > 0 })
@@ -259,7 +258,7 @@ func TestUse(t *testing.T) {
 	b.Drop(p.X, p.Y, "/tmp/a b.zip", "/tmp/ë.zip")
 	b.until("the files are here", func() bool { return slices.Equal(b.dropped, []string{"/tmp/a b.zip", "/tmp/ë.zip"}) })
 
-	// Another size, and none below the least.
+	// Another size, but never below the minimum.
 	id := b.FindWindow("^bench$")
 	b.Run("xdotool", "windowsize", id, "600", "500")
 	b.until("laid out anew", func() bool { return b.w.canvas.Size() == fyne.NewSize(600, 500) })
@@ -269,8 +268,7 @@ func TestUse(t *testing.T) {
 		return b.w.size.X < 600 && b.w.size.X >= least.X && b.w.size.Y >= least.Y
 	})
 
-	// Nothing moves in a window that does not have the keyboard, nor after one
-	// that is closed.
+	// Nothing moves in a window without the keyboard focus, or after a window was closed.
 	b.do(func() { b.w.Canvas().Focus(b.entry) })
 	b.until("the caret blinks", func() bool { return !quiet() })
 	b.Terminal(image.Rect(700, 400, 1100, 600))
@@ -292,7 +290,7 @@ func TestUse(t *testing.T) {
 	<-b.done
 }
 
-// eyes is a desktop whose user sees otherwise than the real one's.
+// eyes is a desktop with other accessibility settings than the real one.
 type eyes struct {
 	window.Desktop
 	high, still bool
@@ -301,14 +299,14 @@ type eyes struct {
 func (e eyes) HighContrast() bool { return e.high }
 func (e eyes) LessMotion() bool   { return e.still }
 
-// full is a desktop that has no place for another window.
+// full is a desktop that has no room for another window.
 type full struct{ window.Desktop }
 
 func (full) NewFrame(window.FrameHandler, window.FrameOptions) (window.Frame, error) {
 	return nil, errors.New("no place")
 }
 
-// TestNoPlace: a window that cannot come up is not held, and its owner is told.
+// TestNoPlace: a window that cannot be shown is not kept, and its owner is notified.
 func TestNoPlace(t *testing.T) {
 	b := newBench(t)
 	b.do(func() {
@@ -323,8 +321,8 @@ func TestNoPlace(t *testing.T) {
 	})
 }
 
-// pair is a desktop with two monitors, whose user works on the second, and where the system
-// counts every window to one at twice the scale.
+// pair is a desktop with two monitors whose user works on the second one,
+// and whose system assigns every window to a monitor at twice the scale.
 type pair struct {
 	window.Desktop
 	opened *doubled
@@ -340,7 +338,7 @@ func (p pair) NewFrame(h window.FrameHandler, o window.FrameOptions) (f window.F
 	return p.opened, err
 }
 
-// doubled is a window that records where it is moved.
+// doubled is a window at scale 2 that records where it is moved.
 type doubled struct {
 	window.Frame
 	at image.Point
@@ -352,8 +350,8 @@ func (d *doubled) Move(p image.Point) error {
 	return d.Frame.Move(p)
 }
 
-// TestTwoMonitors: a window opens in the middle of the monitor where the user works, at the
-// scale of the one to which the system counts it.
+// TestTwoMonitors: a window opens in the middle of the monitor where the
+// user works, at the scale of the one that the system assigns it to.
 func TestTwoMonitors(t *testing.T) {
 	b := newBench(t)
 	b.do(func() {
@@ -373,8 +371,8 @@ func TestTwoMonitors(t *testing.T) {
 	})
 }
 
-// TestLooks: windows follow another theme, with their icons, and a desktop that comes to
-// ask for high contrast, or for less motion.
+// TestLooks: windows, with their icons, follow a change of theme,
+// and a desktop that starts to request high contrast or less motion.
 func TestLooks(t *testing.T) {
 	b := newBench(t)
 	b.do(func() { b.w.SetContent(widget.NewIcon(base.MenuDropDownIcon())) })
@@ -414,9 +412,9 @@ func TestLooks(t *testing.T) {
 	})
 }
 
-// TestFocusIsSeen: in every look what has the focus is marked, for who works with keys,
-// with a contrast of 3 : 1 to what is beside the mark; a field, a button, and a row of a
-// list, of which none is drawn outside of the list.
+// TestFocusIsSeen: in every look, keyboard users see what has the focus
+// by a mark with a contrast of 3 : 1 to what is beside it: a field, a
+// button, and a row of a list. None is drawn outside the list.
 func TestFocusIsSeen(t *testing.T) {
 	b := newBench(t)
 	step := func(key string) { b.Key(key); b.do(func() {}) }

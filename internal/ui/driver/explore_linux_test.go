@@ -13,7 +13,7 @@ import (
 	"wiebelt/internal/ui/explore"
 )
 
-// reader has what readers were told last, and how often.
+// reader records what screen readers were told last, and how often.
 type reader struct {
 	mu    sync.Mutex
 	tree  screenreader.Tree
@@ -60,8 +60,8 @@ func (r *row) Explore() explore.Said {
 	return explore.Said{Role: screenreader.Item, Key: r.at, Position: [2]int{r.at, 3}, Alone: true, Name: r.Text}
 }
 
-// TestExplored: a reader is told the content of a window, every change of it and nothing
-// else, and can press what it finds.
+// TestExplored: a screen reader is told the contents of a window,
+// every change to them and nothing else, and can press what it finds.
 func TestExplored(t *testing.T) {
 	b := newBench(t)
 	r := &reader{}

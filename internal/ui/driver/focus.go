@@ -18,7 +18,7 @@ const (
 	ringOff   = 3
 )
 
-// showsFocus are widgets that show their focus themselves, just as clearly.
+// showsFocus is implemented by widgets that show their focus themselves, just as clearly.
 type showsFocus interface{ ShowsFocus() }
 
 // ring returns a ring around the focused object, nil for none. Fyne's own focus colour is

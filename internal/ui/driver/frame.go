@@ -13,7 +13,7 @@ import (
 )
 
 // frame is a window: its canvas, and from the first Show on, the native
-// window that shows it. What nobody asks of a window is not there.
+// window that shows it. What is never called on a window is not implemented.
 type frame struct {
 	fyne.Window
 	d      *driver
@@ -155,10 +155,10 @@ func (w *frame) Show() {
 		if w.at != nil {
 			w.check(n.Move(*w.at))
 		}
-		w.rescale() // to that of the monitor it came to
+		w.rescale() // to the scale of the monitor it opened on
 		w.canvas.fit()
 	}
-	w.update() // painted before it comes up
+	w.update() // paint it before it appears
 	w.check(w.native.Show())
 }
 

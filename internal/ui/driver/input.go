@@ -479,7 +479,7 @@ func (w *frame) shortcut(e window.KeyEvent, held fyne.KeyModifier) fyne.Shortcut
 	return &desktop.CustomShortcut{KeyName: name, Modifier: held}
 }
 
-// typedShortcut reports whether something handled it.
+// typedShortcut passes on a shortcut, and reports whether something handled it.
 func (w *frame) typedShortcut(s fyne.Shortcut) bool {
 	focused := w.canvas.Focused()
 	if f, ok := focused.(fyne.Shortcutable); ok {

@@ -13,7 +13,7 @@ import (
 	"wiebelt/internal/native/screenreader"
 )
 
-// TestTypes: Fyne's own widgets have the right roles.
+// TestTypes checks that Fyne's own widgets have the right roles.
 func TestTypes(t *testing.T) {
 	test.NewTempApp(t)
 	check := widget.NewCheck("On", nil)
@@ -63,7 +63,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// TestMarked: the caret and the selection, however they were set.
+// TestMarked checks the reported caret and selection, however they were set.
 func TestMarked(t *testing.T) {
 	test.NewTempApp(t)
 	e := widget.NewEntry()
@@ -95,8 +95,8 @@ func TestMarked(t *testing.T) {
 	e.KeyUp(&fyne.KeyEvent{Name: desktop.KeyShiftLeft})
 }
 
-// TestMenu: the lines of a menu, and which of them has the focus: Fyne's private fields
-// still have their names.
+// TestMenu checks the lines of a menu and which of them has the focus,
+// and thereby that Fyne's private fields still have their names.
 func TestMenu(t *testing.T) {
 	test.NewTempApp(t)
 	w := test.NewWindow(widget.NewLabel(""))

@@ -13,8 +13,8 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// Every page of the guide opens, in both languages, and stays within its window. With
-// WIEBELT_SHOTS set, pictures of them are saved there.
+// TestHelpWindow: every page of the guide opens, in both languages, and stays within
+// its window. If WIEBELT_SHOTS is set, pictures of the pages are saved there.
 func TestHelpWindow(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		b := uitest.New(t, uitest.Greeting(l), map[string]widgets.Opener{windowapi.WindowHelp: Open})

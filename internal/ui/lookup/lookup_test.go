@@ -34,7 +34,7 @@ func found(t *testing.T, b *uitest.Harness, f windowapi.Found) {
 	b.Handle(windowapi.KindLookup, raw)
 }
 
-// answers has the resident's answers of every kind, and the expected texts.
+// answers lists the resident's answers of every kind, with the expected texts.
 var answers = []struct {
 	name   string
 	f      windowapi.Found
@@ -128,7 +128,7 @@ func TestLookupLife(t *testing.T) {
 	uitest.WantTexts(t, w.win, "Relatie opzoeken…")
 	f := windowapi.Found{Seq: w.seq, Outcome: history.OutcomeFound, Shown: "06 12 34 56 78", Copy: "0612345678", Number: "+31612345678", Contacts: []windowapi.Contact{dorp}}
 	found(t, b, f)
-	b.Later[1]() // answered long ago
+	b.Later[1]() // the timeout of a request already answered
 	var opened []string
 	w.openLink = func(_ context.Context, link, number string) error {
 		opened = append(opened, link, number)
@@ -153,7 +153,7 @@ func TestLookupLife(t *testing.T) {
 	if !slices.Equal(opened, []string{dorp.Link, "+31612345678"}) {
 		t.Errorf("opened %v", opened)
 	}
-	// A copy that fails says nothing else, and only until one succeeds.
+	// A failed copy shows nothing else, and only until one succeeds.
 	b.Handle(windowapi.KindCopy, nil)
 	if got := labels(w); !strings.Contains(got, text.Dutch.T(text.CallsTroubleCopy)) || uitest.ButtonOf(w.win, "Gekopieerd") != nil {
 		t.Error(got)
@@ -168,7 +168,7 @@ func TestLookupLife(t *testing.T) {
 	if uitest.ButtonOf(w.win, "Nummer kopiëren") != number {
 		t.Error(labels(w))
 	}
-	// Another number: the name disappears at once.
+	// When the number changes, the name disappears at once.
 	test.Type(w.box, "9")
 	if strings.Contains(labels(w), "J. de Vries") {
 		t.Error("a name beside another number")
@@ -182,7 +182,7 @@ func TestLookupLife(t *testing.T) {
 	if !strings.Contains(labels(w), "Er komt geen antwoord") {
 		t.Error(labels(w))
 	}
-	// Nothing of it outlives the window.
+	// Nothing is remembered once the window is closed.
 	w.win.Close()
 	if b.Page(windowapi.WindowLookup) != nil {
 		t.Error("a closed window is still held")
@@ -193,7 +193,7 @@ func TestLookupLife(t *testing.T) {
 	}
 }
 
-// Another window requests a lookup.
+// TestLookupShowAt: another window can request a lookup.
 func TestLookupShowAt(t *testing.T) {
 	b := uitest.New(t, uitest.Greeting(text.Dutch), map[string]widgets.Opener{windowapi.WindowLookup: Open})
 	b.ShowAt(windowapi.WindowLookup, "+31612345678")
@@ -202,7 +202,7 @@ func TestLookupShowAt(t *testing.T) {
 	}
 }
 
-// Of several numbers in one text, the one that is clicked is looked up.
+// TestSeveralNumbers: if a text contains several numbers, the one that is clicked is looked up.
 func TestSeveralNumbers(t *testing.T) {
 	b, w := lookupHarness(t, text.Dutch)
 	w.box.SetText("020-1234567 / 06-98760011")
@@ -215,8 +215,8 @@ func TestSeveralNumbers(t *testing.T) {
 	}
 }
 
-// TestLookupByKeys: with several contacts the arrows select one, starting in the field, and
-// Enter opens it; one without a file opens nothing.
+// TestLookupByKeys: among several contacts the arrow keys select one, starting
+// in the field, and Enter opens it; one without a file opens nothing.
 func TestLookupByKeys(t *testing.T) {
 	b, w := lookupHarness(t, text.Dutch)
 	var opened []string

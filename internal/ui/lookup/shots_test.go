@@ -12,7 +12,7 @@ import (
 	"wiebelt/internal/ui/uitest"
 )
 
-// TestLookupGuideShots: the guide's pictures show the lookup window as it is.
+// TestLookupGuideShots checks that the guide's pictures show the lookup window as it is.
 func TestLookupGuideShots(t *testing.T) {
 	for _, s := range shottest.All {
 		b, w := lookupHarness(t, s.Language)

@@ -46,7 +46,8 @@ func scene() *fyne.Container {
 	}}
 }
 
-// TestPaintsAsFyneDoes: painting object by object gives the same as Fyne does at once.
+// TestPaintsAsFyneDoes checks that painting object by object
+// gives the same result as Fyne painting everything at once.
 func TestPaintsAsFyneDoes(t *testing.T) {
 	Start(base.DefaultTheme())
 	for _, scale := range []float32{1, 1.5, 2, 3} {
@@ -81,8 +82,8 @@ func TestPaintsAsFyneDoes(t *testing.T) {
 	}
 }
 
-// TestNothingOfPeopleIsKept: no picture of a text that is no longer shown stays in memory,
-// and its memory is reused for the next one.
+// TestNothingOfPeopleIsKept: the picture of a text that is no longer shown
+// does not stay in memory, and its memory is reused for the next one.
 func TestNothingOfPeopleIsKept(t *testing.T) {
 	Start(base.DefaultTheme())
 	text := canvas.NewText("J. de Vries", ink)
@@ -116,7 +117,7 @@ func TestNothingOfPeopleIsKept(t *testing.T) {
 	}
 }
 
-// TestFirstLetterIsWhole: what extends beyond a text's left edge is painted.
+// TestFirstLetterIsWhole checks that the part of a letter left of the text's edge is painted.
 func TestFirstLetterIsWhole(t *testing.T) {
 	Start(base.DefaultTheme())
 	name := canvas.NewText("J. de Vries", ink)
@@ -133,8 +134,8 @@ func TestFirstLetterIsWhole(t *testing.T) {
 	t.Error("the J is cut on the left")
 }
 
-// TestLatinIsSetAsMeasured: texts set without looking for runs have the glyphs and
-// positions that Fyne measured.
+// TestLatinIsSetAsMeasured: texts shaped without searching
+// for runs have the glyphs and positions that Fyne measured.
 func TestLatinIsSetAsMeasured(t *testing.T) {
 	Start(base.DefaultTheme())
 	var l letters

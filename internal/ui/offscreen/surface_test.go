@@ -18,8 +18,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// TestFrameFollows changes a window in random ways: painting only what changed gives the
-// same as painting everything, and without changes nothing is painted.
+// TestFrameFollows changes a window in random ways: painting only what has changed gives
+// the same picture as painting everything, and without changes nothing is painted.
 func TestFrameFollows(t *testing.T) {
 	Start(base.DefaultTheme())
 	rnd := rand.New(rand.NewPCG(7, 7))
@@ -86,8 +86,8 @@ func TestFrameFollows(t *testing.T) {
 	}
 }
 
-// TestFrameIsFrugal: only a changed word is painted, and what is no longer on screen is not
-// kept: it may contain names.
+// TestFrameIsFrugal: if a word changes, only that word is painted;
+// what is no longer on screen is not kept, since it may contain names.
 func TestFrameIsFrugal(t *testing.T) {
 	Start(base.DefaultTheme())
 	name, other := canvas.NewText("J. de Vries", ink), canvas.NewText("Inkomend", ink)
@@ -125,7 +125,7 @@ func TestFrameIsFrugal(t *testing.T) {
 	}
 }
 
-// TestDamage: added rectangles are covered, without overlaps.
+// TestDamage checks that the damage covers every added rectangle, without overlaps.
 func TestDamage(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
@@ -159,13 +159,13 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// cacheClock is the clock by which Fyne drops what is old.
+// cacheClock is the clock by which Fyne drops old cache entries.
 //
 //go:linkname cacheClock fyne.io/fyne/v2/internal/cache.timeNow
 var cacheClock func() time.Time
 
-// TestKeep: the first picture after a quiet hour does not drop the renderers of what is on
-// screen; what is gone is dropped, with its change counter.
+// TestKeep: the first picture after a quiet hour does not drop the renderers of what
+// is on screen; those of removed objects are dropped, with their change counters.
 func TestKeep(t *testing.T) {
 	Start(base.DefaultTheme())
 	label, gone := widget.NewLabel("before"), widget.NewLabel("gone")
@@ -194,7 +194,7 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestThinEdge: an edge of one pixel is one pixel in its colour, not two at half strength.
+// TestThinEdge: an edge one pixel wide is one pixel in its colour, not two at half strength.
 func TestThinEdge(t *testing.T) {
 	Start(base.DefaultTheme())
 	white, fill, edge := color.NRGBA{0xFF, 0xFF, 0xFF, 0xFF}, color.NRGBA{0xF4, 0xF6, 0xF8, 0xFF}, color.NRGBA{0x5B, 0x6B, 0x7B, 0xFF}

@@ -42,7 +42,7 @@ type window struct {
 	shown    string             // ID of the recipe shown
 	facts    *facts             // nil until read
 	end      context.CancelFunc // cancels the last reading
-	wasTaken bool               // whether the listener's port was, when the page was created
+	wasTaken bool               // whether the listener's port was taken when the page was created
 	blocks   []*pasteBlock      // of the page
 	scroll   *container.Scroll  // around the page
 	pages    *fyne.Container    // holds the page

@@ -47,8 +47,8 @@ func openRecipes(t *testing.T, l text.Language, f facts) *uitest.Harness {
 	return b
 }
 
-// TestRecipesShowNoToken: every page in both languages, complete, without a token until the
-// user asks to see it; a copy contains it.
+// TestRecipesShowNoToken: every page is complete, in both languages,
+// and shows no token until the user asks to see it; a copy contains it.
 func TestRecipesShowNoToken(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		b := openRecipes(t, l, here)
@@ -94,8 +94,8 @@ func TestRecipesShowNoToken(t *testing.T) {
 	}
 }
 
-// TestRecipesSayWhatThePhoneCanTell: on every page, in both languages, so that nobody
-// expects more from the cards.
+// TestRecipesSayWhatThePhoneCanTell: every page says what the phone
+// reports, in both languages, so that nobody expects more from the cards.
 func TestRecipesSayWhatThePhoneCanTell(t *testing.T) {
 	say := map[text.Language]map[guide.Reports]string{
 		text.Dutch:   {guide.RingOnly: "Alleen dat er een oproep is.", guide.RingAndEnd: "Overgaan en einde.", guide.AllStates: "Overgaan, opnemen en einde."},
@@ -138,7 +138,7 @@ func TestRecipesButtons(t *testing.T) {
 	if p.copying.Text != "Kopiëren" {
 		t.Errorf("%q", p.copying.Text)
 	}
-	// To another page, and back: the token is hidden again.
+	// After another page and back, the token is hidden again.
 	test.Tap(p.show)
 	recipes(b).Choose("8x8")
 	recipes(b).Choose("enreach")
@@ -147,7 +147,7 @@ func TestRecipesButtons(t *testing.T) {
 	}
 }
 
-// TestRecipesList: the phones on the left, selected with pointer and keyboard.
+// TestRecipesList: the list on the left selects a phone by pointer or keyboard.
 func TestRecipesList(t *testing.T) {
 	b := openRecipes(t, text.Dutch, here)
 	w := recipes(b)
@@ -190,7 +190,7 @@ func TestRecipesList(t *testing.T) {
 		t.Error("the pointer left and the line still shows it")
 	}
 	w.win.Canvas().Focus(w.list)
-	w.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown}) // from the current page
+	w.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown}) // starts at the current page
 	w.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
 	if w.shown != "asterisk" {
 		t.Errorf("the keyboard chose %q", w.shown)
@@ -208,7 +208,8 @@ func TestRecipesList(t *testing.T) {
 	}
 }
 
-// TestRecipesTrouble: what keeps a recipe from working is shown where it matters.
+// TestRecipesTrouble checks that whatever keeps a
+// recipe from working is shown where it matters.
 func TestRecipesTrouble(t *testing.T) {
 	const off, web, taken = "listener.enabled", "listener.http", "Poort 27472 is bezet"
 	for _, c := range []struct {
@@ -294,7 +295,7 @@ func TestRecipesOfTheProfile(t *testing.T) {
 	}
 }
 
-// Another window opens the page of a phone.
+// TestRecipesShowAt: another window can open the page of a phone.
 func TestRecipesShowAt(t *testing.T) {
 	b := uitest.New(t, uitest.Greeting(text.Dutch), map[string]widgets.Opener{windowapi.WindowRecipes: Open})
 	b.ShowAt(windowapi.WindowRecipes, "linphone")

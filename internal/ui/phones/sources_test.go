@@ -15,7 +15,8 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// TestSources: the state of each source, never connected without a heartbeat.
+// TestSources checks the displayed state of each
+// source: it never says connected without a heartbeat.
 func TestSources(t *testing.T) {
 	at := uitest.Noon.Add(-78 * time.Minute)
 	for _, tt := range []struct {
@@ -54,7 +55,8 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestSourcesInTheRecipes: live on the phone's page and on that of all.
+// TestSourcesInTheRecipes: the state of a source is updated
+// live, on its phone's page and on the page of all sources.
 func TestSourcesInTheRecipes(t *testing.T) {
 	b := openRecipes(t, text.Dutch, here)
 	recipes(b).Choose("baresip")
@@ -79,8 +81,8 @@ func TestSourcesInTheRecipes(t *testing.T) {
 	}
 }
 
-// No word of the sources and of recipes of each kind is cut, in either language
-// and at every scale.
+// TestPhonesFit checks that no word of the sources, and of a recipe
+// of each kind, is cut, in either language and at every scale.
 func TestPhonesFit(t *testing.T) {
 	var sources windowapi.Sources
 	for _, phase := range []string{windowapi.LinkUp, windowapi.LinkUnknown, windowapi.LinkDown, windowapi.LinkKicked, windowapi.LinkRefused, windowapi.LinkIncomplete, windowapi.LinkBehind} {

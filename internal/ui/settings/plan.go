@@ -30,8 +30,8 @@ type section struct {
 	keys  []string
 }
 
-// settingsPlan returns the place of every key. Keys without one go to the end of the page
-// of those who set them, so that a new key is accessible at once.
+// settingsPlan returns the place of every key. Keys without one go to the end
+// of the page of those who set them, so that a new key is available at once.
 func settingsPlan() []section {
 	plan := []section{
 		{sectionCard, false, []string{"card.corner", "card.monitor", "card.fields", "card.full_for", "card.after_call", "card.quiet",

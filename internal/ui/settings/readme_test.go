@@ -10,7 +10,7 @@ import (
 	"wiebelt/internal/ui/uitest"
 )
 
-// TestReadmeShot: the README's picture shows the settings window as it is.
+// TestReadmeShot checks that the README's picture shows the settings window as it is.
 func TestReadmeShot(t *testing.T) {
 	w := opened(openOn(t, text.English, "light", officeSettings))
 	uitest.Scaled(w.win, fyne.NewSize(720, 592), 2)

@@ -28,9 +28,9 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// Every key of the table has a row with a field in the window, users' keys on one page
-// and administrators' on the other, and every field of the lists is in their boxes.
-// The plan has each once.
+// TestSettingsHoldEveryKey checks that every key of the table has a row with a field
+// in the window, users' keys on one page and administrators' on the other, and that
+// every field of the lists is in their boxes. The plan lists each key once.
 func TestSettingsHoldEveryKey(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
@@ -94,8 +94,8 @@ func partOf(in, o fyne.CanvasObject) bool {
 	return ok && slices.ContainsFunc(c.Objects, func(child fyne.CanvasObject) bool { return partOf(child, o) })
 }
 
-// Values that users select, and numbers as written in Dutch or English,
-// become those of the file.
+// TestSettingsFields: values that users select, and numbers
+// as written in Dutch or English, become those of the file.
 func TestSettingsFields(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", nothing)
 	w := opened(b)
@@ -124,7 +124,7 @@ func TestSettingsFields(t *testing.T) {
 			t.Errorf("%s is %q, want %q", key, got, want)
 		}
 	}
-	// Back to the saved value: nothing is changed any more.
+	// Changed back to the saved value, it is no longer a change.
 	typeInto(w, "card.full_for", "60")
 	if _, still := w.draft.texts["card.full_for"]; still {
 		t.Error("a value that holds counts as a change")
@@ -136,7 +136,7 @@ func TestSettingsFields(t *testing.T) {
 			t.Errorf("%s: %q is taken: %q", key, bad, w.rows[key].fault.Shows)
 		}
 	}
-	// The same limits for every number and duration of the table.
+	// The upper limit of every number of the table is checked.
 	for _, e := range settings.Keys() {
 		if e.Type == settings.Number {
 			typeInto(w, e.Key, fmt.Sprint(e.Most+1))
@@ -147,9 +147,9 @@ func TestSettingsFields(t *testing.T) {
 	}
 }
 
-// Changes are saved all at once: settings in the file, whose comments are kept, secrets
-// in their store and nowhere else. With an invalid value nothing is saved. The resident
-// is told what has changed.
+// TestSettingsSave: changes are saved all at once, settings in the file,
+// whose comments are kept, and secrets in their store and nowhere else. If a
+// value is invalid, nothing is saved. The resident is told what has changed.
 func TestSettingsSave(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", "# by hand\n"+officeSettings)
 	w := opened(b)
@@ -192,7 +192,7 @@ func TestSettingsSave(t *testing.T) {
 		t.Error("not undone")
 	}
 
-	// What is typed during saving stays, to be saved next.
+	// What is typed while saving stays, to be saved next.
 	line := settings.Line{Number: "0201234567"}
 	link := draftPhone{Softphone: settings.Softphone{Kind: "ari", Name: "een", Address: "https://pbx.example", Extension: "101", User: "wiebelt"}, secret: "a"}
 	w.draft.texts = map[string]string{"support.contact": "y", "hub.client_id": "new", "listener.port": "30000"}
@@ -222,7 +222,8 @@ func TestSettingsSave(t *testing.T) {
 	}
 	w.undo()
 
-	// What the policy locks meanwhile is marked; an invalid TOML file is never overwritten.
+	// A value that the policy has locked meanwhile is
+	// marked; an invalid TOML file is never overwritten.
 	typeInto(w, "support.contact", "x")
 	w.saved(&hubtrial.LockedError{Keys: []string{"support.contact"}}, false, w.draft)
 	if !w.unsaved() || w.rows["support.contact"].fault.Shows == "" {
@@ -236,7 +237,7 @@ func TestSettingsSave(t *testing.T) {
 	}
 }
 
-// The focus stays in its place, even if that is rebuilt.
+// TestSettingsKeyboard: the focus stays in its place, even if the widgets there are rebuilt.
 func TestSettingsKeyboard(t *testing.T) {
 	w := opened(openOn(t, text.Dutch, "light", officeSettings))
 	c := w.win.Canvas()
@@ -296,7 +297,8 @@ func TestSettingsKeyboard(t *testing.T) {
 	}
 }
 
-// What the policy sets is shown but cannot be changed, with who set it and where.
+// TestSettingsLocked: values set by the policy are shown
+// but cannot be changed, with who set them and where.
 func TestSettingsLocked(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", nothing)
 	w := opened(b)
@@ -328,7 +330,8 @@ func TestSettingsLocked(t *testing.T) {
 	}
 }
 
-// Another address or client asks for the secret again, and shows none of another address.
+// TestSettingsSecretMoves: for another address or client, the window asks
+// for the secret again, and does not show the stored one as its own.
 func TestSettingsSecretMoves(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
@@ -364,7 +367,8 @@ func TestSettingsSecretMoves(t *testing.T) {
 	}
 }
 
-// The test shows its steps as they finish and offers what worked; stopped, it is over.
+// TestSettingsTrial: the test shows its steps as they finish and
+// offers the values that worked; once stopped, it reports nothing.
 func TestSettingsTrial(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
@@ -397,8 +401,8 @@ func TestSettingsTrial(t *testing.T) {
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.SettingsWindowTestBad))
 }
 
-// An opened set-up file is shown, asks for its passphrase, compares old and new values and
-// changes nothing without a click; closed, it is forgotten.
+// TestSettingsSetupFile: an opened set-up file asks for its passphrase, compares old
+// and new values, and changes nothing without a click; once closed, it is forgotten.
 func TestSettingsSetupFile(t *testing.T) {
 	h, kantoor := testHub(t)
 	b := openOn(t, text.Dutch, "light", hubText("https://old.example"))
@@ -433,7 +437,7 @@ func TestSettingsSetupFile(t *testing.T) {
 		t.Errorf("said %v", b.Sent)
 	}
 
-	// Kept only for a while, and not longer than it is shown.
+	// It is held only for a while, and not once it is no longer shown.
 	w.openFile(path)
 	w.file.phrase.SetText(phrase)
 	b.Later = nil
@@ -448,7 +452,8 @@ func TestSettingsSetupFile(t *testing.T) {
 	}
 }
 
-// Numbers and links can be added, changed and removed; what a kind lacks is shown.
+// TestSettingsLists: numbers and links can be added, changed
+// and removed; what a link of some kind lacks is shown.
 func TestSettingsLists(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
@@ -485,7 +490,7 @@ func TestSettingsLists(t *testing.T) {
 		t.Errorf("%v %v", now.Softphones, problems)
 	}
 
-	// What is added to the settings meanwhile stays there, and is shown once it is noticed.
+	// What others add to the settings meanwhile stays there, and is shown once it is noticed.
 	tap("Verwijderen")                                // the last number
 	uitest.PressIn(t, w.phones.object, "Verwijderen") // baresip
 	add := func(name string) {
@@ -510,8 +515,8 @@ func TestSettingsLists(t *testing.T) {
 	}
 }
 
-// Another language or look during typing: the window reads its data again, and what
-// was typed is still there.
+// TestSettingsFollow: if language or look change while the user is
+// typing, the window reads its data again and keeps what was typed.
 func TestSettingsFollow(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
@@ -543,7 +548,8 @@ func TestSettingsFollow(t *testing.T) {
 	}
 }
 
-// Closing the window never loses what was typed, and a closed window ends what it started.
+// TestSettingsClose: closing the window never loses
+// what was typed, and ends what the window started.
 func TestSettingsClose(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
@@ -567,8 +573,8 @@ func TestSettingsClose(t *testing.T) {
 	}
 }
 
-// What only the running Wiebelt knows is updated live: the state of links, and a
-// hotkey that does not work.
+// TestSettingsLive: what only the running Wiebelt knows is updated
+// live, that is the state of links and a hotkey that does not work.
 func TestSettingsLive(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
@@ -587,8 +593,8 @@ func TestSettingsLive(t *testing.T) {
 	}
 }
 
-// Lists too long to be changed here are shown by their length, and mistakes in the
-// file without quoting it.
+// TestSettingsLongLists: for lists too long to be edited here, the window
+// shows their length; it shows mistakes in the file without quoting it.
 func TestSettingsLongLists(t *testing.T) {
 	var src strings.Builder
 	src.WriteString(nothing + "[phone]\nnever_lookup = [")
@@ -628,7 +634,8 @@ func TestSetupFilesAreFound(t *testing.T) {
 	}
 }
 
-// The list marks the section being read, however it was scrolled to.
+// TestListFollowsScrolling: the list marks the
+// section being read, however the page was scrolled.
 func TestListFollowsScrolling(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
@@ -649,7 +656,7 @@ func TestListFollowsScrolling(t *testing.T) {
 		t.Errorf("at the end of the administrators' page %q is marked", w.Chosen())
 	}
 
-	// From the end of one page to another one, which is not as high.
+	// From the end of one page to another that is less high.
 	w = opened(openOn(t, text.Dutch, "light", nothing))
 	uitest.Scaled(w.win, fyne.NewSize(720, 688), 1)
 	for _, id := range []string{sectionSupport, sectionCalls, sectionSupport} {
@@ -659,8 +666,8 @@ func TestListFollowsScrolling(t *testing.T) {
 	}
 }
 
-// What a setting can be stands in words that staff know, none of them cut, and what is
-// typed beside them holds too.
+// TestValuesInWords: the values of a setting are shown in words that staff know,
+// none of them cut, and other text may be typed where a setting accepts it.
 func TestValuesInWords(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		w := opened(openOn(t, l, "light", officeSettings))
@@ -698,8 +705,8 @@ func TestValuesInWords(t *testing.T) {
 	}
 }
 
-// TestLinksOfOneKind: each has its own name, and a typed secret stays with its link,
-// whatever the names are meanwhile.
+// TestLinksOfOneKind: each link of a kind gets its own name, and a
+// typed secret stays with its link, whatever names are typed meanwhile.
 func TestLinksOfOneKind(t *testing.T) {
 	w := opened(openOn(t, text.Dutch, "light", ""))
 	w.Choose(sectionPhones)
@@ -716,7 +723,7 @@ func TestLinksOfOneKind(t *testing.T) {
 	kind := w.phones.all[0].Kind
 	w.phones.all[0].secret, w.phones.all[1].secret = "kanarie-een", "kanarie-twee"
 	name := uitest.All[*widgets.Field](newPhoneBox(w.phones, 0, false))[0]
-	for _, s := range []string{kind + "-", kind + "-2", kind + "-20"} { // by way of the second one's
+	for _, s := range []string{kind + "-", kind + "-2", kind + "-20"} { // via the second one's
 		name.SetText(s)
 	}
 	want, err := w.wanted()

@@ -72,7 +72,7 @@ func put(t testing.TB, b *uitest.Harness, src string) {
 	must.Do(t, os.WriteFile(settings.Path(b.Dirs), []byte(src), 0o600))
 }
 
-// nothing is a profile with only the place of secrets configured.
+// nothing is a profile in which only the place of secrets is configured.
 const nothing = "[hub]\nsecret_store = \"file\"\n"
 
 var keptOffice = keptSecrets{base: "https://api.hub.example", client: "kantoor-dorpsstraat", state: secret.IsSet,
@@ -185,8 +185,8 @@ func typeInto(w *window, key, s string) {
 	w.rows[key].focus.(typed).SetText(s)
 }
 
-// TestSettingsFit lays out every state in both languages and at every scale,
-// with no word of ours cut.
+// TestSettingsFit lays out every state in both languages and at
+// every scale, and checks that none of our own words is cut.
 func TestSettingsFit(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, scene := range settingsScenes {

@@ -70,7 +70,7 @@ func hubText(base string) string {
 	return fmt.Sprintf("# kept by hand\n[hub]\nbase_url = %q\nhub_url = %q\nclient_id = \"office\"\norganisation_code = \"1234\"\nsecret_store = \"file\"\n", base, base)
 }
 
-// tries runs a trial and also returns the steps that ended, with their results.
+// tries runs a trial and also returns the steps that completed, with their results.
 func tries(t *testing.T, d profile.Dirs, changes map[string]any, typed, number string) (end outcome, all []step, ended string) {
 	t.Helper()
 	end = try(t.Context(), d, text.Dutch, changes, typed, number, func(s step) {
@@ -115,8 +115,8 @@ func TestTry(t *testing.T) {
 	}
 }
 
-// TestTryKeepsTheSecret: if the address in the window is another one, nothing is sent there
-// without a secret typed for it.
+// TestTryKeepsTheSecret: with another address or client in the
+// window, nothing is sent unless a secret was typed for it.
 func TestTryKeepsTheSecret(t *testing.T) {
 	h, value := testHub(t)
 	d := profiled(t, hubText(h.BaseURL()))
@@ -137,7 +137,7 @@ func TestTryKeepsTheSecret(t *testing.T) {
 	}
 }
 
-// picky is a hub that accepts credentials in one form only.
+// picky is a hub that accepts credentials in only one form.
 func picky(t *testing.T, id, value, encoding, parameter, scopes, field string) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -168,8 +168,8 @@ func picky(t *testing.T, id, value, encoding, parameter, scopes, field string) *
 	return s
 }
 
-// TestTryFinds: other values that the hub requires are found and offered, each separately
-// and together, and never tried if the policy sets them.
+// TestTryFinds: if the hub requires other values, they are found
+// and offered, one or several, and the test passes with them.
 func TestTryFinds(t *testing.T) {
 	const usual = "Basic P0boxadministrator orgCode:1234"
 	for name, c := range map[string]struct {
@@ -204,7 +204,7 @@ func TestTryFinds(t *testing.T) {
 			}
 		})
 	}
-	// A hub that accepts none of it: the error is about the unchanged settings.
+	// If a hub accepts none of them, the error is about the unchanged settings.
 	h := picky(t, "somebody", "else", "plain", "scopes", usual, "")
 	end, all, _ := tries(t, profiled(t, hubText(h.URL)), nil, "a+b", "")
 	if failed := all[len(all)-1]; failed.said != "Onbekende client · invalid_client" || end.ok {

@@ -10,7 +10,7 @@ import (
 	"wiebelt/internal/ui/uitest"
 )
 
-// everyPhone has everything that the first start's window can show about phones.
+// everyPhone returns everything that the first start's window can show about phones.
 func everyPhone(l text.Language) []phone {
 	var all []phone
 	for _, o := range []string{"", "off", "running", "other", "unread"} {
@@ -22,7 +22,7 @@ func everyPhone(l text.Language) []phone {
 	return append(all, phone{id: "ours", name: "Twinkle", sentence: l.T(text.StartOurs), ok: true, recipe: "twinkle"})
 }
 
-// everyCheck has everything that can be shown if no call came.
+// everyCheck returns everything that can be shown if no call came.
 func everyCheck(l text.Language) []check {
 	const admin = "Jan Willem van der Meulen (IT), toestel 140"
 	var all []check
@@ -41,8 +41,8 @@ func everyCheck(l text.Language) []check {
 		check{name: l.T(text.StartCheckNoneName), sentence: l.T(text.StartCheckNone)})
 }
 
-// No word of the first start and of a test call is cut, in either language and at every
-// scale, in the window as it opens and at its minimum size.
+// TestStartFits checks that no word of the first start and of a test call is cut, in
+// either language and at every scale, in the window as it opens and at its minimum size.
 func TestStartFits(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		b, w := openStart(t, l, began())

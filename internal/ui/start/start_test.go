@@ -48,13 +48,14 @@ func openStart(t *testing.T, l text.Language, s state) (*uitest.Harness, *window
 	return b, w
 }
 
-// came makes the resident report what it saw of a test call.
+// came makes the resident report what it has seen of a test call.
 func came(t *testing.T, b *uitest.Harness, seq int, seen windowapi.TestSeen) {
 	t.Helper()
 	b.Tell(t, windowapi.KindTest, windowapi.Test{Window: windowapi.WindowTest, Seq: seq, Seen: &seen})
 }
 
-// TestStartAsksThreeThings and nothing about the hub, which is for administrators.
+// TestStartAsksThreeThings: the window asks three things,
+// and nothing about the hub, which is for administrators.
 func TestStartAsksThreeThings(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		_, w := openStart(t, l, began(ready))
@@ -80,8 +81,8 @@ func TestStartAsksThreeThings(t *testing.T) {
 	}
 }
 
-// TestStartJoin: if there is a relay that was not joined, the window asks for the code,
-// says what is wrong with it, and stops asking once it was accepted.
+// TestStartJoin: if there is a relay that this computer has not joined, the window
+// asks for the code, says what is wrong with it, and stops asking once it is accepted.
 func TestStartJoin(t *testing.T) {
 	r := relaytest.Start(t, nil)
 	b, w := openStart(t, text.Dutch, began())
@@ -100,7 +101,7 @@ func TestStartJoin(t *testing.T) {
 	}
 	w.code.SetText(" " + r.Invite(users.Entry{User: "anna"}))
 	secrets := filepath.Join(b.Dirs.State, "secrets")
-	must.Do(t, os.WriteFile(secrets, nil, 0o600)) // no folder
+	must.Do(t, os.WriteFile(secrets, nil, 0o600)) // not a folder
 	w.code.OnSubmitted("")
 	if w.notJoined != text.Dutch.T(text.SecretState(string(secret.Exposed))) {
 		t.Errorf("nowhere to keep it: %q", w.notJoined)
@@ -118,7 +119,8 @@ func TestStartJoin(t *testing.T) {
 	uitest.WantTexts(t, w.win, "Meld deze computer aan")
 }
 
-// TestStartCorner: saved at once, by pointer and keys, and a test card is requested.
+// TestStartCorner: a corner chosen by pointer or keys
+// is saved at once, and a test card is requested.
 func TestStartCorner(t *testing.T) {
 	b, w := openStart(t, text.Dutch, began())
 	w.picker.Resize(w.picker.MinSize())
@@ -181,7 +183,8 @@ func byPolicy(t testing.TB, corner string) state {
 	return state{set: set}
 }
 
-// Answers are saved in the order in which they were given, however long each takes.
+// TestStartInOrder: answers are saved in the order
+// in which they were given, however long each takes.
 func TestStartInOrder(t *testing.T) {
 	b, w := openStart(t, text.Dutch, began())
 	w.picker.Resize(w.picker.MinSize())
@@ -191,7 +194,7 @@ func TestStartInOrder(t *testing.T) {
 	test.TapAt(w.picker, fyne.NewPos(20, 20))
 	test.TapAt(w.picker, fyne.NewPos(150, 20))
 	var work sync.WaitGroup
-	work.Go(func() { begun[1](t.Context()) }) // waits for the first
+	work.Go(func() { begun[1](t.Context()) }) // waits for the first one
 	begun[0](t.Context())
 	work.Wait()
 	if s, _ := settings.Load(b.Dirs); s.Card.Corner != "top-right" {
@@ -199,8 +202,8 @@ func TestStartInOrder(t *testing.T) {
 	}
 }
 
-// TestStartLanguage: applied at once, and the window continues in that language where it
-// was, including a test call.
+// TestStartLanguage: a language is applied at once, and the
+// window continues in it where it was, including a test call.
 func TestStartLanguage(t *testing.T) {
 	b, w := openStart(t, text.Dutch, began(ready))
 	uitest.Press(t, w.win, "Testen met een echte oproep")
@@ -237,7 +240,7 @@ func TestStartConnects(t *testing.T) {
 	if c := uitest.ButtonOf(w.win, "Koppelen…"); c == nil || !c.Disabled() {
 		t.Error("it can be pressed again")
 	}
-	// A report meanwhile changes nothing about that, nor about its result.
+	// A report meanwhile affects neither that nor its result.
 	report := func() { b.Tell(t, windowapi.KindSources, windowapi.Sources{}) }
 	b.Go = at
 	report()
@@ -246,7 +249,7 @@ func TestStartConnects(t *testing.T) {
 		t.Error("it can be pressed again after a report")
 	}
 	b.Go = func(func(context.Context)) {} // the reading takes longer
-	begun[0](t.Context())                 // it no longer runs
+	begun[0](t.Context())                 // the phone no longer runs
 	b.Go = at
 	report()
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.StartGone)[:20])
@@ -260,7 +263,7 @@ func TestStartConnects(t *testing.T) {
 	if uitest.ButtonOf(w.win, "Koppelen") != nil || uitest.ButtonOf(w.win, "Koppelen…") != nil {
 		t.Error("connected, and still to be connected")
 	}
-	// What has to be done first is in its recipe.
+	// If something has to be done first, the button leads to the recipe.
 	w.take(began(off))
 	uitest.Press(t, w.win, "Telefoon koppelen")
 	if b.PlaceOf(windowapi.WindowRecipes) != "linphone" {
@@ -270,8 +273,8 @@ func TestStartConnects(t *testing.T) {
 	uitest.WantTexts(t, w.win, "geen telefoonprogramma gevonden")
 }
 
-// TestChecks: what to check, for every configured source, a port that another program uses,
-// and sources of earlier calls.
+// TestChecks checks what the user is told to check: every configured
+// source, a port that another program uses, and sources of earlier calls.
 func TestChecks(t *testing.T) {
 	d := uitest.Dirs(t)
 	must.Do(t, os.WriteFile(settings.Path(d), []byte("[support]\ncontact = \"Jan (IT)\"\n[[softphone]]\nkind = \"bria\"\n[[softphone]]\nkind = \"baresip\"\nname = \"Balie\"\n"), 0o600))
@@ -287,7 +290,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// TestLinked: a connected phone is not offered again.
+// TestLinked checks that a connected phone is not offered again.
 func TestLinked(t *testing.T) {
 	links := []settings.Softphone{{Kind: "baresip", Address: "127.0.0.1:4444"}, {Kind: "linphone", Address: "/tmp/lp"}, {Kind: "bria"}}
 	for _, tt := range []struct {
@@ -307,7 +310,8 @@ func TestLinked(t *testing.T) {
 	}
 }
 
-// TestTestCall: waits, shows what came and what the phone can report, or what to check.
+// TestTestCall: the window waits, then shows the call
+// and what the phone can report, or what to check.
 func TestTestCall(t *testing.T) {
 	b := uitest.New(t, uitest.Greeting(text.Dutch), map[string]widgets.Opener{windowapi.WindowStart: Open, windowapi.WindowTest: OpenTest})
 	b.Show(windowapi.WindowTest)

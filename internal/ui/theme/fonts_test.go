@@ -8,7 +8,7 @@ import (
 	"github.com/go-text/typesetting/font"
 )
 
-// TestBundledFontsCoverEurope: customers' names need no system font.
+// TestBundledFontsCoverEurope checks that customers' names need no system font.
 func TestBundledFontsCoverEurope(t *testing.T) {
 	for name, sample := range map[string]string{
 		"Dutch, German, French": "áàâäãåæçéèêëíìîïñóòôöõøœúùûüýÿßĳĲÀÉÏÖŸ",
@@ -45,7 +45,7 @@ func TestBundledFontsCoverEurope(t *testing.T) {
 			if has(regular, r) != has(bundled[1][i], r) {
 				t.Errorf("%s: %q (%U) is not in the other of regular and bold", regular.Name(), r, r)
 			}
-			// Letters that skip the search are in the font.
+			// Letters for which the search is skipped are in the font.
 			if i == 0 && r < 0x2028 && Simple(r) && unicode.IsLetter(r) && !has(regular, r) {
 				t.Errorf("%q (%U) is not in %s", r, r, regular.Name())
 			}

@@ -10,8 +10,8 @@ import (
 	"wiebelt/internal/testutil/shottest"
 )
 
-// Every text in a window has a contrast of at least 4.5 : 1 to its background, and of 7 : 1
-// if the desktop requests high contrast.
+// TestContrast checks that every text in a window has a contrast of at least
+// 4.5 : 1 to its background, and of 7 : 1 if the desktop requests high contrast.
 func TestContrast(t *testing.T) {
 	for name, c := range map[string]Colours{"light": Light, "dark": Dark, "high light": HighLight, "high dark": HighDark} {
 		least := 4.5

@@ -28,7 +28,7 @@ type Message struct {
 	M    any
 }
 
-// Harness has the windows on Fyne's test driver, and records everything they send.
+// Harness runs the windows on Fyne's test driver, and records everything they send.
 type Harness struct {
 	*widgets.Host
 	Sent         []Message
@@ -37,7 +37,8 @@ type Harness struct {
 	Later        []func()  // to run later; nothing runs it by itself
 }
 
-// PlaceOf returns where the stand-in of a window was last shown; "" if it is closed.
+// PlaceOf returns the place at which the stand-in
+// of a window was last shown, "" if it is closed.
 func (b *Harness) PlaceOf(name string) string {
 	if o, ok := b.Page(name).(*other); ok {
 		return o.place
@@ -55,7 +56,7 @@ func (b *Harness) Tell(t testing.TB, kind string, m any) {
 	b.Handle(kind, raw)
 }
 
-// Wait runs all that is due later; what that schedules waits for the next call.
+// Wait runs everything due later; what that schedules waits for the next call.
 func (b *Harness) Wait() {
 	due := b.Later
 	b.Later = nil

@@ -28,8 +28,8 @@ func Shot(t testing.TB, w fyne.Window, name string) {
 	if dir == "" {
 		return
 	}
-	// Wrapping text knows its height only once it has a width: a window on a screen lays
-	// out again before it paints, a test's window does not.
+	// Wrapping text knows its height only once it has a width: a window on a
+	// screen is laid out again before it is painted, a test's window is not.
 	size := w.Canvas().Size()
 	w.Resize(size.AddWidthHeight(1, 1))
 	w.Resize(size)
@@ -60,7 +60,7 @@ func Examine(t testing.TB, name string, w fyne.Window, sizes []fyne.Size, data .
 func ExamineAt(t testing.TB, name string, w fyne.Window, scale float32, sizes []fyne.Size, data ...string) {
 	t.Helper()
 	for _, size := range sizes {
-		Scaled(w, size.AddWidthHeight(1, 1), scale) // text that wraps tells its height only once it has a width
+		Scaled(w, size.AddWidthHeight(1, 1), scale) // wrapping text knows its height only once it has a width
 		Scaled(w, size, scale)
 		Uncut(t, fmt.Sprintf("%s at %v in %v", name, scale, size), w, data...)
 	}
@@ -81,7 +81,7 @@ func Texts(w fyne.Window) (all []string) {
 	return all
 }
 
-// WantTexts fails for texts that are not in a window.
+// WantTexts fails for each text that is not in a window.
 func WantTexts(t *testing.T, w fyne.Window, want ...string) {
 	t.Helper()
 	all := strings.Join(Texts(w), "|")
@@ -92,9 +92,9 @@ func WantTexts(t *testing.T, w fyne.Window, want ...string) {
 	}
 }
 
-// Uncut fails if a word of ours is cut or extends beyond the window's border; names and
-// numbers, of any length, end in an ellipsis. It also fails if text touches what is before
-// it in its line.
+// Uncut fails if one of our own words is cut or extends beyond the
+// window's border; names and numbers, of any length, end in an
+// ellipsis. It also fails if text touches what precedes it in its line.
 func Uncut(t testing.TB, what string, w fyne.Window, data ...string) {
 	t.Helper()
 	apart(t, what, w.Canvas().Content())
@@ -121,7 +121,7 @@ func Uncut(t testing.TB, what string, w fyne.Window, data ...string) {
 	})
 }
 
-// apart fails if a text begins less than some units after a mark or line of text before it.
+// apart fails if a text begins too close to a mark or text before it in its line.
 func apart(t testing.TB, what string, in fyne.CanvasObject) {
 	t.Helper()
 	type piece struct {
@@ -165,8 +165,8 @@ func Scaled(w fyne.Window, size fyne.Size, scale float32) {
 	w.Resize(size)
 }
 
-// Scales has the scales of the tested screens; the last two are text of 200 % on
-// screens of 200 and 300 %.
+// Scales lists the scales of the tested screens; the last
+// two are text at 200 % on screens at 200 and 300 %.
 var Scales = []float32{1, 1.25, 1.5, 1.75, 2, 4, 6}
 
 // All returns the visible objects of a type in a tree.
@@ -180,8 +180,8 @@ func All[T fyne.CanvasObject](o fyne.CanvasObject) (all []T) {
 	return all
 }
 
-// walk visits the visible objects of a tree, with their positions; an object's parts
-// only if visit says so.
+// walk visits the visible objects of a tree, with their
+// positions, and an object's parts only if visit returns true.
 func walk(o fyne.CanvasObject, at fyne.Position, visit func(fyne.CanvasObject, fyne.Position) (within bool)) {
 	if !o.Visible() {
 		return
@@ -236,18 +236,18 @@ func PressIn(t *testing.T, o fyne.CanvasObject, label string) {
 	test.Tap(b)
 }
 
-// Smallest has the content sizes of windows that fill a screen of 1366 by 768 at 300 %,
-// with a task bar below and at the side: no window may need more.
+// Smallest lists the content sizes of windows that fill a screen of 1366 by
+// 768 at 300 %, with a task bar below or at the side: no window may need more.
 var Smallest = []fyne.Size{fyne.NewSize(439, 176), fyne.NewSize(399, 216)}
 
-// Fits fails if a window needs more space than it has at some size, or if its buttons are
-// not visible then, except those in what scrolls. It checks the smallest sizes, some in
-// between, and the window's own size, to which it restores it.
+// Fits fails if a window needs more space than it has at some size, or if its
+// buttons are not visible then, except those in scrolling content. It checks the
+// smallest sizes, some in between, and the window's own size, which it restores.
 func Fits(t testing.TB, what string, w fyne.Window) {
 	t.Helper()
 	own := w.Canvas().Size()
 	for _, size := range append(Smallest, fyne.NewSize(531, 226), fyne.NewSize(624, 280), fyne.NewSize(720, 352), own) {
-		w.Resize(size.AddWidthHeight(1, 1)) // text that wraps tells its height only once it has a width
+		w.Resize(size.AddWidthHeight(1, 1)) // wrapping text knows its height only once it has a width
 		w.Resize(size)
 		if min := w.Content().MinSize(); min.Width > size.Width+0.5 || min.Height > size.Height+0.5 {
 			t.Errorf("%s: %v needs %v", what, size, min)

@@ -6,8 +6,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Fyne's own strings: every one of ours has a text in both languages, and together they are
-// all that Fyne has, apart from the names of days.
+// TestBuiltinStrings checks that each of Fyne's own strings
+// that our windows can show has a text in both languages.
 func TestBuiltinStrings(t *testing.T) {
 	for _, theirs := range text.FyneWords {
 		ours := text.WindowFyne(theirs)

@@ -14,7 +14,7 @@ type Button struct {
 	Of string // what it is about, for screen readers; "" where its words say that
 }
 
-// NewButton is a button with a label.
+// NewButton returns a button with a label.
 func NewButton(label string, do func()) *Button { return NewButtonWithIcon(label, nil, do) }
 
 // NewPrimary returns the button for the most likely action; a window has one.
@@ -29,7 +29,7 @@ func weighed(label string, weight widget.Importance, do func()) *Button {
 	return b
 }
 
-// NewButtonWithIcon is a button with an icon and a label.
+// NewButtonWithIcon returns a button with an icon and a label.
 func NewButtonWithIcon(label string, icon fyne.Resource, do func()) *Button {
 	b := &Button{}
 	b.Text, b.Icon, b.OnTapped = label, icon, do

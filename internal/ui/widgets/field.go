@@ -13,7 +13,7 @@ type Field struct {
 	Gained func() // called when it gets the focus; may be nil
 }
 
-// NewField is an empty field.
+// NewField returns an empty field.
 func NewField() *Field {
 	f := &Field{}
 	f.ExtendBaseWidget(f)

@@ -135,7 +135,7 @@ func (h *Host) pass(kind string, raw json.RawMessage) {
 // Later calls do on the UI thread after a delay.
 func (h *Host) Later(d time.Duration, do func()) { h.After(d, func() { h.Post(do) }) }
 
-// Shortly shows a value for a while, or until another one, or the same once more, replaces it.
+// Shortly shows a value for a while, or until it is replaced, even by the same value.
 func Shortly[T any](h *Host, d time.Duration, at *T, value T, show func()) {
 	*at = value
 	h.shown[at]++

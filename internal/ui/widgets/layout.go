@@ -156,7 +156,7 @@ func Footer(o fyne.CanvasObject) fyne.CanvasObject {
 	return Column(0, widget.NewSeparator(), Padded(12, 12, Edge, Edge, o))
 }
 
-// Gap is an empty object of a height.
+// Gap returns an empty object of a height.
 func Gap(height float32) fyne.CanvasObject {
 	return container.New(layout.NewCustomPaddedLayout(height, 0, 0, 0))
 }

@@ -10,15 +10,15 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// keys types keys into what has the focus.
+// keys types keys into the focused object.
 func keys(c fyne.Canvas, names ...fyne.KeyName) {
 	for _, n := range names {
 		c.Focused().TypedKey(&fyne.KeyEvent{Name: n})
 	}
 }
 
-// TestListByKeys: the arrows skip what cannot be selected, and stop at the ends; Enter acts
-// like a click, and Escape belongs to the window.
+// TestListByKeys: the arrow keys skip lines that cannot be selected and stop
+// at the ends, Enter acts like a click, and Escape is passed to the window.
 func TestListByKeys(t *testing.T) {
 	test.NewTempApp(t)
 	var chosen []int
@@ -57,7 +57,8 @@ func TestListByKeys(t *testing.T) {
 	}
 }
 
-// TestRowsByKeys: the same for rows of any height; the focused one is scrolled into view.
+// TestRowsByKeys is TestListByKeys for rows of any
+// height; the focused row is scrolled into view.
 func TestRowsByKeys(t *testing.T) {
 	test.NewTempApp(t)
 	page := container.NewVBox()

@@ -19,7 +19,7 @@ const (
 	CopiedFor = time.Second            // "copied" is said
 	FailedFor = 10 * time.Second       // a failure is shown
 	SilentIn  = 90 * time.Second       // timeout for the resident's answer to a lookup
-	Settle    = 300 * time.Millisecond // a click counts for the row that was there before this
+	Settle    = 300 * time.Millisecond // earlier clicks were meant for the row there before
 )
 
 // MaxTyped is the maximum length of a typed number, in bytes.

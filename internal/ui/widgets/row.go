@@ -13,7 +13,7 @@ import (
 // RowHeight is the height of a list row with two lines.
 const RowHeight = 48
 
-// narrow is too little width for a name beside the result.
+// narrow is the width below which a name does not fit beside the result.
 const narrow = 200
 
 // Row holds the parts of a list row: the time, who or what with a detail below,

@@ -74,5 +74,5 @@ func (s *Slot) Trouble(said string) {
 	s.Put(said, func() fyne.CanvasObject { return Trouble(said) })
 }
 
-// Kept returns the slot such that the gap beside it stays while it is empty.
+// Kept returns the slot wrapped so that the gap beside it remains while it is empty.
 func (s *Slot) Kept() fyne.CanvasObject { return container.NewStack(s.Container) }

@@ -11,8 +11,9 @@ import (
 	"wiebelt/internal/instance/windowapi"
 )
 
-// On every screen, with a task bar at any side and at every scale, a window opens within
-// the work area including its frame, and at its preferred size if possible.
+// TestPlaceInWorkArea: on every screen, with a task bar at any
+// side and at every scale, a window opens within the work area,
+// including its frame, and at its preferred size if possible.
 func TestPlaceInWorkArea(t *testing.T) {
 	for _, screen := range [][2]int{{1366, 768}, {1920, 1080}, {2560, 1440}} {
 		for _, scale := range []float32{1, 1.25, 1.5, 1.75, 2, 2.5, 3} {
@@ -41,7 +42,8 @@ func TestPlaceInWorkArea(t *testing.T) {
 	}
 }
 
-// Content that needs more than the available space scrolls, and never requests more.
+// TestFittingScrolls: content that needs more than the
+// available space scrolls, and never requests more.
 func TestFittingScrolls(t *testing.T) {
 	test.NewTempApp(t)
 	tall := canvas.NewRectangle(nil)

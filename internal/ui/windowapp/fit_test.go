@@ -13,8 +13,8 @@ import (
 	"fyne.io/fyne/v2"
 )
 
-// filled brings a newly opened window into states with more content, and calls look in
-// each. Windows without one are checked as they open.
+// filled brings newly opened windows into states with more content, and
+// calls look in each. Windows without an entry are checked as they open.
 var filled = map[string]func(t *testing.T, b *uitest.Harness, look func(state string)){
 	windowapi.WindowDemo: func(t *testing.T, b *uitest.Harness, look func(string)) {
 		look("open")
@@ -31,9 +31,9 @@ var filled = map[string]func(t *testing.T, b *uitest.Harness, look func(state st
 	},
 }
 
-// TestEveryWindowFits: no word of any window is cut or extends beyond its border, in
-// either language and at every scale, and on the smallest screen it fits. New windows
-// are checked automatically.
+// TestEveryWindowFits checks that no word of any window is cut or extends
+// beyond its border, in either language and at every scale, and that the
+// window fits on the smallest screen. New windows are included automatically.
 func TestEveryWindowFits(t *testing.T) {
 	all := slices.Sorted(maps.Keys(openers(nil)))
 	for _, l := range []text.Language{text.Dutch, text.English} {

@@ -14,9 +14,9 @@ import (
 	"wiebelt/internal/ui/uitest"
 )
 
-// TestEscapeCloses: Escape closes every window as it opens and from every widget of
-// ours that Tab reaches, at the latest the second time: a list first releases the focus,
-// and a search is cleared.
+// TestEscapeCloses: Escape closes every window, as it opens and from
+// each of our widgets that Tab reaches, at the latest the second time:
+// first a list releases the focus, and a search field is cleared.
 func TestEscapeCloses(t *testing.T) {
 	const most = 12
 	pressed := 0

@@ -139,7 +139,7 @@ func (r *resident) ended(wantCode int) {
 	}
 }
 
-// Nothing of ours is left in the user's folders.
+// TestLeavesNothing checks that nothing of ours is left in the user's folders.
 func TestLeavesNothing(t *testing.T) {
 	s := xtest.Start(t, "openbox", xtest.Options{Env: []string{"LANG=nl_NL.UTF-8"}})
 	before := files(t, s.Dir) // the window manager's
@@ -148,7 +148,7 @@ func TestLeavesNothing(t *testing.T) {
 	must.Do(t, r.conn.Send(windowapi.KindQuit, nil))
 	r.ended(0)
 	for _, p := range files(t, s.Dir) {
-		// The index of the fonts is the machine's own cache.
+		// The font index is the machine's own cache.
 		if !slices.Contains(before, p) && !strings.Contains(p, "font_index") {
 			t.Errorf("left behind: %s", strings.TrimPrefix(p, s.Dir))
 		}
@@ -170,7 +170,7 @@ func files(t *testing.T, dir string) (all []string) {
 	return all
 }
 
-// Without a screen there is no application.
+// TestWithoutScreen checks that there is no application without a screen.
 func TestWithoutScreen(t *testing.T) {
 	t.Setenv("DISPLAY", "")
 	t.Setenv("WAYLAND_DISPLAY", "")

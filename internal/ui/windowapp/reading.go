@@ -18,7 +18,7 @@ type readers struct {
 	log  *slog.Logger
 }
 
-// follow does that until ctx ends.
+// follow reports to screen readers, whenever there are any, until ctx ends.
 func (r readers) follow(ctx context.Context) {
 	w, err := session.Watch(ctx, r.log)
 	if err != nil {

@@ -106,7 +106,7 @@ func TestGreet(t *testing.T) {
 	}
 }
 
-// The goroutines end with the connection, and pass messages on in order.
+// TestPumps: the goroutines pass messages on in order, and end with the connection.
 func TestPumps(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	p := newPipe()

@@ -58,8 +58,8 @@ func TestHandleStrange(t *testing.T) {
 	}
 }
 
-// Another language or look while windows are open: they stay in place and at the same
-// page, and read their data again.
+// TestWindowsFollowTheSettings: if language or look change, open windows
+// stay in place and at the same page, and read their data again.
 func TestWindowsFollowTheSettings(t *testing.T) {
 	b := allWindows(t, uitest.Greeting(text.Dutch))
 	b.Show(windowapi.WindowCalls)

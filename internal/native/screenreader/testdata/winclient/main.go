@@ -1,5 +1,5 @@
-// Command winclient explores another program's windows over UI Automation, like a screen
-// reader, controlled by its standard input, for tests that run it under wine.
+// Command winclient explores another program's windows over UI Automation, as a screen reader
+// does. It is controlled by its standard input, for tests that run it under wine.
 package main
 
 import (
@@ -16,10 +16,10 @@ import (
 	"wiebelt/internal/testutil/winetest"
 )
 
-// stuckAfter is how long nothing may be found before wine is considered hung.
+// stuckAfter is how long winclient may find nothing before it considers wine hung.
 const stuckAfter = 20 * time.Second
 
-// walk prints what is in the windows of a class, on its own thread.
+// walk prints what the windows of a class contain, on its own thread.
 func walk(class string) {
 	all, more, done := []winetest.Found{}, make(chan winetest.Found), make(chan error, 1)
 	go func() {

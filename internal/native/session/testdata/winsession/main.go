@@ -1,6 +1,6 @@
 // Command winsession prints the state of the session whenever it changes, for the
-// test that runs it under wine. It sends itself Windows' messages: the number of a
-// WM_WTSSESSION_CHANGE from standard input.
+// test that runs it under wine. It sends Windows' messages to itself: standard input
+// has the number of a WM_WTSSESSION_CHANGE.
 package main
 
 import (

@@ -40,7 +40,7 @@ func (*typed) FrameResized(size image.Point) { fmt.Println("frame: resized", siz
 
 var frame window.Frame
 
-// ours opens one of our frames.
+// ours opens a frame of ours.
 func ours(d window.Display) (err error) {
 	frame, err = d.(window.Desktop).NewFrame(&typed{}, window.FrameOptions{Title: "ours", Size: image.Pt(600, 60)})
 	if err != nil {
@@ -56,8 +56,8 @@ func frameWindow() uintptr {
 	return hwnd
 }
 
-// rescale sends our frame what Windows does when its scale changes, with the suggestion of
-// a rectangle smaller than its least size so far, and returns where it then is.
+// rescale sends our frame the message that Windows sends when its scale changes, suggesting a
+// rectangle smaller than the minimum size so far, and returns where the frame is afterwards.
 func rescale(r image.Rectangle) image.Rectangle {
 	hwnd := frameWindow()
 	_ = frame.SetLimits(r.Size())
@@ -76,7 +76,7 @@ func maximize() error {
 	return frame.Resize(image.Pt(300, 200))
 }
 
-// system opens a window with a system text field that does the same.
+// system opens a window with a system text field that does the same as typed.
 func system() error {
 	failed := make(chan error)
 	go func() {
@@ -89,7 +89,7 @@ func system() error {
 			return
 		}
 		edit, _ := windows.UTF16PtrFromString("Edit")
-		// wine's field crashes when it draws "˝", so let it draw dots.
+		// wine's field crashes when it draws "˝", so make it draw dots.
 		const child, scrollsAlong, dots = 0x40000000, 0x80, 0x20
 		field, _, err := user32.NewProc("CreateWindowExW").Call(0, uintptr(unsafe.Pointer(edit)), 0,
 			child|visible|scrollsAlong|dots, 0, 0, 580, 40, top, 0, 0, 0)

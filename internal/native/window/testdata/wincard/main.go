@@ -1,5 +1,5 @@
-// Command wincard opens a window like a card's, controlled by its standard input, for the
-// test that runs it under wine.
+// Command wincard opens a window like a card's. It is controlled by its standard
+// input, for the test that runs it under wine.
 package main
 
 import (
@@ -49,7 +49,7 @@ func foreground() string {
 	return windows.UTF16ToString(name[:])
 }
 
-// busy reports whether try waits for a clipboard held by another program.
+// busy reports whether try waits for the clipboard while another program holds it.
 func busy(try func() (string, error)) bool {
 	held, over := make(chan bool), make(chan bool)
 	go func() {
