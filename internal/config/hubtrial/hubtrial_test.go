@@ -136,8 +136,13 @@ func TestSave(t *testing.T) {
 	if waiting, err := save(store, Wanted{Secret: "four", Works: true}); err != nil || waiting || kept() != "four/ two/" {
 		t.Errorf("one that has worked: %v, %s", err, kept())
 	}
-	if _, err := save(store, Wanted{Secret: "five"}); err != nil || kept() != "four/five two/" {
-		t.Fatalf("%v, %s", err, kept())
+	for _, c := range []struct {
+		w    Wanted
+		want string
+	}{{Wanted{Secret: "wrong"}, "four/wrong two/"}, {Wanted{Secret: "four", Works: true}, "four/ two/"}, {Wanted{Secret: "five"}, "four/five two/"}} {
+		if _, err := save(store, c.w); err != nil || kept() != c.want {
+			t.Fatalf("%v, %s, want %s", err, kept(), c.want)
+		}
 	}
 
 	before = file()

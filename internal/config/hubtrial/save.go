@@ -123,8 +123,11 @@ func (k *saver) save(ctx context.Context, w Wanted) (waiting bool, err error) {
 		if err != nil {
 			return false, ErrNoAddress
 		}
-		switch old := k.remember(ctx, ref); {
-		case w.Works && old == w.Secret: // readers may lack the right to write
+		switch was := k.remember(ctx, ref); {
+		case w.Works && was.old == w.Secret:
+			if was.next != "" { // drop it, but readers may lack the right to write
+				_ = k.store.Set(ctx, ref, w.Secret)
+			}
 		case w.Works:
 			err = k.store.Set(ctx, ref, w.Secret)
 		default:
@@ -152,13 +155,14 @@ func (k *saver) save(ctx context.Context, w Wanted) (waiting bool, err error) {
 }
 
 // remember records what a store has for a secret that is about to change.
-func (k *saver) remember(ctx context.Context, ref secret.Ref) (old string) {
+func (k *saver) remember(ctx context.Context, ref secret.Ref) storedSecret {
 	old, next, err := secret.Pair(ctx, k.store, ref)
 	if err != nil {
 		old, next = "", ""
 	}
-	k.before = append(k.before, storedSecret{ref, old, next, err != nil && !errors.Is(err, secret.ErrNotSet)})
-	return old
+	was := storedSecret{ref, old, next, err != nil && !errors.Is(err, secret.ErrNotSet)}
+	k.before = append(k.before, was)
+	return was
 }
 
 // putBack restores the previous secrets, even if the caller's context has ended.
