@@ -96,7 +96,9 @@ func (r *delivery) watch() error {
 			return r.p.troubleError(err)
 		case <-newer:
 			close(stop) // what is being sent is finished
-			<-worked
+			if err := <-worked; ctx.Err() != nil {
+				return err // stopped meanwhile
+			}
 			return errNewer
 		case <-tick:
 		}
