@@ -53,7 +53,9 @@ func OpenCards() (Display, error) { return Open() }
 func Open() (Desktop, error) {
 	// The programs' manifest requests the same. Without either, Windows would stretch
 	// the picture and report wrong coordinates.
-	setDPIAwareness.Call(perMonitorV2)
+	if setDPIAwareness.Find() == nil { // Windows Server 2016 has only the manifest
+		setDPIAwareness.Call(perMonitorV2)
+	}
 	d := &desktop{windows: map[uintptr]winWindow{}, hotkeys: hotkeys{pressed: map[uintptr]func(){}}, ended: ended{make(chan struct{})}}
 	ready := make(chan error, 1)
 	go d.loop(ready)
