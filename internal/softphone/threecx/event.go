@@ -138,6 +138,6 @@ func (s *session) take(extension string, p participant) {
 	}
 	exchangelink.Remember(s.calls, leg, p.Call)
 	s.Legs.Take(s.r, leg, fmt.Sprintf("%d.%s", p.Call, leg), e, func(other string) bool {
-		return s.calls[other] == p.Call
+		return p.Call != 0 && s.calls[other] == p.Call
 	})
 }

@@ -57,6 +57,8 @@ func TestStories(t *testing.T) {
 		{"two devices, one call", []step{{7, &ring}, {6, &ring}, {6, ring.as(up)}, {7, nil}, {6, nil}},
 			[]string{rings, rings, strings.Replace(rings, "ringing", "answered", 1), strings.Replace(rings, "ringing", "ended completed", 1)}},
 		{"one number twice is two calls", []step{{7, &ring}, {6, ring.as(func(p *part) { p.call = 35 })}}, []string{rings, strings.Replace(rings, "#33.7", "#35.6", 1)}},
+		{"without a call's id", []step{{7, ring.as(func(p *part) { p.call = 0 })}, {6, ring.as(func(p *part) { p.call = 0 })}},
+			[]string{strings.Replace(rings, "#33.7", "#0.7", 1), strings.Replace(rings, "#33.7", "#0.6", 1)}},
 		{"a number of a participant used again", []step{{7, &ring}, {7, nil}, {7, ring.as(func(p *part) { p.call = 35 })}},
 			[]string{rings, strings.Replace(rings, "ringing", "ended", 1), strings.Replace(rings, "#33.7", "#35.7", 1)}},
 		{"states that are none of ours", []step{{7, ring.as(func(p *part) { p.status = "Routing" })}, {7, nil}}, nil},
