@@ -39,7 +39,7 @@ type Linphone struct {
 type LinphoneCall struct {
 	State     string // without "LinphoneCall"
 	From      string // name and address of the other party
-	Direction string // "in" or "out", told while they talk
+	Direction string // "in" or "out", reported during the conversation
 }
 
 // LinphoneEvent returns a call's change of state as

@@ -20,7 +20,7 @@ type commandRun struct {
 	command string
 	args    []string
 	env     []string
-	says    string // what it has to say; "" is anything
+	says    string // expected output; "" accepts anything
 }
 
 const (

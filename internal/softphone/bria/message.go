@@ -19,7 +19,7 @@ type message struct {
 	answer bool // to a request; otherwise an event
 	status int  // of an answer: 200
 	id     string
-	event  string // "call", "" for what we do not know
+	event  string // "call"; "" for an unknown kind
 	body   string
 }
 

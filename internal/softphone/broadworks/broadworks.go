@@ -30,7 +30,7 @@ const (
 
 type phone struct {
 	*exchangelink.Phone
-	scope string        // whose calls are asked for, as a path; "" is the user or his group
+	scope string        // path of the calls to request; "" means the user's or their group's
 	app   string        // our name at the exchange
 	again time.Duration // interval between two snapshots after gaps; tests shorten it
 
@@ -71,7 +71,7 @@ type session struct {
 	header        http.Header
 	here          *exchangelink.Server // the channel's server
 	set, channel  string               // the channel's IDs
-	target        string               // the user whose calls are asked for; "" with those of many
+	target        string               // the user whose calls are requested; "" when following many
 	subscriptions map[string]bool      // by id
 	expiresIn     time.Duration        // until something expires
 	last          map[string]int64     // number of the last event, by subscription

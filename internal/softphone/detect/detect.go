@@ -37,7 +37,7 @@ const (
 // Phone is a detected phone.
 type Phone struct {
 	Kind     string
-	Address  string // of a link, as the settings take it; "" for the usual one
+	Address  string // of a link, as in the settings; "" for the default
 	File     string // settings file of a phone that runs a program
 	Ours     bool   // for a phone that runs a program: it already runs Wiebelt
 	Obstacle Obstacle
@@ -59,8 +59,8 @@ type System struct {
 	Listens  func(ctx context.Context, at netip.AddrPort) bool
 	Quiet    bool   // Listens does not contact the listener
 	Home     string // the user's folder, "" for none
-	Baresip  string // the folder of baresip's settings, "" where it cannot be
-	MicroSIP string // path of MicroSIP's ini, "" where it cannot be
+	Baresip  string // folder of baresip's settings; "" if there can be none
+	MicroSIP string // path of MicroSIP's ini; "" if there can be none
 }
 
 // Bounds of a search.

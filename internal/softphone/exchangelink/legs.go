@@ -31,7 +31,7 @@ type Legs struct {
 type mergedCall struct {
 	id       string          // as reported
 	legs     map[string]bool // by the exchange's id
-	answered string          // the leg that was, "" if none
+	answered string          // the leg that was answered; "" for none
 }
 
 func (l *Legs) find(leg string) *mergedCall {

@@ -52,7 +52,7 @@ var (
 type Request struct {
 	Event    call.Event // without its time
 	Profile  string     // as given; "" for the user's own
-	Language string     // of what is said; "" for that of the settings
+	Language string     // of the output; "" means the one in the settings
 	NoStart  bool       // do not start Wiebelt
 	Nothing  bool       // there is no call to hand over
 	Answer   string     // what the phone expects to read, whatever the result

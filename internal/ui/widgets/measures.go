@@ -16,7 +16,7 @@ const (
 
 // Durations of messages and waits.
 const (
-	CopiedFor = time.Second            // "copied" is said
+	CopiedFor = time.Second            // "copied" is shown
 	FailedFor = 10 * time.Second       // a failure is shown
 	SilentIn  = 90 * time.Second       // timeout for the resident's answer to a lookup
 	Settle    = 300 * time.Millisecond // earlier clicks were meant for the row there before
