@@ -36,7 +36,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "wiebelt-ring:", l.Error(err))
 		os.Exit(1)
 	case err != nil:
-		os.Exit(whole(args, input.String()))
+		os.Exit(runWhole(args, input.String()))
 	}
 }
 

@@ -15,12 +15,12 @@ func wholeProgram() (string, error) {
 	return filepath.Join(filepath.Dir(exe), "wiebelt"), err
 }
 
-// whole replaces this process with the whole program, with the input that we have read. It
+// runWhole replaces this process with the whole program, with the input that we have read. It
 // only returns if that fails.
-func whole(args []string, input string) int {
+func runWhole(args []string, input string) int {
 	exe, err := wholeProgram()
 	if err == nil {
-		err = giveBack(input)
+		err = restoreStdin(input)
 	}
 	if err == nil {
 		err = syscall.Exec(exe, append([]string{exe}, args...), os.Environ())
@@ -29,8 +29,8 @@ func whole(args []string, input string) int {
 	return 1
 }
 
-// giveBack makes what was read from standard input available there again.
-func giveBack(input string) error {
+// restoreStdin makes what was read from standard input available there again.
+func restoreStdin(input string) error {
 	if input == "" {
 		return nil
 	}

@@ -17,9 +17,9 @@ func wholeProgram() (string, error) {
 	return installed.In(filepath.Dir(exe), "wiebeltw.exe"), err
 }
 
-// whole runs the whole program of our kind, with the input that we have read, and
+// runWhole runs the whole program of our kind, with the input that we have read, and
 // returns its exit code.
-func whole(args []string, input string) int {
+func runWhole(args []string, input string) int {
 	exe, err := os.Executable()
 	if err == nil {
 		name := "wiebelt.exe"

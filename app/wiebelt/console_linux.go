@@ -1,4 +1,4 @@
 package main
 
-// console does nothing: here, every program has the terminal it is started in.
-func console() bool { return false }
+// attachConsole does nothing: here, every program has the terminal it is started in.
+func attachConsole() bool { return false }

@@ -11,10 +11,10 @@ import (
 // attachParentProcess stands for the parent's console (AttachConsole).
 const attachParentProcess = ^uint32(0)
 
-// console attaches to the console of the small program that has started us, and reopens
+// attachConsole attaches to the console of the small program that has started us, and reopens
 // the streams, which were not recognised as a console's before. It reports whether there is
 // such a program; processes that we start have none.
-func console() bool {
+func attachConsole() bool {
 	if os.Getenv(installed.FromConsole) == "" {
 		return false
 	}

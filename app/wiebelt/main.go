@@ -21,6 +21,6 @@ var (
 func main() {
 	// net/http and others quote network input in package log's output; we have our own log.
 	log.SetOutput(io.Discard)
-	inConsole := console() // before the streams are used
+	inConsole := attachConsole() // before the streams are used
 	os.Exit(cli.Main(cli.Build{Version: version, Commit: commit, Console: inConsole}, os.Args, os.Stdin, os.Stdout, os.Stderr))
 }

@@ -34,7 +34,7 @@ import (
 )
 
 // Layer is the level of a package; a package may import lower layers,
-// and its own unless Why says otherwise.
+// and its own unless WhyForbidden says otherwise.
 type Layer int
 
 // The layers from the bottom up.
@@ -101,8 +101,8 @@ var layers = []struct {
 	{"internal/e2e", TestsOnly},
 }
 
-// Of returns the layer of a package by its path below the module.
-func Of(path string) Layer {
+// LayerOf returns the layer of a package by its path below the module.
+func LayerOf(path string) Layer {
 	for _, l := range layers {
 		dir := strings.TrimSuffix(l.path, "/")
 		if strings.HasPrefix(path, dir+"/") || path == l.path {
@@ -122,9 +122,9 @@ var partsShare = []string{"internal/resident/request"}
 
 const card = "internal/ui/card"
 
-// Why returns the reason why a package may not import another one, "" if it may.
-func Why(from, to string) string {
-	f, t := Of(from), Of(to)
+// WhyForbidden returns the reason why a package may not import another one, "" if it may.
+func WhyForbidden(from, to string) string {
+	f, t := LayerOf(from), LayerOf(to)
 	switch {
 	case f == Unknown:
 		return "has no layer: give it one in internal/archtest"

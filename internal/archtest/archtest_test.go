@@ -54,13 +54,13 @@ func TestArrowsPointDown(t *testing.T) {
 		seen := 0
 		for _, p := range list(t, []string{"GOOS=" + goos, "GOARCH=amd64", "CGO_ENABLED=0"}, "./...") {
 			from := strings.TrimPrefix(p.ImportPath, module)
-			if Of(from) == Unknown {
+			if LayerOf(from) == Unknown {
 				t.Errorf("%s has no layer: give it one in internal/archtest", from)
 			}
 			for _, imp := range p.Imports {
 				if to, ours := strings.CutPrefix(imp, module); ours {
 					seen++
-					if why := Why(from, to); why != "" {
+					if why := WhyForbidden(from, to); why != "" {
 						t.Errorf("%s (%s): %s %s", goos, to, from, why)
 					}
 				}
@@ -190,7 +190,7 @@ func TestRulesCanFail(t *testing.T) {
 		{"internal/resident/recorder", "internal/resident/newpart"},
 		{"internal/resident/recorder", "internal/ui/calls"},
 	} {
-		if Why(c[0], c[1]) == "" {
+		if WhyForbidden(c[0], c[1]) == "" {
 			t.Errorf("%s may import %s", c[0], c[1])
 		}
 	}
@@ -200,7 +200,7 @@ func TestRulesCanFail(t *testing.T) {
 		{"internal/resident/recorder", "internal/store/history"}, {"internal/resident", "internal/resident/recorder"},
 		{"internal/resident/recorder", "internal/config/fromsettings"}, {"internal/resident/recorder", "internal/ui/card"},
 	} {
-		if why := Why(c[0], c[1]); why != "" {
+		if why := WhyForbidden(c[0], c[1]); why != "" {
 			t.Errorf("%s may not import %s: %s", c[0], c[1], why)
 		}
 	}

@@ -32,7 +32,7 @@ func TestSizes(t *testing.T) {
 			return err
 		case d.IsDir() && (p == "bin" || d.Name() == "testdata" || p != "." && strings.HasPrefix(d.Name(), ".")):
 			return fs.SkipDir
-		case d.IsDir() || path.Ext(p) != ".go" || strings.HasSuffix(p, "_test.go") || Of(path.Dir(p)) == TestsOnly:
+		case d.IsDir() || path.Ext(p) != ".go" || strings.HasSuffix(p, "_test.go") || LayerOf(path.Dir(p)) == TestsOnly:
 			return nil
 		}
 		files := token.NewFileSet()

@@ -77,8 +77,8 @@ func (e *env) audit(s *settings.Settings, outcome string) {
 	}
 }
 
-// detail is what a failed lookup reports beyond its kind.
-func detail(err error) string {
+// lookupDetail is what a failed lookup reports beyond its kind.
+func lookupDetail(err error) string {
 	if l, ok := errors.AsType[*contact.LookupError](err); ok {
 		return l.Detail
 	}

@@ -57,7 +57,7 @@ func (d *deliverBar) items(items []outbox.Item) {
 			d.sent[it.ID] = before[it.ID]
 		}
 	}
-	d.show()
+	d.redraw()
 }
 
 // progress updates how much of an item has been sent.
@@ -66,11 +66,11 @@ func (d *deliverBar) progress(id string, sent, _ int64) {
 	defer d.mu.Unlock()
 	if _, ours := d.sent[id]; ours {
 		d.sent[id] = sent
-		d.show()
+		d.redraw()
 	}
 }
 
-func (d *deliverBar) show() {
+func (d *deliverBar) redraw() {
 	n := d.decided
 	for _, sent := range d.sent {
 		n += sent

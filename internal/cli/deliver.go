@@ -74,7 +74,7 @@ func (c *deliverSendCmd) Run(e *env) error {
 			if c.intermediary(p) == "" {
 				return fail(exitFailed, text.DeliveryNoBox)
 			}
-			return fail(exitFailed, text.DeliveryNotSetUp, cmp.Or(detail(err), err.Error()))
+			return fail(exitFailed, text.DeliveryNotSetUp, cmp.Or(lookupDetail(err), err.Error()))
 		}
 		if c.Watch != "" {
 			return r.watch()
@@ -82,7 +82,7 @@ func (c *deliverSendCmd) Run(e *env) error {
 		return r.send(sources)
 	})
 	if errors.Is(err, errNewer) {
-		return again()
+		return runNewest()
 	}
 	return err
 }

@@ -31,7 +31,7 @@ func (c *deliverSendCmd) sources(p deliverContext) ([]outbox.Source, error) {
 		return nil, nil
 	}
 	if c.Build {
-		return c.built(p)
+		return c.buildMessage(p)
 	}
 	paths, err := expand(c.Files)
 	if err != nil {
@@ -167,8 +167,8 @@ func (x *expansion) list(name string) error {
 	return nil
 }
 
-// built returns the one message that --build makes.
-func (c *deliverSendCmd) built(p deliverContext) ([]outbox.Source, error) {
+// buildMessage returns the one message that --build makes.
+func (c *deliverSendCmd) buildMessage(p deliverContext) ([]outbox.Source, error) {
 	if len(c.Files) > maxBuilt {
 		return nil, usageError(text.DeliveryTooMany, maxBuilt)
 	}

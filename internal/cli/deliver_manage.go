@@ -77,7 +77,7 @@ type deliverListed struct {
 
 func listed(it outbox.Item) deliverListed {
 	x := deliverListed{deliverFile: deliverFile{File: it.Path}, NextTry: stamp(it.NextTry), Intermediary: it.Intermediary, Note: it.Note, Kept: it.Kept}
-	x.item(it)
+	x.setItem(it)
 	x.Outcome = string(it.State)
 	return x
 }

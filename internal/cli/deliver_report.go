@@ -70,7 +70,7 @@ func (f *deliverFile) warning(l text.Language) string {
 			said = append(said, "…")
 			break
 		}
-		s := sentence(l, string(x.Code))
+		s := explainCode(l, string(x.Code))
 		if x.Element != "" {
 			s += " (" + x.Element + ")"
 		}
@@ -82,12 +82,12 @@ func (f *deliverFile) warning(l text.Language) string {
 	return l.T(text.DeliveryMind, strings.Join(said, " "))
 }
 
-func (f *deliverFile) take(a outbox.Added) {
+func (f *deliverFile) setAdded(a outbox.Added) {
 	f.Duplicate = a.Duplicate
-	f.item(a.Item)
+	f.setItem(a.Item)
 }
 
-func (f *deliverFile) item(it outbox.Item) {
+func (f *deliverFile) setItem(it outbox.Item) {
 	f.ID, f.SHA256, f.Size = it.ID, it.SHA256, it.Size
 	f.Outcome, f.Reason, f.Status, f.Attempts = string(it.State), string(it.Reason), it.Status, it.Attempts
 	switch {
@@ -115,12 +115,12 @@ func (f *deliverFile) refuse(p deliverContext, err error) {
 		if r.Code == outbox.CodeUnreadable || r.Code == outbox.CodeNoFile || r.Code == outbox.CodeChanged {
 			f.Outcome = notTaken // its content was not checked
 		}
-		f.Why = cmp.Or(sentence(p.lang, r.Code), f.Why)
+		f.Why = cmp.Or(explainCode(p.lang, r.Code), f.Why)
 	}
 }
 
-// sentence explains why a file was refused; "" for a code of a newer version.
-func sentence(l text.Language, code string) string {
+// explainCode explains a finding, or why a file was refused; "" for a code of a newer version.
+func explainCode(l text.Language, code string) string {
 	for _, key := range []text.Key{text.DeliveryReason(code), text.MessageFinding(code)} {
 		if s := l.T(key); s != string(key) {
 			return s
@@ -165,7 +165,7 @@ func (r *delivery) update(items []outbox.Item) {
 	}
 	for i := range r.files {
 		if it, ok := byID[r.files[i].ID]; ok && !r.files[i].final {
-			r.files[i].item(it)
+			r.files[i].setItem(it)
 		}
 	}
 }

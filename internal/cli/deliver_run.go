@@ -43,7 +43,7 @@ func (r *delivery) send(sources []outbox.Source) error {
 	}
 	return r.deliver(func(ctx context.Context) error {
 		r.add(sources)
-		return r.follow(ctx)
+		return r.awaitDecisions(ctx)
 	})
 }
 
@@ -72,10 +72,10 @@ func (r *delivery) drain(limit time.Duration) error {
 			for _, it := range items {
 				known[it.ID] = true
 				f := deliverFile{File: it.Path}
-				f.item(it)
+				f.setItem(it)
 				r.files = append(r.files, f)
 			}
-			if err := r.follow(ctx); err != nil {
+			if err := r.awaitDecisions(ctx); err != nil {
 				return err
 			}
 		}
@@ -120,14 +120,14 @@ func (r *delivery) add(sources []outbox.Source) {
 		a, err := r.b.Add(r.e.ctx, s)
 		switch {
 		case err == nil:
-			f.take(a)
+			f.setAdded(a)
 			// An item that was waiting may have been sent by this run meanwhile.
 			earlier := a.Item.State == outbox.Delivered && a.Item.Decided.Before(r.started)
 			f.before = a.Duplicate && (earlier || seen[a.Item.ID])
 			f.final = a.Item.State == outbox.Delivered
 			seen[a.Item.ID] = true
 		case errors.Is(err, outbox.ErrDuplicate):
-			f.take(a)
+			f.setAdded(a)
 			f.final, f.Outcome, f.Reason = true, string(outbox.Refused), "duplicate"
 			f.Why = r.duplicateText(a.Item)
 		case errors.Is(err, outbox.ErrRefused):
@@ -189,9 +189,9 @@ const diskTimeout = time.Minute
 
 var errHeld = errors.New("on hold")
 
-// follow waits until all files are decided. It returns errHeld if the queue is put on hold
+// awaitDecisions waits until all files are decided. It returns errHeld if the queue is put on hold
 // first, or the trouble if it lasts too long.
-func (r *delivery) follow(ctx context.Context) error {
+func (r *delivery) awaitDecisions(ctx context.Context) error {
 	var ids []string
 	var total int64
 	for _, f := range r.files {
@@ -324,13 +324,13 @@ const maxComplaints = 20
 
 // complain names the files that were not delivered, then what is odd about the others.
 func (r *delivery) complain() {
-	r.each(func(f *deliverFile) string {
+	r.printEach(func(f *deliverFile) string {
 		if f.Outcome == string(outbox.Delivered) {
 			return ""
 		}
 		return f.text(r.p)
 	})
-	r.each(func(f *deliverFile) string {
+	r.printEach(func(f *deliverFile) string {
 		if f.Duplicate || f.Outcome == string(outbox.Refused) || f.Outcome == notTaken {
 			return "" // already reported
 		}
@@ -338,8 +338,8 @@ func (r *delivery) complain() {
 	})
 }
 
-// each prints a line for every file for which say returns one.
-func (r *delivery) each(say func(*deliverFile) string) {
+// printEach prints a line for every file for which say returns one.
+func (r *delivery) printEach(say func(*deliverFile) string) {
 	named := 0
 	for i := range r.files {
 		what := say(&r.files[i])

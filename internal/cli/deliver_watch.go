@@ -122,8 +122,8 @@ func (r *delivery) newer(ctx context.Context, program *programfile.Watcher) <-ch
 	return found
 }
 
-// again runs the newest version of the program in place of this one.
-func again() error {
+// runNewest runs the newest version of the program in place of this one.
+func runNewest() error {
 	exe, err := newest()
 	if err == nil {
 		err = syscall.Exec(exe, os.Args, os.Environ())
@@ -220,7 +220,7 @@ func (w *watcher) displayName(name string, it outbox.Item) string {
 // file returns a result as in --json.
 func (w *watcher) file(r folderwatch.Result) *deliverFile {
 	f := &deliverFile{File: r.Path}
-	f.take(outbox.Added{Item: r.Item, Duplicate: r.Duplicate})
+	f.setAdded(outbox.Added{Item: r.Item, Duplicate: r.Duplicate})
 	switch {
 	case errors.Is(r.Err, outbox.ErrDuplicate):
 		f.Outcome, f.Reason, f.Why = string(outbox.Refused), "duplicate", w.duplicateText(r.Item)
@@ -247,7 +247,7 @@ func (w *watcher) reason(err error) string {
 	case errors.As(err, &u):
 		return w.p.lang.T(text.DeliveryState(string(u.Item.State))) + ": " + w.p.reasonText(string(u.Item.Reason), u.Item.Status)
 	case errors.As(err, &refused):
-		return cmp.Or(sentence(w.p.lang, refused.Code), refused.Why)
+		return cmp.Or(explainCode(w.p.lang, refused.Code), refused.Why)
 	case errors.As(err, &t):
 		return w.p.lang.DeliveryTrouble(t.Kind)
 	}

@@ -21,8 +21,8 @@ type doctorCmd struct {
 	Yes    bool
 }
 
-// Also lists the checks below the help; the guide does so from the same table.
-func (*doctorCmd) Also(l text.Language) string {
+// HelpAppendix lists the checks below the help; the guide does so from the same table.
+func (*doctorCmd) HelpAppendix(l text.Language) string {
 	var b strings.Builder
 	for _, id := range text.DoctorChecks {
 		fmt.Fprintf(&b, "\n%s\t%s", id, l.T(text.DoctorAbout(id)))

@@ -91,7 +91,7 @@ func forgetEverything(e *env) error {
 	if s.Hub.SecretStore == secret.KindMachine { // the computer's secret is not this user's
 		s.Hub.SecretStore = secret.KindOS
 	}
-	left := (&secretRemoveCmd{}).all(e, d, s) != nil
+	left := (&secretRemoveCmd{}).removeAll(e, d, s) != nil
 	if left {
 		e.say(text.AdminVault, vaultHint(secret.VaultName(d)))
 	}

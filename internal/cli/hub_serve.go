@@ -84,7 +84,7 @@ func (c *hubServeCmd) Run(e *env) error {
 		e.note(text.OutputHubPlain)
 	}
 	if c.Client != "" {
-		if err := c.client(e, h); err != nil {
+		if err := c.ensureClient(e, h); err != nil {
 			return err
 		}
 	}
@@ -101,9 +101,9 @@ func (c *hubServeCmd) Run(e *env) error {
 	return h.Close()
 }
 
-// client creates the requested client. An existing one keeps its secret: others have it,
+// ensureClient creates the requested client. An existing one keeps its secret: others have it,
 // and a hub is restarted now and then.
-func (c *hubServeCmd) client(e *env, h *localhub.Hub) error {
+func (c *hubServeCmd) ensureClient(e *env, h *localhub.Hub) error {
 	switch have, err := h.Client(e.ctx, c.Client); {
 	case err == nil:
 		fmt.Fprintln(e.err, e.T(text.OutputHubClientKept, have.ID, have.OrganisationCode))

@@ -51,7 +51,7 @@ func (c *secretRemoveCmd) Run(e *env, d profile.Dirs) (err error) {
 		if s.Hub.SecretStore == secret.KindMachine {
 			done = text.AdminSecretOwn
 		}
-		err = c.all(e, d, s)
+		err = c.removeAll(e, d, s)
 	}
 	if err != nil {
 		return err
@@ -82,9 +82,9 @@ func (c *secretRemoveCmd) remove(e *env, d profile.Dirs, s *settings.Settings, r
 	return nil
 }
 
-// all removes every secret of this profile from all of its own stores. The one of the whole
+// removeAll removes every secret of this profile from all of its own stores. The one of the whole
 // computer is for everybody and stays.
-func (c *secretRemoveCmd) all(e *env, d profile.Dirs, s *settings.Settings) error {
+func (c *secretRemoveCmd) removeAll(e *env, d profile.Dirs, s *settings.Settings) error {
 	kinds := []string{secret.KindOS, secret.KindFile}
 	switch c.SecretStore {
 	case "":

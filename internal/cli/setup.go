@@ -198,7 +198,7 @@ func (e *env) steps() (say func(hubtrial.Step), done func()) {
 	l := e.lang()
 	t := e.table()
 	return func(st hubtrial.Step) {
-		why, known := "", detail(st.Err)
+		why, known := "", lookupDetail(st.Err)
 		switch {
 		case st.State == hubtrial.StateRunning:
 			return

@@ -127,8 +127,8 @@ func HelpOf(l text.Language, command, part string) string {
 // includes that one's too.
 func longHelp(l text.Language, n *kong.Node) string {
 	s := HelpOf(l, PathOf(n), "about")
-	if c, ok := n.Target.Addr().Interface().(interface{ Also(text.Language) string }); ok {
-		s += "\n" + c.Also(l)
+	if c, ok := n.Target.Addr().Interface().(interface{ HelpAppendix(text.Language) string }); ok {
+		s += "\n" + c.HelpAppendix(l)
 	}
 	if n.Parent != nil && n.DefaultCmd != nil {
 		s += "\n\n" + longHelp(l, n.DefaultCmd)
