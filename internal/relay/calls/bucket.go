@@ -81,7 +81,7 @@ func (b *Bucket) Take(ctx context.Context, all ...Report) error {
 		changed := false
 		var wrong error
 		for _, report := range all {
-			if newest := r.Newest(); report.At.Before(newest) {
+			if newest := r.newest(); report.At.Before(newest) {
 				report.At = newest
 			}
 			after, news, err := r.Apply(report)
@@ -125,7 +125,7 @@ func (b *Bucket) get(ctx context.Context, key string) (r Record, revision uint64
 	case err != nil:
 		return Record{}, 0, err
 	}
-	r, _ = Parse(entry.Value()) // a corrupt one is written anew
+	r, _ = parse(entry.Value()) // a corrupt one is written anew
 	return r, entry.Revision(), nil
 }
 
@@ -162,7 +162,7 @@ func (b *Bucket) Ongoing(ctx context.Context, prefix string) (all []Record, err 
 			}
 			if e != nil {
 				delete(standing, e.Key())
-				if r, _ := Parse(e.Value()); strings.HasPrefix(r.ID, prefix) && !r.Ended() {
+				if r, _ := parse(e.Value()); strings.HasPrefix(r.ID, prefix) && !r.Ended() {
 					standing[e.Key()] = r
 				}
 			}

@@ -285,7 +285,7 @@ func (f *Feed) publishAll() {
 	now, missed := f.now(), map[string]wire.User{}
 	for key, c := range f.calls {
 		for u, l := range c.record.Legs {
-			if reply := f.reply(u, key, f.previous.calls[key].record, c.record); reply != "" && !l.At.Before(f.since) {
+			if reply := f.undeliveredSubject(u, key, f.previous.calls[key].record, c.record); reply != "" && !l.At.Before(f.since) {
 				missed[reply] = u
 			}
 		}
@@ -320,7 +320,7 @@ func (f *Feed) apply(e jetstream.KeyValueEntry, publish bool) {
 	since := now.Add(-max(0, time.Since(e.Created().Add(-f.ahead))))
 	before := f.calls[key].record
 	after := f.read(e, now)
-	newest := after.Newest()
+	newest := after.newest()
 	for u, l := range after.Legs {
 		if f.byUser[u] == nil {
 			f.byUser[u] = map[string]time.Time{}
@@ -331,7 +331,7 @@ func (f *Feed) apply(e jetstream.KeyValueEntry, publish bool) {
 			f.makeRoom(u)
 		}
 		if publish && (heard || f.isShown(u, key, after, now)) && differs(u, before, after) {
-			f.publish(u, now, f.reply(u, key, before, after))
+			f.publish(u, now, f.undeliveredSubject(u, key, before, after))
 		}
 	}
 	for u := range before.Legs {
@@ -379,7 +379,7 @@ func (f *Feed) read(e jetstream.KeyValueEntry, now time.Time) (r Record) {
 	if e.Operation() != jetstream.KeyValuePut {
 		return r
 	}
-	r, err := Parse(e.Value())
+	r, err := parse(e.Value())
 	if err != nil {
 		f.log.Warn("a call in the bucket cannot be read", "revision", e.Revision())
 	}
@@ -407,9 +407,9 @@ func (f *Feed) publish(u wire.User, now time.Time, reply string) {
 	}
 }
 
-// reply returns where the server is to report that nobody received the end of a call the
+// undeliveredSubject returns where the server is to report that nobody received the end of a call the
 // user did not answer; "" for any other change.
-func (f *Feed) reply(u wire.User, key string, before, after Record) string {
+func (f *Feed) undeliveredSubject(u wire.User, key string, before, after Record) string {
 	was, is, over := before.Legs[u], after.Legs[u], call.Ended.String()
 	if f.Missed == nil || is.State != over || is.Answered != nil || is.Rang.IsZero() || was != nil && was.State == over || call.ParseDirection(after.Direction) != call.Incoming {
 		return ""

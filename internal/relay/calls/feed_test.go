@@ -24,23 +24,37 @@ import (
 
 const site wire.Site = "kantoor"
 
-// relays starts a server with several relays' feeds on it.
+// relays starts a server with several relays' feeds on it, which answer users.
 func relays(t *testing.T, names ...string) (*Bucket, *nats.Conn) {
 	t.Helper()
 	c, js := natstest.Start(t, t.TempDir())
 	b := must.Get(Open(t.Context(), js, 1))(t)
-	ctx, stop := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	t.Cleanup(func() { stop(); running.Wait() })
 	for _, name := range names {
-		f := NewFeed(b, c, site, name, slog.New(slog.DiscardHandler))
-		running.Go(func() {
-			if err := f.Run(ctx); !errors.Is(err, context.Canceled) {
-				t.Error(err)
-			}
-		})
+		f, loaded := newFeed(b, c, name), make(chan struct{})
+		f.Loaded = sync.OnceFunc(func() { close(loaded) })
+		start(t, f)
+		<-loaded
 	}
 	return b, c
+}
+
+func newFeed(b *Bucket, c *nats.Conn, relay string) *Feed {
+	return NewFeed(b, c, site, relay, slog.New(slog.DiscardHandler))
+}
+
+// start runs a feed until stop is called or the test ends.
+func start(t *testing.T, f *Feed) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- f.Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(stop)
+	return stop
 }
 
 // desk follows snapshots like a user's Wiebelt.
@@ -145,10 +159,8 @@ func TestAtOnce(t *testing.T) {
 // the answered ones; a dropped call comes back once it is answered. The bucket is bounded.
 func TestFlood(t *testing.T) {
 	b, c := relays(t)
-	f := NewFeed(b, c, site, "r1", slog.New(slog.DiscardHandler))
-	ctx, stop := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { _ = f.Run(ctx) })
+	f := newFeed(b, c, "r1")
+	stop := start(t, f)
 	anna, bob := follow(t, c, "anna"), follow(t, c, "bob")
 	tell(t, b, "talks", call.Answered, "anna")
 	for i := range maxHeard + 20 {
@@ -159,7 +171,6 @@ func TestFlood(t *testing.T) {
 	bob.until("other ringing")
 	now := ask(t, c, "anna", bob.last)
 	stop()
-	running.Wait()
 	is := func(id string) bool {
 		return slices.ContainsFunc(now.Calls, func(c wire.Call) bool { return c.ID == id })
 	}
@@ -189,7 +200,7 @@ func TestFlood(t *testing.T) {
 	s.MaxBytes = 68 << 10
 	must.Get(must.Get(jetstream.New(c))(t).UpdateStream(t.Context(), s))(t)
 	jobs, checks := make(chan job), make(chan check)
-	running.Go(func() { f.maintain(t.Context(), jobs, checks) })
+	go f.maintain(t.Context(), jobs, checks)
 	jobs <- job{}
 	<-checks
 	fresh := Report{Event: call.Event{ID: "fresh", State: call.Ringing, At: time.Now()}, Users: []wire.User{"anna"}}
@@ -283,7 +294,7 @@ func TestTogether(t *testing.T) {
 func TestForgot(t *testing.T) {
 	b, c := relays(t)
 	js := must.Get(jetstream.New(c))(t)
-	f := NewFeed(b, c, site, "r1", slog.New(slog.DiscardHandler))
+	f := newFeed(b, c, "r1")
 	anna := follow(t, c, "anna")
 	for range 2 {
 		ended := make(chan error, 1)
@@ -301,14 +312,12 @@ func TestForgot(t *testing.T) {
 			time.Sleep(time.Millisecond) // so that the next epoch is later
 		}
 		b = must.Get(Open(t.Context(), js, 1))(t)
-		ctx, stop := context.WithCancel(t.Context())
-		go func() { ended <- f.Run(ctx) }()
+		stop := start(t, f)
 		anna.until()
 		if anna.last.Epoch <= before.Epoch {
 			t.Errorf("epoch %d after %d", anna.last.Epoch, before.Epoch)
 		}
 		stop()
-		<-ended
 	}
 }
 
@@ -319,14 +328,10 @@ func TestClocks(t *testing.T) {
 	b, c := relays(t)
 	var later atomic.Int64 // added to all relays' clocks
 	clocks := []time.Duration{-lifetime, lifetime}
-	ctx, stop := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	defer running.Wait()
-	defer stop()
 	for i, off := range clocks {
-		f := NewFeed(b, c, site, fmt.Sprint("r", i), slog.New(slog.DiscardHandler))
+		f := newFeed(b, c, fmt.Sprint("r", i))
 		f.now = func() time.Time { return time.Now().Add(off + time.Duration(later.Load())) }
-		running.Go(func() { _ = f.Run(ctx) })
+		start(t, f)
 	}
 	anna := follow(t, c, "anna")
 	say := func(by int, id string, s call.State) {
@@ -421,19 +426,15 @@ func TestBehind(t *testing.T) {
 	anna := follow(t, c, "anna")
 	changed, let := make(chan struct{}), make(chan struct{})
 	change := func() { tell(t, b, "wazo/2", call.Ended, "anna"); close(changed) }
-	f := NewFeed(&Bucket{kv: behind{b.kv, change, 1, let}}, c, site, "r2", slog.New(slog.DiscardHandler))
+	f := newFeed(&Bucket{kv: behind{b.kv, change, 1, let}}, c, "r2")
 	seen, loaded := 0, make(chan int, 64)
 	f.Seen, f.Loaded = func(Record) { seen++ }, func() { loaded <- seen }
-	ctx, stop := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	defer running.Wait()
-	defer stop()
-	running.Go(func() { _ = f.Run(ctx) })
-	looked := make(chan []Record)
-	running.Go(func() {
-		all, _ := (&Bucket{kv: behind{b.kv, func() { <-changed }, 1, let}}).Ongoing(ctx, "wazo/")
+	start(t, f)
+	looked := make(chan []Record, 1)
+	go func() {
+		all, _ := (&Bucket{kv: behind{b.kv, func() { <-changed }, 1, let}}).Ongoing(t.Context(), "wazo/")
 		looked <- all
-	})
+	}()
 	said := func(limit <-chan time.Time) (by wire.Snapshot) {
 		for by.Relay != "r2" {
 			select {
@@ -470,17 +471,9 @@ func TestMissed(t *testing.T) {
 	carla := follow(t, c, "carla")
 	miss := func(id string, u wire.User) { tell(t, b, id, call.Ringing, u); tell(t, b, id, call.Ended, u) }
 	miss("wazo/0", "anna")
-	f := NewFeed(b, c, site, "r1", slog.New(slog.DiscardHandler))
+	f := newFeed(b, c, "r1")
 	missed := make(chan string, 16)
 	f.Missed = func(u wire.User, c wire.Call, _ time.Time) { missed <- string(u) + " " + c.ID }
-	run := func(do func()) {
-		ctx, stop := context.WithCancel(t.Context())
-		var running sync.WaitGroup
-		running.Go(func() { _ = f.Run(ctx) })
-		do()
-		stop()
-		running.Wait()
-	}
 	is := func(want string) {
 		t.Helper()
 		select {
@@ -493,24 +486,23 @@ func TestMissed(t *testing.T) {
 		}
 	}
 	miss("wazo/4", "bob")
-	run(func() {
-		is("bob wazo/4")
-		for _, s := range []call.State{call.Ringing, call.Answered, call.Ended} { // not missed
-			tell(t, b, "wazo/5", s, "dirk")
-			must.Do(t, b.Take(t.Context(), Report{Event: call.Event{ID: "wazo/6", State: s, Direction: call.Outgoing, At: time.Now()}, Users: []wire.User{"dirk"}}))
-		}
-		tell(t, b, "wazo/1", call.Ringing, "anna", "carla")
-		carla.until("wazo/1 ringing")
-		miss("wazo/2", "anna")
-		is("anna wazo/2")
-	})
+	stop := start(t, f)
+	is("bob wazo/4")
+	for _, s := range []call.State{call.Ringing, call.Answered, call.Ended} { // not missed
+		tell(t, b, "wazo/5", s, "dirk")
+		must.Do(t, b.Take(t.Context(), Report{Event: call.Event{ID: "wazo/6", State: s, Direction: call.Outgoing, At: time.Now()}, Users: []wire.User{"dirk"}}))
+	}
+	tell(t, b, "wazo/1", call.Ringing, "anna", "carla")
+	carla.until("wazo/1 ringing")
+	miss("wazo/2", "anna")
+	is("anna wazo/2")
+	stop()
 	tell(t, b, "wazo/1", call.Ended)
 	tell(t, b, "wazo/7", call.Ended, "dirk") // never rang
-	run(func() {
-		is("anna wazo/1")
-		miss("wazo/3", "bob")
-		is("bob wazo/3")
-	})
+	start(t, f)
+	is("anna wazo/1")
+	miss("wazo/3", "bob")
+	is("bob wazo/3")
 }
 
 // TestVerify: a bucket with less content than is known counts as having lost it

@@ -90,8 +90,8 @@ func Key(id string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
-// Parse reads a record.
-func Parse(b []byte) (Record, error) {
+// parse reads a record.
+func parse(b []byte) (Record, error) {
 	var r Record
 	if len(b) > maxRecord || json.Unmarshal(b, &r) != nil || r.ID == "" || len(r.Legs) > maxLegs {
 		return Record{}, ErrRecord
@@ -258,8 +258,8 @@ func (r Record) Ended() bool {
 	return true
 }
 
-// Newest returns the time of the newest report.
-func (r Record) Newest() (at time.Time) {
+// newest returns the time of the newest report.
+func (r Record) newest() (at time.Time) {
 	for _, l := range r.Legs {
 		if l.At.After(at) {
 			at = l.At

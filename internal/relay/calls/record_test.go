@@ -128,7 +128,7 @@ func TestOrders(t *testing.T) {
 			continue
 		}
 		b, _ := json.Marshal(r)
-		if back, err := Parse(b); err != nil || !reflect.DeepEqual(back, r) {
+		if back, err := parse(b); err != nil || !reflect.DeepEqual(back, r) {
 			t.Fatalf("seed %d: %+v, %v", seed, back, err)
 		}
 	}
@@ -264,7 +264,7 @@ func TestReturn(t *testing.T) {
 
 func TestBadRecords(t *testing.T) {
 	for _, s := range []string{"", "{}", "[]", `{"id":"a","legs":{"A B":{}}}`, `{"id":"a","legs":{"anna":null}}`, `{"id":7}`} {
-		if _, err := Parse([]byte(s)); err == nil {
+		if _, err := parse([]byte(s)); err == nil {
 			t.Errorf("%q is a call", s)
 		}
 	}
@@ -290,7 +290,7 @@ func TestFull(t *testing.T) {
 		}
 	}
 	b := must.Get(json.Marshal(r))(t)
-	if back, err := Parse(b); err != nil || len(back.Legs) != maxLegs {
+	if back, err := parse(b); err != nil || len(back.Legs) != maxLegs {
 		t.Fatalf("%d bytes: %v", len(b), err)
 	}
 	first := wire.User(long + "00000")
