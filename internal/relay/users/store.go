@@ -154,7 +154,7 @@ func (d *Directory) Find(ctx context.Context, u wire.User) (e Entry, revision ui
 	case err != nil:
 		return Entry{}, 0, err
 	}
-	e, err = Parse(kv.Value())
+	e, err = parse(kv.Value())
 	return e, kv.Revision(), err
 }
 
@@ -225,7 +225,7 @@ func (d *Directory) watch(ctx context.Context, take func([]Entry), stopping *syn
 		case kv.Operation() != jetstream.KeyValuePut:
 			delete(all, kv.Key())
 		default:
-			if e, err := Parse(kv.Value()); err == nil { // otherwise what was last read stays in force
+			if e, err := parse(kv.Value()); err == nil { // otherwise what was last read stays in force
 				all[kv.Key()] = e
 			}
 		}

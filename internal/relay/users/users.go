@@ -129,8 +129,8 @@ func Revoked(all []Entry, now time.Time) map[string]time.Time {
 // errEntry reveals nothing of the entry.
 var errEntry = errors.New("not a user")
 
-// Parse reads an entry.
-func Parse(b []byte) (Entry, error) {
+// parse reads an entry.
+func parse(b []byte) (Entry, error) {
 	var e Entry
 	if len(b) > maxEntry || json.Unmarshal(b, &e) != nil || e.Check() != nil {
 		return Entry{}, errEntry
