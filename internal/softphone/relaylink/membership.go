@@ -40,11 +40,9 @@ var errMembership = errors.New("not a membership of a relay")
 
 // parseMembership parses the result of Join.
 func parseMembership(s string) (m membership, err error) {
-	var ours struct{ Seed, Print string }
-	if m.Joined, err = wire.ParseJoined([]byte(s)); err != nil || json.Unmarshal([]byte(s), &ours) != nil {
+	if _, err := wire.ParseJoined([]byte(s)); err != nil || json.Unmarshal([]byte(s), &m) != nil {
 		return membership{}, errMembership
 	}
-	m.Seed, m.Print = ours.Seed, ours.Print
 	if prefix, _, err := nkeys.DecodeSeed([]byte(m.Seed)); err != nil || prefix != nkeys.PrefixByteUser {
 		return membership{}, errMembership
 	}

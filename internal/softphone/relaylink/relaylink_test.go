@@ -74,6 +74,20 @@ func (r *relay) tell(id string, s call.State, at time.Time) {
 	must.Do(r.t, r.bucket.Take(r.t.Context(), calls.Report{Event: e, Users: []wire.User{"anna"}}))
 }
 
+// publish sends the user a snapshot.
+func (r *relay) publish(s wire.Snapshot) {
+	r.t.Helper()
+	must.Do(r.t, r.node.Conn.Publish(site.Of(wire.Calls, "anna"), s.Encode()))
+}
+
+// answer answers the user's requests until the returned function is called.
+func (r *relay) answer(about wire.Topic, do nats.MsgHandler) (stop func() error) {
+	r.t.Helper()
+	s := must.Get(r.node.Conn.Subscribe(site.Of(about, "anna"), do))(r.t)
+	must.Do(r.t, r.node.Conn.Flush())
+	return s.Unsubscribe
+}
+
 // desk is a Wiebelt that has joined.
 type desk struct {
 	*linktest.Watch // once running
@@ -178,7 +192,7 @@ func TestLate(t *testing.T) {
 		s := wire.Snapshot{Epoch: time.Now().Add(time.Hour).UnixMilli(), Seq: uint64(i), At: at,
 			Calls: []wire.Call{{ID: id, State: "answered", Number: "0698760011", Began: at.Add(-10 * time.Minute), Answered: &answered}}}
 		before := time.Now()
-		must.Do(t, r.node.Conn.Publish(site.Of(wire.Calls, "anna"), s.Encode()))
+		r.publish(s)
 		for _, want := range []struct {
 			state call.State
 			age   time.Duration
@@ -214,7 +228,7 @@ func TestForgot(t *testing.T) {
 		{recoveryTime, []wire.Call{{ID: "wazo/1", State: "ringing", Number: "0698760011"}}, []string{"ended wazo/2"}},
 	} {
 		s := wire.Snapshot{Epoch: epoch.UnixMilli(), Seq: uint64(i), At: epoch.Add(step.age), Calls: step.calls}
-		must.Do(t, r.node.Conn.Publish(site.Of(wire.Calls, "anna"), s.Encode()))
+		r.publish(s)
 		for _, want := range step.want {
 			d.next(want)
 		}
@@ -258,7 +272,7 @@ func TestCatchUp(t *testing.T) {
 			}
 		}
 	}
-	sub, err := r.node.Conn.Subscribe(site.Of(wire.Journal, "anna"), func(m *nats.Msg) {
+	r.answer(wire.Journal, func(m *nats.Msg) {
 		var q wire.JournalRequest
 		_ = json.Unmarshal(m.Data, &q)
 		a := wire.JournalAnswer{At: time.Now().Add(5 * time.Hour)}
@@ -271,9 +285,6 @@ func TestCatchUp(t *testing.T) {
 		asks <- q.Seen
 		_ = m.Respond(a.Encode())
 	})
-	must.Do(t, err)
-	defer func() { _ = sub.Unsubscribe() }()
-	must.Do(t, r.node.Conn.Flush())
 	full, refused := errors.New("full"), make(chan struct{}, 1)
 	kept := make(chan string, 16)
 	left := 2 // pages that can be stored
@@ -300,23 +311,29 @@ func TestCatchUp(t *testing.T) {
 	}
 }
 
-// TestRelayGone: a relay that dies ends no active calls;
-// those that it lost with its data end once it is back.
+// TestRelayGone: a relay that dies ends no active calls; those that it lost with its data end
+// once it is back, even if its clock is behind that of its previous start.
 func TestRelayGone(t *testing.T) {
-	r := newRelay(t)
-	d := connected(t, r)
-	r.tell("wazo/1", call.Ringing, time.Now())
-	d.next("ringing wazo/1")
-	r.end()
-	d.Until(link.Waiting)
-	if len(d.Events) > 0 {
-		t.Errorf("%+v", <-d.Events)
+	for _, ahead := range []time.Duration{0, time.Hour} {
+		r := newRelay(t)
+		d := connected(t, r)
+		if ahead == 0 {
+			r.tell("wazo/1", call.Ringing, time.Now())
+		} else {
+			r.publish(wire.Snapshot{Epoch: time.Now().Add(ahead).UnixMilli(), Seq: 1, At: time.Now(), Calls: []wire.Call{{ID: "wazo/1", State: "ringing"}}})
+		}
+		d.next("ringing wazo/1")
+		r.end()
+		d.Until(link.Waiting)
+		if len(d.Events) > 0 {
+			t.Errorf("%+v", <-d.Events)
+		}
+		r.start()
+		d.Until(link.Connected)
+		d.next("ended wazo/1")
+		r.tell("wazo/2", call.Ringing, time.Now())
+		d.next("ringing wazo/2")
 	}
-	r.start()
-	d.Until(link.Connected)
-	d.next("ended wazo/1")
-	r.tell("wazo/2", call.Ringing, time.Now())
-	d.next("ringing wazo/2")
 }
 
 // TestOverOnce: an ended call is not shown again when one relay reports it for longer than another.
@@ -326,28 +343,11 @@ func TestOverOnce(t *testing.T) {
 	over, epoch := wire.Call{ID: "wazo/1", State: "ended"}, time.Now().Add(time.Hour).UnixMilli()
 	for i, calls := range [][]wire.Call{{{ID: "wazo/1", State: "ringing"}}, {over}, {}, {over}, {over, {ID: "wazo/2", State: "ringing"}}} {
 		s := wire.Snapshot{Epoch: epoch, Seq: uint64(i), At: time.Now(), Calls: calls}
-		must.Do(t, r.node.Conn.Publish(site.Of(wire.Calls, "anna"), s.Encode()))
+		r.publish(s)
 	}
 	for _, want := range []string{"ringing wazo/1", "ended wazo/1", "ringing wazo/2"} {
 		d.next(want)
 	}
-}
-
-// TestEpochBehind: new connections believe relays that have lost their
-// data, even if their clock is behind that of their previous start.
-func TestEpochBehind(t *testing.T) {
-	r := newRelay(t)
-	d := connected(t, r)
-	s := wire.Snapshot{Epoch: time.Now().Add(time.Hour).UnixMilli(), Seq: 1, At: time.Now(), Calls: []wire.Call{{ID: "wazo/1", State: "ringing"}}}
-	must.Do(t, r.node.Conn.Publish(site.Of(wire.Calls, "anna"), s.Encode()))
-	d.next("ringing wazo/1")
-	r.end()
-	d.Until(link.Waiting)
-	r.start()
-	d.Until(link.Connected)
-	d.next("ended wazo/1")
-	r.tell("wazo/2", call.Ringing, time.Now())
-	d.next("ringing wazo/2")
 }
 
 // TestNotAllowed: a user removed from the site is told so, and retries rarely.
@@ -366,7 +366,7 @@ func TestRenewed(t *testing.T) {
 	r := newRelay(t)
 	d := newDeskUntil(t, r, time.Now().Add(renewBefore-time.Hour))
 	var public string
-	sub, err := r.node.Conn.Subscribe(site.Of(wire.Renew, "anna"), func(m *nats.Msg) {
+	r.answer(wire.Renew, func(m *nats.Msg) {
 		var q wire.RenewRequest
 		_ = json.Unmarshal(m.Data, &q)
 		public = q.Key
@@ -374,8 +374,6 @@ func TestRenewed(t *testing.T) {
 		b, _ := json.Marshal(wire.Renewed{Token: token, URLs: []string{r.url()}})
 		_ = m.Respond(b)
 	})
-	must.Do(t, err)
-	defer func() { _ = sub.Unsubscribe() }()
 	d.run()
 	stored := <-d.kept
 	m, err := parseMembership(stored)
@@ -397,7 +395,7 @@ func TestLookup(t *testing.T) {
 	r := newRelay(t)
 	d := connected(t, r)
 	asked := 0
-	sub, err := r.node.Conn.Subscribe(site.Of(wire.Lookup, "anna"), func(m *nats.Msg) { // answers with the number
+	stop := r.answer(wire.Lookup, func(m *nats.Msg) { // with the number
 		if asked++; asked == 1 {
 			return // like a relay that exits during the request
 		}
@@ -405,8 +403,6 @@ func TestLookup(t *testing.T) {
 		_ = json.Unmarshal(m.Data, &q)
 		_ = m.Respond([]byte(q.Number))
 	})
-	must.Do(t, err)
-	must.Do(t, r.node.Conn.Flush())
 	for _, tt := range []struct {
 		answer  string
 		failure contact.Failure
@@ -418,8 +414,7 @@ func TestLookup(t *testing.T) {
 			t.Errorf("%s: %v", tt.answer, err)
 		}
 	}
-	_ = sub.Unsubscribe()
-	must.Do(t, r.node.Conn.Flush())
+	must.Do(t, stop(), r.node.Conn.Flush())
 	if _, err := d.phone.Lookup(t.Context(), "+31698760011"); contact.FailureOf(err) != contact.HubSlow {
 		t.Errorf("nobody answers: %v", err)
 	}
