@@ -148,9 +148,9 @@ func (a *Authority) Issue(hosts []string, now time.Time) (tls.Certificate, error
 	return tls.Certificate{Certificate: [][]byte{der, a.Certificate.Raw}, PrivateKey: key, Leaf: leaf}, err
 }
 
-// Server returns a relay's configuration for serving at these names and addresses. It
+// ServerTLS returns a relay's configuration for serving at these names and addresses. It
 // renews the certificate long before it expires.
-func (a *Authority) Server(hosts []string) *tls.Config {
+func (a *Authority) ServerTLS(hosts []string) *tls.Config {
 	var mu sync.Mutex
 	var held *tls.Certificate
 	return &tls.Config{MinVersion: tls.VersionTLS13, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
@@ -173,10 +173,10 @@ func stale(c *x509.Certificate, now time.Time) bool {
 	return c.NotAfter.Sub(now) < renewBefore || now.Before(c.NotBefore)
 }
 
-// Cluster returns the configuration between a site's relays: both sides need a certificate
+// ClusterTLS returns the configuration between a site's relays: both sides need a certificate
 // of the authority, which certifies relays only.
-func (a *Authority) Cluster(hosts []string) *tls.Config {
-	c := a.Server(hosts)
+func (a *Authority) ClusterTLS(hosts []string) *tls.Config {
+	c := a.ServerTLS(hosts)
 	c.RootCAs = a.Roots()
 	c.ClientCAs, c.ClientAuth = c.RootCAs, tls.RequireAndVerifyClientCert
 	mine := c.GetCertificate

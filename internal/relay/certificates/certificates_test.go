@@ -81,7 +81,7 @@ func TestTrust(t *testing.T) {
 // TestServer: a relay keeps its certificate, and replaces it in time.
 func TestServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := must.Get(New("kantoor", time.Now()))(t).Server([]string{"relay.kantoor.example"})
+		c := must.Get(New("kantoor", time.Now()))(t).ServerTLS([]string{"relay.kantoor.example"})
 		serial := func(after time.Duration) string {
 			t.Helper()
 			time.Sleep(after)
@@ -144,7 +144,7 @@ func TestCluster(t *testing.T) {
 			defer close(ended)
 			_, _ = client.Read(make([]byte, 1)) // completes the handshake, with its error
 		}()
-		if err := tls.Server(far, ours.Cluster([]string{"127.0.0.1"})).HandshakeContext(t.Context()); (err == nil) != c.in {
+		if err := tls.Server(far, ours.ClusterTLS([]string{"127.0.0.1"})).HandshakeContext(t.Context()); (err == nil) != c.in {
 			t.Errorf("%s: %v", name, err)
 		}
 		_ = far.Close()

@@ -189,13 +189,22 @@ func (e *env) folder() (*setup.Folder, error) {
 	return f, err
 }
 
-// rules returns the number rules from the settings in the relay's folder.
-func (e *env) rules() (*phone.Rules, error) {
+// settings returns the settings of the hub, exchanges and numbers in the relay's folder.
+func (e *env) settings() (profile.Dirs, *settings.Settings, error) {
 	dirs, err := profile.Find(e.data)
+	if err != nil {
+		return profile.Dirs{}, nil, err
+	}
+	s, _ := settings.Load(dirs) // status reports problems in them
+	return dirs, s, nil
+}
+
+// rules returns the number rules from those settings.
+func (e *env) rules() (*phone.Rules, error) {
+	_, s, err := e.settings()
 	if err != nil {
 		return nil, err
 	}
-	s, _ := settings.Load(dirs) // the relay reports problems in them
 	return fromsettings.NumberRules(s)
 }
 

@@ -106,6 +106,12 @@ func (o *office) ends(code int, args []string, says ...string) {
 	}
 }
 
+// setHub sets the hub, with a secret.
+func (o *office) setHub(secret, address string) (code int, out, errOut string) {
+	o.t.Helper()
+	return typing(o.t, secret, "secret", "hub", "--base-url", address, "--client-id", "office", "--organisation-code", "1234", "--data", o.dir, "--language", "en")
+}
+
 // run runs the relay, and returns where it can be reached.
 func (o *office) run() (ready readiness) {
 	o.t.Helper()
@@ -295,15 +301,12 @@ func TestHub(t *testing.T) {
 	const canary = "p@ss+/=% canary"
 	must.Do(t, h.SetClientSecret(t.Context(), "office", "1234", canary))
 	o := newOffice(t)
-	set := func(in, address string) (int, string, string) {
-		return typing(t, in, "secret", "hub", "--base-url", address, "--client-id", "office", "--organisation-code", "1234", "--data", o.dir, "--language", "en")
-	}
 	for in, address := range map[string]string{"": h.BaseURL(), "x": "ftp://hub.example"} {
-		if code, out, errOut := set(in, address); code == 0 || out != "" || strings.Count(errOut, "\n") != 1 {
+		if code, out, errOut := o.setHub(in, address); code == 0 || out != "" || strings.Count(errOut, "\n") != 1 {
 			t.Errorf("%q, %s: exit %d: %s%s", in, address, code, out, errOut)
 		}
 	}
-	code, out, errOut := set(canary+"\n", h.BaseURL())
+	code, out, errOut := o.setHub(canary+"\n", h.BaseURL())
 	if code != 0 || strings.Contains(out+errOut, "canary") {
 		t.Fatalf("exit %d: %s%s", code, out, errOut)
 	}
@@ -325,7 +328,7 @@ func TestHubKept(t *testing.T) {
 	defer func() { f.client.Close() }()
 	set := func(port int, value string) {
 		t.Helper()
-		if code, _, errOut := typing(t, value, "secret", "hub", "--base-url", fmt.Sprintf("http://127.0.0.1:%d", port), "--client-id", "office", "--organisation-code", "1234", "--data", o.dir); code != 0 {
+		if code, _, errOut := o.setHub(value, fmt.Sprintf("http://127.0.0.1:%d", port)); code != 0 {
 			t.Fatal(errOut)
 		}
 	}
@@ -411,7 +414,7 @@ func TestExchange(t *testing.T) {
 	}
 	o.must("exchange", "remove", "ari")
 	o.until(func(s server.Status) bool { return len(s.Links) == 0 })
-	if code, out, errOut := typing(t, "x", "secret", "hub", "--base-url", "http://127.0.0.1:1", "--client-id", "office", "--organisation-code", "1234", "--data", o.dir); code != 0 {
+	if code, out, errOut := o.setHub("x", "http://127.0.0.1:1"); code != 0 {
 		t.Fatalf("exit %d: %s%s", code, out, errOut)
 	}
 	o.until(func(s server.Status) bool { return s.Hub == "untried" })

@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"wiebelt/internal/config/fromsettings"
-	"wiebelt/internal/config/profile"
-	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/relay/server"
@@ -158,11 +156,10 @@ func (e *env) tryHub() string {
 
 // hubClient returns a client of the configured hub.
 func (e *env) hubClient() (*hub.Client, error) {
-	dirs, err := profile.Find(e.data)
+	dirs, s, err := e.settings()
 	if err != nil {
 		return nil, err
 	}
-	s, _ := settings.Load(dirs) // the relay reports problems in them
 	cfg, err := fromsettings.Hub(dirs, s.Hub)
 	if err != nil {
 		return nil, err

@@ -25,9 +25,9 @@ import (
 func TestElsewhere(t *testing.T) {
 	theirs := must.Get(credentials.New("kantoor"))(t) // whose account has a key for users, with these rights
 	authority := must.Get(certificates.New("NATS", time.Now()))(t)
-	n := must.Get(node.Start(node.Config{Name: "n1", Dir: t.TempDir(), Host: "127.0.0.1", TLS: authority.Server([]string{"127.0.0.1"})}, theirs))(t)
+	n := must.Get(node.Start(node.Config{Name: "n1", Dir: t.TempDir(), Host: "127.0.0.1", TLS: authority.ServerTLS([]string{"127.0.0.1"})}, theirs))(t)
 	t.Cleanup(n.Close)
-	who := must.Get(theirs.Server(nil))(t)
+	who := must.Get(theirs.Server())(t)
 	b := must.Get(theirs.Encode())(t)
 	var seeds map[string]string
 	must.Do(t, json.Unmarshal(b, &seeds))
@@ -65,6 +65,10 @@ func TestElsewhere(t *testing.T) {
 		t.Error(said)
 	}
 	p.until("he is removed", func(s server.Status) bool { return s.Users == 0 })
+	o.must("publisher", "add", "kamailio")
+	if said := o.must("publisher", "remove", "kamailio"); !strings.Contains(said, "revoke these keys too: U") {
+		t.Error(said)
+	}
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, page := range guide.Help(l) {
 			publish, subscribe := credentials.Rights("office")

@@ -68,11 +68,10 @@ func (e *env) change(do func(profile.Dirs, *settings.Settings) error) error {
 	if _, err := e.folder(); err != nil {
 		return err
 	}
-	dirs, err := profile.Find(e.data)
+	dirs, now, err := e.settings()
 	if err != nil {
 		return err
 	}
-	now, _ := settings.Load(dirs) // status reports problems in them
 	return do(dirs, now)
 }
 
@@ -102,25 +101,19 @@ type exchangeRemoveCmd struct {
 // Run removes a link to an exchange and its secret.
 func (c *exchangeRemoveCmd) Run(e *env) error {
 	return e.change(func(dirs profile.Dirs, now *settings.Settings) error {
-		left := without(now, c.Name)
-		if len(left) == len(now.Softphones) {
+		i := slices.IndexFunc(now.Softphones, func(p settings.Softphone) bool { return p.Name == c.Name })
+		if i < 0 {
 			return fail(exitNotFound, text.RelayExchangeNone, c.Name)
 		}
-		if err := e.save(dirs, now, hubtrial.Wanted{Changes: map[string]any{"softphone": left}}); err != nil {
+		if err := e.save(dirs, now, hubtrial.Wanted{Changes: map[string]any{"softphone": without(now, c.Name)}}); err != nil {
 			return err
 		}
-		for _, p := range now.Softphones {
-			if p.Name != c.Name {
-				continue
-			}
-			store, err := secret.Open(now.Hub.SecretStore, dirs)
-			if err != nil {
-				return err
-			}
-			ref, err := secret.Softphone(p.Kind, p.Name, p.Address)
-			if err != nil {
-				break // it never had one
-			}
+		store, err := secret.Open(now.Hub.SecretStore, dirs)
+		if err != nil {
+			return err
+		}
+		p := now.Softphones[i]
+		if ref, err := secret.Softphone(p.Kind, p.Name, p.Address); err == nil { // otherwise it never had one
 			if err := store.Delete(e.ctx, ref); err != nil && !errors.Is(err, secret.ErrNotSet) {
 				return text.Errorf(text.SecretState(string(secret.StateOf(err))))
 			}

@@ -63,7 +63,7 @@ func newProcess(t testing.TB) *process {
 	t.Helper()
 	p := &process{t: t, dir: filepath.Join(t.TempDir(), "relay")}
 	s := setup.Settings{Name: "r1", Host: "127.0.0.1", Admin: "127.0.0.1:0", Reached: []string{"127.0.0.1"}}
-	must.Do(t, setup.Create(p.dir, must.Get(credentials.New("kantoor"))(t), s, time.Now()))
+	must.Do(t, setup.Create(p.dir, must.Get(credentials.New("kantoor"))(t), s))
 	p.load()
 	return p
 }
@@ -158,8 +158,7 @@ func (p *process) report(secret, body string) error {
 
 func (p *process) secret() string {
 	p.t.Helper()
-	all := must.Get(setup.Paths(p.dir, time.Now()))(p.t)
-	return all[0]
+	return must.Get(setup.LoadWebhookSecrets(p.dir))(p.t).Now
 }
 
 // connect connects like a user's computer, with its own credentials.

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/filetrust"
@@ -51,11 +50,8 @@ func (f registration) Save(r voipgrid.Registration) error {
 
 // Target implements voipgrid.Store.
 func (f registration) Target(r voipgrid.Registration) (string, error) {
-	paths, err := setup.Paths(f.dir, time.Now())
-	if err != nil {
-		return "", err
-	}
-	return r.Relay + "/in/" + paths[0] + "/" + registry.VoIPGRID, nil
+	secrets, err := setup.LoadWebhookSecrets(f.dir)
+	return r.Relay + "/in/" + secrets.Now + "/" + registry.VoIPGRID, err
 }
 
 // link maintains the registration; nil if there is none.

@@ -3,10 +3,22 @@ package command
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
 	"sync"
+	"time"
 
+	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/wake"
+	"wiebelt/internal/hub"
+	"wiebelt/internal/relay/links"
 	"wiebelt/internal/relay/server"
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/text"
 )
 
@@ -31,11 +43,11 @@ func (*runCmd) serve(ctx context.Context, e *env) error {
 		return err
 	}
 	defer release()
-	dirs, err := profile.Find(e.data)
+	dirs, s, err := e.settings() // the follower reports problems in them
 	if err != nil {
 		return err
 	}
-	rules, err := e.rules() // problems in the settings are reported below
+	rules, err := fromsettings.NumberRules(s)
 	if err != nil {
 		return err
 	}
@@ -61,3 +73,166 @@ func (*runCmd) serve(ctx context.Context, e *env) error {
 	}
 	return nil
 }
+
+// everybody is the extension of a link that reports on all extensions.
+const everybody = "*"
+
+// followEvery is how often the settings are checked for changes.
+const followEvery = 2 * time.Second
+
+// follower turns the settings into what the relay works with. It belongs to one goroutine.
+type follower struct {
+	env  *env
+	dirs profile.Dirs
+	site string
+	seen string // the stamp of the settings last read
+
+	hub    string // identifies what client was made from
+	client *hub.Client
+
+	secrets map[string][sha256.Size]byte // by link, "" for the hub, as they could be read last
+}
+
+// stamp returns a value that changes whenever the settings or a secret do.
+func (o *follower) stamp(ctx context.Context) string {
+	s, _ := settings.Load(o.dirs)
+	stamp := settings.Fingerprint(o.dirs) + mappingsStamp(o.env.data) + o.hubOf(ctx, s)
+	for _, l := range o.links(ctx, s) {
+		stamp += fmt.Sprint(l.Identity)
+	}
+	return stamp
+}
+
+// read returns the office as configured, and the client that is no longer needed, if any.
+func (o *follower) read(ctx context.Context) (now server.Office, old *hub.Client) {
+	s, problems := settings.Load(o.dirs)
+	for _, p := range problems {
+		o.env.log.Warn("a setting is wrong", "key", p.Key, "line", p.Line)
+		now.Wrong = append(now.Wrong, p.Key)
+	}
+	now.Links = o.links(ctx, s)
+	var wrong map[string]error
+	now.Webhooks, wrong = mappings(o.env.data)
+	for _, file := range slices.Sorted(maps.Keys(wrong)) {
+		o.env.log.Warn("a mapping of a webhook is wrong", "file", file, "why", wrong[file])
+		now.Wrong = append(now.Wrong, file)
+	}
+	// While anything is wrong, the relay keeps what it had, including the client.
+	if is := o.hubOf(ctx, s); is != o.hub && (len(now.Wrong) == 0 || o.hub == "") {
+		client, err := o.newClient(s)
+		if err != nil {
+			o.env.log.Warn("the hub's settings cannot be used", "why", err)
+			now.Wrong = append(now.Wrong, "hub")
+		} else {
+			old, o.hub, o.client = o.client, is, client
+		}
+	}
+	if o.client != nil {
+		now.Hub = o.client
+	}
+	return now, old
+}
+
+// hubOf returns a value that changes whenever a new client is needed. A client that the hub
+// has refused keeps failing for a while, which would hide that its secret was corrected.
+func (o *follower) hubOf(ctx context.Context, s *settings.Settings) string {
+	if cfg, err := fromsettings.Hub(o.dirs, s.Hub); err == nil {
+		o.note(ctx, "", cfg.Secret)
+	}
+	return fmt.Sprintf("%+v %x %s", s.Hub, o.secrets[""], fileStamp(s.Hub.ExtraCAFile))
+}
+
+// note records a secret's hash if the store returns the secret: a store that fails for a
+// moment changes nothing, and whoever needs a missing secret reports it.
+func (o *follower) note(ctx context.Context, of string, read func(context.Context) (string, error)) {
+	if value, err := read(ctx); err == nil {
+		o.secrets[of] = sha256.Sum256([]byte(value))
+	}
+}
+
+// newClient returns a hub client that fetches its token ahead of the first call;
+// nil if no hub is set.
+func (o *follower) newClient(s *settings.Settings) (*hub.Client, error) {
+	if s.Hub.BaseURL == "" {
+		return nil, nil
+	}
+	cfg, err := fromsettings.Hub(o.dirs, s.Hub)
+	if err != nil {
+		return nil, err
+	}
+	client, err := hub.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	client.Warm()
+	return client, nil
+}
+
+// follow sends changed settings until ctx ends.
+func (o *follower) follow(ctx context.Context, to chan<- server.Office) {
+	for wake.Pause(ctx, followEvery) == nil {
+		stamp := o.stamp(ctx)
+		if stamp == o.seen || ctx.Err() != nil {
+			continue
+		}
+		o.seen = stamp
+		now, old := o.read(ctx)
+		select {
+		case <-ctx.Done():
+		case to <- now:
+		}
+		if old != nil {
+			old.Close()
+		}
+	}
+}
+
+// linkIdentity is equal for unchanged links.
+type linkIdentity struct {
+	settings.Softphone
+	store  string
+	secret [sha256.Size]byte
+}
+
+// links returns the links to exchanges.
+func (o *follower) links(ctx context.Context, s *settings.Settings) (all []links.Link) {
+	for _, p := range s.Softphones {
+		a, wrong := fromsettings.Account(o.dirs, s.Hub.SecretStore, p)
+		is := linkIdentity{Softphone: p, store: s.Hub.SecretStore}
+		if wrong == nil && a.Secret != nil {
+			o.note(ctx, p.Name, a.Secret)
+			is.secret = o.secrets[p.Name]
+		}
+		l := links.Link{Name: p.Name, Kind: p.Kind, Extension: p.Extension, Identity: is}
+		if p.Extension == everybody {
+			l.Extension = ""
+		}
+		a.Client = o.site + "/" + p.Name
+		l.Open = func(hears func(string) bool) (link.Phone, error) {
+			if wrong != nil {
+				return nil, wrong
+			}
+			return open(p, a, hears)
+		}
+		all = append(all, l)
+	}
+	return append(all, registration{o.env.data}.link()...)
+}
+
+// open creates the phone of a link to an exchange.
+func open(p settings.Softphone, a exchangelink.Account, hears func(string) bool) (link.Phone, error) {
+	switch missing := p.Missing(); {
+	case !isExchange(p.Kind):
+		return nil, &link.Refusal{Why: string(link.CauseSettings), Cause: link.CauseSettings}
+	case missing != "":
+		return nil, &link.Refusal{Why: missing, Cause: link.CauseNeeds(missing)}
+	}
+	if p.Extension == everybody {
+		a.Extension, a.Hears = "", hears
+	}
+	return fromsettings.Link(p.Kind, a)
+}
+
+// isExchange reports whether kind is an exchange that a relay can link to,
+// with a user of its own.
+func isExchange(kind string) bool { return registry.Of(kind).Requires(registry.NeedsUser) }

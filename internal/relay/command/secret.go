@@ -2,7 +2,6 @@ package command
 
 import (
 	"strings"
-	"time"
 
 	"wiebelt/internal/commandline"
 	"wiebelt/internal/config/hubtrial"
@@ -70,14 +69,14 @@ func (c *secretReportsCmd) Run(e *env) error {
 		return err
 	}
 	if c.Renew {
-		if _, err := setup.RenewPath(f.Dir, time.Now()); err != nil {
+		if err := setup.RenewWebhookSecret(f.Dir); err != nil {
 			return err
 		}
 	}
-	all, err := setup.Paths(f.Dir, time.Now())
+	secrets, err := setup.LoadWebhookSecrets(f.Dir)
 	if err != nil {
 		return err
 	}
-	e.say(text.RelayReports, address(f.Settings)+"/in/"+all[0])
+	e.say(text.RelayReports, address(f.Settings)+"/in/"+secrets.Now)
 	return nil
 }

@@ -53,29 +53,27 @@ func Foreign(site wire.Site, account, relays, users string) (*Authority, error) 
 func New(site wire.Site) (*Authority, error) {
 	a := &Authority{Site: site}
 	for _, k := range a.keys() {
-		pair, err := k.make()
-		if err != nil {
+		var err error
+		if *k.pair, err = nkeys.CreatePair(k.prefix); err != nil {
 			return nil, err
 		}
-		*k.pair = pair
 	}
 	return a, nil
 }
 
-// key describes one of the keys: where it is kept, how it is created and its seed's prefix.
+// key describes one of the keys: its name in the file, where it is kept and its seed's prefix.
 type key struct {
 	name   string
 	pair   *nkeys.KeyPair
-	make   func() (nkeys.KeyPair, error)
 	prefix nkeys.PrefixByte
 }
 
 func (a *Authority) keys() []key {
 	return []key{
-		{"operator", &a.operator, nkeys.CreateOperator, nkeys.PrefixByteOperator},
-		{"account", &a.account, nkeys.CreateAccount, nkeys.PrefixByteAccount},
-		{"signing", &a.signing, nkeys.CreateAccount, nkeys.PrefixByteAccount},
-		{"system", &a.system, nkeys.CreateAccount, nkeys.PrefixByteAccount},
+		{"operator", &a.operator, nkeys.PrefixByteOperator},
+		{"account", &a.account, nkeys.PrefixByteAccount},
+		{"signing", &a.signing, nkeys.PrefixByteAccount},
+		{"system", &a.system, nkeys.PrefixByteAccount},
 	}
 }
 
@@ -137,10 +135,8 @@ type Server struct {
 	AccountClaims *jwt.AccountClaims
 }
 
-// Server returns what a NATS server needs, with the given public keys of users revoked. The
-// server compares the time of revocation with a token's issue time, which may come from a
-// clock ahead of ours. Since keys are never reused, all tokens of a revoked key are meant.
-func (a *Authority) Server(revoked map[string]time.Time) (Server, error) {
+// Server returns what a NATS server needs.
+func (a *Authority) Server() (Server, error) {
 	public := make(map[string]string)
 	for _, k := range a.keys() {
 		p, err := (*k.pair).PublicKey()
@@ -164,9 +160,6 @@ func (a *Authority) Server(revoked map[string]time.Time) (Server, error) {
 			return Server{}, err
 		}
 		s.Accounts[claims.Subject] = token
-	}
-	for key, when := range revoked { // not in the token, which is limited to a megabyte
-		account.RevokeAt(key, when.Add(Lifetime))
 	}
 	return s, nil
 }
@@ -219,18 +212,13 @@ const maxReport = 64 << 10
 // format of NATS' own tools, and its public key. Until the key is revoked, it may publish
 // on Site.Reports and do nothing else.
 func (a *Authority) Publisher(name string) (creds []byte, public string, err error) {
-	pair, err := nkeys.CreateUser()
+	c, pair, err := a.program(name)
 	if err != nil {
 		return nil, "", err
 	}
-	if public, err = pair.PublicKey(); err != nil {
-		return nil, "", err
-	}
-	c := jwt.NewUserClaims(public)
-	c.Name = name
 	c.Pub.Allow.Add(a.Site.Reports())
 	c.Sub.Deny.Add(">")
-	c.Limits.Payload, c.IssuerAccount = maxReport, a.foreign
+	c.Limits.Payload = maxReport
 	token, err := c.Encode(a.account)
 	if err != nil {
 		return nil, "", fmt.Errorf("a token for a publisher: %w", err)
@@ -240,23 +228,33 @@ func (a *Authority) Publisher(name string) (creds []byte, public string, err err
 		return nil, "", err
 	}
 	creds, err = jwt.FormatUserConfig(token, seed)
-	return creds, public, err
+	return creds, c.Subject, err
 }
 
 // Relay returns a token and its key pair for a relay itself, which may do everything within
 // the site. They live as long as the process.
 func (a *Authority) Relay(name string) (token string, pair nkeys.KeyPair, err error) {
-	if pair, err = nkeys.CreateUser(); err != nil {
-		return "", nil, err
-	}
-	public, err := pair.PublicKey()
+	c, pair, err := a.program(name)
 	if err != nil {
 		return "", nil, err
 	}
-	c := jwt.NewUserClaims(public)
-	c.Name, c.IssuerAccount = name, a.foreign
 	if token, err = c.Encode(a.account); err != nil {
 		return "", nil, fmt.Errorf("a token for the relay: %w", err)
 	}
 	return token, pair, nil
+}
+
+// program returns a new key pair for a program, and claims that allow it everything.
+func (a *Authority) program(name string) (*jwt.UserClaims, nkeys.KeyPair, error) {
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return nil, nil, err
+	}
+	public, err := pair.PublicKey()
+	if err != nil {
+		return nil, nil, err
+	}
+	c := jwt.NewUserClaims(public)
+	c.Name, c.IssuerAccount = name, a.foreign
+	return c, pair, nil
 }

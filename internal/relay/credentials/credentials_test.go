@@ -27,6 +27,11 @@ func TestParse(t *testing.T) {
 			}
 		}
 	}
+	for _, wrong := range []string{"", "{}", "[]", `{"site":"kantoor"}`} {
+		if _, err := Parse([]byte(wrong)); err == nil {
+			t.Errorf("%q are keys", wrong)
+		}
+	}
 	if _, err := Foreign("kantoor", seed(own.account), seed(own.account), seed(own.signing)); err == nil {
 		t.Error("a secret counts for the account's public key")
 	}

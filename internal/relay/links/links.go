@@ -42,13 +42,7 @@ type Link struct {
 	Open func(hears func(extension string) bool) (link.Phone, error)
 	// Accept replaces Open if the exchange connects to us: it waits for that, or until ctx
 	// ends. Until then nothing is reported about such a link.
-	Accept func(ctx context.Context, hears func(extension string) bool) (Inbound, error)
-}
-
-// Inbound is the connection of an exchange that connected to us.
-type Inbound interface {
-	link.Phone
-	Close()
+	Accept func(ctx context.Context, hears func(extension string) bool) (p link.Phone, disconnect func(), err error)
 }
 
 // Config configures the links. It must not be changed after New.
@@ -232,23 +226,23 @@ func pause(ctx context.Context) { _ = wake.Pause(ctx, leaseCheckEvery) }
 // runInbound runs a link whenever the exchange is connected, until ctx ends.
 func (l *Links) runInbound(ctx context.Context, of Link) {
 	for {
-		in, err := of.Accept(ctx, l.Hears)
+		phone, disconnect, err := of.Accept(ctx, l.Hears)
 		if err != nil {
 			return
 		}
-		l.leaseInbound(ctx, of, in)
-		in.Close()
+		l.leaseInbound(ctx, of, phone)
+		disconnect()
 	}
 }
 
 // leaseInbound waits for the lease, which the relay that the exchange was connected
 // to before may still hold, and runs the link. If that relay keeps it, the exchange is
 // disconnected and reconnects.
-func (l *Links) leaseInbound(ctx context.Context, of Link, in Inbound) {
+func (l *Links) leaseInbound(ctx context.Context, of Link, phone link.Phone) {
 	for began := time.Now(); ctx.Err() == nil && time.Since(began) < 2*leaseTTL; pause(ctx) {
 		lease, err := acquire(ctx, l.leases, of.Name, l.holder)
 		if err == nil {
-			l.runLeased(ctx, of, lease, in, nil)
+			l.runLeased(ctx, of, lease, phone, nil)
 			return
 		}
 		if errors.Is(err, errHeld) {

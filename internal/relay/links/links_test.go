@@ -194,24 +194,32 @@ func TestTakeOver(t *testing.T) {
 	o.until("what rings still", o.stand("centrale/17.3 u103"))
 }
 
+// leased returns a link of this name that we hold, of which take takes the events.
+func (o *office) leased(name string, take func(call.Event) error) *leasedLink {
+	o.t.Helper()
+	l := must.Get(acquire(o.t.Context(), o.leases, name, "r1"))(o.t)
+	c := Config{Changed: func() {}, Take: func(_ context.Context, e call.Event, _ bool) error { return take(e) }}
+	return &leasedLink{links: New(c), of: Link{Name: name}, lease: l, ongoing: map[string]bool{}, earlier: map[string]bool{}}
+}
+
 // TestLostLease: a relay that cannot renew its lease writes nothing after it has
 // expired, even if the exchange reports calls or the lease is renewed later, and
 // active calls do not end.
 func TestLostLease(t *testing.T) {
 	o := start(t)
-	l := must.Get(acquire(t.Context(), o.leases, "centrale", "r1"))(t)
+	h := o.leased("centrale", func(call.Event) error { t.Error("it is written"); return nil })
 	if _, err := acquire(t.Context(), o.leases, "centrale", "r2"); !errors.Is(err, errHeld) {
 		t.Errorf("two have it: %v", err)
 	}
-	h := &leasedLink{links: New(Config{Take: func(context.Context, call.Event, bool) error { t.Error("it is written"); return nil }, Changed: func() {}}), of: o.link(), lease: l, earlier: map[string]bool{"centrale/1": true}}
+	h.earlier["centrale/1"] = true
 	past := time.Now()
-	l.until.Store(&past)
+	h.lease.until.Store(&past)
 	for range 2 {
 		if err := h.take(call.Event{ID: "1"}); !errors.Is(err, errLost) {
 			t.Error(err)
 		}
 		h.state(link.State{Phase: link.Connected})
-		l.renewed(l.revision, time.Now()) // too late
+		h.lease.renewed(h.lease.revision, time.Now()) // too late
 	}
 }
 
@@ -295,10 +303,8 @@ func TestSettings(t *testing.T) {
 // TestIDs: whatever the ids of an exchange's calls and the name of a link, our ids are
 // distinct, contain the link's name and fit.
 func TestIDs(t *testing.T) {
-	o := start(t)
-	l := must.Get(acquire(t.Context(), o.leases, "x", "r1"))(t)
 	var got []call.Event
-	h := &leasedLink{links: New(Config{Changed: func() {}, Take: func(_ context.Context, e call.Event, _ bool) error { got = append(got, e); return nil }}), lease: l, ongoing: map[string]bool{}, earlier: map[string]bool{}}
+	h := start(t).leased("x", func(e call.Event) error { got = append(got, e); return nil })
 	for _, name := range []string{"a", "a/b", "a-b", strings.Repeat("n", 300) + "1", strings.Repeat("n", 300) + "2"} {
 		h.of = Link{Name: name, Extension: "7"}
 		for _, id := range []string{"1", strings.Repeat("x", call.MaxID), strings.Repeat("x", call.MaxID-1) + "y", ""} {
@@ -321,16 +327,15 @@ func TestIDs(t *testing.T) {
 // one; an end without an extension, of another exchange's call, or of a link for one
 // extension applies to all.
 func TestEnds(t *testing.T) {
-	o := start(t)
-	l := must.Get(acquire(t.Context(), o.leases, "x", "r1"))(t)
+	var got call.Event
+	h := start(t).leased("x", func(e call.Event) error { got = e; return nil })
 	for _, tt := range []struct {
 		kind      string
 		link, end string // extensions
 		want      string
 	}{{registry.YeastarSocket, "", "101", "101"}, {registry.YeastarSocket, "", "", ""}, {registry.YeastarSocket, "101", "101", ""}, {registry.ARI, "", "101", ""}} {
-		var got call.Event
-		h := &leasedLink{links: New(Config{Changed: func() {}, Take: func(_ context.Context, e call.Event, _ bool) error { got = e; return nil }}),
-			of: Link{Name: "x", Kind: tt.kind, Extension: tt.link}, lease: l, ongoing: map[string]bool{}, earlier: map[string]bool{}}
+		clear(h.ongoing)
+		h.of.Kind, h.of.Extension = tt.kind, tt.link
 		must.Do(t, h.take(call.Event{ID: "1", Extension: "101"}))
 		must.Do(t, h.take(call.Event{ID: "1", Extension: tt.end, State: call.Ended}))
 		if got.Extension != tt.want || h.ongoing["x/1"] != (tt.want != "") {
@@ -342,11 +347,9 @@ func TestEnds(t *testing.T) {
 // TestEndNotTaken: a call whose end could not be passed on because its link is being
 // removed ends with the link's other calls.
 func TestEndNotTaken(t *testing.T) {
-	o := start(t)
-	l := must.Get(acquire(t.Context(), o.leases, "x", "r1"))(t)
 	var why error
-	h := &leasedLink{links: New(Config{Changed: func() {}, Take: func(context.Context, call.Event, bool) error { return why }}),
-		of: Link{Name: "x"}, lease: l, ongoing: map[string]bool{}, earlier: map[string]bool{"x/2": true}}
+	h := start(t).leased("x", func(call.Event) error { return why })
+	h.earlier["x/2"] = true
 	must.Do(t, h.take(call.Event{ID: "1"}))
 	why = context.Canceled
 	for _, id := range []string{"1", "2"} {

@@ -82,36 +82,36 @@ func (c *Cluster) options(o *server.Options) {
 type Node struct {
 	Conn *nats.Conn // the relay's own, with all rights within the site
 
-	server    *server.Server // nil at somebody else's servers
-	accounts  *server.MemAccResolver
-	authority *credentials.Authority
-	account   string // the site's
+	server  *server.Server // nil at somebody else's servers
+	account string         // the site's
 
 	mu      sync.Mutex // protects the rest
 	revoked map[string]time.Time
-	claims  *jwt.AccountClaims // including revoked
-	again   *time.Timer        // revokes them once more
+	claims  jwt.AccountClaims // including revoked
+	again   *time.Timer       // revokes them once more
 	closed  bool
 }
 
 // Start runs a server and connects to it.
 func Start(c Config, a *credentials.Authority) (*Node, error) {
-	who, err := a.Server(c.Revoked)
+	who, err := a.Server()
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{authority: a, accounts: &server.MemAccResolver{}, revoked: c.Revoked}
-	n.account = who.Account
-	if err := n.store(who); err != nil {
-		return nil, err
+	accounts := &server.MemAccResolver{}
+	for key, token := range who.Accounts {
+		if err := accounts.Store(key, token); err != nil {
+			return nil, err
+		}
 	}
+	n := &Node{account: who.Account, claims: *who.AccountClaims, revoked: c.Revoked}
 	port := c.Port
 	if port == 0 {
 		port = server.RANDOM_PORT
 	}
 	o := &server.Options{
 		ServerName: c.Name, Host: c.Host, Port: port, JetStream: true, StoreDir: c.Dir,
-		TrustedOperators: []*jwt.OperatorClaims{who.Operator}, AccountResolver: n.accounts, SystemAccount: who.System,
+		TrustedOperators: []*jwt.OperatorClaims{who.Operator}, AccountResolver: accounts, SystemAccount: who.System,
 		MaxPayload: maxPayload, MaxPending: maxPending, MaxConn: maxConnections, AuthTimeout: loginTime, WriteDeadline: writeTime,
 		PingInterval: pingEvery, MaxPingsOut: 1, NoSigs: true, NoLog: true, TLSConfig: c.TLS, TLSTimeout: loginTime,
 		Websocket: server.WebsocketOpts{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoTLS: true},
@@ -122,8 +122,7 @@ func Start(c Config, a *credentials.Authority) (*Node, error) {
 	if n.server, err = server.NewServer(o); err != nil {
 		return nil, err
 	}
-	// The token has no room for years of revoked keys, but the claims do.
-	n.claims = who.AccountClaims
+	n.claimRevoked(c.Revoked)
 	if err := n.enforce(); err != nil {
 		return nil, err
 	}
@@ -172,15 +171,6 @@ func dial(name string, a *credentials.Authority, o ...nats.Option) (*nats.Conn, 
 	return nats.Connect("", append(o, nats.Name(name), nats.UserJWT(func() (string, error) { return token, nil }, pair.Sign))...)
 }
 
-func (n *Node) store(who credentials.Server) error {
-	for key, token := range who.Accounts {
-		if err := n.accounts.Store(key, token); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Connections returns their number, without the relay's own; 0 at somebody else's
 // servers, where it is unknown.
 func (n *Node) Connections() int {
@@ -221,14 +211,7 @@ func (n *Node) Revoke(keys map[string]time.Time) error {
 	if n.server == nil || maps.EqualFunc(keys, n.revoked, time.Time.Equal) {
 		return nil
 	}
-	who, err := n.authority.Server(keys)
-	if err != nil {
-		return err
-	}
-	if err := n.store(who); err != nil {
-		return err
-	}
-	n.claims = who.AccountClaims
+	n.claimRevoked(keys)
 	if err := n.enforce(); err != nil {
 		return err
 	}
@@ -244,6 +227,17 @@ func (n *Node) Revoke(keys map[string]time.Time) error {
 	return nil
 }
 
+// claimRevoked puts the revoked keys into the account's claims; its token has no room for years
+// of them. The server compares the time of revocation with a token's issue time, which may
+// come from a clock ahead of ours. Since keys are never reused, all tokens of a revoked key
+// are meant.
+func (n *Node) claimRevoked(keys map[string]time.Time) {
+	n.claims.Revocations = nil
+	for key, when := range keys {
+		n.claims.RevokeAt(key, when.Add(credentials.Lifetime))
+	}
+}
+
 // enforce makes the server disconnect whoever uses a revoked key. The
 // caller holds the lock.
 func (n *Node) enforce() error {
@@ -252,7 +246,7 @@ func (n *Node) enforce() error {
 	}
 	account, err := n.server.LookupAccount(n.account)
 	if err == nil {
-		n.server.UpdateAccountClaims(account, n.claims)
+		n.server.UpdateAccountClaims(account, &n.claims)
 	}
 	return err
 }

@@ -39,15 +39,8 @@ func (r *relay) restoreUsers(ctx context.Context, d *users.Directory) error {
 	if !r.Settings.Single() {
 		return nil
 	}
-	b, err := filetrust.ReadFile(filepath.Join(r.Dir, usersBackup), maxBackup, filetrust.Alone)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
 	var all []users.Entry
-	if err == nil {
-		err = json.Unmarshal(b, &all)
-	}
-	if err != nil {
+	if err := readBackup(r.Dir, usersBackup, &all); err != nil {
 		r.Log.Warn("the backup of the users cannot be read", "why", err)
 		return nil
 	}
@@ -67,20 +60,25 @@ func (r *relay) restoreUsers(ctx context.Context, d *users.Directory) error {
 	return nil
 }
 
+// readBackup reads a backup, which need not exist.
+func readBackup(dir, file string, to any) error {
+	b, err := filetrust.ReadFile(filepath.Join(dir, file), maxBackup, filetrust.Alone)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(b, to)
+}
+
 // revokedFile holds the revoked keys. The server listens before the removed users are
 // known, which takes as long as the site has no quorum.
 const revokedFile = "revoked.json"
 
 // revoked returns the keys that were revoked when the relay last ran.
 func (c Config) revoked() (keys map[string]time.Time) {
-	b, err := filetrust.ReadFile(filepath.Join(c.Dir, revokedFile), maxBackup, filetrust.Alone)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
-		err = json.Unmarshal(b, &keys)
-	}
-	if err != nil {
+	if err := readBackup(c.Dir, revokedFile, &keys); err != nil {
 		c.Log.Error("the keys that hold no more cannot be read", "why", err)
 	}
 	return keys
@@ -93,7 +91,7 @@ func (r *relay) saveRevoked(keys map[string]time.Time) error {
 	}
 	b, err := json.Marshal(keys)
 	if err == nil && len(b) > maxBackup {
-		err = errTooMany
+		err = errors.New("there are too many")
 	}
 	if err == nil {
 		err = profile.WriteFile(filepath.Join(r.Dir, revokedFile), b, 0o600)
@@ -103,5 +101,3 @@ func (r *relay) saveRevoked(keys map[string]time.Time) error {
 	}
 	return err
 }
-
-var errTooMany = errors.New("there are too many")

@@ -12,6 +12,7 @@ import (
 	"wiebelt/internal/relay/certificates"
 	"wiebelt/internal/relay/setup"
 	"wiebelt/internal/relay/users"
+	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/relaylink"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
@@ -65,10 +66,10 @@ func TestOwnCertificate(t *testing.T) {
 	}
 	must.Do(t, join(users.Entry{User: "anna", Extensions: []string{"101"}}))
 	_, states := o.link("anna")
-	wait(t, states, connected)
+	wait(t, states, inPhase(link.Connected))
 	o.barred("anna")
 	_, states = o.link("anna")
-	wait(t, states, connected)
+	wait(t, states, inPhase(link.Connected))
 	write(dir, "127.0.0.1", time.Now().AddDate(-3, 0, 0), false)
 	if err := join(users.Entry{User: "bob"}); err != nil {
 		t.Errorf("half of a pair: %v", err)

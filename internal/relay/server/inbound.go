@@ -70,20 +70,22 @@ func (d *inbound) replace(v *inboundConn) {
 	d.accepted <- v
 }
 
-// release drops a connection.
-func (d *inbound) release(v *inboundConn) {
+// disconnect ends a connection.
+func (d *inbound) disconnect(v *inboundConn) {
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	if v.cancel(); d.current == v {
+	if d.current == v {
 		d.current = nil
 	}
+	d.mu.Unlock()
+	v.cancel()
+	v.Close()
 }
 
 // acceptInbound takes the connection of an exchange. If another one is connected, or the
 // relay does not work, the exchange is to try again.
 func (r *relay) acceptInbound(w http.ResponseWriter, q *http.Request) {
 	switch {
-	case !r.path(q.PathValue("secret")):
+	case !r.validSecret(q):
 		w.WriteHeader(http.StatusNotFound)
 		return
 	case r.storage.fault.Load() != "":
@@ -105,24 +107,12 @@ func (r *relay) acceptInbound(w http.ResponseWriter, q *http.Request) {
 
 // inboundLink returns the link of an exchange that connects to us.
 func (r *relay) inboundLink() links.Link {
-	return links.Link{Name: registry.ARIOutbound, Kind: registry.ARIOutbound, Accept: func(ctx context.Context, hears func(string) bool) (links.Inbound, error) {
+	return links.Link{Name: registry.ARIOutbound, Kind: registry.ARIOutbound, Accept: func(ctx context.Context, hears func(string) bool) (link.Phone, func(), error) {
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, nil, ctx.Err()
 		case v := <-r.inbound.accepted:
-			return &inboundPhone{ari.Inbound(exchangelink.Account{Hears: hears}, v.Socket), r.inbound, v}, nil
+			return ari.Inbound(exchangelink.Account{Hears: hears}, v.Socket), func() { r.inbound.disconnect(v) }, nil
 		}
 	}}
-}
-
-// inboundPhone is a connection taken by the link.
-type inboundPhone struct {
-	link.Phone
-	inbound *inbound
-	*inboundConn
-}
-
-func (g *inboundPhone) Close() {
-	g.inbound.release(g.inboundConn)
-	g.Socket.Close()
 }

@@ -25,8 +25,8 @@ const wrongCodes = 5
 // join admits a computer that has a code.
 func (r *relay) join(w http.ResponseWriter, q *http.Request) {
 	from, _, _ := net.SplitHostPort(q.RemoteAddr)
-	if !r.wrong.try(from, time.Now()) {
-		later(w, http.StatusTooManyRequests, "60")
+	if !r.joins.try(from, time.Now()) {
+		retryLater(w, http.StatusTooManyRequests, "60")
 		return
 	}
 	b, err := io.ReadAll(http.MaxBytesReader(w, q.Body, wire.MaxRequest))
@@ -50,7 +50,7 @@ func (r *relay) join(w http.ResponseWriter, q *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
-	r.wrong.refund(from)
+	r.joins.refund(from)
 	_, authority, err := r.Authorities()
 	var token string
 	if err == nil {

@@ -68,9 +68,7 @@ func TestOneLookup(t *testing.T) {
 		o.add(users.Entry{User: wire.User(fmt.Sprint("u", i)), Extensions: []string{"600"}})
 	}
 	anna, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"600"}})
-	if status, _ := o.post("/in/"+o.secret, `{"id":"7","state":"ringing","number":"0698760011","extension":"600"}`); status != 204 {
-		t.Fatal(status)
-	}
+	o.report("", `{"id":"7","state":"ringing","number":"0698760011","extension":"600"}`)
 	<-anna // the feed knows for whom it rings
 	var asking sync.WaitGroup
 	for i := range n {
@@ -110,9 +108,9 @@ func TestLookupRights(t *testing.T) {
 		o := start(t, func(c *Config) { c.Hub, c.Settings.Lookup.Manual = client, manual })
 		anna, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
 		o.desk(users.Entry{User: "bob", Extensions: []string{"102"}})
-		o.post("/in/"+o.secret, `{"id":"7","state":"ringing","number":"0698760011","extension":"101"}`)
+		o.report("", `{"id":"7","state":"ringing","number":"0698760011","extension":"101"}`)
 		<-anna
-		o.post("/in/"+o.secret, `{"id":"7","state":"ended"}`)
+		o.report("", `{"id":"7","state":"ended"}`)
 		<-anna
 		if a := o.ask("anna", "06-98760011"); len(a.Contacts) != 1 {
 			t.Errorf("anna: %+v", a)

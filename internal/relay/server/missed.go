@@ -3,10 +3,14 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/relay/calls"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
 )
@@ -50,4 +54,72 @@ func (r *relay) purgeRemoved(all []users.Entry) {
 	}
 	r.lookups.forget(gone)
 	r.journal.ForgetUsers(gone)
+}
+
+// late holds calls reported too late to be shown, for instance because the sender kept its
+// messages while the relay was away. They count as missed by users who did not answer, and
+// never ring. The zero value is empty. It is safe for concurrent use.
+type late struct {
+	reports atomic.Int64
+	mu      sync.Mutex // protects calls
+	calls   map[string]lateCall
+}
+
+type lateCall struct {
+	calls.Record
+	told time.Time
+}
+
+// How many calls are kept, and for how long if their end is not reported.
+const (
+	maxLate     = 1024
+	lateTimeout = 10 * time.Second
+)
+
+// take takes a report and returns the call once it is over; until then an empty one.
+func (l *late) take(r calls.Report) (over calls.Record) {
+	l.reports.Add(1)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before, known := l.calls[r.ID]
+	after, _, err := before.Apply(r)
+	switch ended := err == nil && r.State == call.Ended && after.Ended(); {
+	case err != nil || !known && len(l.calls) >= maxLate:
+	case ended:
+		delete(l.calls, r.ID)
+		return after
+	default:
+		if l.calls == nil {
+			l.calls = map[string]lateCall{}
+		}
+		l.calls[r.ID] = lateCall{after, time.Now()}
+	}
+	return over
+}
+
+// expire removes and returns the calls without reports for lateTimeout.
+func (l *late) expire(now time.Time) (all []calls.Record) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id, c := range l.calls {
+		if now.Sub(c.told) >= lateTimeout {
+			all = append(all, c.Record)
+			delete(l.calls, id)
+		}
+	}
+	return all
+}
+
+// storeMissedOfAll stores an ended call for those at whom it rang and who did not answer.
+func (r *relay) storeMissedOfAll(c calls.Record) {
+	for u, leg := range c.Legs {
+		one, ok := c.For(u)
+		if !ok || one.Answered != nil || one.Direction == call.Outgoing.String() {
+			continue
+		}
+		if one.By != "" {
+			one.By = r.table.Load().Label(wire.User(one.By))
+		}
+		r.storeMissed(u, one, leg.At)
+	}
 }

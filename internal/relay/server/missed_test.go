@@ -52,7 +52,7 @@ func (o *office) missed(extension string, from, to int) {
 	o.t.Helper()
 	for i := from; i < to; i++ {
 		for _, state := range []string{"ringing", "ended"} {
-			o.post("/in/"+o.secret, fmt.Sprintf(`{"id":"%s/%d","state":%q,"number":%q,"queue":"Schade","reason":"missed","extension":%q}`, extension, i, state, canary(i), extension))
+			o.report("", fmt.Sprintf(`{"id":"%s/%d","state":%q,"number":%q,"queue":"Schade","reason":"missed","extension":%q}`, extension, i, state, canary(i), extension))
 		}
 	}
 }
@@ -94,15 +94,15 @@ func TestJournal(t *testing.T) {
 	const n = 100
 	before := time.Now()
 	o.missed("101", 0, n/2)
-	o.post("/in/"+o.secret, `{"id":"a","state":"ringing","number":"0698000001","extension":"101"}`)
-	o.post("/in/"+o.secret, `{"id":"a","state":"answered","extension":"101"}`)
-	o.post("/in/"+o.secret, `{"id":"a","state":"ended"}`)
-	o.post("/in/"+o.secret, `{"id":"b","state":"ringing","number":"0698000002","direction":"outgoing","extension":"101"}`)
-	o.post("/in/"+o.secret, `{"id":"b","state":"ended"}`)
-	o.post("/in/"+o.secret, `{"id":"c","state":"ringing","number":"0698000003","extension":"102"}`)
-	wait(t, bob, func(e call.Event) bool { return e.State == call.Ringing })
-	o.post("/in/"+o.secret, `{"id":"c","state":"ended","reason":"missed"}`)
-	wait(t, bob, func(e call.Event) bool { return e.State == call.Ended })
+	o.report("", `{"id":"a","state":"ringing","number":"0698000001","extension":"101"}`)
+	o.report("", `{"id":"a","state":"answered","extension":"101"}`)
+	o.report("", `{"id":"a","state":"ended"}`)
+	o.report("", `{"id":"b","state":"ringing","number":"0698000002","direction":"outgoing","extension":"101"}`)
+	o.report("", `{"id":"b","state":"ended"}`)
+	o.report("", `{"id":"c","state":"ringing","number":"0698000003","extension":"102"}`)
+	wait(t, bob, is(call.Ringing))
+	o.report("", `{"id":"c","state":"ended","reason":"missed"}`)
+	wait(t, bob, is(call.Ended))
 	o.until("anna", n/2)
 	o.end()
 	o.run()

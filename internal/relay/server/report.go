@@ -2,11 +2,8 @@ package server
 
 import (
 	"context"
-	"crypto/subtle"
 	"errors"
-	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -15,7 +12,6 @@ import (
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/wake"
 	"wiebelt/internal/relay/calls"
-	"wiebelt/internal/relay/setup"
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/softphone/webhook"
 )
@@ -48,18 +44,8 @@ func newReport(r webhook.Report, at time.Time) report {
 // handleReport takes a report over HTTPS, once it is queued or, in a cluster, other
 // relays have it. What becomes of it shows in the relay's status.
 func (r *relay) handleReport(w http.ResponseWriter, q *http.Request) {
-	if !r.path(q.PathValue("secret")) {
-		w.WriteHeader(http.StatusNotFound)
-		return
-	}
-	if !r.webhooks.allow("") {
-		later(w, http.StatusTooManyRequests, "1")
-		return
-	}
-	b, err := io.ReadAll(http.MaxBytesReader(w, q.Body, webhook.MaxBody))
-	if err != nil {
-		r.dropped.Add(1)
-		w.WriteHeader(http.StatusRequestEntityTooLarge)
+	b, ok := r.readMessage(w, q, "")
+	if !ok {
 		return
 	}
 	all, err := webhook.Plain(webhook.Message{Body: b})
@@ -68,54 +54,10 @@ func (r *relay) handleReport(w http.ResponseWriter, q *http.Request) {
 		r.dropped.Add(1)
 		w.WriteHeader(http.StatusBadRequest)
 	case !r.enqueueReplicated(q.Context(), newReport(all[0], time.Now().UTC())):
-		later(w, http.StatusServiceUnavailable, "1")
+		retryLater(w, http.StatusServiceUnavailable, "1")
 	default:
 		w.WriteHeader(http.StatusNoContent)
 	}
-}
-
-// paths holds the valid secret paths. It reads them again only when they change,
-// so that guessing costs the relay little. The zero value has read none. It is
-// safe for concurrent use.
-type paths struct {
-	mu            sync.Mutex
-	all           []string
-	written, read time.Time
-	unreadable    bool
-}
-
-// pathsTTL is how long unchanged paths are not reread; the older one expires.
-const pathsTTL = time.Minute
-
-// now returns the valid paths. If they cannot be read, the previous ones stay valid, and
-// the error is returned once.
-func (p *paths) now(dir string) ([]string, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	written, now := setup.PathsWritten(dir), time.Now()
-	if p.all == nil || !written.Equal(p.written) || now.Sub(p.read) > pathsTTL {
-		all, err := setup.Paths(dir, now)
-		if err == nil {
-			p.all, p.written, p.read, p.unreadable = all, written, now, false
-		} else if !p.unreadable {
-			p.unreadable = true
-			return p.all, err
-		}
-	}
-	return p.all, nil
-}
-
-// path reports whether a secret path is valid.
-func (r *relay) path(secret string) bool {
-	all, err := r.webhooks.paths.now(r.Dir)
-	if err != nil {
-		r.Log.Error("the path for reports cannot be read", "why", err)
-	}
-	same := 0
-	for _, p := range all {
-		same |= subtle.ConstantTimeCompare([]byte(secret), []byte(p))
-	}
-	return same == 1
 }
 
 // handlePublished takes a report over NATS.

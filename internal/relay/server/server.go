@@ -102,10 +102,11 @@ type relay struct {
 	unknown  unknownExtensions
 	webhooks webhooks
 	inbound  *inbound
-	wrongs   atomic.Pointer[[]string] // keys of settings
-	news     chan struct{}            // Status has changed
-	wrong    *limiter                 // wrong codes
+	news     chan struct{} // Status has changed
+	joins    *limiter      // attempts with wrong codes
 	since    time.Time
+	// wrongSettings are the keys of unusable settings.
+	wrongSettings atomic.Pointer[[]string]
 }
 
 // counts counts reports since the start.
@@ -134,15 +135,15 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 	s := c.Settings
 	here, _, _ := net.SplitHostPort(s.Local(0))
 	hosts := append([]string{here}, s.Reached...)
-	secure := c.Authority.Server(hosts)
+	secure := c.Authority.ServerTLS(hosts)
 	n, err := c.node(hosts, secure)
 	if err != nil {
 		return err
 	}
 	defer n.Close()
-	r := &relay{Config: c, counts: counts{warned: rate.Sometimes{Interval: warnEvery}}, node: n, webhooks: webhooks{mapped: c.Webhooks}, reports: make(chan report, queueSize), news: make(chan struct{}, 1), wrong: newLimiter(wrongCodes, time.Minute), since: time.Now()}
+	r := &relay{Config: c, counts: counts{warned: rate.Sometimes{Interval: warnEvery}}, node: n, webhooks: webhooks{mapped: c.Webhooks, states: map[string]wire.LinkState{}, paces: map[string]*rate.Limiter{}}, reports: make(chan report, queueSize), news: make(chan struct{}, 1), joins: newLimiter(wrongCodes, time.Minute), since: time.Now()}
 	r.storage.fault.Store(faultStarting)
-	r.wrongs.Store(new([]string))
+	r.wrongSettings.Store(new([]string))
 	r.lookups = newLookups(c, func(u wire.User) bool { return r.table.Load().Knows(u) }, r.changed)
 	r.links = links.New(links.Config{Relay: s.Name, Ongoing: r.ongoing, Hears: r.knowsExtension, Take: r.handleLinkEvent, Changed: r.changed, Log: c.Log})
 	r.table.Store(users.NewTable(nil, r.Rules))
@@ -212,7 +213,7 @@ func (c Config) node(hosts []string, secure *tls.Config) (*node.Node, error) {
 	at := node.Config{Name: s.Name, Dir: filepath.Join(c.Dir, singleDir), Host: s.Host, Port: s.NATSPort, TLS: secure.Clone(), Revoked: c.revoked()}
 	if len(s.Cluster) > 0 {
 		at.Dir = filepath.Join(c.Dir, clusterDir)
-		at.Cluster = &node.Cluster{Name: string(c.Keys.Site), Port: s.ClusterPort, TLS: c.Authority.Cluster(hosts),
+		at.Cluster = &node.Cluster{Name: string(c.Keys.Site), Port: s.ClusterPort, TLS: c.Authority.ClusterTLS(hosts),
 			Hosts: slices.Collect(maps.Values(s.Cluster))}
 	}
 	return node.Start(at, c.Keys)

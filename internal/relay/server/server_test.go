@@ -50,22 +50,22 @@ type office struct {
 	end    func()
 	stored map[wire.User]string // what they joined with
 	at     Ready
-	secret string // the path for reports
+	secret string // webhook secret
 	http   *http.Client
 }
 
 func start(t *testing.T, change ...func(*Config)) *office {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "relay")
-	must.Do(t, setup.Create(dir, must.Get(credentials.New("kantoor"))(t), setup.Settings{Name: "r1", Host: "127.0.0.1", Admin: "127.0.0.1:0", Reached: []string{"127.0.0.1"}}, time.Now()))
+	must.Do(t, setup.Create(dir, must.Get(credentials.New("kantoor"))(t), setup.Settings{Name: "r1", Host: "127.0.0.1", Admin: "127.0.0.1:0", Reached: []string{"127.0.0.1"}}))
 	folder := must.Get(setup.Load(dir))(t)
-	paths := must.Get(setup.Paths(dir, time.Now()))(t)
+	secrets := must.Get(setup.LoadWebhookSecrets(dir))(t)
 	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
 	c := Config{Folder: folder, Rules: rules, Log: slog.New(slog.DiscardHandler)}
 	for _, f := range change {
 		f(&c)
 	}
-	o := &office{t: t, config: c, stored: map[wire.User]string{}, secret: paths[0], http: &http.Client{Transport: &http.Transport{TLSClientConfig: certificates.Trust(folder.Authority.Fingerprint(), "127.0.0.1")}}}
+	o := &office{t: t, config: c, stored: map[wire.User]string{}, secret: secrets.Now, http: &http.Client{Transport: &http.Transport{TLSClientConfig: certificates.Trust(folder.Authority.Fingerprint(), "127.0.0.1")}}}
 	t.Cleanup(func() { o.http.CloseIdleConnections(); o.end() })
 	o.run()
 	return o
@@ -100,6 +100,14 @@ func (o *office) post(path, body string) (status int, answer []byte) {
 	return a.StatusCode, b
 }
 
+// report sends a message to the relay's address for plain reports, or one below it.
+func (o *office) report(below, body string) {
+	o.t.Helper()
+	if status, answer := o.post("/in/"+o.secret+below, body); status != http.StatusNoContent || len(answer) > 0 {
+		o.t.Errorf("%s: %d %q", body, status, answer)
+	}
+}
+
 // add adds or changes a user, and waits until the relay knows.
 func (o *office) add(e users.Entry) {
 	o.t.Helper()
@@ -127,7 +135,7 @@ func (o *office) desk(e users.Entry) (calls <-chan call.Event, states <-chan lin
 	}
 	o.stored[e.User] = stored
 	calls, states = o.link(e.User)
-	wait(t, states, connected)
+	wait(t, states, inPhase(link.Connected))
 	return calls, states
 }
 
@@ -161,7 +169,18 @@ func wait[T any](t *testing.T, from <-chan T, ok func(T) bool) T {
 	}
 }
 
-func connected(s link.State) bool { return s.Phase == link.Connected }
+func next[T any](t *testing.T, from <-chan T) T {
+	t.Helper()
+	return wait(t, from, func(T) bool { return true })
+}
+
+func is(state call.State) func(call.Event) bool {
+	return func(e call.Event) bool { return e.State == state }
+}
+
+func inPhase(p link.Phase) func(link.State) bool {
+	return func(s link.State) bool { return s.Phase == p }
+}
 
 // TestOffice: an exchange's report rings only at those it names, over TLS from the
 // office's own authority. If it only names a queue, it rings at the queue's members, and
@@ -170,28 +189,22 @@ func TestOffice(t *testing.T) {
 	o := start(t)
 	anna, _ := o.desk(users.Entry{User: "anna", Name: "Anna de Boer", Extensions: []string{"101"}})
 	bob, _ := o.desk(users.Entry{User: "bob", Extensions: []string{"102"}, Queues: []string{"Leven"}})
-	say := func(body string) {
-		t.Helper()
-		if status, _ := o.post("/in/"+o.secret, body); status != http.StatusNoContent {
-			t.Errorf("%s: %d", body, status)
-		}
-	}
-	any := func(call.Event) bool { return true }
+	say := func(body string) { t.Helper(); o.report("", body) }
 	say(`{"event":"call","id":"7","state":"ringing","number":"0698760011","name":"J. de Vries","extension":101,"queue":"Schade","weather":[1]}`)
-	if e := wait(t, anna, any); e.Number != "0698760011" || e.Name != "J. de Vries" || e.State != call.Ringing {
+	if e := next(t, anna); e.Number != "0698760011" || e.Name != "J. de Vries" || e.State != call.Ringing {
 		t.Errorf("%+v", e)
 	}
 	say(`{"id":"7","state":"answered","extension":"101"}`)
-	if e := wait(t, anna, any); e.State != call.Answered {
+	if e := next(t, anna); e.State != call.Answered {
 		t.Errorf("%+v", e)
 	}
 	say(`{"id":"8","state":"ringing","number":"0698760012","extension":"999"}`)
 	must.Do(t, o.node.Conn.Publish(o.Keys.Site.Reports(), []byte(`{"id":"9","state":"proceeding","number":"0698760013","extension":"102"}`)))
-	if e := wait(t, bob, any); e.ID != "9" || e.State != call.Ringing {
+	if e := next(t, bob); e.ID != "9" || e.State != call.Ringing {
 		t.Errorf("%+v", e)
 	}
 	say(`{"id":"7","state":"ended"}`)
-	if e := wait(t, anna, any); e.State != call.Ended {
+	if e := next(t, anna); e.State != call.Ended {
 		t.Errorf("%+v", e)
 	}
 	if o.nobody.Load() != 1 || len(bob) > 0 {
@@ -199,15 +212,14 @@ func TestOffice(t *testing.T) {
 	}
 	say(`{"id":"10","state":"ringing","number":"0698760014","queue":"Balie"}`)
 	say(`{"id":"11","state":"ringing","number":"0698760014","queue":"LEVEN"}`)
-	if e := wait(t, bob, any); e.ID != "11" || e.Queue != "LEVEN" {
+	if e := next(t, bob); e.ID != "11" || e.Queue != "LEVEN" {
 		t.Errorf("%+v", e)
 	}
 	say(`{"id":"11","state":"answered","extension":"101"}`)
-	wait(t, anna, func(e call.Event) bool { return e.State == call.Answered })
+	wait(t, anna, is(call.Answered))
 	say(`{"id":"11","state":"ended","queue":"LEVEN"}`)
-	over := func(e call.Event) bool { return e.State == call.Ended }
-	wait(t, anna, over)
-	wait(t, bob, over)
+	wait(t, anna, is(call.Ended))
+	wait(t, bob, is(call.Ended))
 	if o.nobody.Load() != 2 {
 		t.Errorf("%d for nobody", o.nobody.Load())
 	}
@@ -237,31 +249,31 @@ func TestStateOften(t *testing.T) {
 	}
 }
 
-// TestPaths: a path is valid as soon as it is created, and guesses do not make the
+// TestWebhookSecrets: a secret is valid as soon as it is created, and guesses do not make the
 // relay read its file again.
-func TestPaths(t *testing.T) {
+func TestWebhookSecrets(t *testing.T) {
 	dir := t.TempDir()
-	first := must.Get(setup.RenewPath(dir, time.Now()))(t)
-	var p paths
-	has := func(want ...string) {
+	must.Do(t, setup.RenewWebhookSecret(dir))
+	first := must.Get(setup.LoadWebhookSecrets(dir))(t)
+	var s webhookSecrets
+	is := func(want setup.WebhookSecrets) {
 		t.Helper()
-		if got, err := p.now(dir); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%d paths, %v, want %d", len(got), err, len(want))
+		if got, err := s.current(dir); err != nil || got != want {
+			t.Errorf("%+v, %v", got, err)
 		}
 	}
-	has(first)
-	file, written := filepath.Join(dir, "reports.json"), setup.PathsWritten(dir)
+	is(first)
+	file, written := filepath.Join(dir, "reports.json"), setup.WebhookSecretsWritten(dir)
 	b := must.Get(os.ReadFile(file))(t)
 	must.Do(t, os.WriteFile(file, []byte("?"), 0o600), os.Chtimes(file, written, written))
-	has(first)
+	is(first)
 	must.Do(t, os.Chtimes(file, written, written.Add(time.Second)))
-	if got, err := p.now(dir); err == nil || !slices.Equal(got, []string{first}) {
-		t.Errorf("%d paths, %v: what cannot be read changes nothing, and is told", len(got), err)
+	if got, err := s.current(dir); err == nil || got != first {
+		t.Errorf("%+v, %v: what cannot be read changes nothing, and is told", got, err)
 	}
-	has(first)
-	must.Do(t, os.WriteFile(file, b, 0o600))
-	second := must.Get(setup.RenewPath(dir, time.Now()))(t)
-	has(second, first)
+	is(first)
+	must.Do(t, os.WriteFile(file, b, 0o600), setup.RenewWebhookSecret(dir))
+	is(must.Get(setup.LoadWebhookSecrets(dir))(t))
 }
 
 // barred blocks all addresses for a user's computer but the one at which it joined.
@@ -285,13 +297,13 @@ func TestTunnel(t *testing.T) {
 	o.at.Web = strings.Replace(web, "127.0.0.1", "127.0.0.9", 1)
 	anna, states := o.link("anna")
 	o.at.Web = web
-	wait(t, states, connected)
-	o.post("/in/"+o.secret, `{"id":"7","state":"ringing","number":"0698760011","extension":"101"}`)
-	if e := wait(t, anna, func(call.Event) bool { return true }); e.ID != "7" {
+	wait(t, states, inPhase(link.Connected))
+	o.report("", `{"id":"7","state":"ringing","number":"0698760011","extension":"101"}`)
+	if e := next(t, anna); e.ID != "7" {
 		t.Errorf("%+v", e)
 	}
 	must.Do(t, o.users.Load().Remove(t.Context(), "anna"))
-	if s := wait(t, states, func(s link.State) bool { return s.Phase == link.Refused }); s.Cause != link.CauseDenied {
+	if s := wait(t, states, inPhase(link.Refused)); s.Cause != link.CauseDenied {
 		t.Errorf("%+v", s)
 	}
 }
@@ -347,7 +359,7 @@ func TestLink(t *testing.T) {
 	for _, extension := range []string{"109", "101"} {
 		a.Send(`{"type":"ChannelStateChange","channel":{"id":"1.` + extension + `","name":"PJSIP/` + extension + `-00000001","state":"Ringing","connected":{"number":"0698760011"}}}`)
 	}
-	if e := wait(t, anna, func(call.Event) bool { return true }); e.ID != "centrale/1.101" || e.Number != "0698760011" {
+	if e := next(t, anna); e.ID != "centrale/1.101" || e.Number != "0698760011" {
 		t.Errorf("%+v", e)
 	}
 	if s := o.status(); !slices.Equal(s.Strange, []string{"109"}) || s.Links[0].Heard.IsZero() {
@@ -355,7 +367,7 @@ func TestLink(t *testing.T) {
 	}
 	_ = a.Close()
 	says(func(s wire.State) bool { return len(s.Links) == 1 && s.Links[0].State == link.Waiting.String() })
-	o.post("/in/"+o.secret, `{"id":"8","state":"ringing","number":"0698760012","extension":"101","queue":"Schade","via":"Receptie"}`)
+	o.report("", `{"id":"8","state":"ringing","number":"0698760012","extension":"101","queue":"Schade","via":"Receptie"}`)
 	if e := wait(t, anna, func(e call.Event) bool { return e.ID == "8" }); e.Queue != "Schade" || e.Via != "Receptie" {
 		t.Errorf("%+v", e)
 	}
@@ -367,25 +379,24 @@ func TestRemoved(t *testing.T) {
 	o := start(t)
 	_, states := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
 	bob, others := o.desk(users.Entry{User: "bob", Extensions: []string{"102"}})
-	refused := func(s link.State) bool { return s.Phase == link.Refused }
 	must.Do(t, o.users.Load().Remove(t.Context(), "anna"))
-	if s := wait(t, states, refused); s.Cause != link.CauseDenied {
+	if s := wait(t, states, inPhase(link.Refused)); s.Cause != link.CauseDenied {
 		t.Errorf("%+v", s)
 	}
 	port := o.node.Port()
 	o.end()
 	o.config.Settings.NATSPort = port // the one that users know
 	hosts := []string{"127.0.0.1"}
-	n := must.Get(o.config.node(hosts, o.Authority.Server(hosts)))(t)
+	n := must.Get(o.config.node(hosts, o.Authority.ServerTLS(hosts)))(t)
 	_, again := o.link("anna") // like after a restart of her computer
-	wait(t, again, refused)
+	wait(t, again, inPhase(link.Refused))
 	n.Close()
 	o.run()
 	_, again = o.link("anna")
-	wait(t, again, refused)
-	wait(t, others, connected)
-	o.post("/in/"+o.secret, `{"id":"7","state":"ringing","number":"0698760011","extension":"102"}`)
-	if e := wait(t, bob, func(call.Event) bool { return true }); e.ID != "7" {
+	wait(t, again, inPhase(link.Refused))
+	wait(t, others, inPhase(link.Connected))
+	o.report("", `{"id":"7","state":"ringing","number":"0698760011","extension":"102"}`)
+	if e := next(t, bob); e.ID != "7" {
 		t.Errorf("%+v", e)
 	}
 }

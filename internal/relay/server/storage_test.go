@@ -45,7 +45,7 @@ func TestLost(t *testing.T) {
 		if _, err := js.Stream(t.Context(), name); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		o.post("/in/"+o.secret, fmt.Sprintf(`{"id":"%d","state":"ringing","number":"0698760011","extension":"101"}`, i))
+		o.report("", fmt.Sprintf(`{"id":"%d","state":"ringing","number":"0698760011","extension":"101"}`, i))
 		if e := wait(t, anna, func(e call.Event) bool { return e.State == call.Ringing && e.ID == fmt.Sprint(i) }); e.Number != "0698760011" {
 			t.Errorf("%s: %+v", name, e)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"wiebelt/internal/relay/setup"
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/registry"
@@ -19,14 +20,14 @@ import (
 )
 
 // webhooks holds the addresses to which exchanges send their own messages: one for each
-// known kind and one for each mapping of the administrator. The zero value has no mappings.
-// It is safe for concurrent use.
+// known kind and one for each mapping of the administrator. It is safe for
+// concurrent use.
 type webhooks struct {
-	paths  paths      // that lead to the addresses
-	mu     sync.Mutex // protects the rest
-	mapped map[string]webhook.Reader
-	states map[string]wire.LinkState // of addresses in use
-	paces  map[string]*rate.Limiter  // likewise
+	secrets webhookSecrets
+	mu      sync.Mutex // protects the rest
+	mapped  map[string]webhook.Reader
+	states  map[string]wire.LinkState // of addresses in use
+	paces   map[string]*rate.Limiter  // likewise
 }
 
 // How many messages a sender may send per second, and at once. The largest office sends
@@ -40,17 +41,14 @@ const (
 func (h *webhooks) allow(name string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.paces == nil {
-		h.paces = map[string]*rate.Limiter{}
-	}
 	if h.paces[name] == nil {
 		h.paces[name] = rate.NewLimiter(mostPerSecond, mostAtOnce)
 	}
 	return h.paces[name].Allow()
 }
 
-// later tells the sender to retry after some seconds.
-func later(w http.ResponseWriter, status int, seconds string) {
+// retryLater tells the sender to retry after some seconds.
+func retryLater(w http.ResponseWriter, status int, seconds string) {
 	w.Header().Set("Retry-After", seconds)
 	w.WriteHeader(status)
 }
@@ -83,9 +81,6 @@ func (h *webhooks) note(name, kind string, at time.Time, wrong link.Cause) (news
 	defer h.mu.Unlock()
 	s, known := h.states[name]
 	if !known {
-		if h.states == nil {
-			h.states = map[string]wire.LinkState{}
-		}
 		s = wire.LinkState{Name: name, Kind: kind, State: wire.LinkReports, Since: at}
 	}
 	news = !known || s.Cause != string(wrong)
@@ -104,23 +99,73 @@ func (h *webhooks) all() []wire.LinkState {
 	return slices.SortedFunc(maps.Values(h.states), func(a, b wire.LinkState) int { return cmp.Compare(a.Name, b.Name) })
 }
 
+// webhookSecrets are the secrets in the addresses. They are read again only when they change,
+// so that guessing costs the relay little. The zero value has read none. It is safe for
+// concurrent use.
+type webhookSecrets struct {
+	mu         sync.Mutex // protects the rest
+	read       setup.WebhookSecrets
+	written    time.Time
+	unreadable bool
+}
+
+// current returns the secrets. If they cannot be read, the previous ones stay valid, and
+// the error is returned once.
+func (s *webhookSecrets) current(dir string) (setup.WebhookSecrets, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if written := setup.WebhookSecretsWritten(dir); s.read.Now == "" || !written.Equal(s.written) {
+		now, err := setup.LoadWebhookSecrets(dir)
+		if err == nil {
+			s.read, s.written, s.unreadable = now, written, false
+		} else if !s.unreadable {
+			s.unreadable = true
+			return s.read, err
+		}
+	}
+	return s.read, nil
+}
+
+// validSecret reports whether the secret in a request's address is valid.
+func (r *relay) validSecret(q *http.Request) bool {
+	secrets, err := r.webhooks.secrets.current(r.Dir)
+	if err != nil {
+		r.Log.Error("the webhook secrets cannot be read", "why", err)
+	}
+	return secrets.Valid(q.PathValue("secret"), time.Now())
+}
+
+// readMessage reads what a sender sends to its address. If it must not be taken, readMessage
+// answers, and ok is false.
+func (r *relay) readMessage(w http.ResponseWriter, q *http.Request, sender string) (body []byte, ok bool) {
+	if !r.validSecret(q) {
+		w.WriteHeader(http.StatusNotFound)
+		return nil, false
+	}
+	if !r.webhooks.allow(sender) {
+		retryLater(w, http.StatusTooManyRequests, "1")
+		return nil, false
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, q.Body, webhook.MaxBody))
+	if err != nil {
+		r.dropped.Add(1)
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+	}
+	return body, err == nil
+}
+
 // webhook takes a message of an exchange once it is queued or, in a cluster, other
 // relays have it. An unreadable message is counted but accepted, since a refused
 // sender may give up for good.
 func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
 	name, at := q.PathValue("name"), time.Now().UTC()
 	read, kind := r.webhooks.reader(name)
-	if !r.path(q.PathValue("secret")) || read == nil {
+	if read == nil {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	if !r.webhooks.allow(name) {
-		later(w, http.StatusTooManyRequests, "1")
-		return
-	}
-	b, err := io.ReadAll(http.MaxBytesReader(w, q.Body, webhook.MaxBody))
-	if err != nil {
-		w.WriteHeader(http.StatusRequestEntityTooLarge)
+	b, ok := r.readMessage(w, q, name)
+	if !ok {
 		return
 	}
 	if len(b) == 0 && q.URL.RawQuery == "" { // a check whether the address exists
@@ -146,7 +191,7 @@ func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
 		p := newReport(one, at)
 		p.mayReturn, p.ID = true, link.CallID(name+"/"+p.ID)
 		if !r.enqueueReplicated(q.Context(), p) {
-			later(w, http.StatusServiceUnavailable, "1")
+			retryLater(w, http.StatusServiceUnavailable, "1")
 			return
 		}
 	}

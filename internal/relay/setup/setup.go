@@ -1,6 +1,7 @@
 // Package setup reads and writes a relay's data folder: what "init" creates, what the relay
-// reads when it starts, and the secret paths to which exchanges report. Whoever can read
-// the folder can do everything within the site, so it is for the relay's own user only.
+// reads when it starts, and the secrets in the addresses to which exchanges report. Whoever
+// can read the folder can do everything within the site, so it is for the relay's own user
+// only.
 //
 // The package has no state and no goroutines.
 package setup
@@ -8,6 +9,7 @@ package setup
 import (
 	"cmp"
 	"crypto/rand"
+	"crypto/subtle"
 	"crypto/x509"
 	"encoding/hex"
 	"encoding/json"
@@ -37,12 +39,12 @@ import (
 
 // Files in the folder.
 const (
-	settingsFile  = "relay.toml"
-	keysFile      = "keys.json"
-	authorityFile = "authority.pem"
-	pathsFile     = "reports.json"
-	lockFile      = "lock"
-	maxFile       = 1 << 20
+	settingsFile       = "relay.toml"
+	keysFile           = "keys.json"
+	authorityFile      = "authority.pem"
+	webhookSecretsFile = "reports.json"
+	lockFile           = "lock"
+	maxFile            = 1 << 20
 )
 
 // MaxSite limits the input of ParseSite, in bytes.
@@ -258,9 +260,8 @@ func (f *Folder) Fingerprint() string {
 
 // Create creates the folder of a site with these keys. If there already is a relay, it
 // changes nothing and returns fs.ErrExist.
-func Create(dir string, keys *credentials.Authority, s Settings, now time.Time) error {
-	site := keys.Site
-	authority, err := certificates.New(string(site), now)
+func Create(dir string, keys *credentials.Authority, s Settings) error {
+	authority, err := certificates.New(string(keys.Site), time.Now())
 	if err != nil {
 		return err
 	}
@@ -271,7 +272,7 @@ func Create(dir string, keys *credentials.Authority, s Settings, now time.Time) 
 	if all.PEM, err = authority.Encode(); err != nil {
 		return err
 	}
-	if _, all.Reports, err = (paths{}).renewed(now); err != nil {
+	if all.Reports, err = json.Marshal(WebhookSecrets{}.renewed()); err != nil {
 		return err
 	}
 	return all.Create(dir, s)
@@ -289,7 +290,7 @@ type Site struct {
 // Site returns what the site's other relays are created from, with these settings.
 func (f *Folder) Site(s Settings) ([]byte, error) {
 	all := Site{Settings: s}
-	for file, to := range map[string]*[]byte{keysFile: (*[]byte)(&all.Keys), authorityFile: &all.PEM, pathsFile: (*[]byte)(&all.Reports)} {
+	for file, to := range map[string]*[]byte{keysFile: (*[]byte)(&all.Keys), authorityFile: &all.PEM, webhookSecretsFile: (*[]byte)(&all.Reports)} {
 		var err error
 		if *to, err = filetrust.ReadFile(filepath.Join(f.Dir, file), maxFile, filetrust.Alone); err != nil {
 			return nil, err
@@ -331,7 +332,7 @@ func (all Site) Create(dir string, s Settings) error {
 		}
 	}
 	return errors.Join(profile.WriteFile(filepath.Join(dir, authorityFile), all.PEM, 0o600),
-		profile.WriteFile(filepath.Join(dir, pathsFile), all.Reports, 0o600), (&Folder{Dir: dir}).Set(s))
+		profile.WriteFile(filepath.Join(dir, webhookSecretsFile), all.Reports, 0o600), (&Folder{Dir: dir}).Set(s))
 }
 
 // Load reads the folder. It returns fs.ErrNotExist if there is none.
@@ -384,67 +385,62 @@ func (f *Folder) Lock() (release func(), err error) {
 	return func() { _ = l.Unlock() }, nil
 }
 
-// overlap is how long the previous path remains valid.
+// overlap is how long the previous webhook secret remains valid.
 const overlap = 24 * time.Hour
 
-// paths are the secret paths to which exchanges report.
-type paths struct {
+// WebhookSecrets are the secrets in the addresses to which exchanges report.
+type WebhookSecrets struct {
 	Now    string    `json:"now"`
 	Before string    `json:"before,omitempty"`
 	Until  time.Time `json:"until,omitzero"` // of Before
 }
 
-// RenewPath replaces the secret path; the previous one stays valid for a day.
-func RenewPath(dir string, now time.Time) (secret string, err error) {
-	was, err := readPaths(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
+// Valid reports whether an address with this secret is valid.
+func (s WebhookSecrets) Valid(secret string, at time.Time) bool {
+	valid := subtle.ConstantTimeCompare([]byte(secret), []byte(s.Now))
+	if at.Before(s.Until) {
+		valid |= subtle.ConstantTimeCompare([]byte(secret), []byte(s.Before))
 	}
-	p, b, err := was.renewed(now)
-	if err != nil {
-		return "", err
-	}
-	return p.Now, profile.WriteFile(filepath.Join(dir, pathsFile), b, 0o600)
+	return valid == 1 && secret != ""
 }
 
-// renewed returns the paths with a new one added, also in encoded form.
-func (p paths) renewed(now time.Time) (next paths, b []byte, err error) {
+// renewed returns the secrets with a new one.
+func (s WebhookSecrets) renewed() WebhookSecrets {
 	random := make([]byte, 32)
 	_, _ = rand.Read(random)
-	next = paths{Now: hex.EncodeToString(random), Before: p.Now, Until: now.Add(overlap)}
-	b, err = json.Marshal(next)
-	return next, b, err
+	return WebhookSecrets{Now: hex.EncodeToString(random), Before: s.Now, Until: time.Now().Add(overlap)}
 }
 
-// PathsWritten returns when the paths were last written.
-func PathsWritten(dir string) (at time.Time) {
-	if info, err := os.Stat(filepath.Join(dir, pathsFile)); err == nil {
+// RenewWebhookSecret replaces the webhook secret; the previous one stays valid for a day.
+func RenewWebhookSecret(dir string) error {
+	s, err := LoadWebhookSecrets(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	b, err := json.Marshal(s.renewed())
+	if err != nil {
+		return err
+	}
+	return profile.WriteFile(filepath.Join(dir, webhookSecretsFile), b, 0o600)
+}
+
+// WebhookSecretsWritten returns when the webhook secrets were last written.
+func WebhookSecretsWritten(dir string) (at time.Time) {
+	if info, err := os.Stat(filepath.Join(dir, webhookSecretsFile)); err == nil {
 		at = info.ModTime()
 	}
 	return at
 }
 
-// Paths returns the secret paths valid at the given time, newest first.
-func Paths(dir string, now time.Time) ([]string, error) {
-	p, err := readPaths(dir)
-	if err != nil {
-		return nil, err
-	}
-	if p.Before != "" && now.Before(p.Until) {
-		return []string{p.Now, p.Before}, nil
-	}
-	return []string{p.Now}, nil
-}
-
-func readPaths(dir string) (paths, error) {
-	path := filepath.Join(dir, pathsFile)
+// LoadWebhookSecrets reads the webhook secrets.
+func LoadWebhookSecrets(dir string) (s WebhookSecrets, err error) {
+	path := filepath.Join(dir, webhookSecretsFile)
 	b, err := filetrust.ReadFile(path, maxFile, filetrust.Alone)
 	if err != nil {
-		return paths{}, err
+		return WebhookSecrets{}, err
 	}
-	var p paths
-	if json.Unmarshal(b, &p) != nil || len(p.Now) != 64 {
-		return paths{}, text.Errorf(text.RelayFile, path, text.RelayFileDamaged)
+	if json.Unmarshal(b, &s) != nil || len(s.Now) != 64 {
+		return WebhookSecrets{}, text.Errorf(text.RelayFile, path, text.RelayFileDamaged)
 	}
-	return p, nil
+	return s, nil
 }

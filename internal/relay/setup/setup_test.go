@@ -25,7 +25,7 @@ func create(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "relay")
 	s := Defaults()
 	s.Reached = []string{"relay.kantoor.example", "192.0.2.7"}
-	must.Do(t, Create(dir, keys(t, "kantoor"), s, time.Now()))
+	must.Do(t, Create(dir, keys(t, "kantoor"), s))
 	return dir
 }
 
@@ -35,7 +35,7 @@ func create(t *testing.T) string {
 func TestCreate(t *testing.T) {
 	dir := create(t)
 	first := must.Get(Load(dir))(t)
-	if err := Create(dir, keys(t, "other"), first.Settings, time.Now()); !errors.Is(err, fs.ErrExist) {
+	if err := Create(dir, keys(t, "other"), first.Settings); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a second one: %v", err)
 	}
 	again, err := Load(dir)
@@ -52,7 +52,7 @@ func TestCreate(t *testing.T) {
 		}
 	}
 	must.Do(t, os.Remove(filepath.Join(dir, settingsFile)))
-	if err := Create(dir, keys(t, "kantoor"), first.Settings, time.Now()); err != nil {
+	if err := Create(dir, keys(t, "kantoor"), first.Settings); err != nil {
 		t.Errorf("after a crash: %v", err)
 	}
 	must.Get(Load(dir))(t)
@@ -171,32 +171,33 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestPaths: a new path is valid at once, the previous one for
-// another day, and older ones no longer.
-func TestPaths(t *testing.T) {
+// TestWebhookSecrets: a new secret is valid at once, the previous one for another day, and
+// older ones no longer.
+func TestWebhookSecrets(t *testing.T) {
 	dir, now := create(t), time.Now()
-	paths := func(at time.Time) []string {
-		t.Helper()
-		return must.Get(Paths(dir, at))(t)
+	first := must.Get(LoadWebhookSecrets(dir))(t)
+	if len(first.Now) != 64 || strings.Trim(first.Now, "0123456789abcdef") != "" || !first.Valid(first.Now, now) || first.Valid("", now) || (WebhookSecrets{}).Valid("", now) {
+		t.Fatalf("%+v", first)
 	}
-	first := paths(now)
-	if len(first) != 1 || len(first[0]) != 64 || strings.Trim(first[0], "0123456789abcdef") != "" {
-		t.Fatalf("%q", first)
+	must.Do(t, RenewWebhookSecret(dir))
+	both := must.Get(LoadWebhookSecrets(dir))(t)
+	for _, c := range []struct {
+		secret string
+		after  time.Duration
+		want   bool
+	}{{both.Now, 0, true}, {both.Now, 2 * overlap, true}, {first.Now, overlap - time.Minute, true}, {first.Now, overlap + time.Minute, false}, {"", 0, false}, {both.Now[1:], 0, false}} {
+		if both.Valid(c.secret, now.Add(c.after)) != c.want {
+			t.Errorf("%+v: want %v", both, c)
+		}
 	}
-	second := must.Get(RenewPath(dir, now))(t)
-	if got := paths(now.Add(overlap - time.Minute)); !slices.Equal(got, []string{second, first[0]}) {
-		t.Errorf("%q", got)
-	}
-	if got := paths(now.Add(overlap + time.Minute)); !slices.Equal(got, []string{second}) {
-		t.Errorf("a day later: %q", got)
-	}
-	if _, err := RenewPath(dir, now); err != nil || slices.Contains(paths(now), first[0]) {
-		t.Errorf("three count: %v", err)
+	must.Do(t, RenewWebhookSecret(dir))
+	if must.Get(LoadWebhookSecrets(dir))(t).Valid(first.Now, now) {
+		t.Error("three are valid")
 	}
 	for _, spoilt := range []string{"{", `{"now":"short"}`} { // not replaced: exchanges may still use it
-		must.Do(t, os.WriteFile(filepath.Join(dir, pathsFile), []byte(spoilt), 0o600))
-		_, err := Paths(dir, now)
-		if _, renewed := RenewPath(dir, now); err == nil || renewed == nil {
+		must.Do(t, os.WriteFile(filepath.Join(dir, webhookSecretsFile), []byte(spoilt), 0o600))
+		_, err := LoadWebhookSecrets(dir)
+		if renewed := RenewWebhookSecret(dir); err == nil || renewed == nil {
 			t.Errorf("%s: %v, %v", spoilt, err, renewed)
 		}
 	}

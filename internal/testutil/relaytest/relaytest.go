@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -37,9 +36,9 @@ func Start(t testing.TB, hub server.Hub) *Relay {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "relay")
 	keys := must.Get(credentials.New("kantoor"))(t)
-	must.Do(t, setup.Create(dir, keys, setup.Settings{Name: "r1", Host: "127.0.0.1", Reached: []string{"127.0.0.1"}, Journal: setup.Journal{Days: 2}}, time.Now()))
+	must.Do(t, setup.Create(dir, keys, setup.Settings{Name: "r1", Host: "127.0.0.1", Reached: []string{"127.0.0.1"}, Journal: setup.Journal{Days: 2}}))
 	f := must.Get(setup.Load(dir))(t)
-	paths := must.Get(setup.Paths(dir, time.Now()))(t)
+	secrets := must.Get(setup.LoadWebhookSecrets(dir))(t)
 	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	ready, ended := make(chan server.Ready, 1), make(chan error, 1)
@@ -63,7 +62,7 @@ func Start(t testing.TB, hub server.Hub) *Relay {
 	t.Cleanup(conn.Close)
 	js := must.Get(jetstream.New(conn))(t)
 	directory := must.Get(users.Open(t.Context(), js, 1))(t)
-	return &Relay{Address: at.Web, Fingerprint: f.Authority.Fingerprint(), t: t, reports: at.Web + "/in/" + paths[0], users: directory}
+	return &Relay{Address: at.Web, Fingerprint: f.Authority.Fingerprint(), t: t, reports: at.Web + "/in/" + secrets.Now, users: directory}
 }
 
 // Invite adds or changes a user, and returns a code.
