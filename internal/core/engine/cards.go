@@ -219,7 +219,8 @@ func (e *Engine) place(c *card, l call.Live, n phone.Number, now time.Time) *car
 	e.applyCall(c, l, n)
 	if len(e.s.cards) >= maxCalls { // limits memory in a flood
 		at := evictionCandidate(e.s.cards, e.held(now))
-		e.drop(e.s.cards[at])
+		e.s.cards[at].cancelLookup()
+		e.retire(e.s.cards[at])
 		e.s.cards = slices.Delete(e.s.cards, at, at+1)
 	}
 	e.s.cards = append(e.s.cards, c)
@@ -263,42 +264,31 @@ func (e *Engine) applyCall(c *card, l call.Live, n phone.Number) *card {
 
 // reset clears a card's contacts and sets the outcome that its number alone allows.
 func (e *Engine) reset(c *card) {
-	if c.cancel != nil {
-		c.cancel()
-		c.cancel = nil
-	}
+	c.cancelLookup()
+	c.clearContacts()
 	c.pending, c.Noticed, c.Retrying, c.OpenError = false, false, false, false
-	c.Contacts, c.LinkOK, c.found, c.Failure = nil, nil, nil, ""
-	c.Opened, c.Earlier, c.Many, c.Removed = -1, -1, false, 0
+	c.Failure, c.Many, c.Removed = "", false, 0
 	c.LastRemoved, c.Undo, c.undo = contact.Contact{}, false, undo{}
 	c.Possible = c.Number.Foreign
 	c.Answer = time.Time{}
 	c.Edition++
 	c.attempt++
 	c.failures = 0
-	switch c.Number.Kind {
-	case phone.Withheld:
-		c.Outcome = Withheld
-	case phone.Internal:
-		c.Outcome = Internal
-	case phone.Short:
-		c.Outcome = Short
-	case phone.Own:
-		c.Outcome = Own
-	case phone.Unfilled:
-		c.Outcome = Unfilled
-	case phone.NoNumber:
-		c.Outcome = NoNumber
-	default:
+	c.Outcome = outcomes[c.Number.Kind]
+	if c.Number.Kind == phone.External {
 		switch {
 		case !c.Number.Lookup():
 			c.Outcome = Short
 		case e.unconfirmed(c):
 			c.Outcome = Offered
-		default:
-			c.Outcome = Searching
 		}
 	}
+}
+
+// outcomes holds what the kind of a number says of its caller.
+var outcomes = map[phone.Kind]Outcome{
+	phone.External: Searching, phone.Withheld: Withheld, phone.Internal: Internal, phone.Short: Short,
+	phone.Own: Own, phone.Unfilled: Unfilled, phone.NoNumber: NoNumber,
 }
 
 // confirm looks up a launch by URL scheme after all.
@@ -390,7 +380,8 @@ func (e *Engine) endAllCalls(slept time.Duration) {
 			e.s.tracker.Forget(c.call)
 			e.endCall(c, call.ReasonUnknown, later(later(c.Rang, c.Answered), now.Add(-slept)))
 		}
-		e.drop(c)
+		c.cancelLookup()
+		e.retire(c)
 		return true
 	})
 	e.s.onMore, e.s.touched = attention{}, time.Time{}

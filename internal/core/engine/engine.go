@@ -1,3 +1,7 @@
+// Package engine turns call events into immutable snapshots of the cards.
+// One goroutine (Engine.Run) owns all calls, cards and lookups; all other
+// code gets snapshots and sends commands. The package does not know windows,
+// networks or files: what it needs from them are small interfaces in Params.
 package engine
 
 import (
@@ -194,7 +198,7 @@ func (e *Engine) Reconfigure(set func(*Params)) { e.run(func(context.Context) { 
 func (e *Engine) Forget(gone func(LastCall) bool, who phone.Number) {
 	e.run(func(context.Context) {
 		delete(e.s.rings, e.callerHash(who))
-		e.forgetLast(gone)
+		e.forgetCalls(gone)
 	})
 }
 

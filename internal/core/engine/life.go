@@ -146,31 +146,17 @@ func (e *Engine) foldsAt(c *card) time.Time {
 	return later(later(t, c.unfolded), c.broughtBack).Add(e.p.FullFor)
 }
 
-// retire removes a card. A running lookup continues for the history.
+// retire ends a card that goes away. A running lookup continues for the history.
 func (e *Engine) retire(c *card) {
 	if c.cancel != nil {
 		e.s.retired = append(e.s.retired, c)
 	}
-	e.remove(c)
-}
-
-// drop removes a card and cancels its lookup.
-func (e *Engine) drop(c *card) {
-	if c.cancel != nil {
-		c.cancel()
-		c.cancel = nil
-	}
-	e.remove(c)
-}
-
-func (e *Engine) remove(c *card) {
 	e.s.tracker.Forget(c.call)
-	c.forget()
+	c.clearContacts() // what is off the screen is not kept
 	e.s.dirty = true
 }
 
-// forget drops the people on a card: what is off the screen is not kept.
-func (c *card) forget() {
+func (c *card) clearContacts() {
 	c.Contacts, c.LinkOK, c.found, c.Opened, c.Earlier = nil, nil, nil, -1, -1
 }
 
@@ -191,9 +177,9 @@ func (e *Engine) makeRoom(newer *card) {
 	}
 }
 
-// forgetLast forgets the calls for which gone returns true; of the last call, only
+// forgetCalls forgets the calls for which gone returns true; of the last call, only
 // the fact that there was one remains. For ring counts, gone gets only the time.
-func (e *Engine) forgetLast(gone func(LastCall) bool) {
+func (e *Engine) forgetCalls(gone func(LastCall) bool) {
 	for key, a := range e.s.rings {
 		if gone(LastCall{At: a.last}) {
 			delete(e.s.rings, key)

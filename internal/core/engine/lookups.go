@@ -79,6 +79,14 @@ func (e *Engine) start(ctx context.Context, c *card) {
 	})
 }
 
+// cancelLookup cancels the running lookup, if there is one.
+func (c *card) cancelLookup() {
+	if c.cancel != nil {
+		c.cancel()
+		c.cancel = nil
+	}
+}
+
 func (e *Engine) lookedUp(ctx context.Context, r result) {
 	now := e.p.Clock.Now()
 	of := func(c *card) bool { return c.ID == r.card && c.attempt == r.attempt }
@@ -88,15 +96,12 @@ func (e *Engine) lookedUp(ctx context.Context, r result) {
 	} else if i := slices.IndexFunc(e.s.retired, of); i >= 0 {
 		c = e.s.retired[i]
 		e.s.retired = slices.Delete(e.s.retired, i, i+1)
-		defer c.forget()
+		defer c.clearContacts()
 	}
 	if c == nil {
 		return // the call is gone, or has another caller
 	}
-	if c.cancel != nil {
-		c.cancel()
-		c.cancel = nil
-	}
+	c.cancelLookup() // it has ended
 	failure := contact.FailureOf(r.err)
 	e.s.lookup = LookupState{Last: now, Failure: failure}
 	e.s.dirty = true

@@ -1,7 +1,3 @@
-// Package engine turns call events into immutable snapshots of the cards.
-// One goroutine (Engine.Run) owns all calls, cards and lookups; all other
-// code gets snapshots and sends commands. The package does not know windows,
-// networks or files: what it needs from them are small interfaces in Params.
 package engine
 
 import (
