@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -213,35 +214,27 @@ func Digits(user string) (d string, ok bool) {
 // withheldWord reports whether a user part says that the caller is withheld or unknown.
 func withheldWord(s string) bool {
 	s = bareWord(s)
-	return s == "" || withheldWords[s] || unknownWords[s] || strings.HasPrefix(s, "presentation prohibited")
+	return s == "" || UnknownName(s) || strings.HasPrefix(s, "presentation prohibited")
 }
 
 // PrivateName reports whether a display name says that the caller is withheld. Names
 // such as "Unknown" do not: phone systems use them for callers whose number they
 // know but not their name.
-func PrivateName(s string) bool { return withheldWords[bareWord(s)] }
+func PrivateName(s string) bool { return slices.Contains(withheldWords, bareWord(s)) }
 
 // UnknownName reports whether a display name is only a word for an unknown caller.
-func UnknownName(s string) bool { s = bareWord(s); return withheldWords[s] || unknownWords[s] }
+func UnknownName(s string) bool { return PrivateName(s) || slices.Contains(unknownWords, bareWord(s)) }
 
 func bareWord(s string) string { return strings.ToLower(strings.Trim(s, " <>\"'")) }
 
 // withheldWords are the words for a withheld caller.
-var withheldWords = words("anonymous", "anoniem", "anonym", "anonyme", "restricted", "private", "withheld", "blocked", "afgeschermd",
+var withheldWords = []string{"anonymous", "anoniem", "anonym", "anonyme", "restricted", "private", "withheld", "blocked", "afgeschermd",
 	"privé", "prive", "private number", "private caller", "privénummer", "privenummer", "geheim nummer", "afgeschermd nummer",
-	"number withheld", "caller id blocked", "no caller id")
+	"number withheld", "caller id blocked", "no caller id"}
 
 // unknownWords are the words for a caller whose number did not come through.
-var unknownWords = words("unknown", "unavailable", "unavail", "not available", "outofarea", "out of area", "onbekend", "unknown caller",
-	"unknown number", "onbekend nummer", "nummer onbekend", "onbekende beller", "number unavailable")
-
-func words(all ...string) map[string]bool {
-	m := make(map[string]bool, len(all))
-	for _, w := range all {
-		m[w] = true
-	}
-	return m
-}
+var unknownWords = []string{"unknown", "unavailable", "unavail", "not available", "outofarea", "out of area", "onbekend", "unknown caller",
+	"unknown number", "onbekend nummer", "nummer onbekend", "onbekende beller", "number unavailable"}
 
 // Visible cuts text to MaxLength bytes and removes what is invisible: control and format
 // characters, and invalid UTF-8.

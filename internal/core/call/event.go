@@ -5,6 +5,8 @@
 package call
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -24,29 +26,15 @@ const (
 	Ended
 )
 
+var stateNames = []string{"ringing", "answered", "ended"}
+
 // String returns the state's name in the event protocol.
-func (s State) String() string {
-	switch s {
-	case Answered:
-		return "answered"
-	case Ended:
-		return "ended"
-	default:
-		return "ringing"
-	}
-}
+func (s State) String() string { return stateNames[s] }
 
 // ParseState parses a state of the event protocol; an empty one is ringing.
 func ParseState(s string) (State, bool) {
-	switch strings.ToLower(s) {
-	case "", "ringing":
-		return Ringing, true
-	case "answered":
-		return Answered, true
-	case "ended":
-		return Ended, true
-	}
-	return Ringing, false
+	i := slices.Index(stateNames, cmp.Or(strings.ToLower(s), "ringing"))
+	return State(max(i, 0)), i >= 0
 }
 
 // Direction is who called whom.
@@ -60,16 +48,7 @@ const (
 )
 
 // String returns the direction's name in the event protocol.
-func (d Direction) String() string {
-	switch d {
-	case Incoming:
-		return "incoming"
-	case Outgoing:
-		return "outgoing"
-	default:
-		return "unknown"
-	}
-}
+func (d Direction) String() string { return [...]string{"incoming", "outgoing", "unknown"}[d] }
 
 // ParseDirection parses a direction of the event protocol; an empty one is incoming, an
 // unfamiliar word is unknown.
@@ -95,25 +74,15 @@ const (
 	Rejected
 )
 
+var reasonNames = []string{"", "completed", "missed", "elsewhere", "rejected"}
+
 // String returns the reason's name on the wire, "" for an unknown one.
-func (r Reason) String() string {
-	return [...]string{"", "completed", "missed", "elsewhere", "rejected"}[r]
-}
+func (r Reason) String() string { return reasonNames[r] }
 
 // ParseReason parses a reason of the event protocol; anything but the four words is an
 // unknown reason, never an error.
 func ParseReason(s string) Reason {
-	switch strings.ToLower(s) {
-	case "completed":
-		return Completed
-	case "missed":
-		return Missed
-	case "elsewhere":
-		return Elsewhere
-	case "rejected":
-		return Rejected
-	}
-	return ReasonUnknown
+	return Reason(max(slices.Index(reasonNames, strings.ToLower(s)), 0))
 }
 
 // Reports is what a source can report about a call. Cards, history and
