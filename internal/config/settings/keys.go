@@ -29,7 +29,6 @@ const (
 type Entry struct {
 	Key               string // "hub.base_url"; of a field "softphone.kind"
 	Type              Type
-	Allowed           string   // what may stand there, in English: "1 to 365"
 	Choices           []string // for Choice, and for List if its elements are limited
 	Least, Most       int      // for Number
 	Shortest, Longest time.Duration
@@ -70,10 +69,11 @@ func whoSets(key string) Who {
 	return AnyUser
 }
 
-// rejection is why a value is rejected.
+// rejection is why a value is rejected. What is expected is the form, if that
+// is wrong, followed by what the key allows.
 type rejection struct {
 	kind ProblemKind
-	want string
+	form string
 }
 
 // CardFields are the optional fields of a card in their usual order. Name, number and link
@@ -84,54 +84,54 @@ var CardFields = []string{"relation_number", "address", "producer", "last_modifi
 // also needs its field in Settings and its words in assets/text/setting.json, and may need:
 //   - adminKeys, if an administrator sets it
 //   - withStrictest, if the default is not the safe value for an unreadable policy
-//   - stays in package setupfile, if it is not part of a set-up file
+//   - excludedKeys in package setupfile, if it is not part of a set-up file
 //   - example in package templates, if it has no default
 //   - settingsPlan in ui/settings, for its place in the window
 //   - settingswindow.choice.KEY.VALUE in assets/text/settingswindow.json, if it is a choice
-//   - setting.allowed.KEY in assets/text/setting.json, with the same English text, if typed
+//   - setting.allowed.KEY in assets/text/setting.json, if it is a text, a date or a list
 var table = []Entry{
-	text("hub.base_url", "", "an https address, or http://127.0.0.1 or http://[::1]", func(s *Settings) *string { return &s.Hub.BaseURL }, hubURL),
-	text("hub.hub_url", "", "an https address, or http://127.0.0.1 or http://[::1]", func(s *Settings) *string { return &s.Hub.HubURL }, hubURL),
-	text("hub.client_id", "", "at most 200 characters without : and control characters", func(s *Settings) *string { return &s.Hub.ClientID }, clientID),
-	text("hub.organisation_code", "", "a code without spaces", func(s *Settings) *string { return &s.Hub.OrganisationCode }, scopeToken),
-	text("hub.contact_scopes", hub.DefaultScopes, "scopes with spaces between", func(s *Settings) *string { return &s.Hub.ContactScopes }, scopes),
-	text("hub.delivery_scopes", hub.DefaultScopes, "scopes with spaces between", func(s *Settings) *string { return &s.Hub.DeliveryScopes }, scopes),
+	text("hub.base_url", "", func(s *Settings) *string { return &s.Hub.BaseURL }, hubURL),
+	text("hub.hub_url", "", func(s *Settings) *string { return &s.Hub.HubURL }, hubURL),
+	text("hub.client_id", "", func(s *Settings) *string { return &s.Hub.ClientID }, clientID),
+	text("hub.organisation_code", "", func(s *Settings) *string { return &s.Hub.OrganisationCode }, scopeToken),
+	text("hub.contact_scopes", hub.DefaultScopes, func(s *Settings) *string { return &s.Hub.ContactScopes }, scopes),
+	text("hub.delivery_scopes", hub.DefaultScopes, func(s *Settings) *string { return &s.Hub.DeliveryScopes }, scopes),
 	choice("hub.basic_auth_encoding", func(s *Settings) *string { return &s.Hub.BasicAuthEncoding }, "plain", "rfc6749"),
 	choice("hub.scope_parameter", func(s *Settings) *string { return &s.Hub.ScopeParameter }, "scopes", "scope"),
-	text("hub.relation_number_field", "", "a JSON name", func(s *Settings) *string { return &s.Hub.RelationField }, freeText(100)),
-	text("hub.intermediary", "", "one path segment", func(s *Settings) *string { return &s.Hub.Intermediary }, segment),
+	text("hub.relation_number_field", "", func(s *Settings) *string { return &s.Hub.RelationField }, freeText(100)),
+	text("hub.intermediary", "", func(s *Settings) *string { return &s.Hub.Intermediary }, segment),
 	choice("hub.secret_store", func(s *Settings) *string { return &s.Hub.SecretStore }, "os", "file", "machine"),
 	date("hub.secret_expires", func(s *Settings) *time.Time { return &s.Hub.SecretExpires }),
-	text("hub.proxy", "system", "system, none, or an http, https or socks5 address without a password", func(s *Settings) *string { return &s.Hub.Proxy }, proxy),
-	text("hub.extra_ca_file", "", "an absolute path", func(s *Settings) *string { return &s.Hub.ExtraCAFile }, absolute),
+	text("hub.proxy", "system", func(s *Settings) *string { return &s.Hub.Proxy }, proxy),
+	text("hub.extra_ca_file", "", func(s *Settings) *string { return &s.Hub.ExtraCAFile }, absolute),
 	duration("hub.lookup_timeout", 5*time.Second, time.Second, time.Minute, func(s *Settings) *time.Duration { return &s.Hub.LookupTimeout }),
 	flag("hub.open_at_start", false, func(s *Settings) *bool { return &s.Hub.OpenAtStart }),
 
-	text("support.contact", "", "at most 200 characters", func(s *Settings) *string { return &s.Support.Contact }, freeText(200)),
+	text("support.contact", "", func(s *Settings) *string { return &s.Support.Contact }, freeText(200)),
 
-	text("phone.region", "NL", "a country code of two letters that has telephone numbers", func(s *Settings) *string { return &s.Phone.Region }, region),
+	text("phone.region", "NL", func(s *Settings) *string { return &s.Phone.Region }, region),
 	number("phone.internal_digits", 4, 0, 8, func(s *Settings) *int { return &s.Phone.InternalDigits }),
-	list("phone.internal_prefixes", "texts of digits, * and #", func(s *Settings) *[]string { return &s.Phone.InternalPrefixes }, prefix),
-	list("phone.never_lookup", "telephone numbers", func(s *Settings) *[]string { return &s.Phone.NeverLookup }, numberText),
-	text("phone.call_back", "tel", "tel, sip, off, or a command with one {number}", func(s *Settings) *string { return &s.Phone.CallBack }, callBack),
+	list("phone.internal_prefixes", func(s *Settings) *[]string { return &s.Phone.InternalPrefixes }, prefix),
+	list("phone.never_lookup", func(s *Settings) *[]string { return &s.Phone.NeverLookup }, numberText),
+	text("phone.call_back", "tel", func(s *Settings) *string { return &s.Phone.CallBack }, callBack),
 
 	flag("listener.enabled", true, func(s *Settings) *bool { return &s.Listener.Enabled }),
 	number("listener.port", 27471, 1024, 65535, func(s *Settings) *int { return &s.Listener.Port }),
-	list("listener.allowed_origins", "addresses of web pages: scheme://host or scheme://host:port", func(s *Settings) *[]string { return &s.Listener.AllowedOrigins }, webOrigin),
+	list("listener.allowed_origins", func(s *Settings) *[]string { return &s.Listener.AllowedOrigins }, webOrigin),
 	flag("listener.http", true, func(s *Settings) *bool { return &s.Listener.HTTP }),
 
-	text("relay.url", "", "an https address", func(s *Settings) *string { return &s.Relay.URL }, relayURL),
-	text("relay.fingerprint", "", "64 hexadecimal digits", func(s *Settings) *string { return &s.Relay.Fingerprint }, fingerprint),
+	text("relay.url", "", func(s *Settings) *string { return &s.Relay.URL }, relayURL),
+	text("relay.fingerprint", "", func(s *Settings) *string { return &s.Relay.Fingerprint }, fingerprint),
 
 	choice("card.corner", func(s *Settings) *string { return &s.Card.Corner }, "bottom-right", "bottom-left", "top-right", "top-left"),
-	text("card.monitor", "active", "active, primary, or a monitor's name", func(s *Settings) *string { return &s.Card.Monitor }, freeText(100)),
-	text("card.hotkey", "Ctrl+Alt+W", "keys joined by +, or off", func(s *Settings) *string { return &s.Card.Hotkey }, shortcut),
-	text("card.hotkey_open", "off", "keys joined by +, or off", func(s *Settings) *string { return &s.Card.HotkeyOpen }, shortcut),
-	text("card.hotkey_hear", "off", "keys joined by +, or off", func(s *Settings) *string { return &s.Card.HotkeyHear }, shortcut),
-	text("card.hotkey_close", "off", "keys joined by +, or off", func(s *Settings) *string { return &s.Card.HotkeyClose }, shortcut),
+	text("card.monitor", "active", func(s *Settings) *string { return &s.Card.Monitor }, freeText(100)),
+	text("card.hotkey", "Ctrl+Alt+W", func(s *Settings) *string { return &s.Card.Hotkey }, shortcut),
+	text("card.hotkey_open", "off", func(s *Settings) *string { return &s.Card.HotkeyOpen }, shortcut),
+	text("card.hotkey_hear", "off", func(s *Settings) *string { return &s.Card.HotkeyHear }, shortcut),
+	text("card.hotkey_close", "off", func(s *Settings) *string { return &s.Card.HotkeyClose }, shortcut),
 	duration("card.full_for", time.Minute, 5*time.Second, time.Hour, func(s *Settings) *time.Duration { return &s.Card.FullFor }),
 	duration("card.after_call", 20*time.Second, 0, time.Hour, func(s *Settings) *time.Duration { return &s.Card.AfterCall }),
-	withStrictest([]string{}, someOf("card.fields", "fields of a contact", func(s *Settings) *[]string { return &s.Card.Fields }, CardFields)),
+	withStrictest([]string{}, someOf("card.fields", func(s *Settings) *[]string { return &s.Card.Fields }, CardFields)),
 	withStrictest("number", choice("card.privacy", func(s *Settings) *string { return &s.Card.Privacy }, "full", "initials", "number")),
 	withStrictest(true, flag("card.hide_from_capture", true, func(s *Settings) *bool { return &s.Card.HideFromCapture })),
 	withStrictest("hide", choice("card.quiet", func(s *Settings) *string { return &s.Card.Quiet }, "show", "number", "hide")),
@@ -242,7 +242,7 @@ func (e *Entry) parse(raw any, report reporter) (v any, ok bool) {
 	}
 	v, c := e.read(raw)
 	if c != nil {
-		report(e.Key, c.kind, c.want)
+		report(e.Key, c.kind, c.form+e.allowed())
 	}
 	return v, c == nil
 }
@@ -257,7 +257,7 @@ func (e *Entry) format(v any) string {
 	case bool:
 		return strconv.FormatBool(v)
 	case time.Duration:
-		return shortDuration(v)
+		return FormatDuration(v)
 	case time.Time:
 		if v.IsZero() {
 			return ""
@@ -269,8 +269,8 @@ func (e *Entry) format(v any) string {
 	return ""
 }
 
-// shortDuration formats a duration as 60s, 90s or 20m, never 1m0s.
-func shortDuration(d time.Duration) string {
+// FormatDuration formats a duration as 60s, 90s or 20m, never 1m0s.
+func FormatDuration(d time.Duration) string {
 	switch {
 	case d%time.Second != 0:
 		return d.String()
@@ -291,7 +291,7 @@ func ParseText(key, s string) (any, error) {
 	}
 	v, c := e.read(e.typed(s))
 	if c != nil {
-		return nil, Problem{Kind: c.kind, Source: User, Key: key, Want: c.want}
+		return nil, Problem{Kind: c.kind, Source: User, Key: key, Want: c.form + e.allowed()}
 	}
 	return v, nil
 }

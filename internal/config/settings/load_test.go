@@ -58,7 +58,7 @@ func TestTable(t *testing.T) {
 		if v, err := ParseText(e.Key, e.Default()); err != nil || !reflect.DeepEqual(v, e.def) {
 			t.Errorf("%s: %q gives %v, %v", e.Key, e.Default(), v, err)
 		}
-		if e.Allowed == "" {
+		if e.allowed() == (&Entry{}).allowed() {
 			t.Errorf("%s does not say what is allowed", e.Key)
 		}
 		d := dirs(t, "")

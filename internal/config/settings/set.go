@@ -315,7 +315,7 @@ func literal(v any) string {
 	case string:
 		return quote(v)
 	case time.Duration:
-		return quote(shortDuration(v))
+		return quote(FormatDuration(v))
 	case time.Time:
 		if v.IsZero() {
 			return `""`

@@ -9,12 +9,6 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// Allowed values for the fields of a link.
-const (
-	allowedAddress   = "an address without user and password: those belong in user and in the secret store"
-	allowedExtension = "an extension, ${user}, or one for each user: jan=101, piet=102"
-)
-
 // Server reduces an address to what others may see: scheme, host and port.
 func Server(address string) string {
 	scheme, rest, found := strings.Cut(address, "://")

@@ -14,26 +14,26 @@ import (
 var lists = []Entry{
 	tables("line", func(s *Settings) *[]Line { return &s.Lines },
 		func(l *Line) []*string { return []*string{&l.Number, &l.Name} }, (*Line).wrong,
-		Entry{Key: "line.number", Allowed: "a telephone number"}, Entry{Key: "line.name"}),
+		Entry{Key: "line.number"}, Entry{Key: "line.name"}),
 	tables("softphone", func(s *Settings) *[]Softphone { return &s.Softphones },
 		func(p *Softphone) []*string { return []*string{&p.Kind, &p.Name, &p.Address, &p.Extension, &p.User} }, (*Softphone).complete,
-		Entry{Key: "softphone.kind", Type: Choice, Allowed: oneOf(registry.Links()), Choices: registry.Links()}, Entry{Key: "softphone.name"},
-		Entry{Key: "softphone.address", Allowed: allowedAddress}, Entry{Key: "softphone.extension", Allowed: allowedExtension}, Entry{Key: "softphone.user"}),
+		Entry{Key: "softphone.kind", Type: Choice, Choices: registry.Links()}, Entry{Key: "softphone.name"},
+		Entry{Key: "softphone.address"}, Entry{Key: "softphone.extension"}, Entry{Key: "softphone.user"}),
 }
 
 // reporter receives a problem with a key, which may be an element's.
 type reporter func(key string, kind ProblemKind, want string)
 
 // tables returns the entry of a list of tables: parts returns an element's fields
-// in the order of fields, and wrong what is wrong with it given the previous
-// ones; it is then dropped.
+// in the order of fields, and wrong which field is wrong given the previous
+// elements, and what it must be if not what is always allowed there; the element
+// is then dropped.
 func tables[T any](name string, p func(*Settings) *[]T, parts func(*T) []*string, wrong func(*T, []T) (field, want string), fields ...Entry) Entry {
 	e := entry[[]T](Entry{Key: name, Type: Tables}, nil, p, nil)
 	e.set = func(s *Settings, v any) { *p(s) = slices.Clone(v.([]T)) }
 	e.get = func(s *Settings) any { return slices.Clone(*p(s)) }
 	for _, f := range fields {
 		f.Type = cmp.Or(f.Type, Text)
-		f.Allowed = cmp.Or(f.Allowed, "at most 300 characters, on one line")
 		f.Who = whoSets(f.Key)
 		e.fields = append(e.fields, f)
 	}
@@ -58,8 +58,8 @@ func tables[T any](name string, p func(*Settings) *[]T, parts func(*T) []*string
 			for i, part := range parts(&one) {
 				*part = texts[e.fields[i].Name()]
 			}
-			if field, want := wrong(&one, all); want != "" {
-				report(at+"."+field, NotAllowed, want)
+			if name, want := wrong(&one, all); name != "" {
+				report(at+"."+name, NotAllowed, cmp.Or(want, e.field(name).allowed()))
 				return
 			}
 			all = append(all, one)
@@ -67,6 +67,16 @@ func tables[T any](name string, p func(*Settings) *[]T, parts func(*T) []*string
 		return all
 	}
 	return e
+}
+
+// field returns the field with a name, nil if there is none.
+func (e *Entry) field(name string) *Entry {
+	for i := range e.fields {
+		if e.fields[i].Name() == name {
+			return &e.fields[i]
+		}
+	}
+	return nil
 }
 
 // asTables converts a list to the TOML library's form.
@@ -122,7 +132,7 @@ func (e *Entry) readTable(at string, m map[string]any, report reporter) (texts m
 			most = maxLine
 		}
 		switch _, fits := freeText(most)(v); {
-		case !slices.ContainsFunc(e.fields, func(f Entry) bool { return f.Name() == k }):
+		case e.field(k) == nil:
 			report(at+"."+k, UnknownKey, wantOfUnknown(k))
 		case !isText:
 			report(at+"."+k, WrongType, "a text in quotes")
@@ -139,21 +149,20 @@ func (e *Entry) readTable(at string, m map[string]any, report reporter) (texts m
 
 func (l *Line) wrong([]Line) (field, want string) {
 	if _, ok := numberText(l.Number); !ok {
-		return "number", "a telephone number"
+		return "number", ""
 	}
 	return "", ""
 }
 
 // complete sets a missing name of a link, and returns what is wrong with it.
 func (l *Softphone) complete(others []Softphone) (field, want string) {
-	if !registry.Of(l.Kind).IsLink() {
-		return "kind", oneOf(registry.Links())
-	}
-	if strings.Contains(l.Address, "@") {
-		return "address", allowedAddress
-	}
-	if !extensionText(l.Extension) {
-		return "extension", allowedExtension
+	switch {
+	case !registry.Of(l.Kind).IsLink():
+		return "kind", ""
+	case strings.Contains(l.Address, "@"):
+		return "address", ""
+	case !extensionText(l.Extension):
+		return "extension", ""
 	}
 	taken := func(name string) bool {
 		return slices.ContainsFunc(others, func(o Softphone) bool { return o.Name == name })

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	words "wiebelt/internal/text"
 )
 
 // A check cleans a text and reports whether it is allowed.
@@ -21,11 +23,11 @@ func entry[T any](e Entry, def T, p func(*Settings) *T, read func(raw any) (T, *
 	return e
 }
 
-func text(key, def, allowed string, p func(*Settings) *string, ok check) Entry {
-	return entry(Entry{Key: key, Type: Text, Allowed: allowed}, def, p, func(raw any) (string, *rejection) {
+func text(key, def string, p func(*Settings) *string, ok check) Entry {
+	return entry(Entry{Key: key, Type: Text}, def, p, func(raw any) (string, *rejection) {
 		v, isText := raw.(string)
 		if !isText {
-			return "", &rejection{WrongType, "a text in quotes: " + allowed}
+			return "", &rejection{WrongType, "a text in quotes: "}
 		}
 		if v = strings.TrimSpace(v); v == "" {
 			return def, nil // an empty text means unset
@@ -33,32 +35,55 @@ func text(key, def, allowed string, p func(*Settings) *string, ok check) Entry {
 		if v, isOK := ok(v); isOK {
 			return v, nil
 		}
-		return "", &rejection{NotAllowed, allowed}
+		return "", &rejection{kind: NotAllowed}
 	})
 }
 
 // choice returns a key with a fixed set of words; the first is the default.
 func choice(key string, p func(*Settings) *string, words ...string) Entry {
-	allowed := oneOf(words)
-	return entry(Entry{Key: key, Type: Choice, Allowed: allowed, Choices: words}, words[0], p, func(raw any) (string, *rejection) {
+	return entry(Entry{Key: key, Type: Choice, Choices: words}, words[0], p, func(raw any) (string, *rejection) {
 		v, isText := raw.(string)
 		if !isText {
-			return "", &rejection{WrongType, "a text in quotes: " + allowed}
+			return "", &rejection{WrongType, "a text in quotes: "}
 		}
 		if !slices.Contains(words, v) {
-			return "", &rejection{NotAllowed, allowed}
+			return "", &rejection{kind: NotAllowed}
 		}
 		return v, nil
 	})
 }
 
-func oneOf(words []string) string {
-	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+// allowed says in English what may stand there.
+func (e *Entry) allowed() string {
+	switch e.Type {
+	case Choice:
+		last := len(e.Choices) - 1
+		return strings.Join(e.Choices[:last], ", ") + " or " + e.Choices[last]
+	case Number:
+		return fmt.Sprintf("%d to %d", e.Least, e.Most)
+	case Flag:
+		return "true or false"
+	case Duration:
+		return FormatDuration(e.Shortest) + " to " + FormatDuration(e.Longest)
+	case List:
+		if e.Choices != nil {
+			return "fields of a contact (" + strings.Join(e.Choices, ", ") + ")"
+		}
+	}
+	return AllowedText(words.English, e.Key)
+}
+
+// AllowedText describes what a key allows that is a text, a date or a list.
+func AllowedText(l words.Language, key string) string {
+	own := words.SettingAllowedIn(key)
+	if s := l.T(own); s != string(own) {
+		return s
+	}
+	return l.T(words.SettingAllowedIn("text"))
 }
 
 func number(key string, def, least, most int, p func(*Settings) *int) Entry {
-	allowed := fmt.Sprintf("%d to %d", least, most)
-	return entry(Entry{Key: key, Type: Number, Allowed: allowed, Least: least, Most: most}, def, p, func(raw any) (int, *rejection) {
+	return entry(Entry{Key: key, Type: Number, Least: least, Most: most}, def, p, func(raw any) (int, *rejection) {
 		var v int64
 		switch n := raw.(type) {
 		case int64:
@@ -66,48 +91,46 @@ func number(key string, def, least, most int, p func(*Settings) *int) Entry {
 		case int:
 			v = int64(n)
 		default:
-			return 0, &rejection{WrongType, "a whole number, " + allowed}
+			return 0, &rejection{WrongType, "a whole number, "}
 		}
 		if v < int64(least) || v > int64(most) || v > math.MaxInt32 {
-			return 0, &rejection{NotAllowed, allowed}
+			return 0, &rejection{kind: NotAllowed}
 		}
 		return int(v), nil
 	})
 }
 
 func flag(key string, def bool, p func(*Settings) *bool) Entry {
-	return entry(Entry{Key: key, Type: Flag, Allowed: "true or false"}, def, p, func(raw any) (bool, *rejection) {
+	return entry(Entry{Key: key, Type: Flag}, def, p, func(raw any) (bool, *rejection) {
 		if v, ok := raw.(bool); ok {
 			return v, nil
 		}
-		return false, &rejection{WrongType, "true or false"}
+		return false, &rejection{kind: WrongType}
 	})
 }
 
 func duration(key string, def, least, most time.Duration, p func(*Settings) *time.Duration) Entry {
-	allowed := fmt.Sprintf("%s to %s", shortDuration(least), shortDuration(most))
-	return entry(Entry{Key: key, Type: Duration, Allowed: allowed, Shortest: least, Longest: most}, def, p, func(raw any) (v time.Duration, c *rejection) {
+	return entry(Entry{Key: key, Type: Duration, Shortest: least, Longest: most}, def, p, func(raw any) (v time.Duration, c *rejection) {
 		switch d := raw.(type) {
 		case time.Duration:
 			v = d
 		case string:
 			var err error
 			if v, err = time.ParseDuration(strings.TrimSpace(d)); err != nil {
-				return 0, &rejection{NotAllowed, `a time such as "60s", ` + allowed}
+				return 0, &rejection{NotAllowed, `a time such as "60s", `}
 			}
 		default:
-			return 0, &rejection{WrongType, `a time in quotes such as "60s", ` + allowed}
+			return 0, &rejection{WrongType, `a time in quotes such as "60s", `}
 		}
 		if v < least || v > most {
-			return 0, &rejection{NotAllowed, allowed}
+			return 0, &rejection{kind: NotAllowed}
 		}
 		return v, nil
 	})
 }
 
 func date(key string, p func(*Settings) *time.Time) Entry {
-	const allowed = `a date such as "2027-01-31"`
-	return entry(Entry{Key: key, Type: Date, Allowed: allowed}, time.Time{}, p, func(raw any) (time.Time, *rejection) {
+	return entry(Entry{Key: key, Type: Date}, time.Time{}, p, func(raw any) (time.Time, *rejection) {
 		switch d := raw.(type) {
 		case time.Time:
 			if d.IsZero() {
@@ -121,11 +144,11 @@ func date(key string, p func(*Settings) *time.Time) Entry {
 			}
 			v, err := time.ParseInLocation(time.DateOnly, d, time.Local)
 			if err != nil {
-				return v, &rejection{NotAllowed, allowed}
+				return v, &rejection{kind: NotAllowed}
 			}
 			return v, nil
 		}
-		return time.Time{}, &rejection{WrongType, allowed}
+		return time.Time{}, &rejection{kind: WrongType}
 	})
 }
 
@@ -133,36 +156,34 @@ func date(key string, p func(*Settings) *time.Time) Entry {
 const maxList = 500
 
 // list returns a key with a list of texts, each checked by ok; the default is empty.
-func list(key, allowed string, p func(*Settings) *[]string, ok check) Entry {
-	return entry(Entry{Key: key, Type: List, Allowed: allowed}, nil, p, func(raw any) ([]string, *rejection) {
-		return readList(raw, allowed, nil, func(s string, _ []string) (string, bool) { return ok(s) })
+func list(key string, p func(*Settings) *[]string, ok check) Entry {
+	return entry(Entry{Key: key, Type: List}, nil, p, func(raw any) ([]string, *rejection) {
+		return readList(raw, nil, func(s string, _ []string) (string, bool) { return ok(s) })
 	})
 }
 
 // someOf returns a key with a subset of words, without repeats; all are the default.
-func someOf(key, allowed string, p func(*Settings) *[]string, words []string) Entry {
-	allowed += " (" + strings.Join(words, ", ") + ")"
-	e := Entry{Key: key, Type: List, Allowed: allowed, Choices: words}
-	return entry(e, slices.Clone(words), p, func(raw any) ([]string, *rejection) {
+func someOf(key string, p func(*Settings) *[]string, words []string) Entry {
+	return entry(Entry{Key: key, Type: List, Choices: words}, slices.Clone(words), p, func(raw any) ([]string, *rejection) {
 		none := []string{} // empty is a valid choice
-		return readList(raw, allowed, none, func(s string, before []string) (string, bool) {
+		return readList(raw, none, func(s string, before []string) (string, bool) {
 			return s, slices.Contains(words, s) && !slices.Contains(before, s)
 		})
 	})
 }
 
-func readList(raw any, allowed string, v []string, ok func(s string, before []string) (string, bool)) ([]string, *rejection) {
+func readList(raw any, v []string, ok func(s string, before []string) (string, bool)) ([]string, *rejection) {
 	parts, isTexts := stringsIn(raw)
 	switch {
 	case !isTexts:
-		return nil, &rejection{WrongType, "a list of texts: " + allowed}
+		return nil, &rejection{WrongType, "a list of texts: "}
 	case len(parts) > maxList:
-		return nil, &rejection{NotAllowed, fmt.Sprintf("at most %d %s", maxList, allowed)}
+		return nil, &rejection{NotAllowed, fmt.Sprintf("at most %d ", maxList)}
 	}
 	for _, s := range parts {
 		s, fine := ok(strings.TrimSpace(s), v)
 		if !fine || s == "" {
-			return nil, &rejection{NotAllowed, allowed}
+			return nil, &rejection{kind: NotAllowed}
 		}
 		v = append(v, s)
 	}

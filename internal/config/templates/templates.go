@@ -147,14 +147,9 @@ func Allowed(l text.Language, e settings.Entry) string {
 	case e.Type == settings.Flag:
 		return "true, false"
 	case e.Type == settings.Duration:
-		from, to, _ := strings.Cut(e.Allowed, " to ")
-		return l.T(text.SettingFromTo, from, to)
+		return l.T(text.SettingFromTo, settings.FormatDuration(e.Shortest), settings.FormatDuration(e.Longest))
 	}
-	key := text.SettingAllowedIn(e.Key)
-	if s := l.T(key); s != string(key) {
-		return s
-	}
-	return l.T(text.SettingAllowedIn("text"))
+	return settings.AllowedText(l, e.Key)
 }
 
 // Say describes a problem on one line, in a language. Like the problem it
