@@ -20,3 +20,5 @@ func unfit(info fs.FileInfo) Why {
 // insideShared accepts every folder: it inherits the rights of its parent, which others may
 // write. What they cannot do is make it lead elsewhere.
 func insideShared(*os.File, string) error { return nil }
+
+func (s *Shared) rename(name string, to *Shared, as string) error { return s.replace(name, to, as) }
