@@ -99,7 +99,7 @@ func (s *Store) RemovePerson(ctx context.Context, id int64) (was Entry, err erro
 // Remove deletes a call and returns it for Restore, or ErrGone.
 func (s *Store) Remove(ctx context.Context, id int64) (was Entry, err error) {
 	err = s.change(ctx, func(tx *sql.Tx, _ Keep) error {
-		was, err = orGone(scan(tx.QueryRowContext(ctx, `DELETE FROM calls WHERE id = ? RETURNING `+all, id)))
+		was, err = orGone(scan(tx.QueryRowContext(ctx, `DELETE FROM calls WHERE id = ? RETURNING `+readColumns, id)))
 		return err
 	})
 	return was, s.cleaned(ctx, err)
@@ -142,7 +142,7 @@ func (s *Store) unopened() error {
 func (s *Store) forgetPersons(ctx context.Context) error {
 	none := false
 	if err := sqlitefile.Tx(ctx, s.db, func(tx *sql.Tx) error {
-		es, err := sqlitefile.Rows(scan)(tx.QueryContext(ctx, `SELECT `+all+` FROM calls WHERE name || contact_id || relation_number || link <> '' OR number LIKE '`+nameMark+`_%'`))
+		es, err := sqlitefile.Rows(scan)(tx.QueryContext(ctx, `SELECT `+readColumns+` FROM calls WHERE name || contact_id || relation_number || link <> '' OR number LIKE '`+nameMark+`_%'`))
 		if err != nil {
 			return err
 		}

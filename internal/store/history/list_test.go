@@ -1,16 +1,19 @@
 package history
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"wiebelt/internal/core/phone"
 	"wiebelt/internal/store/sqlitefile"
 	"wiebelt/internal/testutil/clocktest"
 	"wiebelt/internal/testutil/must"
@@ -110,7 +113,7 @@ func TestWalk(t *testing.T) {
 					t.Fatalf("in parts of %d: %v\nwant %v", span, ids(parts), ids(list))
 				}
 			}
-			all, since, err := r.Count(t.Context(), tt.q, monday.Add(4*time.Second))
+			all, since, err := r.Count(t.Context(), tt.q, Place{}, monday.Add(4*time.Second))
 			wantSince := 0
 			for i, e := range list {
 				if !e.Rang.Before(monday.Add(4 * time.Second)) {
@@ -122,7 +125,7 @@ func TestWalk(t *testing.T) {
 						sinceAfter++
 					}
 				}
-				after, newer, err := r.After(t.Context(), tt.q, e.Place(), monday.Add(4*time.Second))
+				after, newer, err := r.Count(t.Context(), tt.q, e.Place(), monday.Add(4*time.Second))
 				if err != nil || after != len(list)-1-i || newer != sinceAfter {
 					t.Fatalf("%d and %d calls after number %d, %v, want %d and %d", after, newer, i, err, len(list)-1-i, sinceAfter)
 				}
@@ -357,9 +360,75 @@ func TestMigratesTheFirstVersion(t *testing.T) {
 		return err
 	}))
 	for filter, want := range map[string]int{"muller": 1200, "muller 1199": 1, "10000042": 1} {
-		if n, _, err := reader(t, path).Count(t.Context(), Query{Filter: filter}, monday); n != want || err != nil {
+		if n, _, err := reader(t, path).Count(t.Context(), Query{Filter: filter}, Place{}, monday); n != want || err != nil {
 			t.Errorf("%q: %d, %v, want %d", filter, n, err, want)
 		}
+	}
+}
+
+// TestNamesInPlaceOfNumbers checks that what a phone sent instead
+// of a number counts as a name: with KeepNumbers no file contains
+// it, neither for new calls nor for those stored with names before.
+func TestNamesInPlaceOfNumbers(t *testing.T) {
+	rules, err := phone.NewRules(phone.Config{InternalDigits: 4})
+	must.Do(t, err)
+	n := rules.Parse("sip:jan.kanarie@pbx.example", "")
+	if n.Kind != phone.NoNumber || n.Key() == nameMark {
+		t.Fatalf("%+v", n)
+	}
+	path := filepath.Join(t.TempDir(), "history.db")
+	c := clocktest.New(monday)
+	s := open(t, path, KeepFull, c)
+	put := func() int64 {
+		t.Helper()
+		c.Forward(time.Minute)
+		return must.Get(s.Put(t.Context(), Entry{Number: n.Key(), Shown: n.Display(), Rang: c.Now(), Result: ResultMissed}))(t)
+	}
+	put()
+	put()
+	if m := s.Missed(); m != 1 {
+		t.Errorf("the same caller twice: %d missed", m)
+	}
+	must.Do(t, s.Configure(t.Context(), KeepNumbers, 7))
+	put()
+	put()
+	if m := s.Missed(); m != 4 { // it is unknown whether they are from one caller
+		t.Errorf("callers without a number: %d missed", m)
+	}
+	for id := int64(1); id <= 4; id++ {
+		if e, err := s.Get(t.Context(), id); err != nil || e.Number != nameMark || e.Shown != "" || e.Fits("kanarie") {
+			t.Errorf("%+v, %v", e, err)
+		}
+	}
+	for _, p := range []string{path, path + "-wal"} {
+		if b, err := os.ReadFile(p); err != nil || bytes.Contains(b, []byte("kanarie")) {
+			t.Errorf("%s holds the name (%v)", filepath.Base(p), err)
+		}
+	}
+}
+
+// TestIncomingAndLastByKind checks the queries over whole days: how many
+// calls came in, and when the last one did for each kind of source.
+// Outgoing calls do not count, as they do not show that calls reach us.
+func TestIncomingAndLastByKind(t *testing.T) {
+	c := clocktest.New(time.Date(2026, 11, 20, 18, 0, 0, 0, time.Local))
+	s := open(t, filepath.Join(t.TempDir(), "history.db"), KeepNumbers, c)
+	at := func(day, hour int) time.Time { return time.Date(2026, 11, day, hour, 0, 0, 0, time.Local) }
+	for _, e := range []Entry{
+		{Rang: at(18, 10), Kind: "http"}, {Rang: at(19, 0), Kind: "http"}, {Rang: at(19, 11), Kind: "baresip"},
+		{Rang: at(19, 12), Kind: "baresip", Outgoing: true}, {Rang: at(19, 23), Kind: "http"}, {Rang: at(20, 0), Kind: "command"},
+	} {
+		e.Number, e.Result = "+31612345678", ResultUnknown
+		must.Get(s.Put(t.Context(), e))(t)
+	}
+	for day, want := range map[int]int{17: 0, 18: 1, 19: 3, 20: 1} {
+		if n, err := s.Incoming(t.Context(), at(day, 0), at(day+1, 0)); n != want || err != nil {
+			t.Errorf("day %d: %d calls, %v; want %d", day, n, err, want)
+		}
+	}
+	last, err := s.LastByKind(t.Context())
+	if err != nil || len(last) != 3 || !last["http"].Equal(at(19, 23)) || !last["baresip"].Equal(at(19, 11)) || !last["command"].Equal(at(20, 0)) {
+		t.Errorf("%v, %v", last, err)
 	}
 }
 
@@ -370,7 +439,7 @@ func seed(tb testing.TB, path string, n int) {
 	id, err := s.Put(context.Background(), known(time.Now()))
 	must.Do(tb, err)
 	_, err = s.db.Exec(`WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?)
-		INSERT INTO calls (`+columns+`) SELECT rang - n * 60000000, answered, ended, outgoing, kind, printf('+316%08d', n), printf('06 %08d', n),
+		INSERT INTO calls (`+writtenColumns+`) SELECT rang - n * 60000000, answered, ended, outgoing, kind, printf('+316%08d', n), printf('06 %08d', n),
 			line, line_number, via, char(65 + n % 26) || '. ' || name, contact_id, relation_number, link, matches, outcome, result, handled, taken_off, taken_by,
 			char(97 + n % 26) || printf('. de vries%s316%08d', char(10), n) || char(10) || 'schade' || char(10) || '0201234567'
 		FROM i, calls WHERE id = ?`, n-1, id)
@@ -400,8 +469,8 @@ func BenchmarkLists(b *testing.B) {
 		{"filter, none", func() error { _, err := r.From(ctx, Query{Filter: "zzz"}, 0, 300); return err }},
 		{"filter, two words", func() error { _, err := r.From(ctx, Query{Filter: "vries 0612"}, 0, 300); return err }},
 		{"mine", func() error { _, err := r.From(ctx, Query{View: ViewMine}, 0, 300); return err }},
-		{"count all", func() error { _, _, err := r.Count(ctx, Query{}, first[0].Rang); return err }},
-		{"count filter", func() error { _, _, err := r.Count(ctx, Query{Filter: "vries"}, first[0].Rang); return err }},
+		{"count all", func() error { _, _, err := r.Count(ctx, Query{}, Place{}, first[0].Rang); return err }},
+		{"count filter", func() error { _, _, err := r.Count(ctx, Query{Filter: "vries"}, Place{}, first[0].Rang); return err }},
 		{"put", func() error { _, err := s.Put(ctx, known(time.Now())); return err }},
 		{"remove", func() error { gone++; _, err := s.Remove(ctx, gone); return err }},
 	} {

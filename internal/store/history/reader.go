@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -95,6 +94,14 @@ type Place struct {
 // Place returns the call's position.
 func (e Entry) Place() Place { return Place{e.Rang, e.ID} }
 
+// after returns the condition for the calls that follow p.
+func (p Place) after() (condition string, args []any) {
+	if p == (Place{}) {
+		return "1", nil
+	}
+	return "(rang, id) < (?, ?)", []any{sqlitefile.Micros(p.Rang), p.ID}
+}
+
 const newestFirst = "rang DESC, id DESC"
 
 // Part returns those of the next span calls after p that are in a list, at
@@ -102,10 +109,7 @@ const newestFirst = "rang DESC, id DESC"
 // It is for searching a long history in steps. A zero p is the beginning.
 func (r *Reader) Part(ctx context.Context, q Query, p Place, span, limit int) (es []Entry, next Place, err error) {
 	index, _, _ := q.where()
-	from, args := "1", []any{}
-	if p != (Place{}) {
-		from, args = "(rang, id) < (?, ?)", []any{sqlitefile.Micros(p.Rang), p.ID}
-	}
+	from, args := p.after()
 	var rang int64
 	err = r.db.QueryRowContext(ctx, `SELECT rang, id FROM calls INDEXED BY `+index+` WHERE `+from+listed[index]+` ORDER BY `+newestFirst+` LIMIT 1 OFFSET ?`,
 		append(args, span-1)...).Scan(&rang, &next.ID)
@@ -125,18 +129,6 @@ func (r *Reader) Part(ctx context.Context, q Query, p Place, span, limit int) (e
 // listed are the conditions that an index requires.
 var listed = map[string]string{"calls_handled": " AND " + tickedOff}
 
-// After returns how many calls follow p in a list, and how many of them rang at t or later.
-func (r *Reader) After(ctx context.Context, q Query, p Place, t time.Time) (count, since int, err error) {
-	index, condition, args := q.where()
-	from := append([]any{sqlitefile.Micros(p.Rang), p.ID}, args...)
-	err = r.number(ctx, &count, `SELECT count(*) FROM calls INDEXED BY `+index+` WHERE (rang, id) < (?, ?) AND `+condition, from...)
-	if err == nil {
-		err = r.number(ctx, &since, `SELECT count(*) FROM calls INDEXED BY `+index+` WHERE (rang, id) < (?, ?) AND rang >= `+
-			strconv.FormatInt(sqlitefile.Micros(t), 10)+` AND `+condition, from...)
-	}
-	return count, since, err
-}
-
 // From returns the calls from position index of the list, at most limit.
 func (r *Reader) From(ctx context.Context, q Query, index, limit int) ([]Entry, error) {
 	return r.some(ctx, q, "1", nil, limit, index)
@@ -146,24 +138,26 @@ func (r *Reader) some(ctx context.Context, q Query, from string, args []any, lim
 	index, condition, find := q.where()
 	args = append(append(args, find...), limit, skip)
 	// Ids first: entire entries are read only for those shown.
-	return query(ctx, r.db, `SELECT `+all+` FROM calls WHERE id IN (
+	return query(ctx, r.db, `SELECT `+readColumns+` FROM calls WHERE id IN (
 		SELECT id FROM calls INDEXED BY `+index+` WHERE `+from+` AND `+condition+` ORDER BY `+newestFirst+` LIMIT ? OFFSET ?)
 		ORDER BY `+newestFirst, args...)
 }
 
-// Count returns how many calls a list contains, and how many of them rang at t or later.
-func (r *Reader) Count(ctx context.Context, q Query, t time.Time) (count, since int, err error) {
-	index, condition, args := q.where()
-	if err = r.number(ctx, &since, `SELECT count(*) FROM calls INDEXED BY `+index+` WHERE rang >= ? AND `+condition,
-		append([]any{sqlitefile.Micros(t)}, args...)...); err != nil {
+// Count returns how many calls follow p in a list, all with a zero p, and how many of
+// them rang at t or later.
+func (r *Reader) Count(ctx context.Context, q Query, p Place, t time.Time) (count, since int, err error) {
+	index, condition, find := q.where()
+	from, args := p.after()
+	args = append(args, find...)
+	query := `SELECT count(*) FROM calls INDEXED BY ` + index + ` WHERE ` + from + ` AND ` + condition
+	if err = r.number(ctx, &since, query+` AND rang >= ?`, append(args, sqlitefile.Micros(t))...); err != nil {
 		return 0, 0, err
 	}
 	// Without a condition, SQLite counts pages, not calls.
 	if q.View == ViewAll && len(args) == 0 {
-		err = r.number(ctx, &count, `SELECT (SELECT count(*) FROM calls) - (SELECT count(*) FROM calls INDEXED BY calls_open WHERE `+notTickedOff+`)`)
-	} else {
-		err = r.number(ctx, &count, `SELECT count(*) FROM calls INDEXED BY `+index+` WHERE `+condition, args...)
+		query = `SELECT (SELECT count(*) FROM calls) - (SELECT count(*) FROM calls INDEXED BY calls_open WHERE ` + notTickedOff + `)`
 	}
+	err = r.number(ctx, &count, query, args...)
 	return count, since, err
 }
 
@@ -173,5 +167,51 @@ func (r *Reader) number(ctx context.Context, into *int, query string, args ...an
 
 // Open returns the missed calls not ticked off, newest first, at most limit.
 func (r *Reader) Open(ctx context.Context, limit int) ([]Entry, error) {
-	return query(ctx, r.db, `SELECT `+all+` FROM calls INDEXED BY calls_open WHERE `+notTickedOff+` ORDER BY `+newestFirst+` LIMIT ?`, limit)
+	return query(ctx, r.db, `SELECT `+readColumns+` FROM calls INDEXED BY calls_open WHERE `+notTickedOff+` ORDER BY `+newestFirst+` LIMIT ?`, limit)
+}
+
+// Get returns the entry with an ID, or ErrGone, also if no history is kept.
+func (s *Store) Get(ctx context.Context, id int64) (e Entry, err error) {
+	err = s.reading(func(db *sql.DB) error {
+		e, err = get(ctx, db, id)
+		return readError(err)
+	})
+	if err == nil && e.ID == 0 {
+		err = ErrGone
+	}
+	return e, err
+}
+
+// Last returns the newest incoming calls, newest first, at most limit.
+func (s *Store) Last(ctx context.Context, limit int) (es []Entry, err error) {
+	err = s.reading(func(db *sql.DB) error {
+		es, err = query(ctx, db, `SELECT `+readColumns+` FROM calls INDEXED BY calls_list WHERE outgoing = 0 ORDER BY rang DESC, id DESC LIMIT ?`, limit)
+		return err
+	})
+	return es, err
+}
+
+// Incoming counts the calls that came in at or after from and before to.
+func (s *Store) Incoming(ctx context.Context, from, to time.Time) (n int, err error) {
+	err = s.reading(func(db *sql.DB) error {
+		return readError(db.QueryRowContext(ctx, `SELECT count(*) FROM calls INDEXED BY calls_list WHERE rang >= ? AND rang < ? AND outgoing = 0`,
+			sqlitefile.Micros(from), sqlitefile.Micros(to)).Scan(&n))
+	})
+	return n, err
+}
+
+// LastByKind returns when the last call came in by kind of source (call.Source.Kind).
+func (s *Store) LastByKind(ctx context.Context) (map[string]time.Time, error) {
+	last := map[string]time.Time{}
+	err := s.reading(func(db *sql.DB) error {
+		_, err := sqlitefile.Rows(func(row sqlitefile.Row) (none struct{}, err error) {
+			var kind string
+			var rang int64
+			err = row.Scan(&kind, &rang)
+			last[kind] = sqlitefile.Time(rang)
+			return none, err
+		})(db.QueryContext(ctx, `SELECT kind, max(rang) FROM calls WHERE outgoing = 0 GROUP BY kind`))
+		return readError(err)
+	})
+	return last, err
 }

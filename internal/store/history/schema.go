@@ -66,7 +66,7 @@ func fillFind(ctx context.Context, tx *sql.Tx) error {
 			return err
 		}
 		for _, e := range some {
-			if _, err := tx.ExecContext(ctx, `UPDATE calls SET find = ? WHERE id = ?`, e.find(), e.ID); err != nil {
+			if _, err := tx.ExecContext(ctx, `UPDATE calls SET find = ? WHERE id = ?`, e.searchText(), e.ID); err != nil {
 				return err
 			}
 			last = e.ID
@@ -74,35 +74,35 @@ func fillFind(ctx context.Context, tx *sql.Tx) error {
 	}
 }
 
-// all are the columns read, columns those written: find is computed from the others.
+// find is computed from the other columns, so it is not read.
 const (
-	fields = `rang, answered, ended, outgoing, kind, number, shown, line, line_number, via,
+	entryColumns = `rang, answered, ended, outgoing, kind, number, shown, line, line_number, via,
 	name, contact_id, relation_number, link, matches, outcome, result, handled, taken_off, taken_by`
-	all     = `id, ` + fields
-	columns = fields + `, find`
+	readColumns    = `id, ` + entryColumns
+	writtenColumns = entryColumns + `, find`
 )
 
-// fields returns the entry's columns in the order of fields, for reading and writing.
-func (e *Entry) fields() []any {
+// pointers returns where the values of entryColumns are, for reading and writing them.
+func (e *Entry) pointers() []any {
 	at := sqlitefile.MicrosOf
 	return []any{at(&e.Rang), at(&e.Answered), at(&e.Ended), &e.Outgoing, &e.Kind, &e.Number, &e.Shown,
 		&e.Line, &e.LineNumber, &e.Via, &e.Name, &e.ContactID, &e.RelationNumber, &e.Link, &e.Matches,
 		&e.Outcome, &e.Result, at(&e.Handled), &e.off, &e.By}
 }
 
-// values returns the entry's columns in the order of columns.
-func (e Entry) values() []any { return append(e.fields(), e.find()) }
+// written returns the values of writtenColumns.
+func (e Entry) written() []any { return append(e.pointers(), e.searchText()) }
 
-// scan reads all.
+// scan reads readColumns.
 func scan(row sqlitefile.Row) (e Entry, err error) {
-	err = row.Scan(append([]any{&e.ID}, e.fields()...)...)
+	err = row.Scan(append([]any{&e.ID}, e.pointers()...)...)
 	e.TakenOff = e.off != offNot
 	return e, err
 }
 
 // get returns the entry with an ID, or ErrGone.
 func get(ctx context.Context, q sqlitefile.Querier, id int64) (Entry, error) {
-	return orGone(scan(q.QueryRowContext(ctx, `SELECT `+all+` FROM calls WHERE id = ?`, id)))
+	return orGone(scan(q.QueryRowContext(ctx, `SELECT `+readColumns+` FROM calls WHERE id = ?`, id)))
 }
 
 // orGone turns a missing call into ErrGone.
@@ -113,7 +113,7 @@ func orGone(e Entry, err error) (Entry, error) {
 	return e, err
 }
 
-// query returns the entries found by a query over all.
+// query returns the entries found by a query for readColumns.
 func query(ctx context.Context, db *sql.DB, text string, args ...any) ([]Entry, error) {
 	es, err := sqlitefile.Rows(scan)(db.QueryContext(ctx, text, args...))
 	return es, readError(err)

@@ -130,7 +130,7 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, e Entry) (int64, error) {
 		}
 		return e.ID, s.tickOff(ctx, tx, e)
 	}
-	r, err := tx.ExecContext(ctx, `INSERT INTO calls (`+columns+`) VALUES (`+marks(e.values())+`)`, e.values()...)
+	r, err := tx.ExecContext(ctx, `INSERT INTO calls (`+writtenColumns+`) VALUES (`+marks(e.written())+`)`, e.written()...)
 	if err == nil {
 		e.ID, err = r.LastInsertId()
 	}
@@ -160,15 +160,15 @@ func (e Entry) knowsLess(was Entry) bool {
 // left out; with KeepOff nothing happens.
 func (s *Store) Restore(ctx context.Context, e Entry) error {
 	return s.write(ctx, func(tx *sql.Tx, keep Keep) error {
-		values := append([]any{e.ID}, e.allowed(keep).values()...)
-		_, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO calls (id, `+columns+`) VALUES (`+marks(values)+`)`, values...)
+		values := append([]any{e.ID}, e.allowed(keep).written()...)
+		_, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO calls (id, `+writtenColumns+`) VALUES (`+marks(values)+`)`, values...)
 		return err
 	})
 }
 
 // rewrite overwrites the entry with e's ID.
 func rewrite(ctx context.Context, tx *sql.Tx, e Entry) error {
-	_, err := tx.ExecContext(ctx, `UPDATE calls SET (`+columns+`) = (`+marks(e.values())+`) WHERE id = ?`, append(e.values(), e.ID)...)
+	_, err := tx.ExecContext(ctx, `UPDATE calls SET (`+writtenColumns+`) = (`+marks(e.written())+`) WHERE id = ?`, append(e.written(), e.ID)...)
 	return err
 }
 

@@ -135,13 +135,13 @@ func (f *file) search(ctx context.Context, a *answer, tell func(answer)) {
 	a.count++ // at least one more may exist
 	tell(*a)
 	var count, today int
-	count, today, a.err = f.reader.After(ctx, a.query, a.entries[len(a.entries)-1].Place(), since)
+	count, today, a.err = f.reader.Count(ctx, a.query, a.entries[len(a.entries)-1].Place(), since)
 	a.count, a.today, a.exact = len(a.entries)+count, a.today+today, a.err == nil
 }
 
 // count counts the calls of the list.
 func (f *file) count(ctx context.Context, a *answer) {
-	a.count, a.today, a.err = f.reader.Count(ctx, a.query, midnight(f.now()))
+	a.count, a.today, a.err = f.reader.Count(ctx, a.query, history.Place{}, midnight(f.now()))
 	a.exact = a.err == nil
 }
 

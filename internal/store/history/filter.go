@@ -15,9 +15,9 @@ const (
 	maxTerms  = 8
 )
 
-// find returns everything a filter searches: names and line as text, numbers
+// searchText returns everything a filter searches: names and line as text, numbers
 // as digits, one per line.
-func (e Entry) find() string {
+func (e Entry) searchText() string {
 	parts := []string{fold(e.Name), fold(e.Line), fold(e.Via), fold(e.By), address.OnlyDigits(e.Number), address.OnlyDigits(e.Shown), address.OnlyDigits(e.LineNumber), address.OnlyDigits(e.RelationNumber)}
 	if strings.ContainsFunc(e.Shown, unicode.IsLetter) {
 		parts = append(parts, fold(e.Shown))
@@ -73,7 +73,7 @@ func fold(s string) string {
 
 // Fits reports whether the entry matches a filter.
 func (e Entry) Fits(filter string) bool {
-	all := e.find()
+	all := e.searchText()
 	for _, t := range terms(filter) {
 		if !strings.Contains(all, t) {
 			return false
