@@ -71,27 +71,12 @@ func (c *Calls) State(ctx context.Context) State {
 	return m
 }
 
-// failure is the text key of what failed.
-type failure text.Key
-
-func (f failure) Error() string { return string(f) }
-
-// left reports that data about callers may remain. It holds
-// the name of the person to tell, "" for the administrator.
-type left string
-
-func (left) Error() string { return "not everything about callers was deleted" }
-
 // Describe returns an error of this package as a sentence for the user.
 func Describe(l text.Language, err error) string {
-	var f failure
-	var tell left
-	switch {
-	case errors.As(err, &f):
-		return l.T(text.Key(f))
-	case errors.As(err, &tell):
-		return l.T(text.CallsWipeFailed, l.Support(string(tell)))
-	case errors.Is(err, history.ErrGone):
+	if said, ok := errors.AsType[*text.Error](err); ok {
+		return said.In(l)
+	}
+	if errors.Is(err, history.ErrGone) {
 		return l.T(text.CallsTroubleGone)
 	}
 	return l.T(text.CallsTroubleWrite)
@@ -218,13 +203,13 @@ func (c *Calls) OpenLink(ctx context.Context, link, number string) error {
 	address, err := fromsettings.Links(c.Settings().Hub.HubURL).Check(link)
 	if err != nil {
 		c.Log.Warn("a link of the history is not opened", "why", err)
-		return failure(text.CallsTroubleLink)
+		return text.Errorf(text.CallsTroubleLink)
 	}
 	opening, cancel := context.WithTimeout(ctx, openingIn)
 	defer cancel()
 	if err := browser.Open(opening, address); err != nil {
 		c.Log.Warn("browser not started")
-		return failure(text.CallsTroubleOpen)
+		return text.Errorf(text.CallsTroubleOpen)
 	}
 	err = c.write(ctx, func(ctx context.Context, s *history.Store) error { return s.HandleNumber(ctx, number) })
 	if errors.Is(err, history.ErrGone) {
@@ -278,7 +263,7 @@ func (c *Calls) CallBack(ctx context.Context, id int64) error {
 	}
 	if err != nil {
 		c.Log.Warn("not called back", "call", e.ID, "why", err)
-		return failure(text.CallsTroubleCall)
+		return text.Errorf(text.CallsTroubleCall)
 	}
 	return nil // the call itself ticks off missed ones
 }

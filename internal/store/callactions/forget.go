@@ -20,6 +20,7 @@ import (
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/store/chosencontacts"
 	"wiebelt/internal/store/history"
+	"wiebelt/internal/text"
 )
 
 // Wipe deletes everything stored about callers, like Forget.
@@ -27,7 +28,11 @@ func (c *Calls) Wipe(ctx context.Context) error {
 	s := c.Settings()
 	if err := Forget(context.WithoutCancel(ctx), c.Instance, c.Dirs, s, windowapi.Forget{All: true}); err != nil {
 		c.Log.Warn("not everything about callers was deleted", "why", err)
-		return left(s.Support.Contact)
+		var tell any = text.CardAdmin
+		if s.Support.Contact != "" {
+			tell = s.Support.Contact
+		}
+		return text.Errorf(text.CallsWipeFailed, tell)
 	}
 	return nil
 }
