@@ -64,5 +64,13 @@ func Links(hubURL string) *hub.Links {
 
 // NumberRules returns the number rules of the settings.
 func NumberRules(s *settings.Settings) (*phone.Rules, error) {
-	return phone.NewRules(s.NumberRules())
+	p := s.Phone
+	c := phone.Config{Region: p.Region, InternalDigits: p.InternalDigits, InternalPrefixes: p.InternalPrefixes, NeverLookup: p.NeverLookup}
+	if c.InternalDigits == 0 {
+		c.InternalDigits = -1 // there, 0 means the default
+	}
+	for _, l := range s.Lines {
+		c.Lines = append(c.Lines, phone.Line{Number: l.Number, Name: l.Name})
+	}
+	return phone.NewRules(c)
 }

@@ -85,6 +85,22 @@ func Link(kind string, a exchangelink.Account) (link.Phone, error) {
 	return nil, errors.New("this kind of softphone is not supported")
 }
 
+// linkSecret reads a link's secret for one connection. Reporting a missing one is
+// left to the phone. A store that fails is not retried in quick succession, since it
+// may prompt for a password.
+func linkSecret(store secret.Store, ref secret.Ref) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		v, err := store.Get(ctx, ref)
+		switch {
+		case errors.Is(err, secret.ErrNotSet):
+			return "", nil
+		case err != nil && ctx.Err() == nil:
+			return "", &link.Refusal{Why: "the secret store does not give it", Cause: link.CauseStore}
+		}
+		return v, err
+	}
+}
+
 // proxyNow chooses the proxy for an exchange like the hub client does for the hub, by the
 // setting at the time of connecting: the link need not restart when it changes.
 func proxyNow(dirs profile.Dirs, address string) func(*http.Request) (*url.URL, error) {

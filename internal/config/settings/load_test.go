@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"wiebelt/internal/config/profile"
-	"wiebelt/internal/core/phone"
 	"wiebelt/internal/testutil/must"
 )
 
@@ -122,13 +121,6 @@ func TestWholeFile(t *testing.T) {
 	}
 	if want := []Softphone{{Kind: "baresip", Name: "baresip", Address: "127.0.0.1:4444"}, {Kind: "baresip", Name: "baresip-2"}}; !slices.Equal(s.Softphones, want) {
 		t.Errorf("%+v", s.Softphones)
-	}
-	rules := must.Get(phone.NewRules(s.NumberRules()))(t)
-	if n := rules.Parse("+31207654321", ""); n.Kind != phone.Own || n.LineName != "Schade" {
-		t.Errorf("%+v", n)
-	}
-	if n := rules.Parse("020 123 45 67", ""); n.Lookup() {
-		t.Errorf("%+v", n)
 	}
 	if m := s.Hub.Missing(); m != nil {
 		t.Errorf("missing %v", m)
@@ -294,6 +286,11 @@ func TestTexts(t *testing.T) {
 		{"hub.contact_scopes", " a  b ", "a b"},
 		{"hub.contact_scopes", `a b"`, ""},
 		{"phone.internal_digits", "x", ""},
+		{"listener.port", "x", ""},
+		{"listener.port", "80", ""},
+		{"listener.enabled", "maybe", ""},
+		{"no.key", "x", ""},
+		{"card.full_for", "60", ""},
 		{"phone.call_back", "sip", "sip"},
 		{"phone.call_back", "off", "off"},
 		{"phone.call_back", "{number}", ""},
@@ -310,6 +307,7 @@ func TestTexts(t *testing.T) {
 		{"support.contact", "Jan\u202e", ""},
 		{"phone.region", "nl", "NL"},
 		{"phone.region", "001", ""},
+		{"phone.internal_prefixes", " *8, 7 ,", "*8, 7"},
 		{"phone.internal_prefixes", long(20), long(20)},
 		{"phone.internal_prefixes", long(21), ""},
 		{"listener.allowed_origins", "https://Phone.Example:8443, chrome-extension://abc", "https://phone.example:8443, chrome-extension://abc"},
@@ -337,6 +335,22 @@ func TestTexts(t *testing.T) {
 		}
 		if got := find(c.key).format(v); err != nil || got != c.want {
 			t.Errorf("%s = %.40q gives %.40q, %v; want %.40q", c.key, c.text, got, err, c.want)
+		}
+	}
+}
+
+func TestCommand(t *testing.T) {
+	for command, want := range map[string][]string{
+		`phone {number}`:                               {"phone", "{number}"},
+		`  phone   -d  {number}  `:                     {"phone", "-d", "{number}"},
+		`"C:\Program Files\Phone\p.exe" call:{number}`: {`C:\Program Files\Phone\p.exe`, "call:{number}"},
+		`phone "a b" "" {number}`:                      {"phone", "a b", "", "{number}"},
+		`phone '{number}' ; rm -rf $HOME`:              {"phone", "'{number}'", ";", "rm", "-rf", "$HOME"},
+		`phone`:                                        nil, `{number}`: nil, `{number} x`: nil, `phone {number} {number}`: nil, `"phone {number}`: nil, ``: nil,
+		`"" {number}`: nil, `phone{number} x`: nil,
+	} {
+		if got := Command(command); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", command, got, want)
 		}
 	}
 }

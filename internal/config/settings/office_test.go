@@ -20,16 +20,17 @@ func TestLocked(t *testing.T) {
 	dirs := profile.Dirs{Config: t.TempDir()}
 	mine := "[hub]\nproxy = \"http://127.0.0.1:1\"\nextra_ca_file = \"/tmp/mine.pem\"\ncontact_scopes = \"all\"\nintermediary = \"mine\"\nclient_id = \"mine\"\n[history]\ndays = 30\n"
 	must.Do(t, os.WriteFile(Path(dirs), []byte(mine), 0o600))
-	withPolicy(t, "[hub]\nbase_url = \"https://hub.example\"\nclient_id = \"office\"\n[card]\ncorner = \"top-left\"\n", nil)
+	withPolicy(t, "[hub]\nbase_url = \"https://hub.example\"\nclient_id = \"office\"\n[card]\ncorner = \"top-left\"\n[[line]]\nnumber = \"0201234567\"\n", nil)
 	s, problems := Load(dirs)
 	want := Defaults().Hub
 	want.BaseURL, want.ClientID = "https://hub.example", "office"
 	if s.Hub != want || s.Source("hub.proxy") != Default || s.History.Days != 30 || len(problems) != 0 {
 		t.Errorf("%+v %v", s.Hub, problems)
 	}
-	for key, want := range map[string]bool{"hub.proxy": true, "hub.base_url": true, "hub.client_id": true, "card.corner": true,
-		"card.hotkey": false, "ui.theme": false, "history.days": false, "audit": false} {
-		if s.Locked(key) != want || (s.LockedBy(key) != "") != want {
+	const file = "/policy/" + PolicyFile
+	for key, want := range map[string]string{"hub.proxy": file, "hub.base_url": file, "hub.client_id": file, "card.corner": file, "line": file,
+		"card.hotkey": "", "ui.theme": "", "history.days": "", "audit": "", "softphone": ""} {
+		if s.Locked(key) != (want != "") || s.LockedBy(key) != want {
 			t.Errorf("%s: locked is %v, by %q", key, s.Locked(key), s.LockedBy(key))
 		}
 	}

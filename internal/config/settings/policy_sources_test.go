@@ -33,8 +33,8 @@ func TestPolicyWinsKeyByKey(t *testing.T) {
 	if s.History.Days != 1 || len(problems) != 1 || problems[0].Source != Policy || problems[0].Line != 4 {
 		t.Errorf("%d days, problems %v", s.History.Days, problems)
 	}
-	if s.LockedBy("line") != "/policy/"+PolicyFile || s.Locked("hub.organisation_code") {
-		t.Error("what is locked is told wrongly")
+	if s.Locked("hub.organisation_code") {
+		t.Error("the user's own key is locked")
 	}
 }
 
@@ -64,6 +64,9 @@ func TestManagedTypes(t *testing.T) {
 	if s.Audit != "eventlog" || s.History != (History{Keep: "numbers", Days: 14}) || s.Phone.InternalDigits != 3 ||
 		!slices.Equal(s.Phone.InternalPrefixes, []string{"8", "9"}) || !slices.Equal(s.Card.Fields, []string{"address"}) || !s.Card.HideFromCapture {
 		t.Errorf("%+v", s)
+	}
+	if s.LockedBy("card.full_for") == "" {
+		t.Error("locked by nobody")
 	}
 	if len(s.Lines) != 2 || s.Lines[0].Name != "Schade" || len(s.Softphones) != 1 {
 		t.Errorf("%+v %+v", s.Lines, s.Softphones)

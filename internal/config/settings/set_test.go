@@ -3,7 +3,7 @@ package settings
 import (
 	"errors"
 	"os"
-	"slices"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -117,14 +117,20 @@ func TestSetReadsBack(t *testing.T) {
 	}
 }
 
-func TestParseText(t *testing.T) {
-	for _, c := range [][2]string{{"listener.port", "x"}, {"listener.port", "80"}, {"listener.enabled", "maybe"}, {"no.key", "x"}, {"card.full_for", "60"}} {
-		if v, err := ParseText(c[0], c[1]); err == nil {
-			t.Errorf("%s = %s gives %v", c[0], c[1], v)
-		}
+func TestWith(t *testing.T) {
+	s, _ := Parse("[hub]\nclient_id = \"old\"\nproxy = \"none\"\n[[line]]\nnumber = \"0201234567\"\n")
+	next := must.Get(s.With(map[string]any{"hub.client_id": "new", "hub.proxy": nil, "card.fields": []string{"address"}, "line": []Line{}}))(t)
+	if next.Hub.ClientID != "new" || next.Hub.Proxy != "system" || next.Source("hub.proxy") != Default || next.Source("hub.client_id") != User ||
+		len(next.Lines) != 0 || !reflect.DeepEqual(next.Card.Fields, []string{"address"}) {
+		t.Errorf("%+v", next)
 	}
-	if v, err := ParseText("phone.internal_prefixes", " *8, 7 ,"); err != nil || !slices.Equal(v.([]string), []string{"*8", "7"}) {
-		t.Errorf("%v %v", v, err)
+	if s.Hub.ClientID != "old" || s.Hub.Proxy != "none" || s.Source("hub.proxy") != User || len(s.Lines) != 1 || len(s.Card.Fields) != len(CardFields) {
+		t.Errorf("the old ones have changed: %+v", s)
+	}
+	for key, v := range map[string]any{"hub.base_url": "http://hub.example", "nonsense": 1, "history.days": "7"} {
+		if _, err := s.With(map[string]any{key: v}); err == nil {
+			t.Errorf("%s = %v was taken", key, v)
+		}
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"wiebelt/internal/core/phone"
 	"wiebelt/internal/hub"
 )
 
@@ -95,23 +94,6 @@ type Phone struct {
 	InternalPrefixes []string
 	NeverLookup      []string
 	CallBack         string // "tel", "sip", "off", or a command with one {number}
-}
-
-// NumberRules returns the configuration of the number rules.
-func (s *Settings) NumberRules() phone.Config {
-	c := phone.Config{
-		Region:           s.Phone.Region,
-		InternalDigits:   s.Phone.InternalDigits,
-		InternalPrefixes: s.Phone.InternalPrefixes,
-		NeverLookup:      s.Phone.NeverLookup,
-	}
-	if c.InternalDigits == 0 {
-		c.InternalDigits = -1 // there, 0 means the default
-	}
-	for _, l := range s.Lines {
-		c.Lines = append(c.Lines, phone.Line{Number: l.Number, Name: l.Name})
-	}
-	return c
 }
 
 // Line is one of our own numbers.
