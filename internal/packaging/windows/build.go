@@ -99,9 +99,7 @@ func (p *Product) stage(ctx context.Context, r release.Release, signer *Signer, 
 			return fmt.Errorf("%s: %w", program, err)
 		}
 	}
-	for name, b := range p.content {
-		files[name] = b
-	}
+	maps.Copy(files, p.content)
 	source, err := p.wxs()
 	if err != nil {
 		return err
