@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"strconv"
-	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -33,10 +32,8 @@ const (
 // number is the field called relationField or, if that is "", the one whose name ends in
 // "relatienummer"; of several, the alphabetically first that is not null.
 func decode(body []byte, relationField string) ([]contact.Contact, error) {
-	d := decoders.Get().(*decoder)
-	defer d.release()
-	d.relationField = relationField
-	d.reset(body)
+	d := decoder{relationField: relationField, Decoder: jsontext.NewDecoder(bytes.NewBuffer(body),
+		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
 	found, err := d.answer()
 	var f fieldError
 	switch {
@@ -61,30 +58,12 @@ type fieldError string
 
 func (f fieldError) Error() string { return string(f) }
 
-var decoders = sync.Pool{New: func() any { return new(decoder) }}
-
-// decoder reads one answer at a time.
+// decoder reads one answer.
 type decoder struct {
-	jsontext.Decoder
-	src           bytes.Buffer
+	*jsontext.Decoder
 	relationField string
 	relationName  string // the field that the contact's number came from
 	name, lower   []byte // of the current field, as received and in lower case
-}
-
-func (d *decoder) reset(body []byte) {
-	d.src = *bytes.NewBuffer(body)
-	d.Reset(&d.src, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-}
-
-// release returns the decoder to the pool, without the answer.
-func (d *decoder) release() {
-	d.reset(nil)
-	d.relationField, d.relationName = "", ""
-	if cap(d.name) > maxText {
-		d.name, d.lower = nil, nil
-	}
-	decoders.Put(d)
 }
 
 func (d *decoder) answer() (found []contact.Contact, err error) {

@@ -39,24 +39,40 @@ func newProxy(cfg Config, base *url.URL, system func() proxies) (func(*http.Requ
 	case base.Scheme == "http" || isLoopback(base.Hostname()) || base.Hostname() == "localhost":
 		return nil, nil
 	case set != nil:
-		return fixedProxy(set), nil
 	case env.HTTPSProxy != "":
 		// Whoever sets the variable decides, exceptions (NO_PROXY) included.
-		u, err := env.ProxyFunc()(base)
-		if u == nil || err != nil {
+		if set, _ = env.ProxyFunc()(base); set == nil {
 			return nil, nil
 		}
-		return fixedProxy(u), nil
 	}
 	s := &systemProxy{query: func() *url.URL { return chooseProxy(system(), base) }, now: cfg.Now, wait: proxyWait}
-	return s.forRequest, nil
+	return func(r *http.Request) (*url.URL, error) {
+		u := set
+		if u == nil {
+			u = s.get(r.Context())
+		}
+		if u != nil {
+			throughProxy(r.Context())
+		}
+		return u, nil
+	}, nil
 }
 
-func fixedProxy(u *url.URL) func(*http.Request) (*url.URL, error) {
-	return func(r *http.Request) (*url.URL, error) {
-		throughProxy(r.Context())
-		return u, nil
+// ProxyFor returns the choice of proxy for another of the office's servers,
+// such as a telephone exchange: the same as for the hub. setting is hub.proxy,
+// address the server's (https://host[:port]). A nil function means no proxy.
+func ProxyFor(setting, address string) (func(*http.Request) (*url.URL, error), error) {
+	base, err := url.Parse(strings.TrimSpace(address))
+	if err != nil || base.Hostname() == "" {
+		return nil, errors.New("proxy: the address of the server cannot be read")
 	}
+	switch strings.ToLower(base.Scheme) {
+	case "wss":
+		base.Scheme = "https"
+	case "ws":
+		base.Scheme = "http"
+	}
+	return newProxy(Config{Proxy: setting, Now: time.Now}, base, systemProxies)
 }
 
 // CheckProxy parses the address of a proxy. Its errors do not repeat it, since it
@@ -83,61 +99,42 @@ type systemProxy struct {
 	wait  time.Duration
 
 	mu      sync.Mutex
-	running *proxyQuery // nil if none
+	running context.Context // ends with the current query, or when nobody waits for it any more; nil if none
 	known   bool
 	answer  *url.URL
 	at      time.Time
-}
-
-type proxyQuery struct {
-	done  chan struct{}
-	since time.Time // by the real clock
-}
-
-// forRequest implements http.Transport's Proxy.
-func (s *systemProxy) forRequest(r *http.Request) (*url.URL, error) {
-	u := s.get(r.Context())
-	if u != nil {
-		throughProxy(r.Context())
-	}
-	return u, nil
 }
 
 // get returns the known proxy, and asks again in the background if the answer is old. If
 // none is known yet, it waits until s.wait after the query began, and then returns nil.
 func (s *systemProxy) get(ctx context.Context) *url.URL {
 	s.mu.Lock()
-	if age := s.now().Sub(s.at); !s.known || age < 0 || age >= proxyKept {
+	if age := s.now().Sub(s.at); s.running == nil && (!s.known || age < 0 || age >= proxyKept) {
 		s.start()
 	}
-	q, known, answer := s.running, s.known, s.answer
+	running, known := s.running, s.known
 	s.mu.Unlock()
-	if known || q == nil {
-		return answer
-	}
-	select {
-	case <-q.done:
-	case <-time.After(time.Until(q.since.Add(s.wait))):
-	case <-ctx.Done():
+	if !known {
+		select {
+		case <-running.Done():
+		case <-ctx.Done():
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.answer
 }
 
-// start starts a query unless one is running. s.mu is held.
+// start starts a query. s.mu is held.
 func (s *systemProxy) start() {
-	if s.running != nil {
-		return
-	}
-	q := &proxyQuery{make(chan struct{}), time.Now()}
-	s.running = q
+	ctx, answered := context.WithTimeout(context.Background(), s.wait)
+	s.running = ctx
 	go func() {
 		u := s.query()
 		s.mu.Lock()
 		s.running, s.known, s.answer, s.at = nil, true, u, s.now()
 		s.mu.Unlock()
-		close(q.done)
+		answered()
 	}()
 }
 
