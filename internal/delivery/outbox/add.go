@@ -135,7 +135,7 @@ func Try(ctx context.Context, s Source, temp string, check Check) (size int64, f
 		defer func() { _ = os.Remove(f.Name()) }()
 		w := &counting{w: f, ctx: ctx, sum: sha256.New()}
 		if err = s.Write(ctx, w); w.err != nil {
-			err = troubleOf(w.err)
+			err = named(ctx, w.err)
 		}
 	}
 	if f == nil {
@@ -189,16 +189,12 @@ func copyFile(w io.Writer, path string) error {
 	return Copy(w, f, info)
 }
 
-// Copy copies an open file from its start to w, and refuses
+// Copy copies an open file from its start to the writer of a Source, and refuses
 // a file that does not match info, before or after reading.
 func Copy(w io.Writer, f *os.File, info os.FileInfo) error {
-	from := &reading{r: f}
-	n, err := io.CopyBuffer(struct{ io.Writer }{w}, from, make([]byte, 256<<10))
+	n, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{f}, make([]byte, 256<<10))
 	if err != nil {
-		if from.err != nil {
-			return Unreadable(from.err)
-		}
-		return err
+		return Unreadable(err) // unless it is w's own, which w has recorded
 	}
 	after, err := f.Stat()
 	if err != nil || n != info.Size() || after.Size() != n || !after.ModTime().Equal(info.ModTime()) {
@@ -215,20 +211,6 @@ func Unreadable(err error) error {
 // Changed returns the RefusedError for a file that changed while it was read.
 func Changed() error {
 	return refuse(CodeChanged, "the file changed while it was read; try again when it is complete")
-}
-
-// reading records errors of the source.
-type reading struct {
-	r   io.Reader
-	err error
-}
-
-func (r *reading) Read(p []byte) (int, error) {
-	n, err := r.r.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		r.err = err
-	}
-	return n, err
 }
 
 // Moved records that an item's file is no longer where it was added from: it

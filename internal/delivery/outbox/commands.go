@@ -73,7 +73,7 @@ func (b *Outbox) Undecided(ctx context.Context) ([]string, error) {
 
 func (b *Outbox) ids(ctx context.Context, where string, args ...any) ([]string, error) {
 	all, err := sqlitefile.Rows(scanID)(b.db.QueryContext(ctx, "SELECT id FROM items WHERE "+where+" ORDER BY id", args...))
-	return all, b.named(ctx, err)
+	return all, named(ctx, err)
 }
 
 func scanID(row sqlitefile.Row) (id string, err error) {
@@ -171,17 +171,17 @@ func (b *Outbox) erased(ctx context.Context) error {
 	if errors.Is(err, sqlitefile.ErrHeld) {
 		return nil
 	}
-	return b.named(ctx, err)
+	return named(ctx, err)
 }
 
 // Get returns an item by its ID or a unique prefix of it, or ErrNoItem.
 func (b *Outbox) Get(ctx context.Context, id string) (Item, error) {
 	if it, err := itemByID(ctx, b.db, id); err == nil || len(id) < 8 {
-		return it, b.named(ctx, err)
+		return it, named(ctx, err)
 	}
 	all, err := itemsWhere(ctx, b.db, "id >= ? AND id < ? LIMIT 2", id, id+"g")
 	if err != nil {
-		return Item{}, b.named(ctx, err)
+		return Item{}, named(ctx, err)
 	}
 	if len(all) != 1 {
 		return Item{}, ErrNoItem

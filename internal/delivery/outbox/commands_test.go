@@ -122,7 +122,7 @@ func TestForget(t *testing.T) {
 	}
 	disk.set(nil)
 	b.o.Now = func() time.Time { return time.Now().Add(keepReceipts + time.Hour) }
-	must.Do(t, b.Purge(t.Context()))
+	must.Do(t, b.purge(t.Context()))
 	spooled(t, b, 0)
 	if a, err := b.Add(t.Context(), Source{Path: again, Intermediary: "intermediary"}); err != nil || a.Duplicate {
 		t.Errorf("%+v %v", a, err)

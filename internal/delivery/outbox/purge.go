@@ -20,21 +20,21 @@ const (
 	strayAfter   = 24 * time.Hour // for copies without a row
 )
 
-// purge removes expired data once an hour. Failures are retried an hour later.
-func (b *Outbox) purge(ctx context.Context) {
+// purgeHourly removes expired data once an hour. Failures are retried an hour later.
+func (b *Outbox) purgeHourly(ctx context.Context) {
 	now := b.o.Now()
 	if since := now.Sub(b.purged); since >= 0 && since < purgeEvery {
 		return
 	}
 	b.purged = now
-	if err := b.Purge(ctx); err != nil {
+	if err := b.purge(ctx); err != nil {
 		b.o.Log.Warn("outbox: purge", "why", err)
 	}
 }
 
-// Purge removes copies, receipts, checksums and reports whose retention has
+// purge removes copies, receipts, checksums and reports whose retention has
 // ended. It never removes items that are undecided or may have been delivered.
-func (b *Outbox) Purge(ctx context.Context) error {
+func (b *Outbox) purge(ctx context.Context) error {
 	now := b.o.Now()
 	day := 24 * time.Hour
 	var gone []string
@@ -100,7 +100,7 @@ func (b *Outbox) sweep(ctx context.Context, now time.Time) error {
 				continue
 			}
 			if err != nil && !errors.Is(err, ErrNoItem) {
-				return b.named(ctx, err)
+				return named(ctx, err)
 			}
 		} else if !strings.HasSuffix(e.Name(), ".part") {
 			continue

@@ -59,11 +59,11 @@ func TestKeepSent(t *testing.T) {
 		}
 	}
 	now.Forward(368 * 24 * time.Hour) // 399 days
-	if err := b.Purge(t.Context()); err != nil || get(t, b, good.ID).State != Delivered {
+	if err := b.purge(t.Context()); err != nil || get(t, b, good.ID).State != Delivered {
 		t.Errorf("after 399 days: %v", err)
 	}
 	now.Forward(2 * 24 * time.Hour)
-	must.Do(t, b.Purge(t.Context()))
+	must.Do(t, b.purge(t.Context()))
 	for _, it := range []Item{good, bad} {
 		if _, err := b.Get(t.Context(), it.ID); !errors.Is(err, ErrNoItem) {
 			t.Errorf("after 401 days: %v", err)
@@ -81,10 +81,10 @@ func TestPurgeErases(t *testing.T) {
 	it := add(t, b, write(t, "canary-name.zip", []byte("PK canary-content")))
 	drive(t, b)
 	now.Forward(keepBodies + time.Hour)
-	must.Do(t, b.Purge(t.Context()))
+	must.Do(t, b.purge(t.Context()))
 	nowhere(t, b, "canary-answer")
 	now.Forward(keepReceipts)
-	must.Do(t, b.Purge(t.Context()))
+	must.Do(t, b.purge(t.Context()))
 	nowhere(t, b, "canary-name", it.ID)
 }
 
@@ -107,13 +107,13 @@ func TestPurgeLeavesTheUndecided(t *testing.T) {
 	for _, name := range []string{stray, part} {
 		write(t, name, []byte("x"))
 	}
-	must.Do(t, b.Purge(t.Context()))
+	must.Do(t, b.purge(t.Context()))
 	for _, name := range []string{stray, part} { // recent: somebody may be adding it
 		must.Get(os.Stat(name))(t)
 		must.Do(t, os.Chtimes(name, old, old))
 	}
 	now.Forward(5 * 365 * 24 * time.Hour)
-	must.Do(t, b.Purge(t.Context()))
+	must.Do(t, b.purge(t.Context()))
 	if it := get(t, b, maybe.ID); it.State != Uncertain || !it.Kept {
 		t.Errorf("%+v", it)
 	}

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -83,7 +84,7 @@ func (b *Outbox) writeSpool(ctx context.Context, id string, write func(io.Writer
 	w := &counting{w: f, ctx: ctx, sum: sha256.New()}
 	if err := write(w); err != nil {
 		if w.err != nil {
-			return it, troubleOf(w.err)
+			err = named(ctx, w.err)
 		}
 		return it, err
 	}
@@ -111,7 +112,7 @@ func (b *Outbox) writeSpool(ctx context.Context, id string, write func(io.Writer
 	return it, nil
 }
 
-// counting writes to the spool; err is an error of the spool, not of the source.
+// counting writes to the spool until ctx ends; err is its error, not the source's.
 type counting struct {
 	w   io.Writer
 	ctx context.Context
@@ -121,20 +122,17 @@ type counting struct {
 	err error
 }
 
-func (c *counting) Write(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
+func (c *counting) Write(p []byte) (n int, err error) {
+	if err = c.ctx.Err(); err == nil {
+		n, err = c.w.Write(p)
 	}
-	n, err := c.w.Write(p)
 	if err == nil && n < len(p) {
 		err = io.ErrShortWrite
 	}
 	_, _ = c.sum.Write(p[:n]) // never fails
 	c.crc = crc32.Update(c.crc, castagnoli(), p[:n])
 	c.n += int64(n)
-	if err != nil {
-		c.err = err
-	}
+	c.err = cmp.Or(c.err, err)
 	return n, err
 }
 

@@ -23,11 +23,11 @@ func (b *Outbox) tx(ctx context.Context, do func(*sql.Tx) error) error {
 	if err == nil {
 		b.notifyWatchers()
 	}
-	return b.named(ctx, err)
+	return named(ctx, err)
 }
 
 // named returns err as a *Trouble, unless it is one of this package's or ctx's.
-func (b *Outbox) named(ctx context.Context, err error) error {
+func named(ctx context.Context, err error) error {
 	switch {
 	case err == nil, errors.Is(err, ErrNoItem), errors.Is(err, ErrState), errors.Is(err, ErrUndecided), errors.Is(err, ErrRefused):
 		return err
@@ -147,7 +147,7 @@ func (b *Outbox) Receipts(ctx context.Context, id string) ([]Receipt, error) {
 		err = row.Scan(r.fields()...)
 		return r, err
 	})(b.db.QueryContext(ctx, "SELECT "+receiptColumns+" FROM receipts WHERE item = ? ORDER BY n", id))
-	return all, b.named(ctx, err)
+	return all, named(ctx, err)
 }
 
 // inSpool lists the spool's files after the database was lost. Whether they were

@@ -2,9 +2,8 @@ package outbox
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"wiebelt/internal/core/wake"
@@ -33,11 +32,11 @@ func (b *Outbox) Snapshot(ctx context.Context) (*Snapshot, error) {
 		return nil, err
 	}
 	if s.Items, err = itemsWhere(ctx, b.db, "state IN (?, ?, ?) ORDER BY id DESC LIMIT ?", Waiting, Sending, Uncertain, MaxItems); err != nil {
-		return nil, b.named(ctx, err)
+		return nil, named(ctx, err)
 	}
 	others, err := itemsWhere(ctx, b.db, "+state IN (?, ?) ORDER BY id DESC LIMIT ?", Delivered, Refused, MaxItems-len(s.Items))
 	if err != nil {
-		return nil, b.named(ctx, err)
+		return nil, named(ctx, err)
 	}
 	s.Items = append(s.Items, others...)
 	_, err = sqlitefile.Rows(func(row sqlitefile.Row) (none struct{}, err error) {
@@ -47,13 +46,13 @@ func (b *Outbox) Snapshot(ctx context.Context) (*Snapshot, error) {
 		s.Counts[state] = n
 		return none, err
 	})(b.db.QueryContext(ctx, "SELECT state, count(*) FROM items GROUP BY state"))
-	return s, b.named(ctx, err)
+	return s, named(ctx, err)
 }
 
 // Queue returns the state common to all items.
 func (b *Outbox) Queue(ctx context.Context) (Queue, error) {
 	q, err := readQueue(ctx, b.db)
-	return q, b.named(ctx, err)
+	return q, named(ctx, err)
 }
 
 // Watch delivers a snapshot now and after every change by anybody, until ctx ends. Changes
@@ -106,26 +105,21 @@ func (b *Outbox) changes(ctx context.Context, do func() (enough bool, err error)
 func (b *Outbox) mark(ctx context.Context) (string, error) {
 	var others, own int64
 	if err := b.db.QueryRowContext(ctx, "SELECT data_version, total_changes() FROM pragma_data_version").Scan(&others, &own); err != nil {
-		return "", b.named(ctx, err)
+		return "", named(ctx, err)
 	}
 	return fmt.Sprint(others, own, b.inTrouble().kind(), b.Busy()), nil
 }
 
 // Items returns the items with the given IDs, in that order; unknown IDs are omitted.
 func (b *Outbox) Items(ctx context.Context, ids []string) ([]Item, error) {
-	byID := make(map[string]Item, len(ids))
-	for part := range slices.Chunk(ids, 500) {
-		args := make([]any, len(part))
-		for i, id := range part {
-			args[i] = id
-		}
-		all, err := itemsWhere(ctx, b.db, "id IN (?"+strings.Repeat(", ?", len(part)-1)+")", args...)
-		if err != nil {
-			return nil, b.named(ctx, err)
-		}
-		for _, it := range all {
-			byID[it.ID] = it
-		}
+	list, _ := json.Marshal(ids) // never fails
+	all, err := itemsWhere(ctx, b.db, "id IN (SELECT value FROM json_each(?))", string(list))
+	if err != nil {
+		return nil, named(ctx, err)
+	}
+	byID := make(map[string]Item, len(all))
+	for _, it := range all {
+		byID[it.ID] = it
 	}
 	found := make([]Item, 0, len(ids))
 	for _, id := range ids {

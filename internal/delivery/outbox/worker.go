@@ -182,7 +182,7 @@ func (b *Outbox) step(ctx context.Context) (again bool, wait time.Duration, err 
 	if err := b.verifyFile(); err != nil {
 		return false, 0, err
 	}
-	b.purge(ctx)
+	b.purgeHourly(ctx)
 	now := b.o.Now()
 	items, wait, err := b.next(ctx, now)
 	if err != nil || len(items) == 0 {
@@ -205,7 +205,7 @@ func (b *Outbox) next(ctx context.Context, now time.Time) (items []Item, wait ti
 	var any bool // checked without a lock: an idle worker blocks nobody
 	err = b.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM items WHERE "+due+")", Waiting, t, t, t).Scan(&any)
 	if err != nil || !any {
-		return nil, wait, b.named(ctx, err)
+		return nil, wait, named(ctx, err)
 	}
 	err = b.tx(ctx, func(tx *sql.Tx) error {
 		q, err := readQueue(ctx, tx)
