@@ -6,12 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,36 +28,25 @@ var registered = map[class][]int{
 	later:     {408, 421, 425, 429, 500, 502, 503, 504, 505, 506, 507, 508, 510, 511},
 }
 
-// wire is a hub of raw bytes: it answers token requests, and deliveries as told.
-type wire struct {
-	net.Listener
-	answer   func(c net.Conn, r *http.Request) // answers a delivery; its body is still unread
-	requests atomic.Int64
-	token    string // answer to token requests
-}
-
-const goodToken = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 43\r\nConnection: close\r\n\r\n{\"access_token\":\"t1\",  \"expires_in\": 3600}\n"
-
-func startWire(t testing.TB, answer func(net.Conn, *http.Request)) *wire {
+// startWire starts a hub of raw bytes and returns its address. answer answers a delivery,
+// whose body is still unread.
+func startWire(t testing.TB, answer func(net.Conn, *http.Request)) string {
 	t.Helper()
-	w := &wire{Listener: nettest.Listen(t), answer: answer, token: goodToken}
-	nettest.Accept(t, w, func(c net.Conn, _ func(net.Conn)) {
+	l := nettest.Listen(t)
+	nettest.Accept(t, l, func(c net.Conn, _ func(net.Conn)) {
 		r, err := http.ReadRequest(bufio.NewReader(c))
 		if err != nil {
 			return
 		}
-		if strings.HasSuffix(r.URL.Path, "/identity/token") {
-			_, _ = io.Copy(io.Discard, r.Body)
-			_, _ = io.WriteString(c, w.token)
+		if !strings.HasSuffix(r.URL.Path, "/identity/token") {
+			answer(c, r)
 			return
 		}
-		w.requests.Add(1)
-		w.answer(c, r)
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 21\r\nConnection: close\r\n\r\n{\"access_token\":\"t1\"}")
 	})
-	return w
+	return "http://" + l.Addr().String()
 }
-
-func (w *wire) base() string { return "http://" + w.Addr().String() }
 
 // sentItem returns an item whose request has begun, and the effect of its result.
 func sentItem(r hub.Receipt) (Item, effect, class) {
@@ -122,113 +108,72 @@ func TestBodiesOfSuccess(t *testing.T) {
 	}
 }
 
-func errorOf(f contact.Failure) error { return &contact.LookupError{Failure: f} }
+// TestFailuresBeforeTheRequest checks which failures hold the queue until an administrator
+// acts. After all others the item is sent again.
+func TestFailuresBeforeTheRequest(t *testing.T) {
+	for f, held := range map[contact.Failure]Reason{
+		contact.CredentialsRefused: CredentialsOff, contact.ScopeRefused: Forbidden, contact.ProxyLogin: ProxyLogin,
+		contact.CertificateUnknown: Certificate, contact.CertificateExpired: Certificate, contact.CertificateName: Certificate, contact.ClockWrong: Certificate,
+		contact.NotSetUp: NotSetUp, contact.SecretNoRight: NotSetUp,
+		contact.NoNetwork: "", contact.NameNotResolved: "", contact.ConnectionRefused: "", contact.TLSFailed: "", contact.ProxyFailed: "",
+		contact.HubSlow: "", contact.HubError: "", contact.NotUnderstood: "",
+	} {
+		want := outcome{class: hold, reason: held}
+		if held == "" {
+			want = outcome{class: safe, reason: Unreachable}
+		}
+		if o := classify(hub.Receipt{}, &contact.LookupError{Failure: f}, false, false); o != want {
+			t.Errorf("%s: %+v, want %+v", f, o, want)
+		}
+	}
+	if o := classify(hub.Receipt{}, context.Canceled, false, false); o.class != safe {
+		t.Errorf("the client was closed: %+v", o)
+	}
+}
 
-// TestTransportFaults checks failures on the way, by how far the request got.
+// TestTransportFaults checks failures during the request, by how far it got.
 func TestTransportFaults(t *testing.T) {
-	nobody := "http://" + nettest.Nobody(t)
-	large := strings.Repeat("x", 8<<20)
-	over := func(answer func(net.Conn, *http.Request), change ...func(*hub.Config)) func(*testing.T) func(string) (Deliverer, error) {
-		return func(t *testing.T) func(string) (Deliverer, error) {
-			return to(newClient(t, startWire(t, answer).base(), change...))
-		}
-	}
-	fails := func(r hub.Receipt, err error) func(*testing.T) func(string) (Deliverer, error) {
-		return func(*testing.T) func(string) (Deliverer, error) {
-			return to(answering(func([][]byte) (hub.Receipt, error) { return r, err }))
-		}
-	}
-	withToken := func(token string) func(*testing.T) func(string) (Deliverer, error) {
-		return func(t *testing.T) func(string) (Deliverer, error) {
-			w := startWire(t, func(net.Conn, *http.Request) { t.Error("a request without a token") })
-			w.token = token
-			return to(newClient(t, w.base()))
-		}
-	}
-	all := []struct {
+	for _, c := range []struct {
 		name    string
-		to      func(*testing.T) func(string) (Deliverer, error)
+		answer  func(net.Conn, *http.Request)
+		size    int
 		want    State
 		reason  Reason
-		held    Reason
 		counted bool // as an attempt
-		large   bool
 	}{
-		{"connection refused", func(t *testing.T) func(string) (Deliverer, error) {
-			return to(newClient(t, nobody))
-		}, Waiting, Unreachable, "", false, false},
-		{"name not resolved", func(t *testing.T) func(string) (Deliverer, error) {
-			return to(newClient(t, "https://hub.invalid"))
-		}, Waiting, Unreachable, "", false, false},
-		{"no TLS at the hub", func(t *testing.T) func(string) (Deliverer, error) {
-			return to(newClient(t, "https://"+startWire(t, nil).Addr().String()))
-		}, Waiting, Unreachable, "", false, false},
-		{"proxy gone", func(t *testing.T) func(string) (Deliverer, error) {
-			return to(newClient(t, "https://hub.invalid", func(c *hub.Config) { c.Proxy = nobody }))
-		}, Waiting, Unreachable, "", false, false},
-		{"proxy wants a login", func(t *testing.T) func(string) (Deliverer, error) {
-			p := startWire(t, func(c net.Conn, _ *http.Request) {
-				_, _ = io.WriteString(c, "HTTP/1.1 407 Login\r\nContent-Length: 0\r\n\r\n")
-			})
-			return to(newClient(t, "https://hub.invalid", func(c *hub.Config) { c.Proxy = p.base() }))
-		}, Waiting, ProxyLogin, ProxyLogin, false, false},
-		{"certificate unknown", func(t *testing.T) func(string) (Deliverer, error) {
-			return to(newClient(t, "https://"+startTLS(t)))
-		}, Waiting, Certificate, Certificate, false, false},
-		{"certificate expired", fails(hub.Receipt{}, errorOf(contact.CertificateExpired)), Waiting, Certificate, Certificate, false, false},
-		{"token: busy", withToken("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"), Waiting, Unreachable, "", false, false},
-		{"token: credentials refused", withToken("HTTP/1.1 401 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"), Waiting, CredentialsOff, CredentialsOff, false, false},
-		{"token: wrong scope", withToken("HTTP/1.1 400 No\r\nContent-Length: 25\r\nConnection: close\r\n\r\n{\"error\":\"invalid_scope\"}"), Waiting, Forbidden, Forbidden, false, false},
-		{"closed within the body", over(func(_ net.Conn, r *http.Request) {
+		{"closed within the body", func(_ net.Conn, r *http.Request) {
 			_, _ = io.CopyN(io.Discard, r.Body, 1<<20)
-		}), Waiting, Unreachable, "", false, true},
-		{"closed after the body", over(func(_ net.Conn, r *http.Request) {
+		}, 8 << 20, Waiting, Unreachable, false},
+		{"closed after the body", func(_ net.Conn, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
-		}), Uncertain, NoAnswer, "", true, false},
-		{"closed within the answer's head", over(func(c net.Conn, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body)
-			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Le")
-		}), Uncertain, NoAnswer, "", true, false},
-		{"closed within the answer", over(func(c net.Conn, r *http.Request) {
+		}, 100, Uncertain, NoAnswer, true},
+		{"closed within the answer", func(c net.Conn, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"id\":")
-		}), Uncertain, NoAnswer, "", true, false},
-		{"no HTTP", over(func(c net.Conn, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body)
-			_, _ = io.WriteString(c, "220 mail.example ESMTP\r\n")
-		}), Uncertain, NoAnswer, "", true, false},
-		{"success before the end of the request", over(func(c net.Conn, r *http.Request) {
+		}, 100, Uncertain, NoAnswer, true},
+		{"success before the end of the request", func(c net.Conn, r *http.Request) {
 			_, _ = io.CopyN(io.Discard, r.Body, 1000)
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
 			_, _ = io.Copy(io.Discard, r.Body)
-		}), Uncertain, NotAnAnswer, "", true, true},
-		{"too large, said early", over(func(c net.Conn, r *http.Request) {
+		}, 8 << 20, Uncertain, NotAnAnswer, true},
+		{"too large, said early", func(c net.Conn, r *http.Request) {
 			_, _ = io.CopyN(io.Discard, r.Body, 1000)
 			_, _ = io.WriteString(c, "HTTP/1.1 413 Too large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 			_, _ = io.Copy(io.Discard, r.Body)
-		}), Refused, ByHub, "", true, true},
-		{"no answer in time", fails(hub.Receipt{}, nil), Uncertain, NoAnswer, "", true, false},
-		{"no network", fails(hub.Receipt{}, errorOf(contact.NoNetwork)), Waiting, Unreachable, "", false, false},
-		{"not set up", fails(hub.Receipt{}, errorOf(contact.NotSetUp)), Waiting, NotSetUp, NotSetUp, false, false},
-		{"the client was closed", fails(hub.Receipt{}, context.Canceled), Waiting, Unreachable, "", false, false},
-	}
-	for _, c := range all {
+		}, 8 << 20, Refused, ByHub, true},
+	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := open(t, Options{Hub: c.to(t)})
-			content := zipped(t, "<x/>")
-			if c.large {
-				content = []byte(large)
-			}
-			it := add(t, b, write(t, "a.zip", content))
+			b := open(t, Options{Hub: to(newClient(t, startWire(t, c.answer)))})
+			it := add(t, b, write(t, "a.zip", make([]byte, c.size)))
 			if _, _, err := b.step(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			it = get(t, b, it.ID)
 			q, err := readQueue(t.Context(), b.db)
-			if err != nil || it.State != c.want || it.Reason != c.reason || q.Held != c.held || (it.Attempts > 0) != c.counted {
-				t.Errorf("%s %q, %d attempts, held %q, %v; want %s %q, held %q", it.State, it.Reason, it.Attempts, q.Held, err, c.want, c.reason, c.held)
+			if err != nil || it.State != c.want || it.Reason != c.reason || q.Held != "" || (it.Attempts > 0) != c.counted {
+				t.Errorf("%s %q, %d attempts, held %q, %v; want %s %q", it.State, it.Reason, it.Attempts, q.Held, err, c.want, c.reason)
 			}
-			if paused := q.Paused != ""; paused != (c.want == Waiting && c.held == "" || c.want == Uncertain) {
+			if paused := q.Paused != ""; paused != (c.want != Refused) {
 				t.Errorf("the queue rests: %v", paused)
 			}
 		})
@@ -301,14 +246,4 @@ func TestAnswersPerItem(t *testing.T) {
 			t.Errorf("we ended it: %+v: %v", c, o[0].class)
 		}
 	}
-}
-
-// startTLS starts a server with an untrusted certificate, and returns its address.
-func startTLS(t *testing.T) string {
-	t.Helper()
-	s := httptest.NewUnstartedServer(http.NotFoundHandler())
-	s.Config.ErrorLog = log.New(io.Discard, "", 0)
-	s.StartTLS()
-	t.Cleanup(s.Close)
-	return strings.TrimPrefix(s.URL, "https://")
 }

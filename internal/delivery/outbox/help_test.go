@@ -196,14 +196,10 @@ func startHub(t testing.TB, cfg localhub.Config) (*localhub.Hub, *hub.Client) {
 	return h, newClient(t, h.BaseURL())
 }
 
-func newClient(t testing.TB, base string, change ...func(*hub.Config)) *hub.Client {
+func newClient(t testing.TB, base string) *hub.Client {
 	t.Helper()
-	cfg := hub.Config{BaseURL: base, ClientID: "office", OrganisationCode: "1234", Intermediary: "intermediary", Proxy: "none",
-		Secret: func(context.Context) (string, error) { return "geheim", nil }}
-	for _, f := range change {
-		f(&cfg)
-	}
-	c := must.Get(hub.New(cfg))(t)
+	c := must.Get(hub.New(hub.Config{BaseURL: base, ClientID: "office", OrganisationCode: "1234", Intermediary: "intermediary", Proxy: "none",
+		Secret: func(context.Context) (string, error) { return "geheim", nil }}))(t)
 	t.Cleanup(c.Close)
 	return c
 }
