@@ -83,15 +83,12 @@ func isOtherVersion(ctx context.Context, path, version, commit string) (bool, er
 func (p *Watcher) Follow(ctx context.Context, version, commit string, busy func() bool) bool {
 	wait, retry := lookAtProgram, lookAgain
 	for {
-		t := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
-			t.Stop()
 			return false
 		case <-p.wake:
-		case <-t.C:
+		case <-time.After(wait):
 		}
-		t.Stop()
 		wait = lookAtProgram
 		if !p.changed() {
 			continue

@@ -32,9 +32,8 @@ type Recorder struct {
 	calls   map[call.ID]recorded
 	order   []call.ID // the keys of calls, oldest first
 
-	mu        sync.Mutex
-	queue     []engine.Entry      // oldest first, at most queued
-	perSource map[call.Source]int // number of waiting entries per source
+	mu    sync.Mutex
+	queue []engine.Entry // oldest first, at most queued
 
 	dropped  atomic.Int64  // dropped and not reported yet
 	full     chan struct{} // has a value when there is something to report
@@ -68,7 +67,7 @@ const (
 // New returns a Recorder for a history. changed is called after every write,
 // on Run's goroutine.
 func New(store *history.Store, changed func(), log *slog.Logger) *Recorder {
-	return &Recorder{store: store, more: make(chan struct{}, 1), perSource: map[call.Source]int{}, changed: changed, log: log,
+	return &Recorder{store: store, more: make(chan struct{}, 1), changed: changed, log: log,
 		calls: map[call.ID]recorded{}, full: make(chan struct{}, 1), after: time.After}
 }
 
@@ -76,35 +75,33 @@ func New(store *history.Store, changed func(), log *slog.Logger) *Recorder {
 // the source with the most is dropped: a flood takes nothing from another source.
 func (r *Recorder) Take(e engine.Entry) {
 	r.mu.Lock()
-	full := len(r.queue) >= queued
-	drop := false
+	r.queue = append(r.queue, e)
+	full := len(r.queue) > queued
 	if full {
-		busiest, most := e.Source, r.perSource[e.Source]
-		for w, n := range r.perSource {
-			if n > most {
-				busiest, most = w, n
-			}
-		}
-		if drop = busiest == e.Source; !drop {
-			for i := len(r.queue) - 1; i >= 0; i-- {
-				if r.queue[i].Source == busiest {
-					r.queue = slices.Delete(r.queue, i, i+1)
-					r.perSource[busiest]--
-					break
-				}
-			}
-		}
-	}
-	if !drop {
-		r.queue = append(r.queue, e)
-		r.perSource[e.Source]++
+		r.dropNewest()
 	}
 	r.mu.Unlock()
 	if full {
 		r.dropped.Add(1)
-		r.toTell()
+		wake.Up(r.full)
 	}
 	wake.Up(r.more)
+}
+
+// dropNewest drops the newest entry of the source with the most. r.mu is held.
+func (r *Recorder) dropNewest() {
+	waiting, busiest := map[call.Source]int{}, call.Source{}
+	for _, e := range r.queue {
+		if waiting[e.Source]++; waiting[e.Source] >= waiting[busiest] {
+			busiest = e.Source
+		}
+	}
+	for i, e := range slices.Backward(r.queue) {
+		if e.Source == busiest {
+			r.queue = slices.Delete(r.queue, i, i+1)
+			return
+		}
+	}
 }
 
 // next returns the entry that has waited longest.
@@ -118,14 +115,7 @@ func (r *Recorder) next() (e engine.Entry, ok bool) {
 	if r.queue = slices.Delete(r.queue, 0, 1); len(r.queue) == 0 {
 		r.queue = nil // a flood may have made it large
 	}
-	if r.perSource[e.Source]--; r.perSource[e.Source] == 0 {
-		delete(r.perSource, e.Source)
-	}
 	return e, true
-}
-
-func (r *Recorder) toTell() {
-	wake.Up(r.full)
 }
 
 // logLosses logs one line about all losses since the last one.
@@ -238,7 +228,7 @@ func (r *Recorder) forgetOldest() {
 func (r *Recorder) failed(err error) {
 	r.failures++
 	r.why = err
-	r.toTell()
+	wake.Up(r.full)
 }
 
 func entry(e engine.Entry) history.Entry {
