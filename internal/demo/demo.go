@@ -25,6 +25,7 @@ import (
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/engine"
+	"wiebelt/internal/hub"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/resident"
@@ -92,22 +93,25 @@ func Run(ctx context.Context, o Options) error {
 	defer d.work.Wait() // before the hub is closed
 	var failed error
 	err = resident.Run(ctx, resident.Options{
-		Dirs: dirs, ProfileDir: dir, Exe: o.Exe, Settings: s, Version: o.Version, Commit: o.Commit, Log: o.Log, AnyPort: true,
-		Hub:  &resident.HubOverride{BaseURL: h.BaseURL(), HubURL: h.HubURL(), ClientID: clientID, OrganisationCode: organisation, Secret: clientSecret},
-		Demo: d, DemoWindow: !o.Play,
-		Painted: func(p card.Painted) {
-			select {
-			case painted <- p:
-			default: // no call is being played
-			}
-		},
-		Ready: func(ctx context.Context, port int, tokens secret.Tokens, mended func()) {
-			if failed = d.begin(ctx, port, tokens, mended); failed == nil && o.Play {
-				failed = d.playAll(ctx, o, fromsettings.Language(s))
-			}
-			if failed != nil || o.Play {
-				cancel()
-			}
+		Dirs: dirs, ProfileDir: dir, Exe: o.Exe, Settings: s, Version: o.Version, Commit: o.Commit, Log: o.Log,
+		Demo: &resident.Demo{
+			Hub: hub.Config{BaseURL: h.BaseURL(), ClientID: clientID, OrganisationCode: organisation,
+				Secret: func(context.Context) (string, error) { return clientSecret, nil }},
+			HubURL: h.HubURL(), Window: !o.Play, Calls: d.calls, Play: d.play,
+			Painted: func(p card.Painted) {
+				select {
+				case painted <- p:
+				default: // no call is being played
+				}
+			},
+			Ready: func(ctx context.Context, port int, tokens secret.Tokens, mended func()) {
+				if failed = d.begin(ctx, port, tokens, mended); failed == nil && o.Play {
+					failed = d.playAll(ctx, o, fromsettings.Language(s))
+				}
+				if failed != nil || o.Play {
+					cancel()
+				}
+			},
 		},
 	})
 	return errors.Join(failed, err)
@@ -144,7 +148,7 @@ func person(initials, prefix, family, relation, street, house, addition, number 
 		Producer: contact.Coded{Code: "P1", Description: "Producent Een"}, LastModifiedBy: contact.Coded{Code: "M1", Description: "Medewerker"}}}
 }
 
-// runner implements the demo for its window.
+// runner plays the demo's calls.
 type runner struct {
 	player player
 	ready  chan struct{}
@@ -167,8 +171,8 @@ func (d *runner) begin(ctx context.Context, port int, tokens secret.Tokens, mend
 	return nil
 }
 
-// Calls returns the buttons of the demo's window.
-func (d *runner) Calls(l text.Language) []windowapi.DemoCall {
+// calls returns the buttons of the demo's window.
+func (d *runner) calls(l text.Language) []windowapi.DemoCall {
 	var all []windowapi.DemoCall
 	for _, s := range scenarios {
 		all = append(all, windowapi.DemoCall{ID: s.id, Title: l.T(text.DemoTitle(s.id)), Hint: l.T(text.DemoHint(s.id))})
@@ -176,9 +180,9 @@ func (d *runner) Calls(l text.Language) []windowapi.DemoCall {
 	return all
 }
 
-// Play plays one call for the window and returns once the card shows its final content; the
+// play plays one call for the window and returns once the card shows its final content; the
 // phone continues to ring for a while.
-func (d *runner) Play(ctx context.Context, id string, l text.Language) windowapi.Played {
+func (d *runner) play(ctx context.Context, id string, l text.Language) windowapi.Played {
 	out := windowapi.Played{ID: id}
 	at := slices.IndexFunc(scenarios, func(s scenario) bool { return s.id == id })
 	if at < 0 {

@@ -2,6 +2,7 @@ package resident
 
 import (
 	"context"
+	"path/filepath"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -10,6 +11,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/engine"
@@ -93,7 +96,7 @@ func (r *Resident) followSettings(ctx context.Context) {
 		if slept := clock.Look(lookEvery); slept != 0 {
 			r.resumed(slept)
 		}
-		if print := settings.Fingerprint(r.o.Dirs, r.settings().Hub.ExtraCAFile); print != r.fingerprint {
+		if print := fingerprint(r.o.Dirs, r.settings()); print != r.fingerprint {
 			next, _ := settings.Load(r.o.Dirs)
 			r.fingerprint = print
 			r.apply(ctx, next)
@@ -101,6 +104,11 @@ func (r *Resident) followSettings(ctx context.Context) {
 			r.refresh()
 		}
 	}
+}
+
+// fingerprint changes with every file that followSettings follows.
+func fingerprint(d profile.Dirs, s *settings.Settings) string {
+	return settings.Fingerprint(d, s.Hub.ExtraCAFile, filepath.Join(d.State, secret.TokensName))
 }
 
 // publish puts settings and a hub into effect.
@@ -116,8 +124,8 @@ func (r *Resident) publish(s *settings.Settings, client *hub.Client, links *hub.
 func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	was := r.current()
 	old, client, links := was.settings, was.client, was.links
-	same := reflect.DeepEqual(old, next) // perhaps there is a new secret
-	if otherHub(old, next, same) && r.o.Hub == nil {
+	same := reflect.DeepEqual(old, next) // perhaps there is a new secret or token
+	if otherHub(old, next, same) && r.o.Demo == nil {
 		client, links = r.hub(next)
 	}
 	now := r.publish(next, client, links)
@@ -214,10 +222,8 @@ func (r *Resident) rules(s *settings.Settings) *phone.Rules {
 func (r *Resident) hub(s *settings.Settings) (*hub.Client, *hub.Links) {
 	cfg, err := fromsettings.Hub(r.o.Dirs, s.Hub)
 	hubURL := s.Hub.HubURL
-	if o := r.o.Hub; o != nil {
-		cfg.BaseURL, cfg.ClientID, cfg.OrganisationCode, hubURL, err = o.BaseURL, o.ClientID, o.OrganisationCode, o.HubURL, nil
-		cfg.Scopes = ""
-		cfg.Secret, cfg.SecretAnswered = func(context.Context) (string, error) { return o.Secret, nil }, nil
+	if d := r.o.Demo; d != nil {
+		cfg, hubURL, err = d.Hub, d.HubURL, nil
 	}
 	links, lerr := hub.NewLinks(hubURL)
 	if lerr != nil {

@@ -61,11 +61,9 @@ func (r *Resident) refreshLoop(ctx context.Context) {
 		if doubt := r.facts.assemble(r.engine.Snapshot()).DoubtFrom(); !doubt.Before(now) && doubt.Before(next) {
 			next = doubt.Add(time.Second)
 		}
-		t := time.NewTimer(time.Until(next))
 		select {
 		case <-ctx.Done():
-			t.Stop()
-			r.windows.End()
+			r.windows.Send(windowapi.KindQuit, nil)
 			return
 		case _, more := <-watch:
 			if !more {
@@ -81,9 +79,8 @@ func (r *Resident) refreshLoop(ctx context.Context) {
 			started = nil
 			debug.SetGCPercent(gcPercent)
 			r.releaseMemory()
-		case <-t.C:
+		case <-time.After(time.Until(next)):
 		}
-		t.Stop()
 	}
 }
 

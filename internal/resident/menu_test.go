@@ -1,7 +1,6 @@
 package resident
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -10,18 +9,8 @@ import (
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/health"
-	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/tray"
-	"wiebelt/internal/text"
 )
-
-// noDemo is a demo that plays nothing.
-type noDemo struct{}
-
-func (noDemo) Calls(text.Language) []windowapi.DemoCall { return nil }
-func (noDemo) Play(context.Context, string, text.Language) windowapi.Played {
-	return windowapi.Played{}
-}
 
 func titles(items []tray.Item) (all []string) {
 	for _, i := range items {
@@ -49,7 +38,7 @@ func TestMenuHasWhatIsSetUp(t *testing.T) {
 		{name: "no hub", change: func(d *desktop) { d.set.Hub.HubURL = "" }, not: []string{"Hub openen"}},
 		{name: "deliveries", change: func(d *desktop) { d.set.Hub.Intermediary = "1" }, has: []string{"Berichten aanleveren…"}},
 		{name: "paused", state: health.Paused, has: []string{"Doorgaan"}, not: []string{"1 uur pauzeren", "Pauzeren tot morgen"}},
-		{name: "the demo", change: func(d *desktop) { d.o.Demo = noDemo{} }, has: []string{"Demo…", "Oproepen…"}, not: []string{"Hub openen", "1 uur pauzeren", "Telefoon koppelen", "Instellingen…"}},
+		{name: "the demo", change: func(d *desktop) { d.o.Demo = &Demo{} }, has: []string{"Demo…", "Oproepen…"}, not: []string{"Hub openen", "1 uur pauzeren", "Telefoon koppelen", "Instellingen…"}},
 		{name: "a missed call", change: func(d *desktop) { d.put(missedCall()) }, has: []string{"Oproepen… (1 gemist)"}, not: []string{"Oproepen…"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -22,6 +21,7 @@ import (
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/core/wake"
 	"wiebelt/internal/health"
+	"wiebelt/internal/hub"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/notify"
@@ -52,29 +52,22 @@ type Options struct {
 	LogLevel        func(level string) // changes the log level; may be nil
 	// ShowCalls opens the calls window once everything runs, if no tray gives access to it.
 	ShowCalls bool
-	// AnyPort makes the listener take any free port: for the demo, which must
-	// not block the real one.
-	AnyPort bool
-	// Hub replaces the configured hub, for the demo.
-	Hub *HubOverride
-	// Demo plays the demo's calls for its window; nil outside the demo.
-	Demo Demo
+	Demo      *Demo // nil outside the demo
+}
+
+// Demo is what a resident that only shows the demo's calls does otherwise. Its listener
+// takes any free port, so as not to block the real one.
+type Demo struct {
+	Hub    hub.Config // instead of the settings'
+	HubURL string
+	Window bool                                     // opens its window once everything runs, and ends with it
+	Calls  func(text.Language) []windowapi.DemoCall // listed in that window
+	Play   func(ctx context.Context, id string, l text.Language) windowapi.Played
 	// Painted is called for every card shown on screen.
 	Painted func(card.Painted)
-	// DemoWindow opens the demo's window once everything runs.
-	DemoWindow bool
 	// Ready is called once calls are accepted, on its own goroutine, with the listener's
 	// port and tokens; hubMended triggers a check of the hub, whatever it answered before.
 	Ready func(ctx context.Context, port int, tokens secret.Tokens, hubMended func())
-}
-
-// HubOverride is a hub with credentials.
-type HubOverride struct{ BaseURL, HubURL, ClientID, OrganisationCode, Secret string }
-
-// Demo is what the demo's window uses.
-type Demo interface {
-	Calls(text.Language) []windowapi.DemoCall
-	Play(ctx context.Context, id string, l text.Language) windowapi.Played
 }
 
 // Resident is a running resident.
@@ -93,7 +86,6 @@ type Resident struct {
 	windows      *windowlauncher.Launcher
 	sources      *sources
 	activity     *activity.Monitor
-	testCalls    activity.TestCalls
 	facts        facts
 	refresher
 	watches
@@ -127,7 +119,7 @@ func (f *refresher) requestRefresh() { wake.Up(f.wanted) }
 // watches holds everything that watches the environment.
 type watches struct {
 	hubWatch  *hubwatch.Hub
-	usual     *hubwatch.UsualCalls // nil if no history is stored
+	usual     *hubwatch.UsualCalls // nil in the demo
 	registers *registrations.Watch // nil in the demo
 	program   *programfile.Watcher
 	replaced  bool // another version is on disk; watchProgram's until Run ends
@@ -159,8 +151,9 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer one.Close()
 	instance.ClearQuit(cfg)
+	_, _ = secret.Token(o.Dirs) // created before its fingerprint is taken; errors are reported when it is read
 	r := &Resident{o: o, inst: cfg, stop: stop, ready: make(chan struct{}), activity: activity.New(),
-		refresher: refresher{wanted: make(chan struct{}, 1), idle: make(chan struct{}, 1)}, settingsFiles: settingsFiles{settings.Fingerprint(o.Dirs, o.Settings.Hub.ExtraCAFile), make(chan struct{}, 1)}}
+		refresher: refresher{wanted: make(chan struct{}, 1), idle: make(chan struct{}, 1)}, settingsFiles: settingsFiles{fingerprint(o.Dirs, o.Settings), make(chan struct{}, 1)}}
 	r.program = programfile.New()
 	r.facts.known.Opened = time.Now()
 	r.facts.known.Paused = pausedBefore(o.Dirs, r.facts.known.Opened)
@@ -203,8 +196,6 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	if r.o.Demo == nil {
 		r.audit = audit.New(r.settings, r.o.Log)
 		defer r.audit.Close()
-	}
-	if r.o.Demo == nil && r.o.Hub == nil {
 		r.deliveries = outboxworker.New(r.deliveryParams())
 		defer r.deliveries.Close() // after all deliveries have ended
 	}
@@ -236,34 +227,22 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	})
 	r.sources = newSources(ctx, r, &work)
 	r.sources.apply(r.o.Settings)
-	if r.o.Ready != nil {
+	if d := r.o.Demo; d != nil {
 		work.Go(func() {
 			port, tokens := r.sources.access()
-			r.o.Ready(ctx, port, tokens, r.hubMended)
+			d.Ready(ctx, port, tokens, r.hubMended)
 		})
-	}
-	if r.o.Demo == nil {
+	} else {
 		r.watch(ctx, &work)
 	}
 	work.Go(func() { r.followSettings(ctx) })
-	if r.deliveries != nil {
-		work.Go(func() { r.deliveries.Run(ctx) })
-	}
 	work.Go(func() { r.followSession(ctx) })
 	work.Go(func() { r.hubWatch.Run(ctx) })
-	if r.o.Hub == nil { // the demo handles its own hub
-		work.Go(func() { r.secretWatch().Run(ctx) })
-	}
-	if r.o.Demo == nil {
-		work.Go(func() { r.audit.Run(ctx) })
-		work.Go(func() { r.watchProgram(ctx) })
-		work.Go(func() { r.readHistory(ctx) })
-	}
 	work.Go(func() { _ = one.Serve(ctx, r) })
 	work.Go(func() { r.refreshLoop(ctx) })
 	close(r.ready)
 	r.o.Log.Info("ready", "version", r.o.Version)
-	if r.o.DemoWindow {
+	if d := r.o.Demo; d != nil && d.Window {
 		r.windows.Show(windowapi.WindowDemo)
 	} else {
 		work.Go(func() { r.offerWindow(ctx, first) })
@@ -391,12 +370,7 @@ func (r *Resident) hubParams() hubwatch.HubParams {
 		},
 		Changed:   r.requestRefresh,
 		Recovered: func() { r.deliveries.Recheck() },
-		Expires:   func() time.Time { return r.settings().Hub.SecretExpires },
-		Warned: func(day string) bool {
-			was, _ := hubwatch.OnceADay(filepath.Join(r.o.Dirs.State, "expiry-warned"), day) // warning every time is better than never
-			return was
-		},
-		Log: r.o.Log}
+		Log:       r.o.Log}
 }
 
 // secretWatch returns the watch for another secret of the current hub.
@@ -406,8 +380,7 @@ func (r *Resident) secretWatch() hubwatch.Secret {
 		Failure: func() contact.Failure { return r.facts.assemble(r.engine.Snapshot()).Lookup.Failure }}
 }
 
-// watch starts watching registrations and the usual number of calls. The
-// goroutines end with ctx.
+// watch starts what the demo does without. The goroutines end with ctx.
 func (r *Resident) watch(ctx context.Context, work *sync.WaitGroup) {
 	told := func(lost []health.Registration, unopened bool) {
 		r.facts.change(func(k *known) { k.Lost, k.unopened = lost, unopened })
@@ -419,8 +392,13 @@ func (r *Resident) watch(ctx context.Context, work *sync.WaitGroup) {
 		r.registers = w
 		work.Go(func() { w.Run(ctx) })
 	}
-	r.usual = hubwatch.NewUsualCalls(r.store.Incoming, func() { r.note(func(k *known) { k.Usual = r.usual.Calls() }) }, r.o.Log)
+	r.usual = hubwatch.NewUsualCalls(r.store.Incoming, func(n int) { r.note(func(k *known) { k.Usual = n }) }, r.o.Log)
 	work.Go(func() { r.usual.Run(ctx) })
+	work.Go(func() { r.deliveries.Run(ctx) })
+	work.Go(func() { r.secretWatch().Run(ctx) })
+	work.Go(func() { r.audit.Run(ctx) })
+	work.Go(func() { r.watchProgram(ctx) })
+	work.Go(func() { r.readHistory(ctx) })
 }
 
 // deliveryParams returns the configuration of deliveries.

@@ -22,7 +22,6 @@ import (
 	"wiebelt/internal/native/session"
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/resident/cardcorners"
-	"wiebelt/internal/resident/hubwatch"
 	"wiebelt/internal/resident/notifications"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
@@ -91,8 +90,11 @@ func (r *Resident) cardConfig() card.Config {
 		Hotkey: s.Card.Hotkey, HotkeyOpen: s.Card.HotkeyOpen, HotkeyHear: s.Card.HotkeyHear, HotkeyClose: s.Card.HotkeyClose,
 		Events: card.Events{
 			Moved:        func(monitor string, to card.Corner) { r.corners.Moved(r.settings(), monitor, to) },
-			HotkeyResult: r.hotkeyResult, Held: r.held, Rested: func() { wake.Up(r.idle) }, Painted: r.o.Painted,
+			HotkeyResult: r.hotkeyResult, Held: r.held, Rested: func() { wake.Up(r.idle) },
 		},
+	}
+	if d := r.o.Demo; d != nil {
+		c.Events.Painted = d.Painted
 	}
 	if b := r.reader.Load(); b != nil {
 		c.Explored = b.Show
@@ -263,13 +265,21 @@ func (r *Resident) showChange() {
 // openedName is the file with the day on which the hub was last opened.
 const openedName = "hub-opened"
 
+// onceADay reports whether a file contains that day, and writes the day to it.
+func onceADay(path, day string) (was bool, err error) {
+	if b, _ := os.ReadFile(path); strings.TrimSpace(string(b)) == day {
+		return true, nil
+	}
+	return false, profile.WriteFile(path, []byte(day+"\n"), 0o600)
+}
+
 // openHubAtStart opens the hub once a day, so that the user logs in before the first
 // call (hub.open_at_start).
 func (r *Resident) openHubAtStart(ctx context.Context) {
 	if !r.settings().Hub.OpenAtStart || r.o.Demo != nil {
 		return
 	}
-	was, err := hubwatch.OnceADay(filepath.Join(r.o.Dirs.State, openedName), time.Now().Format(time.DateOnly))
+	was, err := onceADay(filepath.Join(r.o.Dirs.State, openedName), time.Now().Format(time.DateOnly))
 	switch {
 	case err != nil:
 		r.o.Log.Warn("the hub is not opened", "why", err) // otherwise it would open at every unlock
@@ -281,9 +291,6 @@ func (r *Resident) openHubAtStart(ctx context.Context) {
 // openHub opens the hub's first page.
 func (r *Resident) openHub(ctx context.Context) {
 	address := r.settings().Hub.HubURL
-	if r.o.Hub != nil {
-		address = r.o.Hub.HubURL
-	}
 	if address != "" && browse(ctx, address) != nil {
 		r.o.Log.Warn("browser not started")
 	}

@@ -80,11 +80,11 @@ func TestPauseOutlivesAStart(t *testing.T) {
 }
 
 // TestSessionHides checks what cards show on a locked screen, a projector and a
-// quiet desktop, depending on card.quiet and a pause, and that no file opens by
-// itself where that is less than usual.
+// quiet desktop, depending on card.quiet and a pause, that no file opens by itself
+// where that is less than usual, and that no tone plays there.
 func TestSessionHides(t *testing.T) {
 	d, _ := running(t)
-	d.set.Card.AutoOpen = "answered"
+	d.set.Card.AutoOpen, d.set.Card.Sound = "answered", "on"
 	hour := time.Now().Add(time.Hour)
 	for _, c := range []struct {
 		now     session.State
@@ -115,6 +115,9 @@ func TestSessionHides(t *testing.T) {
 		if got := <-opens; got != c.opens {
 			t.Errorf("%+v, %s, paused %v: a file opens %s", c.now, c.mode, c.pause, got)
 		}
+		if got := d.maySound(); got != (c.now == session.State{} && c.pause.IsZero()) {
+			t.Errorf("%+v, paused %v: a tone plays %v", c.now, c.pause, got)
+		}
 	}
 	for held, want := range map[bool]engine.AutoOpen{true: engine.AutoOpenNever, false: engine.AutoOpenAnswered} {
 		d.held(held)
@@ -122,6 +125,20 @@ func TestSessionHides(t *testing.T) {
 		d.engine.Reconfigure(func(p *engine.Params) { opens <- p.AutoOpen })
 		if got := <-opens; got != want {
 			t.Errorf("cards wait %v: a file opens %s", held, got)
+		}
+	}
+}
+
+// TestOnceADay checks that only the first of several questions on a day is told that it is
+// the first.
+func TestOnceADay(t *testing.T) {
+	path := filepath.Join(t.TempDir(), openedName)
+	for i, c := range []struct {
+		day  string
+		want bool
+	}{{"2026-10-01", false}, {"2026-10-01", true}, {"2026-10-02", false}} {
+		if got, err := onceADay(path, c.day); got != c.want || err != nil {
+			t.Errorf("%d: %s: %v, %v", i, c.day, got, err)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package resident
 import (
 	"context"
 	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
 	"sync"
@@ -32,7 +31,6 @@ type sources struct {
 
 	mu       sync.Mutex // guards the following fields
 	tokens   secret.Tokens
-	tokensAt tokenFile
 	listener *source
 	listens  settings.Listener
 	refused  bool // the listener could not start, and that was logged
@@ -48,16 +46,14 @@ type source struct {
 }
 
 func newSources(ctx context.Context, r *Resident, work *sync.WaitGroup) *sources {
-	w := &sources{r: r, ctx: ctx, work: work, links: map[settings.Softphone]*source{}}
-	w.readTokens()
-	return w
+	return &sources{r: r, ctx: ctx, work: work, links: map[settings.Softphone]*source{}}
 }
 
-// apply brings the sources in line with the settings.
+// apply brings the sources in line with the settings and the listener's tokens.
 func (w *sources) apply(s *settings.Settings) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.listener == nil || !reflect.DeepEqual(w.listens, s.Listener) {
+	if w.readTokens() || w.listener == nil || !reflect.DeepEqual(w.listens, s.Listener) {
 		w.restart(s)
 	}
 	wanted, named := map[settings.Softphone]bool{}, map[string]bool{}
@@ -99,16 +95,11 @@ func (w *sources) listening(s *settings.Settings) bool {
 	return s.Listener.Enabled && w.tokens != (secret.Tokens{})
 }
 
-// retry applies tokens that were replaced or repaired, and starts a listener that
-// could not start: another program may have released its port. It reports whether
-// the listener has changed.
+// retry starts a listener that could not start: another program may have released its
+// port. It reports whether it has started.
 func (w *sources) retry(s *settings.Settings) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.tokenFile() != w.tokensAt && w.readTokens() && s.Listener.Enabled {
-		w.restart(s)
-		return true
-	}
 	if w.listener != nil || !w.listening(s) {
 		return false
 	}
@@ -180,7 +171,7 @@ func (w *sources) listen(s *settings.Settings) *source {
 	cfg := listener.Config{Port: s.Listener.Port, Tries: 1, SocketToken: w.tokens.Socket, PathToken: w.tokens.Path,
 		AllowedOrigins: s.Listener.AllowedOrigins, HTTP: s.Listener.HTTP, Take: r.taker(""), Gone: r.engine.SourceGone, Log: r.o.Log}
 	switch {
-	case r.o.AnyPort:
+	case r.o.Demo != nil:
 		cfg.Port = 0
 	case s.Source("listener.port") == settings.Default:
 		cfg.Tries = 16 // the first start chooses; recipes then contain the port, if it is lasting
@@ -216,25 +207,10 @@ func (w *sources) listen(s *settings.Settings) *source {
 	return running
 }
 
-// tokenFile distinguishes versions of the file with the listener's tokens.
-type tokenFile struct {
-	at   time.Time
-	size int64
-}
-
-func (w *sources) tokenFile() tokenFile {
-	info, err := os.Lstat(filepath.Join(w.r.o.Dirs.State, secret.TokensName))
-	if err != nil {
-		return tokenFile{}
-	}
-	return tokenFile{info.ModTime(), info.Size()}
-}
-
 // readTokens reads the current tokens, and reports whether they have changed. If they
 // cannot be read, the previous ones stay in effect: phones have them.
 func (w *sources) readTokens() (news bool) {
 	t, err := secret.Token(w.r.o.Dirs)
-	w.tokensAt = w.tokenFile()
 	if err != nil {
 		w.r.o.Log.Error("the listener's tokens", "why", err)
 		return false

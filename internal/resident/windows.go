@@ -34,8 +34,8 @@ func (r *Resident) windowParams() windowlauncher.Params {
 		WorkArea: r.workArea,
 		Ended: func() {
 			r.recount(context.Background()) // it may have ended before reporting what it wrote
-			if r.o.DemoWindow {
-				r.stop() // the demo ends with its window
+			if d := r.o.Demo; d != nil && d.Window {
+				r.stop()
 			}
 		}}
 }
@@ -54,11 +54,8 @@ func (r *Resident) welcome(window string) windowapi.Welcome {
 	if s.History.Keep != "off" {
 		w.History = fromsettings.HistoryFile(r.o.Dirs)
 	}
-	if r.o.Hub != nil {
-		w.HubURL = r.o.Hub.HubURL
-	}
-	if r.o.Demo != nil {
-		w.Demo = r.o.Demo.Calls(r.lang())
+	if d := r.o.Demo; d != nil {
+		w.HubURL, w.Demo = d.HubURL, d.Calls(r.lang())
 	}
 	return w
 }
@@ -229,16 +226,13 @@ func (r *Resident) answerTest(q request.Request) {
 	}
 	switch m.Do {
 	case windowapi.TestStop:
-		r.testCalls.Stop()
+		r.activity.Stop()
 	case windowapi.TestCard:
 		r.testCard.show(q.Ctx, r.newTestCard(r.lang()))
 	case windowapi.TestBegin:
-		ctx, over := r.testCalls.Begin(q.Ctx)
-		defer over()
-		tell := func(seen *windowapi.TestSeen) {
+		r.activity.Wait(q.Ctx, func(seen *windowapi.TestSeen) {
 			q.Reply(windowapi.KindTest, windowapi.Test{Window: m.Window, Seq: m.Seq, Seen: seen})
-		}
-		r.activity.Wait(ctx, func(s windowapi.TestSeen) { tell(&s) }, func() { tell(nil) })
+		})
 	}
 }
 
@@ -251,7 +245,7 @@ const askedFile = "start-asked"
 // questions, and whenever there is a relay to join.
 func (r *Resident) firstStart() bool {
 	switch {
-	case r.o.Demo != nil || r.o.Hub != nil:
+	case r.o.Demo != nil:
 		return false
 	case r.o.Settings.Unjoined(): // a code is requested until there was one
 		return true

@@ -7,6 +7,7 @@
 package activity
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -19,6 +20,7 @@ type Monitor struct {
 	mu      sync.Mutex
 	last    map[string]time.Time // by sourceKey
 	waiting map[chan report]struct{}
+	endTest context.CancelFunc // ends the running test call
 }
 
 // report is one report of an incoming call.
@@ -31,7 +33,7 @@ type report struct {
 
 // New returns a Monitor without any calls.
 func New() *Monitor {
-	return &Monitor{last: map[string]time.Time{}, waiting: map[chan report]struct{}{}}
+	return &Monitor{last: map[string]time.Time{}, waiting: map[chan report]struct{}{}, endTest: func() {}}
 }
 
 // sourceKey identifies a source: a link by its name in the settings, any other by its kind.

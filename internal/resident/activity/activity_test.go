@@ -30,10 +30,14 @@ type waiter struct {
 	over atomic.Bool
 }
 
-func (x *waiter) take(s windowapi.TestSeen) {
+func (x *waiter) take(s *windowapi.TestSeen) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.told = append(x.told, s)
+	if s == nil {
+		x.none.Add(1)
+	} else {
+		x.told = append(x.told, *s)
+	}
 }
 
 func (x *waiter) seen() []windowapi.TestSeen {
@@ -44,7 +48,7 @@ func (x *waiter) seen() []windowapi.TestSeen {
 
 func (x *waiter) wait(ctx context.Context, h *Monitor) {
 	go func() {
-		h.Wait(ctx, x.take, func() { x.none.Add(1) })
+		h.Wait(ctx, x.take)
 		x.over.Store(true)
 	}()
 	synctest.Wait()
@@ -137,26 +141,19 @@ func TestNoCall(t *testing.T) {
 func TestTestCallEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New()
-		var all TestCalls
 		first, second, third := &waiter{}, &waiter{}, &waiter{}
 		window, closed := context.WithCancel(t.Context())
-		a, endA := all.Begin(window)
-		defer endA()
-		first.wait(a, h)
-		b, endB := all.Begin(window)
-		defer endB()
-		second.wait(b, h)
+		first.wait(window, h)
+		second.wait(window, h)
 		if !first.over.Load() || second.over.Load() {
 			t.Error("two at a time")
 		}
-		all.Stop()
+		h.Stop()
 		synctest.Wait()
 		if !second.over.Load() {
 			t.Error("goes on after stop")
 		}
-		c, endC := all.Begin(window)
-		defer endC()
-		third.wait(c, h)
+		third.wait(window, h)
 		closed()
 		synctest.Wait()
 		if !third.over.Load() || waiting(h) != 0 {

@@ -2,45 +2,29 @@ package activity
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/instance/windowapi"
 )
 
-// TestCalls allows one test call at a time. Safe for concurrent use; the
-// zero value is ready.
-type TestCalls struct {
-	mu  sync.Mutex
-	end context.CancelFunc // of the running one
-}
-
-// Begin ends the previous test call. The context ends with over.
-func (t *TestCalls) Begin(ctx context.Context) (test context.Context, over context.CancelFunc) {
-	test, over = context.WithCancel(ctx)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.end != nil {
-		t.end()
-	}
-	t.end = over
-	return test, over
-}
-
 // Stop ends the running test call.
-func (t *TestCalls) Stop() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.end != nil {
-		t.end()
-		t.end = nil
-	}
+func (h *Monitor) Stop() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.endTest()
 }
 
-// Wait reports the first call that comes and its progress, or that none came. The
-// capabilities of its source are reported last: until then more may be seen.
-func (h *Monitor) Wait(ctx context.Context, seen func(windowapi.TestSeen), nothing func()) {
+// Wait is a test call, which ends the previous one: it reports the first call that comes
+// and its progress, or nil if none came. The capabilities of its source are reported last:
+// until then more may be seen.
+func (h *Monitor) Wait(ctx context.Context, seen func(*windowapi.TestSeen)) {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	h.mu.Lock()
+	h.endTest()
+	h.endTest = end
+	h.mu.Unlock()
 	reports, unlisten := h.listen()
 	defer unlisten()
 	t := time.NewTimer(windowapi.TestWait)
@@ -53,7 +37,7 @@ func (h *Monitor) Wait(ctx context.Context, seen func(windowapi.TestSeen), nothi
 			return
 		case <-t.C:
 			if s.Kind == "" {
-				nothing()
+				seen(nil)
 				return
 			}
 			over = true
@@ -74,7 +58,8 @@ func (h *Monitor) Wait(ctx context.Context, seen func(windowapi.TestSeen), nothi
 		if over {
 			s.Reports = shown(declared, s)
 		}
-		seen(s)
+		now := s
+		seen(&now)
 	}
 }
 

@@ -96,21 +96,26 @@ func (l audited) Lookup(ctx context.Context, number string) ([]contact.Contact, 
 const warnEvery = time.Hour
 
 // Run records until ctx ends what only administrators can fix before it breaks: an expiring
-// secret, an ignored policy.
+// secret, in the program's log too, and an ignored policy.
 func (a *Audit) Run(ctx context.Context) {
 	tick := time.Tick(warnEvery)
 	said := map[eventlog.ID]string{}
-	once := func(e eventlog.Record) {
-		if today := time.Now().Format(time.DateOnly); said[e.ID] != today {
+	once := func(e eventlog.Record) (first bool) {
+		today := time.Now().Format(time.DateOnly)
+		if first = said[e.ID] != today; first {
 			said[e.ID] = today
 			a.record(e)
 		}
+		return first
 	}
 	for {
 		s := a.settings()
-		switch stage, days := health.Expiry(time.Now(), s.Hub.SecretExpires); stage {
-		case health.ExpirySoon, health.ExpiryPast:
-			once(eventlog.Expiry(days))
+		if stage, days := health.Expiry(time.Now(), s.Hub.SecretExpires); stage >= health.ExpirySoon && once(eventlog.Expiry(days)) {
+			msg := "the hub's secret expires soon"
+			if stage == health.ExpiryPast {
+				msg = "the hub's secret has expired"
+			}
+			a.logger.Warn(msg, "id", health.ExpiryMessage, "days", days)
 		}
 		if slices.ContainsFunc(s.Problems(), func(p settings.Problem) bool { return p.Kind == settings.Untrusted }) {
 			once(eventlog.UntrustedPolicy())

@@ -133,9 +133,9 @@ func TestNoLogIsSaidOnce(t *testing.T) {
 // TestAdministratorsAreWarned checks that an expiring or expired secret is reported once a day.
 func TestAdministratorsAreWarned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, sys := settings.Defaults(), &system{}
+		s, sys, log := settings.Defaults(), &system{}, &logtest.Buffer{}
 		s.Hub.SecretExpires = time.Now().AddDate(0, 0, 2)
-		a := New(func() *settings.Settings { return s }, slog.New(slog.DiscardHandler))
+		a := New(func() *settings.Settings { return s }, slog.New(slog.NewTextHandler(log, nil)))
 		a.open = sys.open
 		ctx, cancel := context.WithCancel(t.Context())
 		over := make(chan struct{})
@@ -147,6 +147,9 @@ func TestAdministratorsAreWarned(t *testing.T) {
 		want := []eventlog.ID{eventlog.SecretExpires, eventlog.SecretExpires, eventlog.SecretExpires, eventlog.SecretExpired}
 		if got := sys.ids(); !slices.Equal(got, want) {
 			t.Errorf("%v, want %v", got, want)
+		}
+		if n := strings.Count(log.String(), "id=secret-expires"); n != len(want) || !strings.Contains(log.String(), "expires soon") || !strings.Contains(log.String(), "has expired") {
+			t.Errorf("%d lines: %s", n, log)
 		}
 	})
 }

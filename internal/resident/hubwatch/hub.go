@@ -11,14 +11,11 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"wiebelt/internal/config/profile"
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/health"
 )
@@ -96,22 +93,12 @@ type HubParams struct {
 	Client    func() TokenChecker // the current one, nil for none
 	Changed   func()              // the result has changed; from any goroutine, must not block
 	Recovered func()              // the hub issues tokens again
-	Expires   func() time.Time
-	Warned    func(day string) bool // reports whether that day's warning was given, and records it
 	Log       *slog.Logger
 }
 
 // NewHub returns a Hub that records its results in seen.
 func NewHub(p HubParams, seen *HubState) *Hub {
 	return &Hub{p: p, seen: seen, wake: make(chan time.Duration, 1)}
-}
-
-// OnceADay reports whether a file contains that day, and writes the day to it.
-func OnceADay(path, day string) (was bool, err error) {
-	if b, _ := os.ReadFile(path); strings.TrimSpace(string(b)) == day {
-		return true, nil
-	}
-	return false, profile.WriteFile(path, []byte(day+"\n"), 0o600)
 }
 
 // Look requests a check after a delay. It never blocks.
@@ -143,11 +130,9 @@ func (w *Hub) Failed(at time.Time, f contact.Failure) {
 func (w *Hub) Run(ctx context.Context) {
 	failures := 0 // consecutive
 	for {
-		wait := w.check(ctx, &failures)
-		w.warn(time.Now())
 		select {
 		case <-ctx.Done():
-		case <-time.After(wait):
+		case <-time.After(w.check(ctx, &failures)):
 		case in := <-w.wake:
 			failures = 0
 			for due := time.After(in); due != nil; {
@@ -219,16 +204,3 @@ func (w *Hub) note(f contact.Failure) {
 
 // jitter returns a time near d, so that an office's computers do not all connect at once.
 func jitter(d time.Duration) time.Duration { return d*7/8 + rand.N(d/4) }
-
-// warn logs once a day, for administrators, that the secret expires.
-func (w *Hub) warn(now time.Time) {
-	stage, days := health.Expiry(now, w.p.Expires())
-	if stage < health.ExpirySoon || w.p.Warned(now.Format(time.DateOnly)) {
-		return
-	}
-	msg := "the hub's secret expires soon"
-	if stage == health.ExpiryPast {
-		msg = "the hub's secret has expired"
-	}
-	w.p.Log.Warn(msg, "id", health.ExpiryMessage, "days", days)
-}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -62,29 +61,22 @@ type watched struct {
 	news int
 	back int // times the hub came back
 	log  bytes.Buffer
-	days []string
-	end  time.Time // expiry of the secret
 }
 
-func watching(t *testing.T, expires time.Time) *watched {
-	w := &watched{hub: &checked{}, end: expires}
+func watching(t *testing.T) *watched {
+	w := &watched{hub: &checked{}}
 	w.Hub = NewHub(HubParams{Client: func() TokenChecker {
 		if w.none.Load() {
 			return nil
 		}
 		return w.hub
-	}, Changed: func() { w.news++ }, Recovered: func() { w.back++ },
-		Expires: func() time.Time { return w.end },
-		Warned:  func(day string) bool { return len(w.days) > 0 && w.days[len(w.days)-1] == day || w.add(day) },
-		Log:     slog.New(slog.NewJSONHandler(&w.log, nil))}, &HubState{})
+	}, Changed: func() { w.news++ }, Recovered: func() { w.back++ }, Log: slog.New(slog.NewJSONHandler(&w.log, nil))}, &HubState{})
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan struct{})
 	go func() { defer close(over); w.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-over })
 	return w
 }
-
-func (w *watched) add(day string) bool { w.days = append(w.days, day); return false }
 
 // state returns what the tray would show.
 func (w *watched) state() health.State {
@@ -98,7 +90,7 @@ func (w *watched) state() health.State {
 func TestRefusedBeforeTheFirstCall(t *testing.T) {
 	for failure, state := range map[contact.Failure]health.State{contact.CredentialsRefused: health.CredentialsRefused, contact.NotSetUp: health.NotSetUp} {
 		synctest.Test(t, func(t *testing.T) {
-			w := watching(t, time.Time{})
+			w := watching(t)
 			synctest.Wait()
 			if w.state() != health.Ready || w.news != 0 || len(w.hub.times()) != 1 {
 				t.Fatalf("state %d, %d news after %d checks", w.state(), w.news, len(w.hub.times()))
@@ -132,7 +124,7 @@ func TestChecksAreSparse(t *testing.T) {
 		least, most int // per week
 	}{{"", 37, 49}, {contact.CredentialsRefused, 149, 193}, {contact.NoNetwork, 900, 1200}} {
 		synctest.Test(t, func(t *testing.T) {
-			w := watching(t, time.Time{})
+			w := watching(t)
 			w.hub.answers(c.f)
 			time.Sleep(7 * 24 * time.Hour)
 			synctest.Wait()
@@ -147,7 +139,7 @@ func TestChecksAreSparse(t *testing.T) {
 // not reported, and one that stays down is.
 func TestANetworkThatIsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := watching(t, time.Time{})
+		w := watching(t)
 		synctest.Wait()
 		w.hub.answers(contact.NoNetwork)
 		for range 2 {
@@ -192,7 +184,7 @@ func TestANetworkThatIsLate(t *testing.T) {
 func TestALookupFailed(t *testing.T) {
 	for _, back := range []time.Duration{0, 3 * time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
-			w := watching(t, time.Time{})
+			w := watching(t)
 			time.Sleep(10 * time.Minute)
 			synctest.Wait()
 			at := time.Now()
@@ -233,7 +225,7 @@ func TestALookupFailed(t *testing.T) {
 // nothing about its failure, or if that failure was already reported.
 func TestNothingToAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := watching(t, time.Time{})
+		w := watching(t)
 		synctest.Wait()
 		at := time.Now()
 		for want, all := range [][]contact.Failure{1: {"", contact.NotUnderstood}, 2: {contact.HubSlow}, 3: {contact.HubSlow}} {
@@ -253,7 +245,7 @@ func TestNothingToAsk(t *testing.T) {
 // during a check, and that having nothing set up is not a failure.
 func TestOtherSettings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := watching(t, time.Time{})
+		w := watching(t)
 		w.hub.answers(contact.CredentialsRefused)
 		w.SettingsChanged()
 		synctest.Wait()
@@ -313,32 +305,5 @@ func TestCallsKnowBetter(t *testing.T) {
 	new(HubState).Into(&f)
 	if f.Lookup.Failure != contact.NoNetwork {
 		t.Error("who never checked knows nothing")
-	}
-}
-
-// TestExpiryIsLoggedOnceADay checks that expiry is logged for administrators once a day
-// from 30 days before, and that no state mentions it.
-func TestExpiryIsLoggedOnceADay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := watching(t, time.Now().AddDate(0, 0, 33))
-		synctest.Wait()
-		time.Sleep(10 * 24 * time.Hour)
-		synctest.Wait()
-		lines := strings.Count(w.log.String(), `"id":"secret-expires"`)
-		if lines < 6 || lines > 8 || lines != len(w.days) {
-			t.Errorf("%d lines on %d days: %s", lines, len(w.days), w.log.String())
-		}
-		if w.state() != health.Ready || w.news != 0 {
-			t.Errorf("users were told: state %d, %d news", w.state(), w.news)
-		}
-	})
-	path := filepath.Join(t.TempDir(), "expiry-warned")
-	for i, c := range []struct {
-		day  string
-		want bool
-	}{{"2026-10-01", false}, {"2026-10-01", true}, {"2026-10-02", false}} {
-		if got, err := OnceADay(path, c.day); got != c.want || err != nil {
-			t.Errorf("%d: %s was given: %v, %v", i, c.day, got, err)
-		}
 	}
 }

@@ -3,7 +3,6 @@ package hubwatch
 import (
 	"context"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"wiebelt/internal/core/wake"
@@ -14,24 +13,20 @@ import (
 // history's default length.
 const lastWorkdays = 7
 
-// UsualCalls knows how many calls the last working day had, so that a failure can be
+// UsualCalls finds out how many calls the last working day had, so that a failure can be
 // distinguished from a quiet day. It queries the history once a day, on its own goroutine.
 type UsualCalls struct {
 	incoming func(ctx context.Context, from, to time.Time) (int, error)
-	changed  func()
+	counted  func(calls int)
 	log      *slog.Logger
-	calls    atomic.Int64
 	wake     chan struct{}
 }
 
 // NewUsualCalls returns a UsualCalls; incoming counts the incoming calls between two times,
-// and changed is called on Run's goroutine when the number has changed.
-func NewUsualCalls(incoming func(context.Context, time.Time, time.Time) (int, error), changed func(), log *slog.Logger) *UsualCalls {
-	return &UsualCalls{incoming: incoming, changed: changed, log: log, wake: make(chan struct{}, 1)}
+// and counted receives those of the last working day, on Run's goroutine.
+func NewUsualCalls(incoming func(context.Context, time.Time, time.Time) (int, error), counted func(calls int), log *slog.Logger) *UsualCalls {
+	return &UsualCalls{incoming: incoming, counted: counted, log: log, wake: make(chan struct{}, 1)}
 }
-
-// Calls returns how many calls the last working day had, 0 while unknown.
-func (u *UsualCalls) Calls() int { return int(u.calls.Load()) }
 
 // Resumed triggers a new count: the computer has slept, perhaps past midnight.
 func (u *UsualCalls) Resumed() {
@@ -40,23 +35,17 @@ func (u *UsualCalls) Resumed() {
 
 // Run counts at the start and after every midnight until ctx ends.
 func (u *UsualCalls) Run(ctx context.Context) {
-	for {
+	for ctx.Err() == nil {
 		now := time.Now()
-		n, err := u.count(ctx, now)
-		if err != nil && ctx.Err() == nil {
+		if n, err := u.count(ctx, now); err == nil {
+			u.counted(n)
+		} else if ctx.Err() == nil {
 			u.log.Warn("the calls of the last working day are not known", "why", err)
-		} else if u.calls.Swap(int64(n)) != int64(n) {
-			u.changed()
 		}
-		t := time.NewTimer(time.Until(day(now, 1)))
 		select {
 		case <-ctx.Done():
-		case <-t.C:
+		case <-time.After(time.Until(day(now, 1))):
 		case <-u.wake:
-		}
-		t.Stop()
-		if ctx.Err() != nil {
-			return
 		}
 	}
 }

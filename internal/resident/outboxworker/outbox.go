@@ -66,16 +66,15 @@ type Worker struct {
 	notice  string         // what has happened to it, as a sentence
 	lost    int            // files lost with a removed folder; reported until dismissed
 	last    *outbox.Snapshot
-	sent    windowapi.Progress
-	told    bool         // sent was reported
-	dirty   bool         // last or intake has changed since it was reported
-	intake  []*candidate // not in the outbox yet, newest first
-	count   int          // number of candidates so far
+	sent    *windowapi.Progress // not reported yet
+	dirty   bool                // last or intake has changed since it was reported
+	intake  []*candidate        // not in the outbox yet, newest first
+	count   int                 // number of candidates so far
 }
 
 // New returns the Worker of a profile.
 func New(p Params) *Worker {
-	return &Worker{p: p, dir: fromsettings.OutboxFolder(p.Dirs), wake: make(chan struct{}, 1), news: make(chan struct{}, 1), todo: make(chan struct{}, 1), told: true,
+	return &Worker{p: p, dir: fromsettings.OutboxFolder(p.Dirs), wake: make(chan struct{}, 1), news: make(chan struct{}, 1), todo: make(chan struct{}, 1),
 		senders: &fromsettings.Senders{Dirs: p.Dirs, Settings: func() settings.Hub { return p.Settings().Hub }}}
 }
 
@@ -107,6 +106,15 @@ func (d *Worker) Run(ctx context.Context) {
 		case <-d.wake:
 		}
 	}
+}
+
+// runOutbox works on and watches the outbox until ctx ends or d.leave is called.
+func (d *Worker) runOutbox(ctx context.Context, box *outbox.Outbox) {
+	ctx, end := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	work.Go(func() { d.forever(ctx, func() error { return box.Join(ctx, nil) }) })
+	work.Go(func() { d.forever(ctx, func() error { return box.Watch(ctx, d.setSnapshot) }) })
+	d.leave = func() { end(); work.Wait() }
 }
 
 // forever repeats do until ctx ends.
@@ -247,10 +255,65 @@ func (d *Worker) refresh(ctx context.Context) {
 	}
 }
 
+// abandon drops an outbox whose folder was removed, so that a new one can take its place,
+// and reports how many items were lost.
+func (d *Worker) abandon(ctx context.Context) {
+	box := d.current()
+	if box == nil || !box.Gone() {
+		return
+	}
+	if d.leave != nil {
+		d.leave()
+		d.leave = nil
+	}
+	// If the removed file is still readable, this is newer than the last snapshot.
+	now, _ := box.Snapshot(ctx)
+	d.mu.Lock()
+	if now == nil {
+		now = d.last
+	}
+	n := 0
+	if now != nil {
+		n = now.Counts[outbox.Waiting] + now.Counts[outbox.Sending] + now.Counts[outbox.Uncertain]
+	}
+	d.box, d.last = nil, nil
+	d.settle(nil, time.Now())
+	if d.lost += n; d.lost > 0 {
+		d.notice = d.p.Language().N(text.DeliveryLost, d.lost)
+	}
+	d.mu.Unlock()
+	_ = box.Close() // its file is gone
+	d.p.Log.Error("the folder of the outbox was removed", "undelivered", n)
+	d.report()
+	d.changed()
+}
+
+// dismiss removes the notice.
+func (d *Worker) dismiss() {
+	d.mu.Lock()
+	d.notice, d.lost = "", 0
+	d.mu.Unlock()
+	d.report()
+}
+
+// report tells the tray what needs attention in deliveries.
+func (d *Worker) report() {
+	d.mu.Lock()
+	f := health.Delivery{Trouble: d.opened, Lost: d.lost}
+	if s := d.last; s != nil {
+		f.Held, f.Uncertain = string(s.Queue.Held), s.Counts[outbox.Uncertain]
+		if s.Trouble != "" {
+			f.Trouble = s.Trouble
+		}
+	}
+	d.mu.Unlock()
+	d.p.Told(f)
+}
+
 // progress implements outbox.Options.Progress.
 func (d *Worker) progress(id string, sent, size int64) {
 	d.mu.Lock()
-	d.sent, d.told = windowapi.Progress{ID: id, Sent: sent, Size: size}, false
+	d.sent = &windowapi.Progress{ID: id, Sent: sent, Size: size}
 	d.mu.Unlock()
 	wake.Up(d.news)
 }
@@ -272,13 +335,13 @@ func (d *Worker) sendChanges(ctx context.Context) {
 		case <-d.news:
 		}
 		d.mu.Lock()
-		sent, told, another := d.sent, d.told, d.dirty
-		d.told, d.dirty = true, false
+		sent, changed := d.sent, d.dirty
+		d.sent, d.dirty = nil, false
 		d.mu.Unlock()
-		if !told {
-			d.p.Send(windowapi.KindDelivery, windowapi.Delivery{Progress: &sent})
+		if sent != nil {
+			d.p.Send(windowapi.KindDelivery, windowapi.Delivery{Progress: sent})
 		}
-		if another {
+		if changed {
 			for _, part := range d.parts() {
 				d.p.Send(windowapi.KindDelivery, part)
 			}

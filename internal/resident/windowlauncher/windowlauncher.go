@@ -150,9 +150,6 @@ func (d *Launcher) Open() bool {
 	return d.out != nil
 }
 
-// End closes the windows along with the resident.
-func (d *Launcher) End() { d.Send(windowapi.KindQuit, nil) }
-
 // Send sends a message to the windows, if there are any. It never blocks.
 func (d *Launcher) Send(kind string, msg any) {
 	d.mu.Lock()

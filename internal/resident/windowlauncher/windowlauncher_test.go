@@ -153,7 +153,7 @@ func TestServe(t *testing.T) {
 	if kind := o.next(c, nil); kind != windowapi.KindChanged {
 		t.Errorf("%s", kind)
 	}
-	o.End()
+	o.Send(windowapi.KindQuit, nil)
 	if kind := o.next(c, nil); kind != windowapi.KindQuit {
 		t.Errorf("%s", kind)
 	}
