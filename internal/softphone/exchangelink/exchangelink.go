@@ -266,11 +266,12 @@ func Extension(s string) bool {
 	return s != "" && len(s) <= 64 && strings.Trim(s, extensionChars) == "" && s != "." && s != ".."
 }
 
+// This package's errors.
 var (
-	errElsewhere = errors.New("plain http left this computer")
-	errRedirect  = errors.New("it answers with a redirect, which is not followed")
-	errLarge     = errors.New("its answer is too large")
-	errOdd       = errors.New("its answer cannot be read")
+	errElsewhere = &link.Failure{Why: "plain http left this computer", Cause: link.CauseUnexpected}
+	errRedirect  = &link.Failure{Why: "it answers with a redirect, which is not followed", Cause: link.CauseUnexpected}
+	errLarge     = &link.Failure{Why: "its answer is too large", Cause: link.CauseUnexpected}
+	errOdd       = &link.Failure{Why: "its answer cannot be read", Cause: link.CauseUnexpected}
 )
 
 // broke describes an error in our own words. If ctx has ended, it returns ctx's error.
@@ -278,43 +279,29 @@ func (s *Server) broke(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if errors.Is(err, errOdd) {
-		return fmt.Errorf("%s: %w", s.base.Host, &unreadable)
+	if own, ok := errors.AsType[*link.Failure](err); ok {
+		return fmt.Errorf("%s: %w", s.base.Host, own)
 	}
 	return s.Failure(reason(err))
 }
 
-var unreadable = link.Failure{Why: errOdd.Error(), Cause: link.CauseUnexpected}
-
 // Unreadable reports whether err means that an answer arrived but could not be read.
-func Unreadable(err error) bool { return errors.Is(err, &unreadable) }
+func Unreadable(err error) bool { return errors.Is(err, errOdd) }
 
-var (
-	// own holds this package's errors.
-	own = map[error]link.Cause{
-		errElsewhere: link.CauseUnexpected, errRedirect: link.CauseUnexpected, errLarge: link.CauseUnexpected,
-		errProxyGone: link.CauseProxy, errProxyRefused: link.CauseProxy, errProxyLogin: link.CauseLogin,
-	}
-	// words describe the causes of other errors.
-	words = map[link.Cause]string{
-		link.CauseName:      "its name cannot be resolved",
-		link.CauseAuthority: "its certificate is not from an authority that this computer knows",
-		link.CauseHost:      "its certificate is for another name",
-		link.CauseExpired:   "its certificate has expired or is not valid yet",
-		link.CauseTLS:       "its certificate is not valid",
-		link.CauseNobody:    "nobody listens there",
-		link.CauseSilent:    "it does not answer in time",
-	}
-)
+// words describe the causes of other errors.
+var words = map[link.Cause]string{
+	link.CauseName:      "its name cannot be resolved",
+	link.CauseAuthority: "its certificate is not from an authority that this computer knows",
+	link.CauseHost:      "its certificate is for another name",
+	link.CauseExpired:   "its certificate has expired or is not valid yet",
+	link.CauseTLS:       "its certificate is not valid",
+	link.CauseNobody:    "nobody listens there",
+	link.CauseSilent:    "it does not answer in time",
+}
 
 // reason describes an error in our own words, with its cause: the libraries' texts quote
 // addresses, headers and whatever the other side has sent.
 func reason(err error) (why string, cause link.Cause) {
-	for e, cause := range own {
-		if errors.Is(err, e) {
-			return e.Error(), cause
-		}
-	}
 	var (
 		record tls.RecordHeaderError
 		verify *tls.CertificateVerificationError

@@ -143,8 +143,9 @@ func TestWordsOfErrors(t *testing.T) {
 		{errors.New("canary"), "the connection broke"},
 		{fmt.Errorf("canary: %w", errLarge), "its answer is too large"},
 	} {
-		if got, _ := reason(&url.Error{Op: "Get", URL: "canary", Err: tt.err}); got != tt.want {
-			t.Errorf("%v: %s", tt.err, got)
+		s := Server{base: &url.URL{Host: "x"}}
+		if got := s.broke(t.Context(), &url.Error{Op: "Get", URL: "canary", Err: tt.err}); got.Error() != "x: "+tt.want {
+			t.Errorf("%v: %v", tt.err, got)
 		}
 	}
 }

@@ -13,12 +13,14 @@ import (
 	"time"
 
 	"golang.org/x/net/proxy"
+
+	"wiebelt/internal/softphone/link"
 )
 
 var (
-	errProxyGone    = errors.New("the proxy in between cannot be reached")
-	errProxyLogin   = errors.New("the proxy in between asks for a login")
-	errProxyRefused = errors.New("the proxy in between refuses")
+	errProxyGone    = &link.Failure{Why: "the proxy in between cannot be reached", Cause: link.CauseProxy}
+	errProxyLogin   = &link.Failure{Why: "the proxy in between asks for a login", Cause: link.CauseLogin}
+	errProxyRefused = &link.Failure{Why: "the proxy in between refuses", Cause: link.CauseProxy}
 )
 
 // connect connects to address (host:port), through a proxy if Options.Proxy returns one. It

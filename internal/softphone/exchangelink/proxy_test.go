@@ -95,11 +95,10 @@ func TestNoProxyForIt(t *testing.T) {
 func TestProxyInTheWay(t *testing.T) {
 	gone := nettest.Listen(t)
 	gone.Close()
-	cause := map[error]link.Cause{errProxyGone: link.CauseProxy, errProxyRefused: link.CauseProxy, errProxyLogin: link.CauseLogin}
 	for _, c := range []struct {
 		name, scheme string
 		hello        nettest.Hello // nil: nobody listens
-		want         error
+		want         *link.Failure
 	}{
 		{"nobody", "http", nil, errProxyGone},
 		{"nobody", "socks5", nil, errProxyGone},
@@ -136,7 +135,7 @@ func TestProxyInTheWay(t *testing.T) {
 			_, err = s.Get(t.Context(), "/", nil, &into)
 			_, _, err2 := s.Dial(t.Context(), "/", nil)
 			for _, err := range []error{err, err2} {
-				if err == nil || strings.Contains(err.Error(), "canary") || c.want != nil && (err.Error() != "pbx.example: "+c.want.Error() || link.CauseOf(err) != cause[c.want]) {
+				if err == nil || strings.Contains(err.Error(), "canary") || c.want != nil && (err.Error() != "pbx.example: "+c.want.Why || link.CauseOf(err) != c.want.Cause) {
 					t.Errorf("%v, want %v", err, c.want)
 				}
 			}

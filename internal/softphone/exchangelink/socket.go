@@ -1,13 +1,17 @@
 package exchangelink
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -35,17 +39,16 @@ func (c *Closed) Error() string {
 // Socket is a WebSocket with liveness checks: it is pinged, and closed if nothing arrives
 // for Options.Silence. Send and Close belong to one goroutine.
 type Socket struct {
-	server  *Server
-	conn    *websocket.Conn
-	in      chan []byte
-	mu      sync.Mutex    // protects the next two
-	news    chan struct{} // closed when the next frame arrives
-	heard   time.Time     // when the last one arrived
-	ended   chan struct{} // closed when the reader ends
-	closing chan struct{}
-	stop    func() bool
-	tasks   sync.WaitGroup
-	err     error // why the reader ended; read it after in is closed
+	server *Server
+	conn   *websocket.Conn
+	in     chan []byte
+	mu     sync.Mutex      // protects the next two
+	news   chan struct{}   // closed when the next frame arrives
+	heard  time.Time       // when the last one arrived
+	on     context.Context // ends with the reader, and ends it
+	end    context.CancelFunc
+	tasks  sync.WaitGroup
+	err    error // why the reader ended; read it after in is closed
 }
 
 // Dial opens a WebSocket at path (including query). If a server answers without upgrading,
@@ -100,15 +103,16 @@ func named(name string, o Options) *Server {
 
 // socket starts reading a connection with messages of at most most bytes.
 func (s *Server) socket(ctx context.Context, conn *websocket.Conn, most int64) *Socket {
-	k := &Socket{server: s, conn: conn, in: make(chan []byte, queued), news: make(chan struct{}), heard: time.Now(), ended: make(chan struct{}), closing: make(chan struct{})}
-	k.stop = context.AfterFunc(ctx, func() { conn.Close() })
+	k := &Socket{server: s, conn: conn, in: make(chan []byte, queued), news: make(chan struct{}), heard: time.Now()}
+	k.on, k.end = context.WithCancel(ctx)
+	context.AfterFunc(k.on, func() { conn.Close() })
 	conn.SetReadLimit(most)
 	conn.SetPongHandler(func(string) error { return k.alive() })
 	conn.SetPingHandler(func(data string) error {
 		_ = conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(writeTime))
 		return k.alive()
 	})
-	k.tasks.Go(func() { k.ping(ctx) })
+	k.tasks.Go(k.ping)
 	k.tasks.Go(func() { k.read(ctx) })
 	return k
 }
@@ -123,7 +127,7 @@ func (k *Socket) Answers(ctx context.Context) bool {
 	select {
 	case <-news:
 		return true
-	case <-k.ended:
+	case <-k.on.Done():
 	case <-ctx.Done():
 	}
 	return false
@@ -148,13 +152,11 @@ func (k *Socket) alive() error {
 	return k.conn.SetReadDeadline(time.Now().Add(k.server.opts.Silence))
 }
 
-func (k *Socket) ping(ctx context.Context) {
+func (k *Socket) ping() {
 	t := time.Tick(k.server.opts.PingEvery)
 	for {
 		select {
-		case <-k.closing:
-			return
-		case <-ctx.Done():
+		case <-k.on.Done():
 			return
 		case <-t:
 			// A failure surfaces on the reading side.
@@ -165,7 +167,7 @@ func (k *Socket) ping(ctx context.Context) {
 
 func (k *Socket) read(ctx context.Context) {
 	defer close(k.in)
-	defer close(k.ended)
+	defer k.end()
 	for {
 		_ = k.alive()
 		kind, b, err := k.conn.ReadMessage()
@@ -178,9 +180,7 @@ func (k *Socket) read(ctx context.Context) {
 		}
 		select {
 		case k.in <- b:
-		case <-k.closing:
-			return
-		case <-ctx.Done():
+		case <-k.on.Done():
 			k.err = ctx.Err()
 			return
 		}
@@ -220,10 +220,8 @@ func (k *Socket) Send(b []byte) error {
 
 // Close ends the connection and waits for its goroutines.
 func (k *Socket) Close() {
-	k.stop()
-	close(k.closing)
 	_ = k.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(writeTime/10))
-	k.conn.Close()
+	k.end()
 	k.tasks.Wait()
 }
 
@@ -234,4 +232,94 @@ func Query(pairs ...string) string {
 		v.Set(pairs[i], pairs[i+1])
 	}
 	return "?" + v.Encode()
+}
+
+// Stream is an answer that lasts as long as its connection. It is closed when no part has
+// arrived for Options.Silence, not counting the time in which a part waits for its receiver.
+// Close belongs to one goroutine.
+type Stream struct {
+	// Server is the one that answered, of possibly several behind one name.
+	Server *Server
+	// Cookies are the server's cookies, formatted for the Cookie header.
+	Cookies string
+
+	asked *Server // under the common name
+	in    chan []byte
+	on    context.Context // ends with the stream
+	end   context.CancelCauseFunc
+	task  sync.WaitGroup
+	err   error // why the reader ended; read it after in is closed
+}
+
+// Stream sends a request and delivers its answer in parts, as cut by split. If a server
+// refuses, it returns the status, no stream and no error. The stream ends with ctx.
+func (s *Server) Stream(ctx context.Context, method, path string, h http.Header, body []byte, split bufio.SplitFunc) (k *Stream, status int, err error) {
+	k = &Stream{asked: s, in: make(chan []byte, queued)}
+	on, end := context.WithCancelCause(ctx)
+	var at string
+	traced := httptrace.WithClientTrace(on, &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { at = c.Conn.RemoteAddr().String() }})
+	resp, err := s.send(traced, s.client, method, path, h, body)
+	if err == nil && resp.StatusCode/100 != 2 {
+		resp.Body.Close()
+		end(nil)
+		return nil, resp.StatusCode, nil
+	} else if err != nil {
+		end(nil)
+		return nil, 0, s.broke(ctx, err)
+	}
+	k.on, k.end = on, end
+	here := *s
+	here.fixed = at
+	here.client = here.newClient()
+	k.Server = &here
+	for i, c := range resp.Cookies() {
+		if i > 0 {
+			k.Cookies += "; "
+		}
+		k.Cookies += c.Name + "=" + c.Value
+	}
+	k.task.Go(func() { k.read(ctx, resp.Body, split) })
+	return k, resp.StatusCode, nil
+}
+
+func (k *Stream) read(ctx context.Context, body io.ReadCloser, split bufio.SplitFunc) {
+	defer close(k.in)
+	defer body.Close()
+	silent := time.AfterFunc(k.asked.opts.Silence, func() { k.end(os.ErrDeadlineExceeded) })
+	defer silent.Stop()
+	parts := bufio.NewScanner(body)
+	parts.Buffer(nil, maxMessage)
+	parts.Split(split)
+	for parts.Scan() {
+		silent.Stop() // waiting for the receiver is not the server's silence
+		select {
+		case k.in <- bytes.Clone(parts.Bytes()):
+		case <-k.on.Done():
+		}
+		silent.Reset(k.asked.opts.Silence)
+	}
+	switch err := parts.Err(); {
+	case k.Silent():
+		k.err = k.asked.broke(ctx, os.ErrDeadlineExceeded)
+	case errors.Is(err, bufio.ErrTooLong):
+		k.err = k.asked.broke(ctx, errLarge)
+	default:
+		k.err = k.asked.broke(ctx, errors.Join(io.ErrUnexpectedEOF, err)) // an unexpected end
+	}
+}
+
+// In delivers the parts. It is closed when the answer has ended.
+func (k *Stream) In() <-chan []byte { return k.in }
+
+// Silent reports whether the stream was closed because nothing arrived for Options.Silence.
+func (k *Stream) Silent() bool { return errors.Is(context.Cause(k.on), os.ErrDeadlineExceeded) }
+
+// Err returns why In was closed.
+func (k *Stream) Err() error { return k.err }
+
+// Close ends the connection and waits for its goroutine.
+func (k *Stream) Close() {
+	k.end(nil)
+	k.task.Wait()
+	k.Server.Idle()
 }
