@@ -188,8 +188,8 @@ func TestHalfOpenPeer(t *testing.T) {
 		t.Fatalf("the living one ended: %v", err)
 	default:
 	}
-	if d.Connections() != 1 || len(pongs) != 1 {
-		t.Errorf("%d connections, %d pongs", d.Connections(), len(pongs))
+	if d.connected(t, 1); len(pongs) != 1 {
+		t.Errorf("%d pongs", len(pongs))
 	}
 	alive.Close()
 	<-ended

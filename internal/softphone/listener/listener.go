@@ -16,7 +16,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -115,8 +114,7 @@ type Listener struct {
 	mu        sync.Mutex  // guards the following fields
 	unhook    func() bool // detaches Close from Start's context
 	stopping  bool
-	sockets   map[*socket]struct{}
-	slots     int // WebSockets, including those in the handshake
+	sockets   map[*socket]bool // including those in the handshake
 	announced string
 }
 
@@ -151,7 +149,7 @@ func start(ctx context.Context, cfg Config, t timing) (*Listener, error) {
 		port:        port,
 		socketToken: newToken(cfg.SocketToken),
 		pathToken:   newToken(cfg.PathToken),
-		sockets:     map[*socket]struct{}{},
+		sockets:     map[*socket]bool{},
 	}
 	l.rates.bearer, l.rates.path = newRate(), newRate()
 	l.upgrader = websocket.Upgrader{
@@ -245,13 +243,6 @@ func (l *Listener) Lasting() bool {
 	return l.port >= l.cfg.Port && l.port < l.cfg.Port+max(l.cfg.Tries, 1)
 }
 
-// Connections returns the number of open WebSockets.
-func (l *Listener) Connections() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.sockets)
-}
-
 // Close refuses new requests ("stopping"), sends every WebSocket a going-away
 // close, removes the announcement, and returns when all goroutines have ended. It
 // may be called repeatedly.
@@ -260,11 +251,16 @@ func (l *Listener) Close() {
 		l.mu.Lock()
 		l.unhook()
 		l.stopping = true
-		open := slices.Collect(maps.Keys(l.sockets))
+		var open []*websocket.Conn
+		for s := range l.sockets {
+			if s.conn != nil { // serve closes the others
+				open = append(open, s.conn)
+			}
+		}
 		l.mu.Unlock()
 		l.withdraw()
-		for _, s := range open {
-			s.goAway()
+		for _, c := range open {
+			goAway(c)
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 		defer cancel()
@@ -298,3 +294,28 @@ type token struct {
 }
 
 func newToken(s string) token { return token{sha256.Sum256([]byte(s)), s != ""} }
+
+// maxSilent is how many open connections may not have sent a complete request yet.
+const maxSilent = 64
+
+// silentConns limits the number of silent connections: beyond the limit it closes the oldest. A
+// phone sends its request at once, so it gets through however many others hold connections.
+// It is safe for concurrent use.
+type silentConns struct {
+	mu     sync.Mutex // protects silent
+	silent []net.Conn // oldest first
+}
+
+// watch implements http.Server's ConnState.
+func (c *silentConns) watch(conn net.Conn, s http.ConnState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s != http.StateNew {
+		c.silent = slices.DeleteFunc(c.silent, func(o net.Conn) bool { return o == conn })
+		return
+	}
+	if c.silent = append(c.silent, conn); len(c.silent) > maxSilent {
+		c.silent[0].Close()
+		c.silent = slices.Delete(c.silent, 0, 1)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -28,7 +29,7 @@ const tokenProtocol = "token."
 // peer that does not read them is not read either.
 type socket struct {
 	l      *Listener
-	conn   *websocket.Conn
+	conn   *websocket.Conn // nil in the handshake; set under the listener's lock
 	source call.Source
 	rate   *rate.Limiter // events
 	ctl    *rate.Limiter // pings and pongs of the peer
@@ -52,67 +53,61 @@ func (l *Listener) events(w http.ResponseWriter, r *http.Request) {
 		l.refuse(w, r, badRequest)
 		return
 	}
-	if c := l.acquireSlot(); c != none {
+	s := &socket{l: l, rate: newRate(), ctl: newRate()}
+	if c := l.admit(s); c != none {
 		l.refuse(w, r, c)
 		return
 	}
-	defer l.releaseSlot()
+	defer l.leave(s)
 	conn, err := l.upgrader.Upgrade(w, r, nil)
 	if err != nil {
 		return // refused by the upgrader's Error, or the peer is gone
 	}
-	source := registry.Of(call.KindWebSocket).CallSource(strconv.FormatUint(l.lastConn.Add(1), 10))
-	(&socket{l: l, conn: conn, source: source, rate: newRate(), ctl: newRate()}).serve()
+	s.source = registry.Of(call.KindWebSocket).CallSource(strconv.FormatUint(l.lastConn.Add(1), 10))
+	s.serve(conn)
 }
 
-// acquireSlot reserves a slot before the upgrade; releaseSlot releases it.
-func (l *Listener) acquireSlot() code {
+// admit registers a socket before the upgrade.
+func (l *Listener) admit(s *socket) code {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case l.stopping:
 		return stopping
-	case l.slots >= MaxConnections:
+	case len(l.sockets) >= MaxConnections:
 		return slowDown
 	}
-	l.slots++
+	l.sockets[s] = true
 	l.serving.Add(1)
 	return none
 }
 
-func (l *Listener) releaseSlot() {
+func (l *Listener) leave(s *socket) {
 	l.mu.Lock()
-	l.slots--
+	delete(l.sockets, s)
 	l.mu.Unlock()
 	l.serving.Done()
 }
 
 // serve reads until the peer disconnects, breaks a rule, or goes silent.
-func (s *socket) serve() {
+func (s *socket) serve(conn *websocket.Conn) {
 	l := s.l
-	defer s.conn.Close()
+	defer conn.Close()
 	l.mu.Lock()
+	s.conn = conn
 	stop := l.stopping
-	if !stop {
-		l.sockets[s] = struct{}{}
-	}
 	l.mu.Unlock()
 	if stop {
-		s.goAway()
+		goAway(conn)
 		return
 	}
 	l.cfg.Log.Info("phone connected", "connection", s.source.Conn)
-	done, pinger := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(pinger)
-		s.ping(done)
-	}()
+	done := make(chan struct{})
+	var pinger sync.WaitGroup
+	pinger.Go(func() { s.ping(done) })
 	err := s.read()
 	close(done)
-	<-pinger
-	l.mu.Lock()
-	delete(l.sockets, s)
-	l.mu.Unlock()
+	pinger.Wait()
 	l.cfg.Log.Info("phone disconnected", "connection", s.source.Conn, "reason", reason(err))
 	if l.cfg.Gone != nil {
 		l.cfg.Gone(s.source)
@@ -194,10 +189,10 @@ func (s *socket) end(status int, err error) error {
 }
 
 // goAway ends the reader from outside and sends the peer a going-away close.
-func (s *socket) goAway() {
+func goAway(c *websocket.Conn) {
 	// A peer that does not read must not delay the program's exit.
-	_ = s.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseGoingAway, ""), time.Now().Add(100*time.Millisecond))
-	s.conn.Close()
+	_ = c.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseGoingAway, ""), time.Now().Add(100*time.Millisecond))
+	c.Close()
 }
 
 // ping sends pings until done is closed. A failed write needs no handling: the reader hits
