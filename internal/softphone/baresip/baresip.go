@@ -15,8 +15,11 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"strings"
 	"time"
 
+	"wiebelt/internal/core/address"
+	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/registry"
 )
@@ -53,8 +56,8 @@ func (p *softphone) Traits() link.Traits { return p.traits }
 // Session processes events until the connection ends. An idle connection is normal for
 // hours, so only a started frame has a deadline; TCP keep-alive detects a lost peer.
 func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
-	if !p.ownListener() {
-		return errOwner()
+	if _, ours := p.listening(p.traits.Source.Conn); !ours {
+		return errOwner
 	}
 	d := net.Dialer{Timeout: dialTime}
 	conn, err := d.DialContext(ctx, "tcp", p.traits.Source.Conn)
@@ -67,9 +70,9 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
 	defer conn.Close()
-	now, ours := p.listening(conn)
+	now, ours := p.listening(conn.RemoteAddr().String())
 	if !ours {
-		return errOwner()
+		return errOwner
 	}
 	if p.served != "" && now != "" && now != p.served {
 		r.EndAll() // the calls of the previous process ended with it
@@ -81,7 +84,7 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 		b, err := in.next()
 		switch {
 		case err == io.EOF:
-			if again, _ := p.listening(conn); now != "" && again != now {
+			if again, _ := p.listening(conn.RemoteAddr().String()); now != "" && again != now {
 				return link.NotThere(errRestarted)
 			}
 			return link.ErrClosed
@@ -94,32 +97,138 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 
 // errOwner reports a phone of another user on this
 // computer, whose callers are not this user's business.
-func errOwner() error {
-	return &link.Refusal{Why: "the baresip at this port belongs to another user", Cause: link.CauseOwner}
-}
+var errOwner = &link.Refusal{Why: "the baresip at this port belongs to another user", Cause: link.CauseOwner}
 
-// ownListener reports whether no other user listens at the address,
-// without connecting: that would disconnect the phone's own user.
-func (p *softphone) ownListener() bool {
-	host, port, _ := net.SplitHostPort(p.traits.Source.Conn)
-	if host == "localhost" {
-		host = "127.0.0.1"
-	}
-	at, err := netip.ParseAddrPort(net.JoinHostPort(host, port))
+// listening identifies the socket that listens at an address, if that is on this
+// computer, and reports whether it does not belong to another user. It does not connect:
+// that would disconnect the phone's own user.
+func (p *softphone) listening(address string) (socket string, ours bool) {
+	at, err := netip.ParseAddrPort(strings.Replace(address, "localhost", "127.0.0.1", 1))
 	if err != nil || !p.traits.Local {
-		return true
-	}
-	_, ours := link.Listening(netip.AddrPortFrom(at.Addr().Unmap(), at.Port()))
-	return ours
-}
-
-// listening identifies the listening socket that conn leads to, if it is on
-// this computer, and reports whether it does not belong to another user.
-func (p *softphone) listening(conn net.Conn) (socket string, ours bool) {
-	a, ok := conn.RemoteAddr().(*net.TCPAddr)
-	if !ok || !p.traits.Local {
 		return "", true
 	}
-	at := a.AddrPort()
-	return link.Listening(netip.AddrPortFrom(at.Addr().Unmap(), at.Port()))
+	return link.Listening(at)
+}
+
+// frame holds the fields used of an event. Version 4.9 adds more fields and types and may
+// omit peeruri; everything else is ignored.
+type frame struct {
+	Event    bool   `json:"event"`
+	Type     string `json:"type"`
+	Account  string `json:"accountaor"`
+	Source   string `json:"direction"`
+	Peer     string `json:"peeruri"`
+	Name     string `json:"peerdisplayname"`
+	Diverter string `json:"diverteruri"`
+	ID       string `json:"id"`
+	Param    string `json:"param"`
+}
+
+// frame processes the content of one netstring. It ignores anything but call events; an
+// unreadable event is skipped, the connection stays.
+func (p *softphone) frame(r *link.Reporter, b []byte) {
+	var f frame
+	if !r.Read(b, &f) || !f.Event { // not an event: the answer to another program's command
+		return
+	}
+	e := event(f)
+	_, known := r.Known(e.ID)
+	switch f.Type {
+	case "CALL_INCOMING":
+		e.Direction = call.Incoming
+	case "CALL_OUTGOING", "CALL_RINGING", "CALL_PROGRESS":
+		// The last two are the caller's events; version 1.0.0 has no CALL_OUTGOING. The
+		// first of them reports the call.
+		if f.Source == "incoming" || known {
+			return
+		}
+		e.Direction = call.Outgoing
+	case "CALL_ESTABLISHED":
+		e.State = call.Answered
+	case "CALL_CLOSED":
+		// An unanswered call does not show whether it was missed, rejected or answered
+		// elsewhere: param is a system error text, the same for all three.
+		e.State = call.Ended
+	default:
+		return
+	}
+	r.Report(e)
+}
+
+// event converts f into an event of its call.
+func event(f frame) call.Event {
+	e := call.Event{
+		ID: link.CallID(f.ID), State: call.Ringing, Direction: call.DirectionUnknown,
+		Number: f.Peer, Name: address.Unescape(f.Name), Line: f.Account, Via: address.Split(f.Diverter).User,
+	}
+	if e.Number == "" && (strings.HasPrefix(f.Param, "sip:") || strings.HasPrefix(f.Param, "sips:") || strings.HasPrefix(f.Param, "tel:")) {
+		e.Number = f.Param // the same address, present even if peeruri is omitted
+	}
+	switch f.Source {
+	case "incoming":
+		e.Direction = call.Incoming
+	case "outgoing":
+		e.Direction = call.Outgoing
+	}
+	return e
+}
+
+// maxFrame is the longest accepted frame in bytes. baresip's are below 1 KiB.
+const maxFrame = 64 << 10
+
+// errFrame ends the connection: after a bad frame the start of the next one is unknown.
+var errFrame = errors.New("bytes are not a netstring")
+
+// frameReader reads netstrings: a length in decimal digits, a colon, that
+// many bytes, a comma.
+type frameReader struct {
+	r     *bufio.Reader
+	until func(time.Time) error // sets the deadline for the rest of a started frame
+}
+
+// next returns the content of the next frame. The error is io.EOF only between frames.
+func (f *frameReader) next() ([]byte, error) {
+	if _, err := f.r.Peek(1); err != nil {
+		return nil, err
+	}
+	_ = f.until(time.Now().Add(frameTime)) // failures surface on reading
+	n, err := f.length()
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, n+1)
+	if _, err := io.ReadFull(f.r, b); err != nil {
+		return nil, unexpectedEOF(err)
+	}
+	if b[n] != ',' {
+		return nil, errFrame
+	}
+	return b[:n], f.until(time.Time{})
+}
+
+// length reads "123:". A netstring's length has no sign and no leading zero.
+func (f *frameReader) length() (int, error) {
+	n := 0
+	for i := 0; ; i++ {
+		c, err := f.r.ReadByte()
+		switch {
+		case err != nil:
+			return 0, unexpectedEOF(err)
+		case c == ':' && i > 0:
+			return n, nil
+		case c < '0' || c > '9', i == 1 && n == 0:
+			return 0, errFrame
+		}
+		if n = n*10 + int(c-'0'); n > maxFrame {
+			return 0, errFrame
+		}
+	}
+}
+
+// unexpectedEOF turns the end of input within a frame into io.ErrUnexpectedEOF.
+func unexpectedEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }

@@ -2,11 +2,15 @@ package link
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/text"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -258,43 +263,41 @@ func TestLongIDsStayDifferent(t *testing.T) {
 	}
 }
 
-// sleeper is a phone whose sessions last until ended.
-type sleeper struct {
-	traits Traits
-	begun  chan struct{}
-	off    bool
+// scripted is a phone whose session is a function.
+type scripted struct {
+	traits  Traits
+	session func(context.Context, *Reporter) error
 }
 
-func (s *sleeper) Traits() Traits { return s.traits }
-
-func (s *sleeper) Session(ctx context.Context, r *Reporter) error {
-	s.begun <- struct{}{}
-	if s.off {
-		return NotThere(errors.New("refused"))
-	}
-	r.Up()
-	<-ctx.Done()
-	return ctx.Err()
-}
+func (s scripted) Traits() Traits                                 { return s.traits }
+func (s scripted) Session(ctx context.Context, r *Reporter) error { return s.session(ctx, r) }
 
 // TestWake: after the computer has slept, a connection to
 // another computer is renewed and a wait ends.
 func TestWake(t *testing.T) {
-	for name, s := range map[string]*sleeper{"elsewhere": {}, "waiting": {traits: Traits{}, off: true}} {
-		s.begun = make(chan struct{})
+	for name, off := range map[string]bool{"elsewhere": false, "waiting": true} {
+		begun := make(chan struct{})
 		ctx, cancel := context.WithCancel(t.Context())
 		wake, ended := make(chan struct{}), make(chan struct{})
-		l := newLink(Config{Wake: wake, Take: func(call.Event) error { return nil }}, s)
+		l := newLink(Config{Wake: wake, Take: func(call.Event) error { return nil }}, scripted{session: func(ctx context.Context, r *Reporter) error {
+			begun <- struct{}{}
+			if off {
+				return NotThere(errors.New("refused"))
+			}
+			r.Up()
+			<-ctx.Done()
+			return ctx.Err()
+		}})
 		l.jitter = func(time.Duration) time.Duration { return time.Hour }
 		go func() {
 			defer close(ended)
 			l.run(ctx)
 		}()
-		<-s.begun
+		<-begun
 		for range 20 {
 			wake <- struct{}{}
 			select {
-			case <-s.begun:
+			case <-begun:
 			case <-time.After(time.Minute):
 				t.Fatal(name, "did not come back")
 			}
@@ -310,41 +313,109 @@ func TestWakeIsNotKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		wake := make(chan struct{})
 		ctx, cancel := context.WithCancel(t.Context())
-		s := &wakeful{t: t, wake: wake, end: cancel}
-		Run(ctx, Config{Wake: wake, State: func(now State) { s.retry = now.Retry }}, s)
-		if s.sessions != 20 {
-			t.Errorf("%d sessions", s.sessions)
+		sessions, retry := 0, time.Time{}
+		Run(ctx, Config{Wake: wake, State: func(now State) { retry = now.Retry }}, scripted{Traits{Local: true}, func(ctx context.Context, r *Reporter) error {
+			if time.Now().Before(retry) {
+				t.Error("a wake was kept")
+			}
+			r.Up()
+			select {
+			case wake <- struct{}{}:
+			case <-time.After(time.Minute):
+				t.Error("nobody hears that the computer has slept")
+				cancel()
+			}
+			if ctx.Err() != nil {
+				t.Error("a session on this computer was ended")
+			}
+			if sessions++; sessions == 20 {
+				cancel()
+			}
+			return ErrClosed
+		}})
+		if sessions != 20 {
+			t.Errorf("%d sessions", sessions)
 		}
 	})
 }
 
-// wakeful is a phone during whose sessions the computer sleeps.
-type wakeful struct {
-	t        *testing.T
-	wake     chan<- struct{}
-	end      context.CancelFunc
-	sessions int
-	retry    time.Time // the earliest time of the next session
+// TestCauses: each error has a cause, and each cause has a sentence about it and one on
+// what to do, in both languages.
+func TestCauses(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want Cause
+	}{
+		{nil, NoCause},
+		{ErrReplaced, NoCause},
+		{ErrClosed, NoCause},
+		{errors.New("it broke"), NoCause},
+		{NotThere(errors.New("refused")), CauseNobody},
+		{fmt.Errorf("read: %w", &Refusal{Why: "no", Cause: CauseDenied}), CauseDenied},
+		{fmt.Errorf("dial: %w", &net.DNSError{Err: "no such host", IsNotFound: true}), CauseName},
+		{fmt.Errorf("dial: %w", context.DeadlineExceeded), CauseSilent},
+		{&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ETIMEDOUT)}, CauseSilent},
+		{&net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}, NoCause},
+		{x509.UnknownAuthorityError{}, CauseAuthority},
+		{x509.HostnameError{Certificate: &x509.Certificate{}, Host: "x"}, CauseHost},
+		{x509.CertificateInvalidError{Reason: x509.Expired}, CauseExpired},
+		{x509.CertificateInvalidError{Reason: x509.NotAuthorizedToSign}, CauseTLS},
+	} {
+		if got := CauseOf(tt.err); got != tt.want {
+			t.Errorf("%v: %q, want %q", tt.err, got, tt.want)
+		}
+	}
+	for _, c := range Causes() {
+		for _, l := range []text.Language{text.Dutch, text.English} {
+			for _, k := range []text.Key{text.LinkWhy(string(c)), text.LinkDo(string(c))} {
+				if l.T(k) == string(k) {
+					t.Errorf("%s in %s is missing", k, l)
+				}
+			}
+		}
+	}
+	if text.LinkTrouble(text.Dutch, "unheard of") != "" || text.LinkTrouble(text.Dutch, "") != "" {
+		t.Error("words for a cause that is none")
+	}
 }
 
-func (s *wakeful) Traits() Traits { return Traits{Local: true} }
-
-func (s *wakeful) Session(ctx context.Context, r *Reporter) error {
-	if time.Now().Before(s.retry) {
-		s.t.Error("a wake was kept")
+// TestStateTellsWhy: every state of a link that is not connected has its cause. A
+// new cause is reported even within the same phase, but logged only once. A link
+// dropped after the computer slept does not count as connected until it is again.
+func TestStateTellsWhy(t *testing.T) {
+	var states []State
+	var log strings.Builder
+	synctest.Test(t, func(t *testing.T) {
+		wake := make(chan struct{}, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		errs := []error{&Refusal{Why: "no", Cause: CauseDenied}, &Refusal{Why: "no", Cause: CauseRights}, &Refusal{Why: "no", Cause: CauseRights}}
+		p := scripted{session: func(ctx context.Context, r *Reporter) error {
+			if len(errs) > 0 {
+				err := errs[0]
+				errs = errs[1:]
+				return err
+			}
+			if states[len(states)-1].Phase == Connecting { // reconnecting after the sleep
+				cancel()
+				return ctx.Err()
+			}
+			r.Up()
+			wake <- struct{}{}
+			<-ctx.Done()
+			return ctx.Err()
+		}}
+		Run(ctx, Config{Wake: wake, State: func(s State) { states = append(states, s) }, Log: slog.New(slog.NewTextHandler(&log, nil))}, p)
+	})
+	want := []State{{Phase: Connecting}, {Phase: Refused, Cause: CauseDenied}, {Phase: Refused, Cause: CauseRights}, {Phase: Refused, Cause: CauseRights}, {Phase: Connected}, {Phase: Connecting}}
+	if len(states) != len(want) {
+		t.Fatalf("%+v", states)
 	}
-	r.Up()
-	select {
-	case s.wake <- struct{}{}:
-	case <-time.After(time.Minute):
-		s.t.Error("nobody hears that the computer has slept")
-		s.end()
+	for i, s := range states {
+		if s.Phase != want[i].Phase || s.Cause != want[i].Cause {
+			t.Errorf("state %d is %s %q, want %s %q", i, s.Phase, s.Cause, want[i].Phase, want[i].Cause)
+		}
 	}
-	if ctx.Err() != nil {
-		s.t.Error("a session on this computer was ended")
+	if states[3].Since != states[1].Since || strings.Count(log.String(), "why=denied") != 1 || strings.Count(log.String(), "why=rights") != 1 {
+		t.Errorf("refused since %v and %v\n%s", states[1].Since, states[3].Since, log.String())
 	}
-	if s.sessions++; s.sessions == 20 {
-		s.end()
-	}
-	return ErrClosed
 }

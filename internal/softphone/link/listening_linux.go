@@ -22,6 +22,7 @@ const maxTable = 1 << 20
 // system's (root's) counts as ours.
 func Listening(at netip.AddrPort) (socket string, ours bool) {
 	var all []string
+	at = netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
 	ours, me := true, strconv.Itoa(os.Getuid())
 	for _, table := range [...]string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
 		f, err := os.Open(table)
