@@ -1,11 +1,9 @@
 package ari
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -202,81 +200,34 @@ func TestEverybody(t *testing.T) {
 	w.Expect(fmt.Sprintf("answered"+told, 1, 101), fmt.Sprintf("ended elsewhere"+told, 2, 102), fmt.Sprintf("ended completed"+told, 1, 101))
 }
 
-// TestNoAnswerAboutTheCaller: a number is not shown until the exchange
-// has said that it may be; the call's next event triggers another query.
+// TestNoAnswerAboutTheCaller: a number is not shown until the exchange has said that it may
+// be, nor if the channel has ended before it is queried, since its caller may have withheld
+// it; the call's next event triggers another query.
 func TestNoAnswerAboutTheCaller(t *testing.T) {
-	a := newAsterisk(t)
-	a.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
-		if !strings.HasSuffix(r.URL.Path, "/variable") {
-			return false
-		}
-		c, _, _ := w.(http.Hijacker).Hijack()
-		c.Close()
-		return true
-	})
-	w := a.link().Connected()
-	a.Send(ring.event("ChannelStateChange"))
-	w.Expect("ringing incoming #1736065800.12 anonymous on 0201234567")
-	a.Intercept(nil)
-	a.Send(ring.as(up).event("ChannelStateChange"))
-	w.Expect("answered incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
-}
-
-// TestChannelGone: if a channel has ended before it is queried, its
-// caller is not shown, since they may have withheld their number.
-func TestChannelGone(t *testing.T) {
-	a := newAsterisk(t)
-	there := make(chan struct{})
-	a.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
-		switch {
-		case strings.HasSuffix(r.URL.Path, "/variable"):
-			http.Error(w, `{"message":"Provided channel was not found"}`, http.StatusNotFound)
-		case strings.HasPrefix(r.URL.Path, "/ari/channels/"):
-			select {
-			case <-there:
-				_, _ = w.Write([]byte("{}"))
-			default:
+	gone := linktest.Status("/ari/channels/", http.StatusNotFound)
+	for name, tt := range map[string]struct{ first, then linktest.Answer }{
+		"silence": {func(w http.ResponseWriter, r *http.Request) bool {
+			if !strings.HasSuffix(r.URL.Path, "/variable") {
 				return false
 			}
-		default:
-			return false
-		}
-		return true
-	})
-	w := a.link().Connected()
-	a.Send(ring.event("ChannelStateChange"))
-	w.Expect("ringing incoming #1736065800.12 anonymous on 0201234567")
-	close(there) // the channel exists now, but lacks the function
-	a.Send(ring.as(up).event("ChannelStateChange"))
-	w.Expect("answered incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
-}
-
-// TestNobodyElsesCalls plays a busy exchange of fifty extensions; only one of them is ours.
-func TestNobodyElsesCalls(t *testing.T) {
-	a := newAsterisk(t)
-	var all []string
-	for i := range 50 {
-		ext := fmt.Sprint(101 + i)
-		c := chan_{id: fmt.Sprintf("1736065800.%d", 1000+i), name: "PJSIP/" + ext + "-0000abcd", state: "Ringing", caller: ext, peer: fmt.Sprintf("06123450%02d", i), exten: ext}
-		out := chan_{id: fmt.Sprintf("1736065800.%d", 2000+i), name: "SIP/" + ext + "-0000abce", state: "Ring", caller: ext, exten: fmt.Sprintf("02012345%02d", i)}
-		a.list(chan_{id: c.id + "u", name: "PJSIP/" + ext + "-0000ffff", state: "Up", peer: "0612345099"})
-		all = append(all, c.event("ChannelCreated"), c.event("ChannelStateChange"), out.event("ChannelCreated"), c.as(up).event("ChannelStateChange"),
-			c.as(up).event("ChannelConnectedLine"), c.event("ChannelCallerId"), c.as(up).event("ChannelDestroyed"))
-	}
-	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	a.With(func() { a.Channels["none"] = json.RawMessage("null") })
-	w := a.link().Connected()
-	a.Send(all...)
-	a.Send(last.event("ChannelStateChange"))
-	ours := 0
-	for e := w.Next(); linktest.Say(e) != lastSaid; e = w.Next() {
-		ours++
-		if id := e.ID; id != "1736065800.1000" && id != "1736065800.2000" && id != "1736065800.1000u" {
-			t.Errorf("somebody else's call: %s", linktest.Say(e))
-		}
-	}
-	if ours < 3 {
-		t.Errorf("%d events of ours", ours)
+			c, _, _ := w.(http.Hijacker).Hijack()
+			c.Close()
+			return true
+		}, nil},
+		"no channel, then no function": {gone, func(w http.ResponseWriter, r *http.Request) bool {
+			return linktest.Says("/ari/channels/"+ring.id, "{}")(w, r) || gone(w, r)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newAsterisk(t)
+			a.Intercept(tt.first)
+			w := a.link().Connected()
+			a.Send(ring.event("ChannelStateChange"))
+			w.Expect("ringing incoming #1736065800.12 anonymous on 0201234567")
+			a.Intercept(tt.then)
+			a.Send(ring.as(up).event("ChannelStateChange"))
+			w.Expect("answered incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
+		})
 	}
 }
 

@@ -93,8 +93,8 @@ func (s *inboundSession) next() time.Duration {
 	switch {
 	case s.noEvents, len(s.differing) > 0:
 		return s.missed
-	case s.pollIntervals.unsure < s.normal && s.doubt:
-		return s.pollIntervals.unsure
+	case s.doubt:
+		return s.unsure
 	}
 	return s.normal
 }

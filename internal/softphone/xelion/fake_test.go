@@ -94,18 +94,18 @@ func (x *exchange) about(kind string, of map[string]any) {
 
 // another returns a call that marks the end: once it
 // arrives, everything before it has been received.
-func another(n int) []told {
+func another(n int, extension string) []told {
 	id := fmt.Sprintf("SIP/lijn-z%d", n)
-	return []told{{id, id, "RINGING", "0201234599", "CALLER", ""}, {id, fmt.Sprintf("SIP/101-z%d", n), "RINGING", "Anouk", "CALLEE", "101"}}
+	return []told{{id, id, "RINGING", "0201234599", "CALLER", ""}, {id, fmt.Sprintf("SIP/%s-z%d", extension, n), "RINGING", "Anouk", "CALLEE", extension}}
 }
 
 // last rings and hangs up, and waits for both events.
 func (x *exchange) last(w *linktest.Watch) {
 	x.t.Helper()
-	x.set(another(0)...)
+	x.set(another(0, "101")...)
 	const said = " incoming #SIP/lijn-z0.SIP/101-z0 0201234599 on 101"
 	w.Expect("ringing" + said)
-	x.gone(another(0)...)
+	x.gone(another(0, "101")...)
 	w.Expect("ended" + said)
 }
 
@@ -117,8 +117,8 @@ func rigged(t testing.TB) (*exchange, *linktest.Exchange) {
 		Link: func(a exchangelink.Account) *linktest.Watch { return listen(t, a, func(p *phone) { p.minSession = 0 }) },
 		Ring: func() { x.has(from, ring) },
 		Send: func(message string) { x.SendAll(message) },
-		Call: func(n int) (string, func()) {
-			c := another(n + 1)
+		Call: func(n int, extension string) (string, func()) {
+			c := another(n+1, extension)
 			x.set(c...)
 			return c[1].call + "." + c[1].id, func() { x.gone(c...) }
 		},

@@ -137,27 +137,6 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestNobodyElsesCalls plays a busy exchange of fifty extensions.
-func TestNobodyElsesCalls(t *testing.T) {
-	x := newExchange(t)
-	w := x.link().Connected()
-	for i := range 50 {
-		n := fmt.Sprint(101 + i)
-		call := []told{{"SIP/l-" + n, "SIP/l-" + n, "RINGING", "06123450" + n, "CALLER", ""}, {"SIP/l-" + n, "SIP/" + n + "-2", "RINGING", n, "CALLEE", n}}
-		x.set(call...)
-		x.set(call[1].as(up))
-		x.gone(call...)
-	}
-	for e := w.Next(); e.ID != "SIP/lijn-z0.SIP/101-z0"; e = w.Next() {
-		if e.ID != "SIP/l-101.SIP/101-2" {
-			t.Errorf("somebody else's call: %s", linktest.Say(e))
-		}
-		if e.Reason == 1 { // completed: the last of ours
-			x.set(another(0)...)
-		}
-	}
-}
-
 // TestEverybody: a link to many extensions reports the extension at which a call rings.
 func TestEverybody(t *testing.T) {
 	x := newExchange(t)
@@ -251,7 +230,7 @@ func TestReplaced(t *testing.T) {
 	for name, show := range map[string]func(*exchange, *linktest.Watch, int){
 		"connecting": func(x *exchange, _ *linktest.Watch, _ int) { x.EachSocket(linktest.Cut) },
 		"asking": func(x *exchange, w *linktest.Watch, n int) {
-			c := another(n)
+			c := another(n, "101")
 			c[0].name = "J. de Vries"
 			x.set(c...)
 			for e := w.Next(); e.ID != c[1].call+"."+c[1].id; e = w.Next() {

@@ -85,9 +85,9 @@ func TestExchange(t *testing.T) {
 				Ring:   func() { x.lists(map[string]string{"1": told("1", "ALERT", "101 RING")}) },
 				HangUp: func() { x.lists(nil) },
 				Send:   func(message string) { x.Send(30011, message) },
-				Call: func(n int) (string, func()) {
+				Call: func(n int, extension string) (string, func()) {
 					id := fmt.Sprint("c", n)
-					x.say(told(id, "ALERT", "101 RING"))
+					x.say(told(id, "ALERT", extension+" RING"))
 					return id, func() { x.say(told(id, "BYE")) }
 				},
 			}

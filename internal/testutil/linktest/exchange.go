@@ -109,9 +109,9 @@ type Exchange struct {
 	HangUp  func()                            // ends that call without reporting it
 	Restart func()                            // disconnects and returns without the call
 	Send    func(message string)
-	// Call starts another call, different for each number, and returns its reported id and
-	// a function that ends it.
-	Call func(n int) (id string, end func())
+	// Call starts another call to an extension, different for each number, and returns its
+	// id, as reported if the extension is the account's, and a function that ends it.
+	Call func(n int, extension string) (id string, end func())
 }
 
 // ExchangeTests are the common tests of links to exchanges.
@@ -145,7 +145,7 @@ type Refusal struct {
 // Run runs the tests concurrently, since they mostly wait.
 func (x ExchangeTests) Run(t *testing.T) {
 	for name, test := range map[string]func(*testing.T){
-		"refusals": x.refusals, "restart": x.restart, "lost": x.lost, "goes on": x.goesOn, "sleep": x.sleep, "silence": x.silence,
+		"refusals": x.refusals, "restart": x.restart, "lost": x.lost, "goes on": x.goesOn, "nobody else's calls": x.nobodyElses, "sleep": x.sleep, "silence": x.silence,
 		"hostile messages": x.hostileMessages, "broken connections": x.brokenConnections, "bad tokens": x.badTokens, "discretion": x.discretion,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -162,7 +162,7 @@ func (x *Exchange) connect() *Watch {
 // Reports fails unless the link still reports calls, whatever else arrives.
 func (x *Exchange) Reports(t testing.TB, w *Watch, n int) {
 	t.Helper()
-	id, end := x.Call(n)
+	id, end := x.Call(n, Known.Extension)
 	for state := call.Ringing; ; {
 		e := w.Next()
 		if e != e.Clean() || e.Source.Kind != x.Address().Over {
@@ -288,6 +288,29 @@ func (x ExchangeTests) goesOn(t *testing.T) {
 			w.Until(link.Connected)
 		}
 		w.Expect(Say(rang))
+	}
+}
+
+// nobodyElses checks that a busy exchange's other calls are not reported.
+func (x ExchangeTests) nobodyElses(t *testing.T) {
+	e := x.New(t)
+	w := e.connect()
+	var ends []func()
+	for n := range 50 {
+		_, end := e.Call(n, fmt.Sprint(102+n))
+		ends = append(ends, end)
+	}
+	id, end := e.Call(50, Known.Extension)
+	ends = append(ends, end)
+	for state := call.Ringing; state != call.Ended; {
+		got := w.Next()
+		if state = got.State; got.ID != id {
+			t.Errorf("somebody else's call: %s", Say(got))
+		}
+		for _, end := range ends {
+			end()
+		}
+		ends = nil
 	}
 }
 
