@@ -356,12 +356,3 @@ func isNotBria(t *testing.T, address string, tooLong bool) {
 		t.Error(err)
 	}
 }
-
-func TestEndsWithItsContext(t *testing.T) {
-	f := newFake(t).start()
-	w := run(t, f.listen, times{})
-	w.Until(link.Connected)
-	began := time.Now()
-	w.Stop()
-	must.Within(t, began, time.Second)
-}

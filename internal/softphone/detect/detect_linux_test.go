@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/phonetest"
+	"wiebelt/internal/testutil/winetest"
 )
 
 func put(t *testing.T, dir, name, text string) string {
@@ -142,5 +143,12 @@ func TestRealBaresip(t *testing.T) {
 	answer := make([]byte, 4<<10)
 	if n, err := conn.Read(answer); err != nil || !strings.Contains(string(answer[:n]), "response") {
 		t.Errorf("%q, %v", answer[:n], err)
+	}
+}
+
+// TestWindows runs the Windows detection under wine.
+func TestWindows(t *testing.T) {
+	if out, code := winetest.New(t).Run(winetest.BuildTests(t), "-test.v"); code != 0 || strings.Count(out, "--- PASS") != 1 {
+		t.Errorf("%d\n%s", code, out)
 	}
 }

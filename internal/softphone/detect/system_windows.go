@@ -1,9 +1,13 @@
 package detect
 
 import (
+	"context"
 	"errors"
+	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -43,4 +47,18 @@ func processes() []Process {
 		return nil
 	}
 	return all
+}
+
+const dialTime = 300 * time.Millisecond
+
+// dials reports whether a connection can be made.
+func dials(ctx context.Context, at netip.AddrPort) bool {
+	ctx, cancel := context.WithTimeout(ctx, dialTime)
+	defer cancel()
+	c, err := new(net.Dialer).DialContext(ctx, "tcp", at.String())
+	if err != nil {
+		return false
+	}
+	_ = c.Close()
+	return true
 }

@@ -73,7 +73,7 @@ func readQuery(query string) (call.Event, error) {
 	var number, state bool
 	for field := range strings.SplitSeq(query, "&") {
 		name, raw, ok := strings.Cut(field, "=")
-		if !ok || !isName(name) {
+		if !ok || name == "" || strings.Trim(name, nameChars) != "" {
 			return call.Event{}, ErrForm
 		}
 		value, ok := unescape(raw)
@@ -82,7 +82,7 @@ func readQuery(query string) (call.Event, error) {
 			switch {
 			case number:
 				return call.Event{}, ErrForm
-			case unfilled(raw):
+			case errors.Is(address.Validate(raw), address.ErrUnfilled):
 				return call.Event{}, address.ErrUnfilled
 			case !ok:
 				return call.Event{}, ErrForm
@@ -128,13 +128,8 @@ func readNumber(s string) (string, bool) {
 	return s, len(digits) >= 3 && len(digits) <= 20 && strings.Trim(digits, "0123456789") == ""
 }
 
-// unfilled reports whether the phone sent its placeholder instead of the number.
-func unfilled(s string) bool { return errors.Is(address.Validate(s), address.ErrUnfilled) }
-
 // nameChars are the characters allowed in a field name.
 const nameChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
-
-func isName(s string) bool { return s != "" && strings.Trim(s, nameChars) == "" }
 
 // unescape decodes percent escapes only: a plus stays a plus. The result has no control
 // characters and no fragment.

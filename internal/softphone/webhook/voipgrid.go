@@ -39,7 +39,12 @@ func readVoIPGRID(m Message) ([]Report, error) {
 		if status == "in-progress" || status == "answered" || passed && !strings.Contains(status, "cold") {
 			e.State = call.Answered
 		}
-		by := d.At(firstPresent(d, "redirector", "transferer", "transferrer", "transferor"))
+		var by Document
+		for _, name := range []string{"redirector", "transferer", "transferrer", "transferor"} {
+			if by = d.At(name); by.Exists() {
+				break
+			}
+		}
 		e.Via = exchangelink.ColleagueName(by.text("name"), by.First("user_numbers.0", "account_number", "number"))
 		all = reportsAt(e, targets...)
 		if passed {
@@ -83,16 +88,6 @@ func reportsAt(e call.Event, who ...Document) (all []Report) {
 		}
 	}
 	return all
-}
-
-// firstPresent returns the first of the paths with a value.
-func firstPresent(d Document, paths ...string) string {
-	for _, path := range paths {
-		if d.At(path).Exists() {
-			return path
-		}
-	}
-	return paths[0]
 }
 
 func voipgridReason(s string) call.Reason {
