@@ -29,8 +29,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const patient = 20 * time.Second // only a failing test waits that long
-
 // serve returns a client of a TLS server.
 func serve(t *testing.T, h http.HandlerFunc, change func(*httptest.Server, *Options)) *Server {
 	t.Helper()
@@ -265,7 +263,7 @@ func in(t *testing.T, k *Socket) (string, bool) {
 	select {
 	case b, ok := <-k.In():
 		return string(b), ok
-	case <-time.After(patient):
+	case <-time.After(must.Patience):
 		t.Fatal("nothing came")
 	}
 	return "", false
@@ -351,7 +349,7 @@ func TestAlive(t *testing.T) {
 	})
 	k, _, err := s.Dial(t.Context(), "/", nil)
 	must.Do(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), patient)
+	ctx, cancel := context.WithTimeout(t.Context(), must.Patience)
 	defer cancel()
 	var asking sync.WaitGroup
 	for range 2 {

@@ -82,8 +82,7 @@ func (s *Server) tunnel(ctx context.Context, network string, u *url.URL, address
 func ask(c net.Conn, address string) error {
 	req := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: address}, Host: address, Header: http.Header{"User-Agent": {""}}}
 	_ = req.Write(c) // if it fails, no answer comes
-	// Read byte by byte, so that nothing after the answer is consumed.
-	in := bufio.NewReaderSize(io.LimitReader(oneByte{c}, maxHeader), 16)
+	in := bufio.NewReader(io.LimitReader(c, maxHeader))
 	resp, err := http.ReadResponse(in, req)
 	switch {
 	case err != nil:
@@ -92,14 +91,11 @@ func ask(c net.Conn, address string) error {
 		return errProxyLogin
 	case resp.StatusCode != http.StatusOK:
 		return errProxyRefused
+	case in.Buffered() > 0: // TLS, which begins with us, would miss it
+		return errProxyGone
 	}
 	return nil
 }
-
-// oneByte reads one byte at a time.
-type oneByte struct{ r io.Reader }
-
-func (o oneByte) Read(b []byte) (int, error) { return o.r.Read(b[:min(len(b), 1)]) }
 
 // socks connects through a SOCKS proxy, which also resolves the name.
 func (s *Server) socks(ctx context.Context, network string, u *url.URL, address string) (net.Conn, error) {

@@ -106,7 +106,7 @@ func TestProxyInTheWay(t *testing.T) {
 		{"a setting that cannot be read", "", nil, errProxyGone},
 		{"login", "http", nettest.Connect("HTTP/1.1 407 Geheim-canary\r\nProxy-Authenticate: Basic realm=\"canary\"\r\n\r\n"), errProxyLogin},
 		{"no", "http", nettest.Connect("HTTP/1.1 403 canary\r\n\r\n"), errProxyRefused},
-		{"more than was asked for", "http", nettest.Connect(nettest.Joined + "canary"), nil},
+		{"more than was asked for", "http", nettest.Connect(nettest.Joined + "canary"), errProxyGone},
 		{"no http", "http", nettest.Connect("canary 200 \r\n\r\n"), errProxyGone},
 		{"a flood", "http", nettest.Connect("HTTP/1.1 200 x\r\nA: " + strings.Repeat("canary", 1<<16) + "\r\n\r\n"), errProxyGone},
 		{"a redirect", "http", nettest.Connect("HTTP/1.1 302 x\r\nLocation: http://canary\r\n\r\n"), errProxyRefused},

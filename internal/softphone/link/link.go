@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"sync"
 	"syscall"
 	"time"
 
@@ -204,9 +205,9 @@ func (l *link) session(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	ended, done := make(chan struct{}), make(chan struct{})
-	go func() { // ends with the session
-		defer close(done)
+	ended := make(chan struct{})
+	var task sync.WaitGroup
+	task.Go(func() {
 		for {
 			select {
 			case <-l.cfg.Wake:
@@ -217,10 +218,10 @@ func (l *link) session(ctx context.Context) error {
 				return
 			}
 		}
-	}()
+	})
 	err := l.phone.Session(ctx, &l.rep)
 	close(ended)
-	<-done // otherwise it could consume a wake-up meant for the following wait
+	task.Wait() // otherwise it could consume a wake-up meant for the following wait
 	if errors.Is(context.Cause(ctx), errWoken) {
 		return errWoken
 	}

@@ -150,11 +150,7 @@ func TestExchange(t *testing.T) {
 	linktest.ExchangeTests{
 		Ended:     strings.Replace(rings, "ringing", "ended", 1),
 		Hostile:   hostile(t, 330),
-		TokenPath: base + "/me/login",
-		BadTokens: map[string]string{
-			"none": `{}`, "not a string": `{"authentication":{}}`, "a line end": `{"authentication":"a\r\nX-Evil: 1"}`,
-			"too long": `{"authentication":"` + strings.Repeat("x", 20<<10) + `"}`, "not JSON": "<html>",
-		},
+		TokenPath: base + "/me/login", TokenAnswer: `{"authentication":%s}`,
 		Denied: "Xelion does not accept the user name and password (401)", NoSecret: "no password for Xelion is stored",
 		Refusals: map[string]linktest.Refusal{
 			"disabled":             {Answer: login(401, 10006), Want: "Xelion has disabled the user (401)", Cause: link.CauseDenied},

@@ -70,9 +70,7 @@ func TestExchange(t *testing.T) {
 		`{"type":30011,"msg":"{"}`, `{"type":30011,"msg":{"call_id":{},"members":7}}`, "heartbeat", "heartbeat response\n", "\x00", strings.Repeat("[", 50_000), event(told("", "RING", "101 RING"))}
 	linktest.ExchangeTests{
 		Ended: "ended incoming #1", Hostile: linktest.Mutate(odd, 330, event(told("9", "ALERT", "101 RING")), event(told("9", "BYE"))),
-		TokenPath: api + "get_token",
-		BadTokens: map[string]string{"none": `{"errcode":0}`, "not a string": `{"access_token":17}`, "a line end": `{"errcode":0,"access_token":"a\r\nX-Evil: 1"}`,
-			"too long": `{"access_token":"` + strings.Repeat("x", 20<<10) + `"}`, "not JSON": "<html>", "an array": "[]"},
+		TokenPath: api + "get_token", TokenAnswer: `{"errcode":0,"access_token":%s}`,
 		Denied: "the exchange does not accept the client id and secret", NoSecret: "no client secret for Yeastar is stored",
 		Losses:  []func(*linktest.Exchange){func(e *linktest.Exchange) { e.Fake.(*exchange).Withdraw() }},
 		Paths:   []string{api + "get_token", api + "subscribe", api + "call/query"},

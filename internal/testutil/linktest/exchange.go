@@ -122,10 +122,10 @@ type ExchangeTests struct {
 	Broken  map[string]func(*websocket.Conn) // more ways to break a connection
 	// Breaks has all ways to break a connection, for a link without a WebSocket.
 	Breaks map[string]func(*Exchange)
-	// TokenPath is where tokens are requested; BadTokens has responses without a valid one.
-	TokenPath string
-	BadTokens map[string]string
-	Paths     []string // requested before the link is connected
+	// TokenPath is where tokens are requested; TokenAnswer is the response, with %s in place of
+	// the token.
+	TokenPath, TokenAnswer string
+	Paths                  []string // requested before the link is connected
 	// Denied is the error for a wrong secret, NoSecret for none.
 	Denied, NoSecret string
 	Refusals         map[string]Refusal
@@ -404,7 +404,14 @@ func (x ExchangeTests) brokenConnections(t *testing.T) {
 // badTokens checks that the link waits, does not repeat what it received,
 // and connects once the responses are valid.
 func (x ExchangeTests) badTokens(t *testing.T) {
-	for name, answer := range x.BadTokens {
+	if x.TokenPath == "" {
+		return
+	}
+	with := func(token string) string { return fmt.Sprintf(x.TokenAnswer, token) }
+	for name, answer := range map[string]string{
+		"none": "{}", "null": with("null"), "empty": with(`""`), "an object": with("{}"), "a line end": with(`"a\r\nX-Evil: 1"`),
+		"too long": with(`"` + strings.Repeat("x", 20<<10) + `"`), "not JSON": "<html>", "an array": "[]",
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := x.New(t)
