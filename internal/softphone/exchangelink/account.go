@@ -163,12 +163,6 @@ func (s *Server) Grant(id, user string, life time.Duration) (Token, error) {
 // Valid reports whether the token may be used for a new connection.
 func (t Token) Valid() bool { return time.Now().Round(0).Before(t.end) }
 
-// Expired returns the token as expired, for requests that still have to name it.
-func (t Token) Expired() Token {
-	t.end = time.Time{}
-	return t
-}
-
 // renewIn returns when to renew, after least at the earliest.
 func (t Token) renewIn(least time.Duration) time.Duration {
 	return max(time.Until(t.end)-t.life/3, least)
@@ -192,6 +186,9 @@ func (h *HeldToken) Begin(ctx context.Context, next Maker) error {
 	}
 	return h.make(ctx, next)
 }
+
+// Expire makes the token expired, for requests that still have to name it.
+func (h *HeldToken) Expire() { h.end = time.Time{} }
 
 func (h *HeldToken) make(ctx context.Context, next Maker) (err error) {
 	h.Token, err = next(ctx, h.Token)
@@ -228,7 +225,7 @@ func (h *HeldToken) Refused(s *Server, status int, why string) error {
 
 // Renew delivers the tokens that follow t, each before the previous one ends, until stop is
 // called. A failed renewal is retried after Options.Renewal: the old token is still valid,
-// and its end closes the connection.
+// and its end closes the connection. If next fails with link.CauseEnded, renewed is closed.
 func (s *Server) Renew(ctx context.Context, t Token, next Maker) (renewed <-chan Token, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	out := make(chan Token)
@@ -236,7 +233,11 @@ func (s *Server) Renew(ctx context.Context, t Token, next Maker) (renewed <-chan
 	task.Go(func() {
 		for wake.Pause(ctx, t.renewIn(s.opts.Renewal)) == nil {
 			after, err := next(ctx, t)
-			if err != nil {
+			switch {
+			case link.CauseOf(err) == link.CauseEnded:
+				close(out)
+				return
+			case err != nil:
 				continue
 			}
 			t = after

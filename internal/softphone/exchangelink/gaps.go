@@ -12,12 +12,11 @@ import (
 // gap in a while, and ever more rarely as long as polls find nothing new. It
 // belongs to one goroutine.
 type Gaps struct {
-	timer   *time.Timer
-	running bool // the timer is running
-	first   time.Duration
-	least   time.Duration
-	wait    time.Duration
-	last    time.Time
+	due   <-chan time.Time // nil: no poll is due
+	first time.Duration
+	least time.Duration
+	wait  time.Duration
+	last  time.Time
 }
 
 // mostWait is the longest wait before a poll, if polls find nothing new.
@@ -26,25 +25,22 @@ const mostWait = 30 * time.Second
 // NewGaps returns a Gaps without gaps. least is the minimum time between polls, first the
 // time for a gap to close by itself.
 func NewGaps(first, least time.Duration) *Gaps {
-	g := &Gaps{timer: time.NewTimer(0), first: first, least: least, wait: least}
-	g.timer.Stop()
-	return g
+	return &Gaps{first: first, least: least, wait: least}
 }
 
 // Seen notes that events are missing.
 func (g *Gaps) Seen() {
-	if !g.running {
-		g.running = true
-		g.timer.Reset(max(g.first, time.Until(g.last.Add(g.wait))))
+	if g.due == nil {
+		g.due = time.After(max(g.first, time.Until(g.last.Add(g.wait))))
 	}
 }
 
 // C delivers a value when a poll is due.
-func (g *Gaps) C() <-chan time.Time { return g.timer.C }
+func (g *Gaps) C() <-chan time.Time { return g.due }
 
 // Polled notes a poll, and whether it found anything new.
 func (g *Gaps) Polled(changed bool) {
-	g.running, g.last, g.wait = false, time.Now(), min(2*g.wait, mostWait)
+	g.due, g.last, g.wait = nil, time.Now(), min(2*g.wait, mostWait)
 	if changed {
 		g.wait = g.least
 	}

@@ -56,7 +56,7 @@ func feed(t testing.TB, f func(*session)) []call.Event {
 // back does what happens when our message is echoed, except sending requests.
 func (s *session) back() {
 	waiting, _ := s.waiting()
-	s.waits = false
+	s.late = nil
 	s.finish(waiting)
 }
 

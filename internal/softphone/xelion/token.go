@@ -46,7 +46,8 @@ func (p *phone) login(ctx context.Context, old exchangelink.Token) (exchangelink
 		h = header(old)
 	}
 	h.Set("Content-Type", "application/json")
-	for _, space := range []string{p.space, p.space + "-" + rand.Text()[:8]} {
+	usual := p.Account.ClientName()
+	for _, space := range []string{usual, usual + "-" + rand.Text()[:8]} {
 		body := exchangelink.JSON(map[string]string{"userName": p.Account.User, "password": secret, "userSpace": space, "clientId": "wiebelt"})
 		b, status, err := p.Server.Ask(ctx, http.MethodPost, "/me/login", h, body)
 		if err != nil {

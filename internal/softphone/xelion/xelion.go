@@ -18,12 +18,10 @@ import (
 
 type phone struct {
 	*exchangelink.Phone
-	space      string        // name of our session at the server
 	life       time.Duration // limit of a session, whatever the server says
 	again      time.Duration // interval between two requests of the list after gaps
 	minSession time.Duration // a session ended sooner than this was not too old
-	maxWait    time.Duration // how long an end waits at most, and a ring whose number is unknown
-	poll       time.Duration // interval of polling without a socket; tests shorten all of these
+	poll       time.Duration // interval of polling without a socket; tests shorten these four
 
 	// These live as long as the link and belong to the session's goroutine.
 	token    exchangelink.HeldToken
@@ -42,8 +40,8 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &phone{Phone: p, space: a.ClientName(), life: usualLife, again: time.Second, minSession: 30 * time.Second,
-		maxWait: 500 * time.Millisecond, poll: 5 * time.Second, channels: map[string]*channel{}, talks: map[string]*talk{}}, nil
+	return &phone{Phone: p, life: usualLife, again: time.Second, minSession: 30 * time.Second,
+		poll: 5 * time.Second, channels: map[string]*channel{}, talks: map[string]*talk{}}, nil
 }
 
 // base returns the base of the API for an address.
@@ -68,16 +66,15 @@ var (
 // session is one connection.
 type session struct {
 	*phone
-	r         *link.Reporter
-	sock      *exchangelink.Socket // nil: not available
-	dialled   time.Time            // start of the session that the socket belongs to
-	gaps      *exchangelink.Gaps
-	waitTimer *time.Timer // and whether it is running
-	waits     bool
-	polls     int
-	busy      int   // consecutive times that the server was unavailable
-	version   int64 // of the last event
-	heard     bool  // there was one
+	r       *link.Reporter
+	sock    *exchangelink.Socket // nil: not available
+	dialled time.Time            // start of the session that the socket belongs to
+	gaps    *exchangelink.Gaps
+	late    <-chan time.Time // what waits is reported then; nil: nothing waits
+	polls   int
+	busy    int   // consecutive times that the server was unavailable
+	version int64 // of the last event
+	heard   bool  // there was one
 }
 
 // Session processes events until the connection ends. It listens for events before it
@@ -101,9 +98,7 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 
 func (p *phone) session(r *link.Reporter) *session {
 	clear(p.talks)
-	t := time.NewTimer(0)
-	t.Stop()
-	return &session{phone: p, r: r, gaps: exchangelink.NewGaps(0, p.again), waitTimer: t}
+	return &session{phone: p, r: r, gaps: exchangelink.NewGaps(0, p.again)}
 }
 
 func (s *session) hangUp() {
@@ -177,7 +172,7 @@ func (s *session) subscribe(ctx context.Context) error {
 			if s.message(b) {
 				return s.reportWaiting(ctx)
 			}
-		case <-s.waitTimer.C:
+		case <-s.late:
 			return s.reportWaiting(ctx)
 		}
 	}
@@ -188,17 +183,7 @@ const looksPerDial = 12
 
 // run processes a connection until it ends, with token renewal in parallel.
 func (s *session) run(ctx context.Context) error {
-	failed := make(chan error, 1)
-	renewed, stop := s.Server.Renew(ctx, s.token.Token, func(ctx context.Context, t exchangelink.Token) (exchangelink.Token, error) {
-		t, err := s.renew(ctx, t)
-		if link.CauseOf(err) == link.CauseEnded {
-			select {
-			case failed <- err:
-			default:
-			}
-		}
-		return t, err
-	})
+	renewed, stop := s.Server.Renew(ctx, s.token.Token, s.renew)
 	defer stop()
 	poll := time.NewTicker(s.poll)
 	for {
@@ -219,7 +204,7 @@ func (s *session) run(ctx context.Context) error {
 			if s.message(b) {
 				err = s.reportWaiting(ctx)
 			}
-		case <-s.waitTimer.C:
+		case <-s.late:
 			err = s.reportWaiting(ctx)
 		case <-poll.C:
 			if s.polls++; s.polls%looksPerDial == 0 {
@@ -231,9 +216,12 @@ func (s *session) run(ctx context.Context) error {
 			poll.Reset(s.poll << min(s.busy, 4))
 		case <-s.gaps.C():
 			err = s.fetchAgain(ctx)
-		case s.token.Token = <-renewed:
-		case err = <-failed:
-			s.token.Token = s.token.Expired()
+		case t, ok := <-renewed:
+			if !ok {
+				s.token.Expire()
+				return s.ended()
+			}
+			s.token.Token = t
 		}
 		if err != nil {
 			return err
@@ -328,13 +316,15 @@ func (s *session) fetchAgain(ctx context.Context) error {
 // test is a message that the server echoes: everything it sent before has then arrived.
 const test = "test"
 
+// maxWait is how long an end waits at most, and a ring whose number is unknown.
+const maxWait = 500 * time.Millisecond
+
 // wait postpones what cannot be reported yet for a moment.
 func (s *session) wait() {
-	if s.waits {
+	if s.late != nil {
 		return
 	}
-	s.waits = true
-	s.waitTimer.Reset(s.maxWait)
+	s.late = time.After(maxWait)
 	if s.sock != nil { // failures surface on reading
 		_ = s.sock.Send([]byte(`{"messageType":"` + test + `"}`))
 	}
@@ -343,8 +333,7 @@ func (s *session) wait() {
 // reportWaiting reports what has waited. If the other party is still unknown,
 // it is requested once.
 func (s *session) reportWaiting(ctx context.Context) (err error) {
-	s.waitTimer.Stop()
-	s.waits = false
+	s.late = nil
 	waiting, ask := s.waiting()
 	if ask {
 		err = s.numbers(ctx)

@@ -18,7 +18,6 @@ import (
 type phone struct {
 	*exchangelink.Phone
 	beats time.Duration // interval between heartbeats; tests shorten it
-	read  webhook.Reader
 
 	// These live as long as the link and belong to the session's goroutine, or to the one
 	// that renews the token while it runs.
@@ -41,8 +40,7 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	read, _ := webhook.Of(registry.Yeastar)
-	return &phone{Phone: p, beats: 20 * time.Second, read: read, calls: map[string]map[string]bool{}}, nil
+	return &phone{Phone: p, beats: 20 * time.Second, calls: map[string]map[string]bool{}}, nil
 }
 
 // topics are the events about calls: changed, ended, transferred.
@@ -105,7 +103,7 @@ func (s *session) run(ctx context.Context) error {
 		case b, ok := <-s.sock.In():
 			if !ok {
 				if !s.ready && !s.token.Fresh {
-					s.token.Token = s.token.Expired() // it may be too old
+					s.token.Expire() // it may be too old
 				}
 				return s.sock.Err()
 			}
@@ -128,7 +126,7 @@ func (s *session) run(ctx context.Context) error {
 // denied returns the error for a refused token. One that is
 // not fresh may just be too old or withdrawn.
 func (s *session) denied(status int) error {
-	s.token.Token = s.token.Expired()
+	s.token.Expire()
 	switch {
 	case status >= 500 || status == http.StatusTooManyRequests:
 		return s.Server.Status(status)
@@ -217,7 +215,8 @@ func (s *session) snapshot(ctx context.Context) error {
 
 // take reads an event and reports what concerns us.
 func (s *session) take(b []byte) []webhook.Report {
-	all, err := s.read(webhook.Message{Body: b})
+	read, _ := webhook.Of(registry.Yeastar)
+	all, err := read(webhook.Message{Body: b})
 	if err != nil {
 		s.r.Unreadable(len(b))
 	}
