@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+	"golang.org/x/time/rate"
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/exchangelink"
@@ -175,12 +176,12 @@ type session struct {
 	r     *link.Reporter
 	times times
 
-	up              bool
-	id              int       // of the last request
-	pending         bool      // it is not answered yet
-	again           bool      // something has happened since that request
-	deadline        time.Time // for its answer
-	budgetUsedUntil time.Time // when the requests so far are used up, at one per askPause
+	up       bool
+	id       int           // of the last request
+	pending  bool          // it is not answered yet
+	again    bool          // something has happened since that request
+	deadline time.Time     // for its answer
+	limit    *rate.Limiter // of requests
 }
 
 // Session processes events until the connection ends.
@@ -192,13 +193,13 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	// Not every program answers pings, but Bria answers a request: the silence that ends
 	// the connection is longer than the one that triggers a request.
 	o := exchangelink.Options{PingEvery: p.times.ping, Silence: 2 * (p.times.silent + p.times.answer)}
-	s := &session{sock: exchangelink.NewSocket(ctx, ws, p.dialed, o, maxMessage), r: r, times: p.times}
+	s := &session{sock: exchangelink.NewSocket(ctx, ws, p.dialed, o, maxMessage), r: r, times: p.times, limit: rate.NewLimiter(rate.Every(askPause), askBurst)}
 	defer s.sock.Close()
 	return s.run(ctx)
 }
 
 func (s *session) run(ctx context.Context) error {
-	err := s.request(time.Now())
+	err := s.request()
 	for err == nil {
 		select {
 		case b, ok := <-s.sock.In():
@@ -218,8 +219,8 @@ func (s *session) next() time.Time {
 	switch {
 	case s.pending:
 		return s.deadline
-	case s.again:
-		return s.nextRequestAt()
+	case s.again: // when a request is allowed
+		return time.Now().Add(time.Duration((1 - s.limit.Tokens()) * float64(askPause)))
 	}
 	return s.sock.Heard().Add(s.times.silent)
 }
@@ -232,7 +233,7 @@ func (s *session) actOnTimeout() error {
 	case s.pending:
 		return errors.New("the phone does not answer any more")
 	case s.again, time.Since(s.sock.Heard()) >= s.times.silent:
-		return s.request(time.Now())
+		return s.request()
 	}
 	return nil
 }
@@ -244,27 +245,20 @@ func (s *session) changed() error {
 		s.again = true
 		return nil
 	}
-	return s.request(time.Now())
+	return s.request()
 }
 
-// nextRequestAt returns when the next request may be sent.
-func (s *session) nextRequestAt() time.Time { return s.budgetUsedUntil.Add(-askBurst * askPause) }
-
 // request requests the calls, or postpones that until it is allowed.
-func (s *session) request(now time.Time) error {
-	if now.Before(s.nextRequestAt()) {
+func (s *session) request() error {
+	if !s.limit.Allow() {
 		s.again = true
 		return nil
 	}
-	if s.budgetUsedUntil.Before(now) {
-		s.budgetUsedUntil = now
-	}
-	s.budgetUsedUntil = s.budgetUsedUntil.Add(askPause)
 	s.id++
 	s.pending, s.again = true, false
-	s.deadline = now.Add(s.times.answer)
+	s.deadline = time.Now().Add(s.times.answer)
 	if !s.up {
-		s.deadline = now.Add(s.times.allow)
+		s.deadline = time.Now().Add(s.times.allow)
 	}
 	return s.sock.Send(statusRequest(s.id))
 }
@@ -302,7 +296,7 @@ func (s *session) answer(m message, size int) error {
 		s.r.Unreadable(size)
 	}
 	if s.again {
-		return s.request(time.Now())
+		return s.request()
 	}
 	return nil
 }
