@@ -139,7 +139,6 @@ type Store interface {
 type phone struct {
 	store Store
 	host  string
-	every time.Duration
 }
 
 // checkEvery is how often the registration is checked.
@@ -157,7 +156,7 @@ func New(s Store) (link.Phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &phone{s, p.Host(), checkEvery}, nil
+	return &phone{s, p.Host()}, nil
 }
 
 // Traits implements link.Phone.
@@ -172,7 +171,7 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 			return err
 		}
 		r.Up()
-		if err := wake.Pause(ctx, p.every); err != nil {
+		if err := wake.Pause(ctx, checkEvery); err != nil {
 			return err
 		}
 	}
