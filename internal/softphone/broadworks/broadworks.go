@@ -9,13 +9,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"wiebelt/internal/core/lazyregexp"
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/registry"
@@ -47,7 +47,7 @@ type known struct{ user, tracking string }
 // and group whose calls to follow, as the interface writes them:
 // https://xsp.example/enterprise/kantoor/group/zuid. The error is for the administrator.
 func New(a exchangelink.Account) (link.Phone, error) {
-	parts := pasted.FindStringSubmatch(strings.TrimSpace(a.Address))
+	parts := pasted().FindStringSubmatch(strings.TrimSpace(a.Address))
 	scope, err := url.Parse(parts[2])
 	if err != nil {
 		return nil, errors.New("broadworks: the enterprise or group in the address cannot be read")
@@ -62,7 +62,7 @@ func New(a exchangelink.Account) (link.Phone, error) {
 
 // pasted matches an address as providers give it and the interface writes it: the part
 // before the paths, and whose calls to follow.
-var pasted = regexp.MustCompile(`(?s)^(.*?)(/(?:enterprise|serviceprovider)/[^/]+(?:/group/[^/]+)?)?(?:/com\.broadsoft\..*)?/?$`)
+var pasted = lazyregexp.New(`(?s)^(.*?)(/(?:enterprise|serviceprovider)/[^/]+(?:/group/[^/]+)?)?(?:/com\.broadsoft\..*)?/?$`)
 
 // session is one channel.
 type session struct {

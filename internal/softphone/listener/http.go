@@ -14,6 +14,7 @@ import (
 
 	"wiebelt/internal/core/address"
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/lazyregexp"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/text"
 )
@@ -84,26 +85,26 @@ func (l *Listener) httpSource(r *http.Request) (call.Source, *rate.Limiter, bool
 
 // readForm reads the fields from the address and a posted form.
 func readForm(w http.ResponseWriter, r *http.Request) (fields, code) {
-	f := form{seen: map[string]bool{}}
+	f := fields{}
 	if c := f.add(r.URL.RawQuery); c != none || r.Method != http.MethodPost {
-		return f.fields, c
+		return f, c
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxMessage))
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		return f.fields, tooLarge
+		return f, tooLarge
 	case err != nil:
-		return f.fields, badRequest
+		return f, badRequest
 	case len(body) == 0:
-		return f.fields, none
+		return f, none
 	}
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if kind != "application/x-www-form-urlencoded" {
-		return f.fields, badRequest
+		return f, badRequest
 	}
 	c := f.add(string(body))
-	return f.fields, c
+	return f, c
 }
 
 // refuse answers with a code and nothing from the request.
@@ -163,36 +164,28 @@ func (l *Listener) page(w http.ResponseWriter, r *http.Request, status int, c co
 	_, _ = fmt.Fprintf(w, pageText, lang, html.EscapeString(lang.T(key)))
 }
 
-// form collects the fields of an address or a posted form. Phones insert names and SIP
-// addresses unescaped, so it is parsed field by field: an error in an unused field costs no
-// call, and ";" is part of a SIP address, not a separator.
-type form struct {
-	fields
-	seen map[string]bool
-}
-
-// add parses one part. A field given twice is an error, even once
-// in each part, since parsers differ on which of the two counts.
-func (f *form) add(raw string) code {
+// add parses one part: an address or a posted form. A field given twice is an error, even
+// once in each part, since parsers differ on which of the two counts. Phones insert names
+// and SIP addresses unescaped, so it is parsed field by field: an error in an unused field
+// costs no call, and ";" is part of a SIP address, not a separator.
+func (f fields) add(raw string) code {
 	for pair := range strings.SplitSeq(raw, "&") {
 		key, raw, _ := strings.Cut(pair, "=")
 		name, _ := url.QueryUnescape(key)
-		to := f.field(name)
-		if to == nil {
+		if !isField(name) {
 			continue
 		}
-		if f.seen[name] {
+		if _, twice := f[name]; twice {
 			return badRequest
 		}
-		f.seen[name] = true
 		value, err := url.QueryUnescape(raw)
 		switch {
 		case err == nil:
-			*to = value
-		case to == &f.number && errors.Is(address.Validate(raw), address.ErrUnfilled):
+			f[name] = value
+		case name == "number" && errors.Is(address.Validate(raw), address.ErrUnfilled):
 			return unfilledMacro // %CallerNumber%
-		case to == &f.name, to == &f.line, to == &f.via:
-			*to = loose(raw) // "100% Zeker"
+		case name == "name", name == "line", name == "via":
+			f[name] = loose(raw) // "100% Zeker"
 		default:
 			return badRequest
 		}
@@ -200,22 +193,12 @@ func (f *form) add(raw string) code {
 	return none
 }
 
+var escape = lazyregexp.New("%[0-9A-Fa-f]{2}")
+
 // loose decodes valid escapes and leaves every other "%" as it is.
 func loose(raw string) string {
-	var b strings.Builder
-	for rest := raw; rest != ""; {
-		n := 1
-		if rest[0] == '%' && len(rest) > 2 {
-			if _, err := url.QueryUnescape(rest[:3]); err == nil {
-				n = 3
-			}
-		}
-		part := rest[:n]
-		if s, err := url.QueryUnescape(part); err == nil {
-			part = s
-		}
-		b.WriteString(part)
-		rest = rest[n:]
-	}
-	return b.String()
+	return escape().ReplaceAllStringFunc(strings.ReplaceAll(raw, "+", " "), func(s string) string {
+		s, _ = url.PathUnescape(s) // cannot fail
+		return s
+	})
 }

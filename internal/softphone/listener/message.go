@@ -17,61 +17,42 @@ import (
 // can only occur in ignored fields.
 const maxDepth = 8
 
-// fields is what a phone reports about a call, over WebSocket or HTTP. All are optional.
-type fields struct {
-	event, id, state, direction, reason string
-	number, name, line, via             string
-}
+// fields is what a phone reports about a call, over WebSocket or HTTP, by the name of the
+// protocol. All are optional.
+type fields map[string]string
 
-// field returns the place for a field of the protocol, nil for an ignored one. Names are
-// case-sensitive, as in JSON.
-func (f *fields) field(name string) *string {
+// isField reports whether the protocol has a field. Names are case-sensitive, as in JSON.
+func isField(name string) bool {
 	switch name {
-	case "event":
-		return &f.event
-	case "id":
-		return &f.id
-	case "state":
-		return &f.state
-	case "direction":
-		return &f.direction
-	case "reason":
-		return &f.reason
-	case "number":
-		return &f.number
-	case "name":
-		return &f.name
-	case "line":
-		return &f.line
-	case "via":
-		return &f.via
+	case "event", "id", "state", "direction", "reason", "number", "name", "line", "via":
+		return true
 	}
-	return nil
+	return false
 }
 
 // idOK reports whether an id can be echoed in an answer and is unambiguous.
 func idOK(id string) bool { return link.CallID(id) == id }
 
 // toEvent converts a phone's fields into an event, or returns what is wrong with them.
-func (f *fields) toEvent(w call.Source, at time.Time) (call.Event, code) {
-	if !idOK(f.id) {
+func (f fields) toEvent(w call.Source, at time.Time) (call.Event, code) {
+	if !idOK(f["id"]) {
 		return call.Event{}, badRequest
 	}
-	state, ok := call.ParseState(f.state)
+	state, ok := call.ParseState(f["state"])
 	if !ok {
 		return call.Event{}, badState
 	}
-	if err := address.Validate(f.number); errors.Is(err, address.ErrUnfilled) {
+	if err := address.Validate(f["number"]); errors.Is(err, address.ErrUnfilled) {
 		return call.Event{}, unfilledMacro
 	} else if err != nil {
 		return call.Event{}, badNumber
 	}
 	e := call.Event{
-		Source: w, ID: f.id, State: state, Direction: call.ParseDirection(f.direction),
-		Number: f.number, Name: f.name, Line: f.line, Via: f.via, At: at,
+		Source: w, ID: f["id"], State: state, Direction: call.ParseDirection(f["direction"]),
+		Number: f["number"], Name: f["name"], Line: f["line"], Via: f["via"], At: at,
 	}
 	if state == call.Ended {
-		e.Reason = call.ParseReason(f.reason)
+		e.Reason = call.ParseReason(f["reason"])
 	}
 	return e, none
 }
@@ -84,7 +65,7 @@ var errMessage = errors.New("message is not of the documented form")
 //
 // With an error it returns the fields read so far too, so that the answer can name the id.
 func parseMessage(b []byte) (fields, error) {
-	var f fields
+	f := fields{}
 	if !json.Valid(b) { // one value, and nothing after it
 		return f, errMessage
 	}
@@ -98,19 +79,19 @@ func parseMessage(b []byte) (fields, error) {
 		token, _ := d.ReadToken()
 		name := token.String()
 		if seen[name] {
-			return fields{id: f.id}, errMessage
+			return fields{"id": f["id"]}, errMessage
 		}
 		seen[name] = true
-		to := f.field(name)
-		if kind := d.PeekKind(); to != nil && kind != '"' && kind != 'n' {
-			return fields{id: f.id}, errMessage
+		known := isField(name)
+		if kind := d.PeekKind(); known && kind != '"' && kind != 'n' {
+			return fields{"id": f["id"]}, errMessage
 		}
 		value, err := read(d)
 		if err != nil {
-			return fields{}, err
+			return nil, err
 		}
-		if to != nil && value.Kind() == '"' {
-			*to = value.String()
+		if known && value.Kind() == '"' {
+			f[name] = value.String()
 		}
 	}
 	return f, nil
@@ -156,7 +137,7 @@ func marshal(v any) []byte {
 func (l *Listener) handleMessage(b []byte, w call.Source) []byte {
 	f, _ := parseMessage(b) // of an unreadable message, only event and id are used
 	c := badRequest
-	switch f.event {
+	switch f["event"] {
 	case "call":
 		var e call.Event
 		if e, c = f.toEvent(w, l.cfg.Now()); c == none {
@@ -166,12 +147,13 @@ func (l *Listener) handleMessage(b []byte, w call.Source) []byte {
 	default:
 		return nil
 	}
+	id := f["id"]
 	if c == none {
-		return ack(f.id)
+		return ack(id)
 	}
 	l.log.note(c)
-	if !idOK(f.id) {
-		f.id = ""
+	if !idOK(id) {
+		id = ""
 	}
-	return errorResponse(f.id, c)
+	return errorResponse(id, c)
 }

@@ -201,7 +201,7 @@ func agrees(t *testing.T, b []byte) {
 				t.Fatalf("accepted %q", b)
 			}
 		}
-		if got := *f.field(name); got != want {
+		if got := f[name]; got != want {
 			t.Fatalf("%s of %q is %q, want %q", name, b, got, want)
 		}
 	}
