@@ -62,26 +62,14 @@ const (
 	connected
 )
 
-func progressOf(state string) progress {
-	switch state {
-	case "ringing":
-		return ringing
-	case "connecting":
-		return connecting
-	case "connected":
-		return connected
-	case "failed", "ended":
-		return over
-	}
-	return unclear
-}
+var progressOf = map[string]progress{"ringing": ringing, "connecting": connecting, "connected": connected, "failed": over, "ended": over}
 
 // overallState returns the state of a call and its party: in a conference, the
 // party whose number is known as long as they take part, otherwise the first one.
 func overallState(all []party, known string) (progress, party) {
 	best, who, open := unclear, party{}, false
 	for _, p := range all {
-		state := progressOf(p.state)
+		state := progressOf[p.state]
 		open = open || state == unclear
 		number := call.CleanText(p.number, call.MaxNumber)
 		if state > best || state == best && number != "" && number == known {

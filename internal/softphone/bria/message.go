@@ -132,14 +132,7 @@ func (r *callReader) tag(t tag, c *entry) {
 		r.field = &c.id
 	case r.within:
 		p := &c.parties[len(c.parties)-1]
-		switch t.name {
-		case "number":
-			r.field = &p.number
-		case "displayname":
-			r.field = &p.name
-		case "state":
-			r.field = &p.state
-		}
+		r.field = map[string]*string{"number": &p.number, "displayname": &p.name, "state": &p.state}[t.name]
 	}
 }
 

@@ -151,26 +151,13 @@ func parse(text []byte) (a answer, whole bool) {
 		}
 		end = end && body != ""
 	}
+	fields := map[string]*string{"Event": &a.event, "State": &a.state, "From": &a.from, "Id": &a.id, "Direction": &a.direction}
 	for body != "" {
 		line, rest, _ := strings.Cut(body, "\n")
 		body = rest
 		name, value, _ := strings.Cut(line, ":")
-		value = strings.TrimSpace(value)
-		var field *string
-		switch name {
-		case "Event":
-			field = &a.event
-		case "State":
-			field = &a.state
-		case "From":
-			field = &a.from
-		case "Id":
-			field = &a.id
-		case "Direction":
-			field = &a.direction
-		}
-		if field != nil && *field == "" {
-			*field = value
+		if field := fields[name]; field != nil && *field == "" {
+			*field = strings.TrimSpace(value)
 		}
 	}
 	return a, end

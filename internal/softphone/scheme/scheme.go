@@ -96,7 +96,7 @@ func readQuery(query string) (call.Event, error) {
 				return call.Event{}, ErrForm
 			}
 			state = true
-			if e.State, ok = readState(value); !ok {
+			if e.State, ok = states[value]; !ok {
 				return call.Event{}, ErrState
 			}
 		default:
@@ -111,15 +111,7 @@ func readQuery(query string) (call.Event, error) {
 	return e, nil
 }
 
-func readState(s string) (call.State, bool) {
-	switch s {
-	case "ringing":
-		return call.Ringing, true
-	case "answered":
-		return call.Answered, true
-	}
-	return call.Ringing, false
-}
+var states = map[string]call.State{"ringing": call.Ringing, "answered": call.Answered}
 
 // readNumber accepts 3 to 20 digits, optionally after a plus.
 func readNumber(s string) (string, bool) {

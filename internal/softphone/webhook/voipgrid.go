@@ -33,7 +33,7 @@ func readVoIPGRID(m Message) ([]Report, error) {
 	e, targets := voipgridCall(d)
 	var all []Report
 	if over {
-		e.State, e.Reason = call.Ended, voipgridReason(d.text("reason"))
+		e.State, e.Reason = call.Ended, voipgridReasons[strings.ToLower(d.text("reason"))]
 		all = append(all, Report{Event: e})
 	} else {
 		if status == "in-progress" || status == "answered" || passed && !strings.Contains(status, "cold") {
@@ -90,16 +90,7 @@ func reportsAt(e call.Event, who ...Document) (all []Report) {
 	return all
 }
 
-func voipgridReason(s string) call.Reason {
-	switch strings.ToLower(s) {
-	case "completed":
-		return call.Completed
-	case "answered-elsewhere":
-		return call.Elsewhere
-	case "rejected", "busy":
-		return call.Rejected
-	case "no-answer", "cancelled", "canceled", "failed", "abandon":
-		return call.Missed
-	}
-	return call.ReasonUnknown
+var voipgridReasons = map[string]call.Reason{
+	"completed": call.Completed, "answered-elsewhere": call.Elsewhere, "rejected": call.Rejected, "busy": call.Rejected,
+	"no-answer": call.Missed, "cancelled": call.Missed, "canceled": call.Missed, "failed": call.Missed, "abandon": call.Missed,
 }

@@ -31,7 +31,7 @@ func readYeastar(m Message) ([]Report, error) {
 	case kind == "":
 		return nil, ErrMessage
 	case kind == yeastarOver:
-		return checked(Report{Event: call.Event{ID: id, State: call.Ended, Reason: yeastarReason(said.text("status"))}})
+		return checked(Report{Event: call.Event{ID: id, State: call.Ended, Reason: yeastarReasons[strings.ToUpper(said.text("status"))]}})
 	}
 	return checked(yeastarMembers(id, said.At("members").All())...)
 }
@@ -115,14 +115,6 @@ func yeastarCaller(trunk yeastarMember, extensions []yeastarMember) (from yeasta
 	return extensions[max(i, 0)]
 }
 
-func yeastarReason(status string) call.Reason {
-	switch strings.ToUpper(status) {
-	case "ANSWERED":
-		return call.Completed
-	case "NO ANSWER", "FAILED", "VOICEMAIL":
-		return call.Missed
-	case "BUSY":
-		return call.Rejected
-	}
-	return call.ReasonUnknown
+var yeastarReasons = map[string]call.Reason{
+	"ANSWERED": call.Completed, "NO ANSWER": call.Missed, "FAILED": call.Missed, "VOICEMAIL": call.Missed, "BUSY": call.Rejected,
 }

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gorilla/websocket"
-
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
@@ -172,9 +170,6 @@ func TestExchange(t *testing.T) {
 		},
 		Paths:   []string{base + "/me/login", base + "/me/websocket", base + "/communications", "/websocket/"},
 		Private: []string{"/api/", "/websocket"},
-		Broken: map[string]func(*websocket.Conn){"goes away": func(c *websocket.Conn) {
-			c.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(1001, "bye"))
-		}},
-		New: func(t testing.TB) *linktest.Exchange { _, e := rigged(t); return e },
+		New:     func(t testing.TB) *linktest.Exchange { _, e := rigged(t); return e },
 	}.Run(t)
 }
