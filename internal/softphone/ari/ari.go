@@ -51,7 +51,7 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	}
 	h := exchangelink.Basic(p.Account.User, secret)
 	defer p.Server.Idle()
-	sock, status, err := p.Server.Dial(ctx, "/ari/events"+exchangelink.Query("app", p.app, "subscribeAll", "true"), h, "ari")
+	sock, status, err := p.Server.Dial(ctx, "/ari/events?"+url.Values{"app": {p.app}, "subscribeAll": {"true"}}.Encode(), h, "ari")
 	switch {
 	case err != nil:
 		return err
@@ -138,7 +138,7 @@ func (s *session) variable(ctx context.Context, id, name string) (value string, 
 	var answer struct {
 		Value string `json:"value"`
 	}
-	status, err := s.get(ctx, "channels/"+url.PathEscape(id)+"/variable"+exchangelink.Query("variable", name), &answer)
+	status, err := s.get(ctx, "channels/"+url.PathEscape(id)+"/variable?"+url.Values{"variable": {name}}.Encode(), &answer)
 	if err != nil {
 		return "", false
 	}

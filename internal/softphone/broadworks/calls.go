@@ -101,7 +101,7 @@ func (s *session) readUsers(ctx context.Context) (group string, err error) {
 		return "", nil
 	}
 	for first, page := 1, 0; page < pages; page++ {
-		d, _, err := s.do(ctx, http.MethodGet, actions+user(s.Account.User)+"/directories/Group"+exchangelink.Query("start", strconv.Itoa(first), "results", "1000"), nil)
+		d, _, err := s.do(ctx, http.MethodGet, actions+user(s.Account.User)+"/directories/Group?results=1000&start="+strconv.Itoa(first), nil)
 		if err != nil {
 			return "", err
 		}

@@ -225,15 +225,6 @@ func (k *Socket) Close() {
 	k.tasks.Wait()
 }
 
-// Query returns a query string including the question mark.
-func Query(pairs ...string) string {
-	v := url.Values{}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		v.Set(pairs[i], pairs[i+1])
-	}
-	return "?" + v.Encode()
-}
-
 // Stream is an answer that lasts as long as its connection. It is closed when no part has
 // arrived for Options.Silence, not counting the time in which a part waits for its receiver.
 // Close belongs to one goroutine.

@@ -82,7 +82,7 @@ func (s *session) dial(ctx context.Context) (err error) {
 	status := http.StatusNotFound
 	for i := 0; i < len(s.events) && status == http.StatusNotFound; i++ {
 		from := s.events[i]
-		s.sock, status, err = from.server.Dial(ctx, from.path+exchangelink.Query("version", "2"), s.header())
+		s.sock, status, err = from.server.Dial(ctx, from.path+"?version=2", s.header())
 		if err != nil || s.sock != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
 	"time"
 
 	"wiebelt/internal/core/call"
@@ -358,5 +359,5 @@ func (p *phone) releaseToken(ctx context.Context) {
 }
 
 func (p *phone) path(of string) string {
-	return api + of + exchangelink.Query("access_token", p.token.ID)
+	return api + of + "?access_token=" + url.QueryEscape(p.token.ID)
 }
