@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/lazyregexp"
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 )
@@ -72,23 +73,17 @@ func (s *session) event(ctx context.Context, m message) {
 	}
 }
 
+// channelName matches the name of a phone's channel, with its endpoint; "…<ZOMBIE>" is none.
+var channelName = lazyregexp.New(`(?s)^(?:PJSIP|SIP)/(.*)-[0-9A-Fa-f]+$`)
+
 // extensionOf returns the extension whose phone a channel belongs to, "" for other channels.
 func (s *session) extensionOf(name string) (extension string) {
-	technology, rest, _ := strings.Cut(name, "/")
-	if technology != "PJSIP" && technology != "SIP" {
-		return ""
+	if m := channelName().FindStringSubmatch(name); m != nil {
+		if _, ours := s.Account.Follows(m[1]); ours {
+			return m[1]
+		}
 	}
-	i := strings.LastIndexByte(rest, '-')
-	if i < 0 {
-		return ""
-	}
-	if number := rest[i+1:]; number == "" || strings.Trim(number, "0123456789abcdefABCDEF") != "" { // as "…<ZOMBIE>" is
-		return ""
-	}
-	if _, ours := s.Account.Follows(rest[:i]); !ours {
-		return ""
-	}
-	return rest[:i]
+	return ""
 }
 
 // take reports the state of a channel if it is part of our calls. moved is true if the
