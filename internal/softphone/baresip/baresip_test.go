@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/nettest"
 )
 
 func TestMain(m *testing.M) { linktest.Main(m) }
@@ -188,9 +189,7 @@ func TestAddress(t *testing.T) {
 }
 
 func TestNobodyThere(t *testing.T) {
-	d := newFake(t)
-	d.Close()
-	if _, err := linktest.Once(t, newPhone(t, d.Address().Address)); !errors.Is(err, link.ErrNotThere) {
+	if _, err := linktest.Once(t, newPhone(t, nettest.Nobody(t))); !errors.Is(err, link.ErrNotThere) {
 		t.Error(err)
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorilla/websocket"
-
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
@@ -252,15 +250,6 @@ func TestExpired(t *testing.T) {
 	if len(w.States) != 0 {
 		t.Error("the connection did not stay")
 	}
-	x.With(func() { x.Tokens.Valid = nil })
-	x.EachSocket(func(c *websocket.Conn) { c.NetConn().Close() })
-	for refused := false; !refused; { // the old token is tried first
-		s := w.Until(link.Waiting)
-		w.Wake <- struct{}{}
-		refused = strings.HasSuffix(s.Err.Error(), "status 401")
-	}
-	w.Until(link.Connected)
-	x.last(w)
 }
 
 // TestRefusedLater: the link reports when the client's rights are withdrawn while it is connected.
