@@ -68,11 +68,7 @@ func (e *env) audit(s *settings.Settings, outcome string) {
 	if s.Audit != "eventlog" {
 		return
 	}
-	log, err := eventlog.Open()
-	if err == nil {
-		err = errors.Join(log.Write(eventlog.Lookup(outcome)), log.Close())
-	}
-	if err != nil {
+	if err := eventlog.Write(eventlog.Lookup(outcome)); err != nil {
 		e.note(text.OutputAudit, err)
 	}
 }

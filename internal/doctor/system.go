@@ -44,7 +44,7 @@ type system struct {
 func realSystem() system {
 	return system{
 		store: secret.Open, register: register.State, policy: settings.PolicySources, desktop: hasDesktop, loggedOn: loggedOn, screen: screenKind,
-		trayHost: tray.HasHost, player: sound.Player, lockSources: lockSources, browser: browser.Available, audit: auditLog, microSIP: func() string { return detect.ThisSystem().MicroSIP },
+		trayHost: tray.HasHost, player: sound.Player, lockSources: lockSources, browser: browser.Available, audit: eventlog.Check, microSIP: func() string { return detect.ThisSystem().MicroSIP },
 		free: freeSpace, folder: folderFault, writable: writable, installed: filetrust.Program,
 	}
 }
@@ -73,15 +73,6 @@ func folderFault(path string) error {
 func isRead(err error) bool {
 	e, ok := errors.AsType[*filetrust.Error](err)
 	return ok && e.Why == filetrust.Read
-}
-
-// auditLog opens the log for recording lookups, and writes nothing.
-func auditLog() error {
-	w, err := eventlog.Open()
-	if err != nil {
-		return err
-	}
-	return w.Close()
 }
 
 // Results where cards have no screen: the desktop has none for them, or does not answer.

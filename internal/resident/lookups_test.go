@@ -345,7 +345,6 @@ func TestRelayLooksUp(t *testing.T) {
 		if tt.want == client && got != r.audit.Lookups(client) {
 			t.Errorf("%s: the relay is asked", name)
 		}
-		r.audit.Close()
 	}
 	if _, err := (&relayed{}).Lookup(t.Context(), "+31698760011"); contact.FailureOf(err) != contact.NotSetUp {
 		t.Errorf("no link: %v", err)

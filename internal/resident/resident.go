@@ -195,7 +195,6 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 
 	if r.o.Demo == nil {
 		r.audit = audit.New(r.settings, r.o.Log)
-		defer r.audit.Close()
 		r.deliveries = outboxworker.New(r.deliveryParams())
 		defer r.deliveries.Close() // after all deliveries have ended
 	}

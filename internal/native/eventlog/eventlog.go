@@ -54,20 +54,11 @@ var messageIDs = map[ID]string{
 	PolicyIgnored: "5e0a94d1b6c84f27a3d95c7e81f2b046",
 }
 
-// Level is the severity of a record.
-type Level uint8
-
-// The levels.
-const (
-	Info Level = iota
-	Warning
-)
-
 // Record is one record, made by one of the functions below.
 type Record struct {
 	ID      ID
-	Level   Level
 	Message string // in English, one line
+	warning bool
 	field   string // NAME=value, "" for none
 }
 
@@ -75,7 +66,7 @@ type Record struct {
 // anything else is recorded as "other".
 func Lookup(outcome string) Record {
 	outcome = word(outcome)
-	return Record{LookedUp, Info, "A caller was looked up: " + outcome + ".", "WIEBELT_OUTCOME=" + outcome}
+	return Record{LookedUp, "A caller was looked up: " + outcome + ".", false, "WIEBELT_OUTCOME=" + outcome}
 }
 
 // word returns s if it has the form of our codes, and otherwise
@@ -96,19 +87,12 @@ func word(s string) string {
 func Expiry(days int) Record {
 	field := "WIEBELT_DAYS=" + strconv.Itoa(days)
 	if days < 0 {
-		return Record{SecretExpired, Warning, "The hub's secret has expired; set a new one with wiebelt provision.", field}
+		return Record{SecretExpired, "The hub's secret has expired; set a new one with wiebelt provision.", true, field}
 	}
-	return Record{SecretExpires, Warning, "The hub's secret expires soon (days left: " + strconv.Itoa(days) + "); set a new one with wiebelt provision.", field}
+	return Record{SecretExpires, "The hub's secret expires soon (days left: " + strconv.Itoa(days) + "); set a new one with wiebelt provision.", true, field}
 }
 
 // UntrustedPolicy records that a policy file is ignored.
 func UntrustedPolicy() Record {
-	return Record{PolicyIgnored, Warning, "The policy file is ignored: it or its folder can be written by somebody other than an administrator.", ""}
-}
-
-// Writer writes records.
-type Writer interface {
-	// Write writes a record or fails; it never blocks for long.
-	Write(Record) error
-	Close() error
+	return Record{PolicyIgnored, "The policy file is ignored: it or its folder can be written by somebody other than an administrator.", true, ""}
 }

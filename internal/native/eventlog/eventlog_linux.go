@@ -1,10 +1,10 @@
 package eventlog
 
 import (
+	"errors"
 	"net"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -15,67 +15,45 @@ var journalSocket = "/run/systemd/journal/socket"
 // handOver is how long to wait for a busy journal.
 const handOver = 200 * time.Millisecond
 
-type journal struct {
-	mu   sync.Mutex
-	conn *net.UnixConn // nil: not open yet
-}
-
-// Open connects to the journal. It returns ErrNoLog if there is none.
-func Open() (Writer, error) {
-	j := &journal{}
-	if err := j.open(); err != nil {
-		return nil, ErrNoLog
-	}
-	return j, nil
-}
-
-func (j *journal) open() error {
-	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: journalSocket, Net: "unixgram"})
+// Write writes a record to the journal or fails; it never blocks for long.
+func Write(r Record) error {
+	c, err := dial()
 	if err != nil {
 		return err
 	}
-	j.conn = c
-	return nil
+	_ = c.SetWriteDeadline(time.Now().Add(handOver))
+	_, err = c.Write(r.datagram())
+	return errors.Join(err, c.Close())
 }
 
-func (j *journal) Write(r Record) error {
-	b := r.datagram()
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	var err error
-	for range 2 { // the journal may have been restarted
-		if j.conn == nil {
-			if err = j.open(); err != nil {
-				return err
-			}
-		}
-		_ = j.conn.SetWriteDeadline(time.Now().Add(handOver))
-		if _, err = j.conn.Write(b); err == nil {
-			return nil
-		}
-		_ = j.conn.Close()
-		j.conn = nil
+// Check returns ErrNoLog if there is no journal.
+func Check() error {
+	c, err := dial()
+	if err != nil {
+		return err
 	}
-	return err
+	return c.Close()
 }
 
-func (j *journal) Close() error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.conn == nil {
-		return nil
+func dial() (*net.UnixConn, error) {
+	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: journalSocket, Net: "unixgram"})
+	if err != nil {
+		return nil, ErrNoLog
 	}
-	err := j.conn.Close()
-	j.conn = nil
-	return err
+	return c, nil
 }
 
 // datagram encodes the record for the journal. Our values contain no line ends.
 func (r Record) datagram() []byte {
+	const info, warning = "6", "4"
+	priority := info
+	if r.warning {
+		priority = warning
+	}
 	lines := []string{
 		"MESSAGE=" + r.Message,
 		"MESSAGE_ID=" + messageIDs[r.ID],
-		"PRIORITY=" + map[Level]string{Info: "6", Warning: "4"}[r.Level],
+		"PRIORITY=" + priority,
 		"SYSLOG_IDENTIFIER=" + strings.ToLower(Source),
 		"WIEBELT_EVENT_ID=" + strconv.Itoa(int(r.ID)),
 	}

@@ -47,12 +47,11 @@ func at(t *testing.T) string {
 
 func TestJournal(t *testing.T) {
 	path := at(t)
-	if _, err := Open(); !errors.Is(err, ErrNoLog) {
+	if err := Check(); !errors.Is(err, ErrNoLog) {
 		t.Errorf("without a journal: %v", err)
 	}
 	c := listen(t, path)
-	w := must.Get(Open())(t)
-	defer w.Close()
+	must.Do(t, Check())
 	for _, k := range []struct {
 		r    Record
 		want map[string]string
@@ -66,7 +65,7 @@ func TestJournal(t *testing.T) {
 		{Expiry(-1), map[string]string{"WIEBELT_EVENT_ID": "201", "WIEBELT_DAYS": "-1"}},
 		{UntrustedPolicy(), map[string]string{"WIEBELT_EVENT_ID": "300", "MESSAGE_ID": messageIDs[PolicyIgnored]}},
 	} {
-		must.Do(t, w.Write(k.r))
+		must.Do(t, Write(k.r))
 		got := next(t, c)
 		for name, want := range k.want {
 			if got[name] != want {
@@ -80,11 +79,11 @@ func TestJournal(t *testing.T) {
 	// The journal restarts.
 	_ = c.Close()
 	must.Do(t, os.Remove(path))
-	if err := w.Write(Lookup("found")); err == nil {
+	if err := Write(Lookup("found")); err == nil {
 		t.Error("written to nobody")
 	}
 	c = listen(t, path)
-	must.Do(t, w.Write(Lookup("none")))
+	must.Do(t, Write(Lookup("none")))
 	if got := next(t, c); got["WIEBELT_OUTCOME"] != "none" {
 		t.Errorf("%v", got)
 	}
@@ -93,11 +92,9 @@ func TestJournal(t *testing.T) {
 // TestJournalThatHangs checks that a journal that reads nothing does not block Write.
 func TestJournalThatHangs(t *testing.T) {
 	listen(t, at(t)) // and never read from it
-	w := must.Get(Open())(t)
-	defer w.Close()
 	for range 10_000 {
 		begin := time.Now()
-		err := w.Write(Lookup("found"))
+		err := Write(Lookup("found"))
 		if took := time.Since(begin); took > 3*handOver {
 			t.Fatalf("held up for %v", took)
 		}

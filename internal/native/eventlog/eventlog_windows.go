@@ -2,53 +2,36 @@ package eventlog
 
 import (
 	"errors"
-	"sync"
 
 	"golang.org/x/sys/windows"
 	"golang.org/x/sys/windows/registry"
 	"golang.org/x/sys/windows/svc/eventlog"
 )
 
-type application struct {
-	mu  sync.Mutex
-	log *eventlog.Log
-}
-
-// Open opens the application log. It returns ErrNoLog if there is none.
-func Open() (Writer, error) {
+// Write writes a record to the application log or fails; it never blocks for long.
+func Write(r Record) error {
 	l, err := eventlog.Open(Source)
 	if err != nil {
-		return nil, ErrNoLog
-	}
-	return &application{log: l}, nil
-}
-
-func (a *application) Write(r Record) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.log == nil {
 		return ErrNoLog
 	}
 	message := r.Message
 	if r.field != "" {
 		message += "\r\n" + r.field
 	}
-	write := a.log.Info
-	if r.Level == Warning {
-		write = a.log.Warning
+	write := l.Info
+	if r.warning {
+		write = l.Warning
 	}
-	return write(uint32(r.ID), message)
+	return errors.Join(write(uint32(r.ID), message), l.Close())
 }
 
-func (a *application) Close() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.log == nil {
-		return nil
+// Check returns ErrNoLog if there is no such log.
+func Check() error {
+	l, err := eventlog.Open(Source)
+	if err != nil {
+		return ErrNoLog
 	}
-	err := a.log.Close()
-	a.log = nil
-	return err
+	return l.Close()
 }
 
 // Install registers the source, so that the event viewer shows messages unchanged. This

@@ -2,9 +2,8 @@
 // caller was looked up, if the settings ask for it, and what only administrators
 // can fix before it breaks.
 //
-// It owns the open log, under a lock. Run is its only goroutine, for the warnings; lookups
-// are recorded on the goroutine that makes them. It knows the current settings, but neither
-// the hub nor the resident.
+// Run is its only goroutine, for the warnings; lookups are recorded on the goroutine that
+// makes them. It knows the current settings, but neither the hub nor the resident.
 package audit
 
 import (
@@ -21,50 +20,29 @@ import (
 	"wiebelt/internal/native/eventlog"
 )
 
-// Audit writes to the system's log, which is opened on first use and closed at the end. It
-// is safe for concurrent use; a nil Audit records nothing.
+// Audit writes to the system's log. It is safe for concurrent use; a nil Audit records nothing.
 type Audit struct {
 	settings func() *settings.Settings // the current ones
-	open     func() (eventlog.Writer, error)
+	write    func(eventlog.Record) error
 	logger   *slog.Logger
 
 	mu     sync.Mutex
-	events eventlog.Writer
 	failed bool // logged once
 }
 
 // New returns an Audit that follows the settings returned by current.
 func New(current func() *settings.Settings, log *slog.Logger) *Audit {
-	return &Audit{settings: current, open: eventlog.Open, logger: log}
+	return &Audit{settings: current, write: eventlog.Write, logger: log}
 }
 
 func (a *Audit) record(e eventlog.Record) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	var err error
-	if a.events == nil {
-		a.events, err = a.open()
-	}
-	if err == nil {
-		err = a.events.Write(e)
-	}
+	err := a.write(e)
 	if err != nil && !a.failed {
 		a.logger.Error("the system's log takes no record", "why", err)
 	}
 	a.failed = err != nil
-}
-
-// Close closes the log once there are no more lookups.
-func (a *Audit) Close() {
-	if a == nil {
-		return
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.events != nil {
-		_ = a.events.Close()
-		a.events = nil
-	}
 }
 
 // Lookups wraps next and records each lookup if the settings ask for it.
