@@ -21,43 +21,32 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-var testClass = win32.Class("WiebeltTest", func(hwnd, what, wParam, lParam uintptr) uintptr {
-	switch what {
-	case 0x3D: // WM_GETOBJECT
-		if r, ok := Answer(hwnd, wParam, lParam); ok {
-			return r
-		}
-	case win32.WMClose:
-		Detach(hwnd)
-		win32.Destroy(hwnd)
-		return 0
-	case win32.WMDestroy:
-		win32.Quit()
-		return 0
-	}
-	return win32.Default(hwnd, what, wParam, lParam)
-})
-
 // openWindow opens a window on its own thread, which ends with the test.
 func openWindow(t *testing.T) (hwnd uintptr) {
 	t.Helper()
-	made, done := make(chan uintptr), make(chan struct{})
+	made, done := make(chan error), make(chan struct{})
+	handle := func(what uint32, wParam, lParam uintptr) (uintptr, bool) {
+		switch what {
+		case 0x3D: // WM_GETOBJECT
+			return Answer(hwnd, wParam, lParam)
+		case win32.WMClose:
+			Detach(hwnd)
+			win32.Destroy(hwnd)
+			win32.Quit()
+			return 0, true
+		}
+		return 0, false
+	}
 	go func() {
 		defer close(done)
 		runtime.LockOSThread()
-		name, err := testClass()
-		h := uintptr(0)
-		if err == nil {
-			const popup, topmost = 0x90000000, 8
-			h, err = win32.Create(name, "test", popup, topmost)
-		}
-		if err != nil {
-			t.Error(err)
-		}
-		made <- h
+		const popup, topmost = 0x90000000, 8
+		var err error
+		hwnd, err = win32.Create("WiebeltTest", "test", popup, topmost, handle)
+		made <- err
 		win32.Loop()
 	}()
-	hwnd = <-made
+	must.Do(t, <-made)
 	t.Cleanup(func() { win32.Post(hwnd, win32.WMClose, 0, 0); <-done })
 	return hwnd
 }

@@ -48,6 +48,7 @@ const (
 
 // follower watches the session through one window. One thread owns it.
 type follower struct {
+	window uintptr
 	set    func(State, []string)
 	log    *slog.Logger
 	told   bool // WTS reports locks
@@ -56,36 +57,25 @@ type follower struct {
 	registerFail, askFail sync.Once // logged once
 }
 
-// followers maps a window to its follower, for the window procedure.
-var followers sync.Map // uintptr -> *follower
-
-var class = win32.Class("WiebeltSession", windowProc)
-
 // open creates an invisible window on its own thread.
 func open(ctx context.Context, log *slog.Logger, set func(State, []string)) (run func(), err error) {
-	name, err := class()
-	if err != nil {
-		return nil, err
-	}
+	f := &follower{set: set, log: log}
 	made := make(chan error, 1)
 	done := make(chan struct{})
-	var window uintptr
 	go func() {
 		defer close(done)
 		runtime.LockOSThread() // never unlocked: the thread ends with its window
 		var err error
-		if window, err = win32.Create(name, "", 0, 0); err != nil {
+		if f.window, err = win32.Create("WiebeltSession", "", 0, 0, f.message); err != nil {
 			made <- err
 			return
 		}
-		f := &follower{set: set, log: log}
-		followers.Store(window, f)
-		f.register(window)
-		if ok, _, err := setTimer.Call(window, 1, uintptr(askEvery.Milliseconds()), 0); ok == 0 {
+		f.register()
+		if ok, _, err := setTimer.Call(f.window, 1, uintptr(askEvery.Milliseconds()), 0); ok == 0 {
 			log.Warn("the session is looked at when it changes only", "why", err)
 		}
 		f.ask()
-		screenreader.WhenAsked(func() { win32.Post(window, wmTimer, 0, 0) })
+		screenreader.WhenAsked(func() { win32.Post(f.window, wmTimer, 0, 0) })
 		made <- nil
 		win32.Loop()
 	}()
@@ -96,52 +86,45 @@ func open(ctx context.Context, log *slog.Logger, set func(State, []string)) (run
 	return func() {
 		<-ctx.Done()
 		screenreader.WhenAsked(nil)
-		win32.Post(window, win32.WMClose, 0, 0)
+		win32.Post(f.window, win32.WMClose, 0, 0)
 		<-done
 	}, nil
 }
 
-// windowProc is called by the system for every message of the window.
-func windowProc(hwnd, what, wParam, lParam uintptr) uintptr {
-	if v, ok := followers.Load(hwnd); ok {
-		f := v.(*follower)
-		switch what {
-		case wmSessionChange:
-			switch wParam {
-			case wtsLock:
-				f.locked = true
-			case wtsUnlock:
-				f.locked = false
-			}
-			f.ask()
-			return 0
-		case wmTimer:
-			f.register(hwnd)
-			f.ask()
-			return 0
-		case win32.WMClose:
-			if f.told {
-				unregisterSession.Call(hwnd)
-			}
-			win32.Destroy(hwnd)
-			return 0
-		case win32.WMDestroy:
-			followers.Delete(hwnd)
-			win32.Quit()
-			return 0
+// message handles a message to the window.
+func (f *follower) message(what uint32, wParam, _ uintptr) (uintptr, bool) {
+	switch what {
+	case wmSessionChange:
+		switch wParam {
+		case wtsLock:
+			f.locked = true
+		case wtsUnlock:
+			f.locked = false
 		}
+		f.ask()
+	case wmTimer:
+		f.register()
+		f.ask()
+	case win32.WMClose:
+		if f.told {
+			unregisterSession.Call(f.window)
+		}
+		win32.Destroy(f.window)
+		win32.Quit()
+	default:
+		return 0, false
 	}
-	return win32.Default(hwnd, what, wParam, lParam)
+	return 0, true
 }
 
 // register subscribes to lock messages. At log-on the service may not be running yet,
 // so it is called again until it succeeds.
-func (f *follower) register(hwnd uintptr) {
+func (f *follower) register() {
 	if f.told {
 		return
 	}
 	const thisSession = 0
-	ok, _, err := registerSession.Call(hwnd, thisSession)
+	ok, _, err := registerSession.Call(f.window, thisSession)
 	if f.told = ok != 0; f.told {
 		return
 	}

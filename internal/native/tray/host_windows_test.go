@@ -52,12 +52,7 @@ func TestTaskbarComesLater(t *testing.T) {
 	work.Go(func() {
 		enter()
 		defer runtime.UnlockOSThread()
-		class, err := win32.Class("Shell_TrayWnd", win32.Default)()
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		h, err := win32.Create(class, "", 0, 0)
+		h, err := win32.Create("Shell_TrayWnd", "", 0, 0, func(uint32, uintptr, uintptr) (uintptr, bool) { return 0, false })
 		if err != nil {
 			t.Error(err)
 		}

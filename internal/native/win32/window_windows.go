@@ -1,6 +1,7 @@
 package win32
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"unsafe"
@@ -25,11 +26,8 @@ var (
 	translateMessage = user32.NewProc("TranslateMessage")
 )
 
-// Messages sent to every window.
-const (
-	WMDestroy = 0x0002
-	WMClose   = 0x0010
-)
+// WMClose asks a window to close.
+const WMClose = 0x0010
 
 type message struct {
 	hwnd           uintptr
@@ -50,45 +48,57 @@ type class struct {
 	smallIcon            uintptr
 }
 
-// Proc is a window procedure. The system calls it for every message to a window, without any
-// context of ours. It must pass messages that it does not handle to Default.
-type Proc func(hwnd, what, wParam, lParam uintptr) uintptr
+// Handler handles a message to a window; false leaves it to the system.
+type Handler func(what uint32, wParam, lParam uintptr) (result uintptr, handled bool)
 
-// Class returns a function that registers a window class on its first call, once per
-// process, since callbacks are never freed.
-func Class(name string, proc Proc) func() (*uint16, error) {
-	return sync.OnceValues(func() (*uint16, error) {
-		n, err := windows.UTF16PtrFromString(name)
-		if err != nil {
-			return nil, err
+// handlers has the windows' handlers for the window procedure, which the system calls
+// without any context of ours.
+var handlers sync.Map // uintptr (window) -> Handler
+
+// windowProc returns the window procedure. There is only one, since callbacks are never freed.
+var windowProc = sync.OnceValue(func() uintptr {
+	return windows.NewCallback(func(hwnd, what, wParam, lParam uintptr) uintptr {
+		if h, ok := handlers.Load(hwnd); ok {
+			if r, handled := h.(Handler)(uint32(what), wParam, lParam); handled {
+				return r
+			}
 		}
-		const idcArrow = 32512
-		arrow, _, _ := loadCursor.Call(0, idcArrow)
-		c := class{proc: windows.NewCallback(proc), cursor: arrow, name: n}
-		c.size = uint32(unsafe.Sizeof(c))
-		if ok, _, err := registerClassEx.Call(uintptr(unsafe.Pointer(&c))); ok == 0 {
-			return nil, fmt.Errorf("RegisterClassEx: %w", err)
-		}
-		return n, nil
+		r, _, _ := defWindowProc.Call(hwnd, what, wParam, lParam)
+		return r
 	})
-}
+})
 
-// Create creates a hidden window of one pixel. It belongs to the calling thread, which
-// must be locked and run Loop.
-func Create(class *uint16, title string, style, ex uintptr) (uintptr, error) {
+// Create creates a hidden window of one pixel, of a class of ours, whose messages go to
+// handle from then on. It belongs to the calling thread, which must be locked and run Loop.
+func Create(className, title string, style, ex uintptr, handle Handler) (uintptr, error) {
+	n, err := windows.UTF16PtrFromString(className)
+	if err != nil {
+		return 0, err
+	}
 	t, err := windows.UTF16PtrFromString(title)
 	if err != nil {
 		return 0, err
 	}
-	h, _, err := createWindowEx.Call(ex, uintptr(unsafe.Pointer(class)), uintptr(unsafe.Pointer(t)), style, 0, 0, 1, 1, 0, 0, 0, 0)
+	const idcArrow = 32512
+	arrow, _, _ := loadCursor.Call(0, idcArrow)
+	c := class{proc: windowProc(), cursor: arrow, name: n}
+	c.size = uint32(unsafe.Sizeof(c))
+	if ok, _, err := registerClassEx.Call(uintptr(unsafe.Pointer(&c))); ok == 0 && !errors.Is(err, windows.ERROR_CLASS_ALREADY_EXISTS) {
+		return 0, fmt.Errorf("RegisterClassEx: %w", err)
+	}
+	h, _, err := createWindowEx.Call(ex, uintptr(unsafe.Pointer(n)), uintptr(unsafe.Pointer(t)), style, 0, 0, 1, 1, 0, 0, 0, 0)
 	if h == 0 {
 		return 0, fmt.Errorf("CreateWindowEx: %w", err)
 	}
+	handlers.Store(h, handle)
 	return h, nil
 }
 
-// Destroy destroys a window of the calling thread.
-func Destroy(hwnd uintptr) { destroyWindow.Call(hwnd) }
+// Destroy destroys a window of the calling thread. Its handler gets no more messages.
+func Destroy(hwnd uintptr) {
+	handlers.Delete(hwnd)
+	destroyWindow.Call(hwnd)
+}
 
 // Loop processes the calling thread's messages until Quit.
 func Loop() {
@@ -108,12 +118,6 @@ func Quit() { postQuitMessage.Call(0) }
 
 // Post posts a message to a window. It may be called on any thread.
 func Post(hwnd, what, wParam, lParam uintptr) { postMessage.Call(hwnd, what, wParam, lParam) }
-
-// Default performs the default handling of a message.
-func Default(hwnd, what, wParam, lParam uintptr) uintptr {
-	r, _, _ := defWindowProc.Call(hwnd, what, wParam, lParam)
-	return r
-}
 
 // Remote reports whether the session is a remote one.
 func Remote() bool {

@@ -24,13 +24,12 @@ type winCard struct {
 
 func (d *desktop) NewCard(h CardHandler) (Card, error) {
 	w := &winCard{winBase: winBase{d: d, handler: &cardAsFrame{CardHandler: h}}}
-	return w, d.do(func() (err error) {
-		if w.hwnd, err = create(wsExTopmost); err == nil {
-			d.add(w)
-		}
-		return err
+	return w, d.do(func() error {
+		return d.create(w, cardClass, "Wiebelt", wsPopup, wsExNoActivate|wsExToolWindow|wsExTopmost)
 	})
 }
+
+const cardClass = "WiebeltCard"
 
 func (w *winCard) Show(r image.Rectangle, pic *Picture) error {
 	if err := fits(r, pic); err != nil {

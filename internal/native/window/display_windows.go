@@ -39,12 +39,6 @@ const (
 	wmKeyboardGone
 )
 
-// desktops maps a window to its desktop, for the window procedure, which the system calls
-// without any context of ours.
-var desktops sync.Map // uintptr (window) -> *desktop
-
-var class = win32.Class("WiebeltCard", windowProc)
-
 // OpenCards connects to the desktop for cards only.
 func OpenCards() (Display, error) { return Open() }
 
@@ -70,22 +64,12 @@ func (d *desktop) loop(ready chan<- error) {
 	defer close(d.done)
 	d.thread = windows.GetCurrentThreadId()
 	var err error
-	if d.control, err = create(0); err != nil {
+	if d.control, err = win32.Create(cardClass, "Wiebelt", wsPopup, wsExNoActivate|wsExToolWindow, d.message); err != nil {
 		ready <- err
 		return
 	}
-	desktops.Store(d.control, d)
 	ready <- nil
 	win32.Loop()
-}
-
-// create creates a hidden window that is never activated.
-func create(ex uintptr) (uintptr, error) {
-	name, err := class()
-	if err != nil {
-		return 0, err
-	}
-	return win32.Create(name, "Wiebelt", wsPopup, wsExNoActivate|wsExToolWindow|ex)
 }
 
 // do runs f on the loop's thread and waits for it.
@@ -129,25 +113,8 @@ func (d *desktop) Close() error {
 	return nil
 }
 
-// windowProc is called by the system for every message to any of our windows.
-func windowProc(hwnd, what, wParam, lParam uintptr) uintptr {
-	if v, ok := desktops.Load(hwnd); ok {
-		d := v.(*desktop)
-		if hwnd == d.control {
-			if d.message(uint32(what), wParam) {
-				return 0
-			}
-		} else if w := d.windows[hwnd]; w != nil {
-			if r, ok := w.message(uint32(what), wParam, lParam); ok {
-				return r
-			}
-		}
-	}
-	return win32.Default(hwnd, what, wParam, lParam)
-}
-
 // message handles messages to the hidden window.
-func (d *desktop) message(what uint32, wParam uintptr) bool {
+func (d *desktop) message(what uint32, wParam, _ uintptr) (uintptr, bool) {
 	switch what {
 	case wmHotkey:
 		if pressed := d.hotkeys.pressed[wParam]; pressed != nil {
@@ -157,7 +124,7 @@ func (d *desktop) message(what uint32, wParam uintptr) bool {
 		d.runJobs()
 	case wmSettingChange, wmDisplayChange, wmSysColorChange:
 		d.announce()
-		return false
+		return 0, false
 	case wmChanged:
 		d.announced = false
 		for _, w := range d.windows {
@@ -168,13 +135,11 @@ func (d *desktop) message(what uint32, wParam uintptr) bool {
 			w.destroy()
 		}
 		win32.Destroy(d.control)
-	case win32.WMDestroy:
-		desktops.Delete(d.control)
 		win32.Quit()
 	default:
-		return false
+		return 0, false
 	}
-	return true
+	return 0, true
 }
 
 // announce notifies the handlers only once of all the broadcasts about one change.
@@ -185,27 +150,19 @@ func (d *desktop) announce() {
 	}
 }
 
-// screens is the state of one enumeration with EnumDisplayMonitors. Callbacks are never freed,
-// so there is one per process, and one enumeration at a time.
-var screens struct {
-	mu   sync.Mutex
-	once sync.Once
-	call uintptr
-	list []uintptr
-}
+// listMonitor returns the callback that adds a monitor to a list. There is only one, since
+// callbacks are never freed.
+var listMonitor = sync.OnceValue(func() uintptr {
+	return windows.NewCallback(func(monitor, _, _ uintptr, list *[]uintptr) uintptr {
+		*list = append(*list, monitor)
+		return 1
+	})
+})
 
 func monitorHandles() []uintptr {
-	screens.mu.Lock()
-	defer screens.mu.Unlock()
-	screens.once.Do(func() {
-		screens.call = windows.NewCallback(func(monitor, _, _, _ uintptr) uintptr {
-			screens.list = append(screens.list, monitor)
-			return 1
-		})
-	})
-	screens.list = nil
-	enumDisplayMonitors.Call(0, 0, screens.call, 0)
-	return screens.list
+	list := new([]uintptr)
+	enumDisplayMonitors.Call(0, 0, listMonitor(), uintptr(unsafe.Pointer(list)))
+	return *list
 }
 
 // monitors returns the monitors with their handles, primary first.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"image"
 	"image/png"
+	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -21,22 +22,15 @@ type winFrame struct {
 	icons      []uintptr
 }
 
-var frameClass = win32.Class("WiebeltWindow", windowProc)
-
 // errNoWindow is returned if the system fails without giving a reason.
 var errNoWindow = errors.New("the system refuses")
 
 func (d *desktop) NewFrame(h FrameHandler, o FrameOptions) (Frame, error) {
 	f := &winFrame{winBase: winBase{d: d, handler: h}, background: o.Background}
 	return f, d.do(func() error {
-		name, err := frameClass()
-		if err != nil {
+		if err := d.create(f, "WiebeltWindow", o.Title, wsOverlapped, 0); err != nil {
 			return err
 		}
-		if f.hwnd, err = win32.Create(name, o.Title, wsOverlapped, 0); err != nil {
-			return err
-		}
-		d.add(f)
 		dragAcceptFiles.Call(f.hwnd, 1)
 		f.setIcons(o.Icons)
 		f.cursor = systemCursor(CursorArrow)
@@ -70,7 +64,13 @@ func (f *winFrame) setIcons(icons []*image.NRGBA) {
 func abs(v int) int { return max(v, -v) }
 
 func (f *winFrame) SetTitle(title string) error {
-	return f.do(func() error { return f.rename(title) })
+	return f.do(func() error {
+		t, err := windows.UTF16PtrFromString(strings.ReplaceAll(title, "\x00", ""))
+		if err != nil {
+			return err
+		}
+		return done(setWindowText.Call(f.hwnd, uintptr(unsafe.Pointer(t))))
+	})
 }
 
 // done converts the results of a system function to an error.
@@ -141,14 +141,12 @@ func (f *winFrame) Resize(size image.Point) error {
 }
 
 func (f *winFrame) resize(size image.Point) error {
-	r := f.around(image.Rectangle{Max: size})
-	return done(setWindowPos.Call(f.hwnd, 0, 0, 0, uintptr(r.Dx()), uintptr(r.Dy()), swpNoMove|swpNoZOrder|swpNoActivate))
+	return f.place(0, f.around(image.Rectangle{Max: size}), swpNoMove|swpNoZOrder|swpNoActivate)
 }
 
 func (f *winFrame) Move(p image.Point) error {
 	return f.do(func() error {
-		r := f.around(image.Rectangle{Min: p, Max: p.Add(image.Pt(1, 1))})
-		return done(setWindowPos.Call(f.hwnd, 0, uintptr(r.Min.X), uintptr(r.Min.Y), 0, 0, swpNoSize|swpNoZOrder|swpNoActivate))
+		return f.place(0, f.around(image.Rectangle{Min: p, Max: p.Add(image.Pt(1, 1))}), swpNoSize|swpNoZOrder|swpNoActivate)
 	})
 }
 

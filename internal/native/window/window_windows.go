@@ -3,13 +3,10 @@ package window
 import (
 	"errors"
 	"image"
-	"strings"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 	"unsafe"
-
-	"golang.org/x/sys/windows"
 
 	"wiebelt/internal/native/screenreader"
 	"wiebelt/internal/native/win32"
@@ -36,11 +33,13 @@ type winBase struct {
 
 func (b *winBase) base() *winBase { return b }
 
-// add registers a created window with the window procedure.
-func (d *desktop) add(w winWindow) {
+// create creates the system's window for w.
+func (d *desktop) create(w winWindow, class, title string, style, ex uintptr) (err error) {
 	b := w.base()
-	d.windows[b.hwnd] = w
-	desktops.Store(b.hwnd, d)
+	if b.hwnd, err = win32.Create(class, title, style, ex, w.message); err == nil {
+		d.windows[b.hwnd] = w
+	}
+	return err
 }
 
 // do runs f on the loop's thread while the window exists.
@@ -73,7 +72,6 @@ func (b *winBase) Close() error {
 func (b *winBase) destroy() {
 	screenreader.Detach(b.hwnd)
 	delete(b.d.windows, b.hwnd)
-	desktops.Delete(b.hwnd)
 	win32.Destroy(b.hwnd)
 	b.hwnd, b.pic = 0, nil
 }
@@ -93,15 +91,6 @@ func (b *winBase) repaint(r image.Rectangle) {
 	part := winRect{int32(r.Min.X), int32(r.Min.Y), int32(r.Max.X), int32(r.Max.Y)}
 	invalidateRect.Call(b.hwnd, uintptr(unsafe.Pointer(&part)), 0)
 	updateWindow.Call(b.hwnd)
-}
-
-// rename sets the window's title.
-func (b *winBase) rename(title string) error {
-	t, err := windows.UTF16PtrFromString(strings.ReplaceAll(title, "\x00", ""))
-	if err != nil {
-		return err
-	}
-	return done(setWindowText.Call(b.hwnd, uintptr(unsafe.Pointer(t))))
 }
 
 // message handles painting, pointer and keys.

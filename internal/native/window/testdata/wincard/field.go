@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sys/windows"
 
-	"wiebelt/internal/native/win32"
 	"wiebelt/internal/native/window"
 )
 
@@ -82,9 +81,11 @@ func system() error {
 	go func() {
 		runtime.LockOSThread()
 		static, _ := windows.UTF16PtrFromString("Static")
+		title, _ := windows.UTF16PtrFromString("system")
 		const overlapped, visible = 0x00CF0000, 0x10000000
-		top, err := win32.Create(static, "system", overlapped|visible, 0)
-		if err != nil {
+		top, _, err := user32.NewProc("CreateWindowExW").Call(0, uintptr(unsafe.Pointer(static)), uintptr(unsafe.Pointer(title)),
+			overlapped|visible, 0, 0, 1, 1, 0, 0, 0, 0)
+		if top == 0 {
 			failed <- err
 			return
 		}
