@@ -5,6 +5,7 @@ package window
 import (
 	"image"
 	"os"
+	"sync/atomic"
 
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/xproto"
@@ -23,6 +24,8 @@ type x11Frame struct {
 	held   image.Point     // size of the pixmap
 	least  image.Point
 	wanted *image.Point // where it is to appear
+
+	resizing atomic.Bool // a size was requested, and the window manager has not answered
 
 	// Used only by the events goroutine.
 	size    image.Point
@@ -139,6 +142,7 @@ const toManager = xproto.EventMaskSubstructureRedirect | xproto.EventMaskSubstru
 
 func (f *x11Frame) Resize(size image.Point) error {
 	return f.ask(func() {
+		f.resizing.Store(true)
 		xproto.ConfigureWindow(f.d.conn, f.id, xproto.ConfigWindowWidth|xproto.ConfigWindowHeight,
 			[]uint32{uint32(min(max(size.X, 1), maxSide)), uint32(min(max(size.Y, 1), maxSide))})
 	})
@@ -225,7 +229,9 @@ func (f *x11Frame) event(ev xgb.Event) {
 	case xproto.FocusOutEvent:
 		f.focus(e.Mode, e.Detail, false)
 	case xproto.ConfigureNotifyEvent:
-		if size := image.Pt(int(e.Width), int(e.Height)); size != f.size {
+		// A window manager that refuses a size reports the present one.
+		answer := f.resizing.Swap(false)
+		if size := image.Pt(int(e.Width), int(e.Height)); size != f.size || answer {
 			f.size = size
 			f.handler.FrameResized(size)
 		}
