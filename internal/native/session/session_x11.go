@@ -61,14 +61,10 @@ func watchServer(ctx context.Context, f *facts, ready func()) error {
 }
 
 func (s *server) prepare() error {
-	for name, to := range map[string]*xproto.Atom{
+	if err := xconn.Atoms(s.c, map[string]*xproto.Atom{
 		"_NET_ACTIVE_WINDOW": &s.activeWindow, "_NET_WM_STATE": &s.state, "_NET_WM_STATE_FULLSCREEN": &s.fullScreen,
-	} {
-		r, err := xproto.InternAtom(s.c, false, uint16(len(name)), name).Reply()
-		if err != nil {
-			return err
-		}
-		*to = r.Atom
+	}); err != nil {
+		return err
 	}
 	xproto.ChangeWindowAttributes(s.c, s.root, xproto.CwEventMask, []uint32{xproto.EventMaskPropertyChange})
 	if s.c.Extensions[xconn.ScreenSaver] != 0 {

@@ -55,16 +55,10 @@ func (w *winCard) Show(r image.Rectangle, pic *Picture) error {
 }
 
 func (w *winCard) Update(p image.Point, pic *Picture) error {
-	r, err := partOf(p, pic)
-	if err != nil {
-		return err
-	}
 	return w.do(func() error {
-		if w.pic == nil {
-			return errNotShown
-		}
-		if !r.In(image.Rect(0, 0, w.pic.W, w.pic.H)) {
-			return errOutside
+		r, err := partOf(w.rect.Size(), p, pic)
+		if err != nil {
+			return err
 		}
 		w.pic.put(p, pic)
 		w.repaint(r)
@@ -89,6 +83,38 @@ func (w *winCard) Hide() error {
 func (w *winCard) destroy() {
 	w.giveBack()
 	w.winBase.destroy()
+}
+
+// HideFromCapture asks Windows 10 2004 and later to exclude the window from screen
+// captures; earlier versions show it black. This includes OnScreen, whose pictures then
+// show what is behind. In a remote session it is off and returns ErrUnsupported, because it
+// is unverified that the user would still see such a window there. The request is stored
+// and checked again whenever the window is shown.
+func (w *winCard) HideFromCapture(hide bool) error {
+	return w.do(func() error {
+		w.private = hide
+		return w.protect()
+	})
+}
+
+// protect applies the HideFromCapture request, as far as the current session allows.
+func (w *winCard) protect() error {
+	const all, outOfPictures = 0, 0x11
+	remote := win32.Remote()
+	want := uintptr(all)
+	if w.private && !remote {
+		want = outOfPictures
+	}
+	if want != w.affinity {
+		if ok, _, err := setWindowDisplayAffinity.Call(w.hwnd, want); ok == 0 {
+			return fmt.Errorf("SetWindowDisplayAffinity: %w", err)
+		}
+		w.affinity = want
+	}
+	if w.private && remote {
+		return ErrUnsupported
+	}
+	return nil
 }
 
 func (w *winCard) OnScreen() (*image.RGBA, error) {

@@ -10,14 +10,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// maxCopy limits what is copied to the clipboard, as on the other platforms.
-const maxCopy = 200_000
-
 var errClipboardBusy = errors.New("clipboard in use by another program")
 
 func (d *desktop) Copy(text string) error {
 	if len(text) > maxCopy {
-		return errors.New("text too long for the clipboard")
+		return errTooLong
 	}
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
 	u, err := windows.UTF16FromString(text)

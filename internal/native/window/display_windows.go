@@ -22,8 +22,7 @@ type desktop struct {
 	control uintptr // hidden; gets the broadcasts and the wake-ups
 	thread  uint32
 
-	mu   sync.Mutex
-	jobs []func()
+	jobs calls
 
 	windows   map[uintptr]winWindow // loop thread only
 	announced bool                  // a DisplayChanged is posted; loop thread only
@@ -81,9 +80,7 @@ func (d *desktop) do(f func() error) error {
 		return f() // a request made by a handler
 	}
 	ran := make(chan error, 1)
-	d.mu.Lock()
-	d.jobs = append(d.jobs, func() { ran <- f() })
-	d.mu.Unlock()
+	d.jobs.add(func() { ran <- f() })
 	win32.Post(d.control, wmJobs, 0, 0)
 	select {
 	case err := <-ran:
@@ -95,16 +92,6 @@ func (d *desktop) do(f func() error) error {
 		default:
 			return ErrClosed
 		}
-	}
-}
-
-func (d *desktop) runJobs() {
-	d.mu.Lock()
-	jobs := d.jobs
-	d.jobs = nil
-	d.mu.Unlock()
-	for _, f := range jobs {
-		f()
 	}
 }
 
@@ -121,7 +108,7 @@ func (d *desktop) message(what uint32, wParam, _ uintptr) (uintptr, bool) {
 			pressed()
 		}
 	case wmJobs:
-		d.runJobs()
+		d.jobs.run()
 	case wmSettingChange, wmDisplayChange, wmSysColorChange:
 		d.announce()
 		return 0, false
@@ -268,4 +255,23 @@ func (d *desktop) FullScreen(area image.Rectangle) bool {
 func (d *desktop) Dark() bool {
 	light, ok := win32.Number(registry.CURRENT_USER, `Software\Microsoft\Windows\CurrentVersion\Themes\Personalize`, "AppsUseLightTheme")
 	return ok && light == 0
+}
+
+// HighContrast returns the setting of the session's user.
+func (d *desktop) HighContrast() bool {
+	const spiGetHighContrast, on = 0x42, 1
+	c := winHighContrast{}
+	c.size = uint32(unsafe.Sizeof(c))
+	ok, _, _ := systemParametersInfo.Call(spiGetHighContrast, uintptr(c.size), uintptr(unsafe.Pointer(&c)), 0)
+	return ok != 0 && c.flags&on != 0
+}
+
+func (d *desktop) Kind() Kind { return Windows }
+
+// LessMotion reports whether the user has disabled animations.
+func (d *desktop) LessMotion() bool {
+	const spiGetClientAreaAnimation = 0x1042
+	on := int32(1)
+	ok, _, _ := systemParametersInfo.Call(spiGetClientAreaAnimation, 0, uintptr(unsafe.Pointer(&on)), 0)
+	return ok != 0 && on == 0
 }

@@ -75,29 +75,6 @@ type FrameHandler interface {
 	FrameDisplayChanged()
 }
 
-// Modifiers are keys held together with others.
-type Modifiers uint8
-
-// The modifiers.
-const (
-	ModShift Modifiers = 1 << iota
-	ModCtrl
-	ModAlt
-	ModSuper
-)
-
-// KeyEvent is a key press or release while a frame has the focus.
-type KeyEvent struct {
-	Key  Key // KeyText for keys that write
-	Down bool
-	// Letter names a KeyText key in a shortcut: the key's own
-	// letter, in lower case, or 0 if it has none.
-	Letter rune
-	// Text is what the press types, including dead keys and compositions.
-	Text string
-	Held Modifiers
-}
-
 // Cursor is the pointer's shape.
 type Cursor uint8
 

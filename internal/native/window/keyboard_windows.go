@@ -3,7 +3,7 @@ package window
 import (
 	"errors"
 	"fmt"
-	"unsafe"
+	"strings"
 
 	"golang.org/x/sys/windows"
 
@@ -59,6 +59,21 @@ func (d *desktop) Hotkey(keys, _ string, pressed func(), _ func(error)) (func(),
 			return nil
 		})
 	}, nil
+}
+
+// registered returns a shortcut in the form that RegisterHotKey
+// takes: modifiers and a virtual-key code.
+func (s shortcut) registered() (mods, key uint32) {
+	mods = uint32(s.held.mask(modShift, modControl, modAlt, modWin))
+	for _, k := range shortcutKeys {
+		if k.sym == s.key {
+			return mods, k.windows
+		}
+	}
+	if s.key >= firstFunctionKey {
+		return mods, 0x70 + uint32(s.key-firstFunctionKey)
+	}
+	return mods, uint32(strings.ToUpper(string(rune(s.key)))[0]) // a letter or a digit
 }
 
 var errNoKeyboard = errors.New("the system keeps the keyboard where it is")
@@ -118,12 +133,6 @@ func (w *winCard) lost() {
 	}
 }
 
-// down reports whether a key was down when the current message was sent.
-func down(key uintptr) bool {
-	s, _, _ := getKeyState.Call(key)
-	return s&0x8000 != 0
-}
-
 const (
 	vkShift   = 0x10
 	vkControl = 0x11
@@ -134,55 +143,4 @@ var namedKeys = map[uintptr]Key{
 	0x08: KeyBackspace, 0x09: KeyTab, 0x0D: KeyEnter, 0x1B: KeyEscape, 0x21: KeyPageUp, 0x22: KeyPageDown,
 	0x23: KeyEnd, 0x24: KeyHome, 0x25: KeyLeft, 0x26: KeyUp, 0x27: KeyRight, 0x28: KeyDown, 0x2E: KeyDelete,
 	0x2D: KeyInsert, 0x20: KeySpace, vkShift: KeyShift, vkControl: KeyCtrl, vkAlt: KeyAlt, 0x5B: KeySuper, 0x5C: KeySuper, 0x5D: KeyMenu,
-}
-
-// HighContrast returns the setting of the session's user.
-func (d *desktop) HighContrast() bool {
-	const spiGetHighContrast, on = 0x42, 1
-	c := winHighContrast{}
-	c.size = uint32(unsafe.Sizeof(c))
-	ok, _, _ := systemParametersInfo.Call(spiGetHighContrast, uintptr(c.size), uintptr(unsafe.Pointer(&c)), 0)
-	return ok != 0 && c.flags&on != 0
-}
-
-func (d *desktop) Kind() Kind { return Windows }
-
-// LessMotion reports whether the user has disabled animations.
-func (d *desktop) LessMotion() bool {
-	const spiGetClientAreaAnimation = 0x1042
-	on := int32(1)
-	ok, _, _ := systemParametersInfo.Call(spiGetClientAreaAnimation, 0, uintptr(unsafe.Pointer(&on)), 0)
-	return ok != 0 && on == 0
-}
-
-// HideFromCapture asks Windows 10 2004 and later to exclude the window from screen
-// captures; earlier versions show it black. This includes OnScreen, whose pictures then
-// show what is behind. In a remote session it is off and returns ErrUnsupported, because it
-// is unverified that the user would still see such a window there. The request is stored
-// and checked again whenever the window is shown.
-func (w *winCard) HideFromCapture(hide bool) error {
-	return w.do(func() error {
-		w.private = hide
-		return w.protect()
-	})
-}
-
-// protect applies the HideFromCapture request, as far as the current session allows.
-func (w *winCard) protect() error {
-	const all, outOfPictures = 0, 0x11
-	remote := win32.Remote()
-	want := uintptr(all)
-	if w.private && !remote {
-		want = outOfPictures
-	}
-	if want != w.affinity {
-		if ok, _, err := setWindowDisplayAffinity.Call(w.hwnd, want); ok == 0 {
-			return fmt.Errorf("SetWindowDisplayAffinity: %w", err)
-		}
-		w.affinity = want
-	}
-	if w.private && remote {
-		return ErrUnsupported
-	}
-	return nil
 }

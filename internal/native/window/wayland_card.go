@@ -59,18 +59,10 @@ func (w *layerCard) Show(r image.Rectangle, pic *Picture) error {
 }
 
 func (w *layerCard) Update(p image.Point, pic *Picture) error {
-	r, err := partOf(p, pic)
-	if err != nil {
-		return err
-	}
 	return w.do(func() error {
-		switch {
-		case w.rect.Empty():
-			return errNotShown
-		case !r.In(image.Rectangle{Max: w.rect.Size()}):
-			return errOutside
-		case !w.up:
-			return nil // Show sends everything
+		r, err := partOf(w.rect.Size(), p, pic)
+		if err != nil || !w.up { // Show sends everything
+			return err
 		}
 		shown := Picture{w.rect.Dx(), w.rect.Dy(), w.pix}
 		shown.put(p, pic)

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"sync"
 
 	"wiebelt/internal/native/screenreader"
 )
@@ -208,13 +209,32 @@ func (e ended) alive() error {
 	}
 }
 
+// calls has functions to be called on the goroutine that calls handlers.
+type calls struct {
+	mu      sync.Mutex
+	waiting []func()
+}
+
+func (c *calls) add(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting = append(c.waiting, f)
+}
+
+func (c *calls) run() {
+	c.mu.Lock()
+	all := c.waiting
+	c.waiting = nil
+	c.mu.Unlock()
+	for _, f := range all {
+		f()
+	}
+}
+
 // errNotShown is returned for requests that require a window that has been shown.
 var errNotShown = errors.New("window was never shown")
 
-var (
-	errBroken  = errors.New("broken picture")
-	errOutside = errors.New("part lies outside the window")
-)
+var errBroken = errors.New("broken picture")
 
 // fits checks that pic is complete and has the size of r.
 func fits(r image.Rectangle, pic *Picture) error {
@@ -229,14 +249,29 @@ func fits(r image.Rectangle, pic *Picture) error {
 	return nil
 }
 
-// partOf returns the part of a window that pic covers at p, if pic is complete.
-func partOf(p image.Point, pic *Picture) (image.Rectangle, error) {
+// partOf returns the part of a window that pic covers at p, if pic is complete. size is
+// that of the window, zero if it was never shown.
+func partOf(size, p image.Point, pic *Picture) (image.Rectangle, error) {
 	if pic == nil {
 		return image.Rectangle{}, errBroken
 	}
 	r := image.Rectangle{Min: p, Max: p.Add(image.Pt(pic.W, pic.H))}
-	return r, fits(r, pic)
+	err := fits(r, pic)
+	switch {
+	case err != nil:
+	case size == image.Point{}:
+		err = errNotShown
+	case !r.In(image.Rectangle{Max: size}):
+		err = errors.New("part lies outside the window")
+	}
+	return r, err
 }
 
 // maxSide is the maximum X11 coordinate; Windows supports more.
 const maxSide = 1<<15 - 1
+
+// maxCopy limits a text to be copied, in bytes. It fits into one request
+// of X11, and is far more than any card has.
+const maxCopy = 200_000
+
+var errTooLong = errors.New("text too long for the clipboard")

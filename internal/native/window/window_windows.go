@@ -144,7 +144,7 @@ func heldNow() Modifiers {
 		key uintptr
 		m   Modifiers
 	}{{vkShift, ModShift}, {vkControl, ModCtrl}, {vkAlt, ModAlt}, {0x5B, ModSuper}, {0x5C, ModSuper}} {
-		if down(k.key) {
+		if state, _, _ := getKeyState.Call(k.key); state&0x8000 != 0 {
 			m |= k.m
 		}
 	}

@@ -45,7 +45,7 @@ type x11 struct {
 	mu      sync.Mutex
 	windows map[xproto.Window]x11Window
 	names   map[xproto.Atom]string
-	posted  []func()
+	posted  calls
 
 	closing sync.Once
 	ended
@@ -130,7 +130,7 @@ func (d *x11) prepare() error {
 	d.screen = setup.DefaultScreen(d.conn)
 	d.root = d.screen.Root
 	var err error
-	if d.atoms, err = internAtoms(d.conn); err != nil {
+	if err := d.atoms.intern(d.conn); err != nil {
 		return err
 	}
 	if d.format, d.rooted, d.visual, err = formats(setup, d.screen); err != nil {
@@ -275,20 +275,8 @@ func (d *x11) followKeys() {
 // post makes the events goroutine, on which all handlers are called, call f. A
 // message to one of our own windows wakes it.
 func (d *x11) post(f func()) {
-	d.mu.Lock()
-	d.posted = append(d.posted, f)
-	d.mu.Unlock()
+	d.posted.add(f)
 	d.message(d.clipboard.window, 0, d.clipboard.window, d.atoms.ticket)
-}
-
-func (d *x11) callPosted() {
-	d.mu.Lock()
-	posted := d.posted
-	d.posted = nil
-	d.mu.Unlock()
-	for _, f := range posted {
-		f()
-	}
 }
 
 // event handles everything but motion and reports whether the display has changed.
@@ -345,7 +333,7 @@ func (d *x11) event(ev xgb.Event) bool {
 // clientMessage handles a message to us and reports whether the display has changed.
 func (d *x11) clientMessage(e xproto.ClientMessageEvent) bool {
 	if e.Type == d.atoms.ticket {
-		d.callPosted()
+		d.posted.run()
 	}
 	// A new settings manager announces itself.
 	return e.Type == d.atoms.manager && e.Format == 32 && xproto.Atom(e.Data.Data32[1]) == d.atoms.xsettingsOwner && d.readSettings()
@@ -402,6 +390,10 @@ func windowOf(ev xgb.Event) xproto.Window {
 }
 
 func at(x, y int16) image.Point { return image.Pt(int(x), int(y)) }
+
+func rectAt(x, y int16, w, h uint16) image.Rectangle {
+	return image.Rect(int(x), int(y), int(x)+int(w), int(y)+int(h))
+}
 
 // window returns one of our windows, or nil if it no longer exists.
 func (d *x11) window(id xproto.Window) x11Window {

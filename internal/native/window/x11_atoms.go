@@ -7,6 +7,8 @@ import (
 
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/xproto"
+
+	"wiebelt/internal/native/xconn"
 )
 
 // atoms are the names that X11 programs use to communicate.
@@ -27,74 +29,32 @@ type atoms struct {
 	dndTypes, dndSelection, dndCopy, uriList xproto.Atom
 }
 
-// internAtoms requests them all at once.
-func internAtoms(c *xgb.Conn) (atoms, error) {
-	var a atoms
-	list := []struct {
-		to   *xproto.Atom
-		name string
-	}{
-		{&a.netName, "_NET_WM_NAME"},
-		{&a.utf8, "UTF8_STRING"},
-		{&a.windowType, "_NET_WM_WINDOW_TYPE"},
-		{&a.notification, "_NET_WM_WINDOW_TYPE_NOTIFICATION"},
-		{&a.workArea, "_NET_WORKAREA"},
-		{&a.workAreas, "_GTK_WORKAREAS_D0"},
-		{&a.clients, "_NET_CLIENT_LIST"},
-		{&a.strut, "_NET_WM_STRUT"},
-		{&a.strutPartial, "_NET_WM_STRUT_PARTIAL"},
-		{&a.state, "_NET_WM_STATE"},
-		{&a.fullScreen, "_NET_WM_STATE_FULLSCREEN"},
-		{&a.maxVert, "_NET_WM_STATE_MAXIMIZED_VERT"},
-		{&a.maxHorz, "_NET_WM_STATE_MAXIMIZED_HORZ"},
-		{&a.stacking, "_NET_CLIENT_LIST_STACKING"},
-		{&a.desktop, "_NET_WM_WINDOW_TYPE_DESKTOP"},
-		{&a.dock, "_NET_WM_WINDOW_TYPE_DOCK"},
-		{&a.managed, "WM_STATE"},
-		{&a.manager, "MANAGER"},
-		{&a.xsettings, "_XSETTINGS_SETTINGS"},
-		{&a.xsettingsOwner, "_XSETTINGS_S" + strconv.Itoa(c.DefaultScreen)},
-		{&a.clipboard, "CLIPBOARD"},
-		{&a.targets, "TARGETS"},
-		{&a.timestamp, "TIMESTAMP"},
-		{&a.multiple, "MULTIPLE"},
-		{&a.text, "TEXT"},
-		{&a.plain, "text/plain"},
-		{&a.plainUTF8, "text/plain;charset=utf-8"},
-		{&a.atomPair, "ATOM_PAIR"},
-		{&a.ticket, "_WIEBELT_TIME"},
-		{&a.incr, "INCR"},
-		{&a.pasted, "_WIEBELT_PASTE"},
-		{&a.protocols, "WM_PROTOCOLS"},
-		{&a.deleteWindow, "WM_DELETE_WINDOW"},
-		{&a.ping, "_NET_WM_PING"},
-		{&a.activate, "_NET_ACTIVE_WINDOW"},
-		{&a.normal, "_NET_WM_WINDOW_TYPE_NORMAL"},
-		{&a.icon, "_NET_WM_ICON"},
-		{&a.pid, "_NET_WM_PID"},
-		{&a.variant, "_GTK_THEME_VARIANT"},
-		{&a.dndAware, "XdndAware"},
-		{&a.dndEnter, "XdndEnter"},
-		{&a.dndPosition, "XdndPosition"},
-		{&a.dndDrop, "XdndDrop"},
-		{&a.dndLeave, "XdndLeave"},
-		{&a.dndStatus, "XdndStatus"},
-		{&a.dndFinished, "XdndFinished"},
-		{&a.dndTypes, "XdndTypeList"},
-		{&a.dndSelection, "XdndSelection"},
-		{&a.dndCopy, "XdndActionCopy"},
-		{&a.uriList, "text/uri-list"},
-	}
-	cookies := make([]xproto.InternAtomCookie, len(list))
-	for i, l := range list {
-		cookies[i] = xproto.InternAtom(c, false, uint16(len(l.name)), l.name)
-	}
-	for i, l := range list {
-		r, err := cookies[i].Reply()
-		if err != nil {
-			return a, err
-		}
-		*l.to = r.Atom
-	}
-	return a, nil
+func (a *atoms) intern(c *xgb.Conn) error {
+	return xconn.Atoms(c, map[string]*xproto.Atom{
+		"_NET_WM_NAME": &a.netName, "UTF8_STRING": &a.utf8, "_NET_WM_WINDOW_TYPE": &a.windowType,
+		"_NET_WM_WINDOW_TYPE_NOTIFICATION": &a.notification,
+		"_NET_WORKAREA":                    &a.workArea, "_GTK_WORKAREAS_D0": &a.workAreas,
+		"_NET_CLIENT_LIST": &a.clients, "_NET_WM_STRUT": &a.strut,
+		"_NET_WM_STRUT_PARTIAL": &a.strutPartial,
+		"_NET_WM_STATE":         &a.state, "_NET_WM_STATE_FULLSCREEN": &a.fullScreen,
+		"_NET_WM_STATE_MAXIMIZED_VERT": &a.maxVert, "_NET_WM_STATE_MAXIMIZED_HORZ": &a.maxHorz,
+		"_NET_CLIENT_LIST_STACKING": &a.stacking, "_NET_WM_WINDOW_TYPE_DESKTOP": &a.desktop,
+		"_NET_WM_WINDOW_TYPE_DOCK": &a.dock, "WM_STATE": &a.managed,
+		"MANAGER": &a.manager, "_XSETTINGS_SETTINGS": &a.xsettings,
+		"_XSETTINGS_S" + strconv.Itoa(c.DefaultScreen): &a.xsettingsOwner,
+		"CLIPBOARD": &a.clipboard, "TARGETS": &a.targets, "TIMESTAMP": &a.timestamp,
+		"MULTIPLE": &a.multiple,
+		"TEXT":     &a.text, "text/plain": &a.plain, "text/plain;charset=utf-8": &a.plainUTF8,
+		"ATOM_PAIR": &a.atomPair, "_WIEBELT_TIME": &a.ticket,
+		"INCR": &a.incr, "_WIEBELT_PASTE": &a.pasted,
+		"WM_PROTOCOLS": &a.protocols, "WM_DELETE_WINDOW": &a.deleteWindow, "_NET_WM_PING": &a.ping,
+		"_NET_ACTIVE_WINDOW":         &a.activate,
+		"_NET_WM_WINDOW_TYPE_NORMAL": &a.normal, "_NET_WM_ICON": &a.icon, "_NET_WM_PID": &a.pid,
+		"_GTK_THEME_VARIANT": &a.variant,
+		"XdndAware":          &a.dndAware, "XdndEnter": &a.dndEnter, "XdndPosition": &a.dndPosition,
+		"XdndDrop":  &a.dndDrop,
+		"XdndLeave": &a.dndLeave, "XdndStatus": &a.dndStatus, "XdndFinished": &a.dndFinished,
+		"XdndTypeList": &a.dndTypes, "XdndSelection": &a.dndSelection, "XdndActionCopy": &a.dndCopy,
+		"text/uri-list": &a.uriList,
+	})
 }

@@ -74,16 +74,9 @@ func (w *x11Card) put(p image.Point, pic *Picture) {
 }
 
 func (w *x11Card) Update(p image.Point, pic *Picture) error {
-	r, err := partOf(p, pic)
-	if err != nil {
-		return err
-	}
 	return w.do(func() error {
-		switch {
-		case w.pixmap.Load() == 0:
-			return errNotShown
-		case !r.In(image.Rectangle{Max: w.rect.Size()}):
-			return errOutside
+		if _, err := partOf(w.rect.Size(), p, pic); err != nil {
+			return err
 		}
 		w.put(p, pic)
 		if w.up.Load() {
@@ -121,7 +114,7 @@ func (w *x11Card) OnScreen() (img *image.RGBA, err error) {
 	if err != nil {
 		return nil, w.d.lost(err)
 	}
-	part := r.Intersect(image.Rect(0, 0, int(g.Width), int(g.Height)))
+	part := r.Intersect(rectAt(0, 0, g.Width, g.Height))
 	if part.Empty() {
 		return img, nil
 	}

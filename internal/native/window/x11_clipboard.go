@@ -22,16 +22,12 @@ type clipboard struct {
 	window xproto.Window // invisible; owns the selection
 
 	mu      sync.Mutex
-	text    []byte // UTF-8
-	owned   bool
-	copies  int // so far
-	pending int // copies whose time the server has not reported yet
+	text    []byte // UTF-8; nil if the selection is not ours
+	copies  int    // so far
+	pending int    // copies whose time the server has not reported yet
 	since   xproto.Timestamp
 	paste   *pasting // what is being pasted, usually nil
 }
-
-// maxCopy fits into one request, and is far more than any card has.
-const maxCopy = 200_000
 
 func (d *x11) prepareClipboard() error {
 	id, err := xproto.NewWindowId(d.conn)
@@ -49,11 +45,11 @@ func (d *x11) Copy(text string) error {
 		return err
 	}
 	if len(text) > maxCopy {
-		return errors.New("text too long for the clipboard")
+		return errTooLong
 	}
 	cb := &d.clipboard
 	cb.mu.Lock()
-	cb.text, cb.owned = []byte(text), true
+	cb.text = []byte(text)
 	cb.pending++
 	cb.copies++
 	this := cb.copies
@@ -72,7 +68,7 @@ func (d *x11) Copy(text string) error {
 		cb.mu.Lock()
 		defer cb.mu.Unlock()
 		if cb.copies == this {
-			cb.text, cb.owned = nil, false
+			cb.text = nil
 		}
 		return errors.New("clipboard refused by the desktop")
 	}
@@ -95,7 +91,7 @@ func (cb *clipboard) drop() {
 	cb.mu.Lock()
 	defer cb.mu.Unlock()
 	if cb.pending == 0 {
-		cb.text, cb.owned = nil, false
+		cb.text = nil
 	}
 }
 
@@ -140,9 +136,9 @@ func (d *x11) serveMultiple(to xproto.Window, property xproto.Atom) bool {
 func (d *x11) deliver(to xproto.Window, target, property xproto.Atom) bool {
 	cb, a := &d.clipboard, &d.atoms
 	cb.mu.Lock()
-	text, owned, since := cb.text, cb.owned, cb.since
+	text, since := cb.text, cb.since
 	cb.mu.Unlock()
-	if !owned {
+	if text == nil {
 		return false
 	}
 	set := func(kind xproto.Atom, v []byte) {
@@ -196,16 +192,16 @@ func (d *x11) Paste() (string, error) {
 	}
 	cb := &d.clipboard
 	cb.mu.Lock()
-	text, owned := string(cb.text), cb.owned
+	text := cb.text
 	cb.mu.Unlock()
-	if owned {
-		return text, nil
+	if text != nil {
+		return string(text), nil
 	}
 	d.pasting.Lock()
 	defer d.pasting.Unlock()
 	late := time.Now().Add(pasteWait)
 	for _, kind := range []xproto.Atom{d.atoms.utf8, xproto.AtomString} {
-		b, ok := d.paste(d.atoms.clipboard, kind, late)
+		b, ok := d.paste(kind, late)
 		if !ok {
 			continue
 		}
@@ -217,8 +213,8 @@ func (d *x11) Paste() (string, error) {
 	return "", d.alive()
 }
 
-// paste requests a selection's contents as one kind.
-func (d *x11) paste(selection, kind xproto.Atom, late time.Time) ([]byte, bool) {
+// paste requests the clipboard's contents as one kind.
+func (d *x11) paste(kind xproto.Atom, late time.Time) ([]byte, bool) {
 	got := make(chan []byte, 1)
 	d.clipboard.mu.Lock()
 	d.clipboard.paste = &pasting{kind: kind, done: got}
@@ -229,7 +225,7 @@ func (d *x11) paste(selection, kind xproto.Atom, late time.Time) ([]byte, bool) 
 		d.clipboard.mu.Unlock()
 	}()
 	xproto.DeleteProperty(d.conn, d.clipboard.window, d.atoms.pasted)
-	xproto.ConvertSelection(d.conn, d.clipboard.window, selection, kind, d.atoms.pasted, xproto.TimeCurrentTime)
+	xproto.ConvertSelection(d.conn, d.clipboard.window, d.atoms.clipboard, kind, d.atoms.pasted, xproto.TimeCurrentTime)
 	t := time.After(time.Until(late))
 	select {
 	case b := <-got:

@@ -164,7 +164,7 @@ func (f *x11Frame) Place() (r image.Rectangle, err error) {
 		if e != nil || e2 != nil {
 			return ErrClosed
 		}
-		r = image.Rect(0, 0, int(g.Width), int(g.Height)).Add(image.Pt(int(at.DstX), int(at.DstY)))
+		r = rectAt(at.DstX, at.DstY, g.Width, g.Height)
 		return nil
 	})
 	return r, err

@@ -18,8 +18,8 @@ type x11Hotkey struct {
 	keys    shortcut
 	pressed func()
 
-	code byte // 0 while it is unavailable
-	mods uint16
+	code byte     // 0 while it is unavailable
+	mods []uint16 // its modifiers, combined with every set of locks
 
 	down bool // events goroutine only
 	last xproto.Timestamp
@@ -29,10 +29,10 @@ type x11Hotkey struct {
 func (s shortcut) trigger() string {
 	var b strings.Builder
 	for _, held := range []struct {
-		is   bool
+		m    Modifiers
 		name string
-	}{{s.ctrl, "CTRL+"}, {s.alt, "ALT+"}, {s.shift, "SHIFT+"}, {s.super, "LOGO+"}} {
-		if held.is {
+	}{{ModCtrl, "CTRL+"}, {ModAlt, "ALT+"}, {ModShift, "SHIFT+"}, {ModSuper, "LOGO+"}} {
+		if s.held&held.m != 0 {
 			b.WriteString(held.name)
 		}
 	}
@@ -52,30 +52,18 @@ func (s shortcut) trigger() string {
 	return b.String()
 }
 
-// on returns a shortcut's key and modifiers on the user's keyboard.
-func (s shortcut) on(m *keymap) (code byte, mods uint16) {
-	return m.find(s.key), s.mask(xproto.ModMaskControl, m.alt, xproto.ModMaskShift, m.super)
-}
-
-// combinations returns mods combined with every set of locks: an active lock must
-// not disable the hotkey.
-func (m *keymap) combinations(mods uint16) []uint16 {
-	all := []uint16{mods}
+// on returns a shortcut's key on the user's keyboard, and its modifiers combined with
+// every set of locks: an active lock must not disable the hotkey.
+func (s shortcut) on(m *keymap) (code byte, mods []uint16) {
+	mods = []uint16{s.held.mask(xproto.ModMaskShift, xproto.ModMaskControl, m.alt, m.super)}
 	for _, lock := range m.locks {
-		for _, v := range all {
-			if !slices.Contains(all, v|lock) {
-				all = append(all, v|lock)
+		for _, v := range mods {
+			if !slices.Contains(mods, v|lock) {
+				mods = append(mods, v|lock)
 			}
 		}
 	}
-	return all
-}
-
-func (m *keymap) unlocked(state uint16) uint16 {
-	for _, lock := range m.locks {
-		state &^= lock
-	}
-	return state & modifiers
+	return m.find(s.key), mods
 }
 
 func (d *x11) Hotkey(keys, does string, pressed func(), told func(error)) (func(), error) {
@@ -115,17 +103,15 @@ func (d *x11) release(h *x11Hotkey) {
 
 // grab registers a hotkey with the server. d.keyboard must be held.
 func (d *x11) grab(h *x11Hotkey) error {
-	m := d.keymap
-	code, mods := h.keys.on(m)
+	code, mods := h.keys.on(d.keymap)
 	if code == 0 {
 		return errors.New("no such key on this keyboard")
 	}
-	all := m.combinations(mods)
-	asked := make([]xproto.GrabKeyCookie, len(all))
-	for i, mods := range all {
+	asked := make([]xproto.GrabKeyCookie, len(mods))
+	for i, m := range mods {
 		// With owner events, keys pressed while the hotkey is still held go
 		// to our window if it has the focus by then.
-		asked[i] = xproto.GrabKeyChecked(d.conn, true, d.root, mods, xproto.Keycode(code), xproto.GrabModeAsync, xproto.GrabModeAsync)
+		asked[i] = xproto.GrabKeyChecked(d.conn, true, d.root, m, xproto.Keycode(code), xproto.GrabModeAsync, xproto.GrabModeAsync)
 	}
 	var failed error
 	for _, a := range asked {
@@ -149,8 +135,8 @@ func (d *x11) ungrab(h *x11Hotkey) {
 	if h.code == 0 {
 		return
 	}
-	for _, mods := range d.keymap.combinations(h.mods) {
-		xproto.UngrabKey(d.conn, xproto.Keycode(h.code), d.root, mods)
+	for _, m := range h.mods {
+		xproto.UngrabKey(d.conn, xproto.Keycode(h.code), d.root, m)
 	}
 	h.code = 0
 }
@@ -164,16 +150,12 @@ func (d *x11) readKeys() error {
 	}
 	d.keyboard.Lock()
 	defer d.keyboard.Unlock()
-	old := d.keymap
 	d.keymap = m
 	for _, h := range d.hotkeys {
-		code, mods := h.keys.on(m)
-		if h.code == code && h.mods == mods && slices.Equal(old.locks, m.locks) {
+		if code, mods := h.keys.on(m); h.code == code && slices.Equal(h.mods, mods) {
 			continue
 		}
-		d.keymap = old
 		d.ungrab(h)
-		d.keymap = m
 		_ = d.grab(h) // if another program has them there, the next change retries
 	}
 	return nil
@@ -188,7 +170,7 @@ func (d *x11) hotkey(e xproto.KeyPressEvent) bool {
 	d.keyboard.Lock()
 	var found *x11Hotkey
 	for _, h := range d.hotkeys {
-		if h.code == byte(e.Detail) && h.mods == d.keymap.unlocked(e.State) {
+		if h.code == byte(e.Detail) && slices.Contains(h.mods, e.State&modifiers) {
 			found = h
 		}
 	}

@@ -346,7 +346,7 @@ func TestHotkey(t *testing.T) {
 	// Holding the keys down counts once.
 	d.keyboard.Lock()
 	h := d.hotkeys[0]
-	press := xproto.KeyPressEvent{Detail: xproto.Keycode(h.code), State: h.mods, Event: d.root, Time: 1000}
+	press := xproto.KeyPressEvent{Detail: xproto.Keycode(h.code), State: h.mods[0], Event: d.root, Time: 1000}
 	d.keyboard.Unlock()
 	for _, c := range []struct {
 		after xproto.Timestamp
