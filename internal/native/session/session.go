@@ -6,7 +6,7 @@ package session
 import (
 	"context"
 	"log/slog"
-	"sync"
+	"sync/atomic"
 
 	"wiebelt/internal/core/wake"
 )
@@ -26,8 +26,12 @@ type Watcher struct {
 	cancel  context.CancelFunc
 	done    chan struct{}
 
-	mu      sync.Mutex
-	state   State
+	now atomic.Pointer[reported]
+}
+
+// reported is the state, and the available sources for the lock. It is immutable.
+type reported struct {
+	State
 	sources []string
 }
 
@@ -36,6 +40,7 @@ type Watcher struct {
 func Watch(ctx context.Context, log *slog.Logger) (*Watcher, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &Watcher{changed: make(chan struct{}, 1), cancel: cancel, done: make(chan struct{})}
+	w.now.Store(&reported{})
 	// open is platform-specific. Before returning, it calls set with the initial state and the
 	// names of the available sources for the lock. run calls set on every change, and returns
 	// when ctx and everything that run started have ended.
@@ -52,19 +57,11 @@ func Watch(ctx context.Context, log *slog.Logger) (*Watcher, error) {
 }
 
 // State returns the latest state.
-func (w *Watcher) State() State {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.state
-}
+func (w *Watcher) State() State { return w.now.Load().State }
 
 // Sources returns the available sources for the lock, for a report. If there
 // are none, a locked screen goes unnoticed.
-func (w *Watcher) Sources() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return append([]string(nil), w.sources...)
-}
+func (w *Watcher) Sources() []string { return w.now.Load().sources }
 
 // Changed returns a channel that receives a value after the state has
 // changed; several changes may be reported as one.
@@ -78,12 +75,7 @@ func (w *Watcher) Close() {
 
 // set is called by the platform with the current state.
 func (w *Watcher) set(s State, sources []string) {
-	w.mu.Lock()
-	same := w.state == s
-	w.state, w.sources = s, sources
-	w.mu.Unlock()
-	if same {
-		return
+	if w.now.Swap(&reported{s, sources}).State != s {
+		wake.Up(w.changed)
 	}
-	wake.Up(w.changed)
 }

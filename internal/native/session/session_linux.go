@@ -56,7 +56,6 @@ func (f *facts) update(change func(f *facts)) {
 // open queries all sources. It never fails, since having none is a state too.
 func open(ctx context.Context, log *slog.Logger, set func(State, []string)) (run func(), err error) {
 	f := &facts{set: set, savers: map[string]bool{}}
-	set(State{}, nil)
 	var all, first sync.WaitGroup
 	for what, watch := range map[string]func(ctx context.Context, f *facts, ready func()) error{
 		"session bus": watchUser, "system bus": watchMachine, "X server": watchServer,

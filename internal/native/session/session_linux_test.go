@@ -15,10 +15,14 @@ import (
 	"github.com/godbus/dbus/v5/prop"
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/xproto"
+	"go.uber.org/goleak"
 
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/winetest"
 	"wiebelt/internal/testutil/xtest"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // example is a program on the test's own bus.
 type example struct {
@@ -489,5 +493,25 @@ func TestTouches(t *testing.T) {
 		if touches(broken, showBanners) {
 			t.Errorf("%v", broken)
 		}
+	}
+}
+
+// TestWindows checks that the messages that Windows sends when the screen is locked set the
+// state. wine accepts the registration but never locks, so the test sends the messages.
+func TestWindows(t *testing.T) {
+	p := winetest.New(t)
+	w := p.Start(winetest.Build(t, "./testdata/winsession"))
+	const free = "{Locked:false Quiet:false Presenting:false Reader:false}"
+	const locked = "{Locked:true Quiet:false Presenting:false Reader:false}"
+	if got := w.Wait("first "); got != free+" [WTS SHQueryUserNotificationState]" {
+		t.Errorf("at first: %s", got)
+	}
+	for _, c := range []struct{ send, want string }{{"7", locked}, {"8", free}} {
+		w.Send(c.send)
+		w.Wait("now " + c.want)
+	}
+	w.Send("end")
+	if got := w.Wait("closed "); got != "0" {
+		t.Errorf("its window is still there: %s", got)
 	}
 }

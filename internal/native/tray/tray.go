@@ -15,10 +15,11 @@ import (
 	"log"
 	"log/slog"
 	"sync"
-
-	"wiebelt/internal/core/wake"
+	"sync/atomic"
 
 	"fyne.io/systray"
+
+	"wiebelt/internal/core/wake"
 )
 
 // State is what the icon's shape means.
@@ -64,8 +65,7 @@ type Params struct {
 // Tray is the icon. Make one with New.
 type Tray struct {
 	p    Params
-	mu   sync.Mutex
-	next *Model
+	next atomic.Pointer[Model]
 	wake chan struct{}
 
 	// Used only by the owner.
@@ -84,9 +84,7 @@ func New(p Params) *Tray {
 // Set makes the tray show m. It may be called from any goroutine; of
 // several models, only the latest matters.
 func (t *Tray) Set(m Model) {
-	t.mu.Lock()
-	t.next = &m
-	t.mu.Unlock()
+	t.next.Store(&m)
 	wake.Up(t.wake)
 }
 
@@ -125,9 +123,7 @@ func (t *Tray) showModels(ctx context.Context) {
 
 // show updates the tray, changing only what differs.
 func (t *Tray) show(ctx context.Context) {
-	t.mu.Lock()
-	m, was := t.next, t.shown
-	t.mu.Unlock()
+	m, was := t.next.Load(), t.shown
 	if m == nil || m == was {
 		return
 	}

@@ -17,6 +17,7 @@ import (
 
 	"wiebelt/assets"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/winetest"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -188,5 +189,13 @@ func TestWaitHost(t *testing.T) {
 	xtest.HostTray(t, c)
 	if !<-found {
 		t.Error("the host came, and nobody saw it")
+	}
+}
+
+// TestWindows runs this package's Windows tests under wine.
+func TestWindows(t *testing.T) {
+	out, err := winetest.New(t).Command(winetest.BuildTests(t), "-test.v").CombinedOutput()
+	if err != nil || strings.Count(string(out), "--- PASS") != 2 {
+		t.Errorf("%v: %s", err, out)
 	}
 }
