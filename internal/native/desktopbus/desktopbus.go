@@ -1,5 +1,5 @@
-//go:build linux
-
+// Package desktopbus connects to the desktop's message buses but never starts one: the
+// library would run dbus-launch, which leaves behind a bus that nobody else uses.
 package desktopbus
 
 import (
@@ -118,11 +118,7 @@ type Follower struct {
 	Ready    func()
 	OnSignal func(*dbus.Signal) (ask string)
 	Query    func(name string) error
-}
 
-// following is a running Follower.
-type following struct {
-	Follower
 	late  map[string]bool  // the names whose owners did not answer in time
 	again <-chan time.Time // when to query them again; nil if there are none
 	pause time.Duration    // the delay before that
@@ -132,8 +128,8 @@ type following struct {
 const firstRetry = 2 * CallTimeout
 
 // Run follows the names until ctx ends, which is no error, or the bus does, which is ErrEnded.
-func (follower Follower) Run(ctx context.Context, c *dbus.Conn) error {
-	f := &following{Follower: follower, late: map[string]bool{}, pause: firstRetry}
+func (f Follower) Run(ctx context.Context, c *dbus.Conn) error {
+	f.late, f.pause = map[string]bool{}, firstRetry
 	signals := make(chan *dbus.Signal, 16)
 	c.Signal(signals)
 	// Subscribe before asking, to receive changes in between.
@@ -171,7 +167,7 @@ func (follower Follower) Run(ctx context.Context, c *dbus.Conn) error {
 	}
 }
 
-func (f *following) handleSignal(s *dbus.Signal) {
+func (f *Follower) handleSignal(s *dbus.Signal) {
 	if s.Sender != busName || s.Name != busName+".NameOwnerChanged" {
 		if f.OnSignal != nil {
 			f.query(f.OnSignal(s))
@@ -184,12 +180,12 @@ func (f *following) handleSignal(s *dbus.Signal) {
 	}
 }
 
-func (f *following) owned(name, owner string) {
+func (f *Follower) owned(name, owner string) {
 	f.OnOwner(name, owner)
 	f.query(name)
 }
 
-func (f *following) query(name string) {
+func (f *Follower) query(name string) {
 	if f.Query == nil || name == "" {
 		return
 	}
@@ -203,7 +199,7 @@ func (f *following) query(name string) {
 }
 
 // queryLate queries the names whose owners were late.
-func (f *following) queryLate() {
+func (f *Follower) queryLate() {
 	f.again, f.pause = nil, min(2*f.pause, time.Minute)
 	for name := range f.late {
 		f.query(name)

@@ -15,15 +15,11 @@ import (
 	"time"
 )
 
-// Place is the placeholder for the number in a command.
-const Place = "{number}"
-
-var (
-	// ErrNumber is returned for anything but a telephone number; nothing is started.
-	ErrNumber = errors.New("not a number to call")
-)
+// errNumber is returned for anything but a telephone number; nothing is started.
+var errNumber = errors.New("not a number to call")
 
 const (
+	place = "{number}" // stands for the number in a command
 	// startTimeout is how long to wait for a program: failures are immediate, and one still
 	// running then is the phone.
 	startTimeout = 2 * time.Second
@@ -32,14 +28,14 @@ const (
 	maxDigits = 40 // maximum digits of a number
 )
 
-// Address returns the address that asks other programs to call a number:
+// addressOf returns the address that asks other programs to call a number:
 // "tel:+31612345678". Scheme is "tel" or "sip".
-func Address(scheme, number string) (string, error) {
+func addressOf(scheme, number string) (string, error) {
 	if scheme != "tel" && scheme != "sip" {
 		return "", fmt.Errorf("no scheme to call with: %q", scheme)
 	}
 	if !plain(number) {
-		return "", ErrNumber
+		return "", errNumber
 	}
 	return scheme + ":" + number, nil
 }
@@ -52,7 +48,7 @@ func plain(number string) bool {
 
 // Open calls a number through the program that opens addresses of a scheme.
 func Open(ctx context.Context, scheme, number string) error {
-	address, err := Address(scheme, number)
+	address, err := addressOf(scheme, number)
 	if err != nil {
 		return err
 	}
@@ -63,11 +59,11 @@ func Open(ctx context.Context, scheme, number string) error {
 // the argument that contains its placeholder.
 func Run(ctx context.Context, argv []string, number string) error {
 	if !plain(number) {
-		return ErrNumber
+		return errNumber
 	}
 	argv = slices.Clone(argv)
 	for i := range argv {
-		argv[i] = strings.ReplaceAll(argv[i], Place, number)
+		argv[i] = strings.ReplaceAll(argv[i], place, number)
 	}
 	return start(ctx, argv)
 }

@@ -22,7 +22,7 @@ func TestAddress(t *testing.T) {
 		{"tel", "*21*0612345678#", ""}, {"tel", "0612\n", ""}, {"tel", "++31", ""}, {"tel", "٠٦١٢", ""}, {"tel", strings.Repeat("1", 41), ""},
 		{"http", "0612345678", ""}, {"", "0612345678", ""},
 	} {
-		got, err := Address(tt.scheme, tt.number)
+		got, err := addressOf(tt.scheme, tt.number)
 		if got != tt.want || (err == nil) != (tt.want != "") {
 			t.Errorf("%q %q: %q, %v", tt.scheme, tt.number, got, err)
 		}
@@ -51,7 +51,7 @@ func TestRun(t *testing.T) {
 	if got, want := args(), []string{"$(touch", "x)", "a; b", "to=+31612345678"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if err := Run(t.Context(), []string{"phone", "{number}"}, "0612; reboot"); !errors.Is(err, ErrNumber) {
+	if err := Run(t.Context(), []string{"phone", "{number}"}, "0612; reboot"); !errors.Is(err, errNumber) {
 		t.Errorf("%v", err)
 	}
 	for _, c := range []string{"/no/such/program", "false"} {

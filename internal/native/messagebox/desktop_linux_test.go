@@ -2,6 +2,7 @@ package messagebox
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"strings"
@@ -68,6 +69,9 @@ func TestNotification(t *testing.T) {
 			t.Errorf("after %s: %s", end, got)
 		}
 		cancel()
+		if err := Show(ctx, "Wiebelt", message); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
 	}
 }
 

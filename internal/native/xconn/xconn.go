@@ -1,5 +1,7 @@
-//go:build linux
-
+// Package xconn connects to the X server. The library keeps its extensions in process-wide
+// maps, which every connection's goroutine reads: writing to them while another connection is
+// open crashes the program. Therefore all extensions in use are registered here with the first
+// connection, and later ones find everything in place.
 package xconn
 
 import (
@@ -126,4 +128,33 @@ func register(name string, n numbers) {
 	for i, f := range xgb.NewExtErrorFuncs[name] {
 		xgb.NewErrorFuncs[int(n.fault)+i] = f
 	}
+}
+
+// Atoms looks up names, all at once.
+func Atoms(c *xgb.Conn, names map[string]*xproto.Atom) error {
+	asked := map[string]xproto.InternAtomCookie{}
+	for name := range names {
+		asked[name] = xproto.InternAtom(c, false, uint16(len(name)), name)
+	}
+	for name, to := range names {
+		r, err := asked[name].Reply()
+		if err != nil {
+			return err
+		}
+		*to = r.Atom
+	}
+	return nil
+}
+
+// Values returns a property of 32-bit values, or nil if
+// it has another format or cannot be read.
+func Values(r *xproto.GetPropertyReply, err error) []uint32 {
+	if err != nil || r == nil || r.Format != 32 {
+		return nil
+	}
+	v := make([]uint32, len(r.Value)/4)
+	for i := range v {
+		v[i] = xgb.Get32(r.Value[4*i:])
+	}
+	return v
 }
