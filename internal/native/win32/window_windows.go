@@ -18,7 +18,6 @@ var (
 	destroyWindow    = user32.NewProc("DestroyWindow")
 	dispatchMessage  = user32.NewProc("DispatchMessageW")
 	getMessage       = user32.NewProc("GetMessageW")
-	getSystemMetrics = user32.NewProc("GetSystemMetrics")
 	loadCursor       = user32.NewProc("LoadCursorW")
 	postMessage      = user32.NewProc("PostMessageW")
 	postQuitMessage  = user32.NewProc("PostQuitMessage")
@@ -118,10 +117,3 @@ func Quit() { postQuitMessage.Call(0) }
 
 // Post posts a message to a window. It may be called on any thread.
 func Post(hwnd, what, wParam, lParam uintptr) { postMessage.Call(hwnd, what, wParam, lParam) }
-
-// Remote reports whether the session is a remote one.
-func Remote() bool {
-	const smRemoteSession = 0x1000
-	remote, _, _ := getSystemMetrics.Call(smRemoteSession)
-	return remote != 0
-}

@@ -99,10 +99,10 @@ func (w *winCard) HideFromCapture(hide bool) error {
 
 // protect applies the HideFromCapture request, as far as the current session allows.
 func (w *winCard) protect() error {
-	const all, outOfPictures = 0, 0x11
-	remote := win32.Remote()
+	const all, outOfPictures, remoteSession = 0, 0x11, 0x1000
+	remote, _, _ := getSystemMetrics.Call(remoteSession)
 	want := uintptr(all)
-	if w.private && !remote {
+	if w.private && remote == 0 {
 		want = outOfPictures
 	}
 	if want != w.affinity {
@@ -111,7 +111,7 @@ func (w *winCard) protect() error {
 		}
 		w.affinity = want
 	}
-	if w.private && remote {
+	if w.private && remote != 0 {
 		return ErrUnsupported
 	}
 	return nil

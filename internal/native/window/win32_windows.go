@@ -37,6 +37,7 @@ var (
 	getDC               = user32.NewProc("GetDC")
 	getFocus            = user32.NewProc("GetFocus")
 	getKeyState         = user32.NewProc("GetKeyState")
+	getSystemMetrics    = user32.NewProc("GetSystemMetrics")
 	getMonitorInfo      = user32.NewProc("GetMonitorInfoW")
 	getWindowLong       = user32.NewProc("GetWindowLongPtrW")
 	getWindowRect       = user32.NewProc("GetWindowRect")

@@ -141,9 +141,6 @@ func (d *x11) deliver(to xproto.Window, target, property xproto.Atom) bool {
 	if text == nil {
 		return false
 	}
-	set := func(kind xproto.Atom, v []byte) {
-		xproto.ChangeProperty(d.conn, xproto.PropModeReplace, to, property, kind, 8, uint32(len(v)), v)
-	}
 	switch target {
 	case a.targets:
 		d.setNumbers(to, property, xproto.AtomAtom, uint32(a.targets), uint32(a.timestamp), uint32(a.multiple),
@@ -151,11 +148,11 @@ func (d *x11) deliver(to xproto.Window, target, property xproto.Atom) bool {
 	case a.timestamp:
 		d.setNumbers(to, property, xproto.AtomInteger, uint32(since))
 	case a.utf8, a.plainUTF8, a.plain:
-		set(target, text)
+		d.setText(to, property, target, string(text))
 	case a.text:
-		set(a.utf8, text)
+		d.setText(to, property, a.utf8, string(text))
 	case xproto.AtomString:
-		set(xproto.AtomString, latin1(text))
+		d.setText(to, property, xproto.AtomString, latin1(string(text)))
 	default:
 		return false
 	}
@@ -172,15 +169,15 @@ func (d *x11) setNumbers(to xproto.Window, property, kind xproto.Atom, v ...uint
 
 // latin1 converts to the character set of the kind
 // STRING. Characters missing there become "?".
-func latin1(utf8 []byte) []byte {
+func latin1(utf8 string) string {
 	out := make([]byte, 0, len(utf8))
-	for _, r := range string(utf8) {
+	for _, r := range utf8 {
 		if r > 0xff {
 			r = '?'
 		}
 		out = append(out, byte(r))
 	}
-	return out
+	return string(out)
 }
 
 // pasteWait limits how long a program may take to deliver what it has copied.

@@ -108,24 +108,23 @@ func (f format) encode(dst, rows []byte, w int) {
 	}
 }
 
+// shift returns the position of the i-th byte in a pixel, in bits.
+func (f format) shift(i int) int {
+	if f.msb {
+		i = f.bytes - 1 - i
+	}
+	return 8 * i
+}
+
 func (f format) store(b []byte, px uint32) {
 	for i := range f.bytes {
-		shift := 8 * i
-		if f.msb {
-			shift = 8 * (f.bytes - 1 - i)
-		}
-		b[i] = byte(px >> shift)
+		b[i] = byte(px >> f.shift(i))
 	}
 }
 
-func (f format) load(b []byte) uint32 {
-	var px uint32
+func (f format) load(b []byte) (px uint32) {
 	for i := range f.bytes {
-		shift := 8 * i
-		if f.msb {
-			shift = 8 * (f.bytes - 1 - i)
-		}
-		px |= uint32(b[i]) << shift
+		px |= uint32(b[i]) << f.shift(i)
 	}
 	return px
 }

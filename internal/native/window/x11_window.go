@@ -112,7 +112,7 @@ func (b *x11Base) do(f func() error) error {
 
 // setTitle sets the window's title. b.mu must be held, or not needed yet.
 func (b *x11Base) setTitle(title string) {
-	b.d.setText(b.id, xproto.AtomWmName, xproto.AtomString, string(latin1([]byte(title))))
+	b.d.setText(b.id, xproto.AtomWmName, xproto.AtomString, latin1(title))
 	b.d.setText(b.id, b.d.atoms.netName, b.d.atoms.utf8, title)
 }
 
