@@ -99,24 +99,20 @@ func (s *sized) FrameResized(size image.Point) { s.sizes <- size }
 // TestResizeRefused checks that a frame that fills its monitor, and asks for another size, is
 // told the size that it keeps.
 func TestResizeRefused(t *testing.T) {
-	for _, wm := range []string{"openbox", "xfwm4"} {
-		t.Run(wm, func(t *testing.T) {
-			s := xtest.Start(t, wm, xtest.Options{})
-			d := open(t, s)
-			h := &sized{cardAsFrame{CardHandler: newRecorder()}, make(chan image.Point, 100)}
-			f := must.Get(d.NewFrame(h, FrameOptions{Title: "frame", Size: image.Pt(200, 200)}))(t)
-			must.Do(t, f.Show())
-			s.Run("wmctrl", "-i", "-r", s.FindWindow("^frame$"), "-b", "add,maximized_vert,maximized_horz")
-			full := xtest.Next(t, h.sizes)
-			for full.X < 1000 || full.Y < 600 {
-				full = xtest.Next(t, h.sizes)
-			}
-			must.Do(t, f.Resize(image.Pt(300, 250)))
-			if got := xtest.Next(t, h.sizes); got != full {
-				t.Errorf("told %v, want %v", got, full)
-			}
-		})
-	}
+	underEach(t, func(t *testing.T, s *xtest.Server, d *x11) {
+		h := &sized{cardAsFrame{CardHandler: newRecorder()}, make(chan image.Point, 100)}
+		f := must.Get(d.NewFrame(h, FrameOptions{Title: "frame", Size: image.Pt(200, 200)}))(t)
+		must.Do(t, f.Show())
+		s.Run("wmctrl", "-i", "-r", s.FindWindow("^frame$"), "-b", "add,maximized_vert,maximized_horz")
+		full := xtest.Next(t, h.sizes)
+		for full.X < 1000 || full.Y < 600 {
+			full = xtest.Next(t, h.sizes)
+		}
+		must.Do(t, f.Resize(image.Pt(300, 250)))
+		if got := xtest.Next(t, h.sizes); got != full {
+			t.Errorf("told %v, want %v", got, full)
+		}
+	})
 }
 
 func TestScaleAndMonitors(t *testing.T) {

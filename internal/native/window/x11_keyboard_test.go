@@ -56,80 +56,76 @@ func (k keys) next(t *testing.T) string {
 var cardPlace = image.Rect(850, 500, 1230, 760)
 
 func TestKeyboard(t *testing.T) {
-	for _, wm := range []string{"openbox", "xfwm4"} {
-		t.Run(wm, func(t *testing.T) {
-			s := xtest.Start(t, wm, xtest.Options{})
-			d := open(t, s)
-			rec := keys{newRecorder()}
-			w := newWindow(t, d, rec)
-			if err := w.TakeKeyboard(); !errors.Is(err, errNotShown) {
-				t.Errorf("before the first show: %v", err)
-			}
-			pressed := make(chan struct{}, 100)
-			release, err := d.Hotkey("Ctrl+Alt+W", "", func() { pressed <- struct{}{} }, nil)
-			must.Do(t, err)
-			defer release()
-			other := s.Terminal(image.Rect(20, 400, 500, 700))
-			term := s.Terminal(image.Rect(20, 20, 500, 300))
-			focus := s.FocusedWindow()
-			pic := plain(380, 260, green)
+	underEach(t, func(t *testing.T, s *xtest.Server, d *x11) {
+		rec := keys{newRecorder()}
+		w := newWindow(t, d, rec)
+		if err := w.TakeKeyboard(); !errors.Is(err, errNotShown) {
+			t.Errorf("before the first show: %v", err)
+		}
+		pressed := make(chan struct{}, 100)
+		release, err := d.Hotkey("Ctrl+Alt+W", "", func() { pressed <- struct{}{} }, nil)
+		must.Do(t, err)
+		defer release()
+		other := s.Terminal(image.Rect(20, 400, 500, 700))
+		term := s.Terminal(image.Rect(20, 20, 500, 300))
+		focus := s.FocusedWindow()
+		pic := plain(380, 260, green)
 
-			// The text is typed in 50 pieces of 10 letters. After each, a card that was shown
-			// takes the keyboard and receives a letter and Esc.
-			text, typed := strings.Repeat("abcdefghij0123456789", 25), ""
-			for i := range 50 {
-				must.Do(t, w.Show(cardPlace, pic))
-				piece := text[10*i : 10*i+10]
-				s.Type(piece, 0)
-				typed += piece
-				s.Key("ctrl+alt+w")
-				xtest.Next(t, pressed)
-				must.Do(t, w.TakeKeyboard())
-				if got := s.FocusedWindow(); got != uint32(w.(*x11Card).id) {
-					t.Fatalf("round %d: the keyboard is with %#x", i, got)
-				}
-				s.Key("x", "Escape")
-				rec.wait(t, "key x")
-				rec.wait(t, fmt.Sprintf("key #%d", KeyEscape))
-				if i%2 == 0 {
-					must.Do(t, w.GiveKeyboardBack())
-				} else {
-					must.Do(t, w.Hide())
-				}
-				rec.wait(t, "keyboard gone")
-				if got := s.FocusedWindow(); got != focus {
-					t.Fatalf("round %d: the keyboard went to %#x, not back to %#x", i, got, focus)
-				}
-			}
-			term.WaitText(typed)
-			if len(pressed) != 0 {
-				t.Errorf("%d presses of the hotkey too many", len(pressed))
-			}
-
-			// The user takes the keyboard away by clicking another window.
+		// The text is typed in 50 pieces of 10 letters. After each, a card that was shown
+		// takes the keyboard and receives a letter and Esc.
+		text, typed := strings.Repeat("abcdefghij0123456789", 25), ""
+		for i := range 50 {
 			must.Do(t, w.Show(cardPlace, pic))
+			piece := text[10*i : 10*i+10]
+			s.Type(piece, 0)
+			typed += piece
+			s.Key("ctrl+alt+w")
+			xtest.Next(t, pressed)
 			must.Do(t, w.TakeKeyboard())
-			other.Focus()
-			rec.wait(t, "keyboard gone")
-			now := s.FocusedWindow()
-			must.Do(t, w.GiveKeyboardBack())
-			if got := s.FocusedWindow(); got != now {
-				t.Errorf("given away what it did not have: %#x, not %#x", got, now)
+			if got := s.FocusedWindow(); got != uint32(w.(*x11Card).id) {
+				t.Fatalf("round %d: the keyboard is with %#x", i, got)
 			}
-			s.Type("to the other", 0)
-			other.WaitText("to the other")
+			s.Key("x", "Escape")
+			rec.wait(t, "key x")
+			rec.wait(t, fmt.Sprintf("key #%d", KeyEscape))
+			if i%2 == 0 {
+				must.Do(t, w.GiveKeyboardBack())
+			} else {
+				must.Do(t, w.Hide())
+			}
+			rec.wait(t, "keyboard gone")
+			if got := s.FocusedWindow(); got != focus {
+				t.Fatalf("round %d: the keyboard went to %#x, not back to %#x", i, got, focus)
+			}
+		}
+		term.WaitText(typed)
+		if len(pressed) != 0 {
+			t.Errorf("%d presses of the hotkey too many", len(pressed))
+		}
 
-			// The window that had the keyboard is gone, so another one gets it.
-			term.Focus()
-			must.Do(t, w.TakeKeyboard())
-			term.Close()
-			must.Do(t, w.Hide())
-			s.Until("another window has the keyboard", func() bool { return s.FocusedWindow() == now })
-			s.Type("!", 0)
-			other.WaitText("to the other!")
-			t.Logf("%d keys through 50 cards and hotkeys", len(typed))
-		})
-	}
+		// The user takes the keyboard away by clicking another window.
+		must.Do(t, w.Show(cardPlace, pic))
+		must.Do(t, w.TakeKeyboard())
+		other.Focus()
+		rec.wait(t, "keyboard gone")
+		now := s.FocusedWindow()
+		must.Do(t, w.GiveKeyboardBack())
+		if got := s.FocusedWindow(); got != now {
+			t.Errorf("given away what it did not have: %#x, not %#x", got, now)
+		}
+		s.Type("to the other", 0)
+		other.WaitText("to the other")
+
+		// The window that had the keyboard is gone, so another one gets it.
+		term.Focus()
+		must.Do(t, w.TakeKeyboard())
+		term.Close()
+		must.Do(t, w.Hide())
+		s.Until("another window has the keyboard", func() bool { return s.FocusedWindow() == now })
+		s.Type("!", 0)
+		other.WaitText("to the other!")
+		t.Logf("%d keys through 50 cards and hotkeys", len(typed))
+	})
 }
 
 // TestKeyboardHandedOver checks that a second card takes the keyboard from the first and gives
@@ -378,36 +374,32 @@ func TestHotkey(t *testing.T) {
 // TestNotInTaskbar checks that window managers do not manage the window, so that
 // neither the task bar nor Alt+Tab shows it.
 func TestNotInTaskbar(t *testing.T) {
-	for _, wm := range []string{"openbox", "xfwm4"} {
-		t.Run(wm, func(t *testing.T) {
-			s := xtest.Start(t, wm, xtest.Options{})
-			d := open(t, s)
-			w := newWindow(t, d, newRecorder())
-			must.Do(t, w.Show(cardPlace, plain(380, 260, red)))
-			must.Do(t, w.Sync())
-			// A window opened later is listed; by then the card would be listed too.
-			term := s.Terminal(image.Rect(20, 20, 500, 300))
-			list := func() []uint32 {
-				return xconn.Values(xproto.GetProperty(d.conn, false, d.root, d.atoms.clients, xproto.AtomWindow, 0, 100).Reply())
-			}
-			var id uint32
-			fmt.Sscan(term.ID, &id)
-			s.Until("the terminal is listed", func() bool { return slices.Contains(list(), id) })
-			if slices.Contains(list(), uint32(w.(*x11Card).id)) {
-				t.Error("the card is in the list of windows")
-			}
-			a, err := xproto.GetWindowAttributes(d.conn, w.(*x11Card).id).Reply()
-			must.Do(t, err)
-			if !a.OverrideRedirect {
-				t.Error("the card is one for the window manager")
-			}
-			s.Key("alt+Tab")
-			if got := s.FocusedWindow(); got == uint32(w.(*x11Card).id) {
-				t.Error("Alt+Tab reaches the card")
-			}
-			if err := w.HideFromCapture(true); !errors.Is(err, ErrUnsupported) {
-				t.Errorf("HideFromCapture: %v", err)
-			}
-		})
-	}
+	underEach(t, func(t *testing.T, s *xtest.Server, d *x11) {
+		w := newWindow(t, d, newRecorder())
+		must.Do(t, w.Show(cardPlace, plain(380, 260, red)))
+		must.Do(t, w.Sync())
+		// A window opened later is listed; by then the card would be listed too.
+		term := s.Terminal(image.Rect(20, 20, 500, 300))
+		list := func() []uint32 {
+			return xconn.Values(xproto.GetProperty(d.conn, false, d.root, d.atoms.clients, xproto.AtomWindow, 0, 100).Reply())
+		}
+		var id uint32
+		fmt.Sscan(term.ID, &id)
+		s.Until("the terminal is listed", func() bool { return slices.Contains(list(), id) })
+		if slices.Contains(list(), uint32(w.(*x11Card).id)) {
+			t.Error("the card is in the list of windows")
+		}
+		a, err := xproto.GetWindowAttributes(d.conn, w.(*x11Card).id).Reply()
+		must.Do(t, err)
+		if !a.OverrideRedirect {
+			t.Error("the card is one for the window manager")
+		}
+		s.Key("alt+Tab")
+		if got := s.FocusedWindow(); got == uint32(w.(*x11Card).id) {
+			t.Error("Alt+Tab reaches the card")
+		}
+		if err := w.HideFromCapture(true); !errors.Is(err, ErrUnsupported) {
+			t.Errorf("HideFromCapture: %v", err)
+		}
+	})
 }

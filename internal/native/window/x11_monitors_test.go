@@ -129,19 +129,15 @@ func TestTwoMonitors(t *testing.T) {
 // TestFullScreenAlone checks that a window that fills the screen is detected even if it is the
 // only window there ever was, under both window managers.
 func TestFullScreenAlone(t *testing.T) {
-	for _, wm := range []string{"openbox", "xfwm4"} {
-		t.Run(wm, func(t *testing.T) {
-			s := xtest.Start(t, wm, xtest.Options{})
-			d := open(t, s)
-			full := func() bool { return d.FullScreen(d.Monitors()[0].Area) }
-			film := s.Terminal(image.Rect(20, 20, 500, 300))
-			if full() {
-				t.Error("a small window fills the screen")
-			}
-			s.Run("wmctrl", "-i", "-r", film.ID, "-b", "add,fullscreen")
-			s.Until("the film fills the screen", full)
-			s.Run("wmctrl", "-i", "-r", film.ID, "-b", "remove,fullscreen")
-			s.Until("it does no more", func() bool { return !full() })
-		})
-	}
+	underEach(t, func(t *testing.T, s *xtest.Server, d *x11) {
+		full := func() bool { return d.FullScreen(d.Monitors()[0].Area) }
+		film := s.Terminal(image.Rect(20, 20, 500, 300))
+		if full() {
+			t.Error("a small window fills the screen")
+		}
+		s.Run("wmctrl", "-i", "-r", film.ID, "-b", "add,fullscreen")
+		s.Until("the film fills the screen", full)
+		s.Run("wmctrl", "-i", "-r", film.ID, "-b", "remove,fullscreen")
+		s.Until("it does no more", func() bool { return !full() })
+	})
 }

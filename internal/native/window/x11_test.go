@@ -80,6 +80,17 @@ func open(t *testing.T, s *xtest.Server) *x11 {
 	return d.(*x11)
 }
 
+// underEach runs f on a server of its own under each window manager.
+func underEach(t *testing.T, f func(t *testing.T, s *xtest.Server, d *x11)) {
+	t.Helper()
+	for _, wm := range []string{"openbox", "xfwm4"} {
+		t.Run(wm, func(t *testing.T) {
+			s := xtest.Start(t, wm, xtest.Options{})
+			f(t, s, open(t, s))
+		})
+	}
+}
+
 func newWindow(t *testing.T, d Display, h CardHandler) Card {
 	t.Helper()
 	return must.Get(d.NewCard(h))(t)
@@ -95,126 +106,118 @@ func TestOpenWithoutDisplay(t *testing.T) {
 }
 
 func TestVisible(t *testing.T) {
-	for _, wm := range []string{"openbox", "xfwm4"} {
-		t.Run(wm, func(t *testing.T) {
-			s := xtest.Start(t, wm, xtest.Options{})
-			s.Run("xsetroot", "-solid", "#101010")
-			d := open(t, s)
-			w := newWindow(t, d, newRecorder())
-			place := image.Rect(850, 500, 1230, 760)
-			shown := func(when string, c color.RGBA) {
-				t.Helper()
-				must.Do(t, w.Sync())
-				img := s.Crop(place)
-				for _, p := range []image.Point{place.Min, place.Max.Sub(image.Pt(1, 1)), {1000, 600}} {
-					if got := img.RGBAAt(p.X, p.Y); got != c {
-						t.Errorf("%s: %v has %v, want %v", when, p, got, c)
-					}
-				}
-				own, err := w.OnScreen()
-				must.Do(t, err)
-				if own.Bounds().Size() != place.Size() || own.RGBAAt(5, 5) != c {
-					t.Errorf("%s: OnScreen %v %v", when, own.Bounds(), own.RGBAAt(5, 5))
+	underEach(t, func(t *testing.T, s *xtest.Server, d *x11) {
+		s.Run("xsetroot", "-solid", "#101010")
+		w := newWindow(t, d, newRecorder())
+		place := image.Rect(850, 500, 1230, 760)
+		shown := func(when string, c color.RGBA) {
+			t.Helper()
+			must.Do(t, w.Sync())
+			img := s.Crop(place)
+			for _, p := range []image.Point{place.Min, place.Max.Sub(image.Pt(1, 1)), {1000, 600}} {
+				if got := img.RGBAAt(p.X, p.Y); got != c {
+					t.Errorf("%s: %v has %v, want %v", when, p, got, c)
 				}
 			}
-			must.Do(t, w.Show(place, plain(380, 260, red)))
-			shown("first", red)
-			must.Do(t, w.Show(place, plain(380, 260, green)))
-			shown("repainted", green)
-			must.Do(t, w.Hide())
-			must.Do(t, w.Hide())
-			s.WaitPixel(900, 550, color.RGBA{16, 16, 16, 255})
-
-			// Another window is opened over the same place, raised, and made
-			// full screen, each time while ours is hidden.
-			term := s.Terminal(image.Rect(700, 400, 1270, 790))
-			must.Do(t, w.Show(place, plain(380, 260, blue)))
-			shown("after another window was opened over it", blue)
-			must.Do(t, w.Hide())
-			s.Run("xdotool", "windowraise", term.ID)
-			must.Do(t, w.Show(place, plain(380, 260, red)))
-			shown("after the other was raised", red)
-			must.Do(t, w.Hide())
-			s.Run("wmctrl", "-i", "-r", term.ID, "-b", "add,fullscreen")
-			s.Until("terminal fills the screen", func() bool {
-				return strings.Contains(s.Run("xwininfo", "-id", term.ID), "Width: 1280")
-			})
-			must.Do(t, w.Show(place, plain(380, 260, green)))
-			shown("over a full-screen window", green)
-
-			// A card covered by an override-redirect window (a menu, a locker) stays below
-			// it, and reappears when that window goes.
-			above := newWindow(t, d, newRecorder())
-			must.Do(t, above.Show(place.Inset(20), plain(340, 220, blue)))
-			must.Do(t, w.Show(place, plain(380, 260, red)))
-			must.Do(t, w.Sync())
-			if got := s.Pixel(1000, 600); got != blue {
-				t.Errorf("raised above what covered it: %v", got)
-			}
-			must.Do(t, above.Close())
-			shown("uncovered", red)
-			if _, err := above.OnScreen(); !errors.Is(err, ErrClosed) {
-				t.Errorf("closed window answers %v", err)
-			}
-
-			// Beyond the edge, and with another size.
-			place = image.Rect(1100, 700, 1400, 900)
-			must.Do(t, w.Show(place, plain(300, 200, blue)))
-			must.Do(t, w.Sync())
-			if got := s.Pixel(1279, 799); got != blue {
-				t.Errorf("at the edge: %v", got)
-			}
-			img, err := w.OnScreen()
+			own, err := w.OnScreen()
 			must.Do(t, err)
-			if img.RGBAAt(179, 99) != blue || img.RGBAAt(181, 99) != (color.RGBA{}) {
-				t.Errorf("read back at the edge: %v %v", img.RGBAAt(179, 99), img.RGBAAt(181, 99))
+			if own.Bounds().Size() != place.Size() || own.RGBAAt(5, 5) != c {
+				t.Errorf("%s: OnScreen %v %v", when, own.Bounds(), own.RGBAAt(5, 5))
 			}
+		}
+		must.Do(t, w.Show(place, plain(380, 260, red)))
+		shown("first", red)
+		must.Do(t, w.Show(place, plain(380, 260, green)))
+		shown("repainted", green)
+		must.Do(t, w.Hide())
+		must.Do(t, w.Hide())
+		s.WaitPixel(900, 550, color.RGBA{16, 16, 16, 255})
+
+		// Another window is opened over the same place, raised, and made
+		// full screen, each time while ours is hidden.
+		term := s.Terminal(image.Rect(700, 400, 1270, 790))
+		must.Do(t, w.Show(place, plain(380, 260, blue)))
+		shown("after another window was opened over it", blue)
+		must.Do(t, w.Hide())
+		s.Run("xdotool", "windowraise", term.ID)
+		must.Do(t, w.Show(place, plain(380, 260, red)))
+		shown("after the other was raised", red)
+		must.Do(t, w.Hide())
+		s.Run("wmctrl", "-i", "-r", term.ID, "-b", "add,fullscreen")
+		s.Until("terminal fills the screen", func() bool {
+			return strings.Contains(s.Run("xwininfo", "-id", term.ID), "Width: 1280")
 		})
-	}
+		must.Do(t, w.Show(place, plain(380, 260, green)))
+		shown("over a full-screen window", green)
+
+		// A card covered by an override-redirect window (a menu, a locker) stays below
+		// it, and reappears when that window goes.
+		above := newWindow(t, d, newRecorder())
+		must.Do(t, above.Show(place.Inset(20), plain(340, 220, blue)))
+		must.Do(t, w.Show(place, plain(380, 260, red)))
+		must.Do(t, w.Sync())
+		if got := s.Pixel(1000, 600); got != blue {
+			t.Errorf("raised above what covered it: %v", got)
+		}
+		must.Do(t, above.Close())
+		shown("uncovered", red)
+		if _, err := above.OnScreen(); !errors.Is(err, ErrClosed) {
+			t.Errorf("closed window answers %v", err)
+		}
+
+		// Beyond the edge, and with another size.
+		place = image.Rect(1100, 700, 1400, 900)
+		must.Do(t, w.Show(place, plain(300, 200, blue)))
+		must.Do(t, w.Sync())
+		if got := s.Pixel(1279, 799); got != blue {
+			t.Errorf("at the edge: %v", got)
+		}
+		img, err := w.OnScreen()
+		must.Do(t, err)
+		if img.RGBAAt(179, 99) != blue || img.RGBAAt(181, 99) != (color.RGBA{}) {
+			t.Errorf("read back at the edge: %v %v", img.RGBAAt(179, 99), img.RGBAAt(181, 99))
+		}
+	})
 }
 
 func TestNeverTakesTheKeyboard(t *testing.T) {
-	for _, wm := range []string{"openbox", "xfwm4"} {
-		t.Run(wm, func(t *testing.T) {
-			s := xtest.Start(t, wm, xtest.Options{})
-			d := open(t, s)
-			w := newWindow(t, d, newRecorder())
-			term := s.Terminal(image.Rect(20, 20, 500, 300))
-			focus := s.FocusedWindow()
-			text := strings.Repeat("abcdefghij0123456789", 25)
-			typed := make(chan struct{})
-			go func() {
-				defer close(typed)
-				s.Type(text, 4)
-			}()
-			pic := plain(380, 260, green)
-			shows := 0
-			tick := time.Tick(20 * time.Millisecond)
-			for done := false; !done || shows < 50; shows++ {
-				// Alternately over the terminal and beside it.
-				x := 100 + shows%2*600
-				must.Do(t, w.Show(image.Rect(x, 100, x+380, 360), pic))
-				must.Do(t, w.Sync())
-				<-tick
-				must.Do(t, w.Hide())
-				select {
-				case <-typed:
-					done = true
-				default:
-				}
+	underEach(t, func(t *testing.T, s *xtest.Server, d *x11) {
+		w := newWindow(t, d, newRecorder())
+		term := s.Terminal(image.Rect(20, 20, 500, 300))
+		focus := s.FocusedWindow()
+		text := strings.Repeat("abcdefghij0123456789", 25)
+		typed := make(chan struct{})
+		go func() {
+			defer close(typed)
+			s.Type(text, 4)
+		}()
+		pic := plain(380, 260, green)
+		shows := 0
+		tick := time.Tick(20 * time.Millisecond)
+		for done := false; !done || shows < 50; shows++ {
+			// Alternately over the terminal and beside it.
+			x := 100 + shows%2*600
+			must.Do(t, w.Show(image.Rect(x, 100, x+380, 360), pic))
+			must.Do(t, w.Sync())
+			<-tick
+			must.Do(t, w.Hide())
+			select {
+			case <-typed:
+				done = true
+			default:
 			}
-			term.WaitText(text)
-			if s.FocusedWindow() != focus {
-				t.Error("the focus has moved")
-			}
-			// A click on the window does not move the keyboard focus either.
-			must.Do(t, w.Show(image.Rect(700, 100, 1080, 360), pic))
-			s.Click(800, 200, 1)
-			s.Type("na", 4)
-			term.WaitText(text + "na")
-			t.Logf("%d keys through %d shows", len(text)+2, shows+1)
-		})
-	}
+		}
+		term.WaitText(text)
+		if s.FocusedWindow() != focus {
+			t.Error("the focus has moved")
+		}
+		// A click on the window does not move the keyboard focus either.
+		must.Do(t, w.Show(image.Rect(700, 100, 1080, 360), pic))
+		s.Click(800, 200, 1)
+		s.Type("na", 4)
+		term.WaitText(text + "na")
+		t.Logf("%d keys through %d shows", len(text)+2, shows+1)
+	})
 }
 
 func TestPointer(t *testing.T) {
