@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -84,10 +85,7 @@ func TestContext(t *testing.T) {
 func endByFile(t *testing.T, file string) {
 	t.Helper()
 	b := must.Get(os.ReadFile(file))(t)
-	id := 0
-	for _, c := range strings.TrimSpace(string(b)) {
-		id = 10*id + int(c-'0')
-	}
+	id := must.Get(strconv.Atoi(strings.TrimSpace(string(b))))(t)
 	p := must.Get(os.FindProcess(id))(t)
 	must.Do(t, p.Kill())
 }

@@ -186,11 +186,6 @@ func windowOf(n ID) uintptr {
 	return 0
 }
 
-func hostOf(window uintptr) (host uintptr) {
-	hostProviderFromHwnd.Call(window, uintptr(unsafe.Pointer(&host)))
-	return host
-}
-
 // asked is set once a client has queried one of this
 // program's windows; whenAsked is called then.
 var (

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"unsafe"
 
 	"golang.org/x/sys/windows"
 )
@@ -85,7 +86,7 @@ func (f *face) target() (target, bool) {
 // host returns the system's own provider of the window, for the window's node only.
 func (t target) host() (host uintptr) {
 	if t.parent == nil {
-		host = hostOf(windowOf(t.ID))
+		hostProviderFromHwnd.Call(windowOf(t.ID), uintptr(unsafe.Pointer(&host)))
 	}
 	return host
 }

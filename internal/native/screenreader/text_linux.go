@@ -128,8 +128,13 @@ func textMethods() table {
 	none := map[string]string{}
 	attributes := func(object) map[string]string { return none }
 	return table{
-		"GetText":              object.part,
-		"GetCharacterAtOffset": func(o object, at int32) int32 { return firstRune(o.part(at, at+1)) },
+		"GetText": object.part,
+		"GetCharacterAtOffset": func(o object, at int32) int32 {
+			if all := o.runes(); at >= 0 && int(at) < len(all) {
+				return all[at]
+			}
+			return 0
+		},
 		"GetStringAtOffset": func(o object, at int32, n uint32) (string, int32, int32) {
 			return o.around(int(at), unitOf(granularities, n))
 		},
@@ -172,11 +177,4 @@ func textMethods() table {
 		"RemoveSelection":     func(object, int32) bool { return false },
 		"SetSelection":        func(object, int32, int32, int32) bool { return false },
 	}
-}
-
-func firstRune(s string) int32 {
-	for _, r := range s {
-		return r
-	}
-	return 0
 }

@@ -22,7 +22,7 @@ type desktop struct {
 	control uintptr // hidden; gets the broadcasts and the wake-ups
 	thread  uint32
 
-	jobs calls
+	jobs queue
 
 	windows   map[uintptr]winWindow // loop thread only
 	announced bool                  // a DisplayChanged is posted; loop thread only

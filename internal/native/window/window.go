@@ -209,23 +209,23 @@ func (e ended) alive() error {
 	}
 }
 
-// calls has functions to be called on the goroutine that calls handlers.
-type calls struct {
+// queue has functions to be called on the goroutine that calls handlers.
+type queue struct {
 	mu      sync.Mutex
 	waiting []func()
 }
 
-func (c *calls) add(f func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.waiting = append(c.waiting, f)
+func (q *queue) add(f func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = append(q.waiting, f)
 }
 
-func (c *calls) run() {
-	c.mu.Lock()
-	all := c.waiting
-	c.waiting = nil
-	c.mu.Unlock()
+func (q *queue) run() {
+	q.mu.Lock()
+	all := q.waiting
+	q.waiting = nil
+	q.mu.Unlock()
 	for _, f := range all {
 		f()
 	}

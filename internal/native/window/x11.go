@@ -45,7 +45,7 @@ type x11 struct {
 	mu      sync.Mutex
 	windows map[xproto.Window]x11Window
 	names   map[xproto.Atom]string
-	posted  calls
+	posted  queue
 
 	closing sync.Once
 	ended

@@ -26,8 +26,6 @@ type composer struct {
 	begun []rune // the presses so far, encoded as in composeRules
 }
 
-func newComposer() composer { return composer{rules: systemCompose} }
-
 func (c *composer) reset() { c.begun = nil }
 
 // feed takes a pressed key and the text it types alone, and returns the resulting text.

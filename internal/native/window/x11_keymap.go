@@ -174,14 +174,7 @@ var usualPlaces = [...]struct {
 // have. From others it gets one layout with two levels.
 func readKeymap(c *xgb.Conn) (*keymap, error) {
 	m := &keymap{}
-	var b []byte
-	err := errors.New("no keyboard extension")
-	if c.Extensions[xconn.Keyboard] != 0 {
-		if b, err = askKeyboard(c, getMap(c)); err == nil {
-			err = m.parse(b)
-		}
-	}
-	if err != nil {
+	if c.Extensions[xconn.Keyboard] == 0 || m.readExtension(c) != nil {
 		if err := m.readCore(c); err != nil {
 			return nil, err
 		}
@@ -199,13 +192,6 @@ func keyboardRequest(c *xgb.Conn, minor byte, words int) []byte {
 	b[0], b[1] = c.Extensions[xconn.Keyboard], minor
 	binary.LittleEndian.PutUint16(b[2:], uint16(words))
 	binary.LittleEndian.PutUint16(b[4:], coreKeyboard)
-	return b
-}
-
-// getMap requests key types and symbols.
-func getMap(c *xgb.Conn) []byte {
-	b := keyboardRequest(c, 8, 7)
-	binary.LittleEndian.PutUint16(b[6:], 3)
 	return b
 }
 
@@ -239,7 +225,18 @@ func useKeyboard(c *xgb.Conn) {
 
 var errKeymap = errors.New("broken keyboard map")
 
-// parse reads the answer to getMap.
+// readExtension reads the map of the keyboard extension.
+func (m *keymap) readExtension(c *xgb.Conn) error {
+	getMap := keyboardRequest(c, 8, 7)
+	binary.LittleEndian.PutUint16(getMap[6:], 3) // key types and symbols
+	b, err := askKeyboard(c, getMap)
+	if err != nil {
+		return err
+	}
+	return m.parse(b)
+}
+
+// parse reads the answer to GetMap.
 func (m *keymap) parse(b []byte) error {
 	if len(b) < 40 {
 		return errKeymap

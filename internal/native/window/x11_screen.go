@@ -127,24 +127,17 @@ func parseStrut(v []uint32, screen image.Rectangle) []strut {
 	for i := range n {
 		n[i] = int(min(v[i], maxSide))
 	}
-	var all []strut
-	add := func(e edge, r image.Rectangle) {
-		if r = r.Intersect(screen); !r.Empty() {
-			all = append(all, strut{e, r})
-		}
-	}
 	w, h := screen.Dx(), screen.Dy()
-	if n[0] > 0 {
-		add(leftEdge, image.Rect(0, n[4], n[0], n[5]+1))
-	}
-	if n[1] > 0 {
-		add(rightEdge, image.Rect(w-n[1], n[6], w, n[7]+1))
-	}
-	if n[2] > 0 {
-		add(topEdge, image.Rect(n[8], 0, n[9]+1, n[2]))
-	}
-	if n[3] > 0 {
-		add(bottomEdge, image.Rect(n[10], h-n[3], n[11]+1, h))
+	var all []strut
+	for e, r := range []image.Rectangle{
+		leftEdge:   image.Rect(0, n[4], n[0], n[5]+1),
+		rightEdge:  image.Rect(w-n[1], n[6], w, n[7]+1),
+		topEdge:    image.Rect(n[8], 0, n[9]+1, n[2]),
+		bottomEdge: image.Rect(n[10], h-n[3], n[11]+1, h),
+	} {
+		if r = r.Intersect(screen); !r.Empty() {
+			all = append(all, strut{edge(e), r})
+		}
 	}
 	return all
 }

@@ -53,7 +53,7 @@ func (d *x11) create(w x11Window, h FrameHandler, o x11Options) error {
 		return d.lost(err)
 	}
 	b := w.base()
-	b.d, b.id, b.handler, b.compose = d, id, h, newComposer()
+	b.d, b.id, b.handler, b.compose = d, id, h, composer{rules: systemCompose}
 	d.mu.Lock()
 	d.windows[id] = w
 	d.mu.Unlock()
