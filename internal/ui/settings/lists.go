@@ -67,25 +67,12 @@ func (b *listBox) stay(i int) {
 }
 
 // linesBox is the list of our own numbers.
-type linesBox struct {
-	listBox
-	all []settings.Line
-}
+type linesBox struct{ listBox }
 
 func newLinesBox(w *window) *linesBox {
-	b := &linesBox{listBox: listBox{w: w, object: widgets.Column(8)}}
-	b.all = slices.Clone(w.state.set.Lines)
-	if w.draft.linesChanged {
-		b.all = slices.Clone(w.draft.lines)
-	}
+	b := &linesBox{listBox{w: w, object: widgets.Column(8)}}
 	b.build()
 	return b
-}
-
-func (b *linesBox) changed() {
-	b.w.draft.lines = slices.Clone(b.all)
-	b.w.draft.linesChanged = !slices.Equal(filledLines(b.all), b.w.state.set.Lines)
-	b.w.edited()
 }
 
 // filledLines removes empty lines.
@@ -112,22 +99,23 @@ func linesFine(all []settings.Line) bool {
 }
 
 func (b *linesBox) build() {
-	b.fill("line", len(b.all), text.SettingsWindowLinesIntro, text.SettingsWindowLinesNone, b.row,
+	d := &b.w.draft
+	b.fill("line", len(d.lines), text.SettingsWindowLinesIntro, text.SettingsWindowLinesNone, b.row,
 		widgets.NewButton(b.w.host.Lang.T(text.SettingsWindowLinesAdd), func() {
-			b.all = append(b.all, settings.Line{})
+			d.lines = append(d.lines, settings.Line{})
 			b.build()
-			b.stay(len(b.all) - 1)
+			b.stay(len(d.lines) - 1)
 		}))
 }
 
 // row returns a number and its name, side by side.
 func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
-	l := b.w.host.Lang
+	l, d := b.w.host.Lang, &b.w.draft
 	fault := widgets.NewSlot()
 	said := func() string { return fault.Shows }
 	check := func() {
 		fault.Trouble("")
-		if !lineFine(b.all[i]) {
+		if !lineFine(d.lines[i]) {
 			fault.Trouble(l.T(text.SettingsWindowWant("line")))
 		}
 	}
@@ -135,17 +123,17 @@ func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
 	b.stops = append(b.stops, number)
 	number.SetPlaceHolder(l.T(text.SettingTitle("line.number")))
 	name.SetPlaceHolder(l.T(text.SettingTitle("line.name")))
-	number.SetText(b.all[i].Number)
-	name.SetText(b.all[i].Name)
-	number.OnChanged = func(s string) { b.all[i].Number = s; check(); b.changed() }
-	name.OnChanged = func(s string) { b.all[i].Name = s; check(); b.changed() }
+	number.SetText(d.lines[i].Number)
+	name.SetText(d.lines[i].Name)
+	number.OnChanged = func(s string) { d.lines[i].Number = s; check(); b.w.edited() }
+	name.OnChanged = func(s string) { d.lines[i].Name = s; check(); b.w.edited() }
 	remove := widgets.NewQuiet(l.T(text.SettingsWindowRemove), func() {
-		b.all = slices.Delete(b.all, i, i+1)
+		d.lines = slices.Delete(d.lines, i, i+1)
 		b.build()
-		b.changed()
+		b.w.edited()
 		b.stay(i)
 	})
-	remove.Of = b.all[i].Number
+	remove.Of = d.lines[i].Number
 	if locked {
 		number.Disable()
 		name.Disable()
@@ -162,7 +150,6 @@ const lineWidth = 160 // of a telephone number
 // phonesBox is the list of links to softphones.
 type phonesBox struct {
 	listBox
-	all   []draftPhone
 	shows []func() // show the state of a link and of its secret
 }
 
@@ -188,10 +175,6 @@ func softphones(drafts []draftPhone) (all []settings.Softphone) {
 
 func newPhonesBox(w *window) *phonesBox {
 	b := &phonesBox{listBox: listBox{w: w, object: widgets.Column(12)}}
-	b.all = draftPhones(w.state.set.Softphones)
-	if w.draft.phonesChanged || w.draft.phoneSecrets() {
-		b.all = slices.Clone(w.draft.phones)
-	}
 	w.phones = b
 	b.build()
 	return b
@@ -202,12 +185,6 @@ func (b *phonesBox) again() {
 	for _, show := range b.shows {
 		show()
 	}
-}
-
-func (b *phonesBox) changed() {
-	b.w.draft.phones = slices.Clone(b.all)
-	b.w.draft.phonesChanged = !slices.Equal(softphones(b.all), b.w.state.set.Softphones)
-	b.w.edited()
 }
 
 // phonesFine reports whether each link is complete and has a unique name.
@@ -233,7 +210,7 @@ func phoneFault(all []draftPhone, i int) (field string, why text.Key) {
 func (b *phonesBox) build() {
 	w, l := b.w, b.w.host.Lang
 	b.shows = nil
-	b.fill("softphone", len(b.all), text.SettingsWindowPhonesIntro, text.SettingsWindowPhonesNone,
+	b.fill("softphone", len(w.draft.phones), text.SettingsWindowPhonesIntro, text.SettingsWindowPhonesNone,
 		func(i int, locked bool) fyne.CanvasObject { return newPhoneBox(b, i, locked) },
 		widgets.NewButton(l.T(text.SettingsWindowPhonesAdd), b.add),
 		widgets.NewQuiet(l.T(text.SettingsWindowPhonesRecipes), func() { w.host.Show(windowapi.WindowRecipes) }))
@@ -241,15 +218,15 @@ func (b *phonesBox) build() {
 
 // add appends a link of the first kind, with a unique name.
 func (b *phonesBox) add() {
-	kind := registry.Links()[0]
+	d, kind := &b.w.draft, registry.Links()[0]
 	name := kind
-	for n := 2; slices.ContainsFunc(b.all, func(p draftPhone) bool { return p.Name == name }); n++ {
+	for n := 2; slices.ContainsFunc(d.phones, func(p draftPhone) bool { return p.Name == name }); n++ {
 		name = kind + "-" + strconv.Itoa(n)
 	}
-	b.all = append(b.all, draftPhone{Softphone: settings.Softphone{Kind: kind, Name: name}})
+	d.phones = append(d.phones, draftPhone{Softphone: settings.Softphone{Kind: kind, Name: name}})
 	b.build()
-	b.changed()
-	b.stay(len(b.all) - 1)
+	b.w.edited()
+	b.stay(len(d.phones) - 1)
 }
 
 // phoneBox is one link, with the fields of its kind.
@@ -262,7 +239,7 @@ type phoneBox struct {
 
 func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 	x := &phoneBox{b: b, i: i, faults: map[string]*widgets.Slot{}, locked: locked}
-	l, p := b.w.host.Lang, b.all[i]
+	l, d, p := b.w.host.Lang, &b.w.draft, *x.phone()
 	all := registry.Links()
 	labels := make([]string, len(all))
 	for n, k := range all {
@@ -271,20 +248,21 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 	kind := widget.NewSelect(labels, nil)
 	kind.SetSelectedIndex(slices.Index(all, p.Kind))
 	kind.OnChanged = func(string) {
-		old := b.all[i].Kind
-		b.all[i].Kind = all[kind.SelectedIndex()]
-		if b.all[i].Name == old { // it was named after its kind
-			b.all[i].Name = b.all[i].Kind
+		p := x.phone()
+		old := p.Kind
+		p.Kind = all[kind.SelectedIndex()]
+		if p.Name == old { // it was named after its kind
+			p.Name = p.Kind
 		}
 		b.build()
-		b.changed()
+		b.w.edited()
 		b.stay(i)
 	}
 	b.stops = append(b.stops, kind)
 	remove := widgets.NewQuiet(l.T(text.SettingsWindowRemove), func() {
-		b.all = slices.Delete(b.all, i, i+1)
+		d.phones = slices.Delete(d.phones, i, i+1)
 		b.build()
-		b.changed()
+		b.w.edited()
 		b.stay(i)
 	})
 	remove.Of = p.Name
@@ -292,16 +270,16 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 		kind.Disable()
 		remove.Hide()
 	}
-	content := widgets.Column(8)
-	content.Add(container.NewBorder(nil, nil, nil, container.NewBorder(nil, remove, nil, nil), labelled(l.T(text.SettingTitle("softphone.kind")), container.New(widgets.AtMost(choiceWidth), kind))))
-	content.Add(x.field("name", &b.all[i].Name))
-	content.Add(x.field("address", &b.all[i].Address))
+	content := widgets.Column(8,
+		container.NewBorder(nil, nil, nil, container.NewBorder(nil, remove, nil, nil), labelled(l.T(text.SettingTitle("softphone.kind")), container.New(widgets.AtMost(choiceWidth), kind))),
+		x.field("name", func() *string { return &x.phone().Name }),
+		x.field("address", func() *string { return &x.phone().Address }))
 	its := registry.Of(p.Kind)
 	if its.Requires(registry.NeedsExtension) || p.Extension != "" {
-		content.Add(x.field("extension", &b.all[i].Extension))
+		content.Add(x.field("extension", func() *string { return &x.phone().Extension }))
 	}
 	if its.Requires(registry.NeedsUser) || p.User != "" {
-		content.Add(x.field("user", &b.all[i].User))
+		content.Add(x.field("user", func() *string { return &x.phone().User }))
 	}
 	if its.Requires(registry.NeedsSecret) {
 		content.Add(x.secret())
@@ -310,6 +288,9 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 	x.check()
 	return widgets.Framed(content)
 }
+
+// phone returns the link in the draft.
+func (x *phoneBox) phone() *draftPhone { return &x.b.w.draft.phones[x.i] }
 
 // phase shows the state of the link and its reason, or nothing if unknown.
 func (x *phoneBox) phase() fyne.CanvasObject {
@@ -328,10 +309,7 @@ func (x *phoneBox) phase() fyne.CanvasObject {
 }
 
 func (x *phoneBox) phaseNow() string {
-	if x.i >= len(x.b.all) {
-		return ""
-	}
-	l, p := x.b.w.host.Lang, x.b.all[x.i]
+	l, p := x.b.w.host.Lang, x.phone()
 	phase, cause := x.b.w.host.Sources.Of(p.Kind, p.Name)
 	if phase == windowapi.LinkUnknown {
 		return ""
@@ -344,7 +322,7 @@ func (x *phoneBox) phaseNow() string {
 }
 
 func (x *phoneBox) check() {
-	field, why := phoneFault(x.b.all, x.i)
+	field, why := phoneFault(x.b.w.draft.phones, x.i)
 	for name, f := range x.faults {
 		f.Trouble("")
 		if name == field {
@@ -353,18 +331,19 @@ func (x *phoneBox) check() {
 	}
 }
 
-func (x *phoneBox) field(name string, of *string) fyne.CanvasObject {
+// field returns the field with a name; of returns its value in the draft.
+func (x *phoneBox) field(name string, of func() *string) fyne.CanvasObject {
 	l := x.b.w.host.Lang
 	e := x.b.w.newField()
-	e.SetText(*of)
-	if name == "address" && !registry.Of(x.b.all[x.i].Kind).Requires(registry.NeedsAddress) {
+	e.SetText(*of())
+	if name == "address" && !registry.Of(x.phone().Kind).Requires(registry.NeedsAddress) {
 		e.SetPlaceHolder(l.T(text.SettingsWindowUsual))
 	}
 	e.OnChanged = func(s string) {
-		*of = strings.TrimSpace(s)
+		*of() = strings.TrimSpace(s)
 		x.b.again() // its name or address may be another one
 		x.check()
-		x.b.changed()
+		x.b.w.edited()
 	}
 	if x.locked {
 		e.Disable()
@@ -379,23 +358,20 @@ func (x *phoneBox) field(name string, of *string) fyne.CanvasObject {
 func (x *phoneBox) secret() fyne.CanvasObject {
 	w, l := x.b.w, x.b.w.host.Lang
 	e := w.newSecretField()
-	e.SetText(x.b.all[x.i].secret)
+	e.SetText(x.phone().secret)
 	e.OnChanged = func(s string) {
-		x.b.all[x.i].secret = s
-		x.b.changed()
+		x.phone().secret = s
+		w.edited()
 	}
 	state := widgets.Column(0)
 	show := func() {
 		said := text.SettingsWindowSecretLooking
-		if x.i >= len(x.b.all) {
-			return // it was removed
-		}
-		switch {
-		case x.moved() && x.b.all[x.i].secret == "":
+		switch p := x.phone(); {
+		case x.moved() && p.secret == "":
 			said = text.SettingsWindowSecretAgain
 		case w.secret == nil:
 		default:
-			switch k := w.secret.links[x.b.all[x.i].Name]; k {
+			switch k := w.secret.links[p.Name]; k {
 			case secret.IsSet:
 				said = text.SettingsWindowSecretSet
 			case "", secret.NotSet:
@@ -414,7 +390,7 @@ func (x *phoneBox) secret() fyne.CanvasObject {
 
 // moved reports whether the link's secret belongs to another address.
 func (x *phoneBox) moved() bool {
-	p := x.b.all[x.i]
+	p := x.phone()
 	return slices.ContainsFunc(x.b.w.state.set.Softphones, func(was settings.Softphone) bool {
 		if was.Name != p.Name || !registry.Of(was.Kind).Requires(registry.NeedsSecret) {
 			return false

@@ -36,9 +36,7 @@ type settingRow struct {
 	entry  settings.Entry
 	object *fyne.Container
 	fault  *widgets.Slot
-	put    func(s string) // sets the text, in the form of settings.ParseText
 	focus  fyne.Focusable // nil if there is nothing to type into
-	live   bool           // changes to the field are made by the user from now on
 }
 
 // row makes the row of a key.
@@ -72,9 +70,7 @@ func (w *window) row(key string) *settingRow {
 		r.object.Add(w.hotkeys[key].Container)
 		w.StatusChanged()
 	}
-	r.put(w.now(key))
-	r.check(w.now(key))
-	r.live = true
+	r.check(r.now())
 	if by != "" {
 		disable()
 		r.object.Add(lockedLine(l.T(text.SettingsWindowLocked, by)))
@@ -137,11 +133,11 @@ func wantOf(l text.Language, e settings.Entry) string {
 	return l.T(text.SettingsWindowWantOther)
 }
 
+// now returns the row's text, in the form of settings.ParseText.
+func (r *settingRow) now() string { return r.w.now(r.entry.Key) }
+
 // typed handles a change of the field by the user.
 func (r *settingRow) typed(s string) {
-	if !r.live {
-		return
-	}
 	r.check(s)
 	r.w.changed(r.entry.Key, s)
 }
@@ -165,12 +161,13 @@ func entryOf(f fyne.Focusable) *widget.Entry {
 	return nil
 }
 
-// input makes the field. It sets put and focus.
+// input makes the field, with the key's text. It sets focus.
 func (r *settingRow) input(title string) (field fyne.CanvasObject, disable func()) {
 	switch {
 	case r.entry.Type == settings.Flag:
-		c := widget.NewCheck(title, func(on bool) { r.typed(strconv.FormatBool(on)) })
-		r.put = func(s string) { c.SetChecked(s == "true") }
+		c := widget.NewCheck(title, nil)
+		c.SetChecked(r.now() == "true")
+		c.OnChanged = func(on bool) { r.typed(strconv.FormatBool(on)) }
 		r.focus = c
 		return onGrid(c), c.Disable
 	case r.entry.Key == "card.monitor":
@@ -188,13 +185,13 @@ func (r *settingRow) input(title string) (field fyne.CanvasObject, disable func(
 	case r.entry.Type == settings.Date:
 		return r.date()
 	case r.entry.Type == settings.Number:
-		e := r.text(func(s string) string { return s }, strings.TrimSpace)
+		e := r.text(r.now(), strings.TrimSpace)
 		return container.New(widgets.AtMost(numberWidth), e), e.Disable
 	}
 	if words := wellKnown[r.entry.Key]; words != nil {
 		return r.wordsOr(words)
 	}
-	e := r.text(func(s string) string { return s }, strings.TrimSpace)
+	e := r.text(r.now(), strings.TrimSpace)
 	return e, e.Disable
 }
 
@@ -209,7 +206,7 @@ func isHotkey(key string) bool { return strings.HasPrefix(key, "card.hotkey") }
 func (r *settingRow) wordsOr(words []string) (fyne.CanvasObject, func()) {
 	labels := choiceLabels(r.w.host.Lang, r.entry.Key, words)
 	e := widget.NewSelectEntry(labels)
-	r.put = func(s string) { e.SetText(choiceLabel(r.w.host.Lang, r.entry.Key, s)) }
+	e.SetText(choiceLabel(r.w.host.Lang, r.entry.Key, r.now()))
 	e.OnChanged = func(s string) {
 		s = strings.TrimSpace(s)
 		if i := slices.Index(labels, s); i >= 0 {
@@ -221,12 +218,12 @@ func (r *settingRow) wordsOr(words []string) (fyne.CanvasObject, func()) {
 	return e, e.Disable
 }
 
-// text returns a field to type into. shown and meant convert between the stored value and
-// what people read and write.
-func (r *settingRow) text(shown, meant func(string) string) *widgets.Field {
+// text returns a field to type into, with the value as people read and write it. meant
+// converts that to the form of settings.ParseText.
+func (r *settingRow) text(shown string, meant func(string) string) *widgets.Field {
 	e := r.w.newField()
 	e.Scroll = fyne.ScrollHorizontalOnly
-	r.put = func(s string) { e.SetText(shown(s)) }
+	e.SetText(shown)
 	e.OnChanged = func(s string) { r.typed(meant(s)) }
 	r.focus = e
 	return e
@@ -235,11 +232,12 @@ func (r *settingRow) text(shown, meant func(string) string) *widgets.Field {
 // choice returns a field for one of a few words.
 func (r *settingRow) choice(words []string) (fyne.CanvasObject, func()) {
 	words = slices.Clone(words)
-	if now := r.w.now(r.entry.Key); !slices.Contains(words, now) {
+	now := r.now()
+	if !slices.Contains(words, now) {
 		words = append(words, now) // a monitor that is not connected now
 	}
 	c := widget.NewSelect(choiceLabels(r.w.host.Lang, r.entry.Key, words), nil)
-	r.put = func(s string) { c.SetSelectedIndex(slices.Index(words, s)) }
+	c.SetSelectedIndex(slices.Index(words, now))
 	c.OnChanged = func(string) {
 		if i := c.SelectedIndex(); i >= 0 {
 			r.typed(words[i])
@@ -269,12 +267,11 @@ func choiceLabels(l text.Language, key string, values []string) []string {
 
 // seconds returns a field for a duration.
 func (r *settingRow) seconds() (fyne.CanvasObject, func()) {
-	e := r.text(func(s string) string {
-		if d, err := time.ParseDuration(s); err == nil && d%time.Second == 0 {
-			return strconv.Itoa(int(d.Seconds()))
-		}
-		return s
-	}, func(s string) string {
+	shown := r.now()
+	if d, err := time.ParseDuration(shown); err == nil && d%time.Second == 0 {
+		shown = strconv.Itoa(int(d.Seconds()))
+	}
+	e := r.text(shown, func(s string) string {
 		if s = strings.TrimSpace(s); s != "" && strings.Trim(s, "0123456789") == "" {
 			return s + "s"
 		}
@@ -290,7 +287,7 @@ func withUnit(e fyne.CanvasObject, unit string) fyne.CanvasObject {
 
 // date returns a field for a date in the format of the language.
 func (r *settingRow) date() (fyne.CanvasObject, func()) {
-	e := r.text(func(s string) string { return dateIn(r.w.host.Lang, s) }, func(s string) string {
+	e := r.text(dateIn(r.w.host.Lang, r.now()), func(s string) string {
 		s = strings.TrimSpace(s)
 		for _, f := range []string{"2-1-2006", "2/1/2006", "2.1.2006"} { // the day first, in both languages
 			if day, err := time.Parse(f, s); err == nil {
@@ -318,9 +315,7 @@ func (r *settingRow) lines() (fyne.CanvasObject, func()) {
 	e.MultiLine = true
 	e.SetMinRowsVisible(3)
 	e.SetPlaceHolder(r.w.host.Lang.T(text.SettingsWindowListHint))
-	r.put = func(s string) {
-		e.SetText(strings.ReplaceAll(s, ", ", "\n"))
-	}
+	e.SetText(strings.ReplaceAll(r.now(), ", ", "\n"))
 	e.OnChanged = func(s string) {
 		var parts []string
 		for _, p := range strings.Split(s, "\n") {
@@ -345,22 +340,19 @@ type orderedBox struct {
 }
 
 func newOrderedBox(r *settingRow) *orderedBox {
-	o := &orderedBox{r: r, object: widgets.Column(0)}
-	r.put = func(s string) {
-		o.order, o.on = nil, map[string]bool{}
-		for _, p := range strings.Split(s, ",") {
-			if p = strings.TrimSpace(p); p != "" {
-				o.order = append(o.order, p)
-				o.on[p] = true
-			}
+	o := &orderedBox{r: r, object: widgets.Column(0), on: map[string]bool{}}
+	for _, p := range strings.Split(r.now(), ",") {
+		if p = strings.TrimSpace(p); p != "" {
+			o.order = append(o.order, p)
+			o.on[p] = true
 		}
-		for _, c := range r.entry.Choices {
-			if !o.on[c] {
-				o.order = append(o.order, c)
-			}
-		}
-		o.build()
 	}
+	for _, c := range r.entry.Choices {
+		if !o.on[c] {
+			o.order = append(o.order, c)
+		}
+	}
+	o.build()
 	return o
 }
 

@@ -71,7 +71,7 @@ func (f *settingsFooter) show() {
 
 // undo discards the draft.
 func (w *window) undo() {
-	w.draft = newDraft()
+	w.draft = newDraft(w.state.set)
 	w.rebuild()
 	w.look() // another address's secret may have been looked up
 	w.trial.edited()
@@ -100,10 +100,11 @@ func (w *window) wrong() string {
 			}
 		}
 	}
-	if w.draft.linesChanged && !linesFine(w.draft.lines) {
+	changed := w.draft.lists(w.state.set)
+	switch {
+	case changed["line"] != nil && !linesFine(w.draft.lines):
 		return "line"
-	}
-	if w.draft.phonesChanged && !phonesFine(w.draft.phones) {
+	case changed["softphone"] != nil && !phonesFine(w.draft.phones):
 		return "softphone"
 	}
 	return ""
@@ -124,8 +125,7 @@ func (w *window) save() {
 		w.footer.show()
 		return
 	}
-	saved := *d
-	saved.texts = maps.Clone(d.texts)
+	saved := d.clone()
 	d.saving, d.said, d.bad = true, "", false
 	w.footer.show()
 	dirs, shown := w.host.Dirs, w.state.set
@@ -133,7 +133,7 @@ func (w *window) save() {
 		ctx, cancel := context.WithTimeout(ctx, saveIn)
 		defer cancel()
 		before, _ := settings.Load(dirs)
-		maps.Copy(want.Changes, saved.onto(shown, before).lists())
+		maps.Copy(want.Changes, saved.onto(shown, before).lists(before))
 		_, err := hubtrial.Save(ctx, dirs, before, want)
 		post(func(w *window) { w.saved(err, want.Secret != "" || len(want.Links) > 0, saved) })
 	})
@@ -157,14 +157,20 @@ func (w *window) wanted() (hubtrial.Wanted, error) {
 	return want, err
 }
 
-// lists returns the changed lists, as for settings.Set.
-func (d settingsDraft) lists() map[string]any {
+// clone returns a draft that further typing does not change.
+func (d settingsDraft) clone() settingsDraft {
+	d.texts, d.lines, d.phones = maps.Clone(d.texts), slices.Clone(d.lines), slices.Clone(d.phones)
+	return d
+}
+
+// lists returns the lists that differ from those of settings, as for settings.Set.
+func (d settingsDraft) lists(set *settings.Settings) map[string]any {
 	all := map[string]any{}
-	if d.linesChanged {
-		all["line"] = filledLines(d.lines)
+	if lines := filledLines(d.lines); !slices.Equal(lines, set.Lines) {
+		all["line"] = lines
 	}
-	if d.phonesChanged {
-		all["softphone"] = softphones(d.phones)
+	if phones := softphones(d.phones); !slices.Equal(phones, set.Softphones) {
+		all["softphone"] = phones
 	}
 	return all
 }
@@ -173,14 +179,14 @@ func (d settingsDraft) lists() map[string]any {
 // gains what others have added since, mostly a link to a joined relay, and loses
 // what they have removed.
 func (d settingsDraft) onto(was, now *settings.Settings) settingsDraft {
-	if d.linesChanged {
-		d.lines = merged(d.lines, was.Lines, now.Lines, func(a, b settings.Line) bool { return a == b })
-		d.linesChanged = !slices.Equal(filledLines(d.lines), now.Lines)
+	changed, next := d.lists(was), newDraft(now)
+	if changed["line"] != nil {
+		next.lines = merged(d.lines, was.Lines, now.Lines, func(a, b settings.Line) bool { return a == b })
 	}
-	if d.phonesChanged || d.phoneSecrets() {
-		d.phones = merged(d.phones, draftPhones(was.Softphones), draftPhones(now.Softphones), func(a, b draftPhone) bool { return a.Softphone == b.Softphone })
-		d.phonesChanged = !slices.Equal(softphones(d.phones), now.Softphones)
+	if changed["softphone"] != nil || d.phoneSecrets() {
+		next.phones = merged(d.phones, draftPhones(was.Softphones), next.phones, func(a, b draftPhone) bool { return a.Softphone == b.Softphone })
 	}
+	d.lines, d.phones = next.lines, next.phones
 	return d
 }
 
@@ -198,27 +204,20 @@ func merged[T any](mine, was, now []T, same func(a, b T) bool) []T {
 
 // since returns what was typed while the previous draft was being saved.
 func (w *window) since(before settingsDraft) settingsDraft {
-	d, later := w.draft, newDraft()
+	later := w.draft.clone()
 	for key := range before.texts {
 		later.texts[key] = w.now(key) // it may have been changed back
 	}
-	maps.Copy(later.texts, d.texts)
 	maps.DeleteFunc(later.texts, func(key, s string) bool {
 		saved, was := before.texts[key]
 		return was && saved == s
 	})
-	if d.secret != before.secret {
-		later.secret = d.secret
+	if later.secret == before.secret {
+		later.secret = ""
 	}
-	if !slices.Equal(d.lines, before.lines) {
-		later.lines, later.linesChanged = d.lines, true
-	}
-	if !slices.Equal(d.phones, before.phones) {
-		later.phones, later.phonesChanged = slices.Clone(d.phones), true
-		for i, p := range later.phones {
-			if slices.ContainsFunc(before.phones, func(o draftPhone) bool { return o.Name == p.Name && o.secret == p.secret }) {
-				later.phones[i].secret = ""
-			}
+	for i, p := range later.phones {
+		if slices.ContainsFunc(before.phones, func(o draftPhone) bool { return o.Name == p.Name && o.secret == p.secret }) {
+			later.phones[i].secret = ""
 		}
 	}
 	return later
@@ -230,7 +229,7 @@ func (w *window) saved(err error, secrets bool, draft settingsDraft) {
 	w.draft.saving = false
 	if err == nil {
 		w.draft = w.since(draft)
-		if set, err := w.state.set.With(draft.lists()); err == nil {
+		if set, err := w.state.set.With(draft.lists(w.state.set)); err == nil {
 			w.state.set = set // the base of what was typed since
 		}
 		if !w.unsaved() {
@@ -259,17 +258,14 @@ func (w *window) saved(err error, secrets bool, draft settingsDraft) {
 // showKey scrolls a key's row into view.
 func (w *window) showKey(key string) {
 	for _, s := range settingsPlan() {
-		list := s.id == sectionLines && key == "line" || s.id == sectionPhones && key == "softphone"
-		if !list && !slices.Contains(s.keys, key) {
-			continue
+		if listSections[key] == s.id || slices.Contains(s.keys, key) {
+			w.Choose(s.id)
 		}
-		w.Choose(s.id)
-		if r := w.rows[key]; r != nil {
-			w.goTo(r.object)
-			if r.focus != nil {
-				w.win.Canvas().Focus(r.focus)
-			}
+	}
+	if r := w.rows[key]; r != nil {
+		w.goTo(r.object)
+		if r.focus != nil {
+			w.win.Canvas().Focus(r.focus)
 		}
-		return
 	}
 }

@@ -111,12 +111,8 @@ func savedOn(l text.Language, k *keptSecrets) string {
 // takeSecrets takes over how secrets are stored.
 func (w *window) takeSecrets(k keptSecrets) {
 	w.secret = &k
-	if w.phones != nil {
-		w.phones.again()
-	}
-	if w.hubBox != nil {
-		w.hubBox.show()
-	}
+	w.phones.again()
+	w.hubBox.show()
 }
 
 // labelled returns a field with its name above it.

@@ -40,6 +40,7 @@ type window struct {
 	scroll *container.Scroll
 	pages  *fyne.Container // holds the page, or the set-up file
 	footer *settingsFooter
+	trial  *trialBox
 
 	state    *state       // nil until it was read
 	secret   *keptSecrets // nil until looked up
@@ -61,26 +62,24 @@ type built struct {
 	general fyne.CanvasObject
 	admins  fyne.CanvasObject
 	hubBox  *secretBox
-	trial   *trialBox
 	phones  *phonesBox
 	hotkeys map[string]*widgets.Slot // by the key of the setting
 }
 
-// settingsDraft holds the unsaved changes.
+// settingsDraft holds what was typed, and both lists as the window shows them.
 type settingsDraft struct {
-	texts         map[string]string // by key, as for settings.ParseText
-	lines         []settings.Line
-	phones        []draftPhone
-	linesChanged  bool
-	phonesChanged bool
-	secret        string // of the hub's client
-	saving        bool
-	said          string
-	bad           bool // said is an error
+	texts  map[string]string // unsaved, by key, as for settings.ParseText
+	lines  []settings.Line
+	phones []draftPhone
+	secret string // of the hub's client
+	saving bool
+	said   string
+	bad    bool // said is an error
 }
 
-func newDraft() settingsDraft {
-	return settingsDraft{texts: map[string]string{}}
+// newDraft returns a draft without changes.
+func newDraft(set *settings.Settings) settingsDraft {
+	return settingsDraft{texts: map[string]string{}, lines: slices.Clone(set.Lines), phones: draftPhones(set.Softphones)}
 }
 
 // phoneSecrets reports whether a secret was typed for a link.
@@ -97,7 +96,7 @@ func Open(host *widgets.Host) widgets.Page {
 }
 
 func newWindow(host *widgets.Host) *window {
-	w := &window{host: host, pages: container.NewStack(), draft: newDraft(), under: newUnder(), shown: sectionCard}
+	w := &window{host: host, pages: container.NewStack(), under: newUnder(), shown: sectionCard}
 	l := host.Lang
 	var items []widgets.SideItem
 	for i, s := range settingsPlan() {
@@ -113,7 +112,7 @@ func newWindow(host *widgets.Host) *window {
 	w.list, side = widgets.NewSide(w, l.T(text.SettingsWindowTitle), items)
 	w.scroll = container.NewVScroll(container.NewStack(w.pages, newWheel(func(e *fyne.ScrollEvent) { w.scroll.Scrolled(e) })))
 	w.scroll.OnScrolled = func(fyne.Position) { w.mark() }
-	w.footer = newSettingsFooter(w)
+	w.footer, w.trial = newSettingsFooter(w), newTrialBox(w)
 	if old, ok := host.Page(windowapi.WindowSettings).(*window); ok { // rebuilt in another language or look
 		w.state, w.secret, w.draft, w.under, w.shown, w.advanced = old.state, old.secret, old.draft, old.under, old.shown, old.advanced
 		old.next = w
@@ -179,7 +178,9 @@ func (w *window) takeState(m state) (news bool) {
 	if w.state != nil && !w.stale && reflect.DeepEqual(*w.state, m) {
 		return false
 	}
-	if w.state != nil {
+	if w.state == nil {
+		w.draft = newDraft(m.set)
+	} else {
 		w.draft = w.draft.onto(w.state.set, m.set)
 	}
 	w.state, w.stale = &m, false
@@ -194,11 +195,7 @@ func (w *window) build() {
 		return
 	}
 	w.rows, w.parts, w.hotkeys = map[string]*settingRow{}, map[string]fyne.CanvasObject{}, map[string]*widgets.Slot{}
-	old := w.trial
-	w.trial = newTrialBox(w)
-	if old != nil {
-		w.trial.resume(old)
-	}
+	w.trial.show()
 	general, admins := widgets.Column(28), widgets.Column(28)
 	if len(w.state.problems) > 0 {
 		general.Add(w.problems())
@@ -335,9 +332,7 @@ func (w *window) changed(key, s string) {
 func (w *window) edited() {
 	w.draft.said, w.draft.bad = "", false
 	w.footer.show()
-	if w.trial != nil {
-		w.trial.edited()
-	}
+	w.trial.edited()
 }
 
 // sameSetting reports whether two texts of a key mean the same.
@@ -373,7 +368,7 @@ func (w *window) changes() (changes map[string]any, bad []string) {
 
 func (w *window) unsaved() bool {
 	d := w.draft
-	return len(d.texts) > 0 || d.linesChanged || d.phonesChanged || d.secret != "" || d.phoneSecrets()
+	return len(d.texts) > 0 || len(d.lists(w.state.set)) > 0 || d.secret != "" || d.phoneSecrets()
 }
 
 // escape leaves a set-up file, otherwise closes the window.

@@ -170,7 +170,6 @@ func TestSettingsSave(t *testing.T) {
 		t.Errorf("what is no secret: %q", w.draft.said)
 	}
 	w.hubBox.entry.SetText("kanarie-een")
-	w.draft.phones = draftPhones(w.state.set.Softphones)
 	w.draft.phones[slices.IndexFunc(w.draft.phones, func(p draftPhone) bool { return p.Name == "centrale" })].secret = "kanarie-twee"
 	test.Tap(w.footer.save)
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.SettingsWindowSaved))
@@ -197,13 +196,9 @@ func TestSettingsSave(t *testing.T) {
 	link := draftPhone{Softphone: settings.Softphone{Kind: "ari", Name: "een", Address: "https://pbx.example", Extension: "101", User: "wiebelt"}, secret: "a"}
 	w.draft.texts = map[string]string{"support.contact": "y", "hub.client_id": "new", "listener.port": "30000"}
 	w.draft.secret, w.draft.lines, w.draft.phones = "a", []settings.Line{line}, []draftPhone{link}
-	w.draft.linesChanged, w.draft.phonesChanged = true, true
-	draft := w.draft
-	draft.texts = maps.Clone(draft.texts)
-	if w.draft = w.since(draft); w.unsaved() {
-		t.Errorf("nothing was typed, and %+v is left", w.draft)
+	if d := w.since(w.draft.clone()); len(d.texts) > 0 || d.secret != "" || d.phoneSecrets() {
+		t.Errorf("nothing was typed, and %+v is left", d)
 	}
-	w.draft = draft
 	var save func(context.Context)
 	at, port := b.Go, w.holds("listener.port")
 	b.Go = func(work func(context.Context)) { save = work }
@@ -217,7 +212,7 @@ func TestSettingsSave(t *testing.T) {
 	if want := map[string]string{"support.contact": "z", "card.full_for": "90s", "listener.port": port}; !maps.Equal(w.draft.texts, want) {
 		t.Errorf("what was typed since: %v, want %v", w.draft.texts, want)
 	}
-	if d := w.draft; d.secret != "b" || len(d.lines) != 1 || !d.linesChanged || len(d.phones) != 2 || d.phones[0].secret != "" || d.phones[1].secret != "b" || !d.phonesChanged || d.said != "" {
+	if d := w.draft; d.secret != "b" || len(d.lines) != 1 || len(d.phones) != 2 || d.phones[0].secret != "" || d.phones[1].secret != "b" || len(d.lists(w.state.set)) != 2 || d.said != "" {
 		t.Errorf("%+v", d)
 	}
 	w.undo()
@@ -467,23 +462,23 @@ func TestSettingsLists(t *testing.T) {
 		t.Error("an empty line is a change")
 	}
 	tap("Verwijderen") // the first number
-	if !w.draft.linesChanged || len(filledLines(w.draft.lines)) != 1 || w.draft.lines[0].Name != "Leven" {
+	if !w.unsaved() || len(filledLines(w.draft.lines)) != 1 || w.draft.lines[0].Name != "Leven" {
 		t.Errorf("%v", w.draft.lines)
 	}
 	tap("Koppeling toevoegen")
-	w.phones.all[2].Kind, w.phones.all[2].Name = "3cx", "3cx"
+	w.draft.phones[2].Kind, w.draft.phones[2].Name = "3cx", "3cx"
 	w.phones.build()
-	w.phones.changed()
+	w.edited()
 	uitest.WantTexts(t, w.win, "Nodig bij deze soort.")
 	before := fileOf(t, b.Dirs)
 	test.Tap(w.footer.save)
 	if fileOf(t, b.Dirs) != before {
 		t.Error("a link without what it needs was kept")
 	}
-	w.phones.all[2].Address, w.phones.all[2].Extension, w.phones.all[2].User = "https://3cx.example", "101", "wiebelt"
-	w.phones.all[2].secret = "kanarie"
+	w.draft.phones[2].Address, w.draft.phones[2].Extension, w.draft.phones[2].User = "https://3cx.example", "101", "wiebelt"
+	w.draft.phones[2].secret = "kanarie"
 	w.phones.build()
-	w.phones.changed()
+	w.edited()
 	test.Tap(w.footer.save)
 	now, problems := settings.Load(b.Dirs)
 	if len(now.Lines) != 1 || len(now.Softphones) != 3 || now.Softphones[2].Kind != "3cx" || w.secret.links["3cx"] != secret.IsSet || len(problems) > 0 {
@@ -500,7 +495,7 @@ func TestSettingsLists(t *testing.T) {
 	}
 	add("heard of")
 	b.Tell(t, windowapi.KindSources, windowapi.Sources{})
-	if all := w.phones.all; len(all) != 3 || all[2].Name != "heard of" || len(w.draft.lines) != 1 {
+	if all := w.draft.phones; len(all) != 3 || all[2].Name != "heard of" || len(w.draft.lines) != 1 {
 		t.Errorf("%v, %v", softphones(all), w.draft.lines)
 	}
 	add("unheard of")
@@ -510,7 +505,7 @@ func TestSettingsLists(t *testing.T) {
 	for _, p := range now.Softphones {
 		names = append(names, p.Name)
 	}
-	if want := []string{"centrale", "3cx", "heard of", "unheard of"}; !slices.Equal(names, want) || len(now.Lines) != 2 || len(w.phones.all) != 4 {
+	if want := []string{"centrale", "3cx", "heard of", "unheard of"}; !slices.Equal(names, want) || len(now.Lines) != 2 || len(w.draft.phones) != 4 {
 		t.Errorf("links %v, want %v; numbers %v", names, want, now.Lines)
 	}
 }
@@ -714,14 +709,14 @@ func TestLinksOfOneKind(t *testing.T) {
 		w.phones.add()
 	}
 	names := map[string]bool{}
-	for _, p := range w.phones.all {
+	for _, p := range w.draft.phones {
 		names[p.Name] = true
 	}
 	if len(names) != 12 {
 		t.Errorf("%d names: %v", len(names), names)
 	}
-	kind := w.phones.all[0].Kind
-	w.phones.all[0].secret, w.phones.all[1].secret = "kanarie-een", "kanarie-twee"
+	kind := w.draft.phones[0].Kind
+	w.draft.phones[0].secret, w.draft.phones[1].secret = "kanarie-een", "kanarie-twee"
 	name := uitest.All[*widgets.Field](newPhoneBox(w.phones, 0, false))[0]
 	for _, s := range []string{kind + "-", kind + "-2", kind + "-20"} { // via the second one's
 		name.SetText(s)

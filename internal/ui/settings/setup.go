@@ -147,8 +147,11 @@ func (v *setupView) end(w *window, err error) {
 		v.refused = w.host.Lang.Error(said)
 	case err != nil:
 		_, v.refused = w.notSaved(err)
-	default: // the draft belongs to a previous hub
-		w.draft, w.stale = newDraft(), true
+	default:
+		if w.state != nil { // what was typed belongs to a previous hub
+			w.undo()
+		}
+		w.stale = true
 		w.host.Changed(windowapi.ChangedSecret)
 		w.load()
 	}

@@ -164,7 +164,8 @@ func locked(t testing.TB, l text.Language) state {
 
 // steps shows n successful steps of a test, and a failed one if failure is not "".
 func steps(w *window, l text.Language, n int, failure contact.Failure) {
-	for i, name := range trialSteps[:min(n+1, len(trialSteps))] {
+	all := []string{hubtrial.StepName, hubtrial.StepTLS, hubtrial.StepToken, hubtrial.StepScopes, hubtrial.StepLookup}
+	for i, name := range all[:min(n+1, len(all))] {
 		st := hubtrial.Step{Name: name, State: hubtrial.StateOK}
 		switch {
 		case i < n && name == hubtrial.StepLookup:

@@ -3,7 +3,6 @@ package settings
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 
@@ -22,9 +21,6 @@ import (
 	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/widgets"
 )
-
-// trialSteps are the steps of a test, in order.
-var trialSteps = []string{hubtrial.StepName, hubtrial.StepTLS, hubtrial.StepToken, hubtrial.StepScopes, hubtrial.StepLookup}
 
 // step is the result of one test step, in words.
 type step struct {
@@ -75,14 +71,6 @@ func newTrialBox(w *window) *trialBox {
 	b.object = container.NewStack(widgets.Framed(content))
 	b.show()
 	return b
-}
-
-// resume takes over the state of the previous box.
-func (b *trialBox) resume(old *trialBox) {
-	b.number.SetText(old.number.Text)
-	b.running, b.result, b.old, b.tried = old.running, old.result, old.old, old.tried
-	b.steps.resume(old.steps)
-	b.show()
 }
 
 // toggle starts the test, or stops a running one.
@@ -303,7 +291,7 @@ func (b *trialBox) better(all []value) fyne.CanvasObject {
 type stepList struct {
 	l      text.Language
 	object *fyne.Container
-	seen   map[string]step
+	seen   []step // in order
 }
 
 func newStepList(l text.Language) *stepList {
@@ -312,35 +300,34 @@ func newStepList(l text.Language) *stepList {
 	return s
 }
 
-func (s *stepList) resume(old *stepList) {
-	s.seen = old.seen
-	s.show()
-}
-
 // begin resets the list for a new test.
 func (s *stepList) begin() {
-	s.seen = map[string]step{}
+	s.seen = nil
 	s.show()
 }
 
-// step shows the result of a step.
+// step shows the result of a step, which is running or the last one.
 func (s *stepList) step(m step) {
-	s.seen[m.name] = m
+	s.drop()
+	s.seen = append(s.seen, m)
 	s.show()
 }
 
-// end removes steps that never completed.
+// end removes a step that never completed.
 func (s *stepList) end() {
-	maps.DeleteFunc(s.seen, func(_ string, m step) bool { return m.state == hubtrial.StateRunning })
+	s.drop()
 	s.show()
+}
+
+// drop removes the running step.
+func (s *stepList) drop() {
+	s.seen = slices.DeleteFunc(s.seen, func(m step) bool { return m.state == hubtrial.StateRunning })
 }
 
 func (s *stepList) show() {
 	s.object.Objects = nil
-	for _, name := range trialSteps {
-		if m, ok := s.seen[name]; ok {
-			s.object.Add(s.line(m))
-		}
+	for _, m := range s.seen {
+		s.object.Add(s.line(m))
 	}
 	s.object.Hidden = len(s.object.Objects) == 0
 	s.object.Refresh()
