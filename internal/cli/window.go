@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"wiebelt/internal/config/fromsettings"
@@ -23,8 +24,8 @@ type windowCmd struct {
 // when asked for a window; if windows are open already, the new one opens beside
 // them, in their process.
 func (c *windowCmd) Run(e *env, d profile.Dirs) error {
-	if !windowapp.Known(c.Name) {
-		return usageError(text.WindowUnknown, strings.Join(windowapp.Names(), ", "))
+	if all := windowapp.Names(); !slices.Contains(all, c.Name) {
+		return usageError(text.WindowUnknown, strings.Join(all, ", "))
 	}
 	log := slog.New(slog.NewTextHandler(e.err, nil))
 	cfg := e.instance(d, log)

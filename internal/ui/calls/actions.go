@@ -48,13 +48,14 @@ func (c *window) withChosen(do func(row)) {
 	}
 }
 
-// run runs do for a row's call off the UI thread and reports failures.
-func (c *window) run(r row, do func(context.Context) error) {
-	c.runThen(r, do, func(*window, error) {})
+// run runs do for a call off the UI thread and reports failures; id is 0 if it is
+// for no call.
+func (c *window) run(id int64, do func(context.Context) error) {
+	c.runThen(id, do, func(*window, error) {})
 }
 
 // runThen is like run, and also passes the result to then if the window is open.
-func (c *window) runThen(r row, do func(context.Context) error, then func(now *window, err error)) {
+func (c *window) runThen(id int64, do func(context.Context) error, then func(now *window, err error)) {
 	h := c.h
 	h.host.Go(func(ctx context.Context) {
 		err := do(ctx)
@@ -64,7 +65,7 @@ func (c *window) runThen(r row, do func(context.Context) error, then func(now *w
 			}
 			then(h.calls, err)
 			if err != nil {
-				h.calls.didNot(r.id, err)
+				h.calls.didNot(id, err)
 			}
 		})
 		h.host.ReadHistory() // after do: a reading drops what was taken back
@@ -91,7 +92,7 @@ func (c *window) act(r row) {
 		c.takeBack(r.id)
 	case r.person > 0:
 		if r.openable { // this person, whoever is in its place by now
-			c.run(r, func(ctx context.Context) error { return c.h.do.OpenPerson(ctx, r.id, r.who) })
+			c.run(r.id, func(ctx context.Context) error { return c.h.do.OpenPerson(ctx, r.id, r.who) })
 		}
 	case r.several && c.people.Entry == r.id:
 		c.fold()
@@ -111,13 +112,13 @@ func (c *window) fold() {
 
 func (c *window) openFile(r row) {
 	if r.openable {
-		c.run(r, func(ctx context.Context) error { return c.h.do.Open(ctx, r.id) })
+		c.run(r.id, func(ctx context.Context) error { return c.h.do.Open(ctx, r.id) })
 	}
 }
 
 func (c *window) callBack(r row) {
 	if r.dial && c.state.CallBack {
-		c.run(r, func(ctx context.Context) error { return c.h.do.CallBack(ctx, r.id) })
+		c.run(r.id, func(ctx context.Context) error { return c.h.do.CallBack(ctx, r.id) })
 	}
 }
 
@@ -128,7 +129,7 @@ func (c *window) copy(r row) {
 }
 
 func (c *window) copying(r row, relation bool) {
-	c.run(r, func(ctx context.Context) error { return c.h.do.Copy(ctx, r.id, relation) })
+	c.run(r.id, func(ctx context.Context) error { return c.h.do.Copy(ctx, r.id, relation) })
 	widgets.Shortly(c.host, widgets.CopiedFor, &c.copied, r.id, c.list.again)
 }
 
@@ -168,16 +169,14 @@ func (c *window) entry(id int64) (history.Entry, bool) {
 // found stores the result of a lookup.
 func (c *window) found(m windowapi.Found) {
 	h, l, about := c.h, c.host.Lang, c.about
-	c.run(row{id: about.ID}, func(ctx context.Context) error {
-		got, err := h.do.LookedUp(ctx, l, about, m)
-		if err == nil {
-			h.host.Post(func() {
-				if now := h.calls; now != nil && now.looking == got.Entry {
-					now.looked(got)
-				}
-			})
-		}
+	var got callactions.LookedUp
+	c.runThen(about.ID, func(ctx context.Context) (err error) {
+		got, err = h.do.LookedUp(ctx, l, about, m)
 		return err
+	}, func(now *window, err error) {
+		if err == nil && now.looking == got.Entry {
+			now.looked(got)
+		}
 	})
 }
 
@@ -293,7 +292,7 @@ func (c *window) items(r row) []*fyne.MenuItem {
 	add(r.several, l.T(text.CallsMenuPeople), func() { c.act(r) })
 	add(r.open, l.T(text.CallsMenuTick), func() { c.tick(r) })
 	add(r.handled, l.T(text.CallsMenuReopen), func() {
-		c.run(r, func(ctx context.Context) error { return c.reopen(ctx, []int64{r.id}) })
+		c.run(r.id, func(ctx context.Context) error { return c.reopen(ctx, []int64{r.id}) })
 	})
 	add(r.dial && c.state.CallBack, l.T(text.CallsMenuCall), func() { c.callBack(r) })
 	line()

@@ -12,8 +12,9 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// Pages shown instead of the list. The one about a filter is named after it.
+// The list, and the pages shown instead of it. The one about a filter is named after it.
 const (
+	pageList   = "list"
 	pageBlank  = "blank"   // not read yet: nothing, for a moment
 	pageEmpty  = "empty"   // there are no calls
 	pageMine   = "mine"    // none for this user
@@ -45,21 +46,17 @@ var pageWords = map[string][]text.Key{
 func (c *window) draw() {
 	p := c.pageNow()
 	widgets.SetVisible(c.tools, c.plan.count+c.plan.work > 0 || c.query.View != c.viewAt(0) || c.filter.Text != "") // otherwise nothing to search
-	if p == "" {
+	if p == pageList {
 		c.list.show()
 	}
-	if p == c.page && len(c.body.Objects) > 0 {
-		return
-	}
-	c.page = p
-	widgets.Fill(c.body, c.pageContent(p))
+	c.body.Put(p, func() fyne.CanvasObject { return c.pageContent(p) })
 }
 
 func (c *window) pageNow() string {
 	filter := strings.TrimSpace(c.filter.Text)
 	switch {
 	case c.plan.count+c.plan.work > 0:
-		return ""
+		return pageList
 	case c.host.Welcome.History == "":
 		return pageOff
 	case c.h.state == readingFailed:
@@ -79,7 +76,7 @@ func (c *window) pageNow() string {
 func (c *window) pageContent(p string) fyne.CanvasObject {
 	l := c.host.Lang
 	switch p {
-	case "":
+	case pageList:
 		return c.list
 	case pageEmpty:
 		if len(c.host.Welcome.Demo) == 0 {

@@ -9,11 +9,9 @@ package calls
 import (
 	"context"
 	"encoding/json"
-	"image/color"
 	"slices"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/layout"
@@ -54,18 +52,16 @@ type parts struct {
 	tools  *fyne.Container // filter and views
 	title  *fyne.Container
 	list   *list
-	body   *fyne.Container // the list, or a page that says why there is none
-	page   string          // which page body shows
+	body   *widgets.Slot // the list, or a page that says why there is none
 }
 
 // contents is what was read: the calls to be called back, and a run of the others that
-// begins at number start.
+// begins at number got.start.
 type contents struct {
 	query  history.Query
 	number int // of the list that is read
 	plan
 	got     answer
-	start   int
 	work    []row
 	rows    []row
 	grouped map[int64][]int64 // the calls of each row of work
@@ -96,7 +92,7 @@ type picked struct {
 func newWindow(h *History) *window {
 	host := h.host
 	l := host.Lang
-	c := &window{host: host, h: h, parts: parts{sign: widgets.NewShape(widgets.MarkNone), body: container.NewStack(), note: widgets.NewSlot()},
+	c := &window{host: host, h: h, parts: parts{sign: widgets.NewShape(widgets.MarkNone), body: widgets.NewSlot(), note: widgets.NewSlot()},
 		choice: choice{chosen: -1, looking: -1}, open: -1}
 	if before := h.calls; before != nil { // recreated: its results are not for this one
 		before.stop()
@@ -118,7 +114,7 @@ func newWindow(h *History) *window {
 	c.titleLine()
 	c.showViews()
 	c.showStatus()
-	c.win = host.Window(text.WindowCallsTitle, container.NewBorder(head, widgets.Gap(8), nil, nil, c.body), fyne.NewSize(720, 640))
+	c.win = host.Window(text.WindowCallsTitle, container.NewBorder(head, widgets.Gap(8), nil, nil, c.body.Kept()), fyne.NewSize(720, 640))
 	c.shortcuts()
 	c.showNote()
 	if h.state == readingOK && c.number == 0 {
@@ -193,8 +189,7 @@ func (c *window) titleLine() {
 	}
 	buttons.Add(c.moreButton())
 	title := widgets.Title(l.T(text.WindowCallsTitle))
-	high := canvas.NewRectangle(color.Transparent) // a button's height, with or without one
-	high.SetMinSize(fyne.NewSize(0, widgets.ChoiceHigh))
+	high := widgets.Gap(widgets.ChoiceHigh) // a button's height, with or without one
 	widgets.Fill(c.title, high, container.NewBorder(nil, nil, nil, buttons, container.New(widgets.Middle(), title)))
 }
 
@@ -213,7 +208,7 @@ func (c *window) shortcuts() {
 			}
 			return
 		}
-		if c.page == "" && c.plan.total() > 0 {
+		if c.body.Shows == pageList && c.plan.total() > 0 {
 			cv.Focus(c.list)
 			if e.Name != fyne.KeyDown && e.Name != fyne.KeyUp {
 				c.list.TypedKey(e)
@@ -221,7 +216,7 @@ func (c *window) shortcuts() {
 		}
 	})
 	cv.SetOnTypedRune(func(r rune) {
-		if c.page == "" {
+		if c.body.Shows == pageList {
 			c.list.TypedRune(r)
 		}
 	})

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/store/callactions"
 	"wiebelt/internal/store/history"
@@ -223,5 +226,95 @@ func TestWaysFromCalls(t *testing.T) {
 	d.Show(windowapi.WindowCalls)
 	if got, want := labels(d), []string{"Demo…", "Alles wissen…", "Wiebelt afsluiten"}; !slices.Equal(got, want) {
 		t.Errorf("the demo offers %q, want %q", got, want)
+	}
+}
+
+// TestViews: each view requests its calls, and has a text for when there
+// are none. In a ring group, colleagues' calls appear only under all calls.
+func TestViews(t *testing.T) {
+	b := newHarness(t, uitest.Greeting(text.Dutch))
+	b.Show(windowapi.WindowCalls)
+	b.read([]history.Entry{customer()}, nil)
+	if got := b.calls.viewList(); !slices.Equal(got, []history.View{history.ViewAll, history.ViewMissed, history.ViewElsewhere, history.ViewUnsure}) {
+		t.Errorf("views %v", got)
+	}
+	for i, page := range []string{pageMissed, pageOthers, pageUnsure} {
+		view := b.calls.viewAt(i + 1)
+		b.calls.show(view)
+		if w := b.wanted(); w.query.View != view {
+			t.Errorf("view %d asks for %d", view, w.query.View)
+		}
+		b.read(nil, nil)
+		if b.calls.body.Shows != page || !b.calls.tools.Visible() {
+			t.Errorf("view %d without calls: page %q", view, b.calls.body.Shows)
+		}
+	}
+	b.state(callactions.State{Group: true})
+	if got := b.calls.viewList(); !slices.Equal(got, []history.View{history.ViewMine, history.ViewMissed, history.ViewAll}) {
+		t.Errorf("in a group: %v", got)
+	}
+	if !slices.Contains(b.calls.viewList(), b.calls.query.View) {
+		t.Errorf("in a group it stays on view %d, which is not offered", b.calls.query.View)
+	}
+	b.calls.show(history.ViewMissed)
+	b.calls.filter.SetText("vries")
+	b.Tell(t, windowapi.KindWelcome, uitest.Greeting(text.English))
+	if w := b.wanted(); w.query != (history.Query{View: history.ViewMissed, Filter: "vries"}) || b.calls.filter.Text != "vries" {
+		t.Errorf("in another language it asks for %+v, and the field has %q", w.query, b.calls.filter.Text)
+	}
+}
+
+// TestWipe: everything is deleted only after confirmation;
+// what was removed before can then no longer be restored.
+func TestWipe(t *testing.T) {
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		b := newHarness(t, uitest.Greeting(l))
+		b.Show(windowapi.WindowCalls)
+		b.read([]history.Entry{customer()}, nil)
+		gone, _ := b.calls.row(0)
+		b.calls.remove(gone)
+		top := func() fyne.CanvasObject { return b.calls.win.Canvas().Overlays().Top() }
+		asked := func() fyne.CanvasObject {
+			t.Helper()
+			b.calls.askWipe()
+			if top() == nil {
+				t.Fatal("nobody is asked")
+			}
+			return top()
+		}
+		b.did()
+		p := asked()
+		uitest.Uncut(t, string(l), b.calls.win)
+		uitest.PressIn(t, p, l.T(text.WindowFyneCancel))
+		b.wantDid(t, "cancelled, it")
+		if top() != nil || len(b.calls.undos) != 1 {
+			t.Errorf("cancelled, %d can come back", len(b.calls.undos))
+		}
+		asked()
+		b.calls.win.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
+		b.wantDid(t, "Escape")
+		if top() != nil || b.calls.asking != nil {
+			t.Error("after Escape it still asks")
+		}
+		p = asked()
+		uitest.PressIn(t, p, l.T(text.CallsWipeYes))
+		b.wantDid(t, "the button", "wipe")
+		if top() != nil || len(b.calls.undos) != 0 {
+			t.Errorf("%d can come back", len(b.calls.undos))
+		}
+		// The menu offers it with and without calls.
+		for _, all := range [][]history.Entry{{customer()}, nil} {
+			b.read(all, nil)
+			uitest.PressIn(t, b.calls.title, l.T(text.CallsMenu))
+			if top() == nil {
+				t.Fatalf("no way to it with %d calls", len(all))
+			}
+			for _, m := range uitest.All[*widget.Menu](top()) {
+				if m.Position().X+m.Size().Width > b.calls.win.Canvas().Size().Width {
+					t.Errorf("its menu stands at %v", m.Position())
+				}
+			}
+			b.calls.win.Canvas().Overlays().Remove(top())
+		}
 	}
 }

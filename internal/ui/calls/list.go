@@ -111,6 +111,7 @@ func newList(c *window) *list {
 	l.scroll.OnScrolled = func(fyne.Position) { l.place() }
 	for i := range l.headings {
 		l.headings[i] = newHeading(c.toggleHandled)
+		l.body.Objects = append(l.body.Objects, l.headings[i])
 	}
 	l.ExtendBaseWidget(l)
 	return l
@@ -145,7 +146,10 @@ func (l *list) place() {
 	if size.Height <= 0 {
 		return
 	}
-	l.grow(int(size.Height/rowHeight) + 3)
+	for n := int(size.Height/rowHeight) + 3; len(l.views) < n; {
+		v := newRowView(l.c)
+		l.views, l.body.Objects = append(l.views, v), append(l.body.Objects, v)
+	}
 	top := l.scroll.Offset.Y
 	first, last := p.at(top), p.at(top+size.Height)
 	if p.total() == 0 {
@@ -192,37 +196,12 @@ func (l *list) head(p plan, width float32) {
 	}
 }
 
-// grow makes sure that there are enough views.
-func (l *list) grow(n int) {
-	if len(l.views) >= n && len(l.body.Objects) > 0 {
-		return
-	}
-	for len(l.views) < n {
-		l.views = append(l.views, newRowView(l.c))
-	}
-	l.body.Objects = []fyne.CanvasObject{l.headings[0], l.headings[1], l.headings[2]}
-	for _, v := range l.views {
-		l.body.Objects = append(l.body.Objects, v)
-	}
-}
-
 // show updates the list to the current calls.
-func (l *list) show() {
-	if l.scroll.Size().Height > 0 {
-		l.scroll.ScrollToOffset(fyne.NewPos(0, l.within(l.scroll.Offset.Y)))
-	}
-	l.place()
-	l.scroll.Refresh()
-}
+func (l *list) show() { l.scrollTo(l.scroll.Offset.Y) }
 
-// within limits an offset to the list.
-func (l *list) within(y float32) float32 {
-	return max(min(y, l.c.plan.end()-l.scroll.Size().Height), 0)
-}
-
-// scrollTo scrolls to an offset.
+// scrollTo scrolls to an offset, or as far as possible.
 func (l *list) scrollTo(y float32) {
-	l.scroll.ScrollToOffset(fyne.NewPos(0, l.within(y)))
+	widgets.ScrollTo(l.scroll, y)
 	l.place()
 }
 

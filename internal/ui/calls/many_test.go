@@ -119,7 +119,7 @@ func TestStaysWhereItIs(t *testing.T) {
 	if w.index != seen {
 		t.Fatalf("wants %+v", w)
 	}
-	a := answer{wish: w, start: c.start + 3, entries: slices.Clone(c.got.entries), count: 5003, today: 724, exact: true}
+	a := answer{wish: w, start: c.got.start + 3, entries: slices.Clone(c.got.entries), count: 5003, today: 724, exact: true}
 	b.took(a)
 	v := views(b)[id]
 	if v == nil {

@@ -12,7 +12,7 @@ func (c *window) search() {
 	c.query.Filter = c.filter.Text
 	c.list.scroll.Offset.Y = 0
 	c.chosen, c.picked = -1, picked{}
-	if c.h.state != readingOK || c.start != 0 || !history.Narrows(c.filter.Text, was.Filter) {
+	if c.h.state != readingOK || c.got.start != 0 || !history.Narrows(c.filter.Text, was.Filter) {
 		c.begin()
 		return
 	}
@@ -68,7 +68,7 @@ func (c *window) put(a answer) {
 	}
 	c.build()
 	if i := slices.IndexFunc(c.rows, func(r row) bool { return r.id == at.id && r.person == at.person }); known && i >= 0 {
-		c.list.scroll.Offset.Y = c.plan.y(c.plan.work+c.start+i) + lead
+		c.list.scroll.Offset.Y = c.plan.y(c.plan.work+c.got.start+i) + lead
 		c.list.show()
 	}
 }
@@ -78,7 +78,7 @@ func (c *window) row(n int) (row, bool) {
 	if n >= 0 && n < len(c.work) {
 		return c.work[n], true
 	}
-	if i := n - len(c.work) - c.start; i >= 0 && i < len(c.rows) && n >= len(c.work) {
+	if i := n - len(c.work) - c.got.start; i >= 0 && i < len(c.rows) && n >= len(c.work) {
 		return c.rows[i], true
 	}
 	return row{}, false
@@ -89,7 +89,7 @@ func (c *window) need(first, last int) {
 	const ahead = block / 4
 	first, last = first-c.plan.work, last-c.plan.work
 	low, high := max(first-ahead, 0), min(last+ahead, c.plan.count-1)
-	if last < first || last < 0 || len(c.rows) > 0 && low >= c.start && high < c.start+len(c.rows) {
+	if last < first || last < 0 || len(c.rows) > 0 && low >= c.got.start && high < c.got.start+len(c.rows) {
 		return
 	}
 	at := max(first+(last-first)/2, 0)

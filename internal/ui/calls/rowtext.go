@@ -6,7 +6,6 @@ import (
 	"time"
 	"unicode"
 
-	"wiebelt/internal/core/contact"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
@@ -90,11 +89,6 @@ func rowOf(l text.Language, e history.Entry, now time.Time) row {
 // other name comes from the phone system.
 func known(e history.Entry) bool {
 	return e.ContactID != "" || e.RelationNumber != "" || e.Link != "" || e.Outcome == history.OutcomeInternal || e.Outcome == history.OutcomeOwn
-}
-
-// contactLine distinguishes contacts of the same name.
-func contactLine(k windowapi.Contact) string {
-	return widgets.Join(contact.GroupDigits(k.Relation), k.Address, k.Producer)
 }
 
 func titleOf(l text.Language, e history.Entry) string {

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/widgets"
 )
 
 // undoIs is how long something removed can be restored, in its
@@ -27,7 +29,6 @@ type undo struct {
 	row
 	made  time.Time
 	ids   []int64
-	at    history.Place
 	open  bool                                 // it was among those to be called back
 	stays bool                                 // its call is still in place: only its contact was removed
 	undo  func(context.Context, []int64) error // restores it
@@ -41,7 +42,7 @@ type takes func(context.Context, []int64) (gone []int64, err error)
 
 // leave removes the calls of a row, unless that was done elsewhere, and keeps its place.
 func (c *window) leave(r row, said string, stays bool, away takes, back func(context.Context, []int64) error) {
-	u := &undo{row: r, made: c.host.Now(), ids: c.callsOf(r), at: r.place, open: r.open, stays: stays, undo: back, away: make(chan struct{})}
+	u := &undo{row: r, made: c.host.Now(), ids: c.callsOf(r), open: r.open, stays: stays, undo: back, away: make(chan struct{})}
 	u.row.undo, u.row.said, u.row.open = true, said, false
 	c.offer(u)
 	if away == nil {
@@ -49,7 +50,7 @@ func (c *window) leave(r row, said string, stays bool, away takes, back func(con
 		return
 	}
 	ids, gone := u.ids, []int64(nil)
-	c.runThen(r, func(ctx context.Context) (err error) {
+	c.runThen(r.id, func(ctx context.Context) (err error) {
 		defer close(u.away)
 		gone, err = away(ctx, ids)
 		return err
@@ -93,7 +94,7 @@ func (c *window) takeBack(id int64) {
 		}
 		u.back = true
 		ids := u.ids
-		c.runThen(u.row, func(ctx context.Context) error {
+		c.runThen(id, func(ctx context.Context) error {
 			<-u.away
 			return u.undo(ctx, ids)
 		}, func(now *window, err error) {
@@ -211,7 +212,7 @@ func (c *window) build() {
 		plan.folded = true
 		plan.shut = !c.unfolded && plan.work > 0 && c.query.Filter == ""
 	}
-	c.rows, c.start, c.plan = rows, a.start, plan
+	c.rows, c.plan = rows, plan
 	if c.picked != (picked{}) {
 		c.chosen = c.find(c.picked, c.chosen)
 	}
@@ -225,7 +226,7 @@ func (a *answer) around(u *undo, rows []row) bool {
 	if len(rows) == 0 {
 		return first && last
 	}
-	return (first || !later(u.at, rows[0].place)) && (last || !later(rows[len(rows)-1].place, u.at))
+	return (first || !later(u.place, rows[0].place)) && (last || !later(rows[len(rows)-1].place, u.place))
 }
 
 // buildOpen creates the rows to be called back, one per caller.
@@ -262,7 +263,7 @@ func (c *window) find(p picked, was int) int {
 		return i
 	}
 	if i := slices.IndexFunc(c.rows, is); i >= 0 {
-		return len(c.work) + c.start + i
+		return len(c.work) + c.got.start + i
 	}
 	was = min(was, c.plan.total()-1)
 	c.picked = picked{}
@@ -287,7 +288,7 @@ func (c *window) withPeople(rows []row) []row {
 		return rows
 	}
 	for i, k := range c.people.Contacts {
-		p := row{id: r.id, person: i + 1, who: k, day: r.day, place: r.place, openable: k.Link != "", title: k.Name, detail: contactLine(k)}
+		p := row{id: r.id, person: i + 1, who: k, day: r.day, place: r.place, openable: k.Link != "", title: k.Name, detail: widgets.Join(contact.GroupDigits(k.Relation), k.Address, k.Producer)}
 		p.title = cmp.Or(p.title, c.host.Lang.T(text.CardUnnamed))
 		if k.Earlier {
 			p.result = c.host.Lang.T(text.CardEarlier)

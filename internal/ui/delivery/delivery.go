@@ -9,14 +9,12 @@ package delivery
 import (
 	"context"
 	"encoding/json"
-	"image/color"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
@@ -340,9 +338,7 @@ func (w *window) dropPage() fyne.CanvasObject {
 		widgets.Subtitle(l.T(text.DeliveryWindowDrop)),
 		widgets.Paragraph(l.T(text.DeliveryWindowDropHint)), widgets.Paragraph(l.T(text.DeliveryWindowDropClose)))
 	icon := widget.NewIcon(base.NewColoredResource(base.UploadIcon(), base.ColorNamePrimary))
-	box := canvas.NewRectangle(color.Transparent)
-	box.SetMinSize(fyne.NewSize(40, 40))
-	picture := container.NewVBox(container.NewStack(box, icon))
+	picture := container.NewVBox(container.NewGridWrap(fyne.NewSquareSize(40), icon))
 	return container.NewVScroll(widgets.Padded(12, 24, widgets.Edge, widgets.Edge, widgets.NewSoftBox(
 		widgets.Padded(32, 32, 24, 24, container.NewBorder(nil, nil,
 			widgets.Padded(0, 0, 0, 16, picture), nil, container.New(widgets.AtMost(widgets.TextWidth), words))))))

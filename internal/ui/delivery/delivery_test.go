@@ -424,22 +424,6 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestDeliveryFollowsTheLanguage: in another language, the
-// window is rebuilt in place and requests its data again.
-func TestDeliveryFollowsTheLanguage(t *testing.T) {
-	b, w := openDelivery(t, text.Dutch)
-	w.takeState(deliveryState())
-	win := w.win
-	b.Take()
-	b.Tell(t, windowapi.KindWelcome, uitest.Greeting(text.English))
-	now := b.Page(windowapi.WindowDelivery).(*window)
-	if now == w || now.win != win || win.Title() != "Deliver messages – Wiebelt" {
-		t.Errorf("%q", win.Title())
-	}
-	now.takeState(deliveryState())
-	uitest.WantTexts(t, win, "maybe delivered", "Send all the same")
-}
-
 // TestViews checks which views show each state.
 func TestViews(t *testing.T) {
 	for state, want := range map[outbox.State]string{

@@ -14,7 +14,6 @@ import (
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/widgets"
 )
 
@@ -265,10 +264,7 @@ func (t *detail) receipts() fyne.CanvasObject {
 			body += " […]"
 		}
 		if body != "" {
-			label := widget.NewLabel(body)
-			label.SizeName, label.Wrapping, label.Selectable = theme.SizeHint, fyne.TextWrapWord, true
-			label.TextStyle.Monospace = true
-			rows.Add(widgets.Boxed(widgets.Padded(-8, -8, -8, -8, label)))
+			rows.Add(widgets.Listing(body))
 		}
 	}
 	switch {

@@ -64,14 +64,14 @@ type bundleView struct {
 	shown  bundleFile
 	view   *widgets.List
 	path   *widgets.Field
-	notes  *fyne.Container
+	note   *widgets.Slot
 	save   *widgets.Button
 	object fyne.CanvasObject
 }
 
 func newBundleView(w *window, all []doctor.Entry, files []bundleFile, path string) *bundleView {
 	l := w.host.Lang
-	v := &bundleView{w: w, all: all, files: files, notes: widgets.Column(8), path: widgets.NewField()}
+	v := &bundleView{w: w, all: all, files: files, note: widgets.NewSlot(), path: widgets.NewField()}
 	var items []widgets.SideItem
 	for _, f := range files {
 		items = append(items, widgets.SideItem{ID: f.name, Title: f.name + " · " + l.Size(int64(f.size))})
@@ -96,16 +96,15 @@ func newBundleView(w *window, all []doctor.Entry, files []bundleFile, path strin
 	v.save = widgets.NewPrimary(l.T(text.DoctorWindowWrite), v.write)
 	back := widgets.NewButton(l.T(text.DoctorWindowBack), w.back)
 
-	head := widgets.Column(8)
-	head.Add(widgets.Title(l.T(text.DoctorWindowHolds)))
-	head.Add(widgets.Paragraph(l.T(text.DoctorWindowHoldsHint)))
-	head.Add(widgets.NewTextLine(l.T(text.DoctorWindowPlace), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting())
-	head.Add(explore.Named(v.path, l.T(text.DoctorWindowPlace), "", nil))
-	head.Add(v.notes)
+	head := widgets.Column(8,
+		widgets.Title(l.T(text.DoctorWindowHolds)),
+		widgets.Paragraph(l.T(text.DoctorWindowHoldsHint)),
+		widgets.NewTextLine(l.T(text.DoctorWindowPlace), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting(),
+		explore.Named(v.path, l.T(text.DoctorWindowPlace), "", nil),
+		v.note.Container)
 	page := widgets.Padded(0, 0, 12, 0, v.view)
 	v.object = widgets.WithHeader(widgets.Padded(20, 12, widgets.Edge, widgets.Edge, head),
 		container.NewBorder(nil, widgets.Footer(widgets.Buttons(back, v.save)), nil, nil, container.New(widgets.SideLayout(bundleWidth), side, page)))
-	v.notes.Hide()
 	v.Choose(files[0].name)
 	return v
 }
@@ -142,7 +141,7 @@ func broken(s string, n int) []string {
 // write writes exactly what is shown, once.
 func (v *bundleView) write() {
 	l, path, all := v.w.host.Lang, strings.TrimSpace(v.path.Text), v.all
-	v.notes.Hide()
+	v.note.Trouble("")
 	if len(path) > 4096 || !filepath.IsAbs(path) || strings.ToLower(filepath.Ext(path)) != ".zip" {
 		v.fail(l.T(text.DoctorWindowPath))
 		return
@@ -168,6 +167,5 @@ func (v *bundleView) write() {
 // fail shows why nothing was written.
 func (v *bundleView) fail(sentence string) {
 	v.save.Enable()
-	widgets.Fill(v.notes, widgets.Trouble(sentence))
-	v.notes.Show()
+	v.note.Trouble(sentence)
 }

@@ -12,7 +12,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	base "fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/doctor"
 	"wiebelt/internal/instance/windowapi"
@@ -38,10 +37,7 @@ type window struct {
 	running bool                      // checks are running
 	cfg     doctor.Config             // of the last run
 	report  *doctor.Report            // its result, nil until then
-	said    string                    // trouble with the window itself, or what was done
-	bad     bool                      // said is trouble
 	busy    bool                      // a bundle is being gathered
-	copied  bool
 	parts
 	holds *bundleView // nil while the checks are shown
 }
@@ -49,9 +45,8 @@ type window struct {
 // parts are the widgets of the window.
 type parts struct {
 	summary *widgets.TextLine
-	notes   *fyne.Container // said
-	top     *fyne.Container // summary, notes and results
-	list    *widgets.Rows   // with headings between them
+	note    *widgets.Slot // trouble with the window itself, or what was done
+	list    *widgets.Rows // with headings between them
 	rows    map[string]*fyne.Container
 	again   *widgets.Button
 	copyAll *widgets.Button
@@ -73,13 +68,13 @@ func Open(host *widgets.Host) widgets.Page {
 
 func newWindow(host *widgets.Host) *window {
 	l := host.Lang
-	w := &window{host: host, end: func() {}, parts: parts{rows: map[string]*fyne.Container{}, notes: widgets.Column(8), holder: container.NewStack()}}
+	w := &window{host: host, end: func() {}, parts: parts{rows: map[string]*fyne.Container{}, note: widgets.NewSlot(), holder: container.NewStack()}}
 	w.summary = widgets.NewTextLine("", base.SizeNameText, base.ColorNameForeground, true).Cutting()
 	w.again = widgets.NewButton(l.T(text.DoctorWindowAgain), w.run)
-	w.copyAll = widgets.NewButton(l.T(text.DoctorWindowCopy), w.copy)
+	w.copyAll = host.CopyButton(text.DoctorWindowCopy, text.DoctorWindowCopied, w.words)
 	w.bundle = widgets.NewButton(l.T(text.DoctorWindowBundle), w.gather)
-	w.top = widgets.Column(12)
-	w.scroll = container.NewVScroll(widgets.OnPage(w.top))
+	top := widgets.Column(12)
+	w.scroll = container.NewVScroll(widgets.OnPage(top))
 	w.list = widgets.NewRows(l.T(text.DoctorWindowTitle), 8, w.scroll)
 	for i, g := range text.DoctorGroups {
 		if i > 0 {
@@ -91,13 +86,10 @@ func newWindow(host *widgets.Host) *window {
 			w.list.Add(w.rows[id], nil)
 		}
 	}
-	w.top.Add(widgets.Title(l.T(text.DoctorWindowTitle)))
-	w.top.Add(explore.As(w.summary, func() explore.Said { // the result is announced
+	summary := explore.As(w.summary, func() explore.Said { // the result is announced
 		return explore.Said{Role: widgets.Either(w.running, screenreader.Label, screenreader.News), Name: w.summary.Text, Alone: true}
-	}))
-	w.top.Add(w.notes)
-	w.top.Add(widgets.Gap(0))
-	w.top.Add(w.list)
+	})
+	top.Objects = []fyne.CanvasObject{widgets.Title(l.T(text.DoctorWindowTitle)), summary, w.note.Container, widgets.Gap(0), w.list}
 	w.checks = container.NewBorder(nil, widgets.Footer(widgets.Buttons(w.again, w.copyAll, w.bundle)), nil, nil, w.scroll)
 	w.holder.Add(w.checks)
 	w.win = host.Window(text.DoctorWindowTitle, w.holder, fyne.NewSize(720, 688))
@@ -126,7 +118,7 @@ func (w *window) run() {
 		cfg, err := doctor.For(ctx, host.Dirs, host.Program.ProfileDir, host.Program.Version, host.Program.Commit)
 		if err != nil {
 			host.Log.Warn("nothing can be looked at", "why", err)
-			post(func() { w.running = false; w.say(l.T(text.DoctorWindowFailed), true) })
+			post(func() { w.running = false; w.head(); w.say(l.T(text.DoctorWindowFailed), true) })
 			return
 		}
 		cfg.Language = l
@@ -138,7 +130,8 @@ func (w *window) run() {
 // begin shows all checks as pending.
 func (w *window) begin() {
 	w.end()
-	w.found, w.running, w.report, w.said = map[string][]doctor.Check{}, true, nil, ""
+	w.found, w.running, w.report = map[string][]doctor.Check{}, true, nil
+	w.say("", false)
 	w.show()
 }
 
@@ -155,10 +148,11 @@ func (w *window) ended(cfg doctor.Config, r doctor.Report) {
 	w.head()
 }
 
-// say shows a sentence below the summary; "" removes it.
+// say shows trouble, or what was done, below the summary; "" removes it.
 func (w *window) say(s string, bad bool) {
-	w.said, w.bad = s, bad
-	w.head()
+	if w.note.Put(s, func() fyne.CanvasObject { return widgets.Either(bad, widgets.Trouble(s), widgets.Hint(s)) }) {
+		w.checks.Refresh() // everything below moves
+	}
 }
 
 // show updates everything.
@@ -177,38 +171,14 @@ func (w *window) head() {
 	case w.running:
 		w.summary.Say(l.N(text.DoctorWindowRunning, max(1, len(w.rows)-len(w.found))), base.ColorNamePlaceHolder)
 	case w.report != nil:
-		colour := base.ColorNameSuccess
-		if !w.report.OK {
-			colour = base.ColorNameError
-		}
-		w.summary.Say(w.report.Sentence(l), colour)
+		w.summary.Say(w.report.Sentence(l), widgets.Either(w.report.OK, base.ColorNameSuccess, base.ColorNameError))
 	default:
 		w.summary.Say("", base.ColorNameForeground)
-	}
-	w.notes.Objects = nil
-	switch {
-	case w.said != "" && w.bad:
-		w.notes.Add(widgets.Trouble(w.said))
-	case w.said != "":
-		w.notes.Add(widgets.Hint(w.said))
-	}
-	if none := len(w.notes.Objects) == 0; !none || !w.notes.Hidden {
-		w.notes.Hidden = none
-		w.checks.Refresh() // everything below moves
 	}
 	widgets.SetEnabled(w.again, !w.running && !w.busy)
 	widgets.SetEnabled(w.copyAll, w.report != nil)
 	widgets.SetEnabled(w.bundle, w.report != nil && !w.busy)
-	label := text.DoctorWindowBundle
-	if w.busy {
-		label = text.DoctorWindowGathering
-	}
-	w.bundle.SetText(l.T(label))
-	label = text.DoctorWindowCopy
-	if w.copied {
-		label = text.DoctorWindowCopied
-	}
-	w.copyAll.SetText(l.T(label))
+	w.bundle.SetText(l.T(widgets.Either(w.busy, text.DoctorWindowGathering, text.DoctorWindowBundle)))
 }
 
 // row shows what is known of a check.
@@ -238,12 +208,8 @@ func (w *window) line(name string, c doctor.Check) fyne.CanvasObject {
 	state := container.New(widgets.Columns(signSize+6), widgets.Padded(3, 0, 0, 0, container.NewVBox(newSign(c.State))),
 		container.NewVBox(widgets.NewTextLine(l.T(text.DoctorState(string(c.State))), theme.SizeHint, colour, c.State == doctor.Fail || c.State == doctor.Warn)))
 	said := widgets.Column(2)
-	importance := widget.MediumImportance
-	if c.State == doctor.Off {
-		importance = widget.LowImportance
-	}
 	if c.Message != "" {
-		said.Add(widgets.Plain(c.Message, theme.SizeHint, importance))
+		said.Add(widgets.Either(c.State == doctor.Off, widgets.Paragraph(c.Message), widgets.Hint(c.Message)))
 	}
 	if c.Hint != "" && c.State != doctor.Off {
 		said.Add(widgets.Paragraph(w.whom(c.Hint)))
@@ -265,8 +231,8 @@ func (w *window) whom(hint string) string {
 	return who + ": " + text.Capital(do)
 }
 
-// copy copies everything shown to the clipboard, as text.
-func (w *window) copy() {
+// words returns everything shown, as text.
+func (w *window) words() string {
 	l := w.host.Lang
 	var b strings.Builder
 	for _, g := range text.DoctorGroups {
@@ -276,36 +242,30 @@ func (w *window) copy() {
 			}
 		}
 	}
-	b.WriteString(w.report.Sentence(l) + "\n")
-	w.host.Copy(b.String())
-	widgets.Shortly(w.host, widgets.CopiedFor, &w.copied, true, w.head)
+	return b.String() + w.report.Sentence(l) + "\n"
 }
 
-// gather makes the file for the help desk, in memory.
+// gather makes the file for the help desk in memory, and shows it before it is written.
 func (w *window) gather() {
 	w.busy = true
 	w.say("", false)
+	w.head()
 	host, cfg, report := w.host, w.cfg, *w.report
 	w.end = host.Work(func(ctx context.Context, post func(func())) {
 		all, err := doctor.Collect(ctx, cfg, report)
 		files, path := inLines(all), bundlePath(host.Now())
 		post(func() {
 			w.busy = false
+			w.head()
 			if err != nil {
 				host.Log.Warn("the help desk's bundle is not made", "why", err)
 				w.say(host.Lang.T(text.DoctorWindowFailed), true)
 				return
 			}
-			w.hold(all, files, path)
+			w.holds = newBundleView(w, all, files, path)
+			widgets.Fill(w.holder, w.holds.object)
 		})
 	})
-}
-
-// hold shows what was gathered, before anything is written.
-func (w *window) hold(all []doctor.Entry, files []bundleFile, path string) {
-	w.head()
-	w.holds = newBundleView(w, all, files, path)
-	widgets.Fill(w.holder, w.holds.object)
 }
 
 // back shows the checks again and drops what was gathered.

@@ -6,12 +6,17 @@
 package help
 
 import (
+	"bytes"
+	"image/png"
+	"path"
 	"strings"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
+	"wiebelt/assets"
 	"wiebelt/internal/guide"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
@@ -19,7 +24,11 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-const topicsWidth = 232
+const (
+	topicsWidth = 232
+	shotWidth   = 420 // maximum width of a picture of the guide beside the list of pages
+	iconSize    = 24
+)
 
 // window shows the guide: the list of pages at the side, and the chosen page.
 type window struct {
@@ -37,14 +46,8 @@ func Open(host *widgets.Host) widgets.Page {
 	w := &window{host: host, all: guide.Help(host.Lang), pages: container.NewStack()}
 	l := host.Lang
 	var items []widgets.SideItem
-	for i, p := range w.all {
-		switch {
-		case i == 0:
-			items = append(items, widgets.SideItem{Title: l.T(text.HelpEverybody), Heading: true})
-		case p.Admin && !w.all[i-1].Admin:
-			items = append(items, widgets.SideItem{Title: l.T(text.HelpAdmins), Heading: true})
-		}
-		items = append(items, widgets.SideItem{ID: p.ID, Title: p.Title})
+	for _, p := range w.all {
+		items = append(items, widgets.SideItem{ID: p.ID, Title: p.Title, Group: l.T(widgets.Either(p.Admin, text.HelpAdmins, text.HelpEverybody))})
 	}
 	var side fyne.CanvasObject
 	w.list, side = widgets.NewSide(w, l.T(text.HelpTitle), items)
@@ -96,7 +99,7 @@ func helpPage(p guide.HelpPage) fyne.CanvasObject {
 		case strings.HasPrefix(part, "> "):
 			page.Add(widgets.Boxed(rich(strings.TrimPrefix(part, "> "))))
 		case strings.HasPrefix(part, "    "):
-			page.Add(widgets.Boxed(listing(part)))
+			page.Add(widgets.Listing(strings.TrimPrefix(strings.ReplaceAll(part, "\n    ", "\n"), "    ")))
 		default:
 			page.Add(rich(part))
 		}
@@ -112,16 +115,69 @@ func rich(markdown string) fyne.CanvasObject {
 	return widgets.Padded(-8, -8, -8, 0, t)
 }
 
-// listing returns text as typed or found in a file.
-func listing(part string) fyne.CanvasObject {
-	lines := strings.Split(part, "\n")
-	for i := range lines {
-		lines[i] = strings.TrimPrefix(lines[i], "    ")
+// picture returns a picture of the guide from its line of Markdown. The files
+// have twice the resolution.
+func picture(line string) fyne.CanvasObject {
+	_, rest, _ := strings.Cut(line, "](")
+	name := path.Base(strings.TrimSuffix(strings.TrimSpace(rest), ")"))
+	if dark() { // each exists for both appearances
+		stem, rest, _ := strings.Cut(name, ".")
+		name = stem + "-dark." + rest
 	}
-	label := widget.NewLabel(strings.Join(lines, "\n"))
-	label.TextStyle.Monospace = true
-	label.SizeName = theme.SizeHint
-	label.Wrapping = fyne.TextWrapWord
-	label.Selectable = true
-	return widgets.Padded(-8, -8, -8, -8, label)
+	b, err := assets.Shots.ReadFile("guide/shots/" + name)
+	if err != nil {
+		return container.NewWithoutLayout() // a test checks for this
+	}
+	size, err := png.DecodeConfig(bytes.NewReader(b))
+	if err != nil {
+		return container.NewWithoutLayout()
+	}
+	img := canvas.NewImageFromResource(fyne.NewStaticResource(name, b))
+	img.FillMode = canvas.ImageFillContain
+	img.ScaleMode = canvas.ImageScaleSmooth
+	width := min(float32(size.Width)/2, shotWidth)
+	framed := widgets.NewSoftBox(widgets.Padded(1, 1, 1, 1, img)).Square() // a thin line: the window may have the page's colour
+	return container.New(&shrinking{natural: fyne.NewSize(width, width*float32(size.Height)/float32(size.Width))}, framed)
+}
+
+// shrinking gives its single object its natural size, or less if there is less room. Like
+// wrapping text, it knows its height once it has a width.
+type shrinking struct {
+	natural fyne.Size
+	width   float32
+}
+
+func (s *shrinking) size() fyne.Size {
+	if s.width <= 0 || s.width > s.natural.Width {
+		return s.natural
+	}
+	return fyne.NewSize(s.width, s.natural.Height*s.width/s.natural.Width)
+}
+
+func (s *shrinking) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(1, s.size().Height) }
+
+func (s *shrinking) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	s.width = size.Width
+	o[0].Resize(s.size())
+	o[0].Move(fyne.NewPos(0, 0))
+}
+
+// dark reports whether the appearance is dark.
+func dark() bool {
+	s := fyne.CurrentApp().Settings()
+	th, ok := s.Theme().(theme.Fyne)
+	return ok && th.Dark(s.ThemeVariant())
+}
+
+// withIcon returns a line of a list that starts with an icon of the program.
+func withIcon(line string) fyne.CanvasObject {
+	image, words, _ := strings.Cut(strings.TrimPrefix(line, "- "), ") ")
+	name := path.Base(image)
+	icon := canvas.NewImageFromResource(nil)
+	if b, err := assets.Icons.ReadFile("icons/" + name); err == nil { // a test checks for this
+		icon.Resource = fyne.NewStaticResource(name, b)
+	}
+	icon.FillMode, icon.ScaleMode = canvas.ImageFillContain, canvas.ImageScaleSmooth
+	icon.SetMinSize(fyne.NewSquareSize(iconSize))
+	return container.New(widgets.Columns(iconSize+12), container.NewVBox(icon), rich(words))
 }

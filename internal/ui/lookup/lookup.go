@@ -56,9 +56,7 @@ type window struct {
 }
 
 // Open opens the window.
-func Open(host *widgets.Host) widgets.Page { return newWindow(host) }
-
-func newWindow(host *widgets.Host) *window {
+func Open(host *widgets.Host) widgets.Page {
 	l := host.Lang
 	w := &window{host: host, failed: widgets.NewSlot(), body: container.NewStack(), openLink: host.CallActions().OpenLink}
 	w.box = widgets.NewFilterBox(l.T(text.LookupBox))
@@ -196,14 +194,8 @@ func (w *window) open(k windowapi.Contact) {
 // show updates the page.
 func (w *window) show() {
 	one := w.found != nil && len(w.found.Contacts) == 1 && w.found.Contacts[0].Link != ""
-	importance := widget.HighImportance // one primary button a window
-	if one {
-		importance = widget.MediumImportance
-	}
-	if w.button.Importance != importance {
-		w.button.Importance = importance
-		w.button.Refresh()
-	}
+	w.button.Importance = widgets.Either(one, widget.MediumImportance, widget.HighImportance) // one primary button a window
+	w.button.Refresh()
 	widgets.Fill(w.body, w.content())
 }
 
@@ -239,18 +231,7 @@ func (w *window) answer(page *fyne.Container, f *windowapi.Found) {
 		}
 	}
 	buttons := widgets.Buttons()
-	end := func(more ...fyne.CanvasObject) {
-		if f.Copy != "" {
-			buttons.Add(w.copying(l.T(text.CardButtonCopy), f.Copy))
-		}
-		for _, o := range more {
-			buttons.Add(o)
-		}
-		if len(buttons.Objects) > 0 {
-			page.Add(widgets.Gap(0))
-			page.Add(buttons)
-		}
-	}
+	relation := "" // to be copied
 	switch f.Outcome {
 	case history.OutcomeFound:
 		k := f.Contacts[0]
@@ -268,14 +249,9 @@ func (w *window) answer(page *fyne.Container, f *windowapi.Found) {
 		if k.Link == "" {
 			say(l.T(text.CardNolink))
 		} else {
-			open := widgets.NewPrimary(w.host.OpenWords(), func() { w.open(k) })
-			buttons.Add(open)
+			buttons.Add(widgets.NewPrimary(w.host.OpenWords(), func() { w.open(k) }))
 		}
-		if k.Relation != "" {
-			end(w.copying(l.T(text.LookupCopyRelation), k.Relation))
-			return
-		}
-		end()
+		relation = k.Relation
 	case history.OutcomeSeveral:
 		big(l.N(text.CardSeveral, len(f.Contacts)+f.More))
 		number()
@@ -287,7 +263,6 @@ func (w *window) answer(page *fyne.Container, f *windowapi.Found) {
 		if f.More > 0 {
 			say(l.N(text.LookupMore, f.More))
 		}
-		end()
 	case windowapi.LookupNumbers:
 		big(l.N(text.LookupNumbers, len(f.Numbers)))
 		for _, n := range f.Numbers {
@@ -300,7 +275,6 @@ func (w *window) answer(page *fyne.Container, f *windowapi.Found) {
 			say(l.T(text.CardTell, f.Support))
 		}
 		buttons.Add(widgets.NewButton(l.T(text.CardButtonRetry), w.ask))
-		end()
 	case windowapi.LookupAlone:
 		say(l.T(text.WindowNeedsResident))
 	default:
@@ -311,7 +285,16 @@ func (w *window) answer(page *fyne.Container, f *windowapi.Found) {
 		} else {
 			say(why)
 		}
-		end()
+	}
+	if f.Copy != "" {
+		buttons.Add(w.copying(l.T(text.CardButtonCopy), f.Copy))
+	}
+	if relation != "" {
+		buttons.Add(w.copying(l.T(text.LookupCopyRelation), relation))
+	}
+	if len(buttons.Objects) > 0 {
+		page.Add(widgets.Gap(0))
+		page.Add(buttons)
 	}
 }
 

@@ -14,7 +14,9 @@ import (
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/store/history"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/shottest"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/uitest"
 	"wiebelt/internal/ui/widgets"
 )
@@ -236,5 +238,40 @@ func TestLookupByKeys(t *testing.T) {
 	}
 	if b.Page(windowapi.WindowLookup) != nil {
 		t.Error("Escape does not close the window")
+	}
+}
+
+func TestLookupWindowFits(t *testing.T) {
+	long := dorp
+	long.Name, long.Address = "Mw. A.E. van der Meulen-Oosterhuis tot Nederhorst den Berg", "Burgemeester van Stamplein 1234 bis, 1234 AB Alphen aan den Rijn"
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		b, w := lookupHarness(t, l)
+		for _, tt := range answers {
+			w.box.SetText("0612345678")
+			w.ask()
+			f := tt.f
+			f.Seq, f.Shown, f.Copy = w.seq, "06 12 34 56 78", "0612345678"
+			if len(f.Contacts) > 0 {
+				f.Contacts = append([]windowapi.Contact{long}, f.Contacts[1:]...)
+			}
+			found(t, b, f)
+			uitest.Examine(t, "lookup-"+string(l)+"-"+tt.name, w.win, []fyne.Size{{Width: 560, Height: 520}})
+		}
+		w.win.Close()
+	}
+}
+
+// TestLookupGuideShots checks that the guide's pictures show the lookup window as it is.
+func TestLookupGuideShots(t *testing.T) {
+	for _, s := range shottest.All {
+		b, w := lookupHarness(t, s.Language)
+		b.App.Settings().SetTheme(theme.New(s.Look))
+		w.box.SetText("06 12 34 56 78")
+		w.box.CursorColumn = len(w.box.Text)
+		w.ask()
+		found(t, b, windowapi.Found{Seq: w.seq, Outcome: history.OutcomeFound, Number: "+31612345678", Shown: "06 12 34 56 78", Copy: "0612345678", Contacts: []windowapi.Contact{dorp}})
+		uitest.Scaled(w.win, fyne.NewSize(560, 400), 2)
+		shottest.UpToDate(t, "lookup"+s.Suffix, string(s.Language), w.win.Canvas().Capture())
+		w.win.Close()
 	}
 }

@@ -27,9 +27,7 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-const (
-	phonesWidth = 232 // of the list of phones
-)
+const phonesWidth = 232 // of the list of phones
 
 // window shows how to connect a phone: the list of phones on the left, the
 // chosen page on the right.
@@ -60,13 +58,10 @@ type facts struct {
 func Open(host *widgets.Host) widgets.Page {
 	w := &window{host: host, all: guide.All(host.Lang), pages: container.NewStack(), end: func() {}}
 	l := host.Lang
-	w.items = []widgets.SideItem{{Title: l.T(text.SourcesHere), Heading: true}, {ID: sourcesPage, Title: l.T(text.SourcesTitle)},
-		{Title: l.T(text.RecipesPhones), Heading: true}}
-	for i, r := range w.all {
-		if r.Group == guide.Any && (i == 0 || w.all[i-1].Group != guide.Any) {
-			w.items = append(w.items, widgets.SideItem{Title: l.T(text.RecipesAny), Heading: true})
-		}
-		w.items = append(w.items, widgets.SideItem{ID: r.ID, Title: r.Title})
+	w.items = []widgets.SideItem{{ID: sourcesPage, Title: l.T(text.SourcesTitle), Group: l.T(text.SourcesHere)}}
+	for _, r := range w.all {
+		group := l.T(widgets.Either(r.Group == guide.Any, text.RecipesAny, text.RecipesPhones))
+		w.items = append(w.items, widgets.SideItem{ID: r.ID, Title: r.Title, Group: group})
 	}
 	var side fyne.CanvasObject
 	w.list, side = widgets.NewSide(w, l.T(text.RecipesTitle), w.items)
@@ -143,16 +138,16 @@ func (w *window) page() {
 
 func (w *window) recipe(r guide.Recipe) fyne.CanvasObject {
 	l, v := w.host.Lang, w.facts.values
-	page := widgets.Column(12)
-	page.Add(widgets.Column(8,
-		widgets.Title(r.Title),
-		widgets.Column(4,
-			widgets.Fact(l.T(text.RecipesReports), r.Tell(l)),
-			widgets.Fact(l.T(text.RecipesTransfers), r.Transfers(l)),
-			widgets.Fact(l.T(text.RecipesVerified), r.VerifiedNote))))
 	w.states = widgets.NewRows(l.T(text.SourcesTitle), 8, w.scroll)
 	w.fillStates()
-	page.Add(w.states)
+	page := widgets.Column(12,
+		widgets.Column(8,
+			widgets.Title(r.Title),
+			widgets.Column(4,
+				widgets.Fact(l.T(text.RecipesReports), r.Tell(l)),
+				widgets.Fact(l.T(text.RecipesTransfers), r.Transfers(l)),
+				widgets.Fact(l.T(text.RecipesVerified), r.VerifiedNote))),
+		w.states)
 	if s := w.trouble(r); s != "" {
 		page.Add(widgets.Trouble(s))
 	}
@@ -163,7 +158,7 @@ func (w *window) recipe(r guide.Recipe) fyne.CanvasObject {
 		case p.Block != nil:
 			b := newPasteBlock(w, *p.Block, v)
 			w.blocks = append(w.blocks, b)
-			page.Add(widgets.Padded(0, 4, widgets.StepWidth, 0, b))
+			page.Add(widgets.Padded(0, 4, widgets.StepWidth, 0, b.object))
 			secret = secret || p.Block.Secret()
 		case p.Step > 0:
 			page.Add(step(p.Step, v.In(p.Text)))
@@ -210,15 +205,13 @@ func step(n int, s string) fyne.CanvasObject {
 // pasteBlock is a framed text to paste, with its purpose above it and buttons to copy
 // it and to show its token.
 type pasteBlock struct {
-	widget.BaseWidget
 	w             *window
 	block         guide.Block
 	values        guide.Values
-	full          string // with tokens; "" if it cannot be pasted here
-	open          bool   // tokens are visible
+	open          bool // tokens are visible
 	text          *widget.Label
 	copying, show *widgets.Button // show is nil without a token
-	content       *fyne.Container
+	object        fyne.CanvasObject
 }
 
 func newPasteBlock(w *window, b guide.Block, v guide.Values) *pasteBlock {
@@ -231,14 +224,11 @@ func newPasteBlock(w *window, b guide.Block, v guide.Values) *pasteBlock {
 	if err != nil {
 		p.text.SetText(guide.Why(l, err))
 		p.text.Importance = widget.WarningImportance
-		p.content = widgets.Column(0,
-			widgets.Padded(12, 0, 12, 12, caption), widgets.Padded(0, 4, 4, 4, p.text))
-		p.ExtendBaseWidget(p)
+		p.object = widgets.NewFrame(widgets.Column(0, widgets.Padded(12, 0, 12, 12, caption), widgets.Padded(0, 4, 4, 4, p.text)), true)
 		return p
 	}
-	p.full = full
 	p.text.TextStyle.Monospace = true
-	p.copying = widgets.NewButton(l.T(text.RecipesCopy), p.copy)
+	p.copying = w.host.CopyButton(text.RecipesCopy, text.RecipesCopied, func() string { return full })
 	p.copying.Of = v.In(b.Caption)
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(4))
 	if b.Secret() {
@@ -249,11 +239,10 @@ func newPasteBlock(w *window, b guide.Block, v guide.Values) *pasteBlock {
 	// Wide enough for both labels, so that nothing moves after use.
 	both := max(p.copying.MinSize().Width, widgets.NewButton(l.T(text.RecipesCopied), nil).MinSize().Width)
 	buttons.Add(container.New(widgets.AtLeast(both), p.copying))
-	p.content = widgets.Column(0,
+	p.object = widgets.NewFrame(widgets.Column(0,
 		widgets.Padded(4, 0, 12, 4, container.NewBorder(nil, nil, nil, buttons, container.New(widgets.Middle(), caption))),
-		widgets.Padded(-4, 2, 4, 4, p.text))
+		widgets.Padded(-4, 2, 4, 4, p.text)), true)
 	p.say()
-	p.ExtendBaseWidget(p)
 	return p
 }
 
@@ -272,24 +261,8 @@ func (p *pasteBlock) say() {
 
 func (p *pasteBlock) toggle() {
 	p.open = !p.open
-	k := text.RecipesShow
-	if p.open {
-		k = text.RecipesHide
-	}
-	p.show.SetText(p.w.host.Lang.T(k))
+	p.show.SetText(p.w.host.Lang.T(widgets.Either(p.open, text.RecipesHide, text.RecipesShow)))
 	p.say()
-}
-
-func (p *pasteBlock) copy() {
-	l := p.w.host.Lang
-	p.w.host.Copy(p.full)
-	p.copying.SetText(l.T(text.RecipesCopied))
-	p.w.host.Later(widgets.CopiedFor, func() { p.copying.SetText(l.T(text.RecipesCopy)) })
-}
-
-// CreateRenderer implements fyne.Widget.
-func (p *pasteBlock) CreateRenderer() fyne.WidgetRenderer {
-	return widget.NewSimpleRenderer(widgets.NewFrame(p.content, true))
 }
 
 // Chosen returns the phone whose page is shown.

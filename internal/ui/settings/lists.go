@@ -86,16 +86,13 @@ func filledLines(all []settings.Line) []settings.Line {
 	return filled
 }
 
-func lineFine(n settings.Line) bool {
+// lineWrong reports whether a line cannot be saved; an empty one is skipped.
+func lineWrong(n settings.Line) bool {
 	if strings.TrimSpace(n.Number+n.Name) == "" {
-		return true // skipped
+		return false
 	}
 	_, err := settings.Compose(map[string]any{"line": []settings.Line{{Number: strings.TrimSpace(n.Number), Name: n.Name}}})
-	return err == nil
-}
-
-func linesFine(all []settings.Line) bool {
-	return !slices.ContainsFunc(all, func(n settings.Line) bool { return !lineFine(n) })
+	return err != nil
 }
 
 func (b *linesBox) build() {
@@ -115,7 +112,7 @@ func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
 	said := func() string { return fault.Shows }
 	check := func() {
 		fault.Trouble("")
-		if !lineFine(d.lines[i]) {
+		if lineWrong(d.lines[i]) {
 			fault.Trouble(l.T(text.SettingsWindowWant("line")))
 		}
 	}
@@ -270,8 +267,10 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 		kind.Disable()
 		remove.Hide()
 	}
+	title := l.T(text.SettingTitle("softphone.kind"))
 	content := widgets.Column(8,
-		container.NewBorder(nil, nil, nil, container.NewBorder(nil, remove, nil, nil), labelled(l.T(text.SettingTitle("softphone.kind")), container.New(widgets.AtMost(choiceWidth), kind))),
+		container.NewBorder(nil, nil, nil, container.NewBorder(nil, remove, nil, nil),
+			widgets.Column(2, widgets.Caption(title), explore.Named(container.New(widgets.AtMost(choiceWidth), kind), title, "", nil))),
 		x.field("name", func() *string { return &x.phone().Name }),
 		x.field("address", func() *string { return &x.phone().Address }))
 	its := registry.Of(p.Kind)
@@ -351,7 +350,7 @@ func (x *phoneBox) field(name string, of func() *string) fyne.CanvasObject {
 	f := widgets.NewSlot()
 	x.faults[name] = f
 	title := l.T(text.SettingTitle("softphone." + name))
-	return widgets.Column(2, labelled(title, explore.Named(e, title, "", func() string { return f.Shows })), f.Container)
+	return widgets.Column(2, widgets.Caption(title), explore.Named(e, title, "", func() string { return f.Shows }), f.Container)
 }
 
 // secret returns the field of the link's secret, which is never shown.

@@ -106,7 +106,7 @@ func (v *setupView) showPicking(b *fyne.Container) {
 	}
 	path.OnSubmitted = func(string) { open.OnTapped() }
 	b.Add(widgets.Column(4, widgets.Bold(l.T(text.SettingsWindowFilePath), theme.SizeHint),
-		container.NewStack(container.NewBorder(nil, nil, nil, widgets.Padded(0, 0, 8, 0, open),
-			explore.Named(path, l.T(text.SettingsWindowFilePath), "", func() string { return fault.Shows }))), fault.Container))
+		container.NewBorder(nil, nil, nil, widgets.Padded(0, 0, 8, 0, open),
+			explore.Named(path, l.T(text.SettingsWindowFilePath), "", func() string { return fault.Shows })), fault.Container))
 	b.Add(container.NewHBox(widgets.NewButton(l.T(text.SettingsWindowFileCancel), v.w.closeFile)))
 }

@@ -277,12 +277,8 @@ func (r *settingRow) seconds() (fyne.CanvasObject, func()) {
 		}
 		return s
 	})
-	return withUnit(e, r.w.host.Lang.T(text.SettingsWindowSeconds)), e.Disable
-}
-
-func withUnit(e fyne.CanvasObject, unit string) fyne.CanvasObject {
-	return container.New(widgets.Columns(numberWidth+8), widgets.Padded(0, 0, 0, 8, e),
-		container.New(widgets.Middle(), widgets.NewTextLine(unit, base.SizeNameText, base.ColorNamePlaceHolder, false).Cutting()))
+	unit := widgets.NewTextLine(r.w.host.Lang.T(text.SettingsWindowSeconds), base.SizeNameText, base.ColorNamePlaceHolder, false).Cutting()
+	return container.New(widgets.Columns(numberWidth+8), widgets.Padded(0, 0, 0, 8, e), container.New(widgets.Middle(), unit)), e.Disable
 }
 
 // date returns a field for a date in the format of the language.

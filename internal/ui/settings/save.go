@@ -22,7 +22,7 @@ import (
 // settingsFooter shows whether everything is saved, and saves.
 type settingsFooter struct {
 	w          *window
-	object     *fyne.Container
+	object     fyne.CanvasObject
 	said       *fyne.Container
 	save, undo *widgets.Button
 }
@@ -35,7 +35,7 @@ func newSettingsFooter(w *window) *settingsFooter {
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8), f.undo, f.save)
 	bar := container.NewBorder(nil, nil, nil, widgets.Padded(0, 0, 12, 0, container.New(widgets.Middle(), buttons)),
 		container.New(widgets.Middle(), f.said))
-	f.object = container.NewStack(widgets.NewFrame(widgets.Footer(bar), false))
+	f.object = widgets.NewFrame(widgets.Footer(bar), false)
 	return f
 }
 
@@ -102,7 +102,7 @@ func (w *window) wrong() string {
 	}
 	changed := w.draft.lists(w.state.set)
 	switch {
-	case changed["line"] != nil && !linesFine(w.draft.lines):
+	case changed["line"] != nil && slices.ContainsFunc(w.draft.lines, lineWrong):
 		return "line"
 	case changed["softphone"] != nil && !phonesFine(w.draft.phones):
 		return "softphone"

@@ -27,17 +27,17 @@ type secretBox struct {
 
 func newSecretBox(w *window) *secretBox {
 	l := w.host.Lang
-	b := &secretBox{w: w, object: widgets.Column(4), state: widgets.Column(4), entry: w.newSecretField()}
+	b := &secretBox{w: w, state: widgets.Column(4), entry: w.newSecretField()}
 	b.entry.SetText(w.draft.secret)
 	b.entry.OnChanged = func(s string) {
 		w.draft.secret = s
 		w.edited()
 		b.show()
 	}
-	b.object.Add(fieldLabel(l.T(text.SettingsWindowSecret)))
-	b.object.Add(b.state)
-	b.object.Add(explore.Named(b.entry, l.T(text.SettingsWindowSecret), "", nil))
-	b.object.Add(widgets.Paragraph(l.T(text.SettingsWindowSecretHelp)))
+	b.object = widgets.Column(4,
+		fieldLabel(l.T(text.SettingsWindowSecret)), b.state,
+		explore.Named(b.entry, l.T(text.SettingsWindowSecret), "", nil),
+		widgets.Paragraph(l.T(text.SettingsWindowSecretHelp)))
 	b.show()
 	return b
 }
@@ -73,9 +73,7 @@ func (b *secretBox) show() {
 	known := k != nil && k.base == w.now("hub.base_url") && k.client == w.now("hub.client_id")
 	b.state.Objects = nil
 	b.entry.SetPlaceHolder(l.T(text.SettingsWindowSecretEnter))
-	say := func(s string) {
-		b.state.Add(widgets.Running(s))
-	}
+	say := func(s string) { b.state.Add(widgets.Running(s)) }
 	switch {
 	case !known && w.moved() && w.draft.secret == "":
 		b.state.Add(widgets.Trouble(l.T(text.SettingsWindowSecretAgain)))
@@ -113,9 +111,4 @@ func (w *window) takeSecrets(k keptSecrets) {
 	w.secret = &k
 	w.phones.again()
 	w.hubBox.show()
-}
-
-// labelled returns a field with its name above it.
-func labelled(s string, field fyne.CanvasObject) fyne.CanvasObject {
-	return widgets.Column(2, widgets.Caption(s), explore.Named(field, s, "", nil))
 }

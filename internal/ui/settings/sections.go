@@ -1,20 +1,85 @@
 package settings
 
 import (
+	"slices"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/widgets"
 )
 
+// Sections of the settings window.
+const (
+	sectionCard     = "card"
+	sectionCalls    = "calls"
+	sectionLooks    = "looks"
+	sectionAccess   = "access"
+	sectionHub      = "hub"
+	sectionSupport  = "support"
+	sectionLines    = "lines"
+	sectionPhones   = "phones"
+	sectionListener = "listener"
+	sectionAdvanced = "advanced"
+)
+
+// listSections are the sections that are lists.
+var listSections = map[string]string{"line": sectionLines, "softphone": sectionPhones}
+
+// section is a part of one of the two pages, with its keys.
+type section struct {
+	id    string
+	admin bool // on the administrators' page
+	keys  []string
+}
+
+// settingsPlan returns the place of every key. Keys without one go to the end
+// of the page of those who set them, so that a new key is available at once.
+func settingsPlan() []section {
+	plan := []section{
+		{sectionCard, false, []string{"card.corner", "card.monitor", "card.fields", "card.full_for", "card.after_call", "card.quiet",
+			"card.outgoing", "card.auto_open", "card.over_fullscreen"}},
+		{sectionLooks, false, []string{"ui.language", "ui.theme", "ui.file_word"}},
+		{sectionAccess, false, []string{"card.hotkey", "card.hotkey_open", "card.hotkey_hear", "card.hotkey_close", "card.speech", "card.sound"}},
+		{sectionCalls, false, []string{"history.choices", "calls.group", "phone.call_back"}},
+		{sectionHub, true, []string{"hub.base_url", "hub.hub_url", "hub.client_id", "hub.organisation_code", "hub.secret_expires"}},
+		{sectionSupport, true, []string{"support.contact"}},
+		{sectionLines, true, nil},
+		{sectionPhones, true, nil},
+		{sectionListener, true, []string{"listener.enabled", "listener.http", "listener.port"}},
+		{sectionAdvanced, true, nil},
+	}
+	placed := func(key string) bool {
+		return slices.ContainsFunc(plan, func(s section) bool { return slices.Contains(s.keys, key) })
+	}
+	at := func(id string) *section {
+		return &plan[slices.IndexFunc(plan, func(s section) bool { return s.id == id })]
+	}
+	for _, e := range settings.Keys() {
+		switch {
+		case placed(e.Key):
+		case e.Who == settings.Admin:
+			at(sectionAdvanced).keys = append(at(sectionAdvanced).keys, e.Key)
+		default:
+			at(sectionCalls).keys = append(at(sectionCalls).keys, e.Key)
+		}
+	}
+	for list, id := range listSections {
+		for _, e := range settings.Fields(list) {
+			at(id).keys = append(at(id).keys, e.Key)
+		}
+	}
+	return plan
+}
+
 // section lays out one section, with a rule below it unless it is the last.
 func (w *window) section(s section, last bool) fyne.CanvasObject {
 	l := w.host.Lang
-	part := widgets.Column(16)
-	part.Add(widgets.Subtitle(l.T(text.SettingsWindowSection(s.id))))
+	part := widgets.Column(16, widgets.Subtitle(l.T(text.SettingsWindowSection(s.id))))
 	switch s.id {
 	case sectionHub:
 		w.hubSection(part, s)
@@ -25,18 +90,14 @@ func (w *window) section(s section, last bool) fyne.CanvasObject {
 	case sectionAdvanced:
 		w.advancedSection(part, s)
 	default:
-		w.addRows(part, s.keys)
+		for _, key := range s.keys {
+			part.Add(w.row(key).object)
+		}
 	}
 	if last {
 		return part
 	}
 	return widgets.Column(16, part, widget.NewSeparator())
-}
-
-func (w *window) addRows(part *fyne.Container, keys []string) {
-	for _, key := range keys {
-		part.Add(w.row(key).object)
-	}
 }
 
 // hubSection lays out what new users fill in, and the test.
@@ -55,8 +116,7 @@ func (w *window) hubSection(part *fyne.Container, s section) {
 	if w.state.expiry != "" {
 		part.Add(widgets.Trouble(w.state.expiry))
 	}
-	open := widgets.NewButton(l.T(text.SettingsWindowFileOpen), w.pickFile)
-	part.Add(container.NewHBox(open))
+	part.Add(container.NewHBox(widgets.NewButton(l.T(text.SettingsWindowFileOpen), w.pickFile)))
 	for _, key := range s.keys {
 		part.Add(w.row(key).object)
 		if key == "hub.client_id" {
@@ -98,8 +158,7 @@ func (w *window) advancedSection(part *fyne.Container, s section) {
 
 // problems lists the errors in the settings files.
 func (w *window) problems() fyne.CanvasObject {
-	lines := widgets.Column(4)
-	lines.Add(widgets.Trouble(w.host.Lang.T(text.SettingsWindowProblems)))
+	lines := widgets.Column(4, widgets.Trouble(w.host.Lang.T(text.SettingsWindowProblems)))
 	for _, p := range w.state.problems {
 		lines.Add(widgets.Paragraph(p))
 	}

@@ -99,14 +99,9 @@ func newWindow(host *widgets.Host) *window {
 	w := &window{host: host, pages: container.NewStack(), under: newUnder(), shown: sectionCard}
 	l := host.Lang
 	var items []widgets.SideItem
-	for i, s := range settingsPlan() {
-		switch {
-		case i == 0:
-			items = append(items, widgets.SideItem{Title: l.T(text.SettingsWindowGeneral), Heading: true})
-		case s.id == sectionHub:
-			items = append(items, widgets.SideItem{Title: l.T(text.SettingsWindowAdmins), Heading: true})
-		}
-		items = append(items, widgets.SideItem{ID: s.id, Title: l.T(text.SettingsWindowSection(s.id))})
+	for _, s := range settingsPlan() {
+		items = append(items, widgets.SideItem{ID: s.id, Title: l.T(text.SettingsWindowSection(s.id)),
+			Group: l.T(widgets.Either(s.admin, text.SettingsWindowAdmins, text.SettingsWindowGeneral))})
 	}
 	var side fyne.CanvasObject
 	w.list, side = widgets.NewSide(w, l.T(text.SettingsWindowTitle), items)

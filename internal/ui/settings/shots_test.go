@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/shottest"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/uitest"
@@ -212,4 +213,11 @@ func TestSettingsFit(t *testing.T) {
 			w.win.Close()
 		}
 	}
+}
+
+// TestReadmeShot checks that the README's picture shows the settings window as it is.
+func TestReadmeShot(t *testing.T) {
+	w := opened(openOn(t, text.English, "light", officeSettings))
+	uitest.Scaled(w.win, fyne.NewSize(720, 592), 2)
+	shottest.UpToDate(t, "../settings", "en", w.win.Canvas().Capture())
 }

@@ -44,7 +44,7 @@ type value struct{ key, text string }
 // trialBox tests the hub as entered in the window.
 type trialBox struct {
 	w       *window
-	object  *fyne.Container
+	object  fyne.CanvasObject
 	number  *widgets.Field
 	start   *widgets.Button
 	steps   *stepList
@@ -62,14 +62,10 @@ func newTrialBox(w *window) *trialBox {
 	b.number.OnSubmitted = func(string) { b.toggle() }
 	b.start = widgets.NewButton(l.T(text.SettingsWindowTestStart), b.toggle)
 	line := container.NewBorder(nil, nil, nil, widgets.Padded(0, 0, 8, 0, b.start), explore.Named(b.number, l.T(text.SettingsWindowTestNumber), "", nil))
-	content := widgets.Column(8)
-	content.Add(widgets.Bold(l.T(text.SettingsWindowTest), base.SizeNameText))
-	content.Add(widgets.Paragraph(l.T(text.SettingsWindowTestHelp)))
-	content.Add(line)
-	content.Add(b.steps.object)
-	content.Add(b.end)
-	b.object = container.NewStack(widgets.Framed(content))
-	b.show()
+	b.object = widgets.Framed(widgets.Column(8,
+		widgets.Bold(l.T(text.SettingsWindowTest), base.SizeNameText),
+		widgets.Paragraph(l.T(text.SettingsWindowTestHelp)),
+		line, b.steps.object, b.end))
 	return b
 }
 
@@ -242,11 +238,7 @@ func (b *trialBox) adopt() {
 // show shows the result of the test.
 func (b *trialBox) show() {
 	l := b.w.host.Lang
-	label := text.SettingsWindowTestStart
-	if b.running {
-		label = text.SettingsWindowTestStop
-	}
-	b.start.SetText(l.T(label))
+	b.start.SetText(l.T(widgets.Either(b.running, text.SettingsWindowTestStop, text.SettingsWindowTestStart)))
 	b.end.Objects = nil
 	if m := b.result; m != nil {
 		switch {

@@ -2,12 +2,14 @@ package start
 
 import (
 	"image/color"
+	"slices"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	base "fyne.io/fyne/v2/theme"
 
 	"wiebelt/internal/native/screenreader"
+	"wiebelt/internal/text"
 	"wiebelt/internal/ui/explore"
 	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/widgets"
@@ -29,7 +31,7 @@ const (
 type cornerPicker struct {
 	widgets.Spots
 	chosen int    // index of corners
-	name   string // for screen readers,
+	name   string // for screen readers, like names
 	names  [len(corners)]string
 	picked func(corner string)
 }
@@ -39,18 +41,19 @@ var (
 	_ fyne.Focusable = (*cornerPicker)(nil)
 )
 
-func newCornerPicker(picked func(string)) *cornerPicker {
-	p := &cornerPicker{chosen: 3, picked: picked}
+func newCornerPicker(l text.Language, picked func(string)) *cornerPicker {
+	p := &cornerPicker{chosen: 3, name: l.T(text.StartCorner), picked: picked}
+	for i, c := range corners {
+		p.names[i] = l.T(text.SettingsWindowChoice("card.corner", c))
+	}
 	p.Extend(p, at)
 	return p
 }
 
 // set marks another corner as chosen.
 func (p *cornerPicker) set(corner string, locked bool) {
-	for i, c := range corners {
-		if c == corner {
-			p.chosen = i
-		}
+	if i := slices.Index(corners[:], corner); i >= 0 {
+		p.chosen = i
 	}
 	p.Locked = locked
 	p.Refresh()

@@ -59,13 +59,16 @@ func read(ctx context.Context, d profile.Dirs, l text.Language, sources *windowa
 		s.phones = append(s.phones, phone{id: "link " + cmp.Or(p.Name, p.Address), name: nameOf(l, p), ok: phase == windowapi.LinkUp,
 			sentence: l.T(text.StartLink(cmp.Or(phase, "trying")))})
 	}
-	found := find(ctx)
+	found, ofKind := find(ctx), map[string]int{}
+	for _, p := range found {
+		ofKind[p.Kind]++
+	}
 	for _, p := range found {
 		if linked(p, now.Softphones) {
 			continue
 		}
 		name := l.T(text.StartPhone(p.Kind))
-		if which := cmp.Or(p.Address, filepath.Base(p.File)); which != "." && several(found, p.Kind) {
+		if which := cmp.Or(p.Address, filepath.Base(p.File)); which != "." && ofKind[p.Kind] > 1 {
 			name += " (" + which + ")"
 		}
 		f := phone{id: p.ID(), name: name, ok: p.Ours, recipe: p.Kind,
@@ -87,17 +90,6 @@ func nameOf(l text.Language, p settings.Softphone) string {
 		return p.Name
 	}
 	return l.T(text.Source(p.Kind))
-}
-
-// several reports whether more than one phone of a kind was found.
-func several(found []detect.Phone, kind string) bool {
-	n := 0
-	for _, p := range found {
-		if p.Kind == kind {
-			n++
-		}
-	}
-	return n > 1
 }
 
 // linked reports whether a found phone is one of the links.

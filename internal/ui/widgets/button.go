@@ -4,6 +4,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
+	"wiebelt/internal/text"
 	"wiebelt/internal/ui/explore"
 )
 
@@ -34,6 +35,17 @@ func NewButtonWithIcon(label string, icon fyne.Resource, do func()) *Button {
 	b := &Button{}
 	b.Text, b.Icon, b.OnTapped = label, icon, do
 	b.ExtendBaseWidget(b)
+	return b
+}
+
+// CopyButton returns a button that copies a text, and says so for a moment.
+func (h *Host) CopyButton(label, copied text.Key, what func() string) *Button {
+	l, said := h.Lang, false
+	b := NewButton(l.T(label), nil)
+	b.OnTapped = func() {
+		h.Copy(what())
+		Shortly(h, CopiedFor, &said, true, func() { b.SetText(l.T(Either(said, copied, label))) })
+	}
 	return b
 }
 

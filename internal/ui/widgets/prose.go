@@ -61,6 +61,13 @@ func Bold(s string, size fyne.ThemeSizeName) fyne.CanvasObject {
 // BigLine returns the answer's first line. It wraps: names are never cut here.
 func BigLine(s string) fyne.CanvasObject { return Bold(s, base.SizeNameHeadingText) }
 
+// Listing returns text as it is typed, or as it came, that can be selected.
+func Listing(s string) fyne.CanvasObject {
+	label := widget.NewLabelWithStyle(s, fyne.TextAlignLeading, fyne.TextStyle{Monospace: true})
+	label.SizeName, label.Wrapping, label.Selectable = theme.SizeHint, fyne.TextWrapWord, true
+	return Boxed(Padded(-8, -8, -8, -8, label))
+}
+
 // Signed returns an object with a mark at its left; below is the mark's offset from the
 // top, to align it with the first line.
 func Signed(m Mark, below float32, o fyne.CanvasObject) fyne.CanvasObject {

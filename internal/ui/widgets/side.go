@@ -16,27 +16,36 @@ type Chooser interface {
 	Chosen() string
 }
 
-// SideItem is a line of such a list: a page, or a heading.
-type SideItem struct {
-	ID, Title string
-	Heading   bool
-}
+// SideItem is a page in such a list. Pages of a group stand below its heading.
+type SideItem struct{ ID, Title, Group string }
+
+// heading reports whether it is the heading of a group.
+func (i SideItem) heading() bool { return i.ID == "" }
 
 const sideHeight = 28
 
 // NewSide returns the list of pages along the left edge of a window, and the box containing
 // it. The name is for screen readers.
-func NewSide(w Chooser, name string, items []SideItem) (*List, fyne.CanvasObject) {
+func NewSide(w Chooser, name string, pages []SideItem) (*List, fyne.CanvasObject) {
+	var items []SideItem // with the headings, which have no ID
+	group := ""
+	for _, p := range pages {
+		if p.Group != group {
+			group = p.Group
+			items = append(items, SideItem{Title: group})
+		}
+		items = append(items, p)
+	}
 	list := NewList(
 		func() int { return len(items) },
 		func() fyne.CanvasObject { return newSideLine(w) },
 		func(i int, o fyne.CanvasObject) { o.(*sideLine).set(items[i]) },
 		func(i int) { w.Choose(items[i].ID) }) // by keyboard; the lines handle clicks themselves
 	list.Name = name
-	list.Skip = func(i int) bool { return items[i].Heading }
-	list.Mark = func(i int) bool { return !items[i].Heading && items[i].ID == w.Chosen() }
+	list.Skip = func(i int) bool { return items[i].heading() }
+	list.Mark = func(i int) bool { return !items[i].heading() && items[i].ID == w.Chosen() }
 	for i, it := range items {
-		if it.Heading && i > 0 {
+		if it.heading() && i > 0 {
 			list.SetItemHeight(i, sideHeight+8)
 		}
 	}
@@ -63,7 +72,7 @@ func newSideLine(w Chooser) *sideLine {
 }
 
 func (p *sideLine) set(it SideItem) {
-	p.item, p.Locked = it, it.Heading
+	p.item, p.Locked = it, it.heading()
 	p.Refresh()
 }
 
@@ -78,7 +87,7 @@ func (p *sideLine) CreateRenderer() fyne.WidgetRenderer {
 			p.back.Resize(size)
 			h := p.title.MinSize().Height
 			y := (size.Height - h) / 2
-			if p.item.Heading {
+			if p.item.heading() {
 				y = size.Height - h - 8 // closer to what it introduces
 			}
 			p.title.Resize(fyne.NewSize(size.Width-2*RowInset, h))
@@ -91,7 +100,7 @@ func (p *sideLine) CreateRenderer() fyne.WidgetRenderer {
 			t := p.title
 			t.Text, t.size, t.Bold, t.Colour = p.item.Title, theme.SizeHint, chosen, base.ColorNameForeground
 			switch {
-			case p.item.Heading:
+			case p.item.heading():
 				t.size, t.Bold, t.Colour = base.SizeNameCaptionText, true, base.ColorNamePlaceHolder
 			case chosen:
 				t.Colour = base.ColorNamePrimary

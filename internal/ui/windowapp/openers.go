@@ -35,6 +35,3 @@ func openers(h *calls.History) map[string]widgets.Opener {
 
 // Names returns the windows' names, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(openers(new(calls.History)))) }
-
-// Known reports whether a window of that name exists.
-func Known(name string) bool { return openers(new(calls.History))[name] != nil }

@@ -2,8 +2,16 @@ package windowapp
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
+	"fyne.io/fyne/v2"
+
+	"wiebelt/internal/guide"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
@@ -95,4 +103,103 @@ func TestWindowsFollowTheSettings(t *testing.T) {
 		}
 	}
 	uitest.WantTexts(t, help, "Deliver")
+}
+
+// filled brings newly opened windows into states with more content, and
+// calls look in each. Windows without an entry are checked as they open.
+var filled = map[string]func(t *testing.T, b *uitest.Harness, look func(state string)){
+	windowapi.WindowDemo: func(t *testing.T, b *uitest.Harness, look func(string)) {
+		look("open")
+		for _, c := range b.Welcome.Demo {
+			b.Tell(t, windowapi.KindPlay, windowapi.Played{ID: c.ID, Line: b.Lang.T(text.DemoPlayedContact, "123 ms", "1.234 ms")})
+			look(c.ID)
+		}
+	},
+	windowapi.WindowHelp: func(t *testing.T, b *uitest.Harness, look func(string)) {
+		for _, p := range guide.Help(b.Lang) {
+			b.ShowAt(windowapi.WindowHelp, p.ID)
+			look(p.ID)
+		}
+	},
+}
+
+// TestEveryWindowFits checks that no word of any window is cut or extends
+// beyond its border, in either language and at every scale, and that the
+// window fits on the smallest screen. New windows are included automatically.
+func TestEveryWindowFits(t *testing.T) {
+	all := slices.Sorted(maps.Keys(openers(nil)))
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		for _, name := range all {
+			var demo []windowapi.DemoCall
+			for _, id := range []string{"known", "family", "unknown", "withheld", "colleague", "passed", "slow", "gone", "refused"} {
+				demo = append(demo, windowapi.DemoCall{ID: id, Title: l.T(text.DemoTitle(id)), Hint: l.T(text.DemoHint(id))})
+			}
+			b := allWindows(t, uitest.Greeting(l, demo...))
+			b.Show(name)
+			w := b.Page(name).Window()
+			size := w.Canvas().Size()
+			look := func(state string) {
+				uitest.Examine(t, name+"-"+string(l)+"-"+state, w, []fyne.Size{size})
+			}
+			if f := filled[name]; f != nil {
+				f(t, b, look)
+			} else {
+				look("open")
+			}
+			w.Close()
+		}
+	}
+}
+
+// TestEscapeCloses: Escape closes every window, as it opens and from
+// each of our widgets that Tab reaches, at the latest the second time:
+// first a list releases the focus, and a search field is cleared.
+func TestEscapeCloses(t *testing.T) {
+	const most = 12
+	pressed := 0
+	for _, name := range slices.Sorted(maps.Keys(openers(nil))) {
+		open := func() (*uitest.Harness, fyne.Window) {
+			b := allWindows(t, uitest.Greeting(text.Dutch, uitest.DemoCalls...))
+			b.Show(name)
+			return b, b.Page(name).Window()
+		}
+		_, first := open()
+		seen := map[string]bool{} // kinds of widgets that Tab has reached in this window
+		for n := range most {
+			on := first.Canvas().Focused()
+			first.Canvas().FocusNext()
+			what := reflect.TypeOf(on)
+			if seen[fmt.Sprint(what)] {
+				continue
+			}
+			seen[fmt.Sprint(what)] = true
+			if on != nil && !strings.Contains(what.Elem().PkgPath(), "wiebelt") {
+				continue // Fyne's lists and selects keep Escape for themselves
+			}
+			pressed++
+			b, w := open()
+			for range n {
+				w.Canvas().FocusNext()
+			}
+			for range 2 {
+				if b.Page(name) == nil {
+					break
+				}
+				e := &fyne.KeyEvent{Name: fyne.KeyEscape}
+				if f := w.Canvas().Focused(); f != nil {
+					f.TypedKey(e)
+				} else {
+					w.Canvas().OnTypedKey()(e)
+				}
+			}
+			if b.Page(name) != nil {
+				t.Errorf("%s: Escape does not close it from %v", name, what)
+				w.Close()
+			}
+		}
+		first.Close()
+	}
+	if pressed < 15 {
+		t.Errorf("pressed in %d places only", pressed)
+	}
 }
