@@ -7,6 +7,7 @@
 package calls
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -263,17 +264,10 @@ func (c *window) takeState(m callactions.State) {
 
 // showNote shows what is wrong or has happened.
 func (c *window) showNote() {
-	said, now := c.failed, &c.host.Welcome.Status
-	dismiss := false
-	switch {
-	case said != "":
-	case now.Fault != "":
-		said = now.Fault
-	case now.Notice != "":
-		said, dismiss = now.Notice, true
-	}
+	now := c.host.Welcome.Status
+	said := cmp.Or(c.failed, now.Fault, now.Notice)
 	changed := c.note.Put(said, func() fyne.CanvasObject {
-		if !dismiss {
+		if c.failed+now.Fault != "" {
 			return widgets.Trouble(said)
 		}
 		return widgets.Beside(widgets.Trouble(said), widgets.NewButton(c.host.Lang.T(text.CallsNoticeOk), func() {
@@ -307,20 +301,16 @@ var viewWords = map[history.View]text.Key{history.ViewAll: text.CallsViewAll, hi
 	history.ViewMine: text.CallsViewMine, history.ViewElsewhere: text.CallsViewElsewhere, history.ViewUnsure: text.CallsViewUnsure}
 
 func (c *window) showViews() {
-	l := c.host.Lang
+	l, all := c.host.Lang, c.viewList()
 	var names []string
-	now := 0
-	for i, v := range c.viewList() {
+	for _, v := range all {
 		name := l.T(viewWords[v])
 		if v == history.ViewMissed && c.open > 0 {
 			name = l.T(text.CallsViewMissedCount, c.open)
 		}
 		names = append(names, name)
-		if v == c.query.View {
-			now = i
-		}
 	}
-	c.views.Set(names, now)
+	c.views.Set(names, max(slices.Index(all, c.query.View), 0)) // the view may not be offered any more
 	c.tools.Refresh()
 }
 
