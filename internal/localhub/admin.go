@@ -54,26 +54,15 @@ func (h *Hub) startAdmin() error {
 // ServeHTTP answers requests that include the secret and do not come from a page in a browser.
 func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
-	head.Set("X-Content-Type-Options", "nosniff")
 	head.Set("Referrer-Policy", "no-referrer")
 	head.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	head.Set("Cross-Origin-Resource-Policy", "same-origin")
+	var answer any
 	path, err := a.allowed(r)
 	if err == nil {
-		r.Body = http.MaxBytesReader(w, r.Body, maxAdminBody)
-		var answer any
-		if answer, err = a.answer(r.Method, path, r.Body); err == nil {
-			if text, ok := answer.(string); ok {
-				head.Set("Cache-Control", "no-store")
-				head.Set("Content-Type", "text/plain; charset=utf-8")
-				_, _ = io.WriteString(w, text)
-				return
-			}
-			writeJSON(w, http.StatusOK, answer)
-			return
-		}
+		answer, err = a.answer(r.Method, path, http.MaxBytesReader(w, r.Body, maxAdminBody))
 	}
-	a.fail(w, r, err)
+	a.respond(w, r, answer, err)
 }
 
 // allowed returns the path after the secret.
@@ -96,7 +85,7 @@ func (a *admin) allowed(r *http.Request) (path string, err error) {
 	return path, nil
 }
 
-// answer returns a text, or a value to be sent as JSON.
+// answer returns a value for respond.
 func (a *admin) answer(method, path string, body io.Reader) (_ any, err error) {
 	name, one := strings.CutPrefix(path, "faults/")
 	switch op := method + " " + path; {
@@ -128,7 +117,7 @@ func (a *admin) reset(body io.Reader) error {
 
 // change sets or clears the fault of an endpoint.
 func (a *admin) change(method string, e Endpoint, body io.Reader) error {
-	if !slices.Contains(Endpoints, e) {
+	if !slices.Contains(endpoints, e) {
 		return refuse(http.StatusNotFound, "unknown_endpoint", errEndpoint.Error())
 	}
 	if method == http.MethodDelete {

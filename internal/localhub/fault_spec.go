@@ -24,14 +24,12 @@ const (
 	AtPages       Endpoint = "pages"       // login, customer file, message box
 )
 
-// Endpoints lists all endpoints.
-var Endpoints = []Endpoint{AtToken, AtLookup, AtTransaction, AtPages}
+var endpoints = []Endpoint{AtToken, AtLookup, AtTransaction, AtPages}
 
-// Body is how an answer's body is changed.
+// Body is how an answer's body is changed; "" leaves it as it is.
 type Body string
 
 const (
-	BodyAsIs      Body = ""
 	BodyHTML      Body = "html"      // a page instead of JSON, with status 200: a captive portal
 	BodyTruncated Body = "truncated" // the first half of the answer, as if complete
 	BodyCut       Body = "cut"       // the first half, then the connection is closed
@@ -145,7 +143,7 @@ func ParseFault(s string) (Endpoint, Fault, error) {
 	switch {
 	case len(s) > maxFault:
 		return "", Fault{}, text.Errorf(text.LocalhubFaultLong, maxFault)
-	case !slices.Contains(Endpoints, e):
+	case !slices.Contains(endpoints, e):
 		return "", Fault{}, errEndpoint
 	case !found:
 		return "", Fault{}, text.Errorf(text.LocalhubFaultAfter, e, e)

@@ -15,8 +15,8 @@ var openAPI []byte
 
 // serveOpenAPI answers GET /openapi.json for everybody, since the description contains
 // no data. It contains this hub's address and its name for the relation number.
-func (h *Hub) serveOpenAPI(w http.ResponseWriter, _ *http.Request) {
-	writeBody(w, http.StatusOK, describe(h.BaseURL(), h.cfg.RelationField))
+func (h *Hub) serveOpenAPI(w http.ResponseWriter, r *http.Request) {
+	h.respond(w, r, describe(h.BaseURL(), h.cfg.RelationField), nil)
 }
 
 // describe returns the description of the hub at base, without a trailing slash, with

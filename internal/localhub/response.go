@@ -10,10 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// writeJSON sends a value as JSON.
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	writeBody(w, status, encode(v))
-}
+const typeJSON = "application/json"
 
 // encode returns JSON and a line break. Invalid UTF-8 becomes U+FFFD.
 func encode(v any) []byte {
@@ -21,9 +18,9 @@ func encode(v any) []byte {
 	return append(b, '\n')
 }
 
-func writeBody(w http.ResponseWriter, status int, b []byte) {
+func writeBody(w http.ResponseWriter, status int, kind string, b []byte) {
 	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Type", kind)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 	w.WriteHeader(status)
@@ -56,7 +53,7 @@ func (e *refusal) write(w http.ResponseWriter) {
 	if e.item >= 0 {
 		answer.Item = &e.item
 	}
-	writeJSON(w, e.status, answer)
+	writeBody(w, e.status, typeJSON, encode(answer))
 }
 
 var (
@@ -64,37 +61,44 @@ var (
 	wrongToken = refuse(http.StatusUnauthorized, "invalid_token", "the token is not valid, or no longer")
 )
 
-// operation answers a request with a value to be sent as JSON, or with bytes
-// that already are JSON. from is the client whose token came with the request,
-// if one is required. Errors other than a refusal are our own failures.
+// operation answers a request with a value for respond. from is the client whose
+// token came with the request, if one is required.
 type operation func(w http.ResponseWriter, r *http.Request, from client) (answer any, err error)
 
 // api handles requests with one method.
 func (h *Hub) api(method, scope string, do operation) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != method {
-			w.Header().Set("Allow", method)
-			refuse(http.StatusMethodNotAllowed, "invalid_request", "not with this method").write(w)
-			return
-		}
 		var from client
 		var answer any
 		var err error
-		if scope != "" {
+		switch {
+		case r.Method != method:
+			w.Header().Set("Allow", method)
+			err = refuse(http.StatusMethodNotAllowed, "invalid_request", "not with this method")
+		case scope != "":
 			from, err = h.bearer(w, r, scope)
 		}
 		if err == nil {
 			answer, err = do(w, r, from)
 		}
-		if err != nil {
-			h.fail(w, r, err)
-			return
-		}
-		if b, isJSON := answer.([]byte); isJSON {
-			writeBody(w, http.StatusOK, b)
-			return
-		}
-		writeJSON(w, http.StatusOK, answer)
+		h.respond(w, r, answer, err)
+	}
+}
+
+// respond sends an error or else the answer: a text, bytes that already are JSON,
+// or a value to be sent as JSON. Errors other than a refusal are our own failures.
+func (h *Hub) respond(w http.ResponseWriter, r *http.Request, answer any, err error) {
+	if err != nil {
+		h.fail(w, r, err)
+		return
+	}
+	switch a := answer.(type) {
+	case string:
+		writeBody(w, http.StatusOK, "text/plain; charset=utf-8", []byte(a))
+	case []byte:
+		writeBody(w, http.StatusOK, typeJSON, a)
+	default:
+		writeBody(w, http.StatusOK, typeJSON, encode(a))
 	}
 }
 
