@@ -26,7 +26,7 @@ func (m *importer) readJSON() error {
 	var err error
 	for err == nil {
 		if j.d.PeekKind() == '[' {
-			err = j.each(func() error { return j.record(false) })
+			err = each(j.d, '[', func() error { return j.record(false) })
 		} else {
 			err = j.record(true)
 		}
@@ -39,36 +39,10 @@ func (m *importer) readJSON() error {
 		m.begin(j.records + 1)
 		m.problem("", text.Errorf(text.LocalhubImportJSON, j.d.InputOffset()))
 		return nil
-	case errors.Is(err, errLongRow):
-		return m.unreadable(j.records+1, err)
 	case m.in.err != nil && errors.Is(err, m.in.err):
 		return m.unreadable(j.records+1, m.in.err)
 	}
 	return err // one of our own errors
-}
-
-// each reads an array or an object; next reads each of its items in turn.
-func (j *jsonFile) each(next func() error) error {
-	_, err := j.d.ReadToken()
-	for err == nil && j.d.PeekKind() != ']' && j.d.PeekKind() != '}' {
-		err = next()
-	}
-	if err == nil {
-		_, err = j.d.ReadToken()
-	}
-	return err
-}
-
-// members reads an object; next reads each member's value, given its name and kind.
-func (j *jsonFile) members(next func(name string, kind jsontext.Kind) error) error {
-	return j.each(func() error {
-		t, err := j.d.ReadToken()
-		if err != nil {
-			return err
-		}
-		name := t.String() // before the token becomes invalid
-		return next(name, j.d.PeekKind())
-	})
 }
 
 // record reads a record. One that stands alone may be an
@@ -84,16 +58,16 @@ func (j *jsonFile) record(alone bool) error {
 		return j.finish()
 	}
 	answer := false
-	err := j.members(func(name string, kind jsontext.Kind) error {
-		inside := name == "data" && kind == '{'
+	err := members(j.d, func(name string) error {
+		inside := name == "data" && j.d.PeekKind() == '{'
 		answer = answer || alone && inside
 		switch alone = false; {
 		case answer && inside:
-			return j.members(j.inAnswer)
+			return members(j.d, j.inAnswer)
 		case answer:
 			return j.d.SkipValue()
 		}
-		return j.field("", name, kind)
+		return j.field("", name)
 	})
 	if err != nil || answer {
 		return err
@@ -101,9 +75,9 @@ func (j *jsonFile) record(alone bool) error {
 	return j.finish()
 }
 
-func (j *jsonFile) inAnswer(name string, kind jsontext.Kind) error {
-	if name == "items" && kind == '[' {
-		return j.each(func() error { return j.record(false) })
+func (j *jsonFile) inAnswer(name string) error {
+	if name == "items" && j.d.PeekKind() == '[' {
+		return each(j.d, '[', func() error { return j.record(false) })
 	}
 	return j.d.SkipValue()
 }
@@ -118,12 +92,12 @@ func (j *jsonFile) finish() error {
 
 // field reads the value of a field of a record, or of an object inside it; inside is that
 // object's name with a dot.
-func (j *jsonFile) field(inside, name string, kind jsontext.Kind) error {
+func (j *jsonFile) field(inside, name string) error {
 	name = inside + name
 	c, ok := columnOf(name)
-	switch {
+	switch kind := j.d.PeekKind(); {
 	case kind == '{' && inside == "" && hasFields(name):
-		return j.members(func(inner string, kind jsontext.Kind) error { return j.field(name+".", inner, kind) })
+		return members(j.d, func(inner string) error { return j.field(name+".", inner) })
 	case kind == 'n' && plainName(name) == "woonadres":
 		return j.d.SkipValue()
 	case !ok:
@@ -135,8 +109,8 @@ func (j *jsonFile) field(inside, name string, kind jsontext.Kind) error {
 		return j.d.SkipValue()
 	}
 	j.known = true
-	if kind == '[' && (c == phoneColumn || c == emailColumn) {
-		return j.each(func() error { return j.scalar(c, name) })
+	if j.d.PeekKind() == '[' && (c == phoneColumn || c == emailColumn) {
+		return each(j.d, '[', func() error { return j.scalar(c, name) })
 	}
 	return j.scalar(c, name)
 }
@@ -167,4 +141,34 @@ func (j *jsonFile) scalar(c column, name string) error {
 	}
 	j.value(c, name, s)
 	return nil
+}
+
+// errOtherKind reports a value of another kind than expected.
+var errOtherKind = errors.New("a value of another kind")
+
+// each reads an array ('[') or an object ('{'); next reads each of its items in turn.
+func each(d *jsontext.Decoder, kind jsontext.Kind, next func() error) error {
+	t, err := d.ReadToken()
+	if err == nil && t.Kind() != kind {
+		err = errOtherKind
+	}
+	for err == nil {
+		if k := d.PeekKind(); k == ']' || k == '}' {
+			_, err = d.ReadToken()
+			return err
+		}
+		err = next()
+	}
+	return err
+}
+
+// members reads an object; next reads each member's value, given its name.
+func members(d *jsontext.Decoder, next func(name string) error) error {
+	return each(d, '{', func() error {
+		t, err := d.ReadToken()
+		if err != nil {
+			return err
+		}
+		return next(t.String())
+	})
 }
