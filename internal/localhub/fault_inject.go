@@ -172,9 +172,8 @@ func (s *slowWriter) wait(d time.Duration) bool {
 	// deadline would look the same.
 	_ = control.SetReadDeadline(time.Time{})
 	_ = control.SetWriteDeadline(time.Now().Add(d + writeTime))
-	t := time.After(d)
 	select {
-	case <-t:
+	case <-time.After(d):
 		if s.r.ContentLength != 0 {
 			_ = control.SetReadDeadline(time.Now().Add(readTime))
 		}

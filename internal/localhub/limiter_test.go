@@ -19,7 +19,7 @@ import (
 // refused as a whole, from any of its addresses, while others can still log in.
 func TestOneNetworkLocksNobodyOut(t *testing.T) {
 	for _, remote := range []string{"192.0.2.%d:40000", "[2001:db8::%x]:40000", "[::ffff:192.0.2.%d]:40000"} {
-		l, now := newLimiter(), time.Now()
+		l, now := new(limiter), time.Now()
 		taken := 0
 		for i := range 3 * limitKeys {
 			from := network(fmt.Sprintf(remote, i%250))
@@ -40,7 +40,7 @@ func TestOneNetworkLocksNobodyOut(t *testing.T) {
 // TestLimiterForgets checks that the number of networks kept is limited,
 // and those not seen recently are dropped.
 func TestLimiterForgets(t *testing.T) {
-	l, now := newLimiter(), time.Now()
+	l, now := new(limiter), time.Now()
 	key := func(i int) limitKey {
 		return limitKey{name: "anna", network: network(fmt.Sprintf("10.%d.%d.1:1", i/250, i%250))}
 	}

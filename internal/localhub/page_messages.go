@@ -33,7 +33,7 @@ type deliveredView struct {
 	More  string     // how many names were left out, "" for none
 }
 
-func (h *Hub) showBox(w http.ResponseWriter, r *http.Request, who visitor) error {
+func (h *Hub) showBox(w http.ResponseWriter, r *http.Request, who User) error {
 	before := r.URL.Query().Get("before")
 	if before != "" && uuid.Validate(before) != nil {
 		before = ""
@@ -67,7 +67,7 @@ func (h *Hub) requestedMessage(r *http.Request) (Message, error) {
 	return m, err
 }
 
-func (h *Hub) showMessage(w http.ResponseWriter, r *http.Request, who visitor) error {
+func (h *Hub) showMessage(w http.ResponseWriter, r *http.Request, who User) error {
 	m, err := h.requestedMessage(r)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (h *Hub) names(v *deliveredView, lang text.Language) error {
 	return nil
 }
 
-func (h *Hub) sendMessage(w http.ResponseWriter, r *http.Request, _ visitor) error {
+func (h *Hub) sendMessage(w http.ResponseWriter, r *http.Request, _ User) error {
 	m, err := h.requestedMessage(r)
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/displaytext"
+	"wiebelt/internal/core/phone"
 	"wiebelt/internal/text"
 )
 
@@ -113,14 +114,8 @@ func pageHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// visitor is whoever requests a page: the logged-in user, if any, with their token.
-type visitor struct {
-	User
-	token string
-}
-
 // page shows a page or processes a form. If it returns an error, that is shown instead.
-type page func(w http.ResponseWriter, r *http.Request, who visitor) error
+type page func(w http.ResponseWriter, r *http.Request, who User) error
 
 // pageError is shown instead of a page, and says why.
 type pageError struct {
@@ -149,7 +144,7 @@ func (h *Hub) page(show page) http.HandlerFunc {
 		var said *pageError
 		if !errors.As(err, &said) {
 			h.note(r, "local hub: page failed", err)
-			said, who = &pageError{http.StatusInternalServerError, text.LocalhubFailed, text.LocalhubFailedBody}, visitor{}
+			said, who = &pageError{http.StatusInternalServerError, text.LocalhubFailed, text.LocalhubFailedBody}, User{}
 		}
 		h.message(w, r, said.status, who, said.heading, said.body)
 	}
@@ -157,7 +152,7 @@ func (h *Hub) page(show page) http.HandlerFunc {
 
 // loggedIn shows the login page first if nobody is logged in.
 func (h *Hub) loggedIn(show page) http.HandlerFunc {
-	return h.page(func(w http.ResponseWriter, r *http.Request, who visitor) error {
+	return h.page(func(w http.ResponseWriter, r *http.Request, who User) error {
 		if who.Name != "" {
 			return show(w, r, who)
 		}
@@ -173,7 +168,7 @@ func (h *Hub) loggedIn(show page) http.HandlerFunc {
 
 // administered shows a page to administrators only.
 func (h *Hub) administered(show page) http.HandlerFunc {
-	return h.loggedIn(func(w http.ResponseWriter, r *http.Request, who visitor) error {
+	return h.loggedIn(func(w http.ResponseWriter, r *http.Request, who User) error {
 		if !who.Admin {
 			return &pageError{http.StatusForbidden, text.LocalhubNotAdmin, text.LocalhubNotAdminBody}
 		}
@@ -230,8 +225,8 @@ func language(r *http.Request) text.Language {
 }
 
 // show answers with a page.
-func (h *Hub) show(w http.ResponseWriter, r *http.Request, status int, page, title string, who visitor, data any) error {
-	v := view{Lang: language(r), Title: title, User: who.User, Data: data}
+func (h *Hub) show(w http.ResponseWriter, r *http.Request, status int, page, title string, who User, data any) error {
+	v := view{Lang: language(r), Title: title, User: who, Data: data}
 	where := text.LocalhubShared
 	switch {
 	case h.cfg.Demo:
@@ -268,10 +263,10 @@ func (h *Hub) showAsset(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *Hub) showNothing(w http.ResponseWriter, r *http.Request) {
-	h.message(w, r, http.StatusNotFound, visitor{}, text.LocalhubNothing, text.LocalhubNothingBody)
+	h.message(w, r, http.StatusNotFound, User{}, text.LocalhubNothing, text.LocalhubNothingBody)
 }
 
-func (h *Hub) message(w http.ResponseWriter, r *http.Request, status int, who visitor, heading, body text.Key) {
+func (h *Hub) message(w http.ResponseWriter, r *http.Request, status int, who User, heading, body text.Key) {
 	lang := language(r)
 	if err := h.show(w, r, status, "message", lang.T(heading), who, messageView{lang.T(heading), lang.T(body)}); err != nil {
 		h.fail(w, r, err)
@@ -286,7 +281,7 @@ type homeView struct {
 
 const examples = 5
 
-func (h *Hub) showHome(w http.ResponseWriter, r *http.Request, who visitor) error {
+func (h *Hub) showHome(w http.ResponseWriter, r *http.Request, who User) error {
 	lang := language(r)
 	v := homeView{messageView: messageView{lang.T(text.LocalhubHome), lang.T(text.LocalhubHomeBody)}}
 	if h.cfg.Demo {
@@ -305,4 +300,63 @@ func linksOf(lang text.Language, all []contact.Contact) (links []linkView) {
 		links = append(links, linkView{c.ID, cmp.Or(legible(c.Name()), lang.T(text.LocalhubFileNoName)), legible(c.Address.ShortLine())})
 	}
 	return links
+}
+
+type fileView struct {
+	Name, Relation    string
+	Address           []string
+	Phones, Emails    []string
+	Producer, Changed contact.Coded
+	Others            []linkView   // contacts with the same numbers and addresses
+	BackOffice        template.URL // checked in checkBackOffice
+}
+
+func (h *Hub) showFile(w http.ResponseWriter, r *http.Request, who User) error {
+	rec, others, found, err := h.byID(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	if !found {
+		return &pageError{http.StatusNotFound, text.LocalhubNoFile, text.LocalhubNoFileBody}
+	}
+	h.stats.files.Add(1)
+	lang := language(r)
+	v := fileView{
+		Name: legible(rec.Name()), Relation: legible(contact.GroupDigits(rec.RelationNumber)), Address: addressLines(rec.Address), Emails: rec.Emails, Others: linksOf(lang, others),
+		Producer: rec.Producer, Changed: rec.LastModifiedBy, BackOffice: h.backOffice(rec.RelationNumber),
+	}
+	if rules, err := phone.NewRules(phone.Config{}); err == nil {
+		for _, n := range rec.Numbers {
+			v.Phones = append(v.Phones, cmp.Or(rules.Parse(n, "").Display(), n))
+		}
+	}
+	return h.show(w, r, http.StatusOK, "file", cmp.Or(v.Name, lang.T(text.LocalhubFile)), who, v)
+}
+
+// showBackOffice replaces the back-office client, which this hub does not have.
+func (h *Hub) showBackOffice(w http.ResponseWriter, r *http.Request, who User) error {
+	h.message(w, r, http.StatusOK, who, text.LocalhubBackOffice, text.LocalhubBackOfficeBody)
+	return nil
+}
+
+// backOffice returns the target of the click-through to the back-office client.
+func (h *Hub) backOffice(relation string) template.URL {
+	if h.cfg.BackOfficeURL == "" {
+		return template.URL("/backoffice/" + url.PathEscape(cmp.Or(relation, "-")))
+	}
+	return template.URL(strings.ReplaceAll(h.cfg.BackOfficeURL, "{relation}", url.QueryEscape(relation)))
+}
+
+// addressLines returns an address as on an envelope.
+func addressLines(a contact.Address) (lines []string) {
+	country := a.Country
+	if country == "NL" {
+		country = ""
+	}
+	for _, line := range []string{a.StreetLine(), contact.Address{PostalCode: a.PostalCode, City: a.City}.Line(), country} {
+		if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }

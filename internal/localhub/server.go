@@ -153,10 +153,9 @@ func (s *server) stop() {
 		defer close(answered)
 		s.running.Wait()
 	}()
-	late := time.After(s.grace)
 	select {
 	case <-answered:
-	case <-late:
+	case <-time.After(s.grace):
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.last)
 	defer cancel()

@@ -115,7 +115,7 @@ const (
 
 // logins limits password guessing.
 type logins struct {
-	limits *limiter
+	limits limiter
 	// Passwords being checked, from browsers known for a user and from others; and those
 	// that were correct since the start, as HMACs with a key that is never on disk.
 	known, strangers hashQueue
@@ -127,7 +127,7 @@ type logins struct {
 type hashQueue struct{ waiting, hashing chan struct{} }
 
 func newLogins() *logins {
-	return &logins{limits: newLimiter(), known: newHashQueue(), strangers: newHashQueue(), rightKey: []byte(newToken())}
+	return &logins{known: newHashQueue(), strangers: newHashQueue(), rightKey: []byte(newToken())}
 }
 
 func newHashQueue() hashQueue {
@@ -259,16 +259,16 @@ func (h *Hub) knownToken(user string) string {
 
 // visitor returns who is logged in. A login lasts exactly SessionLife;
 // one that starts more than a minute in the future is invalid.
-func (h *Hub) visitor(r *http.Request) (visitor, error) {
-	who, ms := visitor{token: h.cookie(r, "session")}, int64(0)
-	if who.token == "" {
-		return visitor{}, nil
+func (h *Hub) visitor(r *http.Request) (who User, err error) {
+	token, ms := h.cookie(r, "session"), int64(0)
+	if token == "" {
+		return User{}, nil
 	}
-	err := h.r.QueryRowContext(r.Context(), `SELECT u.name, u.admin, s.began FROM sessions s JOIN users u ON u.name = s.user
- WHERE s.token = ?`, tokenHash(who.token)).Scan(&who.Name, &who.Admin, &ms)
+	err = h.r.QueryRowContext(r.Context(), `SELECT u.name, u.admin, s.began FROM sessions s JOIN users u ON u.name = s.user
+ WHERE s.token = ?`, tokenHash(token)).Scan(&who.Name, &who.Admin, &ms)
 	age := h.now().Sub(time.UnixMilli(ms))
 	if errors.Is(err, sql.ErrNoRows) || err == nil && (age >= SessionLife || age < -time.Minute) {
-		return visitor{}, nil
+		return User{}, nil
 	}
 	return who, failed("session", err)
 }
