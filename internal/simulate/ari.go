@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/softphone/registry"
 )
 
@@ -21,7 +23,7 @@ type ARI struct {
 	*server
 	Channels Listed
 	Vars     map[string]string // by channel and name, as in "1736065800.12 CHANNEL(linkedid)"
-	Asked    []string          // names of variables, the most recent ones
+	Asked    map[string]int    // how often each was requested
 	apps     map[string]*wsConn
 	listed   bool     // the channels have been requested
 	joined   int      // how often linked has been requested
@@ -32,15 +34,14 @@ type ARI struct {
 	ordered  []string // played channels in Vars, oldest first
 }
 
-// StartARI starts an ARI, until ctx ends or Close. listen is a literal loopback address
-// with its port, "" for a free one.
+// StartARI starts an ARI.
 func StartARI(ctx context.Context, listen string, account Account) (*ARI, error) {
 	a := newARI()
 	return a, a.startExchange(ctx, registry.ARI, listen, account, a.serve)
 }
 
 func newARI() *ARI {
-	a := &ARI{Channels: Listed{}, Vars: map[string]string{}, apps: map[string]*wsConn{}}
+	a := &ARI{Channels: Listed{}, Vars: map[string]string{}, Asked: map[string]int{}, apps: map[string]*wsConn{}}
 	a.server = newServer(func() bool { return a.listed && len(a.apps) > 0 })
 	return a
 }
@@ -93,9 +94,8 @@ const maxRemembered = 2048
 func (a *ARI) variable(channel, name string) (status int, body any) {
 	value, ok := "", false
 	a.With(func() {
-		value, ok = a.Vars[channel+" "+name]
-		if a.Asked = append(a.Asked, channel+" "+name); len(a.Asked) > maxRemembered {
-			a.Asked = a.Asked[1:]
+		if value, ok = a.Vars[channel+" "+name]; ok || len(a.Asked) < maxRemembered {
+			a.Asked[channel+" "+name]++
 		}
 		if name == linked {
 			a.joined++
@@ -113,11 +113,11 @@ func (a *ARI) events(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	app := q.Get("app")
 	if app == "" || len(app) > 256 || q.Get("subscribeAll") != "true" || len(q) > 2 {
-		answerJSON(w, http.StatusBadRequest, map[string]string{"message": "HTTP request is missing param: [app]"})
+		answerJSON(w, http.StatusBadRequest, message("HTTP request is missing param: [app]"))
 		return
 	}
 	if !websocket.IsWebSocketUpgrade(r) {
-		answerJSON(w, http.StatusUpgradeRequired, map[string]string{"message": "Upgrade required"})
+		answerJSON(w, http.StatusUpgradeRequired, message("Upgrade required"))
 		return
 	}
 	a.upgrade(w, r, socket{protocols: []string{"ari"},
@@ -128,7 +128,7 @@ func (a *ARI) events(w http.ResponseWriter, r *http.Request) {
 				return nil
 			}
 			return func() { // it is notified, and receives nothing more
-				_ = old.send(toJSON(map[string]any{"type": "ApplicationReplaced", "timestamp": stamp(time.Now()), "application": app, "asterisk_id": asteriskID}))
+				_ = old.send(ariEvent(app, "ApplicationReplaced"))
 			}
 		},
 		onClose: func(c *wsConn) { a.closed(app, c) },
@@ -141,7 +141,10 @@ func (a *ARI) closed(app string, c *wsConn) {
 	}
 }
 
-const asteriskID = "08:00:27:00:00:01"
+// ariEvent returns an event of an application, or an answer.
+func ariEvent(app, kind string, more ...any) []byte {
+	return toJSON(withFields(map[string]any{"type": kind, "timestamp": stamp(time.Now()), "application": app, "asterisk_id": "08:00:27:00:00:01"}, more...))
+}
 
 // Send writes events to every application, or, if this Asterisk dials and is not connected,
 // keeps them until it is.
@@ -232,14 +235,14 @@ func (a *ARI) Tell(ctx context.Context, n Update) error {
 			id := channelID(leg)
 			a.remember(id, pres, channelID(ch.call.talk))
 			if n.Call.Direction == "" {
-				asks[id+" "+presentation] = a.timesAsked(id + " " + presentation)
+				asks[id+" "+presentation] = a.Asked[id+" "+presentation]
 			}
 		}
 	})
 	a.Send(events...)
 	return a.taken(ctx, func() bool {
 		for variable, before := range asks {
-			if len(a.apps) > 0 && a.timesAsked(variable) == before {
+			if len(a.apps) > 0 && a.Asked[variable] == before {
 				return false
 			}
 		}
@@ -250,8 +253,7 @@ func (a *ARI) Tell(ctx context.Context, n Update) error {
 // ariEvents returns the events that Asterisk sends for a change.
 func ariEvents(n Update, ch change) (events []string) {
 	event := func(kind string, channel map[string]any, more ...any) {
-		e := map[string]any{"type": kind, "timestamp": stamp(time.Now()), "channel": channel, "asterisk_id": asteriskID, "application": "simulate"}
-		events = append(events, string(toJSON(withFields(e, more...))))
+		events = append(events, string(ariEvent("simulate", kind, append(more, "channel", channel)...)))
 	}
 	incoming := n.Call.Direction == ""
 	if n.Do == Ring && incoming {
@@ -280,21 +282,102 @@ func ariEvents(n Update, ch change) (events []string) {
 	return events
 }
 
-func (a *ARI) timesAsked(variable string) (n int) {
-	for _, v := range a.Asked {
-		if v == variable {
-			n++
-		}
-	}
-	return n
-}
-
 // remember stores a channel's variables, and drops those of the oldest channels.
 func (a *ARI) remember(id, pres, first string) {
 	a.Vars[id+" "+presentation], a.Vars[id+" "+linked] = pres, first
 	if a.ordered = append(a.ordered, id); len(a.ordered) > maxRemembered/2 {
-		delete(a.Vars, a.ordered[0]+" "+presentation)
-		delete(a.Vars, a.ordered[0]+" "+linked)
+		for _, name := range []string{presentation, linked} {
+			delete(a.Vars, a.ordered[0]+" "+name)
+			delete(a.Asked, a.ordered[0]+" "+name)
+		}
 		a.ordered = a.ordered[1:]
 	}
+}
+
+// ReconnectInterval is how often an Asterisk tries to reconnect, as set in
+// websocket_client.conf.
+const ReconnectInterval = 500 * time.Millisecond
+
+// outboundApp is the application in ari.conf.
+const outboundApp = "wiebelt"
+
+// OutboundARI returns an Asterisk 22.5 or newer that is configured to
+// connect by itself (type=outbound_websocket, connection_type=persistent).
+func OutboundARI() *ARI {
+	a := newARI()
+	a.dials = true
+	return a
+}
+
+// Connect makes the Asterisk connect to an address until
+// ctx ends or Close. It accepts any certificate.
+func (a *ARI) Connect(ctx context.Context, address string) {
+	ctx, cancel := context.WithCancel(ctx)
+	a.listens, a.notifyEnd = func() error { cancel(); return nil }, goAway
+	a.tasks.Go(func() {
+		for ctx.Err() == nil {
+			a.connection(ctx, address)
+			_ = wake.Pause(ctx, ReconnectInterval)
+		}
+	})
+	a.stop = context.AfterFunc(ctx, func() { a.shut(nil) })
+}
+
+// connection runs one connection until it ends.
+func (a *ARI) connection(ctx context.Context, address string) {
+	d := websocket.Dialer{HandshakeTimeout: writeTime, Subprotocols: []string{"ari"}, TLSClientConfig: anyCertificate}
+	conn, _, err := d.DialContext(ctx, address, nil)
+	if err != nil {
+		return
+	}
+	a.serveSocket(socket{
+		onOpen: func(c *wsConn) func() {
+			var first [][]byte
+			for _, event := range a.kept {
+				first = append(first, []byte(event))
+			}
+			a.apps[outboundApp], a.kept = c, nil
+			c.mu.Lock() // events that were kept go first
+			return func() {
+				defer c.mu.Unlock()
+				_ = c.write(append(first, ariEvent(outboundApp, "ApplicationRegistered"))...) // reading reports a failure
+			}
+		},
+		onMessage: func(c *wsConn, b []byte) bool {
+			c.mu.Lock() // a Tell that waits for the request sends nothing before its answer
+			defer c.mu.Unlock()
+			return c.write(a.handleREST(b)) == nil
+		},
+		onClose: func(c *wsConn) { a.closed(outboundApp, c) },
+	}, func() (*websocket.Conn, error) { return conn, nil })
+}
+
+// handleREST answers a request received on the WebSocket.
+func (a *ARI) handleREST(b []byte) []byte {
+	var q struct {
+		Type, Method, URI string
+		TransactionID     string `json:"transaction_id"`
+		RequestID         string `json:"request_id"`
+	}
+	status, body := http.StatusBadRequest, any(message("Unknown request type."))
+	path := ""
+	if json.Unmarshal(b, &q) == nil && q.Type == "RESTRequest" {
+		var query string
+		path, query, _ = strings.Cut(q.URI, "?")
+		values, _ := url.ParseQuery(query)
+		name, err := url.PathUnescape(path)
+		if status, body = a.answer(q.Method, name, values); err != nil {
+			status, body = http.StatusBadRequest, message("Bad request")
+		}
+	}
+	return ariEvent(outboundApp, "RESTResponse", "transaction_id", q.TransactionID, "request_id", q.RequestID, "status_code", status,
+		"reason_phrase", http.StatusText(status), "uri", path, "content_type", "application/json", "message_body", string(toJSON(body)))
+}
+
+// openOutboundARI makes an Asterisk that connects to a relay on this computer
+// and does not listen.
+func openOutboundARI(ctx context.Context, o Options) (Softphone, error) {
+	a := OutboundARI()
+	a.Connect(ctx, "wss://"+address(o.Port)+"/in/"+url.PathEscape(o.PathToken)+"/"+registry.ARIOutbound)
+	return struct{ Softphone }{a}, nil
 }

@@ -21,8 +21,7 @@ type Baresip struct {
 	client net.Conn
 }
 
-// StartBaresip starts a Baresip, until ctx ends or Close. address is a literal loopback
-// address with its port, "" for a free one.
+// StartBaresip starts a Baresip.
 func StartBaresip(ctx context.Context, address string) (*Baresip, error) {
 	l, err := listen(ctx, address)
 	if err != nil {

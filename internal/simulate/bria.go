@@ -39,8 +39,7 @@ const (
 	briaPath = "/counterpath/socketapi/v1"
 )
 
-// StartBria starts a Bria, until ctx ends or Close. listen is a literal loopback address
-// with its port, "" for a free one.
+// StartBria starts a Bria.
 func StartBria(ctx context.Context, listen string) (*Bria, error) {
 	cert, err := ownCertificate(briaName)
 	if err != nil {

@@ -63,8 +63,7 @@ const (
 
 const xsi = "http://schema.broadsoft.com/xsi"
 
-// StartBroadWorks starts a BroadWorks, until ctx ends or Close. listen is a literal
-// loopback address with its port, "" for a free one.
+// StartBroadWorks starts a BroadWorks.
 func StartBroadWorks(ctx context.Context, listen string, account Account) (*BroadWorks, error) {
 	b := &BroadWorks{Users: []BroadWorksUser{{account.User, account.Extension}}, Calls: map[string]map[string]string{}, Group: true, Expires: 3600,
 		Subscriptions: map[string]string{}, Unconfirmed: map[string]bool{}, channels: map[*broadWorksChannel]bool{}, numbers: map[string]int{}}

@@ -30,9 +30,8 @@ type Linphone struct {
 	// the answer to send instead; "" hangs up.
 	Asked  func(command, answer string) string
 	client net.Conn
-	idle   bool           // the client has had all events, and has asked for more
-	ids    map[string]int // of calls being played
-	made   int
+	idle   bool // the client has had all events, and has asked for more
+	ours   extension
 }
 
 // LinphoneCall is a call as reported by call-status.
@@ -72,7 +71,7 @@ func StartLinphone(ctx context.Context, path string) (*Linphone, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("listen: %w", err), clean())
 	}
-	p := &Linphone{Calls: map[int]LinphoneCall{}, ids: map[string]int{}}
+	p := &Linphone{Calls: map[int]LinphoneCall{}}
 	p.server = newServer(func() bool { return p.idle })
 	p.address = Address{Ready: true, Over: registry.Linphone, Address: path}
 	p.startStream(ctx, l, p.began, func() error { return errors.Join(l.Close(), clean()) })
@@ -163,12 +162,7 @@ const maxQueued = 1000
 // Tell queues events, and waits until the client has had them all and asks for more.
 func (p *Linphone) Tell(ctx context.Context, n Update) error {
 	p.With(func() {
-		id, ok := p.ids[n.Call.ID]
-		if !ok {
-			p.made++
-			id = p.made
-			p.ids[n.Call.ID] = id
-		}
+		id := p.ours.take(n).call.talk
 		c := LinphoneCall{From: nameAddr(n.Call), Direction: "in"}
 		from := c.From
 		if n.Call.Direction == "outgoing" {
@@ -183,7 +177,6 @@ func (p *Linphone) Tell(ctx context.Context, n Update) error {
 		p.Calls[id] = c
 		if n.Do == End {
 			delete(p.Calls, id)
-			delete(p.ids, n.Call.ID)
 		}
 	})
 	return p.taken(ctx, func() bool { return p.client == nil || p.idle })

@@ -39,8 +39,10 @@ func openProgram(line func(Update) commandRun) opener {
 	}
 }
 
+// urlLine opens an address, which can only express a number and the state of the call.
 func urlLine(n Update) commandRun {
-	return commandRun{command: "open-url", args: []string{"--", link(n)}}
+	link := "wiebelt:call?number=" + url.QueryEscape(digits(n.Call.Number)) + "&state=" + state(n)
+	return commandRun{command: "open-url", args: []string{"--", link}}
 }
 
 func twinkleLine(n Update) commandRun {
@@ -71,12 +73,6 @@ func state(n Update) string {
 	return "ringing"
 }
 
-// link returns the address that a phone opens. It can only
-// express a number and the state of the call.
-func link(n Update) string {
-	return "wiebelt:call?number=" + url.QueryEscape(digits(n.Call.Number)) + "&state=" + state(n)
-}
-
 // digits returns a number as a phone dials it.
 func digits(number string) string {
 	return strings.Map(func(r rune) rune {
@@ -91,12 +87,13 @@ func digits(number string) string {
 func (run commandRun) do(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithTimeout(ctx, childTime)
 	defer cancel()
-	all := append(slices.Clone(o.Args), run.command)
+	all := []string{run.command}
 	if o.Profile != "" {
 		all = append(all, "--profile", o.Profile)
 	}
 	cmd := exec.CommandContext(ctx, o.Exe, append(all, run.args...)...)
-	cmd.Env = append(withoutTwinkle(os.Environ()), run.env...)
+	other := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "TWINKLE_") || strings.HasPrefix(v, "SIP") })
+	cmd.Env = append(other, run.env...)
 	cmd.WaitDelay = time.Second // it may have started Wiebelt, which keeps running
 	out, said := &bounded{}, &bounded{}
 	cmd.Stdout, cmd.Stderr = out, said
@@ -123,12 +120,6 @@ func (b *bounded) Write(p []byte) (int, error) {
 		b.Buffer.Write(p[:min(len(p), room)])
 	}
 	return len(p), nil
-}
-
-func withoutTwinkle(env []string) []string {
-	return slices.DeleteFunc(env, func(v string) bool {
-		return strings.HasPrefix(v, "TWINKLE_") || strings.HasPrefix(v, "SIP")
-	})
 }
 
 // twinkleEnv returns the environment that Twinkle sets for the script of an event.

@@ -25,11 +25,8 @@ type Options struct {
 	// addresses) or to a relay's web server (the secret in its addresses).
 	Port             int
 	Token, PathToken string
-	// Exe and Args begin the command that runs our own program; Profile is the value of
-	// --profile, "" for none.
-	Exe     string
-	Args    []string
-	Profile string
+	// Exe is our own program, to be run; Profile is the value of --profile, "" for none.
+	Exe, Profile string
 	// Listen is where a server listens: a literal loopback address with its port or, for
 	// "linphone", the path of a socket; "" picks a free one.
 	Listen string

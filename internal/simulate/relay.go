@@ -47,8 +47,7 @@ type relayCall struct {
 	Answered *time.Time `json:"answered"`
 }
 
-// StartRelay starts a Relay, until ctx ends or Close. address is a literal loopback address
-// with its port, "" for a free one.
+// StartRelay starts a Relay.
 func StartRelay(ctx context.Context, address string) (*Relay, error) {
 	pair, err := nkeys.CreateUser()
 	if err != nil {

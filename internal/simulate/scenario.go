@@ -2,12 +2,14 @@ package simulate
 
 import (
 	"cmp"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"wiebelt/assets/scenarios"
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/lazyregexp"
 	"wiebelt/internal/text"
@@ -382,4 +384,36 @@ func Single(c Call, ring, answer time.Duration) *Scenario {
 	}
 	s.Steps = append(s.Steps, Step{At: answer + ring, Do: End, Name: "a", Reason: usualEnd(answer > 0)})
 	return s
+}
+
+// Builtin returns the scenarios that come with the program, sorted by name.
+func Builtin() []*Scenario {
+	names, err := fs.Glob(scenarios.Files, "*.txt")
+	if err != nil {
+		panic(err) // a wrong pattern
+	}
+	var all []*Scenario
+	for _, name := range names {
+		b, err := scenarios.Files.ReadFile(name)
+		if err != nil {
+			panic(err) // embedded: only a broken build gets here
+		}
+		s, err := Parse(b)
+		if err != nil {
+			panic(name + ": " + err.Error())
+		}
+		s.ID = strings.TrimSuffix(name, ".txt")
+		all = append(all, s)
+	}
+	return all
+}
+
+// Find returns the built-in scenario with the given name.
+func Find(id string) (*Scenario, bool) {
+	for _, s := range Builtin() {
+		if s.ID == id {
+			return s, true
+		}
+	}
+	return nil, false
 }

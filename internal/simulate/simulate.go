@@ -7,6 +7,9 @@
 // (wiebelt ring, open-url, Twinkle's scripts), or the server of a softphone or exchange,
 // which waits for our link to connect. Whatever a protocol cannot express is left out.
 //
+// The Start functions start a server, until their context ends or Close. Where it listens is a
+// literal loopback address with its port, "" for a free one.
+//
 // Goroutines: a Phone has one that reads, from Dial to Close. A server has one that accepts
 // and one or two for each connection; they end with its context, and Close waits for them.
 package simulate

@@ -28,8 +28,7 @@ type ThreeCX struct {
 	ours         extension
 }
 
-// Start3CX starts a ThreeCX, until ctx ends or Close. listen is a literal loopback address
-// with its port, "" for a free one.
+// Start3CX starts a ThreeCX.
 func Start3CX(ctx context.Context, listen string, account Account) (*ThreeCX, error) {
 	t := &ThreeCX{Participants: Listed{}, Tokens: Tokens{Life: time.Hour}, Fetched: map[string]int{}}
 	t.server = newServer(func() bool { return t.Lists > 0 && len(t.conns) > 0 })

@@ -35,8 +35,7 @@ type wazoSocket struct {
 // WazoUser is the user's id.
 const WazoUser = "7ad0bd2c-3a8b-4c6a-9b36-0b7c4a3d9a01"
 
-// StartWazo starts a Wazo, until ctx ends or Close. listen is a literal loopback address
-// with its port, "" for a free one.
+// StartWazo starts a Wazo.
 func StartWazo(ctx context.Context, listen string, account Account) (*Wazo, error) {
 	z := &Wazo{Calls: Listed{}, Tokens: Tokens{Life: 2 * time.Hour}, sockets: map[*wsConn]*wazoSocket{},
 		Asked: func(string, map[string]string) int { return 0 }}

@@ -35,8 +35,7 @@ type Xelion struct {
 
 const xelionBase = "/api/v1/master"
 
-// StartXelion starts a Xelion, until ctx ends or Close. listen is a literal loopback
-// address with its port, "" for a free one.
+// StartXelion starts a Xelion.
 func StartXelion(ctx context.Context, listen string, account Account) (*Xelion, error) {
 	x := &Xelion{Channels: Listed{}, Numbers: map[string]string{}, Tokens: Tokens{Life: time.Hour}, sockets: map[*wsConn]map[string]bool{},
 		left: map[string]map[string]any{}}

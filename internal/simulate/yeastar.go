@@ -45,8 +45,7 @@ const (
 	yeastarTooMany = 10023
 )
 
-// StartYeastar starts a Yeastar, until ctx ends or Close. listen is a literal loopback
-// address with its port, "" for a free one.
+// StartYeastar starts a Yeastar.
 func StartYeastar(ctx context.Context, listen string, account Account) (*Yeastar, error) {
 	y := &Yeastar{Calls: Listed{}, Tokens: Tokens{Life: 30 * time.Minute}, refreshing: map[string]bool{}, Idle: time.Minute, topics: map[*wsConn][]int{}}
 	y.server = newServer(func() bool { return y.queried && len(y.topics) > 0 })

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -156,7 +155,7 @@ func TestWhatEventsCarry(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	a.With(func() {
-		if !slices.Equal(a.Asked, []string{"1736065800.12 CONNECTEDLINE(num-pres)"}) {
+		if !maps.Equal(a.Asked, map[string]int{"1736065800.12 CONNECTEDLINE(num-pres)": 1}) {
 			t.Errorf("asked %v", a.Asked)
 		}
 	})
