@@ -152,8 +152,11 @@ func person(initials, prefix, family, relation, street, house, addition, number 
 type runner struct {
 	player player
 	ready  chan struct{}
-	turn   sync.Mutex
 	work   sync.WaitGroup // calls requested by the window
+	turn   sync.Mutex     // held while a call is played
+
+	mu   sync.Mutex         // protects stop
+	stop context.CancelFunc // ends the call requested last; may be nil
 }
 
 // begin connects the simulated softphone.
@@ -193,12 +196,19 @@ func (d *runner) play(ctx context.Context, id string, l text.Language) windowapi
 	case <-ctx.Done():
 		return out
 	}
+	one, cancel := context.WithCancel(ctx)
+	d.mu.Lock()
+	if d.stop != nil {
+		d.stop()
+	}
+	d.stop = cancel
+	d.mu.Unlock()
 	shown := make(chan played, 1)
 	d.work.Go(func() {
-		d.player.stop()
+		defer cancel()
 		d.turn.Lock()
 		defer d.turn.Unlock()
-		p, err := d.player.play(ctx, scenarios[at], ringFor, func(p played) { shown <- p })
+		p, err := d.player.play(one, scenarios[at], ringFor, func(p played) { shown <- p })
 		if err != nil {
 			select {
 			case shown <- p:

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"image"
 	"strconv"
-	"sync"
 	"time"
 
 	"wiebelt/internal/core/engine"
@@ -70,8 +69,6 @@ type player struct {
 	hubMended func()              // the hub works again: makes the resident retry
 	next      int
 	rang      time.Time
-	mu        sync.Mutex
-	cancel    context.CancelFunc
 }
 
 // played is the result of a call of the demo.
@@ -88,24 +85,9 @@ type played struct {
 // errNotPainted means that a card did not appear on screen as it should.
 var errNotPainted = errors.New("the card was not painted")
 
-// stop ends the current call, if there is one. Safe for concurrent use.
-func (s *player) stop() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.cancel != nil {
-		s.cancel()
-	}
-}
-
 // play rings, waits until the card has the scenario's outcome, calls shown (which may be
 // nil), keeps ringing for hold, and hangs up. One call at a time.
 func (s *player) play(ctx context.Context, sc scenario, hold time.Duration, shown func(played)) (out played, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	s.mu.Lock()
-	s.cancel = cancel
-	s.mu.Unlock()
-
 	if err := s.faults.Reset(); err != nil {
 		return out, err
 	}
