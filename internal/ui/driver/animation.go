@@ -12,7 +12,7 @@ const step = time.Second / 60
 
 // animation is a running animation.
 type animation struct {
-	a       *fyne.Animation
+	of      *fyne.Animation
 	begun   time.Time
 	left    int
 	reverse bool
@@ -21,19 +21,19 @@ type animation struct {
 
 // StartAnimation starts or restarts an animation. If motion is disabled, one that would
 // end completes immediately.
-func (d *driver) StartAnimation(a *fyne.Animation) {
-	d.StopAnimation(a)
-	if d.app.settings.desktop.still && a.RepeatCount != fyne.AnimationRepeatForever && !a.AutoReverse {
-		a.Tick(1)
+func (a *App) StartAnimation(of *fyne.Animation) {
+	a.StopAnimation(of)
+	if a.settings.desktop.still && of.RepeatCount != fyne.AnimationRepeatForever && !of.AutoReverse {
+		of.Tick(1)
 		return
 	}
-	d.animations = append(d.animations, &animation{a: a, begun: time.Now(), left: a.RepeatCount})
+	a.animations = append(a.animations, &animation{of: of, begun: time.Now(), left: of.RepeatCount})
 }
 
 // StopAnimation stops an animation where it is.
-func (d *driver) StopAnimation(a *fyne.Animation) {
-	for _, r := range d.animations {
-		if r.a == a {
+func (a *App) StopAnimation(of *fyne.Animation) {
+	for _, r := range a.animations {
+		if r.of == of {
 			r.over = true
 		}
 	}
@@ -42,23 +42,23 @@ func (d *driver) StopAnimation(a *fyne.Animation) {
 // advance shows the animation at the given time.
 func (r *animation) advance(now time.Time) {
 	done := float32(1)
-	if r.a.Duration > 0 {
-		done = min(1, float32(now.Sub(r.begun))/float32(r.a.Duration))
+	if r.of.Duration > 0 {
+		done = min(1, float32(now.Sub(r.begun))/float32(r.of.Duration))
 	}
 	at := done
 	if r.reverse {
 		at = 1 - done
 	}
-	curve := r.a.Curve
+	curve := r.of.Curve
 	if curve == nil {
 		curve = fyne.AnimationEaseInOut
 	}
-	r.a.Tick(curve(at))
+	r.of.Tick(curve(at))
 	if done < 1 || r.over {
 		return
 	}
 	switch {
-	case r.a.AutoReverse && !r.reverse:
+	case r.of.AutoReverse && !r.reverse:
 		r.reverse = true
 	case r.left == 0:
 		r.over = true
@@ -73,10 +73,10 @@ func (r *animation) advance(now time.Time) {
 }
 
 // after calls f on the loop after a while; stop, also for the loop only, cancels that.
-func (d *driver) after(wait time.Duration, f func()) (stop func()) {
+func (a *App) after(wait time.Duration, f func()) (stop func()) {
 	stopped := false
 	t := time.AfterFunc(wait, func() {
-		d.queue.add(func() {
+		a.queue.add(func() {
 			if !stopped {
 				f()
 			}
@@ -86,14 +86,14 @@ func (d *driver) after(wait time.Duration, f func()) (stop func()) {
 }
 
 // tick advances animations and returns when to be called next, zero for never.
-func (d *driver) tick(now time.Time) (next time.Time) {
-	for _, r := range slices.Clone(d.animations) {
+func (a *App) tick(now time.Time) (next time.Time) {
+	for _, r := range slices.Clone(a.animations) {
 		if !r.over {
 			r.advance(now)
 		}
 	}
-	d.animations = slices.DeleteFunc(d.animations, func(r *animation) bool { return r.over })
-	if len(d.animations) > 0 {
+	a.animations = slices.DeleteFunc(a.animations, func(r *animation) bool { return r.over })
+	if len(a.animations) > 0 {
 		next = now.Add(step)
 	}
 	return next

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"image"
 	"net/url"
+	"time"
 
 	"fyne.io/fyne/v2"
 	base "fyne.io/fyne/v2/theme"
@@ -27,14 +28,25 @@ type Options struct {
 	Theme fyne.Theme
 }
 
-// App is the application: windows, a theme, a clipboard. It stores no files and sends
-// no notifications. Run shows the windows until the last one is closed, the connection
-// to the desktop ends or Quit is called. What is never called is not implemented.
+// App is the application and its driver: windows, a theme, a clipboard. It stores no files
+// and sends no notifications. Run shows the windows until the last one is closed, the
+// connection to the desktop ends or Quit is called. What is never called is not implemented.
 type App struct {
 	fyne.App
-	driver
-	settings  settings
-	lifecycle lifecycle
+	display window.Desktop
+	icons   []*image.NRGBA
+
+	queue queue
+	quit  bool
+	ended chan struct{} // closed when Run has returned
+
+	windows    []*frame
+	animations []*animation
+	kept       time.Time // when keep was last called
+	held       fyne.KeyModifier
+	reader     exploring
+	settings   settings
+	lifecycle  lifecycle
 }
 
 // New creates the process's Fyne application, to be run with Run. Without a desktop, it
@@ -44,8 +56,9 @@ func New(o Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{settings: settings{theme: o.Theme}}
-	a.driver.init(a, display, o.Icons)
+	a := &App{display: display, icons: o.Icons, queue: queue{wake: make(chan struct{}, 1)}, ended: make(chan struct{}),
+		settings: settings{theme: o.Theme, desktop: looksOf(display)}}
+	a.settings.changed = a.restyle
 	fyne.SetCurrentApp(a)
 	return a, nil
 }
@@ -53,14 +66,8 @@ func New(o Options) (*App, error) {
 // NewWindow creates a window without showing it.
 func (a *App) NewWindow(title string) fyne.Window { return a.CreateWindow(title) }
 
-// Run runs the loop.
-func (a *App) Run() { a.driver.Run() }
-
-// Quit ends Run and closes the windows.
-func (a *App) Quit() { a.driver.Quit() }
-
 // Driver returns the driver of the windows.
-func (a *App) Driver() fyne.Driver { return &a.driver }
+func (a *App) Driver() fyne.Driver { return a }
 
 // Settings returns the theme and the desktop's appearance settings.
 func (a *App) Settings() fyne.Settings { return &a.settings }

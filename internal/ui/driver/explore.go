@@ -19,7 +19,7 @@ import (
 // they changed, show receives all of it. With a nil show, nothing is reported. Only
 // for the goroutine of Run.
 func (a *App) Explored(show func(screenreader.Tree)) {
-	a.driver.reader = exploring{show: show, lastID: a.driver.reader.lastID, known: map[any]screenreader.ID{}, untold: true}
+	a.reader = exploring{show: show, lastID: a.reader.lastID, known: map[any]screenreader.ID{}, untold: true}
 }
 
 // exploring is what screen readers know of the windows.
@@ -61,35 +61,35 @@ type readAs struct {
 
 // explores notes what readers do not know yet of a window.
 func (w *frame) explores() {
-	if w.d.reader.show == nil {
+	if w.app.reader.show == nil {
 		return
 	}
 	now := focus{w.canvas.Focused(), w.focused}
 	if place, err := w.native.Place(); err == nil && place != w.canvas.stands || now != w.canvas.focus || w.canvas.unread {
-		w.canvas.readAs, w.d.reader.untold = readAs{focus: now, stands: place}, true
+		w.canvas.readAs, w.app.reader.untold = readAs{focus: now, stands: place}, true
 	}
 }
 
 // tell reports what is on screen to screen readers, if there are any.
-func (d *driver) tell() {
-	r := &d.reader
+func (a *App) tell() {
+	r := &a.reader
 	if r.show == nil || !r.untold {
 		return
 	}
 	r.untold, r.does = false, map[screenreader.ID]doing{}
 	t := screenreader.Tree{
-		Press: func(id screenreader.ID) { d.queue.add(func() { call(d.reader.does[id].press) }) },
-		Focus: func(id screenreader.ID) { d.queue.add(func() { call(d.reader.does[id].focus) }) },
+		Press: func(id screenreader.ID) { a.queue.add(func() { call(a.reader.does[id].press) }) },
+		Focus: func(id screenreader.ID) { a.queue.add(func() { call(a.reader.does[id].focus) }) },
 		Set: func(id screenreader.ID, value string) {
-			d.queue.add(func() {
-				if set := d.reader.does[id].set; set != nil {
+			a.queue.add(func() {
+				if set := a.reader.does[id].set; set != nil {
 					set(value)
 				}
 			})
 		},
 	}
 	seen := map[any]bool{}
-	for _, w := range d.windows {
+	for _, w := range a.windows {
 		if w.native != nil {
 			t.Windows = append(t.Windows, (&explorer{w: w, seen: seen}).window())
 		}
@@ -111,7 +111,7 @@ type spot struct {
 }
 
 func (e *explorer) window() *screenreader.Node {
-	_, known := e.w.d.reader.known[e.w]
+	_, known := e.w.app.reader.known[e.w]
 	n := e.node(e.w, screenreader.Window)
 	if !known {
 		window.Explored(e.w.native, n.ID)
@@ -123,7 +123,7 @@ func (e *explorer) window() *screenreader.Node {
 
 // node creates the node for a key.
 func (e *explorer) node(key any, role screenreader.Role) *screenreader.Node {
-	r := &e.w.d.reader
+	r := &e.w.app.reader
 	e.seen[key] = true
 	id, ok := r.known[key]
 	if !ok {
@@ -280,7 +280,7 @@ func (e *explorer) pixels(at fyne.Position, size fyne.Size) image.Rectangle {
 // presses makes a press on a node act like a click, and adds the other reader actions.
 // Lines of a list get the keyboard focus with it.
 func (e *explorer) presses(in, n *screenreader.Node, o fyne.CanvasObject, said explore.Said) {
-	does := doing{press: said.Press, focus: e.w.d.reader.does[in.ID].focus}
+	does := doing{press: said.Press, focus: e.w.app.reader.does[in.ID].focus}
 	if f, ok := o.(fyne.Focusable); ok {
 		does.focus = func() { e.w.canvas.Focus(f) }
 	}
@@ -298,7 +298,7 @@ func (e *explorer) presses(in, n *screenreader.Node, o fyne.CanvasObject, said e
 	case tappable:
 		does.press = func() { tap.Tapped(&fyne.PointEvent{Position: fyne.NewPos(o.Size().Width/2, o.Size().Height/2)}) }
 	}
-	e.w.d.reader.does[n.ID] = does
+	e.w.app.reader.does[n.ID] = does
 }
 
 // texts returns all text in an object.

@@ -16,7 +16,7 @@ import (
 // window that shows it. What is never called on a window is not implemented.
 type frame struct {
 	fyne.Window
-	d      *driver
+	app    *App
 	title  string
 	canvas *canvas
 	native window.Frame
@@ -36,23 +36,23 @@ type frame struct {
 	onDropped           func(fyne.Position, []fyne.URI)
 }
 
-func (d *driver) newFrame(title string) *frame {
-	w := &frame{d: d, title: title}
+func (a *App) newFrame(title string) *frame {
+	w := &frame{app: a, title: title}
 	w.canvas = newCanvas(w)
 	w.canvas.SetScale(w.scale())
-	d.windows = append(d.windows, w)
+	a.windows = append(a.windows, w)
 	return w
 }
 
 // monitor returns the monitor the window is or will be on.
 func (w *frame) monitor() window.Monitor {
-	all := w.d.display.Monitors()
+	all := w.app.display.Monitors()
 	if w.native != nil {
 		if r, err := w.native.Place(); err == nil {
 			return all[max(0, window.MonitorOf(all, r))]
 		}
 	}
-	return all[min(w.d.display.Active(), len(all)-1)]
+	return all[min(w.app.display.Active(), len(all)-1)]
 }
 
 func (w *frame) scale() float32 {
@@ -141,7 +141,7 @@ func (w *frame) Show() {
 		}
 		work := w.monitor().Work // of the active one, before the window is on any
 		bg := color.NRGBAModel.Convert(base.Color(base.ColorNameBackground)).(color.NRGBA)
-		n, err := w.d.display.NewFrame(handler{w}, window.FrameOptions{Title: w.title, Size: w.size, Icons: w.d.icons, Background: [3]uint8{bg.R, bg.G, bg.B}})
+		n, err := w.app.display.NewFrame(handler{w}, window.FrameOptions{Title: w.title, Size: w.size, Icons: w.app.icons, Background: [3]uint8{bg.R, bg.G, bg.B}})
 		if err != nil {
 			w.check(err)
 			w.Close() // an invisible window must not stay open
@@ -182,8 +182,8 @@ func (w *frame) Close() {
 		return
 	}
 	w.destroy()
-	if len(w.d.windows) == 0 {
-		w.d.quit = true
+	if len(w.app.windows) == 0 {
+		w.app.quit = true
 	}
 }
 
@@ -193,9 +193,9 @@ func (w *frame) destroy() {
 	}
 	w.focus(false) // otherwise its caret would keep blinking
 	w.canvas.Unfocus()
-	w.closed, w.d.reader.untold = true, true
+	w.closed, w.app.reader.untold = true, true
 	w.pointer.gone()
-	w.d.windows = slices.DeleteFunc(w.d.windows, func(o *frame) bool { return o == w })
+	w.app.windows = slices.DeleteFunc(w.app.windows, func(o *frame) bool { return o == w })
 	if w.native != nil {
 		w.check(w.native.Close())
 	}

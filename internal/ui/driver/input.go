@@ -19,7 +19,7 @@ import (
 type handler struct{ w *frame }
 
 func (h handler) do(f func(w *frame)) {
-	h.w.d.queue.add(func() {
+	h.w.app.queue.add(func() {
 		if !h.w.closed {
 			f(h.w)
 		}
@@ -40,7 +40,7 @@ func (h handler) FrameKey(e window.KeyEvent) { h.do(func(w *frame) { w.key(e) })
 func (h handler) FrameFocus(has bool)        { h.do(func(w *frame) { w.focus(has) }) }
 func (h handler) FrameResized(s image.Point) { h.do(func(w *frame) { w.resized(s) }) }
 func (h handler) FrameClosing()              { h.do((*frame).closing) }
-func (h handler) FrameDisplayChanged()       { h.do(func(w *frame) { w.d.desktopChanged() }) }
+func (h handler) FrameDisplayChanged()       { h.do(func(w *frame) { w.app.desktopChanged() }) }
 func (h handler) FrameDropped(p image.Point, files []string) {
 	h.do(func(w *frame) { w.dropped(p, files) })
 }
@@ -81,7 +81,7 @@ func (w *frame) focus(has bool) {
 		return
 	}
 	w.focused = has
-	w.d.held = 0
+	w.app.held = 0
 	if !has {
 		w.pointer.release() // the buttons may be released where that is not reported
 	}
@@ -203,7 +203,7 @@ func (w *frame) setCursor(c desktop.Cursor) {
 
 func (w *frame) button(px image.Point, n window.Button, down bool, held window.Modifiers) {
 	p := &w.pointer
-	w.d.held, w.canvas.keyed = modifiers(held), false
+	w.app.held, w.canvas.keyed = modifiers(held), false
 	if p.at != w.place(px) {
 		w.moved(px)
 	}
@@ -322,7 +322,7 @@ func (w *frame) tap(o fyne.CanvasObject, e *fyne.PointEvent) {
 	call(p.waiting)
 	pressed := p.pressed == o
 	p.clicked, p.pressed = o, nil
-	p.waiting = w.d.after(w.d.DoubleTapDelay(), func() {
+	p.waiting = w.app.after(w.app.DoubleTapDelay(), func() {
 		p.waiting, p.clicked = nil, nil
 		if t, ok := o.(fyne.Tappable); ok && pressed && !w.closed {
 			t.Tapped(e)
@@ -392,7 +392,7 @@ func (w *frame) key(e window.KeyEvent) {
 	name := keyName(e)
 	event := &fyne.KeyEvent{Name: name}
 	held := modifiers(e.Held)
-	w.d.held = held
+	w.app.held = held
 	keyable, _ := w.canvas.Focused().(desktop.Keyable)
 	if !e.Down {
 		if keyable != nil {
@@ -444,7 +444,7 @@ func (w *frame) typedKey(e window.KeyEvent, event *fyne.KeyEvent, held fyne.KeyM
 
 // shortcut returns the shortcut for a key with the modifiers held; nil if none.
 func (w *frame) shortcut(e window.KeyEvent, held fyne.KeyModifier) fyne.Shortcut {
-	board := w.d.app.Clipboard()
+	board := w.app.Clipboard()
 	name := keyName(e)
 	switch held {
 	case 0:
