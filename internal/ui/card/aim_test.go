@@ -241,7 +241,7 @@ func (o *office) round(keys bool) (aim string) {
 	if keys {
 		if s := o.cs.slots[slot]; s.keyboard.active && s.visible {
 			k := window.KeyPress{Key: window.KeyEnter}
-			if s.card.Outcome == engine.Several && o.r.IntN(3) > 0 {
+			if s.state.Outcome == engine.Several && o.r.IntN(3) > 0 {
 				n := o.r.IntN(3)
 				k = window.KeyPress{Key: window.KeyText, Text: string(rune('1' + n))}
 				if a := s.openArea(n); a != nil {

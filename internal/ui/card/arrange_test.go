@@ -155,7 +155,7 @@ func (d *day) placeCards() (wrong string) {
 		}
 		s.requested = c.Raised.After(s.state.Raised)
 		mayMove = mayMove || s.requested
-		s.state, s.card = c, c
+		s.state = c
 		s.bestHeight = []float32{106, 200, 284, 340}[(uint64(c.ID)+c.Edition+uint64(c.Phase))%4]
 	}
 	g, items := cs.space(), cs.items(cs.order)

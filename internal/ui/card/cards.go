@@ -63,8 +63,7 @@ type slot struct {
 	win     window.Card
 	first   bool
 	visible bool
-	state   engine.Card // as the engine has it
-	card    engine.Card // as shown: folded further if there is no room
+	state   engine.Card // as the engine has it; form may be folded further
 	more    int
 	view    *view
 	painting
@@ -83,7 +82,6 @@ type painting struct {
 	surface offscreen.Surface
 	damage  []image.Rectangle // painted since it was last presented
 	laid    bool              // laid out again, not painted yet
-	stale   bool              // repainted, not on screen yet
 }
 
 // free prepares the slot for another card. A second and third card at once are rare: their
@@ -236,7 +234,7 @@ func (cs *Cards) keepOutOfCapture() {
 func (cs *Cards) look(s *slot) Look {
 	l := Look{Language: cs.c.Language, Dark: cs.dark(), HighContrast: cs.display.HighContrast(), Still: cs.display.LessMotion(), FileWord: cs.c.FileWord,
 		Support: cs.c.Support, Fields: cs.c.Fields, Privacy: cs.c.Privacy, Hover: s.hover,
-		Copied: s.copied, CopyFailed: s.failed, List: s.list, Rows: cs.rowsThatFit(s.card)}
+		Copied: s.copied, CopyFailed: s.failed, Typing: s.filterFocused(), List: s.list, Rows: cs.rowsThatFit(s.state)}
 	if s.form.rows > 0 {
 		l.Rows = min(l.Rows, s.form.rows)
 	}
@@ -280,7 +278,6 @@ func (cs *Cards) show() *engine.Snapshot {
 			s.free()
 			cs.order = append(cs.order, s)
 		} else if s.visible && sameLook(s.state, c) {
-			s.state.Ring, s.state.Answer = c.Ring, c.Answer
 			continue
 		}
 		if s.state.Number != c.Number || s.state.Outcome != c.Outcome {
@@ -368,21 +365,21 @@ func (cs *Cards) layOut(s *slot) {
 
 // layOutAs lays a slot's card out in a form.
 func (cs *Cards) layOutAs(s *slot, f form) {
-	s.form, s.card = f, s.state
-	s.card.Strip, s.card.Line = f.fold == asStrip, f.fold == asLine
-	s.view, s.laid = layout(s.card, cs.look(s)), true
+	s.form = f
+	c := s.state
+	c.Strip, c.Line = f.fold == asStrip, f.fold == asLine
+	s.view, s.laid = layout(c, cs.look(s)), true
 }
 
 // paint paints the current layout, not yet on screen.
 func (cs *Cards) paint(s *slot, now time.Time) {
 	s.view.tick(now)
 	s.damage = append(s.damage, s.view.paint(&s.surface, cs.monitor.Scale)...)
-	s.stale, s.laid = s.stale || s.laid, false
+	s.laid = false
 }
 
 // put shows a slot's card at r.
 func (cs *Cards) put(s *slot, r image.Rectangle) {
-	s.stale = false
 	if cs.present(s, r) {
 		cs.trackAreas(s)
 		cs.painted(s, r)
@@ -422,7 +419,7 @@ func (cs *Cards) painted(s *slot, r image.Rectangle) {
 	if err := s.win.Sync(); err != nil {
 		return
 	}
-	cs.c.Painted(Painted{Card: s.card, At: time.Now(), Rect: r, OnScreen: s.win.OnScreen, Wanted: s.surface.Image})
+	cs.c.Painted(Painted{Card: s.state, At: time.Now(), Rect: r, OnScreen: s.win.OnScreen, Wanted: s.surface.Image})
 }
 
 // trackAreas records since when each clickable thing has been clickable, and since
@@ -450,7 +447,7 @@ func (cs *Cards) trackAreas(s *slot) {
 
 // refresh repaints a visible card.
 func (cs *Cards) refresh(s *slot) {
-	if !s.visible || s.view == nil {
+	if !s.visible {
 		return
 	}
 	cs.layOut(s)

@@ -37,7 +37,7 @@ func (cs *Cards) reportTree() {
 		PositionText: func(i, of int) string { return lang.T(text.CardRowAt, i, of) },
 	}
 	for _, s := range append(slices.Clone(cs.order), cs.slots[engine.MaxShown]) {
-		if s.visible && s.view != nil {
+		if s.visible {
 			t.Windows = append(t.Windows, cs.explore(s))
 		}
 	}
@@ -48,7 +48,7 @@ func (cs *Cards) reportTree() {
 func (cs *Cards) readerPressed(in input) {
 	for _, s := range cs.order {
 		for t, id := range s.nodeIDs {
-			if id == in.node && s.visible && s.view != nil {
+			if id == in.node && s.visible {
 				cs.activate(s, t.do, in.when)
 				return
 			}

@@ -71,9 +71,9 @@ func TestExplored(t *testing.T) {
 	cs := startCards(t, nil).cs
 	for name, c := range everyCard(t) {
 		for _, l := range languages {
-			look := c.in(Look{Language: l, Now: now})
+			look := c.in(Look{Language: l})
 			cs.c.Language = l
-			s := &slot{card: c.Card, view: layout(c.Card, look), list: look.List}
+			s := &slot{state: c.Card, view: layout(c.Card, look), list: look.List}
 			switch {
 			case c.Line:
 				s.form.fold = asLine

@@ -17,7 +17,7 @@ func TestNoFields(t *testing.T) {
 	g := gallery(t)
 	for _, name := range []string{"found", "several", "strip", "answered"} {
 		for _, fields := range [][]string{nil, {}} {
-			v := layout(g[name], Look{Language: text.Dutch, Now: now, Fields: fields})
+			v := layout(g[name], Look{Language: text.Dutch, Fields: fields})
 			has := func(want string) bool {
 				return slices.ContainsFunc(v.texts, func(w placedText) bool { return w.full == want })
 			}
@@ -34,7 +34,7 @@ func TestNoFields(t *testing.T) {
 				if !has("J. de Vries") || !has("06 12 34 56 78") || v.areaFor(v.areas[0].do) == nil {
 					t.Errorf("%s: %+v", name, v.texts)
 				}
-				searching := layout(g["searching-start"], Look{Language: text.Dutch, Now: now, Fields: fields})
+				searching := layout(g["searching-start"], Look{Language: text.Dutch, Fields: fields})
 				if searching.size != v.size {
 					t.Errorf("searching %v, found %v", searching.size, v.size)
 				}

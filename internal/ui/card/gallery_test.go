@@ -224,9 +224,9 @@ func extras(t testing.TB) map[string]shown {
 		"copy-failed": looks("several", func(l *Look) {
 			l.Copied, l.CopyFailed = Do{Copy: g["several"].Number.Copy(), Caller: g["several"].Number}, true
 		}),
-		"typing":       looks("crowd", func(l *Look) { l.List = List{Typing: true} }),
-		"filtered":     looks("crowd", func(l *Look) { l.List = List{Typing: true, Filter: "visser"}; l.Focus = open(g["crowd"], 7) }),
-		"filter-none":  looks("general", func(l *Look) { l.List = List{Typing: true, Filter: "zz", Open: true} }),
+		"typing":       looks("crowd", func(l *Look) { l.Typing = true }),
+		"filtered":     looks("crowd", func(l *Look) { l.Typing, l.List.Filter = true, "visser"; l.Focus = open(g["crowd"], 7) }),
+		"filter-none":  looks("general", func(l *Look) { l.Typing, l.List = true, List{Filter: "zz", Open: true} }),
 		"general-open": looks("general", func(l *Look) { l.List = List{Open: true, First: 20} }),
 		"high":         looks("found", func(l *Look) { l.HighContrast = true }),
 		"high-rows":    looks("earlier", func(l *Look) { l.HighContrast = true; l.Focus = open(g["earlier"], 1) }),

@@ -161,5 +161,5 @@ func (cs *Cards) closeFirst(now time.Time) {
 	if s == nil || !s.visible {
 		return
 	}
-	cs.activate(s, Do{Engine: true, Caller: s.card.Number, Action: engine.Action{Card: s.card.ID, Do: engine.DoClose}}, now)
+	cs.activate(s, Do{Engine: true, Caller: s.state.Number, Action: engine.Action{Card: s.state.ID, Do: engine.DoClose}}, now)
 }

@@ -62,9 +62,8 @@ func (cs *Cards) takeKeyboard(s *slot, now time.Time) {
 		cs.c.Log.Warn("the card does not get the keyboard", "why", err)
 		return
 	}
-	s.keyboard = keyboardState{active: true, since: now, focusSet: now, caller: s.card.Number}
+	s.keyboard = keyboardState{active: true, since: now, focusSet: now, caller: s.state.Number}
 	cs.report(s, engine.DoKeyboard)
-	s.list.Typing = s.filterFocused()
 	cs.refocus(s)
 	cs.refresh(s)
 }
@@ -83,34 +82,25 @@ func (cs *Cards) keyboardGone(s *slot) {
 	}
 	s.keyboard, cs.leftAt = keyboardState{}, cs.now()
 	cs.report(s, engine.DoKeyboardGone)
-	s.list.Typing = false
 	cs.refresh(s)
 }
 
 // filterFocused reports whether letters go into the filter.
 func (s *slot) filterFocused() bool {
-	return s.keyboard.active && s.card.Outcome == engine.Several && s.form.fold == asCard &&
-		len(s.card.Contacts) > maxNumbered && (!s.card.Many || s.list.Open)
+	return s.keyboard.active && s.state.Outcome == engine.Several && s.form.fold == asCard &&
+		len(s.state.Contacts) > maxNumbered && (!s.state.Many || s.list.Open)
 }
 
 // refocus keeps the focus on the same thing. If that is gone, nothing has
 // the focus: Enter was meant for that and nothing else. If nothing had it,
 // and the card was completed for the same caller, its main button gets it.
 func (cs *Cards) refocus(s *slot) {
-	if !s.keyboard.active || s.view == nil {
-		return
-	}
-	typing := s.filterFocused()
-	if typing != s.list.Typing {
-		s.list.Typing = typing
-		cs.layOut(s)
-	}
-	if s.keyboard.focus != (Do{}) && s.view.areaFor(s.keyboard.focus) != nil {
-		return
-	}
 	had := s.keyboard.focus != (Do{})
+	if !s.keyboard.active || had && s.view.areaFor(s.keyboard.focus) != nil {
+		return
+	}
 	s.keyboard.focus, s.keyboard.focusSet = Do{}, cs.now()
-	if !had && s.card.Number == s.keyboard.caller {
+	if !had && s.state.Number == s.keyboard.caller {
 		for i := range s.view.areas {
 			if a := &s.view.areas[i]; a.main {
 				s.keyboard.focus = a.do
@@ -128,7 +118,6 @@ func (cs *Cards) search(s *slot) {
 	if s.keyboard.active {
 		s.keyboard.focus = Do{}
 	}
-	s.list.Typing = s.filterFocused()
 	cs.refresh(s)
 }
 
@@ -160,9 +149,9 @@ func (cs *Cards) key(s *slot, k window.KeyPress, now time.Time) {
 	case window.KeyPageUp:
 		cs.scrollRows(s, -s.visibleRows())
 	case window.KeyHome:
-		cs.scrollRows(s, -len(s.card.Contacts))
+		cs.scrollRows(s, -len(s.state.Contacts))
 	case window.KeyEnd:
-		cs.scrollRows(s, len(s.card.Contacts))
+		cs.scrollRows(s, len(s.state.Contacts))
 	case window.KeyEnter:
 		if settled(s.keyboard.focusSet, now) {
 			cs.activate(s, s.keyboard.focus, now)
@@ -208,7 +197,7 @@ func (cs *Cards) letter(s *slot, k window.KeyPress, now time.Time) {
 
 // digit opens the row with that number if it is visible, otherwise scrolls to it.
 func (cs *Cards) digit(s *slot, i int, now time.Time) {
-	if s.card.Outcome != engine.Several || s.form.fold != asCard || i >= len(s.card.Contacts) {
+	if s.state.Outcome != engine.Several || s.form.fold != asCard || i >= len(s.state.Contacts) {
 		return
 	}
 	if a := s.openArea(i); a != nil {
@@ -243,7 +232,7 @@ func (s *slot) visibleRows() int {
 
 // shortcut copies the number, the relation number, or the line to pass on.
 func (cs *Cards) shortcut(s *slot, letter string, now time.Time) {
-	c := s.card
+	c := s.state
 	who := -1
 	switch {
 	case s.keyboard.focus.opens():
@@ -279,7 +268,7 @@ func (cs *Cards) shortcut(s *slot, letter string, now time.Time) {
 func (s *slot) callerSince() time.Time {
 	var t time.Time
 	for _, a := range s.view.areas {
-		if a.do.Caller == s.card.Number && (t.IsZero() || a.since.Before(t)) {
+		if a.do.Caller == s.state.Number && (t.IsZero() || a.since.Before(t)) {
 			t = a.since
 		}
 	}
@@ -290,7 +279,7 @@ func (s *slot) callerSince() time.Time {
 func (s *slot) contactSince(i int) time.Time {
 	t := s.callerSince()
 	for _, a := range s.view.areas {
-		if a.do.Who == s.card.Contacts[i] && a.since.After(t) {
+		if a.do.Who == s.state.Contacts[i] && a.since.After(t) {
 			t = a.since
 		}
 	}
@@ -305,7 +294,7 @@ func (cs *Cards) setFilter(s *slot, to string) {
 	s.list.Filter, s.list.First = to, 0
 	s.keyboard.focus = Do{}
 	cs.refresh(s)
-	if rest := matching(s.card, to); len(rest) == 1 { // the only one left gets the focus
+	if rest := matching(s.state, to); len(rest) == 1 { // the only one left gets the focus
 		if a := s.openArea(rest[0]); a != nil {
 			s.keyboard.focus, s.keyboard.focusSet = a.do, cs.now()
 			cs.refresh(s)
@@ -349,7 +338,7 @@ func (cs *Cards) focus(s *slot, do Do) {
 
 // arrow moves along the rows of several matches, else along the card.
 func (cs *Cards) arrow(s *slot, by int) {
-	c := s.card
+	c := s.state
 	if c.Outcome != engine.Several || s.form.fold != asCard || c.Many && !s.list.Open {
 		cs.step(s, by)
 		return

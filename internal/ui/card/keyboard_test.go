@@ -272,8 +272,8 @@ func TestTypingFilters(t *testing.T) {
 	r.types("bakk") // collapsed: nothing to filter
 	r.keys(window.KeyEnter)
 	r.on(func() {
-		if l := r.cs.slots[0].list; !l.Open || l.Filter != "" || !l.Typing {
-			t.Errorf("the rows are not open for searching: %+v", l)
+		if s := r.cs.slots[0]; !s.list.Open || s.list.Filter != "" || !s.filterFocused() {
+			t.Errorf("the rows are not open for searching: %+v", s.list)
 		}
 	})
 	r.pass(time.Second)

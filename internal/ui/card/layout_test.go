@@ -141,7 +141,7 @@ func TestEverythingFits(t *testing.T) {
 			if strings.Contains(name, " with ") && i != len(name)%2 {
 				continue // our own words do not depend on the contents
 			}
-			l := Look{Language: lang, Now: now, Support: "Jan (IT), toestel 140"}
+			l := Look{Language: lang, Support: "Jan (IT), toestel 140"}
 			checkFit(t, name, layout(c, l))
 			strip := c
 			strip.Strip, strip.Phase, strip.Answered = true, engine.PhaseAnswered, now.Add(-3*3600e9)
@@ -163,7 +163,7 @@ func TestEverythingFits(t *testing.T) {
 	})
 	for name, s := range extras(t) {
 		for _, lang := range languages {
-			l := s.in(Look{Language: lang, Now: now})
+			l := s.in(Look{Language: lang})
 			if l.Hover.FullText == "" { // that text covers its neighbours
 				checkFit(t, name, layout(s.Card, l))
 			}
@@ -179,7 +179,7 @@ func TestNothingMovesWhenTheContactComes(t *testing.T) {
 	for _, fields := range [][]string{nil, {}, {fieldAddress}, {fieldModified, fieldRelation}} {
 		for _, v := range []Privacy{PrivacyFull, PrivacyInitials, PrivacyNumber} {
 			for _, possible := range []bool{false, true} {
-				l := Look{Language: text.Dutch, Now: now, Fields: fields, Privacy: v}
+				l := Look{Language: text.Dutch, Fields: fields, Privacy: v}
 				want := layout(with(g["found"], possible), l)
 				for _, name := range []string{"searching-start", "searching", "answered", "again", "nolink", "browser", "outgoing"} {
 					f := layout(with(g[name], possible), l)
@@ -194,7 +194,7 @@ func TestNothingMovesWhenTheContactComes(t *testing.T) {
 		}
 	}
 	// The buttons of all cards are equally far from the lower edge.
-	l := Look{Language: text.Dutch, Now: now}
+	l := Look{Language: text.Dutch}
 	for _, name := range []string{"found", "nobody", "nobody-left", "failed", "refused", "offered", "general"} {
 		v := layout(g[name], l)
 		if v.doAt(300, v.size.Height-footPad-footH-footGap-buttonH/2).Copy == "" {
@@ -203,7 +203,7 @@ func TestNothingMovesWhenTheContactComes(t *testing.T) {
 	}
 	// Using the rows changes no size.
 	want := layout(g["crowd"], l).size
-	for _, list := range []List{{First: 5}, {Filter: "visser"}, {Filter: "zz", Typing: true}, {First: 99}} {
+	for _, list := range []List{{First: 5}, {Filter: "visser"}, {Filter: "zz"}, {First: 99}} {
 		l.List = list
 		if got := layout(g["crowd"], l).size; got != want {
 			t.Errorf("%+v: %v, before %v", list, got, want)
@@ -244,7 +244,7 @@ func TestWords(t *testing.T) {
 		c := gallery(t)[tt.name]
 		tt.change(&c)
 		var all []string
-		for _, w := range layout(c, Look{Language: text.Dutch, Now: now}).texts {
+		for _, w := range layout(c, Look{Language: text.Dutch}).texts {
 			all = append(all, w.full)
 		}
 		if said := strings.Join(all, " "); !strings.Contains(said, tt.want) {
@@ -284,7 +284,7 @@ func TestPrivacy(t *testing.T) {
 		for name, c := range gallery(t) {
 			for _, strip := range []bool{false, true} {
 				c.Strip, c.Via = strip, "Receptie (101)"
-				f := layout(c, Look{Language: text.Dutch, Privacy: v, Now: now, List: List{Open: true}})
+				f := layout(c, Look{Language: text.Dutch, Privacy: v, List: List{Open: true}})
 				for _, w := range f.texts {
 					for _, s := range words {
 						if strings.Contains(w.full, s) {
@@ -370,7 +370,7 @@ func TestContrast(t *testing.T) {
 	for name, s := range everyCard(t) {
 		for _, dark := range []bool{false, true} {
 			for _, high := range []bool{false, true} {
-				l := s.in(Look{Language: text.Dutch, Now: now, Dark: dark})
+				l := s.in(Look{Language: text.Dutch, Dark: dark})
 				l.HighContrast = high
 				v := layout(s.Card, l)
 				check(name, v, high)
@@ -395,7 +395,7 @@ func TestFocusIsSeen(t *testing.T) {
 	for _, name := range []string{"found", "several", "nobody-left", "strip", "line"} {
 		c := g[name]
 		for i := range 4 {
-			l := Look{Language: text.Dutch, Now: now, Dark: i%2 > 0, HighContrast: i > 1, Keyboard: true}
+			l := Look{Language: text.Dutch, Dark: i%2 > 0, HighContrast: i > 1, Keyboard: true}
 			bare := l
 			bare.Keyboard = false
 			plain := layout(c, bare)
@@ -457,7 +457,7 @@ func TestNotByColourAlone(t *testing.T) {
 		for name, c := range gallery(t) {
 			for _, fold := range []string{"card", "strip", "line"} {
 				c.Strip, c.Line = fold == "strip", fold == "line"
-				l := Look{Language: lang, Now: now}
+				l := Look{Language: lang}
 				v := layout(c, l)
 				p := newPainter(l)
 				state := p.stateColour(c)
@@ -503,7 +503,7 @@ func TestTargets(t *testing.T) {
 	offscreen.Start(theme.New("light"))
 	for name, c := range gallery(t) {
 		for _, lang := range languages {
-			for _, a := range layout(c, Look{Language: lang, Now: now}).areas {
+			for _, a := range layout(c, Look{Language: lang}).areas {
 				if !a.do.none() && (a.w < 24 || a.h < 24) {
 					t.Errorf("%s, %s: %q is %v by %v", name, lang, a.name, a.w, a.h)
 				}

@@ -21,7 +21,7 @@ type pictured struct {
 var hardest = []string{"found", "earlier"}
 
 func pictures(t testing.TB) []pictured {
-	usual := Look{Now: now, Support: "Jan (IT), toestel 140"}
+	usual := Look{Support: "Jan (IT), toestel 140"}
 	var all []pictured
 	add := func(name, scale string, lang text.Language, dark bool, draw func(Look, float32) *image.RGBA) {
 		l := usual
@@ -34,7 +34,7 @@ func pictures(t testing.TB) []pictured {
 	for i, name := range slices.Sorted(maps.Keys(cards)) {
 		c := cards[name]
 		draw := func(l Look, scale float32) *image.RGBA {
-			return Picture(c.Card, c.in(l), scale)
+			return picture(layout, c.Card, c.in(l), now, scale)
 		}
 		switch {
 		case slices.Contains(hardest, name):
@@ -48,6 +48,6 @@ func pictures(t testing.TB) []pictured {
 			add(name, "200", text.English, true, draw)
 		}
 	}
-	add("more", "100", text.Dutch, false, func(l Look, scale float32) *image.RGBA { return picture(layoutMore, 2, l, scale) })
+	add("more", "100", text.Dutch, false, func(l Look, scale float32) *image.RGBA { return picture(layoutMore, 2, l, now, scale) })
 	return all
 }

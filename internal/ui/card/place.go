@@ -79,15 +79,14 @@ func (cs *Cards) place() {
 			cs.refocus(s)
 		}
 		s.at, s.form, s.lastForm, s.requested = p.position, p.form, p.form, false
-		if s.laid {
+		laid := s.laid
+		if laid {
 			cs.paint(s, time.Now())
 		}
 		w, h, _ := s.surface.Whole()
-		r := cs.rectAt(s.at, w, h)
-		if s.visible && !s.stale && r == s.rect {
-			continue
+		if r := cs.rectAt(s.at, w, h); laid || !s.visible || r != s.rect {
+			cs.put(s, r)
 		}
-		cs.put(s, r)
 	}
 }
 

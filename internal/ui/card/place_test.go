@@ -230,7 +230,7 @@ func TestHiddenShowsNothing(t *testing.T) {
 	r.cs.Set(r.c)
 	r.is("the one that is alive", func() bool { return len(r.d.up()) == 1 })
 	var id engine.CardID
-	r.on(func() { id = r.cs.order[0].card.ID })
+	r.on(func() { id = r.cs.order[0].state.ID })
 	if id != 2 {
 		t.Fatalf("card %d is up", id)
 	}

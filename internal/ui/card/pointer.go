@@ -166,7 +166,7 @@ func (cs *Cards) take(in input) {
 	if in.kind == pointerLeft {
 		cs.pointer.onCard, cs.pointer.last = false, in.when
 	}
-	if !s.visible || s.view == nil {
+	if !s.visible {
 		return
 	}
 	switch in.kind {
@@ -183,7 +183,7 @@ func (cs *Cards) take(in input) {
 	case pointerReleased:
 		cs.release(s, in)
 	case pointerScrolled:
-		if s.card.Outcome == engine.Several && s.form.fold == asCard {
+		if s.state.Outcome == engine.Several && s.form.fold == asCard {
 			cs.scrollRows(s, -in.steps)
 		}
 	case keyPressed:
@@ -267,7 +267,7 @@ func (s *slot) held() bool { return s.over || s.keyboard.active }
 func (cs *Cards) report(s *slot, do engine.Do) {
 	a := engine.Action{Do: do}
 	if s.more == 0 {
-		a.Card = s.card.ID
+		a.Card = s.state.ID
 	}
 	cs.engine.Do(a)
 }
@@ -278,7 +278,7 @@ func (cs *Cards) do(s *slot, do Do) {
 	case do.none():
 	case do.Engine:
 		a := do.Action
-		a.Edition = s.card.Edition // what the user sees: the engine may be ahead of the screen
+		a.Edition = s.state.Edition // what the user sees: the engine may be ahead of the screen
 		cs.engine.Do(a)
 	case do.Scroll != 0:
 		cs.scrollRows(s, do.Scroll)
@@ -301,8 +301,8 @@ func (cs *Cards) copy(s *slot, do Do) {
 
 // scrollRows scrolls the rows of several matches.
 func (cs *Cards) scrollRows(s *slot, by int) {
-	all := len(matching(s.card, s.list.Filter))
-	shown := (&painter{l: cs.look(s)}).rows(s.card)
+	all := len(matching(s.state, s.list.Filter))
+	shown := (&painter{l: cs.look(s)}).rows(s.state)
 	if row := firstRow(s.list.First+by, all, shown); row != s.list.First {
 		s.list.First = row
 		cs.refresh(s)

@@ -114,32 +114,28 @@ func firstRow(want, all, shown int) int { return max(0, min(want, all-shown)) }
 // filter draws the filter line, which takes letters once the card has the keyboard focus.
 func (p *painter) filter(c engine.Card, y float32) {
 	do := Do{Search: true, Caller: c.Number}
-	l := p.l.List
 	edge := p.c.Line
-	if l.Typing {
-		edge = p.c.Accent
-	}
-	if do == p.l.Hover {
+	if p.l.Typing || do == p.l.Hover {
 		edge = p.c.Accent
 	}
 	r := box(p.c.Soft, left, y+5, textWidth, 28)
 	r.CornerRadius, r.StrokeColor, r.StrokeWidth = 4, edge, 1
-	if l.Typing {
+	if p.l.Typing {
 		r.StrokeWidth = 2
 	}
 	p.add(r)
 	x := float32(left + 10)
 	p.withinControl(func() {
 		switch {
-		case l.Filter != "":
-			x += p.text(l.Filter, x, y+9, textWidth-24, fieldFont, p.c.Ink)
-		case l.Typing:
+		case p.l.List.Filter != "":
+			x += p.text(p.l.List.Filter, x, y+9, textWidth-24, fieldFont, p.c.Ink)
+		case p.l.Typing:
 			p.label(p.lg.T(text.CardFilterType), x+6, y+9, textWidth-24, fieldFont, p.c.Muted)
 		default:
 			p.label(p.lg.T(text.CardFilter), x, y+9, textWidth-24, fieldFont, p.c.Muted)
 		}
 	})
-	if l.Typing {
+	if p.l.Typing {
 		p.add(box(p.c.Ink, x+1, y+11, 1, 16))
 	}
 	p.area(left, y+5, textWidth, 28, p.lg.T(text.CardFilter), do).role = screenreader.Entry

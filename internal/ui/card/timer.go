@@ -25,7 +25,7 @@ func (cs *Cards) nextTick(now time.Time) time.Duration {
 		at(cs.hotkeys[i].retry)
 	}
 	for _, s := range cs.slots {
-		if !s.visible || s.view == nil {
+		if !s.visible {
 			continue
 		}
 		if c := s.view.clock; c != nil {
@@ -59,7 +59,7 @@ func (cs *Cards) ticked(now time.Time) {
 		cs.place()
 	}
 	for _, s := range cs.slots {
-		if !s.visible || s.view == nil {
+		if !s.visible {
 			continue
 		}
 		if s.copied != (Do{}) && !now.Before(s.until) {

@@ -50,7 +50,6 @@ type Look struct {
 	Still        bool   // no animations
 	FileWord     string // setting ui.file_word
 	Support      string // setting support.contact
-	Now          time.Time
 	// Fields lists the fields of a contact in order (setting card.fields); nil means all in
 	// the default order, an empty list none.
 	Fields  []string
@@ -60,6 +59,7 @@ type Look struct {
 	Hover, Focus, Copied Do
 	CopyFailed           bool // Copied did not reach the clipboard
 	Keyboard             bool // keys go to this card
+	Typing               bool // typed letters go into the filter
 	List                 List
 	Rows                 int // how many rows fit; 0 means the default
 }
@@ -68,7 +68,6 @@ type Look struct {
 type List struct {
 	First  int // row at the top
 	Filter string
-	Typing bool // typed letters go into Filter
 	Open   bool // for a general number: the rows are shown
 }
 
