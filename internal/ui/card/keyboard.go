@@ -107,7 +107,7 @@ func (cs *Cards) refocus(s *slot) {
 			}
 		}
 	}
-	cs.layOut(s)
+	cs.layOutAs(s, s.form) // in as much room as it has
 }
 
 // search opens the rows of a general number and takes the keyboard focus for their filter,

@@ -104,6 +104,23 @@ func TestNeverOutside(t *testing.T) {
 	}
 }
 
+// TestKeyboardNeedsNoRoom: a card that shows fewer rows, for lack of room, shows
+// as many when it gets the keyboard focus.
+func TestKeyboardNeedsNoRoom(t *testing.T) {
+	r := startCards(t, func(c *Config, d *desktop) {
+		c.Hotkey = "Ctrl+Alt+W"
+		d.monitors[0].Work = image.Rect(0, 0, 420, 760) // a single column
+	})
+	a, b := gallery(t)["found"], gallery(t)["family"]
+	b.ID = 2
+	r.brings(a, b)
+	before := r.d.up()
+	r.hotkey()
+	if got := r.d.up(); r.d.typing() != 1 || !slices.Equal(got, before) || before[0].Overlaps(before[1]) {
+		t.Errorf("window %d has the keyboard; at %v, before %v", r.d.typing(), got, before)
+	}
+}
+
 // TestDragToAnotherCorner: the user drags a card by a spot
 // without a button; that monitor keeps the new corner.
 func TestDragToAnotherCorner(t *testing.T) {
