@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -32,8 +33,10 @@ const (
 // number is the field called relationField or, if that is "", the one whose name ends in
 // "relatienummer"; of several, the alphabetically first that is not null.
 func decode(body []byte, relationField string) ([]contact.Contact, error) {
-	d := decoder{relationField: relationField, Decoder: jsontext.NewDecoder(bytes.NewBuffer(body),
-		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
+	d := decoders.Get().(*decoder)
+	defer d.release()
+	d.relationField = relationField
+	d.reset(body)
 	found, err := d.answer()
 	var f fieldError
 	switch {
@@ -58,12 +61,30 @@ type fieldError string
 
 func (f fieldError) Error() string { return string(f) }
 
-// decoder reads one answer.
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
+
+// decoder reads one answer at a time.
 type decoder struct {
-	*jsontext.Decoder
+	jsontext.Decoder
+	src           bytes.Buffer
 	relationField string
 	relationName  string // the field that the contact's number came from
 	name, lower   []byte // of the current field, as received and in lower case
+}
+
+func (d *decoder) reset(body []byte) {
+	d.src = *bytes.NewBuffer(body)
+	d.Reset(&d.src, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// release returns the decoder to the pool, without the answer.
+func (d *decoder) release() {
+	d.reset(nil)
+	d.relationField, d.relationName = "", ""
+	if cap(d.name) > maxText {
+		d.name, d.lower = nil, nil
+	}
+	decoders.Put(d)
 }
 
 func (d *decoder) answer() (found []contact.Contact, err error) {

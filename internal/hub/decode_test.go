@@ -15,6 +15,7 @@ import (
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/testutil/must"
 )
 
 // fields returns pointers to the texts of a contact by their names in the answer.
@@ -242,6 +243,18 @@ func TestBrokenAndHugeAnswers(t *testing.T) {
 		if got, err := decode(body, ""); contact.FailureOf(err) != contact.NotUnderstood || got != nil {
 			t.Errorf("%s: %d contacts, %v", name, len(got), err)
 		}
+	}
+}
+
+// TestNothingStaysInTheDecoder: reused buffers contain nothing of an answer.
+func TestNothingStaysInTheDecoder(t *testing.T) {
+	body := answerOf(`"achternaam":"canary","` + strings.Repeat("n", 10_000) + `":1`)
+	d := new(decoder)
+	d.reset(body)
+	must.Get(d.answer())(t)
+	d.release()
+	if d.src.Len() != 0 || d.src.Cap() != 0 || cap(d.name) > maxText || len(d.UnreadBuffer()) != 0 {
+		t.Error("the answer is still there")
 	}
 }
 

@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
 	"wiebelt/internal/core/contact"
 )
 
@@ -134,11 +132,20 @@ func isJSON(kind string) bool {
 // flights lets callers with the same number share one request, and keeps answers for a
 // minute. Failures are never kept.
 type flights struct {
-	open  singleflight.Group
 	mu    sync.Mutex
 	now   func() time.Time
+	open  map[string]*flight
 	kept  map[string]answer
 	sweep *time.Timer // while there are answers
+}
+
+// flight is a running request, run by the caller that started it. If that caller gives up
+// while others wait, one of them starts a new one.
+type flight struct {
+	done    chan struct{}
+	givenUp bool // this and what follows is set before done is closed
+	found   []contact.Contact
+	err     error
 }
 
 type answer struct {
@@ -156,11 +163,8 @@ const (
 )
 
 func newFlights(now func() time.Time) *flights {
-	return &flights{now: now, kept: map[string]answer{}}
+	return &flights{now: now, open: map[string]*flight{}, kept: map[string]answer{}}
 }
-
-// errGivenUp reports that the caller that started a request gave up, which ended it.
-var errGivenUp = failed(contact.HubSlow, "given up")
 
 func (f *flights) do(ctx context.Context, c *Client, number string) ([]contact.Contact, error) {
 	for {
@@ -169,40 +173,49 @@ func (f *flights) do(ctx context.Context, c *Client, number string) ([]contact.C
 			f.mu.Unlock()
 			return a.found, nil
 		}
-		// Under the lock, so that a request that has just ended is not repeated.
-		done := f.open.DoChan(number, func() (any, error) { return f.run(ctx, c, number) })
+		fl := f.open[number]
+		if fl == nil {
+			return f.run(ctx, c, number)
+		}
 		f.mu.Unlock()
 		select {
-		case r := <-done:
-			if found, _ := r.Val.([]contact.Contact); r.Err != errGivenUp {
-				return found, r.Err
+		case <-fl.done:
+			if !fl.givenUp {
+				return fl.found, fl.err
 			}
 		case <-ctx.Done():
-		}
-		if ctx.Err() != nil {
-			return nil, errGivenUp
+			return nil, failed(contact.HubSlow, "given up")
 		}
 	}
 }
 
-// run requests a number for the caller with ctx.
+// run requests a number that nobody else is requesting. It is called with f.mu
+// held and releases it.
 func (f *flights) run(caller context.Context, c *Client, number string) ([]contact.Contact, error) {
 	if !c.begin() {
+		f.mu.Unlock()
 		return nil, errClosed()
 	}
 	defer c.work.Done()
 	ctx, cancel := context.WithTimeout(caller, c.cfg.LookupTimeout)
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
+	fl := &flight{done: make(chan struct{})}
+	f.open[number] = fl
+	f.mu.Unlock()
 	found, err := c.attempt(ctx, number)
-	switch {
-	case err == nil:
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.store(number, found)
-	case caller.Err() != nil:
-		err = errGivenUp
+	if err != nil && caller.Err() != nil {
+		fl.givenUp = true
+		err = failed(contact.HubSlow, "given up")
 	}
+	fl.found, fl.err = found, err
+	f.mu.Lock()
+	delete(f.open, number)
+	if err == nil {
+		f.store(number, found)
+	}
+	f.mu.Unlock()
+	close(fl.done)
 	return found, err
 }
 
