@@ -26,6 +26,7 @@ type ARI struct {
 	Asked    map[string]int    // how often each was requested
 	apps     map[string]*wsConn
 	listed   bool     // the channels have been requested
+	joined   int      // how often linked has been requested
 	dials    bool     // it connects by itself
 	kept     []string // events while not connected
 	Refuses  int      // the status that answers every request; 0 for none
@@ -95,6 +96,9 @@ func (a *ARI) variable(channel, name string) (status int, body any) {
 	a.With(func() {
 		if value, ok = a.Vars[channel+" "+name]; ok || len(a.Asked) < maxRemembered {
 			a.Asked[channel+" "+name]++
+		}
+		if name == linked {
+			a.joined++
 		}
 	})
 	if !ok {
@@ -207,10 +211,11 @@ func trunkChannel(c exchangeCall, state string) map[string]any {
 }
 
 // Tell sends the events of an update, and waits until the client has asked whether a
-// new number may be shown, and whether a new leg belongs to the call.
+// new number may be shown.
 func (a *ARI) Tell(ctx context.Context, n Update) error {
 	var events []string
-	before := map[string]int{} // how often each of these had been requested
+	asks := map[string]int{} // the variables to wait for, and how often each has been requested
+	joins := 0               // how often linked must have been requested, to join the legs
 	a.With(func() {
 		ch := a.ours.take(n)
 		a.ours.list(a.Channels, channelID, channel)
@@ -223,23 +228,26 @@ func (a *ARI) Tell(ctx context.Context, n Update) error {
 		if n.Do == Caller {
 			shown = ch.changed
 		}
-		note := func(leg int, name string) {
-			if n.Call.Direction == "" {
-				before[channelID(leg)+" "+name] = a.Asked[channelID(leg)+" "+name]
-			}
+		if n.Do == Again && n.Call.Direction == "" {
+			joins = a.joined + 2 // for both legs
 		}
 		for _, leg := range shown {
-			a.remember(channelID(leg), pres, channelID(ch.call.talk))
-			note(leg, presentation)
-		}
-		if n.Do == Again && len(ch.began) > 0 { // compared with the first leg
-			for _, leg := range append(ch.began, ch.call.legs[0]) {
-				note(leg, linked)
+			id := channelID(leg)
+			a.remember(id, pres, channelID(ch.call.talk))
+			if n.Call.Direction == "" {
+				asks[id+" "+presentation] = a.Asked[id+" "+presentation]
 			}
 		}
 	})
 	a.Send(events...)
-	return a.taken(ctx, func() bool { return len(a.apps) == 0 || askedAgain(before, a.Asked) })
+	return a.taken(ctx, func() bool {
+		for variable, before := range asks {
+			if len(a.apps) > 0 && a.Asked[variable] == before {
+				return false
+			}
+		}
+		return len(a.apps) == 0 || a.joined >= joins
+	})
 }
 
 // ariEvents returns the events that Asterisk sends for a change.

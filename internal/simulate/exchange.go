@@ -113,16 +113,6 @@ func (x *extension) take(n Update) (ch change) {
 	return ch
 }
 
-// askedAgain reports whether everything was requested more often than before.
-func askedAgain(before, now map[string]int) bool {
-	for what, n := range before {
-		if now[what] == n {
-			return false
-		}
-	}
-	return true
-}
-
 // hangupCause returns the Q.850 cause with which a leg ends.
 func hangupCause(n Update) int {
 	if n.Do == Answer {

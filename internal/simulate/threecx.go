@@ -172,5 +172,12 @@ func (t *ThreeCX) Tell(ctx context.Context, n Update) error {
 		}
 	})
 	t.SendAll(events...)
-	return t.taken(ctx, func() bool { return len(t.conns) == 0 || askedAgain(before, t.Fetched) })
+	return t.taken(ctx, func() bool {
+		for leg, n := range before {
+			if len(t.conns) > 0 && t.Fetched[leg] == n {
+				return false
+			}
+		}
+		return true
+	})
 }
