@@ -14,7 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -185,7 +185,7 @@ func (c *Client) deliver(ctx context.Context, items []Item, g *accessToken) (r R
 	}
 	if err != nil {
 		switch {
-		case body.sent.Load() > 0:
+		case body.sent > 0:
 			return Receipt{}, body.fullyRead(), nil
 		case context.Cause(ctx) == errStalled:
 			return Receipt{}, false, failed(contact.HubSlow, "nothing went on")
@@ -249,13 +249,14 @@ var errStalled = errors.New("nothing went on")
 // transport reads it. wait returns after that goroutine has ended.
 type message struct {
 	*io.PipeReader
-	length   int64 // of the whole body
-	sent     atomic.Int64
+	length   int64         // of the whole body
 	fault    error         // caused by a file; valid after wait
 	ended    chan struct{} // the files are closed
 	timeouts timeouts
 	stall    *time.Timer
-	resetAt  time.Time // when stall was last reset
+	mu       sync.Mutex // held while reading; protects the next two
+	sent     int64      // valid after wait, too
+	resetAt  time.Time  // when stall was last reset
 }
 
 // piece is how much of a file is read at once, a multiple of three.
@@ -277,10 +278,15 @@ func newMessage(items []Item, p timeouts, stalled func()) *message {
 
 // Read implements io.Reader for one request.
 func (m *message) Read(p []byte) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	n, err := m.PipeReader.Read(p)
+	if n == 0 {
+		return 0, err
+	}
+	m.sent += int64(n)
 	switch now := time.Now(); {
-	case n == 0:
-	case m.sent.Add(int64(n)) == m.length:
+	case m.fullyRead():
 		m.stall.Reset(m.timeouts.answer)
 	case now.Sub(m.resetAt) > m.timeouts.stall/10:
 		// Not every time: setting a timer wakes a thread, and a message has
@@ -337,6 +343,11 @@ func (m *message) writeItem(w io.Writer, number int, it Item) error {
 			return err
 		}
 	}
+	// The caller may note the file's end as the point from which its fate is unknown: read
+	// it once the transport has written what it took, and asks for more.
+	if _, err := w.Write(nil); err != nil {
+		return err
+	}
 	switch n, err := io.ReadFull(f, room[:1]); {
 	case n > 0:
 		return wrong("the file is longer than its size", nil)
@@ -347,10 +358,12 @@ func (m *message) writeItem(w io.Writer, number int, it Item) error {
 }
 
 // fullyRead reports whether all of the body was read.
-func (m *message) fullyRead() bool { return m.sent.Load() == m.length }
+func (m *message) fullyRead() bool { return m.sent == m.length }
 
 // wait returns once the transport has closed the body or read all of it.
 func (m *message) wait() {
 	<-m.ended
+	m.mu.Lock() // a Read that the last Write did not wait for has counted what it sent
+	defer m.mu.Unlock()
 	m.stall.Stop()
 }

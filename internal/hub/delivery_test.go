@@ -445,7 +445,7 @@ func TestASlowWay(t *testing.T) {
 			must.Get(m.Read(make([]byte, piece)))(t)
 			time.Sleep(defaultTimeouts.stall * 2 / 3)
 		}
-		must.Get(io.CopyN(io.Discard, m, m.length-m.sent.Load()))(t)
+		must.Get(io.CopyN(io.Discard, m, m.length-m.sent))(t)
 		time.Sleep(defaultTimeouts.stall / 2)
 		_, _ = m.Read(make([]byte, 1)) // its end
 		time.Sleep(defaultTimeouts.stall * 2)
@@ -454,6 +454,35 @@ func TestASlowWay(t *testing.T) {
 		}
 	})
 }
+
+// TestEndOfFile: the end of a file is read once all of it is written to the hub, and
+// before the end of the message.
+func TestEndOfFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := false
+		file := bytes.NewReader(make([]byte, piece))
+		item := Item{Size: piece, Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(io.MultiReader(file, readerFunc(func([]byte) (int, error) { ended = true; return 0, io.EOF }))), nil
+		}}
+		m := newMessage([]Item{item}, defaultTimeouts, func() {})
+		defer m.Close()
+		must.Get(io.CopyN(io.Discard, m, m.length-int64(len(bodyEnd))))(t)
+		if synctest.Wait(); ended {
+			t.Error("the end was read while the last part was being written")
+		}
+		if n := must.Get(m.Read(make([]byte, 1)))(t); n != 0 || m.fullyRead() {
+			t.Errorf("%d bytes", n)
+		}
+		if synctest.Wait(); !ended {
+			t.Error("the message goes on without the end")
+		}
+		must.Get(io.Copy(io.Discard, m))(t)
+	})
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
 // TestAHubThatStops checks a hub that stops reading the
 // message, and one that has all of it and does not answer.

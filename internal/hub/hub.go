@@ -19,9 +19,9 @@
 // of lookups, errors and limits, the answer to a delivery, and the answer when nobody is
 // found. For these, every sensible answer is accepted and none assumed.
 //
-// A Client is safe for concurrent use. Lookups, token requests and the bodies of deliveries
-// have goroutines of their own; Close ends all of them. Nothing it logs, and no error,
-// contains a number, name, token, secret or body.
+// A Client is safe for concurrent use. Lookups and deliveries run in their callers'
+// goroutines, token requests and the bodies of deliveries in their own; Close ends all of
+// them. Nothing it logs, and no error, contains a number, name, token, secret or body.
 package hub
 
 import (
