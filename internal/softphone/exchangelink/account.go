@@ -225,7 +225,8 @@ func (h *HeldToken) Refused(s *Server, status int, why string) error {
 
 // Renew delivers the tokens that follow t, each before the previous one ends, until stop is
 // called. A failed renewal is retried after Options.Renewal: the old token is still valid,
-// and its end closes the connection. If next fails with link.CauseEnded, renewed is closed.
+// and its end closes the connection. If next fails with link.CauseEnded, renewed is closed:
+// nothing more can be renewed.
 func (s *Server) Renew(ctx context.Context, t Token, next Maker) (renewed <-chan Token, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	out := make(chan Token)

@@ -45,7 +45,7 @@ type Socket struct {
 	mu     sync.Mutex      // protects the next two
 	news   chan struct{}   // closed when the next frame arrives
 	heard  time.Time       // when the last one arrived
-	on     context.Context // ends with the reader, and ends it
+	on     context.Context // ends with the reader
 	end    context.CancelFunc
 	tasks  sync.WaitGroup
 	err    error // why the reader ended; read it after in is closed
@@ -105,7 +105,7 @@ func named(name string, o Options) *Server {
 func (s *Server) socket(ctx context.Context, conn *websocket.Conn, most int64) *Socket {
 	k := &Socket{server: s, conn: conn, in: make(chan []byte, queued), news: make(chan struct{}), heard: time.Now()}
 	k.on, k.end = context.WithCancel(ctx)
-	context.AfterFunc(k.on, func() { conn.Close() })
+	stop := context.AfterFunc(ctx, func() { conn.Close() }) // which ends the reader
 	conn.SetReadLimit(most)
 	conn.SetPongHandler(func(string) error { return k.alive() })
 	conn.SetPingHandler(func(data string) error {
@@ -113,7 +113,10 @@ func (s *Server) socket(ctx context.Context, conn *websocket.Conn, most int64) *
 		return k.alive()
 	})
 	k.tasks.Go(k.ping)
-	k.tasks.Go(func() { k.read(ctx) })
+	k.tasks.Go(func() {
+		defer stop()
+		k.read(ctx)
+	})
 	return k
 }
 
@@ -222,6 +225,7 @@ func (k *Socket) Send(b []byte) error {
 func (k *Socket) Close() {
 	_ = k.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(writeTime/10))
 	k.end()
+	k.conn.Close()
 	k.tasks.Wait()
 }
 
