@@ -129,12 +129,14 @@ func TestExchange(t *testing.T) {
 				HangUp: func() { x.has(me, "callhalf-1:0", "") },
 				Send:   func(message string) { x.Send(message) },
 				Call: func(n int, extension string) (string, func()) {
-					id, user := fmt.Sprintf("callhalf-%d:7", n), me
-					if extension != linktest.Known.Extension {
-						user = extension + "@kantoor.example"
-					}
+					id := fmt.Sprintf("callhalf-%d:7", n)
 					tell := func(kind, state string) {
-						x.Report(user, kind, simulate.BroadWorksCall(id, "77:1", "Terminator", state, customer, ""))
+						half := simulate.BroadWorksCall(id, "77:1", "Terminator", state, customer, "")
+						if extension == linktest.Known.Extension {
+							x.Report(me, kind, half)
+						} else { // a user to whom nobody is subscribed
+							x.Send(simulate.BroadWorksEvent("e", "s", extension+"@kantoor.example", kind, 1, half))
+						}
 					}
 					tell("CallReceivedEvent", "Alerting")
 					return id, func() { tell("CallReleasedEvent", "Released") }

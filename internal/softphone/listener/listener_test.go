@@ -366,7 +366,9 @@ func TestCloseTellsAndWaits(t *testing.T) {
 		t.Errorf("phone was told: %v", err)
 	}
 	d.Close() // again
-	d.connected(t, 0)
+	if len(d.sockets) != 0 {
+		t.Error("connections left")
+	}
 	d.refuseWith(nil)
 	if c := d.take(call.Event{}); c != stopping || len(d.events()) != 0 {
 		t.Errorf("taken after the end: %q", c)

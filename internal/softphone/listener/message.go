@@ -63,7 +63,7 @@ var errMessage = errors.New("message is not of the documented form")
 // nothing after it. A field is a string; null is the same as missing. A duplicate name is
 // an error, since parsers differ on which of the two counts. b must be valid UTF-8.
 //
-// With an error it returns the fields read so far too, so that the answer can name the id.
+// With an error about a field it also returns the id, if it was read, for the answer.
 func parseMessage(b []byte) (fields, error) {
 	f := fields{}
 	if !json.Valid(b) { // one value, and nothing after it

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gorilla/websocket"
+
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
@@ -250,6 +252,16 @@ func TestExpired(t *testing.T) {
 	if len(w.States) != 0 {
 		t.Error("the connection did not stay")
 	}
+	// A token that the exchange has forgotten is tried, and then replaced.
+	x.With(func() { x.Tokens.Valid = nil })
+	x.EachSocket(func(c *websocket.Conn) { c.NetConn().Close() })
+	for refused := false; !refused; {
+		s := w.Until(link.Waiting)
+		w.Wake <- struct{}{}
+		refused = strings.HasSuffix(s.Err.Error(), "status 401")
+	}
+	w.Until(link.Connected)
+	x.last(w)
 }
 
 // TestRefusedLater: the link reports when the client's rights are withdrawn while it is connected.
