@@ -281,7 +281,7 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// TestSecret: the secret path is printed with its address, and a renewed one is different.
+// TestSecret: the webhook secret is printed in its address, and a renewed one is different.
 func TestSecret(t *testing.T) {
 	o := newOffice(t)
 	first := o.must("secret", "reports")

@@ -61,12 +61,12 @@ func TestElsewhere(t *testing.T) {
 		s.say(id, c, call.Ended)
 	}
 	d.until(t, "it has ended", func() bool { return len(d.shown) == 0 })
-	if said := o.must("user", "remove", "user0"); !strings.Contains(said, "revoke these keys too: U") {
+	if said := o.must("user", "remove", "user0"); !strings.Contains(said, "work until then: U") {
 		t.Error(said)
 	}
 	p.until("he is removed", func(s server.Status) bool { return s.Users == 0 })
 	o.must("publisher", "add", "kamailio")
-	if said := o.must("publisher", "remove", "kamailio"); !strings.Contains(said, "revoke these keys too: U") {
+	if said := o.must("publisher", "remove", "kamailio"); !strings.Contains(said, "work until then: U") {
 		t.Error(said)
 	}
 	for _, l := range []text.Language{text.Dutch, text.English} {
