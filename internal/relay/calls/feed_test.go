@@ -32,8 +32,13 @@ func relays(t *testing.T, names ...string) (*Bucket, *nats.Conn) {
 	for _, name := range names {
 		f, loaded := newFeed(b, c, name), make(chan struct{})
 		f.Loaded = sync.OnceFunc(func() { close(loaded) })
-		start(t, f)
-		<-loaded
+		stop := start(t, f)
+		select {
+		case <-loaded:
+		case <-time.After(must.Patience):
+			stop()
+			t.Fatal("a feed did not load")
+		}
 	}
 	return b, c
 }

@@ -41,7 +41,8 @@ type Link struct {
 	// error means that the settings are wrong.
 	Open func(hears func(extension string) bool) (link.Phone, error)
 	// Accept replaces Open if the exchange connects to us: it waits for that, or until ctx
-	// ends. Until then nothing is reported about such a link.
+	// ends. Until then nothing is reported about such a link. disconnect ends the connection;
+	// it is called once, when the link has ended.
 	Accept func(ctx context.Context, hears func(extension string) bool) (p link.Phone, disconnect func(), err error)
 }
 

@@ -44,7 +44,7 @@ func newReport(r webhook.Report, at time.Time) report {
 // handleReport takes a report over HTTPS, once it is queued or, in a cluster, other
 // relays have it. What becomes of it shows in the relay's status.
 func (r *relay) handleReport(w http.ResponseWriter, q *http.Request) {
-	b, ok := r.readMessage(w, q, "")
+	b, ok := r.readMessage(w, q, "", true)
 	if !ok {
 		return
 	}

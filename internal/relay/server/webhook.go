@@ -136,9 +136,9 @@ func (r *relay) validSecret(q *http.Request) bool {
 }
 
 // readMessage reads what a sender sends to its address. If it must not be taken, readMessage
-// answers, and ok is false.
-func (r *relay) readMessage(w http.ResponseWriter, q *http.Request, sender string) (body []byte, ok bool) {
-	if !r.validSecret(q) {
+// answers, and ok is false. Without the secret nobody learns which senders are known.
+func (r *relay) readMessage(w http.ResponseWriter, q *http.Request, sender string, known bool) (body []byte, ok bool) {
+	if !r.validSecret(q) || !known {
 		w.WriteHeader(http.StatusNotFound)
 		return nil, false
 	}
@@ -160,11 +160,7 @@ func (r *relay) readMessage(w http.ResponseWriter, q *http.Request, sender strin
 func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
 	name, at := q.PathValue("name"), time.Now().UTC()
 	read, kind := r.webhooks.reader(name)
-	if read == nil {
-		w.WriteHeader(http.StatusNotFound)
-		return
-	}
-	b, ok := r.readMessage(w, q, name)
+	b, ok := r.readMessage(w, q, name, read != nil)
 	if !ok {
 		return
 	}
