@@ -47,8 +47,8 @@ func (r *Resident) soundCallers(ctx context.Context) {
 				return
 			}
 		}
-		var k sound.Kind
-		if k, sounded = sounded.toneFor(r.engine.Snapshot()); k == "" || !r.maySound() {
+		k, now := r.tone(sounded, r.engine.Snapshot())
+		if sounded = now; k == "" {
 			continue
 		}
 		playing, cancel := context.WithTimeout(ctx, longestTone)
@@ -57,6 +57,15 @@ func (r *Resident) soundCallers(ctx context.Context) {
 		}
 		cancel()
 	}
+}
+
+// tone is toneFor if a tone is allowed now. One that is not is not played later, either.
+func (r *Resident) tone(sounded soundedCalls, s *engine.Snapshot) (sound.Kind, soundedCalls) {
+	k, still := sounded.toneFor(s)
+	if !r.maySound() {
+		k = ""
+	}
+	return k, still
 }
 
 // maySound reports whether a tone is allowed now: not while the desktop is quiet, locked or

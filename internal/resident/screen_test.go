@@ -11,6 +11,7 @@ import (
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/health"
 	"wiebelt/internal/native/session"
+	"wiebelt/internal/native/sound"
 	"wiebelt/internal/testutil/clocktest"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
@@ -115,8 +116,10 @@ func TestSessionHides(t *testing.T) {
 		if got := <-opens; got != c.opens {
 			t.Errorf("%+v, %s, paused %v: a file opens %s", c.now, c.mode, c.pause, got)
 		}
-		if got := d.maySound(); got != (c.now == session.State{} && c.pause.IsZero()) {
-			t.Errorf("%+v, paused %v: a tone plays %v", c.now, c.pause, got)
+		allowed := c.now == session.State{} && c.pause.IsZero()
+		found := &engine.Snapshot{Cards: []engine.Card{{ID: 1, Outcome: engine.Found}}}
+		if got, sounded := d.tone(soundedCalls{}, found); (got == sound.Known) != allowed || !sounded[found.Cards[0].Call()] {
+			t.Errorf("%+v, paused %v: the tone is %q", c.now, c.pause, got)
 		}
 	}
 	for held, want := range map[bool]engine.AutoOpen{true: engine.AutoOpenNever, false: engine.AutoOpenAnswered} {
