@@ -25,8 +25,19 @@ import (
 func TestForgetFiles(t *testing.T) {
 	const number, other = "+31698760011", "+31207650022"
 	const newer = "all, with a history of a newer version, which stays"
-	ago := 0
-	for name, m := range map[string]windowapi.Forget{"a number": {Number: "06-98 76 00 11"}, "older": {Days: &ago}, "all": {All: true}, newer: {All: true}} {
+	older := func(days int) windowapi.Forget { return windowapi.Forget{Days: &days} }
+	for name, c := range map[string]struct {
+		what      windowapi.Forget
+		left      int  // calls: number's is an hour old, other's three days
+		gone, all bool // the remembered choices of number, and of other too
+	}{
+		"a number":    {windowapi.Forget{Number: "06-98 76 00 11"}, 1, true, false},
+		"of any age":  {older(0), 0, true, true},
+		"of two days": {older(2), 1, false, false},
+		"of thirty":   {older(30), 2, false, false},
+		"all":         {windowapi.Forget{All: true}, 0, true, true},
+		newer:         {windowapi.Forget{All: true}, 0, true, true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			dirs := must.Get(profile.Find(t.TempDir()))(t)
 			s, _ := settings.Parse("[hub]\nsecret_store = \"file\"\n[history]\nchoices = true\nkeep = \"full\"\n")
@@ -58,9 +69,9 @@ func TestForgetFiles(t *testing.T) {
 			})
 			calls, err := history.Open(fromsettings.HistoryFile(dirs), history.KeepFull, 7, time.Now)
 			must.Do(t, err)
-			for _, n := range []string{number, other} {
+			for n, age := range map[string]time.Duration{number: time.Hour, other: 72 * time.Hour} {
 				e := missedCall()
-				e.Number, e.Rang = n, time.Now().Add(-time.Minute)
+				e.Number, e.Rang = n, time.Now().Add(-age)
 				must.Get(calls.Put(t.Context(), e))(t)
 			}
 			must.Do(t, calls.Close())
@@ -72,18 +83,14 @@ func TestForgetFiles(t *testing.T) {
 				}
 				must.Do(t, errors.Join(err, db.Close()))
 			}
-			if err := Forget(t.Context(), instance.Config{RunDir: dirs.Run}, dirs, s, m); errors.Is(err, history.ErrNewer) != newer || err != nil && !newer {
+			if err := Forget(t.Context(), instance.Config{RunDir: dirs.Run}, dirs, s, c.what); errors.Is(err, history.ErrNewer) != newer || err != nil && !newer {
 				t.Fatal(err)
 			}
-			left := 0
-			if m.Number != "" {
-				left = 1
-			}
-			with(func(c *chosencontacts.Store) {
-				_, gone := c.Earlier(number)
-				_, stays := c.Earlier(other)
-				if gone || stays != (left == 1) {
-					t.Errorf("remembered: %v and %v", gone, stays)
+			with(func(chosen *chosencontacts.Store) {
+				_, first := chosen.Earlier(number)
+				_, second := chosen.Earlier(other)
+				if first == c.gone || second == c.all {
+					t.Errorf("remembered: %v and %v", first, second)
 				}
 			})
 			if newer {
@@ -92,8 +99,8 @@ func TestForgetFiles(t *testing.T) {
 			}
 			r := must.Get(history.OpenReadOnly(t.Context(), fromsettings.HistoryFile(dirs)))(t)
 			defer r.Close()
-			if open, err := r.Open(t.Context(), 10); len(open) != left || err != nil {
-				t.Errorf("%d calls left, %v, want %d", len(open), err, left)
+			if open, err := r.Open(t.Context(), 10); len(open) != c.left || err != nil {
+				t.Errorf("%d calls left, %v, want %d", len(open), err, c.left)
 			}
 		})
 	}
