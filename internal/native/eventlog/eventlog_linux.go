@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"strconv"
 	"strings"
@@ -13,7 +14,7 @@ import (
 var journalSocket = "/run/systemd/journal/socket"
 
 // handOver is how long to wait for a busy journal.
-const handOver = 200 * time.Millisecond
+const handOver = 400 * time.Millisecond
 
 // Write writes a record to the journal or fails; it never blocks for long.
 func Write(r Record) error {
@@ -38,7 +39,7 @@ func Check() error {
 func dial() (*net.UnixConn, error) {
 	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: journalSocket, Net: "unixgram"})
 	if err != nil {
-		return nil, ErrNoLog
+		return nil, fmt.Errorf("%w: %w", ErrNoLog, err)
 	}
 	return c, nil
 }
