@@ -17,7 +17,8 @@ const (
 // ExpiryWarning is how many days in advance administrators are warned.
 const ExpiryWarning = 30
 
-// ExpiryMessage is the field "id" of the daily line about it in the program's log.
+// ExpiryMessage is the field "id" of the line about it in the program's log, at the start
+// and once a day.
 // Administrators filter by it: it never changes.
 const ExpiryMessage = "secret-expires"
 

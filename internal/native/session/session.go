@@ -42,8 +42,8 @@ func Watch(ctx context.Context, log *slog.Logger) (*Watcher, error) {
 	w := &Watcher{changed: make(chan struct{}, 1), cancel: cancel, done: make(chan struct{})}
 	w.now.Store(&reported{})
 	// open is platform-specific. Before returning, it calls set with the initial state and the
-	// names of the available sources for the lock. run calls set on every change, and returns
-	// when ctx and everything that run started have ended.
+	// names of the available sources for the lock, if there are any. run calls set on every
+	// change, and returns when ctx and everything that run started have ended.
 	run, err := open(ctx, log, w.set)
 	if err != nil {
 		cancel()

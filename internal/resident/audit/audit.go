@@ -70,7 +70,7 @@ func (l audited) Lookup(ctx context.Context, number string) ([]contact.Contact, 
 }
 
 // warnEvery is how often the administrators' warnings are checked; each
-// is recorded once a day.
+// is recorded at the start and once a day.
 const warnEvery = time.Hour
 
 // Run records until ctx ends what only administrators can fix before it breaks: an expiring
