@@ -135,7 +135,7 @@ func (w *window) save() {
 		before, _ := settings.Load(dirs)
 		maps.Copy(want.Changes, saved.onto(shown, before).lists(before))
 		_, err := hubtrial.Save(ctx, dirs, before, want)
-		post(func(w *window) { w.saved(err, want.Secret != "" || len(want.Links) > 0, saved) })
+		post(func(w *window) { w.saved(err, want.Secret != "" || len(want.Links) > 0, saved, shown) })
 	})
 }
 
@@ -223,13 +223,15 @@ func (w *window) since(before settingsDraft) settingsDraft {
 	return later
 }
 
-// saved handles the result of saving a draft.
-func (w *window) saved(err error, secrets bool, draft settingsDraft) {
+// saved handles the result of saving a draft of changes to settings; others may have
+// changed them meanwhile.
+func (w *window) saved(err error, secrets bool, draft settingsDraft, was *settings.Settings) {
 	l := w.host.Lang
 	w.draft.saving = false
 	if err == nil {
 		w.draft = w.since(draft)
-		if set, err := w.state.set.With(draft.lists(w.state.set)); err == nil {
+		now := w.state.set
+		if set, err := now.With(draft.onto(was, now).lists(now)); err == nil {
 			w.state.set = set // the base of what was typed since
 		}
 		if !w.unsaved() {

@@ -196,11 +196,13 @@ func TestSettingsSave(t *testing.T) {
 	link := draftPhone{Softphone: settings.Softphone{Kind: "ari", Name: "een", Address: "https://pbx.example", Extension: "101", User: "wiebelt"}, secret: "a"}
 	w.draft.texts = map[string]string{"support.contact": "y", "hub.client_id": "new", "listener.port": "30000"}
 	w.draft.secret, w.draft.lines, w.draft.phones = "a", []settings.Line{line}, []draftPhone{link}
-	if d := w.since(w.draft.clone()); len(d.texts) > 0 || d.secret != "" || d.phoneSecrets() {
-		t.Errorf("nothing was typed, and %+v is left", d)
+	at, port, typed, shown := b.Go, w.holds("listener.port"), w.draft.clone(), w.state.set
+	b.Go = func(func(context.Context)) {} // the saved settings are not read yet
+	if w.saved(nil, true, typed, shown); w.unsaved() || w.draft.said != text.Dutch.T(text.SettingsWindowSaved) {
+		t.Errorf("nothing was typed, and %+v is left", w.draft)
 	}
+	w.draft, w.state.set = typed, shown
 	var save func(context.Context)
-	at, port := b.Go, w.holds("listener.port")
 	b.Go = func(work func(context.Context)) { save = work }
 	w.save()
 	b.Go = at
@@ -220,7 +222,7 @@ func TestSettingsSave(t *testing.T) {
 	// A value that the policy has locked meanwhile is
 	// marked; an invalid TOML file is never overwritten.
 	typeInto(w, "support.contact", "x")
-	w.saved(&hubtrial.LockedError{Keys: []string{"support.contact"}}, false, w.draft)
+	w.saved(&hubtrial.LockedError{Keys: []string{"support.contact"}}, false, w.draft, w.state.set)
 	if !w.unsaved() || w.rows["support.contact"].fault.Shows == "" {
 		t.Error("a refused value is not marked")
 	}
@@ -508,6 +510,27 @@ func TestSettingsLists(t *testing.T) {
 	if want := []string{"centrale", "3cx", "heard of", "unheard of"}; !slices.Equal(names, want) || len(now.Lines) != 2 || len(w.draft.phones) != 4 {
 		t.Errorf("links %v, want %v; numbers %v", names, want, now.Lines)
 	}
+}
+
+// TestSettingsChangedWhileSaving: what others add while the window saves is no change of its own.
+func TestSettingsChangedWhileSaving(t *testing.T) {
+	b := openOn(t, text.Dutch, "light", officeSettings)
+	w := opened(b)
+	typeInto(w, "support.contact", "Piet")
+	var save func(context.Context)
+	at := b.Go
+	b.Go = func(work func(context.Context)) { save = work }
+	w.save()
+	b.Go = at
+	relay := settings.Softphone{Kind: "relay", Name: "kantoor", Address: "https://relay.example"}
+	must.Do(t, settings.Set(b.Dirs, map[string]any{"softphone": append(softphones(w.draft.phones), relay)}))
+	b.Tell(t, windowapi.KindSources, windowapi.Sources{})
+	b.Go = func(func(context.Context)) {} // the saved settings are not read yet
+	save(t.Context())
+	if w.unsaved() || len(w.draft.phones) != 3 {
+		t.Errorf("saved, and %+v is left", w.draft)
+	}
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.SettingsWindowSaved))
 }
 
 // TestSettingsFollow: if language or look change while the user is
