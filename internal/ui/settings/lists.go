@@ -24,17 +24,28 @@ const maxRows = 60
 // listBox is a list that can be edited.
 type listBox struct {
 	w      *window
+	list   string // its key
+	words  listWords
 	object *fyne.Container
+	build  func()           // fills it
 	stops  []fyne.Focusable // the first field of each row, and the add button
+	shown  func() bool      // whether the rows made last are on the page: keys, menus and screen readers may reach others
 }
 
+// listWords are the intro of a list, the text for an empty one, and the name of the button
+// that adds to it.
+type listWords struct{ intro, none, add text.Key }
+
 // fill recreates the n elements of a list: the intro, the elements, the text for an empty
-// list, the policy that locks it, and buttons.
-func (b *listBox) fill(list string, n int, intro, none text.Key, row func(i int, locked bool) fyne.CanvasObject, add *widgets.Button, more ...fyne.CanvasObject) {
-	w, o, l, by := b.w, b.object, b.w.host.Lang, b.w.by(list)
+// list, the policy that locks it, and buttons. add appends an element to the draft.
+func (b *listBox) fill(n int, row func(i int, locked bool) fyne.CanvasObject, add func(), more ...fyne.CanvasObject) {
+	w, o, l, by := b.w, b.object, b.w.host.Lang, b.w.by(b.list)
+	w.filled[b.list]++
+	filled := w.filled[b.list]
+	b.shown = func() bool { return w.filled[b.list] == filled }
 	o.Objects, b.stops = nil, nil
 	defer o.Refresh()
-	o.Add(widgets.Paragraph(l.T(intro)))
+	o.Add(widgets.Paragraph(l.T(b.words.intro)))
 	if n > maxRows {
 		o.Add(widgets.Paragraph(l.T(text.SettingsWindowTooLong, n, settings.Path(w.host.Dirs))))
 		return
@@ -43,13 +54,14 @@ func (b *listBox) fill(list string, n int, intro, none text.Key, row func(i int,
 		o.Add(row(i, by != ""))
 	}
 	if n == 0 {
-		o.Add(widgets.Paragraph(l.T(none)))
+		o.Add(widgets.Paragraph(l.T(b.words.none)))
 	}
 	if by != "" {
 		o.Add(lockedLine(l.T(text.SettingsWindowLocked, by)))
 	} else {
-		more = append([]fyne.CanvasObject{add}, more...)
-		b.stops = append(b.stops, add)
+		button := widgets.NewButton(l.T(b.words.add), b.redo(n, add))
+		more = append([]fyne.CanvasObject{button}, more...)
+		b.stops = append(b.stops, button)
 	}
 	if len(more) > 0 {
 		o.Add(widgets.Buttons(more...))
@@ -66,43 +78,72 @@ func (b *listBox) stay(i int) {
 	}
 }
 
+// redo returns do for the button of a row, after which the list is filled again, with the
+// focus at row i.
+func (b *listBox) redo(i int, do func()) func() {
+	shown := b.shown
+	return func() {
+		if shown() {
+			do()
+			b.build()
+			b.stay(i)
+		}
+	}
+}
+
+// field returns a field for a text of a row, which of returns from the draft; changed is
+// called whenever it has changed. Spaces around it do not count, as in the file.
+func (b *listBox) field(of func() *string, locked bool, changed func()) *widgets.Field {
+	e, shown := b.w.newField(), b.shown
+	e.SetText(*of())
+	e.OnChanged = func(s string) {
+		if shown() {
+			*of() = strings.TrimSpace(s)
+			changed()
+			b.w.edited()
+		}
+	}
+	if locked {
+		e.Disable()
+	}
+	return e
+}
+
+// remove returns the button that removes row i, which shows name.
+func (b *listBox) remove(i int, name string, locked bool, do func()) *widgets.Button {
+	r := widgets.NewQuiet(b.w.host.Lang.T(text.SettingsWindowRemove), b.redo(i, func() {
+		do()
+		b.w.edited()
+	}))
+	r.Of = name
+	widgets.SetVisible(r, !locked)
+	return r
+}
+
 // linesBox is the list of our own numbers.
 type linesBox struct{ listBox }
 
 func newLinesBox(w *window) *linesBox {
-	b := &linesBox{listBox{w: w, object: widgets.Column(8)}}
+	b := &linesBox{listBox{w: w, list: "line", object: widgets.Column(8),
+		words: listWords{text.SettingsWindowLinesIntro, text.SettingsWindowLinesNone, text.SettingsWindowLinesAdd}}}
+	add := func() { w.draft.lines = append(w.draft.lines, settings.Line{}) }
+	b.build = func() { b.fill(len(w.draft.lines), b.row, add) }
 	b.build()
 	return b
 }
 
 // filledLines removes empty lines.
 func filledLines(all []settings.Line) []settings.Line {
-	var filled []settings.Line
-	for _, n := range all {
-		if strings.TrimSpace(n.Number+n.Name) != "" {
-			filled = append(filled, n)
-		}
-	}
-	return filled
+	return slices.DeleteFunc(slices.Clone(all), func(n settings.Line) bool { return n == settings.Line{} })
 }
 
 // lineWrong reports whether a line cannot be saved; an empty one is skipped.
 func lineWrong(n settings.Line) bool {
-	if strings.TrimSpace(n.Number+n.Name) == "" {
+	if n == (settings.Line{}) {
 		return false
 	}
-	_, err := settings.Compose(map[string]any{"line": []settings.Line{{Number: strings.TrimSpace(n.Number), Name: n.Name}}})
+	_, err := settings.Compose(map[string]any{"line": []settings.Line{n}})
 	return err != nil
-}
-
-func (b *linesBox) build() {
-	d := &b.w.draft
-	b.fill("line", len(d.lines), text.SettingsWindowLinesIntro, text.SettingsWindowLinesNone, b.row,
-		widgets.NewButton(b.w.host.Lang.T(text.SettingsWindowLinesAdd), func() {
-			d.lines = append(d.lines, settings.Line{})
-			b.build()
-			b.stay(len(d.lines) - 1)
-		}))
 }
 
 // row returns a number and its name, side by side.
@@ -116,26 +157,12 @@ func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
 			fault.Trouble(l.T(text.SettingsWindowWant("line")))
 		}
 	}
-	number, name := b.w.newField(), b.w.newField()
+	number := b.field(func() *string { return &d.lines[i].Number }, locked, check)
+	name := b.field(func() *string { return &d.lines[i].Name }, locked, check)
 	b.stops = append(b.stops, number)
 	number.SetPlaceHolder(l.T(text.SettingTitle("line.number")))
 	name.SetPlaceHolder(l.T(text.SettingTitle("line.name")))
-	number.SetText(d.lines[i].Number)
-	name.SetText(d.lines[i].Name)
-	number.OnChanged = func(s string) { d.lines[i].Number = s; check(); b.w.edited() }
-	name.OnChanged = func(s string) { d.lines[i].Name = s; check(); b.w.edited() }
-	remove := widgets.NewQuiet(l.T(text.SettingsWindowRemove), func() {
-		d.lines = slices.Delete(d.lines, i, i+1)
-		b.build()
-		b.w.edited()
-		b.stay(i)
-	})
-	remove.Of = d.lines[i].Number
-	if locked {
-		number.Disable()
-		name.Disable()
-		remove.Hide()
-	}
+	remove := b.remove(i, d.lines[i].Number, locked, func() { d.lines = slices.Delete(d.lines, i, i+1) })
 	check()
 	fields := container.New(widgets.Columns(lineWidth), widgets.Padded(0, 0, 0, 8, explore.Named(number, l.T(text.SettingTitle("line.number")), "", said)),
 		explore.Named(name, l.T(text.SettingTitle("line.name")), "", nil))
@@ -171,8 +198,15 @@ func softphones(drafts []draftPhone) (all []settings.Softphone) {
 }
 
 func newPhonesBox(w *window) *phonesBox {
-	b := &phonesBox{listBox: listBox{w: w, object: widgets.Column(12)}}
+	b := &phonesBox{listBox: listBox{w: w, list: "softphone", object: widgets.Column(12),
+		words: listWords{text.SettingsWindowPhonesIntro, text.SettingsWindowPhonesNone, text.SettingsWindowPhonesAdd}}}
 	w.phones = b
+	recipes := widgets.NewQuiet(w.host.Lang.T(text.SettingsWindowPhonesRecipes), func() { w.host.Show(windowapi.WindowRecipes) })
+	row := func(i int, locked bool) fyne.CanvasObject { return newPhoneBox(b, i, locked) }
+	b.build = func() {
+		b.shows = nil
+		b.fill(len(w.draft.phones), row, b.add, recipes)
+	}
 	b.build()
 	return b
 }
@@ -204,15 +238,6 @@ func phoneFault(all []draftPhone, i int) (field string, why text.Key) {
 	return p.Missing(), text.SettingsWindowNeeded
 }
 
-func (b *phonesBox) build() {
-	w, l := b.w, b.w.host.Lang
-	b.shows = nil
-	b.fill("softphone", len(w.draft.phones), text.SettingsWindowPhonesIntro, text.SettingsWindowPhonesNone,
-		func(i int, locked bool) fyne.CanvasObject { return newPhoneBox(b, i, locked) },
-		widgets.NewButton(l.T(text.SettingsWindowPhonesAdd), b.add),
-		widgets.NewQuiet(l.T(text.SettingsWindowPhonesRecipes), func() { w.host.Show(windowapi.WindowRecipes) }))
-}
-
 // add appends a link of the first kind, with a unique name.
 func (b *phonesBox) add() {
 	d, kind := &b.w.draft, registry.Links()[0]
@@ -221,9 +246,7 @@ func (b *phonesBox) add() {
 		name = kind + "-" + strconv.Itoa(n)
 	}
 	d.phones = append(d.phones, draftPhone{Softphone: settings.Softphone{Kind: kind, Name: name}})
-	b.build()
 	b.w.edited()
-	b.stay(len(d.phones) - 1)
 }
 
 // phoneBox is one link, with the fields of its kind.
@@ -244,29 +267,21 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 	}
 	kind := widget.NewSelect(labels, nil)
 	kind.SetSelectedIndex(slices.Index(all, p.Kind))
-	kind.OnChanged = func(string) {
+	choose := b.redo(i, func() {
 		p := x.phone()
 		old := p.Kind
 		p.Kind = all[kind.SelectedIndex()]
 		if p.Name == old { // it was named after its kind
 			p.Name = p.Kind
 		}
-		b.build()
 		b.w.edited()
-		b.stay(i)
-	}
-	b.stops = append(b.stops, kind)
-	remove := widgets.NewQuiet(l.T(text.SettingsWindowRemove), func() {
-		d.phones = slices.Delete(d.phones, i, i+1)
-		b.build()
-		b.w.edited()
-		b.stay(i)
 	})
-	remove.Of = p.Name
+	kind.OnChanged = func(string) { choose() }
 	if locked {
 		kind.Disable()
-		remove.Hide()
 	}
+	b.stops = append(b.stops, kind)
+	remove := b.remove(i, p.Name, locked, func() { d.phones = slices.Delete(d.phones, i, i+1) })
 	title := l.T(text.SettingTitle("softphone.kind"))
 	content := widgets.Column(8,
 		container.NewBorder(nil, nil, nil, container.NewBorder(nil, remove, nil, nil),
@@ -333,19 +348,12 @@ func (x *phoneBox) check() {
 // field returns the field with a name; of returns its value in the draft.
 func (x *phoneBox) field(name string, of func() *string) fyne.CanvasObject {
 	l := x.b.w.host.Lang
-	e := x.b.w.newField()
-	e.SetText(*of())
-	if name == "address" && !registry.Of(x.phone().Kind).Requires(registry.NeedsAddress) {
-		e.SetPlaceHolder(l.T(text.SettingsWindowUsual))
-	}
-	e.OnChanged = func(s string) {
-		*of() = strings.TrimSpace(s)
+	e := x.b.field(of, x.locked, func() {
 		x.b.again() // its name or address may be another one
 		x.check()
-		x.b.w.edited()
-	}
-	if x.locked {
-		e.Disable()
+	})
+	if name == "address" && !registry.Of(x.phone().Kind).Requires(registry.NeedsAddress) {
+		e.SetPlaceHolder(l.T(text.SettingsWindowUsual))
 	}
 	f := widgets.NewSlot()
 	x.faults[name] = f
@@ -356,11 +364,13 @@ func (x *phoneBox) field(name string, of func() *string) fyne.CanvasObject {
 // secret returns the field of the link's secret, which is never shown.
 func (x *phoneBox) secret() fyne.CanvasObject {
 	w, l := x.b.w, x.b.w.host.Lang
-	e := w.newSecretField()
+	e, shown := w.newSecretField(), x.b.shown
 	e.SetText(x.phone().secret)
 	e.OnChanged = func(s string) {
-		x.phone().secret = s
-		w.edited()
+		if shown() {
+			x.phone().secret = s
+			w.edited()
+		}
 	}
 	state := widgets.Column(0)
 	show := func() {

@@ -47,8 +47,9 @@ type window struct {
 	stale    bool         // what is shown was saved; the effective settings are being read
 	draft    settingsDraft
 	under    *under
-	next     *window // the rebuilt version of this window; usually nil
-	advanced bool    // show advanced settings
+	filled   map[string]int // by list, how often it was: only the last rows are on the page
+	next     *window        // the rebuilt version of this window; usually nil
+	advanced bool           // show advanced settings
 
 	built
 	file   *setupView    // the set-up file shown; usually nil
@@ -96,7 +97,7 @@ func Open(host *widgets.Host) widgets.Page {
 }
 
 func newWindow(host *widgets.Host) *window {
-	w := &window{host: host, pages: container.NewStack(), under: newUnder(), shown: sectionCard}
+	w := &window{host: host, pages: container.NewStack(), under: newUnder(), filled: map[string]int{}, shown: sectionCard}
 	l := host.Lang
 	var items []widgets.SideItem
 	for _, s := range settingsPlan() {
@@ -110,6 +111,7 @@ func newWindow(host *widgets.Host) *window {
 	w.footer, w.trial = newSettingsFooter(w), newTrialBox(w)
 	if old, ok := host.Page(windowapi.WindowSettings).(*window); ok { // rebuilt in another language or look
 		w.state, w.secret, w.draft, w.under, w.shown, w.advanced = old.state, old.secret, old.draft, old.under, old.shown, old.advanced
+		w.filled = old.filled // shared: the old window's rows are gone
 		old.next = w
 		w.under.test()
 		w.under.file()

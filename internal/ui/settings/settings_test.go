@@ -512,6 +512,29 @@ func TestSettingsLists(t *testing.T) {
 	}
 }
 
+// TestSettingsSpaces: spaces around a text of a list are kept while typing, but not saved.
+func TestSettingsSpaces(t *testing.T) {
+	b := openOn(t, text.Dutch, "light", officeSettings)
+	w := opened(b)
+	w.Choose(sectionLines)
+	fields := uitest.All[*widgets.Field](w.parts[sectionLines])
+	if fields[1].SetText("Schade "); w.unsaved() {
+		t.Error("a space is a change")
+	}
+	fields[0].SetText(" 020 123 45 60")
+	if fields[1].SetText("Jan de "); fields[1].Text != "Jan de " {
+		t.Errorf("typed a space, and the field has %q", fields[1].Text)
+	}
+	test.Tap(w.footer.save)
+	if now, _ := settings.Load(b.Dirs); now.Lines[0] != (settings.Line{Number: "020 123 45 60", Name: "Jan de"}) {
+		t.Errorf("saved %+v", now.Lines)
+	}
+	if w.unsaved() {
+		t.Errorf("saved, and %+v is left", w.draft)
+	}
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.SettingsWindowSaved))
+}
+
 // TestSettingsChangedWhileSaving: what others add while the window saves is no change of its own.
 func TestSettingsChangedWhileSaving(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
@@ -531,6 +554,44 @@ func TestSettingsChangedWhileSaving(t *testing.T) {
 		t.Errorf("saved, and %+v is left", w.draft)
 	}
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.SettingsWindowSaved))
+}
+
+// TestSettingsRowsGone: rows that are no longer on the page change
+// nothing, even if a key, a menu or a screen reader still reaches them.
+func TestSettingsRowsGone(t *testing.T) {
+	b := openOn(t, text.Dutch, "light", officeSettings)
+	for _, follow := range []func(){
+		func() {
+			less, _, _ := strings.Cut(officeSettings, "[[line]]")
+			put(t, b, less+"[[line]]\nnumber = \"020 123 45 68\"\n[[softphone]]\nkind = \"bria\"\n")
+			b.Tell(t, windowapi.KindSources, windowapi.Sources{})
+		},
+		func() { b.Tell(t, windowapi.KindWelcome, uitest.Greeting(text.English)) },
+		func() { opened(b).undo() },
+	} {
+		before := opened(b)
+		lists := widgets.Column(0, before.parts[sectionLines], before.parts[sectionPhones])
+		follow()
+		now := opened(b)
+		want := now.draft.clone()
+		for _, f := range uitest.All[*widgets.Field](lists) {
+			f.SetText("x")
+			f.TypedRune('y')
+		}
+		for _, kind := range uitest.All[*widget.Select](lists) {
+			kind.SetSelectedIndex(0)
+			kind.SetSelectedIndex(1)
+		}
+		for _, button := range uitest.All[*widgets.Button](lists) {
+			button.OnTapped()
+		}
+		if !reflect.DeepEqual(now.draft, want) {
+			t.Errorf("%+v, want %+v", now.draft, want)
+		}
+	}
+	if d := opened(b).draft; len(d.lines) != 1 || len(d.phones) != 1 {
+		t.Errorf("%+v", d)
+	}
 }
 
 // TestSettingsFollow: if language or look change while the user is
