@@ -145,9 +145,9 @@ func (cs *Cards) key(s *slot, k window.KeyPress, now time.Time) {
 	case window.KeyUp:
 		cs.arrow(s, -1)
 	case window.KeyPageDown:
-		cs.scrollRows(s, s.visibleRows())
+		cs.scrollRows(s, len(s.view.rows))
 	case window.KeyPageUp:
-		cs.scrollRows(s, -s.visibleRows())
+		cs.scrollRows(s, -len(s.view.rows))
 	case window.KeyHome:
 		cs.scrollRows(s, -len(s.state.Contacts))
 	case window.KeyEnd:
@@ -204,7 +204,7 @@ func (cs *Cards) digit(s *slot, i int, now time.Time) {
 		cs.activate(s, a.do, now)
 		return
 	}
-	if i < s.list.First || i >= s.list.First+s.visibleRows() {
+	if i < s.list.First || i >= s.list.First+len(s.view.rows) {
 		cs.scrollRows(s, i-s.list.First)
 	}
 }
@@ -217,17 +217,6 @@ func (s *slot) openArea(i int) *area {
 		}
 	}
 	return nil
-}
-
-// visibleRows returns how many rows are visible at once.
-func (s *slot) visibleRows() int {
-	n := 0
-	for i := range s.view.areas {
-		if a := &s.view.areas[i]; a.do.opens() {
-			n++
-		}
-	}
-	return max(n, 1)
 }
 
 // shortcut copies the number, the relation number, or the line to pass on.
@@ -355,11 +344,16 @@ func (cs *Cards) arrow(s *slot, by int) {
 	case at >= 0:
 		at = min(max(at+by, 0), len(list)-1)
 	case by > 0:
-		at = firstRow(s.list.First, len(list), s.visibleRows())
+		at = firstRow(s.list.First, len(list), len(s.view.rows))
 	default:
 		return
 	}
-	if n := s.visibleRows(); at < s.list.First {
+	for !c.LinkOK[list[at]] { // a row whose file cannot be opened is skipped
+		if at += by; at < 0 || at == len(list) {
+			return
+		}
+	}
+	if n := len(s.view.rows); at < s.list.First {
 		cs.scrollRows(s, at-s.list.First)
 	} else if at >= s.list.First+n {
 		cs.scrollRows(s, at-n+1-s.list.First)

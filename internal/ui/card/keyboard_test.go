@@ -263,6 +263,63 @@ func TestRowsByKeys(t *testing.T) {
 	r.opens("the last row", 7)
 }
 
+// TestRowsWithoutFiles: keys pass over rows whose file cannot be
+// opened, and count them when they scroll.
+func TestRowsWithoutFiles(t *testing.T) {
+	c := gallery(t)["family"] // eight, six of them visible
+	for _, i := range []int{0, 2, 3, 7} {
+		c.LinkOK[i] = false
+	}
+	r := startCards(t, withHotkey)
+	r.shows(c)
+	r.hotkey()
+	r.pass(time.Second)
+	first := func(what string, want int) {
+		t.Helper()
+		r.on(func() {
+			if got := r.cs.slots[0].list.First; got != want {
+				t.Errorf("%s: the first row is %d, want %d", what, got, want)
+			}
+		})
+	}
+	r.types("4")
+	first("row 4 was visible", 0)
+	var focused []int
+	for range 5 {
+		r.keys(window.KeyDown)
+		focused = append(focused, r.focus(0).Action.Index)
+	}
+	if want := []int{1, 4, 5, 6, 6}; !slices.Equal(focused, want) {
+		t.Errorf("down along %v, want %v", focused, want)
+	}
+	first("down to row 7", 1)
+	r.keys(window.KeyPageDown)
+	first("a page down, to the end", 2)
+	r.keys(window.KeyUp, window.KeyUp, window.KeyUp, window.KeyUp)
+	if at := r.focus(0).Action.Index; at != 1 {
+		t.Errorf("up to row %d", at)
+	}
+}
+
+// TestNoRowsToScroll: a general number whose rows are
+// not shown is not scrolled, so they open at the first.
+func TestNoRowsToScroll(t *testing.T) {
+	r := startCards(t, withHotkey)
+	r.shows(gallery(t)["general"])
+	r.hotkey()
+	r.pass(time.Second)
+	r.types("5")
+	r.keys(window.KeyPageDown, window.KeyEnd)
+	r.d.windows[0].h.Scrolled(openAt, -3)
+	r.on(func() {
+		cs := r.cs
+		cs.search(cs.slots[0])
+		if s := cs.slots[0]; s.list.First != 0 || len(s.view.rows) == 0 {
+			t.Errorf("%d rows from %d on", len(s.view.rows), s.list.First)
+		}
+	})
+}
+
 func TestTypingFilters(t *testing.T) {
 	c := gallery(t)["general"]
 	r := startCards(t, withHotkey)

@@ -299,11 +299,10 @@ func (cs *Cards) copy(s *slot, do Do) {
 	cs.refresh(s)
 }
 
-// scrollRows scrolls the rows of several matches.
+// scrollRows scrolls the rows of several matches, if it shows any.
 func (cs *Cards) scrollRows(s *slot, by int) {
-	all := len(matching(s.state, s.list.Filter))
-	shown := (&painter{l: cs.look(s)}).rows(s.state)
-	if row := firstRow(s.list.First+by, all, shown); row != s.list.First {
+	all, shown := len(matching(s.state, s.list.Filter)), len(s.view.rows)
+	if row := firstRow(s.list.First+by, all, shown); shown > 0 && row != s.list.First {
 		s.list.First = row
 		cs.refresh(s)
 	}
