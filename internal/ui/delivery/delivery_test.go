@@ -193,6 +193,25 @@ func TestDeliveryDrop(t *testing.T) {
 	}
 }
 
+// TestDeliveryFollowsTheLanguage: in another language, the window
+// is rebuilt in place, and its outbox stays open.
+func TestDeliveryFollowsTheLanguage(t *testing.T) {
+	b, w := openDelivery(t, text.Dutch)
+	p, opened := &paper{}, 0
+	w.outbox.open = func(context.Context, *settings.Settings) (box, error) { opened++; return p, nil }
+	b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{})
+	b.Tell(t, windowapi.KindWelcome, uitest.Greeting(text.English))
+	now := b.Page(windowapi.WindowDelivery).(*window)
+	if now == w || now.win != w.win || now.win.Title() != "Deliver messages – Wiebelt" {
+		t.Errorf("not rebuilt in place: %q", now.win.Title())
+	}
+	if now.remove("i4"); opened != 1 || !slices.Equal(p.did, []string{"forget i4true"}) {
+		t.Errorf("the outbox was opened %d times, and did %q", opened, p.did)
+	}
+	now.takeState(deliveryState())
+	uitest.WantTexts(t, now.win, "maybe delivered", "Send all the same")
+}
+
 // TestDeliveryActions: items in the outbox are changed there, and the
 // resident continues from them; files not yet in it belong to the resident.
 func TestDeliveryActions(t *testing.T) {

@@ -74,8 +74,10 @@ func TestWindowsFollowTheSettings(t *testing.T) {
 	b.Show(windowapi.WindowRecipes)
 	b.ShowAt(windowapi.WindowRecipes, "microsip")
 	b.ShowAt(windowapi.WindowHelp, "messages")
-	help := b.Page(windowapi.WindowHelp).Window()
-	calls, recipes := b.Page(windowapi.WindowCalls).Window(), b.Page(windowapi.WindowRecipes).Window()
+	b.Show(windowapi.WindowDelivery)
+	windowOf := func(name string) fyne.Window { return b.Page(name).Window() }
+	calls, recipes := windowOf(windowapi.WindowCalls), windowOf(windowapi.WindowRecipes)
+	help, delivery := windowOf(windowapi.WindowHelp), windowOf(windowapi.WindowDelivery)
 	say := func(w windowapi.Welcome) {
 		t.Helper()
 		raw := must.Get(json.Marshal(w))(t)
@@ -89,13 +91,15 @@ func TestWindowsFollowTheSettings(t *testing.T) {
 	english := uitest.Greeting(text.English)
 	english.Status = windowapi.Status{OK: true, Sentence: "Ready."}
 	say(english)
-	if b.Page(windowapi.WindowCalls).Window() != calls || b.Page(windowapi.WindowRecipes).Window() != recipes {
+	if windowOf(windowapi.WindowCalls) != calls || windowOf(windowapi.WindowRecipes) != recipes ||
+		windowOf(windowapi.WindowHelp) != help || windowOf(windowapi.WindowDelivery) != delivery {
 		t.Fatal("another window")
 	}
 	uitest.WantTexts(t, calls, "Calls", "Ready.")
-	if calls.Title() != "Calls – Wiebelt" {
-		t.Error(calls.Title())
+	if calls.Title() != "Calls – Wiebelt" || delivery.Title() != "Deliver messages – Wiebelt" {
+		t.Errorf("%q, %q", calls.Title(), delivery.Title())
 	}
+	uitest.WantTexts(t, delivery, text.English.T(text.DeliveryWindowChoose))
 	uitest.WantTexts(t, recipes, text.English.T(text.RecipesPhones))
 	for w, name := range map[string]string{windowapi.WindowRecipes: "microsip", windowapi.WindowHelp: "messages"} {
 		if at := b.Page(w).(widgets.Chooser).Chosen(); at != name {
