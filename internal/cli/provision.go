@@ -207,11 +207,7 @@ func (c *provisionCmd) open(d profile.Dirs, kind string) (secret.Store, error) {
 	if err := d.Make(); err != nil {
 		return nil, err
 	}
-	store, err := secret.Open(kind, d)
-	if err != nil {
-		return nil, text.Errorf(text.OutputSecretStore, kind, err)
-	}
-	return store, nil
+	return secret.Open(kind, d), nil
 }
 
 // save saves what is wanted, in the store that the flags name.

@@ -67,10 +67,7 @@ func (c *secretRemoveCmd) kind(s *settings.Settings) string {
 
 // remove deletes one secret, and says so if there is none.
 func (c *secretRemoveCmd) remove(e *env, d profile.Dirs, s *settings.Settings, ref secret.Ref) error {
-	store, err := secret.Open(c.kind(s), d)
-	if err != nil {
-		return secretError(e.lang(), err)
-	}
+	store := secret.Open(c.kind(s), d)
 	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
 	defer cancel()
 	if secret.Inspect(ctx, store, ref) == secret.NotSet {
@@ -95,12 +92,9 @@ func (c *secretRemoveCmd) removeAll(e *env, d profile.Dirs, s *settings.Settings
 	}
 	err := secret.RemoveTokens(d)
 	for _, kind := range kinds {
-		store, e2 := secret.Open(kind, d)
-		if e2 == nil {
-			ctx, cancel := context.WithTimeout(e.ctx, storeTime)
-			e2 = store.Clear(ctx)
-			cancel()
-		}
+		ctx, cancel := context.WithTimeout(e.ctx, storeTime)
+		e2 := secret.Open(kind, d).Clear(ctx)
+		cancel()
 		switch {
 		case errors.Is(e2, secret.ErrNoStore) && kind != c.kind(s): // it was never used here
 		case errors.Is(e2, secret.ErrNoStore):

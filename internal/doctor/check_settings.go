@@ -163,10 +163,8 @@ func (e *exam) setup(context.Context) []finding {
 // it may contain a path.
 func keyOf(err error) string {
 	key, _, _ := strings.Cut(err.Error(), ":")
-	for _, k := range settings.Keys() {
-		if k.Key == key {
-			return key
-		}
+	if _, known := settings.Of(key); known {
+		return key
 	}
 	return "hub"
 }
@@ -185,15 +183,11 @@ func (e *exam) readSecret(ctx context.Context) storedSecret {
 	if h.BaseURL == "" || h.ClientID == "" {
 		return storedSecret{off: true}
 	}
-	store, err := e.sys.store(h.SecretStore, e.Dirs)
-	if err != nil {
-		return storedSecret{err: err}
-	}
 	ref, err := secret.Hub(h.BaseURL, h.ClientID)
 	if err != nil {
 		return storedSecret{err: err}
 	}
-	v, next, err := secret.Pair(ctx, store, ref)
+	v, next, err := secret.Pair(ctx, e.sys.store(h.SecretStore, e.Dirs), ref)
 	if v == "" {
 		v, next = next, ""
 	}
@@ -230,8 +224,6 @@ func (e *exam) secret(ctx context.Context) []finding {
 		return say(Fail, "secret.no_right", cmp.Or(secret.MachineReaders(), secret.MachineGroup))
 	case errors.Is(err, secret.ErrDamaged):
 		return say(Fail, "secret.damaged")
-	case errors.Is(err, secret.ErrBadKind):
-		return say(Fail, "secret.kind", kind)
 	}
 	return say(Fail, "secret.failed")
 }

@@ -84,7 +84,6 @@ func rows(t *testing.T) []row {
 		{"secret", setUp, withSecret(secret.ErrExposed), say(Fail, "secret.exposed")},
 		{"secret", setUp, withSecret(secret.ErrNoRight), say(Fail, "secret.no_right", secret.MachineGroup)},
 		{"secret", setUp, withSecret(secret.ErrDamaged), say(Fail, "secret.damaged")},
-		{"secret", setUp, withSecret(secret.ErrBadKind), say(Fail, "secret.kind", "os")},
 		{"secret", setUp, withSecret(errors.New("canary")), say(Fail, "secret.failed")},
 
 		{"expiry", setUp, nil, say(Off, "expiry.none")},

@@ -136,7 +136,7 @@ func TestEverythingHangs(t *testing.T) {
 	defer close(over)
 	wait := func() { <-over }
 	sys := system{
-		store:       func(string, profile.Dirs) (secret.Store, error) { return hanging{until: over}, nil },
+		store:       func(string, profile.Dirs) secret.Store { return hanging{until: over} },
 		register:    func(register.Options) (register.Status, error) { wait(); return register.Status{}, nil },
 		policy:      func() (bool, bool) { wait(); return false, false },
 		desktop:     func() bool { return true },

@@ -117,10 +117,7 @@ func (w words) ofComputer() {
 // return them in time.
 func secretsOf(ctx context.Context, cfg Config) []string {
 	s := cfg.Settings
-	store, err := secret.Open(s.Hub.SecretStore, cfg.Dirs)
-	if err != nil {
-		return nil
-	}
+	store := secret.Open(s.Hub.SecretStore, cfg.Dirs)
 	ctx, cancel := context.WithTimeout(ctx, secretIn)
 	defer cancel()
 	var all []string

@@ -23,7 +23,7 @@ import (
 
 // system is the interface to the computer. Tests replace it.
 type system struct {
-	store       func(kind string, dirs profile.Dirs) (secret.Store, error)
+	store       func(kind string, dirs profile.Dirs) secret.Store
 	register    func(register.Options) (register.Status, error)
 	policy      func() (file, managed bool)  // whether each of the administrator's sources exists
 	desktop     func() bool                  // a screen that can show windows

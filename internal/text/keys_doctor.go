@@ -39,7 +39,7 @@ var DoctorTroubles = []struct {
 	{"settings", []string{"settings.file", "settings.syntax", "settings.unknown", "settings.type", "settings.value",
 		"policy.untrusted", "policy.unreadable", "policy.syntax", "policy.key", "policy.closed", "setup.missing", "setup.unjoined", "setup.hub", "setup.wrong",
 		"secret.unset", "secret.elsewhere", "secret.absent", "secret.locked", "secret.unanswered", "secret.full", "secret.exposed", "secret.no_right",
-		"secret.damaged", "secret.kind", "secret.failed", "expiry.soon", "expiry.past"}},
+		"secret.damaged", "secret.failed", "expiry.soon", "expiry.past"}},
 	{"hub", []string{"failure.no_network", "failure.name_not_resolved", "failure.connection_refused", "failure.proxy_login", "failure.proxy_failed",
 		"failure.tls_failed", "failure.certificate_unknown", "failure.certificate_expired", "failure.certificate_name", "failure.clock_wrong",
 		"failure.credentials_refused", "failure.scope_refused", "failure.hub_error", "failure.hub_slow", "failure.answer_not_understood",

@@ -57,7 +57,6 @@ const (
 	OutputSimAnnounced   Key = "output.sim.announced"
 	OutputLookupFailed   Key = "output.lookup.failed" // why, and what to do about it
 	OutputVault          Key = "output.vault"
-	OutputSecretStore    Key = "output.secret_store"
 	OutputNotSetUp       Key = "output.not_set_up" // what is missing
 	OutputHubReading     Key = "output.hub.reading"
 	OutputHubStoring     Key = "output.hub.storing"

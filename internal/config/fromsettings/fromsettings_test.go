@@ -122,7 +122,7 @@ func TestExchangesThroughTheProxy(t *testing.T) {
 		d := must.Get(profile.Find(dir))(t)
 		must.Do(t, d.Make())
 		s := settings.Softphone{Kind: kind, Name: "centrale", Address: "https://pbx.example:5001", User: "u", Extension: "101"}
-		store := must.Get(secret.Open(secret.KindFile, d))(t)
+		store := secret.Open(secret.KindFile, d)
 		ref := must.Get(secret.Softphone(s.Kind, s.Name, s.Address))(t)
 		must.Do(t, store.Set(t.Context(), ref, "geheim"))
 		p := must.Get(Softphone(d, secret.KindFile, s))(t)

@@ -10,7 +10,6 @@ package fromsettings
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"wiebelt/internal/config/profile"
@@ -34,10 +33,7 @@ func Hub(dirs profile.Dirs, h settings.Hub) (cfg hub.Config, err error) {
 	if missing := h.Missing(); len(missing) > 0 {
 		return cfg, text.Errorf(text.OutputNotSetUp, missing[0])
 	}
-	store, err := secret.Open(h.SecretStore, dirs)
-	if err != nil {
-		return cfg, fmt.Errorf("hub.secret_store: %w", err)
-	}
+	store := secret.Open(h.SecretStore, dirs)
 	ref, err := secret.Hub(h.BaseURL, h.ClientID)
 	if err != nil {
 		return cfg, text.Errorf(text.OutputNotSetUp, err)

@@ -3,7 +3,6 @@ package fromsettings
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"sync"
@@ -62,10 +61,7 @@ func Softphone(dirs profile.Dirs, kindOfStore string, s settings.Softphone) (lin
 func Account(dirs profile.Dirs, kindOfStore string, s settings.Softphone) (exchangelink.Account, error) {
 	a := exchangelink.Account{Address: s.Address, User: s.User, Extension: s.ExtensionOf(settings.LogOnName())}
 	if registry.Of(s.Kind).Requires(registry.NeedsSecret) {
-		store, err := secret.Open(kindOfStore, dirs)
-		if err != nil {
-			return a, fmt.Errorf("hub.secret_store: %w", err)
-		}
+		store := secret.Open(kindOfStore, dirs)
 		ref, err := secret.Softphone(s.Kind, s.Name, s.Address)
 		if err != nil {
 			return a, err

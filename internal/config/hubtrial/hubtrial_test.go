@@ -83,7 +83,7 @@ func TestSecretWorks(t *testing.T) {
 func TestSave(t *testing.T) {
 	x := wanted(t)
 	write(t, x.Dirs, "# by hand\n[hub]\nsecret_store = \"file\"\n")
-	store := must.Get(secret.Open(secret.KindFile, x.Dirs))(t)
+	store := secret.Open(secret.KindFile, x.Dirs)
 	hub, _ := secret.Hub(x.Hub.BaseURL, "office")
 	link, _ := secret.Softphone("ari", "centrale", "https://pbx.example")
 	kept := func() string {

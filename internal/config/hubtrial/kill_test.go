@@ -97,7 +97,7 @@ func TestKilledSaver(t *testing.T) {
 		if b, err := os.ReadFile(settings.Path(d)); err != nil || !strings.HasPrefix(string(b), "# ours\n") {
 			t.Fatalf("round %d: what a person wrote is gone: %v", round, err)
 		}
-		store := must.Get(secret.Open(secret.KindFile, d))(t)
+		store := secret.Open(secret.KindFile, d)
 		if value, err := store.Get(t.Context(), ref); err != nil || value != fmt.Sprint("secret-", last) && value != fmt.Sprint("secret-", last+1) {
 			t.Fatalf("round %d: %s after %d: %v", round, value, last, err)
 		}

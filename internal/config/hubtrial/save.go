@@ -95,11 +95,7 @@ func (w Wanted) open(d profile.Dirs, kind string) (secret.Store, error) {
 	if err := d.Make(); err != nil {
 		return nil, err
 	}
-	store, err := secret.Open(kind, d)
-	if err != nil {
-		err = &StoreError{err}
-	}
-	return store, err
+	return secret.Open(kind, d), nil
 }
 
 // saver stores secrets and remembers the previous ones.
@@ -189,13 +185,9 @@ func (k *saver) putBack(ctx context.Context) (err error) {
 }
 
 // Secrets returns the states of the secrets that the settings need: the hub's, and
-// those of links by name. links is nil if there is no store. It waits for the store
-// as long as ctx allows.
+// those of links by name. It waits for the store as long as ctx allows.
 func Secrets(ctx context.Context, d profile.Dirs, s *settings.Settings) (hub secret.State, links map[string]secret.State) {
-	store, err := secret.Open(s.Hub.SecretStore, d)
-	if err != nil {
-		return secret.StateOf(err), nil
-	}
+	store := secret.Open(s.Hub.SecretStore, d)
 	look := func(ref secret.Ref, err error) secret.State {
 		if err != nil {
 			return secret.NotSet

@@ -99,13 +99,13 @@ func rotation(t *testing.T, s Store) {
 }
 
 func TestRotation(t *testing.T) {
-	s, _ := Open(KindFile, dirs(t))
+	s := Open(KindFile, dirs(t))
 	rotation(t, s)
 }
 
 // TestRotationOfOthers: secrets other than the hub's are simply set.
 func TestRotationOfOthers(t *testing.T) {
-	s, _ := Open(KindFile, dirs(t))
+	s := Open(KindFile, dirs(t))
 	ref := must.Get(Softphone("ari", "ari", "http://127.0.0.1:8088"))(t)
 	for _, v := range []string{"a", "b"} {
 		if waiting, err := Renew(t.Context(), s, ref, v, nil); waiting || err != nil {
@@ -119,7 +119,7 @@ func TestRotationOfOthers(t *testing.T) {
 
 // TestRotationAtTheOldAddress: the new secret belongs to its address, like the old one.
 func TestRotationAtTheOldAddress(t *testing.T) {
-	s, _ := Open(KindFile, dirs(t))
+	s := Open(KindFile, dirs(t))
 	a, b := hub(t, "https://a.example", "c"), hub(t, "https://b.example", "c")
 	for _, v := range []string{"first", "second"} {
 		must.Get(Renew(t.Context(), s, a, v, nil))(t)

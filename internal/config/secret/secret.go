@@ -55,8 +55,6 @@ var (
 	ErrNoRight = errors.New("this user may not read the secret of the whole computer")
 	// ErrBadRef reports an address or client that no secret can be bound to.
 	ErrBadRef = errors.New("not an address and client that a secret can be kept for")
-	// ErrBadKind reports an unknown kind of store.
-	ErrBadKind = errors.New("unknown kind of secret store")
 )
 
 // MaxLength is the longest secret in bytes, the limit of the Windows store. It applies to
@@ -76,7 +74,7 @@ type Store interface {
 	Clear(ctx context.Context) error
 }
 
-// The kinds of stores.
+// The kinds of stores; those of the setting hub.secret_store.
 const (
 	KindOS      = "os"      // Credential Manager on Windows, Secret Service on Linux
 	KindFile    = "file"    // files with mode 0600 in the profile's state folder
@@ -84,16 +82,14 @@ const (
 )
 
 // Open returns the store of a kind for a profile, without accessing it yet.
-func Open(kind string, dirs profile.Dirs) (Store, error) {
+func Open(kind string, dirs profile.Dirs) Store {
 	switch kind {
-	case KindOS:
-		return rotate(newOSStore(dirs)), nil
 	case KindFile:
-		return rotate(newFileStore(dirs)), nil
+		return rotate(newFileStore(dirs))
 	case KindMachine:
-		return OpenMachine("", dirs), nil
+		return OpenMachine("", dirs)
 	}
-	return nil, ErrBadKind
+	return rotate(newOSStore(dirs))
 }
 
 // OpenMachine is Open for the whole computer. group is the group of Unix users that may

@@ -73,15 +73,6 @@ func TestRefs(t *testing.T) {
 	}
 }
 
-func TestOpen(t *testing.T) {
-	for kind, want := range map[string]error{KindOS: nil, KindFile: nil, KindMachine: nil, "Machine": ErrBadKind, "": ErrBadKind} {
-		s, err := Open(kind, dirs(t))
-		if !errors.Is(err, want) || (s == nil) != (want != nil) {
-			t.Errorf("%q: %v %v", kind, s, err)
-		}
-	}
-}
-
 // everyStore tests what every store must do.
 func everyStore(t *testing.T, s Store) {
 	t.Helper()
@@ -138,7 +129,7 @@ func everyStore(t *testing.T, s Store) {
 
 func TestFileStore(t *testing.T) {
 	d := dirs(t)
-	s, _ := Open(KindFile, d)
+	s := Open(KindFile, d)
 	everyStore(t, s)
 	left, _ := filepath.Glob(filepath.Join(d.State, "secrets", "*"))
 	if len(left) > 0 {

@@ -110,7 +110,7 @@ func TestRealStore(t *testing.T) {
 	t.Run("full", func(t *testing.T) {
 		bus(t)
 		gnomeKeyring(t, "pw")
-		s, _ := Open(KindOS, dirs(t))
+		s := Open(KindOS, dirs(t))
 		begin := time.Now()
 		if err := s.Set(t.Context(), hub(t, "https://a.example", "c"), strings.Repeat("x", MaxLength+1)); !errors.Is(err, ErrFull) {
 			t.Error(err)
@@ -120,7 +120,7 @@ func TestRealStore(t *testing.T) {
 	t.Run("open store", func(t *testing.T) {
 		bus(t)
 		gnomeKeyring(t, "pw")
-		s, _ := Open(KindOS, dirs(t))
+		s := Open(KindOS, dirs(t))
 		everyStore(t, s)
 		rotation(t, s)
 	})

@@ -108,10 +108,7 @@ func (c *exchangeRemoveCmd) Run(e *env) error {
 		if err := e.save(dirs, now, hubtrial.Wanted{Changes: map[string]any{"softphone": without(now, c.Name)}}); err != nil {
 			return err
 		}
-		store, err := secret.Open(now.Hub.SecretStore, dirs)
-		if err != nil {
-			return err
-		}
+		store := secret.Open(now.Hub.SecretStore, dirs)
 		p := now.Softphones[i]
 		if ref, err := secret.Softphone(p.Kind, p.Name, p.Address); err == nil { // otherwise it never had one
 			if err := store.Delete(e.ctx, ref); err != nil && !errors.Is(err, secret.ErrNotSet) {

@@ -64,15 +64,11 @@ type secretHash struct {
 
 func (s Secret) fingerprint(ctx context.Context) secretHash {
 	h := s.Of()
-	store, err := secret.Open(h.SecretStore, s.Dirs)
-	if err != nil {
-		return secretHash{read: true, closed: true}
-	}
 	ref, err := secret.Hub(h.BaseURL, h.ClientID)
 	if err != nil {
 		return secretHash{read: true, closed: true}
 	}
-	old, next, err := secret.Pair(ctx, store, ref)
+	old, next, err := secret.Pair(ctx, secret.Open(h.SecretStore, s.Dirs), ref)
 	if errors.Is(err, secret.ErrLocked) {
 		return secretHash{read: true, closed: true}
 	}

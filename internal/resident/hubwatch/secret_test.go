@@ -24,7 +24,7 @@ func TestAnotherSecretIsTried(t *testing.T) {
 	must.Do(t, dirs.Make())
 	of := settings.Defaults().Hub
 	of.BaseURL, of.ClientID, of.SecretStore = "https://hub.example/rpc", "office", secret.KindFile
-	store := must.Get(secret.Open(of.SecretStore, dirs))(t)
+	store := secret.Open(of.SecretStore, dirs)
 	ref := must.Get(secret.Hub(of.BaseURL, of.ClientID))(t)
 	synctest.Test(t, func(t *testing.T) {
 		var refused atomic.Bool

@@ -68,7 +68,7 @@ func newDeliverer(t *testing.T) *deliverer {
 // keep stores the secret.
 func (d *deliverer) keep(value string, s *settings.Settings) {
 	d.t.Helper()
-	store := must.Get(secret.Open(s.Hub.SecretStore, d.dirs))(d.t)
+	store := secret.Open(s.Hub.SecretStore, d.dirs)
 	ref, err := secret.Hub(s.Hub.BaseURL, s.Hub.ClientID)
 	if err == nil {
 		err = store.Set(d.t.Context(), ref, value)

@@ -118,9 +118,6 @@ func ForgetFilter(rules *phone.Rules, m windowapi.Forget, now time.Time) func(en
 // ChoiceParams returns where choices are kept. The key of their hashes is in the secret
 // store; without a store, they last until the program ends.
 func ChoiceParams(dirs profile.Dirs, s *settings.Settings) chosencontacts.Params {
-	p := chosencontacts.Params{Path: filepath.Join(dirs.State, chosencontacts.FileName), Keep: s.History.Choices, Log: slog.New(slog.DiscardHandler)}
-	if store, err := secret.Open(s.Hub.SecretStore, dirs); err == nil {
-		p.Secrets = store
-	}
-	return p
+	return chosencontacts.Params{Path: filepath.Join(dirs.State, chosencontacts.FileName), Secrets: secret.Open(s.Hub.SecretStore, dirs),
+		Keep: s.History.Choices, Log: slog.New(slog.DiscardHandler)}
 }

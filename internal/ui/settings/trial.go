@@ -155,13 +155,9 @@ func secretToTry(ctx context.Context, d profile.Dirs, l text.Language, h setting
 	if err != nil {
 		return "", l.T(text.SettingsWindowSecretNoAddress)
 	}
-	store, err := secret.Open(h.SecretStore, d)
-	if err != nil {
-		return "", secretSentence(l, err)
-	}
 	ctx, cancel := context.WithTimeout(ctx, lookIn)
 	defer cancel()
-	value, err = store.Get(ctx, ref)
+	value, err = secret.Open(h.SecretStore, d).Get(ctx, ref)
 	if errors.Is(err, secret.ErrNotSet) {
 		return "", l.T(text.SettingsWindowSecretMissing)
 	}

@@ -50,7 +50,7 @@ func fileOf(t *testing.T, d profile.Dirs) string {
 func keepSecret(t *testing.T, d profile.Dirs, base, client, value string) {
 	t.Helper()
 	ref := must.Get(secret.Hub(base, client))(t)
-	store := must.Get(secret.Open(secret.KindFile, d))(t)
+	store := secret.Open(secret.KindFile, d)
 	must.Do(t, store.Set(t.Context(), ref, value))
 }
 
