@@ -13,7 +13,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -61,10 +60,7 @@ func Remember(d profile.Dirs, r Registered) error {
 	path := filepath.Join(d.State, registeredFile)
 	r.Version = 1
 	if r == (Registered{Version: 1}) {
-		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return nil
+		return profile.RemoveFile(path)
 	}
 	b, _ := json.Marshal(r) // cannot fail: a number, flags and a text
 	if err := os.MkdirAll(d.State, 0o700); err != nil {

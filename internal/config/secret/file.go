@@ -68,9 +68,6 @@ func (s *fileStore) Set(_ context.Context, ref Ref, secret string) error {
 }
 
 func (s *fileStore) Delete(_ context.Context, ref Ref) error {
-	if _, err := os.Lstat(s.dir); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
 	return profile.RemoveFile(s.path(ref))
 }
 

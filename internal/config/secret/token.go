@@ -49,10 +49,7 @@ func Token(dirs profile.Dirs) (Tokens, error) {
 	if errors.Is(err, fs.ErrExist) {
 		return loadTokens(dirs) // another program was first
 	}
-	if err != nil {
-		return Tokens{}, err
-	}
-	return t, nil
+	return t, err
 }
 
 // RenewToken replaces the tokens. Every recipe that contains an old one stops working.
@@ -61,10 +58,7 @@ func RenewToken(dirs profile.Dirs) (Tokens, error) {
 	if err := os.MkdirAll(dirs.State, 0o700); err != nil {
 		return Tokens{}, err
 	}
-	if err := profile.WriteFile(tokenPath(dirs), b, 0o600); err != nil {
-		return Tokens{}, err
-	}
-	return t, nil
+	return t, profile.WriteFile(tokenPath(dirs), b, 0o600)
 }
 
 // RemoveTokens removes the tokens. The next Wiebelt creates new ones.

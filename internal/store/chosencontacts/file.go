@@ -138,9 +138,6 @@ func (s *Store) save() error {
 
 func write(path string, c contents) error {
 	if len(c.Choices) == 0 {
-		if _, err := os.Lstat(filepath.Dir(path)); err != nil {
-			return nil
-		}
 		return profile.RemoveFile(path)
 	}
 	for i := range c.Choices {
@@ -166,9 +163,6 @@ func (f *file) purge(path string, limit time.Time) error {
 
 func (f *file) remove(path string) error {
 	f.mark, f.alone = "", false
-	if _, err := os.Lstat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
 	if err := errors.Join(profile.RemoveFile(path), profile.RemoveFile(asidePath(path))); err != nil {
 		return fmt.Errorf("delete remembered choices: %w", err)
 	}
