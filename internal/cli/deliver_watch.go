@@ -146,9 +146,7 @@ func (w *watcher) changed(ctx context.Context) bool {
 	w.stamp, w.p.s = now, w.e.load(w.p.dirs)
 	w.hub.Store(&w.p.s.Hub)
 	w.senders.Renew()
-	if err := w.b.Configure(w.cmd.policy(w.p)); err != nil {
-		w.complain(w.reason(err))
-	}
+	w.b.Configure(w.cmd.policy(w.p))
 	if q, err := w.b.Queue(ctx); err == nil && q.Held != "" {
 		_ = w.b.Release(ctx) // else it is tried again later
 	}

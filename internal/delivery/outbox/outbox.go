@@ -77,20 +77,6 @@ type Policy struct {
 	KeepRefused     int    // days to keep copies of refused files
 }
 
-func (p Policy) valid() error {
-	switch p.Uncertain {
-	case "", UncertainHold, UncertainRetry:
-	default:
-		return errors.New("delivery.uncertain: hold or retry")
-	}
-	switch p.Duplicate {
-	case "", DuplicateSkip, DuplicateSend, DuplicateRefuse:
-	default:
-		return errors.New("delivery.duplicate: skip, send or refuse")
-	}
-	return nil
-}
-
 // Errors of this package.
 var (
 	// ErrBusy reports that another worker holds the lock.
@@ -162,9 +148,7 @@ func Open(ctx context.Context, o Options) (*Outbox, error) {
 	}
 	o.Dir = dir
 	b := &Outbox{o: o, wake: make(chan struct{}, 1), changed: make(chan struct{})}
-	if err := b.Configure(o.Policy); err != nil {
-		return nil, err
-	}
+	b.Configure(o.Policy)
 	if err := b.open(ctx); err != nil {
 		return nil, fmt.Errorf("outbox: %w", err)
 	}
@@ -172,13 +156,9 @@ func Open(ctx context.Context, o Options) (*Outbox, error) {
 }
 
 // Configure changes the policy, starting with the next item.
-func (b *Outbox) Configure(p Policy) error {
-	if err := p.valid(); err != nil {
-		return err
-	}
+func (b *Outbox) Configure(p Policy) {
 	p.ItemsPerRequest = max(p.ItemsPerRequest, 1)
 	b.current.Store(&p)
-	return nil
 }
 
 func (b *Outbox) policy() Policy { return *b.current.Load() }

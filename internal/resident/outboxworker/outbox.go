@@ -190,9 +190,7 @@ func (d *Worker) SettingsChanged(s *settings.Settings) {
 		return
 	}
 	if box := d.current(); box != nil {
-		if err := box.Configure(fromsettings.DeliveryPolicy(s)); err != nil {
-			d.p.Log.Error("deliveries", "why", err)
-		}
+		box.Configure(fromsettings.DeliveryPolicy(s))
 	}
 	d.Recheck()
 	d.changed()
