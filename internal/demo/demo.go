@@ -218,7 +218,6 @@ func (d *runner) play(ctx context.Context, id string, l text.Language) windowapi
 	})
 	select {
 	case p := <-shown:
-		out.Painted, out.Contact = p.painted, p.contact
 		out.Line = l.T(text.DemoPlayed, msIn(l, p.painted))
 		if p.contact > 0 && p.outcome != engine.Failed {
 			out.Line = l.T(text.DemoPlayedContact, msIn(l, p.painted), msIn(l, p.contact))

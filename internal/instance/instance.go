@@ -266,7 +266,11 @@ func (c *Conn) Send(kind string, msg any) error {
 	if err != nil {
 		return err
 	}
-	return c.write(b)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_ = c.c.SetWriteDeadline(time.Now().Add(writeTime))
+	_, err = c.c.Write(b)
+	return err
 }
 
 // line encodes a message.
@@ -284,14 +288,6 @@ func line(kind string, msg any) ([]byte, error) {
 		err = fmt.Errorf("message of %d bytes is too long", len(b))
 	}
 	return append(b, '\n'), err
-}
-
-func (c *Conn) write(b []byte) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_ = c.c.SetWriteDeadline(time.Now().Add(writeTime))
-	_, err := c.c.Write(b)
-	return err
 }
 
 // Receive waits for the next message. The error is io.EOF if the peer closed in good order.

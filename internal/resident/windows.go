@@ -123,7 +123,7 @@ func show(ctx context.Context, cfg instance.Config, m windowapi.Show) error {
 func (r *Resident) doctorFacts(now time.Time) windowapi.DoctorFacts {
 	k, f := r.facts.read(), r.facts.assemble(r.engine.Snapshot())
 	d := windowapi.DoctorFacts{
-		Opened: f.Opened, SetUp: f.SetUp && !f.SecretMissing, Failure: string(f.Lookup.Failure),
+		SetUp: f.SetUp && !f.SecretMissing, Failure: string(f.Lookup.Failure),
 		Paused:    f.Paused.After(now),
 		Doubt:     health.Assess(f, r.lang(), "", now).State == health.Doubt && len(f.Lost) == 0,
 		Port:      k.port,

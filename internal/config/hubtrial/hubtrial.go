@@ -74,7 +74,7 @@ type Step struct {
 func (t Trial) Run(ctx context.Context, say func(Step)) (better map[string]string, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, trialTimeout)
 	defer cancel()
-	r := &trialRun{Trial: t, say: say, corrections: map[string]string{}}
+	r := &trialRun{Trial: t, corrections: map[string]string{}}
 	defer r.close()
 	for _, step := range []struct {
 		name string
@@ -96,7 +96,6 @@ func (t Trial) Run(ctx context.Context, say func(Step)) (better map[string]strin
 // trialRun is a trial in progress.
 type trialRun struct {
 	Trial
-	say         func(Step)
 	client      *hub.Client
 	step        Step
 	reached     hub.Reached

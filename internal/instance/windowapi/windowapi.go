@@ -115,10 +115,8 @@ type Play struct {
 
 // Played reports how a demo call went, in the requested language.
 type Played struct {
-	ID      string        `json:"id"`
-	Line    string        `json:"line"`
-	Painted time.Duration `json:"painted"` // from the event to the number on screen
-	Contact time.Duration `json:"contact"` // from the event to the contact on screen, 0 if none
+	ID   string `json:"id"`
+	Line string `json:"line"`
 }
 
 // Copy asks to put text on the clipboard. It may contain a token.
@@ -215,7 +213,6 @@ const (
 // DoctorFacts is what the resident knows about itself: states and times, nothing about
 // calls or people except the names of links in the settings.
 type DoctorFacts struct {
-	Opened    time.Time    `json:"opened"`
 	SetUp     bool         `json:"set_up"`  // lookups are possible
 	Paused    bool         `json:"paused"`  // by the user
 	Doubt     bool         `json:"doubt"`   // calls are missing
