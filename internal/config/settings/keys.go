@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -183,9 +184,8 @@ func Of(key string) (Entry, bool) {
 		name, _, _ := strings.Cut(array, "[")
 		key = name + "." + field
 	}
-	all := All()
-	if i := slices.IndexFunc(all, func(e Entry) bool { return e.Key == key }); i >= 0 {
-		return all[i], true
+	if e := entryOf(All(), key); e != nil {
+		return *e, true
 	}
 	return Entry{}, false
 }
@@ -224,12 +224,13 @@ func withStrictest(v any, e Entry) Entry {
 }
 
 // find returns the entry of a key or a list of tables, nil if there is none.
-func find(key string) *Entry {
-	for _, all := range [][]Entry{table, lists} {
-		for i := range all {
-			if all[i].Key == key {
-				return &all[i]
-			}
+func find(key string) *Entry { return cmp.Or(entryOf(table, key), entryOf(lists, key)) }
+
+// entryOf returns the entry of a key among all, nil if there is none.
+func entryOf(all []Entry, key string) *Entry {
+	for i := range all {
+		if all[i].Key == key {
+			return &all[i]
 		}
 	}
 	return nil

@@ -63,8 +63,7 @@ func Parse(src string) (*Settings, []Problem) {
 func CheckPolicy(path string) (*Settings, []Problem) {
 	s := Defaults()
 	l := layer{source: Policy}
-	b, err := readFile(path)
-	l.load(b, err)
+	l.load(readFile(path))
 	s.apply(l)
 	return s, s.Problems()
 }

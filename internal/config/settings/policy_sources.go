@@ -187,7 +187,7 @@ func (s *Settings) applyStrictest(l *layer) {
 		if l.source != Policy || p.Kind == Untrusted {
 			continue
 		}
-		unknown := p.Kind == Unreadable || p.Kind == BadSyntax && !isKey(p.Key)
+		unknown := p.Kind == Unreadable || p.Kind == BadSyntax && entryOf(table, p.Key) == nil
 		for j := range table {
 			e := &table[j]
 			meant := p.Key == e.Key || (unknown || p.Key == e.Group()) && s.sources[e.Key] != Policy
@@ -199,9 +199,4 @@ func (s *Settings) applyStrictest(l *layer) {
 			l.problems[i].Closed = true
 		}
 	}
-}
-
-// isKey reports whether a key is in the table.
-func isKey(key string) bool {
-	return slices.ContainsFunc(table, func(e Entry) bool { return e.Key == key })
 }

@@ -70,14 +70,7 @@ func tables[T any](name string, p func(*Settings) *[]T, parts func(*T) []*string
 }
 
 // field returns the field with a name, nil if there is none.
-func (e *Entry) field(name string) *Entry {
-	for i := range e.fields {
-		if e.fields[i].Name() == name {
-			return &e.fields[i]
-		}
-	}
-	return nil
-}
+func (e *Entry) field(name string) *Entry { return entryOf(e.fields, e.Key+"."+name) }
 
 // asTables converts a list to the TOML library's form.
 func (e *Entry) asTables(v any) []any {
