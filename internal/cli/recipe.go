@@ -48,15 +48,7 @@ func (c *recipeCmd) Run(e *env, d profile.Dirs) error {
 	return printRecipe(e.out, l, r, v)
 }
 
-// tokensOf returns the listener's tokens; the error says what to do.
-func tokensOf(d profile.Dirs) (secret.Tokens, error) {
-	t, err := secret.Token(d)
-	if err != nil {
-		err = tokensBad(err)
-	}
-	return t, err
-}
-
+// tokensBad says what to do about tokens that cannot be read.
 func tokensBad(err error) error {
 	if errors.Is(err, secret.ErrDamaged) || errors.Is(err, secret.ErrExposed) {
 		return text.Errorf(text.OutputTokensBad, secret.TokensName)

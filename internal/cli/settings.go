@@ -297,9 +297,9 @@ func explain(w io.Writer, l text.Language, s *settings.Settings, key string) err
 
 // readySources prints the values to enter in a phone's settings.
 func (e *env) readySources(d profile.Dirs, s *settings.Settings) error {
-	t, err := tokensOf(d)
+	t, err := secret.Token(d)
 	if err != nil {
-		return err
+		return tokensBad(err)
 	}
 	number := e.T(text.CommandPlace("NUMBER"))
 	w := e.table()

@@ -6,11 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"strings"
-	"text/tabwriter"
 
 	"wiebelt/internal/config/hubtrial"
 	"wiebelt/internal/config/profile"
@@ -104,7 +102,7 @@ func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Set
 	if len(f.Left) > 0 {
 		e.say(text.AdminPolicyKeeps, strings.Join(f.Left, ", "))
 	}
-	if err := compare(e.out, e.lang(), f.Rows); err != nil {
+	if err := e.compare(f.Rows); err != nil {
 		return err
 	}
 	if f.Moved {
@@ -183,10 +181,10 @@ func (e *env) sayLinks(d profile.Dirs) {
 }
 
 // compare shows the current and the new values side by side.
-func compare(w io.Writer, l text.Language, rows []hubtrial.Row) error {
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintf(t, "%s\t%s\t%s\n", l.T(text.SetupSetting), l.T(text.SetupNow), l.T(text.SetupNew))
-	shown := func(s string) string { return cmp.Or(oneLine(s), l.T(text.SetupNothing)) }
+func (e *env) compare(rows []hubtrial.Row) error {
+	t := e.table()
+	fmt.Fprintf(t, "%s\t%s\t%s\n", e.T(text.SetupSetting), e.T(text.SetupNow), e.T(text.SetupNew))
+	shown := func(s string) string { return cmp.Or(oneLine(s), e.T(text.SetupNothing)) }
 	for _, r := range rows {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", r.Key, shown(r.Now), shown(r.New))
 	}

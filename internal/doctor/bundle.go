@@ -15,6 +15,7 @@ import (
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/address"
 	"wiebelt/internal/filetrust"
 	"wiebelt/internal/logfile"
 )
@@ -174,14 +175,9 @@ func settingsText(s *settings.Settings, known *redactor) string {
 // masked reduces a telephone number to its length and its last two digits, enough for
 // its owner to recognise it.
 func masked(number string) string {
-	var digits []byte
-	for i := range len(number) {
-		if c := number[i]; c >= '0' && c <= '9' {
-			digits = append(digits, c)
-		}
-	}
+	digits := address.OnlyDigits(number)
 	if len(digits) < 6 {
 		return "set"
 	}
-	return strings.Repeat("•", len(digits)-2) + string(digits[len(digits)-2:])
+	return strings.Repeat("•", len(digits)-2) + digits[len(digits)-2:]
 }
