@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/doctor"
@@ -308,10 +306,4 @@ func TestBundleOverwritesNothing(t *testing.T) {
 	if left, _ := os.ReadDir(folder); len(left) != 3 {
 		t.Errorf("%v", left)
 	}
-}
-
-func TestDoctorLeavesNothingRunning(t *testing.T) {
-	before := goleak.IgnoreCurrent()
-	exits(t, 1, "", "doctor", "--profile", t.TempDir())
-	goleak.VerifyNone(t, before)
 }

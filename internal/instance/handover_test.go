@@ -4,7 +4,6 @@ package instance
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -310,31 +309,6 @@ func TestStartDetached(t *testing.T) {
 	})
 	if len(f) != 3 || f[0] != f[2] || f[1] != "?" {
 		t.Errorf("session, terminal, process: %q", f)
-	}
-}
-
-// TestManyMessages sends ten thousand broken messages to a peer that keeps reading.
-func TestManyMessages(t *testing.T) {
-	dir := t.TempDir()
-	serve(t, dir, &testHandler{})
-	for n := range 100 {
-		c, _, err := Connect(t.Context(), config(dir), RoleWindows)
-		must.Do(t, err)
-		for m := range 100 {
-			b := make([]byte, (n*m)%500)
-			_, _ = rand.Read(b)
-			if _, err := c.c.Write(append(b, '\n')); err != nil {
-				break // it may hang up
-			}
-		}
-		_ = c.Close()
-	}
-	c, hello, err := Connect(t.Context(), config(dir), RoleWindows)
-	must.Do(t, err)
-	defer c.Close()
-	must.Do(t, c.Send("echo", map[string]int{"n": 7}))
-	if kind, raw, err := c.Receive(); kind != "echo" || string(raw) != `{"n":7}` || hello.Role != "resident" || hello.Build != "b" || err != nil {
-		t.Errorf("%q %s %+v %v", kind, raw, hello, err)
 	}
 }
 

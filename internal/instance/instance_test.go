@@ -120,15 +120,7 @@ func (e *testHandler) Ring(ev call.Event) error {
 	return nil
 }
 
-func (e *testHandler) Peer(_ context.Context, _ Hello, c *Conn) {
-	for {
-		kind, raw, err := c.Receive()
-		if err != nil {
-			return
-		}
-		_ = c.Send(kind, raw)
-	}
-}
+func (*testHandler) Peer(context.Context, Hello, *Conn) {}
 
 // TestFiftyAtOnce has fifty programs hand over a call while nothing runs. One
 // resident starts and receives fifty calls.

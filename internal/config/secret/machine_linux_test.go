@@ -108,23 +108,15 @@ func TestMachineExposed(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Fatal("only root owns what an administrator owns; run this test as root")
 	}
-	for name, expose := range map[string]func(dir, path string) error{
-		"everybody can read":        func(_, p string) error { return os.Chmod(p, 0o644) },
-		"the group can write":       func(_, p string) error { return os.Chmod(p, 0o660) },
-		"another's file":            func(_, p string) error { return os.Chown(p, 65534, -1) },
-		"another's folder":          func(d, _ string) error { return os.Chown(d, 65534, -1) },
-		"a folder others write":     func(d, _ string) error { return os.Chmod(d, 0o777) },
-		"a folder above, another's": func(d, _ string) error { return os.Chown(filepath.Dir(d), 65534, -1) },
-		"a folder above for all":    func(d, _ string) error { return os.Chmod(filepath.Dir(d), 0o777) },
-		"a link":                    func(_, p string) error { return errors.Join(os.Rename(p, p+".real"), os.Symlink(p+".real", p)) },
-		"a linked folder":           func(d, _ string) error { return errors.Join(os.Rename(d, d+".real"), os.Symlink(d+".real", d)) },
-		"a pipe":                    func(_, p string) error { return errors.Join(os.Remove(p), syscall.Mkfifo(p, 0o640)) },
+	for name, expose := range map[string]func(path string) error{
+		"everybody can read": func(p string) error { return os.Chmod(p, 0o644) },
+		"another's file":     func(p string) error { return os.Chown(p, 65534, -1) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir, group := atMachine(t, true)
+			_, group := atMachine(t, true)
 			s, ref := &machineStore{group: group}, hub(t, "https://a.example", "c")
 			must.Do(t, s.Set(t.Context(), ref, "x"))
-			must.Do(t, expose(dir, s.path(ref)))
+			must.Do(t, expose(s.path(ref)))
 			if v, err := s.Get(t.Context(), ref); v != "" || !errors.Is(err, ErrExposed) {
 				t.Errorf("%q, %v", v, err)
 			}

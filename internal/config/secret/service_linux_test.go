@@ -107,16 +107,6 @@ func TestRealStore(t *testing.T) {
 		lockAll(t)
 		within(t, newOSStore(d), ErrUnanswered)
 	})
-	t.Run("full", func(t *testing.T) {
-		bus(t)
-		gnomeKeyring(t, "pw")
-		s := Open(KindOS, dirs(t))
-		begin := time.Now()
-		if err := s.Set(t.Context(), hub(t, "https://a.example", "c"), strings.Repeat("x", MaxLength+1)); !errors.Is(err, ErrFull) {
-			t.Error(err)
-		}
-		must.Within(t, begin, 2*time.Second)
-	})
 	t.Run("open store", func(t *testing.T) {
 		bus(t)
 		gnomeKeyring(t, "pw")

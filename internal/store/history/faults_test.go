@@ -138,15 +138,6 @@ func TestOpensLater(t *testing.T) {
 	must.Do(t, s.DeleteNumber(t.Context(), "+31612345678"))
 }
 
-// TestFaultStays checks that a persisting fault is reported unchanged.
-func TestFaultStays(t *testing.T) {
-	for _, f := range []Fault{FaultFull, FaultReadOnly, FaultNewer, FaultOther} {
-		if got := faultOf(fmt.Errorf("write: %w", faultError(f))); got != f {
-			t.Errorf("%s became %s", f, got)
-		}
-	}
-}
-
 // TestNewerFileIsLeftAlone checks that a newer file is not touched,
 // and that writing to it and deleting from it report failure.
 func TestNewerFileIsLeftAlone(t *testing.T) {

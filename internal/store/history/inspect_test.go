@@ -1,11 +1,9 @@
 package history
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -45,16 +43,5 @@ func TestLookingLeavesNothing(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 1 {
 		t.Errorf("%v", left)
-	}
-}
-
-func TestSound(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "history.db")
-	if err := CheckFile(t.Context(), path); err == nil {
-		t.Error("a file that is not there is sound")
-	}
-	must.Do(t, os.WriteFile(path, []byte(strings.Repeat("no database ", 1000)), 0o600))
-	if err := CheckFile(t.Context(), path); err == nil || errors.Is(err, ErrNewer) {
-		t.Errorf("%v", err)
 	}
 }
