@@ -37,11 +37,6 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	return &phone{Phone: p, app: a.ClientName(), asked: map[string]asked{}, hidden: map[string]string{}}, nil
 }
 
-// transport sends requests to an exchange. Paths omit the leading "/ari/".
-type transport interface {
-	get(ctx context.Context, path string, into any) (status int, err error)
-}
-
 // Session processes events until the connection ends. It listens for events before it
 // requests the current channels, so that nothing is missed in between.
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
@@ -59,7 +54,9 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 		return p.refused(status)
 	}
 	defer sock.Close()
-	s := &session{phone: p, r: r, transport: httpTransport{p.Server, h}}
+	s := &session{phone: p, r: r, get: func(ctx context.Context, path string, into any) (int, error) {
+		return p.Server.Get(ctx, "/ari/"+path, h, into)
+	}}
 	if err := s.snapshot(ctx); err != nil {
 		return err
 	}
@@ -82,21 +79,12 @@ func (p *phone) refused(status int) error {
 	return p.Server.Status(status)
 }
 
-// httpTransport sends each request over HTTP.
-type httpTransport struct {
-	server *exchangelink.Server
-	header http.Header
-}
-
-func (w httpTransport) get(ctx context.Context, path string, into any) (status int, err error) {
-	return w.server.Get(ctx, "/ari/"+path, w.header, into)
-}
-
 // session is one connection.
 type session struct {
 	*phone
 	r *link.Reporter
-	transport
+	// get sends a request. Its path omits the leading "/ari/".
+	get func(ctx context.Context, path string, into any) (status int, err error)
 }
 
 // snapshot reports the current calls, and ends all others.

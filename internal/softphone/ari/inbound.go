@@ -36,7 +36,7 @@ func Inbound(a exchangelink.Account, sock *exchangelink.Socket) link.Phone {
 // before the connection first; the current channels decide which of them still count.
 func (g *inbound) Session(ctx context.Context, r *link.Reporter) error {
 	w := &socketTransport{sock: g.sock}
-	s := &inboundSession{session: &session{phone: g.phone, r: r, transport: w}, pollIntervals: g.pace, socketTransport: w, doubt: true}
+	s := &inboundSession{session: &session{phone: g.phone, r: r, get: w.get}, pollIntervals: g.pace, socketTransport: w, doubt: true}
 	all, err := s.channels(ctx)
 	if err != nil {
 		return err
