@@ -64,7 +64,7 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 	if runtime.GOOS == "windows" {
 		return &link.Refusal{Why: "linphone-daemon can be listened to on Linux only", Cause: link.CauseSystem}
 	}
-	socket := p.socket()
+	socket, _ := os.Stat(p.path) // nil if there is none
 	err := p.connected(ctx, r)
 	if !errors.Is(err, errNotServed) {
 		return err
@@ -78,22 +78,13 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 	}
 	// A daemon that exits closes the connection the same way; the next one
 	// recreates the socket.
-	if now := p.socket(); socket != nil && (now == nil || !socket.ModTime().Equal(now.ModTime())) {
+	if now, _ := os.Stat(p.path); socket != nil && (now == nil || !socket.ModTime().Equal(now.ModTime())) {
 		return link.NotThere(errRestarted)
 	}
 	return link.ErrReplaced
 }
 
 var errRestarted = errors.New("linphone-daemon was started anew")
-
-// socket returns the daemon's socket file, nil if there is none.
-func (p *softphone) socket() fs.FileInfo {
-	info, err := os.Stat(p.path)
-	if err != nil {
-		return nil
-	}
-	return info
-}
 
 // connected runs one connection, from dialling to its end.
 func (p *softphone) connected(ctx context.Context, r *link.Reporter) error {
