@@ -55,11 +55,7 @@ const openAgain = 10 * time.Second
 func New(p Params) *Notifier {
 	return &Notifier{p: p, c: p.Config, next: make(chan card.Config, 1), pressed: make(chan choice, 16), up: map[engine.CardCall]string{},
 		find: func(ctx context.Context, pressed func(tag, action string)) (service, error) {
-			n, err := notify.Open(ctx, pressed)
-			if err != nil {
-				return nil, err
-			}
-			return n, nil
+			return notify.Open(ctx, pressed)
 		}}
 }
 
