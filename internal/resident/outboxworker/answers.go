@@ -32,7 +32,10 @@ func (d *Worker) Answer(q request.Request) {
 		ok = d.requeue(m.ID, "")
 	}
 	if m.Read {
-		d.dismiss()
+		d.mu.Lock()
+		d.notice, d.lost = "", 0
+		d.mu.Unlock()
+		d.report()
 	}
 	if box := d.current(); box != nil && (m.Release || m.Changed) {
 		if m.Release {

@@ -286,14 +286,6 @@ func (d *Worker) abandon(ctx context.Context) {
 	d.changed()
 }
 
-// dismiss removes the notice.
-func (d *Worker) dismiss() {
-	d.mu.Lock()
-	d.notice, d.lost = "", 0
-	d.mu.Unlock()
-	d.report()
-}
-
 // report tells the tray what needs attention in deliveries.
 func (d *Worker) report() {
 	d.mu.Lock()
