@@ -29,9 +29,9 @@ const (
 // exchange that reports new calls without end takes no more of a relay's memory.
 const maxBytes = 128 << 20
 
-// errStore is JetStream's error code for a message that cannot be stored; its client does
+// NotStored is JetStream's error code for a message that cannot be stored; its client does
 // not name it.
-const errStore jetstream.ErrorCode = 10077
+const NotStored jetstream.ErrorCode = 10077
 
 // noRoom are JetStream's error codes for a size limit above what a server or an account has
 // left.
@@ -101,7 +101,7 @@ func (b *Bucket) Take(ctx context.Context, all ...Report) error {
 		default:
 			_, err = b.kv.Update(ctx, key, value, revision)
 		}
-		if api, is := errors.AsType[*jetstream.APIError](err); is && api.ErrorCode == errStore {
+		if api, is := errors.AsType[*jetstream.APIError](err); is && api.ErrorCode == NotStored {
 			if err = ErrFull; revision != 0 && r.Ended() { // a delete needs no room, and ends it
 				err = b.kv.Delete(ctx, key, jetstream.LastRevision(revision))
 			}

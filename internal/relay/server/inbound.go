@@ -27,10 +27,6 @@ type inboundConn struct {
 	cancel context.CancelFunc
 }
 
-func newInbound(ctx context.Context) *inbound {
-	return &inbound{ctx: ctx, accepted: make(chan *inboundConn, 1)}
-}
-
 // A silent connection is soon given up: the exchange reconnects.
 const (
 	pingEvery = 2 * time.Second

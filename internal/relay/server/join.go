@@ -96,21 +96,20 @@ func (r *relay) renew(m *nats.Msg) {
 	}
 }
 
-// limiter limits attempts per address or user within a window, in memory. It is
+// limiter limits attempts per address or user within a minute, in memory. It is
 // safe for concurrent use.
 type limiter struct {
-	mu     sync.Mutex
-	most   int
-	window time.Duration
-	tried  map[string][]time.Time
+	mu    sync.Mutex
+	most  int
+	tried map[string][]time.Time
 }
 
 // addresses is how many addresses are counted; beyond that, new ones wait
-// for the window to end.
+// for the minute to end.
 const addresses = 10_000
 
-func newLimiter(most int, window time.Duration) *limiter {
-	return &limiter{most: most, window: window, tried: map[string][]time.Time{}}
+func newLimiter(most int) *limiter {
+	return &limiter{most: most, tried: map[string][]time.Time{}}
 }
 
 // try counts an attempt and reports whether it is allowed.
@@ -144,9 +143,9 @@ func (l *limiter) refund(from string) {
 	}
 }
 
-// recent returns an address's attempts within the window and drops the others.
+// recent returns an address's attempts within the last minute and drops the others.
 func (l *limiter) recent(from string, now time.Time) []time.Time {
-	all := slices.DeleteFunc(l.tried[from], func(at time.Time) bool { return now.Sub(at) >= l.window })
+	all := slices.DeleteFunc(l.tried[from], func(at time.Time) bool { return now.Sub(at) >= time.Minute })
 	if len(all) == 0 {
 		delete(l.tried, from)
 		return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -17,7 +16,6 @@ import (
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/phone"
-	"wiebelt/internal/relay/calls"
 	"wiebelt/internal/relay/wire"
 )
 
@@ -65,7 +63,7 @@ type lookups struct {
 
 func newLookups(c Config, knows func(wire.User) bool, news func()) *lookups {
 	l := &lookups{rules: c.Rules, manual: c.Settings.Lookup.Manual, knows: knows, news: news, log: c.Log,
-		often: newLimiter(lookupsMinute, time.Minute), asks: newLimiter(lookupsMinute, time.Minute), pace: rate.NewLimiter(aheadPerSecond, aheadAtOnce), rang: map[wire.User][]string{}, more: make(chan struct{}), asking: map[string]bool{}}
+		often: newLimiter(lookupsMinute), asks: newLimiter(lookupsMinute), pace: rate.NewLimiter(aheadPerSecond, aheadAtOnce), rang: map[wire.User][]string{}, more: make(chan struct{}), asking: map[string]bool{}}
 	l.work.SetLimit(lookupsAtOnce)
 	l.set(c.Hub)
 	return l
@@ -106,11 +104,6 @@ func (l *lookups) lookUp(ctx context.Context, number string) ([]contact.Contact,
 		l.news()
 	}
 	return found, err
-}
-
-// ring remembers for whom a call's number rang.
-func (l *lookups) ring(r calls.Record) {
-	l.rings(r.Number, slices.Collect(maps.Keys(r.Legs))...)
 }
 
 // rings remembers that a number rang for users.

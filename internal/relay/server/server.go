@@ -141,11 +141,14 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 		return err
 	}
 	defer n.Close()
-	r := &relay{Config: c, counts: counts{warned: rate.Sometimes{Interval: warnEvery}}, node: n, webhooks: webhooks{mapped: c.Webhooks, states: map[string]wire.LinkState{}, paces: map[string]*rate.Limiter{}}, reports: make(chan report, queueSize), news: make(chan struct{}, 1), joins: newLimiter(wrongCodes, time.Minute), since: time.Now()}
+	r := &relay{Config: c, counts: counts{warned: rate.Sometimes{Interval: warnEvery}}, node: n, webhooks: webhooks{mapped: c.Webhooks, states: map[string]wire.LinkState{}, paces: map[string]*rate.Limiter{}}, reports: make(chan report, queueSize), news: make(chan struct{}, 1), joins: newLimiter(wrongCodes), since: time.Now()}
 	r.storage.fault.Store(faultStarting)
 	r.wrongSettings.Store(new([]string))
 	r.lookups = newLookups(c, func(u wire.User) bool { return r.table.Load().Knows(u) }, r.changed)
-	r.links = links.New(links.Config{Relay: s.Name, Ongoing: r.ongoing, Hears: r.knowsExtension, Take: r.handleLinkEvent, Changed: r.changed, Log: c.Log})
+	ongoing := func(ctx context.Context, prefix string) ([]calls.Record, error) {
+		return r.bucket.Load().Ongoing(ctx, prefix)
+	}
+	r.links = links.New(links.Config{Relay: s.Name, Ongoing: ongoing, Hears: r.knowsExtension, Take: r.handleLinkEvent, Changed: r.changed, Log: c.Log})
 	r.table.Store(users.NewTable(nil, r.Rules))
 	if s.TLS.Own() {
 		if secure, err = certificates.Files(c.Inside(s.TLS.Cert), c.Inside(s.TLS.Key)); err != nil {
@@ -171,7 +174,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 		reached.Admin = "http://" + admin.Addr().String()
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	r.inbound = newInbound(ctx)
+	r.inbound = &inbound{ctx: ctx, accepted: make(chan *inboundConn, 1)}
 	defer func() { _ = r.lookups.work.Wait() }() // once nobody can start a lookup any more
 	sets := make(chan []links.Link)
 	group.Go(func() error { return r.follow(ctx, sets) })

@@ -513,7 +513,7 @@ func TestGuesses(t *testing.T) {
 // TestLimiter: attempts are limited per address, and only for a while.
 func TestLimiter(t *testing.T) {
 	at := time.Now()
-	l := newLimiter(2, time.Minute)
+	l := newLimiter(2)
 	for _, step := range []struct {
 		from  string
 		after time.Duration

@@ -11,7 +11,6 @@ import (
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/wake"
-	"wiebelt/internal/relay/calls"
 	"wiebelt/internal/relay/links"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
@@ -53,11 +52,6 @@ func (r *relay) knowsExtension(extension string) bool {
 	}
 	r.unknown.note(extension)
 	return false
-}
-
-// ongoing returns the ongoing calls of a link.
-func (r *relay) ongoing(ctx context.Context, prefix string) ([]calls.Record, error) {
-	return r.bucket.Load().Ongoing(ctx, prefix)
 }
 
 // handleLinkEvent takes the events of a link to an exchange. It blocks while there are

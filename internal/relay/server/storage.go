@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -138,7 +139,7 @@ func (r *relay) isolated() bool { return len(r.Settings.Cluster) > 0 && r.node.P
 func faultOf(err error, cluster bool) string {
 	var api *jetstream.APIError
 	switch {
-	case errors.As(err, &api) && (api.ErrorCode == errStore || api.ErrorCode == errResources):
+	case errors.As(err, &api) && (api.ErrorCode == calls.NotStored || api.ErrorCode == errResources):
 		return faultDisk
 	case cluster:
 		return faultQuorum
@@ -146,11 +147,9 @@ func faultOf(err error, cluster bool) string {
 	return faultStorage
 }
 
-// JetStream error codes that its client does not name.
-const (
-	errResources jetstream.ErrorCode = 10023 // insufficient resources
-	errStore     jetstream.ErrorCode = 10077 // the message cannot be stored
-)
+// errResources is JetStream's error code for insufficient resources; its client does not
+// name it.
+const errResources jetstream.ErrorCode = 10023
 
 // runStorage opens the buckets and runs everything that needs them until they fail; it
 // calls up once the calls in them are known.
@@ -256,7 +255,8 @@ func (r *relay) openBuckets(ctx context.Context) (jetstream.JetStream, error) {
 	r.users.Store(directory)
 	if r.feed == nil {
 		r.feed = calls.NewFeed(bucket, r.node.Conn, r.Keys.Site, r.Settings.Name, r.Log)
-		r.feed.Seen, r.feed.Missed = r.lookups.ring, r.storeMissed
+		r.feed.Seen = func(c calls.Record) { r.lookups.rings(c.Number, slices.Collect(maps.Keys(c.Legs))...) }
+		r.feed.Missed = r.storeMissed
 		r.feed.Name = func(u wire.User) string { return r.table.Load().Label(u) }
 	}
 	return js, nil
