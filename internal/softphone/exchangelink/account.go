@@ -57,11 +57,11 @@ func (p *Phone) Traits() link.Traits { return p.traits }
 // for the administrator.
 func (a Account) Open(kind string) (*Phone, error) {
 	server, err := a.open()
+	if err == nil && a.Hears != nil && !registry.Of(kind).Everybody {
+		err = errors.New("a link tells of one extension")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", kind, err)
-	}
-	if a.Hears != nil && !registry.Of(kind).Everybody {
-		return nil, fmt.Errorf("%s: a link tells of one extension", kind)
 	}
 	return a.phone(kind, server), nil
 }
