@@ -41,49 +41,41 @@ func take(t *testing.T, r Record, all ...Report) Record {
 	return r
 }
 
-func heard(r Record, u wire.User) string {
-	c, ok := r.For(u)
-	if !ok {
-		return "nothing"
+// heard checks what a user is told of a call.
+func heard(t *testing.T, r Record, u wire.User, want string) {
+	t.Helper()
+	got := "nothing"
+	if c, ok := r.For(u); ok {
+		got = fmt.Sprint(c.State, " ", c.Reason, " ", c.By, " ", c.Elsewhere)
 	}
-	return fmt.Sprint(c.State, " ", c.Reason, " ", c.By, " ", c.Elsewhere)
+	if got != want {
+		t.Errorf("%s: %s, want %s", u, got, want)
+	}
 }
 
 // TestGroup: one of three users answers a call, and the others learn who did.
 func TestGroup(t *testing.T) {
 	r := take(t, Record{}, report(0, call.Ringing, "anna", "bob", "carla"))
 	for _, u := range []wire.User{"anna", "bob", "carla"} {
-		if got := heard(r, u); got != "ringing   false" {
-			t.Errorf("%s: %s", u, got)
-		}
+		heard(t, r, u, "ringing   false")
 	}
-	if got := heard(r, "dirk"); got != "nothing" {
-		t.Errorf("somebody else hears %s", got)
-	}
+	heard(t, r, "dirk", "nothing")
 	r = take(t, r, report(5*time.Second, call.Answered, "anna"))
-	if got := heard(r, "bob"); got != "ringing   true" {
-		t.Errorf("bob, before his phone stops: %s", got)
-	}
+	heard(t, r, "bob", "ringing   true") // before his phone stops
 	r = take(t, r, report(6*time.Second, call.Ended, "bob", "carla"))
-	for u, want := range map[wire.User]string{"anna": "answered   false", "bob": "ended elsewhere anna true", "carla": "ended elsewhere anna true"} {
-		if got := heard(r, u); got != want {
-			t.Errorf("%s: %s, want %s", u, got, want)
-		}
-	}
+	heard(t, r, "anna", "answered   false")
+	heard(t, r, "bob", "ended elsewhere anna true")
+	heard(t, r, "carla", "ended elsewhere anna true")
 	end := report(6*time.Second, call.Ended)
 	end.Reason, end.By = call.Elsewhere, "Dirk (104)" // may be unknown to the relay
-	if got := heard(take(t, take(t, Record{}, report(0, call.Ringing, "bob")), end), "bob"); got != "ended elsewhere Dirk (104) false" {
-		t.Error(got)
-	}
+	heard(t, take(t, take(t, Record{}, report(0, call.Ringing, "bob")), end), "bob", "ended elsewhere Dirk (104) false")
 	if r.retention() != lifetime {
 		t.Error("over while anna talks")
 	}
 	end = report(90*time.Second, call.Ended)
 	end.Reason = call.Completed
 	r = take(t, r, end)
-	if got := heard(r, "anna"); got != "ended completed  false" {
-		t.Errorf("anna: %s", got)
-	}
+	heard(t, r, "anna", "ended completed  false")
 	if r.retention() != endedRetention {
 		t.Error("not over")
 	}
@@ -150,17 +142,11 @@ func TestOvertaken(t *testing.T) {
 func TestPassedOn(t *testing.T) {
 	r := take(t, Record{}, report(0, call.Ringing, "anna", "carla"), report(time.Second, call.Answered, "anna"), report(2*time.Second, call.Ended, "carla"),
 		report(time.Minute, call.Ringing, "bob", "dirk"), report(time.Minute, call.Ended, "anna"))
-	for u, want := range map[wire.User]string{"bob": "ringing   false", "carla": "ended elsewhere anna true"} {
-		if got := heard(r, u); got != want {
-			t.Errorf("%s: %s, want %s", u, got, want)
-		}
-	}
+	heard(t, r, "bob", "ringing   false")
+	heard(t, r, "carla", "ended elsewhere anna true")
 	r = take(t, r, report(61*time.Second, call.Answered, "bob"), report(62*time.Second, call.Ended, "dirk"))
-	for u, want := range map[wire.User]string{"bob": "answered   false", "dirk": "ended elsewhere bob true"} {
-		if got := heard(r, u); got != want {
-			t.Errorf("%s: %s, want %s", u, got, want)
-		}
-	}
+	heard(t, r, "bob", "answered   false")
+	heard(t, r, "dirk", "ended elsewhere bob true")
 }
 
 // TestAnotherCaller: if a call gets another caller, nothing of the previous one remains; if
@@ -207,28 +193,18 @@ func TestTaken(t *testing.T) {
 		return r
 	}
 	r := take(t, Record{}, again(0, call.Ringing, "anna", "bob", "carla"), again(time.Second, call.Answered, "anna"))
-	for u, want := range map[wire.User]string{"anna": "answered   false", "bob": "ended elsewhere anna true", "carla": "ended elsewhere anna true"} {
-		if got := heard(r, u); got != want {
-			t.Errorf("%s: %s, want %s", u, got, want)
-		}
-	}
+	heard(t, r, "anna", "answered   false")
+	heard(t, r, "bob", "ended elsewhere anna true")
+	heard(t, r, "carla", "ended elsewhere anna true")
 	r = take(t, r, again(time.Minute, call.Ringing, "bob"), again(61*time.Second, call.Answered, "anna"))
-	if got := heard(r, "bob"); got != "ringing   false" {
-		t.Errorf("passed on to bob: %s", got)
-	}
+	heard(t, r, "bob", "ringing   false") // passed on to bob
 	taken := again(time.Second, call.Answered, "anna")
 	r = take(t, Record{}, again(0, call.Ringing, "anna"), taken, again(time.Second/2, call.Ringing, "bob"), taken)
-	if got := heard(r, "bob"); got != "ended elsewhere anna true" {
-		t.Errorf("his ring was told late, and the answer again: %s", got)
-	}
+	heard(t, r, "bob", "ended elsewhere anna true") // his ring was told late, and the answer again
 	r = take(t, Record{}, again(0, call.Ringing, "anna", "bob"), again(time.Second, call.Answered, "anna"), again(time.Second, call.Answered, "bob"))
-	if got := heard(r, "bob"); got != "answered   false" {
-		t.Errorf("both have taken it: %s", got)
-	}
+	heard(t, r, "bob", "answered   false") // both have taken it
 	r = take(t, Record{}, report(0, call.Ringing, "anna", "bob"), report(time.Second, call.Answered, "anna"))
-	if got := heard(r, "bob"); got != "ringing   true" {
-		t.Errorf("his own end is told: %s", got)
-	}
+	heard(t, r, "bob", "ringing   true") // his own end is told
 }
 
 // TestReturn: if the exchange may call a user again, a call they did not answer
@@ -240,25 +216,18 @@ func TestReturn(t *testing.T) {
 		end.MaybeForAll = maybe
 		again := report(30*time.Second, call.Ringing, "anna")
 		r := take(t, Record{}, report(0, call.Ringing, "anna"), end, report(11*time.Second, call.Ringing, "anna", "bob"), again)
-		for u, want := range map[wire.User]string{"anna": "ended   false", "bob": "ringing   false"} {
-			if got := heard(r, u); got != want {
-				t.Errorf("%s: %s, want %s", u, got, want)
-			}
-		}
+		heard(t, r, "anna", "ended   false")
+		heard(t, r, "bob", "ringing   false")
 		again.MayReturn = true
 		soon := again
 		soon.At = end.At.Add(time.Second)
-		if got := heard(take(t, r, soon), "anna"); got != "ended   false" {
-			t.Errorf("a ring was on its way when her phone stopped: %s", got)
-		}
+		heard(t, take(t, r, soon), "anna", "ended   false") // a ring was on its way when her phone stopped
 		r = take(t, r, again)
 		if c, ok := r.For("anna"); !ok || c.State != "ringing" || !c.Began.Equal(at.Add(30*time.Second)) {
 			t.Errorf("called again: %+v", c)
 		}
 		r = take(t, Record{}, end, report(11*time.Second, call.Ringing, "anna"))
-		if got := heard(r, "anna"); got != "nothing" {
-			t.Errorf("her end was told first: %s", got)
-		}
+		heard(t, r, "anna", "nothing") // her end was told first
 	}
 }
 
