@@ -56,6 +56,22 @@ func (i *issuer) client(t testing.TB, change func(*Config)) *Client {
 	})
 }
 
+// requested checks how many tokens have been requested.
+func (i *issuer) requested(t *testing.T, want int64) {
+	t.Helper()
+	if n := i.tokens.Load(); n != want {
+		t.Errorf("%d token requests, want %d", n, want)
+	}
+}
+
+// lookupFails does a lookup and checks how it fails.
+func lookupFails(ctx context.Context, t *testing.T, c *Client, number string, want contact.Failure) {
+	t.Helper()
+	if _, err := c.Lookup(ctx, number); contact.FailureOf(err) != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 // asked counts the numbers that calls has looked up: each of its lookups uses a new one.
 var asked atomic.Int64
 
@@ -78,9 +94,7 @@ func TestFiftyCallsWithAnExpiredTokenAskOnce(t *testing.T) {
 	calls(t, c, 1)
 	i.clock.Forward(time.Hour)
 	calls(t, c, 50)
-	if n := i.tokens.Load(); n != 2 {
-		t.Errorf("%d token requests, want 2: one at first, one for fifty calls", n)
-	}
+	i.requested(t, 2) // one at first, one for fifty calls
 	if n := i.lookups.Load(); n != 51 {
 		t.Errorf("%d lookups: some went out with the old token", n)
 	}
@@ -96,9 +110,7 @@ func TestFiftyRefusalsRefreshOnce(t *testing.T) {
 		i.notBefore.Store(round + 1)
 		before := i.lookups.Load()
 		calls(t, c, 50)
-		if n := i.tokens.Load(); n != round+1 {
-			t.Fatalf("round %d: %d token requests, want %d", round, n, round+1)
-		}
+		i.requested(t, round+1)
 		if n := i.lookups.Load() - before; n > 100 {
 			t.Errorf("round %d: %d requests for fifty calls", round, n)
 		}
@@ -146,9 +158,7 @@ func TestEarlyRefreshKeepsNobodyWaiting(t *testing.T) {
 	}
 	i.clock.Forward(2 * time.Minute) // the old one has expired
 	calls(t, c, 50)
-	if n := i.tokens.Load(); n != 2 {
-		t.Errorf("%d token requests: the new token was not used", n)
-	}
+	i.requested(t, 2) // the new token is used
 }
 
 // TestSleepIsSeen checks that expiry is noticed although the monotonic clock
@@ -180,15 +190,11 @@ func TestCallersDeadlineHolds(t *testing.T) {
 	var all sync.WaitGroup
 	for n := range 20 {
 		all.Go(func() {
-			if _, err := c.Lookup(ctx, fmt.Sprintf("+3120123%04d", n%10)); contact.FailureOf(err) != contact.HubSlow {
-				t.Errorf("%v", err)
-			}
+			lookupFails(ctx, t, c, fmt.Sprintf("+3120123%04d", n%10), contact.HubSlow)
 		})
 	}
 	all.Wait() // though nobody has answered
-	if n := i.tokens.Load(); n != 1 {
-		t.Errorf("%d token requests", n)
-	}
+	i.requested(t, 1)
 }
 
 // TestRefusedCredentialsRest checks that what an administrator must fix is retried
@@ -210,27 +216,19 @@ func TestRefusedCredentialsRest(t *testing.T) {
 		fails := func() {
 			t.Helper()
 			for n := range 20 {
-				if _, err := c.Lookup(t.Context(), fmt.Sprintf("+3120123%04d", n)); contact.FailureOf(err) != want {
-					t.Errorf("%s: %v, want %s", code, err, want)
-				}
+				lookupFails(t.Context(), t, c, fmt.Sprintf("+3120123%04d", n), want)
 			}
 		}
 		fails()
 		i.clock.Forward(refuseFor - time.Second)
 		fails()
-		if n := i.tokens.Load(); n != 1 {
-			t.Errorf("%s: %d token requests within %v", code, n, refuseFor)
-		}
+		i.requested(t, 1)
 		i.clock.Forward(time.Second)
 		fails()
-		if n := i.tokens.Load(); n != 2 {
-			t.Errorf("%s: %d token requests after %v", code, n, refuseFor)
-		}
+		i.requested(t, 2)
 		i.token = good // the administrator changed the secret, so there is a new client
 		calls(t, i.client(t, nil), 1)
-		if n := i.tokens.Load(); n != 3 {
-			t.Errorf("%s: a new client asked %d times", code, n-2)
-		}
+		i.requested(t, 3)
 		i.clock.Forward(refuseFor)
 		calls(t, c, 1) // the old one recovers too
 	}
@@ -251,17 +249,13 @@ func TestFailuresBackOff(t *testing.T) {
 	c := i.client(t, nil)
 	fails := func() {
 		t.Helper()
-		if _, err := c.Lookup(t.Context(), number); contact.FailureOf(err) != contact.HubError {
-			t.Errorf("%v", err)
-		}
+		lookupFails(t.Context(), t, c, number, contact.HubError)
 	}
 	var pauses []time.Duration
 	for n := int64(1); n <= 8; n++ {
 		fails()
 		fails() // during the back-off: no request
-		if got := i.tokens.Load(); got != n {
-			t.Fatalf("%d token requests, want %d", got, n)
-		}
+		i.requested(t, n)
 		pauses = append(pauses, c.token.pause)
 		if most := min(firstPause<<(n-1), longestPause); c.token.pause > most || c.token.pause < most/4 {
 			t.Errorf("failure %d: a pause of %v, want up to %v", n, c.token.pause, most)
@@ -311,13 +305,9 @@ func TestAnInterfaceThatRefusesEveryToken(t *testing.T) {
 			if n == 3 {
 				want = contact.HubError
 			}
-			if _, err := c.Lookup(t.Context(), fmt.Sprintf("+3120123%04d", n)); contact.FailureOf(err) != want {
-				t.Errorf("%d: %v", status, err)
-			}
+			lookupFails(t.Context(), t, c, fmt.Sprintf("+3120123%04d", n), want)
 		}
-		if n := i.tokens.Load(); n != 2 {
-			t.Errorf("%d: %d token requests for fifty calls, want 2", status, n)
-		}
+		i.requested(t, 2)
 		i.clock.Forward(refuseFor)
 		calls(t, c, 1)
 	}
@@ -368,17 +358,13 @@ func TestCloseEndsWaiting(t *testing.T) {
 		var all sync.WaitGroup
 		for range 5 {
 			all.Go(func() {
-				if _, err := c.Lookup(context.Background(), number); contact.FailureOf(err) != contact.HubError {
-					t.Errorf("%s: %v", at, err)
-				}
+				lookupFails(context.Background(), t, c, number, contact.HubError)
 			})
 		}
 		<-reached
 		c.Close()
 		all.Wait()
-		if _, err := c.Lookup(context.Background(), number); contact.FailureOf(err) != contact.HubError {
-			t.Errorf("%s, after: %v", at, err)
-		}
+		lookupFails(context.Background(), t, c, number, contact.HubError)
 		c.Warm()
 		c.Close()
 	}
@@ -403,9 +389,7 @@ func TestSomebodyElseGoesOn(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		all.Go(func() {
-			if _, err := c.Lookup(ctx, number); contact.FailureOf(err) != contact.HubSlow {
-				t.Errorf("who gave up: %v", err)
-			}
+			lookupFails(ctx, t, c, number, contact.HubSlow)
 		})
 		<-first
 		all.Go(func() {

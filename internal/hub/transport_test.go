@@ -85,9 +85,7 @@ func TestPlainHTTPStaysHere(t *testing.T) {
 		}
 		return elsewhere{conn}, nil
 	}
-	if _, err := c.Lookup(t.Context(), number); contact.FailureOf(err) != contact.HubError {
-		t.Errorf("%v", err)
-	}
+	lookupFails(t.Context(), t, c, number, contact.HubError)
 	if n := f.tokens.Load() + f.lookups.Load(); n != 0 {
 		t.Errorf("%d requests went out", n)
 	}
