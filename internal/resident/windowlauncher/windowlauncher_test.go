@@ -94,6 +94,24 @@ func (o *office) next(c *instance.Conn, into any) string {
 	return kind
 }
 
+// receive checks the kind of the next message.
+func (o *office) receive(c *instance.Conn, want string) {
+	o.t.Helper()
+	if kind := o.next(c, nil); kind != want {
+		o.t.Errorf("%q, want %q", kind, want)
+	}
+}
+
+// exited waits until a started program has ended.
+func (o *office) exited() {
+	o.t.Helper()
+	select {
+	case <-o.ended:
+	case <-time.After(30 * time.Second):
+		o.t.Fatal("it does not end")
+	}
+}
+
 // painted reports the requested window as shown, and waits until that is known.
 func (o *office) painted(c *instance.Conn) {
 	o.t.Helper()
@@ -121,9 +139,7 @@ func TestServe(t *testing.T) {
 		t.Errorf("%s %+v", kind, show)
 	}
 	second := o.connect(windowapi.WindowDelivery)
-	if kind := o.next(second, nil); kind != windowapi.KindQuit {
-		t.Errorf("a second process was told %q", kind)
-	}
+	o.receive(second, windowapi.KindQuit)
 	if kind := o.next(c, &show); kind != windowapi.KindShow || show.Window != windowapi.WindowDelivery {
 		t.Errorf("%s %+v", kind, show)
 	}
@@ -134,29 +150,19 @@ func TestServe(t *testing.T) {
 	send(windowapi.KindPainted, nil)
 	send("slow.one", nil)
 	send("calls.ask", nil)
-	if kind := o.next(c, nil); kind != "answer.calls.ask" {
-		t.Errorf("%s", kind)
-	}
+	o.receive(c, "answer.calls.ask")
 	close(o.hold)
-	if kind := o.next(c, nil); kind != "answer.slow.one" {
-		t.Errorf("%s", kind)
-	}
+	o.receive(c, "answer.slow.one")
 	send(windowapi.KindCopy, windowapi.Copy{Text: strings.Repeat("x", maxCopied+1)})
 	send(windowapi.KindCopy, windowapi.Copy{Text: "0612345678"})
 	if s := <-o.copied; s != "0612345678" {
 		t.Errorf("%d bytes were copied", len(s))
 	}
-	if kind := o.next(c, nil); kind != windowapi.KindCopy {
-		t.Errorf("a copy that failed was told as %q", kind)
-	}
+	o.receive(c, windowapi.KindCopy)
 	o.Send(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedHistory})
-	if kind := o.next(c, nil); kind != windowapi.KindChanged {
-		t.Errorf("%s", kind)
-	}
+	o.receive(c, windowapi.KindChanged)
 	o.Send(windowapi.KindQuit, nil)
-	if kind := o.next(c, nil); kind != windowapi.KindQuit {
-		t.Errorf("%s", kind)
-	}
+	o.receive(c, windowapi.KindQuit)
 	o.end()
 	for o.next(c, nil) != "" { // it may be told to quit once more
 	}
@@ -188,11 +194,7 @@ func TestShowStartsTheProgram(t *testing.T) {
 	o.Show(windowapi.WindowHelp) // already starting: no second one
 	must.Do(t, os.WriteFile(gate, nil, 0o600))
 	for range 2 { // the first one exited without asking what to show
-		select {
-		case <-o.ended:
-		case <-time.After(30 * time.Second):
-			t.Fatal("it does not end")
-		}
+		o.exited()
 	}
 	b := must.Get(os.ReadFile(notes))(t)
 	if got, want := string(b), "window calls --profile /profile\nwindow help --profile /profile\n"; got != want {
@@ -254,10 +256,6 @@ func TestProgramThatHangs(t *testing.T) {
 	o.install("exec sleep 600\n")
 	for range 2 {
 		o.Show(windowapi.WindowCalls)
-		select {
-		case <-o.ended:
-		case <-time.After(30 * time.Second):
-			t.Fatal("it is not ended")
-		}
+		o.exited()
 	}
 }
