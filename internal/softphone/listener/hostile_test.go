@@ -48,18 +48,14 @@ func TestHostileOrigins(t *testing.T) {
 		{"Origin: " + goodPage, "Origin: https://evil.example"}, {"Origin: https://evil.example", "Origin: " + goodPage}, {"Origin: " + goodPage, "Origin: " + goodPage},
 		{"origin: https://evil.example"}, {"ORIGIN: null"},
 	} {
-		if status, _, _ := d.raw(upgrade(d.host(), append(lines, withProtocol, withBearer)...)); status != 403 {
-			t.Errorf("%q: status %d", lines, status)
-		}
+		d.answers(403, upgrade(d.host(), append(lines, withProtocol, withBearer)...))
 	}
 	if d.connected(t, 0); len(d.events()) != 0 {
 		t.Errorf("%d events", len(d.events()))
 	}
 	// Cross-check: an allowed one is accepted.
 	for _, o := range []string{goodPage, "http://localhost:3000"} {
-		if status, _, _ := d.raw(upgrade(d.host(), withProtocol, withBearer, "Origin: "+o)); status != 101 {
-			t.Errorf("allowed origin: %d", status)
-		}
+		d.answers(101, upgrade(d.host(), withProtocol, withBearer, "Origin: "+o))
 	}
 }
 
@@ -67,9 +63,7 @@ func TestOriginsThatCannotBeAllowed(t *testing.T) {
 	bad := []string{"*", "null", "", "https://*.example", "https://phone.example/", "phone.example", "https://", "https://user@phone.example", "https://phone.example/x", "//phone.example", "http://[::1"}
 	d := newDesk(t, func(c *Config, _ *timing) { c.AllowedOrigins = bad })
 	for _, o := range bad {
-		if status, _, _ := d.raw(upgrade(d.host(), withProtocol, withBearer, "Origin: "+o)); status != 403 {
-			t.Errorf("%q: status %d", o, status)
-		}
+		d.answers(403, upgrade(d.host(), withProtocol, withBearer, "Origin: "+o))
 	}
 }
 
@@ -124,9 +118,7 @@ func TestHostileHosts(t *testing.T) {
 		t.Errorf("%d events", n)
 	}
 	for _, h := range []string{good, "localhost" + p, "[::1]" + p} {
-		if status, _, _ := d.raw(upgrade(h, withProtocol, withBearer)); status != 101 {
-			t.Errorf("own host %s: status %d", h, status)
-		}
+		d.answers(101, upgrade(h, withProtocol, withBearer))
 	}
 }
 
@@ -140,12 +132,8 @@ func TestTokens(t *testing.T) {
 		if b[0]%2 == 0 {
 			req = upgrade(d.host(), "Sec-WebSocket-Protocol: wiebelt.v1, token."+tok)
 		}
-		if status, _, _ := d.raw(req); status != 401 {
-			t.Fatalf("wrong token: status %d", status)
-		}
-		if status, _, _ := d.raw(get("/v1/call/"+tok+"?number=1234", d.host())); status != 401 {
-			t.Fatalf("wrong path token: status %d", status)
-		}
+		d.answers(401, req)
+		d.answers(401, get("/v1/call/"+tok+"?number=1234", d.host()))
 	}
 	for _, lines := range [][]string{
 		{withProtocol},
@@ -201,9 +189,7 @@ func TestNoTokenSetOpensNothing(t *testing.T) {
 		upgrade(d.host(), withProtocol), upgrade(d.host(), withProtocol, "Authorization: Bearer "), upgrade(d.host(), "Sec-WebSocket-Protocol: wiebelt.v1, token."),
 		get("/v1/call", d.host(), "Authorization: Bearer "), get("/v1/call/", d.host()),
 	} {
-		if status, _, _ := d.raw(req); status != 401 {
-			t.Errorf("status %d for %q", status, req)
-		}
+		d.answers(401, req)
 	}
 }
 

@@ -134,9 +134,7 @@ func TestFlood(t *testing.T) {
 		now = now.Add(time.Second)
 	}
 	now = now.Add(-time.Hour) // setting the clock back allows nothing
-	if status, _, _ := d.raw(get("/v1/call?number=0612345678", d.host(), withBearer)); status != 204 {
-		t.Errorf("the other token: %d", status)
-	}
+	d.answers(204, get("/v1/call?number=0612345678", d.host(), withBearer))
 	if status, _, body := d.raw(get("/v1/call/"+pathTok, d.host())); status != 429 || !strings.Contains(body, "slow_down") {
 		t.Errorf("flood: %d %s", status, body)
 	}

@@ -126,6 +126,14 @@ func join(lines []string) string {
 	return s
 }
 
+// answers checks the status with which a request is answered.
+func (d *desk) answers(want int, request string) {
+	d.t.Helper()
+	if status, _, _ := d.raw(request); status != want {
+		d.t.Errorf("%.300q: status %d, want %d", request, status, want)
+	}
+}
+
 func (d *desk) host() string { return fmt.Sprintf("127.0.0.1:%d", d.Port()) }
 
 const (
