@@ -23,13 +23,20 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// open opens a history until the test ends.
+func open(t *testing.T) *history.Store {
+	store := must.Get(history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now))(t)
+	t.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
 // lines returns the lines of a log.
 func lines(l *logtest.Buffer) []string { return strings.Split(strings.TrimSpace(l.String()), "\n") }
 
 // TestLeftOutCallsAreCounted checks that a flood logs one line with a count every ten
 // seconds, not one per call; the same holds for calls that cannot be written.
 func TestLeftOutCallsAreCounted(t *testing.T) {
-	store := must.Get(history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now))(t)
+	store := open(t)
 	log := &logtest.Buffer{}
 	written := make(chan struct{}, 2*queued)
 	r := New(store, func() { written <- struct{}{} }, slog.New(slog.NewTextHandler(log, nil)))
@@ -116,8 +123,7 @@ func TestFloodPaysItself(t *testing.T) {
 // that they do not stay in memory, and that reports after its end do not change the end.
 // Calls that are history only are one entry each.
 func TestLongCall(t *testing.T) {
-	store := must.Get(history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now))(t)
-	defer store.Close()
+	store := open(t)
 	r := New(store, func() {}, slog.New(slog.DiscardHandler))
 	long := engine.Entry{Call: 1, Card: engine.Card{Rang: time.Now()}}
 	r.Take(long)
@@ -143,8 +149,7 @@ func TestLongCall(t *testing.T) {
 
 // TestEndLosesNothing checks that every accepted call is stored, whenever the end comes.
 func TestEndLosesNothing(t *testing.T) {
-	store := must.Get(history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now))(t)
-	defer store.Close()
+	store := open(t)
 	log := &logtest.Buffer{}
 	const rounds = 60
 	for i := range rounds {
@@ -173,8 +178,7 @@ func TestEndLosesNothing(t *testing.T) {
 // TestEndOnASlowDisk checks that everything pending at the end is written, however long that takes.
 func TestEndOnASlowDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := must.Get(history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now))(t)
-		defer store.Close()
+		store := open(t)
 		log := &logtest.Buffer{}
 		r := New(store, func() { time.Sleep(lastTime / 2) }, slog.New(slog.NewTextHandler(log, nil)))
 		const calls = 10
@@ -193,8 +197,7 @@ func TestEndOnASlowDisk(t *testing.T) {
 // TestRecorderTicksOff checks that opening a file after the call was missed ticks the call
 // off, and opening it while the phone rang does not.
 func TestRecorderTicksOff(t *testing.T) {
-	store := must.Get(history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now))(t)
-	defer store.Close()
+	store := open(t)
 	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
 	rec := New(store, func() {}, slog.New(slog.DiscardHandler))
 	now := time.Now()
