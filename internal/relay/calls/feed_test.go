@@ -254,29 +254,35 @@ func TestSmall(t *testing.T) {
 	tell(t, b, "wazo/1", call.Ringing, "anna")
 }
 
-// TestRingGroup: if a call rings at many users, each reported separately, each of them is
-// notified once, and all are notified of its end.
+// TestRingGroup: if a call rings at many users, reported separately or together, each of
+// them is notified once, and all are notified of its end.
 func TestRingGroup(t *testing.T) {
 	b, c := relays(t, "r1")
 	var all []*desk
+	var users []wire.User
 	for i := range 40 {
-		all = append(all, follow(t, c, wire.User(fmt.Sprint("u", i))))
+		users = append(users, wire.User(fmt.Sprint("u", i)))
+		all = append(all, follow(t, c, users[i]))
 	}
-	for i := range all {
-		tell(t, b, "wazo/1", call.Ringing, wire.User(fmt.Sprint("u", i)))
+	for _, u := range users {
+		tell(t, b, "wazo/1", call.Ringing, u)
 	}
-	for _, d := range all {
-		d.until("wazo/1 ringing")
-	}
-	for i, d := range all {
-		if len(d.in) > 0 {
-			t.Errorf("%d is told %d times more", i, len(d.in))
+	once := func(calls ...string) {
+		t.Helper()
+		for _, d := range all {
+			d.until(calls...)
+		}
+		for i, d := range all {
+			if len(d.in) > 0 {
+				t.Errorf("%d is told %d times more", i, len(d.in))
+			}
 		}
 	}
+	once("wazo/1 ringing")
+	tell(t, b, "wazo/2", call.Ringing, users...)
+	once("wazo/1 ringing", "wazo/2 ringing")
 	tell(t, b, "wazo/1", call.Ended)
-	for _, d := range all {
-		d.until("wazo/1 ended")
-	}
+	once("wazo/1 ended", "wazo/2 ringing")
 }
 
 // TestTogether: reports on one call that are written to the bucket

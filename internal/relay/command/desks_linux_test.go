@@ -123,30 +123,6 @@ func (o *desksOffice) all(n int, id, state string) (last time.Time) {
 	return last
 }
 
-// TestGroupOfDesks: a call that rings at a hundred desks arrives at each of them once,
-// whether the exchange reports it for all of them together or one by one.
-func TestGroupOfDesks(t *testing.T) {
-	const n = 100
-	o := newDesks(t, n, n)
-	o.say("together", "ringing", group)
-	o.all(n, "together", "ringing")
-	o.say("together", "ended", "")
-	o.all(n, "together", "ended")
-	var posting sync.WaitGroup
-	for w := range 8 {
-		posting.Go(func() {
-			for i := w; i < n; i += 8 {
-				o.say("apart", "ringing", fmt.Sprint(1000+i))
-			}
-		})
-	}
-	posting.Wait()
-	o.all(n, "apart", "ringing")
-	if more := len(o.in); more > 0 {
-		t.Errorf("%d messages too many", more)
-	}
-}
-
 // figures are measured durations, in ms.
 type figures []float64
 
