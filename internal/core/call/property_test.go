@@ -102,33 +102,3 @@ func TestTrackerProperties(t *testing.T) {
 		}
 	})
 }
-
-// TestRepeatsAreOneCall checks that a ring that a source repeats for one number
-// is one call until that call is over, and that the next ring is a new call.
-func TestRepeatsAreOneCall(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		tr := NewTracker()
-		now := time.Unix(1e9, 0)
-		w := Source{Kind: KindWebSocket, Conn: "1", Reports: AllStates}
-		var last ID
-		for range rapid.IntRange(1, 20).Draw(t, "calls") {
-			began := ID(0)
-			for i := range rapid.IntRange(1, 10).Draw(t, "rings") {
-				now = now.Add(time.Duration(rapid.IntRange(0, 600).Draw(t, "s")) * time.Second)
-				c := tr.Apply(Event{Source: w, At: now, Number: "0612345678"}, "0612345678", now)
-				if i == 0 {
-					if began = c.Call.ID; c.Kind != Began || began <= last {
-						t.Fatalf("%+v", c)
-					}
-				} else if c.Kind != Nothing {
-					t.Fatalf("ring %d: %+v", i, c)
-				}
-			}
-			c := tr.Apply(Event{Source: w, At: now, State: Ended, Number: "0612345678"}, "0612345678", now)
-			if c.Kind != WasEnded || c.Call.ID != began {
-				t.Fatalf("%+v", c)
-			}
-			last = began
-		}
-	})
-}

@@ -71,7 +71,8 @@ func TestIdentity(t *testing.T) {
 			{0, ring, "", Ringing, a, Began, 1}, {16 * s, ring, "", Ringing, a, Began, 2},
 		},
 		"a way that tells more repeats at any age": {
-			{0, full, "", Ringing, a, Began, 1}, {40 * s, full, "", Ringing, a, Nothing, 1},
+			{0, full, "", Ringing, a, Began, 1}, {40 * s, full, "", Ringing, a, Nothing, 1}, {6000 * s, full, "", Ringing, a, Nothing, 1},
+			{6000 * s, full, "", Ended, a, WasEnded, 1}, {6000 * s, full, "", Ringing, a, Began, 2},
 		},
 		"two withheld rings without id are one caller": {
 			{0, full, "", Ringing, "", Began, 1}, {3 * s, full, "", Ringing, "", Nothing, 1},
@@ -164,16 +165,6 @@ func TestASecondSourceAddsWhatItKnows(t *testing.T) {
 	}
 }
 
-func TestStaleReportsMakeNoCall(t *testing.T) {
-	tr := NewTracker()
-	if got := tr.Apply(Event{Source: full, ID: "1", Number: "1", At: t0}, "1", t0.Add(61*time.Second)); got.Kind != TooOld || tr.Len() != 0 {
-		t.Fatalf("kind %d, %d calls", got.Kind, tr.Len())
-	}
-	if got := tr.Apply(Event{Source: full, ID: "1", Number: "1", At: t0}, "1", t0.Add(59*time.Second)); got.Kind != Began {
-		t.Fatalf("kind %d", got.Kind)
-	}
-}
-
 // TestLateReports checks that a report too late for a card goes to the live call
 // if it can; otherwise it and all that follow make one call of the history.
 func TestLateReports(t *testing.T) {
@@ -182,7 +173,7 @@ func TestLateReports(t *testing.T) {
 	apply := func(w Source, id string, s State, n string, when, now int) Change {
 		return tr.Apply(Event{Source: w, ID: id, State: s, Number: n, At: at(when)}, n, at(now))
 	}
-	late := apply(full, "1", Ringing, "1", 0, 120)
+	late := apply(full, "1", Ringing, "1", 0, 61)
 	if late.Kind != TooOld || late.Call.ID == 0 || !late.At.Equal(at(0)) {
 		t.Fatalf("%+v", late)
 	}
@@ -216,10 +207,13 @@ func TestLateReports(t *testing.T) {
 	if c := apply(full, "7", Ended, "", 1010, 1100); c.Kind != WasEnded || c.Call.ID != on.Call.ID || !c.At.Equal(at(1010)) {
 		t.Errorf("the end of a live call came late: %+v", c)
 	}
+	if c := apply(full, "8", Ringing, "5", 1041, 1100); c.Kind != Began {
+		t.Errorf("just in time: %+v", c)
+	}
 	for i := range 10 * maxLate {
 		apply(full, time.Duration(i).String(), Ringing, "4", 2000, 3000)
 	}
-	if tr.Len() != 0 || len(tr.late) > maxLate {
+	if tr.Len() != 1 || len(tr.late) > maxLate {
 		t.Errorf("%d calls, %d late ones", tr.Len(), len(tr.late))
 	}
 }
@@ -253,39 +247,22 @@ func TestHeardOfLate(t *testing.T) {
 // for more once it has reported more, and that answers without an end do not count.
 func TestSourcesShowWhatTheyReport(t *testing.T) {
 	tr := NewTracker()
-	call := func(states ...State) Reports {
+	shows := func(want Reports, states ...State) {
+		t.Helper()
 		var c Change
 		for _, s := range states {
 			c = tr.Apply(Event{Source: ring, State: s, Number: "1"}, "1", t0)
 		}
-		return c.Call.Reports
+		if got := c.Call.Reports; got != want {
+			t.Errorf("%d, want %d", got, want)
+		}
 	}
-	if got := call(Ringing, Answered); got != RingOnly {
-		t.Errorf("an answer alone: %d", got)
-	}
-	if got := call(Ended); got != AllStates {
-		t.Errorf("an answer and an end: %d", got)
-	}
-	if got := call(Ringing); got != AllStates {
-		t.Errorf("the next call: %d", got)
-	}
-	if got := call(Ended, Answered); got != AllStates {
-		t.Errorf("and another one: %d", got)
-	}
+	shows(RingOnly, Ringing, Answered)
+	shows(AllStates, Ended)
+	shows(AllStates, Ringing) // the next call
+	shows(AllStates, Ended, Answered)
 	tr = NewTracker()
-	if got := call(Ringing, Ended); got != RingAndEnd {
-		t.Errorf("an end: %d", got)
-	}
-}
-
-func TestLostConnectionLeavesRingOnlyCalls(t *testing.T) {
-	tr := NewTracker()
-	tr.Apply(Event{Source: full, ID: "1", Number: "1"}, "1", t0)
-	tr.Apply(Event{Source: two, ID: "1", Number: "2"}, "2", t0)
-	left := tr.SourceGone(full)
-	if len(left) != 1 || left[0].Reports != RingOnly || left[0].ID != 1 {
-		t.Fatalf("%+v", left)
-	}
+	shows(RingAndEnd, Ringing, Ended)
 }
 
 // TestFloodIsBounded checks that a flood is bounded and ends no call of a source of another kind.
