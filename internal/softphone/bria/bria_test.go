@@ -16,19 +16,7 @@ import (
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/must"
-	"wiebelt/internal/testutil/nettest"
 )
-
-// TestSnapshot: a link that starts during calls finds them.
-func TestSnapshot(t *testing.T) {
-	f := newFake(t)
-	f.calls = oneCall("a", "1", "", "ringing") + oneCall("b", "2", "", "connected") + oneCall("c", "3", "", "connecting") + oneCall("d", "4", "", "ended")
-	f.start()
-	w := run(t, f.listen, times{})
-	w.Expect("ringing incoming #a 1")
-	w.Expect("answered unknown #b 2")
-	w.Expect("ringing outgoing #c 3")
-}
 
 // TestCoalesce: however many events arrive while a question
 // is open, only one more question follows.
@@ -307,12 +295,6 @@ func TestAddress(t *testing.T) {
 		case err == nil && p.Traits() != link.Traits{Source: call.Source{Kind: "bria", Conn: conn, Reports: call.AllStates}, Local: address != "bria.example:1"}:
 			t.Errorf("%q: %+v", address, p.Traits())
 		}
-	}
-}
-
-func TestNobodyThere(t *testing.T) {
-	if err := link.RunOnce(t.Context(), link.Config{}, newPhone(t, nettest.Nobody(t), times{})); !errors.Is(err, link.ErrNotThere) {
-		t.Error(err)
 	}
 }
 

@@ -350,16 +350,6 @@ func TestOverOnce(t *testing.T) {
 	}
 }
 
-// TestNotAllowed: a user removed from the site is told so, and retries rarely.
-func TestNotAllowed(t *testing.T) {
-	r := newRelay(t)
-	d := connected(t, r)
-	must.Do(t, r.node.Revoke(map[string]time.Time{d.public: time.Now()}))
-	if s := d.Until(link.Refused); s.Cause != link.CauseDenied {
-		t.Errorf("%+v", s)
-	}
-}
-
 // TestRenewed: a token that expires soon is exchanged for a new one, which is stored
 // and used from then on.
 func TestRenewed(t *testing.T) {
