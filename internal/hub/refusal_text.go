@@ -17,16 +17,14 @@ const (
 )
 
 // passRefusal passes on the text of an answer in which the hub refused a request, with
-// any secret in hide removed.
+// any secret in hide, none of them empty, removed.
 func (c *Client) passRefusal(raw []byte, hide ...string) {
 	if c.cfg.Heard == nil {
 		return
 	}
 	hidden := func(s string) string {
 		for _, h := range hide {
-			if h != "" {
-				s = strings.ReplaceAll(s, h, "…")
-			}
+			s = strings.ReplaceAll(s, h, "…")
 		}
 		return s
 	}
