@@ -65,14 +65,19 @@ func running(t *testing.T) (*desktop, *fakeCards) {
 	return d, s
 }
 
-func (d *desktop) listed() (all []string) {
+// lists checks whom the menu lists.
+func (d *desktop) lists(want ...string) {
+	d.t.Helper()
+	var all []string
 	for _, i := range d.menu(health.Report{Sentence: "Klaar."}, d.facts.lastCalls(d.engine.Snapshot()), time.Now()) {
 		if strings.HasPrefix(i.ID, menuCall) {
 			_, who, _ := strings.Cut(i.Title, " · ") // after time and any date
 			all = append(all, who)
 		}
 	}
-	return all
+	if !slices.Equal(all, want) {
+		d.t.Errorf("the menu lists %q, want %q", all, want)
+	}
 }
 
 // TestCallsOfBeforeTheStart checks that after a start during
@@ -176,9 +181,7 @@ func TestForgottenCallsLeaveTheMenu(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d, _ := running(t)
 			until := d.unanswered(t, "+31698760011", "+31698760012")
-			if got := d.listed(); len(got) != 2 {
-				t.Fatalf("the menu lists %q", got)
-			}
+			d.lists("06 98 76 00 12", "06 98 76 00 11")
 			newest := d.engine.Snapshot().Last.Card
 			raw := must.Get(json.Marshal(tt.m))(t)
 			if done := d.forget(t.Context(), raw); done.Error != "" {
@@ -187,9 +190,7 @@ func TestForgottenCallsLeaveTheMenu(t *testing.T) {
 			until("not asked yet", func(s *engine.Snapshot) bool {
 				return (s.Last.Number.Key() == "+31698760012") == tt.back && len(s.Recent) == len(tt.left)
 			})
-			if got := d.listed(); !slices.Equal(got, tt.left) {
-				t.Errorf("the menu lists %q, want %q", got, tt.left)
-			}
+			d.lists(tt.left...)
 			if d.facts.assemble(d.engine.Snapshot()).Last == nil {
 				t.Error("it says that no call has come")
 			}
@@ -216,16 +217,12 @@ func TestMenuFollowsTheCall(t *testing.T) {
 	until("not passed on", func(s *engine.Snapshot) bool {
 		return slices.ContainsFunc(s.Cards, func(c engine.Card) bool { return c.Number.Key() == "+31698760002" })
 	})
-	if got := d.listed(); !slices.Equal(got, []string{"06 98 76 00 03", "06 98 76 00 02", "06 98 76 00 01"}) {
-		t.Fatalf("passed on: %q", got)
-	}
+	d.lists("06 98 76 00 03", "06 98 76 00 02", "06 98 76 00 01")
 	e := missedCall()
 	e.Rang, e.Number = d.engine.Snapshot().Recent[1].At, "+31698760002"
 	id := must.Get(d.store.Put(t.Context(), e))(t)
 	was := must.Get(d.store.Remove(t.Context(), id))(t)
 	d.ask(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedHistory, Removed: []time.Time{was.Rang}}, nil)
 	until("not removed", func(s *engine.Snapshot) bool { return len(s.Recent) == 2 })
-	if got := d.listed(); !slices.Equal(got, []string{"06 98 76 00 03", "06 98 76 00 01"}) {
-		t.Errorf("after it was removed: %q", got)
-	}
+	d.lists("06 98 76 00 03", "06 98 76 00 01")
 }
