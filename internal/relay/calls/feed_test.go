@@ -32,13 +32,8 @@ func relays(t *testing.T, names ...string) (*Bucket, *nats.Conn) {
 	for _, name := range names {
 		f, loaded := newFeed(b, c, name), make(chan struct{})
 		f.Loaded = sync.OnceFunc(func() { close(loaded) })
-		stop := start(t, f)
-		select {
-		case <-loaded:
-		case <-time.After(must.Patience):
-			stop()
-			t.Fatal("a feed did not load")
-		}
+		start(t, f)
+		must.Receive(t, loaded, "a feed did not load")
 	}
 	return b, c
 }
@@ -487,13 +482,8 @@ func TestMissed(t *testing.T) {
 	f.Missed = func(u wire.User, c wire.Call, _ time.Time) { missed <- string(u) + " " + c.ID }
 	is := func(want string) {
 		t.Helper()
-		select {
-		case got := <-missed:
-			if got != want {
-				t.Errorf("%q, want %q", got, want)
-			}
-		case <-time.After(time.Minute):
-			t.Fatalf("not told of %q", want)
+		if got := must.Receive(t, missed, "not told of "+want); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 	miss("wazo/4", "bob")

@@ -102,11 +102,7 @@ func (s *site) comesBack() {
 		wake.Up(refused)
 		return errors.New("full")
 	})
-	select {
-	case <-refused:
-	case <-time.After(must.Patience):
-		s.t.Fatal("nothing was missed")
-	}
+	must.Receive(s.t, refused, "nothing was missed")
 	first.stop()
 	d := &station{}
 	times, all := map[string]int{}, 0

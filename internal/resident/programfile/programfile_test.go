@@ -101,13 +101,8 @@ func TestAnotherVersion(t *testing.T) {
 	must.Do(t, os.Remove(ringing))
 	install(says("2", "b"))
 	p.Look()
-	select {
-	case replaced := <-over:
-		if !replaced {
-			t.Error("another version, and it is not said")
-		}
-	case <-time.After(30 * time.Second):
-		t.Fatal("another version goes unseen")
+	if !must.Receive(t, over, "another version goes unseen") {
+		t.Error("another version, and it is not said")
 	}
 }
 

@@ -49,13 +49,8 @@ func TestLeftOutCallsAreCounted(t *testing.T) {
 	}
 	tell := func() {
 		t.Helper()
-		select {
-		case d := <-waits:
-			if d != 10*time.Second {
-				t.Errorf("after %v", d)
-			}
-		case <-time.After(30 * time.Second):
-			t.Fatal("nothing is to be told")
+		if d := must.Receive(t, waits, "nothing is to be told"); d != 10*time.Second {
+			t.Errorf("after %v", d)
 		}
 		over <- time.Time{}
 	}

@@ -102,16 +102,6 @@ func (o *office) receive(c *instance.Conn, want string) {
 	}
 }
 
-// exited waits until a started program has ended.
-func (o *office) exited() {
-	o.t.Helper()
-	select {
-	case <-o.ended:
-	case <-time.After(30 * time.Second):
-		o.t.Fatal("it does not end")
-	}
-}
-
 // painted reports the requested window as shown, and waits until that is known.
 func (o *office) painted(c *instance.Conn) {
 	o.t.Helper()
@@ -194,7 +184,7 @@ func TestShowStartsTheProgram(t *testing.T) {
 	o.Show(windowapi.WindowHelp) // already starting: no second one
 	must.Do(t, os.WriteFile(gate, nil, 0o600))
 	for range 2 { // the first one exited without asking what to show
-		o.exited()
+		must.Receive(t, o.ended, "it does not end")
 	}
 	b := must.Get(os.ReadFile(notes))(t)
 	if got, want := string(b), "window calls --profile /profile\nwindow help --profile /profile\n"; got != want {
@@ -256,6 +246,6 @@ func TestProgramThatHangs(t *testing.T) {
 	o.install("exec sleep 600\n")
 	for range 2 {
 		o.Show(windowapi.WindowCalls)
-		o.exited()
+		must.Receive(t, o.ended, "it does not end")
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gorilla/websocket"
 
@@ -104,11 +103,7 @@ func (f *fake) send(messages ...string) {
 // question waits for a question.
 func (f *fake) question() {
 	f.t.Helper()
-	select {
-	case <-f.questions:
-	case <-time.After(must.Patience):
-		f.t.Fatal("nothing was asked")
-	}
+	must.Receive(f.t, f.questions, "nothing was asked")
 }
 
 // run keeps a link until the test ends.

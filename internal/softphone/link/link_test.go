@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -296,11 +297,7 @@ func TestWake(t *testing.T) {
 		<-begun
 		for range 20 {
 			wake <- struct{}{}
-			select {
-			case <-begun:
-			case <-time.After(time.Minute):
-				t.Fatal(name, "did not come back")
-			}
+			must.Receive(t, begun, name+" did not come back")
 		}
 		cancel()
 		<-ended

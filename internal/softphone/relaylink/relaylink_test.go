@@ -262,13 +262,8 @@ func TestCatchUp(t *testing.T) {
 	next := func(want ...uint64) {
 		t.Helper()
 		for _, w := range want {
-			select {
-			case got := <-asks:
-				if got != w {
-					t.Fatalf("asked behind %d, want %d", got, w)
-				}
-			case <-time.After(time.Minute):
-				t.Fatalf("never asked behind %d", w)
+			if got := must.Receive(t, asks, "never asked"); got != w {
+				t.Fatalf("asked behind %d, want %d", got, w)
 			}
 		}
 	}

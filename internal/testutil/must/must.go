@@ -53,6 +53,17 @@ func Soon(t Test, is func() (so bool, instead any)) time.Duration {
 	}
 }
 
+// Receive returns the next value from a channel, or ends the test if none comes.
+func Receive[T any](t Test, from <-chan T, otherwise string) (v T) {
+	t.Helper()
+	select {
+	case v = <-from:
+	case <-time.After(Patience):
+		t.Fatal(otherwise)
+	}
+	return v
+}
+
 // Within ends the test if more than limit has passed since began. If the machine needs longer
 // than usual for a fixed amount of work, the limit is multiplied accordingly.
 func Within(t Test, began time.Time, limit time.Duration) {
