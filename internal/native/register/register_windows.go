@@ -106,13 +106,8 @@ func State(o Options) (Status, error) {
 // switchedOff reports whether the start was disabled in Windows' own list of log-on
 // programs, where an odd first byte means disabled.
 func switchedOff(r registry.Key) bool {
-	k, err := registry.OpenKey(r, approvedPath, registry.QUERY_VALUE)
-	if err != nil {
-		return false
-	}
-	defer k.Close()
-	v, _, err := k.GetBinaryValue(runName)
-	return err == nil && len(v) > 0 && v[0]&1 == 1
+	v := win32.Binary(r, approvedPath, runName)
+	return len(v) > 0 && v[0]&1 == 1
 }
 
 // ForgetIn has nothing to remove: Register wrote to the user's part of the registry, to

@@ -5,25 +5,27 @@ import "golang.org/x/sys/windows/registry"
 // Text returns a string from the registry, or "" if there is none. An
 // empty name means the key's default value.
 func Text(root registry.Key, path, name string) string {
-	k, err := registry.OpenKey(root, path, registry.QUERY_VALUE)
-	if err != nil {
-		return ""
-	}
-	defer k.Close()
-	v, _, err := k.GetStringValue(name)
-	if err != nil {
-		return ""
-	}
+	v, _ := read(root, path, name, registry.Key.GetStringValue)
 	return v
 }
 
 // Number returns a number from the registry, or false if there is none.
 func Number(root registry.Key, path, name string) (uint64, bool) {
+	return read(root, path, name, registry.Key.GetIntegerValue)
+}
+
+// Binary returns a binary value from the registry, or nil if there is none.
+func Binary(root registry.Key, path, name string) []byte {
+	v, _ := read(root, path, name, registry.Key.GetBinaryValue)
+	return v
+}
+
+func read[T any](root registry.Key, path, name string, get func(registry.Key, string) (T, uint32, error)) (v T, ok bool) {
 	k, err := registry.OpenKey(root, path, registry.QUERY_VALUE)
 	if err != nil {
-		return 0, false
+		return v, false
 	}
 	defer k.Close()
-	v, _, err := k.GetIntegerValue(name)
+	v, _, err = get(k, name)
 	return v, err == nil
 }
