@@ -1,12 +1,13 @@
 package register
 
-import (
-	"strings"
-)
+import "strings"
 
 // reserved has the characters that require quoting in an argument of Exec
 // (Desktop Entry Specification, "The Exec key").
 const reserved = " \t\n\"'\\><~|&;$*?#()`"
+
+// quoted escapes what has a meaning inside quotes.
+var quoted = strings.NewReplacer(`"`, `\"`, "`", "\\`", `$`, `\$`, `\`, `\\`)
 
 // execLine formats the Exec value of a desktop file. A field code is a separate, unquoted
 // argument: inside quotes its meaning is undefined.
@@ -19,16 +20,7 @@ func execLine(argv ...string) string {
 		}
 		a = strings.ReplaceAll(a, "%", "%%")
 		if strings.ContainsAny(a, reserved) || a == "" {
-			var b strings.Builder
-			b.WriteByte('"')
-			for _, r := range a {
-				if strings.ContainsRune("\"`$\\", r) {
-					b.WriteByte('\\')
-				}
-				b.WriteRune(r)
-			}
-			b.WriteByte('"')
-			a = b.String()
+			a = `"` + quoted.Replace(a) + `"`
 		}
 		// Escape again for the file, whose strings have their own escapes.
 		all = append(all, strings.ReplaceAll(a, `\`, `\\`))
@@ -46,23 +38,19 @@ func without(list, name string) (rest string) {
 	return rest
 }
 
-// setDefault makes id the default for a type in the text of a mimeapps.list. If id is "", it
-// removes the default if that is ours. The rest stays unchanged.
-func setDefault(text, mime, id, ours string) string {
+// setDefault makes id the default for a type in the text of a mimeapps.list, or, if enter is
+// false, removes it there. The rest stays unchanged.
+func setDefault(text, mime, id string, enter bool) string {
 	const group = "[Default Applications]"
 	var out []string
-	in, done := false, id == ""
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	if text == "" {
-		lines = nil
-	}
+	in, done := false, !enter
 	put := func() {
 		if !done {
 			out = append(out, mime+"="+id+";")
 			done = true
 		}
 	}
-	for _, line := range lines {
+	for line := range strings.Lines(strings.TrimRight(text, "\n")) {
 		trimmed := strings.TrimSpace(line)
 		if strings.HasPrefix(trimmed, "[") {
 			if in {
@@ -72,16 +60,13 @@ func setDefault(text, mime, id, ours string) string {
 		}
 		key, value, found := strings.Cut(trimmed, "=")
 		if in && found && strings.TrimSpace(key) == mime {
-			if id == "" {
-				if others := without(value, ours); others != "" {
-					out = append(out, mime+"="+others)
-				}
-			} else {
-				put()
+			if others := without(value, id); !enter && others != "" {
+				out = append(out, mime+"="+others)
 			}
+			put()
 			continue
 		}
-		out = append(out, line)
+		out = append(out, strings.TrimSuffix(line, "\n"))
 	}
 	if in {
 		put()
@@ -93,7 +78,7 @@ func setDefault(text, mime, id, ours string) string {
 		out = append(out, group)
 		put()
 	}
-	if rest := strings.TrimSpace(strings.Join(out, "")); rest == "" || id == "" && rest == group {
+	if rest := strings.TrimSpace(strings.Join(out, "")); rest == "" || !enter && rest == group {
 		return ""
 	}
 	return strings.Join(out, "\n") + "\n"

@@ -37,11 +37,7 @@ var defaults = []struct{ mime, id string }{{mime, linkID}, {setupMime, setupID}}
 // mimeapps.list, or removes them if enter is false.
 func setDefaults(text string, enter bool) string {
 	for _, d := range defaults {
-		id := ""
-		if enter {
-			id = d.id
-		}
-		text = setDefault(text, d.mime, id, d.id)
+		text = setDefault(text, d.mime, d.id, enter)
 	}
 	return text
 }
