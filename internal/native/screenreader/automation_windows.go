@@ -59,23 +59,6 @@ const (
 
 	noHeading = 80050 // HeadingLevel_None: the levels follow it
 
-	typeButton      = 50000
-	typeCheckBox    = 50002
-	typeComboBox    = 50003
-	typeEdit        = 50004
-	typeHyperlink   = 50005
-	typeImage       = 50006
-	typeListItem    = 50007
-	typeList        = 50008
-	typeMenu        = 50009
-	typeMenuItem    = 50011
-	typeRadioButton = 50013
-	typeTab         = 50018
-	typeTabItem     = 50019
-	typeText        = 50020
-	typeGroup       = 50026
-	typeWindow      = 50032
-
 	patternInvoke         = 10000
 	patternSelection      = 10001
 	patternValue          = 10002
@@ -107,7 +90,6 @@ const (
 	ok              = uintptr(0)
 	eNoInterface    = uintptr(0x80004002)
 	ePointer        = uintptr(0x80004003)
-	eOutOfMemory    = uintptr(0x8007000E)
 	eNotEnabled     = uintptr(0x80040200) // UIA_E_ELEMENTNOTENABLED
 	eNotAvailable   = uintptr(0x80040201) // UIA_E_ELEMENTNOTAVAILABLE
 	eNotThatWay     = uintptr(0x80131509) // UIA_E_INVALIDOPERATION

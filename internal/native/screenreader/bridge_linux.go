@@ -95,7 +95,7 @@ func (b *Bridge) notify(old, now *view) {
 		if now.nodes[p.ID] != nil || p.parent != nil && now.nodes[p.parent.ID] == nil {
 			continue // still there, or removed with its parent
 		}
-		if p.Role.topmost() && p.Focused {
+		if p.parent == nil && p.Focused {
 			b.window("Deactivate", p)
 		}
 		b.child("remove", p)
@@ -143,30 +143,30 @@ func (b *Bridge) states(was, p *place) {
 
 // text sends changes in the typed or chosen text.
 func (b *Bridge) text(was, p *place) {
-	switch {
-	case p.Role == ComboBox && was.Value != p.Value:
+	if p.Role == ComboBox && was.Value != p.Value {
 		b.object("SelectionChanged", p.ID.path(), "", 0, "")
-	case p.Role != Entry:
-	default:
-		at, gone, come := differing(was.Value, p.Value)
-		if gone != "" {
-			b.emit("Object.TextChanged", p.ID.path(), "delete", at, runes(gone), gone)
-		}
-		if come != "" {
-			b.emit("Object.TextChanged", p.ID.path(), "insert", at, runes(come), come)
-		}
-		if was.Caret != p.Caret {
-			b.object("TextCaretMoved", p.ID.path(), "", int32(p.Caret), "")
-		}
-		if was.Marked != p.Marked {
-			b.object("TextSelectionChanged", p.ID.path(), "", 0, "")
-		}
+	}
+	if p.Role != Entry {
+		return
+	}
+	at, gone, come := differing(was.Value, p.Value)
+	if gone != "" {
+		b.emit("Object.TextChanged", p.ID.path(), "delete", at, runes(gone), gone)
+	}
+	if come != "" {
+		b.emit("Object.TextChanged", p.ID.path(), "insert", at, runes(come), come)
+	}
+	if was.Caret != p.Caret {
+		b.object("TextCaretMoved", p.ID.path(), "", int32(p.Caret), "")
+	}
+	if was.Marked != p.Marked {
+		b.object("TextSelectionChanged", p.ID.path(), "", 0, "")
 	}
 }
 
 func (b *Bridge) focus(p *place) {
 	switch {
-	case !p.Role.topmost():
+	case p.parent != nil:
 		b.state(p, "focused", p.Focused)
 	case p.Focused:
 		b.state(p, "active", true)

@@ -195,13 +195,7 @@ var (
 
 // WhenAsked sets f to be called, on a window's thread, once Wanted is true because a client
 // has queried that window. f must not block; nil removes it.
-func WhenAsked(f func()) {
-	if f == nil {
-		whenAsked.Store(nil)
-		return
-	}
-	whenAsked.Store(&f)
-}
+func WhenAsked(f func()) { whenAsked.Store(&f) }
 
 // Answer handles a window's WM_GETOBJECT, on its thread. If it
 // returns false, the system handles the message.
@@ -212,7 +206,7 @@ func Answer(window, wParam, lParam uintptr) (uintptr, bool) {
 		return 0, false
 	}
 	if what == rootObject && asked.CompareAndSwap(false, true) {
-		if f := whenAsked.Load(); f != nil {
+		if f := whenAsked.Load(); f != nil && *f != nil {
 			(*f)()
 		}
 	}

@@ -143,7 +143,7 @@ func (o object) state() uint64 {
 		bit uint64
 	}{
 		{!o.Off, enabled}, {!o.Is(Outside), showing}, {o.focusable(), focusable},
-		{o.Focused && o.Role.topmost(), active}, {o.Focused && !o.Role.topmost(), focused},
+		{o.Focused && o.place.parent == nil, active}, {o.Focused && o.place.parent != nil, focused},
 		{o.Is(Checked), checked}, {o.Is(Selected), selected}, {o.Is(Invalid), invalid},
 		{o.Is(Expandable), expandable}, {o.Is(Expanded), expanded}, {o.Is(Expandable) && !o.Is(Expanded), collapsed},
 		{o.Role == Entry && o.Is(Multiline), multiLine}, {o.Role == Entry && !o.Is(Multiline), singleLine},

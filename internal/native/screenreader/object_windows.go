@@ -121,14 +121,17 @@ func (f *face) as(i int) *face {
 	return &o.faces[i]
 }
 
-func (f *face) release() int {
+func (f *face) release() int { return f.refer(-1) }
+
+// refer changes the object's reference count and returns it. Without references the object is gone.
+func (f *face) refer(more int) int {
 	objects.Lock()
 	defer objects.Unlock()
 	o := objects.all[f.object]
 	if o == nil {
 		return 0
 	}
-	if o.count--; o.count == 0 {
+	if o.count += more; o.count == 0 {
 		delete(objects.all, f.object)
 		delete(objects.of, o.node)
 		windows.LocalFree(windows.Handle(unsafe.Pointer(o.faces)))
@@ -154,16 +157,7 @@ func queryInterface(f *face, iid *windows.GUID, out **face) uintptr {
 	return ok
 }
 
-func addRef(f *face) uintptr {
-	objects.Lock()
-	defer objects.Unlock()
-	o := objects.all[f.object]
-	if o == nil {
-		return 0
-	}
-	o.count++
-	return uintptr(o.count)
-}
+func addRef(f *face) uintptr { return uintptr(f.refer(1)) }
 
 func release(f *face) uintptr { return uintptr(f.release()) }
 

@@ -13,32 +13,32 @@ import (
 
 // kind describes a role in UI Automation.
 type kind struct {
-	control  int   // control type
+	control  int   // control type (UIA_ButtonControlTypeId and so on)
 	patterns []int // supported patterns, as interfaces
 }
 
 // kinds has all roles.
 var kinds = map[Role]kind{
-	Button:   {typeButton, []int{asInvoke}},
-	Entry:    {typeEdit, []int{asInvoke, asValue}},
-	Label:    {control: typeText},
-	News:     {control: typeText},
-	List:     {control: typeList},
-	Item:     {control: typeListItem},
-	Card:     {typeWindow, []int{asWindow}},
-	Window:   {control: typeWindow}, // the system can close it
-	Dialog:   {typeWindow, []int{asWindow}},
-	Heading:  {control: typeText},
-	CheckBox: {typeCheckBox, []int{asToggle}},
-	Radio:    {typeRadioButton, []int{asSelectionItem}},
-	ComboBox: {typeComboBox, []int{asExpand, asValue}},
-	TabList:  {control: typeTab},
-	Tab:      {typeTabItem, []int{asSelectionItem}},
-	Menu:     {control: typeMenu},
-	MenuItem: {typeMenuItem, []int{asInvoke}},
-	Link:     {typeHyperlink, []int{asInvoke}},
-	Picture:  {control: typeImage},
-	Group:    {control: typeGroup},
+	Button:   {50000, []int{asInvoke}},
+	Entry:    {50004, []int{asInvoke, asValue}},
+	Label:    {control: 50020},
+	News:     {control: 50020},
+	List:     {control: 50008},
+	Item:     {control: 50007},
+	Card:     {50032, []int{asWindow}},
+	Window:   {control: 50032}, // the system can close it
+	Dialog:   {50032, []int{asWindow}},
+	Heading:  {control: 50020},
+	CheckBox: {50002, []int{asToggle}},
+	Radio:    {50013, []int{asSelectionItem}},
+	ComboBox: {50003, []int{asExpand, asValue}},
+	TabList:  {control: 50018},
+	Tab:      {50019, []int{asSelectionItem}},
+	Menu:     {control: 50009},
+	MenuItem: {50011, []int{asInvoke}},
+	Link:     {50005, []int{asInvoke}},
+	Picture:  {control: 50006},
+	Group:    {control: 50026},
 }
 
 // patterns are the interfaces by their client-side IDs.

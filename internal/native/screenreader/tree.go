@@ -50,9 +50,6 @@ const (
 	Group // related things
 )
 
-// topmost reports whether a node of this role is a separate window.
-func (r Role) topmost() bool { return r == Card || r == Window }
-
 // State is the state of a node, one bit each.
 type State uint16
 
