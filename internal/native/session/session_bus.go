@@ -14,17 +14,14 @@ import (
 	"wiebelt/internal/native/desktopbus"
 )
 
-// savers lists the screen savers and lockers that report on the user's bus whether they are
-// active. All have the same methods and signal as the first.
-var savers = []struct {
-	name  string
-	paths []dbus.ObjectPath
-}{
-	{"org.freedesktop.ScreenSaver", []dbus.ObjectPath{"/org/freedesktop/ScreenSaver", "/ScreenSaver"}},
-	{"org.gnome.ScreenSaver", []dbus.ObjectPath{"/org/gnome/ScreenSaver"}},
-	{"org.cinnamon.ScreenSaver", []dbus.ObjectPath{"/org/cinnamon/ScreenSaver"}},
-	{"org.mate.ScreenSaver", []dbus.ObjectPath{"/org/mate/ScreenSaver"}},
-	{"org.xfce.ScreenSaver", []dbus.ObjectPath{"/org/xfce/ScreenSaver"}},
+// savers has the screen savers and lockers that report on the user's bus whether they are
+// active, with their paths. All have the same methods and signal as the first.
+var savers = map[string][]dbus.ObjectPath{
+	"org.freedesktop.ScreenSaver": {"/org/freedesktop/ScreenSaver", "/ScreenSaver"},
+	"org.gnome.ScreenSaver":       {"/org/gnome/ScreenSaver"},
+	"org.cinnamon.ScreenSaver":    {"/org/cinnamon/ScreenSaver"},
+	"org.mate.ScreenSaver":        {"/org/mate/ScreenSaver"},
+	"org.xfce.ScreenSaver":        {"/org/xfce/ScreenSaver"},
 }
 
 const (
@@ -56,9 +53,9 @@ func watchUser(ctx context.Context, f *facts, ready func()) error {
 		{dbus.WithMatchSender(accessibility), dbus.WithMatchInterface(properties), dbus.WithMatchMember("PropertiesChanged")},
 		{dbus.WithMatchInterface(dconf), dbus.WithMatchMember("Notify")},
 	}
-	for _, s := range savers {
-		names = append(names, s.name)
-		matches = append(matches, []dbus.MatchOption{dbus.WithMatchSender(s.name), dbus.WithMatchInterface(s.name), dbus.WithMatchMember("ActiveChanged")})
+	for name := range savers {
+		names = append(names, name)
+		matches = append(matches, []dbus.MatchOption{dbus.WithMatchSender(name), dbus.WithMatchInterface(name), dbus.WithMatchMember("ActiveChanged")})
 	}
 	return desktopbus.Follower{Names: names, Matches: matches, Ready: ready,
 		OnOwner:  func(name, owner string) { u.owners[name] = owner },
@@ -72,10 +69,10 @@ func (u *user) query(ctx context.Context, name string) error {
 	switch name {
 	case shell:
 		return u.banners(ctx)
-	case notifications:
-		return u.inhibited(ctx)
-	case accessibility:
-		return u.reader(ctx)
+	case notifications: // only KDE's has the property
+		return u.queryBool(ctx, &u.f.inhibited, name, "/org/freedesktop/Notifications", notifications, "Inhibited")
+	case accessibility: // screen readers set these properties when they start
+		return u.queryBool(ctx, &u.f.reader, name, "/org/a11y/bus", "org.a11y.Status", "IsEnabled", "ScreenReaderEnabled")
 	}
 	return u.saver(ctx, name)
 }
@@ -112,19 +109,15 @@ func (u *user) handleSignal(s *dbus.Signal) (ask string) {
 // saver queries whether a screen saver is active.
 func (u *user) saver(ctx context.Context, name string) error {
 	owner, known, active := u.owners[name], false, false
-	for _, s := range savers {
-		if s.name != name || owner == "" {
-			continue
+	for _, path := range savers[name] {
+		if owner == "" || known {
+			break
 		}
-		for _, path := range s.paths {
-			err := desktopbus.Call(ctx, u.c, owner, path, name+".GetActive").Store(&active)
-			if desktopbus.Late(err) {
-				return err
-			}
-			if known = err == nil; known {
-				break
-			}
+		err := desktopbus.Call(ctx, u.c, owner, path, name+".GetActive").Store(&active)
+		if desktopbus.Late(err) {
+			return err
 		}
+		known = err == nil
 	}
 	u.f.update(func(f *facts) {
 		if known {
@@ -136,37 +129,20 @@ func (u *user) saver(ctx context.Context, name string) error {
 	return nil
 }
 
-// queryBool reports whether one of a program's properties is true.
-func (u *user) queryBool(ctx context.Context, name string, path dbus.ObjectPath, iface string, properties ...string) (on bool, late error) {
+// queryBool sets a fact: whether one of a program's properties is true.
+func (u *user) queryBool(ctx context.Context, fact *bool, name string, path dbus.ObjectPath, iface string, properties ...string) error {
+	on := false
 	for _, property := range properties {
 		if owner := u.owners[name]; owner != "" && !on {
 			v, err := desktopbus.Get(ctx, u.c, owner, path, iface, property)
 			if desktopbus.Late(err) {
-				return false, err
+				return err
 			}
 			on, _ = v.(bool)
 		}
 	}
-	return on, nil
-}
-
-// inhibited queries the notification service. Only KDE's has the property.
-func (u *user) inhibited(ctx context.Context) error {
-	on, late := u.queryBool(ctx, notifications, "/org/freedesktop/Notifications", notifications, "Inhibited")
-	if late == nil {
-		u.f.update(func(f *facts) { f.inhibited = on })
-	}
-	return late
-}
-
-// reader queries whether a program wants to know what is on screen. Screen
-// readers set these properties when they start.
-func (u *user) reader(ctx context.Context) error {
-	on, late := u.queryBool(ctx, accessibility, "/org/a11y/bus", "org.a11y.Status", "IsEnabled", "ScreenReaderEnabled")
-	if late == nil {
-		u.f.update(func(f *facts) { f.reader = on })
-	}
-	return late
+	u.f.update(func(*facts) { *fact = on })
+	return nil
 }
 
 // banners queries GNOME's notification setting, which its do-not-disturb

@@ -151,16 +151,16 @@ func TestNobodyToAsk(t *testing.T) {
 }
 
 func TestScreenSavers(t *testing.T) {
-	for _, s := range savers {
-		for _, path := range s.paths {
-			t.Run(s.name+string(path), func(t *testing.T) {
+	for name, paths := range savers {
+		for _, path := range paths {
+			t.Run(name+string(path), func(t *testing.T) {
 				address := xtest.NoScreen(t).PlainBus()
-				locker := newSaver(t, address, path, s.name, true)
+				locker := newSaver(t, address, path, name, true)
 				w := watch(t, "", address, "")
 				if s := w.State(); !s.Locked {
 					t.Errorf("locked at the start: %+v", s)
 				}
-				if got := w.Sources(); !slices.Equal(got, []string{s.name}) {
+				if got := w.Sources(); !slices.Equal(got, []string{name}) {
 					t.Errorf("sources %v", got)
 				}
 				locker.set(false)
@@ -172,7 +172,7 @@ func TestScreenSavers(t *testing.T) {
 				locker.c.Close()
 				becomes(t, w, "unknown", func(s State) bool { return !s.Locked && len(w.Sources()) == 0 })
 				// Another one appears.
-				again := newSaver(t, address, path, s.name, true)
+				again := newSaver(t, address, path, name, true)
 				becomes(t, w, "locked", locked)
 				again.set(false)
 				becomes(t, w, "unlocked", unlocked)
@@ -348,7 +348,7 @@ func TestSlowAtFirst(t *testing.T) {
 	x := xtest.NoScreen(t)
 	address := x.PlainBus()
 	e := newExample(t, address)
-	const path = "/org/freedesktop/login1/session/c7"
+	const path, gnome = "/org/freedesktop/login1/session/c7", "org.gnome.ScreenSaver"
 	session, reader, active := xtest.AtFirst(), xtest.AtFirst(), xtest.AtFirst()
 	must.Do(t,
 		e.c.ExportMethodTable(map[string]any{"GetSession": func(string) (dbus.ObjectPath, *dbus.Error) {
@@ -362,13 +362,13 @@ func TestSlowAtFirst(t *testing.T) {
 		e.c.ExportMethodTable(map[string]any{"GetActive": func() (bool, *dbus.Error) {
 			active()
 			return false, nil
-		}}, savers[1].paths[0], savers[1].name))
+		}}, "/org/gnome/ScreenSaver", gnome))
 	props := e.object(path, loginSession, map[string]any{"LockedHint": false})
-	xtest.Own(t, e.c, login, accessibility, savers[1].name)
+	xtest.Own(t, e.c, login, accessibility, gnome)
 	t.Setenv("XDG_SESSION_ID", "c7")
 	w := watch(t, "", address, address)
 	becomes(t, w, "read", func(s State) bool { return s.Reader })
-	x.Until("all can be asked about the lock", func() bool { return slices.Equal(w.Sources(), []string{"logind", savers[1].name}) })
+	x.Until("all can be asked about the lock", func() bool { return slices.Equal(w.Sources(), []string{"logind", gnome}) })
 	props.SetMust(loginSession, "LockedHint", true)
 	becomes(t, w, "locked", locked)
 }
