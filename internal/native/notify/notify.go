@@ -6,8 +6,8 @@ package notify
 import (
 	"errors"
 	"strings"
-	"unicode"
 
+	"wiebelt/internal/core/displaytext"
 	"wiebelt/internal/text"
 )
 
@@ -59,12 +59,6 @@ const (
 // clean reduces a text to one line of at most most characters, without characters that change
 // the direction or position of the text after them.
 func clean(s string, most int) string {
-	graphic := strings.Map(func(r rune) rune {
-		if unicode.IsGraphic(r) || unicode.IsSpace(r) {
-			return r
-		}
-		return -1
-	}, s)
-	line := []rune(strings.Join(strings.Fields(graphic), " "))
+	line := []rune(strings.Join(strings.Fields(displaytext.Text(s)), " "))
 	return string(line[:min(len(line), most)])
 }

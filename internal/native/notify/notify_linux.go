@@ -64,11 +64,7 @@ func (n *Notifier) run(ready chan<- struct{}) (err error) {
 		return err
 	}
 	defer n.conn.Close()
-	defer func() {
-		n.mu.Lock()
-		n.closed = true
-		n.mu.Unlock()
-	}()
+	defer n.cancel() // Show then returns ErrClosed
 	if err := n.queryCapabilities(); err != nil {
 		return err
 	}
