@@ -17,11 +17,8 @@ func open(ctx context.Context, address string) error {
 		return err
 	}
 	verb, err := windows.UTF16PtrFromString("open")
-	if err != nil {
-		return err
-	}
-	file, err := windows.UTF16PtrFromString(address)
-	if err != nil {
+	file, err2 := windows.UTF16PtrFromString(address)
+	if err := cmp.Or(err, err2); err != nil {
 		return err
 	}
 	if windows.ShellExecute(0, verb, file, nil, nil, windows.SW_SHOWNORMAL) != nil {

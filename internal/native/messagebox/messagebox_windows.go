@@ -1,6 +1,7 @@
 package messagebox
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -13,19 +14,14 @@ import (
 
 var findWindow = windows.NewLazySystemDLL("user32.dll").NewProc("FindWindowExW")
 
-const (
-	// An OK button and a warning icon, above other windows. The system decides whether the box
-	// gets the focus, depending on whether the user is typing elsewhere.
-	mbTopmostWarning = 0x00000030 | 0x00040000
-)
+// mbTopmostWarning is an OK button and a warning icon, above other windows. The system decides
+// whether the box gets the focus, depending on whether the user is typing elsewhere.
+const mbTopmostWarning = 0x00000030 | 0x00040000
 
 func show(ctx context.Context, title, text string) error {
 	t, err := windows.UTF16PtrFromString(title)
-	if err != nil {
-		return fmt.Errorf("message: %w", err)
-	}
-	s, err := windows.UTF16PtrFromString(text)
-	if err != nil {
+	s, err2 := windows.UTF16PtrFromString(text)
+	if err := cmp.Or(err, err2); err != nil {
 		return fmt.Errorf("message: %w", err)
 	}
 	thread := make(chan uint32, 1)

@@ -1,6 +1,7 @@
 package win32
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -71,11 +72,8 @@ var windowProc = sync.OnceValue(func() uintptr {
 // handle from then on. It belongs to the calling thread, which must be locked and run Loop.
 func Create(className, title string, style, ex uintptr, handle Handler) (uintptr, error) {
 	n, err := windows.UTF16PtrFromString(className)
-	if err != nil {
-		return 0, err
-	}
-	t, err := windows.UTF16PtrFromString(title)
-	if err != nil {
+	t, err2 := windows.UTF16PtrFromString(title)
+	if err := cmp.Or(err, err2); err != nil {
 		return 0, err
 	}
 	const idcArrow = 32512
