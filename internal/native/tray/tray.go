@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"log"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -154,15 +155,7 @@ func (t *Tray) icon(s State) {
 // sameLines reports whether the lines are the same except for their titles. A line must never
 // change its meaning, since the user may be about to click it.
 func sameLines(a, b []Item) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].ID != b[i].ID || a[i].Separator != b[i].Separator {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(a, b, func(a, b Item) bool { return a.ID == b.ID && a.Separator == b.Separator })
 }
 
 // amend changes the titles of lines, which keeps an open menu open.
