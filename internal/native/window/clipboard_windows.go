@@ -40,11 +40,9 @@ func (d *desktop) withClipboard(f func() error) error {
 		if !errors.Is(err, errClipboardBusy) || try == tries || windows.GetCurrentThreadId() == d.thread {
 			return err
 		}
-		wait := time.NewTimer(20 * time.Millisecond)
 		select {
-		case <-wait.C:
+		case <-time.After(20 * time.Millisecond):
 		case <-d.done:
-			wait.Stop()
 			return ErrClosed
 		}
 	}

@@ -146,16 +146,12 @@ var listMonitor = sync.OnceValue(func() uintptr {
 	})
 })
 
-func monitorHandles() []uintptr {
-	list := new([]uintptr)
-	enumDisplayMonitors.Call(0, 0, listMonitor(), uintptr(unsafe.Pointer(list)))
-	return *list
-}
-
 // monitors returns the monitors with their handles, primary first.
 func monitors() (list []Monitor, handles []uintptr) {
 	text := textScale()
-	for _, h := range monitorHandles() {
+	all := new([]uintptr)
+	enumDisplayMonitors.Call(0, 0, listMonitor(), uintptr(unsafe.Pointer(all)))
+	for _, h := range *all {
 		var info winMonitorInfo
 		info.size = uint32(unsafe.Sizeof(info))
 		if ok, _, _ := getMonitorInfo.Call(h, uintptr(unsafe.Pointer(&info))); ok == 0 {

@@ -52,9 +52,8 @@ func (d *x11) readSettings() bool {
 	theme, _ := x["Net/ThemeName"].(string)
 	scheme, _ := x["Net/ColorScheme"].(string)
 	s.contrast = contrastTheme(theme)
-	if animations, ok := x["Gtk/EnableAnimations"].(int32); ok {
-		s.still = animations == 0
-	}
+	animations, ok := x["Gtk/EnableAnimations"].(int32)
+	s.still = ok && animations == 0
 	s.dark = darkTheme(theme) || scheme == "prefer-dark"
 
 	old := d.settings.Swap(s)
