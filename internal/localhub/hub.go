@@ -88,7 +88,8 @@ func Start(ctx context.Context, cfg Config) (*Hub, error) {
 	if err := where.certify(cfg); err != nil { // its files may be corrected later
 		return nil, err
 	}
-	h := &Hub{cfg: cfg, logins: newLogins(), uploads: uploads{perClient: map[string]int{}}}
+	h := &Hub{cfg: cfg, uploads: uploads{perClient: map[string]int{}}}
+	h.logins = &logins{known: newHashQueue(), strangers: newHashQueue(), rightKey: []byte(newToken())}
 	h.faults = &Faults{hub: &h.server, set: map[Endpoint][]Fault{}, held: map[Endpoint]int{}}
 	h.prepareServer(ctx, where, cfg.Log)
 	if err := h.open(ctx); err != nil {

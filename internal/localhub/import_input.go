@@ -14,7 +14,8 @@ import (
 
 // read passes every row of the file to put.
 func (m *importer) read(r io.Reader) error {
-	m.in = newInput(r)
+	m.in = &input{raw: r}
+	m.in.next()
 	read := m.readCSV
 	if m.errs.Format == JSON {
 		read = m.readJSON
@@ -49,12 +50,6 @@ type input struct {
 	bytes int64     // read from raw
 	left  int
 	err   error // error of reading raw, except io.EOF
-}
-
-func newInput(r io.Reader) *input {
-	in := &input{raw: r}
-	in.next()
-	return in
 }
 
 // next starts a row, of which up to a buffer may already have been read.

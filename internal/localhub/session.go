@@ -126,10 +126,6 @@ type logins struct {
 // hashQueue holds the slots for hashing passwords and for waiting.
 type hashQueue struct{ waiting, hashing chan struct{} }
 
-func newLogins() *logins {
-	return &logins{known: newHashQueue(), strangers: newHashQueue(), rightKey: []byte(newToken())}
-}
-
 func newHashQueue() hashQueue {
 	return hashQueue{make(chan struct{}, hashedAtOnce+hashWaiting), make(chan struct{}, hashedAtOnce)}
 }
