@@ -201,8 +201,6 @@ func (v view) Size(n int64) string { return v.Lang.Size(n) }
 // linkView is a link to a contact, or a file of a message.
 type linkView struct{ ID, Name, Detail string }
 
-type messageView struct{ Heading, Body string }
-
 // legible returns up to 300 characters of a text from outside, without characters that
 // could make a page misleading, such as those that reverse the order of others.
 func legible(s string) string { return displaytext.Line(s, 300) }
@@ -268,30 +266,23 @@ func (h *Hub) showNothing(w http.ResponseWriter, r *http.Request) {
 
 func (h *Hub) message(w http.ResponseWriter, r *http.Request, status int, who User, heading, body text.Key) {
 	lang := language(r)
-	if err := h.show(w, r, status, "message", lang.T(heading), who, messageView{lang.T(heading), lang.T(body)}); err != nil {
+	if err := h.show(w, r, status, "message", lang.T(heading), who, lang.T(body)); err != nil {
 		h.fail(w, r, err)
 	}
 }
 
-// homeView is the start page. In a demo it offers some contacts to try.
-type homeView struct {
-	messageView
-	Examples []linkView
-}
-
-const examples = 5
-
+// showHome shows the start page. In a demo it offers some contacts to try.
 func (h *Hub) showHome(w http.ResponseWriter, r *http.Request, who User) error {
 	lang := language(r)
-	v := homeView{messageView: messageView{lang.T(text.LocalhubHome), lang.T(text.LocalhubHomeBody)}}
+	var examples []linkView
 	if h.cfg.Demo {
-		some, err := h.oldestContacts(r.Context(), examples)
+		some, err := h.oldestContacts(r.Context(), 5)
 		if err != nil {
 			return err
 		}
-		v.Examples = linksOf(lang, some)
+		examples = linksOf(lang, some)
 	}
-	return h.show(w, r, http.StatusOK, "home", v.Heading, who, v)
+	return h.show(w, r, http.StatusOK, "home", lang.T(text.LocalhubHome), who, examples)
 }
 
 // linksOf returns links to contacts.

@@ -13,7 +13,6 @@ const (
 	LocalhubWait           Key = "localhub.login.wait"
 	LocalhubWaitSeconds    Key = "localhub.login.wait.seconds"
 	LocalhubHome           Key = "localhub.home"
-	LocalhubHomeBody       Key = "localhub.home.body"
 	LocalhubFile           Key = "localhub.file"
 	LocalhubFileNoName     Key = "localhub.file.noname"
 	LocalhubNoFile         Key = "localhub.nofile"
