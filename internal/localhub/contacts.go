@@ -69,11 +69,7 @@ func newContactWriter(ctx context.Context, tx *sql.Tx, contacts, terms string, o
 // generates an ID if missing.
 func (w contactWriter) write(ctx context.Context, r *Record, n int64, others ...any) error {
 	if r.ID == "" {
-		id, err := uuid.NewRandom()
-		if err != nil {
-			return err
-		}
-		r.ID = id.String()
+		r.ID = uuid.NewString()
 	}
 	values := make([]any, 0, len(columnTable)+len(others))
 	for _, c := range columnTable[:phoneColumn] {

@@ -9,6 +9,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/gofrs/flock"
+
 	"wiebelt/internal/core/displaytext"
 	"wiebelt/internal/store/sqlitefile"
 	"wiebelt/internal/text"
@@ -163,11 +165,13 @@ type importer struct {
 
 // run reads the whole file before it changes anything.
 func (m *importer) run(r io.Reader) error {
-	unlock, err := m.mayImport()
+	lock, err := m.mayImport()
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	if lock != nil {
+		defer lock.Unlock()
+	}
 	if _, err := m.conn.ExecContext(m.ctx, staging); err != nil {
 		return err
 	}
@@ -204,26 +208,21 @@ func (m *importer) tx(opt *sql.TxOptions, do func(tx *sql.Tx) error) error {
 
 // mayImport prevents mixing real contacts with invented ones. A running
 // hub with invented ones may be a demo, whose password everybody knows:
-// it has to end first, and no other can start before unlock.
-func (m *importer) mayImport() (unlock func(), err error) {
-	unlock = func() {}
+// it has to end first, and no other can start while the lock that is returned is held.
+func (m *importer) mayImport() (lock *flock.Flock, err error) {
 	if m.wasDemo, err = m.invented(m.conn); err != nil || !m.wasDemo {
-		return unlock, err
+		return nil, err
 	}
 	if !m.opt.Replace {
-		return unlock, text.Errorf(text.LocalhubImportInvented)
+		return nil, text.Errorf(text.LocalhubImportInvented)
 	}
 	if m.dir == "" || m.lock != nil {
-		return unlock, nil // only we use it, and it is no demo
+		return nil, nil // only we use it, and it is no demo
 	}
-	l, err := m.tryLock()
-	switch {
-	case err != nil:
-		return unlock, err
-	case l == nil:
-		return unlock, text.Errorf(text.LocalhubImportRunning)
+	if lock, err = m.tryLock(); err == nil && lock == nil {
+		err = text.Errorf(text.LocalhubImportRunning)
 	}
-	return func() { _ = l.Unlock() }, nil
+	return lock, err
 }
 
 func (m *importer) invented(q sqlitefile.Querier) (bool, error) {

@@ -46,20 +46,17 @@ func (m *importer) readCSV() error {
 				return nil
 			}
 			m.problem("", text.Errorf(text.LocalhubImportBareQuote))
-			if err := m.end(); err != nil {
-				return err
-			}
-			continue
 		case err != nil:
 			return m.unreadable(last, err)
+		default:
+			last, _ = r.FieldPos(0)
+			if empty(record) {
+				m.in.next()
+				continue // spreadsheets write such rows after the last one
+			}
+			m.begin(last)
+			m.record(header, record)
 		}
-		last, _ = r.FieldPos(0)
-		if empty(record) {
-			m.in.next()
-			continue // spreadsheets write such rows after the last one
-		}
-		m.begin(last)
-		m.record(header, record)
 		if err := m.end(); err != nil {
 			return err
 		}

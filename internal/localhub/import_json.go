@@ -16,7 +16,6 @@ type jsonFile struct {
 	*importer
 	d *jsontext.Decoder
 
-	records int
 	known   bool     // the current record has a known name
 	unknown []string // its unknown names
 }
@@ -36,11 +35,11 @@ func (m *importer) readJSON() error {
 	case err == io.EOF:
 		return nil
 	case errors.As(err, &broken), errors.Is(err, io.ErrUnexpectedEOF):
-		m.begin(j.records + 1)
+		m.begin(j.rows + 1)
 		m.problem("", text.Errorf(text.LocalhubImportJSON, j.d.InputOffset()))
 		return nil
 	case m.in.err != nil && errors.Is(err, m.in.err):
-		return m.unreadable(j.records+1, m.in.err)
+		return m.unreadable(j.rows+1, m.in.err)
 	}
 	return err // one of our own errors
 }
@@ -48,7 +47,7 @@ func (m *importer) readJSON() error {
 // record reads a record. One that stands alone may be an
 // answer of the Contact API: an object that starts with data.
 func (j *jsonFile) record(alone bool) error {
-	j.begin(j.records + 1)
+	j.begin(j.rows + 1)
 	j.known, j.unknown = false, j.unknown[:0]
 	if j.d.PeekKind() != '{' {
 		if err := j.d.SkipValue(); err != nil {
@@ -83,7 +82,6 @@ func (j *jsonFile) inAnswer(name string) error {
 }
 
 func (j *jsonFile) finish() error {
-	j.records++
 	if len(j.unknown) > 0 {
 		j.problem("", unknownNames(j.unknown, j.known))
 	}

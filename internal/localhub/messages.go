@@ -95,20 +95,19 @@ func (d *Data) messageFile(sum string) (string, error) {
 }
 
 // folder returns one of the folders of the message box, creating it if needed.
-func (d *Data) folder(name string) (string, error) {
+func (d *Data) folder(name string) (path string, err error) {
 	root := d.dir
 	if root == "" {
 		d.tempMu.Lock()
 		defer d.tempMu.Unlock()
 		if d.temp == "" {
-			var err error
 			if d.temp, err = os.MkdirTemp("", "wiebelt-hub-"); err != nil {
 				return "", failed("message box", err)
 			}
 		}
 		root = d.temp
 	}
-	path := filepath.Join(root, name)
+	path = filepath.Join(root, name)
 	return path, failed("message box", os.MkdirAll(path, 0o700))
 }
 

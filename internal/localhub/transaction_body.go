@@ -32,7 +32,7 @@ const maxAround = 1 << 20
 // of done, of a writer or of r is returned, possibly wrapped. io.ErrUnexpectedEOF from r,
 // or an early io.EOF, is a refusal: the request is incomplete.
 func readDelivery(r io.Reader, limit deliveryLimits, item func(i int) (io.Writer, error), done func(i int) error) error {
-	in := newSplitter(r)
+	in := &splitter{r: bufio.NewReaderSize(r, chunk)}
 	p := &request{in: in, d: jsontext.NewDecoder(in), limit: limit, left: limit.bytes, item: item, done: done, at: -1}
 	return p.requestError(p.read())
 }
@@ -199,8 +199,6 @@ type splitter struct {
 	escaped bool // the last byte was a backslash
 	around  int  // bytes handed over
 }
-
-func newSplitter(r io.Reader) *splitter { return &splitter{r: bufio.NewReaderSize(r, chunk)} }
 
 // buffered peeks at 1 to most bytes.
 func (s *splitter) buffered(most int) ([]byte, error) {
