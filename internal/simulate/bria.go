@@ -26,8 +26,8 @@ import (
 type Bria struct {
 	*server
 	Calls string // as listed in an answer
-	// Asked, if set, receives each question and its answer, and returns the answer to send
-	// instead; "" sends none. It is called by the connection's goroutine.
+	// Asked receives each question and its answer, and returns the answer to send; ""
+	// sends none. It is called by the connection's goroutine.
 	Asked        func(question, answer string) string
 	played       []briaCall
 	version      int             // of the list
@@ -45,7 +45,7 @@ func StartBria(ctx context.Context, listen string) (*Bria, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Bria{sentVersions: map[*wsConn]int{}}
+	b := &Bria{sentVersions: map[*wsConn]int{}, Asked: func(_, answer string) string { return answer }}
 	b.server = newServer(func() bool {
 		for _, v := range b.sentVersions {
 			if v >= 0 {
@@ -95,12 +95,9 @@ func (b *Bria) handleMessage(c *wsConn, m []byte) bool {
 		}
 	}
 	version, said := -1, ""
-	asked := func(_, answer string) string { return answer }
+	var asked func(question, answer string) string
 	b.With(func() {
-		if b.Asked != nil {
-			asked = b.Asked
-		}
-		switch {
+		switch asked = b.Asked; {
 		case strings.TrimSpace(first) != "GET /status":
 		case strings.Contains(body, "<type>call</type>"):
 			version, said = b.version, "<status type=\"call\">\n"+b.Calls+"</status>"

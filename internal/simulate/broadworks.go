@@ -65,8 +65,9 @@ const xsi = "http://schema.broadsoft.com/xsi"
 
 // StartBroadWorks starts a BroadWorks.
 func StartBroadWorks(ctx context.Context, listen string, account Account) (*BroadWorks, error) {
-	b := &BroadWorks{Users: []BroadWorksUser{{account.User, account.Extension}}, Calls: map[string]map[string]string{}, Group: true, Expires: 3600,
-		Subscriptions: map[string]string{}, Unconfirmed: map[string]bool{}, channels: map[*broadWorksChannel]bool{}, numbers: map[string]int{}}
+	b := &BroadWorks{Users: []BroadWorksUser{{account.User, account.Extension}}, Calls: map[string]map[string]string{account.User: {}},
+		Group: true, Expires: 3600, Subscriptions: map[string]string{}, Unconfirmed: map[string]bool{},
+		channels: map[*broadWorksChannel]bool{}, numbers: map[string]int{}}
 	b.server = newServer(func() bool { return len(b.channels) > 0 && len(b.Subscriptions) > 0 && b.Listed > 0 })
 	err := b.startExchange(ctx, registry.BroadWorks, listen, account, b.serve)
 	b.notifyEnd = func(c io.Closer) { _ = c.Close() } // there are only channels
@@ -409,7 +410,7 @@ func (b *BroadWorks) Tell(_ context.Context, n Update) error {
 				kind = "CallOriginatedEvent"
 			}
 		}
-		if c.answered {
+		if c.state == legUp {
 			more = "<answerTime>1767601805000</answerTime>"
 		}
 		if n.Do == End {
@@ -423,9 +424,6 @@ func (b *BroadWorks) Tell(_ context.Context, n Update) error {
 		}
 		id = fmt.Sprintf("callhalf-%d:0", c.talk)
 		said = BroadWorksCall(id, fmt.Sprintf("%d:1", tracking), personality, state, BroadWorksParty(n.Call.Name, digits(n.Call.Number)), more)
-		if b.Calls[b.account.User] == nil {
-			b.Calls[b.account.User] = map[string]string{}
-		}
 		if b.Calls[b.account.User][id] = said; n.Do == End {
 			delete(b.Calls[b.account.User], id)
 		}

@@ -18,12 +18,11 @@ func (c Call) dialled() string { return cmp.Or(digits(c.Line), extensionNumber) 
 // exchangeCall is a call of the extension at a simulated exchange. It rings on one or more
 // devices; each has its own part of the call, a leg.
 type exchangeCall struct {
-	call     Call
-	state    legState
-	legs     []int // leg numbers at the exchange; the first is the device that answers
-	talk     int   // number of the conversation
-	began    time.Time
-	answered bool
+	call  Call
+	state legState
+	legs  []int // leg numbers at the exchange; the first is the device that answers
+	talk  int   // number of the conversation
+	began time.Time
 }
 
 type legState uint8
@@ -99,7 +98,7 @@ func (x *extension) take(n Update) (ch change) {
 		c.legs = append(c.legs, leg)
 		ch.began = []int{leg}
 	case Answer:
-		c.state, c.answered = legUp, true
+		c.state = legUp
 		ch.changed = slices.Clone(c.legs[:1])
 		ch.gone = slices.Clone(c.legs[1:])
 		c.legs = c.legs[:1:1]
@@ -118,10 +117,7 @@ func hangupCause(n Update) int {
 	if n.Do == Answer {
 		return 26 // the other devices when one has answered
 	}
-	if c, ok := map[call.Reason]int{call.Missed: 19, call.Elsewhere: 26, call.Rejected: 21}[n.Reason]; ok {
-		return c
-	}
-	return 16
+	return cmp.Or(map[call.Reason]int{call.Missed: 19, call.Elsewhere: 26, call.Rejected: 21}[n.Reason], 16)
 }
 
 // Tokens holds the tokens that an exchange has issued.

@@ -26,8 +26,8 @@ type Linphone struct {
 	*server
 	Calls map[int]LinphoneCall // by id
 	Queue []string             // events not yet requested; see LinphoneEvent
-	// Asked, if set, is called under the lock with each command and its answer, and returns
-	// the answer to send instead; "" hangs up.
+	// Asked is called under the lock with each command and its answer, and returns the
+	// answer to send; "" hangs up.
 	Asked  func(command, answer string) string
 	client net.Conn
 	idle   bool // the client has had all events, and has asked for more
@@ -71,7 +71,7 @@ func StartLinphone(ctx context.Context, path string) (*Linphone, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("listen: %w", err), clean())
 	}
-	p := &Linphone{Calls: map[int]LinphoneCall{}}
+	p := &Linphone{Calls: map[int]LinphoneCall{}, Asked: func(_, answer string) string { return answer }}
 	p.server = newServer(func() bool { return p.idle })
 	p.address = Address{Ready: true, Over: registry.Linphone, Address: path}
 	p.startStream(ctx, l, p.began, func() error { return errors.Join(l.Close(), clean()) })
@@ -117,9 +117,7 @@ func (p *Linphone) answer(command string) (answer string) {
 		default:
 			answer = "Status: Error\nReason: Unknown command.\n"
 		}
-		if p.Asked != nil {
-			answer = p.Asked(command, answer)
-		}
+		answer = p.Asked(command, answer)
 	})
 	return answer
 }

@@ -124,16 +124,12 @@ func (b *bounded) Write(p []byte) (int, error) {
 
 // twinkleEnv returns the environment that Twinkle sets for the script of an event.
 func twinkleEnv(n Update) []string {
-	us := n.Call.dialled()
-	out := n.Call.Direction == "outgoing"
+	us, trigger := n.Call.dialled(), "in_call"
 	from, to := nameAddr(n.Call), "<sip:"+us+"@127.0.0.1>"
 	fromUser, toUser := user(n.Call), us
-	if out {
-		from, to, fromUser, toUser = to, from, toUser, fromUser
-	}
-	trigger := "in_call"
-	if out {
+	if n.Call.Direction == "outgoing" {
 		trigger = "out_call"
+		from, to, fromUser, toUser = to, from, toUser, fromUser
 	}
 	env := []string{"TWINKLE_USER_PROFILE=simulate", "TWINKLE_LINE=1", "SIP_CALL_ID=" + n.Call.ID + "@127.0.0.1",
 		"SIP_FROM=" + from + ";tag=" + n.Call.ID, "SIP_FROM_USER=" + fromUser, "SIP_FROM_HOST=127.0.0.1",

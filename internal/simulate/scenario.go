@@ -237,30 +237,24 @@ func (r *reader) step(s *Step, words []word) error {
 		return text.Errorf(text.SimulateBadNoCall)
 	}
 	s.Name = words[0].text
-	err := r.inOrder(s)
-	if err != nil {
+	if err := r.inOrder(s); err != nil {
 		return err
 	}
+	answered := r.on[s.Name]
 	switch words = words[1:]; s.Do {
-	case Ring, Caller:
-		err = s.caller(words)
-	case End:
-		err = s.reason(words, r.on[s.Name])
-	default:
-		if len(words) > 0 {
-			err = text.Errorf(text.SimulateBadAlone, s.Do)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	switch s.Do {
 	case Ring:
 		r.on[s.Name] = false
-	case Answer:
-		r.on[s.Name] = true
+		return s.caller(words)
+	case Caller:
+		return s.caller(words)
 	case End:
 		delete(r.on, s.Name)
+		return s.reason(words, answered)
+	case Answer:
+		r.on[s.Name] = true
+	}
+	if len(words) > 0 {
+		return text.Errorf(text.SimulateBadAlone, s.Do)
 	}
 	return nil
 }

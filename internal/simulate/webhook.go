@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -50,10 +51,8 @@ func voipgridMessage(n Update) (method, query string, body []byte) {
 	}
 	switch n.Do {
 	case End:
-		said["status"], said["reason"] = "ended", map[call.Reason]string{call.Missed: "no-answer", call.Elsewhere: "answered-elsewhere", call.Rejected: "rejected"}[n.Reason]
-		if said["reason"] == "" {
-			said["reason"] = "completed"
-		}
+		reason := map[call.Reason]string{call.Missed: "no-answer", call.Elsewhere: "answered-elsewhere", call.Rejected: "rejected"}[n.Reason]
+		said["status"], said["reason"] = "ended", cmp.Or(reason, "completed")
 	case Answer:
 		said["status"] = "in-progress"
 	default:
