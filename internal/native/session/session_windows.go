@@ -125,10 +125,9 @@ func (f *follower) register() {
 	}
 	const thisSession = 0
 	ok, _, err := registerSession.Call(f.window, thisSession)
-	if f.told = ok != 0; f.told {
-		return
+	if f.told = ok != 0; !f.told {
+		f.registerFail.Do(func() { f.log.Warn("Windows does not tell when the screen is locked", "why", err) })
 	}
-	f.registerFail.Do(func() { f.log.Warn("Windows does not tell when the screen is locked", "why", err) })
 }
 
 // ask combines what Windows has reported with what it can be asked.

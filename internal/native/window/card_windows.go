@@ -67,7 +67,7 @@ func (w *winCard) Update(p image.Point, pic *Picture) error {
 }
 
 func (w *winCard) Hide() error {
-	return w.do(func() error {
+	return w.ask(func() {
 		if w.up {
 			w.giveBack()
 			w.up = false
@@ -76,7 +76,6 @@ func (w *winCard) Hide() error {
 			// not called while its owner waits in Hide.
 			win32.Post(w.hwnd, wmLeft, 0, 0)
 		}
-		return nil
 	})
 }
 
@@ -119,13 +118,11 @@ func (w *winCard) protect() error {
 
 func (w *winCard) OnScreen() (*image.RGBA, error) {
 	var r image.Rectangle
-	if err := w.do(func() error {
-		if r = w.rect; r.Empty() {
-			return errNotShown
-		}
-		return nil
-	}); err != nil {
+	if err := w.ask(func() { r = w.rect }); err != nil {
 		return nil, err
+	}
+	if r.Empty() {
+		return nil, errNotShown
 	}
 	// A device context belongs to the thread that requested it.
 	runtime.LockOSThread()

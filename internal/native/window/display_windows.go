@@ -24,9 +24,12 @@ type desktop struct {
 
 	jobs queue
 
-	windows   map[uintptr]winWindow // loop thread only
-	announced bool                  // a DisplayChanged is posted; loop thread only
-	hotkeys   hotkeys               // loop thread only
+	// Loop thread only.
+	windows    map[uintptr]winWindow
+	announced  bool // a DisplayChanged is posted
+	lastHotkey uintptr
+	pressed    map[uintptr]func() // of hotkeys, by numbers that are never reused: a press of a released one may be under way
+
 	ended
 }
 
@@ -49,7 +52,7 @@ func Open() (Desktop, error) {
 	if setDPIAwareness.Find() == nil { // Windows Server 2016 has only the manifest
 		setDPIAwareness.Call(perMonitorV2)
 	}
-	d := &desktop{windows: map[uintptr]winWindow{}, hotkeys: hotkeys{pressed: map[uintptr]func(){}}, ended: ended{make(chan struct{})}}
+	d := &desktop{windows: map[uintptr]winWindow{}, pressed: map[uintptr]func(){}, ended: ended{make(chan struct{})}}
 	ready := make(chan error, 1)
 	go d.loop(ready)
 	if err := <-ready; err != nil {
@@ -104,7 +107,7 @@ func (d *desktop) Close() error {
 func (d *desktop) message(what uint32, wParam, _ uintptr) (uintptr, bool) {
 	switch what {
 	case wmHotkey:
-		if pressed := d.hotkeys.pressed[wParam]; pressed != nil {
+		if pressed := d.pressed[wParam]; pressed != nil {
 			pressed()
 		}
 	case wmJobs:

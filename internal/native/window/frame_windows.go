@@ -22,9 +22,6 @@ type winFrame struct {
 	icons      []uintptr
 }
 
-// errNoWindow is returned if the system fails without giving a reason.
-var errNoWindow = errors.New("the system refuses")
-
 func (d *desktop) NewFrame(h FrameHandler, o FrameOptions) (Frame, error) {
 	f := &winFrame{winBase: winBase{d: d, handler: h}, background: o.Background}
 	return f, d.do(func() error {
@@ -79,13 +76,13 @@ func done(ok, _ uintptr, err error) error {
 	case ok != 0:
 		return nil
 	case err == windows.ERROR_SUCCESS:
-		return errNoWindow
+		return errors.New("the system refuses") // without giving a reason
 	}
 	return err
 }
 
 func (f *winFrame) SetDark(on bool) error {
-	return f.do(func() error {
+	return f.ask(func() {
 		const immersiveDark = 20
 		v := int32(0)
 		if on {
@@ -93,21 +90,19 @@ func (f *winFrame) SetDark(on bool) error {
 		}
 		// Older systems do not support dark borders.
 		_ = windows.DwmSetWindowAttribute(windows.HWND(f.hwnd), immersiveDark, unsafe.Pointer(&v), uint32(unsafe.Sizeof(v)))
-		return nil
 	})
 }
 
 func (f *winFrame) SetLimits(least image.Point) error {
-	return f.do(func() error { f.least = least; return nil })
+	return f.ask(func() { f.least = least })
 }
 
 func (f *winFrame) SetCursor(c Cursor) error {
-	return f.do(func() error {
+	return f.ask(func() {
 		f.cursor = systemCursor(c)
 		if f.inside {
 			setCursor.Call(f.cursor)
 		}
-		return nil
 	})
 }
 
@@ -118,7 +113,7 @@ func systemCursor(c Cursor) uintptr {
 }
 
 func (f *winFrame) Show() error {
-	return f.do(func() error {
+	return f.ask(func() {
 		how := uintptr(swShow)
 		if minimized, _, _ := isIconic.Call(f.hwnd); minimized != 0 {
 			how = swRestore
@@ -126,7 +121,6 @@ func (f *winFrame) Show() error {
 		showWindow.Call(f.hwnd, how)
 		setForegroundWindow.Call(f.hwnd) // refused while the user works elsewhere; then the task bar blinks
 		updateWindow.Call(f.hwnd)
-		return nil
 	})
 }
 
@@ -158,23 +152,19 @@ func (f *winFrame) around(r image.Rectangle) image.Rectangle {
 	return w.image()
 }
 
-func (f *winFrame) Place() (image.Rectangle, error) {
-	var r image.Rectangle
-	err := f.do(func() error {
-		r = image.Rectangle{Max: f.size()}
+func (f *winFrame) Place() (r image.Rectangle, err error) {
+	err = f.ask(func() {
 		var p winPoint
 		clientToScreen.Call(f.hwnd, uintptr(unsafe.Pointer(&p)))
-		r = r.Add(image.Pt(int(p.x), int(p.y)))
-		return nil
+		r = image.Rectangle{Max: f.size()}.Add(image.Pt(int(p.x), int(p.y)))
 	})
 	return r, err
 }
 
 func (f *winFrame) Scale() (scale float32, err error) {
-	err = f.do(func() error {
+	err = f.ask(func() {
 		dpi, _, _ := getDPIForWindow.Call(f.hwnd)
 		scale = textScale() * float32(dpi) / 96
-		return nil
 	})
 	return scale, err
 }

@@ -10,13 +10,6 @@ import (
 	"wiebelt/internal/native/win32"
 )
 
-// hotkeys has the registered hotkeys, by numbers that are never reused, since a press of a
-// released one may still be under way. Only the loop's thread may use it.
-type hotkeys struct {
-	last    uintptr
-	pressed map[uintptr]func()
-}
-
 const (
 	modAlt      = 0x0001
 	modControl  = 0x0002
@@ -35,8 +28,7 @@ func (d *desktop) Hotkey(keys, _ string, pressed func(), _ func(error)) (func(),
 	mods, key := s.registered()
 	var id uintptr
 	if err := d.do(func() error {
-		h := &d.hotkeys
-		id = h.last + 1
+		id = d.lastHotkey + 1
 		ok, _, err := registerHotKey.Call(d.control, id, uintptr(mods|modNoRepeat), uintptr(key))
 		switch {
 		case ok != 0:
@@ -45,15 +37,15 @@ func (d *desktop) Hotkey(keys, _ string, pressed func(), _ func(error)) (func(),
 		default:
 			return fmt.Errorf("RegisterHotKey: %w", err)
 		}
-		h.last, h.pressed[id] = id, pressed
+		d.lastHotkey, d.pressed[id] = id, pressed
 		return nil
 	}); err != nil {
 		return nil, err
 	}
 	return func() {
 		_ = d.do(func() error { // if the display is closed, Windows has released them
-			if d.hotkeys.pressed[id] != nil {
-				delete(d.hotkeys.pressed, id)
+			if d.pressed[id] != nil {
+				delete(d.pressed, id)
 				unregisterHotKey.Call(d.control, id)
 			}
 			return nil
@@ -103,9 +95,7 @@ func (w *winCard) TakeKeyboard() error {
 	})
 }
 
-func (w *winCard) GiveKeyboardBack() error {
-	return w.do(func() error { w.giveBack(); return nil })
-}
+func (w *winCard) GiveKeyboardBack() error { return w.ask(w.giveBack) }
 
 // giveBack restores the focus, on the loop's thread, before the window is hidden.
 func (w *winCard) giveBack() {

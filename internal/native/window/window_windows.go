@@ -52,16 +52,16 @@ func (b *winBase) do(f func() error) error {
 	})
 }
 
-func (b *winBase) Sync() error {
-	return b.do(func() error { gdiFlush.Call(); return nil })
+// ask runs f, which cannot fail, on the loop's thread while the window exists.
+func (b *winBase) ask(f func()) error {
+	return b.do(func() error { f(); return nil })
 }
+
+func (b *winBase) Sync() error { return b.ask(func() { gdiFlush.Call() }) }
 
 // Close destroys the window.
 func (b *winBase) Close() error {
-	err := b.do(func() error {
-		b.d.windows[b.hwnd].destroy()
-		return nil
-	})
+	err := b.ask(func() { b.d.windows[b.hwnd].destroy() })
 	if errors.Is(err, ErrClosed) {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (b *winBase) destroy() {
 
 // explored exists for windows on this platform only.
 func (b *winBase) explored(n screenreader.ID) {
-	_ = b.do(func() error { screenreader.Attach(b.hwnd, n); return nil }) // a closed one cannot be explored
+	_ = b.ask(func() { screenreader.Attach(b.hwnd, n) }) // a closed one cannot be explored
 }
 
 // place moves the window, borders included, to a rectangle of the desktop.
