@@ -32,12 +32,8 @@ func watchServer(ctx context.Context, f *facts, ready func()) error {
 	if err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, c.Close)
-	defer func() {
-		if stop() {
-			c.Close()
-		}
-	}()
+	defer c.Close()
+	defer context.AfterFunc(ctx, c.Close)()
 	s := &server{f: f, c: c, root: xproto.Setup(c).DefaultScreen(c).Root}
 	if err := s.prepare(); err != nil {
 		return err

@@ -47,7 +47,6 @@ type x11 struct {
 	names   map[xproto.Atom]string
 	posted  queue
 
-	closing sync.Once
 	ended
 }
 
@@ -193,7 +192,7 @@ func (d *x11) makeGC() error {
 }
 
 func (d *x11) Close() error {
-	d.closing.Do(d.conn.Close)
+	d.conn.Close()
 	return nil
 }
 
