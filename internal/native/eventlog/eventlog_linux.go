@@ -16,6 +16,14 @@ var journalSocket = "/run/systemd/journal/socket"
 // handOver is how long to wait for a busy journal.
 const handOver = 400 * time.Millisecond
 
+// messageIDs maps the kinds of records to their MESSAGE_ID in the journal.
+var messageIDs = map[ID]string{
+	LookedUp:      "9f1c52a07be94d3fae6d10c8b3a47e51",
+	SecretExpires: "41d7a0c3e85f4b6c9b02f7de6c1a9834",
+	SecretExpired: "c86b3f5d12e74a98b7e4a05d9f3c6b20",
+	PolicyIgnored: "5e0a94d1b6c84f27a3d95c7e81f2b046",
+}
+
 // Write writes a record to the journal or fails; it never blocks for long.
 func Write(r Record) error {
 	c, err := dial()
