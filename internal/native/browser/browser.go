@@ -51,11 +51,10 @@ func Open(ctx context.Context, address string) error {
 	}
 	done := make(chan error, 1)
 	go func() { done <- pkgbrowser.OpenURL(address) }()
-	late := time.After(openTimeout)
 	select {
 	case err := <-done:
 		return explain(err)
-	case <-late:
+	case <-time.After(openTimeout):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

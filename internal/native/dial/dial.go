@@ -80,14 +80,13 @@ func start(ctx context.Context, argv []string) error {
 	}
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
-	late := time.After(startTimeout)
 	select {
 	case err := <-done:
 		if err != nil {
 			return errors.New("the program to call with failed")
 		}
 		return nil
-	case <-late:
+	case <-time.After(startTimeout):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

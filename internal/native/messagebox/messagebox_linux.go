@@ -27,10 +27,9 @@ func show(ctx context.Context, title, text string) error {
 	if err := n.Show("message", notify.Notice{Summary: title, Body: text, Actions: []notify.Action{{Key: notify.Default}}}); err != nil && ctx.Err() == nil {
 		return write(title, text)
 	}
-	late := time.After(readIn)
 	select {
 	case <-read:
-	case <-late:
+	case <-time.After(readIn):
 	case <-ctx.Done():
 	}
 	return nil

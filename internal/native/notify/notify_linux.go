@@ -17,7 +17,6 @@ import (
 const (
 	service = "org.freedesktop.Notifications"
 	object  = dbus.ObjectPath("/org/freedesktop/Notifications")
-	appName = "Wiebelt"
 )
 
 // Notifier shows notifications, one per tag. Its methods may be called from any
@@ -160,7 +159,7 @@ func (n *Notifier) Show(tag string, o Notice) error {
 		hints["category"] = dbus.MakeVariant(o.Category)
 	}
 	var id uint32
-	err := n.conn.Object(service, object).CallWithContext(ctx, service+".Notify", 0, appName, n.ids[tag], desktopbus.AppID,
+	err := n.conn.Object(service, object).CallWithContext(ctx, service+".Notify", 0, "Wiebelt", n.ids[tag], desktopbus.AppID,
 		clean(o.Summary, maxText), escape(clean(o.Body, maxBody)), actions, hints, never).Store(&id)
 	if err != nil {
 		return fmt.Errorf("notification: %w", err)

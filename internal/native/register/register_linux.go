@@ -27,7 +27,6 @@ const (
 	setupID   = "wiebelt-setup.desktop"
 	menuID    = desktopbus.AppID + ".desktop"
 	startFile = "wiebelt.desktop"
-	setupXML  = "wiebelt.xml"
 )
 
 // defaults lists the types that we open, with their programs.
@@ -71,7 +70,7 @@ func (p places) mimes() string { return filepath.Join(filepath.Dir(p.application
 // start returns the file that starts the program at log-on.
 func (p places) start() string { return filepath.Join(p.autostart, startFile) }
 
-func (p places) setupType() string { return filepath.Join(p.mimes(), "packages", setupXML) }
+func (p places) setupType() string { return filepath.Join(p.mimes(), "packages", "wiebelt.xml") }
 
 func (p places) icon(size string) string {
 	return filepath.Join(p.icons, size+"x"+size, "apps", "wiebelt.png")
@@ -352,11 +351,6 @@ func write(name string, b []byte) error {
 	return nil
 }
 
-const (
-	updateMimes = "update-mime-database"
-	updateIn    = 30 * time.Second
-)
-
 // setupType defines set-up files by their extension.
 const setupType = `<?xml version="1.0" encoding="UTF-8"?>
 <mime-info xmlns="http://www.freedesktop.org/standards/shared-mime-info">
@@ -372,11 +366,11 @@ const setupType = `<?xml version="1.0" encoding="UTF-8"?>
 // index makes the desktop reread the file types. A desktop without the program for this
 // does so by itself, or has no file types.
 func index(mimes string) {
-	path, err := exec.LookPath(updateMimes)
+	path, err := exec.LookPath("update-mime-database")
 	if err != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), updateIn)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	_ = exec.CommandContext(ctx, path, mimes).Run()
 }

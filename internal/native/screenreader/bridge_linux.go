@@ -178,11 +178,7 @@ func (b *Bridge) focus(p *place) {
 }
 
 func (b *Bridge) state(p *place, name string, on bool) {
-	n := int32(0)
-	if on {
-		n = 1
-	}
-	b.object("StateChanged", p.ID.path(), name, n, int32(0))
+	b.object("StateChanged", p.ID.path(), name, bit(on), int32(0))
 }
 
 // child reports that p was added to, or removed from, its parent.

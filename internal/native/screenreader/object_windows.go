@@ -232,13 +232,6 @@ func makeTables() {
 
 func no(target) int32 { return 0 }
 
-func bit(is bool) int32 {
-	if is {
-		return 1
-	}
-	return 0
-}
-
 // get makes a method that returns a value of a node.
 func get[T any](f func(target) T) uintptr {
 	return windows.NewCallback(func(this *face, out *T) uintptr { return answer(this, out, f) })

@@ -36,6 +36,13 @@ func (p *place) focusable() bool {
 	return !p.Off && (p.Is(Focusable) || p.top().Role == Card && p.Acts())
 }
 
+func bit(is bool) int32 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
 // selects reports whether something in the node is selected. If nothing is, no selection is
 // reported, since readers would say of every item that it is not selected.
 func (n *Node) selects() bool {

@@ -74,10 +74,9 @@ func open(ctx context.Context, log *slog.Logger, set func(State, []string)) (run
 		first.Wait()
 		close(heard)
 	})
-	late := time.After(firstRound)
 	select {
 	case <-heard:
-	case <-late:
+	case <-time.After(firstRound):
 	case <-ctx.Done():
 	}
 	return all.Wait, nil

@@ -71,8 +71,6 @@ const (
 	waylandDevice
 )
 
-var errNoDataControl = errors.New("no data-control")
-
 // serve offers a text until another program offers something.
 func (w *waylandConn) serve(text []byte) error {
 	if err := w.set(); err != nil {
@@ -122,7 +120,7 @@ func (w *waylandConn) set() error {
 		}
 	}
 	if seat == 0 || manager == 0 {
-		return errNoDataControl
+		return errors.New("no data-control")
 	}
 	b = request(b[:0], waylandRegistry, 0, seat, "wl_seat", 1, waylandSeat)
 	b = request(b, waylandRegistry, 0, manager, kind, 1, waylandManager)

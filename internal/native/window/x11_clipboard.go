@@ -223,11 +223,10 @@ func (d *x11) paste(kind xproto.Atom, late time.Time) ([]byte, bool) {
 	}()
 	xproto.DeleteProperty(d.conn, d.clipboard.window, d.atoms.pasted)
 	xproto.ConvertSelection(d.conn, d.clipboard.window, d.atoms.clipboard, kind, d.atoms.pasted, xproto.TimeCurrentTime)
-	t := time.After(time.Until(late))
 	select {
 	case b := <-got:
 		return b, b != nil
-	case <-t:
+	case <-time.After(time.Until(late)):
 	case <-d.done:
 	}
 	return nil, false

@@ -43,7 +43,8 @@ func (c *composer) feed(s sym, text string) string {
 	if c.begun = append(c.begun, r); len(c.begun) == 1 {
 		return ""
 	}
-	out, more := c.rules().find(c.begun)
+	rules, keys := c.rules(), string(c.begun)
+	out, more := rules.out[keys], rules.begins[keys]
 	if out == "" && !more {
 		out = unicodeComposed(c.begun)
 	}
@@ -131,12 +132,6 @@ type composeRules struct {
 	out    map[string]string
 	begins map[string]bool // of longer sequences
 	files  int             // read so far
-}
-
-// find returns the text of a sequence, and whether it starts a longer one.
-func (c *composeRules) find(keys []rune) (string, bool) {
-	s := string(keys)
-	return c.out[s], c.begins[s]
 }
 
 // systemCompose reads the rules on the first dead key: most users never press one, and

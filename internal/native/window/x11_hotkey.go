@@ -91,14 +91,12 @@ func (d *x11) Hotkey(keys, does string, pressed func(), told func(error)) (func(
 		return nil, fmt.Errorf("%s: %w", keys, err)
 	}
 	d.hotkeys = append(d.hotkeys, h)
-	return sync.OnceFunc(func() { d.release(h) }), nil
-}
-
-func (d *x11) release(h *x11Hotkey) {
-	d.keyboard.Lock()
-	defer d.keyboard.Unlock()
-	d.hotkeys = slices.DeleteFunc(d.hotkeys, func(o *x11Hotkey) bool { return o == h })
-	d.ungrab(h)
+	return sync.OnceFunc(func() {
+		d.keyboard.Lock()
+		defer d.keyboard.Unlock()
+		d.hotkeys = slices.DeleteFunc(d.hotkeys, func(o *x11Hotkey) bool { return o == h })
+		d.ungrab(h)
+	}), nil
 }
 
 // grab registers a hotkey with the server. d.keyboard must be held.
