@@ -20,11 +20,11 @@ func (m *importer) read(r io.Reader) error {
 	if m.errs.Format == JSON {
 		read = m.readJSON
 	}
-	if err := read(); err != nil {
-		return err
+	err := read()
+	if err == nil {
+		m.progress()
 	}
-	m.progress()
-	return nil
+	return err
 }
 
 // unreadable ends the import because of an endless row, or because the file could not be read.

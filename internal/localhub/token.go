@@ -1,6 +1,7 @@
 package localhub
 
 import (
+	"cmp"
 	"context"
 	"mime"
 	"net/http"
@@ -94,10 +95,7 @@ func scopesOf(form url.Values, c client) ([]string, error) {
 	if form.Has("scopes") && form.Has("scope") && form.Get("scopes") != form.Get("scope") {
 		return nil, badToken("invalid_request", "scopes and scope differ")
 	}
-	scopes := strings.Fields(form.Get("scopes"))
-	if !form.Has("scopes") {
-		scopes = strings.Fields(form.Get("scope"))
-	}
+	scopes := strings.Fields(cmp.Or(form.Get("scopes"), form.Get("scope")))
 	if len(scopes) == 0 {
 		return nil, badToken("invalid_scope", "scopes are missing")
 	}

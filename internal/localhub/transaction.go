@@ -179,12 +179,8 @@ func newPacedReader(body io.Reader, control deadlines, now func() time.Time, lon
 func (p *pacedReader) Read(b []byte) (int, error) {
 	if now := p.now(); !now.Before(p.next) {
 		p.next = now.Add(silence / 10)
-		deadline := now.Add(silence)
-		for _, sooner := range []time.Time{p.ends, p.began.Add(silence + time.Duration(p.read/leastRate)*time.Second)} {
-			if deadline.After(sooner) {
-				deadline = sooner
-			}
-		}
+		slowest := p.began.Add(silence + time.Duration(p.read/leastRate)*time.Second)
+		deadline := slices.MinFunc([]time.Time{now.Add(silence), p.ends, slowest}, time.Time.Compare)
 		_ = p.control.SetReadDeadline(deadline)
 		_ = p.control.SetWriteDeadline(deadline.Add(longest)) // for the answer, after the ZIP files are checked
 	}
