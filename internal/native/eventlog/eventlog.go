@@ -16,6 +16,7 @@ package eventlog
 import (
 	"errors"
 	"strconv"
+	"strings"
 )
 
 // Source is the name of the records' source. RelaySource is the one under which the
@@ -64,12 +65,7 @@ func Lookup(outcome string) Record {
 // word returns s if it has the form of our codes, and otherwise
 // "other", to keep anything else out of the log.
 func word(s string) string {
-	for _, r := range s {
-		if (r < 'a' || r > 'z') && r != '_' {
-			return "other"
-		}
-	}
-	if s == "" || len(s) > 40 {
+	if s == "" || len(s) > 40 || strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_") != "" {
 		return "other"
 	}
 	return s

@@ -206,10 +206,9 @@ func (d *desktop) Monitors() []Monitor {
 func (d *desktop) Active() int {
 	_, handles := monitors()
 	if f := windows.GetForegroundWindow(); f != 0 && !isShell(f) {
-		if m, _, _ := monitorFromWindow.Call(uintptr(f), 0); m != 0 {
-			if i := slices.Index(handles, m); i >= 0 {
-				return i
-			}
+		m, _, _ := monitorFromWindow.Call(uintptr(f), 0)
+		if i := slices.Index(handles, m); i >= 0 {
+			return i
 		}
 	}
 	var p winPoint

@@ -197,15 +197,11 @@ func (d *x11) Paste() (string, error) {
 	d.pasting.Lock()
 	defer d.pasting.Unlock()
 	late := time.Now().Add(pasteWait)
-	for _, kind := range []xproto.Atom{d.atoms.utf8, xproto.AtomString} {
-		b, ok := d.paste(kind, late)
-		if !ok {
-			continue
-		}
-		if kind == xproto.AtomString {
-			return charmap.ISO8859_1.NewDecoder().String(string(b))
-		}
+	if b, ok := d.paste(d.atoms.utf8, late); ok {
 		return string(bytes.ToValidUTF8(bytes.TrimRight(b, "\x00"), []byte("\uFFFD"))), nil
+	}
+	if b, ok := d.paste(xproto.AtomString, late); ok {
+		return charmap.ISO8859_1.NewDecoder().String(string(b))
 	}
 	return "", d.alive()
 }

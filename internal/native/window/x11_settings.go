@@ -44,10 +44,9 @@ func (d *x11) readSettings() bool {
 			s.scale = v
 		}
 	}
-	if dpi, ok := x["Xft/DPI"].(int32); ok {
-		if v, ok := scaleOf(float64(dpi) / 1024); ok {
-			s.scale = v
-		}
+	dpi, _ := x["Xft/DPI"].(int32)
+	if v, ok := scaleOf(float64(dpi) / 1024); ok {
+		s.scale = v
 	}
 	theme, _ := x["Net/ThemeName"].(string)
 	scheme, _ := x["Net/ColorScheme"].(string)
