@@ -27,7 +27,8 @@ func layout(c engine.Card, l Look) *view {
 	p.tooltips = true
 	state := p.stateColour(c)
 	p.header(c, state)
-	return p.finish(p.body(c), state)
+	w := p.big(p.title(c), c.Outcome == engine.Several)
+	return p.finish(p.body(c, w), state)
 }
 
 // layoutMore lays out the line that counts the calls without a card.
@@ -169,8 +170,37 @@ func clockFrom(c engine.Card) time.Time {
 	return time.Time{}
 }
 
-// body draws the rest and returns the card's height.
-func (p *painter) body(c engine.Card) float32 {
+// title returns who is calling, as far as known and shown: the large text of a card.
+func (p *painter) title(c engine.Card) string {
+	switch c.Outcome {
+	case engine.Found:
+		if p.l.Privacy != PrivacyNumber {
+			return p.nameOf(c, c.Contacts[0])
+		}
+	case engine.Several:
+		if c.Many {
+			return p.lg.N(text.CardMany, len(c.Contacts))
+		}
+		return p.lg.N(text.CardSeveral, len(c.Contacts))
+	case engine.Withheld:
+		return p.lg.T(text.CardWithheld)
+	case engine.Unfilled:
+		return p.lg.T(text.CardUnfilled)
+	case engine.NoNumber:
+		return cmp.Or(p.l.Privacy.words(cmp.Or(c.PhoneName, c.Number.Display())), p.lg.T(text.CardUnfilled))
+	case engine.Own:
+		if c.Number.LineName != "" {
+			return p.lg.T(text.CardOwnNamed, isolated(c.Number.LineName))
+		}
+		return p.lg.T(text.CardOwn)
+	case engine.Internal:
+		return cmp.Or(p.l.Privacy.words(c.PhoneName), p.lg.T(text.CardExtensionUnnamed))
+	}
+	return c.Number.Display()
+}
+
+// body draws what is below the title, which has a width, and returns the card's height.
+func (p *painter) body(c engine.Card, titleWidth float32) float32 {
 	switch c.Outcome {
 	case engine.Searching:
 		return p.searching(c)
@@ -188,20 +218,18 @@ func (p *painter) body(c engine.Card) float32 {
 	case engine.Offered:
 		return p.offered(c)
 	case engine.Withheld:
-		return p.note(p.lg.T(text.CardWithheld), p.lg.T(text.CardWithheldWhy))
+		return p.explain(p.lg.T(text.CardWithheldWhy))
 	case engine.Unfilled:
-		return p.note(p.lg.T(text.CardUnfilled), p.lg.T(text.CardUnfilledWhy, p.admin()))
+		return p.explain(p.lg.T(text.CardUnfilledWhy, p.admin()))
 	case engine.NoNumber:
-		name := p.l.Privacy.words(cmp.Or(c.PhoneName, c.Number.Display()))
-		return p.note(cmp.Or(name, p.lg.T(text.CardUnfilled)), p.lg.T(text.CardNonumberWhy))
+		return p.explain(p.lg.T(text.CardNonumberWhy))
 	case engine.Own:
-		return p.small(c, p.ownTitle(c), c.Number.Display())
+		return p.small(c, c.Number.Display())
 	case engine.Internal:
-		return p.small(c, p.colleague(c), p.lg.T(text.CardExtension, c.Number.Display()))
+		return p.small(c, p.lg.T(text.CardExtension, c.Number.Display()))
 	default: // Short, and numbers never looked up
-		w := p.big(c.Number.Display(), false)
 		if n := c.Number.Copy(); n != "" {
-			p.copyIcon(left+w+12, bigY+9, right-left-w-12, Do{Copy: n, Caller: c.Number})
+			p.copyIcon(left+titleWidth+12, bigY+9, right-left-titleWidth-12, Do{Copy: n, Caller: c.Number})
 		}
 		if c.Number.NeverLookup {
 			return p.explain(p.lg.T(text.CardNever))
@@ -273,7 +301,6 @@ func (p *painter) buttonsY(c engine.Card) float32 {
 
 // searching draws a card of exactly the height and buttons of a found card.
 func (p *painter) searching(c engine.Card) float32 {
-	p.big(c.Number.Display(), false)
 	if c.Noticed {
 		p.label(p.announce(p.lg.T(text.CardSearching)), left, numberY, textWidth, numberFont, p.c.Muted)
 		p.add(box(p.c.Line, left, ruleY, textWidth, 3))
@@ -288,10 +315,8 @@ func (p *painter) searching(c engine.Card) float32 {
 func (p *painter) found(c engine.Card) float32 {
 	k := c.Contacts[0]
 	if p.l.Privacy == PrivacyNumber {
-		p.big(c.Number.Display(), false)
 		p.label(p.announce(p.lg.T(text.CardFoundHidden)), left, numberY, textWidth, numberFont, p.c.Muted)
 	} else {
-		p.big(p.nameOf(c, k), false)
 		p.numberLine(c, c.Number.Display(), false)
 	}
 	p.rule(ruleY)
@@ -406,7 +431,6 @@ func (p *painter) copyButton(n phone.Number, x, y, w float32) {
 const noteButtonsY = 128
 
 func (p *painter) nobody(c engine.Card) float32 {
-	p.big(c.Number.Display(), false)
 	if c.Removed > 0 { // there is one, but the user says it is not the caller
 		p.text(p.announce(p.notWho(c)), left, noteY, textWidth, fieldBold, p.c.Ink)
 		p.label(p.lg.T(text.CardNobodyLeft), left, noteY+20, textWidth, fieldFont, p.c.Muted)
@@ -430,7 +454,6 @@ func (p *painter) notWho(c engine.Card) string {
 }
 
 func (p *painter) failed(c engine.Card) float32 {
-	p.big(c.Number.Display(), false)
 	bold := p.lg.T(text.CardFailed)
 	rest := p.lg.T(text.Failure(string(c.Failure)))
 	p.announce(bold + " " + rest)
@@ -448,7 +471,6 @@ func (p *painter) failed(c engine.Card) float32 {
 }
 
 func (p *painter) offered(c engine.Card) float32 {
-	p.big(c.Number.Display(), false)
 	lines := p.sentence(p.lg.T(text.CardOffered), 0, noteY, 3, fieldFont, p.c.Muted)
 	return p.lookupActions(c, p.lg.T(text.CardButtonLookup), !c.Dimmed, lines)
 }
@@ -459,33 +481,15 @@ func (p *painter) lookupActions(c engine.Card, words string, primary bool, lines
 	return p.actions(c, y, words, primary, true, p.act(c, engine.DoRetry), -1)
 }
 
-// note draws a title with an explanation and nothing to click.
-func (p *painter) note(title, why string) float32 {
-	p.big(title, false)
-	return p.explain(why)
-}
-
 // explain ends a card with nothing to click below its title.
 func (p *painter) explain(why string) float32 {
 	return noteY + float32(p.sentence(why, 0, noteY, 3, fieldFont, p.c.Muted))*fieldFont.line + bottomPad
 }
 
-// small draws a title with one line below it.
-func (p *painter) small(c engine.Card, title, under string) float32 {
-	p.big(title, false)
+// small ends a card with one line below its title.
+func (p *painter) small(c engine.Card, under string) float32 {
 	p.numberLine(c, under, false)
 	return numberY + numberFont.line + bottomPad
-}
-
-func (p *painter) ownTitle(c engine.Card) string {
-	if c.Number.LineName != "" {
-		return p.lg.T(text.CardOwnNamed, isolated(c.Number.LineName))
-	}
-	return p.lg.T(text.CardOwn)
-}
-
-func (p *painter) colleague(c engine.Card) string {
-	return cmp.Or(p.l.Privacy.words(c.PhoneName), p.lg.T(text.CardExtensionUnnamed))
 }
 
 func (p *painter) admin() string { return isolated(p.lg.Support(p.l.Support)) }

@@ -20,16 +20,8 @@ const maxNumbered = 9
 
 const filterH = 38
 
-func (p *painter) title(c engine.Card) string {
-	if c.Many {
-		return p.lg.N(text.CardMany, len(c.Contacts))
-	}
-	return p.lg.N(text.CardSeveral, len(c.Contacts))
-}
-
 // many draws a general number, whose relations say little about the caller.
 func (p *painter) many(c engine.Card) float32 {
-	p.big(p.title(c), true)
 	p.numberLine(c, c.Number.Display(), false)
 	p.sentence(p.lg.T(text.CardManyWhy), 0, numberY+28, 1, fieldFont, p.c.Muted)
 	return p.actions(c, noteButtonsY, p.lg.T(text.CardButtonFind), !c.Dimmed, true, Do{Search: true, Caller: c.Number}, -1)
@@ -38,7 +30,6 @@ func (p *painter) many(c engine.Card) float32 {
 // several lists the matches, two fixed lines per row; none is preselected. Its height
 // depends on their number, not on user input.
 func (p *painter) several(c engine.Card) float32 {
-	p.big(p.title(c), true)
 	p.numberLine(c, c.Number.Display(), true)
 	y := float32(ruleY)
 	if c.Possible {

@@ -114,38 +114,17 @@ func (p *painter) chevron(x, y float32) {
 	p.strokes(p.c.Muted, 1.5, x, y, [4]float32{-4, -2, 0, 2}, [4]float32{0, 2, 4, -2})
 }
 
+// stripTitle returns the title of a folded card, which has no other line for the outcome.
 func (p *painter) stripTitle(c engine.Card) string {
-	switch c.Outcome {
-	case engine.Found:
-		if p.l.Privacy == PrivacyNumber {
-			break
-		}
-		return p.nameOf(c, c.Contacts[0])
-	case engine.Several:
-		return p.title(c)
-	case engine.Nobody:
-		switch {
-		case c.Removed > 0:
-			return p.notWho(c)
-		case !c.Line:
-			return p.lg.T(text.CardNobodyShort)
-		} // with little room, who is calling comes first
-	case engine.Withheld:
-		return p.lg.T(text.CardWithheld)
-	case engine.Internal:
-		return p.colleague(c)
-	case engine.Own:
-		return p.ownTitle(c)
-	case engine.Failed:
-		if !c.Line || c.Number.Display() == "" {
-			return p.failedWords()
-		}
-	case engine.Unfilled:
-		return p.lg.T(text.CardUnfilled)
-	case engine.NoNumber:
-		return cmp.Or(p.l.Privacy.words(cmp.Or(c.PhoneName, c.Number.Display())), p.lg.T(text.CardUnfilled))
+	switch { // on a line, with little room, who is calling comes first
+	case c.Outcome == engine.Nobody && c.Removed > 0:
+		return p.notWho(c)
+	case c.Outcome == engine.Nobody && !c.Line:
+		return p.lg.T(text.CardNobodyShort)
+	case c.Outcome == engine.Failed && (!c.Line || c.Number.Display() == ""):
+		return p.failedWords()
 	}
-	return cmp.Or(c.Number.Display(), p.l.Privacy.words(c.PhoneName))
+	return cmp.Or(p.title(c), p.l.Privacy.words(c.PhoneName))
 }
 
 func (p *painter) failedWords() string { return strings.TrimSuffix(p.lg.T(text.CardFailed), ":") }
