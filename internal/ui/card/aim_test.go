@@ -134,8 +134,15 @@ func (o *office) until(what string, ok func() bool) {
 	}
 }
 
-// pointer sends an input at a point of the desktop to the window there, as a desktop does.
-func (o *office) pointer(kind inputKind, p image.Point) {
+// sends sends an event to a window, and has it handled.
+func (o *office) sends(slot int, event func(window.CardHandler)) {
+	event(o.d.windows[slot].h)
+	in := <-o.cs.input
+	in.handle(in.when)
+}
+
+// pointer sends an event at a point of the desktop to the window there, as a desktop does.
+func (o *office) pointer(p image.Point, event func(h window.CardHandler, at image.Point)) {
 	at := -1
 	for i, s := range o.cs.slots {
 		if s.visible && p.In(s.rect) {
@@ -144,12 +151,12 @@ func (o *office) pointer(kind inputKind, p image.Point) {
 	}
 	if at != o.under {
 		if o.under >= 0 {
-			o.cs.take(input{kind: pointerLeft, slot: o.under, when: o.clock.Now()})
+			o.sends(o.under, window.CardHandler.PointerLeft)
 		}
 		o.under = at
 	}
 	if at >= 0 {
-		o.cs.take(input{kind: kind, slot: at, when: o.clock.Now(), at: p.Sub(o.cs.slots[at].rect.Min), left: true})
+		o.sends(at, func(h window.CardHandler) { event(h, p.Sub(o.cs.slots[at].rect.Min)) })
 	}
 }
 
@@ -204,7 +211,7 @@ func (o *office) round(keys bool) (aim string) {
 
 	var slot int
 	if keys {
-		o.cs.take(input{kind: hotkeyDown, when: o.clock.Now()})
+		o.cs.hotkeyPressed(o.clock.Now())
 		if slot = o.d.typing(); slot < 0 {
 			if len(o.cs.order) > 0 {
 				o.t.Fatalf("the hotkey took no card of %+v", o.e.Snapshot().Cards)
@@ -251,7 +258,7 @@ func (o *office) round(keys bool) (aim string) {
 				aim = s.keyboard.focus.Who.ID
 			}
 			elapse(travel)
-			o.cs.take(input{kind: keyPressed, slot: slot, key: k, when: o.clock.Now()})
+			o.sends(slot, func(h window.CardHandler) { h.KeyPressed(k) })
 		}
 		return aim
 	}
@@ -267,13 +274,13 @@ func (o *office) round(keys bool) (aim string) {
 	elapse(unseen)
 	n := max(1, int((travel-unseen)/(15*time.Millisecond)))
 	for i := 1; i <= n; i++ {
-		o.pointer(pointerMoved, begin.Add(end.Sub(begin).Mul(i).Div(n)))
+		o.pointer(begin.Add(end.Sub(begin).Mul(i).Div(n)), window.CardHandler.PointerMoved)
 		elapse((travel - unseen) / time.Duration(n))
 	}
 	elapse(ms(0, 250))
-	o.pointer(pointerPressed, end)
+	o.pointer(end, func(h window.CardHandler, at image.Point) { h.PointerPressed(at, window.Left) })
 	elapse(ms(10, 120))
-	o.pointer(pointerReleased, end)
+	o.pointer(end, func(h window.CardHandler, at image.Point) { h.PointerReleased(at, window.Left) })
 	return aim
 }
 
@@ -299,10 +306,10 @@ func TestNeverAnotherFile(t *testing.T) {
 			for i := range rounds {
 				aims[i] = o.round(keys)
 				last[i] = o.person
-				o.pointer(pointerMoved, image.Pt(1, 1))
+				o.pointer(image.Pt(1, 1), window.CardHandler.PointerMoved)
 				for at, s := range o.cs.slots {
 					if s.keyboard.active {
-						o.cs.take(input{kind: keyPressed, slot: at, key: window.KeyPress{Key: window.KeyEscape}, when: o.clock.Now()})
+						o.sends(at, func(h window.CardHandler) { h.KeyPressed(window.KeyPress{Key: window.KeyEscape}) })
 					}
 				}
 				// After a sleep no call is left; the engine

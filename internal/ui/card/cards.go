@@ -61,7 +61,6 @@ type Cards struct {
 // slot is a native window and the card in it.
 type slot struct {
 	win     window.Card
-	first   bool
 	visible bool
 	state   engine.Card // as the engine has it; form may be folded further
 	more    int
@@ -84,12 +83,12 @@ type painting struct {
 	laid    bool              // laid out again, not painted yet
 }
 
-// free prepares the slot for another card. A second and third card at once are rare: their
+// free prepares a slot for another card. A second and third card at once are rare: their
 // pictures, megabytes on a large screen, are not kept.
-func (s *slot) free() {
+func (cs *Cards) free(s *slot) {
 	old := *s
-	*s = slot{win: old.win, first: old.first}
-	if s.first {
+	*s = slot{win: old.win}
+	if s == cs.slots[0] {
 		s.surface = old.surface
 	}
 }
@@ -104,17 +103,17 @@ func New(c Config, engine Engine, display window.Display) (*Cards, error) {
 	cs := &Cards{c: c, engine: engine, display: display, input: make(chan input, 64), changed: make(chan struct{}, 1),
 		now: time.Now}
 	for i := range cs.slots {
-		win, err := display.NewCard(&handler{cs, i})
-		if err != nil {
+		cs.slots[i] = &slot{}
+	}
+	var err error
+	for _, s := range cs.slots {
+		if s.win, err = display.NewCard(&handler{cs, s}); err != nil {
 			return nil, err
 		}
-		cs.slots[i] = &slot{win: win, first: i == 0}
 	}
-	frame, err := display.NewCard(&handler{cs, slots})
-	if err != nil {
+	if cs.frame, err = display.NewCard(&handler{cs: cs}); err != nil {
 		return nil, err
 	}
-	cs.frame = frame
 	cs.keepOutOfCapture()
 	return cs, nil
 }
@@ -184,7 +183,7 @@ func (cs *Cards) Run(ctx context.Context) {
 			}
 			cs.show()
 		case in := <-cs.input:
-			cs.take(in)
+			in.handle(in.when)
 		case <-cs.changed:
 			cs.set(*cs.next.Load())
 		case <-found:
@@ -275,7 +274,7 @@ func (cs *Cards) show() *engine.Snapshot {
 			if s == nil {
 				continue // impossible: the engine shows no more cards than there are slots
 			}
-			s.free()
+			cs.free(s)
 			cs.order = append(cs.order, s)
 		} else if s.visible && sameLook(s.state, c) {
 			continue
@@ -325,7 +324,7 @@ func (cs *Cards) takeDown(s *slot) {
 	}
 	_ = s.win.Hide() // also gives the keyboard focus back
 	cs.treeChanged = true
-	s.free()
+	cs.free(s)
 	cs.order = slices.DeleteFunc(cs.order, func(o *slot) bool { return o == s })
 	cs.forgetAt = time.Now().Add(idleAfter)
 }

@@ -245,20 +245,22 @@ func TestRowsTurn(t *testing.T) {
 // are painted never loses its leave event; without that, the card would stay forever.
 func TestFastHandLosesMovesOnly(t *testing.T) {
 	cs := &Cards{input: make(chan input, 64), now: time.Now}
-	h := &handler{cs, 0}
+	h := &handler{cs, &slot{}}
+	cs.slots[0] = h.s
 	for i := range 1000 {
 		h.PointerMoved(image.Pt(i, 1))
 		h.Scrolled(image.Pt(i, 1), 1)
-		(&handler{cs, 1}).DisplayChanged() // reported to the first window too
+		(&handler{cs, &slot{}}).DisplayChanged() // reported to the first window too
 	}
 	h.PointerPressed(image.Pt(1, 1), window.Left)
 	h.PointerReleased(image.Pt(1, 1), window.Left)
 	h.PointerLeft()
-	n, last := len(cs.input), input{}
+	n := len(cs.input)
 	for range n {
-		last = <-cs.input
+		in := <-cs.input
+		in.handle(in.when)
 	}
-	if last.kind != pointerLeft {
+	if cs.pointer.last.IsZero() {
 		t.Fatalf("the pointer's leaving was lost behind %d others", n)
 	}
 }

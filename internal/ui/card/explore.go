@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"image"
 	"slices"
+	"time"
 
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/native/screenreader"
@@ -33,7 +34,7 @@ func (cs *Cards) reportTree() {
 	cs.treeChanged = false
 	lang := cs.c.Language
 	t := screenreader.Tree{
-		Press:        func(id screenreader.ID) { cs.send(input{kind: readerChose, node: id}) },
+		Press:        func(id screenreader.ID) { cs.send(func(when time.Time) { cs.readerPressed(id, when) }) },
 		PositionText: func(i, of int) string { return lang.T(text.CardRowAt, i, of) },
 	}
 	for _, s := range append(slices.Clone(cs.order), cs.slots[engine.MaxShown]) {
@@ -45,11 +46,11 @@ func (cs *Cards) reportTree() {
 }
 
 // readerPressed performs what a screen reader's user chose.
-func (cs *Cards) readerPressed(in input) {
+func (cs *Cards) readerPressed(chosen screenreader.ID, when time.Time) {
 	for _, s := range cs.order {
 		for t, id := range s.nodeIDs {
-			if id == in.node && s.visible {
-				cs.activate(s, t.do, in.when)
+			if id == chosen && s.visible {
+				cs.activate(s, t.do, when)
 				return
 			}
 		}

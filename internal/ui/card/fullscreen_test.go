@@ -40,10 +40,10 @@ func TestFullScreenHoldsBack(t *testing.T) {
 	later()
 	r.is("up when the film has gone to the other monitor", func() bool { return len(d.up()) == 1 })
 	d.filled = d.monitors[0].Area
-	cs.take(input{kind: pointerMoved, slot: 0, at: openAt, when: time.Now()})
-	later()
+	d.windows[0].h.PointerMoved(openAt)
+	r.on(later)
 	r.is("up as long as the pointer is on it", func() bool { return len(d.up()) == 1 })
-	cs.take(input{kind: pointerLeft, slot: 0, when: time.Now()})
+	r.leave(0)
 	later()
 	r.is("none when that has left", func() bool { return len(d.up()) == 0 })
 	d.active = 1

@@ -62,8 +62,8 @@ func (cs *Cards) registerHotkey(i int, now time.Time) {
 		err = window.ErrUnsupported // cards get no keyboard focus there
 	default:
 		does := cs.c.Language.T(text.HotkeyDoes(string(is)))
-		state.release, err = cs.display.Hotkey(keys, does, func() { cs.send(input{kind: hotkeyDown, hotkey: i}) },
-			func(err error) { cs.send(input{kind: hotkeyResult, hotkey: i, keys: keys, err: err}) })
+		state.release, err = cs.display.Hotkey(keys, does, func() { cs.send(func(when time.Time) { hotkeys[i].press(cs, when) }) },
+			func(err error) { cs.send(func(time.Time) { cs.hotkeyReported(i, keys, err) }) })
 	}
 	if errors.Is(err, window.ErrHotkeyTaken) {
 		state.retry = now.Add(hotkeyAgain)

@@ -201,7 +201,7 @@ func TestHotkeyWhileAnotherCallComes(t *testing.T) {
 	cs, d, e := r.cs, r.d, r.e
 	cs.c.Painted = func(Painted) { e.set(0, a, b) }
 	e.set(0, a)
-	cs.take(input{kind: hotkeyDown, when: time.Now()})
+	cs.hotkeyPressed(time.Now())
 	if at := d.typing(); at != 0 {
 		t.Fatalf("window %d has the keyboard", at)
 	}

@@ -215,6 +215,14 @@ func (cs *Cards) pickMonitor() window.Monitor {
 	return usable(pick)
 }
 
+// displayChanged applies changes of the monitors and of their scale and appearance.
+func (cs *Cards) displayChanged(time.Time) {
+	if cs.anyVisible() {
+		cs.monitor = cs.sameMonitor()
+		cs.repaint()
+	}
+}
+
 // sameMonitor returns the current state of the cards' monitor, or another
 // monitor if it is gone.
 func (cs *Cards) sameMonitor() window.Monitor {

@@ -71,7 +71,7 @@ func TestNeverOutside(t *testing.T) {
 					cs.monitor = window.Monitor{Name: "one", Area: work, Work: work, Scale: scale}
 					var stack []*slot
 					for i, s := range cs.slots[:4] { // at their painted size, without painting them
-						s.free()
+						cs.free(s)
 						if s.more = 2; i < 3 {
 							s.more, s.state, s.state.ID = 0, kinds[i], engine.CardID(i+1)
 						}

@@ -5,86 +5,97 @@ import (
 	"time"
 
 	"wiebelt/internal/core/engine"
-	"wiebelt/internal/native/screenreader"
 	"wiebelt/internal/native/window"
 )
 
-type inputKind uint8
-
-const (
-	pointerMoved inputKind = iota
-	pointerLeft
-	pointerPressed
-	pointerReleased
-	pointerScrolled
-	displayChanged
-	keyPressed
-	keyboardGone
-	hotkeyDown
-	hotkeyResult
-	readerChose
-)
-
-// input is a user action and its time.
+// input is an event, to be handled by the cards' goroutine, and its time.
 type input struct {
-	kind  inputKind
-	slot  int
-	when  time.Time
-	at    image.Point
-	steps int
-	left  bool
-	key   window.KeyPress
-	node  screenreader.ID
-	// hotkey identifies the hotkey, keys and err its reported result.
-	hotkey int
-	keys   string
-	err    error
+	when   time.Time
+	handle func(when time.Time)
 }
 
-// handler forwards events of one window to the cards' goroutine.
-type handler struct {
-	cs   *Cards
-	slot int
-}
-
-// send never blocks. If the pointer moves or the wheel turns faster than cards are painted,
-// some of that is dropped but no other events: half of the buffer is reserved for those.
-func (cs *Cards) send(in input) {
-	if (in.kind == pointerMoved || in.kind == pointerScrolled) && len(cs.input) > cap(cs.input)/2 {
-		return
-	}
-	in.when = cs.now()
+// send has an event handled, and never blocks.
+func (cs *Cards) send(handle func(when time.Time)) {
 	select {
-	case cs.input <- in:
+	case cs.input <- input{cs.now(), handle}:
 	default:
 	}
 }
 
-func (h *handler) send(in input) {
-	in.slot = h.slot
-	h.cs.send(in)
+// handler forwards events of one window to the cards' goroutine.
+type handler struct {
+	cs *Cards
+	s  *slot // nil for the drag frame, which takes no input
 }
 
-func (h *handler) PointerMoved(p image.Point) { h.send(input{kind: pointerMoved, at: p}) }
-func (h *handler) PointerLeft()               { h.send(input{kind: pointerLeft}) }
+func (h *handler) send(handle func(s *slot, when time.Time)) {
+	if h.s != nil {
+		h.cs.send(func(when time.Time) { handle(h.s, when) })
+	}
+}
+
+// onCard is send for what users do with a card, which must still be there.
+func (h *handler) onCard(do func(s *slot, when time.Time)) {
+	h.send(func(s *slot, when time.Time) {
+		if s.visible {
+			do(s, when)
+		}
+	})
+}
+
+// often is like onCard. If the pointer moves or the wheel turns faster than cards are painted,
+// some of that is dropped but no other events: half of the buffer is reserved for those.
+func (h *handler) often(do func(s *slot, when time.Time)) {
+	if len(h.cs.input) <= cap(h.cs.input)/2 {
+		h.onCard(do)
+	}
+}
+
+func (h *handler) PointerMoved(p image.Point) {
+	h.often(func(s *slot, when time.Time) {
+		h.cs.pointer.moves(when)
+		h.cs.enter(s, p)
+		if s.dragStart != nil {
+			h.cs.drag(s, s.rect.Min.Add(p))
+		}
+	})
+}
+
+func (h *handler) PointerLeft() {
+	h.send(func(s *slot, when time.Time) {
+		h.cs.pointer.onCard, h.cs.pointer.last = false, when
+		h.cs.exit(s)
+	})
+}
+
 func (h *handler) PointerPressed(p image.Point, b window.Button) {
-	h.send(input{kind: pointerPressed, at: p, left: b == window.Left})
+	h.onCard(func(s *slot, when time.Time) { h.cs.press(s, p, b, when) })
 }
+
 func (h *handler) PointerReleased(p image.Point, b window.Button) {
-	h.send(input{kind: pointerReleased, at: p, left: b == window.Left})
+	h.onCard(func(s *slot, when time.Time) { h.cs.release(s, p, b, when) })
 }
-func (h *handler) Scrolled(p image.Point, steps int) {
-	h.send(input{kind: pointerScrolled, at: p, steps: steps})
+
+func (h *handler) Scrolled(_ image.Point, steps int) {
+	h.often(func(s *slot, _ time.Time) {
+		if s.state.Outcome == engine.Several && s.form.fold == asCard {
+			h.cs.scrollRows(s, -steps)
+		}
+	})
 }
 
 // DisplayChanged is called for every window; once is enough.
 func (h *handler) DisplayChanged() {
-	if h.slot == 0 {
-		h.send(input{kind: displayChanged})
+	if h.s == h.cs.slots[0] {
+		h.cs.send(h.cs.displayChanged)
 	}
 }
-func (h *handler) KeyPressed(k window.KeyPress) { h.send(input{kind: keyPressed, key: k}) }
-func (h *handler) KeyboardGone()                { h.send(input{kind: keyboardGone}) }
+
+func (h *handler) KeyPressed(k window.KeyPress) {
+	h.onCard(func(s *slot, when time.Time) { h.cs.key(s, k, when) })
+}
+
+func (h *handler) KeyboardGone() { h.send(func(s *slot, _ time.Time) { h.cs.keyboardGone(s) }) }
 
 // pointing is the pointer state of one card.
 type pointing struct {
@@ -136,97 +147,42 @@ func (h *pointerPath) aimed(now time.Time) time.Time {
 	return h.began
 }
 
-// take processes a user action.
-func (cs *Cards) take(in input) {
-	switch in.kind {
-	case displayChanged:
-		if cs.anyVisible() {
-			cs.monitor = cs.sameMonitor()
-			cs.repaint()
-		}
-		return
-	case hotkeyDown:
-		hotkeys[in.hotkey].press(cs, in.when)
-		return
-	case hotkeyResult:
-		cs.hotkeyReported(in.hotkey, in.keys, in.err)
-		return
-	case readerChose:
-		cs.readerPressed(in)
-		return
-	}
-	if in.slot >= slots {
-		return // the drag frame takes no input
-	}
-	s := cs.slots[in.slot]
-	if in.kind == keyboardGone {
-		cs.keyboardGone(s)
-		return
-	}
-	if in.kind == pointerLeft {
-		cs.pointer.onCard, cs.pointer.last = false, in.when
-	}
-	if !s.visible {
-		return
-	}
-	switch in.kind {
-	case pointerMoved:
-		cs.pointer.moves(in.when)
-		cs.enter(s, in.at)
-		if s.dragStart != nil {
-			cs.drag(s, s.rect.Min.Add(in.at))
-		}
-	case pointerLeft:
-		cs.exit(s)
-	case pointerPressed:
-		cs.press(s, in)
-	case pointerReleased:
-		cs.release(s, in)
-	case pointerScrolled:
-		if s.state.Outcome == engine.Several && s.form.fold == asCard {
-			cs.scrollRows(s, -in.steps)
-		}
-	case keyPressed:
-		cs.key(s, in.key, in.when)
-	}
-}
-
 // press records the target of a press: what was there when the pointer started to move.
-func (cs *Cards) press(s *slot, in input) {
-	aimed := cs.pointer.aimed(in.when)
+func (cs *Cards) press(s *slot, at image.Point, b window.Button, when time.Time) {
+	aimed := cs.pointer.aimed(when)
 	cs.pointer.onCard = true
-	cs.enter(s, in.at)
+	cs.enter(s, at)
 	s.pressed, s.dragStart = Do{}, nil
-	if !in.left {
+	if b != window.Left {
 		return
 	}
-	x, y := cs.units(in.at)
+	x, y := cs.units(at)
 	a := s.view.areaAt(x, y)
 	switch {
 	case a == nil, a.do.FullText != "":
-		p := s.rect.Min.Add(in.at)
+		p := s.rect.Min.Add(at)
 		s.dragStart = &p
-	case settled(a.there, in.when) && !a.there.After(aimed):
+	case settled(a.there, when) && !a.there.After(aimed):
 		s.pressed = a.do
 	}
 }
 
 // release handles a release over what was pressed.
-func (cs *Cards) release(s *slot, in input) {
+func (cs *Cards) release(s *slot, at image.Point, b window.Button, when time.Time) {
 	do, drag := s.pressed, s.dragStart
 	s.pressed, s.dragStart = Do{}, nil
-	if !in.left {
+	if b != window.Left {
 		return
 	}
 	if drag != nil {
-		p := s.rect.Min.Add(in.at)
+		p := s.rect.Min.Add(at)
 		if cs.hideFrame(); cs.isDrag(*drag, p) {
 			cs.drop(p)
 		}
 		return
 	}
-	x, y := cs.units(in.at)
-	if a := s.view.areaAt(x, y); a != nil && a.do == do && !do.none() && settled(a.there, in.when) {
+	x, y := cs.units(at)
+	if a := s.view.areaAt(x, y); a != nil && a.do == do && !do.none() && settled(a.there, when) {
 		cs.do(s, do)
 	}
 }

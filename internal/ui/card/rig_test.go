@@ -199,7 +199,7 @@ func (r *rig) sync() {
 	for {
 		select {
 		case in := <-r.cs.input:
-			r.cs.take(in)
+			in.handle(in.when)
 		case <-r.cs.changed:
 			r.cs.set(*r.cs.next.Load())
 		case <-r.e.watch:
