@@ -498,6 +498,19 @@ func shape(v *view, state color.NRGBA) string {
 	return ""
 }
 
+// TestMarkUnderThePointer: a folded card keeps the mark of its state while the pointer is on it.
+func TestMarkUnderThePointer(t *testing.T) {
+	for _, line := range []bool{false, true} {
+		c := gallery(t)["strip"]
+		c.Line = line
+		at := image.Pt(20, map[bool]int{false: stripHeight, true: lineHeight}[line]/2)
+		unfold := (&painter{}).act(c, engine.DoUnfold)
+		if got, want := Picture(c, Look{Hover: unfold}, 1).At(at.X, at.Y), Picture(c, Look{}, 1).At(at.X, at.Y); got != want {
+			t.Errorf("line %v: %v, not %v", line, got, want)
+		}
+	}
+}
+
 // TestTargets checks that everything clickable is at least 24 units wide and high.
 func TestTargets(t *testing.T) {
 	offscreen.Start(theme.New("light"))

@@ -10,16 +10,22 @@ import (
 	"wiebelt/internal/text"
 )
 
-func strip(c engine.Card, l Look) *view {
+// newFolded begins a card folded to a height, which a click unfolds. It returns the colour of its state too.
+func newFolded(c engine.Card, l Look, height float32) (*painter, color.NRGBA) {
 	p := newPainter(l)
-	state := p.foldedColour(c)
-	p.mark(15, 23, c, state)
-	end := float32(right - 10)
 	unfold := p.act(c, engine.DoUnfold)
 	if unfold == l.Hover {
-		p.add(box(p.hoverColour(p.c.Background), stateEdge, 1, cardWidth-stateEdge-1, stripHeight-2))
+		p.add(box(p.hoverColour(p.c.Background), stateEdge, 1, cardWidth-stateEdge-1, height-2))
 	}
-	p.area(0, 0, end, stripHeight, p.lg.T(text.CardUnfold), unfold)
+	p.area(0, 0, cardWidth, height, p.lg.T(text.CardUnfold), unfold)
+	state := p.foldedColour(c)
+	p.mark(15, height/2-5, c, state)
+	return p, state
+}
+
+func strip(c engine.Card, l Look) *view {
+	p, state := newFolded(c, l, stripHeight)
+	end := float32(right - 10)
 	p.cross(end, stripHeight/2, p.act(c, engine.DoClose))
 	end -= 18
 	p.chevron(end-3, stripHeight/2)
@@ -91,13 +97,7 @@ func (p *painter) details(c engine.Card, words string, x, y, room float32, f fon
 
 // lineOf draws the single line of a call without a card; clicking it shows one.
 func lineOf(c engine.Card, l Look) *view {
-	p := newPainter(l)
-	state := p.foldedColour(c)
-	do := p.act(c, engine.DoUnfold)
-	if do == l.Hover {
-		p.add(box(p.hoverColour(p.c.Background), stateEdge, 1, cardWidth-stateEdge-1, lineHeight-2))
-	}
-	p.mark(15, 9, c, state)
+	p, state := newFolded(c, l, lineHeight)
 	const x, end = 35, right - 20
 	title := p.stripTitle(c)
 	words := p.stateWord(c)
@@ -105,7 +105,6 @@ func lineOf(c engine.Card, l Look) *view {
 	w := p.text(title, x, 6, most, stateBold, p.c.Ink) + 8
 	p.details(c, words, x+w, 6, end-x-w, stateFont, time.Time{})
 	p.chevron(right-6, lineHeight/2)
-	p.area(0, 0, cardWidth, lineHeight, p.lg.T(text.CardUnfold), do)
 	return p.finish(lineHeight, state)
 }
 
