@@ -109,7 +109,7 @@ type pointing struct {
 type copying struct {
 	copied Do
 	failed bool      // it did not reach the clipboard
-	until  time.Time // it is shown until
+	until  time.Time // it is shown until; zero: nothing
 }
 
 // pointerPath is the pointer's recent movement. A click is aimed when the movement towards

@@ -34,9 +34,7 @@ func (cs *Cards) nextTick(now time.Time) time.Duration {
 		if b := s.view.bar; b != nil && now.Sub(b.since) < barFull {
 			soon(barTick)
 		}
-		if s.copied != (Do{}) {
-			soon(s.until.Sub(now))
-		}
+		at(s.until)
 	}
 	return next
 }
@@ -62,8 +60,8 @@ func (cs *Cards) ticked(now time.Time) {
 		if !s.visible {
 			continue
 		}
-		if s.copied != (Do{}) && !now.Before(s.until) {
-			s.copied = Do{}
+		if due(s.until) {
+			s.copying = copying{}
 			cs.refresh(s)
 			continue
 		}
