@@ -87,7 +87,8 @@ func (r *Resident) cardConfig() card.Config {
 		HideFromCapture: s.Card.HideFromCapture && r.captureUntil.Load() < now.Unix(),
 		Corner:          card.Corner(s.Card.Corner), Monitor: s.Card.Monitor,
 		Corners: r.corners.Of(s), UnderFullScreen: !s.Card.OverFullscreen, Log: r.o.Log,
-		Hotkey: s.Card.Hotkey, HotkeyOpen: s.Card.HotkeyOpen, HotkeyHear: s.Card.HotkeyHear, HotkeyClose: s.Card.HotkeyClose,
+		Hotkeys: map[card.Hotkey]string{card.HotkeyKeyboard: s.Card.Hotkey, card.HotkeyOpen: s.Card.HotkeyOpen,
+			card.HotkeyHear: s.Card.HotkeyHear, card.HotkeyClose: s.Card.HotkeyClose},
 		Events: card.Events{
 			Moved:        func(monitor string, to card.Corner) { r.corners.Moved(r.settings(), monitor, to) },
 			HotkeyResult: r.hotkeyResult, Held: r.held, Rested: func() { wake.Up(r.idle) },

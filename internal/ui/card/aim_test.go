@@ -211,7 +211,7 @@ func (o *office) round(keys bool) (aim string) {
 
 	var slot int
 	if keys {
-		o.cs.hotkeyPressed(o.clock.Now())
+		o.cs.hotkeyDown(HotkeyKeyboard, o.clock.Now())
 		if slot = o.d.typing(); slot < 0 {
 			if len(o.cs.order) > 0 {
 				o.t.Fatalf("the hotkey took no card of %+v", o.e.Snapshot().Cards)

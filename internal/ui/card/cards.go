@@ -49,7 +49,7 @@ type Cards struct {
 	placement
 	dragFrame
 	fullScreen
-	hotkeys [hotkeyCount]hotkeyState
+	hotkeys [len(hotkeys)]hotkeyState
 	toFocus engine.CardID // restored by the hotkey, to take the keyboard focus
 	pointer pointerPath
 	leftAt  time.Time // when the user last left a card; zero if gaps were closed since
@@ -153,8 +153,8 @@ func (cs *Cards) Run(ctx context.Context) {
 		}
 		cs.hideFrame()
 	}()
-	var timer *time.Timer
-	var tick <-chan time.Time
+	alarm := time.NewTimer(0)
+	defer alarm.Stop()
 	var found chan struct{} // closed when the system's fonts are known
 	defer func() {
 		if found != nil {
@@ -166,13 +166,9 @@ func (cs *Cards) Run(ctx context.Context) {
 			found = make(chan struct{})
 			go func() { defer close(found); findFont(r) }()
 		}
-		if timer != nil {
-			timer.Stop()
-		}
-		tick = nil
+		alarm.Stop()
 		if next := cs.nextTick(time.Now()); next > 0 {
-			timer = time.NewTimer(next)
-			tick = timer.C
+			alarm.Reset(next)
 		}
 		select {
 		case <-ctx.Done():
@@ -190,7 +186,7 @@ func (cs *Cards) Run(ctx context.Context) {
 			found = nil
 			systemFonts.missing.Store(0) // painting may want another
 			cs.repaint()
-		case <-tick:
+		case <-alarm.C:
 			cs.ticked(time.Now())
 		}
 		cs.reportTree()
@@ -201,7 +197,7 @@ func (cs *Cards) Run(ctx context.Context) {
 func (cs *Cards) set(c Config) {
 	old := cs.c
 	cs.c, cs.treeChanged = c, true
-	cs.changeHotkeys(&old)
+	cs.changeHotkeys(old.Hotkeys)
 	if old.HideFromCapture != c.HideFromCapture {
 		cs.keepOutOfCapture()
 	}

@@ -48,10 +48,7 @@ type Config struct {
 	Monitor string // "active", "primary" or a monitor's name
 	// Corners are the corners of monitors with their own setting.
 	Corners map[string]Corner
-	// Hotkey gives the keyboard focus to the newest card or the one under the pointer.
-	// HotkeyOpen opens that card's contact, HotkeyHear has a screen reader repeat it,
-	// HotkeyClose closes it. "" and "off" mean none.
-	Hotkey, HotkeyOpen, HotkeyHear, HotkeyClose string
+	Hotkeys map[Hotkey]string // their keys; "" and "off" mean none
 	// UnderFullScreen holds cards back while a program fills their monitor.
 	UnderFullScreen bool
 

@@ -45,8 +45,9 @@ type reader struct {
 func startReader(t *testing.T) *reader {
 	t.Helper()
 	r := &reader{}
-	r.rig = startCards(t, func(c *Config, _ *desktop) {
-		c.Hotkey, c.Explored = "Ctrl+Alt+W", func(tree screenreader.Tree) { r.tree = tree }
+	r.rig = startCards(t, func(c *Config, d *desktop) {
+		withHotkey(c, d)
+		c.Explored = func(tree screenreader.Tree) { r.tree = tree }
 	})
 	return r
 }

@@ -23,23 +23,9 @@ var usualFields = []string{fieldRelation, fieldAddress, fieldProducer, fieldModi
 
 // fieldNames returns the fields that settings and privacy allow.
 func (p *painter) fieldNames() []string {
-	all := p.l.Fields
-	if all == nil {
-		all = usualFields
-	}
-	var out []string
-	for _, f := range all {
-		if p.l.Privacy == PrivacyNumber || p.l.Privacy == PrivacyInitials && f == fieldAddress {
-			continue
-		}
-		out = append(out, f)
-	}
-	return out
-}
-
-// wants reports whether the settings name a field.
-func (p *painter) wants(field string) bool {
-	return p.l.Fields == nil || slices.Contains(p.l.Fields, field)
+	return slices.DeleteFunc(slices.Clone(p.l.Fields), func(f string) bool {
+		return p.l.Privacy == PrivacyNumber || p.l.Privacy == PrivacyInitials && f == fieldAddress
+	})
 }
 
 // fields returns a contact's existing parts in order.

@@ -69,7 +69,8 @@ func TestFullScreenHoldsBack(t *testing.T) {
 func TestHotkeyComesBack(t *testing.T) {
 	var told []error
 	r := startCards(t, func(c *Config, d *desktop) {
-		c.Hotkey, c.HotkeyResult, d.taken = "Ctrl+Alt+W", func(h Hotkey, _ string, err error) {
+		withHotkey(c, d)
+		c.HotkeyResult, d.taken = func(h Hotkey, _ string, err error) {
 			if h == HotkeyKeyboard {
 				told = append(told, err)
 			}
@@ -96,7 +97,7 @@ func TestHotkeyComesBack(t *testing.T) {
 	if len(told) != 2 || told[1] != nil || d.keys != "Ctrl+Alt+W" || !cs.hotkeys[0].retry.IsZero() {
 		t.Fatalf("told %v, has %q", told, d.keys)
 	}
-	r.c.Hotkey = "off"
+	r.c.Hotkeys = map[Hotkey]string{HotkeyKeyboard: "off"}
 	r.cs.Set(r.c)
 	if r.sync(); d.keys != "" {
 		t.Error("the keys are not given back")
@@ -107,8 +108,9 @@ func TestHotkeyComesBack(t *testing.T) {
 // a hotkey works, each change is reported, as long as it concerns the current keys.
 func TestHotkeyDecidedLater(t *testing.T) {
 	var told []error
-	r := startCards(t, func(c *Config, _ *desktop) {
-		c.Hotkey, c.HotkeyResult = "Ctrl+Alt+W", func(h Hotkey, _ string, err error) {
+	r := startCards(t, func(c *Config, d *desktop) {
+		withHotkey(c, d)
+		c.HotkeyResult = func(h Hotkey, _ string, err error) {
 			if h == HotkeyKeyboard {
 				told = append(told, err)
 			}
@@ -118,7 +120,7 @@ func TestHotkeyDecidedLater(t *testing.T) {
 		r.on(func() { r.d.told(err) })
 	}
 	r.sync()
-	r.c.Hotkey = "off"
+	r.c.Hotkeys = map[Hotkey]string{HotkeyKeyboard: "off"}
 	r.cs.Set(r.c)
 	r.on(func() { r.d.told(window.ErrUnsupported) })
 	r.sync()

@@ -15,27 +15,16 @@ const hotkeyAgain = 10 * time.Second
 // Hotkey is a global key combination, identified by its setting.
 type Hotkey string
 
-// The hotkeys.
+// The hotkeys. All concern the newest card or the one under the pointer.
 const (
-	HotkeyKeyboard Hotkey = "card.hotkey"
-	HotkeyOpen     Hotkey = "card.hotkey_open"
-	HotkeyHear     Hotkey = "card.hotkey_hear"
-	HotkeyClose    Hotkey = "card.hotkey_close"
+	HotkeyKeyboard Hotkey = "card.hotkey"       // gives it the keyboard focus
+	HotkeyOpen     Hotkey = "card.hotkey_open"  // opens its contact
+	HotkeyHear     Hotkey = "card.hotkey_hear"  // has a screen reader repeat it
+	HotkeyClose    Hotkey = "card.hotkey_close" // closes it
 )
 
-const hotkeyCount = 4
-
-// hotkeys lists the hotkeys and what they do.
-var hotkeys = [hotkeyCount]struct {
-	is    Hotkey
-	keys  func(*Config) string
-	press func(*Cards, time.Time)
-}{
-	{HotkeyKeyboard, func(c *Config) string { return c.Hotkey }, (*Cards).hotkeyPressed},
-	{HotkeyOpen, func(c *Config) string { return c.HotkeyOpen }, (*Cards).openFirst},
-	{HotkeyHear, func(c *Config) string { return c.HotkeyHear }, (*Cards).sayFirst},
-	{HotkeyClose, func(c *Config) string { return c.HotkeyClose }, (*Cards).closeFirst},
-}
+// hotkeys lists the hotkeys in the order in which they are registered.
+var hotkeys = [...]Hotkey{HotkeyKeyboard, HotkeyOpen, HotkeyHear, HotkeyClose}
 
 // hotkeyState is the registration of a hotkey.
 type hotkeyState struct {
@@ -53,7 +42,8 @@ func (cs *Cards) registerHotkeys(now time.Time) {
 
 // registerHotkey registers one hotkey.
 func (cs *Cards) registerHotkey(i int, now time.Time) {
-	state, is, keys := &cs.hotkeys[i], hotkeys[i].is, hotkeys[i].keys(&cs.c)
+	state, is := &cs.hotkeys[i], hotkeys[i]
+	keys := cs.c.Hotkeys[is]
 	state.retry = time.Time{}
 	var err error
 	switch {
@@ -62,7 +52,7 @@ func (cs *Cards) registerHotkey(i int, now time.Time) {
 		err = window.ErrUnsupported // cards get no keyboard focus there
 	default:
 		does := cs.c.Language.T(text.HotkeyDoes(string(is)))
-		state.release, err = cs.display.Hotkey(keys, does, func() { cs.send(func(when time.Time) { hotkeys[i].press(cs, when) }) },
+		state.release, err = cs.display.Hotkey(keys, does, func() { cs.send(func(when time.Time) { cs.hotkeyDown(is, when) }) },
 			func(err error) { cs.send(func(time.Time) { cs.hotkeyReported(i, keys, err) }) })
 	}
 	if errors.Is(err, window.ErrHotkeyTaken) {
@@ -74,8 +64,8 @@ func (cs *Cards) registerHotkey(i int, now time.Time) {
 // hotkeyReported reports whether a hotkey works. It skips a repeated failure for the same
 // reason, and results for keys no longer set.
 func (cs *Cards) hotkeyReported(i int, keys string, err error) {
-	is, before := hotkeys[i].is, cs.hotkeys[i].why
-	if keys != hotkeys[i].keys(&cs.c) || err != nil && before != nil && err.Error() == before.Error() {
+	is, before := hotkeys[i], cs.hotkeys[i].why
+	if keys != cs.c.Hotkeys[is] || err != nil && before != nil && err.Error() == before.Error() {
 		return
 	}
 	cs.hotkeys[i].why = err
@@ -91,14 +81,14 @@ func (cs *Cards) hotkeyReported(i int, keys string, err error) {
 }
 
 // changeHotkeys applies changed settings.
-func (cs *Cards) changeHotkeys(old *Config) {
-	for i, h := range hotkeys {
-		if h.keys(old) != h.keys(&cs.c) {
+func (cs *Cards) changeHotkeys(old map[Hotkey]string) {
+	for i, is := range hotkeys {
+		if old[is] != cs.c.Hotkeys[is] {
 			cs.releaseHotkey(i)
 		}
 	}
-	for i, h := range hotkeys { // after all were released: keys may have been swapped
-		if h.keys(old) != h.keys(&cs.c) {
+	for i, is := range hotkeys { // after all were released: keys may have been swapped
+		if old[is] != cs.c.Hotkeys[is] {
 			cs.registerHotkey(i, time.Now())
 		}
 	}
@@ -125,41 +115,40 @@ func (cs *Cards) hotkeyTarget(snap *engine.Snapshot) *slot {
 	return pick
 }
 
-// openFirst opens the file of a card's only contact. If there are several, the card gets
-// the keyboard focus so that the user can choose.
-func (cs *Cards) openFirst(now time.Time) {
-	s := cs.hotkeyTarget(cs.show())
+// hotkeyDown performs a hotkey.
+func (cs *Cards) hotkeyDown(is Hotkey, now time.Time) {
+	snap := cs.show() // the engine may be ahead of the screen
+	s := cs.hotkeyTarget(snap)
 	switch {
+	case is == HotkeyKeyboard:
+		cs.moveKeyboard(s, snap.Closed, now)
 	case s == nil || !s.visible:
-	case s.state.Outcome == engine.Several:
-		cs.takeKeyboard(s, now)
-	default:
-		if a := s.openArea(0); a != nil {
-			cs.activate(s, a.do, now)
-		}
+	case is == HotkeyOpen:
+		cs.openFile(s, now)
+	case is == HotkeyHear:
+		cs.repeat(s)
+	case is == HotkeyClose:
+		cs.activate(s, act(s.state, engine.DoClose), now)
 	}
 }
 
-// sayFirst has a screen reader repeat a card. A folded card unfolds.
-func (cs *Cards) sayFirst(time.Time) {
-	s := cs.hotkeyTarget(cs.show())
-	if s == nil || !s.visible {
-		return
+// openFile opens the file of a card's only contact. If there are several, the card gets
+// the keyboard focus so that the user can choose.
+func (cs *Cards) openFile(s *slot, now time.Time) {
+	if s.state.Outcome == engine.Several {
+		cs.takeKeyboard(s, now)
+	} else if a := s.openArea(0); a != nil {
+		cs.activate(s, a.do, now)
 	}
+}
+
+// repeat has a screen reader repeat a card. A folded card unfolds.
+func (cs *Cards) repeat(s *slot) {
 	s.said = ""
 	if s.form.fold != asCard {
-		cs.engine.Do(engine.Action{Card: s.state.ID, Do: engine.DoUnfold})
+		cs.report(s, engine.DoUnfold)
 		return
 	}
 	cs.speak(s)
 	cs.treeChanged = true
-}
-
-// closeFirst closes a card.
-func (cs *Cards) closeFirst(now time.Time) {
-	s := cs.hotkeyTarget(cs.show())
-	if s == nil || !s.visible {
-		return
-	}
-	cs.activate(s, Do{Engine: true, Caller: s.state.Number, Action: engine.Action{Card: s.state.ID, Do: engine.DoClose}}, now)
 }

@@ -21,11 +21,9 @@ type keyboardState struct {
 
 const maxFilter = 60 // letters
 
-// hotkeyPressed gives the keyboard focus to the hotkey's target,
-// or returns it. It brings back the closed card of an active call.
-func (cs *Cards) hotkeyPressed(now time.Time) {
-	snap := cs.show() // the engine may be ahead of the screen
-	pick := cs.hotkeyTarget(snap)
+// moveKeyboard gives the keyboard focus to the hotkey's target, or returns it. Without a
+// target it brings back the closed card of an active call, if there is one.
+func (cs *Cards) moveKeyboard(pick *slot, closed engine.CardID, now time.Time) {
 	for _, s := range cs.order {
 		if s.keyboard.active && (pick == nil || s == pick || s.state.Rank() == pick.state.Rank()) {
 			cs.giveBack(s)
@@ -35,9 +33,9 @@ func (cs *Cards) hotkeyPressed(now time.Time) {
 	switch {
 	case pick != nil:
 		cs.takeKeyboard(pick, now)
-	case snap.Closed != 0:
-		cs.toFocus = snap.Closed
-		cs.engine.Do(engine.Action{Card: snap.Closed, Do: engine.DoShow})
+	case closed != 0:
+		cs.toFocus = closed
+		cs.engine.Do(engine.Action{Card: closed, Do: engine.DoShow})
 	}
 }
 
@@ -101,10 +99,8 @@ func (cs *Cards) refocus(s *slot) {
 	}
 	s.keyboard.focus, s.keyboard.focusSet = Do{}, cs.now()
 	if !had && s.state.Number == s.keyboard.caller {
-		for i := range s.view.areas {
-			if a := &s.view.areas[i]; a.main {
-				s.keyboard.focus = a.do
-			}
+		if a := s.view.find(func(a *area) bool { return a.main }); a != nil {
+			s.keyboard.focus = a.do
 		}
 	}
 	cs.layOutAs(s, s.form) // in as much room as it has
@@ -182,15 +178,12 @@ func (cs *Cards) letter(s *slot, k window.KeyPress, now time.Time) {
 	switch {
 	case k.Ctrl && !k.Alt:
 		cs.shortcut(s, k.Text, now)
-	case k.Ctrl || k.Alt || k.Text == "":
-		if k.Ctrl && k.Alt && k.Text != "" && s.filterFocused() { // AltGr types letters too
-			cs.setFilter(s, s.list.Filter+k.Text)
-		}
+	case k.Ctrl != k.Alt || k.Text == "": // both are AltGr, which types letters too
 	case s.filterFocused():
 		if k.Text != " " || s.list.Filter != "" {
 			cs.setFilter(s, s.list.Filter+k.Text)
 		}
-	case len(k.Text) == 1 && k.Text[0] >= '1' && k.Text[0] <= '9':
+	case !k.Alt && len(k.Text) == 1 && k.Text[0] >= '1' && k.Text[0] <= '9':
 		cs.digit(s, int(k.Text[0]-'1'), now)
 	}
 }
@@ -211,12 +204,7 @@ func (cs *Cards) digit(s *slot, i int, now time.Time) {
 
 // openArea returns the area that opens the file of contact i.
 func (s *slot) openArea(i int) *area {
-	for j := range s.view.areas {
-		if a := &s.view.areas[j]; a.do.opens() && a.do.Action.Index == i {
-			return a
-		}
-	}
-	return nil
+	return s.view.find(func(a *area) bool { return a.do.opens() && a.do.Action.Index == i })
 }
 
 // shortcut copies the number, the relation number, or the line to pass on.

@@ -64,7 +64,9 @@ func (r *rig) focus(slot int) (do Do) {
 	return do
 }
 
-func withHotkey(c *Config, _ *desktop) { c.Hotkey = "Ctrl+Alt+W" }
+func withHotkey(c *Config, _ *desktop) {
+	c.Hotkeys = map[Hotkey]string{HotkeyKeyboard: "Ctrl+Alt+W"}
+}
 
 // TestNoKeyWithoutBeingAsked: while calls come and go and the
 // pointer is used, no card has the focus or a focus ring.
@@ -128,7 +130,7 @@ func TestNoKeyboardOnLayers(t *testing.T) {
 	told := map[Hotkey]error{}
 	r := startCards(t, func(c *Config, d *desktop) {
 		d.kind = window.Layers
-		c.Hotkey, c.HotkeyOpen = "Ctrl+Alt+W", "F2"
+		c.Hotkeys = map[Hotkey]string{HotkeyKeyboard: "Ctrl+Alt+W", HotkeyOpen: "F2"}
 		c.HotkeyResult = func(h Hotkey, _ string, err error) { told[h] = err }
 	})
 	if r.sync(); !errors.Is(told[HotkeyKeyboard], window.ErrUnsupported) || told[HotkeyOpen] != nil || r.d.more["F2"] == nil || r.d.keys != "" {
@@ -141,7 +143,7 @@ func TestNoKeyboardOnLayers(t *testing.T) {
 func TestMoreHotkeys(t *testing.T) {
 	told := map[Hotkey]error{}
 	h := startHearing(t, func(c *Config, d *desktop) {
-		c.Hotkey, c.HotkeyOpen, c.HotkeyHear, c.HotkeyClose = "F1", "F2", "F3", "F4" // F1 is taken
+		c.Hotkeys = map[Hotkey]string{HotkeyKeyboard: "F1", HotkeyOpen: "F2", HotkeyHear: "F3", HotkeyClose: "F4"} // F1 is taken
 		c.HotkeyResult = func(h Hotkey, _ string, err error) { told[h] = err }
 	})
 	if !errors.Is(told[HotkeyKeyboard], window.ErrHotkeyTaken) || len(told) != 4 || told[HotkeyOpen] != nil || told[HotkeyHear] != nil || told[HotkeyClose] != nil {
@@ -185,7 +187,7 @@ func TestMoreHotkeys(t *testing.T) {
 	if h.none(engine.DoOpen); h.d.typing() != 0 {
 		t.Error("nobody can choose")
 	}
-	h.c.HotkeyOpen, h.c.HotkeyClose = "F4", "off"
+	h.c.Hotkeys = map[Hotkey]string{HotkeyKeyboard: "F1", HotkeyOpen: "F4", HotkeyHear: "F3", HotkeyClose: "off"}
 	h.cs.Set(h.c)
 	if h.sync(); len(h.d.more) != 2 || h.d.more["F3"] == nil || h.d.more["F4"] == nil {
 		t.Errorf("has %v", h.d.more)
@@ -201,7 +203,7 @@ func TestHotkeyWhileAnotherCallComes(t *testing.T) {
 	cs, d, e := r.cs, r.d, r.e
 	cs.c.Painted = func(Painted) { e.set(0, a, b) }
 	e.set(0, a)
-	cs.hotkeyPressed(time.Now())
+	cs.hotkeyDown(HotkeyKeyboard, time.Now())
 	if at := d.typing(); at != 0 {
 		t.Fatalf("window %d has the keyboard", at)
 	}

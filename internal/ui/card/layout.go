@@ -35,7 +35,7 @@ func layout(c engine.Card, l Look) *view {
 func layoutMore(n int, l Look) *view {
 	p := newPainter(l)
 	p.label(p.lg.N(text.CardMore, n), left, 6, textWidth, stateFont, p.c.Muted)
-	return p.finish(moreHeight, p.c.Quiet)
+	return p.finish(lineHeight, p.c.Quiet)
 }
 
 func (p *painter) stateColour(c engine.Card) color.NRGBA {
@@ -120,13 +120,13 @@ func (p *painter) besideNumber(c engine.Card) bool {
 }
 
 // act returns a click that concerns the call.
-func (p *painter) act(c engine.Card, do engine.Do) Do {
+func act(c engine.Card, do engine.Do) Do {
 	return Do{Engine: true, Caller: c.Number, Action: engine.Action{Card: c.ID, Do: do}}
 }
 
 // about returns a click that concerns contact i.
-func (p *painter) about(c engine.Card, do engine.Do, i int) Do {
-	d := p.act(c, do)
+func about(c engine.Card, do engine.Do, i int) Do {
+	d := act(c, do)
 	d.Action.Index, d.Action.Edition, d.Who = i, c.Edition, c.Contacts[i]
 	return d
 }
@@ -139,7 +139,7 @@ func (p *painter) header(c engine.Card, state color.NRGBA) {
 	word := p.stateWord(c)
 	x += p.label(word, x, y, 150, stateBold, state) + 8
 	end := float32(right - 10)
-	p.cross(end, y+8, p.act(c, engine.DoClose))
+	p.cross(end, y+8, act(c, engine.DoClose))
 	end -= 18
 	switch since := clockFrom(c); {
 	case !since.IsZero():
@@ -325,7 +325,7 @@ func (p *painter) found(c engine.Card) float32 {
 		p.sentence(p.lg.T(text.CardPossibleWhy), 0, y, 2, fieldFont, p.c.Trouble)
 		y += 2 * fieldPitch
 	}
-	last := y + float32(max(2, len(p.fieldNames()))-1)*fieldPitch
+	last := fieldsY + float32(p.lines(c)-1)*fieldPitch
 	if why := p.trouble(c); why != "" {
 		p.label(why, left, last, textWidth, fieldFont, p.c.Trouble)
 		last -= fieldPitch
@@ -335,7 +335,7 @@ func (p *painter) found(c engine.Card) float32 {
 	// Not next to the buttons: a misplaced click must not remove a name.
 	s := p.lg.T(text.CardNotThis)
 	w := width(s, stateFont)
-	p.link(s, right-w, y+1, w+1, p.c.Muted, true, p.about(c, engine.DoNotThis, 0))
+	p.link(s, right-w, y+1, w+1, p.c.Muted, true, about(c, engine.DoNotThis, 0))
 	away := w + 12
 	for _, f := range p.fields(k) {
 		if y > last {
@@ -373,14 +373,14 @@ func (p *painter) footer(c engine.Card, y float32, who, away int) float32 {
 	case c.Undo: // where the removing link was
 		s := p.lg.T(text.CardUndo)
 		w := width(s, stateFont)
-		p.link(s, right-w, y, w+1, p.c.Accent, true, p.act(c, engine.DoUndo))
+		p.link(s, right-w, y, w+1, p.c.Accent, true, act(c, engine.DoUndo))
 	case away >= 0:
 		s := p.lg.T(text.CardNotThis)
 		if p.l.Privacy != PrivacyNumber {
 			s = p.lg.T(text.CardNotThisOne, isolated(p.nameOf(c, c.Contacts[away])))
 		}
 		_, w := fit(s, room, stateFont)
-		p.link(s, right-w, y, room, p.c.Muted, p.l.Privacy == PrivacyNumber, p.about(c, engine.DoNotThis, away))
+		p.link(s, right-w, y, room, p.c.Muted, p.l.Privacy == PrivacyNumber, about(c, engine.DoNotThis, away))
 	}
 	return y + footH + footPad
 }
@@ -405,7 +405,7 @@ func (p *painter) openButton(c engine.Card, on bool, who int) float32 {
 	}
 	var do Do
 	if on {
-		do = p.about(c, engine.DoOpen, 0)
+		do = about(c, engine.DoOpen, 0)
 	}
 	return p.actions(c, p.buttonsY(c), s, !c.Dimmed, on, do, who)
 }
@@ -478,7 +478,7 @@ func (p *painter) offered(c engine.Card) float32 {
 // lookupActions ends a card whose lookup starts on request.
 func (p *painter) lookupActions(c engine.Card, words string, primary bool, lines int) float32 {
 	y := noteButtonsY + float32(max(0, lines-2))*fieldFont.line
-	return p.actions(c, y, words, primary, true, p.act(c, engine.DoRetry), -1)
+	return p.actions(c, y, words, primary, true, act(c, engine.DoRetry), -1)
 }
 
 // explain ends a card with nothing to click below its title.

@@ -504,7 +504,7 @@ func TestMarkUnderThePointer(t *testing.T) {
 		c := gallery(t)["strip"]
 		c.Line = line
 		at := image.Pt(20, map[bool]int{false: stripHeight, true: lineHeight}[line]/2)
-		unfold := (&painter{}).act(c, engine.DoUnfold)
+		unfold := act(c, engine.DoUnfold)
 		if got, want := Picture(c, Look{Hover: unfold}, 1).At(at.X, at.Y), Picture(c, Look{}, 1).At(at.X, at.Y); got != want {
 			t.Errorf("line %v: %v, not %v", line, got, want)
 		}

@@ -110,13 +110,12 @@ func (cs *Cards) items(stack []*slot) []item {
 
 // forms returns the ways to show a card, best first.
 func (cs *Cards) forms(s *slot) []form {
+	strip, line := form{asStrip, 0, cs.heightPx(stripHeight)}, form{asLine, 0, cs.heightPx(lineHeight)}
 	switch {
-	case s.more > 0:
-		return []form{{asLine, 0, cs.heightPx(moreHeight)}}
-	case s.state.Line:
-		return []form{{asLine, 0, cs.heightPx(lineHeight)}}
+	case s.more > 0 || s.state.Line:
+		return []form{line}
 	case s.state.Strip:
-		return []form{{asStrip, 0, cs.heightPx(stripHeight)}, {asLine, 0, cs.heightPx(lineHeight)}}
+		return []form{strip, line}
 	}
 	all := []form{{asCard, 0, cs.heightPx(s.bestHeight)}}
 	if c := s.state; c.Outcome == engine.Several && (!c.Many || s.list.Open) {
@@ -126,14 +125,16 @@ func (cs *Cards) forms(s *slot) []form {
 			}
 		}
 	}
-	return append(all, form{asStrip, 0, cs.heightPx(stripHeight)}, form{asLine, 0, cs.heightPx(lineHeight)})
+	return append(all, strip, line)
 }
 
 // heightPx converts a height to pixels, as painted.
 func (cs *Cards) heightPx(u float32) int { return int(math.Ceil(float64(u * cs.monitor.Scale))) }
 
 func (cs *Cards) space() space {
-	return space{height: cs.monitor.Work.Dy(), columns: cs.columns(cs.heightPx(cardWidth)), edge: cs.px(edge), gap: cs.px(gap)}
+	edge, gap := cs.px(edge), cs.px(gap)
+	columns := (cs.monitor.Work.Dx() - 2*edge + gap) / (cs.heightPx(cardWidth) + gap)
+	return space{height: cs.monitor.Work.Dy(), columns: max(1, columns), edge: edge, gap: gap}
 }
 
 // rectAt returns the desktop rectangle of a card at a position.
@@ -166,11 +167,6 @@ func (cs *Cards) untouched() time.Duration {
 func clamp(r, work image.Rectangle) image.Rectangle {
 	r = r.Add(image.Pt(min(0, work.Max.X-r.Max.X), min(0, work.Max.Y-r.Max.Y)))
 	return r.Add(image.Pt(max(0, work.Min.X-r.Min.X), max(0, work.Min.Y-r.Min.Y)))
-}
-
-// columns returns how many cards of width w fit side by side.
-func (cs *Cards) columns(w int) int {
-	return max(1, (cs.monitor.Work.Dx()-2*cs.px(edge)+cs.px(gap))/(w+cs.px(gap)))
 }
 
 // rowsThatFit returns how many rows of matches fit on the monitor.

@@ -108,7 +108,7 @@ func TestNeverOutside(t *testing.T) {
 // as many when it gets the keyboard focus.
 func TestKeyboardNeedsNoRoom(t *testing.T) {
 	r := startCards(t, func(c *Config, d *desktop) {
-		c.Hotkey = "Ctrl+Alt+W"
+		withHotkey(c, d)
 		d.monitors[0].Work = image.Rect(0, 0, 420, 760) // a single column
 	})
 	a, b := gallery(t)["found"], gallery(t)["family"]

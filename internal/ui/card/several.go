@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"image/color"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -162,10 +163,10 @@ func (p *painter) match(c engine.Card, i int, y float32) {
 	}
 	room := end - x - 8
 	name, number, address := p.l.Privacy.name(k), contact.GroupDigits(k.RelationNumber), isolatedParts(k.Address).ShortLine()
-	if !p.wants(fieldRelation) {
+	if !slices.Contains(p.l.Fields, fieldRelation) {
 		number = ""
 	}
-	if !p.wants(fieldAddress) || p.l.Privacy != "" && p.l.Privacy != PrivacyFull {
+	if !slices.Contains(p.l.Fields, fieldAddress) || p.l.Privacy != "" && p.l.Privacy != PrivacyFull {
 		address = ""
 	}
 	if p.l.Privacy == PrivacyNumber && number != "" {
@@ -215,7 +216,7 @@ func (p *painter) match(c engine.Card, i int, y float32) {
 	p.drawText(address, x, y, end-x-8, rowDetail, ink, broken)
 	var do Do
 	if c.LinkOK[i] {
-		do = p.about(c, engine.DoOpen, i)
+		do = about(c, engine.DoOpen, i)
 	}
 	p.open(opens, end, top+12, buttonW, 30, true, c.LinkOK[i], do)
 }

@@ -10,30 +10,30 @@ import (
 	"wiebelt/internal/text"
 )
 
-// newFolded begins a card folded to a height, which a click unfolds. It returns the colour of its state too.
-func newFolded(c engine.Card, l Look, height float32) (*painter, color.NRGBA) {
-	p := newPainter(l)
-	unfold := p.act(c, engine.DoUnfold)
-	if unfold == l.Hover {
+// folded begins a card folded to a height, which a click unfolds. It returns the colour of its state.
+func (p *painter) folded(c engine.Card, height float32) color.NRGBA {
+	unfold := act(c, engine.DoUnfold)
+	if unfold == p.l.Hover {
 		p.add(box(p.hoverColour(p.c.Background), stateEdge, 1, cardWidth-stateEdge-1, height-2))
 	}
 	p.area(0, 0, cardWidth, height, p.lg.T(text.CardUnfold), unfold)
 	state := p.foldedColour(c)
 	p.mark(15, height/2-5, c, state)
-	return p, state
+	return state
 }
 
 func strip(c engine.Card, l Look) *view {
-	p, state := newFolded(c, l, stripHeight)
+	p := newPainter(l)
+	state := p.folded(c, stripHeight)
 	end := float32(right - 10)
-	p.cross(end, stripHeight/2, p.act(c, engine.DoClose))
+	p.cross(end, stripHeight/2, act(c, engine.DoClose))
 	end -= 18
 	p.chevron(end-3, stripHeight/2)
 	end -= 14
 	if c.Outcome == engine.Found && c.LinkOK[0] && !c.Dimmed {
 		s := p.lg.T(text.CardButtonOpenRow)
 		w := width(s, openFont) + 20
-		p.open(s, end-w, 14, w, 28, false, true, p.about(c, engine.DoOpen, 0))
+		p.open(s, end-w, 14, w, 28, false, true, about(c, engine.DoOpen, 0))
 		end -= w + 4
 	}
 	p.v.areas[0].w = end // a click beside the buttons unfolds the strip
@@ -97,7 +97,8 @@ func (p *painter) details(c engine.Card, words string, x, y, room float32, f fon
 
 // lineOf draws the single line of a call without a card; clicking it shows one.
 func lineOf(c engine.Card, l Look) *view {
-	p, state := newFolded(c, l, lineHeight)
+	p := newPainter(l)
+	state := p.folded(c, lineHeight)
 	const x, end = 35, right - 20
 	title := p.stripTitle(c)
 	words := p.stateWord(c)

@@ -37,7 +37,6 @@ const (
 	rowsShown   = 6
 	pagerH      = 32
 	stripHeight = 56
-	moreHeight  = 28
 	lineHeight  = 28
 	gap         = 8
 )
@@ -195,15 +194,18 @@ func (v *view) doAt(x, y float32) Do {
 	return Do{}
 }
 
-// areaFor returns the area that does do, nil if none does.
-func (v *view) areaFor(do Do) *area {
+// find returns the first area of a kind, nil if there is none.
+func (v *view) find(is func(*area) bool) *area {
 	for i := range v.areas {
-		if v.areas[i].do == do {
-			return &v.areas[i]
+		if a := &v.areas[i]; is(a) {
+			return a
 		}
 	}
 	return nil
 }
+
+// areaFor returns the area that does do, nil if none does.
+func (v *view) areaFor(do Do) *area { return v.find(func(a *area) bool { return a.do == do }) }
 
 // painter collects the objects of a view.
 type painter struct {
@@ -220,6 +222,9 @@ type painter struct {
 
 func newPainter(l Look) *painter {
 	p := &painter{l: l, c: theme.Pick(l.Dark, l.HighContrast), lg: l.Language}
+	if l.Fields == nil {
+		p.l.Fields = usualFields
+	}
 	p.v = &view{content: &fyne.Container{Objects: make([]fyne.CanvasObject, 0, 32)}, background: p.c.Background,
 		areas: make([]area, 0, 4), texts: make([]placedText, 0, 8)} // enough for most cards
 	return p
