@@ -1,6 +1,12 @@
 package card
 
-import "time"
+import (
+	"slices"
+	"time"
+
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/ui/offscreen"
+)
 
 // nextTick returns the time until something on screen must change by itself;
 // 0 if nothing will.
@@ -68,4 +74,53 @@ func (cs *Cards) ticked(now time.Time) {
 		cs.paint(s, now)
 		cs.present(s, s.rect)
 	}
+}
+
+// idleAfter is how long no card must have been up before the contents of the last ones are
+// dropped. Fyne keeps its text measurements for a minute.
+const idleAfter = 75 * time.Second
+
+// forget drops the contents of the last cards and their measured words,
+// unless one is up again.
+func (cs *Cards) forget() {
+	if cs.forgetAt = (time.Time{}); cs.anyVisible() {
+		return
+	}
+	for _, s := range cs.slots {
+		s.surface.Forget()
+	}
+	cs.buffer = nil
+	offscreen.Forget()
+	if cs.c.Rested != nil {
+		cs.c.Rested()
+	}
+}
+
+// fullScreenPoll is how often cards check whether a
+// program fills the monitor: no desktop reports that.
+const fullScreenPoll = 500 * time.Millisecond
+
+// fullScreen is the state of programs that fill the monitor.
+type fullScreen struct {
+	heldBack bool      // cards are held back
+	checkAt  time.Time // when to check again; zero: never
+}
+
+// holdsBack reports whether the cards must wait because a program fills the monitor they
+// are on or would appear on. Cards in use stay.
+func (cs *Cards) holdsBack(snap *engine.Snapshot) bool {
+	cs.checkAt = time.Time{}
+	wait := false
+	if cs.c.UnderFullScreen && len(snap.Cards) > 0 {
+		cs.checkAt = time.Now().Add(fullScreenPoll)
+		inUse := slices.ContainsFunc(cs.slots[:], func(s *slot) bool { return s.visible && s.held() })
+		wait = !inUse && cs.display.FullScreen(cs.monitor.Area)
+	}
+	if wait != cs.heldBack {
+		cs.heldBack = wait
+		if cs.c.Held != nil {
+			cs.c.Held(wait)
+		}
+	}
+	return wait
 }
