@@ -369,10 +369,6 @@ func (cs *Cards) tab(s *slot, back bool, now time.Time) {
 	if next.keyboard.active {
 		// The user is already using the keyboard.
 		next.keyboard.focus = Do{}
-		if back {
-			cs.step(next, -1)
-		} else {
-			cs.step(next, 1)
-		}
+		cs.step(next, by)
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"image/color"
-	"slices"
-	"strings"
 	"time"
 
 	"wiebelt/internal/core/call"
@@ -95,8 +93,7 @@ func (p *painter) headWords(c engine.Card) string {
 	if again+via != "" && c.LineName != "" { // the name alone: there is less room
 		line = p.lg.T(text.CardLine, isolated(c.LineName))
 	}
-	parts := slices.DeleteFunc([]string{again, line, via}, func(s string) bool { return s == "" })
-	return strings.Join(parts, " · ")
+	return dotted(again, line, via)
 }
 
 // via returns who passed the call on, as far as it may be shown.

@@ -132,36 +132,31 @@ func initial(s string) string {
 // number, time, our line, link to the file; unknown parts are omitted. Numbers are digits
 // only, so that they can be pasted and searched. who is the contact, -1 for none.
 func summary(c engine.Card, who int, lg text.Language) string {
-	var parts []string
-	add := func(s string) {
-		if s != "" {
-			parts = append(parts, s)
-		}
-	}
-	link := ""
+	var relation, rang, link string
+	name := c.PhoneName
 	if who >= 0 && who < len(c.Contacts) {
 		k := c.Contacts[who]
-		name := k.Name()
-		if name != "" && c.Possible {
+		if name = k.Name(); name != "" && c.Possible {
 			name = lg.T(text.CardPossible, name)
 		}
-		add(name)
 		if k.RelationNumber != "" {
-			add(lg.T(text.CardRelation, k.RelationNumber))
+			relation = lg.T(text.CardRelation, k.RelationNumber)
 		}
 		if who < len(c.LinkOK) && c.LinkOK[who] {
 			link = k.Link
 		}
-	} else {
-		add(c.PhoneName)
 	}
-	add(c.Number.Copy())
 	if !c.Rang.IsZero() {
-		add(lg.T(text.CardPassTime, c.Rang.Local().Format("15:04")))
+		rang = lg.T(text.CardPassTime, c.Rang.Local().Format("15:04"))
 	}
-	if line := cmp.Or(c.LineName, c.LineText); line != "" {
-		add(lg.T(text.CardLine, line))
+	line := cmp.Or(c.LineName, c.LineText)
+	if line != "" {
+		line = lg.T(text.CardLine, line)
 	}
-	add(link)
-	return strings.Join(parts, " · ")
+	return dotted(name, relation, c.Number.Copy(), rang, line, link)
+}
+
+// dotted joins the non-empty parts, separated by dots.
+func dotted(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }

@@ -82,11 +82,7 @@ func (p *painter) several(c engine.Card) float32 {
 
 // rows returns how many rows the card has.
 func (p *painter) rows(c engine.Card) int {
-	n := rowsShown
-	if p.l.Rows > 0 {
-		n = min(n, p.l.Rows)
-	}
-	return min(n, len(c.Contacts))
+	return min(cmp.Or(p.l.Rows, rowsShown), rowsShown, len(c.Contacts))
 }
 
 // aroundRows returns the height of a card of several matches without its rows.
