@@ -54,15 +54,12 @@ func BenchmarkCard(b *testing.B) {
 func TestCardsAllocateLittle(t *testing.T) {
 	g := gallery(t)
 	for _, scale := range []float32{1, 2} {
-		d, e := newDesktop(), newScript()
-		d.monitors[0].Scale = scale
-		cs, err := New(Config{Language: text.Dutch, Appearance: Light, Corner: BottomRight, Log: slog.New(slog.DiscardHandler)}, e, d)
-		must.Do(t, err)
+		r := startCards(t, func(_ *Config, d *desktop) { d.monitors[0].Scale = scale })
 		show := func(cards ...engine.Card) uint64 {
-			e.snap = &engine.Snapshot{Cards: cards}
+			r.e.snap = &engine.Snapshot{Cards: cards}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			cs.show()
+			r.cs.show()
 			runtime.ReadMemStats(&after)
 			return after.TotalAlloc - before.TotalAlloc
 		}

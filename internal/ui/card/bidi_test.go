@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"wiebelt/internal/core/contact"
-	"wiebelt/internal/ui/offscreen"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -86,7 +85,6 @@ func TestLettersOfNoBundledFont(t *testing.T) {
 // TestPiecesLoseNothing checks that every letter is drawn once, in its own font,
 // in whatever order, and that cutting never makes a line wider than its space.
 func TestPiecesLoseNothing(t *testing.T) {
-	offscreen.Start(theme.New("light"))
 	for _, r := range "漢१" {
 		systemFonts.found.Store(theme.Script(r), true)
 	}

@@ -134,7 +134,6 @@ func overlap(a, b *canvas.Text) bool {
 }
 
 func TestEverythingFits(t *testing.T) {
-	offscreen.Start(theme.New("light"))
 	long := "Servicedesk Automatisering, Mevr. Van den Oudenhoven, toestel 1404"
 	withContents(t, func(name string, c engine.Card) {
 		for i, lang := range languages {
@@ -219,7 +218,6 @@ func with(c engine.Card, possible bool) engine.Card {
 // TestWords: a card of any kind says who passed the call on and how often the caller has rung,
 // a line says whose call it is, and no card claims more about what is going on than is true.
 func TestWords(t *testing.T) {
-	offscreen.Start(theme.New("light"))
 	passed := func(c *engine.Card) { c.Via = "Receptie (101)" }
 	line := func(c *engine.Card) { c.Line = true }
 	for _, tt := range []struct {
@@ -255,7 +253,6 @@ func TestWords(t *testing.T) {
 
 // TestSeveralPreselectNothing checks that no row looks or behaves differently from the others.
 func TestSeveralPreselectNothing(t *testing.T) {
-	offscreen.Start(theme.New("light"))
 	for _, name := range []string{"several", "earlier"} {
 		v := layout(gallery(t)[name], Look{Language: text.Dutch})
 		seen := map[int]bool{}
@@ -275,7 +272,6 @@ func TestSeveralPreselectNothing(t *testing.T) {
 
 // TestPrivacy checks that no text of the card contains what may not be shown.
 func TestPrivacy(t *testing.T) {
-	offscreen.Start(theme.New("light"))
 	secret := map[Privacy][]string{
 		PrivacyInitials: {"Vries", "Bakker", "Heuvel", "Dorp", "Kade", "Jansen", "Berg", "Visser"},
 		PrivacyNumber:   {"Vries", "Bakker", "Heuvel", "Dorp", "Kade", "Jansen", "Berg", "Visser", "J. de", "B.M.", "Producent", "Receptie", "jan"},
@@ -311,7 +307,6 @@ func TestPrivacy(t *testing.T) {
 // and under the pointer, against its background: text needs at least 4.5 : 1,
 // shapes that must be seen 3 : 1; in high contrast 7 : 1 and 4.5 : 1.
 func TestContrast(t *testing.T) {
-	offscreen.Start(theme.New("light"))
 	pairs := map[[2]color.NRGBA]bool{}
 	check := func(name string, v *view, high bool) {
 		least, shape := 4.5, 3.0
@@ -389,7 +384,6 @@ func TestContrast(t *testing.T) {
 // TestFocusIsSeen checks that in every look, the mark of what Enter acts on
 // and that of the focused card have a contrast of 3 : 1 to their surroundings.
 func TestFocusIsSeen(t *testing.T) {
-	offscreen.Start(theme.New("light"))
 	marks := 0
 	g := gallery(t)
 	for _, name := range []string{"found", "several", "nobody-left", "strip", "line"} {
@@ -451,7 +445,6 @@ func TestLargeText(t *testing.T) {
 // TestNotByColourAlone checks that whatever a card's
 // colour shows, its words or the mark beside it show too.
 func TestNotByColourAlone(t *testing.T) {
-	offscreen.Start(theme.New("light"))
 	for _, lang := range languages {
 		says := map[string]color.NRGBA{} // the colour of a state, by its words and the shape of its mark
 		for name, c := range gallery(t) {
@@ -513,7 +506,6 @@ func TestMarkUnderThePointer(t *testing.T) {
 
 // TestTargets checks that everything clickable is at least 24 units wide and high.
 func TestTargets(t *testing.T) {
-	offscreen.Start(theme.New("light"))
 	for name, c := range gallery(t) {
 		for _, lang := range languages {
 			for _, a := range layout(c, Look{Language: lang}).areas {

@@ -5,15 +5,12 @@ import (
 	"testing"
 
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/offscreen"
-	"wiebelt/internal/ui/theme"
 )
 
 // TestNoFields: card.fields = [] leaves name, number and their actions, and
 // nothing from the person's file, neither on the card of a single match nor
 // in the rows of several. The searching card keeps the same height.
 func TestNoFields(t *testing.T) {
-	offscreen.Start(theme.New("light"))
 	g := gallery(t)
 	for _, name := range []string{"found", "several", "strip", "answered"} {
 		for _, fields := range [][]string{nil, {}} {

@@ -20,7 +20,10 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	offscreen.Start(theme.New("light"))
+	goleak.VerifyTestMain(m)
+}
 
 // desktop is a display that records what is shown on it.
 type desktop struct {
@@ -280,7 +283,6 @@ func (r *rig) leave(slot int) { r.d.windows[slot].h.PointerLeft(); r.sync() }
 // belongs to one goroutine, so call it before the cards run.
 func spot(t testing.TB, c engine.Card, l Look, is func(Do) bool) image.Point {
 	t.Helper()
-	offscreen.Start(theme.New("light"))
 	l.Language = text.Dutch
 	v := layout(c, l)
 	i := slices.IndexFunc(v.areas, func(a area) bool { return is(a.do) })

@@ -72,12 +72,11 @@ func (p *painter) several(c engine.Card) float32 {
 	} else {
 		p.rule(y)
 	}
-	who := c.Opened
 	away := cmp.Or(c.Opened+1, c.Earlier+1) - 1
 	if away >= len(c.Contacts) {
 		away = -1
 	}
-	return p.footer(c, y, min(who, len(c.Contacts)-1), away)
+	return p.footer(c, y, min(c.Opened, len(c.Contacts)-1), away)
 }
 
 // rows returns how many rows the card has.

@@ -107,8 +107,6 @@ type area struct {
 	since time.Time       // since when the action has been available
 }
 
-func (a *area) holds(x, y float32) bool { return x >= a.x && x < a.x+a.w && y >= a.y && y < a.y+a.h }
-
 // view is the layout of a card: its size, what to draw and what can be clicked.
 type view struct {
 	size       fyne.Size
@@ -180,7 +178,7 @@ func (v *view) tick(now time.Time) {
 // areaAt returns the area at a position, nil if there is none.
 func (v *view) areaAt(x, y float32) *area {
 	for i := len(v.areas) - 1; i >= 0; i-- {
-		if a := &v.areas[i]; a.holds(x, y) {
+		if a := &v.areas[i]; x >= a.x && x < a.x+a.w && y >= a.y && y < a.y+a.h {
 			return a
 		}
 	}
