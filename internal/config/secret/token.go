@@ -49,7 +49,10 @@ func Token(dirs profile.Dirs) (Tokens, error) {
 	if errors.Is(err, fs.ErrExist) {
 		return loadTokens(dirs) // another program was first
 	}
-	return t, err
+	if err != nil {
+		return Tokens{}, err
+	}
+	return t, nil
 }
 
 // RenewToken replaces the tokens. Every recipe that contains an old one stops working.
@@ -58,7 +61,10 @@ func RenewToken(dirs profile.Dirs) (Tokens, error) {
 	if err := os.MkdirAll(dirs.State, 0o700); err != nil {
 		return Tokens{}, err
 	}
-	return t, profile.WriteFile(tokenPath(dirs), b, 0o600)
+	if err := profile.WriteFile(tokenPath(dirs), b, 0o600); err != nil {
+		return Tokens{}, err
+	}
+	return t, nil
 }
 
 // RemoveTokens removes the tokens. The next Wiebelt creates new ones.

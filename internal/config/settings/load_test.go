@@ -386,6 +386,13 @@ func TestOneBadLine(t *testing.T) {
 	}
 }
 
+func TestEditorsMarks(t *testing.T) {
+	s, problems := Load(dirs(t, "\ufeff[history]\r\ndays = 3\r\n"))
+	if len(problems) > 0 || s.History.Days != 3 {
+		t.Errorf("%v", problems)
+	}
+}
+
 // TestNoFileAtAll checks that anything but a regular file is reported and never waited for.
 func TestNoFileAtAll(t *testing.T) {
 	for name, plant := range map[string]func(path string) error{

@@ -134,7 +134,10 @@ func FuzzMessage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p := must.Get(New(exchangelink.Account{Address: "https://127.0.0.1:1", User: "u", Extension: "101", Secret: linktest.Secret("")}))(t)
 		events, _ := linktest.Once(t, linktest.Scripted{Phone: p, Do: func(_ context.Context, r *link.Reporter) error {
-			s := &session{phone: p.(*phone), r: r, get: func(context.Context, string, any) (int, error) { return 0, context.Canceled }}
+			s := &session{phone: p.(*phone), r: r, get: func(_ context.Context, path string, _ any) (int, error) {
+				must.Get(http.NewRequest(http.MethodGet, "https://127.0.0.1/ari/"+path, nil))(t)
+				return 0, context.Canceled
+			}}
 			return errors.Join(s.message(t.Context(), b), s.message(t.Context(), b))
 		}})
 		var m message

@@ -169,6 +169,7 @@ func TestNewerFileIsLeftAlone(t *testing.T) {
 	if err := s.DeleteAll(t.Context()); !errors.Is(err, ErrNewer) {
 		t.Errorf("all was deleted: %v", err)
 	}
+	wantState(t, s, FaultNewer, NoticeNone)
 	if b, err := os.ReadFile(path); err != nil || !bytes.Contains(b, []byte("J. de Vries")) {
 		t.Errorf("the newer file was changed (%v)", err)
 	}
