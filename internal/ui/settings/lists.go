@@ -29,6 +29,7 @@ type listBox struct {
 	object *fyne.Container
 	build  func()           // fills it
 	stops  []fyne.Focusable // the first field of each row, and the add button
+	fields []*widgets.Field // of all rows
 	shown  func() bool      // whether the rows made last are on the page: keys, menus and screen readers may reach others
 }
 
@@ -43,7 +44,7 @@ func (b *listBox) fill(n int, row func(i int, locked bool) fyne.CanvasObject, ad
 	w.filled[b.list]++
 	filled := w.filled[b.list]
 	b.shown = func() bool { return w.filled[b.list] == filled }
-	o.Objects, b.stops = nil, nil
+	o.Objects, b.stops, b.fields = nil, nil, nil
 	defer o.Refresh()
 	o.Add(widgets.Paragraph(l.T(b.words.intro)))
 	if n > maxRows {
@@ -78,6 +79,24 @@ func (b *listBox) stay(i int) {
 	}
 }
 
+// resume moves the focus from one of the fields of an earlier version to the same field,
+// with what was typed there, or to none if it is gone.
+func (b *listBox) resume(before []*widgets.Field, focused fyne.Focusable) {
+	i := slices.IndexFunc(before, func(f *widgets.Field) bool { return fyne.Focusable(f) == focused })
+	if i < 0 {
+		return
+	}
+	c, was := b.w.win.Canvas(), before[i]
+	if len(b.fields) != len(before) || strings.TrimSpace(b.fields[i].Text) != strings.TrimSpace(was.Text) {
+		c.Unfocus()
+		return
+	}
+	now := b.fields[i]
+	now.SetText(was.Text) // the draft has no spaces at its ends
+	now.CursorRow, now.CursorColumn = was.CursorRow, was.CursorColumn
+	c.Focus(now)
+}
+
 // redo returns do for the button of a row, after which the list is filled again, with the
 // focus at row i.
 func (b *listBox) redo(i int, do func()) func() {
@@ -95,6 +114,7 @@ func (b *listBox) redo(i int, do func()) func() {
 // called whenever it has changed. Spaces around it do not count, as in the file.
 func (b *listBox) field(of func() *string, locked bool, changed func()) *widgets.Field {
 	e, shown := b.w.newField(), b.shown
+	b.fields = append(b.fields, e)
 	e.SetText(*of())
 	e.OnChanged = func(s string) {
 		if shown() {
@@ -127,6 +147,7 @@ func newLinesBox(w *window) *linesBox {
 	b := &linesBox{listBox{w: w, list: "line", object: widgets.Column(8),
 		words: listWords{text.SettingsWindowLinesIntro, text.SettingsWindowLinesNone, text.SettingsWindowLinesAdd}}}
 	add := func() { w.draft.lines = append(w.draft.lines, settings.Line{}) }
+	w.lines = b
 	b.build = func() { b.fill(len(w.draft.lines), b.row, add) }
 	b.build()
 	return b
@@ -365,6 +386,7 @@ func (x *phoneBox) field(name string, of func() *string) fyne.CanvasObject {
 func (x *phoneBox) secret() fyne.CanvasObject {
 	w, l := x.b.w, x.b.w.host.Lang
 	e, shown := w.newSecretField(), x.b.shown
+	x.b.fields = append(x.b.fields, e)
 	e.SetText(x.phone().secret)
 	e.OnChanged = func(s string) {
 		if shown() {

@@ -79,14 +79,18 @@ func (w *window) undo() {
 
 // rebuild recreates the pages in place; the focus stays in its row.
 func (w *window) rebuild() {
-	at, before, focused := w.scroll.Offset, w.rows, w.win.Canvas().Focused()
+	at, before, focused := w.scroll.Offset, w.built, w.win.Canvas().Focused()
 	w.build()
 	w.scroll.Offset = at
 	w.scroll.Refresh()
-	for key, r := range before {
+	for key, r := range before.rows {
 		if focused != nil && r.focus == focused {
 			w.rows[key].resume(r)
 		}
+	}
+	if before.lines != nil { // the settings were shown before
+		w.lines.resume(before.lines.fields, focused)
+		w.phones.resume(before.phones.fields, focused)
 	}
 }
 

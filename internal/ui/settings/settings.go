@@ -63,6 +63,7 @@ type built struct {
 	general fyne.CanvasObject
 	admins  fyne.CanvasObject
 	hubBox  *secretBox
+	lines   *linesBox
 	phones  *phonesBox
 	hotkeys map[string]*widgets.Slot // by the key of the setting
 }

@@ -292,6 +292,23 @@ func TestSettingsKeyboard(t *testing.T) {
 	if got, want := entryOf(w.rows["hub.client_id"].focus).Text, w.holds("hub.client_id")+"9"; got != want {
 		t.Errorf("typed on: %q, want %q", got, want)
 	}
+	w.Choose(sectionLines)
+	press(sectionLines, "Nummer toevoegen")
+	name := func() *widgets.Field { return w.lines.fields[len(w.lines.fields)-1] }
+	c.Focus(name())
+	for _, r := range "Jan de" {
+		if r == 'd' {
+			w.rebuild()
+		}
+		c.Focused().TypedRune(r)
+	}
+	if got := w.draft.lines[len(w.draft.lines)-1].Name; got != "Jan de" || c.Focused() != fyne.Focusable(name()) {
+		t.Errorf("typed on in a list: %q", got)
+	}
+	w.draft.lines = nil
+	if w.rebuild(); c.Focused() != nil {
+		t.Error("the keyboard is on a field that is gone")
+	}
 }
 
 // TestSettingsLocked: values set by the policy are shown
