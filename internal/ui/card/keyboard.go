@@ -338,6 +338,7 @@ func (cs *Cards) arrow(s *slot, by int) {
 	}
 	for !c.LinkOK[list[at]] { // a row whose file cannot be opened is skipped
 		if at += by; at < 0 || at == len(list) {
+			cs.scrollRows(s, by) // so that it can be read
 			return
 		}
 	}

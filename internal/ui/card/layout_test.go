@@ -203,9 +203,11 @@ func TestNothingMovesWhenTheContactComes(t *testing.T) {
 	// Using the rows changes no size.
 	want := layout(g["crowd"], l).size
 	for _, list := range []List{{First: 5}, {Filter: "visser"}, {Filter: "zz"}, {First: 99}} {
-		l.List, l.Typing = list, true
-		if got := layout(g["crowd"], l).size; got != want {
-			t.Errorf("%+v: %v, before %v", list, got, want)
+		for _, typing := range []bool{false, true} {
+			l.List, l.Typing = list, typing
+			if got := layout(g["crowd"], l).size; got != want {
+				t.Errorf("%+v, typing %v: %v, before %v", list, typing, got, want)
+			}
 		}
 	}
 }
