@@ -20,14 +20,14 @@ import (
 func main() {
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt) // the whole program gets it too and decides how to end
 	exe, err := os.Executable()
-	cmd := exec.Command(installed.In(filepath.Dir(exe), "wiebeltw.exe"), os.Args[1:]...)
+	cmd := exec.Command(installed.ProgramIn(filepath.Dir(exe), "wiebeltw.exe"), os.Args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.Env = append(os.Environ(), installed.FromConsole+"=1")
+	cmd.Env = append(os.Environ(), installed.FromConsoleVar+"=1")
 	if err == nil {
 		err = cmd.Start()
 	}
 	if err == nil {
-		endsWithUs(cmd.Process.Pid)
+		endWithParent(cmd.Process.Pid)
 		err = cmd.Wait()
 	}
 	if x := (*exec.ExitError)(nil); errors.As(err, &x) {
@@ -39,9 +39,9 @@ func main() {
 	}
 }
 
-// endsWithUs makes a process end if we are terminated, but not the processes it starts.
+// endWithParent makes a process end if we are terminated, but not the processes it starts.
 // Errors are ignored: nothing else depends on it.
-func endsWithUs(pid int) {
+func endWithParent(pid int) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return

@@ -22,7 +22,7 @@ import (
 )
 
 func main() {
-	instance.Uninterrupted()
+	instance.IgnoreInterrupts()
 	args := os.Args[1:]
 	if len(args) == 0 || args[0] != "open-url" {
 		if _, is := ring.Args(args); !is {
@@ -32,16 +32,16 @@ func main() {
 	var input bytes.Buffer
 	l, err := handOver(args, io.TeeReader(os.Stdin, &input))
 	switch {
-	case errors.Is(err, instance.ErrWaits): // the whole program could not be started
+	case errors.Is(err, instance.ErrLeftInInbox): // the whole program could not be started
 		fmt.Fprintln(os.Stderr, "wiebelt-ring:", l.Error(err))
 		os.Exit(1)
 	case err != nil:
-		os.Exit(runWhole(args, input.String()))
+		os.Exit(runMain(args, input.String()))
 	}
 }
 
 // handOver hands the call over to Wiebelt. If it fails, the call is not kept anywhere,
-// except with instance.ErrWaits, which must be reported in l.
+// except with instance.ErrLeftInInbox, which must be reported in l.
 func handOver(args []string, in io.Reader) (l text.Language, err error) {
 	var r ring.Request
 	if args[0] == "open-url" {
@@ -57,11 +57,11 @@ func handOver(args []string, in io.Reader) (l text.Language, err error) {
 	if err != nil {
 		return l, err
 	}
-	r.NoStart = r.NoStart || !ring.Screen() // the call would wait for one that can run, and the whole program's beside it
-	if !r.Nothing {
-		err = r.HandOver(context.Background(), instance.Config{RunDir: dirs.Run}, wholeProgram)
+	r.NoStart = r.NoStart || !ring.HasScreen() // the call would wait for one that can run, and the whole program's beside it
+	if !r.NoCall {
+		err = r.HandOver(context.Background(), instance.Config{RunDir: dirs.Run}, mainProgram)
 	}
-	if r.Answer != "" && (err == nil || errors.Is(err, instance.ErrWaits)) { // a program without a console cannot write
+	if r.Answer != "" && (err == nil || errors.Is(err, instance.ErrLeftInInbox)) { // a program without a console cannot write
 		_, _ = io.WriteString(os.Stdout, r.Answer)
 	}
 	return text.Language(cmp.Or(r.Language, "nl")), err

@@ -9,16 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// wholeProgram returns the path of the program beside us.
-func wholeProgram() (string, error) {
+// mainProgram returns the path of the program beside us.
+func mainProgram() (string, error) {
 	exe, err := os.Executable()
 	return filepath.Join(filepath.Dir(exe), "wiebelt"), err
 }
 
-// runWhole replaces this process with the whole program, with the input that we have read. It
+// runMain replaces this process with the whole program, with the input that we have read. It
 // only returns if that fails.
-func runWhole(args []string, input string) int {
-	exe, err := wholeProgram()
+func runMain(args []string, input string) int {
+	exe, err := mainProgram()
 	if err == nil {
 		err = restoreStdin(input)
 	}

@@ -11,22 +11,22 @@ import (
 	"wiebelt/internal/instance/installed"
 )
 
-// wholeProgram returns the path of the whole program that opens no console window.
-func wholeProgram() (string, error) {
+// mainProgram returns the path of the whole program that opens no console window.
+func mainProgram() (string, error) {
 	exe, err := os.Executable()
-	return installed.In(filepath.Dir(exe), "wiebeltw.exe"), err
+	return installed.ProgramIn(filepath.Dir(exe), "wiebeltw.exe"), err
 }
 
-// runWhole runs the whole program of our kind, with the input that we have read, and
+// runMain runs the whole program of our kind, with the input that we have read, and
 // returns its exit code.
-func runWhole(args []string, input string) int {
+func runMain(args []string, input string) int {
 	exe, err := os.Executable()
 	if err == nil {
 		name := "wiebelt.exe"
 		if strings.EqualFold(filepath.Base(exe), "wiebelt-ringw.exe") {
 			name = "wiebeltw.exe"
 		}
-		cmd := exec.Command(installed.In(filepath.Dir(exe), name), args...)
+		cmd := exec.Command(installed.ProgramIn(filepath.Dir(exe), name), args...)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), os.Stdout, os.Stderr
 		if input == "" {
 			cmd.Stdin = os.Stdin

@@ -15,19 +15,19 @@ const attachParentProcess = ^uint32(0)
 // the streams, which were not recognised as a console's before. It reports whether there is
 // such a program; processes that we start have none.
 func attachConsole() bool {
-	if os.Getenv(installed.FromConsole) == "" {
+	if os.Getenv(installed.FromConsoleVar) == "" {
 		return false
 	}
-	_ = os.Unsetenv(installed.FromConsole)
+	_ = os.Unsetenv(installed.FromConsoleVar)
 	if r, _, _ := windows.NewLazySystemDLL("kernel32.dll").NewProc("AttachConsole").Call(uintptr(attachParentProcess)); r == 0 {
 		return true // all streams are files or pipes
 	}
 	for _, s := range []**os.File{&os.Stdin, &os.Stdout, &os.Stderr} {
-		before = append(before, *s)
+		originalStreams = append(originalStreams, *s)
 		*s = os.NewFile((*s).Fd(), (*s).Name())
 	}
 	return true
 }
 
-// before keeps the original streams: finalizers would close them, and with them ours.
-var before []*os.File
+// originalStreams keeps the original streams: finalizers would close them, and with them ours.
+var originalStreams []*os.File

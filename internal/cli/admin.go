@@ -27,13 +27,13 @@ func (e *env) lookUp(a *lookupAnswer, d profile.Dirs, s *settings.Settings, n ph
 	}
 	if missing := s.Hub.Missing(); len(missing) > 0 {
 		says := e.T(text.AdminIncomplete, missing[0])
-		if s.Relayed() { // do not tell anyone to configure a hub on this computer
+		if s.HasRelayLink() { // do not tell anyone to configure a hub on this computer
 			says = e.T(text.AdminRelayed)
 		}
 		fail(contact.NotSetUp, says)
 		return
 	}
-	cfg, err := fromsettings.Hub(d, s.Hub)
+	cfg, err := fromsettings.HubConfig(d, s.Hub)
 	if err != nil {
 		fail(contact.NotSetUp, e.errorText(err))
 		return
@@ -69,7 +69,7 @@ func (e *env) audit(s *settings.Settings, outcome string) {
 		return
 	}
 	if err := eventlog.Write(eventlog.Lookup(outcome)); err != nil {
-		e.note(text.OutputAudit, err)
+		e.printNotice(text.OutputAudit, err)
 	}
 }
 

@@ -44,14 +44,14 @@ func (d *deliverBar) begin(doing string, total int64) {
 	d.bar, d.total, d.sent = newBar(d.w, doing, total, isTerminal(d.w)), total, map[string]int64{}
 }
 
-// items updates the bar from the items that are decided.
-func (d *deliverBar) items(items []outbox.Item) {
+// updateItems updates the bar from the items that are decided.
+func (d *deliverBar) updateItems(items []outbox.Item) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	before := d.sent
 	d.decided, d.sent = 0, map[string]int64{}
 	for _, it := range items {
-		if it.State.Over() {
+		if it.State.IsFinal() {
 			d.decided += it.Size
 		} else {
 			d.sent[it.ID] = before[it.ID]
@@ -80,8 +80,8 @@ func (d *deliverBar) redraw() {
 	}
 }
 
-// say prints a line without disturbing the bar.
-func (d *deliverBar) say(line string) {
+// printLine prints a line without disturbing the bar.
+func (d *deliverBar) printLine(line string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	_ = d.bar.Clear()

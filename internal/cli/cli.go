@@ -104,7 +104,7 @@ func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 		return e.finish(versionCmd{}.Run(e))
 	}
 	var stop func()
-	e.ctx, stop = lifetime(args)
+	e.ctx, stop = commandContext(args)
 	defer stop()
 	if len(args) > 0 && args[0] == "open-url" {
 		return e.finish(e.openURL(args[1:]))
@@ -144,16 +144,16 @@ func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 	return e.finish(k.Run(e))
 }
 
-// lifetime returns the context of a command, which ends when the program is told to end.
+// commandContext returns the context of a command, which ends when the program is told to end.
 //
 // "ring" and "open-url" finish what they began, which takes no longer than the resident
 // needs to answer, so their context never ends. A phone waits for them: they avoid what
 // causes thread switches, namely catching signals and staying on the thread to which the
 // tray's library locks the program when loaded. (SIGHUP is not ignored: a resident that
 // they start would think that it was started with nohup.)
-func lifetime(args []string) (ctx context.Context, stop func()) {
+func commandContext(args []string) (ctx context.Context, stop func()) {
 	if _, ok := ring.Args(args); ok || len(args) > 0 && args[0] == "open-url" {
-		instance.Uninterrupted()
+		instance.IgnoreInterrupts()
 		runtime.UnlockOSThread()
 		return context.Background(), func() {}
 	}
@@ -198,7 +198,7 @@ func (e *env) showToDesktop(err error) error {
 }
 
 // oneLine reduces an error with text from outside to one line.
-func oneLine(s string) string { return displaytext.Line(s, 400) }
+func oneLine(s string) string { return displaytext.Truncate(s, 400) }
 
 func (e *env) dirs() (profile.Dirs, error) {
 	if e.profileDir != "" { // programs that we start may have another working directory
@@ -215,8 +215,8 @@ func (e *env) dirs() (profile.Dirs, error) {
 	return d, nil
 }
 
-// instance returns how the programs of a profile meet.
-func (e *env) instance(d profile.Dirs, log *slog.Logger) instance.Config {
+// instanceConfig returns how the programs of a profile meet.
+func (e *env) instanceConfig(d profile.Dirs, log *slog.Logger) instance.Config {
 	return instance.Config{RunDir: d.Run, Version: e.build.Version, Build: e.build.Commit, Log: log}
 }
 

@@ -59,7 +59,7 @@ func (c *deliverSendCmd) Run(e *env) error {
 		return usageError(text.DeliveryGiveFiles)
 	case c.MaxAge < 0:
 		return usageError(text.DeliveryBadTime, "--max-age")
-	case !hub.Segment(c.Intermediary):
+	case !hub.ValidIntermediary(c.Intermediary):
 		return usageError(text.DeliveryBadBox, c.Intermediary)
 	}
 	sources, err := c.sources(p)
@@ -69,12 +69,12 @@ func (c *deliverSendCmd) Run(e *env) error {
 	if c.DryRun {
 		return c.dryRun(e, p, sources)
 	}
-	err = c.with(e, p, func(r *delivery) error {
+	err = c.withDelivery(e, p, func(r *delivery) error {
 		if _, err := r.senders.Client(c.intermediary(p)); err != nil {
 			if c.intermediary(p) == "" {
-				return fail(exitFailed, text.DeliveryNoBox)
+				return exitError(exitFailed, text.DeliveryNoBox)
 			}
-			return fail(exitFailed, text.DeliveryNotSetUp, cmp.Or(lookupDetail(err), err.Error()))
+			return exitError(exitFailed, text.DeliveryNotSetUp, cmp.Or(lookupDetail(err), err.Error()))
 		}
 		if c.Watch != "" {
 			return r.watch()
@@ -87,8 +87,8 @@ func (c *deliverSendCmd) Run(e *env) error {
 	return err
 }
 
-// with opens the outbox, delivers with do and closes it.
-func (c *deliverSendCmd) with(e *env, p deliverContext, do func(*delivery) error) error {
+// withDelivery opens the outbox, delivers with do and closes it.
+func (c *deliverSendCmd) withDelivery(e *env, p deliverContext, do func(*delivery) error) error {
 	run := &delivery{e: e, p: p, cmd: c, bar: &deliverBar{w: e.err}}
 	run.hub.Store(&p.s.Hub)
 	run.senders = &fromsettings.Senders{Dirs: p.dirs, Settings: func() settings.Hub { return *run.hub.Load() }}
@@ -121,7 +121,7 @@ func (c *deliverSendCmd) dryRun(e *env, p deliverContext, sources []outbox.Sourc
 	for _, s := range sources {
 		f := deliverFile{File: s.Path, Outcome: "waiting"}
 		var err error
-		if f.Size, f.Findings, err = outbox.Try(e.ctx, s, p.dirs.Run, outbox.Inspect(c.Strict)); err != nil {
+		if f.Size, f.Findings, err = outbox.DryRun(e.ctx, s, p.dirs.Run, outbox.Inspect(c.Strict)); err != nil {
 			f.refuse(p, err)
 		}
 		all = append(all, f)
@@ -139,7 +139,7 @@ func (c *deliverSendCmd) dryRun(e *env, p deliverContext, sources []outbox.Sourc
 		}
 	}
 	if c.JSON {
-		if err := e.print(map[string]any{"files": all}); err != nil {
+		if err := e.printJSON(map[string]any{"files": all}); err != nil {
 			return err
 		}
 	}

@@ -45,7 +45,7 @@ func (p deliverContext) open(e *env, o outbox.Options) (*outbox.Outbox, error) {
 	if err != nil {
 		return nil, p.troubleError(err)
 	}
-	if b.SetAside() != "" {
+	if b.AsidePath() != "" {
 		fmt.Fprintln(e.err, "wiebelt:", p.lang.T(text.DeliveryAside))
 	}
 	return b, nil

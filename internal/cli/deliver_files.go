@@ -38,7 +38,7 @@ func (c *deliverSendCmd) sources(p deliverContext) ([]outbox.Source, error) {
 		return nil, err
 	}
 	if len(paths) == 0 {
-		return nil, fail(exitFailed, text.DeliveryNothing)
+		return nil, exitError(exitFailed, text.DeliveryNothing)
 	}
 	all := make([]outbox.Source, len(paths))
 	for i, path := range paths {
@@ -59,7 +59,7 @@ func expand(args []string) ([]string, error) {
 		}
 		err := error(nil)
 		if isList {
-			err = x.list(list)
+			err = x.readList(list)
 		} else {
 			err = x.expandOne(a, "*?[")
 		}
@@ -67,24 +67,24 @@ func expand(args []string) ([]string, error) {
 			return nil, err
 		}
 	}
-	return x.all, nil
+	return x.files, nil
 }
 
 type expansion struct {
-	all  []string
-	seen map[string]bool
+	files []string
+	seen  map[string]bool
 }
 
-func (x *expansion) take(path string) error {
+func (x *expansion) addFile(path string) error {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return err
 	}
 	if !x.seen[abs] {
 		x.seen[abs] = true
-		x.all = append(x.all, abs)
+		x.files = append(x.files, abs)
 	}
-	if len(x.all) > maxFiles {
+	if len(x.files) > maxFiles {
 		return usageError(text.DeliveryTooMany, maxFiles)
 	}
 	return nil
@@ -98,13 +98,13 @@ func (x *expansion) expandOne(a, wild string) error {
 	case err == nil && info.IsDir():
 		found, err := folderwatch.ZIPs(a)
 		if err != nil {
-			return fail(exitFailed, text.DeliveryBadFolder, a, err)
+			return exitError(exitFailed, text.DeliveryBadFolder, a, err)
 		}
-		return x.takeAll(found)
+		return x.addFiles(found)
 	case err == nil:
-		return x.take(a)
+		return x.addFile(a)
 	case !strings.ContainsAny(a, wild):
-		return x.take(a) // reported with the others as missing
+		return x.addFile(a) // reported with the others as missing
 	}
 	found, err := filepath.Glob(a)
 	if err != nil {
@@ -115,25 +115,25 @@ func (x *expansion) expandOne(a, wild string) error {
 		return err == nil && info.IsDir()
 	})
 	if len(found) == 0 {
-		return x.take(a) // reported like a missing file
+		return x.addFile(a) // reported like a missing file
 	}
-	return x.takeAll(found)
+	return x.addFiles(found)
 }
 
-func (x *expansion) takeAll(paths []string) error {
+func (x *expansion) addFiles(paths []string) error {
 	for _, path := range paths {
-		if err := x.take(path); err != nil {
+		if err := x.addFile(path); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// list reads a list of files: UTF-8, with or without a byte order mark; empty lines and
+// readList reads a list of files: UTF-8, with or without a byte order mark; empty lines and
 // those beginning with # are ignored. Programs write it, so [ in a name is literal.
-func (x *expansion) list(name string) error {
+func (x *expansion) readList(name string) error {
 	unread := func(err error) error {
-		return fail(exitFailed, text.DeliveryBadList, name, err)
+		return exitError(exitFailed, text.DeliveryBadList, name, err)
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -151,7 +151,7 @@ func (x *expansion) list(name string) error {
 			continue
 		}
 		if !utf8.ValidString(line) || strings.ContainsRune(line, 0) {
-			return fail(exitFailed, text.DeliveryBadLine, name, n)
+			return exitError(exitFailed, text.DeliveryBadLine, name, n)
 		}
 		wild := "*?"
 		if strings.Contains(line, "[") {
@@ -196,6 +196,6 @@ func (c *deliverSendCmd) buildMessage(p deliverContext) ([]outbox.Source, error)
 			if b, ok := errors.AsType[*message.BuildError](err); ok {
 				return &outbox.RefusedError{Code: string(b.Code), Why: err.Error()}
 			}
-			return &outbox.RefusedError{Code: "build", Why: filetrust.Reason(err).Error()} // of a file; the spool's own counts before it
+			return &outbox.RefusedError{Code: "build", Why: filetrust.WithoutPath(err).Error()} // of a file; the spool's own counts before it
 		}}}, nil
 }

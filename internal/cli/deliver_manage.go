@@ -44,7 +44,7 @@ var itemErrors = []struct {
 func itemError(id string, err error) error {
 	for _, e := range itemErrors {
 		if errors.Is(err, e.is) {
-			return fail(e.code, e.says, id)
+			return exitError(e.code, e.says, id)
 		}
 	}
 	return err
@@ -75,8 +75,8 @@ type deliverListed struct {
 	Kept         bool   `json:"kept"` // our copy exists
 }
 
-func listed(it outbox.Item) deliverListed {
-	x := deliverListed{deliverFile: deliverFile{File: it.Path}, NextTry: stamp(it.NextTry), Intermediary: it.Intermediary, Note: it.Note, Kept: it.Kept}
+func newListed(it outbox.Item) deliverListed {
+	x := deliverListed{deliverFile: deliverFile{File: it.Path}, NextTry: stamp(it.NextTry), Intermediary: it.Intermediary, Note: it.Note, Kept: it.HasCopy}
 	x.setItem(it)
 	x.Outcome = string(it.State)
 	return x
@@ -96,19 +96,19 @@ func (c *deliverListCmd) Run(e *env) error {
 		if c.JSON {
 			all := []deliverListed{}
 			for _, it := range items {
-				all = append(all, listed(it))
+				all = append(all, newListed(it))
 			}
-			return e.print(map[string]any{"hold": s.Queue.Held, "paused": s.Queue.Paused, "working": s.Working,
+			return e.printJSON(map[string]any{"hold": s.Queue.HoldReason, "paused": s.Queue.PauseReason, "working": s.Working,
 				"counts": s.Counts, "more": more, "items": all})
 		}
-		if s.Queue.Held != "" {
-			fmt.Fprintln(e.err, p.holdText(s.Queue.Held))
+		if s.Queue.HoldReason != "" {
+			fmt.Fprintln(e.err, p.holdText(s.Queue.HoldReason))
 		}
 		w := e.table()
 		for _, it := range items {
 			when := cmp.Or(it.Decided, it.Added)
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", it.ID, p.lang.T(text.DeliveryState(string(it.State))), when.Local().Format("02-01-2006 15:04"),
-				displaytext.Line(it.Name, 60), p.reasonText(string(it.Reason), it.Status))
+				displaytext.Truncate(it.Name, 60), p.reasonText(string(it.Reason), it.Status))
 		}
 		if more > 0 {
 			fmt.Fprintln(e.err, p.lang.N(text.DeliveryWindowMore, more))
@@ -149,7 +149,7 @@ func (c *deliverRetryCmd) Run(e *env) error {
 		case err != nil || len(waiting) == 0:
 			return err
 		case !b.Busy():
-			return fail(exitUncertain, text.DeliveryNobody)
+			return exitError(exitUncertain, text.DeliveryNobody)
 		}
 		fmt.Fprintln(e.err, p.lang.T(text.DeliverySomebody))
 		return nil
@@ -203,20 +203,21 @@ func (c *deliverReceiptCmd) Run(e *env) error {
 		if c.JSON {
 			return c.json(e, it, all)
 		}
-		fmt.Fprintf(e.out, "%s  %s\nsha256 %s\n%s", it.ID, displaytext.Line(it.Path, 1000), it.SHA256, p.lang.T(text.DeliveryState(string(it.State))))
+		fmt.Fprintf(e.out, "%s  %s\nsha256 %s\n%s", it.ID, displaytext.Truncate(it.Path, 1000), it.SHA256, p.lang.T(text.DeliveryState(string(it.State))))
 		if why := p.reasonText(string(it.Reason), it.Status); why != "" {
 			fmt.Fprintf(e.out, ": %s", why)
 		}
 		if it.Note != "" {
-			fmt.Fprintf(e.out, " (%s)", displaytext.Line(it.Note, 500))
+			fmt.Fprintf(e.out, " (%s)", displaytext.Truncate(it.Note, 500))
 		}
 		fmt.Fprintln(e.out)
 		for _, r := range all {
-			body := displaytext.Line(r.Body, 4096)
-			if r.Cut {
+			body := displaytext.Truncate(r.Body, 4096)
+			if r.Truncated {
 				body += " […]"
 			}
-			fmt.Fprintf(e.out, "%d  %s  %s  %s\n", r.N, r.Ended.Local().Format(time.DateTime), p.reasonText(string(r.Reason), r.Status), body)
+			fmt.Fprintf(e.out, "%d  %s  %s  %s\n", r.TryNumber, r.Ended.Local().Format(time.DateTime), p.reasonText(string(r.Reason),
+				r.Status), body)
 		}
 		return nil
 	})
@@ -237,11 +238,11 @@ func (c *deliverReceiptCmd) json(e *env, it outbox.Item, all []outbox.Receipt) e
 	x := struct {
 		deliverListed
 		Receipts []receipt `json:"receipts"`
-	}{listed(it), []receipt{}}
+	}{newListed(it), []receipt{}}
 	for _, r := range all {
-		x.Receipts = append(x.Receipts, receipt{r.N, stamp(r.Began), stamp(r.Ended), r.Status, r.Class, string(r.Reason), r.Body, r.Cut, it.SHA256})
+		x.Receipts = append(x.Receipts, receipt{r.TryNumber, stamp(r.Began), stamp(r.Ended), r.Status, r.Class, string(r.Reason), r.Body, r.Truncated, it.SHA256})
 	}
-	return e.print(x)
+	return e.printJSON(x)
 }
 
 type deliverResolveCmd struct {
@@ -279,5 +280,5 @@ func (c *deliverDrainCmd) Run(e *env) error {
 	if c.For < 0 {
 		return usageError(text.DeliveryBadTime, "--for")
 	}
-	return (&deliverSendCmd{Wait: true, JSON: c.JSON, Report: c.Report}).with(e, p, func(r *delivery) error { return r.drain(c.For) })
+	return (&deliverSendCmd{Wait: true, JSON: c.JSON, Report: c.Report}).withDelivery(e, p, func(r *delivery) error { return r.drain(c.For) })
 }

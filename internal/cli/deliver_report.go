@@ -40,9 +40,9 @@ type deliverFile struct {
 
 	Findings deliverFindings `json:"findings"` // from inspecting the file; only the first ones
 
-	Why    string `json:"-"`
-	final  bool   // decided before it was put into the outbox
-	before bool   // delivered before this run, or as another file of this run
+	Why              string `json:"-"`
+	decidedEarly     bool   // decided before it was put into the outbox
+	alreadyDelivered bool   // delivered before this run, or as another file of this run
 }
 
 // deliverFindings is a list in JSON even if empty.
@@ -91,7 +91,7 @@ func (f *deliverFile) setItem(it outbox.Item) {
 	f.ID, f.SHA256, f.Size = it.ID, it.SHA256, it.Size
 	f.Outcome, f.Reason, f.Status, f.Attempts = string(it.State), string(it.Reason), it.Status, it.Attempts
 	switch {
-	case it.State == outbox.Sending && it.Whole: // the hub may have it, however this ends
+	case it.State == outbox.Sending && it.FullyRead: // the hub may have it, however this ends
 		f.Outcome, f.Reason = string(outbox.Uncertain), string(outbox.Interrupted)
 	case it.State == outbox.Sending:
 		f.Outcome = string(outbox.Waiting)
@@ -109,7 +109,7 @@ func stamp(t time.Time) string {
 
 // refuse records why a file was refused.
 func (f *deliverFile) refuse(p deliverContext, err error) {
-	f.final, f.Outcome, f.Reason, f.Why = true, string(outbox.Refused), "content", err.Error()
+	f.decidedEarly, f.Outcome, f.Reason, f.Why = true, string(outbox.Refused), "content", err.Error()
 	if r, ok := errors.AsType[*outbox.RefusedError](err); ok {
 		f.Reason, f.Findings = r.Code, r.Findings
 		if r.Code == outbox.CodeUnreadable || r.Code == outbox.CodeNoFile || r.Code == outbox.CodeChanged {
@@ -164,7 +164,7 @@ func (r *delivery) update(items []outbox.Item) {
 		byID[it.ID] = it
 	}
 	for i := range r.files {
-		if it, ok := byID[r.files[i].ID]; ok && !r.files[i].final {
+		if it, ok := byID[r.files[i].ID]; ok && !r.files[i].decidedEarly {
 			r.files[i].setItem(it)
 		}
 	}
@@ -174,7 +174,7 @@ func countOf(files []deliverFile) (n deliverCount) {
 	for _, f := range files {
 		switch f.Outcome {
 		case string(outbox.Delivered):
-			if f.before {
+			if f.alreadyDelivered {
 				n.Before++
 			} else {
 				n.Delivered++

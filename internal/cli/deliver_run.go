@@ -28,9 +28,9 @@ type delivery struct {
 	senders *fromsettings.Senders
 	bar     *deliverBar
 
-	files   []deliverFile
-	started time.Time
-	broken  error // of the outbox; problems with a file are in files
+	files     []deliverFile
+	started   time.Time
+	outboxErr error // of the outbox; problems with a file are in files
 }
 
 // send puts the files into the outbox and, unless told otherwise, waits
@@ -39,7 +39,7 @@ func (r *delivery) send(sources []outbox.Source) error {
 	r.started = time.Now()
 	if !r.cmd.Wait {
 		r.add(sources)
-		return r.handedOver()
+		return r.reportHandedOver()
 	}
 	return r.deliver(func(ctx context.Context) error {
 		r.add(sources)
@@ -95,7 +95,7 @@ func (r *delivery) deliver(do func(context.Context) error) error {
 	stop := make(chan struct{})
 	worked := make(chan error, 1)
 	go func() {
-		err := r.b.Join(ctx, stop)
+		err := r.b.WorkWhenFree(ctx, stop)
 		if err != nil {
 			cancel()
 		}
@@ -111,8 +111,8 @@ func (r *delivery) add(sources []outbox.Source) {
 	seen := map[string]bool{} // items of this run
 	for _, s := range sources {
 		f := deliverFile{File: s.Path}
-		r.broken = cmp.Or(r.broken, r.e.ctx.Err())
-		if r.broken != nil {
+		r.outboxErr = cmp.Or(r.outboxErr, r.e.ctx.Err())
+		if r.outboxErr != nil {
 			f.Outcome = notTaken
 			r.files = append(r.files, f)
 			continue
@@ -123,20 +123,20 @@ func (r *delivery) add(sources []outbox.Source) {
 			f.setAdded(a)
 			// An item that was waiting may have been sent by this run meanwhile.
 			earlier := a.Item.State == outbox.Delivered && a.Item.Decided.Before(r.started)
-			f.before = a.Duplicate && (earlier || seen[a.Item.ID])
-			f.final = a.Item.State == outbox.Delivered
+			f.alreadyDelivered = a.Duplicate && (earlier || seen[a.Item.ID])
+			f.decidedEarly = a.Item.State == outbox.Delivered
 			seen[a.Item.ID] = true
 		case errors.Is(err, outbox.ErrDuplicate):
 			f.setAdded(a)
-			f.final, f.Outcome, f.Reason = true, string(outbox.Refused), "duplicate"
+			f.decidedEarly, f.Outcome, f.Reason = true, string(outbox.Refused), "duplicate"
 			f.Why = r.duplicateText(a.Item)
 		case errors.Is(err, outbox.ErrRefused):
 			f.refuse(r.p, err)
 		default:
-			r.broken = err
+			r.outboxErr = err
 			f.Outcome = notTaken
 		}
-		if a.Duplicate && err == nil && (f.before || a.Item.State != outbox.Delivered) {
+		if a.Duplicate && err == nil && (f.alreadyDelivered || a.Item.State != outbox.Delivered) {
 			fmt.Fprintf(r.e.err, "%s: %s\n", oneLine(f.File), r.duplicateText(a.Item))
 		}
 		r.files = append(r.files, f)
@@ -155,9 +155,9 @@ func (r *delivery) duplicateText(it outbox.Item) string {
 	return r.p.lang.T(text.DeliveryEarlier(string(state)), when.Local().Format("02-01-2006 15:04:05"))
 }
 
-// handedOver finishes --no-wait.
-func (r *delivery) handedOver() error {
-	end, code := r.p.troubleError(r.broken), exitDone
+// reportHandedOver finishes --no-wait.
+func (r *delivery) reportHandedOver() error {
+	end, code := r.p.troubleError(r.outboxErr), exitDone
 	switch n := countOf(r.files); {
 	case end != nil:
 		code = exitFailed
@@ -166,15 +166,15 @@ func (r *delivery) handedOver() error {
 	case n.Refused > 0:
 		code, end = exitRefused, &failure{code: exitRefused}
 	case n.Waiting > 0 && !r.b.Busy():
-		code, end = exitUncertain, fail(exitUncertain, text.DeliveryNobody)
+		code, end = exitUncertain, exitError(exitUncertain, text.DeliveryNobody)
 	}
 	if r.cmd.JSON {
-		if err := r.e.print(r.report(code, "")); err != nil {
+		if err := r.e.printJSON(r.report(code, "")); err != nil {
 			return err
 		}
 	} else {
 		for _, f := range r.files {
-			if f.ID != "" || f.before {
+			if f.ID != "" || f.alreadyDelivered {
 				fmt.Fprintf(r.e.out, "%s  %s\n", cmp.Or(f.ID, "-"), oneLine(f.File))
 			} else {
 				fmt.Fprintf(r.e.err, "%s: %s\n", oneLine(f.File), oneLine(f.text(r.p)))
@@ -195,7 +195,7 @@ func (r *delivery) awaitDecisions(ctx context.Context) error {
 	var ids []string
 	var total int64
 	for _, f := range r.files {
-		if f.ID != "" && !f.final {
+		if f.ID != "" && !f.decidedEarly {
 			ids = append(ids, f.ID)
 			total += f.Size
 		}
@@ -212,29 +212,29 @@ func (r *delivery) awaitDecisions(ctx context.Context) error {
 		err := r.b.Follow(turn, ids, func(items []outbox.Item, q outbox.Queue, t *outbox.Trouble) bool {
 			left := 0
 			for _, it := range items {
-				if !it.State.Over() {
+				if !it.State.IsFinal() {
 					left++
 				}
 			}
-			r.bar.items(items)
+			r.bar.updateItems(items)
 			switch {
 			case left == 0:
 				enough = true
-			case q.Held != "":
+			case q.HoldReason != "":
 				enough, failed = true, errHeld
 			case t != nil:
 				if troubled.IsZero() {
 					troubled = time.Now()
-					r.bar.say("wiebelt: " + r.p.lang.DeliveryTrouble(t.Kind))
+					r.bar.printLine("wiebelt: " + r.p.lang.DeliveryTrouble(t.Kind))
 				} else if time.Since(troubled) > diskTimeout {
 					enough, failed = true, t
 				}
 			default:
 				troubled = time.Time{}
 			}
-			if q.Paused != "" && q.Paused != said {
-				said = q.Paused
-				r.bar.say("wiebelt: " + r.p.lang.T(text.DeliveryWaits, r.p.reasonText(string(said), 0)))
+			if q.PauseReason != "" && q.PauseReason != said {
+				said = q.PauseReason
+				r.bar.printLine("wiebelt: " + r.p.lang.T(text.DeliveryWaits, r.p.reasonText(string(said), 0)))
 			}
 			return enough
 		})
@@ -255,7 +255,7 @@ func (r *delivery) finish(followed error) error {
 	// Even if the command was stopped, read what became of the files.
 	ctx := context.WithoutCancel(r.e.ctx)
 	if q, err := r.b.Queue(ctx); err == nil {
-		held = q.Held
+		held = q.HoldReason
 	}
 	var ids []string
 	for _, f := range r.files {
@@ -285,12 +285,12 @@ func (r *delivery) finishReport(code int, n deliverCount, held outbox.Reason) er
 		path, err = writeReport(cmp.Or(r.cmd.Report, filepath.Join(r.p.dir(), outbox.ReportsName)), r.started, &report)
 	}
 	if err != nil {
-		fmt.Fprintf(r.e.err, "wiebelt: %s: %s\n", r.p.lang.T(text.DeliveryNoReport), oneLine(filetrust.Reason(err).Error()))
+		fmt.Fprintf(r.e.err, "wiebelt: %s: %s\n", r.p.lang.T(text.DeliveryNoReport), oneLine(filetrust.WithoutPath(err).Error()))
 	}
 	if r.cmd.JSON {
-		return r.e.print(report)
+		return r.e.printJSON(report)
 	}
-	r.complain()
+	r.reportProblems()
 	fmt.Fprintln(r.e.out, n.line(r.p.lang))
 	if n.Uncertain > 0 {
 		fmt.Fprintln(r.e.err, r.p.lang.T(text.DeliveryResolve))
@@ -307,10 +307,10 @@ func (r *delivery) exitError(code int, held outbox.Reason, followed error) error
 	switch {
 	case code == exitHold:
 		return &failure{code, errors.New(r.p.holdText(held))}
-	case errors.As(r.broken, &t), errors.As(followed, &t):
+	case errors.As(r.outboxErr, &t), errors.As(followed, &t):
 		return &failure{cmp.Or(code, exitFailed), errors.New(r.p.lang.DeliveryTrouble(t.Kind))}
-	case r.broken != nil && !errors.Is(r.broken, context.Canceled):
-		return &failure{exitFailed, r.broken}
+	case r.outboxErr != nil && !errors.Is(r.outboxErr, context.Canceled):
+		return &failure{exitFailed, r.outboxErr}
 	case followed != nil && !errors.Is(followed, errHeld):
 		return &failure{cmp.Or(code, exitFailed), followed}
 	case code != exitDone:
@@ -319,11 +319,11 @@ func (r *delivery) exitError(code int, held outbox.Reason, followed error) error
 	return nil
 }
 
-// maxComplaints is how many files are named on the screen.
-const maxComplaints = 20
+// maxReported is how many files are named on the screen.
+const maxReported = 20
 
-// complain names the files that were not delivered, then what is odd about the others.
-func (r *delivery) complain() {
+// reportProblems names the files that were not delivered, then what is odd about the others.
+func (r *delivery) reportProblems() {
 	r.printEach(func(f *deliverFile) string {
 		if f.Outcome == string(outbox.Delivered) {
 			return ""
@@ -346,11 +346,11 @@ func (r *delivery) printEach(say func(*deliverFile) string) {
 		if what == "" {
 			continue
 		}
-		if named++; named <= maxComplaints {
+		if named++; named <= maxReported {
 			fmt.Fprintf(r.e.err, "%s: %s\n", oneLine(r.files[i].File), oneLine(what))
 		}
 	}
-	if named > maxComplaints {
-		fmt.Fprintln(r.e.err, r.p.lang.N(text.DeliveryMore, named-maxComplaints))
+	if named > maxReported {
+		fmt.Fprintln(r.e.err, r.p.lang.N(text.DeliveryMore, named-maxReported))
 	}
 }

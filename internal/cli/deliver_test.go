@@ -80,7 +80,7 @@ func (s *sender) exits(want int, args ...string) said {
 }
 
 // broken sets a fault for the next deliveries.
-func (s *sender) broken(f localhub.Fault) { s.hub.Faults().Set(localhub.AtTransaction, f) }
+func (s *sender) broken(f localhub.Fault) { s.hub.Faults().Set(localhub.EndpointTransaction, f) }
 
 // arrived checks how many requests with messages the hub received.
 func (s *sender) arrived(want int64) {
@@ -151,7 +151,7 @@ func TestDeliverExitCodes(t *testing.T) {
 		if out := s.exits(c.code, c.args...).complains(c.err).out; out != c.line {
 			t.Errorf("%s: %q", c.name, out)
 		}
-		s.hub.Faults().Clear(localhub.AtTransaction)
+		s.hub.Faults().Clear(localhub.EndpointTransaction)
 		r := s.report()
 		if got := r.Summary.line(text.Dutch) + "\n"; got != c.line || r.Exit != c.code {
 			t.Errorf("%s: the report says %d, %s", c.name, r.Exit, got)
@@ -617,7 +617,7 @@ func TestDeliverWatchFollows(t *testing.T) {
 	stop, done := s.watch(false, io.Discard, io.Discard)
 	eventually(t, "queue on hold", func() bool {
 		sum, err := outbox.Summarize(t.Context(), filepath.Join(s.profile, "outbox"))
-		return err == nil && sum.Held != ""
+		return err == nil && sum.HoldReason != ""
 	})
 	set("hub.client_id", "office")
 	s.there("sent/a.zip")

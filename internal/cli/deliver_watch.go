@@ -26,9 +26,9 @@ const watchEvery = time.Second
 // watcher reports what happens to the files in a watched folder.
 type watcher struct {
 	*delivery
-	held      outbox.Reason // what was last said about the queue
-	openError string        // and about opening the folder
-	stamp     string        // of the settings in effect
+	lastHold      outbox.Reason // what was last said about the queue
+	openError     string        // and about opening the folder
+	settingsStamp string        // of the settings in effect
 }
 
 // watch runs until the command is stopped.
@@ -38,7 +38,7 @@ func (r *delivery) watch() error {
 		return err
 	}
 	w := &watcher{delivery: r}
-	w.stamp = w.fingerprint()
+	w.settingsStamp = w.fingerprint()
 	open := func() (*folderwatch.Folder, error) {
 		return folderwatch.Open(folderwatch.Options{Dir: dir, Outbox: r.b, Settle: r.p.s.Delivery.Settle, Reporter: w,
 			Source: outbox.Source{Intermediary: r.cmd.intermediary(r.p), GiveUpAfter: r.cmd.MaxAge}})
@@ -55,21 +55,21 @@ func (r *delivery) watch() error {
 	ctx, cancel := context.WithCancel(r.e.ctx)
 	defer cancel()
 	stop, worked := make(chan struct{}), make(chan error, 1)
-	go func() { worked <- r.b.Join(ctx, stop) }()
+	go func() { worked <- r.b.WorkWhenFree(ctx, stop) }()
 	program := programfile.New()
-	newer := r.newer(ctx, program)
+	newer := r.newerVersion(ctx, program)
 	fmt.Fprintln(r.e.err, r.p.lang.T(text.DeliveryWatching, dir))
 	tick := time.Tick(watchEvery)
 	for {
-		program.Look()
+		program.TriggerCheck()
 		if r.b.Gone() {
 			// A service manager restarts the command from scratch: what was not delivered
 			// is still in the watched folder.
 			cancel()
 			<-worked
-			return fail(exitFailed, text.DeliveryWatchGone)
+			return exitError(exitFailed, text.DeliveryWatchGone)
 		}
-		if w.changed(ctx) && folder != nil {
+		if w.applySettings(ctx) && folder != nil {
 			folder.Close()
 			folder = nil
 		}
@@ -78,17 +78,17 @@ func (r *delivery) watch() error {
 				w.openError = ""
 			} else if what := r.p.lang.T(text.DeliveryWatchOpen, w.folderReason(dir, err)); w.openError != what {
 				w.openError = what
-				w.complain(what)
+				w.printError(what)
 			}
 		}
 		if folder != nil {
 			if err := folder.Scan(ctx); errors.Is(err, folderwatch.ErrReplaced) {
 				folder.Close()
 				folder = nil
-				w.complain(w.reason(err))
+				w.printError(w.reason(err))
 			}
 		}
-		w.queue(ctx)
+		w.reportHold(ctx)
 		select {
 		case <-ctx.Done():
 			return <-worked
@@ -108,13 +108,13 @@ func (r *delivery) watch() error {
 // errNewer means that another version of the program is on disk, which is to take our place.
 var errNewer = errors.New("replaced")
 
-// newer returns a channel that is closed when another version is on disk. On Windows, where
+// newerVersion returns a channel that is closed when another version is on disk. On Windows, where
 // a running program is not replaced, that never happens.
-func (r *delivery) newer(ctx context.Context, program *programfile.Watcher) <-chan struct{} {
+func (r *delivery) newerVersion(ctx context.Context, program *programfile.Watcher) <-chan struct{} {
 	found := make(chan struct{})
 	if runtime.GOOS != "windows" {
 		go func() {
-			if program.Follow(ctx, r.e.build.Version, r.e.build.Commit, func() bool { return false }) {
+			if program.WaitForUpdate(ctx, r.e.build.Version, r.e.build.Commit, func() bool { return false }) {
 				close(found)
 			}
 		}()
@@ -124,7 +124,7 @@ func (r *delivery) newer(ctx context.Context, program *programfile.Watcher) <-ch
 
 // runNewest runs the newest version of the program in place of this one.
 func runNewest() error {
-	exe, err := newest()
+	exe, err := newestProgram()
 	if err == nil {
 		err = syscall.Exec(exe, os.Args, os.Environ())
 	}
@@ -136,18 +136,18 @@ func (w *watcher) fingerprint() string {
 	return settings.Fingerprint(w.p.dirs, w.p.s.Hub.ExtraCAFile)
 }
 
-// changed applies changed settings, and releases a queue that
+// applySettings applies changed settings, and releases a queue that
 // the old ones may have held: a service runs for months.
-func (w *watcher) changed(ctx context.Context) bool {
+func (w *watcher) applySettings(ctx context.Context) bool {
 	now := w.fingerprint()
-	if now == w.stamp {
+	if now == w.settingsStamp {
 		return false
 	}
-	w.stamp, w.p.s = now, w.e.load(w.p.dirs)
+	w.settingsStamp, w.p.s = now, w.e.load(w.p.dirs)
 	w.hub.Store(&w.p.s.Hub)
 	w.senders.Renew()
 	w.b.Configure(w.cmd.policy(w.p))
-	if q, err := w.b.Queue(ctx); err == nil && q.Held != "" {
+	if q, err := w.b.Queue(ctx); err == nil && q.HoldReason != "" {
 		_ = w.b.Release(ctx) // else it is tried again later
 	}
 	return true
@@ -178,7 +178,7 @@ func (w *watcher) Note(ctx context.Context, r folderwatch.Result) string {
 func (w *watcher) Moved(r folderwatch.Result) {
 	f := w.file(r)
 	if w.cmd.JSON {
-		_ = w.e.print(f)
+		_ = w.e.printJSON(f)
 		return
 	}
 	what := f.text(w.p)
@@ -192,18 +192,18 @@ func (w *watcher) Moved(r folderwatch.Result) {
 func (w *watcher) Trouble(f folderwatch.File, err error) {
 	what := w.reason(err)
 	if f.Name == "" {
-		w.complain(w.p.lang.T(text.DeliveryWatchList, what))
+		w.printError(w.p.lang.T(text.DeliveryWatchList, what))
 		return
 	}
-	if u, ok := errors.AsType[*folderwatch.Uncertain](err); ok {
-		w.complain(w.displayName(f.Name, u.Item) + ": " + what)
+	if u, ok := errors.AsType[*folderwatch.UncertainError](err); ok {
+		w.printError(w.displayName(f.Name, u.Item) + ": " + what)
 		return
 	}
 	name := oneLine(f.Name)
 	if !isTerminal(w.e.err) { // a log
 		name = w.p.lang.T(text.DeliveryWatchFile, f.Size, f.Time.Local().Format("02-01-2006 15:04:05"))
 	}
-	w.complain(name + ": " + what)
+	w.printError(name + ": " + what)
 }
 
 // displayName is the name of a file in a line: its file name on a terminal; its id and
@@ -230,7 +230,7 @@ func (w *watcher) file(r folderwatch.Result) *deliverFile {
 
 // reason explains why a file or folder is waiting.
 func (w *watcher) reason(err error) string {
-	var u *folderwatch.Uncertain
+	var u *folderwatch.UncertainError
 	var refused *outbox.RefusedError
 	var t *outbox.Trouble
 	switch {
@@ -240,7 +240,7 @@ func (w *watcher) reason(err error) string {
 		return w.p.lang.T(text.DeliveryWatchNew)
 	case errors.Is(err, filetrust.ErrChanged):
 		return w.p.lang.T(text.DeliveryReason(outbox.CodeChanged))
-	case errors.Is(err, filetrust.Err):
+	case errors.Is(err, filetrust.ErrUntrusted):
 		return w.p.lang.T(text.DeliveryWatchUnfit)
 	case errors.As(err, &u):
 		return w.p.lang.T(text.DeliveryState(string(u.Item.State))) + ": " + w.p.reasonText(string(u.Item.Reason), u.Item.Status)
@@ -264,15 +264,15 @@ func (w *watcher) folderReason(dir string, err error) string {
 	return w.p.lang.T(text.DeliveryWatchUp, e.Path)
 }
 
-func (w *watcher) complain(what string) { fmt.Fprintln(w.e.err, "wiebelt:", oneLine(what)) }
+func (w *watcher) printError(what string) { fmt.Fprintln(w.e.err, "wiebelt:", oneLine(what)) }
 
-// queue reports once that the queue is on hold, or no longer is.
-func (w *watcher) queue(ctx context.Context) {
+// reportHold reports once that the queue is on hold, or no longer is.
+func (w *watcher) reportHold(ctx context.Context) {
 	q, err := w.b.Queue(ctx)
-	if err != nil || q.Held == w.held {
+	if err != nil || q.HoldReason == w.lastHold {
 		return
 	}
-	if w.held = q.Held; q.Held != "" {
-		w.complain(w.p.holdText(q.Held))
+	if w.lastHold = q.HoldReason; q.HoldReason != "" {
+		w.printError(w.p.holdText(q.HoldReason))
 	}
 }

@@ -31,7 +31,7 @@ func (*doctorCmd) HelpAppendix(l text.Language) string {
 }
 
 func (c *doctorCmd) Run(e *env, d profile.Dirs) error {
-	cfg, err := doctor.For(e.ctx, d, e.profileDir, e.build.Version, e.build.Commit)
+	cfg, err := doctor.NewConfig(e.ctx, d, e.profileDir, e.build.Version, e.build.Commit)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (c *doctorCmd) Run(e *env, d profile.Dirs) error {
 	e.language = cmp.Or(e.language, fromsettings.Language(cfg.Settings))
 	cfg.Language = e.language
 	if c.Bundle != "" && doctor.CheckNew(c.Bundle) != nil {
-		return fail(exitFailed, text.DoctorBundleThere)
+		return exitError(exitFailed, text.DoctorBundleThere)
 	}
 	r := doctor.Run(e.ctx, cfg)
 	if err := e.ctx.Err(); err != nil {
@@ -49,13 +49,13 @@ func (c *doctorCmd) Run(e *env, d profile.Dirs) error {
 	if c.JSON {
 		format = doctor.JSON
 	}
-	if _, err := io.WriteString(e.out, r.Print(format, cfg.Language)); err != nil {
+	if _, err := io.WriteString(e.out, r.Render(format, cfg.Language)); err != nil {
 		return err
 	}
 	if c.Bundle != "" {
 		return c.bundle(e, cfg, r, format)
 	}
-	if code := r.Exit(format); code != exitDone {
+	if code := r.ExitCode(format); code != exitDone {
 		return &failure{code: code}
 	}
 	return nil
@@ -86,7 +86,7 @@ func (c *doctorCmd) bundle(e *env, cfg doctor.Config, r doctor.Report, format do
 		}
 	}
 	if err := doctor.Write(c.Bundle, all); errors.Is(err, doctor.ErrExists) {
-		return fail(exitFailed, text.DoctorBundleThere)
+		return exitError(exitFailed, text.DoctorBundleThere)
 	} else if err != nil {
 		return err
 	}

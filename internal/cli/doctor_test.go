@@ -110,8 +110,8 @@ func TestDoctorForMonitoring(t *testing.T) {
 		{[]doctor.Check{{ID: "expiry", State: doctor.Warn, Message: "a|b"}}, false, 1, "WIEBELT WARNING - 1 controle wijst op een storing. | fail=0 warn=1\nwarn  expiry           a/b\n"},
 	} {
 		report := doctor.Report{OK: r.ok, Checks: r.checks}
-		if got := report.Print(doctor.Nagios, text.Dutch); got != r.word || report.Exit(doctor.Nagios) != r.nagios || (report.Exit(doctor.Text) == 0) != r.ok {
-			t.Errorf("exit %d: %q", report.Exit(doctor.Nagios), got)
+		if got := report.Render(doctor.Nagios, text.Dutch); got != r.word || report.ExitCode(doctor.Nagios) != r.nagios || (report.ExitCode(doctor.Text) == 0) != r.ok {
+			t.Errorf("exit %d: %q", report.ExitCode(doctor.Nagios), got)
 		}
 	}
 }
@@ -190,7 +190,7 @@ func (c *canaries) sow(t *testing.T, dir string) {
 	for range 80 {
 		c.n++
 		c.all = append(c.all, fmt.Sprintf("relkanarie%03d", c.n))
-		must.Get(h.Put(t.Context(), history.Entry{Rang: time.Now(), Kind: "command", Number: c.number(), Shown: c.number(), Name: c.name(), Line: c.name(),
+		must.Get(h.Put(t.Context(), history.Entry{Rang: time.Now(), Kind: "command", Number: c.number(), NumberDisplay: c.number(), Name: c.name(), Line: c.name(),
 			RelationNumber: fmt.Sprintf("relkanarie%03d", c.n), Link: "https://hub.example/contacts/" + fmt.Sprintf("relkanarie%03d", c.n)}))(t)
 	}
 	must.Do(t, h.Close())

@@ -62,10 +62,10 @@ func (c *forgetCmd) Run(e *env) error {
 			return usageError(text.AdminForgetNumber)
 		}
 	}
-	if err := callactions.Forget(e.ctx, e.instance(d, nil), d, s, what); err != nil {
+	if err := callactions.Forget(e.ctx, e.instanceConfig(d, nil), d, s, what); err != nil {
 		return err
 	}
-	e.say(text.AdminForgotten)
+	e.printText(text.AdminForgotten)
 	return nil
 }
 
@@ -76,16 +76,16 @@ func forgetEverything(e *env) error {
 	if err != nil {
 		return err
 	}
-	only, err := instance.Acquire(e.instance(d, nil))
+	only, err := instance.Acquire(e.instanceConfig(d, nil))
 	if errors.Is(err, instance.ErrRunning) {
-		return fail(exitFailed, text.AdminForgetRuns)
+		return exitError(exitFailed, text.AdminForgetRuns)
 	}
 	if err != nil {
 		return err
 	}
 	defer only.Close()
 	if outbox.Delivering(fromsettings.OutboxFolder(d)) { // it would recreate its files
-		return fail(exitFailed, text.AdminForgetRuns)
+		return exitError(exitFailed, text.AdminForgetRuns)
 	}
 	s, _ := settings.Load(d)                     // before they go; problems in them do not matter
 	if s.Hub.SecretStore == secret.KindMachine { // the computer's secret is not this user's
@@ -93,7 +93,7 @@ func forgetEverything(e *env) error {
 	}
 	left := (&secretRemoveCmd{}).removeAll(e, d, s) != nil
 	if left {
-		e.say(text.AdminVault, vaultHint(secret.VaultName(d)))
+		e.printText(text.AdminVault, vaultHint(secret.VaultName(d)))
 	}
 	o, err := e.registration(false)
 	if err == nil {
@@ -107,7 +107,7 @@ func forgetEverything(e *env) error {
 			err = errors.Join(err, failed)
 			continue
 		}
-		e.say(text.AdminDeleted, dir)
+		e.printText(text.AdminDeleted, dir)
 	}
 	if err == nil && left {
 		return &failure{code: exitFailed}
@@ -117,27 +117,27 @@ func forgetEverything(e *env) error {
 
 // userFolder is a folder of a user's Wiebelt: name, with slashes, below a folder that
 // belongs entirely to the user.
-type userFolder struct{ below, name string }
+type userFolder struct{ root, name string }
 
-func (f userFolder) path() string { return filepath.Join(f.below, filepath.FromSlash(f.name)) }
+func (f userFolder) path() string { return filepath.Join(f.root, filepath.FromSlash(f.name)) }
 
 // forgetUser deletes another user's files. It follows no links, which that user may
 // have planted to lead elsewhere. The user's vault is out of reach: only the user's
 // own session can open it.
 func forgetUser(e *env, name string) error {
-	if !secret.Administrator() {
-		return fail(exitFailed, text.AdminOnly)
+	if !secret.IsAdministrator() {
+		return exitError(exitFailed, text.AdminOnly)
 	}
 	u, err := user.Lookup(name)
 	if err != nil {
 		return usageError(text.AdminNoUser)
 	}
 	if !filepath.IsAbs(u.HomeDir) {
-		return fail(exitFailed, text.AdminNoHome)
+		return exitError(exitFailed, text.AdminNoHome)
 	}
 	folders, dirs := foldersOf(u)
 	if runsIn(u, folders) {
-		return fail(exitFailed, text.AdminUserRuns)
+		return exitError(exitFailed, text.AdminUserRuns)
 	}
 	s, _ := settings.Load(dirs) // before they are deleted; problems in them do not matter
 	found, left := false, false
@@ -147,9 +147,9 @@ func forgetUser(e *env, name string) error {
 		switch {
 		case err != nil:
 			left = true
-			e.say(text.AdminLeftOf, f.path(), e.errorText(filetrust.Reason(err)))
+			e.printText(text.AdminLeftOf, f.path(), e.errorText(filetrust.WithoutPath(err)))
 		case there:
-			e.say(text.AdminDeleted, f.path())
+			e.printText(text.AdminDeleted, f.path())
 		}
 	}
 	if home, err := os.OpenRoot(u.HomeDir); err == nil {
@@ -157,24 +157,24 @@ func forgetUser(e *env, name string) error {
 		_ = home.Close()
 		for _, name := range deleted {
 			found = true
-			e.say(text.AdminDeleted, filepath.Join(u.HomeDir, filepath.FromSlash(name)))
+			e.printText(text.AdminDeleted, filepath.Join(u.HomeDir, filepath.FromSlash(name)))
 		}
 		if err != nil {
 			left = true
-			e.say(text.AdminLeftOf, u.HomeDir, e.errorText(filetrust.Reason(err)))
+			e.printText(text.AdminLeftOf, u.HomeDir, e.errorText(filetrust.WithoutPath(err)))
 		}
 	}
 	if !found {
-		e.say(text.AdminNothingOf)
+		e.printText(text.AdminNothingOf)
 		return nil
 	}
 	if runtime.GOOS == "windows" {
 		left = true
-		e.say(text.AdminRegistry)
+		e.printText(text.AdminRegistry)
 	}
 	if s.Hub.SecretStore != secret.KindFile {
 		left = true
-		e.say(text.AdminVault, vaultHint(secret.VaultName(dirs)))
+		e.printText(text.AdminVault, vaultHint(secret.VaultName(dirs)))
 	}
 	if left {
 		return &failure{code: exitFailed}
@@ -184,7 +184,7 @@ func forgetUser(e *env, name string) error {
 
 // remove deletes the folder and reports whether it existed.
 func (f userFolder) remove() (there bool, err error) {
-	root, err := os.OpenRoot(f.below)
+	root, err := os.OpenRoot(f.root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

@@ -31,7 +31,7 @@ func runsIn(_ *user.User, folders []userFolder) bool {
 // locked reports whether a program holds a lock in the folder.
 // Nothing that the user may have put in the lock's place blocks it.
 func (f userFolder) locked(name string) bool {
-	root, err := os.OpenRoot(f.below)
+	root, err := os.OpenRoot(f.root)
 	if err != nil {
 		return false
 	}
@@ -41,7 +41,7 @@ func (f userFolder) locked(name string) bool {
 		return false
 	}
 	defer lock.Close()
-	return errors.Is(profile.TryLockFile(lock), profile.ErrHeld)
+	return errors.Is(profile.TryLockFile(lock), profile.ErrLocked)
 }
 
 func vaultHint(name string) any { return "secret-tool clear service " + name }

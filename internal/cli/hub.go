@@ -27,8 +27,8 @@ type hubData struct {
 	Data string `required:"" placeholder:"DIR"`
 }
 
-// with calls do with an existing folder: a mistyped one is not created.
-func (f hubData) with(e *env, do func(*localhub.Data) error) error {
+// withData calls do with an existing folder: a mistyped one is not created.
+func (f hubData) withData(e *env, do func(*localhub.Data) error) error {
 	if _, err := os.Stat(filepath.Join(f.Data, "hub.db")); err != nil {
 		return text.Errorf(text.OutputHubNone, oneLine(f.Data))
 	}
@@ -96,7 +96,7 @@ type hubList struct {
 // show writes v as JSON, or else a table with a heading and rows.
 func (c hubList) show(e *env, v any, heading text.Key, rows func(w io.Writer)) error {
 	if c.JSON {
-		return e.print(v)
+		return e.printJSON(v)
 	}
 	w := e.table()
 	fmt.Fprintln(w, e.T(heading))
@@ -107,7 +107,7 @@ func (c hubList) show(e *env, v any, heading text.Key, rows func(w io.Writer)) e
 type hubClientListCmd struct{ hubList }
 
 func (c *hubClientListCmd) Run(e *env) error {
-	return c.with(e, func(d *localhub.Data) error {
+	return c.withData(e, func(d *localhub.Data) error {
 		all, err := d.Clients(e.ctx)
 		if err != nil {
 			return err
@@ -132,7 +132,7 @@ type hubClientRotateCmd struct {
 }
 
 func (c *hubClientRotateCmd) Run(e *env) error {
-	return c.with(e, func(d *localhub.Data) error {
+	return c.withData(e, func(d *localhub.Data) error {
 		value, err := d.RotateClient(e.ctx, c.ID)
 		if err != nil {
 			return err
@@ -147,7 +147,7 @@ type hubClientRemoveCmd struct {
 }
 
 func (c *hubClientRemoveCmd) Run(e *env) error {
-	return c.with(e, func(d *localhub.Data) error {
+	return c.withData(e, func(d *localhub.Data) error {
 		return d.RemoveClient(e.ctx, c.ID)
 	})
 }
@@ -178,7 +178,7 @@ func (c *hubUserAddCmd) Run(e *env) error {
 type hubUserListCmd struct{ hubList }
 
 func (c *hubUserListCmd) Run(e *env) error {
-	return c.with(e, func(d *localhub.Data) error {
+	return c.withData(e, func(d *localhub.Data) error {
 		all, err := d.Users(e.ctx)
 		if err != nil {
 			return err
@@ -201,7 +201,7 @@ type hubUserRemoveCmd struct {
 }
 
 func (c *hubUserRemoveCmd) Run(e *env) error {
-	return c.with(e, func(d *localhub.Data) error {
+	return c.withData(e, func(d *localhub.Data) error {
 		return d.RemoveUser(e.ctx, c.Name)
 	})
 }
@@ -212,13 +212,13 @@ type hubMessagesCmd struct {
 	Export hubMessagesExportCmd `cmd:""`
 }
 
-// pageOf is how many messages are read at once.
-const pageOf = 500
+// pageSize is how many messages are read at once.
+const pageSize = 500
 
-// each calls do for every message, newest first.
-func each(e *env, d *localhub.Data, do func(localhub.Message) error) error {
+// forEachMessage calls do for every message, newest first.
+func forEachMessage(e *env, d *localhub.Data, do func(localhub.Message) error) error {
 	for before := ""; ; {
-		some, err := d.Messages(e.ctx, before, pageOf)
+		some, err := d.Messages(e.ctx, before, pageSize)
 		if err != nil {
 			return err
 		}
@@ -228,7 +228,7 @@ func each(e *env, d *localhub.Data, do func(localhub.Message) error) error {
 			}
 			before = m.ID
 		}
-		if len(some) < pageOf {
+		if len(some) < pageSize {
 			return nil
 		}
 	}
@@ -240,13 +240,13 @@ type hubMessagesListCmd struct {
 }
 
 func (c *hubMessagesListCmd) Run(e *env) error {
-	return c.with(e, func(d *localhub.Data) error {
+	return c.withData(e, func(d *localhub.Data) error {
 		if c.JSON {
-			return each(e, d, func(m localhub.Message) error { return e.print(m) })
+			return forEachMessage(e, d, func(m localhub.Message) error { return e.printJSON(m) })
 		}
 		w := e.table()
 		fmt.Fprintln(w, e.lang().T(text.OutputHubMessages))
-		err := each(e, d, func(m localhub.Message) error {
+		err := forEachMessage(e, d, func(m localhub.Message) error {
 			_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\n", m.ID, formatTime(m.Received), oneLine(m.Sender), oneLine(m.Intermediary), m.Files, m.Size)
 			return err
 		})
@@ -261,13 +261,13 @@ type hubMessagesShowCmd struct {
 }
 
 func (c *hubMessagesShowCmd) Run(e *env) error {
-	return c.with(e, func(d *localhub.Data) error {
+	return c.withData(e, func(d *localhub.Data) error {
 		m, err := d.Message(e.ctx, c.ID)
 		if err != nil {
 			return err
 		}
 		if c.JSON {
-			return e.print(m)
+			return e.printJSON(m)
 		}
 		w := e.table()
 		fmt.Fprint(w, e.lang().T(text.OutputHubMessage, m.ID, formatTime(m.Received), oneLine(m.Sender), oneLine(m.OrganisationCode), oneLine(m.Intermediary), m.Files, m.Size, m.SHA256))
@@ -286,12 +286,12 @@ func (c *hubMessagesExportCmd) Run(e *env) error {
 	if c.All == (c.ID != "") {
 		return usageError(text.OutputHubOneOrAll)
 	}
-	return c.with(e, func(d *localhub.Data) error {
+	return c.withData(e, func(d *localhub.Data) error {
 		if err := os.MkdirAll(c.To, 0o700); err != nil {
 			return err
 		}
 		if c.All {
-			return each(e, d, func(m localhub.Message) error { return c.write(e, d, m) })
+			return forEachMessage(e, d, func(m localhub.Message) error { return c.write(e, d, m) })
 		}
 		m, err := d.Message(e.ctx, c.ID)
 		if err != nil {

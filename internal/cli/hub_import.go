@@ -49,7 +49,7 @@ func (c *hubImportCmd) Run(e *env) error {
 		return err
 	}
 	defer f.Close()
-	return c.with(e, func(d *localhub.Data) error {
+	return c.withData(e, func(d *localhub.Data) error {
 		notes := importNotes{}
 		report := newImportReport(e, info.Size(), isTerminal(e.err))
 		n, err := d.Import(e.ctx, f, format, localhub.ImportOptions{
@@ -58,23 +58,23 @@ func (c *hubImportCmd) Run(e *env) error {
 		report.end()
 		if wrong, ok := errors.AsType[*localhub.ImportError](err); ok {
 			for _, line := range wrong.Lines() {
-				fmt.Fprintln(e.err, displaytext.Line(line.In(e.lang()), 1000))
+				fmt.Fprintln(e.err, displaytext.Truncate(line.In(e.lang()), 1000))
 			}
-			return fail(exitFailed, text.OutputHubErrors)
+			return exitError(exitFailed, text.OutputHubErrors)
 		}
 		if err != nil {
 			return err
 		}
 		notes.show(e, format)
 		if c.Check {
-			e.say(text.OutputHubCanTake, n)
+			e.printText(text.OutputHubCanTake, n)
 			return nil
 		}
 		all, err := d.Count(e.ctx)
 		if err != nil {
 			return err
 		}
-		e.say(text.OutputHubTaken, n, all)
+		e.printText(text.OutputHubTaken, n, all)
 		return nil
 	})
 }
@@ -95,7 +95,7 @@ func (n importNotes) add(w localhub.RowError) {
 func (n importNotes) show(e *env, f localhub.Format) {
 	for _, kind := range []struct{ of, says text.Key }{{text.LocalhubImportShort, text.OutputHubShort}, {text.LocalhubImportNoNumber, text.OutputHubUnreachable}} {
 		if note := n[kind.of]; note != nil {
-			fmt.Fprintln(e.err, e.T(kind.says, note.count, f.Where(note.first)))
+			fmt.Fprintln(e.err, e.T(kind.says, note.count, f.RowLabel(note.first)))
 		}
 	}
 }

@@ -40,7 +40,7 @@ func (c *hubServeCmd) config() (cfg localhub.Config, broken map[localhub.Endpoin
 	}
 	switch {
 	case (c.TLSCert == "") != (c.TLSKey == ""):
-		return cfg, nil, fail(exitFailed, text.OutputHubPair)
+		return cfg, nil, exitError(exitFailed, text.OutputHubPair)
 	case c.Insecure && c.TLSCert != "":
 		return cfg, nil, usageError(text.OutputHubInsecure)
 	case c.TokenLifetime <= 0:
@@ -81,14 +81,14 @@ func (c *hubServeCmd) Run(e *env) error {
 		h.Faults().Set(at, x)
 	}
 	if c.Insecure {
-		e.note(text.OutputHubPlain)
+		e.printNotice(text.OutputHubPlain)
 	}
 	if c.Client != "" {
 		if err := c.ensureClient(e, h); err != nil {
 			return err
 		}
 	}
-	err = e.print(struct {
+	err = e.printJSON(struct {
 		Ready    bool   `json:"ready"`
 		BaseURL  string `json:"base_url"`
 		HubURL   string `json:"hub_url"`

@@ -30,6 +30,6 @@ func (c *joinCmd) Run(e *env, d profile.Dirs) error {
 		return savedError(e.lang(), err)
 	}
 	e.notifyResident(d)
-	e.say(text.RelayJoinDone)
+	e.printText(text.RelayJoinDone)
 	return nil
 }

@@ -63,7 +63,7 @@ func TestJoin(t *testing.T) {
 	}
 	take(exitDone, another).hides("--softphone")
 	d = must.Get(profile.Find(another))(t)
-	if s, _ = settings.Load(d); !s.Relayed() || len(s.Softphones) != 2 || s.Relay.URL != address {
+	if s, _ = settings.Load(d); !s.HasRelayLink() || len(s.Softphones) != 2 || s.Relay.URL != address {
 		t.Fatalf("%+v", s.Softphones)
 	}
 	p = must.Get(fromsettings.Softphone(d, s.Hub.SecretStore, s.Softphones[1]))(t)

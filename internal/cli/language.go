@@ -29,13 +29,15 @@ func (e *env) lang() text.Language {
 	return e.language
 }
 
-// say writes a line for users to standard output, note one to standard error.
-func (e *env) say(key text.Key, args ...any) { fmt.Fprintln(e.out, e.T(key, args...)) }
+// printText writes a line for users to standard output, note one to standard error.
+func (e *env) printText(key text.Key, args ...any) { fmt.Fprintln(e.out, e.T(key, args...)) }
 
-func (e *env) note(key text.Key, args ...any) { fmt.Fprintln(e.err, "wiebelt:", e.T(key, args...)) }
+func (e *env) printNotice(key text.Key, args ...any) {
+	fmt.Fprintln(e.err, "wiebelt:", e.T(key, args...))
+}
 
-// print writes a value as JSON to standard output.
-func (e *env) print(v any) error { return json.NewEncoder(e.out).Encode(v) }
+// printJSON writes a value as JSON to standard output.
+func (e *env) printJSON(v any) error { return json.NewEncoder(e.out).Encode(v) }
 
 // table aligns columns for users on standard output.
 func (e *env) table() *tabwriter.Writer { return tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0) }
@@ -47,19 +49,19 @@ func (e *env) T(key text.Key, args ...any) string { return e.errorText(text.Erro
 // errorText returns an error in the language of the run, on one line.
 func (e *env) errorText(err error) string {
 	if bad, ok := errors.AsType[settings.Problem](err); ok {
-		return oneLine(templates.Say(e.lang(), bad))
+		return oneLine(templates.DescribeProblem(e.lang(), bad))
 	}
 	return oneLine(e.lang().Error(err))
 }
 
-// fail returns an error that ends the command with an exit code, in the
+// exitError returns an error that ends the command with an exit code, in the
 // language of the run.
-func fail(code int, key text.Key, args ...any) error {
+func exitError(code int, key text.Key, args ...any) error {
 	return &failure{code, text.Errorf(key, args...)}
 }
 
 // usageError is fail for an invalid command line.
-func usageError(key text.Key, args ...any) error { return fail(exitUsage, key, args...) }
+func usageError(key text.Key, args ...any) error { return exitError(exitUsage, key, args...) }
 
 // failure is an error with an exit code; if the error is nil, nothing is printed.
 type failure struct {

@@ -75,9 +75,9 @@ func (c *lookupCmd) Run(e *env, d profile.Dirs) error {
 	switch {
 	case n.Kind == phone.Withheld:
 		a.Outcome = "withheld"
-	case n.Kind == phone.Own:
+	case n.Kind == phone.OwnLine:
 		a.Outcome = "own"
-	case !n.Lookup():
+	case !n.CanLookUp():
 		a.Outcome = "short"
 	default:
 		e.lookUp(&a, d, s, n)
@@ -113,10 +113,10 @@ func (c *lookupCmd) findNumber(rules *phone.Rules) error {
 
 func (c *lookupCmd) print(e *env, a lookupAnswer) error {
 	if c.JSON {
-		return e.print(a)
+		return e.printJSON(a)
 	}
 	if a.Possible && len(a.Contacts) > 0 {
-		e.say(text.OutputLookupPossible)
+		e.printText(text.OutputLookupPossible)
 	}
 	for _, k := range a.Contacts {
 		fmt.Fprintln(e.out, k.line())
@@ -145,7 +145,7 @@ func (k lookupContact) line() string {
 	return strings.Join(parts, ", ")
 }
 
-func contactJSON(k contact.Contact, links *hub.Links) lookupContact {
+func contactJSON(k contact.Contact, links *hub.LinkChecker) lookupContact {
 	var o lookupContact
 	o.ID, o.BackofficeRelatienummer = k.ID, k.RelationNumber
 	o.Voorletters, o.Voorvoegsel, o.Achternaam = k.Initials, k.Prefix, k.FamilyName

@@ -18,8 +18,8 @@ import (
 
 // Timeouts for a resident that has to be started first.
 const (
-	startIn    = 15 * time.Second
-	startRetry = 100 * time.Millisecond
+	startTimeout = 15 * time.Second
+	startRetry   = 100 * time.Millisecond
 )
 
 // openFileCmd is only for the help; openFile does the work.
@@ -52,8 +52,8 @@ func (e *env) openFile(args []string) error {
 	if err != nil {
 		return err
 	}
-	cfg := e.instance(d, nil)
-	ctx, cancel := context.WithTimeout(e.ctx, startIn)
+	cfg := e.instanceConfig(d, nil)
+	ctx, cancel := context.WithTimeout(e.ctx, startTimeout)
 	defer cancel()
 	if err = resident.OpenFile(ctx, cfg, path); !errors.Is(err, instance.ErrNotRunning) {
 		return err

@@ -31,6 +31,6 @@ func (e *env) secret(l text.Language, question text.Key) (string, error) {
 
 // confirm reads an answer; nothing, or an interrupt, means no.
 func (e *env) confirm() bool {
-	line, _ := commandline.Answer(e.ctx, func() (string, error) { return bufio.NewReader(io.LimitReader(e.in, 100)).ReadString('\n') })
+	line, _ := commandline.AwaitAnswer(e.ctx, func() (string, error) { return bufio.NewReader(io.LimitReader(e.in, 100)).ReadString('\n') })
 	return slices.Contains([]string{"y", "yes", "j", "ja"}, strings.ToLower(strings.TrimSpace(line)))
 }

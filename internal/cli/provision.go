@@ -38,7 +38,7 @@ func (c *provisionCmd) Run(e *env, d profile.Dirs) error {
 	changes := c.changes()
 	switch {
 	case c.Export != "" || c.Import != "":
-		return c.setupFile(e, d, before, changes)
+		return c.runSetupFile(e, d, before, changes)
 	case c.JoinCode != "":
 		return usageError(text.AdminJoinCode)
 	case c.PassphraseStdin:
@@ -46,15 +46,15 @@ func (c *provisionCmd) Run(e *env, d profile.Dirs) error {
 	case c.TestNumber != "" && !c.Test:
 		return usageError(text.AdminTestNumber)
 	case c.Softphone != "":
-		return c.softphone(e, d, before)
+		return c.setLinkSecret(e, d, before)
 	case len(changes) == 0 && !c.SecretStdin && !c.Test:
 		return usageError(text.AdminNothing)
 	}
-	return c.hub(e, d, before, changes)
+	return c.applyHub(e, d, before, changes)
 }
 
-// setupFile writes a set-up file, or imports one.
-func (c *provisionCmd) setupFile(e *env, d profile.Dirs, before *settings.Settings, changes map[string]any) error {
+// runSetupFile writes a set-up file, or imports one.
+func (c *provisionCmd) runSetupFile(e *env, d profile.Dirs, before *settings.Settings, changes map[string]any) error {
 	delete(changes, "hub.secret_store")
 	forImport, forExport := c.PassphraseStdin || c.TestNumber != "" || c.SecretStore != "", c.JoinCode != ""
 	switch {
@@ -66,8 +66,8 @@ func (c *provisionCmd) setupFile(e *env, d profile.Dirs, before *settings.Settin
 	return c.importOffice(e, d, before)
 }
 
-// hub applies the requested settings, with the secret if given, after a test if requested.
-func (c *provisionCmd) hub(e *env, d profile.Dirs, before *settings.Settings, changes map[string]any) error {
+// applyHub applies the requested settings, with the secret if given, after a test if requested.
+func (c *provisionCmd) applyHub(e *env, d profile.Dirs, before *settings.Settings, changes map[string]any) error {
 	if err := e.checkChanges(d, changes); err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (c *provisionCmd) hub(e *env, d profile.Dirs, before *settings.Settings, ch
 	if err != nil {
 		return err
 	}
-	w := hubtrial.Wanted{Changes: changes, Works: c.Test}
+	w := hubtrial.SaveRequest{Changes: changes, SecretVerified: c.Test}
 	if c.SecretStdin {
 		w.Secret = value
 	}
@@ -94,30 +94,30 @@ func (c *provisionCmd) hub(e *env, d profile.Dirs, before *settings.Settings, ch
 	if c.SecretStdin {
 		e.notifyResident(d)
 		if next.SecretStore == secret.KindMachine && before.Source("hub.secret_store") != settings.Policy {
-			e.say(text.AdminSetMachine)
+			e.printText(text.AdminSetMachine)
 		}
 	}
 	switch {
 	case waiting:
-		e.say(text.AdminSetWaiting)
+		e.printText(text.AdminSetWaiting)
 	case onlyTest:
-		e.say(text.AdminTestGood)
+		e.printText(text.AdminTestGood)
 	default:
-		e.sayNext(d, before.Relayed() && len(next.Missing()) > 0)
+		e.printNextSteps(d, before.HasRelayLink() && len(next.Missing()) > 0)
 	}
 	return nil
 }
 
-// sayNext says what is left to do once the hub is set; relayed means that the
+// printNextSteps says what is left to do once the hub is set; relayed means that the
 // office's relay does what this computer's own settings do not suffice for.
-func (e *env) sayNext(d profile.Dirs, relayed bool) {
+func (e *env) printNextSteps(d profile.Dirs, relayed bool) {
 	switch {
 	case e.lacksSecret(d):
-		e.say(text.AdminSetNoSecret)
+		e.printText(text.AdminSetNoSecret)
 	case relayed:
-		e.say(text.AdminSetRelayed)
+		e.printText(text.AdminSetRelayed)
 	default:
-		e.say(text.AdminSet)
+		e.printText(text.AdminSet)
 	}
 }
 
@@ -138,7 +138,7 @@ func (c *provisionCmd) hubSecret(e *env, d profile.Dirs, h settings.Hub) (string
 	if !c.SecretStdin {
 		return c.workingSecret(e, d, h)
 	}
-	if _, err := secret.Hub(h.BaseURL, h.ClientID); err != nil {
+	if _, err := secret.HubRef(h.BaseURL, h.ClientID); err != nil {
 		return "", usageError(text.AdminNeedsAddress)
 	}
 	return e.secret(e.lang(), text.SecretAsk)
@@ -156,8 +156,8 @@ func (c *provisionCmd) changes() map[string]any {
 	return changes
 }
 
-// softphone stores the secret of a link in the settings.
-func (c *provisionCmd) softphone(e *env, d profile.Dirs, s *settings.Settings) error {
+// setLinkSecret stores the secret of a link in the settings.
+func (c *provisionCmd) setLinkSecret(e *env, d profile.Dirs, s *settings.Settings) error {
 	elsewhere := c.SecretStore != "" && c.SecretStore != s.Hub.SecretStore // that is where the hub's is looked for, too
 	if !c.SecretStdin || c.Test || elsewhere || c.BaseURL+c.HubURL+c.ClientID+c.OrganisationCode+c.Intermediary != "" {
 		return usageError(text.AdminLinkAlone)
@@ -169,11 +169,11 @@ func (c *provisionCmd) softphone(e *env, d profile.Dirs, s *settings.Settings) e
 	if err != nil {
 		return err
 	}
-	if _, err := c.save(e, d, s, hubtrial.Wanted{Links: map[string]string{c.Softphone: value}}); err != nil {
+	if _, err := c.save(e, d, s, hubtrial.SaveRequest{LinkSecrets: map[string]string{c.Softphone: value}}); err != nil {
 		return err
 	}
 	e.notifyResident(d)
-	e.say(text.AdminSetLink)
+	e.printText(text.AdminSetLink)
 	return nil
 }
 
@@ -181,7 +181,7 @@ func (c *provisionCmd) softphone(e *env, d profile.Dirs, s *settings.Settings) e
 func linkRef(s *settings.Settings, name string) (secret.Ref, error) {
 	for _, l := range s.Softphones {
 		if l.Name == name {
-			return secret.Softphone(l.Kind, l.Name, l.Address)
+			return secret.SoftphoneRef(l.Kind, l.Name, l.Address)
 		}
 	}
 	return secret.Ref{}, usageError(text.AdminNoLink)
@@ -191,9 +191,9 @@ func linkRef(s *settings.Settings, name string) (secret.Ref, error) {
 // then, so a failure is no error: Wiebelt notices by itself, only later.
 func (*env) notifyResident(d profile.Dirs) { _ = settings.Touch(d) }
 
-// storeTime exceeds what all calls to a store take together; each reports within two
+// storeTimeout exceeds what all calls to a store take together; each reports within two
 // seconds that it is locked.
-const storeTime = 10 * time.Second
+const storeTimeout = 10 * time.Second
 
 // open opens the store of a kind, for the group that the flags name.
 func (c *provisionCmd) open(d profile.Dirs, kind string) (secret.Store, error) {
@@ -211,9 +211,9 @@ func (c *provisionCmd) open(d profile.Dirs, kind string) (secret.Store, error) {
 }
 
 // save saves what is wanted, in the store that the flags name.
-func (c *provisionCmd) save(e *env, d profile.Dirs, before *settings.Settings, w hubtrial.Wanted) (waiting bool, err error) {
+func (c *provisionCmd) save(e *env, d profile.Dirs, before *settings.Settings, w hubtrial.SaveRequest) (waiting bool, err error) {
 	w.Open = func(kind string) (secret.Store, error) { return c.open(d, kind) }
-	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
+	ctx, cancel := context.WithTimeout(e.ctx, storeTimeout)
 	defer cancel()
 	waiting, err = hubtrial.Save(ctx, d, before, w)
 	return waiting, savedError(e.lang(), err)

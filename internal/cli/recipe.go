@@ -31,25 +31,25 @@ func (c *recipeCmd) Run(e *env, d profile.Dirs) error {
 	r, ok := guide.Find(l, c.Name)
 	if !ok {
 		meant := any("")
-		if near := guide.Near(l, c.Name); len(near) > 0 {
+		if near := guide.Suggest(l, c.Name); len(near) > 0 {
 			meant = text.Errorf(text.UsageMeant, strings.Join(near, ", "))
 		}
 		return usageError(text.RecipesUnknown, meant)
 	}
-	v, err := fromsettings.Recipe(d, s, e.profileDir)
+	v, err := fromsettings.RecipeValues(d, s, e.profileDir)
 	if err != nil {
-		return tokensBad(err)
+		return tokensError(err)
 	}
 	if !s.Listener.Enabled {
-		e.note(text.RecipesOff)
+		e.printNotice(text.RecipesOff)
 	} else if !s.Listener.HTTP {
-		e.note(text.RecipesHTTP)
+		e.printNotice(text.RecipesHTTP)
 	}
 	return printRecipe(e.out, l, r, v)
 }
 
-// tokensBad says what to do about tokens that cannot be read.
-func tokensBad(err error) error {
+// tokensError says what to do about tokens that cannot be read.
+func tokensError(err error) error {
 	if errors.Is(err, secret.ErrDamaged) || errors.Is(err, secret.ErrExposed) {
 		return text.Errorf(text.OutputTokensBad, secret.TokensName)
 	}
@@ -59,7 +59,7 @@ func tokensBad(err error) error {
 func printRecipe(w io.Writer, l text.Language, r guide.Recipe, v guide.Values) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", r.Title)
-	for _, f := range [][2]string{{l.T(text.RecipesReports), r.Tell(l)}, {l.T(text.RecipesTransfers), r.Transfers(l)},
+	for _, f := range [][2]string{{l.T(text.RecipesReports), r.ReportsText(l)}, {l.T(text.RecipesTransfers), r.TransfersText(l)},
 		{l.T(text.RecipesVerified), r.VerifiedNote}} {
 		fmt.Fprintf(&b, "%s: %s\n", f[0], f[1])
 	}
@@ -68,13 +68,13 @@ func printRecipe(w io.Writer, l text.Language, r guide.Recipe, v guide.Values) e
 		case p.Block != nil:
 			s, err := p.Block.Fill(v)
 			if err != nil {
-				s = guide.Why(l, err)
+				s = guide.ExplainError(l, err)
 			}
-			fmt.Fprintf(&b, "\n%s:\n\n%s\n", v.In(p.Block.Caption), s)
+			fmt.Fprintf(&b, "\n%s:\n\n%s\n", v.FillText(p.Block.Caption), s)
 		case p.Step > 0:
-			fmt.Fprintf(&b, "\n%d. %s\n", p.Step, v.In(p.Text))
+			fmt.Fprintf(&b, "\n%d. %s\n", p.Step, v.FillText(p.Text))
 		default:
-			fmt.Fprintf(&b, "\n%s\n", v.In(p.Text))
+			fmt.Fprintf(&b, "\n%s\n", v.FillText(p.Text))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

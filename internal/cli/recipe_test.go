@@ -92,7 +92,7 @@ func startListener(t *testing.T) (taker, guide.Values) {
 	t.Helper()
 	events := make(taker, 16)
 	v := guide.Values{Exe: "/opt/wiebelt/wiebelt", Ring: "/opt/wiebelt/wiebelt", PathToken: secret.RandomKey(), SocketToken: secret.RandomKey()}
-	l := must.Get(listener.Start(t.Context(), listener.Config{SocketToken: v.SocketToken, PathToken: v.PathToken, HTTP: true, Take: events.take}))(t)
+	l := must.Get(listener.Start(t.Context(), listener.Config{SocketToken: v.SocketToken, PathToken: v.PathToken, HTTP: true, Receive: events.take}))(t)
 	t.Cleanup(func() { l.Close() })
 	v.Port = l.Port()
 	return events, v
@@ -503,14 +503,14 @@ func TestRecipeCommand(t *testing.T) {
 	dir := t.TempDir()
 	exits(t, 0, "", "recipe", "--profile", dir, "--language", "en").says("microsip  ", "Phone with a web address")
 	d := must.Get(profile.Find(dir))(t)
-	tokens := must.Get(secret.Token(d))(t)
+	tokens := must.Get(secret.EnsureTokens(d))(t)
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, r := range guide.All(l) {
 			s := exits(t, 0, "", "recipe", "--profile", dir, "--language", string(l), r.ID).says(r.VerifiedNote).hides("{{")
 			if s.err != "" || !strings.HasPrefix(s.out, r.Title+"\n") {
 				t.Errorf("%s: %s%s", r.ID, s.out, s.err)
 			}
-			wants := slices.ContainsFunc(r.Blocks(), guide.Block.Secret)
+			wants := slices.ContainsFunc(r.Blocks(), guide.Block.HasToken)
 			if has := strings.Contains(s.out, tokens.Path) || strings.Contains(s.out, tokens.Socket); has != wants {
 				t.Errorf("%s: token %v, want %v", r.ID, has, wants)
 			}

@@ -31,10 +31,10 @@ func (c *registerCmd) Run(e *env) error {
 			return err
 		}
 	}
-	e.say(text.RegisterDone)
+	e.printText(text.RegisterDone)
 	s, err := register.State(o)
 	if err == nil && !s.Ours {
-		return fail(exitFailed, text.RegisterOther, s.Scheme)
+		return exitError(exitFailed, text.RegisterOther, s.Scheme)
 	}
 	return err
 }
@@ -46,16 +46,16 @@ func checkRegistration(e *env, o register.Options) error {
 	}
 	switch {
 	case s.Scheme == "":
-		e.say(text.RegisterNothing)
+		e.printText(text.RegisterNothing)
 	case s.Ours:
-		e.say(text.RegisterOurs)
+		e.printText(text.RegisterOurs)
 	default:
-		e.say(text.RegisterTheirs, s.Scheme)
+		e.printText(text.RegisterTheirs, s.Scheme)
 	}
 	if s.Autostart {
-		e.say(text.RegisterStarts)
+		e.printText(text.RegisterStarts)
 	} else {
-		e.say(text.RegisterNoStart)
+		e.printText(text.RegisterNoStart)
 	}
 	if !s.Ours || !s.Autostart {
 		return &failure{code: exitFailed}
@@ -79,9 +79,9 @@ func (c *unregisterCmd) Run(e *env) error {
 		return err
 	}
 	if c.AllUsers {
-		e.say(text.RegisterGoneAll)
+		e.printText(text.RegisterGoneAll)
 	} else {
-		e.say(text.RegisterGone)
+		e.printText(text.RegisterGone)
 	}
 	return nil
 }
@@ -108,10 +108,10 @@ func (c *registerCmd) repair(e *env) error {
 	}
 	lost, err := registrations.RepairLost(d, e.load(d), e.profileDir)
 	for _, what := range lost {
-		e.say(text.RegisterAgain, text.DoctorName(what))
+		e.printText(text.RegisterAgain, text.DoctorName(what))
 	}
 	if err == nil && len(lost) == 0 {
-		e.say(text.RegisterWhole)
+		e.printText(text.RegisterWhole)
 	}
 	return err
 }

@@ -34,7 +34,7 @@ func (e *env) ring(args []string) error {
 	if key, known := ringFaults[err]; known {
 		return usageError(key)
 	}
-	if err == nil && !r.Nothing {
+	if err == nil && !r.NoCall {
 		err = e.handOver(r)
 	}
 	if r.Answer != "" { // Twinkle rings once it has read it, whatever becomes of the call here
@@ -51,7 +51,7 @@ func (e *env) handOver(r ring.Request) error {
 	if err != nil {
 		return err
 	}
-	err = r.HandOver(e.ctx, e.instance(d, nil), newest)
+	err = r.HandOver(e.ctx, e.instanceConfig(d, nil), newestProgram)
 	for _, why := range []error{instance.ErrNotRunning, instance.ErrQuit, ring.ErrNoScreen} {
 		if errors.Is(err, why) {
 			return &failure{exitNotRunning, why}
@@ -70,7 +70,7 @@ func (e *env) openURL(args []string) error {
 	r, err := ring.ParseLink(args)
 	e.profileDir = r.Profile
 	switch {
-	case errors.Is(err, ring.ErrLone):
+	case errors.Is(err, ring.ErrSingleArgument):
 		return e.argumentError("open-url", "URI")
 	case err != nil:
 		return &failure{exitUsage, err}

@@ -47,7 +47,7 @@ func (c *runCmd) run(e *env, d profile.Dirs) error {
 		if c.Background {
 			return nil
 		}
-		cfg := e.instance(d, log)
+		cfg := e.instanceConfig(d, log)
 		return resident.ShowCalls(e.ctx, cfg)
 	}
 	if err != nil {
@@ -56,8 +56,8 @@ func (c *runCmd) run(e *env, d profile.Dirs) error {
 	return err
 }
 
-// newest returns our program in the newest installed version.
-func newest() (string, error) {
+// newestProgram returns our program in the newest installed version.
+func newestProgram() (string, error) {
 	exe, err := os.Executable()
 	return installed.NewestOf(exe), err
 }
@@ -65,7 +65,7 @@ func newest() (string, error) {
 // startResident starts the resident of the newest installed version, so that it
 // outlives this program.
 func startResident(profileDir string, background bool) error {
-	exe, err := newest()
+	exe, err := newestProgram()
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (c *secretRemoveCmd) Run(e *env, d profile.Dirs) (err error) {
 	switch c.Which {
 	case "hub":
 		var ref secret.Ref
-		if ref, err = secret.Hub(cmp.Or(c.BaseURL, s.Hub.BaseURL), cmp.Or(c.ClientID, s.Hub.ClientID)); err != nil {
+		if ref, err = secret.HubRef(cmp.Or(c.BaseURL, s.Hub.BaseURL), cmp.Or(c.ClientID, s.Hub.ClientID)); err != nil {
 			return usageError(text.AdminNeedsAddress)
 		}
 		err = c.remove(e, d, s, ref)
@@ -44,7 +44,7 @@ func (c *secretRemoveCmd) Run(e *env, d profile.Dirs) (err error) {
 			err = c.remove(e, d, s, ref)
 		}
 	case "choices":
-		err = c.remove(e, d, s, chosencontacts.Key())
+		err = c.remove(e, d, s, chosencontacts.KeyRef())
 	case "tokens":
 		err = secret.RemoveTokens(d)
 	default:
@@ -57,7 +57,7 @@ func (c *secretRemoveCmd) Run(e *env, d profile.Dirs) (err error) {
 		return err
 	}
 	e.notifyResident(d)
-	e.say(done)
+	e.printText(done)
 	return nil
 }
 
@@ -68,10 +68,10 @@ func (c *secretRemoveCmd) kind(s *settings.Settings) string {
 // remove deletes one secret, and says so if there is none.
 func (c *secretRemoveCmd) remove(e *env, d profile.Dirs, s *settings.Settings, ref secret.Ref) error {
 	store := secret.Open(c.kind(s), d)
-	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
+	ctx, cancel := context.WithTimeout(e.ctx, storeTimeout)
 	defer cancel()
 	if secret.Inspect(ctx, store, ref) == secret.NotSet {
-		return fail(exitNotFound, text.AdminSecretNone)
+		return exitError(exitNotFound, text.AdminSecretNone)
 	}
 	if err := store.Delete(ctx, ref); err != nil {
 		return secretError(e.lang(), err)
@@ -92,7 +92,7 @@ func (c *secretRemoveCmd) removeAll(e *env, d profile.Dirs, s *settings.Settings
 	}
 	err := secret.RemoveTokens(d)
 	for _, kind := range kinds {
-		ctx, cancel := context.WithTimeout(e.ctx, storeTime)
+		ctx, cancel := context.WithTimeout(e.ctx, storeTimeout)
 		e2 := secret.Open(kind, d).Clear(ctx)
 		cancel()
 		switch {

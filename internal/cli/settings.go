@@ -69,7 +69,7 @@ func (e *env) setSetting(d profile.Dirs, key string, value *string) (err error) 
 		return err
 	}
 	if by := before.LockedBy(key); by != "" {
-		return fail(exitFailed, text.AdminLocked, key, by)
+		return exitError(exitFailed, text.AdminLocked, key, by)
 	}
 	if err := d.Make(); err != nil {
 		return err
@@ -80,11 +80,11 @@ func (e *env) setSetting(d profile.Dirs, key string, value *string) (err error) 
 	after, _ := settings.Load(d)
 	for _, one := range after.Values() {
 		if one.Key == key {
-			e.say(text.AdminKeySet, key, cmp.Or(one.Value, e.T(text.SettingNone)), text.SettingFrom(one.Source.String()))
+			e.printText(text.AdminKeySet, key, cmp.Or(one.Value, e.T(text.SettingNone)), text.SettingFrom(one.Source.String()))
 		}
 	}
 	if (key == "hub.base_url" || key == "hub.client_id") && e.lacksSecret(d) {
-		e.say(text.AdminSetNoSecret)
+		e.printText(text.AdminSetNoSecret)
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func (e *env) setSetting(d profile.Dirs, key string, value *string) (err error) 
 // With a relay instead, none is needed.
 func (e *env) lacksSecret(d profile.Dirs) bool {
 	s, _ := settings.Load(d) // its problems were reported before
-	if s.Relayed() && len(s.Hub.Missing()) > 0 {
+	if s.HasRelayLink() && len(s.Hub.Missing()) > 0 {
 		return false
 	}
 	return e.secrets(d, s)[0].State == string(secret.NotSet)
@@ -113,7 +113,7 @@ func (c *settingsCheckCmd) Run(e *env) error {
 		fmt.Fprintln(e.out, e.errorText(p))
 	}
 	if len(problems) > 0 {
-		return fail(exitFailed, text.AdminPolicyWrong, len(problems))
+		return exitError(exitFailed, text.AdminPolicyWrong, len(problems))
 	}
 	n := 0
 	for _, v := range s.Values() {
@@ -123,16 +123,16 @@ func (c *settingsCheckCmd) Run(e *env) error {
 		}
 	}
 	if s.Locked("hub.base_url") {
-		e.say(text.AdminPolicyHub)
+		e.printText(text.AdminPolicyHub)
 	}
 	missing := s.Hub.Missing()
 	if s.Hub.HubURL == "" { // no customer's file could be opened
 		missing = append(missing, "hub.hub_url")
 	}
 	if s.Locked("hub.base_url") && len(missing) > 0 {
-		return fail(exitFailed, text.AdminPolicyLacks, strings.Join(missing, ", "))
+		return exitError(exitFailed, text.AdminPolicyLacks, strings.Join(missing, ", "))
 	}
-	e.say(text.AdminPolicyGood, n)
+	e.printText(text.AdminPolicyGood, n)
 	return nil
 }
 
@@ -182,13 +182,13 @@ func (c *settingsShowCmd) Run(e *env) error {
 	s := e.load(d)
 	l := e.lang()
 	if c.Renew {
-		if _, err := secret.RenewToken(d); err != nil {
+		if _, err := secret.RenewTokens(d); err != nil {
 			return err
 		}
 	}
 	switch {
 	case c.Sources, c.Renew:
-		return e.readySources(d, s)
+		return e.printSourceValues(d, s)
 	case c.HelpKeys || c.Key != "":
 		return explain(e.out, l, s, c.Key)
 	}
@@ -210,7 +210,7 @@ func (c *settingsShowCmd) Run(e *env) error {
 	case health.ExpirySoon:
 		fmt.Fprintln(e.err, "wiebelt:", l.N(text.SecretExpires, days))
 	case health.ExpiryPast:
-		e.note(text.SecretExpired)
+		e.printNotice(text.SecretExpired)
 	}
 	if len(s.Problems()) > 0 {
 		return &failure{code: exitFailed}
@@ -222,15 +222,15 @@ func (c *settingsShowCmd) printJSON(e *env, d profile.Dirs) error {
 	s, problems := settings.Load(d)
 	o := settingsJSON{Settings: []settingJSON{}, Secrets: e.secrets(d, s), Problems: []problemJSON{}}
 	for _, v := range s.Values() {
-		k, known := settings.Of(v.Key)
+		k, known := settings.EntryOf(v.Key)
 		if !known || c.Key != "" && k.Key != c.Key {
 			continue // an unknown key: it is among the problems
 		}
-		o.Settings = append(o.Settings, settingJSON{v.Key, string(k.Type), v.Value, k.Default(), v.Source.String(), string(k.Who),
+		o.Settings = append(o.Settings, settingJSON{v.Key, string(k.Type), v.Value, k.Default(), v.Source.String(), string(k.Audience),
 			s.Locked(strings.SplitN(v.Key, "[", 2)[0]), v.Problem})
 	}
 	if c.Key != "" {
-		if k, known := settings.Of(c.Key); !known || k.Key != c.Key {
+		if k, known := settings.EntryOf(c.Key); !known || k.Key != c.Key {
 			return usageError(text.AdminNoKey)
 		}
 		o.Secrets = []secretJSON{}
@@ -239,7 +239,7 @@ func (c *settingsShowCmd) printJSON(e *env, d profile.Dirs) error {
 	for _, p := range problems {
 		o.Problems = append(o.Problems, problemJSON{string(p.Kind), p.Source.String(), p.Key, p.Line, p.Error()})
 	}
-	if err := e.print(o); err != nil {
+	if err := e.printJSON(o); err != nil {
 		return err
 	}
 	if len(problems) > 0 {
@@ -252,7 +252,7 @@ func (c *settingsShowCmd) printJSON(e *env, d profile.Dirs) error {
 func (e *env) secrets(d profile.Dirs, s *settings.Settings) []secretJSON {
 	ctx, cancel := context.WithTimeout(e.ctx, 3*time.Second)
 	defer cancel()
-	hub, links := hubtrial.Secrets(ctx, d, s)
+	hub, links := hubtrial.SecretStates(ctx, d, s)
 	all := []secretJSON{{"hub", s.Hub.SecretStore, string(hub)}}
 	for _, p := range s.Softphones {
 		if state, ok := links[p.Name]; ok {
@@ -272,7 +272,7 @@ func explain(w io.Writer, l text.Language, s *settings.Settings, key string) err
 		fmt.Fprintf(w, "  %s: %s\n", l.T(name), cmp.Or(oneLine(v), l.T(text.SettingNone)))
 	}
 	found := false
-	for _, k := range settings.All() {
+	for _, k := range settings.AllEntries() {
 		if key != "" && k.Key != key {
 			continue
 		}
@@ -283,7 +283,7 @@ func explain(w io.Writer, l text.Language, s *settings.Settings, key string) err
 		fmt.Fprintf(w, "%s: %s\n  %s\n", k.Key, l.T(text.SettingTitle(k.Key)), l.T(text.SettingHelp(k.Key)))
 		line(text.SettingAllowed, templates.Allowed(l, k))
 		line(text.SettingDefault, k.Default())
-		line(text.SettingSetBy, l.T(text.SettingWho(string(k.Who))))
+		line(text.SettingSetBy, l.T(text.SettingWho(string(k.Audience))))
 		if v, ok := values[k.Key]; ok {
 			line(text.SettingValue, v.Value)
 			line(text.SettingSource, l.T(text.SettingFrom(v.Source.String())))
@@ -295,11 +295,11 @@ func explain(w io.Writer, l text.Language, s *settings.Settings, key string) err
 	return nil
 }
 
-// readySources prints the values to enter in a phone's settings.
-func (e *env) readySources(d profile.Dirs, s *settings.Settings) error {
-	t, err := secret.Token(d)
+// printSourceValues prints the values to enter in a phone's settings.
+func (e *env) printSourceValues(d profile.Dirs, s *settings.Settings) error {
+	t, err := secret.EnsureTokens(d)
 	if err != nil {
-		return tokensBad(err)
+		return tokensError(err)
 	}
 	number := e.T(text.CommandPlace("NUMBER"))
 	w := e.table()

@@ -33,7 +33,7 @@ func setWhole(t *testing.T) (dir string) {
 // program's output have the same keys, in both languages.
 func TestKeysAreTheSameEverywhere(t *testing.T) {
 	want := map[string]bool{}
-	for _, k := range settings.All() {
+	for _, k := range settings.AllEntries() {
 		want[k.Key] = true
 	}
 	if len(want) < 60 {

@@ -23,13 +23,13 @@ import (
 func (c *provisionCmd) exportOffice(e *env, d profile.Dirs, s *settings.Settings) error {
 	office := setupfile.Office{Settings: s, Code: c.JoinCode}
 	if c.JoinCode != "" && s.Relay.URL == "" {
-		return fail(exitFailed, text.AdminIncomplete, "relay.url")
+		return exitError(exitFailed, text.AdminIncomplete, "relay.url")
 	}
 	if missing := s.Hub.Missing(); len(missing) > 0 && !setupfile.WithoutHub(s) {
-		return fail(exitFailed, text.AdminIncomplete, missing[0])
+		return exitError(exitFailed, text.AdminIncomplete, missing[0])
 	}
 	if _, err := os.Lstat(c.Export); err == nil {
-		return fail(exitFailed, text.SetupFileIsThere)
+		return exitError(exitFailed, text.SetupFileIsThere)
 	}
 	var err error
 	if !setupfile.WithoutHub(s) {
@@ -44,35 +44,35 @@ func (c *provisionCmd) exportOffice(e *env, d profile.Dirs, s *settings.Settings
 	}
 	err = profile.CreateFile(c.Export, b.Bytes(), 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return fail(exitFailed, text.SetupFileIsThere)
+		return exitError(exitFailed, text.SetupFileIsThere)
 	}
 	if err != nil {
 		return err
 	}
-	if left := setupfile.LeftOut(s); len(left) > 0 {
-		e.note(text.AdminLeft, strings.Join(left, ", "))
+	if left := setupfile.OmittedKeys(s); len(left) > 0 {
+		e.printNotice(text.AdminLeft, strings.Join(left, ", "))
 	}
-	e.note(text.AdminPhrase)
+	e.printNotice(text.AdminPhrase)
 	_, err = fmt.Fprintln(e.out, phrase)
 	return err
 }
 
 // workingSecret returns the hub's secret that has worked, or a new one that works.
 func (c *provisionCmd) workingSecret(e *env, d profile.Dirs, h settings.Hub) (string, error) {
-	ref, err := secret.Hub(h.BaseURL, h.ClientID)
+	ref, err := secret.HubRef(h.BaseURL, h.ClientID)
 	if err != nil {
-		return "", fail(exitFailed, text.AdminNeedsAddress)
+		return "", exitError(exitFailed, text.AdminNeedsAddress)
 	}
 	store, err := c.open(d, h.SecretStore)
 	if err != nil {
 		return "", err
 	}
-	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
+	ctx, cancel := context.WithTimeout(e.ctx, storeTimeout)
 	defer cancel()
 	value, next, err := secret.Pair(ctx, store, ref)
 	switch {
 	case errors.Is(err, secret.ErrNotSet):
-		return "", fail(exitFailed, text.SetupNoSecret)
+		return "", exitError(exitFailed, text.SetupNoSecret)
 	case err != nil:
 		return "", secretError(e.lang(), err)
 	case next == "":
@@ -80,7 +80,7 @@ func (c *provisionCmd) workingSecret(e *env, d profile.Dirs, h settings.Hub) (st
 	case value == "" || hubtrial.SecretWorks(ctx, d, h, next):
 		return next, nil
 	}
-	e.note(text.SetupOldSecret) // a secret that the hub does not accept yet would be useless
+	e.printNotice(text.SetupOldSecret) // a secret that the hub does not accept yet would be useless
 	return value, nil
 }
 
@@ -99,39 +99,39 @@ func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Set
 	if err != nil {
 		return &failure{exitFailed, err}
 	}
-	if len(f.Left) > 0 {
-		e.say(text.AdminPolicyKeeps, strings.Join(f.Left, ", "))
+	if len(f.LockedKeys) > 0 {
+		e.printText(text.AdminPolicyKeeps, strings.Join(f.LockedKeys, ", "))
 	}
 	if err := e.compare(f.Rows); err != nil {
 		return err
 	}
-	if f.Moved {
-		e.say(text.SetupMoved)
+	if f.HubMoved {
+		e.printText(text.SetupMoved)
 	}
 	if !c.PassphraseStdin {
 		fmt.Fprint(e.out, e.T(text.SetupConfirm))
 		if !e.confirm() {
-			return fail(exitFailed, text.SetupCancelled)
+			return exitError(exitFailed, text.SetupCancelled)
 		}
 	}
-	say, done := e.steps()
-	encoding, err := f.TakeOver(e.ctx, d, c.TestNumber, func(kind string) (secret.Store, error) { return c.open(d, kind) }, say)
+	say, done := e.stepPrinter()
+	encoding, err := f.Apply(e.ctx, d, c.TestNumber, func(kind string) (secret.Store, error) { return c.open(d, kind) }, say)
 	done()
 	switch {
 	case err != nil:
 		return savedError(e.lang(), err)
 	case encoding != "":
-		e.say(text.SetupEncoding, encoding)
+		e.printText(text.SetupEncoding, encoding)
 	}
-	e.say(text.SetupTaken)
-	e.sayLinks(d)
+	e.printText(text.SetupTaken)
+	e.printMissingSecrets(d)
 	return nil
 }
 
 // hubAfter returns the hub as it would be with changes. Where the policy decides, it prevails,
 // and this is reported. A secret for another hub or store than the policy's is useless here.
 func (c *provisionCmd) hubAfter(e *env, before *settings.Settings, changes map[string]any, withSecret bool) (settings.Hub, error) {
-	next, left, err := hubtrial.After(before, changes)
+	next, left, err := hubtrial.ResultingHub(before, changes)
 	if _, refused := errors.AsType[*text.Error](err); refused {
 		if withSecret {
 			return next, err
@@ -139,7 +139,7 @@ func (c *provisionCmd) hubAfter(e *env, before *settings.Settings, changes map[s
 		err = nil
 	}
 	if len(left) > 0 && err == nil {
-		e.say(text.AdminPolicyKeeps, strings.Join(left, ", "))
+		e.printText(text.AdminPolicyKeeps, strings.Join(left, ", "))
 	}
 	return next, err
 }
@@ -151,31 +151,31 @@ func (c *provisionCmd) testHub(e *env, d profile.Dirs, before *settings.Settings
 	const key = "hub.basic_auth_encoding"
 	try := hubtrial.Trial{Dirs: d, Settings: before, Hub: h, Secret: value, Number: c.TestNumber}
 	if len(changes) > 0 && !before.Locked(key) {
-		try.Others = []string{key}
+		try.KeysToVary = []string{key}
 	}
-	say, done := e.steps()
+	say, done := e.stepPrinter()
 	better, ok := try.Run(e.ctx, say)
 	done()
 	if !ok {
-		return h, fail(exitFailed, text.SetupTestFailed)
+		return h, exitError(exitFailed, text.SetupTestFailed)
 	}
 	if encoding := cmp.Or(better[key], h.BasicAuthEncoding); encoding != h.BasicAuthEncoding {
 		h.BasicAuthEncoding, changes[key] = encoding, encoding
-		e.say(text.SetupEncoding, encoding)
+		e.printText(text.SetupEncoding, encoding)
 	}
 	return h, nil
 }
 
-// sayLinks names the links that lack their secret: a set-up file only contains the hub's,
+// printMissingSecrets names the links that lack their secret: a set-up file only contains the hub's,
 // since an exchange has one per extension.
-func (e *env) sayLinks(d profile.Dirs) {
+func (e *env) printMissingSecrets(d profile.Dirs) {
 	s, _ := settings.Load(d) // its problems were reported before
-	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
+	ctx, cancel := context.WithTimeout(e.ctx, storeTimeout)
 	defer cancel()
-	_, links := hubtrial.Secrets(ctx, d, s)
+	_, links := hubtrial.SecretStates(ctx, d, s)
 	for _, p := range s.Softphones {
 		if links[p.Name] == secret.NotSet {
-			e.say(text.SetupLinkSecret, cmp.Or(p.Name, p.Address))
+			e.printText(text.SetupLinkSecret, cmp.Or(p.Name, p.Address))
 		}
 	}
 }
@@ -186,13 +186,13 @@ func (e *env) compare(rows []hubtrial.Row) error {
 	fmt.Fprintf(t, "%s\t%s\t%s\n", e.T(text.SetupSetting), e.T(text.SetupNow), e.T(text.SetupNew))
 	shown := func(s string) string { return cmp.Or(oneLine(s), e.T(text.SetupNothing)) }
 	for _, r := range rows {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", r.Key, shown(r.Now), shown(r.New))
+		fmt.Fprintf(t, "%s\t%s\t%s\n", r.Key, shown(r.Current), shown(r.New))
 	}
 	return t.Flush()
 }
 
-// steps prints the results of a trial's steps; done ends the table.
-func (e *env) steps() (say func(hubtrial.Step), done func()) {
+// stepPrinter prints the results of a trial's steps; done ends the table.
+func (e *env) stepPrinter() (say func(hubtrial.Step), done func()) {
 	l := e.lang()
 	t := e.table()
 	return func(st hubtrial.Step) {

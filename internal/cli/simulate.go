@@ -58,7 +58,7 @@ func (c *simulateCmd) Run(e *env, d profile.Dirs) error {
 		}
 		return w.Flush()
 	}
-	story, err := c.story(e)
+	story, err := c.scenario(e)
 	if err != nil {
 		return err
 	}
@@ -69,10 +69,10 @@ func (c *simulateCmd) Run(e *env, d profile.Dirs) error {
 	return ignoreCancelled(c.play(e, d, l, story, o))
 }
 
-// story returns the scenario to play.
-func (c *simulateCmd) story(e *env) (*simulate.Scenario, error) {
+// scenario returns the scenario to play.
+func (c *simulateCmd) scenario(e *env) (*simulate.Scenario, error) {
 	if c.Scenario == "" {
-		return c.single()
+		return c.singleCall()
 	}
 	if c.Name != "" || c.Line != "" || c.Answer != 0 || c.Number != "" {
 		return nil, usageError(text.OutputSimScenario)
@@ -102,8 +102,8 @@ func (c *simulateCmd) story(e *env) (*simulate.Scenario, error) {
 	return s, nil
 }
 
-// single returns a scenario of one call. A number that means "none" is a withheld one.
-func (c *simulateCmd) single() (*simulate.Scenario, error) {
+// singleCall returns a scenario of one call. A number that means "none" is a withheld one.
+func (c *simulateCmd) singleCall() (*simulate.Scenario, error) {
 	rules, err := phone.NewRules(phone.Config{})
 	if err != nil {
 		return nil, err
@@ -119,13 +119,13 @@ func (c *simulateCmd) single() (*simulate.Scenario, error) {
 
 // options collects what the protocol needs.
 func (c *simulateCmd) options(e *env, d profile.Dirs) (simulate.Options, error) {
-	o := simulate.Options{Listen: c.Listen, Profile: e.profileDir, Stray: e.err}
+	o := simulate.Options{Listen: c.Listen, Profile: e.profileDir, ProgramOutput: e.err}
 	kind := registry.Of(c.Over)
 	if c.Listen != "" && !kind.IsLink() {
 		return o, usageError(text.OutputSimListen)
 	}
-	asked := kind.Reach == registry.ByListener || kind.ToRelay()
-	if given := c.Port != 0 || c.TokenStdin || kind.ToRelay(); given && (!asked || c.Port < 1 || c.Port > 65535 || !c.TokenStdin) {
+	asked := kind.Reach == registry.ByListener || kind.ReportsToRelay()
+	if given := c.Port != 0 || c.TokenStdin || kind.ReportsToRelay(); given && (!asked || c.Port < 1 || c.Port > 65535 || !c.TokenStdin) {
 		return o, usageError(text.OutputSimPort)
 	}
 	switch {
@@ -136,14 +136,14 @@ func (c *simulateCmd) options(e *env, d profile.Dirs) (simulate.Options, error) 
 		}
 		o.Port, o.Token, o.PathToken = c.Port, token, token
 	case kind.Reach == registry.ByListener:
-		at, err := announced(e.ctx, d.Run)
+		at, err := awaitAnnouncement(e.ctx, d.Run)
 		if errors.Is(err, fs.ErrNotExist) {
-			return o, fail(exitNotRunning, text.OutputSimNotRunning)
+			return o, exitError(exitNotRunning, text.OutputSimNotRunning)
 		}
 		if err != nil {
 			return o, text.Errorf(text.OutputSimAnnounced)
 		}
-		tokens, err := secret.Token(d)
+		tokens, err := secret.EnsureTokens(d)
 		if err != nil {
 			return o, text.Errorf(text.OutputTokens, err)
 		}
@@ -158,13 +158,13 @@ func (c *simulateCmd) options(e *env, d profile.Dirs) (simulate.Options, error) 
 	return o, nil
 }
 
-// startsIn is how long to wait for a Wiebelt that is just starting.
-const startsIn = 3 * time.Second
+// announceTimeout is how long to wait for a Wiebelt that is just starting.
+const announceTimeout = 3 * time.Second
 
-func announced(ctx context.Context, dir string) (a listener.Announcement, err error) {
+func awaitAnnouncement(ctx context.Context, dir string) (a listener.Announcement, err error) {
 	for began := time.Now(); ; {
-		a, err = listener.Announced(dir)
-		if !errors.Is(err, fs.ErrNotExist) || time.Since(began) > startsIn || wake.Pause(ctx, startsIn/60) != nil {
+		a, err = listener.ReadAnnouncement(dir)
+		if !errors.Is(err, fs.ErrNotExist) || time.Since(began) > announceTimeout || wake.Pause(ctx, announceTimeout/60) != nil {
 			return a, err
 		}
 	}
@@ -180,12 +180,12 @@ func (c *simulateCmd) play(e *env, d profile.Dirs, l text.Language, story *simul
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
 	if s, ok := p.(simulate.Server); ok {
-		if err := e.print(s.Address()); err != nil {
+		if err := e.printJSON(s.Address()); err != nil {
 			return err
 		}
-		introduce(e.err, l, s.Address(), settings.Path(d), e.profileDir)
+		printInstructions(e.err, l, s.Address(), settings.Path(d), e.profileDir)
 	}
-	if left := simulate.LeftOut(story, registry.Of(c.Over).Can); len(left) > 0 {
+	if left := simulate.Omissions(story, registry.Of(c.Over).Capabilities); len(left) > 0 {
 		var words []string
 		for _, x := range left {
 			words = append(words, l.T(text.SimulateLeftOut(x)))
@@ -195,11 +195,12 @@ func (c *simulateCmd) play(e *env, d profile.Dirs, l text.Language, story *simul
 	if err := p.Ready(e.ctx); err != nil {
 		return err
 	}
-	play := simulate.Play{Can: registry.Of(c.Over).Can, Speed: c.Speed, Repeat: c.Repeat, Prefix: fmt.Sprintf("sim-%d-", os.Getpid())}
+	play := simulate.Play{Capabilities: registry.Of(c.Over).Capabilities, Speed: c.Speed, Repeat: c.Repeat,
+		Prefix: fmt.Sprintf("sim-%d-", os.Getpid())}
 	if c.Scenario != "" {
 		fmt.Fprintln(e.err, l.T(text.SimulatePlays, cmp.Or(story.Title[string(l)], l.T(text.SimulateScenario))))
 		play.OnStep = func(s simulate.Step) {
-			fmt.Fprintf(e.err, "%7.1f  %s %s\n", s.At.Seconds(), l.T(text.SimulateStep(s.Do.String())), s.Name)
+			fmt.Fprintf(e.err, "%7.1f  %s %s\n", s.At.Seconds(), l.T(text.SimulateStep(s.Verb.String())), s.Name)
 		}
 	}
 	if err := play.Run(e.ctx, p, story); err != nil {
@@ -211,9 +212,9 @@ func (c *simulateCmd) play(e *env, d profile.Dirs, l text.Language, story *simul
 	return nil
 }
 
-// introduce prints how to connect Wiebelt to a phone that waits for it.
-func introduce(w io.Writer, l text.Language, a simulate.Address, file, profileDir string) {
-	fmt.Fprintf(w, "%s\n\n[[softphone]]\nkind = %q\nname = \"simulate-%s\"\naddress = %q\n", l.T(text.SimulateSettings, file), a.Over, a.Over, a.Address)
+// printInstructions prints how to connect Wiebelt to a phone that waits for it.
+func printInstructions(w io.Writer, l text.Language, a simulate.Address, file, profileDir string) {
+	fmt.Fprintf(w, "%s\n\n[[softphone]]\nkind = %q\nname = \"simulate-%s\"\naddress = %q\n", l.T(text.SimulateSettings, file), a.Protocol, a.Protocol, a.Address)
 	if a.Extension != "" {
 		fmt.Fprintf(w, "extension = %q\nuser = %q\n", a.Extension, a.User)
 	}
@@ -222,7 +223,7 @@ func introduce(w io.Writer, l text.Language, a simulate.Address, file, profileDi
 		if profileDir != "" {
 			at = fmt.Sprintf(" --profile %q", profileDir)
 		}
-		fmt.Fprintf(w, "\n%s\n\necho %s | wiebelt provision%s --softphone simulate-%s --secret-stdin\n", l.T(text.SimulateSecret), a.Secret, at, a.Over)
+		fmt.Fprintf(w, "\n%s\n\necho %s | wiebelt provision%s --softphone simulate-%s --secret-stdin\n", l.T(text.SimulateSecret), a.Secret, at, a.Protocol)
 	}
 	fmt.Fprintf(w, "\n%s\n", l.T(text.SimulateWaits))
 }

@@ -26,7 +26,7 @@ func (c *sweepCmd) Run(*env) error {
 	if c.Place {
 		return placePrograms(exe)
 	}
-	if programs, ok := installed.Beside(exe); ok && c.End {
+	if programs, ok := installed.VersionsFolder(exe); ok && c.End {
 		endPrograms(programs)
 	}
 	return installed.Sweep(exe)
@@ -35,7 +35,7 @@ func (c *sweepCmd) Run(*env) error {
 // placePrograms copies the small programs of exe's version to where phones and terminals
 // find those of every version. If it is interrupted, either the old or the new one is there.
 func placePrograms(exe string) (err error) {
-	programs, ok := installed.Beside(exe)
+	programs, ok := installed.VersionsFolder(exe)
 	if !ok {
 		return nil
 	}

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// endsIn is how long a terminated program may take to disappear, in milliseconds.
-const endsIn = 5000
+// endTimeout is how long a terminated program may take to disappear, in milliseconds.
+const endTimeout = 5000
 
 // endPrograms terminates every other program that was started from below a
 // folder, in all sessions.
@@ -42,7 +42,7 @@ func endProgram(id uint32, dir string) {
 	}
 	below := dir + string(filepath.Separator)
 	if path := windows.UTF16ToString(name[:n]); len(path) > len(below) && strings.EqualFold(path[:len(below)], below) && windows.TerminateProcess(h, 0) == nil {
-		_, _ = windows.WaitForSingleObject(h, endsIn)
+		_, _ = windows.WaitForSingleObject(h, endTimeout)
 	}
 }
 

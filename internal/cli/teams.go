@@ -11,7 +11,7 @@ type teamsPageCmd struct {
 }
 
 func (c *teamsPageCmd) Run(e *env) error {
-	b, err := teamspage.Write(e.lang())
+	b, err := teamspage.Render(e.lang())
 	if err != nil {
 		return err
 	}
@@ -22,6 +22,6 @@ func (c *teamsPageCmd) Run(e *env) error {
 	if err := profile.CreateFile(c.File, b, 0o644); err != nil {
 		return err
 	}
-	e.say(text.OutputTeamsPage)
+	e.printText(text.OutputTeamsPage)
 	return nil
 }

@@ -28,12 +28,12 @@ func (c *windowCmd) Run(e *env, d profile.Dirs) error {
 		return usageError(text.WindowUnknown, strings.Join(all, ", "))
 	}
 	log := slog.New(slog.NewTextHandler(e.err, nil))
-	cfg := e.instance(d, log)
+	cfg := e.instanceConfig(d, log)
 	err := windowapp.Run(e.ctx, windowapp.Config{Window: c.Name, Dirs: d, Program: widgets.Program{Version: e.build.Version, Commit: e.build.Commit, ProfileDir: e.profileDir}, Log: log,
 		Connect: func(ctx context.Context) (windowapp.Conn, error) {
 			conn, hello, err := instance.Connect(ctx, cfg, instance.RoleWindows)
 			if errors.Is(err, instance.ErrNotRunning) && windowapp.WithoutResident(c.Name) {
-				return windowapp.Alone(e.localWelcome(d, c.Name))
+				return windowapp.NewLocalConn(e.localWelcome(d, c.Name))
 			}
 			if err == nil && hello.Build != e.build.Commit {
 				log.Warn("the resident is of another build and decides what happens", "resident", hello.Build, "window", e.build.Commit)
@@ -41,7 +41,7 @@ func (c *windowCmd) Run(e *env, d profile.Dirs) error {
 			return conn, err
 		}})
 	if errors.Is(err, instance.ErrNotRunning) {
-		return fail(exitNotRunning, text.WindowNeedsResident)
+		return exitError(exitNotRunning, text.WindowNeedsResident)
 	}
 	return err
 }
@@ -49,7 +49,7 @@ func (c *windowCmd) Run(e *env, d profile.Dirs) error {
 // localWelcome returns what the resident would tell a window if it ran.
 func (e *env) localWelcome(d profile.Dirs, window string) windowapi.Welcome {
 	s := e.load(d)
-	w := windowapi.Welcome{Language: string(e.lang()), Theme: s.UI.Theme, FileWord: s.UI.FileWord, Window: window, Alone: true,
+	w := windowapi.Welcome{Language: string(e.lang()), Theme: s.UI.Theme, FileWord: s.UI.FileWord, Window: window, NoResident: true,
 		Status: windowapi.Status{Sentence: e.T(text.Doctor("resident.off"))}}
 	if s.History.Keep != "off" {
 		w.History = fromsettings.HistoryFile(d)

@@ -157,8 +157,8 @@ func Placeholder(l text.Language, name string) string {
 	return name
 }
 
-// argument returns a positional argument as usage and help name it.
-func argument(l text.Language, v *kong.Value) string {
+// argumentUsage returns a positional argument as usage and help name it.
+func argumentUsage(l text.Language, v *kong.Value) string {
 	s := "<" + Placeholder(l, v.Name) + ">"
 	if v.IsCumulative() {
 		s += " …"
@@ -169,8 +169,8 @@ func argument(l text.Language, v *kong.Value) string {
 	return s
 }
 
-// flagged returns a flag with its placeholder.
-func flagged(l text.Language, f *kong.Flag) string {
+// flagUsage returns a flag with its placeholder.
+func flagUsage(l text.Language, f *kong.Flag) string {
 	s := "--" + f.Name
 	switch {
 	case f.IsBool() && f.Tag.Negatable != "":
@@ -195,8 +195,8 @@ type Page struct {
 func PageOf(l text.Language, n *kong.Node) Page {
 	p := Page{Usage: n.FullPath() + " " + l.T(text.CommandFlags), Summary: HelpOf(l, cmp.Or(PathOf(n), n.Name), ""), About: longHelp(l, n)}
 	for _, v := range n.Positional {
-		p.Usage += " " + argument(l, v)
-		p.Arguments = append(p.Arguments, [2]string{argument(l, v), HelpOf(l, PathOf(n), "<"+v.Name+">")})
+		p.Usage += " " + argumentUsage(l, v)
+		p.Arguments = append(p.Arguments, [2]string{argumentUsage(l, v), HelpOf(l, PathOf(n), "<"+v.Name+">")})
 	}
 	if len(n.Children) > 0 {
 		p.Usage += " <" + Placeholder(l, "command") + ">"
@@ -211,7 +211,7 @@ func flagRows(l text.Language, n *kong.Node, flags []*kong.Flag) (rows [][2]stri
 		if f.Hidden {
 			continue
 		}
-		name := flagged(l, f)
+		name := flagUsage(l, f)
 		if f.Short != 0 {
 			name = "-" + string(f.Short) + ", " + name
 		}
@@ -303,8 +303,8 @@ func (w *page) paragraphs(s string) {
 	w.rows(rows)
 }
 
-// column is the widest left column with text beside it.
-const column = 30
+// maxLeftColumn is the widest left column with text beside it.
+const maxLeftColumn = 30
 
 func (w *page) table(title string, rows [][2]string) {
 	if len(rows) == 0 {
@@ -318,7 +318,7 @@ func (w *page) table(title string, rows [][2]string) {
 func (w *page) rows(rows [][2]string) {
 	left := 0
 	for _, r := range rows {
-		if n := utf8.RuneCountInString(r[0]); n <= column {
+		if n := utf8.RuneCountInString(r[0]); n <= maxLeftColumn {
 			left = max(left, n)
 		}
 	}
@@ -354,7 +354,7 @@ func widthOf(out io.Writer) int {
 	const usual, most = 80, 110
 	if f := Terminal(out); f != nil {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			return max(min(w, most), 2*column)
+			return max(min(w, most), 2*maxLeftColumn)
 		}
 	}
 	return usual
@@ -375,8 +375,8 @@ func (o *Output) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// parserSays maps the parser's errors, which are in English, to ours.
-var parserSays = []struct {
+// parserMessages maps the parser's errors, which are in English, to ours.
+var parserMessages = []struct {
 	pattern string
 	key     text.Key
 }{
@@ -396,14 +396,14 @@ var parserSays = []struct {
 // parserError translates an error of the parser.
 func parserError(l text.Language, err error) *text.Error {
 	said := err.Error()
-	for _, p := range parserSays {
+	for _, p := range parserMessages {
 		found := regexp.MustCompile(p.pattern).FindStringSubmatch(said)
 		if found == nil {
 			continue
 		}
 		var args []any
 		for _, s := range found[1:] {
-			args = append(args, names(l, s))
+			args = append(args, translateNames(l, s))
 		}
 		switch p.key {
 		case text.UsageArgument, text.UsageFlag:
@@ -417,9 +417,9 @@ func parserError(l text.Language, err error) *text.Error {
 	return text.Errorf(text.UsageWrong)
 }
 
-// names translates the names of arguments in the parser's errors, and the
+// translateNames translates the names of arguments in the parser's errors, and the
 // words between several.
-func names(l text.Language, s string) string {
+func translateNames(l text.Language, s string) string {
 	s = regexp.MustCompile(`<[\w-]+>`).ReplaceAllStringFunc(s, func(n string) string { return "<" + Placeholder(l, strings.Trim(n, "<>")) + ">" })
 	s = regexp.MustCompile(`(--[\w-]+)=(\S+)`).ReplaceAllStringFunc(s, func(n string) string {
 		name, filled, _ := strings.Cut(n, "=")

@@ -31,7 +31,7 @@ func ReadHidden(ctx context.Context, f *os.File, out io.Writer, question string)
 		return "", err
 	}
 	defer func() { _ = term.Restore(int(f.Fd()), was) }()
-	line, err := Answer(ctx, func() (string, error) {
+	line, err := AwaitAnswer(ctx, func() (string, error) {
 		return term.NewTerminal(struct {
 			io.Reader
 			io.Writer
@@ -46,9 +46,9 @@ func ReadHidden(ctx context.Context, f *os.File, out io.Writer, question string)
 	return line, err
 }
 
-// Answer returns the result of read, unless ctx ends first. Reading a terminal cannot be
+// AwaitAnswer returns the result of read, unless ctx ends first. Reading a terminal cannot be
 // interrupted: read ends with the answer or the process.
-func Answer(ctx context.Context, read func() (string, error)) (line string, err error) {
+func AwaitAnswer(ctx context.Context, read func() (string, error)) (line string, err error) {
 	done := make(chan struct{})
 	var typed string
 	var failed error

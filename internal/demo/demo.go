@@ -51,7 +51,7 @@ type Options struct {
 const (
 	clientID     = "demo"
 	organisation = "0000"
-	contacts     = 3000
+	contactCount = 3000
 	ringFor      = 25 * time.Second // a call played from the demo's window
 )
 
@@ -80,7 +80,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer h.Close()
 	s := settings.Defaults()
-	s.Lines = []settings.Line{{Number: line, Name: "Schade"}}
+	s.Lines = []settings.Line{{Number: officeNumber, Name: "Schade"}}
 	s.Support.Contact = "Jan (IT), toestel 140"
 	if o.Language != "" {
 		s.UI.Language = string(o.Language)
@@ -90,14 +90,14 @@ func Run(ctx context.Context, o Options) error {
 	}
 	painted := make(chan card.Painted, 64)
 	d := &runner{player: player{faults: h.Faults(), painted: painted}, ready: make(chan struct{})}
-	defer d.work.Wait() // before the hub is closed
+	defer d.running.Wait() // before the hub is closed
 	var failed error
 	err = resident.Run(ctx, resident.Options{
 		Dirs: dirs, ProfileDir: dir, Exe: o.Exe, Settings: s, Version: o.Version, Commit: o.Commit, Log: o.Log,
 		Demo: &resident.Demo{
 			Hub: hub.Config{BaseURL: h.BaseURL(), ClientID: clientID, OrganisationCode: organisation,
 				Secret: func(context.Context) (string, error) { return clientSecret, nil }},
-			HubURL: h.HubURL(), Window: !o.Play, Calls: d.calls, Play: d.play,
+			HubURL: h.HubURL(), ShowWindow: !o.Play, Calls: d.calls, Play: d.play,
 			Painted: func(p card.Painted) {
 				select {
 				case painted <- p:
@@ -105,7 +105,7 @@ func Run(ctx context.Context, o Options) error {
 				}
 			},
 			Ready: func(ctx context.Context, port int, tokens secret.Tokens, mended func()) {
-				if failed = d.begin(ctx, port, tokens, mended); failed == nil && o.Play {
+				if failed = d.connect(ctx, port, tokens, mended); failed == nil && o.Play {
 					failed = d.playAll(ctx, o, fromsettings.Language(s))
 				}
 				if failed != nil || o.Play {
@@ -119,13 +119,13 @@ func Run(ctx context.Context, o Options) error {
 
 // startHub starts the local hub with the people in the demo's calls.
 func startHub(ctx context.Context, log *slog.Logger) (*localhub.Hub, string, error) {
-	h, err := localhub.Start(ctx, localhub.Config{Synthetic: contacts, Demo: true, Log: log})
+	h, err := localhub.Start(ctx, localhub.Config{Synthetic: contactCount, Demo: true, Log: log})
 	if err != nil {
 		return nil, "", err
 	}
 	clientSecret, err := h.AddClient(ctx, clientID, organisation)
 	if err == nil {
-		_, err = h.AddInvented(ctx, invented...)
+		_, err = h.AddInvented(ctx, demoContacts...)
 	}
 	if err != nil {
 		return nil, "", errors.Join(err, h.Close())
@@ -133,9 +133,9 @@ func startHub(ctx context.Context, log *slog.Logger) (*localhub.Hub, string, err
 	return h, clientSecret, nil
 }
 
-// invented has the people in the demo's calls who are not covered by the local
+// demoContacts has the people in the demo's calls who are not covered by the local
 // hub's own sample numbers.
-var invented = []localhub.Record{
+var demoContacts = []localhub.Record{
 	person("A.", "", "Aardenburg", "200310", "Kade", "12", "A", slowNumber),
 	person("F.", "el", "Idrissi", "200311", "Laan", "4", "", goneNumber),
 	person("S.", "van", "Loon", "200312", "Markt", "7", "", refusedNumber),
@@ -145,22 +145,23 @@ func person(initials, prefix, family, relation, street, house, addition, number 
 	return localhub.Record{Numbers: []string{number}, Contact: contact.Contact{
 		RelationNumber: relation, Initials: initials, Prefix: prefix, FamilyName: family,
 		Address:  contact.Address{Street: street, Number: house, Addition: addition, PostalCode: "1234 AB", City: "Ons Dorp"},
-		Producer: contact.Coded{Code: "P1", Description: "Producent Een"}, LastModifiedBy: contact.Coded{Code: "M1", Description: "Medewerker"}}}
+		Producer: contact.CodedValue{Code: "P1", Description: "Producent Een"}, LastModifiedBy: contact.CodedValue{Code: "M1",
+			Description: "Medewerker"}}}
 }
 
 // runner plays the demo's calls.
 type runner struct {
-	player player
-	ready  chan struct{}
-	work   sync.WaitGroup // calls requested by the window
-	turn   sync.Mutex     // held while a call is played
+	player  player
+	ready   chan struct{}
+	running sync.WaitGroup // calls requested by the window
+	playMu  sync.Mutex     // held while a call is played
 
 	mu   sync.Mutex         // protects stop
 	stop context.CancelFunc // ends the call requested last; may be nil
 }
 
-// begin connects the simulated softphone.
-func (d *runner) begin(ctx context.Context, port int, tokens secret.Tokens, mended func()) error {
+// connect connects the simulated softphone.
+func (d *runner) connect(ctx context.Context, port int, tokens secret.Tokens, mended func()) error {
 	if port == 0 {
 		return errors.New("the listener does not run")
 	}
@@ -169,7 +170,7 @@ func (d *runner) begin(ctx context.Context, port int, tokens secret.Tokens, mend
 		return err
 	}
 	context.AfterFunc(ctx, func() { _ = phone.Close() })
-	d.player.phone, d.player.hubMended = phone, mended
+	d.player.phone, d.player.onHubRestored = phone, mended
 	close(d.ready)
 	return nil
 }
@@ -185,8 +186,8 @@ func (d *runner) calls(l text.Language) []windowapi.DemoCall {
 
 // play plays one call for the window and returns once the card shows its final content; the
 // phone continues to ring for a while.
-func (d *runner) play(ctx context.Context, id string, l text.Language) windowapi.Played {
-	out := windowapi.Played{ID: id}
+func (d *runner) play(ctx context.Context, id string, l text.Language) windowapi.PlayResult {
+	out := windowapi.PlayResult{ID: id}
 	at := slices.IndexFunc(scenarios, func(s scenario) bool { return s.id == id })
 	if at < 0 {
 		return out
@@ -203,12 +204,12 @@ func (d *runner) play(ctx context.Context, id string, l text.Language) windowapi
 	}
 	d.stop = cancel
 	d.mu.Unlock()
-	shown := make(chan played, 1)
-	d.work.Go(func() {
+	shown := make(chan playResult, 1)
+	d.running.Go(func() {
 		defer cancel()
-		d.turn.Lock()
-		defer d.turn.Unlock()
-		p, err := d.player.play(one, scenarios[at], ringFor, func(p played) { shown <- p })
+		d.playMu.Lock()
+		defer d.playMu.Unlock()
+		p, err := d.player.play(one, scenarios[at], ringFor, func(p playResult) { shown <- p })
 		if err != nil {
 			select {
 			case shown <- p:
@@ -219,7 +220,7 @@ func (d *runner) play(ctx context.Context, id string, l text.Language) windowapi
 	select {
 	case p := <-shown:
 		out.Line = l.T(text.DemoPlayed, msIn(l, p.painted))
-		if p.contact > 0 && p.outcome != engine.Failed {
+		if p.contact > 0 && p.outcome != engine.OutcomeFailed {
 			out.Line = l.T(text.DemoPlayedContact, msIn(l, p.painted), msIn(l, p.contact))
 		}
 	case <-ctx.Done():
@@ -255,8 +256,8 @@ func (d *runner) playAll(ctx context.Context, o Options, l text.Language) error 
 }
 
 var outcomes = map[engine.Outcome]string{
-	engine.Found: "found", engine.Several: "several", engine.Nobody: "nobody", engine.Failed: "failed",
-	engine.Withheld: "withheld", engine.Internal: "internal",
+	engine.OutcomeFound: "found", engine.OutcomeSeveral: "several", engine.OutcomeNobody: "nobody", engine.OutcomeFailed: "failed",
+	engine.OutcomeWithheld: "withheld", engine.OutcomeInternal: "internal",
 }
 
 func savePicture(dir, id string, picture image.Image) error {

@@ -24,11 +24,12 @@ func TestTimesAreWrittenInTheirLanguage(t *testing.T) {
 func TestACallBeforeIsNotThisOne(t *testing.T) {
 	rang := time.Now()
 	painted := make(chan card.Painted, 2)
-	before, now := engine.Card{ID: 1, Outcome: engine.Failed, Ring: rang.Add(-time.Second)}, engine.Card{ID: 2, Ring: rang}
+	before, now := engine.Card{ID: 1, Outcome: engine.OutcomeFailed, RingReceived: rang.Add(-time.Second)}, engine.Card{ID: 2,
+		RingReceived: rang}
 	painted <- card.Painted{Card: before}
 	painted <- card.Painted{Card: now}
 	s := &player{painted: painted, rang: rang}
-	if p, err := s.until(t.Context(), func(card.Painted) bool { return true }); err != nil || p.Card.ID != 2 {
+	if p, err := s.awaitPainted(t.Context(), func(card.Painted) bool { return true }); err != nil || p.Card.ID != 2 {
 		t.Errorf("card %d, %v", p.Card.ID, err)
 	}
 }

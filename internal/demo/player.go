@@ -16,8 +16,8 @@ import (
 	"wiebelt/internal/ui/card"
 )
 
-// line is the office's own number in the demo.
-const line = "0207654321"
+// officeNumber is the office's own number in the demo.
+const officeNumber = "0207654321"
 
 // Callers not covered by the local hub's own numbers.
 const (
@@ -31,48 +31,48 @@ type scenario struct {
 	id           string
 	want         engine.Outcome               // what the card must show in the end
 	number, name string                       // of the caller
-	breaks       func(*localhub.Faults) error // how the hub fails; may be nil
+	breakHub     func(*localhub.Faults) error // how the hub fails; may be nil
 	// after runs once the first card is painted; may be nil.
 	after func(context.Context, *player, simulate.Call) error
 }
 
 // scenarios lists the calls of the demo, in display order.
 var scenarios = []scenario{
-	{id: "known", want: engine.Found, number: localhub.OnePerson},
-	{id: "family", want: engine.Several, number: localhub.Family},
-	{id: "unknown", want: engine.Nobody, number: localhub.Nobody, name: "P. Jansen"},
-	{id: "withheld", want: engine.Withheld, number: "anonymous"},
-	{id: "colleague", want: engine.Internal, number: "101", name: "Receptie"},
-	{id: "passed", want: engine.Found, number: "101", name: "Receptie", after: transferCall},
-	{id: "slow", want: engine.Found, number: slowNumber, breaks: func(f *localhub.Faults) error {
-		f.Set(localhub.AtLookup, localhub.Fault{Delay: 1800 * time.Millisecond})
+	{id: "known", want: engine.OutcomeFound, number: localhub.PersonNumber},
+	{id: "family", want: engine.OutcomeSeveral, number: localhub.SharedNumber},
+	{id: "unknown", want: engine.OutcomeNobody, number: localhub.UnknownNumber, name: "P. Jansen"},
+	{id: "withheld", want: engine.OutcomeWithheld, number: "anonymous"},
+	{id: "colleague", want: engine.OutcomeInternal, number: "101", name: "Receptie"},
+	{id: "passed", want: engine.OutcomeFound, number: "101", name: "Receptie", after: transferCall},
+	{id: "slow", want: engine.OutcomeFound, number: slowNumber, breakHub: func(f *localhub.Faults) error {
+		f.Set(localhub.EndpointLookup, localhub.Fault{Delay: 1800 * time.Millisecond})
 		return nil
 	}},
-	{id: "gone", want: engine.Failed, number: goneNumber, breaks: func(f *localhub.Faults) error { return f.SetGone(true) }},
-	{id: "refused", want: engine.Failed, number: refusedNumber, breaks: func(f *localhub.Faults) error { f.RefuseCredentials(true); return nil }},
+	{id: "gone", want: engine.OutcomeFailed, number: goneNumber, breakHub: func(f *localhub.Faults) error { return f.SetGone(true) }},
+	{id: "refused", want: engine.OutcomeFailed, number: refusedNumber, breakHub: func(f *localhub.Faults) error { f.RefuseCredentials(true); return nil }},
 }
 
 func transferCall(ctx context.Context, s *player, c simulate.Call) error {
 	if err := wake.Pause(ctx, 1500*time.Millisecond); err != nil {
 		return err
 	}
-	c.Number, c.Name, c.Via = localhub.OnePerson, "", "Receptie (101)"
+	c.Number, c.Name, c.Via = localhub.PersonNumber, "", "Receptie (101)"
 	s.rang = time.Now()
 	return s.phone.Ring(ctx, c)
 }
 
 // player plays scenarios against a running resident, one at a time. It starts no goroutine.
 type player struct {
-	faults    *localhub.Faults
-	phone     *simulate.Phone
-	painted   <-chan card.Painted // every card that is painted on screen
-	hubMended func()              // the hub works again: makes the resident retry
-	next      int
-	rang      time.Time
+	faults        *localhub.Faults
+	phone         *simulate.Phone
+	painted       <-chan card.Painted // every card that is painted on screen
+	onHubRestored func()              // the hub works again: makes the resident retry
+	next          int
+	rang          time.Time
 }
 
-// played is the result of a call of the demo.
-type played struct {
+// playResult is the result of a call of the demo.
+type playResult struct {
 	number  string // as shown
 	outcome engine.Outcome
 	// painted is the time from the ring until the card was on screen; contact the same for
@@ -87,23 +87,23 @@ var errNotPainted = errors.New("the card was not painted")
 
 // play rings, waits until the card has the scenario's outcome, calls shown (which may be
 // nil), keeps ringing for hold, and hangs up. One call at a time.
-func (s *player) play(ctx context.Context, sc scenario, hold time.Duration, shown func(played)) (out played, err error) {
+func (s *player) play(ctx context.Context, sc scenario, hold time.Duration, shown func(playResult)) (out playResult, err error) {
 	if err := s.faults.Reset(); err != nil {
 		return out, err
 	}
-	if sc.breaks != nil {
-		if err := sc.breaks(s.faults); err != nil {
+	if sc.breakHub != nil {
+		if err := sc.breakHub(s.faults); err != nil {
 			return out, err
 		}
 	}
 	defer func() {
-		if err := s.faults.Reset(); err == nil && sc.breaks != nil {
-			s.hubMended()
+		if err := s.faults.Reset(); err == nil && sc.breakHub != nil {
+			s.onHubRestored()
 		}
 	}()
 	s.drain()
 	s.next++
-	c := simulate.Call{ID: "demo-" + strconv.Itoa(s.next), Number: sc.number, Name: sc.name, Line: line}
+	c := simulate.Call{ID: "demo-" + strconv.Itoa(s.next), Number: sc.number, Name: sc.name, Line: officeNumber}
 	s.rang = time.Now()
 	if err := s.phone.Ring(ctx, c); err != nil {
 		return out, err
@@ -114,7 +114,7 @@ func (s *player) play(ctx context.Context, sc scenario, hold time.Duration, show
 		defer done()
 		_ = s.phone.End(end, c, "missed")
 	}()
-	first, err := s.until(ctx, func(card.Painted) bool { return true })
+	first, err := s.awaitPainted(ctx, func(card.Painted) bool { return true })
 	if err != nil {
 		return out, fmt.Errorf("%s: %w", sc.id, err)
 	}
@@ -126,21 +126,21 @@ func (s *player) play(ctx context.Context, sc scenario, hold time.Duration, show
 	}
 	last := first
 	if last.Card.Outcome != sc.want {
-		last, err = s.until(ctx, func(p card.Painted) bool { return p.Card.Outcome == sc.want })
+		last, err = s.awaitPainted(ctx, func(p card.Painted) bool { return p.Card.Outcome == sc.want })
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", sc.id, err)
 		}
 	}
 	out.number, out.outcome = last.Card.Number.Display(), last.Card.Outcome
-	if !last.Card.Answer.IsZero() {
-		out.contact, out.answer = last.At.Sub(s.rang), last.At.Sub(last.Card.Answer)
+	if !last.Card.AnswerReceived.IsZero() {
+		out.contact, out.answer = last.At.Sub(s.rang), last.At.Sub(last.Card.AnswerReceived)
 	}
 	switch out.picture, err = last.OnScreen(); {
 	case errors.Is(err, window.ErrUnsupported): // programs cannot read this screen
-		out.picture = last.Wanted()
+		out.picture = last.Expected()
 	case err != nil:
 		return out, err
-	case !samePicture(out.picture, last.Wanted()):
+	case !samePicture(out.picture, last.Expected()):
 		return out, fmt.Errorf("%s: %w: the screen shows something else", sc.id, errNotPainted)
 	}
 	if shown != nil {
@@ -150,14 +150,14 @@ func (s *player) play(ctx context.Context, sc scenario, hold time.Duration, show
 	return out, nil
 }
 
-// until receives painted cards until ok returns true for one.
-func (s *player) until(ctx context.Context, ok func(card.Painted) bool) (card.Painted, error) {
+// awaitPainted receives painted cards until ok returns true for one.
+func (s *player) awaitPainted(ctx context.Context, ok func(card.Painted) bool) (card.Painted, error) {
 	last := "nothing"
 	limit := time.After(15 * time.Second)
 	for {
 		select {
 		case p := <-s.painted:
-			if p.Card.Ring.Before(s.rang) {
+			if p.Card.RingReceived.Before(s.rang) {
 				continue // from the previous call
 			}
 			if ok(p) {

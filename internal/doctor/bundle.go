@@ -32,8 +32,8 @@ type Entry struct {
 
 // Limits of a bundle.
 const (
-	maxLog    = 16 << 20 // of one log file; ours are smaller
-	collectIn = 5 * time.Second
+	maxLog         = 16 << 20 // of one log file; ours are smaller
+	collectTimeout = 5 * time.Second
 )
 
 // Collect returns the content of the bundle: the report, the settings without personal or
@@ -44,11 +44,13 @@ func Collect(ctx context.Context, cfg Config, r Report) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, ok := start(ctx, collectIn, func(ctx context.Context) *redactor { return redactorOf(ctx, cfg) }).wait(ctx, collectIn+grace)
+	known, ok := start(ctx, collectTimeout, func(ctx context.Context) *redactor { return newRedactor(ctx, cfg) }).wait(ctx,
+		collectTimeout+grace)
 	if !ok {
 		return nil, errors.New("what has to be taken out could not be read in time")
 	}
-	facts, ok := start(ctx, collectIn, func(ctx context.Context) string { return environment(ctx, cfg, known) }).wait(ctx, collectIn+grace)
+	facts, ok := start(ctx, collectTimeout, func(ctx context.Context) string { return environment(ctx, cfg, known) }).wait(ctx,
+		collectTimeout+grace)
 	if !ok {
 		facts = "the desktop did not answer\n"
 	}
@@ -76,9 +78,9 @@ func logEntry(path string, known *redactor) (Entry, error) {
 	case err != nil:
 		return Entry{}, fmt.Errorf("%s cannot be read", name)
 	case name == logfile.CrashName:
-		return Entry{"log/" + name, []byte(known.crash(string(b)))}, nil
+		return Entry{"log/" + name, []byte(known.cleanCrash(string(b)))}, nil
 	}
-	return Entry{"log/" + name, known.log(b)}, nil
+	return Entry{"log/" + name, known.cleanLog(b)}, nil
 }
 
 // CheckNew returns ErrExists if there is anything at path, even a dangling link.
@@ -113,9 +115,9 @@ func Write(path string, all []Entry) error {
 	return err
 }
 
-// asTheyAre lists the free-text settings that a help desk needs and that reveal nothing
+// plainKeys lists the free-text settings that a help desk needs and that reveal nothing
 // about people. For all others, the bundle only contains whether they are set.
-var asTheyAre = map[string]bool{
+var plainKeys = map[string]bool{
 	"hub.base_url": true, "hub.hub_url": true, "hub.contact_scopes": true, "hub.delivery_scopes": true, "hub.relation_number_field": true,
 	"hub.client_id": true, "hub.organisation_code": true, "hub.intermediary": true, "hub.proxy": true,
 	"phone.region": true, "phone.internal_prefixes": true, "listener.allowed_origins": true, "relay.url": true, "relay.fingerprint": true, "card.hotkey": true, "card.hotkey_open": true, "card.hotkey_hear": true, "card.hotkey_close": true, "card.fields": true,
@@ -146,12 +148,12 @@ func settingsText(s *settings.Settings, known *redactor) string {
 			}
 			value = strings.Join(each, " ")
 		case strings.HasPrefix(v.Key, "line[") && strings.HasSuffix(v.Key, ".number"):
-			value = masked(value)
+			value = maskNumber(value)
 		case strings.HasPrefix(v.Key, "softphone[") && strings.HasSuffix(v.Key, ".kind"):
 			value = known.clean(value)
 		case strings.HasPrefix(v.Key, "softphone[") && strings.HasSuffix(v.Key, ".address"):
-			value = known.clean(settings.Server(value))
-		case inTable && t != settings.Text && t != settings.List, asTheyAre[v.Key], inTable && plainValues[value]:
+			value = known.clean(settings.ServerPart(value))
+		case inTable && t != settings.Text && t != settings.List, plainKeys[v.Key], inTable && plainValues[value]:
 			value = known.clean(value)
 		default:
 			value = "set"
@@ -172,9 +174,9 @@ func settingsText(s *settings.Settings, known *redactor) string {
 	return b.String()
 }
 
-// masked reduces a telephone number to its length and its last two digits, enough for
+// maskNumber reduces a telephone number to its length and its last two digits, enough for
 // its owner to recognise it.
-func masked(number string) string {
+func maskNumber(number string) string {
 	digits := address.OnlyDigits(number)
 	if len(digits) < 6 {
 		return "set"

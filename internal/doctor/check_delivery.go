@@ -22,52 +22,52 @@ func (e *exam) delivery(ctx context.Context) []finding {
 	dir := fromsettings.OutboxFolder(e.Dirs)
 	s, err := outbox.Summarize(ctx, dir)
 	if err != nil {
-		return noOutbox(err)
+		return outboxFindings(err)
 	}
 	var all []finding
 	for _, path := range []string{dir, filepath.Join(dir, "spool")} {
-		if err := e.sys.folder(path); exists(path) && err != nil && !isRead(err) {
-			all = say(Fail, "delivery.write")
+		if err := e.sys.folder(path); exists(path) && err != nil && !onlyReadable(err) {
+			all = oneFinding(Fail, "delivery.write")
 		}
 	}
 	if !s.Spool && s.Waiting > 0 {
-		all = append(all, sayN(Fail, "delivery.spool", s.Waiting)...)
+		all = append(all, countFinding(Fail, "delivery.spool", s.Waiting)...)
 	}
 	since := s.Oldest.Local().Format("02-01-2006 15:04")
-	if s.Held != "" {
-		all = append(all, say(Fail, "delivery.held", text.DeliveryReason(string(s.Held)), s.Waiting, since)...)
+	if s.HoldReason != "" {
+		all = append(all, oneFinding(Fail, "delivery.held", text.DeliveryReason(string(s.HoldReason)), s.Waiting, since)...)
 	}
 	if s.Uncertain > 0 {
-		all = append(all, sayN(Fail, "delivery.uncertain", s.Uncertain)...)
+		all = append(all, countFinding(Fail, "delivery.uncertain", s.Uncertain)...)
 	}
 	if s.Kept > 0 {
-		all = append(all, sayN(Warn, "delivery.refused", s.Kept)...)
+		all = append(all, countFinding(Warn, "delivery.refused", s.Kept)...)
 	}
 	if s.Aside {
-		all = append(all, say(Warn, "delivery.aside")...)
+		all = append(all, oneFinding(Warn, "delivery.aside")...)
 	}
 	switch {
 	case s.Waiting > 0 && !s.Working:
-		all = append(all, sayN(Fail, "delivery.idle", s.Waiting, since)...)
-	case s.Waiting > 0 && s.Held == "" && e.now.Sub(s.Oldest) > waitsLong:
-		all = append(all, sayN(Warn, "delivery.late", s.Waiting, since)...)
-	case s.Waiting > 0 && s.Held == "":
-		all = append(all, sayN(OK, "delivery.waiting", s.Waiting, since)...)
+		all = append(all, countFinding(Fail, "delivery.idle", s.Waiting, since)...)
+	case s.Waiting > 0 && s.HoldReason == "" && e.now.Sub(s.Oldest) > waitsLong:
+		all = append(all, countFinding(Warn, "delivery.late", s.Waiting, since)...)
+	case s.Waiting > 0 && s.HoldReason == "":
+		all = append(all, countFinding(OK, "delivery.waiting", s.Waiting, since)...)
 	case all == nil:
-		return say(OK, "delivery.ok")
+		return oneFinding(OK, "delivery.ok")
 	}
 	return all
 }
 
-// noOutbox reports why an outbox could not be read.
-func noOutbox(err error) []finding {
+// outboxFindings reports why an outbox could not be read.
+func outboxFindings(err error) []finding {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return say(Off, "delivery.none")
+		return oneFinding(Off, "delivery.none")
 	case errors.Is(err, outbox.ErrNewer):
-		return say(Fail, "delivery.newer")
+		return oneFinding(Fail, "delivery.newer")
 	case errors.Is(err, fs.ErrPermission):
-		return say(Fail, "delivery.write")
+		return oneFinding(Fail, "delivery.write")
 	}
-	return say(Fail, "delivery.damaged")
+	return oneFinding(Fail, "delivery.damaged")
 }

@@ -79,7 +79,7 @@ func sent(r hub.Receipt) func(*testing.T, string, *outbox.Outbox) {
 		done := make(chan error, 1)
 		go func() { done <- b.Work(ctx, nil) }()
 		must.Do(t, b.Watch(ctx, func(s *outbox.Snapshot) {
-			if s.Queue.Held != "" || s.Counts[outbox.Waiting]+s.Counts[outbox.Sending] == 0 {
+			if s.Queue.HoldReason != "" || s.Counts[outbox.Waiting]+s.Counts[outbox.Sending] == 0 {
 				cancel()
 			}
 		}))

@@ -18,24 +18,24 @@ func (e *exam) scheme(context.Context) []finding {
 	s, err := e.sys.register(e.Register)
 	switch {
 	case err != nil:
-		return say(Off, "scheme.failed")
+		return oneFinding(Off, "scheme.failed")
 	case s.Scheme == "":
-		return say(Off, "scheme.none")
+		return oneFinding(Off, "scheme.none")
 	case !s.Ours:
-		return say(Warn, "scheme.other")
+		return oneFinding(Warn, "scheme.other")
 	}
-	return say(OK, "scheme.ok")
+	return oneFinding(OK, "scheme.ok")
 }
 
 func (e *exam) autostart(context.Context) []finding {
 	s, err := e.sys.register(e.Register)
 	switch {
 	case err != nil:
-		return say(Off, "autostart.unknown")
+		return oneFinding(Off, "autostart.unknown")
 	case !s.Autostart:
-		return say(Off, "autostart.off")
+		return oneFinding(Off, "autostart.off")
 	}
-	return say(OK, "autostart.ok")
+	return oneFinding(OK, "autostart.ok")
 }
 
 // microSIPKeys lists the keys of microsip.ini that report a call; without the
@@ -46,44 +46,44 @@ var microSIPKeys = []string{"cmdCallRing", "cmdCallAnswer", "cmdCallEnd", "cmdCa
 func (e *exam) microsip(context.Context) []finding {
 	path := e.sys.microSIP()
 	if path == "" || !exists(path) {
-		return say(Off, "microsip.none")
+		return oneFinding(Off, "microsip.none")
 	}
 	ini, err := phonefile.Read(path)
 	if err != nil {
-		return say(Warn, "microsip.unreadable")
+		return oneFinding(Warn, "microsip.unreadable")
 	}
 	ours := 0
 	for i, key := range microSIPKeys {
 		command := ini.Get("Settings", key)
 		if !phonefile.RunsWiebelt(command) {
 			if i == 0 {
-				return say(Off, "microsip.off")
+				return oneFinding(Off, "microsip.off")
 			}
 			continue
 		}
-		if program, _ := phonefile.Program(command); !exists(program) {
-			return say(Fail, "microsip.gone")
+		if program, _ := phonefile.SplitProgram(command); !exists(program) {
+			return oneFinding(Fail, "microsip.gone")
 		}
 		ours++
 	}
 	if ours < len(microSIPKeys) {
-		return say(Warn, "microsip.part")
+		return oneFinding(Warn, "microsip.part")
 	}
-	return say(OK, "microsip.ok")
+	return oneFinding(OK, "microsip.ok")
 }
 
 // screen reports what kind of desktop the cards are on, which determines what they can do.
 func (e *exam) screen(ctx context.Context) []finding {
 	if !e.sys.desktop() {
-		return say(Off, "desktop.none")
+		return oneFinding(Off, "desktop.none")
 	}
 	switch kind := e.sys.screen(ctx); kind {
 	case screenWayland, string(window.Layers):
-		return say(Warn, "screen."+kind)
+		return oneFinding(Warn, "screen."+kind)
 	case screenFailed:
-		return say(Fail, "screen.failed")
+		return oneFinding(Fail, "screen.failed")
 	default:
-		return say(OK, "screen."+kind)
+		return oneFinding(OK, "screen."+kind)
 	}
 }
 
@@ -91,50 +91,50 @@ func (e *exam) screen(ctx context.Context) []finding {
 func (e *exam) tray(ctx context.Context) []finding {
 	switch {
 	case !e.sys.desktop():
-		return say(Off, "desktop.none")
+		return oneFinding(Off, "desktop.none")
 	case !e.sys.trayHost(ctx):
-		return say(Off, "tray.none")
+		return oneFinding(Off, "tray.none")
 	}
-	return say(OK, "tray.ok")
+	return oneFinding(OK, "tray.ok")
 }
 
 // cards reports how calls are shown, which hotkeys for cards do not work, and
 // a missing sound player.
 func (e *exam) cards(ctx context.Context) []finding {
 	t := e.queryResident(ctx)
-	if t.presence != present {
-		return say(Off, "cards.off")
+	if t.presence != residentPresent {
+		return oneFinding(Off, "cards.off")
 	}
 	switch f := t.facts; {
 	case f.Cards == string(health.CardsNotifications):
-		return say(Warn, "cards.notices")
+		return oneFinding(Warn, "cards.notices")
 	case f.Cards != string(health.CardsWindows):
-		return say(Warn, "cards.none")
+		return oneFinding(Warn, "cards.none")
 	}
 	wrong := hotkeys(t.facts.Hotkeys)
 	if e.Settings.Card.Sound == "on" && e.sys.player() == "" {
-		wrong = append(wrong, say(Warn, "cards.silent")...)
+		wrong = append(wrong, oneFinding(Warn, "cards.silent")...)
 	}
 	if len(wrong) > 0 {
 		return wrong
 	}
-	return say(OK, "cards.ok")
+	return oneFinding(OK, "cards.ok")
 }
 
 // hotkeys reports why the hotkeys of some settings do not work. The socket's answer may
 // name anything: only settings are shown.
 func hotkeys(why map[string]string) (all []finding) {
 	for _, key := range slices.Sorted(maps.Keys(why)) {
-		if _, known := settings.Of(key); !known {
+		if _, known := settings.EntryOf(key); !known {
 			continue
 		}
 		switch health.Hotkey(why[key]) {
 		case health.HotkeyTaken:
-			all = append(all, say(Warn, "cards.taken", key)...)
+			all = append(all, oneFinding(Warn, "cards.taken", key)...)
 		case health.HotkeyUnsupported:
-			all = append(all, say(Warn, "cards.unsupported", key)...)
+			all = append(all, oneFinding(Warn, "cards.unsupported", key)...)
 		default:
-			all = append(all, say(Warn, "cards.wrong", key)...)
+			all = append(all, oneFinding(Warn, "cards.wrong", key)...)
 		}
 	}
 	return all
@@ -143,22 +143,22 @@ func hotkeys(why map[string]string) (all []finding) {
 // lock reports which sources can detect a locked screen.
 func (e *exam) lock(ctx context.Context) []finding {
 	if !e.sys.desktop() {
-		return say(Off, "desktop.none")
+		return oneFinding(Off, "desktop.none")
 	}
 	sources := e.sys.lockSources(ctx)
 	if len(sources) == 0 {
-		return say(Off, "lock.none")
+		return oneFinding(Off, "lock.none")
 	}
-	return say(OK, "lock.ok", strings.Join(sources, ", "))
+	return oneFinding(OK, "lock.ok", strings.Join(sources, ", "))
 }
 
 // browser reports whether customer files can be opened.
 func (e *exam) browser(ctx context.Context) []finding {
 	switch {
 	case !e.sys.desktop():
-		return say(Off, "desktop.none")
+		return oneFinding(Off, "desktop.none")
 	case !e.sys.browser(ctx):
-		return say(Warn, "browser.none")
+		return oneFinding(Warn, "browser.none")
 	}
-	return say(OK, "browser.ok")
+	return oneFinding(OK, "browser.ok")
 }

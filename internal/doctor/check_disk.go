@@ -23,8 +23,8 @@ const (
 	diskFull = 50
 )
 
-// existing returns dir, or its nearest ancestor that exists.
-func existing(dir string) string {
+// existingAncestor returns dir, or its nearest ancestor that exists.
+func existingAncestor(dir string) string {
 	for !exists(dir) && filepath.Dir(dir) != dir {
 		dir = filepath.Dir(dir)
 	}
@@ -32,17 +32,17 @@ func existing(dir string) string {
 }
 
 func (e *exam) disk(context.Context) []finding {
-	free, err := e.sys.free(existing(e.Dirs.State))
+	free, err := e.sys.free(existingAncestor(e.Dirs.State))
 	mb := int(min(free>>20, 1<<40))
 	switch {
 	case err != nil:
-		return say(Off, "disk.unknown")
+		return oneFinding(Off, "disk.unknown")
 	case mb < diskFull:
-		return say(Fail, "disk.full", mb)
+		return oneFinding(Fail, "disk.full", mb)
 	case mb < diskLow:
-		return say(Warn, "disk.low", mb)
+		return oneFinding(Warn, "disk.low", mb)
 	}
-	return say(OK, "disk.ok", mb)
+	return oneFinding(OK, "disk.ok", mb)
 }
 
 // folders checks each folder of the profile once.
@@ -56,8 +56,8 @@ func (e *exam) folders(context.Context) []finding {
 			continue
 		}
 		if !exists(f.path) {
-			if !e.sys.writable(existing(f.path)) {
-				all = append(all, say(Fail, "folders.home", f.name)...)
+			if !e.sys.writable(existingAncestor(f.path)) {
+				all = append(all, oneFinding(Fail, "folders.home", f.name)...)
 			}
 			continue
 		}
@@ -67,33 +67,33 @@ func (e *exam) folders(context.Context) []finding {
 		switch {
 		case err == nil:
 		case errors.Is(err, fs.ErrPermission):
-			all = append(all, say(Fail, "folders.own", f.name)...)
-		case bad == nil || bad.Why != filetrust.Written && bad.Why != filetrust.Read:
-			all = append(all, say(Fail, "folders.owner", f.name)...)
-		case bad.Why == filetrust.Written:
-			all = append(all, say(Fail, "folders.write", f.name)...)
+			all = append(all, oneFinding(Fail, "folders.own", f.name)...)
+		case bad == nil || bad.Fault != filetrust.FaultWrite && bad.Fault != filetrust.FaultRead:
+			all = append(all, oneFinding(Fail, "folders.owner", f.name)...)
+		case bad.Fault == filetrust.FaultWrite:
+			all = append(all, oneFinding(Fail, "folders.write", f.name)...)
 		case f.name != "config":
-			all = append(all, say(Warn, "folders.read", f.name)...)
+			all = append(all, oneFinding(Warn, "folders.read", f.name)...)
 		}
 	}
 	switch {
 	case all != nil:
 		return all
 	case len(seen) == 0:
-		return say(Off, "folders.none")
+		return oneFinding(Off, "folders.none")
 	}
-	return say(OK, "folders.ok")
+	return oneFinding(OK, "folders.ok")
 }
 
 // program checks the program's file and its folder.
 func (e *exam) program(context.Context) []finding {
 	switch err := e.sys.installed(e.Exe); {
 	case err == nil:
-		return say(OK, "program.ok")
-	case errors.Is(err, filetrust.Err):
-		return say(Fail, "program.write")
+		return oneFinding(OK, "program.ok")
+	case errors.Is(err, filetrust.ErrUntrusted):
+		return oneFinding(Fail, "program.write")
 	}
-	return say(Off, "program.unknown")
+	return oneFinding(Off, "program.unknown")
 }
 
 // log checks whether the newest file is writable, and counts the recent errors at its end.
@@ -101,26 +101,26 @@ func (e *exam) log(context.Context) []finding {
 	path := filepath.Join(e.Dirs.Log(), logfile.Name)
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return say(Off, "log.none")
+		return oneFinding(Off, "log.none")
 	}
 	if err != nil || !info.Mode().IsRegular() {
-		return say(Fail, "log.write")
+		return oneFinding(Fail, "log.write")
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
 	if err != nil {
-		return say(Fail, "log.write")
+		return oneFinding(Fail, "log.write")
 	}
 	defer f.Close()
 	const end = 1 << 20
 	b, _ := io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-end), end))
-	if n := e.errorsIn(b); n > 0 {
-		return sayN(OK, "log.errors", n)
+	if n := e.countErrors(b); n > 0 {
+		return countFinding(OK, "log.errors", n)
 	}
-	return say(OK, "log.ok")
+	return oneFinding(OK, "log.ok")
 }
 
-// errorsIn counts the errors of the last day in log lines.
-func (e *exam) errorsIn(b []byte) int {
+// countErrors counts the errors of the last day in log lines.
+func (e *exam) countErrors(b []byte) int {
 	n := 0
 	for line := range bytes.Lines(b) {
 		var l struct {
@@ -138,24 +138,24 @@ func (e *exam) errorsIn(b []byte) int {
 func (e *exam) crash(context.Context) []finding {
 	info, err := os.Lstat(filepath.Join(e.Dirs.Log(), logfile.CrashName))
 	if err != nil || info.Size() == 0 {
-		return say(OK, "crash.none")
+		return oneFinding(OK, "crash.none")
 	}
 	days := int(e.now.Sub(info.ModTime()).Hours() / 24)
 	if days < 1 {
-		return say(Fail, "crash.today")
+		return oneFinding(Fail, "crash.today")
 	}
-	return sayN(OK, "crash.old", days)
+	return countFinding(OK, "crash.old", days)
 }
 
 // audit reports whether lookups can be recorded, if so configured.
 func (e *exam) audit(context.Context) []finding {
 	switch {
 	case e.Settings.Audit != "eventlog":
-		return say(Off, "audit.off")
+		return oneFinding(Off, "audit.off")
 	case e.sys.audit() != nil:
-		return say(Fail, "audit.none")
+		return oneFinding(Fail, "audit.none")
 	}
-	return say(OK, "audit.ok")
+	return oneFinding(OK, "audit.ok")
 }
 
 // history checks whether the file is intact, without reading calls.
@@ -163,17 +163,17 @@ func (e *exam) history(ctx context.Context) []finding {
 	path := fromsettings.HistoryFile(e.Dirs)
 	switch {
 	case e.Settings.History.Keep == string(history.KeepOff):
-		return say(Off, "history.off")
+		return oneFinding(Off, "history.off")
 	case !exists(path):
-		return say(Off, "history.none")
+		return oneFinding(Off, "history.none")
 	}
 	switch err := history.CheckFile(ctx, path); {
 	case errors.Is(err, history.ErrNewer):
-		return say(Fail, "history.newer")
+		return oneFinding(Fail, "history.newer")
 	case err != nil:
-		return say(Fail, "history.damaged")
+		return oneFinding(Fail, "history.damaged")
 	case exists(path + ".damaged"):
-		return say(Warn, "history.aside")
+		return oneFinding(Warn, "history.aside")
 	}
-	return say(OK, "history.ok")
+	return oneFinding(OK, "history.ok")
 }

@@ -14,28 +14,28 @@ import (
 
 // Limits of the checks of the hub.
 const (
-	reachIn     = 4 * time.Second // part of hubIn; the rest is for the tokens
-	clockWarn   = time.Minute
-	clockFail   = 5 * time.Minute // from here on servers may refuse
-	certificate = 30              // days before a certificate's end
+	reachTimeout    = 4 * time.Second // part of hubTimeout; the rest is for the tokens
+	clockWarn       = time.Minute
+	clockFail       = 5 * time.Minute // from here on servers may refuse
+	certificateDays = 30              // days before a certificate's end
 )
 
 // hubState is the result of one visit to the hub, shared by all checks of the hub.
 type hubState struct {
 	notSetUp      bool // not set up
-	reached       hub.Reached
-	failed        error // before any token was requested
+	reached       hub.ProbeResult
+	reachErr      error // before any token was requested
 	noSecret      bool
-	life          time.Duration
-	token         error // with the secret that has worked before
+	tokenLifetime time.Duration
+	tokenErr      error // with the secret that has worked before
 	secretWaits   bool  // a new secret waits beside it
-	newer         error // with the new one
-	delivery      error
-	asked         bool // a number was looked up
+	newTokenErr   error // with the new one
+	deliveryErr   error
+	lookedUp      bool // a number was looked up
 	neverLookedUp bool // such a number is not looked up
-	found         int
-	took          time.Duration
-	lookup        error
+	contactCount  int
+	lookupTime    time.Duration
+	lookupErr     error
 }
 
 // probeHub contacts the hub like a lookup does.
@@ -43,14 +43,14 @@ func (e *exam) probeHub(ctx context.Context) hubState {
 	if len(e.Settings.Hub.Missing()) > 0 {
 		return hubState{notSetUp: true}
 	}
-	cfg, err := fromsettings.Hub(e.Dirs, e.Settings.Hub)
+	cfg, err := fromsettings.HubConfig(e.Dirs, e.Settings.Hub)
 	if err != nil && cfg.BaseURL == "" {
 		return hubState{notSetUp: true}
 	}
 	with := func(pick func(storedSecret) string) (*hub.Client, error) {
-		cfg.SecretAnswered = nil                                 // this trial changes nothing
+		cfg.OnSecretResult = nil                                 // this trial changes nothing
 		cfg.Secret = func(ctx context.Context) (string, error) { // the store is asked once, here and there
-			k, in := e.fromStore.wait(ctx, secretIn)
+			k, in := e.fromStore.wait(ctx, secretTimeout)
 			if !in {
 				return "", secret.ErrLocked
 			}
@@ -64,17 +64,17 @@ func (e *exam) probeHub(ctx context.Context) hubState {
 	}
 	defer c.Close()
 	var j hubState
-	near, cancel := context.WithTimeout(ctx, reachIn)
+	near, cancel := context.WithTimeout(ctx, reachTimeout)
 	defer cancel()
-	if j.reached, j.failed = c.Reach(near); j.failed != nil {
+	if j.reached, j.reachErr = c.Probe(near); j.reachErr != nil {
 		return j
 	}
-	k, in := e.fromStore.wait(ctx, secretIn)
+	k, in := e.fromStore.wait(ctx, secretTimeout)
 	if !in || k.err != nil || k.value == "" {
 		j.noSecret = true
 		return j
 	}
-	j.life, j.token = c.Check(ctx)
+	j.tokenLifetime, j.tokenErr = c.Check(ctx)
 	if j.secretWaits = k.next != ""; j.secretWaits {
 		newer, err := with(func(k storedSecret) string { return k.next })
 		if err != nil {
@@ -82,81 +82,81 @@ func (e *exam) probeHub(ctx context.Context) hubState {
 		}
 		defer newer.Close()
 		var life time.Duration
-		if life, j.newer = newer.Check(ctx); j.newer == nil { // lookups use it first
-			c, j.life = newer, life
+		if life, j.newTokenErr = newer.Check(ctx); j.newTokenErr == nil { // lookups use it first
+			c, j.tokenLifetime = newer, life
 		}
 	}
-	if !j.served() {
+	if !j.hasToken() {
 		return j
 	}
 	if e.Settings.Hub.Intermediary != "" {
-		j.delivery = c.CheckDelivery(ctx)
+		j.deliveryErr = c.CheckDelivery(ctx)
 	}
 	if e.Number != "" {
-		e.lookOneUp(ctx, c, &j)
+		e.tryLookup(ctx, c, &j)
 	}
 	return j
 }
 
-// served reports whether lookups get a token.
-func (j hubState) served() bool { return j.token == nil || j.secretWaits && j.newer == nil }
+// hasToken reports whether lookups get a token.
+func (j hubState) hasToken() bool { return j.tokenErr == nil || j.secretWaits && j.newTokenErr == nil }
 
-func (e *exam) lookOneUp(ctx context.Context, c *hub.Client, j *hubState) {
+func (e *exam) tryLookup(ctx context.Context, c *hub.Client, j *hubState) {
 	rules, err := fromsettings.NumberRules(e.Settings)
 	if err != nil {
 		j.neverLookedUp = true
 		return
 	}
 	n := rules.Parse(e.Number, "")
-	if !n.Lookup() {
+	if !n.CanLookUp() {
 		j.neverLookedUp = true
 		return
 	}
 	began := time.Now()
 	found, err := c.Lookup(ctx, n.Query())
-	j.asked, j.found, j.took, j.lookup = true, len(found), time.Since(began), err
+	j.lookedUp, j.contactCount, j.lookupTime, j.lookupErr = true, len(found), time.Since(began), err
 }
 
 // The steps on the way to the hub, in order.
 const (
-	atName = iota
-	atConnection
-	atCertificate
-	atClock
-	beyond
+	stepName = iota
+	stepConnection
+	stepCertificate
+	stepClock
+	stepPassed
 )
 
 // step returns the step that failed.
 func (j hubState) step() int {
-	if j.failed == nil {
-		return beyond
+	if j.reachErr == nil {
+		return stepPassed
 	}
-	switch f := contact.FailureOf(j.failed); {
+	switch f := contact.FailureOf(j.reachErr); {
 	case f == contact.ClockWrong:
-		return atClock
-	case slices.Contains([]contact.Failure{contact.TLSFailed, contact.CertificateUnknown, contact.CertificateExpired, contact.CertificateName}, f):
-		return atCertificate
+		return stepClock
+	case slices.Contains([]contact.Failure{contact.TLSFailed, contact.CertificateUnknown, contact.CertificateExpired, contact.CertificateMismatch}, f):
+		return stepCertificate
 	case f == contact.NameNotResolved, !j.reached.Resolved && !j.reached.Proxy:
-		return atName
+		return stepName
 	}
-	return atConnection
+	return stepConnection
 }
 
 // atStep is the check of one step: it reports a failure at this step or before; otherwise
 // it reports what passed returns.
 func atStep(step int, passed func(*exam, hubState) []finding) func(*exam, context.Context) []finding {
 	return func(e *exam, ctx context.Context) []finding {
-		j, in := e.fromHub.wait(ctx, hubIn)
+		j, in := e.fromHub.wait(ctx, hubTimeout)
 		if !in {
-			return []finding{timedOut(hubIn)}
+			return []finding{timedOut(hubTimeout)}
 		}
 		switch end := j.step(); {
 		case j.notSetUp:
-			return say(Off, "hub.off")
-		case j.failed != nil && step == end:
-			return sayWhy(Fail, "hub.failed", j.failed)
-		case j.failed != nil && (step > end || step == atCertificate && end == atClock):
-			return say(Off, "hub.before")
+			return oneFinding(Off, "hub.off")
+		case j.reachErr != nil && step == end:
+			return failureFinding(Fail, "hub.failed", j.reachErr)
+		case j.reachErr != nil && (step > end || step == stepCertificate && end == stepClock):
+			return oneFinding(Off, "hub.before")
 		}
 		return passed(e, j)
 	}
@@ -164,97 +164,97 @@ func atStep(step int, passed func(*exam, hubState) []finding) func(*exam, contex
 
 func (e *exam) hubName(j hubState) []finding {
 	switch {
-	case j.reached.Proxy && j.step() == atConnection:
-		return say(Off, "hub.name.behind")
+	case j.reached.Proxy && j.step() == stepConnection:
+		return oneFinding(Off, "hub.name.behind")
 	case j.reached.TestHub:
-		return say(OK, "hub.name.test")
+		return oneFinding(OK, "hub.name.test")
 	case j.reached.Proxy:
-		return say(OK, "hub.name.proxy")
+		return oneFinding(OK, "hub.name.proxy")
 	}
-	return say(OK, "hub.name.ok")
+	return oneFinding(OK, "hub.name.ok")
 }
 
 func (e *exam) hubConnection(j hubState) []finding {
 	if j.reached.Proxy {
-		return say(OK, "hub.connection.proxy")
+		return oneFinding(OK, "hub.connection.proxy")
 	}
-	return say(OK, "hub.connection.ok")
+	return oneFinding(OK, "hub.connection.ok")
 }
 
 func (e *exam) hubCertificate(j hubState) []finding {
 	if j.reached.TestHub {
-		return say(OK, "hub.certificate.test")
+		return oneFinding(OK, "hub.certificate.test")
 	}
 	days := int(j.reached.Expires.Sub(e.now).Hours() / 24)
-	if days < certificate {
-		return sayN(Warn, "hub.certificate.soon", days)
+	if days < certificateDays {
+		return countFinding(Warn, "hub.certificate.soon", days)
 	}
-	return sayN(OK, "hub.certificate.ok", days)
+	return countFinding(OK, "hub.certificate.ok", days)
 }
 
 func (e *exam) hubClock(j hubState) []finding {
 	state := OK
-	switch by := j.reached.Ahead.Abs(); {
-	case !j.reached.Dated:
-		return say(Off, "hub.clock.untold")
+	switch by := j.reached.ClockAhead.Abs(); {
+	case !j.reached.HasDate:
+		return oneFinding(Off, "hub.clock.untold")
 	case by >= clockFail:
 		state = Fail
 	case by >= clockWarn:
 		state = Warn
 	default:
-		return say(OK, "hub.clock.ok")
+		return oneFinding(OK, "hub.clock.ok")
 	}
-	if j.reached.Ahead > 0 {
-		return say(state, "hub.clock.ahead", int(j.reached.Ahead.Seconds()))
+	if j.reached.ClockAhead > 0 {
+		return oneFinding(state, "hub.clock.ahead", int(j.reached.ClockAhead.Seconds()))
 	}
-	return say(state, "hub.clock.behind", int(-j.reached.Ahead.Seconds()))
+	return oneFinding(state, "hub.clock.behind", int(-j.reached.ClockAhead.Seconds()))
 }
 
 func (e *exam) hubToken(j hubState) []finding {
 	switch {
 	case j.noSecret:
-		return say(Off, "hub.token.secret")
-	case !j.served():
-		lines := sayWhy(Fail, "hub.token.failed", j.token)
+		return oneFinding(Off, "hub.token.secret")
+	case !j.hasToken():
+		lines := failureFinding(Fail, "hub.token.failed", j.tokenErr)
 		if j.secretWaits {
-			lines = append(lines, sayWhy(Fail, "hub.token.next.failed", j.newer)...)
+			lines = append(lines, failureFinding(Fail, "hub.token.next.failed", j.newTokenErr)...)
 		}
 		return lines
 	}
-	lines := say(OK, "hub.token.ok", int(math.Ceil(j.life.Minutes())))
+	lines := oneFinding(OK, "hub.token.ok", int(math.Ceil(j.tokenLifetime.Minutes())))
 	switch {
-	case j.secretWaits && j.newer == nil && e.Settings.Hub.SecretStore == secret.KindMachine: // users cannot replace it
-		lines = append(lines, say(OK, "hub.token.machine")...)
-	case j.secretWaits && j.token == nil && j.newer == nil:
-		lines = append(lines, say(OK, "hub.token.both")...)
-	case j.secretWaits && j.newer == nil:
-		lines = append(lines, say(OK, "hub.token.next")...)
-	case j.secretWaits && contact.FailureOf(j.newer) == contact.CredentialsRefused:
-		lines = append(lines, say(OK, "hub.token.old")...)
+	case j.secretWaits && j.newTokenErr == nil && e.Settings.Hub.SecretStore == secret.KindMachine: // users cannot replace it
+		lines = append(lines, oneFinding(OK, "hub.token.machine")...)
+	case j.secretWaits && j.tokenErr == nil && j.newTokenErr == nil:
+		lines = append(lines, oneFinding(OK, "hub.token.both")...)
+	case j.secretWaits && j.newTokenErr == nil:
+		lines = append(lines, oneFinding(OK, "hub.token.next")...)
+	case j.secretWaits && contact.FailureOf(j.newTokenErr) == contact.CredentialsRefused:
+		lines = append(lines, oneFinding(OK, "hub.token.old")...)
 	case j.secretWaits:
-		lines = append(lines, sayWhy(Warn, "hub.token.next.failed", j.newer)...)
+		lines = append(lines, failureFinding(Warn, "hub.token.next.failed", j.newTokenErr)...)
 	}
-	if j.delivery != nil {
-		lines = append(lines, sayWhy(Fail, "hub.token.delivery", j.delivery)...)
+	if j.deliveryErr != nil {
+		lines = append(lines, failureFinding(Fail, "hub.token.delivery", j.deliveryErr)...)
 	}
 	return lines
 }
 
 func (e *exam) hubLookup(ctx context.Context) []finding {
 	if e.Number == "" {
-		return say(Off, "hub.lookup.off")
+		return oneFinding(Off, "hub.lookup.off")
 	}
-	return atStep(beyond, (*exam).lookedUp)(e, ctx)
+	return atStep(stepPassed, (*exam).lookupFindings)(e, ctx)
 }
 
-func (e *exam) lookedUp(j hubState) []finding {
+func (e *exam) lookupFindings(j hubState) []finding {
 	switch {
 	case j.neverLookedUp:
-		return say(Fail, "hub.lookup.bad")
-	case !j.asked:
-		return say(Off, "hub.before")
-	case j.lookup != nil:
-		return sayWhy(Fail, "hub.lookup.failed", j.lookup)
+		return oneFinding(Fail, "hub.lookup.bad")
+	case !j.lookedUp:
+		return oneFinding(Off, "hub.before")
+	case j.lookupErr != nil:
+		return failureFinding(Fail, "hub.lookup.failed", j.lookupErr)
 	}
-	return say(OK, "hub.lookup.ok", j.found, int(j.took.Milliseconds()))
+	return oneFinding(OK, "hub.lookup.ok", j.contactCount, int(j.lookupTime.Milliseconds()))
 }

@@ -28,10 +28,10 @@ import (
 type presence uint8
 
 const (
-	absent  presence = iota
-	hangs            // something accepted the connection and does not answer
-	silent           // greeted, but does not answer this request: another version
-	present          // answered
+	residentAbsent  presence = iota
+	residentHangs            // something accepted the connection and does not answer
+	residentSilent           // greeted, but does not answer this request: another version
+	residentPresent          // answered
 )
 
 // residentState is the answer of the running resident.
@@ -47,30 +47,30 @@ func (e *exam) askResident(ctx context.Context) residentState {
 	var timeout net.Error
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return residentState{presence: hangs}
+		return residentState{presence: residentHangs}
 	case err != nil:
 		return residentState{}
 	}
 	defer c.Close()
 	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
 	if err := c.Send(windowapi.KindFacts, nil); err != nil {
-		return residentState{presence: silent, hello: hello}
+		return residentState{presence: residentSilent, hello: hello}
 	}
 	kind, raw, err := c.Receive()
-	t := residentState{presence: silent, hello: hello}
+	t := residentState{presence: residentSilent, hello: hello}
 	if ctx.Err() != nil && hello.Build == e.Commit {
-		t.presence = hangs // this version would have answered
+		t.presence = residentHangs // this version would have answered
 	}
 	if err == nil && kind == windowapi.KindFacts && json.Unmarshal(raw, &t.facts) == nil {
-		t.presence = present
+		t.presence = residentPresent
 	}
 	return t
 }
 
 func (e *exam) queryResident(ctx context.Context) residentState {
-	t, in := e.fromResident.wait(ctx, residentIn+grace)
+	t, in := e.fromResident.wait(ctx, residentTimeout+grace)
 	if !in {
-		return residentState{presence: hangs}
+		return residentState{presence: residentHangs}
 	}
 	return t
 }
@@ -79,35 +79,35 @@ func (e *exam) queryResident(ctx context.Context) residentState {
 func (e *exam) resident(ctx context.Context) []finding {
 	t := e.queryResident(ctx)
 	switch t.presence {
-	case absent:
+	case residentAbsent:
 		if !e.sys.loggedOn(ctx) {
-			return say(Off, "resident.server")
+			return oneFinding(Off, "resident.server")
 		}
-		return say(Warn, "resident.off")
-	case hangs:
-		return say(Fail, "resident.hangs")
-	case silent:
-		return say(Warn, "resident.silent")
+		return oneFinding(Warn, "resident.off")
+	case residentHangs:
+		return oneFinding(Fail, "resident.hangs")
+	case residentSilent:
+		return oneFinding(Warn, "resident.silent")
 	}
 	var all []finding
 	if !t.facts.SetUp {
-		all = append(all, say(Fail, "resident.setup")...)
+		all = append(all, oneFinding(Fail, "resident.setup")...)
 	}
 	if f := knownFailure(t.facts.Failure); f != "" {
 		state := Warn
 		if f.NeedsAdmin() {
 			state = Fail
 		}
-		all = append(all, sayWhy(state, "resident.lookup", &contact.LookupError{Failure: f})...)
+		all = append(all, failureFinding(state, "resident.lookup", &contact.LookupError{Failure: f})...)
 	}
 	if t.facts.Paused {
-		all = append(all, say(Off, "resident.paused")...)
+		all = append(all, oneFinding(Off, "resident.paused")...)
 	}
-	if t.facts.Doubt {
-		all = append(all, say(Warn, "resident.doubt")...)
+	if t.facts.CallsMissing {
+		all = append(all, oneFinding(Warn, "resident.doubt")...)
 	}
 	if all == nil {
-		return say(OK, "resident.ok")
+		return oneFinding(OK, "resident.ok")
 	}
 	return all
 }
@@ -135,19 +135,19 @@ func (e *exam) version(ctx context.Context) []finding {
 	t := e.queryResident(ctx)
 	ours := versionOf(e.Version)
 	switch {
-	case t.presence < silent:
-		return say(Off, "version.off", ours)
+	case t.presence < residentSilent:
+		return oneFinding(Off, "version.off", ours)
 	case t.hello.Version == e.Version && t.hello.Build == e.Commit:
-		return say(OK, "version.ok", ours)
+		return oneFinding(OK, "version.ok", ours)
 	}
 	theirs := versionOf(t.hello.Version)
 	if theirs == ours { // the same name for two builds
-		theirs, ours = theirs+" ("+build(t.hello.Build)+")", ours+" ("+build(e.Commit)+")"
+		theirs, ours = theirs+" ("+shortBuild(t.hello.Build)+")", ours+" ("+shortBuild(e.Commit)+")"
 	}
-	return say(OK, "version.differs", theirs, ours)
+	return oneFinding(OK, "version.differs", theirs, ours)
 }
 
-func build(s string) string {
+func shortBuild(s string) string {
 	s = versionOf(s)
 	return s[:min(len(s), 8)]
 }
@@ -156,30 +156,30 @@ func build(s string) string {
 func (e *exam) listener(ctx context.Context) []finding {
 	l := e.Settings.Listener
 	if !l.Enabled {
-		return say(Off, "listener.off")
+		return oneFinding(Off, "listener.off")
 	}
 	if exists(filepath.Join(e.Dirs.State, "tokens.json")) {
-		if _, err := secret.Token(e.Dirs); err != nil {
-			return say(Fail, "listener.tokens")
+		if _, err := secret.EnsureTokens(e.Dirs); err != nil {
+			return oneFinding(Fail, "listener.tokens")
 		}
 	}
 	t := e.queryResident(ctx)
 	switch f := t.facts; {
-	case t.presence == present && f.Port > 0:
-		if !e.announced(f.Port) {
-			return say(Warn, "listener.file")
+	case t.presence == residentPresent && f.Port > 0:
+		if !e.isAnnounced(f.Port) {
+			return oneFinding(Warn, "listener.file")
 		}
-		return say(OK, "listener.ok", f.Port)
-	case t.presence == present && f.PortTaken:
-		return say(Fail, "listener.taken", l.Port)
-	case t.presence == present:
-		return say(Fail, "listener.silent")
-	case t.presence != absent:
-		return say(Off, "listener.unknown")
+		return oneFinding(OK, "listener.ok", f.Port)
+	case t.presence == residentPresent && f.PortTaken:
+		return oneFinding(Fail, "listener.taken", l.Port)
+	case t.presence == residentPresent:
+		return oneFinding(Fail, "listener.silent")
+	case t.presence != residentAbsent:
+		return oneFinding(Off, "listener.unknown")
 	case e.Settings.Source("listener.port") != settings.Default && portTaken(ctx, l.Port):
-		return say(Fail, "listener.taken", l.Port)
+		return oneFinding(Fail, "listener.taken", l.Port)
 	}
-	return say(Off, "listener.idle", l.Port)
+	return oneFinding(Off, "listener.idle", l.Port)
 }
 
 // portTaken reports whether a program on this computer uses a loopback port.
@@ -188,17 +188,17 @@ func portTaken(ctx context.Context, port int) bool {
 	if err == nil {
 		_ = l.Close()
 	}
-	return listener.Taken(err)
+	return listener.IsPortTaken(err)
 }
 
-// announced reports whether listener.json belongs to us alone and contains the port.
-func (e *exam) announced(port int) bool {
-	f, err := filetrust.OpenFile(filepath.Join(e.Dirs.Run, listener.AnnouncementName), os.O_RDONLY, filetrust.Alone)
+// isAnnounced reports whether listener.json belongs to us alone and contains the port.
+func (e *exam) isAnnounced(port int) bool {
+	f, err := filetrust.OpenFile(filepath.Join(e.Dirs.Run, listener.AnnouncementName), os.O_RDONLY, filetrust.Private)
 	if err != nil {
 		return false
 	}
 	_ = f.Close()
-	a, err := listener.Announced(e.Dirs.Run)
+	a, err := listener.ReadAnnouncement(e.Dirs.Run)
 	return err == nil && a.Version == 1 && a.Port == port
 }
 
@@ -206,19 +206,19 @@ func (e *exam) announced(port int) bool {
 // their position in the settings: their names may be people's.
 func (e *exam) link(ctx context.Context) []finding {
 	if len(e.Settings.Softphones) == 0 {
-		return say(Off, "link.none")
+		return oneFinding(Off, "link.none")
 	}
 	t := e.queryResident(ctx)
 	var all []finding
 	for i, p := range e.Settings.Softphones {
-		all = append(all, linkOf(i+1, p, t)...)
+		all = append(all, linkFindings(i+1, p, t)...)
 	}
 	return all
 }
 
-func linkOf(n int, p settings.Softphone, t residentState) []finding {
-	if t.presence != present {
-		return say(Off, "link.idle", n, p.Kind)
+func linkFindings(n int, p settings.Softphone, t residentState) []finding {
+	if t.presence != residentPresent {
+		return oneFinding(Off, "link.idle", n, p.Kind)
 	}
 	phase, why := windowapi.LinkUnknown, ""
 	for _, l := range t.facts.Links {
@@ -226,20 +226,20 @@ func linkOf(n int, p settings.Softphone, t residentState) []finding {
 			phase, why = l.Phase, l.Why
 		}
 	}
-	state, known := phases[phase]
+	state, known := linkStates[phase]
 	switch {
 	case !known:
 		phase, state = "unknown", Warn
 	case phase == windowapi.LinkDown && registry.Of(p.Kind).Reach == registry.ByPhone: // somebody has not started it
 		state = Warn
 	}
-	lines := say(state, "link."+phase, n, p.Kind)
+	lines := oneFinding(state, "link."+phase, n, p.Kind)
 	if slices.Contains(link.Causes(), link.Cause(why)) && phase != windowapi.LinkUp {
-		lines[0].also, lines[0].hint = text.LinkWhy(why), text.LinkDo(why)
+		lines[0].extra, lines[0].hint = text.LinkWhy(why), text.LinkDo(why)
 	}
 	return lines
 }
 
-// phases maps the phases of a link to states.
-var phases = map[string]State{windowapi.LinkUp: OK, windowapi.LinkDown: Fail, windowapi.LinkKicked: Warn, windowapi.LinkRefused: Fail,
-	windowapi.LinkIncomplete: Fail, windowapi.LinkBehind: Fail}
+// linkStates maps the phases of a link to states.
+var linkStates = map[string]State{windowapi.LinkUp: OK, windowapi.LinkDown: Fail, windowapi.LinkKicked: Warn, windowapi.LinkRefused: Fail,
+	windowapi.LinkIncomplete: Fail, windowapi.LinkDegraded: Fail}

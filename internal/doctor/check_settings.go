@@ -55,35 +55,35 @@ func (e *exam) problems(of settings.Source) []settings.Problem {
 
 // settings lists the mistakes in the user's file.
 func (e *exam) settings(context.Context) []finding {
-	if e.Late {
-		return []finding{timedOut(loadTime)}
+	if e.SettingsTimedOut {
+		return []finding{timedOut(loadTimeout)}
 	}
 	var all []finding
 	wrong := e.problems(settings.User)
 	for i, p := range wrong {
 		if i == maxLines {
-			return append(all, sayN(Warn, "settings.more", len(wrong)-maxLines)...)
+			return append(all, countFinding(Warn, "settings.more", len(wrong)-maxLines)...)
 		}
-		all = append(all, ofSettings(p)...)
+		all = append(all, settingsFindings(p)...)
 	}
 	if len(all) == 0 {
-		return say(OK, "settings.ok")
+		return oneFinding(OK, "settings.ok")
 	}
 	return all
 }
 
-func ofSettings(p settings.Problem) []finding {
+func settingsFindings(p settings.Problem) []finding {
 	switch p.Kind {
 	case settings.BadSyntax:
-		return say(Fail, "settings.syntax", p.Line)
+		return oneFinding(Fail, "settings.syntax", p.Line)
 	case settings.UnknownKey:
-		return say(Warn, "settings.unknown", placeOf(p))
+		return oneFinding(Warn, "settings.unknown", placeOf(p))
 	case settings.WrongType:
-		return say(Fail, "settings.type", placeOf(p))
+		return oneFinding(Fail, "settings.type", placeOf(p))
 	case settings.NotAllowed:
-		return say(Fail, "settings.value", placeOf(p))
+		return oneFinding(Fail, "settings.value", placeOf(p))
 	}
-	return say(Fail, "settings.file")
+	return oneFinding(Fail, "settings.file")
 }
 
 // policy reports what an administrator has set, and which of it is not applied.
@@ -98,72 +98,72 @@ func (e *exam) policy(context.Context) []finding {
 	if keys > 0 {
 		file, managed = e.sys.policy()
 	}
-	return ofPolicy(e.problems(settings.Policy), keys, file, managed)
+	return policyFindings(e.problems(settings.Policy), keys, file, managed)
 }
 
-func ofPolicy(wrong []settings.Problem, keys int, file, managed bool) []finding {
+func policyFindings(wrong []settings.Problem, keys int, file, managed bool) []finding {
 	var all []finding
 	for i, p := range wrong {
 		if i == maxLines {
-			all = append(all, sayN(Warn, "settings.more", len(wrong)-maxLines)...)
+			all = append(all, countFinding(Warn, "settings.more", len(wrong)-maxLines)...)
 			break
 		}
 		switch p.Kind {
 		case settings.Untrusted:
-			all = append(all, say(Fail, "policy.untrusted")...)
+			all = append(all, oneFinding(Fail, "policy.untrusted")...)
 		case settings.Unreadable:
-			all = append(all, say(Fail, "policy.unreadable")...)
+			all = append(all, oneFinding(Fail, "policy.unreadable")...)
 		case settings.BadSyntax:
-			all = append(all, say(Fail, "policy.syntax", p.Line)...)
+			all = append(all, oneFinding(Fail, "policy.syntax", p.Line)...)
 		default:
-			all = append(all, say(Fail, "policy.key", placeOf(p))...)
+			all = append(all, oneFinding(Fail, "policy.key", placeOf(p))...)
 		}
 	}
-	if slices.ContainsFunc(wrong, func(p settings.Problem) bool { return p.Closed }) {
-		all = append(all, say(Fail, "policy.closed")...)
+	if slices.ContainsFunc(wrong, func(p settings.Problem) bool { return p.StrictestApplies }) {
+		all = append(all, oneFinding(Fail, "policy.closed")...)
 	}
 	switch {
 	case keys == 0 && all == nil:
-		return say(Off, "policy.none")
+		return oneFinding(Off, "policy.none")
 	case keys == 0:
 		return all
 	case file && managed:
-		return append(all, sayN(OK, "policy.both", keys)...)
+		return append(all, countFinding(OK, "policy.both", keys)...)
 	case managed:
-		return append(all, sayN(OK, "policy.managed", keys)...)
+		return append(all, countFinding(OK, "policy.managed", keys)...)
 	}
-	return append(all, sayN(OK, "policy.file", keys)...)
+	return append(all, countFinding(OK, "policy.file", keys)...)
 }
 
 // setup checks whether everything that lookups need is set.
 func (e *exam) setup(context.Context) []finding {
 	missing := e.Settings.Hub.Missing()
 	switch {
-	case len(missing) > 0 && e.Settings.Relayed():
-		return say(OK, "setup.relay")
-	case len(missing) > 0 && e.Settings.Unjoined():
-		return say(Fail, "setup.unjoined")
+	case len(missing) > 0 && e.Settings.HasRelayLink():
+		return oneFinding(OK, "setup.relay")
+	case len(missing) > 0 && e.Settings.NeedsJoin():
+		return oneFinding(Fail, "setup.unjoined")
 	case len(missing) > 0:
-		return say(Fail, "setup.missing", strings.Join(missing, ", "))
+		return oneFinding(Fail, "setup.missing", strings.Join(missing, ", "))
 	}
-	if cfg, err := fromsettings.Hub(e.Dirs, e.Settings.Hub); err == nil {
+	if cfg, err := fromsettings.HubConfig(e.Dirs, e.Settings.Hub); err == nil {
 		c, err := hub.New(cfg)
 		if err != nil {
-			return say(Fail, "setup.wrong", keyOf(err))
+			return oneFinding(Fail, "setup.wrong", keyOf(err))
 		}
 		c.Close()
 	}
 	if e.Settings.Hub.HubURL == "" {
-		return say(Warn, "setup.hub")
+		return oneFinding(Warn, "setup.hub")
 	}
-	return say(OK, "setup.ok")
+	return oneFinding(OK, "setup.ok")
 }
 
 // keyOf returns the key that begins an error of the hub's client. The rest of
 // it may contain a path.
 func keyOf(err error) string {
 	key, _, _ := strings.Cut(err.Error(), ":")
-	if _, known := settings.Of(key); known {
+	if _, known := settings.EntryOf(key); known {
 		return key
 	}
 	return "hub"
@@ -171,19 +171,19 @@ func keyOf(err error) string {
 
 // storedSecret is the answer of the secret's store.
 type storedSecret struct {
-	off   bool // there is no hub for it
-	value string
-	next  string // a new one that waits until it has worked, "" mostly
-	err   error
+	notNeeded bool // there is no hub for it
+	value     string
+	next      string // a new one that waits until it has worked, "" mostly
+	err       error
 }
 
 // readSecret asks the store, once for all checks.
 func (e *exam) readSecret(ctx context.Context) storedSecret {
 	h := e.Settings.Hub
 	if h.BaseURL == "" || h.ClientID == "" {
-		return storedSecret{off: true}
+		return storedSecret{notNeeded: true}
 	}
-	ref, err := secret.Hub(h.BaseURL, h.ClientID)
+	ref, err := secret.HubRef(h.BaseURL, h.ClientID)
 	if err != nil {
 		return storedSecret{err: err}
 	}
@@ -197,40 +197,40 @@ func (e *exam) readSecret(ctx context.Context) storedSecret {
 // secret reports the state of the secret and its store.
 func (e *exam) secret(ctx context.Context) []finding {
 	kind := e.Settings.Hub.SecretStore
-	k, in := e.fromStore.wait(ctx, secretIn)
+	k, in := e.fromStore.wait(ctx, secretTimeout)
 	switch err := k.err; {
 	case !in, errors.Is(err, secret.ErrUnanswered), errors.Is(err, context.DeadlineExceeded):
-		return say(Fail, "secret.unanswered", kind)
-	case k.off:
-		return say(Off, "secret.off")
+		return oneFinding(Fail, "secret.unanswered", kind)
+	case k.notNeeded:
+		return oneFinding(Off, "secret.off")
 	case err == nil && k.next != "":
-		return say(OK, "secret.two", kind)
+		return oneFinding(OK, "secret.two", kind)
 	case err == nil:
-		return say(OK, "secret.ok", kind)
+		return oneFinding(OK, "secret.ok", kind)
 	case errors.Is(err, secret.ErrNotSet):
-		if kind == secret.KindFile && otherHub(e.Dirs) {
-			return say(Fail, "secret.elsewhere")
+		if kind == secret.KindFile && hasOtherHub(e.Dirs) {
+			return oneFinding(Fail, "secret.elsewhere")
 		}
-		return say(Fail, "secret.unset")
+		return oneFinding(Fail, "secret.unset")
 	case errors.Is(err, secret.ErrLocked):
-		return say(Fail, "secret.locked", kind)
+		return oneFinding(Fail, "secret.locked", kind)
 	case errors.Is(err, secret.ErrNoStore):
-		return say(Fail, "secret.absent", kind)
-	case errors.Is(err, secret.ErrFull), sqlitefile.Full(err):
-		return say(Fail, "secret.full", kind)
+		return oneFinding(Fail, "secret.absent", kind)
+	case errors.Is(err, secret.ErrTooLong), sqlitefile.IsFull(err):
+		return oneFinding(Fail, "secret.full", kind)
 	case errors.Is(err, secret.ErrExposed):
-		return say(Fail, "secret.exposed")
+		return oneFinding(Fail, "secret.exposed")
 	case errors.Is(err, secret.ErrNoRight):
-		return say(Fail, "secret.no_right", cmp.Or(secret.MachineReaders(), secret.MachineGroup))
+		return oneFinding(Fail, "secret.no_right", cmp.Or(secret.MachineReaders(), secret.MachineGroup))
 	case errors.Is(err, secret.ErrDamaged):
-		return say(Fail, "secret.damaged")
+		return oneFinding(Fail, "secret.damaged")
 	}
-	return say(Fail, "secret.failed")
+	return oneFinding(Fail, "secret.failed")
 }
 
-// otherHub reports whether a file holds the secret of any hub. Other stores cannot
+// hasOtherHub reports whether a file holds the secret of any hub. Other stores cannot
 // list what they contain.
-func otherHub(dirs profile.Dirs) bool {
+func hasOtherHub(dirs profile.Dirs) bool {
 	files, _ := filepath.Glob(filepath.Join(dirs.State, "secrets", "*.json"))
 	for _, f := range files[:min(len(files), 100)] {
 		b, err := filetrust.ReadPlain(f, 16<<10)
@@ -246,13 +246,13 @@ func otherHub(dirs profile.Dirs) bool {
 func (e *exam) expiry(context.Context) []finding {
 	switch stage, days := health.Expiry(e.now, e.Settings.Hub.SecretExpires); stage {
 	case health.ExpiryFar:
-		return sayN(OK, "expiry.far", days)
+		return countFinding(OK, "expiry.far", days)
 	case health.ExpirySoon:
-		return sayN(Warn, "expiry.soon", days)
+		return countFinding(Warn, "expiry.soon", days)
 	case health.ExpiryPast:
-		return sayN(Fail, "expiry.past", -days)
+		return countFinding(Fail, "expiry.past", -days)
 	}
-	return say(Off, "expiry.none")
+	return oneFinding(Off, "expiry.none")
 }
 
 // exists reports whether there is anything at path.

@@ -74,20 +74,20 @@ func (r Report) count(s State) (n int) {
 
 // Config is what the doctor checks; For creates it.
 type Config struct {
-	Dirs     profile.Dirs
-	Version  string
-	Commit   string
-	Exe      string // this program's path
-	Register register.Options
-	Number   string // to be looked up; "" for none
-	Language text.Language
-	Settings *settings.Settings
-	Late     bool // the settings were not read in time and are the defaults
+	Dirs             profile.Dirs
+	Version          string
+	Commit           string
+	Exe              string // this program's path
+	Register         register.Options
+	Number           string // to be looked up; "" for none
+	Language         text.Language
+	Settings         *settings.Settings
+	SettingsTimedOut bool // the settings were not read in time and are the defaults
 }
 
-// For returns the Config for a profile and the running program,
+// NewConfig returns the Config for a profile and the running program,
 // without a number and the language. It takes two seconds at most.
-func For(ctx context.Context, d profile.Dirs, profileDir, version, commit string) (Config, error) {
+func NewConfig(ctx context.Context, d profile.Dirs, profileDir, version, commit string) (Config, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return Config{}, err
@@ -100,42 +100,42 @@ func For(ctx context.Context, d profile.Dirs, profileDir, version, commit string
 		return Config{}, err
 	}
 	cfg := Config{Dirs: d, Version: version, Commit: commit, Exe: exe, Register: reg}
-	cfg.Settings, cfg.Late = load(ctx, func() *settings.Settings { s, _ := settings.Load(d); return s })
+	cfg.Settings, cfg.SettingsTimedOut = load(ctx, func() *settings.Settings { s, _ := settings.Load(d); return s })
 	return cfg, nil
 }
 
 // Timeouts. The settings are read first, then all checks run at once: together
 // less than ten seconds.
 const (
-	loadTime   = 2 * time.Second
-	residentIn = 2500 * time.Millisecond
-	secretIn   = 3 * time.Second // a store itself waits two seconds
-	hubIn      = 7500 * time.Millisecond
-	probeIn    = hubIn - time.Second/2 // leaves time to report how it ended
-	usualTime  = 4 * time.Second
-	grace      = 250 * time.Millisecond // to report a check's own timeout
+	loadTimeout     = 2 * time.Second
+	residentTimeout = 2500 * time.Millisecond
+	secretTimeout   = 3 * time.Second // a store itself waits two seconds
+	hubTimeout      = 7500 * time.Millisecond
+	probeTimeout    = hubTimeout - time.Second/2 // leaves time to report how it ended
+	usualTimeout    = 4 * time.Second
+	grace           = 250 * time.Millisecond // to report a check's own timeout
 )
 
 // check is one check.
 type check struct {
-	time time.Duration
-	run  func(*exam, context.Context) []finding
+	timeout time.Duration
+	run     func(*exam, context.Context) []finding
 }
 
-// checks has every check of text.DoctorChecks; time 0 means usualTime. Those answered
+// checks has every check of text.DoctorChecks; time 0 means usualTimeout. Those answered
 // by the computer, not the resident, are in check_desktop.go, including those
 // of the group of phones.
 var checks = map[string]check{
 	"settings": {0, (*exam).settings}, "policy": {0, (*exam).policy}, "setup": {0, (*exam).setup}, "secret": {0, (*exam).secret}, "expiry": {0, (*exam).expiry},
-	"hub.name":        {hubIn, atStep(atName, (*exam).hubName)},
-	"hub.connection":  {hubIn, atStep(atConnection, (*exam).hubConnection)},
-	"hub.certificate": {hubIn, atStep(atCertificate, (*exam).hubCertificate)},
-	"hub.clock":       {hubIn, atStep(atClock, (*exam).hubClock)},
-	"hub.token":       {hubIn, atStep(beyond, (*exam).hubToken)},
-	"hub.lookup":      {hubIn, (*exam).hubLookup},
+	"hub.name":        {hubTimeout, atStep(stepName, (*exam).hubName)},
+	"hub.connection":  {hubTimeout, atStep(stepConnection, (*exam).hubConnection)},
+	"hub.certificate": {hubTimeout, atStep(stepCertificate, (*exam).hubCertificate)},
+	"hub.clock":       {hubTimeout, atStep(stepClock, (*exam).hubClock)},
+	"hub.token":       {hubTimeout, atStep(stepPassed, (*exam).hubToken)},
+	"hub.lookup":      {hubTimeout, (*exam).hubLookup},
 	"resident":        {0, (*exam).resident}, "version": {0, (*exam).version}, "listener": {0, (*exam).listener}, "link": {0, (*exam).link},
 	"scheme": {0, (*exam).scheme}, "autostart": {0, (*exam).autostart}, "microsip": {0, (*exam).microsip}, "screen": {0, (*exam).screen}, "tray": {0, (*exam).tray},
-	"cards": {residentIn + time.Second, (*exam).cards}, "lock": {0, (*exam).lock}, "browser": {0, (*exam).browser},
+	"cards": {residentTimeout + time.Second, (*exam).cards}, "lock": {0, (*exam).lock}, "browser": {0, (*exam).browser},
 	"disk": {0, (*exam).disk}, "folders": {0, (*exam).folders}, "program": {0, (*exam).program}, "log": {0, (*exam).log}, "crash": {0, (*exam).crash},
 	"history": {0, (*exam).history}, "audit": {0, (*exam).audit}, "delivery": {0, (*exam).delivery},
 }
@@ -152,7 +152,7 @@ type exam struct {
 
 // load reads the settings, or returns the defaults if that takes too long.
 func load(ctx context.Context, load func() *settings.Settings) (s *settings.Settings, late bool) {
-	if s, ok := start(ctx, loadTime, func(context.Context) *settings.Settings { return load() }).wait(ctx, loadTime); ok {
+	if s, ok := start(ctx, loadTimeout, func(context.Context) *settings.Settings { return load() }).wait(ctx, loadTimeout); ok {
 		return s, false
 	}
 	return settings.Defaults(), true
@@ -169,21 +169,21 @@ func Stream(ctx context.Context, cfg Config, each func(id string, lines []Check)
 
 func run(ctx context.Context, cfg Config, sys system, each func(id string, lines []Check)) Report {
 	e := &exam{Config: cfg, sys: sys, now: time.Now()}
-	e.fromResident = start(ctx, residentIn, e.askResident)
-	e.fromStore = start(ctx, secretIn, e.readSecret)
-	e.fromHub = start(ctx, probeIn, e.probeHub)
+	e.fromResident = start(ctx, residentTimeout, e.askResident)
+	e.fromStore = start(ctx, secretTimeout, e.readSecret)
+	e.fromHub = start(ctx, probeTimeout, e.probeHub)
 	type ended struct {
 		id    string
 		lines []finding
 	}
 	ends := make(chan ended, len(checks))
 	for id, c := range checks {
-		c.time = cmp.Or(c.time, usualTime)
-		found := start(ctx, c.time, func(ctx context.Context) []finding { return c.run(e, ctx) })
+		c.timeout = cmp.Or(c.timeout, usualTimeout)
+		found := start(ctx, c.timeout, func(ctx context.Context) []finding { return c.run(e, ctx) })
 		go func() { // ends by the check's timeout
-			lines, in := found.wait(ctx, c.time+grace)
+			lines, in := found.wait(ctx, c.timeout+grace)
 			if !in {
-				lines = []finding{timedOut(c.time)}
+				lines = []finding{timedOut(c.timeout)}
 			}
 			ends <- ended{id, lines}
 		}()
@@ -193,7 +193,7 @@ func run(ctx context.Context, cfg Config, sys system, each func(id string, lines
 	for range checks {
 		end := <-ends
 		for _, l := range end.lines {
-			all[end.id] = append(all[end.id], l.in(end.id, e.Language))
+			all[end.id] = append(all[end.id], l.translate(end.id, e.Language))
 			r.OK = r.OK && l.state != Fail && l.state != Warn
 		}
 		each(end.id, all[end.id])
@@ -244,21 +244,21 @@ type finding struct {
 	state State
 	msg   *text.Error
 	hint  text.Key // what to do, if there is such a text
-	also  text.Key // a second sentence, "" for none
+	extra text.Key // a second sentence, "" for none
 }
 
-// say returns a line with the texts doctor.<found> and, if there is one, doctor.<found>.do.
-func say(s State, found string, args ...any) []finding {
+// oneFinding returns a line with the texts doctor.<found> and, if there is one, doctor.<found>.do.
+func oneFinding(s State, found string, args ...any) []finding {
 	return []finding{{state: s, msg: text.Errorf(text.Doctor(found), args...), hint: text.DoctorDo(found)}}
 }
 
-// sayN is say for n things.
-func sayN(s State, found string, n int, args ...any) []finding {
+// countFinding is say for n things.
+func countFinding(s State, found string, n int, args ...any) []finding {
 	return []finding{{state: s, msg: text.Countf(text.Doctor(found), n, args...), hint: text.DoctorDo(found)}}
 }
 
-// sayWhy is say for a failure on the way to the hub, with that failure's own advice.
-func sayWhy(s State, found string, err error) []finding {
+// failureFinding is say for a failure on the way to the hub, with that failure's own advice.
+func failureFinding(s State, found string, err error) []finding {
 	f := contact.FailureOf(err)
 	var l *contact.LookupError
 	if !errors.As(err, &l) {
@@ -271,11 +271,11 @@ func timedOut(limit time.Duration) finding {
 	return finding{state: Fail, msg: text.Errorf(text.DoctorLate, int(limit.Seconds())), hint: text.DoctorLateDo}
 }
 
-// in translates a finding.
-func (s finding) in(id string, l text.Language) Check {
+// translate translates a finding.
+func (s finding) translate(id string, l text.Language) Check {
 	c := Check{ID: id, State: s.state, Message: l.Error(s.msg)}
-	if s.also != "" {
-		c.Message += " " + l.T(s.also)
+	if s.extra != "" {
+		c.Message += " " + l.T(s.extra)
 	}
 	if h := l.T(s.hint); h != string(s.hint) {
 		c.Hint = h

@@ -20,9 +20,9 @@ func environment(ctx context.Context, cfg Config, known *redactor) string {
 	as := func(name, value string) { fmt.Fprintf(&b, "%s: %s\n", name, value) }
 	line := func(name, value string) { as(name, known.clean(value)) }
 	as("wiebelt", versionOf(cfg.Version)+" "+versionOf(cfg.Commit))
-	t, _ := start(ctx, residentIn, (&exam{Config: cfg}).askResident).wait(ctx, residentIn+grace)
+	t, _ := start(ctx, residentTimeout, (&exam{Config: cfg}).askResident).wait(ctx, residentTimeout+grace)
 	running := "none"
-	if t.presence >= silent {
+	if t.presence >= residentSilent {
 		running = versionOf(t.hello.Version) + " " + versionOf(t.hello.Build)
 	}
 	as("running", running)
@@ -34,14 +34,14 @@ func environment(ctx context.Context, cfg Config, known *redactor) string {
 			}
 		}
 	}
-	line("system", runtime.GOOS+"/"+runtime.GOARCH+" "+shown(systemName()))
+	line("system", runtime.GOOS+"/"+runtime.GOARCH+" "+safeText(systemName()))
 	line("processors", fmt.Sprint(runtime.NumCPU()))
 	desktop(ctx, line)
 	return b.String()
 }
 
-// desktops lists known values of XDG_CURRENT_DESKTOP; the variable may contain anything.
-var desktops = strings.Fields(`gnome gnome-classic gnome-flashback ubuntu unity kde xfce mate x-cinnamon cinnamon lxqt lxde budgie
+// knownDesktops lists known values of XDG_CURRENT_DESKTOP; the variable may contain anything.
+var knownDesktops = strings.Fields(`gnome gnome-classic gnome-flashback ubuntu unity kde xfce mate x-cinnamon cinnamon lxqt lxde budgie
 	pantheon deepin enlightenment sway wlroots hyprland i3 openbox awesome cosmic`)
 
 // desktop describes the desktop: its name, window manager, monitors.
@@ -49,7 +49,7 @@ func desktop(ctx context.Context, line func(name, value string)) {
 	var names []string
 	for _, n := range strings.Split(os.Getenv("XDG_CURRENT_DESKTOP"), ":") {
 		switch {
-		case slices.Contains(desktops, strings.ToLower(n)):
+		case slices.Contains(knownDesktops, strings.ToLower(n)):
 			names = append(names, n)
 		case n != "":
 			names = append(names, "another")
@@ -61,7 +61,7 @@ func desktop(ctx context.Context, line func(name, value string)) {
 		session = "untold"
 	}
 	line("session", session)
-	line("window manager", shown(windowManager(ctx)))
+	line("window manager", safeText(windowManager(ctx)))
 	if !hasDesktop() {
 		line("monitors", "none")
 		return
@@ -78,11 +78,11 @@ func desktop(ctx context.Context, line func(name, value string)) {
 	}
 }
 
-var unshown = lazyregexp.New(`[^A-Za-z0-9 ()._-]+`)
+var unsafeChars = lazyregexp.New(`[^A-Za-z0-9 ()._-]+`)
 
-// shown keeps only the characters that a name from elsewhere needs.
-func shown(s string) string {
-	s = strings.TrimSpace(unshown().ReplaceAllString(s, ""))
+// safeText keeps only the characters that a name from elsewhere needs.
+func safeText(s string) string {
+	s = strings.TrimSpace(unsafeChars().ReplaceAllString(s, ""))
 	if len(s) > 60 {
 		s = s[:60]
 	}

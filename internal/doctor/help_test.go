@@ -89,7 +89,7 @@ func server() system {
 // examined is an exam on a calm computer, with a healthy resident and a hub that issues tokens.
 func examined(t testing.TB, toml string) *exam {
 	e := &exam{Config: configured(t, toml), sys: calm(), now: time.Date(2026, 10, 1, 10, 0, 0, 0, time.Local)}
-	e.fromResident = given(residentState{presence: present, hello: instance.Hello{Version: "1.2.0", Build: "abc"}, facts: windowapi.DoctorFacts{SetUp: true, Port: 27471}})
+	e.fromResident = given(residentState{presence: residentPresent, hello: instance.Hello{Version: "1.2.0", Build: "abc"}, facts: windowapi.DoctorFacts{SetUp: true, Port: 27471}})
 	e.fromStore = given(storedSecret{value: "s"})
 	e.fromHub = given(well())
 	return e
@@ -105,5 +105,5 @@ func keepSecret(t testing.TB, d profile.Dirs, base, value string) {
 func storeOf(t testing.TB, d profile.Dirs, base, client string) (secret.Store, secret.Ref) {
 	t.Helper()
 	store := secret.Open(secret.KindFile, d)
-	return store, must.Get(secret.Hub(base, client))(t)
+	return store, must.Get(secret.HubRef(base, client))(t)
 }

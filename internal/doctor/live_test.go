@@ -155,8 +155,8 @@ func TestEverythingHangs(t *testing.T) {
 	silence := must.Get(net.Listen("unix", filepath.Join(cfg.Dirs.Run, instance.SocketName)))(t)
 	defer silence.Close()
 	began := time.Now()
-	cfg.Settings, cfg.Late = load(t.Context(), func() *settings.Settings { wait(); return nil })
-	if !cfg.Late {
+	cfg.Settings, cfg.SettingsTimedOut = load(t.Context(), func() *settings.Settings { wait(); return nil })
+	if !cfg.SettingsTimedOut {
 		t.Error("settings that never came were not late")
 	}
 	cfg.Settings, _ = settings.Load(cfg.Dirs)
@@ -270,10 +270,10 @@ func TestRights(t *testing.T) {
 		return
 	}
 	dir := t.TempDir()
-	for mode, want := range map[os.FileMode]filetrust.Why{0o700: "", 0o755: filetrust.Read, 0o777: filetrust.Written, 0o720: filetrust.Written} {
+	for mode, want := range map[os.FileMode]filetrust.Fault{0o700: "", 0o755: filetrust.FaultRead, 0o777: filetrust.FaultWrite, 0o720: filetrust.FaultWrite} {
 		must.Do(t, os.Chmod(dir, mode))
 		got, _ := errors.AsType[*filetrust.Error](folderFault(dir))
-		if (got == nil) != (want == "") || got != nil && got.Why != want {
+		if (got == nil) != (want == "") || got != nil && got.Fault != want {
 			t.Errorf("%o: %v; want %q", mode, got, want)
 		}
 	}

@@ -31,10 +31,10 @@ type redactor struct{ known *strings.Replacer }
 // maxCalls is how many calls of the history are read to know what to remove.
 const maxCalls = 20_000
 
-// words maps what to remove to its replacement.
-type words map[string]string
+// replacements maps what to remove to its replacement.
+type replacements map[string]string
 
-func (w words) add(as string, values ...string) {
+func (w replacements) add(as string, values ...string) {
 	for _, v := range values {
 		if v = strings.TrimSpace(v); utf8.RuneCountInString(v) >= 4 {
 			w[v] = as
@@ -42,8 +42,8 @@ func (w words) add(as string, values ...string) {
 	}
 }
 
-// person adds a name, and its parts that begin with a capital letter.
-func (w words) person(name string) {
+// addPerson adds a name, and its parts that begin with a capital letter.
+func (w replacements) addPerson(name string) {
 	w.add("[name]", name)
 	for _, part := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' && r != '\'' }) {
 		if r, _ := utf8.DecodeRuneInString(part); unicode.IsUpper(r) {
@@ -53,7 +53,7 @@ func (w words) person(name string) {
 }
 
 // replacer replaces all of them, longer ones first: one may contain another.
-func (w words) replacer() *strings.Replacer {
+func (w replacements) replacer() *strings.Replacer {
 	var pairs []string
 	for _, v := range slices.SortedFunc(maps.Keys(w), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) {
 		pairs = append(pairs, v, w[v])
@@ -61,30 +61,30 @@ func (w words) replacer() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// redactorOf collects what this computer knows about people and secrets. It reads the
+// newRedactor collects what this computer knows about people and secrets. It reads the
 // history only for that, and passes none of it on.
-func redactorOf(ctx context.Context, cfg Config) *redactor {
-	out := words{}
-	out.ofSettings(cfg.Settings)
+func newRedactor(ctx context.Context, cfg Config) *redactor {
+	out := replacements{}
+	out.addSettings(cfg.Settings)
 	out.add("[secret]", secretsOf(ctx, cfg)...)
 	if exists(filepath.Join(cfg.Dirs.State, secret.TokensName)) {
-		if t, err := secret.Token(cfg.Dirs); err == nil {
+		if t, err := secret.EnsureTokens(cfg.Dirs); err == nil {
 			out.add("[token]", t.Socket, t.Path)
 		}
 	}
 	calls, _ := history.People(ctx, fromsettings.HistoryFile(cfg.Dirs), maxCalls) // none if it cannot be read
 	for _, name := range slices.Concat(calls["name"], calls["via"], calls["taken_by"]) {
-		out.person(name)
+		out.addPerson(name)
 	}
 	out.add("[name]", slices.Concat(calls["line"], calls["contact_id"])...)
 	out.add("[number]", slices.Concat(calls["number"], calls["shown"], calls["relation_number"], calls["line_number"])...)
 	out.add("[address]", calls["link"]...)
-	out.ofComputer()
+	out.addComputer()
 	return &redactor{out.replacer()}
 }
 
-func (w words) ofSettings(s *settings.Settings) {
-	w.person(s.Support.Contact)
+func (w replacements) addSettings(s *settings.Settings) {
+	w.addPerson(s.Support.Contact)
 	for _, l := range s.Lines {
 		w.add("[name]", l.Name)
 		w.add("[number]", l.Number)
@@ -99,13 +99,13 @@ func (w words) ofSettings(s *settings.Settings) {
 	}
 }
 
-// ofComputer adds the computer's user and its name.
-func (w words) ofComputer() {
+// addComputer adds the computer's user and its name.
+func (w replacements) addComputer() {
 	if home, err := os.UserHomeDir(); err == nil && len(home) > 3 {
 		w[home] = "~"
 	}
 	if u, err := user.Current(); err == nil && u.Uid != "0" {
-		w.person(u.Name)
+		w.addPerson(u.Name)
 		w.add("[name]", u.Username, u.Username[strings.LastIndexByte(u.Username, '\\')+1:])
 	}
 	if host, err := os.Hostname(); err == nil {
@@ -118,15 +118,15 @@ func (w words) ofComputer() {
 func secretsOf(ctx context.Context, cfg Config) []string {
 	s := cfg.Settings
 	store := secret.Open(s.Hub.SecretStore, cfg.Dirs)
-	ctx, cancel := context.WithTimeout(ctx, secretIn)
+	ctx, cancel := context.WithTimeout(ctx, secretTimeout)
 	defer cancel()
 	var all []string
-	if ref, err := secret.Hub(s.Hub.BaseURL, s.Hub.ClientID); err == nil {
+	if ref, err := secret.HubRef(s.Hub.BaseURL, s.Hub.ClientID); err == nil {
 		old, next, _ := secret.Pair(ctx, store, ref)
 		all = append(all, old, next)
 	}
 	for _, p := range s.Softphones {
-		if ref, err := secret.Softphone(p.Kind, p.Name, p.Address); err == nil && registry.Of(p.Kind).Reach != registry.ByPhone {
+		if ref, err := secret.SoftphoneRef(p.Kind, p.Name, p.Address); err == nil && registry.Of(p.Kind).Reach != registry.ByPhone {
 			v, _ := store.Get(ctx, ref)
 			all = append(all, v)
 		}
@@ -148,9 +148,9 @@ var (
 	logLevel = lazyregexp.New(`^(?:DEBUG|INFO|WARN|ERROR)(?:[+-]\d)?$`)
 )
 
-// log rewrites a log file: the time, level, message and fields of every line, each cleaned.
+// cleanLog rewrites a log file: the time, level, message and fields of every line, each cleaned.
 // A placeholder replaces lines that we did not write.
-func (r *redactor) log(b []byte) []byte {
+func (r *redactor) cleanLog(b []byte) []byte {
 	var out bytes.Buffer
 	for line := range bytes.Lines(b) {
 		d := json.NewDecoder(bytes.NewReader(line))
@@ -168,7 +168,7 @@ func (r *redactor) log(b []byte) []byte {
 		rest := map[string]any{}
 		for k, v := range fields {
 			if k != "time" && k != "level" && k != "msg" {
-				rest[r.key(k)] = r.value(k, v)
+				rest[r.cleanKey(k)] = r.cleanValue(k, v)
 			}
 		}
 		kept, err := json.Marshal(struct {
@@ -185,15 +185,15 @@ func (r *redactor) log(b []byte) []byte {
 	return out.Bytes()
 }
 
-func (r *redactor) key(k string) string {
+func (r *redactor) cleanKey(k string) string {
 	if !logKey().MatchString(k) || r.known.Replace(k) != k {
 		return "?"
 	}
 	return k
 }
 
-// value cleans the value of a field.
-func (r *redactor) value(key string, v any) any {
+// cleanValue cleans the value of a field.
+func (r *redactor) cleanValue(key string, v any) any {
 	switch v := v.(type) {
 	case bool, nil:
 		return v
@@ -210,7 +210,7 @@ func (r *redactor) value(key string, v any) any {
 	case map[string]any:
 		group := map[string]any{}
 		for k, x := range v {
-			group[r.key(k)] = r.value(k, x)
+			group[r.cleanKey(k)] = r.cleanValue(k, x)
 		}
 		return group
 	}
@@ -234,8 +234,8 @@ var crashLine = lazyregexp.New(`^(?:` + strings.Join([]string{
 	`exit status \d+`,
 }, `|`) + `)$`)
 
-// crash keeps the lines of a crash report that cannot contain anything personal.
-func (r *redactor) crash(s string) string {
+// cleanCrash keeps the lines of a crash report that cannot contain anything personal.
+func (r *redactor) cleanCrash(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {
 		line = strings.TrimRight(line, "\r\n")

@@ -23,7 +23,7 @@ func init() {
 // TestCrashReports checks that real crash reports keep where the
 // crash happened and lose the value the program panicked with.
 func TestCrashReports(t *testing.T) {
-	known := redactorOf(t.Context(), configured(t, ""))
+	known := newRedactor(t.Context(), configured(t, ""))
 	for kind, want := range map[string]string{"value": "panic: [text]", "index": "panic: "} {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), crashEnv+"="+kind, "GOTRACEBACK=all")
@@ -31,7 +31,7 @@ func TestCrashReports(t *testing.T) {
 		if err == nil || !strings.Contains(string(out), "goroutine 1") {
 			t.Fatalf("no crash: %v: %s", err, out)
 		}
-		got := known.crash(string(out))
+		got := known.cleanCrash(string(out))
 		if strings.Contains(got, "Kanarie") || strings.Contains(got, "4567") || !strings.HasPrefix(got, want) ||
 			!strings.Contains(got, "goroutine 1 [running") || !strings.Contains(got, "redact_test.go:") {
 			t.Errorf("%s:\n%s\nof\n%s", kind, got, out)
@@ -54,7 +54,7 @@ func TestCrashReports(t *testing.T) {
 		"goroutine 7 [running]: 0612345678":                                       false,
 		"\t/src/a.go:12 +0x1d 0612345678":                                         false,
 	} {
-		if got := strings.TrimSpace(known.crash(line)); (got == strings.TrimSpace(line)) != kept {
+		if got := strings.TrimSpace(known.cleanCrash(line)); (got == strings.TrimSpace(line)) != kept {
 			t.Errorf("%q became %q", line, got)
 		}
 	}
@@ -63,7 +63,7 @@ func TestCrashReports(t *testing.T) {
 // TestMasked checks that masked phone line numbers are recognizable to their owner only.
 func TestMasked(t *testing.T) {
 	for in, want := range map[string]string{"020 123 45 67": "••••••••67", "+31201234567": "•••••••••67", "101": "set", "": "set"} {
-		if got := masked(in); got != want {
+		if got := maskNumber(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}

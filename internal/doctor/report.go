@@ -27,9 +27,9 @@ const (
 	nagiosCritical
 )
 
-// Exit returns the exit code for a report in a format: 1 if something needs attention.
+// ExitCode returns the exit code for a report in a format: 1 if something needs attention.
 // Nagios has a separate code for what does not work.
-func (r Report) Exit(f Format) int {
+func (r Report) ExitCode(f Format) int {
 	switch {
 	case f == Prometheus || r.OK:
 		return nagiosOK // the metrics contain the result
@@ -39,8 +39,8 @@ func (r Report) Exit(f Format) int {
 	return nagiosWarning
 }
 
-// Print returns the report in a format and a language.
-func (r Report) Print(f Format, l text.Language) string {
+// Render returns the report in a format and a language.
+func (r Report) Render(f Format, l text.Language) string {
 	var b strings.Builder
 	switch f {
 	case JSON:

@@ -26,7 +26,7 @@ import (
 )
 
 func well() hubState {
-	return hubState{life: time.Hour, reached: hub.Reached{Resolved: true, Dated: true,
+	return hubState{tokenLifetime: time.Hour, reached: hub.ProbeResult{Resolved: true, HasDate: true,
 		Expires: time.Date(2027, 10, 1, 10, 0, 0, 0, time.Local)}}
 }
 
@@ -44,11 +44,11 @@ func withHub(change func(*hubState)) func(*testing.T, *exam) {
 
 // rotating is a hub that accepts or refuses the old secret and the new one.
 func rotating(old, next error) func(*testing.T, *exam) {
-	return withHub(func(j *hubState) { j.secretWaits, j.token, j.newer = true, old, next })
+	return withHub(func(j *hubState) { j.secretWaits, j.tokenErr, j.newTokenErr = true, old, next })
 }
 
-func stops(f contact.Failure, detail string, r hub.Reached) func(*testing.T, *exam) {
-	return withHub(func(j *hubState) { *j = hubState{reached: r, failed: failing(f, detail)} })
+func stops(f contact.Failure, detail string, r hub.ProbeResult) func(*testing.T, *exam) {
+	return withHub(func(j *hubState) { *j = hubState{reached: r, reachErr: failing(f, detail)} })
 }
 
 func withSecret(err error) func(*testing.T, *exam) {
@@ -82,7 +82,7 @@ func because(phase, why string) func(*testing.T, *exam) {
 
 // also adds to the first line the reason a link is not connected.
 func also(lines []finding, why string) []finding {
-	lines[0].also, lines[0].hint = text.LinkWhy(why), text.LinkDo(why)
+	lines[0].extra, lines[0].hint = text.LinkWhy(why), text.LinkDo(why)
 	return lines
 }
 
@@ -147,7 +147,7 @@ func calls(change func(path string)) func(*testing.T, *exam) {
 
 func tokens(mode fs.FileMode) func(*testing.T, *exam) {
 	return func(t *testing.T, e *exam) {
-		must.Get(secret.Token(e.Dirs))(t)
+		must.Get(secret.EnsureTokens(e.Dirs))(t)
 		must.Do(t, os.Chmod(filepath.Join(e.Dirs.State, "tokens.json"), mode))
 	}
 }

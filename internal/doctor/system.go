@@ -45,7 +45,7 @@ func realSystem() system {
 	return system{
 		store: secret.Open, register: register.State, policy: settings.PolicySources, desktop: hasDesktop, loggedOn: loggedOn, screen: screenKind,
 		trayHost: tray.HasHost, player: sound.Player, lockSources: lockSources, browser: browser.Available, audit: eventlog.Check, microSIP: func() string { return detect.ThisSystem().MicroSIP },
-		free: freeSpace, folder: folderFault, writable: writable, installed: filetrust.Program,
+		free: freeSpace, folder: folderFault, writable: writable, installed: filetrust.CheckProgram,
 	}
 }
 
@@ -53,7 +53,7 @@ func realSystem() system {
 // fs.ErrPermission if we may not write to it. A link of the user's own is followed,
 // as the program does.
 func folderFault(path string) error {
-	if err := filetrust.Folder(path, filetrust.Ours); err != nil {
+	if err := filetrust.CheckFolder(path, filetrust.UserOwned); err != nil {
 		return err
 	}
 	if !writable(path) {
@@ -63,16 +63,16 @@ func folderFault(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := filetrust.Folder(real, filetrust.Alone); isRead(err) {
+	if err := filetrust.CheckFolder(real, filetrust.Private); onlyReadable(err) {
 		return err
 	}
 	return nil
 }
 
-// isRead reports whether the only fault is that others may read a folder.
-func isRead(err error) bool {
+// onlyReadable reports whether the only fault is that others may read a folder.
+func onlyReadable(err error) bool {
 	e, ok := errors.AsType[*filetrust.Error](err)
-	return ok && e.Why == filetrust.Read
+	return ok && e.Fault == filetrust.FaultRead
 }
 
 // Results where cards have no screen: the desktop has none for them, or does not answer.

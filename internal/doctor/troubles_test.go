@@ -33,7 +33,7 @@ func examineOffice(t *testing.T, before, after func(*office)) Report {
 	t.Helper()
 	h := startHub()
 	p := &office{exam: &exam{sys: calm(), now: time.Now()}, t: t, toml: h.known(t)}
-	p.sys.folder, p.sys.installed = folderFault, filetrust.Program
+	p.sys.folder, p.sys.installed = folderFault, filetrust.CheckProgram
 	if before != nil {
 		before(p)
 	}
@@ -102,14 +102,14 @@ var policyFiles = map[string]struct {
 // alert, and is reported with the guide's own sentence and remedy.
 func TestRealTroubles(t *testing.T) {
 	if r := examineOffice(t, nil, nil); !r.OK {
-		t.Fatalf("not well to begin with: %s", r.Print(Text, text.English))
+		t.Fatalf("not well to begin with: %s", r.Render(Text, text.English))
 	}
 	judge := func(t *testing.T, found string, r Report) {
-		if r.OK || r.Exit(Text) != 1 || r.Exit(Nagios) == 0 {
-			t.Errorf("silent: %s", r.Print(Text, text.Dutch))
+		if r.OK || r.ExitCode(Text) != 1 || r.ExitCode(Nagios) == 0 {
+			t.Errorf("silent: %s", r.Render(Text, text.Dutch))
 		}
 		if !says(r, text.Dutch, found) {
-			t.Errorf("not told: %s", r.Print(Text, text.Dutch))
+			t.Errorf("not told: %s", r.Render(Text, text.Dutch))
 		}
 	}
 	for found, how := range troubles {
@@ -162,5 +162,5 @@ func TestUnderPolicy(t *testing.T) {
 	if out == "" {
 		return
 	}
-	write(t, out, examineOffice(t, nil, nil).Print(JSON, text.Dutch))
+	write(t, out, examineOffice(t, nil, nil).Render(JSON, text.Dutch))
 }

@@ -75,12 +75,12 @@ func sipCalls(b *testing.B, t *table, n int) {
 		p := s.person(pause)
 		num := "+31" + p.Numbers[0][1:]
 		began := time.Now()
-		pic := s.picture(p, num, engine.Found)
+		pic := s.picture(p, num, engine.OutcomeFound)
 		drawing = append(drawing, time.Since(began))
 		began = time.Now()
 		s.Crop(pic.Rect)
 		screen = append(screen, time.Since(began))
-		e := s.eye(p, num, engine.Found)
+		e := s.eye(p, num, engine.OutcomeFound)
 		c := invitation{line: line, sip: sip, number: num, id: fmt.Sprintf("bench-%d-%d", os.Getpid(), i)}
 		s.release <- struct{}{}
 		began = time.Now()

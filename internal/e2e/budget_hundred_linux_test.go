@@ -29,7 +29,7 @@ func BenchmarkHundred(b *testing.B) {
 		for i, s := range all {
 			p := s.people[i]
 			c := simulate.Call{ID: fmt.Sprint("h", i), Number: "+31" + p.Numbers[0][1:]}
-			e := s.eye(p, c.Number, engine.Found)
+			e := s.eye(p, c.Number, engine.OutcomeFound)
 			began := time.Now()
 			go func() { _ = s.phones[0].Ring(b.Context(), c) }()
 			painted = append(painted, e.wait(b, "the contact").Sub(began))

@@ -57,7 +57,7 @@ func (s *stage) painted(n int, pause time.Duration) (number, found, poll []time.
 		phone := s.phones[i%len(s.phones)]
 		p := s.person(pause)
 		num := "+31" + p.Numbers[0][1:]
-		first, second := s.eye(p, num, engine.Searching), s.eye(p, num, engine.Found)
+		first, second := s.eye(p, num, engine.OutcomeSearching), s.eye(p, num, engine.OutcomeFound)
 		began := time.Now()
 		first.sees()
 		polled := time.Since(began)
@@ -109,7 +109,7 @@ func (s *stage) rings(t *table, n int) {
 	for range n {
 		p := s.person(pause)
 		num := "+31" + p.Numbers[0][1:]
-		e := s.eye(p, num, engine.Found)
+		e := s.eye(p, num, engine.OutcomeFound)
 		cmd := s.ring("--id", p.ID, "--", num)
 		done := make(chan error, 1)
 		began := time.Now()
@@ -152,7 +152,7 @@ func (s *stage) coldRings(t *table, n int) {
 	for range n {
 		p := s.person(pause)
 		num := "+31" + p.Numbers[0][1:]
-		e := s.eye(p, num, engine.Found)
+		e := s.eye(p, num, engine.OutcomeFound)
 		began := time.Now()
 		must.Do(s.b, s.ring("--", num).Run())
 		all = append(all, e.wait(s.b, "the contact, from nothing").Sub(began))
@@ -221,7 +221,7 @@ func (s *stage) memory(t *table, meanwhile func()) {
 	phone := s.phones[0]
 	p := s.person(pause)
 	c := simulate.Call{ID: p.ID, Number: "+31" + p.Numbers[0][1:]}
-	e := s.eye(p, c.Number, engine.Found)
+	e := s.eye(p, c.Number, engine.OutcomeFound)
 	began := time.Now()
 	go func() { _ = phone.Ring(s.b.Context(), c) }()
 	t.times("  event → contact painted, the first after the rest", []time.Duration{e.wait(s.b, "the first after a rest").Sub(began)}, limit{})
@@ -299,7 +299,7 @@ func (s *stage) patient() *patient {
 func (p *patient) report(say func(*simulate.Phone) error) error {
 	for {
 		err := say(p.Phone)
-		if r, ok := errors.AsType[*simulate.Refused](err); !ok || r.Code != "slow_down" {
+		if r, ok := errors.AsType[*simulate.RefusedError](err); !ok || r.Code != "slow_down" {
 			return err
 		}
 		_ = p.Close()

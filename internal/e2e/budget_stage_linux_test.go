@@ -117,8 +117,9 @@ func (s *stage) picture(p localhub.Record, number string, o engine.Outcome) *ima
 	fonts.Lock()
 	defer fonts.Unlock()
 	rules := must.Get(phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4}))(s.b)
-	c := engine.Card{Outcome: o, Number: rules.Parse(number, ""), Opened: -1, Earlier: -1, Times: 1, Reports: call.AllStates, Rang: time.Now()}
-	if o == engine.Found {
+	c := engine.Card{Outcome: o, Number: rules.Parse(number, ""), OpenedIndex: -1, EarlierChoice: -1, RingsToday: 1,
+		ReportLevel: call.AllStates, Rang: time.Now()}
+	if o == engine.OutcomeFound {
 		c.Contacts, c.LinkOK = []contact.Contact{p.Contact}, []bool{true}
 	}
 	return card.Picture(c, card.Look{Language: text.Dutch}, s.scale)

@@ -37,10 +37,10 @@ func seedCalls(t testing.TB, o *office, n int) {
 	s := must.Get(history.Open(path, history.KeepFull, 365, time.Now))(t)
 	now := time.Now()
 	id := must.Get(s.Put(t.Context(), history.Entry{Rang: now, Answered: now, Ended: now.Add(time.Minute), Kind: "baresip", Number: "+31612345678",
-		Shown: "06 12 34 56 78", Line: "Schade", Name: "J. de Vries", ContactID: "c", RelationNumber: "100200", Link: o.hub.HubURL() + "/contacts/viewcontact/c",
+		NumberDisplay: "06 12 34 56 78", Line: "Schade", Name: "J. de Vries", ContactID: "c", RelationNumber: "100200", Link: o.hub.HubURL() + "/contacts/viewcontact/c",
 		Matches: 1, Outcome: history.OutcomeFound, Result: history.ResultAnswered}))(t)
 	must.Get(s.Put(t.Context(), history.Entry{Rang: now.Add(-time.Duration(n/2)*time.Minute - time.Second), Answered: now, Ended: now.Add(time.Minute),
-		Number: "+31201234567", Shown: "020 123 45 67", Name: "Q. Zeldzaam", Result: history.ResultAnswered}))(t)
+		Number: "+31201234567", NumberDisplay: "020 123 45 67", Name: "Q. Zeldzaam", Result: history.ResultAnswered}))(t)
 	must.Do(t, s.Close())
 	db := must.Get(sql.Open("sqlite", path))(t)
 	columns := "answered, ended, outgoing, kind, shown, line, line_number, via, contact_id, relation_number, link, matches, outcome, result"

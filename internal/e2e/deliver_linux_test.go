@@ -161,7 +161,7 @@ func TestDeliverNight(t *testing.T) {
 		sums[s.file(name, content)] = ""
 	}
 	well := localhub.Fault{Times: 20} // requests without a fault
-	s.hub.Faults().Set(localhub.AtTransaction, well, localhub.Fault{Status: 422, Times: 7},
+	s.hub.Faults().Set(localhub.EndpointTransaction, well, localhub.Fault{Status: 422, Times: 7},
 		well, localhub.Fault{Body: localhub.BodyCut, Times: 3},
 		well, localhub.Fault{Status: 503, RetryAfter: time.Second, Times: 2},
 		well, localhub.Fault{Slow: localhub.Slow{Bytes: 1, Every: time.Hour}})
@@ -180,7 +180,7 @@ func TestDeliverNight(t *testing.T) {
 	}
 	must.Do(t, s.hub.Close()) // during an answer
 	s.openHub()
-	s.hub.Faults().Set(localhub.AtTransaction, well, localhub.Fault{Expired: true, Times: 1},
+	s.hub.Faults().Set(localhub.EndpointTransaction, well, localhub.Fault{Expired: true, Times: 1},
 		well, localhub.Fault{Body: localhub.BodyHTML, Times: 3},
 		well, localhub.Fault{Drop: true, Times: 3},
 		well, localhub.Fault{Status: 500, Times: 6},

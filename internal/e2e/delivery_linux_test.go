@@ -141,7 +141,7 @@ func TestDeliveryWindow(t *testing.T) {
 	p.Until("no question", func() bool { return !p.button(askButton) && p.shows(rowMark(1), answeredGreen) })
 
 	// A truncated answer: a user checks, and decides.
-	p.hub.Faults().Set(localhub.AtTransaction, localhub.Fault{Body: localhub.BodyCut, Times: 1})
+	p.hub.Faults().Set(localhub.EndpointTransaction, localhub.Fault{Body: localhub.BodyCut, Times: 1})
 	two, _ := p.file("twee.zip", 2)
 	p.Drop(p.at.X+300, p.at.Y+300, two)
 	p.is("twee.zip", "uncertain")
@@ -159,10 +159,10 @@ func TestDeliveryWindow(t *testing.T) {
 	p.Until("the list again", func() bool { return p.shows(rowMark(0), answeredGreen) })
 
 	// While a message is being sent, a call is on screen as usual.
-	p.hub.Faults().Set(localhub.AtTransaction, localhub.Fault{Delay: 8 * time.Second, Times: 1})
+	p.hub.Faults().Set(localhub.EndpointTransaction, localhub.Fault{Delay: 8 * time.Second, Times: 1})
 	three, _ := p.file("drie.zip", 3)
 	p.Drop(p.at.X+300, p.at.Y+300, three)
-	p.Until("it is being sent", func() bool { return p.hub.Faults().Pending(localhub.AtTransaction) > 0 })
+	p.Until("it is being sent", func() bool { return p.hub.Faults().Pending(localhub.EndpointTransaction) > 0 })
 	must.Do(t, dial(p.office).Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
 	p.Until("the card", func() bool { return foundOnScreen(p.Screenshot()) })
 	if states, _ := p.listed(); strings.TrimSpace(states["drie.zip"]) != "sending" {

@@ -175,7 +175,7 @@ func BenchmarkExchanges(b *testing.B) {
 			<-pace
 			p := s.person(pause)
 			num := "+31" + p.Numbers[0][1:]
-			e := s.eye(p, num, engine.Found)
+			e := s.eye(p, num, engine.OutcomeFound)
 			c := invitation{line: line, sip: exchange, number: num, id: fmt.Sprintf("bench-%d-%d", os.Getpid(), i)}
 			began := time.Now()
 			c.invite(b)
@@ -252,7 +252,7 @@ func (r *officeRelay) late(s *stage, t *table) {
 	for i := range 20 {
 		p, id := s.person(pause), fmt.Sprint("late", i)
 		num := "+31" + p.Numbers[0][1:]
-		e := s.eye(p, num, engine.Found)
+		e := s.eye(p, num, engine.OutcomeFound)
 		s.stop()
 		say(id, "ringing", num)
 		s.start()
@@ -270,7 +270,7 @@ func (r *officeRelay) times(s *stage, t *table, kind string, most limit) {
 	b := s.b
 	b.Helper()
 	var o simulate.Options
-	if registry.Of(kind).ToRelay() {
+	if registry.Of(kind).ReportsToRelay() {
 		at := must.Get(url.Parse(regexp.MustCompile(`https://\S+`).FindString(r.run("", "secret", "reports"))))(b)
 		o.Port, o.PathToken = must.Get(strconv.Atoi(at.Port()))(b), path.Base(at.Path)
 	}
@@ -278,7 +278,7 @@ func (r *officeRelay) times(s *stage, t *table, kind string, most limit) {
 	defer f.Close()
 	if listens, ok := f.(simulate.Server); ok {
 		at, extension := listens.Address(), "*"
-		if !registry.Of(kind).Everybody {
+		if !registry.Of(kind).AllExtensions {
 			extension = at.Extension
 		}
 		r.run(at.Secret+"\n", "exchange", "add", kind, "--address", at.Address, "--user", at.User, "--extension", extension)
@@ -291,15 +291,15 @@ func (r *officeRelay) times(s *stage, t *table, kind string, most limit) {
 		<-pace
 		p := s.person(pause)
 		num := "+31" + p.Numbers[0][1:]
-		e := s.eye(p, num, engine.Found)
-		c := simulate.Update{Do: simulate.Ring, Call: simulate.Call{ID: fmt.Sprintf("%s-%d", kind, i), Number: num}}
+		e := s.eye(p, num, engine.OutcomeFound)
+		c := simulate.Update{Verb: simulate.Ring, Call: simulate.Call{ID: fmt.Sprintf("%s-%d", kind, i), Number: num}}
 		began := time.Now()
-		must.Do(b, f.Tell(b.Context(), c))
+		must.Do(b, f.SendUpdate(b.Context(), c))
 		if took := e.wait(b, "a caller by way of "+kind).Sub(began); i >= 5 {
 			all = append(all, took)
 		}
-		c.Do = simulate.End
-		must.Do(b, f.Tell(b.Context(), c))
+		c.Verb = simulate.End
+		must.Do(b, f.SendUpdate(b.Context(), c))
 		s.Until("the card is gone", s.empty)
 	}
 	t.times("simulated "+kind+" → relay → contact painted", all, most)

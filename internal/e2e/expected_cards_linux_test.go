@@ -24,7 +24,8 @@ func callersCard(t testing.TB, c engine.Card, number, line string, look card.Loo
 	fonts.Lock()
 	defer fonts.Unlock()
 	rules := must.Get(phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4}))(t)
-	c.Number, c.Opened, c.Earlier, c.Times, c.Reports, c.Rang = rules.Parse(number, ""), -1, -1, max(c.Times, 1), call.AllStates, time.Now()
+	c.Number, c.OpenedIndex, c.EarlierChoice, c.RingsToday, c.ReportLevel, c.Rang = rules.Parse(number, ""), -1, -1,
+		max(c.RingsToday, 1), call.AllStates, time.Now()
 	c.LineText, c.LineName = rules.Line(line)
 	for range c.Contacts {
 		c.LinkOK = append(c.LinkOK, true)
@@ -43,9 +44,9 @@ func foundCard(t testing.TB, number, line string, k ...contact.Contact) *image.R
 
 func foundCardIn(t testing.TB, l text.Language, number, line string, k ...contact.Contact) *image.RGBA {
 	t.Helper()
-	c := engine.Card{Outcome: engine.Found, Contacts: k}
+	c := engine.Card{Outcome: engine.OutcomeFound, Contacts: k}
 	if len(k) > 1 {
-		c.Outcome = engine.Several
+		c.Outcome = engine.OutcomeSeveral
 	}
 	return callersCard(t, c, number, line, card.Look{Language: l}, 1)
 }
@@ -53,7 +54,8 @@ func foundCardIn(t testing.TB, l text.Language, number, line string, k ...contac
 // vriesCard returns the card of vries in a look.
 func vriesCard(t testing.TB, look card.Look, scale float32) *image.RGBA {
 	t.Helper()
-	return callersCard(t, engine.Card{Outcome: engine.Found, Contacts: []contact.Contact{vries.Contact}}, "+31698760011", "", look, scale)
+	return callersCard(t, engine.Card{Outcome: engine.OutcomeFound, Contacts: []contact.Contact{vries.Contact}}, "+31698760011",
+		"", look, scale)
 }
 
 func searchingCard(t testing.TB, number string) *image.RGBA {
@@ -64,5 +66,5 @@ func searchingCard(t testing.TB, number string) *image.RGBA {
 // failedCard returns the expected card of a failed lookup.
 func failedCard(t testing.TB, number string, why contact.Failure, support string) *image.RGBA {
 	t.Helper()
-	return callersCard(t, engine.Card{Outcome: engine.Failed, Failure: why}, number, "", card.Look{Support: support}, 1)
+	return callersCard(t, engine.Card{Outcome: engine.OutcomeFailed, Failure: why}, number, "", card.Look{Support: support}, 1)
 }

@@ -15,7 +15,7 @@ func (o *office) see(words string) (image.Point, bool) {
 	for _, size := range []float32{14, 15, 13, 16} { // buttons and menus, rows, lists at the side, questions
 		for _, bold := range []bool{true, false} {
 			fonts.Lock()
-			w := uitest.Written(words, size, bold)
+			w := uitest.RenderText(words, size, bold)
 			fonts.Unlock()
 			if at, ok := find(screen, w); ok {
 				return at, true

@@ -99,7 +99,7 @@ type floodResult struct {
 // that reconnect whenever they are disconnected, over HTTP and by hand-over.
 func flood(t *testing.T, o *office, asked *counted) floodResult {
 	run := filepath.Join(o.profile, "run")
-	tokens, err := secret.Token(profile.Dirs{Config: o.profile, State: o.profile, Run: run})
+	tokens, err := secret.EnsureTokens(profile.Dirs{Config: o.profile, State: o.profile, Run: run})
 	if err != nil {
 		t.Error(err)
 		return floodResult{}
@@ -143,7 +143,7 @@ func flood(t *testing.T, o *office, asked *counted) floodResult {
 	all.Go(func() {
 		cfg := instance.Config{RunDir: run, Version: "dev"}
 		every(t.Context(), commands, commands/10, func(i int) {
-			e := call.Event{Source: call.Source{Kind: call.KindCommand, Reports: call.RingOnly}, State: call.Ringing, ID: strconv.Itoa(i),
+			e := call.Event{Source: call.Source{Kind: call.KindCommand, ReportLevel: call.RingOnly}, State: call.Ringing, ID: strconv.Itoa(i),
 				Number: fmt.Sprintf("%s%05d", floodCommand, i), At: time.Now()}
 			switch err := instance.HandOver(t.Context(), cfg, e, func() error { return nil }); {
 			case errors.Is(err, instance.ErrInboxFull):

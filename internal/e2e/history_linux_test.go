@@ -16,11 +16,11 @@ func callsOf(t *testing.T, o *office) []history.Entry {
 		return nil
 	}
 	defer r.Close()
-	work, err := r.Open(t.Context(), 1000)
+	work, err := r.OpenCalls(t.Context(), 1000)
 	if err != nil {
 		return nil
 	}
-	rest, err := r.From(t.Context(), history.Query{}, 0, 20_000)
+	rest, err := r.Page(t.Context(), history.Query{}, 0, 20_000)
 	if err != nil {
 		return nil
 	}

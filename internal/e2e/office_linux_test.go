@@ -119,7 +119,8 @@ const (
 var vries = localhub.Record{Numbers: []string{"06-98760011"}, Contact: contact.Contact{
 	ID: "c-vries", RelationNumber: "100200", Initials: "J.", Prefix: "de", FamilyName: "Vries",
 	Address:  contact.Address{Street: "Dorpsstraat", Number: "1", PostalCode: "1234AB", City: "Ons Dorp"},
-	Producer: contact.Coded{Code: "P", Description: "Producent Een"}, LastModifiedBy: contact.Coded{Code: "M", Description: "Medewerker"}}}
+	Producer: contact.CodedValue{Code: "P", Description: "Producent Een"}, LastModifiedBy: contact.CodedValue{Code: "M",
+		Description: "Medewerker"}}}
 
 func newOffice(t testing.TB, settings string) *office {
 	t.Helper()

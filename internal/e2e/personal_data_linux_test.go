@@ -166,7 +166,7 @@ func TestPersonalDataStaysInside(t *testing.T) {
 		phones = append(phones, s)
 	}
 	dirs := must.Get(profile.Find(o.profile))(t)
-	tokens := must.Get(secret.Token(dirs))(t)
+	tokens := must.Get(secret.EnsureTokens(dirs))(t)
 	marked.secrets = append(marked.secrets, tokens.Socket, tokens.Path)
 	notes := o.opener("exit 0")
 	trace := filepath.Join(o.Dir, "trace")

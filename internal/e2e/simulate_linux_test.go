@@ -35,9 +35,9 @@ type confirmed struct {
 	told *storytest.Tracked
 }
 
-func (c confirmed) Tell(ctx context.Context, n simulate.Update) error {
+func (c confirmed) SendUpdate(ctx context.Context, n simulate.Update) error {
 	before := c.told.Taken()
-	if err := c.Softphone.Tell(ctx, n); err != nil {
+	if err := c.Softphone.SendUpdate(ctx, n); err != nil {
 		return err
 	}
 	c.told.Until(c.t, "the event has come", func() bool { return c.told.Taken() > before })
@@ -61,7 +61,7 @@ func TestSimulatedPrograms(t *testing.T) {
 				// ends when it sees us.
 				xtest.NoneLeft(t, dir)
 				p := must.Get(simulate.Open(t.Context(), over, simulate.Options{Exe: bin, Profile: dir}))(t)
-				play := simulate.Play{Can: registry.Of(over).Can, Speed: 1e6, Repeat: 1, Prefix: "sim-", OnStep: func(s simulate.Step) { told.Set(s.At) }}
+				play := simulate.Play{Capabilities: registry.Of(over).Capabilities, Speed: 1e6, Repeat: 1, Prefix: "sim-", OnStep: func(s simulate.Step) { told.Set(s.At) }}
 				must.Do(t, play.Run(t.Context(), confirmed{p, t, told}, s))
 				want, got := storytest.Want(t, s.ID, over), told.Lines()
 				if strings.Join(got, "\n") != strings.Join(want, "\n") {

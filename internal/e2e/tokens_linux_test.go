@@ -89,7 +89,7 @@ func TestTokensAreRenewed(t *testing.T) {
 		return false
 	})
 	for _, w := range sourcesOf(t, o) {
-		if (w.Kind == "http" || w.Kind == "websocket") && w.Phase != windowapi.SourceKeyless {
+		if (w.Kind == "http" || w.Kind == "websocket") && w.Phase != windowapi.SourceNoTokens {
 			t.Errorf("%s is said to be %q", w.Kind, w.Phase)
 		}
 	}

@@ -35,10 +35,10 @@ func TestRealTwinkle(t *testing.T) {
 		want     history.Entry
 	}{
 		{"answered", phonetest.Scenario{Number: "0698760011", Name: "Iemand Anders", Answer: true, Talk: time.Second},
-			engine.Card{Outcome: engine.Found, Contacts: []contact.Contact{vries.Contact}, Times: 1},
+			engine.Card{Outcome: engine.OutcomeFound, Contacts: []contact.Contact{vries.Contact}, RingsToday: 1},
 			history.Entry{Number: "+31698760011", Name: vries.Contact.Name(), ContactID: "c-vries", Outcome: history.OutcomeFound, Result: history.ResultAnswered}},
 		{"a name to trip over", phonetest.Scenario{Number: stranger, Name: name, Ring: long},
-			engine.Card{Outcome: engine.Nobody, PhoneName: name, Times: 1}, history.Entry{Number: stranger, Name: name, Outcome: history.OutcomeNobody, Result: history.ResultNotHere}},
+			engine.Card{Outcome: engine.OutcomeNobody, PhoneName: name, RingsToday: 1}, history.Entry{Number: stranger, Name: name, Outcome: history.OutcomeNobody, Result: history.ResultNotHere}},
 	} {
 		placed := twinkle.Place(t, c.scenario)
 		o.shows("the card: "+c.name, callersCard(t, c.card, c.scenario.Number, "103", card.Look{}, 1))

@@ -141,7 +141,7 @@ func TestAttackPages(t *testing.T) {
 	allowed := fmt.Sprintf("http://allowed.test:%d", webPort)
 	o := newOffice(t, fmt.Sprintf("[listener]\nallowed_origins = [%q]", allowed))
 	a := o.at()
-	tokens := must.Get(secret.Token(profile.Dirs{Config: o.profile, State: o.profile, Run: filepath.Join(o.profile, "run")}))(t)
+	tokens := must.Get(secret.EnsureTokens(profile.Dirs{Config: o.profile, State: o.profile, Run: filepath.Join(o.profile, "run")}))(t)
 	if tokens.Socket != a.Token {
 		t.Fatal("not the listener's tokens")
 	}

@@ -47,10 +47,10 @@ func (o *office) missed() {
 	store := must.Get(history.Open(filepath.Join(o.profile, "history.db"), history.KeepFull, 7, time.Now))(o.t)
 	defer store.Close()
 	for i := range 5 {
-		e := history.Entry{Rang: time.Now().Add(time.Duration(i-40) * time.Minute), Number: fmt.Sprintf("+3120555000%d", i), Shown: fmt.Sprint("020 555 00 0", i),
+		e := history.Entry{Rang: time.Now().Add(time.Duration(i-40) * time.Minute), Number: fmt.Sprintf("+3120555000%d", i), NumberDisplay: fmt.Sprint("020 555 00 0", i),
 			Outcome: history.OutcomeNobody, Result: history.ResultElsewhere, Kind: call.KindCommand}
 		if i == 2 {
-			e.Number, e.Shown, e.Result = "+31698760011", "06 98 76 00 11", history.ResultMissed
+			e.Number, e.NumberDisplay, e.Result = "+31698760011", "06 98 76 00 11", history.ResultMissed
 			e.Outcome, e.Name, e.ContactID, e.Matches = history.OutcomeFound, "J. de Vries", "c-vries", 1
 			e.Link = o.hub.HubURL() + "/contacts/viewcontact/c-vries"
 		}

@@ -27,32 +27,32 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Who says for whom a file or folder must be safe.
-type Who int
+// Ownership says for whom a file or folder must be safe.
+type Ownership int
 
 const (
-	Ours   Who = iota // this user or the computer's administrators own it, nobody else may write
-	Alone             // like Ours, but only this user may own or read it, and it is no link
-	Admins            // only the computer's administrators own it and may write it
+	UserOwned  Ownership = iota // this user or the computer's administrators own it, nobody else may write
+	Private                     // like Ours, but only this user may own or read it, and it is no link
+	AdminOwned                  // only the computer's administrators own it and may write it
 )
 
-// Why is a stable code for a fault.
-type Why string
+// Fault is a stable code for a fault.
+type Fault string
 
 // The faults.
 const (
-	Link    Why = "link"  // it is a link, or has another hard link
-	Kind    Why = "kind"  // it is not a folder, or not a regular file
-	Owner   Why = "owner" // it belongs to another user
-	Written Why = "write" // others may write, replace or remove it
-	Read    Why = "read"  // others may read it
+	FaultLink  Fault = "link"  // it is a link, or has another hard link
+	FaultKind  Fault = "kind"  // it is not a folder, or not a regular file
+	FaultOwner Fault = "owner" // it belongs to another user
+	FaultWrite Fault = "write" // others may write, replace or remove it
+	FaultRead  Fault = "read"  // others may read it
 )
 
 // Error is a fault of a file or folder, or of one on the way to it.
 type Error struct {
-	Path  string // of the faulty file or folder
-	Why   Why
-	Above bool // it is a folder on the way
+	Path     string // of the faulty file or folder
+	Fault    Fault
+	InParent bool // it is a folder on the way
 }
 
 // Error returns the error in English, for logs.
@@ -61,19 +61,19 @@ func (e *Error) Error() string { return e.In(text.English) }
 // In returns the error in a language, with what helps.
 func (e *Error) In(l text.Language) string {
 	switch {
-	case e.Above && e.Why == Written:
+	case e.InParent && e.Fault == FaultWrite:
 		return l.T(text.TrustAbove, e.Path)
-	case e.Why == Written, e.Why == Read:
-		return l.T(text.Trust(string(e.Why)), e.Path, fixCommand(e.Path, e.Why))
+	case e.Fault == FaultWrite, e.Fault == FaultRead:
+		return l.T(text.Trust(string(e.Fault)), e.Path, fixCommand(e.Path, e.Fault))
 	}
-	return l.T(text.Trust(string(e.Why)), e.Path)
+	return l.T(text.Trust(string(e.Fault)), e.Path)
 }
 
-// Err matches every Error with errors.Is.
-var Err = errors.New("others could have changed it")
+// ErrUntrusted matches every Error with errors.Is.
+var ErrUntrusted = errors.New("others could have changed it")
 
 // Is makes every Error match Err.
-func (e *Error) Is(target error) bool { return target == Err }
+func (e *Error) Is(target error) bool { return target == ErrUntrusted }
 
 // ErrTooLarge: a file is larger than the reader allows.
 var ErrTooLarge = errors.New("the file is too large")
@@ -88,14 +88,14 @@ type fileState struct {
 	readable           bool // others may read it
 }
 
-// Folder returns an *Error if a folder is not safe, or fs.ErrNotExist. Our own links are
+// CheckFolder returns an *Error if a folder is not safe, or fs.ErrNotExist. Our own links are
 // followed, except for Alone.
-func Folder(path string, who Who) error {
+func CheckFolder(path string, who Ownership) error {
 	real, err := resolve(path, who)
 	if err != nil {
 		return err
 	}
-	if Local(real) {
+	if IsLocal(real) {
 		t, err := inspect(real, who)
 		if err != nil {
 			return err
@@ -103,52 +103,52 @@ func Folder(path string, who Who) error {
 		return t.fault(real, who, true)
 	}
 	if info, err := os.Stat(real); err != nil || !info.IsDir() {
-		return cmp.Or(err, error(&Error{Path: real, Why: Kind}))
+		return cmp.Or(err, error(&Error{Path: real, Fault: FaultKind}))
 	}
 	return nil
 }
 
-// Program returns an *Error if others could replace a program, or put something beside it.
+// CheckProgram returns an *Error if others could replace a program, or put something beside it.
 // The owner's own group may write.
-func Program(path string) error {
-	path, err := resolve(path, Ours)
+func CheckProgram(path string) error {
+	path, err := resolve(path, UserOwned)
 	if err != nil {
 		return err
 	}
 	for _, p := range []string{path, filepath.Dir(path)} {
-		t, err := inspect(p, Ours)
+		t, err := inspect(p, UserOwned)
 		switch {
 		case err != nil:
 			return err
 		case !t.owned:
-			return &Error{Path: p, Why: Owner}
+			return &Error{Path: p, Fault: FaultOwner}
 		case t.writable && !t.ownGroup:
-			return &Error{Path: p, Why: Written}
+			return &Error{Path: p, Fault: FaultWrite}
 		}
 	}
 	return nil
 }
 
-// Parents returns an *Error if somebody else could make a path lead elsewhere, regardless
+// CheckParents returns an *Error if somebody else could make a path lead elsewhere, regardless
 // of who may write its target.
-func Parents(path string) error {
-	_, err := resolve(path, Ours)
+func CheckParents(path string) error {
+	_, err := resolve(path, UserOwned)
 	return err
 }
 
 // fault returns the fault of the last element of a path.
-func (t fileState) fault(path string, who Who, folder bool) error {
+func (t fileState) fault(path string, who Ownership, folder bool) error {
 	switch {
 	case t.link:
-		return &Error{Path: path, Why: Link}
+		return &Error{Path: path, Fault: FaultLink}
 	case folder && !t.folder, !folder && !t.file:
-		return &Error{Path: path, Why: Kind}
+		return &Error{Path: path, Fault: FaultKind}
 	case !t.owned:
-		return &Error{Path: path, Why: Owner}
+		return &Error{Path: path, Fault: FaultOwner}
 	case t.writable:
-		return &Error{Path: path, Why: Written}
-	case who == Alone && t.readable:
-		return &Error{Path: path, Why: Read}
+		return &Error{Path: path, Fault: FaultWrite}
+	case who == Private && t.readable:
+		return &Error{Path: path, Fault: FaultRead}
 	}
 	return nil
 }
@@ -159,17 +159,17 @@ const maxLinks = 40
 // resolve follows a path, link by link, and returns where it leads. It fails
 // if somebody else could make it lead elsewhere. For Alone and Admins, the last
 // element must not be a link.
-func resolve(path string, who Who) (string, error) {
+func resolve(path string, who Ownership) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
 	}
-	if !Local(path) {
+	if !IsLocal(path) {
 		return path, nil
 	}
-	w := walk{who: who, above: who}
-	if who == Alone {
-		w.above = Ours
+	w := walk{who: who, parentsWho: who}
+	if who == Private {
+		w.parentsWho = UserOwned
 	}
 	w.begin(path)
 	for len(w.rest) > 0 {
@@ -182,10 +182,10 @@ func resolve(path string, who Who) (string, error) {
 
 // walk is the state of following a path.
 type walk struct {
-	who, above Who // for the last element, and for those before it
-	at         string
-	rest       []string
-	links      int
+	who, parentsWho Ownership // for the last element, and for those before it
+	at              string
+	rest            []string
+	links           int
 }
 
 // begin starts at the root of an absolute path.
@@ -201,11 +201,11 @@ func (w *walk) step() error {
 		w.at = filepath.Dir(w.at)
 		return nil
 	}
-	if err := w.judgeFolder(); err != nil {
+	if err := w.checkFolder(); err != nil {
 		return err
 	}
 	next = filepath.Join(w.at, next)
-	t, err := inspect(next, w.above)
+	t, err := inspect(next, w.parentsWho)
 	switch {
 	case errors.Is(err, fs.ErrPermission) && len(w.rest) > 0, err == nil && !t.link:
 		w.at = next
@@ -216,28 +216,28 @@ func (w *walk) step() error {
 	return w.follow(next, t)
 }
 
-// judgeFolder fails if others could replace what is in the folder.
-func (w *walk) judgeFolder() error {
-	t, err := inspect(w.at, w.above)
+// checkFolder fails if others could replace what is in the folder.
+func (w *walk) checkFolder() error {
+	t, err := inspect(w.at, w.parentsWho)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return nil // on Windows, an administrator has hidden the parent from everybody
 	case err != nil:
 		return err
 	case !t.owned:
-		return &Error{w.at, Owner, true}
+		return &Error{w.at, FaultOwner, true}
 	case t.replaceable:
-		return &Error{w.at, Written, true}
+		return &Error{w.at, FaultWrite, true}
 	}
 	return nil
 }
 
 func (w *walk) follow(link string, t fileState) error {
-	if w.links++; w.links > maxLinks || w.who != Ours && len(w.rest) == 0 {
-		return &Error{Path: link, Why: Link}
+	if w.links++; w.links > maxLinks || w.who != UserOwned && len(w.rest) == 0 {
+		return &Error{Path: link, Fault: FaultLink}
 	}
 	if !t.owned {
-		return &Error{Path: link, Why: Owner}
+		return &Error{Path: link, Fault: FaultOwner}
 	}
 	target, err := os.Readlink(link)
 	switch {
@@ -245,7 +245,7 @@ func (w *walk) follow(link string, t fileState) error {
 		return err
 	case !filepath.IsAbs(target):
 		w.rest = append(elements(target), w.rest...)
-	case Local(target):
+	case IsLocal(target):
 		w.begin(target)
 	default: // on another computer, whose folders are not checked
 		w.at, w.rest = filepath.Join(append([]string{target}, w.rest...)...), nil
@@ -261,16 +261,16 @@ func elements(path string) []string {
 // Make creates a folder that only this user can enter, with its missing parents, and
 // then checks it like Folder. For Alone, an existing folder of ours that others may
 // read is closed to them.
-func Make(path string, who Who) error {
-	err := Folder(path, who)
+func Make(path string, who Ownership) error {
+	err := CheckFolder(path, who)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = makeAll(path); err == nil {
-			err = Folder(path, who)
+			err = CheckFolder(path, who)
 		}
 	}
-	if e, ok := errors.AsType[*Error](err); ok && who == Alone && e.Why == Read {
+	if e, ok := errors.AsType[*Error](err); ok && who == Private && e.Fault == FaultRead {
 		if err = makePrivate(e.Path); err == nil {
-			err = Folder(path, who)
+			err = CheckFolder(path, who)
 		}
 	}
 	return err
@@ -293,19 +293,19 @@ func makeAll(path string) error {
 // OpenFile opens a regular file that is safe, in a folder that is safe, without following
 // a link; otherwise it returns an *Error. It checks the file that it has opened. With
 // os.O_CREATE in flag, a missing file is created for this user alone.
-func OpenFile(path string, flag int, who Who) (*os.File, error) {
+func OpenFile(path string, flag int, who Ownership) (*os.File, error) {
 	above := who
-	if who == Alone {
-		above = Ours // names are not secret
+	if who == Private {
+		above = UserOwned // names are not secret
 	}
-	if err := Folder(filepath.Dir(path), above); err != nil {
+	if err := CheckFolder(filepath.Dir(path), above); err != nil {
 		return nil, err
 	}
 	f, err := openNoLink(path, flag)
 	if err != nil {
 		return nil, err
 	}
-	if Local(path) {
+	if IsLocal(path) {
 		t, err := inspectFile(f, who)
 		if err == nil {
 			err = t.fault(path, who, false)
@@ -319,7 +319,7 @@ func OpenFile(path string, flag int, who Who) (*os.File, error) {
 }
 
 // ReadFile reads a file opened by OpenFile, at most limit bytes (ErrTooLarge).
-func ReadFile(path string, limit int64, who Who) ([]byte, error) {
+func ReadFile(path string, limit int64, who Ownership) ([]byte, error) {
 	f, err := OpenFile(path, os.O_RDONLY, who)
 	if err != nil {
 		return nil, err
@@ -332,7 +332,7 @@ func ReadFile(path string, limit int64, who Who) ([]byte, error) {
 func ReadPlain(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		err = &Error{Path: path, Why: Kind}
+		err = &Error{Path: path, Fault: FaultKind}
 	}
 	if err != nil {
 		return nil, err
@@ -354,8 +354,8 @@ func readAll(f *os.File, limit int64) ([]byte, error) {
 	return b, err
 }
 
-// Reason returns an error without the path in it.
-func Reason(err error) error {
+// WithoutPath returns an error without the path in it.
+func WithoutPath(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}

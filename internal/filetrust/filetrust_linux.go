@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Local reports whether a path is on this computer, judging by its name.
-func Local(string) bool { return true }
+// IsLocal reports whether a path is on this computer, judging by its name.
+func IsLocal(string) bool { return true }
 
-func inspect(path string, who Who) (fileState, error) {
+func inspect(path string, who Ownership) (fileState, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return fileState{}, err
@@ -20,7 +20,7 @@ func inspect(path string, who Who) (fileState, error) {
 	return fileStateOf(path, info, who), nil
 }
 
-func inspectFile(f *os.File, who Who) (fileState, error) {
+func inspectFile(f *os.File, who Ownership) (fileState, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return fileState{}, err
@@ -28,7 +28,7 @@ func inspectFile(f *os.File, who Who) (fileState, error) {
 	return fileStateOf(f.Name(), info, who), nil
 }
 
-func fileStateOf(path string, info fs.FileInfo, who Who) fileState {
+func fileStateOf(path string, info fs.FileInfo, who Ownership) fileState {
 	mode := info.Mode()
 	t := fileState{link: mode&fs.ModeSymlink != 0, folder: mode.IsDir(), file: mode.IsRegular()}
 	s, ok := info.Sys().(*syscall.Stat_t)
@@ -36,24 +36,24 @@ func fileStateOf(path string, info fs.FileInfo, who Who) fileState {
 		return t
 	}
 	me := uint32(os.Geteuid())
-	t.owned = s.Uid == me && who != Admins || s.Uid == 0 && who != Alone
+	t.owned = s.Uid == me && who != AdminOwned || s.Uid == 0 && who != Private
 	t.writable = mode&0o022 != 0
 	t.readable = mode&0o055 != 0
-	t.ownGroup = t.writable && mode&0o002 == 0 && s.Gid == s.Uid && !hasList(path)
+	t.ownGroup = t.writable && mode&0o002 == 0 && s.Gid == s.Uid && !hasACL(path)
 	t.replaceable = t.writable && !t.ownGroup && mode&fs.ModeSticky == 0
 	return t
 }
 
-// hasList reports whether there is an ACL: then the group bits of the mode are the maximum
+// hasACL reports whether there is an ACL: then the group bits of the mode are the maximum
 // rights of everybody in it.
-func hasList(path string) bool {
+func hasACL(path string) bool {
 	n, err := unix.Getxattr(path, "system.posix_acl_access", nil)
 	return err == nil && n > 0
 }
 
 // fixCommand returns the command that fixes a fault.
-func fixCommand(path string, why Why) string {
-	if why == Read {
+func fixCommand(path string, why Fault) string {
+	if why == FaultRead {
 		return "chmod go-rwx " + path
 	}
 	return "chmod go-w " + path
@@ -69,9 +69,9 @@ func openNoLink(path string, flag int) (*os.File, error) {
 	f, err := os.OpenFile(path, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	switch {
 	case errors.Is(err, syscall.ELOOP):
-		return nil, &Error{Path: path, Why: Link}
+		return nil, &Error{Path: path, Fault: FaultLink}
 	case errors.Is(err, syscall.ENXIO): // a pipe without a reader, or a socket
-		return nil, &Error{Path: path, Why: Kind}
+		return nil, &Error{Path: path, Fault: FaultKind}
 	}
 	return f, err
 }

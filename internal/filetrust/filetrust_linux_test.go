@@ -18,10 +18,10 @@ import (
 const stranger = 65534
 
 // wants checks that err is an Error with the reason why, or nil for "".
-func wants(t *testing.T, err error, why Why) {
+func wants(t *testing.T, err error, why Fault) {
 	t.Helper()
 	e, _ := errors.AsType[*Error](err)
-	if why == "" && err != nil || why != "" && (e == nil || e.Why != why || !errors.Is(err, Err)) {
+	if why == "" && err != nil || why != "" && (e == nil || e.Fault != why || !errors.Is(err, ErrUntrusted)) {
 		t.Errorf("%v, want %q", err, why)
 	}
 }
@@ -45,48 +45,48 @@ func shareWith(path string, uid uint32) error {
 func TestFolder(t *testing.T) {
 	for name, c := range map[string]struct {
 		plant func(above, p string) error
-		who   Who
-		why   Why
+		who   Ownership
+		why   Fault
 	}{
-		"ours":                           {func(_, p string) error { return nil }, Alone, ""},
-		"of the administrators":          {func(_, p string) error { return nil }, Admins, ""},
-		"open for reading":               {func(_, p string) error { return os.Chmod(p, 0o755) }, Ours, ""},
-		"alone, but open for reading":    {func(_, p string) error { return os.Chmod(p, 0o750) }, Alone, Read},
-		"the group may write":            {func(_, p string) error { return os.Chmod(p, 0o770) }, Ours, Written},
-		"everybody may write":            {func(_, p string) error { return os.Chmod(p, 0o777) }, Ours, Written},
-		"everybody may put something in": {func(_, p string) error { return os.Chmod(p, 0o777|os.ModeSticky) }, Ours, Written},
-		"another's":                      {func(_, p string) error { return os.Chown(p, stranger, -1) }, Ours, Owner},
-		"in another's":                   {func(a, _ string) error { return os.Chown(a, stranger, -1) }, Ours, Owner},
-		"in one that all may write":      {func(a, _ string) error { return os.Chmod(a, 0o777) }, Ours, Written},
-		"in one like /tmp":               {func(a, _ string) error { return os.Chmod(a, 0o777|os.ModeSticky) }, Ours, ""},
+		"ours":                           {func(_, p string) error { return nil }, Private, ""},
+		"of the administrators":          {func(_, p string) error { return nil }, AdminOwned, ""},
+		"open for reading":               {func(_, p string) error { return os.Chmod(p, 0o755) }, UserOwned, ""},
+		"alone, but open for reading":    {func(_, p string) error { return os.Chmod(p, 0o750) }, Private, FaultRead},
+		"the group may write":            {func(_, p string) error { return os.Chmod(p, 0o770) }, UserOwned, FaultWrite},
+		"everybody may write":            {func(_, p string) error { return os.Chmod(p, 0o777) }, UserOwned, FaultWrite},
+		"everybody may put something in": {func(_, p string) error { return os.Chmod(p, 0o777|os.ModeSticky) }, UserOwned, FaultWrite},
+		"another's":                      {func(_, p string) error { return os.Chown(p, stranger, -1) }, UserOwned, FaultOwner},
+		"in another's":                   {func(a, _ string) error { return os.Chown(a, stranger, -1) }, UserOwned, FaultOwner},
+		"in one that all may write":      {func(a, _ string) error { return os.Chmod(a, 0o777) }, UserOwned, FaultWrite},
+		"in one like /tmp":               {func(a, _ string) error { return os.Chmod(a, 0o777|os.ModeSticky) }, UserOwned, ""},
 		"another's in one like /tmp": {func(a, p string) error {
 			return errors.Join(os.Chmod(a, 0o777|os.ModeSticky), os.Chown(p, stranger, -1))
-		}, Ours, Owner},
-		"in one that a group may write":    {func(a, _ string) error { return errors.Join(os.Chown(a, -1, 100), os.Chmod(a, 0o770)) }, Ours, Written},
-		"in one for the owner's own group": {func(a, _ string) error { return os.Chmod(a, 0o770) }, Ours, ""},
-		"in one shared by a list":          {func(a, _ string) error { return shareWith(a, stranger) }, Ours, Written},
-		"a file":                           {func(_, p string) error { return errors.Join(os.Remove(p), os.WriteFile(p, nil, 0o600)) }, Ours, Kind},
-		"not there":                        {func(_, p string) error { return os.Remove(p) }, Ours, "none"},
-		"our link":                         {func(a, p string) error { return errors.Join(os.Rename(p, p+"r"), os.Symlink("../a/pr", p)) }, Ours, ""},
-		"our link, but alone":              {func(a, p string) error { return errors.Join(os.Rename(p, p+"r"), os.Symlink("pr", p)) }, Alone, Link},
+		}, UserOwned, FaultOwner},
+		"in one that a group may write":    {func(a, _ string) error { return errors.Join(os.Chown(a, -1, 100), os.Chmod(a, 0o770)) }, UserOwned, FaultWrite},
+		"in one for the owner's own group": {func(a, _ string) error { return os.Chmod(a, 0o770) }, UserOwned, ""},
+		"in one shared by a list":          {func(a, _ string) error { return shareWith(a, stranger) }, UserOwned, FaultWrite},
+		"a file":                           {func(_, p string) error { return errors.Join(os.Remove(p), os.WriteFile(p, nil, 0o600)) }, UserOwned, FaultKind},
+		"not there":                        {func(_, p string) error { return os.Remove(p) }, UserOwned, "none"},
+		"our link":                         {func(a, p string) error { return errors.Join(os.Rename(p, p+"r"), os.Symlink("../a/pr", p)) }, UserOwned, ""},
+		"our link, but alone":              {func(a, p string) error { return errors.Join(os.Rename(p, p+"r"), os.Symlink("pr", p)) }, Private, FaultLink},
 		"another's link": {func(a, p string) error {
 			return errors.Join(os.Rename(p, p+"r"), os.Symlink("pr", p), os.Lchown(p, stranger, -1))
-		}, Ours, Owner},
+		}, UserOwned, FaultOwner},
 		"our link to another's": {func(a, p string) error {
 			return errors.Join(os.Rename(p, p+"r"), os.Symlink(p+"r", p), os.Chown(p+"r", stranger, -1))
-		}, Ours, Owner},
+		}, UserOwned, FaultOwner},
 		"our link through another's": {func(a, p string) error {
 			return errors.Join(os.Remove(p), os.MkdirAll(a+"/b/c", 0o755), os.Chown(a+"/b", stranger, -1), os.Symlink("b/c", p))
-		}, Ours, Owner},
+		}, UserOwned, FaultOwner},
 		"links in a circle": {func(a, p string) error {
 			return errors.Join(os.Remove(p), os.Symlink("q", p), os.Symlink("p", a+"/q"))
-		}, Ours, Link},
+		}, UserOwned, FaultLink},
 	} {
 		t.Run(name, func(t *testing.T) {
 			above := filepath.Join(t.TempDir(), "a")
 			p := filepath.Join(above, "p")
 			must.Do(t, os.MkdirAll(p, 0o700), c.plant(above, p))
-			err := Folder(p, c.who)
+			err := CheckFolder(p, c.who)
 			if c.why == "none" {
 				if !errors.Is(err, fs.ErrNotExist) {
 					t.Error(err)
@@ -107,13 +107,13 @@ func TestProgram(t *testing.T) {
 	for _, c := range []struct {
 		path string
 		mode os.FileMode
-		why  Why
+		why  Fault
 	}{
-		{exe, 0o755, ""}, {exe, 0o777, Written}, {exe, 0o775, ""}, {filepath.Dir(exe), 0o775, ""},
-		{filepath.Dir(exe), 0o777 | os.ModeSticky, Written}, {dir, 0o777, Written}, {dir, 0o777 | os.ModeSticky, ""},
+		{exe, 0o755, ""}, {exe, 0o777, FaultWrite}, {exe, 0o775, ""}, {filepath.Dir(exe), 0o775, ""},
+		{filepath.Dir(exe), 0o777 | os.ModeSticky, FaultWrite}, {dir, 0o777, FaultWrite}, {dir, 0o777 | os.ModeSticky, ""},
 	} {
 		must.Do(t, os.Chmod(c.path, c.mode))
-		wants(t, Program(exe), c.why)
+		wants(t, CheckProgram(exe), c.why)
 		must.Do(t, os.Chmod(c.path, 0o755))
 	}
 }
@@ -122,24 +122,27 @@ func TestProgram(t *testing.T) {
 func TestOpenFile(t *testing.T) {
 	for name, c := range map[string]struct {
 		plant func(d, f string) error
-		who   Who
-		why   Why
+		who   Ownership
+		why   Fault
 	}{
-		"ours":                        {func(_, f string) error { return nil }, Alone, ""},
-		"others may read":             {func(_, f string) error { return os.Chmod(f, 0o644) }, Ours, ""},
-		"alone, but others may read":  {func(_, f string) error { return os.Chmod(f, 0o640) }, Alone, Read},
-		"alone, but everybody may":    {func(_, f string) error { return os.Chmod(f, 0o604) }, Alone, Read},
-		"alone, in a readable folder": {func(d, _ string) error { return os.Chmod(d, 0o755) }, Alone, ""},
-		"others may write":            {func(_, f string) error { return os.Chmod(f, 0o620) }, Ours, Written},
-		"everybody may write":         {func(_, f string) error { return os.Chmod(f, 0o602) }, Ours, Written},
-		"another's":                   {func(_, f string) error { return os.Chown(f, stranger, -1) }, Ours, Owner},
-		"another's, as administrator": {func(_, f string) error { return os.Chown(f, stranger, -1) }, Admins, Owner},
-		"a link":                      {func(_, f string) error { return errors.Join(os.Rename(f, f+"r"), os.Symlink("fr", f)) }, Ours, Link},
-		"a pipe":                      {func(_, f string) error { return errors.Join(os.Remove(f), syscall.Mkfifo(f, 0o600)) }, Ours, Kind},
-		"a folder":                    {func(_, f string) error { return errors.Join(os.Remove(f), os.Mkdir(f, 0o700)) }, Ours, Kind},
-		"in a folder for all":         {func(d, _ string) error { return os.Chmod(d, 0o777|os.ModeSticky) }, Ours, Written},
-		"in another's folder":         {func(d, _ string) error { return os.Chown(d, stranger, -1) }, Alone, Owner},
-		"in a linked folder":          {func(d, _ string) error { return errors.Join(os.Rename(d, d+"r"), os.Symlink("dr", d)) }, Admins, Link},
+		"ours":                        {func(_, f string) error { return nil }, Private, ""},
+		"others may read":             {func(_, f string) error { return os.Chmod(f, 0o644) }, UserOwned, ""},
+		"alone, but others may read":  {func(_, f string) error { return os.Chmod(f, 0o640) }, Private, FaultRead},
+		"alone, but everybody may":    {func(_, f string) error { return os.Chmod(f, 0o604) }, Private, FaultRead},
+		"alone, in a readable folder": {func(d, _ string) error { return os.Chmod(d, 0o755) }, Private, ""},
+		"others may write":            {func(_, f string) error { return os.Chmod(f, 0o620) }, UserOwned, FaultWrite},
+		"everybody may write":         {func(_, f string) error { return os.Chmod(f, 0o602) }, UserOwned, FaultWrite},
+		"another's":                   {func(_, f string) error { return os.Chown(f, stranger, -1) }, UserOwned, FaultOwner},
+		"another's, as administrator": {func(_, f string) error { return os.Chown(f, stranger, -1) }, AdminOwned, FaultOwner},
+		"a link": {func(_, f string) error { return errors.Join(os.Rename(f, f+"r"), os.Symlink("fr", f)) },
+			UserOwned, FaultLink},
+		"a pipe": {func(_, f string) error { return errors.Join(os.Remove(f), syscall.Mkfifo(f, 0o600)) },
+			UserOwned, FaultKind},
+		"a folder":            {func(_, f string) error { return errors.Join(os.Remove(f), os.Mkdir(f, 0o700)) }, UserOwned, FaultKind},
+		"in a folder for all": {func(d, _ string) error { return os.Chmod(d, 0o777|os.ModeSticky) }, UserOwned, FaultWrite},
+		"in another's folder": {func(d, _ string) error { return os.Chown(d, stranger, -1) }, Private, FaultOwner},
+		"in a linked folder": {func(d, _ string) error { return errors.Join(os.Rename(d, d+"r"), os.Symlink("dr", d)) },
+			AdminOwned, FaultLink},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := filepath.Join(t.TempDir(), "d")
@@ -154,7 +157,7 @@ func TestOpenFile(t *testing.T) {
 	}
 	f := filepath.Join(t.TempDir(), "f")
 	must.Do(t, os.WriteFile(f, []byte("four"), 0o600))
-	if _, err := ReadFile(f, 3, Ours); !errors.Is(err, ErrTooLarge) {
+	if _, err := ReadFile(f, 3, UserOwned); !errors.Is(err, ErrTooLarge) {
 		t.Error(err)
 	}
 }
@@ -163,24 +166,24 @@ func TestOpenFile(t *testing.T) {
 func TestMake(t *testing.T) {
 	dir := t.TempDir()
 	p := filepath.Join(dir, "a", "b")
-	must.Do(t, Make(p, Alone), Make(p, Alone))
+	must.Do(t, Make(p, Private), Make(p, Private))
 	for _, d := range []string{filepath.Dir(p), p} {
 		if info, err := os.Stat(d); err != nil || info.Mode().Perm() != 0o700 {
 			t.Errorf("%v %v", info, err)
 		}
 	}
-	must.Do(t, os.Chmod(p, 0o755), Make(p, Ours))
+	must.Do(t, os.Chmod(p, 0o755), Make(p, UserOwned))
 	if info, _ := os.Stat(p); info.Mode().Perm() != 0o755 {
 		t.Errorf("one that was there has %o", info.Mode().Perm())
 	}
-	must.Do(t, Make(p, Alone))
+	must.Do(t, Make(p, Private))
 	if info, _ := os.Stat(p); info.Mode().Perm() != 0o700 {
 		t.Errorf("one for us alone has %o", info.Mode().Perm())
 	}
 	must.Do(t, os.Chmod(p, 0o775))
-	wants(t, Make(p, Alone), Written)
+	wants(t, Make(p, Private), FaultWrite)
 	must.Do(t, os.Chmod(p, 0o700), os.Chown(p, stranger, -1))
-	wants(t, Make(filepath.Join(p, "c"), Ours), Owner)
+	wants(t, Make(filepath.Join(p, "c"), UserOwned), FaultOwner)
 	if left, _ := os.ReadDir(p); len(left) != 0 {
 		t.Error("made a folder in another user's")
 	}

@@ -13,10 +13,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Local reports whether a path is on this computer, judging by its name: not a share
+// IsLocal reports whether a path is on this computer, judging by its name: not a share
 // (\\server\share), a device name (\\.\, \\?\) or a drive letter mapped to a share. Opening
 // one of those passes our credentials to its server.
-func Local(path string) bool {
+func IsLocal(path string) bool {
 	volume := filepath.VolumeName(path)
 	if strings.HasPrefix(path, `\\`) || strings.HasPrefix(path, `//`) || len(volume) > 2 {
 		return false
@@ -28,7 +28,7 @@ func Local(path string) bool {
 	return err == nil && windows.GetDriveType(root) != windows.DRIVE_REMOTE
 }
 
-func inspect(path string, who Who) (fileState, error) {
+func inspect(path string, who Ownership) (fileState, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
 		return fileState{}, err
@@ -43,21 +43,21 @@ func inspect(path string, who Who) (fileState, error) {
 	return fileStateOf(h, path, who)
 }
 
-func inspectFile(f *os.File, who Who) (fileState, error) {
+func inspectFile(f *os.File, who Ownership) (fileState, error) {
 	return fileStateOf(windows.Handle(f.Fd()), f.Name(), who)
 }
 
 // Relevant access rights.
 const (
 	deleteChild = 0x40 // FILE_DELETE_CHILD, which the package lacks
-	giving      = windows.WRITE_DAC | windows.WRITE_OWNER | windows.GENERIC_ALL
-	writing     = windows.FILE_WRITE_DATA | windows.FILE_APPEND_DATA | windows.FILE_WRITE_EA | windows.FILE_WRITE_ATTRIBUTES |
-		deleteChild | windows.DELETE | windows.GENERIC_WRITE | giving
-	moving  = deleteChild | windows.DELETE | giving
-	reading = windows.FILE_READ_DATA | windows.GENERIC_READ | windows.GENERIC_ALL
+	rightsGive  = windows.WRITE_DAC | windows.WRITE_OWNER | windows.GENERIC_ALL
+	rightsWrite = windows.FILE_WRITE_DATA | windows.FILE_APPEND_DATA | windows.FILE_WRITE_EA | windows.FILE_WRITE_ATTRIBUTES |
+		deleteChild | windows.DELETE | windows.GENERIC_WRITE | rightsGive
+	rightsMove = deleteChild | windows.DELETE | rightsGive
+	rightsRead = windows.FILE_READ_DATA | windows.GENERIC_READ | windows.GENERIC_ALL
 )
 
-func fileStateOf(h windows.Handle, path string, who Who) (fileState, error) {
+func fileStateOf(h windows.Handle, path string, who Ownership) (fileState, error) {
 	var info windows.ByHandleFileInformation
 	if err := windows.GetFileInformationByHandle(h, &info); err != nil {
 		return fileState{}, err
@@ -74,16 +74,16 @@ func fileStateOf(h windows.Handle, path string, who Who) (fileState, error) {
 	if err != nil {
 		return fileState{}, err
 	}
-	moves := uint32(moving)
+	moves := uint32(rightsMove)
 	if filepath.Dir(path) == path {
 		moves &^= windows.DELETE // nobody can remove a drive
 	}
-	return t, t.judge(sd, who, moves)
+	return t, t.setRights(sd, who, moves)
 }
 
-// judge sets who owns a file and what others may do; moves are the rights to
+// setRights sets who owns a file and what others may do; moves are the rights to
 // move it or its content.
-func (t *fileState) judge(sd *windows.SECURITY_DESCRIPTOR, who Who, moves uint32) error {
+func (t *fileState) setRights(sd *windows.SECURITY_DESCRIPTOR, who Ownership, moves uint32) error {
 	owner, _, err := sd.Owner()
 	t.owned = err == nil && owner != nil && isTrusted(owner, who)
 	list, _, err := sd.DACL()
@@ -105,9 +105,9 @@ func (t *fileState) judge(sd *windows.SECURITY_DESCRIPTOR, who Who, moves uint32
 		} else if isTrusted((*windows.SID)(unsafe.Pointer(&ace.SidStart)), who) {
 			continue
 		}
-		t.writable = t.writable || mask&writing != 0
+		t.writable = t.writable || mask&rightsWrite != 0
 		t.replaceable = t.replaceable || mask&moves != 0
-		t.readable = t.readable || mask&reading != 0
+		t.readable = t.readable || mask&rightsRead != 0
 	}
 	return nil
 }
@@ -121,8 +121,8 @@ const (
 // Administrator, Domain Admins, Enterprise Admins.
 var administrators = []string{"500", "512", "519"}
 
-// us returns the user of this process.
-var us = sync.OnceValues(func() (*windows.SID, error) {
+// currentUser returns the user of this process.
+var currentUser = sync.OnceValues(func() (*windows.SID, error) {
 	user, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {
 		return nil, err
@@ -130,8 +130,8 @@ var us = sync.OnceValues(func() (*windows.SID, error) {
 	return user.User.Sid, nil
 })
 
-func isTrusted(sid *windows.SID, who Who) bool {
-	if me, err := us(); err == nil && who != Admins && sid.Equals(me) {
+func isTrusted(sid *windows.SID, who Ownership) bool {
+	if me, err := currentUser(); err == nil && who != AdminOwned && sid.Equals(me) {
 		return true
 	}
 	s := sid.String()
@@ -142,10 +142,10 @@ func isTrusted(sid *windows.SID, who Who) bool {
 		s == trustedInstaller || s == ownerRights
 }
 
-// closedList grants access to the user, the system and the administrators,
+// privateDescriptor grants access to the user, the system and the administrators,
 // and inherits nothing.
-func closedList() (*windows.SECURITY_DESCRIPTOR, error) {
-	me, err := us()
+func privateDescriptor() (*windows.SECURITY_DESCRIPTOR, error) {
+	me, err := currentUser()
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func closedList() (*windows.SECURITY_DESCRIPTOR, error) {
 
 // fixCommand returns the command that fixes a fault: it grants access to the user, the
 // system and the administrators, and inherits nothing.
-func fixCommand(path string, _ Why) string {
+func fixCommand(path string, _ Fault) string {
 	return `icacls "` + path + `" /inheritance:r /grant:r "%USERNAME%:(OI)(CI)F" *S-1-5-18:(OI)(CI)F *S-1-5-32-544:(OI)(CI)F`
 }
 
@@ -164,13 +164,13 @@ func mkdir(path string) error {
 	if err := os.Mkdir(path, 0o700); err != nil {
 		return err
 	}
-	if t, err := inspect(path, Alone); err == nil && !t.writable && !t.readable || !Local(path) {
+	if t, err := inspect(path, Private); err == nil && !t.writable && !t.readable || !IsLocal(path) {
 		return nil
 	}
 	if err := os.Remove(path); err != nil {
 		return err
 	}
-	sd, err := closedList()
+	sd, err := privateDescriptor()
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func mkdir(path string) error {
 
 // makePrivate closes a folder to everybody but the user, the system and the administrators.
 func makePrivate(path string) error {
-	sd, err := closedList()
+	sd, err := privateDescriptor()
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func makePrivate(path string) error {
 
 func openNoLink(path string, flag int) (*os.File, error) {
 	if _, err := os.Readlink(path); err == nil {
-		return nil, &Error{Path: path, Why: Link}
+		return nil, &Error{Path: path, Fault: FaultLink}
 	}
 	f, err := os.OpenFile(path, flag, 0o600)
 	if err != nil {
@@ -209,7 +209,7 @@ func openNoLink(path string, flag int) (*os.File, error) {
 	if err == nil {
 		var there fs.FileInfo
 		if there, err = os.Lstat(path); err == nil && !os.SameFile(opened, there) {
-			err = &Error{Path: path, Why: Link} // put there in between
+			err = &Error{Path: path, Fault: FaultLink} // put there in between
 		}
 	}
 	if err != nil {

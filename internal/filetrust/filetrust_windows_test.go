@@ -22,10 +22,10 @@ func rights(t *testing.T, path, list string) {
 		windows.DACL_SECURITY_INFORMATION|windows.PROTECTED_DACL_SECURITY_INFORMATION, nil, nil, dacl, nil))
 }
 
-func wants(t *testing.T, err error, why Why) {
+func wants(t *testing.T, err error, why Fault) {
 	t.Helper()
 	e, _ := errors.AsType[*Error](err)
-	if why == "" && err != nil || why != "" && (e == nil || e.Why != why) {
+	if why == "" && err != nil || why != "" && (e == nil || e.Fault != why) {
 		t.Errorf("%v, want %q", err, why)
 	}
 }
@@ -40,7 +40,7 @@ const (
 
 // TestLists checks access lists directly, without a disk that stores them.
 func TestLists(t *testing.T) {
-	me := must.Get(us())(t)
+	me := must.Get(currentUser())(t)
 	for name, c := range map[string]struct {
 		list                 string
 		written, moved, read bool
@@ -61,14 +61,14 @@ func TestLists(t *testing.T) {
 			continue
 		}
 		got := fileState{folder: true}
-		if err := got.judge(sd, Ours, moving); err != nil || !got.owned || got.writable != c.written || got.replaceable != c.moved || got.readable != c.read {
+		if err := got.setRights(sd, UserOwned, rightsMove); err != nil || !got.owned || got.writable != c.written || got.replaceable != c.moved || got.readable != c.read {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
 	for owner, want := range map[string]bool{"BA": true, "SY": true, trustedInstaller: true, me.String(): true, "BU": false, "S-1-5-21-1-2-3-1007": false, "S-1-5-21-1-2-3-512": true} {
 		sd := must.Get(windows.SecurityDescriptorFromString("O:" + owner + "D:"))(t)
 		var got fileState
-		if err := got.judge(sd, Ours, moving); err != nil || got.owned != want {
+		if err := got.setRights(sd, UserOwned, rightsMove); err != nil || got.owned != want {
 			t.Errorf("owner %s: %v, %v", owner, got.owned, err)
 		}
 	}
@@ -79,27 +79,27 @@ func TestFolders(t *testing.T) {
 	dir := `C:\trust-test`
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	made := filepath.Join(dir, "made")
-	wants(t, Make(made, Alone), "")
+	wants(t, Make(made, Private), "")
 	file := filepath.Join(made, "f")
-	f := must.Get(OpenFile(file, os.O_CREATE|os.O_RDWR, Ours))(t)
+	f := must.Get(OpenFile(file, os.O_CREATE|os.O_RDWR, UserOwned))(t)
 	f.Close()
 	rights(t, made, toRead)
-	wants(t, Folder(made, Ours), "")
-	wants(t, Folder(made, Alone), Read)
-	wants(t, Make(made, Alone), "") // closes it
-	wants(t, Folder(made, Alone), "")
+	wants(t, CheckFolder(made, UserOwned), "")
+	wants(t, CheckFolder(made, Private), FaultRead)
+	wants(t, Make(made, Private), "") // closes it
+	wants(t, CheckFolder(made, Private), "")
 	rights(t, made, toWrite)
-	wants(t, Folder(made, Ours), Written)
-	wants(t, Make(made, Alone), Written)
-	_, err := OpenFile(file, os.O_RDONLY, Ours)
-	wants(t, err, Written)
+	wants(t, CheckFolder(made, UserOwned), FaultWrite)
+	wants(t, Make(made, Private), FaultWrite)
+	_, err := OpenFile(file, os.O_RDONLY, UserOwned)
+	wants(t, err, FaultWrite)
 	// The command given in the message makes the folder ours again.
 	if os.Getenv("WINEPREFIX") == "" {
-		if out, err := exec.Command("cmd", "/c", fixCommand(made, Written)).CombinedOutput(); err != nil {
+		if out, err := exec.Command("cmd", "/c", fixCommand(made, FaultWrite)).CombinedOutput(); err != nil {
 			t.Errorf("%v: %s", err, out)
 		}
 	}
 	rights(t, made, closed)
-	wants(t, Folder(made, Alone), "")
-	wants(t, Folder(file, Ours), Kind)
+	wants(t, CheckFolder(made, Private), "")
+	wants(t, CheckFolder(file, UserOwned), FaultKind)
 }

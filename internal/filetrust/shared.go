@@ -14,9 +14,9 @@ import (
 // looked up in the open folder and never through a link, wherever the folder's own path may
 // lead meanwhile. Methods are safe for concurrent use.
 type Shared struct {
-	root *os.Root
-	up   *Shared // its parent; nil if opened by path
-	name string
+	root   *os.Root
+	parent *Shared // its parent; nil if opened by path
+	name   string
 }
 
 // ErrChanged means that a file is no longer the one it was.
@@ -61,8 +61,8 @@ func (s *Shared) Open(name string) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if why := unfit(there); why != "" {
-		return nil, nil, &Error{Path: name, Why: why}
+	if why := fileFault(there); why != "" {
+		return nil, nil, &Error{Path: name, Fault: why}
 	}
 	f, err := s.root.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
 	if err != nil {
@@ -72,9 +72,9 @@ func (s *Shared) Open(name string) (*os.File, fs.FileInfo, error) {
 	if err == nil && !os.SameFile(there, info) {
 		err = ErrChanged // or a link put there in between was followed
 	}
-	if why := Why(""); err == nil {
-		if why = unfit(info); why != "" {
-			err = &Error{Path: name, Why: why}
+	if why := Fault(""); err == nil {
+		if why = fileFault(info); why != "" {
+			err = &Error{Path: name, Fault: why}
 		}
 	}
 	if err != nil {
@@ -109,13 +109,13 @@ func (s *Shared) Folder(name string, mode fs.FileMode) (*Shared, error) {
 	}
 	path := filepath.Join(s.Path(), name)
 	if there.Mode()&fs.ModeSymlink != 0 {
-		return nil, &Error{Path: path, Why: Link}
+		return nil, &Error{Path: path, Fault: FaultLink}
 	}
 	root, err := s.root.OpenRoot(name)
 	if err != nil {
 		return nil, err
 	}
-	sub := &Shared{root: root, up: s, name: name}
+	sub := &Shared{root: root, parent: s, name: name}
 	if err := sub.prepareFolder(path, there, made, mode); err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
@@ -136,7 +136,7 @@ func (s *Shared) prepareFolder(path string, there fs.FileInfo, made bool, mode f
 	if !os.SameFile(there, info) {
 		return ErrChanged
 	}
-	if err := insideShared(f, path); err != nil {
+	if err := checkSubfolder(f, path); err != nil {
 		return err
 	}
 	if made {
@@ -186,7 +186,7 @@ func (s *Shared) replace(name string, to *Shared, as string) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	if to.up == s {
+	if to.parent == s {
 		err = s.root.Rename(name, filepath.Join(to.name, as))
 	} else {
 		err = to.root.Rename(filepath.Join(s.name, name), as)

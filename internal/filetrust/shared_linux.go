@@ -12,27 +12,27 @@ import (
 // nonBlocking prevents blocking on a planted pipe.
 const nonBlocking = syscall.O_NONBLOCK
 
-// unfit returns why something is not a file that somebody put there: moving another hard
+// fileFault returns why something is not a file that somebody put there: moving another hard
 // link to one of our own files would affect that file.
-func unfit(info fs.FileInfo) Why {
+func fileFault(info fs.FileInfo) Fault {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
-		return Link
+		return FaultLink
 	case !info.Mode().IsRegular():
-		return Kind
+		return FaultKind
 	case ok && s.Nlink > 1 && int(s.Uid) == os.Geteuid():
-		return Link
+		return FaultLink
 	}
 	return ""
 }
 
-func insideShared(f *os.File, path string) error {
-	t, err := inspectFile(f, Ours)
+func checkSubfolder(f *os.File, path string) error {
+	t, err := inspectFile(f, UserOwned)
 	if err != nil {
 		return err
 	}
-	return t.fault(path, Ours, true)
+	return t.fault(path, UserOwned, true)
 }
 
 // rename moves a file between the two open folders without replacing anything.

@@ -28,7 +28,8 @@ func TestSharedOpens(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	must.Do(t, os.Symlink("secret", at("link")), os.Symlink("/etc/passwd", at("out")), os.Mkdir(at("folder"), 0o700),
 		syscall.Mkfifo(at("pipe"), 0o600), os.Link(at("secret"), at("second")))
-	for name, why := range map[string]Why{"x": "", "link": Link, "out": Link, "folder": Kind, "pipe": Kind, "second": Link} {
+	for name, why := range map[string]Fault{"x": "", "link": FaultLink, "out": FaultLink, "folder": FaultKind, "pipe": FaultKind,
+		"second": FaultLink} {
 		f, info, err := s.Open(name)
 		wants(t, err, why)
 		if err == nil {
@@ -90,13 +91,13 @@ func TestSharedSwapped(t *testing.T) {
 func TestSharedFolder(t *testing.T) {
 	for name, c := range map[string]struct {
 		plant func(p string) error
-		why   Why
+		why   Fault
 	}{
 		"missing":             {func(string) error { return nil }, ""},
 		"ours":                {func(p string) error { return os.Mkdir(p, 0o700) }, ""},
-		"another's":           {func(p string) error { return errors.Join(os.Mkdir(p, 0o755), os.Chown(p, stranger, -1)) }, Owner},
-		"others may write it": {func(p string) error { return errors.Join(os.Mkdir(p, 0o700), os.Chmod(p, 0o770)) }, Written},
-		"a link":              {func(p string) error { return os.Symlink(".", p) }, Link},
+		"another's":           {func(p string) error { return errors.Join(os.Mkdir(p, 0o755), os.Chown(p, stranger, -1)) }, FaultOwner},
+		"others may write it": {func(p string) error { return errors.Join(os.Mkdir(p, 0o700), os.Chmod(p, 0o770)) }, FaultWrite},
+		"a link":              {func(p string) error { return os.Symlink(".", p) }, FaultLink},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, dir := shared(t)

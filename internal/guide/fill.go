@@ -22,12 +22,12 @@ type Values struct {
 	SocketToken string // opens the WebSocket
 }
 
-// hidden replaces a token that is not shown.
-const hidden = "••••••••••••"
+// maskedToken replaces a token that is not shown.
+const maskedToken = "••••••••••••"
 
 // Masked returns v without its tokens, for display.
 func (v Values) Masked() Values {
-	v.PathToken, v.SocketToken = hidden, hidden
+	v.PathToken, v.SocketToken = maskedToken, maskedToken
 	return v
 }
 
@@ -44,8 +44,8 @@ var (
 // maxMicroSIP is the longest value that MicroSIP reads from its file, in characters.
 const maxMicroSIP = 255
 
-// places has every place that can be filled in.
-var places = map[string]func(Values) string{
+// placeholders has every place that can be filled in.
+var placeholders = map[string]func(Values) string{
 	"exe":          func(v Values) string { return v.Exe },
 	"ring":         func(v Values) string { return v.Ring },
 	"settings":     func(v Values) string { return v.Settings },
@@ -77,36 +77,36 @@ func (v Values) path(place string) string {
 	return ""
 }
 
-var placeForm = lazyregexp.New(`\{\{([^{}]*)\}\}`)
+var placeholderForm = lazyregexp.New(`\{\{([^{}]*)\}\}`)
 
-// placesIn returns the names of all places in a text: anything in double braces.
-func placesIn(s string) []string {
+// placeholdersIn returns the names of all places in a text: anything in double braces.
+func placeholdersIn(s string) []string {
 	var all []string
-	for _, m := range placeForm().FindAllStringSubmatch(s, -1) {
+	for _, m := range placeholderForm().FindAllStringSubmatch(s, -1) {
 		all = append(all, m[1])
 	}
 	return all
 }
 
-// Secret reports whether the block contains a token.
-func (b Block) Secret() bool { return strings.Contains(b.Text, "_token}}") }
+// HasToken reports whether the block contains a token.
+func (b Block) HasToken() bool { return strings.Contains(b.Text, "_token}}") }
 
 // Needs reports what must be enabled for the block to work: the listener,
 // and its plain HTTP.
 func (b Block) Needs() (listener, http bool) {
 	http = strings.Contains(b.Text, "{{path_token}}")
-	return http || strings.Contains(b.Text, "{{port}}") || b.Secret(), http
+	return http || strings.Contains(b.Text, "{{port}}") || b.HasToken(), http
 }
 
-// In fills in the places of a step or a caption.
-func (v Values) In(s string) string {
-	return placeForm().ReplaceAllStringFunc(s, func(p string) string { return places[p[2:len(p)-2]](v) })
+// FillText fills in the places of a step or a caption.
+func (v Values) FillText(s string) string {
+	return placeholderForm().ReplaceAllStringFunc(s, func(p string) string { return placeholders[p[2:len(p)-2]](v) })
 }
 
 // Fill returns the text to paste. The error is ErrSpace, ErrLong or ErrPath, and
 // contains nothing of v.
 func (b Block) Fill(v Values) (string, error) {
-	for _, name := range placesIn(b.Text) {
+	for _, name := range placeholdersIn(b.Text) {
 		switch path := v.path(name); {
 		case strings.ContainsFunc(path, func(r rune) bool { return r == '"' || r < ' ' || r == 0x7f }):
 			return "", ErrPath
@@ -114,7 +114,7 @@ func (b Block) Fill(v Values) (string, error) {
 			return "", ErrSpace
 		}
 	}
-	s := v.In(b.Text)
+	s := v.FillText(b.Text)
 	if b.Kind == MicroSIP {
 		for line := range strings.SplitSeq(s, "\n") {
 			if _, value, _ := strings.Cut(line, "="); len([]rune(value)) > maxMicroSIP {

@@ -41,8 +41,8 @@ type Group string
 
 // The groups.
 const (
-	Phone Group = "phone" // a product
-	Any   Group = "any"   // a kind of phone, for those without a page
+	GroupPhone Group = "phone" // a product
+	GroupAny   Group = "any"   // a kind of phone, for those without a page
 )
 
 // Reports is what a phone reports about a call when configured as in the recipe.
@@ -176,8 +176,8 @@ func All(l text.Language) []Recipe {
 	return slices.Clone(all[l])
 }
 
-// Near returns the ids of recipes that a mistyped name may mean.
-func Near(l text.Language, name string) (ids []string) {
+// Suggest returns the ids of recipes that a mistyped name may mean.
+func Suggest(l text.Language, name string) (ids []string) {
 	name = strings.ToLower(strings.TrimSpace(name))
 	if len(name) < 2 {
 		return nil
@@ -207,11 +207,11 @@ func parse(s string) (Recipe, error) {
 	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
 	i := 0
 	for ; i < len(lines) && lines[i] != ""; i++ {
-		if err := r.head(lines[i]); err != nil {
+		if err := r.parseHead(lines[i]); err != nil {
 			return r, fmt.Errorf("line %d: %w", i+1, err)
 		}
 	}
-	if err := r.complete(); err != nil {
+	if err := r.checkComplete(); err != nil {
 		return r, err
 	}
 	steps, open := 0, false // open: the next line goes on with the last part
@@ -221,7 +221,7 @@ func parse(s string) (Recipe, error) {
 		case line == "":
 			open = false
 		case strings.HasPrefix(line, fence):
-			b, next, err := block(lines, i)
+			b, next, err := parseBlock(lines, i)
 			if err != nil {
 				return r, fmt.Errorf("line %d: %w", i+1, err)
 			}
@@ -244,7 +244,7 @@ func parse(s string) (Recipe, error) {
 		return r, errors.New("nothing to paste")
 	}
 	for _, p := range r.Parts { // tokens and paths belong in blocks, which are checked
-		for _, name := range placesIn(p.Text) {
+		for _, name := range placeholdersIn(p.Text) {
 			if name != "settings" {
 				return r, fmt.Errorf("place %q outside of a block", name)
 			}
@@ -253,7 +253,7 @@ func parse(s string) (Recipe, error) {
 	return r, nil
 }
 
-func (r *Recipe) head(line string) error {
+func (r *Recipe) parseHead(line string) error {
 	key, value, ok := strings.Cut(line, ": ")
 	if !ok {
 		return errors.New("not of the form key: value")
@@ -276,11 +276,11 @@ func (r *Recipe) head(line string) error {
 	return nil
 }
 
-func (r *Recipe) complete() error {
+func (r *Recipe) checkComplete() error {
 	switch {
 	case r.Title == "":
 		return errors.New("no title")
-	case !slices.Contains([]Group{Phone, Any}, r.Group):
+	case !slices.Contains([]Group{GroupPhone, GroupAny}, r.Group):
 		return errors.New("group is phone or any")
 	case !slices.Contains([]Reports{RingOnly, RingAndEnd, AllStates}, r.Reports):
 		return errors.New("tells is ring, end or all")
@@ -302,8 +302,8 @@ func stepOf(line string) (n int, rest string, ok bool) {
 	return n, rest, err == nil
 }
 
-// block reads the block that begins at line i, and also returns the line where it ends.
-func block(lines []string, i int) (Block, int, error) {
+// parseBlock reads the block that begins at line i, and also returns the line where it ends.
+func parseBlock(lines []string, i int) (Block, int, error) {
 	kind, caption, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(lines[i], fence)), " ")
 	b := Block{Kind: Kind(kind), Caption: caption}
 	if !slices.Contains(kinds, b.Kind) {
@@ -317,8 +317,8 @@ func block(lines []string, i int) (Block, int, error) {
 		return b, i, errors.New("a block without text or end")
 	}
 	b.Text = strings.Join(lines[i+1:i+1+end], "\n")
-	for _, p := range placesIn(b.Text) {
-		if _, known := places[p]; !known {
+	for _, p := range placeholdersIn(b.Text) {
+		if _, known := placeholders[p]; !known {
 			return b, i, fmt.Errorf("unknown place %q", p)
 		}
 	}

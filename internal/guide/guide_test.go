@@ -36,7 +36,7 @@ func TestWanted(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		all := All(l)
 		for i, r := range all {
-			if i > 0 && (all[i-1].Group == Any && r.Group == Phone) {
+			if i > 0 && (all[i-1].Group == GroupAny && r.Group == GroupPhone) {
 				t.Errorf("%s: %s stands behind the kinds of phones", l, r.ID)
 			}
 			if got, ok := Find(l, strings.ToUpper(r.ID)); !ok || got.Title != r.Title {
@@ -95,7 +95,7 @@ func TestFilled(t *testing.T) {
 	for _, r := range append(All(text.Dutch), All(text.English)...) {
 		for _, v := range []Values{windows, linux} {
 			for _, p := range r.Parts {
-				if s := v.In(p.Text); strings.Contains(s, "{{") || strings.Contains(s, "}}") {
+				if s := v.FillText(p.Text); strings.Contains(s, "{{") || strings.Contains(s, "}}") {
 					t.Errorf("%s: %q", r.ID, s)
 				}
 			}
@@ -108,14 +108,15 @@ func TestFilled(t *testing.T) {
 					t.Errorf("%s: block %d: %q, %v", r.ID, i, s, err)
 				}
 				token := strings.Contains(s, v.PathToken) || strings.Contains(s, v.SocketToken)
-				if token != b.Secret() {
-					t.Errorf("%s: block %d: token %v, said %v", r.ID, i, token, b.Secret())
+				if token != b.HasToken() {
+					t.Errorf("%s: block %d: token %v, said %v", r.ID, i, token, b.HasToken())
 				}
 				m, err := b.Fill(v.Masked())
-				if err != nil || strings.Contains(m, v.PathToken) || strings.Contains(m, v.SocketToken) || b.Secret() != strings.Contains(m, hidden) {
+				if err != nil || strings.Contains(m, v.PathToken) || strings.Contains(m, v.SocketToken) ||
+					b.HasToken() != strings.Contains(m, maskedToken) {
 					t.Errorf("%s: block %d shows a token: %v", r.ID, i, err)
 				}
-				if listener, http := b.Needs(); listener != strings.Contains(s, "127.0.0.1:"+fmt.Sprint(v.Port)) && !b.Secret() || http != strings.Contains(s, v.PathToken) {
+				if listener, http := b.Needs(); listener != strings.Contains(s, "127.0.0.1:"+fmt.Sprint(v.Port)) && !b.HasToken() || http != strings.Contains(s, v.PathToken) {
 					t.Errorf("%s: block %d needs %v %v", r.ID, i, listener, http)
 				}
 			}

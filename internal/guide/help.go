@@ -46,7 +46,7 @@ func readHelp(l text.Language) []HelpPage {
 		name := strings.TrimSuffix(strings.TrimPrefix(n, "guide/help/"), "."+string(l)+".md")
 		number, id, _ := strings.Cut(name, "-")
 		title, body, _ := strings.Cut(string(b), "\n")
-		body = strings.Replace(body, "{{troubles}}", troubles(l), 1)
+		body = strings.Replace(body, "{{troubles}}", troublesText(l), 1)
 		p := HelpPage{ID: id, Title: strings.TrimPrefix(title, "# "), Text: strings.TrimSpace(body)}
 		p.Admin = number >= adminFrom && id != "messages"
 		if p.Admin {
@@ -61,8 +61,8 @@ func readHelp(l text.Language) []HelpPage {
 	return append(everybody, admins...)
 }
 
-// troubles lists what the doctor can find wrong and what to do about it.
-func troubles(l text.Language) string {
+// troublesText lists what the doctor can find wrong and what to do about it.
+func troublesText(l text.Language) string {
 	var b strings.Builder
 	for _, g := range text.DoctorTroubles {
 		b.WriteString("## " + l.T(text.DoctorGroup(g.Group)) + "\n\n")

@@ -6,15 +6,15 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Tell says in language l what the phone reports about a call.
-func (r Recipe) Tell(l text.Language) string {
+// ReportsText says in language l what the phone reports about a call.
+func (r Recipe) ReportsText(l text.Language) string {
 	k := map[Reports]text.Key{RingOnly: text.RecipesRingOnly, RingAndEnd: text.RecipesRingAndEnd, AllStates: text.RecipesAllStates}[r.Reports]
 	return sentences(l.T(k), r.ReportsNote)
 }
 
-// Transfers says in language l whether the phone reports that a call was passed
+// TransfersText says in language l whether the phone reports that a call was passed
 // on.
-func (r Recipe) Transfers(l text.Language) string {
+func (r Recipe) TransfersText(l text.Language) string {
 	k := map[Transfers]text.Key{TransfersYes: text.RecipesTransfersYes, TransfersNo: text.RecipesTransfersNo,
 		TransfersUnknown: text.RecipesTransfersUnknown}[r.Transfer]
 	return sentences(l.T(k), r.TransferNote)
@@ -27,8 +27,8 @@ func sentences(first, second string) string {
 	return first + " " + second
 }
 
-// Why explains an error of Fill in language l, and what to do about it.
-func Why(l text.Language, err error) string {
+// ExplainError explains an error of Fill in language l, and what to do about it.
+func ExplainError(l text.Language, err error) string {
 	switch {
 	case errors.Is(err, ErrSpace):
 		return l.T(text.RecipesErrorSpace)

@@ -21,13 +21,13 @@ func TestDeliveries(t *testing.T) {
 		en   []string
 	}{
 		{"nothing", Delivery{}, true, Ready, nil, nil},
-		{"refused credentials", Delivery{Held: "credentials"}, true, CredentialsRefused,
+		{"refused credentials", Delivery{HoldReason: "credentials"}, true, CredentialsRefused,
 			[]string{"Aanleveren staat stil: de hub weigert de koppeling. Meld dit bij Jan."}, []string{"Delivering is on hold: the hub refuses the credentials. Please tell Jan."}},
-		{"scope", Delivery{Held: "forbidden"}, true, CredentialsRefused, []string{"mag niet aanleveren"}, []string{"may not deliver"}},
-		{"certificate", Delivery{Held: "certificate"}, true, HubGone, []string{"het certificaat van de hub klopt niet"}, []string{"certificate is not right"}},
+		{"scope", Delivery{HoldReason: "forbidden"}, true, CredentialsRefused, []string{"mag niet aanleveren"}, []string{"may not deliver"}},
+		{"certificate", Delivery{HoldReason: "certificate"}, true, HubGone, []string{"het certificaat van de hub klopt niet"}, []string{"certificate is not right"}},
 		{"one maybe", Delivery{Uncertain: 1}, true, Doubt, []string{"1 bericht is mogelijk aangeleverd"}, []string{"1 message is maybe delivered"}},
-		{"both", Delivery{Held: "redirect", Uncertain: 3}, true, HubGone, []string{"staat stil", "3 berichten zijn"}, []string{"on hold", "3 messages are"}},
-		{"disk", Delivery{Trouble: "disk_full", Held: "credentials"}, true, Doubt, []string{"Aanleveren gaat nu niet: de schijf is vol. Er gaat niets verloren."}, []string{"the disk is full"}},
+		{"both", Delivery{HoldReason: "redirect", Uncertain: 3}, true, HubGone, []string{"staat stil", "3 berichten zijn"}, []string{"on hold", "3 messages are"}},
+		{"disk", Delivery{Trouble: "disk_full", HoldReason: "credentials"}, true, Doubt, []string{"Aanleveren gaat nu niet: de schijf is vol. Er gaat niets verloren."}, []string{"the disk is full"}},
 		{"folder gone", Delivery{Trouble: "spool_gone"}, true, Doubt, []string{"is verdwenen. Zet hem terug"}, []string{"is gone. Put it back"}},
 		{"folder removed", Delivery{Lost: 2}, true, Doubt, []string{"met 2 bestanden die nog niet zeker waren aangeleverd. Lever ze opnieuw aan."}, []string{"with 2 files"}},
 		{"not set up", Delivery{Uncertain: 1}, false, NotSetUp, []string{"1 bericht"}, []string{"1 message"}},

@@ -2,13 +2,13 @@ package health
 
 import "time"
 
-// Expiring says how close the expiry of the hub's secret is.
-type Expiring uint8
+// ExpiryStage says how close the expiry of the hub's secret is.
+type ExpiryStage uint8
 
 // The stages. Only the last two deserve a warning, and only to administrators: in the
 // doctor, the settings window and the system's log. Cards and tray never mention it.
 const (
-	ExpiryUnknown Expiring = iota // no date is set
+	ExpiryUnknown ExpiryStage = iota // no date is set
 	ExpiryFar
 	ExpirySoon // within ExpiryWarning days, inclusive
 	ExpiryPast
@@ -25,7 +25,7 @@ const ExpiryMessage = "secret-expires"
 // Expiry evaluates hub.secret_expires, of which only the day counts; the zero time
 // means not set. days is how many days are left, 0 on the day itself and negative
 // afterwards, in now's location.
-func Expiry(now, expires time.Time) (e Expiring, days int) {
+func Expiry(now, expires time.Time) (e ExpiryStage, days int) {
 	if expires.IsZero() {
 		return ExpiryUnknown, 0
 	}

@@ -15,7 +15,7 @@ func TestExpiry(t *testing.T) {
 	}
 	for _, c := range []struct {
 		now, expires string
-		want         Expiring
+		want         ExpiryStage
 		days         int
 	}{
 		{"2026-03-01 09:00", "2026-04-01 00:00", ExpiryFar, 31},

@@ -49,17 +49,17 @@ const (
 	NoHub      // the hub does not answer it
 )
 
-// Stands reports whether the source is connected, regardless of what is behind it.
-func (p Phase) Stands() bool { return p == Up || p == NoStorage || p == NoExchange || p == NoHub }
+// IsConnected reports whether the source is connected, regardless of what is behind it.
+func (p Phase) IsConnected() bool { return p == Up || p == NoStorage || p == NoExchange || p == NoHub }
 
 // Source is a configured source of calls.
 type Source struct {
-	Kind  string // of call.Source
-	Name  string // what people call it, "" for its kind's name
-	Phase Phase
-	Admin bool // not connected, and only an administrator can fix it
-	// Behind is the time since which something behind a relay has not worked.
-	Behind time.Time
+	Kind       string // of call.Source
+	Name       string // what people call it, "" for its kind's name
+	Phase      Phase
+	NeedsAdmin bool // not connected, and only an administrator can fix it
+	// DegradedSince is the time since which something behind a relay has not worked.
+	DegradedSince time.Time
 }
 
 // Registration is something outside our files that calls or the start at log-on depend on.
@@ -88,20 +88,20 @@ type Facts struct {
 	// SecretMissing means that the secret does not exist or cannot be read; known
 	// before the first call.
 	SecretMissing bool
-	PortTaken     int  // the port that another program uses; 0 if ours listens
+	TakenPort     int  // the port that another program uses; 0 if ours listens
 	NoTokens      bool // the listener is not running: its tokens cannot be read
 	Sources       []Source
-	Last          *Call
-	// Usual is the number of calls on the last working day; Opened is when this
+	LastCall      *Call
+	// UsualCalls is the number of calls on the last working day; Opened is when this
 	// program was started.
-	Usual    int
-	Opened   time.Time
-	Lost     []Registration // existed and are no longer ours
-	Paused   time.Time      // until then; zero for not paused
-	Delivery Delivery
-	Hiding   Hiding
-	Cards    Cards
-	Hotkeys  []HotkeyTrouble // in the order of their settings
+	UsualCalls        int
+	StartedAt         time.Time
+	LostRegistrations []Registration // existed and are no longer ours
+	PausedUntil       time.Time      // until then; zero for not paused
+	Delivery          Delivery
+	Hiding            Hiding
+	Cards             Cards
+	Hotkeys           []HotkeyTrouble // in the order of their settings
 }
 
 // Hiding is why cards currently show less than usual, or nothing.
@@ -121,8 +121,8 @@ const (
 type Report struct {
 	State    State
 	Sentence string // what is wrong and what to do, or the last evidence
-	// Repair lists the registrations that can be repaired.
-	Repair []Registration
+	// Repairable lists the registrations that can be repaired.
+	Repairable []Registration
 }
 
 // Limits for doubt: a PC is in doubt after more than quietFor working hours without a call
@@ -137,15 +137,15 @@ const (
 // Assess determines the state. support is whom to contact; "" means "your administrator".
 func Assess(f Facts, l text.Language, support string, now time.Time) Report {
 	r := assess(f, l, support, now)
-	r.deliveries(f.Delivery, l, support)
+	r.addDeliveries(f.Delivery, l, support)
 	f.addNotices(&r, l)
 	return r
 }
 
 func assess(f Facts, l text.Language, support string, now time.Time) Report {
 	j := assessment{f, l, l.Support(support), now}
-	if f.Paused.After(now) {
-		return j.report(Paused, text.StatusPaused, l.InWeek(f.Paused, now))
+	if f.PausedUntil.After(now) {
+		return j.report(Paused, text.StatusPaused, l.InWeek(f.PausedUntil, now))
 	}
 	for _, look := range []func() (Report, bool){j.setup, j.sources, j.hub} {
 		if r, wrong := look(); wrong {
@@ -153,17 +153,17 @@ func assess(f Facts, l text.Language, support string, now time.Time) Report {
 		}
 	}
 	switch {
-	case len(f.Lost) > 0:
-		return j.report(Doubt, text.Lost(string(f.Lost[0])))
-	case f.quiet(now):
-		return j.report(Doubt, text.StatusQuiet, f.Usual)
-	case f.Last != nil && text.SameDay(f.Last.At, now):
-		return j.report(Ready, text.StatusReadyLast, l.Clock(f.Last.At), l.T(text.Source(f.Last.Kind)))
+	case len(f.LostRegistrations) > 0:
+		return j.report(Doubt, text.Lost(string(f.LostRegistrations[0])))
+	case f.tooQuiet(now):
+		return j.report(Doubt, text.StatusQuiet, f.UsualCalls)
+	case f.LastCall != nil && text.SameDay(f.LastCall.At, now):
+		return j.report(Ready, text.StatusReadyLast, l.Clock(f.LastCall.At), l.T(text.Source(f.LastCall.Kind)))
 	}
 	var up []string
 	for _, w := range f.Sources {
 		if w.Phase == Up {
-			up = append(up, name(w, l))
+			up = append(up, sourceName(w, l))
 		}
 	}
 	if len(up) > 0 { // these have a heartbeat
@@ -181,7 +181,7 @@ type assessment struct {
 }
 
 func (j assessment) report(s State, key text.Key, args ...any) Report {
-	return Report{s, j.l.T(key, args...), j.Lost}
+	return Report{s, j.l.T(key, args...), j.LostRegistrations}
 }
 
 // setup reports what prevents all calls or all lookups until somebody configures something.
@@ -195,12 +195,12 @@ func (j assessment) setup() (r Report, wrong bool) {
 		return j.report(CredentialsRefused, text.StatusRefused, j.admin), true
 	case j.Lookup.Failure == contact.ScopeRefused:
 		return j.report(CredentialsRefused, text.StatusScope, j.admin), true
-	case j.Lookup.Failure == contact.SecretNoRight:
+	case j.Lookup.Failure == contact.SecretNotForUser:
 		r, _ = j.hub() // same words, but the hub itself works
 		r.State = NotSetUp
 		return r, true
-	case j.PortTaken > 0:
-		return j.report(LinkLost, text.StatusPort, j.PortTaken, j.admin), true
+	case j.TakenPort > 0:
+		return j.report(LinkLost, text.StatusPort, j.TakenPort, j.admin), true
 	case j.NoTokens:
 		return j.report(LinkLost, text.StatusTokens, j.admin), true
 	}
@@ -214,11 +214,11 @@ var relayStates = map[Phase]text.Key{Down: text.StatusRelayDown, Refused: text.S
 // sources reports a source that is not connected.
 func (j assessment) sources() (r Report, wrong bool) {
 	for _, w := range j.Sources {
-		key, args := text.Key(""), []any{name(w, j.l), j.admin}
+		key, args := text.Key(""), []any{sourceName(w, j.l), j.admin}
 		if k, ok := relayStates[w.Phase]; ok && w.Kind == registry.Relay {
 			switch w.Phase {
 			case NoExchange:
-				return j.report(LinkLost, k, j.l.InWeek(w.Behind, j.now), j.admin), true
+				return j.report(LinkLost, k, j.l.InWeek(w.DegradedSince, j.now), j.admin), true
 			case NoHub:
 				return j.report(HubGone, k, j.admin), true
 			}
@@ -226,7 +226,7 @@ func (j assessment) sources() (r Report, wrong bool) {
 		}
 		switch w.Phase {
 		case Down:
-			if key = text.StatusLinkAdmin; !w.Admin {
+			if key = text.StatusLinkAdmin; !w.NeedsAdmin {
 				key, args = text.StatusLink, args[:1]
 			}
 		case Kicked:
@@ -250,14 +250,14 @@ func (j assessment) hub() (r Report, wrong bool) {
 		return r, false
 	}
 	tail := j.l.T(text.StatusOnlyNumber)
-	if forAdmin(failure) {
+	if needsAdmin(failure) {
 		tail = j.l.T(text.StatusTell, j.admin)
 	}
 	return j.report(HubGone, text.StatusHub, j.l.InWeek(j.Lookup.At, j.now), j.l.T(text.Failure(string(failure))), tail), true
 }
 
-// forAdmin reports whether a failure lasts until an administrator acts.
-func forAdmin(f contact.Failure) bool {
+// needsAdmin reports whether a failure lasts until an administrator acts.
+func needsAdmin(f contact.Failure) bool {
 	return !slices.Contains([]contact.Failure{contact.NoNetwork, contact.ConnectionRefused, contact.HubError, contact.HubSlow, contact.ClockWrong}, f)
 }
 
@@ -266,7 +266,7 @@ func midnight(t time.Time) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, time.Local)
 }
 
-func name(w Source, l text.Language) string {
+func sourceName(w Source, l text.Language) string {
 	if w.Name != "" {
 		return w.Name
 	}

@@ -16,7 +16,7 @@ func at(hour, minute int) time.Time {
 }
 
 func failed(f contact.Failure, when time.Time) Facts {
-	facts := Facts{SetUp: true, Opened: at(8, 0)}
+	facts := Facts{SetUp: true, StartedAt: at(8, 0)}
 	facts.Lookup.Failure, facts.Lookup.At = f, when
 	return facts
 }
@@ -28,7 +28,7 @@ func with(f Facts, change func(*Facts)) Facts {
 
 // TestSentences checks the sentences word for word as an office reads them.
 func TestSentences(t *testing.T) {
-	fine := Facts{SetUp: true, Opened: at(8, 0)}
+	fine := Facts{SetUp: true, StartedAt: at(8, 0)}
 	last := &Call{At: at(9, 42), Kind: "3cx"}
 	for _, tt := range []struct {
 		name   string
@@ -38,9 +38,9 @@ func TestSentences(t *testing.T) {
 	}{
 		{"no call yet, nothing with a heartbeat", fine, Ready,
 			"Vandaag nog geen oproep ontvangen. Bel uzelf om te testen.", "No call received yet today. Call yourself to test."},
-		{"the last proof", with(fine, func(f *Facts) { f.Last = last }), Ready,
+		{"the last proof", with(fine, func(f *Facts) { f.LastCall = last }), Ready,
 			"Klaar. Laatste oproep ontvangen om 09:42, via 3CX.", "Ready. Last call received at 09:42 through 3CX."},
-		{"a proof of yesterday is none of today", with(fine, func(f *Facts) { f.Last = &Call{At: at(9, 42).AddDate(0, 0, -1), Kind: "3cx"} }), Ready,
+		{"a proof of yesterday is none of today", with(fine, func(f *Facts) { f.LastCall = &Call{At: at(9, 42).AddDate(0, 0, -1), Kind: "3cx"} }), Ready,
 			"Vandaag nog geen oproep ontvangen. Bel uzelf om te testen.", "No call received yet today. Call yourself to test."},
 		{"a heartbeat, no call yet", with(fine, func(f *Facts) {
 			f.Sources = []Source{{Kind: "websocket"}, {Kind: "bria", Phase: Up}, {Kind: "3cx", Name: "de 3CX van kantoor", Phase: Up}}
@@ -54,13 +54,13 @@ func TestSentences(t *testing.T) {
 			"De hub weigert de koppeling. Meld dit bij Jan (IT), toestel 140.", "The hub refuses the credentials. Please tell Jan (IT), toestel 140."},
 		{"scope refused", failed(contact.ScopeRefused, at(9, 0)), CredentialsRefused,
 			"De koppeling mag geen relaties opzoeken. Meld dit bij Jan (IT), toestel 140.", "The connection may not look up contacts. Please tell Jan (IT), toestel 140."},
-		{"port", with(fine, func(f *Facts) { f.PortTaken = 27471; f.Last = last }), LinkLost,
+		{"port", with(fine, func(f *Facts) { f.TakenPort = 27471; f.LastCall = last }), LinkLost,
 			"Poort 27471 is bezet: de telefoon kan geen oproepen melden. Meld dit bij Jan (IT), toestel 140.", "Port 27471 is taken: the phone cannot report calls. Please tell Jan (IT), toestel 140."},
-		{"tokens", with(fine, func(f *Facts) { f.NoTokens = true; f.Last = last }), LinkLost,
+		{"tokens", with(fine, func(f *Facts) { f.NoTokens = true; f.LastCall = last }), LinkLost,
 			"De sleutels voor telefoons zijn niet te lezen: de telefoon kan geen oproepen melden. Meld dit bij Jan (IT), toestel 140.", "The tokens for phones cannot be read: the phone cannot report calls. Please tell Jan (IT), toestel 140."},
-		{"link down", with(fine, func(f *Facts) { f.Sources = []Source{{Kind: "baresip", Phase: Down}}; f.Last = last }), LinkLost,
+		{"link down", with(fine, func(f *Facts) { f.Sources = []Source{{Kind: "baresip", Phase: Down}}; f.LastCall = last }), LinkLost,
 			"Geen verbinding met de telefoon (baresip). We proberen het opnieuw.", "No connection with the phone (baresip). We keep trying."},
-		{"link down for an administrator", with(fine, func(f *Facts) { f.Sources = []Source{{Kind: "ari", Phase: Down, Admin: true}}; f.Last = last }), LinkLost,
+		{"link down for an administrator", with(fine, func(f *Facts) { f.Sources = []Source{{Kind: "ari", Phase: Down, NeedsAdmin: true}}; f.LastCall = last }), LinkLost,
 			"Geen verbinding met de telefoon (Asterisk). Meld dit bij Jan (IT), toestel 140.", "No connection with the phone (Asterisk). Please tell Jan (IT), toestel 140."},
 		{"kicked", with(fine, func(f *Facts) { f.Sources = []Source{{Kind: "linphone", Phase: Kicked}} }), LinkLost,
 			"Een ander programma heeft de verbinding met de telefoon (Linphone) overgenomen. Sluit dat programma; we proberen het opnieuw.",
@@ -75,7 +75,7 @@ func TestSentences(t *testing.T) {
 			"De relay van kantoor laat deze computer niet meer toe. Vraag Jan (IT), toestel 140 om een nieuwe code.", "The office's relay does not let this computer in any more. Ask Jan (IT), toestel 140 for a new code."},
 		{"relay without storage", with(fine, func(f *Facts) { f.Sources = []Source{{Kind: "relay", Phase: NoStorage}} }), LinkLost,
 			"De relay van kantoor kan nu niet werken: de opslag geeft een storing. Meld dit bij Jan (IT), toestel 140.", "The office's relay cannot work now: its storage has a fault. Please tell Jan (IT), toestel 140."},
-		{"relay without exchange", with(fine, func(f *Facts) { f.Sources = []Source{{Kind: "relay", Phase: NoExchange, Behind: at(13, 40)}} }), LinkLost,
+		{"relay without exchange", with(fine, func(f *Facts) { f.Sources = []Source{{Kind: "relay", Phase: NoExchange, DegradedSince: at(13, 40)}} }), LinkLost,
 			"De relay van kantoor ontvangt sinds 13:40 niets van de telefooncentrale. Meld dit bij Jan (IT), toestel 140.", "The office's relay has received nothing from the exchange since 13:40. Please tell Jan (IT), toestel 140."},
 		{"relay without hub", with(fine, func(f *Facts) { f.Sources = []Source{{Kind: "relay", Phase: NoHub}} }), HubGone,
 			"De relay van kantoor krijgt geen antwoord van de hub. Kaarten tonen zolang alleen het nummer. Houdt het aan, meld dit dan bij Jan (IT), toestel 140.", "The office's relay gets no answer from the hub. Meanwhile cards show the number only. If it lasts, please tell Jan (IT), toestel 140."},
@@ -86,23 +86,27 @@ func TestSentences(t *testing.T) {
 		{"certificate, of yesterday", failed(contact.CertificateExpired, at(16, 5).AddDate(0, 0, -1)), HubGone,
 			"Opzoeken lukte niet (donderdag 16:05): het certificaat van de hub is verlopen. Meld dit bij Jan (IT), toestel 140.",
 			"Looking up failed (Thursday 16:05): the hub's certificate has expired. Please tell Jan (IT), toestel 140."},
-		{"autostart gone", with(fine, func(f *Facts) { f.Lost = []Registration{Autostart}; f.Last = last }), Doubt,
+		{"autostart gone", with(fine, func(f *Facts) { f.LostRegistrations = []Registration{Autostart}; f.LastCall = last }), Doubt,
 			"Wiebelt start niet meer vanzelf bij het aanmelden. Kies Herstellen.", "Wiebelt no longer starts by itself at log-on. Choose Repair."},
-		{"no calls where there were many", with(fine, func(f *Facts) { f.Usual = 23; f.Last = &Call{At: at(11, 0), Kind: "http"} }), Doubt,
+		{"no calls where there were many", with(fine, func(f *Facts) {
+			f.UsualCalls = 23
+			f.LastCall = &Call{At: at(11, 0),
+				Kind: "http"}
+		}), Doubt,
 			"Al meer dan 2 uur geen oproep; op de vorige werkdag waren het er 23. Bel uzelf om te testen.",
 			"No call for more than 2 hours; the last working day had 23. Call yourself to test."},
-		{"few calls are usual", with(fine, func(f *Facts) { f.Usual = 5 }), Ready,
+		{"few calls are usual", with(fine, func(f *Facts) { f.UsualCalls = 5 }), Ready,
 			"Vandaag nog geen oproep ontvangen. Bel uzelf om te testen.", "No call received yet today. Call yourself to test."},
-		{"paused stands before everything", Facts{Paused: at(15, 30)}, Paused,
+		{"paused stands before everything", Facts{PausedUntil: at(15, 30)}, Paused,
 			"Gepauzeerd tot 15:30: er komen geen kaarten.", "Paused until 15:30: no cards come up."},
-		{"paused until tomorrow", with(fine, func(f *Facts) { f.Paused = at(6, 0).AddDate(0, 0, 1) }), Paused,
+		{"paused until tomorrow", with(fine, func(f *Facts) { f.PausedUntil = at(6, 0).AddDate(0, 0, 1) }), Paused,
 			"Gepauzeerd tot zaterdag 06:00: er komen geen kaarten.", "Paused until Saturday 06:00: no cards come up."},
-		{"locked", with(fine, func(f *Facts) { f.Last = last; f.Hiding = HidingLocked }), Ready,
+		{"locked", with(fine, func(f *Facts) { f.LastCall = last; f.Hiding = HidingLocked }), Ready,
 			"Klaar. Laatste oproep ontvangen om 09:42, via 3CX. Het scherm is vergrendeld: kaarten wachten.", "Ready. Last call received at 09:42 through 3CX. The screen is locked: cards wait."},
 		{"presenting, and the hub is gone", with(failed(contact.HubSlow, at(10, 5)), func(f *Facts) { f.Hiding = NumberPresenting }), HubGone,
 			"Opzoeken lukte niet (10:05): de hub reageert niet. Kaarten tonen zolang alleen het nummer. Volledig scherm (presentatie): kaarten tonen alleen het nummer.",
 			"Looking up failed (10:05): the hub does not answer. Meanwhile cards show the number only. Full screen (presentation): cards show the number only."},
-		{"a pause that is over", with(fine, func(f *Facts) { f.Paused = at(14, 30); f.Last = last }), Ready,
+		{"a pause that is over", with(fine, func(f *Facts) { f.PausedUntil = at(14, 30); f.LastCall = last }), Ready,
 			"Klaar. Laatste oproep ontvangen om 09:42, via 3CX.", "Ready. Last call received at 09:42 through 3CX."},
 	} {
 		for l, want := range map[text.Language]string{text.Dutch: tt.nl, text.English: tt.en} {
@@ -116,8 +120,8 @@ func TestSentences(t *testing.T) {
 
 var failures = []contact.Failure{contact.NotSetUp, contact.NoNetwork, contact.NameNotResolved, contact.ConnectionRefused,
 	contact.ProxyLogin, contact.ProxyFailed, contact.TLSFailed, contact.CertificateUnknown, contact.CertificateExpired,
-	contact.CertificateName, contact.ClockWrong, contact.CredentialsRefused, contact.ScopeRefused, contact.HubError,
-	contact.HubSlow, contact.NotUnderstood, contact.SecretNoRight, contact.NeverRang}
+	contact.CertificateMismatch, contact.ClockWrong, contact.CredentialsRefused, contact.ScopeRefused, contact.HubError,
+	contact.HubSlow, contact.NotUnderstood, contact.SecretNotForUser, contact.NeverRang}
 
 func TestNobodyNamed(t *testing.T) {
 	if got := Assess(Facts{}, text.Dutch, "", now).Sentence; got != "Wiebelt is nog niet ingesteld. Meld dit bij uw beheerder." {
@@ -128,7 +132,7 @@ func TestNobodyNamed(t *testing.T) {
 // TestDoubtComesAndGoes checks that the question mark appears after two working
 // hours and disappears with the next call.
 func TestDoubtComesAndGoes(t *testing.T) {
-	f := Facts{SetUp: true, Usual: 12, Opened: at(8, 0)}
+	f := Facts{SetUp: true, UsualCalls: 12, StartedAt: at(8, 0)}
 	for _, tt := range []struct {
 		now  time.Time
 		last time.Time
@@ -139,9 +143,9 @@ func TestDoubtComesAndGoes(t *testing.T) {
 		{at(11, 2), at(11, 1), Ready},
 		{at(13, 2), at(11, 1), Doubt},
 	} {
-		f.Last = nil
+		f.LastCall = nil
 		if !tt.last.IsZero() {
-			f.Last = &Call{At: tt.last, Kind: "http"}
+			f.LastCall = &Call{At: tt.last, Kind: "http"}
 		}
 		if got := Assess(f, text.Dutch, "", tt.now).State; got != tt.want {
 			t.Errorf("%v: %v, want %v", tt.now, got, tt.want)

@@ -2,8 +2,8 @@ package health
 
 import "time"
 
-// quiet reports whether a call should have come by now.
-func (f Facts) quiet(now time.Time) bool {
+// tooQuiet reports whether a call should have come by now.
+func (f Facts) tooQuiet(now time.Time) bool {
 	from := f.DoubtFrom()
 	return !from.IsZero() && now.After(from)
 }
@@ -11,12 +11,12 @@ func (f Facts) quiet(now time.Time) bool {
 // DoubtFrom returns when the silence becomes suspicious if no call comes before
 // then; zero if few calls are usual. Whatever shows the state must reassess it then.
 func (f Facts) DoubtFrom() time.Time {
-	if f.Usual <= usualCalls {
+	if f.UsualCalls <= usualCalls {
 		return time.Time{}
 	}
-	since := f.Opened
-	if f.Last != nil && f.Last.At.After(since) {
-		since = f.Last.At
+	since := f.StartedAt
+	if f.LastCall != nil && f.LastCall.At.After(since) {
+		since = f.LastCall.At
 	}
 	return afterWorkTime(since, quietFor)
 }

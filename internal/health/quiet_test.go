@@ -26,12 +26,12 @@ func TestDoubtFrom(t *testing.T) {
 		{"at the weekend", day(21, 11, 0), 6, day(23, 11, 0), time.Time{}},
 		{"five calls are not more than five", day(20, 10, 0), 5, time.Time{}, time.Time{}},
 	} {
-		f := Facts{SetUp: true, Usual: tt.usual, Opened: tt.since}
+		f := Facts{SetUp: true, UsualCalls: tt.usual, StartedAt: tt.since}
 		if got := f.DoubtFrom(); !got.Equal(tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 		if tt.want.IsZero() {
-			if f.quiet(tt.since.AddDate(0, 0, 7)) {
+			if f.tooQuiet(tt.since.AddDate(0, 0, 7)) {
 				t.Errorf("%s: in doubt all the same", tt.name)
 			}
 			continue
@@ -46,11 +46,11 @@ func TestDoubtFrom(t *testing.T) {
 
 // TestDoubtAfterACall checks that a call from any source removes the doubt and restarts the time.
 func TestDoubtAfterACall(t *testing.T) {
-	f := Facts{SetUp: true, Usual: 40, Opened: at(8, 0), Last: &Call{At: at(11, 30), Kind: "http"}}
+	f := Facts{SetUp: true, UsualCalls: 40, StartedAt: at(8, 0), LastCall: &Call{At: at(11, 30), Kind: "http"}}
 	if got := f.DoubtFrom(); !got.Equal(at(13, 30)) {
 		t.Errorf("%v", got)
 	}
-	f.Opened = at(12, 0) // started after its last call
+	f.StartedAt = at(12, 0) // started after its last call
 	if got := f.DoubtFrom(); !got.Equal(at(14, 0)) {
 		t.Errorf("%v", got)
 	}

@@ -32,7 +32,7 @@ const (
 type HotkeyTrouble struct {
 	Setting string // its key
 	Keys    string // as in the settings
-	Why     Hotkey
+	Reason  Hotkey
 }
 
 // SetHotkey records the state of a setting's hotkey.
@@ -52,7 +52,7 @@ func (f *Facts) HotkeyReasons() map[string]string {
 	}
 	all := map[string]string{}
 	for _, t := range f.Hotkeys {
-		all[t.Setting] = string(t.Why)
+		all[t.Setting] = string(t.Reason)
 	}
 	return all
 }
@@ -72,7 +72,7 @@ func (f *Facts) addNotices(r *Report, l text.Language) {
 	}
 	if r.State <= Doubt { // what prevents calls takes precedence
 		for _, t := range f.Hotkeys {
-			r.Sentence += " " + l.T(text.Hotkey(string(t.Why)), t.Keys)
+			r.Sentence += " " + l.T(text.Hotkey(string(t.Reason)), t.Keys)
 		}
 	}
 }

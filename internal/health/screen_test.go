@@ -32,11 +32,11 @@ func TestAside(t *testing.T) {
 		"not even notices": {func(f *Facts) { f.Cards = CardsNone },
 			ready + " Dit bureaublad laat geen kaarten en geen meldingen toe: oproepen staan alleen in het venster Oproepen."},
 		"worse": {func(f *Facts) { f.SetUp, f.Hotkeys = false, taken }, text.Dutch.T(text.StatusSetup, "uw beheerder")},
-		"paused": {func(f *Facts) { f.Paused, f.Hotkeys, f.Cards = now.Add(time.Hour), taken, CardsNone },
+		"paused": {func(f *Facts) { f.PausedUntil, f.Hotkeys, f.Cards = now.Add(time.Hour), taken, CardsNone },
 			"Gepauzeerd tot 11:00: er komen geen kaarten."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := Facts{SetUp: true, Opened: now}
+			f := Facts{SetUp: true, StartedAt: now}
 			c.change(&f)
 			if got := Assess(f, text.Dutch, "", now).Sentence; got != c.want {
 				t.Errorf("%q, want %q", got, c.want)

@@ -25,8 +25,8 @@ var stateNames = map[State]string{Ready: "ready", Doubt: "doubt", HubGone: "hub 
 var phaseNames = map[Phase]string{Unwatched: "no heartbeat", Up: "up", Down: "down", Kicked: "kicked", Refused: "refused", Incomplete: "incomplete"}
 
 // admins are the failures that need action by someone else, whom staff can only inform.
-var admins = []contact.Failure{contact.SecretNoRight, contact.NotSetUp, contact.NameNotResolved, contact.ProxyLogin, contact.ProxyFailed, contact.TLSFailed,
-	contact.CertificateUnknown, contact.CertificateExpired, contact.CertificateName, contact.CredentialsRefused, contact.ScopeRefused, contact.NotUnderstood}
+var admins = []contact.Failure{contact.SecretNotForUser, contact.NotSetUp, contact.NameNotResolved, contact.ProxyLogin, contact.ProxyFailed, contact.TLSFailed,
+	contact.CertificateUnknown, contact.CertificateExpired, contact.CertificateMismatch, contact.CredentialsRefused, contact.ScopeRefused, contact.NotUnderstood}
 
 // TestTable writes the whole state machine as a readable table: every fault of the hub's
 // client with every state of a source, and what the tray reports then. It is kept in
@@ -40,7 +40,7 @@ func TestTable(t *testing.T) {
 			for phase := Unwatched; phase <= Incomplete; phase++ {
 				for _, last := range []*Call{nil, {At: at(13, 59), Kind: "command"}} {
 					f := failed(failure, at(10, 5))
-					f.Last = last
+					f.LastCall = last
 					kind := "baresip"
 					if phase == Unwatched {
 						kind = "command"
@@ -86,7 +86,7 @@ func TestTable(t *testing.T) {
 func TestSourcesAreNamed(t *testing.T) {
 	for _, kind := range registry.Names() {
 		for _, l := range []text.Language{text.Dutch, text.English} {
-			if got := name(Source{Kind: kind}, l); got == string(text.Source(kind)) {
+			if got := sourceName(Source{Kind: kind}, l); got == string(text.Source(kind)) {
 				t.Errorf("%s: %q", l, got)
 			}
 		}

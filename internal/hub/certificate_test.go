@@ -129,7 +129,7 @@ func TestBadCertificates(t *testing.T) {
 		{"not valid yet", serve(root.issue(t, func(c *x509.Certificate) { c.NotBefore = time.Now().Add(30 * time.Minute) })),
 			contact.ClockWrong, "the certificate is not valid yet"},
 		{"wrong name", serve(root.issue(t, func(c *x509.Certificate) { c.DNSNames, c.IPAddresses = []string{"other.example"}, nil })),
-			contact.CertificateName, "the certificate is for another name"},
+			contact.CertificateMismatch, "the certificate is for another name"},
 		{"TLS 1.1", with(serve(good), func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 }),
 			contact.TLSFailed, "the hub's TLS is older than 1.2"},
 		{"client certificate", with(serve(good), func(c *tls.Config) { c.ClientAuth = tls.RequireAnyClientCert }),

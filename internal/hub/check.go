@@ -10,32 +10,32 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// Reached is what was found on the way to the hub, as far as that led.
-type Reached struct {
+// ProbeResult is what was found on the way to the hub, as far as that led.
+type ProbeResult struct {
 	TestHub  bool // plain http to this computer
 	Proxy    bool // through a proxy, which then resolves the hub's name
 	Resolved bool // the name of the hub, or of its proxy
 	// Expires is when the first certificate in the hub's chain, excluding its root,
 	// expires; zero without TLS.
 	Expires time.Time
-	// Ahead is how far this computer's clock is ahead of the hub's, to the second; Dated
+	// ClockAhead is how far this computer's clock is ahead of the hub's, to the second; Dated
 	// reports whether the hub sent its time.
-	Ahead time.Duration
-	Dated bool
+	ClockAhead time.Duration
+	HasDate    bool
 }
 
-// Reach sends the hub a request without credentials, over the same path
+// Probe sends the hub a request without credentials, over the same path
 // as lookups, including proxy, certificates and limits. The content of
 // the answer does not matter. A LookupError says where the path ends.
-func (c *Client) Reach(ctx context.Context) (Reached, error) {
-	r := Reached{TestHub: c.base.Scheme == "http"}
+func (c *Client) Probe(ctx context.Context) (ProbeResult, error) {
+	r := ProbeResult{TestHub: c.base.Scheme == "http"}
 	if !c.begin() {
 		return r, errClosed()
 	}
 	defer c.work.Done()
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
-	defer context.AfterFunc(c.life, cancel)()
+	defer context.AfterFunc(c.ctx, cancel)()
 	q, err := http.NewRequestWithContext(ctx, http.MethodHead, c.base.String()+"/", nil)
 	if err != nil {
 		return r, failed(contact.NotSetUp, "address")
@@ -43,7 +43,7 @@ func (c *Client) Reach(ctx context.Context) (Reached, error) {
 	q.Header.Set("Accept", "application/json")
 	before := c.cfg.Now()
 	w := &trace{}
-	resp, err := c.transport.carry(q, w)
+	resp, err := c.transport.roundTripTraced(q, w)
 	after := c.cfg.Now()
 	r.Resolved, r.Proxy = w.stage.Load() >= stageConnect, w.proxy.Load()
 	if err != nil {
@@ -59,7 +59,7 @@ func (c *Client) Reach(ctx context.Context) (Reached, error) {
 	}
 	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 		// The header has whole seconds: compare their middle with that of the request.
-		r.Dated, r.Ahead = true, before.Add(after.Sub(before)/2).Sub(at.Add(500*time.Millisecond)).Round(time.Second)
+		r.HasDate, r.ClockAhead = true, before.Add(after.Sub(before)/2).Sub(at.Add(500*time.Millisecond)).Round(time.Second)
 	}
 	return r, nil
 }
@@ -78,16 +78,16 @@ func firstExpiry(chain []*x509.Certificate) time.Time {
 // lifetime. If that fails, an existing token stays in use. The error is a LookupError,
 // which affects callers of Lookup no more than any failure to renew a token.
 func (c *Client) Check(ctx context.Context) (life time.Duration, err error) {
-	return c.token.check(ctx)
+	return c.lookupTokens.check(ctx)
 }
 
 // CheckDelivery is Check for the token of deliveries. It does nothing if
 // that is the same token.
 func (c *Client) CheckDelivery(ctx context.Context) error {
-	if c.delivers == c.token {
+	if c.deliveryTokens == c.lookupTokens {
 		return nil
 	}
-	_, err := c.delivers.check(ctx)
+	_, err := c.deliveryTokens.check(ctx)
 	return err
 }
 

@@ -25,12 +25,12 @@ func TestReach(t *testing.T) {
 		w.WriteHeader(http.StatusMethodNotAllowed)
 	}
 	c := root.trusting(t, f.URL)
-	r, err := c.Reach(t.Context())
+	r, err := c.Probe(t.Context())
 	if err != nil || !r.Resolved || r.Proxy || r.TestHub || !r.Expires.Equal(until) {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if !r.Dated || (r.Ahead-7*time.Minute).Abs() > 2*time.Second {
-		t.Errorf("ahead by %v", r.Ahead)
+	if !r.HasDate || (r.ClockAhead-7*time.Minute).Abs() > 2*time.Second {
+		t.Errorf("ahead by %v", r.ClockAhead)
 	}
 }
 
@@ -45,20 +45,20 @@ func TestReachStops(t *testing.T) {
 		"gone":        {gone, contact.ConnectionRefused},
 		"certificate": {newTLSFake(t, root.server(t)).URL, contact.CertificateUnknown},
 	} {
-		r, err := newClient(t, c.base, nil).Reach(t.Context())
+		r, err := newClient(t, c.base, nil).Probe(t.Context())
 		if contact.FailureOf(err) != c.want {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	r, err := newClient(t, serving(t, hang), nil).Reach(ctx)
+	r, err := newClient(t, serving(t, hang), nil).Probe(ctx)
 	if contact.FailureOf(err) != contact.HubSlow || !r.TestHub {
 		t.Errorf("hanging: %+v, %v", r, err)
 	}
 	closed := newClient(t, gone, nil)
 	closed.Close()
-	if _, err := closed.Reach(t.Context()); err == nil {
+	if _, err := closed.Probe(t.Context()); err == nil {
 		t.Error("a closed client reached something")
 	}
 }
@@ -67,7 +67,7 @@ func TestReachStops(t *testing.T) {
 func TestReachThroughAProxy(t *testing.T) {
 	p := newFake(t)
 	p.lookup = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusProxyAuthRequired) }
-	r, err := newClient(t, "https://hub.example", func(cfg *Config) { cfg.Proxy = p.URL }).Reach(t.Context())
+	r, err := newClient(t, "https://hub.example", func(cfg *Config) { cfg.Proxy = p.URL }).Probe(t.Context())
 	if contact.FailureOf(err) != contact.ProxyLogin || !r.Proxy {
 		t.Errorf("%+v, %v", r, err)
 	}

@@ -185,7 +185,7 @@ func (d *decoder) address(a *contact.Address) error {
 	return d.SkipValue()
 }
 
-func (d *decoder) coded(code, description string, c *contact.Coded) error {
+func (d *decoder) coded(code, description string, c *contact.CodedValue) error {
 	switch string(d.lower) {
 	case "code":
 		return d.text(code, &c.Code)

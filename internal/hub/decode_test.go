@@ -172,7 +172,7 @@ func TestDuplicatesAndOddText(t *testing.T) {
 		t.Errorf("items twice: %+v, %v", got, err)
 	}
 	got, _ = decode(answerOf(`"link":"https://hub.example/`+strings.Repeat("x", 1<<20)+`"`), "")
-	links, _ := NewLinks("https://hub.example")
+	links, _ := NewLinkChecker("https://hub.example")
 	if _, err := links.Check(got[0].Link); len(got[0].Link) > maxLink+1 || err != errOtherShape {
 		t.Errorf("a long link: %d bytes, %v", len(got[0].Link), err)
 	}

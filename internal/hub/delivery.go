@@ -33,15 +33,15 @@ type Item struct {
 // Status, it is unknown whether the hub has the delivery. All items of a request
 // share it. What a status means is undocumented, and left to the caller.
 type Receipt struct {
-	Status     int           // HTTP status; 0 if there was no answer
-	RetryAfter time.Duration // requested by the hub, at most an hour; 0 if not
-	Answer     string        // from the hub, cleaned and cut, for the administrator; never logged
-	Cut        bool          // Answer is only the start of the hub's answer
-	Items      []int         // the status given for each of data.items, 0 if missing; nil without such a list
-	Unread     bool          // the answer was too long to read, so Items is unknown
-	Broken     bool          // the answer broke off; Answer has what arrived
-	Page       bool          // it is a web page: something on the way answers 200 to anything
-	Early      bool          // it came before the whole request was sent
+	Status       int           // HTTP status; 0 if there was no answer
+	RetryAfter   time.Duration // requested by the hub, at most an hour; 0 if not
+	Answer       string        // from the hub, cleaned and cut, for the administrator; never logged
+	Truncated    bool          // Answer is only the start of the hub's answer
+	ItemStatuses []int         // the status given for each of data.items, 0 if missing; nil without such a list
+	TooLong      bool          // the answer was too long to read, so Items is unknown
+	Broken       bool          // the answer broke off; Answer has what arrived
+	WebPage      bool          // it is a web page: something on the way answers 200 to anything
+	Early        bool          // it came before the whole request was sent
 }
 
 // ErrItem is the kind of error caused by a file. The hub
@@ -62,11 +62,11 @@ func (e *itemError) Unwrap() error        { return e.err }
 
 // Limits on a delivery. The hub documents none.
 const (
-	maxItems   = 1000
-	maxSize    = 1 << 40
-	maxReceipt = 64 << 10
-	maxSaid    = 4 << 10
-	maxAsked   = time.Hour
+	maxItems      = 1000
+	maxSize       = 1 << 40
+	maxReceipt    = 64 << 10
+	maxKeptAnswer = 4 << 10
+	maxRetryAfter = time.Hour
 )
 
 // timeouts limit how long a delivery waits.
@@ -89,9 +89,9 @@ func newUpload(cfg Config, base *url.URL) (*transport, error) {
 	return o, nil
 }
 
-// Segment reports whether a message box's name can be the
+// ValidIntermediary reports whether a message box's name can be the
 // last segment of an address. "" is no name, and is accepted.
-func Segment(intermediary string) bool {
+func ValidIntermediary(intermediary string) bool {
 	return intermediary != "." && intermediary != ".." && len(intermediary) <= 200 && utf8.ValidString(intermediary) &&
 		!strings.ContainsFunc(intermediary, func(r rune) bool { return r < 0x20 || r == 0x7f || strings.ContainsRune(`/\?#`, r) })
 }
@@ -102,7 +102,7 @@ func deliveryAddress(base *url.URL, intermediary string) (*url.URL, error) {
 		return nil, nil
 	}
 	u, err := url.Parse(base.String() + "/transaction/" + escape(intermediary))
-	if err != nil || !Segment(intermediary) {
+	if err != nil || !ValidIntermediary(intermediary) {
 		return nil, errors.New("hub.intermediary: not the last segment of an address")
 	}
 	return u, nil
@@ -117,7 +117,7 @@ func deliveryAddress(base *url.URL, intermediary string) (*url.URL, error) {
 // minutes for the answer. If the token is refused, it is renewed and the
 // request repeated once; nothing else is repeated. Safe for concurrent use.
 func (c *Client) Deliver(ctx context.Context, items []Item) (Receipt, error) {
-	if c.delivery == nil {
+	if c.deliveryURL == nil {
 		return Receipt{}, failed(contact.NotSetUp, "no intermediary")
 	}
 	if err := checkItems(items); err != nil {
@@ -129,9 +129,9 @@ func (c *Client) Deliver(ctx context.Context, items []Item) (Receipt, error) {
 	defer c.work.Done()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(c.life, cancel)()
+	defer context.AfterFunc(c.ctx, cancel)()
 	for again := false; ; again = true {
-		g, err := c.delivers.get(ctx)
+		g, err := c.deliveryTokens.get(ctx)
 		if err != nil {
 			return Receipt{}, err
 		}
@@ -139,12 +139,12 @@ func (c *Client) Deliver(ctx context.Context, items []Item) (Receipt, error) {
 		if err == nil && r.Status == 0 && !whole && ctx.Err() == nil {
 			// A hub that refuses the token during a long request may close the connection
 			// before its answer is read: make the next attempt use another token.
-			c.delivers.drop(g)
+			c.deliveryTokens.drop(g)
 		}
-		if refused := err == nil && g.answered(r.Status); !refused {
+		if refused := err == nil && g.recordStatus(r.Status); !refused {
 			return r, err
 		}
-		if again || !c.delivers.drop(g) {
+		if again || !c.deliveryTokens.drop(g) {
 			return r, nil
 		}
 	}
@@ -167,7 +167,7 @@ func (c *Client) deliver(ctx context.Context, items []Item, g *accessToken) (r R
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	body := newMessage(items, c.timeouts, func() { cancel(errStalled) })
-	q := (&http.Request{Method: http.MethodPost, URL: c.delivery, Host: c.delivery.Host,
+	q := (&http.Request{Method: http.MethodPost, URL: c.deliveryURL, Host: c.deliveryURL.Host,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Body: body, ContentLength: body.length,
 		// No GetBody, so that the transport repeats nothing itself.
 		Header: http.Header{"Authorization": g.bearer, "Content-Type": {"application/json"}, "Cache-Control": {"no-cache"}},
@@ -200,23 +200,23 @@ func (c *Client) deliver(ctx context.Context, items []Item, g *accessToken) (r R
 // readReceipt reads an answer. It removes the token, which the hub may have repeated, from
 // the text that is kept.
 func readReceipt(resp *http.Response, said []byte, now time.Time, token string) Receipt {
-	r := Receipt{Status: resp.StatusCode, RetryAfter: min(retryAfter(resp.Header.Get("Retry-After"), now), maxAsked)}
+	r := Receipt{Status: resp.StatusCode, RetryAfter: min(retryAfter(resp.Header.Get("Retry-After"), now), maxRetryAfter)}
 	hidden := strings.NewReplacer(token, "…", strings.ReplaceAll(token, "/", `\/`), "…") // as JSON may write it
 	words := hidden.Replace(string(said[:min(len(said), maxReceipt)]))
 	clean := call.CleanText(words, maxReceipt)
-	r.Answer = call.CleanText(clean, maxSaid)
-	r.Unread = len(said) > maxReceipt
-	r.Cut = r.Unread || len(r.Answer) < len(clean)
-	r.Items = eachItem(said)
+	r.Answer = call.CleanText(clean, maxKeptAnswer)
+	r.TooLong = len(said) > maxReceipt
+	r.Truncated = r.TooLong || len(r.Answer) < len(clean)
+	r.ItemStatuses = itemStatuses(said)
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	r.Page = kind == "text/html"
+	r.WebPage = kind == "text/html"
 	return r
 }
 
-// eachItem reads what an answer says about each item, if it has the shape of a request:
+// itemStatuses reads what an answer says about each item, if it has the shape of a request:
 // {"data":{"items":[{"status":201},…]}}. It reads the full answer, since the part kept
 // for people may be too short.
-func eachItem(said []byte) []int {
+func itemStatuses(said []byte) []int {
 	var a struct {
 		Data struct {
 			Items []struct {
@@ -259,8 +259,8 @@ type message struct {
 	resetAt  time.Time  // when stall was last reset
 }
 
-// piece is how much of a file is read at once, a multiple of three.
-const piece = 24 << 10
+// chunkSize is how much of a file is read at once, a multiple of three.
+const chunkSize = 24 << 10
 
 func newMessage(items []Item, p timeouts, stalled func()) *message {
 	r, w := io.Pipe()
@@ -328,9 +328,9 @@ func (m *message) writeItem(w io.Writer, number int, it Item) error {
 		return wrong("the file cannot be opened", err)
 	}
 	defer f.Close()
-	room, encoded := make([]byte, piece), []byte(nil)
+	room, encoded := make([]byte, chunkSize), []byte(nil)
 	for left := it.Size; left > 0; {
-		n, err := io.ReadFull(f, room[:min(left, piece)])
+		n, err := io.ReadFull(f, room[:min(left, chunkSize)])
 		left -= int64(n)
 		switch {
 		case err == io.EOF || err == io.ErrUnexpectedEOF:

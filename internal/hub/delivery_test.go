@@ -87,7 +87,7 @@ func TestDeliveryRequestToTheByte(t *testing.T) {
 // TestBodiesOfEverySize: the announced length is correct, and the content arrives
 // unchanged, around every chunk boundary and for readers of any size.
 func TestBodiesOfEverySize(t *testing.T) {
-	for _, sizes := range [][]int{{1}, {2}, {3}, {4}, {piece - 1}, {piece}, {piece + 1}, {2 * piece}, {piece + 1, 1, 3*piece - 1}, {1, 1, 1, 1, 1}} {
+	for _, sizes := range [][]int{{1}, {2}, {3}, {4}, {chunkSize - 1}, {chunkSize}, {chunkSize + 1}, {2 * chunkSize}, {chunkSize + 1, 1, 3*chunkSize - 1}, {1, 1, 1, 1, 1}} {
 		for _, chunk := range []int{1, 7, 4096, 1 << 20} {
 			var items []Item
 			var files [][]byte
@@ -137,7 +137,7 @@ func TestReceipts(t *testing.T) {
 		{"cleaned", 422, "", "", "  wrong\x00\u202e file,\r\n\tsays the hub ", words, "", Receipt{}},
 		{"with the request", 500, "", "", "Authorization: Bearer canary/token" + words, "Authorization: Bearer …" + words, "", Receipt{}},
 		{"and in JSON", 500, "", "", `{"was":"Bearer canary\/token"}`, `{"was":"Bearer …"}`, "", Receipt{}},
-		{"a page", 200, "text/html; charset=utf-8", "", "<p>", "<p>", "", Receipt{Page: true}},
+		{"a page", 200, "text/html; charset=utf-8", "", "<p>", "<p>", "", Receipt{WebPage: true}},
 		{"nothing", 204, "", "", "", "", "", Receipt{}},
 		{"wait", 429, "", "30", "x", "x", "", Receipt{RetryAfter: 30 * time.Second}},
 		{"wait, with a refusal", 413, "", "7", "x", "x", "", Receipt{RetryAfter: 7 * time.Second}},
@@ -147,15 +147,15 @@ func TestReceipts(t *testing.T) {
 		{"wait for no number", 503, "", "99999999999999999999", "x", "x", "", Receipt{}},
 		{"wait backwards", 429, "", "-3", "x", "x", "", Receipt{}},
 		{"wait, said in words", 429, "", "soon", "x", "x", "", Receipt{}},
-		{"as long as is kept", 201, "", "", strings.Repeat("x", maxSaid), strings.Repeat("x", maxSaid), "", Receipt{}},
-		{"longer", 201, "", "", strings.Repeat("x", maxSaid+1), strings.Repeat("x", maxSaid), "", Receipt{Cut: true}},
-		{"longer than is read", 201, "", "", strings.Repeat("x", maxReceipt) + "y", strings.Repeat("x", maxSaid), "", Receipt{Cut: true, Unread: true}},
-		{"its end is not read", 201, "", "", "a" + strings.Repeat(" ", maxReceipt) + "b", "a", "", Receipt{Cut: true, Unread: true}},
-		{"long, but only of spaces", 201, "", "", "a" + strings.Repeat(" ", 2*maxSaid) + "b", "a b", "", Receipt{}},
+		{"as long as is kept", 201, "", "", strings.Repeat("x", maxKeptAnswer), strings.Repeat("x", maxKeptAnswer), "", Receipt{}},
+		{"longer", 201, "", "", strings.Repeat("x", maxKeptAnswer+1), strings.Repeat("x", maxKeptAnswer), "", Receipt{Truncated: true}},
+		{"longer than is read", 201, "", "", strings.Repeat("x", maxReceipt) + "y", strings.Repeat("x", maxKeptAnswer), "", Receipt{Truncated: true, TooLong: true}},
+		{"its end is not read", 201, "", "", "a" + strings.Repeat(" ", maxReceipt) + "b", "a", "", Receipt{Truncated: true, TooLong: true}},
+		{"long, but only of spaces", 201, "", "", "a" + strings.Repeat(" ", 2*maxKeptAnswer) + "b", "a b", "", Receipt{}},
 		{"broken off", 201, "", "", `{"data":`, `{"data":`, "100", Receipt{Broken: true}},
-		{"item by item", 207, "application/json", "", `{"data":{"items":[{"status":201},{"status":"x"},{}]}}`, `{"data":{"items":[{"status":201},{"status":"x"},{}]}}`, "", Receipt{Items: []int{201, 0, 0}}},
-		{"an item of another type", 207, "", "", `{"data":{"items":[7,{"status":422}]}}`, `{"data":{"items":[7,{"status":422}]}}`, "", Receipt{Items: []int{0, 422}}},
-		{"by other signs", 200, "", "", `{"data":{"items":[{"status":1},{"status":201.5},{"status":600}]}}`, `{"data":{"items":[{"status":1},{"status":201.5},{"status":600}]}}`, "", Receipt{Items: []int{0, 0, 0}}},
+		{"item by item", 207, "application/json", "", `{"data":{"items":[{"status":201},{"status":"x"},{}]}}`, `{"data":{"items":[{"status":201},{"status":"x"},{}]}}`, "", Receipt{ItemStatuses: []int{201, 0, 0}}},
+		{"an item of another type", 207, "", "", `{"data":{"items":[7,{"status":422}]}}`, `{"data":{"items":[7,{"status":422}]}}`, "", Receipt{ItemStatuses: []int{0, 422}}},
+		{"by other signs", 200, "", "", `{"data":{"items":[{"status":1},{"status":201.5},{"status":600}]}}`, `{"data":{"items":[{"status":1},{"status":201.5},{"status":600}]}}`, "", Receipt{ItemStatuses: []int{0, 0, 0}}},
 	} {
 		f := newFake(t)
 		f.token = func(w http.ResponseWriter, _ *http.Request) {
@@ -321,7 +321,7 @@ func TestNothingWasSent(t *testing.T) {
 	// The token is valid, but the hub's port is closed.
 	f = newFake(t)
 	c = deliveryClient(t, f.URL, nil)
-	must.Get(c.delivers.get(t.Context()))(t)
+	must.Get(c.deliveryTokens.get(t.Context()))(t)
 	f.CloseClientConnections()
 	f.Close()
 	if _, err := c.Deliver(t.Context(), item(&opened)); contact.FailureOf(err) != contact.ConnectionRefused {
@@ -331,7 +331,7 @@ func TestNothingWasSent(t *testing.T) {
 		t.Errorf("files were opened %d times", n)
 	}
 	for _, bad := range []string{".", "..", "a\nb", "a/b", "a\x7f", "\xff", strings.Repeat("x", 201)} {
-		if Segment(bad) {
+		if ValidIntermediary(bad) {
 			t.Errorf("intermediary %q was accepted", bad)
 		}
 	}
@@ -439,10 +439,10 @@ func TestDeliveryIsGivenUp(t *testing.T) {
 func TestASlowWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stalled := false
-		m := newMessage([]Item{bytesItem(make([]byte, 8*piece), nil)}, defaultTimeouts, func() { stalled = true })
+		m := newMessage([]Item{bytesItem(make([]byte, 8*chunkSize), nil)}, defaultTimeouts, func() { stalled = true })
 		defer m.Close()
 		for range 4 {
-			must.Get(m.Read(make([]byte, piece)))(t)
+			must.Get(m.Read(make([]byte, chunkSize)))(t)
 			time.Sleep(defaultTimeouts.stall * 2 / 3)
 		}
 		must.Get(io.CopyN(io.Discard, m, m.length-m.sent))(t)
@@ -460,8 +460,8 @@ func TestASlowWay(t *testing.T) {
 func TestEndOfFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := false
-		file := bytes.NewReader(make([]byte, piece))
-		item := Item{Size: piece, Open: func() (io.ReadCloser, error) {
+		file := bytes.NewReader(make([]byte, chunkSize))
+		item := Item{Size: chunkSize, Open: func() (io.ReadCloser, error) {
 			return io.NopCloser(io.MultiReader(file, readerFunc(func([]byte) (int, error) { ended = true; return 0, io.EOF }))), nil
 		}}
 		m := newMessage([]Item{item}, defaultTimeouts, func() {})

@@ -21,8 +21,8 @@ import (
 
 // Errors of the transport itself.
 var (
-	errElsewhere = errors.New("request for another host")
-	errLeft      = errors.New("plain http left this computer")
+	errWrongHost = errors.New("request for another host")
+	errPlainHTTP = errors.New("plain http left this computer")
 )
 
 // proxyStatus is a proxy's refusal of CONNECT.
@@ -35,9 +35,9 @@ const (
 	stageNone int32 = iota
 	stageName       // the name is being resolved
 	stageConnect
-	stageOpen // connected, to the hub or to the proxy
+	stageConnected // connected, to the hub or to the proxy
 	stageTLS
-	stageReady // the request is being sent
+	stageSending // the request is being sent
 	stageAnswer
 )
 
@@ -89,7 +89,7 @@ func transportError(ctx context.Context, err error) error {
 		}
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(ctx.Err(), context.DeadlineExceeded) || timedOut(err) {
-		return slow(w)
+		return timeoutError(w)
 	}
 	if ctx.Err() != nil || errors.Is(err, context.Canceled) {
 		return failed(contact.HubError, "given up")
@@ -97,20 +97,20 @@ func transportError(ctx context.Context, err error) error {
 	return brokenAnswer(w)
 }
 
-// slow reports the part that took too long.
-func slow(w *trace) error {
+// timeoutError reports the part that took too long.
+func timeoutError(w *trace) error {
 	switch s := w.stage.Load(); {
 	case w.proxy.Load() && s <= stageConnect:
 		return failed(contact.ProxyFailed, "proxy: no connection in time")
-	case w.proxy.Load() && s <= stageOpen:
+	case w.proxy.Load() && s <= stageConnected:
 		return failed(contact.HubSlow, "proxy: no way to the hub in time")
 	case s == stageName:
 		return failed(contact.HubSlow, "name not resolved in time")
-	case s <= stageOpen:
+	case s <= stageConnected:
 		return failed(contact.HubSlow, "no connection in time")
 	case s == stageTLS:
 		return failed(contact.HubSlow, "no TLS handshake in time")
-	case s == stageReady:
+	case s == stageSending:
 		return failed(contact.HubSlow, "no answer in time")
 	}
 	return failed(contact.HubSlow, "the answer did not end in time")
@@ -166,7 +166,7 @@ func certificateFault(w *trace) error {
 	errors.As(w.err, &verify)
 	switch {
 	case errors.As(w.err, &name):
-		return failed(contact.CertificateName, "the certificate is for another name")
+		return failed(contact.CertificateMismatch, "the certificate is for another name")
 	case errors.As(w.err, &invalid) && invalid.Reason == x509.Expired:
 		if invalid.Cert != nil && time.Now().Before(invalid.Cert.NotBefore) {
 			return failed(contact.ClockWrong, "the certificate is not valid yet")
@@ -277,7 +277,7 @@ func brokenAnswer(w *trace) error {
 		return failed(contact.NotUnderstood, "the answer's compression is broken")
 	}
 	s := w.stage.Load()
-	if w.proxy.Load() && s <= stageOpen {
+	if w.proxy.Load() && s <= stageConnected {
 		return failed(contact.ProxyFailed, "proxy: the connection broke")
 	}
 	switch off := brokenOff(w.err); {

@@ -36,11 +36,11 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// CodeMark stands for the organisation code in scopes.
-const CodeMark = "<code>"
+// CodePlaceholder stands for the organisation code in scopes.
+const CodePlaceholder = "<code>"
 
 // DefaultScopes are the scopes recommended for the message box.
-const DefaultScopes = "Basic P0boxadministrator orgCode:" + CodeMark
+const DefaultScopes = "Basic P0boxadministrator orgCode:" + CodePlaceholder
 
 // Config configures a Client. Secret is called for every token request and should be
 // quick or obey its context.
@@ -58,11 +58,11 @@ type Config struct {
 	ExtraCAFile         string
 	LookupTimeout       time.Duration // per attempt, including the token; 0 is 5 s
 	Secret              func(context.Context) (string, error)
-	SecretAnswered      secretAnswered // may be nil
-	// Heard receives the hub's own explanation of a refusal: bounded text from
+	OnSecretResult      secretResultFunc // may be nil
+	// OnRefusal receives the hub's own explanation of a refusal: bounded text from
 	// outside, for whoever is trying the settings, never for a log. May be nil.
-	Heard func(words string)
-	Now   func() time.Time
+	OnRefusal func(words string)
+	Now       func() time.Time
 }
 
 // Limits on answers and times.
@@ -77,26 +77,26 @@ const (
 
 // Client talks to one hub with one set of credentials.
 type Client struct {
-	cfg       Config
-	base      *url.URL
-	lookup    *url.URL   // without its query
-	delivery  *url.URL   // nil without an intermediary
-	transport *transport // used directly: no redirects are followed and there are no cookies
-	upload    *transport // for deliveries
-	timeouts  timeouts
-	token     *tokens // for lookups
-	delivers  *tokens // for deliveries, perhaps the same
-	life      context.Context
-	end       context.CancelFunc
-	flight    *flights
-	mu        sync.Mutex // protects closed and work
-	closed    bool
-	work      sync.WaitGroup
+	cfg            Config
+	base           *url.URL
+	lookupURL      *url.URL   // without its query
+	deliveryURL    *url.URL   // nil without an intermediary
+	transport      *transport // used directly: no redirects are followed and there are no cookies
+	upload         *transport // for deliveries
+	timeouts       timeouts
+	lookupTokens   *tokens // for lookups
+	deliveryTokens *tokens // for deliveries, perhaps the same
+	ctx            context.Context
+	cancel         context.CancelFunc
+	flight         *flights
+	mu             sync.Mutex // protects closed and work
+	closed         bool
+	work           sync.WaitGroup
 }
 
 // New checks the configuration and returns a client. Nothing is sent yet.
 func New(cfg Config) (*Client, error) {
-	base, err := Address("hub.base_url", cfg.BaseURL)
+	base, err := ParseAddress("hub.base_url", cfg.BaseURL)
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +108,8 @@ func New(cfg Config) (*Client, error) {
 	}
 	cfg.Scopes = cmp.Or(cfg.Scopes, DefaultScopes)
 	cfg.DeliveryScopes = cmp.Or(cfg.DeliveryScopes, cfg.Scopes)
-	cfg.Scopes = strings.ReplaceAll(cfg.Scopes, CodeMark, cfg.OrganisationCode)
-	cfg.DeliveryScopes = strings.ReplaceAll(cfg.DeliveryScopes, CodeMark, cfg.OrganisationCode)
+	cfg.Scopes = strings.ReplaceAll(cfg.Scopes, CodePlaceholder, cfg.OrganisationCode)
+	cfg.DeliveryScopes = strings.ReplaceAll(cfg.DeliveryScopes, CodePlaceholder, cfg.OrganisationCode)
 	cfg.LookupTimeout = cmp.Or(cfg.LookupTimeout, 5*time.Second)
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -123,17 +123,17 @@ func New(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{cfg: cfg, base: base, transport: transport, upload: upload, timeouts: defaultTimeouts}
-	if c.lookup, err = url.Parse(base.String() + "/contact/contacts/telephony"); err != nil {
+	if c.lookupURL, err = url.Parse(base.String() + "/contact/contacts/telephony"); err != nil {
 		return nil, errors.New("hub.base_url: not an address such as https://hub.example")
 	}
-	if c.delivery, err = deliveryAddress(base, cfg.Intermediary); err != nil {
+	if c.deliveryURL, err = deliveryAddress(base, cfg.Intermediary); err != nil {
 		return nil, err
 	}
-	c.life, c.end = context.WithCancel(context.Background())
-	c.token = &tokens{c: c, scopes: cfg.Scopes}
-	c.delivers = c.token
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	c.lookupTokens = &tokens{c: c, scopes: cfg.Scopes}
+	c.deliveryTokens = c.lookupTokens
 	if !sameScopes(cfg.Scopes, cfg.DeliveryScopes) {
-		c.delivers = &tokens{c: c, scopes: cfg.DeliveryScopes}
+		c.deliveryTokens = &tokens{c: c, scopes: cfg.DeliveryScopes}
 	}
 	c.flight = newFlights(cfg.Now)
 	return c, nil
@@ -144,9 +144,9 @@ func (c *Client) Close() {
 	c.mu.Lock()
 	c.closed = true
 	c.mu.Unlock()
-	c.end()
-	c.token.stop()
-	c.delivers.stop()
+	c.cancel()
+	c.lookupTokens.stop()
+	c.deliveryTokens.stop()
 	c.work.Wait()
 	c.flight.forget()
 	c.transport.CloseIdleConnections()
@@ -168,13 +168,13 @@ func errClosed() error { return failed(contact.HubError, "closed") }
 
 // Warm fetches a token before the first call and keeps renewing it in the
 // background, which also keeps a connection open. It returns at once.
-func (c *Client) Warm() { c.token.warm() }
+func (c *Client) Warm() { c.lookupTokens.warm() }
 
 // Resumed handles the end of a sleep, after which connections that look
 // alive may be dead and a token may have expired. It returns at once.
 func (c *Client) Resumed() {
 	c.transport.CloseIdleConnections()
-	c.token.warm()
+	c.lookupTokens.warm()
 }
 
 // failed returns a LookupError; detail must not contain personal data.

@@ -81,7 +81,7 @@ func TestTokenRequestToTheByte(t *testing.T) {
 			cfg.ClientID, cfg.BasicAuthEncoding, cfg.ScopeParameter = "my+client/=%@", c.encoding, c.parameter
 			cfg.Secret = func(context.Context) (string, error) { return secret, nil }
 		})
-		must.Get(cl.token.get(t.Context()))(t)
+		must.Get(cl.lookupTokens.get(t.Context()))(t)
 		head, body, _ := strings.Cut(<-sent, "\r\n\r\n")
 		if !strings.HasPrefix(head, "POST /identity/token HTTP/1.1\r\n") {
 			t.Errorf("%s", strings.SplitN(head, "\r\n", 2)[0])

@@ -15,33 +15,33 @@ var (
 
 const maxLink = 2048
 
-// Links checks deep links against the hub's address. Immutable; safe for concurrent use.
-type Links struct {
+// LinkChecker checks deep links against the hub's address. Immutable; safe for concurrent use.
+type LinkChecker struct {
 	hub    *url.URL // nil refuses every link
 	path   string   // of every link, before the contact
-	before string   // the start of every opened link, before the contact
+	prefix string   // the start of every opened link, before the contact
 }
 
-// NewLinks returns a check for {hub_url}. It refuses every link if that is "" or invalid.
-func NewLinks(hubURL string) (*Links, error) {
+// NewLinkChecker returns a check for {hub_url}. It refuses every link if that is "" or invalid.
+func NewLinkChecker(hubURL string) (*LinkChecker, error) {
 	if hubURL == "" {
-		return &Links{}, nil
+		return &LinkChecker{}, nil
 	}
-	u, err := Address("hub.hub_url", hubURL)
+	u, err := ParseAddress("hub.hub_url", hubURL)
 	if err != nil {
-		return &Links{}, err
+		return &LinkChecker{}, err
 	}
 	path := strings.TrimSuffix(u.EscapedPath(), "/") + "/contacts/viewcontact/"
 	host := u.Host
 	if portOf(u) == portOf(&url.URL{Scheme: u.Scheme}) {
 		host = strings.TrimSuffix(host, ":"+u.Port())
 	}
-	return &Links{u, path, u.Scheme + "://" + host + path}, nil
+	return &LinkChecker{u, path, u.Scheme + "://" + host + path}, nil
 }
 
 // Check returns the rebuilt address to open if the link has exactly the documented form
 // {hub_url}/contacts/viewcontact/<contact_id>.
-func (l *Links) Check(link string) (string, error) {
+func (l *LinkChecker) Check(link string) (string, error) {
 	if l.hub == nil {
 		return "", errNoHub
 	}
@@ -59,7 +59,7 @@ func (l *Links) Check(link string) (string, error) {
 	if !ok || !goodSegment(contact) {
 		return "", errOtherShape
 	}
-	return l.before + contact, nil
+	return l.prefix + contact, nil
 }
 
 // parseLink parses a web address with nothing after its path.

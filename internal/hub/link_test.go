@@ -8,7 +8,7 @@ import (
 )
 
 func TestLinks(t *testing.T) {
-	l := must.Get(NewLinks("https://Hub.example/praktijk/"))(t)
+	l := must.Get(NewLinkChecker("https://Hub.example/praktijk/"))(t)
 	const p = "https://hub.example/praktijk/contacts/viewcontact/"
 	for link, want := range map[string]string{
 		p + "c1":          p + "c1",
@@ -44,21 +44,21 @@ func TestLinks(t *testing.T) {
 }
 
 func TestLinksWithoutAHub(t *testing.T) {
-	l := must.Get(NewLinks(""))(t)
+	l := must.Get(NewLinkChecker(""))(t)
 	if _, err := l.Check("https://hub.example/contacts/viewcontact/c1"); err != errNoHub {
 		t.Errorf("%v", err)
 	}
-	if _, err := NewLinks("http://hub.example"); err == nil {
+	if _, err := NewLinkChecker("http://hub.example"); err == nil {
 		t.Error("plain http was accepted")
 	}
-	local := must.Get(NewLinks("http://127.0.0.1:8080"))(t)
+	local := must.Get(NewLinkChecker("http://127.0.0.1:8080"))(t)
 	if got, err := local.Check("http://127.0.0.1:8080/contacts/viewcontact/c1"); err != nil || got != "http://127.0.0.1:8080/contacts/viewcontact/c1" {
 		t.Errorf("%q %v", got, err)
 	}
 }
 
 func FuzzLink(f *testing.F) {
-	l, err := NewLinks("https://hub.example")
+	l, err := NewLinkChecker("https://hub.example")
 	must.Do(f, err)
 	f.Add("https://hub.example/contacts/viewcontact/c1")
 	f.Add("https://hub.example:443/contacts/viewcontact/%41")

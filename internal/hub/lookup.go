@@ -28,15 +28,15 @@ func (c *Client) Lookup(ctx context.Context, number string) ([]contact.Contact, 
 // attempt is one lookup, repeated once if the token is refused.
 func (c *Client) attempt(ctx context.Context, number string) ([]contact.Contact, error) {
 	for again := false; ; again = true {
-		g, err := c.token.get(ctx)
+		g, err := c.lookupTokens.get(ctx)
 		if err != nil {
 			return nil, err
 		}
 		found, status, err := c.request(ctx, number, g)
-		if refused := g.answered(status); !refused {
+		if refused := g.recordStatus(status); !refused {
 			return found, err
 		}
-		if again || !c.token.drop(g) {
+		if again || !c.lookupTokens.drop(g) {
 			return nil, err
 		}
 	}
@@ -44,7 +44,7 @@ func (c *Client) attempt(ctx context.Context, number string) ([]contact.Contact,
 
 // request sends one request. The status is 0 if there was no answer.
 func (c *Client) request(ctx context.Context, number string, g *accessToken) ([]contact.Contact, int, error) {
-	u := *c.lookup
+	u := *c.lookupURL
 	u.RawQuery = "q=" + escape(number)
 	r := (&http.Request{Method: http.MethodGet, URL: &u, Host: u.Host, Header: g.header,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
@@ -199,7 +199,7 @@ func (f *flights) run(caller context.Context, c *Client, number string) ([]conta
 	defer c.work.Done()
 	ctx, cancel := context.WithTimeout(caller, c.cfg.LookupTimeout)
 	defer cancel()
-	defer context.AfterFunc(c.life, cancel)()
+	defer context.AfterFunc(c.ctx, cancel)()
 	fl := &flight{done: make(chan struct{})}
 	f.open[number] = fl
 	f.mu.Unlock()

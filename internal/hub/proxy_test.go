@@ -112,7 +112,7 @@ func TestWhichProxy(t *testing.T) {
 		for _, name := range []string{"no_proxy", "NO_PROXY"} {
 			t.Setenv(name, c.no)
 		}
-		base := must.Get(Address("base", c.base))(t)
+		base := must.Get(ParseAddress("base", c.base))(t)
 		choose := must.Get(newProxy(Config{Proxy: c.setting, Now: time.Now}, base, system))(t)
 		got := ""
 		if choose != nil {

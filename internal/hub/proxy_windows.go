@@ -6,15 +6,15 @@ import (
 	"github.com/mattn/go-ieproxy"
 )
 
-// oneAtATime guards the library's package-level answer.
-var oneAtATime sync.Mutex
+// proxyMutex guards the library's package-level answer.
+var proxyMutex sync.Mutex
 
 // systemProxies asks Windows (its internet settings, else WinHTTP's). It may take as long
 // as Windows searches for an automatic configuration.
 func systemProxies() proxies {
-	oneAtATime.Lock()
+	proxyMutex.Lock()
 	conf := ieproxy.ReloadConf()
-	oneAtATime.Unlock()
+	proxyMutex.Unlock()
 	var p proxies
 	if conf.Automatic.Active {
 		p.script = conf.Automatic.FindProxyForURL

@@ -19,7 +19,7 @@ const (
 // passRefusal passes on the text of an answer in which the hub refused a request, with
 // any secret in hide, none of them empty, removed.
 func (c *Client) passRefusal(raw []byte, hide ...string) {
-	if c.cfg.Heard == nil {
+	if c.cfg.OnRefusal == nil {
 		return
 	}
 	hidden := func(s string) string {
@@ -29,15 +29,15 @@ func (c *Client) passRefusal(raw []byte, hide ...string) {
 		return s
 	}
 	// Hide secrets before they can be cut, and again after unescaping.
-	c.cfg.Heard(hidden(refusalText([]byte(hidden(string(raw))))))
+	c.cfg.OnRefusal(hidden(refusalText([]byte(hidden(string(raw))))))
 }
 
-// wordy lists the fields in which servers explain an error, best first.
-var wordy = []string{"error_description", "detail", "message", "title", "error", "description"}
+// refusalFields lists the fields in which servers explain an error, best first.
+var refusalFields = []string{"error_description", "detail", "message", "title", "error", "description"}
 
 var (
-	unseen = lazyregexp.New(`(?is)<(script|style|head)\b.*?</(script|style|head)>|<!--.*?-->`)
-	tags   = lazyregexp.New(`<[^>]*>`)
+	invisibleHTML = lazyregexp.New(`(?is)<(script|style|head)\b.*?</(script|style|head)>|<!--.*?-->`)
+	tags          = lazyregexp.New(`<[^>]*>`)
 )
 
 // refusalText returns an answer's explanation, that of an error object or else
@@ -51,13 +51,13 @@ func refusalText(raw []byte) string {
 	if json.Valid(raw) {
 		return ""
 	}
-	return oneLine(tags().ReplaceAllString(unseen().ReplaceAllString(string(raw), " "), " "))
+	return oneLine(tags().ReplaceAllString(invisibleHTML().ReplaceAllString(string(raw), " "), " "))
 }
 
 // wordsOf returns the explanations in an error object and in one nested below "error".
 func wordsOf(object map[string]any) []string {
 	var all []string
-	for _, name := range wordy {
+	for _, name := range refusalFields {
 		switch v := object[name].(type) {
 		case string:
 			if v != "" && !slices.Contains(all, v) && len(all) < 2 {
@@ -74,5 +74,5 @@ func wordsOf(object map[string]any) []string {
 }
 
 func oneLine(s string) string {
-	return displaytext.Line(strings.Join(strings.Fields(displaytext.Text(s)), " "), maxHeard)
+	return displaytext.Truncate(strings.Join(strings.Fields(displaytext.StripHidden(s)), " "), maxHeard)
 }

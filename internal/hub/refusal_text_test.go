@@ -43,7 +43,7 @@ func TestHeardHidesCredentials(t *testing.T) {
 			_, _ = fmt.Fprint(w, "sent: ", r.Header.Get("Authorization"), ", ", id, ":", s)
 		}
 		c := newClient(t, f.URL, func(cfg *Config) {
-			cfg.BasicAuthEncoding, cfg.Heard = encoding, func(s string) { got = s }
+			cfg.BasicAuthEncoding, cfg.OnRefusal = encoding, func(s string) { got = s }
 			cfg.Secret = func(context.Context) (string, error) { return secret, nil }
 		})
 		if _, err := c.Check(t.Context()); err == nil || got != "sent: Basic …, "+c.cfg.ClientID+":…" {

@@ -41,7 +41,7 @@ func TestTwoSecrets(t *testing.T) {
 			}
 			client := newClient(t, f.URL, func(cfg *Config) {
 				cfg.Secret = func(context.Context) (string, error) { return left[0], nil }
-				cfg.SecretAnswered = func(_ context.Context, s string, accepted bool) bool {
+				cfg.OnSecretResult = func(_ context.Context, s string, accepted bool) bool {
 					if accepted {
 						told = append(told, s+"+")
 						return true // not called: the request succeeded

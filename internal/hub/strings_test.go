@@ -173,7 +173,7 @@ func TestNaughtyNames(t *testing.T) {
 			if k.Link != batch[i] {
 				t.Errorf("the link %q became %q", batch[i], k.Link)
 			}
-			if l, err := NewLinks("https://hub.example"); err != nil {
+			if l, err := NewLinkChecker("https://hub.example"); err != nil {
 				t.Fatal(err)
 			} else if _, err := l.Check(k.Link); err == nil {
 				t.Errorf("%q is a link that opens", k.Link)

@@ -79,9 +79,9 @@ func scopeSet(s string) []string {
 	return slices.Compact(set)
 }
 
-// reached compares by both of Go's clocks, since the monotonic one
+// timeReached compares by both of Go's clocks, since the monotonic one
 // stops while the computer sleeps, and the wall clock may be set.
-func reached(now, at time.Time) bool {
+func timeReached(now, at time.Time) bool {
 	return !now.Before(at) || !now.Round(0).Before(at.Round(0))
 }
 
@@ -89,8 +89,8 @@ func reached(now, at time.Time) bool {
 func (t *tokens) get(ctx context.Context) (*accessToken, error) {
 	t.mu.Lock()
 	now := t.c.cfg.Now()
-	if g := t.current; g != nil && !reached(now, g.Expiry) {
-		if reached(now, t.renewAt) && !t.backingOff(now) {
+	if g := t.current; g != nil && !timeReached(now, g.Expiry) {
+		if timeReached(now, t.renewAt) && !t.backingOff(now) {
 			t.start() // in the background, without waiting
 		}
 		t.mu.Unlock()
@@ -112,9 +112,9 @@ func (t *tokens) wait(ctx context.Context, fetched <-chan singleflight.Result) (
 		g, _ := r.Val.(*accessToken)
 		return g, r.Err
 	case <-ctx.Done():
-	case <-t.c.life.Done():
+	case <-t.c.ctx.Done():
 	}
-	if t.c.life.Err() != nil {
+	if t.c.ctx.Err() != nil {
 		return nil, errClosed()
 	}
 	return nil, failed(contact.HubSlow, "token")
@@ -126,10 +126,10 @@ func (t *tokens) backingOff(now time.Time) bool {
 	return t.err != nil && since >= 0 && since < t.pause
 }
 
-// answered records the status of a request with the token, 0 without an
+// recordStatus records the status of a request with the token, 0 without an
 // answer, and reports whether it refuses the token. For a token that
 // never worked that includes 403: it may predate a right that it lacks.
-func (g *accessToken) answered(status int) (refused bool) {
+func (g *accessToken) recordStatus(status int) (refused bool) {
 	switch {
 	case status == http.StatusUnauthorized:
 		return true
@@ -167,7 +167,7 @@ func (t *tokens) warm() {
 	defer t.mu.Unlock()
 	t.warmed = true
 	now := t.c.cfg.Now()
-	if (t.current == nil || reached(now, t.renewAt)) && !t.backingOff(now) {
+	if (t.current == nil || timeReached(now, t.renewAt)) && !t.backingOff(now) {
 		t.start()
 	}
 }
@@ -180,7 +180,7 @@ func (t *tokens) start() <-chan singleflight.Result {
 		}
 		defer t.c.work.Done()
 		// It has its own deadline, since the first caller may leave before the answer comes.
-		ctx, cancel := context.WithTimeout(t.c.life, fetchTime)
+		ctx, cancel := context.WithTimeout(t.c.ctx, fetchTime)
 		defer cancel()
 		token, wait, err := t.request(ctx)
 		t.mu.Lock()
@@ -239,18 +239,18 @@ func (t *tokens) schedule(in time.Duration) {
 	if t.timer != nil {
 		t.timer.Stop()
 	}
-	if t.c.life.Err() != nil {
+	if t.c.ctx.Err() != nil {
 		return
 	}
 	t.timer = time.AfterFunc(in, func() { t.start() })
 }
 
-// secretAnswered is told whether the hub accepted a secret from Config.Secret; other
+// secretResultFunc is told whether the hub accepted a secret from Config.Secret; other
 // failures do not count. again requests one more attempt, with what Config.Secret then
 // returns: a client may have two secrets while one replaces the other.
-type secretAnswered func(ctx context.Context, secret string, accepted bool) (again bool)
+type secretResultFunc func(ctx context.Context, secret string, accepted bool) (again bool)
 
-// request requests a token, once more with another secret if SecretAnswered says so. wait
+// request requests a token, once more with another secret if OnSecretResult says so. wait
 // is how long the hub asks us to hold off.
 func (t *tokens) request(ctx context.Context) (*oauth2.Token, time.Duration, error) {
 	for tries := 1; ; tries++ {
@@ -265,7 +265,7 @@ func (t *tokens) request(ctx context.Context) (*oauth2.Token, time.Duration, err
 		token, wait, err := t.post(ctx, secret)
 		refused := err != nil && contact.FailureOf(err) == contact.CredentialsRefused
 		again := false
-		if answered := t.c.cfg.SecretAnswered; answered != nil && (err == nil || refused) {
+		if answered := t.c.cfg.OnSecretResult; answered != nil && (err == nil || refused) {
 			again = answered(ctx, secret, err == nil)
 		}
 		if !refused || !again || tries == 2 {

@@ -151,7 +151,7 @@ func TestEarlyRefreshKeepsNobodyWaiting(t *testing.T) {
 		t.Errorf("%d lookups", n)
 	}
 	<-begun
-	renewed := c.token.start() // joins the request in progress
+	renewed := c.lookupTokens.start() // joins the request in progress
 	close(gate)
 	if r := <-renewed; i.tokens.Load() != 2 || r.Err != nil {
 		t.Errorf("%d token requests, %v", i.tokens.Load(), r.Err)
@@ -172,7 +172,7 @@ func TestSleepIsSeen(t *testing.T) {
 		at   time.Time
 		want bool
 	}{{now, false}, {expiry, true}, {later, true}, {asleep, true}, {setBack, true}} {
-		if reached(c.at, expiry) != c.want {
+		if timeReached(c.at, expiry) != c.want {
 			t.Errorf("%v: %v", c.at, !c.want)
 		}
 	}
@@ -256,28 +256,28 @@ func TestFailuresBackOff(t *testing.T) {
 		fails()
 		fails() // during the back-off: no request
 		i.requested(t, n)
-		pauses = append(pauses, c.token.pause)
-		if most := min(firstPause<<(n-1), longestPause); c.token.pause > most || c.token.pause < most/4 {
-			t.Errorf("failure %d: a pause of %v, want up to %v", n, c.token.pause, most)
+		pauses = append(pauses, c.lookupTokens.pause)
+		if most := min(firstPause<<(n-1), longestPause); c.lookupTokens.pause > most || c.lookupTokens.pause < most/4 {
+			t.Errorf("failure %d: a pause of %v, want up to %v", n, c.lookupTokens.pause, most)
 		}
-		i.clock.Forward(c.token.pause)
+		i.clock.Forward(c.lookupTokens.pause)
 	}
 	header = "20"
 	fails()
-	if c.token.pause != 20*time.Second {
-		t.Errorf("Retry-After: 20: a pause of %v", c.token.pause)
+	if c.lookupTokens.pause != 20*time.Second {
+		t.Errorf("Retry-After: 20: a pause of %v", c.lookupTokens.pause)
 	}
 	i.clock.Forward(20 * time.Second)
 	header = "86400"
 	fails()
-	if c.token.pause != longestWait {
-		t.Errorf("Retry-After: 86400: a pause of %v", c.token.pause)
+	if c.lookupTokens.pause != longestWait {
+		t.Errorf("Retry-After: 86400: a pause of %v", c.lookupTokens.pause)
 	}
 	i.token = good
 	i.clock.Forward(longestWait)
 	calls(t, c, 1)
-	if c.token.failures != 0 || c.token.err != nil {
-		t.Errorf("after success: %d failures, %v; pauses were %v", c.token.failures, c.token.err, pauses)
+	if c.lookupTokens.failures != 0 || c.lookupTokens.err != nil {
+		t.Errorf("after success: %d failures, %v; pauses were %v", c.lookupTokens.failures, c.lookupTokens.err, pauses)
 	}
 }
 
@@ -328,7 +328,7 @@ func TestEqualScopeSetsShareOneToken(t *testing.T) {
 		i := newIssuer(t, time.Hour)
 		cl := i.client(t, func(cfg *Config) { cfg.Scopes, cfg.DeliveryScopes = c.scopes, c.delivery })
 		for range 3 {
-			for _, k := range []*tokens{cl.token, cl.delivers} {
+			for _, k := range []*tokens{cl.lookupTokens, cl.deliveryTokens} {
 				must.Get(k.get(t.Context()))(t)
 			}
 		}

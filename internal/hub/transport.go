@@ -20,9 +20,9 @@ import (
 	"wiebelt/internal/filetrust"
 )
 
-// Address parses an address of the hub: https, or http to a literal loopback address, since
+// ParseAddress parses an address of the hub: https, or http to a literal loopback address, since
 // a name such as localhost can be redirected. key is its setting.
-func Address(key, s string) (*url.URL, error) {
+func ParseAddress(key, s string) (*url.URL, error) {
 	u, ok := parseLink(strings.TrimRight(strings.TrimSpace(s), "/"))
 	switch {
 	case !ok || u.Hostname() == "" || strings.HasSuffix(u.Host, ":"):
@@ -69,7 +69,7 @@ func newTransport(cfg Config, base *url.URL) (*transport, error) {
 	o.next = &http.Transport{
 		DialContext:            o.dial,
 		Proxy:                  proxy,
-		OnProxyConnectResponse: connectAnswer,
+		OnProxyConnectResponse: connectRefusal,
 		TLSHandshakeTimeout:    dialTime,
 		ResponseHeaderTimeout:  headerTime,
 		ExpectContinueTimeout:  time.Second,
@@ -147,15 +147,17 @@ type transport struct {
 }
 
 // RoundTrip sends one request. Its errors are for transportError.
-func (o *transport) RoundTrip(r *http.Request) (*http.Response, error) { return o.carry(r, &trace{}) }
+func (o *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	return o.roundTripTraced(r, &trace{})
+}
 
-// carry is RoundTrip, recording in w how far the request gets.
-func (o *transport) carry(r *http.Request, w *trace) (*http.Response, error) {
+// roundTripTraced is RoundTrip, recording in w how far the request gets.
+func (o *transport) roundTripTraced(r *http.Request, w *trace) (*http.Response, error) {
 	if r.URL.Scheme != o.scheme || r.URL.Host != o.host {
 		if r.Body != nil {
 			_ = r.Body.Close() // as a RoundTripper must
 		}
-		return nil, errElsewhere
+		return nil, errWrongHost
 	}
 	w.online = o.online
 	ctx := context.WithValue(r.Context(), traceKey{}, w)
@@ -163,9 +165,9 @@ func (o *transport) carry(r *http.Request, w *trace) (*http.Response, error) {
 		GetConn:              func(string) { w.stage.Store(stageNone) },
 		DNSStart:             func(httptrace.DNSStartInfo) { w.reached(stageName) },
 		ConnectStart:         func(string, string) { w.reached(stageConnect) },
-		ConnectDone:          func(_, _ string, err error) { w.reachedIf(err == nil, stageOpen) },
+		ConnectDone:          func(_, _ string, err error) { w.reachedIf(err == nil, stageConnected) },
 		TLSHandshakeStart:    func() { w.reached(stageTLS) },
-		GotConn:              func(httptrace.GotConnInfo) { w.reached(stageReady) },
+		GotConn:              func(httptrace.GotConnInfo) { w.reached(stageSending) },
 		GotFirstResponseByte: func() { w.reached(stageAnswer) },
 	}))
 	resp, err := o.next.RoundTrip(r)
@@ -186,7 +188,7 @@ func (o *transport) dial(ctx context.Context, network, addr string) (net.Conn, e
 	}
 	if a, ok := c.RemoteAddr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() {
 		_ = c.Close()
-		return nil, errLeft
+		return nil, errPlainHTTP
 	}
 	return c, nil
 }
@@ -195,8 +197,8 @@ func (o *transport) dial(ctx context.Context, network, addr string) (net.Conn, e
 // still being established.
 func (o *transport) CloseIdleConnections() { o.next.CloseIdleConnections() }
 
-// connectAnswer returns a proxy's refusal of CONNECT; the proxy's text is never passed on.
-func connectAnswer(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
+// connectRefusal returns a proxy's refusal of CONNECT; the proxy's text is never passed on.
+func connectRefusal(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
 	if resp.StatusCode != http.StatusOK {
 		return proxyStatus(resp.StatusCode)
 	}

@@ -104,7 +104,7 @@ func TestAddresses(t *testing.T) {
 		"http://127.0.0.1.nip.example": false, "http://[::ffff:127.0.0.1]": false, "http://[::1%25lo]": false, "http://[::]": false, "http://0.0.0.0": false, "http://0": false, "http://128.0.0.1": false,
 		"http://192.168.1.1": false, "http://10.0.0.1:8080": false, "http://[fe80::1]": false, "http://127.0.0.1@hub.example": false, "http://hub.example#127.0.0.1": false,
 	} {
-		if _, err := Address("hub.base_url", address); (err == nil) != want {
+		if _, err := ParseAddress("hub.base_url", address); (err == nil) != want {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
@@ -132,7 +132,7 @@ func TestOnlyToTheHub(t *testing.T) {
 		if err == nil {
 			_ = resp.Body.Close()
 		}
-		if !errors.Is(err, errElsewhere) {
+		if !errors.Is(err, errWrongHost) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}

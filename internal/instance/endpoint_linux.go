@@ -19,7 +19,7 @@ const LockName = "lock"
 
 // lock takes the exclusive lock that makes this process the only one.
 func lock(cfg Config) (release func(), err error) {
-	f, err := filetrust.OpenFile(filepath.Join(cfg.RunDir, LockName), os.O_CREATE|os.O_RDWR, filetrust.Alone)
+	f, err := filetrust.OpenFile(filepath.Join(cfg.RunDir, LockName), os.O_CREATE|os.O_RDWR, filetrust.Private)
 	if err != nil {
 		return nil, fmt.Errorf("open the lock: %w", err)
 	}
@@ -45,7 +45,7 @@ func listen(cfg Config) (*listener, error) {
 	if err := os.Remove(cfg.socket()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("remove the old socket: %w", err)
 	}
-	f, err := socket(cfg.socket(), func(fd int, path string) error {
+	f, err := openSocket(cfg.socket(), func(fd int, path string) error {
 		if err := unix.Bind(fd, &unix.SockaddrUnix{Name: path}); err != nil {
 			return err
 		}
@@ -89,12 +89,12 @@ func (l *listener) Close() error {
 }
 
 func dial(_ context.Context, cfg Config) (*os.File, error) {
-	return socket(cfg.socket(), func(fd int, path string) error { return unix.Connect(fd, &unix.SockaddrUnix{Name: path}) })
+	return openSocket(cfg.socket(), func(fd int, path string) error { return unix.Connect(fd, &unix.SockaddrUnix{Name: path}) })
 }
 
-// socket creates a socket and calls do to bind or connect it.
-func socket(path string, do func(fd int, path string) error) (*os.File, error) {
-	name, done, err := short(path)
+// openSocket creates a socket and calls do to bind or connect it.
+func openSocket(path string, do func(fd int, path string) error) (*os.File, error) {
+	name, done, err := shortPath(path)
 	if err != nil {
 		return nil, err
 	}
@@ -117,9 +117,9 @@ const maxWaiting = 4096
 // including the terminating zero.
 const maxSocket = 100
 
-// short returns another name, through its folder, for a socket whose path is too long for
+// shortPath returns another name, through its folder, for a socket whose path is too long for
 // the system. It is valid until done.
-func short(path string) (name string, done func(), err error) {
+func shortPath(path string) (name string, done func(), err error) {
 	if len(path) <= maxSocket {
 		return path, func() {}, nil
 	}

@@ -16,38 +16,38 @@ import (
 	"wiebelt/internal/text"
 )
 
-// answerIn is how long a phone's program waits for the running Wiebelt before the
+// residentTimeout is how long a phone's program waits for the running Wiebelt before the
 // call goes into the inbox.
-const answerIn = 10 * time.Millisecond
+const residentTimeout = 10 * time.Millisecond
 
 // event is a call being handed to the resident: parsed fields, no arguments.
 type event struct {
-	// HandOver identifies this hand-over: a call that arrives through both socket
+	// HandOverID identifies this hand-over: a call that arrives through both socket
 	// and inbox is taken once.
-	HandOver  string    `json:"hand_over,omitempty"`
-	Kind      string    `json:"way"`
-	State     string    `json:"state"`
-	Direction string    `json:"direction"`
-	Reason    string    `json:"reason,omitempty"`
-	ID        string    `json:"id,omitempty"`
-	Number    string    `json:"number"`
-	Name      string    `json:"name,omitempty"`
-	Line      string    `json:"line,omitempty"`
-	Via       string    `json:"via,omitempty"`
-	At        time.Time `json:"at"`
-	Reports   string    `json:"tells,omitempty"` // what the phone reports: "", "end" or "all"
+	HandOverID string    `json:"hand_over,omitempty"`
+	Kind       string    `json:"way"`
+	State      string    `json:"state"`
+	Direction  string    `json:"direction"`
+	Reason     string    `json:"reason,omitempty"`
+	ID         string    `json:"id,omitempty"`
+	Number     string    `json:"number"`
+	Name       string    `json:"name,omitempty"`
+	Line       string    `json:"line,omitempty"`
+	Via        string    `json:"via,omitempty"`
+	At         time.Time `json:"at"`
+	Reports    string    `json:"tells,omitempty"` // what the phone reports: "", "end" or "all"
 }
 
-var reports = map[string]call.Reports{"end": call.RingAndEnd, "all": call.AllStates}
+var reports = map[string]call.ReportLevel{"end": call.RingAndEnd, "all": call.AllStates}
 
-func reportsWord(t call.Reports) string {
-	return map[call.Reports]string{call.RingAndEnd: "end", call.AllStates: "all"}[t]
+func reportsWord(t call.ReportLevel) string {
+	return map[call.ReportLevel]string{call.RingAndEnd: "end", call.AllStates: "all"}[t]
 }
 
 func encodeEvent(e call.Event) event {
-	return event{HandOver: fmt.Sprintf("%016x%08x", rand.Uint64(), rand.Uint32()), Kind: e.Source.Kind, State: e.State.String(),
+	return event{HandOverID: fmt.Sprintf("%016x%08x", rand.Uint64(), rand.Uint32()), Kind: e.Source.Kind, State: e.State.String(),
 		Direction: e.Direction.String(), Reason: e.Reason.String(), ID: e.ID, Number: e.Number, Name: e.Name, Line: e.Line, Via: e.Via,
-		At: e.At.UTC(), Reports: reportsWord(e.Source.Reports)}
+		At: e.At.UTC(), Reports: reportsWord(e.Source.ReportLevel)}
 }
 
 var errNotUnderstood = errors.New("call is not understood")
@@ -61,13 +61,13 @@ func decodeEvent(raw []byte) (e call.Event, handOver string, err error) {
 		return call.Event{}, "", errNotUnderstood
 	}
 	s, ok := call.ParseState(in.State)
-	if !ok || in.Kind != call.KindCommand && in.Kind != call.KindURL || in.At.IsZero() || len(in.HandOver) > 64 {
+	if !ok || in.Kind != call.KindCommand && in.Kind != call.KindURL || in.At.IsZero() || len(in.HandOverID) > 64 {
 		return call.Event{}, "", errNotUnderstood
 	}
-	e = call.Event{Source: call.Source{Kind: in.Kind, Reports: call.RingOnly}, State: s, Direction: call.ParseDirection(in.Direction),
+	e = call.Event{Source: call.Source{Kind: in.Kind, ReportLevel: call.RingOnly}, State: s, Direction: call.ParseDirection(in.Direction),
 		Reason: call.ParseReason(in.Reason), ID: in.ID, Number: in.Number, Name: in.Name, Line: in.Line, Via: in.Via, At: in.At.Local()}
 	if in.Kind == call.KindCommand {
-		e.Source.Reports = reports[in.Reports] // unknown words mean the least
+		e.Source.ReportLevel = reports[in.Reports] // unknown words mean the least
 	}
 	if in.Kind == call.KindURL && (s == call.Ended || in.ID+in.Name+in.Line+in.Via != "") {
 		return call.Event{}, "", errors.New("a link may only say that a number rings or was answered")
@@ -76,7 +76,7 @@ func decodeEvent(raw []byte) (e call.Event, handOver string, err error) {
 	if now := time.Now(); e.At.After(now) {
 		e.At = now
 	}
-	return e.Clean(), in.HandOver, nil
+	return e.Clean(), in.HandOverID, nil
 }
 
 // HandOver passes a call to the running Wiebelt. If there is no immediate answer, or
@@ -84,11 +84,11 @@ func decodeEvent(raw []byte) (e call.Event, handOver string, err error) {
 // an extra one is harmless, since it sees that it is not the first. It returns
 //   - nil if the call was taken, or will be by the Wiebelt that start has started;
 //   - ErrNotRunning if start is nil and none is running: nothing stays in the inbox;
-//   - ErrWaits with start's error if that failed: the call waits in the inbox;
+//   - ErrLeftInInbox with start's error if that failed: the call waits in the inbox;
 //   - ErrQuit after the user has quit.
 func HandOver(ctx context.Context, cfg Config, e call.Event, start func() error) error {
 	out := encodeEvent(e)
-	err := deliver(ctx, cfg, out, answerIn)
+	err := deliver(ctx, cfg, out, residentTimeout)
 	switch {
 	case err == nil:
 		return nil
@@ -111,7 +111,7 @@ func HandOver(ctx context.Context, cfg Config, e call.Event, start func() error)
 		return nil
 	}
 	if start != nil {
-		return fmt.Errorf("%w: %w", ErrWaits, err)
+		return fmt.Errorf("%w: %w", ErrLeftInInbox, err)
 	}
 	if errors.Is(os.Remove(file), os.ErrNotExist) {
 		return nil // taken at the last moment
@@ -157,7 +157,7 @@ func deliver(ctx context.Context, cfg Config, out event, wait time.Duration) err
 	}
 	defer c.Close()
 	// It has answered: now it may take its time.
-	_ = c.c.SetDeadline(time.Now().Add(ringTime))
+	_ = c.c.SetDeadline(time.Now().Add(handOverTimeout))
 	kind, raw, err := c.Receive()
 	switch {
 	case err != nil:
@@ -175,14 +175,14 @@ func deliver(ctx context.Context, cfg Config, out event, wait time.Duration) err
 // writeCall writes a call to the inbox, atomically, and returns its file.
 func writeCall(cfg Config, out event) (path string, err error) {
 	dir := inboxDir(cfg)
-	if err := private(cfg); err != nil {
+	if err := createRunDir(cfg); err != nil {
 		return "", err
 	}
 	b, err := json.Marshal(out)
 	if err != nil {
 		return "", err
 	}
-	if len(b) > inboxSize {
+	if len(b) > maxInboxFileSize {
 		return "", text.Errorf(text.InstanceLong)
 	}
 	if err := checkSpace(dir); err != nil {
@@ -213,7 +213,7 @@ func writeCall(cfg Config, out event) (path string, err error) {
 // killed programs, and calls not collected within a day.
 func checkSpace(dir string) error {
 	files, err := os.ReadDir(dir)
-	if err != nil || len(files) < inboxLimit {
+	if err != nil || len(files) < maxInboxFiles {
 		return err
 	}
 	left := len(files)
@@ -230,7 +230,7 @@ func checkSpace(dir string) error {
 			}
 		}
 	}
-	if left >= inboxLimit {
+	if left >= maxInboxFiles {
 		return ErrInboxFull
 	}
 	return nil

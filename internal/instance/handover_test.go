@@ -19,7 +19,7 @@ import (
 
 // command is a call reported by a phone's program.
 func command(number string) call.Event {
-	return call.Event{Source: call.Source{Kind: call.KindCommand, Reports: call.RingOnly}, Number: number, At: time.Now()}
+	return call.Event{Source: call.Source{Kind: call.KindCommand, ReportLevel: call.RingOnly}, Number: number, At: time.Now()}
 }
 
 // TestOnceByTwoRoads checks that a call counts once if a program got no answer
@@ -122,7 +122,7 @@ func TestTakenAtTheEnd(t *testing.T) {
 		_ = i.Serve(ctx, &lateHandler{taking: taking, end: end})
 	}()
 	ring := must.Get(line("ring", encodeEvent(command("1"))))(t)
-	c, _, err := connect(t.Context(), i.cfg, roleRing, ring) // like HandOver, but without its timeouts
+	c, _, err := connect(t.Context(), i.cfg, roleRing, ring) // like HandOverID, but without its timeouts
 	must.Do(t, err)
 	defer c.Close()
 	<-taking
@@ -230,7 +230,7 @@ func TestInboxInAFolderOfOthers(t *testing.T) {
 func TestInboxMakesRoom(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, os.Mkdir(inboxDir(config(dir)), 0o700))
-	for n := range inboxLimit {
+	for n := range maxInboxFiles {
 		name, age := fmt.Sprintf("%d.call", n), 25*time.Hour
 		if n%2 == 0 {
 			name, age = fmt.Sprintf("new-%d", n), 2*time.Minute
@@ -256,7 +256,7 @@ func TestInboxTriesAgain(t *testing.T) {
 	e := &testHandler{news: make(chan struct{}, 2)}
 	box := newInbox(config(dir), &receiver{h: e})
 	held := 3
-	box.file = func(path string) ([]byte, error) {
+	box.readFile = func(path string) ([]byte, error) {
 		if held > 0 {
 			held--
 			return nil, os.ErrPermission

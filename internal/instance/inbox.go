@@ -31,45 +31,45 @@ func inboxDir(cfg Config) string { return filepath.Join(cfg.RunDir, "inbox") }
 
 // receiver passes calls to the resident, one at a time and each once, however it arrived.
 type receiver struct {
-	h     Handler
-	mu    sync.Mutex
-	names [256]string // of the newest hand-overs, a ring buffer
-	next  int
+	h               Handler
+	mu              sync.Mutex
+	recentHandOvers [256]string // of the newest hand-overs, a ring buffer
+	next            int
 }
 
-// errLater: the resident is ending; the call is for the next one.
-var errLater = errors.New("not now")
+// errResidentEnding: the resident is ending; the call is for the next one.
+var errResidentEnding = errors.New("not now")
 
-func (r *receiver) take(raw []byte) error {
+func (r *receiver) receive(raw []byte) error {
 	e, name, err := decodeEvent(raw)
 	if err != nil {
 		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if name != "" && slices.Contains(r.names[:], name) {
+	if name != "" && slices.Contains(r.recentHandOvers[:], name) {
 		return nil
 	}
 	if err := r.h.Ring(e); err != nil {
-		return errLater
+		return errResidentEnding
 	}
-	r.names[r.next] = name
-	r.next = (r.next + 1) % len(r.names)
+	r.recentHandOvers[r.next] = name
+	r.next = (r.next + 1) % len(r.recentHandOvers)
 	return nil
 }
 
 // inbox takes calls stored while no Wiebelt answered.
 type inbox struct {
-	cfg  Config
-	dir  string
-	t    *receiver
-	file func(path string) ([]byte, error) // readCall, except in tests
-	wake chan struct{}                     // triggers a read
-	mu   sync.Mutex                        // held while reading
+	cfg      Config
+	dir      string
+	receiver *receiver
+	readFile func(path string) ([]byte, error) // readCall, except in tests
+	wake     chan struct{}                     // triggers a read
+	mu       sync.Mutex                        // held while reading
 }
 
 func newInbox(cfg Config, t *receiver) *inbox {
-	return &inbox{cfg: cfg, dir: inboxDir(cfg), t: t, file: readCall, wake: make(chan struct{}, 1)}
+	return &inbox{cfg: cfg, dir: inboxDir(cfg), receiver: t, readFile: readCall, wake: make(chan struct{}, 1)}
 }
 
 // watch reads the inbox at once and whenever a file appears.
@@ -135,17 +135,17 @@ func (b *inbox) read() (all bool) {
 			continue
 		}
 		path := filepath.Join(b.dir, f.Name())
-		raw, err := b.file(path)
+		raw, err := b.readFile(path)
 		switch {
 		case err == nil:
-			err = b.t.take(raw)
+			err = b.receiver.receive(raw)
 		case errors.Is(err, os.ErrNotExist):
 			continue
 		case !errors.Is(err, errNoCall):
 			all = false
 			continue
 		}
-		if errors.Is(err, errLater) {
+		if errors.Is(err, errResidentEnding) {
 			return true // left for the next resident
 		}
 		if os.Remove(path) != nil {
@@ -160,8 +160,8 @@ func (b *inbox) read() (all bool) {
 var errNoCall = errors.New("not a file that a phone's program writes")
 
 func readCall(path string) ([]byte, error) {
-	b, err := filetrust.ReadFile(path, inboxSize, filetrust.Alone)
-	if errors.Is(err, filetrust.ErrTooLarge) || errors.Is(err, filetrust.Err) {
+	b, err := filetrust.ReadFile(path, maxInboxFileSize, filetrust.Private)
+	if errors.Is(err, filetrust.ErrTooLarge) || errors.Is(err, filetrust.ErrUntrusted) {
 		return nil, errNoCall
 	}
 	return b, err

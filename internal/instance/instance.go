@@ -36,14 +36,14 @@ import (
 
 // Limits on what a peer may send.
 const (
-	maxLine    = 64 << 10 // bytes per message
-	maxPeers   = 32
-	helloTime  = 2 * time.Second // for the first message each way
-	writeTime  = 5 * time.Second
-	ringTime   = time.Second     // for the answer to a call
-	settleTime = 5 * time.Second // for one that is starting or ending
-	inboxLimit = 64              // files
-	inboxSize  = 8 << 10         // bytes per file: a call with every character escaped
+	maxLine          = 64 << 10 // bytes per message
+	maxPeers         = 32
+	helloTime        = 2 * time.Second // for the first message each way
+	writeTime        = 5 * time.Second
+	handOverTimeout  = time.Second     // for the answer to a call
+	settleTime       = 5 * time.Second // for one that is starting or ending
+	maxInboxFiles    = 64              // files
+	maxInboxFileSize = 8 << 10         // bytes per file: a call with every character escaped
 )
 
 // Roles of a peer.
@@ -61,8 +61,8 @@ var (
 	ErrNotRunning = text.Errorf(text.RingNotRunning)
 	// ErrQuit: the user has quit Wiebelt, so it is not started again.
 	ErrQuit = text.Errorf(text.RingQuit)
-	// ErrWaits: Wiebelt could not be started; the call waits in the inbox.
-	ErrWaits = text.Errorf(text.RingWaits)
+	// ErrLeftInInbox: Wiebelt could not be started; the call waits in the inbox.
+	ErrLeftInInbox = text.Errorf(text.RingWaits)
 	// ErrInboxFull: the inbox is not being read.
 	ErrInboxFull = text.Errorf(text.InstanceInboxFull)
 )
@@ -117,7 +117,7 @@ type Instance struct {
 // A process that holds the lock without answering is starting or ending. Acquire waits for it:
 // calls in the inbox are for whichever remains, and if both ended now, no one would take them.
 func Acquire(cfg Config) (*Instance, error) {
-	if err := private(cfg); err != nil {
+	if err := createRunDir(cfg); err != nil {
 		return nil, err
 	}
 	release, err := lock(cfg)
@@ -142,9 +142,9 @@ func Acquire(cfg Config) (*Instance, error) {
 	return &Instance{cfg: cfg, release: release, listener: l}, nil
 }
 
-// private creates the runtime folder and the inbox, accessible to this user only.
-func private(cfg Config) error {
-	return cmp.Or(filetrust.Make(cfg.RunDir, filetrust.Alone), filetrust.Make(inboxDir(cfg), filetrust.Alone))
+// createRunDir creates the runtime folder and the inbox, accessible to this user only.
+func createRunDir(cfg Config) error {
+	return cmp.Or(filetrust.Make(cfg.RunDir, filetrust.Private), filetrust.Make(inboxDir(cfg), filetrust.Private))
 }
 
 func residentAnswers(cfg Config) bool {
@@ -185,7 +185,7 @@ func (i *Instance) Serve(ctx context.Context, h Handler) error {
 			_ = wake.Pause(ctx, 50*time.Millisecond) // a passing fault such as too many open files
 			continue
 		}
-		if err := samePeer(c); err != nil {
+		if err := checkPeer(c); err != nil {
 			i.cfg.log().Warn("peer refused", "why", err)
 			_ = c.Close()
 			continue
@@ -235,10 +235,10 @@ func (i *Instance) ring(c *Conn, box *inbox) {
 		return
 	}
 	box.read() // what the phone reported before, when we were too slow to answer
-	switch err := box.t.take(raw); {
+	switch err := box.receiver.receive(raw); {
 	case err == nil:
 		_ = c.Send("ack", nil)
-	case errors.Is(err, errLater):
+	case errors.Is(err, errResidentEnding):
 		_ = c.Send("later", nil)
 	default:
 		_ = c.Send("error", err.Error())
@@ -349,7 +349,7 @@ func connect(ctx context.Context, cfg Config, role string, behind []byte) (*Conn
 	if err != nil {
 		return nil, Hello{}, fmt.Errorf("%w: %w", ErrNotRunning, err)
 	}
-	if err := samePeer(nc); err != nil {
+	if err := checkPeer(nc); err != nil {
 		_ = nc.Close()
 		return nil, Hello{}, err
 	}
@@ -359,7 +359,7 @@ func connect(ctx context.Context, cfg Config, role string, behind []byte) (*Conn
 		end = d
 	}
 	_ = nc.SetDeadline(end)
-	hello, err := greet(c, Hello{cfg.Version, cfg.Build, role}, behind)
+	hello, err := exchangeHellos(c, Hello{cfg.Version, cfg.Build, role}, behind)
 	if err != nil {
 		_ = c.Close()
 		return nil, Hello{}, fmt.Errorf("%w: %w", ErrNotRunning, err)
@@ -368,7 +368,7 @@ func connect(ctx context.Context, cfg Config, role string, behind []byte) (*Conn
 	return c, hello, nil
 }
 
-func greet(c *Conn, ours Hello, behind []byte) (theirs Hello, err error) {
+func exchangeHellos(c *Conn, ours Hello, behind []byte) (theirs Hello, err error) {
 	b, err := line("hello", ours)
 	if err != nil {
 		return theirs, err

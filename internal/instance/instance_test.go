@@ -192,7 +192,7 @@ func TestWholeEventArrives(t *testing.T) {
 	dir := t.TempDir()
 	e := &testHandler{news: make(chan struct{}, 1)}
 	serve(t, dir, e)
-	want := call.Event{Source: call.Source{Kind: call.KindCommand, Reports: call.RingOnly}, ID: "x", State: call.Ended, Direction: call.Outgoing,
+	want := call.Event{Source: call.Source{Kind: call.KindCommand, ReportLevel: call.RingOnly}, ID: "x", State: call.Ended, Direction: call.Outgoing,
 		Reason: call.Missed, Number: "0612345678", Name: "J. de Vries", Line: "101", Via: "102", At: time.Now().Round(0)}
 	must.Do(t, deliver(t.Context(), config(dir), encodeEvent(want), settleTime))
 	<-e.news
@@ -241,7 +241,7 @@ func TestInboxLimits(t *testing.T) {
 	put := func(name string, b []byte) {
 		must.Do(t, os.WriteFile(filepath.Join(dir, "inbox", name), b, 0o600))
 	}
-	put("1.call", bytes.Repeat([]byte("x"), inboxSize+1))
+	put("1.call", bytes.Repeat([]byte("x"), maxInboxFileSize+1))
 	put("2.call", []byte("no json"))
 	put("3.call", []byte(`{"way":"baresip","state":"ringing","number":"1","at":"2026-01-01T00:00:00Z"}`))
 	put("4.call", []byte(`{"way":"url","state":"ended","number":"1","at":"2026-01-01T00:00:00Z"}`))
@@ -254,7 +254,7 @@ func TestInboxLimits(t *testing.T) {
 	if files, _ := os.ReadDir(filepath.Join(dir, "inbox")); len(files) != 0 {
 		t.Errorf("%d files left", len(files))
 	}
-	for n := range inboxLimit {
+	for n := range maxInboxFiles {
 		put(fmt.Sprintf("%d.call", n), []byte("{}"))
 	}
 	err := HandOver(t.Context(), config(dir), call.Event{Source: call.Source{Kind: call.KindCommand}, At: time.Now()}, func() error { return nil })

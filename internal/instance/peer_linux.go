@@ -9,8 +9,8 @@ import (
 
 var errOtherUser = errors.New("the other side is another user")
 
-// samePeer checks with the kernel that the other side is this user.
-func samePeer(c *os.File) error {
+// checkPeer checks with the kernel that the other side is this user.
+func checkPeer(c *os.File) error {
 	uid, err := filetrust.PeerUID(c)
 	if err == nil && int(uid) != os.Getuid() {
 		err = errOtherUser

@@ -39,7 +39,7 @@ func listen(cfg Config) (*listener, error) {
 	}
 	l := &listener{name: name, attrs: &windows.SecurityAttributes{SecurityDescriptor: sd}}
 	l.attrs.Length = uint32(unsafe.Sizeof(*l.attrs))
-	if l.next, err = l.make(windows.FILE_FLAG_FIRST_PIPE_INSTANCE); err != nil {
+	if l.next, err = l.createInstance(windows.FILE_FLAG_FIRST_PIPE_INSTANCE); err != nil {
 		return nil, fmt.Errorf("make the pipe: %w", err)
 	}
 	if l.stop, err = windows.CreateEvent(nil, 1, 0, nil); err != nil {
@@ -49,7 +49,7 @@ func listen(cfg Config) (*listener, error) {
 	return l, nil
 }
 
-func (l *listener) make(flags uint32) (windows.Handle, error) {
+func (l *listener) createInstance(flags uint32) (windows.Handle, error) {
 	p, err := windows.UTF16PtrFromString(l.name)
 	if err != nil {
 		return 0, err
@@ -82,7 +82,7 @@ func (l *listener) Accept() (*os.File, error) {
 			return nil, err
 		}
 		h := l.next
-		next, err := l.make(0)
+		next, err := l.createInstance(0)
 		if err != nil { // out of handles: this peer must retry
 			_ = windows.DisconnectNamedPipe(h)
 			return nil, err
@@ -148,7 +148,7 @@ func dial(ctx context.Context, cfg Config) (*os.File, error) {
 		h, err := windows.CreateFile(p, windows.GENERIC_READ|windows.GENERIC_WRITE, 0, nil, windows.OPEN_EXISTING,
 			windows.FILE_FLAG_OVERLAPPED|windows.SECURITY_SQOS_PRESENT|windows.SECURITY_IDENTIFICATION, 0)
 		if err == nil {
-			if err := ownedBy(h, sid); err != nil {
+			if err := checkPipeOwner(h, sid); err != nil {
 				_ = windows.CloseHandle(h)
 				return nil, err
 			}
@@ -178,9 +178,9 @@ func Runs(sid string, cfg Config) bool {
 	return !errors.Is(err, windows.ERROR_FILE_NOT_FOUND)
 }
 
-// ownedBy checks that a pipe is this user's, not one that somebody else created
+// checkPipeOwner checks that a pipe is this user's, not one that somebody else created
 // first under its name.
-func ownedBy(h windows.Handle, sid string) error {
+func checkPipeOwner(h windows.Handle, sid string) error {
 	sd, err := windows.GetSecurityInfo(h, windows.SE_KERNEL_OBJECT, windows.OWNER_SECURITY_INFORMATION)
 	if err != nil {
 		return fmt.Errorf("whose pipe is it: %w", err)

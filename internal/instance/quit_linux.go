@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// logon identifies this log-on as far as possible: the boot, and the session if
+// logonID identifies this log-on as far as possible: the boot, and the session if
 // the environment has it.
-func logon() string {
+func logonID() string {
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(boot)) + "\n" + os.Getenv("XDG_SESSION_ID") + "\n"
 }

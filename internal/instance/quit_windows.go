@@ -15,9 +15,9 @@ type tokenStatistics struct {
 	_            [40]byte
 }
 
-// logon identifies this log-on: its number in Windows, and when Windows was started, since
+// logonID identifies this log-on: its number in Windows, and when Windows was started, since
 // the numbers then start again.
-func logon() string {
+func logonID() string {
 	var s tokenStatistics
 	var n uint32
 	if err := windows.GetTokenInformation(windows.GetCurrentProcessToken(), windows.TokenStatistics,

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// Uninterrupted keeps the program running until it has handed over its call, despite Ctrl-C
+// IgnoreInterrupts keeps the program running until it has handed over its call, despite Ctrl-C
 // or the end of the session or console.
-func Uninterrupted() {
+func IgnoreInterrupts() {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	signal.Ignore(ends...)
 	if runtime.GOOS == "windows" { // where ignoring a signal does not keep the program alive

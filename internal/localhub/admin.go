@@ -47,7 +47,7 @@ func (h *Hub) startAdmin() error {
 	}
 	a := &admin{Hub: h, host: l.Addr().String(), secret: newToken()}
 	h.adminURL = "http://" + a.host + "/" + a.secret
-	h.others = append(h.others, h.serve(l, h.tracked(a)))
+	h.others = append(h.others, h.serve(l, h.trackRequests(a)))
 	return nil
 }
 
@@ -129,11 +129,11 @@ func (a *admin) change(method string, e Endpoint, body io.Reader) error {
 	if err != nil {
 		return refuse(http.StatusRequestEntityTooLarge, "too_large", "the body is too long or incomplete")
 	}
-	words, ok := wordsOf(b)
+	words, ok := faultPartsOf(b)
 	if !ok {
 		return refuse(http.StatusBadRequest, "invalid_fault", "the body is one JSON object with the fields of a fault, see GET on this address")
 	}
-	x, err := faultOf(words, e)
+	x, err := parseFaultParts(words, e)
 	if err != nil {
 		return refuse(http.StatusBadRequest, "invalid_fault", err.Error())
 	}

@@ -95,7 +95,7 @@ func TestAdminShowsWhoWaits(t *testing.T) {
 func TestAdminRefuses(t *testing.T) {
 	h := start(t, Config{Admin: true})
 	kept := Fault{Status: 418, Times: 7}
-	h.Faults().Set(AtLookup, kept)
+	h.Faults().Set(EndpointLookup, kept)
 	u, _ := url.Parse(h.AdminURL())
 	root, good := "http://"+u.Host, u.Path
 	flipped := good[:43] + string(good[43]^1)
@@ -159,7 +159,7 @@ func TestAdminRefuses(t *testing.T) {
 		if a.header.Get("Access-Control-Allow-Origin") != "" || a.header.Get("X-Content-Type-Options") != "nosniff" || a.header.Get("Referrer-Policy") != "no-referrer" {
 			t.Errorf("%s: %v", name, a.header)
 		}
-		if all := h.Faults().state().Faults; len(all) != 1 || all[AtLookup] != kept {
+		if all := h.Faults().state().Faults; len(all) != 1 || all[EndpointLookup] != kept {
 			t.Fatalf("%s: changed something: %+v", name, all)
 		}
 	}
@@ -173,7 +173,7 @@ func FuzzAdminFault(f *testing.F) {
 	}
 	c := newClient(f)
 	f.Fuzz(func(t *testing.T, body string) {
-		h.Faults().Clear(AtLookup)
+		h.Faults().Clear(EndpointLookup)
 		a := do(t, c, "PUT", h.AdminURL()+"/faults/lookup", body, "Content-Type", "application/json")
 		set := h.Faults().state().Faults
 		if (a.status == 200) != (len(set) == 1) || a.status != 200 && a.status != 400 && a.status != 413 {
@@ -182,7 +182,7 @@ func FuzzAdminFault(f *testing.F) {
 		if a.status != 200 {
 			return
 		}
-		if _, y, err := ParseFault("lookup:" + set[AtLookup].String()); err != nil || y != set[AtLookup] {
+		if _, y, err := ParseFault("lookup:" + set[EndpointLookup].String()); err != nil || y != set[EndpointLookup] {
 			t.Errorf("%+v, %v", set, err)
 		}
 	})

@@ -51,12 +51,13 @@ func fullHub(t *testing.T, now *clocktest.Clock) (h *Hub, file string, bad []str
 	}
 	people := []Record{{Contact: contact.Contact{RelationNumber: "100200", Initials: "B.M.", Prefix: "van den", FamilyName: "Heuvel",
 		Address:  contact.Address{Street: "Kade", Number: "12", Addition: "A", PostalCode: "1011AB", City: "Zaanwijk"},
-		Producer: contact.Coded{Code: "P1", Description: "Kantoor Oost"}, LastModifiedBy: contact.Coded{Code: "XY", Description: "X. Ypma"},
+		Producer: contact.CodedValue{Code: "P1", Description: "Kantoor Oost"}, LastModifiedBy: contact.CodedValue{Code: "XY",
+			Description: "X. Ypma"},
 	}, Numbers: []string{"+31612345678"}, Emails: []string{"bm@example.org"}}}
 	for _, x := range hostile {
 		people = append(people, Record{Contact: contact.Contact{RelationNumber: x, Initials: x, Prefix: x, FamilyName: x,
 			Address:  contact.Address{Street: x, Number: x, Addition: x, PostalCode: x, City: x, Country: x},
-			Producer: contact.Coded{Code: x, Description: x}, LastModifiedBy: contact.Coded{Code: x, Description: x},
+			Producer: contact.CodedValue{Code: x, Description: x}, LastModifiedBy: contact.CodedValue{Code: x, Description: x},
 		}, Numbers: []string{"+31612345678"}})
 	}
 	ids := must.Get(h.AddInvented(t.Context(), people...))(t)

@@ -71,14 +71,14 @@ func (d *Data) Client(ctx context.Context, id string) (Client, error) {
 }
 
 func (d *Data) clients(ctx context.Context, which string, args ...any) ([]Client, error) {
-	return collect("clients", func(row sqlitefile.Row) (c Client, err error) {
+	return collectRows("clients", func(row sqlitefile.Row) (c Client, err error) {
 		var ms int64
 		if err = row.Scan(&c.ID, &c.OrganisationCode, &ms); ms > 0 {
 			made := time.UnixMilli(ms).UTC()
 			c.Made = &made
 		}
 		return c, err
-	})(d.r.QueryContext(ctx, "SELECT id, organisation, made FROM clients "+which, args...))
+	})(d.readDB.QueryContext(ctx, "SELECT id, organisation, made FROM clients "+which, args...))
 }
 
 // RotateClient replaces a client's secret and returns the new one. The old one is no longer
@@ -107,7 +107,7 @@ func (d *Data) credential(ctx context.Context, id string) (c credential, found b
 	if errors.Is(err, sql.ErrNoRows) {
 		return c, false, nil
 	}
-	return c, err == nil, failed("clients", err)
+	return c, err == nil, wrapError("clients", err)
 }
 
 func hashSecret(salt []byte, secret string) []byte {
@@ -161,7 +161,7 @@ func basicCredentials(r *http.Request) []credentials {
 
 // printable reports whether s is valid text without invisible control characters.
 func printable(s string) bool {
-	return utf8.ValidString(s) && !strings.ContainsFunc(s, displaytext.Hidden)
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, displaytext.IsHidden)
 }
 
 // scopeToken reports whether s is valid in a scope (RFC 6749 3.3).

@@ -89,7 +89,7 @@ func (w contactWriter) write(ctx context.Context, r *Record, n int64, others ...
 		}
 	}
 	for _, written := range r.Emails {
-		t, _ := email(written)
+		t, _ := emailTerm(written)
 		if _, err := w.term.ExecContext(ctx, t, n, written, true); err != nil {
 			return err
 		}
@@ -105,15 +105,15 @@ func (d *Data) AddInvented(ctx context.Context, r ...Record) (ids []string, err 
 
 // fill adds invented contacts to a database that has no contacts.
 func (d *Data) fill(ctx context.Context, all iter.Seq[Record]) error {
-	if has, err := d.has(ctx, d.r, "SELECT 1 FROM contacts"); err != nil || has {
-		return failed("database", err)
+	if has, err := d.has(ctx, d.readDB, "SELECT 1 FROM contacts"); err != nil || has {
+		return wrapError("database", err)
 	}
 	_, err := d.add(ctx, all)
 	return err
 }
 
 func (d *Data) add(ctx context.Context, all iter.Seq[Record]) (ids []string, err error) {
-	err = sqlitefile.Tx(ctx, d.w, func(tx *sql.Tx) error {
+	err = sqlitefile.Tx(ctx, d.writeDB, func(tx *sql.Tx) error {
 		w, err := newContactWriter(ctx, tx, "contacts", "terms", "invented")
 		if err != nil {
 			return err
@@ -126,7 +126,7 @@ func (d *Data) add(ctx context.Context, all iter.Seq[Record]) (ids []string, err
 			if r.ID != "" && !validID(r.ID) {
 				return errors.New("an id has 1 to 200 of the characters A-Z a-z 0-9 - . _ ~, and neither one nor two dots alone")
 			}
-			if slices.ContainsFunc(r.Emails, func(s string) bool { _, ok := email(s); return !ok }) {
+			if slices.ContainsFunc(r.Emails, func(s string) bool { _, ok := emailTerm(s); return !ok }) {
 				return errors.New("an e-mail address cannot be read")
 			}
 			n++
@@ -138,15 +138,15 @@ func (d *Data) add(ctx context.Context, all iter.Seq[Record]) (ids []string, err
 		return nil
 	})
 	if err != nil {
-		return nil, failed("add contacts", err)
+		return nil, wrapError("add contacts", err)
 	}
 	return ids, nil
 }
 
 // Count returns the number of contacts.
 func (d *Data) Count(ctx context.Context) (n int, err error) {
-	err = d.r.QueryRowContext(ctx, "SELECT count(*) FROM contacts").Scan(&n)
-	return n, failed("contacts", err)
+	err = d.readDB.QueryRowContext(ctx, "SELECT count(*) FROM contacts").Scan(&n)
+	return n, wrapError("contacts", err)
 }
 
 // has reports whether a query returns any row.
@@ -157,21 +157,21 @@ func (d *Data) has(ctx context.Context, q sqlitefile.Querier, query string, args
 
 // byTerm returns every contact with the term, oldest first.
 func (d *Data) byTerm(ctx context.Context, term string) ([]contact.Contact, error) {
-	return collect("lookup", scanContact)(d.findContacts.QueryContext(ctx, term))
+	return collectRows("lookup", scanContact)(d.findContacts.QueryContext(ctx, term))
 }
 
 // byID returns a contact with its numbers and e-mail addresses, and the other contacts that
 // share them. found is false if there is no such contact.
 func (d *Data) byID(ctx context.Context, id string) (r Record, others []contact.Contact, found bool, err error) {
-	c, n, err := scanNumbered(d.r.QueryRowContext(ctx, "SELECT "+columns+" FROM contacts c WHERE c.id = ?", id))
+	c, n, err := scanNumbered(d.readDB.QueryRowContext(ctx, "SELECT "+columns+" FROM contacts c WHERE c.id = ?", id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Record{}, nil, false, nil
 	}
 	if err != nil {
-		return Record{}, nil, false, failed("contact", err)
+		return Record{}, nil, false, wrapError("contact", err)
 	}
 	r = Record{Contact: c}
-	_, err = collect("contact", func(row sqlitefile.Row) (none struct{}, err error) {
+	_, err = collectRows("contact", func(row sqlitefile.Row) (none struct{}, err error) {
 		var written string
 		var mail bool
 		err = row.Scan(&written, &mail)
@@ -181,11 +181,11 @@ func (d *Data) byID(ctx context.Context, id string) (r Record, others []contact.
 			r.Numbers = append(r.Numbers, written)
 		}
 		return none, err
-	})(d.r.QueryContext(ctx, "SELECT written, mail FROM terms WHERE contact = ? ORDER BY term", n))
+	})(d.readDB.QueryContext(ctx, "SELECT written, mail FROM terms WHERE contact = ? ORDER BY term", n))
 	if err != nil {
 		return r, nil, false, err
 	}
-	others, err = collect("contact", scanContact)(d.r.QueryContext(ctx, "SELECT DISTINCT "+columns+` FROM terms mine
+	others, err = collectRows("contact", scanContact)(d.readDB.QueryContext(ctx, "SELECT DISTINCT "+columns+` FROM terms mine
  JOIN terms theirs ON theirs.term = mine.term AND theirs.contact <> mine.contact JOIN contacts c ON c.n = theirs.contact
  WHERE mine.contact = ? AND mine.term NOT LIKE 'short:%' ORDER BY c.n LIMIT 20`, n))
 	return r, others, true, err
@@ -193,7 +193,7 @@ func (d *Data) byID(ctx context.Context, id string) (r Record, others []contact.
 
 // oldestContacts returns the oldest n contacts.
 func (d *Data) oldestContacts(ctx context.Context, n int) ([]contact.Contact, error) {
-	return collect("contacts", scanContact)(d.r.QueryContext(ctx, "SELECT "+columns+" FROM contacts c ORDER BY c.n LIMIT ?", n))
+	return collectRows("contacts", scanContact)(d.readDB.QueryContext(ctx, "SELECT "+columns+" FROM contacts c ORDER BY c.n LIMIT ?", n))
 }
 
 // alphanumeric lists the ASCII letters and digits.

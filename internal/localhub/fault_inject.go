@@ -19,28 +19,28 @@ const largeBody = 64 << 20
 type Faults struct {
 	hub *server
 
-	mu     sync.Mutex           // guards the following fields
-	set    map[Endpoint][]Fault // in sequence, never empty
-	refuse bool
-	held   map[Endpoint]int // requests waiting for a delay
-	taken  int64            // requests hit by a fault
+	mu       sync.Mutex           // guards the following fields
+	active   map[Endpoint][]Fault // in sequence, never empty
+	refuse   bool
+	waiting  map[Endpoint]int // requests waiting for a delay
+	hitCount int64            // requests hit by a fault
 }
 
 // Set breaks an endpoint, replacing its earlier faults. If there are several, each applies
 // once those before it have been used up; one with only Times lets that many requests pass.
 func (f *Faults) Set(e Endpoint, x Fault, then ...Fault) {
-	f.locked(func() { f.set[e] = append([]Fault{x}, then...) })
+	f.withLock(func() { f.active[e] = append([]Fault{x}, then...) })
 }
 
 // Clear fixes an endpoint.
-func (f *Faults) Clear(e Endpoint) { f.locked(func() { delete(f.set, e) }) }
+func (f *Faults) Clear(e Endpoint) { f.withLock(func() { delete(f.active, e) }) }
 
 // RefuseCredentials makes every client's credentials wrong, and
 // every token issued for them invalid, until it is turned off again.
-func (f *Faults) RefuseCredentials(on bool) { f.locked(func() { f.refuse = on }) }
+func (f *Faults) RefuseCredentials(on bool) { f.withLock(func() { f.refuse = on }) }
 
 func (f *Faults) refused() (on bool) {
-	f.locked(func() { on = f.refuse })
+	f.withLock(func() { on = f.refuse })
 	return on
 }
 
@@ -51,8 +51,8 @@ func (f *Faults) SetGone(gone bool) error { return f.hub.setGone(gone) }
 
 // Reset fixes everything.
 func (f *Faults) Reset() error {
-	f.locked(func() {
-		clear(f.set)
+	f.withLock(func() {
+		clear(f.active)
 		f.refuse = false
 	})
 	return f.SetGone(false)
@@ -69,63 +69,63 @@ type faultState struct {
 }
 
 func (f *Faults) state() (s faultState) {
-	f.locked(func() {
-		s = faultState{map[Endpoint]Fault{}, maps.Clone(f.held), f.taken}
-		for e, all := range f.set {
+	f.withLock(func() {
+		s = faultState{map[Endpoint]Fault{}, maps.Clone(f.waiting), f.hitCount}
+		for e, all := range f.active {
 			s.Faults[e] = all[0]
 		}
 	})
 	return s
 }
 
-func (f *Faults) locked(do func()) {
+func (f *Faults) withLock(do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	do()
 }
 
-// take returns the fault for the next request at e.
-func (f *Faults) take(e Endpoint) (x Fault, broken bool) {
-	f.locked(func() {
-		all := f.set[e]
+// nextFault returns the fault for the next request at e.
+func (f *Faults) nextFault(e Endpoint) (x Fault, broken bool) {
+	f.withLock(func() {
+		all := f.active[e]
 		if broken = len(all) > 0; !broken {
 			return
 		}
-		f.taken++
+		f.hitCount++
 		x = all[0]
 		switch {
 		case x.Times > 1:
 			all[0].Times--
 		case x.Times == 1 && len(all) > 1:
-			f.set[e] = all[1:]
+			f.active[e] = all[1:]
 		case x.Times == 1:
-			delete(f.set, e)
+			delete(f.active, e)
 		}
 	})
 	return x, broken
 }
 
-// hold waits for d. It returns false if the client or the hub goes away first.
-func (f *Faults) hold(out *slowWriter, e Endpoint, d time.Duration) bool {
-	f.locked(func() { f.held[e]++ })
-	defer f.locked(func() {
-		if f.held[e]--; f.held[e] == 0 {
-			delete(f.held, e)
+// delay waits for d. It returns false if the client or the hub goes away first.
+func (f *Faults) delay(out *slowWriter, e Endpoint, d time.Duration) bool {
+	f.withLock(func() { f.waiting[e]++ })
+	defer f.withLock(func() {
+		if f.waiting[e]--; f.waiting[e] == 0 {
+			delete(f.waiting, e)
 		}
 	})
 	return out.wait(d)
 }
 
-// faulty applies the faults of e to the answers of next.
-func (h *Hub) faulty(e Endpoint, next http.Handler) http.Handler {
+// withFaults applies the faults of e to the answers of next.
+func (h *Hub) withFaults(e Endpoint, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		x, broken := h.faults.take(e)
+		x, broken := h.faults.nextFault(e)
 		if !broken {
 			next.ServeHTTP(w, r)
 			return
 		}
-		out := &slowWriter{w: w, r: r, slow: x.Slow, end: h.life.Done()}
-		if x.Delay > 0 && !h.faults.hold(out, e, x.Delay) {
+		out := &slowWriter{w: w, r: r, slow: x.Slow, end: h.lifeCtx.Done()}
+		if x.Delay > 0 && !h.faults.delay(out, e, x.Delay) {
 			panic(http.ErrAbortHandler)
 		}
 		if x.Drop {
@@ -140,7 +140,7 @@ func (h *Hub) faulty(e Endpoint, next http.Handler) http.Handler {
 		switch {
 		case x.Status != 0:
 			refuse(x.Status, "fault", "broken on purpose").write(rec)
-		case x.Expired && e != AtToken:
+		case x.Expired && e != EndpointToken:
 			rec.Header().Set("WWW-Authenticate", `Bearer realm="hub", error="invalid_token"`)
 			wrongToken.write(rec)
 		default:

@@ -18,13 +18,13 @@ import (
 type Endpoint string
 
 const (
-	AtToken       Endpoint = "token"       // token endpoint
-	AtLookup      Endpoint = "lookup"      // Contact API
-	AtTransaction Endpoint = "transaction" // Transaction API
-	AtPages       Endpoint = "pages"       // login, customer file, message box
+	EndpointToken       Endpoint = "token"       // token endpoint
+	EndpointLookup      Endpoint = "lookup"      // Contact API
+	EndpointTransaction Endpoint = "transaction" // Transaction API
+	EndpointPages       Endpoint = "pages"       // login, customer file, message box
 )
 
-var endpoints = []Endpoint{AtToken, AtLookup, AtTransaction, AtPages}
+var endpoints = []Endpoint{EndpointToken, EndpointLookup, EndpointTransaction, EndpointPages}
 
 // Body is how an answer's body is changed; "" leaves it as it is.
 type Body string
@@ -100,8 +100,8 @@ var faultParts = []faultPart{
 	{"times", text.Errorf(text.LocalhubFaultNumber, 1, maxTimes), func(x *Fault, v string) bool { return readNumber(v, &x.Times, 1, maxTimes) }},
 }
 
-// part returns the part with the given name, or nil.
-func part(name string) *faultPart {
+// findFaultPart returns the part with the given name, or nil.
+func findFaultPart(name string) *faultPart {
 	i := slices.IndexFunc(faultParts, func(p faultPart) bool { return p.name == name })
 	if i < 0 {
 		return nil
@@ -148,19 +148,19 @@ func ParseFault(s string) (Endpoint, Fault, error) {
 	case !found:
 		return "", Fault{}, text.Errorf(text.LocalhubFaultAfter, e, e)
 	}
-	x, err := faultOf(strings.Split(parts, ","), e)
+	x, err := parseFaultParts(strings.Split(parts, ","), e)
 	if err != nil {
 		return "", Fault{}, err
 	}
 	return e, x, nil
 }
 
-// faultOf parses the parts of an endpoint's fault, such as "drop" and "delay=2s".
-func faultOf(words []string, e Endpoint) (x Fault, err error) {
+// parseFaultParts parses the parts of an endpoint's fault, such as "drop" and "delay=2s".
+func parseFaultParts(words []string, e Endpoint) (x Fault, err error) {
 	seen := map[string]bool{}
 	for _, word := range words {
 		name, value, hasValue := strings.Cut(word, "=")
-		p := part(name)
+		p := findFaultPart(name)
 		if p == nil {
 			var all []string
 			for _, p := range faultParts {
@@ -186,9 +186,9 @@ func faultOf(words []string, e Endpoint) (x Fault, err error) {
 	return x, nil
 }
 
-// wordsOf converts the members of a JSON object into parts for faultOf, leaving out
+// faultPartsOf converts the members of a JSON object into parts for parseFaultParts, leaving out
 // those that are false or null. ok is false if it is not an object of such members.
-func wordsOf(object jsontext.Value) (all []string, ok bool) {
+func faultPartsOf(object jsontext.Value) (all []string, ok bool) {
 	if object.Kind() != '{' || !object.IsValid() {
 		return nil, false
 	}
@@ -202,7 +202,7 @@ func wordsOf(object jsontext.Value) (all []string, ok bool) {
 		word := strings.ReplaceAll(t.String(), "_", "-")
 		switch v, _ := d.ReadToken(); v.Kind() {
 		case 'n', 'f':
-			if part(word) == nil {
+			if findFaultPart(word) == nil {
 				return nil, false
 			}
 		case 't':
@@ -219,7 +219,7 @@ func wordsOf(object jsontext.Value) (all []string, ok bool) {
 // String returns x in the form that ParseFault reads after the colon.
 func (x Fault) String() string {
 	b, _ := json.Marshal(x) // plain values never fail
-	words, _ := wordsOf(b)
+	words, _ := faultPartsOf(b)
 	return strings.Join(words, ",")
 }
 
@@ -234,7 +234,7 @@ func (x Fault) check(e Endpoint) error {
 		return text.Errorf(text.LocalhubFaultDrop)
 	case x.Expired && x.Status != 0:
 		return text.Errorf(text.LocalhubFaultExpired)
-	case x.Expired && e == AtPages:
+	case x.Expired && e == EndpointPages:
 		return text.Errorf(text.LocalhubFaultPages)
 	case x.Size != 0 && x.Body != BodyLarge:
 		return text.Errorf(text.LocalhubFaultSize)

@@ -38,7 +38,7 @@ func TestFaultsOfALookup(t *testing.T) {
 		"wrong":     {Fault{Body: BodyWrong}, func(a answer, err error) bool { return err == nil && valid(a.body) && a.body != good }},
 		"drop":      {Fault{Drop: true}, func(_ answer, err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) }},
 	} {
-		f.Set(AtLookup, c.fault)
+		f.Set(EndpointLookup, c.fault)
 		a, err := try(t, newClient(t), "GET", h.BaseURL()+"/contact/contacts/telephony?q=0612345678", "", "Authorization", "Bearer "+tok)
 		if !c.check(a, err) {
 			t.Errorf("%s: %+v, %v", name, a, err)
@@ -46,7 +46,7 @@ func TestFaultsOfALookup(t *testing.T) {
 		if askToken(t, h).status != 200 {
 			t.Errorf("%s: the token endpoint is broken too", name)
 		}
-		f.Clear(AtLookup)
+		f.Clear(EndpointLookup)
 		if a := lookup(t, h, tok, "0612345678"); a.body != good {
 			t.Errorf("%s: not mended: %+v", name, a)
 		}
@@ -106,7 +106,7 @@ const loginRequest = "GET /login HTTP/1.1\r\nConnection: close\r\n\r\n"
 
 func TestDropOnTheWire(t *testing.T) {
 	h := start(t, Config{})
-	for _, e := range []Endpoint{AtToken, AtLookup, AtTransaction, AtPages} {
+	for _, e := range []Endpoint{EndpointToken, EndpointLookup, EndpointTransaction, EndpointPages} {
 		h.Faults().Set(e, Fault{Drop: true})
 	}
 	for _, path := range []string{"GET /login", "POST /identity/token", "GET /contact/contacts/telephony?q=0201234567", "POST /transaction/intermediary"} {
@@ -123,7 +123,7 @@ func TestDropOnTheWire(t *testing.T) {
 // hub has its request, so the hub reads all of it first.
 func TestDropReadsTheRequest(t *testing.T) {
 	h := start(t, Config{})
-	h.Faults().Set(AtTransaction, Fault{Drop: true})
+	h.Faults().Set(EndpointTransaction, Fault{Drop: true})
 	c := wire(t, h, "POST /transaction/intermediary HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
 	const goOn = "HTTP/1.1 100 Continue\r\n\r\n"
 	got := make([]byte, len(goOn))
@@ -139,7 +139,7 @@ func TestDropReadsTheRequest(t *testing.T) {
 // TestFaultsInOrder checks that each fault applies its number of times, then the next one does.
 func TestFaultsInOrder(t *testing.T) {
 	h := start(t, Config{})
-	h.Faults().Set(AtPages, Fault{Times: 2}, Fault{Status: 503, Times: 2}, Fault{Times: 1}, Fault{Status: 418})
+	h.Faults().Set(EndpointPages, Fault{Times: 2}, Fault{Status: 503, Times: 2}, Fault{Times: 1}, Fault{Status: 418})
 	for i, want := range []int{200, 200, 503, 503, 200, 418, 418} {
 		if a := do(t, newClient(t), "GET", h.BaseURL()+"/login", ""); a.status != want {
 			t.Errorf("request %d: %d, want %d", i+1, a.status, want)
@@ -151,7 +151,7 @@ func TestFaultsInOrder(t *testing.T) {
 // that closing the hub does not wait for the next one.
 func TestSlowEndsWithTheHub(t *testing.T) {
 	h := start(t, Config{})
-	h.Faults().Set(AtPages, Fault{Slow: Slow{Bytes: 5, Every: time.Hour}})
+	h.Faults().Set(EndpointPages, Fault{Slow: Slow{Bytes: 5, Every: time.Hour}})
 	resp := must.Get(http.ReadResponse(bufio.NewReader(wire(t, h, loginRequest)), nil))(t)
 	drop := make([]byte, 5)
 	if _, err := io.ReadFull(resp.Body, drop); err != nil || !strings.EqualFold(string(drop), "<!doc") {
@@ -175,11 +175,11 @@ func TestFaultsOutlastTheServersDeadlines(t *testing.T) {
 		"late":          {Delay: 300 * time.Millisecond},
 		"late and slow": {Delay: 150 * time.Millisecond, Slow: Slow{Bytes: 100, Every: 150 * time.Millisecond}},
 	} {
-		h.Faults().Set(AtToken, x)
+		h.Faults().Set(EndpointToken, x)
 		if a := askToken(t, h); a.status != 200 {
 			t.Errorf("%s token: %d", name, a.status)
 		}
-		h.Faults().Set(AtPages, x)
+		h.Faults().Set(EndpointPages, x)
 		if a := do(t, newClient(t), "GET", h.BaseURL()+"/web/icon.svg", ""); a.status != 200 || !strings.HasSuffix(a.body, "</svg>\n") {
 			t.Errorf("%s page: %d", name, a.status)
 		}
@@ -190,7 +190,7 @@ func TestLargeOnTheWire(t *testing.T) {
 	h := start(t, Config{})
 	tok := token(t, h)
 	for size, want := range map[int]int64{1_000_000: 1_000_000, 0: 64 << 20} {
-		h.Faults().Set(AtLookup, Fault{Body: BodyLarge, Size: size})
+		h.Faults().Set(EndpointLookup, Fault{Body: BodyLarge, Size: size})
 		r := bufio.NewReader(wire(t, h, "GET /contact/contacts/telephony?q=0201234567 HTTP/1.1\r\nAuthorization: Bearer "+tok+"\r\nConnection: close\r\n\r\n"))
 		resp := must.Get(http.ReadResponse(r, nil))(t)
 		if resp.ContentLength != -1 || resp.StatusCode != 200 {
@@ -218,7 +218,7 @@ func TestStatusWithItsHeaders(t *testing.T) {
 		{Fault{Status: 500, Body: BodyEmpty}, 500, "", "application/json", ""},
 		{Fault{Status: 204}, 204, "", "application/json", ""},
 	} {
-		h.Faults().Set(AtToken, c.fault)
+		h.Faults().Set(EndpointToken, c.fault)
 		a := askToken(t, h)
 		if a.status != c.status || a.header.Get("Retry-After") != c.retry || a.header.Get("Content-Type") != c.kind || a.body != c.body {
 			t.Errorf("%v: %d %v %q", c.fault, a.status, a.header, a.body)
@@ -230,7 +230,7 @@ func TestExpiredTokens(t *testing.T) {
 	now := newClock()
 	h := start(t, Config{Now: now.Now, TokenLifetime: 30 * time.Minute})
 	f, old := h.Faults(), token(t, h)
-	f.Set(AtToken, Fault{Expired: true})
+	f.Set(EndpointToken, Fault{Expired: true})
 	var a struct {
 		AccessToken string `json:"access_token"`
 		TokenType   string `json:"token_type"`
@@ -258,13 +258,13 @@ func TestExpiredTokens(t *testing.T) {
 	if a := do(t, newClient(t), "POST", h.BaseURL()+"/identity/token", body, "Content-Type", form, "Authorization", basic(clientID, "wrong")); a.status != 401 || errorCode(t, a) != "invalid_client" {
 		t.Errorf("%+v", a)
 	}
-	f.Clear(AtToken)
+	f.Clear(EndpointToken)
 	if a := lookup(t, h, token(t, h), "0201234567"); a.status != 200 {
 		t.Errorf("mended: %d", a.status)
 	}
 
-	f.Set(AtLookup, Fault{Expired: true, Times: 1})
-	f.Set(AtTransaction, Fault{Expired: true, Times: 1})
+	f.Set(EndpointLookup, Fault{Expired: true, Times: 1})
+	f.Set(EndpointTransaction, Fault{Expired: true, Times: 1})
 	good := token(t, h)
 	for i, want := range []bool{true, false} {
 		if a := lookup(t, h, good, "0201234567"); invalid(a) != want || !want && a.status != 200 {
@@ -284,7 +284,7 @@ func TestExpiredTokens(t *testing.T) {
 func TestCutReceipt(t *testing.T) {
 	h := start(t, Config{})
 	tok, z := token(t, h), numbered(t, 1)
-	h.Faults().Set(AtTransaction, Fault{Body: BodyCut, Times: 1})
+	h.Faults().Set(EndpointTransaction, Fault{Body: BodyCut, Times: 1})
 	if _, err := try(t, newClient(t), "POST", h.BaseURL()+"/transaction/intermediary", messagetest.Request(z), "Authorization", "Bearer "+tok, "Content-Type", "application/json"); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("%v", err)
 	}

@@ -54,15 +54,15 @@ type Hub struct {
 	*Data
 	server
 	*logins
-	cfg      Config
-	faults   *Faults
-	adminURL string
-	uploads  uploads
-	jwtKey   []byte
-	knownKey []byte
-	stats    counters
-	closing  sync.Once
-	closed   error
+	cfg       Config
+	faults    *Faults
+	adminURL  string
+	uploads   uploads
+	jwtKey    []byte
+	knownKey  []byte
+	stats     counters
+	closeOnce sync.Once
+	closeErr  error
 }
 
 // Stats counts requests that reached the part they asked for, and those hit by a fault.
@@ -85,17 +85,17 @@ func Start(ctx context.Context, cfg Config) (*Hub, error) {
 	if err := cmp.Or(cfg.check(), err); err != nil {
 		return nil, settingError{err}
 	}
-	if err := where.certify(cfg); err != nil { // its files may be corrected later
+	if err := where.loadCertificate(cfg); err != nil { // its files may be corrected later
 		return nil, err
 	}
 	h := &Hub{cfg: cfg, uploads: uploads{perClient: map[string]int{}}}
-	h.logins = &logins{known: newHashQueue(), strangers: newHashQueue(), rightKey: []byte(newToken())}
-	h.faults = &Faults{hub: &h.server, set: map[Endpoint][]Fault{}, held: map[Endpoint]int{}}
+	h.logins = &logins{knownQueue: newHashQueue(), unknownQueue: newHashQueue(), correctKey: []byte(newToken())}
+	h.faults = &Faults{hub: &h.server, active: map[Endpoint][]Fault{}, waiting: map[Endpoint]int{}}
 	h.prepareServer(ctx, where, cfg.Log)
 	if err := h.open(ctx); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
-	context.AfterFunc(h.life, func() { _ = h.Close() })
+	context.AfterFunc(h.lifeCtx, func() { _ = h.Close() })
 	h.log.Info("local hub ready", "address", h.addr, "tls", h.secure(), "demo", cfg.Demo)
 	return h, nil
 }
@@ -113,7 +113,7 @@ func (h *Hub) open(ctx context.Context) error {
 	if err := h.prepare(ctx); err != nil {
 		return err
 	}
-	h.handler = h.tracked(h.routes())
+	h.handler = h.trackRequests(h.routes())
 	if err := h.listen(h.cfg.Listen); err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (h *Hub) open(ctx context.Context) error {
 
 func (c Config) withDefaults() Config {
 	if c.Listen == "" && c.TLSCert == "" { // without https, the address separates hubs
-		c.Listen = ownLoopback()
+		c.Listen = randomLoopback()
 	}
 	c.Listen = cmp.Or(c.Listen, "127.0.0.1:0")
 	c.Seed = cmp.Or(c.Seed, 1)
@@ -203,11 +203,11 @@ func (h *Hub) prepare(ctx context.Context) error {
 		}
 	}
 	if !h.cfg.Demo {
-		return h.withoutDemoUser(ctx)
+		return h.removeDemoUser(ctx)
 	}
-	real, err := h.has(ctx, h.r, "SELECT 1 FROM contacts WHERE invented = 0")
+	real, err := h.has(ctx, h.readDB, "SELECT 1 FROM contacts WHERE invented = 0")
 	if err != nil {
-		return failed("database", err)
+		return wrapError("database", err)
 	}
 	if real {
 		return text.Errorf(text.LocalhubBadDemoReal)
@@ -216,9 +216,9 @@ func (h *Hub) prepare(ctx context.Context) error {
 	return h.putUser(ctx, DemoUser, demoPassword, bcrypt.MinCost, true)
 }
 
-// withoutDemoUser removes the user left in the folder by an earlier demo, since
+// removeDemoUser removes the user left in the folder by an earlier demo, since
 // its password is public. A user of that name with another password stays.
-func (h *Hub) withoutDemoUser(ctx context.Context) error {
+func (h *Hub) removeDemoUser(ctx context.Context) error {
 	hash, err := h.userHash(ctx, DemoUser)
 	if err != nil || hash == nil {
 		return err
@@ -253,11 +253,11 @@ func (h *Hub) Stats() Stats {
 // and gives requests in progress ten seconds. Then everything is closed, and
 // data in memory is gone. Later calls wait for the first and return its result.
 func (h *Hub) Close() error {
-	h.closing.Do(func() {
+	h.closeOnce.Do(func() {
 		h.stop()
 		if h.Data != nil {
-			h.closed = h.Data.Close()
+			h.closeErr = h.Data.Close()
 		}
 	})
-	return h.closed
+	return h.closeErr
 }

@@ -80,14 +80,14 @@ func clientBy(t testing.TB, tr *http.Transport) *http.Client {
 
 // exec runs a statement.
 func exec(h *Hub, statement string, args ...any) error {
-	_, err := h.w.Exec(statement, args...)
+	_, err := h.writeDB.Exec(statement, args...)
 	return err
 }
 
 // single returns the single value of a query.
 func single[T any](t testing.TB, d *Data, query string) (v T) {
 	t.Helper()
-	must.Do(t, d.r.QueryRowContext(t.Context(), query).Scan(&v))
+	must.Do(t, d.readDB.QueryRowContext(t.Context(), query).Scan(&v))
 	return v
 }
 
@@ -234,7 +234,7 @@ func TestRefusesAnothersFolder(t *testing.T) {
 			dir := t.TempDir()
 			data := must.Get(OpenData(t.Context(), dir))(t)
 			must.Do(t, errors.Join(data.Close(), plant(dir, filepath.Join(dir, "hub.db"))))
-			if data, err := OpenData(t.Context(), dir); !errors.Is(err, filetrust.Err) {
+			if data, err := OpenData(t.Context(), dir); !errors.Is(err, filetrust.ErrUntrusted) {
 				t.Errorf("%v, %v", data, err)
 			}
 		})

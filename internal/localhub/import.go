@@ -59,8 +59,8 @@ type ImportError struct {
 	More   int        // number of further rows
 }
 
-// Where names a row: "line 12" or "record 12".
-func (f Format) Where(row int) *text.Error {
+// RowLabel names a row: "line 12" or "record 12".
+func (f Format) RowLabel(row int) *text.Error {
 	if f == JSON {
 		return text.Errorf(text.LocalhubImportRecord, row)
 	}
@@ -71,9 +71,9 @@ func (f Format) Where(row int) *text.Error {
 func (e *ImportError) Lines() []*text.Error {
 	var all []*text.Error
 	for _, r := range e.Rows {
-		line := text.Errorf(text.LocalhubImportAt, e.Format.Where(r.Row), r.Problem)
+		line := text.Errorf(text.LocalhubImportAt, e.Format.RowLabel(r.Row), r.Problem)
 		if r.Column != "" {
-			line = text.Errorf(text.LocalhubImportIn, e.Format.Where(r.Row), r.Column, r.Problem)
+			line = text.Errorf(text.LocalhubImportIn, e.Format.RowLabel(r.Row), r.Column, r.Problem)
 		}
 		all = append(all, line)
 	}
@@ -108,12 +108,12 @@ func (e *ImportError) orNil() error {
 // unnamed file rather than in memory. So a bad file changes nothing, and others are locked
 // out of the hub's database only while the contacts are inserted, in the order of storage.
 var (
-	staging = unstaging + `
+	createStagingSQL = dropStagingSQL + `
 CREATE TEMP TABLE staged (n INTEGER PRIMARY KEY, row, given, ` + fields + `);
 CREATE TEMP TABLE staged_terms (term, contact, written, mail);
 PRAGMA main.cache_size = -16000;
 `
-	unstaging = `
+	dropStagingSQL = `
 DROP TABLE IF EXISTS temp.staged;
 DROP TABLE IF EXISTS temp.staged_terms;
 PRAGMA main.cache_size = -2000;
@@ -131,20 +131,20 @@ func (d *Data) Import(ctx context.Context, r io.Reader, format Format, opt Impor
 	}
 	m := &importer{Data: d, ctx: ctx, opt: opt, errs: ImportError{Format: format}}
 	var err error
-	if m.conn, err = d.w.Conn(m.ctx); err != nil {
-		return 0, failed("import", err)
+	if m.conn, err = d.writeDB.Conn(m.ctx); err != nil {
+		return 0, wrapError("import", err)
 	}
 	defer m.conn.Close()
 	err = m.run(r)
 	switch {
 	case err == nil:
-		return int(m.n), nil
+		return int(m.staged), nil
 	case ctx.Err() != nil: // the database reports this in many ways
-		return 0, failed("import", ctx.Err())
+		return 0, wrapError("import", ctx.Err())
 	case errors.As(err, new(*text.Error)), errors.As(err, new(*ImportError)):
 		return 0, err
 	}
-	return 0, failed("import", err)
+	return 0, wrapError("import", err)
 }
 
 // importer is one import, used from one goroutine.
@@ -156,11 +156,11 @@ type importer struct {
 	wasDemo bool
 	errs    ImportError
 
-	in   *input
-	put  func() error // stages the current row, the n-th
-	rows int          // seen
-	n    int64        // staged
-	row  row          // the current one
+	in       *input
+	stageRow func() error // stages the current row, the n-th
+	rows     int          // seen
+	staged   int64        // staged
+	row      row          // the current one
 }
 
 // run reads the whole file before it changes anything.
@@ -172,17 +172,17 @@ func (m *importer) run(r io.Reader) error {
 	if lock != nil {
 		defer lock.Unlock()
 	}
-	if _, err := m.conn.ExecContext(m.ctx, staging); err != nil {
+	if _, err := m.conn.ExecContext(m.ctx, createStagingSQL); err != nil {
 		return err
 	}
 	defer func() {
-		_, _ = m.conn.ExecContext(context.WithoutCancel(m.ctx), unstaging) // or with the connection, or before the next import
+		_, _ = m.conn.ExecContext(context.WithoutCancel(m.ctx), dropStagingSQL) // or with the connection, or before the next import
 	}()
 	// One transaction, for speed; read-only, so that it locks nothing others use.
 	if err := m.tx(&sql.TxOptions{ReadOnly: true}, func(tx *sql.Tx) error { return m.stage(tx, r) }); err != nil {
 		return err
 	}
-	if m.n == 0 && len(m.errs.Rows) == 0 {
+	if m.staged == 0 && len(m.errs.Rows) == 0 {
 		return text.Errorf(text.LocalhubImportNone)
 	}
 	if err := m.checkDuplicates(); err != nil {
@@ -210,7 +210,7 @@ func (m *importer) tx(opt *sql.TxOptions, do func(tx *sql.Tx) error) error {
 // hub with invented ones may be a demo, whose password everybody knows:
 // it has to end first, and no other can start while the lock that is returned is held.
 func (m *importer) mayImport() (lock *flock.Flock, err error) {
-	if m.wasDemo, err = m.invented(m.conn); err != nil || !m.wasDemo {
+	if m.wasDemo, err = m.hasInvented(m.conn); err != nil || !m.wasDemo {
 		return nil, err
 	}
 	if !m.opt.Replace {
@@ -225,7 +225,7 @@ func (m *importer) mayImport() (lock *flock.Flock, err error) {
 	return lock, err
 }
 
-func (m *importer) invented(q sqlitefile.Querier) (bool, error) {
+func (m *importer) hasInvented(q sqlitefile.Querier) (bool, error) {
 	return m.has(m.ctx, q, "SELECT 1 FROM contacts WHERE invented = 1")
 }
 
@@ -235,30 +235,30 @@ func (m *importer) stage(tx *sql.Tx, r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	m.put = func() error { return w.write(m.ctx, &m.row.Record, m.n, m.row.at, m.row.ID != "") }
+	m.stageRow = func() error { return w.write(m.ctx, &m.row.Record, m.staged, m.row.number, m.row.ID != "") }
 	return m.read(r)
 }
 
-// problem rejects the current row.
-func (m *importer) problem(column string, what *text.Error) {
-	m.row.bad = true
-	m.errs.add(m.row.at, displaytext.Line(column, maxShownName), what)
+// rejectRow rejects the current row.
+func (m *importer) rejectRow(column string, what *text.Error) {
+	m.row.rejected = true
+	m.errs.add(m.row.number, displaytext.Truncate(column, maxShownName), what)
 }
 
 // warn reports something about the current row, which is accepted.
 func (m *importer) warn(column string, what text.Key) {
 	if m.opt.Warn != nil {
-		m.opt.Warn(RowError{m.row.at, displaytext.Line(column, maxShownName), text.Errorf(what)})
+		m.opt.Warn(RowError{m.row.number, displaytext.Truncate(column, maxShownName), text.Errorf(what)})
 	}
 }
 
-// begin starts the row at a line or record number.
-func (m *importer) begin(at int) {
-	m.row = row{at: at, Record: Record{Numbers: m.row.Numbers[:0], Emails: m.row.Emails[:0]}}
+// beginRow starts the row at a line or record number.
+func (m *importer) beginRow(at int) {
+	m.row = row{number: at, Record: Record{Numbers: m.row.Numbers[:0], Emails: m.row.Emails[:0]}}
 }
 
-// end stages the current row if it is valid.
-func (m *importer) end() error {
+// endRow stages the current row if it is valid.
+func (m *importer) endRow() error {
 	if err := m.ctx.Err(); err != nil {
 		return err
 	}
@@ -267,14 +267,14 @@ func (m *importer) end() error {
 		m.progress()
 	}
 	m.checkRow()
-	if m.row.bad {
+	if m.row.rejected {
 		return nil
 	}
-	if m.n == maxImport {
+	if m.staged == maxImport {
 		return text.Errorf(text.LocalhubImportMany, maxImport)
 	}
-	m.n++
-	return m.put()
+	m.staged++
+	return m.stageRow()
 }
 
 func (m *importer) progress() {
@@ -303,7 +303,9 @@ func (m *importer) rowErrors(problem func(other int) *text.Error) func(*sql.Rows
 
 // checkDuplicates reports IDs that occur in more than one row.
 func (m *importer) checkDuplicates() error {
-	return m.rowErrors(func(first int) *text.Error { return text.Errorf(text.LocalhubImportSame, m.errs.Format.Where(first)) })(
+	return m.rowErrors(func(first int) *text.Error {
+		return text.Errorf(text.LocalhubImportSame, m.errs.Format.RowLabel(first))
+	})(
 		m.conn.QueryContext(m.ctx, `SELECT again.row, first.row
  FROM (SELECT id, min(n) AS n FROM temp.staged WHERE given GROUP BY id HAVING count(*) > 1) f
  JOIN temp.staged first ON first.n = f.n JOIN temp.staged again ON again.id = f.id AND again.n > f.n ORDER BY again.n`))
@@ -322,7 +324,7 @@ func (m *importer) checkExisting(q sqlitefile.Querier) error {
 // store moves the staged rows to the hub's tables, in one transaction.
 func (m *importer) store(tx *sql.Tx) error {
 	// Checked again, now that nobody else can write.
-	if has, err := m.invented(tx); err != nil {
+	if has, err := m.hasInvented(tx); err != nil {
 		return err
 	} else if has && !m.wasDemo {
 		return text.Errorf(text.LocalhubImportMeanwhile)

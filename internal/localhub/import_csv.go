@@ -17,7 +17,7 @@ const maxImportColumns = 200
 // readCSV reads rows after a header row.
 func (m *importer) readCSV() error {
 	b := bufio.NewReaderSize(m.in, importBuffer)
-	comma, said, err := separator(b)
+	comma, said, err := detectSeparator(b)
 	if err != nil {
 		return m.unreadable(1, err)
 	}
@@ -28,7 +28,7 @@ func (m *importer) readCSV() error {
 		_, _ = r.Read() // the separator line
 		last = 2
 	}
-	header, err := m.header(r, last)
+	header, err := m.readHeader(r, last)
 	if err != nil || header == nil {
 		return err
 	}
@@ -40,12 +40,12 @@ func (m *importer) readCSV() error {
 		case err == io.EOF:
 			return nil
 		case errors.As(err, &broken):
-			m.begin(broken.StartLine)
+			m.beginRow(broken.StartLine)
 			if !errors.Is(err, csv.ErrBareQuote) {
-				m.problem("", text.Errorf(text.LocalhubImportQuote))
+				m.rejectRow("", text.Errorf(text.LocalhubImportQuote))
 				return nil
 			}
-			m.problem("", text.Errorf(text.LocalhubImportBareQuote))
+			m.rejectRow("", text.Errorf(text.LocalhubImportBareQuote))
 		case err != nil:
 			return m.unreadable(last, err)
 		default:
@@ -54,10 +54,10 @@ func (m *importer) readCSV() error {
 				m.in.next()
 				continue // spreadsheets write such rows after the last one
 			}
-			m.begin(last)
-			m.record(header, record)
+			m.beginRow(last)
+			m.readRecord(header, record)
 		}
-		if err := m.end(); err != nil {
+		if err := m.endRow(); err != nil {
 			return err
 		}
 	}
@@ -65,29 +65,29 @@ func (m *importer) readCSV() error {
 
 // heading is a column of the file.
 type heading struct {
-	name string
-	to   column
+	name   string
+	column column
 }
 
-// header reads the column names, which start at line from.
+// readHeader reads the column names, which start at line from.
 // If they are unusable, it reports that and returns nil.
-func (m *importer) header(r *csv.Reader, from int) ([]heading, error) {
-	m.begin(from)
+func (m *importer) readHeader(r *csv.Reader, from int) ([]heading, error) {
+	m.beginRow(from)
 	names, err := r.Read()
 	var broken *csv.ParseError
 	switch {
 	case err == io.EOF:
 		return nil, nil // an empty file
 	case errors.As(err, &broken):
-		m.problem("", text.Errorf(text.LocalhubImportHeaderQuote))
+		m.rejectRow("", text.Errorf(text.LocalhubImportHeaderQuote))
 		return nil, nil
 	case err != nil:
 		return nil, m.unreadable(from, err)
 	}
 	line, _ := r.FieldPos(0)
-	m.begin(line)
+	m.beginRow(line)
 	if len(names) > maxImportColumns {
-		m.problem("", text.Errorf(text.LocalhubImportColumns, maxImportColumns))
+		m.rejectRow("", text.Errorf(text.LocalhubImportColumns, maxImportColumns))
 		return nil, nil
 	}
 	var all []heading
@@ -97,7 +97,7 @@ func (m *importer) header(r *csv.Reader, from int) ([]heading, error) {
 	for _, name := range names {
 		name, problem := cleanValue(name)
 		if problem != nil {
-			m.problem("", text.Errorf(text.LocalhubImportHeaderName, problem))
+			m.rejectRow("", text.Errorf(text.LocalhubImportHeaderName, problem))
 			return nil, nil
 		}
 		c, ok := columnOf(name)
@@ -108,7 +108,7 @@ func (m *importer) header(r *csv.Reader, from int) ([]heading, error) {
 			unknown = append(unknown, name)
 			continue
 		case c < phoneColumn && seen[c]:
-			m.problem(columnTable[c].name, text.Errorf(text.LocalhubImportColumnTwice))
+			m.rejectRow(columnTable[c].name, text.Errorf(text.LocalhubImportColumnTwice))
 		case c < phoneColumn:
 			seen[c] = true
 		}
@@ -116,26 +116,26 @@ func (m *importer) header(r *csv.Reader, from int) ([]heading, error) {
 		all = append(all, heading{name, c})
 	}
 	if len(unknown) > 0 {
-		m.problem("", unknownNames(unknown, known))
+		m.rejectRow("", unknownNames(unknown, known))
 	}
-	if m.row.bad {
+	if m.row.rejected {
 		return nil, nil
 	}
 	return all, nil
 }
 
-// record processes the fields of a row.
-func (m *importer) record(header []heading, fields []string) {
+// readRecord processes the fields of a row.
+func (m *importer) readRecord(header []heading, fields []string) {
 	if len(fields) < len(header) {
-		m.problem("", text.Errorf(text.LocalhubImportFields, len(fields), len(header)))
+		m.rejectRow("", text.Errorf(text.LocalhubImportFields, len(fields), len(header)))
 		return
 	}
 	for i, v := range fields {
 		switch {
 		case i < len(header) && header[i].name != "":
-			m.several(header[i].to, header[i].name, v)
+			m.splitValues(header[i].column, header[i].name, v)
 		case strings.TrimSpace(v) != "":
-			m.problem("", text.Errorf(text.LocalhubImportNoHeading, i+1))
+			m.rejectRow("", text.Errorf(text.LocalhubImportNoHeading, i+1))
 			return
 		}
 	}
@@ -145,9 +145,9 @@ func empty(fields []string) bool {
 	return !slices.ContainsFunc(fields, func(f string) bool { return strings.TrimSpace(f) != "" })
 }
 
-// separator determines the separator: the one that splits the header row into most
+// detectSeparator determines the separator: the one that splits the header row into most
 // names, or the one given by a first line such as "sep=;", which spreadsheets read.
-func separator(b *bufio.Reader) (comma rune, said bool, err error) {
+func detectSeparator(b *bufio.Reader) (comma rune, said bool, err error) {
 	start, err := b.Peek(importBuffer)
 	if err != nil && err != io.EOF && len(start) == 0 {
 		return 0, false, err

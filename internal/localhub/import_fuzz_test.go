@@ -17,7 +17,7 @@ import (
 // that would be stored, and every error.
 func fuzzImport(t *testing.T, format Format, file []byte) {
 	m := &importer{ctx: t.Context(), errs: ImportError{Format: format}}
-	m.put = func() error {
+	m.stageRow = func() error {
 		r := &m.row
 		for c := range phoneColumn {
 			if v := *columnTable[c].field(&r.Record); len(v) > maxImportField || !utf8.ValidString(v) || strings.ContainsFunc(v, isUnusual) || v != strings.TrimSpace(v) {

@@ -30,8 +30,8 @@ func (m *importer) read(r io.Reader) error {
 // unreadable ends the import because of an endless row, or because the file could not be read.
 func (m *importer) unreadable(last int, err error) error {
 	if errors.Is(err, errLongRow) {
-		m.begin(last)
-		m.problem("", text.Errorf(text.LocalhubImportLongRow, maxImportRow))
+		m.beginRow(last)
+		m.rejectRow("", text.Errorf(text.LocalhubImportLongRow, maxImportRow))
 		return nil
 	}
 	return err
@@ -57,7 +57,7 @@ func (in *input) next() { in.left = maxImportRow + importBuffer }
 
 func (in *input) Read(p []byte) (int, error) {
 	if in.text == nil {
-		in.text = transform.NewReader(counted{in}, unicode.BOMOverride(&encodingGuess{}))
+		in.text = transform.NewReader(countingReader{in}, unicode.BOMOverride(&encodingGuess{}))
 	}
 	if in.left <= 0 {
 		in.err = errLongRow
@@ -69,10 +69,10 @@ func (in *input) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// counted reads the raw file and counts its bytes.
-type counted struct{ in *input }
+// countingReader reads the raw file and counts its bytes.
+type countingReader struct{ in *input }
 
-func (c counted) Read(p []byte) (int, error) {
+func (c countingReader) Read(p []byte) (int, error) {
 	n, err := c.in.raw.Read(p)
 	c.in.bytes += int64(n)
 	if err != nil && err != io.EOF {

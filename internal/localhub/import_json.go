@@ -25,9 +25,9 @@ func (m *importer) readJSON() error {
 	var err error
 	for err == nil {
 		if j.d.PeekKind() == '[' {
-			err = each(j.d, '[', func() error { return j.record(false) })
+			err = eachItem(j.d, '[', func() error { return j.readRecord(false) })
 		} else {
-			err = j.record(true)
+			err = j.readRecord(true)
 		}
 	}
 	var broken *jsontext.SyntacticError
@@ -35,8 +35,8 @@ func (m *importer) readJSON() error {
 	case err == io.EOF:
 		return nil
 	case errors.As(err, &broken), errors.Is(err, io.ErrUnexpectedEOF):
-		m.begin(j.rows + 1)
-		m.problem("", text.Errorf(text.LocalhubImportJSON, j.d.InputOffset()))
+		m.beginRow(j.rows + 1)
+		m.rejectRow("", text.Errorf(text.LocalhubImportJSON, j.d.InputOffset()))
 		return nil
 	case m.in.err != nil && errors.Is(err, m.in.err):
 		return m.unreadable(j.rows+1, m.in.err)
@@ -44,29 +44,29 @@ func (m *importer) readJSON() error {
 	return err // one of our own errors
 }
 
-// record reads a record. One that stands alone may be an
+// readRecord reads a record. One that stands alone may be an
 // answer of the Contact API: an object that starts with data.
-func (j *jsonFile) record(alone bool) error {
-	j.begin(j.rows + 1)
+func (j *jsonFile) readRecord(alone bool) error {
+	j.beginRow(j.rows + 1)
 	j.known, j.unknown = false, j.unknown[:0]
 	if j.d.PeekKind() != '{' {
 		if err := j.d.SkipValue(); err != nil {
 			return err
 		}
-		j.problem("", text.Errorf(text.LocalhubImportNoObject))
+		j.rejectRow("", text.Errorf(text.LocalhubImportNoObject))
 		return j.finish()
 	}
 	answer := false
-	err := members(j.d, func(name string) error {
+	err := eachMember(j.d, func(name string) error {
 		inside := name == "data" && j.d.PeekKind() == '{'
 		answer = answer || alone && inside
 		switch alone = false; {
 		case answer && inside:
-			return members(j.d, j.inAnswer)
+			return eachMember(j.d, j.readAnswer)
 		case answer:
 			return j.d.SkipValue()
 		}
-		return j.field("", name)
+		return j.readField("", name)
 	})
 	if err != nil || answer {
 		return err
@@ -74,28 +74,28 @@ func (j *jsonFile) record(alone bool) error {
 	return j.finish()
 }
 
-func (j *jsonFile) inAnswer(name string) error {
+func (j *jsonFile) readAnswer(name string) error {
 	if name == "items" && j.d.PeekKind() == '[' {
-		return each(j.d, '[', func() error { return j.record(false) })
+		return eachItem(j.d, '[', func() error { return j.readRecord(false) })
 	}
 	return j.d.SkipValue()
 }
 
 func (j *jsonFile) finish() error {
 	if len(j.unknown) > 0 {
-		j.problem("", unknownNames(j.unknown, j.known))
+		j.rejectRow("", unknownNames(j.unknown, j.known))
 	}
-	return j.end()
+	return j.endRow()
 }
 
-// field reads the value of a field of a record, or of an object inside it; inside is that
+// readField reads the value of a field of a record, or of an object inside it; inside is that
 // object's name with a dot.
-func (j *jsonFile) field(inside, name string) error {
+func (j *jsonFile) readField(inside, name string) error {
 	name = inside + name
 	c, ok := columnOf(name)
 	switch kind := j.d.PeekKind(); {
 	case kind == '{' && inside == "" && hasFields(name):
-		return members(j.d, func(inner string) error { return j.field(name+".", inner) })
+		return eachMember(j.d, func(inner string) error { return j.readField(name+".", inner) })
 	case kind == 'n' && plainName(name) == "woonadres":
 		return j.d.SkipValue()
 	case !ok:
@@ -108,9 +108,9 @@ func (j *jsonFile) field(inside, name string) error {
 	}
 	j.known = true
 	if j.d.PeekKind() == '[' && (c == phoneColumn || c == emailColumn) {
-		return each(j.d, '[', func() error { return j.scalar(c, name) })
+		return eachItem(j.d, '[', func() error { return j.readScalar(c, name) })
 	}
-	return j.scalar(c, name)
+	return j.readScalar(c, name)
 }
 
 // hasFields reports whether a field of a record is an object.
@@ -119,11 +119,11 @@ func hasFields(name string) bool {
 	return name == "woonadres" || name == "producent" || name == "laatstgewijzigddoor"
 }
 
-// scalar reads a text, or a number used as one.
-func (j *jsonFile) scalar(c column, name string) error {
+// readScalar reads a text, or a number used as one.
+func (j *jsonFile) readScalar(c column, name string) error {
 	switch j.d.PeekKind() {
 	case '[', '{', 't', 'f':
-		j.problem(name, text.Errorf(text.LocalhubImportNoText))
+		j.rejectRow(name, text.Errorf(text.LocalhubImportNoText))
 		return j.d.SkipValue()
 	case 'n':
 		return j.d.SkipValue()
@@ -134,18 +134,18 @@ func (j *jsonFile) scalar(c column, name string) error {
 	}
 	s := t.String()
 	if t.Kind() == '0' && strings.Trim(s, "0123456789") != "" {
-		j.problem(name, text.Errorf(text.LocalhubImportNoWhole))
+		j.rejectRow(name, text.Errorf(text.LocalhubImportNoWhole))
 		return nil
 	}
-	j.value(c, name, s)
+	j.setValue(c, name, s)
 	return nil
 }
 
 // errOtherKind reports a value of another kind than expected.
 var errOtherKind = errors.New("a value of another kind")
 
-// each reads an array ('[') or an object ('{'); next reads each of its items in turn.
-func each(d *jsontext.Decoder, kind jsontext.Kind, next func() error) error {
+// eachItem reads an array ('[') or an object ('{'); next reads each of its items in turn.
+func eachItem(d *jsontext.Decoder, kind jsontext.Kind, next func() error) error {
 	t, err := d.ReadToken()
 	if err == nil && t.Kind() != kind {
 		err = errOtherKind
@@ -160,9 +160,9 @@ func each(d *jsontext.Decoder, kind jsontext.Kind, next func() error) error {
 	return err
 }
 
-// members reads an object; next reads each member's value, given its name.
-func members(d *jsontext.Decoder, next func(name string) error) error {
-	return each(d, '{', func() error {
+// eachMember reads an object; next reads each member's value, given its name.
+func eachMember(d *jsontext.Decoder, next func(name string) error) error {
+	return eachItem(d, '{', func() error {
 		t, err := d.ReadToken()
 		if err != nil {
 			return err

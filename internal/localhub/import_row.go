@@ -101,33 +101,33 @@ func columnOf(name string) (c column, ok bool) {
 
 // row is a contact being imported.
 type row struct {
-	at  int
-	bad bool
-	set [phoneColumn]bool
+	number   int
+	rejected bool
+	set      [phoneColumn]bool
 	Record
 }
 
-// value processes a value of the current row. name is that of its column in the file.
-func (m *importer) value(c column, name, v string) {
+// setValue processes a value of the current row. name is that of its column in the file.
+func (m *importer) setValue(c column, name, v string) {
 	if c == ignoredColumn {
 		return
 	}
 	v, problem := cleanValue(v)
 	if problem != nil {
-		m.problem(name, problem)
+		m.rejectRow(name, problem)
 		return
 	}
 	switch c {
 	case phoneColumn:
-		m.phone(name, v)
+		m.addPhone(name, v)
 		return
 	case emailColumn:
-		m.email(name, v)
+		m.addEmail(name, v)
 		return
 	}
 	r := &m.row
 	if r.set[c] {
-		m.problem(name, text.Errorf(text.LocalhubImportTwice))
+		m.rejectRow(name, text.Errorf(text.LocalhubImportTwice))
 		return
 	}
 	if r.set[c] = true; c == countryColumn {
@@ -137,48 +137,48 @@ func (m *importer) value(c column, name, v string) {
 	switch {
 	case v == "":
 	case c == idColumn && !validID(v):
-		m.problem(name, text.Errorf(text.LocalhubImportID))
+		m.rejectRow(name, text.Errorf(text.LocalhubImportID))
 	case c == relationColumn && strings.Trim(v, "0123456789") != "":
-		m.problem(name, text.Errorf(text.LocalhubImportDigits))
+		m.rejectRow(name, text.Errorf(text.LocalhubImportDigits))
 	case c == countryColumn && (len(v) < 2 || len(v) > 3 || strings.ContainsFunc(v, func(r rune) bool { return r < 'A' || r > 'Z' })):
-		m.problem(name, text.Errorf(text.LocalhubImportCountry))
+		m.rejectRow(name, text.Errorf(text.LocalhubImportCountry))
 	}
 }
 
-// several splits a value into its telephone numbers or e-mail addresses.
-func (m *importer) several(c column, name, v string) {
+// splitValues splits a value into its telephone numbers or e-mail addresses.
+func (m *importer) splitValues(c column, name, v string) {
 	if c != phoneColumn && c != emailColumn {
-		m.value(c, name, v)
+		m.setValue(c, name, v)
 		return
 	}
 	if len(v) > maxImportField {
-		m.problem(name, tooLong)
+		m.rejectRow(name, tooLong)
 		return
 	}
 	for part := range strings.FieldsFuncSeq(v, func(r rune) bool { return r == ';' || r == '|' }) {
-		m.value(c, name, part)
+		m.setValue(c, name, part)
 	}
 }
 
-// mostDigits is more than any single number has in any notation, and fewer than two have.
-const mostDigits = 17
+// maxDigits is more than any single number has in any notation, and fewer than two have.
+const maxDigits = 17
 
-func (m *importer) phone(name, v string) {
+func (m *importer) addPhone(name, v string) {
 	if v == "" {
 		return
 	}
 	switch digits := strings.Map(onlyDigits, v); {
 	case len(v) > maxTerm:
-		m.problem(name, text.Errorf(text.LocalhubImportLongNumber, maxTerm))
+		m.rejectRow(name, text.Errorf(text.LocalhubImportLongNumber, maxTerm))
 		return
-	case !strings.Contains(v, "@") && len(digits) > mostDigits:
-		m.problem(name, text.Errorf(text.LocalhubImportManyDigits))
+	case !strings.Contains(v, "@") && len(digits) > maxDigits:
+		m.rejectRow(name, text.Errorf(text.LocalhubImportManyDigits))
 		return
-	case rounded(v):
-		m.problem(name, text.Errorf(text.LocalhubImportRounded))
+	case isRounded(v):
+		m.rejectRow(name, text.Errorf(text.LocalhubImportRounded))
 		return
 	case len(m.row.Numbers) == maxImportTerms:
-		m.problem(name, text.Errorf(text.LocalhubImportNumbers, maxImportTerms))
+		m.rejectRow(name, text.Errorf(text.LocalhubImportNumbers, maxImportTerms))
 		return
 	}
 	if _, ok := lastNine(v); !ok {
@@ -194,22 +194,22 @@ func onlyDigits(r rune) rune {
 	return -1
 }
 
-// rounded reports whether v is a number in the form in which spreadsheets write large ones.
-func rounded(v string) bool {
+// isRounded reports whether v is a number in the form in which spreadsheets write large ones.
+func isRounded(v string) bool {
 	mantissa, exponent, found := strings.Cut(strings.ToUpper(v), "E+")
 	return found && mantissa != "" && exponent != "" &&
 		strings.Trim(mantissa, "0123456789.,") == "" && strings.Trim(exponent, "0123456789") == ""
 }
 
-func (m *importer) email(name, v string) {
+func (m *importer) addEmail(name, v string) {
 	if v == "" {
 		return
 	}
-	switch _, ok := email(v); {
+	switch _, ok := emailTerm(v); {
 	case !ok:
-		m.problem(name, text.Errorf(text.LocalhubImportNoEmail))
+		m.rejectRow(name, text.Errorf(text.LocalhubImportNoEmail))
 	case len(m.row.Emails) == maxImportTerms:
-		m.problem(name, text.Errorf(text.LocalhubImportEmails, maxImportTerms))
+		m.rejectRow(name, text.Errorf(text.LocalhubImportEmails, maxImportTerms))
 	default:
 		m.row.Emails = append(m.row.Emails, v)
 	}
@@ -217,11 +217,11 @@ func (m *importer) email(name, v string) {
 
 // checkRow checks a row as a whole.
 func (m *importer) checkRow() {
-	if m.row.bad {
+	if m.row.rejected {
 		return
 	}
 	if m.row.FamilyName == "" && m.row.Initials == "" {
-		m.problem("", text.Errorf(text.LocalhubImportNoName))
+		m.rejectRow("", text.Errorf(text.LocalhubImportNoName))
 		return
 	}
 	if len(m.row.Numbers) == 0 {
@@ -274,7 +274,7 @@ func unknownNames(names []string, anyKnown bool) *text.Error {
 			some = append(some, "…")
 			break
 		}
-		some = append(some, `"`+displaytext.Line(n, maxShownName)+`"`)
+		some = append(some, `"`+displaytext.Truncate(n, maxShownName)+`"`)
 	}
 	return text.Errorf(text.LocalhubImportUnknown, strings.Join(some, ", "), strings.Join(ImportColumns(), ", "))
 }

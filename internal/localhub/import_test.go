@@ -59,15 +59,15 @@ func count(t testing.TB, d *Data) int {
 var samplePeople = []Record{
 	{Contact: contact.Contact{ID: "c-1", RelationNumber: "100203", Initials: "J.M.", Prefix: "van der", FamilyName: "Berg",
 		Address:  contact.Address{Street: "Lindelaan", Number: "12", Addition: "A", PostalCode: "1234AB", City: "Ons Dorp", Country: "NL"},
-		Producer: contact.Coded{Code: "P001", Description: "Kantoor Ons Dorp"}, LastModifiedBy: contact.Coded{Code: "MJO", Description: "M. de Jong"}},
+		Producer: contact.CodedValue{Code: "P001", Description: "Kantoor Ons Dorp"}, LastModifiedBy: contact.CodedValue{Code: "MJO", Description: "M. de Jong"}},
 		Numbers: []string{"020 123 4567", "06-12345678"}, Emails: []string{"jm.berg@example.org"}},
 	{Contact: contact.Contact{ID: "c-2", RelationNumber: "0100206", Initials: "É.", FamilyName: "Özdemir-'t Hart",
 		Address:  contact.Address{Street: "Laan van de Zeven Zwanen", Number: "1", PostalCode: "1590 AB", City: "Zaanwijk"},
-		Producer: contact.Coded{Code: "P002", Description: "Kantoor Zaanwijk"}, LastModifiedBy: contact.Coded{Code: "KBA", Description: "K. Bakhuis"}},
+		Producer: contact.CodedValue{Code: "P002", Description: "Kantoor Zaanwijk"}, LastModifiedBy: contact.CodedValue{Code: "KBA", Description: "K. Bakhuis"}},
 		Numbers: []string{"020/123.4567", "+31 (0)6 1234 0001"}, Emails: []string{"e.ozdemir@example.org", "info@example.org"}},
 	{Contact: contact.Contact{ID: "c-3", RelationNumber: "100209", FamilyName: "De Oude Polis; verzekeringen",
 		Address:  contact.Address{Street: "Kerkpad achterom", Number: "7", Addition: "bis", PostalCode: "48531", City: "Bad Moorwiese", Country: "DE"},
-		Producer: contact.Coded{Code: "P020", Description: `De "Oude" Polis`}},
+		Producer: contact.CodedValue{Code: "P020", Description: `De "Oude" Polis`}},
 		Numbers: []string{"0881230001", "112"}},
 	{Contact: contact.Contact{ID: "c-4", RelationNumber: "100212", Initials: "A.", Prefix: "in 't", FamilyName: "Veld"}},
 }
@@ -332,10 +332,10 @@ func TestGivenUp(t *testing.T) {
 	h := start(t, Config{})
 	for _, begin := range []func(context.Context) (*sql.Rows, error){
 		func(ctx context.Context) (*sql.Rows, error) {
-			return h.r.QueryContext(ctx, "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c")
+			return h.readDB.QueryContext(ctx, "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c")
 		},
 		func(ctx context.Context) (*sql.Rows, error) {
-			tx, err := h.w.BeginTx(ctx, nil)
+			tx, err := h.writeDB.BeginTx(ctx, nil)
 			if err != nil {
 				return nil, err
 			}

@@ -39,7 +39,7 @@ func (c Config) origin() (origin, error) {
 		return origin{}, text.Errorf(text.LocalhubBadListen)
 	}
 	p := origin{loopback: a.Addr().IsLoopback(), host: c.PublicHost}
-	if p.host != "" && !hostName(p.host) {
+	if p.host != "" && !isHostName(p.host) {
 		return origin{}, text.Errorf(text.LocalhubBadPublic)
 	}
 	switch secure := c.TLSCert != "" || c.TLSKey != ""; {
@@ -56,16 +56,16 @@ func (c Config) origin() (origin, error) {
 	return p, nil
 }
 
-// ownLoopback returns a random loopback address with a free port. A browser
+// randomLoopback returns a random loopback address with a free port. A browser
 // sends cookies to every port of an address, so on 127.0.0.1, programs of the
 // computer's other users would receive the hub's. The address can be found in
 // the system's socket table; only a certificate reliably keeps others out.
-func ownLoopback() string {
+func randomLoopback() string {
 	return fmt.Sprintf("127.%d.%d.%d:0", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
 }
 
-// certify reads the certificate and its key, if there is one, and takes the hub's name from it.
-func (p *origin) certify(c Config) error {
+// loadCertificate reads the certificate and its key, if there is one, and takes the hub's name from it.
+func (p *origin) loadCertificate(c Config) error {
 	switch {
 	case c.TLSCert == "" && c.TLSKey == "":
 		return nil
@@ -92,7 +92,7 @@ func (p *origin) certify(c Config) error {
 	case len(leaf.IPAddresses) > 0:
 		p.host = leaf.IPAddresses[0].String()
 	}
-	if !hostName(p.host) {
+	if !isHostName(p.host) {
 		return text.Errorf(text.LocalhubBadFirstName)
 	}
 	p.tls = &tls.Config{
@@ -102,8 +102,8 @@ func (p *origin) certify(c Config) error {
 	return nil
 }
 
-// hostName reports whether s is a DNS name, or an address that others can use.
-func hostName(s string) bool {
+// isHostName reports whether s is a DNS name, or an address that others can use.
+func isHostName(s string) bool {
 	if a, err := netip.ParseAddr(s); err == nil {
 		return a.Zone() == "" && !a.IsUnspecified()
 	}
@@ -115,8 +115,8 @@ func hostName(s string) bool {
 	return len(s) <= 253
 }
 
-// onPort sets the names and the address once the port is known.
-func (p *origin) onPort(at net.Addr) {
+// setPort sets the names and the address once the port is known.
+func (p *origin) setPort(at net.Addr) {
 	addr := at.String()
 	host, port, _ := net.SplitHostPort(addr)
 	if a, err := netip.ParseAddr(host); err == nil && !a.IsUnspecified() {

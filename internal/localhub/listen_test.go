@@ -139,11 +139,11 @@ func TestTLS(t *testing.T) {
 		t.Errorf("token: %d", a.status)
 	}
 	// Faults affect the connection here as well.
-	h.Faults().Set(AtPages, Fault{Drop: true}) // not once: the client retries
+	h.Faults().Set(EndpointPages, Fault{Drop: true}) // not once: the client retries
 	if _, err := try(t, c, "GET", h.BaseURL()+"/login", ""); !errors.Is(err, io.EOF) {
 		t.Errorf("drop: %v", err)
 	}
-	h.Faults().Clear(AtPages)
+	h.Faults().Clear(EndpointPages)
 	must.Do(t, h.Faults().SetGone(true))
 	must.Do(t, h.Faults().SetGone(false))
 	if a := do(t, c, "GET", h.BaseURL()+"/login", ""); a.status != 200 {
@@ -156,10 +156,10 @@ func placeOf(c Config, given string) (origin, error) {
 	c = c.withDefaults()
 	p, err := c.origin()
 	if err == nil {
-		err = p.certify(c)
+		err = p.loadCertificate(c)
 	}
 	if err == nil {
-		p.onPort(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(given)))
+		p.setPort(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(given)))
 	}
 	return p, err
 }
@@ -328,7 +328,7 @@ func closeHub(t *testing.T, h *Hub) <-chan error {
 func TestStopLetsADeliveryFinish(t *testing.T) {
 	dir := t.TempDir()
 	h := start(t, Config{Dir: dir, Admin: true})
-	h.grace, h.last = 10*time.Second, time.Millisecond
+	h.grace, h.lastAnswerTime = 10*time.Second, time.Millisecond
 	large := messagetest.ZIP(t, "scan.txt", strings.Repeat("large ", 1<<18)) // read in pieces, so its request must not be canceled
 	d := startDelivery(t, h, messagetest.Request(numbered(t, 1), large))
 	closed := closeHub(t, h)
@@ -351,7 +351,7 @@ func TestStopLetsADeliveryFinish(t *testing.T) {
 func TestStopCutsADeliveryThatStands(t *testing.T) {
 	dir := t.TempDir()
 	h := start(t, Config{Dir: dir})
-	h.grace, h.last = 200*time.Millisecond, time.Millisecond
+	h.grace, h.lastAnswerTime = 200*time.Millisecond, time.Millisecond
 	d := startDelivery(t, h, messagetest.Request(numbered(t, 1)))
 	began := time.Now()
 	must.Do(t, <-closeHub(t, h))

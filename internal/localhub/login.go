@@ -58,7 +58,7 @@ func (h *Hub) loginForm(w http.ResponseWriter, r *http.Request, status int, l lo
 }
 
 func (h *Hub) doLogin(w http.ResponseWriter, r *http.Request, _ User) error {
-	name, password := userName(r.PostForm.Get("user")), r.PostForm.Get("password")
+	name, password := normaliseName(r.PostForm.Get("user")), r.PostForm.Get("password")
 	if len(name) > 100 {
 		name = ""
 	}
@@ -75,7 +75,7 @@ func (h *Hub) doLogin(w http.ResponseWriter, r *http.Request, _ User) error {
 		l.Error = language(r).T(text.LocalhubWrong)
 		return h.loginForm(w, r, http.StatusUnauthorized, l)
 	}
-	if err := h.begin(r.Context(), w, name); err != nil {
+	if err := h.beginSession(r.Context(), w, name); err != nil {
 		return err
 	}
 	http.Redirect(w, r, l.Next, http.StatusSeeOther)
@@ -140,7 +140,7 @@ const (
 	limitWindow     = 5 * time.Minute // the longest wait; twice that without a try resets a counter
 	limitPerUser    = 5               // wrong passwords for a name from one network, or from browsers known for it
 	limitPerNetwork = 50              // from one network, for any names
-	limitKeys       = 10_000
+	maxCounters     = 10_000
 )
 
 // limiter slows down password guessing. It counts per name and network, and per
@@ -148,8 +148,8 @@ const (
 // limit the wait doubles with every try. If there are too many counters, the least
 // recently used are dropped.
 type limiter struct {
-	mu          sync.Mutex
-	seen, older map[limitKey]*counter // recently used, and before; each at most half of limitKeys
+	mu            sync.Mutex
+	recent, older map[limitKey]*counter // recently used, and before; each at most half of maxCounters
 }
 
 // limitKey identifies what is counted: the tries for a name from a network, or from browsers
@@ -219,7 +219,7 @@ func (l *limiter) try(now time.Time, keys ...limitKey) (wait time.Duration, ok b
 
 // find returns a counter and marks it as recently used; nil if there is none.
 func (l *limiter) find(k limitKey) *counter {
-	c := l.seen[k]
+	c := l.recent[k]
 	if c == nil && l.older[k] != nil {
 		c = l.older[k]
 		l.keep(k, c)
@@ -228,10 +228,10 @@ func (l *limiter) find(k limitKey) *counter {
 }
 
 func (l *limiter) keep(k limitKey, c *counter) {
-	if l.seen == nil || len(l.seen) == limitKeys/2 {
-		l.seen, l.older = map[limitKey]*counter{}, l.seen
+	if l.recent == nil || len(l.recent) == maxCounters/2 {
+		l.recent, l.older = map[limitKey]*counter{}, l.recent
 	}
-	l.seen[k] = c
+	l.recent[k] = c
 }
 
 // refund returns a try that was not checked. A correct password returns

@@ -20,14 +20,14 @@ func TestOneNetworkLocksNobodyOut(t *testing.T) {
 	for _, remote := range []string{"192.0.2.%d:40000", "[2001:db8::%x]:40000", "[::ffff:192.0.2.%d]:40000"} {
 		l, now := new(limiter), time.Now()
 		taken := 0
-		for i := range 3 * limitKeys {
+		for i := range 3 * maxCounters {
 			from := network(fmt.Sprintf(remote, i%250))
 			if _, ok := l.try(now, limitKey{name: fmt.Sprint("name", i), network: from}, limitKey{network: from}); ok {
 				taken++
 			}
 		}
-		if taken != limitPerNetwork || len(l.seen) > limitPerNetwork+1 {
-			t.Errorf("%d tries, %d kept", taken, len(l.seen))
+		if taken != limitPerNetwork || len(l.recent) > limitPerNetwork+1 {
+			t.Errorf("%d tries, %d kept", taken, len(l.recent))
 		}
 		other := network("198.51.100.1:40000")
 		if wait, ok := l.try(now, limitKey{name: "name1", network: other}, limitKey{network: other}); !ok {
@@ -46,9 +46,9 @@ func TestLimiterForgets(t *testing.T) {
 	for range limitPerUser {
 		l.try(now, key(0))
 	}
-	for i := 1; i < 3*limitKeys; i++ {
-		if _, ok := l.try(now, key(i)); !ok || len(l.seen)+len(l.older) > limitKeys {
-			t.Fatalf("%d: %v, %d kept", i, ok, len(l.seen)+len(l.older))
+	for i := 1; i < 3*maxCounters; i++ {
+		if _, ok := l.try(now, key(i)); !ok || len(l.recent)+len(l.older) > maxCounters {
+			t.Fatalf("%d: %v, %d kept", i, ok, len(l.recent)+len(l.older))
 		}
 		if i%1000 == 0 {
 			if _, ok := l.try(now, key(0)); ok { // still active, so not dropped
@@ -146,8 +146,8 @@ func TestRightPasswordGetsIn(t *testing.T) {
 	if done != logins {
 		t.Errorf("%d logins", done)
 	}
-	for _, q := range []hashQueue{h.known, h.strangers} { // as if wrong ones were checked for ever
-		for range hashedAtOnce {
+	for _, q := range []hashQueue{h.knownQueue, h.unknownQueue} { // as if wrong ones were checked for ever
+		for range maxHashing {
 			q.hashing <- struct{}{}
 		}
 	}

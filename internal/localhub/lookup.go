@@ -27,7 +27,7 @@ func (h *Hub) lookUp(_ http.ResponseWriter, r *http.Request, _ client) (any, err
 	for _, c := range found {
 		items = append(items, h.contactJSON(c))
 	}
-	return rename(encode(itemsOf(items)), h.cfg.RelationField), nil
+	return renameRelation(encode(wrapItems(items)), h.cfg.RelationField), nil
 }
 
 type contactJSON struct {
@@ -71,9 +71,9 @@ func (h *Hub) contactJSON(c contact.Contact) contactJSON {
 	}
 }
 
-// rename gives the relation number its configured name. In JSON only
+// renameRelation gives the relation number its configured name. In JSON only
 // a member's name can look like this, as it includes the colon.
-func rename(b []byte, relation string) []byte {
+func renameRelation(b []byte, relation string) []byte {
 	if relation == DefaultRelationField {
 		return b
 	}
@@ -83,8 +83,8 @@ func rename(b []byte, relation string) []byte {
 // fileURL returns the deep link to a contact's file.
 func (h *Hub) fileURL(id string) string { return h.HubURL() + filePath + id }
 
-// compared is how many digits of a number count.
-const compared = 9
+// comparedDigits is how many digits of a number count.
+const comparedDigits = 9
 
 // maxTerm is the longest text that is read as a number or an e-mail address.
 const maxTerm = 256
@@ -94,10 +94,10 @@ const maxTerm = 256
 // number of an address such as sip:0612345678@pbx;user=phone. With fewer digits ok is false.
 func lastNine(s string) (nine string, ok bool) {
 	d := digitsOf(s)
-	if len(d) < compared {
+	if len(d) < comparedDigits {
 		return "", false
 	}
-	return d[len(d)-compared:], true
+	return d[len(d)-comparedDigits:], true
 }
 
 // digitsOf returns all digits of the number at the start of s.
@@ -124,9 +124,9 @@ func digitsOf(s string) string {
 	return string(d)
 }
 
-// email reports whether s is an e-mail address rather than a number, and returns it in the
+// emailTerm reports whether s is an e-mail address rather than a number, and returns it in the
 // form used for comparison.
-func email(s string) (term string, ok bool) {
+func emailTerm(s string) (term string, ok bool) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	local, host, found := strings.Cut(s, "@")
 	if !found || local == "" || host == "" || len(s) > maxTerm || strings.ContainsAny(s, " \t\r\n:<>;,") {
@@ -142,7 +142,7 @@ func email(s string) (term string, ok bool) {
 // termOf returns the term used for storing and searching: the last nine digits, or the
 // e-mail address. ok is false if nothing can be found with it.
 func termOf(s string) (term string, ok bool) {
-	if term, ok := email(s); ok {
+	if term, ok := emailTerm(s); ok {
 		return term, true
 	}
 	return lastNine(s)

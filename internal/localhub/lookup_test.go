@@ -19,8 +19,8 @@ func TestLookupEveryField(t *testing.T) {
 			Record{Contact: contact.Contact{
 				ID: "c-1", RelationNumber: "0042", Initials: "B.M.", Prefix: "van den", FamilyName: `Heu"v<e>l ü`,
 				Address:        contact.Address{Street: "Kade", Number: "12", Addition: "A", PostalCode: "1011AB", City: "Zaanwijk", Country: "NL"},
-				Producer:       contact.Coded{Code: "P1", Description: "Kantoor"},
-				LastModifiedBy: contact.Coded{Code: "XY", Description: "X. Y"}, Link: "http://elsewhere.example/",
+				Producer:       contact.CodedValue{Code: "P1", Description: "Kantoor"},
+				LastModifiedBy: contact.CodedValue{Code: "XY", Description: "X. Y"}, Link: "http://elsewhere.example/",
 			}, Numbers: []string{"0612345678"}},
 			Record{Numbers: []string{"06-12345678", "+31612345678"}})
 		if err != nil || len(ids) != 2 || ids[0] != "c-1" || len(ids[1]) < 32 {
@@ -105,7 +105,7 @@ func TestAddInventedAllOrNone(t *testing.T) {
 func TestNumbersThatAreAlwaysTheSame(t *testing.T) {
 	h := start(t, Config{Synthetic: 500, Demo: true})
 	tok := token(t, h)
-	for number, want := range map[string]int{OnePerson: 1, Family: 3, Nobody: 0} {
+	for number, want := range map[string]int{PersonNumber: 1, SharedNumber: 3, UnknownNumber: 0} {
 		got := items(t, lookup(t, h, tok, number))
 		if len(got) != want {
 			t.Errorf("%s: %d contacts, want %d", number, len(got), want)
@@ -171,8 +171,8 @@ func FuzzLastNine(f *testing.F) {
 				}
 			}
 		}
-		if term, ok := email(s); ok {
-			if again, ok := email(term); !ok || again != term {
+		if term, ok := emailTerm(s); ok {
+			if again, ok := emailTerm(term); !ok || again != term {
 				t.Fatalf("%q became %q", term, again)
 			}
 		}

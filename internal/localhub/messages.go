@@ -49,23 +49,23 @@ func scanMessage(row sqlitefile.Row) (m Message, err error) {
 // Messages returns up to limit messages, newest first: those before the one with the ID
 // before, or, with "", the newest.
 func (d *Data) Messages(ctx context.Context, before string, limit int) ([]Message, error) {
-	return collect("messages", scanMessage)(d.r.QueryContext(ctx, "SELECT "+messageColumns+` FROM messages
+	return collectRows("messages", scanMessage)(d.readDB.QueryContext(ctx, "SELECT "+messageColumns+` FROM messages
  WHERE ?1 = '' OR n < (SELECT n FROM messages WHERE id = ?1) ORDER BY n DESC LIMIT ?2`, before, limit))
 }
 
 // CountMessages returns the number of messages.
 func (d *Data) CountMessages(ctx context.Context) (n int, err error) {
-	err = d.r.QueryRowContext(ctx, "SELECT count(*) FROM messages").Scan(&n)
+	err = d.readDB.QueryRowContext(ctx, "SELECT count(*) FROM messages").Scan(&n)
 	return n, err
 }
 
 // Message returns a message, or ErrNoMessage.
 func (d *Data) Message(ctx context.Context, id string) (Message, error) {
-	m, err := scanMessage(d.r.QueryRowContext(ctx, "SELECT "+messageColumns+" FROM messages WHERE id = ?", id))
+	m, err := scanMessage(d.readDB.QueryRowContext(ctx, "SELECT "+messageColumns+" FROM messages WHERE id = ?", id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Message{}, ErrNoMessage
 	}
-	return m, failed("messages", err)
+	return m, wrapError("messages", err)
 }
 
 // openMessage opens the ZIP file of a message.
@@ -75,22 +75,22 @@ func (d *Data) openMessage(m Message) (*os.File, error) {
 		return nil, err
 	}
 	f, err := os.Open(name)
-	return f, failed("message", err)
+	return f, wrapError("message", err)
 }
 
 // Folders of the message box. Incoming files are written to the first, and moved
 // to the second once complete and checked. Only then does a database row refer
 // to them: a file without a row is not listed, and is removed at the next start.
 const (
-	incoming = "incoming"
-	kept     = "messages"
+	incomingFolder = "incoming"
+	messagesFolder = "messages"
 )
 
 func (d *Data) messageFile(sum string) (string, error) {
 	if len(sum) != 2*sha256.Size {
 		return "", text.Errorf(text.LocalhubBadDamaged)
 	}
-	folder, err := d.folder(filepath.Join(kept, sum[:2]))
+	folder, err := d.folder(filepath.Join(messagesFolder, sum[:2]))
 	return filepath.Join(folder, sum+".zip"), err
 }
 
@@ -102,13 +102,13 @@ func (d *Data) folder(name string) (path string, err error) {
 		defer d.tempMu.Unlock()
 		if d.temp == "" {
 			if d.temp, err = os.MkdirTemp("", "wiebelt-hub-"); err != nil {
-				return "", failed("message box", err)
+				return "", wrapError("message box", err)
 			}
 		}
 		root = d.temp
 	}
 	path = filepath.Join(root, name)
-	return path, failed("message box", os.MkdirAll(path, 0o700))
+	return path, wrapError("message box", os.MkdirAll(path, 0o700))
 }
 
 // incomingFile is a ZIP file that has been received but is not listed yet.
@@ -122,13 +122,13 @@ type incomingFile struct {
 
 // newIncomingFile creates an empty file in the folder of incoming ones.
 func (d *Data) newIncomingFile() (*incomingFile, error) {
-	folder, err := d.folder(incoming)
+	folder, err := d.folder(incomingFolder)
 	if err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile(filepath.Join(folder, uuid.NewString()+".part"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return nil, failed("message", err)
+		return nil, wrapError("message", err)
 	}
 	return &incomingFile{file: f, hash: sha256.New()}, nil
 }
@@ -199,7 +199,7 @@ func (d *Data) storeMessages(ctx context.Context, all []*incomingFile, from clie
 		}
 	}
 	now := time.UnixMilli(d.now().UnixMilli()).UTC()
-	err = sqlitefile.Tx(ctx, d.w, func(tx *sql.Tx) error {
+	err = sqlitefile.Tx(ctx, d.writeDB, func(tx *sql.Tx) error {
 		receipts = receipts[:0]
 		for _, p := range all {
 			m := Message{ID: uuid.NewString(), SHA256: p.sum, Size: p.size, Files: p.files, Received: now, Sender: from.id,
@@ -229,20 +229,20 @@ func (d *Data) sweep(ctx context.Context) error {
 	if d.dir == "" {
 		return nil
 	}
-	if err := os.RemoveAll(filepath.Join(d.dir, incoming)); err != nil {
-		return failed("message box", err)
+	if err := os.RemoveAll(filepath.Join(d.dir, incomingFolder)); err != nil {
+		return wrapError("message box", err)
 	}
-	files, err := fs.Glob(os.DirFS(d.dir), kept+"/??/*.zip")
+	files, err := fs.Glob(os.DirFS(d.dir), messagesFolder+"/??/*.zip")
 	if err != nil {
-		return failed("message box", err)
+		return wrapError("message box", err)
 	}
 	for _, name := range files {
-		listed, err := d.has(ctx, d.r, "SELECT 1 FROM messages WHERE sha256 = ?", strings.TrimSuffix(path.Base(name), ".zip"))
+		listed, err := d.has(ctx, d.readDB, "SELECT 1 FROM messages WHERE sha256 = ?", strings.TrimSuffix(path.Base(name), ".zip"))
 		if err == nil && !listed {
 			err = os.Remove(filepath.Join(d.dir, filepath.FromSlash(name)))
 		}
 		if err != nil {
-			return failed("message box", err)
+			return wrapError("message box", err)
 		}
 	}
 	return nil
@@ -258,7 +258,7 @@ func (d *Data) CopyMessage(m Message, w io.Writer) error {
 	defer f.Close()
 	sum := sha256.New()
 	if _, err := io.Copy(io.MultiWriter(w, sum), f); err != nil {
-		return failed("message", err)
+		return wrapError("message", err)
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != m.SHA256 {
 		return text.Errorf(text.LocalhubBadDamaged)

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	boxPath    = "/messages"
-	pageOf     = 50  // messages per page
-	namesShown = 200 // files of a ZIP listed on a page
+	boxPath  = "/messages"
+	pageSize = 50  // messages per page
+	maxNames = 200 // files of a ZIP listed on a page
 )
 
 // boxView is a page of the message box.
@@ -38,7 +38,7 @@ func (h *Hub) showBox(w http.ResponseWriter, r *http.Request, who User) error {
 	if before != "" && uuid.Validate(before) != nil {
 		before = ""
 	}
-	all, err := h.Messages(r.Context(), before, pageOf+1)
+	all, err := h.Messages(r.Context(), before, pageSize+1)
 	if err != nil {
 		return err
 	}
@@ -51,8 +51,8 @@ func (h *Hub) showBox(w http.ResponseWriter, r *http.Request, who User) error {
 	if n == 0 {
 		v.Count = lang.T(text.LocalhubBoxEmpty)
 	}
-	if len(all) > pageOf {
-		all, v.Older = all[:pageOf], all[pageOf-1].ID
+	if len(all) > pageSize {
+		all, v.Older = all[:pageSize], all[pageSize-1].ID
 	}
 	v.Messages = all
 	return h.show(w, r, http.StatusOK, "box", lang.T(text.LocalhubBox), who, v)
@@ -96,8 +96,8 @@ func (h *Hub) names(v *deliveredView, lang text.Language) error {
 		if e.FileInfo().IsDir() {
 			continue
 		}
-		if len(v.Names) == namesShown {
-			v.More = lang.N(text.LocalhubMessageMore, v.Files-namesShown)
+		if len(v.Names) == maxNames {
+			v.More = lang.N(text.LocalhubMessageMore, v.Files-maxNames)
 			break
 		}
 		v.Names = append(v.Names, linkView{Name: legible(strings.ToValidUTF8(e.Name, "?")), Detail: lang.Size(int64(e.UncompressedSize64))})
@@ -118,7 +118,7 @@ func (h *Hub) sendMessage(w http.ResponseWriter, r *http.Request, _ User) error 
 	w.Header().Set("Content-Type", "application/zip")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+m.ID+`.zip"`)
 	// Large files may take long.
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(longest))
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(maxDuration))
 	http.ServeContent(w, r, "", m.Received, f)
 	return nil
 }

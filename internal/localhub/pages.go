@@ -35,12 +35,12 @@ func (h *Hub) routes() http.Handler {
 		scope        string // "" asks for no token
 		do           operation
 	}{
-		{"/identity/token", http.MethodPost, AtToken, "", h.giveToken},
-		{"/contact/contacts/telephony", http.MethodGet, AtLookup, scopeBasic, h.lookUp},
-		{"/transaction/{intermediary}", http.MethodPost, AtTransaction, scopeMessages, h.takeDelivery},
+		{"/identity/token", http.MethodPost, EndpointToken, "", h.issueToken},
+		{"/contact/contacts/telephony", http.MethodGet, EndpointLookup, scopeBasic, h.lookUp},
+		{"/transaction/{intermediary}", http.MethodPost, EndpointTransaction, scopeMessages, h.receiveDelivery},
 	} {
-		handler := h.faulty(o.at, h.api(o.method, o.scope, o.do))
-		if o.at == AtTransaction {
+		handler := h.withFaults(o.at, h.api(o.method, o.scope, o.do))
+		if o.at == EndpointTransaction {
 			handler = answerFirst(handler)
 		}
 		m.Handle(o.path, handler)
@@ -57,16 +57,16 @@ func (h *Hub) routes() http.Handler {
 		"GET /login":                   h.page(h.showLogin),
 		"POST /login":                  h.page(h.doLogin),
 		"POST /logout":                 h.page(h.doLogout),
-		"GET /{$}":                     h.loggedIn(h.showHome),
-		"GET " + filePath + "{id}":     h.loggedIn(h.showFile),
-		"GET " + boxPath:               h.administered(h.showBox),
-		"GET " + boxPath + "/{id}":     h.administered(h.showMessage),
-		"GET " + boxPath + "/{id}/zip": h.administered(h.sendMessage),
-		"GET /backoffice/{relation}":   h.loggedIn(h.showBackOffice),
+		"GET /{$}":                     h.requireLogin(h.showHome),
+		"GET " + filePath + "{id}":     h.requireLogin(h.showFile),
+		"GET " + boxPath:               h.requireAdmin(h.showBox),
+		"GET " + boxPath + "/{id}":     h.requireAdmin(h.showMessage),
+		"GET " + boxPath + "/{id}/zip": h.requireAdmin(h.sendMessage),
+		"GET /backoffice/{relation}":   h.requireLogin(h.showBackOffice),
 		"GET /web/{name}":              h.showAsset,
 		"GET /":                        h.showNothing,
 	} {
-		p.Handle(pattern, h.faulty(AtPages, handler))
+		p.Handle(pattern, h.withFaults(EndpointPages, handler))
 	}
 	m.Handle("/", pageHeaders(http.NewCrossOriginProtection().Handler(p)))
 	return h.logRequests(h.guardHost(m))
@@ -114,8 +114,8 @@ func pageHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// page shows a page or processes a form. If it returns an error, that is shown instead.
-type page func(w http.ResponseWriter, r *http.Request, who User) error
+// pageHandler shows a page or processes a form. If it returns an error, that is shown instead.
+type pageHandler func(w http.ResponseWriter, r *http.Request, who User) error
 
 // pageError is shown instead of a page, and says why.
 type pageError struct {
@@ -126,7 +126,7 @@ type pageError struct {
 func (e *pageError) Error() string { return string(e.heading) }
 
 // page identifies the visitor, reads the form and shows errors.
-func (h *Hub) page(show page) http.HandlerFunc {
+func (h *Hub) page(show pageHandler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		who, err := h.visitor(r)
 		if err == nil && r.Method == http.MethodPost {
@@ -143,15 +143,15 @@ func (h *Hub) page(show page) http.HandlerFunc {
 		}
 		var said *pageError
 		if !errors.As(err, &said) {
-			h.note(r, "local hub: page failed", err)
+			h.logFailure(r, "local hub: page failed", err)
 			said, who = &pageError{http.StatusInternalServerError, text.LocalhubFailed, text.LocalhubFailedBody}, User{}
 		}
 		h.message(w, r, said.status, who, said.heading, said.body)
 	}
 }
 
-// loggedIn shows the login page first if nobody is logged in.
-func (h *Hub) loggedIn(show page) http.HandlerFunc {
+// requireLogin shows the login page first if nobody is logged in.
+func (h *Hub) requireLogin(show pageHandler) http.HandlerFunc {
 	return h.page(func(w http.ResponseWriter, r *http.Request, who User) error {
 		if who.Name != "" {
 			return show(w, r, who)
@@ -166,9 +166,9 @@ func (h *Hub) loggedIn(show page) http.HandlerFunc {
 	})
 }
 
-// administered shows a page to administrators only.
-func (h *Hub) administered(show page) http.HandlerFunc {
-	return h.loggedIn(func(w http.ResponseWriter, r *http.Request, who User) error {
+// requireAdmin shows a page to administrators only.
+func (h *Hub) requireAdmin(show pageHandler) http.HandlerFunc {
+	return h.requireLogin(func(w http.ResponseWriter, r *http.Request, who User) error {
 		if !who.Admin {
 			return &pageError{http.StatusForbidden, text.LocalhubNotAdmin, text.LocalhubNotAdminBody}
 		}
@@ -203,7 +203,7 @@ type linkView struct{ ID, Name, Detail string }
 
 // legible returns up to 300 characters of a text from outside, without characters that
 // could make a page misleading, such as those that reverse the order of others.
-func legible(s string) string { return displaytext.Line(s, 300) }
+func legible(s string) string { return displaytext.Truncate(s, 300) }
 
 // Both are created on first use, so that programs
 // that merely link this package do not pay for them.
@@ -297,7 +297,7 @@ type fileView struct {
 	Name, Relation    string
 	Address           []string
 	Phones, Emails    []string
-	Producer, Changed contact.Coded
+	Producer, Changed contact.CodedValue
 	Others            []linkView   // contacts with the same numbers and addresses
 	BackOffice        template.URL // checked in checkBackOffice
 }

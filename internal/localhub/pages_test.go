@@ -63,7 +63,8 @@ func hubWithContact(t *testing.T, now *clocktest.Clock) (*Hub, string) {
 		Record{Contact: contact.Contact{
 			RelationNumber: "100200", Initials: "B.M.", Prefix: "van den", FamilyName: "Heuvel<b>",
 			Address:  contact.Address{Street: "Kade", Number: "12", Addition: "A", PostalCode: "1011AB", City: "Zaanwijk"},
-			Producer: contact.Coded{Code: "P1", Description: "Kantoor Oost"}, LastModifiedBy: contact.Coded{Code: "XY", Description: "X. Ypma"},
+			Producer: contact.CodedValue{Code: "P1", Description: "Kantoor Oost"}, LastModifiedBy: contact.CodedValue{Code: "XY",
+				Description: "X. Ypma"},
 		}, Numbers: []string{"+31612345678", "112"}, Emails: []string{"bm@example.org"}},
 		person("Huisgenoot", "06-12345678"), person("Vreemde", "0201234567", "112"))
 	must.Do(t, err)
@@ -409,7 +410,7 @@ func TestDemoShowsItsUser(t *testing.T) {
 	if strings.Contains(a.body, `type="password"`) {
 		t.Error("browsers will offer to keep the demo's password")
 	}
-	file := "/contacts/viewcontact/" + items(t, lookup(t, h, token(t, h), OnePerson))[0].ID
+	file := "/contacts/viewcontact/" + items(t, lookup(t, h, token(t, h), PersonNumber))[0].ID
 	if a := b.login(DemoUser, demoPassword, file); a.status != 303 || b.get(file).status != 200 {
 		t.Errorf("%d", a.status)
 	}

@@ -27,20 +27,20 @@ func writeBody(w http.ResponseWriter, status int, kind string, b []byte) {
 	_, _ = w.Write(b) // a client that went away does not matter
 }
 
-// itemsOf returns an answer in the form used by both interfaces.
-func itemsOf(items any) any {
+// wrapItems returns an answer in the form used by both interfaces.
+func wrapItems(items any) any {
 	return map[string]any{"data": map[string]any{"items": items}}
 }
 
 // refusal is an error answer in the form of RFC 6749 5.2, used for all API errors.
 // item is the message of a delivery that caused it, from 0; -1 if none did.
 type refusal struct {
-	status      int
-	code, about string
-	item        int
+	status            int
+	code, description string
+	item              int
 }
 
-func (e *refusal) Error() string { return e.about }
+func (e *refusal) Error() string { return e.description }
 
 func refuse(status int, code, about string) *refusal { return &refusal{status, code, about, -1} }
 
@@ -49,7 +49,7 @@ func (e *refusal) write(w http.ResponseWriter) {
 		Error string `json:"error"`
 		About string `json:"error_description"`
 		Item  *int   `json:"item,omitzero"`
-	}{Error: e.code, About: e.about}
+	}{Error: e.code, About: e.description}
 	if e.item >= 0 {
 		answer.Item = &e.item
 	}
@@ -76,7 +76,7 @@ func (h *Hub) api(method, scope string, do operation) http.HandlerFunc {
 			w.Header().Set("Allow", method)
 			err = refuse(http.StatusMethodNotAllowed, "invalid_request", "not with this method")
 		case scope != "":
-			from, err = h.bearer(w, r, scope)
+			from, err = h.bearerClient(w, r, scope)
 		}
 		if err == nil {
 			answer, err = do(w, r, from)
@@ -106,14 +106,14 @@ func (h *Hub) respond(w http.ResponseWriter, r *http.Request, answer any, err er
 func (h *Hub) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var known *refusal
 	if !errors.As(err, &known) {
-		h.note(r, "local hub: request failed", err)
+		h.logFailure(r, "local hub: request failed", err)
 		known = refuse(http.StatusInternalServerError, "server_error", "the hub could not do it")
 	}
 	known.write(w)
 }
 
-// note logs our own failures; a client that went away does not matter.
-func (h *Hub) note(r *http.Request, what string, err error) {
+// logFailure logs our own failures; a client that went away does not matter.
+func (h *Hub) logFailure(r *http.Request, what string, err error) {
 	if r.Context().Err() == nil {
 		h.log.Error(what, "part", r.Pattern, "error", err)
 	}

@@ -21,30 +21,30 @@ var (
 // server is what runs along with the hub: its port, which may
 // be closed and reopened, and the port of the admin interface.
 type server struct {
-	origin  origin // where it listens, and under which names
-	addr    string // its host:port, constant for the life of the hub
-	handler http.Handler
-	log     *slog.Logger
-	grace   time.Duration // for requests in progress when the hub ends
-	last    time.Duration // for sending the last answers
+	origin         origin // where it listens, and under which names
+	addr           string // its host:port, constant for the life of the hub
+	handler        http.Handler
+	log            *slog.Logger
+	grace          time.Duration // for requests in progress when the hub ends
+	lastAnswerTime time.Duration // for sending the last answers
 
-	life   context.Context // ends when Close begins: deliberate waits end at once
-	end    context.CancelFunc
-	work   context.Context // the requests' context; ends when those in progress have had their time
-	cutOff context.CancelFunc
+	lifeCtx        context.Context // ends when Close begins: deliberate waits end at once
+	endLife        context.CancelFunc
+	requestCtx     context.Context // the requests' context; ends when those in progress have had their time
+	cancelRequests context.CancelFunc
 
 	mu      sync.Mutex // guards the following fields
 	main    *port      // nil while the hub is gone
 	others  []*port
 	running sync.WaitGroup // requests being answered
-	over    bool           // no more requests are answered, and nothing listens again
+	stopped bool           // no more requests are answered, and nothing listens again
 }
 
 // prepareServer prepares the server for listening; it ends with ctx.
 func (s *server) prepareServer(ctx context.Context, where origin, log *slog.Logger) {
-	s.origin, s.log, s.grace, s.last = where, log, 10*time.Second, time.Second
-	s.life, s.end = context.WithCancel(ctx)
-	s.work, s.cutOff = context.WithCancel(context.WithoutCancel(ctx))
+	s.origin, s.log, s.grace, s.lastAnswerTime = where, log, 10*time.Second, time.Second
+	s.lifeCtx, s.endLife = context.WithCancel(ctx)
+	s.requestCtx, s.cancelRequests = context.WithCancel(context.WithoutCancel(ctx))
 }
 
 // secure reports whether the hub uses https; its cookies are then restricted to https.
@@ -66,7 +66,7 @@ func (s *server) serve(l net.Listener, handler http.Handler) *port {
 		WriteTimeout:      writeTime,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    16 << 10,
-		BaseContext:       func(net.Listener) context.Context { return s.work },
+		BaseContext:       func(net.Listener) context.Context { return s.requestCtx },
 		TLSNextProto:      map[string]func(*http.Server, *tls.Conn, http.Handler){},
 		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // may quote client input
 	}}
@@ -79,8 +79,8 @@ func (s *server) serve(l net.Listener, handler http.Handler) *port {
 	return p
 }
 
-// cut closes the port and every connection.
-func (p *port) cut() error {
+// closeAll closes the port and every connection.
+func (p *port) closeAll() error {
 	err := p.Close()
 	<-p.served
 	return err
@@ -94,7 +94,7 @@ func (s *server) listen(addr string) error {
 	}
 	if s.addr == "" {
 		s.addr = l.Addr().String()
-		s.origin.onPort(l.Addr())
+		s.origin.setPort(l.Addr())
 	}
 	if s.origin.tls != nil {
 		l = tls.NewListener(l, s.origin.tls)
@@ -108,9 +108,9 @@ func (s *server) setGone(gone bool) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.over || gone == (s.main == nil):
+	case s.stopped || gone == (s.main == nil):
 	case gone:
-		err = s.main.cut()
+		err = s.main.closeAll()
 		s.main = nil
 	default:
 		if err = s.listen(s.addr); err != nil {
@@ -120,11 +120,11 @@ func (s *server) setGone(gone bool) (err error) {
 	return err
 }
 
-// tracked makes stop wait for requests.
-func (s *server) tracked(next http.Handler) http.Handler {
+// trackRequests makes stop wait for requests.
+func (s *server) trackRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
-		if s.over {
+		if s.stopped {
 			s.mu.Unlock()
 			panic(http.ErrAbortHandler)
 		}
@@ -137,9 +137,9 @@ func (s *server) tracked(next http.Handler) http.Handler {
 
 // stop closes the ports, gives requests in progress their time and closes every connection.
 func (s *server) stop() {
-	s.end()
+	s.endLife()
 	s.mu.Lock()
-	s.over = true
+	s.stopped = true
 	ports := s.others
 	if s.main != nil {
 		ports = append(ports, s.main)
@@ -157,12 +157,12 @@ func (s *server) stop() {
 	case <-answered:
 	case <-time.After(s.grace):
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), s.last)
+	ctx, cancel := context.WithTimeout(context.Background(), s.lastAnswerTime)
 	defer cancel()
 	for _, p := range ports {
 		_ = p.Shutdown(ctx) // the rest is closed here
-		_ = p.cut()
+		_ = p.closeAll()
 	}
-	s.cutOff()
+	s.cancelRequests()
 	<-answered
 }

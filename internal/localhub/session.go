@@ -39,7 +39,7 @@ const maxPassword = 72 // the limit of bcrypt
 // AddUser creates a user of the hub's pages, or changes an existing one's password and
 // rank. Names are not case-sensitive. A password has 8 to 72 bytes.
 func (d *Data) AddUser(ctx context.Context, name, password string, admin bool) error {
-	name = userName(name)
+	name = normaliseName(name)
 	if name == "" || len(name) > 100 || !printable(name) {
 		return text.Errorf(text.LocalhubBadUserName)
 	}
@@ -53,9 +53,9 @@ func (d *Data) AddUser(ctx context.Context, name, password string, admin bool) e
 func (d *Data) putUser(ctx context.Context, name, password string, cost int, admin bool) error {
 	hash, err := bcrypt.GenerateFromPassword([]byte(password), cost)
 	if err != nil {
-		return failed("users", err)
+		return wrapError("users", err)
 	}
-	return failed("users", sqlitefile.Tx(ctx, d.w, func(tx *sql.Tx) error {
+	return wrapError("users", sqlitefile.Tx(ctx, d.writeDB, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `INSERT INTO users (name, hash, admin) VALUES (?1, ?2, ?3)
  ON CONFLICT DO UPDATE SET hash = ?2, admin = ?3`, name, hash, admin); err != nil {
 			return err
@@ -76,30 +76,30 @@ var ErrNoUser = text.Errorf(text.OutputHubNoUser)
 
 // Users returns all users ordered by name.
 func (d *Data) Users(ctx context.Context) ([]User, error) {
-	return collect("users", func(row sqlitefile.Row) (u User, err error) {
+	return collectRows("users", func(row sqlitefile.Row) (u User, err error) {
 		return u, row.Scan(&u.Name, &u.Admin)
-	})(d.r.QueryContext(ctx, "SELECT name, admin FROM users ORDER BY name"))
+	})(d.readDB.QueryContext(ctx, "SELECT name, admin FROM users ORDER BY name"))
 }
 
 // RemoveUser removes a user and ends their sessions.
 func (d *Data) RemoveUser(ctx context.Context, name string) error {
-	return d.change(ctx, "users", ErrNoUser, "DELETE FROM users WHERE name = ?", userName(name))
+	return d.change(ctx, "users", ErrNoUser, "DELETE FROM users WHERE name = ?", normaliseName(name))
 }
 
 // userHash returns a user's hash, nil if there is no such user.
 func (d *Data) userHash(ctx context.Context, name string) (hash []byte, err error) {
-	err = d.r.QueryRowContext(ctx, "SELECT hash FROM users WHERE name = ?", name).Scan(&hash)
+	err = d.readDB.QueryRowContext(ctx, "SELECT hash FROM users WHERE name = ?", name).Scan(&hash)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
-	return hash, failed("users", err)
+	return hash, wrapError("users", err)
 }
 
-func userName(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
+func normaliseName(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
-// noUser is the hash to compare with if there is no
+// dummyHash is the hash to compare with if there is no
 // such user, so that the response time reveals nothing.
-var noUser = sync.OnceValue(func() []byte {
+var dummyHash = sync.OnceValue(func() []byte {
 	hash, _ := bcrypt.GenerateFromPassword([]byte(rand.Text()), hashCost) // only longer ones fail
 	return hash
 })
@@ -109,8 +109,8 @@ var errBusy = errors.New("local hub: too many passwords at one time")
 
 // How many passwords are hashed concurrently, and how many more may wait.
 const (
-	hashedAtOnce = 2
-	hashWaiting  = 8
+	maxHashing     = 2
+	maxHashWaiting = 8
 )
 
 // logins limits password guessing.
@@ -118,16 +118,16 @@ type logins struct {
 	limits limiter
 	// Passwords being checked, from browsers known for a user and from others; and those
 	// that were correct since the start, as HMACs with a key that is never on disk.
-	known, strangers hashQueue
-	right            sync.Map
-	rightKey         []byte
+	knownQueue, unknownQueue hashQueue
+	correct                  sync.Map
+	correctKey               []byte
 }
 
 // hashQueue holds the slots for hashing passwords and for waiting.
 type hashQueue struct{ waiting, hashing chan struct{} }
 
 func newHashQueue() hashQueue {
-	return hashQueue{make(chan struct{}, hashedAtOnce+hashWaiting), make(chan struct{}, hashedAtOnce)}
+	return hashQueue{make(chan struct{}, maxHashing+maxHashWaiting), make(chan struct{}, maxHashing)}
 }
 
 // checkPassword reports whether the password is the user's. Only a few are
@@ -135,14 +135,14 @@ func newHashQueue() hashQueue {
 // has logged in (known) have their own slots. A password that was correct before
 // is accepted at once, so that a flood of wrong ones delays nobody who knows it.
 func (h *Hub) checkPassword(ctx context.Context, name, password string, known bool) (bool, error) {
-	m := hmac.New(sha256.New, h.rightKey)
+	m := hmac.New(sha256.New, h.correctKey)
 	m.Write([]byte(name + "\x00" + password))
 	mark := [sha256.Size]byte(m.Sum(nil))
-	before, wasRight := h.right.Load(mark)
+	before, wasRight := h.correct.Load(mark)
 	if !wasRight { // database access needs a slot too
-		t := h.strangers
+		t := h.unknownQueue
 		if known {
-			t = h.known
+			t = h.knownQueue
 		}
 		select {
 		case t.waiting <- struct{}{}:
@@ -166,12 +166,12 @@ func (h *Hub) checkPassword(ctx context.Context, name, password string, known bo
 		return true, nil
 	}
 	if unknown {
-		hash = noUser()
+		hash = dummyHash()
 	}
 	fits := bcrypt.CompareHashAndPassword(hash, []byte(password)) == nil && !unknown && len(password) <= maxPassword
-	h.right.Delete(mark)
+	h.correct.Delete(mark)
 	if fits {
-		h.right.Store(mark, string(hash))
+		h.correct.Store(mark, string(hash))
 	}
 	return fits, nil
 }
@@ -218,11 +218,11 @@ func tokenHash(token string) []byte {
 	return sum[:]
 }
 
-// begin logs a user in. It never adopts a token sent with the request.
-func (h *Hub) begin(ctx context.Context, w http.ResponseWriter, user string) error {
+// beginSession logs a user in. It never adopts a token sent with the request.
+func (h *Hub) beginSession(ctx context.Context, w http.ResponseWriter, user string) error {
 	token := newToken()
 	now := h.now()
-	err := sqlitefile.Tx(ctx, h.w, func(tx *sql.Tx) error {
+	err := sqlitefile.Tx(ctx, h.writeDB, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, "DELETE FROM sessions WHERE began < ?", now.Add(-SessionLife).UnixMilli()); err != nil {
 			return err
 		}
@@ -230,7 +230,7 @@ func (h *Hub) begin(ctx context.Context, w http.ResponseWriter, user string) err
 		return err
 	})
 	if err != nil {
-		return failed("session", err)
+		return wrapError("session", err)
 	}
 	h.setCookie(w, "session", token, SessionLife)
 	h.setCookie(w, "known", h.knownToken(user), knownLife)
@@ -260,11 +260,11 @@ func (h *Hub) visitor(r *http.Request) (who User, err error) {
 	if token == "" {
 		return User{}, nil
 	}
-	err = h.r.QueryRowContext(r.Context(), `SELECT u.name, u.admin, s.began FROM sessions s JOIN users u ON u.name = s.user
+	err = h.readDB.QueryRowContext(r.Context(), `SELECT u.name, u.admin, s.began FROM sessions s JOIN users u ON u.name = s.user
  WHERE s.token = ?`, tokenHash(token)).Scan(&who.Name, &who.Admin, &ms)
 	age := h.now().Sub(time.UnixMilli(ms))
 	if errors.Is(err, sql.ErrNoRows) || err == nil && (age >= SessionLife || age < -time.Minute) {
 		return User{}, nil
 	}
-	return who, failed("session", err)
+	return who, wrapError("session", err)
 }

@@ -61,9 +61,9 @@ type Data struct {
 
 	// In memory there is one connection, and the content lives as long
 	// as it does; in a file, one connection writes and several read.
-	w, r           *sql.DB
-	findContacts   *sql.Stmt
-	findCredential *sql.Stmt
+	writeDB, readDB *sql.DB
+	findContacts    *sql.Stmt
+	findCredential  *sql.Stmt
 
 	lock    *flock.Flock // held by the hub that serves the folder
 	storeMu sync.Mutex   // one delivery at a time is stored in the message box
@@ -83,7 +83,7 @@ func OpenData(ctx context.Context, dir string) (*Data, error) {
 func openData(ctx context.Context, dir string) (*Data, error) {
 	d := &Data{dir: dir, now: time.Now}
 	if err := d.connect(); err != nil {
-		return nil, failed("database", err)
+		return nil, wrapError("database", err)
 	}
 	if err := d.setUp(ctx); err != nil {
 		return nil, errors.Join(text.Errorf(text.LocalhubBadDatabase, err), d.Close())
@@ -96,56 +96,56 @@ func openData(ctx context.Context, dir string) (*Data, error) {
 func (d *Data) connect() (err error) {
 	const pragmas = "_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)&_txlock=immediate"
 	if d.dir == "" {
-		d.w, err = sql.Open("sqlite", "file::memory:?"+pragmas+"&_pragma=journal_mode(MEMORY)")
-		limit(d.w, 1)
-		d.r = d.w
+		d.writeDB, err = sql.Open("sqlite", "file::memory:?"+pragmas+"&_pragma=journal_mode(MEMORY)")
+		limitConns(d.writeDB, 1)
+		d.readDB = d.writeDB
 		return err
 	}
-	if err := filetrust.Make(d.dir, filetrust.Ours); err != nil {
+	if err := filetrust.Make(d.dir, filetrust.UserOwned); err != nil {
 		return err
 	}
 	name := filepath.Join(d.dir, "hub.db")
-	if _, err := sqlitefile.Make(name, filetrust.Alone); err != nil {
+	if _, err := sqlitefile.Make(name, filetrust.Private); err != nil {
 		return err
 	}
 	// FULL: an accepted message must survive a power failure.
-	if d.w, err = sqlitefile.Open(name, pragmas+"&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"); err != nil {
+	if d.writeDB, err = sqlitefile.Open(name, pragmas+"&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"); err != nil {
 		return err
 	}
-	limit(d.w, 1)
-	if d.r, err = sqlitefile.Open(name, pragmas+"&_pragma=query_only(1)"); err != nil {
-		return errors.Join(err, d.w.Close())
+	limitConns(d.writeDB, 1)
+	if d.readDB, err = sqlitefile.Open(name, pragmas+"&_pragma=query_only(1)"); err != nil {
+		return errors.Join(err, d.writeDB.Close())
 	}
-	limit(d.r, 2)
+	limitConns(d.readDB, 2)
 	return nil
 }
 
-func limit(db *sql.DB, connections int) {
+func limitConns(db *sql.DB, connections int) {
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
 }
 
 func (d *Data) setUp(ctx context.Context) error {
-	err := sqlitefile.Migrate(ctx, d.w, steps)
+	err := sqlitefile.Migrate(ctx, d.writeDB, steps)
 	if errors.Is(err, sqlitefile.ErrNewer) {
-		have, _ := sqlitefile.Version(ctx, d.w)
+		have, _ := sqlitefile.Version(ctx, d.writeDB)
 		return text.Errorf(text.LocalhubBadNewer, have, len(steps))
 	}
 	if err != nil {
 		return err
 	}
-	if d.findContacts, err = d.r.PrepareContext(ctx, "SELECT "+columns+" FROM terms t JOIN contacts c ON c.n = t.contact WHERE t.term = ? ORDER BY c.n"); err != nil {
+	if d.findContacts, err = d.readDB.PrepareContext(ctx, "SELECT "+columns+" FROM terms t JOIN contacts c ON c.n = t.contact WHERE t.term = ? ORDER BY c.n"); err != nil {
 		return err
 	}
-	d.findCredential, err = d.r.PrepareContext(ctx, "SELECT organisation, salt, hash FROM clients WHERE id = ?")
+	d.findCredential, err = d.readDB.PrepareContext(ctx, "SELECT organisation, salt, hash FROM clients WHERE id = ?")
 	return err
 }
 
 // Close closes the database; data in memory is gone.
 func (d *Data) Close() error {
-	err := d.w.Close()
-	if d.r != d.w {
-		err = errors.Join(err, d.r.Close())
+	err := d.writeDB.Close()
+	if d.readDB != d.writeDB {
+		err = errors.Join(err, d.readDB.Close())
 	}
 	if d.lock != nil {
 		err = errors.Join(err, d.lock.Unlock())
@@ -167,7 +167,7 @@ func (d *Data) claimFolder(ctx context.Context) error {
 	}
 	lock, err := d.tryLock()
 	if err != nil {
-		return failed("folder", err)
+		return wrapError("folder", err)
 	}
 	if lock == nil {
 		return text.Errorf(text.LocalhubBadRunning)
@@ -185,27 +185,27 @@ func (d *Data) tryLock() (*flock.Flock, error) {
 	return l, nil
 }
 
-// failed adds to an error what failed; nil stays nil.
-func failed(what string, err error) error {
+// wrapError adds to an error what failed; nil stays nil.
+func wrapError(what string, err error) error {
 	if err == nil {
 		return nil
 	}
 	return fmt.Errorf("local hub: %s: %w", what, err)
 }
 
-// collect returns a function that reads every row of a query; the result is never nil.
-func collect[T any](what string, scan func(sqlitefile.Row) (T, error)) func(*sql.Rows, error) ([]T, error) {
+// collectRows returns a function that reads every row of a query; the result is never nil.
+func collectRows[T any](what string, scan func(sqlitefile.Row) (T, error)) func(*sql.Rows, error) ([]T, error) {
 	return func(rows *sql.Rows, err error) ([]T, error) {
 		all, err := sqlitefile.Rows(scan)(rows, err)
-		return append([]T{}, all...), failed(what, err)
+		return append([]T{}, all...), wrapError(what, err)
 	}
 }
 
 // change runs a statement and returns missing if it changes nothing.
 func (d *Data) change(ctx context.Context, what string, missing error, statement string, args ...any) error {
-	done, err := d.w.ExecContext(ctx, statement, args...)
+	done, err := d.writeDB.ExecContext(ctx, statement, args...)
 	if err != nil {
-		return failed(what, err)
+		return wrapError(what, err)
 	}
 	if n, _ := done.RowsAffected(); n == 0 {
 		return missing
@@ -220,6 +220,6 @@ func (d *Data) key(ctx context.Context, name string) (k []byte, err error) {
 	if err := d.change(ctx, "keys", nil, "INSERT OR IGNORE INTO keys VALUES (?, ?)", name, k); err != nil {
 		return nil, err
 	}
-	err = d.w.QueryRowContext(ctx, "SELECT value FROM keys WHERE name = ?", name).Scan(&k)
-	return k, failed("keys", err)
+	err = d.writeDB.QueryRowContext(ctx, "SELECT value FROM keys WHERE name = ?", name).Scan(&k)
+	return k, wrapError("keys", err)
 }

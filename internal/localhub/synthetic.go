@@ -14,9 +14,9 @@ import (
 
 // Numbers that never change.
 const (
-	OnePerson = "+31" + firstNumber  // belongs to exactly one invented contact, the first
-	Family    = "+31" + familyNumber // shared by three
-	Nobody    = "+31" + unusedNumber // belongs to nobody
+	PersonNumber  = "+31" + firstNumber  // belongs to exactly one invented contact, the first
+	SharedNumber  = "+31" + familyNumber // shared by three
+	UnknownNumber = "+31" + unusedNumber // belongs to nobody
 
 	firstNumber  = "612345678"
 	familyNumber = "201234567"
@@ -103,10 +103,10 @@ func (g *inventor) family(i, size int) []Record {
 		r := g.person(n, home)
 		r.Producer = office
 		if land != "" {
-			r.Numbers = append(r.Numbers, g.write(land))
+			r.Numbers = append(r.Numbers, g.formatNumber(land))
 		}
 		if g.IntN(100) < 70 || len(r.Numbers) == 0 {
-			r.Numbers = append(r.Numbers, g.write(g.mobile()))
+			r.Numbers = append(r.Numbers, g.formatNumber(g.mobile()))
 		}
 		if g.IntN(100) < 55 {
 			r.Emails = []string{g.address(r)}
@@ -122,9 +122,9 @@ func (g *inventor) company() []Record {
 	var all []Record
 	for range 4 + g.IntN(9) {
 		r := g.person(pick(g, names), g.home())
-		r.Numbers = []string{g.write(board)}
+		r.Numbers = []string{g.formatNumber(board)}
 		if g.IntN(100) < 50 {
-			r.Numbers = append(r.Numbers, g.write(g.mobile()))
+			r.Numbers = append(r.Numbers, g.formatNumber(g.mobile()))
 		}
 		all = append(all, r)
 	}
@@ -223,8 +223,8 @@ func (g *inventor) company088() string {
 	return g.nextNumber(&g.companies, func(i int) string { return fmt.Sprintf("088%03d%04d", 123+i/10_000, g.permuted(i%10_000)) })
 }
 
-// write writes a number in one of the notations found in real data.
-func (g *inventor) write(n string) string {
+// formatNumber writes a number in one of the notations found in real data.
+func (g *inventor) formatNumber(n string) string {
 	area := 3
 	for _, a := range areas {
 		if strings.HasPrefix(n, a) {
@@ -304,13 +304,13 @@ var places = []struct {
 	{"Lindegem", "BE", 9230}, {"Bad Moorwiese", "DE", 48530},
 }
 
-var producers = []contact.Coded{
+var producers = []contact.CodedValue{
 	{Code: "P001", Description: "Kantoor Ons Dorp"}, {Code: "P002", Description: "Kantoor Zaanwijk"},
 	{Code: "P014", Description: "Advies aan Huis Rietmeer"}, {Code: "P020", Description: "De Oude Polis"},
 	{Code: "P033", Description: "Veldzicht Assurantiën"}, {Code: "P101", Description: "Eigen kantoor"},
 }
 
-var colleagues = []contact.Coded{
+var colleagues = []contact.CodedValue{
 	{Code: "MJO", Description: "M. de Jong"}, {Code: "KBA", Description: "K. Bakhuis"}, {Code: "SYI", Description: "S. Yilmaz"},
 	{Code: "PVH", Description: "P. van 't Hek"}, {Code: "IMPORT", Description: "Automatische import"},
 }

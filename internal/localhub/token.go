@@ -33,8 +33,8 @@ type claims struct {
 	Secret string `json:"secret_id"`
 }
 
-// giveToken answers POST /identity/token.
-func (h *Hub) giveToken(w http.ResponseWriter, r *http.Request, _ client) (any, error) {
+// issueToken answers POST /identity/token.
+func (h *Hub) issueToken(w http.ResponseWriter, r *http.Request, _ client) (any, error) {
 	h.stats.tokens.Add(1)
 	w.Header().Set("Pragma", "no-cache")
 	c, scopes, err := h.readTokenRequest(w, r)
@@ -129,9 +129,9 @@ func (h *Hub) grant(ctx context.Context, c client, scopes []string) (any, error)
 	}{token, "Bearer", int64(left / time.Second), scope}, err
 }
 
-// bearer returns the client whose token came with a request. The token must be ours,
+// bearerClient returns the client whose token came with a request. The token must be ours,
 // unexpired, issued for the client's current secret, and include the scope.
-func (h *Hub) bearer(w http.ResponseWriter, r *http.Request, scope string) (client, error) {
+func (h *Hub) bearerClient(w http.ResponseWriter, r *http.Request, scope string) (client, error) {
 	challenge := func(more string) { w.Header().Set("WWW-Authenticate", `Bearer realm="hub"`+more) }
 	kind, token, found := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !found || !strings.EqualFold(kind, "Bearer") {

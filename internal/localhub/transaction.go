@@ -19,21 +19,21 @@ import (
 
 // Time limits of a delivery. The interface documents none.
 const (
-	silence    = 30 * time.Second // between two pieces of a request
-	leastRate  = 8 << 10          // bytes per second over the request, once silence has passed
-	longest    = time.Hour
-	maxDrained = 64 << 20 // of the rest of a rejected request
-	drainTime  = 5 * time.Second
+	maxSilence  = 30 * time.Second // between two pieces of a request
+	minRate     = 8 << 10          // bytes per second over the request, once silence has passed
+	maxDuration = time.Hour
+	maxDrained  = 64 << 20 // of the rest of a rejected request
+	drainTime   = 5 * time.Second
 	// Number of deliveries accepted at once; beyond that, senders are told to retry.
-	uploadsAtOne    = 32
-	uploadsOfClient = 8
+	maxUploads       = 32
+	maxClientUploads = 8
 )
 
-// takeDelivery answers POST /transaction/<intermediary>.
-func (h *Hub) takeDelivery(w http.ResponseWriter, r *http.Request, c client) (any, error) {
+// receiveDelivery answers POST /transaction/<intermediary>.
+func (h *Hub) receiveDelivery(w http.ResponseWriter, r *http.Request, c client) (any, error) {
 	h.stats.messages.Add(1)
 	intermediary := r.PathValue("intermediary")
-	body := newPacedReader(r.Body, http.NewResponseController(w), time.Now, longest)
+	body := newPacedReader(r.Body, http.NewResponseController(w), time.Now, maxDuration)
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
 	case !slices.Contains(h.cfg.Intermediaries, intermediary):
@@ -42,7 +42,7 @@ func (h *Hub) takeDelivery(w http.ResponseWriter, r *http.Request, c client) (an
 		return nil, refuse(http.StatusUnsupportedMediaType, "invalid_content_type", "the body is application/json")
 	case r.Header.Get("Content-Encoding") != "":
 		return nil, refuse(http.StatusUnsupportedMediaType, "invalid_content_type", "the body is not compressed")
-	case r.ContentLength > deliveries.bytes/3*4+(2<<20):
+	case r.ContentLength > defaultLimits.bytes/3*4+(2<<20):
 		return nil, refuse(http.StatusRequestEntityTooLarge, "too_large", "the request is too large")
 	}
 	if !h.uploads.begin(c.id) {
@@ -55,7 +55,7 @@ func (h *Hub) takeDelivery(w http.ResponseWriter, r *http.Request, c client) (an
 		return nil, deliveryError(r.Context(), err)
 	}
 	h.log.Info("local hub: messages taken", "items", len(receipts))
-	return itemsOf(receipts), nil
+	return wrapItems(receipts), nil
 }
 
 // senderError is an error of reading the request.
@@ -73,7 +73,7 @@ func deliveryError(ctx context.Context, err error) error {
 		return refuse(http.StatusRequestTimeout, "timeout", "the request came too slowly")
 	case ctx.Err() != nil, errors.As(err, new(senderError)):
 		panic(http.ErrAbortHandler) // the sender went away
-	case sqlitefile.Full(err):
+	case sqlitefile.IsFull(err):
 		return refuse(http.StatusInsufficientStorage, "no_space", "the hub has no room left; nothing was stored")
 	}
 	return err
@@ -83,7 +83,7 @@ func deliveryError(ctx context.Context, err error) error {
 func (h *Hub) storeDelivery(ctx context.Context, body io.Reader, from client, intermediary string) ([]receipt, error) {
 	var all []*incomingFile
 	defer func() { removeFiles(all) }()
-	err := readDelivery(body, deliveries, func(int) (io.Writer, error) {
+	err := readDelivery(body, defaultLimits, func(int) (io.Writer, error) {
 		p, err := h.newIncomingFile()
 		if err == nil {
 			all = append(all, p)
@@ -136,7 +136,7 @@ type uploads struct {
 func (u *uploads) begin(client string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.total >= uploadsAtOne || u.perClient[client] >= uploadsOfClient {
+	if u.total >= maxUploads || u.perClient[client] >= maxClientUploads {
 		return false
 	}
 	u.total++
@@ -178,11 +178,11 @@ func newPacedReader(body io.Reader, control deadlines, now func() time.Time, lon
 
 func (p *pacedReader) Read(b []byte) (int, error) {
 	if now := p.now(); !now.Before(p.next) {
-		p.next = now.Add(silence / 10)
-		slowest := p.began.Add(silence + time.Duration(p.read/leastRate)*time.Second)
-		deadline := slices.MinFunc([]time.Time{now.Add(silence), p.ends, slowest}, time.Time.Compare)
+		p.next = now.Add(maxSilence / 10)
+		slowest := p.began.Add(maxSilence + time.Duration(p.read/minRate)*time.Second)
+		deadline := slices.MinFunc([]time.Time{now.Add(maxSilence), p.ends, slowest}, time.Time.Compare)
 		_ = p.control.SetReadDeadline(deadline)
-		_ = p.control.SetWriteDeadline(deadline.Add(longest)) // for the answer, after the ZIP files are checked
+		_ = p.control.SetWriteDeadline(deadline.Add(maxDuration)) // for the answer, after the ZIP files are checked
 	}
 	n, err := p.body.Read(b)
 	p.read += int64(n)

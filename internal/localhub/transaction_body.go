@@ -18,12 +18,12 @@ type deliveryLimits struct {
 	bytes int64 // total of all messages, decoded
 }
 
-// deliveries are the limits in use, enough for every sensible request.
-var deliveries = deliveryLimits{items: 1000, bytes: 1 << 30}
+// defaultLimits are the limits in use, enough for every sensible request.
+var defaultLimits = deliveryLimits{items: 1000, bytes: 1 << 30}
 
-// maxAround limits the bytes of a request other than messages: white space,
+// maxOverhead limits the bytes of a request other than messages: white space,
 // names, unused members.
-const maxAround = 1 << 20
+const maxOverhead = 1 << 20
 
 // readDelivery reads a request that delivers messages, an object with data.items[].message,
 // as a stream: memory use does not depend on the size of messages. The decoded bytes of
@@ -33,11 +33,11 @@ const maxAround = 1 << 20
 // or an early io.EOF, is a refusal: the request is incomplete.
 func readDelivery(r io.Reader, limit deliveryLimits, item func(i int) (io.Writer, error), done func(i int) error) error {
 	in := &splitter{r: bufio.NewReaderSize(r, chunk)}
-	p := &request{in: in, d: jsontext.NewDecoder(in), limit: limit, left: limit.bytes, item: item, done: done, at: -1}
+	p := &deliveryParser{in: in, d: jsontext.NewDecoder(in), limit: limit, left: limit.bytes, item: item, done: done, at: -1}
 	return p.requestError(p.read())
 }
 
-type request struct {
+type deliveryParser struct {
 	in    *splitter
 	d     *jsontext.Decoder
 	limit deliveryLimits
@@ -50,19 +50,19 @@ type request struct {
 	text, decoded []byte
 }
 
-func (p *request) refuse(code, about string) error {
+func (p *deliveryParser) refuse(code, about string) error {
 	return &refusal{http.StatusBadRequest, code, about, p.at}
 }
 
-func (p *request) tooLarge(about string) error {
+func (p *deliveryParser) tooLarge(about string) error {
 	return &refusal{http.StatusRequestEntityTooLarge, "too_large", about, p.at}
 }
 
 // requestError turns errors of the decoder, which may quote the request, into refusals.
-func (p *request) requestError(err error) error {
+func (p *deliveryParser) requestError(err error) error {
 	var syntax *jsontext.SyntacticError
 	switch {
-	case errors.Is(err, errAround):
+	case errors.Is(err, errOverhead):
 		return p.tooLarge("too much beside the messages")
 	case errors.Is(err, jsontext.ErrDuplicateName):
 		return p.refuse("invalid_request", "a member stands there twice")
@@ -75,8 +75,8 @@ func (p *request) requestError(err error) error {
 }
 
 // read reads the whole body.
-func (p *request) read() error {
-	if err := p.object("data", p.data); err != nil {
+func (p *deliveryParser) read() error {
+	if err := p.readObject("data", p.readData); err != nil {
 		return err
 	}
 	switch _, err := p.d.ReadToken(); err {
@@ -89,10 +89,10 @@ func (p *request) read() error {
 	}
 }
 
-// object reads an object; member reads the member with the given name.
-func (p *request) object(name string, member func() error) error {
+// readObject reads an object; member reads the member with the given name.
+func (p *deliveryParser) readObject(name string, member func() error) error {
 	found := false
-	err := members(p.d, func(n string) error {
+	err := eachMember(p.d, func(n string) error {
 		if n != name {
 			return p.d.SkipValue()
 		}
@@ -108,15 +108,15 @@ func (p *request) object(name string, member func() error) error {
 	return err
 }
 
-func (p *request) data() error { return p.object("items", p.array) }
+func (p *deliveryParser) readData() error { return p.readObject("items", p.readItems) }
 
-func (p *request) array() error {
-	err := each(p.d, '[', func() error {
+func (p *deliveryParser) readItems() error {
+	err := eachItem(p.d, '[', func() error {
 		if p.items >= p.limit.items {
 			return p.tooLarge(fmt.Sprintf("more than %d items", p.limit.items))
 		}
 		p.at = p.items
-		if err := p.object("message", p.message); err != nil {
+		if err := p.readObject("message", p.readMessage); err != nil {
 			return err
 		}
 		p.items++
@@ -132,7 +132,7 @@ func (p *request) array() error {
 	return err
 }
 
-func (p *request) message() error {
+func (p *deliveryParser) readMessage() error {
 	if kind := p.d.PeekKind(); kind != '"' && kind != 0 {
 		return p.refuse("invalid_request", "message is not a string")
 	} else if kind == '"' {
@@ -153,22 +153,22 @@ func (p *request) message() error {
 // chunk is how many bytes of base64 are decoded at a time.
 const chunk = 64 << 10
 
-var base = base64.StdEncoding.Strict()
+var strictBase64 = base64.StdEncoding.Strict()
 
 // decode decodes the string just opened. Line breaks, the URL alphabet and missing padding
 // are rejected (RFC 4648 3.2, 3.3).
-func (p *request) decode(w io.Writer) error {
+func (p *deliveryParser) decode(w io.Writer) error {
 	if p.text == nil {
-		p.text, p.decoded = make([]byte, chunk), make([]byte, base.DecodedLen(chunk))
+		p.text, p.decoded = make([]byte, chunk), make([]byte, strictBase64.DecodedLen(chunk))
 	}
 	padded := false
 	for {
-		n, ended, err := p.in.text(p.text)
+		n, ended, err := p.in.readString(p.text)
 		if err != nil {
 			return err
 		}
 		b := p.text[:n]
-		size, err := base.Decode(p.decoded, b)
+		size, err := strictBase64.Decode(p.decoded, b)
 		if err != nil || padded && n > 0 || bytes.ContainsAny(b, "\r\n") { // which the decoder skips
 			return p.refuse("invalid_base64", "message is not base64, with its padding and without line breaks")
 		}
@@ -186,18 +186,18 @@ func (p *request) decode(w io.Writer) error {
 }
 
 var (
-	errAround = errors.New("too much beside the messages")
-	errEscape = errors.New("no escape sequence of JSON")
+	errOverhead = errors.New("too much beside the messages")
+	errEscape   = errors.New("no escape sequence of JSON")
 )
 
 // splitter sits between a request and the decoder, which keeps whole strings in memory.
 // Before it is called again, it never passes on more than the opening quote of a string;
 // text can then take the string's content instead of the decoder, which sees an empty one.
 type splitter struct {
-	r       *bufio.Reader
-	inside  bool // inside a string
-	escaped bool // the last byte was a backslash
-	around  int  // bytes handed over
+	r        *bufio.Reader
+	inside   bool // inside a string
+	escaped  bool // the last byte was a backslash
+	overhead int  // bytes handed over
 }
 
 // buffered peeks at 1 to most bytes.
@@ -227,15 +227,15 @@ func (s *splitter) Read(b []byte) (int, error) {
 	}
 	copy(b, next[:n])
 	_, _ = s.r.Discard(n) // buffered
-	if s.around += n; s.around > maxAround {
-		return 0, errAround
+	if s.overhead += n; s.overhead > maxOverhead {
+		return 0, errOverhead
 	}
 	return n, nil
 }
 
-// text fills b with the content of the opened string, up to its closing quote; ended is true
+// readString fills b with the content of the opened string, up to its closing quote; ended is true
 // once that is reached. A non-ASCII character becomes a backslash, which is not base64 either.
-func (s *splitter) text(b []byte) (n int, ended bool, err error) {
+func (s *splitter) readString(b []byte) (n int, ended bool, err error) {
 	for n < len(b) {
 		next, err := s.buffered(len(b) - n)
 		if err != nil {

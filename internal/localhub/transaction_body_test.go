@@ -53,7 +53,7 @@ func TestDeliveryGivesTheMessages(t *testing.T) {
 			body = strings.TrimSuffix(body, "}")
 		}
 		for _, r := range []io.Reader{strings.NewReader(body), iotest.OneByteReader(strings.NewReader(body)), iotest.DataErrReader(strings.NewReader(body))} {
-			got, err := readAll(r, deliveries)
+			got, err := readAll(r, defaultLimits)
 			if err != nil || len(got) != 2 || !bytes.Equal(got[0], a) || !bytes.Equal(got[1], b) {
 				t.Errorf("%s: %d messages, %v", name, len(got), err)
 			}
@@ -116,7 +116,7 @@ func TestDeliveryRefuses(t *testing.T) {
 			inPieces = iotest.HalfReader
 		}
 		for _, r := range []io.Reader{strings.NewReader(c.body), inPieces(strings.NewReader(c.body))} {
-			_, err := readAll(r, deliveries)
+			_, err := readAll(r, defaultLimits)
 			var refused *refusal
 			if !errors.As(err, &refused) || refused.code != c.why {
 				t.Errorf("%s: %v, want %s", name, err, c.why)
@@ -148,19 +148,19 @@ func TestDeliveryPassesErrorsOn(t *testing.T) {
 	z := messagetest.ZIP(t, "a", "a")
 	mine := errors.New("mine")
 	nothing := func(int) error { return nil }
-	err := readDelivery(strings.NewReader(messagetest.Request(z)), deliveries, func(int) (io.Writer, error) { return nil, mine }, nothing)
+	err := readDelivery(strings.NewReader(messagetest.Request(z)), defaultLimits, func(int) (io.Writer, error) { return nil, mine }, nothing)
 	if !errors.Is(err, mine) {
 		t.Error("item:", err)
 	}
-	err = readDelivery(strings.NewReader(messagetest.Request(z)), deliveries, func(int) (io.Writer, error) { return io.Discard, nil }, func(int) error { return mine })
+	err = readDelivery(strings.NewReader(messagetest.Request(z)), defaultLimits, func(int) (io.Writer, error) { return io.Discard, nil }, func(int) error { return mine })
 	if !errors.Is(err, mine) {
 		t.Error("done:", err)
 	}
-	err = readDelivery(strings.NewReader(messagetest.Request(z)), deliveries, func(int) (io.Writer, error) { return iotest.TruncateWriter(errWriter{mine}, 1), nil }, nothing)
+	err = readDelivery(strings.NewReader(messagetest.Request(z)), defaultLimits, func(int) (io.Writer, error) { return iotest.TruncateWriter(errWriter{mine}, 1), nil }, nothing)
 	if !errors.Is(err, mine) {
 		t.Error("writer:", err)
 	}
-	err = readDelivery(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(messagetest.Request(z)))), deliveries, func(int) (io.Writer, error) { return io.Discard, nil }, nothing)
+	err = readDelivery(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(messagetest.Request(z)))), defaultLimits, func(int) (io.Writer, error) { return io.Discard, nil }, nothing)
 	if !errors.Is(err, iotest.ErrTimeout) {
 		t.Error("reader:", err)
 	}

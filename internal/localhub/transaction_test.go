@@ -406,7 +406,7 @@ func TestRefusalOfALongRequestArrives(t *testing.T) {
 				r.Header.Set("Authorization", "Bearer "+token(t, h))
 				r.Header.Set("Content-Type", "text/plain")
 			case "fault":
-				h.Faults().Set(AtTransaction, Fault{Status: 503, Times: 1})
+				h.Faults().Set(EndpointTransaction, Fault{Status: 503, Times: 1})
 			}
 			tr := &http.Transport{DisableKeepAlives: true}
 			resp, err := tr.RoundTrip(r)
@@ -440,18 +440,18 @@ func (d *lastDeadline) SetWriteDeadline(t time.Time) error { return nil }
 // TestPatience checks that a trickling delivery is aborted soon after the time allowed for
 // a stalled one, and that one at modem speed is not.
 func TestPatience(t *testing.T) {
-	for each, want := range map[int]time.Duration{1: silence + 10*time.Second, 2 * leastRate * 9 / 10: 6 * time.Minute, 2 * leastRate: longest + 10*time.Second} {
+	for each, want := range map[int]time.Duration{1: maxSilence + 10*time.Second, 2 * minRate * 9 / 10: 6 * time.Minute, 2 * minRate: maxDuration + 10*time.Second} {
 		began := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 		body := &slow{began, each}
 		var last lastDeadline
-		p := newPacedReader(body, &last, func() time.Time { return body.now }, longest)
+		p := newPacedReader(body, &last, func() time.Time { return body.now }, maxDuration)
 		for buf := make([]byte, 64<<10); ; {
 			must.Get(p.Read(buf))(t)
 			if body.now.After(last.read) {
 				break
 			}
 		}
-		if took := body.now.Sub(began); took > want || each == 2*leastRate && took < longest {
+		if took := body.now.Sub(began); took > want || each == 2*minRate && took < maxDuration {
 			t.Errorf("%d bytes every two seconds: given up after %v, want %v", each, took, want)
 		}
 	}

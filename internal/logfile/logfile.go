@@ -24,12 +24,12 @@ import (
 
 // Limits of what the log keeps.
 const (
-	maxSize  = 5 << 20
-	maxFiles = 3
-	maxAge   = 14 * 24 * time.Hour
-	maxCrash = 1 << 20
-	maxFirst = 64 << 10  // read of the first line
-	again    = time.Hour // before retrying to rename files
+	maxSize      = 5 << 20
+	maxFiles     = 3
+	maxAge       = 14 * 24 * time.Hour
+	maxCrash     = 1 << 20
+	maxFirstLine = 64 << 10  // read of the first line
+	renameRetry  = time.Hour // before retrying to rename files
 )
 
 // File names in the profile's log folder.
@@ -56,7 +56,7 @@ func Open(dir, level string) (*File, error) { return open(dir, level, time.Now) 
 func open(dir, level string, now func() time.Time) (*File, error) {
 	l := &File{dir: dir, now: now, max: maxSize}
 	l.SetLevel(level)
-	if err := filetrust.Make(dir, filetrust.Ours); err != nil {
+	if err := filetrust.Make(dir, filetrust.UserOwned); err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
 	err := l.begin()
@@ -110,13 +110,13 @@ func (l *File) rotate() error {
 	l.deleteOld()
 	err := l.begin()
 	if refused {
-		l.size, l.next = 0, l.now().Add(again)
+		l.size, l.next = 0, l.now().Add(renameRetry)
 	}
 	return err
 }
 
 func (l *File) begin() error {
-	f, err := filetrust.OpenFile(l.path(0), os.O_CREATE|os.O_APPEND|os.O_RDWR, filetrust.Ours)
+	f, err := filetrust.OpenFile(l.path(0), os.O_CREATE|os.O_APPEND|os.O_RDWR, filetrust.UserOwned)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (l *File) begin() error {
 // change if the first line has none, or one from a clock that was ahead.
 func firstLineTime(f io.ReaderAt, info fs.FileInfo) time.Time {
 	var line struct{ Time time.Time }
-	if json.NewDecoder(io.NewSectionReader(f, 0, maxFirst)).Decode(&line) != nil || line.Time.IsZero() || line.Time.After(info.ModTime()) {
+	if json.NewDecoder(io.NewSectionReader(f, 0, maxFirstLine)).Decode(&line) != nil || line.Time.IsZero() || line.Time.After(info.ModTime()) {
 		return info.ModTime()
 	}
 	return line.Time
@@ -158,7 +158,7 @@ func (l *File) deleteOld() {
 
 // startTime returns the time of the first line of the file at path.
 func startTime(path string) (time.Time, error) {
-	f, err := filetrust.OpenFile(path, os.O_RDONLY, filetrust.Ours)
+	f, err := filetrust.OpenFile(path, os.O_RDONLY, filetrust.UserOwned)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -187,7 +187,7 @@ func (l *File) CatchCrashes() error {
 	if info, err := os.Stat(path); err == nil && info.Size() > maxCrash {
 		flags |= os.O_TRUNC
 	}
-	f, err := filetrust.OpenFile(path, flags, filetrust.Ours)
+	f, err := filetrust.OpenFile(path, flags, filetrust.UserOwned)
 	if err != nil {
 		return err
 	}

@@ -158,7 +158,7 @@ func TestNoLineIsLostWithoutRename(t *testing.T) {
 	must.Do(t, os.RemoveAll(l.path(2)))
 	l.max = maxSize
 	write(1, 50)
-	c.Forward(again + time.Second)
+	c.Forward(renameRetry + time.Second)
 	write(1, 10)
 }
 

@@ -26,8 +26,8 @@ var (
 	secretName = lazyregexp.New(`(?i)(?:secret|password|passwd|passphrase|token|api[_-]?key|authorization)$`)
 )
 
-// scope is the word that follows "Basic" in the hub's scopes; it is not a credential.
-const scope = "P0boxadministrator"
+// hubScope is the word that follows "Basic" in the hub's scopes; it is not a credential.
+const hubScope = "P0boxadministrator"
 
 // Scrub removes what looks like a telephone number, a token, a secret, an email address, or
 // the query of a web address. Times are kept.
@@ -35,7 +35,7 @@ func Scrub(s string) string {
 	s = tokens().ReplaceAllString(s, "[token]")
 	s = headers().ReplaceAllStringFunc(s, func(m string) string {
 		part := headers().FindStringSubmatch(m)
-		if rest, ok := strings.CutPrefix(part[3], scope); ok && (rest == "" || strings.HasPrefix(rest, "%20orgCode") || strings.HasPrefix(rest, "+orgCode")) {
+		if rest, ok := strings.CutPrefix(part[3], hubScope); ok && (rest == "" || strings.HasPrefix(rest, "%20orgCode") || strings.HasPrefix(rest, "+orgCode")) {
 			return m
 		}
 		return part[1] + part[2] + "[token]"

@@ -11,9 +11,9 @@ import (
 // soundedCalls are the calls on cards that had their tone, or need none.
 type soundedCalls map[engine.CardCall]bool
 
-// kinds maps the outcomes with a tone to it.
-var kinds = map[engine.Outcome]sound.Kind{engine.Found: sound.Known, engine.Several: sound.Several,
-	engine.Nobody: sound.Unknown, engine.Withheld: sound.Unknown}
+// toneByOutcome maps the outcomes with a tone to it.
+var toneByOutcome = map[engine.Outcome]sound.Kind{engine.OutcomeFound: sound.Known, engine.OutcomeSeveral: sound.Several,
+	engine.OutcomeNobody: sound.Unknown, engine.OutcomeWithheld: sound.Unknown}
 
 // toneFor returns the tone for the cards of a snapshot, "" for none, and the calls that had
 // theirs by then. Of several simultaneous calls the newest counts.
@@ -21,7 +21,7 @@ func (c soundedCalls) toneFor(s *engine.Snapshot) (k sound.Kind, still soundedCa
 	still = soundedCalls{}
 	for i := range s.Cards {
 		card := &s.Cards[i]
-		kind, has := kinds[card.Outcome]
+		kind, has := toneByOutcome[card.Outcome]
 		is := card.Call()
 		still[is] = c[is] || has
 		if has && !c[is] && card.Phase == engine.PhaseRinging && !card.Outgoing {

@@ -138,7 +138,7 @@ func playDay(t *testing.T, path string, calls int) {
 	rec := recorder.New(store, func() {}, log)
 	rules := must.Get(phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4}))(t)
 	eng := engine.New(engine.Params{Rules: rules, Lookup: &slowHub{}, CheckLink: func(l string) (string, error) { return l, nil },
-		Browse: func(context.Context, string) error { return nil }, Record: rec.Take, FullFor: time.Minute, AfterCall: 20 * time.Second,
+		Browse: func(context.Context, string) error { return nil }, Record: rec.Enqueue, FullFor: time.Minute, AfterCall: 20 * time.Second,
 		SchemeLookup: "ask", Outgoing: "strip", AutoOpen: "never", Clock: systemClock{}, Log: log})
 	screen := &wall{}
 	cards := must.Get(card.New(card.Config{Language: text.Dutch, Appearance: "light", FileWord: "relatie", Corner: "bottom-right", Log: log}, eng, screen))(t)
@@ -148,11 +148,11 @@ func playDay(t *testing.T, path string, calls int) {
 	before, windows := runtime.NumGoroutine(), screen.windows.Load()
 
 	random := rand.New(rand.NewPCG(20261121, 6))
-	source := call.Source{Kind: "baresip", Reports: call.AllStates}
+	source := call.Source{Kind: "baresip", ReportLevel: call.AllStates}
 	every := 24 * time.Hour / time.Duration(calls)
 	report := func(e call.Event) {
 		e.Source, e.At = source, time.Now()
-		if err := eng.Take(e); err != nil {
+		if err := eng.Receive(e); err != nil {
 			t.Error(err)
 		}
 		synctest.Wait()
@@ -191,10 +191,10 @@ func playDay(t *testing.T, path string, calls int) {
 	heapEnd, rssEnd := weight(t)
 	after := runtime.NumGoroutine()
 	kept := must.Get(history.OpenReadOnly(t.Context(), path))(t)
-	all, err := kept.From(ctx, history.Query{}, 0, calls+1)
+	all, err := kept.Page(ctx, history.Query{}, 0, calls+1)
 	if err == nil {
 		var work []history.Entry
-		work, err = kept.Open(ctx, calls+1)
+		work, err = kept.OpenCalls(ctx, calls+1)
 		all = append(all, work...)
 	}
 	must.Do(t, kept.Close())

@@ -26,7 +26,7 @@ func TestLastCallIsKept(t *testing.T) {
 	taken := 0
 	for range 100 {
 		rec := recorder.New(store, func() {}, log)
-		e := engine.New(engine.Params{Rules: rules, Record: rec.Take, Clock: systemClock{}, Log: log})
+		e := engine.New(engine.Params{Rules: rules, Record: rec.Enqueue, Clock: systemClock{}, Log: log})
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {
@@ -35,7 +35,7 @@ func TestLastCallIsKept(t *testing.T) {
 		}()
 		go cancel()
 		for range 20 {
-			if e.Take(call.Event{Source: call.Source{Kind: call.KindCommand}, State: call.Ringing, Direction: call.Incoming, ID: strconv.Itoa(taken), Number: fmt.Sprintf("06987%05d", taken), At: time.Now()}) != nil {
+			if e.Receive(call.Event{Source: call.Source{Kind: call.KindCommand}, State: call.Ringing, Direction: call.Incoming, ID: strconv.Itoa(taken), Number: fmt.Sprintf("06987%05d", taken), At: time.Now()}) != nil {
 				break
 			}
 			taken++
@@ -43,7 +43,7 @@ func TestLastCallIsKept(t *testing.T) {
 		cancel()
 		<-ended
 	}
-	n, err := store.Incoming(t.Context(), time.Time{}, time.Now().Add(time.Hour))
+	n, err := store.CountIncoming(t.Context(), time.Time{}, time.Now().Add(time.Hour))
 	if must.Do(t, err); n != taken || taken == 0 {
 		t.Errorf("%d calls in the history, want %d", n, taken)
 	}

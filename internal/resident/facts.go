@@ -17,13 +17,13 @@ import (
 	"wiebelt/internal/softphone/link"
 )
 
-// known is what is known about the overall state.
-type known struct {
+// knownState is what is known about the overall state.
+type knownState struct {
 	health.Facts                      // except what follows from the fields below
 	port         int                  // of the listener, 0 if it is not running
 	links        map[string]linkState // by the name in the settings
-	unopened     bool                 // links of our scheme do not open this program
-	held         bool                 // cards are waiting for a full-screen program
+	schemeBroken bool                 // links of our scheme do not open this program
+	cardsWaiting bool                 // cards are waiting for a full-screen program
 	calls        []engine.LastCall    // from before this program was started, newest first
 }
 
@@ -36,20 +36,20 @@ type linkState struct {
 // facts guards what is known; the lock is held while copying. The zero value is ready.
 type facts struct {
 	mu       sync.Mutex
-	known    known
+	known    knownState
 	hubState hubwatch.HubState // result of the last check of the hub
 }
 
 // change changes what is known and reports whether health's facts changed.
-func (f *facts) change(do func(*known)) (news bool) {
+func (f *facts) change(do func(*knownState)) (news bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	was, held := f.known.Facts, f.known.held
+	was, held := f.known.Facts, f.known.cardsWaiting
 	do(&f.known)
-	return held != f.known.held || !reflect.DeepEqual(was, f.known.Facts)
+	return held != f.known.cardsWaiting || !reflect.DeepEqual(was, f.known.Facts)
 }
 
-func (f *facts) read() known {
+func (f *facts) read() knownState {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	k := f.known
@@ -62,13 +62,13 @@ func (f *facts) assemble(s *engine.Snapshot) health.Facts {
 	k := f.read()
 	h := k.Facts
 	h.Lookup.At, h.Lookup.Failure = s.Lookup.Last, s.Lookup.Failure
-	f.hubState.Into(&h)
+	f.hubState.AddTo(&h)
 	if s.Last != nil {
-		h.Last = &health.Call{At: s.Last.At, Kind: s.Last.Kind}
+		h.LastCall = &health.Call{At: s.Last.At, Kind: s.Last.Kind}
 	}
 	for _, name := range slices.Sorted(maps.Keys(k.links)) {
 		l := k.links[name]
-		l.Admin = l.cause.ForAdmin()
+		l.NeedsAdmin = l.cause.ForAdmin()
 		h.Sources = append(h.Sources, l.Source)
 	}
 	return h
@@ -76,7 +76,7 @@ func (f *facts) assemble(s *engine.Snapshot) health.Facts {
 
 // pausedUntil returns the end of the pause, the zero time if there is none.
 func (f *facts) pausedUntil(now time.Time) time.Time {
-	if until := f.read().Paused; until.After(now) {
+	if until := f.read().PausedUntil; until.After(now) {
 		return until
 	}
 	return time.Time{}
@@ -87,8 +87,8 @@ func (f *facts) pausedUntil(now time.Time) time.Time {
 var phases = map[link.Phase]health.Phase{link.Connecting: health.Unwatched,
 	link.Waiting: health.Down, link.Kicked: health.Kicked, link.Refused: health.Refused}
 
-// behind maps the causes of trouble behind a connected link to its phase.
-var behind = map[link.Cause]health.Phase{link.NoCause: health.Up, link.CauseStorage: health.NoStorage, link.CauseExchange: health.NoExchange,
+// faultPhase maps the causes of trouble behind a connected link to its phase.
+var faultPhase = map[link.Cause]health.Phase{link.NoCause: health.Up, link.CauseStorage: health.NoStorage, link.CauseExchange: health.NoExchange,
 	link.CauseHub: health.NoHub}
 
 // phaseOf returns the phase of a link. One without a secret is incomplete, not refused.
@@ -96,11 +96,11 @@ func phaseOf(st link.State) health.Phase {
 	switch st.Cause {
 	case link.CauseNoSecret:
 		return health.Incomplete
-	case link.CauseStore:
+	case link.CauseSecretStore:
 		return health.Down
 	}
 	if st.Phase == link.Connected {
-		return behind[st.Cause]
+		return faultPhase[st.Cause]
 	}
 	return phases[st.Phase]
 }
@@ -117,11 +117,11 @@ func linkName(s settings.Softphone) string { return cmp.Or(s.Name, s.Address) }
 
 // setLink records the state of a link and its cause, and reports whether that is new.
 func (f *facts) setLink(kind, name string, phase health.Phase, st link.State) (news bool) {
-	source := health.Source{Kind: kind, Name: name, Phase: phase, Behind: st.Behind}
+	source := health.Source{Kind: kind, Name: name, Phase: phase, DegradedSince: st.BackendFaultSince}
 	if name == kind {
 		source.Name = "" // the default name
 	}
-	f.change(func(k *known) {
+	f.change(func(k *knownState) {
 		was, there := k.links[name]
 		now := linkState{source, was.since, st.Cause}
 		if !there || was.Source != source {
@@ -138,27 +138,27 @@ func (f *facts) setLink(kind, name string, phase health.Phase, st link.State) (n
 // lastCalls are the calls of the menu, newest first.
 func (f *facts) lastCalls(s *engine.Snapshot) []engine.LastCall {
 	all := append(slices.Clip(s.Recent), f.read().calls...)
-	return all[:min(len(all), engine.LastCalls)]
+	return all[:min(len(all), engine.MaxRecent)]
 }
 
 // readHistory reads from the history which calls came before this program started, and from
 // which kind of source; otherwise icon and menu would show none. If there are two links of
 // one kind, the history does not say which of them it was.
 func (r *Resident) readHistory(ctx context.Context) {
-	last, err := r.store.Last(ctx, engine.LastCalls)
+	last, err := r.store.Last(ctx, engine.MaxRecent)
 	if err != nil {
 		r.o.Log.Warn("the calls of before are not known", "why", err)
 	}
 	rules := r.rules(r.settings())
-	r.facts.change(func(k *known) {
+	r.facts.change(func(k *knownState) {
 		for _, e := range last {
-			if !e.Rang.Before(k.Opened) {
+			if !e.Rang.Before(k.StartedAt) {
 				continue
 			}
-			if k.Last == nil && !e.WhileOff() { // those never came here
-				k.Last = &health.Call{At: e.Rang, Kind: e.Kind}
+			if k.LastCall == nil && !e.WhileOff() { // those never came here
+				k.LastCall = &health.Call{At: e.Rang, Kind: e.Kind}
 			}
-			if len(k.calls) < engine.LastCalls {
+			if len(k.calls) < engine.MaxRecent {
 				k.calls = append(k.calls, engine.LastCall{Number: rules.Parse(e.Number, ""), Kind: e.Kind, At: e.Rang})
 			}
 		}
@@ -185,7 +185,7 @@ func (r *Resident) readHistory(ctx context.Context) {
 // forgetRecent forgets calls that were deleted, and how often a caller rang, so that
 // neither menu nor engine brings them back.
 func (r *Resident) forgetRecent(gone func(engine.LastCall) bool, who phone.Number) {
-	r.facts.change(func(k *known) { k.calls = slices.DeleteFunc(k.calls, gone) })
+	r.facts.change(func(k *knownState) { k.calls = slices.DeleteFunc(k.calls, gone) })
 	if r.engine != nil {
 		r.engine.Forget(gone, who)
 	}

@@ -49,7 +49,7 @@ func (s *fakeCards) hidden() bool {
 func running(t *testing.T) (*desktop, *fakeCards) {
 	t.Helper()
 	d := newDesktop(t)
-	d.facts.known.Opened = time.Now()
+	d.facts.known.StartedAt = time.Now()
 	d.facts.known.SetUp = true
 	d.engine = engine.New(engine.Params{Rules: d.rules(d.set), Clock: systemClock{}, Log: d.o.Log, FullFor: time.Minute, AfterCall: time.Second})
 	d.testCard = &testCard{Engine: d.engine, changed: func() {}}
@@ -84,7 +84,7 @@ func (d *desktop) lists(want ...string) {
 // the day the icon knows that day's calls.
 func TestCallsOfBeforeTheStart(t *testing.T) {
 	d, _ := running(t)
-	now := d.facts.read().Opened
+	now := d.facts.read().StartedAt
 	for i, e := range []history.Entry{
 		{Number: "+31698760001", Rang: now.Add(-2 * time.Hour)},
 		{Number: "", Outcome: history.OutcomeWithheld, Rang: now.Add(-90 * time.Minute)},
@@ -98,11 +98,11 @@ func TestCallsOfBeforeTheStart(t *testing.T) {
 		}
 	}
 	none := d.facts.assemble(d.engine.Snapshot())
-	if none.Last != nil {
-		t.Fatalf("knew of %+v", none.Last)
+	if none.LastCall != nil {
+		t.Fatalf("knew of %+v", none.LastCall)
 	}
 	d.readHistory(t.Context())
-	if got := d.facts.assemble(d.engine.Snapshot()).Last; got == nil || got.Kind != "3cx" || !got.At.Equal(now.Add(-time.Minute).Truncate(time.Microsecond)) {
+	if got := d.facts.assemble(d.engine.Snapshot()).LastCall; got == nil || got.Kind != "3cx" || !got.At.Equal(now.Add(-time.Minute).Truncate(time.Microsecond)) {
 		t.Errorf("the last call is %+v", got)
 	}
 	var all []string
@@ -130,11 +130,11 @@ func (d *desktop) unanswered(t *testing.T, numbers ...string) (until func(what s
 			}
 		}
 	}
-	source := call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}
+	source := call.Source{Kind: call.KindWebSocket, Conn: "1", ReportLevel: call.AllStates}
 	for _, n := range numbers {
-		must.Do(t, d.engine.Take(call.Event{Source: source, ID: n, Number: n, State: call.Ringing}))
+		must.Do(t, d.engine.Receive(call.Event{Source: source, ID: n, Number: n, State: call.Ringing}))
 		until("no card of "+n, func(s *engine.Snapshot) bool { return len(s.Cards) == 1 })
-		must.Do(t, d.engine.Take(call.Event{Source: source, ID: n, State: call.Ended, Reason: call.Missed}))
+		must.Do(t, d.engine.Receive(call.Event{Source: source, ID: n, State: call.Ended, Reason: call.Missed}))
 		until("the card stays", func(s *engine.Snapshot) bool { return len(s.Cards) == 0 })
 	}
 	return until
@@ -145,14 +145,14 @@ func (d *desktop) unanswered(t *testing.T, numbers ...string) (until func(what s
 func TestEachCallInTheMenuComesBack(t *testing.T) {
 	d, _ := running(t)
 	var numbers []string
-	for i := range engine.LastCalls {
+	for i := range engine.MaxRecent {
 		numbers = append(numbers, fmt.Sprint("+3169876001", i))
 	}
 	until := d.unanswered(t, numbers...)
 	slices.Reverse(numbers) // the menu has the newest first
 	for _, item := range d.menu(health.Report{}, d.facts.lastCalls(d.engine.Snapshot()), time.Now()) {
 		if strings.HasPrefix(item.ID, menuCall) && len(numbers) > 0 {
-			d.chosen(item.ID)
+			d.performMenuEntry(item.ID)
 			until(item.Title+" brought no card", func(s *engine.Snapshot) bool {
 				return slices.ContainsFunc(s.Cards, func(c engine.Card) bool { return c.Number.Key() == numbers[0] })
 			})
@@ -191,11 +191,11 @@ func TestForgottenCallsLeaveTheMenu(t *testing.T) {
 				return (s.Last.Number.Key() == "+31698760012") == tt.back && len(s.Recent) == len(tt.left)
 			})
 			d.lists(tt.left...)
-			if d.facts.assemble(d.engine.Snapshot()).Last == nil {
+			if d.facts.assemble(d.engine.Snapshot()).LastCall == nil {
 				t.Error("it says that no call has come")
 			}
 			rev := d.engine.Snapshot().Rev
-			d.engine.Do(engine.Action{Do: engine.DoShow, Card: newest})
+			d.engine.Do(engine.Action{Kind: engine.DoShow, Card: newest})
 			until("nothing done", func(s *engine.Snapshot) bool { return s.Rev > rev })
 			if got := len(d.engine.Snapshot().Cards) == 1; got != tt.back {
 				t.Errorf("a card came back: %v", got)
@@ -209,10 +209,10 @@ func TestForgottenCallsLeaveTheMenu(t *testing.T) {
 func TestMenuFollowsTheCall(t *testing.T) {
 	d, _ := running(t)
 	until := d.unanswered(t, "+31698760001")
-	source := call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}
+	source := call.Source{Kind: call.KindWebSocket, Conn: "1", ReportLevel: call.AllStates}
 	for _, e := range []call.Event{{ID: "a", Number: "101"}, {ID: "b", Number: "+31698760003"}, {ID: "a", Number: "+31698760002"}} {
 		e.Source, e.State = source, call.Ringing
-		must.Do(t, d.engine.Take(e))
+		must.Do(t, d.engine.Receive(e))
 	}
 	until("not passed on", func(s *engine.Snapshot) bool {
 		return slices.ContainsFunc(s.Cards, func(c engine.Card) bool { return c.Number.Key() == "+31698760002" })

@@ -29,15 +29,15 @@ import (
 // wakes an idle resident. A policy must take effect within 15 seconds.
 const lookEvery = 12 * time.Second
 
-// writtenIn is how long a program may take to write the settings file.
-const writtenIn = 50 * time.Millisecond
+// settleTime is how long a program may take to write the settings file.
+const settleTime = 50 * time.Millisecond
 
 // effective is what is in effect at one moment. Immutable once published.
 type effective struct {
 	settings *settings.Settings
 	lang     text.Language
 	client   *hub.Client // nil if not set up
-	links    *hub.Links
+	links    *hub.LinkChecker
 }
 
 func (r *Resident) current() *effective { return r.effective.Load() }
@@ -83,17 +83,17 @@ func (r *Resident) followSettings(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-touched:
-			written = time.After(writtenIn)
+			written = time.After(settleTime)
 			continue
 		case <-written:
 		case <-jumped:
 		case <-tick:
 			if r.deliveries != nil {
-				r.deliveries.Look()
+				r.deliveries.TriggerCheck()
 			}
 		case <-r.reread:
 		}
-		if slept := clock.Look(lookEvery); slept != 0 {
+		if slept := clock.Check(lookEvery); slept != 0 {
 			r.resumed(slept)
 		}
 		if print := fingerprint(r.o.Dirs, r.settings()); print != r.fingerprint {
@@ -112,10 +112,10 @@ func fingerprint(d profile.Dirs, s *settings.Settings) string {
 }
 
 // publish puts settings and a hub into effect.
-func (r *Resident) publish(s *settings.Settings, client *hub.Client, links *hub.Links) *effective {
+func (r *Resident) publish(s *settings.Settings, client *hub.Client, links *hub.LinkChecker) *effective {
 	now := &effective{settings: s, lang: fromsettings.Language(s), client: client, links: links}
 	r.effective.Store(now)
-	r.facts.change(func(k *known) { k.SetUp = client != nil || s.Relayed() })
+	r.facts.change(func(k *knownState) { k.SetUp = client != nil || s.HasRelayLink() })
 	return now
 }
 
@@ -126,8 +126,8 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	was := r.current()
 	old, client, links := was.settings, was.client, was.links
 	same := reflect.DeepEqual(old, next) // perhaps there is a new secret or token
-	if otherHub(old, next, same) && r.o.Demo == nil {
-		client, links = r.hub(next)
+	if needsNewClient(old, next, same) && r.o.Demo == nil {
+		client, links = r.newHub(next)
 	}
 	now := r.publish(next, client, links)
 	if r.o.LogLevel != nil {
@@ -151,7 +151,7 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 			r.o.Log.Error("the history does not follow its settings", "why", err)
 		}
 	}
-	r.chosenBefore.Configure(next.History.Choices)
+	r.choices.Configure(next.History.Choices)
 	r.deliveries.SettingsChanged(next)
 	r.cards.Set(r.cardConfig())
 	r.sources.apply(next)
@@ -160,9 +160,9 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	r.windows.Send(windowapi.KindWelcome, r.welcome(""))
 }
 
-// otherHub reports whether the hub needs another client: its settings differ or, if no
+// needsNewClient reports whether the hub needs another client: its settings differ or, if no
 // setting at all does, the contents of its certificate file may.
-func otherHub(old, next *settings.Settings, same bool) bool {
+func needsNewClient(old, next *settings.Settings, same bool) bool {
 	return !reflect.DeepEqual(old.Hub, next.Hub) || same && next.Hub.ExtraCAFile != ""
 }
 
@@ -180,7 +180,7 @@ func (r *Resident) params(p *engine.Params, e *effective) {
 	c := e.settings.Card
 	p.FullFor, p.AfterCall = c.FullFor, c.AfterCall
 	p.SchemeLookup = engine.SchemeLookup(e.settings.Scheme.Lookup)
-	p.Outgoing = engine.Outgoing(c.Outgoing)
+	p.Outgoing = engine.OutgoingDisplay(c.Outgoing)
 	p.AutoOpen = r.autoOpen()
 	p.CheckLink = e.links.Check
 	p.Lookup = r.lookup(e)
@@ -191,18 +191,18 @@ func (r *Resident) params(p *engine.Params, e *effective) {
 func (r *Resident) lookup(e *effective) engine.Lookup {
 	switch {
 	case e.client != nil:
-		return r.audit.Lookups(e.client)
-	case e.settings.Relayed():
-		return r.audit.Lookups(&r.relay)
+		return r.audit.WrapLookup(e.client)
+	case e.settings.HasRelayLink():
+		return r.audit.WrapLookup(&r.relay)
 	}
 	return nil // not a nil *hub.Client, which would not compare equal to nil
 }
 
-// relayed looks up numbers through the current link to the relay. The zero value has none.
-type relayed struct{ link atomic.Pointer[engine.Lookup] }
+// relayLookup looks up numbers through the current link to the relay. The zero value has none.
+type relayLookup struct{ link atomic.Pointer[engine.Lookup] }
 
 // Lookup implements engine.Lookup.
-func (r *relayed) Lookup(ctx context.Context, number string) ([]contact.Contact, error) {
+func (r *relayLookup) Lookup(ctx context.Context, number string) ([]contact.Contact, error) {
 	if l := r.link.Load(); l != nil {
 		return (*l).Lookup(ctx, number)
 	}
@@ -219,19 +219,19 @@ func (r *Resident) rules(s *settings.Settings) *phone.Rules {
 	return rules
 }
 
-// hub creates the hub's client, nil if not set up, and the check of deep links.
-func (r *Resident) hub(s *settings.Settings) (*hub.Client, *hub.Links) {
-	cfg, err := fromsettings.Hub(r.o.Dirs, s.Hub)
+// newHub creates the hub's client, nil if not set up, and the check of deep links.
+func (r *Resident) newHub(s *settings.Settings) (*hub.Client, *hub.LinkChecker) {
+	cfg, err := fromsettings.HubConfig(r.o.Dirs, s.Hub)
 	hubURL := s.Hub.HubURL
 	if d := r.o.Demo; d != nil {
 		cfg, hubURL, err = d.Hub, d.HubURL, nil
 	}
-	links, lerr := hub.NewLinks(hubURL)
+	links, lerr := hub.NewLinkChecker(hubURL)
 	if lerr != nil {
 		r.o.Log.Error("no customer file can be opened", "why", lerr)
 	}
 	if err != nil {
-		if !s.Relayed() {
+		if !s.HasRelayLink() {
 			r.o.Log.Warn("not set up", "why", err)
 		}
 		return nil, links

@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// lookingIn limits a manual lookup, including token and all attempts.
-	lookingIn = 75 * time.Second
-	maxTyped  = 200 // bytes of an input with a number
-	maxListed = 100 // contacts in an answer to a lookup
+	// lookupTimeout limits a manual lookup, including token and all attempts.
+	lookupTimeout = 75 * time.Second
+	maxTyped      = 200 // bytes of an input with a number
+	maxListed     = 100 // contacts in an answer to a lookup
 )
 
 // historyChanged tells windows and tray that the history on disk, or
@@ -65,16 +65,16 @@ func (r *Resident) historyNotice() string {
 // support returns whom to contact.
 func (r *Resident) support() string { return r.lang().Support(r.settings().Support.Contact) }
 
-// choice records what the user says about who calls with a number.
-func (r *Resident) choice(m windowapi.Choice) {
+// recordChoice records what the user says about who calls with a number.
+func (r *Resident) recordChoice(m windowapi.Choice) {
 	switch m.What {
 	case windowapi.ChoiceMade:
-		r.chosenBefore.Chose(m.Number, m.Contact)
-	case windowapi.ChoiceNot:
-		r.chosenBefore.NotThis(m.Number, m.Contact)
-	case windowapi.ChoiceBack:
-		if _, another := r.chosenBefore.Earlier(m.Number); !another {
-			r.chosenBefore.Chose(m.Number, m.Contact)
+		r.choices.SetChoice(m.Number, m.Contact)
+	case windowapi.ChoiceRejected:
+		r.choices.ForgetChoice(m.Number, m.Contact)
+	case windowapi.ChoiceRestored:
+		if _, another := r.choices.LastChoice(m.Number); !another {
+			r.choices.SetChoice(m.Number, m.Contact)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func (r *Resident) askHub(ctx context.Context, n phone.Number) ([]contact.Contac
 	if hub == nil {
 		return nil, &contact.LookupError{Failure: contact.NotSetUp}
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookingIn)
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	found, err := hub.Lookup(ctx, n.Query())
 	return contact.Sorted(found), err
@@ -96,12 +96,13 @@ func (r *Resident) askHub(ctx context.Context, n phone.Number) ([]contact.Contac
 func (r *Resident) windowContacts(n phone.Number, found []contact.Contact) (list []windowapi.Contact, more int) {
 	earlier, size := "", 0
 	if len(found) > 1 && len(found) <= engine.ManyContacts {
-		earlier, _ = r.chosenBefore.Earlier(n.Key())
+		earlier, _ = r.choices.LastChoice(n.Key())
 	}
-	first := contact.ToFront(found, earlier)
+	first := contact.MoveToFront(found, earlier)
 	for i, k := range found {
-		c := windowapi.Contact{ID: k.ID, Earlier: first && i == 0, Name: request.Truncate(k.Name()), Relation: request.Truncate(k.RelationNumber),
-			Address: request.Truncate(k.Address.Line()), Producer: request.Truncate(k.Producer.Text()), Modified: request.Truncate(k.LastModifiedBy.Text())}
+		c := windowapi.Contact{ID: k.ID, OpenedEarlier: first && i == 0, Name: request.Truncate(k.Name()),
+			Relation: request.Truncate(k.RelationNumber),
+			Address:  request.Truncate(k.Address.Line()), Producer: request.Truncate(k.Producer.Text()), Modified: request.Truncate(k.LastModifiedBy.Text())}
 		if _, err := r.current().links.Check(k.Link); err == nil {
 			c.Link = k.Link
 		}
@@ -115,28 +116,28 @@ func (r *Resident) windowContacts(n phone.Number, found []contact.Contact) (list
 }
 
 // lookUp looks up what somebody typed, or repeats the lookup for a stored call.
-func (r *Resident) lookUp(ctx context.Context, m windowapi.Lookup) windowapi.Found {
+func (r *Resident) lookUp(ctx context.Context, m windowapi.Lookup) windowapi.LookupResult {
 	rules, all := r.rules(r.settings()), []phone.Number(nil)
 	switch {
 	case m.Entry != 0:
 		all = []phone.Number{rules.Parse(m.Text, "")}
 	case !r.settings().Lookup.Manual:
-		return windowapi.Found{Seq: m.Seq, Outcome: windowapi.LookupOff}
+		return windowapi.LookupResult{Seq: m.Seq, Outcome: windowapi.LookupOff}
 	default:
 		all = rules.Find(m.Text)
 	}
 	n := all[0]
-	f := windowapi.Found{Seq: m.Seq, Entry: m.Entry, Outcome: outcomeOfNumber[n.Kind], Shown: n.Display(), Copy: n.Copy(), LineName: n.LineName, Support: r.support()}
+	f := windowapi.LookupResult{Seq: m.Seq, Entry: m.Entry, Outcome: outcomeOfNumber[n.Kind], NumberDisplay: n.Display(), Digits: n.ClipboardText(), LineName: n.LineName, Support: r.support()}
 	switch {
 	case len(all) > 1:
-		f = windowapi.Found{Seq: m.Seq, Outcome: windowapi.LookupNumbers}
+		f = windowapi.LookupResult{Seq: m.Seq, Outcome: windowapi.LookupNumbers}
 		for _, n := range all {
 			f.Numbers = append(f.Numbers, n.Display())
 		}
 		return f
 	case n.Kind != phone.External:
 		return f
-	case !n.Lookup():
+	case !n.CanLookUp():
 		f.Outcome = windowapi.LookupNever
 		return f
 	}
@@ -146,7 +147,7 @@ func (r *Resident) lookUp(ctx context.Context, m windowapi.Lookup) windowapi.Fou
 		f.Outcome, f.Failure = history.OutcomeFailed, string(contact.FailureOf(err))
 		return f
 	}
-	f.Contacts, f.More = r.windowContacts(n, found)
+	f.Contacts, f.MoreContacts = r.windowContacts(n, found)
 	switch len(found) {
 	case 0:
 		f.Outcome = history.OutcomeNobody
@@ -160,4 +161,4 @@ func (r *Resident) lookUp(ctx context.Context, m windowapi.Lookup) windowapi.Fou
 
 // outcomeOfNumber is the outcome for numbers that are not looked up.
 var outcomeOfNumber = map[phone.Kind]string{phone.Withheld: history.OutcomeWithheld, phone.Internal: history.OutcomeInternal,
-	phone.Short: history.OutcomeShort, phone.Own: history.OutcomeOwn, phone.Unfilled: windowapi.LookupNoNumber, phone.NoNumber: windowapi.LookupNoNumber}
+	phone.Short: history.OutcomeShort, phone.OwnLine: history.OutcomeOwn, phone.Placeholder: windowapi.LookupNoNumber, phone.NoNumber: windowapi.LookupNoNumber}

@@ -43,7 +43,8 @@ type desktop struct {
 
 var vries = localhub.Record{Numbers: []string{"06-98760011"}, Contact: contact.Contact{ID: "c-vries", RelationNumber: "100200",
 	Initials: "J.", Prefix: "de", FamilyName: "Vries", Address: contact.Address{Street: "Dorpsstraat", Number: "1", PostalCode: "1234AB", City: "Ons Dorp"},
-	Producer: contact.Coded{Code: "P", Description: "Producent Een"}, LastModifiedBy: contact.Coded{Code: "M", Description: "Medewerker"}}}
+	Producer: contact.CodedValue{Code: "P", Description: "Producent Een"}, LastModifiedBy: contact.CodedValue{Code: "M",
+		Description: "Medewerker"}}}
 
 func newDesktop(t *testing.T) *desktop {
 	t.Helper()
@@ -63,7 +64,7 @@ func newDesktop(t *testing.T) *desktop {
 		Secret: func(context.Context) (string, error) { return key, nil }})
 	must.Do(t, err)
 	t.Cleanup(client.Close)
-	links := must.Get(hub.NewLinks(h.HubURL()))(t)
+	links := must.Get(hub.NewLinkChecker(h.HubURL()))(t)
 	dirs, err := profile.Find(t.TempDir())
 	must.Do(t, err)
 	must.Do(t, dirs.Make())
@@ -72,7 +73,7 @@ func newDesktop(t *testing.T) *desktop {
 	s.Lines = []settings.Line{{Number: "020 123 45 67", Name: "Schade"}}
 	s.Phone.NeverLookup = []string{"0612340000"}
 	d := &desktop{t: t, set: s, asked: h}
-	d.Resident = &Resident{o: Options{Dirs: dirs, Settings: s, Log: slog.New(slog.DiscardHandler)}, refresher: refresher{wanted: make(chan struct{}, 1)}, activity: activity.New()}
+	d.Resident = &Resident{o: Options{Dirs: dirs, Settings: s, Log: slog.New(slog.DiscardHandler)}, refresher: refresher{refreshRequested: make(chan struct{}, 1)}, activity: activity.New()}
 	d.effective.Store(&effective{settings: s, lang: text.Dutch, client: client, links: links})
 	d.windows = windowlauncher.New(t.Context(), d.windowParams())
 	if d.store, err = history.Open(fromsettings.HistoryFile(d.o.Dirs), history.KeepFull, 7, time.Now); err != nil {
@@ -80,10 +81,10 @@ func newDesktop(t *testing.T) *desktop {
 	}
 	store := d.store
 	t.Cleanup(func() { _ = store.Close() })
-	d.chosenBefore = chosencontacts.New(chosencontacts.Params{Path: filepath.Join(dirs.State, chosencontacts.FileName), Keep: true, Log: d.o.Log})
+	d.choices = chosencontacts.New(chosencontacts.Params{Path: filepath.Join(dirs.State, chosencontacts.FileName), Keep: true, Log: d.o.Log})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
-	go func() { defer close(ended); d.chosenBefore.Run(ctx) }()
+	go func() { defer close(ended); d.choices.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-ended })
 	return d
 }
@@ -115,7 +116,7 @@ func (d *desktop) ask(kind string, m any, into any) (answer string) {
 
 func (d *desktop) retold() bool {
 	select {
-	case <-d.wanted:
+	case <-d.refreshRequested:
 		return true
 	default:
 		return false
@@ -125,8 +126,9 @@ func (d *desktop) retold() bool {
 func (d *desktop) link(id string) string { return d.asked.HubURL() + "/contacts/viewcontact/" + id }
 
 func missedCall() history.Entry {
-	return history.Entry{Number: "+31698760011", Shown: "06 98 76 00 11", Name: "J. de Vries", ContactID: "c-vries", RelationNumber: "100200",
-		Matches: 1, Outcome: history.OutcomeFound, Result: history.ResultMissed}
+	return history.Entry{Number: "+31698760011", NumberDisplay: "06 98 76 00 11", Name: "J. de Vries", ContactID: "c-vries",
+		RelationNumber: "100200",
+		Matches:        1, Outcome: history.OutcomeFound, Result: history.ResultMissed}
 }
 
 // TestHistoryState checks that the status describes the state of the history, and
@@ -144,7 +146,7 @@ func TestHistoryState(t *testing.T) {
 		if s := state(); s.Notice != text.Dutch.T(text.CallsNotice("gone")) || s.Fault != "" {
 			t.Errorf("%+v", s)
 		}
-		d.ask(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedRead}, nil)
+		d.ask(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedNoticeRead}, nil)
 		if s := state(); s.Notice != "" || !d.retold() {
 			t.Errorf("%+v", s)
 		}
@@ -196,7 +198,7 @@ func TestChoices(t *testing.T) {
 	d.set.Lookup.Manual = false // only for numbers typed by hand
 	first := func() windowapi.Contact {
 		t.Helper()
-		var f windowapi.Found
+		var f windowapi.LookupResult
 		if a := d.ask(windowapi.KindLookup, windowapi.Lookup{Seq: 3, Entry: 9, Text: number}, &f); a != windowapi.KindLookup || f.Seq != 3 || f.Entry != 9 ||
 			f.Outcome != history.OutcomeSeveral || len(f.Contacts) != 3 {
 			t.Fatalf("%s: %#v", a, f)
@@ -212,15 +214,15 @@ func TestChoices(t *testing.T) {
 	}{
 		{"", "", "c-Aarts", false},
 		{"c-Bakker", windowapi.ChoiceMade, "c-Bakker", true},
-		{"c-Bakker", windowapi.ChoiceNot, "c-Aarts", false},
-		{"c-Bakker", windowapi.ChoiceBack, "c-Bakker", true},
-		{"c-Aarts", windowapi.ChoiceNot, "c-Bakker", true},
-		{"c-Aarts", windowapi.ChoiceBack, "c-Bakker", true},
+		{"c-Bakker", windowapi.ChoiceRejected, "c-Aarts", false},
+		{"c-Bakker", windowapi.ChoiceRestored, "c-Bakker", true},
+		{"c-Aarts", windowapi.ChoiceRejected, "c-Bakker", true},
+		{"c-Aarts", windowapi.ChoiceRestored, "c-Bakker", true},
 		{"c-Aarts", "of a newer window", "c-Bakker", true},
 	} {
 		choose(tt.id, tt.what)
-		if k := first(); k.ID != tt.first || k.Earlier != tt.earlier {
-			t.Errorf("%d: %s is first, earlier %v", i, k.ID, k.Earlier)
+		if k := first(); k.ID != tt.first || k.OpenedEarlier != tt.earlier {
+			t.Errorf("%d: %s is first, earlier %v", i, k.ID, k.OpenedEarlier)
 		}
 	}
 	for _, raw := range []string{"", "null", "[]", `{"number":1}`, "{}"} {
@@ -234,24 +236,24 @@ func TestChoices(t *testing.T) {
 // the same outcomes as the card, and that nothing of it reaches the disk.
 func TestLookUpByHand(t *testing.T) {
 	d := newDesktop(t)
-	for typed, want := range map[string]windowapi.Found{
-		"06-98760011":            {Outcome: history.OutcomeFound, Number: "+31698760011", Shown: "06 98 76 00 11", Copy: "0698760011"},
-		"+31 6 9876 0011":        {Outcome: history.OutcomeFound, Number: "+31698760011", Shown: "06 98 76 00 11", Copy: "0698760011"},
-		"tel:0031698760011":      {Outcome: history.OutcomeFound, Number: "+31698760011", Shown: "06 98 76 00 11", Copy: "0698760011"},
-		"020 765 00 22":          {Outcome: history.OutcomeSeveral, Number: "+31207650022", Shown: "020 765 00 22", Copy: "0207650022"},
-		"06 55 55 00 00":         {Outcome: history.OutcomeNobody, Number: "+31655550000", Shown: "06 55 55 00 00", Copy: "0655550000"},
-		"+49 698 760 011":        {Outcome: history.OutcomeFound, Number: "+49698760011", Possible: true, Shown: "+49 69 8760011", Copy: "0049698760011"},
-		"T 06-98760011 (mobiel)": {Outcome: history.OutcomeFound, Number: "+31698760011", Shown: "06 98 76 00 11", Copy: "0698760011"},
+	for typed, want := range map[string]windowapi.LookupResult{
+		"06-98760011":            {Outcome: history.OutcomeFound, Number: "+31698760011", NumberDisplay: "06 98 76 00 11", Digits: "0698760011"},
+		"+31 6 9876 0011":        {Outcome: history.OutcomeFound, Number: "+31698760011", NumberDisplay: "06 98 76 00 11", Digits: "0698760011"},
+		"tel:0031698760011":      {Outcome: history.OutcomeFound, Number: "+31698760011", NumberDisplay: "06 98 76 00 11", Digits: "0698760011"},
+		"020 765 00 22":          {Outcome: history.OutcomeSeveral, Number: "+31207650022", NumberDisplay: "020 765 00 22", Digits: "0207650022"},
+		"06 55 55 00 00":         {Outcome: history.OutcomeNobody, Number: "+31655550000", NumberDisplay: "06 55 55 00 00", Digits: "0655550000"},
+		"+49 698 760 011":        {Outcome: history.OutcomeFound, Number: "+49698760011", Possible: true, NumberDisplay: "+49 69 8760011", Digits: "0049698760011"},
+		"T 06-98760011 (mobiel)": {Outcome: history.OutcomeFound, Number: "+31698760011", NumberDisplay: "06 98 76 00 11", Digits: "0698760011"},
 		"0698760011 0207650022":  {Outcome: windowapi.LookupNumbers, Numbers: []string{"06 98 76 00 11", "020 765 00 22"}},
-		"101":                    {Outcome: history.OutcomeInternal, Shown: "101", Copy: "101"},
-		"0800 1234":              {Outcome: history.OutcomeShort, Shown: "0800 12 34", Copy: "08001234"},
-		"020 123 45 67":          {Outcome: history.OutcomeOwn, Shown: "020 123 45 67", Copy: "0201234567", LineName: "Schade"},
-		"0612340000":             {Outcome: windowapi.LookupNever, Shown: "06 12 34 00 00", Copy: "0612340000"},
+		"101":                    {Outcome: history.OutcomeInternal, NumberDisplay: "101", Digits: "101"},
+		"0800 1234":              {Outcome: history.OutcomeShort, NumberDisplay: "0800 12 34", Digits: "08001234"},
+		"020 123 45 67":          {Outcome: history.OutcomeOwn, NumberDisplay: "020 123 45 67", Digits: "0201234567", LineName: "Schade"},
+		"0612340000":             {Outcome: windowapi.LookupNever, NumberDisplay: "06 12 34 00 00", Digits: "0612340000"},
 		"anonymous":              {Outcome: history.OutcomeWithheld},
-		"de Vries":               {Outcome: windowapi.LookupNoNumber, Shown: "de Vries"},
+		"de Vries":               {Outcome: windowapi.LookupNoNumber, NumberDisplay: "de Vries"},
 		"%CallerNumber%":         {Outcome: windowapi.LookupNoNumber},
 	} {
-		var f windowapi.Found
+		var f windowapi.LookupResult
 		if a := d.ask(windowapi.KindLookup, windowapi.Lookup{Seq: 7, Text: typed}, &f); a != windowapi.KindLookup || f.Seq != 7 {
 			t.Fatalf("%q: answered %q", typed, a)
 		}
@@ -293,7 +295,7 @@ func TestLookUpByHand(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	var f windowapi.Found
+	var f windowapi.LookupResult
 	d.set.Lookup.Manual = false
 	if d.ask(windowapi.KindLookup, windowapi.Lookup{Text: "0698760011"}, &f); f.Outcome != windowapi.LookupOff || len(f.Contacts) != 0 {
 		t.Errorf("switched off: %+v", f)
@@ -302,7 +304,7 @@ func TestLookUpByHand(t *testing.T) {
 	e := *d.current()
 	e.client = nil
 	d.effective.Store(&e)
-	f = windowapi.Found{}
+	f = windowapi.LookupResult{}
 	if d.ask(windowapi.KindLookup, windowapi.Lookup{Text: "0698760011"}, &f); f.Outcome != history.OutcomeFailed || f.Failure != string(contact.NotSetUp) || f.Support != "Jan (IT)" {
 		t.Errorf("not set up: %+v", f)
 	}
@@ -342,11 +344,11 @@ func TestRelayLooksUp(t *testing.T) {
 				t.Errorf("%s: %v, %v", name, found, err)
 			}
 		}
-		if tt.want == client && got != r.audit.Lookups(client) {
+		if tt.want == client && got != r.audit.WrapLookup(client) {
 			t.Errorf("%s: the relay is asked", name)
 		}
 	}
-	if _, err := (&relayed{}).Lookup(t.Context(), "+31698760011"); contact.FailureOf(err) != contact.NotSetUp {
+	if _, err := (&relayLookup{}).Lookup(t.Context(), "+31698760011"); contact.FailureOf(err) != contact.NotSetUp {
 		t.Errorf("no link: %v", err)
 	}
 }

@@ -31,8 +31,8 @@ const (
 	menuQuit    = "quit"
 )
 
-// tomorrow is the hour at which a pause until tomorrow ends: before anybody is at work.
-const tomorrow = 6 // o'clock
+// resumeHour is the hour at which a pause until tomorrow ends: before anybody is at work.
+const resumeHour = 6 // o'clock
 
 var icons = map[health.State]tray.State{
 	health.Ready: tray.Ready, health.Doubt: tray.Doubt, health.HubGone: tray.HubGone, health.LinkLost: tray.LinkLost,
@@ -48,7 +48,7 @@ func (r *Resident) refreshLoop(ctx context.Context) {
 	for {
 		r.refresh()
 		last := r.engine.Snapshot().Lookup
-		r.hubWatch.Failed(last.Last, last.Failure)
+		r.hubWatch.NoteLookup(last.Last, last.Failure)
 		now := time.Now()
 		until, was := r.facts.pausedUntil(now), paused
 		if paused = !until.IsZero(); was && !paused {
@@ -72,8 +72,8 @@ func (r *Resident) refreshLoop(ctx context.Context) {
 			if started == nil && len(r.engine.Snapshot().Cards) == 0 {
 				memory.Collect()
 			}
-		case <-r.wanted:
-		case <-r.idle:
+		case <-r.refreshRequested:
+		case <-r.cardsGone:
 			r.releaseMemory()
 		case <-started:
 			started = nil
@@ -97,8 +97,8 @@ func (r *Resident) releaseMemory() {
 // refresh shows the current state. Concurrent calls are serialised, so that an older state
 // never overwrites a newer one.
 func (r *Resident) refresh() {
-	r.showing.Lock()
-	defer r.showing.Unlock()
+	r.refreshMu.Lock()
+	defer r.refreshMu.Unlock()
 	now := time.Now()
 	report := r.report(now)
 	said := r.status(report)
@@ -115,7 +115,7 @@ func (r *Resident) refresh() {
 func (r *Resident) menu(report health.Report, last []engine.LastCall, now time.Time) []tray.Item {
 	l, set := r.lang(), r.settings()
 	items := []tray.Item{{ID: "status", Title: report.Sentence, Disabled: true}}
-	for _, what := range report.Repair {
+	for _, what := range report.Repairable {
 		items = append(items, tray.Item{ID: menuRepair + string(what), Title: l.T(text.StartRepair(string(what)))})
 	}
 	items = append(items, tray.Item{Separator: true})
@@ -173,7 +173,7 @@ func callLine(c engine.LastCall, l text.Language, now time.Time) string {
 	switch c.Number.Kind {
 	case phone.Withheld:
 		n = l.T(text.StatusMenuLastWithheld)
-	case phone.NoNumber, phone.Unfilled: // the first is a name given by the phone
+	case phone.NoNumber, phone.Placeholder: // the first is a name given by the phone
 		n = l.T(text.StatusMenuLastNone)
 	}
 	return l.InWeek(c.At, now) + " · " + n
@@ -185,8 +185,8 @@ func (r *Resident) status(h health.Report) windowapi.Status {
 	return windowapi.Status{OK: h.State == health.Ready, Sentence: h.Sentence, Hotkeys: k.HotkeyReasons(), Fault: r.historyFault(), Notice: r.historyNotice()}
 }
 
-// chosen performs an entry of the tray's menu.
-func (r *Resident) chosen(id string) {
+// performMenuEntry performs an entry of the tray's menu.
+func (r *Resident) performMenuEntry(id string) {
 	if window, ok := strings.CutPrefix(id, menuWindow); ok {
 		r.windows.Show(window)
 		return
@@ -194,7 +194,7 @@ func (r *Resident) chosen(id string) {
 	if n, ok := strings.CutPrefix(id, menuCall); ok {
 		_, card, _ := strings.Cut(n, ".")
 		if id, err := strconv.ParseUint(card, 10, 64); err == nil && id != 0 { // calls from before this start have no card
-			r.engine.Do(engine.Action{Do: engine.DoShow, Card: engine.CardID(id)})
+			r.engine.Do(engine.Action{Kind: engine.DoShow, Card: engine.CardID(id)})
 		} else {
 			r.windows.Show(windowapi.WindowCalls)
 		}
@@ -211,7 +211,7 @@ func (r *Resident) chosen(id string) {
 	case menuHour:
 		r.pause(now.Add(time.Hour))
 	case menuDay:
-		r.pause(time.Date(now.Year(), now.Month(), now.Day()+1, tomorrow, 0, 0, 0, now.Location()))
+		r.pause(time.Date(now.Year(), now.Month(), now.Day()+1, resumeHour, 0, 0, 0, now.Location()))
 	case menuResume:
 		r.pause(time.Time{})
 	case menuVisible:

@@ -91,7 +91,7 @@ func TestMenuLastCalls(t *testing.T) {
 		}
 		all = append(all, engine.LastCall{At: at, Number: rules.Parse(number, "J. de Vries"), Kind: "bria"})
 	}
-	d.facts.change(func(k *known) { k.calls = all[2:] })
+	d.facts.change(func(k *knownState) { k.calls = all[2:] })
 	items := d.menu(health.Report{Sentence: "Klaar."}, d.facts.lastCalls(&engine.Snapshot{Recent: all[:2]}), now)
 	var calls []string
 	for _, i := range items {

@@ -18,7 +18,7 @@ func (r *Resident) saveMissed(ctx context.Context, all []wire.MissedCall) error 
 	var entries []history.Entry
 	for _, m := range all {
 		n := rules.Parse(m.Number, "")
-		e := history.Entry{Rang: m.Rang, Ended: m.Ended, By: m.By, Shown: n.Display(), Result: history.ResultOf(call.AllStates, false, true, call.ParseReason(m.Reason))}
+		e := history.Entry{Rang: m.Rang, Ended: m.Ended, AnsweredBy: m.AnsweredBy, NumberDisplay: n.Display(), Result: history.ResultOf(call.AllStates, false, true, call.ParseReason(m.Reason))}
 		if e.LineNumber, e.Line = rules.Line(m.Line); m.Queue != "" {
 			e.Line = m.Queue // more informative
 		}

@@ -58,11 +58,11 @@ type Options struct {
 // Demo is what a resident that only shows the demo's calls does otherwise. Its listener
 // takes any free port, so as not to block the real one.
 type Demo struct {
-	Hub    hub.Config // instead of the settings'
-	HubURL string
-	Window bool                                     // opens its window once everything runs, and ends with it
-	Calls  func(text.Language) []windowapi.DemoCall // listed in that window
-	Play   func(ctx context.Context, id string, l text.Language) windowapi.Played
+	Hub        hub.Config // instead of the settings'
+	HubURL     string
+	ShowWindow bool                                     // opens its window once everything runs, and ends with it
+	Calls      func(text.Language) []windowapi.DemoCall // listed in that window
+	Play       func(ctx context.Context, id string, l text.Language) windowapi.PlayResult
 	// Painted is called for every card shown on screen.
 	Painted func(card.Painted)
 	// Ready is called once calls are accepted, on its own goroutine, with the listener's
@@ -80,13 +80,13 @@ type Resident struct {
 	settingsFiles
 	engine *engine.Engine
 	screen
-	store        *history.Store
-	chosenBefore *chosencontacts.Store
-	tray         *tray.Tray
-	windows      *windowlauncher.Launcher
-	sources      *sources
-	activity     *activity.Monitor
-	facts        facts
+	store    *history.Store
+	choices  *chosencontacts.Store
+	tray     *tray.Tray
+	windows  *windowlauncher.Launcher
+	sources  *sources
+	activity *activity.Monitor
+	facts    facts
 	refresher
 	watches
 	lookups
@@ -95,7 +95,7 @@ type Resident struct {
 
 // lookups holds the alternative to the hub for lookups, and their audit.
 type lookups struct {
-	relay relayed
+	relay relayLookup
 	audit *audit.Audit // nil in the demo
 }
 
@@ -107,14 +107,14 @@ type settingsFiles struct {
 
 // refresher holds what is needed to show the resident's state in tray and windows.
 type refresher struct {
-	showing sync.Mutex        // held while reading and showing the state
-	sent    windowapi.Sources // to the windows
-	wanted  chan struct{}     // show the state again
-	idle    chan struct{}     // no card has been shown for a while
+	refreshMu        sync.Mutex        // held while reading and showing the state
+	sent             windowapi.Sources // to the windows
+	refreshRequested chan struct{}     // show the state again
+	cardsGone        chan struct{}     // no card has been shown for a while
 }
 
 // requestRefresh schedules showing the state. It never blocks.
-func (f *refresher) requestRefresh() { wake.Up(f.wanted) }
+func (f *refresher) requestRefresh() { wake.Up(f.refreshRequested) }
 
 // watches holds everything that watches the environment.
 type watches struct {
@@ -151,12 +151,12 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer one.Close()
 	instance.ClearQuit(cfg)
-	_, _ = secret.Token(o.Dirs) // created before its fingerprint is taken; errors are reported when it is read
+	_, _ = secret.EnsureTokens(o.Dirs) // created before its fingerprint is taken; errors are reported when it is read
 	r := &Resident{o: o, inst: cfg, stop: stop, ready: make(chan struct{}), activity: activity.New(),
-		refresher: refresher{wanted: make(chan struct{}, 1), idle: make(chan struct{}, 1)}, settingsFiles: settingsFiles{fingerprint(o.Dirs, o.Settings), make(chan struct{}, 1)}}
+		refresher: refresher{refreshRequested: make(chan struct{}, 1), cardsGone: make(chan struct{}, 1)}, settingsFiles: settingsFiles{fingerprint(o.Dirs, o.Settings), make(chan struct{}, 1)}}
 	r.program = programfile.New()
-	r.facts.known.Opened = time.Now()
-	r.facts.known.Paused = pausedBefore(o.Dirs, r.facts.known.Opened)
+	r.facts.known.StartedAt = time.Now()
+	r.facts.known.PausedUntil = storedPause(o.Dirs, r.facts.known.StartedAt)
 	r.hubWatch = hubwatch.NewHub(r.hubParams(), &r.facts.hubState)
 	r.publish(o.Settings, nil, nil)
 	if err := r.run(ctx, one); err != nil {
@@ -178,7 +178,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		work.Go(card.ReadFonts)
 	}
 
-	client, links := r.hub(r.o.Settings)
+	client, links := r.newHub(r.o.Settings)
 	defer func() { // the current one at the end
 		if c := r.current().client; c != nil {
 			c.Close()
@@ -206,14 +206,15 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		Browse: browse, Choices: r.openChoices(),
 	}
 	r.params(&p, now)
-	p.Record = rec.Take
+	p.Record = rec.Enqueue
 	r.engine = engine.New(p)
-	r.tray = tray.New(tray.Params{Icons: assets.Icons, Chosen: r.chosen, Open: func() { r.windows.Show(windowapi.WindowCalls) }, Log: r.o.Log})
+	r.tray = tray.New(tray.Params{Icons: assets.Icons, Chosen: r.performMenuEntry,
+		Open: func() { r.windows.Show(windowapi.WindowCalls) }, Log: r.o.Log})
 	if err := r.makeCards(); err != nil {
 		return err
 	}
 	work.Go(func() { r.corners.Run(ctx.Done()) })
-	work.Go(func() { runEngine(ctx, r.engine, rec.Run, r.chosenBefore.Run) })
+	work.Go(func() { runEngine(ctx, r.engine, rec.Run, r.choices.Run) })
 	work.Go(func() { r.cards.Run(ctx) })
 	work.Go(func() { r.soundCallers(ctx) })
 	work.Go(func() {
@@ -241,7 +242,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	work.Go(func() { r.refreshLoop(ctx) })
 	close(r.ready)
 	r.o.Log.Info("ready", "version", r.o.Version)
-	if d := r.o.Demo; d != nil && d.Window {
+	if d := r.o.Demo; d != nil && d.ShowWindow {
 		r.windows.Show(windowapi.WindowDemo)
 	} else {
 		work.Go(func() { r.offerWindow(ctx, first) })
@@ -268,7 +269,7 @@ func (r *Resident) hubMended() {
 	if c := r.current().client; c != nil {
 		c.Resumed()
 	}
-	r.hubWatch.Look(0)
+	r.hubWatch.CheckIn(0)
 }
 
 // resumed handles the end of a sleep.
@@ -286,8 +287,8 @@ func (r *Resident) resumed(slept time.Duration) {
 	r.showChange() // whatever should have ended meanwhile has
 }
 
-// hostIn limits the wait for a panel at log-on.
-const hostIn = time.Minute
+// trayWait limits the wait for a panel at log-on.
+const trayWait = time.Minute
 
 // offerWindow is for desktops whose panel shows no icon. If the user started us, it
 // shows the calls window at once; at log-on it waits for the panel, and then explains
@@ -295,7 +296,7 @@ const hostIn = time.Minute
 func (r *Resident) offerWindow(ctx context.Context, first bool) {
 	if first {
 		if !r.o.ShowCalls { // at log-on: once the desktop is ready
-			tray.WaitHost(ctx, hostIn)
+			tray.WaitHost(ctx, trayWait)
 		}
 		if r.showStart(ctx) {
 			return
@@ -307,7 +308,7 @@ func (r *Resident) offerWindow(ctx context.Context, first bool) {
 		}
 		return
 	}
-	if tray.WaitHost(ctx, hostIn) || ctx.Err() != nil {
+	if tray.WaitHost(ctx, trayWait) || ctx.Err() != nil {
 		return
 	}
 	r.o.Log.Info("no panel shows our icon")
@@ -347,14 +348,14 @@ func (r *Resident) openChoices() *chosencontacts.Store {
 	if r.o.Demo != nil {
 		p.Secrets = nil
 	}
-	r.chosenBefore = chosencontacts.New(p)
-	return r.chosenBefore
+	r.choices = chosencontacts.New(p)
+	return r.choices
 }
 
 // Ring takes a call handed over by another program.
 func (r *Resident) Ring(e call.Event) error {
-	err := r.taker("")(e)
-	r.program.Look() // after the call, which is already on its way to the screen
+	err := r.eventReceiver("")(e)
+	r.program.TriggerCheck() // after the call, which is already on its way to the screen
 	return err
 }
 
@@ -373,16 +374,16 @@ func (r *Resident) hubParams() hubwatch.HubParams {
 }
 
 // secretWatch returns the watch for another secret of the current hub.
-func (r *Resident) secretWatch() hubwatch.Secret {
-	return hubwatch.Secret{Dirs: r.o.Dirs, Hub: r.hubWatch,
-		Of:      func() settings.Hub { return r.settings().Hub },
-		Failure: func() contact.Failure { return r.facts.assemble(r.engine.Snapshot()).Lookup.Failure }}
+func (r *Resident) secretWatch() hubwatch.SecretWatcher {
+	return hubwatch.SecretWatcher{Dirs: r.o.Dirs, Hub: r.hubWatch,
+		HubSettings: func() settings.Hub { return r.settings().Hub },
+		Failure:     func() contact.Failure { return r.facts.assemble(r.engine.Snapshot()).Lookup.Failure }}
 }
 
 // watch starts what the demo does without. The goroutines end with ctx.
 func (r *Resident) watch(ctx context.Context, work *sync.WaitGroup) {
 	told := func(lost []health.Registration, unopened bool) {
-		r.facts.change(func(k *known) { k.Lost, k.unopened = lost, unopened })
+		r.facts.change(func(k *knownState) { k.LostRegistrations, k.schemeBroken = lost, unopened })
 		r.requestRefresh()
 	}
 	if w, err := registrations.New(r.o.Dirs, r.o.ProfileDir, r.settings, told, r.o.Log); err != nil {
@@ -391,7 +392,7 @@ func (r *Resident) watch(ctx context.Context, work *sync.WaitGroup) {
 		r.registers = w
 		work.Go(func() { w.Run(ctx) })
 	}
-	r.usual = hubwatch.NewUsualCalls(r.store.Incoming, func(n int) { r.note(func(k *known) { k.Usual = n }) }, r.o.Log)
+	r.usual = hubwatch.NewUsualCalls(r.store.CountIncoming, func(n int) { r.changeFacts(func(k *knownState) { k.UsualCalls = n }) }, r.o.Log)
 	work.Go(func() { r.usual.Run(ctx) })
 	work.Go(func() { r.deliveries.Run(ctx) })
 	work.Go(func() { r.secretWatch().Run(ctx) })
@@ -403,7 +404,7 @@ func (r *Resident) watch(ctx context.Context, work *sync.WaitGroup) {
 // deliveryParams returns the configuration of deliveries.
 func (r *Resident) deliveryParams() outboxworker.Params {
 	return outboxworker.Params{Dirs: r.o.Dirs, Settings: r.settings, Language: r.lang, Send: r.windows.Send, Log: r.o.Log,
-		Told: func(now health.Delivery) { r.note(func(k *known) { k.Delivery = now }) }}
+		StateChanged: func(now health.Delivery) { r.changeFacts(func(k *knownState) { k.Delivery = now }) }}
 }
 
 // ErrReplaced reports that another version of the program is on disk and the resident has
@@ -417,7 +418,7 @@ func (r *Resident) watchProgram(ctx context.Context) {
 		s := r.engine.Snapshot()
 		return len(s.Cards) > 0 || s.Ongoing > 0 // a call continues after its card is closed
 	}
-	if r.program.Follow(ctx, r.o.Version, r.o.Commit, busy) {
+	if r.program.WaitForUpdate(ctx, r.o.Version, r.o.Commit, busy) {
 		r.o.Log.Info("another version has been installed; making room for it")
 		r.replaced = true
 		r.stop()

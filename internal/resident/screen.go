@@ -52,7 +52,7 @@ func (r *Resident) openDisplay() error {
 	case errors.Is(err, window.ErrWayland):
 		r.o.Log.Warn("this desktop takes no cards: notifications stand in for them", "why", err)
 		r.display = notifications.Display{}
-		r.facts.change(func(k *known) { k.Cards = health.CardsNotifications })
+		r.facts.change(func(k *knownState) { k.Cards = health.CardsNotifications })
 	case err != nil:
 		return fmt.Errorf("%s (%w)", r.lang().T(text.StatusScreen), err)
 	default:
@@ -66,8 +66,9 @@ func (r *Resident) makeCards() error {
 	r.corners = cardcorners.Open(r.o.Dirs, r.o.Log)
 	r.testCard = &testCard{Engine: r.engine, changed: r.setCards}
 	if r.display == (notifications.Display{}) {
-		r.cards = notifications.New(notifications.Params{Engine: r.engine, Config: r.cardConfig(), Able: r.notificationsAble, Log: r.o.Log,
-			Calls: func() { r.windows.Show(windowapi.WindowCalls) }})
+		r.cards = notifications.New(notifications.Params{Engine: r.engine, Config: r.cardConfig(),
+			AvailabilityChanged: r.notificationsAble, Log: r.o.Log,
+			OpenCalls: func() { r.windows.Show(windowapi.WindowCalls) }})
 		return nil
 	}
 	c, err := card.New(r.cardConfig(), r.testCard, r.display)
@@ -86,19 +87,19 @@ func (r *Resident) cardConfig() card.Config {
 		Fields: s.Card.Fields, Privacy: card.Privacy(s.Card.Privacy), Speech: card.Speech(s.Card.Speech),
 		HideFromCapture: s.Card.HideFromCapture && r.captureUntil.Load() < now.Unix(),
 		Corner:          card.Corner(s.Card.Corner), Monitor: s.Card.Monitor,
-		Corners: r.corners.Of(s), UnderFullScreen: !s.Card.OverFullscreen, Log: r.o.Log,
+		Corners: r.corners.Effective(s), UnderFullScreen: !s.Card.OverFullscreen, Log: r.o.Log,
 		Hotkeys: map[card.Hotkey]string{card.HotkeyKeyboard: s.Card.Hotkey, card.HotkeyOpen: s.Card.HotkeyOpen,
 			card.HotkeyHear: s.Card.HotkeyHear, card.HotkeyClose: s.Card.HotkeyClose},
 		Events: card.Events{
 			Moved:        func(monitor string, to card.Corner) { r.corners.Moved(r.settings(), monitor, to) },
-			HotkeyResult: r.hotkeyResult, Held: r.held, Rested: func() { wake.Up(r.idle) },
+			HotkeyResult: r.hotkeyResult, HeldBack: r.setCardsWaiting, WentIdle: func() { wake.Up(r.cardsGone) },
 		},
 	}
 	if d := r.o.Demo; d != nil {
 		c.Events.Painted = d.Painted
 	}
 	if b := r.reader.Load(); b != nil {
-		c.Explored = b.Show
+		c.TreeChanged = b.Show
 	}
 	switch r.hiding() {
 	case health.HidingLocked, health.HidingQuiet, health.HidingPresenting:
@@ -115,8 +116,8 @@ func (r *Resident) cardConfig() card.Config {
 // setCards updates the cards after a change of session, pause or settings.
 func (r *Resident) setCards() { r.cards.Set(r.cardConfig()) }
 
-// note changes what is known, and shows the state if that is news.
-func (r *Resident) note(do func(*known)) {
+// changeFacts changes what is known, and shows the state if that is news.
+func (r *Resident) changeFacts(do func(*knownState)) {
 	if r.facts.change(do) {
 		r.requestRefresh()
 	}
@@ -133,13 +134,13 @@ func (r *Resident) hotkeyResult(h card.Hotkey, keys string, err error) {
 	case err != nil:
 		now = health.HotkeyWrong
 	}
-	r.note(func(k *known) { k.SetHotkey(string(h), keys, now) })
+	r.changeFacts(func(k *knownState) { k.SetHotkey(string(h), keys, now) })
 }
 
-// held records that cards start or stop waiting for a full-screen program.
-func (r *Resident) held(on bool) {
+// setCardsWaiting records that cards start or stop waiting for a full-screen program.
+func (r *Resident) setCardsWaiting(on bool) {
 	r.o.Log.Info("cards wait for a program that fills the screen", "now", on)
-	r.note(func(k *known) { k.held = on })
+	r.changeFacts(func(k *knownState) { k.cardsWaiting = on })
 	r.engine.Reconfigure(func(p *engine.Params) { p.AutoOpen = r.autoOpen() })
 }
 
@@ -149,14 +150,14 @@ func (r *Resident) notificationsAble(able bool) {
 	if able {
 		now = health.CardsNotifications
 	}
-	r.note(func(k *known) { k.Cards = now })
+	r.changeFacts(func(k *knownState) { k.Cards = now })
 }
 
 // report returns the current state.
 func (r *Resident) report(now time.Time) health.Report {
 	f := r.facts.assemble(r.engine.Snapshot())
 	f.Hiding = r.hiding()
-	if r.facts.read().held && (f.Hiding == health.HidingNot || f.Hiding == health.NumberPresenting) {
+	if r.facts.read().cardsWaiting && (f.Hiding == health.HidingNot || f.Hiding == health.NumberPresenting) {
 		f.Hiding = health.HidingPresenting
 	}
 	return health.Assess(f, r.lang(), r.settings().Support.Contact, now)
@@ -176,7 +177,7 @@ func (r *Resident) followSession(ctx context.Context) {
 	defer func() { unread() }()
 	for {
 		s := w.State()
-		r.sessionIs(s)
+		r.applySession(s)
 		if s.Reader != (r.reader.Load() != nil) {
 			unread()
 			if unread = func() {}; s.Reader {
@@ -194,8 +195,8 @@ func (r *Resident) followSession(ctx context.Context) {
 	}
 }
 
-// sessionIs applies the state of the user's session.
-func (r *Resident) sessionIs(s session.State) {
+// applySession applies the state of the user's session.
+func (r *Resident) applySession(s session.State) {
 	before := r.hiding()
 	if r.session.Store(&s); r.hiding() == before {
 		return // cards that look the same stay unchanged
@@ -206,7 +207,7 @@ func (r *Resident) sessionIs(s session.State) {
 // autoOpen is when a customer file opens by itself: never where cards show less than
 // usual, nor in a pause.
 func (r *Resident) autoOpen() engine.AutoOpen {
-	if r.hiding() != health.HidingNot || r.facts.read().held || !r.facts.pausedUntil(time.Now()).IsZero() {
+	if r.hiding() != health.HidingNot || r.facts.read().cardsWaiting || !r.facts.pausedUntil(time.Now()).IsZero() {
 		return engine.AutoOpenNever
 	}
 	return engine.AutoOpen(r.settings().Card.AutoOpen)
@@ -303,17 +304,17 @@ func browse(ctx context.Context, address string) error {
 	return browser.Open(ctx, address)
 }
 
-// helpFor is how long remote help can see cards after the user allowed it.
-const helpFor = 15 * time.Minute
+// captureFor is how long remote help can see cards after the user allowed it.
+const captureFor = 15 * time.Minute
 
 // canHideFromCapture reports whether this system can exclude windows from screen sharing.
 const canHideFromCapture = runtime.GOOS == "windows"
 
 // allowCapture makes the cards visible to screen sharing for a while.
 func (r *Resident) allowCapture() {
-	r.captureUntil.Store(time.Now().Add(helpFor).Unix())
+	r.captureUntil.Store(time.Now().Add(captureFor).Unix())
 	r.showChange()
-	time.AfterFunc(helpFor+time.Second, r.showChange) // does nothing once the cards have ended
+	time.AfterFunc(captureFor+time.Second, r.showChange) // does nothing once the cards have ended
 }
 
 // pausedName is the file with the end of the user's pause: a pause survives a new version,
@@ -326,7 +327,7 @@ const longestPause = 48 * time.Hour
 // pause stops cards until the given time; calls are still recorded. The zero time ends it.
 func (r *Resident) pause(until time.Time) {
 	until = until.Round(0) // wall clock: the monotonic clock may stop during sleep
-	r.facts.change(func(k *known) { k.Paused = until })
+	r.facts.change(func(k *knownState) { k.PausedUntil = until })
 	path := filepath.Join(r.o.Dirs.State, pausedName)
 	var err error
 	if until.IsZero() {
@@ -342,9 +343,9 @@ func (r *Resident) pause(until time.Time) {
 	r.showChange()
 }
 
-// pausedBefore returns the end of a pause requested before this start,
+// storedPause returns the end of a pause requested before this start,
 // the zero time for none.
-func pausedBefore(d profile.Dirs, now time.Time) time.Time {
+func storedPause(d profile.Dirs, now time.Time) time.Time {
 	b, err := os.ReadFile(filepath.Join(d.State, pausedName))
 	if err != nil || len(b) > 64 {
 		return time.Time{}

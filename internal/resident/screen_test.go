@@ -40,10 +40,10 @@ func TestPauseEnds(t *testing.T) {
 	d.pause(time.Now().Add(time.Hour))
 	until("not hidden", true)
 	for range 3 { // the third is accepted once the first is processed
-		d.wanted <- struct{}{}
+		d.refreshRequested <- struct{}{}
 	}
-	d.facts.change(func(k *known) { k.Paused = time.Now().Add(-time.Minute) }) // the hour passed without a timer
-	d.wanted <- struct{}{}
+	d.facts.change(func(k *knownState) { k.PausedUntil = time.Now().Add(-time.Minute) }) // the hour passed without a timer
+	d.refreshRequested <- struct{}{}
 	until("still hidden, while the icon says that all is well", false)
 }
 
@@ -54,10 +54,10 @@ func TestPauseOutlivesAStart(t *testing.T) {
 	until := now.Add(3 * time.Hour).Truncate(time.Second)
 	d.pause(until)
 	path := filepath.Join(d.o.Dirs.State, pausedName)
-	if got := pausedBefore(d.o.Dirs, now); !got.Equal(until) {
+	if got := storedPause(d.o.Dirs, now); !got.Equal(until) {
 		t.Errorf("paused until %v, want %v", got, until)
 	}
-	if got := pausedBefore(d.o.Dirs, until); !got.IsZero() {
+	if got := storedPause(d.o.Dirs, until); !got.IsZero() {
 		t.Errorf("after its end paused until %v", got)
 	}
 	d.pause(now.Add(time.Hour))
@@ -70,11 +70,11 @@ func TestPauseOutlivesAStart(t *testing.T) {
 	}
 	for _, wrong := range []string{"", "morgen", now.AddDate(1, 0, 0).Format(time.RFC3339), strings.Repeat("2", 1<<20)} {
 		must.Do(t, os.WriteFile(path, []byte(wrong), 0o600))
-		if got := pausedBefore(d.o.Dirs, now); !got.IsZero() {
+		if got := storedPause(d.o.Dirs, now); !got.IsZero() {
 			t.Errorf("%.20q: paused until %v", wrong, got)
 		}
 	}
-	d.facts.change(func(k *known) { k.Paused = until })
+	d.facts.change(func(k *knownState) { k.PausedUntil = until })
 	if got := health.Assess(d.facts.assemble(d.engine.Snapshot()), text.Dutch, "", now); got.State != health.Paused {
 		t.Errorf("%+v", got)
 	}
@@ -106,7 +106,7 @@ func TestSessionHides(t *testing.T) {
 		{session.State{}, "show", time.Time{}, false, card.PrivacyFull, engine.AutoOpenAnswered},
 	} {
 		d.set.Card.Quiet = c.mode
-		d.sessionIs(c.now)
+		d.applySession(c.now)
 		d.pause(c.pause)
 		if got := d.cardConfig(); got.Hidden != c.hidden || got.Privacy != c.privacy {
 			t.Errorf("%+v, %s, paused %v: hidden %v, %s", c.now, c.mode, c.pause, got.Hidden, got.Privacy)
@@ -117,13 +117,13 @@ func TestSessionHides(t *testing.T) {
 			t.Errorf("%+v, %s, paused %v: a file opens %s", c.now, c.mode, c.pause, got)
 		}
 		allowed := c.now == session.State{} && c.pause.IsZero()
-		found := &engine.Snapshot{Cards: []engine.Card{{ID: 1, Outcome: engine.Found}}}
+		found := &engine.Snapshot{Cards: []engine.Card{{ID: 1, Outcome: engine.OutcomeFound}}}
 		if got, sounded := d.tone(soundedCalls{}, found); (got == sound.Known) != allowed || !sounded[found.Cards[0].Call()] {
 			t.Errorf("%+v, paused %v: the tone is %q", c.now, c.pause, got)
 		}
 	}
 	for held, want := range map[bool]engine.AutoOpen{true: engine.AutoOpenNever, false: engine.AutoOpenAnswered} {
-		d.held(held)
+		d.setCardsWaiting(held)
 		opens := make(chan engine.AutoOpen)
 		d.engine.Reconfigure(func(p *engine.Params) { opens <- p.AutoOpen })
 		if got := <-opens; got != want {

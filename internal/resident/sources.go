@@ -60,7 +60,9 @@ func (w *sources) apply(s *settings.Settings) {
 	for _, p := range s.Softphones {
 		wanted[p], named[linkName(p)] = true, true
 	}
-	w.r.facts.change(func(k *known) { maps.DeleteFunc(k.links, func(name string, _ linkState) bool { return !named[name] }) })
+	w.r.facts.change(func(k *knownState) {
+		maps.DeleteFunc(k.links, func(name string, _ linkState) bool { return !named[name] })
+	})
 	moved := w.store != s.Hub.SecretStore
 	w.store = s.Hub.SecretStore
 	for p, running := range w.links {
@@ -85,9 +87,9 @@ func (w *sources) restart(s *settings.Settings) {
 	if w.listening(s) {
 		w.listener = w.listen(s)
 	} else {
-		w.r.facts.change(func(k *known) { k.port, k.PortTaken = 0, 0 })
+		w.r.facts.change(func(k *knownState) { k.port, k.TakenPort = 0, 0 })
 	}
-	w.r.facts.change(func(k *known) { k.NoTokens = s.Listener.Enabled && !w.listening(s) })
+	w.r.facts.change(func(k *knownState) { k.NoTokens = s.Listener.Enabled && !w.listening(s) })
 }
 
 // listening reports whether there should be a listener.
@@ -121,7 +123,7 @@ func (w *sources) wake(all bool) {
 	defer w.mu.Unlock()
 	now := w.r.facts.read().links
 	for p, l := range w.links {
-		if all || !now[linkName(p)].Phase.Stands() {
+		if all || !now[linkName(p)].Phase.IsConnected() {
 			wake.Up(l.wake)
 		}
 	}
@@ -153,8 +155,8 @@ func (w *sources) dial(s *settings.Settings, phone settings.Softphone) *source {
 	l := &source{cancel: end, done: make(chan struct{}), wake: make(chan struct{}, 1)}
 	w.work.Go(func() {
 		defer close(l.done)
-		link.Run(ctx, link.Config{Name: name, Take: r.taker(name), Gone: r.engine.SourceGone, Wake: l.wake, Log: r.o.Log,
-			State: func(st link.State) {
+		link.Run(ctx, link.Config{Name: name, Receive: r.eventReceiver(name), SourceGone: r.engine.SourceGone, Wake: l.wake, Log: r.o.Log,
+			StateChanged: func(st link.State) {
 				if st.Cause == link.CauseHub && r.current().client != nil {
 					st.Cause = link.NoCause // with a hub client of our own, its state counts
 				}
@@ -169,7 +171,7 @@ func (w *sources) dial(s *settings.Settings, phone settings.Softphone) *source {
 func (w *sources) listen(s *settings.Settings) *source {
 	r := w.r
 	cfg := listener.Config{Port: s.Listener.Port, Tries: 1, SocketToken: w.tokens.Socket, PathToken: w.tokens.Path,
-		AllowedOrigins: s.Listener.AllowedOrigins, HTTP: s.Listener.HTTP, Take: r.taker(""), Gone: r.engine.SourceGone, Log: r.o.Log}
+		AllowedOrigins: s.Listener.AllowedOrigins, HTTP: s.Listener.HTTP, Receive: r.eventReceiver(""), SourceGone: r.engine.SourceGone, Log: r.o.Log}
 	switch {
 	case r.o.Demo != nil:
 		cfg.Port = 0
@@ -180,7 +182,7 @@ func (w *sources) listen(s *settings.Settings) *source {
 	l, err := listener.Start(ctx, cfg)
 	if err != nil {
 		end()
-		r.facts.change(func(k *known) { k.port, k.PortTaken = 0, s.Listener.Port })
+		r.facts.change(func(k *knownState) { k.port, k.TakenPort = 0, s.Listener.Port })
 		if !w.refused {
 			r.o.Log.Error("the listener does not run", "why", err)
 		}
@@ -194,8 +196,8 @@ func (w *sources) listen(s *settings.Settings) *source {
 		<-ctx.Done()
 		l.Close()
 	})
-	r.facts.change(func(k *known) { k.port, k.PortTaken = l.Port(), 0 })
-	if cfg.Tries > 1 && l.Lasting() {
+	r.facts.change(func(k *knownState) { k.port, k.TakenPort = l.Port(), 0 })
+	if cfg.Tries > 1 && l.HasStablePort() {
 		if err := settings.Set(r.o.Dirs, map[string]any{"listener.port": l.Port()}); err != nil {
 			r.o.Log.Warn("the port was not kept", "why", err)
 		}
@@ -210,7 +212,7 @@ func (w *sources) listen(s *settings.Settings) *source {
 // readTokens reads the current tokens, and reports whether they have changed. If they
 // cannot be read, the previous ones stay in effect: phones have them.
 func (w *sources) readTokens() (news bool) {
-	t, err := secret.Token(w.r.o.Dirs)
+	t, err := secret.EnsureTokens(w.r.o.Dirs)
 	if err != nil {
 		w.r.o.Log.Error("the listener's tokens", "why", err)
 		return false
@@ -220,14 +222,14 @@ func (w *sources) readTokens() (news bool) {
 	return news
 }
 
-// taker returns the function that receives a source's reports. link is its name in the
+// eventReceiver returns the function that receives a source's reports. link is its name in the
 // settings, "" if it is not a link.
-func (r *Resident) taker(link string) func(call.Event) error {
+func (r *Resident) eventReceiver(link string) func(call.Event) error {
 	return func(e call.Event) error {
-		err := r.engine.Take(e)
+		err := r.engine.Receive(e)
 		if err == nil { // the call is already on its way to the screen
 			r.activity.Note(link, e, time.Now())
-			if r.windows.Open() {
+			if r.windows.IsOpen() {
 				r.requestRefresh()
 			}
 		}
@@ -238,7 +240,7 @@ func (r *Resident) taker(link string) func(call.Event) error {
 // sendSources sends the state of the sources to open windows, if it has changed.
 // Only refresh calls it.
 func (r *Resident) sendSources() {
-	if !r.windows.Open() {
+	if !r.windows.IsOpen() {
 		return
 	}
 	if now := r.sourcesNow(); !reflect.DeepEqual(now, r.sent) {
@@ -250,7 +252,7 @@ func (r *Resident) sendSources() {
 // linkPhases maps the phases of links for windows and doctor.
 var linkPhases = map[health.Phase]string{health.Unwatched: windowapi.LinkUnknown, health.Up: windowapi.LinkUp, health.Down: windowapi.LinkDown,
 	health.Kicked: windowapi.LinkKicked, health.Refused: windowapi.LinkRefused, health.Incomplete: windowapi.LinkIncomplete,
-	health.NoStorage: windowapi.LinkBehind, health.NoExchange: windowapi.LinkBehind, health.NoHub: windowapi.LinkBehind}
+	health.NoStorage: windowapi.LinkDegraded, health.NoExchange: windowapi.LinkDegraded, health.NoHub: windowapi.LinkDegraded}
 
 // sourcesNow returns the state of every configured source: first those that contact
 // us, then the links in the order of the settings. Only links have a heartbeat; of the
@@ -264,20 +266,20 @@ func (r *Resident) sourcesNow() windowapi.Sources {
 		if off[name] {
 			continue
 		}
-		w := windowapi.SourceState{Kind: name, Phase: windowapi.SourceListens, Last: r.activity.LastOver(name, "")}
+		w := windowapi.SourceState{Kind: name, Phase: windowapi.SourceListens, LastCall: r.activity.LastCall(name, "")}
 		if registry.Of(name).Reach == registry.ByListener {
 			w.Port = s.Listener.Port // until it is running
 			switch {
-			case now.PortTaken > 0:
-				w.Port, w.Phase = now.PortTaken, windowapi.SourceTaken
+			case now.TakenPort > 0:
+				w.Port, w.Phase = now.TakenPort, windowapi.SourcePortTaken
 			case now.NoTokens:
-				w.Phase = windowapi.SourceKeyless
+				w.Phase = windowapi.SourceNoTokens
 			case now.port > 0:
 				w.Port = now.port
 			}
 		}
-		if name == call.KindURL && now.unopened {
-			w.Phase = windowapi.SourceUnopened
+		if name == call.KindURL && now.schemeBroken {
+			w.Phase = windowapi.SourceNotDefault
 		}
 		all.Sources = append(all.Sources, w)
 	}
@@ -285,7 +287,7 @@ func (r *Resident) sourcesNow() windowapi.Sources {
 		name := linkName(p)
 		l := now.links[name]
 		all.Sources = append(all.Sources, windowapi.SourceState{Kind: p.Kind, Name: p.Name, Phase: linkPhases[l.Phase], Why: string(l.cause),
-			Since: l.since, Last: r.activity.LastOver(p.Kind, name)})
+			Since: l.since, LastCall: r.activity.LastCall(p.Kind, name)})
 	}
 	return all
 }

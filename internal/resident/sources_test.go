@@ -36,13 +36,13 @@ func TestSourcesNow(t *testing.T) {
 	r.facts.setLink("wazo", "centrale", health.Refused, link.State{Cause: link.NoCause})
 	want("websocket  listens 27471\nhttp  listens 27471\nurl  listens 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip   0\n")
 	r.facts.setLink("baresip", "127.0.0.1:4444", health.Up, link.State{Cause: link.NoCause})
-	r.facts.known.port, r.facts.known.PortTaken = 0, 27471
+	r.facts.known.port, r.facts.known.TakenPort = 0, 27471
 	want("websocket  taken 27471\nhttp  taken 27471\nurl  listens 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip  up 0\n")
-	r.facts.known.NoTokens, r.facts.known.PortTaken = true, 0
+	r.facts.known.NoTokens, r.facts.known.TakenPort = true, 0
 	s.Listener.HTTP = false
 	want("websocket  keyless 27471\nurl  listens 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip  up 0\n")
 	s.Listener.Enabled = false
-	r.facts.known.unopened = true
+	r.facts.known.schemeBroken = true
 	want("url  unopened 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip  up 0\n")
 }
 
@@ -74,7 +74,7 @@ func TestOtherHub(t *testing.T) {
 		old, next  *settings.Settings
 		same, want bool
 	}{{plain, file, false, true}, {file, file, true, true}, {file, file, false, false}, {plain, plain, true, false}} {
-		if got := otherHub(c.old, c.next, c.same); got != c.want {
+		if got := needsNewClient(c.old, c.next, c.same); got != c.want {
 			t.Errorf("%q, then %q, same %v: %v", c.old.Hub.ExtraCAFile, c.next.Hub.ExtraCAFile, c.same, got)
 		}
 	}
@@ -114,10 +114,10 @@ func TestLinksAreWoken(t *testing.T) {
 // is missing for one that cannot even be tried.
 func TestLinksOfASort(t *testing.T) {
 	for st, want := range map[link.State]health.Phase{
-		{Phase: link.Refused, Cause: link.CauseNoSecret}: health.Incomplete,
-		{Phase: link.Refused, Cause: link.CauseStore}:    health.Down,
-		{Phase: link.Refused, Cause: link.CauseDenied}:   health.Refused,
-		{Phase: link.Connected}:                          health.Up,
+		{Phase: link.Refused, Cause: link.CauseNoSecret}:    health.Incomplete,
+		{Phase: link.Refused, Cause: link.CauseSecretStore}: health.Down,
+		{Phase: link.Refused, Cause: link.CauseDenied}:      health.Refused,
+		{Phase: link.Connected}:                             health.Up,
 	} {
 		if got := phaseOf(st); got != want {
 			t.Errorf("%+v: phase %d, want %d", st, got, want)
@@ -142,11 +142,11 @@ func TestFactsKeepWhy(t *testing.T) {
 	if !f.setLink("ari", "centrale", health.Refused, link.State{Cause: link.CauseDenied}) || f.setLink("ari", "centrale", health.Refused, link.State{Cause: link.CauseDenied}) || f.read().links["centrale"].cause != link.CauseDenied {
 		t.Error("the cause is not kept, or told as news twice")
 	}
-	for cause, admin := range map[link.Cause]bool{link.CauseNobody: false, link.CauseFault: false, link.CauseExpired: true} {
+	for cause, admin := range map[link.Cause]bool{link.CauseNotListening: false, link.CauseUnavailable: false, link.CauseCertExpired: true} {
 		if !f.setLink("ari", "centrale", health.Down, link.State{Cause: cause}) {
 			t.Errorf("%s is no news", cause)
 		}
-		if sources := f.assemble(&engine.Snapshot{}).Sources; len(sources) != 1 || sources[0].Admin != admin {
+		if sources := f.assemble(&engine.Snapshot{}).Sources; len(sources) != 1 || sources[0].NeedsAdmin != admin {
 			t.Errorf("%s: %+v", cause, sources)
 		}
 	}

@@ -44,7 +44,7 @@ func (x *testCard) Do(a engine.Action) {
 		x.Engine.Do(a)
 		return
 	}
-	if a.Do == engine.DoClose || a.Do == engine.DoOpen {
+	if a.Kind == engine.DoClose || a.Kind == engine.DoOpen {
 		x.shown.Store(nil)
 		x.changed()
 	}
@@ -66,8 +66,8 @@ func (x *testCard) show(ctx context.Context, c *engine.Card) {
 
 // newTestCard returns a card with an invented caller.
 func (r *Resident) newTestCard(l text.Language) *engine.Card {
-	return &engine.Card{ID: testCardID, Outcome: engine.Found, Number: r.rules(r.settings()).Parse("+31612345678", ""),
-		Times: 1, Reports: call.RingOnly, Rang: time.Now(), Opened: -1, Earlier: -1, Edition: 1, LinkOK: []bool{true},
+	return &engine.Card{ID: testCardID, Outcome: engine.OutcomeFound, Number: r.rules(r.settings()).Parse("+31612345678", ""),
+		RingsToday: 1, ReportLevel: call.RingOnly, Rang: time.Now(), OpenedIndex: -1, EarlierChoice: -1, Edition: 1, LinkOK: []bool{true},
 		Contacts: []contact.Contact{{ID: "test", RelationNumber: "100200", FamilyName: l.T(text.StartCardName),
 			Address: contact.Address{Street: "Dorpsstraat", Number: "1", PostalCode: "1234AB", City: "Ons Dorp"}}}}
 }

@@ -34,7 +34,7 @@ func (r *Resident) windowParams() windowlauncher.Params {
 		WorkArea: r.workArea,
 		Ended: func() {
 			r.recount(context.Background()) // it may have ended before reporting what it wrote
-			if d := r.o.Demo; d != nil && d.Window {
+			if d := r.o.Demo; d != nil && d.ShowWindow {
 				r.stop()
 			}
 		}}
@@ -124,11 +124,11 @@ func (r *Resident) doctorFacts(now time.Time) windowapi.DoctorFacts {
 	k, f := r.facts.read(), r.facts.assemble(r.engine.Snapshot())
 	d := windowapi.DoctorFacts{
 		SetUp: f.SetUp && !f.SecretMissing, Failure: string(f.Lookup.Failure),
-		Paused:    f.Paused.After(now),
-		Doubt:     health.Assess(f, r.lang(), "", now).State == health.Doubt && len(f.Lost) == 0,
-		Port:      k.port,
-		PortTaken: f.PortTaken > 0,
-		Cards:     string(f.Cards), Hotkeys: f.HotkeyReasons(),
+		Paused:       f.PausedUntil.After(now),
+		CallsMissing: health.Assess(f, r.lang(), "", now).State == health.Doubt && len(f.LostRegistrations) == 0,
+		Port:         k.port,
+		PortTaken:    f.TakenPort > 0,
+		Cards:        string(f.Cards), Hotkeys: f.HotkeyReasons(),
 	}
 	for _, p := range r.settings().Softphones {
 		l := k.links[linkName(p)]
@@ -139,20 +139,20 @@ func (r *Resident) doctorFacts(now time.Time) windowapi.DoctorFacts {
 
 // forget deletes stored data on callers: from the history, the remembered
 // choices, and the menu.
-func (r *Resident) forget(ctx context.Context, raw json.RawMessage) windowapi.Forgotten {
+func (r *Resident) forget(ctx context.Context, raw json.RawMessage) windowapi.ForgetResult {
 	var m windowapi.Forget
 	if json.Unmarshal(raw, &m) != nil || (m.All && m.Number != "") || ((m.All || m.Number != "") == (m.Days != nil)) || m.Days != nil && *m.Days < 0 {
-		return windowapi.Forgotten{Error: "not understood"}
+		return windowapi.ForgetResult{Error: "not understood"}
 	}
 	rules := r.rules(r.settings())
 	r.forgetRecent(callactions.ForgetFilter(rules, m, time.Now()), rules.Parse(m.Number, ""))
-	err := callactions.Delete(ctx, r.store, r.chosenBefore, rules, m)
-	r.windows.Send(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedForgot})
+	err := callactions.Delete(ctx, r.store, r.choices, rules, m)
+	r.windows.Send(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedErased})
 	r.requestRefresh()
 	if err != nil {
-		return windowapi.Forgotten{Error: err.Error()} // holds no number and no name
+		return windowapi.ForgetResult{Error: err.Error()} // holds no number and no name
 	}
-	return windowapi.Forgotten{}
+	return windowapi.ForgetResult{}
 }
 
 // answerWindow performs a window's request, on its own goroutine.
@@ -161,7 +161,7 @@ func (r *Resident) answerWindow(q request.Request) {
 	case windowapi.KindChanged:
 		var m windowapi.Changed
 		if q.Decode(&m) {
-			r.takeChange(q.Ctx, m)
+			r.applyChange(q.Ctx, m)
 		}
 	case windowapi.KindLookup:
 		var m windowapi.Lookup
@@ -173,10 +173,10 @@ func (r *Resident) answerWindow(q request.Request) {
 	case windowapi.KindChoice:
 		var m windowapi.Choice
 		if q.Decode(&m) {
-			r.choice(m)
+			r.recordChoice(m)
 		}
 	case windowapi.KindQuit:
-		r.chosen(menuQuit)
+		r.performMenuEntry(menuQuit)
 	case windowapi.KindTest:
 		r.answerTest(q)
 	case windowapi.KindSources:
@@ -190,8 +190,8 @@ func (r *Resident) answerWindow(q request.Request) {
 	}
 }
 
-// takeChange processes changes that a window made on disk.
-func (r *Resident) takeChange(ctx context.Context, m windowapi.Changed) {
+// applyChange processes changes that a window made on disk.
+func (r *Resident) applyChange(ctx context.Context, m windowapi.Changed) {
 	switch m.What {
 	case windowapi.ChangedHistory:
 		if len(m.Removed) > 0 {
@@ -200,7 +200,7 @@ func (r *Resident) takeChange(ctx context.Context, m windowapi.Changed) {
 			}, phone.Number{})
 		}
 		r.recount(ctx)
-	case windowapi.ChangedRead:
+	case windowapi.ChangedNoticeRead:
 		r.store.Dismiss()
 		r.requestRefresh()
 	case windowapi.ChangedSettings, windowapi.ChangedSecret:
@@ -224,21 +224,21 @@ func (r *Resident) answerTest(q request.Request) {
 	if r.o.Demo != nil || !q.Decode(&m) {
 		return
 	}
-	switch m.Do {
+	switch m.Action {
 	case windowapi.TestStop:
-		r.activity.Stop()
+		r.activity.StopTest()
 	case windowapi.TestCard:
 		r.testCard.show(q.Ctx, r.newTestCard(r.lang()))
 	case windowapi.TestBegin:
-		r.activity.Wait(q.Ctx, func(seen *windowapi.TestSeen) {
+		r.activity.RunTest(q.Ctx, func(seen *windowapi.TestSeen) {
 			q.Reply(windowapi.KindTest, windowapi.Test{Window: m.Window, Seq: m.Seq, Seen: seen})
 		})
 	}
 }
 
-// askedFile is the file in the state folder that records that the first
+// startShownFile is the file in the state folder that records that the first
 // start's window was shown.
-const askedFile = "start-asked"
+const startShownFile = "start-asked"
 
 // firstStart reports whether the first start's window should open automatically: at the
 // very first start of a profile, if neither settings nor policy have answered any of its
@@ -247,10 +247,10 @@ func (r *Resident) firstStart() bool {
 	switch {
 	case r.o.Demo != nil:
 		return false
-	case r.o.Settings.Unjoined(): // a code is requested until there was one
+	case r.o.Settings.NeedsJoin(): // a code is requested until there was one
 		return true
 	}
-	for _, used := range []string{filepath.Join(r.o.Dirs.State, askedFile), fromsettings.HistoryFile(r.o.Dirs)} {
+	for _, used := range []string{filepath.Join(r.o.Dirs.State, startShownFile), fromsettings.HistoryFile(r.o.Dirs)} {
 		if _, err := os.Lstat(used); !errors.Is(err, fs.ErrNotExist) {
 			return false
 		}
@@ -270,7 +270,7 @@ func (r *Resident) showStart(ctx context.Context) bool {
 	if ctx.Err() != nil || !r.o.ShowCalls && r.engine.Snapshot().Last != nil {
 		return false
 	}
-	if err := profile.WriteFile(filepath.Join(r.o.Dirs.State, askedFile), []byte("1\n"), 0o600); err != nil {
+	if err := profile.WriteFile(filepath.Join(r.o.Dirs.State, startShownFile), []byte("1\n"), 0o600); err != nil {
 		r.o.Log.Warn("the first start's window is not shown", "why", err)
 		return false // otherwise it would open every time
 	}
@@ -286,9 +286,9 @@ func (r *Resident) repair(what health.Registration) {
 	r.registers.Repair(what, func(err error) {
 		switch {
 		case errors.Is(err, registrations.ErrPhoneRuns):
-			r.windows.Tell(text.StartRepairRuns)
+			r.windows.ShowMessage(text.StartRepairRuns)
 		case err != nil:
-			r.windows.Tell(text.StartRepairFailed)
+			r.windows.ShowMessage(text.StartRepairFailed)
 		}
 	})
 }

@@ -21,17 +21,17 @@ import (
 // of all channels on a WebSocket. Access its fields only within With.
 type ARI struct {
 	*server
-	Channels Listed
-	Vars     map[string]string // by channel and name, as in "1736065800.12 CHANNEL(linkedid)"
-	Asked    map[string]int    // how often each was requested
-	apps     map[string]*wsConn
-	listed   bool     // the channels have been requested
-	joined   int      // how often linked has been requested
-	dials    bool     // it connects by itself
-	kept     []string // events while not connected
-	Refuses  int      // the status that answers every request; 0 for none
-	ours     extension
-	ordered  []string // played channels in Vars, oldest first
+	Channels          Listing
+	Vars              map[string]string // by channel and name, as in "1736065800.12 CHANNEL(linkedid)"
+	RequestCounts     map[string]int    // how often each was requested
+	apps              map[string]*wsConn
+	channelsRequested bool     // the channels have been requested
+	linkedRequests    int      // how often linked has been requested
+	outbound          bool     // it connects by itself
+	queuedEvents      []string // events while not connected
+	RejectStatus      int      // the status that answers every request; 0 for none
+	ownExtension      extension
+	varOrder          []string // played channels in Vars, oldest first
 }
 
 // StartARI starts an ARI.
@@ -41,8 +41,8 @@ func StartARI(ctx context.Context, listen string, account Account) (*ARI, error)
 }
 
 func newARI() *ARI {
-	a := &ARI{Channels: Listed{}, Vars: map[string]string{}, Asked: map[string]int{}, apps: map[string]*wsConn{}}
-	a.server = newServer(func() bool { return a.listed && len(a.apps) > 0 })
+	a := &ARI{Channels: Listing{}, Vars: map[string]string{}, RequestCounts: map[string]int{}, apps: map[string]*wsConn{}}
+	a.server = newServer(func() bool { return a.channelsRequested && len(a.apps) > 0 })
 	return a
 }
 
@@ -69,7 +69,7 @@ func message(s string) map[string]string { return map[string]string{"message": s
 // answer returns the answer to a request over HTTP or the WebSocket. path
 // has no leading "/ari/".
 func (a *ARI) answer(method, path string, q url.Values) (status int, body any) {
-	a.With(func() { status = a.Refuses })
+	a.With(func() { status = a.RejectStatus })
 	if status != 0 {
 		return status, message(http.StatusText(status))
 	}
@@ -79,7 +79,7 @@ func (a *ARI) answer(method, path string, q url.Values) (status int, body any) {
 	case method != http.MethodGet:
 		return http.StatusMethodNotAllowed, message("Invalid method")
 	case path == "channels":
-		a.With(func() { body, a.listed = a.Channels.all(), true })
+		a.With(func() { body, a.channelsRequested = a.Channels.all(), true })
 		return http.StatusOK, body
 	case isChannel && isVariable:
 		return a.variable(id, q.Get("variable"))
@@ -94,11 +94,11 @@ const maxRemembered = 2048
 func (a *ARI) variable(channel, name string) (status int, body any) {
 	value, ok := "", false
 	a.With(func() {
-		if value, ok = a.Vars[channel+" "+name]; ok || len(a.Asked) < maxRemembered {
-			a.Asked[channel+" "+name]++
+		if value, ok = a.Vars[channel+" "+name]; ok || len(a.RequestCounts) < maxRemembered {
+			a.RequestCounts[channel+" "+name]++
 		}
-		if name == linked {
-			a.joined++
+		if name == varLinkedID {
+			a.linkedRequests++
 		}
 	})
 	if !ok {
@@ -120,7 +120,7 @@ func (a *ARI) events(w http.ResponseWriter, r *http.Request) {
 		answerJSON(w, http.StatusUpgradeRequired, message("Upgrade required"))
 		return
 	}
-	a.upgrade(w, r, socket{protocols: []string{"ari"},
+	a.upgrade(w, r, socketHandler{protocols: []string{"ari"},
 		onOpen: func(c *wsConn) func() {
 			old := a.apps[app]
 			a.apps[app] = c
@@ -131,11 +131,11 @@ func (a *ARI) events(w http.ResponseWriter, r *http.Request) {
 				_ = old.send(ariEvent(app, "ApplicationReplaced"))
 			}
 		},
-		onClose: func(c *wsConn) { a.closed(app, c) },
+		onClose: func(c *wsConn) { a.onClosed(app, c) },
 	})
 }
 
-func (a *ARI) closed(app string, c *wsConn) {
+func (a *ARI) onClosed(app string, c *wsConn) {
 	if a.apps[app] == c {
 		delete(a.apps, app)
 	}
@@ -150,8 +150,8 @@ func ariEvent(app, kind string, more ...any) []byte {
 // keeps them until it is.
 func (a *ARI) Send(events ...string) {
 	a.With(func() {
-		if a.dials && len(a.apps) == 0 {
-			a.kept = append(a.kept, events...)
+		if a.outbound && len(a.apps) == 0 {
+			a.queuedEvents = append(a.queuedEvents, events...)
 		}
 	})
 	a.sendEach(func(c *wsConn) []string {
@@ -167,8 +167,8 @@ func (a *ARI) Send(events ...string) {
 const hiddenNumber = "+31201239999"
 
 const (
-	presentation = "CONNECTEDLINE(num-pres)"
-	linked       = "CHANNEL(linkedid)"
+	varPresentation = "CONNECTEDLINE(num-pres)"
+	varLinkedID     = "CHANNEL(linkedid)"
 )
 
 // channelID and channelName identify a channel of one of our phones.
@@ -203,50 +203,50 @@ func trunkChannel(c exchangeCall, state string) map[string]any {
 	if number == "" {
 		number = hiddenNumber
 	}
-	return map[string]any{"id": channelID(c.talk), "name": fmt.Sprintf("PJSIP/trunk-%08x", c.talk), "state": state, "protocol_id": "b77f0c76e66711",
+	return map[string]any{"id": channelID(c.conversation), "name": fmt.Sprintf("PJSIP/trunk-%08x", c.conversation), "state": state, "protocol_id": "b77f0c76e66711",
 		"caller":    map[string]string{"name": c.call.Name, "number": number},
 		"connected": map[string]string{"name": "", "number": ""}, "accountcode": "",
 		"dialplan":     map[string]any{"context": "inbound", "exten": digits(c.call.Line), "priority": 1, "app_name": "Dial", "app_data": "PJSIP/" + extensionNumber},
 		"creationtime": stamp(c.began), "language": "nl"}
 }
 
-// Tell sends the events of an update, and waits until the client has asked whether a
+// SendUpdate sends the events of an update, and waits until the client has asked whether a
 // new number may be shown.
-func (a *ARI) Tell(ctx context.Context, n Update) error {
+func (a *ARI) SendUpdate(ctx context.Context, n Update) error {
 	var events []string
 	asks := map[string]int{} // the variables to wait for, and how often each has been requested
 	joins := 0               // how often linked must have been requested, to join the legs
 	a.With(func() {
-		ch := a.ours.take(n)
-		a.ours.list(a.Channels, channelID, channel)
+		ch := a.ownExtension.apply(n)
+		a.ownExtension.listLegs(a.Channels, channelID, channel)
 		events = ariEvents(n, ch)
 		pres := "allowed_not_screened"
 		if n.Call.Number == "" {
 			pres = "prohib_not_screened"
 		}
 		shown := ch.began
-		if n.Do == Caller {
+		if n.Verb == ChangeCaller {
 			shown = ch.changed
 		}
-		if n.Do == Again && n.Call.Direction == "" {
-			joins = a.joined + 2 // for both legs
+		if n.Verb == RingAgain && n.Call.Direction == "" {
+			joins = a.linkedRequests + 2 // for both legs
 		}
 		for _, leg := range shown {
 			id := channelID(leg)
-			a.remember(id, pres, channelID(ch.call.talk))
+			a.remember(id, pres, channelID(ch.call.conversation))
 			if n.Call.Direction == "" {
-				asks[id+" "+presentation] = a.Asked[id+" "+presentation]
+				asks[id+" "+varPresentation] = a.RequestCounts[id+" "+varPresentation]
 			}
 		}
 	})
 	a.Send(events...)
-	return a.taken(ctx, func() bool {
+	return a.awaitProcessed(ctx, func() bool {
 		for variable, before := range asks {
-			if len(a.apps) > 0 && a.Asked[variable] == before {
+			if len(a.apps) > 0 && a.RequestCounts[variable] == before {
 				return false
 			}
 		}
-		return len(a.apps) == 0 || a.joined >= joins
+		return len(a.apps) == 0 || a.linkedRequests >= joins
 	})
 }
 
@@ -256,7 +256,7 @@ func ariEvents(n Update, ch change) (events []string) {
 		events = append(events, string(ariEvent("simulate", kind, append(more, "channel", channel)...)))
 	}
 	incoming := n.Call.Direction == ""
-	if n.Do == Ring && incoming {
+	if n.Verb == Ring && incoming {
 		event("ChannelCreated", trunkChannel(ch.call, "Ring"))
 	}
 	for _, leg := range ch.began {
@@ -265,18 +265,18 @@ func ariEvents(n Update, ch change) (events []string) {
 	}
 	for _, leg := range ch.changed {
 		kind := "ChannelStateChange"
-		if n.Do == Caller {
+		if n.Verb == ChangeCaller {
 			kind = "ChannelConnectedLine"
 		}
 		event(kind, channel(ch.call, leg))
 	}
-	if n.Do == Answer && incoming {
+	if n.Verb == Answer && incoming {
 		event("ChannelStateChange", trunkChannel(ch.call, "Up"))
 	}
-	for _, leg := range ch.gone {
+	for _, leg := range ch.ended {
 		event("ChannelDestroyed", channel(ch.call, leg), "cause", hangupCause(n), "cause_txt", "")
 	}
-	if n.Do == End && incoming {
+	if n.Verb == End && incoming {
 		event("ChannelDestroyed", trunkChannel(ch.call, "Up"), "cause", 16, "cause_txt", "Normal Clearing")
 	}
 	return events
@@ -284,13 +284,13 @@ func ariEvents(n Update, ch change) (events []string) {
 
 // remember stores a channel's variables, and drops those of the oldest channels.
 func (a *ARI) remember(id, pres, first string) {
-	a.Vars[id+" "+presentation], a.Vars[id+" "+linked] = pres, first
-	if a.ordered = append(a.ordered, id); len(a.ordered) > maxRemembered/2 {
-		for _, name := range []string{presentation, linked} {
-			delete(a.Vars, a.ordered[0]+" "+name)
-			delete(a.Asked, a.ordered[0]+" "+name)
+	a.Vars[id+" "+varPresentation], a.Vars[id+" "+varLinkedID] = pres, first
+	if a.varOrder = append(a.varOrder, id); len(a.varOrder) > maxRemembered/2 {
+		for _, name := range []string{varPresentation, varLinkedID} {
+			delete(a.Vars, a.varOrder[0]+" "+name)
+			delete(a.RequestCounts, a.varOrder[0]+" "+name)
 		}
-		a.ordered = a.ordered[1:]
+		a.varOrder = a.varOrder[1:]
 	}
 }
 
@@ -305,7 +305,7 @@ const outboundApp = "wiebelt"
 // connect by itself (type=outbound_websocket, connection_type=persistent).
 func OutboundARI() *ARI {
 	a := newARI()
-	a.dials = true
+	a.outbound = true
 	return a
 }
 
@@ -313,30 +313,30 @@ func OutboundARI() *ARI {
 // ctx ends or Close. It accepts any certificate.
 func (a *ARI) Connect(ctx context.Context, address string) {
 	ctx, cancel := context.WithCancel(ctx)
-	a.listens, a.notifyEnd = func() error { cancel(); return nil }, goAway
+	a.closeListener, a.notifyEnd = func() error { cancel(); return nil }, goAway
 	a.tasks.Go(func() {
 		for ctx.Err() == nil {
-			a.connection(ctx, address)
+			a.runConnection(ctx, address)
 			_ = wake.Pause(ctx, ReconnectInterval)
 		}
 	})
 	a.stop = context.AfterFunc(ctx, func() { a.shut(nil) })
 }
 
-// connection runs one connection until it ends.
-func (a *ARI) connection(ctx context.Context, address string) {
+// runConnection runs one connection until it ends.
+func (a *ARI) runConnection(ctx context.Context, address string) {
 	d := websocket.Dialer{HandshakeTimeout: writeTime, Subprotocols: []string{"ari"}, TLSClientConfig: anyCertificate}
 	conn, _, err := d.DialContext(ctx, address, nil)
 	if err != nil {
 		return
 	}
-	a.serveSocket(socket{
+	a.serveSocket(socketHandler{
 		onOpen: func(c *wsConn) func() {
 			var first [][]byte
-			for _, event := range a.kept {
+			for _, event := range a.queuedEvents {
 				first = append(first, []byte(event))
 			}
-			a.apps[outboundApp], a.kept = c, nil
+			a.apps[outboundApp], a.queuedEvents = c, nil
 			c.mu.Lock() // events that were kept go first
 			return func() {
 				defer c.mu.Unlock()
@@ -348,7 +348,7 @@ func (a *ARI) connection(ctx context.Context, address string) {
 			defer c.mu.Unlock()
 			return c.write(a.handleREST(b)) == nil
 		},
-		onClose: func(c *wsConn) { a.closed(outboundApp, c) },
+		onClose: func(c *wsConn) { a.onClosed(outboundApp, c) },
 	}, func() (*websocket.Conn, error) { return conn, nil })
 }
 
@@ -378,6 +378,6 @@ func (a *ARI) handleREST(b []byte) []byte {
 // and does not listen.
 func openOutboundARI(ctx context.Context, o Options) (Softphone, error) {
 	a := OutboundARI()
-	a.Connect(ctx, "wss://"+address(o.Port)+"/in/"+url.PathEscape(o.PathToken)+"/"+registry.ARIOutbound)
+	a.Connect(ctx, "wss://"+loopbackAddress(o.Port)+"/in/"+url.PathEscape(o.PathToken)+"/"+registry.ARIOutbound)
 	return struct{ Softphone }{a}, nil
 }

@@ -29,14 +29,14 @@ func StartBaresip(ctx context.Context, address string) (*Baresip, error) {
 	}
 	b := &Baresip{}
 	b.server = newServer(func() bool { return b.client != nil })
-	b.address = Address{Ready: true, Over: registry.Baresip, Address: l.Addr().String()}
+	b.address = Address{Ready: true, Protocol: registry.Baresip, Address: l.Addr().String()}
 	b.notifyEnd = halfClose
-	b.startStream(ctx, l, b.began, l.Close)
+	b.startStream(ctx, l, b.serveConn, l.Close)
 	return b, nil
 }
 
-// began serves a connection until it ends. Commands from the client are ignored.
-func (b *Baresip) began(conn net.Conn) func() {
+// serveConn serves a connection until it ends. Commands from the client are ignored.
+func (b *Baresip) serveConn(conn net.Conn) func() {
 	var old net.Conn
 	b.With(func() { old, b.client = b.client, conn })
 	if old != nil {
@@ -81,8 +81,8 @@ type baresipEvent struct {
 // Netstring returns text as a frame of the protocol.
 func Netstring(text string) string { return fmt.Sprintf("%d:%s,", len(text), text) }
 
-// Tell sends the events of a change.
-func (b *Baresip) Tell(_ context.Context, n Update) error {
+// SendUpdate sends the events of a change.
+func (b *Baresip) SendUpdate(_ context.Context, n Update) error {
 	e := baresipEvent{Event: true, Class: "call", Account: "sip:" + n.Call.dialled() + "@127.0.0.1", Direction: "incoming", Peer: sipURI(n.Call),
 		Name: sipName(n.Call), ID: n.Call.ID + "@127.0.0.1"}
 	e.Param = e.Peer
@@ -91,17 +91,17 @@ func (b *Baresip) Tell(_ context.Context, n Update) error {
 		e.Direction = "outgoing"
 	}
 	switch {
-	case n.Do == Ring && out:
+	case n.Verb == Ring && out:
 		e.Type = "CALL_RINGING"
-	case n.Do == Ring:
+	case n.Verb == Ring:
 		e.Type = "CALL_INCOMING"
-	case n.Do == Answer:
+	case n.Verb == Answer:
 		for _, e.Type = range []string{"CALL_REMOTE_SDP", "CALL_LOCAL_SDP"} {
 			e.Class = "other"
 			b.Send(e.frame())
 		}
 		e.Type, e.Class = "CALL_ESTABLISHED", "call"
-	case n.Do == End:
+	case n.Verb == End:
 		e.Type, e.Param = "CALL_CLOSED", "Connection reset by peer"
 		if n.Reason == call.Rejected {
 			e.Param = "Connection reset by user"

@@ -26,10 +26,10 @@ import (
 type Bria struct {
 	*server
 	Calls string // as listed in an answer
-	// Asked receives each question and its answer, and returns the answer to send; ""
+	// OnQuestion receives each question and its answer, and returns the answer to send; ""
 	// sends none. It is called by the connection's goroutine.
-	Asked        func(question, answer string) string
-	played       []briaCall
+	OnQuestion   func(question, answer string) string
+	playing      []briaCall
 	version      int             // of the list
 	sentVersions map[*wsConn]int // the version of the list that each connection has; -1 for none
 }
@@ -45,7 +45,7 @@ func StartBria(ctx context.Context, listen string) (*Bria, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Bria{sentVersions: map[*wsConn]int{}, Asked: func(_, answer string) string { return answer }}
+	b := &Bria{sentVersions: map[*wsConn]int{}, OnQuestion: func(_, answer string) string { return answer }}
 	b.server = newServer(func() bool {
 		for _, v := range b.sentVersions {
 			if v >= 0 {
@@ -55,7 +55,7 @@ func StartBria(ctx context.Context, listen string) (*Bria, error) {
 		return false
 	})
 	err = b.startWeb(ctx, listen, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}, b.serve)
-	b.address.Over = registry.Bria
+	b.address.Protocol = registry.Bria
 	return b, err
 }
 
@@ -77,7 +77,7 @@ func (b *Bria) serve(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	b.upgrade(w, r, socket{
+	b.upgrade(w, r, socketHandler{
 		onOpen:    func(c *wsConn) func() { b.sentVersions[c] = -1; return nil },
 		onMessage: b.handleMessage,
 		onClose:   func(c *wsConn) { delete(b.sentVersions, c) },
@@ -97,7 +97,7 @@ func (b *Bria) handleMessage(c *wsConn, m []byte) bool {
 	version, said := -1, ""
 	var asked func(question, answer string) string
 	b.With(func() {
-		switch asked = b.Asked; {
+		switch asked = b.OnQuestion; {
 		case strings.TrimSpace(first) != "GET /status":
 		case strings.Contains(body, "<type>call</type>"):
 			version, said = b.version, "<status type=\"call\">\n"+b.Calls+"</status>"
@@ -152,44 +152,44 @@ type briaCall struct {
 // list returns the calls being played as listed in an answer.
 func (b *Bria) list() string {
 	var s strings.Builder
-	for _, c := range b.played {
+	for _, c := range b.playing {
 		fmt.Fprintf(&s, "<call>\n<id>%s</id>\n<holdStatus>offHold</holdStatus>\n<participants>\n<participant>\n<number>%s</number>\n<displayName>%s</displayName>\n<state>%s</state>\n<timeInitiated> %d</timeInitiated>\n</participant>\n</participants>\n</call>\n",
 			html.EscapeString(c.id), html.EscapeString(c.number), html.EscapeString(c.name), c.state, time.Now().Unix())
 	}
 	return s.String()
 }
 
-// Tell changes the list, and waits until every client has requested it.
-func (b *Bria) Tell(ctx context.Context, n Update) error {
+// SendUpdate changes the list, and waits until every client has requested it.
+func (b *Bria) SendUpdate(ctx context.Context, n Update) error {
 	c := briaCall{id: n.Call.ID, number: digits(n.Call.Number), name: n.Call.Name, state: "ringing"}
 	if n.Call.Number == "" {
 		c.number, c.name = "anonymous", "Anonymous"
 	}
 	switch {
-	case n.Do == End:
+	case n.Verb == End:
 		c.state = "ended"
 	case n.Answered:
 		c.state = "connected"
 	case n.Call.Direction == "outgoing":
 		c.state = "connecting"
 	}
-	at := slices.IndexFunc(b.played, func(o briaCall) bool { return o.id == c.id })
+	at := slices.IndexFunc(b.playing, func(o briaCall) bool { return o.id == c.id })
 	if at < 0 {
-		at, b.played = len(b.played), append(b.played, c)
+		at, b.playing = len(b.playing), append(b.playing, c)
 	}
-	b.played[at] = c
-	if err := b.change(ctx); err != nil || n.Do != End {
+	b.playing[at] = c
+	if err := b.change(ctx); err != nil || n.Verb != End {
 		return err
 	}
 	// An ended call is listed once more, then removed.
-	b.played = slices.Delete(b.played, at, at+1)
+	b.playing = slices.Delete(b.playing, at, at+1)
 	return b.change(ctx)
 }
 
 // change notifies that the list has changed, and waits until every client has requested it.
 func (b *Bria) change(ctx context.Context) error {
 	version := b.Change(b.list())
-	return b.taken(ctx, func() bool {
+	return b.awaitProcessed(ctx, func() bool {
 		for _, known := range b.sentVersions {
 			if known < version {
 				return false

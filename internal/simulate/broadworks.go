@@ -30,13 +30,13 @@ type BroadWorks struct {
 	// Subscriptions has the path of each subscription, by id.
 	Subscriptions map[string]string
 	Unconfirmed   map[string]bool // events that were not acknowledged
-	Listed        int             // how often calls were requested
-	Renewed       int             // how often a channel or subscription was renewed
+	ListRequests  int             // how often calls were requested
+	Renewals      int             // how often a channel or subscription was renewed
 
-	channels map[*broadWorksChannel]bool
-	numbers  map[string]int // of the last event, by subscription
-	made     int
-	ours     extension
+	channels     map[*broadWorksChannel]bool
+	numbers      map[string]int // of the last event, by subscription
+	idCount      int
+	ownExtension extension
 }
 
 // BroadWorksUser is a user in the group.
@@ -68,7 +68,7 @@ func StartBroadWorks(ctx context.Context, listen string, account Account) (*Broa
 	b := &BroadWorks{Users: []BroadWorksUser{{account.User, account.Extension}}, Calls: map[string]map[string]string{account.User: {}},
 		Group: true, Expires: 3600, Subscriptions: map[string]string{}, Unconfirmed: map[string]bool{},
 		channels: map[*broadWorksChannel]bool{}, numbers: map[string]int{}}
-	b.server = newServer(func() bool { return len(b.channels) > 0 && len(b.Subscriptions) > 0 && b.Listed > 0 })
+	b.server = newServer(func() bool { return len(b.channels) > 0 && len(b.Subscriptions) > 0 && b.ListRequests > 0 })
 	err := b.startExchange(ctx, registry.BroadWorks, listen, account, b.serve)
 	b.notifyEnd = func(c io.Closer) { _ = c.Close() } // there are only channels
 	return b, err
@@ -81,7 +81,7 @@ func (b *BroadWorks) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/xml;charset=UTF-8")
 	if path, ok := strings.CutPrefix(r.URL.Path, "/com.broadsoft.xsi-actions/v2.0/user/"); ok {
-		b.actions(w, path)
+		b.serveUser(w, path)
 		return
 	}
 	path, isEvents := strings.CutPrefix(strings.TrimPrefix(r.URL.Path, "/com.broadsoft.async"), "/com.broadsoft.xsi-events/v2.0")
@@ -91,7 +91,7 @@ func (b *BroadWorks) serve(w http.ResponseWriter, r *http.Request) {
 		Event   string `xml:"event"`
 		EventID string `xml:"eventID"`
 	}
-	if said, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAsked)); err != nil || len(said) > 0 && xml.Unmarshal(said, &body) != nil {
+	if said, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxMessage)); err != nil || len(said) > 0 && xml.Unmarshal(said, &body) != nil {
 		b.refuse(w, http.StatusBadRequest)
 		return
 	}
@@ -127,22 +127,22 @@ func (b *BroadWorks) channel(w http.ResponseWriter, r *http.Request, c *broadWor
 		if ok = b.admit(c); !ok {
 			return
 		}
-		b.made++
-		c.id = fmt.Sprintf("channel-%d", b.made)
+		b.idCount++
+		c.id = fmt.Sprintf("channel-%d", b.idCount)
 		for other := range b.channels {
 			if other.app == c.app && other.set != c.set {
-				other.tell(BroadWorksEnd(other.id, "DuplicateChannelSet"))
+				other.enqueue(BroadWorksEnd(other.id, "DuplicateChannelSet"))
 				_ = other.Close()
 			}
 		}
-		c.tell(fmt.Sprintf(`<Channel xmlns="%s"><channelId>%s</channelId><expires>%d</expires></Channel>`, xsi, c.id, b.Expires))
+		c.enqueue(fmt.Sprintf(`<Channel xmlns="%s"><channelId>%s</channelId><expires>%d</expires></Channel>`, xsi, c.id, b.Expires))
 		b.channels[c] = true
 	})
 	if !ok {
 		b.refuse(w, http.StatusServiceUnavailable)
 		return
 	}
-	defer b.leave(c)
+	defer b.release(c)
 	defer b.With(func() { delete(b.channels, c) })
 	w.Header().Set("Set-Cookie", broadWorksCookie+"; Path=/com.broadsoft.xsi-events; HttpOnly")
 	web := http.NewResponseController(w)
@@ -167,8 +167,8 @@ func (b *BroadWorks) channel(w http.ResponseWriter, r *http.Request, c *broadWor
 	}
 }
 
-// tell queues a document with its XML declaration, or closes a channel that is full.
-func (c *broadWorksChannel) tell(document string) {
+// enqueue queues a document with its XML declaration, or closes a channel that is full.
+func (c *broadWorksChannel) enqueue(document string) {
 	select {
 	case c.out <- xml.Header + document:
 	default:
@@ -188,9 +188,9 @@ func (b *BroadWorks) heartbeat(w http.ResponseWriter, r *http.Request, what stri
 			found = r.Header.Get("Cookie") == broadWorksCookie // another server of the same name
 			switch {
 			case !beat:
-				b.Renewed++
+				b.Renewals++
 			case !b.ignorePings:
-				c.tell(`<ChannelHeartBeat xmlns="` + xsi + `"/>`)
+				c.enqueue(`<ChannelHeartBeat xmlns="` + xsi + `"/>`)
 			}
 		}
 	})
@@ -213,17 +213,17 @@ func (b *BroadWorks) subscribe(w http.ResponseWriter, path, set string) {
 		if !allowed {
 			return
 		}
-		b.made++
-		id = fmt.Sprintf("subscription-%d", b.made)
+		b.idCount++
+		id = fmt.Sprintf("subscription-%d", b.idCount)
 		b.Subscriptions[id] = path
 		for c := range b.channels {
 			if c.set == set && user != "" {
 				all := slices.Collect(maps.Values(b.Calls[user]))
-				c.tell(b.event(id, user, "CallSubscriptionEvent", "<calls>"+strings.Join(all, "")+"</calls><hookStatus>On-Hook</hookStatus>"))
+				c.enqueue(b.event(id, user, "CallSubscriptionEvent", "<calls>"+strings.Join(all, "")+"</calls><hookStatus>On-Hook</hookStatus>"))
 			}
 		}
 	})
-	b.subscribed(w, id, allowed)
+	b.answerSubscription(w, id, allowed)
 }
 
 // renew renews a subscription.
@@ -231,14 +231,14 @@ func (b *BroadWorks) renew(w http.ResponseWriter, id string) {
 	known := false
 	b.With(func() {
 		if known = b.Subscriptions[id] != ""; known {
-			b.Renewed++
+			b.Renewals++
 		}
 	})
-	b.subscribed(w, id, known)
+	b.answerSubscription(w, id, known)
 }
 
-// subscribed answers a request for a subscription.
-func (b *BroadWorks) subscribed(w http.ResponseWriter, id string, allowed bool) {
+// answerSubscription answers a request for a subscription.
+func (b *BroadWorks) answerSubscription(w http.ResponseWriter, id string, allowed bool) {
 	if !allowed {
 		b.refuse(w, http.StatusForbidden)
 		return
@@ -246,8 +246,8 @@ func (b *BroadWorks) subscribed(w http.ResponseWriter, id string, allowed bool) 
 	_, _ = fmt.Fprintf(w, `%s<Subscription xmlns="%s"><subscriptionId>%s</subscriptionId><expires>%d</expires></Subscription>`, xml.Header, xsi, id, b.Expires)
 }
 
-// actions answers requests about a user.
-func (b *BroadWorks) actions(w http.ResponseWriter, path string) {
+// serveUser answers requests about a user.
+func (b *BroadWorks) serveUser(w http.ResponseWriter, path string) {
 	id, what, _ := strings.Cut(path, "/")
 	b.With(func() {
 		i := slices.IndexFunc(b.Users, func(u BroadWorksUser) bool { return u.ID == id })
@@ -256,15 +256,15 @@ func (b *BroadWorks) actions(w http.ResponseWriter, path string) {
 		case i < 0:
 			b.refuse(w, http.StatusForbidden)
 		case what == "profile":
-			_, _ = fmt.Fprintf(w, `%s<Profile xmlns="%s"><details>%s<groupId>kantoor</groupId><serviceProvider isEnterprise="true">simulatie</serviceProvider></details></Profile>`, declared, xsi, b.Users[i])
+			_, _ = fmt.Fprintf(w, `%s<Profile xmlns="%s"><details>%s<groupId>kantoor</groupId><serviceProvider isEnterprise="true">simulatie</serviceProvider></details></Profile>`, xmlDeclaration, xsi, b.Users[i])
 		case what == "directories/Group":
-			_, _ = fmt.Fprintf(w, `%s<Group xmlns="%s"><groupDirectory>`, declared, xsi)
+			_, _ = fmt.Fprintf(w, `%s<Group xmlns="%s"><groupDirectory>`, xmlDeclaration, xsi)
 			for _, u := range b.Users {
 				_, _ = fmt.Fprintf(w, `<directoryDetails>%s</directoryDetails>`, u)
 			}
 			_, _ = io.WriteString(w, "</groupDirectory></Group>")
 		case what == "calls":
-			b.Listed++
+			b.ListRequests++
 			_, _ = fmt.Fprintf(w, `%s<Calls xmlns="%s">`, xml.Header, xsi)
 			for _, call := range slices.Sorted(maps.Keys(b.Calls[id])) {
 				_, _ = fmt.Fprintf(w, `<call inConference="false"><callId>%s</callId><uri>/v2.0/user/%s/calls/%[1]s</uri></call>`, call, id)
@@ -278,8 +278,8 @@ func (b *BroadWorks) actions(w http.ResponseWriter, path string) {
 	})
 }
 
-// declared begins the exchange's answers about its users.
-const declared = `<?xml version="1.0" encoding="ISO-8859-1"?>`
+// xmlDeclaration begins the exchange's answers about its users.
+const xmlDeclaration = `<?xml version="1.0" encoding="ISO-8859-1"?>`
 
 // String returns the user's elements in a profile or directory.
 func (u BroadWorksUser) String() string {
@@ -299,7 +299,7 @@ func (b *BroadWorks) each(do func(*broadWorksChannel)) {
 func (b *BroadWorks) Send(documents ...string) {
 	b.each(func(c *broadWorksChannel) {
 		for _, d := range documents {
-			c.tell(d)
+			c.enqueue(d)
 		}
 	})
 }
@@ -315,20 +315,20 @@ func (b *BroadWorks) Report(user, kind string, calls ...string) {
 		for id, path := range b.Subscriptions {
 			for c := range b.channels {
 				if path == broadWorksGroup || path == "/user/"+user {
-					c.tell(b.event(id, user, kind, said))
+					c.enqueue(b.event(id, user, kind, said))
 				}
 			}
 		}
 	})
 }
 
-// Drop ends all subscriptions and notifies their clients.
-func (b *BroadWorks) Drop() {
+// EndSubscriptions ends all subscriptions and notifies their clients.
+func (b *BroadWorks) EndSubscriptions() {
 	b.With(func() {
 		for id := range b.Subscriptions {
 			delete(b.Subscriptions, id)
 			for c := range b.channels {
-				c.tell(b.event(id, b.account.User, "SubscriptionTerminatedEvent", ""))
+				c.enqueue(b.event(id, b.account.User, "SubscriptionTerminatedEvent", ""))
 			}
 		}
 	})
@@ -337,25 +337,25 @@ func (b *BroadWorks) Drop() {
 // event returns the next event of a subscription. Call it within With.
 func (b *BroadWorks) event(subscription, user, kind, said string) string {
 	b.numbers[subscription]++
-	b.made++
-	id := fmt.Sprintf("event-%d", b.made)
+	b.idCount++
+	id := fmt.Sprintf("event-%d", b.idCount)
 	b.Unconfirmed[id] = true
 	return BroadWorksEvent(id, subscription, user, kind, b.numbers[subscription], said)
 }
 
-// Break closes every channel.
-func (b *BroadWorks) Break() { b.each(func(c *broadWorksChannel) { _ = c.Close() }) }
+// CloseChannels closes every channel.
+func (b *BroadWorks) CloseChannels() { b.each(func(c *broadWorksChannel) { _ = c.Close() }) }
 
 // EndChannels ends every channel, with a reason.
 func (b *BroadWorks) EndChannels(reason string) {
 	b.each(func(c *broadWorksChannel) {
-		c.tell(BroadWorksEnd(c.id, reason))
+		c.enqueue(BroadWorksEnd(c.id, reason))
 		_ = c.Close()
 	})
 }
 
-// Skip advances the event number of each subscription by n.
-func (b *BroadWorks) Skip(n int) {
+// SkipEvents advances the event number of each subscription by n.
+func (b *BroadWorks) SkipEvents(n int) {
 	b.With(func() {
 		for id := range b.Subscriptions {
 			b.numbers[id] += n
@@ -398,33 +398,33 @@ func BroadWorksParty(name, number string) string {
 	return said + "<address>tel:" + url.PathEscape(number) + "</address><callType>Network</callType>"
 }
 
-// Tell reports a change to a call of the account's user.
-func (b *BroadWorks) Tell(_ context.Context, n Update) error {
-	kind, id, said := map[Verb]string{Ring: "CallReceivedEvent", Answer: "CallAnsweredEvent", Caller: "CallTransferredEvent", End: "CallReleasedEvent"}[n.Do], "", ""
+// SendUpdate reports a change to a call of the account's user.
+func (b *BroadWorks) SendUpdate(_ context.Context, n Update) error {
+	kind, id, said := map[Verb]string{Ring: "CallReceivedEvent", Answer: "CallAnsweredEvent", ChangeCaller: "CallTransferredEvent", End: "CallReleasedEvent"}[n.Verb], "", ""
 	b.With(func() {
-		c := b.ours.take(n).call
+		c := b.ownExtension.apply(n).call
 		personality, state, more := "Terminator", [...]string{"Alerting", "Alerting", "Active"}[c.state], ""
 		if n.Call.Direction == "outgoing" {
 			personality = "Originator"
-			if n.Do == Ring {
+			if n.Verb == Ring {
 				kind = "CallOriginatedEvent"
 			}
 		}
 		if c.state == legUp {
 			more = "<answerTime>1767601805000</answerTime>"
 		}
-		if n.Do == End {
+		if n.Verb == End {
 			state = "Released"
 			more += map[call.Reason]string{call.Missed: "<releasingParty>remoteRelease</releasingParty>", call.Rejected: "<releaseCause><internalReleaseCause>Busy</internalReleaseCause></releaseCause>",
-				call.Elsewhere: "<releaseCause><internalReleaseCause>Request Failure</internalReleaseCause><q850Cause>26</q850Cause></releaseCause>"}[n.Reason]
+				call.AnsweredElsewhere: "<releaseCause><internalReleaseCause>Request Failure</internalReleaseCause><q850Cause>26</q850Cause></releaseCause>"}[n.Reason]
 		}
-		tracking := c.talk
-		if n.Do == Caller {
-			tracking = b.ours.number() // the number of the call that it becomes
+		tracking := c.conversation
+		if n.Verb == ChangeCaller {
+			tracking = b.ownExtension.nextNumber() // the number of the call that it becomes
 		}
-		id = fmt.Sprintf("callhalf-%d:0", c.talk)
+		id = fmt.Sprintf("callhalf-%d:0", c.conversation)
 		said = BroadWorksCall(id, fmt.Sprintf("%d:1", tracking), personality, state, BroadWorksParty(n.Call.Name, digits(n.Call.Number)), more)
-		if b.Calls[b.account.User][id] = said; n.Do == End {
+		if b.Calls[b.account.User][id] = said; n.Verb == End {
 			delete(b.Calls[b.account.User], id)
 		}
 	})

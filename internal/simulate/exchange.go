@@ -18,11 +18,11 @@ func (c Call) dialled() string { return cmp.Or(digits(c.Line), extensionNumber) 
 // exchangeCall is a call of the extension at a simulated exchange. It rings on one or more
 // devices; each has its own part of the call, a leg.
 type exchangeCall struct {
-	call  Call
-	state legState
-	legs  []int // leg numbers at the exchange; the first is the device that answers
-	talk  int   // number of the conversation
-	began time.Time
+	call         Call
+	state        legState
+	legs         []int // leg numbers at the exchange; the first is the device that answers
+	conversation int   // number of the conversation
+	began        time.Time
 }
 
 type legState uint8
@@ -36,11 +36,11 @@ const (
 // extension holds what a simulated exchange knows of our extension's calls. It is
 // guarded by the server's lock.
 type extension struct {
-	calls []*exchangeCall // oldest first
-	made  int             // how many numbers have been given out
+	calls      []*exchangeCall // oldest first
+	lastNumber int             // how many numbers have been given out
 }
 
-func (x *extension) number() int { x.made++; return x.made }
+func (x *extension) nextNumber() int { x.lastNumber++; return x.lastNumber }
 
 func (x *extension) find(id string) *exchangeCall {
 	for _, c := range x.calls {
@@ -53,12 +53,12 @@ func (x *extension) find(id string) *exchangeCall {
 
 // change is the result of an update: the call, and the legs that began, changed and ended.
 type change struct {
-	call                 exchangeCall // as it is now
-	began, changed, gone []int
+	call                  exchangeCall // as it is now
+	began, changed, ended []int
 }
 
-// list stores what the exchange reports about each leg of each call.
-func (x *extension) list(into Listed, id func(leg int) string, say func(exchangeCall, int) map[string]any) {
+// listLegs stores what the exchange reports about each leg of each call.
+func (x *extension) listLegs(into Listing, id func(leg int) string, say func(exchangeCall, int) map[string]any) {
 	clear(into)
 	for _, c := range x.calls {
 		for _, leg := range c.legs {
@@ -67,10 +67,10 @@ func (x *extension) list(into Listed, id func(leg int) string, say func(exchange
 	}
 }
 
-// Listed holds the calls, or their parts, that an exchange lists on request, as JSON by id.
-type Listed map[string]json.RawMessage
+// Listing holds the calls, or their parts, that an exchange lists on request, as JSON by id.
+type Listing map[string]json.RawMessage
 
-func (l Listed) all() []json.RawMessage {
+func (l Listing) all() []json.RawMessage {
 	all := []json.RawMessage{}
 	for _, id := range slices.Sorted(maps.Keys(l)) {
 		all = append(all, l[id])
@@ -78,34 +78,34 @@ func (l Listed) all() []json.RawMessage {
 	return all
 }
 
-// take applies an update to the calls.
-func (x *extension) take(n Update) (ch change) {
+// apply applies an update to the calls.
+func (x *extension) apply(n Update) (ch change) {
 	c := x.find(n.Call.ID)
 	if c == nil {
-		if n.Do != Ring {
+		if n.Verb != Ring {
 			return change{}
 		}
-		c = &exchangeCall{talk: x.number(), began: time.Now()}
+		c = &exchangeCall{conversation: x.nextNumber(), began: time.Now()}
 		if n.Call.Direction == "outgoing" {
 			c.state = legDialing
 		}
 		x.calls = append(x.calls, c)
 	}
 	c.call = n.Call
-	switch n.Do {
-	case Ring, Again:
-		leg := x.number()
+	switch n.Verb {
+	case Ring, RingAgain:
+		leg := x.nextNumber()
 		c.legs = append(c.legs, leg)
 		ch.began = []int{leg}
 	case Answer:
 		c.state = legUp
 		ch.changed = slices.Clone(c.legs[:1])
-		ch.gone = slices.Clone(c.legs[1:])
+		ch.ended = slices.Clone(c.legs[1:])
 		c.legs = c.legs[:1:1]
-	case Caller:
+	case ChangeCaller:
 		ch.changed = slices.Clone(c.legs)
 	case End:
-		ch.gone = c.legs
+		ch.ended = c.legs
 		x.calls = slices.DeleteFunc(x.calls, func(o *exchangeCall) bool { return o == c })
 	}
 	ch.call = *c
@@ -114,17 +114,17 @@ func (x *extension) take(n Update) (ch change) {
 
 // hangupCause returns the Q.850 cause with which a leg ends.
 func hangupCause(n Update) int {
-	if n.Do == Answer {
+	if n.Verb == Answer {
 		return 26 // the other devices when one has answered
 	}
-	return cmp.Or(map[call.Reason]int{call.Missed: 19, call.Elsewhere: 26, call.Rejected: 21}[n.Reason], 16)
+	return cmp.Or(map[call.Reason]int{call.Missed: 19, call.AnsweredElsewhere: 26, call.Rejected: 21}[n.Reason], 16)
 }
 
 // Tokens holds the tokens that an exchange has issued.
 type Tokens struct {
-	Valid []string // the most recent ones, oldest first
-	Made  int
-	Life  time.Duration
+	Valid    []string // the most recent ones, oldest first
+	Issued   int
+	Lifetime time.Duration
 }
 
 const maxTokens = 64
@@ -132,8 +132,8 @@ const maxTokens = 64
 func (t *Tokens) has(token string) bool { return slices.Contains(t.Valid, token) }
 
 func (t *Tokens) issue() string {
-	t.Made++
-	token := fmt.Sprintf("simulated.token.%d", t.Made)
+	t.Issued++
+	token := fmt.Sprintf("simulated.token.%d", t.Issued)
 	if t.Valid = append(t.Valid, token); len(t.Valid) > maxTokens {
 		t.Valid = t.Valid[1:]
 	}

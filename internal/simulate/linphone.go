@@ -26,12 +26,12 @@ type Linphone struct {
 	*server
 	Calls map[int]LinphoneCall // by id
 	Queue []string             // events not yet requested; see LinphoneEvent
-	// Asked is called under the lock with each command and its answer, and returns the
+	// OnCommand is called under the lock with each command and its answer, and returns the
 	// answer to send; "" hangs up.
-	Asked  func(command, answer string) string
-	client net.Conn
-	idle   bool // the client has had all events, and has asked for more
-	ours   extension
+	OnCommand    func(command, answer string) string
+	client       net.Conn
+	idle         bool // the client has had all events, and has asked for more
+	ownExtension extension
 }
 
 // LinphoneCall is a call as reported by call-status.
@@ -71,15 +71,15 @@ func StartLinphone(ctx context.Context, path string) (*Linphone, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("listen: %w", err), clean())
 	}
-	p := &Linphone{Calls: map[int]LinphoneCall{}, Asked: func(_, answer string) string { return answer }}
+	p := &Linphone{Calls: map[int]LinphoneCall{}, OnCommand: func(_, answer string) string { return answer }}
 	p.server = newServer(func() bool { return p.idle })
-	p.address = Address{Ready: true, Over: registry.Linphone, Address: path}
-	p.startStream(ctx, l, p.began, func() error { return errors.Join(l.Close(), clean()) })
+	p.address = Address{Ready: true, Protocol: registry.Linphone, Address: path}
+	p.startStream(ctx, l, p.serveConn, func() error { return errors.Join(l.Close(), clean()) })
 	return p, nil
 }
 
-// began serves the first client until it ends. Events it did not request are dropped then.
-func (p *Linphone) began(conn net.Conn) func() {
+// serveConn serves the first client until it ends. Events it did not request are dropped then.
+func (p *Linphone) serveConn(conn net.Conn) func() {
 	first := false
 	p.With(func() {
 		if first = p.client == nil; first {
@@ -91,7 +91,7 @@ func (p *Linphone) began(conn net.Conn) func() {
 	}
 	return func() {
 		defer p.With(func() { p.client, p.idle, p.Queue = nil, false, nil })
-		buf := make([]byte, maxAsked)
+		buf := make([]byte, maxMessage)
 		for {
 			n, err := conn.Read(buf) // each read is one command
 			if err != nil {
@@ -117,7 +117,7 @@ func (p *Linphone) answer(command string) (answer string) {
 		default:
 			answer = "Status: Error\nReason: Unknown command.\n"
 		}
-		answer = p.Asked(command, answer)
+		answer = p.OnCommand(command, answer)
 	})
 	return answer
 }
@@ -157,10 +157,10 @@ func (p *Linphone) status(which string) string {
 // maxQueued limits the events that have not been requested.
 const maxQueued = 1000
 
-// Tell queues events, and waits until the client has had them all and asks for more.
-func (p *Linphone) Tell(ctx context.Context, n Update) error {
+// SendUpdate queues events, and waits until the client has had them all and asks for more.
+func (p *Linphone) SendUpdate(ctx context.Context, n Update) error {
 	p.With(func() {
-		id := p.ours.take(n).call.talk
+		id := p.ownExtension.apply(n).call.conversation
 		c := LinphoneCall{From: nameAddr(n.Call), Direction: "in"}
 		from := c.From
 		if n.Call.Direction == "outgoing" {
@@ -173,23 +173,23 @@ func (p *Linphone) Tell(ctx context.Context, n Update) error {
 			}
 		}
 		p.Calls[id] = c
-		if n.Do == End {
+		if n.Verb == End {
 			delete(p.Calls, id)
 		}
 	})
-	return p.taken(ctx, func() bool { return p.client == nil || p.idle })
+	return p.awaitProcessed(ctx, func() bool { return p.client == nil || p.idle })
 }
 
 // linphoneStates returns the states that a call passes through.
 func linphoneStates(n Update) []string {
 	switch {
-	case n.Do == Ring && n.Call.Direction == "outgoing":
+	case n.Verb == Ring && n.Call.Direction == "outgoing":
 		return []string{"OutgoingInit", "OutgoingProgress", "OutgoingRinging"}
-	case n.Do == Ring:
+	case n.Verb == Ring:
 		return []string{"IncomingReceived"}
-	case n.Do == Answer:
+	case n.Verb == Answer:
 		return []string{"Connected", "StreamsRunning"}
-	case n.Do == End:
+	case n.Verb == End:
 		return []string{"End", "Released"}
 	}
 	return nil

@@ -26,14 +26,14 @@ type paper struct {
 
 func (p *paper) Ready(context.Context) error { return nil }
 func (p *paper) Close() error                { return nil }
-func (p *paper) Tell(ctx context.Context, n simulate.Update) error {
+func (p *paper) SendUpdate(ctx context.Context, n simulate.Update) error {
 	if p.fail != nil {
 		return p.fail
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	p.lines = append(p.lines, strings.TrimSpace(fmt.Sprintf("%s %s %s %v %s", n.Do, n.Call.ID, n.Call.Number, n.Answered, n.Reason)))
+	p.lines = append(p.lines, strings.TrimSpace(fmt.Sprintf("%s %s %s %v %s", n.Verb, n.Call.ID, n.Call.Number, n.Answered, n.Reason)))
 	p.when = append(p.when, time.Since(p.began))
 	if p.news != nil {
 		p.news <- struct{}{}
@@ -41,8 +41,8 @@ func (p *paper) Tell(ctx context.Context, n simulate.Update) error {
 	return nil
 }
 
-var tellsAll = registry.Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: registry.SameCall, Name: true, Line: true, Via: true,
-	Reasons: []call.Reason{call.Completed, call.Missed, call.Elsewhere, call.Rejected}}
+var tellsAll = registry.Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, RingsAgain: true, Transfer: registry.TransferSameCall, Name: true, Line: true, Via: true,
+	Reasons: []call.Reason{call.Completed, call.Missed, call.AnsweredElsewhere, call.Rejected}}
 
 func parse(t testing.TB, text string) *simulate.Scenario {
 	t.Helper()
@@ -53,7 +53,7 @@ const movedStory = "0 ring a number=101\n0 answer a\n0 caller a number=102 name=
 
 func TestWhatCannotBeTold(t *testing.T) {
 	anew := tellsAll
-	anew.Moved = registry.OtherCall
+	anew.Transfer = registry.TransferNewCall
 	for _, tt := range []struct {
 		name string
 		can  registry.Capabilities
@@ -65,15 +65,16 @@ func TestWhatCannotBeTold(t *testing.T) {
 		{"nothing but the ring", registry.Capabilities{}, "[answer end withheld outgoing again moved name line via]", []string{"ring p1 101 false"}},
 		{"passed on as a new call", anew, "[samecall]", []string{"ring p1 101 false", "answer p1 101 true", "ring p2 102 true", "answer p2 102 true", "end p1 101 true completed",
 			"ring p3  false", "again p3  false", "end p3  false elsewhere", "ring p4 2 false", "answer p4 2 true", "end p4 2 true completed", "end p2 102 true completed"}},
-		{"one end like another", registry.Capabilities{End: true, Answer: true, Moved: registry.SameCall, Reasons: []call.Reason{call.Completed}},
+		{"one end like another", registry.Capabilities{End: true, Answer: true, Transfer: registry.TransferSameCall,
+			Reasons: []call.Reason{call.Completed}},
 			"[withheld outgoing again name line via reason]", []string{"ring p1 101 false", "answer p1 101 true", "caller p1 102 true", "end p1 102 true completed"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, p := parse(t, movedStory), &paper{}
-			if left := fmt.Sprint(simulate.LeftOut(s, tt.can)); left != tt.left {
+			if left := fmt.Sprint(simulate.Omissions(s, tt.can)); left != tt.left {
 				t.Errorf("left out %s, want %s", left, tt.left)
 			}
-			must.Do(t, (simulate.Play{Can: tt.can, Repeat: 1, Prefix: "p"}).Run(t.Context(), p, s))
+			must.Do(t, (simulate.Play{Capabilities: tt.can, Repeat: 1, Prefix: "p"}).Run(t.Context(), p, s))
 			if !reflect.DeepEqual(p.lines, tt.want) {
 				t.Errorf("told %q\nwant %q", p.lines, tt.want)
 			}
@@ -86,7 +87,7 @@ func TestWhatCannotBeTold(t *testing.T) {
 func TestTimes(t *testing.T) {
 	p := &paper{began: time.Now()}
 	s := parse(t, "repeat 2\n0 ring a number=1\n2 answer a\n4 ring b number=2\n")
-	must.Do(t, (simulate.Play{Can: tellsAll, Repeat: 1, Speed: 20, Prefix: "p"}).Run(t.Context(), p, s))
+	must.Do(t, (simulate.Play{Capabilities: tellsAll, Repeat: 1, Speed: 20, Prefix: "p"}).Run(t.Context(), p, s))
 	want := []string{"ring p1 1 false", "answer p1 1 true", "ring p2 2 false", "end p1 1 true completed", "end p2 2 false missed",
 		"ring p3 1 false", "answer p3 1 true", "ring p4 2 false", "end p3 1 true completed", "end p4 2 false missed"}
 	if !reflect.DeepEqual(p.lines, want) {
@@ -105,7 +106,7 @@ func TestStopped(t *testing.T) {
 	p := &paper{news: make(chan struct{}, 10)}
 	done := make(chan error)
 	go func() {
-		done <- simulate.Play{Can: tellsAll, Prefix: "p"}.Run(ctx, p, parse(t, "0 ring a number=1\n0 ring b number=2\n3600 end a\n"))
+		done <- simulate.Play{Capabilities: tellsAll, Prefix: "p"}.Run(ctx, p, parse(t, "0 ring a number=1\n0 ring b number=2\n3600 end a\n"))
 	}()
 	<-p.news
 	<-p.news
@@ -119,7 +120,7 @@ func TestStopped(t *testing.T) {
 	// Forever means until stopped.
 	ctx, cancel = context.WithCancel(t.Context())
 	n := 0
-	err := simulate.Play{Can: tellsAll, Speed: 1000, OnStep: func(simulate.Step) {
+	err := simulate.Play{Capabilities: tellsAll, Speed: 1000, OnStep: func(simulate.Step) {
 		if n++; n == 50 {
 			cancel()
 		}
@@ -128,7 +129,7 @@ func TestStopped(t *testing.T) {
 		t.Errorf("%v after %d steps", err, n)
 	}
 	broken := errors.New("broken")
-	if err := (simulate.Play{Can: tellsAll, Repeat: 1}).Run(t.Context(), &paper{fail: broken}, parse(t, "0 ring a number=1\n")); !errors.Is(err, broken) {
+	if err := (simulate.Play{Capabilities: tellsAll, Repeat: 1}).Run(t.Context(), &paper{fail: broken}, parse(t, "0 ring a number=1\n")); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
 }
@@ -142,7 +143,7 @@ func TestSingle(t *testing.T) {
 		{time.Nanosecond, "ring p1 1 false; answer p1 1 true; end p1 1 true completed"},
 	} {
 		p := &paper{}
-		must.Do(t, (simulate.Play{Can: tellsAll, Repeat: 1, Prefix: "p"}).Run(t.Context(), p, simulate.Single(simulate.Call{ID: "x", Number: "1"}, time.Nanosecond, tt.answer)))
+		must.Do(t, (simulate.Play{Capabilities: tellsAll, Repeat: 1, Prefix: "p"}).Run(t.Context(), p, simulate.Single(simulate.Call{ID: "x", Number: "1"}, time.Nanosecond, tt.answer)))
 		if got := strings.Join(p.lines, "; "); got != tt.want {
 			t.Errorf("told %s, want %s", got, tt.want)
 		}

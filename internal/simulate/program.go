@@ -17,15 +17,15 @@ import (
 
 // commandRun describes how to run the program for an event.
 type commandRun struct {
-	command string
-	args    []string
-	env     []string
-	says    string // expected output; "" accepts anything
+	command    string
+	args       []string
+	env        []string
+	wantOutput string // expected output; "" accepts anything
 }
 
 const (
-	childTime = 20 * time.Second // Twinkle only rings after the program has answered
-	maxSaid   = 4 << 10          // bytes of the program's output
+	programTimeout = 20 * time.Second // Twinkle only rings after the program has answered
+	maxOutput      = 4 << 10          // bytes of the program's output
 )
 
 // openProgram makes a phone that runs our own program for each event, like softphones that
@@ -35,7 +35,7 @@ func openProgram(line func(Update) commandRun) opener {
 		if o.Exe == "" {
 			return nil, errors.New("no program to run")
 		}
-		return sender(func(ctx context.Context, n Update) error { return line(n).do(ctx, o) }), nil
+		return sender(func(ctx context.Context, n Update) error { return line(n).run(ctx, o) }), nil
 	}
 }
 
@@ -46,7 +46,7 @@ func urlLine(n Update) commandRun {
 }
 
 func twinkleLine(n Update) commandRun {
-	return commandRun{command: "ring", args: []string{"--twinkle"}, env: twinkleEnv(n), says: "action=continue\n"}
+	return commandRun{command: "ring", args: []string{"--twinkle"}, env: twinkleEnv(n), wantOutput: "action=continue\n"}
 }
 
 func commandLine(n Update) commandRun {
@@ -65,7 +65,7 @@ func commandLine(n Update) commandRun {
 
 func state(n Update) string {
 	switch {
-	case n.Do == End:
+	case n.Verb == End:
 		return "ended"
 	case n.Answered:
 		return "answered"
@@ -83,9 +83,9 @@ func digits(number string) string {
 	}, number)
 }
 
-// do runs the program until it exits.
-func (run commandRun) do(ctx context.Context, o Options) error {
-	ctx, cancel := context.WithTimeout(ctx, childTime)
+// run runs the program until it exits.
+func (run commandRun) run(ctx context.Context, o Options) error {
+	ctx, cancel := context.WithTimeout(ctx, programTimeout)
 	defer cancel()
 	all := []string{run.command}
 	if o.Profile != "" {
@@ -95,28 +95,28 @@ func (run commandRun) do(ctx context.Context, o Options) error {
 	other := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "TWINKLE_") || strings.HasPrefix(v, "SIP") })
 	cmd.Env = append(other, run.env...)
 	cmd.WaitDelay = time.Second // it may have started Wiebelt, which keeps running
-	out, said := &bounded{}, &bounded{}
+	out, said := &boundedBuffer{}, &boundedBuffer{}
 	cmd.Stdout, cmd.Stderr = out, said
 	err := cmd.Run()
-	if o.Stray != nil && said.Len() > 0 {
-		_, _ = o.Stray.Write(said.Bytes())
+	if o.ProgramOutput != nil && said.Len() > 0 {
+		_, _ = o.ProgramOutput.Write(said.Bytes())
 	}
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
 		return fmt.Errorf("wiebelt %s: %w", run.command, err)
-	case run.says != "" && out.String() != run.says:
+	case run.wantOutput != "" && out.String() != run.wantOutput:
 		return fmt.Errorf("wiebelt %s: the phone would not go on ringing after what it said", run.command)
 	}
 	return nil
 }
 
-// bounded keeps the beginning of what is written to it.
-type bounded struct{ bytes.Buffer }
+// boundedBuffer keeps the beginning of what is written to it.
+type boundedBuffer struct{ bytes.Buffer }
 
-func (b *bounded) Write(p []byte) (int, error) {
-	if room := maxSaid - b.Len(); room > 0 {
+func (b *boundedBuffer) Write(p []byte) (int, error) {
+	if room := maxOutput - b.Len(); room > 0 {
 		b.Buffer.Write(p[:min(len(p), room)])
 	}
 	return len(p), nil
@@ -126,7 +126,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 func twinkleEnv(n Update) []string {
 	us, trigger := n.Call.dialled(), "in_call"
 	from, to := nameAddr(n.Call), "<sip:"+us+"@127.0.0.1>"
-	fromUser, toUser := user(n.Call), us
+	fromUser, toUser := sipUser(n.Call), us
 	if n.Call.Direction == "outgoing" {
 		trigger = "out_call"
 		from, to, fromUser, toUser = to, from, toUser, fromUser
@@ -135,24 +135,24 @@ func twinkleEnv(n Update) []string {
 		"SIP_FROM=" + from + ";tag=" + n.Call.ID, "SIP_FROM_USER=" + fromUser, "SIP_FROM_HOST=127.0.0.1",
 		"SIP_TO=" + to, "SIP_TO_USER=" + toUser, "SIP_TO_HOST=127.0.0.1"}
 	switch {
-	case n.Do == End && n.Answered:
+	case n.Verb == End && n.Answered:
 		trigger = "remote_release"
-	case n.Do == End:
+	case n.Verb == End:
 		trigger += "_failed"
 		code := "SIPSTATUS_CODE=487"
 		if n.Reason == call.Rejected {
 			code = "SIPSTATUS_CODE=603"
 		}
 		env = append(env, code)
-	case n.Do == Answer:
+	case n.Verb == Answer:
 		trigger += "_answered"
 	}
 	return append(env, "TWINKLE_TRIGGER="+trigger)
 }
 
-// user returns the user part of a caller's SIP address. Of
+// sipUser returns the user part of a caller's SIP address. Of
 // its characters, only "#" has to be escaped there.
-func user(c Call) string {
+func sipUser(c Call) string {
 	if c.Number == "" {
 		return "anonymous"
 	}
@@ -164,7 +164,7 @@ func sipURI(c Call) string {
 	if c.Number == "" {
 		return "sip:anonymous@anonymous.invalid"
 	}
-	return "sip:" + user(c) + "@127.0.0.1:5070"
+	return "sip:" + sipUser(c) + "@127.0.0.1:5070"
 }
 
 // nameAddr returns the caller in SIP notation, with a quoted name.

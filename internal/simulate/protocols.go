@@ -15,9 +15,9 @@ type Account struct{ User, Secret, Extension string }
 // extensionNumber is the extension of every simulated phone.
 const extensionNumber = "115"
 
-// simulated is the account of an exchange for which none was given. It protects nothing,
+// defaultAccount is the account of an exchange for which none was given. It protects nothing,
 // and a constant secret only has to be stored once.
-var simulated = Account{User: "simulate", Secret: "simulate", Extension: extensionNumber}
+var defaultAccount = Account{User: "simulate", Secret: "simulate", Extension: extensionNumber}
 
 // Options holds what the protocols need.
 type Options struct {
@@ -30,15 +30,15 @@ type Options struct {
 	// Listen is where a server listens: a literal loopback address with its port or, for
 	// "linphone", the path of a socket; "" picks a free one.
 	Listen string
-	// Stray receives the messages of a program; nil discards them.
-	Stray io.Writer
+	// ProgramOutput receives the messages of a program; nil discards them.
+	ProgramOutput io.Writer
 }
 
 // Address is where a server listens and the credentials it accepts, as needed
 // in our link's settings.
 type Address struct {
 	Ready     bool   `json:"ready"`
-	Over      string `json:"over"`
+	Protocol  string `json:"over"`
 	Address   string `json:"address"`
 	Extension string `json:"extension,omitempty"`
 	User      string `json:"user,omitempty"`
@@ -111,7 +111,7 @@ func openServer[S Server](start func(context.Context, string) (S, error)) opener
 }
 
 func openExchange[S Server](start func(context.Context, string, Account) (S, error)) opener {
-	return openServer(func(ctx context.Context, listen string) (S, error) { return start(ctx, listen, simulated) })
+	return openServer(func(ctx context.Context, listen string) (S, error) { return start(ctx, listen, defaultAccount) })
 }
 
 // socketPhone is a Phone that plays scenarios.
@@ -126,7 +126,7 @@ func (s *socketPhone) Ready(ctx context.Context) (err error) {
 	return err
 }
 
-func (s *socketPhone) Tell(ctx context.Context, n Update) error {
+func (s *socketPhone) SendUpdate(ctx context.Context, n Update) error {
 	return s.phone.report(ctx, state(n), n.Reason.String(), n.Call)
 }
 
@@ -142,6 +142,6 @@ type sender func(context.Context, Update) error
 
 func (sender) Ready(context.Context) error { return nil }
 
-func (s sender) Tell(ctx context.Context, n Update) error { return s(ctx, n) }
+func (s sender) SendUpdate(ctx context.Context, n Update) error { return s(ctx, n) }
 
 func (sender) Close() error { return nil }

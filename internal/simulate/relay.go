@@ -69,14 +69,14 @@ func StartRelay(ctx context.Context, address string) (*Relay, error) {
 	}
 	r := &Relay{}
 	r.server = newServer(func() bool { return r.client != nil && r.client.hasSnapshot })
-	r.address = Address{Ready: true, Over: registry.Relay, Address: "http://" + l.Addr().String(), Secret: string(membership)}
+	r.address = Address{Ready: true, Protocol: registry.Relay, Address: "http://" + l.Addr().String(), Secret: string(membership)}
 	r.notifyEnd = halfClose // what was sent still arrives
-	r.startStream(ctx, l, r.began, l.Close)
+	r.startStream(ctx, l, r.serveConn, l.Close)
 	return r, nil
 }
 
-// began serves a connection until it ends; the newest one receives the calls.
-func (r *Relay) began(conn net.Conn) func() {
+// serveConn serves a connection until it ends; the newest one receives the calls.
+func (r *Relay) serveConn(conn net.Conn) func() {
 	c := &relayClient{Conn: conn, subscribed: map[string]string{}}
 	r.With(func() { r.client = c })
 	return func() {
@@ -147,8 +147,8 @@ func (r *Relay) snapshot() []byte {
 	return b
 }
 
-// Tell changes the call and publishes a snapshot. A call that is over appears in one more.
-func (r *Relay) Tell(_ context.Context, n Update) error {
+// SendUpdate changes the call and publishes a snapshot. A call that is over appears in one more.
+func (r *Relay) SendUpdate(_ context.Context, n Update) error {
 	now := time.Now()
 	r.With(func() {
 		i := slices.IndexFunc(r.calls, func(c relayCall) bool { return c.ID == n.Call.ID })

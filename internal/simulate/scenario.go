@@ -20,12 +20,12 @@ type Verb uint8
 
 // The verbs of a scenario.
 const (
-	Ring   Verb = iota // a call rings or, if outgoing, is being dialled
-	Again              // the same call rings on another device, or is reported again
-	Answer             // it is answered here
-	Caller             // it is passed on: same call, another caller
-	End                // it is over
-	Pause              // time passes
+	Ring         Verb = iota // a call rings or, if outgoing, is being dialled
+	RingAgain                // the same call rings on another device, or is reported again
+	Answer                   // it is answered here
+	ChangeCaller             // it is passed on: same call, another caller
+	End                      // it is over
+	Pause                    // time passes
 )
 
 var verbs = [...]string{"ring", "again", "answer", "caller", "end", "pause"}
@@ -37,7 +37,7 @@ func (v Verb) String() string { return verbs[v] }
 type Step struct {
 	Line int           // in the file, from 1
 	At   time.Duration // since the start
-	Do   Verb
+	Verb Verb
 	Name string // of the call within the scenario
 	// Call is what Ring and Caller say about the call; its ID is empty. No
 	// number means withheld.
@@ -108,7 +108,7 @@ func Parse(b []byte) (*Scenario, error) {
 	case !utf8.Valid(b):
 		return nil, &Mistake{0, text.Errorf(text.SimulateBadUTF8)}
 	}
-	r := reader{s: &Scenario{Title: map[string]string{}, Repeat: 1}, on: map[string]bool{}}
+	r := reader{s: &Scenario{Title: map[string]string{}, Repeat: 1}, active: map[string]bool{}}
 	n := 0
 	for row := range strings.SplitSeq(strings.TrimPrefix(string(b), "\ufeff"), "\n") {
 		n++
@@ -124,8 +124,8 @@ func Parse(b []byte) (*Scenario, error) {
 
 // reader holds the state of parsing a scenario.
 type reader struct {
-	s  *Scenario
-	on map[string]bool // active calls; true once answered
+	s      *Scenario
+	active map[string]bool // active calls; true once answered
 }
 
 func (r *reader) line(n int, row string) error {
@@ -147,7 +147,7 @@ func (r *reader) line(n int, row string) error {
 		return text.Errorf(text.SimulateBadSteps, MaxSteps)
 	}
 	step := Step{Line: n}
-	if step.At, err = r.when(words[0].text); err != nil {
+	if step.At, err = r.parseTime(words[0].text); err != nil {
 		return err
 	}
 	if len(words) < 2 {
@@ -157,7 +157,7 @@ func (r *reader) line(n int, row string) error {
 	if verb < 0 {
 		return text.Errorf(text.SimulateBadBadVerb, strings.Join(verbs[:], ", "))
 	}
-	step.Do = Verb(verb)
+	step.Verb = Verb(verb)
 	if err := r.step(&step, words[2:]); err != nil {
 		return err
 	}
@@ -198,8 +198,8 @@ func (r *reader) repeat(words []word) error {
 	return nil
 }
 
-// when parses a time.
-func (r *reader) when(written string) (time.Duration, error) {
+// parseTime parses a time.
+func (r *reader) parseTime(written string) (time.Duration, error) {
 	var before time.Duration
 	if n := len(r.s.Steps); n > 0 {
 		before = r.s.Steps[n-1].At
@@ -227,58 +227,58 @@ func (r *reader) when(written string) (time.Duration, error) {
 }
 
 func (r *reader) step(s *Step, words []word) error {
-	if s.Do == Pause {
+	if s.Verb == Pause {
 		if len(words) > 0 {
 			return text.Errorf(text.SimulateBadPause)
 		}
 		return nil
 	}
-	if len(words) == 0 || !callName(words[0].text) {
+	if len(words) == 0 || !isCallName(words[0].text) {
 		return text.Errorf(text.SimulateBadNoCall)
 	}
 	s.Name = words[0].text
-	if err := r.inOrder(s); err != nil {
+	if err := r.checkOrder(s); err != nil {
 		return err
 	}
-	answered := r.on[s.Name]
-	switch words = words[1:]; s.Do {
+	answered := r.active[s.Name]
+	switch words = words[1:]; s.Verb {
 	case Ring:
-		r.on[s.Name] = false
-		return s.caller(words)
-	case Caller:
-		return s.caller(words)
+		r.active[s.Name] = false
+		return s.parseCaller(words)
+	case ChangeCaller:
+		return s.parseCaller(words)
 	case End:
-		delete(r.on, s.Name)
-		return s.reason(words, answered)
+		delete(r.active, s.Name)
+		return s.parseReason(words, answered)
 	case Answer:
-		r.on[s.Name] = true
+		r.active[s.Name] = true
 	}
 	if len(words) > 0 {
-		return text.Errorf(text.SimulateBadAlone, s.Do)
+		return text.Errorf(text.SimulateBadAlone, s.Verb)
 	}
 	return nil
 }
 
-// inOrder reports whether a step may follow those before it.
-func (r *reader) inOrder(s *Step) error {
-	answered, on := r.on[s.Name]
+// checkOrder reports whether a step may follow those before it.
+func (r *reader) checkOrder(s *Step) error {
+	answered, on := r.active[s.Name]
 	switch {
-	case s.Do == Ring && on:
+	case s.Verb == Ring && on:
 		return text.Errorf(text.SimulateBadOn)
-	case s.Do == Ring && len(r.on) >= MaxCalls:
+	case s.Verb == Ring && len(r.active) >= MaxCalls:
 		return text.Errorf(text.SimulateBadCalls, MaxCalls)
-	case s.Do != Ring && !on:
+	case s.Verb != Ring && !on:
 		return text.Errorf(text.SimulateBadNotOn)
-	case (s.Do == Answer || s.Do == Again) && answered:
+	case (s.Verb == Answer || s.Verb == RingAgain) && answered:
 		return text.Errorf(text.SimulateBadAnswered)
 	}
 	return nil
 }
 
-// caller parses what Ring and Caller say.
-func (s *Step) caller(words []word) error {
+// parseCaller parses what Ring and Caller say.
+func (s *Step) parseCaller(words []word) error {
 	fields := map[string]*string{"number": &s.Call.Number, "name": &s.Call.Name, "via": &s.Call.Via}
-	if s.Do == Ring {
+	if s.Verb == Ring {
 		fields["line"] = &s.Call.Line
 	}
 	withheld, seen := false, map[string]bool{}
@@ -289,7 +289,7 @@ func (s *Step) caller(words []word) error {
 			return text.Errorf(text.SimulateBadTwice)
 		case w.is("withheld"):
 			withheld = true
-		case w.is("outgoing") && s.Do == Ring:
+		case w.is("outgoing") && s.Verb == Ring:
 			s.Call.Direction = "outgoing"
 		case field == nil:
 			return text.Errorf(text.SimulateBadOnly)
@@ -315,8 +315,8 @@ func (s *Step) caller(words []word) error {
 	return nil
 }
 
-func (s *Step) reason(words []word, answered bool) error {
-	s.Reason = usualEnd(answered)
+func (s *Step) parseReason(words []word, answered bool) error {
+	s.Reason = defaultReason(answered)
 	if len(words) == 0 {
 		return nil
 	}
@@ -339,7 +339,7 @@ func IsNumber(s string) bool {
 
 const nameChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
-func callName(s string) bool { return s != "" && len(s) <= 16 && strings.Trim(s, nameChars) == "" }
+func isCallName(s string) bool { return s != "" && len(s) <= 16 && strings.Trim(s, nameChars) == "" }
 
 // word is a word of a line, or key=text.
 type word struct {
@@ -372,11 +372,11 @@ func split(s string) (all []word, err error) {
 // is zero, is answered that long after it began and then continues for ring.
 func Single(c Call, ring, answer time.Duration) *Scenario {
 	c.ID = ""
-	s := &Scenario{Repeat: 1, Steps: []Step{{Do: Ring, Name: "a", Call: c}}}
+	s := &Scenario{Repeat: 1, Steps: []Step{{Verb: Ring, Name: "a", Call: c}}}
 	if answer > 0 {
-		s.Steps = append(s.Steps, Step{At: answer, Do: Answer, Name: "a"})
+		s.Steps = append(s.Steps, Step{At: answer, Verb: Answer, Name: "a"})
 	}
-	s.Steps = append(s.Steps, Step{At: answer + ring, Do: End, Name: "a", Reason: usualEnd(answer > 0)})
+	s.Steps = append(s.Steps, Step{At: answer + ring, Verb: End, Name: "a", Reason: defaultReason(answer > 0)})
 	return s
 }
 

@@ -22,16 +22,16 @@ func TestParse(t *testing.T) {
 	}
 	ms := time.Millisecond
 	want := &simulate.Scenario{Title: map[string]string{"nl": "Proef", "en": "Trial: one"}, Repeat: 3, Steps: []simulate.Step{
-		{Line: 6, Do: simulate.Ring, Name: "a", Call: simulate.Call{Number: "06 12345678", Name: `J. "Jan" de \ Vries`, Line: "020-7654321"}},
-		{Line: 7, At: 1500 * ms, Do: simulate.Again, Name: "a"},
-		{Line: 8, At: 1750 * ms, Do: simulate.Answer, Name: "a"},
-		{Line: 9, At: 1750 * ms, Do: simulate.Ring, Name: "b-2", Call: simulate.Call{Via: "Schade"}},
-		{Line: 10, At: 4000 * ms, Do: simulate.Caller, Name: "a", Call: simulate.Call{Number: "101", Name: "#1"}},
-		{Line: 11, At: 4125 * ms, Do: simulate.Pause},
-		{Line: 12, At: 5125 * ms, Do: simulate.End, Name: "b-2", Reason: call.Elsewhere},
-		{Line: 13, At: 6000 * ms, Do: simulate.End, Name: "a", Reason: call.Completed},
-		{Line: 14, At: 6000 * ms, Do: simulate.Ring, Name: "a", Call: simulate.Call{Number: "*31#0201234567", Direction: "outgoing"}},
-		{Line: 15, At: 7000 * ms, Do: simulate.End, Name: "a", Reason: call.Missed},
+		{Line: 6, Verb: simulate.Ring, Name: "a", Call: simulate.Call{Number: "06 12345678", Name: `J. "Jan" de \ Vries`, Line: "020-7654321"}},
+		{Line: 7, At: 1500 * ms, Verb: simulate.RingAgain, Name: "a"},
+		{Line: 8, At: 1750 * ms, Verb: simulate.Answer, Name: "a"},
+		{Line: 9, At: 1750 * ms, Verb: simulate.Ring, Name: "b-2", Call: simulate.Call{Via: "Schade"}},
+		{Line: 10, At: 4000 * ms, Verb: simulate.ChangeCaller, Name: "a", Call: simulate.Call{Number: "101", Name: "#1"}},
+		{Line: 11, At: 4125 * ms, Verb: simulate.Pause},
+		{Line: 12, At: 5125 * ms, Verb: simulate.End, Name: "b-2", Reason: call.AnsweredElsewhere},
+		{Line: 13, At: 6000 * ms, Verb: simulate.End, Name: "a", Reason: call.Completed},
+		{Line: 14, At: 6000 * ms, Verb: simulate.Ring, Name: "a", Call: simulate.Call{Number: "*31#0201234567", Direction: "outgoing"}},
+		{Line: 15, At: 7000 * ms, Verb: simulate.End, Name: "a", Reason: call.Missed},
 	}}
 	if !reflect.DeepEqual(s, want) {
 		t.Errorf("%+v\nwant %+v", s, want)
@@ -156,11 +156,11 @@ func FuzzScenario(f *testing.F) {
 		on, before := map[string]bool{}, time.Duration(0)
 		for _, step := range s.Steps {
 			answered, is := on[step.Name]
-			if step.At < before || step.At > simulate.MaxTime || is == (step.Do == simulate.Ring) && step.Do != simulate.Pause {
+			if step.At < before || step.At > simulate.MaxTime || is == (step.Verb == simulate.Ring) && step.Verb != simulate.Pause {
 				t.Fatalf("%+v after %v", step, before)
 			}
 			before = step.At
-			switch step.Do {
+			switch step.Verb {
 			case simulate.Ring:
 				on[step.Name] = false
 			case simulate.Answer:

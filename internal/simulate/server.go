@@ -19,23 +19,23 @@ import (
 )
 
 const (
-	takeTime  = 2 * time.Second // for the other side to process an update
-	writeTime = 2 * time.Second
-	partTime  = 2 * time.Second // for the other side to hang up
-	maxAsked  = 16 << 10        // bytes of a message from a client
-	maxConns  = 32
+	updateTimeout = 2 * time.Second // for the other side to process an update
+	writeTime     = 2 * time.Second
+	hangUpTimeout = 2 * time.Second // for the other side to hang up
+	maxMessage    = 16 << 10        // bytes of a message from a client
+	maxConns      = 32
 )
 
 // server is the common part of the stand-ins to which our link connects:
 // state under a lock, a way to wait for its changes, and the connections.
 type server struct {
-	address   Address
-	account   Account         // of an exchange
-	ready     func() bool     // somebody is connected to receive updates; called under the lock
-	listens   func() error    // closes the listener
-	notifyEnd func(io.Closer) // notifies a connection, if the protocol can, that the server ends
-	stop      func() bool     // cancels the hook on the context's end
-	once      sync.Once
+	address       Address
+	account       Account         // of an exchange
+	ready         func() bool     // somebody is connected to receive updates; called under the lock
+	closeListener func() error    // closes the listener
+	notifyEnd     func(io.Closer) // notifies a connection, if the protocol can, that the server ends
+	stop          func() bool     // cancels the hook on the context's end
+	once          sync.Once
 
 	mu          sync.Mutex // protects the state
 	ended       bool
@@ -43,14 +43,14 @@ type server struct {
 	intercept   func(http.ResponseWriter, *http.Request) bool
 	conns       map[io.Closer]bool
 	tasks       sync.WaitGroup
-	plain       atomic.Int32 // HTTP connections: their clients may still ask about events they got
+	plainConns  atomic.Int32 // HTTP connections: their clients may still ask about events they got
 
 	wokenMu sync.Mutex // protects woken; nothing is locked while it is held
-	woken   chan struct{}
+	changed chan struct{}
 }
 
 func newServer(ready func() bool) *server {
-	return &server{ready: ready, woken: make(chan struct{}), conns: map[io.Closer]bool{}}
+	return &server{ready: ready, changed: make(chan struct{}), conns: map[io.Closer]bool{}}
 }
 
 // Ready waits until somebody is connected to receive updates.
@@ -70,8 +70,8 @@ func (s *server) With(f func()) {
 func (s *server) wake() {
 	s.wokenMu.Lock()
 	defer s.wokenMu.Unlock()
-	close(s.woken)
-	s.woken = make(chan struct{})
+	close(s.changed)
+	s.changed = make(chan struct{})
 }
 
 // Intercept calls f for each request first; if it returns true, it has
@@ -104,7 +104,7 @@ func (s *server) EachSocket(f func(*websocket.Conn)) {
 func (s *server) Until(ctx context.Context, ok func() bool) error {
 	for {
 		s.wokenMu.Lock()
-		woken := s.woken
+		woken := s.changed
 		s.wokenMu.Unlock()
 		s.mu.Lock()
 		done := ok()
@@ -120,9 +120,9 @@ func (s *server) Until(ctx context.Context, ok func() bool) error {
 	}
 }
 
-// taken is like Until, for an update; it is not an error if nobody processes it in time.
-func (s *server) taken(ctx context.Context, ok func() bool) error {
-	short, cancel := context.WithTimeout(ctx, takeTime)
+// awaitProcessed is like Until, for an update; it is not an error if nobody processes it in time.
+func (s *server) awaitProcessed(ctx context.Context, ok func() bool) error {
+	short, cancel := context.WithTimeout(ctx, updateTimeout)
 	defer cancel()
 	if err := s.Until(short, ok); err != nil && ctx.Err() != nil {
 		return ctx.Err()
@@ -141,8 +141,8 @@ func (s *server) admit(c io.Closer) bool {
 	return true
 }
 
-// leave closes and unregisters a connection that was admitted.
-func (s *server) leave(c io.Closer) {
+// release closes and unregisters a connection that was admitted.
+func (s *server) release(c io.Closer) {
 	_ = c.Close()
 	s.With(func() { delete(s.conns, c) })
 	s.tasks.Done()
@@ -171,11 +171,11 @@ func (s *server) shut(part func(io.Closer)) {
 			for _, c := range all {
 				part(c)
 			}
-			ctx, cancel := context.WithTimeout(context.Background(), partTime)
-			_ = s.Until(ctx, func() bool { return len(s.conns) == 0 && s.plain.Load() == 0 })
+			ctx, cancel := context.WithTimeout(context.Background(), hangUpTimeout)
+			_ = s.Until(ctx, func() bool { return len(s.conns) == 0 && s.plainConns.Load() == 0 })
 			cancel()
 		}
-		_ = s.listens()
+		_ = s.closeListener()
 		for _, c := range all {
 			_ = c.Close()
 		}
@@ -187,7 +187,7 @@ func (s *server) shut(part func(io.Closer)) {
 // connection after another, in the order in which they arrive, and returns what runs
 // concurrently for the connection; end closes the listener.
 func (s *server) startStream(ctx context.Context, l net.Listener, began func(net.Conn) func(), end func() error) {
-	s.listens = end
+	s.closeListener = end
 	s.tasks.Go(func() {
 		for {
 			conn, err := l.Accept()
@@ -201,7 +201,7 @@ func (s *server) startStream(ctx context.Context, l net.Listener, began func(net
 			}
 			serve := began(conn)
 			go func() {
-				defer s.leave(conn)
+				defer s.release(conn)
 				serve()
 			}()
 		}
@@ -233,27 +233,27 @@ func (s *server) startWeb(ctx context.Context, address string, secure *tls.Confi
 		return err
 	}
 	s.address = Address{Ready: true, Address: l.Addr().String()}
-	web := &http.Server{Handler: s.intercepted(handler), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
+	web := &http.Server{Handler: s.withIntercept(handler), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0)}
 	web.ConnState = func(_ net.Conn, to http.ConnState) {
 		switch to {
 		case http.StateNew:
-			s.plain.Add(1)
+			s.plainConns.Add(1)
 		case http.StateHijacked, http.StateClosed: // also under our lock, through upgrade
-			s.plain.Add(-1)
+			s.plainConns.Add(-1)
 		}
 		s.wake()
 	}
 	if secure != nil {
 		l = tls.NewListener(l, secure)
 	}
-	s.listens, s.notifyEnd = web.Close, goAway // hijacked connections are ours to close
+	s.closeListener, s.notifyEnd = web.Close, goAway // hijacked connections are ours to close
 	s.tasks.Go(func() { _ = web.Serve(l) })
 	s.stop = context.AfterFunc(ctx, func() { s.shut(nil) })
 	return nil
 }
 
-func (s *server) intercepted(handler http.HandlerFunc) http.HandlerFunc {
+func (s *server) withIntercept(handler http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		intercept := s.intercept
@@ -270,7 +270,7 @@ func (s *server) startExchange(ctx context.Context, kind, address string, a Acco
 	if err := s.startWeb(ctx, address, nil, handler); err != nil {
 		return err
 	}
-	s.address = Address{Ready: true, Over: kind, Address: "http://" + s.address.Address, Extension: a.Extension, User: a.User, Secret: a.Secret}
+	s.address = Address{Ready: true, Protocol: kind, Address: "http://" + s.address.Address, Extension: a.Extension, User: a.User, Secret: a.Secret}
 	return nil
 }
 
@@ -312,17 +312,17 @@ func goAway(c io.Closer) {
 	if ws, ok := c.(*wsConn); ok {
 		ws.mu.Lock()
 		defer ws.mu.Unlock()
-		ws.shutWith(websocket.CloseGoingAway)
+		ws.closeWith(websocket.CloseGoingAway)
 	}
 }
 
-// shutWith sends a close message with a code of the protocol.
-func (c *wsConn) shutWith(code int) {
+// closeWith sends a close message with a code of the protocol.
+func (c *wsConn) closeWith(code int) {
 	_ = c.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, ""), time.Now().Add(writeTime))
 }
 
-// socket is how a server handles a WebSocket. Every field may be nil.
-type socket struct {
+// socketHandler is how a server handles a WebSocket. Every field may be nil.
+type socketHandler struct {
 	protocols []string
 	// onOpen is called under the lock, before the client can know that it is connected; the
 	// function it returns runs afterwards.
@@ -334,7 +334,7 @@ type socket struct {
 }
 
 // upgrade turns a request into a WebSocket and serves it until it ends.
-func (s *server) upgrade(w http.ResponseWriter, r *http.Request, k socket) {
+func (s *server) upgrade(w http.ResponseWriter, r *http.Request, k socketHandler) {
 	up := websocket.Upgrader{Subprotocols: k.protocols, HandshakeTimeout: writeTime}
 	s.serveSocket(k, func() (*websocket.Conn, error) {
 		return up.Upgrade(w, r, nil) // rejects a web page's Origin
@@ -343,7 +343,7 @@ func (s *server) upgrade(w http.ResponseWriter, r *http.Request, k socket) {
 
 // serveSocket serves a WebSocket until it ends. open makes it, and is
 // called under the lock.
-func (s *server) serveSocket(k socket, open func() (*websocket.Conn, error)) {
+func (s *server) serveSocket(k socketHandler, open func() (*websocket.Conn, error)) {
 	c, admitted := &wsConn{}, false
 	var then func()
 	s.With(func() {
@@ -365,14 +365,14 @@ func (s *server) serveSocket(k socket, open func() (*websocket.Conn, error)) {
 	if !admitted {
 		return
 	}
-	defer s.leave(c)
+	defer s.release(c)
 	if k.onClose != nil {
 		defer s.With(func() { k.onClose(c) })
 	}
 	if then != nil {
 		then()
 	}
-	c.conn.SetReadLimit(maxAsked)
+	c.conn.SetReadLimit(maxMessage)
 	for {
 		_, b, err := c.conn.ReadMessage()
 		if err != nil || k.onMessage != nil && !k.onMessage(c, b) {

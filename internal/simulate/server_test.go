@@ -47,7 +47,7 @@ func TestEndsWithItsContext(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			s := open(t, ctx, over, "")
-			if a := s.Address(); !a.Ready || a.Over != over || a.Address == "" || (a.Secret != "") != registry.Of(over).Requires(registry.NeedsSecret) {
+			if a := s.Address(); !a.Ready || a.Protocol != over || a.Address == "" || (a.Secret != "") != registry.Of(over).Requires(registry.NeedsSecret) {
 				t.Errorf("%+v", a)
 			}
 			if err := s.Ready(cancelled(t)); !errors.Is(err, context.Canceled) {
@@ -117,17 +117,17 @@ func TestLinkComesLate(t *testing.T) {
 			c := simulate.Call{ID: "s<1&", Number: "0612345678", Name: `Zoë & <Zn> "B\V"`}
 			tell := func(n simulate.Update) {
 				t.Helper()
-				must.Do(t, w.Tell(t.Context(), n))
+				must.Do(t, w.SendUpdate(t.Context(), n))
 			}
 			w.link.Stop()
-			tell(simulate.Update{Do: simulate.Ring, Call: c})
+			tell(simulate.Update{Verb: simulate.Ring, Call: c})
 			if n := w.told.Taken(); n != 0 {
 				t.Fatalf("%d events without a link", n)
 			}
 			linktest.RunInto(t, linkTo(t, w.Softphone.(simulate.Server).Address()), w.told.Take)
 			w.told.Until(t, "the call that rings", func() bool { return len(w.told.Lines()) == 1 })
-			tell(simulate.Update{Do: simulate.Answer, Call: c, Answered: true})
-			tell(simulate.Update{Do: simulate.End, Call: c, Answered: true})
+			tell(simulate.Update{Verb: simulate.Answer, Call: c, Answered: true})
+			tell(simulate.Update{Verb: simulate.End, Call: c, Answered: true})
 			w.told.Until(t, "its whole life", func() bool { return len(w.told.Lines()) == 3 })
 			if got := w.told.Lines(); !strings.HasPrefix(got[0], "1 rings +31612345678") || !strings.Contains(got[0], c.Name) || got[1] != "1 answered" || got[2] != "1 over completed" {
 				t.Errorf("%q", got)
@@ -154,7 +154,7 @@ func TestOneClientOfBaresip(t *testing.T) {
 	second := must.Get(net.Dial("tcp", b.Address().Address))(t)
 	defer second.Close()
 	ends(t, first)
-	must.Do(t, b.Tell(t.Context(), simulate.Update{Do: simulate.Ring, Call: simulate.Call{ID: "1-13829", Number: "020 1234567", Name: `Café "De Hoek" Zoë`}}))
+	must.Do(t, b.SendUpdate(t.Context(), simulate.Update{Verb: simulate.Ring, Call: simulate.Call{ID: "1-13829", Number: "020 1234567", Name: `Café "De Hoek" Zoë`}}))
 	// As captured from baresip 1.0.0, except account and port.
 	const want = `262:{"event":true,"type":"CALL_INCOMING","class":"call","accountaor":"sip:115@127.0.0.1","direction":"incoming","peeruri":"sip:0201234567@127.0.0.1:5070","peerdisplayname":"Café \\\"De Hoek\\\" Zoë","id":"1-13829@127.0.0.1","param":"sip:0201234567@127.0.0.1:5070"},`
 	_ = second.SetReadDeadline(time.Now().Add(20 * time.Second))
@@ -190,7 +190,8 @@ func TestOneClientOfLinphone(t *testing.T) {
 	ends(t, two)
 	told := make(chan error, 1)
 	go func() {
-		told <- l.Tell(t.Context(), simulate.Update{Do: simulate.Ring, Call: simulate.Call{ID: "a", Number: "+31612345678", Name: "J. de Vries"}})
+		told <- l.SendUpdate(t.Context(), simulate.Update{Verb: simulate.Ring, Call: simulate.Call{ID: "a", Number: "+31612345678",
+			Name: "J. de Vries"}})
 	}()
 	got := idle
 	for got == idle {

@@ -46,15 +46,15 @@ type Call struct {
 	Direction string `json:"direction,omitempty"`
 }
 
-// Refused is a listener's answer that rejects an event.
-type Refused struct {
+// RefusedError is a listener's answer that rejects an event.
+type RefusedError struct {
 	Code    string // of the protocol, such as "bad_number"
 	Message string
 	Status  int // HTTP status; 0 on a WebSocket
 }
 
 // Error includes the code.
-func (r *Refused) Error() string { return "call report refused: " + r.Code }
+func (r *RefusedError) Error() string { return "call report refused: " + r.Code }
 
 type report struct {
 	Event  string `json:"event"`
@@ -86,10 +86,10 @@ func Dial(ctx context.Context, port int, token string) (*Phone, error) {
 	ctx, cancel := context.WithTimeout(ctx, Deadline)
 	defer cancel()
 	d := websocket.Dialer{HandshakeTimeout: Deadline, Subprotocols: []string{"wiebelt.v1"}}
-	conn, resp, err := d.DialContext(ctx, "ws://"+address(port)+"/v1/events", http.Header{"Authorization": {"Bearer " + token}})
+	conn, resp, err := d.DialContext(ctx, "ws://"+loopbackAddress(port)+"/v1/events", http.Header{"Authorization": {"Bearer " + token}})
 	if err != nil {
 		if resp != nil && errors.Is(err, websocket.ErrBadHandshake) {
-			return nil, refused(resp)
+			return nil, readRefusal(resp)
 		}
 		return nil, fmt.Errorf("connect to listener: %w", err)
 	}
@@ -150,7 +150,7 @@ func (p *Phone) Send(ctx context.Context, b []byte) error {
 	select {
 	case r := <-p.replies:
 		if r.Event != "ack" {
-			return &Refused{Code: r.Code, Message: r.Message}
+			return &RefusedError{Code: r.Code, Message: r.Message}
 		}
 		return nil
 	case <-p.done:
@@ -188,7 +188,7 @@ func ReportHTTP(ctx context.Context, port int, pathToken, state, reason string, 
 			q.Set(name, value)
 		}
 	}
-	u := url.URL{Scheme: "http", Host: address(port), Path: "/v1/call/" + pathToken, RawQuery: q.Encode()}
+	u := url.URL{Scheme: "http", Host: loopbackAddress(port), Path: "/v1/call/" + pathToken, RawQuery: q.Encode()}
 	return deliver(ctx, http.MethodGet, u.String(), nil)
 }
 
@@ -213,7 +213,7 @@ func deliver(ctx context.Context, method, to string, body []byte) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
-		return refused(resp)
+		return readRefusal(resp)
 	}
 	return nil
 }
@@ -227,11 +227,11 @@ var client = &http.Client{
 
 var anyCertificate = &tls.Config{InsecureSkipVerify: true}
 
-func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+func loopbackAddress(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// refused reads an unsuccessful HTTP answer.
-func refused(resp *http.Response) error {
-	r := &Refused{Status: resp.StatusCode}
+// readRefusal reads an unsuccessful HTTP answer.
+func readRefusal(resp *http.Response) error {
+	r := &RefusedError{Status: resp.StatusCode}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
 	if err == nil && strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
 		var m reply

@@ -94,7 +94,7 @@ func TestAnswersAreWaitedFor(t *testing.T) {
 	p := dial(t, port)
 	ctx := context.Background()
 	next <- `{"event":"error","code":"bad_number","message":"no"}`
-	var refused *simulate.Refused
+	var refused *simulate.RefusedError
 	if err := p.Ring(ctx, simulate.Call{}); !errors.As(err, &refused) || refused.Code != "bad_number" || refused.Message != "no" {
 		t.Errorf("%v", err)
 	}

@@ -31,9 +31,9 @@ const (
 	pathToken   = "cGF0aC10b2tlbi10aGF0LWNhbi1vbmx5LXJpbmctMDI"
 )
 
-// linked lists the kinds that report to this program's own links and
+// varLinkedID lists the kinds that report to this program's own links and
 // listener; kinds that run our program are tested with the program itself.
-var linked = slices.Concat([]string{"websocket", "http", registry.ARIOutbound}, registry.Links(), webhooks())
+var varLinkedID = slices.Concat([]string{"websocket", "http", registry.ARIOutbound}, registry.Links(), webhooks())
 
 func webhooks() []string {
 	return slices.DeleteFunc(registry.Names(), func(name string) bool { return registry.Of(name).Reach != registry.ByWebhook })
@@ -42,7 +42,7 @@ func webhooks() []string {
 // linkTo creates this program's link to a simulated phone.
 func linkTo(t testing.TB, a simulate.Address) link.Phone {
 	t.Helper()
-	return must.Get(fromsettings.Link(a.Over, linktest.Account(a)))(t)
+	return must.Get(fromsettings.Link(a.Protocol, linktest.Account(a)))(t)
 }
 
 // wired is a simulated phone with our link to it, or our listener.
@@ -60,14 +60,14 @@ func wire(t testing.TB, over string) *wired {
 	switch over {
 	case "websocket", "http":
 		l := must.Get(listener.Start(t.Context(), listener.Config{SocketToken: socketToken, PathToken: pathToken,
-			HTTP: true, Tries: 1, Take: w.told.Take}))(t)
+			HTTP: true, Tries: 1, Receive: w.told.Take}))(t)
 		t.Cleanup(l.Close)
 		o = simulate.Options{Port: l.Port(), Token: socketToken, PathToken: pathToken}
 	default:
 		switch registry.Of(over).Reach {
 		case registry.ByInbound:
 			p, port := linktest.Inbound(t, "/in/"+pathToken+"/"+over, func(sock *exchangelink.Socket) link.Phone {
-				return ari.Inbound(exchangelink.Account{Hears: func(extension string) bool { return extension == "115" }}, sock)
+				return ari.Inbound(exchangelink.Account{IncludesExtension: func(extension string) bool { return extension == "115" }}, sock)
 			})
 			o, w.link = simulate.Options{Port: port, PathToken: pathToken}, linktest.RunInto(t, p, w.told.Take)
 		case registry.ByWebhook:
@@ -94,7 +94,7 @@ func hear(t testing.TB, over string, take func(call.Event) error) (port int) {
 	read, ok := webhook.Of(over)
 	path := "/in/" + pathToken + "/" + over
 	if !ok {
-		read, path = webhook.Plain, "/in/"+pathToken
+		read, path = webhook.OwnMapping, "/in/"+pathToken
 	}
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		b, err := io.ReadAll(q.Body)
@@ -120,12 +120,12 @@ func hear(t testing.TB, over string, take func(call.Event) error) (port int) {
 // TestEveryStory checks that every built-in scenario, over every protocol, gives
 // the tracker what is documented for it.
 func TestEveryStory(t *testing.T) {
-	for _, over := range linked {
+	for _, over := range varLinkedID {
 		for _, s := range simulate.Builtin() {
 			t.Run(over+"/"+s.ID, func(t *testing.T) {
 				t.Parallel()
 				w := wire(t, over)
-				err := simulate.Play{Can: registry.Of(over).Can, Speed: 1e6, Repeat: 1, Prefix: "sim-", OnStep: func(s simulate.Step) { w.told.Set(s.At) }}.Run(t.Context(), w, s)
+				err := simulate.Play{Capabilities: registry.Of(over).Capabilities, Speed: 1e6, Repeat: 1, Prefix: "sim-", OnStep: func(s simulate.Step) { w.told.Set(s.At) }}.Run(t.Context(), w, s)
 				must.Do(t, err)
 				must.Do(t, w.Close())
 				if w.link != nil {

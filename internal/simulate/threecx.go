@@ -20,18 +20,18 @@ import (
 // its fields only within With.
 type ThreeCX struct {
 	*server
-	Participants Listed // of all extensions, by number
-	Tokens       Tokens
-	Sequence     int            // number of the last event
-	Lists        int            // how often the extension was requested
-	Fetched      map[string]int // how often each participant was
-	ours         extension
+	Participants        Listing // of all extensions, by number
+	Tokens              Tokens
+	Sequence            int            // number of the last event
+	ExtensionRequests   int            // how often the extension was requested
+	ParticipantRequests map[string]int // how often each participant was
+	ownExtension        extension
 }
 
 // Start3CX starts a ThreeCX.
 func Start3CX(ctx context.Context, listen string, account Account) (*ThreeCX, error) {
-	t := &ThreeCX{Participants: Listed{}, Tokens: Tokens{Life: time.Hour}, Fetched: map[string]int{}}
-	t.server = newServer(func() bool { return t.Lists > 0 && len(t.conns) > 0 })
+	t := &ThreeCX{Participants: Listing{}, Tokens: Tokens{Lifetime: time.Hour}, ParticipantRequests: map[string]int{}}
+	t.server = newServer(func() bool { return t.ExtensionRequests > 0 && len(t.conns) > 0 })
 	return t, t.startExchange(ctx, registry.ThreeCX, listen, account, t.serve)
 }
 
@@ -48,13 +48,13 @@ func (t *ThreeCX) serve(w http.ResponseWriter, r *http.Request) {
 	case !ok:
 		w.WriteHeader(http.StatusUnauthorized)
 	case path == "/callcontrol/ws":
-		t.upgrade(w, r, socket{})
+		t.upgrade(w, r, socketHandler{})
 	case r.Method != http.MethodGet || r.URL.RawQuery != "":
 		w.WriteHeader(http.StatusMethodNotAllowed)
 	case path == "/callcontrol":
 		all := []any{}
 		t.With(func() {
-			t.Lists++
+			t.ExtensionRequests++
 			for _, extension := range slices.Sorted(maps.Keys(t.participantsByExtension())) {
 				all = append(all, t.state(extension))
 			}
@@ -62,7 +62,7 @@ func (t *ThreeCX) serve(w http.ResponseWriter, r *http.Request) {
 		answerJSON(w, http.StatusOK, all)
 	case path == "/callcontrol/"+at && at == t.account.Extension:
 		var one any
-		t.With(func() { one, t.Lists = t.state(at), t.Lists+1 })
+		t.With(func() { one, t.ExtensionRequests = t.state(at), t.ExtensionRequests+1 })
 		answerJSON(w, http.StatusOK, one)
 	case strings.HasPrefix(rest, "participants/"):
 		t.participant(w, at, strings.TrimPrefix(rest, "participants/"))
@@ -97,8 +97,8 @@ func (t *ThreeCX) participant(w http.ResponseWriter, extension, which string) {
 		if extension != t.account.Extension && !slices.ContainsFunc(t.participantsByExtension()[extension], func(p json.RawMessage) bool { return string(p) == string(t.Participants[which]) }) {
 			return
 		}
-		if found = t.Participants[which]; found != nil || len(t.Fetched) < maxRemembered {
-			t.Fetched[which]++
+		if found = t.Participants[which]; found != nil || len(t.ParticipantRequests) < maxRemembered {
+			t.ParticipantRequests[which]++
 		}
 	})
 	if found == nil {
@@ -109,7 +109,7 @@ func (t *ThreeCX) participant(w http.ResponseWriter, extension, which string) {
 }
 
 func (t *ThreeCX) token(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxAsked)
+	r.Body = http.MaxBytesReader(w, r.Body, maxMessage)
 	if r.Method != http.MethodPost || r.ParseForm() != nil || r.PostForm.Get("grant_type") != "client_credentials" ||
 		r.PostForm.Get("client_id") != t.account.User || r.PostForm.Get("client_secret") != t.account.Secret {
 		answerJSON(w, http.StatusBadRequest, map[string]string{"error": "invalid_client"})
@@ -117,7 +117,7 @@ func (t *ThreeCX) token(w http.ResponseWriter, r *http.Request) {
 	}
 	var token string
 	var life time.Duration
-	t.With(func() { token, life = t.Tokens.issue(), t.Tokens.Life })
+	t.With(func() { token, life = t.Tokens.issue(), t.Tokens.Lifetime })
 	answerJSON(w, http.StatusOK, map[string]any{"token_type": "Bearer", "expires_in": life.Seconds(), "access_token": token, "refresh_token": nil})
 }
 
@@ -148,33 +148,33 @@ func participant(c exchangeCall, leg int) map[string]any {
 	}
 	m := map[string]any{"id": leg, "status": [...]string{"Ringing", "Dialing", "Connected"}[c.state], "dn": extensionNumber, "party_caller_name": c.call.Name,
 		"party_dn": "10000", "party_caller_id": number, "party_did": digits(c.call.Line), "device_id": device, "party_dn_type": "Wexternalline",
-		"direct_control": false, "originated_by_dn": "", "referred_by_dn": digits(c.call.Via), "on_behalf_of_dn": "", "callid": c.talk, "legid": 2}
+		"direct_control": false, "originated_by_dn": "", "referred_by_dn": digits(c.call.Via), "on_behalf_of_dn": "", "callid": c.conversation, "legid": 2}
 	if c.call.Direction == "outgoing" {
 		m["party_did"] = ""
 	}
 	return m
 }
 
-// Tell sends what has changed, and waits until the client has requested it.
-func (t *ThreeCX) Tell(ctx context.Context, n Update) error {
+// SendUpdate sends what has changed, and waits until the client has requested it.
+func (t *ThreeCX) SendUpdate(ctx context.Context, n Update) error {
 	var events []string
 	before := map[string]int{} // how often each participant had been requested
 	t.With(func() {
-		ch := t.ours.take(n)
-		t.ours.list(t.Participants, strconv.Itoa, participant)
+		ch := t.ownExtension.apply(n)
+		t.ownExtension.listLegs(t.Participants, strconv.Itoa, participant)
 		for _, leg := range append(ch.began, ch.changed...) {
 			events = append(events, t.Event(Upsert, Entity(extensionNumber, leg)))
-			before[strconv.Itoa(leg)] = t.Fetched[strconv.Itoa(leg)]
+			before[strconv.Itoa(leg)] = t.ParticipantRequests[strconv.Itoa(leg)]
 		}
-		for _, leg := range ch.gone {
+		for _, leg := range ch.ended {
 			events = append(events, t.Event(Remove, Entity(extensionNumber, leg)))
-			delete(t.Fetched, strconv.Itoa(leg))
+			delete(t.ParticipantRequests, strconv.Itoa(leg))
 		}
 	})
 	t.SendAll(events...)
-	return t.taken(ctx, func() bool {
+	return t.awaitProcessed(ctx, func() bool {
 		for leg, n := range before {
-			if len(t.conns) > 0 && t.Fetched[leg] == n {
+			if len(t.conns) > 0 && t.ParticipantRequests[leg] == n {
 				return false
 			}
 		}

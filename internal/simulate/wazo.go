@@ -16,15 +16,15 @@ import (
 // its protocol. Access its fields only within With.
 type Wazo struct {
 	*server
-	Calls  Listed
+	Calls  Listing
 	Lines  json.RawMessage // of the user, if users may see them
 	Tokens Tokens
-	// Asked is called under the lock with each operation on a socket, and returns the code
+	// OnOperation is called under the lock with each operation on a socket, and returns the code
 	// of the answer, normally 0.
-	Asked   func(op string, data map[string]string) (code int)
-	sockets map[*wsConn]*wazoSocket
-	listed  bool // somebody has started and requested the calls
-	ours    extension
+	OnOperation    func(op string, data map[string]string) (code int)
+	sockets        map[*wsConn]*wazoSocket
+	callsRequested bool // somebody has started and requested the calls
+	ownExtension   extension
 }
 
 type wazoSocket struct {
@@ -37,11 +37,11 @@ const WazoUser = "7ad0bd2c-3a8b-4c6a-9b36-0b7c4a3d9a01"
 
 // StartWazo starts a Wazo.
 func StartWazo(ctx context.Context, listen string, account Account) (*Wazo, error) {
-	z := &Wazo{Calls: Listed{}, Tokens: Tokens{Life: 2 * time.Hour}, sockets: map[*wsConn]*wazoSocket{},
-		Asked: func(string, map[string]string) int { return 0 }}
+	z := &Wazo{Calls: Listing{}, Tokens: Tokens{Lifetime: 2 * time.Hour}, sockets: map[*wsConn]*wazoSocket{},
+		OnOperation: func(string, map[string]string) int { return 0 }}
 	z.server = newServer(func() bool {
 		for _, s := range z.sockets {
-			if s.started && z.listed {
+			if s.started && z.callsRequested {
 				return true
 			}
 		}
@@ -69,7 +69,7 @@ func (z *Wazo) serve(w http.ResponseWriter, r *http.Request) {
 		z.With(func() {
 			items = z.Calls.all()
 			for _, s := range z.sockets {
-				z.listed = z.listed || s.started
+				z.callsRequested = z.callsRequested || s.started
 			}
 		})
 		answerJSON(w, http.StatusOK, map[string]any{"items": items})
@@ -84,7 +84,7 @@ func (z *Wazo) token(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Expiration int `json:"expiration"`
 	}
-	if json.NewDecoder(io.LimitReader(r.Body, maxAsked)).Decode(&body) != nil || body.Expiration < 1 || r.Method != http.MethodPost {
+	if json.NewDecoder(io.LimitReader(r.Body, maxMessage)).Decode(&body) != nil || body.Expiration < 1 || r.Method != http.MethodPost {
 		answerJSON(w, http.StatusBadRequest, map[string]any{"reason": []string{"bad request"}, "status_code": 400})
 		return
 	}
@@ -93,7 +93,7 @@ func (z *Wazo) token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	token, life := "", time.Duration(0)
-	z.With(func() { token, life = z.Tokens.issue(), z.Tokens.Life })
+	z.With(func() { token, life = z.Tokens.issue(), z.Tokens.Lifetime })
 	const layout = "2006-01-02T15:04:05.000000"
 	now := time.Date(2001, 1, 1, 0, 0, 0, 123456000, time.UTC) // a server's clock may be wrong
 	issued, expires := now.Format(layout), now.Add(life).Format(layout)
@@ -108,13 +108,13 @@ func (z *Wazo) websocketd(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	token := r.Header.Get("X-Auth-Token")
-	z.upgrade(w, r, socket{
+	z.upgrade(w, r, socketHandler{
 		onOpen: func(c *wsConn) func() {
 			switch {
 			case token == "":
-				return func() { c.shutWith(4001) }
+				return func() { c.closeWith(4001) }
 			case !z.Tokens.has(token):
-				return func() { c.shutWith(4002) }
+				return func() { c.closeWith(4002) }
 			}
 			z.sockets[c] = &wazoSocket{names: map[string]bool{}}
 			return func() { // reading reports a failure
@@ -153,7 +153,7 @@ func (z *Wazo) handleMessage(c *wsConn, b []byte) bool {
 			good = false
 		}
 		if good {
-			code = z.Asked(m.Op, m.Data)
+			code = z.OnOperation(m.Op, m.Data)
 		}
 	})
 	if !good {
@@ -161,20 +161,20 @@ func (z *Wazo) handleMessage(c *wsConn, b []byte) bool {
 		if m.Op == "token" {
 			code = 4002
 		}
-		c.shutWith(code)
+		c.closeWith(code)
 		return false
 	}
 	return c.send(fmt.Appendf(nil, `{"op": %q, "code": %d, "data": %s}`, m.Op, code, data)) == nil
 }
 
-// Event is an event about a call.
-type Event struct {
+// WazoEvent is an event about a call.
+type WazoEvent struct {
 	Name string // such as call_updated
 	Call json.RawMessage
 }
 
 // Send sends events to the clients that have started and subscribed to them.
-func (z *Wazo) Send(events ...Event) {
+func (z *Wazo) Send(events ...WazoEvent) {
 	z.sendEach(func(c *wsConn) (texts []string) {
 		s := z.sockets[c]
 		for _, e := range events {
@@ -187,7 +187,7 @@ func (z *Wazo) Send(events ...Event) {
 }
 
 // String returns the event as sent.
-func (e Event) String() string {
+func (e WazoEvent) String() string {
 	return string(toJSON(map[string]any{"op": "event", "code": 0, "data": map[string]any{"name": e.Name, "origin_uuid": "simulate",
 		"timestamp": stamp(time.Now()), "tenant_uuid": "simulate", "user_uuid:" + WazoUser: true, "data": e.Call}}))
 }
@@ -204,39 +204,39 @@ func wazoCall(c exchangeCall, leg int) map[string]any {
 	case len(peer) <= 4:
 		direction = "internal"
 	}
-	return map[string]any{"call_id": channelID(leg), "conversation_id": channelID(c.talk),
+	return map[string]any{"call_id": channelID(leg), "conversation_id": channelID(c.conversation),
 		"status": [...]string{"Ringing", "Ring", "Up"}[c.state], "is_caller": caller, "direction": direction, "dialed_extension": dialed,
 		"caller_id_name": "", "caller_id_number": extensionNumber, "peer_caller_id_name": name, "peer_caller_id_number": peer,
 		"user_uuid": WazoUser, "line_id": 1, "sip_call_id": c.call.ID, "creation_time": stamp(c.began), "answer_time": nil, "hangup_time": nil,
 		"on_hold": false, "muted": false, "is_video": false, "parked": false, "talking_to": map[string]any{}, "bridges": []string{}}
 }
 
-// Tell sends the events of a change: one before the caller is known, one too late, and with
+// SendUpdate sends the events of a change: one before the caller is known, one too late, and with
 // a withheld number replaced by the number that was called.
-func (z *Wazo) Tell(_ context.Context, n Update) error {
-	var events []Event
-	event := func(name string, call map[string]any) { events = append(events, Event{name, toJSON(call)}) }
+func (z *Wazo) SendUpdate(_ context.Context, n Update) error {
+	var events []WazoEvent
+	event := func(name string, call map[string]any) { events = append(events, WazoEvent{name, toJSON(call)}) }
 	z.With(func() {
 		before := exchangeCall{}
-		if c := z.ours.find(n.Call.ID); c != nil {
+		if c := z.ownExtension.find(n.Call.ID); c != nil {
 			before = *c
 		}
-		ch := z.ours.take(n)
-		z.ours.list(z.Calls, channelID, wazoCall)
+		ch := z.ownExtension.apply(n)
+		z.ownExtension.listLegs(z.Calls, channelID, wazoCall)
 		for _, leg := range ch.began { // first without its caller
 			event("call_created", withFields(wazoCall(ch.call, leg), "status", "Down", "direction", "unknown", "peer_caller_id_name", "", "peer_caller_id_number", ""))
 			event("call_updated", wazoCall(ch.call, leg))
 		}
 		for _, leg := range ch.changed {
-			if n.Do == Answer {
+			if n.Verb == Answer {
 				event("call_answered", wazoCall(ch.call, leg))
 			}
 			event("call_updated", wazoCall(ch.call, leg))
 		}
-		for _, leg := range ch.gone { // with caller and peer swapped
+		for _, leg := range ch.ended { // with caller and peer swapped
 			event("call_ended", withFields(wazoCall(ch.call, leg), "peer_caller_id_name", "", "peer_caller_id_number", extensionNumber,
 				"caller_id_name", n.Call.Name, "caller_id_number", digits(n.Call.Number), "reason_code", hangupCause(n)))
-			if n.Do == End { // a late event, which must change nothing
+			if n.Verb == End { // a late event, which must change nothing
 				event("call_updated", wazoCall(before, leg))
 			}
 		}

@@ -18,7 +18,7 @@ func openWebhook(path string, message func(Update) (method, query string, body [
 	return func(_ context.Context, o Options) (Softphone, error) {
 		return sender(func(ctx context.Context, n Update) error {
 			method, query, body := message(n)
-			return deliver(ctx, method, "https://"+address(o.Port)+"/in/"+url.PathEscape(o.PathToken)+path+query, body)
+			return deliver(ctx, method, "https://"+loopbackAddress(o.Port)+"/in/"+url.PathEscape(o.PathToken)+path+query, body)
 		}), nil
 	}
 }
@@ -49,16 +49,17 @@ func voipgridMessage(n Update) (method, query string, body []byte) {
 	case c.Number == "":
 		caller["number"], caller["name"] = nil, nil
 	}
-	switch n.Do {
+	switch n.Verb {
 	case End:
-		reason := map[call.Reason]string{call.Missed: "no-answer", call.Elsewhere: "answered-elsewhere", call.Rejected: "rejected"}[n.Reason]
+		reason := map[call.Reason]string{call.Missed: "no-answer", call.AnsweredElsewhere: "answered-elsewhere",
+			call.Rejected: "rejected"}[n.Reason]
 		said["status"], said["reason"] = "ended", cmp.Or(reason, "completed")
 	case Answer:
 		said["status"] = "in-progress"
 	default:
 		said["status"] = "ringing"
 	}
-	if name, rest, ok := strings.Cut(c.Via, " ("); ok && n.Do == Ring {
+	if name, rest, ok := strings.Cut(c.Via, " ("); ok && n.Verb == Ring {
 		said["status"], said["redirector"] = "cold-transfer", map[string]any{"name": name, "user_numbers": []string{strings.TrimSuffix(rest, ")")}}
 	}
 	return http.MethodPost, "", toJSON(said)
@@ -80,7 +81,7 @@ func yeastarCall(n Update) (kind int, call map[string]any) {
 	c := n.Call
 	theirs, ours := "ALERT", "RING"
 	switch {
-	case n.Do == End:
+	case n.Verb == End:
 		theirs, ours = "BYE", "BYE"
 	case n.Answered:
 		theirs, ours = "ANSWERED", "ANSWER"
@@ -94,8 +95,8 @@ func yeastarCall(n Update) (kind int, call map[string]any) {
 	case fromColleague(c):
 		members[0] = map[string]any{"extension": map[string]any{"number": c.Number, "channel_id": "1", "member_status": theirs, "call_path": ""}}
 	}
-	if kind = yeastarChanged; n.Do == Caller {
-		kind = yeastarPassed
+	if kind = yeastarChanged; n.Verb == ChangeCaller {
+		kind = yeastarTransferred
 	}
 	return kind, map[string]any{"call_id": c.ID, "members": members}
 }
@@ -111,7 +112,7 @@ func voipzekerMessage(n Update) (method, query string, body []byte) {
 		q = url.Values{"calluniqueid": {c.ID}, "callfrom": {extensionNumber}, "callto": {c.Number}, "direction": {"out"}, "status_desc": {"OUTGOING_RINGING"}}
 	}
 	q.Set("timestamp", fmt.Sprint(time.Now().Unix()))
-	switch n.Do {
+	switch n.Verb {
 	case Answer:
 		q.Set("status_desc", "CONNECTED")
 	case End:

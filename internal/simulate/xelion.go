@@ -18,28 +18,29 @@ import (
 // its fields only within With.
 type Xelion struct {
 	*server
-	Channels Listed            // of all calls
-	Numbers  map[string]string // by channel
-	Tokens   Tokens            // each can renew itself
-	Taken    bool              // the user space is in use, until the next login
-	Plain    bool              // the user is not an administrator and gets no events about calls
-	Version  int64             // of the last event about a channel
-	Lists    int               // how often the channels were requested
-	Asked    int               // how often their numbers were
-	Tested   int               // messages echoed
-	sockets  map[*wsConn]map[string]bool
-	keys     Tokens // of sockets
-	ours     extension
-	left     map[string]map[string]any // channels that end with the next update
+	Channels        Listing           // of all calls
+	Numbers         map[string]string // by channel
+	Tokens          Tokens            // each can renew itself
+	InUse           bool              // the user space is in use, until the next login
+	NonAdmin        bool              // the user is not an administrator and gets no events about calls
+	Version         int64             // of the last event about a channel
+	ChannelRequests int               // how often the channels were requested
+	NumberRequests  int               // how often their numbers were
+	Echoes          int               // messages echoed
+	sockets         map[*wsConn]map[string]bool
+	keys            Tokens // of sockets
+	ownExtension    extension
+	endingChannels  map[string]map[string]any // channels that end with the next update
 }
 
 const xelionBase = "/api/v1/master"
 
 // StartXelion starts a Xelion.
 func StartXelion(ctx context.Context, listen string, account Account) (*Xelion, error) {
-	x := &Xelion{Channels: Listed{}, Numbers: map[string]string{}, Tokens: Tokens{Life: time.Hour}, sockets: map[*wsConn]map[string]bool{},
-		left: map[string]map[string]any{}}
-	x.server = newServer(func() bool { return x.Lists > 0 && x.Wanted() })
+	x := &Xelion{Channels: Listing{}, Numbers: map[string]string{}, Tokens: Tokens{Lifetime: time.Hour},
+		sockets:        map[*wsConn]map[string]bool{},
+		endingChannels: map[string]map[string]any{}}
+	x.server = newServer(func() bool { return x.ChannelRequests > 0 && x.HasSubscriber() })
 	return x, x.startExchange(ctx, registry.Xelion, listen, account, x.serve)
 }
 
@@ -64,10 +65,10 @@ func (x *Xelion) serve(w http.ResponseWriter, r *http.Request) {
 		x.With(func() { key = x.keys.issue() })
 		answerJSON(w, http.StatusOK, map[string]string{"object": "ws://" + r.Host + "/websocket/" + key})
 	case ask == "GET /communications/active_channels":
-		x.list(w, func() []json.RawMessage { x.Lists++; return x.Channels.all() })
+		x.list(w, func() []json.RawMessage { x.ChannelRequests++; return x.Channels.all() })
 	case ask == "GET /channels":
 		x.list(w, func() (all []json.RawMessage) {
-			x.Asked++
+			x.NumberRequests++
 			for id, number := range x.Numbers {
 				all = append(all, toJSON(map[string]any{"channelId": "1536738562." + id, "channelName": id, "phoneNumber": number, "state": "Up"}))
 			}
@@ -99,8 +100,8 @@ func (x *Xelion) login(w http.ResponseWriter, r *http.Request) {
 		Space  string `json:"userSpace"`
 	}
 	taken := false
-	x.With(func() { taken, x.Taken = x.Taken, false })
-	switch err := json.NewDecoder(io.LimitReader(r.Body, maxAsked)).Decode(&asked); {
+	x.With(func() { taken, x.InUse = x.InUse, false })
+	switch err := json.NewDecoder(io.LimitReader(r.Body, maxMessage)).Decode(&asked); {
 	case err != nil || asked.Space == "":
 		xelionError(w, http.StatusBadRequest, 10202)
 	case asked.User != x.account.User || asked.Secret != x.account.Secret:
@@ -114,14 +115,14 @@ func (x *Xelion) login(w http.ResponseWriter, r *http.Request) {
 
 func (x *Xelion) grant(w http.ResponseWriter) {
 	token, life := "", time.Duration(0)
-	x.With(func() { token, life = x.Tokens.issue(), x.Tokens.Life })
+	x.With(func() { token, life = x.Tokens.issue(), x.Tokens.Lifetime })
 	answerJSON(w, http.StatusOK, map[string]any{"authentication": token, "renewalToken": token, "validUntil": time.Now().UTC().Add(life).Format(time.DateTime),
 		"version": "1.1", "serverVersion": "9 update 1", "buildNumber": "20261104.1", "brand": nil})
 }
 
 func (x *Xelion) renew(w http.ResponseWriter, r *http.Request, token string) {
 	var renewal string
-	if json.NewDecoder(io.LimitReader(r.Body, maxAsked)).Decode(&renewal) != nil || renewal != token {
+	if json.NewDecoder(io.LimitReader(r.Body, maxMessage)).Decode(&renewal) != nil || renewal != token {
 		xelionError(w, http.StatusUnauthorized, 10020)
 		return
 	}
@@ -135,7 +136,7 @@ func (x *Xelion) websocket(w http.ResponseWriter, r *http.Request, key string) {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
-	x.upgrade(w, r, socket{
+	x.upgrade(w, r, socketHandler{
 		onOpen:    func(c *wsConn) func() { x.sockets[c] = map[string]bool{}; return nil },
 		onMessage: x.handleMessage,
 		onClose:   func(c *wsConn) { delete(x.sockets, c) },
@@ -154,7 +155,7 @@ func (x *Xelion) handleMessage(c *wsConn, b []byte) bool {
 	}
 	if m.Message == "test" {
 		sent := c.send(b) == nil
-		x.With(func() { x.Tested++ })
+		x.With(func() { x.Echoes++ })
 		return sent
 	}
 	x.With(func() {
@@ -165,8 +166,8 @@ func (x *Xelion) handleMessage(c *wsConn, b []byte) bool {
 	return true
 }
 
-// Wanted reports whether somebody has subscribed to all events. Call it within With.
-func (x *Xelion) Wanted() bool {
+// HasSubscriber reports whether somebody has subscribed to all events. Call it within With.
+func (x *Xelion) HasSubscriber() bool {
 	for _, wants := range x.sockets {
 		if wants["callHungUpEvent"] {
 			return true
@@ -175,25 +176,25 @@ func (x *Xelion) Wanted() bool {
 	return false
 }
 
-// Notification is an event of some type.
-type Notification struct {
-	Type string
-	Of   map[string]any
+// XelionEvent is an event of some type.
+type XelionEvent struct {
+	Type   string
+	Fields map[string]any
 }
 
 // String returns the event as sent.
-func (n Notification) String() string {
-	return string(toJSON(map[string]any{"messageType": "notification", "notificationType": n.Type, "notification": n.Of}))
+func (n XelionEvent) String() string {
+	return string(toJSON(map[string]any{"messageType": "notification", "notificationType": n.Type, "notification": n.Fields}))
 }
 
-// admin lists the events that only administrators get.
-var admin = map[string]bool{"newCallEvent": true, "callConnectedEvent": true, "channelHungUpEvent": true, "callHungUpEvent": true}
+// adminEvents lists the events that only administrators get.
+var adminEvents = map[string]bool{"newCallEvent": true, "callConnectedEvent": true, "channelHungUpEvent": true, "callHungUpEvent": true}
 
 // Send sends events to the clients that want and may have them, all before any echo.
-func (x *Xelion) Send(events ...Notification) {
+func (x *Xelion) Send(events ...XelionEvent) {
 	x.sendEach(func(c *wsConn) (texts []string) {
 		for _, n := range events {
-			if x.sockets[c][n.Type] && !(x.Plain && admin[n.Type]) {
+			if x.sockets[c][n.Type] && !(x.NonAdmin && adminEvents[n.Type]) {
 				texts = append(texts, n.String())
 			}
 		}
@@ -202,9 +203,9 @@ func (x *Xelion) Send(events ...Notification) {
 }
 
 // Channel returns an event about a channel, with the next version. Call it within With.
-func (x *Xelion) Channel(update string, channel any) Notification {
+func (x *Xelion) Channel(update string, channel any) XelionEvent {
 	x.Version++
-	return Notification{"activeChannelEvent", map[string]any{"updateType": update, "version": x.Version, "activeChannel": channel}}
+	return XelionEvent{"activeChannelEvent", map[string]any{"updateType": update, "version": x.Version, "activeChannel": channel}}
 }
 
 func sipChannel(account string, n int) string { return fmt.Sprintf("SIP/%s-%08x", account, n) }
@@ -229,7 +230,7 @@ func (x *Xelion) parties(c exchangeCall) (other map[string]any, own func(leg int
 		name = number
 	}
 	mine := func(leg int) string { return sipChannel(extensionNumber, leg) }
-	theirs := sipChannel("lijn", c.talk)
+	theirs := sipChannel("lijn", c.conversation)
 	id, role, ours := theirs, "CALLER", "CALLEE"
 	about = map[string]any{"callerPhoneNumber": number, "calleePhoneNumber": line}
 	if c.call.Direction == "outgoing" {
@@ -243,10 +244,10 @@ func (x *Xelion) parties(c exchangeCall) (other map[string]any, own func(leg int
 	return party(id, theirs, state, name, role, phone), own, about
 }
 
-// Tell sends the events, and waits until the client has put them together. The user is an
+// SendUpdate sends the events, and waits until the client has put them together. The user is an
 // administrator, whose events contain numbers before the channels exist.
-func (x *Xelion) Tell(ctx context.Context, n Update) error {
-	var events []Notification
+func (x *Xelion) SendUpdate(ctx context.Context, n Update) error {
+	var events []XelionEvent
 	tested := 0
 	set := func(channel map[string]any, there bool) {
 		id, update := channel["channelId"].(string), "remove"
@@ -257,27 +258,27 @@ func (x *Xelion) Tell(ctx context.Context, n Update) error {
 		events = append(events, x.Channel(update, channel))
 	}
 	x.With(func() {
-		tested = x.Tested
-		for _, c := range x.left {
+		tested = x.Echoes
+		for _, c := range x.endingChannels {
 			set(c, false)
 		}
-		clear(x.left)
-		if c := x.ours.find(n.Call.ID); c != nil && n.Do == Caller {
+		clear(x.endingChannels)
+		if c := x.ownExtension.find(n.Call.ID); c != nil && n.Verb == ChangeCaller {
 			before, _, _ := x.parties(*c)
 			set(before, false)
-			c.talk = x.ours.number()
+			c.conversation = x.ownExtension.nextNumber()
 		}
-		ch := x.ours.take(n)
-		if ch.call.talk == 0 {
+		ch := x.ownExtension.apply(n)
+		if ch.call.conversation == 0 {
 			return
 		}
 		if ch.call.legs == nil {
-			ch.call.legs = ch.gone
+			ch.call.legs = ch.ended
 		}
 		other, own, about := x.parties(ch.call)
-		switch n.Do {
-		case Ring, Caller:
-			events = append(events, Notification{"newCallEvent", about})
+		switch n.Verb {
+		case Ring, ChangeCaller:
+			events = append(events, XelionEvent{"newCallEvent", about})
 			set(other, true)
 		case Answer:
 			set(other, true)
@@ -285,33 +286,33 @@ func (x *Xelion) Tell(ctx context.Context, n Update) error {
 		for _, leg := range append(ch.began, ch.changed...) {
 			set(own(leg), true)
 		}
-		if n.Do == Answer {
-			events = append(events, Notification{"callConnectedEvent", about})
+		if n.Verb == Answer {
+			events = append(events, XelionEvent{"callConnectedEvent", about})
 		}
-		if n.Do == End {
+		if n.Verb == End {
 			x.hungUp(n, other, about, set)
 		}
-		for _, leg := range ch.gone {
+		for _, leg := range ch.ended {
 			set(own(leg), false)
 		}
-		if n.Do == End && n.Reason == call.Missed {
-			events = append(events, Notification{"missedCallEvent", about})
+		if n.Verb == End && n.Reason == call.Missed {
+			events = append(events, XelionEvent{"missedCallEvent", about})
 		}
 	})
 	x.Send(events...)
-	return x.taken(ctx, func() bool { return n.Do == Again || len(x.sockets) == 0 || x.Tested > tested })
+	return x.awaitProcessed(ctx, func() bool { return n.Verb == RingAgain || len(x.sockets) == 0 || x.Echoes > tested })
 }
 
 // hungUp sets what happens to the other party's channel: it
 // moves to a colleague, stays until the next update, or ends.
 func (x *Xelion) hungUp(n Update, other, about map[string]any, set func(map[string]any, bool)) {
 	switch n.Reason {
-	case call.Elsewhere:
-		colleague := party(about["callId"].(string), sipChannel("102", x.ours.number()), "CONNECTED", "Bram", "CALLEE", "102")
+	case call.AnsweredElsewhere:
+		colleague := party(about["callId"].(string), sipChannel("102", x.ownExtension.nextNumber()), "CONNECTED", "Bram", "CALLEE", "102")
 		set(colleague, true)
-		x.left["colleague"], x.left["other"] = colleague, other
+		x.endingChannels["colleague"], x.endingChannels["other"] = colleague, other
 	case call.Rejected:
-		x.left["other"] = other
+		x.endingChannels["other"] = other
 	default:
 		set(other, false)
 	}

@@ -18,20 +18,20 @@ import (
 // fields only within With.
 type Yeastar struct {
 	*server
-	Calls      Listed // active calls, by id
-	Tokens     Tokens
-	refreshing map[string]bool   // refresh tokens that are valid
-	Logins     int               // with id and secret, including rejected ones
-	Idle       time.Duration     // how long a connection may be silent
-	Withholds  bool              // rejects queries for the active calls
-	topics     map[*wsConn][]int // subscribed topics
-	queried    bool              // somebody has requested the calls
+	Calls          Listing // active calls, by id
+	Tokens         Tokens
+	refreshTokens  map[string]bool   // refresh tokens that are valid
+	Logins         int               // with id and secret, including rejected ones
+	Idle           time.Duration     // how long a connection may be silent
+	RejectsQueries bool              // rejects queries for the active calls
+	topics         map[*wsConn][]int // subscribed topics
+	queried        bool              // somebody has requested the calls
 }
 
 // The kinds of events.
 const (
-	yeastarChanged = 30011
-	yeastarPassed  = 30013
+	yeastarChanged     = 30011
+	yeastarTransferred = 30013
 )
 
 // maxYeastarTokens is how many tokens an application may have.
@@ -39,21 +39,21 @@ const maxYeastarTokens = 8
 
 // The codes of answers.
 const (
-	yeastarOK      = 0
-	yeastarDenied  = 10003
-	yeastarToken   = 10004
-	yeastarTooMany = 10023
+	yeastarOK       = 0
+	yeastarDenied   = 10003
+	yeastarBadToken = 10004
+	yeastarTooMany  = 10023
 )
 
 // StartYeastar starts a Yeastar.
 func StartYeastar(ctx context.Context, listen string, account Account) (*Yeastar, error) {
-	y := &Yeastar{Calls: Listed{}, Tokens: Tokens{Life: 30 * time.Minute}, refreshing: map[string]bool{}, Idle: time.Minute, topics: map[*wsConn][]int{}}
+	y := &Yeastar{Calls: Listing{}, Tokens: Tokens{Lifetime: 30 * time.Minute}, refreshTokens: map[string]bool{}, Idle: time.Minute, topics: map[*wsConn][]int{}}
 	y.server = newServer(func() bool { return y.queried && len(y.topics) > 0 })
 	return y, y.startExchange(ctx, registry.YeastarSocket, listen, account, y.serve)
 }
 
-// coded builds an answer with a code.
-func coded(code int, more ...any) map[string]any {
+// codedAnswer builds an answer with a code.
+func codedAnswer(code int, more ...any) map[string]any {
 	says := "FAILURE"
 	if code == yeastarOK {
 		says = "SUCCESS"
@@ -65,32 +65,32 @@ func (y *Yeastar) serve(w http.ResponseWriter, r *http.Request) {
 	path, ours := strings.CutPrefix(r.URL.Path, "/openapi/v1.0/")
 	var asked map[string]string
 	if r.Method == http.MethodPost {
-		_ = json.NewDecoder(http.MaxBytesReader(w, r.Body, maxAsked)).Decode(&asked) // nothing is refused below
+		_ = json.NewDecoder(http.MaxBytesReader(w, r.Body, maxMessage)).Decode(&asked) // nothing is refused below
 	}
 	token := r.URL.Query().Get("access_token")
-	answer := coded(yeastarToken)
+	answer := codedAnswer(yeastarBadToken)
 	y.With(func() {
 		switch valid := y.Tokens.has(token); {
 		case !ours || r.UserAgent() != "OpenAPI":
-			answer = coded(10001)
+			answer = codedAnswer(10001)
 		case path == "get_token" && r.Method == http.MethodPost:
 			if y.Logins++; asked["username"] == y.account.User && asked["password"] == y.account.Secret {
 				answer = y.token()
 			} else {
-				answer = coded(yeastarDenied)
+				answer = codedAnswer(yeastarDenied)
 			}
 		case path == "refresh_token" && r.Method == http.MethodPost:
-			if old := asked["refresh_token"]; y.refreshing[old] {
-				delete(y.refreshing, old)
-				y.forget(strings.TrimPrefix(old, refreshes))
+			if old := asked["refresh_token"]; y.refreshTokens[old] {
+				delete(y.refreshTokens, old)
+				y.forget(strings.TrimPrefix(old, refreshPrefix))
 				answer = y.token()
 			}
 		case !valid || r.Method != http.MethodGet:
 		case path == "del_token":
 			y.forget(token)
-			answer = coded(yeastarOK)
-		case path == "call/query" && !y.Withholds:
-			answer, y.queried = coded(yeastarOK, "data", y.Calls.all()), true
+			answer = codedAnswer(yeastarOK)
+		case path == "call/query" && !y.RejectsQueries:
+			answer, y.queried = codedAnswer(yeastarOK, "data", y.Calls.all()), true
 		case path == "subscribe":
 			answer = nil
 		}
@@ -99,7 +99,7 @@ func (y *Yeastar) serve(w http.ResponseWriter, r *http.Request) {
 		answerJSON(w, http.StatusOK, answer)
 		return
 	}
-	y.upgrade(w, r, socket{onMessage: y.handleMessage, onClose: func(c *wsConn) { delete(y.topics, c) }, onOpen: y.began})
+	y.upgrade(w, r, socketHandler{onMessage: y.handleMessage, onClose: func(c *wsConn) { delete(y.topics, c) }, onOpen: y.began})
 }
 
 // began sets the time after which a silent connection ends.
@@ -108,8 +108,8 @@ func (y *Yeastar) began(c *wsConn) func() {
 	return nil
 }
 
-// refreshes is the prefix of refresh tokens.
-const refreshes = "refresh."
+// refreshPrefix is the prefix of refresh tokens.
+const refreshPrefix = "refresh."
 
 func (y *Yeastar) forget(token string) {
 	y.Tokens.Valid = slices.DeleteFunc(y.Tokens.Valid, func(t string) bool { return t == token })
@@ -118,12 +118,12 @@ func (y *Yeastar) forget(token string) {
 // token issues a new token, with its refresh token.
 func (y *Yeastar) token() map[string]any {
 	if len(y.Tokens.Valid) >= maxYeastarTokens {
-		return coded(yeastarTooMany)
+		return codedAnswer(yeastarTooMany)
 	}
 	access := y.Tokens.issue()
-	y.refreshing[refreshes+access] = true
-	return coded(yeastarOK, "access_token_expire_time", y.Tokens.Life.Seconds(), "access_token", access,
-		"refresh_token_expire_time", 86400, "refresh_token", refreshes+access)
+	y.refreshTokens[refreshPrefix+access] = true
+	return codedAnswer(yeastarOK, "access_token_expire_time", y.Tokens.Lifetime.Seconds(), "access_token", access,
+		"refresh_token_expire_time", 86400, "refresh_token", refreshPrefix+access)
 }
 
 // handleMessage handles a message on the socket.
@@ -131,22 +131,22 @@ func (y *Yeastar) handleMessage(c *wsConn, b []byte) bool {
 	var asked struct {
 		Topics []int `json:"topic_list"`
 	}
-	answer := string(toJSON(coded(10002)))
+	answer := string(toJSON(codedAnswer(10002)))
 	y.With(func() {
 		_ = c.conn.SetReadDeadline(time.Now().Add(y.Idle))
 		if string(b) == "heartbeat" {
 			answer = "heartbeat response"
 		} else if json.Unmarshal(b, &asked) == nil && len(asked.Topics) > 0 {
-			answer = string(toJSON(coded(yeastarOK)))
+			answer = string(toJSON(codedAnswer(yeastarOK)))
 			y.topics[c] = asked.Topics
 		}
 	})
 	return c.send([]byte(answer)) == nil
 }
 
-// Withdraw invalidates all tokens, and closes the connections made with them.
-func (y *Yeastar) Withdraw() {
-	y.With(func() { y.Tokens.Valid = nil; clear(y.refreshing) })
+// RevokeTokens invalidates all tokens, and closes the connections made with them.
+func (y *Yeastar) RevokeTokens() {
+	y.With(func() { y.Tokens.Valid = nil; clear(y.refreshTokens) })
 	y.EachSocket(func(c *websocket.Conn) { _ = c.NetConn().Close() })
 }
 
@@ -160,11 +160,11 @@ func (y *Yeastar) Send(kind int, event string) {
 	})
 }
 
-// Tell sends an event.
-func (y *Yeastar) Tell(_ context.Context, n Update) error {
+// SendUpdate sends an event.
+func (y *Yeastar) SendUpdate(_ context.Context, n Update) error {
 	kind, call := yeastarCall(n)
 	y.With(func() {
-		if y.Calls[n.Call.ID] = toJSON(call); n.Do == End {
+		if y.Calls[n.Call.ID] = toJSON(call); n.Verb == End {
 			delete(y.Calls, n.Call.ID)
 		}
 	})

@@ -62,9 +62,9 @@ func (e *Error) In(l Language) string {
 	return l.T(e.Key, args...)
 }
 
-// system lists the system errors that users encounter. The system's own texts are in
+// systemErrors lists the system errors that users encounter. The system's own texts are in
 // English, or in whatever language it uses.
-var system = []struct {
+var systemErrors = []struct {
 	is  error
 	key Key
 }{
@@ -92,12 +92,12 @@ func (l Language) Error(err error) string {
 	}
 	if lookup, ok := errors.AsType[*contact.LookupError](err); ok {
 		s := strings.TrimSuffix(l.T(Failure(string(lookup.Failure))), ".")
-		if lookup.Detail != "" && (l == English || coded().MatchString(lookup.Detail)) {
+		if lookup.Detail != "" && (l == English || hubCodePattern().MatchString(lookup.Detail)) {
 			s += " (" + lookup.Detail + ")"
 		}
 		return s + "."
 	}
-	at, bare := place(err)
+	at, bare := errorPath(err)
 	if l == English && !bare {
 		return err.Error() // this says more: what is wrapped, and what was being done
 	}
@@ -105,7 +105,7 @@ func (l Language) Error(err error) string {
 	if errors.As(err, &own) {
 		return own.In(l)
 	}
-	for _, s := range system {
+	for _, s := range systemErrors {
 		if errors.Is(err, s.is) {
 			if at != "" {
 				at += ": "
@@ -116,13 +116,13 @@ func (l Language) Error(err error) string {
 	return l.T(ErrorOther, err.Error())
 }
 
-// coded matches details that are codes of the hub, such as "token: status 503".
+// hubCodePattern matches details that are codes of the hub, such as "token: status 503".
 // All others are English.
-var coded = lazyregexp.New(`^\w+: (?:status \d+|[a-z]+(?:_[a-z]+)+)$|^status \d+$`)
+var hubCodePattern = lazyregexp.New(`^\w+: (?:status \d+|[a-z]+(?:_[a-z]+)+)$|^status \d+$`)
 
-// place returns the path of a system error, and whether err is that
+// errorPath returns the path of a system error, and whether err is that
 // error itself, unwrapped.
-func place(err error) (at string, bare bool) {
+func errorPath(err error) (at string, bare bool) {
 	var path *fs.PathError
 	var link *os.LinkError
 	switch {

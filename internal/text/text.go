@@ -119,9 +119,9 @@ func fill(s string, args []any) string {
 // somebody (support.contact).
 func (l Language) Support(contact string) string { return cmp.Or(contact, l.T(CardAdmin)) }
 
-// OpenFile is the label of the button that opens a customer file; an office may have its
+// OpenFileLabel is the label of the button that opens a customer file; an office may have its
 // own word for that (ui.file_word).
-func (l Language) OpenFile(word string) string {
+func (l Language) OpenFileLabel(word string) string {
 	key := CardWordRelatie
 	switch word {
 	case "klantkaart":

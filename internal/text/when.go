@@ -24,8 +24,8 @@ func (l Language) Day(t, now time.Time) string {
 	return s
 }
 
-// Length formats a duration, to the second: "2:14", "1:05:00".
-func (l Language) Length(d time.Duration) string {
+// Duration formats a duration, to the second: "2:14", "1:05:00".
+func (l Language) Duration(d time.Duration) string {
 	s := int(max(d, 0).Round(time.Second) / time.Second)
 	if s >= 3600 {
 		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)

@@ -21,7 +21,7 @@ func TestDaysAndLengths(t *testing.T) {
 	}
 	for d, want := range map[time.Duration]string{-time.Second: "0:00", 0: "0:00", 9 * time.Second: "0:09", 134 * time.Second: "2:14",
 		3599500 * time.Millisecond: "1:00:00", 3*time.Hour + 2*time.Minute + time.Second: "3:02:01"} {
-		if got := Dutch.Length(d); got != want {
+		if got := Dutch.Duration(d); got != want {
 			t.Errorf("%v: %q, want %q", d, got, want)
 		}
 	}

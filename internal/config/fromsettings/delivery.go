@@ -28,10 +28,10 @@ type Senders struct {
 	Dirs     profile.Dirs
 	Settings func() settings.Hub // the current settings
 
-	mu    sync.Mutex
-	all   map[string]*hub.Client
-	set   settings.Hub // the settings all were created with
-	stale bool
+	mu             sync.Mutex
+	clients        map[string]*hub.Client
+	clientSettings settings.Hub // the settings all were created with
+	stale          bool
 }
 
 // Renew creates new clients for the next requests.
@@ -48,17 +48,17 @@ func (s *Senders) Client(intermediary string) (outbox.Deliverer, error) {
 	now := s.Settings()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stale || now != s.set {
+	if s.stale || now != s.clientSettings {
 		s.close()
-		s.set, s.stale = now, false
+		s.clientSettings, s.stale = now, false
 	}
 	intermediary = cmp.Or(intermediary, now.Intermediary)
-	if c := s.all[intermediary]; c != nil {
+	if c := s.clients[intermediary]; c != nil {
 		return c, nil
 	}
 	now.Intermediary = intermediary
 	// Errors of requests are reported by the outbox.
-	cfg, err := Hub(s.Dirs, now)
+	cfg, err := HubConfig(s.Dirs, now)
 	if intermediary == "" {
 		err = errors.New("hub.intermediary is missing")
 	}
@@ -69,10 +69,10 @@ func (s *Senders) Client(intermediary string) (outbox.Deliverer, error) {
 	if err != nil {
 		return nil, &contact.LookupError{Failure: contact.NotSetUp, Detail: err.Error()}
 	}
-	if s.all == nil {
-		s.all = map[string]*hub.Client{}
+	if s.clients == nil {
+		s.clients = map[string]*hub.Client{}
 	}
-	s.all[intermediary] = c
+	s.clients[intermediary] = c
 	return c, nil
 }
 
@@ -84,8 +84,8 @@ func (s *Senders) Close() {
 }
 
 func (s *Senders) close() {
-	for _, c := range s.all {
+	for _, c := range s.clients {
 		c.Close()
 	}
-	s.all = nil
+	s.clients = nil
 }

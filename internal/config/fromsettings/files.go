@@ -30,7 +30,7 @@ func TerminalProgram(exe string) string {
 // companion returns a program installed with exe, or exe itself if it is not installed.
 func companion(exe, name string) string {
 	dirs := []string{filepath.Dir(exe)}
-	if programs, ok := installed.Beside(exe); ok {
+	if programs, ok := installed.VersionsFolder(exe); ok {
 		dirs = []string{programs, dirs[0]} // the stable place, independent of versions, first
 	}
 	for _, dir := range dirs {

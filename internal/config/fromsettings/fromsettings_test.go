@@ -123,7 +123,7 @@ func TestExchangesThroughTheProxy(t *testing.T) {
 		must.Do(t, d.Make())
 		s := settings.Softphone{Kind: kind, Name: "centrale", Address: "https://pbx.example:5001", User: "u", Extension: "101"}
 		store := secret.Open(secret.KindFile, d)
-		ref := must.Get(secret.Softphone(s.Kind, s.Name, s.Address))(t)
+		ref := must.Get(secret.SoftphoneRef(s.Kind, s.Name, s.Address))(t)
 		must.Do(t, store.Set(t.Context(), ref, "geheim"))
 		p := must.Get(Softphone(d, secret.KindFile, s))(t)
 		refusing := func() *nettest.Proxy {
@@ -148,7 +148,7 @@ func TestExchangesThroughTheProxy(t *testing.T) {
 
 // TestOnlyDeclaredLinks: every link is declared in the registry.
 func TestOnlyDeclaredLinks(t *testing.T) {
-	for name := range links {
+	for name := range linkConstructors {
 		if !registry.Of(name).IsLink() {
 			t.Errorf("%s is not declared", name)
 		}
@@ -176,7 +176,7 @@ func TestLinksSayWhy(t *testing.T) {
 	}
 	_, err := linkSecret(shut{}, secret.Ref{})(t.Context())
 	var refusal *link.Refusal
-	if !errors.As(err, &refusal) || link.CauseOf(err) != link.CauseStore {
+	if !errors.As(err, &refusal) || link.CauseOf(err) != link.CauseSecretStore {
 		t.Errorf("a locked store: %v", err)
 	}
 }
@@ -188,10 +188,10 @@ func TestNumberRules(t *testing.T) {
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}
-	if n := rules.Parse("+31207654321", ""); n.Kind != phone.Own || n.LineName != "Schade" {
+	if n := rules.Parse("+31207654321", ""); n.Kind != phone.OwnLine || n.LineName != "Schade" {
 		t.Errorf("%+v", n)
 	}
-	if n := rules.Parse("020 123 45 67", ""); n.Lookup() {
+	if n := rules.Parse("020 123 45 67", ""); n.CanLookUp() {
 		t.Errorf("%+v", n)
 	}
 	if n := rules.Parse("101", ""); n.Kind == phone.Internal {

@@ -21,9 +21,9 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Hub converts settings into the hub client's configuration. The secret is read from its
+// HubConfig converts settings into the hub client's configuration. The secret is read from its
 // store for every token request and kept nowhere else.
-func Hub(dirs profile.Dirs, h settings.Hub) (cfg hub.Config, err error) {
+func HubConfig(dirs profile.Dirs, h settings.Hub) (cfg hub.Config, err error) {
 	cfg = hub.Config{
 		BaseURL: h.BaseURL, ClientID: h.ClientID, OrganisationCode: h.OrganisationCode, Scopes: h.ContactScopes,
 		DeliveryScopes: h.DeliveryScopes, Intermediary: h.Intermediary,
@@ -34,18 +34,18 @@ func Hub(dirs profile.Dirs, h settings.Hub) (cfg hub.Config, err error) {
 		return cfg, text.Errorf(text.OutputNotSetUp, missing[0])
 	}
 	store := secret.Open(h.SecretStore, dirs)
-	ref, err := secret.Hub(h.BaseURL, h.ClientID)
+	ref, err := secret.HubRef(h.BaseURL, h.ClientID)
 	if err != nil {
 		return cfg, text.Errorf(text.OutputNotSetUp, err)
 	}
 	cfg.Secret = func(ctx context.Context) (string, error) {
 		v, err := store.Get(ctx, ref)
 		if errors.Is(err, secret.ErrNoRight) {
-			err = &contact.LookupError{Failure: contact.SecretNoRight, Detail: strings.TrimSpace("group " + secret.MachineReaders())}
+			err = &contact.LookupError{Failure: contact.SecretNotForUser, Detail: strings.TrimSpace("group " + secret.MachineReaders())}
 		}
 		return v, err
 	}
-	cfg.SecretAnswered = func(ctx context.Context, value string, accepted bool) bool {
+	cfg.OnSecretResult = func(ctx context.Context, value string, accepted bool) bool {
 		return secret.NoteAnswer(ctx, store, ref, value, accepted)
 	}
 	return cfg, nil
@@ -53,8 +53,8 @@ func Hub(dirs profile.Dirs, h settings.Hub) (cfg hub.Config, err error) {
 
 // Links returns the deep links that may be opened for a hub's address; none if
 // the address is invalid.
-func Links(hubURL string) *hub.Links {
-	links, _ := hub.NewLinks(hubURL)
+func Links(hubURL string) *hub.LinkChecker {
+	links, _ := hub.NewLinkChecker(hubURL)
 	return links
 }
 

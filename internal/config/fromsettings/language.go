@@ -29,7 +29,7 @@ func systemLanguage(env func(string) string, system func() []string) text.Langua
 		if locale == "" {
 			continue
 		}
-		if list := env("LANGUAGE"); list != "" && name == "LANG" && !plainLocale(locale) {
+		if list := env("LANGUAGE"); list != "" && name == "LANG" && !isPOSIXLocale(locale) {
 			locale, _, _ = strings.Cut(list, ":")
 		}
 		return languageOf(locale)
@@ -42,17 +42,17 @@ func systemLanguage(env func(string) string, system func() []string) text.Langua
 	return text.English
 }
 
-// bare returns a locale such as nl_NL without character set and modifier.
-func bare(locale string) string {
+// baseLocale returns a locale such as nl_NL without character set and modifier.
+func baseLocale(locale string) string {
 	locale, _, _ = strings.Cut(strings.ToLower(strings.ReplaceAll(locale, "-", "_")), ".")
 	locale, _, _ = strings.Cut(locale, "@")
 	return locale
 }
 
-func plainLocale(locale string) bool { b := bare(locale); return b == "c" || b == "posix" }
+func isPOSIXLocale(locale string) bool { b := baseLocale(locale); return b == "c" || b == "posix" }
 
 func languageOf(locale string) text.Language {
-	parts := strings.Split(bare(locale), "_")
+	parts := strings.Split(baseLocale(locale), "_")
 	if parts[0] == "nl" || parts[len(parts)-1] == "nl" {
 		return text.Dutch
 	}

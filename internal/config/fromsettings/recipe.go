@@ -10,15 +10,15 @@ import (
 	"wiebelt/internal/softphone/listener"
 )
 
-// Recipe returns the values for the recipes for phones, for a profile and the running
+// RecipeValues returns the values for the recipes for phones, for a profile and the running
 // program. They include the listener's tokens, so they are only shown to the user and never
-// written. Errors are those of secret.Token.
-func Recipe(d profile.Dirs, s *settings.Settings, profileDir string) (guide.Values, error) {
+// written. Errors are those of secret.EnsureTokens.
+func RecipeValues(d profile.Dirs, s *settings.Settings, profileDir string) (guide.Values, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return guide.Values{}, err
 	}
-	tokens, err := secret.Token(d)
+	tokens, err := secret.EnsureTokens(d)
 	return guide.Values{Exe: TerminalProgram(exe), Ring: RingProgram(exe), Profile: profileDir, Settings: settings.Path(d), Port: ListenerPort(d, s),
 		PathToken: tokens.Path, SocketToken: tokens.Socket}, err
 }
@@ -27,7 +27,7 @@ func Recipe(d profile.Dirs, s *settings.Settings, profileDir string) (guide.Valu
 // Wiebelt had to use another.
 func ListenerPort(d profile.Dirs, s *settings.Settings) int {
 	if s.Source("listener.port") == settings.Default {
-		if at, err := listener.Announced(d.Run); err == nil {
+		if at, err := listener.ReadAnnouncement(d.Run); err == nil {
 			return at.Port
 		}
 	}

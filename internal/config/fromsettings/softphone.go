@@ -26,8 +26,8 @@ import (
 	"wiebelt/internal/softphone/yeastar"
 )
 
-// links holds the constructor for each kind of link.
-var links = map[string]func(exchangelink.Account) (link.Phone, error){
+// linkConstructors holds the constructor for each kind of link.
+var linkConstructors = map[string]func(exchangelink.Account) (link.Phone, error){
 	registry.Bria:     byAddress(bria.New),
 	registry.Baresip:  byAddress(baresip.New),
 	registry.Linphone: byAddress(linphone.New),
@@ -62,12 +62,12 @@ func Account(dirs profile.Dirs, kindOfStore string, s settings.Softphone) (excha
 	a := exchangelink.Account{Address: s.Address, User: s.User, Extension: s.ExtensionOf(settings.LogOnName())}
 	if registry.Of(s.Kind).Requires(registry.NeedsSecret) {
 		store := secret.Open(kindOfStore, dirs)
-		ref, err := secret.Softphone(s.Kind, s.Name, s.Address)
+		ref, err := secret.SoftphoneRef(s.Kind, s.Name, s.Address)
 		if err != nil {
 			return a, err
 		}
-		a.Secret, a.Net.Proxy = linkSecret(store, ref), proxyNow(dirs, s.Address)
-		a.Keep = func(ctx context.Context, value string) error { return store.Set(ctx, ref, value) }
+		a.Secret, a.Net.Proxy = linkSecret(store, ref), exchangeProxy(dirs, s.Address)
+		a.StoreSecret = func(ctx context.Context, value string) error { return store.Set(ctx, ref, value) }
 	}
 	return a, nil
 }
@@ -75,7 +75,7 @@ func Account(dirs profile.Dirs, kindOfStore string, s settings.Softphone) (excha
 // Link returns the phone of a kind for an account; for a phone on this computer
 // only the address is set.
 func Link(kind string, a exchangelink.Account) (link.Phone, error) {
-	if dial, ok := links[kind]; ok {
+	if dial, ok := linkConstructors[kind]; ok {
 		return dial(a)
 	}
 	return nil, errors.New("this kind of softphone is not supported")
@@ -91,15 +91,15 @@ func linkSecret(store secret.Store, ref secret.Ref) func(context.Context) (strin
 		case errors.Is(err, secret.ErrNotSet):
 			return "", nil
 		case err != nil && ctx.Err() == nil:
-			return "", &link.Refusal{Why: "the secret store does not give it", Cause: link.CauseStore}
+			return "", &link.Refusal{Why: "the secret store does not give it", Cause: link.CauseSecretStore}
 		}
 		return v, err
 	}
 }
 
-// proxyNow chooses the proxy for an exchange like the hub client does for the hub, by the
+// exchangeProxy chooses the proxy for an exchange like the hub client does for the hub, by the
 // setting at the time of connecting: the link need not restart when it changes.
-func proxyNow(dirs profile.Dirs, address string) func(*http.Request) (*url.URL, error) {
+func exchangeProxy(dirs profile.Dirs, address string) func(*http.Request) (*url.URL, error) {
 	var (
 		mu      sync.Mutex
 		setting string // for which choose was made, "" before the first

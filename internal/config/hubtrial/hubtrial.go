@@ -52,10 +52,10 @@ type Trial struct {
 	Hub      settings.Hub
 	Secret   string
 	Number   string // to look up; "" leaves that step out
-	// Others are the keys for which other values are tried if the hub refuses:
+	// KeysToVary are the keys for which other values are tried if the hub refuses:
 	// hub.basic_auth_encoding, hub.scope_parameter, hub.contact_scopes,
 	// hub.relation_number_field. The hub counts every try, so there are few.
-	Others []string
+	KeysToVary []string
 }
 
 // Step is the result of one step.
@@ -63,9 +63,9 @@ type Step struct {
 	Name, State string
 	TestHub     bool          // plain http to this computer, with StepTLS
 	Err         error         // why it failed
-	Said        string        // the hub's own words, which are untrusted text
+	HubMessage  string        // the hub's own words, which are untrusted text
 	Found       int           // contacts, with StepLookup
-	Took        time.Duration // duration of the lookup
+	Duration    time.Duration // duration of the lookup
 }
 
 // Run performs the steps and reports each to say, on the caller's goroutine. better holds
@@ -79,12 +79,12 @@ func (t Trial) Run(ctx context.Context, say func(Step)) (better map[string]strin
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
-	}{{StepName, r.name}, {StepTLS, r.tls}, {StepToken, r.token}, {StepScopes, r.scopes}, {StepLookup, r.lookUp}} {
+	}{{StepName, r.checkName}, {StepTLS, r.checkTLS}, {StepToken, r.checkToken}, {StepScopes, r.checkScopes}, {StepLookup, r.lookUp}} {
 		r.step = Step{Name: step.name, State: StateOK}
 		say(Step{Name: step.name, State: StateRunning})
 		if err := step.do(ctx); err != nil {
 			r.step.State, r.step.Err = StateFailed, err
-			r.step.Said = r.words()
+			r.step.HubMessage = r.hubMessage()
 			say(r.step)
 			return r.corrections, false
 		}
@@ -96,12 +96,12 @@ func (t Trial) Run(ctx context.Context, say func(Step)) (better map[string]strin
 // trialRun is a trial in progress.
 type trialRun struct {
 	Trial
-	client      *hub.Client
-	step        Step
-	reached     hub.Reached
-	reachErr    error
-	refused     error // by the token endpoint, for the scopes step
-	corrections map[string]string
+	client       *hub.Client
+	step         Step
+	reached      hub.ProbeResult
+	reachErr     error
+	tokenRefusal error // by the token endpoint, for the scopes step
+	corrections  map[string]string
 
 	mu          sync.Mutex // guards said: requests have goroutines of their own
 	refusalText string
@@ -113,21 +113,21 @@ func (r *trialRun) close() {
 	}
 }
 
-// words returns the last words of the hub.
-func (r *trialRun) words() string {
+// hubMessage returns the last words of the hub.
+func (r *trialRun) hubMessage() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.refusalText
 }
 
-// with makes a client for a hub.
-func (r *trialRun) with(h settings.Hub) (*hub.Client, error) {
-	cfg, err := fromsettings.Hub(r.Dirs, h)
+// newClient makes a client for a hub.
+func (r *trialRun) newClient(h settings.Hub) (*hub.Client, error) {
+	cfg, err := fromsettings.HubConfig(r.Dirs, h)
 	if err != nil {
 		return nil, err
 	}
-	cfg.Secret, cfg.SecretAnswered = func(context.Context) (string, error) { return r.Secret, nil }, nil
-	cfg.Heard = func(words string) {
+	cfg.Secret, cfg.OnSecretResult = func(context.Context) (string, error) { return r.Secret, nil }, nil
+	cfg.OnRefusal = func(words string) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.refusalText = words
@@ -135,38 +135,38 @@ func (r *trialRun) with(h settings.Hub) (*hub.Client, error) {
 	return hub.New(cfg)
 }
 
-func (r *trialRun) name(ctx context.Context) (err error) {
-	if r.client, err = r.with(r.Hub); err != nil {
+func (r *trialRun) checkName(ctx context.Context) (err error) {
+	if r.client, err = r.newClient(r.Hub); err != nil {
 		return err
 	}
-	r.reached, r.reachErr = r.client.Reach(ctx)
+	r.reached, r.reachErr = r.client.Probe(ctx)
 	if r.reachErr != nil && !r.reached.Resolved {
 		return r.reachErr
 	}
 	return nil
 }
 
-func (r *trialRun) tls(context.Context) error {
+func (r *trialRun) checkTLS(context.Context) error {
 	if r.reached.TestHub {
 		r.step.State, r.step.TestHub = StateOff, true
 	}
 	return r.reachErr
 }
 
-func (r *trialRun) token(ctx context.Context) error {
+func (r *trialRun) checkToken(ctx context.Context) error {
 	_, err := r.client.Check(ctx)
 	if err != nil {
-		err = r.otherSources(ctx, err)
+		err = r.tryVariants(ctx, err)
 	}
 	if contact.FailureOf(err) == contact.ScopeRefused {
-		r.refused, err = err, nil
+		r.tokenRefusal, err = err, nil
 	}
 	return err
 }
 
-func (r *trialRun) scopes(ctx context.Context) error {
-	if r.refused != nil {
-		return r.refused
+func (r *trialRun) checkScopes(ctx context.Context) error {
+	if r.tokenRefusal != nil {
+		return r.tokenRefusal
 	}
 	err := r.client.CheckDelivery(ctx)
 	if r.Hub.Intermediary == "" && contact.FailureOf(err) == contact.ScopeRefused {
@@ -190,19 +190,19 @@ func (r *trialRun) lookUp(ctx context.Context) error {
 	}
 	begin := time.Now()
 	found, err := r.client.Lookup(ctx, n.Query())
-	r.step.Found, r.step.Took = len(found), time.Since(begin)
+	r.step.Found, r.step.Duration = len(found), time.Since(begin)
 	if err == nil {
-		r.otherField(ctx, n.Query(), found)
+		r.tryAnyRelationField(ctx, n.Query(), found)
 	}
 	return err
 }
 
-// otherSources tries other ways of requesting a token, and continues with the first one
+// tryVariants tries other ways of requesting a token, and continues with the first one
 // that the hub accepts. Otherwise it returns the error for the original settings.
-func (r *trialRun) otherSources(ctx context.Context, err error) error {
-	said := r.words()
+func (r *trialRun) tryVariants(ctx context.Context, err error) error {
+	said := r.hubMessage()
 	for _, h := range r.variants(contact.FailureOf(err)) {
-		other, e := r.with(h)
+		other, e := r.newClient(h)
 		if e != nil {
 			continue
 		}
@@ -229,7 +229,7 @@ func (r *trialRun) otherSources(ctx context.Context, err error) error {
 
 // variants returns other ways of requesting that may avoid a failure.
 func (r *trialRun) variants(f contact.Failure) (all []settings.Hub) {
-	may := func(key string) bool { return slices.Contains(r.Others, key) }
+	may := func(key string) bool { return slices.Contains(r.KeysToVary, key) }
 	if f != contact.CredentialsRefused && f != contact.ScopeRefused && f != contact.HubError {
 		return nil
 	}
@@ -244,7 +244,7 @@ func (r *trialRun) variants(f contact.Failure) (all []settings.Hub) {
 	parameter := func(h *settings.Hub) {
 		h.ScopeParameter = map[string]string{"scopes": "scope", "scope": "scopes"}[h.ScopeParameter]
 	}
-	coded := f != contact.ScopeRefused && may("hub.basic_auth_encoding") && punctuated(r.Hub.ClientID+r.Secret)
+	coded := f != contact.ScopeRefused && may("hub.basic_auth_encoding") && encodingsDiffer(r.Hub.ClientID+r.Secret)
 	named := may("hub.scope_parameter")
 	if coded {
 		add(encoding)
@@ -261,19 +261,19 @@ func (r *trialRun) variants(f contact.Failure) (all []settings.Hub) {
 	return all
 }
 
-// otherField checks whether any field contains the relation number if the
+// tryAnyRelationField checks whether any field contains the relation number if the
 // configured one does not.
-func (r *trialRun) otherField(ctx context.Context, query string, found []contact.Contact) {
+func (r *trialRun) tryAnyRelationField(ctx context.Context, query string, found []contact.Contact) {
 	const key = "hub.relation_number_field"
 	numbered := func(all []contact.Contact) bool {
 		return slices.ContainsFunc(all, func(c contact.Contact) bool { return c.RelationNumber != "" })
 	}
-	if !slices.Contains(r.Others, key) || r.Hub.RelationField == "" || len(found) == 0 || numbered(found) {
+	if !slices.Contains(r.KeysToVary, key) || r.Hub.RelationField == "" || len(found) == 0 || numbered(found) {
 		return
 	}
 	h := r.Hub
 	h.RelationField = ""
-	other, err := r.with(h)
+	other, err := r.newClient(h)
 	if err != nil {
 		return
 	}
@@ -283,8 +283,8 @@ func (r *trialRun) otherField(ctx context.Context, query string, found []contact
 	}
 }
 
-// punctuated reports whether the two encodings of credentials differ for s.
-func punctuated(s string) bool {
+// encodingsDiffer reports whether the two encodings of credentials differ for s.
+func encodingsDiffer(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool {
 		return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("-._~", r)
 	})
@@ -294,7 +294,7 @@ func punctuated(s string) bool {
 // failure counts as no.
 func SecretWorks(ctx context.Context, dirs profile.Dirs, h settings.Hub, value string) bool {
 	t := &trialRun{Trial: Trial{Dirs: dirs, Secret: value}}
-	client, err := t.with(h)
+	client, err := t.newClient(h)
 	if err != nil {
 		return false
 	}

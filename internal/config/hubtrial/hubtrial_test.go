@@ -84,8 +84,8 @@ func TestSave(t *testing.T) {
 	x := wanted(t)
 	write(t, x.Dirs, "# by hand\n[hub]\nsecret_store = \"file\"\n")
 	store := secret.Open(secret.KindFile, x.Dirs)
-	hub, _ := secret.Hub(x.Hub.BaseURL, "office")
-	link, _ := secret.Softphone("ari", "centrale", "https://pbx.example")
+	hub, _ := secret.HubRef(x.Hub.BaseURL, "office")
+	link, _ := secret.SoftphoneRef("ari", "centrale", "https://pbx.example")
 	kept := func() string {
 		var all []string
 		for _, ref := range []secret.Ref{hub, link} {
@@ -98,7 +98,7 @@ func TestSave(t *testing.T) {
 		return strings.Join(all, " ")
 	}
 	file := func() string { b, _ := os.ReadFile(settings.Path(x.Dirs)); return string(b) }
-	save := func(s secret.Store, w Wanted) (bool, error) {
+	save := func(s secret.Store, w SaveRequest) (bool, error) {
 		t.Helper()
 		before, _ := settings.Load(x.Dirs)
 		w.Open = func(kind string) (secret.Store, error) {
@@ -113,46 +113,46 @@ func TestSave(t *testing.T) {
 		"softphone": []settings.Softphone{{Kind: "ari", Name: "centrale", Address: "https://pbx.example", Extension: "101", User: "w"}}}
 
 	before := file()
-	if _, err := save(store, Wanted{Secret: "one"}); !errors.Is(err, ErrNoAddress) || kept() != "/ /" {
+	if _, err := save(store, SaveRequest{Secret: "one"}); !errors.Is(err, ErrNoAddress) || kept() != "/ /" {
 		t.Errorf("a secret of nobody: %v, %s", err, kept())
 	}
 	var wrong settings.Problem
-	if _, err := save(store, Wanted{Changes: map[string]any{"hub.base_url": "ftp://nonsense"}, Secret: "one"}); !errors.As(err, &wrong) || kept() != "/ /" || file() != before {
+	if _, err := save(store, SaveRequest{Changes: map[string]any{"hub.base_url": "ftp://nonsense"}, Secret: "one"}); !errors.As(err, &wrong) || kept() != "/ /" || file() != before {
 		t.Errorf("wrong settings: %v, %s", err, kept())
 	}
-	if waiting, err := save(store, Wanted{Changes: changes, Secret: "one", Links: map[string]string{"centrale": "two", "nobody": "x"}}); err != nil || waiting || kept() != "one/ two/" {
+	if waiting, err := save(store, SaveRequest{Changes: changes, Secret: "one", LinkSecrets: map[string]string{"centrale": "two", "nobody": "x"}}); err != nil || waiting || kept() != "one/ two/" {
 		t.Fatalf("%v, %s", err, kept())
 	}
-	if s := file(); !strings.Contains(s, "# by hand") || !strings.Contains(s, "pbx.example") || secret.SetOn(x.Dirs, hub).IsZero() {
+	if s := file(); !strings.Contains(s, "# by hand") || !strings.Contains(s, "pbx.example") || secret.SetDate(x.Dirs, hub).IsZero() {
 		t.Error(s)
 	}
 	// A secret that cannot be read now is not removed when the rest fails.
-	if _, err := save(unread{store, new(bool)}, Wanted{Changes: map[string]any{"ui.theme": "light"}, Links: map[string]string{"centrale": "new"}}); err == nil || kept() != "one/ two/" {
+	if _, err := save(unread{store, new(bool)}, SaveRequest{Changes: map[string]any{"ui.theme": "light"}, LinkSecrets: map[string]string{"centrale": "new"}}); err == nil || kept() != "one/ two/" {
 		t.Errorf("unread: %v, %s", err, kept())
 	}
-	if waiting, err := save(store, Wanted{Secret: "three"}); err != nil || !waiting || kept() != "one/three two/" {
+	if waiting, err := save(store, SaveRequest{Secret: "three"}); err != nil || !waiting || kept() != "one/three two/" {
 		t.Errorf("a further one waits: %v, %s", err, kept())
 	}
-	if waiting, err := save(store, Wanted{Secret: "four", Works: true}); err != nil || waiting || kept() != "four/ two/" {
+	if waiting, err := save(store, SaveRequest{Secret: "four", SecretVerified: true}); err != nil || waiting || kept() != "four/ two/" {
 		t.Errorf("one that has worked: %v, %s", err, kept())
 	}
 	for _, c := range []struct {
-		w    Wanted
+		w    SaveRequest
 		want string
-	}{{Wanted{Secret: "wrong"}, "four/wrong two/"}, {Wanted{Secret: "four", Works: true}, "four/ two/"}, {Wanted{Secret: "five"}, "four/five two/"}} {
+	}{{SaveRequest{Secret: "wrong"}, "four/wrong two/"}, {SaveRequest{Secret: "four", SecretVerified: true}, "four/ two/"}, {SaveRequest{Secret: "five"}, "four/five two/"}} {
 		if _, err := save(store, c.w); err != nil || kept() != c.want {
 			t.Fatalf("%v, %s, want %s", err, kept(), c.want)
 		}
 	}
 
 	before = file()
-	all := Wanted{Changes: map[string]any{"card.corner": "top-left"}, Secret: "six", Links: map[string]string{"centrale": "seven"}}
+	all := SaveRequest{Changes: map[string]any{"card.corner": "top-left"}, Secret: "six", LinkSecrets: map[string]string{"centrale": "seven"}}
 	var refused *StoreError
 	if _, err := save(&full{Store: store}, all); !errors.As(err, &refused) || kept() != "four/five two/" || file() != before {
 		t.Errorf("a store that is full: %v, %s", err, kept())
 	}
 	for _, works := range []bool{true, false} {
-		all.Works = works
+		all.SecretVerified = works
 		now, _ := settings.Load(x.Dirs)
 		all.Open = func(string) (secret.Store, error) { // everything has succeeded so far
 			return store, errors.Join(os.Remove(settings.Path(x.Dirs)), os.Mkdir(settings.Path(x.Dirs), 0o700))
@@ -183,7 +183,7 @@ func TestAfter(t *testing.T) {
 	} {
 		must.Do(t, os.WriteFile(path, []byte("[hub]\nbase_url = \"https://a.example\"\n"+c.policy), 0o600))
 		before, _ := settings.CheckPolicy(path)
-		_, _, err := After(before, map[string]any{c.key: c.value})
+		_, _, err := ResultingHub(before, map[string]any{c.key: c.value})
 		if said, _ := errors.AsType[*text.Error](err); (err != nil) != (c.want != "") || said != nil && said.Key != c.want {
 			t.Errorf("%s, %s = %s: %v", c.policy, c.key, c.value, err)
 		}

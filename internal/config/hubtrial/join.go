@@ -23,7 +23,7 @@ type Relay struct {
 // Join joins this computer to a relay, and adds a link to it to the settings. The code is
 // only redeemed if the link is allowed. Errors are fit for users, or are those of Save.
 func Join(ctx context.Context, d profile.Dirs, before *settings.Settings, r Relay) error {
-	w, err := Wanted{}.join(ctx, d, before, r)
+	w, err := SaveRequest{}.join(ctx, d, before, r)
 	if err == nil {
 		_, err = Save(ctx, d, before, w)
 	}
@@ -31,7 +31,7 @@ func Join(ctx context.Context, d profile.Dirs, before *settings.Settings, r Rela
 }
 
 // join adds the link, and the membership that the relay returned, to w.
-func (w Wanted) join(ctx context.Context, d profile.Dirs, before *settings.Settings, r Relay) (Wanted, error) {
+func (w SaveRequest) join(ctx context.Context, d profile.Dirs, before *settings.Settings, r Relay) (SaveRequest, error) {
 	next, err := before.With(w.Changes) // the resulting settings
 	if err != nil {
 		return w, err
@@ -68,14 +68,14 @@ func (w Wanted) join(ctx context.Context, d profile.Dirs, before *settings.Setti
 		return w, err
 	}
 	membership, err := relaylink.Join(ctx, r.Address, r.Code, r.Fingerprint)
-	w.Links = map[string]string{link.Name: membership}
+	w.LinkSecrets = map[string]string{link.Name: membership}
 	return w, err
 }
 
 // canKeep checks, before a code is redeemed, whether the store can keep
 // a link's membership.
-func (w Wanted) canKeep(ctx context.Context, d profile.Dirs, kind string, link settings.Softphone) error {
-	ref, err := secret.Softphone(link.Kind, link.Name, link.Address)
+func (w SaveRequest) canKeep(ctx context.Context, d profile.Dirs, kind string, link settings.Softphone) error {
+	ref, err := secret.SoftphoneRef(link.Kind, link.Name, link.Address)
 	if err != nil {
 		return text.Errorf(text.RelayJoinAddress)
 	}

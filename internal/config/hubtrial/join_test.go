@@ -62,14 +62,14 @@ func TestJoin(t *testing.T) {
 			err := Join(t.Context(), d, before, c.relay)
 			now, _ := settings.Load(d)
 			if c.want != "" {
-				if said, ok := err.(*text.Error); !ok || said.Key != c.want || now.Relayed() {
+				if said, ok := err.(*text.Error); !ok || said.Key != c.want || now.HasRelayLink() {
 					t.Errorf("%v", err)
 				}
 				return
 			}
 			must.Do(t, err)
 			l := settings.Softphone{Kind: "relay", Name: "relay", Address: r.Address}
-			if before.Relayed() { // the policy's values are not written
+			if before.HasRelayLink() { // the policy's values are not written
 				l = before.Softphones[0]
 			} else if len(now.Softphones) != 1 || now.Softphones[0] != l {
 				t.Fatalf("%+v", now.Softphones)

@@ -40,7 +40,7 @@ func saveForever(dir string) error {
 	}
 	for ; ; n++ {
 		before, _ := settings.Load(d)
-		if _, err := Save(context.Background(), d, before, Wanted{Changes: numbered(n % 365), Secret: fmt.Sprint("secret-", n), Works: true}); err != nil {
+		if _, err := Save(context.Background(), d, before, SaveRequest{Changes: numbered(n % 365), Secret: fmt.Sprint("secret-", n), SecretVerified: true}); err != nil {
 			return err
 		}
 		fmt.Println(n)
@@ -63,7 +63,7 @@ func TestKilledSaver(t *testing.T) {
 	}
 	d := must.Get(profile.Find(t.TempDir()))(t)
 	write(t, d, "# ours\n[ui]\nlanguage = \"nl\" # stays\n")
-	ref, err := secret.Hub("https://hub.example", "office")
+	ref, err := secret.HubRef("https://hub.example", "office")
 	must.Do(t, errors.Join(err, settings.Set(d, map[string]any{"hub.base_url": "https://hub.example", "hub.client_id": "office", "hub.secret_store": "file"})))
 	next, mine := 0, 0
 	for round := range rounds {

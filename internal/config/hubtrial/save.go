@@ -13,13 +13,13 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// Wanted is what to save.
-type Wanted struct {
+// SaveRequest is what to save.
+type SaveRequest struct {
 	private.Data
-	Changes map[string]any    // as for settings.Set
-	Secret  string            // of the hub's client; "" for none
-	Works   bool              // the secret has just worked and replaces the old one
-	Links   map[string]string // link secrets by link name; names that will not exist are ignored
+	Changes        map[string]any    // as for settings.Set
+	Secret         string            // of the hub's client; "" for none
+	SecretVerified bool              // the secret has just worked and replaces the old one
+	LinkSecrets    map[string]string // link secrets by link name; names that will not exist are ignored
 	// Open opens the store of a kind; nil means secret.Open.
 	Open func(kind string) (secret.Store, error)
 }
@@ -43,7 +43,7 @@ var ErrNoAddress = errors.New("a secret without an address and a client")
 // settings cannot be written. waiting means that the hub's new secret is kept beside the
 // old one until it has worked. Errors are *LockedError, *StoreError, ErrNoAddress, those of
 // Open and of settings.Set. It can block as long as a store does.
-func Save(ctx context.Context, d profile.Dirs, before *settings.Settings, w Wanted) (waiting bool, err error) {
+func Save(ctx context.Context, d profile.Dirs, before *settings.Settings, w SaveRequest) (waiting bool, err error) {
 	var locked []string
 	for key := range w.Changes {
 		if before.Locked(key) {
@@ -69,7 +69,7 @@ func Save(ctx context.Context, d profile.Dirs, before *settings.Settings, w Want
 		}
 	}
 	k := saver{d: d, next: next}
-	if w.Secret != "" || len(w.Links) > 0 {
+	if w.Secret != "" || len(w.LinkSecrets) > 0 {
 		if k.store, err = w.open(d, next.Hub.SecretStore); err != nil {
 			return false, err
 		}
@@ -79,16 +79,16 @@ func Save(ctx context.Context, d profile.Dirs, before *settings.Settings, w Want
 		err = settings.Set(d, w.Changes)
 	}
 	if err != nil {
-		return false, errors.Join(err, k.putBack(ctx))
+		return false, errors.Join(err, k.restore(ctx))
 	}
 	for _, was := range k.before {
-		_ = secret.NoteSet(d, was.ref, time.Now()) // only shown in the settings window
+		_ = secret.RecordSetDate(d, was.ref, time.Now()) // only shown in the settings window
 	}
 	return waiting, nil
 }
 
 // open opens the store of a kind.
-func (w Wanted) open(d profile.Dirs, kind string) (secret.Store, error) {
+func (w SaveRequest) open(d profile.Dirs, kind string) (secret.Store, error) {
 	if w.Open != nil {
 		return w.Open(kind)
 	}
@@ -109,23 +109,23 @@ type saver struct {
 // storedSecret is what a store had: the working secret and a pending one; "" for none. One
 // that could not be read is neither restored nor deleted.
 type storedSecret struct {
-	ref       secret.Ref
-	old, next string
-	unread    bool
+	ref        secret.Ref
+	old, next  string
+	unreadable bool
 }
 
-func (k *saver) save(ctx context.Context, w Wanted) (waiting bool, err error) {
+func (k *saver) save(ctx context.Context, w SaveRequest) (waiting bool, err error) {
 	if w.Secret != "" {
-		ref, err := secret.Hub(k.next.Hub.BaseURL, k.next.Hub.ClientID)
+		ref, err := secret.HubRef(k.next.Hub.BaseURL, k.next.Hub.ClientID)
 		if err != nil {
 			return false, ErrNoAddress
 		}
 		switch was := k.remember(ctx, ref); {
-		case w.Works && was.old == w.Secret:
+		case w.SecretVerified && was.old == w.Secret:
 			if was.next != "" { // drop it, but readers may lack the right to write
 				_ = k.store.Set(ctx, ref, w.Secret)
 			}
-		case w.Works:
+		case w.SecretVerified:
 			err = k.store.Set(ctx, ref, w.Secret)
 		default:
 			waiting, err = secret.Renew(ctx, k.store, ref, w.Secret, func(ctx context.Context, old string) bool { return SecretWorks(ctx, k.d, k.next.Hub, old) })
@@ -135,11 +135,11 @@ func (k *saver) save(ctx context.Context, w Wanted) (waiting bool, err error) {
 		}
 	}
 	for _, p := range k.next.Softphones {
-		value := w.Links[p.Name]
+		value := w.LinkSecrets[p.Name]
 		if value == "" {
 			continue
 		}
-		ref, err := secret.Softphone(p.Kind, p.Name, p.Address)
+		ref, err := secret.SoftphoneRef(p.Kind, p.Name, p.Address)
 		if err != nil {
 			return false, ErrNoAddress
 		}
@@ -162,14 +162,14 @@ func (k *saver) remember(ctx context.Context, ref secret.Ref) storedSecret {
 	return was
 }
 
-// putBack restores the previous secrets, even if the caller's context has ended.
-func (k *saver) putBack(ctx context.Context) (err error) {
+// restore restores the previous secrets, even if the caller's context has ended.
+func (k *saver) restore(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	for _, was := range slices.Backward(k.before) {
 		now, _ := k.store.Get(ctx, was.ref)
 		switch {
-		case was.unread, now == was.old && was.next == "":
+		case was.unreadable, now == was.old && was.next == "":
 			continue
 		case was.old == "":
 			err = errors.Join(err, k.store.Delete(ctx, was.ref))
@@ -184,9 +184,9 @@ func (k *saver) putBack(ctx context.Context) (err error) {
 	return err
 }
 
-// Secrets returns the states of the secrets that the settings need: the hub's, and
+// SecretStates returns the states of the secrets that the settings need: the hub's, and
 // those of links by name. It waits for the store as long as ctx allows.
-func Secrets(ctx context.Context, d profile.Dirs, s *settings.Settings) (hub secret.State, links map[string]secret.State) {
+func SecretStates(ctx context.Context, d profile.Dirs, s *settings.Settings) (hub secret.State, links map[string]secret.State) {
 	store := secret.Open(s.Hub.SecretStore, d)
 	look := func(ref secret.Ref, err error) secret.State {
 		if err != nil {
@@ -194,10 +194,10 @@ func Secrets(ctx context.Context, d profile.Dirs, s *settings.Settings) (hub sec
 		}
 		return secret.Inspect(ctx, store, ref)
 	}
-	hub, links = look(secret.Hub(s.Hub.BaseURL, s.Hub.ClientID)), map[string]secret.State{}
+	hub, links = look(secret.HubRef(s.Hub.BaseURL, s.Hub.ClientID)), map[string]secret.State{}
 	for _, p := range s.Softphones {
 		if registry.Of(p.Kind).Requires(registry.NeedsSecret) {
-			links[p.Name] = look(secret.Softphone(p.Kind, p.Name, p.Address))
+			links[p.Name] = look(secret.SoftphoneRef(p.Kind, p.Name, p.Address))
 		}
 	}
 	return hub, links

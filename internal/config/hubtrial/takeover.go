@@ -33,9 +33,9 @@ func ReadSetup(path string) ([]byte, error) {
 type SetupFile struct {
 	private.Data
 	Rows       []Row        // what it changes
-	Left       []string     // keys that the policy overrides
+	LockedKeys []string     // keys that the policy overrides
 	Hub        settings.Hub // the resulting one
-	Moved      bool         // the hub's address changes
+	HubMoved   bool         // the hub's address changes
 	Support    string       // the support contact
 	WithoutHub bool         // a relay queries the hub: there is nothing to test
 	office     setupfile.Office
@@ -61,14 +61,14 @@ func OpenSetup(b []byte, passphrase, store string, before *settings.Settings) (*
 	if store != "" {
 		changes["hub.secret_store"] = store
 	}
-	h, left, err := After(before, changes)
+	h, left, err := ResultingHub(before, changes)
 	switch _, refused := errors.AsType[*text.Error](err); {
 	case refused:
 		return nil, err
 	case err != nil:
 		return nil, text.Errorf(text.SetupDamaged)
 	}
-	return &SetupFile{Rows: rows(before, office, changes), Left: left, Hub: h, Moved: before.Hub.BaseURL != "" && before.Hub.BaseURL != h.BaseURL,
+	return &SetupFile{Rows: rows(before, office, changes), LockedKeys: left, Hub: h, HubMoved: before.Hub.BaseURL != "" && before.Hub.BaseURL != h.BaseURL,
 		Support: cmp.Or(office.Settings.Support.Contact, before.Support.Contact), WithoutHub: office.Secret == "", office: office, changes: changes}, nil
 }
 
@@ -92,19 +92,19 @@ var ErrNotPassed, ErrPolicyChanged = text.Errorf(text.SetupTestFailed), text.Err
 // saveTimeout limits how long the stores may take.
 const saveTimeout = 15 * time.Second
 
-// TakeOver tests the file's hub, joins the relay with its code (if it has them), and
+// Apply tests the file's hub, joins the relay with its code (if it has them), and
 // then saves its settings and secrets; say receives each step of the test. number is
 // looked up in it, "" skips that; open opens the store of a kind, nil means secret.Open.
 // encoding is the credential encoding that the hub accepted, "" for the file's. Errors are
 // ErrNotPassed, ErrPolicyChanged and those of Join.
-func (f *SetupFile) TakeOver(ctx context.Context, d profile.Dirs, number string, open func(kind string) (secret.Store, error), say func(Step)) (encoding string, err error) {
+func (f *SetupFile) Apply(ctx context.Context, d profile.Dirs, number string, open func(kind string) (secret.Store, error), say func(Step)) (encoding string, err error) {
 	const key = "hub.basic_auth_encoding"
 	before, _ := settings.Load(d)
 	var better map[string]string
 	if !f.WithoutHub {
 		t := Trial{Dirs: d, Settings: before, Hub: f.Hub, Secret: f.office.Secret, Number: number}
 		if !before.Locked(key) {
-			t.Others = []string{key}
+			t.KeysToVary = []string{key}
 		}
 		var ok bool
 		if better, ok = t.Run(ctx, say); !ok {
@@ -112,13 +112,13 @@ func (f *SetupFile) TakeOver(ctx context.Context, d profile.Dirs, number string,
 		}
 	}
 	changes := maps.Clone(f.changes)
-	if h, _, err := After(before, changes); err != nil || h != f.Hub {
+	if h, _, err := ResultingHub(before, changes); err != nil || h != f.Hub {
 		return "", ErrPolicyChanged
 	}
 	if encoding = better[key]; encoding != "" {
 		changes[key] = encoding
 	}
-	w := Wanted{Changes: changes, Secret: f.office.Secret, Works: true, Open: open}
+	w := SaveRequest{Changes: changes, Secret: f.office.Secret, SecretVerified: true, Open: open}
 	if f.office.Code != "" {
 		if w, err = w.join(ctx, d, before, Relay{Code: f.office.Code}); err != nil {
 			return "", err
@@ -131,7 +131,7 @@ func (f *SetupFile) TakeOver(ctx context.Context, d profile.Dirs, number string,
 }
 
 // Row is a setting's current and new value, as text; for a list all values.
-type Row struct{ Key, Now, New string }
+type Row struct{ Key, Current, New string }
 
 // rows returns what a set-up file would change, side by side: addresses and client
 // always, the rest if different.
@@ -148,20 +148,20 @@ func rows(before *settings.Settings, office setupfile.Office, changes map[string
 	for _, key := range setupfile.Keys() {
 		r := Row{key, shown(before, key), shown(office.Settings, key)}
 		_, changed := changes[key]
-		if slices.Contains([]string{"hub.base_url", "hub.hub_url", "hub.client_id"}, key) || changed && r.Now != r.New {
+		if slices.Contains([]string{"hub.base_url", "hub.hub_url", "hub.client_id"}, key) || changed && r.Current != r.New {
 			all = append(all, r)
 		}
 	}
 	return all
 }
 
-// After returns the hub that results from changes that come with a secret for their address
+// ResultingHub returns the hub that results from changes that come with a secret for their address
 // and client. Keys locked by the policy are removed from changes and stay as they are;
 // left names those that would have changed. If they include the address, the client or the
 // store, the secret must not be sent or stored anywhere: a *text.Error says so.
-func After(before *settings.Settings, changes map[string]any) (h settings.Hub, left []string, err error) {
+func ResultingHub(before *settings.Settings, changes map[string]any) (h settings.Hub, left []string, err error) {
 	const store = "hub.secret_store"
-	left = before.Unlocked(changes)
+	left = before.RemoveLocked(changes)
 	switch {
 	case slices.Contains(left, "hub.base_url"), slices.Contains(left, "hub.client_id"):
 		return before.Hub, left, text.Errorf(text.SetupPolicy)

@@ -9,17 +9,17 @@ import (
 	"wiebelt/internal/filetrust"
 )
 
-// ErrHeld reports that another program, or another part of this one, holds a file.
-var ErrHeld = errors.New("another program holds it")
+// ErrLocked reports that another program, or another part of this one, holds a file.
+var ErrLocked = errors.New("another program holds it")
 
 // lockTimeout limits the wait for a lock; its holder only writes a small file.
 const lockTimeout = 5 * time.Second
 
 // Lock waits for the lock at path, which excludes other programs and other parts of
 // this one, and holds it until release or the end of the program. If that takes too
-// long, it returns ErrHeld.
+// long, it returns ErrLocked.
 func Lock(path string) (release func(), err error) {
-	f, err := filetrust.OpenFile(path, os.O_CREATE|os.O_RDWR, filetrust.Alone)
+	f, err := filetrust.OpenFile(path, os.O_CREATE|os.O_RDWR, filetrust.Private)
 	if err != nil {
 		return nil, fmt.Errorf("open the lock: %w", err)
 	}
@@ -38,6 +38,6 @@ func Lock(path string) (release func(), err error) {
 			<-held
 			_ = f.Close()
 		}()
-		return nil, fmt.Errorf("lock: %w", ErrHeld)
+		return nil, fmt.Errorf("lock: %w", ErrLocked)
 	}
 }

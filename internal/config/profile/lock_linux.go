@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TryLockFile locks a file until it is closed, or returns ErrHeld. It does not wait.
+// TryLockFile locks a file until it is closed, or returns ErrLocked. It does not wait.
 func TryLockFile(f *os.File) error {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
-		return ErrHeld
+		return ErrLocked
 	}
 	return err
 }

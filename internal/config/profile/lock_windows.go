@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// TryLockFile locks a file until it is closed, or returns ErrHeld. It does not wait.
+// TryLockFile locks a file until it is closed, or returns ErrLocked. It does not wait.
 func TryLockFile(f *os.File) error {
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, new(windows.Overlapped))
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
-		return ErrHeld
+		return ErrLocked
 	}
 	return err
 }

@@ -40,14 +40,14 @@ func Find(profileDir string) (Dirs, error) {
 	if profileDir == "" {
 		return platformDirs(os.Getenv)
 	}
-	if strings.ContainsRune(profileDir, 0) || !filetrust.Local(profileDir) {
+	if strings.ContainsRune(profileDir, 0) || !filetrust.IsLocal(profileDir) {
 		return Dirs{}, ErrNotLocal
 	}
 	dir, err := filepath.Abs(profileDir)
 	if err != nil {
 		return Dirs{}, fmt.Errorf("profile folder: %w", err)
 	}
-	if !filetrust.Local(dir) {
+	if !filetrust.IsLocal(dir) {
 		return Dirs{}, ErrNotLocal
 	}
 	return Dirs{Config: dir, State: dir, Run: filepath.Join(dir, "run")}, nil
@@ -58,9 +58,9 @@ func Find(profileDir string) (Dirs, error) {
 // existing folders stay unchanged, except for Run, which is private.
 func (d Dirs) Make() error {
 	for _, dir := range []string{d.Config, d.State} {
-		if err := filetrust.Make(dir, filetrust.Ours); err != nil {
+		if err := filetrust.Make(dir, filetrust.UserOwned); err != nil {
 			return err
 		}
 	}
-	return filetrust.Make(d.Run, filetrust.Alone)
+	return filetrust.Make(d.Run, filetrust.Private)
 }

@@ -29,10 +29,10 @@ func TestPlatformDirs(t *testing.T) {
 		others = t.TempDir()
 		must.Do(t, os.Chown(others, 65534, -1))
 	}
-	before := sessions
-	t.Cleanup(func() { sessions = before })
-	sessions = t.TempDir()
-	made := filepath.Join(sessions, strconv.Itoa(os.Getuid()))
+	before := runtimeRoot
+	t.Cleanup(func() { runtimeRoot = before })
+	runtimeRoot = t.TempDir()
+	made := filepath.Join(runtimeRoot, strconv.Itoa(os.Getuid()))
 	for _, c := range []struct {
 		name     string
 		env      map[string]string
@@ -68,7 +68,7 @@ func TestPlanted(t *testing.T) {
 	root := t.TempDir()
 	must.Do(t, os.Symlink(t.TempDir(), filepath.Join(root, "run")))
 	d := must.Get(Find(root))(t)
-	if err := d.Make(); !errors.Is(err, filetrust.Err) {
+	if err := d.Make(); !errors.Is(err, filetrust.ErrUntrusted) {
 		t.Errorf("Make: %v", err)
 	}
 }

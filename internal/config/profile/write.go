@@ -76,7 +76,7 @@ func writeTemp(path string, b []byte, mode fs.FileMode) (temp string, err error)
 	sweep(path, time.Now().Add(-staleAfter))
 	f, err := os.CreateTemp(filepath.Dir(path), tempPrefix(path)+"*"+tempSuffix)
 	if err != nil { // nobody knows the temporary name
-		return "", &fs.PathError{Op: "create", Path: path, Err: filetrust.Reason(err)}
+		return "", &fs.PathError{Op: "create", Path: path, Err: filetrust.WithoutPath(err)}
 	}
 	defer func() {
 		if err != nil {

@@ -36,7 +36,7 @@ func Options(profileDir string) (register.Options, error) {
 	if err != nil {
 		return register.Options{}, err
 	}
-	o := register.Options{Exe: exe, Links: fromsettings.RingProgram(exe)}
+	o := register.Options{Exe: exe, LinkExe: fromsettings.RingProgram(exe)}
 	if profileDir != "" {
 		if o.Profile, err = filepath.Abs(profileDir); err != nil {
 			return register.Options{}, err
@@ -45,53 +45,53 @@ func Options(profileDir string) (register.Options, error) {
 	return o, nil
 }
 
-// registered returns the state of a registration on this computer.
-func registered(o register.Options, what health.Registration, was Registered) (standing, string) {
+// inspectRegistration returns the state of a registration on this computer.
+func inspectRegistration(o register.Options, what health.Registration, was Registered) (standing, string) {
 	if what == health.MicroSIP {
-		return microSIPStands(was.MicroSIP, detect.ThisSystem().MicroSIP, o.Profile)
+		return inspectMicroSIP(was.MicroSIP, detect.ThisSystem().MicroSIP, o.Profile)
 	}
 	s, err := register.State(o)
 	switch {
 	case err != nil:
-		return unknown, ""
+		return standingUnknown, ""
 	case what == health.Scheme && s.Older, what == health.Autostart && s.OlderAutostart:
-		return older, ""
+		return standingOutdated, ""
 	case what == health.Scheme && s.Ours, what == health.Autostart && s.Autostart:
-		return ours, ""
+		return standingCurrent, ""
 	case what == health.Autostart && s.SwitchedOff:
-		return declined, ""
+		return standingDeclined, ""
 	}
-	return notOurs, ""
+	return standingLost, ""
 }
 
-// microSIPStands checks MicroSIP's ini, at the remembered path or else the usual one. Its
+// inspectMicroSIP checks MicroSIP's ini, at the remembered path or else the usual one. Its
 // lines count as an older version's only if all match exactly: others belong to another
 // profile, or are the user's own.
-func microSIPStands(remembered, usual, profileDir string) (standing, string) {
+func inspectMicroSIP(remembered, usual, profileDir string) (standing, string) {
 	path := cmp.Or(remembered, usual)
 	if path == "" {
-		return unknown, ""
+		return standingUnknown, ""
 	}
 	f, err := phonefile.Read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return declined, "" // the phone is gone, and its registration with it
+		return standingDeclined, "" // the phone is gone, and its registration with it
 	case err != nil:
-		return unknown, ""
+		return standingUnknown, ""
 	}
 	command := f.Get(microSIPGroup, microSIPRing)
 	if !phonefile.RunsWiebelt(command) {
-		return notOurs, path
+		return standingLost, path
 	}
-	program, _ := phonefile.Program(command)
+	program, _ := phonefile.SplitProgram(command)
 	if _, err := os.Stat(program); errors.Is(err, fs.ErrNotExist) {
-		return notOurs, path // that Wiebelt no longer exists
+		return standingLost, path // that Wiebelt no longer exists
 	}
 	if was, err := recipeLines(detect.MicroSIP, guide.Values{Ring: program, Profile: profileDir}); err == nil && program != fromsettings.RingProgram(program) &&
 		!slices.ContainsFunc(was, func(p phonefile.Pair) bool { return f.Get(microSIPGroup, p.Key) != p.Value }) {
-		return older, path
+		return standingOutdated, path
 	}
-	return ours, path
+	return standingCurrent, path
 }
 
 // recipeLines returns what a phone's recipe for running a program puts into its file.
@@ -128,7 +128,7 @@ func reregister(d profile.Dirs, s *settings.Settings, profileDir string, what he
 // ConnectFile configures a phone to run Wiebelt for its calls, as its recipe says. The
 // phone must not be running.
 func ConnectFile(d profile.Dirs, s *settings.Settings, profileDir string, p detect.Phone, running []detect.Process) error {
-	if detect.Runs(running, p.Kind) {
+	if detect.IsRunning(running, p.Kind) {
 		return ErrPhoneRuns
 	}
 	exe, err := os.Executable()
@@ -161,16 +161,16 @@ func RepairLost(d profile.Dirs, s *settings.Settings, profileDir string) (done [
 		return nil, err
 	}
 	was := RegisteredIn(d)
-	for _, what := range order {
+	for _, what := range displayOrder {
 		if !was.has(what) {
 			continue
 		}
-		now, _ := registered(o, what, was)
-		if now != notOurs && now != older {
+		now, _ := inspectRegistration(o, what, was)
+		if now != standingLost && now != standingOutdated {
 			continue
 		}
 		e := reregister(d, s, profileDir, what, was)
-		if now == older && errors.Is(e, ErrPhoneRuns) {
+		if now == standingOutdated && errors.Is(e, ErrPhoneRuns) {
 			continue // it works, and the next start of Wiebelt updates it
 		}
 		if e != nil {

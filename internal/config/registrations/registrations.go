@@ -95,15 +95,15 @@ func (r Registered) with(what health.Registration, on bool, path string) Registe
 type standing uint8
 
 const (
-	unknown  standing = iota // unknown: the previous state stays
-	ours                     // as it should be
-	older                    // ours, written by an older version
-	notOurs                  // missing, or another program's
-	declined                 // turned off on purpose
+	standingUnknown  standing = iota // unknown: the previous state stays
+	standingCurrent                  // as it should be
+	standingOutdated                 // ours, written by an older version
+	standingLost                     // missing, or another program's
+	standingDeclined                 // turned off on purpose
 )
 
-// order is the order of the sentences and of the menu.
-var order = []health.Registration{health.Scheme, health.Autostart, health.MicroSIP}
+// displayOrder is the order of the sentences and of the menu.
+var displayOrder = []health.Registration{health.Scheme, health.Autostart, health.MicroSIP}
 
 // Watch checks registrations that other programs may take: at the start and every
 // hour, on Run's goroutine.
@@ -112,11 +112,11 @@ type Watch struct {
 	// inspect returns the state of a registration; path is that of MicroSIP's ini.
 	inspect func(what health.Registration, was Registered) (s standing, path string)
 	// restore restores it.
-	restore func(what health.Registration, was Registered) error
-	changed func(lost []health.Registration, unopened bool) // on Run's goroutine, on changes
-	log     *slog.Logger
-	wake    chan struct{}
-	fix     chan repair
+	restore  func(what health.Registration, was Registered) error
+	onChange func(lost []health.Registration, unopened bool) // on Run's goroutine, on changes
+	log      *slog.Logger
+	wake     chan struct{}
+	repairs  chan repair
 }
 
 // repair is a request to restore a registration.
@@ -134,16 +134,18 @@ func New(d profile.Dirs, profileDir string, current func() *settings.Settings, c
 		return nil, err
 	}
 	w := newWatch(d, log)
-	w.inspect = func(what health.Registration, was Registered) (standing, string) { return registered(o, what, was) }
+	w.inspect = func(what health.Registration, was Registered) (standing, string) {
+		return inspectRegistration(o, what, was)
+	}
 	w.restore = func(what health.Registration, was Registered) error {
 		return reregister(d, current(), profileDir, what, was)
 	}
-	w.changed = changed
+	w.onChange = changed
 	return w, nil
 }
 
 func newWatch(d profile.Dirs, log *slog.Logger) *Watch {
-	return &Watch{dirs: d, log: log, wake: make(chan struct{}, 1), fix: make(chan repair, 4)}
+	return &Watch{dirs: d, log: log, wake: make(chan struct{}, 1), repairs: make(chan repair, 4)}
 }
 
 // Reread triggers a check now; it is a no-op on nil.
@@ -157,7 +159,7 @@ func (r *Watch) Reread() {
 // requests are already waiting, the new one is dropped and its done is not called.
 func (r *Watch) Repair(what health.Registration, done func(error)) {
 	select {
-	case r.fix <- repair{what, done}:
+	case r.repairs <- repair{what, done}:
 	default: // enough are waiting
 	}
 }
@@ -167,41 +169,41 @@ func (r *Watch) Run(ctx context.Context) {
 	var lost []health.Registration
 	unopened := false
 	for {
-		now, elsewhere := r.read(lost)
+		now, elsewhere := r.check(lost)
 		if elsewhere != unopened || !slices.Equal(now, lost) {
 			lost, unopened = now, elsewhere
-			r.changed(lost, unopened)
+			r.onChange(lost, unopened)
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(readEvery):
 		case <-r.wake:
-		case f := <-r.fix:
+		case f := <-r.repairs:
 			f.done(r.repair(f.what))
 		}
 	}
 }
 
-// read checks everything once, records what is ours and returns what is lost, and whether
+// check checks everything once, records what is ours and returns what is lost, and whether
 // our links do not open this program.
-func (r *Watch) read(before []health.Registration) (lost []health.Registration, unopened bool) {
+func (r *Watch) check(before []health.Registration) (lost []health.Registration, unopened bool) {
 	was := RegisteredIn(r.dirs)
 	now := was
-	for _, what := range order {
+	for _, what := range displayOrder {
 		s, path := r.inspect(what, was)
-		unopened = unopened || what == health.Scheme && s == notOurs
+		unopened = unopened || what == health.Scheme && s == standingLost
 		switch {
-		case s == ours:
+		case s == standingCurrent:
 			now = now.with(what, true, path)
-		case s == older:
+		case s == standingOutdated:
 			now = now.with(what, true, path)
 			if err := r.restore(what, now); err != nil && !errors.Is(err, ErrPhoneRuns) { // it will not run for ever
 				r.log.Warn("a registration of an older version stays", "what", string(what), "why", err)
 			}
-		case s == declined:
+		case s == standingDeclined:
 			now = now.with(what, false, "")
-		case was.has(what) && (s == notOurs || slices.Contains(before, what)):
+		case was.has(what) && (s == standingLost || slices.Contains(before, what)):
 			lost = append(lost, what)
 		}
 	}
@@ -218,21 +220,21 @@ func (r *Watch) read(before []health.Registration) (lost []health.Registration, 
 	return lost, unopened
 }
 
-// errNever is returned for what was never registered: nothing beyond the user's or set-up's
+// errNotRegistered is returned for what was never registered: nothing beyond the user's or set-up's
 // registrations is taken.
-var errNever = errors.New("was not registered before")
+var errNotRegistered = errors.New("was not registered before")
 
 // repair restores what was registered before.
 func (r *Watch) repair(what health.Registration) error {
 	was := RegisteredIn(r.dirs)
 	if !was.has(what) {
-		return errNever
+		return errNotRegistered
 	}
 	if err := r.restore(what, was); err != nil {
 		r.log.Warn("a registration was not repaired", "what", string(what), "why", err)
 		return err
 	}
-	if s, _ := r.inspect(what, was); s == notOurs {
+	if s, _ := r.inspect(what, was); s == standingLost {
 		return fmt.Errorf("another registration comes first")
 	}
 	r.log.Info("a registration was repaired", "what", string(what))

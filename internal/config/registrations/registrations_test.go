@@ -54,11 +54,11 @@ func (c *computer) watch(d profile.Dirs) *Watch {
 		defer c.Unlock()
 		c.again, c.with = append(c.again, what), was
 		if c.fails == nil {
-			c.at[what] = ours
+			c.at[what] = standingCurrent
 		}
 		return c.fails
 	}
-	r.changed = func(lost []health.Registration, unopened bool) {
+	r.onChange = func(lost []health.Registration, unopened bool) {
 		c.Lock()
 		defer c.Unlock()
 		c.lost, c.none, c.told = lost, unopened, c.told+1
@@ -76,7 +76,8 @@ func folders(t *testing.T) profile.Dirs {
 func TestWhatWasTakenIsNoticed(t *testing.T) {
 	d := folders(t)
 	synctest.Test(t, func(t *testing.T) {
-		c := &computer{at: map[health.Registration]standing{health.Scheme: older, health.Autostart: ours, health.MicroSIP: notOurs}}
+		c := &computer{at: map[health.Registration]standing{health.Scheme: standingOutdated, health.Autostart: standingCurrent,
+			health.MicroSIP: standingLost}}
 		r := c.watch(d)
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
@@ -93,9 +94,9 @@ func TestWhatWasTakenIsNoticed(t *testing.T) {
 		if c.told != 0 {
 			t.Errorf("lost: %v", c.lost) // MicroSIP was never ours
 		}
-		c.at[health.Scheme] = notOurs
+		c.at[health.Scheme] = standingLost
 		later(59 * time.Minute)
-		if n := c.looks; n != len(order) {
+		if n := c.looks; n != len(displayOrder) {
 			t.Errorf("%d looks before the hour is over", n)
 		}
 		later(2 * time.Minute)
@@ -104,42 +105,42 @@ func TestWhatWasTakenIsNoticed(t *testing.T) {
 		}
 		// An unknown state leaves the last known one in place; a
 		// registration switched off on purpose is no longer reported.
-		c.at[health.Scheme] = unknown
-		c.at[health.Autostart] = declined
+		c.at[health.Scheme] = standingUnknown
+		c.at[health.Autostart] = standingDeclined
 		later(time.Hour)
 		if got := c.lost; !slices.Equal(got, []health.Registration{health.Scheme}) {
 			t.Errorf("lost %v", got)
 		}
-		c.at[health.Autostart] = notOurs
+		c.at[health.Autostart] = standingLost
 		r.Reread()
 		later(0)
 		if got := c.lost; slices.Contains(got, health.Autostart) || RegisteredIn(d).Autostart {
 			t.Errorf("switched off on purpose, and missed: %v", got)
 		}
-		c.at[health.Scheme] = ours
+		c.at[health.Scheme] = standingCurrent
 		later(time.Hour)
 		if got := c.lost; len(got) != 0 {
 			t.Errorf("back, and still lost: %v", got)
 		}
-		for _, at := range []standing{notOurs, ours} {
+		for _, at := range []standing{standingLost, standingCurrent} {
 			c.at[health.Scheme] = at
 			told := c.told
 			r.Reread()
 			later(0)
-			if none := at == notOurs; c.none != none || slices.Contains(c.lost, health.Scheme) != none || c.told != told+1 {
+			if none := at == standingLost; c.none != none || slices.Contains(c.lost, health.Scheme) != none || c.told != told+1 {
 				t.Errorf("links do not open this program: %v, said %v, lost %v, %d times", none, c.none, c.lost, c.told-told)
 			}
 		}
-		for _, at := range []standing{declined, notOurs} { // and was not meant to
+		for _, at := range []standing{standingDeclined, standingLost} { // and was not meant to
 			c.at[health.Scheme] = at
 			r.Reread()
 			later(0)
-			if none := at == notOurs; c.none != none || slices.Contains(c.lost, health.Scheme) {
+			if none := at == standingLost; c.none != none || slices.Contains(c.lost, health.Scheme) {
 				t.Errorf("links do not open this program: %v, said %v, lost %v", none, c.none, c.lost)
 			}
 		}
-		c.at[health.Scheme] = ours
-		c.at[health.MicroSIP] = older
+		c.at[health.Scheme] = standingCurrent
+		c.at[health.MicroSIP] = standingOutdated
 		c.fails = ErrPhoneRuns
 		c.log.Reset()
 		later(time.Hour)
@@ -148,10 +149,10 @@ func TestWhatWasTakenIsNoticed(t *testing.T) {
 		}
 		c.fails = nil
 		later(time.Hour)
-		if s := c.at[health.MicroSIP]; s != ours || c.with.MicroSIP != "/ini" {
+		if s := c.at[health.MicroSIP]; s != standingCurrent || c.with.MicroSIP != "/ini" {
 			t.Errorf("lines of an older version: %v, renewed with %+v", s, c.with)
 		}
-		c.at[health.MicroSIP] = notOurs
+		c.at[health.MicroSIP] = standingLost
 		later(time.Hour)
 		if got := c.lost; !slices.Equal(got, []health.Registration{health.MicroSIP}) || RegisteredIn(d).MicroSIP != "/ini" {
 			t.Errorf("lost %v, noted %+v", got, RegisteredIn(d))
@@ -164,7 +165,8 @@ func TestRepair(t *testing.T) {
 	d := folders(t)
 	must.Do(t, Remember(d, Registered{Scheme: true}))
 	synctest.Test(t, func(t *testing.T) {
-		c := &computer{at: map[health.Registration]standing{health.Scheme: notOurs, health.Autostart: notOurs, health.MicroSIP: notOurs}}
+		c := &computer{at: map[health.Registration]standing{health.Scheme: standingLost, health.Autostart: standingLost,
+			health.MicroSIP: standingLost}}
 		r := c.watch(d)
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
@@ -185,7 +187,7 @@ func TestRepair(t *testing.T) {
 		}
 		c.fails = nil
 		for _, what := range []health.Registration{health.Autostart, health.MicroSIP} {
-			if err := mend(what); !errors.Is(err, errNever) {
+			if err := mend(what); !errors.Is(err, errNotRegistered) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
@@ -245,32 +247,32 @@ func TestMicroSIPStands(t *testing.T) {
 		ini  string
 		want standing
 	}{
-		"ours":        {"[Settings]\r\ncmdCallRing=\"" + exe + "\" ring --state ringing --\r\n", ours},
-		"small":       {"[Settings]\r\ncmdCallRing=\"" + small + "\" ring --state ringing --\r\n", ours},
-		"older":       {was(large, " --profile /ours"), older},
-		"no profile":  {was(large, ""), ours},
-		"another's":   {was(large, " --profile /other"), ours},
-		"user's own":  {strings.Replace(was(large, " --profile /ours"), "--state answered", "--line 2 --state answered", 1), ours},
-		"one line":    {"[Settings]\r\ncmdCallRing=\"" + large + "\" ring --state ringing --profile /ours --\r\n", ours},
-		"no small":    {was(exe, " --profile /ours"), ours},
-		"nothing":     {"[Settings]\r\n", notOurs},
-		"another":     {"[Settings]\r\ncmdCallRing=\"" + filepath.Join(dir, "pop.exe") + "\" ring\r\n", notOurs},
-		"gone":        {"[Settings]\r\ncmdCallRing=\"" + filepath.Join(dir, "old", "wiebeltw.exe") + "\" ring --\r\n", notOurs},
-		"unreadable":  {"\x00", unknown},
-		"wrong group": {"[Other]\r\ncmdCallRing=\"" + exe + "\" ring --\r\n", notOurs},
+		"ours":        {"[Settings]\r\ncmdCallRing=\"" + exe + "\" ring --state ringing --\r\n", standingCurrent},
+		"small":       {"[Settings]\r\ncmdCallRing=\"" + small + "\" ring --state ringing --\r\n", standingCurrent},
+		"older":       {was(large, " --profile /ours"), standingOutdated},
+		"no profile":  {was(large, ""), standingCurrent},
+		"another's":   {was(large, " --profile /other"), standingCurrent},
+		"user's own":  {strings.Replace(was(large, " --profile /ours"), "--state answered", "--line 2 --state answered", 1), standingCurrent},
+		"one line":    {"[Settings]\r\ncmdCallRing=\"" + large + "\" ring --state ringing --profile /ours --\r\n", standingCurrent},
+		"no small":    {was(exe, " --profile /ours"), standingCurrent},
+		"nothing":     {"[Settings]\r\n", standingLost},
+		"another":     {"[Settings]\r\ncmdCallRing=\"" + filepath.Join(dir, "pop.exe") + "\" ring\r\n", standingLost},
+		"gone":        {"[Settings]\r\ncmdCallRing=\"" + filepath.Join(dir, "old", "wiebeltw.exe") + "\" ring --\r\n", standingLost},
+		"unreadable":  {"\x00", standingUnknown},
+		"wrong group": {"[Other]\r\ncmdCallRing=\"" + exe + "\" ring --\r\n", standingLost},
 	} {
 		path := filepath.Join(dir, "microsip.ini")
 		must.Do(t, os.WriteFile(path, []byte(tt.ini), 0o600))
 		for _, where := range [][2]string{{path, ""}, {"", path}} {
-			if got, _ := microSIPStands(where[0], where[1], "/ours"); got != tt.want {
+			if got, _ := inspectMicroSIP(where[0], where[1], "/ours"); got != tt.want {
 				t.Errorf("%s: %v, want %v", name, got, tt.want)
 			}
 		}
 	}
-	if got, _ := microSIPStands(filepath.Join(dir, "none.ini"), "", "/ours"); got != declined {
+	if got, _ := inspectMicroSIP(filepath.Join(dir, "none.ini"), "", "/ours"); got != standingDeclined {
 		t.Errorf("without a phone: %v", got)
 	}
-	if got, _ := microSIPStands("", "", "/ours"); got != unknown {
+	if got, _ := inspectMicroSIP("", "", "/ours"); got != standingUnknown {
 		t.Errorf("where it cannot be: %v", got)
 	}
 }

@@ -20,9 +20,9 @@ func newFileStore(dirs profile.Dirs) *fileStore {
 	return &fileStore{filepath.Join(dirs.State, "secrets")}
 }
 
-// kept is the content of such a file. It includes the secret's owner, so a renamed
+// secretFile is the content of such a file. It includes the secret's owner, so a renamed
 // file gives nothing away.
-type kept struct {
+type secretFile struct {
 	Version int    `json:"version"`
 	Kind    string `json:"kind"`
 	Origin  string `json:"origin"`
@@ -44,24 +44,24 @@ func (s *fileStore) Get(_ context.Context, ref Ref) (string, error) {
 }
 
 func pack(ref Ref, secret string) []byte {
-	b, _ := json.Marshal(kept{1, ref.kind, ref.origin, ref.client, secret}) // four texts and a number cannot fail
+	b, _ := json.Marshal(secretFile{1, ref.kind, ref.origin, ref.client, secret}) // four texts and a number cannot fail
 	return append(b, '\n')
 }
 
 // unpack returns the secret if it belongs to ref.
 func unpack(b []byte, ref Ref) (string, error) {
-	var k kept
+	var k secretFile
 	if json.Unmarshal(b, &k) != nil || k.Version != 1 || k.Secret == "" {
 		return "", ErrDamaged
 	}
-	if (Ref{k.Kind, k.Origin, k.Client, ref.own}) != ref {
+	if (Ref{k.Kind, k.Origin, k.Client, ref.perUser}) != ref {
 		return "", ErrNotSet
 	}
 	return k.Secret, nil
 }
 
 func (s *fileStore) Set(_ context.Context, ref Ref, secret string) error {
-	if err := filetrust.Make(s.dir, filetrust.Alone); err != nil {
+	if err := filetrust.Make(s.dir, filetrust.Private); err != nil {
 		return fileError(err)
 	}
 	return profile.WriteFile(s.path(ref), pack(ref, secret), 0o600)
@@ -87,14 +87,14 @@ const maxFile = 16 << 10
 
 // readPrivate reads a small file, unless somebody else could have read or written it.
 func readPrivate(path string) ([]byte, error) {
-	b, err := filetrust.ReadFile(path, maxFile, filetrust.Alone)
+	b, err := filetrust.ReadFile(path, maxFile, filetrust.Private)
 	return b, fileError(err)
 }
 
 // fileError maps a file's error to one of this package.
 func fileError(err error) error {
 	switch {
-	case errors.Is(err, filetrust.Err):
+	case errors.Is(err, filetrust.ErrUntrusted):
 		return ErrExposed
 	case errors.Is(err, filetrust.ErrTooLarge):
 		return ErrDamaged

@@ -42,13 +42,13 @@ type machineStore struct {
 // The folder and who may write it; replaced in tests.
 var (
 	machineDir  = platformMachineDir
-	readMachine = readAdmins
-	isAdmin     = Administrator
+	readMachine = readAdminFile
+	isAdmin     = IsAdministrator
 )
 
-// readAdmins reads a file that belongs to the computer's administrators.
-func readAdmins(path string) ([]byte, error) {
-	f, err := filetrust.OpenFile(path, os.O_RDONLY, filetrust.Admins)
+// readAdminFile reads a file that belongs to the computer's administrators.
+func readAdminFile(path string) ([]byte, error) {
+	f, err := filetrust.OpenFile(path, os.O_RDONLY, filetrust.AdminOwned)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (s *machineStore) path(ref Ref) string {
 }
 
 func (s *machineStore) Get(ctx context.Context, ref Ref) (string, error) {
-	if ref.own {
+	if ref.perUser {
 		return s.Store.Get(ctx, ref)
 	}
 	dir := machineDir()
@@ -94,7 +94,7 @@ func machineError(err error) error {
 }
 
 func (s *machineStore) Set(ctx context.Context, ref Ref, secret string) error {
-	if ref.own {
+	if ref.perUser {
 		return s.Store.Set(ctx, ref, secret)
 	}
 	if !isAdmin() {
@@ -123,7 +123,7 @@ func (s *machineStore) Set(ctx context.Context, ref Ref, secret string) error {
 }
 
 func (s *machineStore) Delete(ctx context.Context, ref Ref) error {
-	if ref.own {
+	if ref.perUser {
 		return s.Store.Delete(ctx, ref)
 	}
 	if _, err := s.Get(ctx, ref); errors.Is(err, ErrNotSet) {

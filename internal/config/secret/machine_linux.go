@@ -12,8 +12,8 @@ import (
 
 func platformMachineDir() string { return "/etc/wiebelt/secrets" }
 
-// Administrator reports whether this process may change what belongs to the whole computer.
-func Administrator() bool { return os.Geteuid() == 0 }
+// IsAdministrator reports whether this process may change what belongs to the whole computer.
+func IsAdministrator() bool { return os.Geteuid() == 0 }
 
 // readableByAll reports whether everybody can read a file.
 func readableByAll(info fs.FileInfo) bool { return info.Mode().Perm()&0o007 != 0 }

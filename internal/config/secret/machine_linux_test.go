@@ -36,8 +36,8 @@ func TestMachineStore(t *testing.T) {
 	old := syscall.Umask(0o077)
 	defer syscall.Umask(old)
 	s := &machineStore{newFileStore(dirs(t)), group}
-	everyStore(t, rotate(cleared{s}))
-	rotation(t, rotate(cleared{s}))
+	everyStore(t, newRotatingStore(cleared{s}))
+	rotation(t, newRotatingStore(cleared{s}))
 	ref := hub(t, "https://a.example", "c")
 	must.Do(t, s.Set(t.Context(), ref, "x"))
 	for path, want := range map[string]os.FileMode{filepath.Dir(dir): 0o755, dir: 0o750 | os.ModeSetgid, s.path(ref): 0o640} {
@@ -82,7 +82,7 @@ func (c cleared) Clear(ctx context.Context) error {
 	return nil
 }
 
-func hubRef(base string) Ref { r, _ := Hub(base, "c"); return r }
+func hubRef(base string) Ref { r, _ := HubRef(base, "c"); return r }
 
 func TestMachineRefuses(t *testing.T) {
 	dir, group := atMachine(t, false)
@@ -129,8 +129,8 @@ func TestMachineExposed(t *testing.T) {
 func TestMachineKeys(t *testing.T) {
 	_, group := atMachine(t, false)
 	own := newFileStore(dirs(t))
-	s := rotate(&machineStore{own, group})
-	for _, ref := range []Ref{Key("choices"), must.Get(Softphone("relay", "relay", "https://a.example"))(t)} {
+	s := newRotatingStore(&machineStore{own, group})
+	for _, ref := range []Ref{KeyRef("choices"), must.Get(SoftphoneRef("relay", "relay", "https://a.example"))(t)} {
 		must.Do(t, s.Set(t.Context(), ref, "k"))
 		if v, err := own.Get(t.Context(), ref); v != "k" || err != nil {
 			t.Error(ref, v, err)
@@ -145,7 +145,7 @@ func TestMachineKeys(t *testing.T) {
 func TestStatesHaveWords(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		seen := map[string]State{}
-		for _, s := range []State{IsSet, IsWaiting, NotSet, Absent, Locked, Full, NoSession, NotAdmin, NoGroup, NoRight, Exposed, Damaged, Failed} {
+		for _, s := range []State{IsSet, IsWaiting, NotSet, NoStore, Locked, TooLong, NoSession, NotAdmin, NoGroup, NoRight, Exposed, Damaged, Failed} {
 			words := l.T(text.SecretState(string(s)))
 			if strings.Contains(words, string(text.SecretState(string(s)))) {
 				t.Errorf("%s: %s has no words", l, s)

@@ -18,8 +18,8 @@ func platformMachineDir() string {
 	return filepath.Join(dir, "Wiebelt", "secrets")
 }
 
-// Administrator reports whether this process may change what belongs to the whole computer.
-func Administrator() bool {
+// IsAdministrator reports whether this process may change what belongs to the whole computer.
+func IsAdministrator() bool {
 	sid, err := windows.CreateWellKnownSid(windows.WinBuiltinAdministratorsSid)
 	if err != nil {
 		return false

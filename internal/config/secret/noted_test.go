@@ -13,30 +13,30 @@ import (
 func TestDaysAreNoted(t *testing.T) {
 	dirs := dirs(t)
 	at := func(n int) Ref {
-		return must.Get(Hub(fmt.Sprintf("https://hub%d.example", n), "office"))(t)
+		return must.Get(HubRef(fmt.Sprintf("https://hub%d.example", n), "office"))(t)
 	}
-	if !SetOn(dirs, at(0)).IsZero() {
+	if !SetDate(dirs, at(0)).IsZero() {
 		t.Error("a day out of nothing")
 	}
 	first := time.Date(2026, 3, 2, 15, 0, 0, 0, time.Local)
-	for n := range maxNoted + 1 {
-		must.Do(t, NoteSet(dirs, at(n), first.AddDate(0, 0, n)))
+	for n := range maxSetDates + 1 {
+		must.Do(t, RecordSetDate(dirs, at(n), first.AddDate(0, 0, n)))
 	}
-	if got := SetOn(dirs, at(1)).Format(time.DateOnly); got != "2026-03-03" {
+	if got := SetDate(dirs, at(1)).Format(time.DateOnly); got != "2026-03-03" {
 		t.Error(got)
 	}
-	if !SetOn(dirs, at(0)).IsZero() {
+	if !SetDate(dirs, at(0)).IsZero() {
 		t.Error("the oldest one is still there")
 	}
-	b, err := os.ReadFile(notedPath(dirs))
+	b, err := os.ReadFile(setDatesPath(dirs))
 	if err != nil || strings.Contains(string(b), "hub1") || strings.Contains(string(b), "office") {
 		t.Errorf("the file names what it should not: %v %.60s", err, b)
 	}
-	must.Do(t, os.WriteFile(notedPath(dirs), []byte("null"), 0o600))
-	if !SetOn(dirs, at(1)).IsZero() {
+	must.Do(t, os.WriteFile(setDatesPath(dirs), []byte("null"), 0o600))
+	if !SetDate(dirs, at(1)).IsZero() {
 		t.Error("a damaged file gives a day")
 	}
-	if err := NoteSet(dirs, at(1), first); err != nil || SetOn(dirs, at(1)).IsZero() {
+	if err := RecordSetDate(dirs, at(1), first); err != nil || SetDate(dirs, at(1)).IsZero() {
 		t.Error("a damaged file stays damaged", err)
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"wiebelt/internal/config/profile"
 )
 
-// callTime limits how long a caller waits for the system's store: users get an
+// callTimeout limits how long a caller waits for the system's store: users get an
 // answer within two seconds.
-const callTime = 1800 * time.Millisecond
+const callTimeout = 1800 * time.Millisecond
 
 // service prefixes the name under which the system's store lists our secrets; the
 // profile's mark follows.
@@ -23,11 +23,11 @@ const service = "nl.wiebelt.companion"
 
 // osStore calls the system's store, one call at a time.
 type osStore struct {
-	ring    keyring.Keyring
-	reach   func() error // returns why the store cannot be called
-	service string
-	busy    chan struct{} // holds one element during a call
-	wait    time.Duration
+	backend        keyring.Keyring
+	checkReachable func() error // returns why the store cannot be called
+	service        string
+	busy           chan struct{} // holds one element during a call
+	wait           time.Duration
 }
 
 // VaultName returns the name under which the system's store lists a profile's secrets.
@@ -39,29 +39,29 @@ func VaultName(dirs profile.Dirs) string {
 
 func newOSStore(dirs profile.Dirs) *osStore {
 	return &osStore{
-		ring:    systemRing{},
-		reach:   reachable,
-		service: VaultName(dirs),
-		busy:    make(chan struct{}, 1),
-		wait:    callTime,
+		backend:        systemKeyring{},
+		checkReachable: checkReachable,
+		service:        VaultName(dirs),
+		busy:           make(chan struct{}, 1),
+		wait:           callTimeout,
 	}
 }
 
 func (s *osStore) Get(ctx context.Context, ref Ref) (string, error) {
-	return s.call(ctx, func() (string, error) { return s.ring.Get(s.service, ref.account()) })
+	return s.call(ctx, func() (string, error) { return s.backend.Get(s.service, ref.account()) })
 }
 
 func (s *osStore) Set(ctx context.Context, ref Ref, secret string) error {
-	_, err := s.call(ctx, func() (string, error) { return "", s.ring.Set(s.service, ref.account(), secret) })
+	_, err := s.call(ctx, func() (string, error) { return "", s.backend.Set(s.service, ref.account(), secret) })
 	return err
 }
 
 func (s *osStore) Delete(ctx context.Context, ref Ref) error {
-	return s.forget(ctx, func() error { return s.ring.Delete(s.service, ref.account()) })
+	return s.forget(ctx, func() error { return s.backend.Delete(s.service, ref.account()) })
 }
 
 func (s *osStore) Clear(ctx context.Context) error {
-	return s.forget(ctx, func() error { return s.ring.DeleteAll(s.service) })
+	return s.forget(ctx, func() error { return s.backend.DeleteAll(s.service) })
 }
 
 // forget deletes; a missing entry is no error.
@@ -96,7 +96,7 @@ func (s *osStore) call(ctx context.Context, f func() (string, error)) (string, e
 			}
 			<-s.busy
 		}()
-		err, v := s.reach(), ""
+		err, v := s.checkReachable(), ""
 		if err == nil {
 			v, err = f()
 		}
@@ -120,8 +120,8 @@ func classify(err error) error {
 	case errors.Is(err, keyring.ErrNotFound):
 		return ErrNotSet
 	case errors.Is(err, keyring.ErrSetDataTooBig):
-		return ErrFull
-	case noSession(err):
+		return ErrTooLong
+	case isNoSession(err):
 		return ErrNoSession
 	case isLocked(err):
 		return ErrLocked
@@ -129,12 +129,12 @@ func classify(err error) error {
 	return fmt.Errorf("%w: %v", ErrNoStore, err)
 }
 
-// systemRing is the current platform's store. Calls may block for ever.
-type systemRing struct{}
+// systemKeyring is the current platform's store. Calls may block for ever.
+type systemKeyring struct{}
 
-func (systemRing) Get(service, user string) (string, error) { return keyring.Get(service, user) }
-func (systemRing) Set(service, user, password string) error {
+func (systemKeyring) Get(service, user string) (string, error) { return keyring.Get(service, user) }
+func (systemKeyring) Set(service, user, password string) error {
 	return keyring.Set(service, user, password)
 }
-func (systemRing) Delete(service, user string) error { return keyring.Delete(service, user) }
-func (systemRing) DeleteAll(service string) error    { return keyring.DeleteAll(service) }
+func (systemKeyring) Delete(service, user string) error { return keyring.Delete(service, user) }
+func (systemKeyring) DeleteAll(service string) error    { return keyring.DeleteAll(service) }

@@ -7,9 +7,9 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// reachable checks for the session bus without starting one: a new bus would have no
+// checkReachable checks for the session bus without starting one: a new bus would have no
 // store, and nobody to stop it.
-func reachable() error {
+func checkReachable() error {
 	c, err := dbus.SessionBusPrivateNoAutoStartup()
 	if err != nil {
 		return errors.New("no session bus")
@@ -26,5 +26,5 @@ func isLocked(err error) bool {
 	return strings.HasPrefix(err.Error(), "failed to unlock")
 }
 
-// noSession is false: only Windows ties its store to the kind of log-on.
-func noSession(error) bool { return false }
+// isNoSession is false: only Windows ties its store to the kind of log-on.
+func isNoSession(error) bool { return false }

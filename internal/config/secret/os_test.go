@@ -84,11 +84,11 @@ func withRing(t *testing.T, r *fakeRing) *osStore {
 	t.Helper()
 	r.held = map[string]string{}
 	s := newOSStore(dirs(t))
-	s.ring, s.reach = r, func() error { return nil }
+	s.backend, s.checkReachable = r, func() error { return nil }
 	return s
 }
 
-func TestOSStore(t *testing.T) { everyStore(t, rotate(withRing(t, &fakeRing{}))) }
+func TestOSStore(t *testing.T) { everyStore(t, newRotatingStore(withRing(t, &fakeRing{}))) }
 
 func TestProfilesDoNotShare(t *testing.T) {
 	r := &fakeRing{}
@@ -112,14 +112,14 @@ func TestStatesAreTold(t *testing.T) {
 		want error
 	}{
 		{&fakeRing{}, ErrNotSet},
-		{&fakeRing{err: keyring.ErrSetDataTooBig}, ErrFull},
+		{&fakeRing{err: keyring.ErrSetDataTooBig}, ErrTooLong},
 		{&fakeRing{err: keyring.ErrUnsupportedPlatform}, ErrNoStore},
 		{&fakeRing{err: errors.New("no session bus")}, ErrNoStore},
 		{&fakeRing{mad: true}, ErrNoStore},
 	} {
 		s := withRing(t, c.ring)
 		_, err := s.Get(t.Context(), ref)
-		for _, state := range []error{ErrNotSet, ErrNoStore, ErrLocked, ErrFull} {
+		for _, state := range []error{ErrNotSet, ErrNoStore, ErrLocked, ErrTooLong} {
 			if errors.Is(err, state) != (state == c.want) {
 				t.Errorf("%v: is %v", err, state)
 			}

@@ -6,12 +6,12 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// reachable returns nil: the store is part of the system.
-func reachable() error { return nil }
+// checkReachable returns nil: the store is part of the system.
+func checkReachable() error { return nil }
 
 // isLocked is false: the store is open while its user is logged in.
 func isLocked(error) bool { return false }
 
-// noSession recognises a log-on without a user's vault: a scheduled task, a
+// isNoSession recognises a log-on without a user's vault: a scheduled task, a
 // remote shell, a deployment tool.
-func noSession(err error) bool { return errors.Is(err, windows.ERROR_NO_SUCH_LOGON_SESSION) }
+func isNoSession(err error) bool { return errors.Is(err, windows.ERROR_NO_SUCH_LOGON_SESSION) }

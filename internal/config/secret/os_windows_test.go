@@ -12,7 +12,7 @@ import (
 
 // TestRealStore goes through the Credential Manager of this user.
 func TestRealStore(t *testing.T) {
-	s := rotate(newOSStore(profile.Dirs{State: `C:\wiebelt-test`})) // it needs only a name from the profile
+	s := newRotatingStore(newOSStore(profile.Dirs{State: `C:\wiebelt-test`})) // it needs only a name from the profile
 	defer func() { _ = s.Clear(t.Context()) }()
 	everyStore(t, s)
 	rotation(t, s)

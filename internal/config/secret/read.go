@@ -15,14 +15,14 @@ var (
 	// ErrEncoding reports input that is not UTF-8. Windows PowerShell writes UTF-16 into
 	// pipes and files by default.
 	ErrEncoding = errors.New("the secret is not UTF-8 text (is it UTF-16?)")
-	// ErrLines reports a second line.
-	ErrLines = errors.New("the secret is one line, and there are more")
+	// ErrMultiline reports a second line.
+	ErrMultiline = errors.New("the secret is one line, and there are more")
 )
 
 // ReadSecret reads a secret from standard input or a file, until its end: UTF-8; a byte
 // order mark and one line end, LF or CRLF, are removed; everything else on that line
-// belongs to the secret, including spaces. It returns ErrEmpty, ErrEncoding, ErrLines or
-// ErrFull for invalid input.
+// belongs to the secret, including spaces. It returns ErrEmpty, ErrEncoding, ErrMultiline or
+// ErrTooLong for invalid input.
 func ReadSecret(r io.Reader) (string, error) {
 	const around = 3 + 2 // mark and line end
 	b, err := io.ReadAll(io.LimitReader(r, MaxLength+around+1))
@@ -38,9 +38,9 @@ func ReadSecret(r io.Reader) (string, error) {
 	case bytes.IndexByte(b, 0) >= 0, !long && !utf8.Valid(b):
 		return "", ErrEncoding
 	case long, len(b) > MaxLength:
-		return "", ErrFull
+		return "", ErrTooLong
 	case bytes.ContainsAny(b, "\r\n"):
-		return "", ErrLines
+		return "", ErrMultiline
 	case len(b) == 0:
 		return "", ErrEmpty
 	}

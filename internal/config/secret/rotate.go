@@ -11,17 +11,17 @@ import (
 // retryNext is how long a refused new secret is not used: it may only become valid later.
 const retryNext = 10 * time.Minute
 
-// rotating keeps up to two secrets for a client of the hub: the one that has worked and,
+// rotatingStore keeps up to two secrets for a client of the hub: the one that has worked and,
 // after Renew, a new one. Get returns the new one first, and NoteAnswer reports the result.
 // If accepted, it replaces the old one; if refused, the old one is used again, and the new
 // one is retried after a while. It wraps every store, and rejects invalid requests.
-type rotating struct {
+type rotatingStore struct {
 	Store
 	now func() time.Time
 
-	mu        sync.Mutex
-	lastGiven map[Ref][32]byte // the new secret that Get returned last
-	refused   map[Ref]refusal
+	mu           sync.Mutex
+	lastReturned map[Ref][32]byte // the new secret that Get returned last
+	refused      map[Ref]refusal
 }
 
 type refusal struct {
@@ -29,8 +29,8 @@ type refusal struct {
 	at  time.Time
 }
 
-func rotate(s Store) *rotating {
-	return &rotating{Store: s, now: time.Now, lastGiven: map[Ref][32]byte{}, refused: map[Ref]refusal{}}
+func newRotatingStore(s Store) *rotatingStore {
+	return &rotatingStore{Store: s, now: time.Now, lastReturned: map[Ref][32]byte{}, refused: map[Ref]refusal{}}
 }
 
 // rotates reports whether a secret can rotate: only the hub's can.
@@ -42,7 +42,7 @@ func (r Ref) next() Ref {
 	return r
 }
 
-func (r *rotating) Get(ctx context.Context, ref Ref) (string, error) {
+func (r *rotatingStore) Get(ctx context.Context, ref Ref) (string, error) {
 	if err := check(ctx, ref); err != nil {
 		return "", err
 	}
@@ -53,20 +53,20 @@ func (r *rotating) Get(ctx context.Context, ref Ref) (string, error) {
 	if err != nil && !errors.Is(err, ErrNotSet) {
 		return "", err // the other one would not be readable either
 	}
-	if err == nil && !r.resting(ref, next) {
-		r.noteGiven(ref, next)
+	if err == nil && !r.isSuspended(ref, next) {
+		r.noteReturned(ref, next)
 		return next, nil
 	}
 	old, err := r.Store.Get(ctx, ref)
 	if next != "" && errors.Is(err, ErrNotSet) {
-		r.noteGiven(ref, next)
+		r.noteReturned(ref, next)
 		return next, nil // there is no other
 	}
 	return old, err
 }
 
 // Set stores a secret as the only one.
-func (r *rotating) Set(ctx context.Context, ref Ref, secret string) error {
+func (r *rotatingStore) Set(ctx context.Context, ref Ref, secret string) error {
 	if err := checkSet(ctx, ref, secret); err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (r *rotating) Set(ctx context.Context, ref Ref, secret string) error {
 	return r.Store.Delete(ctx, ref.next())
 }
 
-func (r *rotating) Delete(ctx context.Context, ref Ref) error {
+func (r *rotatingStore) Delete(ctx context.Context, ref Ref) error {
 	if err := check(ctx, ref); err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (r *rotating) Delete(ctx context.Context, ref Ref) error {
 // Pair returns the secret of ref that has worked and the new one beside it, "" for a
 // missing one. ErrNotSet means that there is none at all.
 func Pair(ctx context.Context, s Store, ref Ref) (old, next string, err error) {
-	r, ok := s.(*rotating)
+	r, ok := s.(*rotatingStore)
 	if !ok || !ref.rotates() {
 		old, err = s.Get(ctx, ref)
 		return old, "", err
@@ -104,17 +104,17 @@ func Pair(ctx context.Context, s Store, ref Ref) (old, next string, err error) {
 	return old, next, err
 }
 
-func (r *rotating) resting(ref Ref, secret string) bool {
+func (r *rotatingStore) isSuspended(ref Ref, secret string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	b, ok := r.refused[ref]
 	return ok && b.sum == sha256.Sum256([]byte(secret)) && r.now().Sub(b.at) < retryNext
 }
 
-func (r *rotating) noteGiven(ref Ref, secret string) {
+func (r *rotatingStore) noteReturned(ref Ref, secret string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.lastGiven[ref] = sha256.Sum256([]byte(secret))
+	r.lastReturned[ref] = sha256.Sum256([]byte(secret))
 }
 
 // Renew stores a new secret for a client of the hub. If there is none yet, or the
@@ -123,7 +123,7 @@ func (r *rotating) noteGiven(ref Ref, secret string) {
 // already waiting: if it works, it replaces the old one before the new one takes its
 // place; nil stands for "no".
 func Renew(ctx context.Context, s Store, ref Ref, secret string, works func(context.Context, string) bool) (waiting bool, err error) {
-	r, ok := s.(*rotating)
+	r, ok := s.(*rotatingStore)
 	if !ok || !ref.rotates() {
 		return false, s.Set(ctx, ref, secret)
 	}
@@ -153,13 +153,13 @@ func Renew(ctx context.Context, s Store, ref Ref, secret string, works func(cont
 // if it did not and Get now returns another one. A new secret that worked replaces the old
 // one; if this user may not write the store, it stays beside it and is still used first.
 func NoteAnswer(ctx context.Context, s Store, ref Ref, secret string, accepted bool) (again bool) {
-	r, ok := s.(*rotating)
+	r, ok := s.(*rotatingStore)
 	if !ok || !ref.rotates() {
 		return false
 	}
 	sum := sha256.Sum256([]byte(secret))
 	r.mu.Lock()
-	if given, ok := r.lastGiven[ref]; !ok || given != sum {
+	if given, ok := r.lastReturned[ref]; !ok || given != sum {
 		r.mu.Unlock()
 		return !accepted && r.activate(ctx, ref, secret)
 	}
@@ -182,12 +182,12 @@ func NoteAnswer(ctx context.Context, s Store, ref Ref, secret string, accepted b
 
 // activate makes a resting new secret usable at once, because the hub has refused the old
 // one: most likely the new one has taken effect.
-func (r *rotating) activate(ctx context.Context, ref Ref, refused string) bool {
+func (r *rotatingStore) activate(ctx context.Context, ref Ref, refused string) bool {
 	if old, err := r.Store.Get(ctx, ref); err != nil || old != refused {
 		return false // the refused one has been replaced
 	}
 	next, err := r.Store.Get(ctx, ref.next())
-	if err != nil || !r.resting(ref, next) {
+	if err != nil || !r.isSuspended(ref, next) {
 		return false
 	}
 	r.mu.Lock()

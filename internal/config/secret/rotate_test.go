@@ -47,7 +47,7 @@ func rotation(t *testing.T, s Store) {
 	if NoteAnswer(ctx, s, ref, "first", true) {
 		t.Error("again after a success")
 	}
-	if v, err := s.(*rotating).Store.Get(ctx, ref.next()); v != "second" || err != nil {
+	if v, err := s.(*rotatingStore).Store.Get(ctx, ref.next()); v != "second" || err != nil {
 		t.Error("the new one is gone before it worked")
 	}
 	// The old one expires: the new one is tried at once.
@@ -64,16 +64,16 @@ func rotation(t *testing.T, s Store) {
 	at("first", IsWaiting)
 	// Later the hub accepts it.
 	now := time.Now()
-	s.(*rotating).now = func() time.Time { return now.Add(retryNext) }
+	s.(*rotatingStore).now = func() time.Time { return now.Add(retryNext) }
 	at("second", IsWaiting)
 	if NoteAnswer(ctx, s, ref, "second", true) {
 		t.Error("again after a success")
 	}
 	at("second", IsSet)
-	if v, err := s.(*rotating).Store.Get(ctx, ref); v != "second" || err != nil {
+	if v, err := s.(*rotatingStore).Store.Get(ctx, ref); v != "second" || err != nil {
 		t.Error("the new one did not take the old one's place")
 	}
-	if _, err := s.(*rotating).Store.Get(ctx, ref.next()); !errors.Is(err, ErrNotSet) {
+	if _, err := s.(*rotatingStore).Store.Get(ctx, ref.next()); !errors.Is(err, ErrNotSet) {
 		t.Errorf("still waiting: %v", err)
 	}
 
@@ -81,11 +81,11 @@ func rotation(t *testing.T, s Store) {
 	renew("third", true, true)
 	renew("fourth", true, true)
 	at("fourth", IsWaiting)
-	if v, _ := s.(*rotating).Store.Get(ctx, ref); v != "third" {
+	if v, _ := s.(*rotatingStore).Store.Get(ctx, ref); v != "third" {
 		t.Errorf("%q is kept", v)
 	}
 	renew("fifth", true, false)
-	if v, _ := s.(*rotating).Store.Get(ctx, ref); v != "third" {
+	if v, _ := s.(*rotatingStore).Store.Get(ctx, ref); v != "third" {
 		t.Errorf("%q is kept", v)
 	}
 	// Set is final, and a deletion removes everything.
@@ -106,7 +106,7 @@ func TestRotation(t *testing.T) {
 // TestRotationOfOthers: secrets other than the hub's are simply set.
 func TestRotationOfOthers(t *testing.T) {
 	s := Open(KindFile, dirs(t))
-	ref := must.Get(Softphone("ari", "ari", "http://127.0.0.1:8088"))(t)
+	ref := must.Get(SoftphoneRef("ari", "ari", "http://127.0.0.1:8088"))(t)
 	for _, v := range []string{"a", "b"} {
 		if waiting, err := Renew(t.Context(), s, ref, v, nil); waiting || err != nil {
 			t.Fatal(waiting, err)

@@ -38,8 +38,8 @@ var (
 	// ErrUnanswered reports that the store is waiting for a password that nobody enters. It
 	// wraps ErrLocked.
 	ErrUnanswered = fmt.Errorf("%w: nobody answers it", ErrLocked)
-	// ErrFull reports a secret longer than every store can hold.
-	ErrFull = errors.New("the secret is too long for the secret store")
+	// ErrTooLong reports a secret longer than every store can hold.
+	ErrTooLong = errors.New("the secret is too long for the secret store")
 	// ErrExposed reports a file that is readable by others, a link, or not ours.
 	ErrExposed = errors.New("the file with the secret is not private")
 	// ErrDamaged reports a file of ours with unexpected content.
@@ -85,29 +85,29 @@ const (
 func Open(kind string, dirs profile.Dirs) Store {
 	switch kind {
 	case KindFile:
-		return rotate(newFileStore(dirs))
+		return newRotatingStore(newFileStore(dirs))
 	case KindMachine:
 		return OpenMachine("", dirs)
 	}
-	return rotate(newOSStore(dirs))
+	return newRotatingStore(newOSStore(dirs))
 }
 
 // OpenMachine is Open for the whole computer. group is the group of Unix users that may
 // read the secrets; "" keeps the previous one, or uses MachineGroup.
 func OpenMachine(group string, dirs profile.Dirs) Store {
-	return rotate(&machineStore{newOSStore(dirs), group})
+	return newRotatingStore(&machineStore{newOSStore(dirs), group})
 }
 
 // Ref identifies a secret by its owner. Values are comparable; the zero Ref has no secret.
 // Printing one shows only its kind.
 type Ref struct {
 	kind, origin, client string
-	own                  bool // per user, even if the computer's secrets are used
+	perUser              bool // per user, even if the computer's secrets are used
 }
 
-// Hub returns the Ref of the hub's client secret: bound to scheme, host and port of
+// HubRef returns the Ref of the hub's client secret: bound to scheme, host and port of
 // base_url, and to the client ID.
-func Hub(baseURL, clientID string) (Ref, error) {
+func HubRef(baseURL, clientID string) (Ref, error) {
 	o, err := origin(baseURL, "https", "http")
 	if err != nil {
 		return Ref{}, err
@@ -115,10 +115,10 @@ func Hub(baseURL, clientID string) (Ref, error) {
 	return newRef("hub", o, clientID)
 }
 
-// Softphone returns the Ref of a softphone link's secret: bound to the link's name and to
+// SoftphoneRef returns the Ref of a softphone link's secret: bound to the link's name and to
 // scheme, host and port of its address. An address without a scheme counts as host:port.
 // For a relay each user has a secret of their own.
-func Softphone(kind, name, address string) (Ref, error) {
+func SoftphoneRef(kind, name, address string) (Ref, error) {
 	if !strings.Contains(address, "://") {
 		address = "tcp://" + address
 	}
@@ -127,13 +127,13 @@ func Softphone(kind, name, address string) (Ref, error) {
 		return Ref{}, err
 	}
 	ref, err := newRef("softphone", o, name)
-	ref.own = err == nil && kind == registry.Relay
+	ref.perUser = err == nil && kind == registry.Relay
 	return ref, err
 }
 
-// Key returns the Ref of a random key created by this program, such as the one
+// KeyRef returns the Ref of a random key created by this program, such as the one
 // for the history's hashes.
-func Key(name string) Ref { return Ref{kind: "key", client: name, own: true} }
+func KeyRef(name string) Ref { return Ref{kind: "key", client: name, perUser: true} }
 
 // String returns the kind of the secret, and nothing that identifies it.
 func (r Ref) String() string { return r.kind + " secret" }
@@ -190,7 +190,7 @@ func checkSet(ctx context.Context, ref Ref, secret string) error {
 	case secret == "":
 		return ErrEmpty
 	case len(secret) > MaxLength:
-		return ErrFull
+		return ErrTooLong
 	}
 	return check(ctx, ref)
 }

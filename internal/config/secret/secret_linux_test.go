@@ -18,14 +18,14 @@ func TestExposed(t *testing.T) {
 			d := dirs(t)
 			s, ref := newFileStore(d), hub(t, "https://a.example", "c")
 			must.Do(t, s.Set(t.Context(), ref, "x"))
-			must.Get(Token(d))(t)
+			must.Get(EnsureTokens(d))(t)
 			for _, p := range []string{s.path(ref), tokenPath(d)} {
 				must.Do(t, expose(p))
 			}
 			if v, err := s.Get(t.Context(), ref); v != "" || !errors.Is(err, ErrExposed) {
 				t.Errorf("secret: %v", err)
 			}
-			if v, err := Token(d); v != (Tokens{}) || !errors.Is(err, ErrExposed) {
+			if v, err := EnsureTokens(d); v != (Tokens{}) || !errors.Is(err, ErrExposed) {
 				t.Errorf("token: %v", err)
 			}
 		})

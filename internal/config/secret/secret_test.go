@@ -24,7 +24,7 @@ func dirs(t testing.TB) profile.Dirs {
 
 func hub(t testing.TB, base, client string) Ref {
 	t.Helper()
-	r, err := Hub(base, client)
+	r, err := HubRef(base, client)
 	if err != nil {
 		t.Fatalf("%s: %v", base, err)
 	}
@@ -41,7 +41,7 @@ func TestRefs(t *testing.T) {
 	}
 	for _, r := range []Ref{
 		hub(t, "http://hub.example", "c"), hub(t, "https://hub.example:8443", "c"), hub(t, "https://hub.example.evil", "c"),
-		hub(t, "https://hub.example.", "c"), hub(t, "https://hub.example", "C"), hub(t, "https://hub.example", "c d"), Key("c"),
+		hub(t, "https://hub.example.", "c"), hub(t, "https://hub.example", "C"), hub(t, "https://hub.example", "c d"), KeyRef("c"),
 	} {
 		if r == same || r.digest() == same.digest() || r.account() == same.account() {
 			t.Errorf("%s is the same as %s", r.account(), same.account())
@@ -55,7 +55,7 @@ func TestRefs(t *testing.T) {
 		{"https://hub.example", ""}, {"https://hub.example", "a\x00b"}, {"https://hub.example", strings.Repeat("x", maxClient+1)}, {"https://a b", "c"},
 		{"https://" + strings.Repeat("x", 300), "c"},
 	} {
-		_, err := Hub(c[0], c[1])
+		_, err := HubRef(c[0], c[1])
 		if !errors.Is(err, ErrBadRef) {
 			t.Errorf("%q %q: %v", c[0], c[1], err)
 		}
@@ -63,8 +63,8 @@ func TestRefs(t *testing.T) {
 			t.Errorf("the error holds the address: %v", err)
 		}
 	}
-	a, err := Softphone("ari", "ari", "http://pbx.example:8088/ari")
-	b, err2 := Softphone("ari", "ari", "pbx.example:8088")
+	a, err := SoftphoneRef("ari", "ari", "http://pbx.example:8088/ari")
+	b, err2 := SoftphoneRef("ari", "ari", "pbx.example:8088")
 	if err != nil || err2 != nil || a == b {
 		t.Errorf("%v %v", err, err2)
 	}
@@ -93,12 +93,12 @@ func everyStore(t *testing.T, s Store) {
 			t.Fatalf("got %d bytes, %v; want %d", len(v), err, len(secret))
 		}
 	}
-	for _, other := range []Ref{b, hub(t, "http://a.example", "c"), hub(t, "https://a.example:444", "c"), hub(t, "https://a.example", "d"), Key("c")} {
+	for _, other := range []Ref{b, hub(t, "http://a.example", "c"), hub(t, "https://a.example:444", "c"), hub(t, "https://a.example", "d"), KeyRef("c")} {
 		if v, err := s.Get(ctx, other); v != "" || !errors.Is(err, ErrNotSet) {
 			t.Errorf("another address or client got %d bytes, %v", len(v), err)
 		}
 	}
-	if err := s.Set(ctx, a, long+"x"); !errors.Is(err, ErrFull) {
+	if err := s.Set(ctx, a, long+"x"); !errors.Is(err, ErrTooLong) {
 		t.Errorf("too long: %v", err)
 	}
 	if err := s.Set(ctx, a, ""); !errors.Is(err, ErrEmpty) {
@@ -173,8 +173,8 @@ func TestReadSecret(t *testing.T) {
 	for in, want := range map[string]error{
 		"": ErrEmpty, "\n": ErrEmpty, "\r\n": ErrEmpty, "\xef\xbb\xbf\n": ErrEmpty,
 		"\xff\xfea\x00b\x00": ErrEncoding, "a\x00b\x00": ErrEncoding, "a\x00": ErrEncoding, "\xe9": ErrEncoding,
-		"a\nb": ErrLines, "a\n\n": ErrLines, "a\r\nb\r\n": ErrLines, "a\r": ErrLines, "\n\n": ErrLines,
-		full + "x": ErrFull, full + "x\n": ErrFull, strings.Repeat("é", 100_000): ErrFull,
+		"a\nb": ErrMultiline, "a\n\n": ErrMultiline, "a\r\nb\r\n": ErrMultiline, "a\r": ErrMultiline, "\n\n": ErrMultiline,
+		full + "x": ErrTooLong, full + "x\n": ErrTooLong, strings.Repeat("é", 100_000): ErrTooLong,
 	} {
 		if got, err := ReadSecret(strings.NewReader(in)); got != "" || !errors.Is(err, want) {
 			t.Errorf("%.20q: %d bytes, %v", in, len(got), err)
@@ -195,7 +195,7 @@ func TestTokens(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 20 { // as many programs as start at once
 		wait.Go(func() {
-			tk, err := Token(d)
+			tk, err := EnsureTokens(d)
 			if err != nil {
 				t.Error(err)
 			}
@@ -208,23 +208,23 @@ func TestTokens(t *testing.T) {
 	if n != 1 {
 		t.Errorf("%d different tokens", n)
 	}
-	tk, err := Token(d)
+	tk, err := EnsureTokens(d)
 	if err != nil || len(tk.Socket) != 43 || len(tk.Path) != 43 || tk.Socket == tk.Path || strings.Trim(tk.Socket+tk.Path, alphabet) != "" {
 		t.Errorf("%d %d %v", len(tk.Socket), len(tk.Path), err)
 	}
 	if s := fmt.Sprintf("%v %+v %#v", tk, tk, tk); strings.Contains(s, tk.Path) {
 		t.Error("printed")
 	}
-	renewed, err := RenewToken(d)
+	renewed, err := RenewTokens(d)
 	if err != nil || renewed == tk {
 		t.Errorf("renewed: %v", err)
 	}
-	if again, _ := Token(d); again != renewed {
+	if again, _ := EnsureTokens(d); again != renewed {
 		t.Error("not kept")
 	}
 	for _, b := range []string{"", "{}", `{"version":1,"socket":"a","path":"b"}`, `{"version":1,"socket":"` + tk.Socket + `","path":"` + tk.Socket + `"}`} {
 		must.Do(t, os.WriteFile(tokenPath(d), []byte(b), 0o600))
-		if got, err := Token(d); got != (Tokens{}) || !errors.Is(err, ErrDamaged) {
+		if got, err := EnsureTokens(d); got != (Tokens{}) || !errors.Is(err, ErrDamaged) {
 			t.Errorf("%q: %v", b, err)
 		}
 		if b2, _ := os.ReadFile(tokenPath(d)); !bytes.Equal(b2, []byte(b)) {

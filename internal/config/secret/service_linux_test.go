@@ -163,7 +163,7 @@ func within(t *testing.T, s Store, want error) {
 		"get":    func() error { _, err := s.Get(t.Context(), ref); return err },
 		"set":    func() error { return s.Set(t.Context(), ref, "x") },
 		"delete": func() error { return s.Delete(t.Context(), ref) },
-		"both":   func() error { _, err := rotate(s).Get(t.Context(), ref); return err },
+		"both":   func() error { _, err := newRotatingStore(s).Get(t.Context(), ref); return err },
 	} {
 		begin := time.Now()
 		err := call()
@@ -171,7 +171,7 @@ func within(t *testing.T, s Store, want error) {
 		if !errors.Is(err, want) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if state := map[error]State{ErrNoStore: Absent, ErrLocked: Locked, ErrUnanswered: Unanswered}[want]; StateOf(err) != state {
+		if state := map[error]State{ErrNoStore: NoStore, ErrLocked: Locked, ErrUnanswered: Unanswered}[want]; StateOf(err) != state {
 			t.Errorf("%s: told as %s, not as %s", name, StateOf(err), state)
 		}
 	}

@@ -21,7 +21,7 @@ type Tokens struct {
 	Path   string // the last path element; it can only report calls
 }
 
-type keptTokens struct {
+type tokenFile struct {
 	Version int    `json:"version"`
 	Socket  string `json:"socket"`
 	Path    string `json:"path"`
@@ -32,11 +32,11 @@ const TokensName = "tokens.json"
 
 func tokenPath(dirs profile.Dirs) string { return filepath.Join(dirs.State, TokensName) }
 
-// Token returns the listener's tokens of a profile, and creates them the first time.
+// EnsureTokens returns the listener's tokens of a profile, and creates them the first time.
 // Programs that do so concurrently get the same ones. A file that others can read or with
 // other content is an error (ErrExposed, ErrDamaged): recipes in softphones contain the
-// tokens, so only RenewToken replaces them.
-func Token(dirs profile.Dirs) (Tokens, error) {
+// tokens, so only RenewTokens replaces them.
+func EnsureTokens(dirs profile.Dirs) (Tokens, error) {
 	t, err := loadTokens(dirs)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return t, err
@@ -55,8 +55,8 @@ func Token(dirs profile.Dirs) (Tokens, error) {
 	return t, nil
 }
 
-// RenewToken replaces the tokens. Every recipe that contains an old one stops working.
-func RenewToken(dirs profile.Dirs) (Tokens, error) {
+// RenewTokens replaces the tokens. Every recipe that contains an old one stops working.
+func RenewTokens(dirs profile.Dirs) (Tokens, error) {
 	t, b := newTokens()
 	if err := os.MkdirAll(dirs.State, 0o700); err != nil {
 		return Tokens{}, err
@@ -72,7 +72,7 @@ func RemoveTokens(dirs profile.Dirs) error { return profile.RemoveFile(tokenPath
 
 func newTokens() (Tokens, []byte) {
 	t := Tokens{Socket: RandomKey(), Path: RandomKey()}
-	b, _ := json.Marshal(keptTokens{1, t.Socket, t.Path}) // cannot fail: two texts and a number
+	b, _ := json.Marshal(tokenFile{1, t.Socket, t.Path}) // cannot fail: two texts and a number
 	return t, append(b, '\n')
 }
 
@@ -81,7 +81,7 @@ func loadTokens(dirs profile.Dirs) (Tokens, error) {
 	if err != nil {
 		return Tokens{}, err
 	}
-	var k keptTokens
+	var k tokenFile
 	if json.Unmarshal(b, &k) != nil || k.Version != 1 || !isToken(k.Socket) || !isToken(k.Path) || k.Socket == k.Path {
 		return Tokens{}, ErrDamaged
 	}

@@ -15,7 +15,7 @@ import (
 
 // hubURL accepts an address of the hub, and removes trailing slashes.
 func hubURL(s string) (string, bool) {
-	_, err := hub.Address("", s)
+	_, err := hub.ParseAddress("", s)
 	return strings.TrimRight(s, "/"), err == nil
 }
 
@@ -33,7 +33,7 @@ func fingerprint(s string) (string, bool) {
 }
 
 func clientID(s string) (string, bool) {
-	return s, len(s) <= 200 && !strings.Contains(s, ":") && !control(s)
+	return s, len(s) <= 200 && !strings.Contains(s, ":") && !hasControlChars(s)
 }
 
 // scopeToken accepts the characters of a scope (RFC 6749 section 3.3).
@@ -54,7 +54,7 @@ func scopes(s string) (string, bool) {
 }
 
 func segment(s string) (string, bool) {
-	return s, hub.Segment(s) && !control(s)
+	return s, hub.ValidIntermediary(s) && !hasControlChars(s)
 }
 
 func proxy(s string) (string, bool) {
@@ -62,10 +62,12 @@ func proxy(s string) (string, bool) {
 		return s, true
 	}
 	_, err := hub.CheckProxy(s)
-	return s, err == nil && !control(s) && len(s) <= 2048
+	return s, err == nil && !hasControlChars(s) && len(s) <= 2048
 }
 
-func absolute(s string) (string, bool) { return s, filepath.IsAbs(s) && !control(s) && len(s) <= 4096 }
+func absolute(s string) (string, bool) {
+	return s, filepath.IsAbs(s) && !hasControlChars(s) && len(s) <= 4096
+}
 
 func region(s string) (string, bool) {
 	s = strings.ToUpper(s)
@@ -80,20 +82,20 @@ func prefix(s string) (string, bool) {
 // numberText accepts a telephone number in some notation: the number rules
 // decide what it means.
 func numberText(s string) (string, bool) {
-	return s, len(s) <= 128 && strings.ContainsAny(s, "0123456789") && !control(s)
+	return s, len(s) <= 128 && strings.ContainsAny(s, "0123456789") && !hasControlChars(s)
 }
 
 func callBack(s string) (string, bool) {
 	if s == "tel" || s == "sip" || s == "off" {
 		return s, true
 	}
-	return s, len(s) <= 1000 && !control(s) && Command(s) != nil
+	return s, len(s) <= 1000 && !hasControlChars(s) && SplitCommand(s) != nil
 }
 
-// Command splits a command with one {number}, as in phone.call_back: words separated by
+// SplitCommand splits a command with one {number}, as in phone.call_back: words separated by
 // spaces, in double quotes if they contain spaces. There is no other syntax; a backslash is
 // a backslash. It returns nil for anything else.
-func Command(s string) (argv []string) {
+func SplitCommand(s string) (argv []string) {
 	var word strings.Builder
 	quoted, in := false, false
 	for _, r := range s {
@@ -138,7 +140,7 @@ func shortcut(s string) (string, bool) {
 // webOrigin accepts an origin as browsers send it, neither "*" nor "null".
 func webOrigin(s string) (string, bool) {
 	u, err := url.Parse(s)
-	if err != nil || control(s) || len(s) > 300 || u.Hostname() == "" || u.User != nil || strings.Contains(u.Host, "*") ||
+	if err != nil || hasControlChars(s) || len(s) > 300 || u.Hostname() == "" || u.User != nil || strings.Contains(u.Host, "*") ||
 		u.Path != "" || u.RawQuery != "" || u.ForceQuery || strings.Contains(s, "#") || u.Scheme == "" {
 		return "", false
 	}
@@ -147,11 +149,11 @@ func webOrigin(s string) (string, bool) {
 
 // freeText accepts any text without control characters.
 func freeText(most int) check {
-	return func(s string) (string, bool) { return s, len(s) <= most && !control(s) }
+	return func(s string) (string, bool) { return s, len(s) <= most && !hasControlChars(s) }
 }
 
-// control reports whether s contains control characters or other hidden ones, such as those
+// hasControlChars reports whether s contains control characters or other hidden ones, such as those
 // that change the direction of text.
-func control(s string) bool {
-	return strings.ContainsFunc(s, displaytext.Hidden)
+func hasControlChars(s string) bool {
+	return strings.ContainsFunc(s, displaytext.IsHidden)
 }

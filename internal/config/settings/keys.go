@@ -28,12 +28,12 @@ const (
 
 // Entry is one key of the table, or one field of [[line]] or [[softphone]].
 type Entry struct {
-	Key               string // "hub.base_url"; of a field "softphone.kind"
-	Type              Type
-	Choices           []string // for Choice, and for List if its elements are limited
-	Least, Most       int      // for Number
-	Shortest, Longest time.Duration
-	Who               Who
+	Key                      string // "hub.base_url"; of a field "softphone.kind"
+	Type                     Type
+	Choices                  []string // for Choice, and for List if its elements are limited
+	Min, Max                 int      // for Number
+	MinDuration, MaxDuration time.Duration
+	Audience                 Audience
 
 	def    any
 	strict any // value if a policy's setting is unreadable; nil means the default
@@ -47,21 +47,21 @@ type Entry struct {
 	elements func(raw any, report reporter) any
 }
 
-// Who is who should set a key. A policy may set every key.
-type Who string
+// Audience is who should set a key. A policy may set every key.
+type Audience string
 
 // AnyUser is everybody at the computer. Admin is the person who sets Wiebelt up: such keys
 // are on the page for administrators.
 const (
-	AnyUser Who = "user"
-	Admin   Who = "admin"
+	AnyUser Audience = "user"
+	Admin   Audience = "admin"
 )
 
 // adminKeys are the groups, and keys of other groups, for administrators.
 var adminKeys = []string{"hub.", "support.", "phone.region", "phone.internal_digits", "phone.internal_prefixes", "phone.never_lookup",
 	"line.", "listener.", "softphone.", "relay.", "card.privacy", "card.hide_from_capture", "history.keep", "history.days", "lookup.", "audit", "scheme.", "delivery.", "log."}
 
-func whoSets(key string) Who {
+func audienceOf(key string) Audience {
 	for _, k := range adminKeys {
 		if strings.HasPrefix(key, k) {
 			return Admin
@@ -169,8 +169,8 @@ var table = []Entry{
 // Keys returns the table.
 func Keys() []Entry { return slices.Clone(table) }
 
-// All returns the table and the fields of [[line]] and [[softphone]].
-func All() []Entry {
+// AllEntries returns the table and the fields of [[line]] and [[softphone]].
+func AllEntries() []Entry {
 	all := Keys()
 	for _, e := range lists {
 		all = append(all, e.fields...)
@@ -178,13 +178,13 @@ func All() []Entry {
 	return all
 }
 
-// Of returns the entry of a key, which may be an element's: softphone[2].kind.
-func Of(key string) (Entry, bool) {
+// EntryOf returns the entry of a key, which may be an element's: softphone[2].kind.
+func EntryOf(key string) (Entry, bool) {
 	if array, field, in := strings.Cut(key, "]."); in {
 		name, _, _ := strings.Cut(array, "[")
 		key = name + "." + field
 	}
-	if e := entryOf(All(), key); e != nil {
+	if e := entryOf(AllEntries(), key); e != nil {
 		return *e, true
 	}
 	return Entry{}, false
@@ -215,7 +215,7 @@ func (e Entry) Name() string { return e.Key[strings.LastIndexByte(e.Key, '.')+1:
 func (e Entry) Default() string { return e.format(e.def) }
 
 // TOML formats a value of this key, returned by ParseText, for a settings file.
-func (e Entry) TOML(v any) string { return literal(v) }
+func (e Entry) TOML(v any) string { return tomlLiteral(v) }
 
 // withStrictest sets the strictest value of a privacy key.
 func withStrictest(v any, e Entry) Entry {
@@ -292,7 +292,7 @@ func ParseText(key, s string) (any, error) {
 	}
 	v, c := e.read(e.typed(s))
 	if c != nil {
-		return nil, Problem{Kind: c.kind, Source: User, Key: key, Want: c.form + e.allowed()}
+		return nil, Problem{Kind: c.kind, Source: User, Key: key, Expected: c.form + e.allowed()}
 	}
 	return v, nil
 }

@@ -70,7 +70,7 @@ func CheckPolicy(path string) (*Settings, []Problem) {
 
 // Compose formats settings as text for Parse. Values are those of Set.
 func Compose(values map[string]any) (string, error) {
-	wanted, err := checked(values)
+	wanted, err := normaliseValues(values)
 	if err != nil {
 		return "", err
 	}
@@ -81,8 +81,8 @@ func Compose(values map[string]any) (string, error) {
 // settings name. It compares their size, time and rights, and whether the
 // policy counts, without reading them, so that it is cheap to call often.
 func Fingerprint(dirs profile.Dirs, named ...string) string {
-	print := fmt.Sprint(managed())
-	policy, err := filetrust.OpenFile(policyPath(), os.O_RDONLY, filetrust.Admins)
+	print := fmt.Sprint(managedSettings())
+	policy, err := filetrust.OpenFile(policyPath(), os.O_RDONLY, filetrust.AdminOwned)
 	if err == nil {
 		_ = policy.Close()
 	}
@@ -122,26 +122,26 @@ type layer struct {
 // load parses a file's text, or reports why there is none. A missing file is empty.
 func (l *layer) load(b []byte, err error) {
 	if err == nil {
-		err = plainText(b)
+		err = checkPlainText(b)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		l.problem(Unreadable, err)
+		l.setFileProblem(Unreadable, err)
 	default:
 		l.parse(string(b))
 	}
 }
 
-// problem replaces all problems with one about the file as a whole.
-func (l *layer) problem(kind ProblemKind, why error) {
-	l.problems = []Problem{{Kind: kind, Source: l.source, Want: why.Error()}}
+// setFileProblem replaces all problems with one about the file as a whole.
+func (l *layer) setFileProblem(kind ProblemKind, why error) {
+	l.problems = []Problem{{Kind: kind, Source: l.source, Expected: why.Error()}}
 }
 
 var errTooLarge = errors.New("it is larger than 1 MiB")
 
-// plainText returns why bytes cannot be a settings file.
-func plainText(b []byte) error {
+// checkPlainText returns why bytes cannot be a settings file.
+func checkPlainText(b []byte) error {
 	switch {
 	case len(b) > maxFile:
 		return errTooLarge
@@ -162,18 +162,18 @@ func readFile(path string) ([]byte, error) {
 			return nil, errors.New("it is a link to nowhere")
 		}
 		return nil, fs.ErrNotExist
-	case errors.Is(err, filetrust.Err):
+	case errors.Is(err, filetrust.ErrUntrusted):
 		return nil, errors.New("it is not a file")
 	case errors.Is(err, filetrust.ErrTooLarge):
 		return nil, errTooLarge
 	case err != nil:
-		return nil, filetrust.Reason(err)
+		return nil, filetrust.WithoutPath(err)
 	}
-	return b, plainText(b)
+	return b, checkPlainText(b)
 }
 
-// mark is the byte order mark that some editors put at the beginning.
-const mark = "\ufeff"
+// byteOrderMark is the byte order mark that some editors put at the beginning.
+const byteOrderMark = "\ufeff"
 
 // errSyntax replaces the TOML library's message, which may contain the value.
 var errSyntax = errors.New("not TOML")
@@ -188,7 +188,7 @@ func decode(src string) (tree map[string]any, line int, err error) {
 			return nil, i + 1, errors.New("too long")
 		}
 	}
-	_, err = toml.Decode(strings.TrimPrefix(src, mark), &tree)
+	_, err = toml.Decode(strings.TrimPrefix(src, byteOrderMark), &tree)
 	if p, ok := errors.AsType[toml.ParseError](err); ok {
 		return nil, p.Position.Line, errSyntax
 	}
@@ -198,7 +198,7 @@ func decode(src string) (tree map[string]any, line int, err error) {
 // parse parses a file leniently: a line that is not TOML is reported and skipped,
 // and the others count.
 func (l *layer) parse(src string) {
-	l.statements = scan(strings.TrimPrefix(src, mark))
+	l.statements = scan(strings.TrimPrefix(src, byteOrderMark))
 	lines := strings.SplitAfter(src, "\n")
 	for range maxBadLines {
 		tree, line, err := decode(strings.Join(lines, ""))
@@ -209,7 +209,7 @@ func (l *layer) parse(src string) {
 		first, last := badLines(lines, line)
 		p := Problem{Kind: BadSyntax, Source: l.source, Line: first}
 		if err != errSyntax {
-			p.Want = err.Error()
+			p.Expected = err.Error()
 		}
 		for _, st := range l.statements {
 			if st.line == first && !st.header {
@@ -224,7 +224,7 @@ func (l *layer) parse(src string) {
 			lines[i] = "\n"
 		}
 	}
-	l.problems = append(l.problems, Problem{Kind: Unreadable, Source: l.source, Want: "too much of it is wrong; the defaults hold"})
+	l.problems = append(l.problems, Problem{Kind: Unreadable, Source: l.source, Expected: "too much of it is wrong; the defaults hold"})
 }
 
 // badLines returns which lines to skip for an error on a line: that one, or, if it is a
@@ -253,20 +253,20 @@ func badLines(lines []string, line int) (first, last int) {
 // apply applies a layer, key by key.
 func (s *Settings) apply(l layer) {
 	report := func(key string, kind ProblemKind, want string) {
-		l.problems = append(l.problems, Problem{Kind: kind, Source: l.source, Key: showKey(key), Line: lineOf(l.statements, key), Want: want})
+		l.problems = append(l.problems, Problem{Kind: kind, Source: l.source, Key: showKey(key), Line: lineOf(l.statements, key), Expected: want})
 	}
 	for key, raw := range flatten(l.tree) {
 		if e := find(key); e != nil {
 			if v, ok := e.parse(raw, report); ok {
 				e.set(s, v)
-				s.from(key, l)
+				s.recordSource(key, l)
 			}
 			continue
 		}
 		if isGroup(key) {
 			report(key, WrongType, "a table, with its keys below ["+key+"]")
 		} else {
-			report(key, UnknownKey, wantOfUnknown(key))
+			report(key, UnknownKey, unknownKeyAdvice(key))
 		}
 	}
 	s.applyStrictest(&l)
@@ -276,8 +276,8 @@ func (s *Settings) apply(l layer) {
 	s.problems = append(s.problems, l.problems[:min(len(l.problems), maxProblems)]...)
 }
 
-// from records which layer a key's value comes from.
-func (s *Settings) from(key string, l layer) {
+// recordSource records which layer a key's value comes from.
+func (s *Settings) recordSource(key string, l layer) {
 	s.sources[key], s.places[key] = l.source, l.place
 }
 
@@ -302,8 +302,8 @@ func isGroup(name string) bool {
 	return slices.ContainsFunc(table, func(e Entry) bool { return strings.HasPrefix(e.Key, name+".") })
 }
 
-// wantOfUnknown returns advice for an unknown key.
-func wantOfUnknown(key string) string {
+// unknownKeyAdvice returns advice for an unknown key.
+func unknownKeyAdvice(key string) string {
 	key = strings.ToLower(key)
 	for _, word := range []string{"secret", "password", "token"} {
 		if strings.Contains(key, word) {
@@ -316,7 +316,7 @@ func wantOfUnknown(key string) string {
 // showKey makes a key from a file safe to print on a terminal.
 func showKey(key string) string {
 	key = strings.Map(func(r rune) rune {
-		if displaytext.Hidden(r) {
+		if displaytext.IsHidden(r) {
 			return '?'
 		}
 		return r

@@ -239,7 +239,7 @@ func TestProblems(t *testing.T) {
 			continue
 		}
 		secret := c.kind == UnknownKey && strings.Contains(c.file, canary)
-		if p := problems[0]; p.Key != c.key || p.Line != c.line || p.Kind != c.kind || p.Source != User || strings.Contains(p.Want, "wiebelt provision") != secret {
+		if p := problems[0]; p.Key != c.key || p.Line != c.line || p.Kind != c.kind || p.Source != User || strings.Contains(p.Expected, "wiebelt provision") != secret {
 			t.Errorf("%q: %+v, want %s %d %s", name, p, c.key, c.line, c.kind)
 		}
 		for _, p := range problems {
@@ -349,7 +349,7 @@ func TestCommand(t *testing.T) {
 		`phone`:                                        nil, `{number}`: nil, `{number} x`: nil, `phone {number} {number}`: nil, `"phone {number}`: nil, ``: nil,
 		`"" {number}`: nil, `phone{number} x`: nil,
 	} {
-		if got := Command(command); !slices.Equal(got, want) {
+		if got := SplitCommand(command); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", command, got, want)
 		}
 	}

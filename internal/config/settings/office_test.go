@@ -35,7 +35,7 @@ func TestLocked(t *testing.T) {
 		}
 	}
 	changes := map[string]any{"hub.base_url": "https://hub.example", "hub.proxy": "none", "hub.intermediary": nil, "card.corner": "top-right", "history.days": 3}
-	if left := s.Unlocked(changes); !slices.Equal(left, []string{"card.corner", "hub.proxy"}) || len(changes) != 1 {
+	if left := s.RemoveLocked(changes); !slices.Equal(left, []string{"card.corner", "hub.proxy"}) || len(changes) != 1 {
 		t.Errorf("left %v, to change %v", left, changes)
 	}
 	withPolicy(t, "[hub]\nproxy = \"none\"\n", nil)
@@ -62,7 +62,7 @@ func TestPrivacyFailsClosed(t *testing.T) {
 		}
 		withPolicy(t, text, nil)
 		s, problems := Load(dirs)
-		if !reflect.DeepEqual(s.Get(e.Key), e.strict) || len(problems) != 1 || !problems[0].Closed || !s.Locked(e.Key) {
+		if !reflect.DeepEqual(s.Get(e.Key), e.strict) || len(problems) != 1 || !problems[0].StrictestApplies || !s.Locked(e.Key) {
 			t.Errorf("%s: %v, %v", e.Key, s.Get(e.Key), problems)
 		}
 		if v, c := e.read(e.strict); c != nil || !reflect.DeepEqual(v, e.strict) {
@@ -89,7 +89,7 @@ func TestPrivacyFailsClosed(t *testing.T) {
 	if s, _ := Load(dirs); s.History.Keep != "off" {
 		t.Error("a policy that cannot be read lets everything be kept")
 	}
-	withPolicy(t, "", &filetrust.Error{Path: "/policy/" + PolicyFile, Why: filetrust.Written})
+	withPolicy(t, "", &filetrust.Error{Path: "/policy/" + PolicyFile, Fault: filetrust.FaultWrite})
 	if s, _ := Load(dirs); s.History.Keep != "full" {
 		t.Error("somebody else's policy counts")
 	}
@@ -125,24 +125,24 @@ func TestAddressCarriesNobody(t *testing.T) {
 		}
 	}
 	for address, want := range map[string]string{"https://piet:Geheim9@pbx.example:8089/ari?x=1#y": "https://pbx.example:8089", "127.0.0.1:4444": "127.0.0.1:4444", "pbx/x@y": "pbx", "": ""} {
-		if got := Server(address); got != want {
+		if got := ServerPart(address); got != want {
 			t.Errorf("%s: %s", address, got)
 		}
 	}
 }
 
 func TestWho(t *testing.T) {
-	who := map[string]Who{}
-	for _, e := range All() {
-		who[e.Key] = e.Who
+	who := map[string]Audience{}
+	for _, e := range AllEntries() {
+		who[e.Key] = e.Audience
 	}
-	for key, want := range map[string]Who{"hub.base_url": Admin, "softphone.kind": Admin, "audit": Admin, "card.corner": AnyUser, "ui.language": AnyUser, "calls.group": AnyUser} {
+	for key, want := range map[string]Audience{"hub.base_url": Admin, "softphone.kind": Admin, "audit": Admin, "card.corner": AnyUser, "ui.language": AnyUser, "calls.group": AnyUser} {
 		if who[key] != want {
 			t.Errorf("%s is set by %q", key, who[key])
 		}
 	}
 	for _, k := range adminKeys { // a renamed key would be open to everybody
-		if !slices.ContainsFunc(All(), func(e Entry) bool { return strings.HasPrefix(e.Key, k) }) {
+		if !slices.ContainsFunc(AllEntries(), func(e Entry) bool { return strings.HasPrefix(e.Key, k) }) {
 			t.Errorf("no key begins with %s", k)
 		}
 	}

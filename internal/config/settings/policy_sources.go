@@ -27,28 +27,28 @@ const PolicyKey = `Software\Policies\Wiebelt`
 // The policy's path and how to read it; replaced in tests.
 var (
 	policyPath  = platformPolicy
-	readMachine = readAdmins
+	readMachine = readAdminFile
 )
 
-// readAdmins reads a file that belongs to the computer's administrators.
-func readAdmins(path string) ([]byte, error) {
+// readAdminFile reads a file that belongs to the computer's administrators.
+func readAdminFile(path string) ([]byte, error) {
 	// Without a file, the owner of its folder does not matter.
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return filetrust.ReadFile(path, maxFile, filetrust.Admins)
+	return filetrust.ReadFile(path, maxFile, filetrust.AdminOwned)
 }
 
 // policies reads the administrator's settings, weakest first: the file, and on Windows what
 // device management has written.
 func policies() []layer {
-	return []layer{policyFile(policyPath()), managedLayer(managed())}
+	return []layer{policyFile(policyPath()), managedLayer(managedSettings())}
 }
 
 // PolicySources reports which of the two exist.
 func PolicySources() (file, byManagement bool) {
 	_, err := os.Lstat(policyPath())
-	return err == nil, managed() != nil
+	return err == nil, managedSettings() != nil
 }
 
 // policyFile reads the file. One that somebody else could have written is ignored entirely.
@@ -56,12 +56,12 @@ func policyFile(path string) layer {
 	l := layer{source: Policy, place: path}
 	b, err := readMachine(path)
 	switch {
-	case errors.Is(err, filetrust.Err):
-		l.problem(Untrusted, err)
+	case errors.Is(err, filetrust.ErrUntrusted):
+		l.setFileProblem(Untrusted, err)
 	case errors.Is(err, filetrust.ErrTooLarge):
 		l.load(nil, errTooLarge)
 	default:
-		l.load(b, filetrust.Reason(err))
+		l.load(b, filetrust.WithoutPath(err))
 	}
 	return l
 }
@@ -77,7 +77,7 @@ func managedLayer(found map[string]any) layer {
 		case find(name) != nil && find(name).Type == Tables:
 			l.tree[name] = v
 			if isGroupOf {
-				l.tree[name] = numbered(group)
+				l.tree[name] = listFromNumbered(group)
 			}
 		case isGroupOf:
 			typed := map[string]any{}
@@ -92,8 +92,8 @@ func managedLayer(found map[string]any) layer {
 	return l
 }
 
-// numbered turns elements "1", "2", … into a list in that order.
-func numbered(group map[string]any) any {
+// listFromNumbered turns elements "1", "2", … into a list in that order.
+func listFromNumbered(group map[string]any) any {
 	at := func(name string) int { n, _ := strconv.Atoi(name); return n }
 	names := slices.SortedFunc(maps.Keys(group), func(a, b string) int { return at(a) - at(b) })
 	list := []any{}
@@ -146,14 +146,14 @@ func (s *Settings) LockedBy(key string) string {
 	return cmp.Or(s.places[key], s.places[hubKey], PolicyFile)
 }
 
-// Unlocked removes locked keys from changes, and returns those that would have changed.
-func (s *Settings) Unlocked(changes map[string]any) (left []string) {
+// RemoveLocked removes locked keys from changes, and returns those that would have changed.
+func (s *Settings) RemoveLocked(changes map[string]any) (left []string) {
 	for key, v := range changes {
 		if !s.Locked(key) {
 			continue
 		}
 		delete(changes, key)
-		if one, err := checked(map[string]any{key: v}); err == nil {
+		if one, err := normaliseValues(map[string]any{key: v}); err == nil {
 			v = one[key]
 		}
 		if e := find(key); e != nil && v == nil {
@@ -195,8 +195,8 @@ func (s *Settings) applyStrictest(l *layer) {
 				continue
 			}
 			e.set(s, e.strict)
-			s.from(e.Key, *l)
-			l.problems[i].Closed = true
+			s.recordSource(e.Key, *l)
+			l.problems[i].StrictestApplies = true
 		}
 	}
 }

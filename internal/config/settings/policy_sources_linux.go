@@ -5,4 +5,4 @@ func platformPolicy() string { return "/etc/wiebelt/" + PolicyFile }
 // managedPlace is unused here.
 const managedPlace = ""
 
-func managed() map[string]any { return nil }
+func managedSettings() map[string]any { return nil }

@@ -39,12 +39,12 @@ func TestPolicyWinsKeyByKey(t *testing.T) {
 }
 
 func TestPolicyOfSomebodyElse(t *testing.T) {
-	withPolicy(t, "", &filetrust.Error{Path: "/policy/" + PolicyFile, Why: filetrust.Written})
+	withPolicy(t, "", &filetrust.Error{Path: "/policy/" + PolicyFile, Fault: filetrust.FaultWrite})
 	s, problems := Load(profile.Dirs{Config: t.TempDir()})
 	if len(problems) != 1 || problems[0].Kind != Untrusted || s.Locked("hub.base_url") {
 		t.Fatal(problems)
 	}
-	if got := problems[0].Error(); got != "policy.toml: is ignored: "+(&filetrust.Error{Path: "/policy/" + PolicyFile, Why: filetrust.Written}).Error() {
+	if got := problems[0].Error(); got != "policy.toml: is ignored: "+(&filetrust.Error{Path: "/policy/" + PolicyFile, Fault: filetrust.FaultWrite}).Error() {
 		t.Error(got)
 	}
 }

@@ -26,7 +26,7 @@ const (
 	maxValues = 1000
 )
 
-func managed() map[string]any {
+func managedSettings() map[string]any {
 	left := maxValues
 	return readKey(registry.LOCAL_MACHINE, PolicyKey, maxDepth, &left)
 }

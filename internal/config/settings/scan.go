@@ -10,13 +10,13 @@ import (
 // Statements are scanned so that a value can be changed in place and a problem gets a line;
 // the TOML library decides what a value means.
 type statement struct {
-	header     bool
-	array      bool   // header of an array element: [[line]]
-	path       string // dotted, with the element's number: "hub.proxy", "line[2].name"
-	table      string // path of the table that it stands in, "" at the top
-	line       int    // from 1
-	start, end int    // its whole lines
-	from, to   int    // its value
+	header               bool
+	array                bool   // header of an array element: [[line]]
+	path                 string // dotted, with the element's number: "hub.proxy", "line[2].name"
+	table                string // path of the table that it stands in, "" at the top
+	line                 int    // from 1
+	start, end           int    // its whole lines
+	valueStart, valueEnd int    // its value
 }
 
 // scan finds the statements of a file. It omits what it cannot read: such a file is not
@@ -80,14 +80,14 @@ func (s *scanner) keyValue(st *statement) bool {
 	}
 	s.pos++
 	s.blanks()
-	st.from = s.pos
+	st.valueStart = s.pos
 	s.value()
-	st.to = st.from + len(strings.TrimRight(s.src[st.from:s.pos], " \t\r"))
+	st.valueEnd = st.valueStart + len(strings.TrimRight(s.src[st.valueStart:s.pos], " \t\r"))
 	st.path = path
 	if s.table != "" {
 		st.path = s.table + "." + path
 	}
-	return st.to > st.from
+	return st.valueEnd > st.valueStart
 }
 
 // key scans a dotted key and the blanks after it.
@@ -109,7 +109,7 @@ func (s *scanner) key() (string, bool) {
 			}
 			parts = append(parts, part)
 		} else {
-			for s.pos < len(s.src) && bare(s.src[s.pos]) {
+			for s.pos < len(s.src) && isBareKeyChar(s.src[s.pos]) {
 				s.pos++
 			}
 			if s.pos == start {
@@ -202,7 +202,7 @@ func (s *scanner) restOfLine() {
 	s.line++
 }
 
-func bare(c byte) bool {
+func isBareKeyChar(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 

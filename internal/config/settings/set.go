@@ -16,9 +16,9 @@ import (
 	"wiebelt/internal/config/profile"
 )
 
-// ErrByHand reports that the file defines the key in a form that cannot be changed in
+// ErrNotEditable reports that the file defines the key in a form that cannot be changed in
 // place, such as hub = { … }. The file is unchanged.
-var ErrByHand = errors.New("this key can only be changed by hand in " + FileName)
+var ErrNotEditable = errors.New("this key can only be changed by hand in " + FileName)
 
 // lockName is the lock file in the state folder that serialises Set across programs.
 const lockName = "settings.lock"
@@ -58,7 +58,7 @@ func Check(dirs profile.Dirs, changes map[string]any) error {
 // With returns the settings with changes as for Set; s is unchanged. Errors are those of
 // Check that do not concern the file.
 func (s *Settings) With(changes map[string]any) (*Settings, error) {
-	wanted, err := checked(changes)
+	wanted, err := normaliseValues(changes)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ type prepared struct {
 
 func prepare(dirs profile.Dirs, changes map[string]any) (prepared, error) {
 	p := prepared{path: Path(dirs), mode: 0o600}
-	wanted, err := checked(changes)
+	wanted, err := normaliseValues(changes)
 	if err != nil {
 		return p, err
 	}
@@ -96,7 +96,7 @@ func prepare(dirs profile.Dirs, changes map[string]any) (prepared, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return p, Problem{Kind: Unreadable, Source: User, Want: err.Error()}
+		return p, Problem{Kind: Unreadable, Source: User, Expected: err.Error()}
 	default:
 		if info, err := os.Stat(p.path); err == nil {
 			p.mode = info.Mode().Perm()
@@ -106,13 +106,13 @@ func prepare(dirs profile.Dirs, changes map[string]any) (prepared, error) {
 	return p, err
 }
 
-// checked normalises every value.
-func checked(changes map[string]any) (map[string]any, error) {
+// normaliseValues normalises every value.
+func normaliseValues(changes map[string]any) (map[string]any, error) {
 	wanted := map[string]any{}
 	for key, raw := range changes {
 		var wrong error
 		report := func(_ string, kind ProblemKind, want string) {
-			wrong = cmp.Or(wrong, error(Problem{Kind: kind, Source: User, Key: showKey(key), Want: want}))
+			wrong = cmp.Or(wrong, error(Problem{Kind: kind, Source: User, Key: showKey(key), Expected: want}))
 		}
 		wanted[key] = nil
 		switch e := find(key); {
@@ -132,12 +132,12 @@ func checked(changes map[string]any) (map[string]any, error) {
 // changed its meaning.
 func edit(src string, wanted map[string]any) (string, error) {
 	bom := ""
-	if strings.HasPrefix(src, mark) {
-		bom, src = mark, src[len(mark):]
+	if strings.HasPrefix(src, byteOrderMark) {
+		bom, src = byteOrderMark, src[len(byteOrderMark):]
 	}
 	before, line, err := decode(src)
 	if err != nil {
-		return "", Problem{Kind: BadSyntax, Source: User, Line: line, Want: "mend it before anything is changed"}
+		return "", Problem{Kind: BadSyntax, Source: User, Line: line, Expected: "mend it before anything is changed"}
 	}
 	newline := "\n"
 	if strings.Contains(src, "\r\n") {
@@ -152,9 +152,9 @@ func edit(src string, wanted map[string]any) (string, error) {
 		case e.Type == Tables:
 			out = replaceArray(out, e, e.rows(v), newline)
 		case v == nil:
-			out = remove(out, key)
+			out = removeKey(out, key)
 		default:
-			out = put(out, key, literal(v), newline)
+			out = writeKey(out, key, tomlLiteral(v), newline)
 		}
 	}
 	if err := verify(before, out, wanted); err != nil {
@@ -167,7 +167,7 @@ func edit(src string, wanted map[string]any) (string, error) {
 func verify(before map[string]any, out string, wanted map[string]any) error {
 	after, _, err := decode(out)
 	if err != nil {
-		return ErrByHand
+		return ErrNotEditable
 	}
 	was, is := flatten(before), flatten(after)
 	for key, want := range wanted {
@@ -180,7 +180,7 @@ func verify(before map[string]any, out string, wanted map[string]any) error {
 		clean := true
 		v, ok := find(key).parse(got, func(string, ProblemKind, string) { clean = false })
 		if !there || want == nil || !ok || !clean || !reflect.DeepEqual(v, want) {
-			return fmt.Errorf("%s: %w", key, ErrByHand)
+			return fmt.Errorf("%s: %w", key, ErrNotEditable)
 		}
 	}
 	// Empty groups that were added or removed do not matter.
@@ -191,18 +191,18 @@ func verify(before map[string]any, out string, wanted map[string]any) error {
 		})
 	}
 	if !reflect.DeepEqual(was, is) {
-		return ErrByHand
+		return ErrNotEditable
 	}
 	return nil
 }
 
-// put writes key = value: in place of the existing key, else after the last key of its
+// writeKey writes key = value: in place of the existing key, else after the last key of its
 // group, else below the group's header, else in a new group at the end.
-func put(src, key, value, newline string) string {
+func writeKey(src, key, value, newline string) string {
 	found := scan(src)
 	for _, st := range found {
 		if st.path == key && !st.header {
-			return src[:st.from] + value + src[st.to:]
+			return src[:st.valueStart] + value + src[st.valueEnd:]
 		}
 	}
 	group, _, inGroup := strings.Cut(key, ".")
@@ -266,8 +266,8 @@ func aboveComments(src string, at int) int {
 	return at
 }
 
-// remove removes the lines of a key.
-func remove(src, key string) string {
+// removeKey removes the lines of a key.
+func removeKey(src, key string) string {
 	for _, st := range scan(src) {
 		if st.path == key && !st.header {
 			return src[:st.start] + src[st.end:]
@@ -280,7 +280,7 @@ func remove(src, key string) string {
 // the old elements stay.
 func replaceArray(src string, e *Entry, rows [][]string, newline string) string {
 	name := e.Key
-	src = remove(src, name) // name = [ … ]
+	src = removeKey(src, name) // name = [ … ]
 	at := -1
 	for {
 		found := scan(src)
@@ -308,7 +308,7 @@ func replaceArray(src string, e *Entry, rows [][]string, newline string) string 
 		b.WriteString("[[" + name + "]]" + newline)
 		for k, v := range row {
 			if v != "" {
-				b.WriteString(e.fields[k].Name() + " = " + literal(v) + newline)
+				b.WriteString(e.fields[k].Name() + " = " + tomlLiteral(v) + newline)
 			}
 		}
 	}
@@ -329,8 +329,8 @@ func withNewline(s, newline string) string {
 	return s + newline
 }
 
-// literal writes a value as TOML.
-func literal(v any) string {
+// tomlLiteral writes a value as TOML.
+func tomlLiteral(v any) string {
 	switch v := v.(type) {
 	case string:
 		return quote(v)
@@ -353,7 +353,7 @@ func literal(v any) string {
 
 // quote quotes a text; one with backslashes, such as a Windows path, literally.
 func quote(s string) string {
-	if strings.Contains(s, `\`) && !strings.ContainsAny(s, "'") && !control(s) {
+	if strings.Contains(s, `\`) && !strings.ContainsAny(s, "'") && !hasControlChars(s) {
 		return "'" + s + "'"
 	}
 	var b strings.Builder

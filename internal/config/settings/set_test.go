@@ -70,7 +70,7 @@ func TestSetRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name, file string
 		changes    map[string]any
-		kind       ProblemKind // "" for ErrByHand
+		kind       ProblemKind // "" for ErrNotEditable
 	}{
 		{"unknown key", "[ui]\n", map[string]any{"hub.client_secret": "x"}, UnknownKey},
 		{"unknown key out", "[ui]\n", map[string]any{"hub.x": nil}, UnknownKey},
@@ -92,7 +92,7 @@ func TestSetRefuses(t *testing.T) {
 			err := Set(d, c.changes)
 			var e Problem
 			switch {
-			case c.kind == "" && !errors.Is(err, ErrByHand):
+			case c.kind == "" && !errors.Is(err, ErrNotEditable):
 				t.Errorf("%v", err)
 			case c.kind != "" && (!errors.As(err, &e) || e.Kind != c.kind):
 				t.Errorf("%v", err)
@@ -144,7 +144,7 @@ func FuzzSet(f *testing.F) {
 		if len(file) > 10_000 {
 			return
 		}
-		wanted, err := checked(map[string]any{"support.contact": contact, "line": []Line{{"020 1", ""}}, "audit": "off"})
+		wanted, err := normaliseValues(map[string]any{"support.contact": contact, "line": []Line{{"020 1", ""}}, "audit": "off"})
 		if err != nil {
 			return
 		}

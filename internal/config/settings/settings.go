@@ -45,7 +45,7 @@ type Hub struct {
 	HubURL            string // the hub's pages, the target of deep links
 	ClientID          string
 	OrganisationCode  string
-	ContactScopes     string // may hold hub.CodeMark
+	ContactScopes     string // may hold hub.CodePlaceholder
 	DeliveryScopes    string
 	BasicAuthEncoding string // "plain", "rfc6749"
 	ScopeParameter    string // "scopes", "scope"
@@ -69,7 +69,7 @@ func (h Hub) Missing() []string {
 	}{
 		{"hub.base_url", h.BaseURL == ""},
 		{"hub.client_id", h.ClientID == ""},
-		{"hub.organisation_code", h.OrganisationCode == "" && strings.Contains(h.ContactScopes, hub.CodeMark)},
+		{"hub.organisation_code", h.OrganisationCode == "" && strings.Contains(h.ContactScopes, hub.CodePlaceholder)},
 	} {
 		if k.unset {
 			keys = append(keys, k.key)
@@ -221,12 +221,12 @@ const (
 // Problem is one problem with the settings, and the error if it prevented something. It
 // never contains the value: people put secrets and addresses into the wrong line.
 type Problem struct {
-	Kind   ProblemKind
-	Source Source
-	Key    string // "" if it is the file as a whole
-	Line   int    // from 1; 0 if unknown
-	Want   string // what is expected, in English
-	Closed bool   // of a policy: the strictest value applies to its privacy keys
+	Kind             ProblemKind
+	Source           Source
+	Key              string // "" if it is the file as a whole
+	Line             int    // from 1; 0 if unknown
+	Expected         string // what is expected, in English
+	StrictestApplies bool   // of a policy: the strictest value applies to its privacy keys
 }
 
 // Error returns the problem as one line, for the terminal.
@@ -245,7 +245,7 @@ func (p Problem) Error() string {
 	case UnknownKey:
 		s += ": unknown key"
 	case WrongType, NotAllowed:
-		return s + ": must be " + p.Want + p.closed()
+		return s + ": must be " + p.Expected + p.strictestText()
 	case BadSyntax:
 		s += ": not TOML"
 	case Unreadable:
@@ -253,14 +253,14 @@ func (p Problem) Error() string {
 	case Untrusted:
 		s += ": is ignored"
 	}
-	if p.Want != "" {
-		s += ": " + p.Want
+	if p.Expected != "" {
+		s += ": " + p.Expected
 	}
-	return s + p.closed()
+	return s + p.strictestText()
 }
 
-func (p Problem) closed() string {
-	if p.Closed {
+func (p Problem) strictestText() string {
+	if p.StrictestApplies {
 		return "; until then the strictest value holds"
 	}
 	return ""

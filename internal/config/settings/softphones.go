@@ -9,8 +9,8 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// Server reduces an address to what others may see: scheme, host and port.
-func Server(address string) string {
+// ServerPart reduces an address to what others may see: scheme, host and port.
+func ServerPart(address string) string {
 	scheme, rest, found := strings.Cut(address, "://")
 	if !found {
 		scheme, rest = "", address
@@ -43,8 +43,8 @@ func (l Softphone) ExtensionOf(user string) string {
 	return ""
 }
 
-// extensionText accepts no mark but userMark, and no table entry that lacks either half.
-func extensionText(s string) bool {
+// validExtension accepts no mark but userMark, and no table entry that lacks either half.
+func validExtension(s string) bool {
 	if strings.Contains(strings.ReplaceAll(s, userMark, ""), "$") {
 		return false
 	}
@@ -69,13 +69,13 @@ func (l Softphone) Missing() string {
 	return ""
 }
 
-// Relayed reports whether there is a link to a relay, which does lookups if no hub is set.
-func (s *Settings) Relayed() bool {
+// HasRelayLink reports whether there is a link to a relay, which does lookups if no hub is set.
+func (s *Settings) HasRelayLink() bool {
 	return slices.ContainsFunc(s.Softphones, func(l Softphone) bool { return l.Kind == registry.Relay })
 }
 
-// Unjoined reports whether there is a relay that this computer has not joined.
-func (s *Settings) Unjoined() bool { return s.Relay.URL != "" && !s.Relayed() }
+// NeedsJoin reports whether there is a relay that this computer has not joined.
+func (s *Settings) NeedsJoin() bool { return s.Relay.URL != "" && !s.HasRelayLink() }
 
 // LogOnName returns the log-on name of this program's user, "" if the system
 // does not provide it.

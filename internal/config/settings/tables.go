@@ -13,7 +13,7 @@ import (
 // lists holds the lists of tables, [[line]] and [[softphone]]; all their fields are texts.
 var lists = []Entry{
 	tables("line", func(s *Settings) *[]Line { return &s.Lines },
-		func(l *Line) []*string { return []*string{&l.Number, &l.Name} }, (*Line).wrong,
+		func(l *Line) []*string { return []*string{&l.Number, &l.Name} }, (*Line).validate,
 		Entry{Key: "line.number"}, Entry{Key: "line.name"}),
 	tables("softphone", func(s *Settings) *[]Softphone { return &s.Softphones },
 		func(p *Softphone) []*string { return []*string{&p.Kind, &p.Name, &p.Address, &p.Extension, &p.User} }, (*Softphone).complete,
@@ -34,7 +34,7 @@ func tables[T any](name string, p func(*Settings) *[]T, parts func(*T) []*string
 	e.get = func(s *Settings) any { return slices.Clone(*p(s)) }
 	for _, f := range fields {
 		f.Type = cmp.Or(f.Type, Text)
-		f.Who = whoSets(f.Key)
+		f.Audience = audienceOf(f.Key)
 		e.fields = append(e.fields, f)
 	}
 	e.rows = func(v any) (rows [][]string) {
@@ -126,7 +126,7 @@ func (e *Entry) readTable(at string, m map[string]any, report reporter) (texts m
 		}
 		switch _, fits := freeText(most)(v); {
 		case e.field(k) == nil:
-			report(at+"."+k, UnknownKey, wantOfUnknown(k))
+			report(at+"."+k, UnknownKey, unknownKeyAdvice(k))
 		case !isText:
 			report(at+"."+k, WrongType, "a text in quotes")
 			good = false
@@ -140,7 +140,7 @@ func (e *Entry) readTable(at string, m map[string]any, report reporter) (texts m
 	return texts, good
 }
 
-func (l *Line) wrong([]Line) (field, want string) {
+func (l *Line) validate([]Line) (field, want string) {
 	if _, ok := numberText(l.Number); !ok {
 		return "number", ""
 	}
@@ -154,7 +154,7 @@ func (l *Softphone) complete(others []Softphone) (field, want string) {
 		return "kind", ""
 	case strings.Contains(l.Address, "@"):
 		return "address", ""
-	case !extensionText(l.Extension):
+	case !validExtension(l.Extension):
 		return "extension", ""
 	}
 	taken := func(name string) bool {

@@ -16,7 +16,7 @@ type check func(string) (string, bool)
 // entry completes e: p returns its field, and read converts a value from a file or from
 // Go to the field's type.
 func entry[T any](e Entry, def T, p func(*Settings) *T, read func(raw any) (T, *rejection)) Entry {
-	e.Who, e.def = whoSets(e.Key), def
+	e.Audience, e.def = audienceOf(e.Key), def
 	e.get = func(s *Settings) any { return *p(s) }
 	e.set = func(s *Settings, v any) { *p(s) = v.(T) }
 	e.read = func(raw any) (any, *rejection) { return read(raw) }
@@ -60,11 +60,11 @@ func (e *Entry) allowed() string {
 		last := len(e.Choices) - 1
 		return strings.Join(e.Choices[:last], ", ") + " or " + e.Choices[last]
 	case Number:
-		return fmt.Sprintf("%d to %d", e.Least, e.Most)
+		return fmt.Sprintf("%d to %d", e.Min, e.Max)
 	case Flag:
 		return "true or false"
 	case Duration:
-		return FormatDuration(e.Shortest) + " to " + FormatDuration(e.Longest)
+		return FormatDuration(e.MinDuration) + " to " + FormatDuration(e.MaxDuration)
 	case List:
 		if e.Choices != nil {
 			return "fields of a contact (" + strings.Join(e.Choices, ", ") + ")"
@@ -83,7 +83,7 @@ func AllowedText(l words.Language, key string) string {
 }
 
 func number(key string, def, least, most int, p func(*Settings) *int) Entry {
-	return entry(Entry{Key: key, Type: Number, Least: least, Most: most}, def, p, func(raw any) (int, *rejection) {
+	return entry(Entry{Key: key, Type: Number, Min: least, Max: most}, def, p, func(raw any) (int, *rejection) {
 		var v int64
 		switch n := raw.(type) {
 		case int64:
@@ -110,7 +110,8 @@ func flag(key string, def bool, p func(*Settings) *bool) Entry {
 }
 
 func duration(key string, def, least, most time.Duration, p func(*Settings) *time.Duration) Entry {
-	return entry(Entry{Key: key, Type: Duration, Shortest: least, Longest: most}, def, p, func(raw any) (v time.Duration, c *rejection) {
+	return entry(Entry{Key: key, Type: Duration, MinDuration: least, MaxDuration: most}, def, p, func(raw any) (v time.Duration,
+		c *rejection) {
 		switch d := raw.(type) {
 		case time.Duration:
 			v = d

@@ -73,8 +73,8 @@ func Keys() (keys []string) {
 	return append(keys, "line", "softphone")
 }
 
-// LeftOut returns the settings that somebody has set but that are not part of the file.
-func LeftOut(s *settings.Settings) (keys []string) {
+// OmittedKeys returns the settings that somebody has set but that are not part of the file.
+func OmittedKeys(s *settings.Settings) (keys []string) {
 	for _, k := range excludedKeys {
 		if s.Source(k) != settings.Default {
 			keys = append(keys, k)
@@ -189,7 +189,7 @@ func Read(b []byte, passphrase string) (Office, error) {
 
 func office(c contents) (Office, error) {
 	s, problems := settings.Parse(c.Settings)
-	wrong, missing := LeftOut(s), s.Hub.Missing()
+	wrong, missing := OmittedKeys(s), s.Hub.Missing()
 	switch {
 	case len(problems) > 0:
 		return Office{}, &KeyError{problems[0].Error()}

@@ -24,10 +24,10 @@ type (
 		Schema   string    `xml:"schemaVersion,attr"`
 		Target   target    `xml:"policyNamespaces>target"`
 		Minimum  resources `xml:"resources"`
-		// On is what the policies apply to; Windows ignores it.
-		On         []named    `xml:"supportedOn>definitions>definition"`
-		Categories []category `xml:"categories>category"`
-		Policies   []policy   `xml:"policies>policy"`
+		// SupportedOn is what the policies apply to; Windows ignores it.
+		SupportedOn []named    `xml:"supportedOn>definitions>definition"`
+		Categories  []category `xml:"categories>category"`
+		Policies    []policy   `xml:"policies>policy"`
 	}
 	target struct {
 		Prefix    string `xml:"prefix,attr"`
@@ -56,7 +56,7 @@ type (
 		Key          string    `xml:"key,attr"`
 		Value        string    `xml:"valueName,attr,omitempty"`
 		Parent       ref       `xml:"parentCategory"`
-		On           ref       `xml:"supportedOn"`
+		SupportedOn  ref       `xml:"supportedOn"`
 		Enabled      *value    `xml:"enabledValue"`
 		Disabled     *value    `xml:"disabledValue"`
 		Elements     *elements `xml:"elements"`
@@ -72,14 +72,14 @@ type (
 		All []element
 	}
 	element struct {
-		XMLName  xml.Name
-		ID       string     `xml:"id,attr"`
-		Value    string     `xml:"valueName,attr"`
-		Required bool       `xml:"required,attr,omitempty"`
-		Longest  int        `xml:"maxLength,attr,omitempty"`
-		Least    string     `xml:"minValue,attr,omitempty"`
-		Most     string     `xml:"maxValue,attr,omitempty"`
-		Items    []enumItem `xml:"item"`
+		XMLName   xml.Name
+		ID        string     `xml:"id,attr"`
+		Value     string     `xml:"valueName,attr"`
+		Required  bool       `xml:"required,attr,omitempty"`
+		MaxLength int        `xml:"maxLength,attr,omitempty"`
+		MinValue  string     `xml:"minValue,attr,omitempty"`
+		MaxValue  string     `xml:"maxValue,attr,omitempty"`
+		Items     []enumItem `xml:"item"`
 	}
 	enumItem struct {
 		Display string `xml:"displayName,attr"`
@@ -110,11 +110,11 @@ func elementOf(e settings.Entry, name string) element {
 		}
 	case settings.Number:
 		el.XMLName.Local = "decimal"
-		el.Least, el.Most = strconv.Itoa(e.Least), strconv.Itoa(e.Most)
+		el.MinValue, el.MaxValue = strconv.Itoa(e.Min), strconv.Itoa(e.Max)
 	case settings.List:
 		el.XMLName.Local = "multiText"
 	default:
-		el.XMLName.Local, el.Longest = "text", 1000
+		el.XMLName.Local, el.MaxLength = "text", 1000
 	}
 	el.Required = e.Key == "line.number" || e.Key == "softphone.kind"
 	return el
@@ -122,8 +122,8 @@ func elementOf(e settings.Entry, name string) element {
 
 func admx() []byte {
 	d := definitions{NS: namespace, Revision: "1.0", Schema: "1.0", Target: target{"wiebelt", "Wiebelt.Policies.Wiebelt"}, Minimum: resources{"1.0"},
-		On:         []named{{"supported", str("supported")}},
-		Categories: []category{{named: named{"wiebelt", str("wiebelt")}}}}
+		SupportedOn: []named{{"supported", str("supported")}},
+		Categories:  []category{{named: named{"wiebelt", str("wiebelt")}}}}
 	for _, s := range sections() {
 		d.Categories = append(d.Categories, category{named{categoryOf(s.name), str(id("group", s.name))}, &ref{"wiebelt"}})
 		for _, r := range s.rules() {
@@ -135,23 +135,23 @@ func admx() []byte {
 
 func policyOf(r rule) policy {
 	explained := r.name
-	if r.n != "" {
+	if r.elementNumber != "" {
 		explained = r.section.name // the same for all elements
 	}
 	p := policy{Name: r.name, Class: "Machine", Display: str(r.name), Explain: str(id(explained, "help")), Key: settings.PolicyKey,
-		Parent: ref{categoryOf(r.section.name)}, On: ref{"supported"}}
-	for _, part := range []string{r.section.name, r.n} {
+		Parent: ref{categoryOf(r.section.name)}, SupportedOn: ref{"supported"}}
+	for _, part := range []string{r.section.name, r.elementNumber} {
 		if part != "" {
 			p.Key += `\` + part
 		}
 	}
-	if r.flag() {
+	if r.isFlag() {
 		p.Value, p.Enabled, p.Disabled = r.keys[0].Name(), &value{Decimal: &decimalValue{1}}, &value{Decimal: &decimalValue{0}}
 		return p
 	}
 	p.Presentation, p.Elements = "$(presentation."+r.name+")", &elements{}
 	for _, e := range r.keys {
-		p.Elements.All = append(p.Elements.All, elementOf(e, r.box(e)))
+		p.Elements.All = append(p.Elements.All, elementOf(e, r.controlName(e)))
 	}
 	return p
 }
@@ -164,7 +164,7 @@ type (
 		Revision      string         `xml:"revision,attr"`
 		Schema        string         `xml:"schemaVersion,attr"`
 		Name          string         `xml:"displayName"`
-		About         string         `xml:"description"`
+		Description   string         `xml:"description"`
 		Strings       []translation  `xml:"resources>stringTable>string"`
 		Presentations []presentation `xml:"resources>presentationTable>presentation"`
 	}
@@ -177,14 +177,14 @@ type (
 		Boxes []box
 	}
 	box struct {
-		XMLName xml.Name
-		Ref     string `xml:"refId,attr"`
-		Default string `xml:"defaultValue,attr,omitempty"`
-		NoSort  bool   `xml:"noSort,attr,omitempty"`
-		Item    string `xml:"defaultItem,attr,omitempty"`
-		Text    string `xml:",chardata"`
-		Label   string `xml:"label,omitempty"`
-		Begin   string `xml:"defaultValue,omitempty"`
+		XMLName     xml.Name
+		Ref         string `xml:"refId,attr"`
+		Default     string `xml:"defaultValue,attr,omitempty"`
+		NoSort      bool   `xml:"noSort,attr,omitempty"`
+		Item        string `xml:"defaultItem,attr,omitempty"`
+		Text        string `xml:",chardata"`
+		Label       string `xml:"label,omitempty"`
+		DefaultText string `xml:"defaultValue,omitempty"`
 	}
 )
 
@@ -199,11 +199,11 @@ func boxOf(l text.Language, e settings.Entry, name string) box {
 	case settings.List:
 		return box{XMLName: xml.Name{Local: "multiTextBox"}, Ref: name, Text: label}
 	}
-	return box{XMLName: xml.Name{Local: "textBox"}, Ref: name, Label: label, Begin: e.Default()}
+	return box{XMLName: xml.Name{Local: "textBox"}, Ref: name, Label: label, DefaultText: e.Default()}
 }
 
 func adml(l text.Language) []byte {
-	t := translations{NS: namespace, Revision: "1.0", Schema: "1.0", Name: "Wiebelt", About: l.T(text.SetupSetting) + " Wiebelt",
+	t := translations{NS: namespace, Revision: "1.0", Schema: "1.0", Name: "Wiebelt", Description: l.T(text.SetupSetting) + " Wiebelt",
 		Strings: []translation{{"wiebelt", "Wiebelt"}, {"supported", "Wiebelt 1"}}}
 	add := func(id, s string) {
 		if !slices.ContainsFunc(t.Strings, func(have translation) bool { return have.ID == id }) {
@@ -222,22 +222,22 @@ func adml(l text.Language) []byte {
 				}
 			}
 		}
-		if s.array() {
+		if s.isArray() {
 			add(id(s.name, "help"), strings.Join(help, "\n\n"))
 		}
 		for _, r := range s.rules() {
-			if r.n == "" {
+			if r.elementNumber == "" {
 				add(r.name, l.T(text.SettingTitle(r.keys[0].Key)))
 				add(id(r.name, "help"), explain(l, r.keys[0]))
 			} else {
-				add(r.name, title+" "+r.n)
+				add(r.name, title+" "+r.elementNumber)
 			}
-			if r.flag() {
+			if r.isFlag() {
 				continue
 			}
 			p := presentation{ID: r.name}
 			for _, e := range r.keys {
-				p.Boxes = append(p.Boxes, boxOf(l, e, r.box(e)))
+				p.Boxes = append(p.Boxes, boxOf(l, e, r.controlName(e)))
 			}
 			t.Presentations = append(t.Presentations, p)
 		}
@@ -279,8 +279,8 @@ func intune() []byte {
 			var keys []string
 			for _, e := range r.keys {
 				keys = append(keys, e.Key)
-				if !r.flag() {
-					v += data(e, r.box(e))
+				if !r.isFlag() {
+					v += data(e, r.controlName(e))
 				}
 			}
 			fmt.Fprintf(&b, "%s\n   ./Device/Vendor/MSFT/Policy/Config/Wiebelt~Policy~wiebelt~%s/%s\n   %s\n\n", strings.Join(keys, " "), categoryOf(s.name), r.name, v)

@@ -72,7 +72,7 @@ func sections() []section {
 	for _, e := range settings.Keys() {
 		if n := len(all); n == 0 || all[n-1].name != e.Group() {
 			if n > 0 {
-				all = append(all, listsBehind(all[n-1].name)...)
+				all = append(all, relatedLists(all[n-1].name)...)
 			}
 			all = append(all, section{name: e.Group()})
 		}
@@ -82,8 +82,8 @@ func sections() []section {
 	return all
 }
 
-// listsBehind returns the list related to a group.
-func listsBehind(group string) []section {
+// relatedLists returns the list related to a group.
+func relatedLists(group string) []section {
 	name := map[string]string{"phone": "line", "listener": "softphone"}[group]
 	if name == "" {
 		return nil
@@ -91,20 +91,20 @@ func listsBehind(group string) []section {
 	return []section{{name, settings.Fields(name)}}
 }
 
-// array reports whether a section is a list of tables.
-func (s section) array() bool { return settings.Fields(s.name) != nil }
+// isArray reports whether a section is a list of tables.
+func (s section) isArray() bool { return settings.Fields(s.name) != nil }
 
 // rule is what the group policy editor sets in one step: a key, or an element of a list.
 type rule struct {
 	section
-	name string // valid in the schema
-	n    string // number of the element, "" for a key
-	keys []settings.Entry
+	name          string // valid in the schema
+	elementNumber string // number of the element, "" for a key
+	keys          []settings.Entry
 }
 
 // rules returns the rules of a section.
 func (s section) rules() (all []rule) {
-	if !s.array() {
+	if !s.isArray() {
 		for _, e := range s.keys {
 			all = append(all, rule{s, id(e.Key), "", []settings.Entry{e}})
 		}
@@ -117,16 +117,16 @@ func (s section) rules() (all []rule) {
 	return all
 }
 
-// box returns the name of a key's control in the rule.
-func (r rule) box(e settings.Entry) string {
-	if r.n == "" {
+// controlName returns the name of a key's control in the rule.
+func (r rule) controlName(e settings.Entry) string {
+	if r.elementNumber == "" {
 		return r.name
 	}
 	return id(r.name, e.Name())
 }
 
-// flag reports whether the rule only turns something on or off.
-func (r rule) flag() bool { return r.n == "" && r.keys[0].Type == settings.Flag }
+// isFlag reports whether the rule only turns something on or off.
+func (r rule) isFlag() bool { return r.elementNumber == "" && r.keys[0].Type == settings.Flag }
 
 // explain returns everything known about a key, as one text.
 func explain(l text.Language, e settings.Entry) string {
@@ -143,18 +143,18 @@ func Allowed(l text.Language, e settings.Entry) string {
 	case len(e.Choices) > 0:
 		return strings.Join(e.Choices, ", ")
 	case e.Type == settings.Number:
-		return fmt.Sprintf("%d – %d", e.Least, e.Most)
+		return fmt.Sprintf("%d – %d", e.Min, e.Max)
 	case e.Type == settings.Flag:
 		return "true, false"
 	case e.Type == settings.Duration:
-		return l.T(text.SettingFromTo, settings.FormatDuration(e.Shortest), settings.FormatDuration(e.Longest))
+		return l.T(text.SettingFromTo, settings.FormatDuration(e.MinDuration), settings.FormatDuration(e.MaxDuration))
 	}
 	return settings.AllowedText(l, e.Key)
 }
 
-// Say describes a problem on one line, in a language. Like the problem it
+// DescribeProblem describes a problem on one line, in a language. Like the problem it
 // never contains the value.
-func Say(l text.Language, p settings.Problem) string {
+func DescribeProblem(l text.Language, p settings.Problem) string {
 	file := settings.FileName
 	if p.Source == settings.Policy {
 		file = settings.PolicyFile
@@ -167,17 +167,17 @@ func Say(l text.Language, p settings.Problem) string {
 		at += ": " + p.Key
 	}
 	why := l.T(text.Problem(string(p.Kind)))
-	if p.Kind == settings.UnknownKey && p.Want != "" {
+	if p.Kind == settings.UnknownKey && p.Expected != "" {
 		why = l.T(text.ProblemSecret)
 	}
 	if p.Kind == settings.WrongType || p.Kind == settings.NotAllowed {
-		allowed := p.Want
-		if e, known := settings.Of(p.Key); known {
+		allowed := p.Expected
+		if e, known := settings.EntryOf(p.Key); known {
 			allowed = Allowed(l, e)
 		}
 		why = l.T(text.Problem(string(settings.NotAllowed)), allowed)
 	}
-	if p.Closed {
+	if p.StrictestApplies {
 		why += " " + l.T(text.ProblemClosed)
 	}
 	return at + ": " + why
@@ -225,7 +225,7 @@ func sample(l text.Language) []byte {
 			}
 			b.WriteString("\n")
 			switch {
-			case s.array():
+			case s.isArray():
 				fmt.Fprintf(&b, "# %s\n#[[%s]]\n", l.T(text.SettingGroup(s.name)), s.name)
 			case group:
 				fmt.Fprintf(&b, "# %s\n[%s]\n", l.T(text.SettingGroup(s.name)), s.name)
@@ -244,14 +244,14 @@ func table(l text.Language) []byte {
 	cell := strings.NewReplacer("|", `\|`, "<", `\<`, "\n", " ").Replace
 	for _, s := range sections() {
 		title := l.T(text.SettingGroup(s.name))
-		if s.array() {
+		if s.isArray() {
 			title += " `[[" + s.name + "]]`"
 		}
 		fmt.Fprintf(&b, "## %s\n\n| %s | %s | %s | %s | |\n|---|---|---|---|---|\n", title,
 			l.T(text.SetupSetting), l.T(text.SettingDefault), l.T(text.SettingAllowed), l.T(text.SettingSetBy))
 		for _, e := range s.keys {
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", e.Key, cell(e.Default()), cell(Allowed(l, e)),
-				l.T(text.SettingWho(string(e.Who))), cell(l.T(text.SettingHelp(e.Key))))
+				l.T(text.SettingWho(string(e.Audience))), cell(l.T(text.SettingHelp(e.Key))))
 		}
 		b.WriteString("\n")
 	}

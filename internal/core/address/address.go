@@ -22,8 +22,8 @@ const MaxLength = 128
 
 // Errors of Validate.
 var (
-	// ErrUnfilled: the phone sent its template's placeholder instead of a number.
-	ErrUnfilled = errors.New("the phone's template was not filled in")
+	// ErrPlaceholder: the phone sent its template's placeholder instead of a number.
+	ErrPlaceholder = errors.New("the phone's template was not filled in")
 	// ErrBadNumber: too long, with control characters, or neither a number nor a word
 	// meaning that there is none.
 	ErrBadNumber = errors.New("not a telephone number")
@@ -38,10 +38,10 @@ func Validate(raw string) error {
 	if strings.ContainsFunc(raw, unicode.IsControl) {
 		return ErrBadNumber
 	}
-	a := Split(raw)
+	a := Parse(raw)
 	switch {
-	case a.Unfilled:
-		return ErrUnfilled
+	case a.Placeholder:
+		return ErrPlaceholder
 	case a.Withheld(), hasDigit(a.User):
 		return nil
 	}
@@ -50,12 +50,12 @@ func Validate(raw string) error {
 
 // Address is a parsed address from a softphone.
 type Address struct {
-	Display  string // of a name-addr
-	User     string // percent-decoded, without parameters
-	Host     string // lower case, without port
-	Context  string // phone-context of a tel: number, "+31"
-	Spaced   bool   // a space, once perhaps a plus, precedes the user part
-	Unfilled bool   // it is an unexpanded placeholder
+	Display      string // of a name-addr
+	User         string // percent-decoded, without parameters
+	Host         string // lower case, without port
+	Context      string // phone-context of a tel: number, "+31"
+	LeadingSpace bool   // a space, once perhaps a plus, precedes the user part
+	Placeholder  bool   // it is an unexpanded placeholder
 }
 
 // Withheld reports whether the address itself says that the caller is unknown.
@@ -66,14 +66,14 @@ func (a Address) Withheld() bool {
 // schemes that a number may have. A sip: address without an @ may be just a host.
 var schemes = []string{"sips:", "sip:", "tel:", "callto:"}
 
-// Split removes what surrounds a number: name-addr, scheme, host and parameters. It reads
+// Parse removes what surrounds a number: name-addr, scheme, host and parameters. It reads
 // MaxLength bytes and drops invisible characters.
-func Split(raw string) (a Address) {
-	s := Visible(raw)
-	if unfilled(s) {
-		return Address{Unfilled: true}
+func Parse(raw string) (a Address) {
+	s := StripInvisible(raw)
+	if isPlaceholder(s) {
+		return Address{Placeholder: true}
 	}
-	a.Display, s = NameAddr(s)
+	a.Display, s = SplitNameAddr(s)
 	s = strings.TrimRight(s, " ")
 	for _, scheme := range schemes {
 		if t := strings.TrimLeft(s, " "); len(t) >= len(scheme) && strings.EqualFold(t[:len(scheme)], scheme) {
@@ -95,19 +95,19 @@ func Split(raw string) (a Address) {
 			a.Context = "+" + OnlyDigits(v)
 		}
 	}
-	a.Unfilled = unfilled(s)
+	a.Placeholder = isPlaceholder(s)
 	if d, err := url.PathUnescape(s); err == nil {
-		s, _, _ = strings.Cut(Visible(d), "@")
+		s, _, _ = strings.Cut(StripInvisible(d), "@")
 	}
-	a.Unfilled = a.Unfilled || unfilled(s)
+	a.Placeholder = a.Placeholder || isPlaceholder(s)
 	a.User = strings.TrimSpace(s)
-	a.Spaced = strings.HasPrefix(s, " ")
+	a.LeadingSpace = strings.HasPrefix(s, " ")
 	return a
 }
 
-// PlusBack restores the plus that a query turned into a space, and removes any other
+// RestorePlus restores the plus that a query turned into a space, and removes any other
 // leading space. No number dialled without a plus begins like that and is as long.
-func PlusBack(s string) string {
+func RestorePlus(s string) string {
 	n, spaced := strings.CutPrefix(s, " ")
 	if spaced && len(n) >= 8 && n[0] >= '1' && n[0] <= '9' {
 		return "+" + n
@@ -115,9 +115,9 @@ func PlusBack(s string) string {
 	return n
 }
 
-// NameAddr splits "Name" <address>;params, as written in SIP (RFC 3261 20.10). The name is
+// SplitNameAddr splits "Name" <address>;params, as written in SIP (RFC 3261 20.10). The name is
 // unquoted. Without angle brackets, everything is the address.
-func NameAddr(s string) (display, addr string) {
+func SplitNameAddr(s string) (display, addr string) {
 	quoted := false
 	for i := 0; i < len(s); i++ {
 		switch {
@@ -177,7 +177,7 @@ var placeholder = lazyregexp.New(`^\s*(` +
 	`|\[\[?[\pL_][\w. -]*\]?\]` +
 	`)\s*$`)
 
-func unfilled(s string) bool {
+func isPlaceholder(s string) bool {
 	return placeholder().MatchString(s) && !withheldWord(s)
 }
 
@@ -214,16 +214,18 @@ func Digits(user string) (d string, ok bool) {
 // withheldWord reports whether a user part says that the caller is withheld or unknown.
 func withheldWord(s string) bool {
 	s = bareWord(s)
-	return s == "" || UnknownName(s) || strings.HasPrefix(s, "presentation prohibited")
+	return s == "" || IsUnknownName(s) || strings.HasPrefix(s, "presentation prohibited")
 }
 
-// PrivateName reports whether a display name says that the caller is withheld. Names
+// IsPrivateName reports whether a display name says that the caller is withheld. Names
 // such as "Unknown" do not: phone systems use them for callers whose number they
 // know but not their name.
-func PrivateName(s string) bool { return slices.Contains(withheldWords, bareWord(s)) }
+func IsPrivateName(s string) bool { return slices.Contains(withheldWords, bareWord(s)) }
 
-// UnknownName reports whether a display name is only a word for an unknown caller.
-func UnknownName(s string) bool { return PrivateName(s) || slices.Contains(unknownWords, bareWord(s)) }
+// IsUnknownName reports whether a display name is only a word for an unknown caller.
+func IsUnknownName(s string) bool {
+	return IsPrivateName(s) || slices.Contains(unknownWords, bareWord(s))
+}
 
 func bareWord(s string) string { return strings.ToLower(strings.Trim(s, " <>\"'")) }
 
@@ -236,14 +238,14 @@ var withheldWords = []string{"anonymous", "anoniem", "anonym", "anonyme", "restr
 var unknownWords = []string{"unknown", "unavailable", "unavail", "not available", "outofarea", "out of area", "onbekend", "unknown caller",
 	"unknown number", "onbekend nummer", "nummer onbekend", "onbekende beller", "number unavailable"}
 
-// Visible cuts text to MaxLength bytes and removes what is invisible: control and format
+// StripInvisible cuts text to MaxLength bytes and removes what is invisible: control and format
 // characters, and invalid UTF-8.
-func Visible(s string) string {
+func StripInvisible(s string) string {
 	if len(s) > MaxLength {
 		s = s[:MaxLength]
 	}
 	return strings.Map(func(r rune) rune {
-		if displaytext.Hidden(r) {
+		if displaytext.IsHidden(r) {
 			return -1
 		}
 		return r

@@ -70,7 +70,7 @@ const (
 	ReasonUnknown Reason = iota
 	Completed
 	Missed
-	Elsewhere
+	AnsweredElsewhere
 	Rejected
 )
 
@@ -85,15 +85,15 @@ func ParseReason(s string) Reason {
 	return Reason(max(slices.Index(reasonNames, strings.ToLower(s)), 0))
 }
 
-// Reports is what a source can report about a call. Cards, history and
+// ReportLevel is what a source can report about a call. Cards, history and
 // tray never claim more.
-type Reports uint8
+type ReportLevel uint8
 
 // What sources can report.
 const (
-	RingOnly   Reports = iota // only that it rings
-	RingAndEnd                // that it rings and that it is over
-	AllStates                 // ringing, answered and over
+	RingOnly   ReportLevel = iota // only that it rings
+	RingAndEnd                    // that it rings and that it is over
+	AllStates                     // ringing, answered and over
 )
 
 // Source identifies where a report came from. Two sources are equal if and only if they are
@@ -102,8 +102,8 @@ const (
 type Source struct {
 	Kind string // "websocket", "http", "url", "command", "baresip", …
 	Conn string // which connection of that kind; "" if there is only one
-	// Reports is what this source can report.
-	Reports Reports
+	// ReportLevel is what this source can report.
+	ReportLevel ReportLevel
 }
 
 // Kinds of sources that phones connect to; those of links are in package registry.
@@ -123,28 +123,28 @@ const (
 
 // Event is one report from a softphone about one call.
 type Event struct {
-	Source    Source
-	ID        string // the phone's own id of the call, "" if it has none
-	State     State
-	Direction Direction
-	Reason    Reason // only with Ended
-	Number    string // the caller according to the phone; "" if withheld
-	Name      string // display name from the phone system, "" if none
-	Line      string // our own number that was called, "" if not reported
-	Via       string // who transferred the call, "" if nobody
-	Queue     string // or ring group it came through, "" if not reported
-	Extension string // where it is, if the source reports several
-	By        string // who answered, for Elsewhere; "" if not reported
-	At        time.Time
-	// Since is when the call reached State, set by a source that reports ongoing calls.
+	Source     Source
+	ID         string // the phone's own id of the call, "" if it has none
+	State      State
+	Direction  Direction
+	Reason     Reason // only with Ended
+	Number     string // the caller according to the phone; "" if withheld
+	Name       string // display name from the phone system, "" if none
+	Line       string // our own number that was called, "" if not reported
+	Via        string // who transferred the call, "" if nobody
+	Queue      string // or ring group it came through, "" if not reported
+	Extension  string // where it is, if the source reports several
+	AnsweredBy string // who answered, for Elsewhere; "" if not reported
+	At         time.Time
+	// StateSince is when the call reached State, set by a source that reports ongoing calls.
 	// Such a report dates from At, and is never history, however old the call is.
-	Since time.Time
+	StateSince time.Time
 }
 
-// began returns when the call reached the state of a report received at now.
-func (e Event) began(now time.Time) time.Time {
-	if !e.Since.IsZero() && e.Since.Before(now) {
-		return e.Since
+// stateTime returns when the call reached the state of a report received at now.
+func (e Event) stateTime(now time.Time) time.Time {
+	if !e.StateSince.IsZero() && e.StateSince.Before(now) {
+		return e.StateSince
 	}
 	return now
 }
@@ -154,13 +154,13 @@ func (e Event) began(now time.Time) time.Time {
 // meaning: digits and letters stay.
 func (e Event) Clean() Event {
 	e.ID = CleanText(e.ID, MaxID)
-	e.Number = CleanText(address.PlusBack(e.Number), MaxNumber)
+	e.Number = CleanText(address.RestorePlus(e.Number), MaxNumber)
 	e.Name = CleanText(e.Name, MaxName)
 	e.Line = CleanText(e.Line, MaxNumber)
 	e.Via = CleanText(e.Via, MaxName)
 	e.Queue = CleanText(e.Queue, MaxName)
 	e.Extension = CleanText(e.Extension, MaxNumber)
-	e.By = CleanText(e.By, MaxName)
+	e.AnsweredBy = CleanText(e.AnsweredBy, MaxName)
 	return e
 }
 
@@ -188,7 +188,7 @@ func CleanText(s string, max int) string {
 		case unicode.IsSpace(r):
 			space = b.Len() > 0
 			continue
-		case displaytext.Hidden(r):
+		case displaytext.IsHidden(r):
 			continue
 		}
 		n := utf8.RuneLen(r)

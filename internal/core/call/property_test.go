@@ -11,8 +11,9 @@ import (
 // for any reports, in any order, from any sources.
 func TestTrackerProperties(t *testing.T) {
 	sources := []Source{
-		{Kind: "baresip", Conn: "127.0.0.1:4444", Reports: AllStates}, {Kind: KindWebSocket, Conn: "1", Reports: AllStates},
-		{Kind: KindWebSocket, Conn: "2", Reports: RingOnly}, {Kind: KindURL, Reports: RingOnly}, {Kind: KindCommand, Reports: RingOnly},
+		{Kind: "baresip", Conn: "127.0.0.1:4444", ReportLevel: AllStates}, {Kind: KindWebSocket, Conn: "1", ReportLevel: AllStates},
+		{Kind: KindWebSocket, Conn: "2", ReportLevel: RingOnly}, {Kind: KindURL, ReportLevel: RingOnly}, {Kind: KindCommand,
+			ReportLevel: RingOnly},
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		tr := NewTracker()
@@ -27,7 +28,7 @@ func TestTrackerProperties(t *testing.T) {
 			w := rapid.SampledFrom(sources).Draw(t, "way")
 			if rapid.IntRange(0, 19).Draw(t, "gone") == 0 {
 				for _, c := range tr.SourceGone(w) {
-					if c.Source != w || c.Reports != RingOnly {
+					if c.Source != w || c.ReportLevel != RingOnly {
 						t.Fatalf("a call of %+v went with %+v", c.Source, w)
 					}
 				}
@@ -93,7 +94,7 @@ func TestTrackerProperties(t *testing.T) {
 						delete(named, a)
 					}
 				}
-			case c.Kind != Nothing && e.ID != "":
+			case c.Kind != NoChange && e.ID != "":
 				named[alias{key, e.ID}] = id
 			}
 			if tr.Len() != len(owner) {

@@ -11,11 +11,11 @@ import (
 const (
 	// MergeWithin is how far apart two sources may report the same ringing call.
 	MergeWithin = 5 * time.Second
-	// RingAgain is the time after which another ring from the same number is a new call, if
+	// NewCallAfter is the time after which another ring from the same number is a new call, if
 	// the source reports rings only.
-	RingAgain = 15 * time.Second
-	// EndLost is the time after which a call counts as over.
-	EndLost = 4 * time.Hour
+	NewCallAfter = 15 * time.Second
+	// AssumeEndedAfter is the time after which a call counts as over.
+	AssumeEndedAfter = 4 * time.Hour
 	// StaleAfter is the age at which a report is history rather than a call.
 	StaleAfter = 60 * time.Second
 	// maxLive limits the tracker's memory in a flood.
@@ -32,7 +32,7 @@ type ChangeKind uint8
 
 // What a report can mean.
 const (
-	Nothing       ChangeKind = iota // a repeat, or no call of this source
+	NoChange      ChangeKind = iota // a repeat, or no call of this source
 	Began                           // a new call
 	SameCall                        // the same call, perhaps with a new name or line
 	AnotherCaller                   // the same call, transferred: now another number
@@ -50,21 +50,21 @@ type Change struct {
 
 // Live is a copy of a call known to the tracker.
 type Live struct {
-	ID        ID
-	Source    Source // to which the call belongs
-	Key       string
-	State     State
-	Direction Direction
-	Reason    Reason
-	Number    string // as received
-	Name      string
-	Line      string
-	Queue     string // or ring group
-	Via       string
-	By        string // who answered, for Elsewhere
-	Reports   Reports
-	Rang      time.Time // of the first report
-	Answered  time.Time // zero if it was not, or not reported
+	ID          ID
+	Source      Source // to which the call belongs
+	CallerKey   string
+	State       State
+	Direction   Direction
+	Reason      Reason
+	Number      string // as received
+	Name        string
+	Line        string
+	Queue       string // or ring group
+	Via         string
+	AnsweredBy  string // who answered, for Elsewhere
+	ReportLevel ReportLevel
+	Rang        time.Time // of the first report
+	Answered    time.Time // zero if it was not, or not reported
 }
 
 // reportedStates is what a source has ever reported.
@@ -77,9 +77,9 @@ type alias struct {
 	id     string
 }
 
-type live struct {
+type trackedCall struct {
 	Live
-	names    map[alias]bool // sources (and ids) that reported it
+	aliases  map[alias]bool // sources (and ids) that reported it
 	lastRing time.Time
 }
 
@@ -88,8 +88,8 @@ type live struct {
 // sources, only ringing is merged.
 type Tracker struct {
 	next    ID
-	calls   []*live // oldest first
-	late    []*live // first reported too late, oldest first
+	calls   []*trackedCall // oldest first
+	late    []*trackedCall // first reported too late, oldest first
 	learned map[source]reportedStates
 }
 
@@ -108,7 +108,7 @@ func (t *Tracker) Apply(e Event, key string, now time.Time) Change {
 	switch stale := !e.At.IsZero() && now.Sub(e.At) > StaleAfter; {
 	case stale && (c == nil || e.At.Before(c.Rang)):
 		now = e.At
-		ch = t.tooLate(e, w, key)
+		ch = t.applyLate(e, w, key)
 	case stale:
 		now = e.At
 		ch = t.apply(c, e, w, key, now)
@@ -120,7 +120,7 @@ func (t *Tracker) Apply(e Event, key string, now time.Time) Change {
 }
 
 // apply processes a report about call c, nil for an unknown call.
-func (t *Tracker) apply(c *live, e Event, w source, key string, now time.Time) Change {
+func (t *Tracker) apply(c *trackedCall, e Event, w source, key string, now time.Time) Change {
 	switch {
 	case c == nil && e.State == Ended:
 		return Change{}
@@ -128,7 +128,7 @@ func (t *Tracker) apply(c *live, e Event, w source, key string, now time.Time) C
 		return Change{} // it may be any call
 	case c == nil:
 		if e.State == Ringing && e.Direction == Incoming {
-			if c = t.mergeable(w, key, e.began(now)); c != nil {
+			if c = t.findMergeable(w, key, e.stateTime(now)); c != nil {
 				return t.join(c, e, w)
 			}
 		}
@@ -146,7 +146,7 @@ func (t *Tracker) SourceGone(gone Source) []Live {
 	w := source{gone.Kind, gone.Conn}
 	for _, c := range t.calls {
 		if (source{c.Source.Kind, c.Source.Conn}) == w {
-			c.Reports = RingOnly
+			c.ReportLevel = RingOnly
 			left = append(left, c.Live)
 		}
 	}
@@ -183,8 +183,8 @@ func (t *Tracker) learn(w source, s State) {
 // reports returns what a source can report: what it declares, and more once it has done so.
 // A phone that reports answers but never an end counts as reporting rings only: otherwise
 // its calls would last forever.
-func (t *Tracker) reports(w Source) Reports {
-	reports := w.Reports
+func (t *Tracker) reports(w Source) ReportLevel {
+	reports := w.ReportLevel
 	if had := t.learned[source{w.Kind, w.Conn}]; had.ends {
 		reports = max(reports, RingAndEnd)
 		if had.answers {
@@ -194,9 +194,9 @@ func (t *Tracker) reports(w Source) Reports {
 	return reports
 }
 
-// tooLate keeps calls that are too old for a card when first reported, so that all reports
+// applyLate keeps calls that are too old for a card when first reported, so that all reports
 // of one call make one history entry.
-func (t *Tracker) tooLate(e Event, w source, key string) Change {
+func (t *Tracker) applyLate(e Event, w source, key string) Change {
 	c := t.find(t.late, e, w, key, e.At)
 	if c != nil && e.State == Ringing && e.At.Sub(c.lastRing).Abs() > StaleAfter {
 		c = nil // an end was lost, and the id or number came again
@@ -217,29 +217,29 @@ func (t *Tracker) tooLate(e Event, w source, key string) Change {
 }
 
 // find returns the call that a report of source w is about, or nil.
-func (t *Tracker) find(calls []*live, e Event, w source, key string, now time.Time) *live {
+func (t *Tracker) find(calls []*trackedCall, e Event, w source, key string, now time.Time) *trackedCall {
 	if e.ID != "" {
 		for i := len(calls) - 1; i >= 0; i-- {
-			if calls[i].names[alias{w, e.ID}] {
+			if calls[i].aliases[alias{w, e.ID}] {
 				return calls[i]
 			}
 		}
 		return nil
 	}
-	var only *live
+	var only *trackedCall
 	count := 0
 	for i := len(calls) - 1; i >= 0; i-- {
 		c := calls[i]
-		if !c.names[alias{w, ""}] {
+		if !c.aliases[alias{w, ""}] {
 			continue
 		}
 		count++
 		only = c
-		if c.Key != key {
+		if c.CallerKey != key {
 			continue
 		}
 		rang := now.Sub(c.lastRing)
-		if e.State == Ringing && (t.reports(c.Source) == RingOnly && rang > RingAgain || rang >= EndLost) {
+		if e.State == Ringing && (t.reports(c.Source) == RingOnly && rang > NewCallAfter || rang >= AssumeEndedAfter) {
 			continue // it is over, its end was not reported
 		}
 		return c
@@ -250,15 +250,15 @@ func (t *Tracker) find(calls []*live, e Event, w source, key string, now time.Ti
 	return nil
 }
 
-// mergeable returns the one call that another source reports as ringing for the same
+// findMergeable returns the one call that another source reports as ringing for the same
 // number since the same time.
-func (t *Tracker) mergeable(w source, key string, rang time.Time) *live {
-	var found *live
+func (t *Tracker) findMergeable(w source, key string, rang time.Time) *trackedCall {
+	var found *trackedCall
 	for _, c := range t.calls {
-		if c.Key != key || c.Direction != Incoming {
+		if c.CallerKey != key || c.Direction != Incoming {
 			continue
 		}
-		for n := range c.names {
+		for n := range c.aliases {
 			if n.source == w {
 				return nil // this source already has such a call: two callers
 			}
@@ -276,10 +276,10 @@ func (t *Tracker) mergeable(w source, key string, rang time.Time) *live {
 
 // join adds a second source's ring to call c. The call then belongs to the source that
 // can report more about it.
-func (t *Tracker) join(c *live, e Event, w source) Change {
-	c.names[alias{w, e.ID}] = true
-	if more := t.reports(e.Source); more > c.Reports {
-		c.Source, c.Reports = e.Source, more
+func (t *Tracker) join(c *trackedCall, e Event, w source) Change {
+	c.aliases[alias{w, e.ID}] = true
+	if more := t.reports(e.Source); more > c.ReportLevel {
+		c.Source, c.ReportLevel = e.Source, more
 	}
 	c.Name = cmp.Or(c.Name, e.Name)
 	c.Line = cmp.Or(c.Line, e.Line)
@@ -288,12 +288,12 @@ func (t *Tracker) join(c *live, e Event, w source) Change {
 	return Change{Kind: SameCall, Call: c.Live}
 }
 
-func (t *Tracker) newCall(e Event, w source, key string, now time.Time) *live {
+func (t *Tracker) newCall(e Event, w source, key string, now time.Time) *trackedCall {
 	t.next++
-	c := &live{
-		Live: Live{ID: t.next, Source: e.Source, Key: key, State: e.State, Direction: e.Direction,
-			Number: e.Number, Name: e.Name, Line: e.Line, Via: e.Via, Queue: e.Queue, Reports: t.reports(e.Source), Rang: e.began(now)},
-		names:    map[alias]bool{{w, e.ID}: true},
+	c := &trackedCall{
+		Live: Live{ID: t.next, Source: e.Source, CallerKey: key, State: e.State, Direction: e.Direction,
+			Number: e.Number, Name: e.Name, Line: e.Line, Via: e.Via, Queue: e.Queue, ReportLevel: t.reports(e.Source), Rang: e.stateTime(now)},
+		aliases:  map[alias]bool{{w, e.ID}: true},
 		lastRing: now,
 	}
 	if e.State == Answered {
@@ -331,24 +331,24 @@ func (t *Tracker) evictionCandidate() int {
 // isNew reports whether a value is new.
 func isNew(known, said string) bool { return said != "" && said != known }
 
-func (t *Tracker) update(c *live, e Event, key string, now time.Time) Change {
-	knew := c.Reports
-	c.Reports = max(c.Reports, t.reports(c.Source))
+func (t *Tracker) update(c *trackedCall, e Event, key string, now time.Time) Change {
+	knew := c.ReportLevel
+	c.ReportLevel = max(c.ReportLevel, t.reports(c.Source))
 	if e.State == Ended {
-		c.State, c.Reason, c.By = Ended, e.Reason, e.By
+		c.State, c.Reason, c.AnsweredBy = Ended, e.Reason, e.AnsweredBy
 		t.Forget(c.ID)
-		t.late = slices.DeleteFunc(t.late, func(l *live) bool { return l == c })
+		t.late = slices.DeleteFunc(t.late, func(l *trackedCall) bool { return l == c })
 		return Change{Kind: WasEnded, Call: c.Live}
 	}
-	kind := Nothing
-	if c.Reports > knew || isNew(c.Name, e.Name) || isNew(c.Line, e.Line) || isNew(c.Via, e.Via) || isNew(c.Queue, e.Queue) {
+	kind := NoChange
+	if c.ReportLevel > knew || isNew(c.Name, e.Name) || isNew(c.Line, e.Line) || isNew(c.Via, e.Via) || isNew(c.Queue, e.Queue) {
 		kind = SameCall
 	}
 	// Reports of an answer often lack the number; only a ring, or an actual number,
 	// can mean another caller.
-	if c.Key != key && (e.Number != "" || e.State == Ringing) {
+	if c.CallerKey != key && (e.Number != "" || e.State == Ringing) {
 		kind = AnotherCaller
-		c.Key, c.Number, c.Name, c.Via = key, e.Number, e.Name, e.Via // taken back, no one has passed it on
+		c.CallerKey, c.Number, c.Name, c.Via = key, e.Number, e.Name, e.Via // taken back, no one has passed it on
 	}
 	c.Name, c.Line, c.Via, c.Queue = cmp.Or(e.Name, c.Name), cmp.Or(e.Line, c.Line), cmp.Or(e.Via, c.Via), cmp.Or(e.Queue, c.Queue)
 	if c.Via == c.Number || c.Via == c.Name || c.Via == c.Name+" ("+c.Number+")" {
@@ -358,7 +358,7 @@ func (t *Tracker) update(c *live, e Event, key string, now time.Time) Change {
 		c.lastRing = now
 	}
 	if e.State == Answered && c.State == Ringing {
-		c.State, c.Answered = Answered, e.began(now)
+		c.State, c.Answered = Answered, e.stateTime(now)
 		if kind != AnotherCaller {
 			kind = WasAnswered
 		}

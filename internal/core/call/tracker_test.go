@@ -10,11 +10,11 @@ import (
 
 var (
 	t0   = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	full = Source{Kind: KindWebSocket, Conn: "1", Reports: AllStates}
-	two  = Source{Kind: KindWebSocket, Conn: "2", Reports: AllStates}
-	bare = Source{Kind: "baresip", Conn: "127.0.0.1:4444", Reports: AllStates}
-	ring = Source{Kind: KindCommand, Reports: RingOnly}
-	url  = Source{Kind: KindURL, Reports: RingOnly}
+	full = Source{Kind: KindWebSocket, Conn: "1", ReportLevel: AllStates}
+	two  = Source{Kind: KindWebSocket, Conn: "2", ReportLevel: AllStates}
+	bare = Source{Kind: "baresip", Conn: "127.0.0.1:4444", ReportLevel: AllStates}
+	ring = Source{Kind: KindCommand, ReportLevel: RingOnly}
+	url  = Source{Kind: KindURL, ReportLevel: RingOnly}
 )
 
 type step struct {
@@ -33,7 +33,7 @@ func TestIdentity(t *testing.T) {
 	s := time.Second
 	stories := map[string][]step{
 		"one call, whole life": {
-			{0, full, "1", Ringing, a, Began, 1}, {s, full, "1", Ringing, a, Nothing, 1},
+			{0, full, "1", Ringing, a, Began, 1}, {s, full, "1", Ringing, a, NoChange, 1},
 			{2 * s, full, "1", Answered, "", WasAnswered, 1}, {600 * s, full, "1", Ended, "", WasEnded, 1},
 		},
 		"an id is free after the end": {
@@ -62,20 +62,20 @@ func TestIdentity(t *testing.T) {
 			{0, ring, "", Ringing, a, Began, 1}, {60 * s, ring, "", Ended, "host", WasEnded, 1},
 		},
 		"no id: an end without a number is dropped when there are two": {
-			{0, ring, "", Ringing, a, Began, 1}, {s, ring, "", Ringing, b, Began, 2}, {60 * s, ring, "", Ended, "", Nothing, 0},
+			{0, ring, "", Ringing, a, Began, 1}, {s, ring, "", Ringing, b, Began, 2}, {60 * s, ring, "", Ended, "", NoChange, 0},
 		},
 		"ring-only: a ring within 15 s repeats": {
-			{0, ring, "", Ringing, a, Began, 1}, {10 * s, ring, "", Ringing, a, Nothing, 1}, {24 * s, ring, "", Ringing, a, Nothing, 1},
+			{0, ring, "", Ringing, a, Began, 1}, {10 * s, ring, "", Ringing, a, NoChange, 1}, {24 * s, ring, "", Ringing, a, NoChange, 1},
 		},
 		"ring-only: a ring after 15 s is a new call": {
 			{0, ring, "", Ringing, a, Began, 1}, {16 * s, ring, "", Ringing, a, Began, 2},
 		},
 		"a way that tells more repeats at any age": {
-			{0, full, "", Ringing, a, Began, 1}, {40 * s, full, "", Ringing, a, Nothing, 1}, {6000 * s, full, "", Ringing, a, Nothing, 1},
+			{0, full, "", Ringing, a, Began, 1}, {40 * s, full, "", Ringing, a, NoChange, 1}, {6000 * s, full, "", Ringing, a, NoChange, 1},
 			{6000 * s, full, "", Ended, a, WasEnded, 1}, {6000 * s, full, "", Ringing, a, Began, 2},
 		},
 		"two withheld rings without id are one caller": {
-			{0, full, "", Ringing, "", Began, 1}, {3 * s, full, "", Ringing, "", Nothing, 1},
+			{0, full, "", Ringing, "", Began, 1}, {3 * s, full, "", Ringing, "", NoChange, 1},
 		},
 		"two ways within 5 s are one call": {
 			{0, bare, "x", Ringing, a, Began, 1}, {4 * s, ring, "", Ringing, a, SameCall, 1},
@@ -87,10 +87,10 @@ func TestIdentity(t *testing.T) {
 			{0, bare, "x", Ringing, a, Began, 1}, {s, bare, "y", Ringing, a, Began, 2}, {2 * s, ring, "", Ringing, a, Began, 3},
 		},
 		"another way cannot end a call": {
-			{0, bare, "x", Ringing, a, Began, 1}, {s, url, "", Ended, a, Nothing, 0}, {2 * s, bare, "x", Answered, a, WasAnswered, 1},
+			{0, bare, "x", Ringing, a, Began, 1}, {s, url, "", Ended, a, NoChange, 0}, {2 * s, bare, "x", Answered, a, WasAnswered, 1},
 		},
 		"a second way's end is not obeyed": {
-			{0, bare, "x", Ringing, a, Began, 1}, {s, ring, "", Ringing, a, SameCall, 1}, {2 * s, ring, "", Ended, a, Nothing, 0}, {3 * s, bare, "x", Ended, a, WasEnded, 1},
+			{0, bare, "x", Ringing, a, Began, 1}, {s, ring, "", Ringing, a, SameCall, 1}, {2 * s, ring, "", Ended, a, NoChange, 0}, {3 * s, bare, "x", Ended, a, WasEnded, 1},
 		},
 		"the way that tells more takes a merged call over": {
 			{0, url, "", Ringing, a, Began, 1}, {s, bare, "x", Ringing, a, SameCall, 1}, {9 * s, bare, "x", Ended, a, WasEnded, 1},
@@ -101,8 +101,8 @@ func TestIdentity(t *testing.T) {
 		"an id of another way changes nobody": {
 			{0, bare, "1", Ringing, a, Began, 1}, {s, full, "1", Answered, b, Began, 2},
 		},
-		"an end of nothing is dropped": {{0, full, "9", Ended, a, Nothing, 0}},
-		"answered without any call":    {{0, ring, "", Answered, "", Nothing, 0}},
+		"an end of nothing is dropped": {{0, full, "9", Ended, a, NoChange, 0}},
+		"answered without any call":    {{0, ring, "", Answered, "", NoChange, 0}},
 		"answered, with its id alone":  {{0, full, "9", Answered, "", Began, 1}, {s, full, "9", Ended, "", WasEnded, 1}},
 		"a page takes no phone's call over, whatever it reports": {
 			{0, url, "", Answered, b, Began, 1}, {s, url, "", Ended, b, WasEnded, 1},
@@ -156,7 +156,7 @@ func TestASecondSourceAddsWhatItKnows(t *testing.T) {
 	for _, e := range []Event{{Source: full, Name: "n"}, {Source: bare, Line: "l"}, {Source: bare, Via: "v"}, {Source: bare, Queue: "q"}, {Source: bare, Name: "m"}} {
 		e.ID, e.Number = "x", "1"
 		got = tr.Apply(e, "1", t0)
-		if again := tr.Apply(e, "1", t0); got.Kind != SameCall || again.Kind != Nothing || got.Call.Name != cmp.Or(e.Name, "n") {
+		if again := tr.Apply(e, "1", t0); got.Kind != SameCall || again.Kind != NoChange || got.Call.Name != cmp.Or(e.Name, "n") {
 			t.Errorf("%+v: %+v, again %+v", e, got, again)
 		}
 	}
@@ -185,10 +185,10 @@ func TestLateReports(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	if c := apply(full, "1", Ended, "", 91, 161); c.Kind != Nothing {
+	if c := apply(full, "1", Ended, "", 91, 161); c.Kind != NoChange {
 		t.Errorf("an end of nothing: %+v", c)
 	}
-	if c := apply(ring, "", Answered, "", 91, 161); c.Kind != Nothing {
+	if c := apply(ring, "", Answered, "", 91, 161); c.Kind != NoChange {
 		t.Errorf("nobody knows which call was answered: %+v", c)
 	}
 	if c := apply(ring, "", Ringing, "", 91, 161); c.Kind != TooOld {
@@ -224,7 +224,7 @@ func TestHeardOfLate(t *testing.T) {
 	tr := NewTracker()
 	at := func(s int) time.Time { return t0.Add(time.Duration(s) * time.Second) }
 	apply := func(w Source, id string, s State, since, now int) Change {
-		return tr.Apply(Event{Source: w, ID: id, State: s, Number: "1", At: at(now), Since: at(since)}, "1", at(now))
+		return tr.Apply(Event{Source: w, ID: id, State: s, Number: "1", At: at(now), StateSince: at(since)}, "1", at(now))
 	}
 	if c := apply(full, "1", Ringing, 0, 300); c.Kind != Began || c.Call.Rang != at(0) {
 		t.Errorf("%+v", c)
@@ -247,13 +247,13 @@ func TestHeardOfLate(t *testing.T) {
 // for more once it has reported more, and that answers without an end do not count.
 func TestSourcesShowWhatTheyReport(t *testing.T) {
 	tr := NewTracker()
-	shows := func(want Reports, states ...State) {
+	shows := func(want ReportLevel, states ...State) {
 		t.Helper()
 		var c Change
 		for _, s := range states {
 			c = tr.Apply(Event{Source: ring, State: s, Number: "1"}, "1", t0)
 		}
-		if got := c.Call.Reports; got != want {
+		if got := c.Call.ReportLevel; got != want {
 			t.Errorf("%d, want %d", got, want)
 		}
 	}

@@ -10,14 +10,14 @@ import (
 	"wiebelt/internal/core/displaytext"
 )
 
-// Coded is a code with its description (producer, last modified by).
-type Coded struct {
+// CodedValue is a code with its description (producer, last modified by).
+type CodedValue struct {
 	Code        string
 	Description string
 }
 
 // Text returns the description, or the code if there is none.
-func (c Coded) Text() string {
+func (c CodedValue) Text() string {
 	if c.Description != "" {
 		return c.Description
 	}
@@ -43,8 +43,8 @@ type Contact struct {
 	Prefix         string // "van der"
 	FamilyName     string
 	Address        Address
-	Producer       Coded
-	LastModifiedBy Coded
+	Producer       CodedValue
+	LastModifiedBy CodedValue
 	Link           string // deep link from the hub, not yet checked
 }
 
@@ -55,7 +55,7 @@ func (c Contact) Name() string {
 	if c.Initials == "" && prefix != "" {
 		prefix = upperFirst(prefix) // without initials before it: "Van der Berg"
 	}
-	return join(" ", dotted(c.Initials), prefix, c.FamilyName)
+	return join(" ", dotInitials(c.Initials), prefix, c.FamilyName)
 }
 
 // SortKey orders contacts by family name without its prefix, as Dutch lists do, ignoring
@@ -79,8 +79,8 @@ func Sorted(found []Contact) []Contact {
 	return out
 }
 
-// ToFront moves the contact with an id to the front, and reports whether there is one.
-func ToFront(all []Contact, id string) bool {
+// MoveToFront moves the contact with an id to the front, and reports whether there is one.
+func MoveToFront(all []Contact, id string) bool {
 	i := slices.IndexFunc(all, func(k Contact) bool { return k.ID == id })
 	if i < 0 || id == "" {
 		return false
@@ -101,7 +101,7 @@ func (a Address) Line() string {
 	if strings.EqualFold(country, "NL") {
 		country = ""
 	}
-	return join(", ", a.StreetLine(), join(" ", postal(a.PostalCode), a.City), country)
+	return join(", ", a.StreetLine(), join(" ", formatPostalCode(a.PostalCode), a.City), country)
 }
 
 // ShortLine returns street and city: "Kade 12 A, Amsterdam".
@@ -125,9 +125,9 @@ func GroupDigits(s string) string {
 	return b.String()
 }
 
-// dotted adds full stops to initials: "JP" and "J P" become "J.P."; text that has stops or
+// dotInitials adds full stops to initials: "JP" and "J P" become "J.P."; text that has stops or
 // lower-case letters (a first name) is unchanged.
-func dotted(s string) string {
+func dotInitials(s string) string {
 	compact := strings.ReplaceAll(s, " ", "")
 	for _, r := range compact {
 		if !unicode.IsUpper(r) {
@@ -145,8 +145,8 @@ func dotted(s string) string {
 	return b.String()
 }
 
-// postal adds the space in "1234AB".
-func postal(s string) string {
+// formatPostalCode adds the space in "1234AB".
+func formatPostalCode(s string) string {
 	if len(s) == 6 && s[0] >= '1' && s[0] <= '9' && unicode.IsLetter(rune(s[4])) && unicode.IsLetter(rune(s[5])) {
 		return s[:4] + " " + strings.ToUpper(s[4:])
 	}

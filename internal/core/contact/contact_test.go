@@ -72,7 +72,7 @@ func TestRelationNumbers(t *testing.T) {
 			t.Errorf("%q became %q, want %q", in, got, want)
 		}
 	}
-	if (Coded{"7", "Jansen"}).Text() != "Jansen" || (Coded{Code: "7"}).Text() != "7" {
+	if (CodedValue{"7", "Jansen"}).Text() != "Jansen" || (CodedValue{Code: "7"}).Text() != "7" {
 		t.Error("a code stands before its description, or nothing where there is none")
 	}
 }

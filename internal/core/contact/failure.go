@@ -9,24 +9,24 @@ type Failure string
 // Failures for which cards, tray and commands have texts. The values are stable: they are
 // error codes of "wiebelt lookup --json".
 const (
-	NotSetUp           Failure = "not_set_up"
-	SecretNoRight      Failure = "secret_no_right" // the computer's secret is not for this user
-	NoNetwork          Failure = "no_network"
-	NameNotResolved    Failure = "name_not_resolved"
-	ConnectionRefused  Failure = "connection_refused"
-	ProxyLogin         Failure = "proxy_login"
-	ProxyFailed        Failure = "proxy_failed" // the proxy is at fault, not the hub
-	TLSFailed          Failure = "tls_failed"   // no secure connection, not because of the certificate
-	CertificateUnknown Failure = "certificate_unknown"
-	CertificateExpired Failure = "certificate_expired"
-	CertificateName    Failure = "certificate_name"
-	ClockWrong         Failure = "clock_wrong"
-	CredentialsRefused Failure = "credentials_refused"
-	ScopeRefused       Failure = "scope_refused"
-	HubError           Failure = "hub_error"
-	HubSlow            Failure = "hub_slow"
-	NotUnderstood      Failure = "answer_not_understood"
-	NeverRang          Failure = "never_rang" // the relay only answers for numbers that called this user; not a fault
+	NotSetUp            Failure = "not_set_up"
+	SecretNotForUser    Failure = "secret_no_right" // the computer's secret is not for this user
+	NoNetwork           Failure = "no_network"
+	NameNotResolved     Failure = "name_not_resolved"
+	ConnectionRefused   Failure = "connection_refused"
+	ProxyLogin          Failure = "proxy_login"
+	ProxyFailed         Failure = "proxy_failed" // the proxy is at fault, not the hub
+	TLSFailed           Failure = "tls_failed"   // no secure connection, not because of the certificate
+	CertificateUnknown  Failure = "certificate_unknown"
+	CertificateExpired  Failure = "certificate_expired"
+	CertificateMismatch Failure = "certificate_name"
+	ClockWrong          Failure = "clock_wrong"
+	CredentialsRefused  Failure = "credentials_refused"
+	ScopeRefused        Failure = "scope_refused"
+	HubError            Failure = "hub_error"
+	HubSlow             Failure = "hub_slow"
+	NotUnderstood       Failure = "answer_not_understood"
+	NeverRang           Failure = "never_rang" // the relay only answers for numbers that called this user; not a fault
 )
 
 // LookupError is the error of a failed lookup. Its text contains no number, name, token or
@@ -59,7 +59,7 @@ func FailureOf(err error) Failure {
 // while the phone rings is pointless.
 func (f Failure) NeedsAdmin() bool {
 	switch f {
-	case NotSetUp, SecretNoRight, CredentialsRefused, ScopeRefused, CertificateUnknown, CertificateExpired, CertificateName, ProxyLogin, TLSFailed:
+	case NotSetUp, SecretNotForUser, CredentialsRefused, ScopeRefused, CertificateUnknown, CertificateExpired, CertificateMismatch, ProxyLogin, TLSFailed:
 		return true
 	}
 	return false

@@ -8,21 +8,21 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden reports whether a character is not visible text: controls (C0, DEL and
+// IsHidden reports whether a character is not visible text: controls (C0, DEL and
 // C1), format and bidirectional characters, line and paragraph separators, private
 // use, and invalid UTF-8.
-func Hidden(r rune) bool {
+func IsHidden(r rune) bool {
 	if r >= ' ' && r < 0x7f {
 		return false
 	}
 	return r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs)
 }
 
-// Text returns s without hidden characters; hidden white space becomes spaces.
-func Text(s string) string {
+// StripHidden returns s without hidden characters; hidden white space becomes spaces.
+func StripHidden(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case !Hidden(r):
+		case !IsHidden(r):
 			return r
 		case unicode.IsSpace(r):
 			return ' '
@@ -31,9 +31,9 @@ func Text(s string) string {
 	}, s)
 }
 
-// Line returns Text cut to n characters, with … if there were more.
-func Line(s string, n int) string {
-	r := []rune(Text(s))
+// Truncate returns Text cut to n characters, with … if there were more.
+func Truncate(s string, n int) string {
+	r := []rune(StripHidden(s))
 	if len(r) > n {
 		r = append(r[:n], '…')
 	}

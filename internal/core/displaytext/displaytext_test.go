@@ -17,7 +17,7 @@ func TestLine(t *testing.T) {
 		if in == "longer than ten" {
 			n = 10
 		}
-		if got := Line(in, n); got != want {
+		if got := Truncate(in, n); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}

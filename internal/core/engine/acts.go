@@ -15,12 +15,12 @@ const autoOpenWithin = 10 * time.Second
 func (e *Engine) act(ctx context.Context, a Action) {
 	now := e.p.Clock.Now()
 	e.s.dirty = true
-	if a.Do == DoShow {
+	if a.Kind == DoShow {
 		e.show(ctx, a.Card, now)
 		return
 	}
 	if a.Card == 0 {
-		e.setAttention(&e.s.onMore, a.Do, now)
+		e.setAttention(&e.s.moreAttention, a.Kind, now)
 		return
 	}
 	i := slices.IndexFunc(e.s.cards, func(c *card) bool { return c.ID == a.Card })
@@ -28,39 +28,39 @@ func (e *Engine) act(ctx context.Context, a Action) {
 		return
 	}
 	c := e.s.cards[i]
-	switch a.Do {
-	case DoNotThis:
-		e.notThis(c, a.Index, now)
+	switch a.Kind {
+	case DoRemoveContact:
+		e.removeContact(c, a.Index, now)
 	case DoOpen:
 		e.rememberChoice(c, a.Index)
 		e.open(ctx, c, a.Index)
 	case DoRetry:
 		switch c.Outcome {
-		case Offered:
+		case OutcomeOffered:
 			e.confirm(ctx, c, now)
-		case Failed:
+		case OutcomeFailed:
 			e.reset(c)
 			e.requestLookup(ctx, c, now)
 		}
 	case DoClose:
 		c.closed = true
 		if c.attention != (attention{}) {
-			c.attention, e.s.touched = attention{}, now
+			c.attention, e.s.attentionLeftAt = attention{}, now
 		}
 	case DoUnfold:
 		e.raise(c, now)
 		c.unfolded = now
 	case DoUndo:
-		e.undoNotThis(c, now)
+		e.undoRemoval(c, now)
 	default:
-		e.setAttention(&c.attention, a.Do, now)
+		e.setAttention(&c.attention, a.Kind, now)
 	}
 }
 
 // stale reports whether a click was meant for somebody other than who is on the card now,
 // or for a contact who is not there.
 func stale(a Action, c *card) bool {
-	aboutContact := a.Do == DoOpen || a.Do == DoNotThis
+	aboutContact := a.Kind == DoOpen || a.Kind == DoRemoveContact
 	switch {
 	case aboutContact && (a.Index < 0 || a.Index >= len(c.Contacts)):
 		return true
@@ -75,16 +75,16 @@ func stale(a Action, c *card) bool {
 }
 
 // setAttention records that the pointer or keyboard came or went.
-func (e *Engine) setAttention(h *attention, do Do, now time.Time) {
+func (e *Engine) setAttention(h *attention, do ActionKind, now time.Time) {
 	switch do {
 	case DoHover:
 		h.pointer = true
 	case DoLeave:
-		h.pointer, e.s.touched = false, now
+		h.pointer, e.s.attentionLeftAt = false, now
 	case DoKeyboard:
 		h.keyboard = true
 	case DoKeyboardGone:
-		h.keyboard, e.s.touched = false, now
+		h.keyboard, e.s.attentionLeftAt = false, now
 	}
 }
 
@@ -97,12 +97,12 @@ func (e *Engine) open(ctx context.Context, c *card, i int) {
 	if err != nil {
 		return
 	}
-	c.Opened, c.OpenError, c.inBrowser = i, false, false
+	c.OpenedIndex, c.OpenError, c.browserStarted = i, false, false
 	id, browse := c.call, e.p.Browse
 	e.record(c)
 	e.s.work.Go(func() {
 		err := browse(ctx, address)
-		e.deliver(ctx, func(context.Context) { e.browsed(id, err == nil) })
+		e.deliver(ctx, func(context.Context) { e.recordBrowserStart(id, err == nil) })
 	})
 }
 
@@ -113,7 +113,7 @@ func (e *Engine) autoOpen(ctx context.Context, c *card) {
 	late := e.p.Clock.Now().Sub(later(c.Answered, c.callerSince)) > autoOpenWithin
 	switch {
 	case e.p.AutoOpen != AutoOpenAnswered, c.Phase != PhaseAnswered, c.autoOpened, late, c.closed, c.Outgoing,
-		c.Outcome != Found, c.Possible, c.Opened >= 0, len(c.denied) > 0,
+		c.Outcome != OutcomeFound, c.Possible, c.OpenedIndex >= 0, len(c.removedContacts) > 0,
 		c.source.Kind == call.KindURL && !c.confirmed: // not even if launches are always looked up
 		return
 	}
@@ -121,16 +121,16 @@ func (e *Engine) autoOpen(ctx context.Context, c *card) {
 	e.open(ctx, c, 0)
 }
 
-// browsed records whether the browser started with a contact's file.
-func (e *Engine) browsed(id call.ID, started bool) {
+// recordBrowserStart records whether the browser started with a contact's file.
+func (e *Engine) recordBrowserStart(id call.ID, started bool) {
 	if !started {
 		e.p.Log.Warn("browser not started")
 	}
 	c := e.cardOf(id)
 	switch {
-	case c == nil || c.Opened < 0:
+	case c == nil || c.OpenedIndex < 0:
 	case started:
-		c.inBrowser = true
+		c.browserStarted = true
 		e.record(c)
 	default:
 		c.OpenError = true

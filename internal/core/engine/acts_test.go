@@ -20,12 +20,12 @@ func TestHostileLinkIsOffAndNeverOpened(t *testing.T) {
 		return []contact.Contact{{FamilyName: "X", Link: "file:///etc/passwd"}}, nil
 	}
 	b.ring(b.ws, "1", known)
-	c := b.one(Found)
+	c := b.one(OutcomeFound)
 	if c.LinkOK[0] {
 		t.Fatal("the link is on")
 	}
 	for i := -1; i < 3; i++ {
-		b.do(Action{Card: c.ID, Do: DoOpen, Index: i})
+		b.do(Action{Card: c.ID, Kind: DoOpen, Index: i})
 	}
 	b.settle()
 	if len(b.opened) != 0 {
@@ -35,9 +35,9 @@ func TestHostileLinkIsOffAndNeverOpened(t *testing.T) {
 
 func TestSchemeLaunches(t *testing.T) {
 	b := start(t, nil)
-	w := call.Source{Kind: call.KindURL, Reports: call.RingOnly}
+	w := call.Source{Kind: call.KindURL, ReportLevel: call.RingOnly}
 	b.ring(w, "", known)
-	c := b.one(Offered)
+	c := b.one(OutcomeOffered)
 	for _, n := range []string{family, nobody, "+31201111112"} {
 		b.ring(w, "", n)
 	}
@@ -50,15 +50,15 @@ func TestSchemeLaunches(t *testing.T) {
 		t.Error("an unconfirmed launch is in the history")
 	}
 	b.mu.Unlock()
-	b.do(Action{Card: c.ID, Do: DoRetry})
-	b.one(Found)
+	b.do(Action{Card: c.ID, Kind: DoRetry})
+	b.one(OutcomeFound)
 	for range 10 {
 		b.clock.Forward(11 * time.Second)
 		b.ring(w, "", nobody+"x")
 	}
 	cards := make(chan int, 1)
 	b.e.Reconfigure(func(*Params) { cards <- len(b.e.s.scheme) }) // on the engine's goroutine
-	if n := <-cards; n > schemeMinute {
+	if n := <-cards; n > schemePerMinute {
 		t.Errorf("%d cards in a minute", n)
 	}
 }
@@ -75,9 +75,9 @@ func TestBrokenBrowser(t *testing.T) {
 			p.Record = func(e Entry) { opened <- e.Opened }
 		})
 		b.ring(b.ws, "1", known)
-		c := b.one(Found)
+		c := b.one(OutcomeFound)
 		starts <- errors.New("no browser")
-		b.do(Action{Card: c.ID, Do: DoOpen})
+		b.do(Action{Card: c.ID, Kind: DoOpen})
 		b.until("said", func(s *Snapshot) bool { return s.Cards[0].OpenError })
 		for len(opened) > 0 {
 			if <-opened {
@@ -85,12 +85,12 @@ func TestBrokenBrowser(t *testing.T) {
 			}
 		}
 		starts <- nil
-		b.do(Action{Card: c.ID, Do: DoOpen})
+		b.do(Action{Card: c.ID, Kind: DoOpen})
 		for !<-opened {
 		}
-		b.do(Action{Card: c.ID, Do: DoOpen})
+		b.do(Action{Card: c.ID, Kind: DoOpen})
 		b.event(b.ws, "1", known, call.Ended)
-		b.do(Action{Card: c.ID, Do: DoClose})
+		b.do(Action{Card: c.ID, Kind: DoClose})
 		b.until("gone", func(s *Snapshot) bool { return len(s.Cards) == 0 })
 		starts <- nil
 		synctest.Wait()
@@ -103,21 +103,21 @@ func TestBrokenBrowser(t *testing.T) {
 func TestClickForSomebodyElse(t *testing.T) {
 	b := start(t, nil)
 	b.ring(b.ws, "1", known)
-	before := b.one(Found)
+	before := b.one(OutcomeFound)
 	b.event(b.ws, "1", family, call.Ringing)
-	now := b.one(Several)
-	for _, do := range []Do{DoOpen, DoNotThis, DoClose} {
-		b.do(Action{Card: now.ID, Do: do, Index: 0, Edition: before.Edition})
+	now := b.one(OutcomeSeveral)
+	for _, do := range []ActionKind{DoOpen, DoRemoveContact, DoClose} {
+		b.do(Action{Card: now.ID, Kind: do, Index: 0, Edition: before.Edition})
 	}
 	b.settle()
-	if c := b.e.Snapshot().Cards[0]; len(b.opened) != 0 || c.Opened != -1 || c.Removed != 0 || c.ID != before.ID {
+	if c := b.e.Snapshot().Cards[0]; len(b.opened) != 0 || c.OpenedIndex != -1 || c.RemovedCount != 0 || c.ID != before.ID {
 		t.Fatalf("%+v, %d opened", c, len(b.opened))
 	}
-	b.do(Action{Card: now.ID, Do: DoOpen, Index: 2, Edition: now.Edition})
+	b.do(Action{Card: now.ID, Kind: DoOpen, Index: 2, Edition: now.Edition})
 	if got := <-b.opened; got != "ok:Zwart" {
 		t.Fatal(got)
 	}
-	b.do(Action{Card: now.ID, Do: DoClose, Edition: now.Edition - 1}) // the lookup was in progress
+	b.do(Action{Card: now.ID, Kind: DoClose, Edition: now.Edition - 1}) // the lookup was in progress
 	if n := len(b.e.Snapshot().Cards); n != 0 {
 		t.Errorf("%d cards after the click that closes it", n)
 	}
@@ -134,10 +134,10 @@ func TestForgottenCaller(t *testing.T) {
 		}
 		id := fmt.Sprint(i)
 		b.ring(b.ws, id, known)
-		if c := b.one(Found); c.Times != want {
-			t.Errorf("call %d: counts as %d, want %d", i, c.Times, want)
+		if c := b.one(OutcomeFound); c.RingsToday != want {
+			t.Errorf("call %d: counts as %d, want %d", i, c.RingsToday, want)
 		}
-		must.Do(t, b.e.Take(call.Event{Source: b.ws, ID: id, State: call.Ended}))
+		must.Do(t, b.e.Receive(call.Event{Source: b.ws, ID: id, State: call.Ended}))
 		b.settle()
 	}
 }

@@ -54,11 +54,12 @@ func ringAndEnd(e *Engine, watch <-chan struct{}, id string) {
 			<-watch
 		}
 	}
-	ev := call.Event{Source: call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}, ID: id, Number: "101", At: time.Now()}
-	_ = e.Take(ev)
+	ev := call.Event{Source: call.Source{Kind: call.KindWebSocket, Conn: "1", ReportLevel: call.AllStates}, ID: id, Number: "101",
+		At: time.Now()}
+	_ = e.Receive(ev)
 	await(1)
 	ev.State = call.Ended
-	_ = e.Take(ev)
+	_ = e.Receive(ev)
 	await(0)
 }
 
@@ -101,11 +102,11 @@ func BenchmarkAnswer(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for i := range b.N {
-				ev := call.Event{Source: call.Source{Kind: strconv.Itoa(i), Reports: call.AllStates}, ID: "1", Number: "0612345678", At: time.Now()}
-				_ = e.Take(ev)
+				ev := call.Event{Source: call.Source{Kind: strconv.Itoa(i), ReportLevel: call.AllStates}, ID: "1", Number: "0612345678", At: time.Now()}
+				_ = e.Receive(ev)
 				await(func(s *Snapshot) bool { return len(s.Cards) == 1 && len(s.Cards[0].Contacts) == n })
 				ev.State = call.Ended
-				_ = e.Take(ev)
+				_ = e.Receive(ev)
 				await(func(s *Snapshot) bool { return len(s.Cards) == 0 })
 			}
 		})

@@ -15,8 +15,8 @@ import (
 
 // Limits on launches by URL scheme, which any web page can start.
 const (
-	schemeEvery  = 10 * time.Second // one card in …
-	schemeMinute = 3                // … and at most this many per minute
+	schemeInterval  = 10 * time.Second // one card in …
+	schemePerMinute = 3                // … and at most this many per minute
 )
 
 // maxCalls limits the calls kept, shown or only counted.
@@ -25,22 +25,22 @@ const maxCalls = 256
 // card is a card with the engine's own state.
 type card struct {
 	Card
-	call           call.ID
-	source         call.Source
-	over           bool      // the call has ended
-	ongoing        bool      // as far as is known, it has not
-	ended          time.Time // when
-	reason         call.Reason
-	by             string                       // who answered, for Elsewhere
-	sourceLost     time.Time                    // when its source ended
-	callerSince    time.Time                    // when this caller came onto the card
-	confirmed      bool                         // the user wants the launch looked up, or a phone reported it too
-	inBrowser      bool                         // the browser started with the file of Opened
-	autoOpened     bool                         // a file was opened automatically during this call
-	countedNumbers []string                     // numbers whose ring was counted
-	denied         map[string][]contact.Contact // removed from the card, by number
-	undo           undo
-	callerEdition  uint64 // Edition when this caller came onto it
+	call            call.ID
+	source          call.Source
+	isOver          bool      // the call has ended
+	ongoing         bool      // as far as is known, it has not
+	ended           time.Time // when
+	reason          call.Reason
+	answeredBy      string                       // who answered, for Elsewhere
+	sourceLost      time.Time                    // when its source ended
+	callerSince     time.Time                    // when this caller came onto the card
+	confirmed       bool                         // the user wants the launch looked up, or a phone reported it too
+	browserStarted  bool                         // the browser started with the file of Opened
+	autoOpened      bool                         // a file was opened automatically during this call
+	countedNumbers  []string                     // numbers whose ring was counted
+	removedContacts map[string][]contact.Contact // removed from the card, by number
+	undo            undo
+	callerEdition   uint64 // Edition when this caller came onto it
 	display
 	search
 }
@@ -48,50 +48,50 @@ type card struct {
 // display is the state behind how a card is shown.
 type display struct {
 	closed      bool // closed by the user; the call continues and is recorded
-	unseen      bool // never shown or looked up, only recorded
+	recordOnly  bool // never shown or looked up, only recorded
 	shown       bool // in the last snapshot
 	attention   attention
 	unfolded    time.Time // when the user unfolded it
 	raised      time.Time // while shown: the user wants a card, not a line
 	broughtBack time.Time // when the user asked for it
-	unfold      bool      // it is news: unfold once cards may move
+	mustUnfold  bool      // it is news: unfold once cards may move
 	mustFold    bool      // another call came to life: fold once cards may move
 	superseded  bool      // replaced by a newer call: remove once cards may move
 }
 
 // search is the lookup of a card's number.
 type search struct {
-	pending  bool // start once its source may cause a lookup
-	since    time.Time
-	attempt  int // the lookup whose answer counts
-	failures int // failures in this search
-	nextTry  time.Time
-	cancel   context.CancelFunc
-	found    []contact.Contact // the whole answer
+	pending       bool // start once its source may cause a lookup
+	searchStarted time.Time
+	attempt       int // the lookup whose answer counts
+	failures      int // failures in this search
+	nextTry       time.Time
+	cancel        context.CancelFunc
+	found         []contact.Contact // the whole answer
 }
 
 // attention tells whether the user's pointer or keyboard focus is on a card.
 type attention struct{ pointer, keyboard bool }
 
 type state struct {
-	tracker *call.Tracker
-	cards   []*card // oldest first
-	retired []*card // gone, but history waits for their answers
-	nextID  CardID
-	rev     uint64
-	dirty   bool
-	last    *LastCall
-	recent  []*card    // of the LastCalls last calls, newest first, on screen or not
-	listed  []LastCall // recent, as snapshots have it
-	onMore  attention  // on the number of further calls
-	touched time.Time  // when pointer or keyboard left a card
-	held    bool       // pointer or keyboard is on the cards, or was a moment ago
-	lookup  LookupState
-	buckets map[string]*bucket   // by kind of source
-	rings   map[uint64]ringCount // by caller hash
-	seed    maphash.Seed
-	scheme  []time.Time // cards by URL scheme within the last minute
-	work    sync.WaitGroup
+	tracker         *call.Tracker
+	cards           []*card // oldest first
+	retired         []*card // gone, but history waits for their answers
+	nextID          CardID
+	rev             uint64
+	dirty           bool
+	last            *LastCall
+	recent          []*card    // of the MaxRecent last calls, newest first, on screen or not
+	lastCalls       []LastCall // recent, as snapshots have it
+	moreAttention   attention  // on the number of further calls
+	attentionLeftAt time.Time  // when pointer or keyboard left a card
+	frozen          bool       // pointer or keyboard is on the cards, or was a moment ago
+	lookup          LookupState
+	buckets         map[string]*bucket   // by kind of source
+	rings           map[uint64]ringCount // by caller hash
+	seed            maphash.Seed
+	scheme          []time.Time // cards by URL scheme within the last minute
+	work            sync.WaitGroup
 }
 
 type ringCount struct {
@@ -108,18 +108,18 @@ func newState() state {
 	return state{tracker: call.NewTracker(), buckets: map[string]*bucket{}, rings: map[uint64]ringCount{}, seed: maphash.MakeSeed()}
 }
 
-func (e *Engine) take(ctx context.Context, ev call.Event) {
+func (e *Engine) receive(ctx context.Context, ev call.Event) {
 	now := e.p.Clock.Now()
 	n := e.p.Rules.Parse(ev.Number, ev.Name)
 	ch := e.s.tracker.Apply(ev, n.Key(), now)
 	switch ch.Kind {
-	case call.Nothing:
+	case call.NoChange:
 		return
 	case call.Began:
-		e.began(ctx, ch.Call, n, ev, now)
+		e.beginCall(ctx, ch.Call, n, ev, now)
 		return
 	case call.TooOld:
-		e.tooOld(ch, n)
+		e.recordTooOld(ch, n)
 		return
 	}
 	c := e.cardOf(ch.Call.ID)
@@ -129,7 +129,7 @@ func (e *Engine) take(ctx context.Context, ev call.Event) {
 	switch ch.Kind {
 	case call.SameCall:
 		e.applyTexts(c, ch.Call)
-		c.Reports, c.source = ch.Call.Reports, ch.Call.Source
+		c.ReportLevel, c.source = ch.Call.ReportLevel, ch.Call.Source
 		e.sourceReturned(c)
 		e.s.dirty = true
 		if ev.Source.Kind != call.KindURL {
@@ -137,30 +137,30 @@ func (e *Engine) take(ctx context.Context, ev call.Event) {
 		}
 		e.record(c)
 	case call.AnotherCaller:
-		e.anotherCaller(ctx, c, ch.Call, n, ev, now)
+		e.replaceCaller(ctx, c, ch.Call, n, ev, now)
 	case call.WasAnswered:
 		e.applyTexts(c, ch.Call)
-		c.Reports = ch.Call.Reports
-		e.answered(ctx, c, ch.Call.Answered)
+		c.ReportLevel = ch.Call.ReportLevel
+		e.markAnswered(ctx, c, ch.Call.Answered)
 	case call.WasEnded:
-		c.Reports = max(c.Reports, ch.Call.Reports)
-		c.by = ch.Call.By
+		c.ReportLevel = max(c.ReportLevel, ch.Call.ReportLevel)
+		c.answeredBy = ch.Call.AnsweredBy
 		e.endCall(c, ch.Call.Reason, ch.At)
 	}
 }
 
-// tooOld records a report that came too late for a card. Unless it was the end, the rest
+// recordTooOld records a report that came too late for a card. Unless it was the end, the rest
 // of the call is unknown.
-func (e *Engine) tooOld(ch call.Change, n phone.Number) {
+func (e *Engine) recordTooOld(ch call.Change, n phone.Number) {
 	c := e.applyCall(&card{call: ch.Call.ID, source: ch.Call.Source}, ch.Call, n)
-	c.Answered, c.ended, c.reason, c.by = ch.Call.Answered, ch.At, ch.Call.Reason, ch.Call.By
+	c.Answered, c.ended, c.reason, c.answeredBy = ch.Call.Answered, ch.At, ch.Call.Reason, ch.Call.AnsweredBy
 	if ch.Call.State != call.Ended {
-		c.Reports = call.RingOnly
+		c.ReportLevel = call.RingOnly
 	}
 	e.record(c)
 }
 
-func (e *Engine) began(ctx context.Context, l call.Live, n phone.Number, ev call.Event, now time.Time) {
+func (e *Engine) beginCall(ctx context.Context, l call.Live, n phone.Number, ev call.Event, now time.Time) {
 	switch {
 	case l.Direction == call.DirectionUnknown:
 		return // first seen in mid-call: no card
@@ -169,46 +169,46 @@ func (e *Engine) began(ctx context.Context, l call.Live, n phone.Number, ev call
 		return
 	}
 	unseen := l.Direction == call.Outgoing && e.p.Outgoing == OutgoingOff
-	c := e.place(&card{call: l.ID, source: l.Source, callerSince: now, display: display{unseen: unseen, closed: unseen}}, l, n, now)
-	c.Ring = ev.At
+	c := e.assignCard(&card{call: l.ID, source: l.Source, callerSince: now, display: display{recordOnly: unseen, closed: unseen}}, l, n, now)
+	c.RingReceived = ev.At
 	if l.Direction == call.Incoming {
 		e.countRing(c, n, now)
-		e.s.recent = append([]*card{c}, e.s.recent[:min(len(e.s.recent), LastCalls-1)]...)
+		e.s.recent = append([]*card{c}, e.s.recent[:min(len(e.s.recent), MaxRecent-1)]...)
 		e.listCalls()
-		e.s.last = c.asLast()
-		e.makeRoom(c)
+		e.s.last = c.asLastCall()
+		e.markSuperseded(c)
 	}
 	e.s.dirty = true
 	e.record(c)
 	if l.State == call.Answered {
-		e.answered(ctx, c, l.Answered)
+		e.markAnswered(ctx, c, l.Answered)
 	}
 	e.requestLookup(ctx, c, now)
 }
 
-// asLast is the card's call as the tray lists it.
-func (c *card) asLast() *LastCall {
+// asLastCall is the card's call as the tray lists it.
+func (c *card) asLastCall() *LastCall {
 	return &LastCall{Card: c.ID, Number: c.Number, Kind: c.source.Kind, At: c.Rang}
 }
 
 // listCalls lists the last calls anew; snapshots share the list.
 func (e *Engine) listCalls() {
-	e.s.listed = make([]LastCall, len(e.s.recent))
+	e.s.lastCalls = make([]LastCall, len(e.s.recent))
 	for i, c := range e.s.recent {
-		e.s.listed[i] = *c.asLast()
+		e.s.lastCalls[i] = *c.asLastCall()
 	}
 }
 
-// place gives a new call the card of the same caller's last call if that is still
+// assignCard gives a new call the card of the same caller's last call if that is still
 // there, or else a new one.
-func (e *Engine) place(c *card, l call.Live, n phone.Number, now time.Time) *card {
-	if i := e.sameCaller(c, l, n); i >= 0 {
+func (e *Engine) assignCard(c *card, l call.Live, n phone.Number, now time.Time) *card {
+	if i := e.findSameCaller(c, l, n); i >= 0 {
 		old := e.s.cards[i]
 		c.Card.ID, c.Edition, c.callerEdition, c.attempt = old.ID, old.Edition, old.callerEdition, old.attempt
-		c.shown, c.attention, c.Line = old.shown, old.attention, old.Line
+		c.shown, c.attention, c.SingleLine = old.shown, old.attention, old.SingleLine
 		e.applyCall(c, l, n)
 		if old.Strip && !c.Strip {
-			c.Strip, c.unfold = true, true
+			c.Strip, c.mustUnfold = true, true
 		}
 		e.s.cards[i] = c
 		e.retire(old)
@@ -218,7 +218,7 @@ func (e *Engine) place(c *card, l call.Live, n phone.Number, now time.Time) *car
 	c.ID = e.s.nextID
 	e.applyCall(c, l, n)
 	if len(e.s.cards) >= maxCalls { // limits memory in a flood
-		at := evictionCandidate(e.s.cards, e.held(now))
+		at := evictionCandidate(e.s.cards, e.layoutFrozen(now))
 		e.s.cards[at].cancelLookup()
 		e.retire(e.s.cards[at])
 		e.s.cards = slices.Delete(e.s.cards, at, at+1)
@@ -227,16 +227,16 @@ func (e *Engine) place(c *card, l call.Live, n phone.Number, now time.Time) *car
 	return c
 }
 
-// sameCaller finds the card of a returning caller's last call, if that is over, or must be
+// findSameCaller finds the card of a returning caller's last call, if that is over, or must be
 // because the phone reports rings only. A web page never takes over a card.
-func (e *Engine) sameCaller(c *card, l call.Live, n phone.Number) int {
-	if l.Direction != call.Incoming || !isCaller(n) {
+func (e *Engine) findSameCaller(c *card, l call.Live, n phone.Number) int {
+	if l.Direction != call.Incoming || !identifiesCaller(n) {
 		return -1
 	}
 	return slices.IndexFunc(e.s.cards, func(old *card) bool {
 		sameSource := old.source.Kind == c.source.Kind && old.source.Conn == c.source.Conn
 		return !old.closed && !old.Outgoing && old.Number.Key() == n.Key() &&
-			(sameSource && old.Reports == call.RingOnly || old.over && (sameSource || !e.unconfirmed(c)))
+			(sameSource && old.ReportLevel == call.RingOnly || old.isOver && (sameSource || !e.unconfirmed(c)))
 	})
 }
 
@@ -246,17 +246,19 @@ func (e *Engine) unconfirmed(c *card) bool {
 	return c.source.Kind == call.KindURL && !c.confirmed && e.p.SchemeLookup != SchemeAlways
 }
 
-// isCaller reports whether equal numbers are the same caller.
-func isCaller(n phone.Number) bool { return n.Kind != phone.Withheld && n.Kind != phone.Unfilled }
+// identifiesCaller reports whether equal numbers are the same caller.
+func identifiesCaller(n phone.Number) bool {
+	return n.Kind != phone.Withheld && n.Kind != phone.Placeholder
+}
 
 // applyCall copies a call's details to a card.
 func (e *Engine) applyCall(c *card, l call.Live, n phone.Number) *card {
 	c.Number = n
 	c.Outgoing = l.Direction == call.Outgoing
 	c.Strip = c.Outgoing && e.p.Outgoing != OutgoingCard
-	c.Reports = l.Reports
+	c.ReportLevel = l.ReportLevel
 	c.Rang = l.Rang
-	c.Times = 1
+	c.RingsToday = 1
 	e.applyTexts(c, l)
 	e.reset(c)
 	return c
@@ -266,34 +268,34 @@ func (e *Engine) applyCall(c *card, l call.Live, n phone.Number) *card {
 func (e *Engine) reset(c *card) {
 	c.cancelLookup()
 	c.clearContacts()
-	c.pending, c.Noticed, c.Retrying, c.OpenError = false, false, false, false
-	c.Failure, c.Many, c.Removed = "", false, 0
-	c.LastRemoved, c.Undo, c.undo = contact.Contact{}, false, undo{}
+	c.pending, c.ShowSearching, c.Retrying, c.OpenError = false, false, false, false
+	c.Failure, c.GeneralNumber, c.RemovedCount = "", false, 0
+	c.LastRemoved, c.CanUndo, c.undo = contact.Contact{}, false, undo{}
 	c.Possible = c.Number.Foreign
-	c.Answer = time.Time{}
+	c.AnswerReceived = time.Time{}
 	c.Edition++
 	c.attempt++
 	c.failures = 0
 	c.Outcome = outcomes[c.Number.Kind]
 	if c.Number.Kind == phone.External {
 		switch {
-		case !c.Number.Lookup():
-			c.Outcome = Short
+		case !c.Number.CanLookUp():
+			c.Outcome = OutcomeShort
 		case e.unconfirmed(c):
-			c.Outcome = Offered
+			c.Outcome = OutcomeOffered
 		}
 	}
 }
 
 // outcomes holds what the kind of a number says of its caller.
 var outcomes = map[phone.Kind]Outcome{
-	phone.External: Searching, phone.Withheld: Withheld, phone.Internal: Internal, phone.Short: Short,
-	phone.Own: Own, phone.Unfilled: Unfilled, phone.NoNumber: NoNumber,
+	phone.External: OutcomeSearching, phone.Withheld: OutcomeWithheld, phone.Internal: OutcomeInternal, phone.Short: OutcomeShort,
+	phone.OwnLine: OutcomeOwnLine, phone.Placeholder: OutcomePlaceholder, phone.NoNumber: OutcomeNoNumber,
 }
 
 // confirm looks up a launch by URL scheme after all.
 func (e *Engine) confirm(ctx context.Context, c *card, now time.Time) {
-	if c.confirmed = true; c.Outcome == Offered {
+	if c.confirmed = true; c.Outcome == OutcomeOffered {
 		e.reset(c)
 		e.record(c)
 		e.requestLookup(ctx, c, now)
@@ -304,7 +306,7 @@ func (e *Engine) confirm(ctx context.Context, c *card, now time.Time) {
 // user removed from the card.
 func (e *Engine) applyTexts(c *card, l call.Live) {
 	c.PhoneName = l.Name
-	if slices.ContainsFunc(c.denied[c.Number.Key()], func(k contact.Contact) bool { return isNameOf(l.Name, k) }) {
+	if slices.ContainsFunc(c.removedContacts[c.Number.Key()], func(k contact.Contact) bool { return isNameOf(l.Name, k) }) {
 		c.PhoneName = ""
 	}
 	c.LineText, c.LineName = e.p.Rules.Line(l.Line)
@@ -312,48 +314,48 @@ func (e *Engine) applyTexts(c *card, l call.Live) {
 	c.Via = l.Via
 }
 
-// anotherCaller replaces the person on a card at once: a name is never shown with
+// replaceCaller replaces the person on a card at once: a name is never shown with
 // another person's number.
-func (e *Engine) anotherCaller(ctx context.Context, c *card, l call.Live, n phone.Number, ev call.Event, now time.Time) {
+func (e *Engine) replaceCaller(ctx context.Context, c *card, l call.Live, n phone.Number, ev call.Event, now time.Time) {
 	e.s.dirty = true
 	c.Number = n
-	c.Ring, c.callerSince = ev.At, now
-	c.closed = c.unseen // another person is news again
-	c.Reports = l.Reports
+	c.RingReceived, c.callerSince = ev.At, now
+	c.closed = c.recordOnly // another person is news again
+	c.ReportLevel = l.ReportLevel
 	if c.Phase = PhaseAnswered; c.Answered.IsZero() {
 		c.Phase = PhaseRinging
 	}
-	c.unfold = c.Strip && !(c.Outgoing && e.p.Outgoing != OutgoingCard)
+	c.mustUnfold = c.Strip && !(c.Outgoing && e.p.Outgoing != OutgoingCard)
 	if !c.Outgoing {
 		e.countRing(c, n, now)
-		e.makeRoom(c)
+		e.markSuperseded(c)
 	}
 	if e.listCalls(); e.s.last != nil && e.s.last.Card == c.ID {
-		e.s.last = c.asLast()
+		e.s.last = c.asLastCall()
 	}
 	e.applyTexts(c, l)
 	e.reset(c)
 	c.callerEdition = c.Edition
 	e.record(c)
 	if l.State == call.Answered {
-		e.answered(ctx, c, l.Answered)
+		e.markAnswered(ctx, c, l.Answered)
 	}
 	e.requestLookup(ctx, c, now)
 }
 
-func (e *Engine) answered(ctx context.Context, c *card, at time.Time) {
-	if c.over || !c.Answered.IsZero() {
+func (e *Engine) markAnswered(ctx context.Context, c *card, at time.Time) {
+	if c.isOver || !c.Answered.IsZero() {
 		return
 	}
 	c.Phase, c.Answered = PhaseAnswered, at
-	c.unfold = c.unfold || c.Strip && !c.Outgoing
+	c.mustUnfold = c.mustUnfold || c.Strip && !c.Outgoing
 	e.s.dirty = true
 	e.record(c)
 	e.autoOpen(ctx, c)
 }
 
 func (e *Engine) endCall(c *card, r call.Reason, at time.Time) {
-	c.over, c.ended, c.reason = true, at, r
+	c.isOver, c.ended, c.reason = true, at, r
 	e.s.dirty = true
 	c.pending, c.Retrying = false, false // no retries after the call
 	if c.Answered.IsZero() {
@@ -376,7 +378,7 @@ func (e *Engine) endAllCalls(slept time.Duration) {
 		if !c.Rang.Before(now.Add(-sinceWaking)) {
 			return false
 		}
-		if !c.over {
+		if !c.isOver {
 			e.s.tracker.Forget(c.call)
 			e.endCall(c, call.ReasonUnknown, later(later(c.Rang, c.Answered), now.Add(-slept)))
 		}
@@ -384,7 +386,7 @@ func (e *Engine) endAllCalls(slept time.Duration) {
 		e.retire(c)
 		return true
 	})
-	e.s.onMore, e.s.touched = attention{}, time.Time{}
+	e.s.moreAttention, e.s.attentionLeftAt = attention{}, time.Time{}
 	e.s.dirty = true
 }
 
@@ -392,7 +394,7 @@ func (e *Engine) sourceGone(w call.Source) {
 	now := e.p.Clock.Now()
 	for _, l := range e.s.tracker.SourceGone(w) {
 		if c := e.cardOf(l.ID); c != nil {
-			c.Reports, c.sourceLost = call.RingOnly, now
+			c.ReportLevel, c.sourceLost = call.RingOnly, now
 			if c.Strip && c.Phase == PhaseAnswered {
 				c.Phase = PhaseReported
 			}
@@ -405,7 +407,7 @@ func (e *Engine) sourceGone(w call.Source) {
 // sourceReturned reverts sourceGone for a call: its source is back, reports the same call,
 // and will report its end.
 func (e *Engine) sourceReturned(c *card) {
-	if c.sourceLost.IsZero() || c.over || c.Reports == call.RingOnly {
+	if c.sourceLost.IsZero() || c.isOver || c.ReportLevel == call.RingOnly {
 		return
 	}
 	c.sourceLost = time.Time{}
@@ -414,7 +416,7 @@ func (e *Engine) sourceReturned(c *card) {
 	case !c.Answered.IsZero():
 		c.Phase = PhaseAnswered
 	default:
-		c.Phase, c.unfold = PhaseRinging, c.Strip && !c.Outgoing
+		c.Phase, c.mustUnfold = PhaseRinging, c.Strip && !c.Outgoing
 	}
 }
 
@@ -434,8 +436,8 @@ func (e *Engine) countRing(c *card, n phone.Number, now time.Time) {
 			oldest = k
 		}
 	}
-	c.Times, c.PreviousRing = 1, time.Time{}
-	if !isCaller(n) || n.Kind == phone.Internal {
+	c.RingsToday, c.PreviousRing = 1, time.Time{}
+	if !identifiesCaller(n) || n.Kind == phone.Internal {
 		return
 	}
 	caller := e.callerHash(n)
@@ -451,7 +453,7 @@ func (e *Engine) countRing(c *card, n phone.Number, now time.Time) {
 		}
 		e.s.rings[caller] = a
 	}
-	c.Times, c.PreviousRing = max(a.times, 1), a.before
+	c.RingsToday, c.PreviousRing = max(a.times, 1), a.before
 }
 
 func sameDay(a, b time.Time) bool {
@@ -465,7 +467,7 @@ func (e *Engine) allowScheme(now time.Time) bool {
 		return false
 	}
 	e.s.scheme = slices.DeleteFunc(e.s.scheme, func(t time.Time) bool { return now.Sub(t) >= time.Minute })
-	if k := len(e.s.scheme); e.p.SchemeLookup != SchemeAlways && (k >= schemeMinute || k > 0 && now.Sub(e.s.scheme[k-1]) < schemeEvery) {
+	if k := len(e.s.scheme); e.p.SchemeLookup != SchemeAlways && (k >= schemePerMinute || k > 0 && now.Sub(e.s.scheme[k-1]) < schemeInterval) {
 		return false
 	}
 	e.s.scheme = append(e.s.scheme, now)
@@ -487,8 +489,8 @@ func (e *Engine) record(c *card) {
 	if e.p.Record == nil || e.unconfirmed(c) {
 		return
 	}
-	e.p.Record(Entry{Call: c.call, Card: c.Card, Source: c.source, Ended: c.ended, Reason: c.reason, By: c.by,
-		Contacts: len(c.Contacts), Person: c.recordedContact(), Opened: c.Opened >= 0 && c.inBrowser})
+	e.p.Record(Entry{Call: c.call, Card: c.Card, Source: c.source, Ended: c.ended, Reason: c.reason, AnsweredBy: c.answeredBy,
+		ContactCount: len(c.Contacts), ContactIndex: c.recordedContact(), Opened: c.OpenedIndex >= 0 && c.browserStarted})
 }
 
 // recordedContact returns the index of the contact recorded as the caller, or -1.
@@ -496,9 +498,9 @@ func (c *card) recordedContact() int {
 	switch {
 	case c.Possible:
 		return -1
-	case c.Opened >= 0:
-		return c.Opened
-	case len(c.Contacts) == 1 && c.Removed == 0:
+	case c.OpenedIndex >= 0:
+		return c.OpenedIndex
+	case len(c.Contacts) == 1 && c.RemovedCount == 0:
 		return 0
 	}
 	return -1

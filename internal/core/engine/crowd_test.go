@@ -14,7 +14,7 @@ import (
 func TestReconnectingBuysNoLookups(t *testing.T) {
 	b := start(t, nil)
 	for i := range 40 {
-		w := call.Source{Kind: call.KindWebSocket, Conn: time.Duration(i).String(), Reports: call.AllStates}
+		w := call.Source{Kind: call.KindWebSocket, Conn: time.Duration(i).String(), ReportLevel: call.AllStates}
 		b.ring(w, "1", fmt.Sprintf("+3169870%04d", i))
 		b.e.SourceGone(w)
 	}
@@ -28,23 +28,23 @@ func TestReconnectingBuysNoLookups(t *testing.T) {
 // while another source floods, and remains afterwards.
 func TestFloodTakesNothingFromAnotherSource(t *testing.T) {
 	b := start(t, nil)
-	quiet := call.Source{Kind: "baresip", Conn: "1", Reports: call.AllStates}
+	quiet := call.Source{Kind: "baresip", Conn: "1", ReportLevel: call.AllStates}
 	flood := func(from, to int) {
 		for i := from; i < to; i++ {
-			b.ring(call.Source{Kind: call.KindCommand, Reports: call.RingOnly}, "", fmt.Sprintf("+3169%07d", i))
+			b.ring(call.Source{Kind: call.KindCommand, ReportLevel: call.RingOnly}, "", fmt.Sprintf("+3169%07d", i))
 		}
 	}
 	flood(0, 600)
 	b.ring(quiet, "1", known)
 	s := b.until("the call of the quiet way", func(s *Snapshot) bool {
-		return len(s.Cards) == MaxShown && slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Outcome == Found })
+		return len(s.Cards) == MaxShown && slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Outcome == OutcomeFound })
 	})
-	if s.More < 200 {
-		t.Errorf("%d more", s.More)
+	if s.MoreCount < 200 {
+		t.Errorf("%d more", s.MoreCount)
 	}
 	flood(600, 1200)
 	b.settle()
-	if s := b.e.Snapshot(); len(s.Cards) != MaxShown || !slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Outcome == Found }) {
+	if s := b.e.Snapshot(); len(s.Cards) != MaxShown || !slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Outcome == OutcomeFound }) {
 		t.Errorf("the flood took the call of another way: %d cards", len(s.Cards))
 	}
 	if n := len(b.e.s.rings); n > 4*maxCalls {
@@ -60,14 +60,14 @@ func TestFloodTakesNothingFromAnotherSource(t *testing.T) {
 // and expires again.
 func TestLastCallAfterAFlood(t *testing.T) {
 	b := start(t, nil)
-	out := call.Source{Kind: "baresip", Conn: "1", Reports: call.AllStates}
+	out := call.Source{Kind: "baresip", Conn: "1", ReportLevel: call.AllStates}
 	b.ring(b.ws, "real", known)
-	b.one(Found)
+	b.one(OutcomeFound)
 	for i := range 3 * maxCalls { // outgoing ones do not become the last call
-		must.Do(t, b.e.Take(call.Event{Source: b.ws, ID: fmt.Sprint(i), Number: fmt.Sprintf("+3169%07d", i), Direction: call.Outgoing, At: b.clock.Now()}))
+		must.Do(t, b.e.Receive(call.Event{Source: b.ws, ID: fmt.Sprint(i), Number: fmt.Sprintf("+3169%07d", i), Direction: call.Outgoing, At: b.clock.Now()}))
 	}
 	b.settle()
-	b.do(Action{Do: DoShow, Card: b.e.Snapshot().Last.Card})
+	b.do(Action{Kind: DoShow, Card: b.e.Snapshot().Last.Card})
 	there := func(s *Snapshot) bool {
 		return slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Number.Key() == known })
 	}
@@ -89,12 +89,12 @@ func TestFloodWhileInUse(t *testing.T) {
 	}
 	b.settle()
 	under := b.e.Snapshot().Cards[0].ID
-	b.do(Action{Card: under, Do: DoHover})
+	b.do(Action{Card: under, Kind: DoHover})
 	b.settle()
-	b.ring(call.Source{Kind: "baresip", Conn: "1", Reports: call.AllStates}, "real", known)
+	b.ring(call.Source{Kind: "baresip", Conn: "1", ReportLevel: call.AllStates}, "real", known)
 	b.settle()
 	s := b.e.Snapshot()
-	if !slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Number.Key() == known && !c.Line }) {
+	if !slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Number.Key() == known && !c.SingleLine }) {
 		t.Error("the call of another way has no card")
 	}
 	if s.Cards[0].ID != under {
@@ -105,27 +105,27 @@ func TestFloodWhileInUse(t *testing.T) {
 // TestHeldAgainstAFlood checks that the card under the pointer stays on screen, whatever comes.
 func TestHeldAgainstAFlood(t *testing.T) {
 	b := start(t, nil)
-	cmd := call.Source{Kind: call.KindCommand, Reports: call.RingOnly}
+	cmd := call.Source{Kind: call.KindCommand, ReportLevel: call.RingOnly}
 	b.ring(cmd, "", known)
-	c := b.one(Found)
-	b.do(Action{Card: c.ID, Do: DoHover})
+	c := b.one(OutcomeFound)
+	b.do(Action{Card: c.ID, Kind: DoHover})
 	b.settle()
 	for i := range 2 * maxCalls {
 		b.ring(cmd, "", fmt.Sprintf("+3169%07d", i))
 	}
 	b.settle()
-	if s := b.e.Snapshot(); s.Cards[0].ID != c.ID || len(s.Cards) != MaxShown || s.More < maxCalls/2 {
-		t.Fatalf("%d cards, the first is %d, %d more", len(s.Cards), s.Cards[0].ID, s.More)
+	if s := b.e.Snapshot(); s.Cards[0].ID != c.ID || len(s.Cards) != MaxShown || s.MoreCount < maxCalls/2 {
+		t.Fatalf("%d cards, the first is %d, %d more", len(s.Cards), s.Cards[0].ID, s.MoreCount)
 	}
-	b.do(Action{Do: DoHover}) // on "more calls"
-	b.do(Action{Card: c.ID, Do: DoLeave})
+	b.do(Action{Kind: DoHover}) // on "more calls"
+	b.do(Action{Card: c.ID, Kind: DoLeave})
 	b.settle()
 	b.clock.Forward(2 * time.Hour)
 	b.settle()
 	if s := b.e.Snapshot(); len(s.Cards) != MaxShown || s.Cards[0].ID != c.ID {
 		t.Fatal("gone, with the pointer on the number of the others")
 	}
-	b.do(Action{Do: DoLeave})
+	b.do(Action{Kind: DoLeave})
 	b.settle()
 	b.clock.Forward(1100 * time.Millisecond)
 	b.until("nothing", func(s *Snapshot) bool { return len(s.Cards) == 0 })

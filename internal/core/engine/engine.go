@@ -41,14 +41,14 @@ const (
 	SchemeOff    SchemeLookup = "off"
 )
 
-// Outgoing is how outgoing calls are shown.
-type Outgoing string
+// OutgoingDisplay is how outgoing calls are shown.
+type OutgoingDisplay string
 
 // The values of the setting card.outgoing.
 const (
-	OutgoingStrip Outgoing = "strip"
-	OutgoingCard  Outgoing = "card"
-	OutgoingOff   Outgoing = "off"
+	OutgoingStrip OutgoingDisplay = "strip"
+	OutgoingCard  OutgoingDisplay = "card"
+	OutgoingOff   OutgoingDisplay = "off"
 )
 
 // AutoOpen is when a customer file opens without a click.
@@ -63,11 +63,11 @@ const (
 // Choices remembers which of a number's contacts the user chose; numbers are
 // phone.Number.Key. Its methods are called on the engine's goroutine and must not block.
 type Choices interface {
-	// Earlier returns the contact chosen last, if any.
-	Earlier(number string) (contactID string, ok bool)
-	Chose(number, contactID string)
-	// NotThis forgets the contact if it is the chosen one.
-	NotThis(number, contactID string)
+	// LastChoice returns the contact chosen last, if any.
+	LastChoice(number string) (contactID string, ok bool)
+	SetChoice(number, contactID string)
+	// ForgetChoice forgets the contact if it is the chosen one.
+	ForgetChoice(number, contactID string)
 }
 
 // Params configure an Engine. Rules, Clock and Log are required.
@@ -89,7 +89,7 @@ type Params struct {
 	FullFor      time.Duration // setting card.full_for
 	AfterCall    time.Duration // setting card.after_call
 	SchemeLookup SchemeLookup
-	Outgoing     Outgoing
+	Outgoing     OutgoingDisplay
 	AutoOpen     AutoOpen
 
 	Clock Clock
@@ -100,18 +100,18 @@ type Params struct {
 // again, under the same Call, whenever that changes: another caller, an answer, the
 // end, or a name taken back.
 type Entry struct {
-	Call     call.ID
-	Card     Card
-	Source   call.Source
-	Ended    time.Time // zero while not known to be over
-	Reason   call.Reason
-	By       string // who answered, for call.Elsewhere
-	Contacts int
-	// Person is the index of the contact whose name is kept, -1 for none: the only one, or
+	Call         call.ID
+	Card         Card
+	Source       call.Source
+	Ended        time.Time // zero while not known to be over
+	Reason       call.Reason
+	AnsweredBy   string // who answered, for call.AnsweredElsewhere
+	ContactCount int
+	// ContactIndex is the index of the contact whose name is kept, -1 for none: the only one, or
 	// the one whose file was opened. It is never a foreign number's contact, nor the one
 	// remaining after "Niet deze relatie".
-	Person int
-	Opened bool // the browser started with a contact's file
+	ContactIndex int
+	Opened       bool // the browser started with a contact's file
 }
 
 // ErrStopped is returned by Take once the engine has ended.
@@ -158,8 +158,8 @@ func (e *Engine) send(t task) bool {
 	}
 }
 
-// run calls f on the engine's goroutine.
-func (e *Engine) run(f func(context.Context)) { e.send(task{f: f}) }
+// enqueue calls f on the engine's goroutine.
+func (e *Engine) enqueue(f func(context.Context)) { e.send(task{f: f}) }
 
 // deliver calls f on the engine's goroutine unless ctx ends: for goroutines
 // the engine waits for.
@@ -170,10 +170,10 @@ func (e *Engine) deliver(ctx context.Context, f func(context.Context)) {
 	}
 }
 
-// Take passes a report to the engine; it must be cleaned (call.Event.Clean). It returns
+// Receive passes a report to the engine; it must be cleaned (call.Event.Clean). It returns
 // once the engine has the report, before any lookup, or ErrStopped if the engine has ended.
 // It blocks while the engine is behind, which throttles floods.
-func (e *Engine) Take(ev call.Event) error {
+func (e *Engine) Receive(ev call.Event) error {
 	if !e.send(task{report: ev}) {
 		return ErrStopped
 	}
@@ -182,21 +182,21 @@ func (e *Engine) Take(ev call.Event) error {
 
 // SourceGone records that a connection has ended, so that the end of its calls
 // will never be reported.
-func (e *Engine) SourceGone(w call.Source) { e.run(func(context.Context) { e.sourceGone(w) }) }
+func (e *Engine) SourceGone(w call.Source) { e.enqueue(func(context.Context) { e.sourceGone(w) }) }
 
 // Do performs a user's action on a card. It never blocks for long. Actions on cards
 // that are gone are ignored.
-func (e *Engine) Do(a Action) { e.run(func(ctx context.Context) { e.act(ctx, a) }) }
+func (e *Engine) Do(a Action) { e.enqueue(func(ctx context.Context) { e.act(ctx, a) }) }
 
 // Reconfigure changes settings while the engine runs. set is called on the engine's
 // goroutine and may change everything but Clock and Log.
-func (e *Engine) Reconfigure(set func(*Params)) { e.run(func(context.Context) { set(&e.p) }) }
+func (e *Engine) Reconfigure(set func(*Params)) { e.enqueue(func(context.Context) { set(&e.p) }) }
 
 // Forget drops the last calls and ring counts for which gone returns true, and the
 // ring count of who, so that DoShow never brings back someone who was deleted. A
 // card on screen stays until its time. gone is called on the engine's goroutine.
 func (e *Engine) Forget(gone func(LastCall) bool, who phone.Number) {
-	e.run(func(context.Context) {
+	e.enqueue(func(context.Context) {
 		delete(e.s.rings, e.callerHash(who))
 		e.forgetCalls(gone)
 	})
@@ -205,7 +205,7 @@ func (e *Engine) Forget(gone func(LastCall) bool, who phone.Number) {
 // Resumed records that the computer has slept. No call outlives a sleep of a minute, but no
 // phone reports that: such calls and their cards are ended.
 func (e *Engine) Resumed(slept time.Duration) {
-	e.run(func(context.Context) {
+	e.enqueue(func(context.Context) {
 		if slept >= call.StaleAfter {
 			e.endAllCalls(slept)
 		}
@@ -248,7 +248,7 @@ func (e *Engine) Run(ctx context.Context) {
 			return
 		case t := <-e.queue:
 			if t.f == nil {
-				e.take(ctx, t.report)
+				e.receive(ctx, t.report)
 			} else {
 				t.f(ctx)
 			}
@@ -269,10 +269,10 @@ func (e *Engine) publish() {
 		return
 	}
 	e.s.rev++
-	snap := &Snapshot{Rev: e.s.rev, Last: e.s.last, Recent: e.s.listed, Lookup: e.s.lookup}
-	e.rank() // what just folded may have been the living call
-	snap.Closed = closedFirst(e.s.cards)
-	shown, more := selectShown(e.s.cards, e.held(e.p.Clock.Now()))
+	snap := &Snapshot{Rev: e.s.rev, Last: e.s.last, Recent: e.s.lastCalls, Lookup: e.s.lookup}
+	e.updateDimming() // what just folded may have been the living call
+	snap.ClosedCard = closedForHotkey(e.s.cards)
+	shown, more := selectShown(e.s.cards, e.layoutFrozen(e.p.Clock.Now()))
 	for _, c := range e.s.cards {
 		c.shown = false
 	}
@@ -289,8 +289,8 @@ func (e *Engine) publish() {
 			snap.Ongoing++
 		}
 	}
-	if snap.More = more; more == 0 {
-		e.s.onMore = attention{}
+	if snap.MoreCount = more; more == 0 {
+		e.s.moreAttention = attention{}
 	}
 	e.s.dirty = false
 	e.snapshot.Store(snap)

@@ -18,16 +18,16 @@ func TestOutcomes(t *testing.T) {
 		want   Outcome
 		asked  int
 	}{
-		"one match":  {known, Found, 1},
-		"several":    {family, Several, 1},
-		"nobody":     {nobody, Nobody, 1},
-		"withheld":   {"anonymous", Withheld, 0},
-		"empty":      {"", Withheld, 0},
-		"internal":   {"101", Internal, 0},
-		"short":      {"0800 1234", Short, 0},
-		"not asked":  {"020 111 22 33", Short, 0},
-		"own line":   {"020 765 43 21", Own, 0},
-		"not filled": {"%CallerNumber%", Unfilled, 0},
+		"one match":  {known, OutcomeFound, 1},
+		"several":    {family, OutcomeSeveral, 1},
+		"nobody":     {nobody, OutcomeNobody, 1},
+		"withheld":   {"anonymous", OutcomeWithheld, 0},
+		"empty":      {"", OutcomeWithheld, 0},
+		"internal":   {"101", OutcomeInternal, 0},
+		"short":      {"0800 1234", OutcomeShort, 0},
+		"not asked":  {"020 111 22 33", OutcomeShort, 0},
+		"own line":   {"020 765 43 21", OutcomeOwnLine, 0},
+		"not filled": {"%CallerNumber%", OutcomePlaceholder, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := start(t, nil)
@@ -36,7 +36,7 @@ func TestOutcomes(t *testing.T) {
 			if b.hub.count() != c.asked {
 				t.Errorf("%d lookups, want %d", b.hub.count(), c.asked)
 			}
-			if got.Opened != -1 || len(b.opened) != 0 {
+			if got.OpenedIndex != -1 || len(b.opened) != 0 {
 				t.Error("something was opened by itself")
 			}
 		})
@@ -46,10 +46,10 @@ func TestOutcomes(t *testing.T) {
 // TestDirections checks that an outgoing call is a strip, a card or nothing,
 // depending on the setting, and that a call of unknown direction has no card.
 func TestDirections(t *testing.T) {
-	for setting, want := range map[Outgoing]int{OutgoingStrip: 1, OutgoingCard: 1, OutgoingOff: 0} {
+	for setting, want := range map[OutgoingDisplay]int{OutgoingStrip: 1, OutgoingCard: 1, OutgoingOff: 0} {
 		b := start(t, func(p *Params) { p.Outgoing = setting })
 		for i, direction := range []call.Direction{call.DirectionUnknown, call.Outgoing} {
-			must.Do(t, b.e.Take(call.Event{Source: b.ws, ID: fmt.Sprint(i), Number: known, Direction: direction}))
+			must.Do(t, b.e.Receive(call.Event{Source: b.ws, ID: fmt.Sprint(i), Number: known, Direction: direction}))
 		}
 		b.settle()
 		s := b.e.Snapshot()
@@ -71,7 +71,7 @@ func TestEnded(t *testing.T) {
 		}
 	}
 	for range 100 {
-		if err := e.Take(call.Event{}); err != ErrStopped {
+		if err := e.Receive(call.Event{}); err != ErrStopped {
 			t.Fatalf("taken by nobody: %v", err)
 		}
 	}
@@ -85,10 +85,10 @@ func TestHeardOfLate(t *testing.T) {
 	tell := func() {
 		t.Helper()
 		for s, since := range []time.Time{rang, answered} {
-			must.Do(t, b.e.Take(call.Event{Source: b.ws, ID: "1", Number: known, State: call.State(s), At: b.clock.Now(), Since: since}))
+			must.Do(t, b.e.Receive(call.Event{Source: b.ws, ID: "1", Number: known, State: call.State(s), At: b.clock.Now(), StateSince: since}))
 		}
 		b.until("the call", func(s *Snapshot) bool {
-			return len(s.Cards) == 1 && s.Cards[0].Phase == PhaseAnswered && s.Cards[0].Reports == call.AllStates && s.Cards[0].Rang.Equal(rang) && s.Cards[0].Answered.Equal(answered)
+			return len(s.Cards) == 1 && s.Cards[0].Phase == PhaseAnswered && s.Cards[0].ReportLevel == call.AllStates && s.Cards[0].Rang.Equal(rang) && s.Cards[0].Answered.Equal(answered)
 		})
 	}
 	tell()
@@ -109,7 +109,7 @@ func TestSleep(t *testing.T) {
 	b := start(t, nil)
 	for range 3 {
 		b.ring(b.ws, "1", known)
-		b.ring(call.Source{Kind: call.KindCommand, Reports: call.RingOnly}, "", family)
+		b.ring(call.Source{Kind: call.KindCommand, ReportLevel: call.RingOnly}, "", family)
 		b.event(b.ws, "1", known, call.Answered)
 		b.until("two cards", func(s *Snapshot) bool { return len(s.Cards) == 2 })
 		b.e.Resumed(30 * time.Second)

@@ -47,11 +47,11 @@ func (h *hub) count() int {
 // choices are the contacts chosen before, by number.
 type choices map[string]string
 
-func (c choices) Earlier(number string) (string, bool) { id, ok := c[number]; return id, ok }
+func (c choices) LastChoice(number string) (string, bool) { id, ok := c[number]; return id, ok }
 
-func (c choices) Chose(number, id string) { c[number] = id }
+func (c choices) SetChoice(number, id string) { c[number] = id }
 
-func (c choices) NotThis(number, id string) {
+func (c choices) ForgetChoice(number, id string) {
 	if c[number] == id {
 		delete(c, number)
 	}
@@ -90,7 +90,7 @@ func start(t *testing.T, change func(*Params)) *harness {
 	must.Do(t, err)
 	b := &harness{t: t, clock: clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), opened: make(chan string, 8),
 		hub: &hub{reply: map[string]func(context.Context) ([]contact.Contact, error){known: people("Vries"), family: people("Zwart", "Bakker", "Aalst")}},
-		ws:  call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}}
+		ws:  call.Source{Kind: call.KindWebSocket, Conn: "1", ReportLevel: call.AllStates}}
 	p := Params{Rules: rules, Lookup: b.hub, Clock: b.clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		FullFor: 60 * time.Second, AfterCall: 20 * time.Second, SchemeLookup: SchemeAsk,
 		CheckLink: func(l string) (string, error) {
@@ -118,7 +118,7 @@ func (b *harness) ring(w call.Source, id, number string) { b.event(w, id, number
 
 func (b *harness) event(w call.Source, id, number string, s call.State) {
 	b.t.Helper()
-	must.Do(b.t, b.e.Take(call.Event{Source: w, ID: id, Number: number, State: s, At: b.clock.Now()}))
+	must.Do(b.t, b.e.Receive(call.Event{Source: w, ID: id, Number: number, State: s, At: b.clock.Now()}))
 }
 
 // until waits for a snapshot that satisfies ok.
@@ -164,7 +164,7 @@ func TestCutOffBySleep(t *testing.T) {
 	asleep := rang.Add(10 * time.Minute)
 	b := start(t, func(p *Params) { p.Clock = clocktest.New(clocktest.Slept(asleep, night)) })
 	for id, since := range map[string]time.Time{"1": rang, "2": asleep.Add(-time.Second)} {
-		must.Do(t, b.e.Take(call.Event{Source: b.ws, ID: id, Number: known + id, State: call.Answered, Since: since}))
+		must.Do(t, b.e.Receive(call.Event{Source: b.ws, ID: id, Number: known + id, State: call.Answered, StateSince: since}))
 	}
 	b.e.Resumed(night)
 	b.settle()

@@ -10,14 +10,14 @@ import (
 
 // Times of a card's life.
 const (
-	reportedFor = 10 * time.Minute // the strip of a phone that only reports rings
-	stillAfter  = time.Second      // nothing moves for this long after pointer or keyboard left
+	ringOnlyStripFor = 10 * time.Minute // the strip of a phone that only reports rings
+	freezeAfterLeave = time.Second      // nothing moves for this long after pointer or keyboard left
 )
 
-// held reports whether the pointer or keyboard is or just was on the cards. Meanwhile
+// layoutFrozen reports whether the pointer or keyboard is or just was on the cards. Meanwhile
 // nothing folds, moves or goes away.
-func (e *Engine) held(now time.Time) bool {
-	if e.s.onMore != (attention{}) || now.Before(e.s.touched.Add(stillAfter)) {
+func (e *Engine) layoutFrozen(now time.Time) bool {
+	if e.s.moreAttention != (attention{}) || now.Before(e.s.attentionLeftAt.Add(freezeAfterLeave)) {
 		return true
 	}
 	return slices.ContainsFunc(e.s.cards, func(c *card) bool { return c.attention != attention{} })
@@ -30,12 +30,12 @@ func (e *Engine) advance(ctx context.Context, now time.Time) (next time.Time) {
 			next = t
 		}
 	}
-	held := e.held(now)
-	if held != e.s.held { // what was held back may change now
-		e.s.held, e.s.dirty = held, true
+	held := e.layoutFrozen(now)
+	if held != e.s.frozen { // what was held back may change now
+		e.s.frozen, e.s.dirty = held, true
 	}
 	if held {
-		soon(e.s.touched.Add(stillAfter))
+		soon(e.s.attentionLeftAt.Add(freezeAfterLeave))
 	}
 	e.s.cards = slices.DeleteFunc(e.s.cards, func(c *card) bool {
 		due := e.removeAt(c)
@@ -52,13 +52,13 @@ func (e *Engine) advance(ctx context.Context, now time.Time) (next time.Time) {
 	for _, c := range e.s.cards {
 		soon(e.updateOngoing(c, now))
 	}
-	e.rank()
+	e.updateDimming()
 	for _, c := range e.s.cards {
-		if c.unseen {
+		if c.recordOnly {
 			continue
 		}
-		if c.Undo && !now.Before(c.undo.until) {
-			c.Undo, c.undo, e.s.dirty = false, undo{}, true
+		if c.CanUndo && !now.Before(c.undo.until) {
+			c.CanUndo, c.undo, e.s.dirty = false, undo{}, true
 		}
 		soon(c.undo.until)
 		if !held {
@@ -74,15 +74,15 @@ func (e *Engine) advance(ctx context.Context, now time.Time) (next time.Time) {
 func (e *Engine) removeAt(c *card) time.Time {
 	var t time.Time
 	switch {
-	case c.superseded, c.closed && c.over:
+	case c.superseded, c.closed && c.isOver:
 		return c.Rang
-	case c.over && c.Answered.IsZero() && (c.Reports == call.AllStates || notTaken(c.reason)):
+	case c.isOver && c.Answered.IsZero() && (c.ReportLevel == call.AllStates || notAnsweredHere(c.reason)):
 		t = c.ended // missed, or answered elsewhere
-	case c.over:
+	case c.isOver:
 		t = later(c.ended, c.unfolded).Add(e.p.AfterCall)
-	case c.Reports == call.RingOnly:
-		t = later(c.callerSince, c.Answered).Add(e.p.FullFor + reportedFor)
-		t = later(t, c.sourceLost.Add(reportedFor))
+	case c.ReportLevel == call.RingOnly:
+		t = later(c.callerSince, c.Answered).Add(e.p.FullFor + ringOnlyStripFor)
+		t = later(t, c.sourceLost.Add(ringOnlyStripFor))
 		t = later(t, c.unfolded.Add(e.p.AfterCall))
 	default:
 		return t
@@ -95,24 +95,24 @@ func (e *Engine) removeAt(c *card) time.Time {
 // since a long call may still be reported.
 func (e *Engine) updateOngoing(c *card, now time.Time) (until time.Time) {
 	if c.closed {
-		until = later(c.Answered, c.callerSince).Add(call.EndLost)
+		until = later(c.Answered, c.callerSince).Add(call.AssumeEndedAfter)
 	}
-	if on := !c.over && (!c.closed || until.After(now)); on != c.ongoing {
+	if on := !c.isOver && (!c.closed || until.After(now)); on != c.ongoing {
 		c.ongoing, e.s.dirty = on, true
 	}
 	return until
 }
 
-// notTaken reports whether a phone says that no one answered the call here.
-func notTaken(r call.Reason) bool {
-	return r == call.Missed || r == call.Elsewhere || r == call.Rejected
+// notAnsweredHere reports whether a phone says that no one answered the call here.
+func notAnsweredHere(r call.Reason) bool {
+	return r == call.Missed || r == call.AnsweredElsewhere || r == call.Rejected
 }
 
 // fold folds a card that is due to a strip, or unfolds one that is news, and returns
 // when the card is due.
 func (e *Engine) fold(c *card, now time.Time) time.Time {
-	if c.unfold {
-		c.unfold, c.Strip, e.s.dirty = false, false, true
+	if c.mustUnfold {
+		c.mustUnfold, c.Strip, e.s.dirty = false, false, true
 	}
 	if c.mustFold {
 		if c.mustFold = false; !c.Strip {
@@ -124,7 +124,7 @@ func (e *Engine) fold(c *card, now time.Time) time.Time {
 		return t
 	}
 	c.Strip, e.s.dirty = true, true
-	if !c.over && (c.Reports == call.RingOnly || c.Phase == PhaseRinging) {
+	if !c.isOver && (c.ReportLevel == call.RingOnly || c.Phase == PhaseRinging) {
 		c.Phase = PhaseReported
 	}
 	return time.Time{}
@@ -138,7 +138,7 @@ func (e *Engine) foldsAt(c *card) time.Time {
 		return t
 	case !c.Answered.IsZero():
 		t = later(c.Answered, c.callerSince)
-	case !c.over && c.Reports != call.AllStates:
+	case !c.isOver && c.ReportLevel != call.AllStates:
 		t = c.callerSince
 	default:
 		return t
@@ -157,21 +157,21 @@ func (e *Engine) retire(c *card) {
 }
 
 func (c *card) clearContacts() {
-	c.Contacts, c.LinkOK, c.found, c.Opened, c.Earlier = nil, nil, nil, -1, -1
+	c.Contacts, c.LinkOK, c.found, c.OpenedIndex, c.EarlierChoice = nil, nil, nil, -1, -1
 }
 
-// makeRoom marks what a newer call supersedes: strips of phones that only report
+// markSuperseded marks what a newer call supersedes: strips of phones that only report
 // rings, ended calls that were asked for again, and the same caller's last call.
-func (e *Engine) makeRoom(newer *card) {
+func (e *Engine) markSuperseded(newer *card) {
 	if e.unconfirmed(newer) {
 		return // a web page removes no card
 	}
 	for _, c := range e.s.cards {
 		switch {
 		case c == newer:
-		case !c.broughtBack.IsZero() && c.over,
-			c.Phase == PhaseReported && c.Reports == call.RingOnly,
-			c.over && isCaller(newer.Number) && c.Number.Key() == newer.Number.Key():
+		case !c.broughtBack.IsZero() && c.isOver,
+			c.Phase == PhaseReported && c.ReportLevel == call.RingOnly,
+			c.isOver && identifiesCaller(newer.Number) && c.Number.Key() == newer.Number.Key():
 			c.superseded = true
 		}
 	}
@@ -185,7 +185,7 @@ func (e *Engine) forgetCalls(gone func(LastCall) bool) {
 			delete(e.s.rings, key)
 		}
 	}
-	e.s.recent = slices.DeleteFunc(e.s.recent, func(c *card) bool { return gone(*c.asLast()) })
+	e.s.recent = slices.DeleteFunc(e.s.recent, func(c *card) bool { return gone(*c.asLastCall()) })
 	e.listCalls()
 	e.s.dirty = true
 	if e.s.last == nil || !gone(*e.s.last) {
@@ -197,7 +197,7 @@ func (e *Engine) forgetCalls(gone func(LastCall) bool) {
 
 // show brings back a closed card, or that of one of the last calls.
 func (e *Engine) show(ctx context.Context, id CardID, now time.Time) {
-	is := func(c *card) bool { return c.ID == id && !c.unseen }
+	is := func(c *card) bool { return c.ID == id && !c.recordOnly }
 	for _, all := range [][]*card{e.s.cards, e.s.recent} {
 		if i := slices.IndexFunc(all, is); i >= 0 {
 			e.bringBack(ctx, all[i], now)
@@ -208,7 +208,7 @@ func (e *Engine) show(ctx context.Context, id CardID, now time.Time) {
 
 func (e *Engine) bringBack(ctx context.Context, c *card, now time.Time) {
 	caller := func(o *card) bool {
-		return o == c || !o.unseen && isCaller(c.Number) && o.Number.Key() == c.Number.Key()
+		return o == c || !o.recordOnly && identifiesCaller(c.Number) && o.Number.Key() == c.Number.Key()
 	}
 	i := slices.IndexFunc(e.s.cards, func(o *card) bool { return caller(o) && o.ongoing }) // on another call by now
 	if i < 0 {
@@ -220,7 +220,7 @@ func (e *Engine) bringBack(ctx context.Context, c *card, now time.Time) {
 		return
 	}
 	e.s.retired = slices.DeleteFunc(e.s.retired, func(l *card) bool { return l == c })
-	c.over = true // as far as will ever be known
+	c.isOver = true // as far as will ever be known
 	if c.Answered.IsZero() {
 		c.Phase = PhaseReported
 	} else {

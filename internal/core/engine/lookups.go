@@ -33,10 +33,10 @@ type result struct {
 // requestLookup requests a lookup of the card's number, and starts it at once if the card's
 // source may cause one now.
 func (e *Engine) requestLookup(ctx context.Context, c *card, now time.Time) {
-	if c.Outcome != Searching || c.unseen {
+	if c.Outcome != OutcomeSearching || c.recordOnly {
 		return
 	}
-	c.pending, c.since, c.nextTry = true, now, time.Time{}
+	c.pending, c.searchStarted, c.nextTry = true, now, time.Time{}
 	e.startPending(ctx, now)
 }
 
@@ -56,13 +56,13 @@ func (e *Engine) startPending(ctx context.Context, now time.Time) (next time.Tim
 			continue
 		}
 		b.tokens--
-		c.since = now
-		e.start(ctx, c)
+		c.searchStarted = now
+		e.startLookup(ctx, c)
 	}
 	return next
 }
 
-func (e *Engine) start(ctx context.Context, c *card) {
+func (e *Engine) startLookup(ctx context.Context, c *card) {
 	c.pending = false
 	c.attempt++
 	lookup, number := e.p.Lookup, c.Number.Query()
@@ -75,7 +75,7 @@ func (e *Engine) start(ctx context.Context, c *card) {
 			r.found, r.err = lookup.Lookup(ctx, number)
 			r.at = e.p.Clock.Now()
 		}
-		e.deliver(ctx, func(ctx context.Context) { e.lookedUp(ctx, r) })
+		e.deliver(ctx, func(ctx context.Context) { e.applyResult(ctx, r) })
 	})
 }
 
@@ -87,7 +87,7 @@ func (c *card) cancelLookup() {
 	}
 }
 
-func (e *Engine) lookedUp(ctx context.Context, r result) {
+func (e *Engine) applyResult(ctx context.Context, r result) {
 	now := e.p.Clock.Now()
 	of := func(c *card) bool { return c.ID == r.card && c.attempt == r.attempt }
 	var c *card
@@ -105,11 +105,11 @@ func (e *Engine) lookedUp(ctx context.Context, r result) {
 	failure := contact.FailureOf(r.err)
 	e.s.lookup = LookupState{Last: now, Failure: failure}
 	e.s.dirty = true
-	c.Answer = r.at
+	c.AnswerReceived = r.at
 	if failure != "" {
 		e.p.Log.Warn("lookup failed", "why", string(failure))
-		c.Outcome, c.Failure = Failed, failure
-		c.Retrying = !c.over && !failure.NeedsAdmin()
+		c.Outcome, c.Failure = OutcomeFailed, failure
+		c.Retrying = !c.isOver && !failure.NeedsAdmin()
 		if c.Retrying {
 			c.pending, c.nextTry = true, now.Add(retryDelay(c.failures))
 			c.failures++
@@ -126,26 +126,26 @@ func (e *Engine) lookedUp(ctx context.Context, r result) {
 // advanceLookup applies time to a running search: it is mentioned after a moment, and
 // shown as failed after three seconds while it continues.
 func (e *Engine) advanceLookup(c *card, now time.Time) (next time.Time) {
-	if c.Outcome != Searching {
+	if c.Outcome != OutcomeSearching {
 		if c.pending && c.nextTry.After(now) {
 			return c.nextTry
 		}
 		return next
 	}
-	if !c.Noticed {
-		if t := c.since.Add(noticeAfter); t.After(now) {
+	if !c.ShowSearching {
+		if t := c.searchStarted.Add(noticeAfter); t.After(now) {
 			return t
 		}
-		c.Noticed = true
+		c.ShowSearching = true
 		e.s.dirty = true
 	}
 	if c.cancel == nil {
 		return next // it is waiting: the hub was not asked yet
 	}
-	if t := c.since.Add(slowAfter); t.After(now) {
+	if t := c.searchStarted.Add(slowAfter); t.After(now) {
 		return t
 	}
-	c.Outcome, c.Failure, c.Retrying = Failed, contact.HubSlow, !c.over
+	c.Outcome, c.Failure, c.Retrying = OutcomeFailed, contact.HubSlow, !c.isOver
 	e.s.dirty = true
 	return next
 }

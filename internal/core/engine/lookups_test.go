@@ -24,18 +24,18 @@ func TestSlowHub(t *testing.T) {
 		}
 	}
 	b.ring(b.ws, "1", slow)
-	if c := b.one(Searching); c.Noticed {
+	if c := b.one(OutcomeSearching); c.ShowSearching {
 		t.Error("searching is mentioned at once")
 	}
 	b.clock.Forward(301 * time.Millisecond)
-	b.until("mentioned", func(s *Snapshot) bool { return s.Cards[0].Noticed })
+	b.until("mentioned", func(s *Snapshot) bool { return s.Cards[0].ShowSearching })
 	b.clock.Forward(3 * time.Second)
-	c := b.one(Failed)
+	c := b.one(OutcomeFailed)
 	if c.Failure != contact.HubSlow || !c.Retrying {
 		t.Fatalf("%v %v", c.Failure, c.Retrying)
 	}
 	close(gate)
-	b.one(Found) // a late answer still fills the card
+	b.one(OutcomeFound) // a late answer still fills the card
 }
 
 // TestOnlyAHubThatWasAskedIsSlow checks that the hub's
@@ -63,11 +63,11 @@ func TestOnlyAHubThatWasAskedIsSlow(t *testing.T) {
 	b.clock.Forward(slowAfter + time.Second) // in one step, as on a busy computer
 	must.Receive(t, asked, "the hub is never asked")
 	b.settle()
-	if c := b.one(Searching); !c.Noticed {
+	if c := b.one(OutcomeSearching); !c.ShowSearching {
 		t.Error("that it waits is not mentioned")
 	}
 	b.clock.Forward(slowAfter)
-	if c := b.one(Failed); c.Failure != contact.HubSlow {
+	if c := b.one(OutcomeFailed); c.Failure != contact.HubSlow {
 		t.Errorf("failure %q", c.Failure)
 	}
 }
@@ -85,14 +85,14 @@ func TestFailureIsNotNobodyAndIsTriedAgain(t *testing.T) {
 		return people("Vries")(ctx)
 	}
 	b.ring(b.ws, "1", known)
-	if c := b.one(Failed); c.Failure != contact.ConnectionRefused || !c.Retrying {
+	if c := b.one(OutcomeFailed); c.Failure != contact.ConnectionRefused || !c.Retrying {
 		t.Fatalf("%+v", c)
 	}
 	mu.Lock()
 	fail = false
 	mu.Unlock()
 	b.clock.Forward(1100 * time.Millisecond)
-	b.one(Found)
+	b.one(OutcomeFound)
 	if b.hub.count() != 2 {
 		t.Errorf("%d attempts", b.hub.count())
 	}
@@ -104,13 +104,13 @@ func TestRefusedCredentialsAreNotTriedAgainByItself(t *testing.T) {
 		return nil, &contact.LookupError{Failure: contact.CredentialsRefused}
 	}
 	b.ring(b.ws, "1", known)
-	c := b.one(Failed)
+	c := b.one(OutcomeFailed)
 	b.clock.Forward(time.Minute)
 	b.settle()
 	if b.hub.count() != 1 || c.Retrying {
 		t.Fatalf("%d attempts", b.hub.count())
 	}
-	b.do(Action{Card: c.ID, Do: DoRetry})
+	b.do(Action{Card: c.ID, Kind: DoRetry})
 	b.until("asked again", func(*Snapshot) bool { return b.hub.count() == 2 })
 }
 
@@ -122,7 +122,7 @@ func TestPassedOnWhileNotSetUp(t *testing.T) {
 		b.ring(b.ws, "1", fmt.Sprintf("+3169%07d", i))
 	}
 	b.settle()
-	if c := b.one(Failed); c.Failure != contact.NotSetUp {
+	if c := b.one(OutcomeFailed); c.Failure != contact.NotSetUp {
 		t.Errorf("%+v", c)
 	}
 }

@@ -12,39 +12,41 @@ type Rank uint8
 
 // Ranks, first to last.
 const (
-	InCall Rank = iota
-	Rings
-	Launched // an unconfirmed launch from a link, which any page can start
-	Ended    // over, or of a phone that will not say so
+	RankInCall Rank = iota
+	RankRinging
+	RankLaunched // an unconfirmed launch from a link, which any page can start
+	RankEnded    // over, or of a phone that will not say so
 )
 
-// Lives reports whether somebody is on the line or waiting on it.
-func (r Rank) Lives() bool { return r < Launched }
+// IsLive reports whether somebody is on the line or waiting on it.
+func (r Rank) IsLive() bool { return r < RankLaunched }
 
 // hotkeyOrder is the order in which the hotkey selects
 // calls: those already talking can wait for those ringing.
-func (r Rank) hotkeyOrder() int { return [...]int{InCall: 1, Rings: 0, Launched: 2, Ended: 3}[r] }
+func (r Rank) hotkeyOrder() int {
+	return [...]int{RankInCall: 1, RankRinging: 0, RankLaunched: 2, RankEnded: 3}[r]
+}
 
 // Rank returns the rank of the card's call.
 func (c Card) Rank() Rank {
 	switch {
 	case c.Phase == PhaseOver || c.Phase == PhaseReported:
-		return Ended
+		return RankEnded
 	case c.Launched:
-		return Launched
+		return RankLaunched
 	case c.Phase == PhaseAnswered:
-		return InCall
+		return RankInCall
 	}
-	return Rings
+	return RankRinging
 }
 
 // HotkeyCard returns the card for the hotkey: one that rings, else one in a call, else,
-// if no call is live, the newest. It may be a closed one (Snapshot.Closed); 0 means none.
+// if no call is live, the newest. It may be a closed one (Snapshot.ClosedCard); 0 means none.
 func (s *Snapshot) HotkeyCard() CardID {
 	var first *Card
 	rank := func(c *Card) int {
 		at := 2 * c.Rank().hotkeyOrder()
-		if c.Line {
+		if c.SingleLine {
 			at++
 		}
 		return at
@@ -55,15 +57,15 @@ func (s *Snapshot) HotkeyCard() CardID {
 		}
 	}
 	switch {
-	case first == nil, s.Closed != 0 && !first.Rank().Lives():
-		return s.Closed
+	case first == nil, s.ClosedCard != 0 && !first.Rank().IsLive():
+		return s.ClosedCard
 	}
 	return first.ID
 }
 
-// rank sets for every card whether another call is live. Ended calls fold
+// updateDimming sets for every card whether another call is live. Ended calls fold
 // when one comes to life.
-func (e *Engine) rank() {
+func (e *Engine) updateDimming() {
 	for _, c := range e.s.cards {
 		if launched := e.unconfirmed(c); launched != c.Launched {
 			c.Launched, e.s.dirty = launched, true
@@ -71,7 +73,7 @@ func (e *Engine) rank() {
 	}
 	lives := e.anyLives()
 	for _, c := range e.s.cards {
-		dimmed := lives && c.Rank() == Ended
+		dimmed := lives && c.Rank() == RankEnded
 		if dimmed == c.Dimmed {
 			continue
 		}
@@ -84,14 +86,14 @@ func (e *Engine) rank() {
 
 // anyLives reports whether a call is live, its card on screen or not.
 func (e *Engine) anyLives() bool {
-	return slices.ContainsFunc(e.s.cards, func(c *card) bool { return !c.unseen && c.ongoing && c.Rank().Lives() })
+	return slices.ContainsFunc(e.s.cards, func(c *card) bool { return !c.recordOnly && c.ongoing && c.Rank().IsLive() })
 }
 
 // raise turns whatever represents a call into a card, because the user wants it.
 func (e *Engine) raise(c *card, now time.Time) {
-	c.closed, c.superseded, c.unfold, c.mustFold, c.Strip, c.Line = false, false, false, false, false, false
+	c.closed, c.superseded, c.mustUnfold, c.mustFold, c.Strip, c.SingleLine = false, false, false, false, false, false
 	c.raised, c.Raised = now, now
-	c.Dimmed = c.Rank() == Ended && e.anyLives()
+	c.Dimmed = c.Rank() == RankEnded && e.anyLives()
 }
 
 // countBySource counts cards by the kind of their source.
@@ -134,7 +136,7 @@ func selectShown(cards []*card, held bool) (shown []*card, more int) {
 	}
 	if len(shown) <= MaxCards {
 		for _, c := range shown {
-			c.Line = held && c.shown && c.Line
+			c.SingleLine = held && c.shown && c.SingleLine
 		}
 		return shown, 0
 	}
@@ -162,11 +164,11 @@ func selectShown(cards []*card, held bool) (shown []*card, more int) {
 // priority is a card's claim to be shown, 0 being the highest; nth counts the calls of
 // its source that precede it.
 func (c *card) priority(held bool, nth int) int {
-	lives := c.Rank() < Ended
+	lives := c.Rank() < RankEnded
 	switch {
-	case c.attention != attention{}, c.Rank() == InCall && nth < 2:
+	case c.attention != attention{}, c.Rank() == RankInCall && nth < 2:
 		return 0
-	case held && c.shown && lives && (!c.Line || nth < 2):
+	case held && c.shown && lives && (!c.SingleLine || nth < 2):
 		return 1
 	case !c.raised.IsZero():
 		return 2
@@ -188,32 +190,32 @@ func setLines(ranked []*card, held bool, nth map[*card]int) {
 	whole := 0
 	settled := make([]bool, len(ranked))
 	for i, c := range ranked {
-		lives := c.Rank().Lives()
-		line := held && c.shown && c.Line
-		settled[i] = held && c.shown || !c.raised.IsZero() || lives && (c.shown && !c.Line || nth[c] == 0 || nth[c] == 1 && c.Rank() == InCall)
+		lives := c.Rank().IsLive()
+		line := held && c.shown && c.SingleLine
+		settled[i] = held && c.shown || !c.raised.IsZero() || lives && (c.shown && !c.SingleLine || nth[c] == 0 || nth[c] == 1 && c.Rank() == RankInCall)
 		if settled[i] && !line {
 			whole++
 		}
 		if settled[i] {
-			c.Line = line
+			c.SingleLine = line
 		}
 	}
 	for i, c := range ranked {
 		if settled[i] {
 			continue
 		}
-		if c.Line = whole >= MaxCards; !c.Line {
+		if c.SingleLine = whole >= MaxCards; !c.SingleLine {
 			whole++
 		}
 	}
 }
 
-// closedFirst returns the live call among the closed cards that the hotkey
+// closedForHotkey returns the live call among the closed cards that the hotkey
 // brings back, 0 for none.
-func closedFirst(cards []*card) (id CardID) {
+func closedForHotkey(cards []*card) (id CardID) {
 	var first *card
 	for _, c := range cards {
-		if c.closed && !c.unseen && c.ongoing && c.Rank().Lives() && (first == nil || c.Rank().hotkeyOrder() <= first.Rank().hotkeyOrder()) {
+		if c.closed && !c.recordOnly && c.ongoing && c.Rank().IsLive() && (first == nil || c.Rank().hotkeyOrder() <= first.Rank().hotkeyOrder()) {
 			first, id = c, c.ID
 		}
 	}

@@ -11,19 +11,19 @@ import (
 // applyContacts puts the hub's answer on a card: sorted, the earlier choice first, without
 // those the user removed.
 func (e *Engine) applyContacts(c *card, found []contact.Contact) {
-	denied := c.denied[c.Number.Key()]
+	denied := c.removedContacts[c.Number.Key()]
 	c.found = found
 	c.Contacts = slices.DeleteFunc(contact.Sorted(found), func(k contact.Contact) bool {
 		return slices.ContainsFunc(denied, func(d contact.Contact) bool { return sameContact(k, d) })
 	})
-	if c.Removed = len(found) - len(c.Contacts); c.Removed > 0 {
+	if c.RemovedCount = len(found) - len(c.Contacts); c.RemovedCount > 0 {
 		c.LastRemoved = denied[len(denied)-1]
 	} else {
 		c.LastRemoved = contact.Contact{}
 	}
-	c.Many = len(found) > ManyContacts
-	c.Opened, c.OpenError = -1, false
-	e.earlierFirst(c)
+	c.GeneralNumber = len(found) > ManyContacts
+	c.OpenedIndex, c.OpenError = -1, false
+	e.moveChosenFirst(c)
 	c.LinkOK = make([]bool, len(c.Contacts))
 	for i, k := range c.Contacts {
 		if e.p.CheckLink != nil {
@@ -33,31 +33,31 @@ func (e *Engine) applyContacts(c *card, found []contact.Contact) {
 	}
 	switch len(c.Contacts) {
 	case 0:
-		c.Outcome = Nobody
+		c.Outcome = OutcomeNobody
 	case 1:
-		c.Outcome = Found
+		c.Outcome = OutcomeFound
 	default:
-		c.Outcome = Several
+		c.Outcome = OutcomeSeveral
 	}
 	c.Edition++
 	e.s.dirty = true
 }
 
-// earlierFirst moves the contact chosen earlier to the front.
-func (e *Engine) earlierFirst(c *card) {
-	c.Earlier = -1
-	if e.p.Choices == nil || c.Many || len(c.Contacts) < 2 {
+// moveChosenFirst moves the contact chosen earlier to the front.
+func (e *Engine) moveChosenFirst(c *card) {
+	c.EarlierChoice = -1
+	if e.p.Choices == nil || c.GeneralNumber || len(c.Contacts) < 2 {
 		return
 	}
-	if id, ok := e.p.Choices.Earlier(c.Number.Key()); ok && contact.ToFront(c.Contacts, id) {
-		c.Earlier = 0
+	if id, ok := e.p.Choices.LastChoice(c.Number.Key()); ok && contact.MoveToFront(c.Contacts, id) {
+		c.EarlierChoice = 0
 	}
 }
 
 // rememberChoice remembers a click on one of several contacts.
 func (e *Engine) rememberChoice(c *card, i int) {
-	if k := c.Contacts[i]; e.p.Choices != nil && len(c.found) > 1 && !c.Many && k.ID != "" && c.LinkOK[i] {
-		e.p.Choices.Chose(c.Number.Key(), k.ID)
+	if k := c.Contacts[i]; e.p.Choices != nil && len(c.found) > 1 && !c.GeneralNumber && k.ID != "" && c.LinkOK[i] {
+		e.p.Choices.SetChoice(c.Number.Key(), k.ID)
 	}
 }
 
@@ -72,43 +72,43 @@ type undo struct {
 	remembered bool // it was the number's remembered choice
 }
 
-// notThis removes a contact from the card for the rest of the call, from the history, and
+// removeContact removes a contact from the card for the rest of the call, from the history, and
 // from the remembered choice.
-func (e *Engine) notThis(c *card, i int, now time.Time) {
+func (e *Engine) removeContact(c *card, i int, now time.Time) {
 	k, n := c.Contacts[i], c.Number.Key()
-	if c.denied == nil {
-		c.denied = map[string][]contact.Contact{}
+	if c.removedContacts == nil {
+		c.removedContacts = map[string][]contact.Contact{}
 	}
 	u := undo{until: now.Add(undoFor), name: c.PhoneName, opened: c.openedContact()}
-	c.denied[n] = append(c.denied[n], k)
+	c.removedContacts[n] = append(c.removedContacts[n], k)
 	if e.p.Choices != nil {
-		id, ok := e.p.Choices.Earlier(n)
+		id, ok := e.p.Choices.LastChoice(n)
 		u.remembered = ok && id == k.ID
-		e.p.Choices.NotThis(n, k.ID)
+		e.p.Choices.ForgetChoice(n, k.ID)
 	}
 	if isNameOf(c.PhoneName, k) {
 		c.PhoneName = ""
 	}
 	e.reapply(c, u.opened)
-	c.undo, c.Undo = u, true
+	c.undo, c.CanUndo = u, true
 	e.record(c)
 }
 
-// undoNotThis undoes the last notThis while there is time.
-func (e *Engine) undoNotThis(c *card, now time.Time) {
+// undoRemoval undoes the last removeContact while there is time.
+func (e *Engine) undoRemoval(c *card, now time.Time) {
 	n, u := c.Number.Key(), c.undo
-	if !c.Undo || !now.Before(u.until) {
+	if !c.CanUndo || !now.Before(u.until) {
 		return
 	}
-	last := len(c.denied[n]) - 1
-	k := c.denied[n][last]
-	c.denied[n] = c.denied[n][:last]
+	last := len(c.removedContacts[n]) - 1
+	k := c.removedContacts[n][last]
+	c.removedContacts[n] = c.removedContacts[n][:last]
 	if u.remembered && e.p.Choices != nil {
-		e.p.Choices.Chose(n, k.ID)
+		e.p.Choices.SetChoice(n, k.ID)
 	}
 	c.PhoneName = u.name
 	e.reapply(c, u.opened)
-	c.undo, c.Undo = undo{}, false
+	c.undo, c.CanUndo = undo{}, false
 	e.record(c)
 }
 
@@ -117,16 +117,16 @@ func (e *Engine) undoNotThis(c *card, now time.Time) {
 func (e *Engine) reapply(c *card, opened *contact.Contact) {
 	e.applyContacts(c, c.found)
 	if opened != nil {
-		c.Opened = slices.IndexFunc(c.Contacts, func(o contact.Contact) bool { return sameContact(o, *opened) })
+		c.OpenedIndex = slices.IndexFunc(c.Contacts, func(o contact.Contact) bool { return sameContact(o, *opened) })
 	}
 }
 
 // openedContact returns the contact whose file was opened, or nil.
 func (c *card) openedContact() *contact.Contact {
-	if c.Opened < 0 {
+	if c.OpenedIndex < 0 {
 		return nil
 	}
-	return &c.Contacts[c.Opened]
+	return &c.Contacts[c.OpenedIndex]
 }
 
 // sameContact reports whether two records are of the same contact.

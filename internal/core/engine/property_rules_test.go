@@ -16,8 +16,8 @@ func (w *world) published(s *Snapshot) {
 	defer w.mu.Unlock()
 	w.saw["snapshots"]++
 	now := w.clock.Now()
-	if len(s.Cards) > MaxShown || s.More > 0 && len(s.Cards) < MaxShown {
-		w.fail("%d cards and %d more", len(s.Cards), s.More)
+	if len(s.Cards) > MaxShown || s.MoreCount > 0 && len(s.Cards) < MaxShown {
+		w.fail("%d cards and %d more", len(s.Cards), s.MoreCount)
 	}
 	w.inOrder(s)
 	byCall := map[call.ID]bool{}
@@ -34,7 +34,7 @@ func (w *world) published(s *Snapshot) {
 			if o.ID == c.ID {
 				w.fail("card %d twice", c.ID)
 			}
-			if o.Number.Key() == c.Number.Key() && isCaller(c.Number) && !held && !w.mayMove && !o.Outgoing && !c.Outgoing && !w.ofURL(o.ID) && !w.ofURL(c.ID) && !w.unfolded[o.ID] && !w.unfolded[c.ID] {
+			if o.Number.Key() == c.Number.Key() && identifiesCaller(c.Number) && !held && !w.mayMove && !o.Outgoing && !c.Outgoing && !w.ofURL(o.ID) && !w.ofURL(c.ID) && !w.unfolded[o.ID] && !w.unfolded[c.ID] {
 				w.fail("two cards of %s", c.Number.Key())
 			}
 		}
@@ -56,8 +56,8 @@ func (w *world) oneCard(c Card) {
 	if c.PhoneName != "" && c.PhoneName != nameOf(raw) {
 		w.fail("%s and the name %q on one card", key, c.PhoneName)
 	}
-	if c.Removed > 0 != (c.LastRemoved.ID != "") || c.LastRemoved.ID != "" && !strings.HasPrefix(c.LastRemoved.ID, key+"#") || c.Undo && c.Removed == 0 {
-		w.fail("%d taken off the card of %s, the last was %q", c.Removed, key, c.LastRemoved.ID)
+	if c.RemovedCount > 0 != (c.LastRemoved.ID != "") || c.LastRemoved.ID != "" && !strings.HasPrefix(c.LastRemoved.ID, key+"#") || c.CanUndo && c.RemovedCount == 0 {
+		w.fail("%d taken off the card of %s, the last was %q", c.RemovedCount, key, c.LastRemoved.ID)
 	}
 	for _, k := range c.Contacts {
 		if !strings.HasPrefix(k.ID, key+"#") {
@@ -68,41 +68,41 @@ func (w *world) oneCard(c Card) {
 	for _, k := range c.Contacts {
 		ids[k.ID] = true
 	}
-	if len(ids) != len(c.Contacts) || len(ids) > 0 && len(ids)+c.Removed != len(peopleOf(raw)) {
-		w.fail("%d contacts and %d taken off, of %d", len(ids), c.Removed, len(peopleOf(raw)))
+	if len(ids) != len(c.Contacts) || len(ids) > 0 && len(ids)+c.RemovedCount != len(peopleOf(raw)) {
+		w.fail("%d contacts and %d taken off, of %d", len(ids), c.RemovedCount, len(peopleOf(raw)))
 	}
-	want := map[bool]Outcome{true: Nobody, false: Several}[len(c.Contacts) == 0]
+	want := map[bool]Outcome{true: OutcomeNobody, false: OutcomeSeveral}[len(c.Contacts) == 0]
 	if len(c.Contacts) == 1 {
-		want = Found
+		want = OutcomeFound
 	}
-	if (len(c.Contacts) > 0 || c.Outcome == Nobody || c.Outcome == Found || c.Outcome == Several) && c.Outcome != want {
+	if (len(c.Contacts) > 0 || c.Outcome == OutcomeNobody || c.Outcome == OutcomeFound || c.Outcome == OutcomeSeveral) && c.Outcome != want {
 		w.fail("%d contacts, outcome %d", len(c.Contacts), c.Outcome)
 	}
-	if len(c.LinkOK) != len(c.Contacts) || c.Opened >= len(c.Contacts) || c.Earlier >= len(c.Contacts) || c.Edition == 0 {
+	if len(c.LinkOK) != len(c.Contacts) || c.OpenedIndex >= len(c.Contacts) || c.EarlierChoice >= len(c.Contacts) || c.Edition == 0 {
 		w.fail("card does not fit together: %+v", c)
 	}
 	sorted := c.Contacts
-	if c.Removed > 0 {
+	if c.RemovedCount > 0 {
 		w.saw["taken off"]++
 	}
-	if c.Many {
+	if c.GeneralNumber {
 		w.saw["general number"]++
 	}
-	if c.Times > 1 {
+	if c.RingsToday > 1 {
 		w.saw["again"]++
 	}
-	if c.Earlier >= 0 {
+	if c.EarlierChoice >= 0 {
 		w.saw["earlier choice"]++
-		if c.Earlier != 0 || c.Many || len(c.Contacts) < 2 {
-			w.fail("the earlier choice is %d of %d", c.Earlier, len(c.Contacts))
+		if c.EarlierChoice != 0 || c.GeneralNumber || len(c.Contacts) < 2 {
+			w.fail("the earlier choice is %d of %d", c.EarlierChoice, len(c.Contacts))
 		}
 		sorted = sorted[1:]
 	}
 	if !slices.IsSortedFunc(sorted, func(a, b contact.Contact) int { return strings.Compare(a.SortKey(), b.SortKey()) }) {
 		w.fail("contacts out of order")
 	}
-	if c.Many != (len(c.Contacts)+c.Removed > ManyContacts) {
-		w.fail("many is %v with %d contacts", c.Many, len(c.Contacts))
+	if c.GeneralNumber != (len(c.Contacts)+c.RemovedCount > ManyContacts) {
+		w.fail("many is %v with %d contacts", c.GeneralNumber, len(c.Contacts))
 	}
 }
 
@@ -115,11 +115,11 @@ func (w *world) inOrder(s *Snapshot) {
 			continue
 		}
 		count[c.Rank()]++
-		if !c.shown && s.More == 0 {
+		if !c.shown && s.MoreCount == 0 {
 			w.fail("%s is nowhere", c.Number.Key())
 		}
 	}
-	if n := count[InCall] + count[Rings]; n > 1 {
+	if n := count[RankInCall] + count[RankRinging]; n > 1 {
 		w.saw["calls at once"] = max(w.saw["calls at once"], n)
 	}
 	shown := map[Rank]int{}
@@ -132,43 +132,44 @@ func (w *world) inOrder(s *Snapshot) {
 		shown[at]++
 		free := !held && c.raised.IsZero()
 		switch {
-		case c.Dimmed != (lives && at == Ended):
+		case c.Dimmed != (lives && at == RankEnded):
 			w.fail("%s, standing %d: aside is %v", c.Number.Key(), at, c.Dimmed)
 		case c.Dimmed && free && !c.Strip:
 			w.fail("%s has ended and is not folded", c.Number.Key())
-		case c.Dimmed && free && !c.Line && slices.ContainsFunc(s.Cards, func(o Card) bool { return o.Line && o.Rank().Lives() }):
+		case c.Dimmed && free && !c.SingleLine && slices.ContainsFunc(s.Cards, func(o Card) bool { return o.SingleLine && o.Rank().IsLive() }):
 			w.fail("%s has ended and has a card, a living call a line", c.Number.Key())
-		case at == InCall && c.Line && !held && count[InCall] <= 2:
+		case at == RankInCall && c.SingleLine && !held && count[RankInCall] <= 2:
 			w.fail("the call with %s is but a line", c.Number.Key())
-		case c.Line && free && len(s.Cards) <= MaxCards:
+		case c.SingleLine && free && len(s.Cards) <= MaxCards:
 			w.fail("%s is a line beside %d cards", c.Number.Key(), len(s.Cards)-1)
 		}
-		if c.Line {
+		if c.SingleLine {
 			w.saw["lines"]++
 		}
 		if c.Dimmed {
 			w.saw["aside"]++
 		}
 	}
-	if shown[InCall] < min(count[InCall], 2) {
-		w.fail("a call in progress is hidden: %d of %d are shown", shown[InCall], count[InCall])
+	if shown[RankInCall] < min(count[RankInCall], 2) {
+		w.fail("a call in progress is hidden: %d of %d are shown", shown[RankInCall], count[RankInCall])
 	}
 	if w.prev != nil {
 		for _, b := range w.prev.Cards {
 			i := slices.IndexFunc(s.Cards, func(c Card) bool { return c.ID == b.ID })
-			if i >= 0 && !b.Line && s.Cards[i].Line && b.Rank().Lives() && s.Cards[i].Rank().Lives() {
+			if i >= 0 && !b.SingleLine && s.Cards[i].SingleLine && b.Rank().IsLive() && s.Cards[i].Rank().IsLive() {
 				w.fail("card %d, whose call lives, became a line", b.ID)
 			}
 		}
 	}
-	first := Ended
+	first := RankEnded
 	for _, c := range w.e.s.cards {
 		if c.ID == s.HotkeyCard() {
 			first = c.Rank()
 		}
 	}
 	switch {
-	case shown[Rings] > 0 && first != Rings, shown[Rings] == 0 && shown[InCall] > 0 && first != InCall, lives && !first.Lives():
+	case shown[RankRinging] > 0 && first != RankRinging, shown[RankRinging] == 0 && shown[RankInCall] > 0 && first != RankInCall,
+		lives && !first.IsLive():
 		w.fail("the hotkey means standing %d of %v", first, shown)
 	case s.HotkeyCard() == 0 && (len(s.Cards) > 0 || lives):
 		w.fail("the hotkey means nobody")
@@ -181,7 +182,10 @@ func (w *world) nothingMoved(before, after *Snapshot) {
 	at := 0
 	for _, b := range before.Cards {
 		i := slices.IndexFunc(after.Cards[at:], func(c Card) bool { return c.ID == b.ID })
-		if i < 0 && after.More > 0 && slices.ContainsFunc(w.e.s.cards, func(c *card) bool { return c.ID == b.ID && c.attention == attention{} }) {
+		if i < 0 && after.MoreCount > 0 && slices.ContainsFunc(w.e.s.cards, func(c *card) bool {
+			return c.ID == b.ID &&
+				c.attention == attention{}
+		}) {
 			continue // it made room for a live call
 		}
 		if i < 0 {
@@ -189,7 +193,7 @@ func (w *world) nothingMoved(before, after *Snapshot) {
 			return
 		}
 		at += i
-		if after.Cards[at].Strip != b.Strip || after.Cards[at].Line != b.Line {
+		if after.Cards[at].Strip != b.Strip || after.Cards[at].SingleLine != b.SingleLine {
 			w.fail("card %d folded or unfolded under the pointer", b.ID)
 		}
 		at++
@@ -261,22 +265,23 @@ func (w *world) settled() {
 				w.fail("%s came back", k.ID)
 			}
 		}
-		if c.Phase == PhaseAnswered && t.answered.IsZero() || c.Phase == PhaseOver && !t.over && t.lost.IsZero() && c.Reports != call.RingOnly {
+		if c.Phase == PhaseAnswered && t.answered.IsZero() || c.Phase == PhaseOver && !t.over && t.lost.IsZero() &&
+			c.ReportLevel != call.RingOnly {
 			w.fail("phase %d of a call %+v", c.Phase, t)
 		}
 		if end := w.endOf(t, c); free && !end.IsZero() && now.After(end) {
-			w.fail("%s still there %v after its time (over %v, tells %d)", t.number, now.Sub(end), t.over, c.Reports)
+			w.fail("%s still there %v after its time (over %v, tells %d)", t.number, now.Sub(end), t.over, c.ReportLevel)
 		}
 	}
 	for _, t := range w.live() {
 		// No one reports the end of a call whose phone reports rings only.
 		if !slices.ContainsFunc(w.e.s.cards, func(c *card) bool { return c.call == t.id }) &&
-			(!t.lost.IsZero() || t.sources[0].Reports == call.RingOnly) {
+			(!t.lost.IsZero() || t.sources[0].ReportLevel == call.RingOnly) {
 			t.over = true
 		}
 	}
 	for _, t := range w.calls {
-		if t.over || t.closed || t.slept || !t.lost.IsZero() || t.sources[0].Reports != call.AllStates || s.More > 0 {
+		if t.over || t.closed || t.slept || !t.lost.IsZero() || t.sources[0].ReportLevel != call.AllStates || s.MoreCount > 0 {
 			continue
 		}
 		if !slices.ContainsFunc(w.e.s.cards, func(c *card) bool { return c.call == t.id && c.shown }) {
@@ -303,8 +308,8 @@ func (w *world) finish() {
 	for len(w.asked) > 0 { // lookups requested again meanwhile
 		w.do(play{Do: "hub", B: 3})
 	}
-	if s := w.e.Snapshot(); len(s.Cards)+s.More != 0 {
-		w.fail("%d cards are left", len(s.Cards)+s.More)
+	if s := w.e.Snapshot(); len(s.Cards)+s.MoreCount != 0 {
+		w.fail("%d cards are left", len(s.Cards)+s.MoreCount)
 	}
 	if n := len(w.e.s.retired); n != 0 {
 		w.fail("%d cards wait for answers for ever", n)
@@ -334,12 +339,12 @@ func (w *world) history() {
 			w.fail("history of %s: answered %v, in truth %v", t.number, c.Answered, t.answered)
 		case t.sources[0].Kind != call.KindURL && (!en.Ended.Equal(t.ended) && t.lost.IsZero() && !t.slept || en.Reason != t.reason && !t.slept && t.lost.IsZero()) && !w.forgotten(t):
 			w.fail("history of %s: ended %v (%v), in truth %v (%v)", t.number, en.Ended, en.Reason, t.ended, t.reason)
-		case c.Outcome == Searching && !t.slept && w.saw["lookups"] < bucketSize: // beyond that one may wait for its turn
+		case c.Outcome == OutcomeSearching && !t.slept && w.saw["lookups"] < bucketSize: // beyond that one may wait for its turn
 			w.fail("history of %s: never looked up", t.number)
-		case en.Person >= len(c.Contacts):
-			w.fail("history of %s: nobody stands at %d", t.number, en.Person)
-		case en.Person >= 0 && (t.denied[c.Contacts[en.Person].ID] || c.Possible || c.Opened != en.Person && (c.Removed > 0 || len(c.Contacts) > 1)):
-			w.fail("history of %s has %s", t.number, c.Contacts[en.Person].ID)
+		case en.ContactIndex >= len(c.Contacts):
+			w.fail("history of %s: nobody stands at %d", t.number, en.ContactIndex)
+		case en.ContactIndex >= 0 && (t.denied[c.Contacts[en.ContactIndex].ID] || c.Possible || c.OpenedIndex != en.ContactIndex && (c.RemovedCount > 0 || len(c.Contacts) > 1)):
+			w.fail("history of %s has %s", t.number, c.Contacts[en.ContactIndex].ID)
 		}
 	}
 	if len(w.entries) != want {
@@ -350,5 +355,5 @@ func (w *world) history() {
 // forgotten reports whether a call's phone was taken to report rings
 // only: an end that came long after is not matched to that call.
 func (w *world) forgotten(t *truth) bool {
-	return t.sources[0].Reports == call.RingOnly
+	return t.sources[0].ReportLevel == call.RingOnly
 }

@@ -96,11 +96,11 @@ func (w *world) do(p play) {
 		cards = slices.DeleteFunc(slices.Clone(cards), func(c Card) bool { return len(c.Contacts) == 0 })
 	}
 	if p.Do == "undo" {
-		cards = slices.DeleteFunc(slices.Clone(cards), func(c Card) bool { return !c.Undo })
+		cards = slices.DeleteFunc(slices.Clone(cards), func(c Card) bool { return !c.CanUndo })
 	}
 	c, any := pick(cards, p.A)
-	act := func(do Do, index int, edition uint64) {
-		w.e.Do(Action{Card: c.ID, Do: do, Index: index, Edition: edition})
+	act := func(do ActionKind, index int, edition uint64) {
+		w.e.Do(Action{Card: c.ID, Kind: do, Index: index, Edition: edition})
 		synctest.Wait()
 	}
 	switch p.Do {
@@ -196,14 +196,14 @@ func (w *world) do(p play) {
 		}
 	case "hover", "keyboard":
 		if any && !w.held {
-			act(map[string]Do{"hover": DoHover, "keyboard": DoKeyboard}[p.Do], 0, 0)
+			act(map[string]ActionKind{"hover": DoHover, "keyboard": DoKeyboard}[p.Do], 0, 0)
 			w.held, w.heldCard = true, c.ID
 		}
 	case "leave", "keyboard gone":
 		if w.held {
 			w.leftAt = now
-			w.e.Do(Action{Card: w.heldCard, Do: DoLeave})
-			w.e.Do(Action{Card: w.heldCard, Do: DoKeyboardGone})
+			w.e.Do(Action{Card: w.heldCard, Kind: DoLeave})
+			w.e.Do(Action{Card: w.heldCard, Kind: DoKeyboardGone})
 			synctest.Wait()
 			w.held = false
 		}
@@ -251,11 +251,11 @@ func (w *world) do(p play) {
 				t.off, t.undoUntil = c.Contacts[i].ID, now.Add(undoFor)
 				t.denied[t.off] = true
 			}
-			act(DoNotThis, i, c.Edition)
+			act(DoRemoveContact, i, c.Edition)
 		}
 	case "undo":
 		if any {
-			if t := w.callOf(c.ID); t != nil && c.Undo && t.off == c.LastRemoved.ID {
+			if t := w.callOf(c.ID); t != nil && c.CanUndo && t.off == c.LastRemoved.ID {
 				delete(t.denied, t.off)
 				w.saw["taken back"]++
 			}
@@ -263,7 +263,7 @@ func (w *world) do(p play) {
 		}
 	case "hotkey": // and Enter
 		s := w.e.Snapshot()
-		if s.HotkeyCard() != 0 && s.HotkeyCard() == s.Closed {
+		if s.HotkeyCard() != 0 && s.HotkeyCard() == s.ClosedCard {
 			w.saw["back by hotkey"]++
 			w.show(s.HotkeyCard())
 			return
@@ -272,11 +272,11 @@ func (w *world) do(p play) {
 		if i < 0 {
 			return
 		}
-		if c = s.Cards[i]; c.Outcome != Found || c.Dimmed {
+		if c = s.Cards[i]; c.Outcome != OutcomeFound || c.Dimmed {
 			return
 		}
 		if t := w.callOf(c.ID); t != nil && t.over && slices.ContainsFunc(w.live(), func(o *truth) bool {
-			return !o.outgoing && !o.url && o.lost.IsZero() && o.sources[0].Reports == call.AllStates
+			return !o.outgoing && !o.url && o.lost.IsZero() && o.sources[0].ReportLevel == call.AllStates
 		}) {
 			w.fail("Enter opens the file of %s, whose call is over while another lives", c.Number.Key())
 		}
@@ -289,7 +289,7 @@ func (w *world) do(p play) {
 		}
 	case "retry":
 		if any {
-			if t := w.callOf(c.ID); t != nil && c.Outcome == Offered {
+			if t := w.callOf(c.ID); t != nil && c.Outcome == OutcomeOffered {
 				t.confirmed = true
 			}
 			act(DoRetry, 0, 0)
@@ -332,7 +332,7 @@ func (w *world) do(p play) {
 // show brings a card back.
 func (w *world) show(id CardID) {
 	w.mayMove, w.touched = true, w.clock.Now()
-	w.e.Do(Action{Card: id, Do: DoShow})
+	w.e.Do(Action{Card: id, Kind: DoShow})
 	synctest.Wait()
 	for _, c := range w.e.s.cards {
 		if t := w.truthOf(c.call); t != nil && !c.closed {

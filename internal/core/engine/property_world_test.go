@@ -90,10 +90,10 @@ func (w *world) fail(format string, args ...any) {
 }
 
 var (
-	wireAll  = call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}
-	wireBare = call.Source{Kind: "baresip", Conn: "127.0.0.1:4444", Reports: call.AllStates}
-	wireRing = call.Source{Kind: call.KindCommand, Reports: call.RingOnly}
-	wireURL  = call.Source{Kind: call.KindURL, Reports: call.RingOnly}
+	wireAll  = call.Source{Kind: call.KindWebSocket, Conn: "1", ReportLevel: call.AllStates}
+	wireBare = call.Source{Kind: "baresip", Conn: "127.0.0.1:4444", ReportLevel: call.AllStates}
+	wireRing = call.Source{Kind: call.KindCommand, ReportLevel: call.RingOnly}
+	wireURL  = call.Source{Kind: call.KindURL, ReportLevel: call.RingOnly}
 )
 
 func (w *world) isHeld(now time.Time) bool {
@@ -113,11 +113,11 @@ func (w *world) ofURL(id CardID) bool {
 func (w *world) endOf(t *truth, c *card) time.Time {
 	var end time.Time
 	switch {
-	case t.over && t.answered.IsZero() && (c.Reports == call.AllStates || t.reason != call.ReasonUnknown):
+	case t.over && t.answered.IsZero() && (c.ReportLevel == call.AllStates || t.reason != call.ReasonUnknown):
 		end = t.ended
 	case t.over:
 		end = t.ended.Add(20 * time.Second)
-	case c.Reports == call.RingOnly:
+	case c.ReportLevel == call.RingOnly:
 		end = later(later(t.person, t.answered).Add(60*time.Second), t.lost).Add(10 * time.Minute)
 	default:
 		return end
@@ -153,7 +153,7 @@ func (w *world) send(source call.Source, id, number string, s call.State, change
 	if change != nil {
 		change(&ev)
 	}
-	if err := w.e.Take(ev); err != nil {
+	if err := w.e.Receive(ev); err != nil {
 		w.fail("%v", err)
 	}
 	synctest.Wait()
@@ -162,7 +162,7 @@ func (w *world) send(source call.Source, id, number string, s call.State, change
 // tell makes all sources of a call report.
 func (w *world) tell(t *truth, s call.State, change func(*call.Event)) {
 	for i, source := range t.sources {
-		if i == 0 || source.Reports == call.AllStates {
+		if i == 0 || source.ReportLevel == call.AllStates {
 			w.send(source, t.ids[i], t.number, s, change)
 		}
 	}

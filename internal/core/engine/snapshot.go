@@ -17,18 +17,18 @@ type Outcome uint8
 
 // Outcomes, each with its own kind of card.
 const (
-	Searching Outcome = iota // looked up, no answer yet
-	Found                    // exactly one contact
-	Several                  // more than one contact
-	Nobody                   // the hub answered: no contact
-	Failed                   // could not look up; Card.Failure says why
-	Withheld
-	Internal
-	Short    // too short to look up
-	Own      // one of our own numbers
-	Unfilled // the phone sent an unexpanded placeholder
-	NoNumber // the phone sent a name instead of a number
-	Offered  // looked up only when asked to (URL scheme)
+	OutcomeSearching Outcome = iota // looked up, no answer yet
+	OutcomeFound                    // exactly one contact
+	OutcomeSeveral                  // more than one contact
+	OutcomeNobody                   // the hub answered: no contact
+	OutcomeFailed                   // could not look up; Card.Failure says why
+	OutcomeWithheld
+	OutcomeInternal
+	OutcomeShort       // too short to look up
+	OutcomeOwnLine     // one of our own numbers
+	OutcomePlaceholder // the phone sent an unexpanded placeholder
+	OutcomeNoNumber    // the phone sent a name instead of a number
+	OutcomeOffered     // looked up only when asked to (URL scheme)
 )
 
 // Phase is how far a card's call has come.
@@ -54,54 +54,54 @@ func (c *Card) Call() CardCall { return CardCall{c.ID, c.Rang} }
 // Card is how one card looks now. A published Card never changes; Contacts
 // is shared and read-only.
 type Card struct {
-	ID           CardID
-	Outcome      Outcome
-	Phase        Phase
-	Strip        bool // folded to two lines, name and state
-	Line         bool // one line, for a call without a card
-	Launched     bool // an unconfirmed launch from a link, which any page can start
-	Dimmed       bool // ended while another call is live: nothing on it is bright
-	Outgoing     bool
-	Number       phone.Number
-	PhoneName    string    // display name of the phone system
-	LineName     string    // the queue, or the name of the called line, "" if none
-	LineText     string    // number of our line, written the Dutch way
-	Via          string    // who transferred the call
-	Times        int       // 1, or how often this caller rang today ("2e keer vandaag")
-	PreviousRing time.Time // the previous time today, if any
-	Reports      call.Reports
-	Rang         time.Time
-	Answered     time.Time
-	Contacts     []contact.Contact // sorted; one for Found
-	Edition      uint64            // changes whenever number or contacts do; never 0
-	LinkOK       []bool            // per contact: whether its file can be opened
-	Possible     bool              // foreign number: the match is only possible
-	Failure      contact.Failure
-	Noticed      bool            // the search takes long enough to mention
-	Retrying     bool            // Failed, but retrying while the phone rings
-	Earlier      int             // index of the contact chosen earlier for this number, sorted first; -1 for none
-	Many         bool            // a general number with more than ManyContacts contacts
-	Removed      int             // contacts the user removed; also mentioned for Nobody
-	LastRemoved  contact.Contact // the one removed last
-	Undo         bool            // that can be undone, for a while
-	Raised       time.Time       // when the user last asked for or unfolded the card
-	Opened       int             // index of the contact whose file was opened, -1 for none
-	OpenError    bool            // the browser did not start
-	// Ring is when the event behind this state reached the source; Answer is when the hub's
+	ID            CardID
+	Outcome       Outcome
+	Phase         Phase
+	Strip         bool // folded to two lines, name and state
+	SingleLine    bool // one line, for a call without a card
+	Launched      bool // an unconfirmed launch from a link, which any page can start
+	Dimmed        bool // ended while another call is live: nothing on it is bright
+	Outgoing      bool
+	Number        phone.Number
+	PhoneName     string    // display name of the phone system
+	LineName      string    // the queue, or the name of the called line, "" if none
+	LineText      string    // number of our line, written the Dutch way
+	Via           string    // who transferred the call
+	RingsToday    int       // 1, or how often this caller rang today ("2e keer vandaag")
+	PreviousRing  time.Time // the previous time today, if any
+	ReportLevel   call.ReportLevel
+	Rang          time.Time
+	Answered      time.Time
+	Contacts      []contact.Contact // sorted; one for Found
+	Edition       uint64            // changes whenever number or contacts do; never 0
+	LinkOK        []bool            // per contact: whether its file can be opened
+	Possible      bool              // foreign number: the match is only possible
+	Failure       contact.Failure
+	ShowSearching bool            // the search takes long enough to mention
+	Retrying      bool            // Failed, but retrying while the phone rings
+	EarlierChoice int             // index of the contact chosen earlier for this number, sorted first; -1 for none
+	GeneralNumber bool            // a general number with more than ManyContacts contacts
+	RemovedCount  int             // contacts the user removed; also mentioned for Nobody
+	LastRemoved   contact.Contact // the one removed last
+	CanUndo       bool            // that can be undone, for a while
+	Raised        time.Time       // when the user last asked for or unfolded the card
+	OpenedIndex   int             // index of the contact whose file was opened, -1 for none
+	OpenError     bool            // the browser did not start
+	// RingReceived is when the event behind this state reached the source; Answer is when the hub's
 	// answer was received. Both are for measurement.
-	Ring, Answer time.Time
+	RingReceived, AnswerReceived time.Time
 }
 
 // Snapshot is the engine's state at one moment.
 type Snapshot struct {
-	Rev     uint64
-	Cards   []Card // oldest first, at most MaxShown
-	More    int    // calls beyond MaxShown
-	Ongoing int    // ongoing calls, on screen or not; closed ones for a limited time
-	Closed  CardID // a live call whose card was closed, 0 for none
-	Last    *LastCall
-	Recent  []LastCall // newest first, those that DoShow brings back
-	Lookup  LookupState
+	Rev        uint64
+	Cards      []Card // oldest first, at most MaxShown
+	MoreCount  int    // calls beyond MaxShown
+	Ongoing    int    // ongoing calls, on screen or not; closed ones for a limited time
+	ClosedCard CardID // a live call whose card was closed, 0 for none
+	Last       *LastCall
+	Recent     []LastCall // newest first, those that DoShow brings back
+	Lookup     LookupState
 }
 
 // ManyContacts is how many contacts a number may have before it identifies a building
@@ -115,10 +115,10 @@ const (
 	MaxShown = 8
 )
 
-// LastCalls is how many calls can be brought back.
-const LastCalls = 5
+// MaxRecent is how many calls can be brought back.
+const MaxRecent = 5
 
-// LastCall is an incoming call, for the tray: no names. While it is one of the LastCalls
+// LastCall is an incoming call, for the tray: no names. While it is one of the MaxRecent
 // newest, DoShow brings its Card back.
 type LastCall struct {
 	Card   CardID
@@ -136,28 +136,28 @@ type LookupState struct {
 // Action is something the user does with a card.
 type Action struct {
 	Card  CardID
-	Do    Do
-	Index int // contact, for Open and NotThis
+	Kind  ActionKind
+	Index int // contact, for Open and ForgetChoice
 	// Edition is the card's edition as the user saw it, 0 if it does not
 	// matter. A click on a contact of an older edition, or on a card that has
 	// had another caller since, is ignored: it was meant for somebody else.
 	Edition uint64
 }
 
-// Do is a kind of Action.
-type Do uint8
+// ActionKind is a kind of Action.
+type ActionKind uint8
 
 // Actions of a user.
 const (
-	DoOpen         Do = iota // open the file of contact Index
-	DoRetry                  // look up (again)
-	DoClose                  // remove the card
-	DoUnfold                 // strip or line to card
-	DoHover                  // the pointer came onto the card; card 0 is "more calls"
-	DoLeave                  // the pointer left it
-	DoNotThis                // contact Index is not the caller ("Niet deze relatie")
-	DoKeyboard               // the keyboard came to the card
-	DoKeyboardGone           // and left it
-	DoShow                   // show the card of a closed call, or of one of the last calls
-	DoUndo                   // undo the last DoNotThis
+	DoOpen          ActionKind = iota // open the file of contact Index
+	DoRetry                           // look up (again)
+	DoClose                           // remove the card
+	DoUnfold                          // strip or line to card
+	DoHover                           // the pointer came onto the card; card 0 is "more calls"
+	DoLeave                           // the pointer left it
+	DoRemoveContact                   // contact Index is not the caller ("Niet deze relatie")
+	DoKeyboard                        // the keyboard came to the card
+	DoKeyboardGone                    // and left it
+	DoShow                            // show the card of a closed call, or of one of the last calls
+	DoUndo                            // undo the last DoRemoveContact
 )

@@ -88,18 +88,18 @@ func (s *storyRun) tell(words []string) error {
 		if err != nil || n > len(s.e.s.recent) {
 			return fmt.Errorf("cannot be shown")
 		}
-		s.e.Do(Action{Do: DoShow, Card: s.e.s.recent[n-1].ID})
+		s.e.Do(Action{Kind: DoShow, Card: s.e.s.recent[n-1].ID})
 	case "first":
 		got := "nobody"
 		for _, c := range s.e.s.cards {
 			if c.ID == s.e.Snapshot().HotkeyCard() {
-				got = c.Number.Copy()
+				got = c.Number.ClipboardText()
 			}
 		}
 		return differ(got, rest)
 	case "show-last":
 		if last := s.e.Snapshot().Last; last != nil {
-			s.e.Do(Action{Do: DoShow, Card: last.Card})
+			s.e.Do(Action{Kind: DoShow, Card: last.Card})
 		}
 	case "shows":
 		return differ(s.cards(), rest)
@@ -146,14 +146,14 @@ func orNothing(s string) string {
 }
 
 func (s *storyRun) user(words []string) error {
-	do, ok := map[string]Do{"hover": DoHover, "leave": DoLeave, "open": DoOpen, "not-this": DoNotThis, "close": DoClose, "undo": DoUndo, "unfold": DoUnfold,
+	do, ok := map[string]ActionKind{"hover": DoHover, "leave": DoLeave, "open": DoOpen, "not-this": DoRemoveContact, "close": DoClose, "undo": DoUndo, "unfold": DoUnfold,
 		"look-up": DoRetry, "keyboard": DoKeyboard, "keyboard-gone": DoKeyboardGone}[words[0]]
 	n, err := strconv.Atoi(words[1])
 	if cards := s.e.Snapshot().Cards; !ok || err != nil || n > len(cards) {
 		return fmt.Errorf("cannot be done: %d cards", len(cards))
 	}
 	c := s.e.Snapshot().Cards[n-1]
-	a := Action{Card: c.ID, Do: do, Edition: c.Edition}
+	a := Action{Card: c.ID, Kind: do, Edition: c.Edition}
 	if len(words) > 2 {
 		a.Index, err = strconv.Atoi(words[2])
 	}
@@ -195,12 +195,12 @@ func (s *storyRun) report(words []string) error {
 	if ev.ID == "" && ev.Number == "" { // such phones repeat the number
 		for _, c := range s.e.Snapshot().Cards {
 			if c.Phase != PhaseOver {
-				ev.Number = c.Number.Copy()
+				ev.Number = c.Number.ClipboardText()
 				break
 			}
 		}
 	}
-	err := s.e.Take(ev)
+	err := s.e.Receive(ev)
 	synctest.Wait()
 	if cards := s.e.Snapshot().Cards; s.first == 0 && len(cards) > 0 {
 		s.first = cards[0].ID
@@ -214,13 +214,13 @@ func (s *storyRun) cards() string {
 	var all []string
 	for _, c := range snap.Cards {
 		w := []string{orWithheld(c), who(c), map[Phase]string{PhaseRinging: "ringing", PhaseAnswered: "answered", PhaseOver: "over", PhaseReported: "reported"}[c.Phase]}
-		for word, on := range map[string]bool{"strip": c.Strip && !c.Line, "line": c.Line} {
+		for word, on := range map[string]bool{"strip": c.Strip && !c.SingleLine, "line": c.SingleLine} {
 			if on {
 				w = append(w, word)
 			}
 		}
-		if c.Times > 1 {
-			w = append(w, fmt.Sprint("x", c.Times))
+		if c.RingsToday > 1 {
+			w = append(w, fmt.Sprint("x", c.RingsToday))
 		}
 		if c.Via != "" {
 			w = append(w, "via="+c.Via)
@@ -228,22 +228,22 @@ func (s *storyRun) cards() string {
 		if c.LineName != "" {
 			w = append(w, "on="+c.LineName)
 		}
-		if c.Earlier >= 0 {
+		if c.EarlierChoice >= 0 {
 			w = append(w, "earlier")
 		}
-		if c.Many {
+		if c.GeneralNumber {
 			w = append(w, "many")
 		}
-		if c.Opened >= 0 {
-			w = append(w, "opened="+c.Contacts[c.Opened].FamilyName)
+		if c.OpenedIndex >= 0 {
+			w = append(w, "opened="+c.Contacts[c.OpenedIndex].FamilyName)
 		}
 		if c.OpenError {
 			w = append(w, "no-browser")
 		}
-		if c.Removed > 0 {
+		if c.RemovedCount > 0 {
 			w = append(w, "not-this")
 		}
-		if c.Undo {
+		if c.CanUndo {
 			w = append(w, "undo")
 		}
 		w = slices.DeleteFunc(w, func(s string) bool { return s == "" })
@@ -253,14 +253,14 @@ func (s *storyRun) cards() string {
 }
 
 func orWithheld(c Card) string {
-	if c.Outcome == Withheld {
+	if c.Outcome == OutcomeWithheld {
 		return "withheld"
 	}
-	return c.Number.Copy()
+	return c.Number.ClipboardText()
 }
 
 func who(c Card) string {
-	if c.Many {
+	if c.GeneralNumber {
 		return fmt.Sprint(len(c.Contacts))
 	}
 	var names []string
@@ -270,7 +270,7 @@ func who(c Card) string {
 	if names != nil {
 		return strings.Join(names, "+")
 	}
-	return map[Outcome]string{Searching: "searching", Nobody: "nobody", Failed: "failed", Internal: "internal", Offered: "offered", Short: "short"}[c.Outcome]
+	return map[Outcome]string{OutcomeSearching: "searching", OutcomeNobody: "nobody", OutcomeFailed: "failed", OutcomeInternal: "internal", OutcomeOffered: "offered", OutcomeShort: "short"}[c.Outcome]
 }
 
 // last returns the newest entry of the history as text.
@@ -282,8 +282,8 @@ func (s *storyRun) last() string {
 	}
 	en := s.entries[len(s.entries)-1]
 	name, end := en.Card.PhoneName, "live"
-	if en.Person >= 0 {
-		name = en.Card.Contacts[en.Person].FamilyName
+	if en.ContactIndex >= 0 {
+		name = en.Card.Contacts[en.ContactIndex].FamilyName
 	}
 	name = cmp.Or(name, "-")
 	if !en.Ended.IsZero() {

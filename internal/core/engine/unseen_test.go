@@ -14,15 +14,15 @@ import (
 func TestOutgoingCallsWithoutACardAreRecorded(t *testing.T) {
 	b := start(t, func(p *Params) { p.Outgoing = OutgoingOff })
 	b.ring(b.ws, "in", family)
-	b.one(Several)
-	must.Do(t, b.e.Take(call.Event{Source: b.ws, ID: "in", State: call.Ended, Reason: call.Missed}))
+	b.one(OutcomeSeveral)
+	must.Do(t, b.e.Receive(call.Event{Source: b.ws, ID: "in", State: call.Ended, Reason: call.Missed}))
 	b.until("no card", func(s *Snapshot) bool { return len(s.Cards) == 0 })
 	asked := b.hub.count()
 	shown := 0
 	b.e.Reconfigure(func(*Params) { b.e.published = func(s *Snapshot) { shown += len(s.Cards) } })
 	out := func(s call.State, number string) {
 		t.Helper()
-		must.Do(t, b.e.Take(call.Event{Source: b.ws, ID: "out", Number: number, Direction: call.Outgoing, State: s}))
+		must.Do(t, b.e.Receive(call.Event{Source: b.ws, ID: "out", Number: number, Direction: call.Outgoing, State: s}))
 		b.settle()
 		b.clock.Forward(10 * time.Second) // long enough for any lookup timer
 		b.settle()
@@ -40,8 +40,8 @@ func TestOutgoingCallsWithoutACardAreRecorded(t *testing.T) {
 		b.e.published = nil
 	})
 	b.settle()
-	b.do(Action{Do: DoShow, Card: b.e.Snapshot().Last.Card})
-	s := b.until("the last call's card", func(s *Snapshot) bool { return len(s.Cards) > 0 && s.Cards[0].Outcome == Several })
+	b.do(Action{Kind: DoShow, Card: b.e.Snapshot().Last.Card})
+	s := b.until("the last call's card", func(s *Snapshot) bool { return len(s.Cards) > 0 && s.Cards[0].Outcome == OutcomeSeveral })
 	if len(s.Cards) != 1 || s.Cards[0].Outgoing {
 		t.Errorf("brought back: %+v", s.Cards)
 	}
@@ -56,12 +56,12 @@ func TestOutgoingCallsWithoutACardAreRecorded(t *testing.T) {
 	for i, e := range b.entries {
 		if e.Card.Outgoing {
 			last, calls[e.Call] = &b.entries[i], true
-			if e.Card.Outcome == Failed {
+			if e.Card.Outcome == OutcomeFailed {
 				t.Errorf("a lookup that was never made is said to have failed: %+v", e)
 			}
 		}
 	}
-	if len(calls) != 1 || last.Card.Number.Key() != family || last.Card.Answered.IsZero() || last.Ended.IsZero() || last.Person != -1 {
+	if len(calls) != 1 || last.Card.Number.Key() != family || last.Card.Answered.IsZero() || last.Ended.IsZero() || last.ContactIndex != -1 {
 		t.Errorf("%d calls recorded, the last entry %+v", len(calls), last)
 	}
 }
@@ -75,24 +75,24 @@ func TestCallsThatAreOn(t *testing.T) {
 		b.until(what, func(s *Snapshot) bool { return s.Ongoing == want })
 	}
 	b.ring(b.ws, "in", known)
-	c := b.one(Found)
-	b.do(Action{Card: c.ID, Do: DoClose})
+	c := b.one(OutcomeFound)
+	b.do(Action{Card: c.ID, Kind: DoClose})
 	b.until("closed", func(s *Snapshot) bool { return len(s.Cards) == 0 })
 	on("the card was closed", 1)
-	must.Do(t, b.e.Take(call.Event{Source: b.ws, ID: "out", Number: family, Direction: call.Outgoing}))
+	must.Do(t, b.e.Receive(call.Event{Source: b.ws, ID: "out", Number: family, Direction: call.Outgoing}))
 	on("a call out too", 2)
 	for i, id := range []string{"in", "out"} {
-		must.Do(t, b.e.Take(call.Event{Source: b.ws, ID: id, State: call.Ended}))
+		must.Do(t, b.e.Receive(call.Event{Source: b.ws, ID: id, State: call.Ended}))
 		on("over", 1-i)
 	}
-	noID := call.Source{Kind: call.KindHTTP, Reports: call.AllStates}
+	noID := call.Source{Kind: call.KindHTTP, ReportLevel: call.AllStates}
 	for _, lost := range []call.Event{{Source: b.ws, ID: "lost", Number: known}, {Source: noID, Number: nobody}} {
 		b.ring(lost.Source, lost.ID, lost.Number)
-		b.do(Action{Card: b.until("shown", func(s *Snapshot) bool { return len(s.Cards) == 1 }).Cards[0].ID, Do: DoClose})
+		b.do(Action{Card: b.until("shown", func(s *Snapshot) bool { return len(s.Cards) == 1 }).Cards[0].ID, Kind: DoClose})
 	}
-	must.Do(t, b.e.Take(call.Event{Source: b.ws, ID: "lost too", Number: family, Direction: call.Outgoing}))
+	must.Do(t, b.e.Receive(call.Event{Source: b.ws, ID: "lost too", Number: family, Direction: call.Outgoing}))
 	b.settle()
-	b.clock.Forward(call.EndLost - time.Second)
+	b.clock.Forward(call.AssumeEndedAfter - time.Second)
 	b.settle()
 	on("not yet", 3)
 	b.clock.Forward(time.Second)
@@ -115,5 +115,5 @@ func TestCallsThatAreOn(t *testing.T) {
 		b.mu.Unlock()
 	}
 	b.ring(noID, "", nobody)
-	b.one(Nobody)
+	b.one(OutcomeNobody)
 }

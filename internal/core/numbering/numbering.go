@@ -48,10 +48,10 @@ func Parse(s, region string) (Number, bool) {
 	var n Number
 	ok := false
 	if plus {
-		n, ok = international(digits)
+		n, ok = parseInternational(digits)
 	}
 	if !ok { // no plus, or no country code, as in "+0031…"
-		if n, ok = home.dialled(digits); !ok || plus && n.Code == 0 {
+		if n, ok = home.parseDialled(digits); !ok || plus && n.Code == 0 {
 			return Number{}, false
 		}
 	}
@@ -71,8 +71,8 @@ func Parse(s, region string) (Number, bool) {
 	return n, l == valid || l == subscriber
 }
 
-// international splits digits that begin with a country's code.
-func international(digits string) (Number, bool) {
+// parseInternational splits digits that begin with a country's code.
+func parseInternational(digits string) (Number, bool) {
 	for i := 1; i <= min(maxCode, len(digits)); i++ {
 		code, _ := strconv.Atoi(digits[:i])
 		if digits[0] != '0' && mainPlan(code) != nil {
@@ -82,13 +82,13 @@ func international(digits string) (Number, bool) {
 	return Number{}, false
 }
 
-// dialled reads digits without a plus. Numbers of the region itself get no code.
-func (p *plan) dialled(digits string) (Number, bool) {
-	if at := p.abroad().FindStringIndex(digits); at != nil && !strings.HasPrefix(digits[at[1]:], "0") {
+// parseDialled reads digits without a plus. Numbers of the region itself get no code.
+func (p *plan) parseDialled(digits string) (Number, bool) {
+	if at := p.dialPrefixes().FindStringIndex(digits); at != nil && !strings.HasPrefix(digits[at[1]:], "0") {
 		if len(digits)-at[1] <= minNational {
 			return Number{}, false
 		}
-		return international(digits[at[1]:])
+		return parseInternational(digits[at[1]:])
 	}
 	if rest, has := strings.CutPrefix(digits, strconv.Itoa(p.code)); has {
 		// Accept the region's own code if that turns an invalid number into a valid one.
@@ -102,16 +102,16 @@ func (p *plan) dialled(digits string) (Number, bool) {
 
 // withoutPrefix removes what is dialled before a number within its own country.
 func (p *plan) withoutPrefix(digits string) string {
-	if p.prefix == nil || digits == "" {
+	if p.trunkPrefix == nil || digits == "" {
 		return digits
 	}
-	at := p.prefix().FindStringSubmatchIndex(digits)
+	at := p.trunkPrefix().FindStringSubmatchIndex(digits)
 	if at == nil {
 		return digits
 	}
 	rest := digits[at[1]:]
-	if p.replaced != "" && at[len(at)-2] >= 0 {
-		rest = p.prefix().ReplaceAllString(digits, p.replaced)
+	if p.trunkReplacement != "" && at[len(at)-2] >= 0 {
+		rest = p.trunkPrefix().ReplaceAllString(digits, p.trunkReplacement)
 	}
 	if p.resembles(digits) && !p.resembles(rest) {
 		return digits
@@ -156,40 +156,40 @@ func (n Number) E164() string { return "+" + strconv.Itoa(n.Code) + n.National }
 // Domestic formats the number as within its own country.
 func (n Number) Domestic() string {
 	p := mainPlan(n.Code)
-	return p.written(n.National, p.formats, true)
+	return p.format(n.National, p.formats, true)
 }
 
 // International formats the number as in other countries.
-func (n Number) International() string { return "+" + n.abroad() }
+func (n Number) International() string { return "+" + n.internationalDigits() }
 
-// From formats the number as dialled from a region of another country.
-func (n Number) From(region string) string {
+// DialledFrom formats the number as dialled from a region of another country.
+func (n Number) DialledFrom(region string) string {
 	p := planOf(region)
-	if p == nil || p.dial == "" {
+	if p == nil || p.internationalPrefix == "" {
 		return n.International()
 	}
-	return p.dial + " " + n.abroad()
+	return p.internationalPrefix + " " + n.internationalDigits()
 }
 
-func (n Number) abroad() string {
+func (n Number) internationalDigits() string {
 	p := mainPlan(n.Code)
 	formats := p.international
 	if len(formats) == 0 {
 		formats = p.formats
 	}
-	return strconv.Itoa(n.Code) + " " + p.written(n.National, formats, false)
+	return strconv.Itoa(n.Code) + " " + p.format(n.National, formats, false)
 }
 
-func (p *plan) written(national string, formats []format, domestic bool) string {
+func (p *plan) format(national string, formats []format, domestic bool) string {
 	for _, f := range formats {
-		if f.leading != nil && !f.leading().MatchString(national) || !f.whole().MatchString(national) {
+		if f.leading != nil && !f.leading().MatchString(national) || !f.pattern().MatchString(national) {
 			continue
 		}
-		as := f.as
+		as := f.template
 		if domestic && f.domestic != "" {
 			as = f.domestic
 		}
-		return f.whole().ReplaceAllString(national, as)
+		return f.pattern().ReplaceAllString(national, as)
 	}
 	return national
 }
@@ -201,16 +201,16 @@ func (p *plan) matchesKind(national string) bool {
 
 // plan is the numbering plan of a region, or of a code without one.
 type plan struct {
-	code          int
-	dial          string     // before numbers of other countries, "" if there are several
-	abroad        expression // dial and its alternatives
-	prefix        expression // before numbers in their own country; may be nil
-	replaced      string     // replaces the prefix
-	general       kind       // all numbers
-	local         []int      // lengths of numbers without their area code
-	kinds         []kind     // for fixed lines, mobile phones …
-	formats       []format   // how numbers are written
-	international []format   // likewise in other countries, if different
+	code                int
+	internationalPrefix string     // before numbers of other countries, "" if there are several
+	dialPrefixes        expression // dial and its alternatives
+	trunkPrefix         expression // before numbers in their own country; may be nil
+	trunkReplacement    string     // replaces the prefix
+	general             kind       // all numbers
+	local               []int      // lengths of numbers without their area code
+	kinds               []kind     // for fixed lines, mobile phones …
+	formats             []format   // how numbers are written
+	international       []format   // likewise in other countries, if different
 }
 
 type expression func() *regexp.Regexp
@@ -228,7 +228,7 @@ func (k kind) matches(national string) bool {
 // format is how matching numbers are written.
 type format struct {
 	leading  expression // may be nil
-	whole    expression
-	as       string // "$1 $2"
+	pattern  expression
+	template string // "$1 $2"
 	domestic string // likewise, with the trunk prefix; may be ""
 }

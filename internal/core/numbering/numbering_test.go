@@ -165,9 +165,9 @@ func same(t tester, dialled, from string) {
 		}
 	}
 	// Where there are several ways to dial abroad, the library writes their pattern.
-	if n.Code != Code(from) && planOf(from).dial != "" {
-		if want := phonenumbers.FormatOutOfCountryCallingNumber(p, from); n.From(from) != want {
-			t.Errorf("%s from %s: is dialled %q, in the library %q", dialled, from, n.From(from), want)
+	if n.Code != Code(from) && planOf(from).internationalPrefix != "" {
+		if want := phonenumbers.FormatOutOfCountryCallingNumber(p, from); n.DialledFrom(from) != want {
+			t.Errorf("%s from %s: is dialled %q, in the library %q", dialled, from, n.DialledFrom(from), want)
 		}
 	}
 }
@@ -188,12 +188,12 @@ func TestAllPlansAreUsable(t *testing.T) {
 			if len(p.general.lengths) == 0 || p.general.lengths[0] < minNational || len(p.kinds) == 0 {
 				t.Errorf("%d has no numbers", code)
 			}
-			all := []expression{p.abroad, p.prefix, p.general.digits}
+			all := []expression{p.dialPrefixes, p.trunkPrefix, p.general.digits}
 			for _, k := range p.kinds {
 				all = append(all, k.digits)
 			}
 			for _, f := range slices.Concat(p.formats, p.international) {
-				all = append(all, f.leading, f.whole)
+				all = append(all, f.leading, f.pattern)
 			}
 			for _, e := range all {
 				if e != nil {

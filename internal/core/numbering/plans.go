@@ -63,16 +63,16 @@ func plansOf(code int) (all []*plan) {
 }
 
 func read(code int, lines string) *plan {
-	p := &plan{code: code, abroad: lazyregexp.New("^$")}
+	p := &plan{code: code, dialPrefixes: lazyregexp.New("^$")}
 	for line := range strings.Lines(lines) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		switch fields[0] {
 		case "i":
-			p.abroad = lazyregexp.New("^(?:" + fields[1] + ")")
+			p.dialPrefixes = lazyregexp.New("^(?:" + fields[1] + ")")
 		case "d":
-			p.dial = fields[1]
+			p.internationalPrefix = fields[1]
 		case "n":
-			p.prefix, p.replaced = lazyregexp.New("^(?:"+fields[1]+")"), fields[2]
+			p.trunkPrefix, p.trunkReplacement = lazyregexp.New("^(?:"+fields[1]+")"), fields[2]
 		case "g":
 			p.general, p.local = readKind(fields[2:]), numbers(fields[1])
 		case "k":
@@ -91,7 +91,7 @@ func readKind(fields []string) kind {
 }
 
 func readFormat(fields []string) format {
-	f := format{whole: lazyregexp.New("^(?:" + fields[1] + ")$"), as: fields[2], domestic: fields[3]}
+	f := format{pattern: lazyregexp.New("^(?:" + fields[1] + ")$"), template: fields[2], domestic: fields[3]}
 	if fields[0] != "" {
 		f.leading = lazyregexp.New("^(?:" + fields[0] + ")")
 	}

@@ -30,7 +30,10 @@ func (r *Rules) Find(text string) []Number {
 	var found []Number
 	runs := numerals().FindAllString(text, -1)
 	for _, run := range runs {
-		for _, n := range r.divide(strings.FieldsFunc(run, func(c rune) bool { return c == '/' || strings.ContainsRune(" \t\r\n\u00a0", c) })) {
+		for _, n := range r.splitNumbers(strings.FieldsFunc(run, func(c rune) bool {
+			return c == '/' ||
+				strings.ContainsRune(" \t\r\n\u00a0", c)
+		})) {
 			if !slices.Contains(found, n) && len(found) < maxFound {
 				found = append(found, n)
 			}
@@ -45,9 +48,9 @@ func (r *Rules) Find(text string) []Number {
 	return []Number{whole}
 }
 
-// divide reads words of digits as numbers: one ends where it is complete and the next
+// splitNumbers reads words of digits as numbers: one ends where it is complete and the next
 // word can begin another.
-func (r *Rules) divide(words []string) (found []Number) {
+func (r *Rules) splitNumbers(words []string) (found []Number) {
 	for from := 0; from < len(words); {
 		to := from + 1
 		var last Number

@@ -18,13 +18,13 @@ type Kind uint8
 
 // The kinds. Only External numbers are ever looked up.
 const (
-	External Kind = iota
-	Withheld      // the caller is withheld or unknown
-	Internal      // one of our own extensions
-	Short         // fewer than nine digits: a service number
-	Own           // one of our own lines
-	Unfilled      // the phone sent its template's placeholder
-	NoNumber      // the phone sent a name instead of a number
+	External    Kind = iota
+	Withheld         // the caller is withheld or unknown
+	Internal         // one of our own extensions
+	Short            // fewer than nine digits: a service number
+	OwnLine          // one of our own lines
+	Placeholder      // the phone sent its template's placeholder
+	NoNumber         // the phone sent a name instead of a number
 )
 
 // Line is one of our own numbers.
@@ -42,10 +42,10 @@ type Config struct {
 
 // Rules parses numbers. Create it with NewRules.
 type Rules struct {
-	c     Config
-	code  int
-	lines map[string]Line
-	never map[string]bool
+	c           Config
+	code        int
+	lines       map[string]Line
+	neverLookup map[string]bool
 }
 
 // Number is a caller's number. Values are comparable; equal ones look the same.
@@ -69,15 +69,15 @@ func NewRules(c Config) (*Rules, error) {
 	c.Region = cmp.Or(c.Region, "NL")
 	c.InternalDigits = cmp.Or(c.InternalDigits, 4)
 	c.Region = strings.ToUpper(c.Region)
-	r := &Rules{c: c, code: numbering.Code(c.Region), lines: map[string]Line{}, never: map[string]bool{}}
+	r := &Rules{c: c, code: numbering.Code(c.Region), lines: map[string]Line{}, neverLookup: map[string]bool{}}
 	if r.code == 0 {
 		return nil, fmt.Errorf("phone.region: no such region %q", c.Region)
 	}
 	for _, n := range c.NeverLookup {
-		r.never[r.plain(address.Split(n)).Key()] = true
+		r.neverLookup[r.parseAddress(address.Parse(n)).Key()] = true
 	}
 	for _, l := range c.Lines {
-		r.lines[r.plain(address.Split(l.Number)).Key()] = l
+		r.lines[r.parseAddress(address.Parse(l.Number)).Key()] = l
 	}
 	return r, nil
 }
@@ -85,21 +85,21 @@ func NewRules(c Config) (*Rules, error) {
 // Parse parses a caller's number as sent by a softphone. displayName only serves to
 // recognise a withheld caller; it is never a source of a number.
 func (r *Rules) Parse(raw, displayName string) Number {
-	a := address.Split(raw)
-	n := r.plain(a)
-	for _, name := range []string{address.Visible(displayName), a.Display} {
+	a := address.Parse(raw)
+	n := r.parseAddress(a)
+	for _, name := range []string{address.StripInvisible(displayName), a.Display} {
 		// A private name hides any number beside it; a name meaning "unknown" hides
 		// only a random user part.
-		if n.Kind != Unfilled && address.PrivateName(name) || n.Kind == NoNumber && address.UnknownName(name) {
+		if n.Kind != Placeholder && address.IsPrivateName(name) || n.Kind == NoNumber && address.IsUnknownName(name) {
 			return Number{Kind: Withheld}
 		}
 	}
 	switch n.Kind {
 	case External, Short, Internal:
 		if l, own := r.lines[n.Key()]; own {
-			n.Kind, n.LineName = Own, l.Name
+			n.Kind, n.LineName = OwnLine, l.Name
 		}
-		n.NeverLookup = r.never[n.Key()]
+		n.NeverLookup = r.neverLookup[n.Key()]
 	}
 	return n
 }
@@ -107,18 +107,18 @@ func (r *Rules) Parse(raw, displayName string) Number {
 // Line returns one of our own lines that a call came in on: its number written the Dutch
 // way, and its configured name, "" if it has none.
 func (r *Rules) Line(raw string) (shown, name string) {
-	n := r.plain(address.Split(raw))
-	if n.Kind == NoNumber || n.Kind == Withheld || n.Kind == Unfilled {
+	n := r.parseAddress(address.Parse(raw))
+	if n.Kind == NoNumber || n.Kind == Withheld || n.Kind == Placeholder {
 		return "", ""
 	}
 	return n.Display(), r.lines[n.Key()].Name
 }
 
-// plain parses a number without checking whose it is.
-func (r *Rules) plain(a address.Address) Number {
+// parseAddress parses a number without checking whose it is.
+func (r *Rules) parseAddress(a address.Address) Number {
 	switch {
-	case a.Unfilled:
-		return Number{Kind: Unfilled}
+	case a.Placeholder:
+		return Number{Kind: Placeholder}
 	case a.Withheld():
 		return Number{Kind: Withheld}
 	}
@@ -130,11 +130,11 @@ func (r *Rules) plain(a address.Address) Number {
 	if len(bare) >= 4 && strings.Trim(bare, "0") == "" {
 		return Number{Kind: Withheld} // filler digits instead of a number
 	}
-	if a.Spaced {
-		d = address.PlusBack(" " + d)
+	if a.LeadingSpace {
+		d = address.RestorePlus(" " + d)
 	}
-	if r.internal(d) {
-		return extension(d)
+	if r.isInternal(d) {
+		return extensionNumber(d)
 	}
 	if len(d) > 4 && (strings.HasPrefix(d, "*31*") || strings.HasPrefix(d, "#31#")) {
 		d = d[4:] // a prefix that withholds one's own number
@@ -142,25 +142,25 @@ func (r *Rules) plain(a address.Address) Number {
 	if strings.ContainsAny(d, "*#") {
 		return Number{Kind: Short, Digits: d, shown: d, copied: strings.TrimPrefix(d, "+")} // a code for the exchange, not a number
 	}
-	return r.external(d, a.Context)
+	return r.parseExternal(d, a.Context)
 }
 
-func extension(d string) Number { return Number{Kind: Internal, Digits: d, shown: d, copied: d} }
+func extensionNumber(d string) Number { return Number{Kind: Internal, Digits: d, shown: d, copied: d} }
 
 // isOwnBlock reports whether the digits have a prefix of our own numbers.
 func (r *Rules) isOwnBlock(d string) bool {
 	return slices.ContainsFunc(r.c.InternalPrefixes, func(p string) bool { return p != "" && strings.HasPrefix(d, p) })
 }
 
-func (r *Rules) internal(d string) bool {
-	return r.isOwnBlock(d) || len(d) <= r.c.InternalDigits && d[0] != '0' && d == address.OnlyDigits(d) && !emergency(d)
+func (r *Rules) isInternal(d string) bool {
+	return r.isOwnBlock(d) || len(d) <= r.c.InternalDigits && d[0] != '0' && d == address.OnlyDigits(d) && !isEmergency(d)
 }
 
-// emergency reports whether d is national, although it has only three digits.
-func emergency(d string) bool { return d == "112" || d == "144" }
+// isEmergency reports whether d is national, although it has only three digits.
+func isEmergency(d string) bool { return d == "112" || d == "144" }
 
-// external parses a number that is not an extension; d is digits, perhaps after a plus.
-func (r *Rules) external(d, context string) Number {
+// parseExternal parses a number that is not an extension; d is digits, perhaps after a plus.
+func (r *Rules) parseExternal(d, context string) Number {
 	n := Number{Kind: External, Digits: d, shown: d, copied: address.OnlyDigits(d)}
 	p, ok := r.parse(d, context)
 	if !ok {
@@ -172,15 +172,15 @@ func (r *Rules) external(d, context string) Number {
 	n.E164 = p.E164()
 	long := len(n.E164) - 1
 	if p.Code == r.code {
-		n.shown, n.copied = r.national(p)
+		n.shown, n.copied = r.formatNational(p)
 		if r.isOwnBlock(n.copied) { // however the exchange writes it
-			return extension(n.copied)
+			return extensionNumber(n.copied)
 		}
 		long = len(n.copied)
 	} else {
 		n.Foreign = true
 		n.shown = p.International()
-		n.copied = address.OnlyDigits(p.From(r.c.Region))
+		n.copied = address.OnlyDigits(p.DialledFrom(r.c.Region))
 	}
 	// Otherwise the hub would compare digits of the trunk or country code.
 	if long < lookupDigits {
@@ -213,9 +213,9 @@ func (r *Rules) parse(d, context string) (n numbering.Number, ok bool) {
 	return n, ok
 }
 
-// national formats a number of the region: the Dutch way for the Netherlands,
+// formatNational formats a number of the region: the Dutch way for the Netherlands,
 // otherwise the region's way.
-func (r *Rules) national(p numbering.Number) (shown, copied string) {
+func (r *Rules) formatNational(p numbering.Number) (shown, copied string) {
 	if r.c.Region != "NL" {
 		shown = p.Domestic()
 		return shown, address.OnlyDigits(shown)
@@ -290,14 +290,14 @@ func (n Number) Key() string {
 	return "text:" + n.Text
 }
 
-// Lookup reports whether the hub may be asked for this number.
-func (n Number) Lookup() bool { return n.Kind == External && !n.NeverLookup }
+// CanLookUp reports whether the hub may be asked for this number.
+func (n Number) CanLookUp() bool { return n.Kind == External && !n.NeverLookup }
 
 // Query returns the search term q, before URL escaping: E.164 if the number parses, else
 // its digits; "" if it must not be looked up.
 func (n Number) Query() string {
 	switch {
-	case !n.Lookup():
+	case !n.CanLookUp():
 		return ""
 	case n.E164 != "":
 		return n.E164
@@ -313,6 +313,6 @@ func (n Number) Display() string {
 	return n.shown
 }
 
-// Copy returns the number for the clipboard: digits only, as dialled from the
+// ClipboardText returns the number for the clipboard: digits only, as dialled from the
 // region; "" if there is none.
-func (n Number) Copy() string { return n.copied }
+func (n Number) ClipboardText() string { return n.copied }

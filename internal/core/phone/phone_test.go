@@ -96,8 +96,8 @@ func TestForms(t *testing.T) {
 		{"*31*", "", Short, "", "*31*", "*31*"},
 		{"*21", "", Short, "", "*21", "*21"},
 		{"*21*0612345678#", "", Short, "", "*21*0612345678#", "*21*0612345678#"},
-		{"020 765 43 21", "", Own, "", "020 765 43 21", "0207654321"},
-		{"+31207654321", "", Own, "", "020 765 43 21", "0207654321"},
+		{"020 765 43 21", "", OwnLine, "", "020 765 43 21", "0207654321"},
+		{"+31207654321", "", OwnLine, "", "020 765 43 21", "0207654321"},
 		{"", "", Withheld, "", "", ""},
 		{"anonymous", "", Withheld, "", "", ""},
 		{"sip:anonymous@anonymous.invalid", "Anonymous", Withheld, "", "", ""},
@@ -126,29 +126,29 @@ func TestForms(t *testing.T) {
 		{"sip:receptie@pbx", "+31612345678", NoNumber, "", "receptie", ""},
 		{"sip:rec\u202eeptie@pbx", "", NoNumber, "", "receptie", ""},
 		{"1A3F", "", NoNumber, "", "1A3F", ""},
-		{"%CallerNumber%", "", Unfilled, "", "", ""},
-		{"%%CallerNumber%%", "", Unfilled, "", "", ""},
-		{"{phone}", "", Unfilled, "", "", ""},
-		{"$caller$", "", Unfilled, "", "", ""},
-		{"{{number}}", "", Unfilled, "", "", ""},
-		{"<m>", "", Unfilled, "", "", ""},
-		{"[number]", "", Unfilled, "", "", ""},
-		{"%s", "", Unfilled, "", "", ""},
-		{"%CallerNumber%", "Anonymous", Unfilled, "", "", ""},
-		{"${CALLERID(num)}", "", Unfilled, "", "", ""},
-		{"sip:%CallerNumber%@pbx", "", Unfilled, "", "", ""},
-		{"tel:{phone}", "", Unfilled, "", "", ""},
-		{"%7Bphone%7D", "", Unfilled, "", "", ""},
+		{"%CallerNumber%", "", Placeholder, "", "", ""},
+		{"%%CallerNumber%%", "", Placeholder, "", "", ""},
+		{"{phone}", "", Placeholder, "", "", ""},
+		{"$caller$", "", Placeholder, "", "", ""},
+		{"{{number}}", "", Placeholder, "", "", ""},
+		{"<m>", "", Placeholder, "", "", ""},
+		{"[number]", "", Placeholder, "", "", ""},
+		{"%s", "", Placeholder, "", "", ""},
+		{"%CallerNumber%", "Anonymous", Placeholder, "", "", ""},
+		{"${CALLERID(num)}", "", Placeholder, "", "", ""},
+		{"sip:%CallerNumber%@pbx", "", Placeholder, "", "", ""},
+		{"tel:{phone}", "", Placeholder, "", "", ""},
+		{"%7Bphone%7D", "", Placeholder, "", "", ""},
 	} {
 		n := r.Parse(c.raw, c.name)
 		if n.Kind != c.kind || n.Query() != c.query {
 			t.Errorf("%q: kind %d query %q, want %d %q", c.raw, n.Kind, n.Query(), c.kind, c.query)
 		}
-		if c.shown != "" && (n.Display() != c.shown || n.Copy() != c.copied) {
-			t.Errorf("%q: shown %q copied %q, want %q %q", c.raw, n.Display(), n.Copy(), c.shown, c.copied)
+		if c.shown != "" && (n.Display() != c.shown || n.ClipboardText() != c.copied) {
+			t.Errorf("%q: shown %q copied %q, want %q %q", c.raw, n.Display(), n.ClipboardText(), c.shown, c.copied)
 		}
-		if n.Lookup() != (c.query != "") || n.Foreign != (c.query != "" && !strings.HasPrefix(c.query, "+31")) {
-			t.Errorf("%q: looked up %v, foreign %v", c.raw, n.Lookup(), n.Foreign)
+		if n.CanLookUp() != (c.query != "") || n.Foreign != (c.query != "" && !strings.HasPrefix(c.query, "+31")) {
+			t.Errorf("%q: looked up %v, foreign %v", c.raw, n.CanLookUp(), n.Foreign)
 		}
 		if c.query != "" && n.Key() != c.query || n.Kind == Withheld && n.Key() != r.Parse("", "").Key() {
 			t.Errorf("%q: another caller: %q", c.raw, n.Key())
@@ -191,7 +191,7 @@ func TestLine(t *testing.T) {
 func TestValidate(t *testing.T) {
 	for raw, want := range map[string]error{
 		"": nil, "0612345678": nil, "anonymous": nil, "sip:101@pbx": nil, "+31 6 1234": nil,
-		"%CallerNumber%": address.ErrUnfilled, "{phone}": address.ErrUnfilled,
+		"%CallerNumber%": address.ErrPlaceholder, "{phone}": address.ErrPlaceholder,
 		"hello": address.ErrBadNumber, "06\x00": address.ErrBadNumber, "06\n1": address.ErrBadNumber, "\xff06": address.ErrBadNumber,
 		strings.Repeat("1", 129): address.ErrBadNumber,
 	} {
@@ -224,10 +224,11 @@ func TestDefaults(t *testing.T) {
 
 func TestAnotherRegion(t *testing.T) {
 	r := must.Get(NewRules(Config{Region: "be"}))(t)
-	if n := r.Parse("02 123 45 67", ""); n.E164 != "+3221234567" || n.Foreign || n.Copy() != "021234567" || n.Display() != "02 123 45 67" {
+	if n := r.Parse("02 123 45 67", ""); n.E164 != "+3221234567" || n.Foreign || n.ClipboardText() != "021234567" ||
+		n.Display() != "02 123 45 67" {
 		t.Errorf("%+v", n)
 	}
-	if n := r.Parse("+31201234567", ""); !n.Foreign || n.Copy() != "0031201234567" || n.Display() != "+31 20 123 4567" {
+	if n := r.Parse("+31201234567", ""); !n.Foreign || n.ClipboardText() != "0031201234567" || n.Display() != "+31 20 123 4567" {
 		t.Errorf("%+v", n)
 	}
 }
@@ -260,14 +261,14 @@ func FuzzParse(f *testing.F) {
 		if q := n.Query(); q != "" && (strings.Trim(strings.TrimPrefix(q, "+"), "0123456789") != "" || len(address.OnlyDigits(q)) < 9) {
 			t.Fatalf("query %q", q)
 		}
-		if v := address.Validate(raw); v == address.ErrUnfilled && n.Kind != Unfilled || v == nil && n.Kind == Unfilled {
+		if v := address.Validate(raw); v == address.ErrPlaceholder && n.Kind != Placeholder || v == nil && n.Kind == Placeholder {
 			t.Fatalf("%v, but %+v", v, n)
 		}
-		if address.Visible(n.Text) != n.Text || address.Visible(n.Display()) != n.Display() {
+		if address.StripInvisible(n.Text) != n.Text || address.StripInvisible(n.Display()) != n.Display() {
 			t.Fatalf("unseen characters in %q", n.Display())
 		}
-		if strings.Trim(n.Copy(), "0123456789*#") != "" && n.Kind != Internal {
-			t.Fatalf("copy %q", n.Copy())
+		if strings.Trim(n.ClipboardText(), "0123456789*#") != "" && n.Kind != Internal {
+			t.Fatalf("copy %q", n.ClipboardText())
 		}
 		_, _ = r.Line(raw)
 		_ = address.Validate(raw)
@@ -293,7 +294,7 @@ func TestNameAddr(t *testing.T) {
 		{`"a" <sip:1@h`, "a", "sip:1@h"},
 		{``, "", ""},
 	} {
-		if name, addr := address.NameAddr(c.s); name != c.name || addr != c.addr {
+		if name, addr := address.SplitNameAddr(c.s); name != c.name || addr != c.addr {
 			t.Errorf("%s: %q %q, want %q %q", c.s, name, addr, c.name, c.addr)
 		}
 	}
@@ -319,7 +320,7 @@ func FuzzNameAddr(f *testing.F) {
 			if got := address.Unescape(s); len(got) > len(s) || !strings.Contains(s, `\`) && got != s {
 				t.Fatalf("%q: %q", s, got)
 			}
-			n, a := address.NameAddr(s)
+			n, a := address.SplitNameAddr(s)
 			if len(n)+len(a) > len(s) || a != "" && !strings.Contains(s, a) {
 				t.Fatalf("%q: %q %q", s, n, a)
 			}
@@ -327,7 +328,7 @@ func FuzzNameAddr(f *testing.F) {
 		if strings.Contains(addr, ">") {
 			return
 		}
-		if n, a := address.NameAddr(`"` + escaped + `" <` + addr + ">" + rest); n != name || a != addr {
+		if n, a := address.SplitNameAddr(`"` + escaped + `" <` + addr + ">" + rest); n != name || a != addr {
 			t.Fatalf("%q %q: %q %q", name, addr, n, a)
 		}
 	})

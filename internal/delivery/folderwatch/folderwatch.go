@@ -34,9 +34,9 @@ const (
 	Refused = "refused"
 )
 
-// cutOffTimes is how many times longer the wait is for an empty
+// truncatedWaitFactor is how many times longer the wait is for an empty
 // or truncated file, which somebody may still be copying.
-const cutOffTimes = 30
+const truncatedWaitFactor = 30
 
 // Errors of this package, in addition to those of package filetrust.
 var (
@@ -107,7 +107,7 @@ type file struct {
 	name        string
 	info        fs.FileInfo
 	since       time.Time // when it became this file
-	until       time.Time // left alone until then, being incomplete
+	waitUntil   time.Time // left alone until then, being incomplete
 	id          string    // of its item, once accepted
 	lastTrouble string    // last trouble reported
 }
@@ -121,7 +121,7 @@ func Open(o Options) (_ *Folder, err error) {
 	if o.step == nil {
 		o.step = func(string) {}
 	}
-	if err := filetrust.Parents(o.Dir); err != nil {
+	if err := filetrust.CheckParents(o.Dir); err != nil {
 		return nil, err
 	}
 	dir, err := filetrust.OpenShared(o.Dir)
@@ -255,7 +255,7 @@ func (f *Folder) scanFile(ctx context.Context, name string, info fs.FileInfo) {
 		f.files[name] = &file{name: name, info: info, since: now}
 		return
 	}
-	if now.Sub(x.since) < f.o.Settle || now.Before(x.until) {
+	if now.Sub(x.since) < f.o.Settle || now.Before(x.waitUntil) {
 		return
 	}
 	if x.id == "" {
@@ -273,14 +273,14 @@ func (f *Folder) scanFile(ctx context.Context, name string, info fs.FileInfo) {
 	case it.State == outbox.Refused:
 		f.move(ctx, x, Refused, Result{Item: it})
 	case it.State == outbox.Uncertain:
-		f.report(x, &Uncertain{it})
+		f.report(x, &UncertainError{it})
 	}
 }
 
-// Uncertain reports a file that stays because it may have been delivered.
-type Uncertain struct{ Item outbox.Item }
+// UncertainError reports a file that stays because it may have been delivered.
+type UncertainError struct{ Item outbox.Item }
 
-func (u *Uncertain) Error() string { return "maybe delivered: " + u.Item.ID }
+func (u *UncertainError) Error() string { return "maybe delivered: " + u.Item.ID }
 
 // add adds a complete file to the outbox.
 func (f *Folder) add(ctx context.Context, x *file) {
@@ -299,8 +299,8 @@ func (f *Folder) add(ctx context.Context, x *file) {
 		x.id = a.Item.ID
 	case errors.Is(err, outbox.ErrDuplicate):
 		f.move(ctx, x, Refused, r)
-	case errors.As(err, &refused) && f.growing(x, refused.Code):
-		x.until = x.since.Add(cutOffTimes * f.o.Settle)
+	case errors.As(err, &refused) && f.mayBeIncomplete(x, refused.Code):
+		x.waitUntil = x.since.Add(truncatedWaitFactor * f.o.Settle)
 	case errors.As(err, &refused) && refused.Code != outbox.CodeChanged && refused.Code != outbox.CodeUnreadable:
 		f.move(ctx, x, Refused, r)
 	default: // retried at the next scan
@@ -308,10 +308,10 @@ func (f *Folder) add(ctx context.Context, x *file) {
 	}
 }
 
-// growing reports whether a file may merely be incomplete.
-func (f *Folder) growing(x *file, code string) bool {
+// mayBeIncomplete reports whether a file may merely be incomplete.
+func (f *Folder) mayBeIncomplete(x *file, code string) bool {
 	unfinished := []string{outbox.CodeEmpty, string(message.EmptyFile), string(message.CutOff)}
-	return slices.Contains(unfinished, code) && f.o.Now().Sub(x.since) < cutOffTimes*f.o.Settle
+	return slices.Contains(unfinished, code) && f.o.Now().Sub(x.since) < truncatedWaitFactor*f.o.Settle
 }
 
 // read copies a file if it is still the one checked before.
@@ -321,16 +321,16 @@ func (f *Folder) read(w io.Writer, x *file) error {
 	var unfit *filetrust.Error
 	switch {
 	case errors.Is(err, filetrust.ErrChanged):
-		return outbox.Changed()
+		return outbox.RefuseChanged()
 	case errors.Is(err, fs.ErrNotExist), errors.As(err, &unfit):
 		return err
 	case err != nil:
-		return outbox.Unreadable(err)
+		return outbox.RefuseUnreadable(err)
 	}
 	defer in.Close()
 	f.o.step("opened")
 	if !filetrust.Same(info, x.info) {
-		return outbox.Changed()
+		return outbox.RefuseChanged()
 	}
 	f.o.step("read")
 	return outbox.Copy(w, in, info)

@@ -32,7 +32,7 @@ func TestSettles(t *testing.T) {
 	must.Do(t, s.open())
 	at := filepath.Join(s.dir, "a.zip")
 	s.put(at, s.a[:len(s.a)-30])
-	for range cutOffTimes - 10 { // each slightly longer than the settle time
+	for range truncatedWaitFactor - 10 { // each slightly longer than the settle time
 		s.look()
 	}
 	if len(s.words.moved)+len(s.words.trouble)+len(s.box.items) > 0 {
@@ -56,7 +56,7 @@ func TestSettles(t *testing.T) {
 	s.put(filepath.Join(s.dir, ".d.zip"), s.broken)
 	s.look()
 	s.look()
-	s.now = s.now.Add(cutOffTimes * settle)
+	s.now = s.now.Add(truncatedWaitFactor * settle)
 	s.look()
 	if !exists(filepath.Join(s.dir, Refused, "a.zip")) || !exists(filepath.Join(s.dir, Refused, "b.zip.txt")) {
 		t.Errorf("never refused: %+v %v", s.words.moved, s.words.trouble)
@@ -132,7 +132,7 @@ func TestPlanted(t *testing.T) {
 	} {
 		s := newStage(t, t.TempDir())
 		must.Do(t, plant(s))
-		if err := s.open(); !errors.Is(err, filetrust.Err) && (err == nil || name != "sent is a file") {
+		if err := s.open(); !errors.Is(err, filetrust.ErrUntrusted) && (err == nil || name != "sent is a file") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if b, err := os.ReadFile(filepath.Join(s.private, "settings.toml")); err != nil || string(b) != "settings" {
@@ -206,7 +206,7 @@ func TestWaits(t *testing.T) {
 	s.looks(4)
 	s.box.items[0].State = outbox.Uncertain
 	s.looks(3)
-	var u *Uncertain
+	var u *UncertainError
 	if len(s.words.trouble) != 1 || !errors.As(s.words.trouble[0], &u) || u.Item.ID != "0" || !exists(at) {
 		t.Fatalf("%v", s.words.trouble)
 	}

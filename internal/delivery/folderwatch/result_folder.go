@@ -83,7 +83,7 @@ func (p *resultFolder) lock() (*os.File, error) {
 		return nil, err
 	}
 	err = profile.TryLockFile(f)
-	if errors.Is(err, profile.ErrHeld) {
+	if errors.Is(err, profile.ErrLocked) {
 		err = ErrBusy
 	}
 	if err != nil {

@@ -95,7 +95,7 @@ func addFile(ctx context.Context, z *zip.Writer, s Source, place int, limit int6
 	if s.Size != size {
 		return 0, ErrChanged
 	}
-	if place == 0 && !markup(head.b) {
+	if place == 0 && !startsWithTag(head.b) {
 		return 0, &BuildError{NoDocument, place}
 	}
 	h.CRC32, h.UncompressedSize64, h.CompressedSize64 = crc, uint64(size), uint64(size)
@@ -118,9 +118,9 @@ func addFile(ctx context.Context, z *zip.Writer, s Source, place int, limit int6
 	return size, err
 }
 
-// markup reports whether a text in any encoding begins with a tag, as every XML
+// startsWithTag reports whether a text in any encoding begins with a tag, as every XML
 // document does.
-func markup(b []byte) bool {
+func startsWithTag(b []byte) bool {
 	for _, mark := range []string{"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff"} {
 		b = bytes.TrimPrefix(b, []byte(mark))
 	}

@@ -124,7 +124,8 @@ func (c crafted) bytes() []byte {
 	var wide, locator []byte
 	if c.wide {
 		locator = put(nil, sigLocator, uint32(0), uint64(len(b)), uint32(1))
-		wide = put(nil, sigWideEnd, uint64(44), 45, 45, uint32(0), uint32(0), uint64(len(list)), uint64(len(list)), uint64(length), uint64(start))
+		wide = put(nil, sigZip64End, uint64(44), 45, 45, uint32(0), uint32(0), uint64(len(list)), uint64(len(list)), uint64(length),
+			uint64(start))
 	}
 	end := put(nil, sigEnd, 0, 0, len(list), len(list), uint32(length), uint32(start), len(c.comment), c.comment)
 	if c.wide {

@@ -11,7 +11,7 @@ type group struct {
 	groups   []group
 }
 
-var contract = group{rootName, nil, []group{
+var contractSchema = group{rootName, nil, []group{
 	{"UN", []string{"UN_ZENDER", "UN_ONTVAN"}, nil},
 	{"AL", []string{"AL_VRWRKCD", "AL_FUNCTIE", "AL_DATACAT"}, []group{
 		{"BY", []string{"BY_VRWRKCD", "BY_VOLGNUM", "BY_BYLSRT", "BY_EXT", "BY_URLBY", "BY_PROCESC", "BY_ENDBSTM", "BY_REACTIE"}, nil},

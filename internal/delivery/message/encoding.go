@@ -25,7 +25,7 @@ func (p problem) Error() string { return "message: " + string(p) }
 type charset struct {
 	names   []string          // lower case, as declared in documents
 	decoder encoding.Encoding // nil is UTF-8
-	odd     Code              // finding about its use
+	finding Code              // finding about its use
 }
 
 // charsets are the encodings that may be declared. ISO-8859-1 is read as Windows-1252, as
@@ -41,8 +41,8 @@ var charsets = []charset{
 
 const ascii = "us-ascii"
 
-// marks may precede a document, whose encoding they then determine.
-var marks = []struct {
+// byteOrderMarks may precede a document, whose encoding they then determine.
+var byteOrderMarks = []struct {
 	mark    string
 	names   []string // declarations allowed with it
 	decoder encoding.Encoding
@@ -66,7 +66,7 @@ func decodeText(r *bufio.Reader) (in io.Reader, plain bool, odd Code, err error)
 	case starts("<\x00", "\x00<"):
 		return nil, false, "", problem(XMLEncodingDamaged) // UTF-16 must begin with a mark
 	}
-	for _, m := range marks {
+	for _, m := range byteOrderMarks {
 		if !starts(m.mark) {
 			continue
 		}
@@ -74,18 +74,18 @@ func decodeText(r *bufio.Reader) (in io.Reader, plain bool, odd Code, err error)
 		if !slices.Contains(m.names, declaredEncoding(r, m.decoder)) {
 			odd = XMLEncodingOther
 		}
-		return decoded(r, m.decoder), false, odd, nil
+		return decodingReader(r, m.decoder), false, odd, nil
 	}
 	declared := declaredEncoding(r, nil)
 	for _, c := range charsets {
 		if slices.Contains(c.names, declared) {
-			return decoded(r, c.decoder), slices.Contains(c.names, ascii), c.odd, nil
+			return decodingReader(r, c.decoder), slices.Contains(c.names, ascii), c.finding, nil
 		}
 	}
 	return nil, false, "", problem(XMLEncodingUnknown)
 }
 
-func decoded(r io.Reader, e encoding.Encoding) io.Reader {
+func decodingReader(r io.Reader, e encoding.Encoding) io.Reader {
 	if e == nil {
 		return r
 	}
@@ -98,35 +98,35 @@ const maxDeclaration = 1024
 // declaredEncoding peeks at the encoding in <?xml …?>, in lower case; "" if there is none.
 func declaredEncoding(r *bufio.Reader, e encoding.Encoding) string {
 	peeked, _ := r.Peek(maxDeclaration)
-	head, _ := io.ReadAll(decoded(bytes.NewReader(peeked), e)) // never fails
+	head, _ := io.ReadAll(decodingReader(bytes.NewReader(peeked), e)) // never fails
 	s, begins := strings.CutPrefix(string(head), "<?xml")
 	s, _, ends := strings.Cut(s, "?>")
-	if m := encodingIn().FindStringSubmatch(s); begins && ends && m != nil {
+	if m := encodingPattern().FindStringSubmatch(s); begins && ends && m != nil {
 		return strings.ToLower(m[1] + m[2])
 	}
 	return ""
 }
 
-var encodingIn = lazyregexp.New(`encoding\s*=\s*(?:"([^"]*)"|'([^']*)')`)
+var encodingPattern = lazyregexp.New(`encoding\s*=\s*(?:"([^"]*)"|'([^']*)')`)
 
 // limitedReader reads a document as UTF-8 and ends it with a problem if it, or the
 // current token, is too long.
 type limitedReader struct {
-	r        *bufio.Reader // of UTF-8
-	plain    bool          // only ASCII is allowed
-	decoded  bool          // U+FFFD stands for invalid bytes
-	left     int64         // remaining bytes of the document
-	token    int64         // remaining bytes of the token
-	failed   error         // what ended reading, other than the document's end
-	buf      [utf8.UTFMax]byte
-	have, at int
+	r              *bufio.Reader // of UTF-8
+	asciiOnly      bool          // only ASCII is allowed
+	decoded        bool          // U+FFFD stands for invalid bytes
+	docRemaining   int64         // remaining bytes of the document
+	tokenRemaining int64         // remaining bytes of the token
+	failed         error         // what ended reading, other than the document's end
+	buf            [utf8.UTFMax]byte
+	have, at       int
 }
 
 // ReadByte prevents encoding/xml from reading ahead.
 func (g *limitedReader) ReadByte() (byte, error) {
 	if g.at == g.have {
 		c, n, err := g.r.ReadRune()
-		if c == utf8.RuneError && (n == 1 || g.decoded) || c >= utf8.RuneSelf && g.plain {
+		if c == utf8.RuneError && (n == 1 || g.decoded) || c >= utf8.RuneSelf && g.asciiOnly {
 			err = problem(XMLEncodingDamaged)
 		}
 		if err != nil {
@@ -137,12 +137,12 @@ func (g *limitedReader) ReadByte() (byte, error) {
 		}
 		g.have, g.at = utf8.EncodeRune(g.buf[:], c), 0
 	}
-	g.left--
-	g.token--
+	g.docRemaining--
+	g.tokenRemaining--
 	switch {
-	case g.left < 0:
+	case g.docRemaining < 0:
 		g.failed = problem(XMLTooLarge)
-	case g.token < 0:
+	case g.tokenRemaining < 0:
 		g.failed = problem(XMLTokenTooLong)
 	}
 	if g.failed != nil {

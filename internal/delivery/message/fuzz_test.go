@@ -67,9 +67,9 @@ func sameForOthers(t *testing.T, b []byte) {
 	limits := Defaults
 	limits.Entries, limits.Unpacked, limits.XML = 100, 1<<20, 1<<16
 	i := inspection{f: f, in: newUnpacker(f), limit: limits, report: &Report{}}
-	candidates, err := i.zip()
+	candidates, err := i.checkZIP()
 	if err == nil && i.report.Sendable(false) {
-		err = i.documents(candidates)
+		err = i.readDocuments(candidates)
 	}
 	if f.err != nil {
 		t.Fatal(f.err)

@@ -29,15 +29,15 @@ func InspectZIP(ctx context.Context, r io.ReaderAt, size int64, l Limits) (repor
 func inspect(ctx context.Context, r io.ReaderAt, size int64, l Limits, documents bool) (*Report, int, error) {
 	f := &file{ctx: ctx, r: r, size: max(size, 0)}
 	i := inspection{f: f, in: newUnpacker(f), limit: l, report: &Report{}}
-	candidates, err := i.zip()
+	candidates, err := i.checkZIP()
 	if err == nil && documents && i.report.Sendable(false) {
-		err = i.documents(candidates)
+		err = i.readDocuments(candidates)
 	}
 	if f.err != nil {
 		return nil, 0, f.err
 	}
 	if b, ok := errors.AsType[zipError](err); ok {
-		i.report.zip(b.code, b.entry)
+		i.report.addZIP(b.code, b.entry)
 		err = nil
 	}
 	return i.report, i.files, err
@@ -52,27 +52,27 @@ type inspection struct {
 	files   int // members other than folders
 }
 
-// zip checks the ZIP and the bytes of every entry. The candidates may be documents.
-func (i *inspection) zip() (candidates []int, err error) {
+// checkZIP checks the ZIP and the bytes of every entry. The candidates may be documents.
+func (i *inspection) checkZIP() (candidates []int, err error) {
 	end, err := i.f.findEnd()
 	if err != nil {
 		return nil, err
 	}
-	if i.members, err = i.f.directory(end, i.limit, i.report); err != nil {
+	if i.members, err = i.f.readDirectory(end, i.limit, i.report); err != nil {
 		return nil, err
 	}
-	if err := i.f.layout(i.members, end, i.report); err != nil {
+	if err := i.f.checkLayout(i.members, end, i.report); err != nil {
 		return nil, err
 	}
 	if !i.report.Sendable(false) {
 		return nil, nil // nothing is unpacked if it cannot be sent
 	}
-	return i.contents()
+	return i.readEntries()
 }
 
-// contents reads every entry to its end and returns those that may be documents: the XML
+// readEntries reads every entry to its end and returns those that may be documents: the XML
 // files or, if none has that extension, those that start like one.
-func (i *inspection) contents() (candidates []int, err error) {
+func (i *inspection) readEntries() (candidates []int, err error) {
 	var alike []int
 	buf := make([]byte, 32<<10)
 	for n, m := range i.members {
@@ -80,13 +80,13 @@ func (i *inspection) contents() (candidates []int, err error) {
 			continue
 		}
 		i.files++
-		if strings.EqualFold(path.Ext(m.shown), ".xml") {
+		if strings.EqualFold(path.Ext(m.displayName), ".xml") {
 			candidates = append(candidates, n)
 		}
 		i.in.open(n, m)
 		for first := true; ; first = false {
 			k, err := i.in.Read(buf)
-			if first && likeXML(buf[:k]) {
+			if first && looksLikeXML(buf[:k]) {
 				alike = append(alike, n)
 			}
 			if err == io.EOF {
@@ -96,8 +96,8 @@ func (i *inspection) contents() (candidates []int, err error) {
 				return nil, err
 			}
 		}
-		if i.in.unused {
-			i.report.zip(UnusedBytes, n)
+		if i.in.hasTrailing {
+			i.report.addZIP(UnusedBytes, n)
 		}
 	}
 	if i.files == 0 {
@@ -109,24 +109,24 @@ func (i *inspection) contents() (candidates []int, err error) {
 	return candidates, nil
 }
 
-func likeXML(b []byte) bool {
+func looksLikeXML(b []byte) bool {
 	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
 	return bytes.HasPrefix(b, []byte("<?xml")) || bytes.HasPrefix(b, []byte("<"+rootName)) ||
 		bytes.HasPrefix(b, []byte("\xff\xfe<\x00?\x00")) || bytes.HasPrefix(b, []byte("\xfe\xff\x00<\x00?"))
 }
 
-// documents reads the XML files. If one is a Contractdocument, the
+// readDocuments reads the XML files. If one is a Contractdocument, the
 // others are attachments, and only safety findings about them count.
-func (i *inspection) documents(candidates []int) error {
+func (i *inspection) readDocuments(candidates []int) error {
 	r := i.report
 	var others []*Report
 	var named []bool
-	var files lookup
+	var files nameIndex
 	budget := 4 * i.limit.XML
 	for n, at := range candidates {
 		m := i.members[at]
 		if n >= maxDocuments || budget <= 0 {
-			r.zip(XMLNotRead, -1)
+			r.addZIP(XMLNotRead, -1)
 			break
 		}
 		part := &Report{}
@@ -137,19 +137,19 @@ func (i *inspection) documents(candidates []int) error {
 		if err != nil {
 			return err
 		}
-		budget -= m.unpacked - i.in.left
+		budget -= m.unpacked - i.in.remaining
 		if !isContract {
 			others = append(others, part)
 			continue
 		}
 		r.merge(part, Note)
 		if named == nil {
-			named, files = make([]bool, len(i.members)), lookupOf(i.members)
+			named, files = make([]bool, len(i.members)), newNameIndex(i.members)
 		} else {
-			r.zip(SeveralDocuments, at)
+			r.addZIP(SeveralDocuments, at)
 		}
 		named[at] = true
-		i.attachments(attachments, at, files, named)
+		i.matchAttachments(attachments, at, files, named)
 	}
 	from := Note
 	if named != nil {
@@ -159,11 +159,11 @@ func (i *inspection) documents(candidates []int) error {
 		r.merge(o, from)
 	}
 	if len(candidates) == 0 {
-		r.zip(NoDocument, -1)
+		r.addZIP(NoDocument, -1)
 	}
 	for n := range named {
 		if !named[n] && !i.members[n].folder {
-			r.zip(AttachmentUnnamed, n)
+			r.addZIP(AttachmentUnnamed, n)
 		}
 	}
 	return nil
@@ -178,13 +178,13 @@ func (r *Report) merge(part *Report, from Severity) {
 	}
 }
 
-// lookup finds the entry for a name.
-type lookup struct{ exact, folded, base map[string]int }
+// nameIndex finds the entry for a name.
+type nameIndex struct{ exact, folded, base map[string]int }
 
-func lookupOf(members []member) lookup {
-	l := lookup{map[string]int{}, map[string]int{}, map[string]int{}}
+func newNameIndex(members []member) nameIndex {
+	l := nameIndex{map[string]int{}, map[string]int{}, map[string]int{}}
 	for n, m := range members {
-		if name := strings.ReplaceAll(m.shown, `\`, "/"); !m.folder {
+		if name := strings.ReplaceAll(m.displayName, `\`, "/"); !m.folder {
 			folded := fold(name)
 			l.exact[name], l.folded[folded], l.base[path.Base(folded)] = n, n, n
 		}
@@ -193,7 +193,7 @@ func lookupOf(members []member) lookup {
 }
 
 // find returns the entry, or -1, and a finding about the match.
-func (l lookup) find(name string) (entry int, odd Code) {
+func (l nameIndex) find(name string) (entry int, odd Code) {
 	if n, ok := l.exact[name]; ok {
 		return n, ""
 	}
@@ -206,8 +206,8 @@ func (l lookup) find(name string) (entry int, odd Code) {
 	return -1, AttachmentMissing
 }
 
-// attachments compares a document's references to attachments with the files.
-func (i *inspection) attachments(all []attachment, document int, files lookup, named []bool) {
+// matchAttachments compares a document's references to attachments with the files.
+func (i *inspection) matchAttachments(all []attachment, document int, files nameIndex, named []bool) {
 	for _, a := range all {
 		note := func(c Code, element string) {
 			i.report.add(Finding{Code: c, Severity: c.Severity(), Entry: document, Element: a.at + "/" + element})
@@ -220,7 +220,7 @@ func (i *inspection) attachments(all []attachment, document int, files lookup, n
 			continue
 		}
 		named[n] = true
-		if a.extension != "" && !strings.EqualFold("."+a.extension, path.Ext(i.members[n].shown)) {
+		if a.extension != "" && !strings.EqualFold("."+a.extension, path.Ext(i.members[n].displayName)) {
 			note(AttachmentExtension, "BY_EXT")
 		}
 	}

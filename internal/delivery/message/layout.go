@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// layout compares each entry with the header before its contents, and ensures that every
+// checkLayout compares each entry with the header before its contents, and ensures that every
 // byte of the ZIP belongs to at most one entry.
-func (f *file) layout(members []member, e ending, report *Report) error {
+func (f *file) checkLayout(members []member, e directoryLocation, report *Report) error {
 	order := make([]int, len(members))
 	for i := range members {
 		order[i] = i
@@ -23,7 +23,7 @@ func (f *file) layout(members []member, e ending, report *Report) error {
 		return e.start
 	}
 	for n, i := range order {
-		if err := f.header(&members[i], i, place(n+1)); err != nil {
+		if err := f.checkHeader(&members[i], i, place(n+1)); err != nil {
 			return err
 		}
 	}
@@ -31,7 +31,7 @@ func (f *file) layout(members []member, e ending, report *Report) error {
 	for n := range len(order) + 1 {
 		if to := place(n); at < to {
 			unused = true
-			if err := f.gap(at, to); err != nil {
+			if err := f.checkGap(at, to); err != nil {
 				return err
 			}
 		}
@@ -40,14 +40,14 @@ func (f *file) layout(members []member, e ending, report *Report) error {
 		}
 	}
 	if unused {
-		report.zip(UnusedBytes, -1)
+		report.addZIP(UnusedBytes, -1)
 	}
 	return nil
 }
 
-// header reads an entry's header and, after its contents, the descriptor. Everything
+// checkHeader reads an entry's header and, after its contents, the descriptor. Everything
 // must end before next.
-func (f *file) header(m *member, i int, next int64) error {
+func (f *file) checkHeader(m *member, i int, next int64) error {
 	b, ok := f.bytes(m.offset, localSize)
 	if !ok || !hasSignature(b, sigLocal) {
 		return zipError{DirectoryBroken, i}
@@ -113,9 +113,9 @@ func (f *file) descriptor(m *member, next int64) (int64, bool) {
 	return 0, false
 }
 
-// gap checks bytes that belong to no entry. Readers that scan the ZIP from its start
+// checkGap checks bytes that belong to no entry. Readers that scan the ZIP from its start
 // instead of using its directory would find a record there.
-func (f *file) gap(from, to int64) error {
+func (f *file) checkGap(from, to int64) error {
 	in := bufio.NewReaderSize(io.NewSectionReader(f, from, to-from), 32<<10)
 	for {
 		b, err := in.Peek(4)

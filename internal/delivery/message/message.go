@@ -134,8 +134,8 @@ func (r *Report) add(f Finding) {
 	}
 }
 
-// zip adds a finding about an entry, or about the whole ZIP with -1.
-func (r *Report) zip(c Code, entry int) {
+// addZIP adds a finding about an entry, or about the whole ZIP with -1.
+func (r *Report) addZIP(c Code, entry int) {
 	r.add(Finding{Code: c, Severity: c.Severity(), Entry: entry})
 }
 

@@ -33,7 +33,7 @@ func checkName(name string) (code Code, key string) {
 	case colon >= 0:
 		worse(NameColon)
 	}
-	if strings.ContainsFunc(name, displaytext.Hidden) { // it looks like another name
+	if strings.ContainsFunc(name, displaytext.IsHidden) { // it looks like another name
 		worse(NameHidden)
 	}
 	if strings.ContainsAny(name, `<>"|?*`) {
@@ -45,7 +45,7 @@ func checkName(name string) (code Code, key string) {
 		switch {
 		case bare == "" && strings.HasPrefix(s, ".."):
 			worse(NameUp)
-		case device(s):
+		case isDevice(s):
 			worse(NameDevice)
 		case bare != s, s == "":
 			worse(NameOdd)
@@ -65,8 +65,8 @@ func fold(s string) string { return strings.ToLower(strings.ToUpper(s)) }
 
 var devices = lazyregexp.New(`^(CON|PRN|AUX|NUL|CLOCK\$|CONIN\$|CONOUT\$|(COM|LPT)[0-9¹²³])$`)
 
-// device reports whether Windows treats a name as a device, with any extension and suffix.
-func device(step string) bool {
+// isDevice reports whether Windows treats a name as a device, with any extension and suffix.
+func isDevice(step string) bool {
 	base, _, _ := strings.Cut(step, ".")
 	base, _, _ = strings.Cut(base, ":")
 	return devices().MatchString(strings.ToUpper(strings.TrimRight(base, " ")))

@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// finder receives findings.
-type finder func(c Code, element string, line int)
+// findingFunc receives findings.
+type findingFunc func(c Code, element string, line int)
 
 // readDocument reads an XML document in UTF-8, UTF-16 with a mark, or a Western single-byte
 // encoding, and compares it with the form of a Contractdocument. Entities other than XML's own
 // five are never expanded, and nothing is ever fetched. isContract is false for a document of
 // another type and for an unreadable one; found receives the reason. The error is r's.
-func readDocument(r io.Reader, l Limits, found finder) (attachments []attachment, isContract bool, err error) {
+func readDocument(r io.Reader, l Limits, found findingFunc) (attachments []attachment, isContract bool, err error) {
 	in := bufio.NewReaderSize(r, 16<<10)
-	t, odd, err := newTree(in, l)
+	t, odd, err := newDocumentReader(in, l)
 	if odd != "" {
 		found(odd, "", 0)
 	}
@@ -40,7 +40,7 @@ func readDocument(r io.Reader, l Limits, found finder) (attachments []attachment
 		return nil, false, err
 	}
 	c := checker{found: found}
-	c.group(contract, root, "")
+	c.checkGroup(contractSchema, root, "")
 	return c.attachments, true, nil
 }
 
@@ -53,8 +53,8 @@ type node struct {
 	line     int
 }
 
-// tree reads the elements of a Contractdocument.
-type tree struct {
+// documentReader reads the elements of a Contractdocument.
+type documentReader struct {
 	g       *limitedReader
 	d       *xml.Decoder
 	limit   Limits
@@ -63,9 +63,9 @@ type tree struct {
 	doctype bool
 }
 
-func newTree(r *bufio.Reader, l Limits) (_ *tree, odd Code, err error) {
+func newDocumentReader(r *bufio.Reader, l Limits) (_ *documentReader, odd Code, err error) {
 	in, plain, odd, err := decodeText(r)
-	g := &limitedReader{plain: plain, left: l.XML}
+	g := &limitedReader{asciiOnly: plain, docRemaining: l.XML}
 	switch in {
 	case nil:
 	case r:
@@ -76,12 +76,12 @@ func newTree(r *bufio.Reader, l Limits) (_ *tree, odd Code, err error) {
 	d := xml.NewDecoder(g)
 	// The guard returns UTF-8, whatever the document declares.
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
-	return &tree{g: g, d: d, limit: l}, odd, err
+	return &documentReader{g: g, d: d, limit: l}, odd, err
 }
 
 // token reads a token. Errors are problems, io.EOF or the reader's.
-func (t *tree) token() (xml.Token, error) {
-	t.g.token = t.limit.Token
+func (t *documentReader) token() (xml.Token, error) {
+	t.g.tokenRemaining = t.limit.Token
 	token, err := t.d.Token()
 	t.line, _ = t.d.InputPos()
 	switch {
@@ -111,7 +111,7 @@ type element struct {
 
 // read returns the root element. A root with another name
 // ends reading with OtherType: its content is not inspected.
-func (t *tree) read() (root node, err error) {
+func (t *documentReader) read() (root node, err error) {
 	var open []element
 	done := false
 	for {
@@ -127,11 +127,11 @@ func (t *tree) read() (root node, err error) {
 		}
 		switch x := token.(type) {
 		case xml.StartElement:
-			if open, err = t.begin(open, x, done); err != nil {
+			if open, err = t.pushElement(open, x, done); err != nil {
 				return node{}, err
 			}
 		case xml.EndElement: // ends the innermost open element
-			n := open[len(open)-1].whole()
+			n := open[len(open)-1].toNode()
 			if open = open[:len(open)-1]; len(open) == 0 {
 				root, done = n, true
 			} else {
@@ -142,7 +142,7 @@ func (t *tree) read() (root node, err error) {
 			if len(open) > 0 {
 				in := &open[len(open)-1]
 				in.text = append(in.text, x...)
-			} else if !blank(x) {
+			} else if !isBlank(x) {
 				return node{}, problem(XMLMalformed)
 			}
 		default:
@@ -153,8 +153,8 @@ func (t *tree) read() (root node, err error) {
 	}
 }
 
-// begin adds an element to the open ones.
-func (t *tree) begin(open []element, x xml.StartElement, done bool) ([]element, error) {
+// pushElement adds an element to the open ones.
+func (t *documentReader) pushElement(open []element, x xml.StartElement, done bool) ([]element, error) {
 	switch {
 	case done:
 		return nil, problem(XMLMalformed)
@@ -170,16 +170,16 @@ func (t *tree) begin(open []element, x xml.StartElement, done bool) ([]element, 
 	return append(open, element{node: n}), nil
 }
 
-// whole returns the element once its end has been read.
-func (e element) whole() node {
-	if len(e.children) == 0 || !blank(e.text) {
+// toNode returns the element once its end has been read.
+func (e element) toNode() node {
+	if len(e.children) == 0 || !isBlank(e.text) {
 		e.node.text = string(e.text)
 	}
 	return e.node
 }
 
 // otherToken handles tokens other than elements and text; begun means that the root has started.
-func (t *tree) otherToken(token xml.Token, begun bool) error {
+func (t *documentReader) otherToken(token xml.Token, begun bool) error {
 	switch x := token.(type) {
 	case xml.Directive:
 		if t.doctype = true; bytes.Contains(x, []byte("<!ENTITY")) {
@@ -196,15 +196,15 @@ func (t *tree) otherToken(token xml.Token, begun bool) error {
 	return nil
 }
 
-func blank(b []byte) bool { return len(bytes.Trim(b, " \t\r\n")) == 0 }
+func isBlank(b []byte) bool { return len(bytes.Trim(b, " \t\r\n")) == 0 }
 
 // checker compares a document with the expected form.
 type checker struct {
-	found       finder
+	found       findingFunc
 	attachments []attachment
 }
 
-func (c *checker) attributes(n node, at string) {
+func (c *checker) checkAttributes(n node, at string) {
 	for _, a := range n.attrs {
 		if a.Space == "xmlns" || a == (xml.Name{Local: "xmlns"}) {
 			c.found(Namespace, at, n.line)
@@ -214,15 +214,15 @@ func (c *checker) attributes(n node, at string) {
 	}
 }
 
-// group checks a group at path.
-func (c *checker) group(g group, n node, path string) {
+// checkGroup checks a group at path.
+func (c *checker) checkGroup(g group, n node, path string) {
 	below := func(name string) string {
 		if path == "" {
-			return shown(name)
+			return safeName(name)
 		}
-		return path + "/" + shown(name)
+		return path + "/" + safeName(name)
 	}
-	c.attributes(n, path)
+	c.checkAttributes(n, path)
 	if strings.Trim(n.text, " \t\r\n") != "" {
 		c.found(StrayText, path, n.line)
 	}
@@ -248,10 +248,10 @@ func (c *checker) group(g group, n node, path string) {
 		}
 		last = place
 		if inner != nil {
-			c.group(*inner, child, fmt.Sprintf("%s[%d]", below(name), count[name]))
+			c.checkGroup(*inner, child, fmt.Sprintf("%s[%d]", below(name), count[name]))
 			continue
 		}
-		c.attributes(child, below(name))
+		c.checkAttributes(child, below(name))
 		if len(child.children) > 0 {
 			c.found(NestedElement, below(name), child.line)
 		} else if values[name] == "" {
@@ -261,15 +261,15 @@ func (c *checker) group(g group, n node, path string) {
 			}
 		}
 	}
-	c.missing(g, n, count, values, below)
+	c.reportMissing(g, n, count, values, below)
 	if file := strings.Trim(values["BY_URLBY"], " \t\r\n"); file != "" {
 		extension := strings.TrimPrefix(strings.Trim(values["BY_EXT"], " \t\r\n"), ".")
 		c.attachments = append(c.attachments, attachment{strings.ReplaceAll(file, `\`, "/"), extension, path})
 	}
 }
 
-// missing reports what a group lacks of what it should have.
-func (c *checker) missing(g group, n node, count map[string]int, values map[string]string, below func(string) string) {
+// reportMissing reports what a group lacks of what it should have.
+func (c *checker) reportMissing(g group, n node, count map[string]int, values map[string]string, below func(string) string) {
 	for _, name := range g.elements {
 		if values[name] == "" {
 			c.found(MissingElement, below(name), n.line)
@@ -282,11 +282,11 @@ func (c *checker) missing(g group, n node, count map[string]int, values map[stri
 	}
 }
 
-// shown returns a name that is fit for a log, that is, one in the style of this
+// safeName returns a name that is fit for a log, that is, one in the style of this
 // document. For any other name, which could contain anything, it returns "?".
-func shown(name string) string {
+func safeName(name string) string {
 	group, rest, split := strings.Cut(name, "_")
-	if len(group) != 2 || split && rest == "" || len(rest) > 12 || !only(group, capitals) || !only(rest, capitals+digits) {
+	if len(group) != 2 || split && rest == "" || len(rest) > 12 || !consistsOf(group, capitals) || !consistsOf(rest, capitals+digits) {
 		return "?"
 	}
 	return name
@@ -301,18 +301,18 @@ func checkValue(name, value string) Code {
 	}
 	switch name {
 	case "VP_GEBDAT":
-		if len(value) != 8 || !only(value, digits) {
+		if len(value) != 8 || !consistsOf(value, digits) {
 			return BadDate
 		}
 		if _, err := time.Parse("20060102", value); err != nil || value[:4] == "0000" {
 			return NoSuchDate
 		}
 	case "BY_VOLGNUM":
-		if n := strings.TrimPrefix(strings.TrimPrefix(value, "+"), "-"); n == "" || len(n) > 18 || !only(n, digits) {
+		if n := strings.TrimPrefix(strings.TrimPrefix(value, "+"), "-"); n == "" || len(n) > 18 || !consistsOf(n, digits) {
 			return BadNumber
 		}
 	case "BY_EXT":
-		if e := strings.TrimPrefix(value, "."); e == "" || len(e) > 16 || !only(e, digits+capitals+letters) {
+		if e := strings.TrimPrefix(value, "."); e == "" || len(e) > 16 || !consistsOf(e, digits+capitals+letters) {
 			return BadExtension
 		}
 	case "BY_URLBY":
@@ -329,4 +329,4 @@ const (
 	letters  = "abcdefghijklmnopqrstuvwxyz"
 )
 
-func only(s, characters string) bool { return strings.Trim(s, characters) == "" }
+func consistsOf(s, characters string) bool { return strings.Trim(s, characters) == "" }

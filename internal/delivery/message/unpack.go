@@ -11,15 +11,15 @@ import (
 // unpacker returns the unpacked bytes of one entry after
 // another. It is reused, since a ZIP may have thousands.
 type unpacker struct {
-	f       *file
-	entry   int // the one being read
-	packed  *bufio.Reader
-	inflate io.ReadCloser // nil before the first packed entry
-	in      io.Reader     // packed or inflate
-	left    int64
-	want    uint32
-	crc     uint32
-	unused  bool // packed bytes remain at the end
+	f           *file
+	entry       int // the one being read
+	packed      *bufio.Reader
+	inflate     io.ReadCloser // nil before the first packed entry
+	in          io.Reader     // packed or inflate
+	remaining   int64
+	wantCRC     uint32
+	crc         uint32
+	hasTrailing bool // packed bytes remain at the end
 }
 
 func newUnpacker(f *file) *unpacker {
@@ -30,7 +30,7 @@ func newUnpacker(f *file) *unpacker {
 func (u *unpacker) open(entry int, m member) {
 	u.entry = entry
 	u.packed.Reset(io.NewSectionReader(u.f, m.data, m.packed))
-	u.left, u.want, u.crc, u.unused = m.unpacked, m.crc, 0, false
+	u.remaining, u.wantCRC, u.crc, u.hasTrailing = m.unpacked, m.crc, 0, false
 	switch {
 	case m.method == methodStore:
 		u.in = u.packed
@@ -46,7 +46,7 @@ func (u *unpacker) open(entry int, m member) {
 // Read returns io.EOF after exactly the bytes announced in the directory.
 func (u *unpacker) Read(p []byte) (int, error) {
 	n, err := u.in.Read(p)
-	if u.left -= int64(n); u.left < 0 {
+	if u.remaining -= int64(n); u.remaining < 0 {
 		return 0, zipError{SizeLie, u.entry}
 	}
 	u.crc = crc32.Update(u.crc, crc32.IEEETable, p[:n])
@@ -57,13 +57,13 @@ func (u *unpacker) Read(p []byte) (int, error) {
 		return n, nil
 	case !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		return 0, zipError{Damaged, u.entry}
-	case u.left > 0:
+	case u.remaining > 0:
 		return 0, zipError{SizeLie, u.entry}
-	case u.crc != u.want:
+	case u.crc != u.wantCRC:
 		return 0, zipError{Damaged, u.entry}
 	}
 	if _, err := u.packed.ReadByte(); err == nil {
-		u.unused = true
+		u.hasTrailing = true
 	}
 	return n, io.EOF
 }

@@ -164,7 +164,7 @@ func TestTexts(t *testing.T) {
 		{"\xff\xfe" + utf16Of(binary.LittleEndian, declared("UTF-16", "Testpersoon", "Zoëf €\U0001F600")), "Zoëf €\U0001F600"},
 		{changed("Testpersoon", " a&lt;b<![CDATA[&amp;]]><!-- x -->&#x20AC; "), " a<b&amp;€ "},
 	} {
-		in, _, err := newTree(bufio.NewReader(strings.NewReader(c.xml)), Defaults)
+		in, _, err := newDocumentReader(bufio.NewReader(strings.NewReader(c.xml)), Defaults)
 		must.Do(t, err)
 		root, err := in.read()
 		if err != nil || root.children[2].children[3].children[1].text != c.want {

@@ -20,7 +20,7 @@ import (
 const (
 	endSize       = 22 // end of central directory record, 4.3.16
 	locatorSize   = 20 // zip64 locator, 4.3.15
-	wideEndSize   = 56 // zip64 end record, 4.3.14
+	zip64EndSize  = 56 // zip64 end record, 4.3.14
 	directorySize = 46 // central directory header, 4.3.12
 	localSize     = 30 // local file header, 4.3.7
 
@@ -42,7 +42,7 @@ var (
 	sigDescriptor = []byte("PK\x07\x08")
 	sigDirectory  = []byte("PK\x01\x02")
 	sigEnd        = []byte("PK\x05\x06")
-	sigWideEnd    = []byte("PK\x06\x06")
+	sigZip64End   = []byte("PK\x06\x06")
 	sigLocator    = []byte("PK\x06\x07")
 )
 
@@ -95,27 +95,27 @@ func (b zipError) Error() string { return "message: " + string(b.code) }
 
 func archiveError(c Code) error { return zipError{c, -1} }
 
-// ending is the location of the directory.
-type ending struct {
+// directoryLocation is the location of the directory.
+type directoryLocation struct {
 	entries       uint64
 	start, length int64
 }
 
 // findEnd reads the end record and, if present, its zip64 companion. Two readers must not
 // be able to find different directories.
-func (f *file) findEnd() (ending, error) {
+func (f *file) findEnd() (directoryLocation, error) {
 	if f.size == 0 {
-		return ending{}, archiveError(EmptyFile)
+		return directoryLocation{}, archiveError(EmptyFile)
 	}
 	head, _ := f.bytes(0, 4)
 	if !hasSignature(head, sigLocal) && !hasSignature(head, sigEnd) {
-		return ending{}, archiveError(NotZIP)
+		return directoryLocation{}, archiveError(NotZIP)
 	}
 	tailSize := min(f.size, endSize+0xffff)
 	tail, _ := f.bytes(f.size-tailSize, int(tailSize))
-	at, err := endIn(tail)
+	at, err := findEndRecord(tail)
 	if err != nil {
-		return ending{}, err
+		return directoryLocation{}, err
 	}
 	b := tail[at : at+endSize]
 	end := f.size - tailSize + int64(at)
@@ -126,22 +126,22 @@ func (f *file) findEnd() (ending, error) {
 	located := ok && hasSignature(locator, sigLocator)
 	switch {
 	case wide != located: // some readers look for the locator only if needed
-		return ending{}, archiveError(Zip64Lie)
+		return directoryLocation{}, archiveError(Zip64Lie)
 	case located:
-		if entries, length, start, end, err = f.wideEnd(locator, end, entries, length, start); err != nil {
-			return ending{}, err
+		if entries, length, start, end, err = f.readZip64End(locator, end, entries, length, start); err != nil {
+			return directoryLocation{}, err
 		}
 	case disk != 0 || firstDisk != 0 || uint64(here) != entries:
-		return ending{}, archiveError(SeveralDisks)
+		return directoryLocation{}, archiveError(SeveralDisks)
 	}
 	if start > uint64(end) || start+length != uint64(end) {
-		return ending{}, archiveError(DirectoryBroken)
+		return directoryLocation{}, archiveError(DirectoryBroken)
 	}
-	return ending{entries, int64(start), int64(length)}, nil
+	return directoryLocation{entries, int64(start), int64(length)}, nil
 }
 
-// endIn finds the only end record in the last bytes of a ZIP.
-func endIn(tail []byte) (int, error) {
+// findEndRecord finds the only end record in the last bytes of a ZIP.
+func findEndRecord(tail []byte) (int, error) {
 	exact, last, short := -1, -1, false
 	for i := 0; i+endSize <= len(tail); i++ {
 		if !hasSignature(tail[i:], sigEnd) {
@@ -166,15 +166,15 @@ func endIn(tail []byte) (int, error) {
 	return last, nil
 }
 
-// wideEnd reads the 64-bit record before the locator, which
+// readZip64End reads the 64-bit record before the locator, which
 // precedes end. Values that the end record has too must agree.
-func (f *file) wideEnd(locator []byte, end int64, entries, length, start uint64) (e, l, s uint64, at int64, err error) {
+func (f *file) readZip64End(locator []byte, end int64, entries, length, start uint64) (e, l, s uint64, at int64, err error) {
 	if u32(locator, 4) != 0 || u32(locator, 16) > 1 {
 		return 0, 0, 0, 0, archiveError(SeveralDisks)
 	}
 	at = int64(u64(locator, 8)) // bytes refuses an offset that is too large
-	r, ok := f.bytes(at, wideEndSize)
-	if !ok || !hasSignature(r, sigWideEnd) || u64(r, 4) > uint64(f.size) || at+12+int64(u64(r, 4)) != end-locatorSize {
+	r, ok := f.bytes(at, zip64EndSize)
+	if !ok || !hasSignature(r, sigZip64End) || u64(r, 4) > uint64(f.size) || at+12+int64(u64(r, 4)) != end-locatorSize {
 		return 0, 0, 0, 0, archiveError(Zip64Lie)
 	}
 	e, l, s = u64(r, 32), u64(r, 40), u64(r, 48)
@@ -189,18 +189,18 @@ func (f *file) wideEnd(locator []byte, end int64, entries, length, start uint64)
 
 // member is an entry in the ZIP's directory.
 type member struct {
-	name, shown      string // raw, and as UTF-8
-	flags, method    int
-	crc              uint32
-	packed, unpacked int64
-	offset           int64 // of its header
-	data, end        int64 // of its contents; end includes what follows them
-	folder           bool
+	name, displayName string // raw, and as UTF-8
+	flags, method     int
+	crc               uint32
+	packed, unpacked  int64
+	offset            int64 // of its header
+	data, end         int64 // of its contents; end includes what follows them
+	folder            bool
 }
 
-// directory reads the directory. Problems with a single entry go
+// readDirectory reads the directory. Problems with a single entry go
 // into the report; an error means that continuing is pointless.
-func (f *file) directory(e ending, l Limits, report *Report) ([]member, error) {
+func (f *file) readDirectory(e directoryLocation, l Limits, report *Report) ([]member, error) {
 	switch {
 	case e.entries == 0:
 		return nil, archiveError(EmptyZIP)
@@ -226,24 +226,24 @@ func (f *file) directory(e ending, l Limits, report *Report) ([]member, error) {
 		}
 		name, extra := rest[:u16(head[:], 28)], rest[u16(head[:], 28):][:u16(head[:], 30)]
 		m := member{name: string(name), flags: u16(head[:], 8), method: u16(head[:], 10), crc: uint32(u32(head[:], 16))}
-		if err := m.sizes(head[:], extra); err != nil {
+		if err := m.readSizes(head[:], extra); err != nil {
 			return nil, err
 		}
-		m.shown = nameOf(m, extra, i, report)
-		m.folder = strings.HasSuffix(m.shown, "/")
-		code, key := checkName(m.shown)
+		m.displayName = nameOf(m, extra, i, report)
+		m.folder = strings.HasSuffix(m.displayName, "/")
+		code, key := checkName(m.displayName)
 		if code != "" {
-			report.zip(code, i)
+			report.addZIP(code, i)
 		}
 		if first, twice := keys[key]; !twice {
 			keys[key] = i
-		} else if members[first].shown == m.shown {
-			report.zip(NameTwice, i)
+		} else if members[first].displayName == m.displayName {
+			report.addZIP(NameTwice, i)
 		} else {
-			report.zip(NameCase, i)
+			report.addZIP(NameCase, i)
 		}
 		if code := kindOf(u16(head[:], 4)>>8, u32(head[:], 38)); code != "" {
-			report.zip(code, i)
+			report.addZIP(code, i)
 		}
 		m.check(i, l, report)
 		packed += m.packed
@@ -257,7 +257,7 @@ func (f *file) directory(e ending, l Limits, report *Report) ([]member, error) {
 		return nil, archiveError(DirectoryBroken)
 	}
 	if unpacked > freeRatio && unpacked/l.Ratio > packed {
-		report.zip(UnpacksTooFar, -1)
+		report.addZIP(UnpacksTooFar, -1)
 	}
 	return members, nil
 }
@@ -266,21 +266,21 @@ func (f *file) directory(e ending, l Limits, report *Report) ([]member, error) {
 func (m member) check(i int, l Limits, report *Report) {
 	switch {
 	case m.flags&(flagEncrypted|flagStrong|flagMasked) != 0 || m.method == 99:
-		report.zip(Encrypted, i)
+		report.addZIP(Encrypted, i)
 	case m.method != methodStore && m.method != methodDeflate:
-		report.zip(Method, i)
+		report.addZIP(Method, i)
 	case m.method == methodStore && m.packed != m.unpacked:
-		report.zip(SizeLie, i)
+		report.addZIP(SizeLie, i)
 	case m.folder && (m.unpacked != 0 || m.packed > 8): // compressed, nothing takes a few bytes
-		report.zip(SizeLie, i)
+		report.addZIP(SizeLie, i)
 	}
 	if m.unpacked > freeRatio && m.unpacked/l.Ratio > m.packed {
-		report.zip(UnpacksTooFar, i)
+		report.addZIP(UnpacksTooFar, i)
 	}
 }
 
-// sizes reads an entry's sizes and offset, which may be in its extra field.
-func (m *member) sizes(head, extra []byte) error {
+// readSizes reads an entry's sizes and offset, which may be in its extra field.
+func (m *member) readSizes(head, extra []byte) error {
 	unpacked, packed, offset := u32(head, 24), u32(head, 20), u32(head, 42)
 	disk := u16(head, 34)
 	wide, count := extraField(extra, extraZip64)
@@ -336,17 +336,17 @@ func nameOf(m member, extra []byte, i int, report *Report) string {
 	marked := m.flags&flagUTF8 != 0
 	switch {
 	case second != "" && second != m.name && (ascii || marked):
-		report.zip(NameTwofold, i) // some readers use one, some the other
+		report.addZIP(NameTwofold, i) // some readers use one, some the other
 		return m.name
 	case ascii || marked:
 		return m.name
 	case second != "":
 		return second
 	case utf8.ValidString(m.name):
-		report.zip(NameUnmarked, i)
+		report.addZIP(NameUnmarked, i)
 		return m.name
 	}
-	report.zip(NameOld, i)
+	report.addZIP(NameOld, i)
 	old, _ := charmap.CodePage437.NewDecoder().String(m.name) // has a character for every byte
 	return old
 }

@@ -61,7 +61,7 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 	}
 	duplicate := cmp.Or(s.Duplicate, b.policy().Duplicate)
 	now := b.o.Now()
-	it.ID, it.Intermediary, it.State, it.Added, it.NextTry, it.Kept = id, s.Intermediary, Waiting, now, now, true
+	it.ID, it.Intermediary, it.State, it.Added, it.NextTry, it.HasCopy = id, s.Intermediary, Waiting, now, now, true
 	if !utf8.ValidString(it.Path) {
 		it.Path = it.Name
 	}
@@ -92,7 +92,7 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 		return insertItem(ctx, tx, it)
 	})
 	if err != nil || a.Item.ID != id {
-		_ = b.drop(id) // any remains are swept later
+		_ = b.removeCopy(id) // any remains are swept later
 	}
 	if err != nil {
 		return Added{}, err
@@ -116,16 +116,16 @@ func duplicateOf(ctx context.Context, tx *sql.Tx, it Item) (_ Item, found bool, 
 	if err != nil || len(same) > 0 {
 		return append(same, Item{})[0], len(same) > 0, err
 	}
-	past, err := remembered(ctx, tx, it)
+	past, err := pastItem(ctx, tx, it)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Item{}, false, nil
 	}
 	return past, err == nil, err
 }
 
-// Try checks a file like Add, but keeps nothing. A generated file is stored in the folder
+// DryRun checks a file like Add, but keeps nothing. A generated file is stored in the folder
 // temp meanwhile. Its errors are those of Add.
-func Try(ctx context.Context, s Source, temp string, check Check) (size int64, found []message.Finding, err error) {
+func DryRun(ctx context.Context, s Source, temp string, check Check) (size int64, found []message.Finding, err error) {
 	var f *os.File
 	if s.Write == nil {
 		f, _, err = openFile(s.Path)
@@ -133,9 +133,9 @@ func Try(ctx context.Context, s Source, temp string, check Check) (size int64, f
 		err = troubleOf(err)
 	} else {
 		defer func() { _ = os.Remove(f.Name()) }()
-		w := &counting{w: f, ctx: ctx, sum: sha256.New()}
+		w := &spoolWriter{w: f, ctx: ctx, sum: sha256.New()}
 		if err = s.Write(ctx, w); w.err != nil {
-			err = named(ctx, w.err)
+			err = asTrouble(ctx, w.err)
 		}
 	}
 	if f == nil {
@@ -147,14 +147,14 @@ func Try(ctx context.Context, s Source, temp string, check Check) (size int64, f
 	}
 	info, err := f.Stat()
 	if err != nil {
-		return 0, nil, Unreadable(err)
+		return 0, nil, RefuseUnreadable(err)
 	}
 	if info.Size() == 0 {
 		return 0, nil, errEmpty
 	}
 	found, err = check(ctx, f, info.Size())
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrRefused) {
-		err = Unreadable(err)
+		err = RefuseUnreadable(err)
 	}
 	return info.Size(), found, err
 }
@@ -163,14 +163,14 @@ func Try(ctx context.Context, s Source, temp string, check Check) (size int64, f
 func openFile(path string) (*os.File, os.FileInfo, error) {
 	info, err := os.Stat(path) // before opening: opening a pipe would block
 	if err != nil {
-		return nil, nil, Unreadable(err)
+		return nil, nil, RefuseUnreadable(err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, nil, errNoFile
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, nil, Unreadable(err)
+		return nil, nil, RefuseUnreadable(err)
 	}
 	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
 		_ = f.Close()
@@ -194,22 +194,22 @@ func copyFile(w io.Writer, path string) error {
 func Copy(w io.Writer, f *os.File, info os.FileInfo) error {
 	n, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{f}, make([]byte, 256<<10))
 	if err != nil {
-		return Unreadable(err) // unless it is w's own, which w has recorded
+		return RefuseUnreadable(err) // unless it is w's own, which w has recorded
 	}
 	after, err := f.Stat()
 	if err != nil || n != info.Size() || after.Size() != n || !after.ModTime().Equal(info.ModTime()) {
-		return Changed()
+		return RefuseChanged()
 	}
 	return nil
 }
 
-// Unreadable returns the RefusedError for a file that cannot be read, with the reason.
-func Unreadable(err error) error {
+// RefuseUnreadable returns the RefusedError for a file that cannot be read, with the reason.
+func RefuseUnreadable(err error) error {
 	return refuse(CodeUnreadable, "the file cannot be read: %v", withoutPaths(err))
 }
 
-// Changed returns the RefusedError for a file that changed while it was read.
-func Changed() error {
+// RefuseChanged returns the RefusedError for a file that changed while it was read.
+func RefuseChanged() error {
 	return refuse(CodeChanged, "the file changed while it was read; try again when it is complete")
 }
 

@@ -196,7 +196,7 @@ func TestMade(t *testing.T) {
 	if err != nil || a.Item.Name != "made.zip" || string(got) != "PK made" {
 		t.Errorf("%+v %v %q", a, err, got)
 	}
-	if _, _, err := Try(t.Context(), Source{Write: func(context.Context, io.Writer) error { return nil }}, b.spool("absent"), nil); troubleIn(err) != SpoolGone {
+	if _, _, err := DryRun(t.Context(), Source{Write: func(context.Context, io.Writer) error { return nil }}, b.spoolPath("absent"), nil); troubleIn(err) != SpoolGone {
 		t.Errorf("tried with no folder: %v", err)
 	}
 }
@@ -222,14 +222,14 @@ func TestFindingsAreKept(t *testing.T) {
 	if _, err := strict.Add(t.Context(), Source{Path: warned, Intermediary: "x"}); !errors.Is(err, ErrRefused) {
 		t.Errorf("a warning, strictly: %v", err)
 	}
-	if pack(nil) != "" || (Item{found: "nonsense"}).Findings() != nil {
+	if pack(nil) != "" || (Item{packedFindings: "nonsense"}).Findings() != nil {
 		t.Error("nothing is something")
 	}
 }
 
 // TestConfigure: a new policy applies from the next item on.
 func TestConfigure(t *testing.T) {
-	b := open(t, Options{Hub: says(hub.Receipt{Status: 200, Answer: "ok", Cut: true})})
+	b := open(t, Options{Hub: says(hub.Receipt{Status: 200, Answer: "ok", Truncated: true})})
 	b.Configure(Policy{Duplicate: DuplicateSend, KeepSent: 3, Uncertain: UncertainRetry})
 	path := write(t, "a.zip", zipped(t, "a"))
 	ids := []string{add(t, b, path).ID, add(t, b, path).ID}
@@ -239,11 +239,11 @@ func TestConfigure(t *testing.T) {
 	work(t, b)
 	until(t, b, func(all []Item) bool { return all[0].State == Delivered && all[1].State == Delivered })
 	it := get(t, b, ids[0])
-	if it.State != Delivered || !it.Kept {
+	if it.State != Delivered || !it.HasCopy {
 		t.Errorf("%+v", it)
 	}
 	all, err := b.Receipts(t.Context(), ids[0])
-	if err != nil || len(all) != 1 || !all[0].Cut || all[0].Body != "ok" {
+	if err != nil || len(all) != 1 || !all[0].Truncated || all[0].Body != "ok" {
 		t.Errorf("%+v, %v", all, err)
 	}
 }

@@ -43,7 +43,7 @@ func pack(found []message.Finding) string {
 // maxFindings; they contain nothing from the message itself.
 func (it Item) Findings() []message.Finding {
 	var found []message.Finding
-	if it.found == "" || json.Unmarshal([]byte(it.found), &found) != nil {
+	if it.packedFindings == "" || json.Unmarshal([]byte(it.packedFindings), &found) != nil {
 		return nil
 	}
 	return found

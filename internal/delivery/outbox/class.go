@@ -22,26 +22,26 @@ var (
 type class string
 
 const (
-	safe      class = "safe"      // the hub does not have all of it: sent again
-	done      class = "done"      // delivered
-	unknown   class = "unknown"   // all was sent, outcome unknown
-	permanent class = "permanent" // this item is unacceptable
-	hold      class = "hold"      // no item is acceptable until an administrator acts
-	conflict  class = "conflict"  // the hub may already have it
-	later     class = "later"     // the hub asks to retry later
-	odd       class = "odd"       // anything else
-	local     class = "local"     // our copy is gone or damaged
-	unread    class = "unread"    // our copy is currently unreadable
-	split     class = "split"     // a request of several was refused: each is sent alone
-	cut       class = "cut"       // we aborted the request
+	classUnsent         class = "safe"      // the hub does not have all of it: sent again
+	classDelivered      class = "done"      // delivered
+	classUnknown        class = "unknown"   // all was sent, outcome unknown
+	classPermanent      class = "permanent" // this item is unacceptable
+	classHold           class = "hold"      // no item is acceptable until an administrator acts
+	classConflict       class = "conflict"  // the hub may already have it
+	classRetryLater     class = "later"     // the hub asks to retry later
+	classOddStatus      class = "odd"       // anything else
+	classCopyLost       class = "local"     // our copy is gone or damaged
+	classCopyUnreadable class = "unread"    // our copy is currently unreadable
+	classSplit          class = "split"     // a request of several was refused: each is sent alone
+	classAborted        class = "cut"       // we aborted the request
 )
 
 // outcome is the result of a request for one of its items.
 type outcome struct {
-	class  class
-	reason Reason
-	status int
-	after  time.Duration // the delay the hub asks for
+	class      class
+	reason     Reason
+	status     int
+	retryAfter time.Duration // the delay the hub asks for
 }
 
 // classify returns what the end of a request means for one of its items. whole means that
@@ -49,34 +49,34 @@ type outcome struct {
 func classify(r hub.Receipt, err error, whole, ended bool) outcome {
 	switch {
 	case errors.Is(err, errMissing):
-		return outcome{class: local, reason: CopyMissing}
+		return outcome{class: classCopyLost, reason: CopyMissing}
 	case errors.Is(err, errDamaged):
-		return outcome{class: local, reason: CopyDamaged}
+		return outcome{class: classCopyLost, reason: CopyDamaged}
 	case err != nil && ended: // before ErrItem, since aborting at a file's last byte yields one
-		return outcome{class: cut}
+		return outcome{class: classAborted}
 	case errors.Is(err, hub.ErrItem):
-		return outcome{class: unread, reason: CopyUnread}
+		return outcome{class: classCopyUnreadable, reason: CopyUnreadable}
 	case err != nil:
 		if why := holdReason(contact.FailureOf(err)); why != "" {
-			return outcome{class: hold, reason: why}
+			return outcome{class: classHold, reason: why}
 		}
-		return outcome{class: safe, reason: Unreachable}
+		return outcome{class: classUnsent, reason: Unreachable}
 	case r.Status == 0 && !whole && ended:
-		return outcome{class: cut}
+		return outcome{class: classAborted}
 	case r.Status == 0 && !whole:
 		// The hub cannot have what was not sent.
-		return outcome{class: safe, reason: Unreachable, after: r.RetryAfter}
+		return outcome{class: classUnsent, reason: Unreachable, retryAfter: r.RetryAfter}
 	case r.Status == 0:
-		return outcome{class: unknown, reason: NoAnswer}
+		return outcome{class: classUnknown, reason: NoAnswer}
 	}
-	o := outcome{status: r.Status, after: r.RetryAfter}
+	o := outcome{status: r.Status, retryAfter: r.RetryAfter}
 	o.class, o.reason = classOfStatus(r.Status)
 	switch {
-	case o.class != done:
+	case o.class != classDelivered:
 	case r.Broken:
-		o.class, o.reason = unknown, NoAnswer
-	case r.Page || r.Early || !plausibleAnswer(r.Status, r.Answer, r.Cut):
-		o.class, o.reason = unknown, NotAnAnswer
+		o.class, o.reason = classUnknown, NoAnswer
+	case r.WebPage || r.Early || !plausibleAnswer(r.Status, r.Answer, r.Truncated):
+		o.class, o.reason = classUnknown, NotAnAnswer
 	}
 	return o
 }
@@ -85,49 +85,49 @@ func classify(r hub.Receipt, err error, whole, ended bool) outcome {
 func classOfStatus(s int) (class, Reason) {
 	switch s {
 	case 400, 404, 405, 410, 411, 413, 414, 415, 422, 431, 501:
-		return permanent, ByHub
+		return classPermanent, RefusedByHub
 	case http.StatusUnauthorized: // the token was already renewed
-		return hold, CredentialsOff
+		return classHold, CredentialsRefused
 	case http.StatusForbidden:
-		return hold, Forbidden
+		return classHold, Forbidden
 	case http.StatusProxyAuthRequired:
-		return hold, ProxyLogin
+		return classHold, ProxyLogin
 	case http.StatusConflict, http.StatusPreconditionFailed:
-		return conflict, Conflict
+		return classConflict, Conflict
 	case http.StatusRequestTimeout, http.StatusMisdirectedRequest, http.StatusTooEarly, http.StatusTooManyRequests:
-		return later, Busy
+		return classRetryLater, RetryLater
 	}
 	switch {
 	case s >= 200 && s < 300:
-		return done, NoReason
+		return classDelivered, NoReason
 	case s >= 300 && s < 400:
-		return hold, Redirected
+		return classHold, Redirected
 	case s >= 500 && s < 600:
-		return later, Busy
+		return classRetryLater, RetryLater
 	}
-	return odd, Odd
+	return classOddStatus, OddStatus
 }
 
 // holdReason returns the reason to hold the queue after a failure before the request; "" for none.
 func holdReason(f contact.Failure) Reason {
 	switch f {
 	case contact.CredentialsRefused:
-		return CredentialsOff
+		return CredentialsRefused
 	case contact.ScopeRefused:
 		return Forbidden
 	case contact.ProxyLogin:
 		return ProxyLogin
-	case contact.CertificateUnknown, contact.CertificateExpired, contact.CertificateName, contact.ClockWrong:
+	case contact.CertificateUnknown, contact.CertificateExpired, contact.CertificateMismatch, contact.ClockWrong:
 		return Certificate
-	case contact.NotSetUp, contact.SecretNoRight:
+	case contact.NotSetUp, contact.SecretNotForUser:
 		return NotSetUp
 	}
 	return ""
 }
 
-// ofPages are tags found in web pages, including captive portals, but not
+// pageTags are tags found in web pages, including captive portals, but not
 // in answers of a hub.
-var ofPages = []string{"<!doctype html", "<html", "<head", "<body", "<title", "<meta", "<script", "<form", "<noscript"}
+var pageTags = []string{"<!doctype html", "<html", "<head", "<body", "<title", "<meta", "<script", "<form", "<noscript"}
 
 // plausibleAnswer reports whether the body of a successful response can
 // be the hub's answer: it is not empty unless the status says so, not a
@@ -139,7 +139,7 @@ func plausibleAnswer(status int, body string, cut bool) bool {
 	switch body[0] {
 	case '<':
 		page := strings.ToLower(body)
-		return !slices.ContainsFunc(ofPages, func(tag string) bool { return strings.Contains(page, tag) })
+		return !slices.ContainsFunc(pageTags, func(tag string) bool { return strings.Contains(page, tag) })
 	case '{', '[':
 		return cut || json.Valid([]byte(body))
 	}
@@ -153,18 +153,18 @@ func itemStatuses(r hub.Receipt, items int) (all []int, unclear bool) {
 	if r.Status >= 300 {
 		return nil, false
 	}
-	if r.Unread {
+	if r.TooLong {
 		return nil, items > 1
 	}
 	named, bad := 0, false
-	for _, s := range r.Items {
+	for _, s := range r.ItemStatuses {
 		if s != 0 {
 			named++
 			bad = bad || s >= 300
 		}
 	}
-	if len(r.Items) == items && named == items {
-		return r.Items, false
+	if len(r.ItemStatuses) == items && named == items {
+		return r.ItemStatuses, false
 	}
 	return nil, bad
 }
@@ -180,15 +180,16 @@ func classifyAll(r hub.Receipt, err error, whole []bool, ended bool) []outcome {
 		}
 		all[i] = classify(one, err, whole[i], ended)
 		c := all[i].class
-		if unclear && c == done {
-			all[i].class, all[i].reason = unknown, Unclear
+		if unclear && c == classDelivered {
+			all[i].class, all[i].reason = classUnknown, Unclear
 		}
-		if per != nil && c == hold {
+		if per != nil && c == classHold {
 			// The hub accepted the request but not this item, so the queue is unaffected.
-			all[i].class, all[i].reason = permanent, ByHub
+			all[i].class, all[i].reason = classPermanent, RefusedByHub
 		}
-		if len(all) > 1 && per == nil && (c == permanent || c == local || c == unread || c == conflict || c == odd) {
-			all[i].class, all[i].reason = split, Separately
+		if len(all) > 1 && per == nil && (c == classPermanent || c == classCopyLost || c == classCopyUnreadable ||
+			c == classConflict || c == classOddStatus) {
+			all[i].class, all[i].reason = classSplit, SentAlone
 		}
 	}
 	return all

@@ -19,13 +19,13 @@ import (
 
 // registered lists the 63 registered status codes by class.
 var registered = map[class][]int{
-	odd: {100, 101, 102, 103,
+	classOddStatus: {100, 101, 102, 103,
 		402, 406, 416, 417, 418, 423, 424, 426, 428, 451},
-	done:      {200, 201, 202, 203, 204, 205, 206, 207, 208, 226},
-	permanent: {400, 404, 405, 410, 411, 413, 414, 415, 422, 431, 501},
-	hold:      {300, 301, 302, 303, 304, 305, 306, 307, 308, 401, 403, 407},
-	conflict:  {409, 412},
-	later:     {408, 421, 425, 429, 500, 502, 503, 504, 505, 506, 507, 508, 510, 511},
+	classDelivered:  {200, 201, 202, 203, 204, 205, 206, 207, 208, 226},
+	classPermanent:  {400, 404, 405, 410, 411, 413, 414, 415, 422, 431, 501},
+	classHold:       {300, 301, 302, 303, 304, 305, 306, 307, 308, 401, 403, 407},
+	classConflict:   {409, 412},
+	classRetryLater: {408, 421, 425, 429, 500, 502, 503, 504, 505, 506, 507, 508, 510, 511},
 }
 
 // startWire starts a hub of raw bytes and returns its address. answer answers a delivery,
@@ -51,7 +51,7 @@ func startWire(t testing.TB, answer func(net.Conn, *http.Request)) string {
 // sentItem returns an item whose request has begun, and the effect of its result.
 func sentItem(r hub.Receipt) (Item, effect, class) {
 	o := classifyAll(r, nil, []bool{true}, false)[0]
-	it, e := decide(begin(Item{State: Waiting, Added: monday}, monday), o, monday, rules{firstWait: time.Second, jitter: plainJitter})
+	it, e := decide(beginRequest(Item{State: Waiting, Added: monday}, monday), o, monday, rules{firstWait: time.Second, jitter: plainJitter})
 	return it, e, o.class
 }
 
@@ -66,11 +66,12 @@ func TestEveryStatus(t *testing.T) {
 				body = ""
 			}
 			it, e, got := sentItem(hub.Receipt{Status: status, Answer: body})
-			want := map[class]State{done: Delivered, permanent: Refused, hold: Waiting, conflict: Uncertain, later: Waiting, odd: Waiting}[c]
-			if got != c || it.State != want || it.Status != status || (e.hold != "") != (c == hold) {
+			want := map[class]State{classDelivered: Delivered, classPermanent: Refused, classHold: Waiting, classConflict: Uncertain,
+				classRetryLater: Waiting, classOddStatus: Waiting}[c]
+			if got != c || it.State != want || it.Status != status || (e.hold != "") != (c == classHold) {
 				t.Errorf("%d: %v, %s %s (status %d), held %q; want %v, %s", status, got, it.State, it.Reason, it.Status, e.hold, c, want)
 			}
-			if c == hold && (it.Attempts != 0 || it.Tries != 0) {
+			if c == classHold && (it.Attempts != 0 || it.Tries != 0) {
 				t.Errorf("%d: a hold used up %d attempts, %d tries", status, it.Attempts, it.Tries)
 			}
 		}
@@ -90,9 +91,9 @@ func TestBodiesOfSuccess(t *testing.T) {
 		{"JSON", hub.Receipt{Answer: `{"data":{"items":[{"id":"x"}]}}`}, Delivered},
 		{"a word", hub.Receipt{Answer: "OK"}, Delivered},
 		{"XML", hub.Receipt{Answer: `<?xml version="1.0"?><ontvangen/>`}, Delivered},
-		{"long JSON", hub.Receipt{Answer: `{"a":"` + strings.Repeat("é", 2000), Cut: true}, Delivered},
+		{"long JSON", hub.Receipt{Answer: `{"a":"` + strings.Repeat("é", 2000), Truncated: true}, Delivered},
 		{"nothing", hub.Receipt{}, Uncertain},
-		{"a page by its type", hub.Receipt{Answer: "Log in to this network", Page: true}, Uncertain},
+		{"a page by its type", hub.Receipt{Answer: "Log in to this network", WebPage: true}, Uncertain},
 		{"before the end of the request", hub.Receipt{Answer: "{}", Early: true}, Uncertain},
 		{"broken off", hub.Receipt{Answer: "{}", Broken: true}, Uncertain},
 		{"captive portal that lies", hub.Receipt{Answer: "<!doctype HTML><title>Log in</title>"}, Uncertain},
@@ -112,21 +113,21 @@ func TestBodiesOfSuccess(t *testing.T) {
 // acts. After all others the item is sent again.
 func TestFailuresBeforeTheRequest(t *testing.T) {
 	for f, held := range map[contact.Failure]Reason{
-		contact.CredentialsRefused: CredentialsOff, contact.ScopeRefused: Forbidden, contact.ProxyLogin: ProxyLogin,
-		contact.CertificateUnknown: Certificate, contact.CertificateExpired: Certificate, contact.CertificateName: Certificate, contact.ClockWrong: Certificate,
-		contact.NotSetUp: NotSetUp, contact.SecretNoRight: NotSetUp,
+		contact.CredentialsRefused: CredentialsRefused, contact.ScopeRefused: Forbidden, contact.ProxyLogin: ProxyLogin,
+		contact.CertificateUnknown: Certificate, contact.CertificateExpired: Certificate, contact.CertificateMismatch: Certificate, contact.ClockWrong: Certificate,
+		contact.NotSetUp: NotSetUp, contact.SecretNotForUser: NotSetUp,
 		contact.NoNetwork: "", contact.NameNotResolved: "", contact.ConnectionRefused: "", contact.TLSFailed: "", contact.ProxyFailed: "",
 		contact.HubSlow: "", contact.HubError: "", contact.NotUnderstood: "",
 	} {
-		want := outcome{class: hold, reason: held}
+		want := outcome{class: classHold, reason: held}
 		if held == "" {
-			want = outcome{class: safe, reason: Unreachable}
+			want = outcome{class: classUnsent, reason: Unreachable}
 		}
 		if o := classify(hub.Receipt{}, &contact.LookupError{Failure: f}, false, false); o != want {
 			t.Errorf("%s: %+v, want %+v", f, o, want)
 		}
 	}
-	if o := classify(hub.Receipt{}, context.Canceled, false, false); o.class != safe {
+	if o := classify(hub.Receipt{}, context.Canceled, false, false); o.class != classUnsent {
 		t.Errorf("the client was closed: %+v", o)
 	}
 }
@@ -160,7 +161,7 @@ func TestTransportFaults(t *testing.T) {
 			_, _ = io.CopyN(io.Discard, r.Body, 1000)
 			_, _ = io.WriteString(c, "HTTP/1.1 413 Too large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 			_, _ = io.Copy(io.Discard, r.Body)
-		}, 8 << 20, Refused, ByHub, true},
+		}, 8 << 20, Refused, RefusedByHub, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := open(t, Options{Hub: to(newClient(t, startWire(t, c.answer)))})
@@ -170,10 +171,10 @@ func TestTransportFaults(t *testing.T) {
 			}
 			it = get(t, b, it.ID)
 			q, err := readQueue(t.Context(), b.db)
-			if err != nil || it.State != c.want || it.Reason != c.reason || q.Held != "" || (it.Attempts > 0) != c.counted {
-				t.Errorf("%s %q, %d attempts, held %q, %v; want %s %q", it.State, it.Reason, it.Attempts, q.Held, err, c.want, c.reason)
+			if err != nil || it.State != c.want || it.Reason != c.reason || q.HoldReason != "" || (it.Attempts > 0) != c.counted {
+				t.Errorf("%s %q, %d attempts, held %q, %v; want %s %q", it.State, it.Reason, it.Attempts, q.HoldReason, err, c.want, c.reason)
 			}
-			if paused := q.Paused != ""; paused != (c.want != Refused) {
+			if paused := q.PauseReason != ""; paused != (c.want != Refused) {
 				t.Errorf("the queue rests: %v", paused)
 			}
 		})
@@ -184,7 +185,7 @@ func TestTransportFaults(t *testing.T) {
 // is believed, and that the items of a request refused as a whole are sent one by one.
 func TestAnswersPerItem(t *testing.T) {
 	per := func(status int, items ...int) hub.Receipt {
-		return hub.Receipt{Status: status, Answer: `{"data":{}}`, Items: items}
+		return hub.Receipt{Status: status, Answer: `{"data":{}}`, ItemStatuses: items}
 	}
 	whole := []bool{true, true}
 	for _, c := range []struct {
@@ -194,26 +195,27 @@ func TestAnswersPerItem(t *testing.T) {
 		whole  []bool
 		wanted []class
 	}{
-		{"all well", hub.Receipt{Status: 200, Answer: `{"ok":1}`}, nil, whole, []class{done, done}},
-		{"one refused", per(207, 201, 422), nil, whole, []class{done, permanent}},
-		{"one later", per(200, 503, 200), nil, whole, []class{later, done}},
-		{"one forbidden", per(200, 403, 200), nil, whole, []class{permanent, done}},
-		{"all, one by one", per(200, 201, 200), nil, whole, []class{done, done}},
-		{"a refusal of nobody knows which", per(200, 503), nil, whole, []class{unknown, unknown}},
-		{"a refusal beside an item without a status", per(207, 0, 422), nil, whole, []class{unknown, unknown}},
-		{"another number of items, all well", per(200, 201), nil, whole, []class{done, done}},
-		{"statuses of another kind", per(200, 0, 0), nil, whole, []class{done, done}},
-		{"more than was read", hub.Receipt{Status: 200, Answer: `{"data":`, Cut: true, Unread: true}, nil, whole, []class{unknown, unknown}},
-		{"refused as a whole", hub.Receipt{Status: 400, Answer: "no"}, nil, whole, []class{split, split}},
-		{"refused as a whole, with items", per(400, 201, 200), nil, whole, []class{split, split}},
-		{"more items, one without a status", per(200, 201, 0, 200), nil, whole, []class{done, done}},
-		{"a conflict", hub.Receipt{Status: 409}, nil, whole, []class{split, split}},
-		{"an odd status", hub.Receipt{Status: 402}, nil, whole, []class{split, split}},
-		{"a copy that cannot be read", hub.Receipt{}, hub.ErrItem, whole, []class{split, split}},
-		{"credentials", hub.Receipt{Status: 401}, nil, whole, []class{hold, hold}},
-		{"busy", hub.Receipt{Status: 503}, nil, whole, []class{later, later}},
-		{"broken after the first", hub.Receipt{}, nil, []bool{true, false}, []class{unknown, safe}},
-		{"a copy is gone", hub.Receipt{}, fmt.Errorf("item 2: %w", errMissing), []bool{true, false}, []class{split, split}},
+		{"all well", hub.Receipt{Status: 200, Answer: `{"ok":1}`}, nil, whole, []class{classDelivered, classDelivered}},
+		{"one refused", per(207, 201, 422), nil, whole, []class{classDelivered, classPermanent}},
+		{"one later", per(200, 503, 200), nil, whole, []class{classRetryLater, classDelivered}},
+		{"one forbidden", per(200, 403, 200), nil, whole, []class{classPermanent, classDelivered}},
+		{"all, one by one", per(200, 201, 200), nil, whole, []class{classDelivered, classDelivered}},
+		{"a refusal of nobody knows which", per(200, 503), nil, whole, []class{classUnknown, classUnknown}},
+		{"a refusal beside an item without a status", per(207, 0, 422), nil, whole, []class{classUnknown, classUnknown}},
+		{"another number of items, all well", per(200, 201), nil, whole, []class{classDelivered, classDelivered}},
+		{"statuses of another kind", per(200, 0, 0), nil, whole, []class{classDelivered, classDelivered}},
+		{"more than was read", hub.Receipt{Status: 200, Answer: `{"data":`, Truncated: true, TooLong: true}, nil, whole,
+			[]class{classUnknown, classUnknown}},
+		{"refused as a whole", hub.Receipt{Status: 400, Answer: "no"}, nil, whole, []class{classSplit, classSplit}},
+		{"refused as a whole, with items", per(400, 201, 200), nil, whole, []class{classSplit, classSplit}},
+		{"more items, one without a status", per(200, 201, 0, 200), nil, whole, []class{classDelivered, classDelivered}},
+		{"a conflict", hub.Receipt{Status: 409}, nil, whole, []class{classSplit, classSplit}},
+		{"an odd status", hub.Receipt{Status: 402}, nil, whole, []class{classSplit, classSplit}},
+		{"a copy that cannot be read", hub.Receipt{}, hub.ErrItem, whole, []class{classSplit, classSplit}},
+		{"credentials", hub.Receipt{Status: 401}, nil, whole, []class{classHold, classHold}},
+		{"busy", hub.Receipt{Status: 503}, nil, whole, []class{classRetryLater, classRetryLater}},
+		{"broken after the first", hub.Receipt{}, nil, []bool{true, false}, []class{classUnknown, classUnsent}},
+		{"a copy is gone", hub.Receipt{}, fmt.Errorf("item 2: %w", errMissing), []bool{true, false}, []class{classSplit, classSplit}},
 	} {
 		for i, o := range classifyAll(c.r, c.err, c.whole, false) {
 			if o.class != c.wanted[i] {
@@ -222,11 +224,11 @@ func TestAnswersPerItem(t *testing.T) {
 		}
 	}
 	for _, status := range []int{200, 207} {
-		if o := classifyAll(per(status, 422), nil, []bool{true}, false); o[0].class != permanent {
+		if o := classifyAll(per(status, 422), nil, []bool{true}, false); o[0].class != classPermanent {
 			t.Errorf("one item, %d: %v", status, o[0].class)
 		}
 	}
-	if o := classifyAll(per(200, 201, 422), nil, []bool{true}, false); o[0].class != unknown || o[0].reason != Unclear {
+	if o := classifyAll(per(200, 201, 422), nil, []bool{true}, false); o[0].class != classUnknown || o[0].reason != Unclear {
 		t.Errorf("one item, two statuses: %v", o[0].class)
 	}
 	for _, c := range []struct {
@@ -235,12 +237,12 @@ func TestAnswersPerItem(t *testing.T) {
 		whole bool
 		want  class
 	}{
-		{hub.Receipt{}, errors.New("x"), true, cut},
-		{hub.Receipt{}, fmt.Errorf("%w: %w", hub.ErrItem, context.Canceled), true, cut},
-		{hub.Receipt{}, nil, false, cut},
-		{hub.Receipt{}, nil, true, unknown},
-		{hub.Receipt{Status: 413}, nil, false, permanent},
-		{hub.Receipt{Status: 200, Answer: "{}"}, nil, true, done},
+		{hub.Receipt{}, errors.New("x"), true, classAborted},
+		{hub.Receipt{}, fmt.Errorf("%w: %w", hub.ErrItem, context.Canceled), true, classAborted},
+		{hub.Receipt{}, nil, false, classAborted},
+		{hub.Receipt{}, nil, true, classUnknown},
+		{hub.Receipt{Status: 413}, nil, false, classPermanent},
+		{hub.Receipt{Status: 200, Answer: "{}"}, nil, true, classDelivered},
 	} {
 		if o := classifyAll(c.r, c.err, []bool{c.whole}, true); o[0].class != c.want {
 			t.Errorf("we ended it: %+v: %v", c, o[0].class)

@@ -32,7 +32,7 @@ func (b *Outbox) change(ctx context.Context, id string, do func(*sql.Tx, *Item) 
 // reset makes the item wait as if it had never been tried; only its attempts remain.
 func (it *Item) reset() {
 	it.State, it.Reason, it.NextTry, it.Decided, it.Deadline = Waiting, NoReason, time.Time{}, time.Time{}, time.Time{}
-	it.FirstTry, it.LastTry, it.Tries, it.unknowns, it.odds = time.Time{}, time.Time{}, 0, 0, 0
+	it.FirstTry, it.LastTry, it.Tries, it.unknownAttempts, it.oddAttempts = time.Time{}, time.Time{}, 0, 0, 0
 }
 
 // Retry sends a waiting or refused item as soon as possible, a refused one as if never
@@ -48,7 +48,7 @@ func (b *Outbox) Retry(ctx context.Context, id string) (Item, error) {
 			}
 		}
 		switch {
-		case it.State == Refused && !it.Kept:
+		case it.State == Refused && !it.HasCopy:
 			return ErrNoCopy
 		case it.State == Refused:
 			it.reset()
@@ -73,7 +73,7 @@ func (b *Outbox) Undecided(ctx context.Context) ([]string, error) {
 
 func (b *Outbox) ids(ctx context.Context, where string, args ...any) ([]string, error) {
 	all, err := sqlitefile.Rows(scanID)(b.db.QueryContext(ctx, "SELECT id FROM items WHERE "+where+" ORDER BY id", args...))
-	return all, named(ctx, err)
+	return all, asTrouble(ctx, err)
 }
 
 func scanID(row sqlitefile.Row) (id string, err error) {
@@ -98,7 +98,7 @@ func (b *Outbox) Resolve(ctx context.Context, id string, delivered bool, note st
 		if it.State != Uncertain {
 			return ErrState
 		}
-		if !delivered && !it.Kept {
+		if !delivered && !it.HasCopy {
 			return ErrNoCopy
 		}
 		it.Note = call.CleanText(note, maxNote)
@@ -107,14 +107,14 @@ func (b *Outbox) Resolve(ctx context.Context, id string, delivered bool, note st
 			return nil
 		}
 		*it = it.finish(Delivered, b.o.Now())
-		it.Reason = ByPerson
+		it.Reason = ResolvedByPerson
 		if b.policy().KeepSent == 0 {
-			it.Kept = false
+			it.HasCopy = false
 		}
 		return nil
 	})
-	if err == nil && !it.Kept {
-		_ = b.drop(id) // any remains are swept later
+	if err == nil && !it.HasCopy {
+		_ = b.removeCopy(id) // any remains are swept later
 	}
 	return it, err
 }
@@ -141,7 +141,7 @@ func (b *Outbox) Forget(ctx context.Context, id string, force bool) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(b.drop(id), b.erased(ctx))
+	return errors.Join(b.removeCopy(id), b.emptyLog(ctx))
 }
 
 // forget deletes items and keeps the checksums of delivered ones.
@@ -154,34 +154,34 @@ func forget(ctx context.Context, tx *sql.Tx, where string, args ...any) error {
 	return err
 }
 
-// remembered returns the item of the same file, without an ID, if
+// pastItem returns the item of the same file, without an ID, if
 // it was delivered and then forgotten; otherwise sql.ErrNoRows.
-func remembered(ctx context.Context, tx *sql.Tx, it Item) (Item, error) {
+func pastItem(ctx context.Context, tx *sql.Tx, it Item) (Item, error) {
 	var added, decided int64
 	err := tx.QueryRowContext(ctx, "SELECT added, decided FROM past WHERE "+sameFile, it.SHA256, it.Intermediary).Scan(&added, &decided)
-	it.ID, it.State, it.Kept, it.NextTry, it.Deadline = "", Delivered, false, time.Time{}, time.Time{}
+	it.ID, it.State, it.HasCopy, it.NextTry, it.Deadline = "", Delivered, false, time.Time{}, time.Time{}
 	it.Added, it.Decided = sqlitefile.Time(added), sqlitefile.Time(decided)
 	return it, err
 }
 
-// erased empties the write-ahead log, which would otherwise keep deleted
+// emptyLog empties the write-ahead log, which would otherwise keep deleted
 // data. It is no error if others keep reading: the log is then emptied later.
-func (b *Outbox) erased(ctx context.Context) error {
+func (b *Outbox) emptyLog(ctx context.Context) error {
 	err := sqlitefile.EmptyLog(ctx, b.db)
-	if errors.Is(err, sqlitefile.ErrHeld) {
+	if errors.Is(err, sqlitefile.ErrLogBusy) {
 		return nil
 	}
-	return named(ctx, err)
+	return asTrouble(ctx, err)
 }
 
 // Get returns an item by its ID or a unique prefix of it, or ErrNoItem.
 func (b *Outbox) Get(ctx context.Context, id string) (Item, error) {
 	if it, err := itemByID(ctx, b.db, id); err == nil || len(id) < 8 {
-		return it, named(ctx, err)
+		return it, asTrouble(ctx, err)
 	}
 	all, err := itemsWhere(ctx, b.db, "id >= ? AND id < ? LIMIT 2", id, id+"g")
 	if err != nil {
-		return Item{}, named(ctx, err)
+		return Item{}, asTrouble(ctx, err)
 	}
 	if len(all) != 1 {
 		return Item{}, ErrNoItem
@@ -204,9 +204,9 @@ func (b *Outbox) ForgetDelivered(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	for _, it := range gone {
-		if it.Kept {
-			err = errors.Join(err, b.drop(it.ID))
+		if it.HasCopy {
+			err = errors.Join(err, b.removeCopy(it.ID))
 		}
 	}
-	return len(gone), errors.Join(err, b.erased(ctx))
+	return len(gone), errors.Join(err, b.emptyLog(ctx))
 }

@@ -26,14 +26,14 @@ func TestResolve(t *testing.T) {
 	two := add(t, b, write(t, "b.zip", []byte("b")))
 	drive(t, b)
 	for _, it := range []Item{one, two} {
-		if got := get(t, b, it.ID); got.State != Uncertain || got.Reason != NoAnswer || !got.Kept {
+		if got := get(t, b, it.ID); got.State != Uncertain || got.Reason != NoAnswer || !got.HasCopy {
 			t.Fatalf("%+v", got)
 		}
 		if _, err := b.Retry(t.Context(), it.ID); !errors.Is(err, ErrState) {
 			t.Errorf("retry of a maybe: %v", err)
 		}
 	}
-	if got, err := b.Resolve(t.Context(), one.ID, true, "gebeld\nmet de beheerder"); err != nil || got.State != Delivered || got.Reason != ByPerson || got.Note != "gebeld met de beheerder" || got.Kept {
+	if got, err := b.Resolve(t.Context(), one.ID, true, "gebeld\nmet de beheerder"); err != nil || got.State != Delivered || got.Reason != ResolvedByPerson || got.Note != "gebeld met de beheerder" || got.HasCopy {
 		t.Errorf("%+v %v", got, err)
 	}
 	spooled(t, b, 1)

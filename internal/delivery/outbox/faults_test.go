@@ -216,9 +216,9 @@ func TestSpoolGone(t *testing.T) {
 		}
 	}
 	must.Do(t, os.Rename(away, b.spoolDir()))
-	must.Do(t, os.Remove(b.spool(gone.ID)))
-	write(t, b.spool(changed.ID), []byte("tw0"))
-	write(t, b.spool(shorter.ID), []byte("th"))
+	must.Do(t, os.Remove(b.spoolPath(gone.ID)))
+	write(t, b.spoolPath(changed.ID), []byte("tw0"))
+	write(t, b.spoolPath(shorter.ID), []byte("th"))
 	drive(t, b)
 	for _, c := range []struct {
 		it    Item
@@ -289,7 +289,7 @@ func TestDiskFailsWhileSending(t *testing.T) {
 		if _, _, err := b.step(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got := get(t, b, it.ID); got.State != Waiting || got.Reason != CopyUnread || got.Attempts != 0 {
+		if got := get(t, b, it.ID); got.State != Waiting || got.Reason != CopyUnreadable || got.Attempts != 0 {
 			t.Errorf("%s: %+v", op, got)
 		}
 		now.Forward(time.Hour)
@@ -312,7 +312,7 @@ func TestInterrupted(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		must.Do(t, b.setWhole(t.Context(), whole.ID, true))
+		must.Do(t, b.setFullyRead(t.Context(), whole.ID, true))
 		l := b.lock() // held by the sender, as far as anybody can tell
 		if got, err := l.TryLock(); !got || err != nil {
 			t.Fatalf("%v %v", got, err)

@@ -19,21 +19,22 @@ func FuzzReceipt(f *testing.F) {
 	f.Add(200, "", int64(1<<62), true, byte(2))
 	f.Add(200, strings.Repeat("[", 10_000), int64(0), true, byte(2))
 	f.Fuzz(func(t *testing.T, status int, body string, after int64, whole bool, kind byte) {
-		r := hub.Receipt{Status: status, Answer: body, RetryAfter: time.Duration(after), Page: kind&1 != 0, Early: kind&2 != 0, Broken: kind&4 != 0}
+		r := hub.Receipt{Status: status, Answer: body, RetryAfter: time.Duration(after), WebPage: kind&1 != 0, Early: kind&2 != 0, Broken: kind&4 != 0}
 		rules := rules{firstWait: time.Second, jitter: plainJitter, retry: kind&8 != 0}
 		for n := 1; n <= 2; n++ {
 			all := []bool{whole, true}[:n]
 			for i, o := range classifyAll(r, nil, all, kind&16 != 0) {
-				if o.class == done && (r.Page || r.Early || r.Broken || status < 200 || status > 299) {
+				if o.class == classDelivered && (r.WebPage || r.Early || r.Broken || status < 200 || status > 299) {
 					t.Fatalf("%+v is called done", r)
 				}
-				if o.class == done && n == 1 && body == "" && status != 204 && status != 205 {
+				if o.class == classDelivered && n == 1 && body == "" && status != 204 && status != 205 {
 					t.Fatalf("nothing is called done: %+v", r)
 				}
-				if o.class == done && n == 1 && strings.Contains(strings.ToLower(body[:min(len(body), 100)]), "<html") && strings.HasPrefix(body, "<") {
+				if o.class == classDelivered && n == 1 && strings.Contains(strings.ToLower(body[:min(len(body), 100)]), "<html") &&
+					strings.HasPrefix(body, "<") {
 					t.Fatalf("a page is called done: %+v", r)
 				}
-				it := begin(Item{State: Waiting, Added: monday}, monday)
+				it := beginRequest(Item{State: Waiting, Added: monday}, monday)
 				next, e := decide(it, o, monday, rules)
 				switch next.State {
 				case Waiting:
@@ -44,14 +45,14 @@ func FuzzReceipt(f *testing.F) {
 				default:
 					t.Fatalf("state %q", next.State)
 				}
-				if next.State == Delivered && o.class != done {
+				if next.State == Delivered && o.class != classDelivered {
 					t.Fatalf("%v delivers", o.class)
 				}
-				if e.hold != "" && i == 0 && n == 1 && o.class != hold {
+				if e.hold != "" && i == 0 && n == 1 && o.class != classHold {
 					t.Fatalf("%v holds the queue", o.class)
 				}
 				q := Queue{}.apply(e, o.reason, monday, rules)
-				if _, wait := q.open(monday); wait < 0 || wait > 2*time.Hour {
+				if _, wait := q.maySend(monday); wait < 0 || wait > 2*time.Hour {
 					t.Fatalf("the queue rests for %v", wait)
 				}
 				if !utf8.ValidString(string(o.reason)) {

@@ -133,7 +133,7 @@ func until(t testing.TB, b *Outbox, want func([]Item) bool) []Item {
 
 func allOver(items []Item) bool {
 	for _, it := range items {
-		if !it.State.Over() {
+		if !it.State.IsFinal() {
 			return false
 		}
 	}

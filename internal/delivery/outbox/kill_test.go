@@ -129,7 +129,7 @@ func TestKillClientAndHub(t *testing.T) {
 
 	h, client := startHub(t, localhub.Config{Dir: hubDir})
 	b := open(t, Options{Dir: dir, Hub: to(client), Policy: Policy{Uncertain: UncertainRetry}})
-	if b.SetAside() != "" {
+	if b.AsidePath() != "" {
 		t.Error("the database was damaged")
 	}
 	work(t, b)

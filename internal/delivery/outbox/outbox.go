@@ -99,16 +99,16 @@ var (
 
 // Outbox is an open outbox.
 type Outbox struct {
-	o       Options
-	current atomic.Pointer[Policy]
-	db      *sql.DB
-	info    os.FileInfo // of the database file at opening
-	aside   string
-	wake    chan struct{} // wakes the worker of this process
+	o             Options
+	currentPolicy atomic.Pointer[Policy]
+	db            *sql.DB
+	info          os.FileInfo // of the database file at opening
+	asidePath     string
+	wake          chan struct{} // wakes the worker of this process
 
 	// Used by the worker:
-	pending []result // results not recorded yet
-	purged  time.Time
+	pending   []result // results not recorded yet
+	lastPurge time.Time
 
 	mu      sync.Mutex
 	changed chan struct{} // closed at this process's next change
@@ -126,7 +126,7 @@ const (
 	ReportsName = "reports"
 )
 
-// Open opens an outbox, creating it if needed. A damaged database is put aside, see SetAside.
+// Open opens an outbox, creating it if needed. A damaged database is put aside, see AsidePath.
 func Open(ctx context.Context, o Options) (*Outbox, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -158,10 +158,10 @@ func Open(ctx context.Context, o Options) (*Outbox, error) {
 // Configure changes the policy, starting with the next item.
 func (b *Outbox) Configure(p Policy) {
 	p.ItemsPerRequest = max(p.ItemsPerRequest, 1)
-	b.current.Store(&p)
+	b.currentPolicy.Store(&p)
 }
 
-func (b *Outbox) policy() Policy { return *b.current.Load() }
+func (b *Outbox) policy() Policy { return *b.currentPolicy.Load() }
 
 func (b *Outbox) rules() rules {
 	return rules{retry: b.policy().Uncertain == UncertainRetry, firstWait: b.o.firstWait, jitter: b.o.jitter}
@@ -172,11 +172,11 @@ func (b *Outbox) Close() error { return b.db.Close() }
 
 // Gone reports whether the outbox's folder was removed or replaced.
 // The outbox is then unusable, and Open starts a new one.
-func (b *Outbox) Gone() bool { return KindOf(b.verifyFile()) == SpoolGone }
+func (b *Outbox) Gone() bool { return TroubleKind(b.verifyFile()) == SpoolGone }
 
-// SetAside returns the path of the damaged database that Open put aside, "" if the
+// AsidePath returns the path of the damaged database that Open put aside, "" if the
 // database was sound. The spool's files are then Uncertain, with the reason Recovered.
-func (b *Outbox) SetAside() string { return b.aside }
+func (b *Outbox) AsidePath() string { return b.asidePath }
 
 // Busy reports whether a worker is running, in this process or another.
 func (b *Outbox) Busy() bool {
@@ -208,8 +208,8 @@ func (b *Outbox) notifyWatchers() {
 	b.changed = make(chan struct{})
 }
 
-// untilChange returns a channel that is closed at this process's next change.
-func (b *Outbox) untilChange() <-chan struct{} {
+// nextChange returns a channel that is closed at this process's next change.
+func (b *Outbox) nextChange() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.changed
@@ -217,4 +217,4 @@ func (b *Outbox) untilChange() <-chan struct{} {
 
 func (b *Outbox) spoolDir() string { return filepath.Join(b.o.Dir, spoolName) }
 
-func (b *Outbox) spool(id string) string { return filepath.Join(b.spoolDir(), id+".zip") }
+func (b *Outbox) spoolPath(id string) string { return filepath.Join(b.spoolDir(), id+".zip") }

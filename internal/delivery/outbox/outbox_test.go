@@ -43,7 +43,7 @@ func TestDeliver(t *testing.T) {
 	worked := make(chan error, 1)
 	go func() { worked <- b.Work(ctx, nil) }()
 	got := until(t, b, allOver)[0]
-	if got.State != Delivered || got.Attempts != 1 || got.Tries != 1 || got.Status != 200 || got.Kept || got.Decided.Before(before.Truncate(time.Microsecond)) {
+	if got.State != Delivered || got.Attempts != 1 || got.Tries != 1 || got.Status != 200 || got.HasCopy || got.Decided.Before(before.Truncate(time.Microsecond)) {
 		t.Errorf("%+v", got)
 	}
 	if !box(t, h)[sumOf(content)] {
@@ -53,7 +53,8 @@ func TestDeliver(t *testing.T) {
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%d receipts, %v", len(all), err)
 	}
-	if r := all[0]; r.N != 1 || r.Status != 200 || r.Class != "done" || !strings.Contains(r.Body, sumOf(content)) || r.Ended.Before(r.Began) {
+	if r := all[0]; r.TryNumber != 1 || r.Status != 200 || r.Class != "done" || !strings.Contains(r.Body, sumOf(content)) ||
+		r.Ended.Before(r.Began) {
 		t.Errorf("%+v", r)
 	}
 	end()
@@ -139,7 +140,7 @@ func TestOneRefusedStopsNobody(t *testing.T) {
 			t.Errorf("%s: %+v", n, it)
 		}
 	}
-	if s, err := b.Snapshot(t.Context()); err != nil || s.Queue.Held != Forbidden {
+	if s, err := b.Snapshot(t.Context()); err != nil || s.Queue.HoldReason != Forbidden {
 		t.Errorf("%+v %v", s.Queue, err)
 	}
 	// It is probed, with one item, after a quarter of an hour.
@@ -175,7 +176,7 @@ func TestSeveralInOneRequest(t *testing.T) {
 	other := zipped(t, "other")
 	want = append(want, sumOf(other))
 	must.Get(b.Add(t.Context(), Source{Path: write(t, "anders.zip", other), Intermediary: "anders"}))(t)
-	must.Do(t, b.tx(t.Context(), func(tx *sql.Tx) error { return writeQueue(t.Context(), tx, Queue{Held: Forbidden}) }))
+	must.Do(t, b.tx(t.Context(), func(tx *sql.Tx) error { return writeQueue(t.Context(), tx, Queue{HoldReason: Forbidden}) }))
 	drive(t, b)
 	there := box(t, h)
 	for _, s := range want {
@@ -232,7 +233,7 @@ func TestOneWorker(t *testing.T) {
 	second := add(t, b, write(t, "b.zip", []byte("two")))
 	joined := make(chan error, 1)
 	stopB := make(chan struct{})
-	go func() { joined <- b.Join(t.Context(), stopB) }()
+	go func() { joined <- b.WorkWhenFree(t.Context(), stopB) }()
 	close(stop) // after the request in progress
 	close(release)
 	if err := <-working; err != nil {
@@ -259,7 +260,7 @@ func TestFirstVersion(t *testing.T) {
 	must.Get(b.db.Exec(`ALTER TABLE items DROP COLUMN found; ALTER TABLE receipts DROP COLUMN cut; DROP TABLE past; PRAGMA user_version = 1`))(t)
 	must.Do(t, b.Close())
 	n := open(t, Options{Dir: b.o.Dir})
-	if got := get(t, n, it.ID); got.State != it.State || got.SHA256 != sumOf(content) || !got.Kept || n.SetAside() != "" {
+	if got := get(t, n, it.ID); got.State != it.State || got.SHA256 != sumOf(content) || !got.HasCopy || n.AsidePath() != "" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -299,14 +300,14 @@ func TestDamagedDatabase(t *testing.T) {
 			}
 			must.Do(t, os.WriteFile(path, raw, 0o600))
 			n := open(t, Options{Dir: dir})
-			if n.SetAside() != path+".damaged" {
-				t.Errorf("set aside: %q", n.SetAside())
+			if n.AsidePath() != path+".damaged" {
+				t.Errorf("set aside: %q", n.AsidePath())
 			}
 			s, err := n.Snapshot(t.Context())
 			if err != nil || len(s.Items) != 61 || s.Counts[Uncertain] != 61 {
 				t.Fatalf("%v %v", s.Counts, err)
 			}
-			if got := get(t, n, it.ID); got.Reason != Recovered || got.SHA256 != sumOf(content) || got.Size != int64(len(content)) || !got.Kept {
+			if got := get(t, n, it.ID); got.Reason != Recovered || got.SHA256 != sumOf(content) || got.Size != int64(len(content)) || !got.HasCopy {
 				t.Errorf("%+v", got)
 			}
 			// Its file is not added as a new one, and is
@@ -318,7 +319,7 @@ func TestDamagedDatabase(t *testing.T) {
 					t.Errorf("%+v: %+v %v", same, a, err)
 				}
 			}
-			if again := open(t, Options{Dir: dir}); again.SetAside() != "" {
+			if again := open(t, Options{Dir: dir}); again.AsidePath() != "" {
 				t.Error("set aside twice")
 			}
 		})

@@ -38,7 +38,7 @@ func hubProcess() {
 	h, err := localhub.Start(context.Background(), localhub.Config{Dir: os.Getenv(dirEnv), Listen: os.Getenv(hubEnv)})
 	orExit(err)
 	if seed%2 == 0 {
-		h.Faults().Set(localhub.AtTransaction, localhub.Fault{Delay: 8 * time.Millisecond})
+		h.Faults().Set(localhub.EndpointTransaction, localhub.Fault{Delay: 8 * time.Millisecond})
 	}
 	orExit(h.SetClientSecret(context.Background(), "office", "1234", "geheim"))
 	fmt.Println("ready", h.BaseURL())
@@ -60,7 +60,7 @@ func clientProcess() {
 	orExit(err)
 	b, err := Open(ctx, Options{Dir: dir, Hub: to(c), firstWait: time.Millisecond, Tick: 5 * time.Millisecond, Policy: Policy{Uncertain: UncertainRetry}})
 	orExit(err)
-	if b.SetAside() != "" {
+	if b.AsidePath() != "" {
 		orExit(fmt.Errorf("the database was damaged"))
 	}
 	go func() { orExit(b.Work(ctx, nil)) }()

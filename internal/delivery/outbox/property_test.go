@@ -214,8 +214,8 @@ func (w *world) check(t *rapid.T) {
 		if arrived > allowed {
 			t.Fatalf("%s arrived %d times, with %d doubts and %d laters", content, arrived, w.doubts[content], w.laters[content])
 		}
-		if it.State != Delivered && it.State != Sending && it.Kept {
-			if _, err := os.Stat(w.b.spool(id)); err != nil {
+		if it.State != Delivered && it.State != Sending && it.HasCopy {
+			if _, err := os.Stat(w.b.spoolPath(id)); err != nil {
 				t.Fatalf("the copy of an undelivered item is gone: %v", err)
 			}
 		}
@@ -269,7 +269,7 @@ func TestProperties(t *testing.T) {
 			"retry": func(t *rapid.T) {
 				if id := w.pick(Refused, Waiting); id != "" {
 					it, _ := w.b.Get(ctx, id)
-					if _, err := w.b.Retry(ctx, id); err != nil && !(errors.Is(err, ErrState) && !it.Kept) {
+					if _, err := w.b.Retry(ctx, id); err != nil && !(errors.Is(err, ErrState) && !it.HasCopy) {
 						t.Fatal(err)
 					}
 				}
@@ -288,7 +288,7 @@ func TestProperties(t *testing.T) {
 			case it.State == Uncertain:
 				there := w.arrived[w.taken[id]] > 0
 				must.Get(w.b.Resolve(ctx, id, there, "looked"))(t)
-			case it.State == Refused && it.Kept:
+			case it.State == Refused && it.HasCopy:
 				must.Get(w.b.Retry(ctx, id))(t)
 			}
 		}

@@ -23,10 +23,10 @@ const (
 // purgeHourly removes expired data once an hour. Failures are retried an hour later.
 func (b *Outbox) purgeHourly(ctx context.Context) {
 	now := b.o.Now()
-	if since := now.Sub(b.purged); since >= 0 && since < purgeEvery {
+	if since := now.Sub(b.lastPurge); since >= 0 && since < purgeEvery {
 		return
 	}
-	b.purged = now
+	b.lastPurge = now
 	if err := b.purge(ctx); err != nil {
 		b.o.Log.Warn("outbox: purge", "why", err)
 	}
@@ -71,10 +71,10 @@ func (b *Outbox) purge(ctx context.Context) error {
 		return err
 	}
 	for _, id := range gone {
-		err = errors.Join(err, b.drop(id))
+		err = errors.Join(err, b.removeCopy(id))
 	}
 	if rows > 0 {
-		err = errors.Join(err, b.erased(ctx))
+		err = errors.Join(err, b.emptyLog(ctx))
 	}
 	return errors.Join(err, b.sweep(ctx, now), sweepReports(filepath.Join(b.o.Dir, ReportsName), now))
 }
@@ -96,11 +96,11 @@ func (b *Outbox) sweep(ctx context.Context, now time.Time) error {
 		id, isZIP := strings.CutSuffix(e.Name(), ".zip")
 		if isZIP {
 			it, err := itemByID(ctx, b.db, id)
-			if err == nil && it.Kept {
+			if err == nil && it.HasCopy {
 				continue
 			}
 			if err != nil && !errors.Is(err, ErrNoItem) {
-				return named(ctx, err)
+				return asTrouble(ctx, err)
 			}
 		} else if !strings.HasSuffix(e.Name(), ".part") {
 			continue

@@ -28,8 +28,8 @@ func TestKeepSent(t *testing.T) {
 	good, bad := add(t, b, write(t, "a.zip", []byte("good"))), add(t, b, write(t, "b.zip", []byte("bad")))
 	drive(t, b)
 	kept := func(it Item) bool {
-		_, err := os.Stat(b.spool(it.ID))
-		if got := get(t, b, it.ID).Kept; got != (err == nil) {
+		_, err := os.Stat(b.spoolPath(it.ID))
+		if got := get(t, b, it.ID).HasCopy; got != (err == nil) {
 			t.Errorf("kept %v, the copy: %v", got, err)
 		}
 		return err == nil
@@ -100,9 +100,9 @@ func TestPurgeLeavesTheUndecided(t *testing.T) {
 	waits := add(t, b, write(t, "b.zip", []byte("b")))
 	old := monday.AddDate(-3, 0, 0)
 	for _, it := range []Item{maybe, waits} {
-		must.Do(t, os.Chtimes(b.spool(it.ID), old, old))
+		must.Do(t, os.Chtimes(b.spoolPath(it.ID), old, old))
 	}
-	stray := b.spool(uuid.NewString())
+	stray := b.spoolPath(uuid.NewString())
 	part := strings.TrimSuffix(stray, ".zip") + ".part"
 	for _, name := range []string{stray, part} {
 		write(t, name, []byte("x"))
@@ -114,7 +114,7 @@ func TestPurgeLeavesTheUndecided(t *testing.T) {
 	}
 	now.Forward(5 * 365 * 24 * time.Hour)
 	must.Do(t, b.purge(t.Context()))
-	if it := get(t, b, maybe.ID); it.State != Uncertain || !it.Kept {
+	if it := get(t, b, maybe.ID); it.State != Uncertain || !it.HasCopy {
 		t.Errorf("%+v", it)
 	}
 	if it := get(t, b, waits.ID); it.State != Waiting {
@@ -126,6 +126,6 @@ func TestPurgeLeavesTheUndecided(t *testing.T) {
 		}
 	}
 	for _, it := range []Item{maybe, waits} {
-		must.Get(os.Stat(b.spool(it.ID)))(t)
+		must.Get(os.Stat(b.spoolPath(it.ID)))(t)
 	}
 }

@@ -4,10 +4,10 @@ import "time"
 
 // effect is what an outcome does to the queue.
 type effect struct {
-	hold  Reason        // stop until an administrator acts
-	pause bool          // pause briefly, longer each time
-	after time.Duration // pause at least that long
-	clear bool          // the hub answers: end any pause
+	hold     Reason        // stop until an administrator acts
+	pause    bool          // pause briefly, longer each time
+	minPause time.Duration // pause at least that long
+	endPause bool          // the hub answers: end any pause
 }
 
 // weight ranks the effects of one request.
@@ -17,7 +17,7 @@ func (e effect) weight() int {
 		return 3
 	case e.pause:
 		return 2
-	case e.clear:
+	case e.endPause:
 		return 1
 	}
 	return 0
@@ -26,10 +26,10 @@ func (e effect) weight() int {
 // Limits of retries.
 const (
 	giveUp        = 72 * time.Hour
-	leastTries    = 12 // a computer that slept for days has tried only once
+	minTries      = 12 // a computer that slept for days has tried only once
 	maxUnknowns   = 3
 	maxBackoff    = 15 * time.Minute // between two retries
-	maxAsked      = time.Hour        // the longest wait a hub may request
+	maxRetryAfter = time.Hour        // the longest wait a hub may request
 	maxQueuePause = time.Minute      // for the queue
 )
 
@@ -43,9 +43,9 @@ type rules struct {
 	jitter    func(time.Duration) time.Duration
 }
 
-// begin returns the item at the start of a request.
-func begin(it Item, now time.Time) Item {
-	it.State, it.Whole, it.LastTry = Sending, false, now
+// beginRequest returns the item at the start of a request.
+func beginRequest(it Item, now time.Time) Item {
+	it.State, it.FullyRead, it.LastTry = Sending, false, now
 	it.Tries++
 	if it.FirstTry.IsZero() || it.FirstTry.After(now) {
 		it.FirstTry = now
@@ -65,63 +65,63 @@ type transition struct {
 // transitions define what each class does. unknown pauses the queue, since
 // whatever swallows answers would otherwise make item after item uncertain.
 var transitions = map[class]transition{
-	safe:      {expires: true, effect: effect{pause: true}},
-	done:      {attempts: 1, end: Delivered, effect: effect{clear: true}},
-	unknown:   {attempts: 1, end: Uncertain, effect: effect{pause: true}},
-	permanent: {attempts: 1, end: Refused, effect: effect{clear: true}},
-	hold:      {unused: 1}, // an item must not lose tries through no fault of its own
-	conflict:  {attempts: 1, end: Uncertain, effect: effect{clear: true}},
-	later:     {attempts: 1, expires: true, effect: effect{clear: true}},
-	odd:       {attempts: 1, effect: effect{clear: true}},
-	local:     {end: Refused},
-	unread:    {expires: true},
-	split:     {attempts: 1, effect: effect{clear: true}},
-	cut:       {unused: 1},
+	classUnsent:         {expires: true, effect: effect{pause: true}},
+	classDelivered:      {attempts: 1, end: Delivered, effect: effect{endPause: true}},
+	classUnknown:        {attempts: 1, end: Uncertain, effect: effect{pause: true}},
+	classPermanent:      {attempts: 1, end: Refused, effect: effect{endPause: true}},
+	classHold:           {unused: 1}, // an item must not lose tries through no fault of its own
+	classConflict:       {attempts: 1, end: Uncertain, effect: effect{endPause: true}},
+	classRetryLater:     {attempts: 1, expires: true, effect: effect{endPause: true}},
+	classOddStatus:      {attempts: 1, effect: effect{endPause: true}},
+	classCopyLost:       {end: Refused},
+	classCopyUnreadable: {expires: true},
+	classSplit:          {attempts: 1, effect: effect{endPause: true}},
+	classAborted:        {unused: 1},
 }
 
 // decide returns the item, and the effect on the queue, after a
 // request with the item has ended. Apart from the jitter it is pure.
 func decide(it Item, o outcome, now time.Time, r rules) (Item, effect) {
 	t := transitions[o.class]
-	e, end, wait, asked := t.effect, t.end, time.Duration(0), min(o.after, maxAsked)
-	if o.class != cut {
+	e, end, wait, asked := t.effect, t.end, time.Duration(0), min(o.retryAfter, maxRetryAfter)
+	if o.class != classAborted {
 		it.Reason, it.Status = o.reason, o.status
 	}
 	it.Attempts += t.attempts
 	it.Tries -= t.unused
 	if t.expires && it.expired(now) {
 		it.Reason = GaveUp
-		return it.refused(now), e
+		return it.asRefused(now), e
 	}
 	switch o.class {
-	case safe:
-		e.after = asked
-	case unknown:
-		it.unknowns++
-		if r.retry && it.unknowns <= maxUnknowns && !it.expired(now) {
+	case classUnsent:
+		e.minPause = asked
+	case classUnknown:
+		it.unknownAttempts++
+		if r.retry && it.unknownAttempts <= maxUnknowns && !it.expired(now) {
 			end, wait = "", r.backoff(it.Tries)
 		}
-	case hold:
+	case classHold:
 		it.FirstTry, e.hold = time.Time{}, o.reason
-	case later:
+	case classRetryLater:
 		wait = max(r.backoff(it.Tries), asked+r.jitter(min(asked/10, time.Minute)))
-		e.pause, e.after = o.status == 429 || o.status == 503, asked // these concern the hub and us, not this item
-	case odd:
-		if it.odds++; it.odds > len(oddStatusWaits) || it.expired(now) {
+		e.pause, e.minPause = o.status == 429 || o.status == 503, asked // these concern the hub and us, not this item
+	case classOddStatus:
+		if it.oddAttempts++; it.oddAttempts > len(oddStatusWaits) || it.expired(now) {
 			end = Refused
 		} else {
-			wait = r.jitter(oddStatusWaits[it.odds-1])
+			wait = r.jitter(oddStatusWaits[it.oddAttempts-1])
 		}
-	case unread:
+	case classCopyUnreadable:
 		wait = r.backoff(it.Tries)
-	case split:
-		it.alone = true
+	case classSplit:
+		it.sendAlone = true
 	}
 	switch end {
 	case "":
 		return it.retryAfter(now, wait), e
 	case Refused:
-		return it.refused(now), e
+		return it.asRefused(now), e
 	}
 	return it.finish(end, now), e
 }
@@ -131,13 +131,13 @@ func (it Item) expired(now time.Time) bool {
 	if !it.Deadline.IsZero() && !now.Before(it.Deadline) {
 		return true
 	}
-	return now.Sub(it.FirstTry) >= giveUp && it.Tries >= leastTries
+	return now.Sub(it.FirstTry) >= giveUp && it.Tries >= minTries
 }
 
-// refused returns the item as one that is no longer sent. If an
+// asRefused returns the item as one that is no longer sent. If an
 // earlier attempt may have delivered it, it becomes Uncertain instead.
-func (it Item) refused(now time.Time) Item {
-	if it.unknowns > 0 {
+func (it Item) asRefused(now time.Time) Item {
+	if it.unknownAttempts > 0 {
 		return it.finish(Uncertain, now)
 	}
 	return it.finish(Refused, now)
@@ -172,12 +172,12 @@ func (r rules) doubled(times int, longest time.Duration) time.Duration {
 
 // Queue is the state common to all items.
 type Queue struct {
-	Held   Reason    // "" if it is not on hold
-	Since  time.Time // of the hold
-	Until  time.Time // when one item is tried
-	Paused Reason    // why nothing is sent for the moment; "" if it is
-	From   time.Time
-	Resume time.Time
+	HoldReason  Reason    // "" if it is not on hold
+	HeldSince   time.Time // of the hold
+	ProbeAt     time.Time // when one item is tried
+	PauseReason Reason    // why nothing is sent for the moment; "" if it is
+	PausedSince time.Time
+	ResumeAt    time.Time
 
 	pauses int
 }
@@ -189,27 +189,28 @@ const probeAfter = 15 * time.Minute
 func (q Queue) apply(e effect, why Reason, now time.Time, r rules) Queue {
 	switch {
 	case e.hold != "":
-		if q.Held == "" {
-			q.Since = now
+		if q.HoldReason == "" {
+			q.HeldSince = now
 		}
-		q.Held, q.Until = e.hold, now.Add(probeAfter)
-		q.Paused, q.From, q.Resume, q.pauses = "", time.Time{}, time.Time{}, 0
+		q.HoldReason, q.ProbeAt = e.hold, now.Add(probeAfter)
+		q.PauseReason, q.PausedSince, q.ResumeAt, q.pauses = "", time.Time{}, time.Time{}, 0
 	case e.pause:
-		q = Queue{Paused: why, From: now, Resume: now.Add(max(r.jitter(r.doubled(q.pauses, maxQueuePause)), e.after)), pauses: q.pauses + 1}
-	case e.clear:
+		q = Queue{PauseReason: why, PausedSince: now, ResumeAt: now.Add(max(r.jitter(r.doubled(q.pauses, maxQueuePause)),
+			e.minPause)), pauses: q.pauses + 1}
+	case e.endPause:
 		q = Queue{}
 	}
 	return q
 }
 
-// open reports whether sending is allowed, and if not, how long to wait. A clock
+// maySend reports whether sending is allowed, and if not, how long to wait. A clock
 // that was set back opens it.
-func (q Queue) open(now time.Time) (bool, time.Duration) {
-	if now.Before(q.Until) && !now.Before(q.Until.Add(-probeAfter)) {
-		return false, q.Until.Sub(now)
+func (q Queue) maySend(now time.Time) (bool, time.Duration) {
+	if now.Before(q.ProbeAt) && !now.Before(q.ProbeAt.Add(-probeAfter)) {
+		return false, q.ProbeAt.Sub(now)
 	}
-	if now.Before(q.Resume) && !now.Before(q.From) {
-		return false, q.Resume.Sub(now)
+	if now.Before(q.ResumeAt) && !now.Before(q.PausedSince) {
+		return false, q.ResumeAt.Sub(now)
 	}
 	return true, 0
 }

@@ -12,7 +12,7 @@ import (
 
 func tried(tries int, first time.Duration) Item {
 	it := Item{ID: "x", State: Waiting, Added: monday.Add(-first), FirstTry: monday.Add(-first), LastTry: monday.Add(-time.Minute), Tries: tries - 1}
-	return begin(it, monday)
+	return beginRequest(it, monday)
 }
 
 // TestDecide checks what happens next, for every class.
@@ -36,39 +36,46 @@ func TestDecide(t *testing.T) {
 		wait  time.Duration // until NextTry, if Waiting
 		e     effect
 	}{
-		{"done", one, outcome{class: done, status: 200}, r, Delivered, "", 0, effect{clear: true}},
-		{"done, past its time", past, outcome{class: done, status: 200}, r, Delivered, "", 0, effect{clear: true}},
-		{"permanent", one, outcome{class: permanent, reason: ByHub, status: 422}, r, Refused, ByHub, 0, effect{clear: true}},
-		{"permanent after a doubt", with(one, func(it *Item) { it.unknowns = 1 }), outcome{class: permanent, reason: ByHub, status: 422}, r, Uncertain, ByHub, 0, effect{clear: true}},
-		{"copy gone", one, outcome{class: local, reason: CopyMissing}, r, Refused, CopyMissing, 0, effect{}},
-		{"copy not readable", tried(2, 0), outcome{class: unread, reason: CopyUnread}, r, Waiting, CopyUnread, 2 * time.Second, effect{}},
-		{"copy not readable for three days", tried(99, 80*time.Hour), outcome{class: unread, reason: CopyUnread}, r, Refused, GaveUp, 0, effect{}},
-		{"conflict", one, outcome{class: conflict, reason: Conflict, status: 409}, retry, Uncertain, Conflict, 0, effect{clear: true}},
-		{"unknown", one, outcome{class: unknown, reason: NoAnswer}, r, Uncertain, NoAnswer, 0, effect{pause: true}},
-		{"unknown, to be sent again", one, outcome{class: unknown, reason: NoAnswer}, retry, Waiting, NoAnswer, time.Second, effect{pause: true}},
-		{"unknown, past its time", past, outcome{class: unknown, reason: NoAnswer}, retry, Uncertain, NoAnswer, 0, effect{pause: true}},
-		{"unknown, third time", with(tried(3, 0), func(it *Item) { it.unknowns = 2 }), outcome{class: unknown, reason: NoAnswer}, retry, Waiting, NoAnswer, 4 * time.Second, effect{pause: true}},
-		{"unknown, fourth time", with(tried(4, 0), func(it *Item) { it.unknowns = 3 }), outcome{class: unknown, reason: NoAnswer}, retry, Uncertain, NoAnswer, 0, effect{pause: true}},
-		{"hold", one, outcome{class: hold, reason: Forbidden, status: 403}, r, Waiting, Forbidden, 0, effect{hold: Forbidden}},
-		{"cut, after a doubt", with(one, func(it *Item) { it.Reason = NoAnswer }), outcome{class: cut}, r, Waiting, NoAnswer, 0, effect{}},
-		{"split", one, outcome{class: split, reason: Separately, status: 400}, r, Waiting, Separately, 0, effect{clear: true}},
-		{"safe", one, outcome{class: safe, reason: Unreachable}, r, Waiting, Unreachable, 0, effect{pause: true}},
-		{"safe, asked", one, outcome{class: safe, reason: Unreachable, after: time.Minute}, r, Waiting, Unreachable, 0, effect{pause: true, after: time.Minute}},
-		{"safe for three days", tried(12, 72*time.Hour), outcome{class: safe, reason: Unreachable}, r, Refused, GaveUp, 0, effect{pause: true}},
-		{"safe, second try after three days of sleep", tried(2, 72*time.Hour), outcome{class: safe, reason: Unreachable}, r, Waiting, Unreachable, 0, effect{pause: true}},
-		{"later", tried(3, time.Hour), outcome{class: later, reason: Busy, status: 500}, r, Waiting, Busy, 4 * time.Second, effect{clear: true}},
-		{"later, at most", tried(40, time.Hour), outcome{class: later, reason: Busy, status: 500}, r, Waiting, Busy, 15 * time.Minute, effect{clear: true}},
-		{"later, asked", one, outcome{class: later, reason: Busy, status: 429, after: 30 * time.Second}, r, Waiting, Busy, 33 * time.Second, effect{pause: true, after: 30 * time.Second, clear: true}},
-		{"later, asked too much", one, outcome{class: later, reason: Busy, status: 503, after: 9 * time.Hour}, r, Waiting, Busy, 61 * time.Minute, effect{pause: true, after: time.Hour, clear: true}},
-		{"later for three days", tried(50, 72*time.Hour), outcome{class: later, reason: Busy, status: 503}, r, Refused, GaveUp, 0, effect{clear: true}},
-		{"later for three days, after a doubt", with(tried(50, 72*time.Hour), func(it *Item) { it.unknowns = 1 }), outcome{class: later, reason: Busy, status: 503}, r, Uncertain, GaveUp, 0, effect{clear: true}},
-		{"odd", one, outcome{class: odd, reason: Odd, status: 418}, r, Waiting, Odd, time.Minute, effect{clear: true}},
-		{"odd, fifth time", with(tried(5, 0), func(it *Item) { it.odds = 4 }), outcome{class: odd, reason: Odd, status: 418}, r, Waiting, Odd, 8 * time.Hour, effect{clear: true}},
-		{"odd, sixth time", with(tried(6, 0), func(it *Item) { it.odds = 5 }), outcome{class: odd, reason: Odd, status: 418}, r, Refused, Odd, 0, effect{clear: true}},
-		{"odd, past its time", past, outcome{class: odd, reason: Odd, status: 418}, r, Refused, Odd, 0, effect{clear: true}},
-		{"past its time", past, outcome{class: safe, reason: Unreachable}, r, Refused, GaveUp, 0, effect{pause: true}},
-		{"long before its time", with(one, func(it *Item) { it.Deadline = monday.Add(time.Hour) }), outcome{class: later, reason: Busy, status: 500}, r, Waiting, Busy, time.Second, effect{clear: true}},
-		{"a last time", with(tried(9, time.Hour), func(it *Item) { it.Deadline = monday.Add(7 * time.Second) }), outcome{class: later, reason: Busy, status: 500}, r, Waiting, Busy, 7 * time.Second, effect{clear: true}},
+		{"done", one, outcome{class: classDelivered, status: 200}, r, Delivered, "", 0, effect{endPause: true}},
+		{"done, past its time", past, outcome{class: classDelivered, status: 200}, r, Delivered, "", 0, effect{endPause: true}},
+		{"permanent", one, outcome{class: classPermanent, reason: RefusedByHub, status: 422}, r, Refused, RefusedByHub, 0,
+			effect{endPause: true}},
+		{"permanent after a doubt", with(one, func(it *Item) { it.unknownAttempts = 1 }), outcome{class: classPermanent, reason: RefusedByHub, status: 422}, r, Uncertain, RefusedByHub, 0, effect{endPause: true}},
+		{"copy gone", one, outcome{class: classCopyLost, reason: CopyMissing}, r, Refused, CopyMissing, 0, effect{}},
+		{"copy not readable", tried(2, 0), outcome{class: classCopyUnreadable, reason: CopyUnreadable}, r, Waiting, CopyUnreadable,
+			2 * time.Second, effect{}},
+		{"copy not readable for three days", tried(99, 80*time.Hour), outcome{class: classCopyUnreadable, reason: CopyUnreadable}, r, Refused, GaveUp, 0, effect{}},
+		{"conflict", one, outcome{class: classConflict, reason: Conflict, status: 409}, retry, Uncertain, Conflict, 0, effect{endPause: true}},
+		{"unknown", one, outcome{class: classUnknown, reason: NoAnswer}, r, Uncertain, NoAnswer, 0, effect{pause: true}},
+		{"unknown, to be sent again", one, outcome{class: classUnknown, reason: NoAnswer}, retry, Waiting, NoAnswer, time.Second,
+			effect{pause: true}},
+		{"unknown, past its time", past, outcome{class: classUnknown, reason: NoAnswer}, retry, Uncertain, NoAnswer, 0, effect{pause: true}},
+		{"unknown, third time", with(tried(3, 0), func(it *Item) { it.unknownAttempts = 2 }), outcome{class: classUnknown, reason: NoAnswer}, retry, Waiting, NoAnswer, 4 * time.Second, effect{pause: true}},
+		{"unknown, fourth time", with(tried(4, 0), func(it *Item) { it.unknownAttempts = 3 }), outcome{class: classUnknown, reason: NoAnswer}, retry, Uncertain, NoAnswer, 0, effect{pause: true}},
+		{"hold", one, outcome{class: classHold, reason: Forbidden, status: 403}, r, Waiting, Forbidden, 0, effect{hold: Forbidden}},
+		{"cut, after a doubt", with(one, func(it *Item) { it.Reason = NoAnswer }), outcome{class: classAborted}, r, Waiting, NoAnswer,
+			0, effect{}},
+		{"split", one, outcome{class: classSplit, reason: SentAlone, status: 400}, r, Waiting, SentAlone, 0, effect{endPause: true}},
+		{"safe", one, outcome{class: classUnsent, reason: Unreachable}, r, Waiting, Unreachable, 0, effect{pause: true}},
+		{"safe, asked", one, outcome{class: classUnsent, reason: Unreachable, retryAfter: time.Minute}, r, Waiting, Unreachable, 0, effect{pause: true, minPause: time.Minute}},
+		{"safe for three days", tried(12, 72*time.Hour), outcome{class: classUnsent, reason: Unreachable}, r, Refused, GaveUp, 0,
+			effect{pause: true}},
+		{"safe, second try after three days of sleep", tried(2, 72*time.Hour), outcome{class: classUnsent, reason: Unreachable}, r, Waiting, Unreachable, 0, effect{pause: true}},
+		{"later", tried(3, time.Hour), outcome{class: classRetryLater, reason: RetryLater, status: 500}, r, Waiting, RetryLater,
+			4 * time.Second, effect{endPause: true}},
+		{"later, at most", tried(40, time.Hour), outcome{class: classRetryLater, reason: RetryLater, status: 500}, r, Waiting, RetryLater, 15 * time.Minute, effect{endPause: true}},
+		{"later, asked", one, outcome{class: classRetryLater, reason: RetryLater, status: 429, retryAfter: 30 * time.Second}, r, Waiting, RetryLater, 33 * time.Second, effect{pause: true, minPause: 30 * time.Second, endPause: true}},
+		{"later, asked too much", one, outcome{class: classRetryLater, reason: RetryLater, status: 503, retryAfter: 9 * time.Hour}, r, Waiting, RetryLater, 61 * time.Minute, effect{pause: true, minPause: time.Hour, endPause: true}},
+		{"later for three days", tried(50, 72*time.Hour), outcome{class: classRetryLater, reason: RetryLater, status: 503}, r, Refused, GaveUp, 0, effect{endPause: true}},
+		{"later for three days, after a doubt", with(tried(50, 72*time.Hour), func(it *Item) { it.unknownAttempts = 1 }), outcome{class: classRetryLater, reason: RetryLater, status: 503}, r, Uncertain, GaveUp, 0, effect{endPause: true}},
+		{"odd", one, outcome{class: classOddStatus, reason: OddStatus, status: 418}, r, Waiting, OddStatus, time.Minute, effect{endPause: true}},
+		{"odd, fifth time", with(tried(5, 0), func(it *Item) { it.oddAttempts = 4 }), outcome{class: classOddStatus, reason: OddStatus, status: 418}, r, Waiting, OddStatus, 8 * time.Hour, effect{endPause: true}},
+		{"odd, sixth time", with(tried(6, 0), func(it *Item) { it.oddAttempts = 5 }), outcome{class: classOddStatus, reason: OddStatus, status: 418}, r, Refused, OddStatus, 0, effect{endPause: true}},
+		{"odd, past its time", past, outcome{class: classOddStatus, reason: OddStatus, status: 418}, r, Refused, OddStatus, 0,
+			effect{endPause: true}},
+		{"past its time", past, outcome{class: classUnsent, reason: Unreachable}, r, Refused, GaveUp, 0, effect{pause: true}},
+		{"long before its time", with(one, func(it *Item) { it.Deadline = monday.Add(time.Hour) }), outcome{class: classRetryLater, reason: RetryLater, status: 500}, r, Waiting, RetryLater, time.Second, effect{endPause: true}},
+		{"a last time", with(tried(9, time.Hour), func(it *Item) { it.Deadline = monday.Add(7 * time.Second) }), outcome{class: classRetryLater, reason: RetryLater, status: 500}, r, Waiting, RetryLater, 7 * time.Second, effect{endPause: true}},
 	} {
 		got, e := decide(c.it, c.o, monday, c.r)
 		if got.State != c.state || got.Reason != c.why || e != c.e {
@@ -77,12 +84,12 @@ func TestDecide(t *testing.T) {
 		if got.State == Waiting && !got.NextTry.Equal(monday.Add(c.wait)) {
 			t.Errorf("%s: again in %v, want %v", c.name, got.NextTry.Sub(monday), c.wait)
 		}
-		if got.State.Over() == got.Decided.IsZero() || got.State.Over() != got.NextTry.IsZero() {
+		if got.State.IsFinal() == got.Decided.IsZero() || got.State.IsFinal() != got.NextTry.IsZero() {
 			t.Errorf("%s: decided %v, next %v", c.name, got.Decided, got.NextTry)
 		}
 		want := 1
 		switch c.o.class {
-		case safe, hold, cut, local, unread:
+		case classUnsent, classHold, classAborted, classCopyLost, classCopyUnreadable:
 			want = 0
 		}
 		if n := got.Attempts - c.it.Attempts; n != want {
@@ -90,9 +97,9 @@ func TestDecide(t *testing.T) {
 		}
 	}
 	// A hold uses up nothing, not even an item's days.
-	it, _ := decide(tried(50, 71*time.Hour), outcome{class: hold, reason: CredentialsOff}, monday, r)
-	if it.Tries != 49 || !it.FirstTry.IsZero() || !begin(it, monday).FirstTry.Equal(monday) {
-		t.Errorf("after a hold: %d tries, first %v, then %v", it.Tries, it.FirstTry, begin(it, monday).FirstTry)
+	it, _ := decide(tried(50, 71*time.Hour), outcome{class: classHold, reason: CredentialsRefused}, monday, r)
+	if it.Tries != 49 || !it.FirstTry.IsZero() || !beginRequest(it, monday).FirstTry.Equal(monday) {
+		t.Errorf("after a hold: %d tries, first %v, then %v", it.Tries, it.FirstTry, beginRequest(it, monday).FirstTry)
 	}
 	if it := tried(2, -time.Hour); !it.FirstTry.Equal(monday) {
 		t.Errorf("under another clock: first tried %v", it.FirstTry)
@@ -113,37 +120,37 @@ func TestQueue(t *testing.T) {
 	r := rules{firstWait: time.Second, jitter: plainJitter}
 	var q Queue
 	for i, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
-		if q = q.apply(effect{pause: true}, Unreachable, monday, r); q.Resume.Sub(monday) != want*time.Second {
-			t.Errorf("pause %d: %v", i, q.Resume.Sub(monday))
+		if q = q.apply(effect{pause: true}, Unreachable, monday, r); q.ResumeAt.Sub(monday) != want*time.Second {
+			t.Errorf("pause %d: %v", i, q.ResumeAt.Sub(monday))
 		}
 	}
-	if open, wait := q.open(monday.Add(time.Second)); open || wait != 59*time.Second {
+	if open, wait := q.maySend(monday.Add(time.Second)); open || wait != 59*time.Second {
 		t.Errorf("open %v, wait %v", open, wait)
 	}
-	if open, _ := q.open(monday.Add(time.Minute)); !open {
+	if open, _ := q.maySend(monday.Add(time.Minute)); !open {
 		t.Error("still resting")
 	}
-	if open, _ := q.open(monday.Add(-time.Hour)); !open {
+	if open, _ := q.maySend(monday.Add(-time.Hour)); !open {
 		t.Error("resting under another clock")
 	}
-	if q = q.apply(effect{pause: true, after: time.Hour}, Busy, monday, r); q.Resume.Sub(monday) != time.Hour {
-		t.Errorf("asked for an hour: %v", q.Resume.Sub(monday))
+	if q = q.apply(effect{pause: true, minPause: time.Hour}, RetryLater, monday, r); q.ResumeAt.Sub(monday) != time.Hour {
+		t.Errorf("asked for an hour: %v", q.ResumeAt.Sub(monday))
 	}
 	held := q.apply(effect{hold: Forbidden}, Forbidden, monday, r)
-	if open, wait := held.open(monday.Add(time.Minute)); open || wait != 14*time.Minute || held.Paused != "" {
+	if open, wait := held.maySend(monday.Add(time.Minute)); open || wait != 14*time.Minute || held.PauseReason != "" {
 		t.Errorf("held: open %v, %v", open, wait)
 	}
-	if open, _ := held.open(monday.Add(15 * time.Minute)); !open {
+	if open, _ := held.maySend(monday.Add(15 * time.Minute)); !open {
 		t.Error("a hold is never probed")
 	}
-	if open, _ := held.open(monday.Add(-time.Hour)); !open {
+	if open, _ := held.maySend(monday.Add(-time.Hour)); !open {
 		t.Error("held under another clock")
 	}
-	again := held.apply(effect{hold: CredentialsOff}, CredentialsOff, monday.Add(15*time.Minute), r)
-	if again.Held != CredentialsOff || !again.Since.Equal(monday) {
+	again := held.apply(effect{hold: CredentialsRefused}, CredentialsRefused, monday.Add(15*time.Minute), r)
+	if again.HoldReason != CredentialsRefused || !again.HeldSince.Equal(monday) {
 		t.Errorf("held again: %+v", again)
 	}
-	if q = again.apply(effect{clear: true}, "", monday, r); q != (Queue{}) {
+	if q = again.apply(effect{endPause: true}, "", monday, r); q != (Queue{}) {
 		t.Errorf("the hub answered: %+v", q)
 	}
 	if q = again.apply(effect{}, "", monday, r); q != again {
@@ -200,8 +207,8 @@ func TestWords(t *testing.T) {
 	for _, s := range []State{Waiting, Sending, Delivered, Refused, Uncertain} {
 		keys = append(keys, text.DeliveryState(string(s)))
 	}
-	for _, r := range []Reason{ByHub, GaveUp, CopyMissing, CopyDamaged, CopyUnread, NoAnswer, NotAnAnswer, Unclear, Conflict, Interrupted, Recovered, ByPerson,
-		Unreachable, Busy, Odd, Separately, CredentialsOff, Forbidden, ProxyLogin, Redirected, Certificate, NotSetUp,
+	for _, r := range []Reason{RefusedByHub, GaveUp, CopyMissing, CopyDamaged, CopyUnreadable, NoAnswer, NotAnAnswer, Unclear, Conflict, Interrupted, Recovered, ResolvedByPerson,
+		Unreachable, RetryLater, OddStatus, SentAlone, CredentialsRefused, Forbidden, ProxyLogin, Redirected, Certificate, NotSetUp,
 		"empty", "changed", "not_a_file", "unreadable"} {
 		keys = append(keys, text.DeliveryReason(string(r)))
 	}

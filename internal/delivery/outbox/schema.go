@@ -89,10 +89,10 @@ func (it *Item) fields() []any {
 	at := sqlitefile.MicrosOf
 	return []any{&it.Name, &it.Path, &it.SHA256, &it.Size, &it.Intermediary, &it.State, &it.Reason, &it.Status,
 		at(&it.Added), at(&it.FirstTry), at(&it.LastTry), at(&it.NextTry), at(&it.Decided), at(&it.Deadline), &it.Tries,
-		&it.Attempts, &it.Note, &it.Kept, &it.unknowns, &it.odds, &it.Whole, &it.alone, &it.crc, &it.found}
+		&it.Attempts, &it.Note, &it.HasCopy, &it.unknownAttempts, &it.oddAttempts, &it.FullyRead, &it.sendAlone, &it.crc, &it.packedFindings}
 }
 
-var marks = strings.Repeat(", ?", len((&Item{}).fields()))[2:]
+var placeholders = strings.Repeat(", ?", len((&Item{}).fields()))[2:]
 
 // scanItem reads "id, columns".
 func scanItem(row sqlitefile.Row) (it Item, err error) {
@@ -106,8 +106,8 @@ func (b *Outbox) open(ctx context.Context) error {
 		return troubleOf(err)
 	}
 	err := b.openFile(ctx)
-	if sqlitefile.Damaged(err) {
-		err = b.startAgain(ctx, err)
+	if sqlitefile.IsDamaged(err) {
+		err = b.recreate(ctx, err)
 	}
 	if errors.Is(err, ErrNewer) {
 		return err
@@ -115,35 +115,35 @@ func (b *Outbox) open(ctx context.Context) error {
 	return troubleOf(err)
 }
 
-// startAgain puts the damaged database aside and starts a new one with the spool's files.
-func (b *Outbox) startAgain(ctx context.Context, why error) error {
+// recreate puts the damaged database aside and starts a new one with the spool's files.
+func (b *Outbox) recreate(ctx context.Context, why error) error {
 	l := b.lock()
 	if alone, err := l.TryLock(); err != nil || !alone {
 		return errors.Join(why, err)
 	}
 	defer func() { _ = l.Unlock() }()
-	if err := b.openFile(ctx); !sqlitefile.Damaged(err) {
+	if err := b.openFile(ctx); !sqlitefile.IsDamaged(err) {
 		return err // another process was faster
 	}
-	found, err := b.inSpool()
+	found, err := b.spoolItems()
 	if err != nil {
 		return err
 	}
-	if b.aside, err = sqlitefile.PutAside(b.dbPath()); err == nil {
-		err = b.beginWith(ctx, found)
+	if b.asidePath, err = sqlitefile.PutAside(b.dbPath()); err == nil {
+		err = b.createDatabase(ctx, found)
 	}
-	if err != nil && b.aside != "" {
+	if err != nil && b.asidePath != "" {
 		// The next attempt must find the damaged file again, without a log of the new one.
 		for _, side := range sqlitefile.SideFiles(b.dbPath()) {
 			_ = os.Remove(side)
 		}
-		err = errors.Join(err, os.Rename(b.aside, b.dbPath()))
+		err = errors.Join(err, os.Rename(b.asidePath, b.dbPath()))
 	}
 	return err
 }
 
-// beginWith creates a new database with the found items.
-func (b *Outbox) beginWith(ctx context.Context, found []Item) error {
+// createDatabase creates a new database with the found items.
+func (b *Outbox) createDatabase(ctx context.Context, found []Item) error {
 	if err := b.openFile(ctx); err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (b *Outbox) beginWith(ctx context.Context, found []Item) error {
 func (b *Outbox) dbPath() string { return filepath.Join(b.o.Dir, DatabaseName) }
 
 func (b *Outbox) openFile(ctx context.Context) error {
-	info, err := sqlitefile.Make(b.dbPath(), filetrust.Ours)
+	info, err := sqlitefile.Make(b.dbPath(), filetrust.UserOwned)
 	if err != nil {
 		return err
 	}

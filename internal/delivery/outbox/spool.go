@@ -56,7 +56,7 @@ func (disk) Stat(path string) (fs.FileInfo, error)      { return os.Stat(path) }
 func (disk) ReadDir(path string) ([]fs.DirEntry, error) { return os.ReadDir(path) }
 
 // MkdirAll creates a private folder; an existing one of ours is made private.
-func (disk) MkdirAll(path string) error { return filetrust.Make(path, filetrust.Alone) }
+func (disk) MkdirAll(path string) error { return filetrust.Make(path, filetrust.Private) }
 
 func (disk) SyncDir(path string) error { return filetrust.SyncDir(path) }
 
@@ -81,10 +81,10 @@ func (b *Outbox) writeSpool(ctx context.Context, id string, write func(io.Writer
 			_ = b.o.fs.Remove(part)
 		}
 	}()
-	w := &counting{w: f, ctx: ctx, sum: sha256.New()}
+	w := &spoolWriter{w: f, ctx: ctx, sum: sha256.New()}
 	if err := write(w); err != nil {
 		if w.err != nil {
-			err = named(ctx, w.err)
+			err = asTrouble(ctx, w.err)
 		}
 		return it, err
 	}
@@ -97,23 +97,23 @@ func (b *Outbox) writeSpool(ctx context.Context, id string, write func(io.Writer
 		if found, err = b.o.Check(ctx, f, w.n); err != nil {
 			return it, err
 		}
-		it.found = pack(found)
+		it.packedFindings = pack(found)
 	}
 	if err = errors.Join(f.Sync(), f.Close()); err != nil {
 		return it, troubleOf(err)
 	}
-	if err = b.o.fs.Rename(part, b.spool(id)); err != nil {
+	if err = b.o.fs.Rename(part, b.spoolPath(id)); err != nil {
 		return it, troubleOf(err)
 	}
 	if err = b.o.fs.SyncDir(b.spoolDir()); err != nil {
-		_ = b.o.fs.Remove(b.spool(id))
+		_ = b.o.fs.Remove(b.spoolPath(id))
 		return it, troubleOf(err)
 	}
 	return it, nil
 }
 
-// counting writes to the spool until ctx ends; err is its error, not the source's.
-type counting struct {
+// spoolWriter writes to the spool until ctx ends; err is its error, not the source's.
+type spoolWriter struct {
 	w   io.Writer
 	ctx context.Context
 	sum hash.Hash
@@ -122,7 +122,7 @@ type counting struct {
 	err error
 }
 
-func (c *counting) Write(p []byte) (n int, err error) {
+func (c *spoolWriter) Write(p []byte) (n int, err error) {
 	if err = c.ctx.Err(); err == nil {
 		n, err = c.w.Write(p)
 	}
@@ -137,48 +137,48 @@ func (c *counting) Write(p []byte) (n int, err error) {
 }
 
 // item returns what is known about the written data.
-func (c *counting) item() Item {
+func (c *spoolWriter) item() Item {
 	return Item{SHA256: hex.EncodeToString(c.sum.Sum(nil)), crc: c.crc, Size: c.n}
 }
 
 // upload is an item being sent: its copy, opened as often as the hub's client needs it.
 type upload struct {
-	b     *Outbox
-	ctx   context.Context
-	id    string
-	crc   uint32
-	size  int64
-	whole atomic.Bool // the client was given all of it the last time
+	b         *Outbox
+	ctx       context.Context
+	id        string
+	crc       uint32
+	size      int64
+	fullyRead atomic.Bool // the client was given all of it the last time
 }
 
 // Open opens the copy from its first byte.
 func (p *upload) Open() (io.ReadCloser, error) {
-	if p.whole.Swap(false) { // a retry, after an expired token
-		if err := p.b.setWhole(p.ctx, p.id, false); err != nil {
+	if p.fullyRead.Swap(false) { // a retry, after an expired token
+		if err := p.b.setFullyRead(p.ctx, p.id, false); err != nil {
 			return nil, err
 		}
 	}
-	f, err := p.b.o.fs.Open(p.b.spool(p.id))
+	f, err := p.b.o.fs.Open(p.b.spoolPath(p.id))
 	if err != nil {
 		if isMissing(err) {
 			return nil, errMissing
 		}
 		return nil, err
 	}
-	return &outgoing{p: p, f: f}, nil
+	return &copyReader{p: p, f: f}, nil
 }
 
-// outgoing reads a copy. Its end is the point of no return: the hub's
+// copyReader reads a copy. Its end is the point of no return: the hub's
 // client reads it before sending the last piece. It is returned only if the
 // copy is intact and the database has recorded that this point is reached.
-type outgoing struct {
+type copyReader struct {
 	p   *upload
 	f   file
 	crc uint32
 	n   int64
 }
 
-func (o *outgoing) Read(b []byte) (int, error) {
+func (o *copyReader) Read(b []byte) (int, error) {
 	n, err := o.f.Read(b)
 	o.crc = crc32.Update(o.crc, castagnoli(), b[:n])
 	o.n += int64(n)
@@ -194,20 +194,20 @@ func (o *outgoing) Read(b []byte) (int, error) {
 	if o.n != o.p.size || o.crc != o.p.crc {
 		return 0, errDamaged
 	}
-	if !o.p.whole.Load() {
-		if err := o.p.b.setWhole(o.p.ctx, o.p.id, true); err != nil {
+	if !o.p.fullyRead.Load() {
+		if err := o.p.b.setFullyRead(o.p.ctx, o.p.id, true); err != nil {
 			return 0, err
 		}
-		o.p.whole.Store(true)
+		o.p.fullyRead.Store(true)
 	}
 	return 0, io.EOF
 }
 
-func (o *outgoing) Close() error { return o.f.Close() }
+func (o *copyReader) Close() error { return o.f.Close() }
 
-// drop removes an item's copy. A missing one is no error.
-func (b *Outbox) drop(id string) error {
-	if err := b.o.fs.Remove(b.spool(id)); err != nil && !isMissing(err) {
+// removeCopy removes an item's copy. A missing one is no error.
+func (b *Outbox) removeCopy(id string) error {
+	if err := b.o.fs.Remove(b.spoolPath(id)); err != nil && !isMissing(err) {
 		return troubleOf(err)
 	}
 	return nil

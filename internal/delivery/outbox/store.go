@@ -23,11 +23,11 @@ func (b *Outbox) tx(ctx context.Context, do func(*sql.Tx) error) error {
 	if err == nil {
 		b.notifyWatchers()
 	}
-	return named(ctx, err)
+	return asTrouble(ctx, err)
 }
 
-// named returns err as a *Trouble, unless it is one of this package's or ctx's.
-func named(ctx context.Context, err error) error {
+// asTrouble returns err as a *Trouble, unless it is one of this package's or ctx's.
+func asTrouble(ctx context.Context, err error) error {
 	switch {
 	case err == nil, errors.Is(err, ErrNoItem), errors.Is(err, ErrState), errors.Is(err, ErrUndecided), errors.Is(err, ErrRefused):
 		return err
@@ -52,7 +52,7 @@ func (b *Outbox) verifyFile() error {
 
 // updateItem updates an item in the database.
 func updateItem(ctx context.Context, tx *sql.Tx, it Item) error {
-	done, err := tx.ExecContext(ctx, "UPDATE items SET ("+columns+") = ("+marks+") WHERE id = ?", append(it.fields(), it.ID)...)
+	done, err := tx.ExecContext(ctx, "UPDATE items SET ("+columns+") = ("+placeholders+") WHERE id = ?", append(it.fields(), it.ID)...)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func updateItem(ctx context.Context, tx *sql.Tx, it Item) error {
 }
 
 func insertItem(ctx context.Context, tx *sql.Tx, it Item) error {
-	_, err := tx.ExecContext(ctx, "INSERT INTO items (id, "+columns+") VALUES (?, "+marks+")", append([]any{it.ID}, it.fields()...)...)
+	_, err := tx.ExecContext(ctx, "INSERT INTO items (id, "+columns+") VALUES (?, "+placeholders+")", append([]any{it.ID}, it.fields()...)...)
 	return err
 }
 
@@ -84,8 +84,8 @@ func itemsWhere(ctx context.Context, q sqlitefile.Querier, where string, args ..
 const queueColumns = "held, since, until, paused, began, resume, pauses"
 
 func (q *Queue) fields() []any {
-	return []any{&q.Held, sqlitefile.MicrosOf(&q.Since), sqlitefile.MicrosOf(&q.Until), &q.Paused,
-		sqlitefile.MicrosOf(&q.From), sqlitefile.MicrosOf(&q.Resume), &q.pauses}
+	return []any{&q.HoldReason, sqlitefile.MicrosOf(&q.HeldSince), sqlitefile.MicrosOf(&q.ProbeAt), &q.PauseReason,
+		sqlitefile.MicrosOf(&q.PausedSince), sqlitefile.MicrosOf(&q.ResumeAt), &q.pauses}
 }
 
 func readQueue(ctx context.Context, from sqlitefile.Querier) (q Queue, err error) {
@@ -98,9 +98,9 @@ func writeQueue(ctx context.Context, tx *sql.Tx, q Queue) error {
 	return err
 }
 
-// setWhole records, before the last piece is sent, that the
+// setFullyRead records, before the last piece is sent, that the
 // client was given all of an item, or that sending starts over.
-func (b *Outbox) setWhole(ctx context.Context, id string, whole bool) error {
+func (b *Outbox) setFullyRead(ctx context.Context, id string, whole bool) error {
 	return b.tx(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "UPDATE items SET whole = ? WHERE id = ? AND state = ?", whole, id, Sending)
 		return err
@@ -109,35 +109,36 @@ func (b *Outbox) setWhole(ctx context.Context, id string, whole bool) error {
 
 // Receipt is the result of one request with an item.
 type Receipt struct {
-	N            int // number of the try
+	TryNumber    int // number of the try
 	Began, Ended time.Time
 	Status       int    // HTTP status; 0 if there was no answer
 	Class        string // safe, done, unknown, permanent, hold, conflict, later, odd, local, unread, split, cut
 	Reason       Reason
 	Body         string // the hub's answer, cleaned and truncated; removed after 30 days
-	Cut          bool   // Body is incomplete
+	Truncated    bool   // Body is incomplete
 }
 
 const receiptColumns = "n, began, ended, status, class, reason, body, cut"
 
 func (r *Receipt) fields() []any {
-	return []any{&r.N, sqlitefile.MicrosOf(&r.Began), sqlitefile.MicrosOf(&r.Ended), &r.Status, &r.Class, &r.Reason, &r.Body, &r.Cut}
+	return []any{&r.TryNumber, sqlitefile.MicrosOf(&r.Began), sqlitefile.MicrosOf(&r.Ended), &r.Status, &r.Class, &r.Reason,
+		&r.Body, &r.Truncated}
 }
 
 // maxReceipts limits the receipts of an item: the first one, and the newest.
 const maxReceipts = 50
 
 func addReceipt(ctx context.Context, tx *sql.Tx, id string, r Receipt) error {
-	if err := tx.QueryRowContext(ctx, "SELECT coalesce(max(n), 0) + 1 FROM receipts WHERE item = ?", id).Scan(&r.N); err != nil {
+	if err := tx.QueryRowContext(ctx, "SELECT coalesce(max(n), 0) + 1 FROM receipts WHERE item = ?", id).Scan(&r.TryNumber); err != nil {
 		return err
 	}
 	r.Body = strings.ToValidUTF8(r.Body, "")
 	_, err := tx.ExecContext(ctx, "INSERT INTO receipts (item, "+receiptColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		append([]any{id}, r.fields()...)...)
-	if err != nil || r.N <= maxReceipts {
+	if err != nil || r.TryNumber <= maxReceipts {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, "DELETE FROM receipts WHERE item = ? AND n > 1 AND n <= ?", id, r.N-maxReceipts+1)
+	_, err = tx.ExecContext(ctx, "DELETE FROM receipts WHERE item = ? AND n > 1 AND n <= ?", id, r.TryNumber-maxReceipts+1)
 	return err
 }
 
@@ -147,12 +148,12 @@ func (b *Outbox) Receipts(ctx context.Context, id string) ([]Receipt, error) {
 		err = row.Scan(r.fields()...)
 		return r, err
 	})(b.db.QueryContext(ctx, "SELECT "+receiptColumns+" FROM receipts WHERE item = ? ORDER BY n", id))
-	return all, named(ctx, err)
+	return all, asTrouble(ctx, err)
 }
 
-// inSpool lists the spool's files after the database was lost. Whether they were
+// spoolItems lists the spool's files after the database was lost. Whether they were
 // delivered is unknown.
-func (b *Outbox) inSpool() ([]Item, error) {
+func (b *Outbox) spoolItems() ([]Item, error) {
 	names, err := b.o.fs.ReadDir(b.spoolDir())
 	if isMissing(err) {
 		return nil, nil
@@ -171,7 +172,7 @@ func (b *Outbox) inSpool() ([]Item, error) {
 		if err != nil {
 			return nil, err
 		}
-		it.ID, it.Name, it.Added, it.Reason, it.Kept = id, e.Name(), now, Recovered, true
+		it.ID, it.Name, it.Added, it.Reason, it.HasCopy = id, e.Name(), now, Recovered, true
 		all = append(all, it.finish(Uncertain, now))
 	}
 	return all, nil
@@ -179,11 +180,11 @@ func (b *Outbox) inSpool() ([]Item, error) {
 
 // checksum reads the copy of an item.
 func (b *Outbox) checksum(id string) (Item, error) {
-	f, err := b.o.fs.Open(b.spool(id))
+	f, err := b.o.fs.Open(b.spoolPath(id))
 	if err != nil {
 		return Item{}, err
 	}
-	w := &counting{w: io.Discard, ctx: context.Background(), sum: sha256.New()}
+	w := &spoolWriter{w: io.Discard, ctx: context.Background(), sum: sha256.New()}
 	_, err = io.Copy(w, f)
 	return w.item(), errors.Join(err, f.Close())
 }

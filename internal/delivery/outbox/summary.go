@@ -12,16 +12,16 @@ import (
 
 // Summary holds the counts and the state of an outbox.
 type Summary struct {
-	Waiting   int       // including those being sent
-	Oldest    time.Time // when the first of them was added
-	Uncertain int       // including those that a vanished worker may have sent in full
-	Kept      int       // refused, with our copy still there
-	Held      Reason    // "" if the queue is not on hold
-	Working   bool      // a worker is running
-	Spool     bool      // the folder for copies exists
-	Aside     bool      // a damaged database was put aside
+	Waiting    int       // including those being sent
+	Oldest     time.Time // when the first of them was added
+	Uncertain  int       // including those that a vanished worker may have sent in full
+	Kept       int       // refused, with our copy still there
+	HoldReason Reason    // "" if the queue is not on hold
+	Working    bool      // a worker is running
+	Spool      bool      // the folder for copies exists
+	Aside      bool      // a damaged database was put aside
 
-	left int // being sent, and sent in full
+	sentInFull int // being sent, and sent in full
 }
 
 // Summarize reads the outbox in a folder without changing anything. Its errors
@@ -40,7 +40,7 @@ func Summarize(ctx context.Context, dir string) (s Summary, err error) {
 	_, err = os.Stat(path + ".damaged")
 	s.Aside = err == nil
 	if s.Working = Delivering(dir); !s.Working { // as the next worker will decide
-		s.Waiting, s.Uncertain = s.Waiting-s.left, s.Uncertain+s.left
+		s.Waiting, s.Uncertain = s.Waiting-s.sentInFull, s.Uncertain+s.sentInFull
 	}
 	return s, nil
 }
@@ -61,10 +61,10 @@ func (s *Summary) read(ctx context.Context, db *sql.DB, schema int) error {
 	var oldest sql.NullInt64
 	err := db.QueryRowContext(ctx, "SELECT count(*) FILTER (WHERE state IN (?1, ?2)), min(added) FILTER (WHERE state IN (?1, ?2)),"+
 		" count(*) FILTER (WHERE state = ?3), count(*) FILTER (WHERE state = ?4 AND kept = 1), count(*) FILTER (WHERE state = ?2 AND whole = 1) FROM items",
-		Waiting, Sending, Uncertain, Refused).Scan(&s.Waiting, &oldest, &s.Uncertain, &s.Kept, &s.left)
+		Waiting, Sending, Uncertain, Refused).Scan(&s.Waiting, &oldest, &s.Uncertain, &s.Kept, &s.sentInFull)
 	if err != nil {
 		return err
 	}
 	s.Oldest = sqlitefile.Time(oldest.Int64)
-	return db.QueryRowContext(ctx, "SELECT held FROM queue").Scan(&s.Held)
+	return db.QueryRowContext(ctx, "SELECT held FROM queue").Scan(&s.HoldReason)
 }

@@ -41,15 +41,15 @@ func (t *Trouble) kind() string {
 	return t.Kind
 }
 
-// inTrouble returns the trouble of this process's worker; nil for none.
-func (b *Outbox) inTrouble() *Trouble {
+// workerTrouble returns the trouble of this process's worker; nil for none.
+func (b *Outbox) workerTrouble() *Trouble {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.trouble
 }
 
-// KindOf returns an error's kind of trouble; DiskFailed for any other error.
-func KindOf(err error) string {
+// TroubleKind returns an error's kind of trouble; DiskFailed for any other error.
+func TroubleKind(err error) string {
 	if t, ok := errors.AsType[*Trouble](err); ok {
 		return t.Kind
 	}
@@ -58,10 +58,10 @@ func KindOf(err error) string {
 
 // withoutPaths returns err without paths and names.
 func withoutPaths(err error) error {
-	if errors.Is(err, filetrust.Err) {
-		return filetrust.Err
+	if errors.Is(err, filetrust.ErrUntrusted) {
+		return filetrust.ErrUntrusted
 	}
-	return filetrust.Reason(err)
+	return filetrust.WithoutPath(err)
 }
 
 // troubleOf classifies an error of the disk or the database.
@@ -72,11 +72,11 @@ func troubleOf(err error) error {
 	}
 	kind := DiskFailed
 	switch code := sqlitefile.Code(err) & 0xff; {
-	case errors.Is(err, filetrust.Err):
+	case errors.Is(err, filetrust.ErrUntrusted):
 		kind = Exposed
-	case sqlitefile.Full(err):
+	case sqlitefile.IsFull(err):
 		kind = DiskFull
-	case sqlitefile.ReadOnly(err):
+	case sqlitefile.IsReadOnly(err):
 		kind = ReadOnly
 	case errors.Is(err, fs.ErrNotExist), code == sqlite3.SQLITE_CANTOPEN:
 		kind = SpoolGone

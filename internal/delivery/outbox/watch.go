@@ -25,18 +25,18 @@ const MaxItems = 2000
 
 // Snapshot reads the outbox.
 func (b *Outbox) Snapshot(ctx context.Context) (*Snapshot, error) {
-	s := &Snapshot{At: b.o.Now(), Counts: map[State]int{}, Working: b.Busy(), Trouble: b.inTrouble().kind()}
+	s := &Snapshot{At: b.o.Now(), Counts: map[State]int{}, Working: b.Busy(), Trouble: b.workerTrouble().kind()}
 	// Separate statements, each consistent in itself: a snapshot is for display.
 	var err error
 	if s.Queue, err = b.Queue(ctx); err != nil {
 		return nil, err
 	}
 	if s.Items, err = itemsWhere(ctx, b.db, "state IN (?, ?, ?) ORDER BY id DESC LIMIT ?", Waiting, Sending, Uncertain, MaxItems); err != nil {
-		return nil, named(ctx, err)
+		return nil, asTrouble(ctx, err)
 	}
 	others, err := itemsWhere(ctx, b.db, "+state IN (?, ?) ORDER BY id DESC LIMIT ?", Delivered, Refused, MaxItems-len(s.Items))
 	if err != nil {
-		return nil, named(ctx, err)
+		return nil, asTrouble(ctx, err)
 	}
 	s.Items = append(s.Items, others...)
 	_, err = sqlitefile.Rows(func(row sqlitefile.Row) (none struct{}, err error) {
@@ -46,13 +46,13 @@ func (b *Outbox) Snapshot(ctx context.Context) (*Snapshot, error) {
 		s.Counts[state] = n
 		return none, err
 	})(b.db.QueryContext(ctx, "SELECT state, count(*) FROM items GROUP BY state"))
-	return s, named(ctx, err)
+	return s, asTrouble(ctx, err)
 }
 
 // Queue returns the state common to all items.
 func (b *Outbox) Queue(ctx context.Context) (Queue, error) {
 	q, err := readQueue(ctx, b.db)
-	return q, named(ctx, err)
+	return q, asTrouble(ctx, err)
 }
 
 // Watch delivers a snapshot now and after every change by anybody, until ctx ends. Changes
@@ -67,9 +67,9 @@ func (b *Outbox) Watch(ctx context.Context, each func(*Snapshot)) error {
 	})
 }
 
-// together is the period over which changes are combined,
+// combinePeriod is the period over which changes are combined,
 // so that a busy queue is not read for every row.
-const together = 250 * time.Millisecond
+const combinePeriod = 250 * time.Millisecond
 
 // changes calls do now and after every change, until it returns true. Changes by other
 // processes are checked for at every tick.
@@ -77,8 +77,8 @@ func (b *Outbox) changes(ctx context.Context, do func() (enough bool, err error)
 	var last string
 	tick := time.Tick(b.o.Tick)
 	for {
-		enough, changed := false, b.untilChange()
-		mark, err := b.mark(ctx)
+		enough, changed := false, b.nextChange()
+		mark, err := b.fingerprint(ctx)
 		if err == nil && mark != last {
 			last = mark
 			enough, err = do()
@@ -94,20 +94,20 @@ func (b *Outbox) changes(ctx context.Context, do func() (enough bool, err error)
 			return nil
 		case <-tick:
 		case <-changed:
-			if wake.Pause(ctx, min(together, b.o.Tick)) != nil {
+			if wake.Pause(ctx, min(combinePeriod, b.o.Tick)) != nil {
 				return nil
 			}
 		}
 	}
 }
 
-// mark returns a string that differs after every change visible in a snapshot.
-func (b *Outbox) mark(ctx context.Context) (string, error) {
+// fingerprint returns a string that differs after every change visible in a snapshot.
+func (b *Outbox) fingerprint(ctx context.Context) (string, error) {
 	var others, own int64
 	if err := b.db.QueryRowContext(ctx, "SELECT data_version, total_changes() FROM pragma_data_version").Scan(&others, &own); err != nil {
-		return "", named(ctx, err)
+		return "", asTrouble(ctx, err)
 	}
-	return fmt.Sprint(others, own, b.inTrouble().kind(), b.Busy()), nil
+	return fmt.Sprint(others, own, b.workerTrouble().kind(), b.Busy()), nil
 }
 
 // Items returns the items with the given IDs, in that order; unknown IDs are omitted.
@@ -115,7 +115,7 @@ func (b *Outbox) Items(ctx context.Context, ids []string) ([]Item, error) {
 	list, _ := json.Marshal(ids) // never fails
 	all, err := itemsWhere(ctx, b.db, "id IN (SELECT value FROM json_each(?))", string(list))
 	if err != nil {
-		return nil, named(ctx, err)
+		return nil, asTrouble(ctx, err)
 	}
 	byID := make(map[string]Item, len(all))
 	for _, it := range all {
@@ -142,6 +142,6 @@ func (b *Outbox) Follow(ctx context.Context, ids []string, each func([]Item, Que
 		if err != nil {
 			return false, err
 		}
-		return each(items, q, b.inTrouble()), nil
+		return each(items, q, b.workerTrouble()), nil
 	})
 }

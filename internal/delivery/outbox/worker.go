@@ -13,9 +13,9 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// answerTime is how long a request sent in full may continue
+// answerTimeout is how long a request sent in full may continue
 // after ctx has ended, since its answer is worth waiting for.
-const answerTime = 10 * time.Second
+const answerTimeout = 10 * time.Second
 
 // result is what to record about a request for one of its items.
 type result struct {
@@ -96,8 +96,8 @@ func acquire(ctx context.Context, l *flock.Flock) error {
 	}
 }
 
-// Join is Work, but waits its turn while another worker is running.
-func (b *Outbox) Join(ctx context.Context, stop <-chan struct{}) error {
+// WorkWhenFree is Work, but waits its turn while another worker is running.
+func (b *Outbox) WorkWhenFree(ctx context.Context, stop <-chan struct{}) error {
 	for {
 		if err := b.Work(ctx, stop); !errors.Is(err, ErrBusy) {
 			return err
@@ -129,7 +129,7 @@ func (b *Outbox) setTrouble(t *Trouble) {
 // recover decides the items that the last worker left behind.
 func (b *Outbox) recover(ctx context.Context) error {
 	return b.tx(ctx, func(tx *sql.Tx) error {
-		if err := b.decideLeft(ctx, tx); err != nil {
+		if err := b.decideInterrupted(ctx, tx); err != nil {
 			return err
 		}
 		// Whoever starts a worker may have fixed what held the queue.
@@ -145,19 +145,19 @@ func (b *Outbox) Recover(ctx context.Context) error {
 		return troubleOf(err)
 	}
 	defer func() { _ = l.Unlock() }()
-	return b.tx(ctx, func(tx *sql.Tx) error { return b.decideLeft(ctx, tx) })
+	return b.tx(ctx, func(tx *sql.Tx) error { return b.decideInterrupted(ctx, tx) })
 }
 
-func (b *Outbox) decideLeft(ctx context.Context, tx *sql.Tx) error {
+func (b *Outbox) decideInterrupted(ctx context.Context, tx *sql.Tx) error {
 	now := b.o.Now()
 	left, err := itemsWhere(ctx, tx, "state = ?", Sending)
 	if err != nil {
 		return err
 	}
 	for _, it := range left {
-		o := outcome{class: safe, reason: Interrupted}
-		if it.Whole {
-			o = outcome{class: unknown, reason: Interrupted}
+		o := outcome{class: classUnsent, reason: Interrupted}
+		if it.FullyRead {
+			o = outcome{class: classUnknown, reason: Interrupted}
 		}
 		began := it.LastTry
 		it, _ = decide(it, o, now, b.rules())
@@ -205,20 +205,20 @@ func (b *Outbox) next(ctx context.Context, now time.Time) (items []Item, wait ti
 	var any bool // checked without a lock: an idle worker blocks nobody
 	err = b.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM items WHERE "+due+")", Waiting, t, t, t).Scan(&any)
 	if err != nil || !any {
-		return nil, wait, named(ctx, err)
+		return nil, wait, asTrouble(ctx, err)
 	}
 	err = b.tx(ctx, func(tx *sql.Tx) error {
 		q, err := readQueue(ctx, tx)
 		if err != nil {
 			return err
 		}
-		open, rest := q.open(now)
+		open, rest := q.maySend(now)
 		if !open {
 			wait = rest
 			return nil
 		}
 		limit := b.policy().ItemsPerRequest
-		if q.Held != "" || q.Paused != "" {
+		if q.HoldReason != "" || q.PauseReason != "" {
 			limit = 1 // a probe
 		}
 		all, err := itemsWhere(ctx, tx, due+" ORDER BY next_try, id LIMIT ?", Waiting, t, t, t, limit)
@@ -229,10 +229,10 @@ func (b *Outbox) next(ctx context.Context, now time.Time) (items []Item, wait ti
 			return troubleOf(err)
 		}
 		for _, it := range all {
-			if len(items) > 0 && (it.alone || items[0].alone || it.Intermediary != items[0].Intermediary) {
+			if len(items) > 0 && (it.sendAlone || items[0].sendAlone || it.Intermediary != items[0].Intermediary) {
 				break
 			}
-			it = begin(it, now)
+			it = beginRequest(it, now)
 			if err := updateItem(ctx, tx, it); err != nil {
 				return err
 			}
@@ -257,12 +257,12 @@ func (b *Outbox) send(ctx context.Context, items []Item) {
 	}
 	release := context.AfterFunc(ctx, func() {
 		for _, p := range uploads {
-			if !p.whole.Load() {
+			if !p.fullyRead.Load() {
 				end()
 				return
 			}
 		}
-		t := time.AfterFunc(answerTime, end)
+		t := time.AfterFunc(answerTimeout, end)
 		context.AfterFunc(during, func() { t.Stop() })
 	})
 	var r hub.Receipt
@@ -274,12 +274,12 @@ func (b *Outbox) send(ctx context.Context, items []Item) {
 	ended := during.Err() != nil
 	whole := make([]bool, len(items))
 	for i, p := range uploads {
-		whole[i] = p.whole.Load()
+		whole[i] = p.fullyRead.Load()
 	}
 	now := b.o.Now()
 	for i, o := range classifyAll(r, err, whole, ended) {
 		b.pending = append(b.pending, result{items[i].ID, o, Receipt{Began: items[i].LastTry, Ended: now, Status: o.status,
-			Class: string(o.class), Reason: o.reason, Body: r.Answer, Cut: r.Cut || r.Broken}})
+			Class: string(o.class), Reason: o.reason, Body: r.Answer, Truncated: r.Truncated || r.Broken}})
 		b.o.Log.Info("outbox: request ended", "item", items[i].ID, "class", string(o.class), "status", o.status)
 	}
 }
@@ -315,7 +315,7 @@ func (b *Outbox) record(ctx context.Context) error {
 			now := r.receipt.Ended
 			it, e := decide(it, r.outcome, now, b.rules())
 			if it.State == Delivered && b.policy().KeepSent == 0 || r.outcome.reason == CopyMissing {
-				it.Kept = false
+				it.HasCopy = false
 				gone = append(gone, it.ID)
 			}
 			if err := updateItem(ctx, tx, it); err != nil {
@@ -335,7 +335,7 @@ func (b *Outbox) record(ctx context.Context) error {
 	}
 	b.pending = nil
 	for _, id := range gone {
-		_ = b.drop(id) // any remains are swept later
+		_ = b.removeCopy(id) // any remains are swept later
 	}
 	return nil
 }

@@ -13,13 +13,13 @@ import (
 	"strings"
 )
 
-// Complete is the file that an installer writes last into a version's folder and removes
+// CompleteMarker is the file that an installer writes last into a version's folder and removes
 // first: it marks the folder as complete.
-const Complete = "complete"
+const CompleteMarker = "complete"
 
-// FromConsole is the variable by which, on Windows, the small console program tells the
+// FromConsoleVar is the variable by which, on Windows, the small console program tells the
 // main one that it was started in a console.
-const FromConsole = "WIEBELT_FROM_CONSOLE"
+const FromConsoleVar = "WIEBELT_FROM_CONSOLE"
 
 // Newest returns the named program of the newest version below programs, a folder with one
 // folder per version. Versions being written or removed do not count; "" if there is none.
@@ -27,46 +27,46 @@ func Newest(programs, name string) (path string) {
 	folders, _ := os.ReadDir(programs)
 	var newest []int
 	for _, f := range folders {
-		v := version(f.Name())
+		v := parseVersion(f.Name())
 		if v == nil || slices.Compare(v, newest) <= 0 {
 			continue
 		}
 		at := filepath.Join(programs, f.Name())
-		if regular(filepath.Join(at, Complete)) && regular(filepath.Join(at, name)) {
+		if isRegular(filepath.Join(at, CompleteMarker)) && isRegular(filepath.Join(at, name)) {
 			newest, path = v, filepath.Join(at, name)
 		}
 	}
 	return path
 }
 
-// In returns a folder's program: that of its newest version, or the folder's own.
-func In(dir, name string) string {
+// ProgramIn returns a folder's program: that of its newest version, or the folder's own.
+func ProgramIn(dir, name string) string {
 	return cmp.Or(Newest(dir, name), filepath.Join(dir, name))
 }
 
 // NewestOf returns the program to run instead of exe: the newest one installed
 // beside it, or exe.
 func NewestOf(exe string) string {
-	if programs, ok := Beside(exe); ok {
+	if programs, ok := VersionsFolder(exe); ok {
 		return cmp.Or(Newest(programs, filepath.Base(exe)), exe)
 	}
 	return exe
 }
 
-// Beside returns the folder with one folder per version, if exe is in one of them.
-func Beside(exe string) (programs string, ok bool) {
+// VersionsFolder returns the folder with one folder per version, if exe is in one of them.
+func VersionsFolder(exe string) (programs string, ok bool) {
 	dir := filepath.Dir(exe)
-	return filepath.Dir(dir), version(filepath.Base(dir)) != nil
+	return filepath.Dir(dir), parseVersion(filepath.Base(dir)) != nil
 }
 
 // Compare compares two versions by their folders' names; ok is false if either is not one.
 func Compare(a, b string) (order int, ok bool) {
-	v, w := version(a), version(b)
+	v, w := parseVersion(a), parseVersion(b)
 	return slices.Compare(v, w), v != nil && w != nil
 }
 
-// version parses a folder's name; nil if it is not a version.
-func version(name string) (v []int) {
+// parseVersion parses a folder's name; nil if it is not a version.
+func parseVersion(name string) (v []int) {
 	for part := range strings.SplitSeq(name, ".") {
 		n, err := strconv.ParseUint(part, 10, 16)
 		if err != nil {
@@ -80,7 +80,7 @@ func version(name string) (v []int) {
 	return v
 }
 
-func regular(path string) bool {
+func isRegular(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
 }
@@ -88,14 +88,15 @@ func regular(path string) bool {
 // Sweep removes the versions beside exe's that are not running. A folder without
 // that program is not ours.
 func Sweep(exe string) error {
-	programs, ok := Beside(exe)
+	programs, ok := VersionsFolder(exe)
 	if !ok {
 		return nil
 	}
 	folders, err := os.ReadDir(programs)
 	for _, f := range folders {
 		dir := filepath.Join(programs, f.Name())
-		if !f.IsDir() || version(f.Name()) == nil || !regular(filepath.Join(dir, filepath.Base(exe))) || dir == filepath.Dir(exe) || runs(dir) {
+		if !f.IsDir() || parseVersion(f.Name()) == nil || !isRegular(filepath.Join(dir, filepath.Base(exe))) ||
+			dir == filepath.Dir(exe) || isRunning(dir) {
 			continue
 		}
 		err = errors.Join(err, remove(dir))
@@ -105,7 +106,7 @@ func Sweep(exe string) error {
 
 // remove removes a version's folder, which has no subfolders.
 func remove(dir string) error {
-	_ = os.Remove(filepath.Join(dir, Complete)) // first, so that the rest is no longer a version
+	_ = os.Remove(filepath.Join(dir, CompleteMarker)) // first, so that the rest is no longer a version
 	files, err := os.ReadDir(dir)
 	for _, f := range files {
 		err = errors.Join(err, os.Remove(filepath.Join(dir, f.Name())))
@@ -113,9 +114,9 @@ func remove(dir string) error {
 	return errors.Join(err, os.Remove(dir))
 }
 
-// runs reports whether a program in a folder is running: then the system lets
+// isRunning reports whether a program in a folder is running: then the system lets
 // nobody write to its file.
-func runs(dir string) bool {
+func isRunning(dir string) bool {
 	files, err := os.ReadDir(dir)
 	for _, e := range files {
 		var f *os.File

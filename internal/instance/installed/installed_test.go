@@ -26,15 +26,15 @@ func TestNewest(t *testing.T) {
 	if got := NewestOf(old); got != old {
 		t.Errorf("alone: %s", got)
 	}
-	write("0.9.0", Complete)
+	write("0.9.0", CompleteMarker)
 	write("0.10.0", "w")
 	for _, name := range []string{"bin", "0.11", "0.11.x", "1.0.0.0", "-1.0.0", "0.12.0"} {
-		write(name, Complete)
+		write(name, CompleteMarker)
 	}
 	if path := Newest(dir, "w"); path != old {
 		t.Errorf("while the next one is written: %s", path)
 	}
-	write("0.10.0", Complete)
+	write("0.10.0", CompleteMarker)
 	if got, want := NewestOf(old), filepath.Join(dir, "0.10.0", "w"); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -44,7 +44,7 @@ func TestNewest(t *testing.T) {
 		}
 	}
 	must.Do(t, Sweep(filepath.Join(dir, "0.10.0", "w")))
-	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 7 || regular(old) {
+	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 7 || isRegular(old) {
 		t.Errorf("swept: %q are left", left) // other folders stay; the older version does not
 	}
 }

@@ -19,7 +19,7 @@ const (
 	KindLookup   = "lookup"   // Lookup, from a window; answered with Found
 	KindChoice   = "choice"   // Choice, from a window
 	KindForget   = "forget"   // Forget, from a command or a window; answered with Forgotten
-	KindDelivery = "delivery" // DeliveryDo, from a window; Delivery comes back, then and whenever it changed
+	KindDelivery = "delivery" // DeliveryRequest, from a window; Delivery comes back, then and whenever it changed
 	KindShow     = "show"     // Show: bring a window to the front; also the windows' first message
 	KindChanged  = "changed"  // Changed: reread what is shown or followed on disk
 	KindCopy     = "copy"     // Copy: put a text on the clipboard; returned without content if that fails
@@ -32,11 +32,11 @@ const (
 
 // What can change.
 const (
-	ChangedHistory  = "history"  // the calls
-	ChangedForgot   = "forgot"   // calls were deleted permanently, none may be restored; from the resident
-	ChangedRead     = "read"     // the notice about the history was read; from a window
-	ChangedSettings = "settings" // the settings' files
-	ChangedSecret   = "secret"   // a secret, and perhaps the settings
+	ChangedHistory    = "history"  // the calls
+	ChangedErased     = "forgot"   // calls were deleted permanently, none may be restored; from the resident
+	ChangedNoticeRead = "read"     // the notice about the history was read; from a window
+	ChangedSettings   = "settings" // the settings' files
+	ChangedSecret     = "secret"   // a secret, and perhaps the settings
 )
 
 // Changed reports what changed on disk.
@@ -61,16 +61,16 @@ const (
 
 // Welcome defines the appearance of the windows and where things are.
 type Welcome struct {
-	Language string     `json:"language"` // "nl" or "en"
-	Theme    string     `json:"theme"`    // "light", "dark" or "system"
-	FileWord string     `json:"file_word"`
-	History  string     `json:"history"` // path of the history, opened read-only; "" if none is kept
-	Window   string     `json:"window"`  // which window to open first
-	Alone    bool       `json:"-"`       // no resident is running
-	Demo     []DemoCall `json:"demo,omitempty"`
-	Status   Status     `json:"status"`
-	WorkArea WorkArea   `json:"work_area"`
-	HubURL   string     `json:"hub_url,omitempty"` // the demo hub's, which is not in the settings
+	Language   string     `json:"language"` // "nl" or "en"
+	Theme      string     `json:"theme"`    // "light", "dark" or "system"
+	FileWord   string     `json:"file_word"`
+	History    string     `json:"history"` // path of the history, opened read-only; "" if none is kept
+	Window     string     `json:"window"`  // which window to open first
+	NoResident bool       `json:"-"`       // no resident is running
+	Demo       []DemoCall `json:"demo,omitempty"`
+	Status     Status     `json:"status"`
+	WorkArea   WorkArea   `json:"work_area"`
+	HubURL     string     `json:"hub_url,omitempty"` // the demo hub's, which is not in the settings
 }
 
 // WorkArea is where windows open: the part of a monitor without task bars, in desktop
@@ -113,8 +113,8 @@ type Play struct {
 	ID string `json:"id"`
 }
 
-// Played reports how a demo call went, in the requested language.
-type Played struct {
+// PlayResult reports how a demo call went, in the requested language.
+type PlayResult struct {
 	ID   string `json:"id"`
 	Line string `json:"line"`
 }
@@ -138,7 +138,7 @@ const (
 // Test is a request of a window, or a report after TestBegin: one for
 // everything new that is seen of the call, or one saying that no call came.
 type Test struct {
-	Do     string    `json:"do,omitempty"`     // from a window
+	Action string    `json:"do,omitempty"`     // from a window
 	Window string    `json:"window,omitempty"` // that waits; returned, like Seq
 	Seq    int       `json:"seq,omitempty"`
 	Seen   *TestSeen `json:"seen,omitempty"` // nil: no call came
@@ -166,8 +166,8 @@ type Sources struct {
 	Sources []SourceState `json:"sources"`
 }
 
-// Of returns a link's phase, LinkUnknown if not reported, and the reason. s may be nil.
-func (s *Sources) Of(kind, name string) (phase, why string) {
+// PhaseOf returns a link's phase, LinkUnknown if not reported, and the reason. s may be nil.
+func (s *Sources) PhaseOf(kind, name string) (phase, why string) {
 	if s == nil {
 		return LinkUnknown, ""
 	}
@@ -181,22 +181,22 @@ func (s *Sources) Of(kind, name string) (phase, why string) {
 
 // Phases of a SourceState besides those of DoctorLink.
 const (
-	SourceListens  = "listens"  // waits for a phone to call, without heartbeat
-	SourceTaken    = "taken"    // another program has the port
-	SourceKeyless  = "keyless"  // not running, since the listener's tokens cannot be read
-	SourceUnopened = "unopened" // its links do not open this program
+	SourceListens    = "listens"  // waits for a phone to call, without heartbeat
+	SourcePortTaken  = "taken"    // another program has the port
+	SourceNoTokens   = "keyless"  // not running, since the listener's tokens cannot be read
+	SourceNotDefault = "unopened" // its links do not open this program
 )
 
 // SourceState is the state of one source of calls. Only a link has a heartbeat and can be
 // up; of any other, only the time of its last call is known.
 type SourceState struct {
-	Kind  string    `json:"kind"`
-	Name  string    `json:"name"`          // of a link, as in the settings; "" for its kind's
-	Phase string    `json:"phase"`         // LinkUp etc.
-	Why   string    `json:"why,omitempty"` // as in DoctorLink
-	Since time.Time `json:"since"`         // for links: of the phase
-	Last  time.Time `json:"last"`          // when a call came, zero for never
-	Port  int       `json:"port,omitempty"`
+	Kind     string    `json:"kind"`
+	Name     string    `json:"name"`          // of a link, as in the settings; "" for its kind's
+	Phase    string    `json:"phase"`         // LinkUp etc.
+	Why      string    `json:"why,omitempty"` // as in DoctorLink
+	Since    time.Time `json:"since"`         // for links: of the phase
+	LastCall time.Time `json:"last"`          // when a call came, zero for never
+	Port     int       `json:"port,omitempty"`
 }
 
 // Phases of a DoctorLink.
@@ -207,20 +207,20 @@ const (
 	LinkKicked     = "kicked"
 	LinkRefused    = "refused"
 	LinkIncomplete = "incomplete"
-	LinkBehind     = "behind" // connected; Why is what does not work behind it
+	LinkDegraded   = "behind" // connected; Why is what does not work behind it
 )
 
 // DoctorFacts is what the resident knows about itself: states and times, nothing about
 // calls or people except the names of links in the settings.
 type DoctorFacts struct {
-	SetUp     bool         `json:"set_up"`  // lookups are possible
-	Paused    bool         `json:"paused"`  // by the user
-	Doubt     bool         `json:"doubt"`   // calls are missing
-	Failure   string       `json:"failure"` // contact.Failure of the last contact with the hub, "" for none
-	Port      int          `json:"port"`    // of the listener, 0 if it does not run
-	PortTaken bool         `json:"taken"`   // another program has the port
-	Links     []DoctorLink `json:"links"`   // in the order of the settings
-	Cards     string       `json:"cards"`   // health.Cards: what calls are shown with, "" for cards
+	SetUp        bool         `json:"set_up"`  // lookups are possible
+	Paused       bool         `json:"paused"`  // by the user
+	CallsMissing bool         `json:"doubt"`   // calls are missing
+	Failure      string       `json:"failure"` // contact.Failure of the last contact with the hub, "" for none
+	Port         int          `json:"port"`    // of the listener, 0 if it does not run
+	PortTaken    bool         `json:"taken"`   // another program has the port
+	Links        []DoctorLink `json:"links"`   // in the order of the settings
+	Cards        string       `json:"cards"`   // health.Cards: what calls are shown with, "" for cards
 	// Hotkeys are those that do not work: health.Hotkey by the key of the setting.
 	Hotkeys map[string]string `json:"hotkeys,omitempty"`
 }
@@ -243,49 +243,49 @@ type Lookup struct {
 
 // Outcomes of a manual lookup besides those of package history.
 const (
-	LookupOff      = "off"      // setting lookup.manual
-	LookupNever    = "never"    // phone.never_lookup
-	LookupNoNumber = "nonumber" // a text, not a number
-	LookupAlone    = "alone"    // no resident is running
-	LookupNumbers  = "numbers"  // several numbers to choose from
+	LookupOff        = "off"      // setting lookup.manual
+	LookupNever      = "never"    // phone.never_lookup
+	LookupNoNumber   = "nonumber" // a text, not a number
+	LookupNoResident = "alone"    // no resident is running
+	LookupNumbers    = "numbers"  // several numbers to choose from
 )
 
-// Found answers a Lookup.
-type Found struct {
+// LookupResult answers a Lookup.
+type LookupResult struct {
 	private.Data
-	Seq      int       `json:"seq"`
-	Entry    int64     `json:"entry,omitempty"`
-	Outcome  string    `json:"outcome"`
-	Numbers  []string  `json:"numbers,omitempty"` // for LookupNumbers, as shown
-	Number   string    `json:"number"`            // as in the history
-	Shown    string    `json:"shown"`
-	Copy     string    `json:"copy"` // digits only
-	LineName string    `json:"line_name,omitempty"`
-	Possible bool      `json:"possible"` // foreign: the match is only possible
-	Failure  string    `json:"failure"`  // code of package contact, if failed
-	Support  string    `json:"support"`  // who to tell
-	Contacts []Contact `json:"contacts,omitempty"`
-	More     int       `json:"more,omitempty"` // contacts beyond those listed
+	Seq           int       `json:"seq"`
+	Entry         int64     `json:"entry,omitempty"`
+	Outcome       string    `json:"outcome"`
+	Numbers       []string  `json:"numbers,omitempty"` // for LookupNumbers, as shown
+	Number        string    `json:"number"`            // as in the history
+	NumberDisplay string    `json:"shown"`
+	Digits        string    `json:"copy"` // digits only
+	LineName      string    `json:"line_name,omitempty"`
+	Possible      bool      `json:"possible"` // foreign: the match is only possible
+	Failure       string    `json:"failure"`  // code of package contact, if failed
+	Support       string    `json:"support"`  // who to tell
+	Contacts      []Contact `json:"contacts,omitempty"`
+	MoreContacts  int       `json:"more,omitempty"` // contacts beyond those listed
 }
 
 // Contact is one contact with the number.
 type Contact struct {
 	private.Data
-	ID       string `json:"id"`
-	Earlier  bool   `json:"earlier"` // the user opened this one's file before
-	Name     string `json:"name"`
-	Relation string `json:"relation"` // digits
-	Address  string `json:"address"`
-	Producer string `json:"producer"`
-	Modified string `json:"modified"`       // by whom
-	Link     string `json:"link,omitempty"` // "" if its file cannot be opened
+	ID            string `json:"id"`
+	OpenedEarlier bool   `json:"earlier"` // the user opened this one's file before
+	Name          string `json:"name"`
+	Relation      string `json:"relation"` // digits
+	Address       string `json:"address"`
+	Producer      string `json:"producer"`
+	Modified      string `json:"modified"`       // by whom
+	Link          string `json:"link,omitempty"` // "" if its file cannot be opened
 }
 
 // What the user can say about a contact as a number's caller.
 const (
-	ChoiceMade = "made" // chosen among several
-	ChoiceNot  = "not"  // not the caller
-	ChoiceBack = "back" // ChoiceNot undone: the caller again, unless another was chosen since
+	ChoiceMade     = "made" // chosen among several
+	ChoiceRejected = "not"  // not the caller
+	ChoiceRestored = "back" // ChoiceRejected undone: the caller again, unless another was chosen since
 )
 
 // Choice is what the user said about a number's caller.
@@ -303,8 +303,8 @@ type Forget struct {
 	Days   *int   `json:"days,omitempty"`   // older calls
 }
 
-// Forgotten reports the result.
-type Forgotten struct {
+// ForgetResult reports the result.
+type ForgetResult struct {
 	Error string `json:"error,omitempty"` // something may be left
 }
 
@@ -315,8 +315,8 @@ const (
 	DeliveryNotTaken = "not_taken" // the disk cannot take it now
 )
 
-// DeliveryDo requests an action. Without content it only requests Delivery.
-type DeliveryDo struct {
+// DeliveryRequest requests an action. Without content it only requests Delivery.
+type DeliveryRequest struct {
 	private.Data
 	Paths   []string `json:"paths,omitempty"`   // deliver these files, or the ZIP files in these folders
 	ID      string   `json:"id,omitempty"`      // recheck this file of Delivery and take it if possible,
@@ -343,16 +343,16 @@ type Delivery struct {
 
 // DeliveryFile is a file given to the window.
 type DeliveryFile struct {
-	ID       string            `json:"id"`
-	Item     string            `json:"item,omitempty"` // its id in the outbox, once it is there
-	Name     string            `json:"name"`
-	Size     int64             `json:"size"`
-	State    string            `json:"state"`  // one of the above, or refused
-	Reason   string            `json:"reason"` // from package outbox, or a code of package message
-	Added    time.Time         `json:"added"`
-	Before   time.Time         `json:"before,omitzero"` // for DeliveryQuestion: when it was delivered or taken before
-	Was      string            `json:"was,omitempty"`   // for DeliveryQuestion: the earlier one's state
-	Findings []message.Finding `json:"findings,omitempty"`
+	ID           string            `json:"id"`
+	Item         string            `json:"item,omitempty"` // its id in the outbox, once it is there
+	Name         string            `json:"name"`
+	Size         int64             `json:"size"`
+	State        string            `json:"state"`  // one of the above, or refused
+	Reason       string            `json:"reason"` // from package outbox, or a code of package message
+	Added        time.Time         `json:"added"`
+	EarlierTime  time.Time         `json:"before,omitzero"` // for DeliveryQuestion: when it was delivered or taken before
+	EarlierState string            `json:"was,omitempty"`   // for DeliveryQuestion: the earlier one's state
+	Findings     []message.Finding `json:"findings,omitempty"`
 }
 
 // Progress reports how much of an item was sent.

@@ -23,13 +23,13 @@ const AppID = "wiebelt"
 // CallTimeout is how long a program on a bus may take to answer a call.
 const CallTimeout = time.Second
 
-// Late reports whether a program did not answer in time. The answer is then unknown: on a
+// TimedOut reports whether a program did not answer in time. The answer is then unknown: on a
 // machine that has just started, a retry may succeed.
-func Late(err error) bool { return errors.Is(err, context.DeadlineExceeded) }
+func TimedOut(err error) bool { return errors.Is(err, context.DeadlineExceeded) }
 
 var (
-	// ErrNone is returned if there is no such bus.
-	ErrNone = errors.New("no message bus")
+	// ErrNoBus is returned if there is no such bus.
+	ErrNoBus = errors.New("no message bus")
 	// ErrEnded is returned when a bus ends while in use.
 	ErrEnded = errors.New("the bus has ended")
 )
@@ -61,7 +61,7 @@ func System(ctx context.Context) (*dbus.Conn, error) {
 	if a == "" {
 		const usual = "/var/run/dbus/system_bus_socket"
 		if _, err := os.Stat(usual); err != nil {
-			return nil, ErrNone
+			return nil, ErrNoBus
 		}
 		a = "unix:path=" + usual
 	}
@@ -72,7 +72,7 @@ func System(ctx context.Context) (*dbus.Conn, error) {
 // arrive in the order in which they were sent.
 func Connect(ctx context.Context, address string) (*dbus.Conn, error) {
 	if address == "" {
-		return nil, ErrNone
+		return nil, ErrNoBus
 	}
 	c, err := dbus.Connect(address, dbus.WithContext(ctx), dbus.WithSignalHandler(dbus.NewSequentialSignalHandler()))
 	if err != nil {
@@ -120,7 +120,7 @@ type Follower struct {
 	Query    func(name string) error
 
 	late  map[string]bool  // the names whose owners did not answer in time
-	again <-chan time.Time // when to query them again; nil if there are none
+	retry <-chan time.Time // when to query them again; nil if there are none
 	pause time.Duration    // the delay before that
 }
 
@@ -144,7 +144,7 @@ func (f Follower) Run(ctx context.Context, c *dbus.Conn) error {
 		}
 	}
 	for _, name := range f.Names {
-		f.owned(name, Owner(ctx, c, name))
+		f.ownerChanged(name, Owner(ctx, c, name))
 	}
 	if f.Ready != nil {
 		f.Ready()
@@ -153,12 +153,12 @@ func (f Follower) Run(ctx context.Context, c *dbus.Conn) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-f.again:
+		case <-f.retry:
 			f.queryLate()
 		case s, more := <-signals:
 			if !more {
 				for _, name := range f.Names {
-					f.owned(name, "")
+					f.ownerChanged(name, "")
 				}
 				return ErrEnded
 			}
@@ -176,11 +176,11 @@ func (f *Follower) handleSignal(s *dbus.Signal) {
 	}
 	var name, before, owner string
 	if dbus.Store(s.Body, &name, &before, &owner) == nil && slices.Contains(f.Names, name) {
-		f.owned(name, owner)
+		f.ownerChanged(name, owner)
 	}
 }
 
-func (f *Follower) owned(name, owner string) {
+func (f *Follower) ownerChanged(name, owner string) {
 	f.OnOwner(name, owner)
 	f.query(name)
 }
@@ -189,18 +189,18 @@ func (f *Follower) query(name string) {
 	if f.Query == nil || name == "" {
 		return
 	}
-	if !Late(f.Query(name)) {
+	if !TimedOut(f.Query(name)) {
 		delete(f.late, name)
 		return
 	}
-	if f.late[name] = true; f.again == nil {
-		f.again = time.After(f.pause)
+	if f.late[name] = true; f.retry == nil {
+		f.retry = time.After(f.pause)
 	}
 }
 
 // queryLate queries the names whose owners were late.
 func (f *Follower) queryLate() {
-	f.again, f.pause = nil, min(2*f.pause, time.Minute)
+	f.retry, f.pause = nil, min(2*f.pause, time.Minute)
 	for name := range f.late {
 		f.query(name)
 	}

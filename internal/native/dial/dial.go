@@ -19,7 +19,7 @@ import (
 var errNumber = errors.New("not a number to call")
 
 const (
-	place = "{number}" // stands for the number in a command
+	placeholder = "{number}" // stands for the number in a command
 	// startTimeout is how long to wait for a program: failures are immediate, and one still
 	// running then is the phone.
 	startTimeout = 2 * time.Second
@@ -34,14 +34,14 @@ func addressOf(scheme, number string) (string, error) {
 	if scheme != "tel" && scheme != "sip" {
 		return "", fmt.Errorf("no scheme to call with: %q", scheme)
 	}
-	if !plain(number) {
+	if !isNumber(number) {
 		return "", errNumber
 	}
 	return scheme + ":" + number, nil
 }
 
-// plain reports whether a number is only digits, optionally after a plus.
-func plain(number string) bool {
+// isNumber reports whether a number is only digits, optionally after a plus.
+func isNumber(number string) bool {
 	digits := strings.TrimPrefix(number, "+")
 	return digits != "" && len(digits) <= maxDigits && strings.Trim(digits, "0123456789") == ""
 }
@@ -58,12 +58,12 @@ func Open(ctx context.Context, scheme, number string) error {
 // Run calls a number with a program and its arguments. The number only ever becomes part of
 // the argument that contains its placeholder.
 func Run(ctx context.Context, argv []string, number string) error {
-	if !plain(number) {
+	if !isNumber(number) {
 		return errNumber
 	}
 	argv = slices.Clone(argv)
 	for i := range argv {
-		argv[i] = strings.ReplaceAll(argv[i], place, number)
+		argv[i] = strings.ReplaceAll(argv[i], placeholder, number)
 	}
 	return start(ctx, argv)
 }
@@ -97,17 +97,17 @@ func start(ctx context.Context, argv []string) error {
 // safe for concurrent use.
 type Owners struct {
 	mu    sync.Mutex
-	known map[string]known
+	known map[string]cachedOwner
 }
 
-type known struct {
+type cachedOwner struct {
 	other bool
 	at    time.Time
 }
 
-// Other reports whether a program other than ours opens addresses of a scheme. It caches
+// HasOther reports whether a program other than ours opens addresses of a scheme. It caches
 // the result for a minute.
-func (o *Owners) Other(ctx context.Context, scheme string) bool {
+func (o *Owners) HasOther(ctx context.Context, scheme string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if k, ok := o.known[scheme]; ok && time.Since(k.at) < cacheFor {
@@ -115,9 +115,9 @@ func (o *Owners) Other(ctx context.Context, scheme string) bool {
 	}
 	program := owner(ctx, scheme)
 	if o.known == nil {
-		o.known = map[string]known{}
+		o.known = map[string]cachedOwner{}
 	}
-	k := known{program != "" && !strings.Contains(strings.ToLower(program), "wiebelt"), time.Now()}
+	k := cachedOwner{program != "" && !strings.Contains(strings.ToLower(program), "wiebelt"), time.Now()}
 	o.known[scheme] = k
 	return k.other
 }

@@ -73,13 +73,13 @@ func TestOwners(t *testing.T) {
 	for says, want := range map[string]bool{"echo linphone.desktop": true, "echo wiebelt-link.desktop": false, "true": false, "exit 4": false} {
 		_, args := program(t, "xdg-mime", says)
 		var o Owners
-		if got := o.Other(t.Context(), "tel"); got != want {
+		if got := o.HasOther(t.Context(), "tel"); got != want {
 			t.Errorf("%q: %v, want %v", says, got, want)
 		}
 		if got := args(); !slices.Equal(got, []string{"query", "default", "x-scheme-handler/tel"}) {
 			t.Errorf("asked %q", got)
 		}
-		if o.Other(t.Context(), "tel") != want || len(args()) != 3 {
+		if o.HasOther(t.Context(), "tel") != want || len(args()) != 3 {
 			t.Error("asked again within a minute")
 		}
 	}

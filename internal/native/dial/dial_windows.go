@@ -29,14 +29,14 @@ func open(ctx context.Context, address string) error {
 
 // owner reads the user's choice first, like Windows, then the registered program.
 func owner(_ context.Context, scheme string) string {
-	choice := win32.Text(registry.CURRENT_USER, `Software\Microsoft\Windows\Shell\Associations\UrlAssociations\`+scheme+`\UserChoice`, "ProgId")
+	choice := win32.RegistryText(registry.CURRENT_USER, `Software\Microsoft\Windows\Shell\Associations\UrlAssociations\`+scheme+`\UserChoice`, "ProgId")
 	for _, class := range []string{choice, scheme} {
 		if class == "" {
 			continue
 		}
-		command := win32.Text(registry.CLASSES_ROOT, class+`\shell\open\command`, "")
+		command := win32.RegistryText(registry.CLASSES_ROOT, class+`\shell\open\command`, "")
 		// A program from the store has no command but an identity.
-		if s := cmp.Or(command, win32.Text(registry.CLASSES_ROOT, class+`\Application`, "AppUserModelID")); s != "" {
+		if s := cmp.Or(command, win32.RegistryText(registry.CLASSES_ROOT, class+`\Application`, "AppUserModelID")); s != "" {
 			return s
 		}
 	}

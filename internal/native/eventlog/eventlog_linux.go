@@ -13,8 +13,8 @@ import (
 // Protocol"); tests use their own.
 var journalSocket = "/run/systemd/journal/socket"
 
-// handOver is how long to wait for a busy journal.
-const handOver = 400 * time.Millisecond
+// writeTimeout is how long to wait for a busy journal.
+const writeTimeout = 400 * time.Millisecond
 
 // messageIDs maps the kinds of records to their MESSAGE_ID in the journal.
 var messageIDs = map[ID]string{
@@ -30,7 +30,7 @@ func Write(r Record) error {
 	if err != nil {
 		return err
 	}
-	_ = c.SetWriteDeadline(time.Now().Add(handOver))
+	_ = c.SetWriteDeadline(time.Now().Add(writeTimeout))
 	_, err = c.Write(r.datagram())
 	return errors.Join(err, c.Close())
 }

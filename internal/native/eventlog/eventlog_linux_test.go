@@ -98,7 +98,7 @@ func TestJournalThatHangs(t *testing.T) {
 	for range 10_000 {
 		begin := time.Now()
 		err := Write(Lookup("found"))
-		if took := time.Since(begin); took > 3*handOver {
+		if took := time.Since(begin); took > 3*writeTimeout {
 			t.Fatalf("held up for %v", took)
 		}
 		if err != nil {

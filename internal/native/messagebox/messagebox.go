@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// open holds the messages on screen, so that a user who clicks five times sees only one.
-var open sync.Map
+// shownMessages holds the messages on screen, so that a user who clicks five times sees only one.
+var shownMessages sync.Map
 
 // Show shows a title and a text. It returns when the user has read them or ctx ends, which
 // removes them, or immediately if the platform does not report reading. A message already on
@@ -21,9 +21,9 @@ func Show(ctx context.Context, title, text string) error {
 		return err
 	}
 	key := title + "\x00" + text
-	if _, shown := open.LoadOrStore(key, true); shown {
+	if _, shown := shownMessages.LoadOrStore(key, true); shown {
 		return nil
 	}
-	defer open.Delete(key)
+	defer shownMessages.Delete(key)
 	return show(ctx, title, text)
 }

@@ -10,8 +10,8 @@ import (
 	"wiebelt/internal/native/notify"
 )
 
-// readIn is how long a notification stays, since nothing reports that it was read.
-const readIn = 20 * time.Second
+// displayTime is how long a notification stays, since nothing reports that it was read.
+const displayTime = 20 * time.Second
 
 // show shows a desktop notification. If it cannot, it writes to
 // standard error, for a terminal or the journal.
@@ -29,7 +29,7 @@ func show(ctx context.Context, title, text string) error {
 	}
 	select {
 	case <-read:
-	case <-time.After(readIn):
+	case <-time.After(displayTime):
 	case <-ctx.Done():
 	}
 	return nil

@@ -59,6 +59,6 @@ const (
 // clean reduces a text to one line of at most most characters, without characters that change
 // the direction or position of the text after them.
 func clean(s string, most int) string {
-	line := []rune(strings.Join(strings.Fields(displaytext.Text(s)), " "))
+	line := []rune(strings.Join(strings.Fields(displaytext.StripHidden(s)), " "))
 	return string(line[:min(len(line), most)])
 }

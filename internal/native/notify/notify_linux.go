@@ -23,11 +23,11 @@ const (
 // goroutine; they wait for the desktop, five seconds at most: the notification service may
 // have to be started first.
 type Notifier struct {
-	conn   *dbus.Conn
-	chosen func(tag, action string)
-	cancel context.CancelFunc
-	ctx    context.Context
-	done   chan struct{}
+	conn     *dbus.Conn
+	onAction func(tag, action string)
+	cancel   context.CancelFunc
+	ctx      context.Context
+	done     chan struct{}
 
 	mu      sync.Mutex
 	owner   string
@@ -41,7 +41,7 @@ type Notifier struct {
 // it. It must not block. The notifier ends with ctx or with Close.
 func Open(ctx context.Context, chosen func(tag, action string)) (*Notifier, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	n := &Notifier{chosen: chosen, cancel: cancel, ctx: ctx, done: make(chan struct{}), ids: map[string]uint32{}}
+	n := &Notifier{onAction: chosen, cancel: cancel, ctx: ctx, done: make(chan struct{}), ids: map[string]uint32{}}
 	ready := make(chan struct{})
 	var failed error
 	go func() {
@@ -72,21 +72,21 @@ func (n *Notifier) run(ready chan<- struct{}) (err error) {
 		Matches: [][]dbus.MatchOption{
 			{dbus.WithMatchSender(service), dbus.WithMatchInterface(service), dbus.WithMatchObjectPath(object)},
 		},
-		OnOwner: n.owned,
+		OnOwner: n.ownerChanged,
 		Ready:   func() { close(ready) },
 		OnSignal: func(s *dbus.Signal) string {
-			if tag, action, ok := n.pressed(s); ok {
-				n.chosen(tag, action)
+			if tag, action, ok := n.buttonPress(s); ok {
+				n.onAction(tag, action)
 			}
 			return ""
 		},
 	}.Run(n.ctx, n.conn)
 }
 
-// owned records the current notification service, which does not know the
+// ownerChanged records the current notification service, which does not know the
 // notifications of an earlier one. The start of a service by Show is reported
 // only after it has shown its notification.
-func (n *Notifier) owned(_, owner string) {
+func (n *Notifier) ownerChanged(_, owner string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.owner != "" {
@@ -107,10 +107,10 @@ func (n *Notifier) queryCapabilities() error {
 	return nil
 }
 
-// pressed returns the button press that a signal reports, if any. Signals from other
+// buttonPress returns the button press that a signal reports, if any. Signals from other
 // senders than the service are ignored. A signal may arrive before Show knows the ID of
 // its notification; the lock waits for that.
-func (n *Notifier) pressed(s *dbus.Signal) (tag, action string, ok bool) {
+func (n *Notifier) buttonPress(s *dbus.Signal) (tag, action string, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if s.Sender != n.owner || len(s.Body) != 2 {

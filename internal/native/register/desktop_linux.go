@@ -28,8 +28,8 @@ func execLine(argv ...string) string {
 	return strings.Join(all, " ")
 }
 
-// without removes a name from a list; the result is "" if nothing is left.
-func without(list, name string) (rest string) {
+// removeFromList removes a name from a list; the result is "" if nothing is left.
+func removeFromList(list, name string) (rest string) {
 	for v := range strings.SplitSeq(list, ";") {
 		if v = strings.TrimSpace(v); v != "" && v != name {
 			rest += v + ";"
@@ -60,7 +60,7 @@ func setDefault(text, mime, id string, enter bool) string {
 		}
 		key, value, found := strings.Cut(trimmed, "=")
 		if in && found && strings.TrimSpace(key) == mime {
-			if others := without(value, id); !enter && others != "" {
+			if others := removeFromList(value, id); !enter && others != "" {
 				out = append(out, mime+"="+others)
 			}
 			put()

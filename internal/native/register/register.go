@@ -17,7 +17,7 @@ import (
 // Options say which program is registered, and for whom.
 type Options struct {
 	Exe      string // the program's absolute path
-	Links    string // that of the program for links, the small one; "" is Exe
+	LinkExe  string // that of the program for links, the small one; "" is Exe
 	Profile  string // "" is the user's own; else an absolute folder
 	AllUsers bool   // for everybody on this computer, which requires an administrator
 	Only     Part   // what Register writes; everything by default
@@ -47,7 +47,7 @@ type Status struct {
 }
 
 func (o Options) check() error {
-	for what, path := range map[string]string{"program": o.Exe, "program for links": o.Links, "profile": o.Profile} {
+	for what, path := range map[string]string{"program": o.Exe, "program for links": o.LinkExe, "profile": o.Profile} {
 		if path == "" && what != "program" {
 			continue
 		}
@@ -61,12 +61,12 @@ func (o Options) check() error {
 // link returns the command line that opens a link: the program and its arguments, with a
 // placeholder for the link.
 func (o Options) link(place string) []string {
-	return append([]string{cmp.Or(o.Links, o.Exe)}, o.arguments("open-url", "--", place)...)
+	return append([]string{cmp.Or(o.LinkExe, o.Exe)}, o.arguments("open-url", "--", place)...)
 }
 
 // older returns o as written by versions without a program for links.
 func (o Options) older() Options {
-	o.Links = ""
+	o.LinkExe = ""
 	return o
 }
 

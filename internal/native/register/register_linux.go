@@ -48,7 +48,7 @@ var sizes = []string{"16", "32", "48", "128", "256"}
 // applications specifications).
 type places struct{ applications, autostart, icons, defaults string }
 
-func where(allUsers bool) (places, error) {
+func placesFor(allUsers bool) (places, error) {
 	if allUsers {
 		return places{"/usr/local/share/applications", "/etc/xdg/autostart", "/usr/local/share/icons/hicolor", "/usr/local/share/applications/mimeapps.list"}, nil
 	}
@@ -56,11 +56,11 @@ func where(allUsers bool) (places, error) {
 	if err != nil {
 		return places{}, fmt.Errorf("register: %w", err)
 	}
-	return in(absolute(os.Getenv("XDG_DATA_HOME"), filepath.Join(home, ".local", "share")),
+	return placesIn(absolute(os.Getenv("XDG_DATA_HOME"), filepath.Join(home, ".local", "share")),
 		absolute(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config"))), nil
 }
 
-func in(data, config string) places {
+func placesIn(data, config string) places {
 	return places{filepath.Join(data, "applications"), filepath.Join(config, "autostart"), filepath.Join(data, "icons", "hicolor"), filepath.Join(config, "mimeapps.list")}
 }
 
@@ -116,7 +116,7 @@ func (o Options) command(arguments ...string) string {
 // Files returns the contents of a registration's files by path: below data what the desktop
 // shows and opens, below config what it starts.
 func Files(o Options, data, config string) (map[string]string, error) {
-	return o.files(in(data, config))
+	return o.files(placesIn(data, config))
 }
 
 func (o Options) files(p places) (map[string]string, error) {
@@ -142,7 +142,7 @@ func Register(o Options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	p, err := where(o.AllUsers)
+	p, err := placesFor(o.AllUsers)
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (o Options) register(p places) error {
 			return err
 		}
 	}
-	index(p.mimes())
+	updateMimeIndex(p.mimes())
 	return change(p.defaults, func(text string) string { return setDefaults(text, true) })
 }
 
@@ -175,7 +175,7 @@ func (o Options) register(p places) error {
 // user's session moved it. It follows no link out of the home, so that an administrator can
 // call it. deleted has the names of the files that existed.
 func ForgetIn(home *os.Root) (deleted []string, err error) {
-	p := in(".local/share", ".config")
+	p := placesIn(".local/share", ".config")
 	for _, name := range p.files() {
 		switch e := home.Remove(name); {
 		case e == nil:
@@ -205,7 +205,7 @@ func forgetDefaults(home *os.Root, name string) (had bool, err error) {
 	defer f.Close()
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = &filetrust.Error{Path: name, Why: filetrust.Kind}
+		err = &filetrust.Error{Path: name, Fault: filetrust.FaultKind}
 	}
 	if err != nil {
 		return false, err
@@ -231,7 +231,7 @@ func forgetDefaults(home *os.Root, name string) (had bool, err error) {
 // Unregister removes what Register wrote. Missing files are no error, and links now
 // assigned to another program are left to it.
 func Unregister(o Options) error {
-	p, err := where(o.AllUsers)
+	p, err := placesFor(o.AllUsers)
 	if err != nil {
 		return err
 	}
@@ -245,7 +245,7 @@ func Unregister(o Options) error {
 		}
 	}
 	if had {
-		index(p.mimes())
+		updateMimeIndex(p.mimes())
 		if rest, err := os.ReadDir(filepath.Dir(p.setupType())); err == nil && len(rest) == 0 {
 			withoutIndex(p.mimes())
 		}
@@ -256,7 +256,7 @@ func Unregister(o Options) error {
 // State checks what a desktop checks: first the user's choice, then the computer's, then
 // any program that declares that it opens such links.
 func State(o Options) (Status, error) {
-	mine, err := where(false)
+	mine, err := placesFor(false)
 	if err != nil {
 		return Status{}, err
 	}
@@ -363,9 +363,9 @@ const setupType = `<?xml version="1.0" encoding="UTF-8"?>
 </mime-info>
 `
 
-// index makes the desktop reread the file types. A desktop without the program for this
+// updateMimeIndex makes the desktop reread the file types. A desktop without the program for this
 // does so by itself, or has no file types.
-func index(mimes string) {
+func updateMimeIndex(mimes string) {
 	path, err := exec.LookPath("update-mime-database")
 	if err != nil {
 		return

@@ -59,7 +59,7 @@ func TestRegisterAndBack(t *testing.T) {
 			t.Errorf("registered: %+v %v", s, err)
 		}
 	}
-	o.Links = "/opt/Wie belt/wiebelt-ring"
+	o.LinkExe = "/opt/Wie belt/wiebelt-ring"
 	if s, err := State(o); err != nil || !s.Ours || !s.Older {
 		t.Errorf("of an older version: %+v %v", s, err)
 	}
@@ -98,7 +98,7 @@ func TestRegisterForAll(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o077))
 	for _, everybody := range []bool{true, false} {
 		dir := t.TempDir()
-		must.Do(t, (Options{Exe: "/opt/wiebelt", Links: "/opt/wiebelt-ring", AllUsers: everybody}).register(in(filepath.Join(dir, "share"), filepath.Join(dir, "xdg"))))
+		must.Do(t, (Options{Exe: "/opt/wiebelt", LinkExe: "/opt/wiebelt-ring", AllUsers: everybody}).register(placesIn(filepath.Join(dir, "share"), filepath.Join(dir, "xdg"))))
 		info := must.Get(os.Stat(filepath.Join(dir, "share", "applications")))(t)
 		if read := info.Mode().Perm() == 0o755; read != everybody {
 			t.Errorf("for all %v: the folder has mode %o", everybody, info.Mode().Perm())
@@ -119,7 +119,7 @@ func TestForgetIn(t *testing.T) {
 		err   error
 	}{
 		"a list of others too": {put(setDefaults(others, true)), others, nil},
-		"a pipe":               {func(list string) error { return syscall.Mkfifo(list, 0o600) }, "", filetrust.Err},
+		"a pipe":               {func(list string) error { return syscall.Mkfifo(list, 0o600) }, "", filetrust.ErrUntrusted},
 		"without end":          {put(strings.Repeat("\n", maxRead+1)), "", filetrust.ErrTooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {

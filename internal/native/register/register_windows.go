@@ -50,8 +50,8 @@ func remove(r registry.Key, paths ...string) (all error) {
 	return all
 }
 
-// class returns the keys of a class, innermost first.
-func class(path string) []string {
+// classKeys returns the keys of a class, innermost first.
+func classKeys(path string) []string {
 	return []string{path + open, path + `\shell\open`, path + `\shell`, path + `\DefaultIcon`, path}
 }
 
@@ -59,12 +59,12 @@ func class(path string) []string {
 // assigned to another program are left to it.
 func Unregister(o Options) error {
 	r := root(o.AllUsers)
-	all := remove(r, class(setupPath)...)
-	if win32.Text(r, suffixPath, "") == setupClass {
+	all := remove(r, classKeys(setupPath)...)
+	if win32.RegistryText(r, suffixPath, "") == setupClass {
 		all = errors.Join(all, remove(r, suffixPath))
 	}
-	if have := win32.Text(r, classPath+open, ""); have == "" || have == linkCommand(o) || have == linkCommand(o.older()) {
-		all = errors.Join(all, remove(r, class(classPath)...))
+	if have := win32.RegistryText(r, classPath+open, ""); have == "" || have == linkCommand(o) || have == linkCommand(o.older()) {
+		all = errors.Join(all, remove(r, classKeys(classPath)...))
 	}
 	k, err := registry.OpenKey(r, runPath, registry.SET_VALUE)
 	if errors.Is(err, registry.ErrNotExist) {
@@ -83,10 +83,10 @@ func Unregister(o Options) error {
 func State(o Options) (Status, error) {
 	var s Status
 	for _, r := range []registry.Key{registry.CURRENT_USER, registry.LOCAL_MACHINE} {
-		if v := win32.Text(r, classPath+open, ""); v != "" && s.Scheme == "" {
+		if v := win32.RegistryText(r, classPath+open, ""); v != "" && s.Scheme == "" {
 			s.Scheme = v
 		}
-		if ours, older := o.wrote(win32.Text(r, runPath, runName), o.registryCommand("run", "--background")); ours {
+		if ours, older := o.matchesCommand(win32.RegistryText(r, runPath, runName), o.registryCommand("run", "--background")); ours {
 			off := switchedOff(r)
 			s.Autostart, s.SwitchedOff = s.Autostart || !off, s.SwitchedOff || off
 			s.OlderAutostart = s.OlderAutostart || older && !off && r == registry.CURRENT_USER
@@ -95,9 +95,9 @@ func State(o Options) (Status, error) {
 	s.SwitchedOff = s.SwitchedOff && !s.Autostart
 	now, was := linkCommand(o), linkCommand(o.older())
 	s.Ours = strings.EqualFold(s.Scheme, now) || strings.EqualFold(s.Scheme, was)
-	s.Older = was != now && strings.EqualFold(win32.Text(registry.CURRENT_USER, classPath+open, ""), was)
+	s.Older = was != now && strings.EqualFold(win32.RegistryText(registry.CURRENT_USER, classPath+open, ""), was)
 	for _, v := range Values(o) {
-		_, older := o.wrote(win32.Text(registry.CURRENT_USER, v.Path, v.Name), v.Data)
+		_, older := o.matchesCommand(win32.RegistryText(registry.CURRENT_USER, v.Path, v.Name), v.Data)
 		s.Older = s.Older || older && s.Ours && v.Path != runPath // other programs keep their links
 	}
 	return s, nil

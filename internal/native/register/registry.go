@@ -58,9 +58,9 @@ func (o Options) registryCommand(arguments ...string) string {
 
 func linkCommand(o Options) string { return registryCommand(o.link("%1")...) }
 
-// wrote reports whether a registry string is the one that o writes there, for any version
+// matchesCommand reports whether a registry string is the one that o writes there, for any version
 // next to o's program, and whether that version is older, so that its folder will go.
-func (o Options) wrote(have, text string) (ours, older bool) {
+func (o Options) matchesCommand(have, text string) (ours, older bool) {
 	path := strings.Split(o.Exe, `\`)
 	if strings.EqualFold(have, text) || len(path) < 2 {
 		return strings.EqualFold(have, text), false

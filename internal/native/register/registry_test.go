@@ -10,7 +10,7 @@ import (
 func TestWrote(t *testing.T) {
 	const programs = `C:\Program Files\Wiebelt\`
 	at := func(path string) Options {
-		return Options{Exe: programs + path, Links: programs + `wiebelt-ringw.exe`, Profile: `C:\Jan\1.2.3`}
+		return Options{Exe: programs + path, LinkExe: programs + `wiebelt-ringw.exe`, Profile: `C:\Jan\1.2.3`}
 	}
 	now := at(`1.10.0\wiebeltw.exe`)
 	all := map[string]struct {
@@ -34,17 +34,17 @@ func TestWrote(t *testing.T) {
 			if !strings.Contains(v.Data, "wiebeltw.exe") || strings.HasSuffix(v.Data, ",0") && strings.Contains(name, "profile") {
 				continue // the same for all versions, or for all profiles
 			}
-			if ours, older := now.wrote(have[i].Data, v.Data); ours != c.ours || older != c.older {
+			if ours, older := now.matchesCommand(have[i].Data, v.Data); ours != c.ours || older != c.older {
 				t.Errorf("%s: %s: %v, %v", name, have[i].Data, ours, older)
 			}
 		}
 	}
 	for _, have := range []string{"", `"`, `\wiebeltw.exe`, `"C:\Program Files\Wiebelt`} {
-		if ours, _ := now.wrote(have, now.registryCommand("run")); ours {
+		if ours, _ := now.matchesCommand(have, now.registryCommand("run")); ours {
 			t.Errorf("%q is ours", have)
 		}
 	}
-	if ours, older := (Options{Exe: "w"}).wrote("x", "w run"); ours || older {
+	if ours, older := (Options{Exe: "w"}).matchesCommand("x", "w run"); ours || older {
 		t.Error("a program without a folder")
 	}
 }

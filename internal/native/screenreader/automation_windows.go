@@ -87,13 +87,13 @@ const (
 
 // Results of COM methods.
 const (
-	ok              = uintptr(0)
-	eNoInterface    = uintptr(0x80004002)
-	ePointer        = uintptr(0x80004003)
-	eNotEnabled     = uintptr(0x80040200) // UIA_E_ELEMENTNOTENABLED
-	eNotAvailable   = uintptr(0x80040201) // UIA_E_ELEMENTNOTAVAILABLE
-	eNotThatWay     = uintptr(0x80131509) // UIA_E_INVALIDOPERATION
-	coMultithreaded = 0
+	sOK               = uintptr(0)
+	eNoInterface      = uintptr(0x80004002)
+	ePointer          = uintptr(0x80004003)
+	eNotEnabled       = uintptr(0x80040200) // UIA_E_ELEMENTNOTENABLED
+	eNotAvailable     = uintptr(0x80040201) // UIA_E_ELEMENTNOTAVAILABLE
+	eInvalidOperation = uintptr(0x80131509) // UIA_E_INVALIDOPERATION
+	coMultithreaded   = 0
 )
 
 // variant is a VARIANT that holds nothing, a number, a boolean, or a text.
@@ -138,8 +138,8 @@ func systemText(s string) uintptr {
 	return t
 }
 
-// numbers returns a SAFEARRAY of numbers, to be freed by the receiver.
-func numbers(all ...int32) uintptr {
+// numberArray returns a SAFEARRAY of numbers, to be freed by the receiver.
+func numberArray(all ...int32) uintptr {
 	a, _, _ := safeArrayCreateVector.Call(kindNumber, 0, uintptr(len(all)))
 	if a == 0 {
 		return 0
@@ -151,9 +151,9 @@ func numbers(all ...int32) uintptr {
 	return a
 }
 
-// list returns a SAFEARRAY of providers, to be freed by the receiver. It releases them: the
+// providerArray returns a SAFEARRAY of providers, to be freed by the receiver. It releases them: the
 // array holds its own references.
-func list(all []*face) uintptr {
+func providerArray(all []*comInterface) uintptr {
 	a, _, _ := safeArrayCreateVector.Call(kindObject, 0, uintptr(len(all)))
 	for i, f := range all {
 		at := int32(i)

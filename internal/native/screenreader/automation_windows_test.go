@@ -28,7 +28,7 @@ func openWindow(t *testing.T) (hwnd uintptr) {
 	handle := func(what uint32, wParam, lParam uintptr) (uintptr, bool) {
 		switch what {
 		case 0x3D: // WM_GETOBJECT
-			return Answer(hwnd, wParam, lParam)
+			return HandleGetObject(hwnd, wParam, lParam)
 		case win32.WMClose:
 			Detach(hwnd)
 			win32.Destroy(hwnd)
@@ -59,7 +59,7 @@ func begin(t *testing.T) *Bridge {
 	ended := make(chan error, 1)
 	go func() { ended <- b.Run(ctx) }()
 	t.Cleanup(func() { cancel(); must.Do(t, <-ended) })
-	for running.Load() != b {
+	for activeBridge.Load() != b {
 		runtime.Gosched()
 	}
 	return b
@@ -74,7 +74,7 @@ func (b *Bridge) shows(t Tree) {
 }
 
 // call calls a method of a face as the system does.
-func call(f *face, method int, args ...uintptr) uintptr {
+func call(f *comInterface, method int, args ...uintptr) uintptr {
 	r, _, _ := syscall.SyscallN(unsafe.Slice(f.methods, 12)[method], append([]uintptr{uintptr(unsafe.Pointer(f))}, args...)...)
 	return r
 }
@@ -94,18 +94,18 @@ var (
 )
 
 // answered returns the result of a method that takes no further arguments.
-func answered[T any](t *testing.T, f *face, method int, args ...uintptr) (v T) {
+func answered[T any](t *testing.T, f *comInterface, method int, args ...uintptr) (v T) {
 	t.Helper()
-	if hr := call(f, method, append(args, into(&v))...); hr != ok {
+	if hr := call(f, method, append(args, into(&v))...); hr != sOK {
 		t.Errorf("method %d: %x", method, hr)
 	}
 	return v
 }
 
 // query returns another interface of f's object, to which f's reference moves.
-func (f *face) query(t *testing.T, iid windows.GUID) *face {
+func (f *comInterface) query(t *testing.T, iid windows.GUID) *comInterface {
 	t.Helper()
-	other := answered[*face](t, f, 0, into(&iid))
+	other := answered[*comInterface](t, f, 0, into(&iid))
 	if other != nil {
 		f.release()
 	}
@@ -113,7 +113,7 @@ func (f *face) query(t *testing.T, iid windows.GUID) *face {
 }
 
 // property returns one of a node's properties.
-func (f *face) property(t *testing.T, id uintptr) any {
+func (f *comInterface) property(t *testing.T, id uintptr) any {
 	t.Helper()
 	v := answered[variant](t, f, 5, id)
 	defer variantClear.Call(into(&v))
@@ -141,13 +141,13 @@ const (
 )
 
 // beside returns the neighbour in a direction.
-func (f *face) beside(t *testing.T, direction uintptr) *face {
+func (f *comInterface) beside(t *testing.T, direction uintptr) *comInterface {
 	t.Helper()
-	return answered[*face](t, f, methodNavigate, direction)
+	return answered[*comInterface](t, f, methodNavigate, direction)
 }
 
 // walked returns the ids of all nodes in a fragment and releases the fragment.
-func walked(t *testing.T, f *face) (ids []string) {
+func walked(t *testing.T, f *comInterface) (ids []string) {
 	t.Helper()
 	simple := f.query(t, iids[asSimple])
 	id, _ := simple.property(t, propertyAutomationID).(string)
@@ -170,16 +170,16 @@ func held() int {
 }
 
 // shown shows a card on a window and returns its provider as a client gets it.
-func shown(t *testing.T) (*Bridge, *face, chan ID) {
+func shown(t *testing.T) (*Bridge, *comInterface, chan ID) {
 	t.Helper()
 	b, pressed := New(), make(chan ID, 10)
 	Attach(openWindow(t), 1)
-	b.take(Tree{Windows: []*Node{testCard(2, "Inkomend", true)}, Press: func(id ID) { pressed <- id }})
+	b.setTree(Tree{Windows: []*Node{testCard(2, "Inkomend", true)}, Press: func(id ID) { pressed <- id }})
 	return b, b.provide(b.now.Load().nodes[1], asSimple), pressed
 }
 
 // on calls ask with a node's provider and releases the provider.
-func on(t *testing.T, b *Bridge, id ID, as int, ask func(*face)) {
+func on(t *testing.T, b *Bridge, id ID, as int, ask func(*comInterface)) {
 	t.Helper()
 	f := b.provide(b.now.Load().nodes[id], as)
 	if f == nil {
@@ -192,7 +192,7 @@ func on(t *testing.T, b *Bridge, id ID, as int, ask func(*face)) {
 // TestNothingWithoutClients checks that nothing is created for a window until a client asks
 // for it. It must be the first test of the process.
 func TestNothingWithoutClients(t *testing.T) {
-	if Wanted() {
+	if HasClients() {
 		t.Error("nobody is there, and is heard")
 	}
 	b := begin(t)
@@ -211,7 +211,7 @@ func TestProviders(t *testing.T) {
 	if host := answered[uintptr](t, root, 6); host == 0 {
 		t.Error("the window has no provider of the system")
 	} else {
-		h := *(**face)(unsafe.Pointer(&host))
+		h := *(**comInterface)(unsafe.Pointer(&host))
 		call(h, 2)
 	}
 	if options := answered[int32](t, root, 3); options != serverSide {
@@ -230,22 +230,22 @@ func TestProviders(t *testing.T) {
 	if same := simple.query(t, iids[asSimple]); same != simple {
 		t.Error("an object is another one as IUnknown")
 	}
-	var none *face
+	var none *comInterface
 	if hr := call(simple, 0, into(&windows.GUID{Data1: 1}), into(&none)); hr != eNoInterface || none != nil {
 		t.Errorf("an unknown interface: %x", hr)
 	}
-	if hr := call(simple, 0, into(&iids[asRoot]), into(&none)); hr != ok || none == nil {
+	if hr := call(simple, 0, into(&iids[asRoot]), into(&none)); hr != sOK || none == nil {
 		t.Errorf("a card as a window: %x", hr)
 	} else {
 		none.release()
 	}
-	on(t, b, 2, asSimple, func(f *face) { // news, whose text is kept as long as the card exists
+	on(t, b, 2, asSimple, func(f *comInterface) { // news, whose text is kept as long as the card exists
 		addRef(f)
-		b.take(Tree{Windows: []*Node{testCard(7, "Inkomend: A. Bakker", false)}})
+		b.setTree(Tree{Windows: []*Node{testCard(7, "Inkomend: A. Bakker", false)}})
 		if name := f.property(t, propertyName); name != "Inkomend" {
 			t.Errorf("a slow reader finds that %q was said", name)
 		}
-		b.take(Tree{})
+		b.setTree(Tree{})
 		var v variant
 		if hr := call(f, 5, propertyName, into(&v)); hr != eNotAvailable {
 			t.Errorf("what has gone: %x", hr)
@@ -270,7 +270,7 @@ func propertiesOf(t *testing.T, b *Bridge) {
 		{6, propertyEnabled, false}, {6, propertyFocusable, false}, {6, propertyHasFocus, false}, {6, propertyAutomationID, "6"},
 		{8, propertyHelpText, "in deze relaties"}, {9, 30999, nil},
 	} {
-		on(t, b, is.of, asSimple, func(f *face) {
+		on(t, b, is.of, asSimple, func(f *comInterface) {
 			if got := f.property(t, is.property); got != is.want {
 				t.Errorf("property %d of %d: %v, want %v", is.property, is.of, got, is.want)
 			}
@@ -279,8 +279,8 @@ func propertiesOf(t *testing.T, b *Bridge) {
 }
 
 // places checks where nodes are and which node is at a point.
-func places(t *testing.T, b *Bridge, root *face) {
-	on(t, b, 4, asFragment, func(f *face) {
+func places(t *testing.T, b *Bridge, root *comInterface) {
+	on(t, b, 4, asFragment, func(f *comInterface) {
 		if got := answered[[4]float64](t, f, methodRectangle); got != [4]float64{110, 250, 90, 30} {
 			t.Errorf("the button is at %v", got)
 		}
@@ -289,13 +289,13 @@ func places(t *testing.T, b *Bridge, root *face) {
 		} else {
 			safeArrayDestroy.Call(id)
 		}
-		if hr := call(f, 0, into(&iids[asRoot]), into(new(*face))); hr != eNoInterface {
+		if hr := call(f, 0, into(&iids[asRoot]), into(new(*comInterface))); hr != eNoInterface {
 			t.Errorf("a button as a window: %x", hr)
 		}
-		if hr := call(f, methodSetFocus); hr != eNotThatWay {
+		if hr := call(f, methodSetFocus); hr != eInvalidOperation {
 			t.Errorf("a client takes the keyboard: %x", hr)
 		}
-		up := answered[*face](t, f, methodRoot)
+		up := answered[*comInterface](t, f, methodRoot)
 		if up.object != root.object {
 			t.Error("the button stands in another window")
 		}
@@ -312,13 +312,13 @@ func places(t *testing.T, b *Bridge, root *face) {
 	if got := b.idOf(root.beside(t, toParent)); got != 0 {
 		t.Errorf("the card stands in %d", got)
 	}
-	on(t, b, 1, asRoot, func(f *face) {
-		if got := b.idOf(answered[*face](t, f, 4)); got != 4 {
+	on(t, b, 1, asRoot, func(f *comInterface) {
+		if got := b.idOf(answered[*comInterface](t, f, 4)); got != 4 {
 			t.Errorf("%d has the keyboard", got)
 		}
 		for at, want := range map[image.Point]ID{{120, 260}: 4, {300, 270}: 5, {101, 201}: 1, {10, 10}: 0} {
-			var out *face
-			if hr := callPoint(t, f, float64(at.X), float64(at.Y), &out); hr != ok {
+			var out *comInterface
+			if hr := callPoint(t, f, float64(at.X), float64(at.Y), &out); hr != sOK {
 				t.Errorf("at %v: %x", at, hr)
 			}
 			if got := b.idOf(out); got != want {
@@ -330,7 +330,7 @@ func places(t *testing.T, b *Bridge, root *face) {
 
 // callPoint calls ElementProviderFromPoint with nothing in the integer registers: Go passes
 // arguments in both kinds, Windows does not.
-func callPoint(t *testing.T, f *face, x, y float64, out **face) uintptr {
+func callPoint(t *testing.T, f *comInterface, x, y float64, out **comInterface) uintptr {
 	t.Helper()
 	code := []byte{0x31, 0xD2, 0x45, 0x31, 0xC0, 0x48, 0xB8} // xor edx, edx; xor r8d, r8d; mov rax, ...
 	code = binary.LittleEndian.AppendUint64(code, uint64(unsafe.Slice(f.methods, 4)[3]))
@@ -343,12 +343,12 @@ func callPoint(t *testing.T, f *face, x, y float64, out **face) uintptr {
 }
 
 // idOf returns the id of a provider's node, 0 for none, and releases the provider.
-func (b *Bridge) idOf(f *face) ID {
+func (b *Bridge) idOf(f *comInterface) ID {
 	if f == nil {
 		return 0
 	}
 	defer f.release()
-	return f.held().id
+	return f.heldObject().id
 }
 
 // patternsOf performs the actions that nodes offer.
@@ -356,33 +356,33 @@ func patternsOf(t *testing.T, b *Bridge, pressed chan ID) {
 	invoke := []uintptr{patternInvoke}
 	for of, want := range map[ID]kindWanted{1: {50032, []uintptr{patternWindow}}, 2: {50020, nil}, 4: {50000, invoke}, 5: {50007, nil},
 		6: {50000, invoke}, 8: {50004, []uintptr{patternInvoke, patternValue}}, 9: {50006, nil}} {
-		on(t, b, of, asSimple, func(f *face) { want.check(t, f, of) })
+		on(t, b, of, asSimple, func(f *comInterface) { want.check(t, f, of) })
 	}
-	on(t, b, 4, asInvoke, func(f *face) {
-		if hr := call(f, 3); hr != ok || <-pressed != 4 {
+	on(t, b, 4, asInvoke, func(f *comInterface) {
+		if hr := call(f, 3); hr != sOK || <-pressed != 4 {
 			t.Errorf("pressed: %x", hr)
 		}
 	})
-	on(t, b, 6, asInvoke, func(f *face) {
+	on(t, b, 6, asInvoke, func(f *comInterface) {
 		if hr := call(f, 3); hr != eNotEnabled || len(pressed) != 0 {
 			t.Errorf("what is off was pressed: %x", hr)
 		}
 	})
-	on(t, b, 8, asValue, func(f *face) {
+	on(t, b, 8, asValue, func(f *comInterface) {
 		v := answered[uintptr](t, f, 4)
 		if got := read(v); got != "vis" {
 			t.Errorf("typed %q", got)
 		}
 		sysFreeString.Call(v)
 	})
-	on(t, b, 1, asWindow, func(f *face) {
+	on(t, b, 1, asWindow, func(f *comInterface) {
 		if idle := answered[int32](t, f, 5, 100); idle != 1 {
 			t.Error("the card is busy")
 		}
 		if modal, top := answered[int32](t, f, 8), answered[int32](t, f, 11); modal != 0 || top != 1 {
 			t.Errorf("modal %d, above others %d", modal, top)
 		}
-		if hr := call(f, 4); hr != eNotThatWay {
+		if hr := call(f, 4); hr != eInvalidOperation {
 			t.Errorf("a client closes the window: %x", hr)
 		}
 	})
@@ -407,11 +407,11 @@ func testWindow(s State) *Node {
 func TestRoles(t *testing.T) {
 	b := New()
 	did := make(chan string, 1)
-	b.take(Tree{Windows: []*Node{testWindow(Focusable)}, Press: func(id ID) { did <- fmt.Sprint("press ", id) },
+	b.setTree(Tree{Windows: []*Node{testWindow(Focusable)}, Press: func(id ID) { did <- fmt.Sprint("press ", id) },
 		Focus: func(id ID) { did <- fmt.Sprint("focus ", id) }, Set: func(id ID, s string) { did <- fmt.Sprint("set ", id, " ", s) }})
 	expect := func(want string, hr uintptr) {
 		t.Helper()
-		if hr != ok || len(did) == 0 && want != "" || len(did) > 0 && <-did != want {
+		if hr != sOK || len(did) == 0 && want != "" || len(did) > 0 && <-did != want {
 			t.Errorf("%x, want %s", hr, want)
 		}
 	}
@@ -423,46 +423,46 @@ func TestRoles(t *testing.T) {
 		TabList: {50018, []uintptr{patternSelection}}, Tab: {50019, []uintptr{patternSelectionItem}}, Menu: {50009, nil}, MenuItem: {50011, invoke},
 		Link: {50005, invoke}, Picture: {50006, nil}, Group: {50026, nil},
 	} {
-		on(t, b, ID(100+role), asSimple, func(f *face) { want.check(t, f, ID(100+role)) })
+		on(t, b, ID(100+role), asSimple, func(f *comInterface) { want.check(t, f, ID(100+role)) })
 	}
 	if len(kinds) != int(Group)+1 {
 		t.Errorf("%d roles are known of %d", len(kinds), Group+1)
 	}
-	on(t, b, ID(100+CheckBox), asToggle, func(f *face) {
+	on(t, b, ID(100+CheckBox), asToggle, func(f *comInterface) {
 		expect(fmt.Sprint("press ", 100+CheckBox), call(f, 3))
 		if on := answered[int32](t, f, 4); on != 0 {
 			t.Errorf("a check box is %d", on)
 		}
 	})
-	on(t, b, ID(100+Radio), asSelectionItem, func(f *face) { expect(fmt.Sprint("press ", 100+Radio), call(f, 3)) })
-	on(t, b, 50, asSelectionItem, func(f *face) {
+	on(t, b, ID(100+Radio), asSelectionItem, func(f *comInterface) { expect(fmt.Sprint("press ", 100+Radio), call(f, 3)) })
+	on(t, b, 50, asSelectionItem, func(f *comInterface) {
 		expect("", call(f, 3))
-		in := answered[*face](t, f, 7)
+		in := answered[*comInterface](t, f, 7)
 		if got := b.idOf(in); answered[int32](t, f, 6) != 1 || got != ID(100+TabList) {
 			t.Errorf("the tab is in %d", got)
 		}
 	})
-	on(t, b, ID(100+TabList), asSelection, func(f *face) {
+	on(t, b, ID(100+TabList), asSelection, func(f *comInterface) {
 		all := answered[uintptr](t, f, 3)
-		var first *face
+		var first *comInterface
 		safeArrayGetElement.Call(all, into(new(int32)), into(&first))
 		if got := b.idOf(first); got != 50 {
 			t.Errorf("%d is selected", got)
 		}
 		safeArrayDestroy.Call(all)
 	})
-	on(t, b, ID(100+ComboBox), asExpand, func(f *face) {
+	on(t, b, ID(100+ComboBox), asExpand, func(f *comInterface) {
 		expect("", call(f, 4)) // it is collapsed
 		expect(fmt.Sprint("press ", 100+ComboBox), call(f, 3))
 	})
-	on(t, b, ID(100+Entry), asValue, func(f *face) {
+	on(t, b, ID(100+Entry), asValue, func(f *comInterface) {
 		expect(fmt.Sprint("set ", 100+Entry, " é"), call(f, 3, uintptr(unsafe.Pointer(must.Get(windows.UTF16PtrFromString("é"))(t)))))
 		if answered[int32](t, f, 5) != 0 {
 			t.Error("a field is read-only")
 		}
 	})
-	on(t, b, ID(100+Entry), asFragment, func(f *face) { expect(fmt.Sprint("focus ", 100+Entry), call(f, methodSetFocus)) })
-	b.take(Tree{})
+	on(t, b, ID(100+Entry), asFragment, func(f *comInterface) { expect(fmt.Sprint("focus ", 100+Entry), call(f, methodSetFocus)) })
+	b.setTree(Tree{})
 	if held() != 0 {
 		t.Errorf("%d objects are left", held())
 	}
@@ -473,13 +473,13 @@ type kindWanted struct {
 	patterns []uintptr
 }
 
-func (want kindWanted) check(t *testing.T, f *face, of ID) {
+func (want kindWanted) check(t *testing.T, f *comInterface, of ID) {
 	t.Helper()
 	if got := f.property(t, propertyControlType); got != want.control {
 		t.Errorf("%d is of type %v, want %d", of, got, want.control)
 	}
 	for pattern := range patterns {
-		p := answered[*face](t, f, 4, pattern)
+		p := answered[*comInterface](t, f, 4, pattern)
 		if (p != nil) != slices.Contains(want.patterns, pattern) {
 			t.Errorf("pattern %d of %d: %v", pattern, of, p != nil)
 		}
@@ -513,7 +513,7 @@ func TestChanges(t *testing.T) {
 	step("it gets the keyboard", "20005 of 4", testCard(2, "Inkomend", true))
 	step("the contact comes", "0 of 1, 30005 of 1, 20023 of 7", testCard(7, "Inkomend: A. Bakker", true))
 	other := testCard(7, "Inkomend: A. Bakker", false)
-	other.Children[2].Off, other.Children[3].Value = false, "viss"
+	other.Children[2].Disabled, other.Children[3].Value = false, "viss"
 	step("a key", "30010 of 6, 30045 of 8", other)
 	folded := &Node{ID: 1, Role: Card, Name: "Inkomend: A. Bakker"}
 	step("it folds", "0 of 1", folded)
@@ -529,7 +529,7 @@ func TestChanges(t *testing.T) {
 		case ComboBox:
 			n.State, n.Value = Expanded, "is"
 		case Entry:
-			n.State, n.About, n.Focused = Invalid, "wrong", true
+			n.State, n.Help, n.Focused = Invalid, "wrong", true
 		case News:
 			n.ID, n.Name = 60, "not saved"
 		case TabList:

@@ -23,7 +23,7 @@ const (
 
 // Bridge exposes what is on screen to AT-SPI clients.
 type Bridge struct {
-	screen
+	treeState
 	conn    *dbus.Conn
 	desktop atomic.Pointer[reference] // the parent assigned by the registry
 }
@@ -32,7 +32,7 @@ type Bridge struct {
 // ends, which is no error, or the bus does.
 func (b *Bridge) Run(ctx context.Context) error {
 	b.set(Tree{})
-	b.desktop.Store(&nobody)
+	b.desktop.Store(&nullReference)
 	if err := b.connect(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil
@@ -96,60 +96,60 @@ func (b *Bridge) notify(old, now *view) {
 			continue // still there, or removed with its parent
 		}
 		if p.parent == nil && p.Focused {
-			b.window("Deactivate", p)
+			b.emitWindow("Deactivate", p)
 		}
-		b.child("remove", p)
+		b.emitChild("remove", p)
 	}
 	for _, p := range now.inOrder {
 		was := old.nodes[p.ID]
 		switch {
 		case was == nil:
 			if p.parent == nil || old.nodes[p.parent.ID] != nil {
-				b.child("add", p)
+				b.emitChild("add", p)
 			}
-			was = &place{Node: &Node{Off: p.Off, State: p.State, Value: p.Value, Caret: p.Caret, Marked: p.Marked}}
+			was = &treeNode{Node: &Node{Disabled: p.Disabled, State: p.State, Value: p.Value, Caret: p.Caret, Selection: p.Selection}}
 		case was.Name != p.Name:
-			b.object("PropertyChange", p.ID.path(), "accessible-name", 0, p.Name)
+			b.emitObject("PropertyChange", p.ID.path(), "accessible-name", 0, p.Name)
 		}
-		b.states(was, p)
-		b.text(was, p)
+		b.emitStates(was, p)
+		b.emitText(was, p)
 	}
 	for _, p := range now.newsSince(old) { // last, when readers know everything else
-		b.state(p, "showing", true)
+		b.emitState(p, "showing", true)
 	}
 }
 
-// states sends an object's changed states.
-func (b *Bridge) states(was, p *place) {
-	if was.Off != p.Off {
-		b.state(p, "sensitive", !p.Off)
-		b.state(p, "enabled", !p.Off)
+// emitStates sends an object's changed states.
+func (b *Bridge) emitStates(was, p *treeNode) {
+	if was.Disabled != p.Disabled {
+		b.emitState(p, "sensitive", !p.Disabled)
+		b.emitState(p, "enabled", !p.Disabled)
 	}
 	for _, s := range []struct {
 		is   State
 		name string
 	}{{Checked, "checked"}, {Expanded, "expanded"}, {Invalid, "invalid-entry"}, {Selected, "selected"}} {
 		if was.Is(s.is) != p.Is(s.is) {
-			b.state(p, s.name, p.Is(s.is))
+			b.emitState(p, s.name, p.Is(s.is))
 		}
 	}
-	if was.Is(Outside) != p.Is(Outside) && p.Is(Focusable) {
-		b.state(p, "showing", !p.Is(Outside))
+	if was.Is(OffScreen) != p.Is(OffScreen) && p.Is(Focusable) {
+		b.emitState(p, "showing", !p.Is(OffScreen))
 	}
 	if was.Focused != p.Focused {
-		b.focus(p)
+		b.emitFocus(p)
 	}
 }
 
-// text sends changes in the typed or chosen text.
-func (b *Bridge) text(was, p *place) {
+// emitText sends changes in the typed or chosen text.
+func (b *Bridge) emitText(was, p *treeNode) {
 	if p.Role == ComboBox && was.Value != p.Value {
-		b.object("SelectionChanged", p.ID.path(), "", 0, "")
+		b.emitObject("SelectionChanged", p.ID.path(), "", 0, "")
 	}
 	if p.Role != Entry {
 		return
 	}
-	at, gone, come := differing(was.Value, p.Value)
+	at, gone, come := textChange(was.Value, p.Value)
 	if gone != "" {
 		b.emit("Object.TextChanged", p.ID.path(), "delete", at, runes(gone), gone)
 	}
@@ -157,42 +157,44 @@ func (b *Bridge) text(was, p *place) {
 		b.emit("Object.TextChanged", p.ID.path(), "insert", at, runes(come), come)
 	}
 	if was.Caret != p.Caret {
-		b.object("TextCaretMoved", p.ID.path(), "", int32(p.Caret), "")
+		b.emitObject("TextCaretMoved", p.ID.path(), "", int32(p.Caret), "")
 	}
-	if was.Marked != p.Marked {
-		b.object("TextSelectionChanged", p.ID.path(), "", 0, "")
+	if was.Selection != p.Selection {
+		b.emitObject("TextSelectionChanged", p.ID.path(), "", 0, "")
 	}
 }
 
-func (b *Bridge) focus(p *place) {
+func (b *Bridge) emitFocus(p *treeNode) {
 	switch {
 	case p.parent != nil:
-		b.state(p, "focused", p.Focused)
+		b.emitState(p, "focused", p.Focused)
 	case p.Focused:
-		b.state(p, "active", true)
-		b.window("Activate", p)
+		b.emitState(p, "active", true)
+		b.emitWindow("Activate", p)
 	default:
-		b.state(p, "active", false)
-		b.window("Deactivate", p)
+		b.emitState(p, "active", false)
+		b.emitWindow("Deactivate", p)
 	}
 }
 
-func (b *Bridge) state(p *place, name string, on bool) {
-	b.object("StateChanged", p.ID.path(), name, bit(on), int32(0))
+func (b *Bridge) emitState(p *treeNode, name string, on bool) {
+	b.emitObject("StateChanged", p.ID.path(), name, boolNumber(on), int32(0))
 }
 
-// child reports that p was added to, or removed from, its parent.
-func (b *Bridge) child(how string, p *place) {
+// emitChild reports that p was added to, or removed from, its parent.
+func (b *Bridge) emitChild(how string, p *treeNode) {
 	in := root
 	if p.parent != nil {
 		in = p.parent.ID.path()
 	}
-	b.object("ChildrenChanged", in, how, int32(p.index), b.ref(p.ID.path()))
+	b.emitObject("ChildrenChanged", in, how, int32(p.index), b.ref(p.ID.path()))
 }
 
-func (b *Bridge) window(what string, p *place) { b.emit("Window."+what, p.ID.path(), "", 0, 0, p.Name) }
+func (b *Bridge) emitWindow(what string, p *treeNode) {
+	b.emit("Window."+what, p.ID.path(), "", 0, 0, p.Name)
+}
 
-func (b *Bridge) object(what string, of dbus.ObjectPath, detail string, n int32, value any) {
+func (b *Bridge) emitObject(what string, of dbus.ObjectPath, detail string, n int32, value any) {
 	b.emit("Object."+what, of, detail, n, 0, value)
 }
 

@@ -167,7 +167,7 @@ func TestSlowLauncher(t *testing.T) {
 	c := xtest.Connect(t, session)
 	must.Do(t, c.Export(launcher{after: 4 * desktopbus.CallTimeout}, busPath, busName))
 	xtest.Own(t, c, busName)
-	if err := New().Run(t.Context()); !errors.Is(err, desktopbus.ErrNone) {
+	if err := New().Run(t.Context()); !errors.Is(err, desktopbus.ErrNoBus) {
 		t.Errorf("told that there is none: %v", err)
 	}
 }
@@ -188,14 +188,14 @@ func explored(e *ears) {
 		{"its place", ask[map[string]string](e, 5, "Accessible.GetAttributes")["posinset"], "2"},
 		{"the button's place in it", ask[int32](e, 4, "Accessible.GetIndexInParent"), int32(0)},
 		{"its actions", property[int32](e, 4, "Action", "NActions"), int32(1)},
-		{"its state", ask[[]uint32](e, 4, "Accessible.GetState")[0], uint32(seen | enabled | focusable)},
-		{"the state of one that is off", ask[[]uint32](e, 6, "Accessible.GetState")[0], uint32(seen)},
+		{"its state", ask[[]uint32](e, 4, "Accessible.GetState")[0], uint32(onScreen | enabled | focusable)},
+		{"the state of one that is off", ask[[]uint32](e, 6, "Accessible.GetState")[0], uint32(onScreen)},
 		{"where it is", ask[rectangle](e, 4, "Component.GetExtents", uint32(0)), rectangle{110, 250, 90, 30}},
 		{"where in the window", ask[rectangle](e, 4, "Component.GetExtents", uint32(fromWindow)), rectangle{10, 50, 90, 30}},
 		{"where in the row", ask[rectangle](e, 4, "Component.GetExtents", uint32(fromParent)), rectangle{0, 10, 90, 30}},
 		{"what is there", ask[reference](e, 1, "Component.GetAccessibleAtPoint", int32(11), int32(51), uint32(fromWindow)), reference{e.of, objects + "/4"}},
-		{"what is outside", ask[reference](e, 1, "Component.GetAccessibleAtPoint", int32(5), int32(5), uint32(0)), nobody},
-		{"beyond the last", ask[reference](e, 1, "Accessible.GetChildAtIndex", int32(9)), nobody},
+		{"what is outside", ask[reference](e, 1, "Component.GetAccessibleAtPoint", int32(5), int32(5), uint32(0)), nullReference},
+		{"beyond the last", ask[reference](e, 1, "Accessible.GetChildAtIndex", int32(9)), nullReference},
 		{"the third", ask[reference](e, 1, "Accessible.GetChildAtIndex", int32(2)), reference{e.of, objects + "/6"}},
 	} {
 		if is.got != is.want {
@@ -206,10 +206,10 @@ func explored(e *ears) {
 
 // aWindow returns a window with a field and its surroundings.
 func aWindow(value string, caret int, marked [2]int, on State, more ...*Node) *Node {
-	field := &Node{ID: 2, Role: Entry, State: Focusable | on&Invalid, Name: "Naam", Value: value, Caret: caret, Marked: marked, Focused: true, Bounds: image.Rect(10, 10, 90, 30)}
+	field := &Node{ID: 2, Role: Entry, State: Focusable | on&Invalid, Name: "Naam", Value: value, Caret: caret, Selection: marked, Focused: true, Bounds: image.Rect(10, 10, 90, 30)}
 	list := &Node{ID: 3, Role: List, State: Focusable, Name: "Kleur", Children: []*Node{
-		{ID: 4, Role: Item, State: Focusable | Acting | on&Selected, Name: "Rood", Position: [2]int{1, 2}}, {ID: 5, Role: Item, State: Focusable, Name: "Blauw"}}}
-	check := &Node{ID: 6, Role: CheckBox, State: Focusable | on&(Checked|Outside), Name: "Aan"}
+		{ID: 4, Role: Item, State: Focusable | Pressable | on&Selected, Name: "Rood", Position: [2]int{1, 2}}, {ID: 5, Role: Item, State: Focusable, Name: "Blauw"}}}
+	check := &Node{ID: 6, Role: CheckBox, State: Focusable | on&(Checked|OffScreen), Name: "Aan"}
 	code := &Node{ID: 7, Role: Entry, State: Focusable | Password | Multiline, Name: "Geheim", Value: "••"}
 	part := &Node{ID: 8, Role: Button, State: Focusable | Expandable | on&Expanded, Name: "Meer"}
 	return &Node{ID: 1, Role: Window, Name: "Venster", Focused: true, Bounds: image.Rect(0, 0, 100, 100),
@@ -236,12 +236,12 @@ func TestWindow(t *testing.T) {
 	show(aWindow("één twee", 8, [2]int{}, 0, old))
 	e.hears("Object.ChildrenChanged add of root", "Object.StateChanged active of 1", "Window.Activate  of 1", "Object.StateChanged focused of 2")
 	e.of = e.programs()[0].Name
-	asked(e)
+	queried(e)
 
 	show(aWindow("één drie", 5, [2]int{4, 5}, Invalid, old, &Node{ID: 21, Role: News, Name: "Dat kan niet"}))
 	e.hears("Object.StateChanged invalid-entry of 2", "Object.TextChanged delete of 2", "Object.TextChanged insert of 2",
 		"Object.TextCaretMoved  of 2", "Object.TextSelectionChanged  of 2", "Object.ChildrenChanged add of 1", "Object.StateChanged showing of 21")
-	show(aWindow("één drie", 5, [2]int{4, 5}, Invalid|Selected|Checked|Outside|Expanded))
+	show(aWindow("één drie", 5, [2]int{4, 5}, Invalid|Selected|Checked|OffScreen|Expanded))
 	e.hears("Object.ChildrenChanged remove of 1", "Object.ChildrenChanged remove of 1", "Object.StateChanged selected of 4",
 		"Object.StateChanged checked of 6", "Object.StateChanged showing of 6", "Object.StateChanged expanded of 8")
 	if got := ask[[]uint32](e, 6, "Accessible.GetState"); got[0]&uint32(showing) != 0 || got[0]&uint32(checked) == 0 || got[1]&uint32(checkable>>32) == 0 {
@@ -258,8 +258,8 @@ type textAt struct {
 	From, To int32
 }
 
-// asked asks what screen readers want to know about the window.
-func asked(e *ears) {
+// queried asks what screen readers want to know about the window.
+func queried(e *ears) {
 	e.t.Helper()
 	at := func(method string, offset int32, n uint32) (got textAt) {
 		if err := e.c.Object(e.of, ID(2).path()).Call(iface+"Text."+method, 0, offset, n).Store(&got.Text, &got.From, &got.To); err != nil {
@@ -306,7 +306,7 @@ func TestDiffering(t *testing.T) {
 		at         int32
 		gone, come string
 	}{{"", "", 0, "", ""}, {"aab", "aaab", 2, "", "a"}, {"één", "eén", 0, "é", "e"}, {"abc", "", 0, "abc", ""}, {"a b", "a c b", 2, "", "c "}} {
-		if at, gone, come := differing(tt.old, tt.now); at != tt.at || gone != tt.gone || come != tt.come {
+		if at, gone, come := textChange(tt.old, tt.now); at != tt.at || gone != tt.gone || come != tt.come {
 			t.Errorf("%q to %q: at %d %q becomes %q", tt.old, tt.now, at, gone, come)
 		}
 	}

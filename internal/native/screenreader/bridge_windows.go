@@ -12,10 +12,10 @@ import (
 )
 
 // Bridge exposes what is on screen to UI Automation clients.
-type Bridge struct{ screen }
+type Bridge struct{ treeState }
 
-// running is the bridge that serves this program's windows.
-var running atomic.Pointer[Bridge]
+// activeBridge is the bridge that serves this program's windows.
+var activeBridge atomic.Pointer[Bridge]
 
 // Run serves this program's windows until ctx ends, which is no error.
 func (b *Bridge) Run(ctx context.Context) error {
@@ -24,9 +24,9 @@ func (b *Bridge) Run(ctx context.Context) error {
 	if windows.CoInitializeEx(0, coMultithreaded) == nil { // events are queried on this thread
 		defer windows.CoUninitialize()
 	}
-	running.Store(b)
+	activeBridge.Store(b)
 	defer func() {
-		running.CompareAndSwap(b, nil)
+		activeBridge.CompareAndSwap(b, nil)
 		b.set(Tree{})
 		b.disconnect()
 	}()
@@ -35,13 +35,13 @@ func (b *Bridge) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case t := <-b.next:
-			b.take(t)
+			b.setTree(t)
 		}
 	}
 }
 
-// take makes t the tree that clients find from now on, and notifies them.
-func (b *Bridge) take(t Tree) {
+// setTree makes t the tree that clients find from now on, and notifies them.
+func (b *Bridge) setTree(t Tree) {
 	old, now := b.set(t) // first: readers query on every event
 	b.disconnect()
 	if listening() {
@@ -55,7 +55,7 @@ func (b *Bridge) take(t Tree) {
 // clients, release what is no longer on screen.
 func (b *Bridge) disconnect() {
 	v := b.now.Load()
-	var gone []*face
+	var gone []*comInterface
 	objects.Lock()
 	for n, o := range objects.of {
 		if n.b == b && !o.left && v.find(n.id) == nil {
@@ -73,13 +73,13 @@ func (b *Bridge) disconnect() {
 
 // change is a change of which readers are notified.
 type change struct {
-	of      *place
+	of      *treeNode
 	event   uintptr // or a property, or neither: its children have changed
 	was, is any     // of a property
 }
 
-// changing lists the properties whose changes are reported.
-var changing = []uintptr{propertyName, propertyValue, propertyEnabled, propertyHelpText, propertyValid, propertyToggled, propertyExpanded, propertySelected}
+// reportedProperties lists the properties whose changes are reported.
+var reportedProperties = []uintptr{propertyName, propertyValue, propertyEnabled, propertyHelpText, propertyValid, propertyToggled, propertyExpanded, propertySelected}
 
 // changes returns the differences between two views on which readers act, or without
 // which they would use outdated data. News of a card is a system alert: of everything
@@ -95,13 +95,13 @@ func changes(old, now *view) (all []change) {
 		if !slices.EqualFunc(was.Children, p.Children, func(a, b *Node) bool { return a.ID == b.ID }) {
 			all = append(all, change{of: p})
 		}
-		for _, id := range changing {
+		for _, id := range reportedProperties {
 			of := properties[id]
-			if a, b := of(target{v: old, place: was}), of(target{v: now, place: p}); a != b {
+			if a, b := of(target{v: old, treeNode: was}), of(target{v: now, treeNode: p}); a != b {
 				all = append(all, change{p, id, a, b})
 			}
 		}
-		if p.chosen() && !was.chosen() {
+		if p.isSelectedOne() && !was.isSelectedOne() {
 			all = append(all, change{of: p, event: eventElementSelected})
 		}
 	}
@@ -119,7 +119,7 @@ func changes(old, now *view) (all []change) {
 }
 
 // focused returns the innermost place with the keyboard focus, or nil if there is none.
-func (v *view) focused() *place {
+func (v *view) focused() *treeNode {
 	for _, p := range slices.Backward(v.inOrder) {
 		if p.Focused {
 			return p
@@ -151,34 +151,34 @@ func (b *Bridge) notify(c change) {
 	}
 }
 
-// attached maps windows to the nodes that represent them.
-var attached = struct {
+// windowNodes maps windows to the nodes that represent them.
+var windowNodes = struct {
 	sync.Mutex
 	nodes map[uintptr]ID
 }{nodes: map[uintptr]ID{}}
 
 // Attach sets which node in future trees represents a system window.
 func Attach(window uintptr, n ID) {
-	attached.Lock()
-	defer attached.Unlock()
-	attached.nodes[window] = n
+	windowNodes.Lock()
+	defer windowNodes.Unlock()
+	windowNodes.nodes[window] = n
 }
 
 // Detach must be called on a window's thread when the window is destroyed.
 func Detach(window uintptr) {
-	attached.Lock()
-	_, was := attached.nodes[window]
-	delete(attached.nodes, window)
-	attached.Unlock()
+	windowNodes.Lock()
+	_, was := windowNodes.nodes[window]
+	delete(windowNodes.nodes, window)
+	windowNodes.Unlock()
 	if was {
 		returnProvider.Call(window, 0, 0, 0) // the system releases what it holds of the window
 	}
 }
 
 func windowOf(n ID) uintptr {
-	attached.Lock()
-	defer attached.Unlock()
-	for window, is := range attached.nodes {
+	windowNodes.Lock()
+	defer windowNodes.Unlock()
+	for window, is := range windowNodes.nodes {
 		if is == n {
 			return window
 		}
@@ -186,37 +186,37 @@ func windowOf(n ID) uintptr {
 	return 0
 }
 
-// asked is set once a client has queried one of this
-// program's windows; whenAsked is called then.
+// queried is set once a client has queried one of this
+// program's windows; onFirstQuery is called then.
 var (
-	asked     atomic.Bool
-	whenAsked atomic.Pointer[func()]
+	queried      atomic.Bool
+	onFirstQuery atomic.Pointer[func()]
 )
 
-// WhenAsked sets f to be called, on a window's thread, once Wanted is true because a client
+// OnFirstQuery sets f to be called, on a window's thread, once Wanted is true because a client
 // has queried that window. f must not block; nil removes it.
-func WhenAsked(f func()) { whenAsked.Store(&f) }
+func OnFirstQuery(f func()) { onFirstQuery.Store(&f) }
 
-// Answer handles a window's WM_GETOBJECT, on its thread. If it
+// HandleGetObject handles a window's WM_GETOBJECT, on its thread. If it
 // returns false, the system handles the message.
-func Answer(window, wParam, lParam uintptr) (uintptr, bool) {
+func HandleGetObject(window, wParam, lParam uintptr) (uintptr, bool) {
 	const client = -4 // OBJID_CLIENT: older readers, for which the system translates
 	what := int32(lParam)
 	if what != rootObject && what != client {
 		return 0, false
 	}
-	if what == rootObject && asked.CompareAndSwap(false, true) {
-		if f := whenAsked.Load(); f != nil && *f != nil {
+	if what == rootObject && queried.CompareAndSwap(false, true) {
+		if f := onFirstQuery.Load(); f != nil && *f != nil {
 			(*f)()
 		}
 	}
-	b := running.Load()
+	b := activeBridge.Load()
 	if b == nil {
 		return 0, false
 	}
-	attached.Lock()
-	id := attached.nodes[window]
-	attached.Unlock()
+	windowNodes.Lock()
+	id := windowNodes.nodes[window]
+	windowNodes.Unlock()
 	f := b.provide(b.now.Load().nodes[id], asSimple)
 	if f == nil {
 		return 0, false
@@ -226,11 +226,11 @@ func Answer(window, wParam, lParam uintptr) (uintptr, bool) {
 	return r, r != 0
 }
 
-// Wanted reports whether there is a screen reader or another program that explores others:
+// HasClients reports whether there is a screen reader or another program that explores others:
 // it has announced itself, listens for events, or has queried one of our windows.
-func Wanted() bool {
+func HasClients() bool {
 	const getScreenReader = 0x46
 	var on int32
 	systemParametersInfo.Call(getScreenReader, 0, uintptr(unsafe.Pointer(&on)), 0)
-	return on != 0 || asked.Load() || listening()
+	return on != 0 || queried.Load() || listening()
 }

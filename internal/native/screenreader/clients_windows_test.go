@@ -40,12 +40,12 @@ func TestChurn(t *testing.T) {
 	next, memory, largest := uintptr(0), uint64(0), 0
 	const cards = 10_000
 	for i := range int64(cards) {
-		b.take(Tree{Windows: []*Node{testCard(ID(10+i), fmt.Sprint("Inkomend ", i), i%2 == 0)}})
+		b.setTree(Tree{Windows: []*Node{testCard(ID(10+i), fmt.Sprint("Inkomend ", i), i%2 == 0)}})
 		for seen := walks.Load(); i%50 == 0 && walks.Load() == seen; {
 			runtime.Gosched()
 		}
 		largest = max(largest, held())
-		b.take(Tree{})
+		b.setTree(Tree{})
 		if i == cards/10 {
 			next, memory = winetest.Usage()
 		}
@@ -64,17 +64,17 @@ func TestChurn(t *testing.T) {
 }
 
 // walkQuietly walks a fragment that may disappear meanwhile, and releases it.
-func walkQuietly(f *face) {
+func walkQuietly(f *comInterface) {
 	var v variant
 	simple := f.as(asSimple)
-	if call(simple, 5, propertyName, into(&v)) == ok {
+	if call(simple, 5, propertyName, into(&v)) == sOK {
 		variantClear.Call(into(&v))
 	}
 	simple.release()
-	var c *face
+	var c *comInterface
 	call(f, methodNavigate, toFirst, into(&c))
 	for c != nil {
-		var after *face
+		var after *comInterface
 		call(c, methodNavigate, toNext, into(&after))
 		walkQuietly(c)
 		c = after
@@ -91,7 +91,7 @@ func TestServe(t *testing.T) {
 	for sc := bufio.NewScanner(os.Stdin); sc.Scan(); {
 		switch cmd := strings.TrimSpace(sc.Text()); cmd {
 		case "wanted":
-			fmt.Println("ok", cmd, Wanted())
+			fmt.Println("ok", cmd, HasClients())
 		case "hide":
 			b.shows(Tree{})
 			fmt.Println("ok", cmd)

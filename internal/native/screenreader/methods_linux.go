@@ -16,7 +16,7 @@ func (b *Bridge) method(f any) any {
 	in[0] = reflect.TypeFor[dbus.Message]()
 	kind := reflect.FuncOf(in, append(out[:len(out):len(out)], reflect.TypeFor[*dbus.Error]()), false)
 	return reflect.MakeFunc(kind, func(args []reflect.Value) (answers []reflect.Value) {
-		o, err := b.asked(args[0].Interface().(dbus.Message))
+		o, err := b.resolve(args[0].Interface().(dbus.Message))
 		if err == nil {
 			args[0] = reflect.ValueOf(o)
 			answers = says.Call(args)
@@ -40,7 +40,7 @@ func (b *Bridge) methods() map[string]table {
 		iface + "Accessible": {
 			"GetChildAtIndex": object.child, "GetChildren": object.children,
 			"GetIndexInParent": func(o object) int32 {
-				if o.place == nil {
+				if o.treeNode == nil {
 					return -1
 				}
 				return int32(o.index)
@@ -63,8 +63,8 @@ func (b *Bridge) methods() map[string]table {
 				x, y, w, h := o.extents(from)
 				return rectangle{x, y, w, h}
 			},
-			"Contains":             func(o object, x, y int32, from uint32) bool { return o.under(x, y, from) != nobody },
-			"GetAccessibleAtPoint": object.under,
+			"Contains":             func(o object, x, y int32, from uint32) bool { return o.objectAt(x, y, from) != nullReference },
+			"GetAccessibleAtPoint": object.objectAt,
 			"GetLayer":             func(object) uint32 { return layerOfWindows },
 			"GetMDIZOrder":         func(object) int16 { return 0 },
 			"GetAlpha":             func(object) float64 { return 1 },
@@ -72,13 +72,13 @@ func (b *Bridge) methods() map[string]table {
 		},
 		iface + "Selection": {
 			"GetSelectedChild": func(o object, i int32) reference {
-				if all := o.chosen(); i >= 0 && int(i) < len(all) {
+				if all := o.selectedChildren(); i >= 0 && int(i) < len(all) {
 					return all[i]
 				}
-				return nobody
+				return nullReference
 			},
 			"IsChildSelected": func(o object, i int32) bool {
-				return o.place != nil && i >= 0 && int(i) < len(o.Children) && o.Children[i].Is(Selected)
+				return o.treeNode != nil && i >= 0 && int(i) < len(o.Children) && o.Children[i].Is(Selected)
 			},
 		},
 		iface + "Text": textMethods(),
@@ -91,7 +91,7 @@ func (b *Bridge) methods() map[string]table {
 	all["org.freedesktop.DBus.Properties"] = table{
 		"GetAll": b.method(object.properties),
 		"Get": func(m dbus.Message, of, name string) (dbus.Variant, *dbus.Error) {
-			o, err := b.asked(m)
+			o, err := b.resolve(m)
 			if err != nil {
 				return dbus.Variant{}, err
 			}

@@ -24,7 +24,7 @@ type (
 	rectangle struct{ X, Y, W, H int32 }
 )
 
-var nobody = reference{"", folder + "null"}
+var nullReference = reference{"", folder + "null"}
 
 func (id ID) path() dbus.ObjectPath {
 	return objects + "/" + dbus.ObjectPath(strconv.Itoa(int(id)))
@@ -65,25 +65,25 @@ const (
 	visible    = uint64(1 << 30)
 	invalid    = uint64(1 << 36)
 	checkable  = uint64(1 << 41)
-	seen       = showing | visible
+	onScreen   = showing | visible
 )
 
 // object is the target of one call: something on screen, or the program itself.
 type object struct {
-	b      *Bridge
-	v      *view
-	*place // nil for the program
+	b         *Bridge
+	v         *view
+	*treeNode // nil for the program
 }
 
-// asked returns the object that a call is for, in the current view.
-func (b *Bridge) asked(m dbus.Message) (object, *dbus.Error) {
+// resolve returns the object that a call is for, in the current view.
+func (b *Bridge) resolve(m dbus.Message) (object, *dbus.Error) {
 	o := object{b: b, v: b.now.Load()}
 	path, _ := m.Headers[dbus.FieldPath].Value().(dbus.ObjectPath)
 	if path == root {
 		return o, nil
 	}
 	id, err := strconv.ParseUint(strings.TrimPrefix(string(path), string(objects)+"/"), 10, 32)
-	if o.place = o.v.find(ID(id)); err != nil || o.place == nil {
+	if o.treeNode = o.v.find(ID(id)); err != nil || o.treeNode == nil {
 		return o, dbus.NewError("org.freedesktop.DBus.Error.UnknownObject", []any{"it is not on screen"})
 	}
 	return o, nil
@@ -93,7 +93,7 @@ func (b *Bridge) ref(p dbus.ObjectPath) reference { return reference{b.conn.Name
 
 func (o object) children() []reference {
 	all := o.v.Windows
-	if o.place != nil {
+	if o.treeNode != nil {
 		all = o.Children
 	}
 	refs := make([]reference, len(all))
@@ -107,22 +107,22 @@ func (o object) child(i int32) reference {
 	if all := o.children(); i >= 0 && int(i) < len(all) {
 		return all[i]
 	}
-	return nobody
+	return nullReference
 }
 
 func (o object) parent() reference {
 	switch {
-	case o.place == nil:
+	case o.treeNode == nil:
 		return *o.b.desktop.Load()
-	case o.place.parent == nil:
+	case o.treeNode.parent == nil:
 		return o.b.ref(root)
 	}
-	return o.b.ref(o.place.parent.ID.path())
+	return o.b.ref(o.treeNode.parent.ID.path())
 }
 
 func (o object) role() (uint32, string) {
 	switch {
-	case o.place == nil:
+	case o.treeNode == nil:
 		return roleApplication, "application"
 	case o.Role == Entry && o.Is(Password):
 		return rolePassword, "password text"
@@ -130,20 +130,20 @@ func (o object) role() (uint32, string) {
 	return roles[o.Role].number, roles[o.Role].name
 }
 
-// ofRole has the states that all objects of a role share.
-var ofRole = map[Role]uint64{Dialog: modal, CheckBox: checkable, Radio: checkable, Entry: editable}
+// roleStates has the states that all objects of a role share.
+var roleStates = map[Role]uint64{Dialog: modal, CheckBox: checkable, Radio: checkable, Entry: editable}
 
 func (o object) state() uint64 {
-	if o.place == nil {
-		return seen | enabled
+	if o.treeNode == nil {
+		return onScreen | enabled
 	}
-	s := visible | ofRole[o.Role]
+	s := visible | roleStates[o.Role]
 	for _, has := range []struct {
 		it  bool
 		bit uint64
 	}{
-		{!o.Off, enabled}, {!o.Is(Outside), showing}, {o.focusable(), focusable},
-		{o.Focused && o.place.parent == nil, active}, {o.Focused && o.place.parent != nil, focused},
+		{!o.Disabled, enabled}, {!o.Is(OffScreen), showing}, {o.focusable(), focusable},
+		{o.Focused && o.treeNode.parent == nil, active}, {o.Focused && o.treeNode.parent != nil, focused},
 		{o.Is(Checked), checked}, {o.Is(Selected), selected}, {o.Is(Invalid), invalid},
 		{o.Is(Expandable), expandable}, {o.Is(Expanded), expanded}, {o.Is(Expandable) && !o.Is(Expanded), collapsed},
 		{o.Role == Entry && o.Is(Multiline), multiLine}, {o.Role == Entry && !o.Is(Multiline), singleLine},
@@ -157,7 +157,7 @@ func (o object) state() uint64 {
 
 func (o object) attributes() map[string]string {
 	all := map[string]string{}
-	if o.place == nil {
+	if o.treeNode == nil {
 		return all
 	}
 	if o.Position[0] > 0 {
@@ -171,25 +171,25 @@ func (o object) attributes() map[string]string {
 
 func (o object) interfaces() []string {
 	names := []string{iface + "Accessible"}
-	if o.place == nil {
+	if o.treeNode == nil {
 		return append(names, iface+"Application")
 	}
 	names = append(names, iface+"Component")
-	if o.Acts() {
+	if o.CanPress() {
 		names = append(names, iface+"Action")
 	}
 	if o.Role == Entry {
 		names = append(names, iface+"Text")
 	}
-	if o.selects() {
+	if o.hasSelection() {
 		names = append(names, iface+"Selection")
 	}
 	return names
 }
 
-// chosen returns the selected children.
-func (o object) chosen() (all []reference) {
-	if o.place == nil {
+// selectedChildren returns the selected children.
+func (o object) selectedChildren() (all []reference) {
+	if o.treeNode == nil {
 		return nil
 	}
 	for _, n := range o.Children {
@@ -202,7 +202,7 @@ func (o object) chosen() (all []reference) {
 
 // actions returns an object's actions, of which there is at most one: the click.
 func (o object) actions() []action {
-	if o.place == nil || !o.Acts() {
+	if o.treeNode == nil || !o.CanPress() {
 		return nil
 	}
 	return []action{{Name: "click"}}
@@ -224,42 +224,42 @@ const (
 
 // bounds returns an object's rectangle relative to an origin.
 func (o object) bounds(from uint32) image.Rectangle {
-	if o.place == nil {
+	if o.treeNode == nil {
 		return image.Rectangle{}
 	}
 	switch {
 	case from == fromWindow:
 		return o.Bounds.Sub(o.top().Bounds.Min)
-	case from == fromParent && o.place.parent != nil:
-		return o.Bounds.Sub(o.place.parent.Bounds.Min)
+	case from == fromParent && o.treeNode.parent != nil:
+		return o.Bounds.Sub(o.treeNode.parent.Bounds.Min)
 	}
 	return o.Bounds
 }
 
-// under returns the object at a position within this one.
-func (o object) under(x, y int32, from uint32) reference {
+// objectAt returns the object at a position within this one.
+func (o object) objectAt(x, y int32, from uint32) reference {
 	at := image.Pt(int(x), int(y))
-	if o.place == nil || !at.In(o.bounds(from)) {
-		return nobody
+	if o.treeNode == nil || !at.In(o.bounds(from)) {
+		return nullReference
 	}
 	at = at.Sub(o.bounds(from).Min).Add(o.Bounds.Min)
-	return o.b.ref(o.place.under(at).ID.path())
+	return o.b.ref(o.treeNode.nodeAt(at).ID.path())
 }
 
-// about returns additional information, which includes the position in a list:
+// description returns additional information, which includes the position in a list:
 // readers omit it, or say it only on request.
-func (o object) about() string {
+func (o object) description() string {
 	if o.Position[0] == 0 || o.v.PositionText == nil {
-		return o.About
+		return o.Help
 	}
-	return Joined(o.About, o.v.PositionText(o.Position[0], o.Position[1]))
+	return JoinSentences(o.Help, o.v.PositionText(o.Position[0], o.Position[1]))
 }
 
 // properties returns the properties of an interface.
 func (o object) properties(name string) map[string]dbus.Variant {
 	own, about := "Wiebelt", ""
-	if o.place != nil {
-		own, about = o.Name, o.about()
+	if o.treeNode != nil {
+		own, about = o.Name, o.description()
 	}
 	all := map[string]any{}
 	switch strings.TrimPrefix(name, iface) {
@@ -271,7 +271,7 @@ func (o object) properties(name string) map[string]dbus.Variant {
 	case "Text":
 		all = map[string]any{"CharacterCount": int32(len(o.runes())), "CaretOffset": int32(o.caret())}
 	case "Selection":
-		all = map[string]any{"NSelectedChildren": int32(len(o.chosen()))}
+		all = map[string]any{"NSelectedChildren": int32(len(o.selectedChildren()))}
 	case "Action":
 		all = map[string]any{"NActions": int32(len(o.actions()))}
 	}

@@ -37,10 +37,10 @@ var iids = [interfaces]windows.GUID{
 
 var iidUnknown = windows.GUID{Data4: [8]byte{0xC0, 0, 0, 0, 0, 0, 0, 0x46}}
 
-// face is an object as one of its interfaces: COM calls the methods at its address. It is
+// comInterface is an object as one of its interfaces: COM calls the methods at its address. It is
 // in system memory, which Go's collector does not know, so tables keeps the methods
 // alive, and a number refers to the object.
-type face struct {
+type comInterface struct {
 	methods *uintptr
 	object  uintptr // key in objects.all
 }
@@ -48,8 +48,8 @@ type face struct {
 // object is what clients hold for a node. It has the interfaces of all patterns;
 // clients query which of them currently apply.
 type object struct {
-	node
-	faces *[interfaces]face
+	nodeRef
+	faces *[interfaces]comInterface
 	root  bool
 	count int  // reference count
 	left  bool // the system was told that it is no longer on screen
@@ -57,8 +57,8 @@ type object struct {
 
 func (o *object) has(i int) bool { return i != asRoot || o.root }
 
-// node identifies what an object represents.
-type node struct {
+// nodeRef identifies what an object represents.
+type nodeRef struct {
 	b  *Bridge
 	id ID
 }
@@ -69,30 +69,30 @@ var objects = struct {
 	sync.Mutex
 	last uintptr
 	all  map[uintptr]*object
-	of   map[node]*object
-}{all: map[uintptr]*object{}, of: map[node]*object{}}
+	of   map[nodeRef]*object
+}{all: map[uintptr]*object{}, of: map[nodeRef]*object{}}
 
 // provide returns p as one of its interfaces, to be
 // released by the caller, or nil if p is nil.
-func (b *Bridge) provide(p *place, as int) *face {
+func (b *Bridge) provide(p *treeNode, as int) *comInterface {
 	if p == nil {
 		return nil
 	}
 	tables.once.Do(makeTables)
 	objects.Lock()
 	defer objects.Unlock()
-	o := objects.of[node{b, p.ID}]
+	o := objects.of[nodeRef{b, p.ID}]
 	if o == nil {
-		at, err := windows.LocalAlloc(windows.LPTR, uint32(unsafe.Sizeof([interfaces]face{})))
+		at, err := windows.LocalAlloc(windows.LPTR, uint32(unsafe.Sizeof([interfaces]comInterface{})))
 		if err != nil {
 			return nil
 		}
 		objects.last++
-		o = &object{node: node{b, p.ID}, faces: *(**[interfaces]face)(unsafe.Pointer(&at)), root: p.parent == nil}
+		o = &object{nodeRef: nodeRef{b, p.ID}, faces: *(**[interfaces]comInterface)(unsafe.Pointer(&at)), root: p.parent == nil}
 		for i := range o.faces {
-			o.faces[i] = face{methods: &tables.methods[i][0], object: objects.last}
+			o.faces[i] = comInterface{methods: &tables.methods[i][0], object: objects.last}
 		}
-		objects.all[objects.last], objects.of[o.node] = o, o
+		objects.all[objects.last], objects.of[o.nodeRef] = o, o
 	}
 	if !o.has(as) {
 		return nil
@@ -101,8 +101,8 @@ func (b *Bridge) provide(p *place, as int) *face {
 	return &o.faces[as]
 }
 
-// held returns the object of a face, to which the caller has a reference.
-func (f *face) held() *object {
+// heldObject returns the object of a face, to which the caller has a reference.
+func (f *comInterface) heldObject() *object {
 	objects.Lock()
 	defer objects.Unlock()
 	return objects.all[f.object]
@@ -110,7 +110,7 @@ func (f *face) held() *object {
 
 // as returns the object as another interface, to be released by
 // the caller, or nil if it does not have it.
-func (f *face) as(i int) *face {
+func (f *comInterface) as(i int) *comInterface {
 	objects.Lock()
 	defer objects.Unlock()
 	o := objects.all[f.object]
@@ -121,10 +121,10 @@ func (f *face) as(i int) *face {
 	return &o.faces[i]
 }
 
-func (f *face) release() int { return f.refer(-1) }
+func (f *comInterface) release() int { return f.refer(-1) }
 
 // refer changes the object's reference count and returns it. Without references the object is gone.
-func (f *face) refer(more int) int {
+func (f *comInterface) refer(more int) int {
 	objects.Lock()
 	defer objects.Unlock()
 	o := objects.all[f.object]
@@ -133,7 +133,7 @@ func (f *face) refer(more int) int {
 	}
 	if o.count += more; o.count == 0 {
 		delete(objects.all, f.object)
-		delete(objects.of, o.node)
+		delete(objects.of, o.nodeRef)
 		windows.LocalFree(windows.Handle(unsafe.Pointer(o.faces)))
 	}
 	return o.count
@@ -141,7 +141,7 @@ func (f *face) refer(more int) int {
 
 // Methods of IUnknown.
 
-func queryInterface(f *face, iid *windows.GUID, out **face) uintptr {
+func queryInterface(f *comInterface, iid *windows.GUID, out **comInterface) uintptr {
 	if out == nil || iid == nil {
 		return ePointer
 	}
@@ -154,12 +154,12 @@ func queryInterface(f *face, iid *windows.GUID, out **face) uintptr {
 	if *out == nil {
 		return eNoInterface
 	}
-	return ok
+	return sOK
 }
 
-func addRef(f *face) uintptr { return uintptr(f.refer(1)) }
+func addRef(f *comInterface) uintptr { return uintptr(f.refer(1)) }
 
-func release(f *face) uintptr { return uintptr(f.release()) }
+func release(f *comInterface) uintptr { return uintptr(f.release()) }
 
 // tables has the methods of all interfaces, by face. Since callbacks are never freed, they are
 // created once, for the first client, and shared by all objects.
@@ -172,73 +172,73 @@ func makeTables() {
 	unknown := []uintptr{windows.NewCallback(queryInterface), windows.NewCallback(addRef), windows.NewCallback(release)}
 	for i, own := range [interfaces][]uintptr{
 		asSimple: {
-			get(func(target) int32 { return serverSide }), // callable on any thread, since a view never changes
+			valueMethod(func(target) int32 { return serverSide }), // callable on any thread, since a view never changes
 			windows.NewCallback(patternProvider),
 			windows.NewCallback(propertyValueOf),
-			get(target.host),
+			valueMethod(target.host),
 		},
 		asFragment: {
 			windows.NewCallback(navigate),
-			get(target.runtimeID),
-			get(target.rectangle),
-			get(func(target) uintptr { return 0 }), // our windows contain no others
-			does(target.takeKeyboard),
-			get(func(t target) *face { return t.o.b.provide(t.top(), asRoot) }),
+			valueMethod(target.runtimeID),
+			valueMethod(target.rectangle),
+			valueMethod(func(target) uintptr { return 0 }), // our windows contain no others
+			actionMethod(target.takeKeyboard),
+			valueMethod(func(t target) *comInterface { return t.o.b.provide(t.top(), asRoot) }),
 		},
 		asRoot: {
 			pointCallback(),
-			get(target.focus),
+			valueMethod(target.focus),
 		},
-		asInvoke: {does(target.press)},
+		asInvoke: {actionMethod(target.press)},
 		asSelection: {
-			get(target.selection),
-			get(no), get(no), // we have neither multiple nor required selection
+			valueMethod(target.selection),
+			valueMethod(zeroValue), valueMethod(zeroValue), // we have neither multiple nor required selection
 		},
 		asValue: {
 			windows.NewCallback(setValue),
-			get(func(t target) uintptr { return systemText(t.Value) }),
-			get(func(t target) int32 { return bit(t.Role != Entry || t.Off) }),
+			valueMethod(func(t target) uintptr { return systemText(t.Value) }),
+			valueMethod(func(t target) int32 { return boolNumber(t.Role != Entry || t.Disabled) }),
 		},
 		asExpand: {
-			does(func(t target) uintptr { return t.pressUnless(t.Is(Expanded)) }),
-			does(func(t target) uintptr { return t.pressUnless(!t.Is(Expanded)) }),
-			get(func(t target) int32 { return bit(t.Is(Expanded)) }),
+			actionMethod(func(t target) uintptr { return t.pressUnless(t.Is(Expanded)) }),
+			actionMethod(func(t target) uintptr { return t.pressUnless(!t.Is(Expanded)) }),
+			valueMethod(func(t target) int32 { return boolNumber(t.Is(Expanded)) }),
 		},
 		asWindow: {
-			windows.NewCallback(func(*face, uintptr) uintptr { return eNotThatWay }),
-			does(func(target) uintptr { return eNotThatWay }), // a button does that
-			windows.NewCallback(func(_ *face, _ uintptr, idle *int32) uintptr { *idle = 1; return ok }),
-			get(no), get(no), // maximized, minimized
-			get(func(t target) int32 { return bit(t.Role == Dialog) }),
-			get(no), // which is "normal" of a WindowVisualState
-			get(func(target) int32 { return readyForInput }),
-			get(func(t target) int32 { return bit(t.Role == Card) }), // above all others
+			windows.NewCallback(func(*comInterface, uintptr) uintptr { return eInvalidOperation }),
+			actionMethod(func(target) uintptr { return eInvalidOperation }), // a button does that
+			windows.NewCallback(func(_ *comInterface, _ uintptr, idle *int32) uintptr { *idle = 1; return sOK }),
+			valueMethod(zeroValue), valueMethod(zeroValue), // maximized, minimized
+			valueMethod(func(t target) int32 { return boolNumber(t.Role == Dialog) }),
+			valueMethod(zeroValue), // which is "normal" of a WindowVisualState
+			valueMethod(func(target) int32 { return readyForInput }),
+			valueMethod(func(t target) int32 { return boolNumber(t.Role == Card) }), // above all others
 		},
 		asSelectionItem: {
-			does(func(t target) uintptr { return t.pressUnless(t.chosen()) }),
-			does(func(t target) uintptr { return t.pressUnless(t.chosen()) }),
-			does(func(target) uintptr { return eNotThatWay }),
-			get(func(t target) int32 { return bit(t.chosen()) }),
-			get(target.selectedIn),
+			actionMethod(func(t target) uintptr { return t.pressUnless(t.isSelectedOne()) }),
+			actionMethod(func(t target) uintptr { return t.pressUnless(t.isSelectedOne()) }),
+			actionMethod(func(target) uintptr { return eInvalidOperation }),
+			valueMethod(func(t target) int32 { return boolNumber(t.isSelectedOne()) }),
+			valueMethod(target.selectedIn),
 		},
 		asToggle: {
-			does(target.press),
-			get(func(t target) int32 { return bit(t.Is(Checked)) }),
+			actionMethod(target.press),
+			valueMethod(func(t target) int32 { return boolNumber(t.Is(Checked)) }),
 		},
 	} {
 		tables.methods[i] = append(unknown[:len(unknown):len(unknown)], own...)
 	}
 }
 
-func no(target) int32 { return 0 }
+func zeroValue(target) int32 { return 0 }
 
-// get makes a method that returns a value of a node.
-func get[T any](f func(target) T) uintptr {
-	return windows.NewCallback(func(this *face, out *T) uintptr { return answer(this, out, f) })
+// valueMethod makes a method that returns a value of a node.
+func valueMethod[T any](f func(target) T) uintptr {
+	return windows.NewCallback(func(this *comInterface, out *T) uintptr { return writeValue(this, out, f) })
 }
 
-// answer writes a node's answer to out.
-func answer[T any](this *face, out *T, f func(target) T) uintptr {
+// writeValue writes a node's answer to out.
+func writeValue[T any](this *comInterface, out *T, f func(target) T) uintptr {
 	if out == nil {
 		return ePointer
 	}
@@ -249,12 +249,12 @@ func answer[T any](this *face, out *T, f func(target) T) uintptr {
 		return eNotAvailable
 	}
 	*out = f(t)
-	return ok
+	return sOK
 }
 
-// does makes a method that performs an action on a node.
-func does(f func(target) uintptr) uintptr {
-	return windows.NewCallback(func(this *face) uintptr {
+// actionMethod makes a method that performs an action on a node.
+func actionMethod(f func(target) uintptr) uintptr {
+	return windows.NewCallback(func(this *comInterface) uintptr {
 		t, there := this.target()
 		if !there {
 			return eNotAvailable

@@ -46,41 +46,41 @@ var patterns = map[uintptr]int{patternInvoke: asInvoke, patternSelection: asSele
 	patternWindow: asWindow, patternSelectionItem: asSelectionItem, patternToggle: asToggle}
 
 // supports reports whether a node currently supports a pattern's interface.
-func (p *place) supports(i int) bool {
+func (p *treeNode) supports(i int) bool {
 	switch {
 	case slices.Contains(kinds[p.Role].patterns, i):
 		return true
 	case i == asInvoke:
-		return p.Is(Acting)
+		return p.Is(Pressable)
 	case i == asExpand:
 		return p.Is(Expandable)
 	case i == asSelection:
-		return p.selects()
+		return p.hasSelection()
 	case i == asSelectionItem:
 		return p.Role == Item && p.parent != nil && p.parent.supports(asSelection)
 	}
 	return false
 }
 
-// chosen reports whether p is the selected one of several.
-func (p *place) chosen() bool { return p.Is(Selected) || p.Role == Radio && p.Is(Checked) }
+// isSelectedOne reports whether p is the selected one of several.
+func (p *treeNode) isSelectedOne() bool { return p.Is(Selected) || p.Role == Radio && p.Is(Checked) }
 
 // target is the node on which a method is called, in the current view.
 type target struct {
 	o *object
 	v *view
-	*place
+	*treeNode
 }
 
 // target returns the target of a method, or false if it is no longer on screen.
-func (f *face) target() (target, bool) {
-	t := target{o: f.held()}
+func (f *comInterface) target() (target, bool) {
+	t := target{o: f.heldObject()}
 	if t.o == nil {
 		return t, false
 	}
 	t.v = t.o.b.now.Load()
-	t.place = t.v.find(t.o.id)
-	return t, t.place != nil
+	t.treeNode = t.v.find(t.o.id)
+	return t, t.treeNode != nil
 }
 
 // host returns the system's own provider of the window, for the window's node only.
@@ -97,7 +97,7 @@ func (t target) runtimeID() uintptr {
 	if t.parent == nil {
 		return 0
 	}
-	return numbers(appendRuntimeID, int32(t.ID))
+	return numberArray(appendRuntimeID, int32(t.ID))
 }
 
 // rectangle returns a UiaRect: left, top, width, height.
@@ -107,7 +107,7 @@ func (t target) rectangle() [4]float64 {
 }
 
 // focus returns the node in the window that has the keyboard focus.
-func (t target) focus() *face {
+func (t target) focus() *comInterface {
 	p := t.v.focused()
 	if p == nil || p.parent == nil || p.top().ID != t.ID {
 		return nil
@@ -116,17 +116,17 @@ func (t target) focus() *face {
 }
 
 func (t target) press() uintptr {
-	if !t.Acts() {
+	if !t.CanPress() {
 		return eNotEnabled
 	}
 	t.v.Press(t.ID)
-	return ok
+	return sOK
 }
 
 // pressUnless presses the node unless it is already in the wanted state.
 func (t target) pressUnless(already bool) uintptr {
 	if already {
-		return ok
+		return sOK
 	}
 	return t.press()
 }
@@ -134,65 +134,65 @@ func (t target) pressUnless(already bool) uintptr {
 // takeKeyboard is called when the window is already in front, where the client has brought it.
 func (t target) takeKeyboard() uintptr {
 	if t.v.Focus == nil || !t.focusable() {
-		return eNotThatWay // only the user moves the focus
+		return eInvalidOperation // only the user moves the focus
 	}
 	t.v.Focus(t.ID)
-	return ok
+	return sOK
 }
 
 // selection returns the node's selected children.
 func (t target) selection() uintptr {
-	var all []*face
+	var all []*comInterface
 	for i, n := range t.Children {
 		if n.Is(Selected) {
-			if f := t.o.b.provide(&place{n, t.place, i}, asSimple); f != nil {
+			if f := t.o.b.provide(&treeNode{n, t.treeNode, i}, asSimple); f != nil {
 				all = append(all, f)
 			}
 		}
 	}
-	return list(all)
+	return providerArray(all)
 }
 
 // selectedIn returns the container in which the node is selected.
-func (t target) selectedIn() *face {
+func (t target) selectedIn() *comInterface {
 	if t.parent == nil || !t.parent.supports(asSelection) {
 		return nil
 	}
 	return t.o.b.provide(t.parent, asSimple)
 }
 
-func setValue(this *face, value *uint16) uintptr {
+func setValue(this *comInterface, value *uint16) uintptr {
 	t, there := this.target()
 	switch {
 	case !there:
 		return eNotAvailable
 	case t.v.Set == nil || t.Role != Entry:
-		return eNotThatWay // text comes from the keyboard
-	case t.Off:
+		return eInvalidOperation // text comes from the keyboard
+	case t.Disabled:
 		return eNotEnabled
 	}
 	t.v.Set(t.ID, windows.UTF16PtrToString(value))
-	return ok
+	return sOK
 }
 
-// under returns the innermost node at a position.
-func (t target) under(at image.Point) *face {
+// providerAt returns the innermost node at a position.
+func (t target) providerAt(at image.Point) *comInterface {
 	if !at.In(t.Bounds) {
 		return nil
 	}
-	return t.o.b.provide(t.place.under(at), asFragment)
+	return t.o.b.provide(t.treeNode.nodeAt(at), asFragment)
 }
 
-// beside returns the neighbour in a direction, or nil if there is none.
-func (t target) beside(direction uintptr) *place {
+// neighbour returns the neighbour in a direction, or nil if there is none.
+func (t target) neighbour(direction uintptr) *treeNode {
 	in, i := t.parent, t.index
 	switch direction {
 	case toParent:
 		return in
 	case toFirst:
-		in, i = t.place, 0
+		in, i = t.treeNode, 0
 	case toLast:
-		in, i = t.place, len(t.Children)-1
+		in, i = t.treeNode, len(t.Children)-1
 	case toNext:
 		i++
 	case toBefore:
@@ -201,15 +201,15 @@ func (t target) beside(direction uintptr) *place {
 	if in == nil || i < 0 || i >= len(in.Children) {
 		return nil
 	}
-	return &place{in.Children[i], in, i}
+	return &treeNode{in.Children[i], in, i}
 }
 
-func navigate(this *face, direction uintptr, out **face) uintptr {
-	return answer(this, out, func(t target) *face { return t.o.b.provide(t.beside(direction), asFragment) })
+func navigate(this *comInterface, direction uintptr, out **comInterface) uintptr {
+	return writeValue(this, out, func(t target) *comInterface { return t.o.b.provide(t.neighbour(direction), asFragment) })
 }
 
-func patternProvider(this *face, pattern uintptr, out **face) uintptr {
-	return answer(this, out, func(t target) *face {
+func patternProvider(this *comInterface, pattern uintptr, out **comInterface) uintptr {
+	return writeValue(this, out, func(t target) *comInterface {
 		if i, known := patterns[pattern&math.MaxUint32]; known && t.supports(i) {
 			return this.as(i)
 		}
@@ -217,8 +217,8 @@ func patternProvider(this *face, pattern uintptr, out **face) uintptr {
 	})
 }
 
-func propertyValueOf(this *face, property uintptr, out *variant) uintptr {
-	return answer(this, out, func(t target) (v variant) {
+func propertyValueOf(this *comInterface, property uintptr, out *variant) uintptr {
+	return writeValue(this, out, func(t target) (v variant) {
 		if f := properties[property&math.MaxUint32]; f != nil {
 			v = variantOf(f(t))
 		}
@@ -234,25 +234,25 @@ var properties = map[uintptr]func(target) any{
 	propertyName:          func(t target) any { return t.Name },
 	propertyHasFocus:      func(t target) any { p := t.v.focused(); return p != nil && p.ID == t.ID },
 	propertyFocusable:     func(t target) any { return t.focusable() },
-	propertyEnabled:       func(t target) any { return !t.Off },
+	propertyEnabled:       func(t target) any { return !t.Disabled },
 	propertyAutomationID:  func(t target) any { return strconv.Itoa(int(t.ID)) },
-	propertyHelpText:      func(t target) any { return t.About },
+	propertyHelpText:      func(t target) any { return t.Help },
 	propertyPassword:      func(t target) any { return t.Is(Password) },
-	propertyOffscreen:     func(t target) any { return where(t.parent != nil, t.Is(Outside)) },
-	propertyValue:         func(t target) any { return where(t.supports(asValue), t.Value) },
-	propertyExpanded:      func(t target) any { return where(t.supports(asExpand), int(bit(t.Is(Expanded)))) },
-	propertySelected:      func(t target) any { return where(t.supports(asSelectionItem), t.chosen()) },
-	propertyToggled:       func(t target) any { return where(t.supports(asToggle), int(bit(t.Is(Checked)))) },
+	propertyOffscreen:     func(t target) any { return valueIf(t.parent != nil, t.Is(OffScreen)) },
+	propertyValue:         func(t target) any { return valueIf(t.supports(asValue), t.Value) },
+	propertyExpanded:      func(t target) any { return valueIf(t.supports(asExpand), int(boolNumber(t.Is(Expanded)))) },
+	propertySelected:      func(t target) any { return valueIf(t.supports(asSelectionItem), t.isSelectedOne()) },
+	propertyToggled:       func(t target) any { return valueIf(t.supports(asToggle), int(boolNumber(t.Is(Checked)))) },
 	propertyValid:         func(t target) any { return !t.Is(Invalid) },
-	propertyLiveSetting:   func(t target) any { return where(t.Role == News, assertive) },
-	propertyPositionInSet: func(t target) any { return where(t.Position[0] > 0, t.Position[0]) },
-	propertySizeOfSet:     func(t target) any { return where(t.Position[1] > 0, t.Position[1]) },
-	propertyHeadingLevel:  func(t target) any { return where(t.Level > 0, noHeading+t.Level) },
+	propertyLiveSetting:   func(t target) any { return valueIf(t.Role == News, assertive) },
+	propertyPositionInSet: func(t target) any { return valueIf(t.Position[0] > 0, t.Position[0]) },
+	propertySizeOfSet:     func(t target) any { return valueIf(t.Position[1] > 0, t.Position[1]) },
+	propertyHeadingLevel:  func(t target) any { return valueIf(t.Level > 0, noHeading+t.Level) },
 	propertyIsDialog:      func(t target) any { return t.Role == Card || t.Role == Dialog },
 }
 
-// where returns v if some is true, and otherwise nil.
-func where[T any](some bool, v T) any {
+// valueIf returns v if some is true, and otherwise nil.
+func valueIf[T any](some bool, v T) any {
 	if some {
 		return v
 	}
@@ -267,11 +267,11 @@ var fromPointEntry, fromPoint uintptr
 // registers that Go's callbacks do not read.
 func pointCallback() uintptr {
 	if fromPointEntry == 0 { // we know the calling convention of only one processor
-		return windows.NewCallback(func(*face, *face) uintptr { return eNotThatWay })
+		return windows.NewCallback(func(*comInterface, *comInterface) uintptr { return eInvalidOperation })
 	}
-	fromPoint = windows.NewCallback(func(this *face, x, y uintptr, out **face) uintptr {
-		return answer(this, out, func(t target) *face {
-			return t.under(image.Pt(int(math.Float64frombits(uint64(x))), int(math.Float64frombits(uint64(y)))))
+	fromPoint = windows.NewCallback(func(this *comInterface, x, y uintptr, out **comInterface) uintptr {
+		return writeValue(this, out, func(t target) *comInterface {
+			return t.providerAt(image.Pt(int(math.Float64frombits(uint64(x))), int(math.Float64frombits(uint64(y)))))
 		})
 	})
 	return fromPointEntry

@@ -8,9 +8,9 @@ import (
 // runes returns the number of characters in a text, as AT-SPI counts them.
 func runes(s string) int32 { return int32(utf8.RuneCountInString(s)) }
 
-// differing returns the character at which two texts start to
+// textChange returns the character at which two texts start to
 // differ, and the removed and the added text.
-func differing(old, now string) (at int32, gone, come string) {
+func textChange(old, now string) (at int32, gone, come string) {
 	a, b := []rune(old), []rune(now)
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b, at = a[1:], b[1:], at+1
@@ -80,14 +80,14 @@ func around(all []rune, at int, u unit) (from, to int) {
 
 // runes returns the readable text of an entry.
 func (o object) runes() []rune {
-	if o.place == nil || o.Role != Entry {
+	if o.treeNode == nil || o.Role != Entry {
 		return nil
 	}
 	return []rune(o.Value)
 }
 
 func (o object) caret() int {
-	if o.place == nil {
+	if o.treeNode == nil {
 		return 0
 	}
 	return o.Caret
@@ -103,12 +103,12 @@ func (o object) part(from, to int32) string {
 	return string(all[min(max(int(from), 0), end):end])
 }
 
-// marked returns the selected ranges: none or one.
-func (o object) marked() [][2]int {
-	if o.place == nil || o.Marked[0] == o.Marked[1] {
+// selections returns the selected ranges: none or one.
+func (o object) selections() [][2]int {
+	if o.treeNode == nil || o.Selection[0] == o.Selection[1] {
 		return nil
 	}
-	return [][2]int{o.Marked}
+	return [][2]int{o.Selection}
 }
 
 // around returns the unit of typed text around a position, and its range.
@@ -161,9 +161,9 @@ func textMethods() table {
 		},
 		"GetDefaultAttributes":   attributes,
 		"GetDefaultAttributeSet": attributes,
-		"GetNSelections":         func(o object) int32 { return int32(len(o.marked())) },
+		"GetNSelections":         func(o object) int32 { return int32(len(o.selections())) },
 		"GetSelection": func(o object, i int32) (from, to int32) {
-			if all := o.marked(); i >= 0 && int(i) < len(all) {
+			if all := o.selections(); i >= 0 && int(i) < len(all) {
 				from, to = int32(all[i][0]), int32(all[i][1])
 			}
 			return from, to

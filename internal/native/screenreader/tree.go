@@ -61,32 +61,32 @@ const (
 	Expandable // shows or hides more
 	Expanded
 	Multiline
-	Password // its Value has a dot for each letter
-	Invalid  // its value is invalid; About says why
-	Acting   // an Item that can be pressed
-	Outside  // scrolled out of sight
+	Password  // its Value has a dot for each letter
+	Invalid   // its value is invalid; About says why
+	Pressable // an Item that can be pressed
+	OffScreen // scrolled out of sight
 )
 
 // Node is something on screen.
 type Node struct {
-	ID       ID
-	Role     Role
-	State    State
-	Name     string
-	Value    string          // of an Entry: what was typed; of a ComboBox: what is chosen
-	About    string          // additional information
-	Bounds   image.Rectangle // desktop pixels; the visible part
-	Off      bool            // disabled
-	Focused  bool
-	Position [2]int // of an Item or a control in it: its position, from 1, and the number of items
-	Level    int    // of a Heading, from 1
-	Caret    int    // of an Entry: number of runes before it
-	Marked   [2]int // of an Entry: start and end of the selection, in runes
-	Children []*Node
+	ID        ID
+	Role      Role
+	State     State
+	Name      string
+	Value     string          // of an Entry: what was typed; of a ComboBox: what is chosen
+	Help      string          // additional information
+	Bounds    image.Rectangle // desktop pixels; the visible part
+	Disabled  bool            // disabled
+	Focused   bool
+	Position  [2]int // of an Item or a control in it: its position, from 1, and the number of items
+	Level     int    // of a Heading, from 1
+	Caret     int    // of an Entry: number of runes before it
+	Selection [2]int // of an Entry: start and end of the selection, in runes
+	Children  []*Node
 }
 
-// Joined joins two sentences, either of which may be empty.
-func Joined(a, b string) string {
+// JoinSentences joins two sentences, either of which may be empty.
+func JoinSentences(a, b string) string {
 	switch {
 	case a == "" || b == "":
 		return a + b
@@ -99,11 +99,11 @@ func Joined(a, b string) string {
 // Is reports whether the node has a state.
 func (n *Node) Is(s State) bool { return n.State&s != 0 }
 
-// Acts reports whether the node can be pressed.
-func (n *Node) Acts() bool {
+// CanPress reports whether the node can be pressed.
+func (n *Node) CanPress() bool {
 	switch n.Role {
 	case Button, Entry, CheckBox, Radio, ComboBox, Tab, MenuItem, Link:
-		return !n.Off
+		return !n.Disabled
 	}
-	return n.Is(Acting) && !n.Off
+	return n.Is(Pressable) && !n.Disabled
 }

@@ -33,20 +33,20 @@ const (
 	showBanners   = "/org/gnome/desktop/notifications/show-banners"
 )
 
-// user follows the programs on the session's bus.
-type user struct {
-	f      *facts
+// userBus follows the programs on the session's bus.
+type userBus struct {
+	f      *sourceStates
 	c      *dbus.Conn
 	owners map[string]string // by name
 }
 
-func watchUser(ctx context.Context, f *facts, ready func()) error {
+func watchUser(ctx context.Context, f *sourceStates, ready func()) error {
 	c, err := desktopbus.Session(ctx)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	u := &user{f: f, c: c, owners: map[string]string{}}
+	u := &userBus{f: f, c: c, owners: map[string]string{}}
 	names := []string{shell, notifications, accessibility}
 	matches := [][]dbus.MatchOption{
 		{dbus.WithMatchSender(notifications), dbus.WithMatchInterface(properties), dbus.WithMatchMember("PropertiesChanged")},
@@ -65,28 +65,28 @@ func watchUser(ctx context.Context, f *facts, ready func()) error {
 }
 
 // query queries the state of a name's owner. A late answer changes nothing.
-func (u *user) query(ctx context.Context, name string) error {
+func (u *userBus) query(ctx context.Context, name string) error {
 	switch name {
 	case shell:
-		return u.banners(ctx)
+		return u.queryBanners(ctx)
 	case notifications: // only KDE's has the property
 		return u.queryBool(ctx, &u.f.inhibited, name, "/org/freedesktop/Notifications", notifications, "Inhibited")
 	case accessibility: // screen readers set these properties when they start
 		return u.queryBool(ctx, &u.f.reader, name, "/org/a11y/bus", "org.a11y.Status", "IsEnabled", "ScreenReaderEnabled")
 	}
-	return u.saver(ctx, name)
+	return u.querySaver(ctx, name)
 }
 
 // handleSignal handles a signal, and returns the name to query for the new
 // state. It ignores signals that do not come from the name's owner: any
 // program can send a signal directly to us.
-func (u *user) handleSignal(s *dbus.Signal) (ask string) {
+func (u *userBus) handleSignal(s *dbus.Signal) (ask string) {
 	if name, ok := strings.CutSuffix(s.Name, ".ActiveChanged"); ok {
 		if u.owners[name] == "" || u.owners[name] != s.Sender || len(s.Body) != 1 {
 			return ""
 		}
 		if active, ok := s.Body[0].(bool); ok {
-			u.f.update(func(f *facts) { f.savers[name] = active })
+			u.f.update(func(f *sourceStates) { f.savers[name] = active })
 		}
 		return ""
 	}
@@ -106,20 +106,20 @@ func (u *user) handleSignal(s *dbus.Signal) (ask string) {
 	return ""
 }
 
-// saver queries whether a screen saver is active.
-func (u *user) saver(ctx context.Context, name string) error {
+// querySaver queries whether a screen saver is active.
+func (u *userBus) querySaver(ctx context.Context, name string) error {
 	owner, known, active := u.owners[name], false, false
 	for _, path := range savers[name] {
 		if owner == "" || known {
 			break
 		}
 		err := desktopbus.Call(ctx, u.c, owner, path, name+".GetActive").Store(&active)
-		if desktopbus.Late(err) {
+		if desktopbus.TimedOut(err) {
 			return err
 		}
 		known = err == nil
 	}
-	u.f.update(func(f *facts) {
+	u.f.update(func(f *sourceStates) {
 		if known {
 			f.savers[name] = active
 		} else {
@@ -130,36 +130,36 @@ func (u *user) saver(ctx context.Context, name string) error {
 }
 
 // queryBool sets a fact: whether one of a program's properties is true.
-func (u *user) queryBool(ctx context.Context, fact *bool, name string, path dbus.ObjectPath, iface string, properties ...string) error {
+func (u *userBus) queryBool(ctx context.Context, fact *bool, name string, path dbus.ObjectPath, iface string, properties ...string) error {
 	on := false
 	for _, property := range properties {
 		if owner := u.owners[name]; owner != "" && !on {
 			v, err := desktopbus.Get(ctx, u.c, owner, path, iface, property)
-			if desktopbus.Late(err) {
+			if desktopbus.TimedOut(err) {
 				return err
 			}
 			on, _ = v.(bool)
 		}
 	}
-	u.f.update(func(*facts) { *fact = on })
+	u.f.update(func(*sourceStates) { *fact = on })
 	return nil
 }
 
-// banners queries GNOME's notification setting, which its do-not-disturb
+// queryBanners queries GNOME's notification setting, which its do-not-disturb
 // mode turns off. Settings can be read only through GNOME's own program,
 // but their changes are reported on the bus.
-func (u *user) banners(ctx context.Context) error {
+func (u *userBus) queryBanners(ctx context.Context) error {
 	off := false
 	if u.owners[shell] != "" {
 		ctx, cancel := context.WithTimeout(ctx, 2*desktopbus.CallTimeout)
 		defer cancel()
 		out, err := exec.CommandContext(ctx, "gsettings", "get", "org.gnome.desktop.notifications", "show-banners").Output()
-		if desktopbus.Late(ctx.Err()) {
+		if desktopbus.TimedOut(ctx.Err()) {
 			return ctx.Err()
 		}
 		off = err == nil && strings.TrimSpace(string(out)) == "false"
 	}
-	u.f.update(func(f *facts) { f.bannersOff = off })
+	u.f.update(func(f *sourceStates) { f.bannersOff = off })
 	return nil
 }
 
@@ -185,21 +185,21 @@ const (
 	loginPath    = dbus.ObjectPath("/org/freedesktop/login1")
 )
 
-// machine follows our session on the machine's bus, in logind.
-type machine struct {
-	f     *facts
+// machineBus follows our session on the machine's bus, in logind.
+type machineBus struct {
+	f     *sourceStates
 	c     *dbus.Conn
 	owner string
 	path  dbus.ObjectPath // "" while it is not known
 }
 
-func watchMachine(ctx context.Context, f *facts, ready func()) error {
+func watchMachine(ctx context.Context, f *sourceStates, ready func()) error {
 	c, err := desktopbus.System(ctx)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	m := &machine{f: f, c: c}
+	m := &machineBus{f: f, c: c}
 	return desktopbus.Follower{
 		Names: []string{login},
 		Matches: [][]dbus.MatchOption{{dbus.WithMatchSender(login), dbus.WithMatchInterface(properties),
@@ -217,27 +217,27 @@ func watchMachine(ctx context.Context, f *facts, ready func()) error {
 }
 
 // find asks logind's manager for an object.
-func (m *machine) find(ctx context.Context, method string, arg any) (path dbus.ObjectPath, err error) {
+func (m *machineBus) find(ctx context.Context, method string, arg any) (path dbus.ObjectPath, err error) {
 	err = desktopbus.Call(ctx, m.c, m.owner, loginPath, loginManager+method, arg).Store(&path)
 	return path, err
 }
 
 // session finds our session: by its ID, by our process, or, for a program started by the
 // user's service manager, the one on the user's screen. It stops querying after a late answer.
-func (m *machine) session(ctx context.Context) (path dbus.ObjectPath, err error) {
+func (m *machineBus) session(ctx context.Context) (path dbus.ObjectPath, err error) {
 	if id := os.Getenv("XDG_SESSION_ID"); id != "" {
-		if path, err = m.find(ctx, ".GetSession", id); err == nil || desktopbus.Late(err) {
+		if path, err = m.find(ctx, ".GetSession", id); err == nil || desktopbus.TimedOut(err) {
 			return path, err
 		}
 	}
-	if path, err = m.find(ctx, ".GetSessionByPID", uint32(os.Getpid())); err == nil || desktopbus.Late(err) {
+	if path, err = m.find(ctx, ".GetSessionByPID", uint32(os.Getpid())); err == nil || desktopbus.TimedOut(err) {
 		return path, err
 	}
 	return m.onScreen(ctx)
 }
 
 // onScreen returns the session on the user's screen, or "" if there is none.
-func (m *machine) onScreen(ctx context.Context) (path dbus.ObjectPath, err error) {
+func (m *machineBus) onScreen(ctx context.Context) (path dbus.ObjectPath, err error) {
 	if path, err = m.find(ctx, ".GetUser", uint32(os.Getuid())); err != nil {
 		return "", err
 	}
@@ -252,7 +252,7 @@ func (m *machine) onScreen(ctx context.Context) (path dbus.ObjectPath, err error
 }
 
 // read queries the state of our session. A late answer changes nothing.
-func (m *machine) read(ctx context.Context) (err error) {
+func (m *machineBus) read(ctx context.Context) (err error) {
 	if m.path == "" && m.owner != "" {
 		m.path, err = m.session(ctx)
 	}
@@ -260,11 +260,11 @@ func (m *machine) read(ctx context.Context) (err error) {
 	if m.path != "" {
 		v, err = desktopbus.Get(ctx, m.c, m.owner, m.path, loginSession, "LockedHint")
 	}
-	if desktopbus.Late(err) {
+	if desktopbus.TimedOut(err) {
 		return err
 	}
 	locked, known := v.(bool)
-	m.f.update(func(f *facts) { f.logind, f.hint = known, locked })
+	m.f.update(func(f *sourceStates) { f.logind, f.lockedHint = known, locked })
 	return nil
 }
 
@@ -276,7 +276,7 @@ func AtScreen(ctx context.Context) bool {
 		return false
 	}
 	defer c.Close()
-	m := &machine{c: c, owner: login}
+	m := &machineBus{c: c, owner: login}
 	path, err := m.onScreen(ctx)
 	if err != nil || path == "" {
 		return false

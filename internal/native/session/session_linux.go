@@ -9,32 +9,32 @@ import (
 	"time"
 )
 
-// firstRound is how long querying the initial state may delay the start. Later answers
+// initialTimeout is how long querying the initial state may delay the start. Later answers
 // are taken into account when they arrive.
-const firstRound = 500 * time.Millisecond
+const initialTimeout = 500 * time.Millisecond
 
-// facts is what the sources report. Three goroutines write it: one for the user's bus, one for
+// sourceStates is what the sources report. Three goroutines write it: one for the user's bus, one for
 // the machine's, and one for the X server.
-type facts struct {
+type sourceStates struct {
 	mu  sync.Mutex
 	set func(State, []string)
 
-	logind, hint    bool
-	savers          map[string]bool // active, by bus name
-	server, blanked bool
-	fullScreen      bool
-	bannersOff      bool // GNOME
-	inhibited       bool // KDE
-	reader          bool
+	logind, lockedHint bool
+	savers             map[string]bool // active, by bus name
+	server, blanked    bool
+	fullScreen         bool
+	bannersOff         bool // GNOME
+	inhibited          bool // KDE
+	reader             bool
 }
 
 // update changes the facts and reports the resulting state.
-func (f *facts) update(change func(f *facts)) {
+func (f *sourceStates) update(change func(f *sourceStates)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	change(f)
 	s := State{
-		Locked:     f.hint || f.blanked,
+		Locked:     f.lockedHint || f.blanked,
 		Quiet:      f.bannersOff || f.inhibited,
 		Presenting: f.fullScreen,
 		Reader:     f.reader,
@@ -55,9 +55,9 @@ func (f *facts) update(change func(f *facts)) {
 
 // open queries all sources. It never fails, since having none is a state too.
 func open(ctx context.Context, log *slog.Logger, set func(State, []string)) (run func(), err error) {
-	f := &facts{set: set, savers: map[string]bool{}}
+	f := &sourceStates{set: set, savers: map[string]bool{}}
 	var all, first sync.WaitGroup
-	for what, watch := range map[string]func(ctx context.Context, f *facts, ready func()) error{
+	for what, watch := range map[string]func(ctx context.Context, f *sourceStates, ready func()) error{
 		"session bus": watchUser, "system bus": watchMachine, "X server": watchServer,
 	} {
 		first.Add(1)
@@ -76,7 +76,7 @@ func open(ctx context.Context, log *slog.Logger, set func(State, []string)) (run
 	})
 	select {
 	case <-heard:
-	case <-time.After(firstRound):
+	case <-time.After(initialTimeout):
 	case <-ctx.Done():
 	}
 	return all.Wait, nil

@@ -15,11 +15,11 @@ import (
 	"wiebelt/internal/native/win32"
 )
 
-// askEvery is the polling interval. Windows reports locking, unlocking and remote
+// pollInterval is the polling interval. Windows reports locking, unlocking and remote
 // connections by messages to a window, and a screen reader is noticed when it queries one of
 // our windows. The rest is polled at this interval and on every such message:
 // SHQueryUserNotificationState takes microseconds.
-const askEvery = 3 * time.Second
+const pollInterval = 3 * time.Second
 
 var (
 	user32   = windows.NewLazySystemDLL("user32.dll")
@@ -48,11 +48,11 @@ const (
 
 // follower watches the session through one window. One thread owns it.
 type follower struct {
-	window uintptr
-	set    func(State, []string)
-	log    *slog.Logger
-	told   bool // WTS reports locks
-	locked bool // as reported by WTS
+	window        uintptr
+	set           func(State, []string)
+	log           *slog.Logger
+	wtsRegistered bool // WTS reports locks
+	locked        bool // as reported by WTS
 
 	registerFail, askFail sync.Once // logged once
 }
@@ -71,11 +71,11 @@ func open(ctx context.Context, log *slog.Logger, set func(State, []string)) (run
 			return
 		}
 		f.register()
-		if ok, _, err := setTimer.Call(f.window, 1, uintptr(askEvery.Milliseconds()), 0); ok == 0 {
+		if ok, _, err := setTimer.Call(f.window, 1, uintptr(pollInterval.Milliseconds()), 0); ok == 0 {
 			log.Warn("the session is looked at when it changes only", "why", err)
 		}
-		f.ask()
-		screenreader.WhenAsked(func() { win32.Post(f.window, wmTimer, 0, 0) })
+		f.poll()
+		screenreader.OnFirstQuery(func() { win32.Post(f.window, wmTimer, 0, 0) })
 		made <- nil
 		win32.Loop()
 	}()
@@ -85,7 +85,7 @@ func open(ctx context.Context, log *slog.Logger, set func(State, []string)) (run
 	}
 	return func() {
 		<-ctx.Done()
-		screenreader.WhenAsked(nil)
+		screenreader.OnFirstQuery(nil)
 		win32.Post(f.window, win32.WMClose, 0, 0)
 		<-done
 	}, nil
@@ -101,12 +101,12 @@ func (f *follower) message(what uint32, wParam, _ uintptr) (uintptr, bool) {
 		case wtsUnlock:
 			f.locked = false
 		}
-		f.ask()
+		f.poll()
 	case wmTimer:
 		f.register()
-		f.ask()
+		f.poll()
 	case win32.WMClose:
-		if f.told {
+		if f.wtsRegistered {
 			unregisterSession.Call(f.window)
 		}
 		win32.Destroy(f.window)
@@ -120,18 +120,18 @@ func (f *follower) message(what uint32, wParam, _ uintptr) (uintptr, bool) {
 // register subscribes to lock messages. At log-on the service may not be running yet,
 // so it is called again until it succeeds.
 func (f *follower) register() {
-	if f.told {
+	if f.wtsRegistered {
 		return
 	}
 	const thisSession = 0
 	ok, _, err := registerSession.Call(f.window, thisSession)
-	if f.told = ok != 0; !f.told {
+	if f.wtsRegistered = ok != 0; !f.wtsRegistered {
 		f.registerFail.Do(func() { f.log.Warn("Windows does not tell when the screen is locked", "why", err) })
 	}
 }
 
-// ask combines what Windows has reported with what it can be asked.
-func (f *follower) ask() {
+// poll combines what Windows has reported with what it can be asked.
+func (f *follower) poll() {
 	var quns uint32
 	hr, _, _ := queryNotification.Call(uintptr(unsafe.Pointer(&quns)))
 	if hr != 0 {
@@ -141,7 +141,7 @@ func (f *follower) ask() {
 		quns = 0
 	}
 	var sources []string
-	if f.told {
+	if f.wtsRegistered {
 		sources = append(sources, "WTS")
 	}
 	if hr == 0 {
@@ -151,6 +151,6 @@ func (f *follower) ask() {
 		Locked:     f.locked || quns == qunsNotPresent,
 		Quiet:      quns == qunsQuiet,
 		Presenting: quns == qunsBusy || quns == qunsFullScreen || quns == qunsPresenting,
-		Reader:     screenreader.Wanted(),
+		Reader:     screenreader.HasClients(),
 	}, sources)
 }

@@ -14,9 +14,9 @@ import (
 	"wiebelt/internal/native/xconn"
 )
 
-// server follows the X server and the window manager.
-type server struct {
-	f      *facts
+// xServer follows the X server and the window manager.
+type xServer struct {
+	f      *sourceStates
 	c      *xgb.Conn
 	root   xproto.Window
 	active xproto.Window // the last active window
@@ -24,7 +24,7 @@ type server struct {
 	activeWindow, state, fullScreen xproto.Atom
 }
 
-func watchServer(ctx context.Context, f *facts, ready func()) error {
+func watchServer(ctx context.Context, f *sourceStates, ready func()) error {
 	if os.Getenv("DISPLAY") == "" {
 		return errors.New("no X server")
 	}
@@ -34,7 +34,7 @@ func watchServer(ctx context.Context, f *facts, ready func()) error {
 	}
 	defer c.Close()
 	defer context.AfterFunc(ctx, c.Close)()
-	s := &server{f: f, c: c, root: xproto.Setup(c).DefaultScreen(c).Root}
+	s := &xServer{f: f, c: c, root: xproto.Setup(c).DefaultScreen(c).Root}
 	if err := s.prepare(); err != nil {
 		return err
 	}
@@ -42,12 +42,12 @@ func watchServer(ctx context.Context, f *facts, ready func()) error {
 	for {
 		ev, fault := c.WaitForEvent()
 		if ev == nil && fault == nil {
-			f.update(func(f *facts) { f.server, f.blanked, f.fullScreen = false, false, false })
+			f.update(func(f *sourceStates) { f.server, f.blanked, f.fullScreen = false, false, false })
 			return errors.New("the X server has gone")
 		}
 		switch e := ev.(type) {
 		case screensaver.NotifyEvent:
-			f.update(func(f *facts) { f.blanked = e.State == screensaver.StateOn })
+			f.update(func(f *sourceStates) { f.blanked = e.State == screensaver.StateOn })
 		case xproto.PropertyNotifyEvent:
 			if e.Window == s.root && e.Atom == s.activeWindow || e.Window == s.active && e.Atom == s.state {
 				s.checkFullScreen()
@@ -56,7 +56,7 @@ func watchServer(ctx context.Context, f *facts, ready func()) error {
 	}
 }
 
-func (s *server) prepare() error {
+func (s *xServer) prepare() error {
 	if err := xconn.Atoms(s.c, map[string]*xproto.Atom{
 		"_NET_ACTIVE_WINDOW": &s.activeWindow, "_NET_WM_STATE": &s.state, "_NET_WM_STATE_FULLSCREEN": &s.fullScreen,
 	}); err != nil {
@@ -66,7 +66,7 @@ func (s *server) prepare() error {
 	if s.c.Extensions[xconn.ScreenSaver] != 0 {
 		screensaver.SelectInput(s.c, xproto.Drawable(s.root), screensaver.EventNotifyMask)
 		if info, err := screensaver.QueryInfo(s.c, xproto.Drawable(s.root)).Reply(); err == nil {
-			s.f.update(func(f *facts) { f.server, f.blanked = true, info.State == screensaver.StateOn })
+			s.f.update(func(f *sourceStates) { f.server, f.blanked = true, info.State == screensaver.StateOn })
 		}
 	}
 	s.checkFullScreen()
@@ -76,7 +76,7 @@ func (s *server) prepare() error {
 // checkFullScreen checks whether the active window fills the screen. While no
 // window is active, for example because our own card has the focus, it uses
 // the last one for as long as that exists.
-func (s *server) checkFullScreen() {
+func (s *xServer) checkFullScreen() {
 	if v := s.numbers(s.root, s.activeWindow); len(v) > 0 && v[0] != 0 && xproto.Window(v[0]) != s.active {
 		s.active = xproto.Window(v[0])
 		xproto.ChangeWindowAttributes(s.c, s.active, xproto.CwEventMask, []uint32{xproto.EventMaskPropertyChange})
@@ -87,10 +87,10 @@ func (s *server) checkFullScreen() {
 			full = full || xproto.Atom(a) == s.fullScreen
 		}
 	}
-	s.f.update(func(f *facts) { f.fullScreen = full })
+	s.f.update(func(f *sourceStates) { f.fullScreen = full })
 }
 
-func (s *server) numbers(w xproto.Window, property xproto.Atom) []uint32 {
+func (s *xServer) numbers(w xproto.Window, property xproto.Atom) []uint32 {
 	const most = 64
 	return xconn.Values(xproto.GetProperty(s.c, false, w, property, xproto.GetPropertyTypeAny, 0, most).Reply())
 }

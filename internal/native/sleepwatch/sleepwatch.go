@@ -7,31 +7,31 @@ package sleepwatch
 
 import "time"
 
-// late is a delay that only a sleep explains.
-const late = 5 * time.Second
+// jumpThreshold is a delay that only a sleep explains.
+const jumpThreshold = 5 * time.Second
 
 // Clock notices jumps of the wall clock. It must be used by a single goroutine.
 type Clock struct {
-	now  func() time.Time // wall clock
-	last time.Time
-	ran  time.Time // the same moment, on the monotonic clock
+	now           func() time.Time // wall clock
+	last          time.Time
+	lastMonotonic time.Time // the same moment, on the monotonic clock
 }
 
 // NewClock starts a Clock.
 func NewClock() *Clock {
 	c := &Clock{now: now}
-	c.last, c.ran = c.now(), time.Now()
+	c.last, c.lastMonotonic = c.now(), time.Now()
 	return c
 }
 
-// Look returns how far the clock has jumped since the last Look, which must have been
+// Check returns how far the clock has jumped since the last Look, which must have been
 // at most every ago if the program ran all the time. The result is 0 if it has not
 // jumped, and negative if it was set back.
-func (c *Clock) Look(every time.Duration) time.Duration {
+func (c *Clock) Check(every time.Duration) time.Duration {
 	at, ran := c.now(), time.Now()
-	gap := at.Sub(c.last) - min(ran.Sub(c.ran), every)
-	c.last, c.ran = at, ran
-	if gap > late || gap < -late {
+	gap := at.Sub(c.last) - min(ran.Sub(c.lastMonotonic), every)
+	c.last, c.lastMonotonic = at, ran
+	if gap > jumpThreshold || gap < -jumpThreshold {
 		return gap
 	}
 	return 0

@@ -24,7 +24,7 @@ func TestClock(t *testing.T) {
 		} {
 			time.Sleep(step.passed)
 			ahead += step.jumped
-			if got := c.Look(every); got != step.want {
+			if got := c.Check(every); got != step.want {
 				t.Errorf("%+v: %v", step, got)
 			}
 		}

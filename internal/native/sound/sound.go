@@ -24,10 +24,10 @@ const (
 var ErrNoPlayer = errors.New("no program that plays sound")
 
 const (
-	perSecond = 22050
-	loudness  = 0.12 // of the maximum
-	note      = 150 * time.Millisecond
-	fade      = 15 * time.Millisecond // at either end of a note, to avoid clicks
+	sampleRate = 22050
+	loudness   = 0.12 // of the maximum
+	note       = 150 * time.Millisecond
+	fade       = 15 * time.Millisecond // at either end of a note, to avoid clicks
 )
 
 // notes has the frequencies of each tone's notes, in hertz: rising, level, falling.
@@ -46,10 +46,10 @@ var waves = sync.OnceValue(func() map[Kind][]byte {
 func wave(notes []float64) []byte {
 	var data []byte
 	for _, hertz := range notes {
-		n, ends := int(note.Seconds()*perSecond), fade.Seconds()*perSecond
+		n, ends := int(note.Seconds()*sampleRate), fade.Seconds()*sampleRate
 		for i := range n {
 			at := math.Min(1, math.Min(float64(i), float64(n-1-i))/ends)
-			v := math.Sin(2*math.Pi*hertz*float64(i)/perSecond) * at * loudness * math.MaxInt16
+			v := math.Sin(2*math.Pi*hertz*float64(i)/sampleRate) * at * loudness * math.MaxInt16
 			data = binary.LittleEndian.AppendUint16(data, uint16(int16(v)))
 		}
 	}
@@ -59,7 +59,7 @@ func wave(notes []float64) []byte {
 	b = append(b, "WAVEfmt "...)
 	b = le.AppendUint32(b, 16)
 	b = le.AppendUint16(le.AppendUint16(b, pcm), channels)
-	b = le.AppendUint32(le.AppendUint32(b, perSecond), perSecond*channels*bytes)
+	b = le.AppendUint32(le.AppendUint32(b, sampleRate), sampleRate*channels*bytes)
 	b = le.AppendUint16(le.AppendUint16(b, channels*bytes), 8*bytes)
 	b = le.AppendUint32(append(b, "data"...), uint32(len(data)))
 	return append(b, data...)

@@ -85,7 +85,7 @@ func TestWaves(t *testing.T) {
 			t.Errorf("%s: %q", k, b[:head])
 		}
 		seen[string(b)] = true
-		if took := time.Duration(len(b)-head) / 2 * time.Second / perSecond; took > 400*time.Millisecond {
+		if took := time.Duration(len(b)-head) / 2 * time.Second / sampleRate; took > 400*time.Millisecond {
 			t.Errorf("%s takes %v", k, took)
 		}
 		for i := head; i < len(b); i += 2 {

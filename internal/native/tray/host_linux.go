@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	watcher  = "org.kde.StatusNotifierWatcher"
-	busVar   = "DBUS_SESSION_BUS_ADDRESS"
-	patience = 2 * time.Second // for an unresponsive bus
+	watcher    = "org.kde.StatusNotifierWatcher"
+	busVar     = "DBUS_SESSION_BUS_ADDRESS"
+	busTimeout = 2 * time.Second // for an unresponsive bus
 )
 
 // iconSuffix selects the picture: panels scale it down, and a
@@ -46,7 +46,7 @@ func (t *Tray) run(ctx context.Context) {
 
 // reachable reports whether there is a responsive session bus.
 func reachable(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, busTimeout)
 	defer cancel()
 	c, err := desktopbus.Session(ctx)
 	if err != nil {
@@ -58,7 +58,7 @@ func reachable(ctx context.Context) bool {
 
 // HasHost reports whether there is a tray host that would show the icon.
 func HasHost(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, busTimeout)
 	defer cancel()
 	c, err := desktopbus.Session(ctx)
 	if err != nil {
@@ -120,6 +120,6 @@ func tooltip(s string) string { return s }
 // escape prevents underscores from marking shortcuts.
 func escape(title string) string { return strings.ReplaceAll(title, "_", "__") }
 
-// willLeave does nothing: icons are sent over the bus and leave no files.
-func (t *Tray) willLeave([]byte) {}
-func (t *Tray) cleanUp()         {}
+// trackIconFile does nothing: icons are sent over the bus and leave no files.
+func (t *Tray) trackIconFile([]byte) {}
+func (t *Tray) cleanUp()             {}

@@ -24,8 +24,8 @@ var (
 	procThreadMessage = user32.NewProc("PostThreadMessageW")
 )
 
-// settling is how long to wait for a tray to appear.
-const settling = 3 * time.Second
+// taskbarTimeout is how long to wait for a tray to appear.
+const taskbarTimeout = 3 * time.Second
 
 // HasHost reports whether there is a taskbar.
 func HasHost(context.Context) bool {
@@ -76,7 +76,7 @@ func (t *Tray) run(ctx context.Context) {
 		select {
 		case <-ready:
 			systray.Quit()
-		case <-time.After(settling):
+		case <-time.After(taskbarTimeout):
 			abandon(left)
 		}
 	}()
@@ -121,8 +121,8 @@ func tooltip(s string) string {
 // escape prevents ampersands from marking shortcuts.
 func escape(title string) string { return strings.ReplaceAll(title, "&", "&&") }
 
-// willLeave records the file through which the library passes icon b to the system.
-func (t *Tray) willLeave(b []byte) {
+// trackIconFile records the file through which the library passes icon b to the system.
+func (t *Tray) trackIconFile(b []byte) {
 	sum := md5.Sum(b)
 	t.files[filepath.Join(os.TempDir(), "systray_temp_icon_"+hex.EncodeToString(sum[:]))] = true
 }

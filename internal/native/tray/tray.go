@@ -136,7 +136,7 @@ func (t *Tray) show(ctx context.Context) {
 		systray.SetTooltip(tooltip("Wiebelt – " + m.Sentence))
 	}
 	if was != nil && sameLines(was.Items, m.Items) {
-		t.amend(was.Items, m.Items)
+		t.updateTitles(was.Items, m.Items)
 	} else {
 		t.build(ctx, m.Items)
 	}
@@ -148,7 +148,7 @@ func (t *Tray) icon(s State) {
 		t.p.Log.Error("tray icon", "why", err)
 		return
 	}
-	t.willLeave(b)
+	t.trackIconFile(b)
 	systray.SetIcon(b)
 }
 
@@ -158,8 +158,8 @@ func sameLines(a, b []Item) bool {
 	return slices.EqualFunc(a, b, func(a, b Item) bool { return a.ID == b.ID && a.Separator == b.Separator })
 }
 
-// amend changes the titles of lines, which keeps an open menu open.
-func (t *Tray) amend(was, now []Item) {
+// updateTitles changes the titles of lines, which keeps an open menu open.
+func (t *Tray) updateTitles(was, now []Item) {
 	for i, item := range t.items {
 		if item == nil {
 			continue

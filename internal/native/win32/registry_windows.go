@@ -2,15 +2,15 @@ package win32
 
 import "golang.org/x/sys/windows/registry"
 
-// Text returns a string from the registry, or "" if there is none. An
+// RegistryText returns a string from the registry, or "" if there is none. An
 // empty name means the key's default value.
-func Text(root registry.Key, path, name string) string {
+func RegistryText(root registry.Key, path, name string) string {
 	v, _ := read(root, path, name, registry.Key.GetStringValue)
 	return v
 }
 
-// Number returns a number from the registry, or false if there is none.
-func Number(root registry.Key, path, name string) (uint64, bool) {
+// RegistryNumber returns a number from the registry, or false if there is none.
+func RegistryNumber(root registry.Key, path, name string) (uint64, bool) {
 	return read(root, path, name, registry.Key.GetIntegerValue)
 }
 

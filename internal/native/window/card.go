@@ -8,8 +8,8 @@ import (
 // cardAsFrame receives the events of an ordinary window and calls a card's handler.
 type cardAsFrame struct {
 	CardHandler
-	inside bool
-	rest   int // of the wheel's movement, in fractions of a step
+	inside    bool
+	wheelRest int // of the wheel's movement, in fractions of a step
 }
 
 func (h *cardAsFrame) FramePointer(p image.Point) {
@@ -36,9 +36,9 @@ func (h *cardAsFrame) FrameButton(p image.Point, b Button, down bool, _ Modifier
 // FrameScrolled accumulates the small steps of fine wheels into whole ones.
 func (h *cardAsFrame) FrameScrolled(p image.Point, _, dy float32) {
 	const parts = 120 // Windows' units per step
-	h.rest += int(math.Round(float64(dy) * parts))
-	if n := h.rest / parts; n != 0 {
-		h.rest -= n * parts
+	h.wheelRest += int(math.Round(float64(dy) * parts))
+	if n := h.wheelRest / parts; n != 0 {
+		h.wheelRest -= n * parts
 		h.Scrolled(p, n)
 	}
 }

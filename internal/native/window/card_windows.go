@@ -12,14 +12,14 @@ import (
 // winCard is a card's window. Only the loop's thread may use its fields.
 type winCard struct {
 	winBase
-	rect image.Rectangle
-	up   bool
+	rect  image.Rectangle
+	shown bool
 
-	keyboard bool    // it has the focus because that was requested
-	before   uintptr // the window that had the focus before
+	keyboard      bool    // it has the focus because that was requested
+	previousFocus uintptr // the window that had the focus before
 
-	private  bool    // to be excluded from screen captures
-	affinity uintptr // the last value set in Windows
+	hideFromCapture bool    // to be excluded from screen captures
+	affinity        uintptr // the last value set in Windows
 }
 
 func (d *desktop) NewCard(h CardHandler) (Card, error) {
@@ -32,14 +32,14 @@ func (d *desktop) NewCard(h CardHandler) (Card, error) {
 const cardClass = "WiebeltCard"
 
 func (w *winCard) Show(r image.Rectangle, pic *Picture) error {
-	if err := fits(r, pic); err != nil {
+	if err := checkPicture(r, pic); err != nil {
 		return err
 	}
 	return w.do(func() error {
 		w.pic = NewPicture(pic.W, pic.H, w.pic)
 		copy(w.pic.Pix, pic.Pix)
 		var err error
-		if !w.up {
+		if !w.shown {
 			_ = w.protect() // HideFromCapture has reported it if unsupported
 			err = w.place(hwndTopmost, r, swpNoActivate|swpNoOwnerOrder|swpShowWindow)
 		} else if r != w.rect {
@@ -48,7 +48,7 @@ func (w *winCard) Show(r image.Rectangle, pic *Picture) error {
 		if err != nil {
 			return err
 		}
-		w.rect, w.up = r, true
+		w.rect, w.shown = r, true
 		w.repaint(image.Rectangle{Max: r.Size()})
 		return nil
 	})
@@ -68,9 +68,9 @@ func (w *winCard) Update(p image.Point, pic *Picture) error {
 
 func (w *winCard) Hide() error {
 	return w.ask(func() {
-		if w.up {
-			w.giveBack()
-			w.up = false
+		if w.shown {
+			w.restoreFocus()
+			w.shown = false
 			showWindow.Call(w.hwnd, swHide)
 			// Windows does not report this. The message is posted, so that the handler is
 			// not called while its owner waits in Hide.
@@ -80,7 +80,7 @@ func (w *winCard) Hide() error {
 }
 
 func (w *winCard) destroy() {
-	w.giveBack()
+	w.restoreFocus()
 	w.winBase.destroy()
 }
 
@@ -91,7 +91,7 @@ func (w *winCard) destroy() {
 // and checked again whenever the window is shown.
 func (w *winCard) HideFromCapture(hide bool) error {
 	return w.do(func() error {
-		w.private = hide
+		w.hideFromCapture = hide
 		return w.protect()
 	})
 }
@@ -101,7 +101,7 @@ func (w *winCard) protect() error {
 	const all, outOfPictures, remoteSession = 0, 0x11, 0x1000
 	remote, _, _ := getSystemMetrics.Call(remoteSession)
 	want := uintptr(all)
-	if w.private && remote == 0 {
+	if w.hideFromCapture && remote == 0 {
 		want = outOfPictures
 	}
 	if want != w.affinity {
@@ -110,7 +110,7 @@ func (w *winCard) protect() error {
 		}
 		w.affinity = want
 	}
-	if w.private && remote != 0 {
+	if w.hideFromCapture && remote != 0 {
 		return ErrUnsupported
 	}
 	return nil
@@ -167,13 +167,13 @@ func (w *winCard) message(what uint32, wParam, lParam uintptr) (uintptr, bool) {
 	case win32.WMClose:
 		// Ignore Alt+F4 while the card has the focus: cards disappear with their calls.
 	case wmKillFocus:
-		w.lost()
+		w.focusLost()
 	case wmKeyboardGone:
 		w.handler.FrameFocus(false)
 	case wmLeft:
 		return w.winBase.message(wmMouseLeave, 0, 0)
 	case wmMouseMove:
-		if w.up { // otherwise still under way when the window was hidden
+		if w.shown { // otherwise still under way when the window was hidden
 			return w.winBase.message(what, wParam, lParam)
 		}
 	case wmChar, wmSysChar: // the window has no menu for Alt and space to open

@@ -77,7 +77,7 @@ func (d *desktop) loop(ready chan<- error) {
 // do runs f on the loop's thread and waits for it.
 func (d *desktop) do(f func() error) error {
 	if windows.GetCurrentThreadId() == d.thread {
-		if err := d.alive(); err != nil {
+		if err := d.errIfClosed(); err != nil {
 			return err
 		}
 		return f() // a request made by a handler
@@ -187,7 +187,7 @@ func monitors() (list []Monitor, handles []uintptr) {
 // textScale returns the user's text scale, which is set independently of the monitors'
 // scale. As on X11, cards are scaled as a whole.
 func textScale() float32 {
-	percent, ok := win32.Number(registry.CURRENT_USER, `Software\Microsoft\Accessibility`, "TextScaleFactor")
+	percent, ok := win32.RegistryNumber(registry.CURRENT_USER, `Software\Microsoft\Accessibility`, "TextScaleFactor")
 	if !ok {
 		return 1
 	}
@@ -251,7 +251,8 @@ func (d *desktop) FullScreen(area image.Rectangle) bool {
 }
 
 func (d *desktop) Dark() bool {
-	light, ok := win32.Number(registry.CURRENT_USER, `Software\Microsoft\Windows\CurrentVersion\Themes\Personalize`, "AppsUseLightTheme")
+	light, ok := win32.RegistryNumber(registry.CURRENT_USER, `Software\Microsoft\Windows\CurrentVersion\Themes\Personalize`,
+		"AppsUseLightTheme")
 	return ok && light == 0
 }
 

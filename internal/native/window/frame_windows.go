@@ -66,12 +66,12 @@ func (f *winFrame) SetTitle(title string) error {
 		if err != nil {
 			return err
 		}
-		return done(setWindowText.Call(f.hwnd, uintptr(unsafe.Pointer(t))))
+		return resultErr(setWindowText.Call(f.hwnd, uintptr(unsafe.Pointer(t))))
 	})
 }
 
-// done converts the results of a system function to an error.
-func done(ok, _ uintptr, err error) error {
+// resultErr converts the results of a system function to an error.
+func resultErr(ok, _ uintptr, err error) error {
 	switch {
 	case ok != 0:
 		return nil
@@ -192,7 +192,7 @@ func (f *winFrame) fit(size image.Point) {
 }
 
 func (f *winFrame) Draw(p image.Point, pic *Picture) error {
-	if err := drawable(p, pic); err != nil {
+	if err := checkDraw(p, pic); err != nil {
 		return err
 	}
 	return f.do(func() error {

@@ -77,13 +77,13 @@ var ErrHotkeyTaken = errors.New("keys are taken by another program")
 // ErrUnsupported is returned for a request that the desktop does not support.
 var ErrUnsupported = errors.New("not supported by this desktop")
 
-// sym is the meaning of a key, as numbered by the X protocol (appendix A).
-type sym uint32
+// keysym is the meaning of a key, as numbered by the X protocol (appendix A).
+type keysym uint32
 
 // shortcut is a key combination as written by the user.
 type shortcut struct {
 	held Modifiers
-	key  sym
+	key  keysym
 }
 
 // mask combines those of the given bits whose modifiers are held.
@@ -124,9 +124,9 @@ func parseShortcut(keys string) (shortcut, error) {
 	writes := true
 	switch {
 	case len(name) == 1 && (name[0] >= 'a' && name[0] <= 'z' || name[0] >= '0' && name[0] <= '9'):
-		s.key = sym(name[0])
+		s.key = keysym(name[0])
 	case functionKey(name) > 0:
-		s.key, writes = sym(firstFunctionKey+functionKey(name)-1), false
+		s.key, writes = keysym(firstFunctionKey+functionKey(name)-1), false
 	default:
 		for _, k := range shortcutKeys {
 			if k.name == name {
@@ -147,7 +147,7 @@ func parseShortcut(keys string) (shortcut, error) {
 // protocol, and their numbers there and in Windows.
 var shortcutKeys = [...]struct {
 	name    string
-	sym     sym
+	sym     keysym
 	x       string
 	windows uint32 // virtual-key code
 }{

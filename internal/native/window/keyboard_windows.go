@@ -25,7 +25,7 @@ func (d *desktop) Hotkey(keys, _ string, pressed func(), _ func(error)) (func(),
 	if err != nil {
 		return nil, err
 	}
-	mods, key := s.registered()
+	mods, key := s.winHotkey()
 	var id uintptr
 	if err := d.do(func() error {
 		id = d.lastHotkey + 1
@@ -53,9 +53,9 @@ func (d *desktop) Hotkey(keys, _ string, pressed func(), _ func(error)) (func(),
 	}, nil
 }
 
-// registered returns a shortcut in the form that RegisterHotKey
+// winHotkey returns a shortcut in the form that RegisterHotKey
 // takes: modifiers and a virtual-key code.
-func (s shortcut) registered() (mods, key uint32) {
+func (s shortcut) winHotkey() (mods, key uint32) {
 	mods = uint32(s.held.mask(modShift, modControl, modAlt, modWin))
 	for _, k := range shortcutKeys {
 		if k.sym == s.key {
@@ -72,7 +72,7 @@ var errNoKeyboard = errors.New("the system keeps the keyboard where it is")
 
 func (w *winCard) TakeKeyboard() error {
 	return w.do(func() error {
-		if !w.up {
+		if !w.shown {
 			return errNotShown
 		}
 		if w.keyboard {
@@ -88,37 +88,37 @@ func (w *winCard) TakeKeyboard() error {
 			return errNoKeyboard
 		}
 		if before != w.hwnd {
-			w.before = before
+			w.previousFocus = before
 		}
 		w.keyboard = true
 		return nil
 	})
 }
 
-func (w *winCard) GiveKeyboardBack() error { return w.ask(w.giveBack) }
+func (w *winCard) GiveKeyboardBack() error { return w.ask(w.restoreFocus) }
 
-// giveBack restores the focus, on the loop's thread, before the window is hidden.
-func (w *winCard) giveBack() {
+// restoreFocus restores the focus, on the loop's thread, before the window is hidden.
+func (w *winCard) restoreFocus() {
 	if !w.keyboard {
 		return
 	}
 	// If the user has switched windows since, the focus stays there. If the previous window is
 	// gone, the desktop gets the focus, since a card must not keep it.
 	if uintptr(windows.GetForegroundWindow()) == w.hwnd {
-		to := windows.HWND(w.before)
+		to := windows.HWND(w.previousFocus)
 		if !windows.IsWindow(to) {
 			to = windows.GetShellWindow()
 		}
 		setForegroundWindow.Call(uintptr(to))
 	}
-	w.lost()
+	w.focusLost()
 }
 
-// lost records that the focus is elsewhere. It posts a message, so that the handler is not
+// focusLost records that the focus is elsewhere. It posts a message, so that the handler is not
 // called while its owner waits in Hide.
-func (w *winCard) lost() {
+func (w *winCard) focusLost() {
 	if w.keyboard {
-		w.keyboard, w.before, w.half = false, 0, 0
+		w.keyboard, w.previousFocus, w.half = false, 0, 0
 		win32.Post(w.hwnd, wmKeyboardGone, 0, 0)
 	}
 }

@@ -26,21 +26,21 @@ type portal struct {
 	work    sync.WaitGroup
 	look    atomic.Pointer[look]
 
-	mu      sync.Mutex
-	conn    *dbus.Conn
-	owner   string
-	known   bool // it is known who the owner is, or that there is none
-	last    int
-	answers map[dbus.ObjectPath]chan answer
-	wishes  []*wish
-	ctx     context.Context
+	mu         sync.Mutex
+	conn       *dbus.Conn
+	owner      string
+	ownerKnown bool // it is known who the owner is, or that there is none
+	last       int
+	answers    map[dbus.ObjectPath]chan answer
+	hotkeys    []*portalHotkey
+	ctx        context.Context
 }
 
 // look is the appearance reported by the portal.
 type look struct {
-	scheme   uint32
-	contrast bool
-	still    bool
+	scheme     uint32
+	contrast   bool
+	lessMotion bool
 }
 
 // The values of color-scheme.
@@ -84,7 +84,7 @@ func (p *portal) stop() {
 
 // run is the goroutine that reads from the bus. It ends with the display or with the bus.
 func (p *portal) run() {
-	defer p.owned(nil, "")
+	defer p.ownerChanged(nil, "")
 	c, err := desktopbus.Session(p.ctx)
 	if err != nil {
 		return
@@ -98,14 +98,14 @@ func (p *portal) run() {
 			{dbus.WithMatchSender(portalName), dbus.WithMatchInterface(portalRequest), dbus.WithMatchMember("Response")},
 			{dbus.WithMatchSender(portalName), dbus.WithMatchInterface(portalShortcuts), dbus.WithMatchMember("Activated")},
 		},
-		OnOwner:  func(_, owner string) { p.owned(c, owner) },
+		OnOwner:  func(_, owner string) { p.ownerChanged(c, owner) },
 		Query:    func(string) error { return p.read(c) },
-		OnSignal: p.heard,
+		OnSignal: p.handleSignal,
 	}.Run(p.ctx, c)
 }
 
-// owned requests the hotkeys from a new portal, since those of the previous one are gone.
-func (p *portal) owned(c *dbus.Conn, owner string) {
+// ownerChanged requests the hotkeys from a new portal, since those of the previous one are gone.
+func (p *portal) ownerChanged(c *dbus.Conn, owner string) {
 	if owner != "" {
 		// Newer portals require the name of our desktop file before anything
 		// else; older ones do not have this method.
@@ -113,14 +113,14 @@ func (p *portal) owned(c *dbus.Conn, owner string) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.conn, p.owner, p.known = c, owner, true
-	for _, w := range p.wishes {
+	p.conn, p.owner, p.ownerKnown = c, owner, true
+	for _, w := range p.hotkeys {
 		p.begin(w)
 	}
 }
 
-// heard handles a signal, and returns the name to query for the appearance.
-func (p *portal) heard(s *dbus.Signal) (ask string) {
+// handleSignal handles a signal, and returns the name to query for the appearance.
+func (p *portal) handleSignal(s *dbus.Signal) (ask string) {
 	if s.Sender != p.owner { // any program can send a signal directly to us
 		return ""
 	}
@@ -145,7 +145,7 @@ func (p *portal) heard(s *dbus.Signal) (ask string) {
 		}
 		var pressed func()
 		p.mu.Lock()
-		for _, w := range p.wishes {
+		for _, w := range p.hotkeys {
 			if w.session != "" && s.Body[0] == w.session {
 				pressed = w.pressed
 			}
@@ -167,7 +167,7 @@ func (p *portal) read(c *dbus.Conn) error {
 	var values [3]uint32
 	for i, key := range []string{"color-scheme", "contrast", "reduced-motion"} {
 		var err error
-		if values[i], err = p.setting(c, key); desktopbus.Late(err) {
+		if values[i], err = p.setting(c, key); desktopbus.TimedOut(err) {
 			return err
 		}
 	}
@@ -190,29 +190,29 @@ func (p *portal) setting(c *dbus.Conn, key string) (uint32, error) {
 	return n, err
 }
 
-// wish is a hotkey requested from every portal that appears.
-type wish struct {
-	keys    shortcut
-	does    string
-	pressed func()
-	told    func(error)
-	session dbus.ObjectPath    // of the portal that is there; "" before it has made one
-	end     context.CancelFunc // cancels the request
+// portalHotkey is a hotkey requested from every portal that appears.
+type portalHotkey struct {
+	keys        shortcut
+	description string
+	pressed     func()
+	onResult    func(error)
+	session     dbus.ObjectPath    // of the portal that is there; "" before it has made one
+	end         context.CancelFunc // cancels the request
 }
 
 // hotkey requests keys until they are released.
 func (p *portal) hotkey(s shortcut, does string, pressed func(), told func(error)) (release func()) {
-	w := &wish{keys: s, does: does, pressed: pressed, told: told, end: func() {}}
+	w := &portalHotkey{keys: s, description: does, pressed: pressed, onResult: told, end: func() {}}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.wishes = append(p.wishes, w); p.known {
+	if p.hotkeys = append(p.hotkeys, w); p.ownerKnown {
 		p.begin(w)
 	}
 	return sync.OnceFunc(func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		w.end()
-		p.wishes = slices.DeleteFunc(p.wishes, func(o *wish) bool { return o == w })
+		p.hotkeys = slices.DeleteFunc(p.hotkeys, func(o *portalHotkey) bool { return o == w })
 		if w.session != "" {
 			p.conn.Object(p.owner, w.session).Call(portalSession+".Close", dbus.FlagNoAutoStart|dbus.FlagNoReplyExpected)
 		}
@@ -221,7 +221,7 @@ func (p *portal) hotkey(s shortcut, does string, pressed func(), told func(error
 
 // begin requests a hotkey from the current portal, on its own goroutine, and retries as long
 // as the answer is late. It must be called with mu held.
-func (p *portal) begin(w *wish) {
+func (p *portal) begin(w *portalHotkey) {
 	w.end()
 	c, owner := p.conn, p.owner
 	ctx, cancel := context.WithCancel(p.ctx)
@@ -239,10 +239,10 @@ func (p *portal) begin(w *wish) {
 			}
 			p.post(func() {
 				if ctx.Err() == nil {
-					w.told(err)
+					w.onResult(err)
 				}
 			})
-			if !desktopbus.Late(err) || wake.Pause(ctx, 2*desktopbus.CallTimeout) != nil {
+			if !desktopbus.TimedOut(err) || wake.Pause(ctx, 2*desktopbus.CallTimeout) != nil {
 				return
 			}
 		}
@@ -255,14 +255,14 @@ const shortcutID = "wiebelt"
 
 // bind requests keys from a portal. The desktop may ask the user for permission, and may
 // choose other keys. No press is reported before the user has agreed, nor ever if they refuse.
-func (p *portal) bind(ctx context.Context, c *dbus.Conn, owner string, w *wish) error {
+func (p *portal) bind(ctx context.Context, c *dbus.Conn, owner string, w *portalHotkey) error {
 	if owner == "" {
 		return errors.New("no portal")
 	}
 	o := c.Object(owner, portalPath)
 	first, stop := context.WithTimeout(ctx, 3*desktopbus.CallTimeout)
 	defer stop()
-	made, err := p.ask(first, c, func(token string) *dbus.Call {
+	made, err := p.request(first, c, func(token string) *dbus.Call {
 		return o.CallWithContext(first, portalShortcuts+".CreateSession", dbus.FlagNoAutoStart, map[string]dbus.Variant{
 			"handle_token": dbus.MakeVariant(token), "session_handle_token": dbus.MakeVariant(token),
 		})
@@ -285,9 +285,9 @@ func (p *portal) bind(ctx context.Context, c *dbus.Conn, owner string, w *wish) 
 		Details map[string]dbus.Variant
 	}
 	keys := w.keys.trigger()
-	if _, err = p.ask(ctx, c, func(token string) *dbus.Call {
+	if _, err = p.request(ctx, c, func(token string) *dbus.Call {
 		return o.CallWithContext(ctx, portalShortcuts+".BindShortcuts", dbus.FlagNoAutoStart, session, []wanted{{shortcutID + "-" + strings.ToLower(keys), map[string]dbus.Variant{
-			"description": dbus.MakeVariant(w.does), "preferred_trigger": dbus.MakeVariant(keys),
+			"description": dbus.MakeVariant(w.description), "preferred_trigger": dbus.MakeVariant(keys),
 		}}}, "", map[string]dbus.Variant{"handle_token": dbus.MakeVariant(token)})
 	}); err != nil {
 		return fmt.Errorf("the keys: %w", err)
@@ -295,9 +295,9 @@ func (p *portal) bind(ctx context.Context, c *dbus.Conn, owner string, w *wish) 
 	return nil
 }
 
-// ask makes a request and waits for its result. The result is a signal, which may arrive
+// request makes a request and waits for its result. The result is a signal, which may arrive
 // before the call has returned.
-func (p *portal) ask(ctx context.Context, c *dbus.Conn, call func(token string) *dbus.Call) (map[string]dbus.Variant, error) {
+func (p *portal) request(ctx context.Context, c *dbus.Conn, call func(token string) *dbus.Call) (map[string]dbus.Variant, error) {
 	p.mu.Lock()
 	p.last++
 	token := "wiebelt" + strconv.Itoa(p.last)

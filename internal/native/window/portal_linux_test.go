@@ -227,7 +227,7 @@ func TestSlowPortal(t *testing.T) {
 	if !d.Dark() {
 		t.Error("an answer that came late was no")
 	}
-	if err := xtest.Next(t, told); !desktopbus.Late(err) {
+	if err := xtest.Next(t, told); !desktopbus.TimedOut(err) {
 		t.Errorf("told of a portal that is slow: %v", err)
 	}
 	if err := xtest.Next(t, told); err != nil {

@@ -18,9 +18,9 @@ type layerCard struct {
 	// Guarded by d.mu:
 	rect           image.Rectangle // empty before the first Show
 	pix            []byte
-	up             bool
+	shown          bool
 	closed         bool
-	on             *layerOutput // the surface's monitor
+	output         *layerOutput // the surface's monitor
 	scale          int          // of the surface
 	surface, layer uint32       // 0 while there is none
 	ready          bool         // the compositor accepts pictures for it
@@ -35,21 +35,21 @@ func (d *layers) NewCard(h CardHandler) (Card, error) {
 func (w *layerCard) do(f func() error) error {
 	w.d.mu.Lock()
 	defer w.d.mu.Unlock()
-	if w.closed || w.d.alive() != nil {
+	if w.closed || w.d.errIfClosed() != nil {
 		return ErrClosed
 	}
 	return f()
 }
 
 func (w *layerCard) Show(r image.Rectangle, pic *Picture) error {
-	if err := fits(r, pic); err != nil {
+	if err := checkPicture(r, pic); err != nil {
 		return err
 	}
 	return w.do(func() error {
 		moved := r != w.rect
-		w.rect, w.up = r, true
+		w.rect, w.shown = r, true
 		w.pix = append(w.pix[:0], pic.Pix...)
-		if o := w.d.outputOf(r); o != w.on || o != nil && o.scale != w.scale {
+		if o := w.d.outputOf(r); o != w.output || o != nil && o.scale != w.scale {
 			w.unmap()
 		} else if moved && w.layer != 0 {
 			w.place()
@@ -61,7 +61,7 @@ func (w *layerCard) Show(r image.Rectangle, pic *Picture) error {
 func (w *layerCard) Update(p image.Point, pic *Picture) error {
 	return w.do(func() error {
 		r, err := partOf(w.rect.Size(), p, pic)
-		if err != nil || !w.up { // Show sends everything
+		if err != nil || !w.shown { // Show sends everything
 			return err
 		}
 		shown := Picture{w.rect.Dx(), w.rect.Dy(), w.pix}
@@ -73,7 +73,7 @@ func (w *layerCard) Update(p image.Point, pic *Picture) error {
 func (w *layerCard) Hide() error {
 	return w.do(func() error {
 		w.unmap()
-		w.up, w.pix = false, nil
+		w.shown, w.pix = false, nil
 		return nil
 	})
 }
@@ -113,19 +113,19 @@ func (w *layerCard) OnScreen() (*image.RGBA, error) { return nil, ErrUnsupported
 func (w *layerCard) begin() {
 	d := w.d
 	w.surface = d.object(nil)
-	d.ask(d.globals[wlCompositor], 0, w.surface)
-	w.layer = d.layer(w.surface, w.on, w.layerTold)
-	d.ask(w.layer, layerAnchor, top|left)
-	d.ask(w.surface, surfaceScale, w.scale)
+	d.sendRequest(d.globals[wlCompositor], 0, w.surface)
+	w.layer = d.layer(w.surface, w.output, w.handleLayer)
+	d.sendRequest(w.layer, layerAnchor, top|left)
+	d.sendRequest(w.surface, surfaceScale, w.scale)
 	w.place()
-	d.ask(w.surface, surfaceCommit)
+	d.sendRequest(w.surface, surfaceCommit)
 }
 
 // place sets the size and position, which take effect with the next picture.
 func (w *layerCard) place() {
-	at, size := w.rect.Min.Sub(w.on.area.Min).Div(w.scale), w.padded().Div(w.scale)
-	w.d.ask(w.layer, layerSize, size.X, size.Y)
-	w.d.ask(w.layer, layerMargin, at.Y, 0, 0, at.X)
+	at, size := w.rect.Min.Sub(w.output.area.Min).Div(w.scale), w.padded().Div(w.scale)
+	w.d.sendRequest(w.layer, layerSize, size.X, size.Y)
+	w.d.sendRequest(w.layer, layerMargin, at.Y, 0, 0, at.X)
 }
 
 // padded returns the size of the card's pictures, rounded up to whole units.
@@ -142,18 +142,18 @@ func (w *layerCard) unmap() {
 	}
 }
 
-// layerTold handles the report that the compositor accepts
+// handleLayer handles the report that the compositor accepts
 // pictures, or that the monitor was removed.
-func (w *layerCard) layerTold(e *waylandEvent) {
+func (w *layerCard) handleLayer(e *waylandEvent) {
 	_ = w.do(func() error {
 		switch {
 		case w.layer != e.object:
 		case e.code == 1:
 			w.unmap()
 		default:
-			w.d.ask(w.layer, layerAck, e.number())
+			w.d.sendRequest(w.layer, layerAck, e.number())
 			if w.ready {
-				w.d.ask(w.surface, surfaceCommit)
+				w.d.sendRequest(w.surface, surfaceCommit)
 				return nil
 			}
 			w.ready = true
@@ -168,8 +168,8 @@ func (w *layerCard) layerTold(e *waylandEvent) {
 func (w *layerCard) draw(changed image.Rectangle) error {
 	switch {
 	case w.layer == 0:
-		if w.on = w.d.outputOf(w.rect); w.on != nil {
-			w.scale = w.on.scale
+		if w.output = w.d.outputOf(w.rect); w.output != nil {
+			w.scale = w.output.scale
 			w.begin()
 		}
 		return nil
@@ -198,11 +198,11 @@ func (w *layerCard) draw(changed image.Rectangle) error {
 		defer d.mu.Unlock()
 		d.destroy(e.object, 0)
 	})
-	d.ask(pool, 0, buffer, 0, size.X, size.Y, 4*size.X, opaque)
-	d.ask(pool, 1)
-	d.ask(w.surface, surfaceAttach, buffer, 0, 0)
-	d.ask(w.surface, surfaceDamage, changed.Min.X, changed.Min.Y, changed.Dx()+w.scale, changed.Dy()+w.scale)
-	d.ask(w.surface, surfaceCommit)
+	d.sendRequest(pool, 0, buffer, 0, size.X, size.Y, 4*size.X, opaque)
+	d.sendRequest(pool, 1)
+	d.sendRequest(w.surface, surfaceAttach, buffer, 0, 0)
+	d.sendRequest(w.surface, surfaceDamage, changed.Min.X, changed.Min.Y, changed.Dx()+w.scale, changed.Dy()+w.scale)
+	d.sendRequest(w.surface, surfaceCommit)
 	return nil
 }
 
@@ -229,13 +229,13 @@ type layerPointer struct {
 	over       *layerCard
 	at         image.Point
 	steps      int32
-	way        int32 // in 256ths
+	scroll     int32 // in 256ths
 }
 
-// seatTold handles the arrival or removal of the pointer. It is removed, for example, while
+// handleSeat handles the arrival or removal of the pointer. It is removed, for example, while
 // another session is in front; the old object then sends no more events, so a returning
 // pointer gets a new one.
-func (d *layers) seatTold(e *waylandEvent) {
+func (d *layers) handleSeat(e *waylandEvent) {
 	const pointer, release = 1, 1
 	p := &d.pointer
 	has := e.number()&pointer != 0
@@ -255,16 +255,16 @@ func (d *layers) seatTold(e *waylandEvent) {
 		*p = layerPointer{}
 		return
 	}
-	p.id = d.object(d.pointerTold)
-	d.ask(d.globals[wlSeat], 0, p.id)
+	p.id = d.object(d.handlePointer)
+	d.sendRequest(d.globals[wlSeat], 0, p.id)
 	if d.globals[wpCursors] != 0 {
 		p.cursor = d.object(nil)
-		d.ask(d.globals[wpCursors], 1, p.cursor, p.id)
+		d.sendRequest(d.globals[wpCursors], 1, p.cursor, p.id)
 	}
 }
 
-// pointerTold handles the pointer's events.
-func (d *layers) pointerTold(e *waylandEvent) {
+// handlePointer handles the pointer's events.
+func (d *layers) handlePointer(e *waylandEvent) {
 	p := &d.pointer
 	spot := func() {
 		d.mu.Lock()
@@ -285,7 +285,7 @@ func (d *layers) pointerTold(e *waylandEvent) {
 		if p.cursor != 0 {
 			const arrow = 1
 			d.mu.Lock()
-			d.ask(p.cursor, 1, serial, arrow)
+			d.sendRequest(p.cursor, 1, serial, arrow)
 			d.mu.Unlock()
 		}
 		spot()
@@ -307,7 +307,7 @@ func (d *layers) pointerTold(e *waylandEvent) {
 	case 4: // distance moved by the wheel, or by two fingers
 		e.number()
 		if e.number() == 0 {
-			p.way += int32(e.number())
+			p.scroll += int32(e.number())
 		}
 	case 8: // steps of the wheel
 		if e.number() == 0 {
@@ -318,10 +318,10 @@ func (d *layers) pointerTold(e *waylandEvent) {
 		switch {
 		case p.steps != 0:
 			p.over.FrameScrolled(p.at, 0, -float32(p.steps))
-		case p.way != 0:
-			p.over.FrameScrolled(p.at, 0, -float32(p.way)/step)
+		case p.scroll != 0:
+			p.over.FrameScrolled(p.at, 0, -float32(p.scroll)/step)
 		}
-		p.steps, p.way = 0, 0
+		p.steps, p.scroll = 0, 0
 	}
 }
 

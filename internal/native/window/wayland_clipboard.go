@@ -73,7 +73,7 @@ const (
 
 // serve offers a text until another program offers something.
 func (w *waylandConn) serve(text []byte) error {
-	if err := w.set(); err != nil {
+	if err := w.claimClipboard(); err != nil {
 		return err
 	}
 	for {
@@ -91,8 +91,8 @@ func (w *waylandConn) serve(text []byte) error {
 	}
 }
 
-// set finds the compositor's interfaces and copies our offer to the clipboard.
-func (w *waylandConn) set() error {
+// claimClipboard finds the compositor's interfaces and copies our offer to the clipboard.
+func (w *waylandConn) claimClipboard() error {
 	var b []byte
 	b = request(b, waylandDisplay, 1, waylandRegistry)
 	b = request(b, waylandDisplay, 0, waylandSynced)

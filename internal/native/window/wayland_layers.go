@@ -28,17 +28,17 @@ type layers struct {
 	portal    *portal
 	ended
 
-	mu      sync.Mutex // guards writing and the following fields
-	last    uint32     // last object ID assigned
-	unused  []uint32   // IDs that can be reused
-	told    map[uint32]func(*waylandEvent)
-	globals map[string]uint32       // 0 for missing ones
-	copies  bool                    // the compositor has data-control
-	outputs map[uint32]*layerOutput // by their names in the registry
-	shown   []Monitor               // never empty once there was one
-	gone    bool                    // a monitor was removed
-	cards   []*layerCard
-	out     []byte // the last request
+	mu       sync.Mutex // guards writing and the following fields
+	last     uint32     // last object ID assigned
+	unused   []uint32   // IDs that can be reused
+	handlers map[uint32]func(*waylandEvent)
+	globals  map[string]uint32       // 0 for missing ones
+	copies   bool                    // the compositor has data-control
+	outputs  map[uint32]*layerOutput // by their names in the registry
+	shown    []Monitor               // never empty once there was one
+	gone     bool                    // a monitor was removed
+	cards    []*layerCard
+	out      []byte // the last request
 
 	pointer layerPointer // events goroutine only
 }
@@ -62,12 +62,12 @@ var layerGlobals = map[string]struct{ least, most uint32 }{
 // layerOutput is a monitor. The compositor tells an empty surface that
 // covers it how much space panels leave free.
 type layerOutput struct {
-	object, surface, probe, placed uint32
-	at                             image.Point // on the desktop, only for the order
-	name                           string
-	scale                          int
-	free                           image.Point // area without panels, in units; zero until reported
-	area                           image.Rectangle
+	object, surface, probe, xdgOutput uint32
+	at                                image.Point // on the desktop, only for the order
+	name                              string
+	scale                             int
+	workSize                          image.Point // area without panels, in units; zero until reported
+	area                              image.Rectangle
 }
 
 // OpenCards connects to the desktop for cards only, since some
@@ -89,7 +89,7 @@ func openLayers() (Display, error) {
 		return nil, fmt.Errorf("%w: %w", ErrWayland, err)
 	}
 	d := &layers{conn: conn, ended: ended{make(chan struct{})}, last: waylandRegistry, globals: map[string]uint32{}, outputs: map[uint32]*layerOutput{}}
-	d.told = map[uint32]func(*waylandEvent){waylandDisplay: d.displayTold, waylandRegistry: d.registryTold}
+	d.handlers = map[uint32]func(*waylandEvent){waylandDisplay: d.handleDisplay, waylandRegistry: d.handleRegistry}
 	if err := d.prepare(ctx); err != nil {
 		conn.Close()
 		conn.dropFiles()
@@ -108,11 +108,11 @@ func (d *layers) prepare(ctx context.Context) error {
 	}
 	all := false // all interfaces of the compositor are known
 	d.mu.Lock()
-	d.ask(waylandDisplay, 1, waylandRegistry)
+	d.sendRequest(waylandDisplay, 1, waylandRegistry)
 	d.mu.Unlock()
 	d.post(func() { all = true })
 	for !all || !d.measured() {
-		if err := d.take(); err != nil {
+		if err := d.handleEvent(); err != nil {
 			if len(d.shown) > 0 && errors.Is(err, os.ErrDeadlineExceeded) {
 				break
 			}
@@ -128,7 +128,7 @@ func (d *layers) prepare(ctx context.Context) error {
 // measured reports whether there is a monitor and the sizes of all are known.
 func (d *layers) measured() bool {
 	for _, o := range d.outputs {
-		if o.free == (image.Point{}) {
+		if o.workSize == (image.Point{}) {
 			return false
 		}
 	}
@@ -144,12 +144,12 @@ func (d *layers) events() {
 		d.conn.dropFiles()
 		close(d.done)
 	}()
-	for d.take() == nil {
+	for d.handleEvent() == nil {
 	}
 }
 
-// take processes one event.
-func (d *layers) take() error {
+// handleEvent processes one event.
+func (d *layers) handleEvent() error {
 	e, err := d.conn.next()
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (d *layers) take() error {
 		return fmt.Errorf("the compositor refuses: object %d, error %d: %s", e.number(), e.number(), e.text())
 	}
 	d.mu.Lock()
-	told := d.told[e.object]
+	told := d.handlers[e.object]
 	d.mu.Unlock()
 	if told != nil {
 		told(&e)
@@ -167,9 +167,9 @@ func (d *layers) take() error {
 	return nil
 }
 
-// ask sends a request. If the compositor does not read, the
+// sendRequest sends a request. If the compositor does not read, the
 // connection ends. It must be called with mu held.
-func (d *layers) ask(object uint32, code uint16, args ...any) {
+func (d *layers) sendRequest(object uint32, code uint16, args ...any) {
 	d.send(request(d.out[:0], object, code, args...), nil)
 }
 
@@ -190,29 +190,29 @@ func (d *layers) object(f func(*waylandEvent)) (id uint32) {
 		id = d.last
 	}
 	if f != nil {
-		d.told[id] = f
+		d.handlers[id] = f
 	}
 	return id
 }
 
 // destroy destroys an object through its request for that. It must be called with mu held.
 func (d *layers) destroy(id uint32, code uint16) {
-	delete(d.told, id)
-	d.ask(id, code)
+	delete(d.handlers, id)
+	d.sendRequest(id, code)
 }
 
-// displayTold handles the release of IDs.
-func (d *layers) displayTold(e *waylandEvent) {
+// handleDisplay handles the release of IDs.
+func (d *layers) handleDisplay(e *waylandEvent) {
 	if id := e.number(); e.code == 1 && id > waylandRegistry {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		delete(d.told, id)
+		delete(d.handlers, id)
 		d.unused = append(d.unused, id)
 	}
 }
 
-// registryTold handles interfaces that the compositor adds and removes.
-func (d *layers) registryTold(e *waylandEvent) {
+// handleRegistry handles interfaces that the compositor adds and removes.
+func (d *layers) handleRegistry(e *waylandEvent) {
 	number := e.number()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -223,20 +223,20 @@ func (d *layers) registryTold(e *waylandEvent) {
 	name, version := e.text(), e.number()
 	bind := func(most uint32, f func(*waylandEvent)) uint32 {
 		id := d.object(f)
-		d.ask(waylandRegistry, 0, number, name, min(version, most), id)
+		d.sendRequest(waylandRegistry, 0, number, name, min(version, most), id)
 		return id
 	}
 	used, known := layerGlobals[name]
 	switch {
 	case known && d.globals[name] == 0 && version >= used.least:
-		told := map[string]func(*waylandEvent){wlSeat: d.seatTold}
+		told := map[string]func(*waylandEvent){wlSeat: d.handleSeat}
 		d.globals[name] = bind(used.most, told[name])
 	case name == "ext_data_control_manager_v1", name == "zwlr_data_control_manager_v1":
 		d.copies = true // the clipboard has its own connection
 	case name == "wl_output" && version >= 3 && len(d.outputs) < 64:
 		o := &layerOutput{scale: 1, name: fmt.Sprint("output ", number)}
 		d.outputs[number] = o
-		o.object = bind(4, func(e *waylandEvent) { d.outputTold(o, e) })
+		o.object = bind(4, func(e *waylandEvent) { d.handleOutput(o, e) })
 	}
 }
 
@@ -249,12 +249,12 @@ func (d *layers) outputGone(number uint32) {
 	}
 	delete(d.outputs, number)
 	d.endProbe(o)
-	if o.placed != 0 {
-		d.destroy(o.placed, 0)
+	if o.xdgOutput != 0 {
+		d.destroy(o.xdgOutput, 0)
 	}
 	d.destroy(o.object, 0)
 	for _, w := range d.cards {
-		if w.on == o {
+		if w.output == o {
 			w.unmap()
 		}
 	}
@@ -262,8 +262,8 @@ func (d *layers) outputGone(number uint32) {
 	d.arrange()
 }
 
-// outputTold handles a monitor's properties.
-func (d *layers) outputTold(o *layerOutput, e *waylandEvent) {
+// handleOutput handles a monitor's properties.
+func (d *layers) handleOutput(o *layerOutput, e *waylandEvent) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch e.code {
@@ -275,21 +275,21 @@ func (d *layers) outputTold(o *layerOutput, e *waylandEvent) {
 	case 2: // end of this group
 		if o.probe == 0 && d.globals[wlrLayers] != 0 && d.globals[wlCompositor] != 0 {
 			o.surface = d.object(nil)
-			d.ask(d.globals[wlCompositor], 0, o.surface)
-			o.probe = d.layer(o.surface, o, func(e *waylandEvent) { d.probeTold(o, e) })
-			d.ask(o.probe, 1, top|bottom|left|right)
-			d.ask(o.surface, surfaceCommit)
+			d.sendRequest(d.globals[wlCompositor], 0, o.surface)
+			o.probe = d.layer(o.surface, o, func(e *waylandEvent) { d.handleProbe(o, e) })
+			d.sendRequest(o.probe, 1, top|bottom|left|right)
+			d.sendRequest(o.surface, surfaceCommit)
 		}
-		if o.placed == 0 && d.globals[xdgOutputs] != 0 {
-			o.placed = d.object(func(e *waylandEvent) { d.placeTold(o, e) })
-			d.ask(d.globals[xdgOutputs], 1, o.placed, o.object)
+		if o.xdgOutput == 0 && d.globals[xdgOutputs] != 0 {
+			o.xdgOutput = d.object(func(e *waylandEvent) { d.handlePosition(o, e) })
+			d.sendRequest(d.globals[xdgOutputs], 1, o.xdgOutput, o.object)
 		}
 		d.arrange()
 	}
 }
 
-// placeTold handles a monitor's position.
-func (d *layers) placeTold(o *layerOutput, e *waylandEvent) {
+// handlePosition handles a monitor's position.
+func (d *layers) handlePosition(o *layerOutput, e *waylandEvent) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if e.code == 0 {
@@ -298,8 +298,8 @@ func (d *layers) placeTold(o *layerOutput, e *waylandEvent) {
 	}
 }
 
-// probeTold handles the report of how much space panels leave free on a monitor.
-func (d *layers) probeTold(o *layerOutput, e *waylandEvent) {
+// handleProbe handles the report of how much space panels leave free on a monitor.
+func (d *layers) handleProbe(o *layerOutput, e *waylandEvent) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if e.code != 0 {
@@ -307,8 +307,8 @@ func (d *layers) probeTold(o *layerOutput, e *waylandEvent) {
 		return
 	}
 	serial := e.number()
-	d.ask(o.probe, layerAck, serial)
-	o.free = image.Pt(int(e.number()), int(e.number()))
+	d.sendRequest(o.probe, layerAck, serial)
+	o.workSize = image.Pt(int(e.number()), int(e.number()))
 	d.arrange()
 }
 
@@ -328,17 +328,17 @@ func (d *layers) arrange() {
 	var now []Monitor
 	x := 0
 	for _, o := range all {
-		if o.area = (image.Rectangle{}); o.free.X < 1 || o.free.Y < 1 || o.free.X > maxSide || o.free.Y > maxSide {
+		if o.area = (image.Rectangle{}); o.workSize.X < 1 || o.workSize.Y < 1 || o.workSize.X > maxSide || o.workSize.Y > maxSide {
 			continue
 		}
-		o.area = image.Rectangle{Max: o.free.Mul(o.scale)}.Add(image.Pt(x, 0))
+		o.area = image.Rectangle{Max: o.workSize.Mul(o.scale)}.Add(image.Pt(x, 0))
 		x = o.area.Max.X
 		now = append(now, Monitor{Name: o.name, Area: o.area, Work: o.area, Scale: float32(o.scale)})
 	}
 	if len(now) > 0 && (d.gone || !slices.Equal(now, d.shown)) {
 		d.shown, d.gone = now, false
 		for _, w := range d.cards {
-			if w.up && w.layer == 0 { // its monitor was removed, or is back
+			if w.shown && w.layer == 0 { // its monitor was removed, or is back
 				_ = w.draw(image.Rectangle{})
 			}
 		}
@@ -382,7 +382,7 @@ func (d *layers) layer(surface uint32, o *layerOutput, f func(*waylandEvent)) ui
 	const overlay = 3
 	id := d.object(f)
 	// The name reveals nothing about the call: programs may read it.
-	d.ask(d.globals[wlrLayers], 0, id, surface, o.object, overlay, "wiebelt")
+	d.sendRequest(d.globals[wlrLayers], 0, id, surface, o.object, overlay, "wiebelt")
 	return id
 }
 
@@ -394,7 +394,7 @@ func (d *layers) post(f func()) {
 }
 
 func (d *layers) postLocked(f func()) {
-	d.ask(waylandDisplay, 0, d.object(func(*waylandEvent) { f() }))
+	d.sendRequest(waylandDisplay, 0, d.object(func(*waylandEvent) { f() }))
 }
 
 // changed notifies all cards of a changed display. It must be called on the events goroutine.
@@ -419,21 +419,21 @@ func (d *layers) Dark() bool         { return d.portal.look.Load().scheme == pre
 func (d *layers) HighContrast() bool { return d.portal.look.Load().contrast }
 
 // LessMotion returns the desktop's setting for motion.
-func (d *layers) LessMotion() bool { return d.portal.look.Load().still }
+func (d *layers) LessMotion() bool { return d.portal.look.Load().lessMotion }
 
 func (d *layers) Hotkey(keys, does string, pressed func(), told func(error)) (func(), error) {
 	s, err := parseShortcut(keys)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.alive(); err != nil {
+	if err := d.errIfClosed(); err != nil {
 		return nil, err
 	}
 	return d.portal.hotkey(s, does, pressed, told), nil
 }
 
 func (d *layers) Copy(text string) error {
-	if err := d.alive(); err != nil {
+	if err := d.errIfClosed(); err != nil {
 		return err
 	}
 	d.mu.Lock()

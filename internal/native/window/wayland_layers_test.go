@@ -71,9 +71,9 @@ func TestLayers(t *testing.T) {
 	panel := must.Get(d.NewCard(newRecorder()))(t).(*layerCard)
 	must.Do(t, panel.Show(image.Rect(0, 0, 800, 30), plain(800, 30, green)))
 	must.Do(t, panel.do(func() error {
-		d.ask(panel.layer, layerAnchor, top|left|right)
-		d.ask(panel.layer, 2, 30)
-		d.ask(panel.surface, surfaceCommit)
+		d.sendRequest(panel.layer, layerAnchor, top|left|right)
+		d.sendRequest(panel.layer, 2, 30)
+		d.sendRequest(panel.surface, surfaceCommit)
 		return nil
 	}))
 	rec.wait(t, "changed")
@@ -87,7 +87,7 @@ func TestLayers(t *testing.T) {
 	// A monitor that, as far as we are told, goes and comes back shows its card again.
 	tell := func(code uint16, args ...any) {
 		d.post(func() {
-			d.registryTold(&waylandEvent{waylandRegistry, code, request(nil, 0, 0, args...)[waylandHead:]})
+			d.handleRegistry(&waylandEvent{waylandRegistry, code, request(nil, 0, 0, args...)[waylandHead:]})
 		})
 	}
 	var number uint32

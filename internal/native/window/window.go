@@ -120,9 +120,9 @@ type Card interface {
 	Close() error
 }
 
-// Explored sets the node that represents a window, a Card or a Frame, in future trees for
+// SetReaderNode sets the node that represents a window, a Card or a Frame, in future trees for
 // screen readers. It matters where readers query the window itself (Windows).
-func Explored(w any, n screenreader.ID) {
+func SetReaderNode(w any, n screenreader.ID) {
 	if w, ok := w.(interface{ explored(screenreader.ID) }); ok {
 		w.explored(n)
 	}
@@ -199,8 +199,8 @@ type ended struct{ done chan struct{} }
 
 func (e ended) Done() <-chan struct{} { return e.done }
 
-// alive returns nil while there is a connection, and then ErrClosed.
-func (e ended) alive() error {
+// errIfClosed returns nil while there is a connection, and then ErrClosed.
+func (e ended) errIfClosed() error {
 	select {
 	case <-e.done:
 		return ErrClosed
@@ -236,8 +236,8 @@ var errNotShown = errors.New("window was never shown")
 
 var errBroken = errors.New("broken picture")
 
-// fits checks that pic is complete and has the size of r.
-func fits(r image.Rectangle, pic *Picture) error {
+// checkPicture checks that pic is complete and has the size of r.
+func checkPicture(r image.Rectangle, pic *Picture) error {
 	switch {
 	case pic == nil || pic.W <= 0 || pic.H <= 0 || len(pic.Pix) != 4*pic.W*pic.H:
 		return errBroken
@@ -256,7 +256,7 @@ func partOf(size, p image.Point, pic *Picture) (image.Rectangle, error) {
 		return image.Rectangle{}, errBroken
 	}
 	r := image.Rectangle{Min: p, Max: p.Add(image.Pt(pic.W, pic.H))}
-	err := fits(r, pic)
+	err := checkPicture(r, pic)
 	switch {
 	case err != nil:
 	case size == image.Point{}:

@@ -83,7 +83,7 @@ func (b *winBase) explored(n screenreader.ID) {
 
 // place moves the window, borders included, to a rectangle of the desktop.
 func (b *winBase) place(after uintptr, r image.Rectangle, flags uintptr) error {
-	return done(setWindowPos.Call(b.hwnd, after, uintptr(r.Min.X), uintptr(r.Min.Y), uintptr(r.Dx()), uintptr(r.Dy()), flags))
+	return resultErr(setWindowPos.Call(b.hwnd, after, uintptr(r.Min.X), uintptr(r.Min.Y), uintptr(r.Dx()), uintptr(r.Dy()), flags))
 }
 
 // repaint paints a part of the picture on screen at once.
@@ -103,7 +103,7 @@ func (b *winBase) message(what uint32, wParam, lParam uintptr) (uintptr, bool) {
 	case wmDPIChanged:
 		b.d.announce()
 	case wmGetObject:
-		return screenreader.Answer(b.hwnd, wParam, lParam)
+		return screenreader.HandleGetObject(b.hwnd, wParam, lParam)
 	default:
 		if what >= wmKeyDown && what <= wmSysChar {
 			return 0, b.keys(what, wParam)
@@ -137,8 +137,8 @@ func clientPoint(lParam uintptr) image.Point {
 	return image.Pt(int(int16(lParam)), int(int16(lParam>>16)))
 }
 
-// heldNow returns the modifiers that were down when the current message was sent.
-func heldNow() Modifiers {
+// currentModifiers returns the modifiers that were down when the current message was sent.
+func currentModifiers() Modifiers {
 	var m Modifiers
 	for _, k := range []struct {
 		key uintptr
@@ -164,7 +164,7 @@ func (b *winBase) keys(what uint32, wParam uintptr) bool {
 	default:
 		return false
 	}
-	e := KeyEvent{Down: what == wmKeyDown || what == wmSysKeyDown, Held: heldNow()}
+	e := KeyEvent{Down: what == wmKeyDown || what == wmSysKeyDown, Held: currentModifiers()}
 	if sys := what == wmSysKeyDown || what == wmSysKeyUp; !sys && e.Held&ModCtrl == 0 {
 		// The message says that Alt is not down, whatever key state was
 		// recorded before another program took the keys.
@@ -195,7 +195,7 @@ func (b *winBase) char(unit uint16) {
 		r = utf16.DecodeRune(b.half, r)
 	}
 	b.half = 0
-	held := heldNow()
+	held := currentModifiers()
 	if r < ' ' || r == 0x7f || r == utf8.RuneError || held&ModCtrl != 0 && held&ModAlt == 0 {
 		return // from keys that were already handled as such
 	}
@@ -219,13 +219,13 @@ func (b *winBase) mouse(what uint32, wParam, lParam uintptr) bool {
 	case wmLButtonDown, wmMButtonDown, wmRButtonDown:
 		// Keep receiving the pointer's messages until the button is up.
 		setCapture.Call(b.hwnd)
-		b.handler.FrameButton(p, buttonOf(what), true, heldNow())
+		b.handler.FrameButton(p, buttonOf(what), true, currentModifiers())
 	case wmLButtonUp, wmMButtonUp, wmRButtonUp:
 		const buttons = 0x13
 		if wParam&buttons == 0 { // no other button is down
 			releaseCapture.Call()
 		}
-		b.handler.FrameButton(p, buttonOf(what), false, heldNow())
+		b.handler.FrameButton(p, buttonOf(what), false, currentModifiers())
 	case wmMouseWheel, wmMouseHWheel:
 		// The position is in screen coordinates.
 		at := winPoint{int32(p.X), int32(p.Y)}
@@ -234,7 +234,7 @@ func (b *winBase) mouse(what uint32, wParam, lParam uintptr) bool {
 		dx, dy := float32(0), steps
 		if what == wmMouseHWheel {
 			dx, dy = -steps, 0
-		} else if heldNow()&ModShift != 0 {
+		} else if currentModifiers()&ModShift != 0 {
 			dx, dy = dy, 0
 		}
 		b.handler.FrameScrolled(image.Pt(int(at.x), int(at.y)), dx, dy)

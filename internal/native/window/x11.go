@@ -52,15 +52,15 @@ type x11 struct {
 
 // x11Server describes the server; immutable once the connection is open.
 type x11Server struct {
-	conn   *xgb.Conn
-	screen *xproto.ScreenInfo
-	root   xproto.Window
-	atoms  atoms
-	format format // of our windows
-	rooted format // of the root window, for OnScreen
-	visual xproto.Visualid
-	colors xproto.Colormap
-	randr  bool // RandR 1.5 or later
+	conn       *xgb.Conn
+	screen     *xproto.ScreenInfo
+	root       xproto.Window
+	atoms      atoms
+	format     format // of our windows
+	rootFormat format // of the root window, for OnScreen
+	visual     xproto.Visualid
+	colors     xproto.Colormap
+	randr      bool // RandR 1.5 or later
 	// xwayland means that the server runs on a Wayland desktop, and knows neither its
 	// foreground windows nor where the pointer is over them.
 	xwayland bool
@@ -76,9 +76,9 @@ type x11Keys struct {
 
 // x11Focus records which card has the focus.
 type x11Focus struct {
-	focusing sync.Mutex // guards holder and before
-	holder   *x11Card   // the card that was given the focus
-	before   focus
+	focusing      sync.Mutex // guards holder and before
+	holder        *x11Card   // the card that was given the focus
+	previousFocus focus
 }
 
 // x11Drawing has what sending pictures requires.
@@ -110,7 +110,7 @@ func Open() (Desktop, error) {
 		conn.Close()
 		return nil, fmt.Errorf("%w: %w", ErrNoDisplay, err)
 	}
-	d.portal = startPortal(d.post, d.tellChanged)
+	d.portal = startPortal(d.post, d.notifyChanged)
 	go d.events()
 	return d, nil
 }
@@ -132,7 +132,7 @@ func (d *x11) prepare() error {
 	if err := d.atoms.intern(d.conn); err != nil {
 		return err
 	}
-	if d.format, d.rooted, d.visual, err = formats(setup, d.screen); err != nil {
+	if d.format, d.rootFormat, d.visual, err = formats(setup, d.screen); err != nil {
 		return err
 	}
 	if d.visual == d.screen.RootVisual {
@@ -196,12 +196,12 @@ func (d *x11) Close() error {
 	return nil
 }
 
-// lost converts a request's error to ErrClosed if the connection is gone.
-func (d *x11) lost(err error) error {
+// requestError converts a request's error to ErrClosed if the connection is gone.
+func (d *x11) requestError(err error) error {
 	if err == nil {
 		return nil
 	}
-	if d.alive() != nil || errors.Is(err, io.EOF) {
+	if d.errIfClosed() != nil || errors.Is(err, io.EOF) {
 		return ErrClosed
 	}
 	return err
@@ -232,7 +232,7 @@ func (d *x11) events() {
 		}
 		for ; ev != nil || fault != nil; ev, fault = d.conn.PollForEvent() {
 			if fault != nil {
-				d.note(fault)
+				d.recordError(fault)
 				continue
 			}
 			if m, ok := ev.(xproto.MotionNotifyEvent); ok {
@@ -248,12 +248,12 @@ func (d *x11) events() {
 		flush()
 		d.followKeys()
 		if changed {
-			d.tellChanged()
+			d.notifyChanged()
 		}
 	}
 }
 
-func (d *x11) tellChanged() {
+func (d *x11) notifyChanged() {
 	d.mu.Lock()
 	all := slices.Collect(maps.Values(d.windows))
 	d.mu.Unlock()
@@ -288,17 +288,17 @@ func (d *x11) event(ev xgb.Event) bool {
 			return false
 		}
 		if id == d.root { // nothing else receives it while a hotkey is held down
-			id = d.holds()
+			id = d.focusedCard()
 		}
 	case xproto.KeyReleaseEvent:
-		d.lifted(byte(e.Detail))
+		d.keyReleased(byte(e.Detail))
 	case xproto.ConfigureNotifyEvent:
 		if e.Event == d.root {
-			d.restacked(e.Window, e.OverrideRedirect)
+			d.restackCards(e.Window, e.OverrideRedirect)
 			return false
 		}
 	case xproto.MapNotifyEvent:
-		d.restacked(e.Window, e.OverrideRedirect)
+		d.restackCards(e.Window, e.OverrideRedirect)
 	}
 	if w := d.window(id); w != nil {
 		w.event(ev)
@@ -388,7 +388,7 @@ func windowOf(ev xgb.Event) xproto.Window {
 	return 0
 }
 
-func at(x, y int16) image.Point { return image.Pt(int(x), int(y)) }
+func pointAt(x, y int16) image.Point { return image.Pt(int(x), int(y)) }
 
 func rectAt(x, y int16, w, h uint16) image.Rectangle {
 	return image.Rect(int(x), int(y), int(x)+int(w), int(y)+int(h))
@@ -401,9 +401,9 @@ func (d *x11) window(id xproto.Window) x11Window {
 	return d.windows[id]
 }
 
-// note records an asynchronous error about one of our windows or its pixmap. It ignores errors
+// recordError records an asynchronous error about one of our windows or its pixmap. It ignores errors
 // about other programs' windows, which may disappear at any time.
-func (d *x11) note(fault xgb.Error) {
+func (d *x11) recordError(fault xgb.Error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, w := range d.windows {

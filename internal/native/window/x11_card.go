@@ -18,7 +18,7 @@ type x11Card struct {
 
 func (d *x11) NewCard(h CardHandler) (Card, error) {
 	w := &x11Card{}
-	err := d.create(w, &cardAsFrame{CardHandler: h}, x11Options{size: image.Pt(1, 1), unmanaged: true, events: restingEvents, kind: d.atoms.notification})
+	err := d.create(w, &cardAsFrame{CardHandler: h}, x11Options{size: image.Pt(1, 1), unmanaged: true, events: baseEvents, kind: d.atoms.notification})
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func (d *x11) NewCard(h CardHandler) (Card, error) {
 }
 
 func (w *x11Card) Show(r image.Rectangle, pic *Picture) error {
-	if err := fits(r, pic); err != nil {
+	if err := checkPicture(r, pic); err != nil {
 		return err
 	}
 	return w.do(func() error {
@@ -47,7 +47,7 @@ func (w *x11Card) Show(r image.Rectangle, pic *Picture) error {
 		mask := uint16(xproto.ConfigWindowX | xproto.ConfigWindowY | xproto.ConfigWindowWidth | xproto.ConfigWindowHeight)
 		place := []uint32{uint32(int32(r.Min.X)), uint32(int32(r.Min.Y)), uint32(r.Dx()), uint32(r.Dy())}
 		switch {
-		case !w.up.Load():
+		case !w.shown.Load():
 			// Raised before it is mapped and never again while shown: xfwm4
 			// would leave it below windows opened meanwhile, and raising it
 			// again when covered would fight a screen locker.
@@ -60,7 +60,7 @@ func (w *x11Card) Show(r image.Rectangle, pic *Picture) error {
 			xproto.ClearArea(c, false, w.id, 0, 0, 0, 0)
 		}
 		w.rect = r
-		w.up.Store(true)
+		w.shown.Store(true)
 		return nil
 	})
 }
@@ -69,7 +69,7 @@ func (w *x11Card) Show(r image.Rectangle, pic *Picture) error {
 // server may have copied it the last time.
 func (w *x11Card) put(p image.Point, pic *Picture) {
 	px := w.pixmap.Load()
-	w.d.put(xproto.Pixmap(px), p, pic)
+	w.d.drawPixmap(xproto.Pixmap(px), p, pic)
 	xproto.ChangeWindowAttributes(w.d.conn, w.id, xproto.CwBackPixmap, []uint32{px})
 }
 
@@ -79,7 +79,7 @@ func (w *x11Card) Update(p image.Point, pic *Picture) error {
 			return err
 		}
 		w.put(p, pic)
-		if w.up.Load() {
+		if w.shown.Load() {
 			xproto.ClearArea(w.d.conn, false, w.id, int16(p.X), int16(p.Y), uint16(pic.W), uint16(pic.H))
 		}
 		return nil
@@ -88,14 +88,14 @@ func (w *x11Card) Update(p image.Point, pic *Picture) error {
 
 func (w *x11Card) Hide() error {
 	return w.do(func() error {
-		if !w.up.Load() {
+		if !w.shown.Load() {
 			return nil
 		}
 		// First, since otherwise the server would move the
 		// focus to the window under the pointer.
-		err := w.giveBack()
+		err := w.restoreFocus()
 		xproto.UnmapWindow(w.d.conn, w.id)
-		w.up.Store(false)
+		w.shown.Store(false)
 		return err
 	})
 }
@@ -112,7 +112,7 @@ func (w *x11Card) OnScreen() (img *image.RGBA, err error) {
 	// The screen's size may have changed since the start.
 	g, err := xproto.GetGeometry(w.d.conn, xproto.Drawable(w.d.root)).Reply()
 	if err != nil {
-		return nil, w.d.lost(err)
+		return nil, w.d.requestError(err)
 	}
 	part := r.Intersect(rectAt(0, 0, g.Width, g.Height))
 	if part.Empty() {
@@ -121,12 +121,12 @@ func (w *x11Card) OnScreen() (img *image.RGBA, err error) {
 	rep, err := xproto.GetImage(w.d.conn, xproto.ImageFormatZPixmap, xproto.Drawable(w.d.root),
 		int16(part.Min.X), int16(part.Min.Y), uint16(part.Dx()), uint16(part.Dy()), ^uint32(0)).Reply()
 	if err != nil {
-		return nil, w.d.lost(err)
+		return nil, w.d.requestError(err)
 	}
-	return img, w.d.rooted.decode(img, part.Sub(r.Min), rep.Data)
+	return img, w.d.rootFormat.decode(img, part.Sub(r.Min), rep.Data)
 }
 
-func (w *x11Card) Close() error { return w.close(func() { _ = w.giveBack() }) }
+func (w *x11Card) Close() error { return w.close(func() { _ = w.restoreFocus() }) }
 
 func (w *x11Card) event(ev xgb.Event) {
 	switch e := ev.(type) {
@@ -141,7 +141,7 @@ func (w *x11Card) event(ev xgb.Event) {
 			w.x11Base.event(ev)
 		}
 	case xproto.KeyPressEvent:
-		if w.d.holds() == w.id {
+		if w.d.focusedCard() == w.id {
 			w.x11Base.event(ev)
 		}
 	default:

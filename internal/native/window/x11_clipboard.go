@@ -41,7 +41,7 @@ func (d *x11) prepareClipboard() error {
 }
 
 func (d *x11) Copy(text string) error {
-	if err := d.alive(); err != nil {
+	if err := d.errIfClosed(); err != nil {
 		return err
 	}
 	if len(text) > maxCopy {
@@ -62,7 +62,7 @@ func (d *x11) Copy(text string) error {
 	// Check this: some desktops accept a clipboard only from the foreground program.
 	o, err := xproto.GetSelectionOwner(d.conn, d.atoms.clipboard).Reply()
 	if err != nil {
-		return d.lost(err)
+		return d.requestError(err)
 	}
 	if o.Owner != cb.window {
 		cb.mu.Lock()
@@ -184,7 +184,7 @@ func latin1(utf8 string) string {
 const pasteWait = 500 * time.Millisecond
 
 func (d *x11) Paste() (string, error) {
-	if err := d.alive(); err != nil {
+	if err := d.errIfClosed(); err != nil {
 		return "", err
 	}
 	cb := &d.clipboard
@@ -203,7 +203,7 @@ func (d *x11) Paste() (string, error) {
 	if b, ok := d.paste(xproto.AtomString, late); ok {
 		return charmap.ISO8859_1.NewDecoder().String(string(b))
 	}
-	return "", d.alive()
+	return "", d.errIfClosed()
 }
 
 // paste requests the clipboard's contents as one kind.
@@ -253,7 +253,7 @@ func (d *x11) pastedNotify(e xproto.SelectionNotifyEvent) {
 		p.finish(nil)
 		return
 	}
-	b, kind := d.takeProperty(cb.window, d.atoms.pasted)
+	b, kind := d.consumeProperty(cb.window, d.atoms.pasted)
 	if kind == d.atoms.incr {
 		p.more = true // the rest arrives as changes of the property
 		return
@@ -280,14 +280,14 @@ func (d *x11) pastedPart() {
 	if p == nil || !p.more {
 		return
 	}
-	b, _ := d.takeProperty(cb.window, d.atoms.pasted)
+	b, _ := d.consumeProperty(cb.window, d.atoms.pasted)
 	if p.parts = append(p.parts, b...); len(b) == 0 || len(p.parts) > maxPaste {
 		p.finish(append([]byte{}, p.parts...))
 	}
 }
 
-// takeProperty reads a property and deletes it.
-func (d *x11) takeProperty(id xproto.Window, name xproto.Atom) ([]byte, xproto.Atom) {
+// consumeProperty reads a property and deletes it.
+func (d *x11) consumeProperty(id xproto.Window, name xproto.Atom) ([]byte, xproto.Atom) {
 	r, err := xproto.GetProperty(d.conn, true, id, name, xproto.GetPropertyTypeAny, 0, maxPaste/4).Reply()
 	if err != nil || r == nil {
 		return nil, 0

@@ -29,7 +29,7 @@ type composer struct {
 func (c *composer) reset() { c.begun = nil }
 
 // feed takes a pressed key and the text it types alone, and returns the resulting text.
-func (c *composer) feed(s sym, text string) string {
+func (c *composer) feed(s keysym, text string) string {
 	r := s.composing()
 	if r == 0 {
 		if text == "" {
@@ -54,7 +54,7 @@ func (c *composer) feed(s sym, text string) string {
 	begun := c.begun
 	c.begun = nil
 	if out == "" && begun[0] != composeKey {
-		out = spelled(begun)
+		out = spellOut(begun)
 	}
 	return out
 }
@@ -69,7 +69,7 @@ func isComposing(r rune) bool { return r >= deadKeys && r <= composeKey }
 
 // composing returns the character that represents a dead key
 // or the Compose key, or 0 for other keys.
-func (s sym) composing() rune {
+func (s keysym) composing() rune {
 	switch {
 	case s == 0xff20:
 		return composeKey
@@ -114,8 +114,8 @@ func unicodeComposed(keys []rune) string {
 	return s
 }
 
-// spelled returns what dead keys type that do not combine: themselves and what follows.
-func spelled(keys []rune) string {
+// spellOut returns what dead keys type that do not combine: themselves and what follows.
+func spellOut(keys []rune) string {
 	var b strings.Builder
 	for _, r := range keys {
 		if !isComposing(r) {

@@ -17,7 +17,7 @@ const (
 )
 
 // typed returns the text that a composer produces for keys, or nothing.
-func typed(c *composer, keys ...sym) string {
+func typed(c *composer, keys ...keysym) string {
 	out := ""
 	for _, k := range keys {
 		text := ""
@@ -56,20 +56,20 @@ func TestCompose(t *testing.T) {
 	for _, tt := range []struct {
 		what  string
 		rules *composeRules
-		keys  []sym
+		keys  []keysym
 		want  string
 	}{
-		{"plain", rules, []sym{'a', ' ', 0xe9}, "a é"},
-		{"a rule", rules, []sym{symAcute, 'e', 'e'}, "ée"},
-		{"Shift in between", rules, []sym{symAcute, symShift, 'e'}, "é"},
-		{"Unicode beside the rules", rules, []sym{symAcute, 'E', symDiaeresis, 'u'}, "Éü"},
-		{"Compose", rules, []sym{symCompose, '=', 'e', symCompose, 'w', 'b'}, "€Wiebelt"},
-		{"escapes", rules, []sym{symCompose, '"', '\\'}, `"\`},
-		{"Compose that means nothing", rules, []sym{symCompose, 'q', 'a'}, "a"},
-		{"no rules", none, []sym{symDiaeresis, 'o', symCircumflex, 'i'}, "öî"},
-		{"with a space", none, []sym{symCircumflex, ' '}, "^"},
-		{"twice", none, []sym{symAcute, symAcute}, "´"},
-		{"with nothing to go with", none, []sym{symAcute, 'q'}, "´q"},
+		{"plain", rules, []keysym{'a', ' ', 0xe9}, "a é"},
+		{"a rule", rules, []keysym{symAcute, 'e', 'e'}, "ée"},
+		{"Shift in between", rules, []keysym{symAcute, symShift, 'e'}, "é"},
+		{"Unicode beside the rules", rules, []keysym{symAcute, 'E', symDiaeresis, 'u'}, "Éü"},
+		{"Compose", rules, []keysym{symCompose, '=', 'e', symCompose, 'w', 'b'}, "€Wiebelt"},
+		{"escapes", rules, []keysym{symCompose, '"', '\\'}, `"\`},
+		{"Compose that means nothing", rules, []keysym{symCompose, 'q', 'a'}, "a"},
+		{"no rules", none, []keysym{symDiaeresis, 'o', symCircumflex, 'i'}, "öî"},
+		{"with a space", none, []keysym{symCircumflex, ' '}, "^"},
+		{"twice", none, []keysym{symAcute, symAcute}, "´"},
+		{"with nothing to go with", none, []keysym{symAcute, 'q'}, "´q"},
 	} {
 		c := composer{rules: func() *composeRules { return tt.rules }}
 		if got := typed(&c, tt.keys...); got != tt.want {

@@ -49,7 +49,7 @@ func (p *drop) message(f *x11Frame, kind xproto.Atom, data []uint32) {
 		}
 		where := image.Pt(int(int16(data[2]>>16)), int(int16(data[2])))
 		if r, err := xproto.TranslateCoordinates(c, f.d.root, f.id, int16(where.X), int16(where.Y)).Reply(); err == nil {
-			p.at = at(r.DstX, r.DstY)
+			p.at = pointAt(r.DstX, r.DstY)
 		}
 		if p.files {
 			answer(a.dndStatus, 1, 0, 0, uint32(a.dndCopy))
@@ -68,15 +68,15 @@ func (p *drop) message(f *x11Frame, kind xproto.Atom, data []uint32) {
 	}
 }
 
-// arrived takes the list of files that has arrived.
-func (p *drop) arrived(f *x11Frame, e xproto.SelectionNotifyEvent) {
+// filesReceived takes the list of files that has arrived.
+func (p *drop) filesReceived(f *x11Frame, e xproto.SelectionNotifyEvent) {
 	a := &f.d.atoms
 	if e.Selection != a.dndSelection || p.from == 0 || e.Property != 0 && e.Property != a.pasted {
 		return
 	}
 	var files []string
 	if e.Property != 0 {
-		list, _ := f.d.takeProperty(f.id, e.Property)
+		list, _ := f.d.consumeProperty(f.id, e.Property)
 		files = droppedFiles(string(list))
 	}
 	ok := uint32(0)

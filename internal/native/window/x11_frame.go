@@ -12,7 +12,7 @@ import (
 )
 
 // frameEvents are the events that frames receive.
-const frameEvents = restingEvents | xproto.EventMaskKeyPress | xproto.EventMaskKeyRelease | xproto.EventMaskStructureNotify |
+const frameEvents = baseEvents | xproto.EventMaskKeyPress | xproto.EventMaskKeyRelease | xproto.EventMaskStructureNotify |
 	xproto.EventMaskExposure
 
 // x11Frame is an ordinary window. Its picture is in a pixmap, from which the events
@@ -20,10 +20,10 @@ const frameEvents = restingEvents | xproto.EventMaskKeyPress | xproto.EventMaskK
 type x11Frame struct {
 	x11Base
 	// Guarded by mu.
-	gc     xproto.Gcontext // its foreground is the window's background
-	held   image.Point     // size of the pixmap
-	least  image.Point
-	wanted *image.Point // where it is to appear
+	gc           xproto.Gcontext // its foreground is the window's background
+	pixmapSize   image.Point     // size of the pixmap
+	least        image.Point
+	requestedPos *image.Point // where it is to appear
 
 	resizing atomic.Bool // a size was requested, and the window manager has not answered
 
@@ -43,7 +43,7 @@ func (d *x11) NewFrame(h FrameHandler, o FrameOptions) (Frame, error) {
 	id := f.id
 	if f.gc, err = xproto.NewGcontextId(d.conn); err != nil {
 		d.forget(id)
-		return nil, d.lost(err)
+		return nil, d.requestError(err)
 	}
 	xproto.CreateGC(d.conn, f.gc, xproto.Drawable(id), xproto.GcForeground|xproto.GcGraphicsExposures, []uint32{background, 0})
 	a := &d.atoms
@@ -61,7 +61,7 @@ func (d *x11) NewFrame(h FrameHandler, o FrameOptions) (Frame, error) {
 	}
 	f.setTitle(o.Title)
 	f.hints()
-	return f, d.alive()
+	return f, d.errIfClosed()
 }
 
 // iconNumbers encodes icons for _NET_WM_ICON: width, height and pixels of each.
@@ -80,15 +80,15 @@ func iconNumbers(icons []*image.NRGBA) []uint32 {
 	return v
 }
 
-// ask runs g, which only sends requests to the server, while the window exists.
-func (f *x11Frame) ask(g func()) error {
+// doRequest runs g, which only sends requests to the server, while the window exists.
+func (f *x11Frame) doRequest(g func()) error {
 	return f.do(func() error { g(); return nil })
 }
 
-func (f *x11Frame) SetTitle(title string) error { return f.ask(func() { f.setTitle(title) }) }
+func (f *x11Frame) SetTitle(title string) error { return f.doRequest(func() { f.setTitle(title) }) }
 
 func (f *x11Frame) SetDark(on bool) error {
-	return f.ask(func() {
+	return f.doRequest(func() {
 		variant := "light"
 		if on {
 			variant = "dark"
@@ -98,7 +98,7 @@ func (f *x11Frame) SetDark(on bool) error {
 }
 
 func (f *x11Frame) SetLimits(least image.Point) error {
-	return f.ask(func() {
+	return f.doRequest(func() {
 		f.least = least
 		f.hints()
 	})
@@ -111,22 +111,22 @@ func (f *x11Frame) hints() {
 	v := make([]uint32, 18)
 	v[0] = minSize
 	v[5], v[6] = uint32(max(f.least.X, 1)), uint32(max(f.least.Y, 1))
-	if f.wanted != nil {
+	if f.requestedPos != nil {
 		v[0] |= programPosition
-		v[1], v[2] = uint32(int32(f.wanted.X)), uint32(int32(f.wanted.Y))
+		v[1], v[2] = uint32(int32(f.requestedPos.X)), uint32(int32(f.requestedPos.Y))
 	}
 	f.d.setNumbers(f.id, xproto.AtomWmNormalHints, xproto.AtomWmSizeHints, v...)
 }
 
 func (f *x11Frame) SetCursor(c Cursor) error {
-	return f.ask(func() {
+	return f.doRequest(func() {
 		xproto.ChangeWindowAttributes(f.d.conn, f.id, xproto.CwCursor, []uint32{uint32(f.d.cursor(c))})
 	})
 }
 
 func (f *x11Frame) Show() error {
-	return f.ask(func() {
-		if f.up.CompareAndSwap(false, true) {
+	return f.doRequest(func() {
+		if f.shown.CompareAndSwap(false, true) {
 			xproto.MapWindow(f.d.conn, f.id)
 			return
 		}
@@ -141,7 +141,7 @@ func (f *x11Frame) Show() error {
 const toManager = xproto.EventMaskSubstructureRedirect | xproto.EventMaskSubstructureNotify
 
 func (f *x11Frame) Resize(size image.Point) error {
-	return f.ask(func() {
+	return f.doRequest(func() {
 		f.resizing.Store(true)
 		xproto.ConfigureWindow(f.d.conn, f.id, xproto.ConfigWindowWidth|xproto.ConfigWindowHeight,
 			[]uint32{uint32(min(max(size.X, 1), maxSide)), uint32(min(max(size.Y, 1), maxSide))})
@@ -149,8 +149,8 @@ func (f *x11Frame) Resize(size image.Point) error {
 }
 
 func (f *x11Frame) Move(p image.Point) error {
-	return f.ask(func() {
-		f.wanted = &p
+	return f.doRequest(func() {
+		f.requestedPos = &p
 		f.hints()
 		xproto.ConfigureWindow(f.d.conn, f.id, xproto.ConfigWindowX|xproto.ConfigWindowY, []uint32{uint32(int32(p.X)), uint32(int32(p.Y))})
 	})
@@ -174,25 +174,25 @@ func (f *x11Frame) Place() (r image.Rectangle, err error) {
 func (f *x11Frame) Scale() (float32, error) { return f.d.settings.Load().scale, nil }
 
 func (f *x11Frame) Draw(p image.Point, pic *Picture) error {
-	if err := drawable(p, pic); err != nil {
+	if err := checkDraw(p, pic); err != nil {
 		return err
 	}
-	return f.ask(func() {
-		f.room(p.Add(image.Pt(pic.W, pic.H)))
-		f.d.put(xproto.Pixmap(f.pixmap.Load()), p, pic)
+	return f.doRequest(func() {
+		f.growPixmap(p.Add(image.Pt(pic.W, pic.H)))
+		f.d.drawPixmap(xproto.Pixmap(f.pixmap.Load()), p, pic)
 		f.copy(image.Rect(p.X, p.Y, p.X+pic.W, p.Y+pic.H))
 	})
 }
 
-// room enlarges the pixmap to at least size, keeping its contents.
-func (f *x11Frame) room(size image.Point) {
-	if size.X <= f.held.X && size.Y <= f.held.Y {
+// growPixmap enlarges the pixmap to at least size, keeping its contents.
+func (f *x11Frame) growPixmap(size image.Point) {
+	if size.X <= f.pixmapSize.X && size.Y <= f.pixmapSize.Y {
 		return
 	}
 	// In steps, since otherwise dragging a window's
 	// corner would create a pixmap for every pixel.
 	step := func(v int) int { return min((v+127)&^127, maxSide) }
-	to := image.Pt(step(max(size.X, f.held.X)), step(max(size.Y, f.held.Y)))
+	to := image.Pt(step(max(size.X, f.pixmapSize.X)), step(max(size.Y, f.pixmapSize.Y)))
 	old := xproto.Pixmap(f.pixmap.Load())
 	px, err := f.newPixmap(to)
 	if err != nil {
@@ -201,15 +201,15 @@ func (f *x11Frame) room(size image.Point) {
 	// Parts that are not drawn yet may become visible first.
 	xproto.PolyFillRectangle(f.d.conn, xproto.Drawable(px), f.gc, []xproto.Rectangle{{Width: uint16(to.X), Height: uint16(to.Y)}})
 	if old != 0 {
-		xproto.CopyArea(f.d.conn, xproto.Drawable(old), xproto.Drawable(px), f.gc, 0, 0, 0, 0, uint16(f.held.X), uint16(f.held.Y))
+		xproto.CopyArea(f.d.conn, xproto.Drawable(old), xproto.Drawable(px), f.gc, 0, 0, 0, 0, uint16(f.pixmapSize.X), uint16(f.pixmapSize.Y))
 		xproto.FreePixmap(f.d.conn, old)
 	}
-	f.held = to
+	f.pixmapSize = to
 }
 
 // copy copies a part of the pixmap to the window.
 func (f *x11Frame) copy(r image.Rectangle) {
-	if r = r.Intersect(image.Rectangle{Max: f.held}); r.Empty() {
+	if r = r.Intersect(image.Rectangle{Max: f.pixmapSize}); r.Empty() {
 		return
 	}
 	xproto.CopyArea(f.d.conn, xproto.Drawable(f.pixmap.Load()), xproto.Drawable(f.id), f.gc,
@@ -237,13 +237,13 @@ func (f *x11Frame) event(ev xgb.Event) {
 		}
 		f.moved()
 	case xproto.ExposeEvent:
-		_ = f.ask(func() { // a closed frame needs no picture
+		_ = f.doRequest(func() { // a closed frame needs no picture
 			f.copy(image.Rect(int(e.X), int(e.Y), int(e.X)+int(e.Width), int(e.Y)+int(e.Height)))
 		})
 	case xproto.ClientMessageEvent:
-		f.asked(e)
+		f.handleMessage(e)
 	case xproto.SelectionNotifyEvent:
-		f.drop.arrived(f, e)
+		f.drop.filesReceived(f, e)
 	default:
 		f.x11Base.event(ev)
 	}
@@ -266,14 +266,14 @@ func (f *x11Frame) moved() {
 }
 
 func (f *x11Frame) focus(mode, detail byte, has bool) {
-	if !borrowed(mode, detail) {
+	if !isTemporaryFocus(mode, detail) {
 		f.compose.reset()
 		f.handler.FrameFocus(has)
 	}
 }
 
-// asked handles requests of the window manager or of a program that drags something.
-func (f *x11Frame) asked(e xproto.ClientMessageEvent) {
+// handleMessage handles requests of the window manager or of a program that drags something.
+func (f *x11Frame) handleMessage(e xproto.ClientMessageEvent) {
 	a, data := &f.d.atoms, e.Data.Data32
 	if e.Format != 32 {
 		return

@@ -52,9 +52,9 @@ func (s shortcut) trigger() string {
 	return b.String()
 }
 
-// on returns a shortcut's key on the user's keyboard, and its modifiers combined with
+// keyCode returns a shortcut's key on the user's keyboard, and its modifiers combined with
 // every set of locks: an active lock must not disable the hotkey.
-func (s shortcut) on(m *keymap) (code byte, mods []uint16) {
+func (s shortcut) keyCode(m *keymap) (code byte, mods []uint16) {
 	mods = []uint16{s.held.mask(xproto.ModMaskShift, xproto.ModMaskControl, m.alt, m.super)}
 	for _, lock := range m.locks {
 		for _, v := range mods {
@@ -71,7 +71,7 @@ func (d *x11) Hotkey(keys, does string, pressed func(), told func(error)) (func(
 	if err != nil {
 		return nil, err
 	}
-	if err := d.alive(); err != nil {
+	if err := d.errIfClosed(); err != nil {
 		return nil, err
 	}
 	if d.xwayland {
@@ -101,7 +101,7 @@ func (d *x11) Hotkey(keys, does string, pressed func(), told func(error)) (func(
 
 // grab registers a hotkey with the server. d.keyboard must be held.
 func (d *x11) grab(h *x11Hotkey) error {
-	code, mods := h.keys.on(d.keymap)
+	code, mods := h.keys.keyCode(d.keymap)
 	if code == 0 {
 		return errors.New("no such key on this keyboard")
 	}
@@ -114,7 +114,7 @@ func (d *x11) grab(h *x11Hotkey) error {
 	var failed error
 	for _, a := range asked {
 		if err := a.Check(); err != nil {
-			failed = d.lost(err)
+			failed = d.requestError(err)
 		}
 	}
 	h.code, h.mods = code, mods
@@ -150,7 +150,7 @@ func (d *x11) readKeys() error {
 	defer d.keyboard.Unlock()
 	d.keymap = m
 	for _, h := range d.hotkeys {
-		if code, mods := h.keys.on(m); h.code == code && slices.Equal(h.mods, mods) {
+		if code, mods := h.keys.keyCode(m); h.code == code && slices.Equal(h.mods, mods) {
 			continue
 		}
 		d.ungrab(h)
@@ -159,8 +159,8 @@ func (d *x11) readKeys() error {
 	return nil
 }
 
-// heldFor is the maximum time between repeats of a key that is held down.
-const heldFor = 1000 // milliseconds
+// maxRepeatGap is the maximum time between repeats of a key that is held down.
+const maxRepeatGap = 1000 // milliseconds
 
 // hotkey reports whether a press was one of our hotkeys, and calls its handler once
 // however long it is held.
@@ -176,7 +176,7 @@ func (d *x11) hotkey(e xproto.KeyPressEvent) bool {
 	if found == nil {
 		return false
 	}
-	repeated := found.down && e.Time-found.last < heldFor
+	repeated := found.down && e.Time-found.last < maxRepeatGap
 	found.down, found.last = true, e.Time
 	if !repeated {
 		found.pressed()
@@ -184,8 +184,8 @@ func (d *x11) hotkey(e xproto.KeyPressEvent) bool {
 	return true
 }
 
-// lifted records that a key was released.
-func (d *x11) lifted(code byte) {
+// keyReleased records that a key was released.
+func (d *x11) keyReleased(code byte) {
 	d.keyboard.Lock()
 	defer d.keyboard.Unlock()
 	for _, h := range d.hotkeys {

@@ -11,23 +11,23 @@ import (
 	"wiebelt/internal/native/xconn"
 )
 
-// restingEvents are the events that a window receives. They exclude keys: where the focus
+// baseEvents are the events that a window receives. They exclude keys: where the focus
 // follows the pointer, a window that listens for keys would get them.
-const restingEvents = xproto.EventMaskButtonPress | xproto.EventMaskButtonRelease | xproto.EventMaskPointerMotion |
+const baseEvents = xproto.EventMaskButtonPress | xproto.EventMaskButtonRelease | xproto.EventMaskPointerMotion |
 	xproto.EventMaskEnterWindow | xproto.EventMaskLeaveWindow | xproto.EventMaskFocusChange
 
 // focus records what had the focus before one of our windows.
 type focus struct {
 	window xproto.Window
 	revert byte
-	// around are the windows around it, from the nearest to the top-level
+	// ancestors are the windows around it, from the nearest to the top-level
 	// window of its program.
-	around []xproto.Window
+	ancestors []xproto.Window
 }
 
 func (w *x11Card) TakeKeyboard() error {
 	return w.do(func() error {
-		if !w.up.Load() {
+		if !w.shown.Load() {
 			return errNotShown
 		}
 		d := w.d
@@ -39,19 +39,19 @@ func (w *x11Card) TakeKeyboard() error {
 		if err != nil {
 			return err
 		}
-		before := d.before
+		before := d.previousFocus
 		if d.holder == nil || now.Focus != d.holder.id {
-			before = focus{now.Focus, now.RevertTo, d.around(now.Focus)}
+			before = focus{now.Focus, now.RevertTo, d.ancestors(now.Focus)}
 		}
-		w.listen(restingEvents | xproto.EventMaskKeyPress | xproto.EventMaskKeyRelease)
+		w.listen(baseEvents | xproto.EventMaskKeyPress | xproto.EventMaskKeyRelease)
 		if err := xproto.SetInputFocusChecked(d.conn, xproto.InputFocusPointerRoot, w.id, xproto.TimeCurrentTime).Check(); err != nil {
-			w.listen(restingEvents)
+			w.listen(baseEvents)
 			return err
 		}
 		if d.holder != nil && d.holder != w {
-			d.holder.listen(restingEvents)
+			d.holder.listen(baseEvents)
 		}
-		d.holder, d.before = w, before
+		d.holder, d.previousFocus = w, before
 		return nil
 	})
 }
@@ -60,10 +60,10 @@ func (w *x11Card) listen(mask uint32) {
 	xproto.ChangeWindowAttributes(w.d.conn, w.id, xproto.CwEventMask, []uint32{mask})
 }
 
-func (w *x11Card) GiveKeyboardBack() error { return w.do(w.giveBack) }
+func (w *x11Card) GiveKeyboardBack() error { return w.do(w.restoreFocus) }
 
-// holds returns the card that has the focus, or 0 for none.
-func (d *x11) holds() xproto.Window {
+// focusedCard returns the card that has the focus, or 0 for none.
+func (d *x11) focusedCard() xproto.Window {
 	d.focusing.Lock()
 	defer d.focusing.Unlock()
 	if d.holder == nil {
@@ -72,26 +72,26 @@ func (d *x11) holds() xproto.Window {
 	return d.holder.id
 }
 
-// giveBack restores the focus. w.mu must be held.
-func (w *x11Card) giveBack() error {
+// restoreFocus restores the focus. w.mu must be held.
+func (w *x11Card) restoreFocus() error {
 	d := w.d
 	d.focusing.Lock()
 	defer d.focusing.Unlock()
 	if d.holder != w {
 		return nil
 	}
-	before := d.before
-	d.holder, d.before = nil, focus{}
-	w.listen(restingEvents)
+	before := d.previousFocus
+	d.holder, d.previousFocus = nil, focus{}
+	w.listen(baseEvents)
 	// Nothing may move the focus between the query and the change: otherwise our change would
 	// take it from a window to which the window manager has just given it.
 	xproto.GrabServer(d.conn)
-	err := d.putBack(w.id, before)
-	return d.lost(errors.Join(err, xproto.UngrabServerChecked(d.conn).Check()))
+	err := d.moveFocusBack(w.id, before)
+	return d.requestError(errors.Join(err, xproto.UngrabServerChecked(d.conn).Check()))
 }
 
-// putBack moves the focus from one window back to where it was before.
-func (d *x11) putBack(from xproto.Window, before focus) error {
+// moveFocusBack moves the focus from one window back to where it was before.
+func (d *x11) moveFocusBack(from xproto.Window, before focus) error {
 	now, err := xproto.GetInputFocus(d.conn).Reply()
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (d *x11) putBack(from xproto.Window, before focus) error {
 	// ours, which got it later; it then considers itself done (xfwm4).
 	next := d.uppermost()
 	if before.revert == xproto.InputFocusParent {
-		next = append(slices.Clone(before.around), next...)
+		next = append(slices.Clone(before.ancestors), next...)
 	}
 	for _, id := range next {
 		if give(id, xproto.InputFocusPointerRoot) {
@@ -134,9 +134,9 @@ func (d *x11) uppermost() []xproto.Window {
 	return all
 }
 
-// around returns the windows around a window, up to the top-level window of its program. The
+// ancestors returns the windows around a window, up to the top-level window of its program. The
 // frame around that belongs to the window manager, where keys reach nobody.
-func (d *x11) around(id xproto.Window) []xproto.Window {
+func (d *x11) ancestors(id xproto.Window) []xproto.Window {
 	var all []xproto.Window
 	if id <= xproto.InputFocusPointerRoot {
 		return nil
@@ -155,16 +155,16 @@ func (d *x11) around(id xproto.Window) []xproto.Window {
 	return all
 }
 
-// borrowed reports whether a focus event can be ignored: a menu or a hotkey has the focus
+// isTemporaryFocus reports whether a focus event can be ignored: a menu or a hotkey has the focus
 // temporarily, or the event is about a part of the window.
-func borrowed(mode, detail byte) bool {
+func isTemporaryFocus(mode, detail byte) bool {
 	return mode == xproto.NotifyModeGrab || mode == xproto.NotifyModeUngrab ||
 		detail == xproto.NotifyDetailPointer || detail == xproto.NotifyDetailInferior
 }
 
 // focusOut handles the card's loss of the focus.
 func (w *x11Card) focusOut(e xproto.FocusOutEvent) {
-	if borrowed(e.Mode, e.Detail) {
+	if isTemporaryFocus(e.Mode, e.Detail) {
 		return
 	}
 	d := w.d
@@ -173,8 +173,8 @@ func (w *x11Card) focusOut(e xproto.FocusOutEvent) {
 	again := err == nil && now.Focus == w.id // regained meanwhile
 	if !again && d.holder == w {
 		// Another program has taken it, so it is not ours to restore.
-		d.holder, d.before = nil, focus{}
-		w.listen(restingEvents)
+		d.holder, d.previousFocus = nil, focus{}
+		w.listen(baseEvents)
 	}
 	d.focusing.Unlock()
 	if !again {

@@ -36,7 +36,7 @@ type keySyms struct {
 	kinds [4]byte // index in types, by group
 	info  byte    // number of groups, and the handling of others
 	width int
-	syms  []sym // width symbols per group
+	syms  []keysym // width symbols per group
 }
 
 // groups returns the number of layouts for which a key has symbols.
@@ -61,9 +61,9 @@ func (k *keySyms) group(g int) int {
 	return g % n
 }
 
-// at returns a key's symbol in a group with some modifiers held,
+// symbolAt returns a key's symbol in a group with some modifiers held,
 // and the modifiers on which that depends.
-func (m *keymap) at(code byte, group int, state uint16) (sym, uint16) {
+func (m *keymap) symbolAt(code byte, group int, state uint16) (keysym, uint16) {
 	k := &m.keys[code]
 	g := k.group(group)
 	if g < 0 {
@@ -102,9 +102,9 @@ func heldKeys(state, alt, super uint16) Modifiers {
 }
 
 // event converts a key press to a frame's event, and returns its symbol.
-func (m *keymap) event(code byte, state uint16) (KeyEvent, sym) {
+func (m *keymap) event(code byte, state uint16) (KeyEvent, keysym) {
 	group := int(state >> 13 & 3)
-	s, used := m.at(code, group, state)
+	s, used := m.symbolAt(code, group, state)
 	e := KeyEvent{Held: heldKeys(state, m.alt&^used, m.super&^used), Key: s.key(), Letter: m.letter(code, group)}
 	if e.Key != KeyText && e.Key != KeySpace || e.Held&(ModCtrl|ModAlt|ModSuper) != 0 {
 		return e, s
@@ -122,13 +122,13 @@ func (m *keymap) event(code byte, state uint16) (KeyEvent, sym) {
 // letter returns a key's name in a shortcut: its own letter, or for other alphabets that of
 // another of the user's layouts, or that of its usual place.
 func (m *keymap) letter(code byte, group int) rune {
-	s, _ := m.at(code, group, 0)
+	s, _ := m.symbolAt(code, group, 0)
 	own := unicode.ToLower(s.rune())
 	if own < 0x80 || unicode.In(own, unicode.Latin) {
 		return own
 	}
 	for g := range m.keys[code].groups() {
-		if s, _ := m.at(code, g, 0); s.rune() != 0 && s.rune() < 0x80 {
+		if s, _ := m.symbolAt(code, g, 0); s.rune() != 0 && s.rune() < 0x80 {
 			return unicode.ToLower(s.rune())
 		}
 	}
@@ -143,14 +143,14 @@ func (m *keymap) letter(code byte, group int) rune {
 // find returns the key with a shortcut's symbol, or 0 if there is none. The user's
 // first layout takes precedence over the others. Letters and digits that no layout
 // has are at their place on most keyboards.
-func (m *keymap) find(want sym) byte {
+func (m *keymap) find(want keysym) byte {
 	for group := range 4 {
 		for code := range m.keys {
 			k := &m.keys[code]
 			if group >= k.groups() {
 				continue
 			}
-			if s, _ := m.at(byte(code), group, 0); s == want {
+			if s, _ := m.symbolAt(byte(code), group, 0); s == want {
 				return byte(code)
 			}
 		}
@@ -267,7 +267,7 @@ func (m *keymap) parse(b []byte) error {
 		copy(k.kinds[:], h)
 		k.info, k.width = h[4], int(h[5])
 		for v := in.take(4 * int(binary.LittleEndian.Uint16(h[6:]))); len(v) > 0; v = v[4:] {
-			k.syms = append(k.syms, sym(binary.LittleEndian.Uint32(v)))
+			k.syms = append(k.syms, keysym(binary.LittleEndian.Uint32(v)))
 		}
 		if in.broken || k.groups() > len(k.kinds) {
 			return errKeymap
@@ -294,11 +294,11 @@ func (m *keymap) readCore(c *xgb.Conn) error {
 		k := &m.keys[int(first)+i]
 		k.info, k.width = 1, min(per, 2)
 		for _, s := range r.Keysyms[i*per : i*per+k.width] {
-			k.syms = append(k.syms, sym(s))
+			k.syms = append(k.syms, keysym(s))
 		}
 		// A single letter stands for both cases.
 		if k.width == 2 && k.syms[1] == 0 && k.syms[0].rune() != 0 {
-			k.syms[1] = sym(unicode.ToUpper(k.syms[0].rune()))
+			k.syms[1] = keysym(unicode.ToUpper(k.syms[0].rune()))
 		}
 	}
 	return nil
@@ -313,7 +313,7 @@ func (m *keymap) nameModifiers(c *xgb.Conn) {
 		return
 	}
 	per := int(r.KeycodesPerModifier)
-	held := map[sym]uint16{}
+	held := map[keysym]uint16{}
 	for i := 0; per > 0 && i < 8*per && i < len(r.Keycodes); i++ {
 		if code := byte(r.Keycodes[i]); code != 0 {
 			for _, s := range m.keys[code].syms {
@@ -330,15 +330,15 @@ func (m *keymap) nameModifiers(c *xgb.Conn) {
 	if s := held[superL] | held[superR]; s != 0 {
 		m.super = s
 	}
-	for _, lock := range []sym{numLock, scrollLock} {
+	for _, lock := range []keysym{numLock, scrollLock} {
 		if v := held[lock]; v != 0 && v&(m.alt|m.super) == 0 {
 			m.locks = append(m.locks, v)
 		}
 	}
 }
 
-// named has the keys with their own meaning, including those of the number pad.
-var named = map[sym]Key{
+// keysymKeys has the keys with their own meaning, including those of the number pad.
+var keysymKeys = map[keysym]Key{
 	0xff52: KeyUp, 0xff97: KeyUp, 0xff54: KeyDown, 0xff99: KeyDown, 0xff51: KeyLeft, 0xff96: KeyLeft, 0xff53: KeyRight, 0xff98: KeyRight,
 	0xff50: KeyHome, 0xff95: KeyHome, 0xff57: KeyEnd, 0xff9c: KeyEnd, 0xff55: KeyPageUp, 0xff9a: KeyPageUp, 0xff56: KeyPageDown, 0xff9b: KeyPageDown,
 	0xff09: KeyTab, 0xff89: KeyTab, 0xfe20: KeyTab, // the last with Shift
@@ -348,16 +348,16 @@ var named = map[sym]Key{
 }
 
 // key returns the meaning of a key, which is KeyText for those that type text.
-func (s sym) key() Key {
+func (s keysym) key() Key {
 	if s >= firstFunctionKey && s < firstFunctionKey+12 {
 		return KeyF1 + Key(s-firstFunctionKey)
 	}
-	return named[s]
+	return keysymKeys[s]
 }
 
-// pages has the character sets of pre-Unicode keysyms that layouts still use. The last byte is
+// charsetPages has the character sets of pre-Unicode keysyms that layouts still use. The last byte is
 // a character, and the one before it identifies the set.
-var pages = map[sym]*charmap.Charmap{
+var charsetPages = map[keysym]*charmap.Charmap{
 	0x01: charmap.ISO8859_2, 0x02: charmap.ISO8859_3, 0x03: charmap.ISO8859_4, 0x05: charmap.ISO8859_6,
 	0x0c: charmap.ISO8859_8, 0x0d: charmap.Windows874, 0x13: charmap.ISO8859_15,
 }
@@ -365,7 +365,7 @@ var pages = map[sym]*charmap.Charmap{
 // alphabets has the other sets: the first keysym, and its character and those
 // of the following ones; a space means none.
 var alphabets = []struct {
-	first sym
+	first keysym
 	text  string
 }{
 	{0x06a1, "ђѓёєѕіїјљњћќґўџ№ЂЃЁЄЅІЇЈЉЊЋЌҐЎЏюабцдефгхийклмнопярстужвьызшэщчъЮАБЦДЕФГХИЙКЛМНОПЯРСТУЖВЬЫЗШЭЩЧЪ"}, // Cyrillic
@@ -375,7 +375,7 @@ var alphabets = []struct {
 }
 
 // rune returns the character that a key types, or 0 for none.
-func (s sym) rune() rune {
+func (s keysym) rune() rune {
 	var r rune
 	switch {
 	case s >= 0x20 && s <= 0x7e || s >= 0xa0 && s <= 0xff: // Latin-1
@@ -397,8 +397,8 @@ func (s sym) rune() rune {
 	return 0
 }
 
-func (s sym) alphabet() rune {
-	if p := pages[s>>8]; p != nil && s&0xff >= 0xa0 {
+func (s keysym) alphabet() rune {
+	if p := charsetPages[s>>8]; p != nil && s&0xff >= 0xa0 {
 		if r := p.DecodeByte(byte(s)); r != utf8.RuneError {
 			return r
 		}

@@ -147,9 +147,9 @@ func (f format) decode(img *image.RGBA, part image.Rectangle, data []byte) error
 	return nil
 }
 
-// put draws a picture into a pixmap at p, in strips that fit into one request. The request
+// drawPixmap draws a picture into a pixmap at p, in strips that fit into one request. The request
 // is built here because the library's own would allocate and copy every strip twice.
-func (d *x11) put(px xproto.Pixmap, p image.Point, pic *Picture) {
+func (d *x11) drawPixmap(px xproto.Pixmap, p image.Point, pic *Picture) {
 	const header, opcode = 24, 72
 	d.drawing.Lock()
 	defer d.drawing.Unlock()

@@ -33,7 +33,7 @@ func (d *x11) Monitors() []Monitor {
 	scale := d.settings.Load().scale
 	screen, areas := d.areas()
 	struts := d.struts(screen)
-	told := d.toldAreas()
+	told := d.reportedAreas()
 	for i := range areas {
 		areas[i].Work = workArea(areas[i].Area, struts)
 		if r := within(areas[i].Work, told); !r.Empty() {
@@ -180,7 +180,7 @@ func (d *x11) Active() int {
 		}
 	}
 	if p, err := xproto.QueryPointer(d.conn, d.root).Reply(); err == nil {
-		return max(0, slices.IndexFunc(list, func(m Monitor) bool { return at(p.RootX, p.RootY).In(m.Area) }))
+		return max(0, slices.IndexFunc(list, func(m Monitor) bool { return pointAt(p.RootX, p.RootY).In(m.Area) }))
 	}
 	return 0
 }

@@ -13,10 +13,10 @@ import (
 
 // settings are the desktop's settings for all programs.
 type settings struct {
-	scale    float32 // of screen and text combined, since desktops put both into Xft/DPI
-	dark     bool
-	contrast bool
-	still    bool // as little motion as possible
+	scale      float32 // of screen and text combined, since desktops put both into Xft/DPI
+	dark       bool
+	contrast   bool
+	lessMotion bool // as little motion as possible
 }
 
 // readSettings reads them again and reports whether they have changed. Only the
@@ -52,7 +52,7 @@ func (d *x11) readSettings() bool {
 	scheme, _ := x["Net/ColorScheme"].(string)
 	s.contrast = contrastTheme(theme)
 	animations, ok := x["Gtk/EnableAnimations"].(int32)
-	s.still = ok && animations == 0
+	s.lessMotion = ok && animations == 0
 	s.dark = darkTheme(theme) || scheme == "prefer-dark"
 
 	old := d.settings.Swap(s)
@@ -76,7 +76,7 @@ func (d *x11) HighContrast() bool {
 
 // LessMotion combines both of the desktop's settings for motion.
 func (d *x11) LessMotion() bool {
-	return d.portal.look.Load().still || d.settings.Load().still
+	return d.portal.look.Load().lessMotion || d.settings.Load().lessMotion
 }
 
 // scaleOf converts dots per inch to pixels per unit. It ignores implausible values,

@@ -28,33 +28,33 @@ func (d *x11) Kind() Kind {
 	switch {
 	case !d.xwayland:
 		return X11
-	case len(d.toldAreas()) == 0:
+	case len(d.reportedAreas()) == 0:
 		return XWaylandPanels
 	}
 	return XWayland
 }
 
-// restacked moves the cards above a window that was, or may have been, raised.
+// restackCards moves the cards above a window that was, or may have been, raised.
 // The compositor shows cards above all windows, whatever their order in X, but
 // clicks go to the topmost X window. Other programs' menus stay where they are.
 // It must be called on the events goroutine.
-func (d *x11) restacked(other xproto.Window, unmanaged bool) {
+func (d *x11) restackCards(other xproto.Window, unmanaged bool) {
 	if unmanaged || d.window(other) != nil {
 		return
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, w := range d.windows {
-		if c, ok := w.(*x11Card); ok && c.up.Load() {
+		if c, ok := w.(*x11Card); ok && c.shown.Load() {
 			xproto.ConfigureWindow(d.conn, c.id, xproto.ConfigWindowStackMode, []uint32{xproto.StackModeAbove})
 		}
 	}
 }
 
-// toldAreas returns the areas without panels as reported by a Wayland compositor, whose own
+// reportedAreas returns the areas without panels as reported by a Wayland compositor, whose own
 // panels have no X window that could reserve space: one for each monitor, or one for all. The
 // result is empty if the compositor does not report them.
-func (d *x11) toldAreas() []image.Rectangle {
+func (d *x11) reportedAreas() []image.Rectangle {
 	if !d.xwayland {
 		return nil
 	}

@@ -25,7 +25,7 @@ type x11Base struct {
 
 	mu     sync.Mutex    // guards requests for this window
 	pixmap atomic.Uint32 // its picture, 0 while it has none
-	up     atomic.Bool
+	shown  atomic.Bool
 	gone   bool
 	fault  error // reported by the server, until Sync; guarded by d.mu
 
@@ -45,12 +45,12 @@ type x11Options struct {
 
 // create creates a window that is not shown yet.
 func (d *x11) create(w x11Window, h FrameHandler, o x11Options) error {
-	if err := d.alive(); err != nil {
+	if err := d.errIfClosed(); err != nil {
 		return err
 	}
 	id, err := xproto.NewWindowId(d.conn)
 	if err != nil {
-		return d.lost(err)
+		return d.requestError(err)
 	}
 	b := w.base()
 	b.d, b.id, b.handler, b.compose = d, id, h, composer{rules: systemCompose}
@@ -69,7 +69,7 @@ func (d *x11) create(w x11Window, h FrameHandler, o x11Options) error {
 		[]uint32{o.background, 0, xproto.GravityNorthWest, unmanaged, o.events, uint32(d.colors)}).Check()
 	if err != nil {
 		d.forget(id)
-		return d.lost(err)
+		return d.requestError(err)
 	}
 	d.setText(id, xproto.AtomWmClass, xproto.AtomString, "wiebelt\x00Wiebelt\x00")
 	d.setNumbers(id, d.atoms.windowType, xproto.AtomAtom, uint32(o.kind))
@@ -101,13 +101,13 @@ func (b *x11Base) do(f func() error) error {
 	if b.gone {
 		return ErrClosed
 	}
-	if err := b.d.alive(); err != nil {
+	if err := b.d.errIfClosed(); err != nil {
 		return err
 	}
 	if err := f(); err != nil {
-		return b.d.lost(err)
+		return b.d.requestError(err)
 	}
-	return b.d.alive()
+	return b.d.errIfClosed()
 }
 
 // setTitle sets the window's title. b.mu must be held, or not needed yet.
@@ -131,7 +131,7 @@ func (b *x11Base) Sync() error {
 		return err
 	}
 	if _, err := xproto.GetInputFocus(b.d.conn).Reply(); err != nil {
-		return b.d.lost(err)
+		return b.d.requestError(err)
 	}
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()
@@ -161,15 +161,15 @@ func (b *x11Base) close(before func()) error {
 func (b *x11Base) event(ev xgb.Event) {
 	switch e := ev.(type) {
 	case xproto.MotionNotifyEvent:
-		b.handler.FramePointer(at(e.EventX, e.EventY))
+		b.handler.FramePointer(pointAt(e.EventX, e.EventY))
 	case xproto.EnterNotifyEvent:
-		b.handler.FramePointer(at(e.EventX, e.EventY))
+		b.handler.FramePointer(pointAt(e.EventX, e.EventY))
 	case xproto.LeaveNotifyEvent:
 		b.handler.FrameLeft()
 	case xproto.ButtonPressEvent:
-		b.button(at(e.EventX, e.EventY), e.Detail, e.State, true)
+		b.button(pointAt(e.EventX, e.EventY), e.Detail, e.State, true)
 	case xproto.ButtonReleaseEvent:
-		b.button(at(e.EventX, e.EventY), e.Detail, e.State, false)
+		b.button(pointAt(e.EventX, e.EventY), e.Detail, e.State, false)
 	case xproto.KeyPressEvent:
 		b.key(byte(e.Detail), e.State, true)
 	case xproto.KeyReleaseEvent:

@@ -35,8 +35,8 @@ type Part struct {
 	Text          string // the licence text and its notices
 }
 
-// numbers is part of every program: numbering plans, which are data.
-var numbers = Part{"libphonenumber", "metadata", "Apache-2.0", "The numbering plans. Copyright The Libphonenumber Authors, Apache License 2.0, whose text stands with other works.\n\n"}
+// numberingPlans is part of every program: numbering plans, which are data.
+var numberingPlans = Part{"libphonenumber", "metadata", "Apache-2.0", "The numbering plans. Copyright The Libphonenumber Authors, Apache License 2.0, whose text stands with other works.\n\n"}
 
 // fonts is the folder of a module that has licences of its own.
 const fonts = "theme/font"
@@ -48,7 +48,7 @@ func Parts(ctx context.Context, programs ...string) ([]Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := []Part{numbers}
+	all := []Part{numberingPlans}
 	for module, dirs := range folders {
 		name, version, _ := strings.Cut(module, "@")
 		p, err := read(name, version, dirs)

@@ -32,7 +32,7 @@ type pkg struct {
 
 	programs   []string
 	files      map[string][]byte            // files other than programs, by path
-	only       map[string]map[string][]byte // files of one kind only
+	kindFiles  map[string]map[string][]byte // files of one kind only
 	depends    map[string][]string          // by kind
 	recommends []string
 	scripts    map[string][]byte // by Debian's names
@@ -58,7 +58,7 @@ func Build(ctx context.Context, r release.Release) error {
 		if err != nil {
 			return err
 		}
-		p.files["/usr/share/doc/"+p.name+"/licences.txt.gz"] = compressed(bom.Texts(parts))
+		p.files["/usr/share/doc/"+p.name+"/licences.txt.gz"] = gzipBytes(bom.Texts(parts))
 		for kind := range kinds {
 			g.Go(func() error {
 				if err := p.write(ctx, r, kind); err != nil {
@@ -114,7 +114,7 @@ func (p *pkg) info(r release.Release, kind, stage string) (*nfpm.Info, error) {
 		add("/usr/bin/"+name, r.Program(name), "", 0o755)
 	}
 	own := maps.Clone(p.files)
-	maps.Copy(own, p.only[kind])
+	maps.Copy(own, p.kindFiles[kind])
 	folders := map[string]bool{}
 	for i, path := range slices.Sorted(maps.Keys(own)) {
 		source, what := filepath.Join(stage, fmt.Sprint(i)), ""

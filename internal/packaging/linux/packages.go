@@ -25,7 +25,7 @@ import (
 )
 
 //go:embed files
-var own embed.FS
+var packageFiles embed.FS
 
 // desktopPackage is the package of the program and the small one that phones run.
 func desktopPackage(r release.Release) (*pkg, error) {
@@ -35,10 +35,10 @@ func desktopPackage(r release.Release) (*pkg, error) {
 who has that number at the office's hub, one click away from the file.
 Receives calls from a phone on the same computer or from the office's
 relay, and delivers messages to the hub's message box.`}
-	if err := p.common(r, cli.Commands()); err != nil {
+	if err := p.addCommon(r, cli.Commands()); err != nil {
 		return nil, err
 	}
-	desktop, err := register.Files(register.Options{Exe: "/usr/bin/wiebelt", Links: "/usr/bin/wiebelt-ring"}, "/usr/share", "/etc/xdg")
+	desktop, err := register.Files(register.Options{Exe: "/usr/bin/wiebelt", LinkExe: "/usr/bin/wiebelt-ring"}, "/usr/share", "/etc/xdg")
 	if err != nil {
 		return nil, err
 	}
@@ -50,11 +50,11 @@ relay, and delivers messages to the hub's message box.`}
 			p.files["/usr/share/doc/wiebelt/examples/"+f.Path] = f.Body
 		}
 	}
-	p.files["/usr/share/man/man1/wiebelt-ring.1.gz"] = compressed([]byte(".so man1/wiebelt.1\n"))
-	if p.files["/usr/share/metainfo/nl.wiebelt.companion.metainfo.xml"], err = p.filled(r, "metainfo.xml"); err != nil {
+	p.files["/usr/share/man/man1/wiebelt-ring.1.gz"] = gzipBytes([]byte(".so man1/wiebelt.1\n"))
+	if p.files["/usr/share/metainfo/nl.wiebelt.companion.metainfo.xml"], err = p.fillTemplate(r, "metainfo.xml"); err != nil {
 		return nil, err
 	}
-	p.files["/usr/lib/systemd/user/wiebelt-deliver@.service"], err = p.filled(r, "wiebelt-deliver@.service")
+	p.files["/usr/lib/systemd/user/wiebelt-deliver@.service"], err = p.fillTemplate(r, "wiebelt-deliver@.service")
 	return p, err
 }
 
@@ -66,7 +66,7 @@ func relayPackage(r release.Release) (*pkg, error) {
 		description: `Listens to the telephone exchange for everybody in an office and gives
 each user of Wiebelt their own calls, so that the hub's secret is on one
 server only.`}
-	if err := p.common(r, command.Commands()); err != nil {
+	if err := p.addCommon(r, command.Commands()); err != nil {
 		return nil, err
 	}
 	unit, err := assets.Service.ReadFile("guide/service/wiebelt-relay.service")
@@ -76,51 +76,51 @@ server only.`}
 	_, body, _ := strings.Cut(string(unit), "\n[Unit]\n") // without the steps that the package takes
 	p.files["/usr/lib/systemd/system/wiebelt-relay.service"] = []byte("[Unit]\n" + strings.ReplaceAll(body, "/usr/local/bin/", "/usr/bin/"))
 	for _, script := range []string{"postinst", "prerm"} {
-		if p.scripts[script], err = p.filled(r, p.name+"."+script); err != nil {
+		if p.scripts[script], err = p.fillTemplate(r, p.name+"."+script); err != nil {
 			return nil, err
 		}
 	}
 	return p, nil
 }
 
-// common adds what both packages have: the files derived from their command lines, and
+// addCommon adds what both packages have: the files derived from their command lines, and
 // those that every package needs.
-func (p *pkg) common(r release.Release, commands any) error {
+func (p *pkg) addCommon(r release.Release, commands any) error {
 	program, err := commandline.Model(commands, p.name)
 	if err != nil {
 		return err
 	}
-	p.help(r, program)
-	copyright, err1 := p.filled(r, "copyright")
-	changelog, err2 := p.filled(r, "changelog")
-	overrides, err3 := p.filled(r, p.name+".overrides")
-	preinst, err4 := p.filled(r, "preinst")
-	postrm, err5 := p.filled(r, p.name+".postrm")
+	p.addHelp(r, program)
+	copyright, err1 := p.fillTemplate(r, "copyright")
+	changelog, err2 := p.fillTemplate(r, "changelog")
+	overrides, err3 := p.fillTemplate(r, p.name+".overrides")
+	preinst, err4 := p.fillTemplate(r, "preinst")
+	postrm, err5 := p.fillTemplate(r, p.name+".postrm")
 	doc := "/usr/share/doc/" + p.name
-	p.files[doc+"/copyright"], p.files[doc+"/changelog.gz"] = copyright, compressed(changelog)
-	p.only["deb"]["/usr/share/lintian/overrides/"+p.name] = overrides
+	p.files[doc+"/copyright"], p.files[doc+"/changelog.gz"] = copyright, gzipBytes(changelog)
+	p.kindFiles["deb"]["/usr/share/lintian/overrides/"+p.name] = overrides
 	p.scripts = map[string][]byte{"preinst": preinst, "postrm": postrm}
 	return errors.Join(err1, err2, err3, err4, err5)
 }
 
-// help adds man pages and completions.
-func (p *pkg) help(r release.Release, program *kong.Node) {
+// addHelp adds man pages and completions.
+func (p *pkg) addHelp(r release.Release, program *kong.Node) {
 	c := manual.Complete(program)
 	p.files = map[string][]byte{
-		"/usr/share/man/man1/" + p.name + ".1.gz":                  compressed(manual.Page(text.English, program, r.Version, r.Time)),
-		"/usr/share/man/nl/man1/" + p.name + ".1.gz":               compressed(manual.Page(text.Dutch, program, r.Version, r.Time)),
+		"/usr/share/man/man1/" + p.name + ".1.gz":                  gzipBytes(manual.Page(text.English, program, r.Version, r.Time)),
+		"/usr/share/man/nl/man1/" + p.name + ".1.gz":               gzipBytes(manual.Page(text.Dutch, program, r.Version, r.Time)),
 		"/usr/share/bash-completion/completions/" + p.name:         c.Bash,
 		"/usr/share/fish/vendor_completions.d/" + p.name + ".fish": c.Fish,
 	}
-	p.only = map[string]map[string][]byte{
+	p.kindFiles = map[string]map[string][]byte{
 		"deb": {"/usr/share/zsh/vendor-completions/_" + p.name: c.Zsh},
 		"rpm": {"/usr/share/zsh/site-functions/_" + p.name: c.Zsh},
 	}
 }
 
-// filled returns one of our own files with its template filled in.
-func (p *pkg) filled(r release.Release, name string) ([]byte, error) {
-	t, err := template.ParseFS(own, "files/"+name)
+// fillTemplate returns one of our own files with its template filled in.
+func (p *pkg) fillTemplate(r release.Release, name string) ([]byte, error) {
+	t, err := template.ParseFS(packageFiles, "files/"+name)
 	if err != nil {
 		return nil, err
 	}
@@ -129,8 +129,8 @@ func (p *pkg) filled(r release.Release, name string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// compressed compresses a file like gzip -9n.
-func compressed(b []byte) []byte {
+// gzipBytes compresses a file like gzip -9n.
+func gzipBytes(b []byte) []byte {
 	var out bytes.Buffer
 	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
 	if err == nil {

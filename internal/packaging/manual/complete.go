@@ -83,14 +83,14 @@ func Complete(program *kong.Node) Completions {
 	for _, path := range paths {
 		var names, nl, en []string
 		for _, w := range all[path] {
-			names, nl, en = append(names, w.name), append(nl, quoted(w.name+":"+w.dutch)), append(en, quoted(w.name+":"+w.english))
+			names, nl, en = append(names, w.name), append(nl, shellQuote(w.name+":"+w.dutch)), append(en, shellQuote(w.name+":"+w.english))
 			kind := "-a " + w.name
 			if flag, is := strings.CutPrefix(w.name, "--"); is {
 				kind = "-l " + flag
 			}
-			fmt.Fprintf(&fish, fishWord, name, function, path, kind, quoted(w.dutch), quoted(w.english))
+			fmt.Fprintf(&fish, fishWord, name, function, path, kind, shellQuote(w.dutch), shellQuote(w.english))
 		}
-		fmt.Fprintf(&bash, "    %q) words=%s ;;\n", path, quoted(strings.Join(names, " ")))
+		fmt.Fprintf(&bash, "    %q) words=%s ;;\n", path, shellQuote(strings.Join(names, " ")))
 		fmt.Fprintf(&zsh, "  %q) nl=(%s)\n    en=(%s) ;;\n", path, strings.Join(nl, " "), strings.Join(en, " "))
 	}
 	fmt.Fprintf(&bash, bashTail, name, function)
@@ -123,5 +123,5 @@ func meaning(name, path, part string) word {
 	return word{name, says(text.Dutch), says(text.English)}
 }
 
-// quoted quotes s as one word for a shell.
-func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+// shellQuote quotes s as one word for a shell.
+func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

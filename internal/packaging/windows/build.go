@@ -67,7 +67,7 @@ func (p *Product) Pack(ctx context.Context, r release.Release, signer *Signer) (
 		return "", err
 	}
 	queries := []string{made}
-	for _, q := range append(p.rows, p.versions()...) {
+	for _, q := range append(p.rows, p.versionStatements()...) {
 		queries = append(queries, "-q", q)
 	}
 	if err := tool(ctx, stage, "msibuild", queries...); err != nil {
@@ -95,12 +95,12 @@ func (p *Product) stage(ctx context.Context, r release.Release, signer *Signer, 
 		if err != nil {
 			return err
 		}
-		if files[name], err = versioned(b, p.Version); err != nil {
+		if files[name], err = setVersion(b, p.Version); err != nil {
 			return fmt.Errorf("%s: %w", program, err)
 		}
 	}
 	maps.Copy(files, p.content)
-	source, err := p.wxs()
+	source, err := p.renderSource()
 	if err != nil {
 		return err
 	}
@@ -122,8 +122,8 @@ func (p *Product) stage(ctx context.Context, r release.Release, signer *Signer, 
 	return nil
 }
 
-// wxs returns the source filled in for this version.
-func (p *Product) wxs() ([]byte, error) {
+// renderSource returns the source filled in for this version.
+func (p *Product) renderSource() ([]byte, error) {
 	t, err := template.New(p.source).Funcs(template.FuncMap{"quoted": html.EscapeString}).ParseFS(sources, "common.wxs", p.source)
 	if err != nil {
 		return nil, err
@@ -133,11 +133,11 @@ func (p *Product) wxs() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// versions returns the statements that make Windows Installer compare programs by version
+// versionStatements returns the statements that make Windows Installer compare programs by version
 // with installed ones; such files have no hash.
-func (p *Product) versions() (all []string) {
+func (p *Product) versionStatements() (all []string) {
 	for _, name := range slices.Sorted(maps.Keys(p.programs)) {
-		all = append(all, set("File", "File", name, "Version", p.Version+".0"), "DELETE FROM `MsiFileHash` WHERE `File_` = '"+name+"'")
+		all = append(all, updateCell("File", "File", name, "Version", p.Version+".0"), "DELETE FROM `MsiFileHash` WHERE `File_` = '"+name+"'")
 	}
 	return all
 }

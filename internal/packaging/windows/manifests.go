@@ -84,7 +84,7 @@ func (p *Product) describe(msi, address string) error {
 	}
 	fill := strings.NewReplacer("$product", "{"+p.ProductCode+"}", "$upgrade", "{"+p.UpgradeCode+"}", "$version", p.Version, "$file", p.File,
 		"$address", address, "$sum", fmt.Sprintf("%X", sha256.Sum256(b)), "$publisher", Publisher, "$name", p.Name,
-		"$dutch", p.says[text.Dutch], "$english", p.says[text.English])
+		"$dutch", p.descriptions[text.Dutch], "$english", p.descriptions[text.English])
 	if err := os.WriteFile(strings.TrimSuffix(msi, ".msi")+".intune.json", []byte(fill.Replace(intune)), 0o644); err != nil {
 		return err
 	}

@@ -43,61 +43,61 @@ type Product struct {
 	Publisher   string
 	Comment     string
 
-	says     map[text.Language]string
-	source   string            // the name of its .wxs
-	programs map[string]string // program by file name in the package
-	content  map[string][]byte // generated files
-	rows     []string          // statements for what wixl cannot express
-	Data     map[string]any    // for the source's template
+	descriptions map[text.Language]string
+	source       string            // the name of its .wxs
+	programs     map[string]string // program by file name in the package
+	content      map[string][]byte // generated files
+	rows         []string          // statements for what wixl cannot express
+	Data         map[string]any    // for the source's template
 }
 
-// id derives an identifier from a name, the same in every build.
-func id(name string) string {
+// guidFor derives an identifier from a name, the same in every build.
+func guidFor(name string) string {
 	return strings.ToUpper(uuid.NewSHA1(uuid.MustParse(wiebeltUpgrades), []byte(name)).String())
 }
 
-func product(name, file, upgrades, version string, says map[text.Language]string) *Product {
-	return &Product{says: says, Name: name, File: file + "-" + version + "-x64.msi", Version: version, Publisher: Publisher, UpgradeCode: upgrades,
-		ProductCode: id(name + " " + version), Comment: "Wie belt? / Who is calling?", source: file + ".wxs", content: map[string][]byte{"licences": nil}}
+func newProduct(name, file, upgrades, version string, says map[text.Language]string) *Product {
+	return &Product{descriptions: says, Name: name, File: file + "-" + version + "-x64.msi", Version: version, Publisher: Publisher, UpgradeCode: upgrades,
+		ProductCode: guidFor(name + " " + version), Comment: "Wie belt? / Who is calling?", source: file + ".wxs", content: map[string][]byte{"licences": nil}}
 }
 
 // Guid identifies a component shared by all versions: its content stays when an
 // older version is removed.
-func (p *Product) Guid(component string) string { return id(p.Name + "/" + component) }
+func (p *Product) Guid(component string) string { return guidFor(p.Name + "/" + component) }
 
 // VersionGuid identifies a component of this version only.
 func (p *Product) VersionGuid(component string) string {
-	return id(p.Name + "/" + component + "/" + p.Version)
+	return guidFor(p.Name + "/" + component + "/" + p.Version)
 }
 
 // Wiebelt returns the package with all programs of a workplace.
 func Wiebelt(version string) *Product {
-	p := product("Wiebelt", "wiebelt", wiebeltUpgrades, version, map[text.Language]string{
+	p := newProduct("Wiebelt", "wiebelt", wiebeltUpgrades, version, map[text.Language]string{
 		text.Dutch: "Toont wie er belt voordat u opneemt", text.English: "Shows who is calling before you answer"})
 	p.programs = map[string]string{"wiebelt.exe": "wiebelt.exe", "wiebeltw.exe": "wiebeltw.exe", "wiebelt_ringw.exe": "wiebelt-ringw.exe"}
 	p.content["complete"] = []byte(version + "\r\n")
-	scheme, autostart := registered()
-	policies := p.templates()
+	scheme, autostart := registrationValues()
+	policies := p.addTemplates()
 	components := []string{"Programs", "ProgramW", "Complete", "StartMenu", "Policy", "Scheme", "Autostart", "Events"}
 	remembered := []string{"INSTALLDIR", policyFile}
-	for _, k := range kept {
+	for _, k := range keptProperties {
 		components, remembered = append(components, "Keep_"+k.Property), append(remembered, k.Property)
 	}
 	for _, t := range policies {
 		components = append(components, t.ID)
 	}
-	p.Data = map[string]any{"SetupKey": setupKey, "Complete": installed.Complete, "Scheme": scheme, "Autostart": autostart, "Templates": policies,
-		"EventKey": eventlog.SourceKey + eventlog.Source, "EventFile": "#%" + eventlog.MessageFile, "Kept": kept, "Searched": append(remembered, "VERSION"), "Components": components}
+	p.Data = map[string]any{"SetupKey": setupKey, "Complete": installed.CompleteMarker, "Scheme": scheme, "Autostart": autostart, "Templates": policies,
+		"EventKey": eventlog.SourceKey + eventlog.Source, "EventFile": "#%" + eventlog.MessageFile, "Kept": keptProperties, "Searched": append(remembered, "VERSION"), "Components": components}
 	p.rows = append(wiebeltRows(policies), upgradeRows...)
 	for i, property := range remembered {
-		p.rows = append(p.rows, remember(i, property)...)
+		p.rows = append(p.rows, restoreAnswer(i, property)...)
 	}
 	return p
 }
 
 // Relay returns the package with the relay as a service.
 func Relay(version string) *Product {
-	p := product("Wiebelt Relay", "wiebelt-relay", relayUpgrades, version, map[text.Language]string{
+	p := newProduct("Wiebelt Relay", "wiebelt-relay", relayUpgrades, version, map[text.Language]string{
 		text.Dutch: "Geeft elke gebruiker van een kantoor de eigen oproepen", text.English: "Gives each user of an office their own calls"})
 	p.programs = map[string]string{"wiebelt_relay.exe": "wiebelt-relay.exe"}
 	p.Data = map[string]any{"Service": eventlog.RelaySource, "EventKey": eventlog.SourceKey + eventlog.RelaySource, "EventFile": "#%" + eventlog.MessageFile,
@@ -106,11 +106,11 @@ func Relay(version string) *Product {
 	return p
 }
 
-// registered returns the registry values that "wiebelt register" writes, with
+// registrationValues returns the registry values that "wiebelt register" writes, with
 // the installer's paths: links go through the small program, which phones find
 // there in every version.
-func registered() (scheme, autostart []register.Value) {
-	for _, v := range register.Values(register.Options{Exe: "[#wiebeltw.exe]", Links: "[INSTALLDIR]wiebelt-ringw.exe"}) {
+func registrationValues() (scheme, autostart []register.Value) {
+	for _, v := range register.Values(register.Options{Exe: "[#wiebeltw.exe]", LinkExe: "[INSTALLDIR]wiebelt-ringw.exe"}) {
 		if strings.HasSuffix(v.Path, `\Run`) {
 			autostart = append(autostart, v)
 		} else {
@@ -123,8 +123,8 @@ func registered() (scheme, autostart []register.Value) {
 // policyTemplate is a file for the group policy editor.
 type policyTemplate struct{ ID, File, Folder, Name string }
 
-// templates adds the policy templates to the package.
-func (p *Product) templates() (all []policyTemplate) {
+// addTemplates adds the policy templates to the package.
+func (p *Product) addTemplates() (all []policyTemplate) {
 	for _, f := range templates.Files() {
 		folder, name := path.Split(f.Path)
 		if ext := path.Ext(name); ext != ".admx" && ext != ".adml" {
@@ -141,5 +141,5 @@ func (p *Product) templates() (all []policyTemplate) {
 // packageCode identifies the package's exact bytes.
 func packageCode(content []byte) string {
 	sum := sha256.Sum256(content)
-	return "{" + id(string(sum[:])) + "}"
+	return "{" + guidFor(string(sum[:])) + "}"
 }

@@ -17,11 +17,11 @@ type answer struct{ Property, Key, Name string }
 
 const policyFile = "POLICY_FILE"
 
-// kept lists these properties. None is a secret: the installer logs properties.
-var kept = func() []answer {
+// keptProperties lists these properties. None is a secret: the installer logs properties.
+var keptProperties = func() []answer {
 	all := []answer{{Property: "AUTOSTART"}, {Property: "POLICY_TEMPLATES"}}
 	for _, key := range []string{"hub.base_url", "hub.hub_url", "hub.client_id", "hub.organisation_code", "hub.secret_store", "relay.url", "relay.fingerprint"} {
-		e, _ := settings.Of(key)
+		e, _ := settings.EntryOf(key)
 		all = append(all, answer{strings.ToUpper(strings.ReplaceAll(key, ".", "_")), settings.PolicyKey + `\` + e.Group(), e.Name()})
 	}
 	return all
@@ -51,8 +51,8 @@ func insert(table string, columns string, values ...any) string {
 	return fmt.Sprintf("INSERT INTO `%s` (`%s`) VALUES (%s)", table, strings.ReplaceAll(columns, " ", "`, `"), strings.Join(all, ", "))
 }
 
-// set updates a column of one row.
-func set(table, key, of, column, value string) string {
+// updateCell updates a column of one row.
+func updateCell(table, key, of, column, value string) string {
 	return fmt.Sprintf("UPDATE `%s` SET `%s` = '%s' WHERE `%s` = '%s'", table, column, value, key, of)
 }
 
@@ -64,15 +64,15 @@ func action(name, when string, at int) string {
 	return insert("InstallExecuteSequence", "Action Condition Sequence", name, when, at)
 }
 
-// custom adds an action of our own.
-func custom(name string, kind int, source, target, when string, at int) []string {
+// customAction adds an action of our own.
+func customAction(name string, kind int, source, target, when string, at int) []string {
 	return []string{insert("CustomAction", "Action Type Source Target", name, kind, source, target), action(name, when, at)}
 }
 
-// remember uses an answer of the previous installation unless there is a new one. The
+// restoreAnswer uses an answer of the previous installation unless there is a new one. The
 // search stores it in a property of its own, since it would overwrite the new one.
-func remember(i int, property string) []string {
-	return custom("Take_"+property, setsProperty, property, "[WAS_"+property+"]", "WAS_"+property+" AND NOT "+property, 51+i)
+func restoreAnswer(i int, property string) []string {
+	return customAction("Take_"+property, setsProperty, property, "[WAS_"+property+"]", "WAS_"+property+" AND NOT "+property, 51+i)
 }
 
 // upgradeRows install the new version beside the old one before removing that, all in one
@@ -82,26 +82,28 @@ var upgradeRows = []string{
 	action("RemoveExistingProducts", "", 6550),
 	// Only the elevated part of the installer searches: a folder already set by the user's
 	// part would be taken for an answer.
-	before("AppSearch"), before("LaunchConditions"), before("FindRelatedProducts"), before("ValidateProductID"),
-	before("CostInitialize"), before("FileCost"), before("CostFinalize"), before("MigrateFeatureStates"),
+	removeEarlyAction("AppSearch"), removeEarlyAction("LaunchConditions"), removeEarlyAction("FindRelatedProducts"),
+	removeEarlyAction("ValidateProductID"),
+	removeEarlyAction("CostInitialize"), removeEarlyAction("FileCost"), removeEarlyAction("CostFinalize"),
+	removeEarlyAction("MigrateFeatureStates"),
 }
 
-// before removes an action from what the user's part does before the elevated one.
-func before(action string) string {
+// removeEarlyAction removes an action from what the user's part does before the elevated one.
+func removeEarlyAction(action string) string {
 	return "DELETE FROM `InstallUISequence` WHERE `Action` = '" + action + "'"
 }
 
-// stays is the condition that no newer version has taken over: when one does, Windows tells
+// notUpgraded is the condition that no newer version has taken over: when one does, Windows tells
 // the version it removes, and the newer one has already stored its number in the registry.
-const stays = "NOT UPGRADINGPRODUCTCODE AND (NOT WAS_VERSION OR WAS_VERSION=ProductVersion)"
+const notUpgraded = "NOT UPGRADINGPRODUCTCODE AND (NOT WAS_VERSION OR WAS_VERSION=ProductVersion)"
 
 func wiebeltRows(policies []policyTemplate) []string {
 	all := []string{
 		// The files of an older version stay while sessions are running them; the next
 		// installation, repair or removal that finds them unused deletes them.
-		set("InstallExecuteSequence", "Action", "RemoveFiles", "Condition", stays),
-		when("Policy", policyFile),
-		when("Autostart", `NOT (AUTOSTART="0")`),
+		updateCell("InstallExecuteSequence", "Action", "RemoveFiles", "Condition", notUpgraded),
+		setCondition("Policy", policyFile),
+		setCondition("Autostart", `NOT (AUTOSTART="0")`),
 		// The search path, so that terminals find the command.
 		"CREATE TABLE `Environment` (`Environment` CHAR(72) NOT NULL, `Name` CHAR(255) NOT NULL LOCALIZABLE, `Value` CHAR(255) LOCALIZABLE, `Component_` CHAR(72) NOT NULL PRIMARY KEY `Environment`)",
 		insert("Environment", "Environment Name Value Component_", "Path", "=-*PATH", "[~];[INSTALLDIR]", "Programs"),
@@ -121,28 +123,29 @@ func wiebeltRows(policies []policyTemplate) []string {
 	for i, name := range []string{"wiebelt.exe", "wiebelt-ringw.exe", "wiebelt*.exe.new", ".wiebelt*.exe.*.tmp"} {
 		all = append(all, insert("RemoveFile", "FileKey Component_ FileName DirProperty InstallMode", fmt.Sprint("Placed", i), "Programs", name, "INSTALLDIR", 2))
 	}
-	for _, k := range kept {
-		all = append(all, when("Keep_"+k.Property, k.Property))
+	for _, k := range keptProperties {
+		all = append(all, setCondition("Keep_"+k.Property, k.Property))
 	}
 	for _, t := range policies {
-		all = append(all, when(t.ID, `POLICY_TEMPLATES="1"`))
+		all = append(all, setCondition(t.ID, `POLICY_TEMPLATES="1"`))
 	}
-	all = append(all, custom("EndAll", runsFile|anyResult|asSystem, "wiebeltw.exe", "sweep --end", `REMOVE="ALL" AND `+stays, 3450)...)
+	all = append(all, customAction("EndAll", runsFile|anyResult|asSystem, "wiebeltw.exe", "sweep --end",
+		`REMOVE="ALL" AND `+notUpgraded, 3450)...)
 	// The small programs are installed after the version, and removed if a first
 	// installation fails: those of a newer version also start an older one.
-	all = append(all, custom("Unplace", runsInFolder|anyResult|asSystem|atRollback, "INSTALLDIR", "[System64Folder]cmd.exe /c del wiebelt.exe* wiebelt-ringw.exe*", "NOT Installed AND NOT OLDERFOUND", 4004)...)
-	all = append(all, custom("Place", runsFile|asSystem, "wiebeltw.exe", "sweep --place", "NOT REMOVE", 4005)...)
-	return append(all, custom("Sweep", runsFile|anyResult|asSystem|atCommit, "wiebeltw.exe", "sweep", "NOT REMOVE", 4010)...)
+	all = append(all, customAction("Unplace", runsInFolder|anyResult|asSystem|atRollback, "INSTALLDIR", "[System64Folder]cmd.exe /c del wiebelt.exe* wiebelt-ringw.exe*", "NOT Installed AND NOT OLDERFOUND", 4004)...)
+	all = append(all, customAction("Place", runsFile|asSystem, "wiebeltw.exe", "sweep --place", "NOT REMOVE", 4005)...)
+	return append(all, customAction("Sweep", runsFile|anyResult|asSystem|atCommit, "wiebeltw.exe", "sweep", "NOT REMOVE", 4010)...)
 }
 
-// when sets the condition for installing a component.
-func when(component, condition string) string {
-	return set("Component", "Component", component, "Condition", condition)
+// setCondition sets the condition for installing a component.
+func setCondition(component, condition string) string {
+	return updateCell("Component", "Component", component, "Condition", condition)
 }
 
 // relayRows restart the service after a failure, and after an upgrade if it had been set
 // up; if the relay lacks something then, it says so in the application log.
 func relayRows() []string {
-	all := custom("Recovers", runsFile|anyResult|asSystem, "wiebelt_relay.exe", "service install", "NOT REMOVE", 5810)
-	return append(all, custom("Starts", runsInFolder|anyResult|asSystem, "INSTALLDIR", "[SystemFolder]sc.exe start "+eventlog.RelaySource, "OLDERFOUND", 5950)...)
+	all := customAction("Recovers", runsFile|anyResult|asSystem, "wiebelt_relay.exe", "service install", "NOT REMOVE", 5810)
+	return append(all, customAction("Starts", runsInFolder|anyResult|asSystem, "INSTALLDIR", "[SystemFolder]sc.exe start "+eventlog.RelaySource, "OLDERFOUND", 5950)...)
 }

@@ -118,7 +118,7 @@ func TestProperties(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b, err = versioned(b, "10.20.30"); err != nil {
+	if b, err = setVersion(b, "10.20.30"); err != nil {
 		t.Fatal(err)
 	}
 	after, err := winres.LoadFromEXE(bytes.NewReader(b))
@@ -153,7 +153,7 @@ func testTables(t *testing.T, r release.Release) {
 	}
 	has(msi, "Property", "UpgradeCode|{"+wiebeltUpgrades+"}", "ProductVersion|1.2.3", "ALLUSERS|1", "MSIRESTARTMANAGERCONTROL|Disable", "REBOOT|ReallySuppress")
 	has(msi, "Upgrade", "{"+wiebeltUpgrades+"}|0.0.0|1.2.3||256||OLDERFOUND", "{"+wiebeltUpgrades+"}|1.2.3|||2||NEWERFOUND")
-	has(msi, "InstallExecuteSequence", "RemoveExistingProducts||6550", "InstallExecute||6500", "InstallFinalize||6600", "RemoveFiles|"+stays+"|3500")
+	has(msi, "InstallExecuteSequence", "RemoveExistingProducts||6550", "InstallExecute||6500", "InstallFinalize||6600", "RemoveFiles|"+notUpgraded+"|3500")
 	has(msi, "InstallExecuteSequence", "InstallFiles||4000", "Place|NOT REMOVE|4005")
 	has(msi, "CustomAction", "Place|3090|wiebeltw.exe|sweep --place|")
 	has(msi, "LaunchCondition", "NOT NEWERFOUND|Op deze computer staat al een nieuwere versie van Wiebelt. Verwijder die eerst. / A newer version of Wiebelt is on this computer. Remove it first.")
@@ -182,13 +182,13 @@ func testTables(t *testing.T, r release.Release) {
 	if a.ProductCode == b.ProductCode || a.Guid("Programs") != b.Guid("Programs") || a.VersionGuid("ProgramW") == b.VersionGuid("ProgramW") || a.Guid("Programs") == a.Guid("Events") {
 		t.Error("the identifiers of two versions")
 	}
-	for _, k := range kept {
+	for _, k := range keptProperties {
 		if strings.Contains(strings.TrimSuffix(k.Property, "SECRET_STORE"), "SECRET") {
 			t.Errorf("%s would stand in a log", k.Property)
 		}
 	}
 	// A policy with the hub's address also decides where the secret is kept.
-	if !slices.Contains(kept, answer{"HUB_SECRET_STORE", settings.PolicyKey + `\hub`, "secret_store"}) {
+	if !slices.Contains(keptProperties, answer{"HUB_SECRET_STORE", settings.PolicyKey + `\hub`, "secret_store"}) {
 		t.Error("nothing says where the secret is kept")
 	}
 }

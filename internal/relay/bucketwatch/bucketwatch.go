@@ -65,7 +65,7 @@ func (w *Watch) Loaded(e jetstream.KeyValueEntry) (loaded bool, err error) {
 		w.seen = e.Revision()
 	} else {
 		var now State
-		now, err = Ask(w.ctx, w.bucket)
+		now, err = QueryState(w.ctx, w.bucket)
 		w.newest = now.Newest
 	}
 	return err == nil && w.seen >= w.newest, err
@@ -73,13 +73,13 @@ func (w *Watch) Loaded(e jetstream.KeyValueEntry) (loaded bool, err error) {
 
 // State is a bucket's state according to its leader.
 type State struct {
-	Newest uint64        // revision
-	Ahead  time.Duration // of that server's clock
-	Full   bool          // seven eighths of its limit are taken
+	Newest     uint64        // revision
+	ClockAhead time.Duration // of that server's clock
+	Full       bool          // seven eighths of its limit are taken
 }
 
-// Ask asks for a bucket's state. It fails if there is no leader.
-func Ask(ctx context.Context, bucket jetstream.KeyValue) (State, error) {
+// QueryState asks for a bucket's state. It fails if there is no leader.
+func QueryState(ctx context.Context, bucket jetstream.KeyValue) (State, error) {
 	ctx, cancel := context.WithTimeout(ctx, beginTime)
 	defer cancel()
 	s, err := bucket.Status(ctx)

@@ -68,10 +68,10 @@ func Open(ctx context.Context, js jetstream.JetStream, replicas int) (*Bucket, e
 	return &Bucket{kv: kv}, nil
 }
 
-// Take stores reports on one call, in order. If two relays report at the same time, the
+// Store stores reports on one call, in order. If two relays report at the same time, the
 // second builds on what the first wrote, whatever their clocks say: a report carries the
 // time at which its relay received it.
-func (b *Bucket) Take(ctx context.Context, all ...Report) error {
+func (b *Bucket) Store(ctx context.Context, all ...Report) error {
 	key := Key(all[0].Clean().ID)
 	for {
 		r, revision, err := b.get(ctx, key)

@@ -33,17 +33,17 @@ type Feed struct {
 	Hooks
 
 	now         func() time.Time // time.Now, except in tests
-	since       time.Time
+	startedAt   time.Time
 	inbox       string // where the server reports that nobody is subscribed
 	undelivered chan *nats.Msg
 
 	// Owned by Run's goroutine.
-	epoch      jetstream.KeyValueEntry
-	began      int64 // from the epoch
-	seq        uint64
-	ahead      time.Duration // of the server's clock
-	healthyAt  time.Time     // when the bucket was last found healthy
-	incomplete bool          // the last check found less in the bucket than is known
+	epoch       jetstream.KeyValueEntry
+	epochMillis int64 // from the epoch
+	seq         uint64
+	ahead       time.Duration // of the server's clock
+	healthyAt   time.Time     // when the bucket was last found healthy
+	incomplete  bool          // the last check found less in the bucket than is known
 	view
 	previous view // of the last watch that loaded everything
 
@@ -52,19 +52,19 @@ type Feed struct {
 
 // questions are users' requests for their current calls.
 type questions struct {
-	asked    chan *nats.Msg
+	requests chan *nats.Msg
 	answered map[wire.User]int // number of answers since the last check; owned by Run's goroutine
 }
 
 // Hooks are the relay's callbacks. They are optional, must be set before Run, and are
 // called from Run's goroutine.
 type Hooks struct {
-	Seen   func(Record)           // called with every record
-	Loaded func()                 // called each time everything in the bucket is known
-	Name   func(wire.User) string // returns the name colleagues see
-	// Missed is called for a call that ended without the user answering it, and whose end
+	OnRecord    func(Record)           // called with every record
+	OnLoaded    func()                 // called each time everything in the bucket is known
+	DisplayName func(wire.User) string // returns the name colleagues see
+	// OnMissed is called for a call that ended without the user answering it, and whose end
 	// reached none of their computers.
-	Missed func(u wire.User, c wire.Call, over time.Time)
+	OnMissed func(u wire.User, c wire.Call, over time.Time)
 }
 
 // view is the known state of the bucket.
@@ -81,13 +81,14 @@ type entry struct {
 	seen     time.Time // first
 }
 
-// asking is how many requests may wait; users retry the others.
-const asking = 4096
+// maxPendingRequests is how many requests may wait; users retry the others.
+const maxPendingRequests = 4096
 
 // NewFeed returns the feed of the relay with the given name.
 func NewFeed(b *Bucket, c *nats.Conn, site wire.Site, relay string, log *slog.Logger) *Feed {
-	return &Feed{bucket: b, conn: c, site: site, relay: relay, log: log, questions: questions{make(chan *nats.Msg, asking), map[wire.User]int{}},
-		now: time.Now, since: time.Now(), inbox: nats.NewInbox(), Hooks: Hooks{Loaded: func() {}}, undelivered: make(chan *nats.Msg, asking)}
+	return &Feed{bucket: b, conn: c, site: site, relay: relay, log: log, questions: questions{make(chan *nats.Msg, maxPendingRequests), map[wire.User]int{}},
+		now: time.Now, startedAt: time.Now(), inbox: nats.NewInbox(), Hooks: Hooks{OnLoaded: func() {}},
+		undelivered: make(chan *nats.Msg, maxPendingRequests)}
 }
 
 // How often the feed checks for ended calls and whether it still receives everything.
@@ -101,8 +102,8 @@ const (
 
 var errBehind = errors.New("the bucket of calls is not heard any more")
 
-// ErrEpoch reports that the bucket has lost its contents and must be reopened.
-var ErrEpoch = errors.New("the bucket of calls has lost what it knew")
+// ErrContentsLost reports that the bucket has lost its contents and must be reopened.
+var ErrContentsLost = errors.New("the bucket of calls has lost what it knew")
 
 // Run publishes until ctx ends or the bucket can no longer be read; it may then be
 // called again. It restarts a watch that no longer receives everything, for instance
@@ -116,7 +117,7 @@ func (f *Feed) Run(ctx context.Context) error {
 	defer func() { _ = nobody.Unsubscribe() }()
 	for {
 		err := f.watch(ctx)
-		if ctx.Err() != nil || errors.Is(err, ErrEpoch) || err != errBehind && time.Since(f.healthyAt) > electionTime {
+		if ctx.Err() != nil || errors.Is(err, ErrContentsLost) || err != errBehind && time.Since(f.healthyAt) > electionTime {
 			return err
 		}
 		if err := wake.Pause(ctx, watchPause); err != nil {
@@ -132,7 +133,7 @@ func (f *Feed) watch(ctx context.Context) error {
 	var maintaining sync.WaitGroup
 	defer maintaining.Wait()
 	defer stop()
-	now, err := bucketwatch.Ask(ctx, f.bucket.kv)
+	now, err := bucketwatch.QueryState(ctx, f.bucket.kv)
 	if err != nil {
 		return err
 	}
@@ -141,7 +142,8 @@ func (f *Feed) watch(ctx context.Context) error {
 		return err
 	}
 	defer f.stopping.Go(func() { _ = watch.Stop() }) // Stop asks a server that may be gone
-	f.epoch, f.seq, f.ahead, f.incomplete, f.view = nil, 0, now.Ahead, false, view{map[string]entry{}, map[wire.User]map[string]time.Time{}}
+	f.epoch, f.seq, f.ahead, f.incomplete, f.view = nil, 0, now.ClockAhead, false, view{map[string]entry{},
+		map[wire.User]map[string]time.Time{}}
 	jobs, checks := make(chan job), make(chan check)
 	began, loaded, lastSeq := time.Now(), false, uint64(0)
 	tick := time.Tick(checkEvery)
@@ -168,20 +170,20 @@ func (f *Feed) watch(ctx context.Context) error {
 			f.healthyAt = time.Now()
 			f.publishAll()
 			maintaining.Go(func() { f.maintain(ctx, jobs, checks) })
-			sub, err := f.conn.ChanQueueSubscribe(f.site.OfAll(wire.Now), "relays", f.asked)
+			sub, err := f.conn.ChanQueueSubscribe(f.site.AllUsersSubject(wire.TopicCurrentCalls), "relays", f.requests)
 			if err != nil {
 				return err
 			}
 			defer func() { _ = sub.Unsubscribe() }()
-			f.Loaded()
-		case m := <-f.asked:
+			f.OnLoaded()
+		case m := <-f.requests:
 			f.answer(m)
 		case m := <-f.undelivered:
-			f.takeUndelivered(m)
+			f.handleUndelivered(m)
 		case <-tick:
 			clear(f.answered)
 			if !loaded && time.Since(began) > electionTime {
-				return ErrEpoch
+				return ErrContentsLost
 			}
 			select {
 			case jobs <- job{f.expired(f.now()), f.epoch, f.seq}:
@@ -219,7 +221,7 @@ type job struct {
 
 // check is the result of checking the bucket.
 type check struct {
-	now   bucketwatch.State
+	state bucketwatch.State
 	known uint64
 	err   error
 }
@@ -230,15 +232,15 @@ func (f *Feed) verify(c check, lastSeq uint64) error {
 	switch {
 	case c.err != nil:
 		return c.err
-	case f.epoch == nil, c.now.Newest < c.known && f.incomplete:
-		return ErrEpoch
-	case c.now.Newest < c.known: // or this is from a former leader that was cut off
+	case f.epoch == nil, c.state.Newest < c.known && f.incomplete:
+		return ErrContentsLost
+	case c.state.Newest < c.known: // or this is from a former leader that was cut off
 		f.incomplete = true
 		return nil
-	case c.now.Newest > f.seq && f.seq == lastSeq:
+	case c.state.Newest > f.seq && f.seq == lastSeq:
 		return errBehind
 	}
-	f.healthyAt, f.ahead, f.incomplete = time.Now(), c.now.Ahead, false
+	f.healthyAt, f.ahead, f.incomplete = time.Now(), c.state.ClockAhead, false
 	return nil
 }
 
@@ -253,7 +255,7 @@ func (f *Feed) maintain(ctx context.Context, jobs <-chan job, checks chan<- chec
 		case j = <-jobs:
 			f.bucket.purge(ctx, j.expired, j.epoch)
 		}
-		now, err := bucketwatch.Ask(ctx, f.bucket.kv)
+		now, err := bucketwatch.QueryState(ctx, f.bucket.kv)
 		if err == nil {
 			since = time.Now()
 			f.bucket.full.Store(now.Full)
@@ -285,7 +287,7 @@ func (f *Feed) publishAll() {
 	now, missed := f.now(), map[string]wire.User{}
 	for key, c := range f.calls {
 		for u, l := range c.record.Legs {
-			if reply := f.undeliveredSubject(u, key, f.previous.calls[key].record, c.record); reply != "" && !l.At.Before(f.since) {
+			if reply := f.undeliveredSubject(u, key, f.previous.calls[key].record, c.record); reply != "" && !l.At.Before(f.startedAt) {
 				missed[reply] = u
 			}
 		}
@@ -313,13 +315,13 @@ func (f *Feed) apply(e jetstream.KeyValueEntry, publish bool) {
 		if f.epoch = e; e.Operation() != jetstream.KeyValuePut {
 			f.epoch = nil
 		}
-		f.began, _ = strconv.ParseInt(string(e.Value()), 10, 64)
+		f.epochMillis, _ = strconv.ParseInt(string(e.Value()), 10, 64)
 		return
 	}
 	key, now := e.Key(), f.now()
 	since := now.Add(-max(0, time.Since(e.Created().Add(-f.ahead))))
 	before := f.calls[key].record
-	after := f.read(e, now)
+	after := f.updateEntry(e, now)
 	newest := after.newest()
 	for u, l := range after.Legs {
 		if f.byUser[u] == nil {
@@ -348,20 +350,20 @@ func (f *Feed) apply(e jetstream.KeyValueEntry, publish bool) {
 	}
 }
 
-// maxHeard limits the calls considered for a user's snapshot, which holds fewer: an exchange
+// maxUserCalls limits the calls considered for a user's snapshot, which holds fewer: an exchange
 // that floods one phone must not delay what is published to all others.
-const maxHeard = 4 * wire.MaxCalls
+const maxUserCalls = 4 * wire.MaxCalls
 
 // makeRoom drops a call from a user's list if there are too many. A change of that call
 // brings it back.
 func (f *Feed) makeRoom(u wire.User) {
-	if len(f.byUser[u]) <= maxHeard {
+	if len(f.byUser[u]) <= maxUserCalls {
 		return
 	}
 	var out string
 	var least wire.Call
 	for key := range f.byUser[u] {
-		c, told := f.calls[key].record.For(u)
+		c, told := f.calls[key].record.ForUser(u)
 		if !told { // no snapshot has it
 			out = key
 			break
@@ -373,8 +375,8 @@ func (f *Feed) makeRoom(u wire.User) {
 	delete(f.byUser[u], out)
 }
 
-// read stores the bucket's current value of a call.
-func (f *Feed) read(e jetstream.KeyValueEntry, now time.Time) (r Record) {
+// updateEntry stores the bucket's current value of a call.
+func (f *Feed) updateEntry(e jetstream.KeyValueEntry, now time.Time) (r Record) {
 	delete(f.calls, e.Key())
 	if e.Operation() != jetstream.KeyValuePut {
 		return r
@@ -387,8 +389,8 @@ func (f *Feed) read(e jetstream.KeyValueEntry, now time.Time) (r Record) {
 		now = previous.seen
 	}
 	f.calls[e.Key()] = entry{r, e.Revision(), now}
-	if f.Seen != nil {
-		f.Seen(r)
+	if f.OnRecord != nil {
+		f.OnRecord(r)
 	}
 	return r
 }
@@ -396,13 +398,14 @@ func (f *Feed) read(e jetstream.KeyValueEntry, now time.Time) (r Record) {
 // isShown reports whether a user is shown a call. Ended calls are shown for a while.
 func (f *Feed) isShown(u wire.User, key string, r Record, now time.Time) bool {
 	since, ok := f.byUser[u][key]
-	return ok && (r.Legs[u].State != call.Ended.String() || now.Sub(since) < wire.EndedStays)
+	return ok && (r.Legs[u].State != call.Ended.String() || now.Sub(since) < wire.EndedRetention)
 }
 
 // publish sends a user their current calls. If nobody receives them, the server reports
 // that to reply, unless it is "".
 func (f *Feed) publish(u wire.User, now time.Time, reply string) {
-	if err := f.conn.PublishMsg(&nats.Msg{Subject: f.site.Of(wire.Calls, u), Reply: reply, Data: f.snapshot(u, now).Encode()}); err != nil {
+	if err := f.conn.PublishMsg(&nats.Msg{Subject: f.site.UserSubject(wire.TopicCalls, u), Reply: reply, Data: f.snapshot(u,
+		now).Encode()}); err != nil {
 		f.log.Warn("a snapshot was not published", "why", err)
 	}
 }
@@ -411,14 +414,14 @@ func (f *Feed) publish(u wire.User, now time.Time, reply string) {
 // user did not answer; "" for any other change.
 func (f *Feed) undeliveredSubject(u wire.User, key string, before, after Record) string {
 	was, is, over := before.Legs[u], after.Legs[u], call.Ended.String()
-	if f.Missed == nil || is.State != over || is.Answered != nil || is.Rang.IsZero() || was != nil && was.State == over || call.ParseDirection(after.Direction) != call.Incoming {
+	if f.OnMissed == nil || is.State != over || is.Answered != nil || is.Rang.IsZero() || was != nil && was.State == over || call.ParseDirection(after.Direction) != call.Incoming {
 		return ""
 	}
 	return f.inbox + "." + u.Token() + "." + key
 }
 
-// takeUndelivered handles the server's report that nobody received the end of a call.
-func (f *Feed) takeUndelivered(m *nats.Msg) {
+// handleUndelivered handles the server's report that nobody received the end of a call.
+func (f *Feed) handleUndelivered(m *nats.Msg) {
 	part := strings.Split(m.Subject, ".")
 	u, err := wire.UserOf(part[len(part)-2])
 	if err != nil || m.Header.Get("Status") != "503" {
@@ -427,13 +430,13 @@ func (f *Feed) takeUndelivered(m *nats.Msg) {
 	r := f.calls[part[len(part)-1]].record
 	if l := r.Legs[u]; l != nil {
 		c, _ := f.call(r, u) // as it was at the time, however late the report is
-		f.Missed(u, c, l.At)
+		f.OnMissed(u, c, l.At)
 	}
 }
 
 // snapshot returns all current calls of a user.
 func (f *Feed) snapshot(u wire.User, now time.Time) wire.Snapshot {
-	s := wire.Snapshot{Relay: f.relay, Epoch: f.began, Seq: f.seq, At: now.UTC(), Calls: []wire.Call{}}
+	s := wire.Snapshot{Relay: f.relay, Epoch: f.epochMillis, Seq: f.seq, At: now.UTC(), Calls: []wire.Call{}}
 	for key := range f.byUser[u] {
 		r := f.calls[key].record
 		if c, ok := f.call(r, u); ok && f.isShown(u, key, r, now) {
@@ -443,17 +446,17 @@ func (f *Feed) snapshot(u wire.User, now time.Time) wire.Snapshot {
 	return s
 }
 
-// call is Record.For, with By replaced by the name colleagues see.
+// call is Record.ForUser, with By replaced by the name colleagues see.
 func (f *Feed) call(r Record, u wire.User) (c wire.Call, ok bool) {
-	if c, ok = r.For(u); c.By != "" && f.Name != nil {
-		c.By = f.Name(wire.User(c.By))
+	if c, ok = r.ForUser(u); c.AnsweredBy != "" && f.DisplayName != nil {
+		c.AnsweredBy = f.DisplayName(wire.User(c.AnsweredBy))
 	}
 	return c, ok
 }
 
 // differs reports whether a call has changed for a user.
 func differs(u wire.User, before, after Record) bool {
-	was, _ := before.For(u)
-	is, _ := after.For(u)
+	was, _ := before.ForUser(u)
+	is, _ := after.ForUser(u)
 	return !reflect.DeepEqual(was, is)
 }

@@ -31,7 +31,7 @@ func relays(t *testing.T, names ...string) (*Bucket, *nats.Conn) {
 	b := must.Get(Open(t.Context(), js, 1))(t)
 	for _, name := range names {
 		f, loaded := newFeed(b, c, name), make(chan struct{})
-		f.Loaded = sync.OnceFunc(func() { close(loaded) })
+		f.OnLoaded = sync.OnceFunc(func() { close(loaded) })
 		start(t, f)
 		must.Receive(t, loaded, "a feed did not load")
 	}
@@ -67,7 +67,7 @@ type desk struct {
 func follow(t *testing.T, c *nats.Conn, u wire.User) *desk {
 	t.Helper()
 	d := &desk{t: t, in: make(chan *nats.Msg, 1024)}
-	must.Get(c.ChanSubscribe(site.Of(wire.Calls, u), d.in))(t)
+	must.Get(c.ChanSubscribe(site.UserSubject(wire.TopicCalls, u), d.in))(t)
 	must.Do(t, c.Flush())
 	return d
 }
@@ -99,7 +99,7 @@ func (d *desk) until(want ...string) {
 func ask(t *testing.T, c *nats.Conn, u wire.User, seen wire.Snapshot) wire.Snapshot {
 	t.Helper()
 	for {
-		s := must.Get(wire.ParseSnapshot(must.Get(natstest.Ask(c, site.Of(wire.Now, u), nil))(t)))(t)
+		s := must.Get(wire.ParseSnapshot(must.Get(natstest.Ask(c, site.UserSubject(wire.TopicCurrentCalls, u), nil))(t)))(t)
 		if s.Compare(seen) >= 0 {
 			return s
 		}
@@ -108,7 +108,7 @@ func ask(t *testing.T, c *nats.Conn, u wire.User, seen wire.Snapshot) wire.Snaps
 
 func tell(t *testing.T, b *Bucket, id string, s call.State, users ...wire.User) {
 	t.Helper()
-	must.Do(t, b.Take(t.Context(), Report{Event: call.Event{ID: id, State: s, At: time.Now()}, Users: users}))
+	must.Do(t, b.Store(t.Context(), Report{Event: call.Event{ID: id, State: s, At: time.Now()}, Users: users}))
 }
 
 // TestFeed: users receive their own calls from whichever relay is first, and
@@ -124,7 +124,7 @@ func TestFeed(t *testing.T) {
 	tell(t, b, "wazo/1", call.Ended, "bob")
 	anna.until("wazo/1 answered")
 	bob.until("wazo/1 ended", "wazo/2 ringing")
-	if got := bob.last.Calls[0]; got.By != "anna" || !got.Elsewhere || got.Reason != "elsewhere" {
+	if got := bob.last.Calls[0]; got.AnsweredBy != "anna" || !got.AnsweredElsewhere || got.Reason != "elsewhere" {
 		t.Errorf("bob is told %+v", got)
 	}
 	if now := ask(t, c, "bob", bob.last); len(now.Calls) != 2 {
@@ -163,7 +163,7 @@ func TestFlood(t *testing.T) {
 	stop := start(t, f)
 	anna, bob := follow(t, c, "anna"), follow(t, c, "bob")
 	tell(t, b, "talks", call.Answered, "anna")
-	for i := range maxHeard + 20 {
+	for i := range maxUserCalls + 20 {
 		tell(t, b, fmt.Sprint("flood/", i), call.Ringing, "anna")
 	}
 	tell(t, b, "flood/0", call.Answered, "anna")
@@ -174,7 +174,7 @@ func TestFlood(t *testing.T) {
 	is := func(id string) bool {
 		return slices.ContainsFunc(now.Calls, func(c wire.Call) bool { return c.ID == id })
 	}
-	if n := len(f.byUser["anna"]); n != maxHeard || !is("talks") || !is("flood/0") || len(anna.in) == 0 {
+	if n := len(f.byUser["anna"]); n != maxUserCalls || !is("talks") || !is("flood/0") || len(anna.in) == 0 {
 		t.Errorf("%d calls are gone through; told of %+v", n, now.Calls)
 	}
 	s := must.Get(must.Get(jetstream.New(c))(t).Stream(t.Context(), "KV_calls"))(t).CachedInfo().Config
@@ -186,14 +186,14 @@ func TestFlood(t *testing.T) {
 	for _, state := range []call.State{call.Ringing, call.Answered} {
 		var err error
 		for i := 0; err == nil && i < 1000; i++ {
-			err = b.Take(t.Context(), Report{Event: call.Event{ID: fmt.Sprint("more/", i), State: state, At: time.Now()}, Users: []wire.User{"anna"}})
+			err = b.Store(t.Context(), Report{Event: call.Event{ID: fmt.Sprint("more/", i), State: state, At: time.Now()}, Users: []wire.User{"anna"}})
 		}
 		if !errors.Is(err, ErrFull) {
 			t.Errorf("more than it holds, %s: %v", state, err)
 		}
 	}
-	over := Report{Event: call.Event{ID: "flood/1", State: call.Ended, Reason: call.Elsewhere, By: strings.Repeat("b", 200), At: time.Now()}, Users: []wire.User{"anna"}}
-	must.Do(t, b.Take(t.Context(), over))
+	over := Report{Event: call.Event{ID: "flood/1", State: call.Ended, Reason: call.AnsweredElsewhere, AnsweredBy: strings.Repeat("b", 200), At: time.Now()}, Users: []wire.User{"anna"}}
+	must.Do(t, b.Store(t.Context(), over))
 	if _, revision, err := b.get(t.Context(), Key("flood/1")); revision != 0 || err != nil {
 		t.Errorf("a call that has ended is still there: revision %d, %v", revision, err)
 	}
@@ -204,7 +204,7 @@ func TestFlood(t *testing.T) {
 	jobs <- job{}
 	<-checks
 	fresh := Report{Event: call.Event{ID: "fresh", State: call.Ringing, At: time.Now()}, Users: []wire.User{"anna"}}
-	if err := b.Take(t.Context(), fresh); !errors.Is(err, ErrFull) {
+	if err := b.Store(t.Context(), fresh); !errors.Is(err, ErrFull) {
 		t.Errorf("a new call where only ends have room: %v", err)
 	}
 	tell(t, b, "flood/2", call.Ended, "anna")
@@ -220,11 +220,11 @@ func TestAskedOften(t *testing.T) {
 	bob := follow(t, c, "bob")
 	tell(t, b, "wazo/1", call.Ringing, "bob")
 	bob.until("wazo/1 ringing")
-	answers := make(chan *nats.Msg, asking/2)
+	answers := make(chan *nats.Msg, maxPendingRequests/2)
 	must.Get(c.ChanSubscribe(wire.Inbox("anna")+".>", answers))(t)
 	began := time.Now()
 	for range cap(answers) {
-		must.Do(t, c.PublishRequest(site.Of(wire.Now, "anna"), wire.Inbox("anna")+".x", nil))
+		must.Do(t, c.PublishRequest(site.UserSubject(wire.TopicCurrentCalls, "anna"), wire.Inbox("anna")+".x", nil))
 	}
 	_ = ask(t, c, "bob", bob.last)
 	if most := maxAnswers * (2 + int(time.Since(began)/checkEvery)); len(answers) == 0 || len(answers) > most {
@@ -288,7 +288,7 @@ func TestTogether(t *testing.T) {
 	is := func(s call.State) Report {
 		return Report{Event: call.Event{ID: "wazo/1", State: s, At: time.Now()}, Users: []wire.User{"anna"}}
 	}
-	must.Do(t, b.Take(t.Context(), is(call.Ringing), is(call.Answered), is(call.Ringing)))
+	must.Do(t, b.Store(t.Context(), is(call.Ringing), is(call.Answered), is(call.Ringing)))
 	anna.until("wazo/1 answered")
 	if len(anna.in) > 0 {
 		t.Error("she is told more than once")
@@ -311,7 +311,7 @@ func TestForgot(t *testing.T) {
 		must.Do(t, must.Get(js.Stream(t.Context(), "KV_calls"))(t).Purge(t.Context()))
 		tell(t, b, "wazo/2", call.Ringing, "bob") // without the key that holds the epoch
 		must.Do(t, b.kv.Delete(t.Context(), epochKey))
-		if err := <-ended; !errors.Is(err, ErrEpoch) {
+		if err := <-ended; !errors.Is(err, ErrContentsLost) {
 			t.Fatal(err)
 		}
 		for began := time.Now().UnixMilli(); time.Now().UnixMilli() == began; {
@@ -342,7 +342,7 @@ func TestClocks(t *testing.T) {
 	anna := follow(t, c, "anna")
 	say := func(by int, id string, s call.State) {
 		t.Helper()
-		must.Do(t, b.Take(t.Context(), Report{Event: call.Event{ID: id, State: s, At: time.Now().Add(clocks[by])}, Users: []wire.User{"anna"}}))
+		must.Do(t, b.Store(t.Context(), Report{Event: call.Event{ID: id, State: s, At: time.Now().Add(clocks[by])}, Users: []wire.User{"anna"}}))
 	}
 	watch := must.Get(b.kv.WatchAll(t.Context()))(t)
 	say(0, "a", call.Ringing)
@@ -356,7 +356,7 @@ func TestClocks(t *testing.T) {
 		for heard := map[string]bool{}; len(heard) < len(clocks); { // until each has answered
 			heard[ask(t, c, "anna", anna.last).Relay] = true
 		}
-		later.Add(int64(wire.EndedStays))
+		later.Add(int64(wire.EndedRetention))
 		if now := ask(t, c, "anna", anna.last); len(now.Calls) != 1 {
 			t.Errorf("what ended long ago is told still: %+v", now)
 		}
@@ -434,7 +434,7 @@ func TestBehind(t *testing.T) {
 	change := func() { tell(t, b, "wazo/2", call.Ended, "anna"); close(changed) }
 	f := newFeed(&Bucket{kv: behind{b.kv, change, 1, let}}, c, "r2")
 	seen, loaded := 0, make(chan int, 64)
-	f.Seen, f.Loaded = func(Record) { seen++ }, func() { loaded <- seen }
+	f.OnRecord, f.OnLoaded = func(Record) { seen++ }, func() { loaded <- seen }
 	start(t, f)
 	looked := make(chan []Record, 1)
 	go func() {
@@ -479,7 +479,7 @@ func TestMissed(t *testing.T) {
 	miss("wazo/0", "anna")
 	f := newFeed(b, c, "r1")
 	missed := make(chan string, 16)
-	f.Missed = func(u wire.User, c wire.Call, _ time.Time) { missed <- string(u) + " " + c.ID }
+	f.OnMissed = func(u wire.User, c wire.Call, _ time.Time) { missed <- string(u) + " " + c.ID }
 	is := func(want string) {
 		t.Helper()
 		if got := must.Receive(t, missed, "not told of "+want); got != want {
@@ -491,7 +491,7 @@ func TestMissed(t *testing.T) {
 	is("bob wazo/4")
 	for _, s := range []call.State{call.Ringing, call.Answered, call.Ended} { // not missed
 		tell(t, b, "wazo/5", s, "dirk")
-		must.Do(t, b.Take(t.Context(), Report{Event: call.Event{ID: "wazo/6", State: s, Direction: call.Outgoing, At: time.Now()}, Users: []wire.User{"dirk"}}))
+		must.Do(t, b.Store(t.Context(), Report{Event: call.Event{ID: "wazo/6", State: s, Direction: call.Outgoing, At: time.Now()}, Users: []wire.User{"dirk"}}))
 	}
 	tell(t, b, "wazo/1", call.Ringing, "anna", "carla")
 	carla.until("wazo/1 ringing")
@@ -510,14 +510,14 @@ func TestMissed(t *testing.T) {
 // only if two checks in a row say so: a server that was the leader before it
 // was cut off may report that once.
 func TestVerify(t *testing.T) {
-	said := func(newest uint64) check { return check{now: bucketwatch.State{Newest: newest}, known: 7} }
+	said := func(newest uint64) check { return check{state: bucketwatch.State{Newest: newest}, known: 7} }
 	less, all := said(6), said(7)
 	for _, c := range []struct {
 		said []check
 		want error
 	}{
 		{[]check{all, less, all, less}, nil},
-		{[]check{less, less}, ErrEpoch},
+		{[]check{less, less}, ErrContentsLost},
 		{[]check{said(8)}, errBehind},
 		{[]check{{err: context.DeadlineExceeded}}, context.DeadlineExceeded},
 	} {

@@ -51,9 +51,9 @@ type Record struct {
 	Via       string             `json:"via,omitempty"`
 	Began     time.Time          `json:"began"`
 	Legs      map[wire.User]*Leg `json:"legs"`
-	// Gone is when the call's end for all was reported. Reports can overtake each other,
+	// EndedForAll is when the call's end for all was reported. Reports can overtake each other,
 	// and an overtaken one must not ring.
-	Gone time.Time `json:"gone,omitzero"`
+	EndedForAll time.Time `json:"gone,omitzero"`
 
 	taken []answeredBy // by whom, in order of time
 }
@@ -66,19 +66,19 @@ type answeredBy struct {
 
 // Leg is one user's side of the call.
 type Leg struct {
-	State    string     `json:"state"`
-	Reason   string     `json:"reason,omitempty"`
-	By       string     `json:"by,omitempty"`  // who answered elsewhere, according to the exchange
-	Rang     time.Time  `json:"rang,omitzero"` // zero if its end was reported first
-	Answered *time.Time `json:"answered,omitempty"`
-	At       time.Time  `json:"at"` // of the last report
+	State      string     `json:"state"`
+	Reason     string     `json:"reason,omitempty"`
+	AnsweredBy string     `json:"by,omitempty"`  // who answered elsewhere, according to the exchange
+	Rang       time.Time  `json:"rang,omitzero"` // zero if its end was reported first
+	Answered   *time.Time `json:"answered,omitempty"`
+	At         time.Time  `json:"at"` // of the last report
 }
 
 var (
 	// ErrRecord reports that a record or report is not about a call.
 	ErrRecord = errors.New("not a call")
-	// ErrLegs reports that a call rings at more users than a record holds.
-	ErrLegs = errors.New("a call rings at too many users; some of them hear nothing of it")
+	// ErrTooManyUsers reports that a call rings at more users than a record holds.
+	ErrTooManyUsers = errors.New("a call rings at too many users; some of them hear nothing of it")
 	// ErrFull reports that there are too many calls.
 	ErrFull = errors.New("there are more calls than a relay remembers")
 )
@@ -106,7 +106,7 @@ func parse(b []byte) (Record, error) {
 }
 
 // Apply returns the record after a report; r itself does not change. changed is false if
-// the report brings nothing new or is older than what is known of its users. With ErrLegs
+// the report brings nothing new or is older than what is known of its users. With ErrTooManyUsers
 // the report still applies to the users for whom there was room.
 func (r Record) Apply(report Report) (after Record, changed bool, err error) {
 	e := report.Clean()
@@ -118,7 +118,7 @@ func (r Record) Apply(report Report) (after Record, changed bool, err error) {
 	if forAll {
 		users = slices.AppendSeq(slices.Clone(users), maps.Keys(r.Legs))
 	}
-	if !r.Gone.IsZero() {
+	if !r.EndedForAll.IsZero() {
 		return r, false, nil
 	}
 	after = r
@@ -128,7 +128,7 @@ func (r Record) Apply(report Report) (after Record, changed bool, err error) {
 	for _, u := range users {
 		before := r.Legs[u]
 		if before == nil && len(after.Legs) >= maxLegs {
-			err = ErrLegs
+			err = ErrTooManyUsers
 		} else if leg, ok := before.apply(e, report.MayReturn); ok {
 			heard, changed = true, changed || before == nil || leg.State != before.State
 			after.Legs[u] = leg
@@ -136,7 +136,7 @@ func (r Record) Apply(report Report) (after Record, changed bool, err error) {
 	}
 	changed = after.endRinging(report, users) || changed
 	if forAll && !report.MaybeForAll && after.Ended() {
-		after.ID, after.Gone, changed = e.ID, e.At, true
+		after.ID, after.EndedForAll, changed = e.ID, e.At, true
 	}
 	if heard && len(r.Legs) == 0 {
 		after.ID, after.Direction, after.Began = e.ID, e.Direction.String(), e.At
@@ -160,7 +160,7 @@ func (r *Record) endRinging(taken Report, by []wire.User) (some bool) {
 	}
 	for u, l := range r.Legs {
 		if l.State == call.Ringing.String() && !slices.Contains(by, u) {
-			r.Legs[u], some = &Leg{State: call.Ended.String(), Reason: call.Elsewhere.String(), Rang: l.Rang, At: taken.At}, true
+			r.Legs[u], some = &Leg{State: call.Ended.String(), Reason: call.AnsweredElsewhere.String(), Rang: l.Rang, At: taken.At}, true
 		}
 	}
 	return some
@@ -224,7 +224,7 @@ func (l *Leg) apply(e call.Event, mayReturn bool) (after *Leg, ok bool) {
 			now.Answered = &e.At
 		}
 	case call.Ended:
-		now.Reason, now.By = e.Reason.String(), e.By
+		now.Reason, now.AnsweredBy = e.Reason.String(), e.AnsweredBy
 	}
 	return &now, true
 }
@@ -232,7 +232,7 @@ func (l *Leg) apply(e call.Event, mayReturn bool) (after *Leg, ok bool) {
 // returns reports whether an ended call comes back to this user. A user who seemed to miss
 // a call that others answered may be reported late as having answered it.
 func (l *Leg) returns(e call.Event) bool {
-	late := e.State == call.Answered && l.Reason == call.Elsewhere.String()
+	late := e.State == call.Answered && l.Reason == call.AnsweredElsewhere.String()
 	return e.State != call.Ended && (late || e.At.Sub(l.At) >= reorderWindow)
 }
 
@@ -268,22 +268,22 @@ func (r Record) newest() (at time.Time) {
 	return at
 }
 
-// For returns the call as shown to a user; ok is false if it never rang for them.
-func (r Record) For(u wire.User) (c wire.Call, ok bool) {
+// ForUser returns the call as shown to a user; ok is false if it never rang for them.
+func (r Record) ForUser(u wire.User) (c wire.Call, ok bool) {
 	l := r.Legs[u]
 	if l == nil || l.Rang.IsZero() {
 		return wire.Call{}, false
 	}
 	c = wire.Call{ID: r.ID, State: l.State, Direction: r.Direction, Number: r.Number, Name: r.Name, Line: r.Line,
-		Queue: r.Queue, Via: r.Via, Reason: l.Reason, By: l.By, Began: l.Rang, Answered: l.Answered}
+		Queue: r.Queue, Via: r.Via, Reason: l.Reason, AnsweredBy: l.AnsweredBy, Began: l.Rang, Answered: l.Answered}
 	if l.Answered != nil {
 		return c, true
 	}
 	// A user who had the call before it rang here has transferred it, not taken it away.
 	if i := slices.IndexFunc(r.taken, func(t answeredBy) bool { return !t.at.Before(l.Rang) }); i >= 0 {
-		c.Elsewhere = true
+		c.AnsweredElsewhere = true
 		if l.State == call.Ended.String() {
-			c.By, c.Reason = string(r.taken[i].by), call.Elsewhere.String()
+			c.AnsweredBy, c.Reason = string(r.taken[i].by), call.AnsweredElsewhere.String()
 		}
 	}
 	return c, true

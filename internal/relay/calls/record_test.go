@@ -45,8 +45,8 @@ func take(t *testing.T, r Record, all ...Report) Record {
 func heard(t *testing.T, r Record, u wire.User, want string) {
 	t.Helper()
 	got := "nothing"
-	if c, ok := r.For(u); ok {
-		got = fmt.Sprint(c.State, " ", c.Reason, " ", c.By, " ", c.Elsewhere)
+	if c, ok := r.ForUser(u); ok {
+		got = fmt.Sprint(c.State, " ", c.Reason, " ", c.AnsweredBy, " ", c.AnsweredElsewhere)
 	}
 	if got != want {
 		t.Errorf("%s: %s, want %s", u, got, want)
@@ -67,7 +67,7 @@ func TestGroup(t *testing.T) {
 	heard(t, r, "bob", "ended elsewhere anna true")
 	heard(t, r, "carla", "ended elsewhere anna true")
 	end := report(6*time.Second, call.Ended)
-	end.Reason, end.By = call.Elsewhere, "Dirk (104)" // may be unknown to the relay
+	end.Reason, end.AnsweredBy = call.AnsweredElsewhere, "Dirk (104)" // may be unknown to the relay
 	heard(t, take(t, take(t, Record{}, report(0, call.Ringing, "bob")), end), "bob", "ended elsewhere Dirk (104) false")
 	if r.retention() != lifetime {
 		t.Error("over while anna talks")
@@ -93,7 +93,7 @@ func TestOldReports(t *testing.T) {
 	late := report(11*time.Second, call.Ringing, "anna")
 	late.Name, late.Queue = "J. de\u202e Vries", "Schade"
 	r = take(t, r, late)
-	if c, _ := r.For("anna"); c.State != "answered" || c.Name != "J. de Vries" || c.Queue != "Schade" {
+	if c, _ := r.ForUser("anna"); c.State != "answered" || c.Name != "J. de Vries" || c.Queue != "Schade" {
 		t.Errorf("%+v", c)
 	}
 	r = take(t, r, report(20*time.Second, call.Ended))
@@ -157,11 +157,11 @@ func TestAnotherCaller(t *testing.T) {
 	more.Queue = "Schade"
 	after.Number = "0698760011"
 	r := take(t, Record{}, before, more)
-	if c, _ := r.For("anna"); c.Number != "101" || c.Name != "Receptie" || c.Queue != "Schade" || !r.Began.Equal(before.At) {
+	if c, _ := r.ForUser("anna"); c.Number != "101" || c.Name != "Receptie" || c.Queue != "Schade" || !r.Began.Equal(before.At) {
 		t.Errorf("%+v", r)
 	}
 	r = take(t, r, after)
-	if c, _ := r.For("anna"); c.Number != "0698760011" || c.Name != "" || c.Line != "0201234567" {
+	if c, _ := r.ForUser("anna"); c.Number != "0698760011" || c.Name != "" || c.Line != "0201234567" {
 		t.Errorf("%+v", c)
 	}
 }
@@ -223,7 +223,7 @@ func TestReturn(t *testing.T) {
 		soon.At = end.At.Add(time.Second)
 		heard(t, take(t, r, soon), "anna", "ended   false") // a ring was on its way when her phone stopped
 		r = take(t, r, again)
-		if c, ok := r.For("anna"); !ok || c.State != "ringing" || !c.Began.Equal(at.Add(30*time.Second)) {
+		if c, ok := r.ForUser("anna"); !ok || c.State != "ringing" || !c.Began.Equal(at.Add(30*time.Second)) {
 			t.Errorf("called again: %+v", c)
 		}
 		r = take(t, Record{}, end, report(11*time.Second, call.Ringing, "anna"))
@@ -264,7 +264,7 @@ func TestFull(t *testing.T) {
 	}
 	first := wire.User(long + "00000")
 	r, changed, err := r.Apply(report(time.Minute, call.Ended, "anna", first))
-	if !changed || !errors.Is(err, ErrLegs) || r.Legs["anna"] != nil || r.Legs[first].State != "ended" {
+	if !changed || !errors.Is(err, ErrTooManyUsers) || r.Legs["anna"] != nil || r.Legs[first].State != "ended" {
 		t.Errorf("one too many: changed %v, %v", changed, err)
 	}
 }

@@ -184,10 +184,10 @@ func (a *Authority) ClusterTLS(hosts []string) *tls.Config {
 	return c
 }
 
-// Files returns a relay's configuration for a certificate provided by the office as PEM
+// LoadTLS returns a relay's configuration for a certificate provided by the office as PEM
 // files; the certificate file includes the intermediates. Later changes to the files take
 // effect once both match; until then the previous certificate is served.
-func Files(certificate, key string) (*tls.Config, error) {
+func LoadTLS(certificate, key string) (*tls.Config, error) {
 	var mu sync.Mutex
 	var held *tls.Certificate
 	var seen time.Time
@@ -213,10 +213,10 @@ func Files(certificate, key string) (*tls.Config, error) {
 	return &tls.Config{MinVersion: tls.VersionTLS13, GetCertificate: load}, err
 }
 
-// Trust returns a desk's configuration before it has the site's certificate. It accepts
+// PinnedTLS returns a desk's configuration before it has the site's certificate. It accepts
 // only a relay whose chain ends in the authority with that fingerprint and that is
 // certified for host, a name or an address.
-func Trust(want, host string) *tls.Config {
+func PinnedTLS(want, host string) *tls.Config {
 	want = strings.ToLower(strings.NewReplacer(":", "", " ", "").Replace(want))
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS13,

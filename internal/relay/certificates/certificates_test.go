@@ -62,17 +62,18 @@ func TestTrust(t *testing.T) {
 		"expired":               {issue(ours, now.Add(-2*relayLife), "relay.kantoor.example"), "relay.kantoor.example", false},
 		"not valid yet":         {issue(ours, now.Add(relayLife), "relay.kantoor.example"), "relay.kantoor.example", false},
 	} {
-		for how, c := range map[string]*tls.Config{"fingerprint": Trust(print, tt.asked), "typed": Trust(strings.ToUpper(print[:2]+":"+print[2:]+" "), tt.asked), "pool": {RootCAs: pool, MinVersion: tls.VersionTLS13}} {
+		for how, c := range map[string]*tls.Config{"fingerprint": PinnedTLS(print, tt.asked), "typed": PinnedTLS(strings.ToUpper(print[:2]+":"+print[2:]+" "), tt.asked), "pool": {RootCAs: pool, MinVersion: tls.VersionTLS13}} {
 			if err := answers(t, tt.server, tt.asked, c); (err == nil) != tt.ok {
 				t.Errorf("%s, by %s: %v", name, how, err)
 			}
 		}
 	}
-	if err := answers(t, issue(ahead, now.Add(12*time.Hour), "127.0.0.1"), "127.0.0.1", Trust(ahead.Fingerprint(), "127.0.0.1")); err != nil {
+	if err := answers(t, issue(ahead, now.Add(12*time.Hour), "127.0.0.1"), "127.0.0.1", PinnedTLS(ahead.Fingerprint(),
+		"127.0.0.1")); err != nil {
 		t.Errorf("a clock half a day behind: %v", err)
 	}
 	for _, wrong := range []string{"", print[:62], theirs.Fingerprint()} {
-		if err := answers(t, good, "127.0.0.1", Trust(wrong, "127.0.0.1")); err == nil {
+		if err := answers(t, good, "127.0.0.1", PinnedTLS(wrong, "127.0.0.1")); err == nil {
 			t.Errorf("fingerprint %q is good enough", wrong)
 		}
 	}

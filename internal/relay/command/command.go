@@ -146,7 +146,7 @@ func (e *env) finish(o *commandline.Output, err error) int {
 		code, err = f.code, f.error
 	}
 	if err != nil {
-		fmt.Fprintln(e.err, program+":", displaytext.Line(e.lang().Error(translated(err)), 400))
+		fmt.Fprintln(e.err, program+":", displaytext.Truncate(e.lang().Error(translated(err)), 400))
 	}
 	return code
 }
@@ -156,7 +156,7 @@ func translated(err error) error {
 	if at, ok := errors.AsType[*users.LineError](err); ok {
 		return text.Errorf(text.RelayLine, at.Line, translated(at.Err))
 	}
-	for is, key := range wrongs {
+	for is, key := range errorTexts {
 		if errors.Is(err, is) {
 			return text.Errorf(key)
 		}
@@ -172,8 +172,8 @@ func (e *env) lang() text.Language {
 	return e.language
 }
 
-// say prints a line for people.
-func (e *env) say(key text.Key, args ...any) {
+// printText prints a line for people.
+func (e *env) printText(key text.Key, args ...any) {
 	fmt.Fprintln(e.out, e.lang().Error(text.Errorf(key, args...)))
 }
 
@@ -208,8 +208,8 @@ func (e *env) rules() (*phone.Rules, error) {
 	return fromsettings.NumberRules(s)
 }
 
-// callTime limits how long a command talks to the relay.
-const callTime = 30 * time.Second
+// requestTimeout limits how long a command talks to the relay.
+const requestTimeout = 30 * time.Second
 
 // connect connects to the relay running with this data folder.
 func (e *env) connect() (*nats.Conn, *setup.Folder, error) {

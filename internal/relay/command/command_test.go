@@ -130,7 +130,7 @@ func (o *office) run() (ready readiness) {
 			o.t.Errorf("run: exit %d: %s", code, errOut.String())
 		}
 	})
-	if err := json.Unmarshal(line, &ready); err != nil || !ready.Is {
+	if err := json.Unmarshal(line, &ready); err != nil || !ready.IsReady {
 		o.t.Fatalf("%q, %v", line, err)
 	}
 	return ready
@@ -338,8 +338,8 @@ func TestHubKept(t *testing.T) {
 	set(2, "secret")
 	bad := filepath.Join(o.dir, mappingsDir, "bad.toml")
 	must.Do(t, os.MkdirAll(filepath.Dir(bad), 0o700), os.WriteFile(bad, []byte("?"), 0o600))
-	if now, old := f.read(t.Context()); first == nil || f.client != first || old != nil || len(now.Wrong) != 1 {
-		t.Errorf("%p, %p in its place, %v is wrong", old, f.client, now.Wrong)
+	if now, old := f.read(t.Context()); first == nil || f.client != first || old != nil || len(now.InvalidKeys) != 1 {
+		t.Errorf("%p, %p in its place, %v is wrong", old, f.client, now.InvalidKeys)
 	}
 	must.Do(t, os.Remove(bad))
 	if now, old := f.read(t.Context()); f.client == first || old != first || now.Hub != f.client {
@@ -361,7 +361,7 @@ func TestPolicyIsNamed(t *testing.T) {
 	must.Do(t, os.WriteFile(file, []byte("[hub]\nbase_url = \"https://hub.example\"\n"), 0o600))
 	now, _ := settings.CheckPolicy(file)
 	dirs := must.Get(profile.Find(t.TempDir()))(t)
-	err := (&env{ctx: t.Context()}).save(dirs, now, hubtrial.Wanted{Changes: map[string]any{"hub.client_id": "office"}})
+	err := (&env{ctx: t.Context()}).save(dirs, now, hubtrial.SaveRequest{Changes: map[string]any{"hub.client_id": "office"}})
 	if says := text.English.Error(err); !strings.Contains(says, "hub.client_id (policy.toml)") {
 		t.Errorf("%s", says)
 	}
@@ -392,7 +392,7 @@ func TestExchange(t *testing.T) {
 	add("canary-1")
 	is("connected")
 	a.Send(`{"type":"ChannelStateChange","channel":{"id":"1.1","name":"PJSIP/109-00000001","state":"Ringing","connected":{"number":"0698760011"}}}`)
-	o.until(func(s server.Status) bool { return len(s.Strange) == 1 && s.Strange[0] == "109" })
+	o.until(func(s server.Status) bool { return len(s.UnknownExtensions) == 1 && s.UnknownExtensions[0] == "109" })
 	if out := o.must("status"); !strings.Contains(out, "Exchange ari (Asterisk (ARI)): connected since ") || !strings.Contains(out, "last call: not yet.") || !strings.Contains(out, "belong to nobody: 109") || strings.Contains(out, "canary") {
 		t.Errorf("%s", out)
 	}
@@ -405,10 +405,12 @@ func TestExchange(t *testing.T) {
 		must.Do(t, os.WriteFile(settings.Path(dirs), b, 0o600))
 	}
 	write(append([]byte("[hub]\nbase_url = 7\n"), bytes.ReplaceAll(good, []byte("[hub]"), nil)...))
-	o.until(func(s server.Status) bool { return len(s.Wrong) == 1 && s.Wrong[0] == "hub.base_url" })
+	o.until(func(s server.Status) bool {
+		return len(s.InvalidSettings) == 1 && s.InvalidSettings[0] == "hub.base_url"
+	})
 	is("connected")
 	write(good)
-	o.until(func(s server.Status) bool { return len(s.Wrong) == 0 })
+	o.until(func(s server.Status) bool { return len(s.InvalidSettings) == 0 })
 	if list := o.must("exchange", "list"); !strings.Contains(list, a.Address().Address) {
 		t.Errorf("%s", list)
 	}
@@ -457,12 +459,14 @@ func TestWebhook(t *testing.T) {
 		return out + errOut
 	}
 	write(mapping, "id = \"uuid\"\n")
-	o.until(func(s server.Status) bool { return len(s.Wrong) == 1 && s.Wrong[0] == mappingsDir+"/ringdesk.toml" })
+	o.until(func(s server.Status) bool {
+		return len(s.InvalidSettings) == 1 && s.InvalidSettings[0] == mappingsDir+"/ringdesk.toml"
+	})
 	if out := try("ringdesk", message); !strings.Contains(out, "ringdesk.toml: Say at least where id and number are.") {
 		t.Errorf("%s", out)
 	}
 	write(mapping, "id = \"uuid\"\nnumber = \"from\"\nextension = \"to\"\n")
-	o.until(func(s server.Status) bool { return len(s.Wrong) == 0 })
+	o.until(func(s server.Status) bool { return len(s.InvalidSettings) == 0 })
 	if out := try("ringdesk", message); out != `{"id":"7","state":"ringing","direction":"incoming","number":"0698760011","extensions":["101"],"users":["anna"]}`+"\n" {
 		t.Errorf("%s", out)
 	}
@@ -491,7 +495,7 @@ func TestWebhook(t *testing.T) {
 		a = must.Get(client.Get(address + "/ringdesk?uuid=8&from=0698760011&to=" + to))(t)
 		_ = a.Body.Close()
 	}
-	o.until(func(s server.Status) bool { return s.Nobody == 1 })
+	o.until(func(s server.Status) bool { return s.Unmatched == 1 })
 	if out := o.must("doctor"); !strings.Contains(out, "ok    exchange     Exchange ringdesk (own mapping): reporting by itself since ") || !strings.Contains(out, "last message: 20") || !strings.Contains(out, "warn  extensions") || !strings.Contains(out, "109") {
 		t.Errorf("%s", out)
 	}
@@ -565,7 +569,7 @@ func TestPublishers(t *testing.T) {
 	first := o.must("publisher", "add", "kamailio")
 	must.Do(t, report(first))
 	o.until(func(s server.Status) bool {
-		return s.Nobody == 1 && s.Users == 0 && s.Computers == 0 && s.Strange[0] == "109"
+		return s.Unmatched == 1 && s.Users == 0 && s.Computers == 0 && s.UnknownExtensions[0] == "109"
 	})
 	if list := o.must("publisher", "list") + o.must("user", "list"); list != "kamailio\nUsers: 0\n" {
 		t.Errorf("%q", list)
@@ -606,12 +610,12 @@ func TestForget(t *testing.T) {
 	defer conn.Close()
 	kept := func() int {
 		t.Helper()
-		a := must.Get(wire.ParseJournalAnswer(must.Get(natstest.Ask(conn, f.Keys.Site.Of(wire.Journal, "anna"), []byte("{}")))(t)))(t)
+		a := must.Get(wire.ParseJournalAnswer(must.Get(natstest.Ask(conn, f.Keys.Site.UserSubject(wire.TopicJournal, "anna"), []byte("{}")))(t)))(t)
 		return len(a.Calls)
 	}
 	for i, number := range []string{"0470123451", "0470123452", "0470123452", "0470123453"} {
 		for _, state := range []string{"ringing", "ended"} {
-			must.Do(t, conn.Publish(f.Keys.Site.Reports(), fmt.Appendf(nil, `{"id":"%d","state":%q,"number":%q,"extension":"101"}`, i, state, number)))
+			must.Do(t, conn.Publish(f.Keys.Site.ReportSubject(), fmt.Appendf(nil, `{"id":"%d","state":%q,"number":%q,"extension":"101"}`, i, state, number)))
 		}
 	}
 	js := must.Get(jetstream.New(conn))(t)
@@ -620,7 +624,7 @@ func TestForget(t *testing.T) {
 		return err == nil && s.CachedInfo().State.Msgs == 4, err
 	})
 	f.Settings.Journal.Days = 0
-	must.Do(t, f.Set(f.Settings))
+	must.Do(t, f.WriteSettings(f.Settings))
 	for _, step := range []struct {
 		what          string
 		forgotten, is int

@@ -97,7 +97,7 @@ func TestFullDisk(t *testing.T) {
 	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
 	p := newProcess(t)
 	p.folder.Settings.Journal.Days = 2
-	must.Do(t, p.folder.Set(p.folder.Settings))
+	must.Do(t, p.folder.WriteSettings(p.folder.Settings))
 	p.start()
 	s := &site{t: t, relays: []*process{p, p, p}}
 	d := p.directory()

@@ -26,9 +26,9 @@ type doctorCmd struct {
 
 // check is the result of one check.
 type check struct {
-	ID    string `json:"id"`
-	State string `json:"state"` // ok, warn, fail
-	Says  string `json:"says"`
+	ID      string `json:"id"`
+	State   string `json:"state"` // ok, warn, fail
+	Message string `json:"says"`
 }
 
 // renewIn is how long before its expiry the office must renew its own certificate.
@@ -64,7 +64,7 @@ func (c *doctorCmd) Run(e *env) error {
 		}
 	} else {
 		for _, k := range all {
-			fmt.Fprintf(e.out, "%-5s %-12s %s\n", k.State, k.ID, k.Says)
+			fmt.Fprintf(e.out, "%-5s %-12s %s\n", k.State, k.ID, k.Message)
 		}
 	}
 	if wrong {
@@ -82,7 +82,7 @@ func (e *env) addRunning(f *setup.Folder, add func(id, state string, says text.K
 	case s.Fault != "":
 		add("relay", "fail", text.RelayFault(s.Fault))
 	default:
-		add("relay", "ok", text.RelayDoctorRuns, s.Since.Local().Format(time.DateTime))
+		add("relay", "ok", text.RelayDoctorRuns, s.StartedAt.Local().Format(time.DateTime))
 		e.addCounts(s, add)
 	}
 	until, err := e.certificate(f)
@@ -90,7 +90,7 @@ func (e *env) addRunning(f *setup.Folder, add func(id, state string, says text.K
 		add("certificate", "fail", text.RelayDoctorWrong, err)
 		return
 	}
-	state, says := certificateState(f.Settings.TLS.Own(), time.Until(until))
+	state, says := certificateState(f.Settings.TLS.HasCertificate(), time.Until(until))
 	add("certificate", state, says, until.Local().Format(time.DateOnly))
 }
 
@@ -114,24 +114,24 @@ func (e *env) addCounts(s server.Status, add func(id, state string, says text.Ke
 		case l.State == link.Connecting.String():
 			state = "warn"
 		case l.Cause != "":
-		case slices.Contains([]string{link.Connected.String(), wire.LinkElsewhere, wire.LinkReports}, l.State):
+		case slices.Contains([]string{link.Connected.String(), wire.LinkOtherRelay, wire.LinkWebhook}, l.State):
 			state = "ok"
 		}
-		add("exchange", state, text.RelayExchange, l.Name, text.LinkKind(l.Kind), e.exchange(l))
+		add("exchange", state, text.RelayExchange, l.Name, text.LinkKind(l.Kind), e.linkText(l))
 	}
-	if len(s.Strange) > 0 {
-		add("extensions", "warn", text.RelayStrange, strings.Join(s.Strange, ", "))
+	if len(s.UnknownExtensions) > 0 {
+		add("extensions", "warn", text.RelayStrange, strings.Join(s.UnknownExtensions, ", "))
 	}
-	if len(s.Wrong) > 0 {
-		add("settings", "fail", text.RelayWrong, strings.Join(s.Wrong, ", "))
+	if len(s.InvalidSettings) > 0 {
+		add("settings", "fail", text.RelayWrong, strings.Join(s.InvalidSettings, ", "))
 	}
 	switch {
 	case s.Dropped > 0:
 		add("reports", "warn", text.RelayDoctorDropped, s.Dropped)
 	case s.Late > 0:
 		add("reports", "warn", text.RelayDoctorLate, s.Late)
-	case s.Nobody > s.Reports:
-		add("reports", "warn", text.RelayDoctorMissed, s.Nobody)
+	case s.Unmatched > s.Reports:
+		add("reports", "warn", text.RelayDoctorMissed, s.Unmatched)
 	default:
 		add("reports", "ok", text.RelayDoctorReports, s.Reports)
 	}
@@ -160,11 +160,11 @@ func (e *env) hubClient() (*hub.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := fromsettings.Hub(dirs, s.Hub)
+	cfg, err := fromsettings.HubConfig(dirs, s.Hub)
 	if err != nil {
 		return nil, err
 	}
-	cfg.SecretAnswered = nil
+	cfg.OnSecretResult = nil
 	return hub.New(cfg)
 }
 
@@ -172,10 +172,10 @@ func (e *env) hubClient() (*hub.Client, error) {
 // by which others reach it.
 func (e *env) certificate(f *setup.Folder) (time.Time, error) {
 	var roots *x509.CertPool // the system's
-	if !f.Settings.TLS.Own() {
+	if !f.Settings.TLS.HasCertificate() {
 		roots = f.Authority.Roots()
 	}
-	d := tls.Dialer{NetDialer: &net.Dialer{Timeout: callTime}, Config: &tls.Config{RootCAs: roots, ServerName: f.Settings.Reached[0], MinVersion: tls.VersionTLS13}}
+	d := tls.Dialer{NetDialer: &net.Dialer{Timeout: requestTimeout}, Config: &tls.Config{RootCAs: roots, ServerName: f.Settings.PublicHosts[0], MinVersion: tls.VersionTLS13}}
 	c, err := d.DialContext(e.ctx, "tcp", f.Settings.Local(f.Settings.WebPort))
 	if err != nil {
 		return time.Time{}, err

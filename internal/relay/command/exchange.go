@@ -40,13 +40,13 @@ func (c *exchangeAddCmd) Run(e *env) error {
 	if !isExchange(c.Kind) {
 		return fail(exitUsage, text.RelayExchangeKind, strings.Join(slices.DeleteFunc(registry.Links(), func(k string) bool { return !isExchange(k) }), ", "))
 	}
-	if c.Extension == everybody && !registry.Of(c.Kind).Everybody {
+	if c.Extension == allExtensions && !registry.Of(c.Kind).AllExtensions {
 		return fail(exitUsage, text.RelayExchangeOne)
 	}
 	if c.Name == "" {
 		c.Name = c.Kind
 	}
-	return e.change(func(dirs profile.Dirs, now *settings.Settings) error {
+	return e.changeSettings(func(dirs profile.Dirs, now *settings.Settings) error {
 		value, err := e.secret(text.RelayExchangeSecret)
 		if err != nil {
 			return err
@@ -55,16 +55,16 @@ func (c *exchangeAddCmd) Run(e *env) error {
 		if now.Source("hub.secret_store") == settings.Default {
 			changes["hub.secret_store"] = "file"
 		}
-		if err := e.save(dirs, now, hubtrial.Wanted{Changes: changes, Links: map[string]string{c.Name: value}}); err != nil {
+		if err := e.save(dirs, now, hubtrial.SaveRequest{Changes: changes, LinkSecrets: map[string]string{c.Name: value}}); err != nil {
 			return err
 		}
-		e.say(text.RelayExchangeSet, c.Name)
+		e.printText(text.RelayExchangeSet, c.Name)
 		return nil
 	})
 }
 
-// change runs do with the current settings.
-func (e *env) change(do func(profile.Dirs, *settings.Settings) error) error {
+// changeSettings runs do with the current settings.
+func (e *env) changeSettings(do func(profile.Dirs, *settings.Settings) error) error {
 	if _, err := e.folder(); err != nil {
 		return err
 	}
@@ -80,12 +80,12 @@ func without(s *settings.Settings, name string) []settings.Softphone {
 }
 
 // save writes settings and secrets, and returns what is wrong with them.
-func (e *env) save(dirs profile.Dirs, now *settings.Settings, w hubtrial.Wanted) error {
-	ctx, cancel := context.WithTimeout(e.ctx, callTime)
+func (e *env) save(dirs profile.Dirs, now *settings.Settings, w hubtrial.SaveRequest) error {
+	ctx, cancel := context.WithTimeout(e.ctx, requestTimeout)
 	defer cancel()
 	_, err := hubtrial.Save(ctx, dirs, now, w)
 	if bad, ok := errors.AsType[settings.Problem](err); ok {
-		return &failure{exitUsage, errors.New(templates.Say(e.lang(), bad))}
+		return &failure{exitUsage, errors.New(templates.DescribeProblem(e.lang(), bad))}
 	} else if stored, ok := errors.AsType[*hubtrial.StoreError](err); ok {
 		return text.Errorf(text.SecretState(string(secret.StateOf(stored.Err))))
 	} else if locked, ok := errors.AsType[*hubtrial.LockedError](err); ok {
@@ -100,22 +100,22 @@ type exchangeRemoveCmd struct {
 
 // Run removes a link to an exchange and its secret.
 func (c *exchangeRemoveCmd) Run(e *env) error {
-	return e.change(func(dirs profile.Dirs, now *settings.Settings) error {
+	return e.changeSettings(func(dirs profile.Dirs, now *settings.Settings) error {
 		i := slices.IndexFunc(now.Softphones, func(p settings.Softphone) bool { return p.Name == c.Name })
 		if i < 0 {
 			return fail(exitNotFound, text.RelayExchangeNone, c.Name)
 		}
-		if err := e.save(dirs, now, hubtrial.Wanted{Changes: map[string]any{"softphone": without(now, c.Name)}}); err != nil {
+		if err := e.save(dirs, now, hubtrial.SaveRequest{Changes: map[string]any{"softphone": without(now, c.Name)}}); err != nil {
 			return err
 		}
 		store := secret.Open(now.Hub.SecretStore, dirs)
 		p := now.Softphones[i]
-		if ref, err := secret.Softphone(p.Kind, p.Name, p.Address); err == nil { // otherwise it never had one
+		if ref, err := secret.SoftphoneRef(p.Kind, p.Name, p.Address); err == nil { // otherwise it never had one
 			if err := store.Delete(e.ctx, ref); err != nil && !errors.Is(err, secret.ErrNotSet) {
 				return text.Errorf(text.SecretState(string(secret.StateOf(err))))
 			}
 		}
-		e.say(text.RelayExchangeRemoved, c.Name)
+		e.printText(text.RelayExchangeRemoved, c.Name)
 		return nil
 	})
 }
@@ -133,7 +133,7 @@ func (c *exchangeListCmd) Run(e *env) error {
 		User      string `json:"user"`
 		Extension string `json:"extension"`
 	}
-	return e.change(func(_ profile.Dirs, now *settings.Settings) error {
+	return e.changeSettings(func(_ profile.Dirs, now *settings.Settings) error {
 		rows := []row{}
 		for _, p := range now.Softphones {
 			rows = append(rows, row{p.Name, p.Kind, p.Address, p.User, p.Extension})

@@ -30,13 +30,13 @@ func (c *forgetCmd) Run(e *env) error {
 		return err
 	}
 	defer conn.Close()
-	ctx, cancel := context.WithTimeout(e.ctx, callTime)
+	ctx, cancel := context.WithTimeout(e.ctx, requestTimeout)
 	defer cancel()
 	js, err := jetstream.New(conn)
 	if err != nil {
 		return err
 	}
-	j, err := journal.Existing(ctx, js)
+	j, err := journal.OpenExisting(ctx, js)
 	if err != nil {
 		return err
 	}
@@ -44,6 +44,6 @@ func (c *forgetCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	e.say(text.RelayForgotten, n)
+	e.printText(text.RelayForgotten, n)
 	return nil
 }

@@ -34,7 +34,7 @@ func (c *initCmd) keys(site wire.Site) (*credentials.Authority, error) {
 	if len(c.NATSURL) == 0 && c.NATSKeys == "" {
 		return credentials.New(site)
 	}
-	b, err := filetrust.ReadFile(c.NATSKeys, 4<<10, filetrust.Alone)
+	b, err := filetrust.ReadFile(c.NATSKeys, 4<<10, filetrust.Private)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (c *initCmd) keys(site wire.Site) (*credentials.Authority, error) {
 	if len(given) != 3 || len(c.NATSURL) == 0 {
 		return nil, fail(exitUsage, text.RelayNATSKeys)
 	}
-	a, err := credentials.Foreign(site, given[0], given[1], given[2])
+	a, err := credentials.NewExternal(site, given[0], given[1], given[2])
 	if err != nil {
 		return nil, fail(exitUsage, text.RelayNATSKeys)
 	}
@@ -56,7 +56,7 @@ func (c *initCmd) Run(e *env) error {
 		return fail(exitUsage, text.RelaySite)
 	}
 	s := setup.Defaults()
-	s.Name, s.Host, s.NATSPort, s.WebPort, s.Admin, s.Reached = c.Name, c.Host, c.NATSPort, c.WebPort, c.Admin, c.Reached
+	s.Name, s.Host, s.NATSPort, s.WebPort, s.Admin, s.PublicHosts = c.Name, c.Host, c.NATSPort, c.WebPort, c.Admin, c.Reached
 	s.NATS.URLs, s.NATS.CA = c.NATSURL, c.NATSCA
 	if err := s.Check(); err != nil {
 		return &failure{exitUsage, err}
@@ -75,16 +75,16 @@ func (c *initCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	e.say(text.RelayInit, e.data, f.Authority.Fingerprint())
+	e.printText(text.RelayInit, e.data, f.Authority.Fingerprint())
 	return nil
 }
 
 // address returns where computers join.
 func address(s setup.Settings) string {
 	if s.WebPort == 443 {
-		return "https://" + s.Reached[0]
+		return "https://" + s.PublicHosts[0]
 	}
-	return "https://" + net.JoinHostPort(s.Reached[0], strconv.Itoa(s.WebPort))
+	return "https://" + net.JoinHostPort(s.PublicHosts[0], strconv.Itoa(s.WebPort))
 }
 
 // clusterCmd turns one relay into three.
@@ -111,17 +111,17 @@ func (c *clusterMakeCmd) Run(e *env) error {
 	if err := s.Check(); err != nil {
 		return &failure{exitUsage, err}
 	}
-	site, err := f.Site(s)
+	site, err := f.ExportSite(s)
 	if err != nil {
 		return err
 	}
 	if err := profile.CreateFile(c.To, site, 0o600); err != nil {
 		return err
 	}
-	if err := f.Set(s); err != nil {
+	if err := f.WriteSettings(s); err != nil {
 		return err
 	}
-	e.say(text.RelayClusterMade, c.To)
+	e.printText(text.RelayClusterMade, c.To)
 	return nil
 }
 
@@ -134,7 +134,7 @@ type clusterJoinCmd struct {
 
 // Run creates another relay of a site.
 func (c *clusterJoinCmd) Run(e *env) error {
-	b, err := filetrust.ReadFile(c.From, setup.MaxSite, filetrust.Alone)
+	b, err := filetrust.ReadFile(c.From, setup.MaxSite, filetrust.Private)
 	if err != nil {
 		return err
 	}
@@ -143,13 +143,13 @@ func (c *clusterJoinCmd) Run(e *env) error {
 		return text.Errorf(text.RelayFile, c.From, err)
 	}
 	s := site.Settings
-	s.Name, s.Host, s.Admin, s.Reached = c.Name, c.Host, c.Admin, []string{s.Cluster[c.Name]}
+	s.Name, s.Host, s.Admin, s.PublicHosts = c.Name, c.Host, c.Admin, []string{s.Cluster[c.Name]}
 	switch err := site.Create(e.data, s); {
 	case errors.Is(err, fs.ErrExist):
 		return fail(exitFailed, text.RelayMade, e.data)
 	case err != nil:
 		return err
 	}
-	e.say(text.RelayClusterJoined, e.data)
+	e.printText(text.RelayClusterJoined, e.data)
 	return nil
 }

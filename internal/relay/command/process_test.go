@@ -62,7 +62,7 @@ type process struct {
 func newProcess(t testing.TB) *process {
 	t.Helper()
 	p := &process{t: t, dir: filepath.Join(t.TempDir(), "relay")}
-	s := setup.Settings{Name: "r1", Host: "127.0.0.1", Admin: "127.0.0.1:0", Reached: []string{"127.0.0.1"}}
+	s := setup.Settings{Name: "r1", Host: "127.0.0.1", Admin: "127.0.0.1:0", PublicHosts: []string{"127.0.0.1"}}
 	must.Do(t, setup.Create(p.dir, must.Get(credentials.New("kantoor"))(t), s))
 	p.load()
 	return p
@@ -71,7 +71,7 @@ func newProcess(t testing.TB) *process {
 func (p *process) load() {
 	p.t.Helper()
 	p.folder = must.Get(setup.Load(p.dir))(p.t)
-	p.http = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 16, TLSClientConfig: certificates.Trust(p.folder.Authority.Fingerprint(), p.folder.Settings.Host)}}
+	p.http = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 16, TLSClientConfig: certificates.PinnedTLS(p.folder.Authority.Fingerprint(), p.folder.Settings.Host)}}
 	p.t.Cleanup(p.http.CloseIdleConnections)
 }
 
@@ -98,7 +98,7 @@ func (p *process) start() {
 		_ = cmd.Wait()
 	}()
 	p.t.Cleanup(p.kill)
-	if err := json.Unmarshal(line, &p.at); err != nil || !p.at.Is {
+	if err := json.Unmarshal(line, &p.at); err != nil || !p.at.IsReady {
 		p.kill()
 		p.t.Fatalf("%q, %v: %s", line, err, said.String())
 	}
@@ -158,7 +158,7 @@ func (p *process) report(secret, body string) error {
 
 func (p *process) secret() string {
 	p.t.Helper()
-	return must.Get(setup.LoadWebhookSecrets(p.dir))(p.t).Now
+	return must.Get(setup.LoadWebhookSecrets(p.dir))(p.t).Current
 }
 
 // connect connects like a user's computer, with its own credentials.
@@ -172,7 +172,7 @@ func (p *process) connect(u wire.User, heard nats.MsgHandler) (*nats.Conn, error
 
 func (p *process) connectWith(pair nkeys.KeyPair, u wire.User, heard nats.MsgHandler) (*nats.Conn, error) {
 	public, _ := pair.PublicKey()
-	token, err := p.folder.Keys.User(u, public, time.Now().Add(time.Hour))
+	token, err := p.folder.Keys.UserToken(u, public, time.Now().Add(time.Hour))
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (p *process) connectWith(pair nkeys.KeyPair, u wire.User, heard nats.MsgHan
 	if err != nil {
 		return nil, err
 	}
-	if _, err = c.Subscribe(p.folder.Keys.Site.Of(wire.Calls, u), heard); err == nil {
+	if _, err = c.Subscribe(p.folder.Keys.Site.UserSubject(wire.TopicCalls, u), heard); err == nil {
 		err = c.Flush()
 	}
 	return c, err

@@ -32,7 +32,7 @@ func (f registration) path() string { return filepath.Join(f.dir, registrationFi
 
 // Load implements voipgrid.Store. It returns fs.ErrNotExist if there is no registration.
 func (f registration) Load() (r voipgrid.Registration, err error) {
-	b, err := filetrust.ReadFile(f.path(), maxRegistration, filetrust.Alone)
+	b, err := filetrust.ReadFile(f.path(), maxRegistration, filetrust.Private)
 	if err == nil && json.Unmarshal(b, &r) != nil {
 		err = text.Errorf(text.RelayFile, registrationFile, text.RelayFileDamaged)
 	}
@@ -51,7 +51,7 @@ func (f registration) Save(r voipgrid.Registration) error {
 // Target implements voipgrid.Store.
 func (f registration) Target(r voipgrid.Registration) (string, error) {
 	secrets, err := setup.LoadWebhookSecrets(f.dir)
-	return r.Relay + "/in/" + secrets.Now + "/" + registry.VoIPGRID, err
+	return r.Relay + "/in/" + secrets.Current + "/" + registry.VoIPGRID, err
 }
 
 // link maintains the registration; nil if there is none.
@@ -83,7 +83,7 @@ func (c *exchangeRegisterCmd) Run(e *env) error {
 	if c.Relay == "" {
 		c.Relay = address(f.Settings)
 	}
-	ctx, cancel := context.WithTimeout(e.ctx, callTime)
+	ctx, cancel := context.WithTimeout(e.ctx, requestTimeout)
 	defer cancel()
 	file := registration{e.data}
 	before, none := file.Load()
@@ -96,12 +96,12 @@ func (c *exchangeRegisterCmd) Run(e *env) error {
 		err = file.Save(r)
 	}
 	if err != nil {
-		return e.trouble(err)
+		return e.linkErrorText(err)
 	}
 	if none == nil && before.ID != r.ID {
 		_ = before.Remove(ctx) // may be at another portal, or gone
 	}
-	e.say(text.RelayRegistered, c.Relay)
+	e.printText(text.RelayRegistered, c.Relay)
 	return nil
 }
 
@@ -122,17 +122,17 @@ func (exchangeUnregisterCmd) Run(e *env) error {
 	if err := os.Remove(file.path()); err != nil { // first, or a running relay would register again
 		return err
 	}
-	ctx, cancel := context.WithTimeout(e.ctx, callTime)
+	ctx, cancel := context.WithTimeout(e.ctx, requestTimeout)
 	defer cancel()
 	if err := r.Remove(ctx); err != nil {
-		return errors.Join(e.trouble(err), file.Save(r))
+		return errors.Join(e.linkErrorText(err), file.Save(r))
 	}
-	e.say(text.RelayUnregistered)
+	e.printText(text.RelayUnregistered)
 	return nil
 }
 
-// trouble replaces a link's error with its text, if it has one.
-func (e *env) trouble(err error) error {
+// linkErrorText replaces a link's error with its text, if it has one.
+func (e *env) linkErrorText(err error) error {
 	if says := text.LinkTrouble(e.lang(), string(link.CauseOf(err))); says != "" {
 		return errors.New(says)
 	}

@@ -26,7 +26,7 @@ type runCmd struct{}
 
 // readiness is the line that reports where the relay can be reached.
 type readiness struct {
-	Is bool `json:"ready"`
+	IsReady bool `json:"ready"`
 	server.Ready
 }
 
@@ -57,7 +57,7 @@ func (*runCmd) serve(ctx context.Context, e *env) error {
 			o.client.Close()
 		}
 	}()
-	o.seen = o.stamp(ctx)
+	o.lastStamp = o.stamp(ctx)
 	first, _ := o.read(ctx)
 	changes := make(chan server.Office)
 	following, stop := context.WithCancel(ctx)
@@ -74,21 +74,21 @@ func (*runCmd) serve(ctx context.Context, e *env) error {
 	return nil
 }
 
-// everybody is the extension of a link that reports on all extensions.
-const everybody = "*"
+// allExtensions is the extension of a link that reports on all extensions.
+const allExtensions = "*"
 
 // followEvery is how often the settings are checked for changes.
 const followEvery = 2 * time.Second
 
 // follower turns the settings into what the relay works with. It belongs to one goroutine.
 type follower struct {
-	env  *env
-	dirs profile.Dirs
-	site string
-	seen string // the stamp of the settings last read
+	env       *env
+	dirs      profile.Dirs
+	site      string
+	lastStamp string // the stamp of the settings last read
 
-	hub    string // identifies what client was made from
-	client *hub.Client
+	clientIdentity string // identifies what client was made from
+	client         *hub.Client
 
 	secrets map[string][sha256.Size]byte // by link, "" for the hub, as they could be read last
 }
@@ -96,7 +96,7 @@ type follower struct {
 // stamp returns a value that changes whenever the settings or a secret do.
 func (o *follower) stamp(ctx context.Context) string {
 	s, _ := settings.Load(o.dirs)
-	stamp := settings.Fingerprint(o.dirs) + mappingsStamp(o.env.data) + o.hubOf(ctx, s)
+	stamp := settings.Fingerprint(o.dirs) + mappingsStamp(o.env.data) + o.hubIdentity(ctx, s)
 	for _, l := range o.links(ctx, s) {
 		stamp += fmt.Sprint(l.Identity)
 	}
@@ -108,23 +108,23 @@ func (o *follower) read(ctx context.Context) (now server.Office, old *hub.Client
 	s, problems := settings.Load(o.dirs)
 	for _, p := range problems {
 		o.env.log.Warn("a setting is wrong", "key", p.Key, "line", p.Line)
-		now.Wrong = append(now.Wrong, p.Key)
+		now.InvalidKeys = append(now.InvalidKeys, p.Key)
 	}
 	now.Links = o.links(ctx, s)
 	var wrong map[string]error
 	now.Webhooks, wrong = mappings(o.env.data)
 	for _, file := range slices.Sorted(maps.Keys(wrong)) {
 		o.env.log.Warn("a mapping of a webhook is wrong", "file", file, "why", wrong[file])
-		now.Wrong = append(now.Wrong, file)
+		now.InvalidKeys = append(now.InvalidKeys, file)
 	}
 	// While anything is wrong, the relay keeps what it had, including the client.
-	if is := o.hubOf(ctx, s); is != o.hub && (len(now.Wrong) == 0 || o.hub == "") {
+	if is := o.hubIdentity(ctx, s); is != o.clientIdentity && (len(now.InvalidKeys) == 0 || o.clientIdentity == "") {
 		client, err := o.newClient(s)
 		if err != nil {
 			o.env.log.Warn("the hub's settings cannot be used", "why", err)
-			now.Wrong = append(now.Wrong, "hub")
+			now.InvalidKeys = append(now.InvalidKeys, "hub")
 		} else {
-			old, o.hub, o.client = o.client, is, client
+			old, o.clientIdentity, o.client = o.client, is, client
 		}
 	}
 	if o.client != nil {
@@ -133,10 +133,10 @@ func (o *follower) read(ctx context.Context) (now server.Office, old *hub.Client
 	return now, old
 }
 
-// hubOf returns a value that changes whenever a new client is needed. A client that the hub
+// hubIdentity returns a value that changes whenever a new client is needed. A client that the hub
 // has refused keeps failing for a while, which would hide that its secret was corrected.
-func (o *follower) hubOf(ctx context.Context, s *settings.Settings) string {
-	if cfg, err := fromsettings.Hub(o.dirs, s.Hub); err == nil {
+func (o *follower) hubIdentity(ctx context.Context, s *settings.Settings) string {
+	if cfg, err := fromsettings.HubConfig(o.dirs, s.Hub); err == nil {
 		o.note(ctx, "", cfg.Secret)
 	}
 	return fmt.Sprintf("%+v %x %s", s.Hub, o.secrets[""], fileStamp(s.Hub.ExtraCAFile))
@@ -156,7 +156,7 @@ func (o *follower) newClient(s *settings.Settings) (*hub.Client, error) {
 	if s.Hub.BaseURL == "" {
 		return nil, nil
 	}
-	cfg, err := fromsettings.Hub(o.dirs, s.Hub)
+	cfg, err := fromsettings.HubConfig(o.dirs, s.Hub)
 	if err != nil {
 		return nil, err
 	}
@@ -172,10 +172,10 @@ func (o *follower) newClient(s *settings.Settings) (*hub.Client, error) {
 func (o *follower) follow(ctx context.Context, to chan<- server.Office) {
 	for wake.Pause(ctx, followEvery) == nil {
 		stamp := o.stamp(ctx)
-		if stamp == o.seen || ctx.Err() != nil {
+		if stamp == o.lastStamp || ctx.Err() != nil {
 			continue
 		}
-		o.seen = stamp
+		o.lastStamp = stamp
 		now, old := o.read(ctx)
 		select {
 		case <-ctx.Done():
@@ -204,7 +204,7 @@ func (o *follower) links(ctx context.Context, s *settings.Settings) (all []links
 			is.secret = o.secrets[p.Name]
 		}
 		l := links.Link{Name: p.Name, Kind: p.Kind, Extension: p.Extension, Identity: is}
-		if p.Extension == everybody {
+		if p.Extension == allExtensions {
 			l.Extension = ""
 		}
 		a.Client = o.site + "/" + p.Name
@@ -212,23 +212,23 @@ func (o *follower) links(ctx context.Context, s *settings.Settings) (all []links
 			if wrong != nil {
 				return nil, wrong
 			}
-			return open(p, a, hears)
+			return openPhone(p, a, hears)
 		}
 		all = append(all, l)
 	}
 	return append(all, registration{o.env.data}.link()...)
 }
 
-// open creates the phone of a link to an exchange.
-func open(p settings.Softphone, a exchangelink.Account, hears func(string) bool) (link.Phone, error) {
+// openPhone creates the phone of a link to an exchange.
+func openPhone(p settings.Softphone, a exchangelink.Account, hears func(string) bool) (link.Phone, error) {
 	switch missing := p.Missing(); {
 	case !isExchange(p.Kind):
 		return nil, &link.Refusal{Why: string(link.CauseSettings), Cause: link.CauseSettings}
 	case missing != "":
 		return nil, &link.Refusal{Why: missing, Cause: link.CauseNeeds(missing)}
 	}
-	if p.Extension == everybody {
-		a.Extension, a.Hears = "", hears
+	if p.Extension == allExtensions {
+		a.Extension, a.IncludesExtension = "", hears
 	}
 	return fromsettings.Link(p.Kind, a)
 }

@@ -26,17 +26,17 @@ type secretHubCmd struct {
 
 // Run sets the hub that the relay asks, and its client secret, read from standard input.
 func (c *secretHubCmd) Run(e *env) error {
-	return e.change(func(dirs profile.Dirs, now *settings.Settings) error {
+	return e.changeSettings(func(dirs profile.Dirs, now *settings.Settings) error {
 		value, err := e.secret(text.RelayHubSecret)
 		if err != nil {
 			return err
 		}
-		err = e.save(dirs, now, hubtrial.Wanted{Secret: value, Changes: map[string]any{
+		err = e.save(dirs, now, hubtrial.SaveRequest{Secret: value, Changes: map[string]any{
 			"hub.base_url": c.BaseURL, "hub.client_id": c.ClientID, "hub.organisation_code": c.OrganisationCode, "hub.secret_store": c.SecretStore}})
 		if err != nil {
 			return err
 		}
-		e.say(text.RelayHubSet)
+		e.printText(text.RelayHubSet)
 		return nil
 	})
 }
@@ -77,6 +77,6 @@ func (c *secretReportsCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	e.say(text.RelayReports, address(f.Settings)+"/in/"+secrets.Now)
+	e.printText(text.RelayReports, address(f.Settings)+"/in/"+secrets.Current)
 	return nil
 }

@@ -121,7 +121,7 @@ func (serviceInstallCmd) Run(e *env) error {
 	if err := s.SetRecoveryActionsOnNonCrashFailures(true); err != nil && !errors.Is(err, windows.ERROR_INVALID_LEVEL) {
 		return err
 	}
-	e.say(text.RelayServiceMade, serviceName)
+	e.printText(text.RelayServiceMade, serviceName)
 	return nil
 }
 
@@ -158,6 +158,6 @@ func (serviceRemoveCmd) Run(e *env) error {
 	if err := s.Delete(); err != nil {
 		return err
 	}
-	e.say(text.RelayServiceRemoved, serviceName)
+	e.printText(text.RelayServiceRemoved, serviceName)
 	return nil
 }

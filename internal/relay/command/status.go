@@ -33,15 +33,15 @@ func (c *statusCmd) Run(e *env) error {
 	case c.JSON:
 		return e.print(s)
 	}
-	e.say(text.RelayStatus, s.Site, s.Relay, s.Since.Local().Format(time.DateTime), s.Users, s.Computers, s.Connected, s.Reports, s.Nobody, s.Dropped, hubState(s.Hub))
+	e.printText(text.RelayStatus, s.Site, s.Relay, s.StartedAt.Local().Format(time.DateTime), s.Users, s.Computers, s.Connected, s.Reports, s.Unmatched, s.Dropped, hubState(s.Hub))
 	for _, l := range s.Links {
-		e.say(text.RelayExchange, l.Name, text.LinkKind(l.Kind), e.exchange(l))
+		e.printText(text.RelayExchange, l.Name, text.LinkKind(l.Kind), e.linkText(l))
 	}
-	if len(s.Strange) > 0 {
-		e.say(text.RelayStrange, strings.Join(s.Strange, ", "))
+	if len(s.UnknownExtensions) > 0 {
+		e.printText(text.RelayStrange, strings.Join(s.UnknownExtensions, ", "))
 	}
-	if len(s.Wrong) > 0 {
-		e.say(text.RelayWrong, strings.Join(s.Wrong, ", "))
+	if len(s.InvalidSettings) > 0 {
+		e.printText(text.RelayWrong, strings.Join(s.InvalidSettings, ", "))
 	}
 	if s.Fault != "" {
 		return fail(exitFailed, text.RelayFault(s.Fault))
@@ -54,7 +54,7 @@ func (e *env) status(f *setup.Folder) (s server.Status, err error) {
 	if f.Settings.Admin == "" {
 		return s, fail(exitFailed, text.RelayNoAdmin)
 	}
-	client := http.Client{Timeout: callTime, Transport: &http.Transport{DisableKeepAlives: true}}
+	client := http.Client{Timeout: requestTimeout, Transport: &http.Transport{DisableKeepAlives: true}}
 	r, err := http.NewRequestWithContext(e.ctx, http.MethodGet, "http://"+f.Settings.Admin+"/status", nil)
 	if err != nil {
 		return s, err
@@ -77,8 +77,8 @@ func (e *env) status(f *setup.Folder) (s server.Status, err error) {
 	return s, nil
 }
 
-// exchange describes the state of a link to an exchange, and what to do about it.
-func (e *env) exchange(l wire.LinkState) string {
+// linkText describes the state of a link to an exchange, and what to do about it.
+func (e *env) linkText(l wire.LinkState) string {
 	at := func(t time.Time) any {
 		if t.IsZero() {
 			return text.RelayExchangeNever
@@ -88,7 +88,7 @@ func (e *env) exchange(l wire.LinkState) string {
 	key := text.RelayExchangeState(l.State)
 	says := e.lang().T(key)
 	if strings.Contains(says, "%s") {
-		says = e.lang().Error(text.Errorf(key, at(l.Since), at(l.Heard)))
+		says = e.lang().Error(text.Errorf(key, at(l.Since), at(l.LastCallAt)))
 	}
 	if trouble := text.LinkTrouble(e.lang(), l.Cause); trouble != "" {
 		says += " " + trouble

@@ -15,10 +15,11 @@ import (
 	"wiebelt/internal/text"
 )
 
-// wrongs maps errors that people can fix to their texts.
-var wrongs = map[error]text.Key{
-	wire.ErrName: text.RelayUserName, users.ErrMany: text.RelayUserMany, users.ErrLong: text.RelayUserLong,
-	users.ErrCSV: text.RelayCSV, users.ErrTwice: text.RelayTwice, users.ErrTooMuch: text.RelayTooLarge, users.ErrTaken: text.RelayTaken,
+// errorTexts maps errors that people can fix to their texts.
+var errorTexts = map[error]text.Key{
+	wire.ErrName: text.RelayUserName, users.ErrTooMany: text.RelayUserMany, users.ErrTooLong: text.RelayUserLong,
+	users.ErrCSV: text.RelayCSV, users.ErrDuplicateUser: text.RelayTwice, users.ErrFileTooLarge: text.RelayTooLarge,
+	users.ErrTaken: text.RelayTaken,
 }
 
 type userCmd struct {
@@ -41,7 +42,7 @@ func (e *env) withUsers(do func(context.Context, *users.Directory, *setup.Folder
 
 // inTime runs do with a time limit for talking to the relay.
 func (e *env) inTime(do func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(e.ctx, callTime)
+	ctx, cancel := context.WithTimeout(e.ctx, requestTimeout)
 	defer cancel()
 	return do(ctx)
 }
@@ -98,7 +99,7 @@ func (e *env) invite(ctx context.Context, d *users.Directory, f *setup.Folder, u
 	if print := f.Fingerprint(); print != "" {
 		trust = " --fingerprint " + print
 	}
-	e.say(text.RelayCode, u, code, time.Now().Add(users.CodeLife).Format(time.DateOnly), address(f.Settings), trust)
+	e.printText(text.RelayCode, u, code, time.Now().Add(users.CodeLife).Format(time.DateOnly), address(f.Settings), trust)
 	return nil
 }
 
@@ -148,7 +149,7 @@ func (e *env) remove(name string, publisher bool) error {
 			return err
 		}
 		if !f.Settings.NATS.External() {
-			e.say(text.RelayRemoved, u)
+			e.printText(text.RelayRemoved, u)
 			return nil
 		}
 		gone, _, err := d.Find(ctx, u)
@@ -159,7 +160,7 @@ func (e *env) remove(name string, publisher bool) error {
 		for _, k := range gone.Keys {
 			keys = append(keys, k.Public)
 		}
-		e.say(text.RelayRevoke, u, strings.Join(keys, " "))
+		e.printText(text.RelayRevoke, u, strings.Join(keys, " "))
 		return nil
 	})
 }
@@ -250,7 +251,7 @@ func (c *userListCmd) Run(e *env) error {
 		}
 		rows := []row{}
 		for _, one := range all {
-			if one.Person() {
+			if one.IsUser() {
 				rows = append(rows, row{one.User, one.Name, one.Extensions, one.Numbers, one.Email, one.Queues, one.Computers()})
 			}
 		}
@@ -261,7 +262,7 @@ func (c *userListCmd) Run(e *env) error {
 			at := strings.Join(slices.Concat(r.Extensions, r.Numbers, []string{r.Email}, r.Queues), " ")
 			fmt.Fprintf(e.out, "%-20s %-24s %-30s %s\n", r.User, r.Name, strings.TrimSpace(at), e.lang().N(text.RelayComputers, r.Computers))
 		}
-		e.say(text.RelayUsers, len(rows))
+		e.printText(text.RelayUsers, len(rows))
 		return nil
 	})
 }
@@ -284,11 +285,11 @@ func (c *publisherAddCmd) Run(e *env) error {
 		return &failure{exitUsage, err}
 	}
 	return e.withUsers(func(ctx context.Context, d *users.Directory, f *setup.Folder) error {
-		creds, public, err := f.Keys.Publisher(string(name))
+		creds, public, err := f.Keys.PublisherCreds(string(name))
 		if err != nil {
 			return err
 		}
-		if err := d.Publish(ctx, name, public); err != nil {
+		if err := d.AddPublisher(ctx, name, public); err != nil {
 			return err
 		}
 		_, err = e.out.Write(creds)

@@ -34,7 +34,7 @@ func mappings(data string) (all map[string]webhook.Reader, wrong map[string]erro
 	all, wrong = map[string]webhook.Reader{}, map[string]error{}
 	for _, file := range mappingFiles(data) {
 		name := strings.TrimSuffix(filepath.Base(file), ".toml")
-		b, err := filetrust.ReadFile(file, maxMapping, filetrust.Ours)
+		b, err := filetrust.ReadFile(file, maxMapping, filetrust.UserOwned)
 		if err == nil {
 			var m webhook.Mapping
 			if m, err = webhook.ParseMapping(b); err == nil {
@@ -117,7 +117,7 @@ func (c *exchangeTryCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	all, err := read(captured(b))
+	all, err := read(parseCaptured(b))
 	if err != nil {
 		return fail(exitFailed, text.RelayTryWrong)
 	}
@@ -136,13 +136,13 @@ func (c *exchangeTryCmd) Run(e *env) error {
 		}
 	}
 	if len(all) == 0 {
-		e.say(text.RelayTryNothing)
+		e.printText(text.RelayTryNothing)
 	}
 	return nil
 }
 
-// captured turns a saved body, form or whole URL into a message.
-func captured(b []byte) webhook.Message {
+// parseCaptured turns a saved body, form or whole URL into a message.
+func parseCaptured(b []byte) webhook.Message {
 	b = bytes.TrimSpace(b)
 	if u, err := url.Parse(string(b)); err == nil && u.RawQuery != "" {
 		return webhook.Message{Query: u.Query()}

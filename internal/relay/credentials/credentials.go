@@ -29,19 +29,19 @@ const Lifetime = 90 * 24 * time.Hour
 type Authority struct {
 	Site                               wire.Site
 	operator, account, signing, system nkeys.KeyPair
-	// foreign is the account's public key at a site that uses somebody else's NATS. Then
+	// externalAccount is the account's public key at a site that uses somebody else's NATS. Then
 	// account is one of its signing keys, and there is no operator.
-	foreign string
+	externalAccount string
 }
 
-// Foreign is for a site in an account on somebody else's NATS: relays and users are
+// NewExternal is for a site in an account on somebody else's NATS: relays and users are
 // seeds of two signing keys of the account, the former without a scope, the latter
 // with the scope of Rights.
-func Foreign(site wire.Site, account, relays, users string) (*Authority, error) {
-	a := &Authority{Site: site, foreign: account}
+func NewExternal(site wire.Site, account, relays, users string) (*Authority, error) {
+	a := &Authority{Site: site, externalAccount: account}
 	var err error
-	if a.account, err = pair(relays, nkeys.PrefixByteAccount); err == nil {
-		a.signing, err = pair(users, nkeys.PrefixByteAccount)
+	if a.account, err = parseSeed(relays, nkeys.PrefixByteAccount); err == nil {
+		a.signing, err = parseSeed(users, nkeys.PrefixByteAccount)
 	}
 	if err != nil || !nkeys.IsValidPublicAccountKey(account) {
 		return nil, errKeys
@@ -91,19 +91,19 @@ func Parse(b []byte) (*Authority, error) {
 		return nil, errKeys
 	}
 	if account := stored["foreign"]; account != "" {
-		return Foreign(site, account, stored["account"], stored["signing"])
+		return NewExternal(site, account, stored["account"], stored["signing"])
 	}
 	a := &Authority{Site: site}
 	for _, k := range a.keys() {
-		if *k.pair, err = pair(stored[k.name], k.prefix); err != nil {
+		if *k.pair, err = parseSeed(stored[k.name], k.prefix); err != nil {
 			return nil, errKeys
 		}
 	}
 	return a, nil
 }
 
-// pair parses a seed of the given kind.
-func pair(seed string, kind nkeys.PrefixByte) (nkeys.KeyPair, error) {
+// parseSeed parses a seed of the given kind.
+func parseSeed(seed string, kind nkeys.PrefixByte) (nkeys.KeyPair, error) {
 	if is, _, err := nkeys.DecodeSeed([]byte(seed)); err != nil || is != kind {
 		return nil, errKeys
 	}
@@ -112,7 +112,7 @@ func pair(seed string, kind nkeys.PrefixByte) (nkeys.KeyPair, error) {
 
 // Encode returns the secrets, for a file that only the relay may read.
 func (a *Authority) Encode() ([]byte, error) {
-	stored := map[string]string{"site": string(a.Site), "foreign": a.foreign}
+	stored := map[string]string{"site": string(a.Site), "foreign": a.externalAccount}
 	for _, k := range a.keys() {
 		if *k.pair == nil {
 			continue
@@ -169,11 +169,11 @@ func (a *Authority) Server() (Server, error) {
 func Rights(site wire.Site) (publish, subscribe []string) {
 	const me = "{{name()}}"
 	for _, t := range wire.Topics {
-		if t != wire.Calls {
+		if t != wire.TopicCalls {
 			publish = append(publish, site.Subject(t, me))
 		}
 	}
-	return publish, []string{site.Subject(wire.Calls, me), site.Relays(), "_INBOX." + me + ".>"}
+	return publish, []string{site.Subject(wire.TopicCalls, me), site.StateSubject(), "_INBOX." + me + ".>"}
 }
 
 // rights returns the scope of every user: to receive their own calls and the relays' state,
@@ -190,8 +190,8 @@ func (a *Authority) rights(signing string) *jwt.UserScope {
 	return scope
 }
 
-// User returns a token for a user's public key.
-func (a *Authority) User(u wire.User, publicKey string, until time.Time) (string, error) {
+// UserToken returns a token for a user's public key.
+func (a *Authority) UserToken(u wire.User, publicKey string, until time.Time) (string, error) {
 	if !nkeys.IsValidPublicUserKey(publicKey) {
 		return "", errors.New("not the public key of a user")
 	}
@@ -200,7 +200,7 @@ func (a *Authority) User(u wire.User, publicKey string, until time.Time) (string
 		return "", err
 	}
 	c := jwt.NewUserClaims(publicKey)
-	c.Name, c.IssuerAccount, c.Expires = u.Token(), cmp.Or(a.foreign, account), until.Unix()
+	c.Name, c.IssuerAccount, c.Expires = u.Token(), cmp.Or(a.externalAccount, account), until.Unix()
 	c.SetScoped(true)
 	return c.Encode(a.signing)
 }
@@ -208,15 +208,15 @@ func (a *Authority) User(u wire.User, publicKey string, until time.Time) (string
 // maxReport is the largest message of a publisher, in bytes.
 const maxReport = 64 << 10
 
-// Publisher returns the credentials of a program that reports calls over NATS, in the
+// PublisherCreds returns the credentials of a program that reports calls over NATS, in the
 // format of NATS' own tools, and its public key. Until the key is revoked, it may publish
 // on Site.Reports and do nothing else.
-func (a *Authority) Publisher(name string) (creds []byte, public string, err error) {
+func (a *Authority) PublisherCreds(name string) (creds []byte, public string, err error) {
 	c, pair, err := a.program(name)
 	if err != nil {
 		return nil, "", err
 	}
-	c.Pub.Allow.Add(a.Site.Reports())
+	c.Pub.Allow.Add(a.Site.ReportSubject())
 	c.Sub.Deny.Add(">")
 	c.Limits.Payload = maxReport
 	token, err := c.Encode(a.account)
@@ -231,9 +231,9 @@ func (a *Authority) Publisher(name string) (creds []byte, public string, err err
 	return creds, c.Subject, err
 }
 
-// Relay returns a token and its key pair for a relay itself, which may do everything within
+// RelayToken returns a token and its key pair for a relay itself, which may do everything within
 // the site. They live as long as the process.
-func (a *Authority) Relay(name string) (token string, pair nkeys.KeyPair, err error) {
+func (a *Authority) RelayToken(name string) (token string, pair nkeys.KeyPair, err error) {
 	c, pair, err := a.program(name)
 	if err != nil {
 		return "", nil, err
@@ -255,6 +255,6 @@ func (a *Authority) program(name string) (*jwt.UserClaims, nkeys.KeyPair, error)
 		return nil, nil, err
 	}
 	c := jwt.NewUserClaims(public)
-	c.Name, c.IssuerAccount = name, a.foreign
+	c.Name, c.IssuerAccount = name, a.externalAccount
 	return c, pair, nil
 }

@@ -15,7 +15,7 @@ func TestParse(t *testing.T) {
 	own := must.Get(New("kantoor"))(t)
 	seed := func(k nkeys.KeyPair) string { return string(must.Get(k.Seed())(t)) }
 	account := must.Get(own.account.PublicKey())(t)
-	foreign := must.Get(Foreign("kantoor", account, seed(own.account), seed(own.signing)))(t)
+	foreign := must.Get(NewExternal("kantoor", account, seed(own.account), seed(own.signing)))(t)
 	for _, a := range []*Authority{own, foreign} {
 		b := must.Get(a.Encode())(t)
 		if again := must.Get(Parse(b))(t); !bytes.Equal(must.Get(again.Encode())(t), b) {
@@ -32,7 +32,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%q are keys", wrong)
 		}
 	}
-	if _, err := Foreign("kantoor", seed(own.account), seed(own.account), seed(own.signing)); err == nil {
+	if _, err := NewExternal("kantoor", seed(own.account), seed(own.account), seed(own.signing)); err == nil {
 		t.Error("a secret counts for the account's public key")
 	}
 }

@@ -32,7 +32,7 @@ const (
 	subjectRoot = "JOURNAL." // followed by user and call
 	maxValue    = 4 << 10
 	maxKept     = 100_000 // calls of a site: an exchange that floods it must not fill the disk
-	waiting     = 4096    // calls that are not in the stream yet
+	maxQueued   = 4096    // calls that are not in the stream yet
 	// expireEvery is how often old calls are deleted.
 	expireEvery = time.Hour
 	warnEvery   = 10 * time.Second
@@ -44,27 +44,27 @@ type Journal struct {
 	config jetstream.StreamConfig
 	stream jetstream.Stream // nil if nothing is kept
 	life   time.Duration
-	noted  chan note
+	queue  chan note
 	log    *slog.Logger
 	now    func() time.Time
 
-	removed atomic.Pointer[[]wire.User] // removed users, from ForgetUsers
-	more    chan struct{}               // removed has changed
-	purged  map[wire.User]bool          // removed users whose calls are deleted; used by Run only
-	blocked bool                        // the last call could not be written; used by Run only
-	warned  rate.Sometimes              // that too many wait
+	removed        atomic.Pointer[[]wire.User] // removed users, from ForgetUsers
+	removedChanged chan struct{}               // removed has changed
+	purged         map[wire.User]bool          // removed users whose calls are deleted; used by Run only
+	blocked        bool                        // the last call could not be written; used by Run only
+	warned         rate.Sometimes              // that too many wait
 }
 
 type note struct {
-	user wire.User
-	call wire.Call
-	over time.Time
+	user    wire.User
+	call    wire.Call
+	endedAt time.Time
 }
 
 // Open opens or creates the stream, on the given number of replicas. With days 0 it deletes
 // the stream and everything in it.
 func Open(ctx context.Context, js jetstream.JetStream, replicas, days int, log *slog.Logger) (*Journal, error) {
-	j := &Journal{js: js, config: jetstream.StreamConfig{Name: Name, Subjects: []string{subjectRoot + ">"}, Replicas: replicas, MaxMsgSize: maxValue, MaxMsgs: maxKept, Discard: jetstream.DiscardNew}, life: time.Duration(days) * 24 * time.Hour, noted: make(chan note, waiting), log: log, now: time.Now, more: make(chan struct{}, 1), warned: rate.Sometimes{Interval: warnEvery}}
+	j := &Journal{js: js, config: jetstream.StreamConfig{Name: Name, Subjects: []string{subjectRoot + ">"}, Replicas: replicas, MaxMsgSize: maxValue, MaxMsgs: maxKept, Discard: jetstream.DiscardNew}, life: time.Duration(days) * 24 * time.Hour, queue: make(chan note, maxQueued), log: log, now: time.Now, removedChanged: make(chan struct{}, 1), warned: rate.Sometimes{Interval: warnEvery}}
 	j.removed.Store(new([]wire.User))
 	if days <= 0 {
 		if err := js.DeleteStream(ctx, Name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -81,9 +81,9 @@ func Open(ctx context.Context, js jetstream.JetStream, replicas, days int, log *
 	return j, nil
 }
 
-// Existing opens the stream as it is, without creating or deleting it, to delete
+// OpenExisting opens the stream as it is, without creating or deleting it, to delete
 // calls while a relay runs.
-func Existing(ctx context.Context, js jetstream.JetStream) (*Journal, error) {
+func OpenExisting(ctx context.Context, js jetstream.JetStream) (*Journal, error) {
 	stream, err := js.Stream(ctx, Name)
 	if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return nil, failed(err)
@@ -110,13 +110,13 @@ func failed(err error) error {
 // subjectOf is the subject of a user's calls.
 func subjectOf(u wire.User) string { return subjectRoot + u.Token() + ".*" }
 
-// Note queues an ended call that none of the user's computers received. It never blocks.
-func (j *Journal) Note(u wire.User, c wire.Call, over time.Time) {
+// Enqueue queues an ended call that none of the user's computers received. It never blocks.
+func (j *Journal) Enqueue(u wire.User, c wire.Call, over time.Time) {
 	if j.stream == nil {
 		return
 	}
 	select {
-	case j.noted <- note{u, c, over}:
+	case j.queue <- note{u, c, over}:
 	default:
 		j.warned.Do(func() { j.log.Warn("a missed call is not kept: too many wait") })
 	}
@@ -131,22 +131,22 @@ func (j *Journal) Run(ctx context.Context) error {
 	}
 	expire := time.Tick(expireEvery)
 	j.expire(ctx)
-	wake.Up(j.more)
+	wake.Up(j.removedChanged)
 	for {
 		select {
-		case <-j.more:
+		case <-j.removedChanged:
 			if j.forgetGone(ctx) != nil {
-				time.AfterFunc(forgetAgain, func() { wake.Up(j.more) })
+				time.AfterFunc(forgetAgain, func() { wake.Up(j.removedChanged) })
 			}
-		case n := <-j.noted:
+		case n := <-j.queue:
 			j.store(ctx, n)
 		case <-expire:
 			j.expire(ctx)
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 			defer cancel()
-			for range len(j.noted) {
-				j.store(last, <-j.noted)
+			for range len(j.queue) {
+				j.store(last, <-j.queue)
 			}
 			return ctx.Err()
 		}
@@ -167,7 +167,7 @@ func (j *Journal) store(ctx context.Context, n note) {
 		return
 	}
 	c := n.call
-	value, err := json.Marshal(wire.MissedCall{Number: c.Number, Line: c.Line, Queue: c.Queue, Reason: c.Reason, By: c.By, Rang: c.Began, Ended: n.over})
+	value, err := json.Marshal(wire.MissedCall{Number: c.Number, Line: c.Line, Queue: c.Queue, Reason: c.Reason, AnsweredBy: c.AnsweredBy, Rang: c.Began, Ended: n.endedAt})
 	if err != nil {
 		j.log.Error("a missed call is not kept", "why", err)
 		return
@@ -180,7 +180,7 @@ func (j *Journal) store(ctx context.Context, n note) {
 	}
 	if j.blocked = waits; waits {
 		_ = wake.Pause(ctx, retryPause)
-		j.Note(n.user, c, n.over)
+		j.Enqueue(n.user, c, n.endedAt)
 	}
 }
 
@@ -222,7 +222,7 @@ func (j *Journal) Page(ctx context.Context, u wire.User, seen uint64) (page wire
 // more. It never blocks.
 func (j *Journal) ForgetUsers(gone []wire.User) {
 	j.removed.Store(&gone)
-	wake.Up(j.more)
+	wake.Up(j.removedChanged)
 }
 
 // forgetAgain is the pause before failed deletions are retried.
@@ -249,9 +249,9 @@ func (j *Journal) forgetGone(ctx context.Context) (err error) {
 	return err
 }
 
-// TakeOver copies the calls of another journal, which keeps them.
-func (j *Journal) TakeOver(ctx context.Context, from jetstream.JetStream) error {
-	old, err := Existing(ctx, from)
+// CopyFrom copies the calls of another journal, which keeps them.
+func (j *Journal) CopyFrom(ctx context.Context, from jetstream.JetStream) error {
+	old, err := OpenExisting(ctx, from)
 	if err != nil || j.stream == nil || old.stream == nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func TestDays(t *testing.T) {
 func TestWaits(t *testing.T) {
 	j, _ := open(t)
 	must.Do(t, j.js.DeleteStream(t.Context(), Name))
-	j.Note("anna", wire.Call{ID: "a", Number: "0698760001", Began: time.Now()}, time.Now())
+	j.Enqueue("anna", wire.Call{ID: "a", Number: "0698760001", Began: time.Now()}, time.Now())
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	_ = j.Run(ctx)
@@ -97,14 +97,14 @@ func TestFull(t *testing.T) {
 	ended, stop := context.WithCancel(t.Context())
 	stop()
 	for i := range 3 {
-		j.Note("anna", wire.Call{ID: fmt.Sprint(i), Number: "0698760001", Began: time.Now()}, time.Now())
+		j.Enqueue("anna", wire.Call{ID: fmt.Sprint(i), Number: "0698760001", Began: time.Now()}, time.Now())
 	}
 	_ = j.Run(ended)
 	p := must.Get(j.Page(t.Context(), "anna", 0))(t)
 	if len(p.Calls) != 2 {
 		t.Errorf("%d calls", len(p.Calls))
 	}
-	must.Get(j.Page(t.Context(), "anna", p.Seen))(t)
+	must.Get(j.Page(t.Context(), "anna", p.LastSeq))(t)
 	_ = j.Run(ended)
 	if p := must.Get(j.Page(t.Context(), "anna", 0))(t); len(p.Calls) != 1 {
 		t.Errorf("%d calls once there is room", len(p.Calls))
@@ -118,7 +118,7 @@ func TestTakeOver(t *testing.T) {
 	to, _ := open(t)
 	for _, id := range []string{"a", "b"} {
 		from.store(t.Context(), note{"anna", wire.Call{ID: id, Number: "0698760001", Began: time.Now()}, time.Now()})
-		must.Do(t, to.TakeOver(t.Context(), from.js))
+		must.Do(t, to.CopyFrom(t.Context(), from.js))
 	}
 	if p := must.Get(to.Page(t.Context(), "anna", 0))(t); len(p.Calls) != 2 {
 		t.Errorf("%d calls", len(p.Calls))

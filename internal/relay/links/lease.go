@@ -49,7 +49,7 @@ func acquire(ctx context.Context, kv jetstream.KeyValue, link, holder string) (*
 	sum := sha256.Sum256([]byte(link))
 	l := &lease{kv: kv, key: hex.EncodeToString(sum[:16]), holder: []byte(holder)}
 	asked := time.Now()
-	revision, err := l.written(ctx)
+	revision, err := l.ourRevision(ctx)
 	switch {
 	case errors.Is(err, jetstream.ErrKeyNotFound):
 		revision, err = kv.Create(ctx, l.key, l.holder)
@@ -62,13 +62,13 @@ func acquire(ctx context.Context, kv jetstream.KeyValue, link, holder string) (*
 	case err != nil:
 		return nil, err
 	}
-	l.renewed(revision, asked)
+	l.recordRenewal(revision, asked)
 	return l, nil
 }
 
-// written returns the revision this process wrote, or errHeld if another
+// ourRevision returns the revision this process wrote, or errHeld if another
 // one holds the lease.
-func (l *lease) written(ctx context.Context) (uint64, error) {
+func (l *lease) ourRevision(ctx context.Context) (uint64, error) {
 	e, err := l.kv.Get(ctx, l.key)
 	if err != nil {
 		return 0, err
@@ -79,7 +79,7 @@ func (l *lease) written(ctx context.Context) (uint64, error) {
 	return e.Revision(), nil
 }
 
-func (l *lease) renewed(revision uint64, asked time.Time) {
+func (l *lease) recordRenewal(revision uint64, asked time.Time) {
 	until := asked.Add(leaseTTL - safetyMargin)
 	l.revision = revision
 	l.until.Store(&until)
@@ -101,13 +101,13 @@ func (l *lease) renew(ctx context.Context) {
 		limited, cancel := context.WithDeadline(ctx, *l.until.Load())
 		revision, err := l.kv.Update(limited, l.key, l.holder, l.revision)
 		if errors.Is(err, jetstream.ErrKeyRevisionMismatch) { // the last answer was lost
-			if revision, err = l.written(limited); err == nil {
+			if revision, err = l.ourRevision(limited); err == nil {
 				revision, err = l.kv.Update(limited, l.key, l.holder, revision)
 			}
 		}
 		cancel()
 		if err == nil {
-			l.renewed(revision, asked)
+			l.recordRenewal(revision, asked)
 		}
 		if errors.Is(err, errHeld) || errors.Is(err, jetstream.ErrKeyNotFound) || !l.held() {
 			return
@@ -124,7 +124,7 @@ func (l *lease) renew(ctx context.Context) {
 func (l *lease) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), renewEvery)
 	defer cancel()
-	if revision, err := l.written(ctx); err == nil { // the answer to the last renewal may be lost
+	if revision, err := l.ourRevision(ctx); err == nil { // the answer to the last renewal may be lost
 		_ = l.kv.Delete(ctx, l.key, jetstream.LastRevision(revision))
 	}
 }

@@ -52,12 +52,12 @@ type Config struct {
 	// Ongoing returns the ongoing calls whose ids begin with prefix, whichever relay
 	// they were reported to.
 	Ongoing func(ctx context.Context, prefix string) ([]calls.Record, error)
-	// Hears reports whether an extension belongs to a user.
-	Hears func(extension string) bool
-	// Take takes a link's event; it may block until ctx ends. An end without an extension
+	// HasExtension reports whether an extension belongs to a user.
+	HasExtension func(extension string) bool
+	// Receive takes a link's event; it may block until ctx ends. An end without an extension
 	// is the call's end for all. If extensions share ids, a call can come back to one
 	// for which it was over.
-	Take func(ctx context.Context, e call.Event, shared bool) error
+	Receive func(ctx context.Context, e call.Event, shared bool) error
 	// Changed is called when a link's state changes. It must not block.
 	Changed func()
 	Log     *slog.Logger
@@ -114,7 +114,7 @@ func (l *Links) noteHeard(of Link, at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if s, ok := l.states[of.Name]; ok {
-		s.Heard = at
+		s.LastCallAt = at
 		l.states[of.Name] = s
 	}
 }
@@ -123,7 +123,7 @@ func (l *Links) noteHeard(of Link, at time.Time) {
 type running struct {
 	identity any
 	end      context.CancelCauseFunc
-	over     chan struct{}
+	done     chan struct{}
 }
 
 // errRemoved ends a link that was removed or whose new settings are unusable; its calls end
@@ -137,7 +137,7 @@ func (l *Links) Run(ctx context.Context, leases jetstream.KeyValue, sets <-chan 
 	all := map[string]running{}
 	defer func() {
 		for _, r := range all {
-			<-r.over
+			<-r.done
 		}
 	}()
 	for {
@@ -157,7 +157,7 @@ func (l *Links) Run(ctx context.Context, leases jetstream.KeyValue, sets <-chan 
 						why = errRemoved
 					}
 					r.end(why)
-					<-r.over
+					<-r.done
 					delete(all, name)
 					l.mu.Lock()
 					delete(l.states, name)
@@ -177,7 +177,7 @@ func (l *Links) Run(ctx context.Context, leases jetstream.KeyValue, sets <-chan 
 					l.setState(n, link.Connecting.String(), "")
 				}
 				go func() {
-					defer close(r.over)
+					defer close(r.done)
 					defer end(nil)
 					run(each, n)
 				}()
@@ -192,7 +192,7 @@ func (l *Links) check(of Link) error {
 	if of.Accept != nil {
 		return nil
 	}
-	_, err := of.Open(l.Hears)
+	_, err := of.Open(l.HasExtension)
 	return err
 }
 
@@ -211,11 +211,11 @@ func (l *Links) runOutbound(ctx context.Context, of Link) {
 		lease, err := acquire(ctx, l.leases, of.Name, l.holder)
 		switch {
 		case errors.Is(err, errHeld):
-			l.setState(of, wire.LinkElsewhere, "")
+			l.setState(of, wire.LinkOtherRelay, "")
 		case err != nil:
 			l.noteWaiting(of, err)
 		default:
-			phone, err := of.Open(l.Hears) // a new one, which knows of no calls
+			phone, err := of.Open(l.HasExtension) // a new one, which knows of no calls
 			l.runLeased(ctx, of, lease, phone, err)
 		}
 		pause(ctx)
@@ -227,7 +227,7 @@ func pause(ctx context.Context) { _ = wake.Pause(ctx, leaseCheckEvery) }
 // runInbound runs a link whenever the exchange is connected, until ctx ends.
 func (l *Links) runInbound(ctx context.Context, of Link) {
 	for {
-		phone, disconnect, err := of.Accept(ctx, l.Hears)
+		phone, disconnect, err := of.Accept(ctx, l.HasExtension)
 		if err != nil {
 			return
 		}
@@ -247,7 +247,7 @@ func (l *Links) leaseInbound(ctx context.Context, of Link, phone link.Phone) {
 			return
 		}
 		if errors.Is(err, errHeld) {
-			l.setState(of, wire.LinkElsewhere, "")
+			l.setState(of, wire.LinkOtherRelay, "")
 		} else {
 			l.noteWaiting(of, err)
 		}
@@ -267,14 +267,14 @@ func (l *Links) runLeased(ctx context.Context, of Link, lease *lease, phone link
 		return
 	}
 	ours, end := context.WithCancel(ctx)
-	h := &leasedLink{links: l, of: of, ctx: ours, lease: lease, earlier: map[string]bool{}, ongoing: map[string]bool{}}
+	h := &leasedLink{links: l, link: of, ctx: ours, lease: lease, earlier: map[string]bool{}, ongoing: map[string]bool{}}
 	for _, r := range standing {
 		h.earlier[r.ID] = true
 	}
 	var work sync.WaitGroup
 	work.Go(func() {
 		defer end()
-		c := link.Config{Name: of.Name, Take: h.take, State: h.state, Log: l.Log}
+		c := link.Config{Name: of.Name, Receive: h.receive, StateChanged: h.setState, Log: l.Log}
 		if of.Accept == nil {
 			link.Run(ours, c, phone)
 		} else {
@@ -312,7 +312,7 @@ func prefix(name string) string {
 // leasedLink is a link we hold. It belongs to the link's goroutine.
 type leasedLink struct {
 	links   *Links
-	of      Link
+	link    Link
 	ctx     context.Context
 	lease   *lease
 	earlier map[string]bool // earlier calls of which no event has come since we took over
@@ -322,36 +322,36 @@ type leasedLink struct {
 // maxCalls bounds the memory for calls whose end never comes.
 const maxCalls = 4096
 
-var errLost = errors.New("another relay has the link")
+var errLeaseLost = errors.New("another relay has the link")
 
-// take passes on a link's event.
-func (h *leasedLink) take(e call.Event) error {
+// receive passes on a link's event.
+func (h *leasedLink) receive(e call.Event) error {
 	if !h.lease.held() {
-		return errLost
+		return errLeaseLost
 	}
 	if e.ID == "" {
 		return nil // its end could not be matched to it
 	}
-	head := prefix(h.of.Name)
+	head := prefix(h.link.Name)
 	if len(head)+len(e.ID) > call.MaxID {
 		e.ID = link.CallID(e.ID + strings.Repeat(" ", call.MaxID)) // a hash of it
 	}
 	e.ID = head + e.ID
 	if e.Extension == "" {
-		e.Extension = h.of.Extension
+		e.Extension = h.link.Extension
 	}
-	h.links.noteHeard(h.of, e.At)
+	h.links.noteHeard(h.link, e.At)
 	if e.State != call.Ended {
 		delete(h.earlier, e.ID)
 		if len(h.ongoing) < maxCalls {
 			h.ongoing[e.ID] = true
 		}
-		return h.pass(e)
+		return h.forward(e)
 	}
-	if !registry.Of(h.of.Kind).Shared || h.of.Extension != "" {
+	if !registry.Of(h.link.Kind).SharedCallID || h.link.Extension != "" {
 		e.Extension = ""
 	}
-	err := h.pass(e)
+	err := h.forward(e)
 	if err == nil { // otherwise it continues until the link ends
 		delete(h.earlier, e.ID)
 		if e.Extension == "" {
@@ -361,13 +361,13 @@ func (h *leasedLink) take(e call.Event) error {
 	return err
 }
 
-func (h *leasedLink) pass(e call.Event) error {
-	return h.links.Take(h.ctx, e, registry.Of(h.of.Kind).Shared)
+func (h *leasedLink) forward(e call.Event) error {
+	return h.links.Receive(h.ctx, e, registry.Of(h.link.Kind).SharedCallID)
 }
 
-// state reports the link's state. Once connected, it ends the calls the link does not know
+// setState reports the link's state. Once connected, it ends the calls the link does not know
 // of, unless the lease has expired: events since then were not taken.
-func (h *leasedLink) state(s link.State) {
+func (h *leasedLink) setState(s link.State) {
 	if s.Phase == link.Connected && h.lease.held() {
 		h.end(h.earlier)
 	}
@@ -377,13 +377,13 @@ func (h *leasedLink) state(s link.State) {
 	if s.Phase == link.Kicked {
 		s.Cause = link.CauseReplaced
 	}
-	h.links.setState(h.of, s.Phase.String(), string(s.Cause))
+	h.links.setState(h.link, s.Phase.String(), string(s.Cause))
 }
 
 // end ends calls for everybody.
 func (h *leasedLink) end(which map[string]bool) {
 	for id := range which {
-		_ = h.pass(call.Event{ID: id, State: call.Ended, At: time.Now().UTC()})
+		_ = h.forward(call.Event{ID: id, State: call.Ended, At: time.Now().UTC()})
 	}
 	clear(which)
 }

@@ -104,13 +104,13 @@ func (r *relay) write(ctx context.Context, e call.Event, _ bool) error {
 	if e.Extension != "" {
 		report.Users = []wire.User{wire.User("u" + e.Extension)}
 	}
-	return r.o.bucket.Take(ctx, report)
+	return r.o.bucket.Store(ctx, report)
 }
 
 // run starts a relay with a link to the Asterisk.
 func (o *office) run(name string, fast time.Duration) *relay {
 	r := &relay{KeyValue: o.leases, o: o, fast: fast, sets: make(chan []Link, 4)}
-	r.Links = New(Config{Relay: name, Ongoing: o.bucket.Ongoing, Hears: func(e string) bool { return strings.HasPrefix(e, "1") }, Take: r.write, Changed: func() {}, Log: slog.New(slog.DiscardHandler)})
+	r.Links = New(Config{Relay: name, Ongoing: o.bucket.Ongoing, HasExtension: func(e string) bool { return strings.HasPrefix(e, "1") }, Receive: r.write, Changed: func() {}, Log: slog.New(slog.DiscardHandler)})
 	ctx, stop := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() { _ = r.Run(ctx, r, r.sets) })
@@ -123,7 +123,7 @@ func (o *office) run(name string, fast time.Duration) *relay {
 func (o *office) link() Link {
 	return Link{Name: "centrale", Kind: registry.ARI, Identity: 1, Open: func(hears func(string) bool) (link.Phone, error) {
 		a := linktest.Account(o.Address())
-		a.Extension, a.Hears, a.Client = "", hears, "kantoor/centrale"
+		a.Extension, a.IncludesExtension, a.Client = "", hears, "kantoor/centrale"
 		return ari.New(a)
 	}}
 }
@@ -169,7 +169,7 @@ func TestTakeOver(t *testing.T) {
 	o.ring("17.2", "102", true)
 	o.ring("17.8", "201", true)
 	o.until("two calls", o.stand("centrale/17.1 u101", "centrale/17.2 u102"))
-	o.until("the second one stands back", second.is(wire.LinkElsewhere))
+	o.until("the second one stands back", second.is(wire.LinkOtherRelay))
 	first.dead.Store(true)
 	o.ring("17.1", "101", false)
 	o.ring("17.3", "103", true)
@@ -177,7 +177,7 @@ func TestTakeOver(t *testing.T) {
 	o.until("what rings now", o.stand("centrale/17.2 u102", "centrale/17.3 u103"))
 	o.ring("17.2", "102", false)
 	o.until("an end by another clock", o.stand("centrale/17.3 u103"))
-	o.until("the dead one has nothing", first.is(wire.LinkElsewhere))
+	o.until("the dead one has nothing", first.is(wire.LinkOtherRelay))
 	first.dead.Store(false)
 	leases := must.Get(o.leases.WatchAll(t.Context(), jetstream.UpdatesOnly()))(t)
 	defer leases.Stop()
@@ -198,8 +198,8 @@ func TestTakeOver(t *testing.T) {
 func (o *office) leased(name string, take func(call.Event) error) *leasedLink {
 	o.t.Helper()
 	l := must.Get(acquire(o.t.Context(), o.leases, name, "r1"))(o.t)
-	c := Config{Changed: func() {}, Take: func(_ context.Context, e call.Event, _ bool) error { return take(e) }}
-	return &leasedLink{links: New(c), of: Link{Name: name}, lease: l, ongoing: map[string]bool{}, earlier: map[string]bool{}}
+	c := Config{Changed: func() {}, Receive: func(_ context.Context, e call.Event, _ bool) error { return take(e) }}
+	return &leasedLink{links: New(c), link: Link{Name: name}, lease: l, ongoing: map[string]bool{}, earlier: map[string]bool{}}
 }
 
 // TestLostLease: a relay that cannot renew its lease writes nothing after it has
@@ -215,11 +215,11 @@ func TestLostLease(t *testing.T) {
 	past := time.Now()
 	h.lease.until.Store(&past)
 	for range 2 {
-		if err := h.take(call.Event{ID: "1"}); !errors.Is(err, errLost) {
+		if err := h.receive(call.Event{ID: "1"}); !errors.Is(err, errLeaseLost) {
 			t.Error(err)
 		}
-		h.state(link.State{Phase: link.Connected})
-		h.lease.renewed(h.lease.revision, time.Now()) // too late
+		h.setState(link.State{Phase: link.Connected})
+		h.lease.recordRenewal(h.lease.revision, time.Now()) // too late
 	}
 }
 
@@ -276,7 +276,7 @@ func TestSettings(t *testing.T) {
 	odd := Link{Name: "oud", Kind: registry.Wazo, Identity: 2, Open: func(func(string) bool) (link.Phone, error) { return nil, errors.New("no address") }}
 	r.sets <- []Link{o.link(), odd}
 	o.until("a second one", func() bool { s := r.States(); return len(s) == 2 && s[1].State == wire.LinkSettings })
-	if s := r.States()[0]; s.State != "connected" || s.Since != since || s.Heard.IsZero() {
+	if s := r.States()[0]; s.State != "connected" || s.Since != since || s.LastCallAt.IsZero() {
 		t.Errorf("the first one: %+v", s)
 	}
 	other := o.link()
@@ -306,9 +306,9 @@ func TestIDs(t *testing.T) {
 	var got []call.Event
 	h := start(t).leased("x", func(e call.Event) error { got = append(got, e); return nil })
 	for _, name := range []string{"a", "a/b", "a-b", strings.Repeat("n", 300) + "1", strings.Repeat("n", 300) + "2"} {
-		h.of = Link{Name: name, Extension: "7"}
+		h.link = Link{Name: name, Extension: "7"}
 		for _, id := range []string{"1", strings.Repeat("x", call.MaxID), strings.Repeat("x", call.MaxID-1) + "y", ""} {
-			must.Do(t, h.take(call.Event{ID: id}))
+			must.Do(t, h.receive(call.Event{ID: id}))
 		}
 	}
 	seen := map[string]bool{}
@@ -335,9 +335,9 @@ func TestEnds(t *testing.T) {
 		want      string
 	}{{registry.YeastarSocket, "", "101", "101"}, {registry.YeastarSocket, "", "", ""}, {registry.YeastarSocket, "101", "101", ""}, {registry.ARI, "", "101", ""}} {
 		clear(h.ongoing)
-		h.of.Kind, h.of.Extension = tt.kind, tt.link
-		must.Do(t, h.take(call.Event{ID: "1", Extension: "101"}))
-		must.Do(t, h.take(call.Event{ID: "1", Extension: tt.end, State: call.Ended}))
+		h.link.Kind, h.link.Extension = tt.kind, tt.link
+		must.Do(t, h.receive(call.Event{ID: "1", Extension: "101"}))
+		must.Do(t, h.receive(call.Event{ID: "1", Extension: tt.end, State: call.Ended}))
 		if got.Extension != tt.want || h.ongoing["x/1"] != (tt.want != "") {
 			t.Errorf("%+v: the end at %q", tt, got.Extension)
 		}
@@ -350,10 +350,10 @@ func TestEndNotTaken(t *testing.T) {
 	var why error
 	h := start(t).leased("x", func(call.Event) error { return why })
 	h.earlier["x/2"] = true
-	must.Do(t, h.take(call.Event{ID: "1"}))
+	must.Do(t, h.receive(call.Event{ID: "1"}))
 	why = context.Canceled
 	for _, id := range []string{"1", "2"} {
-		if err := h.take(call.Event{ID: id, State: call.Ended}); !errors.Is(err, why) {
+		if err := h.receive(call.Event{ID: id, State: call.Ended}); !errors.Is(err, why) {
 			t.Error(err)
 		}
 	}

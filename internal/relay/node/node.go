@@ -85,11 +85,11 @@ type Node struct {
 	server  *server.Server // nil at somebody else's servers
 	account string         // the site's
 
-	mu      sync.Mutex // protects the rest
-	revoked map[string]time.Time
-	claims  jwt.AccountClaims // including revoked
-	again   *time.Timer       // revokes them once more
-	closed  bool
+	mu          sync.Mutex // protects the rest
+	revoked     map[string]time.Time
+	claims      jwt.AccountClaims // including revoked
+	revokeTimer *time.Timer       // revokes them once more
+	closed      bool
 }
 
 // Start runs a server and connects to it.
@@ -164,7 +164,7 @@ func Dial(urls []string, roots *x509.CertPool, a *credentials.Authority) (*nats.
 }
 
 func dial(name string, a *credentials.Authority, o ...nats.Option) (*nats.Conn, error) {
-	token, pair, err := a.Relay(name)
+	token, pair, err := a.RelayToken(name)
 	if err != nil {
 		return nil, err
 	}
@@ -180,9 +180,9 @@ func (n *Node) Connections() int {
 	return max(0, n.server.NumClients()-1)
 }
 
-// Current reports whether the server has everything the others in its cluster have. They
+// IsCaughtUp reports whether the server has everything the others in its cluster have. They
 // cannot tell, since to them a server that lost everything is still what it was.
-func (n *Node) Current() bool { return n.server == nil || n.server.Healthz(nil).Status == "ok" }
+func (n *Node) IsCaughtUp() bool { return n.server == nil || n.server.Healthz(nil).Status == "ok" }
 
 // Port is the port on which the server listens.
 func (n *Node) Port() int { return n.server.Addr().(*net.TCPAddr).Port }
@@ -215,10 +215,10 @@ func (n *Node) Revoke(keys map[string]time.Time) error {
 	if err := n.enforce(); err != nil {
 		return err
 	}
-	if n.again != nil {
-		n.again.Stop()
+	if n.revokeTimer != nil {
+		n.revokeTimer.Stop()
 	}
-	n.again = time.AfterFunc(revokeAgain, func() {
+	n.revokeTimer = time.AfterFunc(revokeAgain, func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		_ = n.enforce() // the account was found before
@@ -259,8 +259,8 @@ func (n *Node) Peers() int {
 	return n.server.NumRemotes()
 }
 
-// Dismiss disconnects all users, who reconnect to this relay or another.
-func (n *Node) Dismiss() error {
+// DisconnectUsers disconnects all users, who reconnect to this relay or another.
+func (n *Node) DisconnectUsers() error {
 	if n.server == nil {
 		return nil
 	}

@@ -36,7 +36,7 @@ func newDesk(t *testing.T, a *credentials.Authority, u wire.User) *desk {
 	pair := must.Get(nkeys.CreateUser())(t)
 	d := &desk{t: t, user: u, pair: pair, errs: make(chan error, 256)}
 	d.public = must.Get(pair.PublicKey())(t)
-	d.token = must.Get(a.User(u, d.public, time.Now().Add(time.Hour)))(t)
+	d.token = must.Get(a.UserToken(u, d.public, time.Now().Add(time.Hour)))(t)
 	return d
 }
 
@@ -69,11 +69,11 @@ func TestRights(t *testing.T) {
 	c := must.Get(anna.connect(n.server.ClientURL()))(t)
 	defer c.Close()
 	own := make(chan *nats.Msg, 16)
-	for _, s := range []string{site.Of(wire.Calls, "anna"), site.Relays()} {
+	for _, s := range []string{site.UserSubject(wire.TopicCalls, "anna"), site.StateSubject()} {
 		must.Get(c.ChanSubscribe(s, own))(t)
 	}
 	for _, topic := range wire.Topics[1:] {
-		if m, err := c.Request(site.Of(topic, "anna"), nil, 10*time.Second); err != nil || string(m.Data) != "secret" {
+		if m, err := c.Request(site.UserSubject(topic, "anna"), nil, 10*time.Second); err != nil || string(m.Data) != "secret" {
 			t.Errorf("%s: %v", topic, err)
 		}
 	}
@@ -82,14 +82,14 @@ func TestRights(t *testing.T) {
 	var tried []string
 	for _, other := range []wire.User{"bob", "anna.b", "ann", "anna-b"} {
 		for _, topic := range wire.Topics {
-			tried = append(tried, site.Of(topic, other))
+			tried = append(tried, site.UserSubject(topic, other))
 		}
 		tried = append(tried, wire.Inbox(other)+".>", wire.Inbox(other)+".x.1")
 	}
 	for _, topic := range wire.Topics {
-		tried = append(tried, site.OfAll(topic), string("wiebelt.*."+topic+".anna"), string("wiebelt.kantoor."+topic+".>"))
+		tried = append(tried, site.AllUsersSubject(topic), string("wiebelt.*."+topic+".anna"), string("wiebelt.kantoor."+topic+".>"))
 	}
-	tried = append(tried, ">", "*", "wiebelt.>", "wiebelt.kantoor.>", "wiebelt.*.*.*", site.Reports(), "_INBOX.>", "_INBOX.*.>", "_INBOX.anna", "_INBOX.an*.>",
+	tried = append(tried, ">", "*", "wiebelt.>", "wiebelt.kantoor.>", "wiebelt.*.*.*", site.ReportSubject(), "_INBOX.>", "_INBOX.*.>", "_INBOX.anna", "_INBOX.an*.>",
 		"$KV.users.>", "$KV.users.bob", "$KV.>", "$JS.>", "$JS.API.>", "$JS.EVENT.>", "$JS.ACK.>", "$SYS.>", "$SYS.ACCOUNT.>", "$SYS.REQ.>", "$O.>",
 		"wiebelt.kantoor.calls", "wiebelt.kantoor.calls.anna.>", "wiebelt.other.calls.anna", "wiebelt.kantoor.calls.*anna")
 	for _, s := range tried {
@@ -99,16 +99,16 @@ func TestRights(t *testing.T) {
 	}
 	asked := slices.Concat(tried, []string{"$JS.API.INFO", "$JS.API.STREAM.LIST", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.INFO.KV_users", "$JS.API.STREAM.MSG.GET.KV_users",
 		"$JS.API.DIRECT.GET.KV_users", "$JS.API.DIRECT.GET.KV_users.$KV.users.bob", "$JS.API.CONSUMER.CREATE.KV_users", "$JS.API.STREAM.PURGE.KV_users",
-		"$JS.API.STREAM.DELETE.KV_users", "$SYS.REQ.SERVER.PING", "$SYS.REQ.USER.INFO", "$SYS.REQ.ACCOUNT.PING.CONNZ", site.Of(wire.Calls, "anna"), site.Relays()})
+		"$JS.API.STREAM.DELETE.KV_users", "$SYS.REQ.SERVER.PING", "$SYS.REQ.USER.INFO", "$SYS.REQ.ACCOUNT.PING.CONNZ", site.UserSubject(wire.TopicCalls, "anna"), site.StateSubject()})
 	for _, s := range asked {
 		_ = c.PublishRequest(s, wire.Inbox("anna")+".stolen", []byte("{}"))
 	}
 	must.Get(c.ChanSubscribe(wire.Inbox("anna")+".stolen", stolen))(t)
 	must.Do(t, c.Flush())
-	for _, s := range []string{site.Of(wire.Calls, "bob"), site.Of(wire.Calls, "anna.b"), wire.Inbox("bob") + ".x.1", wire.Inbox("anna.b") + ".x.1"} {
+	for _, s := range []string{site.UserSubject(wire.TopicCalls, "bob"), site.UserSubject(wire.TopicCalls, "anna.b"), wire.Inbox("bob") + ".x.1", wire.Inbox("anna.b") + ".x.1"} {
 		must.Do(t, n.Conn.Publish(s, []byte("secret")))
 	}
-	must.Do(t, n.Conn.Publish(site.Of(wire.Calls, "anna"), []byte("hers")), n.Conn.Flush(), c.Flush())
+	must.Do(t, n.Conn.Publish(site.UserSubject(wire.TopicCalls, "anna"), []byte("hers")), n.Conn.Flush(), c.Flush())
 	if m := <-own; string(m.Data) != "hers" {
 		t.Errorf("her own calls: %s", m.Data)
 	}
@@ -131,7 +131,7 @@ func TestPublisher(t *testing.T) {
 	heard := make(chan *nats.Msg, 1024)
 	all := must.Get(n.Conn.ChanSubscribe(">", heard))(t)
 	defer func() { _ = all.Unsubscribe() }()
-	creds, public, err := a.Publisher("kamailio")
+	creds, public, err := a.PublisherCreds("kamailio")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,22 +140,22 @@ func TestPublisher(t *testing.T) {
 	}
 	c := must.Get(connect())(t)
 	stolen := make(chan *nats.Msg, 1024)
-	subjects := []string{">", "*", "wiebelt.>", site.Reports(), site.Reports() + ".x", site.Relays(), "_INBOX.>", "_INBOX.kamailio.x", "wiebelt.other.in", "$JS.API.INFO", "$JS.API.STREAM.NAMES",
+	subjects := []string{">", "*", "wiebelt.>", site.ReportSubject(), site.ReportSubject() + ".x", site.StateSubject(), "_INBOX.>", "_INBOX.kamailio.x", "wiebelt.other.in", "$JS.API.INFO", "$JS.API.STREAM.NAMES",
 		"$JS.API.STREAM.DELETE.KV_users", "$JS.API.DIRECT.GET.KV_users.$KV.users.bob", "$KV.users.bob", "$KV.leases.x", "$SYS.REQ.USER.INFO", "$SYS.REQ.SERVER.PING"}
 	for _, topic := range wire.Topics {
-		subjects = append(subjects, site.Of(topic, "anna"), site.Of(topic, "kamailio"), site.OfAll(topic))
+		subjects = append(subjects, site.UserSubject(topic, "anna"), site.UserSubject(topic, "kamailio"), site.AllUsersSubject(topic))
 	}
 	for _, s := range subjects {
 		if _, err := c.ChanSubscribe(s, stolen); err != nil && !errors.Is(err, nats.ErrBadSubject) {
 			t.Fatal(s, err)
 		}
-		if s != site.Reports() {
+		if s != site.ReportSubject() {
 			_ = c.PublishRequest(s, "_INBOX.kamailio.x", []byte("odd"))
 		}
 	}
-	must.Do(t, c.Publish(site.Reports(), []byte("report")), c.Flush(), n.Conn.Publish(site.Relays(), []byte("state")), n.Conn.Flush(), c.Flush())
+	must.Do(t, c.Publish(site.ReportSubject(), []byte("report")), c.Flush(), n.Conn.Publish(site.StateSubject(), []byte("state")), n.Conn.Flush(), c.Flush())
 	for m := (*nats.Msg)(nil); m == nil || string(m.Data) != "state"; {
-		if m = <-heard; m.Subject != site.Reports() && string(m.Data) != "state" {
+		if m = <-heard; m.Subject != site.ReportSubject() && string(m.Data) != "state" {
 			t.Errorf("it may publish on %s", m.Subject)
 		}
 	}
@@ -217,7 +217,7 @@ func TestTokens(t *testing.T) {
 	n, a := start(t)
 	foreign := must.Get(credentials.New(site))(t)
 	expired := newDesk(t, a, "anna")
-	expired.token = must.Get(a.User("anna", expired.public, time.Now().Add(-time.Minute)))(t)
+	expired.token = must.Get(a.UserToken("anna", expired.public, time.Now().Add(-time.Minute)))(t)
 	for name, d := range map[string]*desk{"of another site": newDesk(t, foreign, "anna"), "expired": expired} {
 		if _, err := d.connect(n.server.ClientURL()); err == nil {
 			t.Errorf("%s: let in", name)
@@ -229,7 +229,7 @@ func TestTokens(t *testing.T) {
 		t.Error("with a token for another key")
 	}
 	for _, key := range []string{"", "anna", n.server.ID()} {
-		if _, err := a.User("anna", key, time.Now().Add(time.Hour)); err == nil {
+		if _, err := a.UserToken("anna", key, time.Now().Add(time.Hour)); err == nil {
 			t.Errorf("a token for %q", key)
 		}
 	}
@@ -239,12 +239,12 @@ func TestTokens(t *testing.T) {
 // have sent it everything, even if it lost its data; a single relay always is.
 func TestCurrent(t *testing.T) {
 	alone, a := start(t)
-	if !alone.Current() {
+	if !alone.IsCaughtUp() {
 		t.Error("alone, and not current")
 	}
 	one := must.Get(Start(Config{Name: "r1", Dir: t.TempDir(), Host: "127.0.0.1", Cluster: &Cluster{Name: string(site), Port: server.RANDOM_PORT, Hosts: []string{"127.0.0.1", "127.0.0.2", "127.0.0.3"}}}, a))(t)
 	defer one.Close()
-	if one.Current() {
+	if one.IsCaughtUp() {
 		t.Error("current without the others")
 	}
 }
@@ -323,7 +323,7 @@ func TestDeskThatDoesNotRead(t *testing.T) {
 	c := must.Get(newDesk(t, a, "anna").connect(n.server.ClientURL(), nats.SetCustomDialer(line)))(t)
 	defer c.Close()
 	defer close(line.over)
-	calls := site.Of(wire.Calls, "anna")
+	calls := site.UserSubject(wire.TopicCalls, "anna")
 	must.Get(c.Subscribe(calls, func(*nats.Msg) {}))(t)
 	must.Do(t, c.Flush())
 	close(line.stop)

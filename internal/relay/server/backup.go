@@ -62,7 +62,7 @@ func (r *relay) restoreUsers(ctx context.Context, d *users.Directory) error {
 
 // readBackup reads a backup, which need not exist.
 func readBackup(dir, file string, to any) error {
-	b, err := filetrust.ReadFile(filepath.Join(dir, file), maxBackup, filetrust.Alone)
+	b, err := filetrust.ReadFile(filepath.Join(dir, file), maxBackup, filetrust.Private)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

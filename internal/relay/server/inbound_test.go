@@ -123,11 +123,11 @@ func TestInboundSecond(t *testing.T) {
 	}
 	a.Send(`{"type":"ApplicationRegistered","application":"wiebelt"}`)
 	o.linkIs(link.Connected.String())
-	a.With(func() { a.Refuses = http.StatusForbidden })
+	a.With(func() { a.RejectStatus = http.StatusForbidden })
 	a.EachSocket(linktest.Cut)
 	if s := o.linkIs(link.Refused.String()); s.Cause != string(link.CauseRights) {
 		t.Errorf("%+v", s)
 	}
-	a.With(func() { a.Refuses = 0 })
+	a.With(func() { a.RejectStatus = 0 })
 	o.linkIs(link.Connected.String())
 }

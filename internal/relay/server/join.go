@@ -54,7 +54,7 @@ func (r *relay) join(w http.ResponseWriter, q *http.Request) {
 	_, authority, err := r.Authorities()
 	var token string
 	if err == nil {
-		token, err = r.Keys.User(u, asked.Key, time.Now().Add(credentials.Lifetime))
+		token, err = r.Keys.UserToken(u, asked.Key, time.Now().Add(credentials.Lifetime))
 	}
 	if err != nil {
 		r.Log.Error("nobody can join", "why", err)
@@ -85,9 +85,9 @@ func (r *relay) renew(m *nats.Msg) {
 	if err != nil || len(m.Data) > wire.MaxRequest || json.Unmarshal(m.Data, &asked) != nil {
 		return
 	}
-	var answer wire.Renewed
+	var answer wire.RenewAnswer
 	if slices.Contains(r.table.Load().Keys(u), asked.Key) {
-		if answer.Token, err = r.Keys.User(u, asked.Key, time.Now().Add(credentials.Lifetime)); err == nil {
+		if answer.Token, err = r.Keys.UserToken(u, asked.Key, time.Now().Add(credentials.Lifetime)); err == nil {
 			answer.URLs = r.urls()
 		}
 	}
@@ -104,9 +104,9 @@ type limiter struct {
 	tried map[string][]time.Time
 }
 
-// addresses is how many addresses are counted; beyond that, new ones wait
+// maxAddresses is how many addresses are counted; beyond that, new ones wait
 // for the minute to end.
-const addresses = 10_000
+const maxAddresses = 10_000
 
 func newLimiter(most int) *limiter {
 	return &limiter{most: most, tried: map[string][]time.Time{}}
@@ -116,11 +116,11 @@ func newLimiter(most int) *limiter {
 func (l *limiter) try(from string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.tried[from] == nil && len(l.tried) >= addresses {
+	if l.tried[from] == nil && len(l.tried) >= maxAddresses {
 		for a := range l.tried {
 			l.recent(a, now)
 		}
-		if len(l.tried) >= addresses {
+		if len(l.tried) >= maxAddresses {
 			return false
 		}
 	}

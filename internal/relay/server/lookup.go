@@ -43,27 +43,27 @@ const (
 // lookups answers users' lookups. Contacts are kept in the hub's client, for a minute, and
 // nowhere else. It is safe for concurrent use.
 type lookups struct {
-	hub    atomic.Pointer[Hub] // nil if the office has none
-	rules  *phone.Rules
-	manual bool // allow numbers that never rang for the user
-	knows  func(wire.User) bool
-	log    *slog.Logger
-	often  *limiter
-	asks   *limiter      // for missed calls
-	pace   *rate.Limiter // of lookups ahead
-	work   errgroup.Group
-	last   atomic.Pointer[contact.Failure] // of the newest lookup; nil before that
-	news   func()                          // called when state changes
+	hub           atomic.Pointer[Hub] // nil if the office has none
+	rules         *phone.Rules
+	manual        bool // allow numbers that never rang for the user
+	knows         func(wire.User) bool
+	log           *slog.Logger
+	lookupLimit   *limiter
+	missedLimit   *limiter      // for missed calls
+	prefetchRate  *rate.Limiter // of lookups ahead
+	work          errgroup.Group
+	last          atomic.Pointer[contact.Failure] // of the newest lookup; nil before that
+	onStateChange func()                          // called when state changes
 
-	mu     sync.Mutex
-	rang   map[wire.User][]string // keys of numbers, newest last
-	more   chan struct{}          // closed when rang grows
-	asking map[string]bool        // numbers being looked up ahead, reply subjects being answered
+	mu          sync.Mutex
+	rang        map[wire.User][]string // keys of numbers, newest last
+	rangChanged chan struct{}          // closed when rang grows
+	asking      map[string]bool        // numbers being looked up ahead, reply subjects being answered
 }
 
 func newLookups(c Config, knows func(wire.User) bool, news func()) *lookups {
-	l := &lookups{rules: c.Rules, manual: c.Settings.Lookup.Manual, knows: knows, news: news, log: c.Log,
-		often: newLimiter(lookupsMinute), asks: newLimiter(lookupsMinute), pace: rate.NewLimiter(aheadPerSecond, aheadAtOnce), rang: map[wire.User][]string{}, more: make(chan struct{}), asking: map[string]bool{}}
+	l := &lookups{rules: c.Rules, manual: c.Settings.Lookup.Manual, knows: knows, onStateChange: news, log: c.Log,
+		lookupLimit: newLimiter(lookupsMinute), missedLimit: newLimiter(lookupsMinute), prefetchRate: rate.NewLimiter(aheadPerSecond, aheadAtOnce), rang: map[wire.User][]string{}, rangChanged: make(chan struct{}), asking: map[string]bool{}}
 	l.work.SetLimit(lookupsAtOnce)
 	l.set(c.Hub)
 	return l
@@ -82,9 +82,9 @@ func (l *lookups) set(h Hub) {
 // prefetch asks the hub as soon as a call is reported: usually the answer is there when the
 // phones ring. A call reported for each of many phones is looked up once.
 func (l *lookups) prefetch(ctx context.Context, e call.Event) {
-	if n := l.rules.Parse(e.Number, e.Name); l.hub.Load() != nil && e.State == call.Ringing && n.Lookup() {
+	if n := l.rules.Parse(e.Number, e.Name); l.hub.Load() != nil && e.State == call.Ringing && n.CanLookUp() {
 		l.startOnce(n.Query(), func() { // if not started, users look it up themselves, as in a flood
-			if l.pace.Allow() {
+			if l.prefetchRate.Allow() {
 				_, _ = l.lookUp(ctx, n.Query())
 			}
 		})
@@ -101,13 +101,13 @@ func (l *lookups) lookUp(ctx context.Context, number string) ([]contact.Contact,
 	found, err := (*hub).Lookup(ctx, number)
 	failure := contact.FailureOf(err)
 	if was := l.last.Swap(&failure); was == nil || *was != failure {
-		l.news()
+		l.onStateChange()
 	}
 	return found, err
 }
 
-// rings remembers that a number rang for users.
-func (l *lookups) rings(number string, all ...wire.User) {
+// rememberNumber remembers that a number rang for users.
+func (l *lookups) rememberNumber(number string, all ...wire.User) {
 	key := l.rules.Parse(number, "").Key()
 	if key == "" {
 		return
@@ -125,8 +125,8 @@ func (l *lookups) rings(number string, all ...wire.User) {
 		known = append(known, key)
 		l.rang[u] = known[max(0, len(known)-remembered):]
 	}
-	close(l.more)
-	l.more = make(chan struct{})
+	close(l.rangChanged)
+	l.rangChanged = make(chan struct{})
 }
 
 // forget drops the numbers of removed users.
@@ -145,7 +145,7 @@ func (l *lookups) allowed(ctx context.Context, u wire.User, n phone.Number) bool
 	defer cancel()
 	for {
 		l.mu.Lock()
-		may, more := l.manual || slices.Contains(l.rang[u], n.Key()), l.more
+		may, more := l.manual || slices.Contains(l.rang[u], n.Key()), l.rangChanged
 		l.mu.Unlock()
 		if may {
 			return true
@@ -196,9 +196,9 @@ func (l *lookups) answer(ctx context.Context, u wire.User, q wire.LookupRequest)
 	switch {
 	case l.hub.Load() == nil:
 		return wire.LookupAnswer{Failure: contact.NotSetUp}
-	case !l.often.try(string(u), time.Now()): // not logged: these could be endless
+	case !l.lookupLimit.try(string(u), time.Now()): // not logged: these could be endless
 		return wire.LookupAnswer{Failure: contact.HubSlow}
-	case !n.Lookup() || !l.allowed(ctx, u, n):
+	case !n.CanLookUp() || !l.allowed(ctx, u, n):
 		a.Failure = contact.NeverRang
 	default:
 		found, err := l.lookUp(ctx, n.Query())

@@ -41,7 +41,7 @@ func theHub(t *testing.T) (*localhub.Hub, *hub.Client) {
 // ask looks a number up as a user.
 func (o *office) ask(u wire.User, number string) wire.LookupAnswer {
 	b, _ := json.Marshal(wire.LookupRequest{Number: number})
-	b, err := natstest.Ask(o.node.Conn, o.Keys.Site.Of(wire.Lookup, u), b)
+	b, err := natstest.Ask(o.node.Conn, o.Keys.Site.UserSubject(wire.TopicLookup, u), b)
 	if err != nil {
 		o.t.Error(err)
 		return wire.LookupAnswer{}
@@ -154,9 +154,9 @@ func TestAskedEarly(t *testing.T) {
 			began := time.Now()
 			go func() { got <- l.answer(t.Context(), "anna", wire.LookupRequest{Number: number}) }()
 			synctest.Wait()
-			l.rings("0698760013", "anna")
+			l.rememberNumber("0698760013", "anna")
 			synctest.Wait()
-			l.rings("0698760011", "anna")
+			l.rememberNumber("0698760011", "anna")
 			if a := <-got; a.Failure != want || a.Failure == "" && len(a.Contacts) != 1 || time.Since(began) > seenTime {
 				t.Errorf("%s: %+v", number, a)
 			}
@@ -219,7 +219,7 @@ func TestAskedTwice(t *testing.T) {
 	o.add(users.Entry{User: "anna"})
 	inbox := wire.Inbox("anna") + ".twice"
 	for range 3 {
-		must.Do(t, o.node.Conn.PublishRequest(o.Keys.Site.Of(wire.Lookup, "anna"), inbox, []byte(`{"number":"0698760011"}`)))
+		must.Do(t, o.node.Conn.PublishRequest(o.Keys.Site.UserSubject(wire.TopicLookup, "anna"), inbox, []byte(`{"number":"0698760011"}`)))
 	}
 	o.ask("anna", "101") // its answer comes after those to earlier requests
 	close(h.answers)

@@ -18,7 +18,7 @@ import (
 // storeMissed stores a call that none of a user's computers received.
 func (r *relay) storeMissed(u wire.User, c wire.Call, over time.Time) {
 	if r.table.Load().Knows(u) {
-		r.journal.Note(u, c, over)
+		r.journal.Enqueue(u, c, over)
 	}
 }
 
@@ -30,16 +30,16 @@ func (r *relay) answerMissed(ctx context.Context, m *nats.Msg) {
 	if err != nil || !r.table.Load().Knows(u) || len(m.Data) > wire.MaxRequest || json.Unmarshal(m.Data, &q) != nil {
 		return
 	}
-	if !r.lookups.asks.try(string(u), time.Now()) { // others wait for their answers
+	if !r.lookups.missedLimit.try(string(u), time.Now()) { // others wait for their answers
 		return
 	}
-	page, err := r.journal.Page(ctx, u, q.Seen)
+	page, err := r.journal.Page(ctx, u, q.LastSeq)
 	if err != nil {
 		r.Log.Warn("missed calls cannot be read", "why", err)
 		return // the user asks again
 	}
 	for _, c := range page.Calls {
-		r.lookups.rings(c.Number, u)
+		r.lookups.rememberNumber(c.Number, u)
 	}
 	_ = m.Respond(page.Encode())
 }
@@ -56,10 +56,10 @@ func (r *relay) purgeRemoved(all []users.Entry) {
 	r.journal.ForgetUsers(gone)
 }
 
-// late holds calls reported too late to be shown, for instance because the sender kept its
+// lateCalls holds calls reported too late to be shown, for instance because the sender kept its
 // messages while the relay was away. They count as missed by users who did not answer, and
 // never ring. The zero value is empty. It is safe for concurrent use.
-type late struct {
+type lateCalls struct {
 	reports atomic.Int64
 	mu      sync.Mutex // protects calls
 	calls   map[string]lateCall
@@ -67,7 +67,7 @@ type late struct {
 
 type lateCall struct {
 	calls.Record
-	told time.Time
+	reportedAt time.Time
 }
 
 // How many calls are kept, and for how long if their end is not reported.
@@ -76,8 +76,8 @@ const (
 	lateTimeout = 10 * time.Second
 )
 
-// take takes a report and returns the call once it is over; until then an empty one.
-func (l *late) take(r calls.Report) (over calls.Record) {
+// add takes a report and returns the call once it is over; until then an empty one.
+func (l *lateCalls) add(r calls.Report) (over calls.Record) {
 	l.reports.Add(1)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -98,11 +98,11 @@ func (l *late) take(r calls.Report) (over calls.Record) {
 }
 
 // expire removes and returns the calls without reports for lateTimeout.
-func (l *late) expire(now time.Time) (all []calls.Record) {
+func (l *lateCalls) expire(now time.Time) (all []calls.Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for id, c := range l.calls {
-		if now.Sub(c.told) >= lateTimeout {
+		if now.Sub(c.reportedAt) >= lateTimeout {
 			all = append(all, c.Record)
 			delete(l.calls, id)
 		}
@@ -113,12 +113,12 @@ func (l *late) expire(now time.Time) (all []calls.Record) {
 // storeMissedOfAll stores an ended call for those at whom it rang and who did not answer.
 func (r *relay) storeMissedOfAll(c calls.Record) {
 	for u, leg := range c.Legs {
-		one, ok := c.For(u)
+		one, ok := c.ForUser(u)
 		if !ok || one.Answered != nil || one.Direction == call.Outgoing.String() {
 			continue
 		}
-		if one.By != "" {
-			one.By = r.table.Load().Label(wire.User(one.By))
+		if one.AnsweredBy != "" {
+			one.AnsweredBy = r.table.Load().Label(wire.User(one.AnsweredBy))
 		}
 		r.storeMissed(u, one, leg.At)
 	}

@@ -26,9 +26,9 @@ import (
 func (o *office) missedCalls(u wire.User, pages int) (all []wire.MissedCall, seen uint64) {
 	o.t.Helper()
 	for range pages {
-		b, _ := json.Marshal(wire.JournalRequest{Seen: seen})
-		a := must.Get(wire.ParseJournalAnswer(must.Get(natstest.Ask(o.node.Conn, o.Keys.Site.Of(wire.Journal, u), b))(o.t)))(o.t)
-		all, seen = append(all, a.Calls...), a.Seen
+		b, _ := json.Marshal(wire.JournalRequest{LastSeq: seen})
+		a := must.Get(wire.ParseJournalAnswer(must.Get(natstest.Ask(o.node.Conn, o.Keys.Site.UserSubject(wire.TopicJournal, u), b))(o.t)))(o.t)
+		all, seen = append(all, a.Calls...), a.LastSeq
 	}
 	return all, seen
 }
@@ -142,7 +142,7 @@ func TestJournalOften(t *testing.T) {
 	inbox := wire.Inbox("anna") + ".x"
 	must.Get(o.node.Conn.ChanSubscribe(inbox, answers))(t)
 	for range cap(answers) {
-		must.Do(t, o.node.Conn.PublishRequest(o.Keys.Site.Of(wire.Journal, "anna"), inbox, []byte("{}")))
+		must.Do(t, o.node.Conn.PublishRequest(o.Keys.Site.UserSubject(wire.TopicJournal, "anna"), inbox, []byte("{}")))
 	}
 	if o.missedCalls("bob", 1); len(answers) != lookupsMinute {
 		t.Errorf("answered %d times", len(answers))

@@ -48,7 +48,7 @@ func (r *relay) handleReport(w http.ResponseWriter, q *http.Request) {
 	if !ok {
 		return
 	}
-	all, err := webhook.Plain(webhook.Message{Body: b})
+	all, err := webhook.OwnMapping(webhook.Message{Body: b})
 	switch {
 	case err != nil:
 		r.dropped.Add(1)
@@ -62,7 +62,7 @@ func (r *relay) handleReport(w http.ResponseWriter, q *http.Request) {
 
 // handlePublished takes a report over NATS.
 func (r *relay) handlePublished(m *nats.Msg) {
-	all, err := webhook.Plain(webhook.Message{Body: m.Data})
+	all, err := webhook.OwnMapping(webhook.Message{Body: m.Data})
 	if err != nil || !r.enqueue(newReport(all[0], time.Now().UTC())) {
 		r.dropped.Add(1)
 	}
@@ -148,7 +148,7 @@ func (r *relay) writeCall(ctx context.Context, waiting []report) bool {
 		}
 		to := r.table.Load().Find(p.Place, queue)
 		if len(to) == 0 && !(p.Empty() && queue == "") && !p.MaybeForAll {
-			r.nobody.Add(1) // the call is not shown
+			r.unmatched.Add(1) // the call is not shown
 			for _, extension := range p.Extensions {
 				r.unknown.note(extension)
 			}
@@ -156,7 +156,7 @@ func (r *relay) writeCall(ctx context.Context, waiting []report) bool {
 		}
 		told := calls.Report{Event: p.Event, Users: to, MaybeForAll: p.MaybeForAll, MayReturn: p.mayReturn}
 		if p.late {
-			r.storeMissedOfAll(r.late.take(told))
+			r.storeMissedOfAll(r.late.add(told))
 			continue
 		}
 		r.lookups.prefetch(ctx, p.Event)
@@ -164,7 +164,7 @@ func (r *relay) writeCall(ctx context.Context, waiting []report) bool {
 	}
 	for began := time.Now(); len(all) > 0; {
 		try, cancel := context.WithTimeout(ctx, putTimeout)
-		err := r.bucket.Load().Take(try, all...)
+		err := r.bucket.Load().Store(try, all...)
 		cancel()
 		switch {
 		case err == nil:
@@ -172,7 +172,8 @@ func (r *relay) writeCall(ctx context.Context, waiting []report) bool {
 			return true
 		case ctx.Err() != nil:
 			return false
-		case errors.Is(err, calls.ErrLegs), errors.Is(err, calls.ErrRecord), errors.Is(err, calls.ErrFull), time.Since(began) > retryTimeout:
+		case errors.Is(err, calls.ErrTooManyUsers), errors.Is(err, calls.ErrRecord), errors.Is(err, calls.ErrFull),
+			time.Since(began) > retryTimeout:
 			r.dropped.Add(int64(len(all)))
 			r.warned.Do(func() { r.Log.Warn("a report was not taken", "why", err) })
 			return time.Since(began) <= retryTimeout // sending it again would not help
@@ -188,5 +189,5 @@ func (r *relay) writeCall(ctx context.Context, waiting []report) bool {
 const (
 	putTimeout   = time.Second
 	retryPause   = 50 * time.Millisecond
-	retryTimeout = wire.EndedStays/2 - putTimeout
+	retryTimeout = wire.EndedRetention/2 - putTimeout
 )

@@ -63,9 +63,9 @@ type Office struct {
 	Links []links.Link
 	// Webhooks read messages that need a mapping, by the last part of the path.
 	Webhooks map[string]webhook.Reader
-	// Wrong are the keys of unusable settings. If there are any, the previous
+	// InvalidKeys are the keys of unusable settings. If there are any, the previous
 	// settings stay in force.
-	Wrong []string
+	InvalidKeys []string
 }
 
 // Ready is where a relay listens, for programs on the same computer.
@@ -88,34 +88,34 @@ const (
 type relay struct {
 	Config
 	counts
-	node     *node.Node
-	feed     *calls.Feed        // owned by retryStorage
-	leases   jetstream.KeyValue // likewise
-	bucket   atomic.Pointer[calls.Bucket]
-	users    atomic.Pointer[users.Directory]
-	storage  storage
-	journal  *journal.Journal
-	table    atomic.Pointer[users.Table]
-	reports  chan report
-	lookups  *lookups
-	links    *links.Links
-	unknown  unknownExtensions
-	webhooks webhooks
-	inbound  *inbound
-	news     chan struct{} // Status has changed
-	joins    *limiter      // attempts with wrong codes
-	since    time.Time
+	node         *node.Node
+	feed         *calls.Feed        // owned by retryStorage
+	leases       jetstream.KeyValue // likewise
+	bucket       atomic.Pointer[calls.Bucket]
+	users        atomic.Pointer[users.Directory]
+	storage      storage
+	journal      *journal.Journal
+	table        atomic.Pointer[users.Table]
+	reports      chan report
+	lookups      *lookups
+	links        *links.Links
+	unknown      unknownExtensions
+	webhooks     webhooks
+	inbound      *inbound
+	stateChanged chan struct{} // Status has changed
+	joins        *limiter      // attempts with wrong codes
+	startedAt    time.Time
 	// wrongSettings are the keys of unusable settings.
 	wrongSettings atomic.Pointer[[]string]
 }
 
 // counts counts reports since the start.
 type counts struct {
-	taken   atomic.Int64
-	nobody  atomic.Int64 // of calls for no known user
-	dropped atomic.Int64 // unreadable, or too many
-	late    late
-	warned  rate.Sometimes // that some were not understood, or not taken
+	taken     atomic.Int64
+	unmatched atomic.Int64 // of calls for no known user
+	dropped   atomic.Int64 // unreadable, or too many
+	late      lateCalls
+	warned    rate.Sometimes // that some were not understood, or not taken
 }
 
 // storage is the state of the relay's buckets, and what is known of their users.
@@ -134,24 +134,24 @@ func Run(ctx context.Context, c Config, ready func(Ready)) error {
 func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 	s := c.Settings
 	here, _, _ := net.SplitHostPort(s.Local(0))
-	hosts := append([]string{here}, s.Reached...)
+	hosts := append([]string{here}, s.PublicHosts...)
 	secure := c.Authority.ServerTLS(hosts)
 	n, err := c.node(hosts, secure)
 	if err != nil {
 		return err
 	}
 	defer n.Close()
-	r := &relay{Config: c, counts: counts{warned: rate.Sometimes{Interval: warnEvery}}, node: n, webhooks: webhooks{mapped: c.Webhooks, states: map[string]wire.LinkState{}, paces: map[string]*rate.Limiter{}}, reports: make(chan report, queueSize), news: make(chan struct{}, 1), joins: newLimiter(wrongCodes), since: time.Now()}
+	r := &relay{Config: c, counts: counts{warned: rate.Sometimes{Interval: warnEvery}}, node: n, webhooks: webhooks{mapped: c.Webhooks, states: map[string]wire.LinkState{}, paces: map[string]*rate.Limiter{}}, reports: make(chan report, queueSize), stateChanged: make(chan struct{}, 1), joins: newLimiter(wrongCodes), startedAt: time.Now()}
 	r.storage.fault.Store(faultStarting)
 	r.wrongSettings.Store(new([]string))
 	r.lookups = newLookups(c, func(u wire.User) bool { return r.table.Load().Knows(u) }, r.changed)
 	ongoing := func(ctx context.Context, prefix string) ([]calls.Record, error) {
 		return r.bucket.Load().Ongoing(ctx, prefix)
 	}
-	r.links = links.New(links.Config{Relay: s.Name, Ongoing: ongoing, Hears: r.knowsExtension, Take: r.handleLinkEvent, Changed: r.changed, Log: c.Log})
+	r.links = links.New(links.Config{Relay: s.Name, Ongoing: ongoing, HasExtension: r.knowsExtension, Receive: r.handleLinkEvent, Changed: r.changed, Log: c.Log})
 	r.table.Store(users.NewTable(nil, r.Rules))
-	if s.TLS.Own() {
-		if secure, err = certificates.Files(c.Inside(s.TLS.Cert), c.Inside(s.TLS.Key)); err != nil {
+	if s.TLS.HasCertificate() {
+		if secure, err = certificates.LoadTLS(c.ResolvePath(s.TLS.Cert), c.ResolvePath(s.TLS.Key)); err != nil {
 			return text.Errorf(text.RelayTLS, err)
 		}
 	}
@@ -182,7 +182,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 	stop := func() {}
 	defer func() { stop() }()
 	open := sync.OnceFunc(func() {
-		if stop, err = r.answer(ctx); err != nil {
+		if stop, err = r.serveRequests(ctx); err != nil {
 			group.Go(func() error { return err })
 			return
 		}
@@ -295,9 +295,9 @@ func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 // discardLogger discards errors caused by clients.
 func discardLogger() *log.Logger { return slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) }
 
-// answer starts to answer users' requests over NATS and to take reports that exchanges
+// serveRequests starts to answer users' requests over NATS and to take reports that exchanges
 // publish there. stop ends both.
-func (r *relay) answer(ctx context.Context) (stop func(), err error) {
+func (r *relay) serveRequests(ctx context.Context) (stop func(), err error) {
 	var all []*nats.Subscription
 	stop = func() {
 		for _, s := range all {
@@ -305,10 +305,10 @@ func (r *relay) answer(ctx context.Context) (stop func(), err error) {
 		}
 	}
 	for subject, do := range map[string]nats.MsgHandler{
-		r.Keys.Site.OfAll(wire.Renew):   r.renew,
-		r.Keys.Site.OfAll(wire.Journal): func(m *nats.Msg) { r.answerMissed(ctx, m) },
-		r.Keys.Site.OfAll(wire.Lookup):  func(m *nats.Msg) { r.lookups.handle(ctx, m) },
-		r.Keys.Site.Reports():           r.handlePublished,
+		r.Keys.Site.AllUsersSubject(wire.TopicRenew):   r.renew,
+		r.Keys.Site.AllUsersSubject(wire.TopicJournal): func(m *nats.Msg) { r.answerMissed(ctx, m) },
+		r.Keys.Site.AllUsersSubject(wire.TopicLookup):  func(m *nats.Msg) { r.lookups.handle(ctx, m) },
+		r.Keys.Site.ReportSubject():                    r.handlePublished,
 	} {
 		s, err := r.node.Conn.QueueSubscribe(subject, "relays", do)
 		if err != nil {

@@ -57,7 +57,7 @@ type office struct {
 func start(t *testing.T, change ...func(*Config)) *office {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "relay")
-	must.Do(t, setup.Create(dir, must.Get(credentials.New("kantoor"))(t), setup.Settings{Name: "r1", Host: "127.0.0.1", Admin: "127.0.0.1:0", Reached: []string{"127.0.0.1"}}))
+	must.Do(t, setup.Create(dir, must.Get(credentials.New("kantoor"))(t), setup.Settings{Name: "r1", Host: "127.0.0.1", Admin: "127.0.0.1:0", PublicHosts: []string{"127.0.0.1"}}))
 	folder := must.Get(setup.Load(dir))(t)
 	secrets := must.Get(setup.LoadWebhookSecrets(dir))(t)
 	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
@@ -65,7 +65,7 @@ func start(t *testing.T, change ...func(*Config)) *office {
 	for _, f := range change {
 		f(&c)
 	}
-	o := &office{t: t, config: c, stored: map[wire.User]string{}, secret: secrets.Now, http: &http.Client{Transport: &http.Transport{TLSClientConfig: certificates.Trust(folder.Authority.Fingerprint(), "127.0.0.1")}}}
+	o := &office{t: t, config: c, stored: map[wire.User]string{}, secret: secrets.Current, http: &http.Client{Transport: &http.Transport{TLSClientConfig: certificates.PinnedTLS(folder.Authority.Fingerprint(), "127.0.0.1")}}}
 	t.Cleanup(func() { o.http.CloseIdleConnections(); o.end() })
 	o.run()
 	return o
@@ -199,7 +199,8 @@ func TestOffice(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	say(`{"id":"8","state":"ringing","number":"0698760012","extension":"999"}`)
-	must.Do(t, o.node.Conn.Publish(o.Keys.Site.Reports(), []byte(`{"id":"9","state":"proceeding","number":"0698760013","extension":"102"}`)))
+	must.Do(t, o.node.Conn.Publish(o.Keys.Site.ReportSubject(),
+		[]byte(`{"id":"9","state":"proceeding","number":"0698760013","extension":"102"}`)))
 	if e := next(t, bob); e.ID != "9" || e.State != call.Ringing {
 		t.Errorf("%+v", e)
 	}
@@ -207,8 +208,8 @@ func TestOffice(t *testing.T) {
 	if e := next(t, anna); e.State != call.Ended {
 		t.Errorf("%+v", e)
 	}
-	if o.nobody.Load() != 1 || len(bob) > 0 {
-		t.Errorf("%d for nobody; bob hears of %d more", o.nobody.Load(), len(bob))
+	if o.unmatched.Load() != 1 || len(bob) > 0 {
+		t.Errorf("%d for nobody; bob hears of %d more", o.unmatched.Load(), len(bob))
 	}
 	say(`{"id":"10","state":"ringing","number":"0698760014","queue":"Balie"}`)
 	say(`{"id":"11","state":"ringing","number":"0698760014","queue":"LEVEN"}`)
@@ -220,8 +221,8 @@ func TestOffice(t *testing.T) {
 	say(`{"id":"11","state":"ended","queue":"LEVEN"}`)
 	wait(t, anna, is(call.Ended))
 	wait(t, bob, is(call.Ended))
-	if o.nobody.Load() != 2 {
-		t.Errorf("%d for nobody", o.nobody.Load())
+	if o.unmatched.Load() != 2 {
+		t.Errorf("%d for nobody", o.unmatched.Load())
 	}
 }
 
@@ -229,7 +230,7 @@ func TestOffice(t *testing.T) {
 func TestStateOften(t *testing.T) {
 	o := start(t)
 	said := make(chan *nats.Msg, 64)
-	heard := must.Get(o.node.Conn.ChanSubscribe(o.Keys.Site.Relays(), said))(t)
+	heard := must.Get(o.node.Conn.ChanSubscribe(o.Keys.Site.StateSubject(), said))(t)
 	defer func() { _ = heard.Unsubscribe() }()
 	var before time.Time
 	for range 3 {
@@ -242,7 +243,7 @@ func TestStateOften(t *testing.T) {
 			case <-time.After(time.Millisecond):
 			}
 		}
-		if gap := s.At.Sub(before); gap < stateLeast {
+		if gap := s.At.Sub(before); gap < minStateInterval {
 			t.Errorf("said again after %v", gap)
 		}
 		before = s.At
@@ -314,7 +315,7 @@ func TestTunnelEnds(t *testing.T) {
 	raw := must.Get(net.Dial("tcp", strings.TrimPrefix(o.at.Web, "https://")))(t)
 	defer raw.Close()
 	must.Do(t, raw.SetDeadline(time.Now().Add(time.Minute)))
-	c := tls.Client(raw, certificates.Trust(o.Authority.Fingerprint(), "127.0.0.1"))
+	c := tls.Client(raw, certificates.PinnedTLS(o.Authority.Fingerprint(), "127.0.0.1"))
 	must.Get(io.WriteString(c, "GET "+wire.Tunnel+" HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"))(t)
 	b, err := io.ReadAll(c)
 	if err != nil || !strings.HasPrefix(string(b), "HTTP/1.1 101 ") || !strings.Contains(string(b), "Authentication") {
@@ -334,11 +335,11 @@ func TestLink(t *testing.T) {
 	o := start(t, func(c *Config) {
 		c.Links = []links.Link{{Name: "centrale", Kind: registry.ARI, Identity: 1, Open: func(hears func(string) bool) (link.Phone, error) {
 			account := linktest.Account(a.Address())
-			account.Extension, account.Hears = "", hears
+			account.Extension, account.IncludesExtension = "", hears
 			return ari.New(account)
 		}}}
 	})
-	told := must.Get(o.node.Conn.SubscribeSync(o.Keys.Site.Relays()))(t)
+	told := must.Get(o.node.Conn.SubscribeSync(o.Keys.Site.StateSubject()))(t)
 	says := func(ok func(wire.State) bool) {
 		t.Helper()
 		for {
@@ -362,7 +363,7 @@ func TestLink(t *testing.T) {
 	if e := next(t, anna); e.ID != "centrale/1.101" || e.Number != "0698760011" {
 		t.Errorf("%+v", e)
 	}
-	if s := o.status(); !slices.Equal(s.Strange, []string{"109"}) || s.Links[0].Heard.IsZero() {
+	if s := o.status(); !slices.Equal(s.UnknownExtensions, []string{"109"}) || s.Links[0].LastCallAt.IsZero() {
 		t.Errorf("%+v", s)
 	}
 	_ = a.Close()
@@ -407,14 +408,14 @@ func TestAnswersTheAsker(t *testing.T) {
 	o := start(t)
 	o.add(users.Entry{User: "anna"})
 	elsewhere := make(chan *nats.Msg, 64)
-	for _, to := range []string{o.Keys.Site.Of(wire.Calls, "bob"), "$KV.users.bob", "$JS.API.STREAM.DELETE.KV_users", wire.Inbox("bob") + ".x", wire.Inbox("anna"), wire.Inbox("anna.b") + ".x"} {
+	for _, to := range []string{o.Keys.Site.UserSubject(wire.TopicCalls, "bob"), "$KV.users.bob", "$JS.API.STREAM.DELETE.KV_users", wire.Inbox("bob") + ".x", wire.Inbox("anna"), wire.Inbox("anna.b") + ".x"} {
 		must.Get(o.node.Conn.ChanSubscribe(to, elsewhere))(t)
 		for _, topic := range wire.Topics[1:] {
-			must.Do(t, o.node.Conn.PublishRequest(o.Keys.Site.Of(topic, "anna"), to, []byte(`{"number":"0698760011"}`)))
+			must.Do(t, o.node.Conn.PublishRequest(o.Keys.Site.UserSubject(topic, "anna"), to, []byte(`{"number":"0698760011"}`)))
 		}
 	}
 	for _, topic := range wire.Topics[1:] { // answered after the earlier ones
-		must.Get(natstest.Ask(o.node.Conn, o.Keys.Site.Of(topic, "anna"), []byte(`{"number":"0698760011"}`)))(t)
+		must.Get(natstest.Ask(o.node.Conn, o.Keys.Site.UserSubject(topic, "anna"), []byte(`{"number":"0698760011"}`)))(t)
 	}
 	if n := len(elsewhere); n > 0 {
 		t.Errorf("%d answers went elsewhere, one to %s", n, (<-elsewhere).Subject)
@@ -426,11 +427,11 @@ func TestRenew(t *testing.T) {
 	o := start(t)
 	o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
 	o.desk(users.Entry{User: "bob", Extensions: []string{"102"}})
-	ask := func(u wire.User, key string) wire.Renewed {
+	ask := func(u wire.User, key string) wire.RenewAnswer {
 		t.Helper()
 		b, _ := json.Marshal(wire.RenewRequest{Key: key})
-		var r wire.Renewed
-		must.Do(t, json.Unmarshal(must.Get(natstest.Ask(o.node.Conn, o.Keys.Site.Of(wire.Renew, u), b))(t), &r))
+		var r wire.RenewAnswer
+		must.Do(t, json.Unmarshal(must.Get(natstest.Ask(o.node.Conn, o.Keys.Site.UserSubject(wire.TopicRenew, u), b))(t), &r))
 		return r
 	}
 	anna, bob := o.key("anna"), o.key("bob")
@@ -453,7 +454,7 @@ func TestStrangers(t *testing.T) {
 			t.Errorf("%.40q: %d %q, want %d", body, got, answer, want)
 		}
 	}
-	must.Do(t, o.node.Conn.Publish(o.Keys.Site.Reports(), []byte("ringing")))
+	must.Do(t, o.node.Conn.Publish(o.Keys.Site.ReportSubject(), []byte("ringing")))
 	must.Soon(t, func() (bool, any) { return o.status().Dropped >= 6, o.status() })
 	for _, path := range []string{"/in/" + o.secret[1:], "/in/", "/in/x/" + o.secret, "/in/" + o.secret + "/nothing", "/in/x/voipgrid", "/", "/healthz"} {
 		if got, _ := o.post(path, `{"id":"1"}`); got != http.StatusNotFound {
@@ -479,7 +480,7 @@ func TestGuesses(t *testing.T) {
 	for i := range computers {
 		guessing.Go(func() {
 			from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 1, 0, byte(1+i))}}
-			client := http.Client{Transport: &http.Transport{DialContext: from.DialContext, TLSClientConfig: certificates.Trust(o.Authority.Fingerprint(), "127.0.0.1")}}
+			client := http.Client{Transport: &http.Transport{DialContext: from.DialContext, TLSClientConfig: certificates.PinnedTLS(o.Authority.Fingerprint(), "127.0.0.1")}}
 			defer client.CloseIdleConnections()
 			for j := range each {
 				guess := fmt.Sprintf("%s-%04d", code[:14], i*each+j) // mostly right, but no real code has a 0
@@ -523,10 +524,10 @@ func TestLimiter(t *testing.T) {
 			t.Errorf("%+v: %v", step, got)
 		}
 	}
-	for i := range addresses + 10 {
+	for i := range maxAddresses + 10 {
 		l.try(fmt.Sprint(i), at.Add(4*time.Minute))
 	}
-	if len(l.tried) > addresses || l.try("new", at.Add(4*time.Minute)) || !l.try("new", at.Add(6*time.Minute)) {
+	if len(l.tried) > maxAddresses || l.try("new", at.Add(4*time.Minute)) || !l.try("new", at.Add(6*time.Minute)) {
 		t.Errorf("%d addresses", len(l.tried))
 	}
 }

@@ -21,9 +21,9 @@ import (
 // follow applies the settings until ctx ends.
 func (r *relay) follow(ctx context.Context, sets chan<- []links.Link) error {
 	for o := r.Office; ; {
-		wrong := o.Wrong // copied, since o is reassigned below
+		wrong := o.InvalidKeys // copied, since o is reassigned below
 		r.wrongSettings.Store(&wrong)
-		if len(o.Wrong) == 0 {
+		if len(o.InvalidKeys) == 0 {
 			if r.Office.Hub != o.Hub {
 				r.lookups.set(o.Hub)
 			}
@@ -80,7 +80,7 @@ const maxUnknown = 32 // how many are kept
 
 func (s *unknownExtensions) note(extension string) {
 	// Exchanges also report other phones: a longer number may be a person's.
-	if !exchangelink.Internal(extension) {
+	if !exchangelink.LooksInternal(extension) {
 		return
 	}
 	s.mu.Lock()
@@ -100,12 +100,12 @@ func (s *unknownExtensions) without(t *users.Table) []string {
 
 // changed makes the relay publish its state.
 func (r *relay) changed() {
-	wake.Up(r.news)
+	wake.Up(r.stateChanged)
 }
 
-// stateLeast is the minimum time between two states: one that flips constantly, such as a
+// minStateInterval is the minimum time between two states: one that flips constantly, such as a
 // hub that answers every other lookup, must not keep a thousand computers busy.
-const stateLeast = 250 * time.Millisecond
+const minStateInterval = 250 * time.Millisecond
 
 // publishState publishes the relay's state to all users until ctx ends.
 func (r *relay) publishState(ctx context.Context) error {
@@ -113,16 +113,16 @@ func (r *relay) publishState(ctx context.Context) error {
 	for {
 		s := r.status()
 		b := wire.State{Relay: s.Relay, At: time.Now().UTC(), Fault: s.Fault, Hub: s.Hub, Links: s.Links}.Encode()
-		if err := r.node.Conn.Publish(r.Keys.Site.Relays(), b); err != nil && ctx.Err() == nil {
+		if err := r.node.Conn.Publish(r.Keys.Site.StateSubject(), b); err != nil && ctx.Err() == nil {
 			r.Log.Warn("the relay's state was not published", "why", err)
 		}
-		if err := wake.Pause(ctx, stateLeast); err != nil {
+		if err := wake.Pause(ctx, minStateInterval); err != nil {
 			return err
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-r.news:
+		case <-r.stateChanged:
 		case now := <-tick:
 			for _, c := range r.late.expire(now) {
 				r.storeMissedOfAll(c)
@@ -133,21 +133,21 @@ func (r *relay) publishState(ctx context.Context) error {
 
 // Status is the state of a relay, without personal data.
 type Status struct {
-	Relay     string           `json:"relay"`
-	Site      string           `json:"site"`
-	Since     time.Time        `json:"since"`
-	Fault     string           `json:"lacks"` // what keeps it from working, "" if nothing
-	Users     int              `json:"users"`
-	Computers int              `json:"computers"` // on which users have joined
-	Connected int              `json:"connected"` // of these, now
-	Hub       string           `json:"hub"`       // "off", "untried", "ok", or why the newest lookup failed
-	Reports   int64            `json:"reports"`   // of calls, taken since the start; likewise below
-	Nobody    int64            `json:"nobody"`    // reports of calls for no known user
-	Dropped   int64            `json:"dropped"`   // unreadable or too many
-	Late      int64            `json:"late"`      // minutes late, and added to the history only
-	Wrong     []string         `json:"wrong"`     // unusable settings; the previous ones stay in force
-	Links     []wire.LinkState `json:"links"`     // to and from exchanges
-	Strange   []string         `json:"strange"`   // extensions without a user at which calls rang
+	Relay             string           `json:"relay"`
+	Site              string           `json:"site"`
+	StartedAt         time.Time        `json:"since"`
+	Fault             string           `json:"lacks"` // what keeps it from working, "" if nothing
+	Users             int              `json:"users"`
+	Computers         int              `json:"computers"` // on which users have joined
+	Connected         int              `json:"connected"` // of these, now
+	Hub               string           `json:"hub"`       // "off", "untried", "ok", or why the newest lookup failed
+	Reports           int64            `json:"reports"`   // of calls, taken since the start; likewise below
+	Unmatched         int64            `json:"nobody"`    // reports of calls for no known user
+	Dropped           int64            `json:"dropped"`   // unreadable or too many
+	Late              int64            `json:"late"`      // minutes late, and added to the history only
+	InvalidSettings   []string         `json:"wrong"`     // unusable settings; the previous ones stay in force
+	Links             []wire.LinkState `json:"links"`     // to and from exchanges
+	UnknownExtensions []string         `json:"strange"`   // extensions without a user at which calls rang
 }
 
 func (r *relay) status() Status {
@@ -158,10 +158,10 @@ func (r *relay) status() Status {
 	}
 	listened := append(r.links.States(), r.webhooks.all()...)
 	listened = listened[:min(len(listened), wire.MaxLinks)]
-	return Status{Relay: r.Settings.Name, Site: string(r.Keys.Site), Since: r.since, Fault: fault,
+	return Status{Relay: r.Settings.Name, Site: string(r.Keys.Site), StartedAt: r.startedAt, Fault: fault,
 		Users: people, Computers: computers, Connected: r.node.Connections(), Hub: r.lookups.state(),
-		Reports: r.taken.Load(), Nobody: r.nobody.Load(), Dropped: r.dropped.Load(), Late: r.late.reports.Load(),
-		Wrong: *r.wrongSettings.Load(), Links: listened, Strange: r.unknown.without(r.table.Load())}
+		Reports: r.taken.Load(), Unmatched: r.unmatched.Load(), Dropped: r.dropped.Load(), Late: r.late.reports.Load(),
+		InvalidSettings: *r.wrongSettings.Load(), Links: listened, UnknownExtensions: r.unknown.without(r.table.Load())}
 }
 
 // admin handles requests from programs on this computer.
@@ -192,7 +192,7 @@ func (r *relay) admin() http.Handler {
 			{"computers", "gauge", "Computers on which users have joined.", int64(s.Computers)},
 			{"connections", "gauge", "Connections to this relay's NATS server.", int64(s.Connected)},
 			{"reports_total", "counter", "Reports of calls that were taken.", s.Reports},
-			{"reports_nobody_total", "counter", "Reports of calls that were nobody's.", s.Nobody},
+			{"reports_nobody_total", "counter", "Reports of calls that were nobody's.", s.Unmatched},
 			{"reports_dropped_total", "counter", "Reports that could not be read or were too many.", s.Dropped},
 		} {
 			fmt.Fprintf(w, "# HELP wiebelt_relay_%s %s\n# TYPE wiebelt_relay_%[1]s %[3]s\nwiebelt_relay_%[1]s %[4]d\n", m.name, m.help, m.kind, m.value)

@@ -63,7 +63,7 @@ func (r *relay) retryStorage(ctx context.Context, up func()) error {
 // storageFailed records why the storage is unusable. Users come back to this relay
 // only if there is no other.
 func (r *relay) storageFailed(why error) {
-	if errors.Is(why, context.Canceled) || errors.Is(why, calls.ErrEpoch) {
+	if errors.Is(why, context.Canceled) || errors.Is(why, calls.ErrContentsLost) {
 		return
 	}
 	fault := faultOf(why, len(r.Settings.Cluster) > 0)
@@ -75,7 +75,7 @@ func (r *relay) storageFailed(why error) {
 	if !news && !errors.Is(why, errIsolated) { // the other relays serve users connected here
 		return
 	}
-	if err := r.node.Dismiss(); err != nil {
+	if err := r.node.DisconnectUsers(); err != nil {
 		r.Log.Warn("users could not be sent to another relay", "why", err)
 	}
 }
@@ -166,7 +166,7 @@ func (r *relay) runStorage(ctx context.Context, up func()) error {
 			return err
 		}
 		group.Go(func() error { return watchStreams(ctx, js) })
-		r.feed.Loaded = sync.OnceFunc(up) // users ask about earlier calls
+		r.feed.OnLoaded = sync.OnceFunc(up) // users ask about earlier calls
 		group.Go(func() error { return r.feed.Run(ctx) })
 		group.Go(func() error { return r.journal.Run(ctx) })
 		group.Go(func() error {
@@ -255,9 +255,9 @@ func (r *relay) openBuckets(ctx context.Context) (jetstream.JetStream, error) {
 	r.users.Store(directory)
 	if r.feed == nil {
 		r.feed = calls.NewFeed(bucket, r.node.Conn, r.Keys.Site, r.Settings.Name, r.Log)
-		r.feed.Seen = func(c calls.Record) { r.lookups.rings(c.Number, slices.Collect(maps.Keys(c.Legs))...) }
-		r.feed.Missed = r.storeMissed
-		r.feed.Name = func(u wire.User) string { return r.table.Load().Label(u) }
+		r.feed.OnRecord = func(c calls.Record) { r.lookups.rememberNumber(c.Number, slices.Collect(maps.Keys(c.Legs))...) }
+		r.feed.OnMissed = r.storeMissed
+		r.feed.DisplayName = func(u wire.User) string { return r.table.Load().Label(u) }
 	}
 	return js, nil
 }
@@ -267,7 +267,7 @@ func (r *relay) openBuckets(ctx context.Context) (jetstream.JetStream, error) {
 func (r *relay) catchUp(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, catchUpTimeout)
 	defer cancel()
-	for !r.node.Current() && wake.Pause(ctx, catchUpTimeout/50) == nil {
+	for !r.node.IsCaughtUp() && wake.Pause(ctx, catchUpTimeout/50) == nil {
 	}
 }
 
@@ -300,7 +300,7 @@ func (r *relay) migrateToCluster(ctx context.Context, to jetstream.JetStream) er
 			return fmt.Errorf("the bucket %s: %w", name, err)
 		}
 	}
-	if err := cmp.Or(names.Error(), r.journal.TakeOver(ctx, from)); err != nil {
+	if err := cmp.Or(names.Error(), r.journal.CopyFrom(ctx, from)); err != nil {
 		return err
 	}
 	n.Close()

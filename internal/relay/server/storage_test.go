@@ -27,7 +27,7 @@ func TestLost(t *testing.T) {
 		b, err := os.ReadFile(filepath.Join(o.Dir, usersBackup))
 		return err == nil && strings.Contains(string(b), key), "no backup of the users"
 	})
-	told := must.Get(o.node.Conn.SubscribeSync(o.Keys.Site.Relays()))(t)
+	told := must.Get(o.node.Conn.SubscribeSync(o.Keys.Site.StateSubject()))(t)
 	awaitFault := func(want string) {
 		t.Helper()
 		for {

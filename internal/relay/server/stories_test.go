@@ -33,18 +33,18 @@ type stepwise struct {
 
 const markNumber = "0698760019"
 
-// Tell implements simulate.Softphone.
-func (s *stepwise) Tell(ctx context.Context, n simulate.Update) error {
-	if err := s.Softphone.Tell(ctx, n); err != nil {
+// SendUpdate implements simulate.Softphone.
+func (s *stepwise) SendUpdate(ctx context.Context, n simulate.Update) error {
+	if err := s.Softphone.SendUpdate(ctx, n); err != nil {
 		return err
 	}
 	s.marks++
-	mark := simulate.Update{Do: simulate.Ring, Call: simulate.Call{ID: fmt.Sprint(s.story, " mark ", s.marks), Number: markNumber, Line: "0207654321"}}
+	mark := simulate.Update{Verb: simulate.Ring, Call: simulate.Call{ID: fmt.Sprint(s.story, " mark ", s.marks), Number: markNumber, Line: "0207654321"}}
 	for _, state := range []call.State{call.Ringing, call.Ended} {
 		if state == call.Ended {
-			mark.Do = simulate.End
+			mark.Verb = simulate.End
 		}
-		if err := s.Softphone.Tell(ctx, mark); err != nil {
+		if err := s.Softphone.SendUpdate(ctx, mark); err != nil {
 			return err
 		}
 		for got := range s.seen {
@@ -59,7 +59,7 @@ func (s *stepwise) Tell(ctx context.Context, n simulate.Update) error {
 // site returns a relay that listens to an exchange of a kind, in that kind's way.
 func site(t *testing.T, kind string) (*office, simulate.Softphone) {
 	k := registry.Of(kind)
-	if k.ToRelay() {
+	if k.ReportsToRelay() {
 		o := start(t)
 		at := must.Get(url.Parse(o.at.Web))(t)
 		port, _ := strconv.Atoi(at.Port())
@@ -70,8 +70,8 @@ func site(t *testing.T, kind string) (*office, simulate.Softphone) {
 	o := start(t, func(c *Config) {
 		c.Links = []links.Link{{Name: kind, Kind: kind, Extension: a.Extension, Identity: 1, Open: func(hears func(string) bool) (link.Phone, error) {
 			a := a
-			if k.Everybody {
-				a.Extension, a.Hears = "", hears
+			if k.AllExtensions {
+				a.Extension, a.IncludesExtension = "", hears
 				must.Soon(t, func() (bool, any) { return hears("115"), "nobody with the extension" }) // it asks once
 			}
 			return fromsettings.Link(kind, a)
@@ -89,7 +89,7 @@ func open(t *testing.T, kind string, with simulate.Options) simulate.Softphone {
 // exchanges returns the kinds to which a relay listens.
 func exchanges() (all []string) {
 	for _, name := range registry.Names() {
-		if k := registry.Of(name); k.ToRelay() || k.Requires(registry.NeedsUser) {
+		if k := registry.Of(name); k.ReportsToRelay() || k.Requires(registry.NeedsUser) {
 			all = append(all, name)
 		}
 	}
@@ -123,7 +123,7 @@ func TestStories(t *testing.T) {
 					}
 				})
 				s := &stepwise{Softphone: f, seen: seen, story: story.ID}
-				play := simulate.Play{Can: registry.Of(kind).Can, Speed: 1e6, Repeat: 1, Prefix: story.ID + "-", OnStep: func(s simulate.Step) { told.Set(s.At) }}
+				play := simulate.Play{Capabilities: registry.Of(kind).Capabilities, Speed: 1e6, Repeat: 1, Prefix: story.ID + "-", OnStep: func(s simulate.Step) { told.Set(s.At) }}
 				err := play.Run(t.Context(), s, story)
 				close(over)
 				reading.Wait()
@@ -131,7 +131,7 @@ func TestStories(t *testing.T) {
 					t.Fatal(err)
 				}
 				got, want := strings.Join(told.Lines(), "\n  "), strings.Join(storytest.Want(t, story.ID, kind), "\n  ")
-				if len(registry.Of(kind).Can.Reasons) == 0 { // a relay knows who has answered
+				if len(registry.Of(kind).Capabilities.Reasons) == 0 { // a relay knows who has answered
 					got = strings.ReplaceAll(got, "over completed", "over")
 				}
 				if got != want {

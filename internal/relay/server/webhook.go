@@ -81,13 +81,13 @@ func (h *webhooks) note(name, kind string, at time.Time, wrong link.Cause) (news
 	defer h.mu.Unlock()
 	s, known := h.states[name]
 	if !known {
-		s = wire.LinkState{Name: name, Kind: kind, State: wire.LinkReports, Since: at}
+		s = wire.LinkState{Name: name, Kind: kind, State: wire.LinkWebhook, Since: at}
 	}
 	news = !known || s.Cause != string(wrong)
 	if s.Cause != string(wrong) {
 		s.Cause, s.Since = string(wrong), at
 	}
-	s.Heard = at
+	s.LastCallAt = at
 	h.states[name] = s
 	return news
 }
@@ -114,7 +114,7 @@ type webhookSecrets struct {
 func (s *webhookSecrets) current(dir string) (setup.WebhookSecrets, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if written := setup.WebhookSecretsWritten(dir); s.read.Now == "" || !written.Equal(s.written) {
+	if written := setup.WebhookSecretsWritten(dir); s.read.Current == "" || !written.Equal(s.written) {
 		now, err := setup.LoadWebhookSecrets(dir)
 		if err == nil {
 			s.read, s.written, s.unreadable = now, written, false
@@ -175,10 +175,10 @@ func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
 	}
 	if err != nil {
 		r.dropped.Add(1)
-		wrong = link.CauseUnread
+		wrong = link.CauseUnreadable
 	}
 	if r.webhooks.note(name, kind, at, wrong) {
-		if wrong == link.CauseUnread {
+		if wrong == link.CauseUnreadable {
 			r.warned.Do(func() { r.Log.Warn("a message of an exchange was not understood", "from", name) })
 		}
 		r.changed()

@@ -51,7 +51,7 @@ func TestWebhook(t *testing.T) {
 	}
 	o.report("/voipgrid", notified("in-progress", "", "678"))
 	wait(t, anna, is(call.Answered))
-	if e := wait(t, bob, is(call.Ended)); e.Reason != call.Elsewhere || e.By != "Anna de Boer" {
+	if e := wait(t, bob, is(call.Ended)); e.Reason != call.AnsweredElsewhere || e.AnsweredBy != "Anna de Boer" {
 		t.Errorf("%+v", e)
 	}
 	o.report("/voipgrid", `{"call_id":"c1","status":"ended","reason":"completed"}`)
@@ -68,11 +68,11 @@ func TestWebhook(t *testing.T) {
 	}
 	dropped := o.dropped.Load()
 	o.report("/voipgrid", "gone wrong")
-	if s := o.status(); s.Links[1].Cause != string(link.CauseUnread) {
+	if s := o.status(); s.Links[1].Cause != string(link.CauseUnreadable) {
 		t.Errorf("%+v", s)
 	}
 	o.report("/voipgrid", notified("created", ""))
-	if s := o.status(); s.Links[1].Cause != "" || s.Dropped != dropped+1 || len(s.Links) != 2 || s.Links[0].Name != "ringdesk" || s.Links[0].Kind != registry.Webhook || s.Links[1].Kind != registry.VoIPGRID || s.Links[1].State != wire.LinkReports || s.Links[1].Heard.IsZero() {
+	if s := o.status(); s.Links[1].Cause != "" || s.Dropped != dropped+1 || len(s.Links) != 2 || s.Links[0].Name != "ringdesk" || s.Links[0].Kind != registry.Webhook || s.Links[1].Kind != registry.VoIPGRID || s.Links[1].State != wire.LinkWebhook || s.Links[1].LastCallAt.IsZero() {
 		t.Errorf("%+v", s)
 	}
 	// BroadWorks expects another answer, and reports when it stops.
@@ -161,7 +161,7 @@ func TestWebhookOrders(t *testing.T) {
 				}
 			}
 			for i, e := range all {
-				c, ok := r.For(e.User)
+				c, ok := r.ForUser(e.User)
 				if over && ok && c.State != "ended" || !over && states[i] != "any" && c.State != states[i] && (ok || states[i] != "ended") {
 					t.Errorf("%s %d: %s: %+v, %v", story.kind, seed, e.User, c, ok)
 				}
@@ -187,7 +187,7 @@ func TestLate(t *testing.T) {
 	say("ringing", "", "678", "679")
 	say("in-progress", "", "679")
 	say("ended", `,"reason":"completed"`)
-	if all := o.until("anna", 1); all[0].By != "Bob Smit" || all[0].Reason != call.Elsewhere.String() || all[0].Rang.Sub(rang).Abs() > time.Second {
+	if all := o.until("anna", 1); all[0].AnsweredBy != "Bob Smit" || all[0].Reason != call.AnsweredElsewhere.String() || all[0].Rang.Sub(rang).Abs() > time.Second {
 		t.Errorf("%+v", all)
 	}
 	then = time.Now().Add(-lateAfter * 3 / 5) // late, but not too late for a card
@@ -199,8 +199,8 @@ func TestLate(t *testing.T) {
 		t.Errorf("%+v, %v, %d", page.Calls, err, o.status().Late)
 	}
 	at := time.Now()
-	var l late
-	if r := l.take(calls.Report{Event: call.Event{ID: "1", Number: "0698760011", At: at.Add(-time.Hour)}, Users: []wire.User{"anna"}}); r.ID != "" {
+	var l lateCalls
+	if r := l.add(calls.Report{Event: call.Event{ID: "1", Number: "0698760011", At: at.Add(-time.Hour)}, Users: []wire.User{"anna"}}); r.ID != "" {
 		t.Errorf("%+v", r)
 	}
 	var over []calls.Record
@@ -232,7 +232,7 @@ func TestSenders(t *testing.T) {
 		t.Errorf("a long one: %d, and %d are dropped", got, o.dropped.Load()-dropped)
 	}
 	must.Do(t, setup.RenewWebhookSecret(o.Dir))
-	second := must.Get(setup.LoadWebhookSecrets(o.Dir))(t).Now
+	second := must.Get(setup.LoadWebhookSecrets(o.Dir))(t).Current
 	status := func(path string) int {
 		got, _ := o.post(path, `{"id":"1","extension":"9"}`)
 		return got

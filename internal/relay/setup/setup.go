@@ -52,12 +52,12 @@ const MaxSite = 4 * maxFile
 
 // Settings are the contents of relay.toml.
 type Settings struct {
-	Name     string   `toml:"name"`      // unique within the site
-	Host     string   `toml:"host"`      // "" listens on every address
-	NATSPort int      `toml:"nats_port"` // 0 means any free port, here and below
-	WebPort  int      `toml:"web_port"`
-	Admin    string   `toml:"admin"`   // health, metrics and status, on loopback only; "" for none
-	Reached  []string `toml:"reached"` // names or addresses at which others reach it
+	Name        string   `toml:"name"`      // unique within the site
+	Host        string   `toml:"host"`      // "" listens on every address
+	NATSPort    int      `toml:"nats_port"` // 0 means any free port, here and below
+	WebPort     int      `toml:"web_port"`
+	Admin       string   `toml:"admin"`   // health, metrics and status, on loopback only; "" for none
+	PublicHosts []string `toml:"reached"` // names or addresses at which others reach it
 	// Cluster lists the relays of a site with three, by name: the name or address at which
 	// users and the other relays reach each of them. Their ports are the same.
 	ClusterPort int               `toml:"cluster_port"`
@@ -99,8 +99,8 @@ type TLS struct {
 	Key  string `toml:"key"`
 }
 
-// Own reports whether the office provided a certificate.
-func (t TLS) Own() bool { return t.Cert != "" }
+// HasCertificate reports whether the office provided a certificate.
+func (t TLS) HasCertificate() bool { return t.Cert != "" }
 
 // Lookup defines what users may look up.
 type Lookup struct {
@@ -123,7 +123,7 @@ func (s Settings) Single() bool { return len(s.Cluster) == 0 && !s.NATS.External
 
 // Hosts returns where users reach the site's relays, this one first.
 func (s Settings) Hosts() []string {
-	all := slices.Clone(s.Reached)
+	all := slices.Clone(s.PublicHosts)
 	for _, name := range slices.Sorted(maps.Keys(s.Cluster)) {
 		if name != s.Name {
 			all = append(all, s.Cluster[name])
@@ -159,10 +159,10 @@ func (s Settings) Check() error {
 	if a, _ := netip.ParseAddrPort(s.Admin); s.Admin != "" && !a.Addr().IsLoopback() {
 		return text.Errorf(text.RelaySettingAdmin)
 	}
-	if len(s.Reached) == 0 {
+	if len(s.PublicHosts) == 0 {
 		return text.Errorf(text.RelaySettingReached)
 	}
-	for _, name := range s.Reached {
+	for _, name := range s.PublicHosts {
 		if !reachable(name) {
 			return text.Errorf(text.RelaySettingReached)
 		}
@@ -216,8 +216,8 @@ type Folder struct {
 	Authority *certificates.Authority
 }
 
-// Inside returns the path of a file named in the settings, by default within the folder.
-func (f *Folder) Inside(file string) string {
+// ResolvePath returns the path of a file named in the settings, by default within the folder.
+func (f *Folder) ResolvePath(file string) string {
 	if filepath.IsAbs(file) {
 		return file
 	}
@@ -233,7 +233,7 @@ func (f *Folder) Authorities() (*x509.CertPool, []byte, error) {
 			return nil, nil, nil
 		}
 		var err error
-		if public, err = os.ReadFile(f.Inside(f.Settings.NATS.CA)); err != nil {
+		if public, err = os.ReadFile(f.ResolvePath(f.Settings.NATS.CA)); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -252,7 +252,7 @@ func (f *Folder) URLs() []string {
 // Fingerprint identifies the relay to computers that join; "" if the office provided a
 // certificate, which they already trust.
 func (f *Folder) Fingerprint() string {
-	if f.Settings.TLS.Own() {
+	if f.Settings.TLS.HasCertificate() {
 		return ""
 	}
 	return f.Authority.Fingerprint()
@@ -287,20 +287,20 @@ type Site struct {
 	Reports  json.RawMessage `json:"reports"`
 }
 
-// Site returns what the site's other relays are created from, with these settings.
-func (f *Folder) Site(s Settings) ([]byte, error) {
+// ExportSite returns what the site's other relays are created from, with these settings.
+func (f *Folder) ExportSite(s Settings) ([]byte, error) {
 	all := Site{Settings: s}
 	for file, to := range map[string]*[]byte{keysFile: (*[]byte)(&all.Keys), authorityFile: &all.PEM, webhookSecretsFile: (*[]byte)(&all.Reports)} {
 		var err error
-		if *to, err = filetrust.ReadFile(filepath.Join(f.Dir, file), maxFile, filetrust.Alone); err != nil {
+		if *to, err = filetrust.ReadFile(filepath.Join(f.Dir, file), maxFile, filetrust.Private); err != nil {
 			return nil, err
 		}
 	}
 	return json.MarshalIndent(all, "", "  ")
 }
 
-// Set writes new settings, which apply from the next start.
-func (f *Folder) Set(s Settings) error {
+// WriteSettings writes new settings, which apply from the next start.
+func (f *Folder) WriteSettings(s Settings) error {
 	b, err := toml.Marshal(s)
 	if err != nil {
 		return err
@@ -308,7 +308,7 @@ func (f *Folder) Set(s Settings) error {
 	return profile.WriteFile(filepath.Join(f.Dir, settingsFile), b, 0o600)
 }
 
-// ParseSite reads the output of Folder.Site.
+// ParseSite reads the output of Folder.ExportSite.
 func ParseSite(b []byte) (all Site, err error) {
 	err = json.Unmarshal(b, &all)
 	_, keys := credentials.Parse(all.Keys)
@@ -321,7 +321,7 @@ func (all Site) Create(dir string, s Settings) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
-	if err := filetrust.Make(dir, filetrust.Alone); err != nil {
+	if err := filetrust.Make(dir, filetrust.Private); err != nil {
 		return err
 	}
 	// The keys decide which of two concurrent runs is first; what is missing after a crash
@@ -332,7 +332,7 @@ func (all Site) Create(dir string, s Settings) error {
 		}
 	}
 	return errors.Join(profile.WriteFile(filepath.Join(dir, authorityFile), all.PEM, 0o600),
-		profile.WriteFile(filepath.Join(dir, webhookSecretsFile), all.Reports, 0o600), (&Folder{Dir: dir}).Set(s))
+		profile.WriteFile(filepath.Join(dir, webhookSecretsFile), all.Reports, 0o600), (&Folder{Dir: dir}).WriteSettings(s))
 }
 
 // Load reads the folder. It returns fs.ErrNotExist if there is none.
@@ -355,7 +355,7 @@ func Load(dir string) (*Folder, error) {
 		{authorityFile, func(b []byte) (err error) { f.Authority, err = certificates.Parse(b); return damaged(err) }},
 	} {
 		path := filepath.Join(dir, part.file)
-		b, err := filetrust.ReadFile(path, maxFile, filetrust.Alone)
+		b, err := filetrust.ReadFile(path, maxFile, filetrust.Private)
 		if err != nil {
 			return nil, err
 		}
@@ -390,16 +390,16 @@ const overlap = 24 * time.Hour
 
 // WebhookSecrets are the secrets in the addresses to which exchanges report.
 type WebhookSecrets struct {
-	Now    string    `json:"now"`
-	Before string    `json:"before,omitempty"`
-	Until  time.Time `json:"until,omitzero"` // of Before
+	Current       string    `json:"now"`
+	Previous      string    `json:"before,omitempty"`
+	PreviousUntil time.Time `json:"until,omitzero"` // of Before
 }
 
 // Valid reports whether an address with this secret is valid.
 func (s WebhookSecrets) Valid(secret string, at time.Time) bool {
-	valid := subtle.ConstantTimeCompare([]byte(secret), []byte(s.Now))
-	if at.Before(s.Until) {
-		valid |= subtle.ConstantTimeCompare([]byte(secret), []byte(s.Before))
+	valid := subtle.ConstantTimeCompare([]byte(secret), []byte(s.Current))
+	if at.Before(s.PreviousUntil) {
+		valid |= subtle.ConstantTimeCompare([]byte(secret), []byte(s.Previous))
 	}
 	return valid == 1 && secret != ""
 }
@@ -408,7 +408,7 @@ func (s WebhookSecrets) Valid(secret string, at time.Time) bool {
 func (s WebhookSecrets) renewed() WebhookSecrets {
 	random := make([]byte, 32)
 	_, _ = rand.Read(random)
-	return WebhookSecrets{Now: hex.EncodeToString(random), Before: s.Now, Until: time.Now().Add(overlap)}
+	return WebhookSecrets{Current: hex.EncodeToString(random), Previous: s.Current, PreviousUntil: time.Now().Add(overlap)}
 }
 
 // RenewWebhookSecret replaces the webhook secret; the previous one stays valid for a day.
@@ -435,11 +435,11 @@ func WebhookSecretsWritten(dir string) (at time.Time) {
 // LoadWebhookSecrets reads the webhook secrets.
 func LoadWebhookSecrets(dir string) (s WebhookSecrets, err error) {
 	path := filepath.Join(dir, webhookSecretsFile)
-	b, err := filetrust.ReadFile(path, maxFile, filetrust.Alone)
+	b, err := filetrust.ReadFile(path, maxFile, filetrust.Private)
 	if err != nil {
 		return WebhookSecrets{}, err
 	}
-	if json.Unmarshal(b, &s) != nil || len(s.Now) != 64 {
+	if json.Unmarshal(b, &s) != nil || len(s.Current) != 64 {
 		return WebhookSecrets{}, text.Errorf(text.RelayFile, path, text.RelayFileDamaged)
 	}
 	return s, nil

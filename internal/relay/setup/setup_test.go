@@ -24,7 +24,7 @@ func create(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "relay")
 	s := Defaults()
-	s.Reached = []string{"relay.kantoor.example", "192.0.2.7"}
+	s.PublicHosts = []string{"relay.kantoor.example", "192.0.2.7"}
 	must.Do(t, Create(dir, keys(t, "kantoor"), s))
 	return dir
 }
@@ -39,7 +39,7 @@ func TestCreate(t *testing.T) {
 		t.Errorf("a second one: %v", err)
 	}
 	again, err := Load(dir)
-	if err != nil || again.Keys.Site != "kantoor" || again.Authority.Fingerprint() != first.Authority.Fingerprint() || !slices.Equal(again.Settings.Reached, first.Settings.Reached) {
+	if err != nil || again.Keys.Site != "kantoor" || again.Authority.Fingerprint() != first.Authority.Fingerprint() || !slices.Equal(again.Settings.PublicHosts, first.Settings.PublicHosts) {
 		t.Errorf("%+v, %v", again, err)
 	}
 	files, err := os.ReadDir(dir)
@@ -61,7 +61,7 @@ func TestCreate(t *testing.T) {
 // TestSite: a file for other relays is only accepted with everything that they need.
 func TestSite(t *testing.T) {
 	f := must.Get(Load(create(t)))(t)
-	whole := must.Get(f.Site(f.Settings))(t)
+	whole := must.Get(f.ExportSite(f.Settings))(t)
 	must.Get(ParseSite(whole))(t)
 	for _, part := range []string{"settings", "keys", "authority", "{"} {
 		if _, err := ParseSite(bytes.Replace(whole, []byte(part), []byte("-"), 1)); err == nil {
@@ -117,7 +117,7 @@ func TestBroken(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	good := Defaults()
-	good.Reached, good.Host = []string{"relay.kantoor.example", "2001:db8::7"}, "192.0.2.7"
+	good.PublicHosts, good.Host = []string{"relay.kantoor.example", "2001:db8::7"}, "192.0.2.7"
 	must.Do(t, good.Check())
 	three := good
 	three.Cluster = map[string]string{"r1": "a", "r2": "b", "r3": "192.0.2.9"}
@@ -147,10 +147,10 @@ func TestSettings(t *testing.T) {
 		"host":            func(s *Settings) { s.Host = "everywhere" },
 		"admin":           func(s *Settings) { s.Admin = "0.0.0.0:8222" },
 		"admin by name":   func(s *Settings) { s.Admin = "localhost:8222" },
-		"nothing reached": func(s *Settings) { s.Reached = nil },
-		"an address":      func(s *Settings) { s.Reached = []string{"https://relay.kantoor.example"} },
-		"a star":          func(s *Settings) { s.Reached = []string{"*.kantoor.example"} },
-		"empty":           func(s *Settings) { s.Reached = []string{""} },
+		"nothing reached": func(s *Settings) { s.PublicHosts = nil },
+		"an address":      func(s *Settings) { s.PublicHosts = []string{"https://relay.kantoor.example"} },
+		"a star":          func(s *Settings) { s.PublicHosts = []string{"*.kantoor.example"} },
+		"empty":           func(s *Settings) { s.PublicHosts = []string{""} },
 		"two relays":      func(s *Settings) { s.Cluster = map[string]string{"r1": "a", "r2": "b"} },
 		"not this one":    func(s *Settings) { s.Cluster = map[string]string{"r2": "a", "r3": "b", "r4": "c"} },
 		"one place":       func(s *Settings) { s.Cluster = map[string]string{"r1": "a", "r2": "b", "r3": "b"} },
@@ -176,7 +176,7 @@ func TestSettings(t *testing.T) {
 func TestWebhookSecrets(t *testing.T) {
 	dir, now := create(t), time.Now()
 	first := must.Get(LoadWebhookSecrets(dir))(t)
-	if len(first.Now) != 64 || strings.Trim(first.Now, "0123456789abcdef") != "" || !first.Valid(first.Now, now) || first.Valid("", now) || (WebhookSecrets{}).Valid("", now) {
+	if len(first.Current) != 64 || strings.Trim(first.Current, "0123456789abcdef") != "" || !first.Valid(first.Current, now) || first.Valid("", now) || (WebhookSecrets{}).Valid("", now) {
 		t.Fatalf("%+v", first)
 	}
 	must.Do(t, RenewWebhookSecret(dir))
@@ -185,13 +185,13 @@ func TestWebhookSecrets(t *testing.T) {
 		secret string
 		after  time.Duration
 		want   bool
-	}{{both.Now, 0, true}, {both.Now, 2 * overlap, true}, {first.Now, overlap - time.Minute, true}, {first.Now, overlap + time.Minute, false}, {"", 0, false}, {both.Now[1:], 0, false}} {
+	}{{both.Current, 0, true}, {both.Current, 2 * overlap, true}, {first.Current, overlap - time.Minute, true}, {first.Current, overlap + time.Minute, false}, {"", 0, false}, {both.Current[1:], 0, false}} {
 		if both.Valid(c.secret, now.Add(c.after)) != c.want {
 			t.Errorf("%+v: want %v", both, c)
 		}
 	}
 	must.Do(t, RenewWebhookSecret(dir))
-	if must.Get(LoadWebhookSecrets(dir))(t).Valid(first.Now, now) {
+	if must.Get(LoadWebhookSecrets(dir))(t).Valid(first.Current, now) {
 		t.Error("three are valid")
 	}
 	for _, spoilt := range []string{"{", `{"now":"short"}`} { // not replaced: exchanges may still use it

@@ -21,9 +21,9 @@ var columns = []string{"user", "name", "extensions", "numbers", "email", "queues
 
 // Errors in a table of users.
 var (
-	ErrCSV     = errors.New("not a table with the columns user, name, extensions, numbers, email, queues")
-	ErrTwice   = errors.New("this user stands there twice")
-	ErrTooMuch = errors.New("the file is too large")
+	ErrCSV           = errors.New("not a table with the columns user, name, extensions, numbers, email, queues")
+	ErrDuplicateUser = errors.New("this user stands there twice")
+	ErrFileTooLarge  = errors.New("the file is too large")
 )
 
 // LineError reports which line of a table is wrong.
@@ -45,7 +45,7 @@ func ReadCSV(r io.Reader) (all []Entry, missing []string, err error) {
 	case err != nil:
 		return nil, nil, err
 	case len(b) > maxCSV:
-		return nil, nil, ErrTooMuch
+		return nil, nil, ErrFileTooLarge
 	}
 	b = bytes.TrimPrefix(b, []byte("\ufeff")) // written by spreadsheets
 	c := csv.NewReader(bytes.NewReader(b))
@@ -80,7 +80,7 @@ func ReadCSV(r io.Reader) (all []Entry, missing []string, err error) {
 		line, _ := c.FieldPos(0)
 		e, err := entryOf(head, row)
 		if err == nil && seen[e.User] {
-			err = ErrTwice
+			err = ErrDuplicateUser
 		}
 		if err != nil {
 			return nil, nil, &LineError{line, err}
@@ -99,11 +99,11 @@ func entryOf(head, row []string) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	e := Entry{User: u, Name: field["name"], Extensions: several(field["extensions"], " |,;"), Numbers: several(field["numbers"], "|,;"), Email: field["email"], Queues: several(field["queues"], "|,;")}
+	e := Entry{User: u, Name: field["name"], Extensions: splitList(field["extensions"], " |,;"), Numbers: splitList(field["numbers"], "|,;"), Email: field["email"], Queues: splitList(field["queues"], "|,;")}
 	return e, e.Check()
 }
 
-func several(s, between string) (all []string) {
+func splitList(s, between string) (all []string) {
 	for part := range strings.FieldsFuncSeq(s, func(c rune) bool { return strings.ContainsRune(between, c) }) {
 		if part = strings.TrimSpace(part); part != "" {
 			all = append(all, part)

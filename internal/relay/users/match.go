@@ -25,7 +25,7 @@ type Table struct {
 func NewTable(all []Entry, rules *phone.Rules) *Table {
 	t := &Table{rules: rules, labels: map[wire.User]string{}, keys: map[wire.User][]string{}, byExtension: map[string][]wire.User{}, byEmail: map[string][]wire.User{}, byNumber: map[string][]wire.User{}, byQueue: map[string][]wire.User{}}
 	for _, e := range all {
-		if !e.Person() {
+		if !e.IsUser() {
 			continue
 		}
 		t.labels[e.User] = e.Label()

@@ -207,7 +207,7 @@ func (d *Directory) watch(ctx context.Context, take func([]Entry), stopping *syn
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-tick:
-			now, err := bucketwatch.Ask(ctx, d.users) // an error may mean no leader
+			now, err := bucketwatch.QueryState(ctx, d.users) // an error may mean no leader
 			if err == nil && now.Newest > seen && seen == before {
 				return errBehind
 			}
@@ -284,10 +284,10 @@ func (d *Directory) Put(ctx context.Context, with Entry, kept ...string) error {
 	})
 }
 
-// Publish adds a publisher with its public key and revokes its previous keys.
-func (d *Directory) Publish(ctx context.Context, name wire.User, publicKey string) error {
+// AddPublisher adds a publisher with its public key and revokes its previous keys.
+func (d *Directory) AddPublisher(ctx context.Context, name wire.User, publicKey string) error {
 	return d.change(ctx, name, func(e *Entry) error {
-		if e.Person() {
+		if e.IsUser() {
 			return ErrTaken
 		}
 		now := d.now()
@@ -295,7 +295,7 @@ func (d *Directory) Publish(ctx context.Context, name wire.User, publicKey strin
 			e.Keys[i].revoke(now)
 		}
 		*e = Entry{User: name, Keys: e.Keys, Publisher: true}
-		e.join(Key{Public: publicKey, Since: now, Endless: true})
+		e.join(Key{Public: publicKey, AddedAt: now, NeverExpires: true})
 		return nil
 	})
 }
@@ -318,13 +318,13 @@ func (d *Directory) Remove(ctx context.Context, u wire.User) error {
 // Invite creates a code with which the user joins on one computer.
 func (d *Directory) Invite(ctx context.Context, u wire.User) (code string, err error) {
 	e, _, err := d.Find(ctx, u)
-	for try := 0; try < 20 && !e.Person() && (err == nil || errors.Is(err, ErrUnknown)) && ctx.Err() == nil; try++ {
+	for try := 0; try < 20 && !e.IsUser() && (err == nil || errors.Is(err, ErrUnknown)) && ctx.Err() == nil; try++ {
 		time.Sleep(replicationTime) // the user may have just been added
 		e, _, err = d.Find(ctx, u)
 	}
 	if err != nil {
 		return "", err
-	} else if !e.Person() {
+	} else if !e.IsUser() {
 		return "", ErrUnknown
 	}
 	random := make([]byte, codeLength)
@@ -355,13 +355,13 @@ func hashOf(code string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// typed removes separators that people type in a code.
-var typed = strings.NewReplacer("-", "", " ", "")
+// codeSeparators removes separators that people type in a code.
+var codeSeparators = strings.NewReplacer("-", "", " ", "")
 
 // Join uses up a code and adds the computer's public key to its user. If two computers use
 // one code at the same time, one joins.
 func (d *Directory) Join(ctx context.Context, code, publicKey string) (wire.User, error) {
-	code = typed.Replace(strings.ToUpper(code))
+	code = codeSeparators.Replace(strings.ToUpper(code))
 	if len(code) != codeLength {
 		return "", ErrCode
 	}
@@ -386,10 +386,10 @@ func (d *Directory) Join(ctx context.Context, code, publicKey string) (wire.User
 	}
 	if err == nil {
 		err = d.change(ctx, i.User, func(e *Entry) error {
-			if !e.Person() || !e.Added.Equal(i.Added) {
+			if !e.IsUser() || !e.Added.Equal(i.Added) {
 				return ErrCode
 			}
-			e.join(Key{Public: publicKey, Since: d.now()})
+			e.join(Key{Public: publicKey, AddedAt: d.now()})
 			return nil
 		})
 	}

@@ -40,12 +40,12 @@ type Entry struct {
 
 // Key is the public key of a computer on which a user has joined.
 type Key struct {
-	Public string    `json:"public"`
-	Since  time.Time `json:"since"`
+	Public  string    `json:"public"`
+	AddedAt time.Time `json:"since"`
 	// Revoked is when the key was revoked; zero while it is valid.
 	Revoked time.Time `json:"revoked,omitzero"`
-	// Endless marks a key whose token never expires: a publisher's.
-	Endless bool `json:"endless,omitempty"`
+	// NeverExpires marks a key whose token never expires: a publisher's.
+	NeverExpires bool `json:"endless,omitempty"`
 }
 
 func (k *Key) revoke(now time.Time) {
@@ -56,14 +56,14 @@ func (k *Key) revoke(now time.Time) {
 
 // expired reports whether no token for the key can be valid any more.
 func (k Key) expired(now time.Time) bool {
-	return !k.Revoked.IsZero() && !k.Endless && now.Sub(k.Revoked) > credentials.Lifetime
+	return !k.Revoked.IsZero() && !k.NeverExpires && now.Sub(k.Revoked) > credentials.Lifetime
 }
 
 // active reports whether the entry is in use.
 func (e *Entry) active() bool { return e.User != "" && e.Removed.IsZero() }
 
-// Person reports whether the entry is a user: there, and not a publisher.
-func (e Entry) Person() bool { return e.active() && !e.Publisher }
+// IsUser reports whether the entry is a user: there, and not a publisher.
+func (e Entry) IsUser() bool { return e.active() && !e.Publisher }
 
 // Computers returns how many the user has joined on.
 func (e Entry) Computers() (n int) {
@@ -98,15 +98,16 @@ func (e *Entry) keep(was Entry, columns []string) {
 // revoked key that is not endless.
 func (e *Entry) join(k Key) {
 	e.Keys = append(e.Keys, k)
-	e.Keys = slices.DeleteFunc(e.Keys, func(old Key) bool { return old.expired(k.Since) })
-	if i := slices.IndexFunc(e.Keys, func(old Key) bool { return !old.Revoked.IsZero() && !old.Endless }); i >= 0 && len(e.Keys) > maxKeys {
+	e.Keys = slices.DeleteFunc(e.Keys, func(old Key) bool { return old.expired(k.AddedAt) })
+	if i := slices.IndexFunc(e.Keys, func(old Key) bool { return !old.Revoked.IsZero() && !old.NeverExpires }); i >= 0 &&
+		len(e.Keys) > maxKeys {
 		e.Keys = slices.Delete(e.Keys, i, i+1)
 	}
 	hold := 0
 	for i := len(e.Keys) - 1; i >= 0; i-- {
 		if e.Keys[i].Revoked.IsZero() {
 			if hold++; hold > maxComputers {
-				e.Keys[i].revoke(k.Since)
+				e.Keys[i].revoke(k.AddedAt)
 			}
 		}
 	}
@@ -140,8 +141,8 @@ func parse(b []byte) (Entry, error) {
 
 // Errors in an entry.
 var (
-	ErrMany = errors.New("a user has too many extensions, numbers, queues or computers")
-	ErrLong = errors.New("an extension, a number, a queue or an address is too long")
+	ErrTooMany = errors.New("a user has too many extensions, numbers, queues or computers")
+	ErrTooLong = errors.New("an extension, a number, a queue or an address is too long")
 )
 
 // Check returns what is wrong with an entry.
@@ -150,11 +151,11 @@ func (e Entry) Check() error {
 		return wire.ErrName
 	}
 	if len(e.Extensions)+len(e.Numbers)+len(e.Queues) > maxNumbers || len(e.Keys) > maxKeys {
-		return ErrMany
+		return ErrTooMany
 	}
 	for _, s := range slices.Concat(e.Extensions, e.Numbers, e.Queues, []string{e.Email, e.Name}) {
 		if len(s) > maxText {
-			return ErrLong
+			return ErrTooLong
 		}
 	}
 	return nil

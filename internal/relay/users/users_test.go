@@ -130,8 +130,8 @@ func TestRemove(t *testing.T) {
 // TestOneName: a user and a publisher cannot have the same name, unless one is removed.
 func TestOneName(t *testing.T) {
 	d, ctx := open(t), t.Context()
-	must.Do(t, d.Put(ctx, anna), d.Publish(ctx, "kamailio", "P1"))
-	if err := d.Publish(ctx, anna.User, "P2"); !errors.Is(err, ErrTaken) {
+	must.Do(t, d.Put(ctx, anna), d.AddPublisher(ctx, "kamailio", "P1"))
+	if err := d.AddPublisher(ctx, anna.User, "P2"); !errors.Is(err, ErrTaken) {
 		t.Errorf("a publisher of a user's name: %v", err)
 	}
 	kamailio := Entry{User: "kamailio"}
@@ -139,7 +139,7 @@ func TestOneName(t *testing.T) {
 		t.Errorf("a user of a publisher's name: %v", err)
 	}
 	must.Do(t, d.Remove(ctx, anna.User), d.Remove(ctx, kamailio.User))
-	must.Do(t, d.Put(ctx, kamailio), d.Publish(ctx, anna.User, "P2"))
+	must.Do(t, d.Put(ctx, kamailio), d.AddPublisher(ctx, anna.User, "P2"))
 }
 
 // TestFailedJoin: a code with which joining failed is valid again.
@@ -183,12 +183,12 @@ func (u unanswered) Delete(ctx context.Context, key string, o ...jetstream.KVDel
 func TestManyComputers(t *testing.T) {
 	e := anna
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	program := Key{Public: "P", Since: at, Revoked: at, Endless: true}
+	program := Key{Public: "P", AddedAt: at, Revoked: at, NeverExpires: true}
 	for _, each := range []time.Duration{time.Hour, 24 * time.Hour} {
 		e.Keys = []Key{program}
 		for i := range 2 * maxKeys {
 			at = at.Add(each)
-			e.join(Key{Public: "U" + strings.Repeat("K", 48) + fmt.Sprintf("%07d", i), Since: at})
+			e.join(Key{Public: "U" + strings.Repeat("K", 48) + fmt.Sprintf("%07d", i), AddedAt: at})
 			b, err := json.Marshal(e)
 			if err := errors.Join(err, e.Check()); err != nil || len(b) > maxEntry {
 				t.Fatal(i, len(b), err)
@@ -353,9 +353,9 @@ func TestReadCSV(t *testing.T) {
 	}
 	for in, is := range map[string]error{
 		"": ErrCSV, "anna,101\n": ErrCSV, "name,email\n": ErrCSV, "user,user\n": ErrCSV, "user,phone\nanna,101\n": ErrCSV,
-		"user,name\nanna\n": ErrCSV, "user\nanna\n\"b": ErrCSV, "user\nanna\nANNA\n": ErrTwice, "user\nanna b\n": wire.ErrName, "user\n\"\"\n": wire.ErrName,
-		"user,name\nanna," + strings.Repeat("n", maxText+1) + "\n": ErrLong, "user,numbers\nanna," + strings.Repeat("1|", maxNumbers+1) + "\n": ErrMany,
-		"user\n" + strings.Repeat("a", maxCSV): ErrTooMuch,
+		"user,name\nanna\n": ErrCSV, "user\nanna\n\"b": ErrCSV, "user\nanna\nANNA\n": ErrDuplicateUser, "user\nanna b\n": wire.ErrName, "user\n\"\"\n": wire.ErrName,
+		"user,name\nanna," + strings.Repeat("n", maxText+1) + "\n": ErrTooLong, "user,numbers\nanna," + strings.Repeat("1|", maxNumbers+1) + "\n": ErrTooMany,
+		"user\n" + strings.Repeat("a", maxCSV): ErrFileTooLarge,
 	} {
 		got, _, err := ReadCSV(strings.NewReader(in))
 		if !errors.Is(err, is) || got != nil {

@@ -29,8 +29,8 @@ type RenewRequest struct {
 	Key string `json:"key"`
 }
 
-// Renewed is the answer; without a token it is a refusal.
-type Renewed struct {
+// RenewAnswer is the answer; without a token it is a refusal.
+type RenewAnswer struct {
 	Token string   `json:"token,omitempty"`
 	URLs  []string `json:"urls,omitempty"`
 }

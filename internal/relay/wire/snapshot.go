@@ -15,8 +15,8 @@ const (
 	MaxBytes = 16 << 10
 )
 
-// EndedStays is how long an ended call stays in snapshots, so that its reason can be shown.
-const EndedStays = 10 * time.Second
+// EndedRetention is how long an ended call stays in snapshots, so that its reason can be shown.
+const EndedRetention = 10 * time.Second
 
 // Snapshot holds all current calls of one user. Whoever has the newest one has missed
 // nothing that still matters.
@@ -31,19 +31,19 @@ type Snapshot struct {
 
 // Call is one call as shown to one user.
 type Call struct {
-	ID        string     `json:"id"` // the exchange link's name, "/", the exchange's id
-	State     string     `json:"state"`
-	Direction string     `json:"direction"`
-	Number    string     `json:"number"`
-	Name      string     `json:"name,omitempty"`
-	Line      string     `json:"line,omitempty"`
-	Queue     string     `json:"queue,omitempty"`
-	Via       string     `json:"via,omitempty"`
-	Reason    string     `json:"reason,omitempty"` // if ended
-	By        string     `json:"by,omitempty"`     // who answered, if somebody else
-	Began     time.Time  `json:"began"`
-	Answered  *time.Time `json:"answered"`
-	Elsewhere bool       `json:"elsewhere"` // somebody else answered
+	ID                string     `json:"id"` // the exchange link's name, "/", the exchange's id
+	State             string     `json:"state"`
+	Direction         string     `json:"direction"`
+	Number            string     `json:"number"`
+	Name              string     `json:"name,omitempty"`
+	Line              string     `json:"line,omitempty"`
+	Queue             string     `json:"queue,omitempty"`
+	Via               string     `json:"via,omitempty"`
+	Reason            string     `json:"reason,omitempty"` // if ended
+	AnsweredBy        string     `json:"by,omitempty"`     // who answered, if somebody else
+	Began             time.Time  `json:"began"`
+	Answered          *time.Time `json:"answered"`
+	AnsweredElsewhere bool       `json:"elsewhere"` // somebody else answered
 }
 
 // ParseSnapshot reads a snapshot and cleans what is shown of it. A missing or duplicate
@@ -107,15 +107,15 @@ func (s Snapshot) Event(c Call, now time.Time) call.Event {
 	if state == call.Ringing && c.Answered != nil {
 		state = call.Answered
 	}
-	e := call.Event{ID: c.ID, State: state, Direction: call.ParseDirection(c.Direction), Number: c.Number, Name: c.Name, Line: c.Line, Via: c.Via, Queue: c.Queue, At: now, Since: now.Add(-s.age(c))}
+	e := call.Event{ID: c.ID, State: state, Direction: call.ParseDirection(c.Direction), Number: c.Number, Name: c.Name, Line: c.Line, Via: c.Via, Queue: c.Queue, At: now, StateSince: now.Add(-s.age(c))}
 	if state == call.Ended {
-		e.Reason, e.By = call.ParseReason(c.Reason), c.By
+		e.Reason, e.AnsweredBy = call.ParseReason(c.Reason), c.AnsweredBy
 	}
 	return e.Clean()
 }
 
-// Rang returns the event of the moment at which the call began to ring.
-func (s Snapshot) Rang(c Call, now time.Time) call.Event {
+// RingEvent returns the event of the moment at which the call began to ring.
+func (s Snapshot) RingEvent(c Call, now time.Time) call.Event {
 	c.State, c.Answered = call.Ringing.String(), nil
 	return s.Event(c, now)
 }

@@ -13,7 +13,7 @@ const StateEvery = 10 * time.Second
 // MaxLinks is the maximum number of a relay's links to exchanges.
 const MaxLinks = 32
 
-// State is the state a relay publishes on Site.Relays. It names no person.
+// State is the state a relay publishes on Site.StateSubject. It names no person.
 type State struct {
 	V     int         `json:"v"`
 	Relay string      `json:"relay"`
@@ -25,19 +25,19 @@ type State struct {
 
 // States of a link to an exchange in addition to those of link.Phase.
 const (
-	LinkElsewhere = "elsewhere" // another relay holds it
-	LinkSettings  = "settings"  // its settings are unusable
-	LinkReports   = "reports"   // not a connection of ours: the exchange sends
+	LinkOtherRelay = "elsewhere" // another relay holds it
+	LinkSettings   = "settings"  // its settings are unusable
+	LinkWebhook    = "reports"   // not a connection of ours: the exchange sends
 )
 
 // LinkState is the state of a link to an exchange.
 type LinkState struct {
-	Name  string    `json:"name"`
-	Kind  string    `json:"kind"`
-	State string    `json:"state"` // "connected", "connecting", "waiting", "kicked", "refused", or one of those above
-	Cause string    `json:"cause,omitempty"`
-	Since time.Time `json:"since,omitzero"` // of State
-	Heard time.Time `json:"heard,omitzero"` // when it last reported a call
+	Name       string    `json:"name"`
+	Kind       string    `json:"kind"`
+	State      string    `json:"state"` // "connected", "connecting", "waiting", "kicked", "refused", or one of those above
+	Cause      string    `json:"cause,omitempty"`
+	Since      time.Time `json:"since,omitzero"` // of State
+	LastCallAt time.Time `json:"heard,omitzero"` // when it last reported a call
 }
 
 // Encode returns the message.

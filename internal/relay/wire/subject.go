@@ -50,12 +50,12 @@ func ParseUser(s string) (User, error) {
 }
 
 // Valid reports whether ParseSite accepts the name.
-func (s Site) Valid() bool { return named(string(s), maxSite, "-") }
+func (s Site) Valid() bool { return isValidName(string(s), maxSite, "-") }
 
 // Valid reports whether ParseUser could have returned the name.
-func (u User) Valid() bool { return named(string(u), maxUser, "-._") }
+func (u User) Valid() bool { return isValidName(string(u), maxUser, "-._") }
 
-func named(s string, most int, also string) bool {
+func isValidName(s string, most int, also string) bool {
 	for _, r := range s {
 		if !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || strings.ContainsRune(also, r)) {
 			return false
@@ -91,32 +91,32 @@ type Topic string
 // The topics. Relays publish Calls to the user; the others are requests of the
 // user, each with one answer.
 const (
-	Calls   Topic = "calls"   // Snapshot
-	Now     Topic = "now"     // no data → the current Snapshot
-	Lookup  Topic = "lookup"  // LookupRequest → LookupAnswer
-	Journal Topic = "journal" // JournalRequest → JournalAnswer
-	Renew   Topic = "renew"   // RenewRequest → Renewed
+	TopicCalls        Topic = "calls"   // Snapshot
+	TopicCurrentCalls Topic = "now"     // no data → the current Snapshot
+	TopicLookup       Topic = "lookup"  // LookupRequest → LookupAnswer
+	TopicJournal      Topic = "journal" // JournalRequest → JournalAnswer
+	TopicRenew        Topic = "renew"   // RenewRequest → Renewed
 )
 
 // Topics are the topics with a user in the subject.
-var Topics = []Topic{Calls, Now, Lookup, Journal, Renew}
+var Topics = []Topic{TopicCalls, TopicCurrentCalls, TopicLookup, TopicJournal, TopicRenew}
 
-// Of returns the subject of one user.
-func (s Site) Of(t Topic, u User) string { return s.Subject(t, u.Token()) }
+// UserSubject returns the subject of one user.
+func (s Site) UserSubject(t Topic, u User) string { return s.Subject(t, u.Token()) }
 
-// OfAll returns the subject of all users, to which relays subscribe.
-func (s Site) OfAll(t Topic) string { return s.Subject(t, "*") }
+// AllUsersSubject returns the subject of all users, to which relays subscribe.
+func (s Site) AllUsersSubject(t Topic) string { return s.Subject(t, "*") }
 
-// Subject returns the subject for a token, for Of, OfAll and users' rights.
+// Subject returns the subject for a token, for Of, AllUsersSubject and users' rights.
 func (s Site) Subject(t Topic, token string) string {
 	return "wiebelt." + string(s) + "." + string(t) + "." + token
 }
 
-// Relays is the subject of the relays' state, open to everybody.
-func (s Site) Relays() string { return "wiebelt." + string(s) + ".relay" }
+// StateSubject is the subject of the relays' state, open to everybody.
+func (s Site) StateSubject() string { return "wiebelt." + string(s) + ".relay" }
 
-// Reports returns the subject on which exchanges publish calls themselves.
-func (s Site) Reports() string { return "wiebelt." + string(s) + ".in" }
+// ReportSubject returns the subject on which exchanges publish calls themselves.
+func (s Site) ReportSubject() string { return "wiebelt." + string(s) + ".in" }
 
 // Inbox is where a user's answers arrive, readable by that user alone.
 func Inbox(u User) string { return "_INBOX." + u.Token() }

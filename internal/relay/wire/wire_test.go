@@ -110,7 +110,7 @@ func TestEvent(t *testing.T) {
 		{func(c *Call) { c.State, c.Answered = "answered", &answered }, call.Answered, 20 * time.Second, call.ReasonUnknown},
 		{func(c *Call) { c.State, c.Answered = "held", &answered }, call.Answered, 20 * time.Second, call.ReasonUnknown},
 		{func(c *Call) { c.State = "simmering" }, call.Ringing, 50 * time.Second, call.ReasonUnknown},
-		{func(c *Call) { c.State, c.Reason = "ended", "elsewhere" }, call.Ended, 50 * time.Second, call.Elsewhere},
+		{func(c *Call) { c.State, c.Reason = "ended", "elsewhere" }, call.Ended, 50 * time.Second, call.AnsweredElsewhere},
 		{func(c *Call) { c.Reason = "missed" }, call.Ringing, 50 * time.Second, call.ReasonUnknown},
 		{func(c *Call) { c.Began = time.Time{} }, call.Ringing, 0, call.ReasonUnknown},
 		{func(c *Call) { c.Began = at.Add(time.Hour) }, call.Ringing, 0, call.ReasonUnknown},
@@ -118,7 +118,7 @@ func TestEvent(t *testing.T) {
 		c := ring
 		tt.change(&c)
 		e := snapshot(c).Event(c, here)
-		if e.State != tt.state || !e.At.Equal(here) || !e.Since.Equal(here.Add(-tt.age)) || e.Reason != tt.reason || e.Name != "J. de Vries" || e.Queue != "Schade" || e.Via != "Receptie (101)" {
+		if e.State != tt.state || !e.At.Equal(here) || !e.StateSince.Equal(here.Add(-tt.age)) || e.Reason != tt.reason || e.Name != "J. de Vries" || e.Queue != "Schade" || e.Via != "Receptie (101)" {
 			t.Errorf("%+v: %+v", c, e)
 		}
 	}
@@ -126,7 +126,7 @@ func TestEvent(t *testing.T) {
 
 // TestState: a known state is returned unchanged, and anything else is not a state.
 func TestState(t *testing.T) {
-	s := State{Relay: "r1", At: at, Hub: "ok", Links: []LinkState{{Name: "centrale\u202e", Kind: "ari", State: LinkElsewhere}}}
+	s := State{Relay: "r1", At: at, Hub: "ok", Links: []LinkState{{Name: "centrale\u202e", Kind: "ari", State: LinkOtherRelay}}}
 	if got, err := ParseState(s.Encode()); err != nil || got.V != 1 || got.Links[0].Name != "centrale" || !got.At.Equal(at) || got.Hub != "ok" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -157,7 +157,7 @@ func TestNames(t *testing.T) {
 	for _, s := range []string{"anna", "Anna.B", "anna-b", "anna_b", "a..b", "."} {
 		u := must.Get(ParseUser(s))(t)
 		for _, topic := range Topics {
-			subject := site.Of(topic, u)
+			subject := site.UserSubject(topic, u)
 			if back, err := UserOf(subject); err != nil || back != u || strings.Count(subject, ".") != 3 || seen[subject] != "" {
 				t.Errorf("%s: %q, %v", subject, back, err)
 			}
@@ -181,7 +181,7 @@ func FuzzParseSnapshot(f *testing.F) {
 			t.Errorf("%q does not come back: %v", b, err)
 		}
 		for _, c := range s.Calls {
-			if e := s.Event(c, at); e != e.Clean() || e.Since.After(at) {
+			if e := s.Event(c, at); e != e.Clean() || e.StateSince.After(at) {
 				t.Errorf("%+v", e)
 			}
 		}
@@ -193,14 +193,14 @@ func FuzzParseSnapshot(f *testing.F) {
 func TestJournalAnswer(t *testing.T) {
 	rang := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	a := JournalAnswer{At: rang.Add(time.Hour)}
-	if !a.Add(MissedCall{Number: "\u202e0698760011", Line: "Schade\x00", Queue: "Claims\n", By: "\u200bBob", Rang: rang, Ended: rang.Add(time.Minute)}, 7) {
+	if !a.Add(MissedCall{Number: "\u202e0698760011", Line: "Schade\x00", Queue: "Claims\n", AnsweredBy: "\u200bBob", Rang: rang, Ended: rang.Add(time.Minute)}, 7) {
 		t.Fatal("no room for one")
 	}
 	got := must.Get(ParseJournalAnswer(a.Encode()))(t)
 	now := time.Date(2027, 1, 1, 12, 0, 0, 0, time.UTC)
-	want := MissedCall{Number: "0698760011", Line: "Schade", Queue: "Claims", By: "Bob", Rang: now.Add(-time.Hour), Ended: now.Add(-59 * time.Minute)}
+	want := MissedCall{Number: "0698760011", Line: "Schade", Queue: "Claims", AnsweredBy: "Bob", Rang: now.Add(-time.Hour), Ended: now.Add(-59 * time.Minute)}
 	got.Calls = append(got.Calls, MissedCall{Rang: rang.AddDate(9, 0, 0), Ended: rang.AddDate(9, 0, 1)}) // by another relay's clock
-	if all := got.LocalTimes(now); got.Seen != 7 || len(all) != 2 || all[0] != want || all[1].Rang != now || all[1].Ended != now {
+	if all := got.LocalTimes(now); got.LastSeq != 7 || len(all) != 2 || all[0] != want || all[1].Rang != now || all[1].Ended != now {
 		t.Errorf("%+v", all)
 	}
 }
@@ -211,13 +211,13 @@ func TestJournalAnswerIsBounded(t *testing.T) {
 	for _, name := range []string{"", strings.Repeat("x", 1000)} {
 		a := JournalAnswer{At: time.Now()}
 		n := uint64(0)
-		for a.Add(MissedCall{By: name, Rang: time.Now()}, n+1) {
+		for a.Add(MissedCall{AnsweredBy: name, Rang: time.Now()}, n+1) {
 			n++
 		}
 		if n > maxPage || n < 40 || (n == maxPage) != (name == "") {
 			t.Errorf("%d calls", n)
 		}
-		if got, err := ParseJournalAnswer(a.Encode()); err != nil || uint64(len(got.Calls)) != n || got.Seen != n {
+		if got, err := ParseJournalAnswer(a.Encode()); err != nil || uint64(len(got.Calls)) != n || got.LastSeq != n {
 			t.Errorf("%d of them arrive: %v", len(got.Calls), err)
 		}
 	}
@@ -271,7 +271,7 @@ func TestUnfitAnswers(t *testing.T) {
 // message of another shape is refused.
 func TestLookupAnswer(t *testing.T) {
 	one := contact.Contact{ID: "7", RelationNumber: "100200", Initials: "J.", Prefix: "de", FamilyName: "Vries", Link: "https://hub.example/7",
-		Address: contact.Address{Street: "Dorpsstraat", City: "Ons Dorp"}, Producer: contact.Coded{Code: "P1", Description: "Piet"}}
+		Address: contact.Address{Street: "Dorpsstraat", City: "Ons Dorp"}, Producer: contact.CodedValue{Code: "P1", Description: "Piet"}}
 	back, err := ParseLookupAnswer(LookupAnswer{Contacts: []contact.Contact{one}}.Encode())
 	if err != nil || !reflect.DeepEqual(back.Contacts, []contact.Contact{one}) {
 		t.Errorf("%+v, %v", back, err)

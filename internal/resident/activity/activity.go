@@ -27,7 +27,7 @@ type Monitor struct {
 type report struct {
 	kind, link string
 	state      call.State
-	reports    call.Reports
+	reports    call.ReportLevel
 	at         time.Time
 }
 
@@ -47,13 +47,13 @@ func sourceKey(kind, link string) string {
 // Note records a report. It never blocks.
 func (h *Monitor) Note(link string, e call.Event, now time.Time) {
 	at := e.At
-	if !e.Since.IsZero() {
-		at = e.Since
+	if !e.StateSince.IsZero() {
+		at = e.StateSince
 	}
 	if e.Direction == call.Outgoing || now.Sub(at) > call.StaleAfter {
 		return
 	}
-	c := report{e.Source.Kind, link, e.State, e.Source.Reports, now}
+	c := report{e.Source.Kind, link, e.State, e.Source.ReportLevel, now}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if e.State != call.Ended {
@@ -76,8 +76,8 @@ func (h *Monitor) AddKnown(kind, link string, at time.Time) {
 	}
 }
 
-// LastOver returns when a call last came from a source, zero for never.
-func (h *Monitor) LastOver(kind, link string) time.Time {
+// LastCall returns when a call last came from a source, zero for never.
+func (h *Monitor) LastCall(kind, link string) time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.last[sourceKey(kind, link)]

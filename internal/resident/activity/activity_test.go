@@ -18,8 +18,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func rings(kind string, reports call.Reports, state call.State) call.Event {
-	return call.Event{Source: call.Source{Kind: kind, Reports: reports}, State: state, At: time.Now()}
+func rings(kind string, reports call.ReportLevel, state call.State) call.Event {
+	return call.Event{Source: call.Source{Kind: kind, ReportLevel: reports}, State: state, At: time.Now()}
 }
 
 // waiter waits for a call in synctest time.
@@ -48,7 +48,7 @@ func (x *waiter) seen() []windowapi.TestSeen {
 
 func (x *waiter) wait(ctx context.Context, h *Monitor) {
 	go func() {
-		h.Wait(ctx, x.take)
+		h.RunTest(ctx, x.take)
 		x.over.Store(true)
 	}()
 	synctest.Wait()
@@ -148,7 +148,7 @@ func TestTestCallEnds(t *testing.T) {
 		if !first.over.Load() || second.over.Load() {
 			t.Error("two at a time")
 		}
-		h.Stop()
+		h.StopTest()
 		synctest.Wait()
 		if !second.over.Load() {
 			t.Error("goes on after stop")
@@ -169,7 +169,7 @@ func TestTestCallEnds(t *testing.T) {
 // than was seen, and nothing that contradicts the answer that was seen.
 func TestWhatASourceReports(t *testing.T) {
 	for _, tt := range []struct {
-		declared        call.Reports
+		declared        call.ReportLevel
 		answered, ended bool
 		want            string
 	}{
@@ -195,13 +195,13 @@ func TestHeard(t *testing.T) {
 	h.Note("a", rings("baresip", call.AllStates, call.Ended), now.Add(time.Minute))
 	h.AddKnown("baresip", "a", now.Add(-time.Hour))
 	goesOn := rings("baresip", call.AllStates, call.Answered)
-	goesOn.At, goesOn.Since = now, now.Add(-2*call.StaleAfter)
+	goesOn.At, goesOn.StateSince = now, now.Add(-2*call.StaleAfter)
 	h.Note("b", goesOn, now)
 	for _, tt := range []struct {
 		kind, link string
 		want       time.Time
 	}{{"http", "", now.Add(-time.Hour)}, {"baresip", "a", now}, {"baresip", "b", time.Time{}}, {"command", "", time.Time{}}} {
-		if got := h.LastOver(tt.kind, tt.link); !got.Equal(tt.want) {
+		if got := h.LastCall(tt.kind, tt.link); !got.Equal(tt.want) {
 			t.Errorf("%s %s: %v, want %v", tt.kind, tt.link, got, tt.want)
 		}
 	}

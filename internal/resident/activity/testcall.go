@@ -8,17 +8,17 @@ import (
 	"wiebelt/internal/instance/windowapi"
 )
 
-// Stop ends the running test call.
-func (h *Monitor) Stop() {
+// StopTest ends the running test call.
+func (h *Monitor) StopTest() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.endTest()
 }
 
-// Wait is a test call, which ends the previous one: it reports the first call that comes
+// RunTest is a test call, which ends the previous one: it reports the first call that comes
 // and its progress, or nil if none came. The capabilities of its source are reported last:
 // until then more may be seen.
-func (h *Monitor) Wait(ctx context.Context, seen func(*windowapi.TestSeen)) {
+func (h *Monitor) RunTest(ctx context.Context, seen func(*windowapi.TestSeen)) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	h.mu.Lock()
@@ -30,7 +30,7 @@ func (h *Monitor) Wait(ctx context.Context, seen func(*windowapi.TestSeen)) {
 	t := time.NewTimer(windowapi.TestWait)
 	defer t.Stop()
 	var s windowapi.TestSeen
-	var declared call.Reports
+	var declared call.ReportLevel
 	for over := false; !over; {
 		select {
 		case <-ctx.Done():
@@ -63,11 +63,11 @@ func (h *Monitor) Wait(ctx context.Context, seen func(*windowapi.TestSeen)) {
 	}
 }
 
-var reportsName = map[call.Reports]string{call.RingOnly: windowapi.RingOnly, call.RingAndEnd: windowapi.RingAndEnd, call.AllStates: windowapi.AllStates}
+var reportsName = map[call.ReportLevel]string{call.RingOnly: windowapi.RingOnly, call.RingAndEnd: windowapi.RingAndEnd, call.AllStates: windowapi.AllStates}
 
 // shown returns the capabilities of a source given what was seen of this call; "" if it
 // reported the answer and nothing matches, contrary to its declaration.
-func shown(declared call.Reports, s windowapi.TestSeen) string {
+func shown(declared call.ReportLevel, s windowapi.TestSeen) string {
 	switch {
 	case s.Answered && s.Ended:
 		declared = call.AllStates

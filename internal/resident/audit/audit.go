@@ -45,8 +45,8 @@ func (a *Audit) record(e eventlog.Record) {
 	a.failed = err != nil
 }
 
-// Lookups wraps next and records each lookup if the settings ask for it.
-func (a *Audit) Lookups(next engine.Lookup) engine.Lookup { return audited{next, a} }
+// WrapLookup wraps next and records each lookup if the settings ask for it.
+func (a *Audit) WrapLookup(next engine.Lookup) engine.Lookup { return audited{next, a} }
 
 type audited struct {
 	next  engine.Lookup

@@ -66,7 +66,7 @@ func TestLookupsAreRecorded(t *testing.T) {
 	look := func(a *Audit) {
 		t.Helper()
 		for _, h := range answers {
-			found, err := a.Lookups(h).Lookup(t.Context(), "0612345678")
+			found, err := a.WrapLookup(h).Lookup(t.Context(), "0612345678")
 			if len(found) != len(h.found) || !errors.Is(err, h.err) {
 				t.Errorf("%v, %v", found, err)
 			}
@@ -98,14 +98,14 @@ func TestNoLogIsSaidOnce(t *testing.T) {
 	a := New(func() *settings.Settings { return s }, slog.New(slog.NewTextHandler(log, nil)))
 	a.write = sys.write
 	for range 3 {
-		_, _ = a.Lookups(hub{}).Lookup(t.Context(), "0612345678")
+		_, _ = a.WrapLookup(hub{}).Lookup(t.Context(), "0612345678")
 	}
 	if n := strings.Count(log.String(), "takes no record"); n != 1 || sys.tried != 3 {
 		t.Errorf("said %d times, tried %d times", n, sys.tried)
 	}
 	sys.fails = nil
 	for range 2 {
-		_, _ = a.Lookups(hub{}).Lookup(t.Context(), "0612345678")
+		_, _ = a.WrapLookup(hub{}).Lookup(t.Context(), "0612345678")
 	}
 	if n := strings.Count(log.String(), "takes no record"); n != 1 || len(sys.all) != 2 {
 		t.Errorf("said %d times, %d records", n, len(sys.all))

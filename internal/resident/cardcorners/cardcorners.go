@@ -75,9 +75,9 @@ func isCorner(c card.Corner) bool {
 	return c == card.BottomRight || c == card.BottomLeft || c == card.TopRight || c == card.TopLeft
 }
 
-// Of returns the corners in effect with these settings: none if an administrator set the
+// Effective returns the corners in effect with these settings: none if an administrator set the
 // corner, or the setting has changed since.
-func (c *Corners) Of(s *settings.Settings) map[string]card.Corner {
+func (c *Corners) Effective(s *settings.Settings) map[string]card.Corner {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s.Locked("card.corner") || c.kept.Setting != card.Corner(s.Card.Corner) {

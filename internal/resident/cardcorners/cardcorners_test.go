@@ -39,7 +39,7 @@ func written(c *Corners) {
 func TestCornersAreKept(t *testing.T) {
 	d, open, s := cornersIn(t)
 	c := open()
-	if got := c.Of(s); got != nil {
+	if got := c.Effective(s); got != nil {
 		t.Fatalf("at first %v", got)
 	}
 	c.Moved(s, "DP-1", card.TopLeft)
@@ -49,23 +49,23 @@ func TestCornersAreKept(t *testing.T) {
 	must.Do(t, os.WriteFile(policy, []byte("[card]\ncorner = \"bottom-right\"\n"), 0o600))
 	locked, _ := settings.CheckPolicy(policy)
 	c.Moved(locked, "DP-1", card.TopLeft)
-	if got := c.Of(locked); got != nil {
+	if got := c.Effective(locked); got != nil {
 		t.Errorf("against a policy %v", got)
 	}
 	want := map[string]card.Corner{"DP-1": card.BottomLeft, "HDMI-1": card.BottomRight}
 	written(c)
 	again := open()
-	if got := again.Of(s); !maps.Equal(got, want) {
+	if got := again.Effective(s); !maps.Equal(got, want) {
 		t.Fatalf("after a restart %v", got)
 	}
 	other := *s
 	other.Card.Corner = "top-left"
-	if got := again.Of(&other); got != nil {
+	if got := again.Effective(&other); got != nil {
 		t.Fatalf("another setting is obeyed only by monitors nobody touched: %v", got)
 	}
 	again.Moved(&other, "DP-1", card.TopRight)
 	written(again)
-	if got := open().Of(&other); !maps.Equal(got, map[string]card.Corner{"DP-1": card.TopRight}) {
+	if got := open().Effective(&other); !maps.Equal(got, map[string]card.Corner{"DP-1": card.TopRight}) {
 		t.Fatalf("corners of the old setting came back: %v", got)
 	}
 }
@@ -82,21 +82,21 @@ func TestCornersAreBounded(t *testing.T) {
 		"a large file": `{"version":1,"setting":"bottom-right","monitors":{"A":"top-left"}}` + strings.Repeat(" ", maxCornersFile),
 	} {
 		must.Do(t, os.WriteFile(path, []byte(content), 0o600))
-		if got := open().Of(s); len(got) != 0 {
+		if got := open().Effective(s); len(got) != 0 {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
 	c := open()
 	c.Moved(s, strings.Repeat("x", 300), card.TopLeft)
 	c.Moved(s, "", card.TopLeft)
-	if got := c.Of(s); len(got) != 0 {
+	if got := c.Effective(s); len(got) != 0 {
 		t.Errorf("kept %v", got)
 	}
 	for i := range 10 * maxMonitors {
 		c.Moved(s, fmt.Sprint("monitor ", i), card.TopLeft)
 	}
 	written(c)
-	if got := open().Of(s); len(got) == 0 || len(got) > maxMonitors {
+	if got := open().Effective(s); len(got) == 0 || len(got) > maxMonitors {
 		t.Errorf("%d monitors are kept", len(got))
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {

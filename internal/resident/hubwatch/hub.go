@@ -23,12 +23,12 @@ import (
 // Intervals of token requests without calls: refused credentials are noticed before
 // the first call of the day.
 const (
-	checkEvery  = 4 * time.Hour
-	checkAgain  = time.Hour // refused: somebody may have fixed it
-	retryFirst  = 15 * time.Second
-	retryLast   = 10 * time.Minute
-	afterWaking = 5 * time.Second // for the network to come back
-	checkIn     = 30 * time.Second
+	checkEvery   = 4 * time.Hour
+	checkAgain   = time.Hour // refused: somebody may have fixed it
+	retryFirst   = 15 * time.Second
+	retryLast    = 10 * time.Minute
+	afterWaking  = 5 * time.Second // for the network to come back
+	checkTimeout = 30 * time.Second
 )
 
 // HubState is the result of the last check of the hub. Safe for concurrent use; the
@@ -58,8 +58,8 @@ func (h *HubState) fails() bool {
 // unproved are failures of lookups that a token neither confirms nor refutes.
 var unproved = []contact.Failure{contact.HubError, contact.NotUnderstood, contact.ScopeRefused, contact.NeverRang}
 
-// Into adds to the facts what a check knows better than the last lookup.
-func (h *HubState) Into(f *health.Facts) {
+// AddTo adds to the facts what a check knows better than the last lookup.
+func (h *HubState) AddTo(f *health.Facts) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
@@ -84,8 +84,8 @@ type Hub struct {
 	seen *HubState
 	wake chan time.Duration
 
-	asked   time.Time   // of the last failed lookup passed to Failed; its caller's own
-	doubted atomic.Bool // it has triggered a check
+	lastFailedAt   time.Time   // of the last failed lookup passed to Failed; its caller's own
+	checkRequested atomic.Bool // it has triggered a check
 }
 
 // HubParams configures a Hub. The functions are called on Run's goroutine.
@@ -101,8 +101,8 @@ func NewHub(p HubParams, seen *HubState) *Hub {
 	return &Hub{p: p, seen: seen, wake: make(chan time.Duration, 1)}
 }
 
-// Look requests a check after a delay. It never blocks.
-func (w *Hub) Look(in time.Duration) {
+// CheckIn requests a check after a delay. It never blocks.
+func (w *Hub) CheckIn(in time.Duration) {
 	select {
 	case w.wake <- in:
 	default: // one is pending
@@ -110,20 +110,20 @@ func (w *Hub) Look(in time.Duration) {
 }
 
 // SettingsChanged must be called when the client has changed, Resumed after a sleep.
-func (w *Hub) SettingsChanged() { w.Look(0) }
-func (w *Hub) Resumed()         { w.Look(afterWaking) }
+func (w *Hub) SettingsChanged() { w.CheckIn(0) }
+func (w *Hub) Resumed()         { w.CheckIn(afterWaking) }
 
-// Failed reports the result of the last lookup. After a failure nobody would notice
+// NoteLookup reports the result of the last lookup. After a failure nobody would notice
 // until the next call that the hub is back, and the icon would still show it as gone;
 // so the hub is checked soon, unless that is already happening. It never blocks; only
 // one goroutine may call it.
-func (w *Hub) Failed(at time.Time, f contact.Failure) {
-	if f == "" || slices.Contains(unproved, f) || at.Equal(w.asked) || w.seen.fails() {
+func (w *Hub) NoteLookup(at time.Time, f contact.Failure) {
+	if f == "" || slices.Contains(unproved, f) || at.Equal(w.lastFailedAt) || w.seen.fails() {
 		return
 	}
-	w.asked = at
-	w.doubted.Store(true)
-	w.Look(jitter(retryFirst))
+	w.lastFailedAt = at
+	w.checkRequested.Store(true)
+	w.CheckIn(jitter(retryFirst))
 }
 
 // Run checks until ctx ends.
@@ -161,7 +161,7 @@ func (w *Hub) check(ctx context.Context, failures *int) time.Duration {
 		w.seen.note("", time.Time{})
 		return jitter(checkEvery)
 	}
-	asking, cancel := context.WithTimeout(ctx, checkIn)
+	asking, cancel := context.WithTimeout(ctx, checkTimeout)
 	_, err := c.Check(asking)
 	cancel()
 	if ctx.Err() != nil || w.p.Client() != c {
@@ -173,7 +173,7 @@ func (w *Hub) check(ctx context.Context, failures *int) time.Duration {
 	} else {
 		*failures++
 	}
-	doubted := w.doubted.Swap(false)
+	doubted := w.checkRequested.Swap(false)
 	if f == "" || f.NeedsAdmin() || *failures > 1 {
 		w.note(f)
 	}

@@ -81,7 +81,7 @@ func watching(t *testing.T) *watched {
 // state returns what the tray would show.
 func (w *watched) state() health.State {
 	f := health.Facts{SetUp: true}
-	w.seen.Into(&f)
+	w.seen.AddTo(&f)
 	return health.Assess(f, text.English, "", time.Now()).State
 }
 
@@ -189,10 +189,10 @@ func TestALookupFailed(t *testing.T) {
 			synctest.Wait()
 			at := time.Now()
 			state := func() health.State {
-				w.Failed(at, contact.HubSlow) // as often as anything changes
+				w.NoteLookup(at, contact.HubSlow) // as often as anything changes
 				f := health.Facts{SetUp: true}
 				f.Lookup.At, f.Lookup.Failure = at, contact.HubSlow
-				w.seen.Into(&f)
+				w.seen.AddTo(&f)
 				return health.Assess(f, text.English, "", time.Now()).State
 			}
 			if back > 0 {
@@ -230,7 +230,7 @@ func TestNothingToAsk(t *testing.T) {
 		at := time.Now()
 		for want, all := range [][]contact.Failure{1: {"", contact.NotUnderstood}, 2: {contact.HubSlow}, 3: {contact.HubSlow}} {
 			for _, f := range all {
-				w.Failed(at, f)
+				w.NoteLookup(at, f)
 			}
 			time.Sleep(2 * retryFirst)
 			synctest.Wait()
@@ -252,7 +252,7 @@ func TestOtherSettings(t *testing.T) {
 		if w.state() != health.CredentialsRefused {
 			t.Fatalf("state %d", w.state())
 		}
-		w.Look(time.Hour) // requested earlier; delays nothing
+		w.CheckIn(time.Hour) // requested earlier; delays nothing
 		w.none.Store(true)
 		w.SettingsChanged()
 		synctest.Wait()
@@ -295,14 +295,14 @@ func TestCallsKnowBetter(t *testing.T) {
 		if c.lookupLater {
 			f.Lookup.At = now.Add(time.Hour)
 		}
-		h.Into(&f)
+		h.AddTo(&f)
 		if f.Lookup.Failure != c.want {
 			t.Errorf("%s: %q, want %q", c.name, f.Lookup.Failure, c.want)
 		}
 	}
 	var f health.Facts
 	f.Lookup.Failure = contact.NoNetwork
-	new(HubState).Into(&f)
+	new(HubState).AddTo(&f)
 	if f.Lookup.Failure != contact.NoNetwork {
 		t.Error("who never checked knows nothing")
 	}

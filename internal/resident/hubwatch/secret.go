@@ -16,19 +16,19 @@ import (
 // the resident's other files, which wakes it anyway.
 const secretEvery = 12 * time.Second
 
-// Secret triggers a check of the hub as soon as there is another secret, while the
+// SecretWatcher triggers a check of the hub as soon as there is another secret, while the
 // hub refuses the current one or there is none. Setting one, in any window, command or
 // session, sends no notification; an administrator can set the whole computer's. Without
 // trouble the store is not read.
-type Secret struct {
-	Dirs    profile.Dirs
-	Of      func() settings.Hub    // the current one, whose secret is watched
-	Failure func() contact.Failure // of the last lookup or check
-	Hub     *Hub                   // checks the hub
+type SecretWatcher struct {
+	Dirs        profile.Dirs
+	HubSettings func() settings.Hub    // the current one, whose secret is watched
+	Failure     func() contact.Failure // of the last lookup or check
+	Hub         *Hub                   // checks the hub
 }
 
 // Run checks until ctx ends.
-func (s Secret) Run(ctx context.Context) {
+func (s SecretWatcher) Run(ctx context.Context) {
 	tick := time.Tick(secretEvery)
 	var tried secretHash
 	for {
@@ -38,39 +38,39 @@ func (s Secret) Run(ctx context.Context) {
 		case <-tick:
 		}
 		failure := s.Failure()
-		if failure != contact.CredentialsRefused && failure != contact.NotSetUp && failure != contact.SecretNoRight {
+		if failure != contact.CredentialsRefused && failure != contact.NotSetUp && failure != contact.SecretNotForUser {
 			if tried.read { // a lookup reported the trouble, but not its end
 				s.Hub.p.Changed()
 			}
 			tried = secretHash{}
 			continue
 		}
-		if tried.closed {
+		if tried.unreadable {
 			continue // reading again would only repeat the password prompt
 		}
 		if now := s.fingerprint(ctx); now != tried {
 			tried = now
-			s.Hub.Look(0)
+			s.Hub.CheckIn(0)
 		}
 	}
 }
 
 // secretHash distinguishes secrets without holding them.
 type secretHash struct {
-	read   bool
-	closed bool // the store does not return them
-	sum    [sha256.Size]byte
+	read       bool
+	unreadable bool // the store does not return them
+	sum        [sha256.Size]byte
 }
 
-func (s Secret) fingerprint(ctx context.Context) secretHash {
-	h := s.Of()
-	ref, err := secret.Hub(h.BaseURL, h.ClientID)
+func (s SecretWatcher) fingerprint(ctx context.Context) secretHash {
+	h := s.HubSettings()
+	ref, err := secret.HubRef(h.BaseURL, h.ClientID)
 	if err != nil {
-		return secretHash{read: true, closed: true}
+		return secretHash{read: true, unreadable: true}
 	}
 	old, next, err := secret.Pair(ctx, secret.Open(h.SecretStore, s.Dirs), ref)
 	if errors.Is(err, secret.ErrLocked) {
-		return secretHash{read: true, closed: true}
+		return secretHash{read: true, unreadable: true}
 	}
 	if err != nil && !errors.Is(err, secret.ErrNotSet) {
 		return secretHash{read: true} // causes no prompt; it may be fixed by the next check

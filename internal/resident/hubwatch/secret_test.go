@@ -25,12 +25,12 @@ func TestAnotherSecretIsTried(t *testing.T) {
 	of := settings.Defaults().Hub
 	of.BaseURL, of.ClientID, of.SecretStore = "https://hub.example/rpc", "office", secret.KindFile
 	store := secret.Open(of.SecretStore, dirs)
-	ref := must.Get(secret.Hub(of.BaseURL, of.ClientID))(t)
+	ref := must.Get(secret.HubRef(of.BaseURL, of.ClientID))(t)
 	synctest.Test(t, func(t *testing.T) {
 		var refused atomic.Bool
 		news := 0
 		w := NewHub(HubParams{Changed: func() { news++ }}, &HubState{})
-		s := Secret{Dirs: dirs, Hub: w, Of: func() settings.Hub { return of }, Failure: func() contact.Failure {
+		s := SecretWatcher{Dirs: dirs, Hub: w, HubSettings: func() settings.Hub { return of }, Failure: func() contact.Failure {
 			if refused.Load() {
 				return contact.CredentialsRefused
 			}

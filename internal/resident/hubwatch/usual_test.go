@@ -63,7 +63,7 @@ func TestSilenceIsSaid(t *testing.T) {
 			synctest.Wait()
 		}
 		state := func(opened time.Time) health.State {
-			f := health.Facts{SetUp: true, Usual: int(usual.Load()), Opened: opened}
+			f := health.Facts{SetUp: true, UsualCalls: int(usual.Load()), StartedAt: opened}
 			return health.Assess(f, text.Dutch, "", time.Now()).State
 		}
 		for _, tt := range []struct {

@@ -18,11 +18,11 @@ import (
 
 // Params configures a Notifier. The functions are called on Run's goroutine.
 type Params struct {
-	Engine card.Engine
-	Config card.Config      // configuration of the cards; see Set
-	Calls  func()           // opens the calls window
-	Able   func(there bool) // called with whether this desktop shows notifications
-	Log    *slog.Logger
+	Engine              card.Engine
+	Config              card.Config      // configuration of the cards; see Set
+	OpenCalls           func()           // opens the calls window
+	AvailabilityChanged func(there bool) // called with whether this desktop shows notifications
+	Log                 *slog.Logger
 }
 
 // service is the part of the desktop's service used here.
@@ -43,7 +43,7 @@ type Notifier struct {
 	c     card.Config
 	n     service // nil if there is none
 	tried time.Time
-	up    map[engine.CardCall]string // with the line shown
+	shown map[engine.CardCall]string // with the line shown
 }
 
 type choice struct{ tag, action string }
@@ -53,7 +53,7 @@ const openAgain = 10 * time.Second
 
 // New returns a Notifier.
 func New(p Params) *Notifier {
-	return &Notifier{p: p, c: p.Config, next: make(chan card.Config, 1), pressed: make(chan choice, 16), up: map[engine.CardCall]string{},
+	return &Notifier{p: p, c: p.Config, next: make(chan card.Config, 1), pressed: make(chan choice, 16), shown: map[engine.CardCall]string{},
 		find: func(ctx context.Context, pressed func(tag, action string)) (service, error) {
 			return notify.Open(ctx, pressed)
 		}}
@@ -106,7 +106,7 @@ func (s *Notifier) open(ctx context.Context) {
 	} else {
 		s.n = n
 	}
-	s.p.Able(err == nil)
+	s.p.AvailabilityChanged(err == nil)
 }
 
 func (s *Notifier) close() {
@@ -126,14 +126,14 @@ func (s *Notifier) show(ctx context.Context) {
 	if s.c.Hidden {
 		clear(rings)
 	}
-	for r := range s.up {
+	for r := range s.shown {
 		if _, still := rings[r]; !still {
-			delete(s.up, r)
+			delete(s.shown, r)
 			_ = s.n.Withdraw(tagOf(r)) // otherwise it is gone with the service
 		}
 	}
 	for r, line := range rings {
-		if said, is := s.up[r]; is && said == line {
+		if said, is := s.shown[r]; is && said == line {
 			continue
 		}
 		if s.n == nil {
@@ -149,12 +149,12 @@ func (s *Notifier) show(ctx context.Context) {
 			if ctx.Err() == nil { // another service may be there next time
 				s.n.Close()
 				s.n = nil
-				clear(s.up)
-				s.p.Able(false)
+				clear(s.shown)
+				s.p.AvailabilityChanged(false)
 			}
 			return
 		}
-		s.up[r] = line
+		s.shown[r] = line
 	}
 }
 
@@ -173,15 +173,15 @@ func (s *Notifier) choose(p choice) {
 		}
 		switch {
 		case p.action == notify.Dismiss:
-			s.p.Engine.Do(engine.Action{Card: c.ID, Do: engine.DoClose})
-		case c.Outcome == engine.Found && len(c.LinkOK) == 1 && c.LinkOK[0]:
-			s.p.Engine.Do(engine.Action{Card: c.ID, Do: engine.DoOpen, Edition: c.Edition})
+			s.p.Engine.Do(engine.Action{Card: c.ID, Kind: engine.DoClose})
+		case c.Outcome == engine.OutcomeFound && len(c.LinkOK) == 1 && c.LinkOK[0]:
+			s.p.Engine.Do(engine.Action{Card: c.ID, Kind: engine.DoOpen, Edition: c.Edition})
 		default:
-			s.p.Calls()
+			s.p.OpenCalls()
 		}
 		return
 	}
 	if p.action != notify.Dismiss { // the call is gone; the window still lists it
-		s.p.Calls()
+		s.p.OpenCalls()
 	}
 }

@@ -90,7 +90,7 @@ func (d *desktop) call(all ...engine.Card) {
 func begin(t *testing.T) (*desktop, *Notifier) {
 	d := &desktop{up: map[string]notify.Notice{}, watch: make(chan struct{})}
 	n := New(Params{Engine: d, Config: card.Config{Language: text.Dutch}, Log: slog.New(slog.DiscardHandler),
-		Calls: func() { d.opened++ }, Able: func(there bool) { d.able = append(d.able, there) }})
+		OpenCalls: func() { d.opened++ }, AvailabilityChanged: func(there bool) { d.able = append(d.able, there) }})
 	n.find = func(_ context.Context, pressed func(tag, action string)) (service, error) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -111,7 +111,8 @@ func begin(t *testing.T) (*desktop, *Notifier) {
 	return d, n
 }
 
-var ringing = engine.Card{ID: 1, Phase: engine.PhaseRinging, LineName: "Schade", Outcome: engine.Found, LinkOK: []bool{true}, Edition: 4}
+var ringing = engine.Card{ID: 1, Phase: engine.PhaseRinging, LineName: "Schade", Outcome: engine.OutcomeFound,
+	LinkOK: []bool{true}, Edition: 4}
 
 // TestACallThatRingsIsNoticed checks that one notice per incoming call is shown while it
 // rings, and none while cards would be hidden.
@@ -159,14 +160,14 @@ func TestAButtonIsPressed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, _ := begin(t)
 		several, noLink := ringing, ringing
-		several.ID, several.Outcome = 2, engine.Several
+		several.ID, several.Outcome = 2, engine.OutcomeSeveral
 		noLink.ID, noLink.LinkOK = 3, []bool{false}
 		d.call(ringing, several, noLink)
 		for _, p := range [][2]string{{"1", notify.Default}, {"2", notify.Default}, {"3", notify.Default}, {"1", notify.Dismiss}, {"9", notify.Default}, {"9", notify.Dismiss}, {"x", notify.Default}} {
 			d.press(p[0], p[1])
 		}
 		synctest.Wait()
-		want := []engine.Action{{Card: 1, Do: engine.DoOpen, Edition: 4}, {Card: 1, Do: engine.DoClose}}
+		want := []engine.Action{{Card: 1, Kind: engine.DoOpen, Edition: 4}, {Card: 1, Kind: engine.DoClose}}
 		if !slices.Equal(d.did, want) || d.opened != 3 {
 			t.Errorf("did %+v, the calls window was opened %d times", d.did, d.opened)
 		}

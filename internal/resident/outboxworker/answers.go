@@ -15,11 +15,11 @@ const maxPath = 4096
 
 // Answer performs a request of the delivery window, and replies with the resulting state.
 func (d *Worker) Answer(q request.Request) {
-	var m windowapi.DeliveryDo
+	var m windowapi.DeliveryRequest
 	if d == nil || !q.Decode(&m) { // the demo delivers nothing
 		return
 	}
-	if len(m.Paths) > 0 && d.sets() {
+	if len(m.Paths) > 0 && d.isSetUp() {
 		d.offer(slices.DeleteFunc(m.Paths, func(p string) bool { return p == "" || len(p) > maxPath || strings.ContainsRune(p, 0) }))
 	}
 	ok := true
@@ -53,8 +53,8 @@ func (d *Worker) Answer(q request.Request) {
 	}
 }
 
-// sets reports whether delivery is set up.
-func (d *Worker) sets() bool {
+// isSetUp reports whether delivery is set up.
+func (d *Worker) isSetUp() bool {
 	h := d.p.Settings().Hub
 	return h.Intermediary != "" && len(h.Missing()) == 0
 }
@@ -63,7 +63,7 @@ func (d *Worker) sets() bool {
 func (d *Worker) parts() []windowapi.Delivery {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	now := windowapi.Delivery{Trouble: d.opened, Notice: d.notice, Total: len(d.intake)}
+	now := windowapi.Delivery{Trouble: d.openFault, Notice: d.notice, Total: len(d.intake)}
 	if d.last != nil && d.last.Trouble != "" {
 		now.Trouble = d.last.Trouble
 	}

@@ -45,7 +45,7 @@ func (d *Worker) offer(paths []string) {
 		d.queue(p, now)
 	}
 	d.mu.Unlock()
-	wake.Up(d.todo)
+	wake.Up(d.intakeReady)
 	d.changed()
 }
 
@@ -71,7 +71,7 @@ func (d *Worker) processIntake(ctx context.Context) {
 		if c == nil {
 			select {
 			case <-ctx.Done():
-			case <-d.todo:
+			case <-d.intakeReady:
 			}
 			continue
 		}
@@ -108,10 +108,10 @@ func (d *Worker) addFile(ctx context.Context, c *candidate) {
 	if err != nil {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		c.row.State, c.row.Reason = windowapi.DeliveryNotTaken, outbox.KindOf(err)
+		c.row.State, c.row.Reason = windowapi.DeliveryNotTaken, outbox.TroubleKind(err)
 		return
 	}
-	d.Look() // it has to be delivered
+	d.TriggerCheck() // it has to be delivered
 	how, question := c.duplicate, false
 	if how == "" {
 		if how = d.p.Settings().Delivery.Duplicate; how != outbox.DuplicateSend && how != outbox.DuplicateRefuse {
@@ -127,9 +127,9 @@ func (d *Worker) addFile(ctx context.Context, c *candidate) {
 		c.row.Item, c.row.State, c.takenAt = a.Item.ID, string(a.Item.State), time.Now()
 	case ctx.Err() != nil:
 	case errors.Is(err, outbox.ErrDuplicate):
-		c.row.State, c.row.Reason, c.row.Was = string(outbox.Refused), "duplicate", string(a.Item.State)
-		if c.row.Before = a.Item.Added; a.Item.State == outbox.Delivered {
-			c.row.Before = a.Item.Decided
+		c.row.State, c.row.Reason, c.row.EarlierState = string(outbox.Refused), "duplicate", string(a.Item.State)
+		if c.row.EarlierTime = a.Item.Added; a.Item.State == outbox.Delivered {
+			c.row.EarlierTime = a.Item.Decided
 		}
 		if question {
 			c.row.State = windowapi.DeliveryQuestion
@@ -137,7 +137,7 @@ func (d *Worker) addFile(ctx context.Context, c *candidate) {
 	case errors.As(err, &r):
 		c.row.State, c.row.Reason, c.row.Findings = string(outbox.Refused), r.Code, firstFindings(r.Findings)
 	default:
-		c.row.State, c.row.Reason = windowapi.DeliveryNotTaken, outbox.KindOf(err)
+		c.row.State, c.row.Reason = windowapi.DeliveryNotTaken, outbox.TroubleKind(err)
 	}
 }
 
@@ -177,7 +177,7 @@ func (d *Worker) requeue(id, duplicate string) bool {
 		}
 		c.duplicate, c.queued = duplicate, true
 		c.row = windowapi.DeliveryFile{ID: id, Name: c.row.Name, Size: c.row.Size, Added: c.row.Added, State: windowapi.DeliveryAdding}
-		wake.Up(d.todo)
+		wake.Up(d.intakeReady)
 		return true
 	}
 	return false

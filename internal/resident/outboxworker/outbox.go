@@ -39,48 +39,48 @@ const (
 // Params configures a Worker. The functions may be called from any goroutine
 // and must not block.
 type Params struct {
-	Dirs     profile.Dirs
-	Settings func() *settings.Settings // the current ones
-	Language func() text.Language
-	Told     func(health.Delivery)      // receives the state of the outbox after every check
-	Send     func(kind string, msg any) // to the open windows
-	Log      *slog.Logger
+	Dirs         profile.Dirs
+	Settings     func() *settings.Settings // the current ones
+	Language     func() text.Language
+	StateChanged func(health.Delivery)      // receives the state of the outbox after every check
+	Send         func(kind string, msg any) // to the open windows
+	Log          *slog.Logger
 }
 
 // Worker is the outbox in the resident. On a computer that never delivered it opens
 // nothing. It is safe for concurrent use; Run owns the goroutines.
 type Worker struct {
-	p       Params
-	dir     string
-	wake    chan struct{} // signals Run to check what is wanted
-	news    chan struct{} // there is something to report
-	todo    chan struct{} // there is a file to add
-	senders *fromsettings.Senders
-	leave   func()     // ends work on the open outbox, nil if there is none; Run's own
-	opening sync.Mutex // held while opening the outbox
+	p           Params
+	dir         string
+	wake        chan struct{} // signals Run to check what is wanted
+	changes     chan struct{} // there is something to report
+	intakeReady chan struct{} // there is a file to add
+	senders     *fromsettings.Senders
+	stopOutbox  func()     // ends work on the open outbox, nil if there is none; Run's own
+	opening     sync.Mutex // held while opening the outbox
 
-	mu      sync.Mutex
-	box     *outbox.Outbox // nil until it is needed; stays open until Close
-	release bool           // the queue may continue
-	opened  string         // kind of trouble opening it
-	notice  string         // what has happened to it, as a sentence
-	lost    int            // files lost with a removed folder; reported until dismissed
-	last    *outbox.Snapshot
-	sent    *windowapi.Progress // not reported yet
-	dirty   bool                // last or intake has changed since it was reported
-	intake  []*candidate        // not in the outbox yet, newest first
-	count   int                 // number of candidates so far
+	mu             sync.Mutex
+	box            *outbox.Outbox // nil until it is needed; stays open until Close
+	release        bool           // the queue may continue
+	openFault      string         // kind of trouble opening it
+	notice         string         // what has happened to it, as a sentence
+	lost           int            // files lost with a removed folder; reported until dismissed
+	last           *outbox.Snapshot
+	unsentProgress *windowapi.Progress // not reported yet
+	dirty          bool                // last or intake has changed since it was reported
+	intake         []*candidate        // not in the outbox yet, newest first
+	count          int                 // number of candidates so far
 }
 
 // New returns the Worker of a profile.
 func New(p Params) *Worker {
-	return &Worker{p: p, dir: fromsettings.OutboxFolder(p.Dirs), wake: make(chan struct{}, 1), news: make(chan struct{}, 1), todo: make(chan struct{}, 1),
+	return &Worker{p: p, dir: fromsettings.OutboxFolder(p.Dirs), wake: make(chan struct{}, 1), changes: make(chan struct{}, 1), intakeReady: make(chan struct{}, 1),
 		senders: &fromsettings.Senders{Dirs: p.Dirs, Settings: func() settings.Hub { return p.Settings().Hub }}}
 }
 
-// Look triggers a check of what is wanted, and whether somebody else created an outbox: it
+// TriggerCheck triggers a check of what is wanted, and whether somebody else created an outbox: it
 // must be called every few seconds. It never blocks.
-func (d *Worker) Look() { wake.Up(d.wake) }
+func (d *Worker) TriggerCheck() { wake.Up(d.wake) }
 
 // Run delivers until ctx ends.
 func (d *Worker) Run(ctx context.Context) {
@@ -88,15 +88,15 @@ func (d *Worker) Run(ctx context.Context) {
 	defer d.senders.Close()
 	defer work.Wait()
 	defer func() {
-		if d.leave != nil {
-			d.leave()
+		if d.stopOutbox != nil {
+			d.stopOutbox()
 		}
 	}()
 	work.Go(func() { d.sendChanges(ctx) })
 	work.Go(func() { d.processIntake(ctx) })
 	for {
 		d.abandon(ctx)
-		if box, err := d.open(ctx, false); err == nil && box != nil && d.leave == nil {
+		if box, err := d.open(ctx, false); err == nil && box != nil && d.stopOutbox == nil {
 			d.runOutbox(ctx, box)
 		}
 		d.resumeQueue(ctx)
@@ -112,9 +112,9 @@ func (d *Worker) Run(ctx context.Context) {
 func (d *Worker) runOutbox(ctx context.Context, box *outbox.Outbox) {
 	ctx, end := context.WithCancel(ctx)
 	var work sync.WaitGroup
-	work.Go(func() { d.forever(ctx, func() error { return box.Join(ctx, nil) }) })
+	work.Go(func() { d.forever(ctx, func() error { return box.WorkWhenFree(ctx, nil) }) })
 	work.Go(func() { d.forever(ctx, func() error { return box.Watch(ctx, d.setSnapshot) }) })
-	d.leave = func() { end(); work.Wait() }
+	d.stopOutbox = func() { end(); work.Wait() }
 }
 
 // forever repeats do until ctx ends.
@@ -145,16 +145,16 @@ func (d *Worker) open(ctx context.Context, needed bool) (*outbox.Outbox, error) 
 	defer d.mu.Unlock()
 	if err != nil {
 		if ctx.Err() == nil {
-			if kind := outbox.KindOf(err); kind != d.opened { // it is retried repeatedly
+			if kind := outbox.TroubleKind(err); kind != d.openFault { // it is retried repeatedly
 				d.p.Log.Error("the outbox cannot be opened", "why", err)
-				d.opened = kind
+				d.openFault = kind
 			}
-			d.p.Told(health.Delivery{Trouble: d.opened})
+			d.p.StateChanged(health.Delivery{Trouble: d.openFault})
 		}
 		return nil, err
 	}
-	d.box, d.opened = box, ""
-	if box.SetAside() != "" {
+	d.box, d.openFault = box, ""
+	if box.AsidePath() != "" {
 		d.notice = d.p.Language().T(text.DeliveryAside)
 	}
 	return box, nil
@@ -205,7 +205,7 @@ func (d *Worker) Recheck() {
 	d.mu.Lock()
 	d.release = true
 	d.mu.Unlock()
-	d.Look()
+	d.TriggerCheck()
 }
 
 // resumeQueue releases a held queue.
@@ -218,7 +218,7 @@ func (d *Worker) resumeQueue(ctx context.Context) {
 		return
 	}
 	q, err := box.Queue(ctx)
-	if err == nil && q.Held != "" {
+	if err == nil && q.HoldReason != "" {
 		err = box.Release(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
@@ -260,9 +260,9 @@ func (d *Worker) abandon(ctx context.Context) {
 	if box == nil || !box.Gone() {
 		return
 	}
-	if d.leave != nil {
-		d.leave()
-		d.leave = nil
+	if d.stopOutbox != nil {
+		d.stopOutbox()
+		d.stopOutbox = nil
 	}
 	// If the removed file is still readable, this is newer than the last snapshot.
 	now, _ := box.Snapshot(ctx)
@@ -289,23 +289,23 @@ func (d *Worker) abandon(ctx context.Context) {
 // report tells the tray what needs attention in deliveries.
 func (d *Worker) report() {
 	d.mu.Lock()
-	f := health.Delivery{Trouble: d.opened, Lost: d.lost}
+	f := health.Delivery{Trouble: d.openFault, Lost: d.lost}
 	if s := d.last; s != nil {
-		f.Held, f.Uncertain = string(s.Queue.Held), s.Counts[outbox.Uncertain]
+		f.HoldReason, f.Uncertain = string(s.Queue.HoldReason), s.Counts[outbox.Uncertain]
 		if s.Trouble != "" {
 			f.Trouble = s.Trouble
 		}
 	}
 	d.mu.Unlock()
-	d.p.Told(f)
+	d.p.StateChanged(f)
 }
 
 // progress implements outbox.Options.Progress.
 func (d *Worker) progress(id string, sent, size int64) {
 	d.mu.Lock()
-	d.sent = &windowapi.Progress{ID: id, Sent: sent, Size: size}
+	d.unsentProgress = &windowapi.Progress{ID: id, Sent: sent, Size: size}
 	d.mu.Unlock()
-	wake.Up(d.news)
+	wake.Up(d.changes)
 }
 
 // changed triggers an update of the windows.
@@ -313,7 +313,7 @@ func (d *Worker) changed() {
 	d.mu.Lock()
 	d.dirty = true
 	d.mu.Unlock()
-	wake.Up(d.news)
+	wake.Up(d.changes)
 }
 
 // sendChanges sends changes and progress to windows, a few times a second.
@@ -322,11 +322,11 @@ func (d *Worker) sendChanges(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-d.news:
+		case <-d.changes:
 		}
 		d.mu.Lock()
-		sent, changed := d.sent, d.dirty
-		d.sent, d.dirty = nil, false
+		sent, changed := d.unsentProgress, d.dirty
+		d.unsentProgress, d.dirty = nil, false
 		d.mu.Unlock()
 		if sent != nil {
 			d.p.Send(windowapi.KindDelivery, windowapi.Delivery{Progress: sent})

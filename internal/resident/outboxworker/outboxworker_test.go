@@ -69,7 +69,7 @@ func newDeliverer(t *testing.T) *deliverer {
 func (d *deliverer) keep(value string, s *settings.Settings) {
 	d.t.Helper()
 	store := secret.Open(s.Hub.SecretStore, d.dirs)
-	ref, err := secret.Hub(s.Hub.BaseURL, s.Hub.ClientID)
+	ref, err := secret.HubRef(s.Hub.BaseURL, s.Hub.ClientID)
 	if err == nil {
 		err = store.Set(d.t.Context(), ref, value)
 	}
@@ -86,9 +86,9 @@ func (d *deliverer) hold(s *settings.Settings) {
 // params returns what the resident gives the deliveries.
 func (d *deliverer) params() Params {
 	return Params{Dirs: d.dirs, Log: slog.New(slog.NewTextHandler(&d.log, nil)), Send: func(string, any) {},
-		Settings: func() *settings.Settings { d.mu.Lock(); defer d.mu.Unlock(); return d.set },
-		Language: func() text.Language { return text.Dutch },
-		Told:     func(now health.Delivery) { d.mu.Lock(); defer d.mu.Unlock(); d.told = now }}
+		Settings:     func() *settings.Settings { d.mu.Lock(); defer d.mu.Unlock(); return d.set },
+		Language:     func() text.Language { return text.Dutch },
+		StateChanged: func(now health.Delivery) { d.mu.Lock(); defer d.mu.Unlock(); d.told = now }}
 }
 
 // begin starts the deliveries and stops them when the test ends.
@@ -111,7 +111,7 @@ func (d *deliverer) file(name, who string) string {
 }
 
 // say sends a request as the window does and returns the answer.
-func (d *deliverer) say(m windowapi.DeliveryDo) (told windowapi.Delivery) {
+func (d *deliverer) say(m windowapi.DeliveryRequest) (told windowapi.Delivery) {
 	d.t.Helper()
 	raw := must.Get(json.Marshal(m))(d.t)
 	first := true
@@ -147,11 +147,11 @@ type seen struct {
 
 func (d *deliverer) now() seen {
 	d.t.Helper()
-	s := seen{Delivery: d.say(windowapi.DeliveryDo{})}
+	s := seen{Delivery: d.say(windowapi.DeliveryRequest{})}
 	d.deliveries.mu.Lock()
 	defer d.deliveries.mu.Unlock()
 	if n := d.deliveries.last; n != nil {
-		s.Held, s.Items = string(n.Queue.Held), n.Items
+		s.Held, s.Items = string(n.Queue.HoldReason), n.Items
 		s.Waiting, s.Delivered = n.Counts[outbox.Waiting]+n.Counts[outbox.Sending], n.Counts[outbox.Delivered]
 		s.Refused, s.Uncertain = n.Counts[outbox.Refused], n.Counts[outbox.Uncertain]
 	}
@@ -177,7 +177,7 @@ func (d *deliverer) changes(do func(*outbox.Outbox) error) {
 	if err != nil {
 		d.t.Error(err)
 	}
-	d.say(windowapi.DeliveryDo{Changed: true})
+	d.say(windowapi.DeliveryRequest{Changed: true})
 }
 
 func (d *deliverer) until(what string, ok func(seen) bool) seen {
@@ -205,7 +205,7 @@ func (d *deliverer) sentence() health.Report {
 }
 
 func (d *deliverer) add(paths ...string) {
-	d.say(windowapi.DeliveryDo{Paths: paths})
+	d.say(windowapi.DeliveryRequest{Paths: paths})
 }
 
 func decided(n int) func(seen) bool {
@@ -217,7 +217,7 @@ func decided(n int) func(seen) bool {
 func TestDeliveriesStartLazily(t *testing.T) {
 	d := newDeliverer(t)
 	d.now()
-	d.say(windowapi.DeliveryDo{Release: true})
+	d.say(windowapi.DeliveryRequest{Release: true})
 	if _, err := os.Stat(d.deliveries.dir); !errors.Is(err, os.ErrNotExist) || d.deliveries.current() != nil {
 		t.Fatalf("an outbox was opened: %v", err)
 	}
@@ -245,7 +245,7 @@ func TestDeliveriesStartLazily(t *testing.T) {
 			continue
 		}
 		d.file("brief.txt", "now it is one")
-		d.say(windowapi.DeliveryDo{ID: f.ID})
+		d.say(windowapi.DeliveryRequest{ID: f.ID})
 		d.until("the mended file is delivered", decided(3))
 	}
 	d.stop()
@@ -262,19 +262,19 @@ func TestDeliveriesAskAboutDuplicates(t *testing.T) {
 	d.until("delivered", decided(1))
 	d.add(path)
 	s := d.until("a question", func(s seen) bool { return s.Questions == 1 })
-	if q := s.Question; q.Was != string(outbox.Delivered) || time.Since(q.Before) > time.Minute {
+	if q := s.Question; q.EarlierState != string(outbox.Delivered) || time.Since(q.EarlierTime) > time.Minute {
 		t.Errorf("%+v", q)
 	}
-	d.say(windowapi.DeliveryDo{ID: s.Question.ID, Drop: true})
+	d.say(windowapi.DeliveryRequest{ID: s.Question.ID, Drop: true})
 	d.until("no question", func(s seen) bool { return s.Questions == 0 && len(s.Files) == 0 })
 	d.add(path)
 	s = d.until("a question", func(s seen) bool { return s.Questions == 1 })
-	d.say(windowapi.DeliveryDo{ID: s.Question.ID, Again: true})
+	d.say(windowapi.DeliveryRequest{ID: s.Question.ID, Again: true})
 	d.until("sent all the same", decided(2))
 	if n := d.asked.Stats().Messages; n != 2 {
 		t.Errorf("%d messages", n)
 	}
-	if !d.say(windowapi.DeliveryDo{ID: s.Question.ID, Again: true}).Failed {
+	if !d.say(windowapi.DeliveryRequest{ID: s.Question.ID, Again: true}).Failed {
 		t.Error("twice")
 	}
 	next := *d.set
@@ -283,7 +283,7 @@ func TestDeliveriesAskAboutDuplicates(t *testing.T) {
 	d.deliveries.SettingsChanged(&next)
 	d.add(path)
 	s = d.until("sent unasked", decided(3))
-	if !s.Items[0].Kept {
+	if !s.Items[0].HasCopy {
 		t.Error("delivery.keep_sent is not obeyed")
 	}
 	next.Delivery.Duplicate = outbox.DuplicateRefuse
@@ -305,7 +305,7 @@ func TestDeliveriesHold(t *testing.T) {
 	}
 	d.add(d.in)
 	s := d.until("on hold", func(s seen) bool { return s.Held != "" && s.Waiting == 5 && s.Adding == 0 })
-	if s.Held != string(outbox.CredentialsOff) || d.asked.Stats().Messages != 0 {
+	if s.Held != string(outbox.CredentialsRefused) || d.asked.Stats().Messages != 0 {
 		t.Errorf("held %q, %d messages", s.Held, d.asked.Stats().Messages)
 	}
 	asked := d.asked.Stats().Tokens
@@ -331,10 +331,10 @@ func TestDeliveriesHold(t *testing.T) {
 		t.Errorf("%d messages", n)
 	}
 	// Items that the hub forbids wait as well, until the user releases the queue.
-	d.asked.Faults().Set(localhub.AtTransaction, localhub.Fault{Status: 403, Times: 1})
+	d.asked.Faults().Set(localhub.EndpointTransaction, localhub.Fault{Status: 403, Times: 1})
 	d.add(d.file("5.zip", "5"))
 	d.until("forbidden", func(s seen) bool { return s.Held == string(outbox.Forbidden) })
-	d.say(windowapi.DeliveryDo{Release: true})
+	d.say(windowapi.DeliveryRequest{Release: true})
 	d.until("delivered after it was released", decided(6))
 }
 
@@ -343,7 +343,7 @@ func TestDeliveriesHold(t *testing.T) {
 func TestDeliveriesResolve(t *testing.T) {
 	t.Parallel()
 	d := newDeliverer(t)
-	d.asked.Faults().Set(localhub.AtTransaction, localhub.Fault{Body: localhub.BodyCut, Times: 2})
+	d.asked.Faults().Set(localhub.EndpointTransaction, localhub.Fault{Body: localhub.BodyCut, Times: 2})
 	d.add(d.file("a.zip", "a"), d.file("b.zip", "b"))
 	s := d.until("maybe delivered", func(s seen) bool { return s.Uncertain == 2 })
 	if r := d.sentence(); r.State < health.Doubt || !strings.Contains(r.Sentence, "2 berichten zijn mogelijk aangeleverd") {
@@ -379,7 +379,7 @@ func TestDeliveriesBesideACommand(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	worked := make(chan error, 1)
 	started := make(chan struct{})
-	go func() { close(started); worked <- command.Join(ctx, nil) }()
+	go func() { close(started); worked <- command.WorkWhenFree(ctx, nil) }()
 	<-started
 	for !command.Busy() {
 		if t.Context().Err() != nil {
@@ -421,11 +421,11 @@ func TestDeliveriesOfManyFiles(t *testing.T) {
 	if len(names) != n || !names[s.Files[n-1].Name] {
 		t.Errorf("%d files, the last %+v", len(names), s.Files[n-1])
 	}
-	if told := d.say(windowapi.DeliveryDo{ID: s.Files[0].ID, Drop: true}); told.Total != n-1 {
+	if told := d.say(windowapi.DeliveryRequest{ID: s.Files[0].ID, Drop: true}); told.Total != n-1 {
 		t.Errorf("%d files after one was removed", told.Total)
 	}
 	many := slices.Repeat([]string{filepath.Join(d.in, "none.zip")}, maxCandidates+5)
-	if told := d.say(windowapi.DeliveryDo{Paths: many}); told.Total != maxCandidates+1 || told.Files[0].Reason != codeTooMany {
+	if told := d.say(windowapi.DeliveryRequest{Paths: many}); told.Total != maxCandidates+1 || told.Files[0].Reason != codeTooMany {
 		t.Errorf("%d files of too many", told.Total)
 	}
 }
@@ -449,7 +449,7 @@ func TestDeliveriesOnABadDisk(t *testing.T) {
 		t.Errorf("%+v, trouble %q", s.Files[0], s.Trouble)
 	}
 	must.Do(t, os.Remove(d.deliveries.dir))
-	d.say(windowapi.DeliveryDo{ID: s.Files[0].ID})
+	d.say(windowapi.DeliveryRequest{ID: s.Files[0].ID})
 	s = d.until("delivered", decided(1))
 	if s.Trouble != "" || strings.Contains(d.sentence().Sentence, "Aanleveren") {
 		t.Errorf("trouble %q, %s", s.Trouble, d.sentence().Sentence)
@@ -482,11 +482,11 @@ func TestDeliveriesFolderRemoved(t *testing.T) {
 	d := newDeliverer(t)
 	d.add(d.file("a.zip", "a"))
 	d.until("delivered", decided(1))
-	d.asked.Faults().Set(localhub.AtTransaction, localhub.Fault{Status: 503})
+	d.asked.Faults().Set(localhub.EndpointTransaction, localhub.Fault{Status: 503})
 	d.add(d.file("b.zip", "b"), d.file("c.zip", "c"))
 	d.until("two wait", func(s seen) bool { return s.Waiting == 2 && s.Adding == 0 })
 	must.Do(t, os.RemoveAll(d.deliveries.dir))
-	d.deliveries.Look()
+	d.deliveries.TriggerCheck()
 	s := d.until("it is said", func(s seen) bool {
 		return s.Notice != "" && strings.Contains(d.sentence().Sentence, "verwijderd")
 	})
@@ -499,13 +499,13 @@ func TestDeliveriesFolderRemoved(t *testing.T) {
 	if _, err := os.Stat(d.deliveries.dir); err == nil || d.deliveries.current() != nil {
 		t.Error("another one was made before anybody needed it")
 	}
-	d.asked.Faults().Clear(localhub.AtTransaction)
+	d.asked.Faults().Clear(localhub.EndpointTransaction)
 	d.add(d.file("b.zip", "b"))
 	s = d.until("delivered into the new one", decided(1))
 	if s.Items[0].Name != "b.zip" || s.Items[0].State != outbox.Delivered || s.Notice == "" {
 		t.Errorf("%+v", s)
 	}
-	d.say(windowapi.DeliveryDo{Read: true})
+	d.say(windowapi.DeliveryRequest{Read: true})
 	if r := d.sentence(); strings.Contains(r.Sentence, "verwijderd") || d.now().Notice != "" {
 		t.Errorf("still said: %s", r.Sentence)
 	}

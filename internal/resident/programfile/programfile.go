@@ -1,7 +1,7 @@
 // Package programfile watches this process's program file and the versions installed beside
 // it, so that a version installed meanwhile is started in its place.
 //
-// Watcher.Follow is its only goroutine and owns the last state of the file. It knows
+// Watcher.WaitForUpdate is its only goroutine and owns the last state of the file. It knows
 // nothing about calls: its caller reports whether one is in progress.
 package programfile
 
@@ -18,9 +18,9 @@ import (
 
 // Intervals of checking our own program.
 const (
-	lookAtProgram = time.Hour
-	lookAgain     = 2 * time.Second // during a call: one just handed over may already have ended
-	versionIn     = time.Minute     // a virus scanner may read it first
+	checkEvery   = time.Hour
+	recheckEvery = 2 * time.Second // during a call: one just handed over may already have ended
+	versionIn    = time.Minute     // a virus scanner may read it first
 )
 
 // Watcher watches this process's program file.
@@ -42,8 +42,8 @@ func watchFile(path string) *Watcher {
 	return p
 }
 
-// Look requests a check of the file. It never blocks.
-func (p *Watcher) Look() {
+// TriggerCheck requests a check of the file. It never blocks.
+func (p *Watcher) TriggerCheck() {
 	wake.Up(p.wake)
 }
 
@@ -78,10 +78,10 @@ func isOtherVersion(ctx context.Context, path, version, commit string) (bool, er
 	return len(lines) == 3 && strings.HasPrefix(lines[0], "wiebelt ") && (lines[0] != "wiebelt "+version || lines[1] != "commit "+commit), nil
 }
 
-// Follow waits until another version is on disk and no call is in progress, and reports
+// WaitForUpdate waits until another version is on disk and no call is in progress, and reports
 // whether that came before ctx ended. version and commit are ours.
-func (p *Watcher) Follow(ctx context.Context, version, commit string, busy func() bool) bool {
-	wait, retry := lookAtProgram, lookAgain
+func (p *Watcher) WaitForUpdate(ctx context.Context, version, commit string, busy func() bool) bool {
+	wait, retry := checkEvery, recheckEvery
 	for {
 		select {
 		case <-ctx.Done():
@@ -89,23 +89,23 @@ func (p *Watcher) Follow(ctx context.Context, version, commit string, busy func(
 		case <-p.wake:
 		case <-time.After(wait):
 		}
-		wait = lookAtProgram
+		wait = checkEvery
 		if !p.changed() {
 			continue
 		}
 		if busy() {
-			wait = lookAgain
+			wait = recheckEvery
 			continue
 		}
 		path, seen := p.current() // before running it: a replacement meanwhile is checked next
 		is, err := isOtherVersion(ctx, path, version, commit)
 		switch {
 		case err != nil: // retry at growing intervals
-			wait, retry = retry, min(2*retry, lookAtProgram)
+			wait, retry = retry, min(2*retry, checkEvery)
 		case !is:
-			p.info, retry = seen, lookAgain // the same version again
+			p.info, retry = seen, recheckEvery // the same version again
 		case busy(): // a call came meanwhile
-			wait = lookAgain
+			wait = recheckEvery
 		default:
 			return true
 		}

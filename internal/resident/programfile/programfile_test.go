@@ -40,7 +40,7 @@ func TestAnotherVersion(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		over <- p.Follow(ctx, "1", "a", func() bool {
+		over <- p.WaitForUpdate(ctx, "1", "a", func() bool {
 			asked <- struct{}{}
 			_, err := os.Stat(ringing)
 			return err == nil || calls.Load() > 0
@@ -63,9 +63,9 @@ func TestAnotherVersion(t *testing.T) {
 			}
 		}
 	}
-	p.Look()                                                                 // nothing has changed
+	p.TriggerCheck()                                                         // nothing has changed
 	install(fmt.Sprintf("[ $(wc -l <%s) != 1 ] && %s", ran, says("1", "a"))) // does not run at first
-	p.Look()
+	p.TriggerCheck()
 	runs(2)
 	if len(asked) != 2 {
 		t.Errorf("asked %d times whether a call is on", len(asked))
@@ -76,7 +76,7 @@ func TestAnotherVersion(t *testing.T) {
 		for range len(asked) {
 			<-asked
 		}
-		p.Look()
+		p.TriggerCheck()
 		select {
 		case <-asked:
 		case <-over:
@@ -90,7 +90,7 @@ func TestAnotherVersion(t *testing.T) {
 	}
 	calls.Store(0)
 	install(says("2", "b") + " && : >" + ringing) // a call rings during that check
-	p.Look()
+	p.TriggerCheck()
 	for range 2 {
 		select {
 		case <-asked:
@@ -100,7 +100,7 @@ func TestAnotherVersion(t *testing.T) {
 	}
 	must.Do(t, os.Remove(ringing))
 	install(says("2", "b"))
-	p.Look()
+	p.TriggerCheck()
 	if !must.Receive(t, over, "another version goes unseen") {
 		t.Error("another version, and it is not said")
 	}
@@ -112,8 +112,8 @@ func TestFollowEnds(t *testing.T) {
 	p := watchFile(filepath.Join(t.TempDir(), "none"))
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan bool)
-	go func() { over <- p.Follow(ctx, "1", "a", func() bool { return false }) }()
-	p.Look()
+	go func() { over <- p.WaitForUpdate(ctx, "1", "a", func() bool { return false }) }()
+	p.TriggerCheck()
 	cancel()
 	if <-over {
 		t.Error("another version")

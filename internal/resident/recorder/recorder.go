@@ -35,11 +35,11 @@ type Recorder struct {
 	mu    sync.Mutex
 	queue []engine.Entry // oldest first, at most queued
 
-	dropped  atomic.Int64  // dropped and not reported yet
-	full     chan struct{} // has a value when there is something to report
-	failures int           // not written and not reported yet; Run's own, like why
-	why      error
-	after    func(time.Duration) <-chan time.Time // replaced in tests
+	dropped   atomic.Int64  // dropped and not reported yet
+	lossReady chan struct{} // has a value when there is something to report
+	failures  int           // not written and not reported yet; Run's own, like why
+	lastErr   error
+	after     func(time.Duration) <-chan time.Time // replaced in tests
 }
 
 // recorded is what is remembered of a written call: only what later entries need, and
@@ -53,37 +53,37 @@ type recorded struct {
 
 const (
 	// Entries beyond queued are dropped and counted: a flood must not exhaust memory.
-	queued = 1024
-	// remembered limits the number of ended calls whose entries are remembered.
-	remembered = 64
+	maxQueue = 1024
+	// maxRemembered limits the number of ended calls whose entries are remembered.
+	maxRemembered = 64
 	// tellEvery is the interval of log lines about losses: a flood must not
 	// fill the log either.
 	tellEvery = 10 * time.Second
-	// lastTime limits writing one call at the end. Beyond that the disk hangs, and the rest
+	// finalWriteTimeout limits writing one call at the end. Beyond that the disk hangs, and the rest
 	// is given up: the next resident waits a little longer.
-	lastTime = 4 * time.Second
+	finalWriteTimeout = 4 * time.Second
 )
 
 // New returns a Recorder for a history. changed is called after every write,
 // on Run's goroutine.
 func New(store *history.Store, changed func(), log *slog.Logger) *Recorder {
 	return &Recorder{store: store, more: make(chan struct{}, 1), changed: changed, log: log,
-		calls: map[call.ID]recorded{}, full: make(chan struct{}, 1), after: time.After}
+		calls: map[call.ID]recorded{}, lossReady: make(chan struct{}, 1), after: time.After}
 }
 
-// Take queues an entry for writing. It never blocks. If too many are waiting, the newest of
+// Enqueue queues an entry for writing. It never blocks. If too many are waiting, the newest of
 // the source with the most is dropped: a flood takes nothing from another source.
-func (r *Recorder) Take(e engine.Entry) {
+func (r *Recorder) Enqueue(e engine.Entry) {
 	r.mu.Lock()
 	r.queue = append(r.queue, e)
-	full := len(r.queue) > queued
+	full := len(r.queue) > maxQueue
 	if full {
 		r.dropNewest()
 	}
 	r.mu.Unlock()
 	if full {
 		r.dropped.Add(1)
-		wake.Up(r.full)
+		wake.Up(r.lossReady)
 	}
 	wake.Up(r.more)
 }
@@ -125,9 +125,9 @@ func (r *Recorder) logLosses() {
 		r.log.Warn("history is behind; calls were left out", "count", left)
 	}
 	if wrong > 0 {
-		r.log.Warn("calls not written to the history", "count", wrong, "why", r.why)
+		r.log.Warn("calls not written to the history", "count", wrong, "why", r.lastErr)
 	}
-	r.failures, r.why = 0, nil
+	r.failures, r.lastErr = 0, nil
 }
 
 // Run writes until ctx has ended and everything queued by then is written. The history
@@ -136,7 +136,7 @@ func (r *Recorder) Run(ctx context.Context) {
 	purge := time.Tick(time.Hour)
 	_ = r.store.Purge(ctx)
 	defer r.logLosses()
-	full, tell := r.full, (<-chan time.Time)(nil)
+	full, tell := r.lossReady, (<-chan time.Time)(nil)
 	write := context.WithoutCancel(ctx) // the end must not interrupt a write
 	for {
 		select {
@@ -148,7 +148,7 @@ func (r *Recorder) Run(ctx context.Context) {
 		case <-full:
 			full, tell = nil, r.after(tellEvery)
 		case <-tell:
-			full, tell = r.full, nil
+			full, tell = r.lossReady, nil
 			r.logLosses()
 		case <-purge:
 			if err := r.store.Purge(ctx); err != nil {
@@ -157,15 +157,15 @@ func (r *Recorder) Run(ctx context.Context) {
 		case <-ctx.Done():
 			end, cancel := context.WithCancel(write)
 			defer cancel()
-			late := time.AfterFunc(lastTime, cancel)
+			late := time.AfterFunc(finalWriteTimeout, cancel)
 			defer late.Stop()
-			_ = r.store.Hurry(end) // without it the rest takes longer
+			_ = r.store.PrepareShutdown(end) // without it the rest takes longer
 			for {
 				e, ok := r.next()
 				if !ok {
 					return
 				}
-				late.Reset(lastTime)
+				late.Reset(finalWriteTimeout)
 				r.write(end, e)
 			}
 		}
@@ -210,10 +210,10 @@ func (r *Recorder) write(ctx context.Context, e engine.Entry) {
 // forgetOldest forgets the oldest ended calls beyond remembered, about which nothing more
 // is reported; in a flood of calls that never end, also the oldest of those.
 func (r *Recorder) forgetOldest() {
-	for len(r.order) > remembered {
+	for len(r.order) > maxRemembered {
 		i := slices.IndexFunc(r.order, func(c call.ID) bool { return !r.calls[c].ended.IsZero() })
 		if i < 0 {
-			if len(r.order) <= 2*queued { // more than can be waiting and in progress
+			if len(r.order) <= 2*maxQueue { // more than can be waiting and in progress
 				return
 			}
 			i = 0 // a flood of calls that never end
@@ -227,30 +227,30 @@ func (r *Recorder) forgetOldest() {
 // failed counts a failed write.
 func (r *Recorder) failed(err error) {
 	r.failures++
-	r.why = err
-	wake.Up(r.full)
+	r.lastErr = err
+	wake.Up(r.lossReady)
 }
 
 func entry(e engine.Entry) history.Entry {
 	c := e.Card
 	h := history.Entry{
 		Rang: c.Rang, Answered: c.Answered, Ended: e.Ended, Outgoing: c.Outgoing, Kind: e.Source.Kind,
-		Shown: c.Number.Display(), Line: c.LineName, LineNumber: c.LineText, Via: c.Via, By: e.By, Name: c.PhoneName,
-		Matches: e.Contacts, Outcome: outcomes[c.Outcome],
-		Result: history.ResultOf(c.Reports, !c.Answered.IsZero(), !e.Ended.IsZero(), e.Reason),
+		NumberDisplay: c.Number.Display(), Line: c.LineName, LineNumber: c.LineText, Via: c.Via, AnsweredBy: e.AnsweredBy, Name: c.PhoneName,
+		Matches: e.ContactCount, Outcome: outcomes[c.Outcome],
+		Result: history.ResultOf(c.ReportLevel, !c.Answered.IsZero(), !e.Ended.IsZero(), e.Reason),
 	}
 	if c.Number.Kind != phone.Withheld {
 		h.Number = c.Number.Key()
 	}
-	if i := e.Person; i >= 0 && i < len(c.Contacts) {
+	if i := e.ContactIndex; i >= 0 && i < len(c.Contacts) {
 		k := c.Contacts[i]
 		h.Name, h.ContactID, h.RelationNumber = cmp.Or(k.Name(), h.Name), k.ID, k.RelationNumber
 		if c.LinkOK[i] {
 			h.Link = k.Link
 		}
 	}
-	if c.Removed > 0 && e.Person < 0 {
-		h.TakenOff, h.Name = true, ""
+	if c.RemovedCount > 0 && e.ContactIndex < 0 {
+		h.PersonRejected, h.Name = true, ""
 		if !c.Possible {
 			h.Name = c.LastRemoved.Name()
 		}
@@ -262,8 +262,8 @@ func entry(e engine.Entry) history.Entry {
 }
 
 var outcomes = map[engine.Outcome]string{
-	engine.Found: history.OutcomeFound, engine.Several: history.OutcomeSeveral,
-	engine.Nobody: history.OutcomeNobody, engine.Failed: history.OutcomeFailed,
-	engine.Withheld: history.OutcomeWithheld, engine.Internal: history.OutcomeInternal,
-	engine.Short: history.OutcomeShort, engine.Own: history.OutcomeOwn,
+	engine.OutcomeFound: history.OutcomeFound, engine.OutcomeSeveral: history.OutcomeSeveral,
+	engine.OutcomeNobody: history.OutcomeNobody, engine.OutcomeFailed: history.OutcomeFailed,
+	engine.OutcomeWithheld: history.OutcomeWithheld, engine.OutcomeInternal: history.OutcomeInternal,
+	engine.OutcomeShort: history.OutcomeShort, engine.OutcomeOwnLine: history.OutcomeOwn,
 }

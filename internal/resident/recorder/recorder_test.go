@@ -38,13 +38,13 @@ func lines(l *logtest.Buffer) []string { return strings.Split(strings.TrimSpace(
 func TestLeftOutCallsAreCounted(t *testing.T) {
 	store := open(t)
 	log := &logtest.Buffer{}
-	written := make(chan struct{}, 2*queued)
+	written := make(chan struct{}, 2*maxQueue)
 	r := New(store, func() { written <- struct{}{} }, slog.New(slog.NewTextHandler(log, nil)))
 	waits, over := make(chan time.Duration, 8), make(chan time.Time)
 	r.after = func(d time.Duration) <-chan time.Time { waits <- d; return over }
 	flood := func(n int) {
 		for i := range n {
-			r.Take(engine.Entry{Call: call.ID(i + 1), Card: engine.Card{Rang: time.Now()}})
+			r.Enqueue(engine.Entry{Call: call.ID(i + 1), Card: engine.Card{Rang: time.Now()}})
 		}
 	}
 	tell := func() {
@@ -54,7 +54,7 @@ func TestLeftOutCallsAreCounted(t *testing.T) {
 		}
 		over <- time.Time{}
 	}
-	flood(queued + 3000) // nobody writes yet
+	flood(maxQueue + 3000) // nobody writes yet
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
@@ -62,7 +62,7 @@ func TestLeftOutCallsAreCounted(t *testing.T) {
 		r.Run(ctx)
 	}()
 	tell()
-	for range queued { // the disk catches up
+	for range maxQueue { // the disk catches up
 		<-written
 	}
 	must.Do(t, store.Close())
@@ -94,12 +94,12 @@ func TestLeftOutCallsAreCounted(t *testing.T) {
 func TestFloodPaysItself(t *testing.T) {
 	r := New(nil, func() {}, slog.New(slog.DiscardHandler))
 	flood, phone := call.Source{Kind: call.KindHTTP}, call.Source{Kind: call.KindCommand}
-	r.Take(engine.Entry{Source: phone})
-	for i := range queued {
-		r.Take(engine.Entry{Source: flood, Call: call.ID(i)})
+	r.Enqueue(engine.Entry{Source: phone})
+	for i := range maxQueue {
+		r.Enqueue(engine.Entry{Source: flood, Call: call.ID(i)})
 	}
 	for range 2 {
-		r.Take(engine.Entry{Source: phone})
+		r.Enqueue(engine.Entry{Source: phone})
 	}
 	left := map[call.Source]int{}
 	last := call.ID(0)
@@ -109,7 +109,7 @@ func TestFloodPaysItself(t *testing.T) {
 			last = e.Call
 		}
 	}
-	if left[phone] != 3 || left[flood] != queued-3 || last != queued-4 || r.dropped.Load() != 3 {
+	if left[phone] != 3 || left[flood] != maxQueue-3 || last != maxQueue-4 || r.dropped.Load() != 3 {
 		t.Errorf("%v wait, the last of the flood is %d, and %d were left out", left, last, r.dropped.Load())
 	}
 }
@@ -121,20 +121,20 @@ func TestLongCall(t *testing.T) {
 	store := open(t)
 	r := New(store, func() {}, slog.New(slog.DiscardHandler))
 	long := engine.Entry{Call: 1, Card: engine.Card{Rang: time.Now()}}
-	r.Take(long)
-	for i := range 2 * remembered {
-		r.Take(engine.Entry{Call: call.ID(i + 2), Card: engine.Card{Rang: time.Now()}, Ended: time.Now()})
+	r.Enqueue(long)
+	for i := range 2 * maxRemembered {
+		r.Enqueue(engine.Entry{Call: call.ID(i + 2), Card: engine.Card{Rang: time.Now()}, Ended: time.Now()})
 	}
 	end := long
 	end.Ended = time.Now()
 	alone := engine.Entry{Card: long.Card, Ended: end.Ended}
 	for _, e := range []engine.Entry{long, end, long, alone, alone} {
-		r.Take(e)
+		r.Enqueue(e)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r.Run(ctx)
-	if all := must.Get(store.Last(t.Context(), queued))(t); len(all) != 2*remembered+3 || len(r.calls) > remembered {
+	if all := must.Get(store.Last(t.Context(), maxQueue))(t); len(all) != 2*maxRemembered+3 || len(r.calls) > maxRemembered {
 		t.Errorf("%d calls in the history, %d in memory", len(all), len(r.calls))
 	}
 	if must.Get(store.Get(t.Context(), 1))(t).Ended.IsZero() {
@@ -152,7 +152,7 @@ func TestEndLosesNothing(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { defer close(ended); r.Run(ctx) }()
-		r.Take(engine.Entry{Call: call.ID(i + 1), Card: engine.Card{Rang: time.Now()}})
+		r.Enqueue(engine.Entry{Call: call.ID(i + 1), Card: engine.Card{Rang: time.Now()}})
 		if i%3 > 0 {
 			time.Sleep(time.Duration(i%20) * 100 * time.Microsecond) // lands in the middle of writing
 		}
@@ -175,10 +175,10 @@ func TestEndOnASlowDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := open(t)
 		log := &logtest.Buffer{}
-		r := New(store, func() { time.Sleep(lastTime / 2) }, slog.New(slog.NewTextHandler(log, nil)))
+		r := New(store, func() { time.Sleep(finalWriteTimeout / 2) }, slog.New(slog.NewTextHandler(log, nil)))
 		const calls = 10
 		for i := range calls {
-			r.Take(engine.Entry{Call: call.ID(i + 1), Card: engine.Card{Rang: time.Now()}})
+			r.Enqueue(engine.Entry{Call: call.ID(i + 1), Card: engine.Card{Rang: time.Now()}})
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -196,10 +196,10 @@ func TestRecorderTicksOff(t *testing.T) {
 	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
 	rec := New(store, func() {}, slog.New(slog.DiscardHandler))
 	now := time.Now()
-	e := engine.Entry{Call: 1, Source: call.Source{Reports: call.AllStates}, Person: -1,
-		Card: engine.Card{Rang: now, Reports: call.AllStates, Number: rules.Parse("0698760011", "")}}
+	e := engine.Entry{Call: 1, Source: call.Source{ReportLevel: call.AllStates}, ContactIndex: -1,
+		Card: engine.Card{Rang: now, ReportLevel: call.AllStates, Number: rules.Parse("0698760011", "")}}
 	record := func(opened int, ended bool) {
-		e.Card.Opened, e.Opened = opened, opened >= 0
+		e.Card.OpenedIndex, e.Opened = opened, opened >= 0
 		if ended {
 			e.Ended, e.Reason = now, call.Missed
 		}
@@ -218,7 +218,7 @@ func TestRecorderTicksOff(t *testing.T) {
 	if store.Missed() != 1 { // both are from one caller
 		t.Fatalf("%d missed", store.Missed())
 	}
-	e.Card.Opened = 0 // clicked, but no browser started
+	e.Card.OpenedIndex = 0 // clicked, but no browser started
 	if rec.write(t.Context(), e); store.Missed() != 1 {
 		t.Error("a click without a browser ticks off")
 	}
@@ -233,20 +233,20 @@ func TestRecorderTicksOff(t *testing.T) {
 	record(-1, true)
 	e.Ended, e.Reason = time.Time{}, call.ReasonUnknown
 	known := e.Card
-	known.Outcome, known.Contacts, known.LinkOK = engine.Found, []contact.Contact{{ID: "c1", Initials: "J.", FamilyName: "Vries", RelationNumber: "100200"}}, []bool{false}
+	known.Outcome, known.Contacts, known.LinkOK = engine.OutcomeFound, []contact.Contact{{ID: "c1", Initials: "J.", FamilyName: "Vries", RelationNumber: "100200"}}, []bool{false}
 	for _, denied := range []bool{false, true, false} {
-		e.Card, e.Person = known, 0
+		e.Card, e.ContactIndex = known, 0
 		if denied {
-			e.Card.Outcome, e.Card.Contacts, e.Card.LinkOK = engine.Nobody, nil, nil
-			e.Card.Removed, e.Card.LastRemoved, e.Person = 1, known.Contacts[0], -1
+			e.Card.Outcome, e.Card.Contacts, e.Card.LinkOK = engine.OutcomeNobody, nil, nil
+			e.Card.RemovedCount, e.Card.LastRemoved, e.ContactIndex = 1, known.Contacts[0], -1
 		}
 		rec.write(t.Context(), e)
 		got, err := store.Last(t.Context(), 1)
 		if err != nil || len(got) != 1 {
 			t.Fatal(got, err)
 		}
-		if g := got[0]; g.TakenOff != denied || g.Name != "J. Vries" || (g.RelationNumber == "") != denied {
-			t.Errorf("denied %v: taken off %v, %q with %q", denied, g.TakenOff, g.Name, g.RelationNumber)
+		if g := got[0]; g.PersonRejected != denied || g.Name != "J. Vries" || (g.RelationNumber == "") != denied {
+			t.Errorf("denied %v: taken off %v, %q with %q", denied, g.PersonRejected, g.Name, g.RelationNumber)
 		} else if g.Ended.IsZero() || g.Result != history.ResultMissed {
 			t.Errorf("denied %v: ended %v, %q", denied, g.Ended, g.Result)
 		}
@@ -258,7 +258,7 @@ func TestEntry(t *testing.T) {
 	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
 	k := contact.Contact{ID: "c1", Initials: "J.", FamilyName: "Vries", Link: "https://hub.example/c1"}
 	denied := func(e *engine.Entry) {
-		e.Card.Contacts, e.Card.LinkOK, e.Person, e.Card.Removed, e.Card.LastRemoved = nil, nil, -1, 1, k
+		e.Card.Contacts, e.Card.LinkOK, e.ContactIndex, e.Card.RemovedCount, e.Card.LastRemoved = nil, nil, -1, 1, k
 	}
 	for name, c := range map[string]struct {
 		change             func(*engine.Entry)
@@ -267,16 +267,16 @@ func TestEntry(t *testing.T) {
 	}{
 		"one contact":      {func(*engine.Entry) {}, "J. Vries", "c1", k.Link, "+31698760011", "", ""},
 		"no good link":     {func(e *engine.Entry) { e.Card.LinkOK[0] = false }, "J. Vries", "c1", "", "+31698760011", "", ""},
-		"nobody is known":  {func(e *engine.Entry) { e.Person = -1 }, "phone", "", "", "+31698760011", "", ""},
+		"nobody is known":  {func(e *engine.Entry) { e.ContactIndex = -1 }, "phone", "", "", "+31698760011", "", ""},
 		"not this one":     {denied, "J. Vries", "", "", "+31698760011", "", "off"},
 		"maybe, and not":   {func(e *engine.Entry) { denied(e); e.Card.Possible = true }, "", "", "", "+31698760011", "", "off"},
-		"stays unknown":    {func(e *engine.Entry) { e.Person, e.Card.Number = -1, rules.Parse("anonymous", "") }, "", "", "", "", "", ""},
-		"a colleague took": {func(e *engine.Entry) { e.By = "Bob" }, "J. Vries", "c1", k.Link, "+31698760011", "Bob", ""},
+		"stays unknown":    {func(e *engine.Entry) { e.ContactIndex, e.Card.Number = -1, rules.Parse("anonymous", "") }, "", "", "", "", "", ""},
+		"a colleague took": {func(e *engine.Entry) { e.AnsweredBy = "Bob" }, "J. Vries", "c1", k.Link, "+31698760011", "Bob", ""},
 	} {
 		e := engine.Entry{Card: engine.Card{Number: rules.Parse("0698760011", ""), PhoneName: "phone", Contacts: []contact.Contact{k}, LinkOK: []bool{true}}}
 		c.change(&e)
 		h := entry(e)
-		if h.Name != c.caller || h.ContactID != c.id || h.Link != c.link || h.Number != c.number || h.By != c.taken || h.TakenOff != (c.off != "") {
+		if h.Name != c.caller || h.ContactID != c.id || h.Link != c.link || h.Number != c.number || h.AnsweredBy != c.taken || h.PersonRejected != (c.off != "") {
 			t.Errorf("%s: %+v", name, h)
 		}
 	}

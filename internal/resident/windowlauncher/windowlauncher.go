@@ -23,10 +23,10 @@ import (
 	"wiebelt/internal/text"
 )
 
-// paintedIn limits how long the windows process may take from its start until it asks what
+// paintTimeout limits how long the windows process may take from its start until it asks what
 // to show, and from then until something is on screen; otherwise it is killed. The limit is
 // generous, since the first start on a slow computer takes long.
-const paintedIn = 30 * time.Second
+const paintTimeout = 30 * time.Second
 
 // Params configures a Launcher. The functions may be called from any goroutine.
 type Params struct {
@@ -43,16 +43,16 @@ type Params struct {
 
 // Launcher is the process with the windows. It is safe for concurrent use.
 type Launcher struct {
-	p       Params
-	ctx     context.Context // the resident's
-	mu      sync.Mutex
-	out     chan outgoing // to the windows, nil while there are none
-	process *os.Process
-	late    *time.Timer // kills process unless it asks what to show
-	limit   time.Duration
-	want    windowapi.Show // last request, until windows are connected
-	again   bool           // requested while the process was starting or ending
-	asked   windowapi.Show // requested from open windows that have not shown it yet
+	p           Params
+	ctx         context.Context // the resident's
+	mu          sync.Mutex
+	out         chan outgoing // to the windows, nil while there are none
+	process     *os.Process
+	killTimer   *time.Timer // kills process unless it asks what to show
+	limit       time.Duration
+	pendingShow windowapi.Show // last request, until windows are connected
+	restart     bool           // requested while the process was starting or ending
+	unshown     windowapi.Show // requested from open windows that have not shown it yet
 }
 
 // maxCopied limits a text that windows copy to the clipboard: the longest is a recipe's.
@@ -65,7 +65,7 @@ type outgoing struct {
 
 // New returns a Launcher that lives until ctx ends.
 func New(ctx context.Context, p Params) *Launcher {
-	return &Launcher{p: p, ctx: ctx, limit: paintedIn}
+	return &Launcher{p: p, ctx: ctx, limit: paintTimeout}
 }
 
 // Show shows a window, starting the process if it is not running.
@@ -76,14 +76,14 @@ func (d *Launcher) ShowAt(m windowapi.Show) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.out != nil {
-		d.asked = m
+		d.unshown = m
 		m.WorkArea = d.p.WorkArea()
 		queue(d.out, outgoing{windowapi.KindShow, m})
 		return
 	}
-	d.want = m
+	d.pendingShow = m
 	if d.process != nil {
-		d.again = true // it is starting or ending
+		d.restart = true // it is starting or ending
 		return
 	}
 	args := []string{"window", m.Window}
@@ -93,25 +93,25 @@ func (d *Launcher) ShowAt(m windowapi.Show) {
 	cmd := exec.Command(d.p.Exe, args...)
 	if err := cmd.Start(); err != nil {
 		d.p.Log.Error("the windows do not start", "why", err)
-		d.Tell(text.StatusWindowsFailed)
+		d.ShowMessage(text.StatusWindowsFailed)
 		return
 	}
 	d.process = cmd.Process
-	d.late = d.killLater(cmd.Process)
+	d.killTimer = d.killLater(cmd.Process)
 	go func() {
 		err := cmd.Wait()
 		d.mu.Lock()
-		d.late.Stop()
-		d.process, d.late = nil, nil
-		again, want := d.again && err == nil, d.want
-		d.want, d.again = windowapi.Show{}, false
+		d.killTimer.Stop()
+		d.process, d.killTimer = nil, nil
+		again, want := d.restart && err == nil, d.pendingShow
+		d.pendingShow, d.restart = windowapi.Show{}, false
 		d.mu.Unlock()
 		if again && d.ctx.Err() == nil {
 			d.ShowAt(want)
 		}
 		if err != nil {
 			d.p.Log.Warn("the windows ended badly", "why", err)
-			d.Tell(text.StatusWindowsFailed)
+			d.ShowMessage(text.StatusWindowsFailed)
 		}
 		d.p.Ended()
 	}()
@@ -129,9 +129,9 @@ func (d *Launcher) killLater(p *os.Process) *time.Timer {
 	})
 }
 
-// Tell shows a plain system message that there is no window, and what still works. It does
+// ShowMessage shows a plain system message that there is no window, and what still works. It does
 // not wait until it is read.
-func (d *Launcher) Tell(what text.Key) {
+func (d *Launcher) ShowMessage(what text.Key) {
 	said := d.p.Language().T(what)
 	go func() {
 		if d.ctx.Err() != nil {
@@ -143,8 +143,8 @@ func (d *Launcher) Tell(what text.Key) {
 	}()
 }
 
-// Open reports whether any window is open.
-func (d *Launcher) Open() bool {
+// IsOpen reports whether any window is open.
+func (d *Launcher) IsOpen() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.out != nil
@@ -187,10 +187,10 @@ func (d *Launcher) Serve(ctx context.Context, c *instance.Conn) {
 		return
 	}
 	d.out = out
-	want := d.want // requested since the process was started, if different
-	d.want, d.again = windowapi.Show{}, false
-	if d.late != nil {
-		d.late.Stop()
+	want := d.pendingShow // requested since the process was started, if different
+	d.pendingShow, d.restart = windowapi.Show{}, false
+	if d.killTimer != nil {
+		d.killTimer.Stop()
 	}
 	late := d.killLater(d.process)
 	d.mu.Unlock()
@@ -198,8 +198,8 @@ func (d *Launcher) Serve(ctx context.Context, c *instance.Conn) {
 	defer func() {
 		d.mu.Lock()
 		d.out = nil
-		asked := d.asked
-		d.asked = windowapi.Show{}
+		asked := d.unshown
+		d.unshown = windowapi.Show{}
 		d.mu.Unlock()
 		if asked.Window != "" && d.ctx.Err() == nil { // its last window was just closing
 			d.ShowAt(asked)
@@ -235,7 +235,7 @@ func (d *Launcher) Serve(ctx context.Context, c *instance.Conn) {
 		case windowapi.KindPainted:
 			late.Stop()
 			d.mu.Lock()
-			d.asked = windowapi.Show{}
+			d.unshown = windowapi.Show{}
 			d.mu.Unlock()
 		default:
 			d.handle(ctx, &work, out, kind, raw)

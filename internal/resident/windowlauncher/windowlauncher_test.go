@@ -115,13 +115,13 @@ func (o *office) painted(c *instance.Conn) {
 // blocking another, and told to quit at the end.
 func TestServe(t *testing.T) {
 	o := newOffice(t)
-	if o.Open() {
+	if o.IsOpen() {
 		t.Error("open before anybody came")
 	}
 	c := o.connect(windowapi.WindowCalls)
 	var w windowapi.Welcome
-	if kind := o.next(c, &w); kind != windowapi.KindWelcome || w.Window != windowapi.WindowCalls || w.Theme != "dark" || !o.Open() {
-		t.Fatalf("%s %+v, open %v", kind, w, o.Open())
+	if kind := o.next(c, &w); kind != windowapi.KindWelcome || w.Window != windowapi.WindowCalls || w.Theme != "dark" || !o.IsOpen() {
+		t.Fatalf("%s %+v, open %v", kind, w, o.IsOpen())
 	}
 	o.Show(windowapi.WindowHelp)
 	var show windowapi.Show
@@ -156,7 +156,7 @@ func TestServe(t *testing.T) {
 	o.end()
 	for o.next(c, nil) != "" { // it may be told to quit once more
 	}
-	if o.Open() {
+	if o.IsOpen() {
 		t.Error("open after the end")
 	}
 }

@@ -15,12 +15,12 @@ import (
 
 type phone struct {
 	*exchangelink.Phone
-	app    string
-	asked  map[string]asked  // by our channel's ID: whether its number is withheld
-	hidden map[string]string // by another channel's ID: a number that is withheld
+	app             string
+	callerPrivacy   map[string]privacy // by our channel's ID: whether its number is withheld
+	withheldNumbers map[string]string  // by another channel's ID: a number that is withheld
 }
 
-type asked struct {
+type privacy struct {
 	number   string
 	withheld bool
 }
@@ -34,7 +34,7 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &phone{Phone: p, app: a.ClientName(), asked: map[string]asked{}, hidden: map[string]string{}}, nil
+	return &phone{Phone: p, app: a.ClientName(), callerPrivacy: map[string]privacy{}, withheldNumbers: map[string]string{}}, nil
 }
 
 // Session processes events until the connection ends. It listens for events before it
@@ -45,13 +45,13 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 		return err
 	}
 	h := exchangelink.Basic(p.Account.User, secret)
-	defer p.Server.Idle()
+	defer p.Server.CloseIdleConnections()
 	sock, status, err := p.Server.Dial(ctx, "/ari/events?"+url.Values{"app": {p.app}, "subscribeAll": {"true"}}.Encode(), h, "ari")
 	switch {
 	case err != nil:
 		return err
 	case sock == nil:
-		return p.refused(status)
+		return p.statusError(status)
 	}
 	defer sock.Close()
 	s := &session{phone: p, r: r, get: func(ctx context.Context, path string, into any) (int, error) {
@@ -61,7 +61,7 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 		return err
 	}
 	r.Up()
-	for b := range sock.In() {
+	for b := range sock.Messages() {
 		if err := s.message(ctx, b); err != nil {
 			return err
 		}
@@ -69,14 +69,14 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	return sock.Err()
 }
 
-func (p *phone) refused(status int) error {
+func (p *phone) statusError(status int) error {
 	switch status {
 	case http.StatusUnauthorized:
 		return &link.Refusal{Why: "Asterisk does not accept the user name and password of ARI (401)", Cause: link.CauseDenied}
 	case http.StatusForbidden:
 		return &link.Refusal{Why: "Asterisk does not let this user of ARI in from this computer (403)", Cause: link.CauseRights}
 	}
-	return p.Server.Status(status)
+	return p.Server.StatusError(status)
 }
 
 // session is one connection.
@@ -100,17 +100,17 @@ func (s *session) snapshot(ctx context.Context) error {
 func (s *session) channels(ctx context.Context) (all []json.RawMessage, err error) {
 	status, err := s.get(ctx, "channels", &all)
 	if err == nil && status != http.StatusOK {
-		err = s.refused(status)
+		err = s.statusError(status)
 	}
 	return all, err
 }
 
 func (s *session) report(ctx context.Context, all []json.RawMessage) {
-	clear(s.hidden)
+	clear(s.withheldNumbers)
 	there := map[string]bool{}
-	exchangelink.EachOf(s.r, all, func(c channel) {
+	exchangelink.DecodeEach(s.r, all, func(c channel) {
 		there[c.ID] = true
-		s.take(ctx, c, false)
+		s.reportChannel(ctx, c, false)
 	})
 	s.Legs.EndOthers(s.r, there)
 }

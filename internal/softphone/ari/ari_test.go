@@ -151,12 +151,12 @@ func TestWhatEventsCarry(t *testing.T) {
 	a.Send(ring.event("ChannelStateChange"), ring.as(up).event("ChannelStateChange"))
 	e := w.Next()
 	w.Next() // about which nothing more is queried
-	if want := (call.Source{Kind: "ari", Conn: linktest.Host(a.Address()) + "/101", Reports: call.AllStates}); e.Source != want || e.At.IsZero() {
+	if want := (call.Source{Kind: "ari", Conn: linktest.Host(a.Address()) + "/101", ReportLevel: call.AllStates}); e.Source != want || e.At.IsZero() {
 		t.Errorf("%+v", e)
 	}
 	a.With(func() {
-		if !maps.Equal(a.Asked, map[string]int{"1736065800.12 CONNECTEDLINE(num-pres)": 1}) {
-			t.Errorf("asked %v", a.Asked)
+		if !maps.Equal(a.RequestCounts, map[string]int{"1736065800.12 CONNECTEDLINE(num-pres)": 1}) {
+			t.Errorf("asked %v", a.RequestCounts)
 		}
 	})
 }
@@ -185,7 +185,7 @@ func TestEverybody(t *testing.T) {
 		a.With(func() { a.Vars[fmt.Sprintf("17.%d CHANNEL(linkedid)", n)] = "17.0" })
 	}
 	cfg := linktest.Account(a.Address())
-	cfg.Extension, cfg.Hears = "", func(extension string) bool { return extension != "trunk" && extension != "103" }
+	cfg.Extension, cfg.IncludesExtension = "", func(extension string) bool { return extension != "trunk" && extension != "103" }
 	a.list(at(5, "104"))
 	w := listen(t, cfg)
 	w.Expect("ringing incoming #17.5 0612345678 (J. de Vries) on 0201234567 at 104")

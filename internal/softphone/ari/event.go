@@ -33,8 +33,8 @@ type channel struct {
 	Redirected string `json:"caller_rdnis"`
 }
 
-// odd reports whether a channel has no ID or is too long to be remembered.
-func (c channel) odd() bool {
+// isInvalid reports whether a channel has no ID or is too long to be remembered.
+func (c channel) isInvalid() bool {
 	return c.ID == "" || len(c.ID)+len(c.Caller.Number)+len(c.Connected.Number) > 1<<10
 }
 
@@ -46,7 +46,7 @@ type party struct {
 // message processes one event. An unreadable event is skipped; the connection stays.
 func (s *session) message(ctx context.Context, b []byte) error {
 	var m message
-	if !s.r.Read(b, &m) {
+	if !s.r.Decode(b, &m) {
 		return nil
 	}
 	if m.Type == "ApplicationReplaced" && m.Application == s.app {
@@ -59,17 +59,17 @@ func (s *session) message(ctx context.Context, b []byte) error {
 func (s *session) event(ctx context.Context, m message) {
 	switch m.Type {
 	case "ChannelCreated", "ChannelStateChange":
-		s.take(ctx, m.Channel, false)
+		s.reportChannel(ctx, m.Channel, false)
 	case "ChannelConnectedLine":
-		s.take(ctx, m.Channel, true)
+		s.reportChannel(ctx, m.Channel, true)
 	case "ChannelCallerId":
 		if strings.Contains(m.Presentation, "Prohibited") {
-			s.withheld(m.Channel)
+			s.noteWithheld(m.Channel)
 		}
-		s.take(ctx, m.Channel, false)
+		s.reportChannel(ctx, m.Channel, false)
 	case "ChannelDestroyed":
-		s.Legs.End(s.r, m.Channel.ID, exchangelink.Hangup(m.Cause))
-		delete(s.hidden, m.Channel.ID)
+		s.Legs.End(s.r, m.Channel.ID, exchangelink.HangupReason(m.Cause))
+		delete(s.withheldNumbers, m.Channel.ID)
 	}
 }
 
@@ -86,10 +86,10 @@ func (s *session) extensionOf(name string) (extension string) {
 	return ""
 }
 
-// take reports the state of a channel if it is part of our calls. moved is true if the
+// reportChannel reports the state of a channel if it is part of our calls. moved is true if the
 // event says that the other party has changed.
-func (s *session) take(ctx context.Context, c channel, moved bool) {
-	if c.odd() {
+func (s *session) reportChannel(ctx context.Context, c channel, moved bool) {
+	if c.isInvalid() {
 		return
 	}
 	extension := s.extensionOf(c.Name)
@@ -100,7 +100,7 @@ func (s *session) take(ctx context.Context, c channel, moved bool) {
 	known, isKnown := s.Legs.Known(s.r, c.ID)
 	e := call.Event{Direction: call.DirectionUnknown, Number: c.Connected.Number, Name: c.Connected.Name, Line: extension, Via: c.Redirected}
 	e.Extension, _ = s.Account.Follows(extension)
-	if exchangelink.PublicNumber(c.Dialplan.Exten) {
+	if exchangelink.IsPublicNumber(c.Dialplan.Exten) {
 		e.Line = c.Dialplan.Exten // the number that was called
 	}
 	switch c.State {
@@ -124,43 +124,43 @@ func (s *session) take(ctx context.Context, c channel, moved bool) {
 		e.Number, e.Name = exchangelink.Anonymous, "" // unknown, but no longer the previous party
 	case e.Number == "":
 		e.Name = ""
-	case !outgoing && s.hides(ctx, c):
+	case !outgoing && s.isWithheld(ctx, c):
 		e.Number, e.Name = exchangelink.Anonymous, ""
 	}
-	s.Legs.Take(s.r, c.ID, c.ID, e, func(other string) bool { return s.linked(ctx, c.ID, other) })
+	s.Legs.Report(s.r, c.ID, c.ID, e, func(other string) bool { return s.linked(ctx, c.ID, other) })
 }
 
-// hides reports whether the number on our channel is withheld. Without an answer
+// isWithheld reports whether the number on our channel is withheld. Without an answer
 // from the exchange, it counts as withheld until the channel's next event.
-func (s *session) hides(ctx context.Context, c channel) bool {
-	for _, number := range s.hidden {
+func (s *session) isWithheld(ctx context.Context, c channel) bool {
+	for _, number := range s.withheldNumbers {
 		if number == c.Connected.Number {
 			return true
 		}
 	}
-	a := s.asked[c.ID]
+	a := s.callerPrivacy[c.ID]
 	if a.number != c.Connected.Number {
 		presentation, answered := s.variable(ctx, c.ID, "CONNECTEDLINE(num-pres)")
 		if !answered {
 			return true
 		}
-		a = asked{c.Connected.Number, strings.HasPrefix(presentation, "prohib")}
-		exchangelink.Remember(s.asked, c.ID, a)
+		a = privacy{c.Connected.Number, strings.HasPrefix(presentation, "prohib")}
+		exchangelink.Remember(s.callerPrivacy, c.ID, a)
 	}
 	return a.withheld
 }
 
-// withheld notes that the caller on a channel, ours or the trunk's, withholds their number.
+// noteWithheld notes that the caller on a channel, ours or the trunk's, withholds their number.
 // On our own channel, the caller is usually our own extension.
-func (s *session) withheld(c channel) {
+func (s *session) noteWithheld(c channel) {
 	switch ours := s.extensionOf(c.Name); {
-	case c.odd(), c.Caller.Number == ours: // or the trunk's channel has no number
+	case c.isInvalid(), c.Caller.Number == ours: // or the trunk's channel has no number
 		return
 	case ours != "":
-		exchangelink.Remember(s.asked, c.ID, asked{c.Connected.Number, true})
+		exchangelink.Remember(s.callerPrivacy, c.ID, privacy{c.Connected.Number, true})
 		return
 	}
-	exchangelink.Remember(s.hidden, c.ID, c.Caller.Number)
+	exchangelink.Remember(s.withheldNumbers, c.ID, c.Caller.Number)
 	for _, id := range s.r.Calls() {
 		if e, _ := s.r.Known(id); e.Number == c.Caller.Number && e.Direction == call.Incoming {
 			e.Number, e.Name = exchangelink.Anonymous, ""

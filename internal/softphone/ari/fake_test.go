@@ -49,7 +49,7 @@ func TestExchange(t *testing.T) {
 		Refusals: map[string]linktest.Refusal{
 			"not from here": {Answer: linktest.Status("/", http.StatusForbidden),
 				Want: "Asterisk does not let this user of ARI in from this computer (403)", Cause: link.CauseRights},
-			"not booted yet": {Answer: linktest.Status("/", http.StatusServiceUnavailable), Waits: true, Want: "it answers with status 503", Cause: link.CauseFault},
+			"not booted yet": {Answer: linktest.Status("/", http.StatusServiceUnavailable), Waits: true, Want: "it answers with status 503", Cause: link.CauseUnavailable},
 		},
 		Private: []string{"/ari/", "wiebelt-jansen"},
 		New: func(t testing.TB) *linktest.Exchange {

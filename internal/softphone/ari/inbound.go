@@ -28,7 +28,8 @@ type pollIntervals struct {
 // Inbound returns the phone of an Asterisk that has connected by an outbound WebSocket. It
 // uses that connection for requests too, and reports all extensions that the account follows.
 func Inbound(a exchangelink.Account, sock *exchangelink.Socket) link.Phone {
-	return &inbound{phone: &phone{Phone: a.Inbound(registry.ARIOutbound, sock), asked: map[string]asked{}, hidden: map[string]string{}},
+	return &inbound{phone: &phone{Phone: a.Inbound(registry.ARIOutbound, sock), callerPrivacy: map[string]privacy{},
+		withheldNumbers: map[string]string{}},
 		sock: sock, pace: pollIntervals{normal: 30 * time.Second, unsure: 5 * time.Second, missed: 2 * time.Second}}
 }
 
@@ -45,7 +46,7 @@ func (g *inbound) Session(ctx context.Context, r *link.Reporter) error {
 	s.report(ctx, all)
 	r.Up()
 	for n := len(w.queue); n > 0 && len(w.queue) > 0; n-- {
-		s.handle(ctx, w.queued(), began)
+		s.handle(ctx, w.dequeue(), began)
 	}
 	w.up = true
 	return s.run(ctx)
@@ -69,10 +70,10 @@ func (s *inboundSession) run(ctx context.Context) error {
 	look := time.NewTimer(s.next())
 	for {
 		for len(s.queue) > 0 {
-			s.handle(ctx, s.queued(), time.Time{})
+			s.handle(ctx, s.dequeue(), time.Time{})
 		}
 		select {
-		case b, ok := <-s.sock.In():
+		case b, ok := <-s.sock.Messages():
 			if !ok {
 				return s.sock.Err()
 			}
@@ -84,7 +85,7 @@ func (s *inboundSession) run(ctx context.Context) error {
 			look.Reset(s.next())
 		}
 		if s.full {
-			return s.Server.Status(500) // the next connection recovers everything
+			return s.Server.StatusError(500) // the next connection recovers everything
 		}
 	}
 }
@@ -102,7 +103,7 @@ func (s *inboundSession) next() time.Duration {
 // handle processes a message unless it is an event dated before began.
 func (s *inboundSession) handle(ctx context.Context, b []byte, began time.Time) {
 	var m message
-	if !s.r.Read(b, &m) {
+	if !s.r.Decode(b, &m) {
 		return
 	}
 	if at, _ := time.Parse(stampLayout, m.Timestamp); at.Before(began) {
@@ -116,7 +117,7 @@ func (s *inboundSession) handle(ctx context.Context, b []byte, began time.Time) 
 	case "ApplicationReplaced": // by another program, or the settings were reloaded
 		s.doubt = true
 	case "ApplicationUnregistered":
-		s.lose()
+		s.noteNoEvents()
 	default:
 		s.noteEvents()
 		s.event(ctx, m)
@@ -126,14 +127,14 @@ func (s *inboundSession) handle(ctx context.Context, b []byte, began time.Time) 
 // noteEvents notes that events arrive.
 func (s *inboundSession) noteEvents() {
 	s.doubt, s.noEvents = false, false
-	s.r.Behind(link.NoCause, time.Time{})
+	s.r.BackendFault(link.NoCause, time.Time{})
 }
 
-// lose notes that events do not arrive.
-func (s *inboundSession) lose() {
+// noteNoEvents notes that events do not arrive.
+func (s *inboundSession) noteNoEvents() {
 	if !s.noEvents {
 		s.noEvents = true
-		s.r.Behind(link.CauseReplaced, time.Now())
+		s.r.BackendFault(link.CauseReplaced, time.Now())
 	}
 }
 
@@ -145,14 +146,14 @@ func (s *inboundSession) poll(ctx context.Context) error {
 		return err
 	}
 	for len(s.queue) > 0 { // they arrived before the answer
-		s.handle(ctx, s.queued(), time.Time{})
+		s.handle(ctx, s.dequeue(), time.Time{})
 	}
 	before, gone := s.differing, map[string]bool{}
 	for _, leg := range s.Legs.All() {
 		gone[leg] = true
 	}
 	s.differing = map[string]bool{}
-	exchangelink.EachOf(s.r, all, func(c channel) {
+	exchangelink.DecodeEach(s.r, all, func(c channel) {
 		if !gone[c.ID] && s.extensionOf(c.Name) != "" && (c.State == "Ringing" || c.State == "Ring" || c.State == "Up") {
 			s.differing[c.ID] = true
 		}
@@ -163,7 +164,7 @@ func (s *inboundSession) poll(ctx context.Context) error {
 	}
 	for leg := range s.differing {
 		if before[leg] {
-			s.lose()
+			s.noteNoEvents()
 		}
 	}
 	if s.noEvents {
@@ -174,13 +175,13 @@ func (s *inboundSession) poll(ctx context.Context) error {
 
 // socketTransport sends requests over the connection that delivers the events.
 type socketTransport struct {
-	sock  *exchangelink.Socket
-	asked int
-	queue [][]byte // events that arrived before an answer
-	bytes int      // in queue
-	up    bool     // the first answer has been processed
-	full  bool     // there were too many events
-	clock time.Time
+	sock          *exchangelink.Socket
+	lastRequestID int
+	queue         [][]byte // events that arrived before an answer
+	bytes         int      // in queue
+	up            bool     // the first answer has been processed
+	full          bool     // there were too many events
+	clock         time.Time
 }
 
 const (
@@ -209,9 +210,9 @@ type response struct {
 func (w *socketTransport) get(ctx context.Context, path string, into any) (status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	w.asked++
-	id := strconv.Itoa(w.asked)
-	err = w.sock.Send(exchangelink.JSON(request{"RESTRequest", id, "GET", path}))
+	w.lastRequestID++
+	id := strconv.Itoa(w.lastRequestID)
+	err = w.sock.Send(exchangelink.EncodeJSON(request{"RESTRequest", id, "GET", path}))
 	for err == nil {
 		var a response
 		if a, err = w.answer(ctx); err == nil && a.RequestID == id {
@@ -230,28 +231,28 @@ func (w *socketTransport) answer(ctx context.Context) (a response, err error) {
 		select {
 		case <-ctx.Done():
 			return a, w.sock.Server().Failure("it does not answer in time", link.CauseSilent)
-		case b, ok := <-w.sock.In():
+		case b, ok := <-w.sock.Messages():
 			if !ok {
 				return a, w.sock.Err()
 			}
 			if json.Unmarshal(b, &a) == nil && a.Type == "RESTResponse" {
 				return a, nil
 			}
-			w.keep(b)
+			w.enqueue(b)
 		}
 	}
 }
 
-// keep queues an event; if there are too many, the oldest are dropped.
-func (w *socketTransport) keep(b []byte) {
+// enqueue queues an event; if there are too many, the oldest are dropped.
+func (w *socketTransport) enqueue(b []byte) {
 	w.queue, w.bytes = append(w.queue, b), w.bytes+len(b)
 	for len(w.queue) > mostQueued || w.bytes > mostBytes {
 		w.full = w.up // before up, they are from the time without a connection
-		w.queued()
+		w.dequeue()
 	}
 }
 
-func (w *socketTransport) queued() []byte {
+func (w *socketTransport) dequeue() []byte {
 	b := w.queue[0]
 	w.queue, w.bytes = w.queue[1:], w.bytes-len(b)
 	return b

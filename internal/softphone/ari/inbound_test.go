@@ -19,7 +19,7 @@ import (
 func come(t *testing.T, fill func(*simulate.ARI)) (*simulate.ARI, *linktest.Watch) {
 	t.Helper()
 	p, port := linktest.Inbound(t, "/in", func(sock *exchangelink.Socket) link.Phone {
-		g := Inbound(exchangelink.Account{Hears: func(extension string) bool { return extension == "101" }}, sock).(*inbound)
+		g := Inbound(exchangelink.Account{IncludesExtension: func(extension string) bool { return extension == "101" }}, sock).(*inbound)
 		g.pace = pollIntervals{normal: 50 * time.Millisecond, unsure: 50 * time.Millisecond, missed: 50 * time.Millisecond}
 		return g
 	})
@@ -89,12 +89,12 @@ func TestInboundKept(t *testing.T) {
 func TestInboundQueued(t *testing.T) {
 	w := &socketTransport{up: true}
 	for _, size := range []int{1, mostBytes / 2, mostBytes / 2} {
-		w.keep(make([]byte, size))
+		w.enqueue(make([]byte, size))
 	}
 	if len(w.queue) != 2 || w.bytes != mostBytes || !w.full {
 		t.Errorf("%d are kept, %d bytes", len(w.queue), w.bytes)
 	}
-	if w.keep(make([]byte, mostBytes+1)); len(w.queue) != 0 || w.bytes != 0 {
+	if w.enqueue(make([]byte, mostBytes+1)); len(w.queue) != 0 || w.bytes != 0 {
 		t.Errorf("one that is too large is kept, %d bytes", w.bytes)
 	}
 }
@@ -110,7 +110,7 @@ func TestInboundReplaced(t *testing.T) {
 	w.Want(call.Ended)
 	is := func(cause link.Cause) {
 		t.Helper()
-		if s := w.Until(link.Connected); s.Cause != cause || cause != "" && s.Behind.IsZero() {
+		if s := w.Until(link.Connected); s.Cause != cause || cause != "" && s.BackendFaultSince.IsZero() {
 			t.Errorf("%+v", s)
 		}
 	}
@@ -135,8 +135,8 @@ func TestInboundReplaced(t *testing.T) {
 
 // TestInboundRefused: the ARI user in its settings does not exist.
 func TestInboundRefused(t *testing.T) {
-	for status, cause := range map[int]link.Cause{401: link.CauseDenied, 403: link.CauseRights, 500: link.CauseFault} {
-		_, w := come(t, func(a *simulate.ARI) { a.With(func() { a.Refuses = status }) })
+	for status, cause := range map[int]link.Cause{401: link.CauseDenied, 403: link.CauseRights, 500: link.CauseUnavailable} {
+		_, w := come(t, func(a *simulate.ARI) { a.With(func() { a.RejectStatus = status }) })
 		phase := link.Refused
 		if status == 500 {
 			phase = link.Waiting

@@ -30,8 +30,8 @@ const (
 )
 
 type softphone struct {
-	traits link.Traits
-	served string // the listening socket of the last session, "" if not known
+	traits         link.Traits
+	listenerSocket string // the listening socket of the last session, "" if not known
 }
 
 // errRestarted reports that the connection ended because the phone restarted.
@@ -63,7 +63,7 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 	conn, err := d.DialContext(ctx, "tcp", p.traits.Source.Conn)
 	switch {
 	case link.NobodyListens(err):
-		return link.NotThere(err)
+		return link.NotRunning(err)
 	case err != nil:
 		return fmt.Errorf("connect to baresip: %w", err)
 	}
@@ -74,18 +74,18 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 	if !ours {
 		return errOwner
 	}
-	if p.served != "" && now != "" && now != p.served {
+	if p.listenerSocket != "" && now != "" && now != p.listenerSocket {
 		r.EndAll() // the calls of the previous process ended with it
 	}
-	p.served = now
+	p.listenerSocket = now
 	r.Up()
-	in := frameReader{r: bufio.NewReaderSize(conn, 4<<10), until: conn.SetReadDeadline}
+	in := frameReader{r: bufio.NewReaderSize(conn, 4<<10), setDeadline: conn.SetReadDeadline}
 	for {
 		b, err := in.next()
 		switch {
 		case err == io.EOF:
 			if again, _ := p.listening(conn.RemoteAddr().String()); now != "" && again != now {
-				return link.NotThere(errRestarted)
+				return link.NotRunning(errRestarted)
 			}
 			return link.ErrClosed
 		case err != nil:
@@ -107,7 +107,7 @@ func (p *softphone) listening(address string) (socket string, ours bool) {
 	if err != nil || !p.traits.Local {
 		return "", true
 	}
-	return link.Listening(at)
+	return link.ListeningSocket(at)
 }
 
 // frame holds the fields used of an event. Version 4.9 adds more fields and types and may
@@ -128,7 +128,7 @@ type frame struct {
 // unreadable event is skipped, the connection stays.
 func (p *softphone) frame(r *link.Reporter, b []byte) {
 	var f frame
-	if !r.Read(b, &f) || !f.Event { // not an event: the answer to another program's command
+	if !r.Decode(b, &f) || !f.Event { // not an event: the answer to another program's command
 		return
 	}
 	e := event(f)
@@ -159,7 +159,7 @@ func (p *softphone) frame(r *link.Reporter, b []byte) {
 func event(f frame) call.Event {
 	e := call.Event{
 		ID: link.CallID(f.ID), State: call.Ringing, Direction: call.DirectionUnknown,
-		Number: f.Peer, Name: address.Unescape(f.Name), Line: f.Account, Via: address.Split(f.Diverter).User,
+		Number: f.Peer, Name: address.Unescape(f.Name), Line: f.Account, Via: address.Parse(f.Diverter).User,
 	}
 	if e.Number == "" && (strings.HasPrefix(f.Param, "sip:") || strings.HasPrefix(f.Param, "sips:") || strings.HasPrefix(f.Param, "tel:")) {
 		e.Number = f.Param // the same address, present even if peeruri is omitted
@@ -182,8 +182,8 @@ var errFrame = errors.New("bytes are not a netstring")
 // frameReader reads netstrings: a length in decimal digits, a colon, that
 // many bytes, a comma.
 type frameReader struct {
-	r     *bufio.Reader
-	until func(time.Time) error // sets the deadline for the rest of a started frame
+	r           *bufio.Reader
+	setDeadline func(time.Time) error // sets the deadline for the rest of a started frame
 }
 
 // next returns the content of the next frame. The error is io.EOF only between frames.
@@ -191,7 +191,7 @@ func (f *frameReader) next() ([]byte, error) {
 	if _, err := f.r.Peek(1); err != nil {
 		return nil, err
 	}
-	_ = f.until(time.Now().Add(frameTime)) // failures surface on reading
+	_ = f.setDeadline(time.Now().Add(frameTime)) // failures surface on reading
 	n, err := f.length()
 	if err != nil {
 		return nil, err
@@ -203,7 +203,7 @@ func (f *frameReader) next() ([]byte, error) {
 	if b[n] != ',' {
 		return nil, errFrame
 	}
-	return b[:n], f.until(time.Time{})
+	return b[:n], f.setDeadline(time.Time{})
 }
 
 // length reads "123:". A netstring's length has no sign and no leading zero.

@@ -178,7 +178,7 @@ func TestHostileFrames(t *testing.T) {
 
 func TestAddress(t *testing.T) {
 	const usual = "127.0.0.1:4444"
-	if got := newPhone(t, usual).Traits().Source; got != (call.Source{Kind: "baresip", Conn: usual, Reports: call.AllStates}) {
+	if got := newPhone(t, usual).Traits().Source; got != (call.Source{Kind: "baresip", Conn: usual, ReportLevel: call.AllStates}) {
 		t.Errorf("%+v", got)
 	}
 	for _, address := range []string{"", "127.0.0.1", "127.0.0.1:"} {
@@ -189,7 +189,7 @@ func TestAddress(t *testing.T) {
 }
 
 func TestNobodyThere(t *testing.T) {
-	if _, err := linktest.Once(t, newPhone(t, nettest.Nobody(t))); !errors.Is(err, link.ErrNotThere) {
+	if _, err := linktest.Once(t, newPhone(t, nettest.Nobody(t))); !errors.Is(err, link.ErrNotRunning) {
 		t.Error(err)
 	}
 }
@@ -200,7 +200,7 @@ func FuzzNetstring(f *testing.F) {
 	}
 	f.Add([]byte("0:,5:hello,05:hello,"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		r := frameReader{r: bufio.NewReader(bytes.NewReader(raw)), until: func(time.Time) error { return nil }}
+		r := frameReader{r: bufio.NewReader(bytes.NewReader(raw)), setDeadline: func(time.Time) error { return nil }}
 		used := 0
 		for {
 			b, err := r.next()

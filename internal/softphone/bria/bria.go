@@ -59,7 +59,7 @@ func New(address string) (link.Phone, error) {
 	if err != nil || host == "" || port == "" {
 		return nil, errors.New("bria: address is not host:port")
 	}
-	p := &phone{dialed: address, name: host, times: usual, dialer: new(net.Dialer).DialContext}
+	p := &phone{dialed: address, name: host, times: defaultTimes, dialer: new(net.Dialer).DialContext}
 	if host == makerName {
 		p.dialed = net.JoinHostPort("127.0.0.1", port)
 	}
@@ -101,9 +101,9 @@ func (p *phone) dial(ctx context.Context) (*websocket.Conn, error) {
 		under.left = -1
 		return ws, nil
 	case link.NobodyListens(err):
-		return nil, link.NotThere(err)
+		return nil, link.NotRunning(err)
 	case errors.Is(err, websocket.ErrBadHandshake) && resp != nil && resp.StatusCode >= 400:
-		return nil, refused(resp.StatusCode)
+		return nil, statusError(resp.StatusCode)
 	}
 	// Some errors quote input that could not be read.
 	return nil, &link.Failure{Why: "connect to Bria: " + call.CleanText(err.Error(), 200), Cause: link.CauseOf(err)}
@@ -122,9 +122,9 @@ func (p *phone) tls(peer net.Addr) *tls.Config {
 	}
 }
 
-// refused returns the error for a Bria that rejects the connection. It is
+// statusError returns the error for a Bria that rejects the connection. It is
 // not documented which of its answers mean that its user has not agreed.
-func refused(status int) error {
+func statusError(status int) error {
 	return &link.Refusal{Why: fmt.Sprintf("Bria does not let us in (answer %d). %s Bria must be signed in; its free version has no interface.", status, advice), Cause: link.CauseBria}
 }
 
@@ -163,7 +163,7 @@ type times struct {
 	silent time.Duration // without a message from Bria, after which a request is sent
 }
 
-var usual = times{allow: 30 * time.Second, answer: 10 * time.Second, ping: 30 * time.Second, silent: 45 * time.Second}
+var defaultTimes = times{allow: 30 * time.Second, answer: 10 * time.Second, ping: 30 * time.Second, silent: 45 * time.Second}
 
 const (
 	askBurst = 10                    // requests allowed at once,
@@ -176,12 +176,12 @@ type session struct {
 	r     *link.Reporter
 	times times
 
-	up       bool
-	id       int           // of the last request
-	pending  bool          // it is not answered yet
-	again    bool          // something has happened since that request
-	deadline time.Time     // for its answer
-	limit    *rate.Limiter // of requests
+	up           bool
+	id           int           // of the last request
+	pending      bool          // it is not answered yet
+	changedSince bool          // something has happened since that request
+	deadline     time.Time     // for its answer
+	limit        *rate.Limiter // of requests
 }
 
 // Session processes events until the connection ends.
@@ -202,9 +202,9 @@ func (s *session) run(ctx context.Context) error {
 	err := s.request()
 	for err == nil {
 		select {
-		case b, ok := <-s.sock.In():
+		case b, ok := <-s.sock.Messages():
 			if !ok {
-				return s.closed(ctx)
+				return s.closeError(ctx)
 			}
 			err = s.message(b)
 		case <-time.After(time.Until(s.next())):
@@ -219,10 +219,10 @@ func (s *session) next() time.Time {
 	switch {
 	case s.pending:
 		return s.deadline
-	case s.again: // when a request is allowed
+	case s.changedSince: // when a request is allowed
 		return time.Now().Add(time.Duration((1 - s.limit.Tokens()) * float64(askPause)))
 	}
-	return s.sock.Heard().Add(s.times.silent)
+	return s.sock.LastFrame().Add(s.times.silent)
 }
 
 // actOnTimeout performs the action that is due.
@@ -232,7 +232,7 @@ func (s *session) actOnTimeout() error {
 		return silentError()
 	case s.pending:
 		return errors.New("the phone does not answer any more")
-	case s.again, time.Since(s.sock.Heard()) >= s.times.silent:
+	case s.changedSince, time.Since(s.sock.LastFrame()) >= s.times.silent:
 		return s.request()
 	}
 	return nil
@@ -242,7 +242,7 @@ func (s *session) actOnTimeout() error {
 // only one more follows it.
 func (s *session) changed() error {
 	if s.pending {
-		s.again = true
+		s.changedSince = true
 		return nil
 	}
 	return s.request()
@@ -251,11 +251,11 @@ func (s *session) changed() error {
 // request requests the calls, or postpones that until it is allowed.
 func (s *session) request() error {
 	if !s.limit.Allow() {
-		s.again = true
+		s.changedSince = true
 		return nil
 	}
 	s.id++
-	s.pending, s.again = true, false
+	s.pending, s.changedSince = true, false
 	s.deadline = time.Now().Add(s.times.answer)
 	if !s.up {
 		s.deadline = time.Now().Add(s.times.allow)
@@ -283,7 +283,7 @@ func (s *session) answer(m message, size int) error {
 		return nil
 	}
 	if m.status != 200 {
-		return refused(m.status)
+		return statusError(m.status)
 	}
 	s.pending = false
 	if !s.up {
@@ -295,14 +295,14 @@ func (s *session) answer(m message, size int) error {
 	} else {
 		s.r.Unreadable(size)
 	}
-	if s.again {
+	if s.changedSince {
 		return s.request()
 	}
 	return nil
 }
 
-// closed returns the error for the end of the connection.
-func (s *session) closed(ctx context.Context) error {
+// closeError returns the error for the end of the connection.
+func (s *session) closeError(ctx context.Context) error {
 	err := s.sock.Err()
 	switch {
 	case ctx.Err() != nil || link.CauseOf(err) != link.NoCause: // too long, or no message

@@ -262,9 +262,9 @@ func TestCertificate(t *testing.T) {
 		once := func() error { // until connected
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			return link.RunOnce(ctx, link.Config{State: func(link.State) { cancel() }}, p)
+			return link.RunOnce(ctx, link.Config{StateChanged: func(link.State) { cancel() }}, p)
 		}
-		if err := once(); link.CauseOf(err) != link.CauseExpired {
+		if err := once(); link.CauseOf(err) != link.CauseCertExpired {
 			t.Errorf("%q: %v", address, err)
 		}
 		if (address == "" || strings.HasPrefix(address, makerName)) && dialled != "127.0.0.1:9002" {
@@ -292,7 +292,7 @@ func TestAddress(t *testing.T) {
 		switch {
 		case (err != nil) != (conn == "-"):
 			t.Errorf("%q: %v", address, err)
-		case err == nil && p.Traits() != link.Traits{Source: call.Source{Kind: "bria", Conn: conn, Reports: call.AllStates}, Local: address != "bria.example:1"}:
+		case err == nil && p.Traits() != link.Traits{Source: call.Source{Kind: "bria", Conn: conn, ReportLevel: call.AllStates}, Local: address != "bria.example:1"}:
 			t.Errorf("%q: %+v", address, p.Traits())
 		}
 	}

@@ -28,14 +28,14 @@ func reportChanges(r *link.Reporter, list []entry) {
 		state, who := overallState(parties[id], known.Number)
 		e := call.Event{ID: id, Direction: call.DirectionUnknown, Number: who.number, Name: who.name}
 		switch state {
-		case over:
+		case progressEnded:
 			r.End(id, call.ReasonUnknown)
 			continue
-		case ringing:
+		case progressRinging:
 			e.Direction = call.Incoming
-		case connecting:
+		case progressConnecting:
 			e.Direction = call.Outgoing
-		case connected:
+		case progressConnected:
 			e.State = call.Answered
 		default:
 			continue
@@ -55,29 +55,30 @@ func reportChanges(r *link.Reporter, list []entry) {
 type progress uint8
 
 const (
-	unclear progress = iota // no participants, or one in an unknown state
-	over
-	connecting
-	ringing
-	connected
+	progressUnknown progress = iota // no participants, or one in an unknown state
+	progressEnded
+	progressConnecting
+	progressRinging
+	progressConnected
 )
 
-var progressOf = map[string]progress{"ringing": ringing, "connecting": connecting, "connected": connected, "failed": over, "ended": over}
+var progressOf = map[string]progress{"ringing": progressRinging, "connecting": progressConnecting,
+	"connected": progressConnected, "failed": progressEnded, "ended": progressEnded}
 
 // overallState returns the state of a call and its party: in a conference, the
 // party whose number is known as long as they take part, otherwise the first one.
 func overallState(all []party, known string) (progress, party) {
-	best, who, open := unclear, party{}, false
+	best, who, open := progressUnknown, party{}, false
 	for _, p := range all {
 		state := progressOf[p.state]
-		open = open || state == unclear
+		open = open || state == progressUnknown
 		number := call.CleanText(p.number, call.MaxNumber)
 		if state > best || state == best && number != "" && number == known {
 			best, who = state, p
 		}
 	}
-	if best == over && open {
-		return unclear, party{}
+	if best == progressEnded && open {
+		return progressUnknown, party{}
 	}
 	return best, who
 }

@@ -63,7 +63,7 @@ func (f *fake) start() *fake {
 	f.listen = f.Address().Address
 	f.t.Cleanup(func() { f.Close() })
 	f.IgnorePings(f.deaf)
-	f.With(func() { f.Calls, f.Asked = f.calls, f.asked })
+	f.With(func() { f.Calls, f.OnQuestion = f.calls, f.asked })
 	f.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != "/counterpath/socketapi/v1/" || r.Header.Get("Origin") != "" || !strings.HasPrefix(r.Host, makerName+":") || r.TLS.ServerName != makerName {
 			f.t.Errorf("handshake for %s%s from %q", r.Host, r.URL.Path, r.Header.Get("Origin"))

@@ -105,7 +105,7 @@ func readCalls(body string) (calls []entry, ok bool) {
 			if len(r.calls) == maxCalls {
 				return r.calls, true
 			}
-			r.calls, r.within = append(r.calls, entry{}), false
+			r.calls, r.inParticipant = append(r.calls, entry{}), false
 		case about && len(r.calls) > 0:
 			r.tag(t, &r.calls[len(r.calls)-1])
 		}
@@ -115,22 +115,22 @@ func readCalls(body string) (calls []entry, ok bool) {
 
 // callReader is the state of reading an answer.
 type callReader struct {
-	calls  []entry
-	within bool    // inside a participant
-	field  *string // receives the text before the next tag
+	calls         []entry
+	inParticipant bool    // inside a participant
+	field         *string // receives the text before the next tag
 }
 
 // tag processes a tag within a call.
 func (r *callReader) tag(t tag, c *entry) {
 	switch {
 	case t.name == "participant":
-		if r.within = !t.end && len(c.parties) < maxParties; r.within {
+		if r.inParticipant = !t.end && len(c.parties) < maxParties; r.inParticipant {
 			c.parties = append(c.parties, party{})
 		}
 	case t.end || t.empty:
-	case t.name == "id" && !r.within && c.id == "":
+	case t.name == "id" && !r.inParticipant && c.id == "":
 		r.field = &c.id
-	case r.within:
+	case r.inParticipant:
 		p := &c.parties[len(c.parties)-1]
 		r.field = map[string]*string{"number": &p.number, "displayname": &p.name, "state": &p.state}[t.name]
 	}
@@ -138,11 +138,11 @@ func (r *callReader) tag(t tag, c *entry) {
 
 // tag is <name …>, </name> or <name/>, with the text before it.
 type tag struct {
-	name   string // lower case, without namespace
-	more   string // attributes
-	before string
-	end    bool // </name>
-	empty  bool // <name/>
+	name       string // lower case, without namespace
+	attributes string // attributes
+	before     string
+	end        bool // </name>
+	empty      bool // <name/>
 }
 
 // tags returns the tags of XML-like text. A "<" that does not start a tag is text.
@@ -188,7 +188,7 @@ func tagOf(inner, before string) tag {
 	inner, t.empty = strings.CutSuffix(inner, "/")
 	t.name = inner
 	if i := strings.IndexAny(inner, " \t\r\n"); i >= 0 {
-		t.name, t.more = inner[:i], inner[i:]
+		t.name, t.attributes = inner[:i], inner[i:]
 	}
 	t.name = strings.ToLower(t.name[strings.LastIndexByte(t.name, ':')+1:])
 	return t
@@ -196,7 +196,7 @@ func tagOf(inner, before string) tag {
 
 // attribute returns the value of an attribute, "" if there is none.
 func (t tag) attribute(name string) string {
-	for more := t.more; ; {
+	for more := t.attributes; ; {
 		key, rest, _ := strings.Cut(more, "=")
 		rest = strings.TrimLeft(rest, " \t\r\n")
 		if rest == "" || rest[0] != '"' && rest[0] != '\'' {

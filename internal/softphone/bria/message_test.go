@@ -222,7 +222,7 @@ func survives(t *testing.T, message string, unasked bool, kind int, log *logtest
 	}
 	f.start()
 	defer f.Close()
-	quick := usual
+	quick := defaultTimes
 	quick.answer = time.Second
 	w := run(t, f.listen, quick)
 	w.Until(link.Connected)

@@ -30,14 +30,14 @@ const (
 
 type phone struct {
 	*exchangelink.Phone
-	scope string        // path of the calls to request; "" means the user's or their group's
-	app   string        // our name at the exchange
-	again time.Duration // interval between two snapshots after gaps; tests shorten it
+	scope           string        // path of the calls to request; "" means the user's or their group's
+	app             string        // our name at the exchange
+	minPollInterval time.Duration // interval between two snapshots after gaps; tests shorten it
 
 	// These live as long as the link and belong to the session's goroutine.
-	people map[string]person // by user ID, in lower case
-	halves map[string]known  // halves of calls, by leg
-	over   exchangelink.Recent
+	people     map[string]person // by user ID, in lower case
+	halves     map[string]known  // halves of calls, by leg
+	endedCalls exchangelink.RecentIDs
 }
 
 // known is what is remembered about half of a call.
@@ -47,7 +47,7 @@ type known struct{ user, tracking string }
 // and group whose calls to follow, as the interface writes them:
 // https://xsp.example/enterprise/kantoor/group/zuid. The error is for the administrator.
 func New(a exchangelink.Account) (link.Phone, error) {
-	parts := pasted().FindStringSubmatch(strings.TrimSpace(a.Address))
+	parts := addressPattern().FindStringSubmatch(strings.TrimSpace(a.Address))
 	scope, err := url.Parse(parts[2])
 	if err != nil {
 		return nil, errors.New("broadworks: the enterprise or group in the address cannot be read")
@@ -57,26 +57,26 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &phone{Phone: p, scope: scope.EscapedPath(), app: a.ClientName(), again: time.Second, people: map[string]person{}, halves: map[string]known{}}, nil
+	return &phone{Phone: p, scope: scope.EscapedPath(), app: a.ClientName(), minPollInterval: time.Second, people: map[string]person{}, halves: map[string]known{}}, nil
 }
 
-// pasted matches an address as providers give it and the interface writes it: the part
+// addressPattern matches an address as providers give it and the interface writes it: the part
 // before the paths, and whose calls to follow.
-var pasted = lazyregexp.New(`(?s)^(.*?)(/(?:enterprise|serviceprovider)/[^/]+(?:/group/[^/]+)?)?(?:/com\.broadsoft\..*)?/?$`)
+var addressPattern = lazyregexp.New(`(?s)^(.*?)(/(?:enterprise|serviceprovider)/[^/]+(?:/group/[^/]+)?)?(?:/com\.broadsoft\..*)?/?$`)
 
 // session is one channel.
 type session struct {
 	*phone
 	r             *link.Reporter
 	header        http.Header
-	here          *exchangelink.Server // the channel's server
+	channelServer *exchangelink.Server // the channel's server
 	set, channel  string               // the channel's IDs
 	target        string               // the user whose calls are requested; "" when following many
 	subscriptions map[string]bool      // by id
 	expiresIn     time.Duration        // until something expires
 	last          map[string]int64     // number of the last event, by subscription
 	missed        map[string]bool      // earlier events that have not arrived
-	gaps          *exchangelink.Gaps
+	gaps          *exchangelink.PollScheduler
 	acks          chan string // events that are to be acknowledged
 }
 
@@ -88,10 +88,10 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 		return err
 	}
 	s := &session{phone: p, r: r, header: exchangelink.Basic(p.Account.User, secret), set: rand.Text(), expiresIn: maxLife,
-		subscriptions: map[string]bool{}, last: map[string]int64{}, missed: map[string]bool{}, gaps: exchangelink.NewGaps(gapTime, p.again), acks: make(chan string, 1<<10)}
+		subscriptions: map[string]bool{}, last: map[string]int64{}, missed: map[string]bool{}, gaps: exchangelink.NewPollScheduler(gapTime, p.minPollInterval), acks: make(chan string, 1<<10)}
 	s.header.Set("Accept", "application/xml")
 	s.header.Set("Content-Type", "application/xml; charset=UTF-8")
-	defer p.Server.Idle()
+	defer p.Server.CloseIdleConnections()
 	group, err := s.readUsers(ctx)
 	if err != nil {
 		return err
@@ -102,14 +102,14 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	case err != nil:
 		return err
 	case stream == nil:
-		return s.refused(status)
+		return s.statusError(status)
 	}
 	defer stream.Close()
-	s.here = stream.Server
+	s.channelServer = stream.Server
 	if stream.Cookies != "" {
 		s.header.Set("Cookie", stream.Cookies)
 	}
-	if err := s.opened(stream); err != nil {
+	if err := s.awaitChannel(stream); err != nil {
 		return err
 	}
 	return s.run(ctx, stream, group)
@@ -121,9 +121,9 @@ const (
 	gapTime = 500 * time.Millisecond // for events of different users to overtake each other
 )
 
-// opened waits for the channel's first document, which describes it.
-func (s *session) opened(stream *exchangelink.Stream) error {
-	b, open := <-stream.In()
+// awaitChannel waits for the channel's first document, which describes it.
+func (s *session) awaitChannel(stream *exchangelink.Stream) error {
+	b, open := <-stream.Parts()
 	if !open {
 		return stream.Err()
 	}
@@ -152,8 +152,8 @@ func (s *session) run(ctx context.Context, stream *exchangelink.Stream, group st
 	if err := s.subscribe(ctx, group); err != nil {
 		return err
 	}
-	for len(stream.In()) > 0 { // events received meanwhile report most of it sooner
-		if err := s.message(ctx, <-stream.In()); err != nil {
+	for len(stream.Parts()) > 0 { // events received meanwhile report most of it sooner
+		if err := s.message(ctx, <-stream.Parts()); err != nil {
 			return err
 		}
 	}
@@ -164,7 +164,7 @@ func (s *session) run(ctx context.Context, stream *exchangelink.Stream, group st
 	renew := time.Tick(s.expiresIn / 2)
 	for {
 		select {
-		case b, ok := <-stream.In():
+		case b, ok := <-stream.Parts():
 			if !ok {
 				return stream.Err()
 			}
@@ -181,7 +181,7 @@ func (s *session) run(ctx context.Context, stream *exchangelink.Stream, group st
 			}
 		case err := <-failed:
 			if stream.Silent() { // the exchange may notice first and drop the channel
-				for range stream.In() {
+				for range stream.Parts() {
 				}
 				return stream.Err()
 			}
@@ -207,7 +207,7 @@ func (s *session) poll(ctx context.Context) error {
 // beat sends the channel's heartbeats and acknowledges events. A failing
 // connection shows as silence.
 func (s *session) beat(ctx context.Context) error {
-	every := time.Tick(s.here.PingEvery())
+	every := time.Tick(s.channelServer.PingEvery())
 	for {
 		var status int
 		var err error
@@ -216,10 +216,10 @@ func (s *session) beat(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case id := <-s.acks:
-			_, status, err = s.here.Ask(ctx, http.MethodPost, events+"/channel/eventresponse", s.header, body("EventResponse", "eventID", id, "statusCode", "200", "reason", "OK"))
+			_, status, err = s.channelServer.Ask(ctx, http.MethodPost, events+"/channel/eventresponse", s.header, body("EventResponse", "eventID", id, "statusCode", "200", "reason", "OK"))
 		case <-every:
 			beats = true
-			_, status, err = s.here.Ask(ctx, http.MethodPut, events+"/channel/"+url.PathEscape(s.channel)+"/heartbeat", s.header, nil)
+			_, status, err = s.channelServer.Ask(ctx, http.MethodPut, events+"/channel/"+url.PathEscape(s.channel)+"/heartbeat", s.header, nil)
 		}
 		if err == nil && (status == http.StatusUnauthorized || beats && status/100 == 4) {
 			return s.goneError(status)
@@ -231,14 +231,14 @@ func (s *session) beat(ctx context.Context) error {
 func (s *session) goneError(status int) error {
 	switch {
 	case status == http.StatusUnauthorized:
-		return s.refused(status)
+		return s.statusError(status)
 	case status >= 500 || status == http.StatusTooManyRequests:
-		return s.Server.Status(status)
+		return s.Server.StatusError(status)
 	}
 	return s.Server.Failure(fmt.Sprintf("it does not know the channel or subscription any more (%d)", status), link.CauseEnded)
 }
 
-func (s *session) refused(status int) error {
+func (s *session) statusError(status int) error {
 	switch status {
 	case http.StatusUnauthorized:
 		return &link.Refusal{Why: "BroadWorks does not accept the user and password (401)", Cause: link.CauseDenied}
@@ -247,14 +247,14 @@ func (s *session) refused(status int) error {
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusNotImplemented:
 		return s.Server.Failure(fmt.Sprintf("it does not offer version 2.0 of Xsi-Events there (%d)", status), link.CauseVersion)
 	}
-	return s.Server.Status(status)
+	return s.Server.StatusError(status)
 }
 
 // subscribe requests the calls of the user, or of the group if there are many. A user who
 // may not follow their group may follow each colleague.
 func (s *session) subscribe(ctx context.Context, group string) error {
 	if s.target != "" {
-		return s.subscribed(s.ask(ctx, user(s.target)))
+		return s.subscribed(s.ask(ctx, userPath(s.target)))
 	}
 	if scope := cmp.Or(s.scope, group); scope != "" {
 		d, status, err := s.ask(ctx, scope)
@@ -263,7 +263,7 @@ func (s *session) subscribe(ctx context.Context, group string) error {
 		}
 	}
 	for _, p := range s.people {
-		d, status, err := s.ask(ctx, user(string(p.User)))
+		d, status, err := s.ask(ctx, userPath(string(p.User)))
 		if err != nil || status == http.StatusUnauthorized {
 			return s.subscribed(d, status, err)
 		} else if status/100 == 2 {
@@ -271,7 +271,7 @@ func (s *session) subscribe(ctx context.Context, group string) error {
 		}
 	}
 	if len(s.subscriptions) == 0 {
-		return s.refused(http.StatusForbidden)
+		return s.statusError(http.StatusForbidden)
 	}
 	return nil
 }
@@ -285,7 +285,7 @@ func (s *session) subscribed(d document, status int, err error) error {
 	case err != nil:
 		return err
 	case status/100 != 2:
-		return s.refused(status)
+		return s.statusError(status)
 	case d.Subscription == "":
 		return s.Server.Failure("what it answers is no subscription", link.CauseUnexpected)
 	}
@@ -301,10 +301,10 @@ func (s *session) renew(ctx context.Context) error {
 		paths["/subscription/"+url.PathEscape(id)] = "Subscription"
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(asking)
+	group.SetLimit(maxProfileRequests)
 	for path, name := range paths {
 		group.Go(func() error {
-			_, status, err := s.here.Ask(ctx, http.MethodPut, events+path, s.header, body(name, "expires", expires))
+			_, status, err := s.channelServer.Ask(ctx, http.MethodPut, events+path, s.header, body(name, "expires", expires))
 			if err == nil && status/100 != 2 {
 				err = s.goneError(status)
 			}
@@ -320,7 +320,7 @@ func (s *session) do(ctx context.Context, method, path string, content []byte) (
 	switch {
 	case err != nil:
 	case status >= 500 && status != http.StatusNotImplemented, status == http.StatusTooManyRequests:
-		err = s.Server.Status(status)
+		err = s.Server.StatusError(status)
 	case status/100 == 2:
 		if d, err = parse(b); err != nil {
 			err = s.Server.Failure("its answer cannot be read", link.CauseUnexpected)
@@ -329,7 +329,7 @@ func (s *session) do(ctx context.Context, method, path string, content []byte) (
 	return d, status, err
 }
 
-func user(id string) string { return "/user/" + url.PathEscape(id) }
+func userPath(id string) string { return "/user/" + url.PathEscape(id) }
 
 // body builds a document from alternating names and values of elements.
 func body(name string, elements ...string) []byte {

@@ -58,7 +58,7 @@ func TestStories(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			x := newExchange(t)
-			x.Intercept(linktest.Status(actions+user(me)+"/directories", http.StatusForbidden)) // as for most users
+			x.Intercept(linktest.Status(actions+userPath(me)+"/directories", http.StatusForbidden)) // as for most users
 			w := x.link().Connected()
 			for _, s := range tt.send {
 				x.Report(me, s.kind, s.call)
@@ -163,7 +163,7 @@ func TestWithoutActions(t *testing.T) {
 	x.has(me, "callhalf-1:0", half1("Alerting"))
 	w := x.link().Connected()
 	<-asked
-	x.Skip(1)
+	x.SkipEvents(1)
 	x.Report(me, "HookStatusEvent", "<hookStatus>Off-Hook</hookStatus>")
 	<-asked
 	x.Report(me, "CallAnsweredEvent", half1("Active"))
@@ -180,7 +180,7 @@ func TestTakenOver(t *testing.T) {
 	}{
 		"another program":  {func(x *exchange) { x.EndChannels("DuplicateChannelSet") }, link.Kicked, link.NoCause},
 		"no such user":     {func(x *exchange) { x.EndChannels("UserDeleted") }, link.Refused, link.CauseDenied},
-		"unsubscribed":     {func(x *exchange) { x.Drop() }, link.Waiting, link.CauseEnded},
+		"unsubscribed":     {func(x *exchange) { x.EndSubscriptions() }, link.Waiting, link.CauseEnded},
 		"expired":          {func(x *exchange) { x.EndChannels("Expired") }, link.Waiting, link.CauseEnded},
 		"another password": {func(x *exchange) { x.Intercept(linktest.Status("/com.broadsoft", http.StatusUnauthorized)) }, link.Refused, link.CauseDenied},
 	} {
@@ -222,7 +222,7 @@ func TestRenewal(t *testing.T) {
 		return false
 	})
 	w := x.link().Connected()
-	must.Do(t, x.Until(t.Context(), func() bool { return x.Renewed >= 4 }))
+	must.Do(t, x.Until(t.Context(), func() bool { return x.Renewals >= 4 }))
 	if len(w.States) != 0 {
 		t.Error("the link did not stay")
 	}
@@ -233,7 +233,7 @@ func TestRenewal(t *testing.T) {
 	w.Until(link.Connected)
 	x.last(w)
 	x.Intercept(linktest.Status("/com.broadsoft.xsi-events/v2.0/subscription", http.StatusServiceUnavailable))
-	if s := w.Until(link.Waiting); s.Cause != link.CauseFault {
+	if s := w.Until(link.Waiting); s.Cause != link.CauseUnavailable {
 		t.Error(s.Err)
 	}
 }
@@ -257,7 +257,7 @@ func TestGaps(t *testing.T) {
 	w := x.link().Connected()
 	for _, is := range [][2]string{{half1("Alerting"), rings}, {"", strings.Replace(rings, "ringing", "ended", 1)}} {
 		x.has(me, "callhalf-1:0", is[0])
-		x.Skip(1)
+		x.SkipEvents(1)
 		x.Report(me, "HookStatusEvent", "<hookStatus>Off-Hook</hookStatus>")
 		w.Expect(is[1])
 	}
@@ -266,7 +266,7 @@ func TestGaps(t *testing.T) {
 // TestNumbers: events of different users may overtake each
 // other; once all have arrived, none counts as missed.
 func TestNumbers(t *testing.T) {
-	s := &session{subscriptions: map[string]bool{"a": true, "b": true}, last: map[string]int64{}, missed: map[string]bool{}, gaps: exchangelink.NewGaps(time.Hour, 0)}
+	s := &session{subscriptions: map[string]bool{"a": true, "b": true}, last: map[string]int64{}, missed: map[string]bool{}, gaps: exchangelink.NewPollScheduler(time.Hour, 0)}
 	for _, e := range []struct {
 		subscription, number text
 		missed               int

@@ -74,34 +74,34 @@ func documentEnd(data []byte) int {
 }
 
 const (
-	maxID     = 512
-	maxPeople = 4096
-	maxMissed = 4096
-	pages     = 8
-	askTime   = time.Second // how long a call waits for details of its user
-	asking    = 8           // concurrent requests
+	maxID              = 512
+	maxPeople          = 4096
+	maxMissed          = 4096
+	pages              = 8
+	askTime            = time.Second // how long a call waits for details of its user
+	maxProfileRequests = 8           // concurrent requests
 )
 
 // readUsers reads who the user is and, if it matters, the other users. It returns the group
 // when following many, "" if unknown.
 func (s *session) readUsers(ctx context.Context) (group string, err error) {
-	d, status, err := s.do(ctx, http.MethodGet, actions+user(s.Account.User)+"/profile", nil)
+	d, status, err := s.do(ctx, http.MethodGet, actions+userPath(s.Account.User)+"/profile", nil)
 	me := d.Details
 	switch {
 	case err != nil:
 		return "", err
 	case status == http.StatusUnauthorized:
-		return "", s.refused(status)
+		return "", s.statusError(status)
 	case me.Group != "" && me.Provider != "": // empty for an administrator, or a user without this right
 		group = "/serviceprovider/" + url.PathEscape(string(me.Provider)) + "/group/" + url.PathEscape(string(me.Group))
 	}
-	many := s.Account.Hears != nil
+	many := s.Account.IncludesExtension != nil
 	if !many && (me.Extension == "" || string(me.Extension) == s.Account.Extension) {
 		s.target = string(cmp.Or(me.User, text(s.Account.User)))
 		return "", nil
 	}
 	for first, page := 1, 0; page < pages; page++ {
-		d, _, err := s.do(ctx, http.MethodGet, actions+user(s.Account.User)+"/directories/Group?results=1000&start="+strconv.Itoa(first), nil)
+		d, _, err := s.do(ctx, http.MethodGet, actions+userPath(s.Account.User)+"/directories/Group?results=1000&start="+strconv.Itoa(first), nil)
 		if err != nil {
 			return "", err
 		}
@@ -141,7 +141,7 @@ func (s *session) extension(ctx context.Context, id string) string {
 	if !ok {
 		ctx, cancel := context.WithTimeout(ctx, askTime)
 		defer cancel()
-		d, _, err := s.do(ctx, http.MethodGet, actions+user(id)+"/profile", nil)
+		d, _, err := s.do(ctx, http.MethodGet, actions+userPath(id)+"/profile", nil)
 		if p = d.Details; p.Extension == "" {
 			name, _, _ := strings.Cut(id, "@")
 			p.Extension = text(name)
@@ -156,7 +156,7 @@ func (s *session) extension(ctx context.Context, id string) string {
 // snapshot reports the current calls, and ends all others. changed is whether
 // it reported anything new.
 func (s *session) snapshot(ctx context.Context) (changed bool, err error) {
-	before := exchangelink.Summary(s.r)
+	before := exchangelink.CallStates(s.r)
 	who := map[string]bool{}
 	for _, k := range s.halves {
 		who[strings.ToLower(k.user)] = true
@@ -172,10 +172,10 @@ func (s *session) snapshot(ctx context.Context) (changed bool, err error) {
 	ids := slices.Collect(maps.Keys(who))
 	lists := make([][]half, len(ids))
 	group, limited := errgroup.WithContext(ctx)
-	group.SetLimit(asking)
+	group.SetLimit(maxProfileRequests)
 	for i, id := range ids {
 		group.Go(func() (err error) {
-			lists[i], err = s.present(limited, id)
+			lists[i], err = s.fetchCalls(limited, id)
 			return err
 		})
 	}
@@ -185,7 +185,7 @@ func (s *session) snapshot(ctx context.Context) (changed bool, err error) {
 	there := map[string]bool{}
 	for i, id := range ids {
 		for _, h := range lists[i] {
-			there[s.take(ctx, id, h, "")] = true
+			there[s.reportHalf(ctx, id, h, "")] = true
 		}
 		if lists[i] == nil {
 			for leg := range s.legsOf(id) {
@@ -195,19 +195,19 @@ func (s *session) snapshot(ctx context.Context) (changed bool, err error) {
 	}
 	s.Legs.EndOthers(s.r, there)
 	maps.DeleteFunc(s.halves, func(leg string, _ known) bool { return !there[leg] })
-	return !maps.Equal(exchangelink.Summary(s.r), before), nil
+	return !maps.Equal(exchangelink.CallStates(s.r), before), nil
 }
 
-// present returns a user's current calls with their details; nil means that the exchange
+// fetchCalls returns a user's current calls with their details; nil means that the exchange
 // does not list them, which leaves them to its events.
-func (s *session) present(ctx context.Context, id string) (all []half, err error) {
-	path := actions + user(id) + "/calls"
+func (s *session) fetchCalls(ctx context.Context, id string) (all []half, err error) {
+	path := actions + userPath(id) + "/calls"
 	d, status, err := s.do(ctx, http.MethodGet, path, nil)
 	switch {
 	case err != nil:
 		return nil, err
 	case status == http.StatusUnauthorized:
-		return nil, s.refused(status)
+		return nil, s.statusError(status)
 	case status/100 != 2:
 		return nil, nil
 	}
@@ -251,7 +251,7 @@ func (s *session) message(ctx context.Context, b []byte) error {
 		s.noteSequence(d)
 		there := map[string]bool{}
 		for _, h := range d.calls() {
-			there[s.take(ctx, id, h, "")] = true
+			there[s.reportHalf(ctx, id, h, "")] = true
 		}
 		for leg := range s.legsOf(id) {
 			if !there[leg] {
@@ -261,8 +261,8 @@ func (s *session) message(ctx context.Context, b []byte) error {
 	default:
 		s.noteSequence(d)
 		for _, h := range d.calls() {
-			if !s.over.Has(s.leg(id, h)) {
-				s.take(ctx, id, h, kind)
+			if !s.endedCalls.Has(s.leg(id, h)) {
+				s.reportHalf(ctx, id, h, kind)
 			}
 		}
 	}
@@ -277,7 +277,7 @@ func (s *session) terminated(d document) error {
 	case d.Reason == "DuplicateChannelSet":
 		return link.ErrReplaced
 	case d.Reason == "UserDeleted":
-		return s.refused(http.StatusUnauthorized)
+		return s.statusError(http.StatusUnauthorized)
 	}
 	return s.Server.Failure("it has ended the channel", link.CauseEnded)
 }
@@ -299,7 +299,7 @@ func (s *session) noteSequence(d document) {
 	}
 	s.last[string(d.Subscription)] = max(last, n)
 	if len(s.missed) > 0 {
-		s.gaps.Seen()
+		s.gaps.NoteGap()
 	}
 }
 
@@ -323,9 +323,9 @@ func (s *session) legsOf(id string) iter.Seq[string] {
 	}
 }
 
-// take reports the state of a half of one of our calls, and returns its leg. A half from
+// reportHalf reports the state of a half of one of our calls, and returns its leg. A half from
 // a list of calls, without a kind of event, is not reported again unless it has changed.
-func (s *session) take(ctx context.Context, id string, h half, kind string) (leg string) {
+func (s *session) reportHalf(ctx context.Context, id string, h half, kind string) (leg string) {
 	named, ours := s.Account.Follows(s.extension(ctx, id))
 	if !ours || h.ID == "" || len(h.ID)+len(h.Tracking) > maxID {
 		return ""
@@ -337,11 +337,11 @@ func (s *session) take(ctx context.Context, id string, h half, kind string) (leg
 		return leg
 	case e.State == call.Ended:
 		if e.Reason != call.Completed && e.Direction == call.Incoming && s.answeredElsewhere(leg, h) {
-			e.Reason = call.Elsewhere
+			e.Reason = call.AnsweredElsewhere
 		}
 		s.end(leg, e.Reason)
 		if h.Redirect == nil { // a call passed on may come back
-			s.over.Add(leg)
+			s.endedCalls.Add(leg)
 		}
 		return leg
 	}
@@ -350,7 +350,7 @@ func (s *session) take(ctx context.Context, id string, h half, kind string) (leg
 	if k, isKnown := s.Legs.Known(s.r, leg); isKnown && kind == "" && k.State == e.State && k.Number == e.Number {
 		return leg
 	}
-	s.Legs.Take(s.r, leg, leg, e, func(other string) bool { return h.Tracking != "" && s.halves[other].tracking == string(h.Tracking) })
+	s.Legs.Report(s.r, leg, leg, e, func(other string) bool { return h.Tracking != "" && s.halves[other].tracking == string(h.Tracking) })
 	return leg
 }
 

@@ -52,14 +52,14 @@ func (x *exchange) office() exchangelink.Account {
 		x.Users = append(x.Users, simulate.BroadWorksUser{ID: "bob@kantoor.example", Extension: "102"}, simulate.BroadWorksUser{ID: "buur@kantoor.example", Extension: "201"}, simulate.BroadWorksUser{ID: "deur@kantoor.example"})
 	})
 	a := linktest.Account(x.Address())
-	a.Extension, a.Hears = "", func(e string) bool { return strings.HasPrefix(e, "1") }
+	a.Extension, a.IncludesExtension = "", func(e string) bool { return strings.HasPrefix(e, "1") }
 	return a
 }
 
 func (x *exchange) link() *linktest.Watch { return listen(x.t, linktest.Account(x.Address())) }
 
 // listen runs a link until the test ends.
-var listen = linktest.Listen(New, func(p *phone) { p.again = 0 })
+var listen = linktest.Listen(New, func(p *phone) { p.minPollInterval = 0 })
 
 // half1 returns a call of the user, with its remote party and further elements.
 func half1(state string, more ...string) string {
@@ -91,15 +91,15 @@ func TestExchange(t *testing.T) {
 		Hostile: hostile(330),
 		Breaks: map[string]func(*linktest.Exchange){
 			"document too large": func(e *linktest.Exchange) { e.Send("<xsi:Event>" + strings.Repeat("y", 300<<10)) },
-			"cut":                func(e *linktest.Exchange) { e.Fake.(*exchange).Break() },
+			"cut":                func(e *linktest.Exchange) { e.Fake.(*exchange).CloseChannels() },
 			"ended":              func(e *linktest.Exchange) { e.Fake.(*exchange).EndChannels("NonResponsiveChannel") },
 			"ended with words":   func(e *linktest.Exchange) { e.Fake.(*exchange).EndChannels("number " + linktest.Number) },
-			"unsubscribed":       func(e *linktest.Exchange) { e.Fake.(*exchange).Drop() },
+			"unsubscribed":       func(e *linktest.Exchange) { e.Fake.(*exchange).EndSubscriptions() },
 		},
 		Losses: []func(*linktest.Exchange){
-			func(e *linktest.Exchange) { e.Fake.(*exchange).Break() },
+			func(e *linktest.Exchange) { e.Fake.(*exchange).CloseChannels() },
 			func(e *linktest.Exchange) { e.Fake.(*exchange).EndChannels("Expired") },
-			func(e *linktest.Exchange) { e.Fake.(*exchange).Drop() },
+			func(e *linktest.Exchange) { e.Fake.(*exchange).EndSubscriptions() },
 		},
 		Denied: "BroadWorks does not accept the user and password (401)", NoSecret: "no password of BroadWorks is stored",
 		Refusals: map[string]linktest.Refusal{
@@ -110,12 +110,12 @@ func TestExchange(t *testing.T) {
 			"another version": {Answer: linktest.Status(comet, http.StatusNotFound), Waits: true,
 				Want: "it does not offer version 2.0 of Xsi-Events there (404)", Cause: link.CauseVersion},
 			"overloaded": {Answer: linktest.Status(comet, http.StatusServiceUnavailable), Waits: true,
-				Want: "it answers with status 503", Cause: link.CauseFault},
+				Want: "it answers with status 503", Cause: link.CauseUnavailable},
 			"another program": {Answer: linktest.Says(comet+"/channel", "<html><body/></html>"), Waits: true,
 				Want: "what it answers is no channel", Cause: link.CauseUnexpected},
-			"no subscription": {Answer: linktest.Says(events+user(me), "<Subscription/>"), Waits: true,
+			"no subscription": {Answer: linktest.Says(events+userPath(me), "<Subscription/>"), Waits: true,
 				Want: "what it answers is no subscription", Cause: link.CauseUnexpected},
-			"nobody tells a thing": {Answer: linktest.Says(events+user(me), "not XML"), Waits: true,
+			"nobody tells a thing": {Answer: linktest.Says(events+userPath(me), "not XML"), Waits: true,
 				Want: "its answer cannot be read", Cause: link.CauseUnexpected},
 		},
 		Paths:   []string{"/com.broadsoft.xsi-actions", "/com.broadsoft.xsi-events", "/com.broadsoft.async"},

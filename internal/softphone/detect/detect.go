@@ -27,20 +27,20 @@ type Obstacle string
 
 // The obstacles.
 const (
-	Free    Obstacle = ""        // none
-	Off     Obstacle = "off"     // its interface is turned off in its settings
-	Running Obstacle = "running" // it would overwrite our settings: close it first
-	Other   Obstacle = "other"   // it reports its calls to another program
-	Unread  Obstacle = "unread"  // its settings cannot be read
+	NoObstacle         Obstacle = ""        // none
+	InterfaceOff       Obstacle = "off"     // its interface is turned off in its settings
+	PhoneRunning       Obstacle = "running" // it would overwrite our settings: close it first
+	OtherProgram       Obstacle = "other"   // it reports its calls to another program
+	SettingsUnreadable Obstacle = "unread"  // its settings cannot be read
 )
 
 // Phone is a detected phone.
 type Phone struct {
-	Kind     string
-	Address  string // of a link, as in the settings; "" for the default
-	File     string // settings file of a phone that runs a program
-	Ours     bool   // for a phone that runs a program: it already runs Wiebelt
-	Obstacle Obstacle
+	Kind        string
+	Address     string // of a link, as in the settings; "" for the default
+	File        string // settings file of a phone that runs a program
+	RunsWiebelt bool   // for a phone that runs a program: it already runs Wiebelt
+	Obstacle    Obstacle
 }
 
 // ID identifies the phone on this computer.
@@ -56,11 +56,11 @@ type Process struct {
 type System struct {
 	Processes func() []Process
 	// Listens reports whether a port of this computer has a listener.
-	Listens  func(ctx context.Context, at netip.AddrPort) bool
-	Quiet    bool   // Listens does not contact the listener
-	Home     string // the user's folder, "" for none
-	Baresip  string // folder of baresip's settings; "" if there can be none
-	MicroSIP string // path of MicroSIP's ini; "" if there can be none
+	Listens        func(ctx context.Context, at netip.AddrPort) bool
+	PassiveListens bool   // Listens does not contact the listener
+	Home           string // the user's folder, "" for none
+	Baresip        string // folder of baresip's settings; "" if there can be none
+	MicroSIP       string // path of MicroSIP's ini; "" if there can be none
 }
 
 // Bounds of a search.
@@ -105,9 +105,9 @@ func loopback(port uint16) netip.AddrPort {
 // name returns a program's name without the .exe of Windows.
 func name(s string) string { return strings.TrimSuffix(strings.ToLower(s), ".exe") }
 
-// Runs reports whether a program is running, given its name in lower case
+// IsRunning reports whether a program is running, given its name in lower case
 // and without extension.
-func Runs(running []Process, program string) bool {
+func IsRunning(running []Process, program string) bool {
 	return slices.ContainsFunc(running, func(p Process) bool { return name(p.Name) == program })
 }
 
@@ -130,7 +130,7 @@ func baresip(ctx context.Context, s System, p Process) []Phone {
 	if !filepath.IsAbs(dir) {
 		return nil
 	}
-	set, on := words(filepath.Join(dir, "config")), false
+	set, on := readSettings(filepath.Join(dir, "config")), false
 	for _, m := range append(set["module_app"], set["module"]...) {
 		on = on || strings.HasPrefix(m, "ctrl_tcp")
 	}
@@ -146,8 +146,8 @@ func baresip(ctx context.Context, s System, p Process) []Phone {
 			at = given
 		}
 	}
-	if !on || !at.Addr().IsLoopback() || s.Quiet && !s.Listens(ctx, at) {
-		return []Phone{{Kind: registry.Baresip, Obstacle: Off}}
+	if !on || !at.Addr().IsLoopback() || s.PassiveListens && !s.Listens(ctx, at) {
+		return []Phone{{Kind: registry.Baresip, Obstacle: InterfaceOff}}
 	}
 	return []Phone{{Kind: registry.Baresip, Address: at.String()}}
 }
@@ -155,7 +155,7 @@ func baresip(ctx context.Context, s System, p Process) []Phone {
 func linphone(p Process) []Phone {
 	pipe := option(p.Args, "--pipe")
 	if pipe == "" || strings.ContainsAny(pipe, "/\x00") || len(pipe) > 80 {
-		return []Phone{{Kind: registry.Linphone, Obstacle: Off}}
+		return []Phone{{Kind: registry.Linphone, Obstacle: InterfaceOff}}
 	}
 	return []Phone{{Kind: registry.Linphone, Address: pipe}}
 }
@@ -168,13 +168,13 @@ func microsip(s System, running []Process) []Phone {
 	p := Phone{Kind: MicroSIP, File: s.MicroSIP}
 	f, err := phonefile.Read(s.MicroSIP)
 	if err != nil {
-		if !Runs(running, "microsip") {
+		if !IsRunning(running, "microsip") {
 			return nil
 		}
-		p.Obstacle = Unread
+		p.Obstacle = SettingsUnreadable
 		return []Phone{p}
 	}
-	judge(&p, f.Get("Settings", "cmdCallRing"), Runs(running, "microsip"))
+	setObstacle(&p, f.Get("Settings", "cmdCallRing"), IsRunning(running, "microsip"))
 	return []Phone{p}
 }
 
@@ -189,32 +189,32 @@ func twinkle(s System, running []Process) []Phone {
 		p := Phone{Kind: registry.Twinkle, File: path}
 		f, err := phonefile.Read(path)
 		if err != nil {
-			p.Obstacle = Unread
+			p.Obstacle = SettingsUnreadable
 		} else if f.Get("", "user_name") == "" {
 			continue // Twinkle's own settings, not an account
 		} else {
-			judge(&p, f.Get("", "script_incoming_call"), Runs(running, "twinkle"))
+			setObstacle(&p, f.Get("", "script_incoming_call"), IsRunning(running, "twinkle"))
 		}
 		all = append(all, p)
 	}
 	return all
 }
 
-// judge sets whether a phone that runs command for a call runs
+// setObstacle sets whether a phone that runs command for a call runs
 // Wiebelt already, and otherwise what prevents connecting it.
-func judge(p *Phone, command string, open bool) {
+func setObstacle(p *Phone, command string, open bool) {
 	switch {
 	case phonefile.RunsWiebelt(command):
-		p.Ours = true
+		p.RunsWiebelt = true
 	case command != "":
-		p.Obstacle = Other
+		p.Obstacle = OtherProgram
 	case open:
-		p.Obstacle = Running
+		p.Obstacle = PhoneRunning
 	}
 }
 
-// words reads baresip's settings: lines with a key, blanks and a value.
-func words(path string) map[string][]string {
+// readSettings reads baresip's settings: lines with a key, blanks and a value.
+func readSettings(path string) map[string][]string {
 	f, err := phonefile.Read(path)
 	if err != nil {
 		return nil

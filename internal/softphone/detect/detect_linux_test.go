@@ -29,7 +29,7 @@ func put(t *testing.T, dir, name, text string) string {
 // found detects phones on a computer with these programs and ports.
 func found(t *testing.T, home, ini string, programs []Process, ports ...string) []Phone {
 	t.Helper()
-	return Find(t.Context(), System{Home: home, Baresip: filepath.Join(home, ".baresip"), MicroSIP: ini, Quiet: true, Processes: func() []Process { return programs },
+	return Find(t.Context(), System{Home: home, Baresip: filepath.Join(home, ".baresip"), MicroSIP: ini, PassiveListens: true, Processes: func() []Process { return programs },
 		Listens: func(_ context.Context, at netip.AddrPort) bool { return slices.Contains(ports, at.String()) }})
 }
 
@@ -43,10 +43,11 @@ func TestBaresip(t *testing.T) {
 		{"as it comes", on, []string{"127.0.0.1:4444"}, Phone{Kind: registry.Baresip, Address: "127.0.0.1:4444"}},
 		{"an address", on + "ctrl_tcp_listen\t127.0.0.1:5555 # ours\n", []string{"127.0.0.1:5555"}, Phone{Kind: registry.Baresip, Address: "127.0.0.1:5555"}},
 		{"everywhere", on + "ctrl_tcp_listen 0.0.0.0:4445\n", []string{"127.0.0.1:4445"}, Phone{Kind: registry.Baresip, Address: "127.0.0.1:4445"}},
-		{"switched off", "#module_app ctrl_tcp.so\n", []string{"127.0.0.1:4444"}, Phone{Kind: registry.Baresip, Obstacle: Off}},
-		{"set, not yet started anew", on, nil, Phone{Kind: registry.Baresip, Obstacle: Off}},
-		{"on the network", on + "ctrl_tcp_listen 192.0.2.1:4444\n", []string{"192.0.2.1:4444"}, Phone{Kind: registry.Baresip, Obstacle: Off}},
-		{"nonsense", on + "ctrl_tcp_listen here\n", []string{"127.0.0.1:4444"}, Phone{Kind: registry.Baresip, Obstacle: Off}},
+		{"switched off", "#module_app ctrl_tcp.so\n", []string{"127.0.0.1:4444"}, Phone{Kind: registry.Baresip, Obstacle: InterfaceOff}},
+		{"set, not yet started anew", on, nil, Phone{Kind: registry.Baresip, Obstacle: InterfaceOff}},
+		{"on the network", on + "ctrl_tcp_listen 192.0.2.1:4444\n", []string{"192.0.2.1:4444"}, Phone{Kind: registry.Baresip,
+			Obstacle: InterfaceOff}},
+		{"nonsense", on + "ctrl_tcp_listen here\n", []string{"127.0.0.1:4444"}, Phone{Kind: registry.Baresip, Obstacle: InterfaceOff}},
 	} {
 		home, dir := t.TempDir(), t.TempDir()
 		put(t, home, ".baresip/config", tt.config)
@@ -70,9 +71,9 @@ func TestPhonesThatRunAProgram(t *testing.T) {
 		want       Phone
 	}{
 		{"nothing set", "", false, Phone{}},
-		{"it runs", "", true, Phone{Obstacle: Running}},
-		{"ours", mine, true, Phone{Ours: true}},
-		{"another program's", `C:\crm\pop.exe`, false, Phone{Obstacle: Other}},
+		{"it runs", "", true, Phone{Obstacle: PhoneRunning}},
+		{"ours", mine, true, Phone{RunsWiebelt: true}},
+		{"another program's", `C:\crm\pop.exe`, false, Phone{Obstacle: OtherProgram}},
 	} {
 		home := t.TempDir()
 		ini := put(t, home, "MicroSIP/microsip.ini", "[Settings]\r\ncmdCallRing="+tt.line+"\r\n")
@@ -95,7 +96,7 @@ func TestPhonesThatRunAProgram(t *testing.T) {
 	put(t, home, "microsip.ini/x", "")
 	put(t, home, ".twinkle/office.cfg/x", "")
 	got := found(t, home, filepath.Join(home, "microsip.ini"), []Process{{"microsip.exe", nil}})
-	if len(got) != 2 || got[0].Obstacle != Unread || got[1].Obstacle != Unread {
+	if len(got) != 2 || got[0].Obstacle != SettingsUnreadable || got[1].Obstacle != SettingsUnreadable {
 		t.Errorf("unread: %+v", got)
 	}
 }
@@ -107,10 +108,10 @@ func TestLinphoneAndBria(t *testing.T) {
 	}{
 		{[]string{"--pipe", "lp", "--disable-stats-events"}, Phone{Kind: registry.Linphone, Address: "lp"}},
 		{[]string{"--pipe=lp"}, Phone{Kind: registry.Linphone, Address: "lp"}},
-		{nil, Phone{Kind: registry.Linphone, Obstacle: Off}},
-		{[]string{"--pipe", "../x"}, Phone{Kind: registry.Linphone, Obstacle: Off}},
-		{[]string{"--pipe"}, Phone{Kind: registry.Linphone, Obstacle: Off}},
-		{[]string{"--pipe", strings.Repeat("x", 81)}, Phone{Kind: registry.Linphone, Obstacle: Off}},
+		{nil, Phone{Kind: registry.Linphone, Obstacle: InterfaceOff}},
+		{[]string{"--pipe", "../x"}, Phone{Kind: registry.Linphone, Obstacle: InterfaceOff}},
+		{[]string{"--pipe"}, Phone{Kind: registry.Linphone, Obstacle: InterfaceOff}},
+		{[]string{"--pipe", strings.Repeat("x", 81)}, Phone{Kind: registry.Linphone, Obstacle: InterfaceOff}},
 	} {
 		if got := found(t, "", "", []Process{{"linphone-daemon", tt.args}, {"linphone-daemon", tt.args}}); len(got) != 1 || got[0] != tt.want {
 			t.Errorf("%v: %+v", tt.args, got)

@@ -22,7 +22,7 @@ const (
 // ThisSystem returns this computer.
 func ThisSystem() System {
 	home, _ := os.UserHomeDir()
-	return System{Processes: processes, Listens: listens, Quiet: true, Home: home, Baresip: filepath.Join(home, ".baresip")}
+	return System{Processes: processes, Listens: listens, PassiveListens: true, Home: home, Baresip: filepath.Join(home, ".baresip")}
 }
 
 // processes reads /proc. It omits other users' programs and those with another home folder:
@@ -45,7 +45,7 @@ func processes() []Process {
 			continue
 		}
 		args := fields("/proc/"+n+"/cmdline", maxLine)
-		if args[0] == "" || elsewhere(fields("/proc/"+n+"/environ", maxEnviron)) {
+		if args[0] == "" || hasOtherHome(fields("/proc/"+n+"/environ", maxEnviron)) {
 			continue
 		}
 		all = append(all, Process{Name: filepath.Base(args[0]), Args: args[1:]})
@@ -64,8 +64,8 @@ func fields(path string, most int64) []string {
 	return strings.Split(string(bytes.TrimRight(b, "\x00")), "\x00")
 }
 
-// elsewhere reports whether an environment has a home folder other than ours.
-func elsewhere(environment []string) bool {
+// hasOtherHome reports whether an environment has a home folder other than ours.
+func hasOtherHome(environment []string) bool {
 	for _, v := range environment {
 		if home, ok := strings.CutPrefix(v, "HOME="); ok {
 			return filepath.Clean(home) != filepath.Clean(os.Getenv("HOME"))
@@ -76,6 +76,6 @@ func elsewhere(environment []string) bool {
 
 // listens asks the kernel, so the phone is not contacted. Another user's listener does not count.
 func listens(_ context.Context, at netip.AddrPort) bool {
-	socket, ours := link.Listening(at)
+	socket, ours := link.ListeningSocket(at)
 	return socket != "" && ours
 }

@@ -27,14 +27,14 @@ type Account struct {
 	// Secret returns the password or key. It is called whenever one is needed;
 	// the result is not kept.
 	Secret func(context.Context) (string, error)
-	// Keep stores another secret in its place; nil if that is not possible.
-	Keep func(context.Context, string) error
+	// StoreSecret stores another secret in its place; nil if that is not possible.
+	StoreSecret func(context.Context, string) error
 	// Extension is the extension whose calls are reported, such as 101.
 	Extension string
-	// Hears, if set, reports whether an extension's calls are reported, and replaces
+	// IncludesExtension, if set, reports whether an extension's calls are reported, and replaces
 	// Extension. Events then name the extension. It is called for each event, on
 	// the session's goroutine.
-	Hears func(extension string) bool
+	IncludesExtension func(extension string) bool
 	// Client is the name of a program that follows the exchange for a whole office. An
 	// exchange that serves one program per name knows it by that; "" means a name for each
 	// extension, user and computer.
@@ -57,7 +57,7 @@ func (p *Phone) Traits() link.Traits { return p.traits }
 // for the administrator.
 func (a Account) Open(kind string) (*Phone, error) {
 	server, err := a.open()
-	if err == nil && a.Hears != nil && !registry.Of(kind).Everybody {
+	if err == nil && a.IncludesExtension != nil && !registry.Of(kind).AllExtensions {
 		err = errors.New("a link tells of one extension")
 	}
 	if err != nil {
@@ -70,8 +70,8 @@ func (a Account) Open(kind string) (*Phone, error) {
 func (a Account) Inbound(kind string, sock *Socket) *Phone { return a.phone(kind, sock.server) }
 
 func (a Account) phone(kind string, server *Server) *Phone {
-	p := &Phone{Account: a, Server: server, Legs: Legs{many: a.Hears != nil},
-		traits: link.Traits{Source: registry.Of(kind).CallSource(server.Host() + "/" + a.Extension), ManyExtensions: a.Hears != nil}}
+	p := &Phone{Account: a, Server: server, Legs: Legs{many: a.IncludesExtension != nil},
+		traits: link.Traits{Source: registry.Of(kind).CallSource(server.Host() + "/" + a.Extension), ManyExtensions: a.IncludesExtension != nil}}
 	if a.Client != "" {
 		p.traits.MaxWait = maxOfficeWait // one client per office costs the exchange nothing
 	}
@@ -85,15 +85,15 @@ const maxOfficeWait = time.Second
 // Follows reports whether an extension's calls are reported, and the extension
 // that events name.
 func (a Account) Follows(extension string) (named string, ok bool) {
-	if a.Hears != nil {
-		return extension, Extension(extension) && a.Hears(extension)
+	if a.IncludesExtension != nil {
+		return extension, ValidExtension(extension) && a.IncludesExtension(extension)
 	}
 	return "", extension == a.Extension
 }
 
 func (a Account) open() (*Server, error) {
 	switch {
-	case a.Hears == nil && !Extension(a.Extension):
+	case a.IncludesExtension == nil && !ValidExtension(a.Extension):
 		return nil, errors.New("an extension is needed: without one the calls of the whole exchange would be reported")
 	case a.User == "" || strings.ContainsFunc(a.User, func(r rune) bool { return r == ':' || r < ' ' || r == 0x7f }):
 		return nil, errors.New("a user name is needed, without a colon")
@@ -143,16 +143,16 @@ type Token struct {
 
 const maxLife = 24 * time.Hour // limit on a server's claim
 
-// Seconds returns a lifetime given by a server in seconds; half an hour if it gives none.
-func Seconds(n float64) time.Duration {
+// Lifetime returns a lifetime given by a server in seconds; half an hour if it gives none.
+func Lifetime(n float64) time.Duration {
 	if n <= 0 {
 		return 30 * time.Minute
 	}
 	return time.Duration(min(n, maxLife.Seconds()) * float64(time.Second))
 }
 
-// Grant returns a token issued now with the given lifetime. The server's data is checked.
-func (s *Server) Grant(id, user string, life time.Duration) (Token, error) {
+// NewToken returns a token issued now with the given lifetime. The server's data is checked.
+func (s *Server) NewToken(id, user string, life time.Duration) (Token, error) {
 	if !Sendable(id) {
 		return Token{}, s.Failure("it gave no token that can be used", link.NoCause)
 	}
@@ -168,18 +168,18 @@ func (t Token) renewIn(least time.Duration) time.Duration {
 	return max(time.Until(t.end)-t.life/3, least)
 }
 
-// Maker requests the token that follows old. On error it returns what is left of old.
-type Maker func(ctx context.Context, old Token) (Token, error)
+// TokenRenewer requests the token that follows old. On error it returns what is left of old.
+type TokenRenewer func(ctx context.Context, old Token) (Token, error)
 
-// HeldToken is a link's token. It lives as long as the link and belongs to the
+// LinkToken is a link's token. It lives as long as the link and belongs to the
 // session's goroutine.
-type HeldToken struct {
+type LinkToken struct {
 	Token
 	Fresh bool // made in this session, and no request has succeeded with it yet
 }
 
 // Begin ensures that a session starts with a valid token.
-func (h *HeldToken) Begin(ctx context.Context, next Maker) error {
+func (h *LinkToken) Begin(ctx context.Context, next TokenRenewer) error {
 	h.Fresh = false
 	if h.Valid() {
 		return nil
@@ -188,16 +188,16 @@ func (h *HeldToken) Begin(ctx context.Context, next Maker) error {
 }
 
 // Expire makes the token expired, for requests that still have to name it.
-func (h *HeldToken) Expire() { h.end = time.Time{} }
+func (h *LinkToken) Expire() { h.end = time.Time{} }
 
-func (h *HeldToken) make(ctx context.Context, next Maker) (err error) {
+func (h *LinkToken) make(ctx context.Context, next TokenRenewer) (err error) {
 	h.Token, err = next(ctx, h.Token)
 	h.Fresh = err == nil
 	return err
 }
 
 // Ask sends a request, and repeats it with a new token if the old one was refused.
-func (h *HeldToken) Ask(ctx context.Context, next Maker, request func() (status int, err error)) (int, error) {
+func (h *LinkToken) Ask(ctx context.Context, next TokenRenewer, request func() (status int, err error)) (int, error) {
 	status, err := request()
 	if err == nil && status == http.StatusUnauthorized && !h.Fresh {
 		if err := h.make(ctx, next); err != nil {
@@ -211,23 +211,23 @@ func (h *HeldToken) Ask(ctx context.Context, next Maker, request func() (status 
 	return status, err
 }
 
-// Refused returns the error for a status that rejects the
+// RefusedError returns the error for a status that rejects the
 // token. A token that is not fresh may just be too old.
-func (h *HeldToken) Refused(s *Server, status int, why string) error {
+func (h *LinkToken) RefusedError(s *Server, status int, why string) error {
 	if status == http.StatusUnauthorized || status == http.StatusForbidden {
 		h.Token = Token{}
 		if h.Fresh {
 			return &link.Refusal{Why: fmt.Sprintf("%s (%d)", why, status), Cause: link.CauseRights}
 		}
 	}
-	return s.Status(status)
+	return s.StatusError(status)
 }
 
 // Renew delivers the tokens that follow t, each before the previous one ends, until stop is
 // called. A failed renewal is retried after Options.Renewal: the old token is still valid,
 // and its end closes the connection. If next fails with link.CauseEnded, renewed is closed:
 // nothing more can be renewed.
-func (s *Server) Renew(ctx context.Context, t Token, next Maker) (renewed <-chan Token, stop func()) {
+func (s *Server) Renew(ctx context.Context, t Token, next TokenRenewer) (renewed <-chan Token, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	out := make(chan Token)
 	var task sync.WaitGroup

@@ -131,8 +131,8 @@ func (s *Server) Sibling(port string) (*Server, error) {
 // PingEvery returns the interval between liveness checks.
 func (s *Server) PingEvery() time.Duration { return s.opts.PingEvery }
 
-// Idle closes idle connections.
-func (s *Server) Idle() { s.client.CloseIdleConnections() }
+// CloseIdleConnections closes idle connections.
+func (s *Server) CloseIdleConnections() { s.client.CloseIdleConnections() }
 
 // dial connects; plain http only to this computer.
 func (s *Server) dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -144,7 +144,7 @@ func (s *Server) dial(ctx context.Context, network, address string) (net.Conn, e
 	if s.base.Scheme == "http" {
 		if a, ok := c.RemoteAddr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() {
 			c.Close()
-			return nil, errElsewhere
+			return nil, errPlainHTTP
 		}
 	}
 	return c, nil
@@ -169,7 +169,7 @@ func (s *Server) Post(ctx context.Context, path string, h http.Header, contentTy
 func (s *Server) do(ctx context.Context, method, path string, h http.Header, body []byte, into any) (int, error) {
 	b, status, err := s.Ask(ctx, method, path, h, body)
 	if status == http.StatusOK && json.Unmarshal(b, into) != nil {
-		return 0, s.broke(ctx, errOdd)
+		return 0, s.connError(ctx, errUnreadable)
 	}
 	return status, err
 }
@@ -184,7 +184,7 @@ func (s *Server) Ask(ctx context.Context, method, path string, h http.Header, bo
 	defer cancel()
 	resp, err := s.send(limited, s.client, method, path, h, body)
 	if err != nil {
-		return nil, 0, s.broke(ctx, err)
+		return nil, 0, s.connError(ctx, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
@@ -195,9 +195,9 @@ func (s *Server) Ask(ctx context.Context, method, path string, h http.Header, bo
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return nil, 0, s.broke(ctx, err)
+		return nil, 0, s.connError(ctx, err)
 	case len(b) > maxAnswer:
-		return nil, 0, s.broke(ctx, errLarge)
+		return nil, 0, s.connError(ctx, errLarge)
 	}
 	return b, resp.StatusCode, nil
 }
@@ -206,7 +206,7 @@ func (s *Server) Ask(ctx context.Context, method, path string, h http.Header, bo
 func (s *Server) send(ctx context.Context, c *http.Client, method, path string, h http.Header, body []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, s.base.String()+path, bytes.NewReader(body))
 	if err != nil {
-		return nil, errOdd
+		return nil, errUnreadable
 	}
 	if h != nil {
 		req.Header = h.Clone()
@@ -227,11 +227,11 @@ func (s *Server) Failure(why string, cause link.Cause) error {
 	return &link.Failure{Why: s.base.Host + ": " + why, Cause: cause}
 }
 
-// Status returns the error for an unexpected status.
-func (s *Server) Status(code int) error {
+// StatusError returns the error for an unexpected status.
+func (s *Server) StatusError(code int) error {
 	cause := link.CauseUnexpected
 	if code >= 500 || code == http.StatusTooManyRequests {
-		cause = link.CauseFault
+		cause = link.CauseUnavailable
 	}
 	return s.Failure(fmt.Sprintf("it answers with status %d", code), cause)
 }
@@ -241,8 +241,8 @@ func Basic(user, password string) http.Header {
 	return http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))}}
 }
 
-// JSON marshals values that cannot fail: texts, numbers, and what was read as JSON.
-func JSON(v any) []byte {
+// EncodeJSON marshals values that cannot fail: texts, numbers, and what was read as JSON.
+func EncodeJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(err)
@@ -260,22 +260,22 @@ func Sendable(s string) bool {
 
 const extensionChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+*"
 
-// Extension reports whether s is a valid extension: safe to use in addresses and to compare
+// ValidExtension reports whether s is a valid extension: safe to use in addresses and to compare
 // with the exchange's data.
-func Extension(s string) bool {
+func ValidExtension(s string) bool {
 	return s != "" && len(s) <= 64 && strings.Trim(s, extensionChars) == "" && s != "." && s != ".."
 }
 
 // This package's errors.
 var (
-	errElsewhere = &link.Failure{Why: "plain http left this computer", Cause: link.CauseUnexpected}
-	errRedirect  = &link.Failure{Why: "it answers with a redirect, which is not followed", Cause: link.CauseUnexpected}
-	errLarge     = &link.Failure{Why: "its answer is too large", Cause: link.CauseUnexpected}
-	errOdd       = &link.Failure{Why: "its answer cannot be read", Cause: link.CauseUnexpected}
+	errPlainHTTP  = &link.Failure{Why: "plain http left this computer", Cause: link.CauseUnexpected}
+	errRedirect   = &link.Failure{Why: "it answers with a redirect, which is not followed", Cause: link.CauseUnexpected}
+	errLarge      = &link.Failure{Why: "its answer is too large", Cause: link.CauseUnexpected}
+	errUnreadable = &link.Failure{Why: "its answer cannot be read", Cause: link.CauseUnexpected}
 )
 
-// broke describes an error in our own words. If ctx has ended, it returns ctx's error.
-func (s *Server) broke(ctx context.Context, err error) error {
+// connError describes an error in our own words. If ctx has ended, it returns ctx's error.
+func (s *Server) connError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -286,17 +286,17 @@ func (s *Server) broke(ctx context.Context, err error) error {
 }
 
 // Unreadable reports whether err means that an answer arrived but could not be read.
-func Unreadable(err error) bool { return errors.Is(err, errOdd) }
+func Unreadable(err error) bool { return errors.Is(err, errUnreadable) }
 
-// words describe the causes of other errors.
-var words = map[link.Cause]string{
-	link.CauseName:      "its name cannot be resolved",
-	link.CauseAuthority: "its certificate is not from an authority that this computer knows",
-	link.CauseHost:      "its certificate is for another name",
-	link.CauseExpired:   "its certificate has expired or is not valid yet",
-	link.CauseTLS:       "its certificate is not valid",
-	link.CauseNobody:    "nobody listens there",
-	link.CauseSilent:    "it does not answer in time",
+// causeTexts describe the causes of other errors.
+var causeTexts = map[link.Cause]string{
+	link.CauseNotResolved:   "its name cannot be resolved",
+	link.CauseCertAuthority: "its certificate is not from an authority that this computer knows",
+	link.CauseCertHost:      "its certificate is for another name",
+	link.CauseCertExpired:   "its certificate has expired or is not valid yet",
+	link.CauseTLS:           "its certificate is not valid",
+	link.CauseNotListening:  "nobody listens there",
+	link.CauseSilent:        "it does not answer in time",
 }
 
 // reason describes an error in our own words, with its cause: the libraries' texts quote
@@ -309,14 +309,14 @@ func reason(err error) (why string, cause link.Cause) {
 	)
 	cause = link.CauseOf(err)
 	switch {
-	case words[cause] != "":
-		return words[cause], cause
+	case causeTexts[cause] != "":
+		return causeTexts[cause], cause
 	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
 		return "it does not speak TLS there", link.CauseTLS
 	case errors.As(err, &verify):
-		return words[link.CauseTLS], link.CauseTLS
+		return causeTexts[link.CauseTLS], link.CauseTLS
 	case link.NobodyListens(err):
-		return words[link.CauseNobody], link.CauseNobody
+		return causeTexts[link.CauseNotListening], link.CauseNotListening
 	case errors.As(err, &errno):
 		return errno.Error(), link.NoCause
 	}

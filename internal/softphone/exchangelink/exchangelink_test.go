@@ -46,7 +46,7 @@ func serve(t *testing.T, h http.HandlerFunc, change func(*httptest.Server, *Opti
 		o.Roots.AddCert(srv.Certificate())
 	}
 	s := must.Get(New(srv.URL, o))(t)
-	t.Cleanup(s.Idle)
+	t.Cleanup(s.CloseIdleConnections)
 	return s
 }
 
@@ -80,10 +80,10 @@ func TestWhatGoesWrong(t *testing.T) {
 	}{
 		{"nobody there", func(t *testing.T) *Server {
 			return must.Get(New("https://"+nettest.Nobody(t), Options{}))(t)
-		}, "nobody listens there", link.CauseNobody},
+		}, "nobody listens there", link.CauseNotListening},
 		{"unknown authority", func(t *testing.T) *Server {
 			return serve(t, ok, func(_ *httptest.Server, o *Options) { o.Roots = x509.NewCertPool() })
-		}, "its certificate is not from an authority that this computer knows", link.CauseAuthority},
+		}, "its certificate is not from an authority that this computer knows", link.CauseCertAuthority},
 		{"TLS too old", func(t *testing.T) *Server {
 			return serve(t, ok, func(s *httptest.Server, _ *Options) {
 				s.TLS.MaxVersion = tls.VersionTLS11
@@ -142,7 +142,7 @@ func TestWordsOfErrors(t *testing.T) {
 		{fmt.Errorf("canary: %w", errLarge), "its answer is too large"},
 	} {
 		s := Server{base: &url.URL{Host: "x"}}
-		if got := s.broke(t.Context(), &url.Error{Op: "Get", URL: "canary", Err: tt.err}); got.Error() != "x: "+tt.want {
+		if got := s.connError(t.Context(), &url.Error{Op: "Get", URL: "canary", Err: tt.err}); got.Error() != "x: "+tt.want {
 			t.Errorf("%v: %v", tt.err, got)
 		}
 	}
@@ -196,8 +196,8 @@ func TestAnswers(t *testing.T) {
 	if status, err := s.Get(t.Context(), "/other", nil, &into); status != http.StatusTeapot || err != nil || into.V != "a/b" {
 		t.Error(status, err, into)
 	}
-	for status, cause := range map[int]link.Cause{http.StatusTeapot: link.CauseUnexpected, http.StatusServiceUnavailable: link.CauseFault, http.StatusTooManyRequests: link.CauseFault} {
-		if got := link.CauseOf(s.Status(status)); got != cause {
+	for status, cause := range map[int]link.Cause{http.StatusTeapot: link.CauseUnexpected, http.StatusServiceUnavailable: link.CauseUnavailable, http.StatusTooManyRequests: link.CauseUnavailable} {
+		if got := link.CauseOf(s.StatusError(status)); got != cause {
 			t.Errorf("status %d: %q", status, got)
 		}
 	}
@@ -226,7 +226,7 @@ func TestPlainHTTP(t *testing.T) {
 		return nil, nil
 	}})
 	must.Do(t, err)
-	defer s.Idle()
+	defer s.CloseIdleConnections()
 	var into any
 	if status, err := s.Get(t.Context(), "/", nil, &into); status != 200 || err != nil {
 		t.Error(status, err)
@@ -234,7 +234,7 @@ func TestPlainHTTP(t *testing.T) {
 	// As if a name had resolved to another computer's address.
 	other := must.Get(net.Listen("unix", filepath.Join(t.TempDir(), "s")))(t)
 	defer other.Close()
-	if _, err := s.dial(t.Context(), "unix", other.Addr().String()); !errors.Is(err, errElsewhere) {
+	if _, err := s.dial(t.Context(), "unix", other.Addr().String()); !errors.Is(err, errPlainHTTP) {
 		t.Errorf("left this computer: %v", err)
 	}
 }
@@ -261,7 +261,7 @@ func talk(t *testing.T, o Options, f func(*websocket.Conn)) (*Server, *sync.Wait
 func in(t *testing.T, k *Socket) (string, bool) {
 	t.Helper()
 	select {
-	case b, ok := <-k.In():
+	case b, ok := <-k.Messages():
 		return string(b), ok
 	case <-time.After(must.Patience):
 		t.Fatal("nothing came")
@@ -287,7 +287,7 @@ func TestSocket(t *testing.T) {
 	if _, ok := in(t, k); ok {
 		t.Error("not over")
 	}
-	var closed *Closed
+	var closed *CloseError
 	if !errors.As(k.Err(), &closed) || closed.Code != 4003 || strings.Contains(k.Err().Error(), "canary") {
 		t.Error(k.Err())
 	}
@@ -382,7 +382,7 @@ func TestUntakenStream(t *testing.T) {
 	defer k.Close()
 	<-late
 	n := 0
-	for range k.In() {
+	for range k.Parts() {
 		n++
 	}
 	if n != parts || link.CauseOf(k.Err()) != link.CauseSilent {
@@ -422,7 +422,7 @@ func TestEnds(t *testing.T) {
 	k.Close()
 	for over := false; !over; {
 		select {
-		case _, ok := <-k.In():
+		case _, ok := <-k.Messages():
 			over = !ok
 		default:
 			t.Fatal("Close has not waited for the reader")
@@ -438,11 +438,11 @@ func TestEnds(t *testing.T) {
 func TestTokenLife(t *testing.T) {
 	var s Server
 	for _, tt := range []struct{ life, least, most time.Duration }{{time.Hour, 39 * time.Minute, 40 * time.Minute}, {240 * time.Hour, 15 * time.Hour, 16 * time.Hour}} {
-		if token := must.Get(s.Grant("x", "", tt.life))(t); !token.Valid() || token.renewIn(0) < tt.least || token.renewIn(0) > tt.most {
+		if token := must.Get(s.NewToken("x", "", tt.life))(t); !token.Valid() || token.renewIn(0) < tt.least || token.renewIn(0) > tt.most {
 			t.Errorf("of %v it is renewed in %v", tt.life, token.renewIn(0))
 		}
 	}
-	if (Token{}).Valid() || must.Get(s.Grant("x", "", 0))(t).Valid() {
+	if (Token{}).Valid() || must.Get(s.NewToken("x", "", 0))(t).Valid() {
 		t.Error("a token lives that cannot")
 	}
 }
@@ -454,7 +454,7 @@ func TestWords(t *testing.T) {
 		}
 	}
 	for s, want := range map[string]bool{"101": true, "101-mobile": true, "*8.a_b+": true, "": false, "1/2": false, "1 2": false, "..": false, ".": false, "101?x": false, "%31": false, strings.Repeat("1", 65): false} {
-		if Extension(s) != want {
+		if ValidExtension(s) != want {
 			t.Errorf("extension %q", s)
 		}
 	}

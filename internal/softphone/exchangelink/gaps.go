@@ -8,10 +8,10 @@ import (
 	"wiebelt/internal/softphone/link"
 )
 
-// Gaps schedules polls of an exchange after missed events: at once for the first
+// PollScheduler schedules polls of an exchange after missed events: at once for the first
 // gap in a while, and ever more rarely as long as polls find nothing new. It
 // belongs to one goroutine.
-type Gaps struct {
+type PollScheduler struct {
 	due   <-chan time.Time // nil: no poll is due
 	first time.Duration
 	least time.Duration
@@ -22,32 +22,32 @@ type Gaps struct {
 // mostWait is the longest wait before a poll, if polls find nothing new.
 const mostWait = 30 * time.Second
 
-// NewGaps returns a Gaps without gaps. least is the minimum time between polls, first the
+// NewPollScheduler returns a Gaps without gaps. least is the minimum time between polls, first the
 // time for a gap to close by itself.
-func NewGaps(first, least time.Duration) *Gaps {
-	return &Gaps{first: first, least: least, wait: least}
+func NewPollScheduler(first, least time.Duration) *PollScheduler {
+	return &PollScheduler{first: first, least: least, wait: least}
 }
 
-// Seen notes that events are missing.
-func (g *Gaps) Seen() {
+// NoteGap notes that events are missing.
+func (g *PollScheduler) NoteGap() {
 	if g.due == nil {
 		g.due = time.After(max(g.first, time.Until(g.last.Add(g.wait))))
 	}
 }
 
 // C delivers a value when a poll is due.
-func (g *Gaps) C() <-chan time.Time { return g.due }
+func (g *PollScheduler) C() <-chan time.Time { return g.due }
 
 // Polled notes a poll, and whether it found anything new.
-func (g *Gaps) Polled(changed bool) {
+func (g *PollScheduler) Polled(changed bool) {
 	g.due, g.last, g.wait = nil, time.Now(), min(2*g.wait, mostWait)
 	if changed {
 		g.wait = g.least
 	}
 }
 
-// Summary returns the state of all calls, for comparison.
-func Summary(r *link.Reporter) map[string]call.Event {
+// CallStates returns the state of all calls, for comparison.
+func CallStates(r *link.Reporter) map[string]call.Event {
 	all := map[string]call.Event{}
 	for _, id := range r.Calls() {
 		all[id], _ = r.Known(id)
@@ -66,17 +66,17 @@ func Remember[V any](all map[string]V, id string, v V) {
 	all[id] = v
 }
 
-// Recent remembers the last few ids.
-type Recent struct {
+// RecentIDs remembers the last few ids.
+type RecentIDs struct {
 	ids  [128]string
 	next int
 }
 
 // Add remembers an id.
-func (r *Recent) Add(id string) {
+func (r *RecentIDs) Add(id string) {
 	r.ids[r.next] = id
 	r.next = (r.next + 1) % len(r.ids)
 }
 
 // Has reports whether an ID is remembered.
-func (r *Recent) Has(id string) bool { return slices.Contains(r.ids[:], id) }
+func (r *RecentIDs) Has(id string) bool { return slices.Contains(r.ids[:], id) }

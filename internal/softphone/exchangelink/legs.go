@@ -59,10 +59,10 @@ func (l *Legs) All() (legs []string) {
 	return legs
 }
 
-// Take reports the state of a leg. id is the ID to report its call under: it differs from
+// Report reports the state of a leg. id is the ID to report its call under: it differs from
 // leg if the exchange reuses IDs of legs. same, if not nil, reports whether leg and another
 // one, with the same caller and extension, are one call.
-func (l *Legs) Take(r *link.Reporter, leg, id string, e call.Event, same func(other string) bool) {
+func (l *Legs) Report(r *link.Reporter, leg, id string, e call.Event, same func(other string) bool) {
 	c := l.find(leg)
 	if c == nil {
 		c = l.add(r, leg, id, e, same)
@@ -76,7 +76,7 @@ func (l *Legs) Take(r *link.Reporter, leg, id string, e call.Event, same func(ot
 	case e.State == call.Answered:
 		c.answered = leg
 	}
-	if known, _ := r.Known(c.id); e.Via == "" && e.Number != "" && e.Number != known.Number && Internal(known.Number) {
+	if known, _ := r.Known(c.id); e.Via == "" && e.Number != "" && e.Number != known.Number && LooksInternal(known.Number) {
 		e.Via = known.Number // the colleague on the line has passed the call on
 		if known.Name != "" {
 			e.Via = known.Name
@@ -153,21 +153,21 @@ func (l *Legs) drop(r *link.Reporter, i int, why call.Reason, by string) {
 	r.EndBy(id, why, by)
 }
 
-// Internal reports whether a number looks internal: a few digits.
-func Internal(number string) bool {
+// LooksInternal reports whether a number looks internal: a few digits.
+func LooksInternal(number string) bool {
 	return number != "" && len(number) <= 5 && strings.Trim(number, "0123456789") == ""
 }
 
-// PublicNumber reports whether a dialled extension is a public number, and therefore the
+// IsPublicNumber reports whether a dialled extension is a public number, and therefore the
 // one that the caller dialled.
-func PublicNumber(extension string) bool {
+func IsPublicNumber(extension string) bool {
 	return len(extension) >= 7 && strings.Trim(strings.TrimPrefix(extension, "+"), "0123456789") == ""
 }
 
 var signs = strings.NewReplacer("_", "", "-", "", " ", "")
 
-// Word normalises a word of an exchange: it removes differences in spelling.
-func Word(s string) string { return signs.Replace(strings.ToLower(s)) }
+// NormalizeWord normalises a word of an exchange: it removes differences in spelling.
+func NormalizeWord(s string) string { return signs.Replace(strings.ToLower(s)) }
 
 // Anonymous is how a withheld number is reported.
 const Anonymous = "anonymous"
@@ -183,26 +183,26 @@ func ColleagueName(name, extension string) string {
 	return name + " (" + extension + ")"
 }
 
-// EachOf decodes each item of a list. An unreadable one is skipped; the connection stays.
-func EachOf[T any](r *link.Reporter, list []json.RawMessage, f func(T)) {
+// DecodeEach decodes each item of a list. An unreadable one is skipped; the connection stays.
+func DecodeEach[T any](r *link.Reporter, list []json.RawMessage, f func(T)) {
 	for _, b := range list {
 		var item T
-		if r.Read(b, &item) {
+		if r.Decode(b, &item) {
 			f(item)
 		}
 	}
 }
 
-// Hangup maps a Q.850 cause as used by Asterisk. Normal clearing of an unanswered call says
+// HangupReason maps a Q.850 cause as used by Asterisk. Normal clearing of an unanswered call says
 // nothing: the caller may have hung up, or somebody else answered.
-func Hangup(cause int) call.Reason {
+func HangupReason(cause int) call.Reason {
 	switch cause {
 	case 17, 21: // user busy, call rejected: a phone rang and somebody declined
 		return call.Rejected
 	case 19: // no answer
 		return call.Missed
 	case 26: // answered elsewhere
-		return call.Elsewhere
+		return call.AnsweredElsewhere
 	}
 	return call.ReasonUnknown
 }

@@ -18,7 +18,7 @@ import (
 
 // with runs f with a Reporter, and returns its reports in words.
 func with(t must.Test, f func(*link.Reporter)) (said []string) {
-	err := link.RunOnce(context.Background(), link.Config{Take: func(e call.Event) error {
+	err := link.RunOnce(context.Background(), link.Config{Receive: func(e call.Event) error {
 		said = append(said, strings.TrimSpace(fmt.Sprintf("%v %v #%s %s %s", e.State, e.Reason, e.ID, e.Number, e.Via)))
 		return nil
 	}}, scripted(f))
@@ -46,75 +46,75 @@ func TestLegs(t *testing.T) {
 		want string
 	}{
 		{"one leg", func(l *Legs, r *link.Reporter) {
-			l.Take(r, "a", "a", ring("1"), nil)
-			l.Take(r, "a", "a", up, nil)
-			l.Take(r, "a", "a", ring("2"), nil)
+			l.Report(r, "a", "a", ring("1"), nil)
+			l.Report(r, "a", "a", up, nil)
+			l.Report(r, "a", "a", ring("2"), nil)
 			l.End(r, "a", call.Rejected)
 		}, "ringing  #a 1; answered  #a 1; answered  #a 2 1; ended completed #a 2 1"},
 		{"two legs, the second answers", func(l *Legs, r *link.Reporter) {
-			l.Take(r, "a", "a", ring("1"), yes)
-			l.Take(r, "b", "b", ring("1"), yes)
-			l.Take(r, "c", "c", ring("1"), yes)
-			l.Take(r, "b", "b", up, yes)
-			l.Take(r, "a", "a", ring("1"), yes)
-			l.End(r, "a", call.Elsewhere)
+			l.Report(r, "a", "a", ring("1"), yes)
+			l.Report(r, "b", "b", ring("1"), yes)
+			l.Report(r, "c", "c", ring("1"), yes)
+			l.Report(r, "b", "b", up, yes)
+			l.Report(r, "a", "a", ring("1"), yes)
+			l.End(r, "a", call.AnsweredElsewhere)
 			l.End(r, "b", call.ReasonUnknown)
-			l.End(r, "c", call.Elsewhere)
+			l.End(r, "c", call.AnsweredElsewhere)
 		}, "ringing  #a 1; ringing  #a 1; ringing  #a 1; answered  #a 1; ended completed #a 1"},
 		{"two legs, nobody answers", func(l *Legs, r *link.Reporter) {
-			l.Take(r, "a", "a", ring("1"), yes)
-			l.Take(r, "b", "b", ring("1"), yes)
+			l.Report(r, "a", "a", ring("1"), yes)
+			l.Report(r, "b", "b", ring("1"), yes)
 			l.End(r, "a", call.Rejected)
 			l.End(r, "b", call.Missed)
 		}, "ringing  #a 1; ringing  #a 1; ended missed #a 1"},
 		{"two legs of an extension that is cleaned, and of another", func(l *Legs, r *link.Reporter) {
 			e := call.Event{Number: "1  2", Extension: "1  0"}
-			l.Take(r, "a", "a", e, yes)
-			l.Take(r, "b", "b", e, yes)
-			l.Take(r, "c", "c", call.Event{Number: "1  2", Extension: "1  1"}, yes)
+			l.Report(r, "a", "a", e, yes)
+			l.Report(r, "b", "b", e, yes)
+			l.Report(r, "c", "c", call.Event{Number: "1  2", Extension: "1  1"}, yes)
 		}, "ringing  #a 1 2; ringing  #a 1 2; ringing  #c 1 2"},
 		{"calls of their own", func(l *Legs, r *link.Reporter) {
-			l.Take(r, "a", "a", ring("1"), no)
-			l.Take(r, "b", "b", ring("1"), no)
-			l.Take(r, "c", "c", ring("2"), yes)
-			l.Take(r, "d", "d", ring("1"), nil)
-			l.Take(r, "e", "e", call.Event{Number: "1", Direction: call.Outgoing}, yes)
+			l.Report(r, "a", "a", ring("1"), no)
+			l.Report(r, "b", "b", ring("1"), no)
+			l.Report(r, "c", "c", ring("2"), yes)
+			l.Report(r, "d", "d", ring("1"), nil)
+			l.Report(r, "e", "e", call.Event{Number: "1", Direction: call.Outgoing}, yes)
 			l.End(r, "b", call.Missed)
 		}, "ringing  #a 1; ringing  #b 1; ringing  #c 2; ringing  #d 1; ringing  #e 1; ended missed #b 1"},
 		{"too many legs of one call", func(l *Legs, r *link.Reporter) {
 			for i := range maxLegs + 1 {
-				l.Take(r, fmt.Sprint(i), fmt.Sprint(i), ring("1"), yes)
+				l.Report(r, fmt.Sprint(i), fmt.Sprint(i), ring("1"), yes)
 			}
 		}, strings.Repeat("ringing  #0 1; ", maxLegs) + "ringing  #64 1"},
 		{"an answered call takes no leg", func(l *Legs, r *link.Reporter) {
-			l.Take(r, "a", "a", ring("1"), yes)
-			l.Take(r, "a", "a", up, yes)
-			l.Take(r, "b", "b", ring("1"), yes)
+			l.Report(r, "a", "a", ring("1"), yes)
+			l.Report(r, "a", "a", up, yes)
+			l.Report(r, "b", "b", ring("1"), yes)
 		}, "ringing  #a 1; answered  #a 1; ringing  #b 1"},
 		{"an end of nothing", func(l *Legs, r *link.Reporter) { l.End(r, "a", call.Missed) }, ""},
 		{"a snapshot", func(l *Legs, r *link.Reporter) {
 			for _, id := range []string{"a", "b", "c"} {
-				l.Take(r, id, id, ring(id+"1"), no)
+				l.Report(r, id, id, ring(id+"1"), no)
 			}
 			l.EndOthers(r, map[string]bool{"b": true, "z": true})
 		}, "ringing  #a a1; ringing  #b b1; ringing  #c c1; ended  #c c1; ended  #a a1"},
 		{"a snapshot without the leg that answered", func(l *Legs, r *link.Reporter) {
-			l.Take(r, "a", "a", ring("1"), yes)
-			l.Take(r, "b", "b", ring("1"), yes)
-			l.Take(r, "b", "b", up, yes)
+			l.Report(r, "a", "a", ring("1"), yes)
+			l.Report(r, "b", "b", ring("1"), yes)
+			l.Report(r, "b", "b", up, yes)
 			l.EndOthers(r, map[string]bool{"a": true})
 		}, "ringing  #a 1; ringing  #a 1; answered  #a 1; ended completed #a 1"},
 		{"passed on by a colleague", func(l *Legs, r *link.Reporter) {
-			l.Take(r, "a", "a", call.Event{Number: "102", Name: "Bram"}, nil)
-			l.Take(r, "a", "a", ring("0612345678"), nil)
+			l.Report(r, "a", "a", call.Event{Number: "102", Name: "Bram"}, nil)
+			l.Report(r, "a", "a", ring("0612345678"), nil)
 			for _, via := range []string{"", "Carla"} {
-				l.Take(r, "b"+via, "b"+via, ring("103"), nil)
-				l.Take(r, "b"+via, "b"+via, call.Event{Number: "0687654321", Via: via}, nil)
+				l.Report(r, "b"+via, "b"+via, ring("103"), nil)
+				l.Report(r, "b"+via, "b"+via, call.Event{Number: "0687654321", Via: via}, nil)
 			}
 		}, "ringing  #a 102; ringing  #a 0612345678 Bram; ringing  #b 103; ringing  #b 0687654321 103; ringing  #bCarla 103; ringing  #bCarla 0687654321 Carla"},
 		{"another form of a number is nobody's doing", func(l *Legs, r *link.Reporter) {
-			l.Take(r, "a", "a", ring("0612345678"), nil)
-			l.Take(r, "a", "a", ring("+31612345678"), nil)
+			l.Report(r, "a", "a", ring("0612345678"), nil)
+			l.Report(r, "a", "a", ring("+31612345678"), nil)
 		}, "ringing  #a 0612345678; ringing  #a +31612345678"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -141,7 +141,7 @@ func TestLegsNeverLeaveACall(t *testing.T) {
 				}
 				leg := fmt.Sprint(rapid.IntRange(0, n).Draw(t, "leg"))
 				join := rapid.Bool().Draw(t, "join")
-				l.Take(r, leg, leg+"."+fmt.Sprint(i), e, func(string) bool { return join })
+				l.Report(r, leg, leg+"."+fmt.Sprint(i), e, func(string) bool { return join })
 				if rapid.IntRange(0, 4).Draw(t, "end") == 0 {
 					l.End(r, leg, call.ReasonUnknown)
 				}
@@ -181,7 +181,7 @@ func TestTooManyCalls(t *testing.T) {
 		said := with(t, func(r *link.Reporter) {
 			for i := range most + 10 {
 				id := fmt.Sprint(i)
-				l.Take(r, id, id, call.Event{Number: id}, nil)
+				l.Report(r, id, id, call.Event{Number: id}, nil)
 			}
 			if len(l.calls) != most || len(r.Calls()) != most {
 				t.Errorf("%d calls, %d known", len(l.calls), len(r.Calls()))
@@ -194,8 +194,8 @@ func TestTooManyCalls(t *testing.T) {
 }
 
 func TestHangup(t *testing.T) {
-	for cause, want := range map[int]call.Reason{0: call.ReasonUnknown, 16: call.ReasonUnknown, 17: call.Rejected, 19: call.Missed, 21: call.Rejected, 26: call.Elsewhere, -1: call.ReasonUnknown, 127: call.ReasonUnknown} {
-		if got := Hangup(cause); got != want {
+	for cause, want := range map[int]call.Reason{0: call.ReasonUnknown, 16: call.ReasonUnknown, 17: call.Rejected, 19: call.Missed, 21: call.Rejected, 26: call.AnsweredElsewhere, -1: call.ReasonUnknown, 127: call.ReasonUnknown} {
+		if got := HangupReason(cause); got != want {
 			t.Errorf("%d: %v", cause, got)
 		}
 	}
@@ -205,12 +205,12 @@ func TestHangup(t *testing.T) {
 // find nothing new become rarer, up to a limit, until one does.
 func TestGaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, gaps, last := NewGaps(time.Second, 2*time.Second), time.Tick(100*time.Millisecond), time.Now()
+		g, gaps, last := NewPollScheduler(time.Second, 2*time.Second), time.Tick(100*time.Millisecond), time.Now()
 		var waits []int
 		for began, look := last, 1; look <= 8 && time.Since(began) < time.Hour; {
 			select {
 			case <-gaps:
-				g.Seen()
+				g.NoteGap()
 			case <-g.C():
 				waits, last = append(waits, int(time.Since(last).Seconds())), time.Now()
 				g.Polled(look == 7)

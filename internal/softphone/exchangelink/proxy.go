@@ -19,7 +19,7 @@ import (
 
 var (
 	errProxyGone    = &link.Failure{Why: "the proxy in between cannot be reached", Cause: link.CauseProxy}
-	errProxyLogin   = &link.Failure{Why: "the proxy in between asks for a login", Cause: link.CauseLogin}
+	errProxyLogin   = &link.Failure{Why: "the proxy in between asks for a login", Cause: link.CauseProxyLogin}
 	errProxyRefused = &link.Failure{Why: "the proxy in between refuses", Cause: link.CauseProxy}
 )
 

@@ -59,7 +59,7 @@ func TestThroughAProxy(t *testing.T) {
 					return &url.URL{Scheme: scheme, Host: p.Address}, nil
 				}})
 			must.Do(t, err)
-			defer through.Idle()
+			defer through.CloseIdleConnections()
 			var into any
 			if status, err := through.Get(t.Context(), "/get", nil, &into); status != 200 || err != nil {
 				t.Fatal(status, err)
@@ -130,7 +130,7 @@ func TestProxyInTheWay(t *testing.T) {
 				return &url.URL{Scheme: c.scheme, Host: address}, nil
 			}})
 			must.Do(t, err)
-			defer s.Idle()
+			defer s.CloseIdleConnections()
 			var into any
 			_, err = s.Get(t.Context(), "/", nil, &into)
 			_, _, err2 := s.Dial(t.Context(), "/", nil)

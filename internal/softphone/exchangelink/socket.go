@@ -25,14 +25,14 @@ const (
 	writeTime  = 5 * time.Second
 )
 
-// Closed reports that the server closed the connection with a code of RFC 6455 or of its
+// CloseError reports that the server closed the connection with a code of RFC 6455 or of its
 // own. Its reason text is dropped.
-type Closed struct {
+type CloseError struct {
 	Host string
 	Code int
 }
 
-func (c *Closed) Error() string {
+func (c *CloseError) Error() string {
 	return fmt.Sprintf("%s: it closed the connection (code %d)", c.Host, c.Code)
 }
 
@@ -45,7 +45,7 @@ type Socket struct {
 	mu     sync.Mutex      // protects the next two
 	news   chan struct{}   // closed when the next frame arrives
 	heard  time.Time       // when the last one arrived
-	on     context.Context // ends with the reader
+	ctx    context.Context // ends with the reader
 	end    context.CancelFunc
 	tasks  sync.WaitGroup
 	err    error // why the reader ended; read it after in is closed
@@ -64,14 +64,14 @@ func (s *Server) Dial(ctx context.Context, path string, h http.Header, protocols
 	switch {
 	case errors.Is(err, websocket.ErrBadHandshake) && resp != nil:
 		if resp.StatusCode >= 300 && resp.StatusCode < 400 {
-			return nil, 0, s.broke(ctx, errRedirect)
+			return nil, 0, s.connError(ctx, errRedirect)
 		}
 		if resp.StatusCode < 300 {
-			return nil, 0, s.broke(ctx, errOdd) // not an error status
+			return nil, 0, s.connError(ctx, errUnreadable) // not an error status
 		}
 		return nil, resp.StatusCode, nil
 	case err != nil:
-		return nil, 0, s.broke(ctx, err)
+		return nil, 0, s.connError(ctx, err)
 	}
 	return s.socket(ctx, conn, maxMessage), http.StatusSwitchingProtocols, nil
 }
@@ -80,11 +80,11 @@ func (s *Server) Dial(ctx context.Context, path string, h http.Header, protocols
 // errors. The socket ends with ctx. If the request is not for a WebSocket, it has been
 // answered when Accept returns the error.
 func Accept(ctx context.Context, w http.ResponseWriter, r *http.Request, name string, o Options, protocols ...string) (*Socket, error) {
-	s := named(name, o)
+	s := namedServer(name, o)
 	up := websocket.Upgrader{HandshakeTimeout: s.opts.Answer, Subprotocols: protocols} // rejects a web page's Origin
 	conn, err := up.Upgrade(w, r, nil)
 	if err != nil {
-		return nil, s.broke(ctx, err)
+		return nil, s.connError(ctx, err)
 	}
 	return s.socket(ctx, conn, maxAnswer), nil
 }
@@ -92,11 +92,11 @@ func Accept(ctx context.Context, w http.ResponseWriter, r *http.Request, name st
 // NewSocket makes a Socket from a WebSocket that was opened elsewhere, with messages of
 // at most most bytes; name identifies the other end in errors. It ends with ctx.
 func NewSocket(ctx context.Context, conn *websocket.Conn, name string, o Options, most int64) *Socket {
-	return named(name, o).socket(ctx, conn, most)
+	return namedServer(name, o).socket(ctx, conn, most)
 }
 
-// named returns the other end of a connection that was opened elsewhere.
-func named(name string, o Options) *Server {
+// namedServer returns the other end of a connection that was opened elsewhere.
+func namedServer(name string, o Options) *Server {
 	o.fill()
 	return &Server{base: &url.URL{Host: name}, opts: o}
 }
@@ -104,13 +104,13 @@ func named(name string, o Options) *Server {
 // socket starts reading a connection with messages of at most most bytes.
 func (s *Server) socket(ctx context.Context, conn *websocket.Conn, most int64) *Socket {
 	k := &Socket{server: s, conn: conn, in: make(chan []byte, queued), news: make(chan struct{}), heard: time.Now()}
-	k.on, k.end = context.WithCancel(ctx)
+	k.ctx, k.end = context.WithCancel(ctx)
 	stop := context.AfterFunc(ctx, func() { conn.Close() }) // which ends the reader
 	conn.SetReadLimit(most)
-	conn.SetPongHandler(func(string) error { return k.alive() })
+	conn.SetPongHandler(func(string) error { return k.noteFrame() })
 	conn.SetPingHandler(func(data string) error {
 		_ = conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(writeTime))
-		return k.alive()
+		return k.noteFrame()
 	})
 	k.tasks.Go(k.ping)
 	k.tasks.Go(func() {
@@ -130,14 +130,14 @@ func (k *Socket) Answers(ctx context.Context) bool {
 	select {
 	case <-news:
 		return true
-	case <-k.on.Done():
+	case <-k.ctx.Done():
 	case <-ctx.Done():
 	}
 	return false
 }
 
-// Heard returns when the last frame arrived, or else when the socket started.
-func (k *Socket) Heard() time.Time {
+// LastFrame returns when the last frame arrived, or else when the socket started.
+func (k *Socket) LastFrame() time.Time {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.heard
@@ -146,8 +146,8 @@ func (k *Socket) Heard() time.Time {
 // Server returns the other end.
 func (k *Socket) Server() *Server { return k.server }
 
-// alive notes that a frame has arrived.
-func (k *Socket) alive() error {
+// noteFrame notes that a frame has arrived.
+func (k *Socket) noteFrame() error {
 	k.mu.Lock()
 	close(k.news)
 	k.news, k.heard = make(chan struct{}), time.Now()
@@ -159,7 +159,7 @@ func (k *Socket) ping() {
 	t := time.Tick(k.server.opts.PingEvery)
 	for {
 		select {
-		case <-k.on.Done():
+		case <-k.ctx.Done():
 			return
 		case <-t:
 			// A failure surfaces on the reading side.
@@ -172,7 +172,7 @@ func (k *Socket) read(ctx context.Context) {
 	defer close(k.in)
 	defer k.end()
 	for {
-		_ = k.alive()
+		_ = k.noteFrame()
 		kind, b, err := k.conn.ReadMessage()
 		if err != nil {
 			k.err = k.why(ctx, err)
@@ -183,7 +183,7 @@ func (k *Socket) read(ctx context.Context) {
 		}
 		select {
 		case k.in <- b:
-		case <-k.on.Done():
+		case <-k.ctx.Done():
 			k.err = ctx.Err()
 			return
 		}
@@ -197,17 +197,17 @@ func (k *Socket) why(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &closed):
-		return &Closed{Host: k.server.Host(), Code: closed.Code}
+		return &CloseError{Host: k.server.Host(), Code: closed.Code}
 	case errors.Is(err, websocket.ErrReadLimit):
-		return k.server.broke(ctx, errLarge)
+		return k.server.connError(ctx, errLarge)
 	case !errors.As(err, &network) && !errors.Is(err, io.ErrUnexpectedEOF): // not a WebSocket frame
-		return k.server.broke(ctx, errOdd)
+		return k.server.connError(ctx, errUnreadable)
 	}
-	return k.server.broke(ctx, err)
+	return k.server.connError(ctx, err)
 }
 
-// In delivers the text messages. It is closed when the connection has ended.
-func (k *Socket) In() <-chan []byte { return k.in }
+// Messages delivers the text messages. It is closed when the connection has ended.
+func (k *Socket) Messages() <-chan []byte { return k.in }
 
 // Err returns why In was closed.
 func (k *Socket) Err() error { return k.err }
@@ -216,7 +216,7 @@ func (k *Socket) Err() error { return k.err }
 func (k *Socket) Send(b []byte) error {
 	_ = k.conn.SetWriteDeadline(time.Now().Add(writeTime))
 	if err := k.conn.WriteMessage(websocket.TextMessage, b); err != nil {
-		return k.server.broke(context.Background(), err)
+		return k.server.connError(context.Background(), err)
 	}
 	return nil
 }
@@ -238,18 +238,18 @@ type Stream struct {
 	// Cookies are the server's cookies, formatted for the Cookie header.
 	Cookies string
 
-	asked *Server // under the common name
-	in    chan []byte
-	on    context.Context // ends with the stream
-	end   context.CancelCauseFunc
-	task  sync.WaitGroup
-	err   error // why the reader ended; read it after in is closed
+	requestServer *Server // under the common name
+	in            chan []byte
+	ctx           context.Context // ends with the stream
+	end           context.CancelCauseFunc
+	task          sync.WaitGroup
+	err           error // why the reader ended; read it after in is closed
 }
 
 // Stream sends a request and delivers its answer in parts, as cut by split. If a server
 // refuses, it returns the status, no stream and no error. The stream ends with ctx.
 func (s *Server) Stream(ctx context.Context, method, path string, h http.Header, body []byte, split bufio.SplitFunc) (k *Stream, status int, err error) {
-	k = &Stream{asked: s, in: make(chan []byte, queued)}
+	k = &Stream{requestServer: s, in: make(chan []byte, queued)}
 	on, end := context.WithCancelCause(ctx)
 	var at string
 	traced := httptrace.WithClientTrace(on, &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { at = c.Conn.RemoteAddr().String() }})
@@ -260,9 +260,9 @@ func (s *Server) Stream(ctx context.Context, method, path string, h http.Header,
 		return nil, resp.StatusCode, nil
 	} else if err != nil {
 		end(nil)
-		return nil, 0, s.broke(ctx, err)
+		return nil, 0, s.connError(ctx, err)
 	}
-	k.on, k.end = on, end
+	k.ctx, k.end = on, end
 	here := *s
 	here.fixed = at
 	here.client = here.newClient()
@@ -280,7 +280,7 @@ func (s *Server) Stream(ctx context.Context, method, path string, h http.Header,
 func (k *Stream) read(ctx context.Context, body io.ReadCloser, split bufio.SplitFunc) {
 	defer close(k.in)
 	defer body.Close()
-	silent := time.AfterFunc(k.asked.opts.Silence, func() { k.end(os.ErrDeadlineExceeded) })
+	silent := time.AfterFunc(k.requestServer.opts.Silence, func() { k.end(os.ErrDeadlineExceeded) })
 	defer silent.Stop()
 	parts := bufio.NewScanner(body)
 	parts.Buffer(nil, maxMessage)
@@ -289,25 +289,25 @@ func (k *Stream) read(ctx context.Context, body io.ReadCloser, split bufio.Split
 		silent.Stop() // waiting for the receiver is not the server's silence
 		select {
 		case k.in <- bytes.Clone(parts.Bytes()):
-		case <-k.on.Done():
+		case <-k.ctx.Done():
 		}
-		silent.Reset(k.asked.opts.Silence)
+		silent.Reset(k.requestServer.opts.Silence)
 	}
 	switch err := parts.Err(); {
 	case k.Silent():
-		k.err = k.asked.broke(ctx, os.ErrDeadlineExceeded)
+		k.err = k.requestServer.connError(ctx, os.ErrDeadlineExceeded)
 	case errors.Is(err, bufio.ErrTooLong):
-		k.err = k.asked.broke(ctx, errLarge)
+		k.err = k.requestServer.connError(ctx, errLarge)
 	default:
-		k.err = k.asked.broke(ctx, errors.Join(io.ErrUnexpectedEOF, err)) // an unexpected end
+		k.err = k.requestServer.connError(ctx, errors.Join(io.ErrUnexpectedEOF, err)) // an unexpected end
 	}
 }
 
-// In delivers the parts. It is closed when the answer has ended.
-func (k *Stream) In() <-chan []byte { return k.in }
+// Parts delivers the parts. It is closed when the answer has ended.
+func (k *Stream) Parts() <-chan []byte { return k.in }
 
 // Silent reports whether the stream was closed because nothing arrived for Options.Silence.
-func (k *Stream) Silent() bool { return errors.Is(context.Cause(k.on), os.ErrDeadlineExceeded) }
+func (k *Stream) Silent() bool { return errors.Is(context.Cause(k.ctx), os.ErrDeadlineExceeded) }
 
 // Err returns why In was closed.
 func (k *Stream) Err() error { return k.err }
@@ -316,5 +316,5 @@ func (k *Stream) Err() error { return k.err }
 func (k *Stream) Close() {
 	k.end(nil)
 	k.task.Wait()
-	k.Server.Idle()
+	k.Server.CloseIdleConnections()
 }

@@ -14,31 +14,31 @@ type Cause string
 
 // The causes.
 const (
-	NoCause         Cause = ""             // nothing helpful is known
-	CauseNobody     Cause = "nobody"       // nothing listens at the address
-	CauseSilent     Cause = "silent"       // no answer in time
-	CauseName       Cause = "name"         // the name cannot be resolved
-	CauseAuthority  Cause = "authority"    // a certificate of an authority unknown to this computer
-	CauseHost       Cause = "host"         // a certificate for another name
-	CauseExpired    Cause = "expired"      // a certificate that has expired or is not valid yet
-	CauseTLS        Cause = "tls"          // any other TLS problem
-	CauseProxy      Cause = "proxy"        // the proxy cannot be reached or refuses
-	CauseLogin      Cause = "proxy.login"  // the proxy requires a login
-	CauseFault      Cause = "fault"        // it answers that it is unavailable
-	CauseUnexpected Cause = "odd"          // an unexpected answer
-	CauseNoSecret   Cause = "secret.none"  // no secret is stored
-	CauseStore      Cause = "secret.store" // the secret store does not return it
-	CauseDenied     Cause = "denied"       // user or secret are not accepted
-	CauseRights     Cause = "rights"       // the user lacks the permission
-	CauseExtension  Cause = "extension"    // the extension is unknown, or not the user's
-	CauseBria       Cause = "bria"         // its user has to allow the connection
-	CauseOwner      Cause = "owner"        // it belongs to another user
-	CauseSystem     Cause = "system"       // not available on this kind of computer
-	CauseSettings   Cause = "settings"     // an unusable setting of the link
-	CauseVersion    Cause = "version"      // another version, or it lacks what the link needs
-	CauseEnded      Cause = "ended"        // the exchange has ended the subscription
-	CauseReplaced   Cause = "replaced"     // another program receives our events
-	CauseUnread     Cause = "unread"       // it sends unreadable messages
+	NoCause            Cause = ""             // nothing helpful is known
+	CauseNotListening  Cause = "nobody"       // nothing listens at the address
+	CauseSilent        Cause = "silent"       // no answer in time
+	CauseNotResolved   Cause = "name"         // the name cannot be resolved
+	CauseCertAuthority Cause = "authority"    // a certificate of an authority unknown to this computer
+	CauseCertHost      Cause = "host"         // a certificate for another name
+	CauseCertExpired   Cause = "expired"      // a certificate that has expired or is not valid yet
+	CauseTLS           Cause = "tls"          // any other TLS problem
+	CauseProxy         Cause = "proxy"        // the proxy cannot be reached or refuses
+	CauseProxyLogin    Cause = "proxy.login"  // the proxy requires a login
+	CauseUnavailable   Cause = "fault"        // it answers that it is unavailable
+	CauseUnexpected    Cause = "odd"          // an unexpected answer
+	CauseNoSecret      Cause = "secret.none"  // no secret is stored
+	CauseSecretStore   Cause = "secret.store" // the secret store does not return it
+	CauseDenied        Cause = "denied"       // user or secret are not accepted
+	CauseRights        Cause = "rights"       // the user lacks the permission
+	CauseExtension     Cause = "extension"    // the extension is unknown, or not the user's
+	CauseBria          Cause = "bria"         // its user has to allow the connection
+	CauseOwner         Cause = "owner"        // it belongs to another user
+	CauseSystem        Cause = "system"       // not available on this kind of computer
+	CauseSettings      Cause = "settings"     // an unusable setting of the link
+	CauseVersion       Cause = "version"      // another version, or it lacks what the link needs
+	CauseEnded         Cause = "ended"        // the exchange has ended the subscription
+	CauseReplaced      Cause = "replaced"     // another program receives our events
+	CauseUnreadable    Cause = "unread"       // it sends unreadable messages
 
 	// Behind a connected link to an office's relay.
 	CauseStorage  Cause = "relay.storage"  // the relay cannot store its data
@@ -52,15 +52,15 @@ func CauseNeeds(setting string) Cause { return Cause("needs." + setting) }
 
 // Causes lists all causes, for tests and for validation.
 func Causes() []Cause {
-	return []Cause{CauseNobody, CauseSilent, CauseName, CauseAuthority, CauseHost, CauseExpired, CauseTLS, CauseProxy, CauseLogin, CauseFault, CauseUnexpected,
-		CauseNoSecret, CauseStore, CauseDenied, CauseRights, CauseExtension, CauseBria, CauseOwner, CauseSystem, CauseSettings, CauseVersion, CauseEnded, CauseReplaced, CauseUnread, CauseStorage, CauseExchange, CauseHub,
+	return []Cause{CauseNotListening, CauseSilent, CauseNotResolved, CauseCertAuthority, CauseCertHost, CauseCertExpired, CauseTLS, CauseProxy, CauseProxyLogin, CauseUnavailable, CauseUnexpected,
+		CauseNoSecret, CauseSecretStore, CauseDenied, CauseRights, CauseExtension, CauseBria, CauseOwner, CauseSystem, CauseSettings, CauseVersion, CauseEnded, CauseReplaced, CauseUnreadable, CauseStorage, CauseExchange, CauseHub,
 		CauseNeeds("address"), CauseNeeds("extension"), CauseNeeds("user")}
 }
 
 // ForAdmin reports whether the cause persists until somebody other than staff fixes it.
 func (c Cause) ForAdmin() bool {
 	switch c {
-	case CauseAuthority, CauseHost, CauseExpired, CauseTLS, CauseLogin:
+	case CauseCertAuthority, CauseCertHost, CauseCertExpired, CauseTLS, CauseProxyLogin:
 		return true
 	}
 	return false
@@ -91,16 +91,16 @@ func CauseOf(err error) Cause {
 		return refusal.Cause
 	case errors.As(err, &failure):
 		return failure.Cause
-	case errors.Is(err, ErrNotThere):
-		return CauseNobody
+	case errors.Is(err, ErrNotRunning):
+		return CauseNotListening
 	case errors.As(err, &name):
-		return CauseName
+		return CauseNotResolved
 	case errors.As(err, &unknown):
-		return CauseAuthority
+		return CauseCertAuthority
 	case errors.As(err, &other):
-		return CauseHost
+		return CauseCertHost
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return CauseExpired
+		return CauseCertExpired
 	case errors.As(err, &invalid):
 		return CauseTLS
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():

@@ -27,7 +27,7 @@ type Phone interface {
 	// Traits is constant.
 	Traits() Traits
 	// Session connects, calls r.Up when events can arrive, and processes events until
-	// the connection or the context ends. The error says why; see ErrNotThere, ErrClosed,
+	// the connection or the context ends. The error says why; see ErrNotRunning, ErrClosed,
 	// ErrReplaced and Refusal. It is called repeatedly, never concurrently.
 	Session(ctx context.Context, r *Reporter) error
 }
@@ -51,9 +51,9 @@ type Traits struct {
 
 // How a session ends. Any other error is a broken connection.
 var (
-	ErrNotThere = errors.New("nobody listens there") // the phone is not running, or was restarted; its calls are over
-	ErrClosed   = errors.New("the phone closed the connection")
-	ErrReplaced = errors.New("another program took our place")
+	ErrNotRunning = errors.New("nobody listens there") // the phone is not running, or was restarted; its calls are over
+	ErrClosed     = errors.New("the phone closed the connection")
+	ErrReplaced   = errors.New("another program took our place")
 )
 
 // Refusal reports a phone that answers but does not admit us. The
@@ -69,15 +69,15 @@ func (r *Refusal) Error() string { return r.Why }
 type Config struct {
 	// Name is the link's name in the settings, for the log.
 	Name string
-	// Take passes an event to the tracker and should return at once. An error means that
+	// Receive passes an event to the tracker and should return at once. An error means that
 	// the event was not accepted; it is not sent again, since the call has moved on.
-	Take func(call.Event) error
-	// Gone, if set, is called when the connection has ended: the end of reported calls
+	Receive func(call.Event) error
+	// SourceGone, if set, is called when the connection has ended: the end of reported calls
 	// may never be reported.
-	Gone func(call.Source)
-	// State, if set, is called with every change of the link's state, in order,
+	SourceGone func(call.Source)
+	// StateChanged, if set, is called with every change of the link's state, in order,
 	// from Run's goroutine.
-	State func(State)
+	StateChanged func(State)
 	// Wake, if set, signals that the computer has slept, or that a secret has changed: a
 	// waiting link retries at once, one to another computer reconnects, any other stays.
 	Wake <-chan struct{}
@@ -108,9 +108,9 @@ type State struct {
 	Retry time.Time // with Waiting, Kicked and Refused
 	Err   error     // why not connected; holds the address, nothing of a call
 	Cause Cause     // of Err, NoCause if unknown
-	// Behind is, for Connected with a Cause, the time since
+	// BackendFaultSince is, for Connected with a Cause, the time since
 	// which something behind the phone has not worked.
-	Behind time.Time
+	BackendFaultSince time.Time
 }
 
 // Reconnect intervals. A softphone may be off all day, so failing is cheap, silent
@@ -149,7 +149,7 @@ func newLink(cfg Config, p Phone) *link {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	l := &link{cfg: cfg, phone: p, traits: p.Traits(), jitter: jitter}
-	l.rep = Reporter{l: l, calls: map[string]*known{}}
+	l.rep = Reporter{l: l, calls: map[string]*knownCall{}}
 	return l
 }
 
@@ -175,13 +175,13 @@ func (l *link) run(ctx context.Context) {
 		began := time.Now()
 		l.rep.begin()
 		err := l.session(ctx)
-		if l.rep.up && l.cfg.Gone != nil {
-			l.cfg.Gone(l.traits.Source)
+		if l.rep.up && l.cfg.SourceGone != nil {
+			l.cfg.SourceGone(l.traits.Source)
 		}
 		if ctx.Err() != nil {
 			return
 		}
-		if errors.Is(err, ErrNotThere) {
+		if errors.Is(err, ErrNotRunning) {
 			l.rep.EndAll() // the phone is gone, and its calls with it
 		}
 		phase, d := b.next(err, l.rep.up, l.rep.since.Sub(began), time.Since(began))
@@ -246,8 +246,8 @@ func (l *link) setState(s State) {
 		}
 	}
 	l.state = s
-	if l.cfg.State != nil {
-		l.cfg.State(s)
+	if l.cfg.StateChanged != nil {
+		l.cfg.StateChanged(s)
 	}
 }
 
@@ -256,7 +256,7 @@ func (l *link) setState(s State) {
 // A one-client phone that restarts and one that has given our place to another program
 // both close the connection silently. The immediate redial tells them apart: a phone that
 // has exited refuses it (and Windows then keeps retrying for a while), one that dropped us
-// keeps listening and accepts at once. A session that knows more returns ErrNotThere.
+// keeps listening and accepts at once. A session that knows more returns ErrNotRunning.
 type backoff struct {
 	l       *link
 	fails   int  // consecutive sessions without success
@@ -299,7 +299,7 @@ func (b *backoff) next(err error, up bool, dialled, lived time.Duration) (Phase,
 	case errors.Is(err, ErrClosed) && up:
 		b.fails = 1
 		return Waiting, b.l.jitter(firstWait)
-	case errors.Is(err, ErrNotThere) && up: // it has exited, and may be restarting
+	case errors.Is(err, ErrNotRunning) && up: // it has exited, and may be restarting
 		b.kicks, b.kicked, b.fails = 0, 0, 0
 	case !up: // not running, so no other client ended the previous connection
 		b.kicks, b.kicked = 0, 0
@@ -332,8 +332,8 @@ func (l *link) longestWait() time.Duration {
 	return cmp.Or(l.traits.MaxWait, maxWait)
 }
 
-// NotThere wraps an error as ErrNotThere and keeps its text.
-func NotThere(err error) error { return fmt.Errorf("%w: %w", ErrNotThere, err) }
+// NotRunning wraps an error as ErrNotRunning and keeps its text.
+func NotRunning(err error) error { return fmt.Errorf("%w: %w", ErrNotRunning, err) }
 
 // IsLocal reports whether a host name means this computer.
 func IsLocal(host string) bool { return host == "localhost" || net.ParseIP(host).IsLoopback() }

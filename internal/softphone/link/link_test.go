@@ -75,14 +75,14 @@ func (s *script) play(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		s.stop = cancel
-		s.traits.Source = call.Source{Kind: "script", Reports: call.AllStates}
+		s.traits.Source = call.Source{Kind: "script", ReportLevel: call.AllStates}
 		l := newLink(Config{
-			Take: func(e call.Event) error {
+			Receive: func(e call.Event) error {
 				s.taken = append(s.taken, e.State.String()+" "+e.ID+" "+e.Reason.String())
 				return nil
 			},
-			Gone:  func(call.Source) { s.taken = append(s.taken, "gone") },
-			State: func(st State) { s.seen = append(s.seen, st) },
+			SourceGone:   func(call.Source) { s.taken = append(s.taken, "gone") },
+			StateChanged: func(st State) { s.seen = append(s.seen, st) },
 		}, s)
 		l.jitter = func(d time.Duration) time.Duration { return d }
 		l.run(ctx)
@@ -105,13 +105,13 @@ func TestBackoff(t *testing.T) {
 		}
 		return all
 	}
-	off := session{err: NotThere(errors.New("refused"))}
+	off := session{err: NotRunning(errors.New("refused"))}
 	hour := session{up: true, lives: time.Hour, err: ErrClosed}
 	second := session{up: true, lives: time.Second, err: ErrClosed}
 	odd := session{up: true, lives: 20 * time.Second, err: errors.New("no frame")}
 	reset := session{up: true, err: errors.New("connection reset by peer")}
 	late := session{dial: 600 * time.Millisecond, up: true, lives: time.Second, err: ErrClosed} // Windows retried
-	anew := session{up: true, lives: time.Second, err: NotThere(errors.New("started anew"))}
+	anew := session{up: true, lives: time.Second, err: NotRunning(errors.New("started anew"))}
 	no := session{lives: time.Second, err: &Refusal{Why: "click allow"}}
 	replaced := session{up: true, lives: time.Hour, err: ErrReplaced}
 	here := Traits{Local: true, OneClient: true}
@@ -180,7 +180,7 @@ func TestCallsWhenTheLinkEnds(t *testing.T) {
 	a := call.Event{ID: "a", Number: "0612345678"}
 	b := call.Event{ID: "b", Number: "0201234567"}
 	answered := call.Event{ID: "a", State: call.Answered}
-	s := &script{sessions: []session{{up: true, reports: []call.Event{a, answered, b}, err: ErrClosed}, {err: NotThere(errors.New("refused"))}}}
+	s := &script{sessions: []session{{up: true, reports: []call.Event{a, answered, b}, err: ErrClosed}, {err: NotRunning(errors.New("refused"))}}}
 	s.play(t)
 	got := strings.Join(s.taken, "; ")
 	if !strings.HasPrefix(got, "ringing a ; answered a ; ringing b ; gone; ended ") || !strings.Contains(got, "ended a completed") || !strings.Contains(got, "ended b ") {
@@ -196,7 +196,7 @@ func TestCallsWhenTheLinkEnds(t *testing.T) {
 
 func TestReportCompletesEvents(t *testing.T) {
 	var got []call.Event
-	l := newLink(Config{Take: func(e call.Event) error { got = append(got, e); return nil }}, &script{})
+	l := newLink(Config{Receive: func(e call.Event) error { got = append(got, e); return nil }}, &script{})
 	r := &l.rep
 	r.Report(call.Event{ID: "a", Number: "0612345678", Name: "J.\u202e Vries", Line: "0201234567", Via: "Anna", Extension: "101", At: time.Unix(1, 0)})
 	r.Report(call.Event{ID: "a", State: call.Answered, Direction: call.DirectionUnknown})
@@ -206,7 +206,7 @@ func TestReportCompletesEvents(t *testing.T) {
 	r.End("a", call.Missed) // it is over already
 	r.Report(call.Event{ID: "b", Direction: call.DirectionUnknown})
 	r.Report(call.Event{ID: "b", State: call.Answered, Direction: call.Outgoing})
-	r.End("b", call.Elsewhere)
+	r.End("b", call.AnsweredElsewhere)
 	want := []string{
 		"ringing incoming 0612345678 J. Vries 0201234567 Anna 101 ",
 		"answered incoming 0612345678 J. Vries 0201234567 Anna 101 ",
@@ -228,7 +228,7 @@ func TestReportCompletesEvents(t *testing.T) {
 
 func TestCallsAreBounded(t *testing.T) {
 	for many, most := range map[bool]int{false: maxCalls, true: maxManyCalls} {
-		l := newLink(Config{Take: func(call.Event) error { return nil }}, &script{traits: Traits{ManyExtensions: many}})
+		l := newLink(Config{Receive: func(call.Event) error { return nil }}, &script{traits: Traits{ManyExtensions: many}})
 		for i := range most + 10 {
 			l.rep.Report(call.Event{ID: fmt.Sprint(i)})
 		}
@@ -243,7 +243,7 @@ func TestCallsAreBounded(t *testing.T) {
 func TestUntakenIsLoggedOnce(t *testing.T) {
 	var log strings.Builder
 	var why error
-	l := newLink(Config{Take: func(call.Event) error { return why }, Log: slog.New(slog.NewTextHandler(&log, nil))}, &script{})
+	l := newLink(Config{Receive: func(call.Event) error { return why }, Log: slog.New(slog.NewTextHandler(&log, nil))}, &script{})
 	for _, why = range []error{nil, io.EOF, io.EOF, nil, io.EOF, io.EOF} {
 		l.rep.Report(call.Event{ID: "1"})
 	}
@@ -280,10 +280,10 @@ func TestWake(t *testing.T) {
 		begun := make(chan struct{})
 		ctx, cancel := context.WithCancel(t.Context())
 		wake, ended := make(chan struct{}), make(chan struct{})
-		l := newLink(Config{Wake: wake, Take: func(call.Event) error { return nil }}, scripted{session: func(ctx context.Context, r *Reporter) error {
+		l := newLink(Config{Wake: wake, Receive: func(call.Event) error { return nil }}, scripted{session: func(ctx context.Context, r *Reporter) error {
 			begun <- struct{}{}
 			if off {
-				return NotThere(errors.New("refused"))
+				return NotRunning(errors.New("refused"))
 			}
 			r.Up()
 			<-ctx.Done()
@@ -311,7 +311,7 @@ func TestWakeIsNotKept(t *testing.T) {
 		wake := make(chan struct{})
 		ctx, cancel := context.WithCancel(t.Context())
 		sessions, retry := 0, time.Time{}
-		Run(ctx, Config{Wake: wake, State: func(now State) { retry = now.Retry }}, scripted{Traits{Local: true}, func(ctx context.Context, r *Reporter) error {
+		Run(ctx, Config{Wake: wake, StateChanged: func(now State) { retry = now.Retry }}, scripted{Traits{Local: true}, func(ctx context.Context, r *Reporter) error {
 			if time.Now().Before(retry) {
 				t.Error("a wake was kept")
 			}
@@ -347,15 +347,15 @@ func TestCauses(t *testing.T) {
 		{ErrReplaced, NoCause},
 		{ErrClosed, NoCause},
 		{errors.New("it broke"), NoCause},
-		{NotThere(errors.New("refused")), CauseNobody},
+		{NotRunning(errors.New("refused")), CauseNotListening},
 		{fmt.Errorf("read: %w", &Refusal{Why: "no", Cause: CauseDenied}), CauseDenied},
-		{fmt.Errorf("dial: %w", &net.DNSError{Err: "no such host", IsNotFound: true}), CauseName},
+		{fmt.Errorf("dial: %w", &net.DNSError{Err: "no such host", IsNotFound: true}), CauseNotResolved},
 		{fmt.Errorf("dial: %w", context.DeadlineExceeded), CauseSilent},
 		{&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ETIMEDOUT)}, CauseSilent},
 		{&net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}, NoCause},
-		{x509.UnknownAuthorityError{}, CauseAuthority},
-		{x509.HostnameError{Certificate: &x509.Certificate{}, Host: "x"}, CauseHost},
-		{x509.CertificateInvalidError{Reason: x509.Expired}, CauseExpired},
+		{x509.UnknownAuthorityError{}, CauseCertAuthority},
+		{x509.HostnameError{Certificate: &x509.Certificate{}, Host: "x"}, CauseCertHost},
+		{x509.CertificateInvalidError{Reason: x509.Expired}, CauseCertExpired},
 		{x509.CertificateInvalidError{Reason: x509.NotAuthorizedToSign}, CauseTLS},
 	} {
 		if got := CauseOf(tt.err); got != tt.want {
@@ -401,7 +401,7 @@ func TestStateTellsWhy(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		}}
-		Run(ctx, Config{Wake: wake, State: func(s State) { states = append(states, s) }, Log: slog.New(slog.NewTextHandler(&log, nil))}, p)
+		Run(ctx, Config{Wake: wake, StateChanged: func(s State) { states = append(states, s) }, Log: slog.New(slog.NewTextHandler(&log, nil))}, p)
 	})
 	want := []State{{Phase: Connecting}, {Phase: Refused, Cause: CauseDenied}, {Phase: Refused, Cause: CauseRights}, {Phase: Refused, Cause: CauseRights}, {Phase: Connected}, {Phase: Connecting}}
 	if len(states) != len(want) {

@@ -15,12 +15,12 @@ import (
 // sockets come first.
 const maxTable = 1 << 20
 
-// Listening identifies the socket that listens at an address of this computer: a different
+// ListeningSocket identifies the socket that listens at an address of this computer: a different
 // one is another process, however soon it started. "" means unknown, or no listener.
 // The table (proc_net_tcp in the kernel's documentation) numbers each socket; the
 // listener is not contacted. ours is false if the socket belongs to another user; the
 // system's (root's) counts as ours.
-func Listening(at netip.AddrPort) (socket string, ours bool) {
+func ListeningSocket(at netip.AddrPort) (socket string, ours bool) {
 	var all []string
 	at = netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
 	ours, me := true, strconv.Itoa(os.Getuid())

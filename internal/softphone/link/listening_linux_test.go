@@ -16,23 +16,23 @@ func TestListening(t *testing.T) {
 		if at.Addr().Unmap().IsUnspecified() {
 			at = netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), at.Port())
 		}
-		first, ours := Listening(at)
+		first, ours := ListeningSocket(at)
 		c := must.Get(net.Dial("tcp", at.String()))(t) // a connection is not a listener
-		if again, _ := Listening(at); first == "" || again != first || !ours {
+		if again, _ := ListeningSocket(at); first == "" || again != first || !ours {
 			t.Errorf("%s: %q, then %q", address, first, again)
 		}
-		if s, _ := Listening(netip.AddrPortFrom(netip.MustParseAddr("127.0.0.2"), at.Port())); s != "" && address != "0.0.0.0:0" {
+		if s, _ := ListeningSocket(netip.AddrPortFrom(netip.MustParseAddr("127.0.0.2"), at.Port())); s != "" && address != "0.0.0.0:0" {
 			t.Errorf("%s: %q at another address", address, s)
 		}
 		l.Close()
 		c.Close()
-		if s, _ := Listening(at); s != "" {
+		if s, _ := ListeningSocket(at); s != "" {
 			t.Errorf("%s: %q after its end", address, s)
 		}
 		if l, err = net.Listen("tcp", at.String()); err != nil {
 			t.Fatal(err)
 		}
-		if again, _ := Listening(at); again == "" || again == first {
+		if again, _ := ListeningSocket(at); again == "" || again == first {
 			t.Errorf("%s: %q, and %q before", address, again, first)
 		}
 		l.Close()

@@ -2,6 +2,6 @@ package link
 
 import "net/netip"
 
-// Listening cannot identify the socket on Windows: redialling shows whether the phone has
+// ListeningSocket cannot identify the socket on Windows: redialling shows whether the phone has
 // exited. Nor can it tell whose the socket is, so it counts as ours.
-func Listening(netip.AddrPort) (socket string, ours bool) { return "", true }
+func ListeningSocket(netip.AddrPort) (socket string, ours bool) { return "", true }

@@ -18,18 +18,18 @@ const (
 	maxManyCalls = 16 * maxCalls // of a link to many extensions
 )
 
-// known is a call that the phone has reported.
-type known struct {
-	event    call.Event // last report, without its time
-	answered bool
-	before   bool // from an earlier connection
+// knownCall is a call that the phone has reported.
+type knownCall struct {
+	event              call.Event // last report, without its time
+	answered           bool
+	fromEarlierSession bool // from an earlier connection
 }
 
 // Reporter receives a session's reports. It belongs to the session's goroutine; the calls
 // it knows live as long as the link.
 type Reporter struct {
 	l          *link
-	calls      map[string]*known // by the phone's id
+	calls      map[string]*knownCall // by the phone's id
 	up         bool
 	since      time.Time // of up
 	unreadable int       // unreadable messages on this connection
@@ -40,7 +40,7 @@ type Reporter struct {
 func (r *Reporter) begin() {
 	r.up, r.unreadable = false, 0
 	for _, k := range r.calls {
-		k.before = true
+		k.fromEarlierSession = true
 	}
 }
 
@@ -52,11 +52,11 @@ func (r *Reporter) Up() {
 	}
 }
 
-// Behind reports what does not work behind an established connection, and since when;
+// BackendFault reports what does not work behind an established connection, and since when;
 // NoCause means that all is well.
-func (r *Reporter) Behind(c Cause, since time.Time) {
-	if r.up && (r.l.state.Cause != c || !r.l.state.Behind.Equal(since)) {
-		r.l.setState(State{Phase: Connected, Cause: c, Behind: since})
+func (r *Reporter) BackendFault(c Cause, since time.Time) {
+	if r.up && (r.l.state.Cause != c || !r.l.state.BackendFaultSince.Equal(since)) {
+		r.l.setState(State{Phase: Connected, Cause: c, BackendFaultSince: since})
 	}
 }
 
@@ -87,16 +87,16 @@ func (r *Reporter) Report(e call.Event) {
 	}
 	e = e.Clean()
 	kept := e
-	kept.At, kept.Since = time.Time{}, time.Time{} // they differ in the next report
+	kept.At, kept.StateSince = time.Time{}, time.Time{} // they differ in the next report
 	switch {
 	case e.ID == "":
 	case e.State == call.Ended:
 		delete(r.calls, e.ID)
 	case k != nil:
-		k.event, k.before = kept, false
+		k.event, k.fromEarlierSession = kept, false
 		k.answered = k.answered || e.State == call.Answered
 	case len(r.calls) < maxCalls || r.l.traits.ManyExtensions && len(r.calls) < maxManyCalls:
-		r.calls[e.ID] = &known{event: kept, answered: e.State == call.Answered}
+		r.calls[e.ID] = &knownCall{event: kept, answered: e.State == call.Answered}
 	}
 	r.emit(e)
 }
@@ -110,7 +110,7 @@ func (r *Reporter) Forward(e call.Event) {
 
 // emit passes an event on. Of several consecutive failures only the first is logged.
 func (r *Reporter) emit(e call.Event) {
-	err := r.l.cfg.Take(e)
+	err := r.l.cfg.Receive(e)
 	if err != nil && !r.untaken {
 		r.l.cfg.Log.Warn("softphone event was not taken", "name", r.l.cfg.Name, "state", e.State.String())
 	}
@@ -135,7 +135,7 @@ func (r *Reporter) End(id string, why call.Reason) { r.EndBy(id, why, "") }
 func (r *Reporter) EndBy(id string, why call.Reason, by string) {
 	if k := r.calls[id]; k != nil {
 		e := k.event
-		e.State, e.Reason, e.By = call.Ended, why, by
+		e.State, e.Reason, e.AnsweredBy = call.Ended, why, by
 		r.Report(e)
 	}
 }
@@ -155,7 +155,7 @@ func (r *Reporter) EndOthers(ids map[string]bool) {
 // connection, since their state was unknown while there was none.
 func (r *Reporter) Continue() {
 	for _, k := range r.calls {
-		if k.before {
+		if k.fromEarlierSession {
 			r.Report(k.event)
 		}
 	}
@@ -164,9 +164,9 @@ func (r *Reporter) Continue() {
 // EndAll ends every call.
 func (r *Reporter) EndAll() { r.EndOthers(nil) }
 
-// Read decodes a JSON message. An unreadable one is logged without the decoder's
+// Decode decodes a JSON message. An unreadable one is logged without the decoder's
 // error, which may quote it.
-func (r *Reporter) Read(b []byte, into any) (ok bool) {
+func (r *Reporter) Decode(b []byte, into any) (ok bool) {
 	ok = json.Unmarshal(b, into) == nil
 	if !ok {
 		r.Unreadable(len(b))

@@ -24,13 +24,13 @@ type session struct {
 func (s *session) pop() (more bool, err error) {
 	a, err := s.d.ask("pop-event")
 	if a.event != "" {
-		err = s.take(a)
+		err = s.reportEvent(a)
 	}
 	return a.queued, err
 }
 
-// take reports an event.
-func (s *session) take(a answer) error {
+// reportEvent reports an event.
+func (s *session) reportEvent(a answer) error {
 	id, err := strconv.ParseUint(a.id, 10, 31)
 	if err != nil || a.from == "" {
 		s.r.Unreadable(len(a.from))
@@ -94,7 +94,7 @@ func (s *session) queryCall(id string) error {
 // under a known ID is another call.
 func (s *session) begin(id string, state call.State, direction call.Direction, from string) {
 	e := call.Event{ID: id, State: state, Direction: direction}
-	e.Name, e.Number = address.NameAddr(from)
+	e.Name, e.Number = address.SplitNameAddr(from)
 	if known, ok := s.r.Known(id); ok {
 		switch {
 		case known.Number != e.Clean().Number:

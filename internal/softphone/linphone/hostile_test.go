@@ -82,7 +82,7 @@ func survives(t *testing.T, message string, log *slog.Logger) bool {
 	}
 	err := link.RunOnce(t.Context(), link.Config{
 		Log: log,
-		Take: func(e call.Event) error {
+		Receive: func(e call.Event) error {
 			if e != e.Clean() || e.Source.Kind != registry.Linphone {
 				t.Errorf("event %+v", e)
 			}
@@ -153,7 +153,7 @@ func FuzzAnswer(f *testing.F) {
 		linktest.Once(t, linktest.Scripted{Phone: p, Do: func(_ context.Context, r *link.Reporter) error {
 			s := &session{d: daemon{conn: &answering{answer: status}}, r: r}
 			if a.event != "" {
-				return s.take(a)
+				return s.reportEvent(a)
 			}
 			return nil
 		}})

@@ -65,7 +65,7 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 		return &link.Refusal{Why: "linphone-daemon can be listened to on Linux only", Cause: link.CauseSystem}
 	}
 	socket, _ := os.Stat(p.path) // nil if there is none
-	err := p.connected(ctx, r)
+	err := p.runConnection(ctx, r)
 	if !errors.Is(err, errNotServed) {
 		return err
 	}
@@ -73,21 +73,21 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 	if err := wake.Pause(ctx, secondTry); err != nil {
 		return err
 	}
-	if err = p.connected(ctx, r); !errors.Is(err, errNotServed) {
+	if err = p.runConnection(ctx, r); !errors.Is(err, errNotServed) {
 		return err
 	}
 	// A daemon that exits closes the connection the same way; the next one
 	// recreates the socket.
 	if now, _ := os.Stat(p.path); socket != nil && (now == nil || !socket.ModTime().Equal(now.ModTime())) {
-		return link.NotThere(errRestarted)
+		return link.NotRunning(errRestarted)
 	}
 	return link.ErrReplaced
 }
 
 var errRestarted = errors.New("linphone-daemon was started anew")
 
-// connected runs one connection, from dialling to its end.
-func (p *softphone) connected(ctx context.Context, r *link.Reporter) error {
+// runConnection runs one connection, from dialling to its end.
+func (p *softphone) runConnection(ctx context.Context, r *link.Reporter) error {
 	conn, err := p.dial(ctx)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func (p *softphone) dial(ctx context.Context) (net.Conn, error) {
 	case err == nil:
 		return conn, nil
 	case link.NobodyListens(err), errors.Is(err, fs.ErrNotExist):
-		return nil, link.NotThere(err) // the socket file outlives its daemon
+		return nil, link.NotRunning(err) // the socket file outlives its daemon
 	case errors.Is(err, fs.ErrPermission):
 		return nil, &link.Refusal{Why: "the socket of linphone-daemon belongs to another user", Cause: link.CauseOwner}
 	}

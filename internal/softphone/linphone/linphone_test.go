@@ -59,7 +59,7 @@ func newFake(t testing.TB, path string) *fake {
 	d := must.Get(simulate.StartLinphone(context.Background(), path))(t)
 	t.Cleanup(func() { d.Close() })
 	f := &fake{Linphone: d}
-	d.Asked = func(command, answer string) string {
+	d.OnCommand = func(command, answer string) string {
 		if name, _, _ := strings.Cut(command, " "); name != "pop-event" && name != "call-status" {
 			t.Errorf("asked %q", command)
 		}
@@ -328,7 +328,7 @@ func TestRestartedWhileAsked(t *testing.T) {
 		d = newFake(t, path)
 		return conn, err
 	}
-	if _, err := linktest.Once(t, p); !errors.Is(err, link.ErrNotThere) || errors.Is(err, link.ErrReplaced) {
+	if _, err := linktest.Once(t, p); !errors.Is(err, link.ErrNotRunning) || errors.Is(err, link.ErrReplaced) {
 		t.Error(err)
 	}
 }
@@ -340,7 +340,7 @@ func TestNobodyThere(t *testing.T) {
 	ln.SetUnlinkOnClose(false)
 	ln.Close()
 	for _, path := range []string{missing, left, stale} {
-		if _, err := linktest.Once(t, newPhone(t, path)); !errors.Is(err, link.ErrNotThere) {
+		if _, err := linktest.Once(t, newPhone(t, path)); !errors.Is(err, link.ErrNotRunning) {
 			t.Error(err)
 		}
 	}
@@ -355,7 +355,7 @@ func TestAddress(t *testing.T) {
 		switch {
 		case err != nil && want != "":
 			t.Errorf("%q: %v", address, err)
-		case err == nil && p.Traits().Source != call.Source{Kind: "linphone", Conn: want, Reports: call.AllStates}:
+		case err == nil && p.Traits().Source != call.Source{Kind: "linphone", Conn: want, ReportLevel: call.AllStates}:
 			t.Errorf("%q: %+v", address, p.Traits())
 		}
 	}

@@ -22,9 +22,9 @@ type Announcement struct {
 	PID     int    `json:"pid"`
 }
 
-// Announced reads the announcement from a profile's runtime folder. The error is
+// ReadAnnouncement reads the announcement from a profile's runtime folder. The error is
 // fs.ErrNotExist if no listener runs.
-func Announced(runDir string) (a Announcement, err error) {
+func ReadAnnouncement(runDir string) (a Announcement, err error) {
 	b, err := os.ReadFile(filepath.Join(runDir, AnnouncementName))
 	if err != nil {
 		return a, err
@@ -44,7 +44,7 @@ func (l *Listener) Announce(path string) error {
 	if l.stopping {
 		return fmt.Errorf("announce listener: %w", ErrStopping)
 	}
-	err := filetrust.Make(filepath.Dir(path), filetrust.Alone)
+	err := filetrust.Make(filepath.Dir(path), filetrust.Private)
 	if err == nil {
 		b := marshal(Announcement{Version: 1, Port: l.port, Token: l.cfg.SocketToken, PID: os.Getpid()})
 		err = profile.WriteFile(path, append(b, '\n'), 0o600)
@@ -64,7 +64,7 @@ func (l *Listener) withdraw() {
 	if path == "" { // else a file of the current folder would be read
 		return
 	}
-	if a, err := Announced(filepath.Dir(path)); err != nil || a.PID != os.Getpid() || a.Port != l.port {
+	if a, err := ReadAnnouncement(filepath.Dir(path)); err != nil || a.PID != os.Getpid() || a.Port != l.port {
 		return
 	}
 	if err := os.Remove(path); err != nil {

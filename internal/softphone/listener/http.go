@@ -59,7 +59,7 @@ func (l *Listener) call(w http.ResponseWriter, r *http.Request) {
 	if c == none {
 		var e call.Event
 		if e, c = f.toEvent(source, l.cfg.Now()); c == none {
-			c = l.take(e)
+			c = l.receive(e)
 		}
 	}
 	if c != none {
@@ -182,10 +182,10 @@ func (f fields) add(raw string) code {
 		switch {
 		case err == nil:
 			f[name] = value
-		case name == "number" && errors.Is(address.Validate(raw), address.ErrUnfilled):
+		case name == "number" && errors.Is(address.Validate(raw), address.ErrPlaceholder):
 			return unfilledMacro // %CallerNumber%
 		case name == "name", name == "line", name == "via":
-			f[name] = loose(raw) // "100% Zeker"
+			f[name] = unescapeLenient(raw) // "100% Zeker"
 		default:
 			return badRequest
 		}
@@ -195,8 +195,8 @@ func (f fields) add(raw string) code {
 
 var escape = lazyregexp.New("%[0-9A-Fa-f]{2}")
 
-// loose decodes valid escapes and leaves every other "%" as it is.
-func loose(raw string) string {
+// unescapeLenient decodes valid escapes and leaves every other "%" as it is.
+func unescapeLenient(raw string) string {
 	return escape().ReplaceAllStringFunc(strings.ReplaceAll(raw, "+", " "), func(s string) string {
 		s, _ = url.PathUnescape(s) // cannot fail
 		return s

@@ -133,7 +133,7 @@ func TestCallOverHTTP(t *testing.T) {
 			continue
 		}
 		e := got[before]
-		if e.Number != tt.number || e.State != call.Ringing || e.Direction != call.Incoming || e.Source.Kind != call.KindHTTP || e.Source.Reports != call.RingOnly {
+		if e.Number != tt.number || e.State != call.Ringing || e.Direction != call.Incoming || e.Source.Kind != call.KindHTTP || e.Source.ReportLevel != call.RingOnly {
 			t.Errorf("%s: %+v", tt.name, e)
 		}
 	}
@@ -174,7 +174,7 @@ func TestHTTPOff(t *testing.T) {
 func TestSimulatedPhoneRefused(t *testing.T) {
 	d := newDesk(t)
 	ctx := context.Background()
-	var refused *simulate.Refused
+	var refused *simulate.RefusedError
 	if err := simulate.ReportHTTP(ctx, d.Port(), "wrong", "ringing", "", simulate.Call{}); !errors.As(err, &refused) || refused.Code != "bad_token" || refused.Status != 401 {
 		t.Errorf("wrong token: %v", err)
 	}
@@ -192,7 +192,7 @@ func TestSimulatedPhoneRefused(t *testing.T) {
 func TestLoose(t *testing.T) {
 	for raw, want := range map[string]string{"": "", "Jan": "Jan", "J.+de%20Vries": "J. de Vries", "100%": "100%", "100%%20Zeker": "100% Zeker",
 		"50%2": "50%2", "%zz%41": "%zzA", "Caf%C3%A9+%": "Café %"} {
-		if got := loose(raw); got != want {
+		if got := unescapeLenient(raw); got != want {
 			t.Errorf("%q: %q, want %q", raw, got, want)
 		}
 	}

@@ -110,7 +110,7 @@ func TestFlood(t *testing.T) {
 	for ; err == nil; n++ {
 		err = flood.Ring(ctx, simulate.Call{Number: "0612345678"})
 	}
-	if r, ok := err.(*simulate.Refused); !ok || r.Code != "slow_down" || n != EventsBurst+1 {
+	if r, ok := err.(*simulate.RefusedError); !ok || r.Code != "slow_down" || n != EventsBurst+1 {
 		t.Errorf("event %d: %v", n, err)
 	}
 	must.Receive(t, flood.Done(), "flood goes on")

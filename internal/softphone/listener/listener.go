@@ -51,7 +51,7 @@ type Config struct {
 	Port int
 	// Tries is how many ports from Port upwards may be tried, at least 1. More than one
 	// is for users whose recipes do not contain the port as text yet; if all of those are
-	// taken, as on a server with many users, any free one is used (Listener.Lasting).
+	// taken, as on a server with many users, any free one is used (Listener.HasStablePort).
 	Tries int
 	// SocketToken authorises the WebSocket, and /v1/call as a bearer token. PathToken is
 	// the last element of /v1/call/<token> and only authorises reporting calls there. An
@@ -62,15 +62,15 @@ type Config struct {
 	AllowedOrigins []string
 	// HTTP enables /v1/call.
 	HTTP bool
-	// Take passes an event to the engine. It is called from many goroutines and may block,
+	// Receive passes an event to the engine. It is called from many goroutines and may block,
 	// which slows down whoever reports too much; nil means accepted, and only then is
 	// the event acknowledged.
-	Take func(call.Event) error
-	// Gone, if set, is called when a WebSocket has ended: the end of the calls it reported
+	Receive func(call.Event) error
+	// SourceGone, if set, is called when a WebSocket has ended: the end of the calls it reported
 	// will not be reported.
-	Gone func(call.Source)
-	Log  *slog.Logger     // nil: silent
-	Now  func() time.Time // nil: time.Now
+	SourceGone func(call.Source)
+	Log        *slog.Logger     // nil: silent
+	Now        func() time.Time // nil: time.Now
 }
 
 // timing holds every interval that tests shorten.
@@ -83,7 +83,7 @@ type timing struct {
 	body    time.Duration // for a whole request
 }
 
-var normal = timing{
+var defaultTiming = timing{
 	ping:    25 * time.Second,
 	pong:    55 * time.Second,
 	message: 5 * time.Second,
@@ -121,11 +121,11 @@ type Listener struct {
 // Start listens on loopback (IPv4 and, if available, IPv6) and serves until ctx ends or
 // Close is called. The error wraps ErrPortTaken if another program holds the port.
 func Start(ctx context.Context, cfg Config) (*Listener, error) {
-	return start(ctx, cfg, normal)
+	return start(ctx, cfg, defaultTiming)
 }
 
 func start(ctx context.Context, cfg Config, t timing) (*Listener, error) {
-	if cfg.Take == nil {
+	if cfg.Receive == nil {
 		return nil, errors.New("listener: no receiver for events")
 	}
 	if cfg.Port < 0 || cfg.Port > 65535 {
@@ -211,7 +211,7 @@ func listen(ctx context.Context, port, tries int) ([]net.Listener, int, error) {
 		v4, err := lc.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(p)))
 		if err != nil {
 			last = err
-			if !Taken(err) {
+			if !IsPortTaken(err) {
 				return nil, 0, err
 			}
 			continue
@@ -221,7 +221,7 @@ func listen(ctx context.Context, port, tries int) ([]net.Listener, int, error) {
 		switch {
 		case err == nil:
 			return []net.Listener{v4, v6}, got, nil
-		case Taken(err):
+		case IsPortTaken(err):
 			v4.Close()
 			last = err
 		default: // no IPv6 on this machine
@@ -237,9 +237,9 @@ func listen(ctx context.Context, port, tries int) ([]net.Listener, int, error) {
 // Port returns the port Start got.
 func (l *Listener) Port() int { return l.port }
 
-// Lasting reports whether Start got one of the ports to try rather than an arbitrary one:
+// HasStablePort reports whether Start got one of the ports to try rather than an arbitrary one:
 // the next Start may get the same.
-func (l *Listener) Lasting() bool {
+func (l *Listener) HasStablePort() bool {
 	return l.port >= l.cfg.Port && l.port < l.cfg.Port+max(l.cfg.Tries, 1)
 }
 
@@ -272,12 +272,12 @@ func (l *Listener) Close() {
 	l.serving.Wait()
 }
 
-// take passes e on and returns the code for the phone, none if it was accepted.
-func (l *Listener) take(e call.Event) code {
+// receive passes e on and returns the code for the phone, none if it was accepted.
+func (l *Listener) receive(e call.Event) code {
 	l.mu.Lock()
 	over := l.stopping
 	l.mu.Unlock()
-	if over || l.cfg.Take(e.Clean()) != nil {
+	if over || l.cfg.Receive(e.Clean()) != nil {
 		return stopping
 	}
 	return none

@@ -50,7 +50,7 @@ func newDesk(t testing.TB, change ...func(*Config, *timing)) *desk {
 	cfg := Config{
 		SocketToken: socketTok, PathToken: pathTok, HTTP: true,
 		AllowedOrigins: []string{goodPage, "http://localhost:3000"},
-		Take: func(e call.Event) error {
+		Receive: func(e call.Event) error {
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			if d.err != nil {
@@ -59,13 +59,13 @@ func newDesk(t testing.TB, change ...func(*Config, *timing)) *desk {
 			d.taken = append(d.taken, e)
 			return nil
 		},
-		Gone: func(w call.Source) {
+		SourceGone: func(w call.Source) {
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			d.gone = append(d.gone, w)
 		},
 	}
-	tm := normal
+	tm := defaultTiming
 	for _, c := range change {
 		c(&cfg, &tm)
 	}
@@ -173,7 +173,7 @@ func TestCallOverWebSocket(t *testing.T) {
 	if got[2] != want {
 		t.Errorf("end: %+v", got[2])
 	}
-	if w := got[0].Source; w.Kind != call.KindWebSocket || w.Reports != call.AllStates || w.Conn == "" {
+	if w := got[0].Source; w.Kind != call.KindWebSocket || w.ReportLevel != call.AllStates || w.Conn == "" {
 		t.Errorf("way %+v", w)
 	}
 	if got[3].Source == got[0].Source {
@@ -200,7 +200,7 @@ func (d *desk) connected(t testing.TB, n int) {
 // TestAnswers: the answers are fixed bytes that contain nothing about the caller.
 func TestAnswers(t *testing.T) {
 	d := newDesk(t)
-	source := call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}
+	source := call.Source{Kind: call.KindWebSocket, Conn: "1", ReportLevel: call.AllStates}
 	ev := func(s string) string { return `{"event":"call","id":"7f3a",` + s + `}` }
 	long := strings.Repeat("6", 129)
 	for _, tt := range []struct{ in, code string }{
@@ -271,14 +271,14 @@ func TestAnswers(t *testing.T) {
 
 func TestPorts(t *testing.T) {
 	taken := newDesk(t)
-	cfg := Config{Port: taken.Port(), Take: func(call.Event) error { return nil }}
+	cfg := Config{Port: taken.Port(), Receive: func(call.Event) error { return nil }}
 	if _, err := Start(context.Background(), cfg); !errors.Is(err, ErrPortTaken) {
 		t.Errorf("taken port: %v", err)
 	}
 	cfg.Tries = 16
 	l := must.Get(Start(context.Background(), cfg))(t)
 	defer l.Close()
-	if p := l.Port(); p <= taken.Port() || p >= taken.Port()+16 || !l.Lasting() {
+	if p := l.Port(); p <= taken.Port() || p >= taken.Port()+16 || !l.HasStablePort() {
 		t.Errorf("port %d after %d", p, taken.Port())
 	}
 	// With more users than ports, any free port is used.
@@ -289,10 +289,10 @@ func TestPorts(t *testing.T) {
 	cfg.Tries = 2
 	last := must.Get(Start(context.Background(), cfg))(t)
 	defer last.Close()
-	if p := last.Port(); p == taken.Port() || p == taken.Port()+1 || last.Lasting() {
-		t.Errorf("port %d, lasting %v", p, last.Lasting())
+	if p := last.Port(); p == taken.Port() || p == taken.Port()+1 || last.HasStablePort() {
+		t.Errorf("port %d, lasting %v", p, last.HasStablePort())
 	}
-	if _, err := Start(context.Background(), Config{Port: 70000, Take: cfg.Take}); err == nil {
+	if _, err := Start(context.Background(), Config{Port: 70000, Receive: cfg.Receive}); err == nil {
 		t.Error("port 70000 accepted")
 	}
 	if _, err := Start(context.Background(), Config{}); err == nil {
@@ -309,7 +309,7 @@ func TestPortTakenOnIPv6(t *testing.T) {
 		return
 	}
 	defer other.Close()
-	cfg := Config{Port: other.Addr().(*net.TCPAddr).Port, Take: func(call.Event) error { return nil }}
+	cfg := Config{Port: other.Addr().(*net.TCPAddr).Port, Receive: func(call.Event) error { return nil }}
 	if _, err := Start(context.Background(), cfg); !errors.Is(err, ErrPortTaken) {
 		t.Errorf("%v", err)
 	}
@@ -378,7 +378,7 @@ func TestCloseTellsAndWaits(t *testing.T) {
 		t.Error("connections left")
 	}
 	d.refuseWith(nil)
-	if c := d.take(call.Event{}); c != stopping || len(d.events()) != 0 {
+	if c := d.receive(call.Event{}); c != stopping || len(d.events()) != 0 {
 		t.Errorf("taken after the end: %q", c)
 	}
 	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/v1/call/"+pathTok, nil)
@@ -391,7 +391,7 @@ func TestCloseTellsAndWaits(t *testing.T) {
 
 func TestEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	l := must.Get(Start(ctx, Config{Take: func(call.Event) error { return nil }}))(t)
+	l := must.Get(Start(ctx, Config{Receive: func(call.Event) error { return nil }}))(t)
 	cancel()
 	l.Close() // waits; goleak detects anything left
 	if _, err := net.Dial("tcp4", fmt.Sprintf("127.0.0.1:%d", l.Port())); err == nil {

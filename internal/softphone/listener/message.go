@@ -42,7 +42,7 @@ func (f fields) toEvent(w call.Source, at time.Time) (call.Event, code) {
 	if !ok {
 		return call.Event{}, badState
 	}
-	if err := address.Validate(f["number"]); errors.Is(err, address.ErrUnfilled) {
+	if err := address.Validate(f["number"]); errors.Is(err, address.ErrPlaceholder) {
 		return call.Event{}, unfilledMacro
 	} else if err != nil {
 		return call.Event{}, badNumber
@@ -141,7 +141,7 @@ func (l *Listener) handleMessage(b []byte, w call.Source) []byte {
 	case "call":
 		var e call.Event
 		if e, c = f.toEvent(w, l.cfg.Now()); c == none {
-			c = l.take(e)
+			c = l.receive(e)
 		}
 	case "":
 	default:

@@ -54,7 +54,7 @@ func TestHostileJSON(t *testing.T) {
 	n := 0
 	for name, m := range hostileJSON() {
 		err := p.Send(ctx, []byte(m))
-		if r, ok := err.(*simulate.Refused); !ok || !strings.HasPrefix(r.Code, "bad_") {
+		if r, ok := err.(*simulate.RefusedError); !ok || !strings.HasPrefix(r.Code, "bad_") {
 			t.Errorf("%s: %v", name, err)
 		}
 		n++
@@ -149,12 +149,12 @@ func FuzzMessage(f *testing.F) {
 		f.Add([]byte(m))
 	}
 	f.Add([]byte(`{"event":"call","id":"7f3a","state":"ringing","direction":"incoming","number":"+31612345678","name":"J. de Vries","line":"020 123 45 67"}`))
-	source := call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}
+	source := call.Source{Kind: call.KindWebSocket, Conn: "1", ReportLevel: call.AllStates}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		l := &Listener{cfg: Config{Now: time.Now, Log: jsonLog(io.Discard)}}
 		l.log = refusalLog{log: l.cfg.Log, now: time.Now}
 		taken := 0
-		l.cfg.Take = func(e call.Event) error {
+		l.cfg.Receive = func(e call.Event) error {
 			taken++
 			if e != e.Clean() || e.Source != source || len(e.ID) > call.MaxID {
 				t.Fatalf("%+v", e)
@@ -209,8 +209,8 @@ func agrees(t *testing.T, b []byte) {
 
 func BenchmarkEvent(b *testing.B) {
 	m := []byte(`{"event":"call","id":"7f3a","state":"ringing","direction":"incoming","number":"+31612345678","name":"J. de Vries","line":"020 123 45 67"}`)
-	l := &Listener{cfg: Config{Now: time.Now, Take: func(call.Event) error { return nil }}}
-	source := call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}
+	l := &Listener{cfg: Config{Now: time.Now, Receive: func(call.Event) error { return nil }}}
+	source := call.Source{Kind: call.KindWebSocket, Conn: "1", ReportLevel: call.AllStates}
 	b.ReportAllocs()
 	for b.Loop() {
 		l.handleMessage(m, source)
@@ -223,7 +223,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 	now := time.Unix(1e9, 0)
 	d := newDesk(b, func(c *Config, _ *timing) {
 		c.Now = func() time.Time { now = now.Add(time.Second); return now }
-		c.Take = func(call.Event) error { return nil }
+		c.Receive = func(call.Event) error { return nil }
 	})
 	p := dial(b, d)
 	ctx := context.Background()
@@ -234,7 +234,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 }
 
 func BenchmarkHTTP(b *testing.B) {
-	d := newDesk(b, func(c *Config, _ *timing) { c.Take = func(call.Event) error { return nil } })
+	d := newDesk(b, func(c *Config, _ *timing) { c.Receive = func(call.Event) error { return nil } })
 	r := httptest.NewRequest(http.MethodGet, "/v1/call/"+pathTok+"?number=%2B31612345678&name=J.%20de%20Vries", nil)
 	r.Host = d.host()
 	b.ReportAllocs()

@@ -8,5 +8,5 @@ import (
 // exclusive does nothing here: two programs cannot hold the same port.
 func exclusive(_, _ string, _ syscall.RawConn) error { return nil }
 
-// Taken reports whether another program holds the port.
-func Taken(err error) bool { return errors.Is(err, syscall.EADDRINUSE) }
+// IsPortTaken reports whether another program holds the port.
+func IsPortTaken(err error) bool { return errors.Is(err, syscall.EADDRINUSE) }

@@ -23,8 +23,8 @@ func exclusive(_, _ string, c syscall.RawConn) error {
 	return err
 }
 
-// Taken reports whether another program holds the port. Windows returns "access denied" if
+// IsPortTaken reports whether another program holds the port. Windows returns "access denied" if
 // the other one holds it exclusively or the range is reserved.
-func Taken(err error) bool {
+func IsPortTaken(err error) bool {
 	return errors.Is(err, wsaeAddrInUse) || errors.Is(err, wsaeAccess)
 }

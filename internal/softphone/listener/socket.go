@@ -109,8 +109,8 @@ func (s *socket) serve(conn *websocket.Conn) {
 	close(done)
 	pinger.Wait()
 	l.cfg.Log.Info("phone disconnected", "connection", s.source.Conn, "reason", reason(err))
-	if l.cfg.Gone != nil {
-		l.cfg.Gone(s.source)
+	if l.cfg.SourceGone != nil {
+		l.cfg.SourceGone(s.source)
 	}
 }
 
@@ -124,8 +124,8 @@ func (s *socket) read() error {
 	c, t := s.conn, s.l.time
 	c.SetReadLimit(MaxMessage)
 	c.SetReadDeadline(time.Now().Add(t.pong))
-	c.SetPongHandler(func(string) error { return s.alive(nil) })
-	c.SetPingHandler(func(data string) error { return s.alive(&data) })
+	c.SetPongHandler(func(string) error { return s.handleControl(nil) })
+	c.SetPingHandler(func(data string) error { return s.handleControl(&data) })
 	var buf bytes.Buffer
 	for {
 		kind, r, err := c.NextReader()
@@ -161,9 +161,9 @@ func (s *socket) read() error {
 	}
 }
 
-// alive handles a control frame of the peer, with data for a ping. It extends the deadline,
+// handleControl handles a control frame of the peer, with data for a ping. It extends the deadline,
 // except in the middle of a message: a message that never ends is no sign of life.
-func (s *socket) alive(data *string) error {
+func (s *socket) handleControl(data *string) error {
 	if !s.ctl.AllowN(s.l.cfg.Now(), 1) {
 		return errFlood
 	}

@@ -135,7 +135,7 @@ func (f *File) Set(group string, pairs ...Pair) error {
 			at--
 		}
 		if group != "" {
-			if at = f.header(group); at < 0 {
+			if at = f.findGroup(group); at < 0 {
 				return fmt.Errorf("%w: no [%s]", ErrFormat, group)
 			}
 			at++
@@ -157,7 +157,7 @@ func (f *File) Write() error {
 	return profile.WriteFile(f.path, b, f.mode)
 }
 
-func (f *File) header(group string) int {
+func (f *File) findGroup(group string) int {
 	for i, l := range f.lines {
 		if strings.EqualFold(strings.TrimSpace(l), "["+group+"]") {
 			return i
@@ -182,9 +182,9 @@ func (f *File) find(group, key string) int {
 	return -1
 }
 
-// Program splits a command line as these phones do: into
+// SplitProgram splits a command line as these phones do: into
 // the program, optionally in quotes, and the rest.
-func Program(line string) (program, rest string) {
+func SplitProgram(line string) (program, rest string) {
 	line = strings.TrimSpace(line)
 	if quoted, after, ok := strings.Cut(strings.TrimPrefix(line, `"`), `"`); ok && strings.HasPrefix(line, `"`) {
 		return quoted, strings.TrimSpace(after)
@@ -195,7 +195,7 @@ func Program(line string) (program, rest string) {
 
 // RunsWiebelt reports whether a command line hands calls to Wiebelt.
 func RunsWiebelt(line string) bool {
-	program, rest := Program(line)
+	program, rest := SplitProgram(line)
 	base := strings.TrimSuffix(strings.ToLower(program[strings.LastIndexAny(program, `\/`)+1:]), ".exe")
 	switch base {
 	case "wiebelt-ring", "wiebelt-ringw": // they do nothing else

@@ -86,19 +86,19 @@ const (
 type Kind struct {
 	Name  string
 	Reach Reach
-	// Reports is the minimum it reports about a call. Some phones that contact us report
+	// ReportLevel is the minimum it reports about a call. Some phones that contact us report
 	// more, which is relied on once seen.
-	Reports call.Reports
-	// Can is everything it can report.
-	Can Capabilities
+	ReportLevel call.ReportLevel
+	// Capabilities is everything it can report.
+	Capabilities Capabilities
 	// Needs lists the required settings of a link: none for a phone on this computer,
 	// whose address is optional.
 	Needs []string
-	// Everybody is an exchange that reports all extensions over one link.
-	Everybody bool
-	// Shared is an exchange with one ID per call: it is the same at all extensions where
+	// AllExtensions is an exchange that reports all extensions over one link.
+	AllExtensions bool
+	// SharedCallID is an exchange with one ID per call: it is the same at all extensions where
 	// the call rings, and the call can end for one and come back to it.
-	Shared bool
+	SharedCallID bool
 	// Recipe is the ID of the page that explains how to connect it.
 	Recipe string
 	// Source is the kind under which its reports arrive; "" for its own.
@@ -108,69 +108,78 @@ type Kind struct {
 // Capabilities are what a kind can report about a call, apart from a ringing number.
 type Capabilities struct {
 	Answer, End, Withheld, Outgoing bool
-	Again                           bool // a call rings on another device, or rings again
-	Moved                           Moved
+	RingsAgain                      bool // a call rings on another device, or rings again
+	Transfer                        TransferReport
 	Name, Line, Via                 bool
 	// Reasons are the ends that it distinguishes; all others are reported as just an end.
 	Reasons []call.Reason
 }
 
-// Moved is how a kind reports that a call was passed on.
-type Moved uint8
+// TransferReport is how a kind reports that a call was passed on.
+type TransferReport uint8
 
 // The values of Moved.
 const (
-	NotMoved  Moved = iota // not visible
-	SameCall               // the same call with another caller
-	OtherCall              // a new call, and the end of the previous one
+	TransferHidden   TransferReport = iota // not visible
+	TransferSameCall                       // the same call with another caller
+	TransferNewCall                        // a new call, and the end of the previous one
 )
 
 var (
 	exchangeNeeds = []string{NeedsAddress, NeedsExtension, NeedsUser, NeedsSecret}
-	allReasons    = []call.Reason{call.Completed, call.Missed, call.Elsewhere, call.Rejected}
+	allReasons    = []call.Reason{call.Completed, call.Missed, call.AnsweredElsewhere, call.Rejected}
 	completed     = []call.Reason{call.Completed}
 
-	everything = Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Via: true, Reasons: allReasons}
+	everything = Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, RingsAgain: true, Transfer: TransferSameCall, Name: true, Line: true, Via: true, Reasons: allReasons}
 )
 
 // table holds every kind in listing order.
 var table = [...]Kind{
-	{Name: call.KindWebSocket, Reports: call.AllStates, Can: everything, Recipe: "any-websocket"},
-	{Name: call.KindHTTP, Reports: call.RingOnly, Can: everything, Recipe: "any-url"},
-	{Name: call.KindURL, Reach: ByProgram, Reports: call.RingOnly, Recipe: "any-url",
-		Can: Capabilities{Answer: true, Again: true, Moved: OtherCall}},
-	{Name: call.KindCommand, Reach: ByProgram, Reports: call.RingOnly, Recipe: "any-program",
-		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Via: true}},
-	{Name: Twinkle, Reach: ByProgram, Source: call.KindCommand, Reports: call.AllStates, Recipe: "twinkle",
-		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: OtherCall, Name: true, Line: true, Reasons: []call.Reason{call.Completed, call.Rejected}}},
+	{Name: call.KindWebSocket, ReportLevel: call.AllStates, Capabilities: everything, Recipe: "any-websocket"},
+	{Name: call.KindHTTP, ReportLevel: call.RingOnly, Capabilities: everything, Recipe: "any-url"},
+	{Name: call.KindURL, Reach: ByProgram, ReportLevel: call.RingOnly, Recipe: "any-url",
+		Capabilities: Capabilities{Answer: true, RingsAgain: true, Transfer: TransferNewCall}},
+	{Name: call.KindCommand, Reach: ByProgram, ReportLevel: call.RingOnly, Recipe: "any-program",
+		Capabilities: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, RingsAgain: true, Transfer: TransferSameCall, Name: true, Line: true, Via: true}},
+	{Name: Twinkle, Reach: ByProgram, Source: call.KindCommand, ReportLevel: call.AllStates, Recipe: "twinkle",
+		Capabilities: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Transfer: TransferNewCall, Name: true, Line: true, Reasons: []call.Reason{call.Completed, call.Rejected}}},
 
-	{Name: Bria, Reach: ByPhone, Reports: call.AllStates, Recipe: "bria",
-		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: SameCall, Name: true, Reasons: completed}},
-	{Name: Baresip, Reach: ByPhone, Reports: call.AllStates, Recipe: "baresip",
-		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: OtherCall, Name: true, Line: true, Reasons: completed}},
-	{Name: Linphone, Reach: ByPhone, Reports: call.AllStates, Recipe: "linphone",
-		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: OtherCall, Name: true, Reasons: completed}},
-	{Name: ARI, Reach: ByExchange, Reports: call.AllStates, Can: everything, Needs: exchangeNeeds, Everybody: true, Recipe: "asterisk"},
-	{Name: Wazo, Reach: ByExchange, Reports: call.AllStates, Needs: exchangeNeeds, Recipe: "wazo",
-		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Reasons: allReasons}},
-	{Name: ThreeCX, Reach: ByExchange, Reports: call.AllStates, Needs: exchangeNeeds, Everybody: true, Recipe: "3cx-v20",
-		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Via: true, Reasons: completed}},
-	{Name: YeastarSocket, Reach: ByExchange, Reports: call.AllStates, Needs: exchangeNeeds, Everybody: true, Shared: true, Recipe: "yeastar-socket",
-		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Line: true}},
-	{Name: BroadWorks, Reach: ByExchange, Reports: call.AllStates, Needs: exchangeNeeds, Everybody: true, Recipe: "broadworks",
-		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: SameCall, Name: true, Via: true, Reasons: allReasons}},
-	{Name: Xelion, Reach: ByExchange, Reports: call.AllStates, Needs: exchangeNeeds, Everybody: true, Recipe: "xelion",
-		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Reasons: []call.Reason{call.Completed, call.Missed, call.Elsewhere}}},
-	{Name: Relay, Reach: ByExchange, Reports: call.AllStates, Can: everything, Needs: []string{NeedsAddress, NeedsSecret}, Recipe: "relay"},
+	{Name: Bria, Reach: ByPhone, ReportLevel: call.AllStates, Recipe: "bria",
+		Capabilities: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Transfer: TransferSameCall, Name: true,
+			Reasons: completed}},
+	{Name: Baresip, Reach: ByPhone, ReportLevel: call.AllStates, Recipe: "baresip",
+		Capabilities: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Transfer: TransferNewCall, Name: true,
+			Line: true, Reasons: completed}},
+	{Name: Linphone, Reach: ByPhone, ReportLevel: call.AllStates, Recipe: "linphone",
+		Capabilities: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Transfer: TransferNewCall, Name: true,
+			Reasons: completed}},
+	{Name: ARI, Reach: ByExchange, ReportLevel: call.AllStates, Capabilities: everything, Needs: exchangeNeeds,
+		AllExtensions: true, Recipe: "asterisk"},
+	{Name: Wazo, Reach: ByExchange, ReportLevel: call.AllStates, Needs: exchangeNeeds, Recipe: "wazo",
+		Capabilities: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, RingsAgain: true, Transfer: TransferSameCall, Name: true, Line: true, Reasons: allReasons}},
+	{Name: ThreeCX, Reach: ByExchange, ReportLevel: call.AllStates, Needs: exchangeNeeds, AllExtensions: true, Recipe: "3cx-v20",
+		Capabilities: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, RingsAgain: true, Transfer: TransferSameCall, Name: true, Line: true, Via: true, Reasons: completed}},
+	{Name: YeastarSocket, Reach: ByExchange, ReportLevel: call.AllStates, Needs: exchangeNeeds, AllExtensions: true, SharedCallID: true, Recipe: "yeastar-socket",
+		Capabilities: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, RingsAgain: true,
+			Transfer: TransferSameCall, Line: true}},
+	{Name: BroadWorks, Reach: ByExchange, ReportLevel: call.AllStates, Needs: exchangeNeeds, AllExtensions: true, Recipe: "broadworks",
+		Capabilities: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Transfer: TransferSameCall, Name: true,
+			Via: true, Reasons: allReasons}},
+	{Name: Xelion, Reach: ByExchange, ReportLevel: call.AllStates, Needs: exchangeNeeds, AllExtensions: true, Recipe: "xelion",
+		Capabilities: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, RingsAgain: true, Transfer: TransferSameCall, Name: true, Line: true, Reasons: []call.Reason{call.Completed, call.Missed, call.AnsweredElsewhere}}},
+	{Name: Relay, Reach: ByExchange, ReportLevel: call.AllStates, Capabilities: everything, Needs: []string{NeedsAddress,
+		NeedsSecret}, Recipe: "relay"},
 
-	{Name: VoIPGRID, Reach: ByWebhook, Reports: call.AllStates, Recipe: "voipgrid",
-		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: OtherCall, Name: true, Line: true, Via: true, Reasons: allReasons}},
-	{Name: Yeastar, Reach: ByWebhook, Reports: call.AllStates, Recipe: "yeastar",
-		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Line: true}},
-	{Name: VOIPZeker, Reach: ByWebhook, Reports: call.AllStates, Recipe: "voipzeker",
-		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: OtherCall}},
-	{Name: Webhook, Reach: ByWebhook, Reports: call.AllStates, Can: everything, Recipe: "webhook"},
-	{Name: ARIOutbound, Reach: ByInbound, Reports: call.AllStates, Can: everything, Everybody: true, Recipe: "asterisk-outbound"},
+	{Name: VoIPGRID, Reach: ByWebhook, ReportLevel: call.AllStates, Recipe: "voipgrid",
+		Capabilities: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, RingsAgain: true, Transfer: TransferNewCall, Name: true, Line: true, Via: true, Reasons: allReasons}},
+	{Name: Yeastar, Reach: ByWebhook, ReportLevel: call.AllStates, Recipe: "yeastar",
+		Capabilities: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, RingsAgain: true,
+			Transfer: TransferSameCall, Line: true}},
+	{Name: VOIPZeker, Reach: ByWebhook, ReportLevel: call.AllStates, Recipe: "voipzeker",
+		Capabilities: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Transfer: TransferNewCall}},
+	{Name: Webhook, Reach: ByWebhook, ReportLevel: call.AllStates, Capabilities: everything, Recipe: "webhook"},
+	{Name: ARIOutbound, Reach: ByInbound, ReportLevel: call.AllStates, Capabilities: everything, AllExtensions: true,
+		Recipe: "asterisk-outbound"},
 }
 
 // Find returns the kind with a name.
@@ -200,8 +209,8 @@ func Sources() []string {
 	return names(func(k Kind) bool { return k.Reach <= ByProgram && k.Source == "" })
 }
 
-// ToRelay reports whether it contacts the relay itself.
-func (k Kind) ToRelay() bool { return k.Reach == ByWebhook || k.Reach == ByInbound }
+// ReportsToRelay reports whether it contacts the relay itself.
+func (k Kind) ReportsToRelay() bool { return k.Reach == ByWebhook || k.Reach == ByInbound }
 
 func names(which func(Kind) bool) (all []string) {
 	for _, k := range table {
@@ -220,5 +229,5 @@ func (k Kind) Requires(what string) bool { return slices.Contains(k.Needs, what)
 
 // CallSource returns this kind's source for a connection, as named in its events.
 func (k Kind) CallSource(conn string) call.Source {
-	return call.Source{Kind: cmp.Or(k.Source, k.Name), Conn: conn, Reports: k.Reports}
+	return call.Source{Kind: cmp.Or(k.Source, k.Name), Conn: conn, ReportLevel: k.ReportLevel}
 }

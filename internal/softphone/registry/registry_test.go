@@ -36,19 +36,19 @@ func TestEveryKindIsWhole(t *testing.T) {
 			} else if k.Needs != nil {
 				t.Error("it needs settings and is no link")
 			}
-			if can := k.Can.Answer && k.Can.End; k.Reports == call.AllStates && !can {
+			if can := k.Capabilities.Answer && k.Capabilities.End; k.ReportLevel == call.AllStates && !can {
 				t.Error("it tells more than it can")
 			}
 			// Stories are played and checked by the table, so they cannot detect this.
-			if can := k.Can.End && k.Can.Withheld && k.Can.Outgoing; can == (k.Name == call.KindURL) {
-				t.Errorf("it can tell %+v", k.Can)
+			if can := k.Capabilities.End && k.Capabilities.Withheld && k.Capabilities.Outgoing; can == (k.Name == call.KindURL) {
+				t.Errorf("it can tell %+v", k.Capabilities)
 			}
-			want := registry.SameCall
+			want := registry.TransferSameCall
 			if slices.Contains(anew, k.Name) {
-				want = registry.OtherCall
+				want = registry.TransferNewCall
 			}
-			if k.Can.Moved != want {
-				t.Errorf("a call that was passed on: %d, want %d", k.Can.Moved, want)
+			if k.Capabilities.Transfer != want {
+				t.Errorf("a call that was passed on: %d, want %d", k.Capabilities.Transfer, want)
 			}
 		})
 	}
@@ -67,7 +67,7 @@ func said(t *testing.T, l text.Language, key text.Key) {
 }
 
 // words maps what recipes promise to what the table says.
-var words = map[guide.Reports]call.Reports{guide.RingOnly: call.RingOnly, guide.RingAndEnd: call.RingAndEnd, guide.AllStates: call.AllStates}
+var words = map[guide.Reports]call.ReportLevel{guide.RingOnly: call.RingOnly, guide.RingAndEnd: call.RingAndEnd, guide.AllStates: call.AllStates}
 
 func hasRecipe(t *testing.T, l text.Language, k registry.Kind) {
 	t.Helper()
@@ -79,8 +79,8 @@ func hasRecipe(t *testing.T, l text.Language, k registry.Kind) {
 	if !k.IsLink() {
 		return // recipes of phones that contact us describe what the phone passes on
 	}
-	if words[r.Reports] != k.Reports {
-		t.Errorf("%s: the recipe says %s, the table %d", l, r.Reports, k.Reports)
+	if words[r.Reports] != k.ReportLevel {
+		t.Errorf("%s: the recipe says %s, the table %d", l, r.Reports, k.ReportLevel)
 	}
 	if !slices.ContainsFunc(r.Blocks(), func(b guide.Block) bool { return strings.Contains(b.Text, "kind = \""+k.Name+"\"") }) {
 		t.Errorf("%s: the recipe %s does not set up this kind", l, k.Recipe)
@@ -99,7 +99,7 @@ func standsIn(t *testing.T, k registry.Kind) (address string) {
 		t.Fatal("its stand-in does not stand where the phone does")
 	}
 	if isServer {
-		if a := s.Address(); a.Over != k.Name || a.Address == "" || (a.Secret != "") != k.Requires(registry.NeedsSecret) {
+		if a := s.Address(); a.Protocol != k.Name || a.Address == "" || (a.Secret != "") != k.Requires(registry.NeedsSecret) {
 			t.Errorf("its stand-in says %+v", a)
 		}
 		address = s.Address().Address

@@ -19,12 +19,12 @@ import (
 	"wiebelt/internal/softphone/link"
 )
 
-// alive detects a cut network within two or three seconds on an idle connection;
-// setUserTimeout does so within cutTime while data is in flight, such as a lookup. The
+// keepAlive detects a cut network within two or three seconds on an idle connection;
+// setUserTimeout does so within userTimeout while data is in flight, such as a lookup. The
 // operating systems handle it, so a relay with a thousand desks has no extra work.
-var alive = net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 2}
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 2}
 
-const cutTime = 750 * time.Millisecond
+const userTimeout = 750 * time.Millisecond
 
 // connect connects to one of the relays and requests the current
 // calls, falling back to HTTPS. link.Run handles reconnecting.
@@ -36,12 +36,12 @@ func (s *session) connect(ctx context.Context, joined string) (err error) {
 	o.AsyncErrorCB = func(*nats.Conn, *nats.Subscription, error) {
 		wake.Up(s.stale)
 	}
-	o.Secure = !s.plain
-	if s.Conn, err = s.dialFirst(ctx, o, s.URLs); err != nil && !refused(failed(ctx, err)) && !s.plain {
+	o.Secure = !s.isLocal
+	if s.Conn, err = s.dialFirst(ctx, o, s.URLs); err != nil && !isRefusal(connectError(ctx, err)) && !s.isLocal {
 		o.ProxyPath = wire.Tunnel
 		if c, e := s.dialFirst(ctx, o, s.tunnels(joined)); e == nil {
 			s.Conn, err = c, nil
-		} else if refused(failed(ctx, e)) {
+		} else if isRefusal(connectError(ctx, e)) {
 			err = e
 		}
 	}
@@ -50,16 +50,16 @@ func (s *session) connect(ctx context.Context, joined string) (err error) {
 	}
 	s.SetClosedHandler(func(c *nats.Conn) { s.closed <- c.LastError() })
 	s.inbox = s.NewInbox()
-	for _, subject := range []string{s.Site.Of(wire.Calls, s.User), s.inbox} {
+	for _, subject := range []string{s.Site.UserSubject(wire.TopicCalls, s.User), s.inbox} {
 		if _, err = s.ChanSubscribe(subject, s.snapshots); err != nil {
 			break
 		}
 	}
 	if err == nil {
-		_, err = s.ChanSubscribe(s.Site.Relays(), s.stateMessages)
+		_, err = s.ChanSubscribe(s.Site.StateSubject(), s.stateMessages)
 	}
 	if err == nil {
-		err = s.askNow()
+		err = s.requestSnapshot()
 	}
 	if err != nil {
 		s.Close()
@@ -90,10 +90,10 @@ func (s *session) dialFirst(ctx context.Context, o nats.Options, urls []string) 
 			connect := o.Connect // bound to the current o
 			tried++
 			next.Reset(nextTime)
-			s.trying.Go(func() {
+			s.dials.Go(func() {
 				c, err := connect()
 				if err == nil {
-					d.stands()
+					d.established()
 				}
 				select {
 				case results <- result{c, err}:
@@ -107,7 +107,7 @@ func (s *session) dialFirst(ctx context.Context, o nats.Options, urls []string) 
 			if r.err == nil {
 				return r.conn, nil
 			}
-			if !refused(failed(ctx, why)) {
+			if !isRefusal(connectError(ctx, why)) {
 				why = r.err
 			}
 			lost++
@@ -119,7 +119,7 @@ func (s *session) dialFirst(ctx context.Context, o nats.Options, urls []string) 
 	return nil, why
 }
 
-func refused(err error) bool { _, is := errors.AsType[*link.Refusal](err); return is }
+func isRefusal(err error) bool { _, is := errors.AsType[*link.Refusal](err); return is }
 
 // tunnels returns the addresses at which relays accept the connection as a WebSocket
 // over HTTPS, in case the network lets nothing else through. Each relay uses the port at
@@ -145,10 +145,10 @@ func (s *session) tunnels(joined string) (all []string) {
 func (s *session) trust(address string) *tls.Config {
 	to, err := url.Parse(address)
 	switch {
-	case s.plain || err != nil:
+	case s.isLocal || err != nil:
 		return nil
-	case to.Scheme == "wss" && s.Print != "":
-		return certificates.Trust(s.Print, to.Hostname())
+	case to.Scheme == "wss" && s.Fingerprint != "":
+		return certificates.PinnedTLS(s.Fingerprint, to.Hostname())
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: s.roots}
 	if to.Scheme == "wss" {
@@ -159,18 +159,18 @@ func (s *session) trust(address string) *tls.Config {
 
 // dialer aborts when its context ends, until the connection is established.
 type dialer struct {
-	ctx    context.Context
-	stands func() bool
+	ctx         context.Context
+	established func() bool
 }
 
 func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(d.ctx, dialTime)
 	defer cancel()
-	c, err := (&net.Dialer{KeepAliveConfig: alive, Control: func(_, _ string, c syscall.RawConn) error {
-		return c.Control(func(socket uintptr) { _ = setUserTimeout(socket, cutTime) }) // otherwise it takes longer
+	c, err := (&net.Dialer{KeepAliveConfig: keepAlive, Control: func(_, _ string, c syscall.RawConn) error {
+		return c.Control(func(socket uintptr) { _ = setUserTimeout(socket, userTimeout) }) // otherwise it takes longer
 	}}).DialContext(ctx, network, address)
 	if err == nil {
-		d.stands = context.AfterFunc(d.ctx, func() { _ = c.Close() })
+		d.established = context.AfterFunc(d.ctx, func() { _ = c.Close() })
 	}
 	return c, err
 }

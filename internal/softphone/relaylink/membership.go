@@ -28,12 +28,12 @@ import (
 // key, which was created here and never leaves it.
 type membership struct {
 	wire.Joined
-	Seed  string `json:"seed"`
-	Print string `json:"print,omitempty"` // of the authority by which the relay was known; "" for the system's
+	Seed        string `json:"seed"`
+	Fingerprint string `json:"print,omitempty"` // of the authority by which the relay was known; "" for the system's
 
-	pair  nkeys.KeyPair
-	roots *x509.CertPool // nil for the system's
-	plain bool           // the relay runs on this computer
+	pair    nkeys.KeyPair
+	roots   *x509.CertPool // nil for the system's
+	isLocal bool           // the relay runs on this computer
 }
 
 var errMembership = errors.New("not a membership of a relay")
@@ -60,9 +60,9 @@ func parseMembership(s string) (m membership, err error) {
 			return membership{}, errMembership
 		}
 		switch ip, _ := netip.ParseAddr(u.Hostname()); {
-		case u.Scheme == "tls" && !m.plain:
-		case u.Scheme == "nats" && ip.IsLoopback() && m.plain == (i > 0):
-			m.plain = true
+		case u.Scheme == "tls" && !m.isLocal:
+		case u.Scheme == "nats" && ip.IsLoopback() && m.isLocal == (i > 0):
+			m.isLocal = true
 		default:
 			return membership{}, errMembership
 		}
@@ -98,7 +98,7 @@ func Join(ctx context.Context, address, code, fingerprint string) (stored string
 	if err != nil {
 		return "", err
 	}
-	m := membership{Seed: string(seed), Print: fingerprint}
+	m := membership{Seed: string(seed), Fingerprint: fingerprint}
 	if m.Joined, err = requestJoin(ctx, at.String()+"/join", wire.JoinRequest{Code: code, Key: key}, fingerprint); err != nil {
 		return "", err
 	}
@@ -131,7 +131,7 @@ func requestJoin(ctx context.Context, to string, asked wire.JoinRequest, fingerp
 	}
 	secure := &tls.Config{MinVersion: tls.VersionTLS13}
 	if fingerprint != "" {
-		secure = certificates.Trust(fingerprint, r.URL.Hostname())
+		secure = certificates.PinnedTLS(fingerprint, r.URL.Hostname())
 	}
 	client := http.Client{
 		Transport:     &http.Transport{TLSClientConfig: secure, DisableKeepAlives: true},
@@ -159,15 +159,15 @@ func requestJoin(ctx context.Context, to string, asked wire.JoinRequest, fingerp
 // maxAnswer bounds a relay's answer, in bytes.
 const maxAnswer = 64 << 10
 
-// unreached maps the reasons for not reaching a relay to texts.
-var unreached = map[link.Cause]text.Key{
-	link.CauseHost: text.RelayJoinName, link.CauseExpired: text.RelayJoinExpired,
-	link.CauseAuthority: text.RelayJoinUnknown, link.CauseTLS: text.RelayJoinUnknown,
+// joinErrorTexts maps the reasons for not reaching a relay to texts.
+var joinErrorTexts = map[link.Cause]text.Key{
+	link.CauseCertHost: text.RelayJoinName, link.CauseCertExpired: text.RelayJoinExpired,
+	link.CauseCertAuthority: text.RelayJoinUnknown, link.CauseTLS: text.RelayJoinUnknown,
 }
 
 // errorText returns the text for why a relay was not reached.
 func errorText(err error) error {
-	key := unreached[link.CauseOf(err)]
+	key := joinErrorTexts[link.CauseOf(err)]
 	switch {
 	case errors.Is(err, certificates.ErrFingerprint):
 		key = text.RelayJoinFingerprint
@@ -183,15 +183,15 @@ const renewEvery = time.Hour
 // renew requests a longer-lived token in time. If it cannot be stored, it is requested
 // again: the relay issues it for this very key.
 func (p *Phone) renew(ctx context.Context, s *session) {
-	if p.account.Keep == nil || time.Until(expires(s.Token)) > renewBefore {
+	if p.account.StoreSecret == nil || time.Until(expires(s.Token)) > renewBefore {
 		return
 	}
 	key, err := s.pair.PublicKey()
 	if err != nil {
 		return
 	}
-	b, err := s.ask(ctx, wire.Renew, wire.RenewRequest{Key: key}, askTime)
-	var answer wire.Renewed
+	b, err := s.ask(ctx, wire.TopicRenew, wire.RenewRequest{Key: key}, askTime)
+	var answer wire.RenewAnswer
 	if err != nil || json.Unmarshal(b, &answer) != nil || answer.Token == "" || len(answer.URLs) == 0 {
 		return
 	}
@@ -201,7 +201,7 @@ func (p *Phone) renew(ctx context.Context, s *session) {
 	if err != nil {
 		return
 	}
-	if m, err := parseMembership(stored); err == nil && p.account.Keep(ctx, stored) == nil {
+	if m, err := parseMembership(stored); err == nil && p.account.StoreSecret(ctx, stored) == nil {
 		s.Token = m.Token
 	}
 }

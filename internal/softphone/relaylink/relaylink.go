@@ -48,16 +48,16 @@ const (
 
 // Phone is the link to a relay. Lookup is safe for concurrent use.
 type Phone struct {
-	account    exchangelink.Account
-	traits     link.Traits
-	newest     wire.Snapshot // across all connections
-	saveMissed MissedSaver
-	joined     atomic.Pointer[session]
-	turn       int      // index of the relay to start with
-	last       string   // address of the relay of the last session
-	over       []string // ended calls, newest last: relays report them for different lengths of time
-	recovering bool     // the relays have lost their state and are recovering it from the exchange
-	silence    time.Duration
+	account        exchangelink.Account
+	traits         link.Traits
+	newest         wire.Snapshot // across all connections
+	saveMissed     MissedSaver
+	currentSession atomic.Pointer[session]
+	nextRelay      int      // index of the relay to start with
+	last           string   // address of the relay of the last session
+	endedCalls     []string // ended calls, newest last: relays report them for different lengths of time
+	recovering     bool     // the relays have lost their state and are recovering it from the exchange
+	silence        time.Duration
 }
 
 // MissedSaver saves calls that rang while this user was not connected to a relay. It may
@@ -79,10 +79,10 @@ type session struct {
 	synced        bool           // has processed a snapshot
 	stateMessages chan *nats.Msg // states of the relays
 	relays        states
-	behind        time.Time     // since when something behind them has not worked
+	faultSince    time.Time     // since when something behind them has not worked
 	stale         chan struct{} // messages were dropped, as there were too many: the state may be stale
 	closed        chan error
-	trying        sync.WaitGroup // dials to other relays, until one is reached
+	dials         sync.WaitGroup // dials to other relays, until one is reached
 }
 
 // New returns a phone for link.Run. The account's secret is the result of Join, and the
@@ -95,7 +95,7 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Phone{account: a, turn: rand.IntN(1 << 20), silence: silenceTime, traits: link.Traits{Source: registry.Of(registry.Relay).CallSource(server.Host()), MaxWait: maxRetryWait, RetryAfter: switchPause}}, nil
+	return &Phone{account: a, nextRelay: rand.IntN(1 << 20), silence: silenceTime, traits: link.Traits{Source: registry.Of(registry.Relay).CallSource(server.Host()), MaxWait: maxRetryWait, RetryAfter: switchPause}}, nil
 }
 
 // Traits returns those of the office's relay.
@@ -113,15 +113,15 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 		return &link.Refusal{Why: "the stored membership of the relay is damaged", Cause: link.CauseNoSecret}
 	}
 	s := &session{membership: m, snapshots: make(chan *nats.Msg, 64), stateMessages: make(chan *nats.Msg, 16), relays: states{}, stale: make(chan struct{}, 1), closed: make(chan error, 1)}
-	defer s.trying.Wait()
-	s.URLs = p.inTurn(s.URLs)
+	defer s.dials.Wait()
+	s.URLs = p.relayOrder(s.URLs)
 	if err := s.connect(ctx, p.account.Address); err != nil {
-		return failed(ctx, err)
+		return connectError(ctx, err)
 	}
 	defer s.Close()
 	p.last = s.ConnectedUrl()
-	p.joined.Store(s) // lookups work even before a relay has learned the current calls
-	defer p.joined.CompareAndSwap(s, nil)
+	p.currentSession.Store(s) // lookups work even before a relay has learned the current calls
+	defer p.currentSession.CompareAndSwap(s, nil)
 	up := false
 	late := time.NewTimer(retryPause) // until the first answer; then for renewing the token
 	var recovered, silent <-chan time.Time
@@ -138,28 +138,28 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 			recovered = nil
 			wake.Up(s.stale)
 		case m := <-s.snapshots:
-			if nobodyAnswers(m) {
-				return failed(ctx, nats.ErrNoResponders)
+			if isNoResponders(m) {
+				return connectError(ctx, nats.ErrNoResponders)
 			}
 			if !up {
 				up = true
 				r.Up()
 				late.Reset(0)
 			}
-			p.take(r, s, m)
+			p.applySnapshot(r, s, m)
 		case m := <-s.stateMessages:
 			s.applyState(r, m.Data)
 			silent = time.After(p.silence)
 		case <-silent: // its computer still acknowledges, or the loss would be known by now
-			return failed(ctx, nats.ErrStaleConnection)
+			return connectError(ctx, nats.ErrStaleConnection)
 		case <-s.stale:
-			if err := s.askNow(); err != nil {
-				return failed(ctx, err)
+			if err := s.requestSnapshot(); err != nil {
+				return connectError(ctx, err)
 			}
 		case <-late.C:
 			if !up {
-				if err := s.retryAsk(); err != nil {
-					return failed(ctx, err)
+				if err := s.retrySnapshot(); err != nil {
+					return connectError(ctx, err)
 				}
 				late.Reset(retryPause)
 				continue
@@ -169,19 +169,19 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 			late.Reset(renewEvery)
 		case err := <-s.closed:
 			p.drain(r, s)
-			return failed(ctx, err)
+			return connectError(ctx, err)
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-// inTurn returns the relays in dialling order: each time another one comes first, since
+// relayOrder returns the relays in dialling order: each time another one comes first, since
 // one that answers may be cut off from the others. The relay of the last session comes
 // last: it may have vanished.
-func (p *Phone) inTurn(urls []string) []string {
-	i := p.turn % len(urls)
-	p.turn++
+func (p *Phone) relayOrder(urls []string) []string {
+	i := p.nextRelay % len(urls)
+	p.nextRelay++
 	urls = slices.Concat(urls[i:], urls[:i])
 	if i := slices.Index(urls, p.last); i >= 0 {
 		urls = append(slices.Delete(urls, i, i+1), p.last)
@@ -193,7 +193,7 @@ func (p *Phone) inTurn(urls []string) []string {
 // relay forget them.
 func (p *Phone) catchUp(ctx context.Context, s *session) {
 	for seen := uint64(0); p.saveMissed != nil; {
-		b, err := s.ask(ctx, wire.Journal, wire.JournalRequest{Seen: seen}, lookupTime)
+		b, err := s.ask(ctx, wire.TopicJournal, wire.JournalRequest{LastSeq: seen}, lookupTime)
 		if err != nil {
 			return // an older relay, or one that is stopping
 		}
@@ -201,7 +201,7 @@ func (p *Phone) catchUp(ctx context.Context, s *session) {
 		if err != nil || len(a.Calls) == 0 || p.saveMissed(ctx, a.LocalTimes(time.Now())) != nil {
 			return
 		}
-		seen = a.Seen
+		seen = a.LastSeq
 	}
 }
 
@@ -211,23 +211,23 @@ func (p *Phone) catchUp(ctx context.Context, s *session) {
 func (s *session) applyState(r *link.Reporter, b []byte) {
 	now := time.Now()
 	s.relays.store(b, now)
-	cause, since := s.relays.trouble(now)
-	if since.Sub(s.behind).Abs() > time.Minute {
-		s.behind = since
+	cause, since := s.relays.worstFault(now)
+	if since.Sub(s.faultSince).Abs() > time.Minute {
+		s.faultSince = since
 	}
-	r.Behind(cause, s.behind)
+	r.BackendFault(cause, s.faultSince)
 }
 
-// nobodyAnswers recognises the server's answer when no relay is listening.
-func nobodyAnswers(m *nats.Msg) bool { return len(m.Data) == 0 && m.Header.Get("Status") == "503" }
+// isNoResponders recognises the server's answer when no relay is listening.
+func isNoResponders(m *nats.Msg) bool { return len(m.Data) == 0 && m.Header.Get("Status") == "503" }
 
 // Lookup looks up a number at the relay. Every error is a *contact.LookupError.
 func (p *Phone) Lookup(ctx context.Context, number string) ([]contact.Contact, error) {
-	s := p.joined.Load()
+	s := p.currentSession.Load()
 	if s == nil {
 		return nil, &contact.LookupError{Failure: contact.ConnectionRefused, Detail: "no relay can be reached"}
 	}
-	answer, err := s.ask(ctx, wire.Lookup, wire.LookupRequest{Number: number}, lookupTime)
+	answer, err := s.ask(ctx, wire.TopicLookup, wire.LookupRequest{Number: number}, lookupTime)
 	if err != nil {
 		return nil, &contact.LookupError{Failure: contact.HubSlow, Detail: "the relay does not answer"}
 	}
@@ -241,29 +241,29 @@ func (p *Phone) Lookup(ctx context.Context, number string) ([]contact.Contact, e
 	return a.Contacts, nil
 }
 
-// askNow requests the current snapshot.
-func (s *session) askNow() error {
-	return s.PublishRequest(s.Site.Of(wire.Now, s.User), s.inbox, nil)
+// requestSnapshot requests the current snapshot.
+func (s *session) requestSnapshot() error {
+	return s.PublishRequest(s.Site.UserSubject(wire.TopicCurrentCalls, s.User), s.inbox, nil)
 }
 
-// retryAsk repeats the request, which may have been lost with its relay; it
+// retrySnapshot repeats the request, which may have been lost with its relay; it
 // fails after a few times.
-func (s *session) retryAsk() error {
+func (s *session) retrySnapshot() error {
 	if s.retries++; s.retries == asks {
 		return context.DeadlineExceeded
 	}
-	return s.askNow()
+	return s.requestSnapshot()
 }
 
 // drain processes what arrived before the end.
 func (p *Phone) drain(r *link.Reporter, s *session) {
 	for len(s.snapshots) > 0 {
-		p.take(r, s, <-s.snapshots)
+		p.applySnapshot(r, s, <-s.snapshots)
 	}
 }
 
-// failed describes in our own words why there is no connection.
-func failed(ctx context.Context, err error) error {
+// connectError describes in our own words why there is no connection.
+func connectError(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -272,16 +272,16 @@ func failed(ctx context.Context, err error) error {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked), errors.Is(err, nats.ErrAccountAuthExpired):
 		return &link.Refusal{Why: "the relay does not let this user in any more", Cause: link.CauseDenied}
 	case errors.Is(err, nats.ErrNoServers), link.NobodyListens(err): // that does not mean that nobody is calling
-		return &link.Failure{Why: "no relay can be reached", Cause: link.CauseNobody}
+		return &link.Failure{Why: "no relay can be reached", Cause: link.CauseNotListening}
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, context.DeadlineExceeded):
-		return &link.Failure{Why: "NATS answers, but no relay does", Cause: link.CauseFault}
+		return &link.Failure{Why: "NATS answers, but no relay does", Cause: link.CauseUnavailable}
 	}
 	return err
 }
 
-// take processes a snapshot if it is newer than all before. The first one of a session
+// applySnapshot processes a snapshot if it is newer than all before. The first one of a session
 // reports every current call, known or not, since none could be confirmed while disconnected.
-func (p *Phone) take(r *link.Reporter, on *session, m *nats.Msg) {
+func (p *Phone) applySnapshot(r *link.Reporter, on *session, m *nats.Msg) {
 	s, err := wire.ParseSnapshot(m.Data)
 	if err != nil {
 		r.Unreadable(len(m.Data))
@@ -309,9 +309,9 @@ func (p *Phone) take(r *link.Reporter, on *session, m *nats.Msg) {
 		going[e.ID] = true
 		known, ok := r.Known(e.ID)
 		if e.State == call.Answered && (!ok || !on.synced) { // the time it rang is news too
-			r.Report(s.Rang(c, now))
+			r.Report(s.RingEvent(c, now))
 		}
-		if !ok || !on.synced || !same(known, e) {
+		if !ok || !on.synced || !sameReport(known, e) {
 			r.Report(e)
 		}
 	}
@@ -333,8 +333,8 @@ func (p *Phone) resetEpoch(on *session, subject string, epoch int64) {
 // and has ended since.
 func (p *Phone) reportBegin(r *link.Reporter, before, s wire.Snapshot, c wire.Call) {
 	now := time.Now()
-	rang := s.Rang(c, now)
-	if _, known := r.Known(rang.ID); known || !before.Excludes(c.ID) || slices.Contains(p.over, rang.ID) {
+	rang := s.RingEvent(c, now)
+	if _, known := r.Known(rang.ID); known || !before.Excludes(c.ID) || slices.Contains(p.endedCalls, rang.ID) {
 		return
 	}
 	r.Report(rang)
@@ -347,16 +347,16 @@ func (p *Phone) reportBegin(r *link.Reporter, before, s wire.Snapshot, c wire.Ca
 // reportEnd reports the end of a known call.
 func (p *Phone) reportEnd(r *link.Reporter, e call.Event) {
 	if _, known := r.Known(e.ID); known {
-		p.over = append(p.over, e.ID)
-		p.over = p.over[max(0, len(p.over)-2*wire.MaxCalls):]
-		e.Since = time.Time{} // it ends now
+		p.endedCalls = append(p.endedCalls, e.ID)
+		p.endedCalls = p.endedCalls[max(0, len(p.endedCalls)-2*wire.MaxCalls):]
+		e.StateSince = time.Time{} // it ends now
 		r.Report(e)
 	}
 }
 
-// same reports whether a report contains nothing new.
-func same(known, e call.Event) bool {
-	e.Source, e.At, e.Since = known.Source, known.At, known.Since
+// sameReport reports whether a report contains nothing new.
+func sameReport(known, e call.Event) bool {
+	e.Source, e.At, e.StateSince = known.Source, known.At, known.StateSince
 	return known == e
 }
 
@@ -375,18 +375,18 @@ func (s *session) ask(ctx context.Context, about wire.Topic, question any, limit
 	}
 	defer func() { _ = answers.Unsubscribe() }()
 	pause, factor := retryPause, time.Duration(2)
-	if about == wire.Lookup { // a relay answers it once, however often it is sent
+	if about == wire.TopicLookup { // a relay answers it once, however often it is sent
 		pause, factor = lookupRetryPause, 1
 	}
 	for ; ; pause *= factor {
-		if err := s.PublishRequest(s.Site.Of(about, s.User), inbox, b); err != nil {
+		if err := s.PublishRequest(s.Site.UserSubject(about, s.User), inbox, b); err != nil {
 			return nil, err
 		}
 		wait, stop := context.WithTimeout(ctx, pause)
 		m, err := answers.NextMsgWithContext(wait)
 		stop()
 		switch {
-		case err == nil && nobodyAnswers(m):
+		case err == nil && isNoResponders(m):
 			return nil, nats.ErrNoResponders
 		case err == nil:
 			return m.Data, nil

@@ -71,19 +71,19 @@ func (r *relay) url() string { return fmt.Sprintf("nats://127.0.0.1:%d", r.node.
 func (r *relay) tell(id string, s call.State, at time.Time) {
 	r.t.Helper()
 	e := call.Event{ID: id, State: s, Number: "0698760011", At: at}
-	must.Do(r.t, r.bucket.Take(r.t.Context(), calls.Report{Event: e, Users: []wire.User{"anna"}}))
+	must.Do(r.t, r.bucket.Store(r.t.Context(), calls.Report{Event: e, Users: []wire.User{"anna"}}))
 }
 
 // publish sends the user a snapshot.
 func (r *relay) publish(s wire.Snapshot) {
 	r.t.Helper()
-	must.Do(r.t, r.node.Conn.Publish(site.Of(wire.Calls, "anna"), s.Encode()))
+	must.Do(r.t, r.node.Conn.Publish(site.UserSubject(wire.TopicCalls, "anna"), s.Encode()))
 }
 
 // answer answers the user's requests until the returned function is called.
 func (r *relay) answer(about wire.Topic, do nats.MsgHandler) (stop func() error) {
 	r.t.Helper()
-	s := must.Get(r.node.Conn.Subscribe(site.Of(about, "anna"), do))(r.t)
+	s := must.Get(r.node.Conn.Subscribe(site.UserSubject(about, "anna"), do))(r.t)
 	must.Do(r.t, r.node.Conn.Flush())
 	return s.Unsubscribe
 }
@@ -122,7 +122,7 @@ func newDeskUntil(t *testing.T, r *relay, until time.Time) *desk {
 	pair := must.Get(nkeys.CreateUser())(t)
 	d := &desk{t: t, kept: make(chan string, 64)}
 	d.public = must.Get(pair.PublicKey())(t)
-	token := must.Get(r.authority.User("anna", d.public, until))(t)
+	token := must.Get(r.authority.UserToken("anna", d.public, until))(t)
 	seed := must.Get(pair.Seed())(t)
 	stored := must.Get(membership{Joined: wire.Joined{V: 1, Site: site, User: "anna", URLs: []string{r.url()}, Token: token}, Seed: string(seed)}.encode())(t)
 	d.stored.Store(&stored)
@@ -132,7 +132,7 @@ func newDeskUntil(t *testing.T, r *relay, until time.Time) *desk {
 func (d *desk) run() {
 	d.t.Helper()
 	p := must.Get(New(exchangelink.Account{Address: address, Secret: func(context.Context) (string, error) { return *d.stored.Load(), nil },
-		Keep: func(_ context.Context, stored string) error { d.kept <- stored; return nil }}))(d.t)
+		StoreSecret: func(_ context.Context, stored string) error { d.kept <- stored; return nil }}))(d.t)
 	d.phone = p.(*Phone)
 	d.phone.SaveMissed(d.save)
 	d.phone.silence = cmp.Or(d.silence, d.phone.silence)
@@ -142,7 +142,7 @@ func (d *desk) run() {
 func (d *desk) next(want string) call.Event {
 	d.t.Helper()
 	e := d.Next()
-	if got := fmt.Sprint(e.State, " ", e.ID); got != want || e.Source.Kind != registry.Relay || e.Source.Reports != call.AllStates {
+	if got := fmt.Sprint(e.State, " ", e.ID); got != want || e.Source.Kind != registry.Relay || e.Source.ReportLevel != call.AllStates {
 		d.t.Fatalf("%+v, want %s", e, want)
 	}
 	return e
@@ -156,7 +156,7 @@ func TestCalls(t *testing.T) {
 	d := newDesk(t, r)
 	d.run()
 	e := d.next("ringing wazo/1")
-	if age := time.Since(e.Since); age < 40*time.Second || age > 40*time.Second+time.Minute || e.Number != "0698760011" {
+	if age := time.Since(e.StateSince); age < 40*time.Second || age > 40*time.Second+time.Minute || e.Number != "0698760011" {
 		t.Errorf("rings since %v: %+v", age, e)
 	}
 	r.tell("wazo/2", call.Ringing, time.Now())
@@ -168,14 +168,14 @@ func TestCalls(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	at := time.Now()
-	must.Do(t, r.bucket.Take(t.Context(), calls.Report{Event: call.Event{ID: "wazo/3", State: call.Ringing, Number: "0698760013", At: at}, Users: []wire.User{"anna"}},
+	must.Do(t, r.bucket.Store(t.Context(), calls.Report{Event: call.Event{ID: "wazo/3", State: call.Ringing, Number: "0698760013", At: at}, Users: []wire.User{"anna"}},
 		calls.Report{Event: call.Event{ID: "wazo/3", State: call.Ended, At: at.Add(time.Second)}, Users: []wire.User{"anna"}}))
 	if e := d.next("ringing wazo/3"); e.Number != "0698760013" {
 		t.Errorf("%+v", e)
 	}
 	d.next("ended wazo/3") // the call rang and ended between two snapshots
-	must.Do(t, r.node.Conn.Publish(site.Of(wire.Calls, "anna"), []byte(`{"calls":7}`)),
-		r.node.Conn.Publish(site.Of(wire.Calls, "anna"), wire.Snapshot{Epoch: 1, Seq: 1, At: time.Now()}.Encode()))
+	must.Do(t, r.node.Conn.Publish(site.UserSubject(wire.TopicCalls, "anna"), []byte(`{"calls":7}`)),
+		r.node.Conn.Publish(site.UserSubject(wire.TopicCalls, "anna"), wire.Snapshot{Epoch: 1, Seq: 1, At: time.Now()}.Encode()))
 	r.tell("wazo/2", call.Ended, time.Now())
 	d.next("ended wazo/2") // by this report, not by the invalid message or the old snapshot
 }
@@ -198,8 +198,8 @@ func TestLate(t *testing.T) {
 			age   time.Duration
 		}{{call.Ringing, 10 * time.Minute}, {call.Answered, 9 * time.Minute}} {
 			e := d.next(fmt.Sprint(want.state, " ", id))
-			if e.At.Before(before) || e.At.After(time.Now()) || e.At.Sub(e.Since) != want.age {
-				t.Errorf("the relay's clock %v off: %v, %v before the report", off, want.state, e.At.Sub(e.Since))
+			if e.At.Before(before) || e.At.After(time.Now()) || e.At.Sub(e.StateSince) != want.age {
+				t.Errorf("the relay's clock %v off: %v, %v before the report", off, want.state, e.At.Sub(e.StateSince))
 			}
 		}
 		if i > 0 {
@@ -267,17 +267,18 @@ func TestCatchUp(t *testing.T) {
 			}
 		}
 	}
-	r.answer(wire.Journal, func(m *nats.Msg) {
+	r.answer(wire.TopicJournal, func(m *nats.Msg) {
 		var q wire.JournalRequest
 		_ = json.Unmarshal(m.Data, &q)
 		a := wire.JournalAnswer{At: time.Now().Add(5 * time.Hour)}
-		if q.Seen == 10 {
+		if q.LastSeq == 10 {
 			a.At = a.At.Add(-10 * time.Hour)
 		}
-		if q.Seen < 30 {
-			a.Add(wire.MissedCall{Number: fmt.Sprint("06987600", q.Seen), Rang: a.At.Add(-time.Minute), Ended: a.At.Add(-time.Second)}, q.Seen+10)
+		if q.LastSeq < 30 {
+			a.Add(wire.MissedCall{Number: fmt.Sprint("06987600", q.LastSeq), Rang: a.At.Add(-time.Minute),
+				Ended: a.At.Add(-time.Second)}, q.LastSeq+10)
 		}
-		asks <- q.Seen
+		asks <- q.LastSeq
 		_ = m.Respond(a.Encode())
 	})
 	full, refused := errors.New("full"), make(chan struct{}, 1)
@@ -351,12 +352,12 @@ func TestRenewed(t *testing.T) {
 	r := newRelay(t)
 	d := newDeskUntil(t, r, time.Now().Add(renewBefore-time.Hour))
 	var public string
-	r.answer(wire.Renew, func(m *nats.Msg) {
+	r.answer(wire.TopicRenew, func(m *nats.Msg) {
 		var q wire.RenewRequest
 		_ = json.Unmarshal(m.Data, &q)
 		public = q.Key
-		token, _ := r.authority.User("anna", q.Key, time.Now().Add(90*24*time.Hour))
-		b, _ := json.Marshal(wire.Renewed{Token: token, URLs: []string{r.url()}})
+		token, _ := r.authority.UserToken("anna", q.Key, time.Now().Add(90*24*time.Hour))
+		b, _ := json.Marshal(wire.RenewAnswer{Token: token, URLs: []string{r.url()}})
 		_ = m.Respond(b)
 	})
 	d.run()
@@ -380,7 +381,7 @@ func TestLookup(t *testing.T) {
 	r := newRelay(t)
 	d := connected(t, r)
 	asked := 0
-	stop := r.answer(wire.Lookup, func(m *nats.Msg) { // with the number
+	stop := r.answer(wire.TopicLookup, func(m *nats.Msg) { // with the number
 		if asked++; asked == 1 {
 			return // like a relay that exits during the request
 		}
@@ -439,7 +440,7 @@ func TestSilent(t *testing.T) {
 	d.silence = 50 * time.Millisecond
 	d.run()
 	d.Until(link.Connected)
-	must.Do(t, r.node.Conn.Publish(site.Relays(), wire.State{Relay: "r1"}.Encode()))
+	must.Do(t, r.node.Conn.Publish(site.StateSubject(), wire.State{Relay: "r1"}.Encode()))
 	d.Until(link.Waiting)
 	d.Until(link.Connected)
 }
@@ -474,12 +475,12 @@ func TestDamaged(t *testing.T) {
 func TestInTurn(t *testing.T) {
 	p := Phone{last: "tls://b"}
 	for i, want := range []string{"tls://a tls://c tls://b", "tls://c tls://a tls://b", "tls://c tls://a tls://b", "tls://a tls://c tls://b"} {
-		if got := strings.Join(p.inTurn([]string{"tls://a", "tls://b", "tls://c"}), " "); got != want {
+		if got := strings.Join(p.relayOrder([]string{"tls://a", "tls://b", "tls://c"}), " "); got != want {
 			t.Errorf("%d: %s, want %s", i, got, want)
 		}
 	}
 	p.last = "tls://d"
-	if got := strings.Join(p.inTurn([]string{"tls://a"}), " "); got != "tls://a" {
+	if got := strings.Join(p.relayOrder([]string{"tls://a"}), " "); got != "tls://a" {
 		t.Errorf("%s", got)
 	}
 }

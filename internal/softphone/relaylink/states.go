@@ -28,10 +28,10 @@ func (s states) store(b []byte, now time.Time) {
 	}
 }
 
-// trouble returns what does not work behind the relays, the worst problem
+// worstFault returns what does not work behind the relays, the worst problem
 // first, and since when if they say so. Whatever one of them can do
 // counts as working; a relay that has been silent for a while is ignored.
-func (s states) trouble(now time.Time) (c link.Cause, since time.Time) {
+func (s states) worstFault(now time.Time) (c link.Cause, since time.Time) {
 	maps.DeleteFunc(s, func(_ string, said heardState) bool { return now.Sub(said.at) > 3*wire.StateEvery })
 	faulty, noHub, hub := 0, false, false
 	connected, silent := map[string]bool{}, map[string]time.Time{}
@@ -74,7 +74,7 @@ func (s states) trouble(now time.Time) (c link.Cause, since time.Time) {
 // gets no readable messages.
 func phase(l wire.LinkState) string {
 	switch {
-	case l.State != wire.LinkReports:
+	case l.State != wire.LinkWebhook:
 		return l.State
 	case l.Cause != "":
 		return link.Waiting.String()

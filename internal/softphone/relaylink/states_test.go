@@ -48,11 +48,11 @@ func TestTrouble(t *testing.T) {
 			}
 			s.store(said.Encode(), now)
 		}
-		got, since := s.trouble(now)
+		got, since := s.worstFault(now)
 		if got != c.want || got == link.CauseExchange && c.name != "one of two links" && !since.Equal(ago(5*time.Minute)) {
 			t.Errorf("%s: %q since %v", c.name, got, since)
 		}
-		if got, _ := s.trouble(now.Add(4 * wire.StateEvery)); got != link.NoCause {
+		if got, _ := s.worstFault(now.Add(4 * wire.StateEvery)); got != link.NoCause {
 			t.Errorf("%s: %q, and nobody has spoken for long", c.name, got)
 		}
 	}
@@ -65,7 +65,7 @@ func TestBehind(t *testing.T) {
 	say := func(s wire.State) {
 		t.Helper()
 		s.Relay, s.At = "r1", time.Now()
-		must.Do(t, r.node.Conn.Publish(site.Relays(), s.Encode()))
+		must.Do(t, r.node.Conn.Publish(site.StateSubject(), s.Encode()))
 	}
 	since := time.Now().Add(-time.Hour)
 	silent := wire.State{Links: []wire.LinkState{{Name: "centrale", State: "waiting", Since: since}}}
@@ -78,7 +78,7 @@ func TestBehind(t *testing.T) {
 			continue // nothing new
 		}
 		s := d.Until(link.Connected)
-		if s.Cause != step.want || s.Cause == link.CauseExchange && s.Behind.Sub(since).Abs() > time.Minute {
+		if s.Cause != step.want || s.Cause == link.CauseExchange && s.BackendFaultSince.Sub(since).Abs() > time.Minute {
 			t.Fatalf("%+v, want %q", s, step.want)
 		}
 	}

@@ -24,9 +24,9 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Variable is the prefix of the environment variables that hold a field:
+// EnvPrefix is the prefix of the environment variables that hold a field:
 // WIEBELT_NUMBER and so on.
-const Variable = "WIEBELT_"
+const EnvPrefix = "WIEBELT_"
 
 // Fields are what a phone can report about a call. Each is a flag of that name (except the
 // number, which follows the flags), an environment variable, and a line of standard input.
@@ -38,14 +38,14 @@ const maxInput = 16 << 10
 // Errors in how the command is used. What a phone fills in is never a reason to fail:
 // the card says what it is.
 var (
-	ErrHelp      = errors.New("help is asked for")
-	ErrFlag      = errors.New("no such flag")
-	ErrState     = errors.New("state is ringing, answered or ended")
-	ErrDirection = errors.New("direction is incoming or outgoing")
-	ErrProfile   = errors.New("profile is a folder of this computer")
-	ErrInput     = errors.New("standard input cannot be read")
-	ErrTwinkle   = twinkle.ErrNotTwinkle
-	ErrLone      = errors.New("one argument is taken, behind --")
+	ErrHelp           = errors.New("help is asked for")
+	ErrFlag           = errors.New("no such flag")
+	ErrState          = errors.New("state is ringing, answered or ended")
+	ErrDirection      = errors.New("direction is incoming or outgoing")
+	ErrProfile        = errors.New("profile is a folder of this computer")
+	ErrInput          = errors.New("standard input cannot be read")
+	ErrTwinkle        = twinkle.ErrNotTwinkle
+	ErrSingleArgument = errors.New("one argument is taken, behind --")
 )
 
 // Request is one call to hand over.
@@ -54,15 +54,15 @@ type Request struct {
 	Profile  string     // as given; "" for the user's own
 	Language string     // of the output; "" means the one in the settings
 	NoStart  bool       // do not start Wiebelt
-	Nothing  bool       // there is no call to hand over
+	NoCall   bool       // there is no call to hand over
 	Answer   string     // what the phone expects to read, whatever the result
 }
 
 // ErrNoScreen means that Wiebelt cannot run here.
 var ErrNoScreen = text.Errorf(text.RingNoScreen)
 
-// Screen reports whether Wiebelt can run here.
-func Screen() bool {
+// HasScreen reports whether Wiebelt can run here.
+func HasScreen() bool {
 	return runtime.GOOS != "linux" || os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
 }
 
@@ -77,7 +77,7 @@ func (r Request) HandOver(ctx context.Context, cfg instance.Config, program func
 		return instance.HandOver(ctx, cfg, e, nil)
 	}
 	return instance.HandOver(ctx, cfg, e, func() error {
-		if !Screen() {
+		if !HasScreen() {
 			return ErrNoScreen
 		}
 		args := []string{"run", "--background"}
@@ -150,7 +150,7 @@ func Parse(args []string, env func(string) string, in io.Reader) (Request, error
 		}
 	}
 	for _, f := range Fields {
-		said[f] = cmp.Or(said[f], env(Variable+strings.ToUpper(f)))
+		said[f] = cmp.Or(said[f], env(EnvPrefix+strings.ToUpper(f)))
 	}
 	return r, r.event(said)
 }
@@ -205,11 +205,11 @@ func (r *Request) twinkle(env func(string) string) error {
 		return err
 	}
 	e.Source = registry.Of(registry.Twinkle).CallSource("")
-	r.Event, r.Nothing, r.Answer = e, !ok, twinkle.Answer
+	r.Event, r.NoCall, r.Answer = e, !ok, twinkle.Answer
 	return nil
 }
 
-// ParseLink parses the arguments after "open-url". Errors are ErrLone and
+// ParseLink parses the arguments after "open-url". Errors are ErrSingleArgument and
 // those of package scheme.
 func ParseLink(args []string) (r Request, err error) {
 	var uri string
@@ -223,7 +223,7 @@ func ParseLink(args []string) (r Request, err error) {
 
 // SingleArgument returns the single argument of a command that other programs fill in:
 // args are exactly "-- ARGUMENT" or "--profile DIR -- ARGUMENT". A quote in a link adds
-// arguments, so anything else is ErrLone.
+// arguments, so anything else is ErrSingleArgument.
 func SingleArgument(args []string) (argument, profile string, err error) {
 	switch {
 	case len(args) == 2 && args[0] == "--":
@@ -231,7 +231,7 @@ func SingleArgument(args []string) (argument, profile string, err error) {
 	case len(args) == 4 && args[0] == "--profile" && args[2] == "--" && filepath.IsAbs(args[1]) && !IsRemote(args[1]):
 		return args[3], args[1], nil
 	}
-	return "", "", ErrLone
+	return "", "", ErrSingleArgument
 }
 
 // lines adds fields from lines of the form field=value; the first line of a field counts,
@@ -258,7 +258,7 @@ func lines(in io.Reader, said map[string]string) error {
 func withoutCall(env []string) []string {
 	return slices.DeleteFunc(env, func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		field, ours := strings.CutPrefix(name, Variable)
+		field, ours := strings.CutPrefix(name, EnvPrefix)
 		return ours && slices.Contains(Fields, strings.ToLower(field)) || strings.HasPrefix(name, "SIP_") || strings.HasPrefix(name, "TWINKLE_")
 	})
 }

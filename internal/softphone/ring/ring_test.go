@@ -161,7 +161,7 @@ func TestLone(t *testing.T) {
 		{[]string{"--profile", `\\host\p`, "--", "wiebelt:call"}, "", "", false},
 	} {
 		argument, profile, err := SingleArgument(c.args)
-		if argument != c.argument || profile != c.profile || errors.Is(err, ErrLone) == c.good {
+		if argument != c.argument || profile != c.profile || errors.Is(err, ErrSingleArgument) == c.good {
 			t.Errorf("%q: %q, %q, %v", c.args, argument, profile, err)
 		}
 	}
@@ -171,12 +171,12 @@ func TestLone(t *testing.T) {
 func TestScreen(t *testing.T) {
 	t.Setenv("DISPLAY", "")
 	t.Setenv("WAYLAND_DISPLAY", "")
-	if Screen() != (runtime.GOOS != "linux") {
+	if HasScreen() != (runtime.GOOS != "linux") {
 		t.Error("there is a screen")
 	}
 	for _, name := range []string{"DISPLAY", "WAYLAND_DISPLAY"} {
 		t.Run(name, func(t *testing.T) {
-			if t.Setenv(name, "x"); !Screen() {
+			if t.Setenv(name, "x"); !HasScreen() {
 				t.Error("there is no screen")
 			}
 		})

@@ -22,7 +22,7 @@ const Name = "wiebelt"
 // MaxURI is the longest accepted link, in bytes.
 const MaxURI = 2048
 
-// Errors of Parse. It returns one of these, or address.ErrUnfilled for a placeholder that
+// Errors of Parse. It returns one of these, or address.ErrPlaceholder for a placeholder that
 // the phone did not fill in; none of them contains any part of the link.
 var (
 	ErrNotOurs = errors.New("not a wiebelt: link")
@@ -82,8 +82,8 @@ func readQuery(query string) (call.Event, error) {
 			switch {
 			case number:
 				return call.Event{}, ErrForm
-			case errors.Is(address.Validate(raw), address.ErrUnfilled):
-				return call.Event{}, address.ErrUnfilled
+			case errors.Is(address.Validate(raw), address.ErrPlaceholder):
+				return call.Event{}, address.ErrPlaceholder
 			case !ok:
 				return call.Event{}, ErrForm
 			}
@@ -115,7 +115,7 @@ var states = map[string]call.State{"ringing": call.Ringing, "answered": call.Ans
 
 // readNumber accepts 3 to 20 digits, optionally after a plus.
 func readNumber(s string) (string, bool) {
-	s = address.PlusBack(s)
+	s = address.RestorePlus(s)
 	digits := strings.TrimPrefix(s, "+")
 	return s, len(digits) >= 3 && len(digits) <= 20 && strings.Trim(digits, "0123456789") == ""
 }

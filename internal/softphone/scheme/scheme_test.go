@@ -41,7 +41,7 @@ func TestParse(t *testing.T) {
 			continue
 		}
 		// Everything else is unset, whatever the link contains.
-		if exp := (call.Event{Source: call.Source{Kind: call.KindURL, Reports: call.RingOnly}, Number: want.number, State: want.state}); got != exp {
+		if exp := (call.Event{Source: call.Source{Kind: call.KindURL, ReportLevel: call.RingOnly}, Number: want.number, State: want.state}); got != exp {
 			t.Errorf("%s: %+v", uri, got)
 		}
 	}
@@ -117,12 +117,12 @@ func TestParseRefuses(t *testing.T) {
 		"wiebelt:call?number=0612345678&state=":                        ErrState,
 		"wiebelt:call?number=0612345678&state=Ringing":                 ErrState,
 		"wiebelt:call?number=0612345678&state=ringing+":                ErrState,
-		"wiebelt:call?number={phone}":                                  address.ErrUnfilled,
-		"wiebelt:call?number=%7Bphone%7D":                              address.ErrUnfilled,
-		"wiebelt:call?number=%CallerNumber%":                           address.ErrUnfilled,
-		"wiebelt:call?number=%%CallerNumber%%":                         address.ErrUnfilled,
-		"wiebelt:call?number=$caller$":                                 address.ErrUnfilled,
-		"wiebelt:call?number=<m>":                                      address.ErrUnfilled,
+		"wiebelt:call?number={phone}":                                  address.ErrPlaceholder,
+		"wiebelt:call?number=%7Bphone%7D":                              address.ErrPlaceholder,
+		"wiebelt:call?number=%CallerNumber%":                           address.ErrPlaceholder,
+		"wiebelt:call?number=%%CallerNumber%%":                         address.ErrPlaceholder,
+		"wiebelt:call?number=$caller$":                                 address.ErrPlaceholder,
+		"wiebelt:call?number=<m>":                                      address.ErrPlaceholder,
 	} {
 		got, err := Parse(uri)
 		if !errors.Is(err, want) {
@@ -176,7 +176,7 @@ func check(t *testing.T, uri string) {
 	}
 	rest := e
 	rest.Number, rest.State = "", call.Ringing
-	if rest != (call.Event{Source: call.Source{Kind: call.KindURL, Reports: call.RingOnly}}) {
+	if rest != (call.Event{Source: call.Source{Kind: call.KindURL, ReportLevel: call.RingOnly}}) {
 		t.Errorf("%q: says too much: %+v", uri, e)
 	}
 }

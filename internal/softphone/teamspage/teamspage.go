@@ -26,9 +26,9 @@ var (
 	css string
 )
 
-// Write returns the page in a language. It is self-contained: it loads nothing, and its own
+// Render returns the page in a language. It is self-contained: it loads nothing, and its own
 // policy prevents anything else from running in it.
-func Write(lang text.Language) ([]byte, error) {
+func Render(lang text.Language) ([]byte, error) {
 	t, err := template.New("page").Parse(page)
 	if err != nil {
 		return nil, fmt.Errorf("teams page: %w", err)

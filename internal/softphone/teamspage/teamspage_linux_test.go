@@ -52,7 +52,7 @@ func TestPageInChromium(t *testing.T) {
 		if r.URL.Path == "/en.html" {
 			lang = text.English
 		}
-		b, err := Write(lang)
+		b, err := Render(lang)
 		if err != nil {
 			t.Error(err)
 		}

@@ -42,14 +42,14 @@ type participant struct {
 // message processes one event. An unreadable event is skipped; the connection stays.
 func (s *session) message(ctx context.Context, b []byte) error {
 	var m message
-	if !s.r.Read(b, &m) {
+	if !s.r.Decode(b, &m) {
 		return nil
 	}
 	if m.Sequence != nil {
-		if s.heard && *m.Sequence != s.last+1 {
-			s.gaps.Seen()
+		if s.hasSequence && *m.Sequence != s.last+1 {
+			s.gaps.NoteGap()
 		}
-		s.last, s.heard = *m.Sequence, true
+		s.last, s.hasSequence = *m.Sequence, true
 	}
 	if m.Event == nil || m.Event.Type == nil {
 		return nil
@@ -58,7 +58,7 @@ func (s *session) message(ctx context.Context, b []byte) error {
 	switch {
 	case !ok:
 	case *m.Event.Type == upsert:
-		return s.changed(ctx, extension, id)
+		return s.fetchParticipant(ctx, extension, id)
 	case *m.Event.Type == remove:
 		s.end(s.leg(extension, id))
 	}
@@ -73,35 +73,35 @@ func (s *session) entity(path string) (extension string, id int64, ok bool) {
 	return extension, int64(n), ours && err == nil
 }
 
-// changed requests the state of a participant.
-func (s *session) changed(ctx context.Context, extension string, id int64) error {
+// fetchParticipant requests the state of a participant.
+func (s *session) fetchParticipant(ctx context.Context, extension string, id int64) error {
 	var p participant
 	status, err := s.get(ctx, path(extension)+"/participants/"+strconv.FormatInt(id, 10), &p)
 	switch {
 	case exchangelink.Unreadable(err):
 		s.r.Unreadable(0)
-		s.gaps.Seen()
+		s.gaps.NoteGap()
 	case err != nil:
 		return err
 	case status == http.StatusOK:
-		if p.at(extension) && *p.ID == id {
-			s.take(extension, p)
+		if p.belongsTo(extension) && *p.ID == id {
+			s.reportParticipant(extension, p)
 		}
 	case status == http.StatusNotFound:
 		s.end(s.leg(extension, id)) // it ended before the request
 	default:
-		s.gaps.Seen() // unavailable or refused now; the extension is requested again
+		s.gaps.NoteGap() // unavailable or refused now; the extension is requested again
 	}
 	return nil
 }
 
-// at reports whether a participant is the extension's.
-func (p participant) at(extension string) bool {
+// belongsTo reports whether a participant is the extension's.
+func (p participant) belongsTo(extension string) bool {
 	return p.ID != nil && (p.Extension == extension || p.Extension == "")
 }
 
-// take reports the state of a participant.
-func (s *session) take(extension string, p participant) {
+// reportParticipant reports the state of a participant.
+func (s *session) reportParticipant(extension string, p participant) {
 	leg := s.leg(extension, *p.ID)
 	known, isKnown := s.Legs.Known(s.r, leg)
 	e := call.Event{Direction: call.DirectionUnknown, Name: p.Name, Line: extension}
@@ -137,7 +137,7 @@ func (s *session) take(extension string, p participant) {
 		}
 	}
 	exchangelink.Remember(s.calls, leg, p.Call)
-	s.Legs.Take(s.r, leg, fmt.Sprintf("%d.%s", p.Call, leg), e, func(other string) bool {
+	s.Legs.Report(s.r, leg, fmt.Sprintf("%d.%s", p.Call, leg), e, func(other string) bool {
 		return p.Call != 0 && s.calls[other] == p.Call
 	})
 }

@@ -185,7 +185,7 @@ func FuzzMessage(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		feed(t, func(ctx context.Context, s *session) error {
-			s.take("101", mustPart(ring.json("101", 7)))
+			s.reportParticipant("101", mustPart(ring.json("101", 7)))
 			err := s.message(ctx, b)
 			if err != nil && !errors.Is(err, context.Canceled) {
 				t.Fatal(err)
@@ -202,9 +202,9 @@ func FuzzParticipant(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		feed(t, func(_ context.Context, s *session) error {
 			var p participant
-			if json.Unmarshal(b, &p) == nil && p.at("101") {
-				s.take("101", p)
-				s.take("101", p)
+			if json.Unmarshal(b, &p) == nil && p.belongsTo("101") {
+				s.reportParticipant("101", p)
+				s.reportParticipant("101", p)
 				s.end(s.leg("101", *p.ID))
 				if len(s.r.Calls()) != 0 {
 					t.Fatalf("%q is not over", b)

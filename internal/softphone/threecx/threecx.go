@@ -18,10 +18,10 @@ import (
 
 type phone struct {
 	*exchangelink.Phone
-	again time.Duration // interval between two snapshots after gaps; tests shorten it
+	minPollInterval time.Duration // interval between two snapshots after gaps; tests shorten it
 
 	// These live as long as the link and belong to the session's goroutine.
-	token exchangelink.HeldToken
+	token exchangelink.LinkToken
 	calls map[string]int64 // callid by participant (leg)
 }
 
@@ -32,23 +32,23 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &phone{Phone: p, again: time.Second, calls: map[string]int64{}}, nil
+	return &phone{Phone: p, minPollInterval: time.Second, calls: map[string]int64{}}, nil
 }
 
 // session is one connection.
 type session struct {
 	*phone
-	r     *link.Reporter
-	last  int64 // sequence number of the last event
-	heard bool  // there was one
-	gaps  *exchangelink.Gaps
+	r           *link.Reporter
+	last        int64 // sequence number of the last event
+	hasSequence bool  // there was one
+	gaps        *exchangelink.PollScheduler
 }
 
 // Session processes events until the connection ends. It listens for events before it
 // requests the extension, so that nothing is missed in between.
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
-	s := &session{phone: p, r: r, gaps: exchangelink.NewGaps(0, p.again)}
-	defer p.Server.Idle()
+	s := &session{phone: p, r: r, gaps: exchangelink.NewPollScheduler(0, p.minPollInterval)}
+	defer p.Server.CloseIdleConnections()
 	if err := p.token.Begin(ctx, p.login); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	case err != nil:
 		return err
 	case sock == nil:
-		return s.refused(status)
+		return s.statusError(status)
 	}
 	defer sock.Close()
 	if _, err := s.snapshot(ctx, true); err != nil {
@@ -73,7 +73,7 @@ func (s *session) run(ctx context.Context, sock *exchangelink.Socket) error {
 	defer stop()
 	for {
 		select {
-		case b, ok := <-sock.In():
+		case b, ok := <-sock.Messages():
 			if !ok {
 				return sock.Err()
 			}
@@ -91,9 +91,9 @@ func (s *session) run(ctx context.Context, sock *exchangelink.Socket) error {
 	}
 }
 
-// refused returns the error for an unexpected status.
-func (s *session) refused(status int) error {
-	return s.token.Refused(s.Server, status, "3CX does not let this API client use call control for the extension")
+// statusError returns the error for an unexpected status.
+func (s *session) statusError(status int) error {
+	return s.token.RefusedError(s.Server, status, "3CX does not let this API client use call control for the extension")
 }
 
 func (s *session) get(ctx context.Context, path string, into any) (int, error) {
@@ -110,7 +110,7 @@ type state struct {
 
 // fetchCalls requests the calls of the extension, or of all that the client may see.
 func (s *session) fetchCalls(ctx context.Context) (all []state, status int, err error) {
-	if s.Account.Hears != nil {
+	if s.Account.IncludesExtension != nil {
 		status, err = s.get(ctx, "/callcontrol", &all)
 		return all, status, err
 	}
@@ -130,16 +130,16 @@ func (s *session) snapshot(ctx context.Context, anew bool) (changed bool, err er
 	case status == http.StatusNotFound:
 		return false, &link.Refusal{Why: "3CX does not know the extension, or not for this API client (404)", Cause: link.CauseExtension}
 	case status != http.StatusOK:
-		return false, s.refused(status)
+		return false, s.statusError(status)
 	}
-	before := exchangelink.Summary(s.r)
+	before := exchangelink.CallStates(s.r)
 	there := map[string]bool{}
 	for _, at := range all {
 		if _, ours := s.Account.Follows(at.Extension); !ours {
 			continue
 		}
-		exchangelink.EachOf(s.r, at.Participants, func(p participant) {
-			if !p.at(at.Extension) {
+		exchangelink.DecodeEach(s.r, at.Participants, func(p participant) {
+			if !p.belongsTo(at.Extension) {
 				return
 			}
 			leg := s.leg(at.Extension, *p.ID)
@@ -147,11 +147,11 @@ func (s *session) snapshot(ctx context.Context, anew bool) (changed bool, err er
 				s.end(leg)
 			}
 			there[leg] = true
-			s.take(at.Extension, p)
+			s.reportParticipant(at.Extension, p)
 		})
 	}
 	s.Legs.EndOthers(s.r, there)
-	return !maps.Equal(exchangelink.Summary(s.r), before), nil
+	return !maps.Equal(exchangelink.CallStates(s.r), before), nil
 }
 
 // leg returns the key of a participant: numbers are per extension.
@@ -191,7 +191,7 @@ func (p *phone) login(ctx context.Context, _ exchangelink.Token) (exchangelink.T
 		// 400 is the OAuth answer for a wrong client (invalid_client).
 		return exchangelink.Token{}, &link.Refusal{Why: fmt.Sprintf("3CX does not accept the client id and API key (%d)", status), Cause: link.CauseDenied}
 	case status != http.StatusOK:
-		return exchangelink.Token{}, p.Server.Status(status)
+		return exchangelink.Token{}, p.Server.StatusError(status)
 	}
-	return p.Server.Grant(answer.Token, "", exchangelink.Seconds(answer.Expires))
+	return p.Server.NewToken(answer.Token, "", exchangelink.Lifetime(answer.Expires))
 }

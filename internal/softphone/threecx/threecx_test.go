@@ -88,7 +88,7 @@ func TestGoneBeforeAsked(t *testing.T) {
 	x := newExchange(t)
 	w := x.link().Connected()
 	x.note(simulate.Upsert, simulate.Entity("101", 7))
-	if err := x.Until(t.Context(), func() bool { return x.Fetched["7"] == 1 }); err != nil { // in vain
+	if err := x.Until(t.Context(), func() bool { return x.ParticipantRequests["7"] == 1 }); err != nil { // in vain
 		t.Fatal(err)
 	}
 	x.set("101", 7, &ring)
@@ -144,7 +144,7 @@ func TestForeignParticipant(t *testing.T) {
 // TestGaps: when an event is lost, the next one reveals it, and the extension is requested again.
 func TestGaps(t *testing.T) {
 	x := newExchange(t)
-	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.again = 50 * time.Millisecond }).Connected()
+	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.minPollInterval = 50 * time.Millisecond }).Connected()
 	x.set("102", 1, &ring) // counting starts with the first event, wherever that is
 	x.set("101", 7, &ring)
 	w.Expect(rings)
@@ -167,15 +167,15 @@ func TestGaps(t *testing.T) {
 func TestGapsWithoutEnd(t *testing.T) {
 	t.Parallel()
 	x := newExchange(t)
-	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.again = 10 * time.Millisecond }).Connected()
+	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.minPollInterval = 10 * time.Millisecond }).Connected()
 	for end := time.Now().Add(time.Second); time.Now().Before(end); {
 		x.With(func() { x.Sequence += 3 })
 		x.set("101", 7, &ring)
 		w.Expect(rings)
 	}
 	x.With(func() {
-		if x.Lists < 2 || x.Lists > 12 { // 10, 20, 40 … ms
-			t.Errorf("%d snapshots in a second", x.Lists)
+		if x.ExtensionRequests < 2 || x.ExtensionRequests > 12 { // 10, 20, 40 … ms
+			t.Errorf("%d snapshots in a second", x.ExtensionRequests)
 		}
 	})
 }
@@ -218,7 +218,7 @@ func TestSnapshotAfterRestart(t *testing.T) {
 // TestRenewal: the token is renewed before it expires, on the open connection.
 func TestRenewal(t *testing.T) {
 	x := newExchange(t)
-	x.Tokens.Life = 150 * time.Millisecond
+	x.Tokens.Lifetime = 150 * time.Millisecond
 	a := linktest.Account(x.Address())
 	a.Net.Renewal = time.Millisecond
 	w := listen(t, a).Connected()
@@ -226,7 +226,7 @@ func TestRenewal(t *testing.T) {
 		x.set("101", 7, &ring)
 		w.Expect(rings)
 		x.With(func() {
-			made = x.Tokens.Made
+			made = x.Tokens.Issued
 			x.Tokens.Valid = x.Tokens.Valid[len(x.Tokens.Valid)-1:] // only the newest one is valid
 		})
 	}
@@ -244,8 +244,8 @@ func TestExpired(t *testing.T) {
 		x.With(func() { x.Tokens.Valid = nil })
 		x.last(w)
 		x.With(func() {
-			if x.Tokens.Made != made {
-				t.Errorf("%d tokens", x.Tokens.Made)
+			if x.Tokens.Issued != made {
+				t.Errorf("%d tokens", x.Tokens.Issued)
 			}
 		})
 	}
@@ -285,7 +285,7 @@ func TestRefusedLater(t *testing.T) {
 func TestEverybody(t *testing.T) {
 	x := newExchange(t)
 	cfg := linktest.Account(x.Address())
-	cfg.Extension, cfg.Hears = "", func(extension string) bool { return extension != "10000" && extension != "103" }
+	cfg.Extension, cfg.IncludesExtension = "", func(extension string) bool { return extension != "10000" && extension != "103" }
 	part := ring
 	part.call = 31
 	set := func(extension string, id int) {

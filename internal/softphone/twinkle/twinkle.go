@@ -30,12 +30,12 @@ func Read(get func(string) string) (e call.Event, ok bool, err error) {
 	switch trigger {
 	case "in_call", "in_call_answered", "in_call_failed":
 		e.Direction = call.Incoming
-		e.Name, e.Number = address.NameAddr(get("SIP_FROM"))
+		e.Name, e.Number = address.SplitNameAddr(get("SIP_FROM"))
 		e.Number = cmp.Or(e.Number, get("SIP_FROM_USER"))
 		e.Line = get("SIP_TO_USER")
 	case "out_call", "out_call_answered", "out_call_failed":
 		e.Direction = call.Outgoing
-		e.Name, e.Number = address.NameAddr(get("SIP_TO"))
+		e.Name, e.Number = address.SplitNameAddr(get("SIP_TO"))
 		e.Line = get("SIP_FROM_USER")
 	case "local_release", "remote_release":
 		// Which party is From depends on who ends the call; the ID identifies it.

@@ -59,15 +59,15 @@ type entry struct {
 
 func (e entry) id() string { return string(bytes.Trim(e.ID, `"`)) }
 
-// failed returns the error for a status.
-func (p portal) failed(status int) error {
+// statusError returns the error for a status.
+func (p portal) statusError(status int) error {
 	switch status {
 	case http.StatusUnauthorized:
 		return &link.Refusal{Why: "the provider does not accept the e-mail address and token (401)", Cause: link.CauseDenied}
 	case http.StatusForbidden:
 		return &link.Refusal{Why: "the provider does not let this user register call notifications (403)", Cause: link.CauseRights}
 	}
-	return p.Status(status)
+	return p.StatusError(status)
 }
 
 // Register registers a target, and returns the resulting registration.
@@ -78,12 +78,13 @@ func (r Registration) Register(ctx context.Context, target string) (Registration
 	}
 	h := p.header.Clone()
 	h.Set("Content-Type", "application/json")
-	said, status, err := p.Ask(ctx, http.MethodPost, path, h, exchangelink.JSON(map[string]string{"target_url": target, "event": "custom"}))
+	said, status, err := p.Ask(ctx, http.MethodPost, path, h, exchangelink.EncodeJSON(map[string]string{"target_url": target,
+		"event": "custom"}))
 	switch {
 	case err != nil:
 		return r, err
 	case status/100 != 2:
-		return r, p.failed(status)
+		return r, p.statusError(status)
 	}
 	var e entry
 	_ = json.Unmarshal(said, &e) // the answer may be empty
@@ -105,7 +106,7 @@ func (r Registration) Remove(ctx context.Context) error {
 	}
 	_, status, err := p.Ask(ctx, http.MethodDelete, path+url.PathEscape(r.ID), p.header, nil)
 	if err == nil && status/100 != 2 && status != http.StatusNotFound && status != http.StatusGone {
-		err = p.failed(status)
+		err = p.statusError(status)
 	}
 	return err
 }
@@ -120,7 +121,7 @@ func (p portal) list(ctx context.Context) (all []entry, can bool, err error) {
 	case status == http.StatusNotFound || status == http.StatusMethodNotAllowed:
 		return nil, false, nil
 	case status != http.StatusOK:
-		return nil, false, p.failed(status)
+		return nil, false, p.statusError(status)
 	}
 	var in struct{ Objects, Results []entry }
 	if json.Unmarshal(said, &all) != nil && json.Unmarshal(said, &in) == nil {
@@ -187,7 +188,7 @@ func (p *phone) checkTarget(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer at.Idle()
+	defer at.CloseIdleConnections()
 	all, can, err := at.list(ctx)
 	if err != nil {
 		return err

@@ -45,7 +45,7 @@ func targets(p *linktest.Portal) (all []string) {
 func once(t *testing.T, k *kept) error {
 	t.Helper()
 	p := must.Get(New(k))(t)
-	return link.RunOnce(t.Context(), link.Config{Take: func(call.Event) error { return nil }}, p)
+	return link.RunOnce(t.Context(), link.Config{Receive: func(call.Event) error { return nil }}, p)
 }
 
 // TestRegistration: an address is registered and removed, and replaced by a new
@@ -110,7 +110,7 @@ func TestRegistration(t *testing.T) {
 // without anything else that its answer contains.
 func TestTrouble(t *testing.T) {
 	p, k := portalOf(t)
-	for status, cause := range map[int]link.Cause{401: link.CauseDenied, 403: link.CauseRights, 503: link.CauseFault, 418: link.CauseUnexpected} {
+	for status, cause := range map[int]link.Cause{401: link.CauseDenied, 403: link.CauseRights, 503: link.CauseUnavailable, 418: link.CauseUnexpected} {
 		p.With(func() { p.Intercept = linktest.Status("/", status) })
 		if err := k.Remove(t.Context()); err != nil {
 			t.Errorf("nothing is taken back: %v", err)

@@ -40,7 +40,7 @@ type wazoCall struct {
 // message processes one message. An unreadable one is skipped; the connection stays.
 func (s *session) message(ctx context.Context, b []byte) error {
 	var m message
-	if !s.r.Read(b, &m) {
+	if !s.r.Decode(b, &m) {
 		return nil
 	}
 	switch m.Op {
@@ -53,9 +53,9 @@ func (s *session) message(ctx context.Context, b []byte) error {
 		}
 	}
 	switch {
-	case m.Op == "init" && !s.began:
+	case m.Op == "init" && !s.eventsRequested:
 		return s.greet()
-	case m.Op == "start" && s.began && !s.ready:
+	case m.Op == "start" && s.eventsRequested && !s.ready:
 		s.ready = true
 		if err := s.snapshot(ctx); err != nil {
 			return err
@@ -68,34 +68,34 @@ func (s *session) message(ctx context.Context, b []byte) error {
 // event processes one event about a call.
 func (s *session) event(b []byte) {
 	var e event
-	if !s.r.Read(b, &e) {
+	if !s.r.Decode(b, &e) {
 		return
 	}
 	switch e.Name {
 	case "call_created", "call_updated", "call_answered":
-		if s.mine(e.Call) && !s.over.Has(e.Call.ID) {
-			s.take(e.Call)
+		if s.isMine(e.Call) && !s.endedCalls.Has(e.Call.ID) {
+			s.reportCall(e.Call)
 		}
 	case "call_ended":
-		if _, known := s.Legs.Known(s.r, e.Call.ID); known || s.mine(e.Call) {
-			s.over.Add(e.Call.ID)
-			s.Legs.End(s.r, e.Call.ID, exchangelink.Hangup(e.Call.Reason))
+		if _, known := s.Legs.Known(s.r, e.Call.ID); known || s.isMine(e.Call) {
+			s.endedCalls.Add(e.Call.ID)
+			s.Legs.End(s.r, e.Call.ID, exchangelink.HangupReason(e.Call.Reason))
 		}
 	}
 }
 
 const maxID = 512
 
-// mine reports whether a call is the user's, on a line with the extension.
-func (s *session) mine(c wazoCall) bool {
+// isMine reports whether a call is the user's, on a line with the extension.
+func (s *session) isMine(c wazoCall) bool {
 	if c.ID == "" || len(c.ID) > maxID || c.User != s.token.User {
 		return false
 	}
 	return s.lines == nil || c.Line == nil || s.lines[*c.Line]
 }
 
-// take reports the state of one of our calls.
-func (s *session) take(c wazoCall) {
+// reportCall reports the state of one of our calls.
+func (s *session) reportCall(c wazoCall) {
 	known, isKnown := s.Legs.Known(s.r, c.ID)
 	e := call.Event{Direction: direction(c), Name: c.PeerName, Line: s.Account.Extension}
 	switch c.Status {
@@ -109,7 +109,7 @@ func (s *session) take(c wazoCall) {
 		return
 	}
 	switch {
-	case exchangelink.PublicNumber(c.Dialed) && e.Direction == call.Incoming:
+	case exchangelink.IsPublicNumber(c.Dialed) && e.Direction == call.Incoming:
 		e.Line = c.Dialed // the number that was called
 	case isKnown:
 		e.Line = "" // unchanged
@@ -119,10 +119,10 @@ func (s *session) take(c wazoCall) {
 		e.Name = ""
 	}
 	if c.Conversation != "" && len(c.Conversation) <= maxID {
-		exchangelink.Remember(s.talks, c.ID, c.Conversation)
+		exchangelink.Remember(s.conversations, c.ID, c.Conversation)
 	}
-	s.Legs.Take(s.r, c.ID, c.ID, e, func(other string) bool {
-		return c.Conversation != "" && s.talks[other] == c.Conversation
+	s.Legs.Report(s.r, c.ID, c.ID, e, func(other string) bool {
+		return c.Conversation != "" && s.conversations[other] == c.Conversation
 	})
 }
 

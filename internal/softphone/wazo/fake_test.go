@@ -107,9 +107,9 @@ func TestExchange(t *testing.T) {
 			"protocol error": {Answer: closing(4004), Waits: true, Want: "it closed the connection (code 4004)"},
 			"bus lost":       {Answer: closing(1011), Waits: true, Want: "it closed the connection (code 1011)"},
 			"no login now": {Answer: linktest.Status("/api/auth", http.StatusServiceUnavailable), Waits: true,
-				Want: "it answers with status 503", Cause: link.CauseFault},
+				Want: "it answers with status 503", Cause: link.CauseUnavailable},
 			"no list now": {Answer: linktest.Status("/api/calld", http.StatusServiceUnavailable), Waits: true,
-				Want: "it answers with status 503", Cause: link.CauseFault},
+				Want: "it answers with status 503", Cause: link.CauseUnavailable},
 		},
 		Paths:   []string{"/api/auth", "/api/calld", "/api/websocketd"},
 		Private: []string{uuid, "/api/"},
@@ -157,16 +157,16 @@ func (c told) json() json.RawMessage {
 	return b
 }
 
-func (c told) event(name string) simulate.Event {
+func (c told) event(name string) simulate.WazoEvent {
 	if name == "call_ended" { // with caller and peer swapped
 		return c.end(16)
 	}
-	return simulate.Event{Name: name, Call: c.json()}
+	return simulate.WazoEvent{Name: name, Call: c.json()}
 }
 
-func (c told) end(reason int) simulate.Event {
+func (c told) end(reason int) simulate.WazoEvent {
 	c.peer, c.peerName = "101", "Anouk"
-	return simulate.Event{Name: "call_ended", Call: fmt.Appendf(nil, `%s,"reason_code":%d}`, strings.TrimSuffix(string(c.json()), "}"), reason)}
+	return simulate.WazoEvent{Name: "call_ended", Call: fmt.Appendf(nil, `%s,"reason_code":%d}`, strings.TrimSuffix(string(c.json()), "}"), reason)}
 }
 
 func TestMain(m *testing.M) { linktest.Main(m) }
@@ -214,7 +214,7 @@ func FuzzMessage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p := must.Get(New(exchangelink.Account{Address: "https://127.0.0.1:1", User: "u", Extension: "101", Secret: linktest.Secret("")}))(t)
 		events, _ := linktest.Once(t, linktest.Scripted{Phone: p, Do: func(ctx context.Context, r *link.Reporter) error {
-			s := &session{phone: p.(*phone), r: r, began: true, ready: true}
+			s := &session{phone: p.(*phone), r: r, eventsRequested: true, ready: true}
 			s.token.User = uuid
 			return errors.Join(s.message(ctx, b), s.message(ctx, b))
 		}})

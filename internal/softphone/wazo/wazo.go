@@ -17,13 +17,13 @@ import (
 
 type phone struct {
 	*exchangelink.Phone
-	events []source      // where the socket may be
-	greets time.Duration // limit of the greeting; tests shorten it
+	events       []source      // where the socket may be
+	greetTimeout time.Duration // limit of the greeting; tests shorten it
 
 	// These live as long as the link and belong to the session's goroutine.
-	token exchangelink.HeldToken
-	talks map[string]string   // conversation_id by call_id
-	over  exchangelink.Recent // call_ids of ended calls
+	token         exchangelink.LinkToken
+	conversations map[string]string      // conversation_id by call_id
+	endedCalls    exchangelink.RecentIDs // call_ids of ended calls
 }
 
 type source struct {
@@ -42,28 +42,28 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	if err != nil {
 		return nil, fmt.Errorf("wazo: %w", err)
 	}
-	return &phone{Phone: p, greets: 15 * time.Second, talks: map[string]string{},
+	return &phone{Phone: p, greetTimeout: 15 * time.Second, conversations: map[string]string{},
 		events: []source{{p.Server, "/api/websocketd/"}, {old, "/"}}}, nil
 }
 
 // Events about calls.
-var subscribed = [...]string{"call_created", "call_updated", "call_answered", "call_ended"}
+var eventNames = [...]string{"call_created", "call_updated", "call_answered", "call_ended"}
 
 // session is one connection.
 type session struct {
 	*phone
-	r     *link.Reporter
-	sock  *exchangelink.Socket
-	lines map[int]bool // with the extension; nil: unknown
-	began bool         // events were requested
-	ready bool         // the server sends them
+	r               *link.Reporter
+	sock            *exchangelink.Socket
+	lines           map[int]bool // with the extension; nil: unknown
+	eventsRequested bool         // events were requested
+	ready           bool         // the server sends them
 }
 
 // Session processes events until the connection ends. It listens for events before it
 // requests the current calls, so that nothing is missed in between.
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	s := &session{phone: p, r: r}
-	defer p.Server.Idle()
+	defer p.Server.CloseIdleConnections()
 	if err := p.token.Begin(ctx, p.login); err != nil {
 		return err
 	}
@@ -87,19 +87,19 @@ func (s *session) dial(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	return s.token.Refused(s.Server, status, "Wazo does not let this user listen to events")
+	return s.token.RefusedError(s.Server, status, "Wazo does not let this user listen to events")
 }
 
 // run processes a connection until it ends, with token renewal in parallel.
 func (s *session) run(ctx context.Context) error {
 	renewed, stop := s.Server.Renew(ctx, s.token.Token, s.login)
 	defer stop()
-	greeting := time.After(s.greets)
+	greeting := time.After(s.greetTimeout)
 	for {
 		select {
-		case b, ok := <-s.sock.In():
+		case b, ok := <-s.sock.Messages():
 			if !ok {
-				return s.closed(s.sock.Err())
+				return s.closeError(s.sock.Err())
 			}
 			if err := s.message(ctx, b); err != nil {
 				return err
@@ -122,8 +122,8 @@ func (s *session) run(ctx context.Context) error {
 
 // greet answers init with the subscriptions and the start.
 func (s *session) greet() error {
-	s.began = true
-	for _, name := range subscribed {
+	s.eventsRequested = true
+	for _, name := range eventNames {
 		if err := s.send("subscribe", "event_name", name); err != nil {
 			return err
 		}
@@ -132,12 +132,12 @@ func (s *session) greet() error {
 }
 
 func (s *session) send(op, key, value string) error {
-	return s.sock.Send(exchangelink.JSON(map[string]any{"op": op, "data": map[string]string{key: value}}))
+	return s.sock.Send(exchangelink.EncodeJSON(map[string]any{"op": op, "data": map[string]string{key: value}}))
 }
 
-// closed handles the code with which the server closed the connection.
-func (s *session) closed(err error) error {
-	var c *exchangelink.Closed
+// closeError handles the code with which the server closed the connection.
+func (s *session) closeError(err error) error {
+	var c *exchangelink.CloseError
 	if !errors.As(err, &c) {
 		return err
 	}
@@ -165,13 +165,13 @@ func (s *session) snapshot(ctx context.Context) error {
 	case err != nil:
 		return err
 	case status != http.StatusOK:
-		return s.token.Refused(s.Server, status, "Wazo does not let this user see its own calls")
+		return s.token.RefusedError(s.Server, status, "Wazo does not let this user see its own calls")
 	}
 	there := map[string]bool{}
-	exchangelink.EachOf(s.r, answer.Items, func(c wazoCall) {
-		if s.mine(c) {
+	exchangelink.DecodeEach(s.r, answer.Items, func(c wazoCall) {
+		if s.isMine(c) {
 			there[c.ID] = true
-			s.take(c)
+			s.reportCall(c)
 		}
 	})
 	s.Legs.EndOthers(s.r, there)
@@ -237,10 +237,10 @@ func (p *phone) login(ctx context.Context, _ exchangelink.Token) (exchangelink.T
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return exchangelink.Token{}, &link.Refusal{Why: fmt.Sprintf("Wazo does not accept the user name and password (%d)", status), Cause: link.CauseDenied}
 	case status != http.StatusOK:
-		return exchangelink.Token{}, p.Server.Status(status)
+		return exchangelink.Token{}, p.Server.StatusError(status)
 	}
 	d := answer.Data
-	t, err := p.Server.Grant(d.Token, cmp.Or(d.Metadata.User, d.User, d.Metadata.UUID), life(d.Issued, d.Expires))
+	t, err := p.Server.NewToken(d.Token, cmp.Or(d.Metadata.User, d.User, d.Metadata.UUID), life(d.Issued, d.Expires))
 	if err == nil && (t.User == "" || len(t.User) > 64) {
 		return exchangelink.Token{}, &link.Refusal{Why: "this login of Wazo is not a telephone user's", Cause: link.CauseRights}
 	}

@@ -35,48 +35,50 @@ func TestStories(t *testing.T) {
 	const rings = "ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567"
 	for _, tt := range []struct {
 		name string
-		send []simulate.Event
+		send []simulate.WazoEvent
 		want []string
 	}{
-		{"answered and over", []simulate.Event{
+		{"answered and over", []simulate.WazoEvent{
 			ring.as(func(c *told) { c.status, c.peer, c.peerName = "Down", "", "" }).event("call_created"),
 			ring.as(func(c *told) { c.status = "Down" }).event("call_updated"),
 			ring.event("call_updated"), ring.as(up).event("call_answered"), ring.as(up).event("call_ended"),
 		}, []string{rings, strings.Replace(rings, "ringing", "answered", 1), strings.Replace(rings, "ringing", "ended completed", 1)}},
-		{"the end tells why", []simulate.Event{ring.event("call_updated"), ring.end(26)}, []string{rings, strings.Replace(rings, "ringing", "ended elsewhere", 1)}},
-		{"the end overtakes an update", []simulate.Event{ring.event("call_updated"), ring.event("call_ended"), ring.event("call_updated"), ring.as(up).event("call_answered")},
+		{"the end tells why", []simulate.WazoEvent{ring.event("call_updated"), ring.end(26)}, []string{rings, strings.Replace(rings, "ringing", "ended elsewhere", 1)}},
+		{"the end overtakes an update", []simulate.WazoEvent{ring.event("call_updated"), ring.event("call_ended"), ring.event("call_updated"), ring.as(up).event("call_answered")},
 			[]string{rings, strings.Replace(rings, "ringing", "ended", 1)}},
-		{"the end overtakes everything", []simulate.Event{ring.event("call_ended"), ring.event("call_created"), ring.event("call_updated")}, nil},
-		{"the direction is known later", []simulate.Event{ring.as(unknown).event("call_created"), ring.as(unknown).event("call_updated"), ring.event("call_updated"), ring.as(up).as(unknown).event("call_answered")},
+		{"the end overtakes everything", []simulate.WazoEvent{ring.event("call_ended"), ring.event("call_created"),
+			ring.event("call_updated")}, nil},
+		{"the direction is known later", []simulate.WazoEvent{ring.as(unknown).event("call_created"), ring.as(unknown).event("call_updated"), ring.event("call_updated"), ring.as(up).as(unknown).event("call_answered")},
 			[]string{rings, strings.Replace(rings, "ringing", "answered", 1)}},
-		{"the direction is known when it is answered", []simulate.Event{ring.as(unknown).event("call_created"), ring.as(up).event("call_answered")}, []string{strings.Replace(rings, "ringing", "answered", 1)}},
-		{"the direction is never known", []simulate.Event{ring.as(unknown).event("call_created"), ring.as(up).as(unknown).event("call_answered"), ring.event("call_ended")},
+		{"the direction is known when it is answered", []simulate.WazoEvent{ring.as(unknown).event("call_created"), ring.as(up).event("call_answered")}, []string{strings.Replace(rings, "ringing", "answered", 1)}},
+		{"the direction is never known", []simulate.WazoEvent{ring.as(unknown).event("call_created"), ring.as(up).as(unknown).event("call_answered"), ring.event("call_ended")},
 			[]string{"answered unknown #1736065800.12 +31612345678 (J. de Vries) on 101", "ended completed unknown #1736065800.12 +31612345678 (J. de Vries) on 101"}},
-		{"a colleague calls", []simulate.Event{colleague.event("call_updated")}, []string{"ringing incoming #1736065800.12 102 (Bram) on 101"}},
-		{"our own call", []simulate.Event{
+		{"a colleague calls", []simulate.WazoEvent{colleague.event("call_updated")},
+			[]string{"ringing incoming #1736065800.12 102 (Bram) on 101"}},
+		{"our own call", []simulate.WazoEvent{
 			dial.event("call_created"), dial.as(func(c *told) { c.status, c.peer, c.peerName = "Up", "0201234568", "Bakkerij Smit" }).event("call_answered"), dial.event("call_ended"),
 		}, []string{"ringing outgoing #1736065800.20 0201234568 on 101", "answered outgoing #1736065800.20 0201234568 (Bakkerij Smit) on 101", "ended completed outgoing #1736065800.20 0201234568 (Bakkerij Smit) on 101"}},
-		{"click to dial rings our own phone", []simulate.Event{ring.as(func(c *told) { c.caller, c.direction = true, "outbound" }).event("call_updated")},
+		{"click to dial rings our own phone", []simulate.WazoEvent{ring.as(func(c *told) { c.caller, c.direction = true, "outbound" }).event("call_updated")},
 			[]string{"ringing outgoing #1736065800.12 +31612345678 (J. de Vries) on 101"}},
-		{"withheld", []simulate.Event{ring.as(func(c *told) { c.peer, c.peerName = "", "J. de Vries" }).event("call_updated")}, []string{"ringing incoming #1736065800.12 on 0201234567"}},
-		{"the caller is known later", []simulate.Event{ring.as(func(c *told) { c.peer, c.peerName = "", "" }).event("call_updated"), ring.event("call_updated")},
+		{"withheld", []simulate.WazoEvent{ring.as(func(c *told) { c.peer, c.peerName = "", "J. de Vries" }).event("call_updated")}, []string{"ringing incoming #1736065800.12 on 0201234567"}},
+		{"the caller is known later", []simulate.WazoEvent{ring.as(func(c *told) { c.peer, c.peerName = "", "" }).event("call_updated"), ring.event("call_updated")},
 			[]string{"ringing incoming #1736065800.12 on 0201234567", rings}},
-		{"passed on by a colleague", []simulate.Event{colleague.event("call_updated"), colleague.as(up).event("call_answered"), ring.as(up).event("call_updated"), ring.event("call_ended")}, []string{
+		{"passed on by a colleague", []simulate.WazoEvent{colleague.event("call_updated"), colleague.as(up).event("call_answered"), ring.as(up).event("call_updated"), ring.event("call_ended")}, []string{
 			"ringing incoming #1736065800.12 102 (Bram) on 101", "answered incoming #1736065800.12 102 (Bram) on 101",
 			"answered incoming #1736065800.12 +31612345678 (J. de Vries) via Bram on 0201234567", "ended completed incoming #1736065800.12 +31612345678 (J. de Vries) via Bram on 0201234567",
 		}},
-		{"passed on to somebody who is withheld", []simulate.Event{colleague.event("call_updated"), colleague.as(func(c *told) { c.peer, c.peerName = "", "" }).event("call_updated")},
+		{"passed on to somebody who is withheld", []simulate.WazoEvent{colleague.event("call_updated"), colleague.as(func(c *told) { c.peer, c.peerName = "", "" }).event("call_updated")},
 			[]string{"ringing incoming #1736065800.12 102 (Bram) on 101", "ringing incoming #1736065800.12 anonymous via Bram on 101"}},
-		{"an update that tells nothing of the caller", []simulate.Event{ring.event("call_updated"), {Name: "call_answered", Call: json.RawMessage(strings.NewReplacer(`"peer_caller_id_number":"+31612345678",`, "", `"peer_caller_id_name":"J. de Vries",`, "").Replace(string(ring.as(up).json())))}},
+		{"an update that tells nothing of the caller", []simulate.WazoEvent{ring.event("call_updated"), {Name: "call_answered", Call: json.RawMessage(strings.NewReplacer(`"peer_caller_id_number":"+31612345678",`, "", `"peer_caller_id_name":"J. de Vries",`, "").Replace(string(ring.as(up).json())))}},
 			[]string{rings, strings.Replace(rings, "ringing", "answered", 1)}},
-		{"two devices, one call", []simulate.Event{
+		{"two devices, one call", []simulate.WazoEvent{
 			ring.event("call_updated"), second.event("call_updated"), second.as(up).event("call_answered"), ring.end(26), second.event("call_ended"),
 		}, []string{rings, rings, strings.Replace(rings, "ringing", "answered", 1), strings.Replace(rings, "ringing", "ended completed", 1)}},
-		{"one number twice is two calls", []simulate.Event{ring.event("call_updated"), second.as(func(c *told) { c.conversation = "x" }).event("call_updated")},
+		{"one number twice is two calls", []simulate.WazoEvent{ring.event("call_updated"), second.as(func(c *told) { c.conversation = "x" }).event("call_updated")},
 			[]string{rings, strings.Replace(rings, "#1736065800.12", "#1736065800.13", 1)}},
-		{"nor are two that are in no conversation one", []simulate.Event{ring.as(alone).event("call_updated"), second.as(alone).event("call_updated")},
+		{"nor are two that are in no conversation one", []simulate.WazoEvent{ring.as(alone).event("call_updated"), second.as(alone).event("call_updated")},
 			[]string{rings, strings.Replace(rings, "#1736065800.12", "#1736065800.13", 1)}},
-		{"what is not ours", []simulate.Event{
+		{"what is not ours", []simulate.WazoEvent{
 			ring.as(func(c *told) { c.user = other }).event("call_updated"), ring.as(func(c *told) { c.user = "" }).event("call_updated"),
 			ring.event("call_held"), ring.as(func(c *told) { c.status = "Busy" }).event("call_updated"), ring.as(func(c *told) { c.id = "" }).event("call_updated"),
 		}, nil},
@@ -96,7 +98,7 @@ func TestStories(t *testing.T) {
 func TestLines(t *testing.T) {
 	x := newExchange(t)
 	x.Lines = json.RawMessage(`[{"id":7,"name":"x","extensions":[{"exten":"101","context":"default"}]},{"id":8,"extensions":[{"exten":"199"}]},{"id":9,"extensions":[]}]`)
-	var all []simulate.Event
+	var all []simulate.WazoEvent
 	for line := range 10 { // 0 is unknown
 		c := ring.as(func(c *told) { c.id, c.conversation, c.line = fmt.Sprint(line), "", line })
 		x.list(c.as(func(c *told) { c.id += " listed" }))
@@ -117,9 +119,9 @@ func TestLines(t *testing.T) {
 // without losing an event.
 func TestRenewal(t *testing.T) {
 	x := newExchange(t)
-	x.Tokens.Life = 150 * time.Millisecond
+	x.Tokens.Lifetime = 150 * time.Millisecond
 	renewals := make(chan string, 1000)
-	x.Asked = func(op string, data map[string]string) int {
+	x.OnOperation = func(op string, data map[string]string) int {
 		if op == "token" {
 			renewals <- data["token"]
 		}
@@ -154,8 +156,8 @@ func TestExpired(t *testing.T) {
 		t.Helper()
 		w.Expect("ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
 		x.With(func() {
-			if x.Tokens.Made != made {
-				t.Errorf("%d tokens, want %d", x.Tokens.Made, made)
+			if x.Tokens.Issued != made {
+				t.Errorf("%d tokens, want %d", x.Tokens.Issued, made)
 			}
 		})
 	}
@@ -200,7 +202,7 @@ func TestOldTokenRefused(t *testing.T) {
 func TestNeverGreets(t *testing.T) {
 	x := newExchange(t)
 	x.Intercept(silent)
-	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.greets = 200 * time.Millisecond })
+	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.greetTimeout = 200 * time.Millisecond })
 	if s := w.Until(link.Waiting); !strings.HasSuffix(s.Err.Error(), "the event server does not answer in time") {
 		t.Error(s.Err)
 	}

@@ -32,5 +32,5 @@ func readBroadWorks(m Message) ([]Report, error) {
 		}
 		all = append(all, r)
 	}
-	return checked(all...)
+	return cleanReports(all...)
 }

@@ -66,8 +66,8 @@ var voipzeker = Mapping{
 	Swapped:    true,
 }
 
-// Plain reads our own message: the listener's event, and where the call is.
-var Plain = Mapping{
+// OwnMapping reads our own message: the listener's event, and where the call is.
+var OwnMapping = Mapping{
 	ID: paths{"id"}, Number: paths{"number"}, Name: paths{"name"}, Line: paths{"line"}, Via: paths{"via"}, Queue: paths{"queue"},
 	State: paths{"state"}, Direction: paths{"direction"}, Reason: paths{"reason"}, Extension: paths{"extension"}, Email: paths{"email"},
 	own: true,
@@ -113,22 +113,23 @@ func (m Mapping) Reader() Reader {
 		if err != nil {
 			return nil, err
 		}
-		state, _ := call.ParseState(word(m.States, d.First(m.State...)))
-		r := Report{Sent: d.moment(m.Time...), Place: Place{Extensions: d.texts(m.Extension...), Emails: d.texts(m.Email...), Called: d.First(m.Line...)},
-			Event: call.Event{ID: d.First(m.ID...), State: state, Direction: call.ParseDirection(word(m.Directions, d.First(m.Direction...))),
+		state, _ := call.ParseState(translateWord(m.States, d.First(m.State...)))
+		r := Report{Sent: d.timeAt(m.Time...), Place: Place{Extensions: d.texts(m.Extension...), Emails: d.texts(m.Email...), Called: d.First(m.Line...)},
+			Event: call.Event{ID: d.First(m.ID...), State: state, Direction: call.ParseDirection(translateWord(m.Directions,
+				d.First(m.Direction...))),
 				Number: d.First(m.Number...), Name: d.First(m.Name...), Line: d.First(m.Line...), Via: d.First(m.Via...), Queue: d.First(m.Queue...)}}
 		if state == call.Ended {
-			r.Reason, r.MaybeForAll = call.ParseReason(word(m.Reasons, d.First(m.Reason...))), !m.own && len(r.Extensions)+len(r.Emails) > 0
+			r.Reason, r.MaybeForAll = call.ParseReason(translateWord(m.Reasons, d.First(m.Reason...))), !m.own && len(r.Extensions)+len(r.Emails) > 0
 		}
 		if m.Swapped && r.Direction == call.Outgoing && len(r.Extensions) > 0 {
 			r.Number, r.Extensions = r.Extensions[0], []string{r.Number}
 		}
-		return checked(r)
+		return cleanReports(r)
 	}
 }
 
-// word returns our word for one of the sender's, ignoring case.
-func word(words map[string]string, theirs string) string {
+// translateWord returns our word for one of the sender's, ignoring case.
+func translateWord(words map[string]string, theirs string) string {
 	for known, ours := range words {
 		if strings.EqualFold(known, theirs) {
 			return ours

@@ -55,9 +55,9 @@ func readVoIPGRID(m Message) ([]Report, error) {
 		all = append(all, Report{Event: call.Event{ID: other, State: call.Ended, Reason: call.Completed}})
 	}
 	for i := range all {
-		all[i].Sent = d.moment("timestamp")
+		all[i].Sent = d.timeAt("timestamp")
 	}
-	return checked(all...)
+	return cleanReports(all...)
 }
 
 // voipgridCall returns who calls whom, and the parties on our side.
@@ -91,6 +91,6 @@ func reportsAt(e call.Event, who ...Document) (all []Report) {
 }
 
 var voipgridReasons = map[string]call.Reason{
-	"completed": call.Completed, "answered-elsewhere": call.Elsewhere, "rejected": call.Rejected, "busy": call.Rejected,
+	"completed": call.Completed, "answered-elsewhere": call.AnsweredElsewhere, "rejected": call.Rejected, "busy": call.Rejected,
 	"no-answer": call.Missed, "cancelled": call.Missed, "canceled": call.Missed, "failed": call.Missed, "abandon": call.Missed,
 }

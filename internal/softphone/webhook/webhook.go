@@ -86,8 +86,8 @@ var statuses = map[string]int{registry.BroadWorks: http.StatusOK}
 // Status returns the status that answers an accepted message of a kind.
 func Status(kind string) int { return cmp.Or(statuses[kind], http.StatusNoContent) }
 
-// checked makes reports fit for use: cleaned, with an ID for each call.
-func checked(all ...Report) ([]Report, error) {
+// cleanReports makes reports fit for use: cleaned, with an ID for each call.
+func cleanReports(all ...Report) ([]Report, error) {
 	for i, r := range all {
 		if r.ID == "" {
 			return nil, ErrMessage
@@ -236,8 +236,8 @@ func (d Document) First(paths ...string) string {
 	return ""
 }
 
-// moment returns the time at a path: seconds since 1970, or ISO 8601.
-func (d Document) moment(paths ...string) time.Time {
+// timeAt returns the time at a path: seconds since 1970, or ISO 8601.
+func (d Document) timeAt(paths ...string) time.Time {
 	s := d.First(paths...)
 	if n, _ := strconv.ParseInt(s, 10, 64); n > 0 && n < 1<<40 {
 		return time.Unix(n, 0)

@@ -105,19 +105,19 @@ func TestExamples(t *testing.T) {
 // TestPlain: our own format accepts numbers as strings and texts
 // as numbers, and an end applies to the extension it names.
 func TestPlain(t *testing.T) {
-	all, err := Plain(Message{Body: []byte(`{"id":7,"state":"Answered","direction":"outbound","number":"0612345678","name":"J. de Vries","line":"0201234567","via":"Receptie","queue":"Schade","extension":101,"email":"anna@kantoor.example","more":[]}`)})
+	all, err := OwnMapping(Message{Body: []byte(`{"id":7,"state":"Answered","direction":"outbound","number":"0612345678","name":"J. de Vries","line":"0201234567","via":"Receptie","queue":"Schade","extension":101,"email":"anna@kantoor.example","more":[]}`)})
 	if err != nil || len(all) != 1 || line(all[0]) != "7 answered outgoing 0612345678 name=J. de Vries line=0201234567 queue=Schade via=Receptie at=101,anna@kantoor.example" || all[0].Called != "0201234567" {
 		t.Errorf("%+v, %v", all, err)
 	}
-	if all, err := Plain(Message{Body: []byte(`{"id":7,"state":"ended","reason":"missed","extension":101}`)}); err != nil || line(all[0]) != "7 ended incoming - missed at=101" {
+	if all, err := OwnMapping(Message{Body: []byte(`{"id":7,"state":"ended","reason":"missed","extension":101}`)}); err != nil || line(all[0]) != "7 ended incoming - missed at=101" {
 		t.Errorf("%+v, %v", all, err)
 	}
 	for _, s := range []string{"", "[]", "{}", `{"id":{}}`, `{"id":""}`, `{"id":"1"`, `{"id":"` + strings.Repeat("x", MaxBody) + `"}`} {
-		if all, err := Plain(Message{Body: []byte(s)}); err == nil {
+		if all, err := OwnMapping(Message{Body: []byte(s)}); err == nil {
 			t.Errorf("%.40q: %+v", s, all)
 		}
 	}
-	if all, err := Plain(Message{Body: []byte(`{"id":"a\u202e"}`)}); err != nil || all[0].ID != link.CallID("a\u202e") {
+	if all, err := OwnMapping(Message{Body: []byte(`{"id":"a\u202e"}`)}); err != nil || all[0].ID != link.CallID("a\u202e") {
 		t.Errorf("an id that no event can have: %+v, %v", all, err)
 	}
 }
@@ -329,7 +329,7 @@ func FuzzReaders(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	all := []Reader{Plain, own.Reader()}
+	all := []Reader{OwnMapping, own.Reader()}
 	for kind, read := range readers {
 		all = append(all, read)
 		for _, e := range examples(f, kind) {

@@ -8,8 +8,8 @@ import (
 	"wiebelt/internal/core/call"
 )
 
-// yeastarOver is the event that a call has ended, with its record.
-const yeastarOver = "30012"
+// yeastarCallEnded is the event that a call has ended, with its record.
+const yeastarCallEnded = "30012"
 
 // readYeastar reads the events of Yeastar's P series, as its webhook and its
 // socket send them. Their message is JSON within JSON, or an object; if it is not
@@ -30,10 +30,10 @@ func readYeastar(m Message) ([]Report, error) {
 	switch {
 	case kind == "":
 		return nil, ErrMessage
-	case kind == yeastarOver:
-		return checked(Report{Event: call.Event{ID: id, State: call.Ended, Reason: yeastarReasons[strings.ToUpper(said.text("status"))]}})
+	case kind == yeastarCallEnded:
+		return cleanReports(Report{Event: call.Event{ID: id, State: call.Ended, Reason: yeastarReasons[strings.ToUpper(said.text("status"))]}})
 	}
-	return checked(yeastarMembers(id, said.At("members").All())...)
+	return cleanReports(yeastarMembers(id, said.At("members").All())...)
 }
 
 // yeastarMember is one member of a call.

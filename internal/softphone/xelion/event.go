@@ -22,11 +22,11 @@ type channel struct {
 	version                       int64
 
 	// Set for our own channels:
-	extension, named string     // named is the extension as in events
-	waits            bool       // it will be reported
-	said             call.Event // last report, as read
-	with             string     // channel of the other party
-	before, via      string     // channel that had answered the call before this one rang, and its party
+	extension, named    string     // named is the extension as in events
+	waits               bool       // it will be reported
+	lastReport          call.Event // last report, as read
+	peer                string     // channel of the other party
+	answeredBefore, via string     // channel that had answered the call before this one rang, and its party
 }
 
 const (
@@ -36,13 +36,13 @@ const (
 	listening  = "listening"
 )
 
-// talk holds what is known of a call apart from its channels.
-type talk struct {
-	caller, callerName, called, queue, via string
-	first                                  string // that caller's channel
-	by, byName, byAt                       string // who answered last: channel, party, our extension
-	news                                   string // event about it, to be compared with its channels
-	missed, idle                           bool
+// callInfo holds what is known of a call apart from its channels.
+type callInfo struct {
+	caller, callerName, called, queue, via      string
+	callerChannel                               string // that caller's channel
+	answeredBy, answererName, answererExtension string // who answered last: channel, party, our extension
+	pendingEvent                                string // event about it, to be compared with its channels
+	missed, idle                                bool
 }
 
 const (
@@ -62,7 +62,7 @@ var (
 // words returns a function that reports whether a word is one of all,
 // ignoring case and signs.
 func words(all ...string) func(string) bool {
-	return func(s string) bool { return slices.Contains(all, exchangelink.Word(s)) }
+	return func(s string) bool { return slices.Contains(all, exchangelink.NormalizeWord(s)) }
 }
 
 // isNumber reports whether a name is a number.
@@ -93,9 +93,9 @@ func (s *session) read(d webhook.Document) *channel {
 	state := d.First("state")
 	c.up, c.gone = isUp(state), isGone(state)
 	switch {
-	case address.PrivateName(c.name):
+	case address.IsPrivateName(c.name):
 		c.name, c.number = "", cmp.Or(c.number, exchangelink.Anonymous)
-	case address.UnknownName(c.name): // its number may be known
+	case address.IsUnknownName(c.name): // its number may be known
 		c.name = ""
 	case isNumber(c.name):
 		c.name, c.number = "", cmp.Or(c.number, c.name)
@@ -112,7 +112,7 @@ func (s *session) read(d webhook.Document) *channel {
 // message coming back. An unreadable message is skipped; the connection stays.
 func (s *session) message(b []byte) (back bool) {
 	var m webhook.Document
-	if !s.r.Read(b, &m) {
+	if !s.r.Decode(b, &m) {
 		return false
 	}
 	about := m
@@ -124,7 +124,7 @@ func (s *session) message(b []byte) (back bool) {
 	if told := about.At("activeChannel"); told.Exists() {
 		s.changed(about, told)
 	} else if id := about.First("callId"); id != "" && len(id) <= maxID {
-		s.about(strings.ToLower(m.First("notificationType")), id, about)
+		s.handleCallEvent(strings.ToLower(m.First("notificationType")), id, about)
 	}
 	return m.First("messageType") == test
 }
@@ -132,13 +132,13 @@ func (s *session) message(b []byte) (back bool) {
 // changed processes an event about a channel.
 func (s *session) changed(about, told webhook.Document) {
 	version, err := strconv.ParseInt(about.First("version"), 10, 64)
-	if s.heard && version != s.version+1 {
-		s.gaps.Seen()
+	if s.hasVersion && version != s.version+1 {
+		s.gaps.NoteGap()
 	}
-	s.version, s.heard = version, err == nil
+	s.version, s.hasVersion = version, err == nil
 	c := s.read(told)
 	if c == nil {
-		s.gaps.Seen() // unknown content
+		s.gaps.NoteGap() // unknown content
 		return
 	}
 	c.version = version
@@ -159,21 +159,21 @@ func (s *session) put(c *channel) {
 	t := s.talk(c.call)
 	if old := s.channels[c.id]; old != nil {
 		c.number, c.asked = cmp.Or(c.number, old.number), old.asked
-		c.waits, c.said, c.with, c.before, c.via = old.waits, old.said, old.with, old.before, old.via
+		c.waits, c.lastReport, c.peer, c.answeredBefore, c.via = old.waits, old.lastReport, old.peer, old.answeredBefore, old.via
 	} else {
-		c.before, c.via = t.by, t.byName
+		c.answeredBefore, c.via = t.answeredBy, t.answererName
 	}
 	s.channels[c.id] = c
 	if c.role == callee && c.up {
-		t.by, t.byAt, t.byName = c.id, c.extension, cmp.Or(exchangelink.ColleagueName(c.name, c.phone), c.number)
+		t.answeredBy, t.answererExtension, t.answererName = c.id, c.extension, cmp.Or(exchangelink.ColleagueName(c.name, c.phone), c.number)
 	}
 }
 
-func (s *session) talk(id string) *talk {
-	t := s.talks[id]
+func (s *session) talk(id string) *callInfo {
+	t := s.callInfos[id]
 	if t == nil {
-		t = &talk{}
-		exchangelink.Remember(s.talks, id, t)
+		t = &callInfo{}
+		exchangelink.Remember(s.callInfos, id, t)
 	}
 	t.idle = false
 	return t
@@ -201,7 +201,7 @@ func otherParty(c *channel, all []*channel) (is *channel) {
 }
 
 // number returns the other party's number and name.
-func (t *talk) number(c, other *channel) (number, name string) {
+func (t *callInfo) number(c, other *channel) (number, name string) {
 	if other == nil {
 		other = &channel{}
 	}
@@ -210,11 +210,11 @@ func (t *talk) number(c, other *channel) (number, name string) {
 	case caller:
 		number = cmp.Or(number, t.called)
 	case callee:
-		if t.first = cmp.Or(t.first, other.id); t.first == other.id {
+		if t.callerChannel = cmp.Or(t.callerChannel, other.id); t.callerChannel == other.id {
 			number, name = cmp.Or(number, t.caller), cmp.Or(name, t.callerName)
 		}
 	}
-	if number == "" && exchangelink.Internal(other.phone) {
+	if number == "" && exchangelink.LooksInternal(other.phone) {
 		number = other.phone
 	}
 	return number, name
@@ -229,17 +229,17 @@ func (s *session) report(id string) {
 			continue
 		}
 		is := otherParty(c, all)
-		if number, _ := s.talk(id).number(c, is); number == "" && (is == nil && c.with == "" || is != nil && !is.asked) {
+		if number, _ := s.talk(id).number(c, is); number == "" && (is == nil && c.peer == "" || is != nil && !is.asked) {
 			c.waits = true
 			s.wait()
 			continue
 		}
-		s.take(c, all)
+		s.reportChannel(c, all)
 	}
 }
 
-// take reports the state of one of our channels.
-func (s *session) take(c *channel, all []*channel) {
+// reportChannel reports the state of one of our channels.
+func (s *session) reportChannel(c *channel, all []*channel) {
 	is, t := otherParty(c, all), s.talk(c.call)
 	known, isKnown := s.Legs.Known(s.r, c.id)
 	e := call.Event{Direction: call.DirectionUnknown, Extension: c.named}
@@ -249,7 +249,7 @@ func (s *session) take(c *channel, all []*channel) {
 		e.Direction = call.Outgoing
 	case callee:
 		e.Direction, e.Queue, e.Via = call.Incoming, t.queue, t.via
-		if exchangelink.PublicNumber(t.called) {
+		if exchangelink.IsPublicNumber(t.called) {
 			e.Line = t.called
 		}
 		e.Via = cmp.Or(e.Via, c.via)
@@ -258,27 +258,27 @@ func (s *session) take(c *channel, all []*channel) {
 		e.State = call.Answered
 	}
 	if is != nil {
-		if e.Number == "" && isKnown && known.Number != "" && is.id != c.with {
+		if e.Number == "" && isKnown && known.Number != "" && is.id != c.peer {
 			e.Number = exchangelink.Anonymous // unknown, but no longer the previous party
 		}
-		c.with = is.id
+		c.peer = is.id
 	}
 	c.waits = false
-	if isKnown && e == c.said {
+	if isKnown && e == c.lastReport {
 		return
 	}
-	if c.said = e; !isKnown {
+	if c.lastReport = e; !isKnown {
 		e.Line = cmp.Or(e.Line, c.extension)
 	}
-	s.Legs.Take(s.r, c.id, c.call+"."+c.id, e, func(other string) bool {
+	s.Legs.Report(s.r, c.id, c.call+"."+c.id, e, func(other string) bool {
 		o := s.channels[other]
 		return o != nil && o.call == c.call
 	})
 }
 
-// about processes an event about a call. It adds to what the channels report,
+// handleCallEvent processes an event about a call. It adds to what the channels report,
 // and is no call by itself.
-func (s *session) about(kind, id string, d webhook.Document) {
+func (s *session) handleCallEvent(kind, id string, d webhook.Document) {
 	t := s.talk(id)
 	for into, said := range map[*string]string{
 		&t.caller:     d.First("callerPhoneNumber", "callerNumber", "caller.phoneNumber", "caller.number"),
@@ -292,7 +292,7 @@ func (s *session) about(kind, id string, d webhook.Document) {
 		}
 	}
 	t.missed = t.missed || kind == "missedcallevent"
-	t.news = kind
+	t.pendingEvent = kind
 	s.wait()
 	s.report(id)
 }
@@ -300,14 +300,15 @@ func (s *session) about(kind, id string, d webhook.Document) {
 // endChannel ends a channel.
 func (s *session) endChannel(c *channel) {
 	if c.waits { // report that it rang
-		s.take(c, s.channelsOf(c.call))
+		s.reportChannel(c, s.channelsOf(c.call))
 	}
 	delete(s.channels, c.id)
 	t := s.talk(c.call)
 	switch {
 	case c.extension == "":
-	case c.role == callee && t.by != "" && t.by != c.id && t.by != c.before && t.byAt != c.extension:
-		s.Legs.EndBy(s.r, c.id, call.Elsewhere, t.byName)
+	case c.role == callee && t.answeredBy != "" && t.answeredBy != c.id && t.answeredBy != c.answeredBefore &&
+		t.answererExtension != c.extension:
+		s.Legs.EndBy(s.r, c.id, call.AnsweredElsewhere, t.answererName)
 	case t.missed:
 		s.Legs.End(s.r, c.id, call.Missed)
 	default:
@@ -335,7 +336,7 @@ func (s *session) waiting() (all []*channel, ask bool) {
 // event about a call does not match its channels.
 func (s *session) finish(waiting []*channel) {
 	for _, c := range waiting {
-		s.take(c, s.channelsOf(c.call))
+		s.reportChannel(c, s.channelsOf(c.call))
 	}
 	calls := map[string]bool{} // with a channel, and whether one is connected
 	less := map[string]bool{}  // calls that lost a channel
@@ -348,24 +349,24 @@ func (s *session) finish(waiting []*channel) {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(less)) {
-		if slices.ContainsFunc(s.channelsOf(id), s.unsaid) {
+		if slices.ContainsFunc(s.channelsOf(id), s.isUnreported) {
 			s.report(id)
 		}
 	}
-	for id, t := range s.talks {
+	for id, t := range s.callInfos {
 		up, on := calls[id]
 		switch {
-		case t.news == "newcallevent" && !on, t.news == "callconnectedevent" && !up, t.news == "callhungupevent" && on:
-			s.gaps.Seen()
+		case t.pendingEvent == "newcallevent" && !on, t.pendingEvent == "callconnectedevent" && !up, t.pendingEvent == "callhungupevent" && on:
+			s.gaps.NoteGap()
 		case !on && t.idle:
-			delete(s.talks, id) // IDs may be reused
+			delete(s.callInfos, id) // IDs may be reused
 		}
-		t.news, t.idle = "", !on
+		t.pendingEvent, t.idle = "", !on
 	}
 }
 
-// unsaid reports whether our channel's call ended with another of our devices.
-func (s *session) unsaid(c *channel) bool {
+// isUnreported reports whether our channel's call ended with another of our devices.
+func (s *session) isUnreported(c *channel) bool {
 	_, said := s.Legs.Known(s.r, c.id)
 	return c.extension != "" && !said
 }

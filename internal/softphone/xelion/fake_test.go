@@ -77,7 +77,7 @@ func (x *exchange) gone(all ...told) {
 }
 
 func (x *exchange) note(update string, all ...told) {
-	var events []simulate.Notification
+	var events []simulate.XelionEvent
 	x.With(func() {
 		for _, c := range all {
 			events = append(events, x.Channel(update, c.json()))
@@ -87,7 +87,7 @@ func (x *exchange) note(update string, all ...told) {
 }
 
 func (x *exchange) about(kind string, of map[string]any) {
-	x.Send(simulate.Notification{Type: kind, Of: of})
+	x.Send(simulate.XelionEvent{Type: kind, Fields: of})
 }
 
 // another returns a call that marks the end: once it
@@ -125,7 +125,7 @@ func rigged(t testing.TB) (*exchange, *linktest.Exchange) {
 
 // ended closes the connections and forgets their session.
 func (x *exchange) ended(taken bool) {
-	x.With(func() { x.Tokens.Valid, x.Taken = nil, taken })
+	x.With(func() { x.Tokens.Valid, x.InUse = nil, taken })
 	x.EachSocket(linktest.Cut)
 }
 

@@ -56,7 +56,7 @@ func feed(t testing.TB, f func(*session)) []call.Event {
 // back does what happens when our message is echoed, except sending requests.
 func (s *session) back() {
 	waiting, _ := s.waiting()
-	s.late = nil
+	s.reportTimer = nil
 	s.finish(waiting)
 }
 
@@ -169,12 +169,12 @@ func TestRemembered(t *testing.T) {
 				t.Errorf("%d bytes of a channel", n)
 			}
 		}
-		for id, c := range s.talks {
-			if n := len(id + c.caller + c.callerName + c.called + c.queue + c.via + c.byName); n > 3*maxText {
+		for id, c := range s.callInfos {
+			if n := len(id + c.caller + c.callerName + c.called + c.queue + c.via + c.answererName); n > 3*maxText {
 				t.Errorf("%d bytes of a call", n)
 			}
 		}
-		if len(s.channels) == 0 || len(s.talks) == 0 {
+		if len(s.channels) == 0 || len(s.callInfos) == 0 {
 			t.Error("nothing is remembered")
 		}
 	})

@@ -25,13 +25,13 @@ func (p *phone) header() http.Header { return header(p.token.Token) }
 
 // The server's codes for a failed login.
 const (
-	codeTaken    = "10005" // the user is already in the user space
-	codeDisabled = "10006"
-	codeOld      = "10007" // the password
-	codeVersion  = "10008"
-	codeFactor   = "10012" // a second factor is required
-	codeFactor2  = "10013"
-	codeNothing  = "10100" // no such resource
+	codeTaken           = "10005" // the user is already in the user space
+	codeDisabled        = "10006"
+	codePasswordExpired = "10007" // the password
+	codeVersion         = "10008"
+	codeFactor          = "10012" // a second factor is required
+	codeFactor2         = "10013"
+	codeNothing         = "10100" // no such resource
 )
 
 // login opens a session with user name and password. An old one ends.
@@ -48,7 +48,8 @@ func (p *phone) login(ctx context.Context, old exchangelink.Token) (exchangelink
 	h.Set("Content-Type", "application/json")
 	usual := p.Account.ClientName()
 	for _, space := range []string{usual, usual + "-" + rand.Text()[:8]} {
-		body := exchangelink.JSON(map[string]string{"userName": p.Account.User, "password": secret, "userSpace": space, "clientId": "wiebelt"})
+		body := exchangelink.EncodeJSON(map[string]string{"userName": p.Account.User, "password": secret, "userSpace": space,
+			"clientId": "wiebelt"})
 		b, status, err := p.Server.Ask(ctx, http.MethodPost, "/me/login", h, body)
 		if err != nil {
 			return exchangelink.Token{}, err
@@ -57,16 +58,16 @@ func (p *phone) login(ctx context.Context, old exchangelink.Token) (exchangelink
 		_ = json.Unmarshal(b, &answer) // an unreadable one has neither token nor code
 		switch {
 		case status == http.StatusOK:
-			return p.granted(answer)
+			return p.parseToken(answer)
 		case answer.First("errorCode") != codeTaken:
-			return exchangelink.Token{}, p.denied(status, answer.First("errorCode"))
+			return exchangelink.Token{}, p.loginError(status, answer.First("errorCode"))
 		}
 	}
 	return exchangelink.Token{}, &link.Refusal{Why: "Xelion has this user logged in elsewhere", Cause: link.CauseReplaced}
 }
 
-// denied returns the error for why there is no session.
-func (p *phone) denied(status int, code string) error {
+// loginError returns the error for why there is no session.
+func (p *phone) loginError(status int, code string) error {
 	refused := func(cause link.Cause, why string) error {
 		return &link.Refusal{Why: fmt.Sprintf("Xelion %s (%d)", why, status), Cause: cause}
 	}
@@ -75,7 +76,7 @@ func (p *phone) denied(status int, code string) error {
 		return refused(link.CauseVersion, "has another version of its API")
 	case code == codeDisabled:
 		return refused(link.CauseDenied, "has disabled the user")
-	case code == codeOld:
+	case code == codePasswordExpired:
 		return refused(link.CauseDenied, "says that the password has expired")
 	case code == codeFactor, code == codeFactor2:
 		return refused(link.CauseRights, "asks this user for a second factor")
@@ -84,15 +85,15 @@ func (p *phone) denied(status int, code string) error {
 	case status == http.StatusBadRequest, status == http.StatusUnauthorized:
 		return refused(link.CauseDenied, "does not accept the user name and password")
 	}
-	return p.Server.Status(status)
+	return p.Server.StatusError(status)
 }
 
-func (p *phone) granted(answer webhook.Document) (exchangelink.Token, error) {
+func (p *phone) parseToken(answer webhook.Document) (exchangelink.Token, error) {
 	life := p.life
 	if until, err := time.Parse(time.DateTime, answer.First("validUntil")); err == nil && time.Until(until) > time.Minute {
 		life = min(life, time.Until(until))
 	}
-	t, err := p.Server.Grant(answer.First("authentication"), "", life)
+	t, err := p.Server.NewToken(answer.First("authentication"), "", life)
 	if renewal := answer.First("renewalToken"); exchangelink.Sendable(renewal) {
 		t.Renewal = renewal
 	}
@@ -103,14 +104,14 @@ func (p *phone) granted(answer webhook.Document) (exchangelink.Token, error) {
 // It may run concurrently with the session's goroutine.
 func (p *phone) renew(ctx context.Context, t exchangelink.Token) (exchangelink.Token, error) {
 	var answer webhook.Document
-	status, err := p.Server.Post(ctx, "/me/renew", header(t), "application/json", exchangelink.JSON(t.Renewal), &answer)
+	status, err := p.Server.Post(ctx, "/me/renew", header(t), "application/json", exchangelink.EncodeJSON(t.Renewal), &answer)
 	switch {
 	case err != nil:
 		return exchangelink.Token{}, err
 	case status == http.StatusOK:
-		return p.granted(answer)
+		return p.parseToken(answer)
 	case status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
-		return exchangelink.Token{}, p.Server.Status(status)
+		return exchangelink.Token{}, p.Server.StatusError(status)
 	}
-	return exchangelink.Token{}, p.ended()
+	return exchangelink.Token{}, p.sessionEndedError()
 }

@@ -18,18 +18,18 @@ import (
 
 type phone struct {
 	*exchangelink.Phone
-	life       time.Duration // limit of a session, whatever the server says
-	again      time.Duration // interval between two requests of the list after gaps
-	minSession time.Duration // a session ended sooner than this was not too old
-	poll       time.Duration // interval of polling without a socket; tests shorten these four
+	life            time.Duration // limit of a session, whatever the server says
+	minListInterval time.Duration // interval between two requests of the list after gaps
+	minSession      time.Duration // a session ended sooner than this was not too old
+	poll            time.Duration // interval of polling without a socket; tests shorten these four
 
 	// These live as long as the link and belong to the session's goroutine.
-	token    exchangelink.HeldToken
-	began    time.Time // start of the token's session
-	ousted   int       // consecutive sessions that were ended early
-	plain    bool      // the server rejects requests for an administrator's events
-	channels map[string]*channel
-	talks    map[string]*talk // by callId
+	token          exchangelink.LinkToken
+	began          time.Time // start of the token's session
+	earlyEnds      int       // consecutive sessions that were ended early
+	userEventsOnly bool      // the server rejects requests for an administrator's events
+	channels       map[string]*channel
+	callInfos      map[string]*callInfo // by callId
 }
 
 // New returns a phone for link.Run. The address is the server's with its tenant ("master"
@@ -40,8 +40,8 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &phone{Phone: p, life: usualLife, again: time.Second, minSession: 30 * time.Second,
-		poll: 5 * time.Second, channels: map[string]*channel{}, talks: map[string]*talk{}}, nil
+	return &phone{Phone: p, life: usualLife, minListInterval: time.Second, minSession: 30 * time.Second,
+		poll: 5 * time.Second, channels: map[string]*channel{}, callInfos: map[string]*callInfo{}}, nil
 }
 
 // base returns the base of the API for an address.
@@ -59,33 +59,33 @@ func base(address string) string {
 
 // Events to request: for a user, and for an administrator.
 var (
-	ofUser  = []string{"activeChannelEvent", "missedCallEvent", "callTransferredEvent", "twinTransferredEvent"}
-	ofAdmin = []string{"newCallEvent", "callConnectedEvent", "channelHungUpEvent", "callHungUpEvent"}
+	userEvents  = []string{"activeChannelEvent", "missedCallEvent", "callTransferredEvent", "twinTransferredEvent"}
+	adminEvents = []string{"newCallEvent", "callConnectedEvent", "channelHungUpEvent", "callHungUpEvent"}
 )
 
 // session is one connection.
 type session struct {
 	*phone
-	r       *link.Reporter
-	sock    *exchangelink.Socket // nil: not available
-	dialled time.Time            // start of the session that the socket belongs to
-	gaps    *exchangelink.Gaps
-	late    <-chan time.Time // what waits is reported then; nil: nothing waits
-	polls   int
-	busy    int   // consecutive times that the server was unavailable
-	version int64 // of the last event
-	heard   bool  // there was one
+	r           *link.Reporter
+	sock        *exchangelink.Socket // nil: not available
+	dialled     time.Time            // start of the session that the socket belongs to
+	gaps        *exchangelink.PollScheduler
+	reportTimer <-chan time.Time // what waits is reported then; nil: nothing waits
+	polls       int
+	busy        int   // consecutive times that the server was unavailable
+	version     int64 // of the last event
+	hasVersion  bool  // there was one
 }
 
 // Session processes events until the connection ends. It listens for events before it
 // requests the channels, so that nothing is missed in between.
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	s := p.session(r)
-	defer p.Server.Idle()
+	defer p.Server.CloseIdleConnections()
 	if err := p.token.Begin(ctx, p.login); err != nil {
 		return err
 	}
-	defer s.hangUp()
+	defer s.closeSocket()
 	if err := s.dial(ctx); err != nil {
 		return err
 	}
@@ -97,11 +97,11 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 }
 
 func (p *phone) session(r *link.Reporter) *session {
-	clear(p.talks)
-	return &session{phone: p, r: r, gaps: exchangelink.NewGaps(0, p.again)}
+	clear(p.callInfos)
+	return &session{phone: p, r: r, gaps: exchangelink.NewPollScheduler(0, p.minListInterval)}
 }
 
-func (s *session) hangUp() {
+func (s *session) closeSocket() {
 	if s.sock != nil {
 		s.sock.Close()
 	}
@@ -129,7 +129,7 @@ func (s *session) dial(ctx context.Context) error {
 	case status == http.StatusForbidden, status == http.StatusNotFound, status == http.StatusMethodNotAllowed, status == http.StatusNotImplemented:
 		return nil // the list is polled
 	}
-	return s.refused(status)
+	return s.statusError(status)
 }
 
 // open opens the socket at an address that contains a key. The token is not sent there.
@@ -151,28 +151,28 @@ func (s *session) open(ctx context.Context, address string) (status int, err err
 // that closes the connection rejects an administrator's events, or a user's alone: the next
 // attempt uses the other set.
 func (s *session) subscribe(ctx context.Context) error {
-	all := ofUser
-	if !s.plain {
-		all = append(ofUser[:len(ofUser):len(ofUser)], ofAdmin...)
+	all := userEvents
+	if !s.userEventsOnly {
+		all = append(userEvents[:len(userEvents):len(userEvents)], adminEvents...)
 	}
 	for _, name := range all {
 		wish := map[string]any{"messageType": "notificationRequest", "notificationType": name, "oid": nil, "toggle": true}
-		if err := s.sock.Send(exchangelink.JSON(wish)); err != nil {
+		if err := s.sock.Send(exchangelink.EncodeJSON(wish)); err != nil {
 			return err
 		}
 	}
 	s.wait()
 	for {
 		select {
-		case b, ok := <-s.sock.In():
+		case b, ok := <-s.sock.Messages():
 			if !ok {
-				s.plain = !s.plain
+				s.userEventsOnly = !s.userEventsOnly
 				return s.sock.Err()
 			}
 			if s.message(b) {
 				return s.reportWaiting(ctx)
 			}
-		case <-s.late:
+		case <-s.reportTimer:
 			return s.reportWaiting(ctx)
 		}
 	}
@@ -188,11 +188,11 @@ func (s *session) run(ctx context.Context) error {
 	poll := time.NewTicker(s.poll)
 	for {
 		if !s.dialled.Equal(s.began) {
-			return s.ended()
+			return s.sessionEndedError()
 		}
 		var in <-chan []byte
 		if s.sock != nil {
-			in = s.sock.In()
+			in = s.sock.Messages()
 			poll.Stop()
 		}
 		var err error
@@ -204,7 +204,7 @@ func (s *session) run(ctx context.Context) error {
 			if s.message(b) {
 				err = s.reportWaiting(ctx)
 			}
-		case <-s.late:
+		case <-s.reportTimer:
 			err = s.reportWaiting(ctx)
 		case <-poll.C:
 			if s.polls++; s.polls%looksPerDial == 0 {
@@ -219,7 +219,7 @@ func (s *session) run(ctx context.Context) error {
 		case t, ok := <-renewed:
 			if !ok {
 				s.token.Expire()
-				return s.ended()
+				return s.sessionEndedError()
 			}
 			s.token.Token = t
 		}
@@ -229,16 +229,16 @@ func (s *session) run(ctx context.Context) error {
 	}
 }
 
-// mostOusted is how many early-ended sessions are replaced at once: another program may end
+// maxEarlyEnds is how many early-ended sessions are replaced at once: another program may end
 // ours each time it opens its own.
-const mostOusted = 3
+const maxEarlyEnds = 3
 
 // loginAgain is like login, after the server has ended a session.
 func (p *phone) loginAgain(ctx context.Context, old exchangelink.Token) (exchangelink.Token, error) {
-	if p.ousted++; time.Since(p.began) >= p.minSession {
-		p.ousted = 0
-	} else if p.ousted > mostOusted {
-		p.ousted = 0
+	if p.earlyEnds++; time.Since(p.began) >= p.minSession {
+		p.earlyEnds = 0
+	} else if p.earlyEnds > maxEarlyEnds {
+		p.earlyEnds = 0
 		return exchangelink.Token{}, link.ErrReplaced
 	}
 	return p.login(ctx, old)
@@ -263,20 +263,20 @@ func (s *session) list(ctx context.Context, path string, each func(webhook.Docum
 	return status, nil
 }
 
-// ended returns the error for a session that the server no
+// sessionEndedError returns the error for a session that the server no
 // longer knows. Its socket may stay open without events.
-func (p *phone) ended() error {
+func (p *phone) sessionEndedError() error {
 	return p.Server.Failure("its session has ended", link.CauseEnded)
 }
 
-func (s *session) refused(status int) error {
+func (s *session) statusError(status int) error {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return &link.Refusal{Why: fmt.Sprintf("Xelion does not let this user see calls (%d)", status), Cause: link.CauseRights}
 	case http.StatusNotFound:
 		return &link.Refusal{Why: "Xelion has another version of its API (404)", Cause: link.CauseVersion}
 	}
-	return s.Server.Status(status)
+	return s.Server.StatusError(status)
 }
 
 // fetchChannels requests the current channels, reports them, and ends calls without any;
@@ -292,7 +292,7 @@ func (s *session) fetchChannels(ctx context.Context, anew bool) (changed bool, e
 	case err != nil:
 		return false, err
 	case status != http.StatusOK:
-		return false, s.refused(status)
+		return false, s.statusError(status)
 	}
 	return s.replace(there, anew), nil
 }
@@ -300,7 +300,7 @@ func (s *session) fetchChannels(ctx context.Context, anew bool) (changed bool, e
 // fetchAgain is fetchChannels while events arrive: a server that is unavailable is retried later.
 func (s *session) fetchAgain(ctx context.Context) error {
 	changed, err := s.fetchChannels(ctx, false)
-	late := link.CauseOf(err) == link.CauseFault
+	late := link.CauseOf(err) == link.CauseUnavailable
 	if err != nil && !late {
 		return err
 	}
@@ -308,7 +308,7 @@ func (s *session) fetchAgain(ctx context.Context) error {
 	if s.busy++; !late {
 		s.busy = 0
 	} else if s.sock != nil {
-		s.gaps.Seen()
+		s.gaps.NoteGap()
 	}
 	return nil
 }
@@ -321,10 +321,10 @@ const maxWait = 500 * time.Millisecond
 
 // wait postpones what cannot be reported yet for a moment.
 func (s *session) wait() {
-	if s.late != nil {
+	if s.reportTimer != nil {
 		return
 	}
-	s.late = time.After(maxWait)
+	s.reportTimer = time.After(maxWait)
 	if s.sock != nil { // failures surface on reading
 		_ = s.sock.Send([]byte(`{"messageType":"` + test + `"}`))
 	}
@@ -333,7 +333,7 @@ func (s *session) wait() {
 // reportWaiting reports what has waited. If the other party is still unknown,
 // it is requested once.
 func (s *session) reportWaiting(ctx context.Context) (err error) {
-	s.late = nil
+	s.reportTimer = nil
 	waiting, ask := s.waiting()
 	if ask {
 		err = s.numbers(ctx)

@@ -95,12 +95,12 @@ func TestNumbers(t *testing.T) {
 		{"told before", func(x *exchange) { x.about("newCallEvent", about); x.set(named, ring) }, "+31612345678 (Garage 24/7) on +31201234567", 0},
 		{"told after", func(x *exchange) {
 			x.has(named, ring)
-			var events []simulate.Notification
+			var events []simulate.XelionEvent
 			x.With(func() { events = append(events, x.Channel("insert", named.json()), x.Channel("insert", ring.json())) })
-			x.Send(append(events, simulate.Notification{Type: "newCallEvent", Of: about})...)
+			x.Send(append(events, simulate.XelionEvent{Type: "newCallEvent", Fields: about})...)
 		}, "+31612345678 (Garage 24/7) on +31201234567", 0},
 		{"asked for", func(x *exchange) {
-			x.With(func() { x.Plain, x.Numbers[from.id] = true, "+31612345678" })
+			x.With(func() { x.NonAdmin, x.Numbers[from.id] = true, "+31612345678" })
 			x.about("newCallEvent", about)
 			x.set(ring, named)
 			x.note("insert", named, ring) // the number is not requested again
@@ -129,8 +129,8 @@ func TestNumbers(t *testing.T) {
 				}
 			}
 			x.With(func() {
-				if x.Asked != tt.asked {
-					t.Errorf("the numbers were asked for %d times", x.Asked)
+				if x.NumberRequests != tt.asked {
+					t.Errorf("the numbers were asked for %d times", x.NumberRequests)
 				}
 			})
 		})
@@ -141,7 +141,7 @@ func TestNumbers(t *testing.T) {
 func TestEverybody(t *testing.T) {
 	x := newExchange(t)
 	a := linktest.Account(x.Address())
-	a.Extension, a.Hears = "", func(extension string) bool { return strings.HasPrefix(extension, "1") && extension != "103" }
+	a.Extension, a.IncludesExtension = "", func(extension string) bool { return strings.HasPrefix(extension, "1") && extension != "103" }
 	w := listen(t, a).Connected()
 	x.set(from, told{from.call, "SIP/103-9", "RINGING", "Carla", "CALLEE", "103"}, ring, told{from.call, "SIP/102-3", "RINGING", "Bram", "CALLEE", "102"})
 	w.Expect(rings+" at 101", "ringing incoming #SIP/lijn-1.SIP/102-3 0612345678 on 102 at 102")
@@ -154,7 +154,7 @@ func TestEverybody(t *testing.T) {
 // requested; the same happens when an event about a call matches no channel.
 func TestGaps(t *testing.T) {
 	x := newExchange(t)
-	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.again = time.Millisecond }).Connected()
+	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.minListInterval = time.Millisecond }).Connected()
 	stranger := told{"SIP/l-9", "SIP/199-9", "RINGING", "x", "CALLEE", "199"}
 	x.set(stranger)
 	x.set(from, ring)
@@ -183,7 +183,7 @@ func TestGaps(t *testing.T) {
 func TestGapsWithoutEnd(t *testing.T) {
 	t.Parallel()
 	x := newExchange(t)
-	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.again = 10 * time.Millisecond }).Connected()
+	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.minListInterval = 10 * time.Millisecond }).Connected()
 	x.set(from, ring)
 	w.Expect(rings)
 	pace := time.Tick(5 * time.Millisecond)
@@ -192,8 +192,8 @@ func TestGapsWithoutEnd(t *testing.T) {
 		x.set(ring)
 	}
 	x.With(func() {
-		if x.Lists < 2 || x.Lists > 12 { // 10, 20, 40 … ms
-			t.Errorf("%d lists in a second", x.Lists)
+		if x.ChannelRequests < 2 || x.ChannelRequests > 12 { // 10, 20, 40 … ms
+			t.Errorf("%d lists in a second", x.ChannelRequests)
 		}
 	})
 }
@@ -215,8 +215,8 @@ func TestRenewal(t *testing.T) {
 	w.Until(link.Connected)
 	w.Expect(rings) // the call continues
 	x.With(func() {
-		if x.Tokens.Made != 2 {
-			t.Errorf("%d tokens", x.Tokens.Made)
+		if x.Tokens.Issued != 2 {
+			t.Errorf("%d tokens", x.Tokens.Issued)
 		}
 	})
 	x.last(w)
@@ -240,10 +240,10 @@ func TestReplaced(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			x := newExchange(t)
 			w := x.link().Connected()
-			for n := range mostOusted + 1 {
+			for n := range maxEarlyEnds + 1 {
 				x.With(func() { x.Tokens.Valid = nil })
 				show(x, w, n+1)
-				if n < mostOusted {
+				if n < maxEarlyEnds {
 					w.Until(link.Waiting)
 					w.Wake <- struct{}{}
 					w.Until(link.Connected)
@@ -273,11 +273,11 @@ func TestWithdrawn(t *testing.T) {
 
 func withdrawn(t *testing.T, told time.Duration) {
 	x := newExchange(t)
-	x.With(func() { x.Tokens.Life = told })
+	x.With(func() { x.Tokens.Lifetime = told })
 	a := linktest.Account(x.Address())
 	a.Net.Renewal = 10 * time.Millisecond
 	w := listen(t, a, func(p *phone) { p.life = 300 * time.Millisecond }).Connected()
-	must.Do(t, x.Until(t.Context(), func() bool { return x.Tokens.Made >= 4 }))
+	must.Do(t, x.Until(t.Context(), func() bool { return x.Tokens.Issued >= 4 }))
 	if len(w.States) != 0 {
 		t.Error("the connection did not stay")
 	}
@@ -307,12 +307,12 @@ func TestWithoutSocket(t *testing.T) {
 	x.forget()
 	w.Expect(strings.Replace(rings, "ringing", "ended completed", 1))
 	x.With(func() {
-		if most := int(time.Since(began)/pace) + 2; x.Lists > most {
-			t.Errorf("%d lists, want %d at most", x.Lists, most)
+		if most := int(time.Since(began)/pace) + 2; x.ChannelRequests > most {
+			t.Errorf("%d lists, want %d at most", x.ChannelRequests, most)
 		}
 	})
 	x.Intercept(nil)
-	must.Do(t, x.Until(t.Context(), x.Wanted))
+	must.Do(t, x.Until(t.Context(), x.HasSubscriber))
 	x.last(w)
 	if len(w.States) != 0 {
 		t.Error("the connection did not stay")
@@ -333,7 +333,7 @@ func TestNoAdministrator(t *testing.T) {
 			return true
 		}
 		defer c.Close()
-		for range len(ofUser) + len(ofAdmin) {
+		for range len(userEvents) + len(adminEvents) {
 			if _, _, err := c.ReadMessage(); err != nil {
 				return true
 			}
@@ -349,7 +349,7 @@ func TestNoAdministrator(t *testing.T) {
 	w.Until(link.Connected)
 	x.last(w)
 	w.Stop()
-	if !p.(*phone).plain || wishes.Load() != 1 {
+	if !p.(*phone).userEventsOnly || wishes.Load() != 1 {
 		t.Errorf("it is asked for all again")
 	}
 }

@@ -18,11 +18,11 @@ import (
 
 type phone struct {
 	*exchangelink.Phone
-	beats time.Duration // interval between heartbeats; tests shorten it
+	heartbeatInterval time.Duration // interval between heartbeats; tests shorten it
 
 	// These live as long as the link and belong to the session's goroutine, or to the one
 	// that renews the token while it runs.
-	token       exchangelink.HeldToken
+	token       exchangelink.LinkToken
 	usedRenewal string // the renewal token that no longer works
 	refused     refusals
 	calls       map[string]map[string]bool // extensions that have a call, by its ID
@@ -41,7 +41,7 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &phone{Phone: p, beats: 20 * time.Second, calls: map[string]map[string]bool{}}, nil
+	return &phone{Phone: p, heartbeatInterval: 20 * time.Second, calls: map[string]map[string]bool{}}, nil
 }
 
 // topics are the events about calls: changed, ended, transferred.
@@ -55,21 +55,21 @@ type session struct {
 	ready bool // it is subscribed
 }
 
-// errOld reports a token that is no longer accepted. It may have been withdrawn.
-var errOld = &link.Failure{Why: "the exchange accepts the token no more", Cause: link.CauseFault}
+// errTokenRejected reports a token that is no longer accepted. It may have been withdrawn.
+var errTokenRejected = &link.Failure{Why: "the exchange accepts the token no more", Cause: link.CauseUnavailable}
 
 // Session processes events until the connection ends. If the token is too old,
 // it reconnects at once.
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
-	defer p.Server.Idle()
-	err := p.connection(ctx, r)
-	if errors.Is(err, errOld) {
-		err = p.connection(ctx, r)
+	defer p.Server.CloseIdleConnections()
+	err := p.runConnection(ctx, r)
+	if errors.Is(err, errTokenRejected) {
+		err = p.runConnection(ctx, r)
 	}
 	return err
 }
 
-func (p *phone) connection(ctx context.Context, r *link.Reporter) error {
+func (p *phone) runConnection(ctx context.Context, r *link.Reporter) error {
 	s := &session{phone: p, r: r}
 	if err := p.token.Begin(ctx, p.renew); err != nil {
 		return err
@@ -77,11 +77,11 @@ func (p *phone) connection(ctx context.Context, r *link.Reporter) error {
 	sock, status, err := p.Server.Dial(ctx, p.path("subscribe"), agent)
 	switch {
 	case exchangelink.Unreadable(err) && !s.token.Fresh: // a code, with status 200
-		return s.denied(http.StatusForbidden)
+		return s.tokenError(http.StatusForbidden)
 	case err != nil:
 		return err
 	case sock == nil:
-		return s.denied(status)
+		return s.tokenError(status)
 	}
 	defer func() {
 		if ctx.Err() != nil { // the link is ending
@@ -98,10 +98,10 @@ func (p *phone) connection(ctx context.Context, r *link.Reporter) error {
 func (s *session) run(ctx context.Context) error {
 	renewed, stop := s.Server.Renew(ctx, s.token.Token, s.renew)
 	defer stop()
-	greeting, beat := time.After(greetTime), time.Tick(s.beats)
+	greeting, beat := time.After(greetTime), time.Tick(s.heartbeatInterval)
 	for {
 		select {
-		case b, ok := <-s.sock.In():
+		case b, ok := <-s.sock.Messages():
 			if !ok {
 				if !s.ready && !s.token.Fresh {
 					s.token.Expire() // it may be too old
@@ -124,15 +124,15 @@ func (s *session) run(ctx context.Context) error {
 	}
 }
 
-// denied returns the error for a refused token. One that is
+// tokenError returns the error for a refused token. One that is
 // not fresh may just be too old or withdrawn.
-func (s *session) denied(status int) error {
+func (s *session) tokenError(status int) error {
 	s.token.Expire()
 	switch {
 	case status >= 500 || status == http.StatusTooManyRequests:
-		return s.Server.Status(status)
+		return s.Server.StatusError(status)
 	case !s.token.Fresh:
-		return errOld
+		return errTokenRejected
 	}
 	return &link.Refusal{Why: "the exchange does not let this client listen to its events", Cause: link.CauseRights}
 }
@@ -145,14 +145,14 @@ func (s *session) message(ctx context.Context, b []byte) error {
 	var said struct {
 		Code *int `json:"errcode"`
 	}
-	if !s.r.Read(b, &said) {
+	if !s.r.Decode(b, &said) {
 		return nil
 	}
 	switch {
 	case said.Code == nil:
-		s.take(b)
+		s.parseReports(b)
 	case *said.Code != 0:
-		return s.denied(http.StatusForbidden)
+		return s.tokenError(http.StatusForbidden)
 	case !s.ready:
 		s.ready = true
 		if err := s.snapshot(ctx); err != nil {
@@ -180,13 +180,13 @@ func (s *session) snapshot(ctx context.Context) error {
 	case refused && s.token.Fresh:
 		return nil // it lacks the right
 	case refused:
-		return s.denied(http.StatusForbidden)
+		return s.tokenError(http.StatusForbidden)
 	case status != http.StatusOK:
-		return s.Server.Status(status)
+		return s.Server.StatusError(status)
 	}
 	there := map[string]map[string]bool{}
 	for _, one := range a.Data {
-		for _, r := range s.take(exchangelink.JSON(map[string]any{"type": 30011, "msg": one})) {
+		for _, r := range s.parseReports(exchangelink.EncodeJSON(map[string]any{"type": 30011, "msg": one})) {
 			if r.State == call.Ended {
 				continue
 			}
@@ -214,8 +214,8 @@ func (s *session) snapshot(ctx context.Context) error {
 	return nil
 }
 
-// take reads an event and reports what concerns us.
-func (s *session) take(b []byte) []webhook.Report {
+// parseReports reads an event and reports what concerns us.
+func (s *session) parseReports(b []byte) []webhook.Report {
 	read, _ := webhook.Of(registry.Yeastar)
 	all, err := read(webhook.Message{Body: b})
 	if err != nil {
@@ -333,18 +333,18 @@ func (p *phone) renew(ctx context.Context, t exchangelink.Token) (exchangelink.T
 // ask requests a token. A code other than 0 is a refusal.
 func (p *phone) ask(ctx context.Context, path string, with map[string]string) (t exchangelink.Token, code int, err error) {
 	var a answer
-	status, err := p.Server.Post(ctx, api+path, agent, "application/json", exchangelink.JSON(with), &a)
+	status, err := p.Server.Post(ctx, api+path, agent, "application/json", exchangelink.EncodeJSON(with), &a)
 	switch {
 	case err != nil:
 		return t, 0, err
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return t, status, nil
 	case status != http.StatusOK:
-		return t, 0, p.Server.Status(status)
+		return t, 0, p.Server.StatusError(status)
 	case a.Code != 0:
 		return t, a.Code, nil
 	}
-	if t, err = p.Server.Grant(a.Token, "", exchangelink.Seconds(a.Life)); exchangelink.Sendable(a.Refresh) {
+	if t, err = p.Server.NewToken(a.Token, "", exchangelink.Lifetime(a.Life)); exchangelink.Sendable(a.Refresh) {
 		t.Renewal = a.Refresh
 	}
 	return t, 0, err

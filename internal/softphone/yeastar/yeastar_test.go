@@ -72,7 +72,7 @@ func TestExchange(t *testing.T) {
 		Ended: "ended incoming #1", Hostile: linktest.Mutate(odd, 330, event(told("9", "ALERT", "101 RING")), event(told("9", "BYE"))),
 		TokenPath: api + "get_token", TokenAnswer: `{"errcode":0,"access_token":%s}`,
 		Denied: "the exchange does not accept the client id and secret", NoSecret: "no client secret for Yeastar is stored",
-		Losses:  []func(*linktest.Exchange){func(e *linktest.Exchange) { e.Fake.(*exchange).Withdraw() }},
+		Losses:  []func(*linktest.Exchange){func(e *linktest.Exchange) { e.Fake.(*exchange).RevokeTokens() }},
 		Paths:   []string{api + "get_token", api + "subscribe", api + "call/query"},
 		Private: []string{"access_token", "/openapi"},
 		New: func(t testing.TB) *linktest.Exchange {
@@ -96,7 +96,7 @@ func TestExchange(t *testing.T) {
 // many returns an account for 101 and 102.
 func many(x *exchange) exchangelink.Account {
 	a := linktest.Account(x.Address())
-	a.Extension, a.Hears = "", func(extension string) bool { return extension == "101" || extension == "102" }
+	a.Extension, a.IncludesExtension = "", func(extension string) bool { return extension == "101" || extension == "102" }
 	return a
 }
 
@@ -137,13 +137,13 @@ func TestShared(t *testing.T) {
 // connection, and finally returned; a heartbeat keeps the connection alive.
 func TestToken(t *testing.T) {
 	x := newExchange(t)
-	x.With(func() { x.Tokens.Life, x.Idle = 300*time.Millisecond, 400*time.Millisecond })
+	x.With(func() { x.Tokens.Lifetime, x.Idle = 300*time.Millisecond, 400*time.Millisecond })
 	a := linktest.Account(x.Address())
 	a.Net.Renewal = 10 * time.Millisecond
-	w := listen(t, a, func(p *phone) { p.beats = 50 * time.Millisecond }).Connected()
-	made := func(n int) func() bool { return func() bool { return x.Tokens.Made >= n } }
+	w := listen(t, a, func(p *phone) { p.heartbeatInterval = 50 * time.Millisecond }).Connected()
+	made := func(n int) func() bool { return func() bool { return x.Tokens.Issued >= n } }
 	must.Do(t, x.Until(t.Context(), made(4)))
-	x.With(func() { x.Tokens.Life = time.Hour })
+	x.With(func() { x.Tokens.Lifetime = time.Hour })
 	x.EachSocket(linktest.Cut)
 	w.Until(link.Connected)
 	x.With(func() {
@@ -171,7 +171,7 @@ func TestRefused(t *testing.T) {
 	a.Secret = func(context.Context) (string, error) { return secret, nil }
 	p := must.Get(New(a))(t)
 	try := func() error {
-		return link.RunOnce(t.Context(), link.Config{Take: func(call.Event) error { return nil }}, p)
+		return link.RunOnce(t.Context(), link.Config{Receive: func(call.Event) error { return nil }}, p)
 	}
 	for i := range 10 {
 		if i == 1 { // an unavailable exchange does not reset the count of refusals
@@ -200,7 +200,7 @@ func TestRefused(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	x.Intercept(nil)
-	x.With(func() { x.Withholds = true })
+	x.With(func() { x.RejectsQueries = true })
 	w := linktest.Run(t, p).Connected()
 	x.say(told("1", "ALERT", "101 RING"))
 	w.Expect(rings)

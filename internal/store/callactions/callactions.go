@@ -28,15 +28,15 @@ import (
 	"wiebelt/internal/text"
 )
 
-// openingIn limits how long a browser or phone may take to start.
-const openingIn = 20 * time.Second
+// openTimeout limits how long a browser or phone may take to start.
+const openTimeout = 20 * time.Second
 
 // Params configures Calls. The functions must be safe for concurrent use.
 type Params struct {
 	Dirs     profile.Dirs
 	Instance instance.Config           // where to reach the resident
 	Settings func() *settings.Settings // returns the current settings
-	Tell     func(kind string, m any)  // sends to the resident without waiting
+	Send     func(kind string, m any)  // sends to the resident without waiting
 	Log      *slog.Logger
 }
 
@@ -64,7 +64,7 @@ func (c *Calls) State(ctx context.Context) State {
 	switch how := s.Phone.CallBack; how {
 	case "off":
 	case "tel", "sip":
-		m.CallBack = owners.Other(ctx, how)
+		m.CallBack = owners.HasOther(ctx, how)
 	default:
 		m.CallBack = true
 	}
@@ -82,8 +82,8 @@ func Describe(l text.Language, err error) string {
 	return l.T(text.CallsTroubleWrite)
 }
 
-// with opens the history for do.
-func (c *Calls) with(ctx context.Context, s *settings.Settings, do func(*history.Store) error) error {
+// withHistory opens the history for do.
+func (c *Calls) withHistory(ctx context.Context, s *settings.Settings, do func(*history.Store) error) error {
 	store, err := history.OpenBeside(ctx, fromsettings.HistoryFile(c.Dirs), history.Keep(s.History.Keep), time.Now)
 	if err == nil {
 		err = do(store)
@@ -98,13 +98,13 @@ func (c *Calls) with(ctx context.Context, s *settings.Settings, do func(*history
 // write changes the history, even if the window that requested this closes, and reports the change.
 func (c *Calls) write(ctx context.Context, do func(context.Context, *history.Store) error) error {
 	ctx = context.WithoutCancel(ctx)
-	err := c.with(ctx, c.Settings(), func(s *history.Store) error { return do(ctx, s) })
-	c.changed()
+	err := c.withHistory(ctx, c.Settings(), func(s *history.Store) error { return do(ctx, s) })
+	c.reportChanged()
 	return err
 }
 
-func (c *Calls) changed(removed ...time.Time) {
-	c.Tell(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedHistory, Removed: removed})
+func (c *Calls) reportChanged(removed ...time.Time) {
+	c.Send(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedHistory, Removed: removed})
 }
 
 // each calls do for each of calls and returns the last error.
@@ -127,14 +127,14 @@ func (c *Calls) Tick(ctx context.Context, ids ...int64) error {
 // Reopen undoes Tick.
 func (c *Calls) Reopen(ctx context.Context, ids ...int64) error {
 	return c.write(ctx, func(ctx context.Context, s *history.Store) error {
-		return each(ids, func(id int64) error { return s.Reopen(ctx, id) })
+		return each(ids, func(id int64) error { return s.UndoHandle(ctx, id) })
 	})
 }
 
 // Remove removes calls from the file and returns them for Restore.
 func (c *Calls) Remove(ctx context.Context, ids ...int64) (was []history.Entry, err error) {
 	var rang []time.Time
-	err = c.with(context.WithoutCancel(ctx), c.Settings(), func(s *history.Store) error {
+	err = c.withHistory(context.WithoutCancel(ctx), c.Settings(), func(s *history.Store) error {
 		return each(ids, func(id int64) error {
 			e, err := s.Remove(context.WithoutCancel(ctx), id)
 			if e.ID != 0 {
@@ -143,7 +143,7 @@ func (c *Calls) Remove(ctx context.Context, ids ...int64) (was []history.Entry, 
 			return err
 		})
 	})
-	c.changed(rang...)
+	c.reportChanged(rang...)
 	return was, err
 }
 
@@ -161,7 +161,7 @@ func (c *Calls) NotThis(ctx context.Context, id int64) (was history.Entry, err e
 		return err
 	})
 	if err == nil {
-		c.choose(was, windowapi.ChoiceNot)
+		c.sendChoice(was, windowapi.ChoiceRejected)
 	}
 	return was, err
 }
@@ -170,18 +170,18 @@ func (c *Calls) NotThis(ctx context.Context, id int64) (was history.Entry, err e
 func (c *Calls) RestorePerson(ctx context.Context, was history.Entry) error {
 	err := c.write(ctx, func(ctx context.Context, s *history.Store) error { return s.SetPerson(ctx, was) })
 	if err == nil && was.Matches > 1 { // otherwise nothing was chosen
-		c.choose(was, windowapi.ChoiceBack)
+		c.sendChoice(was, windowapi.ChoiceRestored)
 	}
 	return err
 }
 
-func (c *Calls) choose(e history.Entry, what string) {
-	c.Tell(windowapi.KindChoice, windowapi.Choice{Number: e.Number, Contact: e.ContactID, What: what})
+func (c *Calls) sendChoice(e history.Entry, what string) {
+	c.Send(windowapi.KindChoice, windowapi.Choice{Number: e.Number, Contact: e.ContactID, What: what})
 }
 
 // get returns a call as it is now.
 func (c *Calls) get(ctx context.Context, s *settings.Settings, id int64) (e history.Entry, err error) {
-	err = c.with(ctx, s, func(h *history.Store) (err error) {
+	err = c.withHistory(ctx, s, func(h *history.Store) (err error) {
 		e, err = h.Get(ctx, id)
 		return err
 	})
@@ -205,7 +205,7 @@ func (c *Calls) OpenLink(ctx context.Context, link, number string) error {
 		c.Log.Warn("a link of the history is not opened", "why", err)
 		return text.Errorf(text.CallsTroubleLink)
 	}
-	opening, cancel := context.WithTimeout(ctx, openingIn)
+	opening, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	if err := browser.Open(opening, address); err != nil {
 		c.Log.Warn("browser not started")
@@ -232,12 +232,12 @@ func (c *Calls) OpenPerson(ctx context.Context, id int64, k windowapi.Contact) e
 	if err != nil || rules.Parse(e.Number, "").Foreign { // merely possible: keep no name on disk
 		return err
 	}
-	person(&e, k)
-	c.choose(e, windowapi.ChoiceMade)
+	setPerson(&e, k)
+	c.sendChoice(e, windowapi.ChoiceMade)
 	return c.write(ctx, func(ctx context.Context, h *history.Store) error { return h.SetPerson(ctx, e) })
 }
 
-func person(e *history.Entry, k windowapi.Contact) {
+func setPerson(e *history.Entry, k windowapi.Contact) {
 	e.Name, e.ContactID, e.RelationNumber, e.Link = k.Name, k.ID, k.Relation, k.Link
 }
 
@@ -245,21 +245,21 @@ func person(e *history.Entry, k windowapi.Contact) {
 // never what a phone sent.
 func (c *Calls) CallBack(ctx context.Context, id int64) error {
 	s := c.Settings()
-	e, n, err := c.number(ctx, s, id)
+	e, n, err := c.callNumber(ctx, s, id)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, openingIn)
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	switch how := s.Phone.CallBack; how {
 	case "off":
 		err = errors.New("phone.call_back is off")
 	case "tel":
-		err = dial.Open(ctx, how, cmp.Or(n.E164, n.Copy()))
+		err = dial.Open(ctx, how, cmp.Or(n.E164, n.ClipboardText()))
 	case "sip":
-		err = dial.Open(ctx, how, n.Copy())
+		err = dial.Open(ctx, how, n.ClipboardText())
 	default:
-		err = dial.Run(ctx, settings.Command(how), n.Copy())
+		err = dial.Run(ctx, settings.SplitCommand(how), n.ClipboardText())
 	}
 	if err != nil {
 		c.Log.Warn("not called back", "call", e.ID, "why", err)
@@ -268,8 +268,8 @@ func (c *Calls) CallBack(ctx context.Context, id int64) error {
 	return nil // the call itself ticks off missed ones
 }
 
-// number returns a call and its number by our rules.
-func (c *Calls) number(ctx context.Context, s *settings.Settings, id int64) (e history.Entry, n phone.Number, err error) {
+// callNumber returns a call and its number by our rules.
+func (c *Calls) callNumber(ctx context.Context, s *settings.Settings, id int64) (e history.Entry, n phone.Number, err error) {
 	if e, err = c.get(ctx, s, id); err != nil {
 		return e, n, err
 	}
@@ -283,32 +283,32 @@ func (c *Calls) number(ctx context.Context, s *settings.Settings, id int64) (e h
 // Copy puts a call's number on the clipboard, through the resident, which outlives the
 // windows: the caller's as digits, or the relation number.
 func (c *Calls) Copy(ctx context.Context, id int64, relation bool) error {
-	e, n, err := c.number(ctx, c.Settings(), id)
+	e, n, err := c.callNumber(ctx, c.Settings(), id)
 	if err != nil {
 		return err
 	}
-	said := n.Copy()
+	said := n.ClipboardText()
 	if relation {
 		said = e.RelationNumber
 	}
 	if said != "" {
-		c.Tell(windowapi.KindCopy, windowapi.Copy{Text: said})
+		c.Send(windowapi.KindCopy, windowapi.Copy{Text: said})
 	}
 	return nil
 }
 
-// LookedUp is the result of another lookup, apart from what is now stored.
-type LookedUp struct {
-	Entry    int64
-	Contacts []windowapi.Contact // for the user to choose from
-	More     int                 // contacts beyond those listed
-	Sentence string              // for the user, "" if the row is enough
+// LookupOutcome is the result of another lookup, apart from what is now stored.
+type LookupOutcome struct {
+	Entry        int64
+	Contacts     []windowapi.Contact // for the user to choose from
+	MoreContacts int                 // contacts beyond those listed
+	Sentence     string              // for the user, "" if the row is enough
 }
 
 // LookedUp stores the hub's answer about a call's number, as far as
 // it may be kept. asked is the call as it was when the hub was asked.
-func (c *Calls) LookedUp(ctx context.Context, l text.Language, asked history.Entry, f windowapi.Found) (LookedUp, error) {
-	m := LookedUp{Entry: asked.ID}
+func (c *Calls) LookedUp(ctx context.Context, l text.Language, asked history.Entry, f windowapi.LookupResult) (LookupOutcome, error) {
+	m := LookupOutcome{Entry: asked.ID}
 	switch f.Outcome {
 	case history.OutcomeFailed:
 		m.Sentence = l.T(text.CallsAgainFailed, l.T(text.Failure(f.Failure)))
@@ -317,7 +317,7 @@ func (c *Calls) LookedUp(ctx context.Context, l text.Language, asked history.Ent
 		}
 		return m, nil
 	case history.OutcomeFound, history.OutcomeSeveral, history.OutcomeNobody:
-	case windowapi.LookupAlone:
+	case windowapi.LookupNoResident:
 		m.Sentence = l.T(text.WindowNeedsResident)
 		return m, nil
 	default:
@@ -337,24 +337,24 @@ func (c *Calls) LookedUp(ctx context.Context, l text.Language, asked history.Ent
 			e.Name = ""
 		}
 		e.ContactID, e.RelationNumber, e.Link = "", "", ""
-		e.Matches, e.Outcome = len(f.Contacts)+f.More, f.Outcome
+		e.Matches, e.Outcome = len(f.Contacts)+f.MoreContacts, f.Outcome
 		switch i := slices.IndexFunc(f.Contacts, func(k windowapi.Contact) bool { return before != "" && k.ID == before }); {
 		case f.Outcome == history.OutcomeNobody:
 			m.Sentence = l.T(text.CallsAgainNobody)
 		case f.Possible: // keep no name on disk
-			m.Sentence, m.Contacts, m.More = l.T(text.CallsAgainPossible), f.Contacts, f.More
+			m.Sentence, m.Contacts, m.MoreContacts = l.T(text.CallsAgainPossible), f.Contacts, f.MoreContacts
 		case len(f.Contacts) == 1:
-			person(&e, f.Contacts[0])
-			if e.TakenOff || c.Settings().History.Keep != string(history.KeepFull) {
+			setPerson(&e, f.Contacts[0])
+			if e.PersonRejected || c.Settings().History.Keep != string(history.KeepFull) {
 				m.Sentence = l.T(text.CallsAgainOff)
 			}
 		default:
-			m.Contacts, m.More = f.Contacts, f.More
+			m.Contacts, m.MoreContacts = f.Contacts, f.MoreContacts
 			if i >= 0 { // the earlier choice
-				person(&e, f.Contacts[i])
+				setPerson(&e, f.Contacts[i])
 			}
 		}
-		return s.Looked(ctx, e)
+		return s.PutLookup(ctx, e)
 	})
 	return m, err
 }

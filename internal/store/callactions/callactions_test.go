@@ -57,7 +57,7 @@ func newFixture(t *testing.T) *fixture {
 	})
 	b.Calls = New(Params{Dirs: dirs, Instance: instance.Config{RunDir: dirs.Run}, Log: slog.New(slog.NewTextHandler(&log, nil)),
 		Settings: func() *settings.Settings { return b.set },
-		Tell: func(kind string, m any) {
+		Send: func(kind string, m any) {
 			switch m := m.(type) {
 			case windowapi.Choice:
 				kind += fmt.Sprint(" ", m.What, " ", m.Number, " ", m.Contact)
@@ -114,8 +114,9 @@ func (b *fixture) fails(what string, err error, sentence string) {
 }
 
 func missedCall() history.Entry {
-	return history.Entry{Number: "+31698760011", Shown: "06 98 76 00 11", Name: "J. de Vries", ContactID: "c-vries", RelationNumber: "100200",
-		Link: link("c-vries"), Matches: 1, Outcome: history.OutcomeFound, Result: history.ResultMissed}
+	return history.Entry{Number: "+31698760011", NumberDisplay: "06 98 76 00 11", Name: "J. de Vries", ContactID: "c-vries",
+		RelationNumber: "100200",
+		Link:           link("c-vries"), Matches: 1, Outcome: history.OutcomeFound, Result: history.ResultMissed}
 }
 
 const changed = "changed history 0"
@@ -148,7 +149,8 @@ func TestCalls(t *testing.T) {
 	// What a phone made up as a number is called only if our rules read it as one.
 	b.set.Phone.CallBack = "tel"
 	before := b.notes("xdg-open")
-	b.fails("a code for the exchange", b.CallBack(ctx, b.put(history.Entry{Number: "*21*0612345678#", Shown: "x"})), "Terugbellen lukt niet")
+	b.fails("a code for the exchange", b.CallBack(ctx, b.put(history.Entry{Number: "*21*0612345678#", NumberDisplay: "x"})),
+		"Terugbellen lukt niet")
 	foreign := missedCall()
 	foreign.Link = "https://evil.example/contacts/viewcontact/c"
 	b.fails("a link of another hub", b.Open(ctx, b.put(foreign)), text.Dutch.T(text.CallsTroubleLink))
@@ -186,11 +188,11 @@ func TestNotThis(t *testing.T) {
 	id := b.put(e)
 	was, err := b.NotThis(ctx, id)
 	b.works("not this", err, changed, "choice not +31698760011 c-vries")
-	if got := b.at(id); got.ContactID+got.Link+got.RelationNumber != "" || got.Name != e.Name || !got.TakenOff {
+	if got := b.at(id); got.ContactID+got.Link+got.RelationNumber != "" || got.Name != e.Name || !got.PersonRejected {
 		t.Errorf("still there: %+v", got)
 	}
 	b.works("this", b.RestorePerson(ctx, was), changed, "choice back +31698760011 c-vries")
-	if got := b.at(id); got.TakenOff || got.Link != e.Link {
+	if got := b.at(id); got.PersonRejected || got.Link != e.Link {
 		t.Errorf("taken back: %+v", got)
 	}
 	alone := b.put(missedCall())
@@ -260,18 +262,18 @@ func TestLooked(t *testing.T) {
 	b := newFixture(t)
 	vries := windowapi.Contact{ID: "c-vries", Name: "J. de Vries", Relation: "100200", Link: link("c-vries")}
 	bakker := windowapi.Contact{Name: "B. Bakker"} // without an id from the hub
-	failed := history.Entry{Number: "+31698760011", Shown: "06 98 76 00 11", Outcome: history.OutcomeFailed}
+	failed := history.Entry{Number: "+31698760011", NumberDisplay: "06 98 76 00 11", Outcome: history.OutcomeFailed}
 	chosen := missedCall()
 	nobodyYet := failed
 	nobodyYet.Name = "P. Jansen" // as reported by the phone system
-	one := windowapi.Found{Outcome: history.OutcomeFound, Contacts: []windowapi.Contact{vries}}
-	two := windowapi.Found{Outcome: history.OutcomeSeveral, Contacts: []windowapi.Contact{bakker, vries}, More: 1}
+	one := windowapi.LookupResult{Outcome: history.OutcomeFound, Contacts: []windowapi.Contact{vries}}
+	two := windowapi.LookupResult{Outcome: history.OutcomeSeveral, Contacts: []windowapi.Contact{bakker, vries}, MoreContacts: 1}
 	possible := one
 	possible.Possible = true
 	for _, tt := range []struct {
 		what           string
 		e              history.Entry
-		f              windowapi.Found
+		f              windowapi.LookupResult
 		id, name, says string
 		outcome        string
 		matches, shows int
@@ -279,13 +281,14 @@ func TestLooked(t *testing.T) {
 		{"one", failed, one, "c-vries", "J. de Vries", "", history.OutcomeFound, 1, 0},
 		{"several", failed, two, "", "", "", history.OutcomeSeveral, 3, 2},
 		{"several, one chosen then", chosen, two, "c-vries", "J. de Vries", "", history.OutcomeSeveral, 3, 2},
-		{"nobody any more", chosen, windowapi.Found{Outcome: history.OutcomeNobody}, "", "", "Nog steeds geen relatie met dit nummer.", history.OutcomeNobody, 0, 0},
-		{"nobody, but a name", nobodyYet, windowapi.Found{Outcome: history.OutcomeNobody}, "", "P. Jansen", "Nog steeds", history.OutcomeNobody, 0, 0},
+		{"nobody any more", chosen, windowapi.LookupResult{Outcome: history.OutcomeNobody}, "", "", "Nog steeds geen relatie met dit nummer.", history.OutcomeNobody, 0, 0},
+		{"nobody, but a name", nobodyYet, windowapi.LookupResult{Outcome: history.OutcomeNobody}, "", "P. Jansen", "Nog steeds", history.OutcomeNobody, 0, 0},
 		{"foreign", failed, possible, "", "", text.Dutch.T(text.CallsAgainPossible), history.OutcomeFound, 1, 1},
-		{"Wiebelt is not running", failed, windowapi.Found{Outcome: windowapi.LookupAlone}, "", "", text.Dutch.T(text.WindowNeedsResident), history.OutcomeFailed, 0, 0},
-		{"never", failed, windowapi.Found{Outcome: windowapi.LookupNever}, "", "", text.Dutch.T(text.CardNever), history.OutcomeFailed, 0, 0},
-		{"no answer", failed, windowapi.Found{Outcome: history.OutcomeFailed, Failure: "credentials_refused", Support: "Jan (IT)"}, "", "", "Opzoeken lukt niet: ", history.OutcomeFailed, 0, 0},
-		{"no answer yet", failed, windowapi.Found{Outcome: history.OutcomeFailed, Failure: string(contact.HubSlow), Support: "Jan (IT)"}, "", "", "Opzoeken lukt niet: ", history.OutcomeFailed, 0, 0},
+		{"Wiebelt is not running", failed, windowapi.LookupResult{Outcome: windowapi.LookupNoResident}, "", "", text.Dutch.T(text.WindowNeedsResident), history.OutcomeFailed, 0, 0},
+		{"never", failed, windowapi.LookupResult{Outcome: windowapi.LookupNever}, "", "", text.Dutch.T(text.CardNever),
+			history.OutcomeFailed, 0, 0},
+		{"no answer", failed, windowapi.LookupResult{Outcome: history.OutcomeFailed, Failure: "credentials_refused", Support: "Jan (IT)"}, "", "", "Opzoeken lukt niet: ", history.OutcomeFailed, 0, 0},
+		{"no answer yet", failed, windowapi.LookupResult{Outcome: history.OutcomeFailed, Failure: string(contact.HubSlow), Support: "Jan (IT)"}, "", "", "Opzoeken lukt niet: ", history.OutcomeFailed, 0, 0},
 	} {
 		id := b.put(tt.e)
 		m, err := b.LookedUp(t.Context(), text.Dutch, b.at(id), tt.f)
@@ -313,9 +316,10 @@ func TestLooked(t *testing.T) {
 func TestLookedDuringTheCall(t *testing.T) {
 	b := newFixture(t)
 	rang := time.Now().Add(-time.Minute).Truncate(time.Microsecond)
-	id := b.put(history.Entry{Number: "+31698760011", Shown: "06 98 76 00 11", Outcome: history.OutcomeFailed, Rang: rang, Kind: "bria"})
+	id := b.put(history.Entry{Number: "+31698760011", NumberDisplay: "06 98 76 00 11", Outcome: history.OutcomeFailed, Rang: rang,
+		Kind: "bria"})
 	asked := b.at(id)
-	f := windowapi.Found{Outcome: history.OutcomeFound, Contacts: []windowapi.Contact{{ID: "c-vries", Name: "J. de Vries"}}}
+	f := windowapi.LookupResult{Outcome: history.OutcomeFound, Contacts: []windowapi.Contact{{ID: "c-vries", Name: "J. de Vries"}}}
 	over := asked
 	over.Ended, over.Result = rang.Add(20*time.Second), history.ResultMissed
 	b.put(over)
@@ -324,7 +328,7 @@ func TestLookedDuringTheCall(t *testing.T) {
 		t.Errorf("missed meanwhile: %+v", got)
 	}
 	passed := b.at(id)
-	passed.Number, passed.Shown, passed.Name, passed.ContactID, passed.Result = "101", "101", "", "", history.ResultLive
+	passed.Number, passed.NumberDisplay, passed.Name, passed.ContactID, passed.Result = "101", "101", "", "", history.ResultLive
 	b.put(passed)
 	if _, err := b.LookedUp(t.Context(), text.Dutch, asked, f); !errors.Is(err, history.ErrGone) {
 		t.Errorf("passed on meanwhile: %v", err)

@@ -42,7 +42,7 @@ func (c *Calls) Wipe(ctx context.Context) error {
 func Forget(ctx context.Context, cfg instance.Config, dirs profile.Dirs, s *settings.Settings, what windowapi.Forget) error {
 	err := askResident(ctx, cfg, what)
 	if errors.Is(err, instance.ErrNotRunning) {
-		return inFiles(ctx, dirs, s, what)
+		return forgetInFiles(ctx, dirs, s, what)
 	}
 	return err
 }
@@ -53,7 +53,7 @@ func askResident(ctx context.Context, cfg instance.Config, what windowapi.Forget
 	if err != nil {
 		return err
 	}
-	var done windowapi.Forgotten
+	var done windowapi.ForgetResult
 	if kind != windowapi.KindForget || json.Unmarshal(raw, &done) != nil {
 		return errors.New("forget: the running Wiebelt did not understand")
 	}
@@ -63,8 +63,8 @@ func askResident(ctx context.Context, cfg instance.Config, what windowapi.Forget
 	return nil
 }
 
-// inFiles deletes from the files while no resident is running, which would own them.
-func inFiles(ctx context.Context, dirs profile.Dirs, s *settings.Settings, m windowapi.Forget) error {
+// forgetInFiles deletes from the files while no resident is running, which would own them.
+func forgetInFiles(ctx context.Context, dirs profile.Dirs, s *settings.Settings, m windowapi.Forget) error {
 	rules, err := fromsettings.NumberRules(s)
 	if err != nil {
 		return err

@@ -54,8 +54,8 @@ func TestForgetFiles(t *testing.T) {
 				<-over
 			}
 			with(func(c *chosencontacts.Store) {
-				c.Chose(number, "c-vries")
-				c.Chose(other, "c-bakker")
+				c.SetChoice(number, "c-vries")
+				c.SetChoice(other, "c-bakker")
 				for late := time.After(20 * time.Second); ; { // until the key and the file exist
 					if _, err := os.Stat(filepath.Join(dirs.State, chosencontacts.FileName)); err == nil {
 						return
@@ -87,8 +87,8 @@ func TestForgetFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			with(func(chosen *chosencontacts.Store) {
-				_, first := chosen.Earlier(number)
-				_, second := chosen.Earlier(other)
+				_, first := chosen.LastChoice(number)
+				_, second := chosen.LastChoice(other)
 				if first == c.gone || second == c.all {
 					t.Errorf("remembered: %v and %v", first, second)
 				}
@@ -99,7 +99,7 @@ func TestForgetFiles(t *testing.T) {
 			}
 			r := must.Get(history.OpenReadOnly(t.Context(), fromsettings.HistoryFile(dirs)))(t)
 			defer r.Close()
-			if open, err := r.Open(t.Context(), 10); len(open) != c.left || err != nil {
+			if open, err := r.OpenCalls(t.Context(), 10); len(open) != c.left || err != nil {
 				t.Errorf("%d calls left, %v, want %d", len(open), err, c.left)
 			}
 		})

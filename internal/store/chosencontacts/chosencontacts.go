@@ -3,7 +3,7 @@
 // that was last chosen, for 90 days; no name and no number. The key is 32 random bytes in
 // the secret store, away from the file; without a key, choices are only kept in memory.
 //
-// Earlier, Chose, NotThis and Configure only use memory and return at once. The file and
+// Earlier, Chose, ForgetChoice and Configure only use memory and return at once. The file and
 // the secret store belong to Run's goroutine.
 package chosencontacts
 
@@ -54,12 +54,12 @@ type Store struct {
 	commands chan func(context.Context)
 	done     chan struct{}
 
-	mu      sync.RWMutex // protects what follows; never held while waiting
-	keep    bool
-	key     []byte         // nil while unknown
-	kept    map[tag]choice // in the file, or still to be written
-	undone  []op           // to apply to kept once there is a key
-	changed bool           // kept differs from the file
+	mu         sync.RWMutex // protects what follows; never held while waiting
+	keep       bool
+	key        []byte         // nil while unknown
+	choices    map[tag]choice // in the file, or still to be written
+	pendingOps []op           // to apply to kept once there is a key
+	dirty      bool           // kept differs from the file
 
 	file file // used by Run only
 }
@@ -81,16 +81,16 @@ type op struct {
 
 // New returns a Store that is empty until Run reads the file.
 func New(p Params) *Store {
-	return &Store{p: p, keep: p.Keep, kept: map[tag]choice{},
+	return &Store{p: p, keep: p.Keep, choices: map[tag]choice{},
 		wake: make(chan struct{}, 1), commands: make(chan func(context.Context)), done: make(chan struct{})}
 }
 
-// Earlier returns the contact last chosen for a number.
-func (s *Store) Earlier(number string) (contactID string, ok bool) {
+// LastChoice returns the contact last chosen for a number.
+func (s *Store) LastChoice(number string) (contactID string, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	c := s.kept[s.tag(number)]
-	for _, o := range s.undone {
+	c := s.choices[s.tag(number)]
+	for _, o := range s.pendingOps {
 		if o.number == number {
 			c = o.apply(c)
 		}
@@ -101,16 +101,16 @@ func (s *Store) Earlier(number string) (contactID string, ok bool) {
 	return c.contact, true
 }
 
-// Chose records that the user chose a contact for a number. Invalid choices are ignored.
-func (s *Store) Chose(number, contactID string) {
+// SetChoice records that the user chose a contact for a number. Invalid choices are ignored.
+func (s *Store) SetChoice(number, contactID string) {
 	if number == "" || len(number) > maxNumber || contactID == "" || len(contactID) > maxContact || !utf8.ValidString(contactID) {
 		return
 	}
 	s.do(op{number, contactID, time.Now(), true})
 }
 
-// NotThis forgets a contact if it is the one chosen for a number.
-func (s *Store) NotThis(number, contactID string) {
+// ForgetChoice forgets a contact if it is the one chosen for a number.
+func (s *Store) ForgetChoice(number, contactID string) {
 	s.do(op{number, contactID, time.Now(), false})
 }
 
@@ -122,8 +122,8 @@ func (s *Store) do(o op) {
 	}
 	if s.key != nil {
 		s.apply(o)
-	} else if s.undone = append(s.undone, o); len(s.undone) > maxChoices {
-		s.undone = slices.Delete(s.undone, 0, 1)
+	} else if s.pendingOps = append(s.pendingOps, o); len(s.pendingOps) > maxChoices {
+		s.pendingOps = slices.Delete(s.pendingOps, 0, 1)
 	}
 	wake.Up(s.wake)
 }
@@ -142,19 +142,19 @@ func (o op) apply(c choice) choice {
 // apply applies o to kept. The key is known.
 func (s *Store) apply(o op) {
 	t := s.tag(o.number)
-	was := s.kept[t]
+	was := s.choices[t]
 	switch now := o.apply(was); now {
 	case was:
 		return
 	case choice{}:
-		delete(s.kept, t)
+		delete(s.choices, t)
 	default:
-		s.kept[t] = now
-		if len(s.kept) > maxChoices {
-			delete(s.kept, oldest(s.kept))
+		s.choices[t] = now
+		if len(s.choices) > maxChoices {
+			delete(s.choices, oldest(s.choices))
 		}
 	}
-	s.changed = true
+	s.dirty = true
 }
 
 func oldest(kept map[tag]choice) (at tag) {
@@ -179,8 +179,8 @@ func (s *Store) Configure(keep bool) {
 }
 
 func (s *Store) clear() {
-	clear(s.kept)
-	s.undone, s.changed = nil, false
+	clear(s.choices)
+	s.pendingOps, s.dirty = nil, false
 }
 
 // tag hashes a number. Without a key, the result matches nothing in the file.
@@ -198,7 +198,7 @@ func sum(key []byte, text string) (t tag) {
 // does not return the key that is needed to find the number.
 func (s *Store) Forget(ctx context.Context, number string) error {
 	return s.command(ctx, func(ctx context.Context) error {
-		if err := s.needKey(ctx); err != nil {
+		if err := s.ensureKey(ctx); err != nil {
 			return err
 		}
 		return s.deleteIf(func(t tag, n string, _ choice) bool { return n == number || t == s.tag(number) })
@@ -238,13 +238,13 @@ func (s *Store) command(ctx context.Context, f func(context.Context) error) (err
 // deleteIf deletes the choices matched by gone from memory and disk; n is "" for those in the file.
 func (s *Store) deleteIf(gone func(t tag, n string, c choice) bool) error {
 	s.mu.Lock()
-	had := len(s.kept)
-	maps.DeleteFunc(s.kept, func(t tag, c choice) bool { return gone(t, "", c) })
-	s.changed = s.changed || len(s.kept) != had
-	s.undone = slices.DeleteFunc(s.undone, func(o op) bool { return gone(tag{}, o.number, choice{o.contact, o.at}) })
+	had := len(s.choices)
+	maps.DeleteFunc(s.choices, func(t tag, c choice) bool { return gone(t, "", c) })
+	s.dirty = s.dirty || len(s.choices) != had
+	s.pendingOps = slices.DeleteFunc(s.pendingOps, func(o op) bool { return gone(tag{}, o.number, choice{o.contact, o.at}) })
 	s.mu.Unlock()
-	if s.file.alone {
-		return errAlone
+	if s.file.keepAsIs {
+		return errLeftAsIs
 	}
 	return s.save()
 }

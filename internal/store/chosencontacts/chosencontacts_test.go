@@ -19,10 +19,10 @@ import (
 func TestNinetyDaysSinceTheLastUse(t *testing.T) {
 	in(t, func(t *testing.T, r *fixture) {
 		r.start()
-		r.Chose(anna, "c-1")
-		r.Chose(piet, "c-2")
+		r.SetChoice(anna, "c-1")
+		r.SetChoice(piet, "c-2")
 		time.Sleep(60 * 24 * time.Hour)
-		r.Chose(anna, "c-1")
+		r.SetChoice(anna, "c-1")
 		time.Sleep(31 * 24 * time.Hour)
 		r.is(anna, "c-1")
 		r.is(piet, "")
@@ -44,10 +44,10 @@ func TestNinetyDaysSinceTheLastUse(t *testing.T) {
 func TestBounds(t *testing.T) {
 	in(t, func(t *testing.T, r *fixture) {
 		r.start()
-		r.Chose("first", "c")
+		r.SetChoice("first", "c")
 		for i := range maxChoices {
 			time.Sleep(time.Millisecond)
-			r.Chose(fmt.Sprint(i), "c")
+			r.SetChoice(fmt.Sprint(i), "c")
 		}
 		r.rest()
 		r.is("first", "")
@@ -57,7 +57,7 @@ func TestBounds(t *testing.T) {
 		r.is("first", "")
 		r.is(fmt.Sprint(maxChoices-1), "c")
 		for _, bad := range [][2]string{{"", "c"}, {"n", ""}, {"n", strings.Repeat("x", maxContact+1)}, {strings.Repeat("1", maxNumber+1), "c"}, {"n", "\xff"}} {
-			r.Chose(bad[0], bad[1])
+			r.SetChoice(bad[0], bad[1])
 			r.is(bad[0], "")
 		}
 		var c contents
@@ -70,7 +70,7 @@ func TestBounds(t *testing.T) {
 func TestSwitchedOff(t *testing.T) {
 	in(t, func(t *testing.T, r *fixture) {
 		r.start()
-		r.Chose(anna, "c-1")
+		r.SetChoice(anna, "c-1")
 		r.rest()
 		r.Configure(false)
 		r.is(anna, "")
@@ -78,11 +78,11 @@ func TestSwitchedOff(t *testing.T) {
 		if r.file() != "" || r.vault.len() != 0 {
 			t.Errorf("left: %q, %d keys", r.file(), r.vault.len())
 		}
-		r.Chose(anna, "c-1")
+		r.SetChoice(anna, "c-1")
 		r.is(anna, "")
 		r.Configure(true)
 		r.is(anna, "")
-		r.Chose(anna, "c-2")
+		r.SetChoice(anna, "c-2")
 		r.rest()
 		r.end()
 		r.keep = false // switched off while the program was not running
@@ -98,10 +98,10 @@ func TestSwitchedOff(t *testing.T) {
 func TestForget(t *testing.T) {
 	in(t, func(t *testing.T, r *fixture) {
 		r.start()
-		r.Chose(anna, "c-1")
+		r.SetChoice(anna, "c-1")
 		time.Sleep(48 * time.Hour)
-		r.Chose(piet, "c-2")
-		r.Chose("+31612300000", "c-3")
+		r.SetChoice(piet, "c-2")
+		r.SetChoice("+31612300000", "c-3")
 		must.Do(t, r.Forget(t.Context(), piet))
 		must.Do(t, r.Forget(t.Context(), piet))
 		r.is(piet, "")
@@ -128,12 +128,12 @@ func TestNobodyWaits(t *testing.T) {
 	in(t, func(t *testing.T, r *fixture) {
 		r.vault.block = make(chan struct{})
 		r.start()
-		r.Chose(anna, "c-1")
+		r.SetChoice(anna, "c-1")
 		synctest.Wait() // Run asks for the key and gets no answer
 		for range 100 {
-			r.Chose(piet, "c-2")
+			r.SetChoice(piet, "c-2")
 			r.is(anna, "c-1")
-			r.NotThis(piet, "c-2")
+			r.ForgetChoice(piet, "c-2")
 			r.is(piet, "")
 		}
 		close(r.vault.block)
@@ -150,9 +150,9 @@ func TestTogether(t *testing.T) {
 			all.Go(func() {
 				for j := range 50 {
 					n := fmt.Sprint(j % 7)
-					r.Chose(n, "c")
-					r.Earlier(n)
-					r.NotThis(n, "d")
+					r.SetChoice(n, "c")
+					r.LastChoice(n)
+					r.ForgetChoice(n, "d")
 					r.Configure(i != 3 || j != 20)
 					if i == 5 && j%10 == 0 {
 						_ = r.Forget(t.Context(), n)
@@ -163,7 +163,7 @@ func TestTogether(t *testing.T) {
 		}
 		all.Wait()
 		r.Configure(true)
-		r.Chose(anna, "c-1")
+		r.SetChoice(anna, "c-1")
 		r.again()
 		r.rest()
 		r.is(anna, "c-1")
@@ -174,9 +174,9 @@ func BenchmarkEarlier(b *testing.B) {
 	s := New(Params{Path: filepath.Join(b.TempDir(), FileName), Keep: true, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	s.key = make([]byte, 32)
 	for i := range maxChoices {
-		s.Chose(fmt.Sprint(i), "c")
+		s.SetChoice(fmt.Sprint(i), "c")
 	}
 	for b.Loop() {
-		s.Earlier(anna)
+		s.LastChoice(anna)
 	}
 }

@@ -21,8 +21,8 @@ const maxFile = 8 << 20
 
 // file is what Run knows about the file.
 type file struct {
-	mark  string // of the key that its numbers are hashed with, "" for none
-	alone bool   // of a newer version, or unreadable now: left as it is
+	keyMark  string // of the key that its numbers are hashed with, "" for none
+	keepAsIs bool   // of a newer version, or unreadable now: left as it is
 }
 
 // contents is the file.
@@ -39,15 +39,15 @@ type entry struct {
 }
 
 var (
-	errDamaged = errors.New("the file with remembered choices is damaged")
-	errAlone   = errors.New("the file with remembered choices is of a newer version or cannot be read, and stays as it is")
+	errDamaged  = errors.New("the file with remembered choices is damaged")
+	errLeftAsIs = errors.New("the file with remembered choices is of a newer version or cannot be read, and stays as it is")
 )
 
 // load reads the file. A damaged one is put aside.
 func (s *Store) load() {
 	if !s.keeps() {
 		if _, err := os.Lstat(s.p.Path); err == nil {
-			s.file.mark = "?" // so that the key is deleted too
+			s.file.keyMark = "?" // so that the key is deleted too
 		}
 		return
 	}
@@ -56,11 +56,11 @@ func (s *Store) load() {
 	case errors.Is(err, fs.ErrNotExist):
 		return
 	case err == nil && c.Version > version:
-		s.file.alone = true
+		s.file.keepAsIs = true
 		s.p.Log.Warn("the remembered choices were written by a newer version")
 		return
 	case err != nil && !errors.Is(err, errDamaged):
-		s.file.alone = true
+		s.file.keepAsIs = true
 		s.p.Log.Warn("the remembered choices cannot be read", "why", err)
 		return
 	}
@@ -69,22 +69,22 @@ func (s *Store) load() {
 		s.p.Log.Warn("the file with remembered choices is damaged and was put aside")
 		if err := os.Rename(s.p.Path, asidePath(s.p.Path)); err != nil {
 			s.p.Log.Warn("it could not be put aside", "why", err)
-			s.file.alone = true
+			s.file.keepAsIs = true
 		}
 		return
 	}
-	s.file.mark = c.Key
+	s.file.keyMark = c.Key
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.keep { // it may have been switched off meanwhile
-		s.kept = kept
+		s.choices = kept
 	}
 }
 
 func read(path string) (c contents, err error) {
 	b, err := filetrust.ReadPlain(path, maxFile)
 	switch {
-	case errors.Is(err, filetrust.Err), errors.Is(err, filetrust.ErrTooLarge): // not written by us
+	case errors.Is(err, filetrust.ErrUntrusted), errors.Is(err, filetrust.ErrTooLarge): // not written by us
 		return c, errDamaged
 	case err != nil:
 		return c, err
@@ -117,21 +117,21 @@ func parse(c contents, now time.Time) (map[tag]choice, bool) {
 // something to delete.
 func (s *Store) save() error {
 	s.mu.Lock()
-	if !s.changed {
+	if !s.dirty {
 		s.mu.Unlock()
 		return nil
 	}
-	c := contents{Version: version, Key: s.file.mark, Choices: make([]entry, 0, len(s.kept))}
-	for t, k := range s.kept {
+	c := contents{Version: version, Key: s.file.keyMark, Choices: make([]entry, 0, len(s.choices))}
+	for t, k := range s.choices {
 		c.Choices = append(c.Choices, entry{string(t[:]), k.contact, k.used.Unix()})
 	}
-	s.changed = false
+	s.dirty = false
 	s.mu.Unlock()
 	err := write(s.p.Path, c)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
-		s.changed = s.keep
+		s.dirty = s.keep
 	}
 	return err
 }
@@ -162,7 +162,7 @@ func (f *file) purge(path string, limit time.Time) error {
 }
 
 func (f *file) remove(path string) error {
-	f.mark, f.alone = "", false
+	f.keyMark, f.keepAsIs = "", false
 	if err := errors.Join(profile.RemoveFile(path), profile.RemoveFile(asidePath(path))); err != nil {
 		return fmt.Errorf("delete remembered choices: %w", err)
 	}

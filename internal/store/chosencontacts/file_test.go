@@ -23,10 +23,10 @@ func TestFileGivesNothingAway(t *testing.T) {
 		if r.rest(); r.vault.asked > 0 {
 			t.Error("the secret store was asked, though nothing was chosen")
 		}
-		r.Chose(anna, "c-1")
+		r.SetChoice(anna, "c-1")
 		r.rest()
 		text := r.file()
-		if !strings.Contains(text, `"contact":"c-1"`) || strings.Contains(text, "612345678") || strings.Contains(text, r.vault.keys[secret.Key(secretName)]) {
+		if !strings.Contains(text, `"contact":"c-1"`) || strings.Contains(text, "612345678") || strings.Contains(text, r.vault.keys[secret.KeyRef(secretName)]) {
 			t.Errorf("the file: %s", text)
 		}
 		if info, err := os.Stat(r.path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
@@ -35,7 +35,7 @@ func TestFileGivesNothingAway(t *testing.T) {
 		// The same number under another key has another hash.
 		first := text
 		must.Do(t, r.ForgetAll(t.Context()))
-		r.Chose(anna, "c-1")
+		r.SetChoice(anna, "c-1")
 		r.rest()
 		hash := func(s string) string {
 			var c contents
@@ -73,7 +73,7 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 				if b, err := os.ReadFile(asidePath(r.path)); err != nil || string(b) != text {
 					t.Fatalf("not put aside: %v", err)
 				}
-				r.Chose(anna, "c-1")
+				r.SetChoice(anna, "c-1")
 				r.again()
 				r.rest()
 				r.is(anna, "c-1")
@@ -94,7 +94,7 @@ func TestNewerFileIsLeftAlone(t *testing.T) {
 		must.Do(t, os.MkdirAll(filepath.Dir(r.path), 0o700))
 		must.Do(t, os.WriteFile(r.path, []byte(text), 0o600))
 		r.start()
-		r.Chose(anna, "c-1")
+		r.SetChoice(anna, "c-1")
 		r.is(anna, "c-1")
 		r.rest()
 		if r.Forget(t.Context(), piet) == nil || r.ForgetOlder(t.Context(), time.Now()) == nil {
@@ -105,7 +105,7 @@ func TestNewerFileIsLeftAlone(t *testing.T) {
 			t.Errorf("the file: %s", r.file())
 		}
 		must.Do(t, r.ForgetAll(t.Context()))
-		r.Chose(anna, "c-1")
+		r.SetChoice(anna, "c-1")
 		r.rest()
 		r.again()
 		r.rest()

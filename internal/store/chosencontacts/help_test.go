@@ -122,7 +122,7 @@ func (r *fixture) rest() { time.Sleep(time.Minute); synctest.Wait() }
 
 func (r *fixture) is(number, want string) {
 	r.t.Helper()
-	if got, ok := r.Earlier(number); got != want || ok != (want != "") {
+	if got, ok := r.LastChoice(number); got != want || ok != (want != "") {
 		r.t.Fatalf("remembered %q, %v; want %q", got, ok, want)
 	}
 }

@@ -23,19 +23,19 @@ func TestWithoutAStoreInMemoryOnly(t *testing.T) {
 			in(t, func(t *testing.T, r *fixture) {
 				refuse(r)
 				r.start()
-				r.Chose(anna, "c-1")
+				r.SetChoice(anna, "c-1")
 				r.rest()
 				r.is(anna, "c-1")
-				r.NotThis(anna, "c-1")
+				r.ForgetChoice(anna, "c-1")
 				r.is(anna, "")
-				r.Chose(anna, "c-2")
+				r.SetChoice(anna, "c-2")
 				must.Do(t, r.Forget(t.Context(), anna))
 				r.is(anna, "")
-				r.Chose(anna, "c-3")
+				r.SetChoice(anna, "c-3")
 				r.Configure(false)
 				r.is(anna, "")
 				r.Configure(true)
-				r.Chose(anna, "c-4")
+				r.SetChoice(anna, "c-4")
 				r.again()
 				r.rest()
 				r.is(anna, "")
@@ -52,32 +52,32 @@ func TestWithoutAStoreInMemoryOnly(t *testing.T) {
 func TestUnlockedLater(t *testing.T) {
 	in(t, func(t *testing.T, r *fixture) {
 		r.start()
-		r.Chose("+31612300001", "c-4")
+		r.SetChoice("+31612300001", "c-4")
 		time.Sleep(48 * time.Hour)
-		r.Chose(anna, "c-1")
-		r.Chose(piet, "c-2")
-		r.Chose("+31612300000", "c-3")
+		r.SetChoice(anna, "c-1")
+		r.SetChoice(piet, "c-2")
+		r.SetChoice("+31612300000", "c-3")
 		r.rest()
 		r.end()
 		r.vault.be(secret.ErrLocked)
 		r.start()
 		r.rest()
 		r.is(anna, "") // not known yet
-		r.Chose(anna, "c-9")
-		r.NotThis(piet, "c-2")
+		r.SetChoice(anna, "c-9")
+		r.ForgetChoice(piet, "c-2")
 		r.is(anna, "c-9")
 		if err := r.Forget(t.Context(), anna); !errors.Is(err, secret.ErrLocked) {
 			t.Errorf("%v, without the key", err)
 		}
 		must.Do(t, r.ForgetOlder(t.Context(), time.Now().Add(-24*time.Hour)))
 		before := r.vault.asked
-		r.Chose(anna, "c-9")
+		r.SetChoice(anna, "c-9")
 		r.rest()
 		if r.vault.asked > before {
 			t.Errorf("a locked store was asked %d times more within its ten minutes", r.vault.asked-before)
 		}
 		r.vault.be(nil)
-		time.Sleep(keyAgain)
+		time.Sleep(keyRetry)
 		r.rest()
 		r.is(anna, "c-9")
 		r.is(piet, "")
@@ -93,7 +93,7 @@ func TestUnlockedLater(t *testing.T) {
 func TestKeyIsGone(t *testing.T) {
 	in(t, func(t *testing.T, r *fixture) {
 		r.start()
-		r.Chose(anna, "c-1")
+		r.SetChoice(anna, "c-1")
 		r.rest()
 		r.end()
 		there := r.vault
@@ -104,14 +104,14 @@ func TestKeyIsGone(t *testing.T) {
 		}
 		r.end()
 		r.vault = there
-		r.vault.keys[Key()] = "bm8ga2V5"
+		r.vault.keys[KeyRef()] = "bm8ga2V5"
 		r.start()
 		r.rest()
 		r.is(anna, "")
 		if strings.Contains(r.file(), "c-1") {
 			t.Error("what nobody can read any more is still there")
 		}
-		r.Chose(anna, "c-2")
+		r.SetChoice(anna, "c-2")
 		r.again()
 		r.rest()
 		r.is(anna, "c-2")

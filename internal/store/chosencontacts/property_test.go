@@ -42,10 +42,10 @@ func TestAgainstAModel(t *testing.T) {
 				n, c := fmt.Sprint("+3120000000", s.N), fmt.Sprint("c", s.C)
 				switch s.Do {
 				case "chose":
-					r.Chose(n, c)
+					r.SetChoice(n, c)
 					model[n] = made{c, time.Now(), false}
 				case "not":
-					r.NotThis(n, c)
+					r.ForgetChoice(n, c)
 					if model[n].contact == c {
 						delete(model, n)
 					}
@@ -82,7 +82,7 @@ func TestAgainstAModel(t *testing.T) {
 					}
 					locked = false
 					r.vault.be(nil)
-					time.Sleep(keyAgain)
+					time.Sleep(keyRetry)
 				}
 				r.rest()
 				time.Sleep(s.Wait)
@@ -94,7 +94,7 @@ func TestAgainstAModel(t *testing.T) {
 					if time.Since(m.at) >= KeepFor {
 						want = ""
 					}
-					if got, _ := r.Earlier(n); got != want {
+					if got, _ := r.LastChoice(n); got != want {
 						said = fmt.Sprintf("step %d %+v: %s is %q, want %q", i, s, n, got, want)
 						return
 					}

@@ -12,15 +12,15 @@ import (
 
 const (
 	saveAfter  = time.Second      // further choices are written with it
-	keyAgain   = 10 * time.Minute // before asking the secret store again
+	keyRetry   = 10 * time.Minute // before asking the secret store again
 	purgeEvery = time.Hour
 )
 
 // secretName is the key's name in the secret store.
 const secretName = "choices"
 
-// Key is where the secret store keeps the key of the remembered choices.
-func Key() secret.Ref { return secret.Key(secretName) }
+// KeyRef is where the secret store keeps the key of the remembered choices.
+func KeyRef() secret.Ref { return secret.KeyRef(secretName) }
 
 // Run reads the file and writes changes until ctx ends and everything is written.
 func (s *Store) Run(ctx context.Context) {
@@ -33,7 +33,7 @@ func (s *Store) Run(ctx context.Context) {
 		if again == nil && s.needsKey() {
 			if err := s.findKey(ctx); err != nil {
 				s.p.Log.Warn("choices are remembered until the program ends only", "why", err)
-				again = time.After(keyAgain)
+				again = time.After(keyRetry)
 			}
 		}
 		if !s.keeps() {
@@ -84,13 +84,13 @@ func (s *Store) keeps() bool {
 func (s *Store) needsKey() bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.key == nil && s.p.Secrets != nil && !s.file.alone && len(s.undone)+len(s.kept) > 0
+	return s.key == nil && s.p.Secrets != nil && !s.file.keepAsIs && len(s.pendingOps)+len(s.choices) > 0
 }
 
-// needKey fetches the key if numbers cannot be found without it.
-func (s *Store) needKey(ctx context.Context) (err error) {
+// ensureKey fetches the key if numbers cannot be found without it.
+func (s *Store) ensureKey(ctx context.Context) (err error) {
 	s.mu.RLock()
-	need := s.key == nil && len(s.kept) > 0
+	need := s.key == nil && len(s.choices) > 0
 	s.mu.RUnlock()
 	switch {
 	case need && s.p.Secrets == nil:
@@ -107,12 +107,12 @@ func (s *Store) needKey(ctx context.Context) (err error) {
 // findKey gets or creates the key in the secret store, and applies what
 // was done without it.
 func (s *Store) findKey(ctx context.Context) error {
-	text, err := s.p.Secrets.Get(ctx, Key())
+	text, err := s.p.Secrets.Get(ctx, KeyRef())
 	key, ok := decodeKey(text)
 	switch {
 	case errors.Is(err, secret.ErrNotSet) || err == nil && !ok:
 		text = secret.RandomKey()
-		if err := s.p.Secrets.Set(ctx, Key(), text); err != nil {
+		if err := s.p.Secrets.Set(ctx, KeyRef(), text); err != nil {
 			return err
 		}
 		key, _ = decodeKey(text)
@@ -122,14 +122,14 @@ func (s *Store) findKey(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.key = key
-	if mark := markOf(key); s.file.mark != mark {
-		clear(s.kept) // useless without the key they were hashed with
-		s.file.mark, s.changed = mark, true
+	if mark := markOf(key); s.file.keyMark != mark {
+		clear(s.choices) // useless without the key they were hashed with
+		s.file.keyMark, s.dirty = mark, true
 	}
-	for _, o := range s.undone {
+	for _, o := range s.pendingOps {
 		s.apply(o)
 	}
-	s.undone = nil
+	s.pendingOps = nil
 	return nil
 }
 
@@ -148,7 +148,7 @@ func markOf(key []byte) string {
 func (s *Store) purge() {
 	limit := time.Now().Add(-KeepFor)
 	err := s.deleteIf(func(_ tag, _ string, c choice) bool { return !c.used.After(limit) })
-	if errors.Is(err, errAlone) {
+	if errors.Is(err, errLeftAsIs) {
 		err = nil // already reported by load
 	}
 	s.report(errors.Join(err, s.file.purge(s.p.Path, limit)))
@@ -160,10 +160,10 @@ func (s *Store) removeAll(ctx context.Context) error {
 	s.clear()
 	s.key = nil
 	s.mu.Unlock()
-	had := s.file.mark != ""
+	had := s.file.keyMark != ""
 	err := s.file.remove(s.p.Path)
 	if had && s.p.Secrets != nil {
-		err = errors.Join(err, s.p.Secrets.Delete(ctx, Key()))
+		err = errors.Join(err, s.p.Secrets.Delete(ctx, KeyRef()))
 	}
 	return err
 }

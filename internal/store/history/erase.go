@@ -25,10 +25,10 @@ func (s *Store) Purge(ctx context.Context) error {
 func (s *Store) purge(ctx context.Context) error {
 	now := s.now()
 	s.mu.Lock()
-	s.purged = now
+	s.lastPurge = now
 	s.mu.Unlock()
 	if s.db == nil {
-		return s.keepNothing()
+		return s.removeLeftovers()
 	}
 	limit := now.AddDate(0, 0, -s.days)
 	if err := s.erase(ctx, `DELETE FROM calls WHERE rang < ? OR id <= (SELECT max(id) FROM calls) - ?`, sqlitefile.Micros(limit), maxCalls); err != nil {
@@ -46,7 +46,7 @@ func (s *Store) DeleteAll(ctx context.Context) error {
 	defer s.dbMu.RUnlock()
 	switch {
 	case s.db == nil && s.State().Fault == FaultNewer:
-		return erasing(ErrNewer)
+		return eraseError(ErrNewer)
 	case s.db == nil:
 		return s.removeFiles()
 	}
@@ -74,10 +74,10 @@ func (s *Store) deleteWhere(ctx context.Context, which string, arg any) error {
 	s.dbMu.RLock()
 	defer s.dbMu.RUnlock()
 	if err := remove(s.asidePath()); err != nil {
-		return erasing(err)
+		return eraseError(err)
 	}
 	if s.db == nil {
-		return s.unopened()
+		return s.unopenedError()
 	}
 	return s.erase(ctx, `DELETE FROM calls WHERE `+which, arg)
 }
@@ -90,10 +90,10 @@ func (s *Store) RemovePerson(ctx context.Context, id int64) (was Entry, err erro
 			return err
 		}
 		now := was.withoutFile()
-		now.off = offByHand
+		now.rejectedBy = rejectedByHand
 		return rewrite(ctx, tx, now)
 	})
-	return was, s.cleaned(ctx, err)
+	return was, s.cleanAfter(ctx, err)
 }
 
 // Remove deletes a call and returns it for Restore, or ErrGone.
@@ -102,40 +102,40 @@ func (s *Store) Remove(ctx context.Context, id int64) (was Entry, err error) {
 		was, err = orGone(scan(tx.QueryRowContext(ctx, `DELETE FROM calls WHERE id = ? RETURNING `+readColumns, id)))
 		return err
 	})
-	return was, s.cleaned(ctx, err)
+	return was, s.cleanAfter(ctx, err)
 }
 
-// cleaned empties the log after a removal whose result was
+// cleanAfter empties the log after a removal whose result was
 // err. If somebody keeps reading, the log is emptied later.
-func (s *Store) cleaned(ctx context.Context, err error) error {
+func (s *Store) cleanAfter(ctx context.Context, err error) error {
 	if err == nil {
 		s.dbMu.RLock()
 		defer s.dbMu.RUnlock()
 		if s.db != nil {
 			err = s.clean(ctx)
 		}
-		if errors.Is(err, sqlitefile.ErrHeld) {
+		if errors.Is(err, sqlitefile.ErrLogBusy) {
 			return nil
 		}
 	}
-	return erasing(err)
+	return eraseError(err)
 }
 
-// erasing wraps an error of deleting.
-func erasing(err error) error {
+// eraseError wraps an error of deleting.
+func eraseError(err error) error {
 	if err != nil {
 		return fmt.Errorf("erase from call history: %w", err)
 	}
 	return nil
 }
 
-// unopened returns why nothing can be deleted from
+// unopenedError returns why nothing can be deleted from
 // a file that is not open; nil if there is no file.
-func (s *Store) unopened() error {
+func (s *Store) unopenedError() error {
 	if _, err := os.Stat(s.path); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	return erasing(errClosed)
+	return eraseError(errFileNotOpen)
 }
 
 // forgetPersons removes the person from every call.
@@ -163,16 +163,16 @@ func (s *Store) forgetPersons(ctx context.Context) error {
 func (s *Store) erase(ctx context.Context, statement string, args ...any) error {
 	r, err := s.db.ExecContext(ctx, statement, args...)
 	if err != nil {
-		return erasing(err)
+		return eraseError(err)
 	}
 	n, err := r.RowsAffected()
 	if err != nil || n == 0 {
 		return err
 	}
 	if err := s.clean(ctx); err != nil {
-		return erasing(err)
+		return eraseError(err)
 	}
-	return s.count(ctx)
+	return s.countMissed(ctx)
 }
 
 // clean empties the write-ahead log, where deleted data would remain.

@@ -130,7 +130,7 @@ func TestOpensLater(t *testing.T) {
 		t.Error("tried at once: a broken disk would be hammered")
 	}
 	wantState(t, s, FaultOther, NoticeNone)
-	c.Forward(againEvery)
+	c.Forward(reopenInterval)
 	if id := put(t, s, known(monday)); id == 0 {
 		t.Error("nothing was kept")
 	}
@@ -178,7 +178,7 @@ func TestNewerFileIsLeftAlone(t *testing.T) {
 // canary returns a call whose caller can be recognised in any file.
 func canary(i int) Entry {
 	e := known(monday.Add(time.Duration(i) * time.Second))
-	e.Number, e.Shown = fmt.Sprintf("+3164711%04d", i), fmt.Sprintf("06 47 11 %02d %02d", i/100, i%100)
+	e.Number, e.NumberDisplay = fmt.Sprintf("+3164711%04d", i), fmt.Sprintf("06 47 11 %02d %02d", i/100, i%100)
 	e.Name, e.RelationNumber = fmt.Sprintf("Kanarie%04dvogel", i), fmt.Sprintf("8800%04d", i)
 	e.ContactID, e.Link = fmt.Sprintf("kooi-%04d", i), fmt.Sprintf("https://hub.example/contacts/viewcontact/kooi-%04d", i)
 	e.Result = ResultMissed
@@ -189,7 +189,7 @@ func canary(i int) Entry {
 // those that identify the person, and those of the number.
 func traces(i int) (person, number []string) {
 	e := canary(i)
-	return []string{e.Name, strings.ToLower(e.Name), e.RelationNumber, e.ContactID}, []string{e.Number[1:], e.Shown, address.OnlyDigits(e.Shown)}
+	return []string{e.Name, strings.ToLower(e.Name), e.RelationNumber, e.ContactID}, []string{e.Number[1:], e.NumberDisplay, address.OnlyDigits(e.NumberDisplay)}
 }
 
 // found counts the canaries with a trace in any file below dir.
@@ -295,7 +295,7 @@ func TestDeletedMeansGone(t *testing.T) {
 			if n := found(t, dir, both); n != canaries {
 				t.Fatalf("%d of %d can be found at all", n, canaries)
 			}
-			must.Get(r.From(t.Context(), Query{Filter: "kanarie"}, 0, 1000))(t)
+			must.Get(r.Page(t.Context(), Query{Filter: "kanarie"}, 0, 1000))(t)
 			must.Do(t, tt.do(t.Context(), s, all, c))
 			if n := found(t, dir, tt.gone); n != 0 {
 				t.Errorf("something of %d of %d is left", n, canaries)

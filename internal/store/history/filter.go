@@ -18,9 +18,9 @@ const (
 // searchText returns everything a filter searches: names and line as text, numbers
 // as digits, one per line.
 func (e Entry) searchText() string {
-	parts := []string{fold(e.Name), fold(e.Line), fold(e.Via), fold(e.By), address.OnlyDigits(e.Number), address.OnlyDigits(e.Shown), address.OnlyDigits(e.LineNumber), address.OnlyDigits(e.RelationNumber)}
-	if strings.ContainsFunc(e.Shown, unicode.IsLetter) {
-		parts = append(parts, fold(e.Shown))
+	parts := []string{fold(e.Name), fold(e.Line), fold(e.Via), fold(e.AnsweredBy), address.OnlyDigits(e.Number), address.OnlyDigits(e.NumberDisplay), address.OnlyDigits(e.LineNumber), address.OnlyDigits(e.RelationNumber)}
+	if strings.ContainsFunc(e.NumberDisplay, unicode.IsLetter) {
+		parts = append(parts, fold(e.NumberDisplay))
 	}
 	return strings.Join(slices.DeleteFunc(slices.Compact(parts), func(p string) bool { return p == "" }), "\n")
 }

@@ -32,10 +32,10 @@ type Entry struct {
 	Outgoing              bool
 	Kind                  string // source that reported it, see call.Source.Kind
 	Number                string // E.164 or digits as received; "" if withheld
-	Shown                 string // the number in Dutch notation
+	NumberDisplay         string // the number in Dutch notation
 	Line, LineNumber      string // name and number of our line, "" if not reported
 	Via                   string // who transferred the call, "" if nobody
-	By                    string // who answered, for ResultElsewhere
+	AnsweredBy            string // who answered, for ResultElsewhere
 	Name                  string // of the contact, or from the phone system
 	ContactID             string
 	RelationNumber        string
@@ -43,21 +43,21 @@ type Entry struct {
 	Matches               int    // contacts with this number
 	Outcome               string // of the lookup, see the Outcome constants
 	Result                string // of the call, see the Result constants
-	// Handled is when a missed call was ticked off: by a later call in which its caller
+	// HandledAt is when a missed call was ticked off: by a later call in which its caller
 	// was spoken to, by opening the file, or by hand. Put does not change it.
-	Handled time.Time
-	// TakenOff means that the user said "not this contact". Name then says who it
+	HandledAt time.Time
+	// PersonRejected means that the user said "not this contact". Name then says who it
 	// is not, and nothing else about a person is kept. Put keeps what
 	// RemovePerson set for the same number, but may undo what an earlier Put set.
-	TakenOff bool
-	off      int // who set TakenOff
+	PersonRejected bool
+	rejectedBy     int // who set PersonRejected
 }
 
 // Missed reports whether somebody should return the call: it rang here and nobody answered.
 func (e Entry) Missed() bool { return e.Result == ResultMissed && !e.Outgoing }
 
 // Open reports whether the call was missed and is not ticked off.
-func (e Entry) Open() bool { return e.Missed() && e.Handled.IsZero() }
+func (e Entry) Open() bool { return e.Missed() && e.HandledAt.IsZero() }
 
 // KindWhileOff is the Kind of a call that rang while Wiebelt was not running, reported
 // later by the office's relay.
@@ -96,7 +96,7 @@ const (
 
 // ResultOf returns a call's result from what its source
 // reported. It never claims more than that source can report.
-func ResultOf(reports call.Reports, answered, ended bool, reason call.Reason) string {
+func ResultOf(reports call.ReportLevel, answered, ended bool, reason call.Reason) string {
 	switch {
 	case !ended && !answered && reports == call.RingOnly:
 		return ResultUnknown
@@ -106,7 +106,7 @@ func ResultOf(reports call.Reports, answered, ended bool, reason call.Reason) st
 		return ResultAnswered
 	case reason == call.Missed:
 		return ResultMissed
-	case reason == call.Elsewhere:
+	case reason == call.AnsweredElsewhere:
 		return ResultElsewhere
 	case reason == call.Rejected:
 		return ResultRejected
@@ -162,7 +162,7 @@ const nameMark = "text:"
 // onlyNumber removes every name, including one instead of the number.
 func (e Entry) onlyNumber() Entry {
 	if strings.HasPrefix(e.Number, nameMark) {
-		e.Number, e.Shown = nameMark, ""
+		e.Number, e.NumberDisplay = nameMark, ""
 	}
 	return e.withoutPerson()
 }

@@ -26,7 +26,7 @@ var monday = time.Date(2026, 9, 14, 10, 42, 3, 0, time.Local)
 func known(rang time.Time) Entry {
 	return Entry{
 		Rang: rang, Answered: rang.Add(4 * time.Second), Ended: rang.Add(2 * time.Minute), Kind: "baresip",
-		Number: "+31612345678", Shown: "06 12 34 56 78", Line: "Schade", LineNumber: "020 123 45 67",
+		Number: "+31612345678", NumberDisplay: "06 12 34 56 78", Line: "Schade", LineNumber: "020 123 45 67",
 		Name: "J. de Vries", ContactID: "c-100200", RelationNumber: "100200",
 		Link: "https://hub.example/contacts/viewcontact/c-100200", Matches: 1,
 		Outcome: OutcomeFound, Result: ResultAnswered,
@@ -53,18 +53,18 @@ func read(t *testing.T, path string) []Entry {
 	t.Helper()
 	r := must.Get(OpenReadOnly(t.Context(), path))(t)
 	defer r.Close()
-	work := must.Get(r.Open(t.Context(), 100_000))(t)
-	rest := must.Get(r.From(t.Context(), Query{}, 0, 100_000))(t)
+	work := must.Get(r.OpenCalls(t.Context(), 100_000))(t)
+	rest := must.Get(r.Page(t.Context(), Query{}, 0, 100_000))(t)
 	all := append(work, rest...)
 	slices.SortFunc(all, func(a, b Entry) int { return cmp.Or(b.Rang.Compare(a.Rang), cmp.Compare(b.ID, a.ID)) })
 	return all
 }
 
 func same(a, b Entry) bool {
-	if !a.Rang.Equal(b.Rang) || !a.Answered.Equal(b.Answered) || !a.Ended.Equal(b.Ended) || !a.Handled.Equal(b.Handled) {
+	if !a.Rang.Equal(b.Rang) || !a.Answered.Equal(b.Answered) || !a.Ended.Equal(b.Ended) || !a.HandledAt.Equal(b.HandledAt) {
 		return false
 	}
-	a.Rang, a.Answered, a.Ended, a.Handled = b.Rang, b.Answered, b.Ended, b.Handled
+	a.Rang, a.Answered, a.Ended, a.HandledAt = b.Rang, b.Answered, b.Ended, b.HandledAt
 	return a == b
 }
 
@@ -80,7 +80,7 @@ func TestPutAndRead(t *testing.T) {
 	second.Outgoing, second.Name = true, "“Ünïcode” 'quote' \x00nul"
 	second.ID = put(t, s, second)
 
-	first.Result, first.Ended, first.Handled = ResultMissed, monday.Add(9*time.Second), monday // by the second
+	first.Result, first.Ended, first.HandledAt = ResultMissed, monday.Add(9*time.Second), monday // by the second
 	if id := put(t, s, first); id != first.ID {
 		t.Errorf("update gave id %d, want %d", id, first.ID)
 	}
@@ -108,9 +108,9 @@ func TestKeep(t *testing.T) {
 		{"full", KeepFull, nil, []Entry{known(monday)}},
 		{"numbers", KeepNumbers, nil, []Entry{noPerson}},
 		{"off", KeepOff, nil, nil},
-		{"full, withheld", KeepFull, func(e *Entry) { e.Number, e.Shown = "", "" }, []Entry{func() Entry {
+		{"full, withheld", KeepFull, func(e *Entry) { e.Number, e.NumberDisplay = "", "" }, []Entry{func() Entry {
 			e := noPerson
-			e.Number, e.Shown = "", ""
+			e.Number, e.NumberDisplay = "", ""
 			return e
 		}()}},
 	}
@@ -277,7 +277,7 @@ func TestReaderCannotWrite(t *testing.T) {
 	}
 	// The reader sees what is written after it was opened, and blocks no writer.
 	put(t, s, known(monday))
-	if got, err := r.From(t.Context(), Query{}, 0, 10); len(got) != 1 || err != nil {
+	if got, err := r.Page(t.Context(), Query{}, 0, 10); len(got) != 1 || err != nil {
 		t.Errorf("%d calls, %v", len(got), err)
 	}
 	if runtime.GOOS != "windows" {
@@ -329,7 +329,7 @@ func TestConcurrentPuts(t *testing.T) {
 
 func TestResultOf(t *testing.T) {
 	tests := []struct {
-		reports         call.Reports
+		reports         call.ReportLevel
 		answered, ended bool
 		reason          call.Reason
 		want            string
@@ -339,7 +339,7 @@ func TestResultOf(t *testing.T) {
 		{call.AllStates, true, true, call.ReasonUnknown, ResultAnswered},
 		{call.AllStates, true, true, call.Rejected, ResultAnswered},
 		{call.AllStates, false, true, call.Missed, ResultMissed},
-		{call.AllStates, false, true, call.Elsewhere, ResultElsewhere},
+		{call.AllStates, false, true, call.AnsweredElsewhere, ResultElsewhere},
 		{call.AllStates, false, true, call.Rejected, ResultRejected},
 		{call.AllStates, false, true, call.Completed, ResultAnswered},
 		{call.AllStates, false, true, call.ReasonUnknown, ResultNotHere},
@@ -382,7 +382,7 @@ func TestConfigure(t *testing.T) {
 	}
 	configure(KeepNumbers, 7)
 	named := Entry{ID: young, Number: "+31201234567", Name: "J. de Vries", ContactID: "17"}
-	must.Do(t, errors.Join(s.Looked(ctx, named), s.SetPerson(ctx, named)))
+	must.Do(t, errors.Join(s.PutLookup(ctx, named), s.SetPerson(ctx, named)))
 	if e, err := s.Get(ctx, young); err != nil || e.Name != "" || e.ContactID != "" || !e.Missed() || s.Missed() != 1 {
 		t.Fatalf("numbers only: %+v %v", e, err)
 	}

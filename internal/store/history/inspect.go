@@ -25,8 +25,8 @@ func CheckFile(ctx context.Context, path string) error {
 	return nil
 }
 
-// people are the columns that identify who called and what was called.
-var people = []string{"name", "via", "taken_by", "number", "shown", "relation_number", "contact_id", "link", "line", "line_number"}
+// personalColumns are the columns that identify who called and what was called.
+var personalColumns = []string{"name", "via", "taken_by", "number", "shown", "relation_number", "contact_id", "link", "line", "line_number"}
 
 // People returns what the newest calls in the file at path, at most limit, contain
 // about people, by column, so that it can be removed from other texts. Like
@@ -60,7 +60,7 @@ func readPeople(ctx context.Context, db *sql.DB, limit int) (map[string][]string
 			return nil, err
 		}
 		for i, c := range columns {
-			if texts[i].String != "" && slices.Contains(people, c) {
+			if texts[i].String != "" && slices.Contains(personalColumns, c) {
 				found[c] = append(found[c], texts[i].String)
 			}
 		}

@@ -47,7 +47,7 @@ func TestWalk(t *testing.T) {
 		e.ID = put(t, s, e)
 		if i%2 == 0 && e.Missed() {
 			must.Do(t, s.Handle(t.Context(), e.ID))
-			e.Handled = monday
+			e.HandledAt = monday
 		}
 		want = append([]Entry{e}, want...)
 	}
@@ -58,7 +58,7 @@ func TestWalk(t *testing.T) {
 			open = append(open, e)
 		}
 	}
-	if got, err := r.Open(t.Context(), 4); err != nil || len(open) < 5 || !slices.Equal(ids(got), ids(open[:4])) {
+	if got, err := r.OpenCalls(t.Context(), 4); err != nil || len(open) < 5 || !slices.Equal(ids(got), ids(open[:4])) {
 		t.Errorf("open: %v, %v, want the first of %v", ids(got), err, ids(open))
 	}
 	for name, tt := range map[string]struct {
@@ -69,7 +69,7 @@ func TestWalk(t *testing.T) {
 		"mine": {Query{View: ViewMine}, func(e Entry) bool {
 			return !e.Open() && (e.Outgoing || e.Result != ResultElsewhere && e.Result != ResultNotHere)
 		}},
-		"missed":   {Query{View: ViewMissed}, func(e Entry) bool { return e.Missed() && !e.Open() }},
+		"missed":   {Query{View: ViewMissedHandled}, func(e Entry) bool { return e.Missed() && !e.Open() }},
 		"others":   {Query{View: ViewElsewhere}, func(e Entry) bool { return !e.Outgoing && e.Result == ResultElsewhere }},
 		"unsure":   {Query{View: ViewUnsure}, func(e Entry) bool { return !e.Outgoing && (e.Result == ResultNotHere || e.Result == ResultUnknown) }},
 		"filtered": {Query{Filter: "de vries 0612340"}, func(e Entry) bool { return !e.Open() }},
@@ -78,7 +78,7 @@ func TestWalk(t *testing.T) {
 	} {
 		var list []Entry
 		for _, e := range want {
-			e.Shown = "06 12 34 " + e.Number[8:10] + " " + e.Number[10:12]
+			e.NumberDisplay = "06 12 34 " + e.Number[8:10] + " " + e.Number[10:12]
 			if tt.in(e) {
 				list = append(list, e)
 			}
@@ -87,10 +87,10 @@ func TestWalk(t *testing.T) {
 			tt.q.Filter = "de vries 61234"
 		}
 		t.Run(name, func(t *testing.T) {
-			got, err := r.From(t.Context(), tt.q, 0, 7)
+			got, err := r.Page(t.Context(), tt.q, 0, 7)
 			must.Do(t, err)
 			for len(got) > 0 && len(got) < 100 {
-				more := must.Get(r.From(t.Context(), tt.q, len(got), 7))(t)
+				more := must.Get(r.Page(t.Context(), tt.q, len(got), 7))(t)
 				if len(more) == 0 {
 					break
 				}
@@ -129,7 +129,7 @@ func TestWalk(t *testing.T) {
 				if err != nil || after != len(list)-1-i || newer != sinceAfter {
 					t.Fatalf("%d and %d calls after number %d, %v, want %d and %d", after, newer, i, err, len(list)-1-i, sinceAfter)
 				}
-				from, err := r.From(t.Context(), tt.q, i, 3)
+				from, err := r.Page(t.Context(), tt.q, i, 3)
 				if err != nil || !slices.Equal(ids(from), ids(list[i:min(len(list), i+3)])) {
 					t.Fatalf("from %d: %v, %v", i, ids(from), err)
 				}
@@ -147,7 +147,7 @@ func TestFilter(t *testing.T) {
 	e := known(monday)
 	e.Name = "Ş.Ö. Müller-İpek"
 	put(t, s, e)
-	text := Entry{Rang: monday, Number: "text:receptie", Shown: "receptie"}
+	text := Entry{Rang: monday, Number: "text:receptie", NumberDisplay: "receptie"}
 	put(t, s, text)
 	r := reader(t, path)
 	for filter, want := range map[string]int{
@@ -156,7 +156,7 @@ func TestFilter(t *testing.T) {
 		"muller 0612": 1, "0612 muller": 1, "12 muller 06": 1, "x0612": 0, "muller 0613": 0, "muller jansen": 0, "1": 1, "9": 0, "%": 0, "_": 0, "'": 0, "\"": 0, "\\": 0,
 		"\x00": 2, "\xff": 2, "\n": 2, "a\nb": 0, strings.Repeat("muller ", 500): 1, strings.Repeat("x", 10000): 0,
 	} {
-		got, err := r.From(t.Context(), Query{Filter: filter}, 0, 10)
+		got, err := r.Page(t.Context(), Query{Filter: filter}, 0, 10)
 		if err != nil || len(got) != want {
 			t.Errorf("%.30q found %d, %v, want %d", filter, len(got), err, want)
 		}
@@ -206,14 +206,14 @@ func TestTickOff(t *testing.T) {
 				put(t, s, e)
 			}
 			for _, when := range []string{"at once", "after a restart"} {
-				calls := must.Get(reader(t, path).Open(t.Context(), 10))(t)
+				calls := must.Get(reader(t, path).OpenCalls(t.Context(), 10))(t)
 				if n := s.Missed(); n != tt.callers || len(calls) != tt.of {
 					t.Errorf("%s: %d to call back of %d calls, want %d of %d", when, n, len(calls), tt.callers, tt.of)
 				}
 				must.Do(t, s.Close())
 				s = open(t, path, KeepFull, clocktest.New(monday))
 			}
-			for _, e := range must.Get(reader(t, path).Open(t.Context(), 10))(t) {
+			for _, e := range must.Get(reader(t, path).OpenCalls(t.Context(), 10))(t) {
 				must.Do(t, s.HandleNumber(t.Context(), e.Number))
 				if e.Number == "" {
 					must.Do(t, s.Handle(t.Context(), e.ID))
@@ -241,30 +241,31 @@ func TestPutKeepsWhatTheUserSaid(t *testing.T) {
 	}
 	put(t, s, e)
 	got, err := s.Get(t.Context(), e.ID)
-	if err != nil || !got.TakenOff || got.Handled.IsZero() || !same(got.withoutFile(), got) || got.Name != e.Name {
+	if err != nil || !got.PersonRejected || got.HandledAt.IsZero() || !same(got.withoutFile(), got) || got.Name != e.Name {
 		t.Errorf("%+v, %v", got, err)
 	}
 	other := e
 	other.Number, other.Name = "+31201234567", "A. Ander"
 	put(t, s, other)
-	if got := must.Get(s.Get(t.Context(), e.ID))(t); got.TakenOff || got.Name != other.Name || got.Link != other.Link {
+	if got := must.Get(s.Get(t.Context(), e.ID))(t); got.PersonRejected || got.Name != other.Name || got.Link != other.Link {
 		t.Errorf("passed on: %+v", got)
 	}
 	put(t, s, e)
 	must.Get(s.RemovePerson(t.Context(), e.ID))(t)
-	must.Do(t, s.Reopen(t.Context(), e.ID))
+	must.Do(t, s.UndoHandle(t.Context(), e.ID))
 	must.Do(t, s.SetPerson(t.Context(), was))
-	if got, err := s.Get(t.Context(), e.ID); err != nil || got.TakenOff || !got.Open() || got.ContactID != e.ContactID || s.Missed() != 1 {
+	if got, err := s.Get(t.Context(), e.ID); err != nil || got.PersonRejected || !got.Open() || got.ContactID != e.ContactID ||
+		s.Missed() != 1 {
 		t.Errorf("taken back: %+v, %v", got, err)
 	}
 	denied := e
-	denied.TakenOff = true
+	denied.PersonRejected = true
 	put(t, s, denied)
-	if got, err := s.Get(t.Context(), e.ID); err != nil || !got.TakenOff || got.ContactID != "" || got.Name != e.Name {
+	if got, err := s.Get(t.Context(), e.ID); err != nil || !got.PersonRejected || got.ContactID != "" || got.Name != e.Name {
 		t.Errorf("said on the card: %+v, %v", got, err)
 	}
 	put(t, s, e)
-	if got, err := s.Get(t.Context(), e.ID); err != nil || got.TakenOff || got.ContactID != e.ContactID {
+	if got, err := s.Get(t.Context(), e.ID); err != nil || got.PersonRejected || got.ContactID != e.ContactID {
 		t.Errorf("taken back on the card: %+v, %v", got, err)
 	}
 	must.Get(s.Remove(t.Context(), e.ID))(t)
@@ -297,7 +298,7 @@ func TestPutLosesNobody(t *testing.T) {
 	first, nobody, another, named := failed, several, chosen, failed
 	first.Outcome, nobody.Matches, nobody.Outcome, another.ContactID, named.Name = "", 0, OutcomeNobody, "c-9", "A. Ander"
 	denied := several
-	denied.TakenOff, denied.Name = true, "A. Ander"
+	denied.PersonRejected, denied.Name = true, "A. Ander"
 	other := several
 	other.Number = "+31201234567"
 	for _, c := range []struct {
@@ -319,7 +320,7 @@ func TestPutLosesNobody(t *testing.T) {
 		c.put.ID = put(t, s, c.was)
 		put(t, s, c.put)
 		got := must.Get(s.Get(t.Context(), c.put.ID))(t)
-		if c.want.ID, got.off = got.ID, 0; !same(got, c.want) {
+		if c.want.ID, got.rejectedBy = got.ID, 0; !same(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", c.what, got, c.want)
 		}
 	}
@@ -351,7 +352,7 @@ func TestMigratesTheFirstVersion(t *testing.T) {
 	if n := s.Missed(); n != 1200 {
 		t.Errorf("%d missed calls of 1200", n)
 	}
-	all, err := reader(t, path).Open(t.Context(), 1200)
+	all, err := reader(t, path).OpenCalls(t.Context(), 1200)
 	if err != nil || len(all) != 1200 {
 		t.Fatalf("%d, %v", len(all), err)
 	}
@@ -382,7 +383,7 @@ func TestNamesInPlaceOfNumbers(t *testing.T) {
 	put := func() int64 {
 		t.Helper()
 		c.Forward(time.Minute)
-		return must.Get(s.Put(t.Context(), Entry{Number: n.Key(), Shown: n.Display(), Rang: c.Now(), Result: ResultMissed}))(t)
+		return must.Get(s.Put(t.Context(), Entry{Number: n.Key(), NumberDisplay: n.Display(), Rang: c.Now(), Result: ResultMissed}))(t)
 	}
 	put()
 	put()
@@ -396,7 +397,7 @@ func TestNamesInPlaceOfNumbers(t *testing.T) {
 		t.Errorf("callers without a number: %d missed", m)
 	}
 	for id := int64(1); id <= 4; id++ {
-		if e, err := s.Get(t.Context(), id); err != nil || e.Number != nameMark || e.Shown != "" || e.Fits("kanarie") {
+		if e, err := s.Get(t.Context(), id); err != nil || e.Number != nameMark || e.NumberDisplay != "" || e.Fits("kanarie") {
 			t.Errorf("%+v, %v", e, err)
 		}
 	}
@@ -422,7 +423,7 @@ func TestIncomingAndLastByKind(t *testing.T) {
 		must.Get(s.Put(t.Context(), e))(t)
 	}
 	for day, want := range map[int]int{17: 0, 18: 1, 19: 3, 20: 1} {
-		if n, err := s.Incoming(t.Context(), at(day, 0), at(day+1, 0)); n != want || err != nil {
+		if n, err := s.CountIncoming(t.Context(), at(day, 0), at(day+1, 0)); n != want || err != nil {
 			t.Errorf("day %d: %d calls, %v; want %d", day, n, err, want)
 		}
 	}
@@ -456,19 +457,19 @@ func BenchmarkLists(b *testing.B) {
 	r := must.Get(OpenReadOnly(b.Context(), path))(b)
 	defer r.Close()
 	ctx := context.Background()
-	first, err := r.From(ctx, Query{}, 0, 1)
+	first, err := r.Page(ctx, Query{}, 0, 1)
 	must.Do(b, err)
 	gone := int64(0)
 	for _, bb := range []struct {
 		name string
 		f    func() error
 	}{
-		{"newest", func() error { _, err := r.From(ctx, Query{}, 0, 300); return err }},
-		{"jump", func() error { _, err := r.From(ctx, Query{}, 90_000, 300); return err }},
-		{"filter, many", func() error { _, err := r.From(ctx, Query{Filter: "vries"}, 0, 300); return err }},
-		{"filter, none", func() error { _, err := r.From(ctx, Query{Filter: "zzz"}, 0, 300); return err }},
-		{"filter, two words", func() error { _, err := r.From(ctx, Query{Filter: "vries 0612"}, 0, 300); return err }},
-		{"mine", func() error { _, err := r.From(ctx, Query{View: ViewMine}, 0, 300); return err }},
+		{"newest", func() error { _, err := r.Page(ctx, Query{}, 0, 300); return err }},
+		{"jump", func() error { _, err := r.Page(ctx, Query{}, 90_000, 300); return err }},
+		{"filter, many", func() error { _, err := r.Page(ctx, Query{Filter: "vries"}, 0, 300); return err }},
+		{"filter, none", func() error { _, err := r.Page(ctx, Query{Filter: "zzz"}, 0, 300); return err }},
+		{"filter, two words", func() error { _, err := r.Page(ctx, Query{Filter: "vries 0612"}, 0, 300); return err }},
+		{"mine", func() error { _, err := r.Page(ctx, Query{View: ViewMine}, 0, 300); return err }},
 		{"count all", func() error { _, _, err := r.Count(ctx, Query{}, Place{}, first[0].Rang); return err }},
 		{"count filter", func() error { _, _, err := r.Count(ctx, Query{Filter: "vries"}, Place{}, first[0].Rang); return err }},
 		{"put", func() error { _, err := s.Put(ctx, known(time.Now())); return err }},

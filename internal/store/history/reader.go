@@ -30,7 +30,7 @@ func OpenReadOnly(ctx context.Context, path string) (*Reader, error) {
 	}
 	// Sort in memory: a temporary file would outlive a deletion.
 	db, err := sqlitefile.OpenWith(ctx, path,
-		"mode=ro&_pragma=busy_timeout(5000)&_pragma=query_only(ON)&_pragma=temp_store(MEMORY)", current)
+		"mode=ro&_pragma=busy_timeout(5000)&_pragma=query_only(ON)&_pragma=temp_store(MEMORY)", checkSchema)
 	if err != nil {
 		return nil, fmt.Errorf("open call history: %w", err)
 	}
@@ -52,11 +52,11 @@ type View uint8
 
 // The views.
 const (
-	ViewAll       View = iota
-	ViewMine           // without incoming ResultElsewhere and ResultNotHere
-	ViewMissed         // only missed calls, ticked off
-	ViewElsewhere      // only those answered by a colleague
-	ViewUnsure         // only those that may or may not have been answered
+	ViewAll           View = iota
+	ViewMine               // without incoming ResultElsewhere and ResultNotHere
+	ViewMissedHandled      // only missed calls, ticked off
+	ViewElsewhere          // only those answered by a colleague
+	ViewUnsure             // only those that may or may not have been answered
 )
 
 // Query selects the calls that a list shows, newest first.
@@ -71,7 +71,7 @@ func (q Query) where() (index, condition string, args []any) {
 	switch q.View {
 	case ViewMine:
 		conditions = append(conditions, `(outgoing OR result NOT IN ('`+ResultElsewhere+`', '`+ResultNotHere+`'))`)
-	case ViewMissed:
+	case ViewMissedHandled:
 		index, conditions = "calls_handled", []string{tickedOff}
 	case ViewElsewhere:
 		conditions = append(conditions, `result = '`+ResultElsewhere+`' AND outgoing = 0`)
@@ -111,7 +111,7 @@ func (r *Reader) Part(ctx context.Context, q Query, p Place, span, limit int) (e
 	index, _, _ := q.where()
 	from, args := p.after()
 	var rang int64
-	err = r.db.QueryRowContext(ctx, `SELECT rang, id FROM calls INDEXED BY `+index+` WHERE `+from+listed[index]+` ORDER BY `+newestFirst+` LIMIT 1 OFFSET ?`,
+	err = r.db.QueryRowContext(ctx, `SELECT rang, id FROM calls INDEXED BY `+index+` WHERE `+from+indexConditions[index]+` ORDER BY `+newestFirst+` LIMIT 1 OFFSET ?`,
 		append(args, span-1)...).Scan(&rang, &next.ID)
 	switch {
 	case errors.Is(err, sql.ErrNoRows): // the end
@@ -122,19 +122,19 @@ func (r *Reader) Part(ctx context.Context, q Query, p Place, span, limit int) (e
 		from += " AND (rang, id) >= (?, ?)"
 		args = append(args, rang, next.ID)
 	}
-	es, err = r.some(ctx, q, from, args, limit, 0)
+	es, err = r.list(ctx, q, from, args, limit, 0)
 	return es, next, err
 }
 
-// listed are the conditions that an index requires.
-var listed = map[string]string{"calls_handled": " AND " + tickedOff}
+// indexConditions are the conditions that an index requires.
+var indexConditions = map[string]string{"calls_handled": " AND " + tickedOff}
 
-// From returns the calls from position index of the list, at most limit.
-func (r *Reader) From(ctx context.Context, q Query, index, limit int) ([]Entry, error) {
-	return r.some(ctx, q, "1", nil, limit, index)
+// Page returns the calls from position index of the list, at most limit.
+func (r *Reader) Page(ctx context.Context, q Query, index, limit int) ([]Entry, error) {
+	return r.list(ctx, q, "1", nil, limit, index)
 }
 
-func (r *Reader) some(ctx context.Context, q Query, from string, args []any, limit, skip int) ([]Entry, error) {
+func (r *Reader) list(ctx context.Context, q Query, from string, args []any, limit, skip int) ([]Entry, error) {
 	index, condition, find := q.where()
 	args = append(append(args, find...), limit, skip)
 	// Ids first: entire entries are read only for those shown.
@@ -150,22 +150,22 @@ func (r *Reader) Count(ctx context.Context, q Query, p Place, t time.Time) (coun
 	from, args := p.after()
 	args = append(args, find...)
 	query := `SELECT count(*) FROM calls INDEXED BY ` + index + ` WHERE ` + from + ` AND ` + condition
-	if err = r.number(ctx, &since, query+` AND rang >= ?`, append(args, sqlitefile.Micros(t))...); err != nil {
+	if err = r.queryInt(ctx, &since, query+` AND rang >= ?`, append(args, sqlitefile.Micros(t))...); err != nil {
 		return 0, 0, err
 	}
 	// Without a condition, SQLite counts pages, not calls.
 	if q.View == ViewAll && len(args) == 0 {
 		query = `SELECT (SELECT count(*) FROM calls) - (SELECT count(*) FROM calls INDEXED BY calls_open WHERE ` + notTickedOff + `)`
 	}
-	err = r.number(ctx, &count, query, args...)
+	err = r.queryInt(ctx, &count, query, args...)
 	return count, since, err
 }
 
-func (r *Reader) number(ctx context.Context, into *int, query string, args ...any) error {
+func (r *Reader) queryInt(ctx context.Context, into *int, query string, args ...any) error {
 	return readError(r.db.QueryRowContext(ctx, query, args...).Scan(into))
 }
 
-// Open returns the missed calls not ticked off, newest first, at most limit.
-func (r *Reader) Open(ctx context.Context, limit int) ([]Entry, error) {
+// OpenCalls returns the missed calls not ticked off, newest first, at most limit.
+func (r *Reader) OpenCalls(ctx context.Context, limit int) ([]Entry, error) {
 	return query(ctx, r.db, `SELECT `+readColumns+` FROM calls INDEXED BY calls_open WHERE `+notTickedOff+` ORDER BY `+newestFirst+` LIMIT ?`, limit)
 }

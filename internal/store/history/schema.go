@@ -60,7 +60,7 @@ var migrations = []sqlitefile.Step{
 func fillFind(ctx context.Context, tx *sql.Tx) error {
 	for last := int64(0); ; {
 		some, err := sqlitefile.Rows(func(row sqlitefile.Row) (e Entry, err error) {
-			return e, row.Scan(&e.ID, &e.Name, &e.Line, &e.Via, &e.Number, &e.Shown, &e.LineNumber, &e.RelationNumber)
+			return e, row.Scan(&e.ID, &e.Name, &e.Line, &e.Via, &e.Number, &e.NumberDisplay, &e.LineNumber, &e.RelationNumber)
 		})(tx.QueryContext(ctx, `SELECT id, name, line, via, number, shown, line_number, relation_number FROM calls WHERE id > ? ORDER BY id LIMIT 500`, last))
 		if err != nil || len(some) == 0 {
 			return err
@@ -85,9 +85,9 @@ const (
 // pointers returns where the values of entryColumns are, for reading and writing them.
 func (e *Entry) pointers() []any {
 	at := sqlitefile.MicrosOf
-	return []any{at(&e.Rang), at(&e.Answered), at(&e.Ended), &e.Outgoing, &e.Kind, &e.Number, &e.Shown,
+	return []any{at(&e.Rang), at(&e.Answered), at(&e.Ended), &e.Outgoing, &e.Kind, &e.Number, &e.NumberDisplay,
 		&e.Line, &e.LineNumber, &e.Via, &e.Name, &e.ContactID, &e.RelationNumber, &e.Link, &e.Matches,
-		&e.Outcome, &e.Result, at(&e.Handled), &e.off, &e.By}
+		&e.Outcome, &e.Result, at(&e.HandledAt), &e.rejectedBy, &e.AnsweredBy}
 }
 
 // written returns the values of writtenColumns.
@@ -96,7 +96,7 @@ func (e Entry) written() []any { return append(e.pointers(), e.searchText()) }
 // scan reads readColumns.
 func scan(row sqlitefile.Row) (e Entry, err error) {
 	err = row.Scan(append([]any{&e.ID}, e.pointers()...)...)
-	e.TakenOff = e.off != offNot
+	e.PersonRejected = e.rejectedBy != notRejected
 	return e, err
 }
 

@@ -18,8 +18,8 @@ import (
 const (
 	// purgeEvery is how often Put checks for entries that are too old.
 	purgeEvery = time.Hour
-	// againEvery is the pause before an unopenable file is retried.
-	againEvery = 5 * time.Second
+	// reopenInterval is the pause before an unopenable file is retried.
+	reopenInterval = 5 * time.Second
 )
 
 // Store is the history for a writing process. Open creates the resident's, which maintains the
@@ -35,15 +35,15 @@ type Store struct {
 	keep       Keep
 	days       int
 	closed     bool // by Close, permanently
-	guest      bool // created by OpenBeside
+	secondary  bool // created by OpenBeside
 
-	mu     sync.Mutex // protects what follows; held briefly
-	purged time.Time
-	tried  time.Time // when opening the file was last tried
-	opened int       // how often that was tried
-	ended  bool      // calls live when the last program ended have been marked as over
-	last   int64     // highest ID ever used: none is reused, whatever happens to the file
-	state  State
+	mu        sync.Mutex // protects what follows; held briefly
+	lastPurge time.Time
+	lastTried time.Time // when opening the file was last tried
+	openCount int       // how often that was tried
+	ended     bool      // calls live when the last program ended have been marked as over
+	last      int64     // highest ID ever used: none is reused, whatever happens to the file
+	state     State
 }
 
 // Open opens the history at path, creating or migrating it, and applies keep and days to existing
@@ -70,7 +70,7 @@ func New(path string, keep Keep, days int, now func() time.Time) *Store {
 func (s *Store) Begin(ctx context.Context) error {
 	defer s.dbMu.Unlock()
 	err := s.begin(ctx)
-	s.note(err)
+	s.recordResult(err)
 	return err
 }
 
@@ -79,20 +79,20 @@ func (s *Store) Begin(ctx context.Context) error {
 // and no call is marked as over. Writes follow keep; now is the clock. The error is
 // ErrGone if there is no file, and ErrNewer for one of a newer version.
 func OpenBeside(ctx context.Context, path string, keep Keep, now func() time.Time) (*Store, error) {
-	s := &Store{path: path, keep: keep, days: 1, now: now, guest: true}
+	s := &Store{path: path, keep: keep, days: 1, now: now, secondary: true}
 	if keep == KeepOff {
 		return s, nil
 	}
-	if err := s.join(ctx); err != nil {
+	if err := s.openBeside(ctx); err != nil {
 		return nil, fmt.Errorf("open call history: %w", err)
 	}
 	return s, nil
 }
 
-func (s *Store) join(ctx context.Context) error {
+func (s *Store) openBeside(ctx context.Context) error {
 	// The file itself is not opened directly: closing it would release the locks that
 	// SQLite holds on it for another reader in this process.
-	if err := filetrust.Folder(filepath.Dir(s.path), filetrust.Ours); err != nil {
+	if err := filetrust.CheckFolder(filepath.Dir(s.path), filetrust.UserOwned); err != nil {
 		return err
 	}
 	was, err := os.Stat(s.path)
@@ -103,12 +103,12 @@ func (s *Store) join(ctx context.Context) error {
 		return err
 	}
 	s.openedInfo = was
-	s.db, err = sqlitefile.OpenWith(ctx, s.path, writing, current)
+	s.db, err = sqlitefile.OpenWith(ctx, s.path, writeOptions, checkSchema)
 	return err
 }
 
-// current checks that a file has this version's schema.
-func current(ctx context.Context, db *sql.DB) error {
+// checkSchema checks that a file has this version's schema.
+func checkSchema(ctx context.Context, db *sql.DB) error {
 	v, err := sqlitefile.Version(ctx, db)
 	switch {
 	case err != nil:
@@ -132,7 +132,7 @@ func (s *Store) Configure(ctx context.Context, keep Keep, days int) error {
 	s.close()
 	s.keep, s.days = keep, days
 	err := s.begin(ctx)
-	s.note(err)
+	s.recordResult(err)
 	return err
 }
 
@@ -147,15 +147,15 @@ func (s *Store) close() {
 // begin opens the file according to keep and days.
 func (s *Store) begin(ctx context.Context) error {
 	s.mu.Lock()
-	s.tried = s.now()
-	s.opened++
+	s.lastTried = s.now()
+	s.openCount++
 	ended := s.ended
 	s.mu.Unlock()
 	if s.keep == KeepOff {
 		return s.removeFiles()
 	}
 	err := s.open(ctx)
-	if sqlitefile.Damaged(err) {
+	if sqlitefile.IsDamaged(err) {
 		var aside string
 		if aside, err = sqlitefile.PutAside(s.path); aside != "" {
 			s.mu.Lock()
@@ -166,7 +166,7 @@ func (s *Store) begin(ctx context.Context) error {
 			err = s.open(ctx)
 		}
 	}
-	steps := []func(context.Context) error{s.continueIDs, s.purge, s.count}
+	steps := []func(context.Context) error{s.continueIDs, s.purge, s.countMissed}
 	if !ended {
 		steps = append([]func(context.Context) error{s.endLive}, steps...)
 	}
@@ -195,24 +195,24 @@ func (s *Store) endLive(ctx context.Context) error {
 }
 
 func (s *Store) open(ctx context.Context) error {
-	if err := filetrust.Make(filepath.Dir(s.path), filetrust.Ours); err != nil {
+	if err := filetrust.Make(filepath.Dir(s.path), filetrust.UserOwned); err != nil {
 		return err
 	}
-	was, err := sqlitefile.Make(s.path, filetrust.Ours)
+	was, err := sqlitefile.Make(s.path, filetrust.UserOwned)
 	if err != nil {
 		return err
 	}
 	s.openedInfo = was
-	s.db, err = sqlitefile.OpenWith(ctx, s.path, writing, func(ctx context.Context, db *sql.DB) error {
+	s.db, err = sqlitefile.OpenWith(ctx, s.path, writeOptions, func(ctx context.Context, db *sql.DB) error {
 		return sqlitefile.Prepare(ctx, db, migrations)
 	})
 	return err
 }
 
-// writing holds the options for writing. FULL: acknowledged entries also survive a power
+// writeOptions holds the options for writing. FULL: acknowledged entries also survive a power
 // cut. busy_timeout comes first, since the others already need the file. There are no
 // temporary files, since they would retain deleted data.
-const writing = "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" +
+const writeOptions = "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" +
 	"&_pragma=secure_delete(ON)&_pragma=temp_store(MEMORY)&_pragma=cache_size(-400)&_txlock=immediate"
 
 // continueIDs lets a new file continue the IDs of the previous one, since writers
@@ -239,9 +239,9 @@ func (s *Store) continueIDs(ctx context.Context) error {
 }
 
 var (
-	errMoved  = errors.New("the file was taken away")
-	errClosed = errors.New("the file is not open")
-	errShut   = errors.New("the history is closed")
+	errFileGone    = errors.New("the file was taken away")
+	errFileNotOpen = errors.New("the file is not open")
+	errStoreClosed = errors.New("the history is closed")
 )
 
 // faultOf returns the fault that an error of a Store means.
@@ -255,16 +255,16 @@ func faultOf(err error) Fault {
 	switch {
 	case errors.Is(err, ErrNewer):
 		return FaultNewer
-	case sqlitefile.Full(err):
+	case sqlitefile.IsFull(err):
 		return FaultFull
-	case sqlitefile.ReadOnly(err):
+	case sqlitefile.IsReadOnly(err):
 		return FaultReadOnly
 	}
 	return FaultOther
 }
 
-// note records the result of an attempt to write.
-func (s *Store) note(err error) {
+// recordResult records the result of an attempt to write.
+func (s *Store) recordResult(err error) {
 	if errors.Is(err, context.Canceled) {
 		return // nobody waited for the result
 	}
@@ -292,11 +292,11 @@ func (s *Store) Dismiss() {
 
 // Recount picks up what another process has written.
 func (s *Store) Recount(ctx context.Context) error {
-	return s.reading(func(*sql.DB) error { return s.count(ctx) })
+	return s.withFile(func(*sql.DB) error { return s.countMissed(ctx) })
 }
 
-// reading runs do with the file, if there is one.
-func (s *Store) reading(do func(*sql.DB) error) error {
+// withFile runs do with the file, if there is one.
+func (s *Store) withFile(do func(*sql.DB) error) error {
 	s.dbMu.RLock()
 	defer s.dbMu.RUnlock()
 	if s.db == nil {
@@ -307,7 +307,7 @@ func (s *Store) reading(do func(*sql.DB) error) error {
 
 // Get returns the entry with an ID, or ErrGone, also if no history is kept.
 func (s *Store) Get(ctx context.Context, id int64) (e Entry, err error) {
-	err = s.reading(func(db *sql.DB) error {
+	err = s.withFile(func(db *sql.DB) error {
 		e, err = get(ctx, db, id)
 		return readError(err)
 	})
@@ -319,7 +319,7 @@ func (s *Store) Get(ctx context.Context, id int64) (e Entry, err error) {
 
 // Last returns the newest incoming calls, newest first, at most limit.
 func (s *Store) Last(ctx context.Context, limit int) (es []Entry, err error) {
-	err = s.reading(func(db *sql.DB) error {
+	err = s.withFile(func(db *sql.DB) error {
 		es, err = query(ctx, db, `SELECT `+readColumns+` FROM calls INDEXED BY calls_list WHERE outgoing = 0
 			ORDER BY `+newestFirst+` LIMIT ?`, limit)
 		return err
@@ -327,9 +327,9 @@ func (s *Store) Last(ctx context.Context, limit int) (es []Entry, err error) {
 	return es, err
 }
 
-// Incoming counts the calls that came in at or after from and before to.
-func (s *Store) Incoming(ctx context.Context, from, to time.Time) (n int, err error) {
-	err = s.reading(func(db *sql.DB) error {
+// CountIncoming counts the calls that came in at or after from and before to.
+func (s *Store) CountIncoming(ctx context.Context, from, to time.Time) (n int, err error) {
+	err = s.withFile(func(db *sql.DB) error {
 		return readError(db.QueryRowContext(ctx, `SELECT count(*) FROM calls INDEXED BY calls_list WHERE rang >= ? AND rang < ? AND outgoing = 0`,
 			sqlitefile.Micros(from), sqlitefile.Micros(to)).Scan(&n))
 	})
@@ -339,7 +339,7 @@ func (s *Store) Incoming(ctx context.Context, from, to time.Time) (n int, err er
 // LastByKind returns when the last call came in by kind of source (call.Source.Kind).
 func (s *Store) LastByKind(ctx context.Context) (map[string]time.Time, error) {
 	last := map[string]time.Time{}
-	err := s.reading(func(db *sql.DB) error {
+	err := s.withFile(func(db *sql.DB) error {
 		_, err := sqlitefile.Rows(func(row sqlitefile.Row) (none struct{}, err error) {
 			var kind string
 			var rang int64
@@ -352,8 +352,8 @@ func (s *Store) LastByKind(ctx context.Context) (map[string]time.Time, error) {
 	return last, err
 }
 
-// count counts the callers of calls that are not ticked off; see Entry.OneCaller.
-func (s *Store) count(ctx context.Context) error {
+// countMissed counts the callers of calls that are not ticked off; see Entry.OneCaller.
+func (s *Store) countMissed(ctx context.Context) error {
 	var n int
 	err := s.db.QueryRowContext(ctx, `SELECT count(DISTINCT CASE WHEN number IN ('', '`+nameMark+`') THEN id ELSE number END)
 		FROM calls INDEXED BY calls_open WHERE `+notTickedOff).Scan(&n)
@@ -376,10 +376,10 @@ func (s *Store) removeFiles() error {
 	return remove(append(sqlitefile.SideFiles(s.path), s.path, s.asidePath())...)
 }
 
-// keepNothing removes, with KeepOff, what could not be removed before: on Windows another
+// removeLeftovers removes, with KeepOff, what could not be removed before: on Windows another
 // process may have had it open.
-func (s *Store) keepNothing() error {
-	if s.keep != KeepOff || s.guest {
+func (s *Store) removeLeftovers() error {
+	if s.keep != KeepOff || s.secondary {
 		return nil
 	}
 	return s.removeFiles()

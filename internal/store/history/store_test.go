@@ -89,7 +89,7 @@ func TestTwoWriters(t *testing.T) {
 			must.Get(s.Remove(t.Context(), mine[len(mine)-1]))(t)
 			mine = mine[:len(mine)-1]
 		}
-		must.Get(r.From(t.Context(), Query{}, 0, 100))(t)
+		must.Get(r.Page(t.Context(), Query{}, 0, 100))(t)
 	}
 	kept := map[int64]string{}
 	for _, e := range read(t, path) {
@@ -173,7 +173,7 @@ func TestHurry(t *testing.T) {
 	s := open(t, path, KeepFull, c)
 	r := must.Get(OpenReadOnly(t.Context(), path))(t)
 	defer r.Close()
-	must.Do(t, s.Hurry(t.Context()))
+	must.Do(t, s.PrepareShutdown(t.Context()))
 	put(t, s, Entry{Rang: c.Now(), Number: "+31612345678", Result: ResultMissed})
 	must.Do(t, s.Close())
 	alone := must.Get(sqlitefile.Open(path, "mode=ro&immutable=1"))(t) // without the log beside it
@@ -184,7 +184,7 @@ func TestHurry(t *testing.T) {
 		t.Errorf("%d calls", n)
 	}
 	s = open(t, path, KeepFull, c)
-	must.Do(t, s.Hurry(t.Context()))
+	must.Do(t, s.PrepareShutdown(t.Context()))
 	put(t, s, Entry{Rang: c.Now(), Number: "+31612345678", Result: ResultMissed})
 	must.Do(t, s.db.Close()) // nothing can reach the file any more
 	if s.Close() == nil {

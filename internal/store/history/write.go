@@ -13,10 +13,10 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// Hurry is for shutting down: entries put from now on are safe on disk
+// PrepareShutdown is for shutting down: entries put from now on are safe on disk
 // once Close has returned nil, so that only Close waits for a slow disk.
-func (s *Store) Hurry(ctx context.Context) error {
-	return s.reading(func(db *sql.DB) error {
+func (s *Store) PrepareShutdown(ctx context.Context) error {
+	return s.withFile(func(db *sql.DB) error {
 		_, err := db.ExecContext(ctx, "PRAGMA synchronous = NORMAL")
 		return err
 	})
@@ -29,7 +29,7 @@ func (s *Store) Hurry(ctx context.Context) error {
 //
 // If somebody was spoken to in the call, or was called back, the entry
 // ticks off the missed calls before it that have its number. A caller
-// who is already known stays if e names nobody, unless e says TakenOff.
+// who is already known stays if e names nobody, unless e says PersonRejected.
 func (s *Store) Put(ctx context.Context, e Entry) (id int64, err error) {
 	err = s.write(ctx, func(tx *sql.Tx, keep Keep) error {
 		id, err = s.put(ctx, tx, e.allowed(keep))
@@ -39,7 +39,7 @@ func (s *Store) Put(ctx context.Context, e Entry) (id int64, err error) {
 		return 0, err
 	}
 	s.mu.Lock()
-	due := id != 0 && s.now().Sub(s.purged) >= purgeEvery
+	due := id != 0 && s.now().Sub(s.lastPurge) >= purgeEvery
 	s.mu.Unlock()
 	if due {
 		_ = s.Purge(ctx) // the entry is safe; purging is retried in an hour
@@ -59,7 +59,7 @@ func (s *Store) PutMissed(ctx context.Context, all []Entry) error {
 			e.Kind = KindWhileOff
 			e = e.allowed(keep)
 			known := false
-			rang, near := sqlitefile.Micros(e.Rang), heardWithin.Microseconds()
+			rang, near := sqlitefile.Micros(e.Rang), sameCallWithin.Microseconds()
 			if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM calls WHERE number = ? AND kind IN (?, ?) AND rang BETWEEN ? AND ?)`,
 				e.Number, KindWhileOff, registry.Relay, rang-near, rang+near).Scan(&known); err != nil {
 				return err
@@ -81,9 +81,9 @@ func (s *Store) PutMissed(ctx context.Context, all []Entry) error {
 	return err
 }
 
-// heardWithin is how far apart the times of one call may be if
+// sameCallWithin is how far apart the times of one call may be if
 // Wiebelt saw it ring before it ended, or if it is reported again.
-const heardWithin = 2 * time.Second
+const sameCallWithin = 2 * time.Second
 
 // allowed returns what may be kept of an entry.
 func (e Entry) allowed(keep Keep) Entry {
@@ -98,13 +98,13 @@ func (e Entry) allowed(keep Keep) Entry {
 
 // Who said that a person is not the caller:
 const (
-	offNot    = 0
-	offByHand = 1 // RemovePerson
-	offAsPut  = 2 // Put, which may undo it
+	notRejected    = 0
+	rejectedByHand = 1 // RemovePerson
+	rejectedByPut  = 2 // Put, which may undo it
 )
 
 func (s *Store) put(ctx context.Context, tx *sql.Tx, e Entry) (int64, error) {
-	was := Entry{Handled: e.Handled}
+	was := Entry{HandledAt: e.HandledAt}
 	if e.ID != 0 {
 		var err error
 		if was, err = get(ctx, tx, e.ID); err != nil {
@@ -112,16 +112,16 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, e Entry) (int64, error) {
 		}
 	}
 	if e.knowsLess(was) {
-		e.Matches, e.Outcome, e.TakenOff = was.Matches, was.Outcome, was.TakenOff
+		e.Matches, e.Outcome, e.PersonRejected = was.Matches, was.Outcome, was.PersonRejected
 		e.setPerson(was)
 	}
-	e.Handled, e.off = was.Handled, offNot
+	e.HandledAt, e.rejectedBy = was.HandledAt, notRejected
 	switch {
-	case was.off == offByHand && was.Number == e.Number:
-		e.Name, e.off = was.Name, offByHand
+	case was.rejectedBy == rejectedByHand && was.Number == e.Number:
+		e.Name, e.rejectedBy = was.Name, rejectedByHand
 		e = e.withoutFile()
-	case e.TakenOff:
-		e.off = offAsPut
+	case e.PersonRejected:
+		e.rejectedBy = rejectedByPut
 		e = e.withoutFile()
 	}
 	if e.ID != 0 {
@@ -130,7 +130,7 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, e Entry) (int64, error) {
 		}
 		return e.ID, s.tickOff(ctx, tx, e)
 	}
-	r, err := tx.ExecContext(ctx, `INSERT INTO calls (`+writtenColumns+`) VALUES (`+marks(e.written())+`)`, e.written()...)
+	r, err := tx.ExecContext(ctx, `INSERT INTO calls (`+writtenColumns+`) VALUES (`+placeholders(e.written())+`)`, e.written()...)
 	if err == nil {
 		e.ID, err = r.LastInsertId()
 	}
@@ -153,7 +153,7 @@ func (e Entry) knowsLess(was Entry) bool {
 	case e.Outcome == OutcomeFailed:
 		return true
 	}
-	return !e.TakenOff && e == e.withoutFile() && was != was.withoutFile()
+	return !e.PersonRejected && e == e.withoutFile() && was != was.withoutFile()
 }
 
 // Restore puts back an entry removed by Remove, under its ID. What Keep no longer allows is
@@ -161,19 +161,19 @@ func (e Entry) knowsLess(was Entry) bool {
 func (s *Store) Restore(ctx context.Context, e Entry) error {
 	return s.write(ctx, func(tx *sql.Tx, keep Keep) error {
 		values := append([]any{e.ID}, e.allowed(keep).written()...)
-		_, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO calls (id, `+writtenColumns+`) VALUES (`+marks(values)+`)`, values...)
+		_, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO calls (id, `+writtenColumns+`) VALUES (`+placeholders(values)+`)`, values...)
 		return err
 	})
 }
 
 // rewrite overwrites the entry with e's ID.
 func rewrite(ctx context.Context, tx *sql.Tx, e Entry) error {
-	_, err := tx.ExecContext(ctx, `UPDATE calls SET (`+writtenColumns+`) = (`+marks(e.written())+`) WHERE id = ?`, append(e.written(), e.ID)...)
+	_, err := tx.ExecContext(ctx, `UPDATE calls SET (`+writtenColumns+`) = (`+placeholders(e.written())+`) WHERE id = ?`, append(e.written(), e.ID)...)
 	return err
 }
 
-// marks are the placeholders of values in a statement.
-func marks(values []any) string { return strings.Repeat(", ?", len(values))[2:] }
+// placeholders are the placeholders of values in a statement.
+func placeholders(values []any) string { return strings.Repeat(", ?", len(values))[2:] }
 
 // tickOff ticks off the missed calls before e that have its number, if e dealt with
 // their caller, and e itself if such a call came after it: reports can come late.
@@ -185,7 +185,7 @@ func (s *Store) tickOff(ctx context.Context, tx *sql.Tx, e Entry) (err error) {
 		_, err = tx.ExecContext(ctx, `UPDATE calls SET handled = ? WHERE `+notTickedOff+` AND number = ? AND rang < ?`, now, e.Number, rang)
 	case e.Open():
 		_, err = tx.ExecContext(ctx, `UPDATE calls SET handled = ? WHERE id = ? AND EXISTS
-			(SELECT 1 FROM calls WHERE number = ? AND rang > ? AND `+deals+`)`, now, e.ID, e.Number, rang)
+			(SELECT 1 FROM calls WHERE number = ? AND rang > ? AND `+reachedCallerSQL+`)`, now, e.ID, e.Number, rang)
 	}
 	return err
 }
@@ -197,18 +197,18 @@ func (e Entry) reachesCaller() bool {
 }
 
 const (
-	deals        = `(outgoing OR answered <> 0 OR result IN ('` + ResultAnswered + `', '` + ResultElsewhere + `'))`
-	notTickedOff = `result = 'missed' AND outgoing = 0 AND handled = 0`
-	tickedOff    = `result = 'missed' AND outgoing = 0 AND handled <> 0`
+	reachedCallerSQL = `(outgoing OR answered <> 0 OR result IN ('` + ResultAnswered + `', '` + ResultElsewhere + `'))`
+	notTickedOff     = `result = 'missed' AND outgoing = 0 AND handled = 0`
+	tickedOff        = `result = 'missed' AND outgoing = 0 AND handled <> 0`
 )
 
-// Looked writes a lookup's result for a call's caller, from e, and nothing else:
+// PutLookup writes a lookup's result for a call's caller, from e, and nothing else:
 // the call may have continued meanwhile. It returns ErrGone if the call is gone or
 // now has another caller.
-func (s *Store) Looked(ctx context.Context, e Entry) error {
-	return s.person(ctx, e, func(now *Entry, keep Keep) bool {
+func (s *Store) PutLookup(ctx context.Context, e Entry) error {
+	return s.updatePerson(ctx, e, func(now *Entry, keep Keep) bool {
 		now.Matches, now.Outcome = e.Matches, e.Outcome
-		if !now.TakenOff {
+		if !now.PersonRejected {
 			now.setPerson(e)
 		}
 		if now.Number == "" || keep != KeepFull {
@@ -221,15 +221,15 @@ func (s *Store) Looked(ctx context.Context, e Entry) error {
 // SetPerson sets the caller after the user has chosen one, or undone "not
 // this contact". It writes only e's person, and returns ErrGone like Looked.
 func (s *Store) SetPerson(ctx context.Context, e Entry) error {
-	return s.person(ctx, e, func(now *Entry, keep Keep) bool {
+	return s.updatePerson(ctx, e, func(now *Entry, keep Keep) bool {
 		now.setPerson(e)
-		now.off = offNot
+		now.rejectedBy = notRejected
 		return now.Number != "" && keep == KeepFull
 	})
 }
 
-// person applies set to what is kept about a call's caller, unless set returns false.
-func (s *Store) person(ctx context.Context, e Entry, set func(now *Entry, keep Keep) bool) error {
+// updatePerson applies set to what is kept about a call's caller, unless set returns false.
+func (s *Store) updatePerson(ctx context.Context, e Entry, set func(now *Entry, keep Keep) bool) error {
 	return s.write(ctx, func(tx *sql.Tx, keep Keep) error {
 		now, err := get(ctx, tx, e.ID)
 		if err != nil {
@@ -255,8 +255,8 @@ func (s *Store) Handle(ctx context.Context, id int64) error {
 	return s.update(ctx, `handled = ? WHERE `+notTickedOff+` AND id = ?`, sqlitefile.Micros(s.now()), id)
 }
 
-// Reopen undoes ticking off a missed call.
-func (s *Store) Reopen(ctx context.Context, id int64) error {
+// UndoHandle undoes ticking off a missed call.
+func (s *Store) UndoHandle(ctx context.Context, id int64) error {
 	return s.update(ctx, `handled = 0 WHERE `+tickedOff+` AND id = ?`, id)
 }
 
@@ -288,12 +288,12 @@ func (s *Store) write(ctx context.Context, f func(*sql.Tx, Keep) error) error {
 // removed is replaced first. With KeepOff nothing is written.
 func (s *Store) change(ctx context.Context, f func(*sql.Tx, Keep) error) error {
 	opened, err := s.attempt(ctx, f)
-	if !s.guest && (sqlitefile.Damaged(err) || errors.Is(err, errMoved) || errors.Is(err, errClosed)) {
+	if !s.secondary && (sqlitefile.IsDamaged(err) || errors.Is(err, errFileGone) || errors.Is(err, errFileNotOpen)) {
 		if err = s.renew(ctx, opened, err); err == nil {
 			_, err = s.attempt(ctx, f)
 		}
 	}
-	s.note(err)
+	s.recordResult(err)
 	return err
 }
 
@@ -302,25 +302,25 @@ func (s *Store) attempt(ctx context.Context, f func(*sql.Tx, Keep) error) (opene
 	s.dbMu.RLock()
 	defer s.dbMu.RUnlock()
 	s.mu.Lock()
-	opened = s.opened
+	opened = s.openCount
 	s.mu.Unlock()
 	switch {
 	case s.closed:
-		return opened, errShut
+		return opened, errStoreClosed
 	case s.keep == KeepOff:
-		return opened, s.keepNothing()
+		return opened, s.removeLeftovers()
 	case s.db == nil:
-		return opened, errClosed
+		return opened, errFileNotOpen
 	case s.fileReplaced():
-		return opened, errMoved
+		return opened, errFileGone
 	}
 	if _, err := os.Stat(s.path + "-wal"); err != nil {
-		return opened, errMoved
+		return opened, errFileGone
 	}
 	if err := sqlitefile.Tx(ctx, s.db, func(tx *sql.Tx) error { return f(tx, s.keep) }); err != nil {
 		return opened, err
 	}
-	return opened, s.count(ctx)
+	return opened, s.countMissed(ctx)
 }
 
 // renew reopens the file because of why, unless that was done meanwhile.
@@ -328,18 +328,18 @@ func (s *Store) renew(ctx context.Context, opened int, why error) error {
 	s.dbMu.Lock()
 	defer s.dbMu.Unlock()
 	s.mu.Lock()
-	done, soon, fault := s.opened != opened, s.now().Sub(s.tried) < againEvery, s.state.Fault
+	done, soon, fault := s.openCount != opened, s.now().Sub(s.lastTried) < reopenInterval, s.state.Fault
 	s.mu.Unlock()
 	if done {
 		return nil
 	}
 	if s.closed {
-		return errShut
+		return errStoreClosed
 	}
-	if errors.Is(why, errClosed) && soon && fault != FaultNone {
+	if errors.Is(why, errFileNotOpen) && soon && fault != FaultNone {
 		return faultError(fault) // a full disk does not recover within moments
 	}
-	moved := errors.Is(why, errMoved) && s.fileReplaced() // not only its log, which closing writes into it
+	moved := errors.Is(why, errFileGone) && s.fileReplaced() // not only its log, which closing writes into it
 	if !moved && s.db != nil {
 		_ = s.clean(ctx) // if only the log is gone, ours is the last copy
 	}

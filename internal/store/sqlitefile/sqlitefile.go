@@ -26,8 +26,8 @@ import (
 var (
 	// ErrNewer means that a newer version of this program created the file.
 	ErrNewer = errors.New("made by a newer version of this program")
-	// ErrHeld means that deleted data is still in the log.
-	ErrHeld = errors.New("what was deleted is still in the log: somebody is reading")
+	// ErrLogBusy means that deleted data is still in the log.
+	ErrLogBusy = errors.New("what was deleted is still in the log: somebody is reading")
 	// ErrDamaged means that SQLite can open the file but finds it unsound.
 	ErrDamaged = errors.New("damaged file")
 )
@@ -35,7 +35,7 @@ var (
 // Make creates an empty file if there is none, and returns its info, or a *filetrust.Error
 // if it or its folder is not safe for who. SQLite would make it readable to others; side
 // files inherit its permissions.
-func Make(path string, who filetrust.Who) (os.FileInfo, error) {
+func Make(path string, who filetrust.Ownership) (os.FileInfo, error) {
 	f, err := filetrust.OpenFile(path, os.O_RDWR|os.O_CREATE, who)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func Check(ctx context.Context, db *sql.DB) error {
 // file at the same time briefly block each other without SQLite waiting, so Prepare
 // retries for up to ten seconds.
 func Prepare(ctx context.Context, db *sql.DB, steps []Step) error {
-	return whileBusy(ctx, 10*time.Second, func() error {
+	return retryBusy(ctx, 10*time.Second, func() error {
 		if err := Check(ctx, db); err != nil {
 			return err
 		}
@@ -102,28 +102,28 @@ func Prepare(ctx context.Context, db *sql.DB, steps []Step) error {
 	})
 }
 
-// heldFor is how long others may hold the log before EmptyLog gives up.
-const heldFor = 5 * time.Second
+// logTimeout is how long others may hold the log before EmptyLog gives up.
+const logTimeout = 5 * time.Second
 
 // EmptyLog empties the write-ahead log: secure_delete overwrites deleted pages, but their
 // old contents would stay there. SQLite does not wait while another process does the same,
-// so EmptyLog does; it returns ErrHeld if somebody was reading all the time.
+// so EmptyLog does; it returns ErrLogBusy if somebody was reading all the time.
 func EmptyLog(ctx context.Context, db *sql.DB) error {
-	return whileBusy(ctx, heldFor, func() error {
+	return retryBusy(ctx, logTimeout, func() error {
 		var busy, pages, moved sql.NullInt64
 		err := db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
 		if err == nil && busy.Int64 != 0 {
-			err = ErrHeld
+			err = ErrLogBusy
 		}
 		return err
 	})
 }
 
-// whileBusy retries do while others block it, up to the given time.
-func whileBusy(ctx context.Context, most time.Duration, do func() error) error {
+// retryBusy retries do while others block it, up to the given time.
+func retryBusy(ctx context.Context, most time.Duration, do func() error) error {
 	for late := time.Now().Add(most); ; {
 		err := do()
-		if !errors.Is(err, ErrHeld) && Code(err)&0xff != sqlite3.SQLITE_BUSY || time.Now().After(late) {
+		if !errors.Is(err, ErrLogBusy) && Code(err)&0xff != sqlite3.SQLITE_BUSY || time.Now().After(late) {
 			return err
 		}
 		if wake.Pause(ctx, 5*time.Millisecond) != nil {
@@ -132,8 +132,8 @@ func whileBusy(ctx context.Context, most time.Duration, do func() error) error {
 	}
 }
 
-// Damaged reports whether an error means that the file itself is unusable.
-func Damaged(err error) bool {
+// IsDamaged reports whether an error means that the file itself is unusable.
+func IsDamaged(err error) bool {
 	if errors.Is(err, ErrDamaged) {
 		return true
 	}
@@ -141,17 +141,17 @@ func Damaged(err error) bool {
 	return code&0xff == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB || code == sqlite3.SQLITE_IOERR_SHORT_READ
 }
 
-// Full reports whether an error of SQLite or the system means that nothing
+// IsFull reports whether an error of SQLite or the system means that nothing
 // more can be stored.
-func Full(err error) bool {
+func IsFull(err error) bool {
 	code := Code(err)
-	return full(err) || code&0xff == sqlite3.SQLITE_FULL || code == sqlite3.SQLITE_IOERR_SHMSIZE // that file could not grow
+	return isFull(err) || code&0xff == sqlite3.SQLITE_FULL || code == sqlite3.SQLITE_IOERR_SHMSIZE // that file could not grow
 }
 
-// ReadOnly reports whether an error means that we cannot write the file.
-func ReadOnly(err error) bool {
+// IsReadOnly reports whether an error means that we cannot write the file.
+func IsReadOnly(err error) bool {
 	code := Code(err) & 0xff
-	return readOnly(err) || errors.Is(err, fs.ErrPermission) || code == sqlite3.SQLITE_READONLY || code == sqlite3.SQLITE_PERM
+	return isReadOnly(err) || errors.Is(err, fs.ErrPermission) || code == sqlite3.SQLITE_READONLY || code == sqlite3.SQLITE_PERM
 }
 
 // Code returns the extended code of an SQLite error, SQLITE_OK for other errors.
@@ -306,13 +306,13 @@ func Time(micros int64) time.Time {
 }
 
 // MicrosOf returns a value that makes database/sql write and read t in the form of Micros.
-func MicrosOf(t *time.Time) any { return at{t} }
+func MicrosOf(t *time.Time) any { return microsValue{t} }
 
-type at struct{ *time.Time }
+type microsValue struct{ *time.Time }
 
-func (a at) Value() (driver.Value, error) { return Micros(*a.Time), nil }
+func (a microsValue) Value() (driver.Value, error) { return Micros(*a.Time), nil }
 
-func (a at) Scan(v any) error {
+func (a microsValue) Scan(v any) error {
 	micros, ok := v.(int64)
 	if !ok {
 		return fmt.Errorf("a time is stored as %T", v)

@@ -21,7 +21,7 @@ func TestMadeBySeveral(t *testing.T) {
 		var work sync.WaitGroup
 		for range 6 {
 			work.Go(func() {
-				if _, err := Make(path, filetrust.Ours); err != nil {
+				if _, err := Make(path, filetrust.UserOwned); err != nil {
 					t.Error(err)
 					return
 				}

@@ -165,7 +165,7 @@ func (x *Exchange) Reports(t testing.TB, w *Watch, n int) {
 	id, end := x.Call(n, Known.Extension)
 	for state := call.Ringing; ; {
 		e := w.Next()
-		if e != e.Clean() || e.Source.Kind != x.Address().Over {
+		if e != e.Clean() || e.Source.Kind != x.Address().Protocol {
 			t.Fatalf("call %d: %+v", n, e)
 		}
 		switch {

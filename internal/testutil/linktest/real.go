@@ -91,7 +91,7 @@ func (p RealPhone) restart(t *testing.T) {
 	p.Phone.Place(t, phonetest.Scenario{Number: "0612345678", Ring: time.Minute})
 	w.Want(call.Ringing)
 	p.Phone.Stop()
-	for !errors.Is(w.Until(link.Waiting).Err, link.ErrNotThere) { // a stopping one may still accept us
+	for !errors.Is(w.Until(link.Waiting).Err, link.ErrNotRunning) { // a stopping one may still accept us
 	}
 	w.Want(call.Ended)
 	p.Phone.Restart(t)

@@ -61,11 +61,11 @@ func RunInto(t testing.TB, p link.Phone, take func(call.Event) error) *Watch {
 	go func() {
 		defer close(ended)
 		link.Run(ctx, link.Config{
-			Name:  "telefoon",
-			Take:  take,
-			State: func(s link.State) { w.States <- s },
-			Wake:  w.Wake,
-			Log:   slog.New(slog.NewTextHandler(w.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+			Name:         "telefoon",
+			Receive:      take,
+			StateChanged: func(s link.State) { w.States <- s },
+			Wake:         w.Wake,
+			Log:          slog.New(slog.NewTextHandler(w.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		}, p)
 	}()
 	w.Stop = func() { cancel(); <-ended }
@@ -78,7 +78,7 @@ func RunInto(t testing.TB, p link.Phone, take func(call.Event) error) *Watch {
 func Once(t testing.TB, p link.Phone) (events []call.Event, err error) {
 	t.Helper()
 	source := p.Traits().Source
-	err = link.RunOnce(t.Context(), link.Config{Take: func(e call.Event) error {
+	err = link.RunOnce(t.Context(), link.Config{Receive: func(e call.Event) error {
 		named := e.ID != "" || source.Kind == registry.Baresip // which may omit the id
 		if e != e.Clean() || !named || e.Source != source || e.At.IsZero() {
 			t.Errorf("event %+v", e)
@@ -167,7 +167,7 @@ func Say(e call.Event) string {
 		words = append(words, e.Reason.String())
 	}
 	words = append(words, e.Direction.String())
-	for _, part := range []struct{ before, value, after string }{{"#", e.ID, ""}, {"", e.Number, ""}, {"(", e.Name, ")"}, {"via ", e.Via, ""}, {"on ", e.Line, ""}, {"at ", e.Extension, ""}, {"by ", e.By, ""}} {
+	for _, part := range []struct{ before, value, after string }{{"#", e.ID, ""}, {"", e.Number, ""}, {"(", e.Name, ")"}, {"via ", e.Via, ""}, {"on ", e.Line, ""}, {"at ", e.Extension, ""}, {"by ", e.AnsweredBy, ""}} {
 		if part.value != "" {
 			words = append(words, part.before+part.value+part.after)
 		}

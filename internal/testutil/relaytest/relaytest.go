@@ -36,7 +36,7 @@ func Start(t testing.TB, hub server.Hub) *Relay {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "relay")
 	keys := must.Get(credentials.New("kantoor"))(t)
-	must.Do(t, setup.Create(dir, keys, setup.Settings{Name: "r1", Host: "127.0.0.1", Reached: []string{"127.0.0.1"}, Journal: setup.Journal{Days: 2}}))
+	must.Do(t, setup.Create(dir, keys, setup.Settings{Name: "r1", Host: "127.0.0.1", PublicHosts: []string{"127.0.0.1"}, Journal: setup.Journal{Days: 2}}))
 	f := must.Get(setup.Load(dir))(t)
 	secrets := must.Get(setup.LoadWebhookSecrets(dir))(t)
 	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
@@ -62,7 +62,7 @@ func Start(t testing.TB, hub server.Hub) *Relay {
 	t.Cleanup(conn.Close)
 	js := must.Get(jetstream.New(conn))(t)
 	directory := must.Get(users.Open(t.Context(), js, 1))(t)
-	return &Relay{Address: at.Web, Fingerprint: f.Authority.Fingerprint(), t: t, reports: at.Web + "/in/" + secrets.Now, users: directory}
+	return &Relay{Address: at.Web, Fingerprint: f.Authority.Fingerprint(), t: t, reports: at.Web + "/in/" + secrets.Current, users: directory}
 }
 
 // Invite adds or changes a user, and returns a code.
@@ -76,7 +76,7 @@ func (r *Relay) Invite(e users.Entry) (code string) {
 // Report reports a call, in JSON, as an exchange does.
 func (r *Relay) Report(event string) {
 	r.t.Helper()
-	c := http.Client{Transport: &http.Transport{TLSClientConfig: certificates.Trust(r.Fingerprint, "127.0.0.1"), DisableKeepAlives: true}}
+	c := http.Client{Transport: &http.Transport{TLSClientConfig: certificates.PinnedTLS(r.Fingerprint, "127.0.0.1"), DisableKeepAlives: true}}
 	a := must.Get(c.Post(r.reports, "application/json", strings.NewReader(event)))(r.t)
 	_ = a.Body.Close()
 	if a.StatusCode != http.StatusNoContent {

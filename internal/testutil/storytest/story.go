@@ -129,7 +129,7 @@ func Want(t testing.TB, scenario, protocol string) []string {
 		t.Fatalf("no story of %s over %s is written down", scenario, protocol)
 	}
 	tell := tellings[protocol]
-	tell.Capabilities = kind.Can
+	tell.Capabilities = kind.Capabilities
 	if lines, ok := exceptions[scenario+" over "+protocol]; ok {
 		return lines
 	}
@@ -172,7 +172,7 @@ func Want(t testing.TB, scenario, protocol string) []string {
 			if tell.via == "colleague" && b.via != "" {
 				b.via = c.name // the exchange does not say who, but we know
 			}
-			if tell.Moved == registry.SameCall {
+			if tell.Transfer == registry.TransferSameCall {
 				b.line = c.line
 				lines = append(lines, tell.words(c.id, "becomes", b))
 				c.beat = b

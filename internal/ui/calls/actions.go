@@ -14,36 +14,36 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// choose moves the focus to a row of the list and scrolls to it.
-func (c *window) choose(i int) {
-	if c.plan.total() == 0 {
-		c.pick(-1)
+// focusRow moves the focus to a row of the list and scrolls to it.
+func (c *window) focusRow(i int) {
+	if c.listLayout.total() == 0 {
+		c.setFocus(-1)
 		return
 	}
-	c.pick(min(max(i, 0), c.plan.total()-1))
-	c.list.reveal(c.chosen)
-	c.list.again()
+	c.setFocus(min(max(i, 0), c.listLayout.total()-1))
+	c.list.reveal(c.focusIndex)
+	c.list.repaintRows()
 }
 
-// pick moves the keyboard focus to a visible row.
-func (c *window) pick(i int) {
-	c.chosen, c.picked = i, picked{}
+// setFocus moves the keyboard focus to a visible row.
+func (c *window) setFocus(i int) {
+	c.focusIndex, c.focusKey = i, rowKey{}
 	if r, known := c.row(i); known {
-		c.picked = picked{r.id, r.person}
+		c.focusKey = rowKey{r.id, r.person}
 	}
 }
 
-// hold picks a row by pointer: the list takes the focus without showing a ring.
-func (c *window) hold(i int) {
-	c.pick(i)
+// focusByPointer picks a row by pointer: the list takes the focus without showing a ring.
+func (c *window) focusByPointer(i int) {
+	c.setFocus(i)
 	c.win.Canvas().Focus(c.list)
-	c.list.keys = false
-	c.list.again()
+	c.list.keyboardUsed = false
+	c.list.repaintRows()
 }
 
 // withChosen runs do on the call that has the keyboard focus.
 func (c *window) withChosen(do func(row)) {
-	if r, known := c.row(c.chosen); known {
+	if r, known := c.row(c.focusIndex); known {
 		do(r)
 	}
 }
@@ -65,22 +65,22 @@ func (c *window) runThen(id int64, do func(context.Context) error, then func(now
 			}
 			then(h.calls, err)
 			if err != nil {
-				h.calls.didNot(id, err)
+				h.calls.reportFailure(id, err)
 			}
 		})
 		h.host.ReadHistory() // after do: a reading drops what was taken back
 	})
 }
 
-// didNot reports that an action on a call failed.
-func (c *window) didNot(id int64, err error) {
-	if c.looking == id {
-		c.looking = -1
+// reportFailure reports that an action on a call failed.
+func (c *window) reportFailure(id int64, err error) {
+	if c.lookupID == id {
+		c.lookupID = -1
 	}
 	if c.copied == id {
 		c.copied = 0
 	}
-	c.list.again()
+	c.list.repaintRows()
 	c.fail(callactions.Describe(c.host.Lang, err))
 }
 
@@ -89,13 +89,13 @@ func (c *window) didNot(id int64, err error) {
 func (c *window) act(r row) {
 	switch {
 	case r.undo:
-		c.takeBack(r.id)
+		c.undoRow(r.id)
 	case r.person > 0:
 		if r.openable { // this person, whoever is in its place by now
-			c.run(r.id, func(ctx context.Context) error { return c.h.do.OpenPerson(ctx, r.id, r.who) })
+			c.run(r.id, func(ctx context.Context) error { return c.h.actions.OpenPerson(ctx, r.id, r.personContact) })
 		}
 	case r.several && c.people.Entry == r.id:
-		c.fold()
+		c.hidePeople()
 	case r.several:
 		c.lookAgain(r)
 	default:
@@ -103,54 +103,54 @@ func (c *window) act(r row) {
 	}
 }
 
-// fold hides the people to choose from.
-func (c *window) fold() {
-	c.picked.person = 0
-	c.people = callactions.LookedUp{}
+// hidePeople hides the people to choose from.
+func (c *window) hidePeople() {
+	c.focusKey.person = 0
+	c.people = callactions.LookupOutcome{}
 	c.build()
 }
 
 func (c *window) openFile(r row) {
 	if r.openable {
-		c.run(r.id, func(ctx context.Context) error { return c.h.do.Open(ctx, r.id) })
+		c.run(r.id, func(ctx context.Context) error { return c.h.actions.Open(ctx, r.id) })
 	}
 }
 
 func (c *window) callBack(r row) {
-	if r.dial && c.state.CallBack {
-		c.run(r.id, func(ctx context.Context) error { return c.h.do.CallBack(ctx, r.id) })
+	if r.callable && c.state.CallBack {
+		c.run(r.id, func(ctx context.Context) error { return c.h.actions.CallBack(ctx, r.id) })
 	}
 }
 
 func (c *window) copy(r row) {
-	if r.number {
-		c.copying(r, false)
+	if r.hasNumber {
+		c.copyToClipboard(r, false)
 	}
 }
 
-func (c *window) copying(r row, relation bool) {
-	c.run(r.id, func(ctx context.Context) error { return c.h.do.Copy(ctx, r.id, relation) })
-	widgets.Shortly(c.host, widgets.CopiedFor, &c.copied, r.id, c.list.again)
+func (c *window) copyToClipboard(r row, relation bool) {
+	c.run(r.id, func(ctx context.Context) error { return c.h.actions.Copy(ctx, r.id, relation) })
+	widgets.ShowFor(c.host, widgets.CopiedFor, &c.copied, r.id, c.list.repaintRows)
 }
 
 // lookAgain has the hub look the number up again.
 func (c *window) lookAgain(r row) {
 	e, known := c.entry(r.id)
-	if !r.again || !known {
+	if !r.canLookUp || !known {
 		return
 	}
 	c.failed = ""
 	c.showNote()
-	c.looking = r.id
-	c.list.again()
-	c.about = e
-	c.seq++
-	c.host.Send(windowapi.KindLookup, windowapi.Lookup{Seq: c.seq, Entry: e.ID, Text: e.Number})
-	seq := c.seq
-	c.host.Later(widgets.SilentIn, func() {
-		if now := c.h.calls; now != nil && now.looking == r.id && now.seq == seq {
-			now.looking = -1
-			now.list.again()
+	c.lookupID = r.id
+	c.list.repaintRows()
+	c.lookupEntry = e
+	c.lookupSeq++
+	c.host.Send(windowapi.KindLookup, windowapi.Lookup{Seq: c.lookupSeq, Entry: e.ID, Text: e.Number})
+	seq := c.lookupSeq
+	c.host.Later(widgets.LookupTimeout, func() {
+		if now := c.h.calls; now != nil && now.lookupID == r.id && now.lookupSeq == seq {
+			now.lookupID = -1
+			now.list.repaintRows()
 			now.fail(now.host.Lang.T(text.LookupSilent))
 		}
 	})
@@ -158,7 +158,7 @@ func (c *window) lookAgain(r row) {
 
 // entry returns a call as it was read.
 func (c *window) entry(id int64) (history.Entry, bool) {
-	for _, all := range [][]history.Entry{c.got.open, c.got.entries} {
+	for _, all := range [][]history.Entry{c.result.open, c.result.entries} {
 		if i := slices.IndexFunc(all, func(e history.Entry) bool { return e.ID == id }); i >= 0 {
 			return all[i], true
 		}
@@ -166,85 +166,87 @@ func (c *window) entry(id int64) (history.Entry, bool) {
 	return history.Entry{}, false
 }
 
-// found stores the result of a lookup.
-func (c *window) found(m windowapi.Found) {
-	h, l, about := c.h, c.host.Lang, c.about
-	var got callactions.LookedUp
+// storeLookup stores the result of a lookup.
+func (c *window) storeLookup(m windowapi.LookupResult) {
+	h, l, about := c.h, c.host.Lang, c.lookupEntry
+	var got callactions.LookupOutcome
 	c.runThen(about.ID, func(ctx context.Context) (err error) {
-		got, err = h.do.LookedUp(ctx, l, about, m)
+		got, err = h.actions.LookedUp(ctx, l, about, m)
 		return err
 	}, func(now *window, err error) {
-		if err == nil && now.looking == got.Entry {
-			now.looked(got)
+		if err == nil && now.lookupID == got.Entry {
+			now.showLookup(got)
 		}
 	})
 }
 
-// looked shows it. If the user has to choose, the people appear below the row.
-func (c *window) looked(m callactions.LookedUp) {
-	c.looking, c.people = -1, m
+// showLookup shows it. If the user has to choose, the people appear below the row.
+func (c *window) showLookup(m callactions.LookupOutcome) {
+	c.lookupID, c.people = -1, m
 	c.build()
 	if m.Sentence != "" {
 		c.fail(m.Sentence)
 	}
 	if n := len(c.people.Contacts); n > 0 {
-		if at := c.find(picked{m.Entry, n}, -1); at >= 0 {
+		if at := c.findRow(rowKey{m.Entry, n}, -1); at >= 0 {
 			c.list.reveal(at)
 		}
-		if at := c.find(picked{m.Entry, 0}, -1); at >= 0 {
-			c.choose(at)
+		if at := c.findRow(rowKey{m.Entry, 0}, -1); at >= 0 {
+			c.focusRow(at)
 		}
 	}
 }
 
 func (c *window) remove(r row) {
 	var was []history.Entry // set by the removal, used to restore
-	c.takeAway(r, text.CallsRemoved, func(ctx context.Context, ids []int64) (gone []int64, err error) {
-		was, err = c.h.do.Remove(ctx, ids...)
+	c.removeAndFocusNext(r, text.CallsRemoved, func(ctx context.Context, ids []int64) (gone []int64, err error) {
+		was, err = c.h.actions.Remove(ctx, ids...)
 		for _, e := range was {
 			gone = append(gone, e.ID)
 		}
 		return gone, err
-	}, func(ctx context.Context, _ []int64) error { return c.h.do.Restore(ctx, was...) })
+	}, func(ctx context.Context, _ []int64) error { return c.h.actions.Restore(ctx, was...) })
 }
 
 func (c *window) tick(r row) {
 	if r.open {
-		c.takeAway(r, text.CallsHandled, func(ctx context.Context, ids []int64) ([]int64, error) {
-			return nil, c.h.do.Tick(ctx, ids...) // calls ticked off anyway can be found and reopened
+		c.removeAndFocusNext(r, text.CallsHandled, func(ctx context.Context, ids []int64) ([]int64, error) {
+			return nil, c.h.actions.Tick(ctx, ids...) // calls ticked off anyway can be found and reopened
 		}, c.reopen)
 	}
 }
 
-func (c *window) reopen(ctx context.Context, ids []int64) error { return c.h.do.Reopen(ctx, ids...) }
+func (c *window) reopen(ctx context.Context, ids []int64) error {
+	return c.h.actions.Reopen(ctx, ids...)
+}
 
-// takeAway removes the calls of a row; its place stays for a while, during which
+// removeAndFocusNext removes the calls of a row; its place stays for a while, during which
 // they can be restored.
-func (c *window) takeAway(r row, said text.Key, away takes, back func(context.Context, []int64) error) {
-	if r.person != 0 || r.undo && r.said != "" {
+func (c *window) removeAndFocusNext(r row, said text.Key, away removeFunc, back func(context.Context, []int64) error) {
+	if r.person != 0 || r.undo && r.removedText != "" {
 		return
 	}
-	on := c.picked == picked{r.id, 0}
-	c.leave(r, c.host.Lang.T(said), false, away, back)
+	on := c.focusKey == rowKey{r.id, 0}
+	c.removeWithUndo(r, c.host.Lang.T(said), false, away, back)
 	c.build()
 	if on { // focus the next one that still exists
-		for i := c.chosen + 1; i < c.plan.total(); i++ {
-			if n, known := c.row(i); known && n.said == "" {
-				c.choose(i)
+		for i := c.focusIndex + 1; i < c.listLayout.total(); i++ {
+			if n, known := c.row(i); known && n.removedText == "" {
+				c.focusRow(i)
 				return
 			}
 		}
 	}
 }
 
-func (c *window) notThis(r row) {
+func (c *window) removeContact(r row) {
 	var was history.Entry
-	c.leave(r, "", true, func(ctx context.Context, _ []int64) (gone []int64, err error) {
-		if was, err = c.h.do.NotThis(ctx, r.id); was.ID != 0 {
+	c.removeWithUndo(r, "", true, func(ctx context.Context, _ []int64) (gone []int64, err error) {
+		if was, err = c.h.actions.NotThis(ctx, r.id); was.ID != 0 {
 			gone = []int64{r.id}
 		}
 		return gone, err
-	}, func(ctx context.Context, _ []int64) error { return c.h.do.RestorePerson(ctx, was) })
+	}, func(ctx context.Context, _ []int64) error { return c.h.actions.RestorePerson(ctx, was) })
 	c.build()
 }
 
@@ -280,8 +282,8 @@ func (c *window) items(r row) []*fyne.MenuItem {
 		}
 	}
 	if r.undo {
-		add(true, l.T(text.CallsUndo), func() { c.takeBack(r.id) })
-		if r.said != "" {
+		add(true, l.T(text.CallsUndo), func() { c.undoRow(r.id) })
+		if r.removedText != "" {
 			return items
 		}
 	}
@@ -294,13 +296,13 @@ func (c *window) items(r row) []*fyne.MenuItem {
 	add(r.handled, l.T(text.CallsMenuReopen), func() {
 		c.run(r.id, func(ctx context.Context) error { return c.reopen(ctx, []int64{r.id}) })
 	})
-	add(r.dial && c.state.CallBack, l.T(text.CallsMenuCall), func() { c.callBack(r) })
+	add(r.callable && c.state.CallBack, l.T(text.CallsMenuCall), func() { c.callBack(r) })
 	line()
-	add(r.number, l.T(text.CallsMenuCopy), func() { c.copy(r) })
-	add(r.relation, l.T(text.CallsMenuCopyRelation), func() { c.copying(r, true) })
+	add(r.hasNumber, l.T(text.CallsMenuCopy), func() { c.copy(r) })
+	add(r.hasRelation, l.T(text.CallsMenuCopyRelation), func() { c.copyToClipboard(r, true) })
 	line()
-	add(r.again && !r.several, l.T(text.CallsMenuAgain), func() { c.lookAgain(r) })
-	add(r.contact, l.T(text.CallsMenuNotthis), func() { c.notThis(r) })
+	add(r.canLookUp && !r.several, l.T(text.CallsMenuAgain), func() { c.lookAgain(r) })
+	add(r.hasContact, l.T(text.CallsMenuNotthis), func() { c.removeContact(r) })
 	line()
 	add(true, l.T(text.CallsMenuRemove), func() { c.remove(r) })
 	return items

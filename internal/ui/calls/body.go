@@ -28,7 +28,7 @@ const (
 )
 
 // viewPages are the pages for views without calls.
-var viewPages = map[history.View]string{history.ViewAll: pageEmpty, history.ViewMissed: pageMissed, history.ViewMine: pageMine,
+var viewPages = map[history.View]string{history.ViewAll: pageEmpty, history.ViewMissedHandled: pageMissed, history.ViewMine: pageMine,
 	history.ViewElsewhere: pageOthers, history.ViewUnsure: pageUnsure}
 
 // pageWords holds a page's title and the sentence below it, if any.
@@ -45,7 +45,7 @@ var pageWords = map[string][]text.Key{
 // draw shows the list, or the page instead of it.
 func (c *window) draw() {
 	p := c.pageNow()
-	widgets.SetVisible(c.tools, c.plan.count+c.plan.work > 0 || c.query.View != c.viewAt(0) || c.filter.Text != "") // otherwise nothing to search
+	widgets.SetVisible(c.tools, c.listLayout.count+c.listLayout.openCount > 0 || c.query.View != c.viewAt(0) || c.filter.Text != "") // otherwise nothing to search
 	if p == pageList {
 		c.list.show()
 	}
@@ -55,17 +55,17 @@ func (c *window) draw() {
 func (c *window) pageNow() string {
 	filter := strings.TrimSpace(c.filter.Text)
 	switch {
-	case c.plan.count+c.plan.work > 0:
+	case c.listLayout.count+c.listLayout.openCount > 0:
 		return pageList
 	case c.host.Welcome.History == "":
 		return pageOff
 	case c.h.state == readingFailed:
 		return pageBroken
-	case c.h.state == readingNot:
+	case c.h.state == readingPending:
 		return pageBlank
-	case filter != "" && !c.got.exact && c.got.long:
+	case filter != "" && !c.result.exact && c.result.slow:
 		return pageSearch
-	case filter != "" && !c.got.exact:
+	case filter != "" && !c.result.exact:
 		return pageBlank // nothing yet
 	case filter != "":
 		return pageNone + filter

@@ -32,14 +32,14 @@ type window struct {
 	h    *History
 	parts
 	contents
-	choice
+	selection
 
-	state  callactions.State
-	stated bool          // state was read
-	failed string        // what failed, shown for a moment
-	undos  []*undo       // what was just removed and can be restored
-	open   int           // rows to be called back, regardless of the filter
-	asking *widget.PopUp // the question whether to delete everything; nil if not shown
+	state       callactions.State
+	stateRead   bool          // state was read
+	failed      string        // what failed, shown for a moment
+	undos       []*undo       // what was just removed and can be restored
+	openCallers int           // rows to be called back, regardless of the filter
+	question    *widget.PopUp // the question whether to delete everything; nil if not shown
 }
 
 // parts are the widgets of the window.
@@ -59,33 +59,33 @@ type parts struct {
 // contents is what was read: the calls to be called back, and a run of the others that
 // begins at number got.start.
 type contents struct {
-	query  history.Query
-	number int // of the list that is read
-	plan
-	got     answer
-	work    []row
-	rows    []row
-	grouped map[int64][]int64 // the calls of each row of work
+	query      history.Query
+	listNumber int // of the list that is read
+	listLayout
+	result   readResult
+	openRows []row
+	rows     []row
+	grouped  map[int64][]int64 // the calls of each row of work
 
-	pending *wish // to be read next
-	asked   *wish // sent to the reader, not answered yet
-	cancel  context.CancelFunc
+	pending  *readRequest // to be read next
+	inFlight *readRequest // sent to the reader, not answered yet
+	cancel   context.CancelFunc
 }
 
-// choice is what the user is working on.
-type choice struct {
-	chosen   int           // the row with the keyboard focus, -1 for none
-	picked   picked        // identifies that row
-	copied   int64         // the entry whose number was just copied, 0 for none
-	looking  int64         // the entry being looked up again, -1 for none
-	about    history.Entry // that entry as it was then
-	seq      int           // number of the last lookup
-	people   callactions.LookedUp
-	unfolded bool // handled calls are shown
+// selection is what the user is working on.
+type selection struct {
+	focusIndex  int           // the row with the keyboard focus, -1 for none
+	focusKey    rowKey        // identifies that row
+	copied      int64         // the entry whose number was just copied, 0 for none
+	lookupID    int64         // the entry being looked up again, -1 for none
+	lookupEntry history.Entry // that entry as it was then
+	lookupSeq   int           // number of the last lookup
+	people      callactions.LookupOutcome
+	unfolded    bool // handled calls are shown
 }
 
-// picked names a row.
-type picked struct {
+// rowKey names a row.
+type rowKey struct {
 	id     int64
 	person int
 }
@@ -94,16 +94,16 @@ func newWindow(h *History) *window {
 	host := h.host
 	l := host.Lang
 	c := &window{host: host, h: h, parts: parts{sign: widgets.NewShape(widgets.MarkNone), body: widgets.NewSlot(), note: widgets.NewSlot()},
-		choice: choice{chosen: -1, looking: -1}, open: -1}
+		selection: selection{focusIndex: -1, lookupID: -1}, openCallers: -1}
 	if before := h.calls; before != nil { // recreated: its results are not for this one
 		before.stop()
-		c.follow(before)
+		c.inherit(before)
 	}
 	c.status = widgets.Caption("")
 	c.filter = widgets.NewFilterBox(l.T(text.WindowCallsFilter))
 	c.filter.SetText(c.query.Filter)
 	c.filter.OnChanged = func(string) { c.search() }
-	c.filter.Down = func() { c.win.Canvas().Focus(c.list) }
+	c.filter.OnDown = func() { c.win.Canvas().Focus(c.list) }
 	c.views = widgets.NewChoice(func(i int) { c.show(c.viewAt(i)) })
 	c.views.Name = l.T(text.WindowCallsTitle)
 	c.list = newList(c)
@@ -111,51 +111,51 @@ func newWindow(h *History) *window {
 	c.title = container.NewStack()
 	c.tools = container.NewBorder(nil, nil, nil, widgets.Padded(0, 0, 12, 0, c.views), c.filter)
 	state := container.NewBorder(nil, nil, container.NewCenter(c.sign), nil, widgets.Padded(0, 0, 4, 0, c.status))
-	head := widgets.Padded(16, 4, widgets.Edge, widgets.Edge, widgets.Column(6, c.title, state, c.note.Kept(), c.tools))
+	head := widgets.Padded(16, 4, widgets.Edge, widgets.Edge, widgets.Column(6, c.title, state, c.note.WithGap(), c.tools))
 	c.titleLine()
 	c.showViews()
 	c.showStatus()
-	c.win = host.Window(text.WindowCallsTitle, container.NewBorder(head, widgets.Gap(8), nil, nil, c.body.Kept()), fyne.NewSize(720, 640))
+	c.win = host.Window(text.WindowCallsTitle, container.NewBorder(head, widgets.Gap(8), nil, nil, c.body.WithGap()), fyne.NewSize(720, 640))
 	c.shortcuts()
 	c.showNote()
-	if h.state == readingOK && c.number == 0 {
-		c.put(h.first) // read before there was a window, so the first frame already has the calls
+	if h.state == readingOK && c.listNumber == 0 {
+		c.showResult(h.first) // read before there was a window, so the first frame already has the calls
 	} else {
 		c.draw()
 	}
-	if !c.got.exact {
-		c.want(wish{})
+	if !c.result.exact {
+		c.requestRead(readRequest{})
 	}
 	return c
 }
 
-// follow takes over what still applies from the previous window.
-func (c *window) follow(before *window) {
-	c.number, c.query, c.unfolded = before.number+1, before.query, before.unfolded
-	c.state, c.stated, c.undos = before.state, before.stated, slices.Clone(before.undos)
-	c.looking, c.about, c.seq = before.looking, before.about, before.seq
+// inherit takes over what still applies from the previous window.
+func (c *window) inherit(before *window) {
+	c.listNumber, c.query, c.unfolded = before.listNumber+1, before.query, before.unfolded
+	c.state, c.stateRead, c.undos = before.state, before.stateRead, slices.Clone(before.undos)
+	c.lookupID, c.lookupEntry, c.lookupSeq = before.lookupID, before.lookupEntry, before.lookupSeq
 }
 
 // Window implements widgets.Page.
 func (c *window) Window() fyne.Window { return c.win }
 
-// Take implements widgets.Page.
-func (c *window) Take(kind string, raw json.RawMessage) {
+// HandleMessage implements widgets.Page.
+func (c *window) HandleMessage(kind string, raw json.RawMessage) {
 	switch kind {
 	case windowapi.KindLookup:
-		var m windowapi.Found
-		if c.host.Decode(kind, raw, &m) && m.Entry == c.looking && m.Seq == c.seq {
-			c.found(m)
+		var m windowapi.LookupResult
+		if c.host.Decode(kind, raw, &m) && m.Entry == c.lookupID && m.Seq == c.lookupSeq {
+			c.storeLookup(m)
 		}
 	case windowapi.KindCopy:
 		if c.copied != 0 {
 			c.copied = 0
-			c.list.again()
+			c.list.repaintRows()
 			c.fail(c.host.Lang.T(text.CallsTroubleCopy))
 		}
 	case windowapi.KindChanged:
 		var m windowapi.Changed
-		if c.host.Decode(kind, raw, &m) && m.What == windowapi.ChangedForgot {
+		if c.host.Decode(kind, raw, &m) && m.What == windowapi.ChangedErased {
 			c.undos = nil // none of it may be restored
 		}
 	}
@@ -164,14 +164,14 @@ func (c *window) Take(kind string, raw json.RawMessage) {
 // Closed forgets what was read with the window.
 func (c *window) Closed() {
 	c.stop()
-	c.h.calls, c.h.first, c.h.state = nil, answer{}, readingNot
+	c.h.calls, c.h.first, c.h.state = nil, readResult{}, readingPending
 }
 
 // StatusChanged updates the status shown.
 func (c *window) StatusChanged() {
 	c.showStatus()
 	c.showNote()
-	c.ask()
+	c.readState()
 }
 
 func (c *window) stop() {
@@ -190,7 +190,7 @@ func (c *window) titleLine() {
 	}
 	buttons.Add(c.moreButton())
 	title := widgets.Title(l.T(text.WindowCallsTitle))
-	high := widgets.Gap(widgets.ChoiceHigh) // a button's height, with or without one
+	high := widgets.Gap(widgets.ChoiceHeight) // a button's height, with or without one
 	widgets.Fill(c.title, high, container.NewBorder(nil, nil, nil, buttons, container.New(widgets.Middle(), title)))
 }
 
@@ -198,18 +198,18 @@ func (c *window) shortcuts() {
 	cv := c.win.Canvas()
 	find := &desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault}
 	cv.AddShortcut(find, func(fyne.Shortcut) { cv.Focus(c.filter) })
-	cv.AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { c.takeBackLast() })
+	cv.AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { c.undoLast() })
 	cv.AddShortcut(&fyne.ShortcutCopy{}, func(fyne.Shortcut) { c.withChosen(c.copy) })
 	cv.SetOnTypedKey(func(e *fyne.KeyEvent) { // nothing has the focus yet
 		if e.Name == fyne.KeyEscape {
-			if c.asking != nil {
-				c.unask()
+			if c.question != nil {
+				c.closeQuestion()
 			} else {
 				c.win.Close()
 			}
 			return
 		}
-		if c.body.Shows == pageList && c.plan.total() > 0 {
+		if c.body.ContentName == pageList && c.listLayout.total() > 0 {
 			cv.Focus(c.list)
 			if e.Name != fyne.KeyDown && e.Name != fyne.KeyUp {
 				c.list.TypedKey(e)
@@ -217,7 +217,7 @@ func (c *window) shortcuts() {
 		}
 	})
 	cv.SetOnTypedRune(func(r rune) {
-		if c.body.Shows == pageList {
+		if c.body.ContentName == pageList {
 			c.list.TypedRune(r)
 		}
 	})
@@ -230,25 +230,25 @@ func (c *window) showStatus() {
 		m = widgets.MarkNone
 	}
 	c.sign.Set(m)
-	c.status.Say(s.Sentence, base.ColorNamePlaceHolder)
+	c.status.SetText(s.Sentence, base.ColorNamePlaceHolder)
 }
 
-// ask reads what the window shows besides calls.
-func (c *window) ask() {
+// readState reads what the window shows besides calls.
+func (c *window) readState() {
 	c.host.Go(func(ctx context.Context) {
-		s := c.h.do.State(ctx)
+		s := c.h.actions.State(ctx)
 		c.host.Post(func() {
 			if c.h.calls == c {
-				c.takeState(s)
+				c.setState(s)
 			}
 		})
 	})
 }
 
-// takeState stores what ask has read.
-func (c *window) takeState(m callactions.State) {
-	was, first := c.state, !c.stated
-	c.state, c.stated = m, true
+// setState stores what ask has read.
+func (c *window) setState(m callactions.State) {
+	was, first := c.state, !c.stateRead
+	c.state, c.stateRead = m, true
 	if first || m.Manual != was.Manual {
 		c.titleLine()
 	}
@@ -258,7 +258,7 @@ func (c *window) takeState(m callactions.State) {
 		!slices.Contains(c.viewList(), c.query.View): // no longer offered
 		c.show(c.viewAt(0))
 	case first || m.CallBack != was.CallBack:
-		c.list.again()
+		c.list.repaintRows()
 	}
 }
 
@@ -270,9 +270,9 @@ func (c *window) showNote() {
 		if c.failed+now.Fault != "" {
 			return widgets.Trouble(said)
 		}
-		return widgets.Beside(widgets.Trouble(said), widgets.NewButton(c.host.Lang.T(text.CallsNoticeOk), func() {
+		return widgets.WithButton(widgets.Trouble(said), widgets.NewButton(c.host.Lang.T(text.CallsNoticeOk), func() {
 			c.host.Welcome.Status.Notice = ""
-			c.host.Changed(windowapi.ChangedRead)
+			c.host.NotifyChanged(windowapi.ChangedNoticeRead)
 			c.showNote()
 		}), 12)
 	})
@@ -283,21 +283,21 @@ func (c *window) showNote() {
 
 // fail shows for a moment what failed.
 func (c *window) fail(sentence string) {
-	widgets.Shortly(c.host, widgets.FailedFor, &c.failed, sentence, c.showNote)
+	widgets.ShowFor(c.host, widgets.FailedFor, &c.failed, sentence, c.showNote)
 }
 
 // viewList returns the available views in order. In a ring group most calls were taken by
 // colleagues; only the view of all calls lists them.
 func (c *window) viewList() []history.View {
 	if c.state.Group {
-		return []history.View{history.ViewMine, history.ViewMissed, history.ViewAll}
+		return []history.View{history.ViewMine, history.ViewMissedHandled, history.ViewAll}
 	}
-	return []history.View{history.ViewAll, history.ViewMissed, history.ViewElsewhere, history.ViewUnsure}
+	return []history.View{history.ViewAll, history.ViewMissedHandled, history.ViewElsewhere, history.ViewUnsure}
 }
 
 func (c *window) viewAt(i int) history.View { return c.viewList()[i] }
 
-var viewWords = map[history.View]text.Key{history.ViewAll: text.CallsViewAll, history.ViewMissed: text.CallsViewMissed,
+var viewWords = map[history.View]text.Key{history.ViewAll: text.CallsViewAll, history.ViewMissedHandled: text.CallsViewMissed,
 	history.ViewMine: text.CallsViewMine, history.ViewElsewhere: text.CallsViewElsewhere, history.ViewUnsure: text.CallsViewUnsure}
 
 func (c *window) showViews() {
@@ -305,8 +305,8 @@ func (c *window) showViews() {
 	var names []string
 	for _, v := range all {
 		name := l.T(viewWords[v])
-		if v == history.ViewMissed && c.open > 0 {
-			name = l.T(text.CallsViewMissedCount, c.open)
+		if v == history.ViewMissedHandled && c.openCallers > 0 {
+			name = l.T(text.CallsViewMissedCount, c.openCallers)
 		}
 		names = append(names, name)
 	}
@@ -323,5 +323,5 @@ func (c *window) show(v history.View) {
 	c.unfolded = false
 	c.showViews()
 	c.list.scroll.Offset.Y = 0
-	c.begin()
+	c.restartList()
 }

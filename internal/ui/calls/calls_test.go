@@ -52,12 +52,12 @@ func TestEmptyPages(t *testing.T) {
 		}, "Niets gevonden voor “zzz”"},
 		{"none missed", uitest.Greeting(text.Dutch), func(b *harness) {
 			b.read([]history.Entry{customer()}, nil)
-			b.calls.show(history.ViewMissed)
-			b.took(answer{wish: b.wanted(), exact: true})
+			b.calls.show(history.ViewMissedHandled)
+			b.storeResult(readResult{readRequest: b.nextRequest(), exact: true})
 		}, "Geen gemiste oproepen"},
 		{"none mine", uitest.Greeting(text.English), func(b *harness) {
 			b.state(callactions.State{Group: true})
-			b.took(answer{wish: b.wanted(), exact: true})
+			b.storeResult(readResult{readRequest: b.nextRequest(), exact: true})
 		}, "No calls for you"},
 	}
 	for _, tt := range tests {
@@ -101,17 +101,17 @@ func TestCallsState(t *testing.T) {
 	// A ring group: the user's own calls come first; the others appear only under all calls.
 	b.state(callactions.State{Group: true})
 	uitest.WantTexts(t, b.calls.win, "Mijn oproepen")
-	if w := b.wanted(); w.query.View != history.ViewMine {
+	if w := b.nextRequest(); w.query.View != history.ViewMine {
 		t.Errorf("reads view %v", w.query.View)
 	}
-	b.calls.show(history.ViewMissed)
+	b.calls.show(history.ViewMissedHandled)
 	b.state(callactions.State{Group: true})
-	if w := b.wanted(); w.query.View != history.ViewMissed {
+	if w := b.nextRequest(); w.query.View != history.ViewMissedHandled {
 		t.Errorf("reads view %v after the user chose the missed ones", w.query.View)
 	}
 	b.calls.show(history.ViewMine)
 	b.state(callactions.State{})
-	if w := b.wanted(); w.query.View != history.ViewAll {
+	if w := b.nextRequest(); w.query.View != history.ViewAll {
 		t.Errorf("reads view %v without a group", w.query.View)
 	}
 	b.on.fail = history.ErrGone
@@ -135,12 +135,12 @@ func TestLookAgain(t *testing.T) {
 	b.did()
 	r, _ := b.calls.row(0)
 	b.calls.lookAgain(r)
-	if got := b.Take(); len(got) != 1 || got[0].M != (windowapi.Lookup{Seq: 1, Entry: 7, Text: customer().Number}) {
+	if got := b.DrainSent(); len(got) != 1 || got[0].M != (windowapi.Lookup{Seq: 1, Entry: 7, Text: customer().Number}) {
 		t.Errorf("said %#v", got)
 	}
 	uitest.WantTexts(t, b.calls.win, "Relatie opzoeken…")
-	for _, f := range []windowapi.Found{{Seq: 1}, {Seq: 1, Entry: 6}, {Seq: 2, Entry: 7}} { // of other requests
-		b.Tell(t, windowapi.KindLookup, f)
+	for _, f := range []windowapi.LookupResult{{Seq: 1}, {Seq: 1, Entry: 6}, {Seq: 2, Entry: 7}} { // of other requests
+		b.SendFromResident(t, windowapi.KindLookup, f)
 	}
 	uitest.WantTexts(t, b.calls.win, "Relatie opzoeken…")
 	silent := b.Later[len(b.Later)-1]
@@ -153,7 +153,7 @@ func TestLookAgain(t *testing.T) {
 	b.did()
 	uitest.WantTexts(t, b.calls.win, "Relatie opzoeken…")
 	b.on.got.Sentence = "Nog steeds niemand."
-	b.Tell(t, windowapi.KindLookup, windowapi.Found{Seq: 2, Entry: 7, Outcome: history.OutcomeNobody})
+	b.SendFromResident(t, windowapi.KindLookup, windowapi.LookupResult{Seq: 2, Entry: 7, Outcome: history.OutcomeNobody})
 	b.wantDid(t, "the answer", "looked 7 nobody")
 	if notes(b) != "Nog steeds niemand." || strings.Contains(strings.Join(uitest.Texts(b.calls.win), "|"), "opzoeken…") {
 		t.Errorf("says %q", notes(b))
@@ -161,8 +161,8 @@ func TestLookAgain(t *testing.T) {
 }
 
 func TestPlan(t *testing.T) {
-	for _, p := range []plan{{}, {count: 5, today: 5}, {count: 5}, {count: 7, today: 3}, {count: 100_000, today: 40}, {work: 4}, {work: 4, count: 7, today: 3},
-		{work: 4, count: 100_000, folded: true}, {work: 4, count: 7, folded: true, shut: true}} {
+	for _, p := range []listLayout{{}, {count: 5, today: 5}, {count: 5}, {count: 7, today: 3}, {count: 100_000, today: 40}, {openCount: 4}, {openCount: 4, count: 7, today: 3},
+		{openCount: 4, count: 100_000, oneHeading: true}, {openCount: 4, count: 7, oneHeading: true, shut: true}} {
 		last, n := float32(-1), p.total()
 		for _, i := range []int{0, 1, 2, 3, 4, 5, 6, 39, 40, 41, 43, 44, 45, 99_998, 99_999, 100_003} {
 			if i >= n {
@@ -181,7 +181,7 @@ func TestPlan(t *testing.T) {
 			}
 		}
 		headings := 0
-		for _, headed := range p.headed() {
+		for _, headed := range p.hasHeadings() {
 			if headed {
 				headings++
 			}
@@ -215,7 +215,7 @@ func TestWaysFromCalls(t *testing.T) {
 			i.Action()
 		}
 	}
-	if got := b.Take(); b.Page(windowapi.WindowSettings) == nil || len(got) != 1 || got[0].Kind != windowapi.KindQuit {
+	if got := b.DrainSent(); b.Page(windowapi.WindowSettings) == nil || len(got) != 1 || got[0].Kind != windowapi.KindQuit {
 		t.Errorf("said %v", got)
 	}
 	b.state(callactions.State{})
@@ -235,31 +235,31 @@ func TestViews(t *testing.T) {
 	b := newHarness(t, uitest.Greeting(text.Dutch))
 	b.Show(windowapi.WindowCalls)
 	b.read([]history.Entry{customer()}, nil)
-	if got := b.calls.viewList(); !slices.Equal(got, []history.View{history.ViewAll, history.ViewMissed, history.ViewElsewhere, history.ViewUnsure}) {
+	if got := b.calls.viewList(); !slices.Equal(got, []history.View{history.ViewAll, history.ViewMissedHandled, history.ViewElsewhere, history.ViewUnsure}) {
 		t.Errorf("views %v", got)
 	}
 	for i, page := range []string{pageMissed, pageOthers, pageUnsure} {
 		view := b.calls.viewAt(i + 1)
 		b.calls.show(view)
-		if w := b.wanted(); w.query.View != view {
+		if w := b.nextRequest(); w.query.View != view {
 			t.Errorf("view %d asks for %d", view, w.query.View)
 		}
 		b.read(nil, nil)
-		if b.calls.body.Shows != page || !b.calls.tools.Visible() {
-			t.Errorf("view %d without calls: page %q", view, b.calls.body.Shows)
+		if b.calls.body.ContentName != page || !b.calls.tools.Visible() {
+			t.Errorf("view %d without calls: page %q", view, b.calls.body.ContentName)
 		}
 	}
 	b.state(callactions.State{Group: true})
-	if got := b.calls.viewList(); !slices.Equal(got, []history.View{history.ViewMine, history.ViewMissed, history.ViewAll}) {
+	if got := b.calls.viewList(); !slices.Equal(got, []history.View{history.ViewMine, history.ViewMissedHandled, history.ViewAll}) {
 		t.Errorf("in a group: %v", got)
 	}
 	if !slices.Contains(b.calls.viewList(), b.calls.query.View) {
 		t.Errorf("in a group it stays on view %d, which is not offered", b.calls.query.View)
 	}
-	b.calls.show(history.ViewMissed)
+	b.calls.show(history.ViewMissedHandled)
 	b.calls.filter.SetText("vries")
-	b.Tell(t, windowapi.KindWelcome, uitest.Greeting(text.English))
-	if w := b.wanted(); w.query != (history.Query{View: history.ViewMissed, Filter: "vries"}) || b.calls.filter.Text != "vries" {
+	b.SendFromResident(t, windowapi.KindWelcome, uitest.Greeting(text.English))
+	if w := b.nextRequest(); w.query != (history.Query{View: history.ViewMissedHandled, Filter: "vries"}) || b.calls.filter.Text != "vries" {
 		t.Errorf("in another language it asks for %+v, and the field has %q", w.query, b.calls.filter.Text)
 	}
 }
@@ -293,7 +293,7 @@ func TestWipe(t *testing.T) {
 		asked()
 		b.calls.win.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
 		b.wantDid(t, "Escape")
-		if top() != nil || b.calls.asking != nil {
+		if top() != nil || b.calls.question != nil {
 			t.Error("after Escape it still asks")
 		}
 		p = asked()

@@ -29,7 +29,7 @@ func TestClicksInARow(t *testing.T) {
 	rows := views(b)
 	name, beside := fyne.NewPos(150, 14), fyne.NewPos(300, 14)
 	at := func(t tool) fyne.Position {
-		return fyne.NewPos(rows[7].Size().Width-widgets.RowInset-float32(tools-t)*toolWidth+10, 20)
+		return fyne.NewPos(rows[7].Size().Width-widgets.RowInset-float32(toolCount-t)*toolWidth+10, 20)
 	}
 
 	for _, tt := range []struct {
@@ -49,15 +49,15 @@ func TestClicksInARow(t *testing.T) {
 	} {
 		test.TapAt(rows[tt.id], tt.at)
 		b.wantDid(t, tt.what, tt.want...)
-		if b.calls.picked.id != tt.id || !rows[tt.id].Back.Visible() || rows[tt.id].ring.Visible() {
-			t.Errorf("%s: chosen is %v; a ring %v", tt.what, b.calls.picked, rows[tt.id].ring.Visible())
+		if b.calls.focusKey.id != tt.id || !rows[tt.id].Back.Visible() || rows[tt.id].ring.Visible() {
+			t.Errorf("%s: chosen is %v; a ring %v", tt.what, b.calls.focusKey, rows[tt.id].ring.Visible())
 		}
 	}
 	if b.calls.win.Canvas().Overlays().Top() == nil {
 		t.Error("no menu")
 	}
 	uitest.WantTexts(t, b.calls.win, "Gekopieerd")
-	b.Wait()
+	b.RunDue()
 	if all := strings.Join(uitest.Texts(b.calls.win), "|"); strings.Contains(all, "Gekopieerd") {
 		t.Error("it says copied for ever")
 	}
@@ -74,8 +74,8 @@ func TestClicksInARow(t *testing.T) {
 	}
 	rows[7].MouseMoved(&desktop.MouseEvent{PointEvent: fyne.PointEvent{Position: at(toolCall)}})
 	uitest.WantTexts(t, b.calls.win, "Terugbellen")
-	b.calls.choose(0)
-	b.calls.hold(1)
+	b.calls.focusRow(0)
+	b.calls.focusByPointer(1)
 	rows[7].MouseOut()
 	if rows[7].Back.Visible() || rows[7].Title.Colour != "foreground" {
 		t.Error("the pointer left and the row still shows it")
@@ -100,7 +100,7 @@ func TestClickAfterRowsMoved(t *testing.T) {
 	}
 	test.TapAt(v, fyne.NewPos(150, 14))
 	b.wantDid(t, "a click at once")
-	b.Clock = b.Clock.Add(widgets.Settle)
+	b.Clock = b.Clock.Add(widgets.SettleTime)
 	test.TapAt(v, fyne.NewPos(150, 14))
 	b.wantDid(t, "a click later", "open 8")
 }
@@ -126,8 +126,8 @@ func TestKeyboard(t *testing.T) {
 		f.TypedKey(&fyne.KeyEvent{Name: k})
 	}
 	c.win.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyDown})
-	if c.win.Canvas().Focused() != fyne.Focusable(c.list) || c.picked.id != 100 {
-		t.Fatalf("the first key did not go to the list (%d)", c.picked)
+	if c.win.Canvas().Focused() != fyne.Focusable(c.list) || c.focusKey.id != 100 {
+		t.Fatalf("the first key did not go to the list (%d)", c.focusKey)
 	}
 	key(fyne.KeyReturn)
 	b.wantDid(t, "Enter", "open 100")
@@ -155,16 +155,16 @@ func TestKeyboard(t *testing.T) {
 	b.Clock = b.Clock.Add(time.Second)
 	b.read(all[:39], nil) // it is gone, and so is its place once the time to undo is over
 	b.Later[len(b.Later)-1]()
-	if c.picked.id != 62 {
-		t.Errorf("after the last one went the keyboard is on %d", c.picked)
+	if c.focusKey.id != 62 {
+		t.Errorf("after the last one went the keyboard is on %d", c.focusKey)
 	}
 	key(fyne.KeyPageUp)
-	if c.chosen >= 38 || c.chosen < 20 {
-		t.Errorf("a page up from 38 is %d", c.chosen)
+	if c.focusIndex >= 38 || c.focusIndex < 20 {
+		t.Errorf("a page up from 38 is %d", c.focusIndex)
 	}
 	key(fyne.KeyHome)
-	if c.chosen != 0 || c.list.scroll.Offset.Y != 0 {
-		t.Errorf("the beginning is %d at %v", c.chosen, c.list.scroll.Offset.Y)
+	if c.focusIndex != 0 || c.list.scroll.Offset.Y != 0 {
+		t.Errorf("the beginning is %d at %v", c.focusIndex, c.list.scroll.Offset.Y)
 	}
 	key(desktop.KeyMenu)
 	top := c.win.Canvas().Overlays().Top()
@@ -179,12 +179,12 @@ func TestKeyboard(t *testing.T) {
 	}
 	b.read(all, nil)
 	c.list.TypedRune('z')
-	if c.win.Canvas().Focused() != fyne.Focusable(c.filter) || c.filter.Text != "z" || c.plan.count != 1 {
-		t.Errorf("typing in the list: %q, %d calls", c.filter.Text, c.plan.count)
+	if c.win.Canvas().Focused() != fyne.Focusable(c.filter) || c.filter.Text != "z" || c.listLayout.count != 1 {
+		t.Errorf("typing in the list: %q, %d calls", c.filter.Text, c.listLayout.count)
 	}
 	key(fyne.KeyDown)
-	if c.picked.id != 61 {
-		t.Errorf("down from the filter is on %d", c.picked)
+	if c.focusKey.id != 61 {
+		t.Errorf("down from the filter is on %d", c.focusKey)
 	}
 	c.win.Canvas().Focus(c.filter)
 	key(fyne.KeyEscape)
@@ -200,7 +200,7 @@ func TestMenuOffersWhatIsPossible(t *testing.T) {
 	missed := customer()
 	missed.Result, missed.Answered = history.ResultMissed, time.Time{}
 	handled := missed
-	handled.Handled = uitest.Noon
+	handled.HandledAt = uitest.Noon
 	for _, tt := range []struct {
 		name  string
 		entry history.Entry
@@ -212,8 +212,8 @@ func TestMenuOffersWhatIsPossible(t *testing.T) {
 		{"answered", customer(), true, slices.Delete(slices.Clone(full), 1, 2)},
 		{"ticked off", handled, true, []string{"Relatie openen", "Toch terugbellen", "Terugbellen", "Nummer kopiëren", "Relatienummer kopiëren", "Opnieuw opzoeken", "Niet deze relatie", "Verwijderen"}},
 		{"withheld", history.Entry{ID: 1, Rang: uitest.Noon, Outcome: history.OutcomeWithheld}, true, []string{"Verwijderen"}},
-		{"a colleague", history.Entry{ID: 1, Rang: uitest.Noon, Number: "101", Shown: "101", Outcome: history.OutcomeInternal}, true, []string{"Terugbellen", "Nummer kopiëren", "Verwijderen"}},
-		{"a name in place of a number", history.Entry{ID: 1, Rang: uitest.Noon, Number: "text:receptie", Shown: "receptie"}, true, []string{"Verwijderen"}},
+		{"a colleague", history.Entry{ID: 1, Rang: uitest.Noon, Number: "101", NumberDisplay: "101", Outcome: history.OutcomeInternal}, true, []string{"Terugbellen", "Nummer kopiëren", "Verwijderen"}},
+		{"a name in place of a number", history.Entry{ID: 1, Rang: uitest.Noon, Number: "text:receptie", NumberDisplay: "receptie"}, true, []string{"Verwijderen"}},
 	} {
 		b.calls.state.CallBack = tt.back
 		if got := offered(b.calls, rowOf(text.Dutch, tt.entry, uitest.Noon)); !slices.Equal(got, tt.want) {

@@ -17,14 +17,14 @@ const block = 300
 // A filter searches this many calls at a time. First results appear after a moment; if the
 // search takes longer, the window says so.
 const (
-	searchSpan = 8000
-	searchIn   = 20 * time.Millisecond
-	searchLong = 300 * time.Millisecond
+	searchSpan        = 8000
+	searchFirstReport = 20 * time.Millisecond
+	searchSlowAfter   = 300 * time.Millisecond
 )
 
-// wish is a request to read for the calls window. Answers for a list other than the
+// readRequest is a request to read for the calls window. Answers for a list other than the
 // one on screen are ignored.
-type wish struct {
+type readRequest struct {
 	list  int // number of the list that it is for
 	query history.Query
 	index int             // the call in the list to read, with those around it
@@ -32,17 +32,17 @@ type wish struct {
 	path  string          // of the history, "" if none is kept
 }
 
-// answer is what was read: the calls to be called back, and a run of the others with
+// readResult is what was read: the calls to be called back, and a run of the others with
 // its position in the list.
-type answer struct {
-	wish
+type readResult struct {
+	readRequest
 	open    []history.Entry // newest first, whatever the query
 	start   int
 	entries []history.Entry // newest first
 	count   int             // calls in the list
 	today   int             // how many of them are from today
 	exact   bool
-	long    bool // the search takes so long that the window should say so
+	slow    bool // the search takes so long that the window should say so
 	err     error
 }
 
@@ -69,8 +69,8 @@ func (f *file) open(ctx context.Context) error {
 
 // read reads what w asks for and passes it to tell, with a filter in up to three parts. A
 // missing file means no calls.
-func (f *file) read(ctx context.Context, w wish, tell func(answer)) {
-	a := answer{wish: w}
+func (f *file) read(ctx context.Context, w readRequest, tell func(readResult)) {
+	a := readResult{readRequest: w}
 	if f.path != w.path {
 		f.close()
 		f.path = w.path
@@ -88,12 +88,12 @@ func (f *file) read(ctx context.Context, w wish, tell func(answer)) {
 		tell(a)
 		return
 	}
-	a.open, a.err = f.reader.Open(ctx, mostOpen)
+	a.open, a.err = f.reader.OpenCalls(ctx, maxOpen)
 	if a.err == nil && history.HasTerms(w.query.Filter) {
 		f.search(ctx, &a, tell)
 	} else if a.err == nil {
 		f.count(ctx, &a)
-		f.run(ctx, &a)
+		f.readRows(ctx, &a)
 	}
 	if a.err != nil {
 		f.close() // the file may have been moved away; the next reading reopens it
@@ -103,28 +103,28 @@ func (f *file) read(ctx context.Context, w wish, tell func(answer)) {
 
 // search reads the calls that match a filter. In a long history that takes a while, so it
 // reports what it has after a moment, then the first window full, and finally the count.
-func (f *file) search(ctx context.Context, a *answer, tell func(answer)) {
+func (f *file) search(ctx context.Context, a *readResult, tell func(readResult)) {
 	since := midnight(f.now())
 	if a.index > 0 {
 		f.count(ctx, a)
-		f.run(ctx, a)
+		f.readRows(ctx, a)
 		return
 	}
 	began := f.now()
-	moment := began.Add(searchIn)
+	moment := began.Add(searchFirstReport)
 	for next := (history.Place{}); a.err == nil && len(a.entries) < block; {
 		var some []history.Entry
 		some, next, a.err = f.reader.Part(ctx, a.query, next, cmp.Or(f.span, searchSpan), block-len(a.entries))
 		a.entries = append(a.entries, some...)
-		if a.count, a.today = len(a.entries), today(a.entries, f.now()); next == (history.Place{}) {
+		if a.count, a.today = len(a.entries), countToday(a.entries, f.now()); next == (history.Place{}) {
 			a.exact = a.err == nil && len(a.entries) < block
 			break
 		}
 		if now := f.now(); a.err == nil && now.After(moment) {
-			a.long = now.Sub(began) >= searchLong
+			a.slow = now.Sub(began) >= searchSlowAfter
 			tell(*a)
-			moment = began.Add(searchLong)
-			if a.long {
+			moment = began.Add(searchSlowAfter)
+			if a.slow {
 				moment = now.Add(time.Hour)
 			}
 		}
@@ -140,21 +140,21 @@ func (f *file) search(ctx context.Context, a *answer, tell func(answer)) {
 }
 
 // count counts the calls of the list.
-func (f *file) count(ctx context.Context, a *answer) {
+func (f *file) count(ctx context.Context, a *readResult) {
 	a.count, a.today, a.err = f.reader.Count(ctx, a.query, history.Place{}, midnight(f.now()))
 	a.exact = a.err == nil
 }
 
-// run reads the requested calls.
-func (f *file) run(ctx context.Context, a *answer) {
+// readRows reads the requested calls.
+func (f *file) readRows(ctx context.Context, a *readResult) {
 	if a.err == nil {
 		a.start = max(a.index-block/2, 0)
-		a.entries, a.err = f.reader.From(ctx, a.query, a.start, block)
+		a.entries, a.err = f.reader.Page(ctx, a.query, a.start, block)
 	}
 }
 
-// today counts today's calls.
-func today(es []history.Entry, now time.Time) (n int) {
+// countToday counts today's calls.
+func countToday(es []history.Entry, now time.Time) (n int) {
 	since := midnight(now)
 	for _, e := range es {
 		if !e.Rang.Before(since) {

@@ -23,7 +23,7 @@ import (
 func TestCallsWindowFits(t *testing.T) {
 	long := customer()
 	long.Name, long.Line, long.Via = "Mw. A.E. van der Meulen-Oosterhuis tot Nederhorst den Berg", "Schade en verzuim buitendienst", "Receptie Nieuwegein"
-	long.By = "Anna-Sophia van den Bergh tot Oosterhuizen"
+	long.AnsweredBy = "Anna-Sophia van den Bergh tot Oosterhuizen"
 	longDetail := "06 12 34 56 78 · "
 	var all []history.Entry
 	for i, result := range []string{history.ResultLive, history.ResultAnswered, history.ResultMissed, history.ResultElsewhere, history.ResultRejected, history.ResultNotHere, history.ResultUnknown} {
@@ -34,7 +34,7 @@ func TestCallsWindowFits(t *testing.T) {
 				e.Answered, e.Ended = time.Time{}, time.Time{}
 			}
 			if i%2 == 0 && result == history.ResultMissed {
-				e.Handled = uitest.Noon
+				e.HandledAt = uitest.Noon
 			}
 			all = append(all, e)
 		}
@@ -57,12 +57,12 @@ func TestCallsWindowFits(t *testing.T) {
 					b.say(t, s.fault, s.notice)
 					b.read(all, nil)
 					uitest.Scaled(b.calls.win, size, scale)
-					for y := float32(0); y < b.calls.plan.end(); y += 300 {
+					for y := float32(0); y < b.calls.listLayout.end(); y += 300 {
 						b.calls.list.scrollTo(y)
-						uitest.Uncut(t, string(l), b.calls.win, long.Name, long.By, longDetail, customer().Name)
+						uitest.Uncut(t, string(l), b.calls.win, long.Name, long.AnsweredBy, longDetail, customer().Name)
 						for _, v := range b.calls.list.views {
 							for _, w := range []*widgets.TextLine{v.Time, v.Day, v.Result, v.More} {
-								if v.Visible() && w.Width() > w.Size().Width && w.Text != long.By { // a name may lose its end
+								if v.Visible() && w.Width() > w.Size().Width && w.Text != long.AnsweredBy { // a name may lose its end
 									t.Errorf("%s: %q needs %v of %v", l, w.Text, w.Width(), w.Size().Width)
 								}
 							}
@@ -102,10 +102,10 @@ func people(t *testing.T, b *harness) {
 	t.Helper()
 	r, _ := b.calls.row(0)
 	b.calls.lookAgain(r)
-	b.on.got = callactions.LookedUp{More: 1, Contacts: []windowapi.Contact{
-		{ID: "b", Earlier: true, Name: "B. Bakker", Relation: "200201", Address: "Dorpsstraat 1, 1234 AB Ons Dorp", Link: "x"},
+	b.on.got = callactions.LookupOutcome{MoreContacts: 1, Contacts: []windowapi.Contact{
+		{ID: "b", OpenedEarlier: true, Name: "B. Bakker", Relation: "200201", Address: "Dorpsstraat 1, 1234 AB Ons Dorp", Link: "x"},
 		{ID: "a", Name: "A. Aarts", Relation: "200202", Address: "Kerkstraat 9, 1234 AB Ons Dorp", Link: "x"}}}
-	b.Tell(t, windowapi.KindLookup, windowapi.Found{Seq: b.calls.seq, Entry: r.id})
+	b.SendFromResident(t, windowapi.KindLookup, windowapi.LookupResult{Seq: b.calls.lookupSeq, Entry: r.id})
 }
 
 // TestGuideShots checks that the guide's pictures show the window as it is.
@@ -129,7 +129,8 @@ func TestGuideShots(t *testing.T) {
 func aDay() (all []history.Entry) {
 	entry := func(minutes int, name, shown, result string, change func(*history.Entry)) {
 		e := customer()
-		e.ID, e.Rang, e.Name, e.Shown, e.Result = int64(len(all)+1), uitest.Noon.Add(-time.Duration(minutes)*time.Minute), name, shown, result
+		e.ID, e.Rang, e.Name, e.NumberDisplay, e.Result = int64(len(all)+1), uitest.Noon.Add(-time.Duration(minutes)*time.Minute),
+			name, shown, result
 		e.Answered, e.Ended = time.Time{}, e.Rang.Add(20*time.Second)
 		if result == history.ResultAnswered {
 			e.Answered, e.Ended = e.Rang.Add(6*time.Second), e.Rang.Add(140*time.Second)

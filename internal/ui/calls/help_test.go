@@ -26,7 +26,7 @@ type harness struct {
 type disk struct {
 	did   []string
 	state callactions.State
-	got   callactions.LookedUp // of the next lookup
+	got   callactions.LookupOutcome // of the next lookup
 	fail  error
 	half  int // how many calls are removed before the error
 }
@@ -45,7 +45,7 @@ func (d *disk) CallBack(_ context.Context, id int64) error { return d.note("call
 func (d *disk) Copy(_ context.Context, id int64, relation bool) error {
 	return d.note("copy", id, relation)
 }
-func (d *disk) LookedUp(_ context.Context, _ text.Language, e history.Entry, f windowapi.Found) (callactions.LookedUp, error) {
+func (d *disk) LookedUp(_ context.Context, _ text.Language, e history.Entry, f windowapi.LookupResult) (callactions.LookupOutcome, error) {
 	d.got.Entry = e.ID
 	return d.got, d.note("looked", e.ID, f.Outcome)
 }
@@ -78,7 +78,7 @@ func (d *disk) Wipe(context.Context) error { return d.note("wipe") }
 func (b *harness) did() []string {
 	did := b.on.did
 	b.on.did = nil
-	for _, m := range b.Take() {
+	for _, m := range b.DrainSent() {
 		did = append(did, fmt.Sprintf("%s %+v", m.Kind, m.M))
 	}
 	return did
@@ -97,7 +97,7 @@ func newHarness(t testing.TB, w windowapi.Welcome) *harness {
 	b := &harness{Harness: uitest.New(t, w, nil)}
 	b.History = NewHistory(b.Host)
 	b.on = &disk{}
-	b.do = b.on
+	b.actions = b.on
 	b.Openers[windowapi.WindowCalls] = b.Open
 	return b
 }
@@ -124,27 +124,27 @@ func views(b *harness) map[int64]*rowView {
 
 // read delivers a reading of a history with these calls.
 func (b *harness) read(all []history.Entry, err error) {
-	a := answer{exact: err == nil, err: err}
+	a := readResult{exact: err == nil, err: err}
 	view := history.ViewAll
 	if b.calls != nil {
-		a.list, view = b.calls.number, b.calls.query.View
+		a.list, view = b.calls.listNumber, b.calls.query.View
 	}
 	for _, e := range all {
 		switch {
 		case e.Open():
 			a.open = append(a.open, e)
-		case view != history.ViewMissed || e.Missed():
+		case view != history.ViewMissedHandled || e.Missed():
 			a.entries = append(a.entries, e)
 		}
 	}
-	a.count, a.today = len(a.entries), today(a.entries, b.Clock)
-	b.took(a)
+	a.count, a.today = len(a.entries), countToday(a.entries, b.Clock)
+	b.storeResult(a)
 }
 
 // state sets the state besides the calls.
 func (b *harness) state(s callactions.State) {
 	b.on.state = s
-	b.calls.ask()
+	b.calls.readState()
 }
 
 // say makes the resident report the state of the history.
@@ -152,7 +152,7 @@ func (b *harness) say(t *testing.T, fault, notice string) {
 	t.Helper()
 	s := b.Welcome.Status
 	s.Fault, s.Notice = fault, notice
-	b.Tell(t, windowapi.KindStatus, s)
+	b.SendFromResident(t, windowapi.KindStatus, s)
 }
 
 // offered returns the labels of a call's menu.
@@ -166,7 +166,7 @@ func offered(c *window, r row) (all []string) {
 }
 
 // notes returns the text of the strip above the list.
-func notes(b *harness) string { return b.calls.note.Shows }
+func notes(b *harness) string { return b.calls.note.ContentName }
 
 // long returns a harness whose readings come from a list of n calls, like
 // those of the reader.
@@ -181,15 +181,15 @@ func long(t *testing.T, n int) (*harness, func() int) {
 	answers := func() int {
 		for b.HistoryReads > 0 {
 			b.HistoryReads = 0
-			w := b.wanted()
-			a := answer{wish: w, count: n, today: 721, exact: true}
+			w := b.nextRequest()
+			a := readResult{readRequest: w, count: n, today: 721, exact: true}
 			from := max(w.index-block/2, 0)
 			a.start = from
 			for i := from; i < min(from+block, n); i++ {
 				a.entries = append(a.entries, entry(i))
 			}
 			read++
-			b.took(a)
+			b.storeResult(a)
 		}
 		return read
 	}

@@ -11,14 +11,14 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// firstIn is how long the first window waits for the first reading.
-const firstIn = 300 * time.Millisecond
+// firstReadTimeout is how long the first window waits for the first reading.
+const firstReadTimeout = 300 * time.Millisecond
 
 // reading is the state of reading the history.
 type reading uint8
 
 const (
-	readingNot reading = iota // not read yet
+	readingPending reading = iota // not read yet
 	readingOK
 	readingFailed
 )
@@ -26,22 +26,22 @@ const (
 // History holds what was read of the history and the calls window while it is open. For the
 // UI thread only, except for the two methods that read.
 type History struct {
-	host  *widgets.Host
-	calls *window // nil while it is closed
-	first answer  // read before there was a window
-	state reading
-	file  *file // owned by the reading goroutine
-	do    doer
+	host    *widgets.Host
+	calls   *window    // nil while it is closed
+	first   readResult // read before there was a window
+	state   reading
+	file    *file // owned by the reading goroutine
+	actions callActions
 }
 
-// doer performs actions on the calls on disk; see package callactions. Each blocks.
-type doer interface {
+// callActions performs actions on the calls on disk; see package callactions. Each blocks.
+type callActions interface {
 	State(context.Context) callactions.State
 	Open(ctx context.Context, id int64) error
 	OpenPerson(ctx context.Context, id int64, k windowapi.Contact) error
 	CallBack(ctx context.Context, id int64) error
 	Copy(ctx context.Context, id int64, relation bool) error
-	LookedUp(context.Context, text.Language, history.Entry, windowapi.Found) (callactions.LookedUp, error)
+	LookedUp(context.Context, text.Language, history.Entry, windowapi.LookupResult) (callactions.LookupOutcome, error)
 	Tick(ctx context.Context, ids ...int64) error
 	Reopen(ctx context.Context, ids ...int64) error
 	Remove(ctx context.Context, ids ...int64) ([]history.Entry, error)
@@ -53,40 +53,40 @@ type doer interface {
 
 // NewHistory returns a history of which nothing has been read yet.
 func NewHistory(host *widgets.Host) *History {
-	return &History{host: host, file: &file{path: host.Welcome.History, now: time.Now}, do: host.CallActions()}
+	return &History{host: host, file: &file{path: host.Welcome.History, now: time.Now}, actions: host.CallActions()}
 }
 
 // Open opens the calls window; it is a widgets.Opener.
 func (h *History) Open(*widgets.Host) widgets.Page {
 	h.calls = newWindow(h)
-	h.calls.ask()
+	h.calls.readState()
 	return h.calls
 }
 
-// wanted returns the next request for the reader: the pending one, or else what is on
+// nextRequest returns the next request for the reader: the pending one, or else what is on
 // screen, because it has changed on disk.
-func (h *History) wanted() wish {
+func (h *History) nextRequest() readRequest {
 	if h.calls == nil {
-		return wish{path: h.host.Welcome.History}
+		return readRequest{path: h.host.Welcome.History}
 	}
 	c := h.calls
-	w := wish{query: c.query, list: c.number}
+	w := readRequest{query: c.query, list: c.listNumber}
 	if c.pending != nil {
 		w = *c.pending
-	} else if c.list.scroll.Offset.Y > 0 && c.plan.total() > 0 {
-		w.index = max(c.plan.at(c.list.scroll.Offset.Y)-c.plan.work, 0)
+	} else if c.list.scroll.Offset.Y > 0 && c.listLayout.total() > 0 {
+		w.index = max(c.listLayout.at(c.list.scroll.Offset.Y)-c.listLayout.openCount, 0)
 	}
 	c.stop()
 	w.path = h.host.Welcome.History
 	w.ctx, c.cancel = context.WithCancel(context.Background())
-	c.pending, c.asked = nil, &w
+	c.pending, c.inFlight = nil, &w
 	return w
 }
 
-// took stores what was read.
-func (h *History) took(a answer) {
+// storeResult stores what was read.
+func (h *History) storeResult(a readResult) {
 	c := h.calls
-	if c != nil && a.list != c.number {
+	if c != nil && a.list != c.listNumber {
 		return
 	}
 	if a.err != nil {
@@ -100,29 +100,29 @@ func (h *History) took(a answer) {
 		return
 	}
 	if a.exact || a.err != nil {
-		c.asked = nil
+		c.inFlight = nil
 	}
 	if a.err != nil { // earlier results stay
-		if len(c.got.entries)+len(c.got.open) == 0 {
+		if len(c.result.entries)+len(c.result.open) == 0 {
 			c.draw()
 		}
 		return
 	}
-	c.readAnew(a)
-	c.put(a)
+	c.reconcileUndos(a)
+	c.showResult(a)
 	if a.exact {
-		c.ask()
+		c.readState()
 	}
 }
 
 // FirstReading reads before there is a window, so that the first frame already has the
 // calls; a slow history delays it only briefly.
 func (h *History) FirstReading(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, firstIn)
+	ctx, cancel := context.WithTimeout(ctx, firstReadTimeout)
 	defer cancel()
-	h.file.read(ctx, wish{path: h.file.path}, func(a answer) {
+	h.file.read(ctx, readRequest{path: h.file.path}, func(a readResult) {
 		if ctx.Err() == nil {
-			h.took(a)
+			h.storeResult(a)
 		}
 	})
 	if ctx.Err() != nil {
@@ -134,7 +134,7 @@ func (h *History) FirstReading(ctx context.Context) {
 // "today" changes. It needs its own goroutine, after FirstReading, and ends with ctx.
 func (h *History) Follow(ctx context.Context, kicks <-chan struct{}) {
 	defer h.file.close()
-	wanted := make(chan wish, 1)
+	wanted := make(chan readRequest, 1)
 	day := midnight(h.file.now())
 	for {
 		select {
@@ -147,7 +147,7 @@ func (h *History) Follow(ctx context.Context, kicks <-chan struct{}) {
 			}
 		}
 		day = midnight(h.file.now())
-		h.host.Post(func() { wanted <- h.wanted() })
+		h.host.Post(func() { wanted <- h.nextRequest() })
 		select {
 		case <-ctx.Done():
 			return
@@ -158,15 +158,15 @@ func (h *History) Follow(ctx context.Context, kicks <-chan struct{}) {
 }
 
 // readWish serves one request unless it is withdrawn.
-func (h *History) readWish(ctx context.Context, next wish) {
+func (h *History) readWish(ctx context.Context, next readRequest) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if next.ctx != nil {
 		defer context.AfterFunc(next.ctx, cancel)()
 	}
-	h.file.read(ctx, next, func(a answer) {
+	h.file.read(ctx, next, func(a readResult) {
 		if ctx.Err() == nil {
-			h.host.Post(func() { h.took(a) })
+			h.host.Post(func() { h.storeResult(a) })
 		}
 	})
 }

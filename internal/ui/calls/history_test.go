@@ -77,10 +77,10 @@ func TestNewDayAfterSleep(t *testing.T) {
 // with the window, and the next one requests it again.
 func TestCallsForgetWhenClosed(t *testing.T) {
 	b := opened(t, customer())
-	b.took(answer{wish: b.wanted(), entries: []history.Entry{customer()}, count: 1, exact: true})
-	reading := b.wanted().ctx
+	b.storeResult(readResult{readRequest: b.nextRequest(), entries: []history.Entry{customer()}, count: 1, exact: true})
+	reading := b.nextRequest().ctx
 	b.calls.win.Close()
-	if b.calls != nil || b.first.entries != nil || b.History.state != readingNot || b.Page(windowapi.WindowCalls) != nil {
+	if b.calls != nil || b.first.entries != nil || b.History.state != readingPending || b.Page(windowapi.WindowCalls) != nil {
 		t.Error("a closed window is still held, or what it showed")
 	}
 	if reading.Err() == nil {

@@ -15,41 +15,41 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// plan computes the positions of a list's rows: calls to be called back below one heading,
+// listLayout computes the positions of a list's rows: calls to be called back below one heading,
 // the rest of today's below another, and earlier ones below a third. Its cost does not
 // depend on the number of calls.
-type plan struct {
-	work, count, today int
-	folded             bool // the others share one heading,
-	shut               bool // which hides them
+type listLayout struct {
+	openCount, count, today int
+	oneHeading              bool // the others share one heading,
+	shut                    bool // which hides them
 }
 
-// parts returns the number of rows below each heading.
-func (p plan) parts() [3]int {
+// sectionCounts returns the number of rows below each heading.
+func (p listLayout) sectionCounts() [3]int {
 	switch {
 	case p.shut:
-		return [3]int{p.work, 0, 0}
-	case p.folded:
-		return [3]int{p.work, 0, p.count}
+		return [3]int{p.openCount, 0, 0}
+	case p.oneHeading:
+		return [3]int{p.openCount, 0, p.count}
 	}
-	return [3]int{p.work, p.today, p.count - p.today}
+	return [3]int{p.openCount, p.today, p.count - p.today}
 }
 
 // total returns the number of rows.
-func (p plan) total() int {
-	n := p.parts()
+func (p listLayout) total() int {
+	n := p.sectionCounts()
 	return n[0] + n[1] + n[2]
 }
 
-// headed reports which headings exist.
-func (p plan) headed() [3]bool {
-	n := p.parts()
+// hasHeadings reports which headings exist.
+func (p listLayout) hasHeadings() [3]bool {
+	n := p.sectionCounts()
 	return [3]bool{n[0] > 0, n[1] > 0, n[2] > 0 || p.shut && p.count > 0}
 }
 
 // heading returns the position of a heading; for the fourth, the end of the list.
-func (p plan) heading(k int) (y float32) {
-	n, headed := p.parts(), p.headed()
+func (p listLayout) heading(k int) (y float32) {
+	n, headed := p.sectionCounts(), p.hasHeadings()
 	for i := range k {
 		y += float32(n[i]) * rowHeight
 		if headed[i] {
@@ -59,11 +59,11 @@ func (p plan) heading(k int) (y float32) {
 	return y
 }
 
-func (p plan) end() float32 { return p.heading(3) }
+func (p listLayout) end() float32 { return p.heading(3) }
 
 // y returns the position of a row.
-func (p plan) y(i int) float32 {
-	for k, n := range p.parts() {
+func (p listLayout) y(i int) float32 {
+	for k, n := range p.sectionCounts() {
 		if i < n {
 			return p.heading(k) + headingHeight + float32(i)*rowHeight
 		}
@@ -73,9 +73,9 @@ func (p plan) y(i int) float32 {
 }
 
 // at returns the row at y, or the next one below.
-func (p plan) at(y float32) int {
+func (p listLayout) at(y float32) int {
 	before := 0
-	for k, n := range p.parts() {
+	for k, n := range p.sectionCounts() {
 		if top := p.heading(k) + headingHeight; n > 0 && y < top+float32(n)*rowHeight {
 			return before + max(int((y-top)/rowHeight), 0)
 		}
@@ -85,21 +85,21 @@ func (p plan) at(y float32) int {
 }
 
 // first reports whether a row is the first below its heading.
-func (p plan) first(i int) bool {
-	n := p.parts()
+func (p listLayout) first(i int) bool {
+	n := p.sectionCounts()
 	return i == 0 || i == n[0] || i == n[0]+n[1]
 }
 
 // list shows only the visible calls. It takes the keyboard focus.
 type list struct {
 	widget.BaseWidget
-	c        *window
-	scroll   *container.Scroll
-	body     *fyne.Container
-	views    []*rowView // call i uses view i modulo their count
-	headings [3]*heading
-	focused  bool
-	keys     bool // the keyboard is in use: a ring shows the focus
+	c            *window
+	scroll       *container.Scroll
+	body         *fyne.Container
+	views        []*rowView // call i uses view i modulo their count
+	headings     [3]*heading
+	focused      bool
+	keyboardUsed bool // the keyboard is in use: a ring shows the focus
 }
 
 var _ fyne.Focusable = (*list)(nil)
@@ -117,9 +117,9 @@ func newList(c *window) *list {
 	return l
 }
 
-// Explore implements explore.Speaker.
-func (l *list) Explore() explore.Said {
-	return explore.Said{Role: screenreader.List, State: screenreader.Focusable, Name: l.c.host.Lang.T(text.WindowCallsTitle)}
+// Describe implements explore.Describer.
+func (l *list) Describe() explore.Description {
+	return explore.Description{Role: screenreader.List, State: screenreader.Focusable, Name: l.c.host.Lang.T(text.WindowCallsTitle)}
 }
 
 // CreateRenderer implements fyne.Widget.
@@ -135,14 +135,14 @@ func (l *list) Resize(s fyne.Size) {
 type bodyLayout struct{ l *list }
 
 func (b *bodyLayout) MinSize([]fyne.CanvasObject) fyne.Size {
-	return fyne.NewSize(rowLeast, b.l.c.plan.end())
+	return fyne.NewSize(rowMinWidth, b.l.c.listLayout.end())
 }
 
 func (b *bodyLayout) Layout([]fyne.CanvasObject, fyne.Size) { b.l.place() }
 
 // place assigns views to the visible calls and requests the calls around them.
 func (l *list) place() {
-	p, size := l.c.plan, l.scroll.Size()
+	p, size := l.c.listLayout, l.scroll.Size()
 	if size.Height <= 0 {
 		return
 	}
@@ -168,28 +168,28 @@ func (l *list) place() {
 		v.set(n, r, known)
 		v.Show()
 	}
-	l.head(p, width)
-	l.c.need(first, last)
+	l.updateHeadings(p, width)
+	l.c.prefetch(first, last)
 }
 
-// head updates the headings.
-func (l *list) head(p plan, width float32) {
-	c, n := l.c, p.parts()
+// updateHeadings updates the headings.
+func (l *list) updateHeadings(p listLayout, width float32) {
+	c, n := l.c, p.sectionCounts()
 	words := [3]text.Key{text.CallsOpen, text.WindowCallsToday, text.WindowCallsEarlier}
-	if n[2] = p.count - n[1]; p.folded {
+	if n[2] = p.count - n[1]; p.oneHeading {
 		words[2] = text.CallsHandledHeading
 	}
-	for i, rows := range [][]row{c.work, c.rows} { // people are not calls
+	for i, rows := range [][]row{c.openRows, c.rows} { // people are not calls
 		for _, r := range rows {
 			if r.person != 0 {
-				n[widgets.Either(i == 0, 0, widgets.Either(r.day == "" && !p.folded, 1, 2))]--
+				n[widgets.Either(i == 0, 0, widgets.Either(r.day == "" && !p.oneHeading, 1, 2))]--
 			}
 		}
 	}
-	for i, headed := range p.headed() {
+	for i, headed := range p.hasHeadings() {
 		h := l.headings[i]
-		h.say(c.host.Lang.T(words[i]), n[i], c.got.exact || i == 0 || i == 1 && n[2] > 0)
-		h.fold(i == 2 && p.folded && p.work > 0 && c.query.Filter == "", p.shut)
+		h.setTitle(c.host.Lang.T(words[i]), n[i], c.result.exact || i == 0 || i == 1 && n[2] > 0)
+		h.setCollapse(i == 2 && p.oneHeading && p.openCount > 0 && c.query.Filter == "", p.shut)
 		h.Resize(fyne.NewSize(width, headingHeight))
 		h.Move(fyne.NewPos(0, p.heading(i)))
 		widgets.SetVisible(h, headed)
@@ -207,9 +207,9 @@ func (l *list) scrollTo(y float32) {
 
 // reveal scrolls just enough to show call i.
 func (l *list) reveal(i int) {
-	y, top, height := l.c.plan.y(i), l.scroll.Offset.Y, l.scroll.Size().Height
+	y, top, height := l.c.listLayout.y(i), l.scroll.Offset.Y, l.scroll.Size().Height
 	above := y
-	if l.c.plan.first(i) {
+	if l.c.listLayout.first(i) {
 		above -= headingHeight
 	}
 	switch {
@@ -222,8 +222,8 @@ func (l *list) reveal(i int) {
 	}
 }
 
-// again repaints the views.
-func (l *list) again() {
+// repaintRows repaints the views.
+func (l *list) repaintRows() {
 	for _, v := range l.views {
 		v.Refresh()
 	}
@@ -234,17 +234,17 @@ func (*list) ShowsFocus() {}
 
 // FocusGained implements fyne.Focusable.
 func (l *list) FocusGained() {
-	l.focused, l.keys = true, true
-	if l.c.chosen < 0 && l.c.plan.total() > 0 {
-		l.c.choose(l.c.plan.at(l.scroll.Offset.Y))
+	l.focused, l.keyboardUsed = true, true
+	if l.c.focusIndex < 0 && l.c.listLayout.total() > 0 {
+		l.c.focusRow(l.c.listLayout.at(l.scroll.Offset.Y))
 	}
-	l.again()
+	l.repaintRows()
 }
 
 // FocusLost implements fyne.Focusable.
 func (l *list) FocusLost() {
 	l.focused = false
-	l.again()
+	l.repaintRows()
 }
 
 // TypedRune implements fyne.Focusable: typing in the list starts a search.
@@ -260,61 +260,61 @@ func (l *list) TypedRune(r rune) {
 func (l *list) TypedKey(e *fyne.KeyEvent) {
 	c := l.c
 	page := max(int(l.scroll.Size().Height/rowHeight)-1, 1)
-	l.keys = true
+	l.keyboardUsed = true
 	switch e.Name {
 	case fyne.KeyDown:
-		c.choose(c.chosen + 1)
+		c.focusRow(c.focusIndex + 1)
 	case fyne.KeyUp:
-		if c.chosen == 0 {
+		if c.focusIndex == 0 {
 			l.scrollTo(0)
 		}
-		c.choose(c.chosen - 1)
+		c.focusRow(c.focusIndex - 1)
 	case fyne.KeyPageDown:
-		c.choose(c.chosen + page)
+		c.focusRow(c.focusIndex + page)
 	case fyne.KeyPageUp:
-		c.choose(c.chosen - page)
+		c.focusRow(c.focusIndex - page)
 	case fyne.KeyHome:
-		c.choose(0)
+		c.focusRow(0)
 	case fyne.KeyEnd:
-		c.choose(c.plan.total() - 1)
+		c.focusRow(c.listLayout.total() - 1)
 	case fyne.KeyReturn, fyne.KeyEnter, fyne.KeySpace:
 		c.withChosen(func(r row) {
-			if !r.undo || !c.justLeft(r.id) {
+			if !r.undo || !c.justHandled(r.id) {
 				c.act(r)
 			}
 		})
 	case fyne.KeyRight, fyne.KeyLeft:
-		c.withChosen(func(r row) { c.turn(r, e.Name == fyne.KeyRight) })
+		c.withChosen(func(r row) { c.setExpanded(r, e.Name == fyne.KeyRight) })
 	case fyne.KeyDelete:
 		c.withChosen(c.remove)
 	case desktop.KeyMenu, fyne.KeyF10:
-		c.withChosen(func(r row) { c.menu(r, l.below(c.chosen)) })
+		c.withChosen(func(r row) { c.menu(r, l.menuPosition(c.focusIndex)) })
 	case fyne.KeyEscape:
 		if len(c.people.Contacts) > 0 {
-			c.fold()
+			c.hidePeople()
 			return
 		}
 		c.win.Canvas().Unfocus()
 	}
 }
 
-// below returns where a menu of call i begins, in window coordinates.
-func (l *list) below(i int) fyne.Position {
+// menuPosition returns where a menu of call i begins, in window coordinates.
+func (l *list) menuPosition(i int) fyne.Position {
 	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(l)
-	return at.AddXY(widgets.Edge+widgets.TimeWidth, l.c.plan.y(i)-l.scroll.Offset.Y+rowHeight-8)
+	return at.AddXY(widgets.Edge+widgets.TimeWidth, l.c.listLayout.y(i)-l.scroll.Offset.Y+rowHeight-8)
 }
 
-// turn shows or hides what is below a row: people to choose from, or
+// setExpanded shows or hides what is below a row: people to choose from, or
 // else the handled calls.
-func (c *window) turn(r row, show bool) {
+func (c *window) setExpanded(r row, show bool) {
 	switch {
 	case r.several && (c.people.Entry == r.id) != show, r.person != 0 && !show:
 		if r.person != 0 {
-			c.fold()
+			c.hidePeople()
 			return
 		}
 		c.act(r)
-	case c.plan.folded && c.plan.work > 0 && c.plan.shut == show:
+	case c.listLayout.oneHeading && c.listLayout.openCount > 0 && c.listLayout.shut == show:
 		c.toggleHandled()
 	}
 }
@@ -327,11 +327,11 @@ func (c *window) toggleHandled() {
 
 // heading is the heading of a part of the list.
 type heading struct {
-	widgets.Pointed // Locked where there is nothing to show or hide
-	title, count    *widgets.TextLine
-	arrow           *widget.Icon
-	tapped          func()
-	shut            bool // the part is hidden
+	widgets.PointerWidget // Locked where there is nothing to show or hide
+	title, count          *widgets.TextLine
+	arrow                 *widget.Icon
+	tapped                func()
+	shut                  bool // the part is hidden
 }
 
 var _ fyne.Tappable = (*heading)(nil)
@@ -343,18 +343,18 @@ func newHeading(tapped func()) *heading {
 	return h
 }
 
-// say sets the title, and the number of calls below if known.
-func (h *heading) say(title string, n int, known bool) {
+// setTitle sets the title, and the number of calls below if known.
+func (h *heading) setTitle(title string, n int, known bool) {
 	s := ""
 	if known {
 		s = strconv.Itoa(n)
 	}
-	h.title.Say(title, base.ColorNameForeground)
-	h.count.Say(s, base.ColorNamePlaceHolder)
+	h.title.SetText(title, base.ColorNameForeground)
+	h.count.SetText(s, base.ColorNamePlaceHolder)
 }
 
-// fold sets whether the part can be shown and hidden, and whether it is hidden.
-func (h *heading) fold(folds, shut bool) {
+// setCollapse sets whether the part can be shown and hidden, and whether it is hidden.
+func (h *heading) setCollapse(folds, shut bool) {
 	h.Locked, h.shut = !folds, shut
 	h.arrow.SetResource(widgets.Either(shut, base.MenuExpandIcon(), base.MenuDropDownIcon()))
 	widgets.SetVisible(h.arrow, folds)
@@ -368,8 +368,8 @@ func (h *heading) Tapped(*fyne.PointEvent) {
 	}
 }
 
-// Explore implements explore.Speaker.
-func (h *heading) Explore() explore.Said {
+// Describe implements explore.Describer.
+func (h *heading) Describe() explore.Description {
 	s := explore.Text(h.title.Text, 2)
 	if h.count.Text != "" {
 		s.Name += " " + h.count.Text

@@ -23,7 +23,7 @@ func TestManyCalls(t *testing.T) {
 		t.Helper()
 		c.list.scrollTo(y)
 		answers()
-		first := c.plan.at(c.list.scroll.Offset.Y)
+		first := c.listLayout.at(c.list.scroll.Offset.Y)
 		for _, v := range c.list.views {
 			if v.Visible() && (!v.known || v.row.id != int64(n-v.n)) {
 				t.Fatalf("at %v call %d shows %+v (known %v)", y, v.n, v.row.id, v.known)
@@ -40,7 +40,7 @@ func TestManyCalls(t *testing.T) {
 	if k := answers() - before; k < 4 || k > 20 {
 		t.Errorf("a thousand calls took %d readings", k)
 	}
-	for _, y := range []float32{5e6, 1e5, 0, c.plan.y(n), 3e6, 3e6 + 7} {
+	for _, y := range []float32{5e6, 1e5, 0, c.listLayout.y(n), 3e6, 3e6 + 7} {
 		at(y)
 	}
 	// While the target of a jump is being read, its rows are empty and show no other calls.
@@ -59,22 +59,22 @@ func TestFilterShowsAtOnce(t *testing.T) {
 	b, answers := long(t, 5000)
 	answers()
 	c := b.calls
-	some := slices.Clone(c.got.entries)
+	some := slices.Clone(c.result.entries)
 	for i := range some {
 		if i%100 == 7 {
 			some[i].Name = "Q. Zeldzaam"
 		}
 	}
-	b.took(answer{wish: b.wanted(), entries: some, count: 5000, today: 721, exact: true})
+	b.storeResult(readResult{readRequest: b.nextRequest(), entries: some, count: 5000, today: 721, exact: true})
 	b.HistoryReads = 0
 	c.filter.SetText("z")
-	if c.plan.count != 3 || c.got.exact || b.HistoryReads != 1 {
-		t.Fatalf("%d calls, exact %v, %d readings asked for", c.plan.count, c.got.exact, b.HistoryReads)
+	if c.listLayout.count != 3 || c.result.exact || b.HistoryReads != 1 {
+		t.Fatalf("%d calls, exact %v, %d readings asked for", c.listLayout.count, c.result.exact, b.HistoryReads)
 	}
 	if v := views(b)[some[7].ID]; v == nil || !v.Visible() {
 		t.Error("what is here is not shown")
 	}
-	w := b.wanted()
+	w := b.nextRequest()
 	if w.query.Filter != "z" || w.index != 0 {
 		t.Errorf("wants %+v", w)
 	}
@@ -83,21 +83,21 @@ func TestFilterShowsAtOnce(t *testing.T) {
 		found = append(found, some[7])
 		found[i].ID, found[i].Rang = int64(900-i), uitest.Noon.Add(-time.Duration(i)*time.Hour)
 	}
-	b.took(answer{wish: w, entries: found, count: 5, today: 5, exact: true})
-	if c.plan.count != 5 {
-		t.Errorf("%d calls after the whole was read", c.plan.count)
+	b.storeResult(readResult{readRequest: w, entries: found, count: 5, today: 5, exact: true})
+	if c.listLayout.count != 5 {
+		t.Errorf("%d calls after the whole was read", c.listLayout.count)
 	}
 	b.HistoryReads = 0
 	c.filter.SetText("zeld") // all results are loaded now
-	if c.plan.count != 5 || !c.got.exact || b.HistoryReads != 0 {
-		t.Errorf("%d calls, exact %v, %d readings asked for", c.plan.count, c.got.exact, b.HistoryReads)
+	if c.listLayout.count != 5 || !c.result.exact || b.HistoryReads != 0 {
+		t.Errorf("%d calls, exact %v, %d readings asked for", c.listLayout.count, c.result.exact, b.HistoryReads)
 	}
 	c.filter.SetText("ze") // these too, but that cannot be known
 	if b.HistoryReads != 1 {
 		t.Errorf("%d readings asked for", b.HistoryReads)
 	}
 	c.filter.SetText("06 2")
-	b.took(answer{wish: b.wanted(), exact: true})
+	b.storeResult(readResult{readRequest: b.nextRequest(), exact: true})
 	b.HistoryReads = 0
 	c.filter.SetText("06 2e") // now a number and a word, which matches other calls than 062
 	if b.HistoryReads != 1 {
@@ -111,16 +111,16 @@ func TestStaysWhereItIs(t *testing.T) {
 	b, answers := long(t, 5000)
 	answers()
 	c := b.calls
-	c.list.scrollTo(c.plan.y(2000) + 13)
+	c.list.scrollTo(c.listLayout.y(2000) + 13)
 	answers()
-	seen := c.plan.at(c.list.scroll.Offset.Y)
+	seen := c.listLayout.at(c.list.scroll.Offset.Y)
 	id := views(b)[int64(5000-seen)].row.id
-	w := b.wanted() // the history has changed
+	w := b.nextRequest() // the history has changed
 	if w.index != seen {
 		t.Fatalf("wants %+v", w)
 	}
-	a := answer{wish: w, start: c.got.start + 3, entries: slices.Clone(c.got.entries), count: 5003, today: 724, exact: true}
-	b.took(a)
+	a := readResult{readRequest: w, start: c.result.start + 3, entries: slices.Clone(c.result.entries), count: 5003, today: 724, exact: true}
+	b.storeResult(a)
 	v := views(b)[id]
 	if v == nil {
 		t.Fatal("what was on screen is not any more")
@@ -129,10 +129,10 @@ func TestStaysWhereItIs(t *testing.T) {
 		t.Errorf("the first call stands at %v, want -13", got)
 	}
 	// An answer for another filter is ignored.
-	old := b.wanted()
+	old := b.nextRequest()
 	c.filter.SetText("anders")
-	b.took(answer{wish: old, entries: a.entries, count: 1, exact: true})
-	if c.plan.count == 1 {
+	b.storeResult(readResult{readRequest: old, entries: a.entries, count: 1, exact: true})
+	if c.listLayout.count == 1 {
 		t.Error("an answer of the list before was shown")
 	}
 	if old.ctx.Err() == nil {

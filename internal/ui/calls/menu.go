@@ -57,19 +57,19 @@ func (c *window) menuItems() []*fyne.MenuItem {
 // askWipe asks whether to delete everything about callers: that cannot be undone.
 func (c *window) askWipe() {
 	l := c.host.Lang
-	stay := widgets.NewButton(l.T(text.WindowFyneCancel), c.unask)
+	stay := widgets.NewButton(l.T(text.WindowFyneCancel), c.closeQuestion)
 	wipe := widgets.NewButton(l.T(text.CallsWipeYes), func() {
-		c.unask()
+		c.closeQuestion()
 		c.undos, c.failed = nil, "" // nothing of it can be restored
 		c.showNote()
-		c.run(0, c.h.do.Wipe)
+		c.run(0, c.h.actions.Wipe)
 	})
 	wipe.Importance = widget.DangerImportance
-	c.asking = widgets.Ask(c.win.Canvas(), l.T(text.CallsWipeAsk), wipe, stay)
+	c.question = widgets.Ask(c.win.Canvas(), l.T(text.CallsWipeAsk), wipe, stay)
 }
 
-// unask removes the question.
-func (c *window) unask() {
-	c.asking.Hide()
-	c.asking = nil
+// closeQuestion removes the question.
+func (c *window) closeQuestion() {
+	c.question.Hide()
+	c.question = nil
 }

@@ -23,44 +23,44 @@ type row struct {
 	mark   widgets.Mark
 	more   string // how long was talked, "2:14", or what was done about it
 
-	number   bool // there is a number to copy
-	dial     bool // and to call back
-	relation bool // there is a relation number
-	openable bool
-	several  bool // several people to choose from
-	contact  bool // there is a contact that can be removed
-	again    bool // the number can be looked up again
-	open     bool // missed and not ticked off
-	handled  bool // missed and ticked off
+	hasNumber   bool // there is a number to copy
+	callable    bool // and to call back
+	hasRelation bool // there is a relation number
+	openable    bool
+	several     bool // several people to choose from
+	hasContact  bool // there is a contact that can be removed
+	canLookUp   bool // the number can be looked up again
+	open        bool // missed and not ticked off
+	handled     bool // missed and ticked off
 
-	place  history.Place
-	person int               // which of the call's people, from 1; -1 for the line below them
-	who    windowapi.Contact // of that person
-	undo   bool              // something was just removed and can be restored
-	said   string            // what was done to the whole call, "" if it is still there
+	place         history.Place
+	person        int               // which of the call's people, from 1; -1 for the line below them
+	personContact windowapi.Contact // of that person
+	undo          bool              // something was just removed and can be restored
+	removedText   string            // what was done to the whole call, "" if it is still there
 }
 
 func rowOf(l text.Language, e history.Entry, now time.Time) row {
-	r := row{id: e.ID, time: l.Clock(e.Rang), number: strings.ContainsFunc(e.Number, unicode.IsDigit), relation: e.RelationNumber != "",
-		openable: e.Link != "", contact: e.ContactID != "", open: e.Open(), handled: e.Missed() && !e.Open(), place: e.Place()}
-	r.dial = r.number && strings.Trim(e.Number, "+0123456789") == ""
+	r := row{id: e.ID, time: l.Clock(e.Rang), hasNumber: strings.ContainsFunc(e.Number, unicode.IsDigit), hasRelation: e.RelationNumber != "",
+		openable: e.Link != "", hasContact: e.ContactID != "", open: e.Open(), handled: e.Missed() && !e.Open(), place: e.Place()}
+	r.callable = r.hasNumber && strings.Trim(e.Number, "+0123456789") == ""
 	if !text.SameDay(e.Rang, now) {
 		r.day = l.Day(e.Rang, now)
 	}
 	switch e.Outcome {
 	case history.OutcomeWithheld, history.OutcomeInternal, history.OutcomeShort, history.OutcomeOwn:
 	default:
-		r.again = r.dial
+		r.canLookUp = r.callable
 	}
-	r.several = r.again && e.Matches > 1 && !known(e) && !e.TakenOff
+	r.several = r.canLookUp && e.Matches > 1 && !hasKnownName(e) && !e.PersonRejected
 	line := cmp.Or(e.Line, e.LineNumber)
 	var details []string
-	if r.title = titleOf(l, e); r.title == e.Shown {
+	if r.title = titleOf(l, e); r.title == e.NumberDisplay {
 		details = append(details, outcomeOf(l, e))
 	} else {
-		details = append(details, e.Shown)
+		details = append(details, e.NumberDisplay)
 	}
-	if e.Name != "" && r.title != e.Name && !e.TakenOff { // not a name from the hub
+	if e.Name != "" && r.title != e.Name && !e.PersonRejected { // not a name from the hub
 		details = append(details, l.T(text.CallsPhoneName, e.Name))
 	}
 	if line != "" {
@@ -76,41 +76,41 @@ func rowOf(l text.Language, e history.Entry, now time.Time) row {
 	r.result, r.mark = resultOf(l, e)
 	switch {
 	case !e.Answered.IsZero() && e.Ended.After(e.Answered):
-		r.more = l.Length(e.Ended.Sub(e.Answered))
+		r.more = l.Duration(e.Ended.Sub(e.Answered))
 	case e.Result == history.ResultElsewhere:
-		r.more = e.By
+		r.more = e.AnsweredBy
 	case r.handled:
 		r.more, r.mark = l.T(text.CallsHandled), widgets.MarkQuiet
 	}
 	return r
 }
 
-// known reports whether the name is that of a contact at the hub or of a colleague: any
+// hasKnownName reports whether the name is that of a contact at the hub or of a colleague: any
 // other name comes from the phone system.
-func known(e history.Entry) bool {
+func hasKnownName(e history.Entry) bool {
 	return e.ContactID != "" || e.RelationNumber != "" || e.Link != "" || e.Outcome == history.OutcomeInternal || e.Outcome == history.OutcomeOwn
 }
 
 func titleOf(l text.Language, e history.Entry) string {
 	switch {
-	case e.Name != "" && known(e):
+	case e.Name != "" && hasKnownName(e):
 		return e.Name
 	case e.Number == "":
 		return l.T(text.WindowWhoWithheld)
-	case e.Matches > 1 && !e.TakenOff:
+	case e.Matches > 1 && !e.PersonRejected:
 		return l.N(text.WindowWhoSeveral, e.Matches)
-	case e.Shown == "":
+	case e.NumberDisplay == "":
 		return l.T(text.CardUnfilled)
 	}
-	return e.Shown
+	return e.NumberDisplay
 }
 
 // outcomeOf explains why there is a number instead of a name.
 func outcomeOf(l text.Language, e history.Entry) string {
 	switch {
-	case e.TakenOff && e.Name != "":
+	case e.PersonRejected && e.Name != "":
 		return l.T(text.CallsNotThis, e.Name)
-	case e.TakenOff:
+	case e.PersonRejected:
 		return l.T(text.CallsNotThisContact)
 	}
 	if key, known := outcomes[e.Outcome]; known {

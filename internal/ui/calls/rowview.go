@@ -20,13 +20,13 @@ import (
 // Measures of a row, in units.
 const (
 	rowHeight     = widgets.RowHeight
-	rowLeast      = 600 // its least width
-	rowMost       = 960 // beyond this, text is too far right to be read with the row
+	rowMinWidth   = 600 // its least width
+	rowMaxWidth   = 960 // beyond this, text is too far right to be read with the row
 	headingHeight = 32
 	resultWidth   = 220
 	toolWidth     = 32
 	toolSize      = 18
-	personIn      = 20 // indent of people below their call
+	personIndent  = 20 // indent of people below their call
 )
 
 // tool is an action at the end of a row.
@@ -37,7 +37,7 @@ const (
 	toolCall
 	toolCopy
 	toolMore
-	tools
+	toolCount
 	toolUndo // instead of the others
 	toolName // the name, which opens the file
 	toolNone
@@ -50,16 +50,16 @@ var words = map[tool]text.Key{toolTick: text.CallsMenuTick, toolCall: text.Calls
 // hover target: a button inside would take the pointer from the row, and the
 // row would hide it again.
 type rowView struct {
-	widgets.Pointed // at its tools
-	calls           *window
-	n               int  // which call of the list
-	row             row  // what is written
-	known           bool // it has been read
-	since           time.Time
+	widgets.PointerWidget // at its tools
+	calls                 *window
+	n                     int  // which call of the list
+	row                   row  // what is written
+	known                 bool // it has been read
+	since                 time.Time
 
 	widgets.Row
 	ring  *canvas.Rectangle
-	icons [tools]*widget.Icon
+	icons [toolCount]*widget.Icon
 	undo  *widgets.TextLine
 }
 
@@ -102,25 +102,25 @@ func (v *rowView) has(t tool) bool {
 	case t == toolTick:
 		return r.open
 	case t == toolCall:
-		return r.dial && v.calls.state.CallBack
+		return r.callable && v.calls.state.CallBack
 	case t == toolCopy:
-		return r.number
+		return r.hasNumber
 	}
 	return t == toolMore
 }
 
 // width returns the width of the displayed part.
-func (v *rowView) width() float32 { return min(v.Size().Width, rowMost) }
+func (v *rowView) width() float32 { return min(v.Size().Width, rowMaxWidth) }
 
 // tool returns the tool at a position.
 func (v *rowView) tool(p fyne.Position) tool {
 	right := v.width() - widgets.RowInset
-	left := right - float32(tools)*toolWidth
+	left := right - float32(toolCount)*toolWidth
 	if p.X >= left && p.X < right {
 		if v.row.undo {
 			return toolUndo
 		}
-		if t := tool((p.X - left) / toolWidth); t < tools && v.has(t) {
+		if t := tool((p.X - left) / toolWidth); t < toolCount && v.has(t) {
 			return t
 		}
 	}
@@ -133,12 +133,12 @@ func (v *rowView) tool(p fyne.Position) tool {
 
 // Tapped implements fyne.Tappable: any click chooses its row.
 func (v *rowView) Tapped(e *fyne.PointEvent) {
-	if !v.known || v.calls.host.Now().Sub(v.since) < widgets.Settle {
+	if !v.known || v.calls.host.Now().Sub(v.since) < widgets.SettleTime {
 		return
 	}
 	r := v.row // choosing it may change the row displayed here
 	t := v.tool(e.Position)
-	v.calls.hold(v.n)
+	v.calls.focusByPointer(v.n)
 	switch t {
 	case toolTick:
 		v.calls.tick(r)
@@ -161,32 +161,33 @@ func (v *rowView) Tapped(e *fyne.PointEvent) {
 func (v *rowView) TappedSecondary(e *fyne.PointEvent) {
 	if v.known {
 		r := v.row
-		v.calls.hold(v.n)
+		v.calls.focusByPointer(v.n)
 		v.calls.menu(r, e.AbsolutePosition)
 	}
 }
 
-// over tells whether the pointer is over a tool.
-func (v *rowView) over(t tool) bool { return v.Over == int(t) }
+// isOver tells whether the pointer is over a tool.
+func (v *rowView) isOver(t tool) bool { return v.HoveredSpot == int(t) }
 
 // Cursor implements desktop.Cursorable.
 func (v *rowView) Cursor() desktop.Cursor {
-	if v.known && (v.Hover() && !v.over(toolNone) || v.row.several) {
+	if v.known && (v.Hover() && !v.isOver(toolNone) || v.row.several) {
 		return desktop.PointerCursor
 	}
 	return desktop.DefaultCursor
 }
 
-// Explore implements explore.Speaker.
-func (v *rowView) Explore() explore.Said {
+// Describe implements explore.Describer.
+func (v *rowView) Describe() explore.Description {
 	l := v.calls.list
-	s := explore.Said{Role: screenreader.Item, State: screenreader.Focusable, Alone: true, Name: v.Said(), Key: picked{v.row.id, v.row.person},
-		Position: [2]int{v.n + 1, v.calls.plan.total()}, Focused: l.focused && v.n == v.calls.chosen, Off: !v.known}
+	s := explore.Description{Role: screenreader.Item, State: screenreader.Focusable, Leaf: true, Name: v.SpokenText(),
+		Key:      rowKey{v.row.id, v.row.person},
+		Position: [2]int{v.n + 1, v.calls.listLayout.total()}, Focused: l.focused && v.n == v.calls.focusIndex, Disabled: !v.known}
 	if !v.known {
 		s.Key = v.n
 	}
 	if v.row.undo {
-		s.About = v.undo.Text
+		s.Help = v.undo.Text
 	}
 	if v.row.several {
 		s.State |= screenreader.Expandable | widgets.Either(v.calls.people.Entry == v.row.id, screenreader.Expanded, 0)
@@ -200,14 +201,14 @@ func (v *rowView) Explore() explore.Said {
 // CreateRenderer implements fyne.Widget.
 func (v *rowView) CreateRenderer() fyne.WidgetRenderer {
 	return widgets.Draw(v, widgets.Drawing{Parts: append(v.Row.Objects(), v.ring, v.icons[0], v.icons[1], v.icons[2], v.icons[3], v.undo),
-		Least:   func() fyne.Size { return fyne.NewSize(rowLeast, rowHeight) },
+		Least:   func() fyne.Size { return fyne.NewSize(rowMinWidth, rowHeight) },
 		Arrange: v.arrange, Paint: v.paint})
 }
 
 func (v *rowView) arrange(size fyne.Size) {
-	size.Width = min(size.Width, rowMost)
+	size.Width = min(size.Width, rowMaxWidth)
 	end := size.Width - widgets.RowInset
-	right := end - float32(tools)*toolWidth
+	right := end - float32(toolCount)*toolWidth
 	v.Row.Layout(size, right-resultWidth, right)
 	v.ring.Move(v.Back.Position())
 	v.ring.Resize(v.Back.Size())
@@ -219,20 +220,20 @@ func (v *rowView) arrange(size fyne.Size) {
 	v.undo.Resize(fyne.NewSize(end-right-widgets.RowInset, 20))
 	if v.row.person != 0 { // below the call's name
 		for _, o := range []fyne.CanvasObject{v.Title, v.Detail} {
-			o.Move(o.Position().AddXY(personIn, 0))
-			o.Resize(o.Size().SubtractWidthHeight(personIn, 0))
+			o.Move(o.Position().AddXY(personIndent, 0))
+			o.Resize(o.Size().SubtractWidthHeight(personIndent, 0))
 		}
 	}
 }
 
 func (v *rowView) paint(colour func(fyne.ThemeColorName) color.Color) {
 	list := v.calls.list
-	chosen := v.n == v.calls.chosen && list != nil && list.focused
-	v.Light(v.known && (v.Hover() || chosen))
-	widgets.SetVisible(v.ring, v.known && chosen && list.keys)
+	chosen := v.n == v.calls.focusIndex && list != nil && list.focused
+	v.Highlight(v.known && (v.Hover() || chosen))
+	widgets.SetVisible(v.ring, v.known && chosen && list.keyboardUsed)
 	v.ring.StrokeColor = colour(base.ColorNamePrimary)
-	v.sayCall()
-	v.result()
+	v.showCall()
+	v.showResult()
 	for i, icon := range v.icons {
 		t := tool(i)
 		shown := v.known && v.has(t) && (v.Hover() || chosen || v.row.open && t <= toolCall) || t == toolCopy && v.copied()
@@ -244,35 +245,35 @@ func (v *rowView) paint(colour func(fyne.ThemeColorName) color.Color) {
 	widgets.SetVisible(v.undo, v.known && v.row.undo)
 }
 
-// sayCall displays when the call was, who called and on which line.
-func (v *rowView) sayCall() {
-	v.Time.Say(widgets.Either(v.row.person == 0, v.row.time, ""), base.ColorNameForeground)
-	v.Day.Say(widgets.Either(v.row.person == 0, v.row.day, ""), base.ColorNamePlaceHolder)
+// showCall displays when the call was, who called and on which line.
+func (v *rowView) showCall() {
+	v.Time.SetText(widgets.Either(v.row.person == 0, v.row.time, ""), base.ColorNameForeground)
+	v.Day.SetText(widgets.Either(v.row.person == 0, v.row.day, ""), base.ColorNamePlaceHolder)
 	title := base.ColorNameForeground
 	switch {
-	case v.row.said != "":
+	case v.row.removedText != "":
 		title = base.ColorNamePlaceHolder
-	case v.over(toolName), v.row.several && v.over(toolNone):
+	case v.isOver(toolName), v.row.several && v.isOver(toolNone):
 		title = base.ColorNamePrimary
 	}
-	v.Title.Say(v.row.title, title)
+	v.Title.SetText(v.row.title, title)
 	switch {
 	case v.copied():
-		v.Detail.Say(v.calls.host.Lang.T(text.WindowCallsCopied), base.ColorNameSuccess)
-	case v.known && v.row.person == 0 && v.calls.looking == v.row.id:
-		v.Detail.Say(v.calls.host.Lang.T(text.CallsLooking), base.ColorNamePlaceHolder)
+		v.Detail.SetText(v.calls.host.Lang.T(text.WindowCallsCopied), base.ColorNameSuccess)
+	case v.known && v.row.person == 0 && v.calls.lookupID == v.row.id:
+		v.Detail.SetText(v.calls.host.Lang.T(text.CallsLooking), base.ColorNamePlaceHolder)
 	default:
-		v.Detail.Say(v.row.detail, base.ColorNamePlaceHolder)
+		v.Detail.SetText(v.row.detail, base.ColorNamePlaceHolder)
 	}
 }
 
-// result displays the result of the call, or the description of the tool under the pointer.
-func (v *rowView) result() {
+// showResult displays the result of the call, or the description of the tool under the pointer.
+func (v *rowView) showResult() {
 	result, mark, more := v.row.result, v.row.mark, v.row.more
-	if v.row.said != "" {
-		result, mark, more = v.row.said, widgets.MarkQuiet, ""
+	if v.row.removedText != "" {
+		result, mark, more = v.row.removedText, widgets.MarkQuiet, ""
 	}
-	if t := tool(v.Over); v.Hover() && words[t] != "" && v.has(t) {
+	if t := tool(v.HoveredSpot); v.Hover() && words[t] != "" && v.has(t) {
 		more = v.calls.host.Lang.T(words[t])
 	}
 	v.Shape.Set(mark)
@@ -280,13 +281,13 @@ func (v *rowView) result() {
 		v.Result.Bold = bold
 		v.Result.Refresh()
 	}
-	v.Result.Say(result, widgets.ColourOf(mark))
-	v.More.Say(more, base.ColorNamePlaceHolder)
+	v.Result.SetText(result, widgets.ColourOf(mark))
+	v.More.SetText(more, base.ColorNamePlaceHolder)
 }
 
 // icon returns the current icon of a tool.
 func (v *rowView) icon(t tool) fyne.Resource {
-	colour := widgets.Either(v.over(t), base.ColorNamePrimary, base.ColorNamePlaceHolder)
+	colour := widgets.Either(v.isOver(t), base.ColorNamePrimary, base.ColorNamePlaceHolder)
 	switch {
 	case t == toolTick:
 		return base.NewColoredResource(base.ConfirmIcon(), colour)

@@ -13,45 +13,45 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// undoIs is how long something removed can be restored, in its
+// undoDuration is how long something removed can be restored, in its
 // place. It is kept in memory for as long, and never in a file.
-const undoIs = 10 * time.Second
+const undoDuration = 10 * time.Second
 
-// pressedTwice is the time within which a second key press belongs to the first.
-const pressedTwice = time.Second
+// repeatPressTime is the time within which a second key press belongs to the first.
+const repeatPressTime = time.Second
 
-// mostOpen is the maximum number of calls to be called back that are read.
-const mostOpen = 2000
+// maxOpen is the maximum number of calls to be called back that are read.
+const maxOpen = 2000
 
 // undo is something just removed: a row whose calls were removed or ticked off keeps
 // its place for a while.
 type undo struct {
 	row
-	made  time.Time
-	ids   []int64
-	open  bool                                 // it was among those to be called back
-	stays bool                                 // its call is still in place: only its contact was removed
-	undo  func(context.Context, []int64) error // restores it
-	away  chan struct{}                        // closed once it was removed
-	back  bool                                 // being restored
-	done  bool                                 // restored; the next reading has it
+	made        time.Time
+	ids         []int64
+	wasOpen     bool                                 // it was among those to be called back
+	contactOnly bool                                 // its call is still in place: only its contact was removed
+	restore     func(context.Context, []int64) error // restores it
+	removed     chan struct{}                        // closed once it was removed
+	restoring   bool                                 // being restored
+	restored    bool                                 // restored; the next reading has it
 }
 
-// takes removes calls and returns those that are gone, even if others failed.
-type takes func(context.Context, []int64) (gone []int64, err error)
+// removeFunc removes calls and returns those that are gone, even if others failed.
+type removeFunc func(context.Context, []int64) (gone []int64, err error)
 
-// leave removes the calls of a row, unless that was done elsewhere, and keeps its place.
-func (c *window) leave(r row, said string, stays bool, away takes, back func(context.Context, []int64) error) {
-	u := &undo{row: r, made: c.host.Now(), ids: c.callsOf(r), open: r.open, stays: stays, undo: back, away: make(chan struct{})}
-	u.row.undo, u.row.said, u.row.open = true, said, false
+// removeWithUndo removes the calls of a row, unless that was done elsewhere, and keeps its place.
+func (c *window) removeWithUndo(r row, said string, stays bool, away removeFunc, back func(context.Context, []int64) error) {
+	u := &undo{row: r, made: c.host.Now(), ids: c.callsOf(r), wasOpen: r.open, contactOnly: stays, restore: back, removed: make(chan struct{})}
+	u.row.undo, u.row.removedText, u.row.open = true, said, false
 	c.offer(u)
 	if away == nil {
-		close(u.away)
+		close(u.removed)
 		return
 	}
 	ids, gone := u.ids, []int64(nil)
 	c.runThen(r.id, func(ctx context.Context) (err error) {
-		defer close(u.away)
+		defer close(u.removed)
 		gone, err = away(ctx, ids)
 		return err
 	}, func(now *window, err error) {
@@ -68,8 +68,8 @@ func (c *window) leave(r row, said string, stays bool, away takes, back func(con
 // offer offers an undo for a while.
 func (c *window) offer(u *undo) {
 	c.undos = append(slices.DeleteFunc(c.undos, func(o *undo) bool { return o.id == u.id }), u)
-	c.host.Later(undoIs, func() {
-		if now := c.h.calls; now != nil && slices.Contains(now.undos, u) && !u.back {
+	c.host.Later(undoDuration, func() {
+		if now := c.h.calls; now != nil && slices.Contains(now.undos, u) && !u.restoring {
 			now.dropUndo(u)
 			now.build()
 		}
@@ -80,27 +80,27 @@ func (c *window) dropUndo(u *undo) {
 	c.undos = slices.DeleteFunc(c.undos, func(o *undo) bool { return o == u })
 }
 
-// justLeft reports whether a call was dealt with a moment ago: a key
+// justHandled reports whether a call was dealt with a moment ago: a key
 // that is still held, or was pressed twice, is not meant to undo that.
-func (c *window) justLeft(id int64) bool {
-	return slices.ContainsFunc(c.undos, func(u *undo) bool { return u.id == id && c.host.Now().Sub(u.made) < pressedTwice })
+func (c *window) justHandled(id int64) bool {
+	return slices.ContainsFunc(c.undos, func(u *undo) bool { return u.id == id && c.host.Now().Sub(u.made) < repeatPressTime })
 }
 
-// takeBack undoes what was done to the call of a row.
-func (c *window) takeBack(id int64) {
+// undoRow undoes what was done to the call of a row.
+func (c *window) undoRow(id int64) {
 	for _, u := range c.undos {
-		if u.id != id || u.back {
+		if u.id != id || u.restoring {
 			continue
 		}
-		u.back = true
+		u.restoring = true
 		ids := u.ids
 		c.runThen(id, func(ctx context.Context) error {
-			<-u.away
-			return u.undo(ctx, ids)
+			<-u.removed
+			return u.restore(ctx, ids)
 		}, func(now *window, err error) {
-			if u.done = err == nil; !u.done && slices.Contains(now.undos, u) {
+			if u.restored = err == nil; !u.restored && slices.Contains(now.undos, u) {
 				again := *u
-				again.made, again.back = now.host.Now(), false
+				again.made, again.restoring = now.host.Now(), false
 				now.offer(&again)
 				now.build()
 			}
@@ -110,20 +110,20 @@ func (c *window) takeBack(id int64) {
 	}
 }
 
-// takeBackLast undoes the last action.
-func (c *window) takeBackLast() {
+// undoLast undoes the last action.
+func (c *window) undoLast() {
 	for _, u := range slices.Backward(c.undos) {
-		if !u.back {
-			c.takeBack(u.id)
+		if !u.restoring {
+			c.undoRow(u.id)
 			return
 		}
 	}
 }
 
-// readAnew drops undos whose calls the reading has again, and keeps the places of callers
+// reconcileUndos drops undos whose calls the reading has again, and keeps the places of callers
 // handled elsewhere: by opening the file or calling back.
-func (c *window) readAnew(a answer) {
-	c.undos = slices.DeleteFunc(c.undos, func(u *undo) bool { return u.done })
+func (c *window) reconcileUndos(a readResult) {
+	c.undos = slices.DeleteFunc(c.undos, func(u *undo) bool { return u.restored })
 	open, handled := map[int64]bool{}, map[int64]bool{}
 	for _, e := range a.open {
 		open[e.ID] = true
@@ -131,9 +131,9 @@ func (c *window) readAnew(a answer) {
 	for _, e := range a.entries {
 		handled[e.ID] = e.Missed() && !e.Open()
 	}
-	for _, r := range c.work {
+	for _, r := range c.openRows {
 		if r.open && handled[r.id] && !slices.ContainsFunc(c.grouped[r.id], func(id int64) bool { return open[id] }) {
-			c.leave(r, c.host.Lang.T(text.CallsHandled), false, nil, c.reopen)
+			c.removeWithUndo(r, c.host.Lang.T(text.CallsHandled), false, nil, c.reopen)
 		}
 	}
 }
@@ -172,7 +172,7 @@ func (c *window) hasOpen() bool {
 // build creates the rows from what was read.
 func (c *window) build() {
 	now := c.host.Now()
-	a := &c.got
+	a := &c.result
 	gone := map[int64]*undo{}
 	for _, u := range c.undos {
 		for _, id := range u.ids {
@@ -180,12 +180,12 @@ func (c *window) build() {
 		}
 	}
 	c.grouped = map[int64][]int64{}
-	c.work = c.work[:0:0]
+	c.openRows = c.openRows[:0:0]
 	if c.hasOpen() {
 		c.buildOpen(gone, now)
 	}
 	rows := make([]row, 0, len(a.entries))
-	plan := plan{work: len(c.work), count: max(a.count, a.start+len(a.entries)), today: a.today}
+	plan := listLayout{openCount: len(c.openRows), count: max(a.count, a.start+len(a.entries)), today: a.today}
 	more := func(r row, n int) {
 		plan.count += n
 		if r.day == "" {
@@ -194,7 +194,7 @@ func (c *window) build() {
 	}
 	for _, e := range a.entries {
 		r := rowOf(c.host.Lang, e, now)
-		if u := gone[e.ID]; u != nil && !u.stays {
+		if u := gone[e.ID]; u != nil && !u.contactOnly {
 			more(r, -1)
 			continue
 		}
@@ -203,37 +203,37 @@ func (c *window) build() {
 		more(r, len(rows)-before-1)
 	}
 	for _, u := range c.undos {
-		if !u.open && !u.stays && a.around(u, rows) {
+		if !u.wasOpen && !u.contactOnly && a.covers(u, rows) {
 			rows = putIn(rows, u.row)
 			more(u.row, 1)
 		}
 	}
-	if c.query.View == history.ViewMissed {
-		plan.folded = true
-		plan.shut = !c.unfolded && plan.work > 0 && c.query.Filter == ""
+	if c.query.View == history.ViewMissedHandled {
+		plan.oneHeading = true
+		plan.shut = !c.unfolded && plan.openCount > 0 && c.query.Filter == ""
 	}
-	c.rows, c.plan = rows, plan
-	if c.picked != (picked{}) {
-		c.chosen = c.find(c.picked, c.chosen)
+	c.rows, c.listLayout = rows, plan
+	if c.focusKey != (rowKey{}) {
+		c.focusIndex = c.findRow(c.focusKey, c.focusIndex)
 	}
 	c.draw()
 }
 
-// around reports whether what was removed was among the rows read, or beyond an end of the
+// covers reports whether what was removed was among the rows read, or beyond an end of the
 // list where nothing more follows.
-func (a *answer) around(u *undo, rows []row) bool {
+func (a *readResult) covers(u *undo, rows []row) bool {
 	first, last := a.start == 0, a.start+len(a.entries) >= a.count
 	if len(rows) == 0 {
 		return first && last
 	}
-	return (first || !later(u.place, rows[0].place)) && (last || !later(rows[len(rows)-1].place, u.place))
+	return (first || !isAbove(u.place, rows[0].place)) && (last || !isAbove(rows[len(rows)-1].place, u.place))
 }
 
 // buildOpen creates the rows to be called back, one per caller.
 func (c *window) buildOpen(gone map[int64]*undo, now time.Time) {
 	var open []history.Entry
-	for _, e := range c.got.open {
-		if u := gone[e.ID]; (u == nil || u.stays) && e.Fits(c.query.Filter) {
+	for _, e := range c.result.open {
+		if u := gone[e.ID]; (u == nil || u.contactOnly) && e.Fits(c.query.Filter) {
 			open = append(open, e)
 		}
 	}
@@ -245,37 +245,37 @@ func (c *window) buildOpen(gone map[int64]*undo, now time.Time) {
 		for _, e := range g {
 			c.grouped[r.id] = append(c.grouped[r.id], e.ID)
 		}
-		c.work = c.withPeople(append(c.work, c.withUndo(r, gone)))
+		c.openRows = c.withPeople(append(c.openRows, c.withUndo(r, gone)))
 	}
 	for _, u := range c.undos {
-		if u.open && !u.stays {
-			c.work = putIn(c.work, u.row)
+		if u.wasOpen && !u.contactOnly {
+			c.openRows = putIn(c.openRows, u.row)
 		}
 	}
 }
 
-// find returns a row's current index, or where the focus goes if it is gone.
-func (c *window) find(p picked, was int) int {
+// findRow returns a row's current index, or where the focus goes if it is gone.
+func (c *window) findRow(p rowKey, was int) int {
 	is := func(r row) bool {
 		return r.person == p.person && (r.id == p.id || r.open && slices.Contains(c.grouped[r.id], p.id))
 	}
-	if i := slices.IndexFunc(c.work, is); i >= 0 {
+	if i := slices.IndexFunc(c.openRows, is); i >= 0 {
 		return i
 	}
 	if i := slices.IndexFunc(c.rows, is); i >= 0 {
-		return len(c.work) + c.got.start + i
+		return len(c.openRows) + c.result.start + i
 	}
-	was = min(was, c.plan.total()-1)
-	c.picked = picked{}
+	was = min(was, c.listLayout.total()-1)
+	c.focusKey = rowKey{}
 	if r, known := c.row(was); known {
-		c.picked = picked{r.id, r.person}
+		c.focusKey = rowKey{r.id, r.person}
 	}
 	return was
 }
 
 // withUndo adds the undo to a row that still exists.
 func (c *window) withUndo(r row, gone map[int64]*undo) row {
-	if u := gone[r.id]; u != nil && u.stays && !u.back {
+	if u := gone[r.id]; u != nil && u.contactOnly && !u.restoring {
 		r.undo = true
 	}
 	return r
@@ -288,14 +288,14 @@ func (c *window) withPeople(rows []row) []row {
 		return rows
 	}
 	for i, k := range c.people.Contacts {
-		p := row{id: r.id, person: i + 1, who: k, day: r.day, place: r.place, openable: k.Link != "", title: k.Name, detail: widgets.Join(contact.GroupDigits(k.Relation), k.Address, k.Producer)}
+		p := row{id: r.id, person: i + 1, personContact: k, day: r.day, place: r.place, openable: k.Link != "", title: k.Name, detail: widgets.Join(contact.GroupDigits(k.Relation), k.Address, k.Producer)}
 		p.title = cmp.Or(p.title, c.host.Lang.T(text.CardUnnamed))
-		if k.Earlier {
+		if k.OpenedEarlier {
 			p.result = c.host.Lang.T(text.CardEarlier)
 		}
 		rows = append(rows, p)
 	}
-	if n := c.people.More; n > 0 {
+	if n := c.people.MoreContacts; n > 0 {
 		rows = append(rows, row{id: r.id, person: -1, day: r.day, place: r.place, detail: c.host.Lang.N(text.LookupMore, n)})
 	}
 	return rows
@@ -303,15 +303,15 @@ func (c *window) withPeople(rows []row) []row {
 
 // putIn puts a row in its place.
 func putIn(rows []row, r row) []row {
-	i := slices.IndexFunc(rows, func(o row) bool { return later(r.place, o.place) })
+	i := slices.IndexFunc(rows, func(o row) bool { return isAbove(r.place, o.place) })
 	if i < 0 {
 		i = len(rows)
 	}
 	return slices.Insert(rows, i, r)
 }
 
-// later reports whether a call is above another.
-func later(a, b history.Place) bool {
+// isAbove reports whether a call is above another.
+func isAbove(a, b history.Place) bool {
 	return a.Rang.After(b.Rang) || a.Rang.Equal(b.Rang) && a.ID > b.ID
 }
 

@@ -21,16 +21,16 @@ import (
 // missedAt returns a missed call some minutes before noon.
 func missedAt(id int64, minutes int, number, name string) history.Entry {
 	e := customer()
-	e.ID, e.Rang, e.Number, e.Shown, e.Name = id, uitest.Noon.Add(-time.Duration(minutes)*time.Minute), number, number, name
+	e.ID, e.Rang, e.Number, e.NumberDisplay, e.Name = id, uitest.Noon.Add(-time.Duration(minutes)*time.Minute), number, number, name
 	e.Result, e.Answered, e.Ended = history.ResultMissed, time.Time{}, e.Rang.Add(time.Second)
 	return e
 }
 
 // titles returns the names of the rows from the top, with the list's other texts.
 func titles(c *window) (all []string) {
-	for i := range c.plan.total() {
+	for i := range c.listLayout.total() {
 		r, _ := c.row(i)
-		all = append(all, strings.TrimRight(strings.Join([]string{r.title, r.said, r.more}, "|"), "|"))
+		all = append(all, strings.TrimRight(strings.Join([]string{r.title, r.removedText, r.more}, "|"), "|"))
 	}
 	return all
 }
@@ -46,7 +46,7 @@ func wantRows(t *testing.T, what string, c *window, want ...string) {
 // them from one caller, and one that was answered.
 func workDay() (all []history.Entry) {
 	handled := missedAt(2, 90, "+31200000002", "K. Prins")
-	handled.Handled = uitest.Noon
+	handled.HandledAt = uitest.Noon
 	taken := customer()
 	taken.ID = 3
 	withheld := history.Entry{ID: 8, Rang: uitest.Noon.Add(-3 * time.Minute), Result: history.ResultMissed, Outcome: history.OutcomeWithheld}
@@ -79,7 +79,7 @@ func TestListToWorkOff(t *testing.T) {
 	b.wantDid(t, "the tick", "tick [6 4 1]")
 	ticked := workDay()
 	for _, i := range []int{2, 4, 7} {
-		ticked[i].Handled = uitest.Noon
+		ticked[i].HandledAt = uitest.Noon
 	}
 	for _, what := range []string{"at once", "after the reading"} {
 		wantRows(t, what, c, "Anonieme beller", "Anonieme beller", "A. Jansen|afgehandeld|3 keer, ook 11:20, zo 13 sep", "B. de Boer", "J. de Vries||2:14", "K. Prins||afgehandeld")
@@ -94,13 +94,13 @@ func TestListToWorkOff(t *testing.T) {
 	b.read(workDay(), nil)
 	wantRows(t, "undone", c, append(slices.Clone(top), "J. de Vries||2:14", "K. Prins||afgehandeld")...)
 
-	c.show(history.ViewMissed)
+	c.show(history.ViewMissedHandled)
 	b.read(workDay(), nil)
 	wantRows(t, "missed", c, top...)
 	uitest.WantTexts(t, c.win, "Afgehandeld")
 	test.Tap(c.list.headings[2])
 	wantRows(t, "unfolded", c, append(slices.Clone(top), "K. Prins||afgehandeld")...)
-	c.choose(0)
+	c.focusRow(0)
 	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyLeft})
 	wantRows(t, "folded by the keyboard", c, top...)
 	c.filter.SetText("prins")
@@ -142,8 +142,8 @@ func TestRemoveAndUndo(t *testing.T) {
 		}
 		return n
 	}
-	if rings() != 1 || c.picked.id != 7 {
-		t.Fatalf("%d rings, on %v", rings(), c.picked)
+	if rings() != 1 || c.focusKey.id != 7 {
+		t.Fatalf("%d rings, on %v", rings(), c.focusKey)
 	}
 	b.did()
 	test.TapAt(views(b)[8], fyne.NewPos(300, 14))
@@ -154,14 +154,14 @@ func TestRemoveAndUndo(t *testing.T) {
 	b.wantDid(t, "Delete", "remove [8]")
 	b.read(append(slices.Clone(all[:1]), all[2:]...), nil)
 	wantRows(t, "removed", c, "A. Aarts||2:14", "B. Jansen|Verwijderd|2:14", "C. Prins||2:14", "D. Visser||2:14")
-	if c.picked.id != 7 {
-		t.Errorf("the keyboard is on %v, not on the next one", c.picked)
+	if c.focusKey.id != 7 {
+		t.Errorf("the keyboard is on %v, not on the next one", c.focusKey)
 	}
 	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyUp})
 	b.did()
 	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDelete}) // it cannot be removed twice
 	b.wantDid(t, "removing it again")
-	b.Clock = b.Clock.Add(widgets.Settle)
+	b.Clock = b.Clock.Add(widgets.SettleTime)
 	v := views(b)[8]
 	test.TapAt(v, fyne.NewPos(v.Size().Width-40, 20))
 	b.wantDid(t, "undo", "restore [8]")
@@ -172,9 +172,9 @@ func TestRemoveAndUndo(t *testing.T) {
 		c.remove(views(b)[id].row)
 	}
 	b.did()
-	c.takeBackLast() // what Ctrl+Z does
+	c.undoLast() // what Ctrl+Z does
 	b.wantDid(t, "Ctrl+Z", "restore [6]")
-	c.takeBackLast()
+	c.undoLast()
 	b.wantDid(t, "Ctrl+Z again", "restore [9]")
 	b.read(all, nil)
 	b.on.fail = errors.New("disk")
@@ -190,43 +190,43 @@ func TestRemoveAndUndo(t *testing.T) {
 	over := b.Later[len(b.Later)-1]
 	b.did()
 	b.on.fail = errors.New("disk")
-	c.copying(views(b)[9].row, false)
-	c.takeBackLast()
+	c.copyToClipboard(views(b)[9].row, false)
+	c.undoLast()
 	b.read(all[1:], nil)
 	wantRows(t, "not restored", c, "A. Aarts|Verwijderd|2:14", "B. Jansen||2:14", "C. Prins||2:14", "D. Visser||2:14")
 	over() // the first offer
 	b.on.fail = nil
-	c.takeBackLast()
+	c.undoLast()
 	b.wantDid(t, "tried again", "copy 9 false", "restore [9]", "restore [9]")
 	b.read(all, nil)
 	wantRows(t, "restored", c, "A. Aarts||2:14", "B. Jansen||2:14", "C. Prins||2:14", "D. Visser||2:14")
 	c.remove(views(b)[9].row)
 	b.on.fail = errors.New("disk")
 	b.Later = nil
-	c.takeBackLast()
+	c.undoLast()
 	b.on.fail = nil
-	b.Wait()
+	b.RunDue()
 	b.did()
-	c.takeBackLast()
+	c.undoLast()
 	b.wantDid(t, "Ctrl+Z after a failure, too late")
 
 	c.remove(views(b)[9].row)
 	m := b.Welcome // rebuilt in another language, the window still offers the undo
 	m.Language = string(text.English)
-	b.Tell(t, windowapi.KindWelcome, m)
+	b.SendFromResident(t, windowapi.KindWelcome, m)
 	b.read(all[1:], nil)
 	c = b.calls
 	uitest.WantTexts(t, c.win, "Undo")
 	b.Later[len(b.Later)-1]()
 	b.did()
-	c.takeBackLast()
+	c.undoLast()
 	b.wantDid(t, "Ctrl+Z too late")
 
 	// Nor can it be restored once everything was deleted.
 	c.remove(views(b)[8].row)
-	b.Tell(t, windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedForgot})
+	b.SendFromResident(t, windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedErased})
 	b.did()
-	c.takeBackLast()
+	c.undoLast()
 	b.wantDid(t, "Ctrl+Z after all was forgotten")
 }
 
@@ -241,9 +241,9 @@ func TestPeopleOfARow(t *testing.T) {
 	b.did()
 	test.TapAt(views(b)[8], fyne.NewPos(300, 30))
 	b.wantDid(t, "a click on several", "lookup [private]")
-	people := []windowapi.Contact{{ID: "b", Earlier: true, Name: "B. Bakker", Relation: "200201", Address: "Dorpsstraat 1", Link: "x"}, {ID: "a", Name: "A. Aarts"}}
-	b.on.got = callactions.LookedUp{Contacts: people, More: 2}
-	b.Tell(t, windowapi.KindLookup, windowapi.Found{Seq: 1, Entry: 8, Outcome: history.OutcomeSeveral})
+	people := []windowapi.Contact{{ID: "b", OpenedEarlier: true, Name: "B. Bakker", Relation: "200201", Address: "Dorpsstraat 1", Link: "x"}, {ID: "a", Name: "A. Aarts"}}
+	b.on.got = callactions.LookupOutcome{Contacts: people, MoreContacts: 2}
+	b.SendFromResident(t, windowapi.KindLookup, windowapi.LookupResult{Seq: 1, Entry: 8, Outcome: history.OutcomeSeveral})
 	b.wantDid(t, "the answer", "looked 8 several")
 	wantRows(t, "people", c, "3 relaties met dit nummer||2:14", "B. Bakker", "A. Aarts", "", "J. de Vries||2:14")
 	uitest.WantTexts(t, c.win, text.Dutch.T(text.CardEarlier), "200 201 · Dorpsstraat 1", "En nog 2 relaties.")
@@ -261,13 +261,13 @@ func TestPeopleOfARow(t *testing.T) {
 	menu[0].Action() // an earlier menu
 	b.wantDid(t, "a person of a call that was folded", "open 8 b")
 	wantRows(t, "folded", c, "3 relaties met dit nummer||2:14", "J. de Vries||2:14")
-	if c.picked != (picked{8, 0}) {
-		t.Errorf("the keyboard is on %v", c.picked)
+	if c.focusKey != (rowKey{8, 0}) {
+		t.Errorf("the keyboard is on %v", c.focusKey)
 	}
 
-	c.notThis(views(b)[7].row)
+	c.removeContact(views(b)[7].row)
 	denied := customer()
-	denied.ContactID, denied.RelationNumber, denied.Link, denied.TakenOff = "", "", "", true
+	denied.ContactID, denied.RelationNumber, denied.Link, denied.PersonRejected = "", "", "", true
 	b.read([]history.Entry{several, denied}, nil)
 	uitest.WantTexts(t, c.win, "Niet J. de Vries, zegt u", "Ongedaan maken")
 	b.did()
@@ -279,7 +279,7 @@ func TestPeopleOfARow(t *testing.T) {
 	b.wantDid(t, "undo that fails", "this 7")
 	b.read([]history.Entry{several, denied}, nil)
 	uitest.WantTexts(t, c.win, "Ongedaan maken")
-	c.takeBackLast()
+	c.undoLast()
 	b.wantDid(t, "undo", "this 7")
 }
 
@@ -294,7 +294,7 @@ func TestRemovedInPart(t *testing.T) {
 	b.did()
 	b.read(slices.DeleteFunc(slices.Clone(all), func(e history.Entry) bool { return e.ID == 6 || e.ID == 4 }), nil)
 	wantRows(t, "in part", c, "Anonieme beller", "Anonieme beller", "A. Jansen|Verwijderd|3 keer, ook 11:20, zo 13 sep", "B. de Boer", "A. Jansen", "J. de Vries||2:14", "K. Prins||afgehandeld")
-	c.takeBackLast()
+	c.undoLast()
 	b.wantDid(t, "undo", "restore [6 4]")
 	b.read(all, nil)
 	wantRows(t, "undone", c, "Anonieme beller", "Anonieme beller", "A. Jansen||3 keer, ook 11:20, zo 13 sep", "B. de Boer", "J. de Vries||2:14", "K. Prins||afgehandeld")

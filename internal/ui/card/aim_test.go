@@ -64,7 +64,7 @@ func openOffice(t *testing.T, seed uint64) *office {
 	must.Do(t, err)
 	o := &office{t: t, r: rand.New(rand.NewPCG(seed, 1)), d: newDesktop(), under: -1,
 		clock:  clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)),
-		source: call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}}
+		source: call.Source{Kind: call.KindWebSocket, Conn: "1", ReportLevel: call.AllStates}}
 	// A quarter of the size is enough for aiming, and fast to paint.
 	o.d.monitors = []window.Monitor{{Name: "one", Area: image.Rect(0, 0, 500, 300), Work: image.Rect(0, 0, 500, 300), Scale: 0.25}}
 	o.e = engine.New(engine.Params{Rules: rules, Lookup: o, Clock: o.clock, Log: slog.New(slog.DiscardHandler),
@@ -89,7 +89,7 @@ func openOffice(t *testing.T, seed uint64) *office {
 }
 
 func (o *office) event(id, number string, s call.State) {
-	must.Do(o.t, o.e.Take(call.Event{Source: o.source, ID: id, Number: number, State: s, Direction: call.Incoming, At: o.clock.Now()}))
+	must.Do(o.t, o.e.Receive(call.Event{Source: o.source, ID: id, Number: number, State: s, Direction: call.Incoming, At: o.clock.Now()}))
 }
 
 func (o *office) number() string {
@@ -164,7 +164,7 @@ func (o *office) pointer(p image.Point, event func(h window.CardHandler, at imag
 func (o *office) targets() (all []area) {
 	for _, s := range o.cs.order {
 		for _, a := range s.view.areas {
-			if s.visible && a.do.opens() && !a.do.Off {
+			if s.visible && a.effect.opensFile() && !a.effect.Disabled {
 				all = append(all, a)
 			}
 		}
@@ -248,14 +248,14 @@ func (o *office) round(keys bool) (aim string) {
 	if keys {
 		if s := o.cs.slots[slot]; s.keyboard.active && s.visible {
 			k := window.KeyPress{Key: window.KeyEnter}
-			if s.state.Outcome == engine.Several && o.r.IntN(3) > 0 {
+			if s.state.Outcome == engine.OutcomeSeveral && o.r.IntN(3) > 0 {
 				n := o.r.IntN(3)
 				k = window.KeyPress{Key: window.KeyText, Text: string(rune('1' + n))}
 				if a := s.openArea(n); a != nil {
-					aim = a.do.Who.ID
+					aim = a.effect.Contact.ID
 				}
 			} else {
-				aim = s.keyboard.focus.Who.ID
+				aim = s.keyboard.focus.Contact.ID
 			}
 			elapse(travel)
 			o.sends(slot, func(h window.CardHandler) { h.KeyPressed(k) })
@@ -266,7 +266,7 @@ func (o *office) round(keys bool) (aim string) {
 		return ""
 	}
 	to := all[o.r.IntN(len(all))]
-	aim = to.do.Who.ID
+	aim = to.effect.Contact.ID
 	end := image.Pt(to.rect.Min.X+o.r.IntN(to.rect.Dx()), to.rect.Min.Y+o.r.IntN(to.rect.Dy()))
 	// The pointer spends at most half of its way on the card, and rests before it clicks.
 	begin := end.Sub(image.Pt(o.r.IntN(60), o.r.IntN(60)))

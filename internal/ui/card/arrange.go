@@ -26,8 +26,8 @@ type form struct {
 // position is where a card is: its column, counted from the corner, and the distance of its
 // near edge from the corner's side, in pixels.
 type position struct {
-	column, near int
-	overlapping  bool // it overlaps others: there was no room left
+	column, cornerDistance int
+	overlapping            bool // it overlaps others: there was no room left
 }
 
 // item is a card to be placed.
@@ -36,27 +36,27 @@ type item struct {
 	visible   bool   // it is on screen, at
 	at        position
 	form      form
-	stays     bool // it does not move: its call is active, or
-	held      bool // pointer or keyboard is on a card
+	fixed     bool // it does not move: its call is active, or
+	frozen    bool // pointer or keyboard is on a card
 	requested bool // the user has just requested it
 	inUse     bool // or on this very card
-	call      engine.Rank
+	rank      engine.Rank
 }
 
 // evictionCost is the cost of evicting an item placed as o: all lines together cost less than one
 // card of an ended call, and all of those less than a ringing one.
-func (it item) evictionCost(o placed) int {
+func (it item) evictionCost(o placedForm) int {
 	switch {
 	case it.inUse:
 		return 10_000
 	case o.fold == asLine:
 		return 1
 	}
-	return [...]int{engine.InCall: 1000, engine.Rings: 100, engine.Launched: 10, engine.Ended: 10}[it.call]
+	return [...]int{engine.RankInCall: 1000, engine.RankRinging: 100, engine.RankLaunched: 10, engine.RankEnded: 10}[it.rank]
 }
 
-// placed is the position and form of an item.
-type placed struct {
+// placedForm is the position and form of an item.
+type placedForm struct {
 	position
 	form
 }
@@ -69,13 +69,13 @@ type space struct{ height, columns, edge, gap int }
 // free place, active calls first. Items that stay are only evicted for what the user
 // has just requested, and only if there is no other room: the last in call order
 // first, never one in use.
-func (g space) arrange(items []item) []placed {
-	a := arrangement{g, items, make([]placed, len(items)), make([]bool, len(items))}
+func (g space) arrange(items []item) []placedForm {
+	a := arrangement{g, items, make([]placedForm, len(items)), make([]bool, len(items))}
 	for i, it := range items {
-		if it.at.overlapping && !it.held {
+		if it.at.overlapping && !it.frozen {
 			items[i].visible, it.visible = false, false
 		}
-		if it.visible && it.stays && !it.requested && !it.at.overlapping {
+		if it.visible && it.fixed && !it.requested && !it.at.overlapping {
 			a.put(i, it.at, it.form)
 			a.out[i].height = min(it.form.height, it.forms[0].height)
 		}
@@ -95,23 +95,25 @@ func (g space) arrange(items []item) []placed {
 type arrangement struct {
 	space
 	items    []item
-	out      []placed
+	out      []placedForm
 	occupied []bool // out is an occupied place
 }
 
-func (a *arrangement) put(i int, at position, f form) { a.out[i], a.occupied[i] = placed{at, f}, true }
+func (a *arrangement) put(i int, at position, f form) {
+	a.out[i], a.occupied[i] = placedForm{at, f}, true
+}
 
 // overlaps reports whether something of height h at a position would be too close to item
 // k, which has been placed.
 func (a *arrangement) overlaps(at position, h, k int) bool {
 	o := a.out[k]
-	return a.occupied[k] && o.column == at.column && at.near < o.near+a.fit(o.height)+a.gap && o.near < at.near+h+a.gap
+	return a.occupied[k] && o.column == at.column && at.cornerDistance < o.cornerDistance+a.fit(o.height)+a.gap && o.cornerDistance < at.cornerDistance+h+a.gap
 }
 
 // inside reports whether something of height h at a position fits on the monitor.
-func (a *arrangement) inside(at position, h int) bool { return at.near+h+a.edge <= a.height }
+func (a *arrangement) inside(at position, h int) bool { return at.cornerDistance+h+a.edge <= a.height }
 
-func (a *arrangement) free(i int, at position, f form) bool {
+func (a *arrangement) isFree(i int, at position, f form) bool {
 	h := a.fit(f.height)
 	if !a.inside(at, h) {
 		return false
@@ -131,12 +133,12 @@ func (a *arrangement) findPlace(i int, to fold) bool {
 			nears := []int{a.edge}
 			for k, o := range a.out {
 				if a.occupied[k] && o.column == column && k != i {
-					nears = append(nears, o.near+a.fit(o.height)+a.gap)
+					nears = append(nears, o.cornerDistance+a.fit(o.height)+a.gap)
 				}
 			}
 			slices.Sort(nears)
 			for _, near := range nears {
-				if at := (position{column: column, near: near}); a.free(i, at, f) {
+				if at := (position{column: column, cornerDistance: near}); a.isFree(i, at, f) {
 					a.put(i, at, f)
 					return true
 				}
@@ -149,7 +151,7 @@ func (a *arrangement) findPlace(i int, to fold) bool {
 // keepPlace leaves an item in place, in one of its forms no more folded than to.
 func (a *arrangement) keepPlace(i int, to fold) bool {
 	for _, f := range a.items[i].forms {
-		if f.fold <= to && a.free(i, a.items[i].at, f) {
+		if f.fold <= to && a.isFree(i, a.items[i].at, f) {
 			a.put(i, a.items[i].at, f)
 			return true
 		}
@@ -161,7 +163,7 @@ func (a *arrangement) keepPlace(i int, to fold) bool {
 func (a *arrangement) makeRoom(i int) {
 	it := a.items[i]
 	h := a.fit(it.forms[0].height)
-	at, least := position{near: a.edge}, -1
+	at, least := position{cornerDistance: a.edge}, -1
 	try := func(to position) {
 		if !a.inside(to, h) {
 			return
@@ -177,14 +179,14 @@ func (a *arrangement) makeRoom(i int) {
 		}
 	}
 	if it.visible {
-		try(position{column: it.at.column, near: it.at.near})
+		try(position{column: it.at.column, cornerDistance: it.at.cornerDistance})
 	}
 	for k, o := range slices.Backward(a.out) {
 		if a.occupied[k] {
-			try(position{column: o.column, near: o.near})
+			try(position{column: o.column, cornerDistance: o.cornerDistance})
 		}
 	}
-	try(position{near: a.edge})
+	try(position{cornerDistance: a.edge})
 	for k := range a.out {
 		if a.overlaps(at, h, k) {
 			a.occupied[k], a.items[k].visible = false, false
@@ -199,7 +201,7 @@ func (a *arrangement) order() []int {
 		switch {
 		case a.occupied[i]:
 			return 0
-		case a.items[i].call.Lives():
+		case a.items[i].rank.IsLive():
 			return 1
 		}
 		return 2
@@ -217,14 +219,14 @@ func (a *arrangement) placeOne(i int) {
 	it := a.items[i]
 	switch {
 	case it.requested && a.occupied[i]:
-	case it.held && it.visible && it.at.overlapping:
+	case it.frozen && it.visible && it.at.overlapping:
 		a.put(i, it.at, it.form)
-	case it.visible && it.stays && a.keepPlace(i, asStrip): // as a card
-	case it.visible && it.form.fold < asLine && it.stays && a.keepPlace(i, asLine):
+	case it.visible && it.fixed && a.keepPlace(i, asStrip): // as a card
+	case it.visible && it.form.fold < asLine && it.fixed && a.keepPlace(i, asLine):
 	case a.findPlace(i, asStrip), it.visible && a.keepPlace(i, asLine), a.findPlace(i, asLine):
 	case !a.occupied[i]: // no room left at all
 		f := it.forms[len(it.forms)-1]
-		a.put(i, position{near: max(a.edge, a.height-a.edge-f.height), overlapping: true}, f)
+		a.put(i, position{cornerDistance: max(a.edge, a.height-a.edge-f.height), overlapping: true}, f)
 	}
 }
 

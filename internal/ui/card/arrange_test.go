@@ -41,20 +41,20 @@ func (d *day) Lookup(_ context.Context, n string) ([]contact.Contact, error) {
 // pointer moves the pointer onto a card, or off it.
 func (d *day) pointer(s *slot, on bool) {
 	if s.over = on; on {
-		d.cs.report(s, engine.DoHover)
+		d.cs.sendAction(s, engine.DoHover)
 		return
 	}
 	d.cs.leftAt = d.cs.now()
-	d.cs.report(s, engine.DoLeave)
+	d.cs.sendAction(s, engine.DoLeave)
 }
 
 func (d *day) keyboard(s *slot, on bool) {
 	if s.keyboard.active = on; on {
-		d.cs.report(s, engine.DoKeyboard)
+		d.cs.sendAction(s, engine.DoKeyboard)
 		return
 	}
 	d.cs.leftAt = d.cs.now()
-	d.cs.report(s, engine.DoKeyboardGone)
+	d.cs.sendAction(s, engine.DoKeyboardGone)
 }
 
 // happens makes one random thing happen, and returns what went wrong.
@@ -65,8 +65,8 @@ func (d *day) happens() (wrong string) {
 	}
 	typing := slices.IndexFunc(d.cs.order, func(s *slot) bool { return s.keyboard.active })
 	event := func(id, number string, to call.State) {
-		source := call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}
-		_ = d.e.Take(call.Event{Source: source, ID: id, Number: number, State: to, Direction: call.Incoming, At: d.clock.Now()})
+		source := call.Source{Kind: call.KindWebSocket, Conn: "1", ReportLevel: call.AllStates}
+		_ = d.e.Receive(call.Event{Source: source, ID: id, Number: number, State: to, Direction: call.Incoming, At: d.clock.Now()})
 	}
 	number := fmt.Sprintf("+316%08d", d.r.IntN(40))
 	one := d.r.IntN(24)
@@ -98,22 +98,22 @@ func (d *day) happens() (wrong string) {
 		d.pointer(s, !s.over)
 	case one == 19, one == 20:
 		d.saw["clicked"]++
-		d.e.Do(engine.Action{Card: s.state.ID, Do: engine.DoUnfold})
+		d.e.Do(engine.Action{Card: s.state.ID, Kind: engine.DoUnfold})
 	case one == 21:
-		d.e.Do(engine.Action{Card: s.state.ID, Do: engine.DoClose})
+		d.e.Do(engine.Action{Card: s.state.ID, Kind: engine.DoClose})
 	case one == 22 && typing >= 0: // Enter, and Escape
 		d.keyboard(d.cs.order[typing], false)
 	case one == 22:
 		snap := d.e.Snapshot()
-		if snap.HotkeyCard() == snap.Closed {
-			d.e.Do(engine.Action{Card: snap.Closed, Do: engine.DoShow})
+		if snap.HotkeyCard() == snap.ClosedCard {
+			d.e.Do(engine.Action{Card: snap.ClosedCard, Kind: engine.DoShow})
 			break
 		}
 		if s = d.cs.slotOf(snap.HotkeyCard()); s == nil {
 			return "the hotkey means a card that is not there"
 		}
 		d.saw["by hotkey"]++
-		if slices.ContainsFunc(d.cs.order, func(o *slot) bool { return o.state.Rank() < s.state.Rank() && !s.state.Rank().Lives() }) {
+		if slices.ContainsFunc(d.cs.order, func(o *slot) bool { return o.state.Rank() < s.state.Rank() && !s.state.Rank().IsLive() }) {
 			return "the hotkey means a call that is over, while another lives"
 		}
 		d.keyboard(s, true)
@@ -124,7 +124,7 @@ func (d *day) happens() (wrong string) {
 				d.pointer(o, false)
 			}
 		}
-		d.cs.dropped, d.cs.leftAt = true, time.Time{}
+		d.cs.relocating, d.cs.leftAt = true, time.Time{}
 	}
 	return ""
 }
@@ -137,7 +137,7 @@ func (d *day) placeCards() (wrong string) {
 		if slices.ContainsFunc(snap.Cards, func(c engine.Card) bool { return c.ID == s.state.ID }) {
 			return false
 		}
-		if s.held() {
+		if s.inUse() {
 			d.pointer(s, false)
 			d.keyboard(s, false)
 			cs.leftAt = time.Time{}
@@ -145,7 +145,7 @@ func (d *day) placeCards() (wrong string) {
 		*s = slot{}
 		return true
 	})
-	mayMove := cs.dropped
+	mayMove := cs.relocating
 	for _, c := range snap.Cards {
 		s := cs.slotOf(c.ID)
 		if s == nil {
@@ -160,7 +160,7 @@ func (d *day) placeCards() (wrong string) {
 	}
 	g, items := cs.space(), cs.items(cs.order)
 	out := g.arrange(slices.Clone(items))
-	cs.dropped = false
+	cs.relocating = false
 	for i, p := range out {
 		s, was := cs.order[i], items[i]
 		s.visible, s.at, s.form, s.lastForm, s.requested = true, p.position, p.form, p.form, false
@@ -169,17 +169,17 @@ func (d *day) placeCards() (wrong string) {
 		case was.requested && (p.fold != asCard || p.overlapping):
 			return fmt.Sprintf("card %d was asked for, and is folded", s.state.ID)
 		case mayMove:
-		case card && was.call.Lives() && p.position != was.at:
+		case card && was.rank.IsLive() && p.position != was.at:
 			return fmt.Sprintf("card %d moved from %v to %v", s.state.ID, was.at, p.position)
-		case was.visible && was.held && p.position != was.at:
+		case was.visible && was.frozen && p.position != was.at:
 			return fmt.Sprintf("card %d moved while in use", s.state.ID)
-		case card && was.call.Lives() && p.fold == asLine && !s.state.Line:
+		case card && was.rank.IsLive() && p.fold == asLine && !s.state.SingleLine:
 			return fmt.Sprintf("card %d is but a line now", s.state.ID)
 		}
-		if card && was.call.Lives() {
+		if card && was.rank.IsLive() {
 			d.saw["stayed"]++
 		}
-		if p.fold == asLine && !s.state.Line {
+		if p.fold == asLine && !s.state.SingleLine {
 			d.saw["folded for want of room"]++
 		}
 		if p.overlapping {
@@ -189,11 +189,12 @@ func (d *day) placeCards() (wrong string) {
 			continue
 		}
 		for _, o := range out[:i] {
-			if !o.overlapping && o.column == p.column && o.near < p.near+g.fit(p.height)+g.gap && p.near < o.near+g.fit(o.height)+g.gap {
+			if !o.overlapping && o.column == p.column && o.cornerDistance < p.cornerDistance+g.fit(p.height)+g.gap &&
+				p.cornerDistance < o.cornerDistance+g.fit(o.height)+g.gap {
 				return "cards lie on each other"
 			}
 		}
-		if p.near < g.edge || p.near+g.fit(p.height)+g.edge > g.height {
+		if p.cornerDistance < g.edge || p.cornerDistance+g.fit(p.height)+g.edge > g.height {
 			return "a card is outside"
 		}
 	}
@@ -270,19 +271,20 @@ func TestNothingThatLivesMoves(t *testing.T) {
 func TestCornerIsForWhoRings(t *testing.T) {
 	g := space{height: 1000, columns: 3, edge: 16, gap: 8}
 	strip := form{asStrip, 0, 56}
-	over := item{call: engine.Ended, forms: []form{strip}, visible: true, at: position{near: 16}, form: form{asCard, 0, 284}}
-	rings := item{forms: []form{{asCard, 0, 284}, strip}, call: engine.Rings}
-	if got := g.arrange([]item{over, rings}); got[1].position != (position{near: 16}) || got[0].position != (position{near: 308}) {
+	over := item{rank: engine.RankEnded, forms: []form{strip}, visible: true, at: position{cornerDistance: 16}, form: form{asCard, 0, 284}}
+	rings := item{forms: []form{{asCard, 0, 284}, strip}, rank: engine.RankRinging}
+	if got := g.arrange([]item{over, rings}); got[1].position != (position{cornerDistance: 16}) ||
+		got[0].position != (position{cornerDistance: 308}) {
 		t.Errorf("%+v", got)
 	}
-	over.at.near = 308 // the call in the corner is gone: no reason to stay here
-	if got := g.arrange([]item{over}); got[0].position != (position{near: 16}) {
+	over.at.cornerDistance = 308 // the call in the corner is gone: no reason to stay here
+	if got := g.arrange([]item{over}); got[0].position != (position{cornerDistance: 16}) {
 		t.Errorf("alone: %+v", got)
 	}
-	over.at.near = 16
-	over.stays = true // the pointer is on it
+	over.at.cornerDistance = 16
+	over.fixed = true // the pointer is on it
 	over.forms[0] = over.form
-	if got := g.arrange([]item{over, rings}); got[0].position != over.at || got[1].position != (position{near: 308}) {
+	if got := g.arrange([]item{over, rings}); got[0].position != over.at || got[1].position != (position{cornerDistance: 308}) {
 		t.Errorf("while in use: %+v", got)
 	}
 }
@@ -293,19 +295,19 @@ func TestRoomForWhatIsAskedFor(t *testing.T) {
 	g := space{height: 984, columns: 1, edge: 16, gap: 8}
 	forms := []form{{asCard, 0, 284}, {asStrip, 0, 56}, {asLine, 0, 28}}
 	column := func(inUse int) (all []item) {
-		for i, call := range []engine.Rank{engine.InCall, engine.Rings, engine.Rings} {
-			all = append(all, item{forms: forms, visible: true, at: position{near: 16 + i*292}, form: forms[0], stays: true, call: call, inUse: i == inUse})
+		for i, call := range []engine.Rank{engine.RankInCall, engine.RankRinging, engine.RankRinging} {
+			all = append(all, item{forms: forms, visible: true, at: position{cornerDistance: 16 + i*292}, form: forms[0], fixed: true, rank: call, inUse: i == inUse})
 		}
-		return append(all, item{forms: forms, visible: true, at: position{near: 892}, form: forms[2], stays: true, call: engine.Rings, requested: true})
+		return append(all, item{forms: forms, visible: true, at: position{cornerDistance: 892}, form: forms[2], fixed: true, rank: engine.RankRinging, requested: true})
 	}
 	for inUse, goes := range map[int]int{-1: 2, 2: 1} {
 		items := column(inUse)
 		out := g.arrange(items)
 		for i, p := range out {
-			want := placed{column(inUse)[i].at, forms[0]}
+			want := placedForm{column(inUse)[i].at, forms[0]}
 			switch i {
 			case goes:
-				want = placed{position{near: 892}, forms[1]}
+				want = placedForm{position{cornerDistance: 892}, forms[1]}
 			case 3:
 				want.position = items[goes].at
 			}

@@ -60,7 +60,7 @@ var systemFonts struct {
 }
 
 // findFont searches the system's fonts for one with r.
-func findFont(r rune) { systemFonts.found.Store(theme.Script(r), theme.SystemFonts(r)) }
+func findFont(r rune) { systemFonts.found.Store(theme.Script(r), theme.LoadSystemFont(r)) }
 
 // replacement is a hollow square: even many rows of it do not look like solid ink.
 const replacement = '\u25FB'
@@ -148,8 +148,8 @@ func levels(runes []rune) []int {
 			base = bidi.R
 		}
 	}
-	weak(class, base)
-	neutral(class, base)
+	resolveWeak(class, base)
+	resolveNeutral(class, base)
 	out := make([]int, len(runes))
 	for i, c := range class {
 		switch {
@@ -164,11 +164,11 @@ func levels(runes []rune) []int {
 	return out
 }
 
-// weak resolves digits, and the signs and marks next to them (UAX 9, W1 to W7).
-func weak(class []bidi.Class, base bidi.Class) {
-	marks(class, base)
-	separators(class)
-	terminators(class)
+// resolveWeak resolves digits, and the signs and marks next to them (UAX 9, W1 to W7).
+func resolveWeak(class []bidi.Class, base bidi.Class) {
+	resolveMarks(class, base)
+	resolveSeparators(class)
+	resolveTerminators(class)
 	strong := base
 	for i, c := range class {
 		switch c {
@@ -182,9 +182,9 @@ func weak(class []bidi.Class, base bidi.Class) {
 	}
 }
 
-// marks resolves marks to the class of their base (W1), and digits after
+// resolveMarks resolves marks to the class of their base (W1), and digits after
 // Arabic to Arabic (W2).
-func marks(class []bidi.Class, base bidi.Class) {
+func resolveMarks(class []bidi.Class, base bidi.Class) {
 	last, strong := base, base
 	for i, c := range class {
 		switch c {
@@ -209,9 +209,9 @@ func classAt(class []bidi.Class, i int) bidi.Class {
 	return class[i]
 }
 
-// separators resolves separators between digits (W4) and Arabic letters
+// resolveSeparators resolves separators between digits (W4) and Arabic letters
 // to right-to-left (W3).
-func separators(class []bidi.Class) {
+func resolveSeparators(class []bidi.Class) {
 	for i, c := range class {
 		a, b := classAt(class, i-1), classAt(class, i+1)
 		switch {
@@ -238,25 +238,25 @@ func spans(n int, in func(int) bool, each func(from, to int)) {
 	}
 }
 
-// set assigns one class to a range.
-func set(class []bidi.Class, to bidi.Class) {
+// setClass assigns one class to a range.
+func setClass(class []bidi.Class, to bidi.Class) {
 	for i := range class {
 		class[i] = to
 	}
 }
 
-// terminators resolves terminators next to digits, such as currency signs (W5).
-func terminators(class []bidi.Class) {
+// resolveTerminators resolves terminators next to digits, such as currency signs (W5).
+func resolveTerminators(class []bidi.Class) {
 	spans(len(class), func(i int) bool { return class[i] == bidi.ET }, func(from, to int) {
 		if classAt(class, from-1) == bidi.EN || classAt(class, to) == bidi.EN {
-			set(class[from:to], bidi.EN)
+			setClass(class[from:to], bidi.EN)
 		}
 	})
 }
 
-// neutral gives spaces and signs the direction of the text on both sides, otherwise
+// resolveNeutral gives spaces and signs the direction of the text on both sides, otherwise
 // that of the line (N1, N2).
-func neutral(class []bidi.Class, base bidi.Class) {
+func resolveNeutral(class []bidi.Class, base bidi.Class) {
 	side := func(i int) bidi.Class {
 		switch {
 		case i < 0 || i >= len(class):
@@ -272,9 +272,9 @@ func neutral(class []bidi.Class, base bidi.Class) {
 	}
 	spans(len(class), is, func(from, to int) {
 		if before := side(from - 1); before == side(to) {
-			set(class[from:to], before)
+			setClass(class[from:to], before)
 		} else {
-			set(class[from:to], base)
+			setClass(class[from:to], base)
 		}
 	})
 }

@@ -26,13 +26,13 @@ import (
 
 // Durations in the rules for pointer and keyboard.
 const (
-	guard     = 300 * time.Millisecond // clicks and keys are ignored on what has just changed
-	copiedFor = time.Second
-	stillFor  = time.Second         // nothing moves for this long after the user left a card
-	failedFor = 4 * time.Second     // a failed copy is read, not glanced at
-	slots     = engine.MaxShown + 1 // the last counts the further calls
-	barTick   = 100 * time.Millisecond
-	barFull   = 3 * time.Second // when the engine calls the hub too slow
+	clickGuard = 300 * time.Millisecond // clicks and keys are ignored on what has just changed
+	copiedFor  = time.Second
+	settleTime = time.Second         // nothing moves for this long after the user left a card
+	failedFor  = 4 * time.Second     // a failed copy is read, not glanced at
+	slots      = engine.MaxShown + 1 // the last counts the further calls
+	barTick    = 100 * time.Millisecond
+	barFull    = 3 * time.Second // when the engine calls the hub too slow
 )
 
 // Cards shows cards. Create one with New and run Run on its own goroutine.
@@ -65,22 +65,22 @@ type slot struct {
 	state   engine.Card // as the engine has it; form may be folded further
 	more    int
 	view    *view
-	painting
-	place
-	pointing
-	copying
-	speech
+	paintState
+	slotPlace
+	pointerState
+	copyState
+	speechState
 	lastAreas []area // what could be clicked when it was last presented
-	list      List
+	list      RowsState
 	keyboard  keyboardState
 	nodeIDs   map[nodeKey]screenreader.ID // what readers were told about
 }
 
-// painting is the state of a card's picture.
-type painting struct {
-	surface offscreen.Surface
-	damage  []image.Rectangle // painted since it was last presented
-	laid    bool              // laid out again, not painted yet
+// paintState is the state of a card's picture.
+type paintState struct {
+	surface    offscreen.Surface
+	damage     []image.Rectangle // painted since it was last presented
+	needsPaint bool              // laid out again, not painted yet
 }
 
 // free prepares a slot for another card. A second and third card at once are rare: their
@@ -123,11 +123,11 @@ func New(c Config, engine Engine, display window.Display) (*Cards, error) {
 func (cs *Cards) warm() {
 	ReadFonts()
 	s := cs.slots[0]
-	for _, o := range []engine.Outcome{engine.Searching, engine.Failed} {
+	for _, o := range []engine.Outcome{engine.OutcomeSearching, engine.OutcomeFailed} {
 		if len(cs.engine.Snapshot().Cards) > 0 {
 			break
 		}
-		layout(engine.Card{Outcome: o, Noticed: true, Opened: -1, Earlier: -1}, cs.look(s)).paint(&s.surface, 1)
+		layout(engine.Card{Outcome: o, ShowSearching: true, OpenedIndex: -1, EarlierChoice: -1}, cs.look(s)).paint(&s.surface, 1)
 	}
 	cs.forgetAt = time.Now().Add(idleAfter)
 }
@@ -187,7 +187,7 @@ func (cs *Cards) Run(ctx context.Context) {
 			systemFonts.missing.Store(0) // painting may want another
 			cs.repaint()
 		case <-alarm.C:
-			cs.ticked(time.Now())
+			cs.handleTick(time.Now())
 		}
 		cs.reportTree()
 	}
@@ -227,7 +227,7 @@ func (cs *Cards) keepOutOfCapture() {
 }
 
 func (cs *Cards) look(s *slot) Look {
-	l := Look{Language: cs.c.Language, Dark: cs.dark(), HighContrast: cs.display.HighContrast(), Still: cs.display.LessMotion(), FileWord: cs.c.FileWord,
+	l := Look{Language: cs.c.Language, Dark: cs.dark(), HighContrast: cs.display.HighContrast(), LessMotion: cs.display.LessMotion(), FileWord: cs.c.FileWord,
 		Support: cs.c.Support, Fields: cs.c.Fields, Privacy: cs.c.Privacy, Hover: s.hover,
 		Copied: s.copied, CopyFailed: s.failed, Typing: s.filterFocused(), List: s.list, Rows: cs.rowsThatFit(s.state)}
 	if s.form.rows > 0 {
@@ -276,20 +276,20 @@ func (cs *Cards) show() *engine.Snapshot {
 			continue
 		}
 		if s.state.Number != c.Number || s.state.Outcome != c.Outcome {
-			s.list = List{}
+			s.list = RowsState{}
 		}
 		if c.Dimmed && !s.state.Dimmed && s.keyboard.active { // Enter was meant for a call that has ended
-			s.keyboard.focus, s.keyboard.focusSet = Do{}, cs.now()
+			s.keyboard.focus, s.keyboard.focusSet = Effect{}, cs.now()
 		}
 		if c.Phase == engine.PhaseRinging && !c.Rang.Equal(s.state.Rang) { // the same caller calls again
-			s.said = ""
+			s.announced = ""
 		}
 		s.requested = c.Raised.After(s.state.Raised)
 		s.state = c
 		cs.layOut(s)
 		cs.refocus(s)
 	}
-	cs.showMore(snap.More)
+	cs.showMore(snap.MoreCount)
 	cs.place()
 	cs.focusRestored()
 	return snap
@@ -309,10 +309,10 @@ func (cs *Cards) removeGone(snap *engine.Snapshot) {
 // is no longer in use.
 func (cs *Cards) takeDown(s *slot) {
 	if s.over {
-		cs.report(s, engine.DoLeave)
+		cs.sendAction(s, engine.DoLeave)
 	}
 	if s.keyboard.active {
-		cs.report(s, engine.DoKeyboardGone)
+		cs.sendAction(s, engine.DoKeyboardGone)
 	}
 	cs.pointer.onCard = cs.pointer.onCard && !s.over
 	if s.dragStart != nil {
@@ -343,13 +343,13 @@ func (cs *Cards) showMore(n int) {
 // there is no room for it.
 func (cs *Cards) layOut(s *slot) {
 	if s.more > 0 {
-		s.view, s.laid = layoutMore(s.more, cs.look(s)), true
+		s.view, s.needsPaint = layoutMore(s.more, cs.look(s)), true
 		s.bestHeight = s.view.size.Height
 		return
 	}
 	want := asCard
 	switch {
-	case s.state.Line:
+	case s.state.SingleLine:
 		want = asLine
 	case s.state.Strip:
 		want = asStrip
@@ -362,22 +362,22 @@ func (cs *Cards) layOut(s *slot) {
 func (cs *Cards) layOutAs(s *slot, f form) {
 	s.form = f
 	c := s.state
-	c.Strip, c.Line = f.fold == asStrip, f.fold == asLine
-	s.view, s.laid = layout(c, cs.look(s)), true
+	c.Strip, c.SingleLine = f.fold == asStrip, f.fold == asLine
+	s.view, s.needsPaint = layout(c, cs.look(s)), true
 }
 
 // paint paints the current layout, not yet on screen.
 func (cs *Cards) paint(s *slot, now time.Time) {
 	s.view.tick(now)
 	s.damage = append(s.damage, s.view.paint(&s.surface, cs.monitor.Scale)...)
-	s.laid = false
+	s.needsPaint = false
 }
 
-// put shows a slot's card at r.
-func (cs *Cards) put(s *slot, r image.Rectangle) {
+// showAt shows a slot's card at r.
+func (cs *Cards) showAt(s *slot, r image.Rectangle) {
 	if cs.present(s, r) {
 		cs.trackAreas(s)
-		cs.painted(s, r)
+		cs.reportPainted(s, r)
 		cs.speak(s)
 		cs.treeChanged = true
 	}
@@ -395,7 +395,7 @@ func (cs *Cards) present(s *slot, r image.Rectangle) bool {
 			err = cmp.Or(err, s.win.Update(d.Min, &window.Picture{W: d.Dx(), H: d.Dy(), Pix: cs.buffer}))
 		}
 	} else {
-		w, h, pix := s.surface.Whole()
+		w, h, pix := s.surface.Buffer()
 		err = s.win.Show(r, &window.Picture{W: w, H: h, Pix: pix})
 	}
 	if err != nil {
@@ -406,15 +406,15 @@ func (cs *Cards) present(s *slot, r image.Rectangle) bool {
 	return true
 }
 
-// painted reports a card that is now on screen.
-func (cs *Cards) painted(s *slot, r image.Rectangle) {
+// reportPainted reports a card that is now on screen.
+func (cs *Cards) reportPainted(s *slot, r image.Rectangle) {
 	if cs.c.Painted == nil || s.more > 0 {
 		return
 	}
 	if err := s.win.Sync(); err != nil {
 		return
 	}
-	cs.c.Painted(Painted{Card: s.state, At: time.Now(), Rect: r, OnScreen: s.win.OnScreen, Wanted: s.surface.Image})
+	cs.c.Painted(Painted{Card: s.state, At: time.Now(), Rect: r, OnScreen: s.win.OnScreen, Expected: s.surface.Image})
 }
 
 // trackAreas records since when each clickable thing has been clickable, and since
@@ -424,16 +424,16 @@ func (cs *Cards) trackAreas(s *slot) {
 	for i := range s.view.areas {
 		a := &s.view.areas[i]
 		a.rect = cs.pixels(a).Add(s.rect.Min)
-		a.there, a.since = now, now
+		a.placedSince, a.enabledSince = now, now
 		for _, old := range s.lastAreas {
-			if old.do != a.do {
+			if old.effect != a.effect {
 				continue
 			}
-			if old.since.Before(a.since) {
-				a.since = old.since
+			if old.enabledSince.Before(a.enabledSince) {
+				a.enabledSince = old.enabledSince
 			}
 			if old.rect == a.rect {
-				a.there = old.there
+				a.placedSince = old.placedSince
 			}
 		}
 	}

@@ -67,7 +67,7 @@ func TestCardsKeepTheirPlaceUnderThePointer(t *testing.T) {
 	})
 	r.leave(1)
 	r.is("still there when the pointer has just left", func() bool { return r.d.up()[1] == second })
-	r.pass(stillFor)
+	r.pass(settleTime)
 	r.is("closed up", func() bool {
 		return slices.ContainsFunc(r.d.up(), func(r image.Rectangle) bool { return r.Max.Y == 744 })
 	})
@@ -90,9 +90,9 @@ func TestClickOpens(t *testing.T) {
 // and remove the contact; clicking the relation number copies it.
 func TestSmallWords(t *testing.T) {
 	c := gallery(t)["found"]
-	pass := spot(t, c, Look{}, func(d Do) bool { return strings.Contains(d.Copy, "Vries") })
-	not := spot(t, c, Look{}, does(engine.DoNotThis))
-	relation := spot(t, c, Look{}, func(d Do) bool { return d.Copy == "100200" })
+	pass := spot(t, c, Look{}, func(d Effect) bool { return strings.Contains(d.Copy, "Vries") })
+	not := spot(t, c, Look{}, does(engine.DoRemoveContact))
+	relation := spot(t, c, Look{}, func(d Effect) bool { return d.Copy == "100200" })
 	r := startCards(t, nil)
 	r.shows(c)
 	r.click(0, pass)
@@ -101,7 +101,7 @@ func TestSmallWords(t *testing.T) {
 	r.click(0, relation)
 	r.is("digits only", func() bool { return r.d.copied == "100200" })
 	r.click(0, not)
-	if a := r.action(engine.DoNotThis); a.Card != 1 || a.Index != 0 {
+	if a := r.action(engine.DoRemoveContact); a.Card != 1 || a.Index != 0 {
 		t.Fatalf("%+v", a)
 	}
 }
@@ -229,7 +229,7 @@ func TestPressedHereReleasedThere(t *testing.T) {
 
 func TestRowsTurn(t *testing.T) {
 	c := gallery(t)["crowd"]
-	row := spot(t, c, Look{List: List{First: 3}}, does(engine.DoOpen))
+	row := spot(t, c, Look{List: RowsState{First: 3}}, does(engine.DoOpen))
 	r := startCards(t, nil)
 	r.shows(c)
 	r.d.windows[0].h.Scrolled(image.Pt(100, 200), -3)
@@ -270,7 +270,7 @@ func TestFastHandLosesMovesOnly(t *testing.T) {
 func TestACutNameCanBeRead(t *testing.T) {
 	long := extras(t)["long"].Card
 	whole := long.Contacts[0].Name()
-	at := spot(t, long, Look{}, func(d Do) bool { return d.FullText == whole })
+	at := spot(t, long, Look{}, func(d Effect) bool { return d.FullText == whole })
 	r := startCards(t, nil)
 	r.shows(long)
 	says := func() (last string) {
@@ -289,7 +289,7 @@ func TestACutNameCanBeRead(t *testing.T) {
 		t.Errorf("the card says %q", s)
 	}
 	r.on(func() {
-		if slices.ContainsFunc(r.cs.slots[0].tabStops(), func(d Do) bool { return d.FullText != "" }) {
+		if slices.ContainsFunc(r.cs.slots[0].tabStops(), func(d Effect) bool { return d.FullText != "" }) {
 			t.Error("the keyboard stops at it")
 		}
 	})

@@ -64,13 +64,13 @@ type Events struct {
 	// HotkeyResult: the result of trying keys, or the desktop's decision; nil, or an error
 	// that wraps window.ErrHotkeyTaken, window.ErrUnsupported or describes what is wrong.
 	HotkeyResult func(h Hotkey, keys string, err error)
-	// Held: holding back behind a full-screen program begins or ends.
-	Held func(bool)
-	// Explored: what screen readers find on screen has changed. Nil while there is no
+	// HeldBack: holding back behind a full-screen program begins or ends.
+	HeldBack func(bool)
+	// TreeChanged: what screen readers find on screen has changed. Nil while there is no
 	// screen reader: then nothing is prepared for them.
-	Explored func(screenreader.Tree)
-	// Rested: no card has been up for a while, and the data of the last ones was dropped.
-	Rested func()
+	TreeChanged func(screenreader.Tree)
+	// WentIdle: no card has been up for a while, and the data of the last ones was dropped.
+	WentIdle func()
 	// Painted: a card was presented on screen.
 	Painted func(Painted)
 }
@@ -82,5 +82,5 @@ type Painted struct {
 	Rect image.Rectangle // desktop pixels
 	// OnScreen reads back what is visible there; Wanted returns what should be.
 	OnScreen func() (*image.RGBA, error)
-	Wanted   func() *image.RGBA
+	Expected func() *image.RGBA
 }

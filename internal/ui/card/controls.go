@@ -23,7 +23,7 @@ func (p *painter) fill(x, y, w, h float32, c color.NRGBA, radius float32) {
 }
 
 // button draws a button; a disabled one has muted text and does nothing.
-func (p *painter) button(s string, x, y, w float32, primary, on bool, do Do) {
+func (p *painter) button(s string, x, y, w float32, primary, on bool, do Effect) {
 	fill, ink, f := p.c.Soft, p.c.Ink, buttonFont
 	if primary {
 		f = buttonBold
@@ -33,7 +33,7 @@ func (p *painter) button(s string, x, y, w float32, primary, on bool, do Do) {
 	}
 	switch {
 	case !on:
-		ink, do = p.c.Muted, Do{Off: true}
+		ink, do = p.c.Muted, Effect{Disabled: true}
 	case do == p.l.Hover:
 		fill = p.hoverColour(fill)
 	}
@@ -46,13 +46,13 @@ func (p *painter) button(s string, x, y, w float32, primary, on bool, do Do) {
 }
 
 // open draws the quiet "open" at the end of a row or strip.
-func (p *painter) open(s string, x, y, w, h float32, filled, on bool, do Do) {
+func (p *painter) open(s string, x, y, w, h float32, filled, on bool, do Effect) {
 	ink := p.c.Accent
 	fill := p.c.Soft
 	hover := on && do == p.l.Hover
 	switch {
 	case !on:
-		ink, do = p.c.Muted, Do{Off: true}
+		ink, do = p.c.Muted, Effect{Disabled: true}
 	case hover:
 		fill, ink = p.c.Accent, p.c.OnAccent
 	}
@@ -64,7 +64,7 @@ func (p *painter) open(s string, x, y, w, h float32, filled, on bool, do Do) {
 }
 
 // link draws a small clickable word; ours means that it contains no external text.
-func (p *painter) link(s string, x, y, room float32, c color.NRGBA, ours bool, do Do) float32 {
+func (p *painter) link(s string, x, y, room float32, c color.NRGBA, ours bool, do Effect) float32 {
 	f := stateFont
 	_, w := fit(s, room, f)
 	if do == p.l.Hover {
@@ -88,7 +88,7 @@ func (p *painter) strokes(c color.Color, w, x, y float32, lines ...[4]float32) {
 }
 
 // cross draws the × that closes the card, centred at (x, y).
-func (p *painter) cross(x, y float32, do Do) {
+func (p *painter) cross(x, y float32, do Effect) {
 	c := p.c.Muted
 	if do == p.l.Hover {
 		p.fill(x-11, y-11, 22, 22, p.hoverColour(p.c.Background), 4)
@@ -102,7 +102,7 @@ func (p *painter) cross(x, y float32, do Do) {
 // mark draws the shape of the state: a ring while ringing, a dot in a call,
 // a bar after the end.
 func (p *painter) mark(x, y float32, of engine.Card, c color.NRGBA) {
-	if of.Rank() == engine.Ended {
+	if of.Rank() == engine.RankEnded {
 		p.add(box(c, x, y+4, 10, 3))
 		return
 	}
@@ -118,7 +118,7 @@ func (p *painter) mark(x, y float32, of engine.Card, c color.NRGBA) {
 
 // copyIcon draws two sheets at (x, y), or after use a tick with a word if there is room.
 // It returns the width used.
-func (p *painter) copyIcon(x, y, room float32, do Do) float32 {
+func (p *painter) copyIcon(x, y, room float32, do Effect) float32 {
 	const size = 12
 	x = float32(math.Round(float64(x))) // sharp edges need whole units
 	if do == p.l.Hover && do != p.l.Copied {
@@ -143,8 +143,8 @@ func (p *painter) copyIcon(x, y, room float32, do Do) float32 {
 	}
 	name := p.lg.T(text.CardButtonCopy)
 	if do == p.l.Copied {
-		name, _ = p.copied()
-	} else if do.Who != (contact.Contact{}) {
+		name, _ = p.copiedText()
+	} else if do.Contact != (contact.Contact{}) {
 		name = p.lg.T(text.CardCopyRelation)
 	}
 	p.area(x-6, y-6, 24, 24, name, do)
@@ -152,7 +152,7 @@ func (p *painter) copyIcon(x, y, room float32, do Do) float32 {
 }
 
 func (p *painter) copiedWord(x, y, room float32) float32 {
-	s, c := p.copied()
+	s, c := p.copiedText()
 	if width(s, stateFont) > room {
 		return 0
 	}
@@ -160,8 +160,8 @@ func (p *painter) copiedWord(x, y, room float32) float32 {
 	return room
 }
 
-// copied returns the text shown for a moment after copying.
-func (p *painter) copied() (string, color.NRGBA) {
+// copiedText returns the text shown for a moment after copying.
+func (p *painter) copiedText() (string, color.NRGBA) {
 	if p.l.CopyFailed {
 		return p.lg.T(text.CardCopyFailed), p.c.Trouble
 	}

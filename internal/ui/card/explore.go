@@ -20,15 +20,15 @@ type readerState struct {
 
 // nodeKey identifies a node across layouts, by what it does or says.
 type nodeKey struct {
-	role screenreader.Role
-	do   Do
-	name string
-	nth  int // counts identical ones
+	role   screenreader.Role
+	effect Effect
+	name   string
+	nth    int // counts identical ones
 }
 
 // reportTree reports what is on screen to screen readers, if there are any.
 func (cs *Cards) reportTree() {
-	if !cs.treeChanged || cs.c.Explored == nil {
+	if !cs.treeChanged || cs.c.TreeChanged == nil {
 		return
 	}
 	cs.treeChanged = false
@@ -42,7 +42,7 @@ func (cs *Cards) reportTree() {
 			t.Windows = append(t.Windows, cs.explore(s))
 		}
 	}
-	cs.c.Explored(t)
+	cs.c.TreeChanged(t)
 }
 
 // readerPressed performs what a screen reader's user chose.
@@ -50,7 +50,7 @@ func (cs *Cards) readerPressed(chosen screenreader.ID, when time.Time) {
 	for _, s := range cs.order {
 		for t, id := range s.nodeIDs {
 			if id == chosen && s.visible {
-				cs.activate(s, t.do, when)
+				cs.activate(s, t.effect, when)
 				return
 			}
 		}
@@ -78,7 +78,7 @@ func (cs *Cards) explore(s *slot) *screenreader.Node {
 	e.card = e.node(root, s.rect)
 	e.card.Focused = s.keyboard.active
 	if !known {
-		window.Explored(s.win, e.card.ID)
+		window.SetReaderNode(s.win, e.card.ID)
 	}
 	var last *screenreader.Node // the close button, last as with the keys
 	word := 0
@@ -87,7 +87,7 @@ func (cs *Cards) explore(s *slot) *screenreader.Node {
 		for ; word < a.textsBefore; word++ {
 			e.text(word)
 		}
-		if n := e.control(a); n != nil && a.do.Engine && a.do.Action.Do == engine.DoClose {
+		if n := e.control(a); n != nil && a.effect.HasAction && a.effect.Action.Kind == engine.DoClose {
 			last = n
 		} else if n != nil {
 			e.add(a.row, n)
@@ -138,10 +138,10 @@ func (e *explorer) add(item int, n *screenreader.Node) {
 func (e *explorer) row(i int) *screenreader.Node {
 	v := e.s.view
 	if e.list == nil {
-		e.list = e.node(nodeKey{role: screenreader.List, name: v.texts[v.headline-1].full}, e.at(left, v.rows[0].y, textWidth, float32(len(v.rows))*rowPitch))
+		e.list = e.node(nodeKey{role: screenreader.List, name: v.texts[v.headline-1].full}, e.at(textLeft, v.rows[0].y, textWidth, float32(len(v.rows))*rowPitch))
 		e.add(0, e.list)
 		for _, r := range v.rows {
-			n := e.node(nodeKey{role: screenreader.Item, name: joined(r.texts[:], ", ")}, e.at(left, r.y, textWidth, rowPitch))
+			n := e.node(nodeKey{role: screenreader.Item, name: joined(r.texts[:], ", ")}, e.at(textLeft, r.y, textWidth, rowPitch))
 			n.Position = r.position
 			e.list.Children = append(e.list.Children, n)
 		}
@@ -169,21 +169,21 @@ func (e *explorer) text(i int) {
 
 // control returns the node of a control, nil for one that only shows a cut text in full.
 func (e *explorer) control(a *area) *screenreader.Node {
-	if a.do.FullText != "" {
+	if a.effect.FullText != "" {
 		return nil
 	}
-	t := nodeKey{role: a.role, do: a.do}
-	if a.do.Off { // all disabled controls do the same
+	t := nodeKey{role: a.role, effect: a.effect}
+	if a.effect.Disabled { // all disabled controls do the same
 		t.name = a.name
 	}
 	n := e.node(t, e.at(a.x, a.y, a.w, a.h))
-	n.Name, n.Off = unmarked(a.name), a.do.Off
-	n.Focused = e.s.keyboard.active && !a.do.none() && a.do == e.s.keyboard.focus
+	n.Name, n.Disabled = unmarked(a.name), a.effect.Disabled
+	n.Focused = e.s.keyboard.active && !a.effect.isNone() && a.effect == e.s.keyboard.focus
 	switch {
 	case a.role == screenreader.Entry:
 		n.Value = e.s.list.Filter
-	case a.do.Engine && a.do.Action.Do == engine.DoUnfold:
-		n.Name, n.About = e.allText(), n.Name
+	case a.effect.HasAction && a.effect.Action.Kind == engine.DoUnfold:
+		n.Name, n.Help = e.allText(), n.Name
 	case a.row > 0:
 		r := e.s.view.rows[a.row-1]
 		n.Name, n.Position = n.Name+": "+unmarked(cmp.Or(r.texts[0], r.texts[2])), r.position

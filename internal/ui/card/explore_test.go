@@ -47,7 +47,7 @@ func startReader(t *testing.T) *reader {
 	r := &reader{}
 	r.rig = startCards(t, func(c *Config, d *desktop) {
 		withHotkey(c, d)
-		c.Explored = func(tree screenreader.Tree) { r.tree = tree }
+		c.TreeChanged = func(tree screenreader.Tree) { r.tree = tree }
 	})
 	return r
 }
@@ -76,7 +76,7 @@ func TestExplored(t *testing.T) {
 			cs.c.Language = l
 			s := &slot{state: c.Card, view: layout(c.Card, look), list: look.List}
 			switch {
-			case c.Line:
+			case c.SingleLine:
 				s.form.fold = asLine
 			case c.Strip:
 				s.form.fold = asStrip
@@ -97,7 +97,7 @@ func checkNodes(t *testing.T, what string, v *view, card *screenreader.Node) {
 	t.Helper()
 	places := 0
 	for _, a := range v.areas {
-		if a.do.FullText == "" {
+		if a.effect.FullText == "" {
 			places++
 		}
 	}
@@ -143,7 +143,7 @@ func TestExploredRows(t *testing.T) {
 	if len(rows) != rowsShown || rows[1] != "2 van 14: B. van der Berg, 200 003, Laan 2, Amsterdam" {
 		t.Errorf("rows %q", rows)
 	}
-	if n := r.find("Openen: C. de Visser"); n.Position != [2]int{3, 14} || !n.Acts() {
+	if n := r.find("Openen: C. de Visser"); n.Position != [2]int{3, 14} || !n.CanPress() {
 		t.Errorf("%+v", n)
 	}
 	r.tree.Press(r.find("Volgende relaties").ID)
@@ -191,7 +191,7 @@ func TestPressedByReader(t *testing.T) {
 	r.tree.Press(r.find("Relatie openen").ID)
 	r.action(engine.DoOpen)
 	r.shows(g["searching"])
-	if n := r.find("Relatie openen"); !n.Off || n.Acts() {
+	if n := r.find("Relatie openen"); !n.Disabled || n.CanPress() {
 		t.Errorf("%+v", n)
 	}
 	r.tree.Press(r.find("Relatie openen").ID)
@@ -233,7 +233,7 @@ func TestNobodyReads(t *testing.T) {
 		t.Error("a tree was made for nobody")
 	}
 	var tree screenreader.Tree
-	r.c.Explored = func(t screenreader.Tree) { tree = t }
+	r.c.TreeChanged = func(t screenreader.Tree) { tree = t }
 	r.cs.Set(r.c)
 	if r.sync(); len(tree.Windows) != 1 {
 		t.Errorf("%+v", tree)

@@ -29,7 +29,7 @@ type acting struct {
 }
 
 func (a acting) Do(do engine.Action) {
-	if do.Do == engine.DoOpen {
+	if do.Kind == engine.DoOpen {
 		a.done <- do
 	}
 }
@@ -48,7 +48,7 @@ func serveCards(t *testing.T) *served {
 	d := must.Get(window.Open())(t)
 	b := screenreader.New()
 	cs := must.Get(New(Config{Language: text.Dutch, Appearance: Light, Corner: BottomRight, Log: slog.New(slog.DiscardHandler),
-		Events: Events{Explored: func(tree screenreader.Tree) { b.Show(tree); s.told <- tree }}}, s, d))(t)
+		Events: Events{TreeChanged: func(tree screenreader.Tree) { b.Show(tree); s.told <- tree }}}, s, d))(t)
 	cs.now = func() time.Time { return time.Now().Add(time.Duration(s.passed.Load())) }
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 2)

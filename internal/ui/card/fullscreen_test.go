@@ -21,11 +21,11 @@ import (
 func TestFullScreenHoldsBack(t *testing.T) {
 	var told []bool
 	r := startCards(t, func(c *Config, _ *desktop) {
-		c.UnderFullScreen, c.Held = true, func(on bool) { told = append(told, on) }
+		c.UnderFullScreen, c.HeldBack = true, func(on bool) { told = append(told, on) }
 	})
 	cs, d, e := r.cs, r.d, r.e
 	d.monitors = append(d.monitors, window.Monitor{Name: "two", Area: image.Rect(1000, 0, 2000, 800), Scale: 1})
-	later := func() { cs.ticked(time.Now().Add(fullScreenPoll)) }
+	later := func() { cs.handleTick(time.Now().Add(fullScreenPoll)) }
 
 	d.filled = d.monitors[0].Area
 	e.set(0, gallery(t)["found"])
@@ -78,22 +78,22 @@ func TestHotkeyComesBack(t *testing.T) {
 	})
 	cs, d := r.cs, r.d
 	now := time.Now()
-	if next := cs.nextTick(now); next <= 0 || next > hotkeyAgain {
+	if next := cs.nextTick(now); next <= 0 || next > hotkeyRetry {
 		t.Fatalf("asks again after %v", next)
 	}
 	for range 3 {
-		now = now.Add(hotkeyAgain + time.Second)
-		cs.ticked(now)
+		now = now.Add(hotkeyRetry + time.Second)
+		cs.handleTick(now)
 	}
 	if len(told) != 1 || !errors.Is(told[0], window.ErrHotkeyTaken) {
 		t.Fatalf("told %v", told)
 	}
 	d.taken = false
-	cs.ticked(now.Add(time.Second))
+	cs.handleTick(now.Add(time.Second))
 	if len(told) != 1 {
 		t.Fatal("asks without a pause")
 	}
-	cs.ticked(now.Add(hotkeyAgain + time.Second))
+	cs.handleTick(now.Add(hotkeyRetry + time.Second))
 	if len(told) != 2 || told[1] != nil || d.keys != "Ctrl+Alt+W" || !cs.hotkeys[0].retry.IsZero() {
 		t.Fatalf("told %v, has %q", told, d.keys)
 	}
@@ -138,7 +138,7 @@ type hearing struct {
 func startHearing(t *testing.T, change func(*Config, *desktop)) *hearing {
 	h, heard := &hearing{}, map[screenreader.ID]bool{}
 	h.rig = startCards(t, func(c *Config, d *desktop) {
-		c.Explored = func(tree screenreader.Tree) {
+		c.TreeChanged = func(tree screenreader.Tree) {
 			for _, c := range tree.Windows {
 				for _, n := range roles(c, screenreader.News) {
 					if !heard[n.ID] {
@@ -235,7 +235,7 @@ func TestSpoken(t *testing.T) {
 	found.ID = 8
 	reports(found, "Inkomend op Schade (020 123 45 67): 06 12 34 56 78, 1 relatie gevonden")
 	cs.c.Privacy = PrivacyNumber
-	found.ID, found.Reports = 9, call.RingOnly
+	found.ID, found.ReportLevel = 9, call.RingOnly
 	found.Phase = engine.PhaseReported
 	reports(found, "Gebeld om 10:42 op Schade (020 123 45 67): 06 12 34 56 78, 1 relatie gevonden")
 }

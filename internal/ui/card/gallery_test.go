@@ -25,7 +25,7 @@ func number(t testing.TB, raw string) phone.Number {
 func person(initials, prefix, family string) contact.Contact {
 	return contact.Contact{ID: "c-" + family, RelationNumber: "100200", Initials: initials, Prefix: prefix, FamilyName: family,
 		Address:  contact.Address{Street: "Dorpsstraat", Number: "1", PostalCode: "1234AB", City: "Ons Dorp"},
-		Producer: contact.Coded{Code: "P1", Description: "Producent Een"}, LastModifiedBy: contact.Coded{Description: "Medewerker"}, Link: "https://hub.example/contacts/viewcontact/c1"}
+		Producer: contact.CodedValue{Code: "P1", Description: "Producent Een"}, LastModifiedBy: contact.CodedValue{Description: "Medewerker"}, Link: "https://hub.example/contacts/viewcontact/c1"}
 }
 
 // people returns n different contacts with one number.
@@ -65,13 +65,13 @@ func everyCard(t testing.TB) map[string]shown {
 
 // gallery returns one card of every kind in its default look.
 func gallery(t testing.TB) map[string]engine.Card {
-	base := engine.Card{ID: 1, Opened: -1, Earlier: -1, Times: 1, Reports: call.AllStates, Number: number(t, "0612345678"), LineName: "Schade", LineText: "020 123 45 67", Rang: now.Add(-3 * time.Second)}
+	base := engine.Card{ID: 1, OpenedIndex: -1, EarlierChoice: -1, RingsToday: 1, ReportLevel: call.AllStates, Number: number(t, "0612345678"), LineName: "Schade", LineText: "020 123 45 67", Rang: now.Add(-3 * time.Second)}
 	with := func(f func(*engine.Card)) engine.Card { c := base; f(&c); return c }
 	found := func(c *engine.Card) {
-		c.Outcome, c.Contacts, c.LinkOK = engine.Found, []contact.Contact{person("J", "de", "Vries")}, []bool{true}
+		c.Outcome, c.Contacts, c.LinkOK = engine.OutcomeFound, []contact.Contact{person("J", "de", "Vries")}, []bool{true}
 	}
 	several := func(c *engine.Card) {
-		c.Outcome, c.Number, c.LineName = engine.Several, number(t, "0209876543"), ""
+		c.Outcome, c.Number, c.LineName = engine.OutcomeSeveral, number(t, "0209876543"), ""
 		c.Contacts, c.LinkOK = []contact.Contact{person("A", "", "Bakker"), person("B.M.", "", "Bakker-van den Heuvel"), person("C", "", "Bakker")}, []bool{true, true, true}
 		for i := range c.Contacts {
 			c.Contacts[i].RelationNumber = fmt.Sprint(200002 + i)
@@ -79,12 +79,12 @@ func gallery(t testing.TB) map[string]engine.Card {
 	}
 	failed := func(f contact.Failure) engine.Card {
 		return with(func(c *engine.Card) {
-			c.Outcome, c.Failure, c.Retrying = engine.Failed, f, !f.NeedsAdmin()
+			c.Outcome, c.Failure, c.Retrying = engine.OutcomeFailed, f, !f.NeedsAdmin()
 		})
 	}
 	return map[string]engine.Card{
 		"searching-start": base,
-		"searching":       with(func(c *engine.Card) { c.Noticed = true }),
+		"searching":       with(func(c *engine.Card) { c.ShowSearching = true }),
 		"found":           with(found),
 		"answered": with(func(c *engine.Card) {
 			found(c)
@@ -92,53 +92,53 @@ func gallery(t testing.TB) map[string]engine.Card {
 		}),
 		"over": with(func(c *engine.Card) {
 			found(c)
-			c.Phase, c.Answered, c.Opened = engine.PhaseOver, now.Add(-72*time.Second), 0
+			c.Phase, c.Answered, c.OpenedIndex = engine.PhaseOver, now.Add(-72*time.Second), 0
 		}),
 		"again": with(func(c *engine.Card) {
 			found(c)
-			c.Opened, c.Times, c.PreviousRing = 0, 2, now.Add(-21*time.Minute)
+			c.OpenedIndex, c.RingsToday, c.PreviousRing = 0, 2, now.Add(-21*time.Minute)
 		}),
-		"ringonly": with(func(c *engine.Card) { found(c); c.Reports = call.RingOnly }),
+		"ringonly": with(func(c *engine.Card) { found(c); c.ReportLevel = call.RingOnly }),
 		"outgoing": with(func(c *engine.Card) { found(c); c.Outgoing, c.LineText, c.LineName = true, "", "" }),
 		"possible": with(func(c *engine.Card) { found(c); c.Possible, c.Number = true, number(t, "+49 30 12345678") }),
 		"nolink":   with(func(c *engine.Card) { found(c); c.LinkOK = []bool{false} }),
-		"browser":  with(func(c *engine.Card) { found(c); c.OpenError, c.Opened = true, 0 }),
+		"browser":  with(func(c *engine.Card) { found(c); c.OpenError, c.OpenedIndex = true, 0 }),
 		"several":  with(several),
-		"earlier":  with(func(c *engine.Card) { several(c); c.Earlier = 0 }),
-		"chosen":   with(func(c *engine.Card) { several(c); c.Earlier, c.Opened = 0, 1 }),
-		"family":   with(func(c *engine.Card) { c.Outcome = engine.Several; c.Contacts, c.LinkOK = people(8) }),
-		"crowd":    with(func(c *engine.Card) { c.Outcome = engine.Several; c.Contacts, c.LinkOK = people(14) }),
+		"earlier":  with(func(c *engine.Card) { several(c); c.EarlierChoice = 0 }),
+		"chosen":   with(func(c *engine.Card) { several(c); c.EarlierChoice, c.OpenedIndex = 0, 1 }),
+		"family":   with(func(c *engine.Card) { c.Outcome = engine.OutcomeSeveral; c.Contacts, c.LinkOK = people(8) }),
+		"crowd":    with(func(c *engine.Card) { c.Outcome = engine.OutcomeSeveral; c.Contacts, c.LinkOK = people(14) }),
 		"browser-row": with(func(c *engine.Card) {
 			several(c)
-			c.OpenError, c.Opened = true, 1
+			c.OpenError, c.OpenedIndex = true, 1
 		}),
 		"general": with(func(c *engine.Card) {
-			c.Outcome, c.Many = engine.Several, true
+			c.Outcome, c.GeneralNumber = engine.OutcomeSeveral, true
 			c.Contacts, c.LinkOK = people(64)
 		}),
-		"nobody": with(func(c *engine.Card) { c.Outcome, c.PhoneName = engine.Nobody, "P. Jansen" }),
+		"nobody": with(func(c *engine.Card) { c.Outcome, c.PhoneName = engine.OutcomeNobody, "P. Jansen" }),
 		"nobody-left": with(func(c *engine.Card) {
-			c.Outcome, c.Removed, c.LastRemoved, c.Undo = engine.Nobody, 1, person("J", "de", "Vries"), true
+			c.Outcome, c.RemovedCount, c.LastRemoved, c.CanUndo = engine.OutcomeNobody, 1, person("J", "de", "Vries"), true
 		}),
 		"failed":   failed(contact.HubSlow),
 		"refused":  failed(contact.CredentialsRefused),
 		"notsetup": failed(contact.NotSetUp),
-		"withheld": with(func(c *engine.Card) { c.Outcome, c.Number = engine.Withheld, phone.Number{Kind: phone.Withheld} }),
+		"withheld": with(func(c *engine.Card) { c.Outcome, c.Number = engine.OutcomeWithheld, phone.Number{Kind: phone.Withheld} }),
 		"internal": with(func(c *engine.Card) {
-			c.Outcome, c.Number, c.PhoneName, c.LineText, c.LineName = engine.Internal, number(t, "101"), "Receptie", "", ""
+			c.Outcome, c.Number, c.PhoneName, c.LineText, c.LineName = engine.OutcomeInternal, number(t, "101"), "Receptie", "", ""
 		}),
-		"own":      with(func(c *engine.Card) { c.Outcome, c.Number = engine.Own, number(t, "0207654321") }),
-		"short":    with(func(c *engine.Card) { c.Outcome, c.Number = engine.Short, number(t, "0800 1234") }),
-		"never":    with(func(c *engine.Card) { c.Outcome, c.Number = engine.Short, number(t, "0201112233") }),
-		"unfilled": with(func(c *engine.Card) { c.Outcome, c.Number = engine.Unfilled, number(t, "%CallerNumber%") }),
-		"nonumber": with(func(c *engine.Card) { c.Outcome, c.Number = engine.NoNumber, number(t, "sip:jan@huis.example") }),
-		"offered":  with(func(c *engine.Card) { c.Outcome, c.Reports = engine.Offered, call.RingOnly }),
+		"own":      with(func(c *engine.Card) { c.Outcome, c.Number = engine.OutcomeOwnLine, number(t, "0207654321") }),
+		"short":    with(func(c *engine.Card) { c.Outcome, c.Number = engine.OutcomeShort, number(t, "0800 1234") }),
+		"never":    with(func(c *engine.Card) { c.Outcome, c.Number = engine.OutcomeShort, number(t, "0201112233") }),
+		"unfilled": with(func(c *engine.Card) { c.Outcome, c.Number = engine.OutcomePlaceholder, number(t, "%CallerNumber%") }),
+		"nonumber": with(func(c *engine.Card) { c.Outcome, c.Number = engine.OutcomeNoNumber, number(t, "sip:jan@huis.example") }),
+		"offered":  with(func(c *engine.Card) { c.Outcome, c.ReportLevel = engine.OutcomeOffered, call.RingOnly }),
 		"strip": with(func(c *engine.Card) {
 			found(c)
 			c.Strip, c.Phase, c.Answered = true, engine.PhaseAnswered, now.Add(-134*time.Second)
 		}),
 		"strip-reported": with(func(c *engine.Card) {
-			c.Outcome, c.Strip, c.Times, c.Phase, c.Reports = engine.Nobody, true, 2, engine.PhaseReported, call.RingOnly
+			c.Outcome, c.Strip, c.RingsToday, c.Phase, c.ReportLevel = engine.OutcomeNobody, true, 2, engine.PhaseReported, call.RingOnly
 		}),
 		"strip-aside": with(func(c *engine.Card) {
 			found(c)
@@ -148,13 +148,13 @@ func gallery(t testing.TB) map[string]engine.Card {
 			found(c)
 			c.Dimmed, c.Phase, c.Answered = true, engine.PhaseOver, now.Add(-134*time.Second)
 		}),
-		"line": with(func(c *engine.Card) { found(c); c.Line = true }),
+		"line": with(func(c *engine.Card) { found(c); c.SingleLine = true }),
 		"line-answered": with(func(c *engine.Card) {
 			several(c)
-			c.Line, c.Phase, c.Answered, c.Times = true, engine.PhaseAnswered, now.Add(-134*time.Second), 8
+			c.SingleLine, c.Phase, c.Answered, c.RingsToday = true, engine.PhaseAnswered, now.Add(-134*time.Second), 8
 		}),
 		"strip-again": with(func(c *engine.Card) {
-			c.Outcome, c.Strip, c.Times, c.Phase, c.Answered = engine.Nobody, true, 8, engine.PhaseAnswered, now.Add(-10*time.Second)
+			c.Outcome, c.Strip, c.RingsToday, c.Phase, c.Answered = engine.OutcomeNobody, true, 8, engine.PhaseAnswered, now.Add(-10*time.Second)
 		}),
 		"strip-outgoing": with(func(c *engine.Card) { several(c); c.Strip, c.Outgoing = true, true }),
 	}
@@ -174,8 +174,8 @@ func extras(t testing.TB) map[string]shown {
 		return shown{c, nil}
 	}
 	looks := func(name string, f func(*Look)) shown { return shown{g[name], f} }
-	open := func(c engine.Card, i int) Do {
-		return Do{Engine: true, Caller: c.Number, Who: c.Contacts[i], Action: engine.Action{Card: c.ID, Do: engine.DoOpen, Index: i}}
+	open := func(c engine.Card, i int) Effect {
+		return Effect{HasAction: true, Caller: c.Number, Contact: c.Contacts[i], Action: engine.Action{Card: c.ID, Kind: engine.DoOpen, Index: i}}
 	}
 	passed := g["answered"]
 	passed.Via = "Receptie Hoofdkantoor Amsterdam (1023)"
@@ -188,7 +188,7 @@ func extras(t testing.TB) map[string]shown {
 		"keyboard":     looks("strip", func(l *Look) { l.Keyboard = true }),
 		"undo": {func() engine.Card {
 			c := g["found"]
-			c.Removed, c.LastRemoved, c.Undo = 1, person("A", "", "Bakker"), true
+			c.RemovedCount, c.LastRemoved, c.CanUndo = 1, person("A", "", "Bakker"), true
 			return c
 		}(), nil},
 		"browser-number": looks("browser-row", func(l *Look) {
@@ -199,7 +199,7 @@ func extras(t testing.TB) map[string]shown {
 			k.Address.City = "Sint-Jacobiparochie aan de Lange Vechtoo"
 			k.Producer.Description = "Coöperatieve Onderlinge Verzekeringsmaatschappij van Noord-Holland en Omstreken"
 		}),
-		"bare": {engine.Card{ID: 1, Outcome: engine.Found, Number: number(t, "0612345678"), Opened: -1, Earlier: -1, Times: 1, Reports: call.AllStates, Contacts: make([]contact.Contact, 1), LinkOK: []bool{true}, Rang: now}, nil},
+		"bare": {engine.Card{ID: 1, Outcome: engine.OutcomeFound, Number: number(t, "0612345678"), OpenedIndex: -1, EarlierChoice: -1, RingsToday: 1, ReportLevel: call.AllStates, Contacts: make([]contact.Contact, 1), LinkOK: []bool{true}, Rang: now}, nil},
 		"arabic": called("محمد بن عبد الله", func(k *contact.Contact) {
 			k.Address.Street = "شارع (النخيل)"
 			k.Producer.Description = "Polis \u200Fمكتب 12\u200F Zuid"
@@ -218,22 +218,22 @@ func extras(t testing.TB) map[string]shown {
 		"focus-row":     looks("several", func(l *Look) { l.Focus = open(g["several"], 1) }),
 		"hover":         looks("found", func(l *Look) { l.Hover = open(g["found"], 0) }),
 		"copied": looks("found", func(l *Look) {
-			l.Copied = Do{Copy: "100200", Caller: g["found"].Number, Who: g["found"].Contacts[0]}
+			l.Copied = Effect{Copy: "100200", Caller: g["found"].Number, Contact: g["found"].Contacts[0]}
 		}),
-		"copied-number": looks("found", func(l *Look) { l.Copied = Do{Copy: "0612345678", Caller: g["found"].Number} }),
+		"copied-number": looks("found", func(l *Look) { l.Copied = Effect{Copy: "0612345678", Caller: g["found"].Number} }),
 		"copy-failed": looks("several", func(l *Look) {
-			l.Copied, l.CopyFailed = Do{Copy: g["several"].Number.Copy(), Caller: g["several"].Number}, true
+			l.Copied, l.CopyFailed = Effect{Copy: g["several"].Number.ClipboardText(), Caller: g["several"].Number}, true
 		}),
 		"typing":       looks("crowd", func(l *Look) { l.Typing = true }),
 		"filtered":     looks("crowd", func(l *Look) { l.Typing, l.List.Filter = true, "visser"; l.Focus = open(g["crowd"], 7) }),
-		"filter-none":  looks("general", func(l *Look) { l.Typing, l.List = true, List{Filter: "zz", Open: true} }),
-		"general-open": looks("general", func(l *Look) { l.List = List{Open: true, First: 20} }),
+		"filter-none":  looks("general", func(l *Look) { l.Typing, l.List = true, RowsState{Filter: "zz", Open: true} }),
+		"general-open": looks("general", func(l *Look) { l.List = RowsState{Open: true, First: 20} }),
 		"high":         looks("found", func(l *Look) { l.HighContrast = true }),
 		"high-rows":    looks("earlier", func(l *Look) { l.HighContrast = true; l.Focus = open(g["earlier"], 1) }),
 		"low-monitor":  looks("crowd", func(l *Look) { l.Rows = 2 }),
 	}
 	whole := all["long"]
-	whole.look = func(l *Look) { l.Hover = Do{FullText: whole.Contacts[0].Name()} }
+	whole.look = func(l *Look) { l.Hover = Effect{FullText: whole.Contacts[0].Name()} }
 	all["long-whole"] = whole
 	return all
 }

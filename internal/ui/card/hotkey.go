@@ -9,8 +9,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// hotkeyAgain is how often a hotkey taken by another program is retried.
-const hotkeyAgain = 10 * time.Second
+// hotkeyRetry is how often a hotkey taken by another program is retried.
+const hotkeyRetry = 10 * time.Second
 
 // Hotkey is a global key combination, identified by its setting.
 type Hotkey string
@@ -56,7 +56,7 @@ func (cs *Cards) registerHotkey(i int, now time.Time) {
 			func(err error) { cs.send(func(time.Time) { cs.hotkeyReported(i, keys, err) }) })
 	}
 	if errors.Is(err, window.ErrHotkeyTaken) {
-		state.retry = now.Add(hotkeyAgain)
+		state.retry = now.Add(hotkeyRetry)
 	}
 	cs.hotkeyReported(i, keys, err)
 }
@@ -121,7 +121,7 @@ func (cs *Cards) hotkeyDown(is Hotkey, now time.Time) {
 	s := cs.hotkeyTarget(snap)
 	switch {
 	case is == HotkeyKeyboard:
-		cs.moveKeyboard(s, snap.Closed, now)
+		cs.moveKeyboard(s, snap.ClosedCard, now)
 	case s == nil || !s.visible:
 	case is == HotkeyOpen:
 		cs.openFile(s, now)
@@ -135,18 +135,18 @@ func (cs *Cards) hotkeyDown(is Hotkey, now time.Time) {
 // openFile opens the file of a card's only contact. If there are several, the card gets
 // the keyboard focus so that the user can choose.
 func (cs *Cards) openFile(s *slot, now time.Time) {
-	if s.state.Outcome == engine.Several {
+	if s.state.Outcome == engine.OutcomeSeveral {
 		cs.takeKeyboard(s, now)
 	} else if a := s.openArea(0); a != nil {
-		cs.activate(s, a.do, now)
+		cs.activate(s, a.effect, now)
 	}
 }
 
 // repeat has a screen reader repeat a card. A folded card unfolds.
 func (cs *Cards) repeat(s *slot) {
-	s.said = ""
+	s.announced = ""
 	if s.form.fold != asCard {
-		cs.report(s, engine.DoUnfold)
+		cs.sendAction(s, engine.DoUnfold)
 		return
 	}
 	cs.speak(s)

@@ -14,7 +14,7 @@ import (
 type keyboardState struct {
 	active   bool
 	since    time.Time
-	focus    Do           // what Enter activates; the zero Do means nothing
+	focus    Effect       // what Enter activates; the zero Do means nothing
 	focusSet time.Time    // when focus was set other than by a key
 	caller   phone.Number // who was on the card when it got the focus
 }
@@ -26,7 +26,7 @@ const maxFilter = 60 // letters
 func (cs *Cards) moveKeyboard(pick *slot, closed engine.CardID, now time.Time) {
 	for _, s := range cs.order {
 		if s.keyboard.active && (pick == nil || s == pick || s.state.Rank() == pick.state.Rank()) {
-			cs.giveBack(s)
+			cs.returnKeyboard(s)
 			return
 		}
 	}
@@ -35,7 +35,7 @@ func (cs *Cards) moveKeyboard(pick *slot, closed engine.CardID, now time.Time) {
 		cs.takeKeyboard(pick, now)
 	case closed != 0:
 		cs.toFocus = closed
-		cs.engine.Do(engine.Action{Card: closed, Do: engine.DoShow})
+		cs.engine.Do(engine.Action{Card: closed, Kind: engine.DoShow})
 	}
 }
 
@@ -53,7 +53,7 @@ func (cs *Cards) takeKeyboard(s *slot, now time.Time) {
 	}
 	for _, other := range cs.order {
 		if other.keyboard.active { // so that the focus later returns to where it was before both
-			cs.giveBack(other)
+			cs.returnKeyboard(other)
 		}
 	}
 	if err := s.win.TakeKeyboard(); err != nil {
@@ -61,13 +61,13 @@ func (cs *Cards) takeKeyboard(s *slot, now time.Time) {
 		return
 	}
 	s.keyboard = keyboardState{active: true, since: now, focusSet: now, caller: s.state.Number}
-	cs.report(s, engine.DoKeyboard)
+	cs.sendAction(s, engine.DoKeyboard)
 	cs.refocus(s)
 	cs.refresh(s)
 }
 
-// giveBack returns the keyboard focus to its previous owner.
-func (cs *Cards) giveBack(s *slot) {
+// returnKeyboard returns the keyboard focus to its previous owner.
+func (cs *Cards) returnKeyboard(s *slot) {
 	if err := s.win.GiveKeyboardBack(); err != nil {
 		cs.c.Log.Warn("the keyboard was not given back", "why", err)
 	}
@@ -79,28 +79,28 @@ func (cs *Cards) keyboardGone(s *slot) {
 		return
 	}
 	s.keyboard, cs.leftAt = keyboardState{}, cs.now()
-	cs.report(s, engine.DoKeyboardGone)
+	cs.sendAction(s, engine.DoKeyboardGone)
 	cs.refresh(s)
 }
 
 // filterFocused reports whether letters go into the filter.
 func (s *slot) filterFocused() bool {
-	return s.keyboard.active && s.state.Outcome == engine.Several && s.form.fold == asCard &&
-		len(s.state.Contacts) > maxNumbered && (!s.state.Many || s.list.Open)
+	return s.keyboard.active && s.state.Outcome == engine.OutcomeSeveral && s.form.fold == asCard &&
+		len(s.state.Contacts) > maxNumbered && (!s.state.GeneralNumber || s.list.Open)
 }
 
 // refocus keeps the focus on the same thing. If that is gone, nothing has
 // the focus: Enter was meant for that and nothing else. If nothing had it,
 // and the card was completed for the same caller, its main button gets it.
 func (cs *Cards) refocus(s *slot) {
-	had := s.keyboard.focus != (Do{})
+	had := s.keyboard.focus != (Effect{})
 	if !s.keyboard.active || had && s.view.areaFor(s.keyboard.focus) != nil {
 		return
 	}
-	s.keyboard.focus, s.keyboard.focusSet = Do{}, cs.now()
+	s.keyboard.focus, s.keyboard.focusSet = Effect{}, cs.now()
 	if !had && s.state.Number == s.keyboard.caller {
 		if a := s.view.find(func(a *area) bool { return a.main }); a != nil {
-			s.keyboard.focus = a.do
+			s.keyboard.focus = a.effect
 		}
 	}
 	cs.layOutAs(s, s.form) // in as much room as it has
@@ -112,18 +112,18 @@ func (cs *Cards) search(s *slot) {
 	s.list.Open = true
 	cs.takeKeyboard(s, cs.now())
 	if s.keyboard.active {
-		s.keyboard.focus = Do{}
+		s.keyboard.focus = Effect{}
 	}
 	cs.refresh(s)
 }
 
-// key handles a key press while s has the keyboard focus.
-func (cs *Cards) key(s *slot, k window.KeyPress, now time.Time) {
+// handleKey handles a key press while s has the keyboard focus.
+func (cs *Cards) handleKey(s *slot, k window.KeyPress, now time.Time) {
 	if !s.keyboard.active {
 		return
 	}
 	if k.Key == window.KeyEscape { // always: it harms nothing
-		cs.giveBack(s)
+		cs.returnKeyboard(s)
 		return
 	}
 	if !settled(s.keyboard.since, now) {
@@ -131,15 +131,15 @@ func (cs *Cards) key(s *slot, k window.KeyPress, now time.Time) {
 	}
 	switch k.Key {
 	case window.KeyTab:
-		cs.tab(s, k.Shift, now)
+		cs.handleTab(s, k.Shift, now)
 	case window.KeyRight:
 		cs.step(s, 1)
 	case window.KeyLeft:
 		cs.step(s, -1)
 	case window.KeyDown:
-		cs.arrow(s, 1)
+		cs.handleArrow(s, 1)
 	case window.KeyUp:
-		cs.arrow(s, -1)
+		cs.handleArrow(s, -1)
 	case window.KeyPageDown:
 		cs.scrollRows(s, len(s.view.rows))
 	case window.KeyPageUp:
@@ -158,43 +158,43 @@ func (cs *Cards) key(s *slot, k window.KeyPress, now time.Time) {
 			cs.setFilter(s, s.list.Filter[:len(s.list.Filter)-n])
 		}
 	case window.KeyText:
-		cs.letter(s, k, now)
+		cs.handleLetter(s, k, now)
 	}
 }
 
 // activate performs what a key requested, unless that has just changed.
-func (cs *Cards) activate(s *slot, do Do, now time.Time) {
+func (cs *Cards) activate(s *slot, do Effect, now time.Time) {
 	for _, c := range cs.engine.Snapshot().Cards {
 		if c.ID == s.state.ID && c.Dimmed && !s.state.Dimmed {
 			return // another call is active by now, and the screen is behind
 		}
 	}
-	if a := s.view.areaFor(do); a != nil && settled(a.since, now) {
-		cs.do(s, do)
+	if a := s.view.areaFor(do); a != nil && settled(a.enabledSince, now) {
+		cs.perform(s, do)
 	}
 }
 
-func (cs *Cards) letter(s *slot, k window.KeyPress, now time.Time) {
+func (cs *Cards) handleLetter(s *slot, k window.KeyPress, now time.Time) {
 	switch {
 	case k.Ctrl && !k.Alt:
-		cs.shortcut(s, k.Text, now)
+		cs.handleShortcut(s, k.Text, now)
 	case k.Ctrl != k.Alt || k.Text == "": // both are AltGr, which types letters too
 	case s.filterFocused():
 		if k.Text != " " || s.list.Filter != "" {
 			cs.setFilter(s, s.list.Filter+k.Text)
 		}
 	case !k.Alt && len(k.Text) == 1 && k.Text[0] >= '1' && k.Text[0] <= '9':
-		cs.digit(s, int(k.Text[0]-'1'), now)
+		cs.handleDigit(s, int(k.Text[0]-'1'), now)
 	}
 }
 
-// digit opens the row with that number if it is visible, otherwise scrolls to it.
-func (cs *Cards) digit(s *slot, i int, now time.Time) {
-	if s.state.Outcome != engine.Several || s.form.fold != asCard || i >= len(s.state.Contacts) {
+// handleDigit opens the row with that number if it is visible, otherwise scrolls to it.
+func (cs *Cards) handleDigit(s *slot, i int, now time.Time) {
+	if s.state.Outcome != engine.OutcomeSeveral || s.form.fold != asCard || i >= len(s.state.Contacts) {
 		return
 	}
 	if a := s.openArea(i); a != nil {
-		cs.activate(s, a.do, now)
+		cs.activate(s, a.effect, now)
 		return
 	}
 	if i < s.list.First || i >= s.list.First+len(s.view.rows) {
@@ -204,34 +204,34 @@ func (cs *Cards) digit(s *slot, i int, now time.Time) {
 
 // openArea returns the area that opens the file of contact i.
 func (s *slot) openArea(i int) *area {
-	return s.view.find(func(a *area) bool { return a.do.opens() && a.do.Action.Index == i })
+	return s.view.find(func(a *area) bool { return a.effect.opensFile() && a.effect.Action.Index == i })
 }
 
-// shortcut copies the number, the relation number, or the line to pass on.
-func (cs *Cards) shortcut(s *slot, letter string, now time.Time) {
+// handleShortcut copies the number, the relation number, or the line to pass on.
+func (cs *Cards) handleShortcut(s *slot, letter string, now time.Time) {
 	c := s.state
 	who := -1
 	switch {
-	case s.keyboard.focus.opens():
+	case s.keyboard.focus.opensFile():
 		who = s.keyboard.focus.Action.Index
-	case c.Outcome == engine.Found:
+	case c.Outcome == engine.OutcomeFound:
 		who = 0
-	case c.Outcome == engine.Several:
-		who = c.Opened
+	case c.Outcome == engine.OutcomeSeveral:
+		who = c.OpenedIndex
 	}
 	if who >= len(c.Contacts) {
 		who = -1
 	}
-	do := Do{Caller: c.Number}
+	do := Effect{Caller: c.Number}
 	switch letter {
 	case "c":
-		do.Copy = c.Number.Copy()
+		do.Copy = c.Number.ClipboardText()
 	case "r":
 		if who >= 0 {
-			do.Copy, do.Who = c.Contacts[who].RelationNumber, c.Contacts[who]
+			do.Copy, do.Contact = c.Contacts[who].RelationNumber, c.Contacts[who]
 		}
 	case "d":
-		if c.Number.Copy() != "" {
+		if c.Number.ClipboardText() != "" {
 			do.Copy = summary(c, who, cs.c.Language)
 		}
 	}
@@ -245,8 +245,8 @@ func (cs *Cards) shortcut(s *slot, letter string, now time.Time) {
 func (s *slot) callerSince() time.Time {
 	var t time.Time
 	for _, a := range s.view.areas {
-		if a.do.Caller == s.state.Number && (t.IsZero() || a.since.Before(t)) {
-			t = a.since
+		if a.effect.Caller == s.state.Number && (t.IsZero() || a.enabledSince.Before(t)) {
+			t = a.enabledSince
 		}
 	}
 	return t
@@ -256,8 +256,8 @@ func (s *slot) callerSince() time.Time {
 func (s *slot) contactSince(i int) time.Time {
 	t := s.callerSince()
 	for _, a := range s.view.areas {
-		if a.do.Who == s.state.Contacts[i] && a.since.After(t) {
-			t = a.since
+		if a.effect.Contact == s.state.Contacts[i] && a.enabledSince.After(t) {
+			t = a.enabledSince
 		}
 	}
 	return t
@@ -269,26 +269,26 @@ func (cs *Cards) setFilter(s *slot, to string) {
 		return
 	}
 	s.list.Filter, s.list.First = to, 0
-	s.keyboard.focus = Do{}
+	s.keyboard.focus = Effect{}
 	cs.refresh(s)
 	if rest := matching(s.state, to); len(rest) == 1 { // the only one left gets the focus
 		if a := s.openArea(rest[0]); a != nil {
-			s.keyboard.focus, s.keyboard.focusSet = a.do, cs.now()
+			s.keyboard.focus, s.keyboard.focusSet = a.effect, cs.now()
 			cs.refresh(s)
 		}
 	}
 }
 
 // tabStops returns what the focus can be on, in the order of the card.
-func (s *slot) tabStops() []Do {
-	var out []Do
+func (s *slot) tabStops() []Effect {
+	var out []Effect
 	for _, a := range s.view.areas {
-		if !a.do.none() && !slices.Contains(out, a.do) {
-			out = append(out, a.do)
+		if !a.effect.isNone() && !slices.Contains(out, a.effect) {
+			out = append(out, a.effect)
 		}
 	}
 	// The close button comes last, since it is in no row.
-	if i := slices.IndexFunc(out, func(d Do) bool { return d.Engine && d.Action.Do == engine.DoClose }); i >= 0 {
+	if i := slices.IndexFunc(out, func(d Effect) bool { return d.HasAction && d.Action.Kind == engine.DoClose }); i >= 0 {
 		last := out[i]
 		out = append(slices.Delete(out, i, i+1), last)
 	}
@@ -308,15 +308,15 @@ func (cs *Cards) step(s *slot, by int) {
 	cs.focus(s, stops[(i+by+len(stops))%len(stops)])
 }
 
-func (cs *Cards) focus(s *slot, do Do) {
+func (cs *Cards) focus(s *slot, do Effect) {
 	s.keyboard.focus = do
 	cs.refresh(s)
 }
 
-// arrow moves along the rows of several matches, else along the card.
-func (cs *Cards) arrow(s *slot, by int) {
+// handleArrow moves along the rows of several matches, else along the card.
+func (cs *Cards) handleArrow(s *slot, by int) {
 	c := s.state
-	if c.Outcome != engine.Several || s.form.fold != asCard || c.Many && !s.list.Open {
+	if c.Outcome != engine.OutcomeSeveral || s.form.fold != asCard || c.GeneralNumber && !s.list.Open {
 		cs.step(s, by)
 		return
 	}
@@ -325,7 +325,7 @@ func (cs *Cards) arrow(s *slot, by int) {
 		return
 	}
 	at := -1
-	if f := s.keyboard.focus; f.opens() {
+	if f := s.keyboard.focus; f.opensFile() {
 		at = slices.Index(list, f.Action.Index)
 	}
 	switch {
@@ -348,12 +348,12 @@ func (cs *Cards) arrow(s *slot, by int) {
 		cs.scrollRows(s, at-n+1-s.list.First)
 	}
 	if a := s.openArea(list[at]); a != nil {
-		cs.focus(s, a.do)
+		cs.focus(s, a.effect)
 	}
 }
 
-// tab moves the focus along the card and on to the next one.
-func (cs *Cards) tab(s *slot, back bool, now time.Time) {
+// handleTab moves the focus along the card and on to the next one.
+func (cs *Cards) handleTab(s *slot, back bool, now time.Time) {
 	stops, by := s.tabStops(), 1
 	if back {
 		by = -1
@@ -369,7 +369,7 @@ func (cs *Cards) tab(s *slot, back bool, now time.Time) {
 	cs.takeKeyboard(next, now)
 	if next.keyboard.active {
 		// The user is already using the keyboard.
-		next.keyboard.focus = Do{}
+		next.keyboard.focus = Effect{}
 		cs.step(next, by)
 	}
 }

@@ -59,7 +59,7 @@ func (r *rig) copies(what, want string) {
 	}
 }
 
-func (r *rig) focus(slot int) (do Do) {
+func (r *rig) focus(slot int) (do Effect) {
 	r.on(func() { do = r.cs.slots[slot].keyboard.focus })
 	return do
 }
@@ -77,7 +77,7 @@ func TestNoKeyWithoutBeingAsked(t *testing.T) {
 		r.click(0, openAt)
 		r.leave(0)
 		r.sync()
-		if r.d.typing() >= 0 || r.focus(0) != (Do{}) {
+		if r.d.typing() >= 0 || r.focus(0) != (Effect{}) {
 			t.Fatalf("%s: a card took the keyboard", c)
 		}
 		// A key sent anyway has no effect.
@@ -109,17 +109,17 @@ func TestHotkeyHandsOverAndBack(t *testing.T) {
 	if at := r.d.typing(); at != 0 {
 		t.Fatalf("window %d has the keyboard, not that under the pointer", at)
 	}
-	if r.focus(0) == (Do{}) {
+	if r.focus(0) == (Effect{}) {
 		t.Fatal("nothing is in focus on a card with one button to press")
 	}
 	r.press(window.KeyPress{Key: window.KeyEscape})
-	if r.d.typing() != -1 || r.focus(0) != (Do{}) {
+	if r.d.typing() != -1 || r.focus(0) != (Effect{}) {
 		t.Fatal("Esc does not give the keyboard back")
 	}
 	r.hotkey()
 	r.d.windows[0].h.KeyboardGone() // somebody clicked elsewhere
 	r.sync()
-	if r.focus(0) != (Do{}) {
+	if r.focus(0) != (Effect{}) {
 		t.Fatal("a focus ring without the keyboard")
 	}
 }
@@ -214,7 +214,7 @@ func TestEnterOpensWhatIsInFocus(t *testing.T) {
 	r.shows(gallery(t)["found"])
 	r.hotkey()
 	r.keys(window.KeyEnter)
-	r.pass(guard - time.Millisecond)
+	r.pass(clickGuard - time.Millisecond)
 	r.keys(window.KeyEnter)
 	r.opens("within 300 ms after the keyboard came")
 	r.pass(time.Millisecond)
@@ -227,7 +227,7 @@ func TestEnterOpensWhatIsInFocus(t *testing.T) {
 	r.ctrl("d")
 	r.copies("Ctrl+D", summary(gallery(t)["found"], 0, "nl"))
 	// Tab goes through everything that can be pressed, and starts over.
-	seen := map[Do]bool{}
+	seen := map[Effect]bool{}
 	for range 12 {
 		seen[r.focus(0)] = true
 		r.keys(window.KeyTab)
@@ -254,13 +254,13 @@ func TestRowsByKeys(t *testing.T) {
 	r.opens("it was not to be seen")
 	r.types("8")
 	r.opens("it has just come to sight")
-	r.pass(guard)
+	r.pass(clickGuard)
 	r.types("8")
 	r.opens("it is to be seen", 7)
 	for range 20 {
 		r.keys(window.KeyDown)
 	}
-	r.pass(guard)
+	r.pass(clickGuard)
 	r.keys(window.KeyEnter)
 	r.opens("the last row", 7)
 }
@@ -350,11 +350,11 @@ func TestTypingFilters(t *testing.T) {
 	r.opens("typing")
 	r.keys(window.KeyEnter)
 	r.opens("typing had just left it over")
-	r.pass(guard)
+	r.pass(clickGuard)
 	r.keys(window.KeyEnter)
 	r.opens("the one left over", 40)
 	r.types("zzz")
-	r.pass(guard)
+	r.pass(clickGuard)
 	r.keys(window.KeyEnter, window.KeyDown)
 	r.opens("none is left over")
 	r.on(func() { r.cs.slots[0].list.Filter = strings.Repeat("z", maxFilter-1) })
@@ -372,7 +372,7 @@ func TestTypingFilters(t *testing.T) {
 // into the filter focuses it, as in any text field.
 func TestClickIntoTheFilterAsksForTheKeyboard(t *testing.T) {
 	c := gallery(t)["crowd"]
-	at := spot(t, c, Look{}, func(d Do) bool { return d.Search })
+	at := spot(t, c, Look{}, func(d Effect) bool { return d.Search })
 	r := startCards(t, nil)
 	r.shows(c)
 	r.click(0, at)
@@ -398,7 +398,7 @@ func TestEnterIsForTheOneWhoWasThere(t *testing.T) {
 	r.keys(window.KeyEnter)
 	r.opens("Enter was on somebody else")
 	r.keys(window.KeyTab)
-	for r.focus(0).Action.Do != engine.DoOpen || !r.focus(0).Engine {
+	for r.focus(0).Action.Kind != engine.DoOpen || !r.focus(0).HasAction {
 		r.keys(window.KeyTab)
 	}
 	r.keys(window.KeyEnter)
@@ -415,7 +415,7 @@ func TestTheSameCallerFillsIn(t *testing.T) {
 	r.brings(gallery(t)["found"])
 	r.keys(window.KeyEnter)
 	r.opens("it has just come")
-	r.pass(guard)
+	r.pass(clickGuard)
 	r.keys(window.KeyEnter)
 	r.opens("the contact that was asked for", 0)
 }
@@ -428,7 +428,7 @@ func TestTabGoesOnToTheNextCard(t *testing.T) {
 	r.hotkey()
 	seen := map[int]int{}
 	for range 8 {
-		r.pass(guard)
+		r.pass(clickGuard)
 		r.keys(window.KeyTab)
 		seen[r.d.typing()]++
 	}
@@ -489,7 +489,7 @@ func TestHotkeyObeysTheOrderOfCalls(t *testing.T) {
 	has("one talks", 3)
 	r.hotkey()
 	r.e.show(0, aside)
-	r.e.snap.Closed = 3
+	r.e.snap.ClosedCard = 3
 	r.sync()
 	r.hotkey()
 	has("the card of the call was closed", 0)

@@ -16,7 +16,7 @@ import (
 // layout lays out a card. The result depends only on its arguments.
 func layout(c engine.Card, l Look) *view {
 	switch {
-	case c.Line:
+	case c.SingleLine:
 		return lineOf(c, l)
 	case c.Strip:
 		return strip(c, l)
@@ -25,14 +25,14 @@ func layout(c engine.Card, l Look) *view {
 	p.tooltips = true
 	state := p.stateColour(c)
 	p.header(c, state)
-	w := p.big(p.title(c), c.Outcome == engine.Several)
+	w := p.big(p.title(c), c.Outcome == engine.OutcomeSeveral)
 	return p.finish(p.body(c, w), state)
 }
 
 // layoutMore lays out the line that counts the calls without a card.
 func layoutMore(n int, l Look) *view {
 	p := newPainter(l)
-	p.label(p.lg.N(text.CardMore, n), left, 6, textWidth, stateFont, p.c.Muted)
+	p.label(p.lg.N(text.CardMore, n), textLeft, 6, textWidth, stateFont, p.c.Muted)
 	return p.finish(lineHeight, p.c.Quiet)
 }
 
@@ -42,11 +42,12 @@ func (p *painter) stateColour(c engine.Card) color.NRGBA {
 		return p.c.Quiet
 	case c.Phase == engine.PhaseAnswered:
 		return p.c.InCall
-	case c.Outcome == engine.Failed && (c.Failure == contact.CredentialsRefused || c.Failure == contact.ScopeRefused):
+	case c.Outcome == engine.OutcomeFailed && (c.Failure == contact.CredentialsRefused || c.Failure == contact.ScopeRefused):
 		return p.c.Refused
-	case c.Outcome == engine.Failed:
+	case c.Outcome == engine.OutcomeFailed:
 		return p.c.Trouble
-	case c.Outcome == engine.Searching, c.Outcome == engine.Found, c.Outcome == engine.Several, c.Outcome == engine.Offered:
+	case c.Outcome == engine.OutcomeSearching, c.Outcome == engine.OutcomeFound, c.Outcome == engine.OutcomeSeveral,
+		c.Outcome == engine.OutcomeOffered:
 		return p.c.Accent
 	}
 	return p.c.Quiet
@@ -62,7 +63,7 @@ func (p *painter) stateWord(c engine.Card) string {
 		return p.lg.T(text.CardStateAnswered)
 	case c.Outgoing:
 		return p.lg.T(text.CardStateOutgoing)
-	case c.Outcome == engine.Internal:
+	case c.Outcome == engine.OutcomeInternal:
 		return p.lg.T(text.CardStateInternal)
 	}
 	return p.lg.T(text.CardStateIncoming)
@@ -84,8 +85,8 @@ func (p *painter) lineWords(c engine.Card) string {
 // caller has rung, and who passed the call on. The last part is cut first.
 func (p *painter) headWords(c engine.Card) string {
 	again, line, via := "", p.lineWords(c), ""
-	if c.Times > 1 && !p.againBelow(c) {
-		again = p.lg.T(text.CardAgain, c.Times)
+	if c.RingsToday > 1 && !p.againBelow(c) {
+		again = p.lg.T(text.CardAgain, c.RingsToday)
 	}
 	if by := p.via(c); by != "" && !p.besideNumber(c) {
 		via = p.lg.T(text.CardViaShort, isolated(by))
@@ -108,34 +109,34 @@ func (p *painter) via(c engine.Card) string {
 // beside it.
 func (p *painter) besideNumber(c engine.Card) bool {
 	switch c.Outcome {
-	case engine.Found:
+	case engine.OutcomeFound:
 		return p.l.Privacy != PrivacyNumber
-	case engine.Several, engine.Own, engine.Internal:
+	case engine.OutcomeSeveral, engine.OutcomeOwnLine, engine.OutcomeInternal:
 		return true
 	}
 	return false
 }
 
 // act returns a click that concerns the call.
-func act(c engine.Card, do engine.Do) Do {
-	return Do{Engine: true, Caller: c.Number, Action: engine.Action{Card: c.ID, Do: do}}
+func act(c engine.Card, do engine.ActionKind) Effect {
+	return Effect{HasAction: true, Caller: c.Number, Action: engine.Action{Card: c.ID, Kind: do}}
 }
 
 // about returns a click that concerns contact i.
-func about(c engine.Card, do engine.Do, i int) Do {
+func about(c engine.Card, do engine.ActionKind, i int) Effect {
 	d := act(c, do)
-	d.Action.Index, d.Action.Edition, d.Who = i, c.Edition, c.Contacts[i]
+	d.Action.Index, d.Action.Edition, d.Contact = i, c.Edition, c.Contacts[i]
 	return d
 }
 
 // header draws the first line: mark, state, line called, clock and ×.
 func (p *painter) header(c engine.Card, state color.NRGBA) {
 	const y = headerY
-	p.mark(left, y+3, c, state)
-	x := float32(left + 18)
+	p.mark(textLeft, y+3, c, state)
+	x := float32(textLeft + 18)
 	word := p.stateWord(c)
 	x += p.label(word, x, y, 150, stateBold, state) + 8
-	end := float32(right - 10)
+	end := float32(textRight - 10)
 	p.cross(end, y+8, act(c, engine.DoClose))
 	end -= 18
 	switch since := clockFrom(c); {
@@ -151,14 +152,14 @@ func (p *painter) header(c engine.Card, state color.NRGBA) {
 	}
 	words := p.headWords(c)
 	p.text(words, x, y, end-x, stateFont, p.c.Muted)
-	p.v.state = []string{word, words}
+	p.v.spokenState = []string{word, words}
 }
 
 // clockFrom returns the start of the clock; a phone that only reports ringing has no clock,
 // since it is unknown whether the call continues.
 func clockFrom(c engine.Card) time.Time {
 	switch {
-	case c.Reports == call.RingOnly:
+	case c.ReportLevel == call.RingOnly:
 	case c.Phase == engine.PhaseAnswered:
 		return c.Answered
 	case c.Phase == engine.PhaseRinging:
@@ -170,27 +171,27 @@ func clockFrom(c engine.Card) time.Time {
 // title returns who is calling, as far as known and shown: the large text of a card.
 func (p *painter) title(c engine.Card) string {
 	switch c.Outcome {
-	case engine.Found:
+	case engine.OutcomeFound:
 		if p.l.Privacy != PrivacyNumber {
 			return p.nameOf(c, c.Contacts[0])
 		}
-	case engine.Several:
-		if c.Many {
+	case engine.OutcomeSeveral:
+		if c.GeneralNumber {
 			return p.lg.N(text.CardMany, len(c.Contacts))
 		}
 		return p.lg.N(text.CardSeveral, len(c.Contacts))
-	case engine.Withheld:
+	case engine.OutcomeWithheld:
 		return p.lg.T(text.CardWithheld)
-	case engine.Unfilled:
+	case engine.OutcomePlaceholder:
 		return p.lg.T(text.CardUnfilled)
-	case engine.NoNumber:
+	case engine.OutcomeNoNumber:
 		return cmp.Or(p.l.Privacy.words(cmp.Or(c.PhoneName, c.Number.Display())), p.lg.T(text.CardUnfilled))
-	case engine.Own:
+	case engine.OutcomeOwnLine:
 		if c.Number.LineName != "" {
 			return p.lg.T(text.CardOwnNamed, isolated(c.Number.LineName))
 		}
 		return p.lg.T(text.CardOwn)
-	case engine.Internal:
+	case engine.OutcomeInternal:
 		return cmp.Or(p.l.Privacy.words(c.PhoneName), p.lg.T(text.CardExtensionUnnamed))
 	}
 	return c.Number.Display()
@@ -199,34 +200,34 @@ func (p *painter) title(c engine.Card) string {
 // body draws what is below the title, which has a width, and returns the card's height.
 func (p *painter) body(c engine.Card, titleWidth float32) float32 {
 	switch c.Outcome {
-	case engine.Searching:
+	case engine.OutcomeSearching:
 		return p.searching(c)
-	case engine.Found:
+	case engine.OutcomeFound:
 		return p.found(c)
-	case engine.Several:
-		if c.Many && !p.l.List.Open {
-			return p.many(c)
+	case engine.OutcomeSeveral:
+		if c.GeneralNumber && !p.l.List.Open {
+			return p.generalNumber(c)
 		}
 		return p.several(c)
-	case engine.Nobody:
+	case engine.OutcomeNobody:
 		return p.nobody(c)
-	case engine.Failed:
+	case engine.OutcomeFailed:
 		return p.failed(c)
-	case engine.Offered:
+	case engine.OutcomeOffered:
 		return p.offered(c)
-	case engine.Withheld:
+	case engine.OutcomeWithheld:
 		return p.explain(p.lg.T(text.CardWithheldWhy))
-	case engine.Unfilled:
+	case engine.OutcomePlaceholder:
 		return p.explain(p.lg.T(text.CardUnfilledWhy, p.admin()))
-	case engine.NoNumber:
+	case engine.OutcomeNoNumber:
 		return p.explain(p.lg.T(text.CardNonumberWhy))
-	case engine.Own:
+	case engine.OutcomeOwnLine:
 		return p.small(c, c.Number.Display())
-	case engine.Internal:
+	case engine.OutcomeInternal:
 		return p.small(c, p.lg.T(text.CardExtension, c.Number.Display()))
 	default: // Short, and numbers never looked up
-		if n := c.Number.Copy(); n != "" {
-			p.copyIcon(left+titleWidth+12, bigY+9, right-left-titleWidth-12, Do{Copy: n, Caller: c.Number})
+		if n := c.Number.ClipboardText(); n != "" {
+			p.copyIcon(textLeft+titleWidth+12, bigY+9, textRight-textLeft-titleWidth-12, Effect{Copy: n, Caller: c.Number})
 		}
 		if c.Number.NeverLookup {
 			return p.explain(p.lg.T(text.CardNever))
@@ -250,37 +251,37 @@ func (p *painter) big(s string, ours bool) float32 {
 		f = lessBig
 	}
 	p.v.headline = len(p.v.texts) + 1
-	return p.drawText(p.announce(s), left, bigY, textWidth, f, p.c.Ink, ours)
+	return p.drawText(p.announce(s), textLeft, bigY, textWidth, f, p.c.Ink, ours)
 }
 
 // numberLine draws the second line; icon marks a telephone number, which can be copied.
 func (p *painter) numberLine(c engine.Card, s string, icon bool) {
-	x := float32(left)
+	x := float32(textLeft)
 	x += p.text(p.announce(s), x, numberY, textWidth, numberFont, p.c.Ink)
-	if icon && c.Number.Copy() != "" {
+	if icon && c.Number.ClipboardText() != "" {
 		x += 9
-		x += p.copyIcon(x, numberY+5, 110, Do{Copy: c.Number.Copy(), Caller: c.Number})
+		x += p.copyIcon(x, numberY+5, 110, Effect{Copy: c.Number.ClipboardText(), Caller: c.Number})
 	}
 	x, note := x+10, ""
 	switch via := p.via(c); {
 	case via != "":
 		note = p.lg.T(text.CardVia, isolated(via))
-		if width(note, fieldFont) > right-x {
+		if width(note, fieldFont) > textRight-x {
 			note = p.lg.T(text.CardViaShort, isolated(via))
 		}
 	case p.againBelow(c):
-		note = p.lg.T(text.CardAgainAt, c.Times, c.PreviousRing.Local().Format("15:04"))
+		note = p.lg.T(text.CardAgainAt, c.RingsToday, c.PreviousRing.Local().Format("15:04"))
 	}
-	p.text(note, x, numberY+2, right-x, fieldFont, p.c.Muted)
+	p.text(note, x, numberY+2, textRight-x, fieldFont, p.c.Muted)
 }
 
 // againBelow reports whether there is room next to the number for how often and when the
 // caller has called before.
 func (p *painter) againBelow(c engine.Card) bool {
-	return p.besideNumber(c) && c.Times > 1 && !c.PreviousRing.IsZero() && p.via(c) == ""
+	return p.besideNumber(c) && c.RingsToday > 1 && !c.PreviousRing.IsZero() && p.via(c) == ""
 }
 
-func (p *painter) rule(y float32) { p.add(box(p.c.Line, left, y, textWidth, 1)) }
+func (p *painter) rule(y float32) { p.add(box(p.c.Line, textLeft, y, textWidth, 1)) }
 
 // lines returns the lines of fields a found card has room for; a searching card has as
 // many, so that nothing moves when the contact arrives.
@@ -298,11 +299,11 @@ func (p *painter) buttonsY(c engine.Card) float32 {
 
 // searching draws a card of exactly the height and buttons of a found card.
 func (p *painter) searching(c engine.Card) float32 {
-	if c.Noticed {
-		p.label(p.announce(p.lg.T(text.CardSearching)), left, numberY, textWidth, numberFont, p.c.Muted)
-		p.add(box(p.c.Line, left, ruleY, textWidth, 3))
-		if !p.l.Still { // the text says it too
-			p.v.bar = &bar{box(p.c.Accent, left, ruleY, 0, 3), textWidth, c.Rang}
+	if c.ShowSearching {
+		p.label(p.announce(p.lg.T(text.CardSearching)), textLeft, numberY, textWidth, numberFont, p.c.Muted)
+		p.add(box(p.c.Line, textLeft, ruleY, textWidth, 3))
+		if !p.l.LessMotion { // the text says it too
+			p.v.bar = &bar{box(p.c.Accent, textLeft, ruleY, 0, 3), textWidth, c.Rang}
 			p.add(p.v.bar.rect)
 		}
 	}
@@ -312,7 +313,7 @@ func (p *painter) searching(c engine.Card) float32 {
 func (p *painter) found(c engine.Card) float32 {
 	k := c.Contacts[0]
 	if p.l.Privacy == PrivacyNumber {
-		p.label(p.announce(p.lg.T(text.CardFoundHidden)), left, numberY, textWidth, numberFont, p.c.Muted)
+		p.label(p.announce(p.lg.T(text.CardFoundHidden)), textLeft, numberY, textWidth, numberFont, p.c.Muted)
 	} else {
 		p.numberLine(c, c.Number.Display(), false)
 	}
@@ -324,30 +325,30 @@ func (p *painter) found(c engine.Card) float32 {
 	}
 	last := fieldsY + float32(p.lines(c)-1)*fieldPitch
 	if why := p.trouble(c); why != "" {
-		p.label(why, left, last, textWidth, fieldFont, p.c.Trouble)
+		p.label(why, textLeft, last, textWidth, fieldFont, p.c.Trouble)
 		last -= fieldPitch
 	} else if p.l.Privacy == PrivacyNumber {
-		p.label(p.lg.T(text.CardHidden), left, last, textWidth, fieldFont, p.c.Muted)
+		p.label(p.lg.T(text.CardHidden), textLeft, last, textWidth, fieldFont, p.c.Muted)
 	}
 	// Not next to the buttons: a misplaced click must not remove a name.
 	s := p.lg.T(text.CardNotThis)
 	w := width(s, stateFont)
-	p.link(s, right-w, y+1, w+1, p.c.Muted, true, about(c, engine.DoNotThis, 0))
+	p.link(s, textRight-w, y+1, w+1, p.c.Muted, true, about(c, engine.DoRemoveContact, 0))
 	away := w + 12
 	for _, f := range p.fields(k) {
 		if y > last {
 			break
 		}
-		p.label(f.label, left, y, labelWidth-2, fieldFont, p.c.Muted)
-		x := float32(left + labelWidth)
-		room := right - x - away
+		p.label(f.label, textLeft, y, labelWidth-2, fieldFont, p.c.Muted)
+		x := float32(textLeft + labelWidth)
+		room := textRight - x - away
 		away = 0
 		if f.copy != "" {
 			room -= 24
 		}
 		w := p.text(f.value, x, y, room, fieldFont, p.c.Ink)
 		if f.copy != "" {
-			p.copyIcon(x+w+9, y+4, x+room+24-x-w-9, Do{Copy: f.copy, Caller: c.Number, Who: k})
+			p.copyIcon(x+w+9, y+4, x+room+24-x-w-9, Effect{Copy: f.copy, Caller: c.Number, Contact: k})
 		}
 		y += fieldPitch
 	}
@@ -359,25 +360,25 @@ func (p *painter) found(c engine.Card) float32 {
 func (p *painter) footer(c engine.Card, y float32, who, away int) float32 {
 	y += footGap
 	room := float32(textWidth)
-	pass := Do{Copy: summary(c, who, p.lg), Caller: c.Number}
+	pass := Effect{Copy: summary(c, who, p.lg), Caller: c.Number}
 	s, ink := p.lg.T(text.CardPass), p.c.Accent
 	if pass == p.l.Copied {
-		s, ink = p.copied()
+		s, ink = p.copiedText()
 	}
-	p.link(s, left, y, room/2, ink, true, pass)
+	p.link(s, textLeft, y, room/2, ink, true, pass)
 	room -= 160
 	switch {
-	case c.Undo: // where the removing link was
+	case c.CanUndo: // where the removing link was
 		s := p.lg.T(text.CardUndo)
 		w := width(s, stateFont)
-		p.link(s, right-w, y, w+1, p.c.Accent, true, act(c, engine.DoUndo))
+		p.link(s, textRight-w, y, w+1, p.c.Accent, true, act(c, engine.DoUndo))
 	case away >= 0:
 		s := p.lg.T(text.CardNotThis)
 		if p.l.Privacy != PrivacyNumber {
 			s = p.lg.T(text.CardNotThisOne, isolated(p.nameOf(c, c.Contacts[away])))
 		}
 		_, w := fit(s, room, stateFont)
-		p.link(s, right-w, y, room, p.c.Muted, p.l.Privacy == PrivacyNumber, about(c, engine.DoNotThis, away))
+		p.link(s, textRight-w, y, room, p.c.Muted, p.l.Privacy == PrivacyNumber, about(c, engine.DoRemoveContact, away))
 	}
 	return y + footH + footPad
 }
@@ -396,11 +397,11 @@ func (p *painter) trouble(c engine.Card) string {
 // openButton ends a card with two buttons: one opens the contact's file if possible, one
 // copies the number; who is the contact, -1 for none yet.
 func (p *painter) openButton(c engine.Card, on bool, who int) float32 {
-	s := p.lg.OpenFile(p.l.FileWord)
-	if c.Opened == 0 {
+	s := p.lg.OpenFileLabel(p.l.FileWord)
+	if c.OpenedIndex == 0 {
 		s = p.lg.T(text.CardButtonAgain)
 	}
-	var do Do
+	var do Effect
 	if on {
 		do = about(c, engine.DoOpen, 0)
 	}
@@ -408,19 +409,19 @@ func (p *painter) openButton(c engine.Card, on bool, who int) float32 {
 }
 
 // actions ends a card with a button, the one that copies the number, and the last line.
-func (p *painter) actions(c engine.Card, y float32, words string, primary, on bool, do Do, who int) float32 {
-	p.button(words, left, y, primaryW, primary, on, do)
-	p.copyButton(c.Number, left+primaryW+gap, y, textWidth-primaryW-gap)
+func (p *painter) actions(c engine.Card, y float32, words string, primary, on bool, do Effect, who int) float32 {
+	p.button(words, textLeft, y, primaryW, primary, on, do)
+	p.copyButton(c.Number, textLeft+primaryW+gap, y, textWidth-primaryW-gap)
 	return p.footer(c, y+buttonH, who, -1)
 }
 
 func (p *painter) copyButton(n phone.Number, x, y, w float32) {
-	do := Do{Copy: n.Copy(), Caller: n}
+	do := Effect{Copy: n.ClipboardText(), Caller: n}
 	s := p.lg.T(text.CardButtonCopy)
 	if p.l.Copied == do {
-		s, _ = p.copied()
+		s, _ = p.copiedText()
 	}
-	p.button(s, x, y, w, false, n.Copy() != "", do)
+	p.button(s, x, y, w, false, n.ClipboardText() != "", do)
 }
 
 // The buttons of cards without contacts are below two lines of text, or as many more as an
@@ -428,21 +429,21 @@ func (p *painter) copyButton(n phone.Number, x, y, w float32) {
 const noteButtonsY = 128
 
 func (p *painter) nobody(c engine.Card) float32 {
-	if c.Removed > 0 { // there is one, but the user says it is not the caller
-		p.text(p.announce(p.notWho(c)), left, noteY, textWidth, fieldBold, p.c.Ink)
-		p.label(p.lg.T(text.CardNobodyLeft), left, noteY+20, textWidth, fieldFont, p.c.Muted)
+	if c.RemovedCount > 0 { // there is one, but the user says it is not the caller
+		p.text(p.announce(p.removedName(c)), textLeft, noteY, textWidth, fieldBold, p.c.Ink)
+		p.label(p.lg.T(text.CardNobodyLeft), textLeft, noteY+20, textWidth, fieldFont, p.c.Muted)
 	} else {
-		p.label(p.announce(p.lg.T(text.CardNobody)), left, noteY, textWidth, fieldBold, p.c.Ink)
+		p.label(p.announce(p.lg.T(text.CardNobody)), textLeft, noteY, textWidth, fieldBold, p.c.Ink)
 		if name := p.l.Privacy.words(c.PhoneName); name != "" {
-			p.text(p.lg.T(text.CardPhoneName, isolated(name)), left, noteY+20, textWidth, fieldFont, p.c.Muted)
+			p.text(p.lg.T(text.CardPhoneName, isolated(name)), textLeft, noteY+20, textWidth, fieldFont, p.c.Muted)
 		}
 	}
-	p.copyButton(c.Number, left, noteButtonsY, textWidth)
+	p.copyButton(c.Number, textLeft, noteButtonsY, textWidth)
 	return p.footer(c, noteButtonsY+buttonH, -1, -1)
 }
 
-// notWho describes whom the user removed from the card.
-func (p *painter) notWho(c engine.Card) string {
+// removedName describes whom the user removed from the card.
+func (p *painter) removedName(c engine.Card) string {
 	name := p.l.Privacy.name(c.LastRemoved)
 	if name == "" {
 		return p.lg.T(text.CardNotSaidUnnamed)
@@ -462,7 +463,7 @@ func (p *painter) failed(c engine.Card) float32 {
 	case c.Retrying:
 		rest += " " + p.lg.T(text.CardRetryingOn)
 	}
-	w := p.label(bold, left, noteY, textWidth, fieldBold, p.c.Ink) + 4
+	w := p.label(bold, textLeft, noteY, textWidth, fieldBold, p.c.Ink) + 4
 	lines := p.sentence(rest, w, noteY, 4, fieldFont, p.c.Muted)
 	return p.lookupActions(c, p.lg.T(text.CardButtonRetry), false, lines)
 }

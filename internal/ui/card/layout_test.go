@@ -25,7 +25,7 @@ var languages = []text.Language{text.Dutch, text.English}
 // failures lists every failure of a lookup.
 var failures = []contact.Failure{contact.NotSetUp, contact.NoNetwork, contact.NameNotResolved, contact.ConnectionRefused,
 	contact.ProxyLogin, contact.ProxyFailed, contact.TLSFailed, contact.CertificateUnknown, contact.CertificateExpired,
-	contact.CertificateName, contact.ClockWrong, contact.CredentialsRefused, contact.ScopeRefused, contact.HubError,
+	contact.CertificateMismatch, contact.ClockWrong, contact.CredentialsRefused, contact.ScopeRefused, contact.HubError,
 	contact.HubSlow, contact.NotUnderstood}
 
 // hostile lists contents that a hub or a phone could send.
@@ -49,7 +49,7 @@ func withContents(t *testing.T, each func(name string, c engine.Card)) {
 			d.Contacts = nil
 			for range c.Contacts {
 				k := contact.Contact{ID: "x", RelationNumber: h, Initials: h, Prefix: h, FamilyName: h, Link: "x",
-					Producer: contact.Coded{Description: h}, LastModifiedBy: contact.Coded{Code: h},
+					Producer: contact.CodedValue{Description: h}, LastModifiedBy: contact.CodedValue{Code: h},
 					Address: contact.Address{Street: h, Number: h, Addition: h, PostalCode: h, City: h, Country: h}}
 				if i%3 == 1 {
 					k.Initials, k.Prefix = "", ""
@@ -74,10 +74,10 @@ func withContents(t *testing.T, each func(name string, c engine.Card)) {
 func checkFit(t *testing.T, name string, v *view) {
 	t.Helper()
 	for _, w := range v.texts {
-		if w.ours && w.full != w.shown {
+		if w.ownText && w.full != w.shown {
 			t.Errorf("%s: our words %q are cut to %q", name, w.full, w.shown)
 		}
-		if w.width > w.room+0.5 || w.x+w.width > right+0.5+footPad {
+		if w.width > w.room+0.5 || w.x+w.width > textRight+0.5+footPad {
 			t.Errorf("%s: %q is %.1f wide and has %.1f", name, w.shown, w.width, w.room)
 		}
 		if s := strings.TrimSuffix(w.shown, "…"); w.full != w.shown && s != strings.TrimRight(s, " ,·-(") {
@@ -145,7 +145,7 @@ func TestEverythingFits(t *testing.T) {
 			strip := c
 			strip.Strip, strip.Phase, strip.Answered = true, engine.PhaseAnswered, now.Add(-3*3600e9)
 			checkFit(t, name+", strip", layout(strip, l))
-			strip.Line = true
+			strip.SingleLine = true
 			checkFit(t, name+", line", layout(strip, l))
 			for _, v := range []Privacy{PrivacyInitials, PrivacyNumber} {
 				l.Privacy = v
@@ -185,7 +185,7 @@ func TestNothingMovesWhenTheContactComes(t *testing.T) {
 					if f.size != want.size {
 						t.Errorf("%s %v %s: %v, found card %v", name, fields, v, f.size, want.size)
 					}
-					if n := f.areaFor(Do{Copy: "0612345678", Caller: g[name].Number}); n == nil || n.x != left+primaryW+gap || n.y != f.size.Height-footPad-footH-footGap-buttonH {
+					if n := f.areaFor(Effect{Copy: "0612345678", Caller: g[name].Number}); n == nil || n.x != textLeft+primaryW+gap || n.y != f.size.Height-footPad-footH-footGap-buttonH {
 						t.Errorf("%s %v %s: the copy button stands elsewhere: %+v", name, fields, v, n)
 					}
 				}
@@ -196,13 +196,13 @@ func TestNothingMovesWhenTheContactComes(t *testing.T) {
 	l := Look{Language: text.Dutch}
 	for _, name := range []string{"found", "nobody", "nobody-left", "failed", "refused", "offered", "general"} {
 		v := layout(g[name], l)
-		if v.doAt(300, v.size.Height-footPad-footH-footGap-buttonH/2).Copy == "" {
+		if v.effectAt(300, v.size.Height-footPad-footH-footGap-buttonH/2).Copy == "" {
 			t.Errorf("%s: no copy button at its place above the lower edge", name)
 		}
 	}
 	// Using the rows changes no size.
 	want := layout(g["crowd"], l).size
-	for _, list := range []List{{First: 5}, {Filter: "visser"}, {Filter: "zz"}, {First: 99}} {
+	for _, list := range []RowsState{{First: 5}, {Filter: "visser"}, {Filter: "zz"}, {First: 99}} {
 		for _, typing := range []bool{false, true} {
 			l.List, l.Typing = list, typing
 			if got := layout(g["crowd"], l).size; got != want {
@@ -221,7 +221,7 @@ func with(c engine.Card, possible bool) engine.Card {
 // a line says whose call it is, and no card claims more about what is going on than is true.
 func TestWords(t *testing.T) {
 	passed := func(c *engine.Card) { c.Via = "Receptie (101)" }
-	line := func(c *engine.Card) { c.Line = true }
+	line := func(c *engine.Card) { c.SingleLine = true }
 	for _, tt := range []struct {
 		name   string
 		change func(*engine.Card)
@@ -232,9 +232,10 @@ func TestWords(t *testing.T) {
 		{"failed", passed, "Inkomend op Schade · via Receptie (101)"},
 		{"searching", passed, "Inkomend op Schade · via Receptie (101)"},
 		{"withheld", passed, "Inkomend op Schade · via Receptie (101)"},
-		{"nobody", func(c *engine.Card) { passed(c); c.Times, c.PreviousRing = 3, now }, "Inkomend 3e keer · op Schade · via Receptie (101)"},
-		{"own", func(c *engine.Card) { c.Times, c.PreviousRing = 3, now.Add(-time.Minute) }, "020 765 43 21 3e keer vandaag, eerder 10:41"},
-		{"nobody", func(c *engine.Card) { c.Times = 3 }, "Inkomend 3e keer · op Schade"},
+		{"nobody", func(c *engine.Card) { passed(c); c.RingsToday, c.PreviousRing = 3, now },
+			"Inkomend 3e keer · op Schade · via Receptie (101)"},
+		{"own", func(c *engine.Card) { c.RingsToday, c.PreviousRing = 3, now.Add(-time.Minute) }, "020 765 43 21 3e keer vandaag, eerder 10:41"},
+		{"nobody", func(c *engine.Card) { c.RingsToday = 3 }, "Inkomend 3e keer · op Schade"},
 		{"nobody", line, "06 12 34 56 78 Inkomend · Geen relatie"},
 		{"nobody-left", line, "Niet J. de Vries, zegt u Inkomend"},
 		{"failed", func(*engine.Card) {}, "Opzoeken lukt niet: de hub reageert niet. We proberen het opnieuw zolang de telefoon overgaat."},
@@ -259,10 +260,10 @@ func TestSeveralPreselectNothing(t *testing.T) {
 		v := layout(gallery(t)[name], Look{Language: text.Dutch})
 		seen := map[int]bool{}
 		for _, a := range v.areas {
-			if a.do.Engine && a.do.Action.Do == engine.DoOpen {
-				seen[a.do.Action.Index] = true
+			if a.effect.HasAction && a.effect.Action.Kind == engine.DoOpen {
+				seen[a.effect.Action.Index] = true
 				if a.main {
-					t.Errorf("%s: row %d is what Enter opens by itself", name, a.do.Action.Index)
+					t.Errorf("%s: row %d is what Enter opens by itself", name, a.effect.Action.Index)
 				}
 			}
 		}
@@ -282,7 +283,7 @@ func TestPrivacy(t *testing.T) {
 		for name, c := range gallery(t) {
 			for _, strip := range []bool{false, true} {
 				c.Strip, c.Via = strip, "Receptie (101)"
-				f := layout(c, Look{Language: text.Dutch, Privacy: v, List: List{Open: true}})
+				f := layout(c, Look{Language: text.Dutch, Privacy: v, List: RowsState{Open: true}})
 				for _, w := range f.texts {
 					for _, s := range words {
 						if strings.Contains(w.full, s) {
@@ -372,7 +373,7 @@ func TestContrast(t *testing.T) {
 				v := layout(s.Card, l)
 				check(name, v, high)
 				for _, a := range v.areas {
-					l.Hover = a.do
+					l.Hover = a.effect
 					check(name+" under the pointer", layout(s.Card, l), high)
 				}
 			}
@@ -396,10 +397,10 @@ func TestFocusIsSeen(t *testing.T) {
 			bare.Keyboard = false
 			plain := layout(c, bare)
 			for _, a := range plain.areas {
-				if a.do.none() {
+				if a.effect.isNone() {
 					continue
 				}
-				l.Focus = a.do
+				l.Focus = a.effect
 				v := layout(c, l)
 				var surface offscreen.Surface
 				v.paint(&surface, 2)
@@ -451,7 +452,7 @@ func TestNotByColourAlone(t *testing.T) {
 		says := map[string]color.NRGBA{} // the colour of a state, by its words and the shape of its mark
 		for name, c := range gallery(t) {
 			for _, fold := range []string{"card", "strip", "line"} {
-				c.Strip, c.Line = fold == "strip", fold == "line"
+				c.Strip, c.SingleLine = fold == "strip", fold == "line"
 				l := Look{Language: lang}
 				v := layout(c, l)
 				p := newPainter(l)
@@ -497,7 +498,7 @@ func shape(v *view, state color.NRGBA) string {
 func TestMarkUnderThePointer(t *testing.T) {
 	for _, line := range []bool{false, true} {
 		c := gallery(t)["strip"]
-		c.Line = line
+		c.SingleLine = line
 		at := image.Pt(20, map[bool]int{false: stripHeight, true: lineHeight}[line]/2)
 		unfold := act(c, engine.DoUnfold)
 		if got, want := Picture(c, Look{Hover: unfold}, 1).At(at.X, at.Y), Picture(c, Look{}, 1).At(at.X, at.Y); got != want {
@@ -511,7 +512,7 @@ func TestTargets(t *testing.T) {
 	for name, c := range gallery(t) {
 		for _, lang := range languages {
 			for _, a := range layout(c, Look{Language: lang}).areas {
-				if !a.do.none() && (a.w < 24 || a.h < 24) {
+				if !a.effect.isNone() && (a.w < 24 || a.h < 24) {
 					t.Errorf("%s, %s: %q is %v by %v", name, lang, a.name, a.w, a.h)
 				}
 			}

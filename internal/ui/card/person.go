@@ -153,7 +153,7 @@ func summary(c engine.Card, who int, lg text.Language) string {
 	if line != "" {
 		line = lg.T(text.CardLine, line)
 	}
-	return dotted(name, relation, c.Number.Copy(), rang, line, link)
+	return dotted(name, relation, c.Number.ClipboardText(), rang, line, link)
 }
 
 // dotted joins the non-empty parts, separated by dots.

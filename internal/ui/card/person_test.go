@@ -28,7 +28,7 @@ func TestNoFields(t *testing.T) {
 				t.Errorf("%s: the test looks for the wrong words", name)
 			}
 			if name == "found" {
-				if !has("J. de Vries") || !has("06 12 34 56 78") || v.areaFor(v.areas[0].do) == nil {
+				if !has("J. de Vries") || !has("06 12 34 56 78") || v.areaFor(v.areas[0].effect) == nil {
 					t.Errorf("%s: %+v", name, v.texts)
 				}
 				searching := layout(g["searching-start"], Look{Language: text.Dutch, Fields: fields})

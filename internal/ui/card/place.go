@@ -26,15 +26,15 @@ func (c Corner) left() bool { return c == TopLeft || c == BottomLeft }
 
 // placement is the monitor and corners that the cards are on.
 type placement struct {
-	monitor window.Monitor
-	corners map[string]Corner
-	dropped bool // the user is moving the cards
-	// placedAt is the monitor's scale at the last placement.
-	placedAt float32
+	monitor    window.Monitor
+	corners    map[string]Corner
+	relocating bool // the user is moving the cards
+	// placedScale is the monitor's scale at the last placement.
+	placedScale float32
 }
 
-// place is where one card is, and in which form.
-type place struct {
+// slotPlace is where one card is, and in which form.
+type slotPlace struct {
 	rect       image.Rectangle
 	at         position
 	form       form    // as it is laid out
@@ -68,9 +68,9 @@ func (cs *Cards) place() {
 		return
 	}
 	// At another scale the old places are in pixels of another size.
-	if cs.placedAt != cs.monitor.Scale {
-		defer func(was bool) { cs.dropped = was }(cs.dropped)
-		cs.placedAt, cs.dropped = cs.monitor.Scale, true
+	if cs.placedScale != cs.monitor.Scale {
+		defer func(was bool) { cs.relocating = was }(cs.relocating)
+		cs.placedScale, cs.relocating = cs.monitor.Scale, true
 	}
 	for i, p := range cs.space().arrange(cs.items(stack)) {
 		s := stack[i]
@@ -79,28 +79,29 @@ func (cs *Cards) place() {
 			cs.refocus(s)
 		}
 		s.at, s.form, s.lastForm, s.requested = p.position, p.form, p.form, false
-		laid := s.laid
+		laid := s.needsPaint
 		if laid {
 			cs.paint(s, time.Now())
 		}
-		w, h, _ := s.surface.Whole()
+		w, h, _ := s.surface.Buffer()
 		if r := cs.rectAt(s.at, w, h); laid || !s.visible || r != s.rect {
-			cs.put(s, r)
+			cs.showAt(s, r)
 		}
 	}
 }
 
 // items returns the cards as items for arrange.
 func (cs *Cards) items(stack []*slot) []item {
-	frozen := !cs.dropped && (cs.untouched() > 0 || slices.ContainsFunc(cs.slots[:], func(s *slot) bool { return s.visible && s.held() }))
+	frozen := !cs.relocating && (cs.settleRemaining() > 0 || slices.ContainsFunc(cs.slots[:],
+		func(s *slot) bool { return s.visible && s.inUse() }))
 	all := make([]item, len(stack))
 	for i, s := range stack {
 		call := s.state.Rank()
 		if s.more > 0 {
-			call = engine.Ended
+			call = engine.RankEnded
 		}
-		all[i] = item{forms: cs.forms(s), visible: s.visible && !cs.dropped, at: s.at, form: s.lastForm, requested: s.requested, call: call,
-			stays: frozen || call.Lives(), held: frozen, inUse: s.held()}
+		all[i] = item{forms: cs.forms(s), visible: s.visible && !cs.relocating, at: s.at, form: s.lastForm, requested: s.requested, rank: call,
+			fixed: frozen || call.IsLive(), frozen: frozen, inUse: s.inUse()}
 		if frozen && s.visible && !s.requested { // folded for lack of room: stays folded
 			all[i].forms = slices.DeleteFunc(all[i].forms, func(f form) bool { return f.fold < s.lastForm.fold })
 		}
@@ -112,15 +113,15 @@ func (cs *Cards) items(stack []*slot) []item {
 func (cs *Cards) forms(s *slot) []form {
 	strip, line := form{asStrip, 0, cs.heightPx(stripHeight)}, form{asLine, 0, cs.heightPx(lineHeight)}
 	switch {
-	case s.more > 0 || s.state.Line:
+	case s.more > 0 || s.state.SingleLine:
 		return []form{line}
 	case s.state.Strip:
 		return []form{strip, line}
 	}
 	all := []form{{asCard, 0, cs.heightPx(s.bestHeight)}}
-	if c := s.state; c.Outcome == engine.Several && (!c.Many || s.list.Open) {
+	if c := s.state; c.Outcome == engine.OutcomeSeveral && (!c.GeneralNumber || s.list.Open) {
 		for n := cs.rowsThatFit(c); n > 0; n-- {
-			if h := cs.heightPx(aroundRows(c) + float32(n)*rowPitch); h < all[0].height {
+			if h := cs.heightPx(heightWithoutRows(c) + float32(n)*rowPitch); h < all[0].height {
 				all = append(all, form{asCard, n, h})
 			}
 		}
@@ -140,7 +141,7 @@ func (cs *Cards) space() space {
 // rectAt returns the desktop rectangle of a card at a position.
 func (cs *Cards) rectAt(at position, w, h int) image.Rectangle {
 	x := cs.px(edge) + at.column*(w+cs.px(gap))
-	return clamp(fromCorner(cs.monitor.Work, cs.corner(), x, at.near, w, h), cs.monitor.Work)
+	return clamp(fromCorner(cs.monitor.Work, cs.corner(), x, at.cornerDistance, w, h), cs.monitor.Work)
 }
 
 // fromCorner returns a rectangle at distance x and y from a corner of the work area.
@@ -155,12 +156,12 @@ func fromCorner(work image.Rectangle, corner Corner, x, y, w, h int) image.Recta
 	return image.Rectangle{Max: image.Pt(w, h)}.Add(at)
 }
 
-// untouched returns how long cards must not move because the user has just left.
-func (cs *Cards) untouched() time.Duration {
+// settleRemaining returns how long cards must not move because the user has just left.
+func (cs *Cards) settleRemaining() time.Duration {
 	if cs.leftAt.IsZero() {
 		return 0
 	}
-	return max(0, stillFor-cs.now().Sub(cs.leftAt))
+	return max(0, settleTime-cs.now().Sub(cs.leftAt))
 }
 
 // clamp moves r into the work area; if it is larger, its top left stays inside.
@@ -174,7 +175,7 @@ func (cs *Cards) rowsThatFit(c engine.Card) int {
 	if cs.monitor.Scale <= 0 {
 		return rowsShown
 	}
-	room := float32(cs.monitor.Work.Dy())/cs.monitor.Scale - 2*edge - aroundRows(c)
+	room := float32(cs.monitor.Work.Dy())/cs.monitor.Scale - 2*edge - heightWithoutRows(c)
 	return max(1, min(rowsShown, int(room/rowPitch)))
 }
 
@@ -254,13 +255,13 @@ func (cs *Cards) drop(p image.Point) {
 	cs.corners[m.Name] = to
 	for _, s := range cs.slots {
 		if s.over { // the card moves away from the pointer
-			s.over, s.hover = false, Do{}
-			cs.report(s, engine.DoLeave)
+			s.over, s.hover = false, Effect{}
+			cs.sendAction(s, engine.DoLeave)
 		}
 	}
-	cs.pointer.onCard, cs.dropped, cs.leftAt = false, true, time.Time{}
+	cs.pointer.onCard, cs.relocating, cs.leftAt = false, true, time.Time{}
 	cs.repaint()
-	cs.dropped = false
+	cs.relocating = false
 	if cs.c.Moved != nil {
 		cs.c.Moved(m.Name, to)
 	}

@@ -265,7 +265,7 @@ func TestTickIsSmall(t *testing.T) {
 	var parts []image.Point
 	d.windows[0].updated = func(p *window.Picture) { parts = append(parts, image.Pt(p.W, p.H)) }
 	for i := range 5 {
-		cs.ticked(c.Rang.Add(time.Duration(i+1) * time.Second))
+		cs.handleTick(c.Rang.Add(time.Duration(i+1) * time.Second))
 	}
 	if n := d.painted - before; n != 5 || len(parts) != 5 {
 		t.Fatalf("%d paintings, %d of them small, for five seconds", n, len(parts))
@@ -284,8 +284,8 @@ func TestSameLook(t *testing.T) {
 		t.Fatal("the same card is painted again")
 	}
 	for name, f := range map[string]func(*engine.Card){
-		"earlier":  func(c *engine.Card) { c.Earlier = -1 },
-		"many":     func(c *engine.Card) { c.Many = true },
+		"earlier":  func(c *engine.Card) { c.EarlierChoice = -1 },
+		"many":     func(c *engine.Card) { c.GeneralNumber = true },
 		"edition":  func(c *engine.Card) { c.Edition++ },
 		"contacts": func(c *engine.Card) { c.Contacts = slices.Clone(c.Contacts) },
 		"links":    func(c *engine.Card) { c.LinkOK = []bool{true, false, true} },

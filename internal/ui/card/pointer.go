@@ -53,7 +53,7 @@ func (h *handler) often(do func(s *slot, when time.Time)) {
 
 func (h *handler) PointerMoved(p image.Point) {
 	h.often(func(s *slot, when time.Time) {
-		h.cs.pointer.moves(when)
+		h.cs.pointer.recordMove(when)
 		h.cs.enter(s, p)
 		if s.dragStart != nil {
 			h.cs.drag(s, s.rect.Min.Add(p))
@@ -78,7 +78,7 @@ func (h *handler) PointerReleased(p image.Point, b window.Button) {
 
 func (h *handler) Scrolled(_ image.Point, steps int) {
 	h.often(func(s *slot, _ time.Time) {
-		if s.state.Outcome == engine.Several && s.form.fold == asCard {
+		if s.state.Outcome == engine.OutcomeSeveral && s.form.fold == asCard {
 			h.cs.scrollRows(s, -steps)
 		}
 	})
@@ -92,22 +92,22 @@ func (h *handler) DisplayChanged() {
 }
 
 func (h *handler) KeyPressed(k window.KeyPress) {
-	h.onCard(func(s *slot, when time.Time) { h.cs.key(s, k, when) })
+	h.onCard(func(s *slot, when time.Time) { h.cs.handleKey(s, k, when) })
 }
 
 func (h *handler) KeyboardGone() { h.send(func(s *slot, _ time.Time) { h.cs.keyboardGone(s) }) }
 
-// pointing is the pointer state of one card.
-type pointing struct {
+// pointerState is the pointer state of one card.
+type pointerState struct {
 	over      bool // it is over the window
-	hover     Do
-	pressed   Do
+	hover     Effect
+	pressed   Effect
 	dragStart *image.Point // where a press on empty space started, on the desktop
 }
 
-// copying is what was just copied from a card.
-type copying struct {
-	copied Do
+// copyState is what was just copied from a card.
+type copyState struct {
+	copied Effect
 	failed bool      // it did not reach the clipboard
 	until  time.Time // it is shown until; zero: nothing
 }
@@ -125,20 +125,20 @@ const (
 	maxAim     = 1500 * time.Millisecond // a pointer that never rests has aimed by then
 )
 
-// moves records that the pointer was seen on a card.
-func (h *pointerPath) moves(now time.Time) {
+// recordMove records that the pointer was seen on a card.
+func (h *pointerPath) recordMove(now time.Time) {
 	switch {
-	case now.Sub(h.last) > guard && h.onCard:
+	case now.Sub(h.last) > clickGuard && h.onCard:
 		h.began = now // it had rested on a card
-	case !h.onCard && (now.Sub(h.last) > guard || h.began.After(now.Add(-assumedAge))):
+	case !h.onCard && (now.Sub(h.last) > clickGuard || h.began.After(now.Add(-assumedAge))):
 		h.began = now.Add(-assumedAge)
 	}
 	h.last, h.onCard = now, true
 }
 
-// aimed returns when a click made now was aimed.
-func (h *pointerPath) aimed(now time.Time) time.Time {
-	if now.Sub(h.last) > guard {
+// aimTime returns when a click made now was aimed.
+func (h *pointerPath) aimTime(now time.Time) time.Time {
+	if now.Sub(h.last) > clickGuard {
 		return now
 	}
 	if early := now.Add(-maxAim); h.began.Before(early) {
@@ -149,28 +149,28 @@ func (h *pointerPath) aimed(now time.Time) time.Time {
 
 // press records the target of a press: what was there when the pointer started to move.
 func (cs *Cards) press(s *slot, at image.Point, b window.Button, when time.Time) {
-	aimed := cs.pointer.aimed(when)
+	aimed := cs.pointer.aimTime(when)
 	cs.pointer.onCard = true
 	cs.enter(s, at)
-	s.pressed, s.dragStart = Do{}, nil
+	s.pressed, s.dragStart = Effect{}, nil
 	if b != window.Left {
 		return
 	}
 	x, y := cs.units(at)
 	a := s.view.areaAt(x, y)
 	switch {
-	case a == nil, a.do.FullText != "":
+	case a == nil, a.effect.FullText != "":
 		p := s.rect.Min.Add(at)
 		s.dragStart = &p
-	case settled(a.there, when) && !a.there.After(aimed):
-		s.pressed = a.do
+	case settled(a.placedSince, when) && !a.placedSince.After(aimed):
+		s.pressed = a.effect
 	}
 }
 
 // release handles a release over what was pressed.
 func (cs *Cards) release(s *slot, at image.Point, b window.Button, when time.Time) {
 	do, drag := s.pressed, s.dragStart
-	s.pressed, s.dragStart = Do{}, nil
+	s.pressed, s.dragStart = Effect{}, nil
 	if b != window.Left {
 		return
 	}
@@ -182,22 +182,22 @@ func (cs *Cards) release(s *slot, at image.Point, b window.Button, when time.Tim
 		return
 	}
 	x, y := cs.units(at)
-	if a := s.view.areaAt(x, y); a != nil && a.do == do && !do.none() && settled(a.there, when) {
-		cs.do(s, do)
+	if a := s.view.areaAt(x, y); a != nil && a.effect == do && !do.isNone() && settled(a.placedSince, when) {
+		cs.perform(s, do)
 	}
 }
 
 // settled reports whether something that has been there since then has been there
 // long enough to be meant.
-func settled(since, now time.Time) bool { return now.Sub(since) >= guard }
+func settled(since, now time.Time) bool { return now.Sub(since) >= clickGuard }
 
 func (cs *Cards) enter(s *slot, at image.Point) {
 	if !s.over {
 		s.over = true
-		cs.report(s, engine.DoHover)
+		cs.sendAction(s, engine.DoHover)
 	}
 	x, y := cs.units(at)
-	if do := s.view.doAt(x, y); do != s.hover {
+	if do := s.view.effectAt(x, y); do != s.hover {
 		s.hover = do
 		cs.refresh(s)
 	}
@@ -208,31 +208,31 @@ func (cs *Cards) exit(s *slot) {
 		return
 	}
 	s.over, cs.leftAt = false, cs.now()
-	cs.report(s, engine.DoLeave)
-	if s.hover != (Do{}) {
-		s.hover = Do{}
+	cs.sendAction(s, engine.DoLeave)
+	if s.hover != (Effect{}) {
+		s.hover = Effect{}
 		cs.refresh(s)
 	}
 }
 
-// held reports whether pointer or keyboard focus is on the card: nothing may move then.
-func (s *slot) held() bool { return s.over || s.keyboard.active }
+// inUse reports whether pointer or keyboard focus is on the card: nothing may move then.
+func (s *slot) inUse() bool { return s.over || s.keyboard.active }
 
-// report tells the engine what the user does with the card; without a card ID it means the
+// sendAction tells the engine what the user does with the card; without a card ID it means the
 // line that counts the others.
-func (cs *Cards) report(s *slot, do engine.Do) {
-	a := engine.Action{Do: do}
+func (cs *Cards) sendAction(s *slot, do engine.ActionKind) {
+	a := engine.Action{Kind: do}
 	if s.more == 0 {
 		a.Card = s.state.ID
 	}
 	cs.engine.Do(a)
 }
 
-// do performs what was clicked or chosen by a key.
-func (cs *Cards) do(s *slot, do Do) {
+// perform performs what was clicked or chosen by a key.
+func (cs *Cards) perform(s *slot, do Effect) {
 	switch {
-	case do.none():
-	case do.Engine:
+	case do.isNone():
+	case do.HasAction:
 		a := do.Action
 		a.Edition = s.state.Edition // what the user sees: the engine may be ahead of the screen
 		cs.engine.Do(a)
@@ -245,7 +245,7 @@ func (cs *Cards) do(s *slot, do Do) {
 	}
 }
 
-func (cs *Cards) copy(s *slot, do Do) {
+func (cs *Cards) copy(s *slot, do Effect) {
 	err := cs.display.Copy(do.Copy)
 	s.copied, s.failed, s.until = do, err != nil, time.Now().Add(copiedFor)
 	if err != nil {

@@ -151,7 +151,7 @@ func (s *script) Snapshot() *engine.Snapshot {
 func (s *script) set(more int, cards ...engine.Card) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.snap = &engine.Snapshot{Cards: cards, More: more}
+	s.snap = &engine.Snapshot{Cards: cards, MoreCount: more}
 }
 func (s *script) show(more int, cards ...engine.Card) {
 	s.set(more, cards...)
@@ -236,10 +236,10 @@ func (r *rig) shows(c engine.Card) {
 }
 
 // actions returns what the cards have asked the engine to do since the last call.
-func (r *rig) actions(do engine.Do) (all []engine.Action) {
+func (r *rig) actions(do engine.ActionKind) (all []engine.Action) {
 	r.sync()
 	for _, a := range r.e.done {
-		if a.Do == do {
+		if a.Kind == do {
 			all = append(all, a)
 		}
 	}
@@ -247,7 +247,7 @@ func (r *rig) actions(do engine.Do) (all []engine.Action) {
 	return all
 }
 
-func (r *rig) action(do engine.Do) engine.Action {
+func (r *rig) action(do engine.ActionKind) engine.Action {
 	r.t.Helper()
 	all := r.actions(do)
 	if len(all) != 1 {
@@ -256,7 +256,7 @@ func (r *rig) action(do engine.Do) engine.Action {
 	return all[0]
 }
 
-func (r *rig) none(do engine.Do) {
+func (r *rig) none(do engine.ActionKind) {
 	r.t.Helper()
 	if all := r.actions(do); all != nil {
 		r.t.Fatalf("came: %+v", all)
@@ -281,11 +281,11 @@ func (r *rig) leave(slot int) { r.d.windows[slot].h.PointerLeft(); r.sync() }
 
 // spot returns a point on the area of an action. Fyne
 // belongs to one goroutine, so call it before the cards run.
-func spot(t testing.TB, c engine.Card, l Look, is func(Do) bool) image.Point {
+func spot(t testing.TB, c engine.Card, l Look, is func(Effect) bool) image.Point {
 	t.Helper()
 	l.Language = text.Dutch
 	v := layout(c, l)
-	i := slices.IndexFunc(v.areas, func(a area) bool { return is(a.do) })
+	i := slices.IndexFunc(v.areas, func(a area) bool { return is(a.effect) })
 	if i < 0 {
 		t.Fatal("nothing on the card does that")
 	}
@@ -293,6 +293,6 @@ func spot(t testing.TB, c engine.Card, l Look, is func(Do) bool) image.Point {
 	return image.Pt(int(a.x+a.w/2), int(a.y+a.h/2))
 }
 
-func does(do engine.Do) func(Do) bool {
-	return func(d Do) bool { return d.Engine && d.Action.Do == do }
+func does(do engine.ActionKind) func(Effect) bool {
+	return func(d Effect) bool { return d.HasAction && d.Action.Kind == do }
 }

@@ -21,11 +21,11 @@ const maxNumbered = 9
 
 const filterH = 38
 
-// many draws a general number, whose relations say little about the caller.
-func (p *painter) many(c engine.Card) float32 {
+// generalNumber draws a general number, whose relations say little about the caller.
+func (p *painter) generalNumber(c engine.Card) float32 {
 	p.numberLine(c, c.Number.Display(), false)
 	p.sentence(p.lg.T(text.CardManyWhy), 0, numberY+28, 1, fieldFont, p.c.Muted)
-	return p.actions(c, noteButtonsY, p.lg.T(text.CardButtonFind), !c.Dimmed, true, Do{Search: true, Caller: c.Number}, -1)
+	return p.actions(c, noteButtonsY, p.lg.T(text.CardButtonFind), !c.Dimmed, true, Effect{Search: true, Caller: c.Number}, -1)
 }
 
 // several lists the matches, two fixed lines per row; none is preselected. Its height
@@ -58,25 +58,25 @@ func (p *painter) several(c engine.Card) float32 {
 		p.row = 0
 	}
 	if len(list) == 0 {
-		p.label(p.lg.T(text.CardFilterNone), left, y+18, textWidth, fieldFont, p.c.Muted)
+		p.label(p.lg.T(text.CardFilterNone), textLeft, y+18, textWidth, fieldFont, p.c.Muted)
 	}
 	y += float32(shown) * rowPitch
 	if len(c.Contacts) > shown {
 		p.rule(y)
 		if len(list) > 0 {
-			p.label(p.lg.T(text.CardRows, from+1, to, len(list)), left, y+8, 200, rowDetail, p.c.Muted)
+			p.label(p.lg.T(text.CardRows, from+1, to, len(list)), textLeft, y+8, 200, rowDetail, p.c.Muted)
 		}
-		p.scrollButton(right-68, y+4, true, from > 0, Do{Scroll: -shown})
-		p.scrollButton(right-32, y+4, false, to < len(list), Do{Scroll: shown})
+		p.scrollButton(textRight-68, y+4, true, from > 0, Effect{Scroll: -shown})
+		p.scrollButton(textRight-32, y+4, false, to < len(list), Effect{Scroll: shown})
 		y += pagerH
 	} else {
 		p.rule(y)
 	}
-	away := cmp.Or(c.Opened+1, c.Earlier+1) - 1
+	away := cmp.Or(c.OpenedIndex+1, c.EarlierChoice+1) - 1
 	if away >= len(c.Contacts) {
 		away = -1
 	}
-	return p.footer(c, y, min(c.Opened, len(c.Contacts)-1), away)
+	return p.footer(c, y, min(c.OpenedIndex, len(c.Contacts)-1), away)
 }
 
 // rows returns how many rows the card has.
@@ -84,8 +84,8 @@ func (p *painter) rows(c engine.Card) int {
 	return min(cmp.Or(p.l.Rows, rowsShown), rowsShown, len(c.Contacts))
 }
 
-// aroundRows returns the height of a card of several matches without its rows.
-func aroundRows(c engine.Card) float32 {
+// heightWithoutRows returns the height of a card of several matches without its rows.
+func heightWithoutRows(c engine.Card) float32 {
 	h := float32(ruleY + footGap + footH + footPad)
 	if c.Possible {
 		h += 48
@@ -100,18 +100,18 @@ func firstRow(want, all, shown int) int { return max(0, min(want, all-shown)) }
 
 // filter draws the filter line, which takes letters once the card has the keyboard focus.
 func (p *painter) filter(c engine.Card, y float32) {
-	do := Do{Search: true, Caller: c.Number}
+	do := Effect{Search: true, Caller: c.Number}
 	edge := p.c.Line
 	if p.l.Typing || do == p.l.Hover {
 		edge = p.c.Accent
 	}
-	r := box(p.c.Soft, left, y+5, textWidth, 28)
+	r := box(p.c.Soft, textLeft, y+5, textWidth, 28)
 	r.CornerRadius, r.StrokeColor, r.StrokeWidth = 4, edge, 1
 	if p.l.Typing {
 		r.StrokeWidth = 2
 	}
 	p.add(r)
-	x := float32(left + 10)
+	x := float32(textLeft + 10)
 	p.withinControl(func() {
 		switch {
 		case p.l.List.Filter != "":
@@ -125,14 +125,14 @@ func (p *painter) filter(c engine.Card, y float32) {
 	if p.l.Typing {
 		p.add(box(p.c.Ink, x+1, y+11, 1, 16))
 	}
-	p.area(left, y+5, textWidth, 28, p.lg.T(text.CardFilter), do).role = screenreader.Entry
+	p.area(textLeft, y+5, textWidth, 28, p.lg.T(text.CardFilter), do).role = screenreader.Entry
 }
 
 // scrollButton draws a button that scrolls the rows.
-func (p *painter) scrollButton(x, y float32, up, on bool, do Do) {
+func (p *painter) scrollButton(x, y float32, up, on bool, do Effect) {
 	c, name := p.c.Accent, p.lg.T(text.CardRowsAfter)
 	if !on {
-		c, do = p.c.Muted, Do{Off: true}
+		c, do = p.c.Muted, Effect{Disabled: true}
 	} else if do == p.l.Hover {
 		p.fill(x, y, 32, 24, p.hoverColour(p.c.Soft), 4)
 	}
@@ -148,7 +148,7 @@ func (p *painter) match(c engine.Card, i int, y float32) {
 	k := c.Contacts[i]
 	const buttonW = 80
 	top := y
-	x, end := float32(left), float32(right-buttonW)
+	x, end := float32(textLeft), float32(textRight-buttonW)
 	if len(c.Contacts) <= maxNumbered {
 		badge := box(color.Transparent, x, y+16, 22, 22)
 		badge.StrokeColor, badge.StrokeWidth, badge.CornerRadius = p.c.Line, 1, 3
@@ -169,11 +169,11 @@ func (p *painter) match(c engine.Card, i int, y float32) {
 	}
 	name = cmp.Or(name, p.lg.T(text.CardUnnamed))
 	tag := ""
-	if i == c.Earlier {
+	if i == c.EarlierChoice {
 		tag = p.lg.T(text.CardEarlier)
 	}
 	opens, ink, broken := p.lg.T(text.CardButtonOpenRow), p.c.Muted, false
-	if c.Opened == i {
+	if c.OpenedIndex == i {
 		opens, broken = p.lg.T(text.CardButtonAgainRow), c.OpenError
 	}
 	if broken {
@@ -194,7 +194,7 @@ func (p *painter) match(c engine.Card, i int, y float32) {
 	y += 28
 	if number != "" {
 		x += p.text(number, x, y, end-x-8-18, rowDetail, p.c.Muted)
-		do := Do{Copy: k.RelationNumber, Caller: c.Number, Who: k}
+		do := Effect{Copy: k.RelationNumber, Caller: c.Number, Contact: k}
 		x += 6
 		x += p.copyIcon(x, y+3, end-x-8, do)
 		if do == p.l.Copied {
@@ -209,7 +209,7 @@ func (p *painter) match(c engine.Card, i int, y float32) {
 		}
 	}
 	p.drawText(address, x, y, end-x-8, rowDetail, ink, broken)
-	var do Do
+	var do Effect
 	if c.LinkOK[i] {
 		do = about(c, engine.DoOpen, i)
 	}

@@ -8,7 +8,7 @@ import (
 
 // announce has a screen reader speak s, as far as it may be shown, and returns it.
 func (p *painter) announce(s string) string {
-	p.v.news = append(p.v.news, s)
+	p.v.spokenCaller = append(p.v.spokenCaller, s)
 	return s
 }
 
@@ -16,11 +16,11 @@ func (p *painter) announce(s string) string {
 // changes are announced: that a call was answered is no news to whoever answered it.
 func (v *view) spoken(as Speech) (all, about string) {
 	if as == SpeechShort {
-		about = joined(v.news[:min(1, len(v.news))], "")
+		about = joined(v.spokenCaller[:min(1, len(v.spokenCaller))], "")
 		return about, about
 	}
-	about = joined(v.news, ", ")
-	return joined(v.state, " ") + ": " + about, about
+	about = joined(v.spokenCaller, ", ")
+	return joined(v.spokenState, " ") + ": " + about, about
 }
 
 func joined(parts []string, between string) string {
@@ -49,11 +49,11 @@ const (
 	SpeechShort Speech = "short" // the name, or the number while there is none
 )
 
-// speech is what screen readers were told about a card.
-type speech struct {
-	said     string
-	sentence string // the full text
-	times    int    // number of announcements
+// speechState is what screen readers were told about a card.
+type speechState struct {
+	announced string
+	sentence  string // the full text
+	times     int    // number of announcements
 }
 
 // speak announces a card that has appeared, or another person on it. A card folded to
@@ -63,8 +63,8 @@ func (cs *Cards) speak(s *slot) {
 		return
 	}
 	all, about := s.view.spoken(cs.c.Speech)
-	if about == s.said {
+	if about == s.announced {
 		return
 	}
-	s.said, s.sentence, s.times = about, all, s.times+1
+	s.announced, s.sentence, s.times = about, all, s.times+1
 }

@@ -25,12 +25,12 @@ func (p *painter) folded(c engine.Card, height float32) color.NRGBA {
 func strip(c engine.Card, l Look) *view {
 	p := newPainter(l)
 	state := p.folded(c, stripHeight)
-	end := float32(right - 10)
+	end := float32(textRight - 10)
 	p.cross(end, stripHeight/2, act(c, engine.DoClose))
 	end -= 18
 	p.chevron(end-3, stripHeight/2)
 	end -= 14
-	if c.Outcome == engine.Found && c.LinkOK[0] && !c.Dimmed {
+	if c.Outcome == engine.OutcomeFound && c.LinkOK[0] && !c.Dimmed {
 		s := p.lg.T(text.CardButtonOpenRow)
 		w := width(s, openFont) + 20
 		p.open(s, end-w, 14, w, 28, false, true, about(c, engine.DoOpen, 0))
@@ -54,7 +54,7 @@ func (p *painter) foldedColour(c engine.Card) color.NRGBA {
 	switch {
 	case state == p.c.Refused:
 		return p.c.Trouble
-	case c.Outcome == engine.Short && c.Phase == engine.PhaseRinging:
+	case c.Outcome == engine.OutcomeShort && c.Phase == engine.PhaseRinging:
 		return p.c.Accent
 	}
 	return state
@@ -69,18 +69,18 @@ func (p *painter) details(c engine.Card, words string, x, y, room float32, f fon
 	}
 	var more []string
 	n := c.Number.Display()
-	if n != "" && n != p.stripTitle(c) && c.Outcome != engine.NoNumber {
+	if n != "" && n != p.stripTitle(c) && c.Outcome != engine.OutcomeNoNumber {
 		more = append(more, n)
 	}
 	switch {
-	case !c.Line || n == "":
-	case c.Outcome == engine.Failed:
+	case !c.SingleLine || n == "":
+	case c.Outcome == engine.OutcomeFailed:
 		more = append(more, p.failedWords())
-	case c.Outcome == engine.Nobody && c.Removed == 0:
+	case c.Outcome == engine.OutcomeNobody && c.RemovedCount == 0:
 		more = append(more, p.lg.T(text.WindowWhoNobody))
 	}
-	if c.Times > 1 {
-		more = append(more, p.lg.T(text.CardAgain, c.Times))
+	if c.RingsToday > 1 {
+		more = append(more, p.lg.T(text.CardAgain, c.RingsToday))
 	}
 	for _, s := range more {
 		if w := words + " · " + s; width(w, f) <= room {
@@ -99,13 +99,13 @@ func (p *painter) details(c engine.Card, words string, x, y, room float32, f fon
 func lineOf(c engine.Card, l Look) *view {
 	p := newPainter(l)
 	state := p.folded(c, lineHeight)
-	const x, end = 35, right - 20
+	const x, end = 35, textRight - 20
 	title := p.stripTitle(c)
 	words := p.stateWord(c)
 	most := float32(end-x) - width("  "+words, stateFont)
 	w := p.text(title, x, 6, most, stateBold, p.c.Ink) + 8
 	p.details(c, words, x+w, 6, end-x-w, stateFont, time.Time{})
-	p.chevron(right-6, lineHeight/2)
+	p.chevron(textRight-6, lineHeight/2)
 	return p.finish(lineHeight, state)
 }
 
@@ -117,11 +117,11 @@ func (p *painter) chevron(x, y float32) {
 // stripTitle returns the title of a folded card, which has no other line for the outcome.
 func (p *painter) stripTitle(c engine.Card) string {
 	switch { // on a line, with little room, who is calling comes first
-	case c.Outcome == engine.Nobody && c.Removed > 0:
-		return p.notWho(c)
-	case c.Outcome == engine.Nobody && !c.Line:
+	case c.Outcome == engine.OutcomeNobody && c.RemovedCount > 0:
+		return p.removedName(c)
+	case c.Outcome == engine.OutcomeNobody && !c.SingleLine:
 		return p.lg.T(text.CardNobodyShort)
-	case c.Outcome == engine.Failed && (!c.Line || c.Number.Display() == ""):
+	case c.Outcome == engine.OutcomeFailed && (!c.SingleLine || c.Number.Display() == ""):
 		return p.failedWords()
 	}
 	return cmp.Or(p.title(c), p.l.Privacy.words(c.PhoneName))

@@ -52,7 +52,7 @@ func (p *painter) drawText(said string, x, y, room float32, f font, c color.Colo
 	}
 	p.v.texts = append(p.v.texts, placedText{said, s, x, y, room, w, f, c, ours, p.inControl})
 	if p.tooltips && !ours && s != said {
-		p.area(x, y, w, f.line, "", Do{FullText: said})
+		p.area(x, y, w, f.line, "", Effect{FullText: said})
 	}
 	for _, o := range line(s, x, y, f, c) {
 		if ours {
@@ -165,11 +165,11 @@ func wrap(s string, first, room float32, n int, f font) []string {
 func (p *painter) sentence(s string, indent, y float32, n int, f font, c color.Color) int {
 	lines := wrap(s, textWidth-indent, textWidth, n, f)
 	for i, s := range lines {
-		x := float32(left)
+		x := float32(textLeft)
 		if i == 0 {
 			x += indent
 		}
-		p.label(s, x, y+float32(i)*f.line, right-x, f, c)
+		p.label(s, x, y+float32(i)*f.line, textRight-x, f, c)
 	}
 	return len(lines)
 }
@@ -186,11 +186,11 @@ func (p *painter) tooltip() {
 	lines := wrap(s, textWidth-2*pad, textWidth-2*pad, most, f)
 	h := float32(len(lines))*f.line + 2*pad
 	y := max(1, min(a.y-pad, p.v.size.Height-1-h))
-	r := box(p.c.Soft, left, y, textWidth, h)
+	r := box(p.c.Soft, textLeft, y, textWidth, h)
 	r.StrokeColor, r.StrokeWidth, r.CornerRadius = p.c.Accent, 1, 4
 	p.add(r)
 	p.tooltips, p.inControl = false, true // text cut here is shown as far as possible
 	for i, s := range lines {
-		p.text(s, left+pad, y+pad+float32(i)*f.line, textWidth-2*pad, f, p.c.Ink)
+		p.text(s, textLeft+pad, y+pad+float32(i)*f.line, textWidth-2*pad, f, p.c.Ink)
 	}
 }

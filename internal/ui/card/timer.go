@@ -18,7 +18,7 @@ func (cs *Cards) nextTick(now time.Time) time.Duration {
 		}
 	}
 	if !cs.leftAt.IsZero() && cs.anyVisible() {
-		soon(cs.untouched())
+		soon(cs.settleRemaining())
 	}
 	at := func(at time.Time) {
 		if !at.IsZero() {
@@ -45,7 +45,7 @@ func (cs *Cards) nextTick(now time.Time) time.Duration {
 	return next
 }
 
-func (cs *Cards) ticked(now time.Time) {
+func (cs *Cards) handleTick(now time.Time) {
 	due := func(at time.Time) bool { return !at.IsZero() && !now.Before(at) }
 	for i := range cs.hotkeys {
 		if due(cs.hotkeys[i].retry) {
@@ -58,7 +58,7 @@ func (cs *Cards) ticked(now time.Time) {
 	if due(cs.checkAt) {
 		cs.show()
 	}
-	if !cs.leftAt.IsZero() && cs.untouched() == 0 {
+	if !cs.leftAt.IsZero() && cs.settleRemaining() == 0 {
 		cs.leftAt = time.Time{}
 		cs.place()
 	}
@@ -67,7 +67,7 @@ func (cs *Cards) ticked(now time.Time) {
 			continue
 		}
 		if due(s.until) {
-			s.copying = copying{}
+			s.copyState = copyState{}
 			cs.refresh(s)
 			continue
 		}
@@ -90,9 +90,9 @@ func (cs *Cards) forget() {
 		s.surface.Forget()
 	}
 	cs.buffer = nil
-	offscreen.Forget()
-	if cs.c.Rested != nil {
-		cs.c.Rested()
+	offscreen.ForgetTexts()
+	if cs.c.WentIdle != nil {
+		cs.c.WentIdle()
 	}
 }
 
@@ -113,13 +113,13 @@ func (cs *Cards) holdsBack(snap *engine.Snapshot) bool {
 	wait := false
 	if cs.c.UnderFullScreen && len(snap.Cards) > 0 {
 		cs.checkAt = time.Now().Add(fullScreenPoll)
-		inUse := slices.ContainsFunc(cs.slots[:], func(s *slot) bool { return s.visible && s.held() })
+		inUse := slices.ContainsFunc(cs.slots[:], func(s *slot) bool { return s.visible && s.inUse() })
 		wait = !inUse && cs.display.FullScreen(cs.monitor.Area)
 	}
 	if wait != cs.heldBack {
 		cs.heldBack = wait
-		if cs.c.Held != nil {
-			cs.c.Held(wait)
+		if cs.c.HeldBack != nil {
+			cs.c.HeldBack(wait)
 		}
 	}
 	return wait

@@ -36,7 +36,7 @@ func TestRestAlone(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		var rests atomic.Int64
-		r := startCards(t, func(c *Config, _ *desktop) { c.Rested = func() { rests.Add(1) } })
+		r := startCards(t, func(c *Config, _ *desktop) { c.WentIdle = func() { rests.Add(1) } })
 		r.run()
 		show := func(cards ...engine.Card) {
 			r.e.show(0, cards...)
@@ -54,7 +54,7 @@ func TestRestAlone(t *testing.T) {
 		after(24*time.Hour, 1, "nobody calls for a day")
 
 		const rellac = "nessuartseiN nav"
-		show(engine.Card{ID: 1, Outcome: engine.Failed, Number: phone.Number{Kind: phone.NoNumber, Text: reversed(rellac)}, Opened: -1, Earlier: -1})
+		show(engine.Card{ID: 1, Outcome: engine.OutcomeFailed, Number: phone.Number{Kind: phone.NoNumber, Text: reversed(rellac)}, OpenedIndex: -1, EarlierChoice: -1})
 		after(time.Hour, 1, "a card is up")
 		show()
 		after(idleAfter-time.Second, 1, "it has not been gone for long")
@@ -66,7 +66,7 @@ func TestRestAlone(t *testing.T) {
 			t.Error("something still has the name of who called")
 		}
 
-		other := engine.Card{ID: 2, Outcome: engine.Searching, Opened: -1, Earlier: -1}
+		other := engine.Card{ID: 2, Outcome: engine.OutcomeSearching, OpenedIndex: -1, EarlierChoice: -1}
 		show(other)
 		show()
 		show(other)

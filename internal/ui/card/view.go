@@ -22,9 +22,9 @@ import (
 const (
 	cardWidth   = 380
 	stateEdge   = 5
-	left        = 20 // of everything but the coloured edge
-	right       = 363
-	textWidth   = right - left
+	textLeft    = 20 // of everything but the coloured edge
+	textRight   = 363
+	textWidth   = textRight - textLeft
 	labelWidth  = 104
 	buttonH     = 36
 	primaryW    = 204
@@ -46,7 +46,7 @@ type Look struct {
 	Language     text.Language
 	Dark         bool
 	HighContrast bool
-	Still        bool   // no animations
+	LessMotion   bool   // no animations
 	FileWord     string // setting ui.file_word
 	Support      string // setting support.contact
 	// Fields lists the fields of a contact in order (setting card.fields); nil means all in
@@ -55,46 +55,46 @@ type Look struct {
 	Privacy Privacy
 	// Hover is the area under the pointer, Focus the one Enter activates, Copied the one
 	// just copied; the zero Do means none.
-	Hover, Focus, Copied Do
+	Hover, Focus, Copied Effect
 	CopyFailed           bool // Copied did not reach the clipboard
 	Keyboard             bool // keys go to this card
 	Typing               bool // typed letters go into the filter
-	List                 List
+	List                 RowsState
 	Rows                 int // how many rows fit; 0 means the default
 }
 
-// List is the state of the rows of several matches.
-type List struct {
+// RowsState is the state of the rows of several matches.
+type RowsState struct {
 	First  int // row at the top
 	Filter string
 	Open   bool // for a general number: the rows are shown
 }
 
-// Do is the effect of a click: an action of the engine, text to copy, or something local
+// Effect is the effect of a click: an action of the engine, text to copy, or something local
 // to this card. Comparable; two are equal only if they concern the same person. The
 // zero value does nothing.
-type Do struct {
-	Action   engine.Action
-	Engine   bool            // Action applies
-	Caller   phone.Number    // who was on the card
-	Who      contact.Contact // the contact the action is about, if any
-	Copy     string          // text for the clipboard
-	Scroll   int             // rows to scroll by
-	Search   bool            // open the rows and take the keyboard focus for their filter
-	Off      bool            // a button that is disabled now
-	FullText string          // a cut text: hovering shows it in full
+type Effect struct {
+	Action    engine.Action
+	HasAction bool            // Action applies
+	Caller    phone.Number    // who was on the card
+	Contact   contact.Contact // the contact the action is about, if any
+	Copy      string          // text for the clipboard
+	Scroll    int             // rows to scroll by
+	Search    bool            // open the rows and take the keyboard focus for their filter
+	Disabled  bool            // a button that is disabled now
+	FullText  string          // a cut text: hovering shows it in full
 }
 
-// opens reports whether a click opens a contact's file.
-func (d Do) opens() bool { return d.Engine && d.Action.Do == engine.DoOpen }
+// opensFile reports whether a click opens a contact's file.
+func (d Effect) opensFile() bool { return d.HasAction && d.Action.Kind == engine.DoOpen }
 
-// none reports whether a click does nothing.
-func (d Do) none() bool { return d == Do{} || d.Off || d.FullText != "" }
+// isNone reports whether a click does nothing.
+func (d Effect) isNone() bool { return d == Effect{} || d.Disabled || d.FullText != "" }
 
 // area is a clickable area, in units.
 type area struct {
 	x, y, w, h float32
-	do         Do
+	effect     Effect
 	main       bool // the card's main button
 
 	name        string // for screen readers
@@ -102,24 +102,24 @@ type area struct {
 	row         int // the row it is in, counted from 1
 	textsBefore int // number of texts before it
 
-	rect  image.Rectangle // on the desktop, in pixels
-	there time.Time       // since when exactly this has been exactly there
-	since time.Time       // since when the action has been available
+	rect         image.Rectangle // on the desktop, in pixels
+	placedSince  time.Time       // since when exactly this has been exactly there
+	enabledSince time.Time       // since when the action has been available
 }
 
 // view is the layout of a card: its size, what to draw and what can be clicked.
 type view struct {
-	size       fyne.Size
-	background color.NRGBA
-	content    *fyne.Container
-	areas      []area
-	texts      []placedText
-	rows       []row
-	headline   int      // index of the large text in words, counted from 1
-	state      []string // what a screen reader says first: state of the call, the line called
-	news       []string // followed by what it says about the caller
-	clock      *clock   // nil for none, like bar
-	bar        *bar
+	size         fyne.Size
+	background   color.NRGBA
+	content      *fyne.Container
+	areas        []area
+	texts        []placedText
+	rows         []row
+	headline     int      // index of the large text in words, counted from 1
+	spokenState  []string // what a screen reader says first: state of the call, the line called
+	spokenCaller []string // followed by what it says about the caller
+	clock        *clock   // nil for none, like bar
+	bar          *bar
 }
 
 // placedText is a text as laid out.
@@ -129,7 +129,7 @@ type placedText struct {
 	room, width float32
 	font        font
 	color       color.Color
-	ours        bool // our own text, which must never be cut
+	ownText     bool // our own text, which must never be cut
 	inControl   bool // belongs to something that has it as its name
 }
 
@@ -157,7 +157,7 @@ type bar struct {
 
 // paint draws the card on a surface and returns the parts that have changed.
 func (v *view) paint(on *offscreen.Surface, scale float32) []image.Rectangle {
-	return on.Frame(offscreen.Size(v.size, scale), scale, v.background, []fyne.CanvasObject{v.content}, nil)
+	return on.Render(offscreen.Size(v.size, scale), scale, v.background, []fyne.CanvasObject{v.content}, nil)
 }
 
 // tick updates what changes with time.
@@ -185,11 +185,11 @@ func (v *view) areaAt(x, y float32) *area {
 	return nil
 }
 
-func (v *view) doAt(x, y float32) Do {
+func (v *view) effectAt(x, y float32) Effect {
 	if a := v.areaAt(x, y); a != nil {
-		return a.do
+		return a.effect
 	}
-	return Do{}
+	return Effect{}
 }
 
 // find returns the first area of a kind, nil if there is none.
@@ -203,7 +203,7 @@ func (v *view) find(is func(*area) bool) *area {
 }
 
 // areaFor returns the area that does do, nil if none does.
-func (v *view) areaFor(do Do) *area { return v.find(func(a *area) bool { return a.do == do }) }
+func (v *view) areaFor(do Effect) *area { return v.find(func(a *area) bool { return a.effect == do }) }
 
 // painter collects the objects of a view.
 type painter struct {
@@ -243,7 +243,7 @@ func (p *painter) finish(height float32, state color.NRGBA) *view {
 		frame.StrokeColor, frame.StrokeWidth = p.c.Accent, 2
 		p.add(frame)
 	}
-	if a := p.v.areaFor(p.l.Focus); a != nil && !p.l.Focus.none() {
+	if a := p.v.areaFor(p.l.Focus); a != nil && !p.l.Focus.isNone() {
 		p.ring(a)
 	}
 	p.v.content.Resize(p.v.size)
@@ -290,7 +290,7 @@ func (p *painter) withinControl(draw func()) {
 	p.inControl = was
 }
 
-func (p *painter) area(x, y, w, h float32, name string, do Do) *area {
-	p.v.areas = append(p.v.areas, area{x: x, y: y, w: w, h: h, do: do, name: name, row: p.row, textsBefore: len(p.v.texts)})
+func (p *painter) area(x, y, w, h float32, name string, do Effect) *area {
+	p.v.areas = append(p.v.areas, area{x: x, y: y, w: w, h: h, effect: do, name: name, row: p.row, textsBefore: len(p.v.texts)})
 	return &p.v.areas[len(p.v.areas)-1]
 }

@@ -26,16 +26,16 @@ const maxShown = 5000
 // chooser is a page to choose ZIP files from a folder, several at once, or
 // one by typing its path.
 type chooser struct {
-	w       *window
-	dir     string
-	wanted  string // the folder being read
-	found   []chooseItem
-	chosen  map[string]bool // paths
-	content fyne.CanvasObject
-	path    *widgets.FilterBox
-	list    *widgets.List
-	send    *widgets.Button
-	said    *widgets.TextLine
+	w          *window
+	dir        string
+	pendingDir string // the folder being read
+	found      []chooseItem
+	chosen     map[string]bool // paths
+	content    fyne.CanvasObject
+	path       *widgets.FilterBox
+	list       *widgets.List
+	send       *widgets.Button
+	status     *widgets.TextLine
 }
 
 // chooseItem is a file or a folder.
@@ -49,9 +49,9 @@ func newChooser(w *window) *chooser {
 	l := w.host.Lang
 	c := &chooser{w: w, chosen: map[string]bool{}}
 	c.path = widgets.NewFilterBox(l.T(text.DeliveryWindowChoosePath))
-	c.path.OnSubmitted = func(s string) { c.typed(s) }
-	c.path.Down = func() { c.typed(c.path.Text) }
-	c.said = widgets.Caption("")
+	c.path.OnSubmitted = func(s string) { c.openTyped(s) }
+	c.path.OnDown = func() { c.openTyped(c.path.Text) }
+	c.status = widgets.Caption("")
 	c.list = widgets.NewList(
 		func() int { return len(c.found) },
 		newChooseLine, c.write, c.pick)
@@ -63,7 +63,7 @@ func newChooser(w *window) *chooser {
 	title := widgets.Title(l.T(text.DeliveryWindowChooseTitle))
 	head := widgets.Padded(16, 4, widgets.Edge, widgets.Edge, widgets.Column(8,
 		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedHBoxLayout(8), back, c.send), container.New(widgets.Middle(), title)),
-		container.NewBorder(nil, nil, nil, widgets.Padded(0, 0, 8, 0, up), c.path), c.said))
+		container.NewBorder(nil, nil, nil, widgets.Padded(0, 0, 8, 0, up), c.path), c.status))
 	c.content = container.NewBorder(head, nil, nil, nil, c.list)
 	c.count()
 	return c
@@ -81,15 +81,15 @@ func (c *chooser) start() {
 // open shows another folder. It is read in the background: it may be on a server
 // that does not respond.
 func (c *chooser) open(dir string) {
-	c.wanted = dir
+	c.pendingDir = dir
 	c.w.host.After(0, func() {
 		found, err := zipsIn(dir)
 		c.w.host.Post(func() {
-			if c.wanted != dir || c.w.chooser != c {
+			if c.pendingDir != dir || c.w.chooser != c {
 				return
 			}
 			if err != nil {
-				c.said.Say(c.w.host.Lang.T(text.DeliveryWindowChooseFailed), base.ColorNameWarning)
+				c.status.SetText(c.w.host.Lang.T(text.DeliveryWindowChooseFailed), base.ColorNameWarning)
 				return
 			}
 			c.dir, c.found = dir, found
@@ -98,7 +98,7 @@ func (c *chooser) open(dir string) {
 			if len(found) == 0 {
 				said = c.w.host.Lang.T(text.DeliveryWindowChooseEmpty)
 			}
-			c.said.Say(said, base.ColorNamePlaceHolder)
+			c.status.SetText(said, base.ColorNamePlaceHolder)
 			c.list.ScrollToTop()
 			c.list.Refresh()
 		})
@@ -131,8 +131,8 @@ func zipsIn(dir string) ([]chooseItem, error) {
 	return all, nil
 }
 
-// typed opens the folder, or chooses the file, whose path was typed.
-func (c *chooser) typed(s string) {
+// openTyped opens the folder, or chooses the file, whose path was typed.
+func (c *chooser) openTyped(s string) {
 	s = strings.TrimSpace(s)
 	if s == "" {
 		return
@@ -182,7 +182,7 @@ func (c *chooser) deliver() {
 
 // newChooseLine creates the line of a file or folder: name, icon and size.
 func newChooseLine() fyne.CanvasObject {
-	name := widgets.NewTextLine("", base.SizeNameText, base.ColorNameForeground, false).CuttingMiddle()
+	name := widgets.NewTextLine("", base.SizeNameText, base.ColorNameForeground, false).TruncateMiddle()
 	size := widgets.NewTextLine("", theme.SizeHint, base.ColorNamePlaceHolder, false)
 	return widgets.Padded(8, 8, widgets.Edge, widgets.Edge, container.NewBorder(nil, nil, widget.NewIcon(nil), size, name))
 }
@@ -201,8 +201,8 @@ func (c *chooser) write(n int, line fyne.CanvasObject) {
 		}
 	}
 	parts := line.(*fyne.Container).Objects[0].(*fyne.Container)
-	parts.Objects[0].(*widgets.TextLine).Say(it.name, base.ColorNameForeground)
+	parts.Objects[0].(*widgets.TextLine).SetText(it.name, base.ColorNameForeground)
 	parts.Objects[1].(*widget.Icon).SetResource(icon)
-	parts.Objects[2].(*widgets.TextLine).Say(size, base.ColorNamePlaceHolder)
+	parts.Objects[2].(*widgets.TextLine).SetText(size, base.ColorNamePlaceHolder)
 	parts.Refresh() // the size may need another width
 }

@@ -64,15 +64,16 @@ type reading struct {
 
 // residentState is what the resident reported.
 type residentState struct {
-	now   windowapi.Delivery // complete, with all its files
-	parts windowapi.Delivery // the parts received so far
-	sent  windowapi.Progress
+	report  windowapi.Delivery // complete, with all its files
+	partial windowapi.Delivery // the parts received so far
+	sent    windowapi.Progress
 }
 
 // Open opens the window and requests the deliveries.
 func Open(host *widgets.Host) widgets.Page {
 	l := host.Lang
-	w := &window{host: host, view: viewAll, outbox: &sharedOutbox{open: openIn(fromsettings.OutboxFolder(host.Dirs)), settings: host.Settings},
+	w := &window{host: host, view: viewAll, outbox: &sharedOutbox{open: outboxOpener(fromsettings.OutboxFolder(host.Dirs)),
+		settings: host.Settings},
 		status: widgets.NewSlot(), note: widgets.NewSlot(), question: widgets.NewSlot(), body: widgets.NewSlot()}
 	if before, again := host.Page(windowapi.WindowDelivery).(*window); again {
 		w.outbox = before.outbox
@@ -106,7 +107,7 @@ func Open(host *widgets.Host) widgets.Page {
 	})
 	w.showViews()
 	w.draw()
-	w.host.Send(windowapi.KindDelivery, windowapi.DeliveryDo{})
+	w.host.Send(windowapi.KindDelivery, windowapi.DeliveryRequest{})
 	return w
 }
 
@@ -116,94 +117,94 @@ func (w *window) Closed() { w.host.Go(func(context.Context) { w.outbox.close() }
 // Window implements widgets.Page.
 func (w *window) Window() fyne.Window { return w.win }
 
-// Take implements widgets.Page.
-func (w *window) Take(kind string, raw json.RawMessage) {
+// HandleMessage implements widgets.Page.
+func (w *window) HandleMessage(kind string, raw json.RawMessage) {
 	var m windowapi.Delivery
 	switch {
 	case kind != windowapi.KindDelivery || !w.host.Decode(kind, raw, &m):
 	case m.Progress != nil:
-		w.progress(*m.Progress)
+		w.showProgress(*m.Progress)
 	default:
-		w.gather(m)
+		w.collectReport(m)
 	}
 }
 
-// gather collects the resident's messages, and rereads the outbox once they are complete.
-func (w *window) gather(m windowapi.Delivery) {
+// collectReport collects the resident's messages, and rereads the outbox once they are complete.
+func (w *window) collectReport(m windowapi.Delivery) {
 	if m.Failed {
-		w.fail(w.host.Lang.T(widgets.Either(w.host.Welcome.Alone, text.WindowNeedsResident, text.DeliveryWindowState)))
+		w.fail(w.host.Lang.T(widgets.Either(w.host.Welcome.NoResident, text.WindowNeedsResident, text.DeliveryWindowState)))
 	}
 	switch {
 	case m.First == 0:
-		w.resident.parts = m
-	case m.First != len(w.resident.parts.Files):
+		w.resident.partial = m
+	case m.First != len(w.resident.partial.Files):
 		return // a part was lost; they will be sent again
 	default:
-		w.resident.parts.Files = append(w.resident.parts.Files, m.Files...)
+		w.resident.partial.Files = append(w.resident.partial.Files, m.Files...)
 	}
-	if len(w.resident.parts.Files) == m.Total {
-		w.resident.now = w.resident.parts
-		w.ask()
+	if len(w.resident.partial.Files) == m.Total {
+		w.resident.report = w.resident.partial
+		w.readOutbox()
 		if w.detail != nil {
-			w.look(w.detail.id)
+			w.readDetail(w.detail.id)
 		}
 	}
 }
 
-// ask reads the outbox again; one reading at a time.
-func (w *window) ask() {
+// readOutbox reads the outbox again; one reading at a time.
+func (w *window) readOutbox() {
 	if w.reading.busy {
 		w.reading.again = true
 		return
 	}
 	w.reading.busy = true
-	l, view, told := w.host.Lang, w.view, w.resident.now
+	l, view, told := w.host.Lang, w.view, w.resident.report
 	w.host.Go(func(ctx context.Context) {
 		s := w.outbox.state(ctx, l, view, told)
-		w.host.Post(func() { w.takeState(s) })
+		w.host.Post(func() { w.setState(s) })
 	})
 }
 
-// look reads everything known about a file.
-func (w *window) look(id string) {
-	files := w.resident.now.Files
+// readDetail reads everything known about a file.
+func (w *window) readDetail(id string) {
+	files := w.resident.report.Files
 	w.host.Go(func(ctx context.Context) {
 		all, err := w.outbox.receipts(ctx, id, files)
 		w.host.Post(func() {
 			switch {
 			case w.detail == nil || w.detail.id != id:
 			case err != nil:
-				w.fail(says(w.host.Lang, err))
+				w.fail(describeError(w.host.Lang, err))
 			default:
-				w.detail.take(all)
+				w.detail.setReceipts(all)
 			}
 		})
 	})
 }
 
-// do sends the resident a request about deliveries.
-func (w *window) do(m windowapi.DeliveryDo) { w.host.Send(windowapi.KindDelivery, m) }
+// sendRequest sends the resident a request about deliveries.
+func (w *window) sendRequest(m windowapi.DeliveryRequest) { w.host.Send(windowapi.KindDelivery, m) }
 
 // change changes the outbox, even if the window is closed meanwhile, and has the
 // resident continue from there.
-func (w *window) change(then windowapi.DeliveryDo, do func(context.Context, box) error) {
+func (w *window) change(then windowapi.DeliveryRequest, do func(context.Context, outboxStore) error) {
 	w.host.Go(func(ctx context.Context) {
 		ctx = context.WithoutCancel(ctx)
-		err := w.outbox.with(ctx, func(b box) error { return do(ctx, b) })
-		w.do(then)
+		err := w.outbox.with(ctx, func(b outboxStore) error { return do(ctx, b) })
+		w.sendRequest(then)
 		if err != nil {
-			w.host.Post(func() { w.fail(says(w.host.Lang, err)) })
+			w.host.Post(func() { w.fail(describeError(w.host.Lang, err)) })
 		}
 	})
 }
 
 // send has a file sent, or checked again, as soon as possible.
 func (w *window) send(id string) {
-	if untaken(id) {
-		w.do(windowapi.DeliveryDo{ID: id})
+	if notInOutbox(id) {
+		w.sendRequest(windowapi.DeliveryRequest{ID: id})
 		return
 	}
-	w.change(windowapi.DeliveryDo{Release: true}, func(ctx context.Context, b box) error {
+	w.change(windowapi.DeliveryRequest{Release: true}, func(ctx context.Context, b outboxStore) error {
 		_, err := b.Retry(ctx, id)
 		return err
 	})
@@ -211,18 +212,18 @@ func (w *window) send(id string) {
 
 // remove deletes a file with its copy and receipts; the user has confirmed it.
 func (w *window) remove(id string) {
-	if untaken(id) {
-		w.do(windowapi.DeliveryDo{ID: id, Drop: true})
+	if notInOutbox(id) {
+		w.sendRequest(windowapi.DeliveryRequest{ID: id, Drop: true})
 		return
 	}
-	w.change(windowapi.DeliveryDo{Changed: true}, func(ctx context.Context, b box) error { return b.Forget(ctx, id, true) })
+	w.change(windowapi.DeliveryRequest{Changed: true}, func(ctx context.Context, b outboxStore) error { return b.Forget(ctx, id, true) })
 }
 
-func (w *window) takeState(m state) {
+func (w *window) setState(m state) {
 	w.reading.busy = false
 	if w.reading.again {
 		w.reading.again = false
-		w.ask()
+		w.readOutbox()
 	}
 	if m.View != w.view {
 		return // the user switched views meanwhile
@@ -248,7 +249,7 @@ func (w *window) row(i int) (row, bool) {
 	return row{}, false
 }
 
-func (w *window) progress(m windowapi.Progress) {
+func (w *window) showProgress(m windowapi.Progress) {
 	w.resident.sent = m
 	for i, r := range w.state.Rows {
 		if r.ID == m.ID {
@@ -269,7 +270,7 @@ const (
 	bodyOff   = "off"
 )
 
-var deliveryViews = []string{viewAll, viewOpen, viewAct}
+var deliveryViews = []string{viewAll, viewOpen, viewNeedAction}
 
 func (w *window) showViews() {
 	l := w.host.Lang
@@ -277,8 +278,8 @@ func (w *window) showViews() {
 	if w.state.Open > 0 {
 		open = l.T(text.DeliveryWindowViewOpenCount, w.state.Open)
 	}
-	if w.state.Act > 0 {
-		act = l.T(text.DeliveryWindowViewActCount, w.state.Act)
+	if w.state.NeedAction > 0 {
+		act = l.T(text.DeliveryWindowViewActCount, w.state.NeedAction)
 	}
 	w.views.Set([]string{l.T(text.DeliveryWindowViewAll), open, act}, slices.Index(deliveryViews, w.view))
 	w.tools.Refresh()
@@ -289,7 +290,7 @@ func (w *window) show(view string) {
 	w.view = view
 	w.showViews()
 	w.list.ScrollToTop()
-	w.ask()
+	w.readOutbox()
 }
 
 // draw shows the list, or the page instead of it.
@@ -323,7 +324,7 @@ func (w *window) pageContent(p string) fyne.CanvasObject {
 		return w.dropPage()
 	case p == viewOpen:
 		return widgets.EmptyPage(l.T(text.DeliveryWindowNoneOpen), nil, l.T(text.DeliveryWindowNoneOpenHint))
-	case p == viewAct:
+	case p == viewNeedAction:
 		return widgets.EmptyPage(l.T(text.DeliveryWindowNoneAct), nil, l.T(text.DeliveryWindowNoneActHint))
 	case strings.HasPrefix(p, bodyOff):
 		return widgets.EmptyPage(l.T(text.DeliveryWindowSetup), nil, l.T(text.DeliveryWindowSetupHint, w.state.Support))
@@ -367,13 +368,13 @@ func (w *window) add(paths []string) {
 	size := 0
 	for _, p := range paths {
 		if size += len(p); size > maxPaths && len(some) > 0 {
-			w.do(windowapi.DeliveryDo{Paths: some})
+			w.sendRequest(windowapi.DeliveryRequest{Paths: some})
 			some, size = nil, len(p)
 		}
 		some = append(some, p)
 	}
 	if len(some) > 0 {
-		w.do(windowapi.DeliveryDo{Paths: some})
+		w.sendRequest(windowapi.DeliveryRequest{Paths: some})
 	}
 }
 
@@ -393,7 +394,7 @@ func (w *window) openRow(i int) {
 	w.detail = newDetail(w, r)
 	widgets.Fill(w.pages, w.detail.content)
 	w.win.Canvas().Unfocus()
-	w.look(r.ID)
+	w.readDetail(r.ID)
 }
 
 // back shows the list again.

@@ -32,7 +32,7 @@ func openDelivery(t *testing.T, l text.Language) (*uitest.Harness, *window) {
 	b := uitest.New(t, uitest.Greeting(l), map[string]widgets.Opener{windowapi.WindowDelivery: Open})
 	b.Show(windowapi.WindowDelivery)
 	w := b.Page(windowapi.WindowDelivery).(*window)
-	w.outbox.open = func(context.Context, *settings.Settings) (box, error) { return &paper{}, nil }
+	w.outbox.open = func(context.Context, *settings.Settings) (outboxStore, error) { return &paper{}, nil }
 	return b, w
 }
 
@@ -69,12 +69,12 @@ func deliveryRows() []row {
 	at := func(m int) time.Time { return uitest.Noon.Add(-time.Duration(m) * time.Minute) }
 	return []row{
 		{Item: outbox.Item{ID: "n3", Name: "polissen-september.zip", State: windowapi.DeliveryAdding, Added: at(0)}},
-		{Item: outbox.Item{ID: "n2", Name: "nota-2026-0917.zip", Size: 48_200, State: windowapi.DeliveryQuestion, Reason: "duplicate", Added: at(1)}, Before: at(90), Was: "delivered"},
+		{Item: outbox.Item{ID: "n2", Name: "nota-2026-0917.zip", Size: 48_200, State: windowapi.DeliveryQuestion, Reason: "duplicate", Added: at(1)}, EarlierTime: at(90), EarlierState: "delivered"},
 		{Item: outbox.Item{ID: "n1", Name: "vakantiefoto.zip", Size: 3_480_000, State: outbox.Refused, Reason: outbox.Reason(inspect.NoDocument), Added: at(1)}, Found: []inspect.Finding{{Code: inspect.NoDocument, Severity: inspect.Refused, Entry: -1}}},
-		{Item: outbox.Item{ID: "i7", Name: "schade-dossier-00412.zip", Size: 500_000_000, State: outbox.Sending, Added: at(2), Kept: true}},
-		{Item: outbox.Item{ID: "i6", Name: "mutatie-12.zip", Size: 12_400, State: outbox.Waiting, Reason: outbox.Busy, Status: 503, Added: at(3), NextTry: uitest.Noon.Add(12 * time.Minute), Kept: true}},
-		{Item: outbox.Item{ID: "i5", Name: "mutatie-11.zip", Size: 12_390, State: outbox.Uncertain, Reason: outbox.NoAnswer, Added: at(5), Decided: at(4), Kept: true}},
-		{Item: outbox.Item{ID: "i4", Name: "mutatie-10.zip", Size: 12_380, State: outbox.Refused, Reason: outbox.ByHub, Status: 422, Added: at(6), Decided: at(6), Kept: true}},
+		{Item: outbox.Item{ID: "i7", Name: "schade-dossier-00412.zip", Size: 500_000_000, State: outbox.Sending, Added: at(2), HasCopy: true}},
+		{Item: outbox.Item{ID: "i6", Name: "mutatie-12.zip", Size: 12_400, State: outbox.Waiting, Reason: outbox.RetryLater, Status: 503, Added: at(3), NextTry: uitest.Noon.Add(12 * time.Minute), HasCopy: true}},
+		{Item: outbox.Item{ID: "i5", Name: "mutatie-11.zip", Size: 12_390, State: outbox.Uncertain, Reason: outbox.NoAnswer, Added: at(5), Decided: at(4), HasCopy: true}},
+		{Item: outbox.Item{ID: "i4", Name: "mutatie-10.zip", Size: 12_380, State: outbox.Refused, Reason: outbox.RefusedByHub, Status: 422, Added: at(6), Decided: at(6), HasCopy: true}},
 		{Item: outbox.Item{ID: "i3", Name: "mutatie-09.zip", Size: 12_200, State: outbox.Delivered, Status: 201, Added: at(60), Decided: at(59)}, Found: []inspect.Finding{{Code: inspect.NoSuchDate, Severity: inspect.Warning}, {Code: inspect.AttachmentUnnamed, Severity: inspect.Note}}},
 		{Item: outbox.Item{ID: "i2", Name: "mutatie-08.zip", Size: 812, State: outbox.Delivered, Status: 201, Added: at(26 * 60), Decided: at(26 * 60)}},
 	}
@@ -83,7 +83,7 @@ func deliveryRows() []row {
 func deliveryState() state {
 	rows := deliveryRows()
 	return state{SetUp: true, Support: "Jan (IT), toestel 140", View: viewAll, Rows: rows, Adding: 1,
-		Waiting: 2, Delivered: 2, Refused: 1, Uncertain: 1, Open: 3, Act: 4, Question: &rows[1], Questions: 1}
+		Waiting: 2, Delivered: 2, Refused: 1, Uncertain: 1, Open: 3, NeedAction: 4, Question: &rows[1], Questions: 1}
 }
 
 func deliveryReceipts(id string) receipts {
@@ -96,8 +96,8 @@ func deliveryReceipts(id string) receipts {
 			m.Row.Intermediary, m.Row.SHA256, m.Row.Attempts = "postbus", strings.Repeat("3f9a", 16), 2
 			m.Row.Found = []inspect.Finding{{Code: inspect.NoSuchDate, Severity: inspect.Warning, Entry: 0, Element: "PP[1]/VP[1]/VP_GEBDAT", Line: 12},
 				{Code: inspect.AttachmentUnnamed, Severity: inspect.Note, Entry: 2}}
-			m.Receipts = []outbox.Receipt{{Ended: uitest.Noon.Add(-4 * time.Minute), Reason: r.Reason, Status: r.Status, Body: `{"melding":"Bericht niet verwerkt","code":"B-17"}`, Cut: true},
-				{Ended: uitest.Noon.Add(-5 * time.Minute), Reason: outbox.Busy, Status: 503}}
+			m.Receipts = []outbox.Receipt{{Ended: uitest.Noon.Add(-4 * time.Minute), Reason: r.Reason, Status: r.Status, Body: `{"melding":"Bericht niet verwerkt","code":"B-17"}`, Truncated: true},
+				{Ended: uitest.Noon.Add(-5 * time.Minute), Reason: outbox.RetryLater, Status: 503}}
 			return m
 		}
 	}
@@ -113,26 +113,26 @@ func TestDeliveryPictures(t *testing.T) {
 		b, w := openDelivery(t, l)
 		w.win.Resize(windowSize)
 		name := "delivery-" + string(l)
-		w.takeState(state{View: w.view, Support: "Jan (IT), toestel 140"})
+		w.setState(state{View: w.view, Support: "Jan (IT), toestel 140"})
 		uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowSetup))
 		if !strings.Contains(allTexts(w.win), "Jan (IT)") || !w.choose.Disabled() {
 			t.Error("nobody to ask")
 		}
 		uitest.Shot(t, w.win, name+"-setup")
-		w.takeState(state{View: w.view, SetUp: true})
+		w.setState(state{View: w.view, SetUp: true})
 		uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowDrop))
 		uitest.Shot(t, w.win, name+"-empty")
-		w.takeState(deliveryState())
-		b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{Progress: &windowapi.Progress{ID: "i7", Sent: 310, Size: 500}})
+		w.setState(deliveryState())
+		b.SendFromResident(t, windowapi.KindDelivery, windowapi.Delivery{Progress: &windowapi.Progress{ID: "i7", Sent: 310, Size: 500}})
 		uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowSending, 62), l.T(text.DeliveryWindowAdding, 1)[2:6])
 		uitest.Shot(t, w.win, name+"-list")
 		held := deliveryState()
-		held.Held, held.Question, held.Questions = string(outbox.CredentialsOff), nil, 0
-		w.takeState(held)
+		held.Held, held.Question, held.Questions = string(outbox.CredentialsRefused), nil, 0
+		w.setState(held)
 		uitest.Shot(t, w.win, name+"-held")
 		for _, id := range []string{"i5", "i4", "n1", "n2"} {
 			w.openRow(slices.IndexFunc(held.Rows, func(r row) bool { return r.ID == id }))
-			w.detail.take(deliveryReceipts(id))
+			w.detail.setReceipts(deliveryReceipts(id))
 			uitest.Shot(t, w.win, name+"-"+id)
 		}
 		w.back()
@@ -163,10 +163,10 @@ func TestDeliveryDrop(t *testing.T) {
 		for _, p := range paths {
 			uris = append(uris, storage.NewFileURI(p))
 		}
-		b.Take()
+		b.DrainSent()
 		w.dropped(append(uris, notAFile))
-		for _, m := range b.Take() {
-			if a, ok := m.M.(windowapi.DeliveryDo); ok {
+		for _, m := range b.DrainSent() {
+			if a, ok := m.M.(windowapi.DeliveryRequest); ok {
 				raw, _ := json.Marshal(a)
 				if len(raw) > 60<<10 {
 					t.Errorf("a message of %d bytes", len(raw))
@@ -179,7 +179,7 @@ func TestDeliveryDrop(t *testing.T) {
 	if got := drop("/in/a.zip"); len(got) != 0 {
 		t.Errorf("not set up, and sent %v", got)
 	}
-	w.takeState(deliveryState())
+	w.setState(deliveryState())
 	if got := drop("/in/a.zip", "/in/één map/b c.zip"); !slices.Equal(got, []string{"/in/a.zip", "/in/één map/b c.zip"}) {
 		t.Errorf("sent %v", got)
 	}
@@ -198,9 +198,9 @@ func TestDeliveryDrop(t *testing.T) {
 func TestDeliveryFollowsTheLanguage(t *testing.T) {
 	b, w := openDelivery(t, text.Dutch)
 	p, opened := &paper{}, 0
-	w.outbox.open = func(context.Context, *settings.Settings) (box, error) { opened++; return p, nil }
-	b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{})
-	b.Tell(t, windowapi.KindWelcome, uitest.Greeting(text.English))
+	w.outbox.open = func(context.Context, *settings.Settings) (outboxStore, error) { opened++; return p, nil }
+	b.SendFromResident(t, windowapi.KindDelivery, windowapi.Delivery{})
+	b.SendFromResident(t, windowapi.KindWelcome, uitest.Greeting(text.English))
 	now := b.Page(windowapi.WindowDelivery).(*window)
 	if now == w || now.win != w.win || now.win.Title() != "Deliver messages – Wiebelt" {
 		t.Errorf("not rebuilt in place: %q", now.win.Title())
@@ -208,7 +208,7 @@ func TestDeliveryFollowsTheLanguage(t *testing.T) {
 	if now.remove("i4"); opened != 1 || !slices.Equal(p.did, []string{"forget i4true"}) {
 		t.Errorf("the outbox was opened %d times, and did %q", opened, p.did)
 	}
-	now.takeState(deliveryState())
+	now.setState(deliveryState())
 	uitest.WantTexts(t, now.win, "maybe delivered", "Send all the same")
 }
 
@@ -216,16 +216,16 @@ func TestDeliveryFollowsTheLanguage(t *testing.T) {
 // resident continues from them; files not yet in it belong to the resident.
 func TestDeliveryActions(t *testing.T) {
 	b, w := openDelivery(t, text.Dutch)
-	if got := b.Take(); len(got) != 1 || !reflect.DeepEqual(got[0].M, windowapi.DeliveryDo{}) {
+	if got := b.DrainSent(); len(got) != 1 || !reflect.DeepEqual(got[0].M, windowapi.DeliveryRequest{}) {
 		t.Fatalf("asked %v", got)
 	}
 	p := &paper{}
-	w.outbox.open = func(context.Context, *settings.Settings) (box, error) { return p, nil }
+	w.outbox.open = func(context.Context, *settings.Settings) (outboxStore, error) { return p, nil }
 	now := deliveryState()
-	w.takeState(now)
+	w.setState(now)
 	// does checks what was done with the outbox, "" for nothing, and what the resident was
 	// asked for, nil for nothing.
-	does := func(what string, ask *windowapi.DeliveryDo) {
+	does := func(what string, ask *windowapi.DeliveryRequest) {
 		t.Helper()
 		var want []string
 		if what != "" {
@@ -234,26 +234,26 @@ func TestDeliveryActions(t *testing.T) {
 		if !slices.Equal(p.did, want) {
 			t.Errorf("did %q, want %q", p.did, want)
 		}
-		got := b.Take()
+		got := b.DrainSent()
 		if ask == nil && len(got) != 0 || ask != nil && (len(got) != 1 || !reflect.DeepEqual(got[0].M, *ask)) {
 			t.Errorf("%s: said %#v", what, got)
 		}
 		p.did = nil
 	}
-	release, changed := &windowapi.DeliveryDo{Release: true}, &windowapi.DeliveryDo{Changed: true}
+	release, changed := &windowapi.DeliveryRequest{Release: true}, &windowapi.DeliveryRequest{Changed: true}
 	uitest.WantTexts(t, w.win, "Toch versturen")
 	uitest.Press(t, w.win, "Toch versturen")
-	does("", &windowapi.DeliveryDo{ID: "n2", Again: true})
+	does("", &windowapi.DeliveryRequest{ID: "n2", Again: true})
 	if strings.Contains(allTexts(w.win), "Toch versturen") {
 		t.Error("the question is still asked")
 	}
-	w.takeState(now) // nothing new: the answer is under way
+	w.setState(now) // nothing new: the answer is under way
 	now.Adding = 2
-	w.takeState(now)
+	w.setState(now)
 	uitest.Press(t, w.win, "Niet versturen")
-	does("", &windowapi.DeliveryDo{ID: "n2", Drop: true})
+	does("", &windowapi.DeliveryRequest{ID: "n2", Drop: true})
 	now.Question, now.Questions = nil, 0
-	w.takeState(now)
+	w.setState(now)
 
 	open := func(id string) {
 		t.Helper()
@@ -261,8 +261,8 @@ func TestDeliveryActions(t *testing.T) {
 			w.back()
 		}
 		w.openRow(slices.IndexFunc(now.Rows, func(r row) bool { return r.ID == id }))
-		w.detail.take(deliveryReceipts(id))
-		b.Take()
+		w.detail.setReceipts(deliveryReceipts(id))
+		b.DrainSent()
 	}
 	open("i5") // uncertain: needs a note
 	uitest.WantTexts(t, w.win, "mutatie-11.zip", "mogelijk aangeleverd", "Element PP[1]/VP[1]/VP_GEBDAT")
@@ -271,7 +271,7 @@ func TestDeliveryActions(t *testing.T) {
 			t.Errorf("%q without a note", label)
 		}
 		test.Type(w.detail.note, "Mw. Smit zag het staan")
-		w.detail.take(func() receipts { m := deliveryReceipts("i5"); m.Row.Attempts = 3; return m }())
+		w.detail.setReceipts(func() receipts { m := deliveryReceipts("i5"); m.Row.Attempts = 3; return m }())
 		if w.detail.note.Text != "Mw. Smit zag het staan" {
 			t.Errorf("what was typed is gone: %q", w.detail.note.Text)
 		}
@@ -318,26 +318,26 @@ func TestDeliveryActions(t *testing.T) {
 	open("n1")
 	uitest.WantTexts(t, w.win, "Er zit geen XML-bericht in het ZIP-bestand.")
 	uitest.Press(t, w.win, "Opnieuw nakijken")
-	does("", &windowapi.DeliveryDo{ID: "n1"})
+	does("", &windowapi.DeliveryRequest{ID: "n1"})
 	open("n1")
 	uitest.Press(t, w.win, "Verwijderen") // nothing of it is kept
-	does("", &windowapi.DeliveryDo{ID: "n1", Drop: true})
+	does("", &windowapi.DeliveryRequest{ID: "n1", Drop: true})
 	w.openRow(0) // still being checked: nothing to see yet
 	if w.detail != nil {
 		t.Error("a file that is being checked was opened")
 	}
-	now.Held = string(outbox.CredentialsOff)
-	w.takeState(now)
+	now.Held = string(outbox.CredentialsRefused)
+	w.setState(now)
 	if s := allTexts(w.win); !strings.Contains(s, "de hub weigert de koppeling") || !strings.Contains(s, "Jan (IT)") {
 		t.Error(s)
 	}
 	uitest.Press(t, w.win, "Nu proberen")
 	does("", release)
 	now.Held, now.Notice = "", "De administratie was beschadigd."
-	w.takeState(now)
+	w.setState(now)
 	uitest.Press(t, w.win, text.Dutch.T(text.CallsNoticeOk))
-	does("", &windowapi.DeliveryDo{Read: true})
-	b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{Failed: true})
+	does("", &windowapi.DeliveryRequest{Read: true})
+	b.SendFromResident(t, windowapi.KindDelivery, windowapi.Delivery{Failed: true})
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.DeliveryWindowState))
 	w.win.Close()
 	does("close", nil)
@@ -347,7 +347,7 @@ func TestDeliveryActions(t *testing.T) {
 	if b.Page(windowapi.WindowDelivery) != nil {
 		t.Error("a closed window is still held")
 	}
-	b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{}) // no window shows it any more
+	b.SendFromResident(t, windowapi.KindDelivery, windowapi.Delivery{}) // no window shows it any more
 }
 
 // TestDeliveryReadsOneAtATime: while the outbox is being read, changes
@@ -357,7 +357,7 @@ func TestDeliveryReadsOneAtATime(t *testing.T) {
 	var works []func(context.Context)
 	w.host.Go = func(do func(context.Context)) { works = append(works, do) }
 	for range 5 {
-		b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{})
+		b.SendFromResident(t, windowapi.KindDelivery, windowapi.Delivery{})
 	}
 	if len(works) != 1 {
 		t.Fatalf("%d readings at one time", len(works))
@@ -366,9 +366,9 @@ func TestDeliveryReadsOneAtATime(t *testing.T) {
 	if len(works) != 2 {
 		t.Fatalf("%d readings after the first", len(works))
 	}
-	w.view = viewAct
+	w.view = viewNeedAction
 	works[1](t.Context())
-	if w.state.View == viewAct {
+	if w.state.View == viewNeedAction {
 		t.Error("what was read of another view is shown")
 	}
 	w.outbox.settings = func() *settings.Settings {
@@ -376,7 +376,7 @@ func TestDeliveryReadsOneAtATime(t *testing.T) {
 		s.Hub.BaseURL, s.Hub.HubURL, s.Hub.ClientID, s.Hub.OrganisationCode, s.Hub.Intermediary = "x", "x", "x", "x", "x"
 		return s
 	}
-	w.show(viewAct)
+	w.show(viewNeedAction)
 	works[len(works)-1](t.Context())
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.DeliveryWindowNoneAct))
 }
@@ -388,7 +388,7 @@ func TestDeliveryBesideTheResident(t *testing.T) {
 	dir := fromsettings.OutboxFolder(b.Dirs)
 	b.Show(windowapi.WindowDelivery)
 	w := b.Page(windowapi.WindowDelivery).(*window)
-	b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{})
+	b.SendFromResident(t, windowapi.KindDelivery, windowapi.Delivery{})
 	if _, err := os.Stat(dir); err == nil || !w.reading.done || w.state.SetUp {
 		t.Fatalf("an outbox was made, or it is set up: %+v", w.state)
 	}
@@ -407,15 +407,15 @@ func TestDeliveryBesideTheResident(t *testing.T) {
 		{ID: "n3", Name: "c.zip", State: string(outbox.Refused), Reason: "not_zip", Findings: []inspect.Finding{{Code: inspect.NoDocument, Severity: inspect.Refused}}},
 		{ID: "n2", Item: ids[2], Name: "bericht-2.zip", State: string(outbox.Waiting)},
 	}
-	b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{Total: 4, Files: files[:3], Notice: "Iets."})
+	b.SendFromResident(t, windowapi.KindDelivery, windowapi.Delivery{Total: 4, Files: files[:3], Notice: "Iets."})
 	if len(w.state.Rows) != 0 {
 		t.Error("half of it is shown")
 	}
-	b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{Total: 4, First: 2, Files: files[2:]}) // one in between was lost
-	b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{Total: 4, First: 3, Files: files[3:]})
+	b.SendFromResident(t, windowapi.KindDelivery, windowapi.Delivery{Total: 4, First: 2, Files: files[2:]}) // one in between was lost
+	b.SendFromResident(t, windowapi.KindDelivery, windowapi.Delivery{Total: 4, First: 3, Files: files[3:]})
 	s := w.state
 	if len(s.Rows) != 6 || s.Rows[0].ID != "n5" || s.Waiting != 3 || s.Adding != 1 || s.Questions != 1 || s.Question.ID != "n4" ||
-		s.Refused != 1 || s.Open != 4 || s.Act != 2 || s.Notice != "Iets." || s.More != 0 {
+		s.Refused != 1 || s.Open != 4 || s.NeedAction != 2 || s.Notice != "Iets." || s.More != 0 {
 		t.Errorf("%+v", s)
 	}
 	w.openRow(slices.IndexFunc(s.Rows, func(r row) bool { return r.ID == "n3" }))
@@ -450,7 +450,7 @@ func TestViews(t *testing.T) {
 		outbox.Refused: "all act", outbox.Uncertain: "all act", windowapi.DeliveryQuestion: "all act", windowapi.DeliveryNotTaken: "all act",
 	} {
 		var in []string
-		for _, view := range []string{viewAll, viewOpen, viewAct} {
+		for _, view := range []string{viewAll, viewOpen, viewNeedAction} {
 			if inView(row{Item: outbox.Item{State: state}}, view) {
 				in = append(in, view)
 			}

@@ -37,7 +37,7 @@ func newDetail(w *window, r row) *detail {
 	l := w.host.Lang
 	t := &detail{w: w, id: r.ID, sign: widgets.NewShape(widgets.MarkNone), failed: widgets.NewSlot(), body: container.NewStack()}
 	t.all.Row = r
-	t.state = widgets.NewTextLine("", base.SizeNameText, base.ColorNameForeground, false).Cutting()
+	t.state = widgets.NewTextLine("", base.SizeNameText, base.ColorNameForeground, false).Truncate()
 	t.note = widgets.NewField()
 	t.note.SetPlaceHolder(l.T(text.DeliveryWindowResolveNote))
 	t.note.OnChanged = func(string) { t.enable() }
@@ -48,10 +48,10 @@ func newDetail(w *window, r row) *detail {
 	return t
 }
 
-// take stores what was read. Text being typed stays.
-func (t *detail) take(m receipts) {
+// setReceipts stores what was read. Text being typed stays.
+func (t *detail) setReceipts(m receipts) {
 	switch {
-	case m.Row.ID != t.id && m.Row.ID != "" && untaken(t.id):
+	case m.Row.ID != t.id && m.Row.ID != "" && notInOutbox(t.id):
 		t.id = m.Row.ID // now in the outbox
 	case m.Row.ID != t.id:
 		return // for another file
@@ -74,7 +74,7 @@ func (t *detail) take(m receipts) {
 func (t *detail) showState() {
 	r := t.all.Row
 	t.sign.Set(markOf(r.State))
-	t.state.Say(t.w.stateOf(r), widgets.ColourOf(markOf(r.State)))
+	t.state.SetText(t.w.stateOf(r), widgets.ColourOf(markOf(r.State)))
 }
 
 func (t *detail) enable() {
@@ -88,11 +88,11 @@ func (t *detail) draw() {
 	t.decide = nil
 	page := widgets.Column(8, widgets.BigLine(t.all.Row.Name),
 		container.NewBorder(nil, nil, container.NewCenter(t.sign), nil, widgets.Padded(0, 0, 4, 0, t.state)))
-	if why := t.w.remark(t.all.Row); inView(t.all.Row, viewAct) && why != "" {
+	if why := t.w.remark(t.all.Row); inView(t.all.Row, viewNeedAction) && why != "" {
 		if why = sentence(why); t.all.Row.State == windowapi.DeliveryQuestion {
 			why = t.w.questionOf(t.all.Row)
 		}
-		page.Add(widgets.Running(why))
+		page.Add(widgets.BodyText(why))
 	}
 	page.Add(t.actions())
 	page.Add(t.fields())
@@ -121,7 +121,7 @@ func (t *detail) actions() fyne.CanvasObject {
 		sure := widgets.NewButton(l.T(text.DeliveryWindowRemove), func() { t.w.remove(t.id); t.w.back() })
 		sure.Importance = widget.DangerImportance
 		no := widgets.NewButton(l.T(text.DeliveryWindowBack), func() { t.removing = false; t.draw() })
-		return widgets.Column(8, container.New(widgets.AtMost(widgets.TextWidth), widgets.Running(l.T(text.DeliveryWindowRemoveAsk))),
+		return widgets.Column(8, container.New(widgets.AtMost(widgets.TextWidth), widgets.BodyText(l.T(text.DeliveryWindowRemoveAsk))),
 			widgets.Buttons(no, sure))
 	}
 	line := widgets.Buttons()
@@ -131,7 +131,7 @@ func (t *detail) actions() fyne.CanvasObject {
 		return b
 	}
 	remove := func() {
-		if untaken(t.id) { // nothing of it is kept
+		if notInOutbox(t.id) { // nothing of it is kept
 			t.w.remove(t.id)
 			t.w.back()
 			return
@@ -142,15 +142,15 @@ func (t *detail) actions() fyne.CanvasObject {
 	switch {
 	case r.State == windowapi.DeliveryQuestion:
 		add(l.T(text.DeliveryWindowSkip), remove)
-		add(l.T(text.DeliveryWindowSend), func() { t.w.do(windowapi.DeliveryDo{ID: t.id, Again: true}); t.w.back() })
+		add(l.T(text.DeliveryWindowSend), func() { t.w.sendRequest(windowapi.DeliveryRequest{ID: t.id, Again: true}); t.w.back() })
 		return line
 	case r.State == outbox.Uncertain:
-		return t.resolving(remove)
+		return t.resolveControls(remove)
 	case r.State == outbox.Sending, r.State == windowapi.DeliveryAdding:
 		return line
-	case untaken(t.id):
+	case notInOutbox(t.id):
 		add(l.T(text.DeliveryWindowCheck), func() { t.w.send(t.id); t.w.back() })
-	case r.State == outbox.Refused && r.Kept:
+	case r.State == outbox.Refused && r.HasCopy:
 		add(l.T(text.DeliveryWindowRetry), func() { t.w.send(t.id) })
 	case r.State == outbox.Waiting:
 		add(l.T(text.DeliveryWindowNow), func() { t.w.send(t.id) })
@@ -159,15 +159,15 @@ func (t *detail) actions() fyne.CanvasObject {
 	return line
 }
 
-// resolving returns the controls for a file that may have been delivered: somebody who has
+// resolveControls returns the controls for a file that may have been delivered: somebody who has
 // checked decides, with a note.
-func (t *detail) resolving(remove func()) fyne.CanvasObject {
+func (t *detail) resolveControls(remove func()) fyne.CanvasObject {
 	l := t.w.host.Lang
 	resolve := func(delivered bool) func() {
 		return func() {
 			id, note := t.id, strings.TrimSpace(t.note.Text)
 			t.note.SetText("")
-			t.w.change(windowapi.DeliveryDo{Changed: true}, func(ctx context.Context, b box) error {
+			t.w.change(windowapi.DeliveryRequest{Changed: true}, func(ctx context.Context, b outboxStore) error {
 				_, err := b.Resolve(ctx, id, delivered, note)
 				if err != nil {
 					t.w.host.Post(func() { t.note.SetText(note) }) // to try again
@@ -179,12 +179,12 @@ func (t *detail) resolving(remove func()) fyne.CanvasObject {
 	yes := widgets.NewButton(l.T(text.DeliveryWindowResolveDelivered), resolve(true))
 	again := widgets.NewButton(l.T(text.DeliveryWindowResolveAgain), resolve(false))
 	t.decide = append(t.decide, yes)
-	if t.all.Row.Kept {
+	if t.all.Row.HasCopy {
 		t.decide = append(t.decide, again)
 	} else {
 		again.Disable() // our copy of it is gone
 	}
-	return widgets.Padded(8, 0, 0, 0, ruled(widgets.Running(l.T(text.DeliveryWindowResolve)), t.note,
+	return widgets.Padded(8, 0, 0, 0, betweenRules(widgets.BodyText(l.T(text.DeliveryWindowResolve)), t.note,
 		widgets.Buttons(yes, again, widgets.NewButton(l.T(text.DeliveryWindowRemove), remove))))
 }
 
@@ -254,13 +254,13 @@ func (t *detail) receipts() fyne.CanvasObject {
 		if r.Status != 0 {
 			status = l.T(text.DeliveryStatusCode, r.Status)
 		}
-		said := t.w.why(string(r.Reason))
+		said := t.w.explainReason(string(r.Reason))
 		if r.Reason == "" {
 			said = l.T(text.DeliveryState(string(outbox.Delivered)))
 		}
 		rows.Add(widgets.Hint(widgets.Join(t.w.moment(r.Ended), said, status)))
 		body := r.Body
-		if r.Cut {
+		if r.Truncated {
 			body += " […]"
 		}
 		if body != "" {

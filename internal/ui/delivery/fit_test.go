@@ -32,9 +32,9 @@ func findings(t *testing.T) (all []inspect.Code) {
 }
 
 // deliveryReasons lists all reasons that a row can show.
-var deliveryReasons = []string{string(outbox.ByHub), string(outbox.GaveUp), string(outbox.CopyMissing), string(outbox.CopyDamaged), string(outbox.CopyUnread),
+var deliveryReasons = []string{string(outbox.RefusedByHub), string(outbox.GaveUp), string(outbox.CopyMissing), string(outbox.CopyDamaged), string(outbox.CopyUnreadable),
 	string(outbox.NoAnswer), string(outbox.NotAnAnswer), string(outbox.Unclear), string(outbox.Conflict), string(outbox.Interrupted), string(outbox.Recovered),
-	string(outbox.Unreachable), string(outbox.Busy), string(outbox.Odd), string(outbox.Separately), string(outbox.CredentialsOff), string(outbox.Forbidden),
+	string(outbox.Unreachable), string(outbox.RetryLater), string(outbox.OddStatus), string(outbox.SentAlone), string(outbox.CredentialsRefused), string(outbox.Forbidden),
 	string(outbox.ProxyLogin), string(outbox.Redirected), string(outbox.Certificate), string(outbox.NotSetUp), "empty", "changed", "not_a_file", "unreadable",
 	"duplicate", "no_files", "too_many", outbox.DiskFull, outbox.ReadOnly, outbox.SpoolGone, outbox.StoreBroken, outbox.DiskFailed}
 
@@ -55,7 +55,7 @@ func TestDeliveryWindowFits(t *testing.T) {
 	}
 	for _, reason := range deliveryReasons {
 		add(row{Item: outbox.Item{State: outbox.Refused, Reason: outbox.Reason(reason), Status: 422}})
-		if reason == string(outbox.Busy) || reason == string(outbox.Odd) || reason == string(outbox.Unreachable) {
+		if reason == string(outbox.RetryLater) || reason == string(outbox.OddStatus) || reason == string(outbox.Unreachable) {
 			add(row{Item: outbox.Item{State: outbox.Waiting, Reason: outbox.Reason(reason), Status: 503, NextTry: uitest.Noon.Add(time.Hour)}})
 		}
 	}
@@ -82,7 +82,7 @@ func TestDeliveryWindowFits(t *testing.T) {
 					s.Rows, s.Questions, s.More = part, 3, 12
 					q := rows[1]
 					q.Name, s.Question = long, &q
-					w.takeState(s)
+					w.setState(s)
 					for i, r := range part {
 						got := w.wordsOf(r)
 						v := newLine(w)
@@ -102,23 +102,23 @@ func TestDeliveryWindowFits(t *testing.T) {
 				for _, held := range deliveryReasons[14:20] {
 					s := full
 					s.Held = held
-					w.takeState(s)
+					w.setState(s)
 					uitest.Uncut(t, string(l)+" "+held, w.win, long)
 					fits(held)
 				}
-				w.takeState(state{View: w.view, SetUp: true})
+				w.setState(state{View: w.view, SetUp: true})
 				uitest.Uncut(t, string(l)+" empty", w.win)
 				fits("empty")
-				w.takeState(state{View: w.view, Support: full.Support})
+				w.setState(state{View: w.view, Support: full.Support})
 				uitest.Uncut(t, string(l)+" not set up", w.win)
 				fits("not set up")
-				w.takeState(full)
+				w.setState(full)
 				for i, r := range full.Rows {
 					if r.State == windowapi.DeliveryAdding {
 						continue
 					}
 					w.openRow(i)
-					w.detail.take(deliveryReceipts(r.ID))
+					w.detail.setReceipts(deliveryReceipts(r.ID))
 					uitest.Uncut(t, string(l)+" "+string(r.State), w.win)
 					fits(string(r.State))
 					w.detail.removing = true

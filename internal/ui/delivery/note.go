@@ -39,7 +39,7 @@ func (w *window) showStatus() {
 // showNote shows what is wrong or has happened, and what to do.
 func (w *window) showNote() {
 	l, s := w.host.Lang, w.state
-	said, label, do := "", "", func() { w.do(windowapi.DeliveryDo{Release: true}) }
+	said, label, do := "", "", func() { w.sendRequest(windowapi.DeliveryRequest{Release: true}) }
 	switch {
 	case w.failed != "":
 		said = w.failed
@@ -54,7 +54,7 @@ func (w *window) showNote() {
 		said, label = s.Notice, l.T(text.CallsNoticeOk)
 		do = func() {
 			w.state.Notice = ""
-			w.do(windowapi.DeliveryDo{Read: true})
+			w.sendRequest(windowapi.DeliveryRequest{Read: true})
 			w.showNote()
 		}
 	case s.Paused != "" && s.Waiting > 0:
@@ -63,7 +63,7 @@ func (w *window) showNote() {
 	changed := w.note.Put(said, func() fyne.CanvasObject {
 		line := widgets.Trouble(said)
 		if label != "" {
-			line = widgets.Beside(line, widgets.NewButton(label, do), 12)
+			line = widgets.WithButton(line, widgets.NewButton(label, do), 12)
 		}
 		return widgets.Padded(8, 0, 0, 0, line)
 	})
@@ -74,7 +74,7 @@ func (w *window) showNote() {
 
 // fail shows for a moment what failed.
 func (w *window) fail(sentence string) {
-	widgets.Shortly(w.host, widgets.FailedFor, &w.failed, sentence, func() {
+	widgets.ShowFor(w.host, widgets.FailedFor, &w.failed, sentence, func() {
 		w.showNote()
 		if w.detail != nil {
 			w.detail.failed.Trouble(w.failed)
@@ -96,32 +96,32 @@ func (w *window) showQuestion() {
 	}
 }
 
-// ruled puts what somebody has to decide between two rules.
-func ruled(o ...fyne.CanvasObject) fyne.CanvasObject {
+// betweenRules puts what somebody has to decide between two rules.
+func betweenRules(o ...fyne.CanvasObject) fyne.CanvasObject {
 	return container.NewVBox(widget.NewSeparator(), widgets.Padded(8, 8, 0, 0, widgets.Column(12, o...)), widget.NewSeparator())
 }
 
 func (w *window) questionOf(r row) string {
 	key := text.DeliveryWindowQuestionTaken
-	if r.Was == outbox.Delivered {
+	if r.EarlierState == outbox.Delivered {
 		key = text.DeliveryWindowQuestionDelivered
 	}
-	return w.host.Lang.T(key, r.Name, w.moment(r.Before))
+	return w.host.Lang.T(key, r.Name, w.moment(r.EarlierTime))
 }
 
 func (w *window) questionBox(q row) fyne.CanvasObject {
 	l := w.host.Lang
-	send := widgets.NewButton(l.T(text.DeliveryWindowSend), func() { w.answer(windowapi.DeliveryDo{ID: q.ID, Again: true}) })
-	skip := widgets.NewButton(l.T(text.DeliveryWindowSkip), func() { w.answer(windowapi.DeliveryDo{ID: q.ID, Drop: true}) })
-	said := widgets.Column(4, widgets.Running(w.questionOf(q)))
+	send := widgets.NewButton(l.T(text.DeliveryWindowSend), func() { w.answer(windowapi.DeliveryRequest{ID: q.ID, Again: true}) })
+	skip := widgets.NewButton(l.T(text.DeliveryWindowSkip), func() { w.answer(windowapi.DeliveryRequest{ID: q.ID, Drop: true}) })
+	said := widgets.Column(4, widgets.BodyText(w.questionOf(q)))
 	if w.state.Questions > 1 {
 		said.Add(widgets.Small(l.N(text.DeliveryWindowQuestionMore, w.state.Questions-1)))
 	}
-	return ruled(said, widgets.Buttons(skip, send))
+	return betweenRules(said, widgets.Buttons(skip, send))
 }
 
-func (w *window) answer(m windowapi.DeliveryDo) {
-	w.do(m)
+func (w *window) answer(m windowapi.DeliveryRequest) {
+	w.sendRequest(m)
 	w.question.Put("", nil) // the next one arrives with the answer
 	w.win.Content().Refresh()
 }

@@ -21,31 +21,31 @@ import (
 
 // Views of the list.
 const (
-	viewAll  = "all"
-	viewOpen = "open" // not decided yet
-	viewAct  = "act"  // a person has to look
+	viewAll        = "all"
+	viewOpen       = "open" // not decided yet
+	viewNeedAction = "act"  // a person has to look
 )
 
 // state is the outbox, and a view of its list including files not in the outbox.
 type state struct {
-	SetUp     bool
-	Support   string // whom to contact
-	Held      string // reason (see package outbox) why sending stopped until an administrator acts
-	Paused    string // … why sending is paused for a moment
-	Trouble   string // kind of trouble with the disk
-	Notice    string // what has happened to the outbox, as a sentence
-	Adding    int    // files not accepted yet
-	Waiting   int    // or being sent
-	Delivered int
-	Refused   int
-	Uncertain int
-	Open      int // rows in viewOpen
-	Act       int // rows in viewAct
-	Question  *row
-	Questions int // files waiting for an answer
-	View      string
-	More      int   // items not listed
-	Rows      []row // of the view, newest first
+	SetUp      bool
+	Support    string // whom to contact
+	Held       string // reason (see package outbox) why sending stopped until an administrator acts
+	Paused     string // … why sending is paused for a moment
+	Trouble    string // kind of trouble with the disk
+	Notice     string // what has happened to the outbox, as a sentence
+	Adding     int    // files not accepted yet
+	Waiting    int    // or being sent
+	Delivered  int
+	Refused    int
+	Uncertain  int
+	Open       int // rows in viewOpen
+	NeedAction int // rows in viewNeedAction
+	Question   *row
+	Questions  int // files waiting for an answer
+	View       string
+	More       int   // items not listed
+	Rows       []row // of the view, newest first
 }
 
 // row is one file: an item of the outbox, or the known part of one for a file not in there.
@@ -53,9 +53,9 @@ type state struct {
 // a code of package message.
 type row struct {
 	outbox.Item
-	Found  []inspect.Finding // by the check, the worst first
-	Before time.Time         // for a question: when the file was delivered or added before
-	Was    outbox.State      // for a question: state of the earlier file
+	Found        []inspect.Finding // by the check, the worst first
+	EarlierTime  time.Time         // for a question: when the file was delivered or added before
+	EarlierState outbox.State      // for a question: state of the earlier file
 }
 
 // receipts is everything known about one file.
@@ -66,12 +66,12 @@ type receipts struct {
 }
 
 const (
-	maxSaid     = 600 // bytes of the hub's answer, in each receipt
+	maxAnswer   = 600 // bytes of the hub's answer, in each receipt
 	maxReceipts = 60
 )
 
-// box is the part of package outbox that the window uses.
-type box interface {
+// outboxStore is the part of package outbox that the window uses.
+type outboxStore interface {
 	Snapshot(context.Context) (*outbox.Snapshot, error)
 	Get(ctx context.Context, id string) (outbox.Item, error)
 	Receipts(ctx context.Context, id string) ([]outbox.Receipt, error)
@@ -87,17 +87,17 @@ type box interface {
 // block on disk access.
 type sharedOutbox struct {
 	settings func() *settings.Settings // returns the current settings
-	open     func(context.Context, *settings.Settings) (box, error)
+	open     func(context.Context, *settings.Settings) (outboxStore, error)
 
 	mu   sync.Mutex
-	box  box  // nil until it exists
-	shut bool // the window is closed
+	box  outboxStore // nil until it exists
+	shut bool        // the window is closed
 }
 
-// openIn opens the outbox in a folder; fs.ErrNotExist if there is none: nothing is created
+// outboxOpener opens the outbox in a folder; fs.ErrNotExist if there is none: nothing is created
 // on a computer that never delivered.
-func openIn(dir string) func(context.Context, *settings.Settings) (box, error) {
-	return func(ctx context.Context, s *settings.Settings) (box, error) {
+func outboxOpener(dir string) func(context.Context, *settings.Settings) (outboxStore, error) {
+	return func(ctx context.Context, s *settings.Settings) (outboxStore, error) {
 		if _, err := os.Stat(filepath.Join(dir, outbox.DatabaseName)); err != nil {
 			return nil, err
 		}
@@ -106,11 +106,11 @@ func openIn(dir string) func(context.Context, *settings.Settings) (box, error) {
 }
 
 // with calls do with the outbox; outbox.ErrNoItem if there is none.
-func (o *sharedOutbox) with(ctx context.Context, do func(box) error) error {
+func (o *sharedOutbox) with(ctx context.Context, do func(outboxStore) error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.box != nil && o.box.Gone() {
-		o.leave()
+		o.closeLocked()
 	}
 	if o.box == nil {
 		b, err := o.open(ctx, o.settings())
@@ -123,7 +123,7 @@ func (o *sharedOutbox) with(ctx context.Context, do func(box) error) error {
 		o.box = b
 	}
 	if o.shut { // the last click still takes effect
-		defer o.leave()
+		defer o.closeLocked()
 	}
 	return do(o.box)
 }
@@ -132,11 +132,11 @@ func (o *sharedOutbox) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.shut = true
-	o.leave()
+	o.closeLocked()
 }
 
-// leave closes the outbox; o.mu is held.
-func (o *sharedOutbox) leave() {
+// closeLocked closes the outbox; o.mu is held.
+func (o *sharedOutbox) closeLocked() {
 	if o.box != nil {
 		_ = o.box.Close() // changes are already saved
 		o.box = nil
@@ -149,15 +149,15 @@ func (o *sharedOutbox) state(ctx context.Context, l text.Language, view string, 
 	s := state{SetUp: set.Hub.Intermediary != "" && len(set.Hub.Missing()) == 0, Support: l.Support(set.Support.Contact),
 		View: view, Trouble: told.Trouble, Notice: told.Notice}
 	var now *outbox.Snapshot
-	if err := o.with(ctx, func(b box) (err error) { now, err = b.Snapshot(ctx); return err }); err != nil && !errors.Is(err, outbox.ErrNoItem) {
-		s.Trouble = cmp.Or(s.Trouble, outbox.KindOf(err))
+	if err := o.with(ctx, func(b outboxStore) (err error) { now, err = b.Snapshot(ctx); return err }); err != nil && !errors.Is(err, outbox.ErrNoItem) {
+		s.Trouble = cmp.Or(s.Trouble, outbox.TroubleKind(err))
 	}
 	var items []outbox.Item
 	if now != nil {
 		items = now.Items
-		s.Held = string(now.Queue.Held)
-		if now.Queue.Resume.After(time.Now()) {
-			s.Paused = string(now.Queue.Paused)
+		s.Held = string(now.Queue.HoldReason)
+		if now.Queue.ResumeAt.After(time.Now()) {
+			s.Paused = string(now.Queue.PauseReason)
 		}
 		s.Waiting, s.Delivered = now.Counts[outbox.Waiting]+now.Counts[outbox.Sending], now.Counts[outbox.Delivered]
 		s.Refused, s.Uncertain = now.Counts[outbox.Refused], now.Counts[outbox.Uncertain]
@@ -174,15 +174,15 @@ func (o *sharedOutbox) state(ctx context.Context, l text.Language, view string, 
 			s.Questions++
 			s.Question = &r
 		case outbox.Refused:
-			if untaken(r.ID) { // the outbox does not count it
+			if notInOutbox(r.ID) { // the outbox does not count it
 				s.Refused++
 			}
 		}
 		if inView(r, viewOpen) {
 			s.Open++
 		}
-		if inView(r, viewAct) {
-			s.Act++
+		if inView(r, viewNeedAction) {
+			s.NeedAction++
 		}
 		if inView(r, view) {
 			s.Rows = append(s.Rows, r)
@@ -191,8 +191,8 @@ func (o *sharedOutbox) state(ctx context.Context, l text.Language, view string, 
 	return s
 }
 
-// untaken reports whether an ID is that of a file not in the outbox.
-func untaken(id string) bool { return strings.HasPrefix(id, "n") }
+// notInOutbox reports whether an ID is that of a file not in the outbox.
+func notInOutbox(id string) bool { return strings.HasPrefix(id, "n") }
 
 // rowsOf returns all rows, newest first.
 func rowsOf(files []windowapi.DeliveryFile, items []outbox.Item) []row {
@@ -213,7 +213,7 @@ func rowsOf(files []windowapi.DeliveryFile, items []outbox.Item) []row {
 
 func rowOfFile(f windowapi.DeliveryFile) row {
 	it := outbox.Item{ID: cmp.Or(f.Item, f.ID), Name: f.Name, Size: f.Size, State: outbox.State(f.State), Reason: outbox.Reason(f.Reason), Added: f.Added}
-	return row{Item: it, Found: f.Findings, Before: f.Before, Was: outbox.State(f.Was)}
+	return row{Item: it, Found: f.Findings, EarlierTime: f.EarlierTime, EarlierState: outbox.State(f.EarlierState)}
 }
 
 func rowOf(it outbox.Item) row {
@@ -226,9 +226,9 @@ func rowOf(it outbox.Item) row {
 func inView(r row, view string) bool {
 	switch r.State {
 	case windowapi.DeliveryAdding, outbox.Waiting, outbox.Sending:
-		return view != viewAct
+		return view != viewNeedAction
 	case outbox.Delivered:
-		return view != viewAct && view != viewOpen
+		return view != viewNeedAction && view != viewOpen
 	}
 	return view != viewOpen
 }
@@ -242,7 +242,7 @@ func (o *sharedOutbox) receipts(ctx context.Context, id string, files []windowap
 		}
 		id = f.Item
 	}
-	return all, o.with(ctx, func(b box) error {
+	return all, o.with(ctx, func(b outboxStore) error {
 		it, err := b.Get(ctx, id)
 		if err != nil {
 			return err
@@ -255,16 +255,16 @@ func (o *sharedOutbox) receipts(ctx context.Context, id string, files []windowap
 		all.Receipts = all.Receipts[all.More:]
 		slices.Reverse(all.Receipts)
 		for i := range all.Receipts {
-			if r := &all.Receipts[i]; len(r.Body) > maxSaid {
-				r.Body, r.Cut = strings.ToValidUTF8(r.Body[:maxSaid], ""), true
+			if r := &all.Receipts[i]; len(r.Body) > maxAnswer {
+				r.Body, r.Truncated = strings.ToValidUTF8(r.Body[:maxAnswer], ""), true
 			}
 		}
 		return nil
 	})
 }
 
-// says describes an error as a sentence.
-func says(l text.Language, err error) string {
+// describeError describes an error as a sentence.
+func describeError(l text.Language, err error) string {
 	var t *outbox.Trouble
 	switch {
 	case errors.Is(err, outbox.ErrNoItem):

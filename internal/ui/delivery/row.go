@@ -68,7 +68,7 @@ func (w *window) remark(r row) string {
 	case windowapi.DeliveryAdding:
 		return ""
 	case windowapi.DeliveryQuestion:
-		return w.moment(r.Before)
+		return w.moment(r.EarlierTime)
 	case outbox.Waiting:
 		if r.Reason == "" {
 			break
@@ -77,9 +77,9 @@ func (w *window) remark(r row) string {
 		if r.NextTry.Sub(w.host.Now()) > time.Second {
 			next = l.T(text.DeliveryWindowNext, l.Clock(r.NextTry))
 		}
-		return widgets.Join(w.why(string(r.Reason)), next)
+		return widgets.Join(w.explainReason(string(r.Reason)), next)
 	case outbox.Refused, outbox.Uncertain, windowapi.DeliveryNotTaken:
-		return w.why(string(r.Reason))
+		return w.explainReason(string(r.Reason))
 	}
 	switch {
 	case len(r.Found) > 0 && r.Found[0].Severity >= inspect.Warning:
@@ -90,8 +90,8 @@ func (w *window) remark(r row) string {
 	return l.T(text.DeliveryWindowClean)
 }
 
-// why explains a reason, whatever its origin.
-func (w *window) why(reason string) string {
+// explainReason explains a reason, whatever its origin.
+func (w *window) explainReason(reason string) string {
 	l := w.host.Lang
 	for _, key := range []text.Key{text.DeliveryReason(reason), text.MessageFinding(reason), text.DeliveryWindowCode(reason), text.DeliveryTroubleOf(reason)} {
 		if s := l.T(key); reason != "" && s != string(key) {
@@ -121,7 +121,7 @@ const (
 // line shows one file of the list. It handles clicks itself, so that the list
 // does not keep it selected.
 type line struct {
-	widgets.Pointed
+	widgets.PointerWidget
 	w     *window
 	n     int
 	id    string
@@ -135,7 +135,7 @@ var _ fyne.Tappable = (*line)(nil)
 
 func newLine(w *window) *line {
 	v := &line{w: w, Row: widgets.NewRow()}
-	v.Title.CuttingMiddle() // names often differ only near the end
+	v.Title.TruncateMiddle() // names often differ only near the end
 	v.Extend(v, nil)
 	return v
 }
@@ -154,13 +154,13 @@ func (v *line) set(n int) {
 // Tapped implements fyne.Tappable. Clicks while the list moves are ignored: they were meant
 // for the row there before.
 func (v *line) Tapped(*fyne.PointEvent) {
-	if v.known && v.w.host.Now().Sub(v.since) >= widgets.Settle {
+	if v.known && v.w.host.Now().Sub(v.since) >= widgets.SettleTime {
 		v.w.openRow(v.n)
 	}
 }
 
-// Explore implements explore.Speaker.
-func (v *line) Explore() explore.Said { return explore.Text(v.Said(), 0) }
+// Describe implements explore.Describer.
+func (v *line) Describe() explore.Description { return explore.Text(v.SpokenText(), 0) }
 
 // CreateRenderer implements fyne.Widget.
 func (v *line) CreateRenderer() fyne.WidgetRenderer {
@@ -171,16 +171,16 @@ func (v *line) CreateRenderer() fyne.WidgetRenderer {
 			v.Row.Layout(size, right-stateWidth, right)
 		},
 		Paint: func(func(fyne.ThemeColorName) color.Color) {
-			v.Light(v.known && v.Hover())
+			v.Highlight(v.known && v.Hover())
 			var s rowWords
 			if row, known := v.w.row(v.n); known {
 				s = v.w.wordsOf(row)
 			}
-			v.Time.Say(s.time, base.ColorNameForeground)
-			v.Day.Say(s.day, base.ColorNamePlaceHolder)
-			v.Title.Say(s.title, widgets.Either(v.Hover(), base.ColorNamePrimary, base.ColorNameForeground))
-			v.Detail.Say(s.detail, base.ColorNamePlaceHolder)
+			v.Time.SetText(s.time, base.ColorNameForeground)
+			v.Day.SetText(s.day, base.ColorNamePlaceHolder)
+			v.Title.SetText(s.title, widgets.Either(v.Hover(), base.ColorNamePrimary, base.ColorNameForeground))
+			v.Detail.SetText(s.detail, base.ColorNamePlaceHolder)
 			v.Shape.Set(s.mark)
-			v.Result.Say(s.state, widgets.ColourOf(s.mark))
+			v.Result.SetText(s.state, widgets.ColourOf(s.mark))
 		}})
 }

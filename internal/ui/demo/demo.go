@@ -35,7 +35,7 @@ type window struct {
 func Open(host *widgets.Host) widgets.Page {
 	w := &window{host: host, sign: widgets.NewShape(widgets.MarkNone)}
 	l := host.Lang
-	w.last = widgets.NewTextLine(l.T(text.WindowDemoFirst), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting()
+	w.last = widgets.NewTextLine(l.T(text.WindowDemoFirst), theme.SizeHint, base.ColorNamePlaceHolder, false).Truncate()
 	if len(host.Welcome.Demo) == 0 {
 		w.win = host.Window(text.WindowDemoTitle, widgets.EmptyPage(l.T(text.WindowDemoEmpty), nil, l.T(text.WindowDemoEmptyHint)),
 			fyne.NewSize(640, 320))
@@ -56,7 +56,7 @@ func Open(host *widgets.Host) widgets.Page {
 			b.Importance = widget.HighImportance
 		}
 		w.buttons = append(w.buttons, b)
-		rows.Add(container.New(beside{}, b, widgets.Paragraph(c.Hint)))
+		rows.Add(container.New(besideLayout{}, b, widgets.Paragraph(c.Hint)))
 	}
 	list := container.NewVScroll(widgets.Padded(4, 16, widgets.Edge, widgets.Edge, rows))
 
@@ -74,7 +74,7 @@ func Open(host *widgets.Host) widgets.Page {
 
 func (w *window) play(id string) {
 	w.playing = id
-	w.last.Say(w.host.Lang.T(text.WindowDemoPlaying), base.ColorNameForeground)
+	w.last.SetText(w.host.Lang.T(text.WindowDemoPlaying), base.ColorNameForeground)
 	w.showSign()
 	w.host.Send(windowapi.KindPlay, windowapi.Play{ID: id})
 }
@@ -82,21 +82,21 @@ func (w *window) play(id string) {
 // Window implements widgets.Page.
 func (w *window) Window() fyne.Window { return w.win }
 
-// Take implements widgets.Page.
-func (w *window) Take(kind string, raw json.RawMessage) {
-	var m windowapi.Played
+// HandleMessage implements widgets.Page.
+func (w *window) HandleMessage(kind string, raw json.RawMessage) {
+	var m windowapi.PlayResult
 	if kind == windowapi.KindPlay && w.host.Decode(kind, raw, &m) {
 		w.played(m)
 	}
 }
 
 // played shows the result of the last call; results of earlier calls are ignored.
-func (w *window) played(m windowapi.Played) {
+func (w *window) played(m windowapi.PlayResult) {
 	if w.playing != "" && m.ID != w.playing {
 		return
 	}
 	w.playing = ""
-	w.last.Say(m.Line, base.ColorNameForeground)
+	w.last.SetText(m.Line, base.ColorNameForeground)
 	w.showSign()
 }
 
@@ -111,18 +111,18 @@ func (w *window) showSign() {
 	}
 }
 
-// beside is the layout of a button and its text: the button keeps its height, the text is
+// besideLayout is the layout of a button and its text: the button keeps its height, the text is
 // centred vertically and may take more lines.
-type beside struct{}
+type besideLayout struct{}
 
 const besideGap = 16
 
-func (beside) MinSize(o []fyne.CanvasObject) fyne.Size {
+func (besideLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	b, t := o[0].MinSize(), o[1].MinSize()
 	return fyne.NewSize(b.Width+besideGap+t.Width, max(b.Height, t.Height))
 }
 
-func (beside) Layout(o []fyne.CanvasObject, size fyne.Size) {
+func (besideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	b := o[0].MinSize()
 	wide := max(b.Width, min(demoButtonWidth, size.Width/2))
 	o[0].Resize(fyne.NewSize(wide, b.Height))

@@ -21,7 +21,7 @@ func TestDemo(t *testing.T) {
 	primary := 0
 	for i, button := range w.buttons {
 		test.Tap(button)
-		if got := b.Take(); len(got) != 1 || got[0].M != (windowapi.Play{ID: uitest.DemoCalls[i].ID}) {
+		if got := b.DrainSent(); len(got) != 1 || got[0].M != (windowapi.Play{ID: uitest.DemoCalls[i].ID}) {
 			t.Errorf("button %d said %v", i, got)
 		}
 		if button.Importance == widget.HighImportance {

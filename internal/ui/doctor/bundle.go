@@ -32,10 +32,10 @@ type bundleFile struct {
 	lines []string
 }
 
-// inLines breaks all files into lines that fit.
-func inLines(all []doctor.Entry) (files []bundleFile) {
+// bundleFiles breaks all files into lines that fit.
+func bundleFiles(all []doctor.Entry) (files []bundleFile) {
 	for _, e := range all {
-		files = append(files, bundleFile{e.Name, len(e.Data), broken(strings.ToValidUTF8(string(e.Data), "?"), lineRunes)})
+		files = append(files, bundleFile{e.Name, len(e.Data), breakLines(strings.ToValidUTF8(string(e.Data), "?"), lineRunes)})
 	}
 	return files
 }
@@ -57,21 +57,21 @@ func bundlePath(now time.Time) string {
 
 // bundleView shows every file of the bundle exactly as it would be written.
 type bundleView struct {
-	w      *window
-	all    []doctor.Entry // what is written
-	files  []bundleFile   // what is shown of it
-	list   *widgets.List
-	shown  bundleFile
-	view   *widgets.List
-	path   *widgets.Field
-	note   *widgets.Slot
-	save   *widgets.Button
-	object fyne.CanvasObject
+	w       *window
+	entries []doctor.Entry // what is written
+	files   []bundleFile   // what is shown of it
+	list    *widgets.List
+	shown   bundleFile
+	view    *widgets.List
+	path    *widgets.Field
+	note    *widgets.Slot
+	save    *widgets.Button
+	object  fyne.CanvasObject
 }
 
 func newBundleView(w *window, all []doctor.Entry, files []bundleFile, path string) *bundleView {
 	l := w.host.Lang
-	v := &bundleView{w: w, all: all, files: files, note: widgets.NewSlot(), path: widgets.NewField()}
+	v := &bundleView{w: w, entries: all, files: files, note: widgets.NewSlot(), path: widgets.NewField()}
 	var items []widgets.SideItem
 	for _, f := range files {
 		items = append(items, widgets.SideItem{ID: f.name, Title: f.name + " · " + l.Size(int64(f.size))})
@@ -99,8 +99,8 @@ func newBundleView(w *window, all []doctor.Entry, files []bundleFile, path strin
 	head := widgets.Column(8,
 		widgets.Title(l.T(text.DoctorWindowHolds)),
 		widgets.Paragraph(l.T(text.DoctorWindowHoldsHint)),
-		widgets.NewTextLine(l.T(text.DoctorWindowPlace), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting(),
-		explore.Named(v.path, l.T(text.DoctorWindowPlace), "", nil),
+		widgets.NewTextLine(l.T(text.DoctorWindowPlace), theme.SizeHint, base.ColorNamePlaceHolder, false).Truncate(),
+		explore.WithName(v.path, l.T(text.DoctorWindowPlace), "", nil),
 		v.note.Container)
 	page := widgets.Padded(0, 0, 12, 0, v.view)
 	v.object = widgets.WithHeader(widgets.Padded(20, 12, widgets.Edge, widgets.Edge, head),
@@ -124,8 +124,8 @@ func (v *bundleView) Choose(name string) {
 	}
 }
 
-// broken cuts a text into lines of at most n runes.
-func broken(s string, n int) []string {
+// breakLines cuts a text into lines of at most n runes.
+func breakLines(s string, n int) []string {
 	var all []string
 	for line := range strings.Lines(s) {
 		r := []rune(strings.TrimRight(strings.ReplaceAll(line, "\t", "    "), "\r\n"))
@@ -140,7 +140,7 @@ func broken(s string, n int) []string {
 
 // write writes exactly what is shown, once.
 func (v *bundleView) write() {
-	l, path, all := v.w.host.Lang, strings.TrimSpace(v.path.Text), v.all
+	l, path, all := v.w.host.Lang, strings.TrimSpace(v.path.Text), v.entries
 	v.note.Trouble("")
 	if len(path) > 4096 || !filepath.IsAbs(path) || strings.ToLower(filepath.Ext(path)) != ".zip" {
 		v.fail(l.T(text.DoctorWindowPath))
@@ -151,14 +151,14 @@ func (v *bundleView) write() {
 		err := doctor.Write(path, all)
 		post(func() {
 			switch {
-			case v.w.holds != v: // the user went back
+			case v.w.shownBundle != v: // the user went back
 			case errors.Is(err, doctor.ErrExists):
 				v.fail(l.T(text.DoctorWindowThere))
 			case err != nil:
 				v.fail(l.T(text.DoctorWindowUnwritten))
 			default:
 				v.w.back()
-				v.w.say(l.T(text.DoctorWindowWritten, path), false)
+				v.w.showNote(l.T(text.DoctorWindowWritten, path), false)
 			}
 		})
 	})

@@ -39,7 +39,7 @@ type window struct {
 	report  *doctor.Report            // its result, nil until then
 	busy    bool                      // a bundle is being gathered
 	parts
-	holds *bundleView // nil while the checks are shown
+	shownBundle *bundleView // nil while the checks are shown
 }
 
 // parts are the widgets of the window.
@@ -69,7 +69,7 @@ func Open(host *widgets.Host) widgets.Page {
 func newWindow(host *widgets.Host) *window {
 	l := host.Lang
 	w := &window{host: host, end: func() {}, parts: parts{rows: map[string]*fyne.Container{}, note: widgets.NewSlot(), holder: container.NewStack()}}
-	w.summary = widgets.NewTextLine("", base.SizeNameText, base.ColorNameForeground, true).Cutting()
+	w.summary = widgets.NewTextLine("", base.SizeNameText, base.ColorNameForeground, true).Truncate()
 	w.again = widgets.NewButton(l.T(text.DoctorWindowAgain), w.run)
 	w.copyAll = host.CopyButton(text.DoctorWindowCopy, text.DoctorWindowCopied, w.words)
 	w.bundle = widgets.NewButton(l.T(text.DoctorWindowBundle), w.gather)
@@ -78,23 +78,23 @@ func newWindow(host *widgets.Host) *window {
 	w.list = widgets.NewRows(l.T(text.DoctorWindowTitle), 8, w.scroll)
 	for i, g := range text.DoctorGroups {
 		if i > 0 {
-			w.list.Between(widgets.Gap(4))
+			w.list.AddUnfocusable(widgets.Gap(4))
 		}
-		w.list.Between(widgets.Subtitle(l.T(text.DoctorGroup(g.Group))))
+		w.list.AddUnfocusable(widgets.Subtitle(l.T(text.DoctorGroup(g.Group))))
 		for _, id := range g.Checks {
 			w.rows[id] = widgets.Column(8)
 			w.list.Add(w.rows[id], nil)
 		}
 	}
-	summary := explore.As(w.summary, func() explore.Said { // the result is announced
-		return explore.Said{Role: widgets.Either(w.running, screenreader.Label, screenreader.News), Name: w.summary.Text, Alone: true}
+	summary := explore.WithDescription(w.summary, func() explore.Description { // the result is announced
+		return explore.Description{Role: widgets.Either(w.running, screenreader.Label, screenreader.News), Name: w.summary.Text, Leaf: true}
 	})
 	top.Objects = []fyne.CanvasObject{widgets.Title(l.T(text.DoctorWindowTitle)), summary, w.note.Container, widgets.Gap(0), w.list}
 	w.checks = container.NewBorder(nil, widgets.Footer(widgets.Buttons(w.again, w.copyAll, w.bundle)), nil, nil, w.scroll)
 	w.holder.Add(w.checks)
 	w.win = host.Window(text.DoctorWindowTitle, w.holder, fyne.NewSize(720, 688))
 	w.win.Canvas().SetOnTypedKey(widgets.OnEscape(func() {
-		if w.holds != nil {
+		if w.shownBundle != nil {
 			w.back()
 		} else {
 			w.win.Close()
@@ -112,44 +112,44 @@ func (w *window) Closed() { w.end() }
 
 // run runs all checks again.
 func (w *window) run() {
-	w.begin()
+	w.showPending()
 	host, l := w.host, w.host.Lang
 	w.end = host.Work(func(ctx context.Context, post func(func())) {
-		cfg, err := doctor.For(ctx, host.Dirs, host.Program.ProfileDir, host.Program.Version, host.Program.Commit)
+		cfg, err := doctor.NewConfig(ctx, host.Dirs, host.Program.ProfileDir, host.Program.Version, host.Program.Commit)
 		if err != nil {
 			host.Log.Warn("nothing can be looked at", "why", err)
-			post(func() { w.running = false; w.head(); w.say(l.T(text.DoctorWindowFailed), true) })
+			post(func() { w.running = false; w.showSummary(); w.showNote(l.T(text.DoctorWindowFailed), true) })
 			return
 		}
 		cfg.Language = l
-		report := doctor.Stream(ctx, cfg, func(id string, lines []doctor.Check) { post(func() { w.take(id, lines) }) })
-		post(func() { w.ended(cfg, report) })
+		report := doctor.Stream(ctx, cfg, func(id string, lines []doctor.Check) { post(func() { w.setResult(id, lines) }) })
+		post(func() { w.finishRun(cfg, report) })
 	})
 }
 
-// begin shows all checks as pending.
-func (w *window) begin() {
+// showPending shows all checks as pending.
+func (w *window) showPending() {
 	w.end()
 	w.found, w.running, w.report = map[string][]doctor.Check{}, true, nil
-	w.say("", false)
+	w.showNote("", false)
 	w.show()
 }
 
-// take shows the result of a check.
-func (w *window) take(id string, lines []doctor.Check) {
+// setResult shows the result of a check.
+func (w *window) setResult(id string, lines []doctor.Check) {
 	w.found[id] = lines
 	w.row(id)
 	w.scroll.Content.Refresh() // the row's height has changed
-	w.head()
+	w.showSummary()
 }
 
-func (w *window) ended(cfg doctor.Config, r doctor.Report) {
+func (w *window) finishRun(cfg doctor.Config, r doctor.Report) {
 	w.cfg, w.report, w.running = cfg, &r, false
-	w.head()
+	w.showSummary()
 }
 
-// say shows trouble, or what was done, below the summary; "" removes it.
-func (w *window) say(s string, bad bool) {
+// showNote shows trouble, or what was done, below the summary; "" removes it.
+func (w *window) showNote(s string, bad bool) {
 	if w.note.Put(s, func() fyne.CanvasObject { return widgets.Either(bad, widgets.Trouble(s), widgets.Hint(s)) }) {
 		w.checks.Refresh() // everything below moves
 	}
@@ -161,19 +161,19 @@ func (w *window) show() {
 		w.row(id)
 	}
 	w.scroll.Content.Refresh()
-	w.head()
+	w.showSummary()
 }
 
-// head shows the progress and the result of the run.
-func (w *window) head() {
+// showSummary shows the progress and the result of the run.
+func (w *window) showSummary() {
 	l := w.host.Lang
 	switch {
 	case w.running:
-		w.summary.Say(l.N(text.DoctorWindowRunning, max(1, len(w.rows)-len(w.found))), base.ColorNamePlaceHolder)
+		w.summary.SetText(l.N(text.DoctorWindowRunning, max(1, len(w.rows)-len(w.found))), base.ColorNamePlaceHolder)
 	case w.report != nil:
-		w.summary.Say(w.report.Sentence(l), widgets.Either(w.report.OK, base.ColorNameSuccess, base.ColorNameError))
+		w.summary.SetText(w.report.Sentence(l), widgets.Either(w.report.OK, base.ColorNameSuccess, base.ColorNameError))
 	default:
-		w.summary.Say("", base.ColorNameForeground)
+		w.summary.SetText("", base.ColorNameForeground)
 	}
 	widgets.SetEnabled(w.again, !w.running && !w.busy)
 	widgets.SetEnabled(w.copyAll, w.report != nil)
@@ -187,7 +187,7 @@ func (w *window) row(id string) {
 	row.Objects = nil
 	lines, in := w.found[id]
 	if !in {
-		lines = []doctor.Check{{State: waits}}
+		lines = []doctor.Check{{State: statePending}}
 	}
 	for i, c := range lines {
 		name := ""
@@ -202,7 +202,7 @@ func (w *window) row(id string) {
 func (w *window) line(name string, c doctor.Check) fyne.CanvasObject {
 	l := w.host.Lang
 	colour := signColour(c.State)
-	if c.State == doctor.OK || c.State == doctor.Off || c.State == waits {
+	if c.State == doctor.OK || c.State == doctor.Off || c.State == statePending {
 		colour = base.ColorNamePlaceHolder // nothing to do: not emphasised
 	}
 	state := container.New(widgets.Columns(signSize+6), widgets.Padded(3, 0, 0, 0, container.NewVBox(newSign(c.State))),
@@ -212,15 +212,15 @@ func (w *window) line(name string, c doctor.Check) fyne.CanvasObject {
 		said.Add(widgets.Either(c.State == doctor.Off, widgets.Paragraph(c.Message), widgets.Hint(c.Message)))
 	}
 	if c.Hint != "" && c.State != doctor.Off {
-		said.Add(widgets.Paragraph(w.whom(c.Hint)))
+		said.Add(widgets.Paragraph(w.withResponsible(c.Hint)))
 	}
 	return container.New(widgets.Columns(verdictWidth), state, container.New(widgets.Columns(checkWidth),
-		container.NewVBox(widgets.NewTextLine(name, theme.SizeHint, base.ColorNameForeground, true).Cutting()), said))
+		container.NewVBox(widgets.NewTextLine(name, theme.SizeHint, base.ColorNameForeground, true).Truncate()), said))
 }
 
-// whom puts the person responsible before a hint. Hints for others than the user start with
+// withResponsible puts the person responsible before a hint. Hints for others than the user start with
 // that person; if the settings name an administrator, the name is added.
-func (w *window) whom(hint string) string {
+func (w *window) withResponsible(hint string) string {
 	who, do, ok := strings.Cut(hint, ": ")
 	if !ok || !strings.HasPrefix(who, w.host.Lang.T(text.DoctorAdministrator)) {
 		return w.host.Lang.T(text.DoctorWindowYou) + ": " + hint
@@ -248,28 +248,28 @@ func (w *window) words() string {
 // gather makes the file for the help desk in memory, and shows it before it is written.
 func (w *window) gather() {
 	w.busy = true
-	w.say("", false)
-	w.head()
+	w.showNote("", false)
+	w.showSummary()
 	host, cfg, report := w.host, w.cfg, *w.report
 	w.end = host.Work(func(ctx context.Context, post func(func())) {
 		all, err := doctor.Collect(ctx, cfg, report)
-		files, path := inLines(all), bundlePath(host.Now())
+		files, path := bundleFiles(all), bundlePath(host.Now())
 		post(func() {
 			w.busy = false
-			w.head()
+			w.showSummary()
 			if err != nil {
 				host.Log.Warn("the help desk's bundle is not made", "why", err)
-				w.say(host.Lang.T(text.DoctorWindowFailed), true)
+				w.showNote(host.Lang.T(text.DoctorWindowFailed), true)
 				return
 			}
-			w.holds = newBundleView(w, all, files, path)
-			widgets.Fill(w.holder, w.holds.object)
+			w.shownBundle = newBundleView(w, all, files, path)
+			widgets.Fill(w.holder, w.shownBundle.object)
 		})
 	})
 }
 
 // back shows the checks again and drops what was gathered.
 func (w *window) back() {
-	w.holds = nil
+	w.shownBundle = nil
 	widgets.Fill(w.holder, w.checks)
 }

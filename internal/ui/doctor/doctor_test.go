@@ -58,7 +58,7 @@ func doctorLines(l text.Language) map[string][]doctor.Check {
 func openDoctor(t *testing.T, l text.Language) (*uitest.Harness, *window) {
 	b := uitest.New(t, uitest.Greeting(l), map[string]widgets.Opener{windowapi.WindowDoctor: func(host *widgets.Host) widgets.Page {
 		w := newWindow(host)
-		w.begin()
+		w.showPending()
 		return w
 	}})
 	b.Show(windowapi.WindowDoctor)
@@ -72,12 +72,12 @@ func openDoctor(t *testing.T, l text.Language) (*uitest.Harness, *window) {
 func finish(w *window, l text.Language) {
 	var r doctor.Report
 	for id, lines := range doctorLines(l) {
-		w.take(id, lines)
+		w.setResult(id, lines)
 		r.Checks = append(r.Checks, lines...)
 	}
 	cfg := w.cfg
 	cfg.Dirs = w.host.Dirs
-	w.ended(cfg, r)
+	w.finishRun(cfg, r)
 }
 
 // TestDoctorWindow: checks appear as they finish; every line
@@ -88,7 +88,7 @@ func TestDoctorWindow(t *testing.T) {
 	if !w.bundle.Disabled() || !w.copyAll.Disabled() || !w.again.Disabled() {
 		t.Error("buttons work before there is anything")
 	}
-	w.take("resident", doctorLines(text.Dutch)["resident"])
+	w.setResult("resident", doctorLines(text.Dutch)["resident"])
 	uitest.WantTexts(t, w.win, "nog 30 controles", "Storing", "Anderen kunnen het bestand met het geheim lezen", "U: Vraag een nieuw geheim aan")
 	finish(w, text.Dutch)
 	uitest.WantTexts(t, w.win, "3 controles wijzen op een storing.", "Let op", "Uit", "Goed", "Beheerder (Jan Willem van der Meulen (IT), toestel 140):")
@@ -103,10 +103,10 @@ func TestDoctorWindow(t *testing.T) {
 	if !slices.Contains(b.Sent, uitest.Message{Kind: windowapi.KindCopy, M: windowapi.Copy{Text: copied}}) {
 		t.Error("what was copied goes with this process")
 	}
-	w.begin()
+	w.showPending()
 	uitest.WantTexts(t, w.win, "Bezig: nog 31 controles.")
 	w.win.Close()
-	b.Wait() // for a closed window
+	b.RunDue() // for a closed window
 }
 
 // TestDoctorLooks: the window runs the checks by itself, for its own
@@ -142,18 +142,18 @@ func TestDoctorBundle(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(b.Dirs.Log(), logfile.Name), []byte(log.String()), 0o600))
 	finish(w, text.Dutch)
 	test.Tap(w.bundle)
-	w.win.Canvas().Focus(w.holds.path)
-	w.holds.path.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
-	if w.holds != nil || b.Page(windowapi.WindowDoctor) == nil {
+	w.win.Canvas().Focus(w.shownBundle.path)
+	w.shownBundle.path.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	if w.shownBundle != nil || b.Page(windowapi.WindowDoctor) == nil {
 		t.Error("Escape does not lead back to the checks")
 	}
 	test.Tap(w.bundle)
 	uitest.WantTexts(t, w.win, "Hulpbestand", "Er is nog niets geschreven.", "doctor.json · ", "log/wiebelt.log · ", "Opslaan", "Terug")
 	shown := map[string][]string{}
-	for _, f := range w.holds.files {
-		w.holds.Choose(f.name)
-		if w.holds.view.Length() != len(f.lines) {
-			t.Errorf("%s has %d lines, %d are shown", f.name, len(f.lines), w.holds.view.Length())
+	for _, f := range w.shownBundle.files {
+		w.shownBundle.Choose(f.name)
+		if w.shownBundle.view.Length() != len(f.lines) {
+			t.Errorf("%s has %d lines, %d are shown", f.name, len(f.lines), w.shownBundle.view.Length())
 		}
 		shown[f.name] = f.lines
 	}
@@ -163,16 +163,16 @@ func TestDoctorBundle(t *testing.T) {
 	for bad, why := range map[string]text.Key{"": text.DoctorWindowPath, "help.zip": text.DoctorWindowPath, filepath.Join(dir, "help.sh"): text.DoctorWindowPath,
 		"/" + strings.Repeat("x", 5000) + ".zip": text.DoctorWindowPath, filepath.Join(dir, "there.zip"): text.DoctorWindowThere,
 		filepath.Join(dir, "link.zip"): text.DoctorWindowThere, filepath.Join(dir, "none", "help.zip"): text.DoctorWindowUnwritten} {
-		w.holds.path.SetText(bad)
-		test.Tap(w.holds.save)
+		w.shownBundle.path.SetText(bad)
+		test.Tap(w.shownBundle.save)
 		uitest.WantTexts(t, w.win, text.Dutch.T(why))
-		if w.holds.save.Disabled() {
+		if w.shownBundle.save.Disabled() {
 			t.Fatal("no second try")
 		}
 	}
-	w.holds.path.SetText(path + " ")
-	test.Tap(w.holds.save)
-	if w.holds != nil || !strings.Contains(strings.Join(uitest.Texts(w.win), " "), "Opgeslagen: "+path) {
+	w.shownBundle.path.SetText(path + " ")
+	test.Tap(w.shownBundle.save)
+	if w.shownBundle != nil || !strings.Contains(strings.Join(uitest.Texts(w.win), " "), "Opgeslagen: "+path) {
 		t.Error("not told that it is written")
 	}
 	if b, _ := os.ReadFile(filepath.Join(dir, "there.zip")); string(b) != "mine" {
@@ -188,7 +188,7 @@ func TestDoctorBundle(t *testing.T) {
 		must.Do(t, err)
 		written, err := io.ReadAll(r)
 		_ = r.Close()
-		if got := inLines([]doctor.Entry{{Name: f.Name, Data: written}}); err != nil || !slices.Equal(got[0].lines, shown[f.Name]) {
+		if got := bundleFiles([]doctor.Entry{{Name: f.Name, Data: written}}); err != nil || !slices.Equal(got[0].lines, shown[f.Name]) {
 			t.Errorf("%s is not what was shown: %v", f.Name, err)
 		}
 	}
@@ -196,7 +196,7 @@ func TestDoctorBundle(t *testing.T) {
 
 // TestBroken checks that a long line is broken without losing anything.
 func TestBroken(t *testing.T) {
-	got := broken("{\n\t\"ok\": false\n"+strings.Repeat("x", lineRunes+1)+"\n", lineRunes)
+	got := breakLines("{\n\t\"ok\": false\n"+strings.Repeat("x", lineRunes+1)+"\n", lineRunes)
 	if want := []string{"{", "    \"ok\": false", strings.Repeat("x", lineRunes), "x"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
@@ -220,7 +220,7 @@ func TestDoctorWindowFits(t *testing.T) {
 			examine(fmt.Sprintf("from-%v", y), own, small)
 		}
 		test.Tap(w.bundle)
-		w.holds.path.SetText("/home/jan/Bureaublad/wiebelt-2026-11-21-1042.zip")
+		w.shownBundle.path.SetText("/home/jan/Bureaublad/wiebelt-2026-11-21-1042.zip")
 		examine("bundle", own)
 		w.win.Close()
 	}

@@ -19,8 +19,8 @@ type sign struct {
 	state doctor.State
 }
 
-// waits is the state of a check without a result yet.
-const waits doctor.State = "wait"
+// statePending is the state of a check without a result yet.
+const statePending doctor.State = "wait"
 
 const signSize = 12
 

@@ -7,8 +7,8 @@ import (
 	"fyne.io/fyne/v2"
 )
 
-// step is the time between two frames of an animation.
-const step = time.Second / 60
+// frameInterval is the time between two frames of an animation.
+const frameInterval = time.Second / 60
 
 // animation is a running animation.
 type animation struct {
@@ -16,14 +16,14 @@ type animation struct {
 	begun   time.Time
 	left    int
 	reverse bool
-	over    bool
+	stopped bool
 }
 
 // StartAnimation starts or restarts an animation. If motion is disabled, one that would
 // end completes immediately.
 func (a *App) StartAnimation(of *fyne.Animation) {
 	a.StopAnimation(of)
-	if a.settings.desktop.still && of.RepeatCount != fyne.AnimationRepeatForever && !of.AutoReverse {
+	if a.settings.desktop.lessMotion && of.RepeatCount != fyne.AnimationRepeatForever && !of.AutoReverse {
 		of.Tick(1)
 		return
 	}
@@ -34,7 +34,7 @@ func (a *App) StartAnimation(of *fyne.Animation) {
 func (a *App) StopAnimation(of *fyne.Animation) {
 	for _, r := range a.animations {
 		if r.of == of {
-			r.over = true
+			r.stopped = true
 		}
 	}
 }
@@ -54,14 +54,14 @@ func (r *animation) advance(now time.Time) {
 		curve = fyne.AnimationEaseInOut
 	}
 	r.of.Tick(curve(at))
-	if done < 1 || r.over {
+	if done < 1 || r.stopped {
 		return
 	}
 	switch {
 	case r.of.AutoReverse && !r.reverse:
 		r.reverse = true
 	case r.left == 0:
-		r.over = true
+		r.stopped = true
 		return
 	default:
 		if r.left > 0 {
@@ -88,13 +88,13 @@ func (a *App) after(wait time.Duration, f func()) (stop func()) {
 // tick advances animations and returns when to be called next, zero for never.
 func (a *App) tick(now time.Time) (next time.Time) {
 	for _, r := range slices.Clone(a.animations) {
-		if !r.over {
+		if !r.stopped {
 			r.advance(now)
 		}
 	}
-	a.animations = slices.DeleteFunc(a.animations, func(r *animation) bool { return r.over })
+	a.animations = slices.DeleteFunc(a.animations, func(r *animation) bool { return r.stopped })
 	if len(a.animations) > 0 {
-		next = now.Add(step)
+		next = now.Add(frameInterval)
 	}
 	return next
 }

@@ -40,13 +40,13 @@ type App struct {
 	quit  bool
 	ended chan struct{} // closed when Run has returned
 
-	windows    []*frame
-	animations []*animation
-	kept       time.Time // when keep was last called
-	held       fyne.KeyModifier
-	reader     exploring
-	settings   settings
-	lifecycle  lifecycle
+	windows       []*frame
+	animations    []*animation
+	kept          time.Time // when keep was last called
+	heldModifiers fyne.KeyModifier
+	reader        readerState
+	settings      settings
+	lifecycle     lifecycle
 }
 
 // New creates the process's Fyne application, to be run with Run. Without a desktop, it
@@ -91,13 +91,13 @@ type settings struct {
 
 func (s *settings) Theme() fyne.Theme {
 	if t, ours := s.theme.(theme.Fyne); ours {
-		return t.HighContrast(s.desktop.high)
+		return t.HighContrast(s.desktop.highContrast)
 	}
 	return s.theme
 }
 func (s *settings) ThemeVariant() fyne.ThemeVariant { return s.desktop.variant }
 func (s *settings) PrimaryColor() string            { return base.ColorBlue }
-func (s *settings) ShowAnimations() bool            { return !s.desktop.still }
+func (s *settings) ShowAnimations() bool            { return !s.desktop.lessMotion }
 func (s *settings) SetTheme(t fyne.Theme)           { s.theme = t; s.changed() }
 func (s *settings) setLooks(l looks)                { s.desktop = l; s.changed() }
 
@@ -110,7 +110,7 @@ type lifecycle struct {
 func (l *lifecycle) SetOnStarted(f func()) { l.started = f }
 func (l *lifecycle) SetOnStopped(f func()) { l.stopped = f }
 
-func call(f func()) {
+func callIfSet(f func()) {
 	if f != nil {
 		f()
 	}

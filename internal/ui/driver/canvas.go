@@ -19,18 +19,18 @@ type canvas struct {
 	software.WindowlessCanvas
 	w       *frame
 	surface offscreen.Surface
-	// holds are the objects visible in the last frame.
-	holds map[fyne.CanvasObject]bool
-	// least are the minimum sizes of objects at the last layout.
-	least map[fyne.CanvasObject]fyne.Size
-	stale bool // some minimum size may have changed
-	readAs
-	keyed bool // the user works with the keyboard, as far as known
+	// visible are the objects visible in the last frame.
+	visible map[fyne.CanvasObject]bool
+	// minSizes are the minimum sizes of objects at the last layout.
+	minSizes map[fyne.CanvasObject]fyne.Size
+	stale    bool // some minimum size may have changed
+	readerView
+	keyboardUsed bool // the user works with the keyboard, as far as known
 }
 
 func newCanvas(w *frame) *canvas {
-	c := &canvas{WindowlessCanvas: software.NewCanvas(), w: w, holds: map[fyne.CanvasObject]bool{},
-		least: map[fyne.CanvasObject]fyne.Size{}, stale: true, keyed: true}
+	c := &canvas{WindowlessCanvas: software.NewCanvas(), w: w, visible: map[fyne.CanvasObject]bool{},
+		minSizes: map[fyne.CanvasObject]fyne.Size{}, stale: true, keyboardUsed: true}
 	c.SetOnTypedKey(nil)
 	return c
 }
@@ -90,37 +90,37 @@ func (c *canvas) minSize() fyne.Size {
 	return min
 }
 
-// fit lays out again whatever has a new minimum size.
-func (c *canvas) fit() {
+// relayoutStale lays out again whatever has a new minimum size.
+func (c *canvas) relayoutStale() {
 	c.stale = false
 	for _, root := range c.roots() {
-		if c.settle(root) {
+		if c.relayoutChanged(root) {
 			relayout(root)
 		}
 	}
 	c.w.limit(c.minSize())
 }
 
-// settle lays out an object's contents if their sizes have changed, and reports
+// relayoutChanged lays out an object's contents if their sizes have changed, and reports
 // whether the object's own has.
-func (c *canvas) settle(o fyne.CanvasObject) bool {
+func (c *canvas) relayoutChanged(o fyne.CanvasObject) bool {
 	if o == nil || !o.Visible() {
 		return false
 	}
 	again := false
 	in, _ := offscreen.Children(o)
 	for _, child := range in {
-		again = c.settle(child) || again
+		again = c.relayoutChanged(child) || again
 	}
 	if again {
 		relayout(o)
 	}
 	min := o.MinSize()
-	was, known := c.least[o]
+	was, known := c.minSizes[o]
 	if !known {
 		relayout(o) // it may have a new renderer
 	}
-	c.least[o] = min
+	c.minSizes[o] = min
 	return !known || was != min
 }
 
@@ -135,9 +135,9 @@ func relayout(o fyne.CanvasObject) {
 	}
 }
 
-// frame updates the surface and returns the parts that have changed.
-func (c *canvas) frame(size image.Point) []image.Rectangle {
-	clear(c.holds)
+// render updates the surface and returns the parts that have changed.
+func (c *canvas) render(size image.Point) []image.Rectangle {
+	clear(c.visible)
 	unread := c.unread // painting moves shapes back and forth
 	defer func() { c.unread = unread }()
 	background := color.NRGBAModel.Convert(base.Color(base.ColorNameBackground)).(color.NRGBA)
@@ -145,14 +145,14 @@ func (c *canvas) frame(size image.Point) []image.Rectangle {
 	if r := c.ring(); r != nil {
 		roots = append(roots, r)
 	}
-	return c.surface.Frame(size, c.Scale(), background, roots, func(o fyne.CanvasObject) { c.holds[o] = true })
+	return c.surface.Render(size, c.Scale(), background, roots, func(o fyne.CanvasObject) { c.visible[o] = true })
 }
 
 // find returns an object's position in the window, in units, and the part of the window
 // where its scroll containers show it; false if it is not there.
-func (c *canvas) find(o fyne.CanvasObject) (at fyne.Position, clip span, found bool) {
-	var look func(in fyne.CanvasObject, offset fyne.Position, within span) bool
-	look = func(in fyne.CanvasObject, offset fyne.Position, within span) bool {
+func (c *canvas) find(o fyne.CanvasObject) (at fyne.Position, clip unitRect, found bool) {
+	var look func(in fyne.CanvasObject, offset fyne.Position, within unitRect) bool
+	look = func(in fyne.CanvasObject, offset fyne.Position, within unitRect) bool {
 		if in == nil || !in.Visible() {
 			return false
 		}
@@ -163,20 +163,20 @@ func (c *canvas) find(o fyne.CanvasObject) (at fyne.Position, clip span, found b
 		}
 		children, clips := offscreen.Children(in)
 		if clips {
-			within = within.within(spanOf(offset, in.Size()))
+			within = within.intersect(unitRectOf(offset, in.Size()))
 		}
 		return slices.ContainsFunc(children, func(child fyne.CanvasObject) bool {
 			return look(child, offset, within)
 		})
 	}
 	found = slices.ContainsFunc(c.roots(), func(root fyne.CanvasObject) bool {
-		return look(root, fyne.Position{}, spanOf(fyne.Position{}, c.Size()))
+		return look(root, fyne.Position{}, unitRectOf(fyne.Position{}, c.Size()))
 	})
 	return at, clip, found
 }
 
-// at returns the innermost matching object at a position, and the position within it.
-func (c *canvas) at(p fyne.Position, matches func(fyne.CanvasObject) bool) (fyne.CanvasObject, fyne.Position) {
+// objectAt returns the innermost matching object at a position, and the position within it.
+func (c *canvas) objectAt(p fyne.Position, matches func(fyne.CanvasObject) bool) (fyne.CanvasObject, fyne.Position) {
 	var found fyne.CanvasObject
 	var where fyne.Position
 	var look func(o fyne.CanvasObject, offset fyne.Position)

@@ -36,7 +36,7 @@ func (q *queue) add(f func()) bool {
 	return true
 }
 
-func (q *queue) take() []func() {
+func (q *queue) drain() []func() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	jobs := q.jobs
@@ -48,12 +48,12 @@ func (q *queue) take() []func() {
 // when the desktop goes away.
 func (a *App) Run() {
 	defer close(a.ended)
-	call(a.lifecycle.started)
+	callIfSet(a.lifecycle.started)
 	alarm := time.NewTimer(0)
 	defer alarm.Stop()
 	for !a.quit {
-		a.keep(time.Now())
-		jobs := a.queue.take()
+		a.keepRenderers(time.Now())
+		jobs := a.queue.drain()
 		for _, f := range jobs {
 			f()
 		}
@@ -64,7 +64,7 @@ func (a *App) Run() {
 				w.update()
 			}
 		}
-		a.tell()
+		a.reportTree()
 		if a.quit {
 			break
 		}
@@ -86,12 +86,12 @@ func (a *App) Run() {
 	a.queue.mu.Lock()
 	a.queue.done, a.queue.jobs = true, nil
 	a.queue.mu.Unlock()
-	call(a.lifecycle.stopped)
+	callIfSet(a.lifecycle.stopped)
 	_ = a.display.Close() // it ends with the process at the latest
 }
 
-// keep has Fyne keep the windows' renderers, and drops sizes of objects no longer in them.
-func (a *App) keep(now time.Time) {
+// keepRenderers has Fyne keep the windows' renderers, and drops sizes of objects no longer in them.
+func (a *App) keepRenderers(now time.Time) {
 	const often = 5 * time.Second // Fyne checks for old ones every ten seconds
 	now = now.Round(0)            // wall clock, which continues while the computer sleeps
 	if since := now.Sub(a.kept); since >= 0 && since < often {
@@ -103,9 +103,9 @@ func (a *App) keep(now time.Time) {
 		roots = append(roots, w.canvas.roots()...)
 	}
 	in := map[fyne.CanvasObject]bool{}
-	offscreen.Keep(roots, func(o fyne.CanvasObject) { in[o] = true })
+	offscreen.KeepRenderers(roots, func(o fyne.CanvasObject) { in[o] = true })
 	for _, w := range a.windows {
-		maps.DeleteFunc(w.canvas.least, func(o fyne.CanvasObject, _ fyne.Size) bool { return !in[o] })
+		maps.DeleteFunc(w.canvas.minSizes, func(o fyne.CanvasObject, _ fyne.Size) bool { return !in[o] })
 	}
 }
 
@@ -140,14 +140,14 @@ func (a *App) AllWindows() []fyne.Window {
 
 func (a *App) RenderedTextSize(text string, size float32, style fyne.TextStyle, font fyne.Resource) (fyne.Size, float32) {
 	if font == nil {
-		font = theme.Source(text, style)
+		font = theme.FontSource(text, style)
 	}
 	return offscreen.Measure(text, size, style, font)
 }
 
 func (a *App) CanvasForObject(o fyne.CanvasObject) fyne.Canvas {
 	for _, w := range a.windows {
-		if w.canvas.holds[o] {
+		if w.canvas.visible[o] {
 			return w.canvas
 		}
 	}
@@ -166,7 +166,7 @@ func (a *App) AbsolutePositionForObject(o fyne.CanvasObject) fyne.Position {
 func (a *App) Device() fyne.Device                   { return device{} }
 func (a *App) DoubleTapDelay() time.Duration         { return 300 * time.Millisecond }
 func (a *App) SetDisableScreenBlanking(bool)         {}
-func (a *App) CurrentKeyModifiers() fyne.KeyModifier { return a.held }
+func (a *App) CurrentKeyModifiers() fyne.KeyModifier { return a.heldModifiers }
 func (a *App) CreateSplashWindow() fyne.Window       { return a.newFrame("") }
 func (a *App) HasSecondaryDisplay() bool             { return len(a.display.Monitors()) > 1 }
 
@@ -185,8 +185,8 @@ func (a *App) restyle() {
 		for _, root := range w.canvas.roots() {
 			restyle(root)
 		}
-		w.canvas.fit()
-		w.borders()
+		w.canvas.relayoutStale()
+		w.setDarkBorders()
 	}
 }
 
@@ -201,9 +201,9 @@ func restyle(o fyne.CanvasObject) {
 
 // looks are the appearance settings of the desktop.
 type looks struct {
-	variant fyne.ThemeVariant
-	high    bool // contrast
-	still   bool // no animations
+	variant      fyne.ThemeVariant
+	highContrast bool // contrast
+	lessMotion   bool // no animations
 }
 
 func looksOf(d window.Desktop) looks {

@@ -439,7 +439,7 @@ func TestFocusIsSeen(t *testing.T) {
 					r := b.w.canvas.ring()
 					seen := b.w.Canvas().Capture()
 					at := image.Pt(int(r.Position().X), int(r.Position().Y+r.Size().Height/2))
-					if got := shottest.Mark(seen, theme.Pick(look == "dark", high).Accent, image.Rectangle{Min: at, Max: at.Add(image.Pt(ringOff, 1))}); got < 3 {
+					if got := shottest.Mark(seen, theme.Pick(look == "dark", high).Accent, image.Rectangle{Min: at, Max: at.Add(image.Pt(ringOffset, 1))}); got < 3 {
 						t.Errorf("%s: %T has a ring of %.2f : 1 at %v", what, on, got, at)
 					}
 					if high := r.Size().Height; on == fyne.CanvasObject(b.list) && high > 2*b.entry.Size().Height {

@@ -15,24 +15,24 @@ import (
 	"wiebelt/internal/ui/offscreen"
 )
 
-// Explored reports the windows' contents to screen readers: after each frame in which
+// OnTreeChanged reports the windows' contents to screen readers: after each frame in which
 // they changed, show receives all of it. With a nil show, nothing is reported. Only
 // for the goroutine of Run.
-func (a *App) Explored(show func(screenreader.Tree)) {
-	a.reader = exploring{show: show, lastID: a.reader.lastID, known: map[any]screenreader.ID{}, untold: true}
+func (a *App) OnTreeChanged(show func(screenreader.Tree)) {
+	a.reader = readerState{show: show, lastID: a.reader.lastID, known: map[any]screenreader.ID{}, treeChanged: true}
 }
 
-// exploring is what screen readers know of the windows.
-type exploring struct {
-	show   func(screenreader.Tree)
-	untold bool // changed since the last report
-	lastID screenreader.ID
-	known  map[any]screenreader.ID
-	does   map[screenreader.ID]doing
+// readerState is what screen readers know of the windows.
+type readerState struct {
+	show        func(screenreader.Tree)
+	treeChanged bool // changed since the last report
+	lastID      screenreader.ID
+	known       map[any]screenreader.ID
+	actions     map[screenreader.ID]nodeActions
 }
 
-// doing is what readers can do with an object. Any of it may be nil.
-type doing struct {
+// nodeActions is what readers can do with an object. Any of it may be nil.
+type nodeActions struct {
 	press, focus func()
 	set          func(string)
 }
@@ -42,47 +42,47 @@ type (
 	partKey struct{ in, key any }
 	newsKey struct {
 		w    *frame
-		said string
+		text string
 	}
 )
 
 // focus is the object with the keyboard focus.
 type focus struct {
-	on   fyne.Focusable
-	here bool
+	object fyne.Focusable
+	active bool
 }
 
-// readAs is what readers know about a window besides its contents.
-type readAs struct {
+// readerView is what readers know about a window besides its contents.
+type readerView struct {
 	unread bool // its contents may have changed
 	focus  focus
-	stands image.Rectangle // on the desktop
+	bounds image.Rectangle // on the desktop
 }
 
-// explores notes what readers do not know yet of a window.
-func (w *frame) explores() {
+// noteReaderChanges notes what readers do not know yet of a window.
+func (w *frame) noteReaderChanges() {
 	if w.app.reader.show == nil {
 		return
 	}
 	now := focus{w.canvas.Focused(), w.focused}
-	if place, err := w.native.Place(); err == nil && place != w.canvas.stands || now != w.canvas.focus || w.canvas.unread {
-		w.canvas.readAs, w.app.reader.untold = readAs{focus: now, stands: place}, true
+	if place, err := w.native.Place(); err == nil && place != w.canvas.bounds || now != w.canvas.focus || w.canvas.unread {
+		w.canvas.readerView, w.app.reader.treeChanged = readerView{focus: now, bounds: place}, true
 	}
 }
 
-// tell reports what is on screen to screen readers, if there are any.
-func (a *App) tell() {
+// reportTree reports what is on screen to screen readers, if there are any.
+func (a *App) reportTree() {
 	r := &a.reader
-	if r.show == nil || !r.untold {
+	if r.show == nil || !r.treeChanged {
 		return
 	}
-	r.untold, r.does = false, map[screenreader.ID]doing{}
+	r.treeChanged, r.actions = false, map[screenreader.ID]nodeActions{}
 	t := screenreader.Tree{
-		Press: func(id screenreader.ID) { a.queue.add(func() { call(a.reader.does[id].press) }) },
-		Focus: func(id screenreader.ID) { a.queue.add(func() { call(a.reader.does[id].focus) }) },
+		Press: func(id screenreader.ID) { a.queue.add(func() { callIfSet(a.reader.actions[id].press) }) },
+		Focus: func(id screenreader.ID) { a.queue.add(func() { callIfSet(a.reader.actions[id].focus) }) },
 		Set: func(id screenreader.ID, value string) {
 			a.queue.add(func() {
-				if set := a.reader.does[id].set; set != nil {
+				if set := a.reader.actions[id].set; set != nil {
 					set(value)
 				}
 			})
@@ -114,10 +114,10 @@ func (e *explorer) window() *screenreader.Node {
 	_, known := e.w.app.reader.known[e.w]
 	n := e.node(e.w, screenreader.Window)
 	if !known {
-		window.Explored(e.w.native, n.ID)
+		window.SetReaderNode(e.w.native, n.ID)
 	}
-	n.Name, n.Focused, n.Bounds = e.w.title, e.w.focused, e.w.canvas.stands
-	e.in(n, e.w.canvas.top(), spot{clip: image.Rectangle{Max: e.w.size}}, explore.Said{})
+	n.Name, n.Focused, n.Bounds = e.w.title, e.w.focused, e.w.canvas.bounds
+	e.addObject(n, e.w.canvas.top(), spot{clip: image.Rectangle{Max: e.w.size}}, explore.Description{})
 	return n
 }
 
@@ -134,9 +134,9 @@ func (e *explorer) node(key any, role screenreader.Role) *screenreader.Node {
 	return &screenreader.Node{ID: id, Role: role}
 }
 
-// in adds an object and its contents to a node. words are those of a field
+// addObject adds an object and its contents to a node. words are those of a field
 // for the controls in it.
-func (e *explorer) in(n *screenreader.Node, o fyne.CanvasObject, where spot, words explore.Said) {
+func (e *explorer) addObject(n *screenreader.Node, o fyne.CanvasObject, where spot, words explore.Description) {
 	if o == nil || !o.Visible() {
 		return
 	}
@@ -146,27 +146,27 @@ func (e *explorer) in(n *screenreader.Node, o fyne.CanvasObject, where spot, wor
 		where.clip = where.clip.Intersect(e.pixels(where.at, o.Size()))
 	}
 	if named, ok := explore.NameOf(o); ok {
-		if named.Alone {
+		if named.Leaf {
 			return
 		}
 		words = named
 	}
-	if said, ok := e.said(o); ok {
+	if said, ok := e.describe(o); ok {
 		in := n
 		n = e.add(in, o, said, where, o.Size(), words)
-		e.in(in, said.Beside, where, words)
-		if said.Alone {
+		e.addObject(in, said.Sibling, where, words)
+		if said.Leaf {
 			return
 		}
 		if said.Name != "" && said.Role != screenreader.List {
-			words = explore.Said{}
+			words = explore.Description{}
 		}
 	}
 	if _, plain := o.(*fyne.Container); plain {
 		children = inReadingOrder(children)
 	}
 	for _, c := range children {
-		e.in(n, c, where, words)
+		e.addObject(n, c, where, words)
 	}
 	if n.Focused && slices.ContainsFunc(n.Children, func(c *screenreader.Node) bool { return c.Focused }) {
 		n.Focused = n.Role == screenreader.Window // a part of it has the focus
@@ -191,12 +191,12 @@ func inReadingOrder(all []fyne.CanvasObject) []fyne.CanvasObject {
 	return all
 }
 
-// said returns an object's description of itself.
-func (e *explorer) said(o fyne.CanvasObject) (explore.Said, bool) {
+// describe returns an object's description of itself.
+func (e *explorer) describe(o fyne.CanvasObject) (explore.Description, bool) {
 	if t, ok := o.(*fynecanvas.Text); ok {
 		return explore.Text(t.Text, 0), t.Text != ""
 	}
-	said, ok := explore.Of(o)
+	said, ok := explore.DescriptionOf(o)
 	if ok && said.Name == "" {
 		switch said.Role {
 		case screenreader.Item, screenreader.News, screenreader.Heading, screenreader.Label:
@@ -209,7 +209,7 @@ func (e *explorer) said(o fyne.CanvasObject) (explore.Said, bool) {
 }
 
 // add adds a node for what was said below another, and returns it.
-func (e *explorer) add(in *screenreader.Node, o fyne.CanvasObject, said explore.Said, where spot, size fyne.Size, words explore.Said) *screenreader.Node {
+func (e *explorer) add(in *screenreader.Node, o fyne.CanvasObject, said explore.Description, where spot, size fyne.Size, words explore.Description) *screenreader.Node {
 	var key any = o
 	switch {
 	case said.Role == screenreader.News: // repeated text is not news
@@ -222,14 +222,14 @@ func (e *explorer) add(in *screenreader.Node, o fyne.CanvasObject, said explore.
 	}
 	n := e.node(key, said.Role)
 	in.Children = append(in.Children, n)
-	n.State, n.Name, n.Value, n.About = said.State, said.Name, said.Value, said.About
-	n.Off, n.Position, n.Level, n.Caret, n.Marked = said.Off, said.Position, said.Level, said.Caret, said.Marked
-	e.control(n, &said, words)
+	n.State, n.Name, n.Value, n.Help = said.State, said.Name, said.Value, said.Help
+	n.Disabled, n.Position, n.Level, n.Caret, n.Selection = said.Disabled, said.Position, said.Level, said.Caret, said.Selection
+	e.describeControl(n, &said, words)
 	n.Focused = e.w.focused && (said.Focused || said.Key == nil && sameObject(o, e.w.canvas.Focused()))
 	e.put(n, where, size)
-	e.presses(in, n, o, said)
+	e.addActions(in, n, o, said)
 	for _, p := range said.Parts {
-		e.add(n, o, p.Said, spot{where.at.Add(p.At), where.clip}, p.Size, explore.Said{})
+		e.add(n, o, p.Description, spot{where.at.Add(p.At), where.clip}, p.Size, explore.Description{})
 	}
 	if slices.ContainsFunc(n.Children, func(c *screenreader.Node) bool { return c.Focused }) {
 		n.Focused = false
@@ -237,8 +237,8 @@ func (e *explorer) add(in *screenreader.Node, o fyne.CanvasObject, said explore.
 	return n
 }
 
-// control gives a control the description around it.
-func (e *explorer) control(n *screenreader.Node, said *explore.Said, words explore.Said) {
+// describeControl gives a control the description around it.
+func (e *explorer) describeControl(n *screenreader.Node, said *explore.Description, words explore.Description) {
 	if n.State&screenreader.Focusable == 0 {
 		return
 	}
@@ -248,15 +248,15 @@ func (e *explorer) control(n *screenreader.Node, said *explore.Said, words explo
 	if hint := said.Hint; n.Name == "" { // otherwise only the hint says what it is for
 		n.Name = hint
 	} else if n.Value == "" {
-		n.About = screenreader.Joined(n.About, hint)
+		n.Help = screenreader.JoinSentences(n.Help, hint)
 	}
-	switch fault := screenreader.Joined(said.Fault, words.Fault); {
+	switch fault := screenreader.JoinSentences(said.Fault, words.Fault); {
 	case n.Role == screenreader.Button:
 	case fault != "":
 		n.State |= screenreader.Invalid
-		n.About = screenreader.Joined(fault, n.About)
+		n.Help = screenreader.JoinSentences(fault, n.Help)
 	default:
-		n.About = screenreader.Joined(n.About, words.About)
+		n.Help = screenreader.JoinSentences(n.Help, words.Help)
 	}
 }
 
@@ -266,9 +266,9 @@ func (e *explorer) put(n *screenreader.Node, where spot, size fyne.Size) {
 	n.Bounds = all.Intersect(where.clip)
 	if n.Bounds.Empty() {
 		n.Bounds = all
-		n.State |= screenreader.Outside
+		n.State |= screenreader.OffScreen
 	}
-	n.Bounds = n.Bounds.Add(e.w.canvas.stands.Min)
+	n.Bounds = n.Bounds.Add(e.w.canvas.bounds.Min)
 }
 
 func (e *explorer) pixels(at fyne.Position, size fyne.Size) image.Rectangle {
@@ -277,10 +277,10 @@ func (e *explorer) pixels(at fyne.Position, size fyne.Size) image.Rectangle {
 	return image.Rect(px(at.X), px(at.Y), px(at.X+size.Width), px(at.Y+size.Height))
 }
 
-// presses makes a press on a node act like a click, and adds the other reader actions.
+// addActions makes a press on a node act like a click, and adds the other reader actions.
 // Lines of a list get the keyboard focus with it.
-func (e *explorer) presses(in, n *screenreader.Node, o fyne.CanvasObject, said explore.Said) {
-	does := doing{press: said.Press, focus: e.w.app.reader.does[in.ID].focus}
+func (e *explorer) addActions(in, n *screenreader.Node, o fyne.CanvasObject, said explore.Description) {
+	does := nodeActions{press: said.Press, focus: e.w.app.reader.actions[in.ID].focus}
 	if f, ok := o.(fyne.Focusable); ok {
 		does.focus = func() { e.w.canvas.Focus(f) }
 	}
@@ -291,14 +291,14 @@ func (e *explorer) presses(in, n *screenreader.Node, o fyne.CanvasObject, said e
 	switch {
 	case does.press != nil:
 		if n.Role == screenreader.Item {
-			n.State |= screenreader.Acting
+			n.State |= screenreader.Pressable
 		}
 	case n.Role == screenreader.Entry && does.focus != nil:
 		does.press = does.focus
 	case tappable:
 		does.press = func() { tap.Tapped(&fyne.PointEvent{Position: fyne.NewPos(o.Size().Width/2, o.Size().Height/2)}) }
 	}
-	e.w.app.reader.does[n.ID] = does
+	e.w.app.reader.actions[n.ID] = does
 }
 
 // texts returns all text in an object.
@@ -312,10 +312,10 @@ func texts(o fyne.CanvasObject, all []string) []string {
 		}
 		return all
 	}
-	if said, ok := explore.Of(o); ok && said.Name != "" {
+	if said, ok := explore.DescriptionOf(o); ok && said.Name != "" {
 		return append(all, said.Name)
 	}
-	if named, ok := explore.NameOf(o); ok && named.Alone {
+	if named, ok := explore.NameOf(o); ok && named.Leaf {
 		return all
 	}
 	children, _ := offscreen.Children(o)

@@ -56,8 +56,8 @@ type row struct {
 	at int
 }
 
-func (r *row) Explore() explore.Said {
-	return explore.Said{Role: screenreader.Item, Key: r.at, Position: [2]int{r.at, 3}, Alone: true, Name: r.Text}
+func (r *row) Describe() explore.Description {
+	return explore.Description{Role: screenreader.Item, Key: r.at, Position: [2]int{r.at, 3}, Leaf: true, Name: r.Text}
 }
 
 // TestExplored: a screen reader is told the contents of a window,
@@ -73,11 +73,11 @@ func TestExplored(t *testing.T) {
 		one.Text = "a row"
 		one.ExtendBaseWidget(one)
 		tall := container.NewVScroll(container.NewVBox(widget.NewLabel("1"), widget.NewLabel("2"), widget.NewLabel("3"), widget.NewLabel("4"), far))
-		b.w.SetContent(container.NewBorder(container.NewVBox(widget.NewLabel("beside"), explore.Named(b.entry, "field", "help", func() string { return fault }),
+		b.w.SetContent(container.NewBorder(container.NewVBox(widget.NewLabel("beside"), explore.WithName(b.entry, "field", "help", func() string { return fault }),
 			b.button, one), nil, nil, nil, tall))
 		b.w.Resize(fyne.NewSize(400, 260))
 		b.w.Canvas().Focus(b.entry)
-		b.app.Explored(r.show)
+		b.app.OnTreeChanged(r.show)
 	})
 	told := func(what string, ok func() bool) {
 		t.Helper()
@@ -88,13 +88,13 @@ func TestExplored(t *testing.T) {
 	if window == nil || !window.Focused {
 		t.Fatalf("the window is %+v", window)
 	}
-	if n := r.find(screenreader.Entry, "field"); n.About != "help" || n.Is(screenreader.Invalid) || !n.Bounds.In(window.Bounds) || n.Bounds.Empty() {
+	if n := r.find(screenreader.Entry, "field"); n.Help != "help" || n.Is(screenreader.Invalid) || !n.Bounds.In(window.Bounds) || n.Bounds.Empty() {
 		t.Errorf("the field is %+v in %v", n, window.Bounds)
 	}
 	if n := r.find(screenreader.Item, "a row"); n == nil || n.Position != [2]int{2, 3} {
 		t.Errorf("the row is %+v", n)
 	}
-	if n := r.find(screenreader.Button, "far below"); n == nil || !n.Is(screenreader.Outside) {
+	if n := r.find(screenreader.Button, "far below"); n == nil || !n.Is(screenreader.OffScreen) {
 		t.Errorf("what is out of sight is %+v", n)
 	}
 	id := r.find(screenreader.Button, "button").ID
@@ -116,7 +116,7 @@ func TestExplored(t *testing.T) {
 	b.do(func() { fault = "wrong"; b.entry.Refresh() })
 	told("what is wrong", func() bool {
 		n := r.find(screenreader.Entry, "field")
-		return n.Is(screenreader.Invalid) && n.About == "wrong"
+		return n.Is(screenreader.Invalid) && n.Help == "wrong"
 	})
 	blinked(b, r)
 
@@ -127,7 +127,7 @@ func TestExplored(t *testing.T) {
 	})
 	b.do(question.Hide)
 	told("the field again", func() bool { return r.find(screenreader.Entry, "field") != nil })
-	b.do(func() { b.app.Explored(nil); b.label.SetText("other") })
+	b.do(func() { b.app.OnTreeChanged(nil); b.label.SetText("other") })
 	was := r.told()
 	b.do(func() { b.entry.SetText("gone") })
 	b.do(func() {})
@@ -142,7 +142,7 @@ func blinked(b *bench, r *reader) {
 	b.do(func() {})
 	was, frames := r.told(), 0
 	b.until("the caret blinks", func() bool {
-		if slices.ContainsFunc(b.app.animations, func(a *animation) bool { return !a.over }) {
+		if slices.ContainsFunc(b.app.animations, func(a *animation) bool { return !a.stopped }) {
 			frames++
 		}
 		return frames > 20

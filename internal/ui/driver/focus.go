@@ -14,8 +14,8 @@ import (
 // Dimensions of the focus ring in units: its width, and the distance of its outer edge, so
 // that it does not merge with a button of the same colour.
 const (
-	ringWidth = 2
-	ringOff   = 3
+	ringWidth  = 2
+	ringOffset = 3
 )
 
 // showsFocus is implemented by widgets that show their focus themselves, just as clearly.
@@ -25,10 +25,10 @@ type showsFocus interface{ ShowsFocus() }
 // so pale that it hardly stands out. Pointer users get none: they know where they clicked.
 func (c *canvas) ring() fyne.CanvasObject {
 	f, ok := c.Focused().(fyne.CanvasObject)
-	if _, own := f.(showsFocus); !ok || own || !c.w.focused || !c.keyed {
+	if _, own := f.(showsFocus); !ok || own || !c.w.focused || !c.keyboardUsed {
 		return nil
 	}
-	within, in := c.seen(lineOf(f))
+	within, in := c.visibleArea(lineOf(f))
 	if !in {
 		return nil
 	}
@@ -39,9 +39,9 @@ func (c *canvas) ring() fyne.CanvasObject {
 	return r
 }
 
-// letGo removes the focus from an object no longer in the window: keys must not
+// dropStaleFocus removes the focus from an object no longer in the window: keys must not
 // reach what nobody can see.
-func (c *canvas) letGo() {
+func (c *canvas) dropStaleFocus() {
 	if f, ok := c.Focused().(fyne.CanvasObject); ok {
 		if _, _, there := c.find(f); !there {
 			c.Unfocus()
@@ -49,24 +49,24 @@ func (c *canvas) letGo() {
 	}
 }
 
-// span is a rectangle in units.
-type span struct{ at, end fyne.Position }
+// unitRect is a rectangle in units.
+type unitRect struct{ at, end fyne.Position }
 
-func spanOf(at fyne.Position, size fyne.Size) span { return span{at, at.Add(size)} }
+func unitRectOf(at fyne.Position, size fyne.Size) unitRect { return unitRect{at, at.Add(size)} }
 
-func (s span) within(o span) span {
-	return span{fyne.NewPos(max(s.at.X, o.at.X), max(s.at.Y, o.at.Y)), fyne.NewPos(min(s.end.X, o.end.X), min(s.end.Y, o.end.Y))}
+func (s unitRect) intersect(o unitRect) unitRect {
+	return unitRect{fyne.NewPos(max(s.at.X, o.at.X), max(s.at.Y, o.at.Y)), fyne.NewPos(min(s.end.X, o.end.X), min(s.end.Y, o.end.Y))}
 }
 
-// seen returns the visible part of the area around an object, given its scroll containers;
+// visibleArea returns the visible part of the area around an object, given its scroll containers;
 // false if nothing is visible.
-func (c *canvas) seen(o fyne.CanvasObject) (around span, in bool) {
+func (c *canvas) visibleArea(o fyne.CanvasObject) (around unitRect, in bool) {
 	at, clip, found := c.find(o)
 	if !found {
-		return span{}, false
+		return unitRect{}, false
 	}
-	s := spanOf(at.SubtractXY(ringOff, ringOff), o.Size().AddWidthHeight(2*ringOff, 2*ringOff)).within(clip)
-	return s, s.end.X-s.at.X > 2*ringOff && s.end.Y-s.at.Y > 2*ringOff
+	s := unitRectOf(at.SubtractXY(ringOffset, ringOffset), o.Size().AddWidthHeight(2*ringOffset, 2*ringOffset)).intersect(clip)
+	return s, s.end.X-s.at.X > 2*ringOffset && s.end.Y-s.at.Y > 2*ringOffset
 }
 
 // lineOf returns the line of a list that keys act on; o itself if there is none.

@@ -21,16 +21,16 @@ type frame struct {
 	canvas *canvas
 	native window.Frame
 
-	size    image.Point // of the content, in pixels
-	least   fyne.Size   // of the content, as set on the native window
-	center  bool
-	at      *image.Point // initial place of the content, in pixels of the desktop
-	closed  bool
-	unlaid  bool // size is new
-	focused bool
-	cursor  window.Cursor
-	pointer pointer
-	pix     []byte
+	size        image.Point // of the content, in pixels
+	minSize     fyne.Size   // of the content, as set on the native window
+	center      bool
+	at          *image.Point // initial place of the content, in pixels of the desktop
+	closed      bool
+	needsLayout bool // size is new
+	focused     bool
+	cursor      window.Cursor
+	pointer     pointer
+	pix         []byte
 
 	intercept, onClosed func()
 	onDropped           func(fyne.Position, []fyne.URI)
@@ -110,17 +110,17 @@ func (w *frame) bounded(s image.Point) image.Point {
 // layout sets the canvas to the size of the window.
 func (w *frame) layout() {
 	scale := w.canvas.Scale()
-	w.unlaid = false
+	w.needsLayout = false
 	w.canvas.Resize(fyne.NewSize(float32(w.size.X)/scale, float32(w.size.Y)/scale))
 	w.canvas.stale, w.canvas.unread = true, true
 }
 
 // limit keeps the window from becoming smaller than its content.
 func (w *frame) limit(least fyne.Size) {
-	if least == w.least || w.native == nil {
+	if least == w.minSize || w.native == nil {
 		return
 	}
-	w.least = least
+	w.minSize = least
 	px := w.bounded(w.pixels(least))
 	w.check(w.native.SetLimits(px))
 	if to := image.Pt(max(w.size.X, px.X), max(w.size.Y, px.Y)); to != w.size {
@@ -148,7 +148,7 @@ func (w *frame) Show() {
 			return
 		}
 		w.native = n
-		w.borders()
+		w.setDarkBorders()
 		if w.at == nil && w.center {
 			w.at = &image.Point{X: work.Min.X + (work.Dx()-w.size.X)/2, Y: work.Min.Y + max(0, (work.Dy()-w.size.Y)/2)}
 		}
@@ -156,7 +156,7 @@ func (w *frame) Show() {
 			w.check(n.Move(*w.at))
 		}
 		w.rescale() // to the scale of the monitor it opened on
-		w.canvas.fit()
+		w.canvas.relayoutStale()
 	}
 	w.update() // paint it before it appears
 	w.check(w.native.Show())
@@ -165,8 +165,8 @@ func (w *frame) Show() {
 // RequestPosition sets where the content will appear, in pixels of the desktop.
 func (w *frame) RequestPosition(x, y int) { w.at = &image.Point{X: x, Y: y} }
 
-// borders has the desktop draw dark borders around a dark window.
-func (w *frame) borders() {
+// setDarkBorders has the desktop draw dark borders around a dark window.
+func (w *frame) setDarkBorders() {
 	c := color.GrayModel.Convert(base.Color(base.ColorNameBackground)).(color.Gray)
 	if w.native != nil {
 		w.check(w.native.SetDark(c.Y < 128))
@@ -193,13 +193,13 @@ func (w *frame) destroy() {
 	}
 	w.focus(false) // otherwise its caret would keep blinking
 	w.canvas.Unfocus()
-	w.closed, w.app.reader.untold = true, true
-	w.pointer.gone()
+	w.closed, w.app.reader.treeChanged = true, true
+	w.pointer.reset()
 	w.app.windows = slices.DeleteFunc(w.app.windows, func(o *frame) bool { return o == w })
 	if w.native != nil {
 		w.check(w.native.Close())
 	}
-	call(w.onClosed)
+	callIfSet(w.onClosed)
 }
 
 // check logs a failure of the native window. If the connection to the desktop is
@@ -215,7 +215,7 @@ func (w *frame) rescale() {
 	if w.closed {
 		return
 	}
-	w.least, w.canvas.stale = fyne.Size{}, true // the work area may have changed
+	w.minSize, w.canvas.stale = fyne.Size{}, true // the work area may have changed
 	to := w.scale()
 	from := w.canvas.Scale()
 	if to == from {
@@ -231,16 +231,16 @@ func (w *frame) update() {
 	if w.closed || w.native == nil {
 		return
 	}
-	if w.unlaid {
+	if w.needsLayout {
 		w.layout()
 	}
-	w.canvas.letGo()
+	w.canvas.dropStaleFocus()
 	if w.canvas.stale {
-		w.canvas.fit()
+		w.canvas.relayoutStale()
 	}
-	for _, r := range w.canvas.frame(w.size) {
+	for _, r := range w.canvas.render(w.size) {
 		w.pix = w.canvas.surface.Pixels(r, w.pix)
 		w.check(w.native.Draw(r.Min, &window.Picture{W: r.Dx(), H: r.Dy(), Pix: w.pix}))
 	}
-	w.explores()
+	w.noteReaderChanges()
 }

@@ -50,7 +50,7 @@ func (w *frame) resized(s image.Point) {
 	// size; beyond what desktops have, nothing is painted.
 	s = image.Pt(min(s.X, maxSide), min(s.Y, maxSide))
 	if s != w.size {
-		w.size, w.unlaid = s, true
+		w.size, w.needsLayout = s, true
 	}
 }
 
@@ -73,7 +73,7 @@ func (w *frame) dropped(p image.Point, files []string) {
 	for _, f := range files {
 		all = append(all, storage.NewFileURI(filepath.ToSlash(f)))
 	}
-	w.onDropped(w.place(p), all)
+	w.onDropped(w.toUnits(p), all)
 }
 
 func (w *frame) focus(has bool) {
@@ -81,7 +81,7 @@ func (w *frame) focus(has bool) {
 		return
 	}
 	w.focused = has
-	w.app.held = 0
+	w.app.heldModifiers = 0
 	if !has {
 		w.pointer.release() // the buttons may be released where that is not reported
 	}
@@ -94,28 +94,28 @@ func (w *frame) focus(has bool) {
 	}
 }
 
-// place converts a position in the window to units.
-func (w *frame) place(p image.Point) fyne.Position {
+// toUnits converts a position in the window to units.
+func (w *frame) toUnits(p image.Point) fyne.Position {
 	s := w.canvas.Scale()
 	return fyne.NewPos(float32(p.X)/s, float32(p.Y)/s)
 }
 
 // pointer is the pointer's state over a window.
 type pointer struct {
-	at      fyne.Position
-	down    desktop.MouseButton
-	over    desktop.Hoverable
-	pressed fyne.CanvasObject
-	from    fyne.Position // start of a drag, or the last reported position
-	drag    fyne.Draggable
-	offset  fyne.Position // of the dragged object in the window, at the start
-	start   fyne.Position // of the dragged object in its parent
-	clicked fyne.CanvasObject
-	waiting func() // stops waiting for a second click
+	at         fyne.Position
+	down       desktop.MouseButton
+	over       desktop.Hoverable
+	pressed    fyne.CanvasObject
+	from       fyne.Position // start of a drag, or the last reported position
+	drag       fyne.Draggable
+	offset     fyne.Position // of the dragged object in the window, at the start
+	start      fyne.Position // of the dragged object in its parent
+	clicked    fyne.CanvasObject
+	cancelWait func() // stops waiting for a second click
 }
 
-// dragFrom is how far the pointer must move for a press to become a drag, in units.
-const dragFrom = 2
+// dragThreshold is how far the pointer must move for a press to become a drag, in units.
+const dragThreshold = 2
 
 func (p *pointer) left() {
 	if p.over != nil && p.down == 0 {
@@ -133,17 +133,17 @@ func (p *pointer) release() {
 	p.down, p.pressed = 0, nil
 }
 
-func (p *pointer) gone() {
-	call(p.waiting)
+func (p *pointer) reset() {
+	callIfSet(p.cancelWait)
 	*p = pointer{}
 }
 
 func (w *frame) moved(px image.Point) {
 	p := &w.pointer
 	before := p.at
-	p.at = w.place(px)
+	p.at = w.toUnits(px)
 	cursor := desktop.Cursor(desktop.DefaultCursor)
-	o, in := w.canvas.at(p.at, func(o fyne.CanvasObject) bool {
+	o, in := w.canvas.objectAt(p.at, func(o fyne.CanvasObject) bool {
 		if c, ok := o.(desktop.Cursorable); ok {
 			cursor = c.Cursor()
 		}
@@ -153,8 +153,8 @@ func (w *frame) moved(px image.Point) {
 	w.setCursor(cursor)
 	if p.down != 0 && p.down != desktop.MouseButtonSecondary && p.drag == nil {
 		d := p.at.Subtract(p.from)
-		if math.Abs(float64(d.X)) >= dragFrom || math.Abs(float64(d.Y)) >= dragFrom {
-			o, in := w.canvas.at(before, func(o fyne.CanvasObject) bool { _, ok := o.(fyne.Draggable); return ok })
+		if math.Abs(float64(d.X)) >= dragThreshold || math.Abs(float64(d.Y)) >= dragThreshold {
+			o, in := w.canvas.objectAt(before, func(o fyne.CanvasObject) bool { _, ok := o.(fyne.Draggable); return ok })
 			if drag, ok := o.(fyne.Draggable); ok {
 				p.drag, p.offset, p.start = drag, before.Subtract(in), o.Position()
 			}
@@ -203,13 +203,13 @@ func (w *frame) setCursor(c desktop.Cursor) {
 
 func (w *frame) button(px image.Point, n window.Button, down bool, held window.Modifiers) {
 	p := &w.pointer
-	w.app.held, w.canvas.keyed = modifiers(held), false
-	if p.at != w.place(px) {
+	w.app.heldModifiers, w.canvas.keyboardUsed = modifiers(held), false
+	if p.at != w.toUnits(px) {
 		w.moved(px)
 	}
 	b := map[window.Button]desktop.MouseButton{window.Left: desktop.MouseButtonPrimary, window.Middle: desktop.MouseButtonTertiary, window.Right: desktop.MouseButtonSecondary}[n]
 	dragged := p.drag != nil
-	o, in := w.canvas.at(p.at, func(o fyne.CanvasObject) bool {
+	o, in := w.canvas.objectAt(p.at, func(o fyne.CanvasObject) bool {
 		switch o.(type) {
 		case fyne.Tappable, fyne.SecondaryTappable, fyne.DoubleTappable, fyne.Focusable, desktop.Mouseable:
 			return true
@@ -242,7 +242,7 @@ func (w *frame) button(px image.Point, n window.Button, down bool, held window.M
 	case down && (tap || secondary):
 		p.pressed = o
 	case !down && b == desktop.MouseButtonSecondary && secondary && o == p.pressed:
-		w.secondTap(second, &point)
+		w.secondaryTap(second, &point)
 	}
 	if !down && b == desktop.MouseButtonPrimary && !dragged {
 		w.tap(o, &point)
@@ -279,22 +279,22 @@ func (w *frame) unfocusElsewhere(o fyne.CanvasObject) {
 		return
 	}
 	if obj, ok := focused.(fyne.CanvasObject); ok {
-		if under, _ := w.canvas.at(w.pointer.at, func(o fyne.CanvasObject) bool { return o == obj }); under != nil {
+		if under, _ := w.canvas.objectAt(w.pointer.at, func(o fyne.CanvasObject) bool { return o == obj }); under != nil {
 			return
 		}
 	}
 	w.canvas.Unfocus()
 }
 
-// secondTap handles a click with the secondary button. One that only closes a menu also
+// secondaryTap handles a click with the secondary button. One that only closes a menu also
 // applies to what is below it.
-func (w *frame) secondTap(o fyne.SecondaryTappable, e *fyne.PointEvent) {
+func (w *frame) secondaryTap(o fyne.SecondaryTappable, e *fyne.PointEvent) {
 	before := w.canvas.Overlays().Top()
 	o.TappedSecondary(e)
 	if before == nil || slices.Contains(w.canvas.Overlays().List(), before) {
 		return
 	}
-	under, in := w.canvas.at(w.pointer.at, func(o fyne.CanvasObject) bool { _, ok := o.(fyne.SecondaryTappable); return ok })
+	under, in := w.canvas.objectAt(w.pointer.at, func(o fyne.CanvasObject) bool { _, ok := o.(fyne.SecondaryTappable); return ok })
 	if s, ok := under.(fyne.SecondaryTappable); ok {
 		s.TappedSecondary(&fyne.PointEvent{Position: in, AbsolutePosition: w.pointer.at})
 	}
@@ -313,17 +313,17 @@ func (w *frame) tap(o fyne.CanvasObject, e *fyne.PointEvent) {
 		p.pressed = nil
 		return
 	}
-	if p.waiting != nil && p.clicked == o {
-		p.waiting()
-		p.waiting, p.clicked, p.pressed = nil, nil, nil
+	if p.cancelWait != nil && p.clicked == o {
+		p.cancelWait()
+		p.cancelWait, p.clicked, p.pressed = nil, nil, nil
 		double.DoubleTapped(e)
 		return
 	}
-	call(p.waiting)
+	callIfSet(p.cancelWait)
 	pressed := p.pressed == o
 	p.clicked, p.pressed = o, nil
-	p.waiting = w.app.after(w.app.DoubleTapDelay(), func() {
-		p.waiting, p.clicked = nil, nil
+	p.cancelWait = w.app.after(w.app.DoubleTapDelay(), func() {
+		p.cancelWait, p.clicked = nil, nil
 		if t, ok := o.(fyne.Tappable); ok && pressed && !w.closed {
 			t.Tapped(e)
 		}
@@ -337,8 +337,8 @@ const (
 )
 
 func (w *frame) scrolled(px image.Point, dx, dy float32) {
-	p := w.place(px)
-	o, in := w.canvas.at(p, func(o fyne.CanvasObject) bool { _, ok := o.(fyne.Scrollable); return ok })
+	p := w.toUnits(px)
+	o, in := w.canvas.objectAt(p, func(o fyne.CanvasObject) bool { _, ok := o.(fyne.Scrollable); return ok })
 	if s, ok := o.(fyne.Scrollable); ok {
 		s.Scrolled(&fyne.ScrollEvent{
 			PointEvent: fyne.PointEvent{Position: in, AbsolutePosition: p},
@@ -392,7 +392,7 @@ func (w *frame) key(e window.KeyEvent) {
 	name := keyName(e)
 	event := &fyne.KeyEvent{Name: name}
 	held := modifiers(e.Held)
-	w.app.held = held
+	w.app.heldModifiers = held
 	keyable, _ := w.canvas.Focused().(desktop.Keyable)
 	if !e.Down {
 		if keyable != nil {
@@ -400,7 +400,7 @@ func (w *frame) key(e window.KeyEvent) {
 		}
 		return
 	}
-	w.canvas.keyed = true
+	w.canvas.keyboardUsed = true
 	if keyable != nil {
 		keyable.KeyDown(event)
 	}

@@ -30,35 +30,35 @@ func TestTypes(t *testing.T) {
 	title.SizeName = base.SizeNameHeadingText
 	for _, tt := range []struct {
 		o    fyne.CanvasObject
-		want Said
+		want Description
 	}{
-		{check, Said{Role: screenreader.CheckBox, State: screenreader.Focusable | screenreader.Checked, Name: "On"}},
-		{off, Said{Role: screenreader.Button, State: screenreader.Focusable, Name: "Off", Off: true}},
-		{choice, Said{Role: screenreader.ComboBox, State: screenreader.Focusable, Value: "two"}},
-		{secret, Said{Role: screenreader.Entry, State: screenreader.Focusable | screenreader.Password, Value: "••••••"}},
-		{lines, Said{Role: screenreader.Entry, State: screenreader.Focusable | screenreader.Multiline, Hint: "a hint"}},
-		{title, Said{Role: screenreader.Heading, Name: "Title", Level: 1}},
-		{widget.NewLabel("Text"), Said{Role: screenreader.Label, Name: "Text"}},
-		{widget.NewRichTextFromMarkdown("One **two**.\n\n- three\n- four"), Said{Role: screenreader.Label, Name: "One two.\nthree\nfour"}},
-		{widget.NewHyperlink("There", nil), Said{Role: screenreader.Link, State: screenreader.Focusable, Name: "There"}},
-		{News(widget.NewLabel("new")), Said{Role: screenreader.News}},
+		{check, Description{Role: screenreader.CheckBox, State: screenreader.Focusable | screenreader.Checked, Name: "On"}},
+		{off, Description{Role: screenreader.Button, State: screenreader.Focusable, Name: "Off", Disabled: true}},
+		{choice, Description{Role: screenreader.ComboBox, State: screenreader.Focusable, Value: "two"}},
+		{secret, Description{Role: screenreader.Entry, State: screenreader.Focusable | screenreader.Password, Value: "••••••"}},
+		{lines, Description{Role: screenreader.Entry, State: screenreader.Focusable | screenreader.Multiline, Hint: "a hint"}},
+		{title, Description{Role: screenreader.Heading, Name: "Title", Level: 1}},
+		{widget.NewLabel("Text"), Description{Role: screenreader.Label, Name: "Text"}},
+		{widget.NewRichTextFromMarkdown("One **two**.\n\n- three\n- four"), Description{Role: screenreader.Label, Name: "One two.\nthree\nfour"}},
+		{widget.NewHyperlink("There", nil), Description{Role: screenreader.Link, State: screenreader.Focusable, Name: "There"}},
+		{Announced(widget.NewLabel("new")), Description{Role: screenreader.News}},
 	} {
-		got, ok := Of(tt.o)
+		got, ok := DescriptionOf(tt.o)
 		if !ok || got.Role != tt.want.Role || got.State != tt.want.State || got.Name != tt.want.Name || got.Value != tt.want.Value ||
-			got.Hint != tt.want.Hint || got.Off != tt.want.Off || got.Level != tt.want.Level {
+			got.Hint != tt.want.Hint || got.Disabled != tt.want.Disabled || got.Level != tt.want.Level {
 			t.Errorf("%T says %v %+v, want %+v", tt.o, ok, got, tt.want)
 		}
 	}
 	for _, o := range []fyne.CanvasObject{widget.NewSeparator(), container.NewVBox(), widget.NewLabel(""), widget.NewIcon(nil)} {
-		if got, ok := Of(o); ok {
+		if got, ok := DescriptionOf(o); ok {
 			t.Errorf("%T says %+v", o, got)
 		}
 	}
-	field := Named(widget.NewEntry(), "Name", "Help", func() string { return "Wrong" })
-	if got, ok := NameOf(field); !ok || got.Name != "Name" || got.About != "Help" || got.Fault != "Wrong" {
+	field := WithName(widget.NewEntry(), "Name", "Help", func() string { return "Wrong" })
+	if got, ok := NameOf(field); !ok || got.Name != "Name" || got.Help != "Help" || got.Fault != "Wrong" {
 		t.Errorf("says %v %+v of the entry in it", ok, got)
 	}
-	if got, ok := Of(field); ok {
+	if got, ok := DescriptionOf(field); ok {
 		t.Errorf("a name says of itself %+v", got)
 	}
 }
@@ -78,8 +78,8 @@ func TestMarked(t *testing.T) {
 	}
 	want := func(caret int, marked [2]int) {
 		t.Helper()
-		if got := Entry(e); got.Caret != caret || got.Marked != marked {
-			t.Errorf("caret %d, selected %v; want %d, %v", got.Caret, got.Marked, caret, marked)
+		if got := Entry(e); got.Caret != caret || got.Selection != marked {
+			t.Errorf("caret %d, selected %v; want %d, %v", got.Caret, got.Selection, caret, marked)
 		}
 	}
 	press(fyne.KeyHome)
@@ -107,16 +107,16 @@ func TestMenu(t *testing.T) {
 	m := widget.NewPopUpMenu(fyne.NewMenu("", fyne.NewMenuItem("First", func() { done = true }), fyne.NewMenuItemSeparator(), gone), w.Canvas())
 	m.ShowAtPosition(fyne.NewPos(0, 0))
 	m.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
-	if s, ok := Of(m); !ok || s.Role != screenreader.Menu {
+	if s, ok := DescriptionOf(m); !ok || s.Role != screenreader.Menu {
 		t.Errorf("says %+v", s)
 	}
-	var said []Said
+	var said []Description
 	for _, o := range m.Items {
-		if s, ok := Of(o); ok {
+		if s, ok := DescriptionOf(o); ok {
 			said = append(said, s)
 		}
 	}
-	if len(said) != 2 || said[0].Role != screenreader.MenuItem || said[0].Name != "First" || !said[0].Focused || said[1].Name != "Gone" || !said[1].Off || said[1].Focused {
+	if len(said) != 2 || said[0].Role != screenreader.MenuItem || said[0].Name != "First" || !said[0].Focused || said[1].Name != "Gone" || !said[1].Disabled || said[1].Focused {
 		t.Errorf("lines %+v", said)
 	}
 	m.Items[0].(fyne.Tappable).Tapped(&fyne.PointEvent{})

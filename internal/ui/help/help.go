@@ -137,26 +137,28 @@ func picture(line string) fyne.CanvasObject {
 	img.ScaleMode = canvas.ImageScaleSmooth
 	width := min(float32(size.Width)/2, shotWidth)
 	framed := widgets.NewSoftBox(widgets.Padded(1, 1, 1, 1, img)).Square() // a thin line: the window may have the page's colour
-	return container.New(&shrinking{natural: fyne.NewSize(width, width*float32(size.Height)/float32(size.Width))}, framed)
+	return container.New(&shrinkLayout{natural: fyne.NewSize(width, width*float32(size.Height)/float32(size.Width))}, framed)
 }
 
-// shrinking gives its single object its natural size, or less if there is less room. Like
+// shrinkLayout gives its single object its natural size, or less if there is less room. Like
 // wrapping text, it knows its height once it has a width.
-type shrinking struct {
+type shrinkLayout struct {
 	natural fyne.Size
 	width   float32
 }
 
-func (s *shrinking) size() fyne.Size {
+func (s *shrinkLayout) size() fyne.Size {
 	if s.width <= 0 || s.width > s.natural.Width {
 		return s.natural
 	}
 	return fyne.NewSize(s.width, s.natural.Height*s.width/s.natural.Width)
 }
 
-func (s *shrinking) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(1, s.size().Height) }
+func (s *shrinkLayout) MinSize([]fyne.CanvasObject) fyne.Size {
+	return fyne.NewSize(1, s.size().Height)
+}
 
-func (s *shrinking) Layout(o []fyne.CanvasObject, size fyne.Size) {
+func (s *shrinkLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	s.width = size.Width
 	o[0].Resize(s.size())
 	o[0].Move(fyne.NewPos(0, 0))

@@ -31,8 +31,8 @@ import (
 )
 
 const (
-	noticeIn   = 300 * time.Millisecond // "looking up" is mentioned
-	fieldWidth = 124                    // of a field's label
+	noticeDelay = 300 * time.Millisecond // "looking up" is mentioned
+	fieldWidth  = 124                    // of a field's label
 )
 
 // window looks up a number that is typed or pasted. The result lives no
@@ -48,7 +48,7 @@ type window struct {
 	rows   *widgets.Rows     // of several matches, nil while there are none
 	seq    int               // of the last question
 	asking bool
-	found  *windowapi.Found
+	found  *windowapi.LookupResult
 	copied string   // what was just copied
 	copies []func() // show on a button whether that was its text
 
@@ -60,15 +60,15 @@ func Open(host *widgets.Host) widgets.Page {
 	l := host.Lang
 	w := &window{host: host, failed: widgets.NewSlot(), body: container.NewStack(), openLink: host.CallActions().OpenLink}
 	w.box = widgets.NewFilterBox(l.T(text.LookupBox))
-	w.box.Down = func() {
+	w.box.OnDown = func() {
 		if w.rows == nil {
-			w.ask()
+			w.sendLookup()
 			return
 		}
 		w.win.Canvas().Focus(w.rows)
 	}
 	w.box.OnChanged = func(s string) { w.typed() }
-	w.button = widgets.NewPrimary(l.T(text.LookupButton), w.ask)
+	w.button = widgets.NewPrimary(l.T(text.LookupButton), w.sendLookup)
 	title := widgets.Title(l.T(text.LookupTitle))
 	line := container.NewBorder(nil, nil, nil, widgets.Padded(0, 0, 8, 0, w.button), w.box)
 	w.scroll = container.NewVScroll(w.body)
@@ -77,8 +77,8 @@ func Open(host *widgets.Host) widgets.Page {
 	find := &desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault}
 	w.win.Canvas().AddShortcut(find, func(fyne.Shortcut) { w.win.Canvas().Focus(w.box) })
 	w.win.Canvas().AddShortcut(&fyne.ShortcutCopy{}, func(fyne.Shortcut) {
-		if w.found != nil && w.found.Copy != "" {
-			w.copy(w.found.Copy)
+		if w.found != nil && w.found.Digits != "" {
+			w.copy(w.found.Digits)
 		}
 	})
 	w.show()
@@ -89,11 +89,11 @@ func Open(host *widgets.Host) widgets.Page {
 // Window implements widgets.Page.
 func (w *window) Window() fyne.Window { return w.win }
 
-// Take implements widgets.Page.
-func (w *window) Take(kind string, raw json.RawMessage) {
+// HandleMessage implements widgets.Page.
+func (w *window) HandleMessage(kind string, raw json.RawMessage) {
 	switch kind {
 	case windowapi.KindLookup:
-		var m windowapi.Found
+		var m windowapi.LookupResult
 		if w.host.Decode(kind, raw, &m) && m.Entry == 0 && m.Seq == w.seq && w.asking {
 			w.asking, w.found = false, &m
 			w.show()
@@ -110,7 +110,7 @@ func (w *window) Take(kind string, raw json.RawMessage) {
 // ShowAt looks up a number from another window.
 func (w *window) ShowAt(number string) {
 	w.box.SetText(number)
-	w.ask()
+	w.sendLookup()
 }
 
 // typed drops the answer when the number changes: a name must never be next to a
@@ -124,14 +124,14 @@ func (w *window) typed() {
 	}
 }
 
-// ask looks up the number in the box.
-func (w *window) ask() {
+// sendLookup looks up the number in the box.
+func (w *window) sendLookup() {
 	number := strings.TrimSpace(w.box.Text)
 	if number == "" {
 		return
 	}
-	if len(number) > widgets.MaxTyped {
-		number = strings.ToValidUTF8(number[:widgets.MaxTyped], "")
+	if len(number) > widgets.MaxNumberLen {
+		number = strings.ToValidUTF8(number[:widgets.MaxNumberLen], "")
 	}
 	w.seq++
 	w.asking, w.found = true, nil
@@ -139,8 +139,8 @@ func (w *window) ask() {
 	widgets.Fill(w.body) // "looking up" is mentioned when it takes a while
 	w.host.Send(windowapi.KindLookup, windowapi.Lookup{Seq: w.seq, Text: number})
 	seq := w.seq
-	w.later(noticeIn, seq, w.show)
-	w.later(widgets.SilentIn, seq, func() {
+	w.afterUnanswered(noticeDelay, seq, w.show)
+	w.afterUnanswered(widgets.LookupTimeout, seq, func() {
 		w.asking = false
 		w.fail(w.host.Lang.T(text.LookupSilent))
 		w.show()
@@ -153,8 +153,8 @@ func (w *window) fail(sentence string) {
 	w.win.Content().Refresh()
 }
 
-// later calls do unless there is an answer, or another question, by then.
-func (w *window) later(t time.Duration, seq int, do func()) {
+// afterUnanswered calls do unless there is an answer, or another question, by then.
+func (w *window) afterUnanswered(t time.Duration, seq int, do func()) {
 	w.host.Later(t, func() {
 		if w.asking && w.seq == seq && w.host.Page(windowapi.WindowLookup) == widgets.Page(w) {
 			do()
@@ -165,7 +165,7 @@ func (w *window) later(t time.Duration, seq int, do func()) {
 func (w *window) copy(s string) {
 	w.fail("")
 	w.host.Send(windowapi.KindCopy, windowapi.Copy{Text: s})
-	widgets.Shortly(w.host, widgets.CopiedFor, &w.copied, s, w.showCopied)
+	widgets.ShowFor(w.host, widgets.CopiedFor, &w.copied, s, w.showCopied)
 }
 
 // showCopied leaves the buttons where they are, with the keyboard on one of them.
@@ -205,8 +205,8 @@ func (w *window) content() fyne.CanvasObject {
 	page := widgets.Column(8)
 	switch f := w.found; {
 	case w.asking:
-		page.Add(widgets.NewTextLine(l.T(text.LookupSearching), base.SizeNameText, base.ColorNamePlaceHolder, false).Cutting())
-	case f == nil && w.failed.Shows != "":
+		page.Add(widgets.NewTextLine(l.T(text.LookupSearching), base.SizeNameText, base.ColorNamePlaceHolder, false).Truncate())
+	case f == nil && w.failed.ContentName != "":
 	case f == nil:
 		page.Add(widgets.Subtitle(l.T(text.LookupStart)))
 		page.Add(container.New(widgets.AtMost(widgets.TextWidth), widgets.Paragraph(l.T(text.LookupStartHint))))
@@ -217,17 +217,17 @@ func (w *window) content() fyne.CanvasObject {
 }
 
 // answer displays the result of a lookup, in the words of the card.
-func (w *window) answer(page *fyne.Container, f *windowapi.Found) {
+func (w *window) answer(page *fyne.Container, f *windowapi.LookupResult) {
 	l := w.host.Lang
 	big := func(s string) { // also announced
-		page.Add(explore.As(widgets.BigLine(s), func() explore.Said {
-			return explore.Said{Role: screenreader.News, Name: strings.Join(slices.Compact([]string{s, f.Shown}), ", "), Alone: true}
+		page.Add(explore.WithDescription(widgets.BigLine(s), func() explore.Description {
+			return explore.Description{Role: screenreader.News, Name: strings.Join(slices.Compact([]string{s, f.NumberDisplay}), ", "), Leaf: true}
 		}))
 	}
 	say := func(s string) { page.Add(container.New(widgets.AtMost(widgets.TextWidth), widgets.Paragraph(s))) }
 	number := func() {
-		if f.Shown != "" {
-			page.Add(widgets.NewTextLine(f.Shown, theme.SizeRow, base.ColorNameForeground, false).Cutting())
+		if f.NumberDisplay != "" {
+			page.Add(widgets.NewTextLine(f.NumberDisplay, theme.SizeRow, base.ColorNameForeground, false).Truncate())
 		}
 	}
 	buttons := widgets.Buttons()
@@ -253,15 +253,15 @@ func (w *window) answer(page *fyne.Container, f *windowapi.Found) {
 		}
 		relation = k.Relation
 	case history.OutcomeSeveral:
-		big(l.N(text.CardSeveral, len(f.Contacts)+f.More))
+		big(l.N(text.CardSeveral, len(f.Contacts)+f.MoreContacts))
 		number()
 		if f.Possible {
 			say(l.T(text.CardPossibleWhy))
 		}
 		w.matches(f)
 		page.Add(widgets.Padded(4, 0, 0, 0, w.rows))
-		if f.More > 0 {
-			say(l.N(text.LookupMore, f.More))
+		if f.MoreContacts > 0 {
+			say(l.N(text.LookupMore, f.MoreContacts))
 		}
 	case windowapi.LookupNumbers:
 		big(l.N(text.LookupNumbers, len(f.Numbers)))
@@ -269,13 +269,13 @@ func (w *window) answer(page *fyne.Container, f *windowapi.Found) {
 			page.Add(container.NewHBox(widgets.NewButton(n, func() { w.ShowAt(n) })))
 		}
 	case history.OutcomeFailed:
-		big(f.Shown)
+		big(f.NumberDisplay)
 		page.Add(widgets.Trouble(l.T(text.CardFailed) + " " + l.T(text.Failure(f.Failure))))
 		if contact.Failure(f.Failure).NeedsAdmin() {
 			say(l.T(text.CardTell, f.Support))
 		}
-		buttons.Add(widgets.NewButton(l.T(text.CardButtonRetry), w.ask))
-	case windowapi.LookupAlone:
+		buttons.Add(widgets.NewButton(l.T(text.CardButtonRetry), w.sendLookup))
+	case windowapi.LookupNoResident:
 		say(l.T(text.WindowNeedsResident))
 	default:
 		title, why := notLookedUp(l, f)
@@ -286,11 +286,11 @@ func (w *window) answer(page *fyne.Container, f *windowapi.Found) {
 			say(why)
 		}
 	}
-	if f.Copy != "" {
-		buttons.Add(w.copying(l.T(text.CardButtonCopy), f.Copy))
+	if f.Digits != "" {
+		buttons.Add(w.copyButton(l.T(text.CardButtonCopy), f.Digits))
 	}
 	if relation != "" {
-		buttons.Add(w.copying(l.T(text.LookupCopyRelation), relation))
+		buttons.Add(w.copyButton(l.T(text.LookupCopyRelation), relation))
 	}
 	if len(buttons.Objects) > 0 {
 		page.Add(widgets.Gap(0))
@@ -300,21 +300,21 @@ func (w *window) answer(page *fyne.Container, f *windowapi.Found) {
 
 // notLookedUp returns whose number it is, or why there is nobody; for our own
 // lines the name is enough.
-func notLookedUp(l text.Language, f *windowapi.Found) (title, why string) {
+func notLookedUp(l text.Language, f *windowapi.LookupResult) (title, why string) {
 	switch f.Outcome {
 	case history.OutcomeInternal:
-		return l.T(text.CardExtension, f.Shown), l.T(text.LookupInternal)
+		return l.T(text.CardExtension, f.NumberDisplay), l.T(text.LookupInternal)
 	case history.OutcomeShort:
-		return f.Shown, l.T(text.CardShort)
+		return f.NumberDisplay, l.T(text.CardShort)
 	case history.OutcomeOwn:
 		if f.LineName != "" {
 			return l.T(text.CardOwnNamed, f.LineName), ""
 		}
 		return l.T(text.CardOwn), ""
 	case windowapi.LookupNever:
-		return f.Shown, l.T(text.CardNever)
+		return f.NumberDisplay, l.T(text.CardNever)
 	case history.OutcomeNobody:
-		return f.Shown, l.T(text.LookupNone)
+		return f.NumberDisplay, l.T(text.LookupNone)
 	case windowapi.LookupOff:
 		return l.T(text.LookupOff), l.T(text.LookupOffHint)
 	case windowapi.LookupNoNumber:
@@ -327,8 +327,8 @@ func nameOf(l text.Language, k windowapi.Contact) string {
 	return cmp.Or(k.Name, l.T(text.CardUnnamed))
 }
 
-// copying returns a button that copies s and confirms it for a moment.
-func (w *window) copying(label, s string) *widgets.Button {
+// copyButton returns a button that copies s and confirms it for a moment.
+func (w *window) copyButton(label, s string) *widgets.Button {
 	b := widgets.NewButton(label, func() { w.copy(s) })
 	w.copies = append(w.copies, func() {
 		b.SetText(widgets.Either(w.copied == s, w.host.Lang.T(text.CardButtonCopied), label))
@@ -355,32 +355,32 @@ func (w *window) fields(page *fyne.Container, k windowapi.Contact) {
 }
 
 // matches displays all contacts with the number, to choose from.
-func (w *window) matches(f *windowapi.Found) {
-	w.rows = widgets.NewRows(w.host.Lang.N(text.CardSeveral, len(f.Contacts)+f.More), 0, w.scroll)
+func (w *window) matches(f *windowapi.LookupResult) {
+	w.rows = widgets.NewRows(w.host.Lang.N(text.CardSeveral, len(f.Contacts)+f.MoreContacts), 0, w.scroll)
 	for _, k := range f.Contacts {
-		w.rows.Between(widget.NewSeparator())
+		w.rows.AddUnfocusable(widget.NewSeparator())
 		w.rows.Add(w.match(k), func() {
 			if k.Link != "" {
 				w.open(k)
 			}
 		})
 	}
-	w.rows.Between(widget.NewSeparator())
+	w.rows.AddUnfocusable(widget.NewSeparator())
 }
 
 // match displays one of several contacts. None is preselected.
 func (w *window) match(k windowapi.Contact) fyne.CanvasObject {
 	l := w.host.Lang
 	name := widgets.Bold(nameOf(l, k), base.SizeNameText)
-	if k.Earlier {
+	if k.OpenedEarlier {
 		name = container.NewBorder(nil, nil, nil, widgets.NewTextLine(l.T(text.CardEarlier), base.SizeNameCaptionText, base.ColorNamePlaceHolder, false), name)
 	}
 	detail := widgets.Small(widgets.Join(contact.GroupDigits(k.Relation), k.Address, k.Producer))
 	open := widgets.NewButton(l.T(text.CardButtonOpenRow), func() { w.open(k) })
-	open.Of = nameOf(l, k)
+	open.Subject = nameOf(l, k)
 	if k.Link == "" {
 		open.Disable()
 	}
 	words := widgets.Column(0, name, detail)
-	return widgets.Padded(8, 8, 0, 0, widgets.Beside(words, open, 12))
+	return widgets.Padded(8, 8, 0, 0, widgets.WithButton(words, open, 12))
 }

@@ -30,7 +30,7 @@ func lookupHarness(t *testing.T, l text.Language) (*uitest.Harness, *window) {
 	return b, b.Page(windowapi.WindowLookup).(*window)
 }
 
-func found(t *testing.T, b *uitest.Harness, f windowapi.Found) {
+func found(t *testing.T, b *uitest.Harness, f windowapi.LookupResult) {
 	t.Helper()
 	raw := must.Get(json.Marshal(f))(t)
 	b.Handle(windowapi.KindLookup, raw)
@@ -39,34 +39,34 @@ func found(t *testing.T, b *uitest.Harness, f windowapi.Found) {
 // answers lists the resident's answers of every kind, with the expected texts.
 var answers = []struct {
 	name   string
-	f      windowapi.Found
+	f      windowapi.LookupResult
 	nl, en []string
 }{
-	{"found", windowapi.Found{Outcome: history.OutcomeFound, Contacts: []windowapi.Contact{dorp}},
+	{"found", windowapi.LookupResult{Outcome: history.OutcomeFound, Contacts: []windowapi.Contact{dorp}},
 		[]string{"J. de Vries", "06 12 34 56 78", "100 200", "Dorpsstraat 1, 1234 AB Ons Dorp", "Producent Een", "door Medewerker", "Relatie openen", "Nummer kopiëren", "Relatienummer kopiëren"},
 		[]string{"J. de Vries", "Contact no.", "Open contact", "Copy number"}},
-	{"possible", windowapi.Found{Outcome: history.OutcomeFound, Possible: true, Contacts: []windowapi.Contact{dorp}},
+	{"possible", windowapi.LookupResult{Outcome: history.OutcomeFound, Possible: true, Contacts: []windowapi.Contact{dorp}},
 		[]string{"Mogelijk: J. de Vries", "Buitenlands nummer"}, []string{"Possibly: J. de Vries"}},
-	{"bad link", windowapi.Found{Outcome: history.OutcomeFound, Contacts: []windowapi.Contact{{Name: "J. de Vries"}}},
+	{"bad link", windowapi.LookupResult{Outcome: history.OutcomeFound, Contacts: []windowapi.Contact{{Name: "J. de Vries"}}},
 		[]string{"J. de Vries", "niet geldig"}, []string{"not valid"}},
-	{"several", windowapi.Found{Outcome: history.OutcomeSeveral, Contacts: []windowapi.Contact{dorp, {Name: "M. de Vries", Relation: "100201"}, {Relation: "100202", Link: "x"}}},
+	{"several", windowapi.LookupResult{Outcome: history.OutcomeSeveral, Contacts: []windowapi.Contact{dorp, {Name: "M. de Vries", Relation: "100201"}, {Relation: "100202", Link: "x"}}},
 		[]string{"3 relaties met dit nummer", "J. de Vries", "M. de Vries", "Relatie zonder naam", "Openen"}, []string{"3 contacts", "Open"}},
-	{"several, one opened before", windowapi.Found{Outcome: history.OutcomeSeveral, Contacts: []windowapi.Contact{{Name: "B. Bakker", Earlier: true, Link: "x"}, dorp}},
+	{"several, one opened before", windowapi.LookupResult{Outcome: history.OutcomeSeveral, Contacts: []windowapi.Contact{{Name: "B. Bakker", OpenedEarlier: true, Link: "x"}, dorp}},
 		[]string{"2 relaties met dit nummer", "B. Bakker", text.Dutch.T(text.CardEarlier)}, []string{text.English.T(text.CardEarlier)}},
-	{"several numbers", windowapi.Found{Outcome: windowapi.LookupNumbers, Numbers: []string{"020 123 45 67", "06 98 76 00 11"}},
+	{"several numbers", windowapi.LookupResult{Outcome: windowapi.LookupNumbers, Numbers: []string{"020 123 45 67", "06 98 76 00 11"}},
 		[]string{"2 nummers: welk bedoelt u?", "020 123 45 67", "06 98 76 00 11"}, []string{"which do you mean"}},
-	{"nobody", windowapi.Found{Outcome: history.OutcomeNobody}, []string{"06 12 34 56 78", "Geen relatie met dit nummer"}, []string{"No contact"}},
-	{"failed", windowapi.Found{Outcome: history.OutcomeFailed, Failure: "credentials_refused", Support: "Jan (IT)"},
+	{"nobody", windowapi.LookupResult{Outcome: history.OutcomeNobody}, []string{"06 12 34 56 78", "Geen relatie met dit nummer"}, []string{"No contact"}},
+	{"failed", windowapi.LookupResult{Outcome: history.OutcomeFailed, Failure: "credentials_refused", Support: "Jan (IT)"},
 		[]string{"Opzoeken lukt niet: de hub weigert de koppeling.", "Meld dit bij Jan (IT).", "Opnieuw zoeken"}, []string{"Lookup failed: the hub refuses", "Please tell Jan (IT)."}},
-	{"slow", windowapi.Found{Outcome: history.OutcomeFailed, Failure: "hub_slow"}, []string{"de hub reageert niet"}, []string{"does not answer"}},
-	{"withheld", windowapi.Found{Outcome: history.OutcomeWithheld}, []string{"Dit is geen nummer"}, []string{"not a number"}},
-	{"internal", windowapi.Found{Outcome: history.OutcomeInternal}, []string{"Toestel 06 12 34 56 78", "toestel van kantoor"}, []string{"extension of the office"}},
-	{"short", windowapi.Found{Outcome: history.OutcomeShort}, []string{"Servicenummer"}, []string{"Service number"}},
-	{"own", windowapi.Found{Outcome: history.OutcomeOwn, LineName: "Schade"}, []string{"Eigen nummer: Schade"}, []string{"Own number: Schade"}},
-	{"never", windowapi.Found{Outcome: windowapi.LookupNever}, []string{"wordt niet opgezocht"}, []string{"is not looked up"}},
-	{"no number", windowapi.Found{Outcome: windowapi.LookupNoNumber}, []string{"niet op naam"}, []string{"not names"}},
-	{"off", windowapi.Found{Outcome: windowapi.LookupOff}, []string{"Zelf opzoeken staat uit"}, []string{"switched off"}},
-	{"a newer word", windowapi.Found{Outcome: "guessed"}, []string{"Dit is geen nummer"}, []string{"not a number"}},
+	{"slow", windowapi.LookupResult{Outcome: history.OutcomeFailed, Failure: "hub_slow"}, []string{"de hub reageert niet"}, []string{"does not answer"}},
+	{"withheld", windowapi.LookupResult{Outcome: history.OutcomeWithheld}, []string{"Dit is geen nummer"}, []string{"not a number"}},
+	{"internal", windowapi.LookupResult{Outcome: history.OutcomeInternal}, []string{"Toestel 06 12 34 56 78", "toestel van kantoor"}, []string{"extension of the office"}},
+	{"short", windowapi.LookupResult{Outcome: history.OutcomeShort}, []string{"Servicenummer"}, []string{"Service number"}},
+	{"own", windowapi.LookupResult{Outcome: history.OutcomeOwn, LineName: "Schade"}, []string{"Eigen nummer: Schade"}, []string{"Own number: Schade"}},
+	{"never", windowapi.LookupResult{Outcome: windowapi.LookupNever}, []string{"wordt niet opgezocht"}, []string{"is not looked up"}},
+	{"no number", windowapi.LookupResult{Outcome: windowapi.LookupNoNumber}, []string{"niet op naam"}, []string{"not names"}},
+	{"off", windowapi.LookupResult{Outcome: windowapi.LookupOff}, []string{"Zelf opzoeken staat uit"}, []string{"switched off"}},
+	{"a newer word", windowapi.LookupResult{Outcome: "guessed"}, []string{"Dit is geen nummer"}, []string{"not a number"}},
 }
 
 // labels returns all words of a window, including those of wrapped text.
@@ -80,12 +80,12 @@ func TestLookupAnswers(t *testing.T) {
 		for n, tt := range answers {
 			t.Run(string(l)+" "+tt.name, func(t *testing.T) {
 				w.box.SetText("06-12345678")
-				w.ask()
-				if got := b.Take(); len(got) != 1 || got[0].M != (windowapi.Lookup{Seq: n + 1, Text: "06-12345678"}) {
+				w.sendLookup()
+				if got := b.DrainSent(); len(got) != 1 || got[0].M != (windowapi.Lookup{Seq: n + 1, Text: "06-12345678"}) {
 					t.Fatalf("asked %v", got)
 				}
 				f := tt.f
-				f.Seq, f.Shown, f.Copy, f.Number = w.seq, "06 12 34 56 78", "0612345678", "+31612345678"
+				f.Seq, f.NumberDisplay, f.Digits, f.Number = w.seq, "06 12 34 56 78", "0612345678", "+31612345678"
 				found(t, b, f)
 				want := tt.nl
 				if l == text.English {
@@ -114,21 +114,21 @@ func TestLookupAnswers(t *testing.T) {
 func TestLookupLife(t *testing.T) {
 	b, w := lookupHarness(t, text.Dutch)
 	uitest.WantTexts(t, w.win, "Van wie is dit nummer?")
-	w.ask() // nothing typed
-	if got := b.Take(); len(got) != 0 {
+	w.sendLookup() // nothing typed
+	if got := b.DrainSent(); len(got) != 0 {
 		t.Errorf("asked %v", got)
 	}
 	test.Type(w.box, "0612345678")
-	w.ask()
-	b.Take()
+	w.sendLookup()
+	b.DrainSent()
 	if strings.Contains(labels(w), "opzoeken…") {
 		t.Error("it says looking up before that took any time")
 	}
 	b.Later[0]() // 300 ms
 	uitest.WantTexts(t, w.win, "Relatie opzoeken…")
-	found(t, b, windowapi.Found{Seq: 99, Outcome: history.OutcomeNobody}) // of another request
+	found(t, b, windowapi.LookupResult{Seq: 99, Outcome: history.OutcomeNobody}) // of another request
 	uitest.WantTexts(t, w.win, "Relatie opzoeken…")
-	f := windowapi.Found{Seq: w.seq, Outcome: history.OutcomeFound, Shown: "06 12 34 56 78", Copy: "0612345678", Number: "+31612345678", Contacts: []windowapi.Contact{dorp}}
+	f := windowapi.LookupResult{Seq: w.seq, Outcome: history.OutcomeFound, NumberDisplay: "06 12 34 56 78", Digits: "0612345678", Number: "+31612345678", Contacts: []windowapi.Contact{dorp}}
 	found(t, b, f)
 	b.Later[1]() // the timeout of a request already answered
 	var opened []string
@@ -148,7 +148,7 @@ func TestLookupLife(t *testing.T) {
 			t.Errorf("after %q: %s", button.Text, labels(w))
 		}
 	}
-	got := b.Take()
+	got := b.DrainSent()
 	if len(got) != 2 || got[0].M != (windowapi.Copy{Text: "0612345678"}) || got[1].M != (windowapi.Copy{Text: "100200"}) {
 		t.Errorf("said %v", got)
 	}
@@ -166,7 +166,7 @@ func TestLookupLife(t *testing.T) {
 	if got := labels(w); strings.Contains(got, text.Dutch.T(text.CallsTroubleCopy)) || uitest.ButtonOf(w.win, "Gekopieerd") != number {
 		t.Errorf("the keyboard's button is gone, or it still says that copying failed: %s", got)
 	}
-	b.Wait()
+	b.RunDue()
 	if uitest.ButtonOf(w.win, "Nummer kopiëren") != number {
 		t.Error(labels(w))
 	}
@@ -179,7 +179,7 @@ func TestLookupLife(t *testing.T) {
 	if strings.Contains(labels(w), "J. de Vries") {
 		t.Error("a late answer to a number that is not there any more")
 	}
-	w.ask()
+	w.sendLookup()
 	b.Later[len(b.Later)-1]() // no answer
 	if !strings.Contains(labels(w), "Er komt geen antwoord") {
 		t.Error(labels(w))
@@ -199,7 +199,8 @@ func TestLookupLife(t *testing.T) {
 func TestLookupShowAt(t *testing.T) {
 	b := uitest.New(t, uitest.Greeting(text.Dutch), map[string]widgets.Opener{windowapi.WindowLookup: Open})
 	b.ShowAt(windowapi.WindowLookup, "+31612345678")
-	if got := b.Take(); len(got) != 2 || got[0].Kind != windowapi.KindPainted || got[1].M != (windowapi.Lookup{Seq: 1, Text: "+31612345678"}) {
+	if got := b.DrainSent(); len(got) != 2 || got[0].Kind != windowapi.KindPainted || got[1].M != (windowapi.Lookup{Seq: 1,
+		Text: "+31612345678"}) {
 		t.Errorf("said %v", got)
 	}
 }
@@ -208,11 +209,11 @@ func TestLookupShowAt(t *testing.T) {
 func TestSeveralNumbers(t *testing.T) {
 	b, w := lookupHarness(t, text.Dutch)
 	w.box.SetText("020-1234567 / 06-98760011")
-	w.ask()
-	found(t, b, windowapi.Found{Seq: 1, Outcome: windowapi.LookupNumbers, Numbers: []string{"020 123 45 67", "06 98 76 00 11"}})
-	b.Take()
+	w.sendLookup()
+	found(t, b, windowapi.LookupResult{Seq: 1, Outcome: windowapi.LookupNumbers, Numbers: []string{"020 123 45 67", "06 98 76 00 11"}})
+	b.DrainSent()
 	uitest.Press(t, w.win, "06 98 76 00 11")
-	if got := b.Take(); len(got) != 1 || got[0].M.(windowapi.Lookup).Text != "06 98 76 00 11" || w.box.Text != "06 98 76 00 11" {
+	if got := b.DrainSent(); len(got) != 1 || got[0].M.(windowapi.Lookup).Text != "06 98 76 00 11" || w.box.Text != "06 98 76 00 11" {
 		t.Errorf("asked %v, the box has %q", got, w.box.Text)
 	}
 }
@@ -227,8 +228,8 @@ func TestLookupByKeys(t *testing.T) {
 		return nil
 	}
 	w.box.SetText("06-12345678")
-	w.ask()
-	found(t, b, windowapi.Found{Seq: w.seq, Outcome: history.OutcomeSeveral, Contacts: []windowapi.Contact{{Name: "A", Link: "a"}, {Name: "B"}, {Name: "C", Link: "c"}}})
+	w.sendLookup()
+	found(t, b, windowapi.LookupResult{Seq: w.seq, Outcome: history.OutcomeSeveral, Contacts: []windowapi.Contact{{Name: "A", Link: "a"}, {Name: "B"}, {Name: "C", Link: "c"}}})
 	w.win.Canvas().Focus(w.box)
 	for _, key := range []fyne.KeyName{fyne.KeyDown, fyne.KeyReturn, fyne.KeyDown, fyne.KeyReturn, fyne.KeyDown, fyne.KeyReturn, fyne.KeyEscape} {
 		w.win.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: key})
@@ -248,9 +249,9 @@ func TestLookupWindowFits(t *testing.T) {
 		b, w := lookupHarness(t, l)
 		for _, tt := range answers {
 			w.box.SetText("0612345678")
-			w.ask()
+			w.sendLookup()
 			f := tt.f
-			f.Seq, f.Shown, f.Copy = w.seq, "06 12 34 56 78", "0612345678"
+			f.Seq, f.NumberDisplay, f.Digits = w.seq, "06 12 34 56 78", "0612345678"
 			if len(f.Contacts) > 0 {
 				f.Contacts = append([]windowapi.Contact{long}, f.Contacts[1:]...)
 			}
@@ -268,8 +269,8 @@ func TestLookupGuideShots(t *testing.T) {
 		b.App.Settings().SetTheme(theme.New(s.Look))
 		w.box.SetText("06 12 34 56 78")
 		w.box.CursorColumn = len(w.box.Text)
-		w.ask()
-		found(t, b, windowapi.Found{Seq: w.seq, Outcome: history.OutcomeFound, Number: "+31612345678", Shown: "06 12 34 56 78", Copy: "0612345678", Contacts: []windowapi.Contact{dorp}})
+		w.sendLookup()
+		found(t, b, windowapi.LookupResult{Seq: w.seq, Outcome: history.OutcomeFound, Number: "+31612345678", NumberDisplay: "06 12 34 56 78", Digits: "0612345678", Contacts: []windowapi.Contact{dorp}})
 		uitest.Scaled(w.win, fyne.NewSize(560, 400), 2)
 		shottest.UpToDate(t, "lookup"+s.Suffix, string(s.Language), w.win.Canvas().Capture())
 		w.win.Close()

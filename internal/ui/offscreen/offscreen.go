@@ -67,8 +67,8 @@ func (p picture) fill(r image.Rectangle, c color.NRGBA) {
 	}
 }
 
-// lay draws s onto the picture, its origin at a position, clipped to a part of the picture.
-func (p picture) lay(s *sprite, at image.Point, clip image.Rectangle) {
+// drawSprite draws s onto the picture, its origin at a position, clipped to a part of the picture.
+func (p picture) drawSprite(s *sprite, at image.Point, clip image.Rectangle) {
 	r := image.Rectangle{Max: s.size}.Add(at.Sub(s.origin))
 	in := r.Intersect(clip).Intersect(image.Rect(0, 0, p.w, p.h))
 	for y := in.Min.Y; y < in.Max.Y; y++ {
@@ -77,7 +77,7 @@ func (p picture) lay(s *sprite, at image.Point, clip image.Rectangle) {
 		if s.text {
 			for i, m := range s.pix[from:][:in.Dx()] {
 				if m != 0 {
-					lay(dst[4*i:][:4:4], s.ink, uint32(m)*uint32(s.ink.A)/255)
+					blendPixel(dst[4*i:][:4:4], s.ink, uint32(m)*uint32(s.ink.A)/255)
 				}
 			}
 			continue
@@ -85,13 +85,13 @@ func (p picture) lay(s *sprite, at image.Point, clip image.Rectangle) {
 		src := s.pix[4*from:][:4*in.Dx()]
 		for i := 0; i+3 < len(src) && i+3 < len(dst); i += 4 {
 			c := src[i : i+4 : i+4]
-			lay(dst[i:i+4:i+4], color.NRGBA{R: c[0], G: c[1], B: c[2]}, uint32(c[3]))
+			blendPixel(dst[i:i+4:i+4], color.NRGBA{R: c[0], G: c[1], B: c[2]}, uint32(c[3]))
 		}
 	}
 }
 
-// lay blends a colour onto a pixel.
-func lay(d []byte, c color.NRGBA, a uint32) {
+// blendPixel blends a colour onto a pixel.
+func blendPixel(d []byte, c color.NRGBA, a uint32) {
 	switch a {
 	case 0:
 	case 255:

@@ -60,8 +60,8 @@ func TestPaintsAsFyneDoes(t *testing.T) {
 		want := whole.Capture().(*image.NRGBA)
 
 		var s Surface
-		s.Frame(Size(size, scale), scale, paper, []fyne.CanvasObject{scene()}, nil)
-		w, h, pix := s.Whole()
+		s.Render(Size(size, scale), scale, paper, []fyne.CanvasObject{scene()}, nil)
+		w, h, pix := s.Buffer()
 		if want.Rect.Dx() != w || want.Rect.Dy() != h {
 			t.Fatalf("%v: %d by %d, want %v", scale, w, h, want.Rect)
 		}
@@ -89,7 +89,7 @@ func TestNothingOfPeopleIsKept(t *testing.T) {
 	text := canvas.NewText("J. de Vries", ink)
 	text.Resize(fyne.NewSize(200, 30))
 	var s Surface
-	frame := func() { s.Frame(image.Pt(400, 60), 2, paper, []fyne.CanvasObject{text}, nil) }
+	frame := func() { s.Render(image.Pt(400, 60), 2, paper, []fyne.CanvasObject{text}, nil) }
 	frame()
 	kept := s.parts[0].sprite.pix
 	text.Text = "Nobody"
@@ -105,13 +105,13 @@ func TestNothingOfPeopleIsKept(t *testing.T) {
 	words := CachedText{Text: canvas.NewText("Inkomend", ink)}
 	words.Resize(words.MinSize())
 	pictures := len(drawing.kept)
-	s.Frame(image.Pt(400, 60), 2, paper, []fyne.CanvasObject{words}, nil)
+	s.Render(image.Pt(400, 60), 2, paper, []fyne.CanvasObject{words}, nil)
 	word := s.parts[0].sprite.pix
 	frame()
 	if len(drawing.kept) != pictures+1 || !slices.ContainsFunc(word, func(b byte) bool { return b != 0 }) {
 		t.Error("the picture of our own word is not kept")
 	}
-	Forget()
+	ForgetTexts()
 	if drawing.outlines != nil || drawing.whole.Pix != nil {
 		t.Error("letters and the last text are kept at rest")
 	}
@@ -125,7 +125,7 @@ func TestFirstLetterIsWhole(t *testing.T) {
 	name.Resize(name.MinSize())
 	name.Move(fyne.NewPos(20, 0))
 	var s Surface
-	s.Frame(image.Pt(200, 60), 1, paper, []fyne.CanvasObject{name}, nil)
+	s.Render(image.Pt(200, 60), 1, paper, []fyne.CanvasObject{name}, nil)
 	for y := range 60 {
 		if s.Image().RGBAAt(19, y) != color.RGBA(paper) {
 			return
@@ -142,7 +142,7 @@ func TestLatinIsSetAsMeasured(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := canvas.NewText(rapid.StringOfN(rapid.RuneFrom(nil, &unicode.RangeTable{R16: []unicode.Range16{{Lo: ' ', Hi: 0x24F, Stride: 1}}, LatinOffset: 1}), 1, 30, -1).Draw(t, "text"), ink)
 		text.TextStyle.Bold = rapid.Bool().Draw(t, "bold")
-		faces := cachedFontFace(text.TextStyle, theme.Source(text.Text, text.TextStyle), text).Fonts
+		faces := cachedFontFace(text.TextStyle, theme.FontSource(text.Text, text.TextStyle), text).Fonts
 		got, _ := l.latin(text, faces.ResolveFace(' '))
 		var want []shaping.Glyph
 		walkString(faces, text.Text, points(text), text.TextStyle, new(float32), 1, func(run shaping.Output, x, _ float32) {

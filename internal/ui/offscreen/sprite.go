@@ -25,13 +25,13 @@ type sprite struct {
 	size   image.Point
 	ink    color.NRGBA // of a text, which has one byte a pixel
 	text   bool
-	kept   bool // cached in drawing
+	cached bool // cached in drawing
 	origin image.Point
 }
 
-// room is the margin drawn around an object, in units: for edges of shapes, and what
+// margin is the margin drawn around an object, in units: for edges of shapes, and what
 // extends below a line of text.
-const room = 8
+const margin = 8
 
 // Fyne's painter draws a whole canvas even for a small object. So each object is drawn
 // on a canvas of its own size and composed into the picture here; what looks the
@@ -40,22 +40,22 @@ var drawing struct {
 	sync.Mutex
 	canvas software.WindowlessCanvas
 	letters
-	kept  map[kept]*sprite
+	kept  map[cacheKey]*sprite
 	bytes int
-	spare spare
+	spare bufferPool
 }
 
-// kept is a cache key.
-type kept struct {
+// cacheKey is a cache key.
+type cacheKey struct {
 	looks any
 	scale float32
 }
 
-const maxKept = 3 << 20 // bytes
+const maxCached = 3 << 20 // bytes
 
-// drawn returns the picture of an object with key looks. Pictures of shapes and CachedText
-// are cached, up to maxKept bytes, and shared by all surfaces.
-func drawn(o fyne.CanvasObject, looks any, scale float32) *sprite {
+// cachedSprite returns the picture of an object with key looks. Pictures of shapes and CachedText
+// are cached, up to maxCached bytes, and shared by all surfaces.
+func cachedSprite(o fyne.CanvasObject, looks any, scale float32) *sprite {
 	drawing.Lock()
 	defer drawing.Unlock()
 	switch t := o.(type) {
@@ -65,27 +65,27 @@ func drawn(o fyne.CanvasObject, looks any, scale float32) *sprite {
 	default:
 		return draw(o, scale)
 	}
-	k := kept{looks, scale}
+	k := cacheKey{looks, scale}
 	s := drawing.kept[k]
 	if s == nil {
 		s = draw(o, scale)
-		s.kept = true
-		if drawing.bytes += len(s.pix); drawing.bytes > maxKept || drawing.kept == nil {
-			drawing.kept, drawing.bytes = map[kept]*sprite{}, len(s.pix)
+		s.cached = true
+		if drawing.bytes += len(s.pix); drawing.bytes > maxCached || drawing.kept == nil {
+			drawing.kept, drawing.bytes = map[cacheKey]*sprite{}, len(s.pix)
 		}
 		drawing.kept[k] = s
 	}
 	return s
 }
 
-// spare is zeroed memory of texts no longer shown, by the logarithm of its size: the next
+// bufferPool is zeroed memory of texts no longer shown, by the logarithm of its size: the next
 // ones need about as much.
-type spare [24][][]byte
+type bufferPool [24][][]byte
 
 const maxSpare = 32 // of one size
 
 // take returns n zero bytes.
-func (s *spare) take(n int) []byte {
+func (s *bufferPool) take(n int) []byte {
 	size := bits.Len(uint(n))
 	if size >= len(s) {
 		return make([]byte, n)
@@ -98,7 +98,7 @@ func (s *spare) take(n int) []byte {
 }
 
 // give takes back memory from take that has no other use.
-func (s *spare) give(b []byte) {
+func (s *bufferPool) give(b []byte) {
 	clear(b)
 	if size := bits.Len(uint(len(b))); size < len(s) && cap(b) == 1<<size && len(s[size]) < maxSpare {
 		s[size] = append(s[size], b)
@@ -119,7 +119,7 @@ func draw(o fyne.CanvasObject, scale float32) *sprite {
 	if s := thin(o, scale); s != nil {
 		return s
 	}
-	from := float32(room)
+	from := float32(margin)
 	if t, text := o.(*canvas.Text); text { // fills its area, except for descenders
 		if s := drawing.draw(t, scale); s != nil {
 			return s
@@ -132,7 +132,7 @@ func draw(o fyne.CanvasObject, scale float32) *sprite {
 	}
 	was := o.Position()
 	o.Move(fyne.NewSquareOffsetPos(from))
-	size := painted(o).AddWidthHeight(2*from+1, from+room)
+	size := paintedSize(o).AddWidthHeight(2*from+1, from+margin)
 	drawing.canvas.SetScale(scale)
 	drawing.canvas.SetContent(&fyne.Container{Objects: []fyne.CanvasObject{o}})
 	drawing.canvas.Resize(size)
@@ -161,7 +161,7 @@ func thin(o fyne.CanvasObject, scale float32) *sprite {
 	}
 	w, h := math.Round(float64(r.Size().Width*scale)), math.Round(float64(r.Size().Height*scale))
 	corner := min(float64(r.CornerRadius*scale), w/2, h/2)
-	fill, edge := straight(r.FillColor), straight(r.StrokeColor)
+	fill, edge := unpremultiply(r.FillColor), unpremultiply(r.StrokeColor)
 	at := func(x, y int) color.NRGBA {
 		// How far the pixel's centre is outside.
 		dx, dy := math.Abs(float64(x)+0.5-w/2)-w/2+corner, math.Abs(float64(y)+0.5-h/2)-h/2+corner
@@ -205,12 +205,12 @@ func thin(o fyne.CanvasObject, scale float32) *sprite {
 //go:linkname paint fyne.io/fyne/v2/internal/painter/software.(*Painter).Paint
 func paint(*struct{}, fyne.Canvas) image.Image
 
-// Forget has Fyne drop the texts it caches with their measurements, including people's
+// ForgetTexts has Fyne drop the texts it caches with their measurements, including people's
 // names and numbers. Fyne drops those unused for a minute, and only when it paints.
-func Forget() {
+func ForgetTexts() {
 	drawing.Lock()
 	defer drawing.Unlock()
-	drawing.letters, drawing.spare = letters{}, spare{}
+	drawing.letters, drawing.spare = letters{}, bufferPool{}
 	if drawing.canvas != nil {
 		drawing.canvas.SetContent(&fyne.Container{})
 		drawing.canvas.Resize(fyne.NewSquareSize(1))
@@ -218,11 +218,11 @@ func Forget() {
 	}
 }
 
-// Keep has Fyne keep the renderers of the widgets in roots, hidden ones too, and drop those
+// KeepRenderers has Fyne keep the renderers of the widgets in roots, hidden ones too, and drop those
 // unused for a minute; visit receives every object. Fyne judges age by a clock it reads
 // only when it checks: after a quiet minute it would drop what is on screen, unless this is
 // called before the first picture.
-func Keep(roots []fyne.CanvasObject, visit func(fyne.CanvasObject)) {
+func KeepRenderers(roots []fyne.CanvasObject, visit func(fyne.CanvasObject)) {
 	cacheNow()
 	var walk func(fyne.CanvasObject)
 	walk = func(o fyne.CanvasObject) {
@@ -238,7 +238,7 @@ func Keep(roots []fyne.CanvasObject, visit func(fyne.CanvasObject)) {
 	for _, o := range roots {
 		walk(o)
 	}
-	Forget()
+	ForgetTexts()
 }
 
 // cacheNow has Fyne read the clock that ages its renderers. Its own drivers do so with

@@ -18,13 +18,13 @@ type Surface struct {
 	scale      float32
 	background color.NRGBA
 	parts      []part
-	kept       map[any]*sprite
+	sprites    map[any]*sprite
 	versions   map[fyne.CanvasObject]int
 	theme      int
 	// Buffers of the last frame, emptied: the next one needs as much.
 	spareParts []part
 	spareKept  map[any]*sprite
-	spareFirst map[same]int
+	spareFirst map[partIdentity]int
 	spareNext  []int
 }
 
@@ -38,14 +38,14 @@ type part struct {
 	bounds image.Rectangle // its visible part
 }
 
-// same identifies parts that look alike.
-type same struct {
+// partIdentity identifies parts that look alike.
+type partIdentity struct {
 	key  any
 	at   image.Point
 	clip image.Rectangle
 }
 
-func (p *part) same() same { return same{p.key, p.at, p.clip} }
+func (p *part) identity() partIdentity { return partIdentity{p.key, p.at, p.clip} }
 
 // Changed records that an object looks different although nothing comparable has changed,
 // such as the pixels of a picture.
@@ -68,10 +68,10 @@ func (s *Surface) NewTheme() {
 //go:linkname forgetIcons fyne.io/fyne/v2/internal/cache.ResetThemeCaches
 func forgetIcons()
 
-// Frame resizes the surface to size pixels and shows the trees in roots, the last on top,
+// Render resizes the surface to size pixels and shows the trees in roots, the last on top,
 // at a scale over a background. It calls visit with every visible object and returns the
 // parts that have changed.
-func (s *Surface) Frame(size image.Point, scale float32, background color.NRGBA, roots []fyne.CanvasObject, visit func(fyne.CanvasObject)) []image.Rectangle {
+func (s *Surface) Render(size image.Point, scale float32, background color.NRGBA, roots []fyne.CanvasObject, visit func(fyne.CanvasObject)) []image.Rectangle {
 	whole := image.Rectangle{Max: size}
 	all := size != (image.Point{s.w, s.h}) || scale != s.scale || background != s.background
 	if all {
@@ -82,13 +82,13 @@ func (s *Surface) Frame(size image.Point, scale float32, background color.NRGBA,
 		}
 		s.w, s.h, s.background = size.X, size.Y, background
 		if scale != s.scale {
-			s.scale, s.kept = scale, nil
+			s.scale, s.sprites = scale, nil
 		}
 	}
 	if s.spareKept == nil {
-		s.spareKept, s.spareFirst = map[any]*sprite{}, map[same]int{}
+		s.spareKept, s.spareFirst = map[any]*sprite{}, map[partIdentity]int{}
 	}
-	w := walk{s: s, visit: visit, kept: s.spareKept, parts: s.spareParts}
+	w := walk{s: s, visit: visit, sprites: s.spareKept, parts: s.spareParts}
 	for _, r := range roots {
 		w.tree(r, fyne.Position{}, whole)
 	}
@@ -96,17 +96,17 @@ func (s *Surface) Frame(size image.Point, scale float32, background color.NRGBA,
 	if all {
 		damage = []image.Rectangle{whole}
 	} else {
-		damage = s.differing(w.parts)
+		damage = s.changedAreas(w.parts)
 	}
-	for k, old := range s.kept {
-		if !old.kept && w.kept[k] == nil {
+	for k, old := range s.sprites {
+		if !old.cached && w.sprites[k] == nil {
 			old.free()
 		}
 	}
 	clear(s.parts) // it holds people's names
-	clear(s.kept)
-	s.spareParts, s.spareKept = s.parts[:0], s.kept
-	s.parts, s.kept, s.versions = w.parts, w.kept, w.versions
+	clear(s.sprites)
+	s.spareParts, s.spareKept = s.parts[:0], s.sprites
+	s.parts, s.sprites, s.versions = w.parts, w.sprites, w.versions
 	for _, r := range damage {
 		s.paint(r)
 	}
@@ -122,9 +122,9 @@ func (s *Surface) Pixels(r image.Rectangle, out []byte) []byte {
 	return out
 }
 
-// Whole returns the picture, valid until the next Frame, as rows of blue,
+// Buffer returns the picture, valid until the next Frame, as rows of blue,
 // green, red, unused.
-func (s *Surface) Whole() (w, h int, pix []byte) { return s.w, s.h, s.pix }
+func (s *Surface) Buffer() (w, h int, pix []byte) { return s.w, s.h, s.pix }
 
 // Forget drops what was shown.
 func (s *Surface) Forget() { *s = Surface{} }
@@ -149,17 +149,17 @@ func (s *Surface) paint(r image.Rectangle) {
 		case p.sprite == nil:
 			s.fill(in, p.fill)
 		default:
-			s.lay(p.sprite, p.at, in)
+			s.drawSprite(p.sprite, p.at, in)
 		}
 	}
 }
 
 // walk collects the parts of one frame.
 type walk struct {
-	s     *Surface
-	visit func(fyne.CanvasObject)
-	parts []part
-	kept  map[any]*sprite
+	s       *Surface
+	visit   func(fyne.CanvasObject)
+	parts   []part
+	sprites map[any]*sprite
 	// versions has only objects on screen: others have no earlier state to differ from.
 	versions map[fyne.CanvasObject]int
 }
@@ -175,7 +175,7 @@ func (w *walk) tree(o fyne.CanvasObject, offset fyne.Position, clip image.Rectan
 	pos := o.Position().Add(offset)
 	children, clips := Children(o)
 	if clips {
-		clip = clip.Intersect(w.s.place(pos, o.Size()))
+		clip = clip.Intersect(w.s.pixelRect(pos, o.Size()))
 	}
 	if clip.Empty() {
 		return
@@ -212,7 +212,7 @@ func Children(o fyne.CanvasObject) (in []fyne.CanvasObject, clips bool) {
 //go:linkname Renderer fyne.io/fyne/v2/internal/cache.Renderer
 func Renderer(fyne.Widget) fyne.WidgetRenderer
 
-func (s *Surface) place(pos fyne.Position, size fyne.Size) image.Rectangle {
+func (s *Surface) pixelRect(pos fyne.Position, size fyne.Size) image.Rectangle {
 	return image.Rect(pixels(pos.X, s.scale), pixels(pos.Y, s.scale), pixels(pos.X+size.Width, s.scale), pixels(pos.Y+size.Height, s.scale))
 }
 
@@ -222,8 +222,8 @@ func (w *walk) add(o fyne.CanvasObject, pos fyne.Position, clip image.Rectangle)
 		return
 	}
 	s := w.s
-	around := float32(room)
-	if !s.place(pos.SubtractXY(around, around), painted(o).AddWidthHeight(2*around, 2*around)).Overlaps(clip) {
+	around := float32(margin)
+	if !s.pixelRect(pos.SubtractXY(around, around), paintedSize(o).AddWidthHeight(2*around, 2*around)).Overlaps(clip) {
 		return
 	}
 	p := part{key: w.key(o), at: image.Pt(pixels(pos.X, s.scale), pixels(pos.Y, s.scale)), clip: clip}
@@ -231,14 +231,14 @@ func (w *walk) add(o fyne.CanvasObject, pos fyne.Position, clip image.Rectangle)
 		p.fill = r.FillColor.(color.NRGBA)
 		p.bounds = image.Rectangle{Min: p.at, Max: p.at.Add(image.Pt(pixels(r.Size().Width, s.scale), pixels(r.Size().Height, s.scale)))}
 	} else {
-		p.sprite = w.kept[p.key]
+		p.sprite = w.sprites[p.key]
 		if p.sprite == nil {
-			p.sprite = s.kept[p.key]
+			p.sprite = s.sprites[p.key]
 		}
 		if p.sprite == nil {
-			p.sprite = drawn(o, p.key, s.scale)
+			p.sprite = cachedSprite(o, p.key, s.scale)
 		}
-		w.kept[p.key] = p.sprite
+		w.sprites[p.key] = p.sprite
 		p.bounds = image.Rectangle{Max: p.sprite.size}.Add(p.at.Sub(p.sprite.origin))
 	}
 	if p.bounds = p.bounds.Intersect(clip); !p.bounds.Empty() {
@@ -246,15 +246,15 @@ func (w *walk) add(o fyne.CanvasObject, pos fyne.Position, clip image.Rectangle)
 	}
 }
 
-// changing is the key of objects that cannot be compared: they look the same
+// versionKey is the key of objects that cannot be compared: they look the same
 // until Changed is called.
-type changing struct {
-	o        fyne.CanvasObject
-	version  int
-	size     fyne.Size
-	resource fyne.Resource
-	clear    float64
-	theme    int
+type versionKey struct {
+	o            fyne.CanvasObject
+	version      int
+	size         fyne.Size
+	resource     fyne.Resource
+	translucency float64
+	theme        int
 }
 
 // key returns what an object's looks depend on, apart from its position.
@@ -269,28 +269,28 @@ func (w *walk) key(o fyne.CanvasObject) any {
 		}
 		w.versions[o] = version
 	}
-	c := changing{o: o, version: version, size: o.Size(), theme: w.s.theme}
+	c := versionKey{o: o, version: version, size: o.Size(), theme: w.s.theme}
 	if i, ok := o.(*canvas.Image); ok {
-		c.resource, c.clear = i.Resource, i.Translucency
+		c.resource, c.translucency = i.Resource, i.Translucency
 	}
 	return c
 }
 
-// painted returns the painted size of an object: text may extend beyond its area.
-func painted(o fyne.CanvasObject) fyne.Size {
+// paintedSize returns the painted size of an object: text may extend beyond its area.
+func paintedSize(o fyne.CanvasObject) fyne.Size {
 	if t, ok := o.(*canvas.Text); ok {
 		return t.Size().Max(t.MinSize())
 	}
 	return o.Size()
 }
 
-// differing returns where the given parts look different from those of the surface.
-func (s *Surface) differing(now []part) []image.Rectangle {
+// changedAreas returns where the given parts look different from those of the surface.
+func (s *Surface) changedAreas(now []part) []image.Rectangle {
 	// Of identical parts, the first without a counterpart, and after each the next one.
 	first, next := s.spareFirst, slices.Grow(s.spareNext[:0], len(s.parts))[:len(s.parts)]
 	const none, taken = -1, -2
 	for i := len(s.parts) - 1; i >= 0; i-- {
-		k := s.parts[i].same()
+		k := s.parts[i].identity()
 		next[i] = none
 		if at, ok := first[k]; ok {
 			next[i] = at
@@ -300,7 +300,7 @@ func (s *Surface) differing(now []part) []image.Rectangle {
 	var d damage
 	highest := -1
 	for i := range now {
-		k := now[i].same()
+		k := now[i].identity()
 		at, ok := first[k]
 		if !ok || at == none {
 			d.add(now[i].bounds)

@@ -73,13 +73,13 @@ func TestFrameFollows(t *testing.T) {
 			o.Resize(fyne.NewSize(rnd.Float32()*60, rnd.Float32()*60))
 			o.Move(fyne.NewPos(-rnd.Float32()*100, rnd.Float32()*100))
 		}
-		s.Frame(size, 1, paper, roots, nil)
+		s.Render(size, 1, paper, roots, nil)
 		var whole Surface
-		whole.Frame(size, 1, paper, roots, nil)
+		whole.Render(size, 1, paper, roots, nil)
 		if !bytes.Equal(s.pix, whole.pix) {
 			t.Fatalf("after %d steps the parts are not the whole", steps)
 		}
-		if again := s.Frame(size, 1, paper, roots, nil); len(again) > 0 {
+		if again := s.Render(size, 1, paper, roots, nil); len(again) > 0 {
 			t.Fatalf("%v is painted though nothing changed", again)
 		}
 		steps++
@@ -97,30 +97,30 @@ func TestFrameIsFrugal(t *testing.T) {
 	box.Resize(fyne.NewSize(200, 100))
 	var s Surface
 	roots := []fyne.CanvasObject{box}
-	s.Frame(image.Pt(200, 100), 2, paper, roots, nil)
+	s.Render(image.Pt(200, 100), 2, paper, roots, nil)
 	name.Text = "Onbekend"
-	damage := s.Frame(image.Pt(200, 100), 2, paper, roots, nil)
-	if len(damage) != 1 || damage[0].Empty() || damage[0].Max.Y > 2*int(other.Position().Y)+2*room {
+	damage := s.Render(image.Pt(200, 100), 2, paper, roots, nil)
+	if len(damage) != 1 || damage[0].Empty() || damage[0].Max.Y > 2*int(other.Position().Y)+2*margin {
 		t.Errorf("painted: %v", damage)
 	}
-	if len(s.kept) != 2 {
-		t.Errorf("%d pictures are kept, want those of two texts", len(s.kept))
+	if len(s.sprites) != 2 {
+		t.Errorf("%d pictures are kept, want those of two texts", len(s.sprites))
 	}
 	hover.StrokeColor, hover.StrokeWidth = ink, 1
-	if d := s.Frame(image.Pt(200, 100), 2, paper, roots, nil); len(d) != 1 {
+	if d := s.Render(image.Pt(200, 100), 2, paper, roots, nil); len(d) != 1 {
 		t.Errorf("a rectangle that gets an edge: %v", d)
 	}
 	hover.Hide()
 	picture := canvas.NewImageFromImage(image.NewNRGBA(image.Rect(0, 0, 4, 4)))
 	picture.SetMinSize(fyne.NewSize(4, 4))
 	box.Add(picture)
-	s.Frame(image.Pt(200, 100), 2, paper, roots, nil)
+	s.Render(image.Pt(200, 100), 2, paper, roots, nil)
 	picture.Image.(*image.NRGBA).Set(1, 1, color.Black)
-	if d := s.Frame(image.Pt(200, 100), 2, paper, roots, nil); len(d) > 0 {
+	if d := s.Render(image.Pt(200, 100), 2, paper, roots, nil); len(d) > 0 {
 		t.Errorf("painted: %v", d)
 	}
 	s.Changed(picture)
-	if d := s.Frame(image.Pt(200, 100), 2, paper, roots, nil); len(d) != 1 {
+	if d := s.Render(image.Pt(200, 100), 2, paper, roots, nil); len(d) != 1 {
 		t.Errorf("a picture that was said to have changed: %v", d)
 	}
 }
@@ -173,14 +173,14 @@ func TestKeep(t *testing.T) {
 	root.Resize(fyne.NewSize(100, 40))
 	var s Surface
 	frame := func() {
-		s.Frame(image.Pt(100, 40), 1, color.NRGBA{A: 0xFF}, []fyne.CanvasObject{root}, nil)
+		s.Render(image.Pt(100, 40), 1, color.NRGBA{A: 0xFF}, []fyne.CanvasObject{root}, nil)
 	}
 	stays, goes := test.WidgetRenderer(label), test.WidgetRenderer(gone)
 	s.Changed(gone)
 	frame()
 	t.Cleanup(func() { cacheClock = time.Now })
 	cacheClock = func() time.Time { return time.Now().Add(time.Hour) }
-	Keep([]fyne.CanvasObject{root}, func(fyne.CanvasObject) {})
+	KeepRenderers([]fyne.CanvasObject{root}, func(fyne.CanvasObject) {})
 	label.SetText("after")
 	frame()
 	if test.WidgetRenderer(label) != stays {
@@ -202,7 +202,7 @@ func TestThinEdge(t *testing.T) {
 	r.Resize(fyne.NewSize(30, 20))
 	r.Move(fyne.NewPos(5, 5))
 	var s Surface
-	s.Frame(image.Pt(40, 30), 1, white, []fyne.CanvasObject{r}, nil)
+	s.Render(image.Pt(40, 30), 1, white, []fyne.CanvasObject{r}, nil)
 	img := s.Image()
 	for x, want := range map[int]color.NRGBA{4: white, 5: edge, 6: fill, 33: fill, 34: edge, 35: white} {
 		if got := color.NRGBAModel.Convert(img.At(x, 15)); got != want {

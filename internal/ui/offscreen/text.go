@@ -50,11 +50,11 @@ func (l *letters) draw(t *canvas.Text, scale float32) *sprite {
 	}
 	from := t.FontSource
 	if from == nil {
-		from = theme.Source(t.Text, t.TextStyle)
+		from = theme.FontSource(t.Text, t.TextStyle)
 	}
 	least, size := t.MinSize(), t.Size()
-	before := pixels(room, scale) // a J extends to the left
-	w, h := before+pixels(least.Width+room, scale), pixels(least.Height+room, scale)
+	before := pixels(margin, scale) // a J extends to the left
+	w, h := before+pixels(least.Width+margin, scale), pixels(least.Height+margin, scale)
 	l.raster.Reset(w, h)
 	outlined := true
 	faces := cachedFontFace(t.TextStyle, from, t).Fonts
@@ -84,7 +84,7 @@ func (l *letters) draw(t *canvas.Text, scale float32) *sprite {
 	}
 	off.Y = max(0, size.Height-least.Height) / 2
 	s := crop(l.whole.Pix, l.whole.Rect.Max, 1, image.Pt(before-pixels(off.X, scale), -pixels(off.Y, scale)))
-	s.ink = straight(ink)
+	s.ink = unpremultiply(ink)
 	return s
 }
 
@@ -170,7 +170,7 @@ func (l *letters) outline(g glyph) (font.GlyphOutline, bool) {
 // several goroutines paint, each must call it first.
 var ReadFonts = sync.OnceFunc(func() {
 	for _, style := range []fyne.TextStyle{{}, {Bold: true}} {
-		cachedFontFace(style, theme.Source(" ", style), nil)
+		cachedFontFace(style, theme.FontSource(" ", style), nil)
 	}
 })
 
@@ -189,8 +189,8 @@ func walkString(faces shaping.Fontmap, s string, size fixed.Int26_6, style fyne.
 //go:linkname Measure fyne.io/fyne/v2/internal/painter.RenderedTextSize
 func Measure(text string, size float32, style fyne.TextStyle, font fyne.Resource) (whole fyne.Size, baseline float32)
 
-// straight returns a colour without premultiplied alpha.
-func straight(c color.Color) color.NRGBA {
+// unpremultiply returns a colour without premultiplied alpha.
+func unpremultiply(c color.Color) color.NRGBA {
 	if c == nil {
 		return color.NRGBA{}
 	}

@@ -32,23 +32,23 @@ const phonesWidth = 232 // of the list of phones
 // window shows how to connect a phone: the list of phones on the left, the
 // chosen page on the right.
 type window struct {
-	host     *widgets.Host
-	win      fyne.Window
-	all      []guide.Recipe
-	items    []widgets.SideItem // what the list shows
-	list     *widgets.List
-	shown    string             // ID of the recipe shown
-	facts    *facts             // nil until read
-	end      context.CancelFunc // cancels the last reading
-	wasTaken bool               // whether the listener's port was taken when the page was created
-	blocks   []*pasteBlock      // of the page
-	scroll   *container.Scroll  // around the page
-	pages    *fyne.Container    // holds the page
-	states   *widgets.Rows      // of the page: the state of its sources
+	host        *widgets.Host
+	win         fyne.Window
+	all         []guide.Recipe
+	items       []widgets.SideItem // what the list shows
+	list        *widgets.List
+	shown       string             // ID of the recipe shown
+	localValues *localValues       // nil until read
+	end         context.CancelFunc // cancels the last reading
+	wasTaken    bool               // whether the listener's port was taken when the page was created
+	blocks      []*pasteBlock      // of the page
+	scroll      *container.Scroll  // around the page
+	pages       *fyne.Container    // holds the page
+	states      *widgets.Rows      // of the page: the state of its sources
 }
 
-// facts are this computer's values in the recipes, and what keeps them from working.
-type facts struct {
+// localValues are this computer's values in the recipes, and what keeps them from working.
+type localValues struct {
 	values guide.Values
 	broken bool // the tokens cannot be read
 	set    *settings.Settings
@@ -60,7 +60,7 @@ func Open(host *widgets.Host) widgets.Page {
 	l := host.Lang
 	w.items = []widgets.SideItem{{ID: sourcesPage, Title: l.T(text.SourcesTitle), Group: l.T(text.SourcesHere)}}
 	for _, r := range w.all {
-		group := l.T(widgets.Either(r.Group == guide.Any, text.RecipesAny, text.RecipesPhones))
+		group := l.T(widgets.Either(r.Group == guide.GroupAny, text.RecipesAny, text.RecipesPhones))
 		w.items = append(w.items, widgets.SideItem{ID: r.ID, Title: r.Title, Group: group})
 	}
 	var side fyne.CanvasObject
@@ -90,13 +90,13 @@ func (w *window) read() {
 	host := w.host
 	w.end = host.Work(func(_ context.Context, post func(func())) {
 		s := host.Settings()
-		v, err := fromsettings.Recipe(host.Dirs, s, host.Program.ProfileDir)
+		v, err := fromsettings.RecipeValues(host.Dirs, s, host.Program.ProfileDir)
 		if err != nil {
 			host.Log.Error("the listener's tokens", "why", err)
 		}
 		post(func() {
-			if now := (&facts{v, err != nil, s}); !reflect.DeepEqual(w.facts, now) {
-				w.facts = now
+			if now := (&localValues{v, err != nil, s}); !reflect.DeepEqual(w.localValues, now) {
+				w.localValues = now
 				w.page()
 			}
 		})
@@ -125,10 +125,10 @@ func (w *window) page() {
 	switch {
 	case w.shown == sourcesPage:
 		content = w.overview()
-	case w.facts == nil:
-	case w.facts.broken:
+	case w.localValues == nil:
+	case w.localValues.broken:
 		l := w.host.Lang
-		content = widgets.EmptyPage(l.T(text.RecipesBroken), nil, l.T(text.RecipesBrokenHint, l.Support(w.facts.set.Support.Contact)))
+		content = widgets.EmptyPage(l.T(text.RecipesBroken), nil, l.T(text.RecipesBrokenHint, l.Support(w.localValues.set.Support.Contact)))
 	default:
 		i := slices.IndexFunc(w.all, func(r guide.Recipe) bool { return r.ID == w.shown })
 		content = w.recipe(w.all[i])
@@ -137,15 +137,15 @@ func (w *window) page() {
 }
 
 func (w *window) recipe(r guide.Recipe) fyne.CanvasObject {
-	l, v := w.host.Lang, w.facts.values
+	l, v := w.host.Lang, w.localValues.values
 	w.states = widgets.NewRows(l.T(text.SourcesTitle), 8, w.scroll)
 	w.fillStates()
 	page := widgets.Column(12,
 		widgets.Column(8,
 			widgets.Title(r.Title),
 			widgets.Column(4,
-				widgets.Fact(l.T(text.RecipesReports), r.Tell(l)),
-				widgets.Fact(l.T(text.RecipesTransfers), r.Transfers(l)),
+				widgets.Fact(l.T(text.RecipesReports), r.ReportsText(l)),
+				widgets.Fact(l.T(text.RecipesTransfers), r.TransfersText(l)),
 				widgets.Fact(l.T(text.RecipesVerified), r.VerifiedNote))),
 		w.states)
 	if s := w.trouble(r); s != "" {
@@ -159,11 +159,11 @@ func (w *window) recipe(r guide.Recipe) fyne.CanvasObject {
 			b := newPasteBlock(w, *p.Block, v)
 			w.blocks = append(w.blocks, b)
 			page.Add(widgets.Padded(0, 4, widgets.StepWidth, 0, b.object))
-			secret = secret || p.Block.Secret()
+			secret = secret || p.Block.HasToken()
 		case p.Step > 0:
-			page.Add(step(p.Step, v.In(p.Text)))
+			page.Add(step(p.Step, v.FillText(p.Text)))
 		default:
-			page.Add(widgets.Running(v.In(p.Text)))
+			page.Add(widgets.BodyText(v.FillText(p.Text)))
 		}
 	}
 	if secret {
@@ -179,11 +179,11 @@ func (w *window) trouble(r guide.Recipe) string {
 		l, h := b.Needs()
 		listener, http = listener || l, http || h
 	}
-	l, f := w.host.Lang, w.facts
+	l, f := w.host.Lang, w.localValues
 	switch {
 	case listener && !f.set.Listener.Enabled:
 		return l.T(text.RecipesOff)
-	case listener && w.taken():
+	case listener && w.portTaken():
 		return l.T(text.RecipesPort, f.values.Port)
 	case http && !f.set.Listener.HTTP:
 		return l.T(text.RecipesHTTP)
@@ -191,15 +191,15 @@ func (w *window) trouble(r guide.Recipe) string {
 	return ""
 }
 
-// taken reports whether another program uses the listener's port.
-func (w *window) taken() bool {
-	return w.host.Sources != nil && slices.ContainsFunc(w.host.Sources.Sources, func(s windowapi.SourceState) bool { return s.Phase == windowapi.SourceTaken })
+// portTaken reports whether another program uses the listener's port.
+func (w *window) portTaken() bool {
+	return w.host.Sources != nil && slices.ContainsFunc(w.host.Sources.Sources, func(s windowapi.SourceState) bool { return s.Phase == windowapi.SourcePortTaken })
 }
 
 // step returns a numbered sentence.
 func step(n int, s string) fyne.CanvasObject {
 	number := widgets.NewTextLine(strconv.Itoa(n), base.SizeNameText, base.ColorNamePrimary, true)
-	return container.New(widgets.Columns(widgets.StepWidth), container.NewVBox(number), widgets.Running(s))
+	return container.New(widgets.Columns(widgets.StepWidth), container.NewVBox(number), widgets.BodyText(s))
 }
 
 // pasteBlock is a framed text to paste, with its purpose above it and buttons to copy
@@ -219,21 +219,21 @@ func newPasteBlock(w *window, b guide.Block, v guide.Values) *pasteBlock {
 	l := w.host.Lang
 	p.text.Wrapping = fyne.TextWrapWord // addresses without spaces still break
 	p.text.SizeName = theme.SizeHint
-	caption := widgets.Caption(v.In(b.Caption))
+	caption := widgets.Caption(v.FillText(b.Caption))
 	full, err := b.Fill(v)
 	if err != nil {
-		p.text.SetText(guide.Why(l, err))
+		p.text.SetText(guide.ExplainError(l, err))
 		p.text.Importance = widget.WarningImportance
 		p.object = widgets.NewFrame(widgets.Column(0, widgets.Padded(12, 0, 12, 12, caption), widgets.Padded(0, 4, 4, 4, p.text)), true)
 		return p
 	}
 	p.text.TextStyle.Monospace = true
 	p.copying = w.host.CopyButton(text.RecipesCopy, text.RecipesCopied, func() string { return full })
-	p.copying.Of = v.In(b.Caption)
+	p.copying.Subject = v.FillText(b.Caption)
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(4))
-	if b.Secret() {
+	if b.HasToken() {
 		p.show = widgets.NewButton(l.T(text.RecipesShow), p.toggle)
-		p.show.Importance, p.show.Of = widget.LowImportance, p.copying.Of
+		p.show.Importance, p.show.Subject = widget.LowImportance, p.copying.Subject
 		buttons.Add(p.show)
 	}
 	// Wide enough for both labels, so that nothing moves after use.
@@ -242,12 +242,12 @@ func newPasteBlock(w *window, b guide.Block, v guide.Values) *pasteBlock {
 	p.object = widgets.NewFrame(widgets.Column(0,
 		widgets.Padded(4, 0, 12, 4, container.NewBorder(nil, nil, nil, buttons, container.New(widgets.Middle(), caption))),
 		widgets.Padded(-4, 2, 4, 4, p.text)), true)
-	p.say()
+	p.showText()
 	return p
 }
 
-// say shows the text, with its tokens only if they should be visible.
-func (p *pasteBlock) say() {
+// showText shows the text, with its tokens only if they should be visible.
+func (p *pasteBlock) showText() {
 	v := p.values
 	if !p.open {
 		v = v.Masked()
@@ -262,7 +262,7 @@ func (p *pasteBlock) say() {
 func (p *pasteBlock) toggle() {
 	p.open = !p.open
 	p.show.SetText(p.w.host.Lang.T(widgets.Either(p.open, text.RecipesHide, text.RecipesShow)))
-	p.say()
+	p.showText()
 }
 
 // Chosen returns the phone whose page is shown.

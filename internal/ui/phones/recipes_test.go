@@ -26,7 +26,7 @@ import (
 )
 
 // here has the values of a computer with two tokens.
-var here = facts{set: settings.Defaults(), values: guide.Values{Exe: `C:\Program Files\Wiebelt\wiebelt.exe`, Ring: `C:\Program Files\Wiebelt\wiebeltw.exe`,
+var here = localValues{set: settings.Defaults(), values: guide.Values{Exe: `C:\Program Files\Wiebelt\wiebelt.exe`, Ring: `C:\Program Files\Wiebelt\wiebeltw.exe`,
 	Settings: `C:\Users\jan\AppData\Roaming\Wiebelt\settings.toml`, Port: 27472,
 	PathToken: strings.Repeat("p", 43), SocketToken: strings.Repeat("s", 43)}}
 
@@ -36,13 +36,13 @@ func recipes(b *uitest.Harness) *window {
 	return w
 }
 
-func openRecipes(t *testing.T, l text.Language, f facts) *uitest.Harness {
+func openRecipes(t *testing.T, l text.Language, f localValues) *uitest.Harness {
 	t.Helper()
 	b := uitest.New(t, uitest.Greeting(l), map[string]widgets.Opener{windowapi.WindowRecipes: Open})
 	b.Show(windowapi.WindowRecipes)
 	b.Sent = nil
 	b.Go = func(func(context.Context)) {} // keeps the facts unchanged
-	recipes(b).facts = &f
+	recipes(b).localValues = &f
 	recipes(b).page()
 	return b
 }
@@ -69,12 +69,12 @@ func TestRecipesShowNoToken(t *testing.T) {
 				t.Fatalf("%s: %d blocks on the page, want %d", r.ID, len(w.blocks), len(blocks))
 			}
 			for i, p := range w.blocks {
-				want, err := blocks[i].Fill(w.facts.values)
+				want, err := blocks[i].Fill(w.localValues.values)
 				if err != nil {
 					if r.ID != "twinkle" { // a folder with a space
 						t.Errorf("%s: %v", r.ID, err)
 					}
-					uitest.WantTexts(t, w.win, strings.Fields(guide.Why(l, err))[0])
+					uitest.WantTexts(t, w.win, strings.Fields(guide.ExplainError(l, err))[0])
 					if p.copying != nil {
 						t.Errorf("%s: what cannot be pasted can be copied", r.ID)
 					}
@@ -84,15 +84,15 @@ func TestRecipesShowNoToken(t *testing.T) {
 				if got := b.App.Clipboard().Content(); got != want {
 					t.Errorf("%s: copied %q, want %q", r.ID, got, want)
 				}
-				if said := b.Take(); len(said) != 1 || said[0] != (uitest.Message{Kind: windowapi.KindCopy, M: windowapi.Copy{Text: want}}) {
+				if said := b.DrainSent(); len(said) != 1 || said[0] != (uitest.Message{Kind: windowapi.KindCopy, M: windowapi.Copy{Text: want}}) {
 					t.Errorf("%s: copying told the resident %d things", r.ID, len(said))
 				}
-				if (p.show != nil) != blocks[i].Secret() {
+				if (p.show != nil) != blocks[i].HasToken() {
 					t.Errorf("%s: block %d and its token", r.ID, i)
 				}
 			}
 		}
-		if said := b.Take(); len(said) != 0 {
+		if said := b.DrainSent(); len(said) != 0 {
 			t.Errorf("copying told the resident %v", said)
 		}
 	}
@@ -118,7 +118,7 @@ func TestRecipesButtons(t *testing.T) {
 	if p.copying.Text != "Gekopieerd" {
 		t.Errorf("%q", p.copying.Text)
 	}
-	b.Wait()
+	b.RunDue()
 	if p.copying.Text != "Kopiëren" {
 		t.Errorf("%q", p.copying.Text)
 	}
@@ -213,7 +213,7 @@ func TestRecipesTrouble(t *testing.T) {
 		f.set, _ = settings.Parse("[listener]\n" + c.src + "\n")
 		b := openRecipes(t, text.Dutch, f)
 		if c.taken { // reported after the page was created
-			b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "http", Phase: windowapi.SourceTaken, Port: 27472}}})
+			b.SendFromResident(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "http", Phase: windowapi.SourcePortTaken, Port: 27472}}})
 		}
 		recipes(b).Choose(c.id)
 		all := strings.Join(uitest.Texts(recipes(b).win), " ")
@@ -224,7 +224,7 @@ func TestRecipesTrouble(t *testing.T) {
 		}
 	}
 	office, _ := settings.Parse("[support]\ncontact = \"Jan (IT)\"\n")
-	b := openRecipes(t, text.English, facts{set: office, broken: true})
+	b := openRecipes(t, text.English, localValues{set: office, broken: true})
 	if recipes(b).Chosen() != sourcesPage { // users with a working phone look there
 		t.Errorf("it opens at %q", recipes(b).Chosen())
 	}
@@ -239,20 +239,20 @@ func TestRecipesOfTheProfile(t *testing.T) {
 	var log bytes.Buffer
 	b.Log = slog.New(slog.NewTextHandler(&log, nil))
 	must.Do(t, os.WriteFile(settings.Path(b.Dirs), []byte("[listener]\nport = 27480\n"), 0o600))
-	tokens := must.Get(secret.Token(b.Dirs))(t)
+	tokens := must.Get(secret.EnsureTokens(b.Dirs))(t)
 	b.Show(windowapi.WindowRecipes)
-	if v := recipes(b).facts.values; v.PathToken != tokens.Path || v.SocketToken != tokens.Socket || v.Port != 27480 || v.Settings != settings.Path(b.Dirs) || !filepath.IsAbs(v.Exe) {
+	if v := recipes(b).localValues.values; v.PathToken != tokens.Path || v.SocketToken != tokens.Socket || v.Port != 27480 || v.Settings != settings.Path(b.Dirs) || !filepath.IsAbs(v.Exe) {
 		t.Error("other values than the settings and tokens give") // printing them would show tokens
 	}
 	recipes(b).Choose("enreach")
 	shown := recipes(b).blocks[0]
 	test.Tap(shown.show)
-	b.Tell(t, windowapi.KindSources, windowapi.Sources{})
+	b.SendFromResident(t, windowapi.KindSources, windowapi.Sources{})
 	if recipes(b).blocks[0] != shown {
 		t.Error("a page on which nothing is another was made anew, and its token is hidden")
 	}
 	must.Do(t, os.WriteFile(settings.Path(b.Dirs), []byte("[listener]\nport = 27481\n"), 0o600))
-	b.Tell(t, windowapi.KindSources, windowapi.Sources{})
+	b.SendFromResident(t, windowapi.KindSources, windowapi.Sources{})
 	test.Tap(recipes(b).blocks[0].copying)
 	if !strings.Contains(b.App.Clipboard().Content(), ":27481/") {
 		t.Error("another port, and the old one is copied")
@@ -264,7 +264,7 @@ func TestRecipesOfTheProfile(t *testing.T) {
 	b.Show(windowapi.WindowRecipes)
 	w := recipes(b)
 	begun(t.Context())
-	if !w.facts.broken || w.facts.values.PathToken != "" {
+	if !w.localValues.broken || w.localValues.values.PathToken != "" {
 		t.Error("unreadable tokens are not said")
 	}
 	if s := log.String(); strings.Contains(s, tokens.Path) || strings.Contains(s, tokens.Socket) || !strings.Contains(s, "tokens") {
@@ -275,7 +275,7 @@ func TestRecipesOfTheProfile(t *testing.T) {
 	w = recipes(b)
 	w.win.Close()
 	begun(t.Context())
-	if w.facts != nil {
+	if w.localValues != nil {
 		t.Error("a closed window was told")
 	}
 }

@@ -24,7 +24,7 @@ const sourcesPage = "sources"
 // port may have changed.
 func (w *window) SourcesChanged() {
 	w.read()
-	if taken := w.taken(); taken != w.wasTaken {
+	if taken := w.portTaken(); taken != w.wasTaken {
 		w.wasTaken = taken
 		w.page()
 		return
@@ -89,9 +89,9 @@ func (w *window) sourceState(s windowapi.SourceState) fyne.CanvasObject {
 	}
 	m, sentence := sourceLine(l, s, w.host.Now())
 	lines := widgets.Column(2,
-		widgets.NewTextLine(name, theme.SizeHint, base.ColorNameForeground, true).Cutting(),
+		widgets.NewTextLine(name, theme.SizeHint, base.ColorNameForeground, true).Truncate(),
 		widgets.Plain(sentence, theme.SizeHint, widgets.Either(m == widgets.MarkTrouble, widget.WarningImportance, widget.MediumImportance)))
-	return widgets.NewSoftBox(widgets.Padded(8, 8, 12, 12, widgets.Signed(m, widgets.HintSign, lines)))
+	return widgets.NewSoftBox(widgets.Padded(8, 8, 12, 12, widgets.WithMark(m, widgets.HintMarkTop, lines)))
 }
 
 // sourceLine describes the state of a source. Only a link with a heartbeat is
@@ -103,17 +103,17 @@ func sourceLine(l text.Language, s windowapi.SourceState, now time.Time) (widget
 		m = widgets.MarkDot
 	case windowapi.LinkUnknown:
 		m, phase = widgets.MarkQuiet, "trying"
-	case windowapi.SourceUnopened: // only needed by users of links
+	case windowapi.SourceNotDefault: // only needed by users of links
 		m = widgets.MarkQuiet
 	case windowapi.SourceListens:
 		m = widgets.MarkQuiet
-		if !s.Last.IsZero() {
+		if !s.LastCall.IsZero() {
 			m = widgets.MarkTarget
 		}
 	}
 	var said string
 	switch {
-	case s.Phase == windowapi.SourceTaken:
+	case s.Phase == windowapi.SourcePortTaken:
 		said = l.T(text.SourcesPhase(phase), s.Port)
 	case s.Phase == windowapi.SourceListens:
 		said = l.T(text.SourcesPhase(phase))
@@ -126,8 +126,8 @@ func sourceLine(l text.Language, s windowapi.SourceState, now time.Time) (widget
 		said += " " + why
 	}
 	last := l.T(text.SourcesNever)
-	if !s.Last.IsZero() {
-		last = l.T(text.SourcesLast, l.Moment(s.Last, now))
+	if !s.LastCall.IsZero() {
+		last = l.T(text.SourcesLast, l.Moment(s.LastCall, now))
 	}
 	return m, said + " " + last
 }

@@ -16,40 +16,40 @@ import (
 // follows the current theme, which may change while the window is open.
 type checkTheme struct{}
 
-// now returns the current theme. While its check is drawn, Fyne's Current
+// current returns the current theme. While its check is drawn, Fyne's Current
 // returns checkTheme.
-func (checkTheme) now() fyne.Theme { return fyne.CurrentApp().Settings().Theme() }
+func (checkTheme) current() fyne.Theme { return fyne.CurrentApp().Settings().Theme() }
 
 // Color implements fyne.Theme.
 func (t checkTheme) Color(name fyne.ThemeColorName, v fyne.ThemeVariant) color.Color {
 	if name == base.ColorNameInputBorder {
 		name = theme.ColorQuiet
 	}
-	return t.now().Color(name, v)
+	return t.current().Color(name, v)
 }
 
 // Font implements fyne.Theme.
-func (t checkTheme) Font(s fyne.TextStyle) fyne.Resource { return t.now().Font(s) }
+func (t checkTheme) Font(s fyne.TextStyle) fyne.Resource { return t.current().Font(s) }
 
 // Icon implements fyne.Theme.
-func (t checkTheme) Icon(name fyne.ThemeIconName) fyne.Resource { return t.now().Icon(name) }
+func (t checkTheme) Icon(name fyne.ThemeIconName) fyne.Resource { return t.current().Icon(name) }
 
 // Size implements fyne.Theme.
-func (t checkTheme) Size(name fyne.ThemeSizeName) float32 { return t.now().Size(name) }
+func (t checkTheme) Size(name fyne.ThemeSizeName) float32 { return t.current().Size(name) }
 
-// onGrid returns a check without its left padding.
-func onGrid(c *widget.Check) fyne.CanvasObject {
+// withoutPadding returns a check without its left padding.
+func withoutPadding(c *widget.Check) fyne.CanvasObject {
 	return widgets.Padded(-4, -4, -4, 0, container.NewThemeOverride(c, checkTheme{}))
 }
 
-// good returns a sentence marked as a success.
-func good(s string) fyne.CanvasObject {
-	return widgets.Signed(widgets.MarkDot, widgets.HintSign, widgets.Plain(s, theme.SizeHint, widget.SuccessImportance))
+// successLine returns a sentence marked as a success.
+func successLine(s string) fyne.CanvasObject {
+	return widgets.WithMark(widgets.MarkDot, widgets.HintMarkTop, widgets.Plain(s, theme.SizeHint, widget.SuccessImportance))
 }
 
 // lockedLine shows who set something.
 func lockedLine(s string) fyne.CanvasObject {
-	return widgets.Signed(widgets.MarkQuiet, widgets.HintSign, widgets.Paragraph(s))
+	return widgets.WithMark(widgets.MarkQuiet, widgets.HintMarkTop, widgets.Paragraph(s))
 }
 
 // lockedValue shows a value that cannot be changed here.
@@ -63,7 +63,7 @@ func lockedValue(s string) fyne.CanvasObject {
 // newField returns a field that scrolls into view when it gets the focus.
 func (w *window) newField() *widgets.Field {
 	f := widgets.NewField()
-	f.Gained = func() { w.reveal(f) }
+	f.OnFocus = func() { w.reveal(f) }
 	return f
 }
 
@@ -74,25 +74,25 @@ func (w *window) newSecretField() *widgets.Field {
 	return f
 }
 
-// wheel covers a page and handles the wheel, which fields would consume; everything
+// wheelCatcher covers a page and handles the wheel, which fields would consume; everything
 // else passes through.
-type wheel struct {
+type wheelCatcher struct {
 	widget.BaseWidget
 	turned func(*fyne.ScrollEvent)
 }
 
-var _ fyne.Scrollable = (*wheel)(nil)
+var _ fyne.Scrollable = (*wheelCatcher)(nil)
 
-func newWheel(turned func(*fyne.ScrollEvent)) *wheel {
-	w := &wheel{turned: turned}
+func newWheel(turned func(*fyne.ScrollEvent)) *wheelCatcher {
+	w := &wheelCatcher{turned: turned}
 	w.ExtendBaseWidget(w)
 	return w
 }
 
 // Scrolled implements fyne.Scrollable.
-func (w *wheel) Scrolled(e *fyne.ScrollEvent) { w.turned(e) }
+func (w *wheelCatcher) Scrolled(e *fyne.ScrollEvent) { w.turned(e) }
 
 // CreateRenderer implements fyne.Widget.
-func (w *wheel) CreateRenderer() fyne.WidgetRenderer {
+func (w *wheelCatcher) CreateRenderer() fyne.WidgetRenderer {
 	return widget.NewSimpleRenderer(container.NewWithoutLayout())
 }

@@ -40,7 +40,7 @@ type listWords struct{ intro, none, add text.Key }
 // fill recreates the n elements of a list: the intro, the elements, the text for an empty
 // list, the policy that locks it, and buttons. add appends an element to the draft.
 func (b *listBox) fill(n int, row func(i int, locked bool) fyne.CanvasObject, add func(), more ...fyne.CanvasObject) {
-	w, o, l, by := b.w, b.object, b.w.host.Lang, b.w.by(b.list)
+	w, o, l, by := b.w, b.object, b.w.host.Lang, b.w.lockedBy(b.list)
 	w.filled[b.list]++
 	filled := w.filled[b.list]
 	b.shown = func() bool { return w.filled[b.list] == filled }
@@ -69,9 +69,9 @@ func (b *listBox) fill(n int, row func(i int, locked bool) fyne.CanvasObject, ad
 	}
 }
 
-// stay moves the focus from an element that is gone to row i, or to its replacement: the
+// restoreFocus moves the focus from an element that is gone to row i, or to its replacement: the
 // row before it, or the button.
-func (b *listBox) stay(i int) {
+func (b *listBox) restoreFocus(i int) {
 	if n := len(b.stops); n > 0 {
 		c := b.w.win.Canvas()
 		c.Content().Refresh() // new elements get their positions only now
@@ -105,7 +105,7 @@ func (b *listBox) redo(i int, do func()) func() {
 		if shown() {
 			do()
 			b.build()
-			b.stay(i)
+			b.restoreFocus(i)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func (b *listBox) remove(i int, name string, locked bool, do func()) *widgets.Bu
 		do()
 		b.w.edited()
 	}))
-	r.Of = name
+	r.Subject = name
 	widgets.SetVisible(r, !locked)
 	return r
 }
@@ -171,7 +171,7 @@ func lineWrong(n settings.Line) bool {
 func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
 	l, d := b.w.host.Lang, &b.w.draft
 	fault := widgets.NewSlot()
-	said := func() string { return fault.Shows }
+	said := func() string { return fault.ContentName }
 	check := func() {
 		fault.Trouble("")
 		if lineWrong(d.lines[i]) {
@@ -185,8 +185,8 @@ func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
 	name.SetPlaceHolder(l.T(text.SettingTitle("line.name")))
 	remove := b.remove(i, d.lines[i].Number, locked, func() { d.lines = slices.Delete(d.lines, i, i+1) })
 	check()
-	fields := container.New(widgets.Columns(lineWidth), widgets.Padded(0, 0, 0, 8, explore.Named(number, l.T(text.SettingTitle("line.number")), "", said)),
-		explore.Named(name, l.T(text.SettingTitle("line.name")), "", nil))
+	fields := container.New(widgets.Columns(lineWidth), widgets.Padded(0, 0, 0, 8, explore.WithName(number, l.T(text.SettingTitle("line.number")), "", said)),
+		explore.WithName(name, l.T(text.SettingTitle("line.name")), "", nil))
 	return widgets.Column(4, container.NewBorder(nil, nil, nil, remove, fields), fault.Container)
 }
 
@@ -232,8 +232,8 @@ func newPhonesBox(w *window) *phonesBox {
 	return b
 }
 
-// again updates the state of links and their secrets.
-func (b *phonesBox) again() {
+// update updates the state of links and their secrets.
+func (b *phonesBox) update() {
 	for _, show := range b.shows {
 		show()
 	}
@@ -306,7 +306,7 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 	title := l.T(text.SettingTitle("softphone.kind"))
 	content := widgets.Column(8,
 		container.NewBorder(nil, nil, nil, container.NewBorder(nil, remove, nil, nil),
-			widgets.Column(2, widgets.Caption(title), explore.Named(container.New(widgets.AtMost(choiceWidth), kind), title, "", nil))),
+			widgets.Column(2, widgets.Caption(title), explore.WithName(container.New(widgets.AtMost(choiceWidth), kind), title, "", nil))),
 		x.field("name", func() *string { return &x.phone().Name }),
 		x.field("address", func() *string { return &x.phone().Address }))
 	its := registry.Of(p.Kind)
@@ -345,7 +345,7 @@ func (x *phoneBox) phase() fyne.CanvasObject {
 
 func (x *phoneBox) phaseNow() string {
 	l, p := x.b.w.host.Lang, x.phone()
-	phase, cause := x.b.w.host.Sources.Of(p.Kind, p.Name)
+	phase, cause := x.b.w.host.Sources.PhaseOf(p.Kind, p.Name)
 	if phase == windowapi.LinkUnknown {
 		return ""
 	}
@@ -370,7 +370,7 @@ func (x *phoneBox) check() {
 func (x *phoneBox) field(name string, of func() *string) fyne.CanvasObject {
 	l := x.b.w.host.Lang
 	e := x.b.field(of, x.locked, func() {
-		x.b.again() // its name or address may be another one
+		x.b.update() // its name or address may be another one
 		x.check()
 	})
 	if name == "address" && !registry.Of(x.phone().Kind).Requires(registry.NeedsAddress) {
@@ -379,7 +379,7 @@ func (x *phoneBox) field(name string, of func() *string) fyne.CanvasObject {
 	f := widgets.NewSlot()
 	x.faults[name] = f
 	title := l.T(text.SettingTitle("softphone." + name))
-	return widgets.Column(2, widgets.Caption(title), explore.Named(e, title, "", func() string { return f.Shows }), f.Container)
+	return widgets.Column(2, widgets.Caption(title), explore.WithName(e, title, "", func() string { return f.ContentName }), f.Container)
 }
 
 // secret returns the field of the link's secret, which is never shown.
@@ -398,7 +398,7 @@ func (x *phoneBox) secret() fyne.CanvasObject {
 	show := func() {
 		said := text.SettingsWindowSecretLooking
 		switch p := x.phone(); {
-		case x.moved() && p.secret == "":
+		case x.secretMoved() && p.secret == "":
 			said = text.SettingsWindowSecretAgain
 		case w.secret == nil:
 		default:
@@ -416,18 +416,19 @@ func (x *phoneBox) secret() fyne.CanvasObject {
 	show()
 	x.b.shows = append(x.b.shows, show)
 	e.SetPlaceHolder(l.T(text.SettingsWindowSecretEnter))
-	return widgets.Column(2, widgets.Caption(l.T(text.SettingsWindowSecret)), state, explore.Named(e, l.T(text.SettingsWindowSecret), "", nil))
+	return widgets.Column(2, widgets.Caption(l.T(text.SettingsWindowSecret)), state, explore.WithName(e,
+		l.T(text.SettingsWindowSecret), "", nil))
 }
 
-// moved reports whether the link's secret belongs to another address.
-func (x *phoneBox) moved() bool {
+// secretMoved reports whether the link's secret belongs to another address.
+func (x *phoneBox) secretMoved() bool {
 	p := x.phone()
 	return slices.ContainsFunc(x.b.w.state.set.Softphones, func(was settings.Softphone) bool {
 		if was.Name != p.Name || !registry.Of(was.Kind).Requires(registry.NeedsSecret) {
 			return false
 		}
-		before, err := secret.Softphone(was.Kind, was.Name, was.Address)
-		now, _ := secret.Softphone(p.Kind, p.Name, p.Address)
+		before, err := secret.SoftphoneRef(was.Kind, was.Name, was.Address)
+		now, _ := secret.SoftphoneRef(p.Kind, p.Name, p.Address)
 		return err == nil && before != now
 	})
 }

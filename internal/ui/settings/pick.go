@@ -32,7 +32,7 @@ var setupFolders = []string{"", "Downloads", "Desktop", "Documents", "Bureaublad
 func (w *window) pickFile() {
 	w.openFile("")
 	v := w.file
-	w.under.file = w.work(func(_ context.Context, post func(func(*window))) { // folders may be on a network
+	w.background.file = w.runInBackground(func(_ context.Context, post func(func(*window))) { // folders may be on a network
 		home, err := os.UserHomeDir()
 		if err != nil {
 			return
@@ -107,6 +107,6 @@ func (v *setupView) showPicking(b *fyne.Container) {
 	path.OnSubmitted = func(string) { open.OnTapped() }
 	b.Add(widgets.Column(4, widgets.Bold(l.T(text.SettingsWindowFilePath), theme.SizeHint),
 		container.NewBorder(nil, nil, nil, widgets.Padded(0, 0, 8, 0, open),
-			explore.Named(path, l.T(text.SettingsWindowFilePath), "", func() string { return fault.Shows })), fault.Container))
+			explore.WithName(path, l.T(text.SettingsWindowFilePath), "", func() string { return fault.ContentName })), fault.Container))
 	b.Add(container.NewHBox(widgets.NewButton(l.T(text.SettingsWindowFileCancel), v.w.closeFile)))
 }

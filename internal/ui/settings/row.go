@@ -41,8 +41,8 @@ type settingRow struct {
 
 // row makes the row of a key.
 func (w *window) row(key string) *settingRow {
-	entry, _ := settings.Of(key)
-	l, value, by := w.host.Lang, w.holds(key), w.by(key)
+	entry, _ := settings.EntryOf(key)
+	l, value, by := w.host.Lang, w.effectiveText(key), w.lockedBy(key)
 	r := &settingRow{w: w, entry: entry, object: widgets.Column(4), fault: widgets.NewSlot()}
 	w.rows[key] = r
 	title := l.T(text.SettingTitle(key))
@@ -62,7 +62,7 @@ func (w *window) row(key string) *settingRow {
 	if r.entry.Type != settings.Flag { // a flag's name is beside its box
 		r.object.Add(fieldLabel(title))
 	}
-	r.object.Add(explore.Named(input, title, helpOf(l, key), func() string { return r.fault.Shows }))
+	r.object.Add(explore.WithName(input, title, helpOf(l, key), func() string { return r.fault.ContentName }))
 	r.object.Add(r.fault.Container)
 	r.object.Add(widgets.Paragraph(helpOf(l, key)))
 	if isHotkey(key) {
@@ -70,7 +70,7 @@ func (w *window) row(key string) *settingRow {
 		r.object.Add(w.hotkeys[key].Container)
 		w.StatusChanged()
 	}
-	r.check(r.now())
+	r.check(r.currentText())
 	if by != "" {
 		disable()
 		r.object.Add(lockedLine(l.T(text.SettingsWindowLocked, by)))
@@ -108,7 +108,7 @@ func shownValue(l text.Language, e settings.Entry, s string) string {
 // check shows next to the field what is wrong with a text.
 func (r *settingRow) check(s string) bool {
 	_, err := settings.ParseText(r.entry.Key, s)
-	if err == nil || r.w.by(r.entry.Key) != "" {
+	if err == nil || r.w.lockedBy(r.entry.Key) != "" {
 		r.fault.Trouble("")
 		return true
 	}
@@ -120,9 +120,9 @@ func (r *settingRow) check(s string) bool {
 func wantOf(l text.Language, e settings.Entry) string {
 	switch e.Type {
 	case settings.Number:
-		return l.T(text.SettingsWindowWantNumber, e.Least, e.Most)
+		return l.T(text.SettingsWindowWantNumber, e.Min, e.Max)
 	case settings.Duration:
-		return l.T(text.SettingsWindowWantSeconds, int(e.Shortest.Seconds()), int(e.Longest.Seconds()))
+		return l.T(text.SettingsWindowWantSeconds, int(e.MinDuration.Seconds()), int(e.MaxDuration.Seconds()))
 	case settings.Date:
 		return l.T(text.SettingsWindowWantDate)
 	}
@@ -133,17 +133,17 @@ func wantOf(l text.Language, e settings.Entry) string {
 	return l.T(text.SettingsWindowWantOther)
 }
 
-// now returns the row's text, in the form of settings.ParseText.
-func (r *settingRow) now() string { return r.w.now(r.entry.Key) }
+// currentText returns the row's text, in the form of settings.ParseText.
+func (r *settingRow) currentText() string { return r.w.currentText(r.entry.Key) }
 
 // typed handles a change of the field by the user.
 func (r *settingRow) typed(s string) {
 	r.check(s)
-	r.w.changed(r.entry.Key, s)
+	r.w.setText(r.entry.Key, s)
 }
 
-// resume restores the focus and caret of an earlier version of the row.
-func (r *settingRow) resume(before *settingRow) {
+// restoreFocus restores the focus and caret of an earlier version of the row.
+func (r *settingRow) restoreFocus(before *settingRow) {
 	if was, now := entryOf(before.focus), entryOf(r.focus); was != nil && now != nil {
 		now.CursorRow, now.CursorColumn = was.CursorRow, was.CursorColumn
 	}
@@ -166,18 +166,18 @@ func (r *settingRow) input(title string) (field fyne.CanvasObject, disable func(
 	switch {
 	case r.entry.Type == settings.Flag:
 		c := widget.NewCheck(title, nil)
-		c.SetChecked(r.now() == "true")
+		c.SetChecked(r.currentText() == "true")
 		c.OnChanged = func(on bool) { r.typed(strconv.FormatBool(on)) }
 		r.focus = c
-		return onGrid(c), c.Disable
+		return withoutPadding(c), c.Disable
 	case r.entry.Key == "card.monitor":
 		return r.choice(append([]string{"active", "primary"}, r.w.host.Welcome.WorkArea.Monitors...))
 	case r.entry.Type == settings.Choice:
 		return r.choice(r.entry.Choices)
 	case r.entry.Type == settings.List && r.entry.Choices != nil:
 		o := newOrderedBox(r)
-		said := explore.Said{Role: screenreader.Group, Name: title, About: helpOf(r.w.host.Lang, r.entry.Key)}
-		return explore.As(o.object, func() explore.Said { return said }), o.disable
+		said := explore.Description{Role: screenreader.Group, Name: title, Help: helpOf(r.w.host.Lang, r.entry.Key)}
+		return explore.WithDescription(o.object, func() explore.Description { return said }), o.disable
 	case r.entry.Type == settings.List:
 		return r.lines()
 	case r.entry.Type == settings.Duration:
@@ -185,13 +185,13 @@ func (r *settingRow) input(title string) (field fyne.CanvasObject, disable func(
 	case r.entry.Type == settings.Date:
 		return r.date()
 	case r.entry.Type == settings.Number:
-		e := r.text(r.now(), strings.TrimSpace)
+		e := r.text(r.currentText(), strings.TrimSpace)
 		return container.New(widgets.AtMost(numberWidth), e), e.Disable
 	}
 	if words := wellKnown[r.entry.Key]; words != nil {
 		return r.wordsOr(words)
 	}
-	e := r.text(r.now(), strings.TrimSpace)
+	e := r.text(r.currentText(), strings.TrimSpace)
 	return e, e.Disable
 }
 
@@ -206,7 +206,7 @@ func isHotkey(key string) bool { return strings.HasPrefix(key, "card.hotkey") }
 func (r *settingRow) wordsOr(words []string) (fyne.CanvasObject, func()) {
 	labels := choiceLabels(r.w.host.Lang, r.entry.Key, words)
 	e := widget.NewSelectEntry(labels)
-	e.SetText(choiceLabel(r.w.host.Lang, r.entry.Key, r.now()))
+	e.SetText(choiceLabel(r.w.host.Lang, r.entry.Key, r.currentText()))
 	e.OnChanged = func(s string) {
 		s = strings.TrimSpace(s)
 		if i := slices.Index(labels, s); i >= 0 {
@@ -232,7 +232,7 @@ func (r *settingRow) text(shown string, meant func(string) string) *widgets.Fiel
 // choice returns a field for one of a few words.
 func (r *settingRow) choice(words []string) (fyne.CanvasObject, func()) {
 	words = slices.Clone(words)
-	now := r.now()
+	now := r.currentText()
 	if !slices.Contains(words, now) {
 		words = append(words, now) // a monitor that is not connected now
 	}
@@ -267,7 +267,7 @@ func choiceLabels(l text.Language, key string, values []string) []string {
 
 // seconds returns a field for a duration.
 func (r *settingRow) seconds() (fyne.CanvasObject, func()) {
-	shown := r.now()
+	shown := r.currentText()
 	if d, err := time.ParseDuration(shown); err == nil && d%time.Second == 0 {
 		shown = strconv.Itoa(int(d.Seconds()))
 	}
@@ -277,13 +277,13 @@ func (r *settingRow) seconds() (fyne.CanvasObject, func()) {
 		}
 		return s
 	})
-	unit := widgets.NewTextLine(r.w.host.Lang.T(text.SettingsWindowSeconds), base.SizeNameText, base.ColorNamePlaceHolder, false).Cutting()
+	unit := widgets.NewTextLine(r.w.host.Lang.T(text.SettingsWindowSeconds), base.SizeNameText, base.ColorNamePlaceHolder, false).Truncate()
 	return container.New(widgets.Columns(numberWidth+8), widgets.Padded(0, 0, 0, 8, e), container.New(widgets.Middle(), unit)), e.Disable
 }
 
 // date returns a field for a date in the format of the language.
 func (r *settingRow) date() (fyne.CanvasObject, func()) {
-	e := r.text(dateIn(r.w.host.Lang, r.now()), func(s string) string {
+	e := r.text(dateIn(r.w.host.Lang, r.currentText()), func(s string) string {
 		s = strings.TrimSpace(s)
 		for _, f := range []string{"2-1-2006", "2/1/2006", "2.1.2006"} { // the day first, in both languages
 			if day, err := time.Parse(f, s); err == nil {
@@ -311,7 +311,7 @@ func (r *settingRow) lines() (fyne.CanvasObject, func()) {
 	e.MultiLine = true
 	e.SetMinRowsVisible(3)
 	e.SetPlaceHolder(r.w.host.Lang.T(text.SettingsWindowListHint))
-	e.SetText(strings.ReplaceAll(r.now(), ", ", "\n"))
+	e.SetText(strings.ReplaceAll(r.currentText(), ", ", "\n"))
 	e.OnChanged = func(s string) {
 		var parts []string
 		for _, p := range strings.Split(s, "\n") {
@@ -327,24 +327,24 @@ func (r *settingRow) lines() (fyne.CanvasObject, func()) {
 
 // orderedBox is a field for a selection of a few words, in order.
 type orderedBox struct {
-	r      *settingRow
-	object *fyne.Container
-	order  []string
-	on     map[string]bool
-	locked bool
-	stops  []fyne.Focusable // where each element's focus moves with it: its button, or its box at the top
+	r        *settingRow
+	object   *fyne.Container
+	order    []string
+	selected map[string]bool
+	locked   bool
+	stops    []fyne.Focusable // where each element's focus moves with it: its button, or its box at the top
 }
 
 func newOrderedBox(r *settingRow) *orderedBox {
-	o := &orderedBox{r: r, object: widgets.Column(0), on: map[string]bool{}}
-	for _, p := range strings.Split(r.now(), ",") {
+	o := &orderedBox{r: r, object: widgets.Column(0), selected: map[string]bool{}}
+	for _, p := range strings.Split(r.currentText(), ",") {
 		if p = strings.TrimSpace(p); p != "" {
 			o.order = append(o.order, p)
-			o.on[p] = true
+			o.selected[p] = true
 		}
 	}
 	for _, c := range r.entry.Choices {
-		if !o.on[c] {
+		if !o.selected[c] {
 			o.order = append(o.order, c)
 		}
 	}
@@ -358,7 +358,7 @@ func (o *orderedBox) disable() {
 }
 
 func (o *orderedBox) changed() {
-	on := slices.DeleteFunc(slices.Clone(o.order), func(v string) bool { return !o.on[v] })
+	on := slices.DeleteFunc(slices.Clone(o.order), func(v string) bool { return !o.selected[v] })
 	o.r.typed(strings.Join(on, ", "))
 }
 
@@ -367,13 +367,13 @@ func (o *orderedBox) build() {
 	o.object.Objects, o.stops = nil, nil
 	for i, v := range o.order {
 		c := widget.NewCheck(choiceLabel(l, o.r.entry.Key, v), nil)
-		c.SetChecked(o.on[v])
+		c.SetChecked(o.selected[v])
 		c.OnChanged = func(on bool) {
-			o.on[v] = on
+			o.selected[v] = on
 			o.changed()
 		}
 		up := widgets.NewButtonWithIcon("", base.MoveUpIcon(), func() { o.up(i) })
-		up.Importance, up.Of = widget.LowImportance, l.T(text.SettingsWindowUp)+": "+choiceLabel(l, o.r.entry.Key, v)
+		up.Importance, up.Subject = widget.LowImportance, l.T(text.SettingsWindowUp)+": "+choiceLabel(l, o.r.entry.Key, v)
 		if i == 0 || o.locked {
 			up.Disable()
 		}
@@ -381,7 +381,7 @@ func (o *orderedBox) build() {
 			c.Disable()
 		}
 		o.stops = append(o.stops, widgets.Either[fyne.Focusable](i == 0, c, up))
-		o.object.Add(container.New(widgets.AtMost(choiceWidth), container.NewBorder(nil, nil, nil, up, onGrid(c))))
+		o.object.Add(container.New(widgets.AtMost(choiceWidth), container.NewBorder(nil, nil, nil, up, withoutPadding(c))))
 	}
 	o.object.Refresh()
 }

@@ -23,18 +23,18 @@ import (
 type settingsFooter struct {
 	w          *window
 	object     fyne.CanvasObject
-	said       *fyne.Container
+	message    *fyne.Container
 	save, undo *widgets.Button
 }
 
 func newSettingsFooter(w *window) *settingsFooter {
 	l := w.host.Lang
-	f := &settingsFooter{w: w, said: container.NewStack()}
+	f := &settingsFooter{w: w, message: container.NewStack()}
 	f.save = widgets.NewPrimary(l.T(text.SettingsWindowSave), w.save)
 	f.undo = widgets.NewButton(l.T(text.SettingsWindowUndo), w.undo)
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8), f.undo, f.save)
 	bar := container.NewBorder(nil, nil, nil, widgets.Padded(0, 0, 12, 0, container.New(widgets.Middle(), buttons)),
-		container.New(widgets.Middle(), f.said))
+		container.New(widgets.Middle(), f.message))
 	f.object = widgets.NewFrame(widgets.Footer(bar), false)
 	return f
 }
@@ -47,7 +47,7 @@ func (f *settingsFooter) show() {
 	}
 	d, l := w.draft, w.host.Lang
 	unsaved := w.unsaved()
-	said, bad := d.said, d.bad
+	said, bad := d.message, d.isError
 	switch {
 	case d.saving:
 		said, bad = l.T(text.SettingsWindowSaving), false
@@ -61,10 +61,10 @@ func (f *settingsFooter) show() {
 	case said != "":
 		line = widgets.Paragraph(said)
 		if !unsaved && !d.saving { // the result of saving is announced
-			line = explore.News(line)
+			line = explore.Announced(line)
 		}
 	}
-	widgets.Fill(f.said, line)
+	widgets.Fill(f.message, line)
 	widgets.SetEnabled(f.save, unsaved && !d.saving)
 	widgets.SetEnabled(f.undo, unsaved && !d.saving)
 }
@@ -73,7 +73,7 @@ func (f *settingsFooter) show() {
 func (w *window) undo() {
 	w.draft = newDraft(w.state.set)
 	w.rebuild()
-	w.look() // another address's secret may have been looked up
+	w.loadSecrets() // another address's secret may have been looked up
 	w.trial.edited()
 }
 
@@ -85,7 +85,7 @@ func (w *window) rebuild() {
 	w.scroll.Refresh()
 	for key, r := range before.rows {
 		if focused != nil && r.focus == focused {
-			w.rows[key].resume(r)
+			w.rows[key].restoreFocus(r)
 		}
 	}
 	if before.lines != nil { // the settings were shown before
@@ -94,12 +94,12 @@ func (w *window) rebuild() {
 	}
 }
 
-// wrong returns the first key whose text cannot be saved, "" if there is none.
-func (w *window) wrong() string {
+// firstInvalid returns the first key whose text cannot be saved, "" if there is none.
+func (w *window) firstInvalid() string {
 	for _, s := range settingsPlan() {
 		for _, key := range s.keys {
 			r := w.rows[key]
-			if _, typed := w.draft.texts[key]; typed && r != nil && !r.check(w.now(key)) {
+			if _, typed := w.draft.texts[key]; typed && r != nil && !r.check(w.currentText(key)) {
 				return key
 			}
 		}
@@ -117,37 +117,37 @@ func (w *window) wrong() string {
 // save saves the draft: all of it, or nothing.
 func (w *window) save() {
 	l, d := w.host.Lang, &w.draft
-	if key := w.wrong(); key != "" {
-		d.said, d.bad = l.T(text.SettingsWindowBadValues), true
+	if key := w.firstInvalid(); key != "" {
+		d.message, d.isError = l.T(text.SettingsWindowBadValues), true
 		w.footer.show()
 		w.showKey(key)
 		return
 	}
-	want, err := w.wanted()
+	want, err := w.draftSettings()
 	if err != nil {
-		d.said, d.bad = secretSentence(l, err), true
+		d.message, d.isError = secretSentence(l, err), true
 		w.footer.show()
 		return
 	}
 	saved := d.clone()
-	d.saving, d.said, d.bad = true, "", false
+	d.saving, d.message, d.isError = true, "", false
 	w.footer.show()
 	dirs, shown := w.host.Dirs, w.state.set
-	w.under.save = w.work(func(ctx context.Context, post func(func(*window))) {
-		ctx, cancel := context.WithTimeout(ctx, saveIn)
+	w.background.save = w.runInBackground(func(ctx context.Context, post func(func(*window))) {
+		ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 		defer cancel()
 		before, _ := settings.Load(dirs)
-		maps.Copy(want.Changes, saved.onto(shown, before).lists(before))
+		maps.Copy(want.Changes, saved.rebase(shown, before).lists(before))
 		_, err := hubtrial.Save(ctx, dirs, before, want)
-		post(func(w *window) { w.saved(err, want.Secret != "" || len(want.Links) > 0, saved, shown) })
+		post(func(w *window) { w.finishSave(err, want.Secret != "" || len(want.LinkSecrets) > 0, saved, shown) })
 	})
 }
 
-// wanted returns the draft without its lists, once its values are valid; the
+// draftSettings returns the draft without its lists, once its values are valid; the
 // error is about a secret.
-func (w *window) wanted() (hubtrial.Wanted, error) {
+func (w *window) draftSettings() (hubtrial.SaveRequest, error) {
 	d := w.draft
-	want := hubtrial.Wanted{Links: map[string]string{}}
+	want := hubtrial.SaveRequest{LinkSecrets: map[string]string{}}
 	want.Changes, _ = w.changes()
 	var err error
 	if d.secret != "" {
@@ -155,7 +155,7 @@ func (w *window) wanted() (hubtrial.Wanted, error) {
 	}
 	for _, p := range d.phones {
 		if err == nil && p.secret != "" {
-			want.Links[p.Name], err = secret.ReadSecret(strings.NewReader(p.secret))
+			want.LinkSecrets[p.Name], err = secret.ReadSecret(strings.NewReader(p.secret))
 		}
 	}
 	return want, err
@@ -179,10 +179,10 @@ func (d settingsDraft) lists(set *settings.Settings) map[string]any {
 	return all
 }
 
-// onto rebases a draft onto settings that have changed since it was started: a list
+// rebase rebases a draft onto settings that have changed since it was started: a list
 // gains what others have added since, mostly a link to a joined relay, and loses
 // what they have removed.
-func (d settingsDraft) onto(was, now *settings.Settings) settingsDraft {
+func (d settingsDraft) rebase(was, now *settings.Settings) settingsDraft {
 	changed, next := d.lists(was), newDraft(now)
 	if changed["line"] != nil {
 		next.lines = merged(d.lines, was.Lines, now.Lines, func(a, b settings.Line) bool { return a == b })
@@ -206,11 +206,11 @@ func merged[T any](mine, was, now []T, same func(a, b T) bool) []T {
 	return left
 }
 
-// since returns what was typed while the previous draft was being saved.
-func (w *window) since(before settingsDraft) settingsDraft {
+// typedSince returns what was typed while the previous draft was being saved.
+func (w *window) typedSince(before settingsDraft) settingsDraft {
 	later := w.draft.clone()
 	for key := range before.texts {
-		later.texts[key] = w.now(key) // it may have been changed back
+		later.texts[key] = w.currentText(key) // it may have been changed back
 	}
 	maps.DeleteFunc(later.texts, func(key, s string) bool {
 		saved, was := before.texts[key]
@@ -227,29 +227,29 @@ func (w *window) since(before settingsDraft) settingsDraft {
 	return later
 }
 
-// saved handles the result of saving a draft of changes to settings; others may have
+// finishSave handles the result of saving a draft of changes to settings; others may have
 // changed them meanwhile.
-func (w *window) saved(err error, secrets bool, draft settingsDraft, was *settings.Settings) {
+func (w *window) finishSave(err error, secrets bool, draft settingsDraft, was *settings.Settings) {
 	l := w.host.Lang
 	w.draft.saving = false
 	if err == nil {
-		w.draft = w.since(draft)
+		w.draft = w.typedSince(draft)
 		now := w.state.set
-		if set, err := now.With(draft.onto(was, now).lists(now)); err == nil {
+		if set, err := now.With(draft.rebase(was, now).lists(now)); err == nil {
 			w.state.set = set // the base of what was typed since
 		}
 		if !w.unsaved() {
-			w.draft.said = l.T(text.SettingsWindowSaved)
+			w.draft.message = l.T(text.SettingsWindowSaved)
 		}
 		w.stale = true // the saved settings are read next
 		w.footer.show()
 		w.trial.show() // what was tested has been saved
-		w.host.Changed(widgets.Either(secrets, windowapi.ChangedSecret, windowapi.ChangedSettings))
+		w.host.NotifyChanged(widgets.Either(secrets, windowapi.ChangedSecret, windowapi.ChangedSettings))
 		w.load()
 		return
 	}
 	bad, why := w.notSaved(err)
-	w.draft.said, w.draft.bad = why, true
+	w.draft.message, w.draft.isError = why, true
 	for _, key := range bad {
 		if r := w.rows[key]; r != nil {
 			r.fault.Trouble(wantOf(l, r.entry))

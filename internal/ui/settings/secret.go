@@ -12,17 +12,17 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// askSecretIn is how long an address must be unchanged before its secret is looked up.
-const askSecretIn = 400 * time.Millisecond
+// secretDelay is how long an address must be unchanged before its secret is looked up.
+const secretDelay = 400 * time.Millisecond
 
 // secretBox is the field of the hub's secret. The secret can be set but is never shown:
 // only that one exists, and since when.
 type secretBox struct {
-	w      *window
-	object *fyne.Container
-	state  *fyne.Container
-	entry  *widgets.Field
-	asked  int // how often the address has changed
+	w              *window
+	object         *fyne.Container
+	state          *fyne.Container
+	entry          *widgets.Field
+	addressChanges int // how often the address has changed
 }
 
 func newSecretBox(w *window) *secretBox {
@@ -36,33 +36,33 @@ func newSecretBox(w *window) *secretBox {
 	}
 	b.object = widgets.Column(4,
 		fieldLabel(l.T(text.SettingsWindowSecret)), b.state,
-		explore.Named(b.entry, l.T(text.SettingsWindowSecret), "", nil),
+		explore.WithName(b.entry, l.T(text.SettingsWindowSecret), "", nil),
 		widgets.Paragraph(l.T(text.SettingsWindowSecretHelp)))
 	b.show()
 	return b
 }
 
-// address is called when address, client or store have changed: they
+// addressChanged is called when address, client or store have changed: they
 // have a different secret.
-func (b *secretBox) address() {
-	b.asked++
-	mine := b.asked
+func (b *secretBox) addressChanged() {
+	b.addressChanges++
+	mine := b.addressChanges
 	b.show()
-	b.w.host.Later(askSecretIn, func() {
-		if b.asked == mine && b.w.host.Page(windowapi.WindowSettings) == widgets.Page(b.w) {
-			b.w.look()
+	b.w.host.Later(secretDelay, func() {
+		if b.addressChanges == mine && b.w.host.Page(windowapi.WindowSettings) == widgets.Page(b.w) {
+			b.w.loadSecrets()
 		}
 	})
 }
 
-// moved reports whether the saved secret belongs to another address or client
+// secretMoved reports whether the saved secret belongs to another address or client
 // than those in the window.
-func (w *window) moved() bool {
-	was, err := secret.Hub(w.holds("hub.base_url"), w.holds("hub.client_id"))
+func (w *window) secretMoved() bool {
+	was, err := secret.HubRef(w.effectiveText("hub.base_url"), w.effectiveText("hub.client_id"))
 	if err != nil {
 		return false // there was none
 	}
-	now, err := secret.Hub(w.now("hub.base_url"), w.now("hub.client_id"))
+	now, err := secret.HubRef(w.currentText("hub.base_url"), w.currentText("hub.client_id"))
 	return err != nil || was != now
 }
 
@@ -70,24 +70,24 @@ func (w *window) moved() bool {
 func (b *secretBox) show() {
 	w, l := b.w, b.w.host.Lang
 	k := w.secret
-	known := k != nil && k.base == w.now("hub.base_url") && k.client == w.now("hub.client_id")
+	known := k != nil && k.base == w.currentText("hub.base_url") && k.client == w.currentText("hub.client_id")
 	b.state.Objects = nil
 	b.entry.SetPlaceHolder(l.T(text.SettingsWindowSecretEnter))
-	say := func(s string) { b.state.Add(widgets.Running(s)) }
+	say := func(s string) { b.state.Add(widgets.BodyText(s)) }
 	switch {
-	case !known && w.moved() && w.draft.secret == "":
+	case !known && w.secretMoved() && w.draft.secret == "":
 		b.state.Add(widgets.Trouble(l.T(text.SettingsWindowSecretAgain)))
 	case !known:
 		say(l.T(text.SettingsWindowSecretLooking))
 	case k.state == secret.NotSet:
 		say(l.T(text.SettingsWindowSecretNone))
-		if w.moved() && w.draft.secret == "" {
+		if w.secretMoved() && w.draft.secret == "" {
 			b.state.Add(widgets.Trouble(l.T(text.SettingsWindowSecretAgain)))
 		}
 	case k.state == secret.IsSet, k.state == secret.IsWaiting:
 		b.entry.SetPlaceHolder(l.T(text.SettingsWindowSecretNew))
 		say(savedOn(l, k))
-	case k.state == secret.Absent:
+	case k.state == secret.NoStore:
 		b.state.Add(widgets.Trouble(l.T(text.SettingsWindowSecretNoStore)))
 	default:
 		b.state.Add(widgets.Trouble(l.T(text.SecretState(string(k.state)))))
@@ -100,15 +100,15 @@ func savedOn(l text.Language, k *keptSecrets) string {
 	switch {
 	case k.state == secret.IsWaiting:
 		return l.T(text.SettingsWindowSecretWaiting)
-	case k.on.IsZero():
+	case k.setAt.IsZero():
 		return l.T(text.SettingsWindowSecretSet)
 	}
-	return l.T(text.SettingsWindowSecretOn, l.Date(k.on))
+	return l.T(text.SettingsWindowSecretOn, l.Date(k.setAt))
 }
 
-// takeSecrets takes over how secrets are stored.
-func (w *window) takeSecrets(k keptSecrets) {
+// setSecrets takes over how secrets are stored.
+func (w *window) setSecrets(k keptSecrets) {
 	w.secret = &k
-	w.phones.again()
+	w.phones.update()
 	w.hubBox.show()
 }

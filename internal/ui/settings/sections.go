@@ -62,7 +62,7 @@ func settingsPlan() []section {
 	for _, e := range settings.Keys() {
 		switch {
 		case placed(e.Key):
-		case e.Who == settings.Admin:
+		case e.Audience == settings.Admin:
 			at(sectionAdvanced).keys = append(at(sectionAdvanced).keys, e.Key)
 		default:
 			at(sectionCalls).keys = append(at(sectionCalls).keys, e.Key)
@@ -103,7 +103,7 @@ func (w *window) section(s section, last bool) fyne.CanvasObject {
 // hubSection lays out what new users fill in, and the test.
 func (w *window) hubSection(part *fyne.Container, s section) {
 	l := w.host.Lang
-	by := w.by("hub.base_url")
+	by := w.lockedBy("hub.base_url")
 	if by == "" {
 		intro := l.T(text.SettingsWindowHubIntro)
 		if c := w.state.set.Support.Contact; c != "" {

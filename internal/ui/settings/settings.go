@@ -42,18 +42,18 @@ type window struct {
 	footer *settingsFooter
 	trial  *trialBox
 
-	state    *state       // nil until it was read
-	secret   *keptSecrets // nil until looked up
-	stale    bool         // what is shown was saved; the effective settings are being read
-	draft    settingsDraft
-	under    *under
-	filled   map[string]int // by list, how often it was: only the last rows are on the page
-	next     *window        // the rebuilt version of this window; usually nil
-	advanced bool           // show advanced settings
+	state      *state       // nil until it was read
+	secret     *keptSecrets // nil until looked up
+	stale      bool         // what is shown was saved; the effective settings are being read
+	draft      settingsDraft
+	background *backgroundWork
+	filled     map[string]int // by list, how often it was: only the last rows are on the page
+	successor  *window        // the rebuilt version of this window; usually nil
+	advanced   bool           // show advanced settings
 
 	built
-	file   *setupView    // the set-up file shown; usually nil
-	asking *widget.PopUp // asks whether to close without saving; usually nil
+	file     *setupView    // the set-up file shown; usually nil
+	question *widget.PopUp // asks whether to close without saving; usually nil
 }
 
 // built is what the pages consist of, recreated whenever the effective settings change.
@@ -70,13 +70,13 @@ type built struct {
 
 // settingsDraft holds what was typed, and both lists as the window shows them.
 type settingsDraft struct {
-	texts  map[string]string // unsaved, by key, as for settings.ParseText
-	lines  []settings.Line
-	phones []draftPhone
-	secret string // of the hub's client
-	saving bool
-	said   string
-	bad    bool // said is an error
+	texts   map[string]string // unsaved, by key, as for settings.ParseText
+	lines   []settings.Line
+	phones  []draftPhone
+	secret  string // of the hub's client
+	saving  bool
+	message string
+	isError bool // said is an error
 }
 
 // newDraft returns a draft without changes.
@@ -98,7 +98,7 @@ func Open(host *widgets.Host) widgets.Page {
 }
 
 func newWindow(host *widgets.Host) *window {
-	w := &window{host: host, pages: container.NewStack(), under: newUnder(), filled: map[string]int{}, shown: sectionCard}
+	w := &window{host: host, pages: container.NewStack(), background: newUnder(), filled: map[string]int{}, shown: sectionCard}
 	l := host.Lang
 	var items []widgets.SideItem
 	for _, s := range settingsPlan() {
@@ -108,15 +108,15 @@ func newWindow(host *widgets.Host) *window {
 	var side fyne.CanvasObject
 	w.list, side = widgets.NewSide(w, l.T(text.SettingsWindowTitle), items)
 	w.scroll = container.NewVScroll(container.NewStack(w.pages, newWheel(func(e *fyne.ScrollEvent) { w.scroll.Scrolled(e) })))
-	w.scroll.OnScrolled = func(fyne.Position) { w.mark() }
+	w.scroll.OnScrolled = func(fyne.Position) { w.markSection() }
 	w.footer, w.trial = newSettingsFooter(w), newTrialBox(w)
 	if old, ok := host.Page(windowapi.WindowSettings).(*window); ok { // rebuilt in another language or look
-		w.state, w.secret, w.draft, w.under, w.shown, w.advanced = old.state, old.secret, old.draft, old.under, old.shown, old.advanced
+		w.state, w.secret, w.draft, w.background, w.shown, w.advanced = old.state, old.secret, old.draft, old.background, old.shown, old.advanced
 		w.filled = old.filled // shared: the old window's rows are gone
-		old.next = w
-		w.under.test()
-		w.under.file()
-		w.draft.said, w.draft.bad = "", false // in the previous language
+		old.successor = w
+		w.background.test()
+		w.background.file()
+		w.draft.message, w.draft.isError = "", false // in the previous language
 	}
 	body := container.NewBorder(nil, w.footer.object, nil, nil, container.New(widgets.SideLayout(sectionsWidth), side, w.scroll))
 	w.win = host.Window(text.SettingsWindowTitle, body, fyne.NewSize(windowWidth, windowHeight))
@@ -141,8 +141,8 @@ func (w *window) Chosen() string {
 // ShowAt implements widgets.Page's placed: it shows a set-up file.
 func (w *window) ShowAt(path string) { w.openFile(path) }
 
-// Take shows the current settings: the welcome is sent again whenever settings take effect.
-func (w *window) Take(kind string, _ json.RawMessage) {
+// HandleMessage shows the current settings: the welcome is sent again whenever settings take effect.
+func (w *window) HandleMessage(kind string, _ json.RawMessage) {
 	if kind == windowapi.KindWelcome {
 		w.load()
 	}
@@ -152,7 +152,7 @@ func (w *window) Take(kind string, _ json.RawMessage) {
 func (w *window) StatusChanged() {
 	for key, line := range w.hotkeys {
 		said := ""
-		if w.host.Welcome.Status.Hotkeys[key] != "" && w.holds(key) != "off" {
+		if w.host.Welcome.Status.Hotkeys[key] != "" && w.effectiveText(key) != "off" {
 			said = w.host.Lang.T(text.SettingsWindowHotkeyOff)
 		}
 		line.Trouble(said)
@@ -162,24 +162,24 @@ func (w *window) StatusChanged() {
 // SourcesChanged shows the current state of links; one may have been added.
 func (w *window) SourcesChanged() {
 	if w.phones != nil {
-		w.phones.again()
+		w.phones.update()
 	}
 	w.load()
 }
 
 // Closed implements widgets.Page's closer.
-func (w *window) Closed() { w.under.end() }
+func (w *window) Closed() { w.background.cancelAll() }
 
-// takeState shows the effective settings and reports whether they have changed. What was
+// setState shows the effective settings and reports whether they have changed. What was
 // typed but not saved stays.
-func (w *window) takeState(m state) (news bool) {
+func (w *window) setState(m state) (news bool) {
 	if w.state != nil && !w.stale && reflect.DeepEqual(*w.state, m) {
 		return false
 	}
 	if w.state == nil {
 		w.draft = newDraft(m.set)
 	} else {
-		w.draft = w.draft.onto(w.state.set, m.set)
+		w.draft = w.draft.rebase(w.state.set, m.set)
 	}
 	w.state, w.stale = &m, false
 	w.rebuild()
@@ -264,9 +264,9 @@ func (w *window) Choose(id string) {
 	}
 }
 
-// mark marks the section being read while scrolling: the last one that starts in the upper
+// markSection marks the section being read while scrolling: the last one that starts in the upper
 // third, and at the end of a page its last.
-func (w *window) mark() {
+func (w *window) markSection() {
 	if w.state == nil || w.file != nil {
 		return
 	}
@@ -274,7 +274,7 @@ func (w *window) mark() {
 	end := w.scroll.Offset.Y+high >= w.pages.MinSize().Height-1
 	now := ""
 	for _, s := range settingsPlan() {
-		if s.admin == w.isAdmin(w.shown) && (now == "" || end || widgets.Below(w.scroll, w.parts[s.id]) <= w.scroll.Offset.Y+high/3) {
+		if s.admin == w.isAdmin(w.shown) && (now == "" || end || widgets.OffsetIn(w.scroll, w.parts[s.id]) <= w.scroll.Offset.Y+high/3) {
 			now = s.id
 		}
 	}
@@ -290,7 +290,7 @@ func (w *window) goTo(o fyne.CanvasObject) {
 		return
 	}
 	w.win.Canvas().Content().Refresh() // new objects get their positions only now
-	widgets.ScrollTo(w.scroll, widgets.Below(w.scroll, o)-20)
+	widgets.ScrollTo(w.scroll, widgets.OffsetIn(w.scroll, o)-20)
 }
 
 // reveal scrolls to an object, so that users moving between fields by keyboard
@@ -299,36 +299,36 @@ func (w *window) reveal(o fyne.CanvasObject) {
 	widgets.Reveal(w.scroll, o, 48) // its name above it, and the text below it
 }
 
-// holds returns the effective value of a key, as text.
-func (w *window) holds(key string) string { return w.state.values[key].Value }
+// effectiveText returns the effective value of a key, as text.
+func (w *window) effectiveText(key string) string { return w.state.values[key].Value }
 
-// by returns the location of the policy that locks a key, "" if none does.
-func (w *window) by(key string) string { return w.state.set.LockedBy(key) }
+// lockedBy returns the location of the policy that locks a key, "" if none does.
+func (w *window) lockedBy(key string) string { return w.state.set.LockedBy(key) }
 
-// now returns a key's text in the window.
-func (w *window) now(key string) string {
+// currentText returns a key's text in the window.
+func (w *window) currentText(key string) string {
 	if s, ok := w.draft.texts[key]; ok {
 		return s
 	}
-	return w.holds(key)
+	return w.effectiveText(key)
 }
 
-// changed notes what was typed into a row, and checks it.
-func (w *window) changed(key, s string) {
-	if sameSetting(key, s, w.holds(key)) {
+// setText notes what was typed into a row, and checks it.
+func (w *window) setText(key, s string) {
+	if sameSetting(key, s, w.effectiveText(key)) {
 		delete(w.draft.texts, key)
 	} else {
 		w.draft.texts[key] = s
 	}
 	w.edited()
 	if key == "hub.base_url" || key == "hub.client_id" || key == "hub.secret_store" {
-		w.hubBox.address()
+		w.hubBox.addressChanged()
 	}
 }
 
 // edited is called after every change of the draft.
 func (w *window) edited() {
-	w.draft.said, w.draft.bad = "", false
+	w.draft.message, w.draft.isError = "", false
 	w.footer.show()
 	w.trial.edited()
 }
@@ -372,9 +372,9 @@ func (w *window) unsaved() bool {
 // escape leaves a set-up file, otherwise closes the window.
 func (w *window) escape() {
 	switch {
-	case w.asking != nil:
-		w.asking.Hide()
-		w.asking = nil
+	case w.question != nil:
+		w.question.Hide()
+		w.question = nil
 	case w.file != nil:
 		w.closeFile()
 	default:
@@ -392,10 +392,10 @@ func (w *window) close() {
 		gone()
 		return
 	}
-	if w.asking != nil {
+	if w.question != nil {
 		return
 	}
 	l := w.host.Lang
 	stay := widgets.NewPrimary(l.T(text.SettingsWindowStay), w.escape)
-	w.asking = widgets.Ask(w.win.Canvas(), l.T(text.SettingsWindowUnsaved), widgets.NewButton(l.T(text.SettingsWindowDrop), gone), stay)
+	w.question = widgets.Ask(w.win.Canvas(), l.T(text.SettingsWindowUnsaved), widgets.NewButton(l.T(text.SettingsWindowDrop), gone), stay)
 }

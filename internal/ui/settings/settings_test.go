@@ -50,14 +50,14 @@ func TestSettingsHoldEveryKey(t *testing.T) {
 			t.Errorf("%s cannot be left by keyboard", e.Key)
 		}
 		in := w.general
-		if e.Who == settings.Admin {
+		if e.Audience == settings.Admin {
 			in = w.admins
 		}
 		if !partOf(in, r.object) {
 			t.Errorf("%s does not stand on its page", e.Key)
 		}
 	}
-	for _, e := range settings.All() {
+	for _, e := range settings.AllEntries() {
 		want[e.Key] = true
 	}
 	all := strings.Join(uitest.Texts(w.win), "|")
@@ -112,8 +112,8 @@ func TestSettingsFields(t *testing.T) {
 		if got := w.draft.texts[key]; got != c.sent {
 			t.Errorf("%s: %q became %q, want %q", key, c.typed, got, c.sent)
 		}
-		if w.rows[key].fault.Shows != "" {
-			t.Errorf("%s: %s", key, w.rows[key].fault.Shows)
+		if w.rows[key].fault.ContentName != "" {
+			t.Errorf("%s: %s", key, w.rows[key].fault.ContentName)
 		}
 	}
 	w.rows["card.corner"].focus.(*widget.Select).SetSelected("Linksboven")
@@ -132,16 +132,16 @@ func TestSettingsFields(t *testing.T) {
 	for key, bad := range map[string]string{"card.full_for": "1", "listener.port": "80", "hub.base_url": "http://hub.example", "hub.client_id": "a:b",
 		"hub.secret_expires": "31-02-2027", "phone.region": "XX", "listener.allowed_origins": "*", "phone.internal_prefixes": "abc"} {
 		typeInto(w, key, bad)
-		if w.rows[key].fault.Shows == "" || strings.HasPrefix(w.rows[key].fault.Shows, "settingswindow.") {
-			t.Errorf("%s: %q is taken: %q", key, bad, w.rows[key].fault.Shows)
+		if w.rows[key].fault.ContentName == "" || strings.HasPrefix(w.rows[key].fault.ContentName, "settingswindow.") {
+			t.Errorf("%s: %q is taken: %q", key, bad, w.rows[key].fault.ContentName)
 		}
 	}
 	// The upper limit of every number of the table is checked.
 	for _, e := range settings.Keys() {
 		if e.Type == settings.Number {
-			typeInto(w, e.Key, fmt.Sprint(e.Most+1))
-			if !strings.Contains(w.rows[e.Key].fault.Shows, fmt.Sprint(e.Most)) {
-				t.Errorf("%s: %q", e.Key, w.rows[e.Key].fault.Shows)
+			typeInto(w, e.Key, fmt.Sprint(e.Max+1))
+			if !strings.Contains(w.rows[e.Key].fault.ContentName, fmt.Sprint(e.Max)) {
+				t.Errorf("%s: %q", e.Key, w.rows[e.Key].fault.ContentName)
 			}
 		}
 	}
@@ -160,14 +160,14 @@ func TestSettingsSave(t *testing.T) {
 	typeInto(w, "support.contact", "Piet, toestel 12")
 	typeInto(w, "hub.base_url", "ftp://hub.example")
 	test.Tap(w.footer.save)
-	if fileOf(t, b.Dirs) != before || w.shown != sectionHub || !w.draft.bad {
+	if fileOf(t, b.Dirs) != before || w.shown != sectionHub || !w.draft.isError {
 		t.Error("a wrong value was kept")
 	}
 	typeInto(w, "hub.base_url", "https://api.hub.example") // as it was
 	w.hubBox.entry.SetText("\x00")
 	test.Tap(w.footer.save)
-	if fileOf(t, b.Dirs) != before || !w.draft.bad || w.draft.said == "" {
-		t.Errorf("what is no secret: %q", w.draft.said)
+	if fileOf(t, b.Dirs) != before || !w.draft.isError || w.draft.message == "" {
+		t.Errorf("what is no secret: %q", w.draft.message)
 	}
 	w.hubBox.entry.SetText("kanarie-een")
 	w.draft.phones[slices.IndexFunc(w.draft.phones, func(p draftPhone) bool { return p.Name == "centrale" })].secret = "kanarie-twee"
@@ -179,15 +179,15 @@ func TestSettingsSave(t *testing.T) {
 	if len(b.Sent) != 1 || !reflect.DeepEqual(b.Sent[0].M, windowapi.Changed{What: windowapi.ChangedSecret}) {
 		t.Errorf("said %v", b.Sent)
 	}
-	if w.unsaved() || w.hubBox.entry.Text != "" || w.now("support.contact") != "Piet, toestel 12" || strings.Contains(strings.Join(uitest.Texts(w.win), ""), "kanarie") {
+	if w.unsaved() || w.hubBox.entry.Text != "" || w.currentText("support.contact") != "Piet, toestel 12" || strings.Contains(strings.Join(uitest.Texts(w.win), ""), "kanarie") {
 		t.Error("what was saved is not what is shown, or the secret still is")
 	}
-	if k := w.secret; k.state != secret.IsSet || k.on.IsZero() || k.links["centrale"] != secret.IsSet {
+	if k := w.secret; k.state != secret.IsSet || k.setAt.IsZero() || k.links["centrale"] != secret.IsSet {
 		t.Errorf("%+v", k)
 	}
 	typeInto(w, "support.contact", "x")
 	test.Tap(w.footer.undo)
-	if w.unsaved() || w.now("support.contact") != "Piet, toestel 12" {
+	if w.unsaved() || w.currentText("support.contact") != "Piet, toestel 12" {
 		t.Error("not undone")
 	}
 
@@ -196,9 +196,9 @@ func TestSettingsSave(t *testing.T) {
 	link := draftPhone{Softphone: settings.Softphone{Kind: "ari", Name: "een", Address: "https://pbx.example", Extension: "101", User: "wiebelt"}, secret: "a"}
 	w.draft.texts = map[string]string{"support.contact": "y", "hub.client_id": "new", "listener.port": "30000"}
 	w.draft.secret, w.draft.lines, w.draft.phones = "a", []settings.Line{line}, []draftPhone{link}
-	at, port, typed, shown := b.Go, w.holds("listener.port"), w.draft.clone(), w.state.set
+	at, port, typed, shown := b.Go, w.effectiveText("listener.port"), w.draft.clone(), w.state.set
 	b.Go = func(func(context.Context)) {} // the saved settings are not read yet
-	if w.saved(nil, true, typed, shown); w.unsaved() || w.draft.said != text.Dutch.T(text.SettingsWindowSaved) {
+	if w.finishSave(nil, true, typed, shown); w.unsaved() || w.draft.message != text.Dutch.T(text.SettingsWindowSaved) {
 		t.Errorf("nothing was typed, and %+v is left", w.draft)
 	}
 	w.draft, w.state.set = typed, shown
@@ -214,7 +214,7 @@ func TestSettingsSave(t *testing.T) {
 	if want := map[string]string{"support.contact": "z", "card.full_for": "90s", "listener.port": port}; !maps.Equal(w.draft.texts, want) {
 		t.Errorf("what was typed since: %v, want %v", w.draft.texts, want)
 	}
-	if d := w.draft; d.secret != "b" || len(d.lines) != 1 || len(d.phones) != 2 || d.phones[0].secret != "" || d.phones[1].secret != "b" || len(d.lists(w.state.set)) != 2 || d.said != "" {
+	if d := w.draft; d.secret != "b" || len(d.lines) != 1 || len(d.phones) != 2 || d.phones[0].secret != "" || d.phones[1].secret != "b" || len(d.lists(w.state.set)) != 2 || d.message != "" {
 		t.Errorf("%+v", d)
 	}
 	w.undo()
@@ -222,15 +222,15 @@ func TestSettingsSave(t *testing.T) {
 	// A value that the policy has locked meanwhile is
 	// marked; an invalid TOML file is never overwritten.
 	typeInto(w, "support.contact", "x")
-	w.saved(&hubtrial.LockedError{Keys: []string{"support.contact"}}, false, w.draft, w.state.set)
-	if !w.unsaved() || w.rows["support.contact"].fault.Shows == "" {
+	w.finishSave(&hubtrial.LockedError{Keys: []string{"support.contact"}}, false, w.draft, w.state.set)
+	if !w.unsaved() || w.rows["support.contact"].fault.ContentName == "" {
 		t.Error("a refused value is not marked")
 	}
 	put(t, b, "[hub\n")
 	b.Sent = nil
 	test.Tap(w.footer.save)
-	if fileOf(t, b.Dirs) != "[hub\n" || !w.draft.bad || len(b.Sent) > 0 {
-		t.Errorf("%q, said %v", w.draft.said, b.Sent)
+	if fileOf(t, b.Dirs) != "[hub\n" || !w.draft.isError || len(b.Sent) > 0 {
+		t.Errorf("%q, said %v", w.draft.message, b.Sent)
 	}
 }
 
@@ -240,11 +240,11 @@ func TestSettingsKeyboard(t *testing.T) {
 	c := w.win.Canvas()
 	key := func(name fyne.KeyName) { c.Focused().TypedKey(&fyne.KeyEvent{Name: name}) }
 	up := uitest.All[*widgets.Button](w.rows["card.fields"].object)
-	before := strings.Split(w.now("card.fields"), ", ")
+	before := strings.Split(w.currentText("card.fields"), ", ")
 	c.Focus(up[2])
 	key(fyne.KeyReturn)
 	key(fyne.KeyReturn)
-	if now := strings.Split(w.now("card.fields"), ", "); !slices.Equal(now[:3], []string{before[2], before[0], before[1]}) {
+	if now := strings.Split(w.currentText("card.fields"), ", "); !slices.Equal(now[:3], []string{before[2], before[0], before[1]}) {
 		t.Errorf("moved up twice, %v are %v", before, now)
 	}
 	if on, ok := c.Focused().(*widget.Check); !ok || on.Text != choiceLabel(text.Dutch, "card.fields", before[2]) {
@@ -289,7 +289,7 @@ func TestSettingsKeyboard(t *testing.T) {
 	key(fyne.KeyEnd)
 	w.rebuild()
 	c.Focused().TypedRune('9')
-	if got, want := entryOf(w.rows["hub.client_id"].focus).Text, w.holds("hub.client_id")+"9"; got != want {
+	if got, want := entryOf(w.rows["hub.client_id"].focus).Text, w.effectiveText("hub.client_id")+"9"; got != want {
 		t.Errorf("typed on: %q, want %q", got, want)
 	}
 	w.Choose(sectionLines)
@@ -318,7 +318,7 @@ func TestSettingsLocked(t *testing.T) {
 	w := opened(b)
 	st := locked(t, text.Dutch)
 	place := st.set.LockedBy("hub.base_url")
-	w.takeState(st)
+	w.setState(st)
 	w.Choose(sectionAdvanced)
 	n := 0
 	for key, r := range w.rows {
@@ -350,7 +350,7 @@ func TestSettingsSecretMoves(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
 	w.Choose(sectionHub)
-	w.takeSecrets(keptOffice)
+	w.setSecrets(keptOffice)
 	uitest.WantTexts(t, w.win, "Opgeslagen op 12-03-2026")
 	for _, address := range []string{"https://api.other.example", "https://api.hub.example:8443"} {
 		typeInto(w, "hub.base_url", address)
@@ -358,11 +358,11 @@ func TestSettingsSecretMoves(t *testing.T) {
 			t.Errorf("%s: %s", address, all)
 		}
 	}
-	b.Wait()
+	b.RunDue()
 	if k := w.secret; k.base != "https://api.hub.example:8443" || k.state != secret.NotSet {
 		t.Errorf("looked for %+v", k)
 	}
-	keepSecret(t, b.Dirs, w.holds("hub.base_url"), w.holds("hub.client_id"), "kanarie")
+	keepSecret(t, b.Dirs, w.effectiveText("hub.base_url"), w.effectiveText("hub.client_id"), "kanarie")
 	var look func(context.Context)
 	b.Go = func(work func(context.Context)) { look = work }
 	test.Tap(w.footer.undo)
@@ -372,11 +372,11 @@ func TestSettingsSecretMoves(t *testing.T) {
 		t.Errorf("undone, and the secret is %+v", w.secret)
 	}
 	typeInto(w, "hub.base_url", "https://API.hub.example/other") // the same host
-	if w.moved() {
+	if w.secretMoved() {
 		t.Error("the same host and client count as others")
 	}
 	typeInto(w, "hub.client_id", "another")
-	if !w.moved() {
+	if !w.secretMoved() {
 		t.Error("another client counts as the same")
 	}
 }
@@ -393,10 +393,10 @@ func TestSettingsTrial(t *testing.T) {
 	w.trial.begin()
 	steps(w, text.Dutch, 2, contact.CredentialsRefused)
 	uitest.WantTexts(t, w.win, "Het adres van de hub is gevonden.", "De hub zegt", "Client authentication failed", "Beheerder: voer client-id", "toestel 140")
-	w.trial.tested(outcome{ok: true, better: []value{{"hub.scope_parameter", "scope"}}})
+	w.trial.showOutcome(outcome{ok: true, better: []value{{"hub.scope_parameter", "scope"}}})
 	uitest.WantTexts(t, w.win, "De test is geslaagd. Sla de instellingen nog op.", "Zo overnemen")
 	w.trial.adopt()
-	if w.draft.texts["hub.scope_parameter"] != "scope" || w.hubBox.entry.Text != "getypt" || w.now("hub.organisation_code") != "9999" {
+	if w.draft.texts["hub.scope_parameter"] != "scope" || w.hubBox.entry.Text != "getypt" || w.currentText("hub.organisation_code") != "9999" {
 		t.Errorf("%v", w.draft.texts)
 	}
 	typeInto(w, "hub.organisation_code", "1")
@@ -422,7 +422,7 @@ func TestSettingsSetupFile(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", hubText("https://old.example"))
 	w := opened(b)
 	path, phrase := setupFile(t, hubText(h.BaseURL()), kantoor)
-	b.Tell(t, windowapi.KindShow, windowapi.Show{Window: windowapi.WindowSettings, Place: path})
+	b.SendFromResident(t, windowapi.KindShow, windowapi.Show{Window: windowapi.WindowSettings, Place: path})
 	if w.file == nil || w.footer.object.Visible() || w.Chosen() != "" {
 		t.Fatal("the file is not shown")
 	}
@@ -444,7 +444,7 @@ func TestSettingsSetupFile(t *testing.T) {
 	b.Sent = nil
 	uitest.PressIn(t, w.file.object, "Testen en overnemen")
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.SettingsWindowFileTaken))
-	if s, _ := settings.Load(b.Dirs); s.Hub.BaseURL != h.BaseURL() || w.holds("hub.base_url") != h.BaseURL() {
+	if s, _ := settings.Load(b.Dirs); s.Hub.BaseURL != h.BaseURL() || w.effectiveText("hub.base_url") != h.BaseURL() {
 		t.Error("not taken over, or not shown")
 	}
 	if len(b.Sent) != 1 || !reflect.DeepEqual(b.Sent[0].M, windowapi.Changed{What: windowapi.ChangedSecret}) {
@@ -456,7 +456,7 @@ func TestSettingsSetupFile(t *testing.T) {
 	w.file.phrase.SetText(phrase)
 	b.Later = nil
 	w.file.open()
-	b.Wait()
+	b.RunDue()
 	if w.file.opened != nil {
 		t.Error("held for ever")
 	}
@@ -513,7 +513,7 @@ func TestSettingsLists(t *testing.T) {
 			"line": append(now.Lines, settings.Line{Number: "0201234569", Name: name})}))
 	}
 	add("heard of")
-	b.Tell(t, windowapi.KindSources, windowapi.Sources{})
+	b.SendFromResident(t, windowapi.KindSources, windowapi.Sources{})
 	if all := w.draft.phones; len(all) != 3 || all[2].Name != "heard of" || len(w.draft.lines) != 1 {
 		t.Errorf("%v, %v", softphones(all), w.draft.lines)
 	}
@@ -564,7 +564,7 @@ func TestSettingsChangedWhileSaving(t *testing.T) {
 	b.Go = at
 	relay := settings.Softphone{Kind: "relay", Name: "kantoor", Address: "https://relay.example"}
 	must.Do(t, settings.Set(b.Dirs, map[string]any{"softphone": append(softphones(w.draft.phones), relay)}))
-	b.Tell(t, windowapi.KindSources, windowapi.Sources{})
+	b.SendFromResident(t, windowapi.KindSources, windowapi.Sources{})
 	b.Go = func(func(context.Context)) {} // the saved settings are not read yet
 	save(t.Context())
 	if w.unsaved() || len(w.draft.phones) != 3 {
@@ -581,9 +581,9 @@ func TestSettingsRowsGone(t *testing.T) {
 		func() {
 			less, _, _ := strings.Cut(officeSettings, "[[line]]")
 			put(t, b, less+"[[line]]\nnumber = \"020 123 45 68\"\n[[softphone]]\nkind = \"bria\"\n")
-			b.Tell(t, windowapi.KindSources, windowapi.Sources{})
+			b.SendFromResident(t, windowapi.KindSources, windowapi.Sources{})
 		},
-		func() { b.Tell(t, windowapi.KindWelcome, uitest.Greeting(text.English)) },
+		func() { b.SendFromResident(t, windowapi.KindWelcome, uitest.Greeting(text.English)) },
 		func() { opened(b).undo() },
 	} {
 		before := opened(b)
@@ -620,26 +620,26 @@ func TestSettingsFollow(t *testing.T) {
 	typeInto(w, "support.contact", "Piet")
 	w.hubBox.entry.SetText("getypt")
 	english := uitest.Greeting(text.English)
-	b.Tell(t, windowapi.KindWelcome, english)
+	b.SendFromResident(t, windowapi.KindWelcome, english)
 	now := opened(b)
 	if now == w || now.win != w.win {
 		t.Fatal("not built anew in its place")
 	}
 	uitest.WantTexts(t, now.win, "For administrators", "Client id")
-	if now.now("support.contact") != "Piet" || now.hubBox.entry.Text != "getypt" || now.shown != sectionHub {
+	if now.currentText("support.contact") != "Piet" || now.hubBox.entry.Text != "getypt" || now.shown != sectionHub {
 		t.Error("what was typed is gone")
 	}
 	now.Choose(sectionCard)
 	english.Theme = "dark"
-	b.Tell(t, windowapi.KindWelcome, english)
+	b.SendFromResident(t, windowapi.KindWelcome, english)
 	for _, check := range uitest.All[*widget.Check](now.general) {
 		if got := uitest.All[*canvas.Text](check)[0]; got.Text != "" && got.Color != theme.Dark.Ink {
 			t.Errorf("in the dark %q is %v", got.Text, got.Color)
 		}
 	}
 	put(t, b, officeSettings+"[ui]\ntheme = \"dark\"\n")
-	b.Tell(t, windowapi.KindWelcome, english)
-	if got := now.now("ui.theme"); got != "dark" {
+	b.SendFromResident(t, windowapi.KindWelcome, english)
+	if got := now.currentText("ui.theme"); got != "dark" {
 		t.Errorf("the window is dark, and says %q", got)
 	}
 }
@@ -655,7 +655,7 @@ func TestSettingsClose(t *testing.T) {
 		t.Fatal("closed without asking")
 	}
 	w.escape() // goes back: an accidental Escape must lose nothing
-	if b.Page(windowapi.WindowSettings) == nil || w.asking != nil {
+	if b.Page(windowapi.WindowSettings) == nil || w.question != nil {
 		t.Fatal("Escape did not go back to the settings")
 	}
 	test.Tap(w.footer.undo)
@@ -678,12 +678,12 @@ func TestSettingsLive(t *testing.T) {
 	if strings.Contains(strings.Join(uitest.Texts(w.win), "|"), hotkey) {
 		t.Error("trouble with the hotkey that nobody told of")
 	}
-	b.Tell(t, windowapi.KindStatus, windowapi.Status{OK: true, Hotkeys: map[string]string{"card.hotkey": "taken"}})
+	b.SendFromResident(t, windowapi.KindStatus, windowapi.Status{OK: true, Hotkeys: map[string]string{"card.hotkey": "taken"}})
 	uitest.WantTexts(t, w.win, hotkey)
 	w.Choose(sectionPhones)
-	b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "ari", Name: "centrale", Phase: windowapi.LinkRefused, Why: "denied"}}})
+	b.SendFromResident(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "ari", Name: "centrale", Phase: windowapi.LinkRefused, Why: "denied"}}})
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.SettingsWindowPhase(windowapi.LinkRefused))+". "+text.LinkTrouble(text.Dutch, "denied"))
-	b.Tell(t, windowapi.KindSources, windowapi.Sources{})
+	b.SendFromResident(t, windowapi.KindSources, windowapi.Sources{})
 	if strings.Contains(strings.Join(uitest.Texts(w.win), "|"), text.Dutch.T(text.SettingsWindowPhase(windowapi.LinkRefused))) {
 		t.Error("a phase of before")
 	}
@@ -789,13 +789,13 @@ func TestValuesInWords(t *testing.T) {
 					t.Errorf("%s: %s is shown as %q", l, key, v)
 				}
 				typeInto(w, key, label)
-				if got := w.now(key); got != v {
+				if got := w.currentText(key); got != v {
 					t.Errorf("%s: %s: %q means %q, want %q", l, key, label, got, v)
 				}
 			}
 		}
 		typeInto(w, "phone.call_back", "bel {number}")
-		if got := w.now("phone.call_back"); got != "bel {number}" {
+		if got := w.currentText("phone.call_back"); got != "bel {number}" {
 			t.Errorf("a command became %q", got)
 		}
 	}
@@ -822,8 +822,9 @@ func TestLinksOfOneKind(t *testing.T) {
 	for _, s := range []string{kind + "-", kind + "-2", kind + "-20"} { // via the second one's
 		name.SetText(s)
 	}
-	want, err := w.wanted()
-	if secrets := map[string]string{kind + "-20": "kanarie-een", kind + "-2": "kanarie-twee"}; err != nil || !maps.Equal(want.Links, secrets) {
-		t.Errorf("the secrets of %v, %v", slices.Collect(maps.Keys(want.Links)), err)
+	want, err := w.draftSettings()
+	if secrets := map[string]string{kind + "-20": "kanarie-een", kind + "-2": "kanarie-twee"}; err != nil ||
+		!maps.Equal(want.LinkSecrets, secrets) {
+		t.Errorf("the secrets of %v, %v", slices.Collect(maps.Keys(want.LinkSecrets)), err)
 	}
 }

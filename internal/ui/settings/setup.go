@@ -36,7 +36,7 @@ type setupView struct {
 	why     string              // why it could not be opened
 	opening bool
 	testing bool
-	taken   bool
+	applied bool
 	refused string   // why it was not applied
 	found   []string // paths of set-up files on this computer
 }
@@ -66,7 +66,7 @@ func (w *window) openFile(path string) {
 
 // closeFile returns to the pages and drops the file.
 func (w *window) closeFile() {
-	w.under.file()
+	w.background.file()
 	w.file = nil
 	w.show()
 }
@@ -79,7 +79,7 @@ func (v *setupView) open() {
 	v.opening, v.opened, v.why = true, nil, ""
 	v.show()
 	dirs, l, path, phrase := v.w.host.Dirs, v.w.host.Lang, v.path, v.phrase.Text
-	v.w.under.file = v.w.work(func(_ context.Context, post func(func(*window))) {
+	v.w.background.file = v.w.runInBackground(func(_ context.Context, post func(func(*window))) {
 		o, why := openSetup(dirs, l, path, phrase)
 		post(func(w *window) {
 			if w.file == v {
@@ -113,7 +113,7 @@ func (v *setupView) takeOpened(o *hubtrial.SetupFile, why string) {
 	if o != nil {
 		v.phrase.SetText("")
 		v.w.host.Later(openedFor, func() {
-			if v.opened == o && !v.testing && !v.taken {
+			if v.opened == o && !v.testing && !v.applied {
 				v.opened = nil
 				v.show()
 			}
@@ -122,24 +122,24 @@ func (v *setupView) takeOpened(o *hubtrial.SetupFile, why string) {
 	v.show()
 }
 
-// take tests the file's hub and applies the file if the test passes.
-func (v *setupView) take() {
+// testAndApply tests the file's hub and applies the file if the test passes.
+func (v *setupView) testAndApply() {
 	v.testing, v.refused = true, ""
 	v.steps.begin()
 	v.show()
 	dirs, o, number, l := v.w.host.Dirs, v.opened, v.number.Text, v.w.host.Lang
-	v.w.under.file = v.w.work(func(ctx context.Context, post func(func(*window))) {
-		_, err := o.TakeOver(ctx, dirs, number, nil, func(st hubtrial.Step) {
-			s := inWords(l, st, o.Support)
+	v.w.background.file = v.w.runInBackground(func(ctx context.Context, post func(func(*window))) {
+		_, err := o.Apply(ctx, dirs, number, nil, func(st hubtrial.Step) {
+			s := describeStep(l, st, o.Support)
 			post(func(*window) { v.steps.step(s) })
 		})
-		post(func(w *window) { v.end(w, err) })
+		post(func(w *window) { v.finishApply(w, err) })
 	})
 }
 
-// end handles the result of applying the file.
-func (v *setupView) end(w *window, err error) {
-	v.testing, v.taken = false, err == nil
+// finishApply handles the result of applying the file.
+func (v *setupView) finishApply(w *window, err error) {
+	v.testing, v.applied = false, err == nil
 	v.steps.end()
 	var said *text.Error
 	switch {
@@ -152,7 +152,7 @@ func (v *setupView) end(w *window, err error) {
 			w.undo()
 		}
 		w.stale = true
-		w.host.Changed(windowapi.ChangedSecret)
+		w.host.NotifyChanged(windowapi.ChangedSecret)
 		w.load()
 	}
 	v.show()
@@ -182,7 +182,7 @@ func (v *setupView) showLocked(b *fyne.Container) {
 	l := v.w.host.Lang
 	b.Add(widgets.Paragraph(l.T(text.SettingsWindowFileIntro)))
 	b.Add(widgets.Column(4, fieldLabel(l.T(text.SettingsWindowFilePhrase)),
-		explore.Named(v.phrase, l.T(text.SettingsWindowFilePhrase), "", nil)))
+		explore.WithName(v.phrase, l.T(text.SettingsWindowFilePhrase), "", nil)))
 	if v.opening {
 		b.Add(widgets.Paragraph(l.T(text.SettingsWindowFileOpening)))
 	} else if v.why != "" {
@@ -196,7 +196,7 @@ func (v *setupView) showLocked(b *fyne.Container) {
 // showRows shows old and new values side by side.
 func (v *setupView) showRows(b *fyne.Container) {
 	l := v.w.host.Lang
-	if v.opened.Moved {
+	if v.opened.HubMoved {
 		b.Add(widgets.Trouble(l.T(text.SetupMoved)))
 	}
 	b.Add(widgets.Paragraph(l.T(text.SettingsWindowFileCheck)))
@@ -205,7 +205,7 @@ func (v *setupView) showRows(b *fyne.Container) {
 	table.Add(container.New(sideBySide{}, head(text.SetupSetting), head(text.SetupNow), head(text.SetupNew)))
 	for _, r := range v.opened.Rows {
 		table.Add(widget.NewSeparator())
-		changed := r.Now != r.New
+		changed := r.Current != r.New
 		value := func(s string, strong bool) fyne.CanvasObject {
 			if s == "" {
 				return widgets.Paragraph(l.T(text.SetupNothing))
@@ -215,29 +215,29 @@ func (v *setupView) showRows(b *fyne.Container) {
 			}
 			return widgets.Hint(s)
 		}
-		table.Add(container.New(sideBySide{}, widgets.Paragraph(l.T(titleOfRow(r.Key))), value(shortened(r.Now), false), value(shortened(r.New), changed)))
+		table.Add(container.New(sideBySide{}, widgets.Paragraph(l.T(titleOfRow(r.Key))), value(shortened(r.Current), false), value(shortened(r.New), changed)))
 	}
 	table.Add(widget.NewSeparator())
 	b.Add(table)
-	if !v.taken && !v.opened.WithoutHub {
+	if !v.applied && !v.opened.WithoutHub {
 		b.Add(widgets.Column(4, fieldLabel(l.T(text.SettingsWindowFileNumber)),
-			explore.Named(v.number, l.T(text.SettingsWindowFileNumber), "", nil)))
+			explore.WithName(v.number, l.T(text.SettingsWindowFileNumber), "", nil)))
 	}
 	b.Add(v.steps.object)
 	switch {
 	case v.testing:
 		b.Add(widgets.Paragraph(l.T(text.SettingsWindowFileTesting)))
-	case v.taken:
-		b.Add(good(l.T(text.SettingsWindowFileTaken)))
+	case v.applied:
+		b.Add(successLine(l.T(text.SettingsWindowFileTaken)))
 	case v.refused != "":
 		b.Add(widgets.Trouble(v.refused))
 	}
-	if v.taken {
+	if v.applied {
 		end := widgets.NewPrimary(l.T(text.SettingsWindowFileClose), v.w.closeFile)
 		b.Add(container.NewHBox(end))
 		return
 	}
-	take := widgets.NewPrimary(l.T(text.SettingsWindowFileTake), v.take)
+	take := widgets.NewPrimary(l.T(text.SettingsWindowFileTake), v.testAndApply)
 	widgets.SetEnabled(take, !v.testing)
 	b.Add(widgets.Buttons(widgets.NewButton(l.T(text.SettingsWindowFileCancel), v.w.closeFile), take))
 }

@@ -77,7 +77,7 @@ func put(t testing.TB, b *uitest.Harness, src string) {
 const nothing = "[hub]\nsecret_store = \"file\"\n"
 
 var keptOffice = keptSecrets{base: "https://api.hub.example", client: "kantoor-dorpsstraat", state: secret.IsSet,
-	on: time.Date(2026, 3, 12, 9, 0, 0, 0, time.Local), links: map[string]secret.State{"centrale": secret.IsSet}}
+	setAt: time.Date(2026, 3, 12, 9, 0, 0, 0, time.Local), links: map[string]secret.State{"centrale": secret.IsSet}}
 
 // settingsScenes are the states with pictures.
 var settingsScenes = []struct {
@@ -91,7 +91,7 @@ var settingsScenes = []struct {
 	{"filled-general", "", nil},
 	{"filled-hub", sectionHub, nil},
 	{"filled-phones-trouble", sectionPhones, func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
-		b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{
+		b.SendFromResident(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{
 			{Kind: "baresip", Name: "baresip", Phase: windowapi.LinkDown, Why: "nobody"}, {Kind: "ari", Name: "centrale", Phase: windowapi.LinkRefused, Why: "denied"}}})
 	}},
 	{"filled-advanced", sectionAdvanced, nil},
@@ -100,7 +100,7 @@ var settingsScenes = []struct {
 		w.load()
 	}},
 	{"locked", sectionHub, func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
-		w.takeState(locked(t, l))
+		w.setState(locked(t, l))
 	}},
 	{"bad", sectionHub, func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
 		typeInto(w, "hub.base_url", "http://hub.example")
@@ -116,14 +116,14 @@ var settingsScenes = []struct {
 		w.trial.number.SetText("06 98 76 00 11")
 		w.trial.begin()
 		steps(w, l, 2, contact.CredentialsRefused)
-		w.trial.tested(outcome{})
+		w.trial.showOutcome(outcome{})
 		w.goTo(w.trial.object)
 	}},
 	{"test-passed", sectionHub, func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
 		w.trial.number.SetText("06 98 76 00 11")
 		w.trial.begin()
 		steps(w, l, 5, "")
-		w.trial.tested(outcome{ok: true, better: []value{{"hub.basic_auth_encoding", "rfc6749"}}})
+		w.trial.showOutcome(outcome{ok: true, better: []value{{"hub.basic_auth_encoding", "rfc6749"}}})
 		w.goTo(w.trial.object)
 	}},
 	{"moved", sectionHub, func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
@@ -141,12 +141,12 @@ var settingsScenes = []struct {
 	}},
 	{"file-beside", "", func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
 		w.openFile("/home/jan/Downloads/kantoor.wiebelt")
-		w.file.takeOpened(&hubtrial.SetupFile{Moved: true, Rows: []hubtrial.Row{
-			{Key: "hub.base_url", Now: "https://api.hub.example", New: "https://api.practicehub-productie.example"},
-			{Key: "hub.hub_url", Now: "https://hub.example", New: "https://practicehub-productie.example"},
-			{Key: "hub.client_id", Now: "kantoor-dorpsstraat", New: "kantoor-dorpsstraat"},
-			{Key: "support.contact", Now: "", New: "Jan (IT), toestel 140"},
-			{Key: "line", Now: "020 123 45 67, Schade", New: "020 123 45 67, Schade, 020 123 45 68, Leven"}}}, "")
+		w.file.takeOpened(&hubtrial.SetupFile{HubMoved: true, Rows: []hubtrial.Row{
+			{Key: "hub.base_url", Current: "https://api.hub.example", New: "https://api.practicehub-productie.example"},
+			{Key: "hub.hub_url", Current: "https://hub.example", New: "https://practicehub-productie.example"},
+			{Key: "hub.client_id", Current: "kantoor-dorpsstraat", New: "kantoor-dorpsstraat"},
+			{Key: "support.contact", Current: "", New: "Jan (IT), toestel 140"},
+			{Key: "line", Current: "020 123 45 67, Schade", New: "020 123 45 67, Schade, 020 123 45 68, Leven"}}}, "")
 	}},
 }
 
@@ -170,14 +170,14 @@ func steps(w *window, l text.Language, n int, failure contact.Failure) {
 		st := hubtrial.Step{Name: name, State: hubtrial.StateOK}
 		switch {
 		case i < n && name == hubtrial.StepLookup:
-			st.Found, st.Took = 1, 34*time.Millisecond
+			st.Found, st.Duration = 1, 34*time.Millisecond
 		case i == n && failure == "":
 			st.State = hubtrial.StateRunning
 		case i == n:
 			st = hubtrial.Step{Name: name, State: hubtrial.StateFailed, Err: &contact.LookupError{Failure: failure, Detail: "token: invalid_client"},
-				Said: "Client authentication failed · invalid_client"}
+				HubMessage: "Client authentication failed · invalid_client"}
 		}
-		w.trial.steps.step(inWords(l, st, "Jan (IT), toestel 140"))
+		w.trial.steps.step(describeStep(l, st, "Jan (IT), toestel 140"))
 	}
 }
 
@@ -194,7 +194,7 @@ func TestSettingsFit(t *testing.T) {
 		for _, scene := range settingsScenes {
 			b := openOn(t, l, "light", officeSettings)
 			w := opened(b)
-			w.takeSecrets(keptOffice)
+			w.setSecrets(keptOffice)
 			uitest.Scaled(w.win, fyne.NewSize(720, 688), 1)
 			if scene.section != "" {
 				w.Choose(scene.section)

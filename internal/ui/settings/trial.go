@@ -27,8 +27,8 @@ type step struct {
 	name, state string // as in package hubtrial
 	sentence    string // the result
 	detail      string // for administrators
-	said        string // by the hub, in its own words: external text
-	do          string // what to do, and who does it
+	hubAnswer   string // by the hub, in its own words: external text
+	advice      string // what to do, and who does it
 }
 
 // outcome is the result of a test.
@@ -61,7 +61,7 @@ func newTrialBox(w *window) *trialBox {
 	b.number.SetPlaceHolder(l.T(text.SettingsWindowTestNumber))
 	b.number.OnSubmitted = func(string) { b.toggle() }
 	b.start = widgets.NewButton(l.T(text.SettingsWindowTestStart), b.toggle)
-	line := container.NewBorder(nil, nil, nil, widgets.Padded(0, 0, 8, 0, b.start), explore.Named(b.number, l.T(text.SettingsWindowTestNumber), "", nil))
+	line := container.NewBorder(nil, nil, nil, widgets.Padded(0, 0, 8, 0, b.start), explore.WithName(b.number, l.T(text.SettingsWindowTestNumber), "", nil))
 	b.object = widgets.Framed(widgets.Column(8,
 		widgets.Bold(l.T(text.SettingsWindowTest), base.SizeNameText),
 		widgets.Paragraph(l.T(text.SettingsWindowTestHelp)),
@@ -73,7 +73,7 @@ func newTrialBox(w *window) *trialBox {
 func (b *trialBox) toggle() {
 	w := b.w
 	if b.running {
-		w.under.test()
+		w.background.test()
 		b.running = false
 		b.steps.begin()
 		b.show()
@@ -82,16 +82,16 @@ func (b *trialBox) toggle() {
 	b.begin()
 	want, bad := w.changes()
 	typed, dirs, l, number := w.draft.secret, w.host.Dirs, w.host.Lang, b.tried
-	if len(number) > widgets.MaxTyped {
-		number = number[:widgets.MaxTyped]
+	if len(number) > widgets.MaxNumberLen {
+		number = number[:widgets.MaxNumberLen]
 	}
 	if slices.ContainsFunc(bad, testedKey) { // errors elsewhere do not prevent testing
-		b.tested(outcome{why: l.T(text.SettingsWindowTestBad)})
+		b.showOutcome(outcome{why: l.T(text.SettingsWindowTestBad)})
 		return
 	}
-	w.under.test = w.work(func(ctx context.Context, post func(func(*window))) {
-		end := try(ctx, dirs, l, want, typed, number, func(s step) { post(func(w *window) { w.trial.steps.step(s) }) })
-		post(func(w *window) { w.trial.tested(end) })
+	w.background.test = w.runInBackground(func(ctx context.Context, post func(func(*window))) {
+		end := runTrial(ctx, dirs, l, want, typed, number, func(s step) { post(func(w *window) { w.trial.steps.step(s) }) })
+		post(func(w *window) { w.trial.showOutcome(end) })
 	})
 }
 
@@ -106,9 +106,9 @@ func testedKey(key string) bool {
 	return strings.HasPrefix(key, "hub.") || strings.HasPrefix(key, "phone.")
 }
 
-// try tests the hub as it would be with changes, without saving them. typed is the secret;
+// runTrial tests the hub as it would be with changes, without saving them. typed is the secret;
 // "" means the one stored for exactly that address and client.
-func try(ctx context.Context, d profile.Dirs, l text.Language, changes map[string]any, typed, number string, say func(step)) outcome {
+func runTrial(ctx context.Context, d profile.Dirs, l text.Language, changes map[string]any, typed, number string, say func(step)) outcome {
 	s, _ := settings.Load(d)
 	for key := range changes {
 		if s.Locked(key) {
@@ -127,8 +127,8 @@ func try(ctx context.Context, d profile.Dirs, l text.Language, changes map[strin
 		return outcome{why: why}
 	}
 	others := slices.DeleteFunc([]string{"hub.basic_auth_encoding", "hub.scope_parameter", "hub.contact_scopes", "hub.relation_number_field"}, s.Locked)
-	t := hubtrial.Trial{Dirs: d, Settings: next, Hub: next.Hub, Secret: value, Number: number, Others: others}
-	better, ok := t.Run(ctx, func(st hubtrial.Step) { say(inWords(l, st, next.Support.Contact)) })
+	t := hubtrial.Trial{Dirs: d, Settings: next, Hub: next.Hub, Secret: value, Number: number, KeysToVary: others}
+	better, ok := t.Run(ctx, func(st hubtrial.Step) { say(describeStep(l, st, next.Support.Contact)) })
 	return outcome{ok: ok, better: inOrder(others, better)}
 }
 
@@ -151,11 +151,11 @@ func secretToTry(ctx context.Context, d profile.Dirs, l text.Language, h setting
 		}
 		return value, ""
 	}
-	ref, err := secret.Hub(h.BaseURL, h.ClientID)
+	ref, err := secret.HubRef(h.BaseURL, h.ClientID)
 	if err != nil {
 		return "", l.T(text.SettingsWindowSecretNoAddress)
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookIn)
+	ctx, cancel := context.WithTimeout(ctx, secretTimeout)
 	defer cancel()
 	value, err = secret.Open(h.SecretStore, d).Get(ctx, ref)
 	if errors.Is(err, secret.ErrNotSet) {
@@ -167,8 +167,8 @@ func secretToTry(ctx context.Context, d profile.Dirs, l text.Language, h setting
 	return value, ""
 }
 
-// inWords describes the result of a step, what to do and who does it.
-func inWords(l text.Language, st hubtrial.Step, support string) step {
+// describeStep describes the result of a step, what to do and who does it.
+func describeStep(l text.Language, st hubtrial.Step, support string) step {
 	s := step{name: st.Name, state: st.State}
 	switch st.State {
 	case hubtrial.StateRunning:
@@ -177,10 +177,10 @@ func inWords(l text.Language, st hubtrial.Step, support string) step {
 	case hubtrial.StateOK:
 		s.sentence = l.T(text.SettingsWindowStepOK(st.Name))
 		if st.Name == hubtrial.StepLookup && st.Found > 0 {
-			s.sentence = l.N(text.SettingsWindowStepFound, st.Found, max(1, st.Took.Milliseconds()))
+			s.sentence = l.N(text.SettingsWindowStepFound, st.Found, max(1, st.Duration.Milliseconds()))
 		}
 	case hubtrial.StateFailed:
-		s.said = shortened(st.Said)
+		s.hubAnswer = shortened(st.HubMessage)
 		if errors.Is(st.Err, hubtrial.ErrNumber) {
 			s.sentence = l.T(text.SettingsWindowStepBadNumber)
 			return s
@@ -191,16 +191,16 @@ func inWords(l text.Language, st hubtrial.Step, support string) step {
 			return s
 		}
 		s.sentence, s.detail = text.Capital(l.T(text.Failure(string(known.Failure)))), shortened(known.Detail)
-		s.do = l.T(text.FailureDo(string(known.Failure)))
+		s.advice = l.T(text.FailureDo(string(known.Failure)))
 		if known.Failure.NeedsAdmin() && support != "" {
-			s.do += " " + l.T(text.SettingsWindowAsk, shortened(support))
+			s.advice += " " + l.T(text.SettingsWindowAsk, shortened(support))
 		}
 	}
 	return s
 }
 
-// tested handles the end of a test.
-func (b *trialBox) tested(m outcome) {
+// showOutcome handles the end of a test.
+func (b *trialBox) showOutcome(m outcome) {
 	b.running, b.result = false, &m
 	b.steps.end()
 	b.show()
@@ -222,12 +222,12 @@ func (b *trialBox) adopt() {
 	w := b.w
 	for _, v := range b.result.better {
 		w.draft.texts[v.key] = v.text
-		if sameSetting(v.key, v.text, w.holds(v.key)) {
+		if sameSetting(v.key, v.text, w.effectiveText(v.key)) {
 			delete(w.draft.texts, v.key)
 		}
 	}
 	b.result.better = nil
-	w.draft.said, w.draft.bad = "", false
+	w.draft.message, w.draft.isError = "", false
 	w.rebuild()
 }
 
@@ -243,11 +243,11 @@ func (b *trialBox) show() {
 		case !m.ok:
 			b.end.Add(widgets.Trouble(l.T(text.SettingsWindowTestFailed)))
 		case b.tried == "":
-			b.end.Add(good(l.T(text.SettingsWindowTestPassedNoNumber)))
+			b.end.Add(successLine(l.T(text.SettingsWindowTestPassedNoNumber)))
 		case b.w.unsaved():
-			b.end.Add(good(l.T(text.SettingsWindowTestPassedSave)))
+			b.end.Add(successLine(l.T(text.SettingsWindowTestPassedSave)))
 		default:
-			b.end.Add(good(l.T(text.SettingsWindowTestPassed)))
+			b.end.Add(successLine(l.T(text.SettingsWindowTestPassed)))
 		}
 		if len(m.better) > 0 {
 			b.end.Add(b.better(m.better))
@@ -340,17 +340,17 @@ func (s *stepList) line(m step) fyne.CanvasObject {
 		importance = widget.LowImportance
 	}
 	said.Add(widgets.Plain(sentence, theme.SizeHint, importance))
-	if m.said != "" {
-		said.Add(widgets.Hint(l.T(text.SettingsWindowHubSays, m.said)))
+	if m.hubAnswer != "" {
+		said.Add(widgets.Hint(l.T(text.SettingsWindowHubSays, m.hubAnswer)))
 	}
-	if m.do != "" {
-		said.Add(widgets.Hint(m.do))
+	if m.advice != "" {
+		said.Add(widgets.Hint(m.advice))
 	}
 	if m.detail != "" {
 		said.Add(widgets.Small(m.detail))
 	}
-	name := container.NewVBox(widgets.NewTextLine(l.T(text.SetupStep(m.name)), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting())
-	return widgets.Signed(stepMarks[m.state], widgets.HintSign, container.New(widgets.Columns(stepNameWidth), name, said))
+	name := container.NewVBox(widgets.NewTextLine(l.T(text.SetupStep(m.name)), theme.SizeHint, base.ColorNamePlaceHolder, false).Truncate())
+	return widgets.WithMark(stepMarks[m.state], widgets.HintMarkTop, container.New(widgets.Columns(stepNameWidth), name, said))
 }
 
 // stepNameWidth fits the longest name of a step.

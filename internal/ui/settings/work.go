@@ -15,33 +15,33 @@ import (
 )
 
 const (
-	lookIn = 6 * time.Second  // for a secret store, which reports within two that it is locked
-	saveIn = 15 * time.Second // includes trying an old secret
+	secretTimeout = 6 * time.Second  // for a secret store, which reports within two that it is locked
+	saveTimeout   = 15 * time.Second // includes trying an old secret
 )
 
-// under holds the cancel functions of work running off the window's thread.
-type under struct{ load, look, save, test, file context.CancelFunc }
+// backgroundWork holds the cancel functions of work running off the window's thread.
+type backgroundWork struct{ load, look, save, test, file context.CancelFunc }
 
-func newUnder() *under {
+func newUnder() *backgroundWork {
 	none := func() {}
-	return &under{none, none, none, none, none}
+	return &backgroundWork{none, none, none, none, none}
 }
 
-func (u *under) end() {
+func (u *backgroundWork) cancelAll() {
 	for _, end := range []context.CancelFunc{u.load, u.look, u.save, u.test, u.file} {
 		end()
 	}
 }
 
-// work does something off the UI thread. Results go to the current window: it may have been
+// runInBackground does something off the UI thread. Results go to the current window: it may have been
 // rebuilt meanwhile, in another language.
-func (w *window) work(do func(ctx context.Context, post func(func(*window)))) (end context.CancelFunc) {
+func (w *window) runInBackground(do func(ctx context.Context, post func(func(*window)))) (end context.CancelFunc) {
 	return w.host.Work(func(ctx context.Context, post func(func())) {
 		do(ctx, func(f func(*window)) {
 			post(func() {
 				now := w
-				for now.next != nil {
-					now = now.next
+				for now.successor != nil {
+					now = now.successor
 				}
 				f(now)
 			})
@@ -66,7 +66,7 @@ func stateOf(l text.Language, s *settings.Settings, now time.Time) state {
 		st.values[v.Key] = v
 	}
 	for _, p := range s.Problems()[:min(len(s.Problems()), maxProblems)] {
-		st.problems = append(st.problems, templates.Say(l, p))
+		st.problems = append(st.problems, templates.DescribeProblem(l, p))
 	}
 	switch stage, days := health.Expiry(now, s.Hub.SecretExpires); stage {
 	case health.ExpirySoon:
@@ -81,40 +81,41 @@ func stateOf(l text.Language, s *settings.Settings, now time.Time) state {
 type keptSecrets struct {
 	base, client string
 	state        secret.State            // of the hub's secret, for that address and client
-	on           time.Time               // when it was set, zero if unknown
+	setAt        time.Time               // when it was set, zero if unknown
 	links        map[string]secret.State // by name
 }
 
 // load reads the effective settings, and if they have changed, how secrets are stored.
 func (w *window) load() {
-	w.under.load()
+	w.background.load()
 	host, l := w.host, w.host.Lang
-	w.under.load = w.work(func(_ context.Context, post func(func(*window))) {
+	w.background.load = w.runInBackground(func(_ context.Context, post func(func(*window))) {
 		st := stateOf(l, host.Settings(), host.Now())
 		post(func(w *window) {
-			if w.takeState(st) {
-				w.look()
+			if w.setState(st) {
+				w.loadSecrets()
 			}
 		})
 	})
 }
 
-// look looks up the secret of the window's address and client, and those of the links.
-func (w *window) look() {
-	w.under.look()
+// loadSecrets looks up the secret of the window's address and client, and those of the links.
+func (w *window) loadSecrets() {
+	w.background.look()
 	s, dirs := *w.state.set, w.host.Dirs
-	s.Hub.BaseURL, s.Hub.ClientID, s.Hub.SecretStore = w.now("hub.base_url"), w.now("hub.client_id"), w.now("hub.secret_store")
-	w.under.look = w.work(func(ctx context.Context, post func(func(*window))) {
-		ctx, cancel := context.WithTimeout(ctx, lookIn)
+	s.Hub.BaseURL, s.Hub.ClientID, s.Hub.SecretStore = w.currentText("hub.base_url"), w.currentText("hub.client_id"),
+		w.currentText("hub.secret_store")
+	w.background.look = w.runInBackground(func(ctx context.Context, post func(func(*window))) {
+		ctx, cancel := context.WithTimeout(ctx, secretTimeout)
 		defer cancel()
 		k := keptSecrets{base: s.Hub.BaseURL, client: s.Hub.ClientID}
-		k.state, k.links = hubtrial.Secrets(ctx, dirs, &s)
-		if ref, err := secret.Hub(k.base, k.client); err == nil {
-			k.on = secret.SetOn(dirs, ref)
+		k.state, k.links = hubtrial.SecretStates(ctx, dirs, &s)
+		if ref, err := secret.HubRef(k.base, k.client); err == nil {
+			k.setAt = secret.SetDate(dirs, ref)
 		} else {
 			k.state = secret.NotSet
 		}
-		post(func(w *window) { w.takeSecrets(k) })
+		post(func(w *window) { w.setSecrets(k) })
 	})
 }
 
@@ -131,7 +132,7 @@ func (w *window) notSaved(err error) (bad []string, why string) {
 		return []string{wrong.Key}, l.T(text.SettingsWindowBadValues)
 	case errors.As(err, &wrong):
 		return nil, l.T(text.SettingsWindowNotWritable, settings.FileName)
-	case errors.Is(err, settings.ErrByHand):
+	case errors.Is(err, settings.ErrNotEditable):
 		return nil, l.T(text.SettingsWindowByHand, settings.FileName)
 	case errors.As(err, &store), errors.Is(err, hubtrial.ErrNoAddress):
 		return nil, secretSentence(l, err)
@@ -153,5 +154,5 @@ func secretSentence(l text.Language, err error) string {
 
 // shortened limits an external text to what fits in a row.
 func shortened(s string) string {
-	return displaytext.Line(s, 300)
+	return displaytext.Truncate(s, 300)
 }

@@ -49,7 +49,7 @@ func fileOf(t *testing.T, d profile.Dirs) string {
 
 func keepSecret(t *testing.T, d profile.Dirs, base, client, value string) {
 	t.Helper()
-	ref := must.Get(secret.Hub(base, client))(t)
+	ref := must.Get(secret.HubRef(base, client))(t)
 	store := secret.Open(secret.KindFile, d)
 	must.Do(t, store.Set(t.Context(), ref, value))
 }
@@ -73,7 +73,7 @@ func hubText(base string) string {
 // tries runs a trial and also returns the steps that completed, with their results.
 func tries(t *testing.T, d profile.Dirs, changes map[string]any, typed, number string) (end outcome, all []step, ended string) {
 	t.Helper()
-	end = try(t.Context(), d, text.Dutch, changes, typed, number, func(s step) {
+	end = runTrial(t.Context(), d, text.Dutch, changes, typed, number, func(s step) {
 		if s.state != hubtrial.StateRunning {
 			all = append(all, s)
 			ended += s.name + " " + s.state + ", "
@@ -100,7 +100,7 @@ func TestTry(t *testing.T) {
 		t.Errorf("%+v, %s: %+v", end, how, all)
 	}
 	_, all, how = tries(t, d, typed, "verkeerd", "06 98 76 00 11")
-	if failed := all[len(all)-1]; how != "name ok, tls off, token failed" || failed.said == "" || failed.do == "" || strings.Contains(fmt.Sprint(failed), "verkeerd") {
+	if failed := all[len(all)-1]; how != "name ok, tls off, token failed" || failed.hubAnswer == "" || failed.advice == "" || strings.Contains(fmt.Sprint(failed), "verkeerd") {
 		t.Errorf("%s: %+v", how, failed)
 	}
 	keepSecret(t, d, h.BaseURL(), "office", value)
@@ -204,7 +204,7 @@ func TestTryFinds(t *testing.T) {
 	// If a hub accepts none of them, the error is about the unchanged settings.
 	h := picky(t, "somebody", "else", "plain", "scopes", usual, "")
 	end, all, _ := tries(t, profiled(t, hubText(h.URL)), nil, "a+b", "")
-	if failed := all[len(all)-1]; failed.said != "Onbekende client · invalid_client" || end.ok {
+	if failed := all[len(all)-1]; failed.hubAnswer != "Onbekende client · invalid_client" || end.ok {
 		t.Errorf("%+v", failed)
 	}
 }
@@ -248,25 +248,25 @@ func TestTakeOver(t *testing.T) {
 		return o
 	}
 	quietly := func(hubtrial.Step) {}
-	if _, err := open(setupFile(t, hubText(h.BaseURL()), "not the secret")).TakeOver(t.Context(), d, "", nil, quietly); !errors.Is(err, hubtrial.ErrNotPassed) || fileOf(t, d) != before {
+	if _, err := open(setupFile(t, hubText(h.BaseURL()), "not the secret")).Apply(t.Context(), d, "", nil, quietly); !errors.Is(err, hubtrial.ErrNotPassed) || fileOf(t, d) != before {
 		t.Errorf("a failed test: %v", err)
 	}
 	o := open(good, phrase)
-	if !o.Moved || !slices.Contains(o.Rows, hubtrial.Row{Key: "hub.base_url", Now: "https://old.example", New: h.BaseURL()}) || strings.Contains(fmt.Sprint(o.Rows), value) {
+	if !o.HubMoved || !slices.Contains(o.Rows, hubtrial.Row{Key: "hub.base_url", Current: "https://old.example", New: h.BaseURL()}) || strings.Contains(fmt.Sprint(o.Rows), value) {
 		t.Errorf("%+v", o.Rows)
 	}
 	must.Do(t, os.WriteFile(good, []byte("another file by now"), 0o600))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // the window was closed
-	if _, err := o.TakeOver(ctx, d, "", nil, quietly); err == nil || fileOf(t, d) != before {
+	if _, err := o.Apply(ctx, d, "", nil, quietly); err == nil || fileOf(t, d) != before {
 		t.Errorf("nobody waits: %v", err)
 	}
 	decided := *o // the policy has changed meanwhile
 	decided.Hub.Intermediary = "another"
-	if _, err := decided.TakeOver(t.Context(), d, "", nil, quietly); !errors.Is(err, hubtrial.ErrPolicyChanged) || fileOf(t, d) != before {
+	if _, err := decided.Apply(t.Context(), d, "", nil, quietly); !errors.Is(err, hubtrial.ErrPolicyChanged) || fileOf(t, d) != before {
 		t.Errorf("another hub than was shown: %v", err)
 	}
-	must.Get(o.TakeOver(t.Context(), d, "06 98 76 00 11", nil, quietly))(t)
+	must.Get(o.Apply(t.Context(), d, "06 98 76 00 11", nil, quietly))(t)
 	if s, _ := settings.Load(d); s.Hub.BaseURL != h.BaseURL() || s.Hub.SecretStore != "file" || !strings.Contains(fileOf(t, d), "# kept by hand") {
 		t.Error(fileOf(t, d))
 	}

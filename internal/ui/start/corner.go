@@ -29,7 +29,7 @@ const (
 // cornerPicker is a small drawing of the screen to choose a corner from, by pointer or
 // arrow keys. Only for the UI thread.
 type cornerPicker struct {
-	widgets.Spots
+	widgets.FocusableSpots
 	chosen int    // index of corners
 	name   string // for screen readers, like names
 	names  [len(corners)]string
@@ -46,7 +46,7 @@ func newCornerPicker(l text.Language, picked func(string)) *cornerPicker {
 	for i, c := range corners {
 		p.names[i] = l.T(text.SettingsWindowChoice("card.corner", c))
 	}
-	p.Extend(p, at)
+	p.Extend(p, cornerAt)
 	return p
 }
 
@@ -68,8 +68,8 @@ func (p *cornerPicker) pick(i int) {
 	p.picked(corners[i])
 }
 
-// at returns the corner at a position; each has a quarter of the drawing.
-func at(pos fyne.Position) int {
+// cornerAt returns the corner at a position; each has a quarter of the drawing.
+func cornerAt(pos fyne.Position) int {
 	i := 0
 	if pos.X >= screenWidth/2 {
 		i++
@@ -83,7 +83,7 @@ func at(pos fyne.Position) int {
 // Tapped implements fyne.Tappable.
 func (p *cornerPicker) Tapped(e *fyne.PointEvent) {
 	if e.Position.X <= screenWidth && e.Position.Y <= screenHeight {
-		p.pick(at(e.Position))
+		p.pick(cornerAt(e.Position))
 	}
 }
 
@@ -107,17 +107,17 @@ func (p *cornerPicker) TypedKey(e *fyne.KeyEvent) {
 	p.pick(next)
 }
 
-// Explore implements explore.Speaker.
-func (p *cornerPicker) Explore() explore.Said {
-	s := explore.Said{Role: screenreader.Group, State: screenreader.Focusable, Name: p.name, Off: p.Locked, Alone: true}
+// Describe implements explore.Describer.
+func (p *cornerPicker) Describe() explore.Description {
+	s := explore.Description{Role: screenreader.Group, State: screenreader.Focusable, Name: p.name, Disabled: p.Locked, Leaf: true}
 	for i, name := range p.names {
-		c := explore.Said{Role: screenreader.Radio, State: screenreader.Focusable, Name: name, Key: i, Alone: true, Off: p.Locked,
+		c := explore.Description{Role: screenreader.Radio, State: screenreader.Focusable, Name: name, Key: i, Leaf: true, Disabled: p.Locked,
 			Focused: p.Focused && i == p.chosen, Press: func() { p.pick(i) }}
 		if i == p.chosen {
 			c.State |= screenreader.Checked
 		}
 		x, y := spot(i)
-		s.Parts = append(s.Parts, explore.Part{Said: c, At: fyne.NewPos(x, y), Size: fyne.NewSize(spotWidth, spotHeight)})
+		s.Parts = append(s.Parts, explore.Part{Description: c, At: fyne.NewPos(x, y), Size: fyne.NewSize(spotWidth, spotHeight)})
 	}
 	return s
 }
@@ -162,7 +162,7 @@ func (p *cornerPicker) CreateRenderer() fyne.WidgetRenderer {
 				switch i {
 				case p.chosen:
 					s.FillColor, s.StrokeColor = colour(base.ColorNameBackground), primary
-				case p.Over:
+				case p.HoveredSpot:
 					s.FillColor, s.StrokeColor = colour(base.ColorNameHover), primary
 				}
 				strips[i].FillColor, strips[i].Hidden = primary, i != p.chosen

@@ -14,7 +14,7 @@ import (
 func everyPhone(l text.Language) []phone {
 	var all []phone
 	for _, o := range []string{"", "off", "running", "other", "unread"} {
-		all = append(all, phone{id: "x " + o, name: l.T(text.StartPhone("microsip")), sentence: l.T(text.StartFound(o)), can: o == "", recipe: "microsip"})
+		all = append(all, phone{id: "x " + o, name: l.T(text.StartPhone("microsip")), sentence: l.T(text.StartFound(o)), connectable: o == "", recipe: "microsip"})
 	}
 	for _, p := range []string{"up", "trying", "down", "kicked", "refused", "incomplete", "behind"} {
 		all = append(all, phone{id: "link " + p, name: l.T(text.StartPhone("linphone")), sentence: l.T(text.StartLink(p)), ok: p == "up"})
@@ -51,7 +51,7 @@ func TestStartFits(t *testing.T) {
 		unjoined.join = true
 		w.notJoined = l.T(text.RelayJoinUnknown)
 		for name, s := range map[string]state{"none": began(), "every": began(everyPhone(l)...), "locked": locked, "join": unjoined} {
-			w.take(s)
+			w.setState(s)
 			w.failed.Trouble("")
 			if w.open = name == "locked"; w.open {
 				w.failed.Trouble(l.T(text.StartFailed, "Jan Willem van der Meulen (IT), toestel 140"))
@@ -77,7 +77,7 @@ func TestStartFits(t *testing.T) {
 			}},
 			{"nothing", func() {
 				p.panel.begin()
-				p.panel.missed(2, everyCheck(l))
+				p.panel.showMissed(2, everyCheck(l))
 			}},
 		} {
 			scene.do()

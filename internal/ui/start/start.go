@@ -40,51 +40,51 @@ const joining = "relay"
 // window asks three things at the first start: where the card appears, the language, and
 // whether a call gets through. Each answer takes effect at once.
 type window struct {
-	host      *widgets.Host
-	win       fyne.Window
-	picker    *cornerPicker
-	hint      *fyne.Container // beside the picker
-	language  *fyne.Container
-	join      *fyne.Container // asks for a relay's code, empty if there is none to join
-	code      *widgets.Field
-	phones    *fyne.Container
-	failed    *widgets.Slot
-	unset     *widgets.Slot   // says that there are no names yet
-	admins    *fyne.Container // below "Voor beheerders", empty while it is shut
-	more      *widgets.Button
-	open      bool // the administrators' part
-	scroll    *container.Scroll
-	panel     *testPanel
-	state     *state             // nil until it was read
-	asked     string             // the phone being connected, or joining
-	notJoined string             // why the code was not accepted
-	end       context.CancelFunc // cancels reading the state
-	last      chan struct{}      // closed when the last answer was saved
+	host       *widgets.Host
+	win        fyne.Window
+	picker     *cornerPicker
+	hint       *fyne.Container // beside the picker
+	language   *fyne.Container
+	join       *fyne.Container // asks for a relay's code, empty if there is none to join
+	code       *widgets.Field
+	phones     *fyne.Container
+	failed     *widgets.Slot
+	hubNotice  *widgets.Slot   // says that there are no names yet
+	admins     *fyne.Container // below "Voor beheerders", empty while it is shut
+	more       *widgets.Button
+	open       bool // the administrators' part
+	scroll     *container.Scroll
+	panel      *testPanel
+	state      *state             // nil until it was read
+	connecting string             // the phone being connected, or joining
+	notJoined  string             // why the code was not accepted
+	end        context.CancelFunc // cancels reading the state
+	last       chan struct{}      // closed when the last answer was saved
 }
 
 // Open opens the window of the first start.
 func Open(host *widgets.Host) widgets.Page {
 	l := host.Lang
 	w := &window{host: host, language: container.New(layout.NewCustomPaddedHBoxLayout(8)), hint: container.NewStack(),
-		join: container.NewStack(), phones: widgets.Column(8), failed: widgets.NewSlot(), unset: widgets.NewSlot(),
+		join: container.NewStack(), phones: widgets.Column(8), failed: widgets.NewSlot(), hubNotice: widgets.NewSlot(),
 		admins: widgets.Column(8), end: func() {}, last: make(chan struct{})}
 	close(w.last)
 	w.code = w.newCode()
 	w.picker = newCornerPicker(l, func(corner string) {
-		w.answer("card.corner", corner, func() { host.Send(windowapi.KindTest, windowapi.Test{Do: windowapi.TestCard}) })
+		w.answer("card.corner", corner, func() { host.Send(windowapi.KindTest, windowapi.Test{Action: windowapi.TestCard}) })
 	})
 	w.panel = newTestPanel(host, windowapi.WindowStart, widget.MediumImportance)
-	w.panel.said = w.reveal
+	w.panel.onResult = w.reveal
 
 	body := widgets.Column(16,
 		widgets.Column(8,
-			widgets.Title(l.T(text.StartHello)), widgets.Paragraph(l.T(text.StartIntro)), w.unset.Kept(), w.join),
+			widgets.Title(l.T(text.StartHello)), widgets.Paragraph(l.T(text.StartIntro)), w.hubNotice.WithGap(), w.join),
 		question(1, l.T(text.StartCorner), container.New(widgets.Columns(screenWidth+20), w.picker, w.hint)),
 		widget.NewSeparator(),
 		question(2, l.T(text.StartLanguage), widgets.Padded(-6, -6, -8, 0, w.language)),
 		widget.NewSeparator(),
 		question(3, l.T(text.StartCall), widgets.Column(12, w.phones, container.NewHBox(w.panel.button), w.panel.content)),
-		w.failed.Kept(), w.admins)
+		w.failed.WithGap(), w.admins)
 	w.scroll = container.NewVScroll(widgets.Padded(20, 16, widgets.Edge, widgets.Edge, body))
 
 	w.more = widgets.NewQuiet(l.T(text.StartAdmins), w.toggle)
@@ -112,8 +112,8 @@ func (w *window) Closed() {
 	w.panel.stop()
 }
 
-// Take implements widgets.Page's taker.
-func (w *window) Take(kind string, raw json.RawMessage) { w.panel.take(kind, raw) }
+// HandleMessage implements widgets.Page's taker.
+func (w *window) HandleMessage(kind string, raw json.RawMessage) { w.panel.handleMessage(kind, raw) }
 
 // SourcesChanged updates the state of the phones.
 func (w *window) SourcesChanged() { w.read() }
@@ -123,12 +123,12 @@ func (w *window) read() {
 	w.end()
 	host, l, sources := w.host, w.host.Lang, w.host.Sources
 	w.end = host.Work(func(ctx context.Context, post func(func())) {
-		s := read(ctx, host.Dirs, l, sources)
-		post(func() { w.take(s) })
+		s := readState(ctx, host.Dirs, l, sources)
+		post(func() { w.setState(s) })
 	})
 }
 
-func (w *window) take(s state) {
+func (w *window) setState(s state) {
 	w.state = &s
 	w.fill()
 }
@@ -136,9 +136,9 @@ func (w *window) take(s state) {
 // answer saves a choice, then calls then.
 func (w *window) answer(key, value string, then func()) {
 	host, l := w.host, w.host.Lang
-	w.after(func(ctx context.Context) string {
+	w.enqueue(func(ctx context.Context) string {
 		before := host.Settings()
-		if _, err := hubtrial.Save(ctx, host.Dirs, before, hubtrial.Wanted{Changes: map[string]any{key: value}}); err != nil {
+		if _, err := hubtrial.Save(ctx, host.Dirs, before, hubtrial.SaveRequest{Changes: map[string]any{key: value}}); err != nil {
 			host.Log.Warn("an answer was not kept", "why", err)
 			return l.T(text.StartFailed, l.Support(before.Support.Contact))
 		}
@@ -146,9 +146,9 @@ func (w *window) answer(key, value string, then func()) {
 	}, then)
 }
 
-// after calls do off the UI thread once earlier work is done, and then calls then
+// enqueue calls do off the UI thread once earlier work is done, and then calls then
 // unless something failed.
-func (w *window) after(do func(context.Context) (failed string), then func()) {
+func (w *window) enqueue(do func(context.Context) (failed string), then func()) {
 	before, done := w.last, make(chan struct{})
 	w.last = done
 	host := w.host
@@ -158,12 +158,12 @@ func (w *window) after(do func(context.Context) (failed string), then func()) {
 		failed := do(ctx)
 		host.Post(func() {
 			if failed == "" {
-				host.Changed(windowapi.ChangedSettings)
+				host.NotifyChanged(windowapi.ChangedSettings)
 				then()
 			}
 			if host.Page(windowapi.WindowStart) == widgets.Page(w) {
 				if w.last == done { // nothing else was asked for since
-					w.asked = ""
+					w.connecting = ""
 				}
 				w.failed.Trouble(failed)
 				w.read()
@@ -188,7 +188,7 @@ func (w *window) fill() {
 	if !s.setUp && !s.join {
 		unset = l.T(text.StartUnset, l.Support(s.set.Support.Contact))
 	}
-	w.unset.Trouble(unset)
+	w.hubNotice.Trouble(unset)
 	w.fillAdmins()
 	w.scroll.Refresh()
 }
@@ -235,22 +235,22 @@ func (w *window) phone(p phone) fyne.CanvasObject {
 	switch {
 	case p.ok:
 		m = widgets.MarkDot
-	case p.can:
+	case p.connectable:
 		m = widgets.MarkRing
 	case p.recipe == "":
 		m = widgets.MarkTrouble
 	}
 	var button *widgets.Button
 	switch {
-	case p.id == w.asked:
+	case p.id == w.connecting:
 		button = widgets.NewButton(l.T(text.StartConnecting), nil)
 		button.Disable()
-	case p.can:
+	case p.connectable:
 		button = widgets.NewButton(l.T(text.StartConnect), func() {
-			w.asked = p.id
+			w.connecting = p.id
 			w.fillPhones()
 			host := w.host
-			w.after(func(ctx context.Context) string {
+			w.enqueue(func(ctx context.Context) string {
 				return connect(ctx, host.Dirs, host.Program.ProfileDir, l, p.id, host.Log)
 			}, func() {})
 		})
@@ -264,14 +264,14 @@ func (w *window) phone(p phone) fyne.CanvasObject {
 		side = button
 	}
 	words := widgets.Column(2, widgets.Bold(p.name, base.SizeNameText), widgets.Paragraph(p.sentence))
-	return widgets.NewFrame(widgets.Padded(8, 8, 12, 8, widgets.Signed(m, signBelow, widgets.Beside(words, side, 8))), true)
+	return widgets.NewFrame(widgets.Padded(8, 8, 12, 8, widgets.WithMark(m, signBelow, widgets.WithButton(words, side, 8))), true)
 }
 
 // reveal scrolls the test call to the top as far as possible: its button,
 // and the text below it.
 func (w *window) reveal() {
 	w.win.Content().Refresh() // new text gets its height only now
-	widgets.ScrollTo(w.scroll, widgets.Below(w.scroll, w.panel.button)-8)
+	widgets.ScrollTo(w.scroll, widgets.OffsetIn(w.scroll, w.panel.button)-8)
 }
 
 func (w *window) toggle() {
@@ -303,7 +303,7 @@ func (w *window) fillAdmins() {
 // question returns a numbered question with its answer.
 func question(n int, ask string, answer fyne.CanvasObject) fyne.CanvasObject {
 	number := widgets.NewTextLine(strconv.Itoa(n), theme.SizeStart, base.ColorNamePrimary, true)
-	return container.New(widgets.Columns(widgets.StepWidth), container.NewVBox(explore.Unsaid(number)),
+	return container.New(widgets.Columns(widgets.StepWidth), container.NewVBox(explore.Undescribed(number)),
 		widgets.Column(12, widgets.Bold(ask, theme.SizeStart), answer))
 }
 
@@ -319,7 +319,7 @@ func (w *window) newCode() *widgets.Field {
 func (w *window) fillJoin() {
 	w.join.Objects = nil
 	if w.state.join {
-		l, busy := w.host.Lang, w.asked == joining
+		l, busy := w.host.Lang, w.connecting == joining
 		button := widgets.NewPrimary(l.T(widgets.Either(busy, text.StartJoinBusy, text.StartJoinDo)), w.useCode)
 		widgets.SetEnabled(button, !busy)
 		body := widgets.Column(8, widgets.Bold(l.T(text.StartJoin), theme.SizeStart),
@@ -335,14 +335,14 @@ func (w *window) fillJoin() {
 // useCode joins the relay named in the settings.
 func (w *window) useCode() {
 	code := strings.TrimSpace(w.code.Text)
-	if code == "" || w.asked == joining {
+	if code == "" || w.connecting == joining {
 		return
 	}
-	w.asked, w.notJoined = joining, ""
+	w.connecting, w.notJoined = joining, ""
 	w.fillJoin()
 	host, l := w.host, w.host.Lang
 	why := ""
-	w.after(func(ctx context.Context) string {
+	w.enqueue(func(ctx context.Context) string {
 		before := host.Settings()
 		err := hubtrial.Join(ctx, host.Dirs, before, hubtrial.Relay{Code: code})
 		var said *text.Error
@@ -361,7 +361,7 @@ func (w *window) useCode() {
 	}, func() {
 		if w.notJoined = why; why == "" {
 			w.code.SetText("")
-			host.Changed(windowapi.ChangedSecret)
+			host.NotifyChanged(windowapi.ChangedSecret)
 		}
 	})
 }

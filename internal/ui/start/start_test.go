@@ -33,7 +33,7 @@ func began(phones ...phone) state {
 	return state{set: set, phones: phones}
 }
 
-var ready = phone{id: "baresip 127.0.0.1:4444", name: "baresip", sentence: "Gevonden op deze pc, nog niet gekoppeld.", can: true, recipe: "baresip"}
+var ready = phone{id: "baresip 127.0.0.1:4444", name: "baresip", sentence: "Gevonden op deze pc, nog niet gekoppeld.", connectable: true, recipe: "baresip"}
 
 // openStart opens the window for a profile without any answers; it shows s. Its
 // background work runs at once.
@@ -44,14 +44,14 @@ func openStart(t *testing.T, l text.Language, s state) (*uitest.Harness, *window
 	b.Show(windowapi.WindowStart)
 	b.Sent = nil
 	w := b.Page(windowapi.WindowStart).(*window)
-	w.take(s)
+	w.setState(s)
 	return b, w
 }
 
 // came makes the resident report what it has seen of a test call.
 func came(t *testing.T, b *uitest.Harness, seq int, seen windowapi.TestSeen) {
 	t.Helper()
-	b.Tell(t, windowapi.KindTest, windowapi.Test{Window: windowapi.WindowTest, Seq: seq, Seen: &seen})
+	b.SendFromResident(t, windowapi.KindTest, windowapi.Test{Window: windowapi.WindowTest, Seq: seq, Seen: &seen})
 }
 
 // TestStartAsksThreeThings: the window asks three things,
@@ -96,7 +96,7 @@ func TestStartJoin(t *testing.T) {
 	w.code.SetText("2222-2222-2222-2222")
 	uitest.Press(t, w.win, "Aanmelden")
 	uitest.WantTexts(t, w.win, "De code klopt niet, is al gebruikt of geldt niet meer.")
-	if s, _ := settings.Load(b.Dirs); s.Relayed() || w.code.Text == "" {
+	if s, _ := settings.Load(b.Dirs); s.HasRelayLink() || w.code.Text == "" {
 		t.Errorf("%+v", s.Softphones)
 	}
 	w.code.SetText(" " + r.Invite(users.Entry{User: "anna"}))
@@ -107,15 +107,15 @@ func TestStartJoin(t *testing.T) {
 		t.Errorf("nowhere to keep it: %q", w.notJoined)
 	}
 	must.Do(t, os.Remove(secrets))
-	b.Take()
+	b.DrainSent()
 	w.code.OnSubmitted("")
-	if s, _ := settings.Load(b.Dirs); !s.Relayed() || w.code.Text != "" || uitest.ButtonOf(w.win, "Aanmelden") != nil {
+	if s, _ := settings.Load(b.Dirs); !s.HasRelayLink() || w.code.Text != "" || uitest.ButtonOf(w.win, "Aanmelden") != nil {
 		t.Errorf("%+v, %v", s.Softphones, uitest.Texts(w.win))
 	}
-	if said := b.Take(); len(said) != 2 || !reflect.DeepEqual(said[1].M, windowapi.Changed{What: windowapi.ChangedSecret}) {
+	if said := b.DrainSent(); len(said) != 2 || !reflect.DeepEqual(said[1].M, windowapi.Changed{What: windowapi.ChangedSecret}) {
 		t.Errorf("said %v", said)
 	}
-	b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "relay", Name: "relay", Phase: windowapi.LinkRefused, Why: "denied"}}})
+	b.SendFromResident(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "relay", Name: "relay", Phase: windowapi.LinkRefused, Why: "denied"}}})
 	uitest.WantTexts(t, w.win, "Meld deze computer aan")
 }
 
@@ -126,11 +126,11 @@ func TestStartCorner(t *testing.T) {
 	w.picker.Resize(w.picker.MinSize())
 	kept := func(what, want string) {
 		t.Helper()
-		said := b.Take()
+		said := b.DrainSent()
 		if s, _ := settings.Load(b.Dirs); s.Card.Corner != want || w.state.set.Card.Corner != want || corners[w.picker.chosen] != want {
 			t.Errorf("%s: kept %q, shown %q", what, s.Card.Corner, corners[w.picker.chosen])
 		}
-		if len(said) != 2 || !reflect.DeepEqual(said[0].M, windowapi.Changed{What: windowapi.ChangedSettings}) || !reflect.DeepEqual(said[1].M, windowapi.Test{Do: windowapi.TestCard}) {
+		if len(said) != 2 || !reflect.DeepEqual(said[0].M, windowapi.Changed{What: windowapi.ChangedSettings}) || !reflect.DeepEqual(said[1].M, windowapi.Test{Action: windowapi.TestCard}) {
 			t.Errorf("%s: said %v", what, said)
 		}
 	}
@@ -139,7 +139,7 @@ func TestStartCorner(t *testing.T) {
 		kept(corners[i], corners[i])
 	}
 	test.TapAt(w.picker, fyne.NewPos(100, screenHeight+8)) // on its base
-	if said := b.Take(); len(said) != 0 {
+	if said := b.DrainSent(); len(said) != 0 {
 		t.Errorf("said %v", said)
 	}
 	w.win.Canvas().Focus(w.picker)
@@ -150,9 +150,9 @@ func TestStartCorner(t *testing.T) {
 		w.picker.TypedKey(&fyne.KeyEvent{Name: k.key})
 		kept(string(k.key), k.want)
 	}
-	w.take(byPolicy(t, "top-left"))
+	w.setState(byPolicy(t, "top-left"))
 	test.TapAt(w.picker, fyne.NewPos(150, 90))
-	if said := b.Take(); len(said) != 0 || w.picker.chosen != 0 {
+	if said := b.DrainSent(); len(said) != 0 || w.picker.chosen != 0 {
 		t.Errorf("what the administrator set was changed: %v", said)
 	}
 	uitest.WantTexts(t, w.win, "Uw beheerder heeft dit vastgelegd.")
@@ -163,10 +163,10 @@ func TestStartCorner(t *testing.T) {
 
 	// A file that cannot be written is left alone, and that is reported.
 	must.Do(t, os.WriteFile(settings.Path(b.Dirs), []byte("[card\n"), 0o600))
-	w.take(began())
+	w.setState(began())
 	test.TapAt(w.picker, fyne.NewPos(20, 20))
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.StartFailed, text.Dutch.T(text.CardAdmin))[:30])
-	if said := b.Take(); len(said) != 0 {
+	if said := b.DrainSent(); len(said) != 0 {
 		t.Errorf("said %v", said)
 	}
 }
@@ -207,7 +207,7 @@ func TestStartInOrder(t *testing.T) {
 func TestStartLanguage(t *testing.T) {
 	b, w := openStart(t, text.Dutch, began(ready))
 	uitest.Press(t, w.win, "Testen met een echte oproep")
-	b.Take()
+	b.DrainSent()
 	if o := w.language.Objects[0].(*widgets.Option); o.Label != "Nederlands" {
 		t.Errorf("%q", o.Label)
 	}
@@ -215,17 +215,17 @@ func TestStartLanguage(t *testing.T) {
 	if s, _ := settings.Load(b.Dirs); s.UI.Language != "en" || !w.language.Objects[1].(*widgets.Option).Chosen {
 		t.Errorf("kept %q", s.UI.Language)
 	}
-	if said := b.Take(); len(said) != 1 || !reflect.DeepEqual(said[0].M, windowapi.Changed{What: windowapi.ChangedSettings}) {
+	if said := b.DrainSent(); len(said) != 1 || !reflect.DeepEqual(said[0].M, windowapi.Changed{What: windowapi.ChangedSettings}) {
 		t.Errorf("said %v", said)
 	}
 	win := w.win
-	b.Tell(t, windowapi.KindWelcome, uitest.Greeting(text.English))
+	b.SendFromResident(t, windowapi.KindWelcome, uitest.Greeting(text.English))
 	now := b.Page(windowapi.WindowStart).(*window)
 	if now == w || now.win != win {
 		t.Fatal("not the same window in another language")
 	}
 	uitest.WantTexts(t, win, "Welcome to Wiebelt", "Now call your own number. 60 seconds left")
-	b.Tell(t, windowapi.KindTest, windowapi.Test{Window: windowapi.WindowStart, Seq: 1, Seen: &windowapi.TestSeen{Kind: "baresip", At: uitest.Noon, Reports: windowapi.AllStates}})
+	b.SendFromResident(t, windowapi.KindTest, windowapi.Test{Window: windowapi.WindowStart, Seq: 1, Seen: &windowapi.TestSeen{Kind: "baresip", At: uitest.Noon, Reports: windowapi.AllStates}})
 	uitest.WantTexts(t, win, "Call received at 12:00 through baresip.")
 }
 
@@ -241,10 +241,10 @@ func TestStartConnects(t *testing.T) {
 		t.Error("it can be pressed again")
 	}
 	// A report meanwhile affects neither that nor its result.
-	report := func() { b.Tell(t, windowapi.KindSources, windowapi.Sources{}) }
+	report := func() { b.SendFromResident(t, windowapi.KindSources, windowapi.Sources{}) }
 	b.Go = at
 	report()
-	w.take(began(ready, off))
+	w.setState(began(ready, off))
 	if c := uitest.ButtonOf(w.win, "Koppelen…"); c == nil || !c.Disabled() {
 		t.Error("it can be pressed again after a report")
 	}
@@ -256,20 +256,20 @@ func TestStartConnects(t *testing.T) {
 
 	// A link comes up: the resident reports the sources, and the window checks.
 	must.Do(t, os.WriteFile(settings.Path(b.Dirs), []byte("[[softphone]]\nkind = \"baresip\"\n"), 0o600))
-	b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "baresip", Name: "baresip", Phase: windowapi.LinkDown}}})
+	b.SendFromResident(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "baresip", Name: "baresip", Phase: windowapi.LinkDown}}})
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.StartLink(windowapi.LinkDown)))
-	b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "baresip", Name: "baresip", Phase: windowapi.LinkUp}}})
+	b.SendFromResident(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "baresip", Name: "baresip", Phase: windowapi.LinkUp}}})
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.StartLink(windowapi.LinkUp)))
 	if uitest.ButtonOf(w.win, "Koppelen") != nil || uitest.ButtonOf(w.win, "Koppelen…") != nil {
 		t.Error("connected, and still to be connected")
 	}
 	// If something has to be done first, the button leads to the recipe.
-	w.take(began(off))
+	w.setState(began(off))
 	uitest.Press(t, w.win, "Telefoon koppelen")
 	if b.PlaceOf(windowapi.WindowRecipes) != "linphone" {
 		t.Error("not the phone's recipe")
 	}
-	w.take(began())
+	w.setState(began())
 	uitest.WantTexts(t, w.win, "geen telefoonprogramma gevonden")
 }
 
@@ -279,7 +279,7 @@ func TestChecks(t *testing.T) {
 	d := uitest.Dirs(t)
 	must.Do(t, os.WriteFile(settings.Path(d), []byte("[support]\ncontact = \"Jan (IT)\"\n[[softphone]]\nkind = \"bria\"\n[[softphone]]\nkind = \"baresip\"\nname = \"Balie\"\n"), 0o600))
 	l := text.Dutch
-	sources := &windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "websocket", Phase: windowapi.SourceTaken, Port: 27471}, {Kind: "url", Phase: windowapi.SourceListens, Last: uitest.Noon.Add(-time.Hour)},
+	sources := &windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "websocket", Phase: windowapi.SourcePortTaken, Port: 27471}, {Kind: "url", Phase: windowapi.SourceListens, LastCall: uitest.Noon.Add(-time.Hour)},
 		{Kind: "bria", Name: "bria", Phase: windowapi.LinkRefused, Why: "bria"}, {Kind: "baresip", Name: "Balie", Phase: windowapi.LinkUp}}}
 	got := checks(t.Context(), d, l, sources, uitest.Noon)
 	want := []check{{l.T(text.Source("bria")), l.T(text.StartCheckBria)}, {"Balie", l.T(text.StartCheck(windowapi.LinkUp))},
@@ -317,12 +317,12 @@ func TestTestCall(t *testing.T) {
 	b.Show(windowapi.WindowTest)
 	w := b.Page(windowapi.WindowTest).(*testWindow)
 	uitest.Press(t, w.win, "Testen met een echte oproep")
-	if said := b.Take(); len(said) != 1 || !reflect.DeepEqual(said[0].M, windowapi.Test{Do: windowapi.TestBegin, Window: windowapi.WindowTest, Seq: 1}) {
+	if said := b.DrainSent(); len(said) != 1 || !reflect.DeepEqual(said[0].M, windowapi.Test{Action: windowapi.TestBegin, Window: windowapi.WindowTest, Seq: 1}) {
 		t.Fatalf("said %v", said)
 	}
 	uitest.WantTexts(t, w.win, "Nog 60 seconden")
 	b.Clock = b.Clock.Add(13 * time.Second)
-	b.Wait()
+	b.RunDue()
 	uitest.WantTexts(t, w.win, "Nog 47 seconden")
 	if len(b.Later) != 1 {
 		t.Errorf("%d ticks are due", len(b.Later))
@@ -338,29 +338,29 @@ func TestTestCall(t *testing.T) {
 	uitest.WantTexts(t, w.win, "alleen melden dat er een oproep is")
 	came(t, b, 1, windowapi.TestSeen{Kind: "http", At: uitest.Noon, Reports: windowapi.AllStates, Answered: true, Ended: true})
 	uitest.WantTexts(t, w.win, "overgaan, opnemen en einde melden")
-	b.Wait()
+	b.RunDue()
 	if len(b.Later) != 0 {
 		t.Error("it goes on counting")
 	}
 
 	uitest.Press(t, w.win, "Opnieuw testen")
-	b.Take()
-	b.Tell(t, windowapi.KindTest, windowapi.Test{Window: windowapi.WindowStart, Seq: 2}) // of another window
+	b.DrainSent()
+	b.SendFromResident(t, windowapi.KindTest, windowapi.Test{Window: windowapi.WindowStart, Seq: 2}) // of another window
 	uitest.WantTexts(t, w.win, "Nog 60 seconden")
 	must.Do(t, os.WriteFile(settings.Path(b.Dirs), []byte("[[softphone]]\nkind = \"bria\"\n"), 0o600))
-	b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "bria", Name: "bria", Phase: windowapi.LinkRefused, Why: "bria"}}})
-	b.Tell(t, windowapi.KindTest, windowapi.Test{Window: windowapi.WindowTest, Seq: 2})
+	b.SendFromResident(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "bria", Name: "bria", Phase: windowapi.LinkRefused, Why: "bria"}}})
+	b.SendFromResident(t, windowapi.KindTest, windowapi.Test{Window: windowapi.WindowTest, Seq: 2})
 	uitest.WantTexts(t, w.win, "Er kwam geen oproep binnen.", "Bria", "Allow Access")
 	uitest.Press(t, w.win, "Opnieuw testen")
-	b.Take()
+	b.DrainSent()
 	uitest.Press(t, w.win, "Stoppen")
-	if said := b.Take(); len(said) != 1 || !reflect.DeepEqual(said[0].M, windowapi.Test{Do: windowapi.TestStop}) {
+	if said := b.DrainSent(); len(said) != 1 || !reflect.DeepEqual(said[0].M, windowapi.Test{Action: windowapi.TestStop}) {
 		t.Errorf("said %v", said)
 	}
 	uitest.Press(t, w.win, "Testen met een echte oproep")
-	b.Take()
+	b.DrainSent()
 	w.win.Close()
-	if said := b.Take(); len(said) != 1 || !reflect.DeepEqual(said[0].M, windowapi.Test{Do: windowapi.TestStop}) {
+	if said := b.DrainSent(); len(said) != 1 || !reflect.DeepEqual(said[0].M, windowapi.Test{Action: windowapi.TestStop}) {
 		t.Errorf("closed, said %v", said)
 	}
 	if b.Page(windowapi.WindowTest) != nil {

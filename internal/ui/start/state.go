@@ -32,34 +32,34 @@ type state struct {
 // phone is a softphone of this computer.
 type phone struct {
 	id, name, sentence string
-	can                bool // it can be connected now
+	connectable        bool // it can be connected now
 	ok                 bool // it is connected, or runs Wiebelt
 	recipe             string
 }
 
-// findIn is how long to search for phones.
-const findIn = 5 * time.Second
+// detectTimeout is how long to search for phones.
+const detectTimeout = 5 * time.Second
 
-func find(ctx context.Context) []detect.Phone {
-	ctx, cancel := context.WithTimeout(ctx, findIn)
+func detectPhones(ctx context.Context) []detect.Phone {
+	ctx, cancel := context.WithTimeout(ctx, detectTimeout)
 	defer cancel()
 	return detect.Find(ctx, detect.ThisSystem())
 }
 
-// read reads the state. sources is the resident's last report about them, nil for none.
-func read(ctx context.Context, d profile.Dirs, l text.Language, sources *windowapi.Sources) state {
+// readState reads the state. sources is the resident's last report about them, nil for none.
+func readState(ctx context.Context, d profile.Dirs, l text.Language, sources *windowapi.Sources) state {
 	now, _ := settings.Load(d)
 	s := state{set: now}
-	_, err := fromsettings.Hub(d, now.Hub)
-	s.setUp = err == nil || now.Relayed()
-	s.join = now.Unjoined()
+	_, err := fromsettings.HubConfig(d, now.Hub)
+	s.setUp = err == nil || now.HasRelayLink()
+	s.join = now.NeedsJoin()
 	for _, p := range now.Softphones {
-		phase, _ := sources.Of(p.Kind, p.Name)
+		phase, _ := sources.PhaseOf(p.Kind, p.Name)
 		s.join = s.join || p.Kind == registry.Relay && now.Relay.URL != "" && (phase == windowapi.LinkRefused || phase == windowapi.LinkIncomplete)
 		s.phones = append(s.phones, phone{id: "link " + cmp.Or(p.Name, p.Address), name: nameOf(l, p), ok: phase == windowapi.LinkUp,
 			sentence: l.T(text.StartLink(cmp.Or(phase, "trying")))})
 	}
-	found, ofKind := find(ctx), map[string]int{}
+	found, ofKind := detectPhones(ctx), map[string]int{}
 	for _, p := range found {
 		ofKind[p.Kind]++
 	}
@@ -71,13 +71,13 @@ func read(ctx context.Context, d profile.Dirs, l text.Language, sources *windowa
 		if which := cmp.Or(p.Address, filepath.Base(p.File)); which != "." && ofKind[p.Kind] > 1 {
 			name += " (" + which + ")"
 		}
-		f := phone{id: p.ID(), name: name, ok: p.Ours, recipe: p.Kind,
-			can: !p.Ours && p.Obstacle == detect.Free, sentence: l.T(text.StartFound(string(p.Obstacle)))}
+		f := phone{id: p.ID(), name: name, ok: p.RunsWiebelt, recipe: p.Kind,
+			connectable: !p.RunsWiebelt && p.Obstacle == detect.NoObstacle, sentence: l.T(text.StartFound(string(p.Obstacle)))}
 		switch {
-		case p.Ours:
+		case p.RunsWiebelt:
 			f.sentence = l.T(text.StartOurs)
-		case f.can && p.File == "" && now.Locked("softphone"):
-			f.can, f.sentence = false, l.T(text.StartLocked)
+		case f.connectable && p.File == "" && now.Locked("softphone"):
+			f.connectable, f.sentence = false, l.T(text.StartLocked)
 		}
 		s.phones = append(s.phones, f)
 	}
@@ -104,7 +104,7 @@ func linked(p detect.Phone, links []settings.Softphone) bool {
 // connect connects a phone that was found and returns what failed, as a sentence. It
 // searches for the phone again.
 func connect(ctx context.Context, d profile.Dirs, profileDir string, l text.Language, id string, log *slog.Logger) (failed string) {
-	found := find(ctx)
+	found := detectPhones(ctx)
 	i := slices.IndexFunc(found, func(p detect.Phone) bool { return p.ID() == id })
 	if i < 0 {
 		return l.T(text.StartGone)
@@ -113,9 +113,9 @@ func connect(ctx context.Context, d profile.Dirs, profileDir string, l text.Lang
 	now, _ := settings.Load(d)
 	var err error
 	switch {
-	case p.Obstacle != detect.Free:
+	case p.Obstacle != detect.NoObstacle:
 		return l.T(text.StartFound(string(p.Obstacle)))
-	case p.Ours, linked(p, now.Softphones):
+	case p.RunsWiebelt, linked(p, now.Softphones):
 		return ""
 	case p.File != "":
 		err = registrations.ConnectFile(d, now, profileDir, p, detect.ThisSystem().Processes())
@@ -123,11 +123,11 @@ func connect(ctx context.Context, d profile.Dirs, profileDir string, l text.Lang
 		return l.T(text.StartLocked)
 	default:
 		links := append(slices.Clone(now.Softphones), settings.Softphone{Kind: p.Kind, Address: p.Address})
-		_, err = hubtrial.Save(ctx, d, now, hubtrial.Wanted{Changes: map[string]any{"softphone": links}})
+		_, err = hubtrial.Save(ctx, d, now, hubtrial.SaveRequest{Changes: map[string]any{"softphone": links}})
 	}
 	switch {
 	case errors.Is(err, registrations.ErrPhoneRuns):
-		return l.T(text.StartFound(string(detect.Running)))
+		return l.T(text.StartFound(string(detect.PhoneRunning)))
 	case err != nil:
 		log.Warn("a phone was not connected", "kind", p.Kind, "why", err)
 		return l.T(text.StartFailed, l.Support(now.Support.Contact))
@@ -146,32 +146,32 @@ func checks(ctx context.Context, d profile.Dirs, l text.Language, sources *windo
 		all = append(all, check{name, l.T(key, args...)})
 	}
 	for _, p := range set.Softphones {
-		phase, why := sources.Of(p.Kind, p.Name)
+		phase, why := sources.PhaseOf(p.Kind, p.Name)
 		switch name := nameOf(l, p); {
 		case phase == windowapi.LinkRefused && why == string(link.CauseBria):
 			add(name, text.StartCheckBria)
-		case phase == windowapi.LinkRefused, phase == windowapi.LinkIncomplete, phase == windowapi.LinkBehind:
+		case phase == windowapi.LinkRefused, phase == windowapi.LinkIncomplete, phase == windowapi.LinkDegraded:
 			add(name, text.StartCheck(phase), l.Support(set.Support.Contact))
 		default:
 			add(name, text.StartCheck(cmp.Or(phase, "trying")))
 		}
 	}
-	for _, p := range find(ctx) {
+	for _, p := range detectPhones(ctx) {
 		switch name := l.T(text.StartPhone(p.Kind)); {
 		case linked(p, set.Softphones):
-		case p.Ours:
+		case p.RunsWiebelt:
 			add(name, text.StartCheckOurs, name)
 		default:
 			add(name, text.StartFound(string(p.Obstacle)))
 		}
 	}
 	if sources != nil {
-		if i := slices.IndexFunc(sources.Sources, func(w windowapi.SourceState) bool { return w.Phase == windowapi.SourceTaken }); i >= 0 {
+		if i := slices.IndexFunc(sources.Sources, func(w windowapi.SourceState) bool { return w.Phase == windowapi.SourcePortTaken }); i >= 0 {
 			add(l.T(text.StartCheckPortName), text.StartCheckPort, sources.Sources[i].Port, l.Support(set.Support.Contact))
 		}
 		for _, w := range sources.Sources {
-			if !registry.Of(w.Kind).IsLink() && !w.Last.IsZero() {
-				add(l.T(text.StartSource(w.Kind)), text.StartCheckBefore, l.Moment(w.Last, now))
+			if !registry.Of(w.Kind).IsLink() && !w.LastCall.IsZero() {
+				add(l.T(text.StartSource(w.Kind)), text.StartCheckBefore, l.Moment(w.LastCall, now))
 			}
 		}
 	}

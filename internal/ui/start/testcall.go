@@ -19,27 +19,27 @@ import (
 
 // testCall is the state of a test call.
 type testCall struct {
-	seq     int
-	until   time.Time // end of waiting, zero when not waiting
-	seen    *windowapi.TestSeen
-	nothing []check // what to check, since no call came
+	seq          int
+	until        time.Time // end of waiting, zero when not waiting
+	seen         *windowapi.TestSeen
+	missedChecks []check // what to check, since no call came
 }
 
 // testPanel waits for a real call and shows the result. It is part of two windows. Its
 // button stays in place, whatever is shown below it.
 type testPanel struct {
-	host    *widgets.Host
-	window  string            // the window it is part of
-	weight  widget.Importance // of the start button
-	call    testCall
-	button  *widgets.Button
-	content *fyne.Container   // the result
-	said    func()            // called when there is a result
-	left    *widgets.TextLine // the remaining seconds, nil when not waiting
+	host      *widgets.Host
+	window    string            // the window it is part of
+	weight    widget.Importance // of the start button
+	call      testCall
+	button    *widgets.Button
+	content   *fyne.Container   // the result
+	onResult  func()            // called when there is a result
+	countdown *widgets.TextLine // the remaining seconds, nil when not waiting
 }
 
 func newTestPanel(host *widgets.Host, window string, weight widget.Importance) *testPanel {
-	p := &testPanel{host: host, window: window, weight: weight, button: widgets.NewButton("", nil), content: widgets.Column(12), said: func() {}}
+	p := &testPanel{host: host, window: window, weight: weight, button: widgets.NewButton("", nil), content: widgets.Column(12), onResult: func() {}}
 	p.show()
 	return p
 }
@@ -53,7 +53,7 @@ func (p *testPanel) takeOver(c testCall) {
 
 func (p *testPanel) begin() {
 	p.call = testCall{seq: p.call.seq + 1, until: p.host.Now().Add(windowapi.TestWait)}
-	p.host.Send(windowapi.KindTest, windowapi.Test{Do: windowapi.TestBegin, Window: p.window, Seq: p.call.seq})
+	p.host.Send(windowapi.KindTest, windowapi.Test{Action: windowapi.TestBegin, Window: p.window, Seq: p.call.seq})
 	p.show()
 	p.tick(p.call.seq)
 }
@@ -63,17 +63,17 @@ func (p *testPanel) stop() {
 	if p.call.until.IsZero() && p.call.seen == nil {
 		return
 	}
-	p.host.Send(windowapi.KindTest, windowapi.Test{Do: windowapi.TestStop})
+	p.host.Send(windowapi.KindTest, windowapi.Test{Action: windowapi.TestStop})
 	p.call = testCall{seq: p.call.seq + 1}
 	p.show()
 }
 
 // tick updates the remaining seconds, every second while waiting.
 func (p *testPanel) tick(seq int) {
-	if p.call.seq != seq || p.call.until.IsZero() || p.left == nil {
+	if p.call.seq != seq || p.call.until.IsZero() || p.countdown == nil {
 		return
 	}
-	p.left.Say(p.waiting(), base.ColorNameForeground)
+	p.countdown.SetText(p.waiting(), base.ColorNameForeground)
 	p.host.Later(time.Second, func() { p.tick(seq) })
 }
 
@@ -82,8 +82,8 @@ func (p *testPanel) waiting() string {
 	return p.host.Lang.T(text.TestWaiting, max(left, 0))
 }
 
-// take processes the resident's messages about this test call.
-func (p *testPanel) take(kind string, raw json.RawMessage) {
+// handleMessage processes the resident's messages about this test call.
+func (p *testPanel) handleMessage(kind string, raw json.RawMessage) {
 	var m windowapi.Test
 	if kind != windowapi.KindTest || !p.host.Decode(kind, raw, &m) || m.Window != p.window || m.Seq != p.call.seq {
 		return
@@ -91,45 +91,46 @@ func (p *testPanel) take(kind string, raw json.RawMessage) {
 	if m.Seen != nil {
 		p.call.until, p.call.seen = time.Time{}, m.Seen
 		p.show()
-		p.said()
+		p.onResult()
 		return
 	}
 	host, l, sources, now := p.host, p.host.Lang, p.host.Sources, p.host.Now()
 	p.host.Work(func(ctx context.Context, post func(func())) {
 		all := checks(ctx, host.Dirs, l, sources, now)
-		post(func() { p.missed(m.Seq, all) })
+		post(func() { p.showMissed(m.Seq, all) })
 	})
 }
 
-// missed shows what to check, since no call came.
-func (p *testPanel) missed(seq int, all []check) {
+// showMissed shows what to check, since no call came.
+func (p *testPanel) showMissed(seq int, all []check) {
 	if seq == p.call.seq && p.call.seen == nil {
-		p.call.until, p.call.nothing = time.Time{}, all
+		p.call.until, p.call.missedChecks = time.Time{}, all
 		p.show()
-		p.said()
+		p.onResult()
 	}
 }
 
 // show updates the panel.
 func (p *testPanel) show() {
 	l, c := p.host.Lang, p.call
-	p.left = nil
+	p.countdown = nil
 	var all []fyne.CanvasObject
 	label, do := text.TestAgain, p.begin
 	p.button.Importance = widget.MediumImportance
 	switch {
 	case !c.until.IsZero():
 		label, do = text.TestStop, p.stop
-		p.left = widgets.NewTextLine(p.waiting(), base.SizeNameText, base.ColorNameForeground, true)
-		all = []fyne.CanvasObject{widgets.Signed(widgets.MarkRing, signBelow, p.left.Cutting())}
+		p.countdown = widgets.NewTextLine(p.waiting(), base.SizeNameText, base.ColorNameForeground, true)
+		all = []fyne.CanvasObject{widgets.WithMark(widgets.MarkRing, signBelow, p.countdown.Truncate())}
 	case c.seen != nil:
-		all = p.came(*c.seen)
-	case c.nothing != nil:
+		all = p.seenCall(*c.seen)
+	case c.missedChecks != nil:
 		p.button.Importance = p.weight
-		all = []fyne.CanvasObject{widgets.Signed(widgets.MarkTrouble, signBelow, widgets.NewTextLine(l.T(text.TestNothing), base.SizeNameText, base.ColorNameWarning, true).Cutting())}
+		all = []fyne.CanvasObject{widgets.WithMark(widgets.MarkTrouble, signBelow, widgets.NewTextLine(l.T(text.TestNothing),
+			base.SizeNameText, base.ColorNameWarning, true).Truncate())}
 		all = append(all, indented(widgets.Paragraph(l.T(text.TestNothingHint))))
-		for _, k := range c.nothing {
-			all = append(all, indented(widgets.Column(2, widgets.NewTextLine(k.name, theme.SizeHint, base.ColorNameForeground, true).Cutting(),
+		for _, k := range c.missedChecks {
+			all = append(all, indented(widgets.Column(2, widgets.NewTextLine(k.name, theme.SizeHint, base.ColorNameForeground, true).Truncate(),
 				widgets.Hint(k.sentence))))
 		}
 	default:
@@ -141,9 +142,9 @@ func (p *testPanel) show() {
 	widgets.Fill(p.content, all...)
 }
 
-// came says from which source a call came, what was seen of it and, once known, what
+// seenCall says from which source a call came, what was seen of it and, once known, what
 // that source can report.
-func (p *testPanel) came(m windowapi.TestSeen) []fyne.CanvasObject {
+func (p *testPanel) seenCall(m windowapi.TestSeen) []fyne.CanvasObject {
 	l := p.host.Lang
 	name := m.Name
 	if name == "" || name == m.Kind {
@@ -161,7 +162,7 @@ func (p *testPanel) came(m windowapi.TestSeen) []fyne.CanvasObject {
 		seen.Add(container.New(layout.NewCustomPaddedHBoxLayout(6), container.NewCenter(widgets.NewShape(mark)), widgets.NewTextLine(l.T(s.key), theme.SizeHint, colour, false)))
 	}
 	all := []fyne.CanvasObject{
-		widgets.Signed(widgets.MarkDot, signBelow, widgets.Bold(l.T(text.TestSeen, l.Clock(m.At), name), base.SizeNameText)),
+		widgets.WithMark(widgets.MarkDot, signBelow, widgets.Bold(l.T(text.TestSeen, l.Clock(m.At), name), base.SizeNameText)),
 		indented(seen),
 	}
 	if m.Reports != "" {
@@ -172,7 +173,7 @@ func (p *testPanel) came(m windowapi.TestSeen) []fyne.CanvasObject {
 
 // indented aligns an object with text that has a mark before it.
 func indented(o fyne.CanvasObject) fyne.CanvasObject {
-	return widgets.Padded(0, 0, widgets.SignWidth, 0, o)
+	return widgets.Padded(0, 0, widgets.MarkWidth, 0, o)
 }
 
 // testWindow is a window with only a test call.
@@ -206,5 +207,7 @@ func (w *testWindow) Window() fyne.Window { return w.win }
 // Closed implements widgets.Page's closer.
 func (w *testWindow) Closed() { w.panel.stop() }
 
-// Take implements widgets.Page.
-func (w *testWindow) Take(kind string, raw json.RawMessage) { w.panel.take(kind, raw) }
+// HandleMessage implements widgets.Page.
+func (w *testWindow) HandleMessage(kind string, raw json.RawMessage) {
+	w.panel.handleMessage(kind, raw)
+}

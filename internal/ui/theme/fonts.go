@@ -51,10 +51,10 @@ func FontFor(r rune, bold bool) (fyne.Resource, bool) {
 	return list[0], false
 }
 
-// Source returns the font of a text that Noto Sans covers completely, otherwise nil. Fyne
+// FontSource returns the font of a text that Noto Sans covers completely, otherwise nil. Fyne
 // loads an explicit font alone; one found through the theme is loaded together with emoji
 // and a system font, which takes longer than everything else a window needs to appear.
-func Source(s string, style fyne.TextStyle) fyne.Resource {
+func FontSource(s string, style fyne.TextStyle) fyne.Resource {
 	if style.Italic || style.Monospace || style.Symbol || strings.ContainsFunc(s, func(r rune) bool { return !Simple(r) }) {
 		return nil
 	}
@@ -104,12 +104,12 @@ func charactersOf(f fyne.Resource) font.Cmap {
 // Script identifies the letters that share a font with r.
 func Script(r rune) uint32 { return uint32(language.LookupScript(r)) }
 
-// SystemFonts finds this machine's fonts, reads the one that has r, and reports whether
+// LoadSystemFont finds this machine's fonts, reads the one that has r, and reports whether
 // there is one. The first call takes from a moment to seconds; before that, drawing a
 // letter that no bundled font has takes as long. What remains for drawing r is parsing
 // the font's tables, which no other goroutine can do for Fyne: 12 to 40 ms, once, for the
 // largest fonts (Noto Sans CJK, 20 MB). Safe for concurrent use.
-func SystemFonts(r rune) bool {
+func LoadSystemFont(r rune) bool {
 	m := fontscan.NewFontMap(silent{})
 	if err := m.UseSystemFonts(""); err != nil {
 		return false // such letters stay unknown

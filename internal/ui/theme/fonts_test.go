@@ -25,7 +25,7 @@ func TestBundledFontsCoverEurope(t *testing.T) {
 		"emoji":                 "☀☎✈❤⭐😀😂🙏👍👩🏠🚗🚒🇳🇱🥐🌷🦷🪑⏰⌛✅❗",
 	} {
 		for _, bold := range []bool{false, true} {
-			alone := Source(sample, fyne.TextStyle{Bold: bold})
+			alone := FontSource(sample, fyne.TextStyle{Bold: bold})
 			if latin, _ := FontFor('a', bold); name == "Greek" && alone != latin {
 				t.Errorf("%s: not drawn with %s alone", name, latin.Name())
 			}

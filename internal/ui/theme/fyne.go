@@ -91,17 +91,17 @@ func (t Fyne) Color(name fyne.ThemeColorName, v fyne.ThemeVariant) color.Color {
 func (t Fyne) over(name fyne.ThemeColorName, v fyne.ThemeVariant, c Colours) color.Color {
 	switch name {
 	case base.ColorNameHover:
-		return through(c.Ink, 0x0f)
+		return withAlpha(c.Ink, 0x0f)
 	case base.ColorNamePressed:
-		return through(c.Ink, 0x1f)
+		return withAlpha(c.Ink, 0x1f)
 	case base.ColorNameFocus, base.ColorNameSelection:
-		return through(c.Accent, 0x40)
+		return withAlpha(c.Accent, 0x40)
 	case base.ColorNameScrollBar:
-		return through(c.Ink, 0x4d)
+		return withAlpha(c.Ink, 0x4d)
 	case base.ColorNameShadow: // of menus, which would otherwise merge with what is below them
 		switch {
 		case t.Dark(v) && t.high:
-			return through(c.Ink, 0x55)
+			return withAlpha(c.Ink, 0x55)
 		case t.Dark(v):
 			return color.NRGBA{A: 0x90}
 		}
@@ -153,7 +153,7 @@ func variant(dark bool) fyne.ThemeVariant {
 	return base.VariantLight
 }
 
-func through(c color.NRGBA, alpha uint8) color.NRGBA {
+func withAlpha(c color.NRGBA, alpha uint8) color.NRGBA {
 	c.A = alpha
 	return c
 }

@@ -46,8 +46,8 @@ func (b *Harness) PlaceOf(name string) string {
 	return ""
 }
 
-// Tell sends a message from the resident.
-func (b *Harness) Tell(t testing.TB, kind string, m any) {
+// SendFromResident sends a message from the resident.
+func (b *Harness) SendFromResident(t testing.TB, kind string, m any) {
 	t.Helper()
 	raw, err := json.Marshal(m)
 	if err != nil {
@@ -56,8 +56,8 @@ func (b *Harness) Tell(t testing.TB, kind string, m any) {
 	b.Handle(kind, raw)
 }
 
-// Wait runs everything due later; what that schedules waits for the next call.
-func (b *Harness) Wait() {
+// RunDue runs everything due later; what that schedules waits for the next call.
+func (b *Harness) RunDue() {
 	due := b.Later
 	b.Later = nil
 	for _, f := range due {
@@ -65,8 +65,8 @@ func (b *Harness) Wait() {
 	}
 }
 
-// Take returns what was sent since the last Take, except requests for the state.
-func (b *Harness) Take() []Message {
+// DrainSent returns what was sent since the last Take, except requests for the state.
+func (b *Harness) DrainSent() []Message {
 	said := slices.DeleteFunc(b.Sent, func(m Message) bool { return m.Kind == windowapi.KindSources })
 	b.Sent = nil
 	return said

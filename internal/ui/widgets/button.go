@@ -12,19 +12,19 @@ import (
 // the focus. A click removes the focus again.
 type Button struct {
 	widget.Button
-	Of string // what it is about, for screen readers; "" where its words say that
+	Subject string // what it is about, for screen readers; "" where its words say that
 }
 
 // NewButton returns a button with a label.
 func NewButton(label string, do func()) *Button { return NewButtonWithIcon(label, nil, do) }
 
 // NewPrimary returns the button for the most likely action; a window has one.
-func NewPrimary(label string, do func()) *Button { return weighed(label, widget.HighImportance, do) }
+func NewPrimary(label string, do func()) *Button { return newButton(label, widget.HighImportance, do) }
 
 // NewQuiet returns a button for a rare action, as wide as its label.
-func NewQuiet(label string, do func()) *Button { return weighed(label, widget.LowImportance, do) }
+func NewQuiet(label string, do func()) *Button { return newButton(label, widget.LowImportance, do) }
 
-func weighed(label string, weight widget.Importance, do func()) *Button {
+func newButton(label string, weight widget.Importance, do func()) *Button {
 	b := NewButton(label, do)
 	b.Importance = weight
 	return b
@@ -44,7 +44,7 @@ func (h *Host) CopyButton(label, copied text.Key, what func() string) *Button {
 	b := NewButton(l.T(label), nil)
 	b.OnTapped = func() {
 		h.Copy(what())
-		Shortly(h, CopiedFor, &said, true, func() { b.SetText(l.T(Either(said, copied, label))) })
+		ShowFor(h, CopiedFor, &said, true, func() { b.SetText(l.T(Either(said, copied, label))) })
 	}
 	return b
 }
@@ -69,14 +69,14 @@ func (b *Button) TypedKey(e *fyne.KeyEvent) {
 	}
 }
 
-// Explore implements explore.Speaker.
-func (b *Button) Explore() explore.Said {
+// Describe implements explore.Describer.
+func (b *Button) Describe() explore.Description {
 	s := explore.Button(&b.Button)
 	switch {
-	case b.Of != "" && b.Text != "":
-		s.Name += ": " + b.Of
-	case b.Of != "": // it has only an icon
-		s.Name = b.Of
+	case b.Subject != "" && b.Text != "":
+		s.Name += ": " + b.Subject
+	case b.Subject != "": // it has only an icon
+		s.Name = b.Subject
 	}
 	return s
 }

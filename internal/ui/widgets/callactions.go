@@ -17,6 +17,6 @@ func (h *Host) CallActions() *callactions.Calls {
 			return s
 		}
 	}
-	return callactions.New(callactions.Params{Dirs: h.Dirs, Settings: load, Tell: h.Send, Log: h.Log,
+	return callactions.New(callactions.Params{Dirs: h.Dirs, Settings: load, Send: h.Send, Log: h.Log,
 		Instance: instance.Config{RunDir: h.Dirs.Run, Version: h.Program.Version, Build: h.Program.Commit, Log: h.Log}})
 }

@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	OptionPad  = 12 // of a word on both sides
-	ChoiceHigh = 36 // height of a choice, and of a button
+	OptionPad    = 12 // of a word on both sides
+	ChoiceHeight = 36 // height of a choice, and of a button
 )
 
 // Choice is a row of words, one of them selected and underlined. It is changed by click, or
 // by the arrow keys while it has the focus.
 type Choice struct {
-	Spots
-	Name   string // for screen readers
-	chosen func(int)
-	words  []*TextLine
-	now    int
-	line   *canvas.Rectangle
-	ring   *canvas.Rectangle
+	FocusableSpots
+	Name     string // for screen readers
+	onChosen func(int)
+	words    []*TextLine
+	selected int
+	line     *canvas.Rectangle
+	ring     *canvas.Rectangle
 }
 
 var (
@@ -36,7 +36,7 @@ var (
 
 // NewChoice returns a choice without words; chosen receives the index that was clicked.
 func NewChoice(chosen func(int)) *Choice {
-	c := &Choice{chosen: chosen, line: canvas.NewRectangle(nil), ring: canvas.NewRectangle(nil)}
+	c := &Choice{onChosen: chosen, line: canvas.NewRectangle(nil), ring: canvas.NewRectangle(nil)}
 	c.ring.StrokeWidth, c.ring.CornerRadius = 2, 4
 	c.Extend(c, c.at)
 	return c
@@ -44,10 +44,10 @@ func NewChoice(chosen func(int)) *Choice {
 
 // Set sets the words and the selected one.
 func (c *Choice) Set(names []string, now int) {
-	if now == c.now && slices.EqualFunc(c.words, names, func(w *TextLine, name string) bool { return w.Text == name }) {
+	if now == c.selected && slices.EqualFunc(c.words, names, func(w *TextLine, name string) bool { return w.Text == name }) {
 		return
 	}
-	c.words, c.now = nil, now
+	c.words, c.selected = nil, now
 	for _, n := range names {
 		c.words = append(c.words, NewTextLine(n, base.SizeNameText, base.ColorNamePlaceHolder, false))
 	}
@@ -66,8 +66,8 @@ func (c *Choice) at(p fyne.Position) int {
 }
 
 func (c *Choice) choose(i int) {
-	if i >= 0 && i < len(c.words) && i != c.now {
-		c.chosen(i)
+	if i >= 0 && i < len(c.words) && i != c.selected {
+		c.onChosen(i)
 	}
 }
 
@@ -78,26 +78,26 @@ func (c *Choice) Tapped(e *fyne.PointEvent) { c.choose(c.at(e.Position)) }
 func (c *Choice) TypedKey(e *fyne.KeyEvent) {
 	switch e.Name {
 	case fyne.KeyLeft:
-		c.choose(c.now - 1)
+		c.choose(c.selected - 1)
 	case fyne.KeyRight:
-		c.choose(c.now + 1)
+		c.choose(c.selected + 1)
 	default:
 		PassEscape(c, e)
 	}
 }
 
-// Explore implements explore.Speaker.
-func (c *Choice) Explore() explore.Said {
-	s := explore.Said{Role: screenreader.TabList, State: screenreader.Focusable, Alone: true, Name: c.Name}
+// Describe implements explore.Describer.
+func (c *Choice) Describe() explore.Description {
+	s := explore.Description{Role: screenreader.TabList, State: screenreader.Focusable, Leaf: true, Name: c.Name}
 	x := float32(0)
 	for i, w := range c.words {
 		width := w.MinSize().Width + 2*OptionPad
-		t := explore.Said{Role: screenreader.Tab, State: screenreader.Focusable, Name: w.Text, Key: i, Alone: true,
-			Press: func() { c.choose(i) }, Focused: c.Focused && i == c.now, Position: [2]int{i + 1, len(c.words)}}
-		if i == c.now {
+		t := explore.Description{Role: screenreader.Tab, State: screenreader.Focusable, Name: w.Text, Key: i, Leaf: true,
+			Press: func() { c.choose(i) }, Focused: c.Focused && i == c.selected, Position: [2]int{i + 1, len(c.words)}}
+		if i == c.selected {
 			t.State |= screenreader.Selected
 		}
-		s.Parts = append(s.Parts, explore.Part{Said: t, At: fyne.NewPos(x, 0), Size: fyne.NewSize(width, c.Size().Height)})
+		s.Parts = append(s.Parts, explore.Part{Description: t, At: fyne.NewPos(x, 0), Size: fyne.NewSize(width, c.Size().Height)})
 		x += width
 	}
 	return s
@@ -111,7 +111,7 @@ func (c *Choice) CreateRenderer() fyne.WidgetRenderer {
 		SetVisible(c.ring, c.Focused)
 		parts := []fyne.CanvasObject{c.ring, c.line}
 		for i, w := range c.words {
-			w.Say(w.Text, Either(i == c.now || i == c.Over, base.ColorNameForeground, base.ColorNamePlaceHolder))
+			w.SetText(w.Text, Either(i == c.selected || i == c.HoveredSpot, base.ColorNameForeground, base.ColorNamePlaceHolder))
 			parts = append(parts, w)
 		}
 		d.Parts = parts
@@ -122,7 +122,7 @@ func (c *Choice) CreateRenderer() fyne.WidgetRenderer {
 }
 
 func (c *Choice) least() fyne.Size {
-	s := fyne.NewSize(0, ChoiceHigh)
+	s := fyne.NewSize(0, ChoiceHeight)
 	for _, w := range c.words {
 		s.Width += w.MinSize().Width + 2*OptionPad
 	}
@@ -135,7 +135,7 @@ func (c *Choice) arrange(size fyne.Size) {
 		width := w.MinSize().Width
 		w.Move(fyne.NewPos(x+OptionPad, (size.Height-20)/2))
 		w.Resize(fyne.NewSize(width, 20))
-		if i == c.now {
+		if i == c.selected {
 			c.line.Move(fyne.NewPos(x+OptionPad, size.Height-4))
 			c.line.Resize(fyne.NewSize(width, 2))
 		}

@@ -10,7 +10,7 @@ import (
 // Field is a line to type into. Escape is passed to its window.
 type Field struct {
 	widget.Entry
-	Gained func() // called when it gets the focus; may be nil
+	OnFocus func() // called when it gets the focus; may be nil
 }
 
 // NewField returns an empty field.
@@ -23,8 +23,8 @@ func NewField() *Field {
 // FocusGained implements fyne.Focusable.
 func (f *Field) FocusGained() {
 	f.Entry.FocusGained()
-	if f.Gained != nil {
-		f.Gained()
+	if f.OnFocus != nil {
+		f.OnFocus()
 	}
 }
 
@@ -40,22 +40,22 @@ func (f *Field) TypedKey(e *fyne.KeyEvent) {
 // AcceptsTab implements fyne.Tabbable: Tab leaves multi-line fields too.
 func (f *Field) AcceptsTab() bool { return false }
 
-// Explore implements explore.Speaker.
-func (f *Field) Explore() explore.Said { return explore.Entry(&f.Entry) }
+// Describe implements explore.Describer.
+func (f *Field) Describe() explore.Description { return explore.Entry(&f.Entry) }
 
 // FilterBox is a search field: Down moves into the results, and Escape clears it, or
 // is passed to the window.
 type FilterBox struct {
 	Field
-	Down func()
+	OnDown func()
 }
 
 // TypedKey implements fyne.Focusable.
 func (f *FilterBox) TypedKey(e *fyne.KeyEvent) {
 	switch e.Name {
 	case fyne.KeyDown, fyne.KeyReturn, fyne.KeyEnter:
-		if f.Down != nil {
-			f.Down()
+		if f.OnDown != nil {
+			f.OnDown()
 		}
 	case fyne.KeyEscape:
 		if f.Text == "" {

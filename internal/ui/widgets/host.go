@@ -76,12 +76,12 @@ func (h *Host) Window(title text.Key, content fyne.CanvasObject, size fyne.Size)
 	name := h.Lang.T(title) + " – Wiebelt"
 	if w := h.reuse; w != nil { // keeps its position and size
 		w.SetTitle(name)
-		w.SetContent(fitting(content, size, h.Welcome.WorkArea))
+		w.SetContent(limitMinSize(content, size, h.Welcome.WorkArea))
 		return w
 	}
 	w := h.App.NewWindow(name)
 	w.SetPadded(false)
-	w.SetContent(fitting(content, size, h.Welcome.WorkArea))
+	w.SetContent(limitMinSize(content, size, h.Welcome.WorkArea))
 	h.place(w, size)
 	w.Canvas().SetOnTypedKey(OnEscape(w.Close))
 	return w
@@ -93,19 +93,19 @@ func (h *Host) Handle(kind string, raw json.RawMessage) {
 	case windowapi.KindWelcome:
 		var m windowapi.Welcome
 		if h.Decode(kind, raw, &m) {
-			h.follow(m)
-			h.pass(kind, raw)
+			h.applyWelcome(m)
+			h.broadcast(kind, raw)
 		}
 	case windowapi.KindStatus:
 		var m windowapi.Status
 		if h.Decode(kind, raw, &m) {
 			h.Welcome.Status = m
-			tell(h, statusKeeper.StatusChanged)
+			forEachPage(h, statusListener.StatusChanged)
 		}
 	case windowapi.KindChanged:
 		var m windowapi.Changed
 		if h.Decode(kind, raw, &m) {
-			h.pass(kind, raw)
+			h.broadcast(kind, raw)
 			h.ReadHistory()
 		}
 	case windowapi.KindShow:
@@ -118,25 +118,25 @@ func (h *Host) Handle(kind string, raw json.RawMessage) {
 		var m windowapi.Sources
 		if h.Decode(kind, raw, &m) {
 			h.Sources = &m
-			tell(h, sourcesKeeper.SourcesChanged)
+			forEachPage(h, sourcesListener.SourcesChanged)
 		}
 	case windowapi.KindQuit:
 		h.App.Quit()
 	default:
-		h.pass(kind, raw)
+		h.broadcast(kind, raw)
 	}
 }
 
-// pass hands a message to the windows that may want it.
-func (h *Host) pass(kind string, raw json.RawMessage) {
-	tell(h, func(t taker) { t.Take(kind, raw) })
+// broadcast hands a message to the windows that may want it.
+func (h *Host) broadcast(kind string, raw json.RawMessage) {
+	forEachPage(h, func(t messageHandler) { t.HandleMessage(kind, raw) })
 }
 
 // Later calls do on the UI thread after a delay.
 func (h *Host) Later(d time.Duration, do func()) { h.After(d, func() { h.Post(do) }) }
 
-// Shortly shows a value for a while, or until it is replaced, even by the same value.
-func Shortly[T any](h *Host, d time.Duration, at *T, value T, show func()) {
+// ShowFor shows a value for a while, or until it is replaced, even by the same value.
+func ShowFor[T any](h *Host, d time.Duration, at *T, value T, show func()) {
 	*at = value
 	h.shown[at]++
 	n := h.shown[at]
@@ -176,8 +176,10 @@ func (h *Host) Settings() *settings.Settings {
 	return s
 }
 
-// Changed tells the resident what a window has just changed on disk.
-func (h *Host) Changed(what string) { h.Send(windowapi.KindChanged, windowapi.Changed{What: what}) }
+// NotifyChanged tells the resident what a window has just changed on disk.
+func (h *Host) NotifyChanged(what string) {
+	h.Send(windowapi.KindChanged, windowapi.Changed{What: what})
+}
 
 // Decode decodes a message; if it is invalid, only its kind is logged.
 func (h *Host) Decode(kind string, raw json.RawMessage, into any) bool {
@@ -189,4 +191,4 @@ func (h *Host) Decode(kind string, raw json.RawMessage, into any) bool {
 }
 
 // OpenWords returns the label of the button that opens a customer file.
-func (h *Host) OpenWords() string { return h.Lang.OpenFile(h.Welcome.FileWord) }
+func (h *Host) OpenWords() string { return h.Lang.OpenFileLabel(h.Welcome.FileWord) }

@@ -7,17 +7,17 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// arranged is a layout of two functions.
-type arranged struct {
+// funcLayout is a layout of two functions.
+type funcLayout struct {
 	least func(o []fyne.CanvasObject) fyne.Size
 	put   func(o []fyne.CanvasObject, size fyne.Size)
 }
 
-func (a arranged) MinSize(o []fyne.CanvasObject) fyne.Size      { return a.least(o) }
-func (a arranged) Layout(o []fyne.CanvasObject, size fyne.Size) { a.put(o, size) }
+func (a funcLayout) MinSize(o []fyne.CanvasObject) fyne.Size      { return a.least(o) }
+func (a funcLayout) Layout(o []fyne.CanvasObject, size fyne.Size) { a.put(o, size) }
 
-// first returns the minimum size of a layout's first object.
-func first(o []fyne.CanvasObject) fyne.Size { return o[0].MinSize() }
+// firstMinSize returns the minimum size of a layout's first object.
+func firstMinSize(o []fyne.CanvasObject) fyne.Size { return o[0].MinSize() }
 
 // Column arranges objects vertically, with a gap between them.
 func Column(gap float32, all ...fyne.CanvasObject) *fyne.Container {
@@ -34,7 +34,7 @@ func OnPage(o fyne.CanvasObject) *fyne.Container { return Padded(20, 24, Edge, E
 
 // Columns returns a layout of two objects side by side, the first with a fixed width.
 func Columns(width float32) fyne.Layout {
-	return arranged{func(o []fyne.CanvasObject) fyne.Size {
+	return funcLayout{func(o []fyne.CanvasObject) fyne.Size {
 		a, b := o[0].MinSize(), o[1].MinSize()
 		return fyne.NewSize(width+b.Width, max(a.Height, b.Height))
 	}, func(o []fyne.CanvasObject, size fyne.Size) { columns(o, size, width) }}
@@ -50,7 +50,7 @@ func columns(o []fyne.CanvasObject, size fyne.Size, width float32) {
 // SideLayout returns a layout of a list along the left edge and the page beside it. In a
 // narrow window the list is narrower than width.
 func SideLayout(width float32) fyne.Layout {
-	return arranged{func(o []fyne.CanvasObject) fyne.Size {
+	return funcLayout{func(o []fyne.CanvasObject) fyne.Size {
 		a, b := o[0].MinSize(), o[1].MinSize()
 		return fyne.NewSize(a.Width+b.Width, max(a.Height, b.Height))
 	}, func(o []fyne.CanvasObject, size fyne.Size) { columns(o, size, min(width, size.Width*9/25)) }}
@@ -106,7 +106,7 @@ func (w *wrapLayout) flow(o []fyne.CanvasObject, put func(fyne.CanvasObject, fyn
 
 // Middle returns a layout that centres its single object vertically, at full width.
 func Middle() fyne.Layout {
-	return arranged{first, func(o []fyne.CanvasObject, size fyne.Size) {
+	return funcLayout{firstMinSize, func(o []fyne.CanvasObject, size fyne.Size) {
 		o[0].Resize(fyne.NewSize(size.Width, o[0].Size().Height)) // wrapping text gets its height
 		h := o[0].MinSize().Height
 		o[0].Resize(fyne.NewSize(size.Width, h))
@@ -116,7 +116,7 @@ func Middle() fyne.Layout {
 
 // AtMost returns a layout that limits its single object to a width.
 func AtMost(width float32) fyne.Layout {
-	return arranged{first, func(o []fyne.CanvasObject, size fyne.Size) {
+	return funcLayout{firstMinSize, func(o []fyne.CanvasObject, size fyne.Size) {
 		o[0].Resize(fyne.NewSize(min(size.Width, width), size.Height))
 		o[0].Move(fyne.NewPos(0, 0))
 	}}
@@ -124,7 +124,7 @@ func AtMost(width float32) fyne.Layout {
 
 // AtLeast returns a layout that gives its single object a minimum width.
 func AtLeast(width float32) fyne.Layout {
-	return arranged{func(o []fyne.CanvasObject) fyne.Size { return first(o).Max(fyne.NewSize(width, 0)) },
+	return funcLayout{func(o []fyne.CanvasObject) fyne.Size { return firstMinSize(o).Max(fyne.NewSize(width, 0)) },
 		func(o []fyne.CanvasObject, size fyne.Size) {
 			o[0].Resize(size)
 			o[0].Move(fyne.NewPos(0, 0))
@@ -140,7 +140,7 @@ func WithHeader(head, body fyne.CanvasObject) *fyne.Container {
 		a, b := head.MinSize(), body.MinSize()
 		return fyne.NewSize(max(a.Width, b.Width), min(a.Height, headLeast)+b.Height)
 	}
-	return container.New(arranged{least, func(o []fyne.CanvasObject, size fyne.Size) {
+	return container.New(funcLayout{least, func(o []fyne.CanvasObject, size fyne.Size) {
 		o[0].Resize(fyne.NewSize(size.Width, 0)) // wrapping text computes its height
 		high := min(head.MinSize().Height, max(headLeast, size.Height-max(RowHeight, body.MinSize().Height)))
 		o[0].Resize(fyne.NewSize(size.Width, high))

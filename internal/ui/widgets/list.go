@@ -17,8 +17,8 @@ type List struct {
 	Skip func(i int) bool // lines to skip; nil for none
 	Mark func(i int) bool // the current lines, where the focus starts; nil for none
 
-	at      int // the line with the focus
-	focused bool
+	focusedLine int // the line with the focus
+	focused     bool
 }
 
 // listLine is the container of a line.
@@ -46,7 +46,7 @@ func NewList(n func() int, make func() fyne.CanvasObject, write func(i int, o fy
 	}
 	l.HideSeparators = true
 	l.OnSelected = func(i widget.ListItemID) {
-		l.at = i
+		l.focusedLine = i
 		l.Unselect(i) // a list keeps no selection
 		chosen(i)
 	}
@@ -65,7 +65,7 @@ func (l *List) reach(i, step int) {
 		i += step
 	}
 	if i >= 0 && i < n {
-		l.at = i
+		l.focusedLine = i
 		l.Highlight(i)
 	}
 }
@@ -74,15 +74,15 @@ func (l *List) reach(i, step int) {
 func (l *List) FocusGained() {
 	l.focused = true
 	l.List.FocusGained()
-	if l.Mark != nil && !l.Mark(l.at) {
+	if l.Mark != nil && !l.Mark(l.focusedLine) {
 		for i := range l.Length() {
 			if l.Mark(i) {
-				l.at = i
+				l.focusedLine = i
 				break
 			}
 		}
 	}
-	l.reach(l.at, 1)
+	l.reach(l.focusedLine, 1)
 }
 
 // FocusLost implements fyne.Focusable.
@@ -99,43 +99,43 @@ func (l *List) TypedKey(e *fyne.KeyEvent) {
 	}
 	switch e.Name {
 	case fyne.KeyDown:
-		l.reach(l.at+1, 1)
+		l.reach(l.focusedLine+1, 1)
 	case fyne.KeyUp:
-		l.reach(l.at-1, -1)
+		l.reach(l.focusedLine-1, -1)
 	case fyne.KeyPageDown:
-		l.reach(l.at+page, 1)
+		l.reach(l.focusedLine+page, 1)
 	case fyne.KeyPageUp:
-		l.reach(l.at-page, -1)
+		l.reach(l.focusedLine-page, -1)
 	case fyne.KeyHome:
 		l.reach(0, 1)
 	case fyne.KeyEnd:
 		l.reach(l.Length()-1, -1)
 	case fyne.KeyReturn, fyne.KeyEnter, fyne.KeySpace:
-		if l.at < l.Length() && !l.skipped(l.at) {
-			l.Select(l.at)
+		if l.focusedLine < l.Length() && !l.skipped(l.focusedLine) {
+			l.Select(l.focusedLine)
 		}
 	default:
 		PassEscape(l, e)
 	}
 }
 
-// Explore implements explore.Speaker.
-func (l *List) Explore() explore.Said {
-	return explore.Said{Role: screenreader.List, State: screenreader.Focusable, Name: l.Name}
+// Describe implements explore.Describer.
+func (l *List) Describe() explore.Description {
+	return explore.Description{Role: screenreader.List, State: screenreader.Focusable, Name: l.Name}
 }
 
 // CreateRenderer implements fyne.Widget.
 func (l *listLine) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(l.o) }
 
 // HasKeyboard reports whether keys act on it.
-func (l *listLine) HasKeyboard() bool { return l.l.focused && l.l.at == l.n }
+func (l *listLine) HasKeyboard() bool { return l.l.focused && l.l.focusedLine == l.n }
 
-// Explore implements explore.Speaker.
-func (l *listLine) Explore() explore.Said {
+// Describe implements explore.Describer.
+func (l *listLine) Describe() explore.Description {
 	if l.l.skipped(l.n) {
-		return explore.Said{Role: screenreader.Heading, Level: 2, Key: l.n, Alone: true}
+		return explore.Description{Role: screenreader.Heading, Level: 2, Key: l.n, Leaf: true}
 	}
-	s := explore.Said{Role: screenreader.Item, State: screenreader.Focusable, Key: l.n, Alone: true,
+	s := explore.Description{Role: screenreader.Item, State: screenreader.Focusable, Key: l.n, Leaf: true,
 		Focused: l.HasKeyboard(), Press: func() { l.l.Select(l.n) }}
 	for i := range l.l.Length() {
 		if !l.l.skipped(i) {

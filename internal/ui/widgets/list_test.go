@@ -39,8 +39,8 @@ func TestListByKeys(t *testing.T) {
 		if step.key != "" {
 			keys(w.Canvas(), step.key)
 		}
-		if l.at != step.want {
-			t.Errorf("%s: at %d, want %d", step.key, l.at, step.want)
+		if l.focusedLine != step.want {
+			t.Errorf("%s: at %d, want %d", step.key, l.focusedLine, step.want)
 		}
 	}
 	keys(w.Canvas(), fyne.KeyReturn, fyne.KeyDown, fyne.KeySpace)
@@ -48,8 +48,8 @@ func TestListByKeys(t *testing.T) {
 		t.Errorf("chosen %v", chosen)
 	}
 	keys(w.Canvas(), fyne.KeyPageDown)
-	if l.at < 6 {
-		t.Errorf("a page on is %d", l.at)
+	if l.focusedLine < 6 {
+		t.Errorf("a page on is %d", l.focusedLine)
 	}
 	keys(w.Canvas(), fyne.KeyEscape)
 	if escaped != 1 {
@@ -67,7 +67,7 @@ func TestRowsByKeys(t *testing.T) {
 	page.Add(r)
 	done := -1
 	for i := range 20 {
-		r.Between(widget.NewSeparator())
+		r.AddUnfocusable(widget.NewSeparator())
 		r.Add(widget.NewLabel(fmt.Sprint(i)), func() { done = i })
 	}
 	r.Add(widget.NewLabel("nothing to do"), nil)

@@ -15,7 +15,7 @@ import (
 // Option is one of several exclusive choices: a ring, with a dot if chosen, and its name.
 // The toolkit's own ring is too faint in our colours. Only for the UI thread.
 type Option struct {
-	Spots
+	FocusableSpots
 	Label  string
 	Chosen bool
 	choose func()
@@ -52,9 +52,9 @@ func (o *Option) TypedKey(e *fyne.KeyEvent) {
 	PassEscape(o, e)
 }
 
-// Explore implements explore.Speaker.
-func (o *Option) Explore() explore.Said {
-	s := explore.Said{Role: screenreader.Radio, State: screenreader.Focusable, Name: o.Label, Alone: true}
+// Describe implements explore.Describer.
+func (o *Option) Describe() explore.Description {
+	s := explore.Description{Role: screenreader.Radio, State: screenreader.Focusable, Name: o.Label, Leaf: true}
 	if o.Chosen {
 		s.State |= screenreader.Checked
 	}

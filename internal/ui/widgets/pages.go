@@ -15,18 +15,18 @@ import (
 type Page interface{ Window() fyne.Window }
 
 type (
-	// taker receives the resident's messages and ignores kinds it does not handle.
-	taker interface {
-		Take(kind string, raw json.RawMessage)
+	// messageHandler receives the resident's messages and ignores kinds it does not handle.
+	messageHandler interface {
+		HandleMessage(kind string, raw json.RawMessage)
 	}
 	// closer is notified when its window has closed.
 	closer interface{ Closed() }
-	// placed can show a place in its window: a page, a number.
-	placed interface{ ShowAt(place string) }
-	// statusKeeper shows the status of the welcome.
-	statusKeeper interface{ StatusChanged() }
-	// sourcesKeeper shows the sources of calls.
-	sourcesKeeper interface{ SourcesChanged() }
+	// placeShower can show a place in its window: a page, a number.
+	placeShower interface{ ShowAt(place string) }
+	// statusListener shows the status of the welcome.
+	statusListener interface{ StatusChanged() }
+	// sourcesListener shows the sources of calls.
+	sourcesListener interface{ SourcesChanged() }
 )
 
 // Opener creates a page with its window. It is called when a window opens, and again to
@@ -69,15 +69,15 @@ func (h *Host) ShowAt(name, place string) bool {
 		return false
 	}
 	h.Send(windowapi.KindPainted, nil)
-	if p, ok := h.pages[name].(placed); ok && place != "" {
+	if p, ok := h.pages[name].(placeShower); ok && place != "" {
 		p.ShowAt(place)
 	}
 	return true
 }
 
-// follow applies the welcome's language and appearance. Windows are rebuilt in place;
+// applyWelcome applies the welcome's language and appearance. Windows are rebuilt in place;
 // unsent input is lost, but only when the user has just changed language or appearance.
-func (h *Host) follow(m windowapi.Welcome) {
+func (h *Host) applyWelcome(m windowapi.Welcome) {
 	was := h.Welcome
 	m.Window = was.Window
 	h.Welcome, h.Lang = m, text.Language(m.Language)
@@ -90,7 +90,7 @@ func (h *Host) follow(m windowapi.Welcome) {
 		}
 	}
 	was.Theme, was.Status, was.WorkArea = m.Theme, m.Status, m.WorkArea
-	tell(h, statusKeeper.StatusChanged)
+	forEachPage(h, statusListener.StatusChanged)
 	if reflect.DeepEqual(was, m) {
 		return
 	}
@@ -101,8 +101,8 @@ func (h *Host) follow(m windowapi.Welcome) {
 	}
 }
 
-// tell calls do for every open window that is a T.
-func tell[T any](h *Host, do func(T)) {
+// forEachPage calls do for every open window that is a T.
+func forEachPage[T any](h *Host, do func(T)) {
 	for _, p := range h.pages {
 		if k, ok := p.(T); ok {
 			do(k)

@@ -24,8 +24,10 @@ func wrapped(s string, size fyne.ThemeSizeName, i widget.Importance, style fyne.
 	return Padded(-8, -8, -8, -8, label)
 }
 
-// Running returns running text, wrapped.
-func Running(s string) fyne.CanvasObject { return Plain(s, base.SizeNameText, widget.MediumImportance) }
+// BodyText returns running text, wrapped.
+func BodyText(s string) fyne.CanvasObject {
+	return Plain(s, base.SizeNameText, widget.MediumImportance)
+}
 
 // Paragraph returns muted, wrapping text: low importance is muted in our theme.
 func Paragraph(s string) fyne.CanvasObject { return Plain(s, theme.SizeHint, widget.LowImportance) }
@@ -40,17 +42,17 @@ func Small(s string) fyne.CanvasObject {
 
 // Title returns the title of a window or page.
 func Title(s string) *TextLine {
-	return NewTextLine(s, base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
+	return NewTextLine(s, base.SizeNameHeadingText, base.ColorNameForeground, true).Truncate()
 }
 
 // Subtitle returns the title of a section of a page.
 func Subtitle(s string) *TextLine {
-	return NewTextLine(s, theme.SizeStart, base.ColorNameForeground, true).Cutting()
+	return NewTextLine(s, theme.SizeStart, base.ColorNameForeground, true).Truncate()
 }
 
 // Caption returns a small muted line, to be placed above what it describes.
 func Caption(s string) *TextLine {
-	return NewTextLine(s, base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
+	return NewTextLine(s, base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Truncate()
 }
 
 // Bold returns bold, wrapping text.
@@ -68,22 +70,22 @@ func Listing(s string) fyne.CanvasObject {
 	return Boxed(Padded(-8, -8, -8, -8, label))
 }
 
-// Signed returns an object with a mark at its left; below is the mark's offset from the
+// WithMark returns an object with a mark at its left; below is the mark's offset from the
 // top, to align it with the first line.
-func Signed(m Mark, below float32, o fyne.CanvasObject) fyne.CanvasObject {
+func WithMark(m Mark, below float32, o fyne.CanvasObject) fyne.CanvasObject {
 	mark := container.NewVBox(container.NewHBox(NewShape(m)))
-	return container.New(Columns(SignWidth), Padded(below, 0, 0, 0, mark), o)
+	return container.New(Columns(MarkWidth), Padded(below, 0, 0, 0, mark), o)
 }
 
-// Beside returns text with a vertically centred button on its right.
-func Beside(words, button fyne.CanvasObject, gap float32) fyne.CanvasObject {
+// WithButton returns text with a vertically centred button on its right.
+func WithButton(words, button fyne.CanvasObject, gap float32) fyne.CanvasObject {
 	return container.NewBorder(nil, nil, nil, Padded(0, 0, gap, 0, container.NewCenter(button)),
 		container.New(Middle(), words))
 }
 
 // Trouble returns a sentence with the trouble mark, which screen readers announce.
 func Trouble(s string) fyne.CanvasObject {
-	return explore.News(Signed(MarkTrouble, HintSign, Plain(s, theme.SizeHint, widget.WarningImportance)))
+	return explore.Announced(WithMark(MarkTrouble, HintMarkTop, Plain(s, theme.SizeHint, widget.WarningImportance)))
 }
 
 // Fact returns a label and its value, side by side.

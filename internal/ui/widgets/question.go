@@ -16,7 +16,7 @@ func Ask(c fyne.Canvas, question string, answers ...*Button) *widget.PopUp {
 	for _, b := range answers {
 		row.Add(b)
 	}
-	content := Column(16, container.New(AtLeast(questionWide), Running(question)), row)
+	content := Column(16, container.New(AtLeast(questionWide), BodyText(question)), row)
 	// Bordered: its background is that of the window below.
 	asking := widget.NewModalPopUp(NewFrame(Padded(16, 16, 16, 16, content), true), c)
 	asking.Show()

@@ -29,12 +29,12 @@ type Row struct {
 func NewRow() Row {
 	back := canvas.NewRectangle(nil)
 	back.CornerRadius = 4
-	hint := func() *TextLine { return NewTextLine("", theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting() }
+	hint := func() *TextLine { return NewTextLine("", theme.SizeHint, base.ColorNamePlaceHolder, false).Truncate() }
 	return Row{
 		Back: back, Shape: NewShape(MarkNone),
 		Time:   NewTextLine("", base.SizeNameText, base.ColorNameForeground, false),
 		Day:    NewTextLine("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false),
-		Title:  NewTextLine("", theme.SizeRow, base.ColorNameForeground, true).Cutting(),
+		Title:  NewTextLine("", theme.SizeRow, base.ColorNameForeground, true).Truncate(),
 		Detail: hint(), Result: hint(), More: hint(),
 	}
 }
@@ -75,8 +75,8 @@ func (r *Row) Layout(size fyne.Size, middle, right float32) {
 	put(r.More, middle+mark, second, right-middle-mark)
 }
 
-// Said returns the row's text for screen readers, most distinctive part first.
-func (r *Row) Said() string {
+// SpokenText returns the row's text for screen readers, most distinctive part first.
+func (r *Row) SpokenText() string {
 	var all []string
 	for _, w := range []*TextLine{r.Title, r.Result, r.More, r.Day, r.Time, r.Detail} {
 		if w.Text != "" {
@@ -86,8 +86,8 @@ func (r *Row) Said() string {
 	return strings.Join(all, ", ")
 }
 
-// Light shows or hides the highlight of the row under the pointer.
-func (r *Row) Light(on bool) {
+// Highlight shows or hides the highlight of the row under the pointer.
+func (r *Row) Highlight(on bool) {
 	SetVisible(r.Back, on)
 	r.Back.FillColor = Colour(base.ColorNameHover)
 	r.Back.Refresh()

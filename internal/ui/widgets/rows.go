@@ -17,13 +17,13 @@ type Rows struct {
 	name    string // for screen readers
 	scroll  *container.Scroll
 	box     *fyne.Container
-	all     []*rowsOne
+	all     []*rowsItem
 	at      int
 	focused bool
 }
 
-// rowsOne is one of the rows.
-type rowsOne struct {
+// rowsItem is one of the rows.
+type rowsItem struct {
 	widget.BaseWidget
 	in *Rows
 	n  int
@@ -43,7 +43,7 @@ func (r *Rows) Clear() { r.all, r.box.Objects = nil, nil }
 
 // Add appends a row; do is its action, nil for none.
 func (r *Rows) Add(o fyne.CanvasObject, do func()) {
-	one := &rowsOne{in: r, n: len(r.all), o: o, do: do}
+	one := &rowsItem{in: r, n: len(r.all), o: o, do: do}
 	one.ExtendBaseWidget(one)
 	r.all = append(r.all, one)
 	r.box.Add(one)
@@ -52,8 +52,8 @@ func (r *Rows) Add(o fyne.CanvasObject, do func()) {
 // Len returns the number of rows.
 func (r *Rows) Len() int { return len(r.all) }
 
-// Between appends an object that the focus skips.
-func (r *Rows) Between(o fyne.CanvasObject) { r.box.Add(o) }
+// AddUnfocusable appends an object that the focus skips.
+func (r *Rows) AddUnfocusable(o fyne.CanvasObject) { r.box.Add(o) }
 
 // reach moves the focus to another row.
 func (r *Rows) reach(i int) {
@@ -103,19 +103,19 @@ func (r *Rows) TypedKey(e *fyne.KeyEvent) {
 // CreateRenderer implements fyne.Widget.
 func (r *Rows) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(r.box) }
 
-// Explore implements explore.Speaker.
-func (r *Rows) Explore() explore.Said {
-	return explore.Said{Role: screenreader.List, State: screenreader.Focusable, Name: r.name}
+// Describe implements explore.Describer.
+func (r *Rows) Describe() explore.Description {
+	return explore.Description{Role: screenreader.List, State: screenreader.Focusable, Name: r.name}
 }
 
 // HasKeyboard reports whether keys act on it.
-func (o *rowsOne) HasKeyboard() bool { return o.in.focused && o.in.at == o.n }
+func (o *rowsItem) HasKeyboard() bool { return o.in.focused && o.in.at == o.n }
 
-// Explore implements explore.Speaker.
-func (o *rowsOne) Explore() explore.Said {
-	return explore.Said{Role: screenreader.Item, State: screenreader.Focusable, Focused: o.HasKeyboard(), Key: o.n,
-		Position: [2]int{o.n + 1, len(o.in.all)}, Press: o.do, Alone: true}
+// Describe implements explore.Describer.
+func (o *rowsItem) Describe() explore.Description {
+	return explore.Description{Role: screenreader.Item, State: screenreader.Focusable, Focused: o.HasKeyboard(), Key: o.n,
+		Position: [2]int{o.n + 1, len(o.in.all)}, Press: o.do, Leaf: true}
 }
 
 // CreateRenderer implements fyne.Widget.
-func (o *rowsOne) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(o.o) }
+func (o *rowsItem) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(o.o) }

@@ -5,8 +5,8 @@ import (
 	"fyne.io/fyne/v2/container"
 )
 
-// Below returns an object's vertical position within the content of a scroll.
-func Below(s *container.Scroll, o fyne.CanvasObject) float32 {
+// OffsetIn returns an object's vertical position within the content of a scroll.
+func OffsetIn(s *container.Scroll, o fyne.CanvasObject) float32 {
 	at := fyne.CurrentApp().Driver().AbsolutePositionForObject
 	return at(o).Y - at(s).Y + s.Offset.Y
 }
@@ -22,7 +22,7 @@ func ScrollTo(s *container.Scroll, y float32) {
 // Reveal scrolls as little as necessary to show an object and some height around it, or
 // its top if it does not fit.
 func Reveal(s *container.Scroll, o fyne.CanvasObject, around float32) {
-	y, h := Below(s, o), s.Size().Height
+	y, h := OffsetIn(s, o), s.Size().Height
 	end := y + o.Size().Height
 	switch at := s.Offset.Y; {
 	case y-around < at || o.Size().Height > h:

@@ -54,7 +54,7 @@ func NewSide(w Chooser, name string, pages []SideItem) (*List, fyne.CanvasObject
 
 // sideLine is a line of such a list.
 type sideLine struct {
-	Pointed
+	PointerWidget
 	w     Chooser
 	item  SideItem
 	back  *canvas.Rectangle
@@ -66,7 +66,7 @@ var _ fyne.Tappable = (*sideLine)(nil)
 func newSideLine(w Chooser) *sideLine {
 	p := &sideLine{w: w, back: canvas.NewRectangle(nil)}
 	p.back.CornerRadius = 4
-	p.title = NewTextLine("", theme.SizeHint, base.ColorNameForeground, false).Cutting()
+	p.title = NewTextLine("", theme.SizeHint, base.ColorNameForeground, false).Truncate()
 	p.Extend(p, nil)
 	return p
 }

@@ -6,74 +6,74 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// Pointed is the base of widgets that react to the pointer's position.
-type Pointed struct {
+// PointerWidget is the base of widgets that react to the pointer's position.
+type PointerWidget struct {
 	widget.BaseWidget
-	Over   int  // the spot under the pointer, -1 for none
-	Locked bool // none can be chosen
+	HoveredSpot int  // the spot under the pointer, -1 for none
+	Locked      bool // none can be chosen
 
-	at func(fyne.Position) int
+	spotAt func(fyne.Position) int
 }
 
 var (
-	_ desktop.Hoverable  = (*Pointed)(nil)
-	_ desktop.Cursorable = (*Pointed)(nil)
+	_ desktop.Hoverable  = (*PointerWidget)(nil)
+	_ desktop.Cursorable = (*PointerWidget)(nil)
 )
 
 // Extend attaches it to a widget; at returns the spot at a position, nil
 // if there is only one.
-func (p *Pointed) Extend(of fyne.Widget, at func(fyne.Position) int) {
+func (p *PointerWidget) Extend(of fyne.Widget, at func(fyne.Position) int) {
 	if at == nil {
 		at = func(fyne.Position) int { return 0 }
 	}
-	p.Over, p.at = -1, at
+	p.HoveredSpot, p.spotAt = -1, at
 	p.ExtendBaseWidget(of)
 }
 
 // Hover reports whether the pointer is on the widget.
-func (p *Pointed) Hover() bool { return p.Over >= 0 }
+func (p *PointerWidget) Hover() bool { return p.HoveredSpot >= 0 }
 
 // MouseIn implements desktop.Hoverable.
-func (p *Pointed) MouseIn(e *desktop.MouseEvent) { p.MouseMoved(e) }
+func (p *PointerWidget) MouseIn(e *desktop.MouseEvent) { p.MouseMoved(e) }
 
 // MouseMoved implements desktop.Hoverable.
-func (p *Pointed) MouseMoved(e *desktop.MouseEvent) {
-	if over := p.at(e.Position); over != p.Over && !p.Locked {
-		p.Over = over
+func (p *PointerWidget) MouseMoved(e *desktop.MouseEvent) {
+	if over := p.spotAt(e.Position); over != p.HoveredSpot && !p.Locked {
+		p.HoveredSpot = over
 		p.Refresh()
 	}
 }
 
 // MouseOut implements desktop.Hoverable.
-func (p *Pointed) MouseOut() {
-	p.Over = -1
+func (p *PointerWidget) MouseOut() {
+	p.HoveredSpot = -1
 	p.Refresh()
 }
 
 // Cursor implements desktop.Cursorable.
-func (p *Pointed) Cursor() desktop.Cursor {
+func (p *PointerWidget) Cursor() desktop.Cursor {
 	return Either[desktop.Cursor](p.Locked, desktop.DefaultCursor, desktop.PointerCursor)
 }
 
-// Spots is Pointed for widgets with a choice of spots that draw their own focus.
-type Spots struct {
-	Pointed
+// FocusableSpots is Pointed for widgets with a choice of spots that draw their own focus.
+type FocusableSpots struct {
+	PointerWidget
 	Focused bool
 }
 
 // ShowsFocus marks the widget as drawing its own focus.
-func (*Spots) ShowsFocus() {}
+func (*FocusableSpots) ShowsFocus() {}
 
 // FocusGained implements fyne.Focusable.
-func (s *Spots) FocusGained() { s.focus(true) }
+func (s *FocusableSpots) FocusGained() { s.focus(true) }
 
 // FocusLost implements fyne.Focusable.
-func (s *Spots) FocusLost() { s.focus(false) }
+func (s *FocusableSpots) FocusLost() { s.focus(false) }
 
-func (s *Spots) focus(has bool) {
+func (s *FocusableSpots) focus(has bool) {
 	s.Focused = has
 	s.Refresh()
 }
 
 // TypedRune implements fyne.Focusable.
-func (*Spots) TypedRune(rune) {}
+func (*FocusableSpots) TypedRune(rune) {}

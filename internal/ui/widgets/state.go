@@ -44,7 +44,7 @@ func Fill(c *fyne.Container, all ...fyne.CanvasObject) {
 // It has no height while empty.
 type Slot struct {
 	*fyne.Container
-	Shows string
+	ContentName string
 }
 
 // NewSlot returns an empty slot.
@@ -57,10 +57,10 @@ func NewSlot() *Slot {
 // Put fills the slot, or empties it if name is "". It returns false if that
 // content is already there.
 func (s *Slot) Put(name string, content func() fyne.CanvasObject) (changed bool) {
-	if name == s.Shows {
+	if name == s.ContentName {
 		return false
 	}
-	s.Shows, s.Objects = name, nil
+	s.ContentName, s.Objects = name, nil
 	if name != "" {
 		s.Objects = []fyne.CanvasObject{content()}
 	}
@@ -74,5 +74,5 @@ func (s *Slot) Trouble(said string) {
 	s.Put(said, func() fyne.CanvasObject { return Trouble(said) })
 }
 
-// Kept returns the slot wrapped so that the gap beside it remains while it is empty.
-func (s *Slot) Kept() fyne.CanvasObject { return container.NewStack(s.Container) }
+// WithGap returns the slot wrapped so that the gap beside it remains while it is empty.
+func (s *Slot) WithGap() fyne.CanvasObject { return container.NewStack(s.Container) }

@@ -33,20 +33,20 @@ func NewTextLine(text string, size fyne.ThemeSizeName, colour fyne.ThemeColorNam
 	return w
 }
 
-// Cutting lets the text be cut to any width.
-func (w *TextLine) Cutting() *TextLine {
+// Truncate lets the text be cut to any width.
+func (w *TextLine) Truncate() *TextLine {
 	w.cut = true
 	return w
 }
 
-// CuttingMiddle lets the text be cut to any width, keeping start and end, for file names.
-func (w *TextLine) CuttingMiddle() *TextLine {
+// TruncateMiddle lets the text be cut to any width, keeping start and end, for file names.
+func (w *TextLine) TruncateMiddle() *TextLine {
 	w.cut, w.middle = true, true
 	return w
 }
 
-// Say changes text and colour, and repaints only if they differ.
-func (w *TextLine) Say(text string, colour fyne.ThemeColorName) {
+// SetText changes text and colour, and repaints only if they differ.
+func (w *TextLine) SetText(text string, colour fyne.ThemeColorName) {
 	if w.Text == text && w.Colour == colour {
 		return
 	}
@@ -54,8 +54,10 @@ func (w *TextLine) Say(text string, colour fyne.ThemeColorName) {
 	w.Refresh()
 }
 
-// Explore implements explore.Speaker: the full text, even if it is cut.
-func (w *TextLine) Explore() explore.Said { return explore.Text(w.Text, explore.LevelOf(w.size)) }
+// Describe implements explore.Describer: the full text, even if it is cut.
+func (w *TextLine) Describe() explore.Description {
+	return explore.Text(w.Text, explore.LevelOf(w.size))
+}
 
 func (w *TextLine) style() fyne.TextStyle { return fyne.TextStyle{Bold: w.Bold} }
 

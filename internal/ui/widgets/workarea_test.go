@@ -49,7 +49,7 @@ func TestFittingScrolls(t *testing.T) {
 	tall := canvas.NewRectangle(nil)
 	tall.SetMinSize(fyne.NewSize(300, 2000))
 	r := windowapi.WorkArea{Width: 1000, Height: 700, Scale: 2}
-	w := test.NewWindow(fitting(tall, fyne.NewSize(400, 400), r))
+	w := test.NewWindow(limitMinSize(tall, fyne.NewSize(400, 400), r))
 	defer w.Close()
 	if min := w.Content().MinSize(); min != fyne.NewSize(300, 350-frameTop-frameSide) {
 		t.Errorf("it needs %v", min)
@@ -58,7 +58,7 @@ func TestFittingScrolls(t *testing.T) {
 		fyne.NewSize(600, 500):  fyne.NewSize(450, 250), // if the content needs less
 		fyne.NewSize(500, 2000): fyne.NewSize(375, 350-frameTop-frameSide),
 	} {
-		if min := fitting(canvas.NewRectangle(nil), opens, r).MinSize(); min != want {
+		if min := limitMinSize(canvas.NewRectangle(nil), opens, r).MinSize(); min != want {
 			t.Errorf("a window that opens with %v can be made %v", opens, min)
 		}
 	}

@@ -16,9 +16,9 @@ func WithoutResident(name string) bool {
 		windowapi.WindowRecipes, windowapi.WindowSettings}, name)
 }
 
-// alone is the connection used without a resident. It sends a welcome, reports that nothing
+// localConn is the connection used without a resident. It sends a welcome, reports that nothing
 // is under way, and rejects what only a resident can do.
-type alone struct {
+type localConn struct {
 	answers chan answer
 	once    sync.Once
 	closed  chan struct{}
@@ -29,24 +29,24 @@ type answer struct {
 	raw  json.RawMessage
 }
 
-// Alone returns a connection for windows without a resident.
-func Alone(w windowapi.Welcome) (Conn, error) {
+// NewLocalConn returns a connection for windows without a resident.
+func NewLocalConn(w windowapi.Welcome) (Conn, error) {
 	raw, err := json.Marshal(w)
 	if err != nil {
 		return nil, err
 	}
-	a := &alone{answers: make(chan answer, 8), closed: make(chan struct{})}
+	a := &localConn{answers: make(chan answer, 8), closed: make(chan struct{})}
 	a.answers <- answer{windowapi.KindWelcome, raw}
 	return a, nil
 }
 
-func (a *alone) Send(kind string, msg any) error {
+func (a *localConn) Send(kind string, msg any) error {
 	var m any
 	switch ask := msg.(type) {
-	case windowapi.DeliveryDo:
+	case windowapi.DeliveryRequest:
 		m = windowapi.Delivery{Failed: len(ask.Paths) > 0 || ask.ID != "" || ask.Release}
 	case windowapi.Lookup:
-		m = windowapi.Found{Seq: ask.Seq, Entry: ask.Entry, Outcome: windowapi.LookupAlone}
+		m = windowapi.LookupResult{Seq: ask.Seq, Entry: ask.Entry, Outcome: windowapi.LookupNoResident}
 	case windowapi.Copy: // the copied text would be lost with this process
 	default:
 		if kind == windowapi.KindQuit {
@@ -65,7 +65,7 @@ func (a *alone) Send(kind string, msg any) error {
 	return nil
 }
 
-func (a *alone) Receive() (string, json.RawMessage, error) {
+func (a *localConn) Receive() (string, json.RawMessage, error) {
 	select {
 	case m := <-a.answers:
 		return m.kind, m.raw, nil
@@ -74,7 +74,7 @@ func (a *alone) Receive() (string, json.RawMessage, error) {
 	}
 }
 
-func (a *alone) Close() error {
+func (a *localConn) Close() error {
 	a.once.Do(func() { close(a.closed) })
 	return nil
 }

@@ -55,14 +55,14 @@ func (r readers) begin(ctx context.Context) (end func()) {
 		}
 	}()
 	r.post(func() {
-		r.app.Explored(func(t screenreader.Tree) {
+		r.app.OnTreeChanged(func(t screenreader.Tree) {
 			lang := r.lang() // now: readers query on another goroutine
 			t.PositionText = func(i, of int) string { return lang.T(text.CardRowAt, i, of) }
 			b.Show(t)
 		})
 	})
 	return func() {
-		r.post(func() { r.app.Explored(nil) })
+		r.post(func() { r.app.OnTreeChanged(nil) })
 		cancel()
 		<-done
 	}

@@ -56,13 +56,13 @@ type Config struct {
 var (
 	// ErrNoWindow means that no window could be shown.
 	ErrNoWindow = text.Errorf(text.WindowNone)
-	// ErrSilent means that the resident did not start with its welcome.
-	ErrSilent = errors.New("the resident did not answer")
+	// ErrNoWelcome means that the resident did not start with its welcome.
+	ErrNoWelcome = errors.New("the resident did not answer")
 )
 
 const (
-	answerIn = 5 * time.Second // for the resident's welcome
-	flushIn  = time.Second     // for the last messages to it
+	welcomeTimeout = 5 * time.Second // for the resident's welcome
+	flushTimeout   = time.Second     // for the last messages to it
 )
 
 // Run connects to the resident and shows its windows until the last one closes, the
@@ -72,7 +72,7 @@ func Run(ctx context.Context, cfg Config) error {
 	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	conn, welcome, err := greet(ctx, cfg)
+	conn, welcome, err := handshake(ctx, cfg)
 	if err != nil || conn == nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func Run(ctx context.Context, cfg Config) error {
 	close(out)
 	select {
 	case <-sent:
-	case <-time.After(flushIn):
+	case <-time.After(flushTimeout):
 	}
 	err = conn.Close()
 	group.Wait()
@@ -164,11 +164,11 @@ type message struct {
 	m    any
 }
 
-// greet connects, sends the window to show and waits for the welcome. There is no
+// handshake connects, sends the window to show and waits for the welcome. There is no
 // connection if other windows are open, which then show that one too.
-func greet(ctx context.Context, cfg Config) (Conn, windowapi.Welcome, error) {
+func handshake(ctx context.Context, cfg Config) (Conn, windowapi.Welcome, error) {
 	var w windowapi.Welcome
-	ctx, cancel := context.WithTimeout(ctx, answerIn)
+	ctx, cancel := context.WithTimeout(ctx, welcomeTimeout)
 	defer cancel()
 	conn, err := cfg.Connect(ctx)
 	if err != nil {
@@ -182,11 +182,11 @@ func greet(ctx context.Context, cfg Config) (Conn, windowapi.Welcome, error) {
 	}
 	switch {
 	case !stop():
-		return nil, w, ErrSilent
+		return nil, w, ErrNoWelcome
 	case err == nil && kind == windowapi.KindQuit:
 		return nil, w, conn.Close()
 	case err == nil && kind != windowapi.KindWelcome:
-		err = fmt.Errorf("%w with a welcome", ErrSilent)
+		err = fmt.Errorf("%w with a welcome", ErrNoWelcome)
 	case err == nil:
 		err = json.Unmarshal(raw, &w)
 	}

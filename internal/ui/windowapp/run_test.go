@@ -61,9 +61,9 @@ func TestGreet(t *testing.T) {
 	}{
 		{"welcome", &message{windowapi.KindWelcome, windowapi.Welcome{Language: "nl"}}, nil, nil},
 		{"windows are open already", &message{windowapi.KindQuit, nil}, nil, nil},
-		{"something else first", &message{windowapi.KindStatus, windowapi.Status{}}, nil, ErrSilent},
+		{"something else first", &message{windowapi.KindStatus, windowapi.Status{}}, nil, ErrNoWelcome},
 		{"nobody there", nil, refused, refused},
-		{"says nothing", nil, nil, ErrSilent},
+		{"says nothing", nil, nil, ErrNoWelcome},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestGreet(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			conn, w, err := greet(ctx, Config{Connect: func(context.Context) (Conn, error) {
+			conn, w, err := handshake(ctx, Config{Connect: func(context.Context) (Conn, error) {
 				if tt.first == nil && tt.connect == nil {
 					cancel() // like the time limit
 				}

@@ -115,7 +115,7 @@ var filled = map[string]func(t *testing.T, b *uitest.Harness, look func(state st
 	windowapi.WindowDemo: func(t *testing.T, b *uitest.Harness, look func(string)) {
 		look("open")
 		for _, c := range b.Welcome.Demo {
-			b.Tell(t, windowapi.KindPlay, windowapi.Played{ID: c.ID, Line: b.Lang.T(text.DemoPlayedContact, "123 ms", "1.234 ms")})
+			b.SendFromResident(t, windowapi.KindPlay, windowapi.PlayResult{ID: c.ID, Line: b.Lang.T(text.DemoPlayedContact, "123 ms", "1.234 ms")})
 			look(c.ID)
 		}
 	},
