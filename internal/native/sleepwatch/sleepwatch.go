@@ -24,7 +24,7 @@ func NewClock() *Clock {
 	return c
 }
 
-// Check returns how far the clock has jumped since the last Look, which must have been
+// Check returns how far the clock has jumped since the last Check, which must have been
 // at most every ago if the program ran all the time. The result is 0 if it has not
 // jumped, and negative if it was set back.
 func (c *Clock) Check(every time.Duration) time.Duration {
