@@ -107,7 +107,7 @@ func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 	e.ctx, stop = commandContext(args)
 	defer stop()
 	if len(args) > 0 && args[0] == "open-url" {
-		return e.finish(e.openURL(args[1:]))
+		return e.finish(e.handOverLink(args[1:]))
 	}
 	if len(args) > 0 && args[0] == "open-file" {
 		return e.finish(e.showToDesktop(e.openFile(args[1:])))

@@ -72,11 +72,11 @@ type deliverListed struct {
 	NextTry      string `json:"next_try"`
 	Intermediary string `json:"intermediary"`
 	Note         string `json:"note"`
-	Kept         bool   `json:"kept"` // our copy exists
+	HasCopy      bool   `json:"kept"` // our copy exists
 }
 
 func newListed(it outbox.Item) deliverListed {
-	x := deliverListed{deliverFile: deliverFile{File: it.Path}, NextTry: stamp(it.NextTry), Intermediary: it.Intermediary, Note: it.Note, Kept: it.HasCopy}
+	x := deliverListed{deliverFile: deliverFile{File: it.Path}, NextTry: stamp(it.NextTry), Intermediary: it.Intermediary, Note: it.Note, HasCopy: it.HasCopy}
 	x.setItem(it)
 	x.Outcome = string(it.State)
 	return x
@@ -225,15 +225,15 @@ func (c *deliverReceiptCmd) Run(e *env) error {
 
 func (c *deliverReceiptCmd) json(e *env, it outbox.Item, all []outbox.Receipt) error {
 	type receipt struct {
-		N      int    `json:"n"`
-		Began  string `json:"began"`
-		Ended  string `json:"ended"`
-		Status int    `json:"status"`
-		Class  string `json:"class"`
-		Reason string `json:"reason"`
-		Body   string `json:"body"`
-		Cut    bool   `json:"cut"` // body is only a part of the hub's answer
-		SHA256 string `json:"sha256"`
+		N         int    `json:"n"`
+		Began     string `json:"began"`
+		Ended     string `json:"ended"`
+		Status    int    `json:"status"`
+		Class     string `json:"class"`
+		Reason    string `json:"reason"`
+		Body      string `json:"body"`
+		Truncated bool   `json:"cut"` // body is only a part of the hub's answer
+		SHA256    string `json:"sha256"`
 	}
 	x := struct {
 		deliverListed

@@ -29,7 +29,7 @@ func (e *env) lang() text.Language {
 	return e.language
 }
 
-// printText writes a line for users to standard output, note one to standard error.
+// printText writes a line for users to standard output, printNotice one to standard error.
 func (e *env) printText(key text.Key, args ...any) { fmt.Fprintln(e.out, e.T(key, args...)) }
 
 func (e *env) printNotice(key text.Key, args ...any) {
@@ -60,7 +60,7 @@ func exitError(code int, key text.Key, args ...any) error {
 	return &failure{code, text.Errorf(key, args...)}
 }
 
-// usageError is fail for an invalid command line.
+// usageError is exitError for an invalid command line.
 func usageError(key text.Key, args ...any) error { return exitError(exitUsage, key, args...) }
 
 // failure is an error with an exit code; if the error is nil, nothing is printed.

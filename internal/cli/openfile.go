@@ -28,7 +28,7 @@ type openFileCmd struct{}
 func (openFileCmd) Run(e *env) error { return e.argumentError("open-file", "FILE") }
 
 // openFile shows a set-up file in the settings window and changes nothing. Like
-// openURL, it accepts exactly "-- FILE" or "--profile DIR -- FILE": the sender of
+// handOverLink, it accepts exactly "-- FILE" or "--profile DIR -- FILE": the sender of
 // the file chooses its name.
 func (e *env) openFile(args []string) error {
 	name, profile, err := ring.SingleArgument(args)

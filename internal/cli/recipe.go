@@ -59,7 +59,7 @@ func tokensError(err error) error {
 func printRecipe(w io.Writer, l text.Language, r guide.Recipe, v guide.Values) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", r.Title)
-	for _, f := range [][2]string{{l.T(text.RecipesReports), r.ReportsText(l)}, {l.T(text.RecipesTransfers), r.TransfersText(l)},
+	for _, f := range [][2]string{{l.T(text.RecipesReports), r.ReportLevelText(l)}, {l.T(text.RecipesTransfers), r.TransfersText(l)},
 		{l.T(text.RecipesVerified), r.VerifiedNote}} {
 		fmt.Fprintf(&b, "%s: %s\n", f[0], f[1])
 	}

@@ -71,12 +71,12 @@ func asPhone(t *testing.T, id, line, number, name string) string {
 	return strings.ReplaceAll(s, "$CallGUID", "7c9e6679-7425-40de-944b-e07fc1f90ae7")
 }
 
-// taker receives events.
-type taker chan call.Event
+// eventReceiver receives events.
+type eventReceiver chan call.Event
 
-func (k taker) take(e call.Event) error { k <- e; return nil }
+func (k eventReceiver) receive(e call.Event) error { k <- e; return nil }
 
-func (k taker) next(t *testing.T) call.Event {
+func (k eventReceiver) next(t *testing.T) call.Event {
 	t.Helper()
 	select {
 	case e := <-k:
@@ -88,11 +88,11 @@ func (k taker) next(t *testing.T) call.Event {
 }
 
 // startListener starts a listener and returns it with the values for recipes.
-func startListener(t *testing.T) (taker, guide.Values) {
+func startListener(t *testing.T) (eventReceiver, guide.Values) {
 	t.Helper()
-	events := make(taker, 16)
+	events := make(eventReceiver, 16)
 	v := guide.Values{Exe: "/opt/wiebelt/wiebelt", Ring: "/opt/wiebelt/wiebelt", PathToken: secret.RandomKey(), SocketToken: secret.RandomKey()}
-	l := must.Get(listener.Start(t.Context(), listener.Config{SocketToken: v.SocketToken, PathToken: v.PathToken, HTTP: true, Receive: events.take}))(t)
+	l := must.Get(listener.Start(t.Context(), listener.Config{SocketToken: v.SocketToken, PathToken: v.PathToken, HTTP: true, Receive: events.receive}))(t)
 	t.Cleanup(func() { l.Close() })
 	v.Port = l.Port()
 	return events, v
@@ -184,9 +184,9 @@ func TestRecipeAddresses(t *testing.T) {
 // promised compares what a recipe reports with what it claims to report.
 func promised(t *testing.T, r guide.Recipe, states map[call.State]bool) {
 	t.Helper()
-	want := map[guide.Reports][3]bool{guide.RingOnly: {true, false, false}, guide.RingAndEnd: {true, false, true}, guide.AllStates: {true, true, true}}[r.Reports]
+	want := map[guide.ReportLevel][3]bool{guide.RingOnly: {true, false, false}, guide.RingAndEnd: {true, false, true}, guide.AllStates: {true, true, true}}[r.ReportLevel]
 	if got := [3]bool{states[call.Ringing], states[call.Answered], states[call.Ended]}; got != want {
-		t.Errorf("%s tells %q and reports (ringing, answered, ended) %v", r.ID, r.Reports, got)
+		t.Errorf("%s tells %q and reports (ringing, answered, ended) %v", r.ID, r.ReportLevel, got)
 	}
 }
 
@@ -354,18 +354,18 @@ func (l ringLine) names() bool {
 }
 
 // ringer receives what other programs hand over.
-type ringer struct{ taker }
+type ringer struct{ eventReceiver }
 
-func (r ringer) Ring(e call.Event) error { return r.take(e) }
+func (r ringer) Ring(e call.Event) error { return r.receive(e) }
 
 func (ringer) Peer(_ context.Context, _ instance.Hello, c *instance.Conn) { _ = c.Close() }
 
 // running is a running Wiebelt for a profile, as far as calls are concerned.
-func running(t *testing.T, dir string) taker {
+func running(t *testing.T, dir string) eventReceiver {
 	t.Helper()
 	d := must.Get(profile.Find(dir))(t)
 	must.Do(t, d.Make())
-	events := make(taker, 16)
+	events := make(eventReceiver, 16)
 	instancetest.Serve(t, instance.Config{RunDir: d.Run, Version: "test"}, ringer{events})
 	return events
 }

@@ -60,13 +60,13 @@ func (e *env) handOver(r ring.Request) error {
 	return err
 }
 
-// openURLCmd is only for the help; openURL does the work.
+// openURLCmd is only for the help; handOverLink does the work.
 type openURLCmd struct{}
 
 func (openURLCmd) Run(e *env) error { return e.argumentError("open-url", "URI") }
 
-// openURL ignores everything that is not exactly one link.
-func (e *env) openURL(args []string) error {
+// handOverLink ignores everything that is not exactly one link.
+func (e *env) handOverLink(args []string) error {
 	r, err := ring.ParseLink(args)
 	e.profileDir = r.Profile
 	switch {

@@ -102,7 +102,7 @@ func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Set
 	if len(f.LockedKeys) > 0 {
 		e.printText(text.AdminPolicyKeeps, strings.Join(f.LockedKeys, ", "))
 	}
-	if err := e.compare(f.Rows); err != nil {
+	if err := e.printComparison(f.Rows); err != nil {
 		return err
 	}
 	if f.HubMoved {
@@ -180,8 +180,8 @@ func (e *env) printMissingSecrets(d profile.Dirs) {
 	}
 }
 
-// compare shows the current and the new values side by side.
-func (e *env) compare(rows []hubtrial.Row) error {
+// printComparison shows the current and the new values side by side.
+func (e *env) printComparison(rows []hubtrial.Row) error {
 	t := e.table()
 	fmt.Fprintf(t, "%s\t%s\t%s\n", e.T(text.SetupSetting), e.T(text.SetupNow), e.T(text.SetupNew))
 	shown := func(s string) string { return cmp.Or(oneLine(s), e.T(text.SetupNothing)) }

@@ -30,7 +30,7 @@ type heard struct {
 	all []string
 }
 
-func (h *heard) Take(e call.Event) error {
+func (h *heard) Receive(e call.Event) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.all = append(h.all, strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s", e.State, e.Source.Kind, e.Number, e.Name, e.Reason)))
@@ -50,7 +50,7 @@ func hear(t *testing.T) (dir string, port int, tokens secret.Tokens, h *heard) {
 	d := must.Get(profile.Find(dir))(t)
 	must.Do(t, d.Make())
 	tokens = must.Get(secret.EnsureTokens(d))(t)
-	l := must.Get(listener.Start(t.Context(), listener.Config{SocketToken: tokens.Socket, PathToken: tokens.Path, HTTP: true, Tries: 1, Receive: h.Take}))(t)
+	l := must.Get(listener.Start(t.Context(), listener.Config{SocketToken: tokens.Socket, PathToken: tokens.Path, HTTP: true, Tries: 1, Receive: h.Receive}))(t)
 	t.Cleanup(l.Close)
 	must.Do(t, l.Announce(filepath.Join(d.Run, "listener.json")))
 	return dir, l.Port(), tokens, h
@@ -165,7 +165,7 @@ func TestSimulateServer(t *testing.T) {
 	h := &heard{}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := link.RunOnce(ctx, link.Config{Receive: h.Take}, p); err == nil || ctx.Err() != nil {
+	if err := link.RunOnce(ctx, link.Config{Receive: h.Receive}, p); err == nil || ctx.Err() != nil {
 		t.Errorf("the phone does not hang up in the end: %v", err)
 	}
 	if code := <-ended; code != 0 {

@@ -22,11 +22,11 @@ func (e *exam) delivery(ctx context.Context) []finding {
 	dir := fromsettings.OutboxFolder(e.Dirs)
 	s, err := outbox.Summarize(ctx, dir)
 	if err != nil {
-		return outboxFindings(err)
+		return outboxErrorFindings(err)
 	}
 	var all []finding
 	for _, path := range []string{dir, filepath.Join(dir, "spool")} {
-		if err := e.sys.folder(path); exists(path) && err != nil && !onlyReadable(err) {
+		if err := e.sys.folder(path); exists(path) && err != nil && !isReadFault(err) {
 			all = oneFinding(Fail, "delivery.write")
 		}
 	}
@@ -59,8 +59,8 @@ func (e *exam) delivery(ctx context.Context) []finding {
 	return all
 }
 
-// outboxFindings reports why an outbox could not be read.
-func outboxFindings(err error) []finding {
+// outboxErrorFindings reports why an outbox could not be read.
+func outboxErrorFindings(err error) []finding {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return oneFinding(Off, "delivery.none")

@@ -103,7 +103,7 @@ func (e *exam) resident(ctx context.Context) []finding {
 	if t.facts.Paused {
 		all = append(all, oneFinding(Off, "resident.paused")...)
 	}
-	if t.facts.CallsMissing {
+	if t.facts.TooQuiet {
 		all = append(all, oneFinding(Warn, "resident.doubt")...)
 	}
 	if all == nil {
@@ -242,4 +242,4 @@ func linkFindings(n int, p settings.Softphone, t residentState) []finding {
 
 // linkStates maps the phases of a link to states.
 var linkStates = map[string]State{windowapi.LinkUp: OK, windowapi.LinkDown: Fail, windowapi.LinkKicked: Warn, windowapi.LinkRefused: Fail,
-	windowapi.LinkIncomplete: Fail, windowapi.LinkDegraded: Fail}
+	windowapi.LinkIncomplete: Fail, windowapi.LinkBackendFault: Fail}

@@ -72,7 +72,7 @@ func (r Report) count(s State) (n int) {
 	return n
 }
 
-// Config is what the doctor checks; For creates it.
+// Config is what the doctor checks; NewConfig creates it.
 type Config struct {
 	Dirs             profile.Dirs
 	Version          string
@@ -112,7 +112,7 @@ const (
 	secretTimeout   = 3 * time.Second // a store itself waits two seconds
 	hubTimeout      = 7500 * time.Millisecond
 	probeTimeout    = hubTimeout - time.Second/2 // leaves time to report how it ended
-	usualTimeout    = 4 * time.Second
+	defaultTimeout  = 4 * time.Second
 	grace           = 250 * time.Millisecond // to report a check's own timeout
 )
 
@@ -122,7 +122,7 @@ type check struct {
 	run     func(*exam, context.Context) []finding
 }
 
-// checks has every check of text.DoctorChecks; time 0 means usualTimeout. Those answered
+// checks has every check of text.DoctorChecks; time 0 means defaultTimeout. Those answered
 // by the computer, not the resident, are in check_desktop.go, including those
 // of the group of phones.
 var checks = map[string]check{
@@ -178,7 +178,7 @@ func run(ctx context.Context, cfg Config, sys system, each func(id string, lines
 	}
 	ends := make(chan ended, len(checks))
 	for id, c := range checks {
-		c.timeout = cmp.Or(c.timeout, usualTimeout)
+		c.timeout = cmp.Or(c.timeout, defaultTimeout)
 		found := start(ctx, c.timeout, func(ctx context.Context) []finding { return c.run(e, ctx) })
 		go func() { // ends by the check's timeout
 			lines, in := found.wait(ctx, c.timeout+grace)
@@ -252,12 +252,12 @@ func oneFinding(s State, found string, args ...any) []finding {
 	return []finding{{state: s, msg: text.Errorf(text.Doctor(found), args...), hint: text.DoctorDo(found)}}
 }
 
-// countFinding is say for n things.
+// countFinding is oneFinding for n things.
 func countFinding(s State, found string, n int, args ...any) []finding {
 	return []finding{{state: s, msg: text.Countf(text.Doctor(found), n, args...), hint: text.DoctorDo(found)}}
 }
 
-// failureFinding is say for a failure on the way to the hub, with that failure's own advice.
+// failureFinding is oneFinding for a failure on the way to the hub, with that failure's own advice.
 func failureFinding(s State, found string, err error) []finding {
 	f := contact.FailureOf(err)
 	var l *contact.LookupError

@@ -63,14 +63,14 @@ func folderFault(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := filetrust.CheckFolder(real, filetrust.Private); onlyReadable(err) {
+	if err := filetrust.CheckFolder(real, filetrust.Private); isReadFault(err) {
 		return err
 	}
 	return nil
 }
 
-// onlyReadable reports whether the only fault is that others may read a folder.
-func onlyReadable(err error) bool {
+// isReadFault reports whether the only fault is that others may read a folder.
+func isReadFault(err error) bool {
 	e, ok := errors.AsType[*filetrust.Error](err)
 	return ok && e.Fault == filetrust.FaultRead
 }

@@ -154,7 +154,7 @@ func (o *office) fill() {
 	defer store.Close()
 	for i := range 40 {
 		if _, err := store.Put(o.t.Context(), history.Entry{Rang: time.Now().Add(time.Duration(i-40) * time.Second), Number: fmt.Sprintf("+3120%07d", i),
-			Outcome: history.OutcomeNobody, Result: history.ResultElsewhere, Kind: call.KindCommand}); err != nil {
+			Outcome: history.OutcomeNobody, Result: history.ResultAnsweredElsewhere, Kind: call.KindCommand}); err != nil {
 			o.t.Fatal(err)
 		}
 	}

@@ -16,7 +16,7 @@ func callsOf(t *testing.T, o *office) []history.Entry {
 		return nil
 	}
 	defer r.Close()
-	work, err := r.OpenCalls(t.Context(), 1000)
+	work, err := r.UnhandledCalls(t.Context(), 1000)
 	if err != nil {
 		return nil
 	}

@@ -76,7 +76,9 @@ func TestOfficeRelay(t *testing.T) {
 	r.Report(`{"id":"5","state":"ringing","number":"0698760014","extension":"101"}`)
 	r.Report(`{"id":"5","state":"answered","extension":"102"}`)
 	r.Report(`{"id":"5","state":"ended"}`)
-	is("who took it", func(e history.Entry) bool { return e.Result == history.ResultElsewhere && e.AnsweredBy == "Bob Smit" })
+	is("who took it", func(e history.Entry) bool {
+		return e.Result == history.ResultAnsweredElsewhere && e.AnsweredBy == "Bob Smit"
+	})
 	o.stop()
 	r.Report(`{"id":"6","state":"ringing","number":"0698760013","extension":"101","queue":"Schade"}`)
 	r.Report(`{"id":"6","state":"ended","reason":"missed"}`)

@@ -24,7 +24,7 @@ import (
 // receiver is as much of the resident as "wiebelt ring" needs.
 type receiver struct{ told *storytest.Tracked }
 
-func (e receiver) Ring(ev call.Event) error                             { return e.told.Take(ev) }
+func (e receiver) Ring(ev call.Event) error                             { return e.told.Receive(ev) }
 func (e receiver) Peer(context.Context, instance.Hello, *instance.Conn) {}
 
 // confirmed is a phone that waits for every event: a call that is still in the inbox could
@@ -36,11 +36,11 @@ type confirmed struct {
 }
 
 func (c confirmed) SendUpdate(ctx context.Context, n simulate.Update) error {
-	before := c.told.Taken()
+	before := c.told.Received()
 	if err := c.Softphone.SendUpdate(ctx, n); err != nil {
 		return err
 	}
-	c.told.Until(c.t, "the event has come", func() bool { return c.told.Taken() > before })
+	c.told.Until(c.t, "the event has come", func() bool { return c.told.Received() > before })
 	return nil
 }
 

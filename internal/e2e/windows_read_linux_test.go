@@ -48,7 +48,7 @@ func (o *office) missed() {
 	defer store.Close()
 	for i := range 5 {
 		e := history.Entry{Rang: time.Now().Add(time.Duration(i-40) * time.Minute), Number: fmt.Sprintf("+3120555000%d", i), NumberDisplay: fmt.Sprint("020 555 00 0", i),
-			Outcome: history.OutcomeNobody, Result: history.ResultElsewhere, Kind: call.KindCommand}
+			Outcome: history.OutcomeNobody, Result: history.ResultAnsweredElsewhere, Kind: call.KindCommand}
 		if i == 2 {
 			e.Number, e.NumberDisplay, e.Result = "+31698760011", "06 98 76 00 11", history.ResultMissed
 			e.Outcome, e.Name, e.ContactID, e.Matches = history.OutcomeFound, "J. de Vries", "c-vries", 1

@@ -32,7 +32,7 @@ type Ownership int
 
 const (
 	UserOwned  Ownership = iota // this user or the computer's administrators own it, nobody else may write
-	Private                     // like Ours, but only this user may own or read it, and it is no link
+	Private                     // like UserOwned, but only this user may own or read it, and it is no link
 	AdminOwned                  // only the computer's administrators own it and may write it
 )
 
@@ -72,7 +72,7 @@ func (e *Error) In(l text.Language) string {
 // ErrUntrusted matches every Error with errors.Is.
 var ErrUntrusted = errors.New("others could have changed it")
 
-// Is makes every Error match Err.
+// Is makes every Error match ErrUntrusted.
 func (e *Error) Is(target error) bool { return target == ErrUntrusted }
 
 // ErrTooLarge: a file is larger than the reader allows.
@@ -89,7 +89,7 @@ type fileState struct {
 }
 
 // CheckFolder returns an *Error if a folder is not safe, or fs.ErrNotExist. Our own links are
-// followed, except for Alone.
+// followed, except for Private.
 func CheckFolder(path string, who Ownership) error {
 	real, err := resolve(path, who)
 	if err != nil {
@@ -157,7 +157,7 @@ func (t fileState) fault(path string, who Ownership, folder bool) error {
 const maxLinks = 40
 
 // resolve follows a path, link by link, and returns where it leads. It fails
-// if somebody else could make it lead elsewhere. For Alone and Admins, the last
+// if somebody else could make it lead elsewhere. For Private and AdminOwned, the last
 // element must not be a link.
 func resolve(path string, who Ownership) (string, error) {
 	path, err := filepath.Abs(path)
@@ -167,9 +167,9 @@ func resolve(path string, who Ownership) (string, error) {
 	if !IsLocal(path) {
 		return path, nil
 	}
-	w := walk{who: who, parentsWho: who}
+	w := walk{ownership: who, parentOwnership: who}
 	if who == Private {
-		w.parentsWho = UserOwned
+		w.parentOwnership = UserOwned
 	}
 	w.begin(path)
 	for len(w.rest) > 0 {
@@ -182,10 +182,10 @@ func resolve(path string, who Ownership) (string, error) {
 
 // walk is the state of following a path.
 type walk struct {
-	who, parentsWho Ownership // for the last element, and for those before it
-	at              string
-	rest            []string
-	links           int
+	ownership, parentOwnership Ownership // for the last element, and for those before it
+	at                         string
+	rest                       []string
+	links                      int
 }
 
 // begin starts at the root of an absolute path.
@@ -205,7 +205,7 @@ func (w *walk) step() error {
 		return err
 	}
 	next = filepath.Join(w.at, next)
-	t, err := inspect(next, w.parentsWho)
+	t, err := inspect(next, w.parentOwnership)
 	switch {
 	case errors.Is(err, fs.ErrPermission) && len(w.rest) > 0, err == nil && !t.link:
 		w.at = next
@@ -218,7 +218,7 @@ func (w *walk) step() error {
 
 // checkFolder fails if others could replace what is in the folder.
 func (w *walk) checkFolder() error {
-	t, err := inspect(w.at, w.parentsWho)
+	t, err := inspect(w.at, w.parentOwnership)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return nil // on Windows, an administrator has hidden the parent from everybody
@@ -233,7 +233,7 @@ func (w *walk) checkFolder() error {
 }
 
 func (w *walk) follow(link string, t fileState) error {
-	if w.links++; w.links > maxLinks || w.who != UserOwned && len(w.rest) == 0 {
+	if w.links++; w.links > maxLinks || w.ownership != UserOwned && len(w.rest) == 0 {
 		return &Error{Path: link, Fault: FaultLink}
 	}
 	if !t.owned {
@@ -259,7 +259,7 @@ func elements(path string) []string {
 }
 
 // Make creates a folder that only this user can enter, with its missing parents, and
-// then checks it like Folder. For Alone, an existing folder of ours that others may
+// then checks it like CheckFolder. For Private, an existing folder of ours that others may
 // read is closed to them.
 func Make(path string, who Ownership) error {
 	err := CheckFolder(path, who)

@@ -78,12 +78,12 @@ func fileStateOf(h windows.Handle, path string, who Ownership) (fileState, error
 	if filepath.Dir(path) == path {
 		moves &^= windows.DELETE // nobody can remove a drive
 	}
-	return t, t.setRights(sd, who, moves)
+	return t, t.evaluateRights(sd, who, moves)
 }
 
-// setRights sets who owns a file and what others may do; moves are the rights to
+// evaluateRights sets who owns a file and what others may do; moves are the rights to
 // move it or its content.
-func (t *fileState) setRights(sd *windows.SECURITY_DESCRIPTOR, who Ownership, moves uint32) error {
+func (t *fileState) evaluateRights(sd *windows.SECURITY_DESCRIPTOR, who Ownership, moves uint32) error {
 	owner, _, err := sd.Owner()
 	t.owned = err == nil && owner != nil && isTrusted(owner, who)
 	list, _, err := sd.DACL()

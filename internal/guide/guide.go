@@ -45,14 +45,14 @@ const (
 	GroupAny   Group = "any"   // a kind of phone, for those without a page
 )
 
-// Reports is what a phone reports about a call when configured as in the recipe.
-type Reports string
+// ReportLevel is what a phone reports about a call when configured as in the recipe.
+type ReportLevel string
 
 // What phones report.
 const (
-	RingOnly   Reports = "ring" // only one moment of the call
-	RingAndEnd Reports = "end"  // ringing and over
-	AllStates  Reports = "all"  // ringing, answered and over
+	RingOnly   ReportLevel = "ring" // only one moment of the call
+	RingAndEnd ReportLevel = "end"  // ringing and over
+	AllStates  ReportLevel = "all"  // ringing, answered and over
 )
 
 // Transfers is whether the phone reports that a call was passed on.
@@ -79,15 +79,15 @@ const (
 
 // Recipe is a page in one language. It is immutable.
 type Recipe struct {
-	ID       string // from the file name
-	Title    string
-	Group    Group
-	Reports  Reports
-	Transfer Transfers
-	Verified Verified
+	ID          string // from the file name
+	Title       string
+	Group       Group
+	ReportLevel ReportLevel
+	Transfer    Transfers
+	Verified    Verified
 	// Sentences that go with the three fields above; only the last is always set.
-	ReportsNote, TransferNote, VerifiedNote string
-	Parts                                   []Part
+	ReportLevelNote, TransferNote, VerifiedNote string
+	Parts                                       []Part
 }
 
 // Part is a paragraph, a numbered step or a block to paste.
@@ -265,7 +265,7 @@ func (r *Recipe) parseHead(line string) error {
 	case "group":
 		r.Group = Group(value)
 	case "tells":
-		r.Reports, r.ReportsNote = Reports(word), note
+		r.ReportLevel, r.ReportLevelNote = ReportLevel(word), note
 	case "transfers":
 		r.Transfer, r.TransferNote = Transfers(word), note
 	case "verified":
@@ -282,7 +282,7 @@ func (r *Recipe) checkComplete() error {
 		return errors.New("no title")
 	case !slices.Contains([]Group{GroupPhone, GroupAny}, r.Group):
 		return errors.New("group is phone or any")
-	case !slices.Contains([]Reports{RingOnly, RingAndEnd, AllStates}, r.Reports):
+	case !slices.Contains([]ReportLevel{RingOnly, RingAndEnd, AllStates}, r.ReportLevel):
 		return errors.New("tells is ring, end or all")
 	case !slices.Contains([]Transfers{TransfersYes, TransfersNo, TransfersUnknown}, r.Transfer):
 		return errors.New("transfers is yes, no or unknown")

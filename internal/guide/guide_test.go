@@ -65,10 +65,10 @@ func TestLanguagesAgree(t *testing.T) {
 			t.Errorf("%s: no English", nl.ID)
 			continue
 		}
-		if nl.Group != en.Group || nl.Reports != en.Reports || nl.Transfer != en.Transfer || nl.Verified != en.Verified {
+		if nl.Group != en.Group || nl.ReportLevel != en.ReportLevel || nl.Transfer != en.Transfer || nl.Verified != en.Verified {
 			t.Errorf("%s: they promise different things", nl.ID)
 		}
-		if (nl.ReportsNote == "") != (en.ReportsNote == "") || (nl.TransferNote == "") != (en.TransferNote == "") || nl.VerifiedNote == en.VerifiedNote {
+		if (nl.ReportLevelNote == "") != (en.ReportLevelNote == "") || (nl.TransferNote == "") != (en.TransferNote == "") || nl.VerifiedNote == en.VerifiedNote {
 			t.Errorf("%s: a sentence is missing or not translated", nl.ID)
 		}
 		if len(nl.Parts) != len(en.Parts) {

@@ -6,10 +6,11 @@ import (
 	"wiebelt/internal/text"
 )
 
-// ReportsText says in language l what the phone reports about a call.
-func (r Recipe) ReportsText(l text.Language) string {
-	k := map[Reports]text.Key{RingOnly: text.RecipesRingOnly, RingAndEnd: text.RecipesRingAndEnd, AllStates: text.RecipesAllStates}[r.Reports]
-	return sentences(l.T(k), r.ReportsNote)
+// ReportLevelText says in language l what the phone reports about a call.
+func (r Recipe) ReportLevelText(l text.Language) string {
+	k := map[ReportLevel]text.Key{RingOnly: text.RecipesRingOnly, RingAndEnd: text.RecipesRingAndEnd,
+		AllStates: text.RecipesAllStates}[r.ReportLevel]
+	return sentences(l.T(k), r.ReportLevelNote)
 }
 
 // TransfersText says in language l whether the phone reports that a call was passed

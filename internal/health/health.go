@@ -58,8 +58,8 @@ type Source struct {
 	Name       string // what people call it, "" for its kind's name
 	Phase      Phase
 	NeedsAdmin bool // not connected, and only an administrator can fix it
-	// DegradedSince is the time since which something behind a relay has not worked.
-	DegradedSince time.Time
+	// BackendFaultSince is the time since which something behind a relay has not worked.
+	BackendFaultSince time.Time
 }
 
 // Registration is something outside our files that calls or the start at log-on depend on.
@@ -92,7 +92,7 @@ type Facts struct {
 	NoTokens      bool // the listener is not running: its tokens cannot be read
 	Sources       []Source
 	LastCall      *Call
-	// UsualCalls is the number of calls on the last working day; Opened is when this
+	// UsualCalls is the number of calls on the last working day; StartedAt is when this
 	// program was started.
 	UsualCalls        int
 	StartedAt         time.Time
@@ -155,7 +155,7 @@ func assess(f Facts, l text.Language, support string, now time.Time) Report {
 	switch {
 	case len(f.LostRegistrations) > 0:
 		return j.report(Doubt, text.Lost(string(f.LostRegistrations[0])))
-	case f.tooQuiet(now):
+	case f.TooQuiet(now):
 		return j.report(Doubt, text.StatusQuiet, f.UsualCalls)
 	case f.LastCall != nil && text.SameDay(f.LastCall.At, now):
 		return j.report(Ready, text.StatusReadyLast, l.Clock(f.LastCall.At), l.T(text.Source(f.LastCall.Kind)))
@@ -218,7 +218,7 @@ func (j assessment) sources() (r Report, wrong bool) {
 		if k, ok := relayStates[w.Phase]; ok && w.Kind == registry.Relay {
 			switch w.Phase {
 			case NoExchange:
-				return j.report(LinkLost, k, j.l.InWeek(w.DegradedSince, j.now), j.admin), true
+				return j.report(LinkLost, k, j.l.InWeek(w.BackendFaultSince, j.now), j.admin), true
 			case NoHub:
 				return j.report(HubGone, k, j.admin), true
 			}

@@ -75,7 +75,9 @@ func TestSentences(t *testing.T) {
 			"De relay van kantoor laat deze computer niet meer toe. Vraag Jan (IT), toestel 140 om een nieuwe code.", "The office's relay does not let this computer in any more. Ask Jan (IT), toestel 140 for a new code."},
 		{"relay without storage", with(fine, func(f *Facts) { f.Sources = []Source{{Kind: "relay", Phase: NoStorage}} }), LinkLost,
 			"De relay van kantoor kan nu niet werken: de opslag geeft een storing. Meld dit bij Jan (IT), toestel 140.", "The office's relay cannot work now: its storage has a fault. Please tell Jan (IT), toestel 140."},
-		{"relay without exchange", with(fine, func(f *Facts) { f.Sources = []Source{{Kind: "relay", Phase: NoExchange, DegradedSince: at(13, 40)}} }), LinkLost,
+		{"relay without exchange", with(fine, func(f *Facts) {
+			f.Sources = []Source{{Kind: "relay", Phase: NoExchange, BackendFaultSince: at(13, 40)}}
+		}), LinkLost,
 			"De relay van kantoor ontvangt sinds 13:40 niets van de telefooncentrale. Meld dit bij Jan (IT), toestel 140.", "The office's relay has received nothing from the exchange since 13:40. Please tell Jan (IT), toestel 140."},
 		{"relay without hub", with(fine, func(f *Facts) { f.Sources = []Source{{Kind: "relay", Phase: NoHub}} }), HubGone,
 			"De relay van kantoor krijgt geen antwoord van de hub. Kaarten tonen zolang alleen het nummer. Houdt het aan, meld dit dan bij Jan (IT), toestel 140.", "The office's relay gets no answer from the hub. Meanwhile cards show the number only. If it lasts, please tell Jan (IT), toestel 140."},

@@ -18,7 +18,7 @@ type ProbeResult struct {
 	// Expires is when the first certificate in the hub's chain, excluding its root,
 	// expires; zero without TLS.
 	Expires time.Time
-	// ClockAhead is how far this computer's clock is ahead of the hub's, to the second; Dated
+	// ClockAhead is how far this computer's clock is ahead of the hub's, to the second; HasDate
 	// reports whether the hub sent its time.
 	ClockAhead time.Duration
 	HasDate    bool

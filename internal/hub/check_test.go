@@ -12,8 +12,8 @@ import (
 	"wiebelt/internal/testutil/nettest"
 )
 
-// TestReach checks that Reach reports certificate and clock without sending credentials.
-func TestReach(t *testing.T) {
+// TestProbe checks that Probe reports certificate and clock without sending credentials.
+func TestProbe(t *testing.T) {
 	root := newAuthority(t, "Root", nil)
 	until := time.Now().Add(40 * 24 * time.Hour).Truncate(time.Second)
 	f := newTLSFake(t, &tls.Config{Certificates: []tls.Certificate{root.issue(t, func(c *x509.Certificate) { c.NotAfter = until })}})
@@ -34,8 +34,8 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// TestReachStops checks that Reach reports where the path to the hub ends.
-func TestReachStops(t *testing.T) {
+// TestProbeStops checks that Probe reports where the path to the hub ends.
+func TestProbeStops(t *testing.T) {
 	gone := "http://" + nettest.Nobody(t)
 	root := newAuthority(t, "Root", nil)
 	for name, c := range map[string]struct {
@@ -63,8 +63,8 @@ func TestReachStops(t *testing.T) {
 	}
 }
 
-// TestReachThroughAProxy checks that Reach reports the proxy.
-func TestReachThroughAProxy(t *testing.T) {
+// TestProbeThroughAProxy checks that Probe reports the proxy.
+func TestProbeThroughAProxy(t *testing.T) {
 	p := newFake(t)
 	p.lookup = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusProxyAuthRequired) }
 	r, err := newClient(t, "https://hub.example", func(cfg *Config) { cfg.Proxy = p.URL }).Probe(t.Context())

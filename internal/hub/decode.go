@@ -235,7 +235,7 @@ func (d *decoder) text(field string, to *string) error {
 	return nil
 }
 
-// link reads the deep link as sent by the hub; Links.Check verifies
+// link reads the deep link as sent by the hub; LinkChecker.Check verifies
 // it. A link that is too long for Check is cut, but remains too long.
 func (d *decoder) link(to *string) error {
 	t, err := d.ReadToken()

@@ -33,15 +33,15 @@ type Item struct {
 // Status, it is unknown whether the hub has the delivery. All items of a request
 // share it. What a status means is undocumented, and left to the caller.
 type Receipt struct {
-	Status       int           // HTTP status; 0 if there was no answer
-	RetryAfter   time.Duration // requested by the hub, at most an hour; 0 if not
-	Answer       string        // from the hub, cleaned and cut, for the administrator; never logged
-	Truncated    bool          // Answer is only the start of the hub's answer
-	ItemStatuses []int         // the status given for each of data.items, 0 if missing; nil without such a list
-	TooLong      bool          // the answer was too long to read, so Items is unknown
-	Broken       bool          // the answer broke off; Answer has what arrived
-	WebPage      bool          // it is a web page: something on the way answers 200 to anything
-	Early        bool          // it came before the whole request was sent
+	Status        int           // HTTP status; 0 if there was no answer
+	RetryAfter    time.Duration // requested by the hub, at most an hour; 0 if not
+	Answer        string        // from the hub, cleaned and cut, for the administrator; never logged
+	Truncated     bool          // Answer is only the start of the hub's answer
+	ItemStatuses  []int         // the status given for each of data.items, 0 if missing; nil without such a list
+	AnswerTooLong bool          // the answer was too long to read, so ItemStatuses is unknown
+	Broken        bool          // the answer broke off; Answer has what arrived
+	WebPage       bool          // it is a web page: something on the way answers 200 to anything
+	Early         bool          // it came before the whole request was sent
 }
 
 // ErrItem is the kind of error caused by a file. The hub
@@ -205,8 +205,8 @@ func readReceipt(resp *http.Response, said []byte, now time.Time, token string) 
 	words := hidden.Replace(string(said[:min(len(said), maxReceipt)]))
 	clean := call.CleanText(words, maxReceipt)
 	r.Answer = call.CleanText(clean, maxKeptAnswer)
-	r.TooLong = len(said) > maxReceipt
-	r.Truncated = r.TooLong || len(r.Answer) < len(clean)
+	r.AnswerTooLong = len(said) > maxReceipt
+	r.Truncated = r.AnswerTooLong || len(r.Answer) < len(clean)
 	r.ItemStatuses = itemStatuses(said)
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	r.WebPage = kind == "text/html"

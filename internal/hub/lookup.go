@@ -132,11 +132,11 @@ func isJSON(kind string) bool {
 // flights lets callers with the same number share one request, and keeps answers for a
 // minute. Failures are never kept.
 type flights struct {
-	mu    sync.Mutex
-	now   func() time.Time
-	open  map[string]*flight
-	kept  map[string]answer
-	sweep *time.Timer // while there are answers
+	mu     sync.Mutex
+	now    func() time.Time
+	open   map[string]*flight
+	cached map[string]answer
+	sweep  *time.Timer // while there are answers
 }
 
 // flight is a running request, run by the caller that started it. If that caller gives up
@@ -163,13 +163,13 @@ const (
 )
 
 func newFlights(now func() time.Time) *flights {
-	return &flights{now: now, open: map[string]*flight{}, kept: map[string]answer{}}
+	return &flights{now: now, open: map[string]*flight{}, cached: map[string]answer{}}
 }
 
 func (f *flights) do(ctx context.Context, c *Client, number string) ([]contact.Contact, error) {
 	for {
 		f.mu.Lock()
-		if a := f.kept[number]; a.fresh(f.now()) {
+		if a := f.cached[number]; a.fresh(f.now()) {
 			f.mu.Unlock()
 			return a.found, nil
 		}
@@ -229,13 +229,13 @@ func (f *flights) store(number string, found []contact.Contact) {
 	if len(found) > maxKeptContacts {
 		return
 	}
-	for old := range f.kept { // if there are too many, drop any
-		if len(f.kept) < maxKept {
+	for old := range f.cached { // if there are too many, drop any
+		if len(f.cached) < maxKept {
 			break
 		}
-		delete(f.kept, old)
+		delete(f.cached, old)
 	}
-	f.kept[number] = answer{found, f.now()}
+	f.cached[number] = answer{found, f.now()}
 	if f.sweep == nil {
 		f.sweep = time.AfterFunc(sweepEvery, f.clean)
 	}
@@ -247,9 +247,9 @@ func (f *flights) clean() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := f.now()
-	maps.DeleteFunc(f.kept, func(_ string, a answer) bool { return !a.fresh(now) })
+	maps.DeleteFunc(f.cached, func(_ string, a answer) bool { return !a.fresh(now) })
 	f.sweep = nil
-	if len(f.kept) > 0 {
+	if len(f.cached) > 0 {
 		f.sweep = time.AfterFunc(sweepEvery, f.clean)
 	}
 }
@@ -258,5 +258,5 @@ func (f *flights) clean() {
 func (f *flights) forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	clear(f.kept)
+	clear(f.cached)
 }

@@ -30,9 +30,9 @@ func TestOwnWords(t *testing.T) {
 	}
 }
 
-// TestHeardHidesCredentials checks that a page that echoes the whole
+// TestOnRefusalHidesCredentials checks that a page that echoes the whole
 // request reveals nothing of the secret, in whatever form that was sent.
-func TestHeardHidesCredentials(t *testing.T) {
+func TestOnRefusalHidesCredentials(t *testing.T) {
 	const secret = "kana/rie+=&?"
 	for _, encoding := range []string{"plain", "rfc6749"} {
 		got := ""

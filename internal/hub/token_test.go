@@ -412,23 +412,23 @@ func TestAnswersAreForgotten(t *testing.T) {
 	f.mu.Lock()
 	for n := range 3 * maxKept {
 		f.store(fmt.Sprint(n), found)
-		if len(f.kept) > maxKept || f.kept[fmt.Sprint(n)].found == nil || f.sweep == nil {
-			t.Fatalf("%d answers, or not the newest, or they will never go", len(f.kept))
+		if len(f.cached) > maxKept || f.cached[fmt.Sprint(n)].found == nil || f.sweep == nil {
+			t.Fatalf("%d answers, or not the newest, or they will never go", len(f.cached))
 		}
 	}
 	f.store("many", make([]contact.Contact, maxKeptContacts+1))
-	if f.kept["many"].found != nil {
+	if f.cached["many"].found != nil {
 		t.Error("an answer of any size is kept")
 	}
 	f.mu.Unlock()
 	f.clean() // like the timer
-	if len(f.kept) != maxKept || f.sweep == nil {
+	if len(f.cached) != maxKept || f.sweep == nil {
 		t.Error("fresh answers are gone, or will never go")
 	}
 	clock.Forward(cacheFor)
 	f.clean()
-	if len(f.kept) != 0 || f.sweep != nil {
-		t.Errorf("%d answers after a minute", len(f.kept))
+	if len(f.cached) != 0 || f.sweep != nil {
+		t.Errorf("%d answers after a minute", len(f.cached))
 	}
 }
 

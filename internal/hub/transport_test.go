@@ -91,7 +91,7 @@ func TestPlainHTTPStaysHere(t *testing.T) {
 	}
 }
 
-// TestAddresses checks that Address accepts https, and http only
+// TestAddresses checks that ParseAddress accepts https, and http only
 // to a literal address of this computer in common notation.
 func TestAddresses(t *testing.T) {
 	for address, want := range map[string]bool{

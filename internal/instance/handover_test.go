@@ -122,7 +122,7 @@ func TestTakenAtTheEnd(t *testing.T) {
 		_ = i.Serve(ctx, &lateHandler{taking: taking, end: end})
 	}()
 	ring := must.Get(line("ring", encodeEvent(command("1"))))(t)
-	c, _, err := connect(t.Context(), i.cfg, roleRing, ring) // like HandOverID, but without its timeouts
+	c, _, err := connect(t.Context(), i.cfg, roleRing, ring) // like HandOver, but without its timeouts
 	must.Do(t, err)
 	defer c.Close()
 	<-taking

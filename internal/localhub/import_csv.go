@@ -103,7 +103,7 @@ func (m *importer) readHeader(r *csv.Reader, from int) ([]heading, error) {
 		c, ok := columnOf(name)
 		switch {
 		case name == "":
-			c = ignoredColumn // must stay empty, see record
+			c = ignoredColumn // must stay empty, see readRecord
 		case !ok:
 			unknown = append(unknown, name)
 			continue

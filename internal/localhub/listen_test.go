@@ -328,14 +328,14 @@ func closeHub(t *testing.T, h *Hub) <-chan error {
 func TestStopLetsADeliveryFinish(t *testing.T) {
 	dir := t.TempDir()
 	h := start(t, Config{Dir: dir, Admin: true})
-	h.grace, h.lastAnswerTime = 10*time.Second, time.Millisecond
+	h.grace, h.drainTimeout = 10*time.Second, time.Millisecond
 	large := messagetest.ZIP(t, "scan.txt", strings.Repeat("large ", 1<<18)) // read in pieces, so its request must not be canceled
 	d := startDelivery(t, h, messagetest.Request(numbered(t, 1), large))
 	closed := closeHub(t, h)
 	select {
 	case err := <-closed:
 		t.Fatal("closed while a delivery is under way: ", err)
-	case <-time.After(100 * time.Millisecond): // a hundred times as long as h.last
+	case <-time.After(100 * time.Millisecond): // a hundred times as long as h.lastAnswerTime
 	}
 	if status := d.finish(t); status != 200 {
 		t.Errorf("status %d", status)
@@ -351,7 +351,7 @@ func TestStopLetsADeliveryFinish(t *testing.T) {
 func TestStopCutsADeliveryThatStands(t *testing.T) {
 	dir := t.TempDir()
 	h := start(t, Config{Dir: dir})
-	h.grace, h.lastAnswerTime = 200*time.Millisecond, time.Millisecond
+	h.grace, h.drainTimeout = 200*time.Millisecond, time.Millisecond
 	d := startDelivery(t, h, messagetest.Request(numbered(t, 1)))
 	began := time.Now()
 	must.Do(t, <-closeHub(t, h))

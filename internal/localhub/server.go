@@ -21,12 +21,12 @@ var (
 // server is what runs along with the hub: its port, which may
 // be closed and reopened, and the port of the admin interface.
 type server struct {
-	origin         origin // where it listens, and under which names
-	addr           string // its host:port, constant for the life of the hub
-	handler        http.Handler
-	log            *slog.Logger
-	grace          time.Duration // for requests in progress when the hub ends
-	lastAnswerTime time.Duration // for sending the last answers
+	origin       origin // where it listens, and under which names
+	addr         string // its host:port, constant for the life of the hub
+	handler      http.Handler
+	log          *slog.Logger
+	grace        time.Duration // for requests in progress when the hub ends
+	drainTimeout time.Duration // for sending the last answers
 
 	lifeCtx        context.Context // ends when Close begins: deliberate waits end at once
 	endLife        context.CancelFunc
@@ -42,7 +42,7 @@ type server struct {
 
 // prepareServer prepares the server for listening; it ends with ctx.
 func (s *server) prepareServer(ctx context.Context, where origin, log *slog.Logger) {
-	s.origin, s.log, s.grace, s.lastAnswerTime = where, log, 10*time.Second, time.Second
+	s.origin, s.log, s.grace, s.drainTimeout = where, log, 10*time.Second, time.Second
 	s.lifeCtx, s.endLife = context.WithCancel(ctx)
 	s.requestCtx, s.cancelRequests = context.WithCancel(context.WithoutCancel(ctx))
 }
@@ -157,7 +157,7 @@ func (s *server) stop() {
 	case <-answered:
 	case <-time.After(s.grace):
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), s.lastAnswerTime)
+	ctx, cancel := context.WithTimeout(context.Background(), s.drainTimeout)
 	defer cancel()
 	for _, p := range ports {
 		_ = p.Shutdown(ctx) // the rest is closed here

@@ -119,8 +119,8 @@ type logins struct {
 	// Passwords being checked, from browsers known for a user and from others; and those
 	// that were correct since the start, as HMACs with a key that is never on disk.
 	knownQueue, unknownQueue hashQueue
-	correct                  sync.Map
-	correctKey               []byte
+	verified                 sync.Map
+	verifiedKey              []byte
 }
 
 // hashQueue holds the slots for hashing passwords and for waiting.
@@ -135,10 +135,10 @@ func newHashQueue() hashQueue {
 // has logged in (known) have their own slots. A password that was correct before
 // is accepted at once, so that a flood of wrong ones delays nobody who knows it.
 func (h *Hub) checkPassword(ctx context.Context, name, password string, known bool) (bool, error) {
-	m := hmac.New(sha256.New, h.correctKey)
+	m := hmac.New(sha256.New, h.verifiedKey)
 	m.Write([]byte(name + "\x00" + password))
 	mark := [sha256.Size]byte(m.Sum(nil))
-	before, wasRight := h.correct.Load(mark)
+	before, wasRight := h.verified.Load(mark)
 	if !wasRight { // database access needs a slot too
 		t := h.unknownQueue
 		if known {
@@ -169,9 +169,9 @@ func (h *Hub) checkPassword(ctx context.Context, name, password string, known bo
 		hash = dummyHash()
 	}
 	fits := bcrypt.CompareHashAndPassword(hash, []byte(password)) == nil && !unknown && len(password) <= maxPassword
-	h.correct.Delete(mark)
+	h.verified.Delete(mark)
 	if fits {
-		h.correct.Store(mark, string(hash))
+		h.verified.Store(mark, string(hash))
 	}
 	return fits, nil
 }

@@ -20,7 +20,7 @@ import (
 // Time limits of a delivery. The interface documents none.
 const (
 	maxSilence  = 30 * time.Second // between two pieces of a request
-	minRate     = 8 << 10          // bytes per second over the request, once silence has passed
+	minRate     = 8 << 10          // bytes per second over the request, once maxSilence has passed
 	maxDuration = time.Hour
 	maxDrained  = 64 << 20 // of the rest of a rejected request
 	drainTime   = 5 * time.Second

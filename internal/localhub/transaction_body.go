@@ -192,7 +192,7 @@ var (
 
 // splitter sits between a request and the decoder, which keeps whole strings in memory.
 // Before it is called again, it never passes on more than the opening quote of a string;
-// text can then take the string's content instead of the decoder, which sees an empty one.
+// readString can then take the string's content instead of the decoder, which sees an empty one.
 type splitter struct {
 	r        *bufio.Reader
 	inside   bool // inside a string

@@ -194,7 +194,7 @@ func playDay(t *testing.T, path string, calls int) {
 	all, err := kept.Page(ctx, history.Query{}, 0, calls+1)
 	if err == nil {
 		var work []history.Entry
-		work, err = kept.OpenCalls(ctx, calls+1)
+		work, err = kept.UnhandledCalls(ctx, calls+1)
 		all = append(all, work...)
 	}
 	must.Do(t, kept.Close())

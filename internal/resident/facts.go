@@ -19,12 +19,12 @@ import (
 
 // knownState is what is known about the overall state.
 type knownState struct {
-	health.Facts                      // except what follows from the fields below
-	port         int                  // of the listener, 0 if it is not running
-	links        map[string]linkState // by the name in the settings
-	schemeBroken bool                 // links of our scheme do not open this program
-	cardsWaiting bool                 // cards are waiting for a full-screen program
-	calls        []engine.LastCall    // from before this program was started, newest first
+	health.Facts                          // except what follows from the fields below
+	port             int                  // of the listener, 0 if it is not running
+	links            map[string]linkState // by the name in the settings
+	schemeNotDefault bool                 // links of our scheme do not open this program
+	cardsWaiting     bool                 // cards are waiting for a full-screen program
+	calls            []engine.LastCall    // from before this program was started, newest first
 }
 
 type linkState struct {
@@ -61,10 +61,10 @@ func (f *facts) read() knownState {
 func (f *facts) assemble(s *engine.Snapshot) health.Facts {
 	k := f.read()
 	h := k.Facts
-	h.Lookup.At, h.Lookup.Failure = s.Lookup.Last, s.Lookup.Failure
+	h.Lookup.At, h.Lookup.Failure = s.Lookup.At, s.Lookup.Failure
 	f.hubState.AddTo(&h)
-	if s.Last != nil {
-		h.LastCall = &health.Call{At: s.Last.At, Kind: s.Last.Kind}
+	if s.LastCall != nil {
+		h.LastCall = &health.Call{At: s.LastCall.At, Kind: s.LastCall.Kind}
 	}
 	for _, name := range slices.Sorted(maps.Keys(k.links)) {
 		l := k.links[name]
@@ -87,8 +87,8 @@ func (f *facts) pausedUntil(now time.Time) time.Time {
 var phases = map[link.Phase]health.Phase{link.Connecting: health.Unwatched,
 	link.Waiting: health.Down, link.Kicked: health.Kicked, link.Refused: health.Refused}
 
-// faultPhase maps the causes of trouble behind a connected link to its phase.
-var faultPhase = map[link.Cause]health.Phase{link.NoCause: health.Up, link.CauseStorage: health.NoStorage, link.CauseExchange: health.NoExchange,
+// backendFaultPhase maps the causes of trouble behind a connected link to its phase.
+var backendFaultPhase = map[link.Cause]health.Phase{link.NoCause: health.Up, link.CauseStorage: health.NoStorage, link.CauseExchange: health.NoExchange,
 	link.CauseHub: health.NoHub}
 
 // phaseOf returns the phase of a link. One without a secret is incomplete, not refused.
@@ -100,7 +100,7 @@ func phaseOf(st link.State) health.Phase {
 		return health.Down
 	}
 	if st.Phase == link.Connected {
-		return faultPhase[st.Cause]
+		return backendFaultPhase[st.Cause]
 	}
 	return phases[st.Phase]
 }
@@ -117,7 +117,7 @@ func linkName(s settings.Softphone) string { return cmp.Or(s.Name, s.Address) }
 
 // setLink records the state of a link and its cause, and reports whether that is new.
 func (f *facts) setLink(kind, name string, phase health.Phase, st link.State) (news bool) {
-	source := health.Source{Kind: kind, Name: name, Phase: phase, DegradedSince: st.BackendFaultSince}
+	source := health.Source{Kind: kind, Name: name, Phase: phase, BackendFaultSince: st.BackendFaultSince}
 	if name == kind {
 		source.Name = "" // the default name
 	}
@@ -137,15 +137,15 @@ func (f *facts) setLink(kind, name string, phase health.Phase, st link.State) (n
 
 // lastCalls are the calls of the menu, newest first.
 func (f *facts) lastCalls(s *engine.Snapshot) []engine.LastCall {
-	all := append(slices.Clip(s.Recent), f.read().calls...)
-	return all[:min(len(all), engine.MaxRecent)]
+	all := append(slices.Clip(s.RecentCalls), f.read().calls...)
+	return all[:min(len(all), engine.MaxRecentCalls)]
 }
 
 // readHistory reads from the history which calls came before this program started, and from
 // which kind of source; otherwise icon and menu would show none. If there are two links of
 // one kind, the history does not say which of them it was.
 func (r *Resident) readHistory(ctx context.Context) {
-	last, err := r.store.Last(ctx, engine.MaxRecent)
+	last, err := r.store.Last(ctx, engine.MaxRecentCalls)
 	if err != nil {
 		r.o.Log.Warn("the calls of before are not known", "why", err)
 	}
@@ -158,7 +158,7 @@ func (r *Resident) readHistory(ctx context.Context) {
 			if k.LastCall == nil && !e.WhileOff() { // those never came here
 				k.LastCall = &health.Call{At: e.Rang, Kind: e.Kind}
 			}
-			if len(k.calls) < engine.MaxRecent {
+			if len(k.calls) < engine.MaxRecentCalls {
 				k.calls = append(k.calls, engine.LastCall{Number: rules.Parse(e.Number, ""), Kind: e.Kind, At: e.Rang})
 			}
 		}

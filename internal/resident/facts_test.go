@@ -145,7 +145,7 @@ func (d *desktop) unanswered(t *testing.T, numbers ...string) (until func(what s
 func TestEachCallInTheMenuComesBack(t *testing.T) {
 	d, _ := running(t)
 	var numbers []string
-	for i := range engine.MaxRecent {
+	for i := range engine.MaxRecentCalls {
 		numbers = append(numbers, fmt.Sprint("+3169876001", i))
 	}
 	until := d.unanswered(t, numbers...)
@@ -182,20 +182,20 @@ func TestForgottenCallsLeaveTheMenu(t *testing.T) {
 			d, _ := running(t)
 			until := d.unanswered(t, "+31698760011", "+31698760012")
 			d.lists("06 98 76 00 12", "06 98 76 00 11")
-			newest := d.engine.Snapshot().Last.Card
+			newest := d.engine.Snapshot().LastCall.Card
 			raw := must.Get(json.Marshal(tt.m))(t)
 			if done := d.forget(t.Context(), raw); done.Error != "" {
 				t.Fatal(done.Error)
 			}
 			until("not asked yet", func(s *engine.Snapshot) bool {
-				return (s.Last.Number.Key() == "+31698760012") == tt.back && len(s.Recent) == len(tt.left)
+				return (s.LastCall.Number.Key() == "+31698760012") == tt.back && len(s.RecentCalls) == len(tt.left)
 			})
 			d.lists(tt.left...)
 			if d.facts.assemble(d.engine.Snapshot()).LastCall == nil {
 				t.Error("it says that no call has come")
 			}
 			rev := d.engine.Snapshot().Rev
-			d.engine.Do(engine.Action{Kind: engine.DoShow, Card: newest})
+			d.engine.Do(engine.Action{Kind: engine.ActionShow, Card: newest})
 			until("nothing done", func(s *engine.Snapshot) bool { return s.Rev > rev })
 			if got := len(d.engine.Snapshot().Cards) == 1; got != tt.back {
 				t.Errorf("a card came back: %v", got)
@@ -219,10 +219,10 @@ func TestMenuFollowsTheCall(t *testing.T) {
 	})
 	d.lists("06 98 76 00 03", "06 98 76 00 02", "06 98 76 00 01")
 	e := missedCall()
-	e.Rang, e.Number = d.engine.Snapshot().Recent[1].At, "+31698760002"
+	e.Rang, e.Number = d.engine.Snapshot().RecentCalls[1].At, "+31698760002"
 	id := must.Get(d.store.Put(t.Context(), e))(t)
 	was := must.Get(d.store.Remove(t.Context(), id))(t)
 	d.ask(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedHistory, Removed: []time.Time{was.Rang}}, nil)
-	until("not removed", func(s *engine.Snapshot) bool { return len(s.Recent) == 2 })
+	until("not removed", func(s *engine.Snapshot) bool { return len(s.RecentCalls) == 2 })
 	d.lists("06 98 76 00 03", "06 98 76 00 01")
 }

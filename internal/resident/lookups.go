@@ -100,7 +100,7 @@ func (r *Resident) windowContacts(n phone.Number, found []contact.Contact) (list
 	}
 	first := contact.MoveToFront(found, earlier)
 	for i, k := range found {
-		c := windowapi.Contact{ID: k.ID, OpenedEarlier: first && i == 0, Name: request.Truncate(k.Name()),
+		c := windowapi.Contact{ID: k.ID, ChosenEarlier: first && i == 0, Name: request.Truncate(k.Name()),
 			Relation: request.Truncate(k.RelationNumber),
 			Address:  request.Truncate(k.Address.Line()), Producer: request.Truncate(k.Producer.Text()), Modified: request.Truncate(k.LastModifiedBy.Text())}
 		if _, err := r.current().links.Check(k.Link); err == nil {
@@ -127,7 +127,7 @@ func (r *Resident) lookUp(ctx context.Context, m windowapi.Lookup) windowapi.Loo
 		all = rules.Find(m.Text)
 	}
 	n := all[0]
-	f := windowapi.LookupResult{Seq: m.Seq, Entry: m.Entry, Outcome: outcomeOfNumber[n.Kind], NumberDisplay: n.Display(), Digits: n.ClipboardText(), LineName: n.LineName, Support: r.support()}
+	f := windowapi.LookupResult{Seq: m.Seq, Entry: m.Entry, Outcome: outcomeOfNumber[n.Kind], NumberDisplay: n.Display(), ClipboardText: n.ClipboardText(), LineName: n.LineName, Support: r.support()}
 	switch {
 	case len(all) > 1:
 		f = windowapi.LookupResult{Seq: m.Seq, Outcome: windowapi.LookupNumbers}

@@ -221,8 +221,8 @@ func TestChoices(t *testing.T) {
 		{"c-Aarts", "of a newer window", "c-Bakker", true},
 	} {
 		choose(tt.id, tt.what)
-		if k := first(); k.ID != tt.first || k.OpenedEarlier != tt.earlier {
-			t.Errorf("%d: %s is first, earlier %v", i, k.ID, k.OpenedEarlier)
+		if k := first(); k.ID != tt.first || k.ChosenEarlier != tt.earlier {
+			t.Errorf("%d: %s is first, earlier %v", i, k.ID, k.ChosenEarlier)
 		}
 	}
 	for _, raw := range []string{"", "null", "[]", `{"number":1}`, "{}"} {
@@ -237,21 +237,27 @@ func TestChoices(t *testing.T) {
 func TestLookUpByHand(t *testing.T) {
 	d := newDesktop(t)
 	for typed, want := range map[string]windowapi.LookupResult{
-		"06-98760011":            {Outcome: history.OutcomeFound, Number: "+31698760011", NumberDisplay: "06 98 76 00 11", Digits: "0698760011"},
-		"+31 6 9876 0011":        {Outcome: history.OutcomeFound, Number: "+31698760011", NumberDisplay: "06 98 76 00 11", Digits: "0698760011"},
-		"tel:0031698760011":      {Outcome: history.OutcomeFound, Number: "+31698760011", NumberDisplay: "06 98 76 00 11", Digits: "0698760011"},
-		"020 765 00 22":          {Outcome: history.OutcomeSeveral, Number: "+31207650022", NumberDisplay: "020 765 00 22", Digits: "0207650022"},
-		"06 55 55 00 00":         {Outcome: history.OutcomeNobody, Number: "+31655550000", NumberDisplay: "06 55 55 00 00", Digits: "0655550000"},
-		"+49 698 760 011":        {Outcome: history.OutcomeFound, Number: "+49698760011", Possible: true, NumberDisplay: "+49 69 8760011", Digits: "0049698760011"},
-		"T 06-98760011 (mobiel)": {Outcome: history.OutcomeFound, Number: "+31698760011", NumberDisplay: "06 98 76 00 11", Digits: "0698760011"},
-		"0698760011 0207650022":  {Outcome: windowapi.LookupNumbers, Numbers: []string{"06 98 76 00 11", "020 765 00 22"}},
-		"101":                    {Outcome: history.OutcomeInternal, NumberDisplay: "101", Digits: "101"},
-		"0800 1234":              {Outcome: history.OutcomeShort, NumberDisplay: "0800 12 34", Digits: "08001234"},
-		"020 123 45 67":          {Outcome: history.OutcomeOwn, NumberDisplay: "020 123 45 67", Digits: "0201234567", LineName: "Schade"},
-		"0612340000":             {Outcome: windowapi.LookupNever, NumberDisplay: "06 12 34 00 00", Digits: "0612340000"},
-		"anonymous":              {Outcome: history.OutcomeWithheld},
-		"de Vries":               {Outcome: windowapi.LookupNoNumber, NumberDisplay: "de Vries"},
-		"%CallerNumber%":         {Outcome: windowapi.LookupNoNumber},
+		"06-98760011": {Outcome: history.OutcomeFound, Number: "+31698760011", NumberDisplay: "06 98 76 00 11",
+			ClipboardText: "0698760011"},
+		"+31 6 9876 0011": {Outcome: history.OutcomeFound, Number: "+31698760011", NumberDisplay: "06 98 76 00 11",
+			ClipboardText: "0698760011"},
+		"tel:0031698760011": {Outcome: history.OutcomeFound, Number: "+31698760011", NumberDisplay: "06 98 76 00 11",
+			ClipboardText: "0698760011"},
+		"020 765 00 22": {Outcome: history.OutcomeSeveral, Number: "+31207650022", NumberDisplay: "020 765 00 22",
+			ClipboardText: "0207650022"},
+		"06 55 55 00 00": {Outcome: history.OutcomeNobody, Number: "+31655550000", NumberDisplay: "06 55 55 00 00",
+			ClipboardText: "0655550000"},
+		"+49 698 760 011": {Outcome: history.OutcomeFound, Number: "+49698760011", Possible: true, NumberDisplay: "+49 69 8760011", ClipboardText: "0049698760011"},
+		"T 06-98760011 (mobiel)": {Outcome: history.OutcomeFound, Number: "+31698760011", NumberDisplay: "06 98 76 00 11",
+			ClipboardText: "0698760011"},
+		"0698760011 0207650022": {Outcome: windowapi.LookupNumbers, Numbers: []string{"06 98 76 00 11", "020 765 00 22"}},
+		"101":                   {Outcome: history.OutcomeInternal, NumberDisplay: "101", ClipboardText: "101"},
+		"0800 1234":             {Outcome: history.OutcomeShort, NumberDisplay: "0800 12 34", ClipboardText: "08001234"},
+		"020 123 45 67":         {Outcome: history.OutcomeOwn, NumberDisplay: "020 123 45 67", ClipboardText: "0201234567", LineName: "Schade"},
+		"0612340000":            {Outcome: windowapi.LookupNever, NumberDisplay: "06 12 34 00 00", ClipboardText: "0612340000"},
+		"anonymous":             {Outcome: history.OutcomeWithheld},
+		"de Vries":              {Outcome: windowapi.LookupNoNumber, NumberDisplay: "de Vries"},
+		"%CallerNumber%":        {Outcome: windowapi.LookupNoNumber},
 	} {
 		var f windowapi.LookupResult
 		if a := d.ask(windowapi.KindLookup, windowapi.Lookup{Seq: 7, Text: typed}, &f); a != windowapi.KindLookup || f.Seq != 7 {

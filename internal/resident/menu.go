@@ -48,7 +48,7 @@ func (r *Resident) refreshLoop(ctx context.Context) {
 	for {
 		r.refresh()
 		last := r.engine.Snapshot().Lookup
-		r.hubWatch.NoteLookup(last.Last, last.Failure)
+		r.hubWatch.NoteLookup(last.At, last.Failure)
 		now := time.Now()
 		until, was := r.facts.pausedUntil(now), paused
 		if paused = !until.IsZero(); was && !paused {
@@ -194,7 +194,7 @@ func (r *Resident) performMenuEntry(id string) {
 	if n, ok := strings.CutPrefix(id, menuCall); ok {
 		_, card, _ := strings.Cut(n, ".")
 		if id, err := strconv.ParseUint(card, 10, 64); err == nil && id != 0 { // calls from before this start have no card
-			r.engine.Do(engine.Action{Kind: engine.DoShow, Card: engine.CardID(id)})
+			r.engine.Do(engine.Action{Kind: engine.ActionShow, Card: engine.CardID(id)})
 		} else {
 			r.windows.Show(windowapi.WindowCalls)
 		}

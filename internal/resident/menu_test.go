@@ -92,7 +92,7 @@ func TestMenuLastCalls(t *testing.T) {
 		all = append(all, engine.LastCall{At: at, Number: rules.Parse(number, "J. de Vries"), Kind: "bria"})
 	}
 	d.facts.change(func(k *knownState) { k.calls = all[2:] })
-	items := d.menu(health.Report{Sentence: "Klaar."}, d.facts.lastCalls(&engine.Snapshot{Recent: all[:2]}), now)
+	items := d.menu(health.Report{Sentence: "Klaar."}, d.facts.lastCalls(&engine.Snapshot{RecentCalls: all[:2]}), now)
 	var calls []string
 	for _, i := range items {
 		if strings.HasPrefix(i.ID, menuCall) {

@@ -66,7 +66,7 @@ type Demo struct {
 	// Painted is called for every card shown on screen.
 	Painted func(card.Painted)
 	// Ready is called once calls are accepted, on its own goroutine, with the listener's
-	// port and tokens; hubMended triggers a check of the hub, whatever it answered before.
+	// port and tokens; recheckHub triggers a check of the hub, whatever it answered before.
 	Ready func(ctx context.Context, port int, tokens secret.Tokens, hubMended func())
 }
 
@@ -230,7 +230,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	if d := r.o.Demo; d != nil {
 		work.Go(func() {
 			port, tokens := r.sources.access()
-			d.Ready(ctx, port, tokens, r.hubMended)
+			d.Ready(ctx, port, tokens, r.recheckHub)
 		})
 	} else {
 		r.watch(ctx, &work)
@@ -264,12 +264,12 @@ func runEngine(ctx context.Context, e *engine.Engine, writers ...func(context.Co
 	e.Run(ctx)
 }
 
-// hubMended triggers a check of the hub, whatever it answered before.
-func (r *Resident) hubMended() {
+// recheckHub triggers a check of the hub, whatever it answered before.
+func (r *Resident) recheckHub() {
 	if c := r.current().client; c != nil {
 		c.Resumed()
 	}
-	r.hubWatch.CheckIn(0)
+	r.hubWatch.CheckAfter(0)
 }
 
 // resumed handles the end of a sleep.
@@ -383,7 +383,7 @@ func (r *Resident) secretWatch() hubwatch.SecretWatcher {
 // watch starts what the demo does without. The goroutines end with ctx.
 func (r *Resident) watch(ctx context.Context, work *sync.WaitGroup) {
 	told := func(lost []health.Registration, unopened bool) {
-		r.facts.change(func(k *knownState) { k.LostRegistrations, k.schemeBroken = lost, unopened })
+		r.facts.change(func(k *knownState) { k.LostRegistrations, k.schemeNotDefault = lost, unopened })
 		r.requestRefresh()
 	}
 	if w, err := registrations.New(r.o.Dirs, r.o.ProfileDir, r.settings, told, r.o.Log); err != nil {
@@ -404,7 +404,7 @@ func (r *Resident) watch(ctx context.Context, work *sync.WaitGroup) {
 // deliveryParams returns the configuration of deliveries.
 func (r *Resident) deliveryParams() outboxworker.Params {
 	return outboxworker.Params{Dirs: r.o.Dirs, Settings: r.settings, Language: r.lang, Send: r.windows.Send, Log: r.o.Log,
-		StateChanged: func(now health.Delivery) { r.changeFacts(func(k *knownState) { k.Delivery = now }) }}
+		OnState: func(now health.Delivery) { r.changeFacts(func(k *knownState) { k.Delivery = now }) }}
 }
 
 // ErrReplaced reports that another version of the program is on disk and the resident has

@@ -68,7 +68,7 @@ func (r *Resident) makeCards() error {
 	if r.display == (notifications.Display{}) {
 		r.cards = notifications.New(notifications.Params{Engine: r.engine, Config: r.cardConfig(),
 			AvailabilityChanged: r.notificationsAble, Log: r.o.Log,
-			OpenCalls: func() { r.windows.Show(windowapi.WindowCalls) }})
+			OpenCallsWindow: func() { r.windows.Show(windowapi.WindowCalls) }})
 		return nil
 	}
 	c, err := card.New(r.cardConfig(), r.testCard, r.display)

@@ -252,7 +252,7 @@ func (r *Resident) sendSources() {
 // linkPhases maps the phases of links for windows and doctor.
 var linkPhases = map[health.Phase]string{health.Unwatched: windowapi.LinkUnknown, health.Up: windowapi.LinkUp, health.Down: windowapi.LinkDown,
 	health.Kicked: windowapi.LinkKicked, health.Refused: windowapi.LinkRefused, health.Incomplete: windowapi.LinkIncomplete,
-	health.NoStorage: windowapi.LinkDegraded, health.NoExchange: windowapi.LinkDegraded, health.NoHub: windowapi.LinkDegraded}
+	health.NoStorage: windowapi.LinkBackendFault, health.NoExchange: windowapi.LinkBackendFault, health.NoHub: windowapi.LinkBackendFault}
 
 // sourcesNow returns the state of every configured source: first those that contact
 // us, then the links in the order of the settings. Only links have a heartbeat; of the
@@ -266,7 +266,7 @@ func (r *Resident) sourcesNow() windowapi.Sources {
 		if off[name] {
 			continue
 		}
-		w := windowapi.SourceState{Kind: name, Phase: windowapi.SourceListens, LastCall: r.activity.LastCall(name, "")}
+		w := windowapi.SourceState{Kind: name, Phase: windowapi.SourceListens, LastCallAt: r.activity.LastCallAt(name, "")}
 		if registry.Of(name).Reach == registry.ByListener {
 			w.Port = s.Listener.Port // until it is running
 			switch {
@@ -278,7 +278,7 @@ func (r *Resident) sourcesNow() windowapi.Sources {
 				w.Port = now.port
 			}
 		}
-		if name == call.KindURL && now.schemeBroken {
+		if name == call.KindURL && now.schemeNotDefault {
 			w.Phase = windowapi.SourceNotDefault
 		}
 		all.Sources = append(all.Sources, w)
@@ -287,7 +287,7 @@ func (r *Resident) sourcesNow() windowapi.Sources {
 		name := linkName(p)
 		l := now.links[name]
 		all.Sources = append(all.Sources, windowapi.SourceState{Kind: p.Kind, Name: p.Name, Phase: linkPhases[l.Phase], Why: string(l.cause),
-			Since: l.since, LastCall: r.activity.LastCall(p.Kind, name)})
+			Since: l.since, LastCallAt: r.activity.LastCallAt(p.Kind, name)})
 	}
 	return all
 }

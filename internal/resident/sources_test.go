@@ -42,7 +42,7 @@ func TestSourcesNow(t *testing.T) {
 	s.Listener.HTTP = false
 	want("websocket  keyless 27471\nurl  listens 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip  up 0\n")
 	s.Listener.Enabled = false
-	r.facts.known.schemeBroken = true
+	r.facts.known.schemeNotDefault = true
 	want("url  unopened 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip  up 0\n")
 }
 

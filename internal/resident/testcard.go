@@ -44,7 +44,7 @@ func (x *testCard) Do(a engine.Action) {
 		x.Engine.Do(a)
 		return
 	}
-	if a.Kind == engine.DoClose || a.Kind == engine.DoOpen {
+	if a.Kind == engine.ActionClose || a.Kind == engine.ActionOpen {
 		x.shown.Store(nil)
 		x.changed()
 	}

@@ -33,7 +33,7 @@ func TestTestCard(t *testing.T) {
 		if s := x.Snapshot(); len(s.Cards) != 1 || s.Cards[0].ID != testCardID || s.Rev != 4 || changes.Load() != 1 {
 			t.Errorf("%+v, %d changes", s, changes.Load())
 		}
-		x.Do(engine.Action{Card: testCardID, Kind: engine.DoHover})
+		x.Do(engine.Action{Card: testCardID, Kind: engine.ActionHover})
 		if len(e.did) != 0 || len(x.Snapshot().Cards) != 1 {
 			t.Error("a test card was hovered over and the engine told")
 		}
@@ -41,7 +41,7 @@ func TestTestCard(t *testing.T) {
 		if s := x.Snapshot(); len(s.Cards) != 1 || s.Cards[0].ID != 1 {
 			t.Error("a call does not come first")
 		}
-		x.Do(engine.Action{Card: 1, Kind: engine.DoClose})
+		x.Do(engine.Action{Card: 1, Kind: engine.ActionClose})
 		if len(e.did) != 1 {
 			t.Error("what is done with a call did not reach the engine")
 		}
@@ -53,7 +53,7 @@ func TestTestCard(t *testing.T) {
 		}
 		go x.show(t.Context(), card)
 		synctest.Wait()
-		x.Do(engine.Action{Card: testCardID, Kind: engine.DoClose})
+		x.Do(engine.Action{Card: testCardID, Kind: engine.ActionClose})
 		if len(x.Snapshot().Cards) != 0 {
 			t.Error("closed, and still there")
 		}

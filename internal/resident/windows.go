@@ -124,11 +124,11 @@ func (r *Resident) doctorFacts(now time.Time) windowapi.DoctorFacts {
 	k, f := r.facts.read(), r.facts.assemble(r.engine.Snapshot())
 	d := windowapi.DoctorFacts{
 		SetUp: f.SetUp && !f.SecretMissing, Failure: string(f.Lookup.Failure),
-		Paused:       f.PausedUntil.After(now),
-		CallsMissing: health.Assess(f, r.lang(), "", now).State == health.Doubt && len(f.LostRegistrations) == 0,
-		Port:         k.port,
-		PortTaken:    f.TakenPort > 0,
-		Cards:        string(f.Cards), Hotkeys: f.HotkeyReasons(),
+		Paused:    f.PausedUntil.After(now),
+		TooQuiet:  health.Assess(f, r.lang(), "", now).State == health.Doubt && len(f.LostRegistrations) == 0,
+		Port:      k.port,
+		PortTaken: f.TakenPort > 0,
+		Cards:     string(f.Cards), Hotkeys: f.HotkeyReasons(),
 	}
 	for _, p := range r.settings().Softphones {
 		l := k.links[linkName(p)]
@@ -267,7 +267,7 @@ func unanswered(s *settings.Settings) bool {
 // showStart shows the first start's window and records that. If a call has already come,
 // it leaves that to the next start.
 func (r *Resident) showStart(ctx context.Context) bool {
-	if ctx.Err() != nil || !r.o.ShowCalls && r.engine.Snapshot().Last != nil {
+	if ctx.Err() != nil || !r.o.ShowCalls && r.engine.Snapshot().LastCall != nil {
 		return false
 	}
 	if err := profile.WriteFile(filepath.Join(r.o.Dirs.State, startShownFile), []byte("1\n"), 0o600); err != nil {

@@ -26,7 +26,7 @@ type ARI struct {
 	RequestCounts     map[string]int    // how often each was requested
 	apps              map[string]*wsConn
 	channelsRequested bool     // the channels have been requested
-	linkedRequests    int      // how often linked has been requested
+	linkedRequests    int      // how often varLinkedID has been requested
 	outbound          bool     // it connects by itself
 	queuedEvents      []string // events while not connected
 	RejectStatus      int      // the status that answers every request; 0 for none
@@ -215,7 +215,7 @@ func trunkChannel(c exchangeCall, state string) map[string]any {
 func (a *ARI) SendUpdate(ctx context.Context, n Update) error {
 	var events []string
 	asks := map[string]int{} // the variables to wait for, and how often each has been requested
-	joins := 0               // how often linked must have been requested, to join the legs
+	joins := 0               // how often varLinkedID must have been requested, to join the legs
 	a.With(func() {
 		ch := a.ownExtension.apply(n)
 		a.ownExtension.listLegs(a.Channels, channelID, channel)
@@ -344,7 +344,7 @@ func (a *ARI) runConnection(ctx context.Context, address string) {
 			}
 		},
 		onMessage: func(c *wsConn, b []byte) bool {
-			c.mu.Lock() // a Tell that waits for the request sends nothing before its answer
+			c.mu.Lock() // a SendUpdate that waits for the request sends nothing before its answer
 			defer c.mu.Unlock()
 			return c.write(a.handleREST(b)) == nil
 		},

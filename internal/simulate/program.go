@@ -45,7 +45,7 @@ func urlLine(n Update) commandRun {
 	return commandRun{command: "open-url", args: []string{"--", link}}
 }
 
-func twinkleLine(n Update) commandRun {
+func twinkleCommand(n Update) commandRun {
 	return commandRun{command: "ring", args: []string{"--twinkle"}, env: twinkleEnv(n), wantOutput: "action=continue\n"}
 }
 

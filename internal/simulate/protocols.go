@@ -69,7 +69,7 @@ var phones = map[string]opener{
 	},
 	call.KindCommand: openProgram(commandLine),
 	call.KindURL:     openProgram(urlLine),
-	registry.Twinkle: openProgram(twinkleLine),
+	registry.Twinkle: openProgram(twinkleCommand),
 
 	registry.Bria:     openServer(StartBria),
 	registry.Baresip:  openServer(StartBaresip),

@@ -39,7 +39,7 @@ type Step struct {
 	At   time.Duration // since the start
 	Verb Verb
 	Name string // of the call within the scenario
-	// Call is what Ring and Caller say about the call; its ID is empty. No
+	// Call is what Ring and ChangeCaller say about the call; its ID is empty. No
 	// number means withheld.
 	Call   Call
 	Reason call.Reason // with End
@@ -275,7 +275,7 @@ func (r *reader) checkOrder(s *Step) error {
 	return nil
 }
 
-// parseCaller parses what Ring and Caller say.
+// parseCaller parses what Ring and ChangeCaller say.
 func (s *Step) parseCaller(words []word) error {
 	fields := map[string]*string{"number": &s.Call.Number, "name": &s.Call.Name, "via": &s.Call.Via}
 	if s.Verb == Ring {

@@ -45,7 +45,7 @@ type server struct {
 	tasks       sync.WaitGroup
 	plainConns  atomic.Int32 // HTTP connections: their clients may still ask about events they got
 
-	wokenMu sync.Mutex // protects woken; nothing is locked while it is held
+	wokenMu sync.Mutex // protects changed; nothing is locked while it is held
 	changed chan struct{}
 }
 

@@ -121,10 +121,10 @@ func TestLinkComesLate(t *testing.T) {
 			}
 			w.link.Stop()
 			tell(simulate.Update{Verb: simulate.Ring, Call: c})
-			if n := w.told.Taken(); n != 0 {
+			if n := w.told.Received(); n != 0 {
 				t.Fatalf("%d events without a link", n)
 			}
-			linktest.RunInto(t, linkTo(t, w.Softphone.(simulate.Server).Address()), w.told.Take)
+			linktest.RunInto(t, linkTo(t, w.Softphone.(simulate.Server).Address()), w.told.Receive)
 			w.told.Until(t, "the call that rings", func() bool { return len(w.told.Lines()) == 1 })
 			tell(simulate.Update{Verb: simulate.Answer, Call: c, Answered: true})
 			tell(simulate.Update{Verb: simulate.End, Call: c, Answered: true})

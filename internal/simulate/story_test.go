@@ -31,9 +31,9 @@ const (
 	pathToken   = "cGF0aC10b2tlbi10aGF0LWNhbi1vbmx5LXJpbmctMDI"
 )
 
-// varLinkedID lists the kinds that report to this program's own links and
+// linkedKinds lists the kinds that report to this program's own links and
 // listener; kinds that run our program are tested with the program itself.
-var varLinkedID = slices.Concat([]string{"websocket", "http", registry.ARIOutbound}, registry.Links(), webhooks())
+var linkedKinds = slices.Concat([]string{"websocket", "http", registry.ARIOutbound}, registry.Links(), webhooks())
 
 func webhooks() []string {
 	return slices.DeleteFunc(registry.Names(), func(name string) bool { return registry.Of(name).Reach != registry.ByWebhook })
@@ -60,25 +60,25 @@ func wire(t testing.TB, over string) *wired {
 	switch over {
 	case "websocket", "http":
 		l := must.Get(listener.Start(t.Context(), listener.Config{SocketToken: socketToken, PathToken: pathToken,
-			HTTP: true, Tries: 1, Receive: w.told.Take}))(t)
+			HTTP: true, Tries: 1, Receive: w.told.Receive}))(t)
 		t.Cleanup(l.Close)
 		o = simulate.Options{Port: l.Port(), Token: socketToken, PathToken: pathToken}
 	default:
 		switch registry.Of(over).Reach {
 		case registry.ByInbound:
 			p, port := linktest.Inbound(t, "/in/"+pathToken+"/"+over, func(sock *exchangelink.Socket) link.Phone {
-				return ari.Inbound(exchangelink.Account{IncludesExtension: func(extension string) bool { return extension == "115" }}, sock)
+				return ari.Inbound(exchangelink.Account{HasExtension: func(extension string) bool { return extension == "115" }}, sock)
 			})
-			o, w.link = simulate.Options{Port: port, PathToken: pathToken}, linktest.RunInto(t, p, w.told.Take)
+			o, w.link = simulate.Options{Port: port, PathToken: pathToken}, linktest.RunInto(t, p, w.told.Receive)
 		case registry.ByWebhook:
-			o = simulate.Options{Port: hear(t, over, w.told.Take), PathToken: pathToken}
+			o = simulate.Options{Port: hear(t, over, w.told.Receive), PathToken: pathToken}
 		}
 	}
 	p := must.Get(simulate.Open(t.Context(), over, o))(t)
 	w.Softphone = p
 	t.Cleanup(func() { _ = p.Close() })
 	if s, ok := p.(simulate.Server); ok {
-		w.link = linktest.RunInto(t, linkTo(t, s.Address()), w.told.Take)
+		w.link = linktest.RunInto(t, linkTo(t, s.Address()), w.told.Receive)
 	}
 	late, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -120,7 +120,7 @@ func hear(t testing.TB, over string, take func(call.Event) error) (port int) {
 // TestEveryStory checks that every built-in scenario, over every protocol, gives
 // the tracker what is documented for it.
 func TestEveryStory(t *testing.T) {
-	for _, over := range varLinkedID {
+	for _, over := range linkedKinds {
 		for _, s := range simulate.Builtin() {
 			t.Run(over+"/"+s.ID, func(t *testing.T) {
 				t.Parallel()

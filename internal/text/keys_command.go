@@ -1,6 +1,6 @@
 package text
 
-// CommandUsage and errors of the command line.
+// Help and errors of the command line.
 const (
 	CommandUsage      Key = "command.usage"     // the command with its flags and arguments
 	CommandFlags      Key = "command.flags"     // placeholder for flags in a usage line

@@ -69,7 +69,7 @@ type Step struct {
 }
 
 // Run performs the steps and reports each to say, on the caller's goroutine. better holds
-// values for keys of Others that worked where those of Hub did not. ok is true if every
+// values for keys of KeysToVary that worked where those of Hub did not. ok is true if every
 // step passed, using better.
 func (t Trial) Run(ctx context.Context, say func(Step)) (better map[string]string, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, trialTimeout)
@@ -103,7 +103,7 @@ type trialRun struct {
 	tokenRefusal error // by the token endpoint, for the scopes step
 	corrections  map[string]string
 
-	mu          sync.Mutex // guards said: requests have goroutines of their own
+	mu          sync.Mutex // guards refusalText: requests have goroutines of their own
 	refusalText string
 }
 

@@ -123,7 +123,7 @@ func TestSave(t *testing.T) {
 	if waiting, err := save(store, SaveRequest{Changes: changes, Secret: "one", LinkSecrets: map[string]string{"centrale": "two", "nobody": "x"}}); err != nil || waiting || kept() != "one/ two/" {
 		t.Fatalf("%v, %s", err, kept())
 	}
-	if s := file(); !strings.Contains(s, "# by hand") || !strings.Contains(s, "pbx.example") || secret.SetDate(x.Dirs, hub).IsZero() {
+	if s := file(); !strings.Contains(s, "# by hand") || !strings.Contains(s, "pbx.example") || secret.StoredDate(x.Dirs, hub).IsZero() {
 		t.Error(s)
 	}
 	// A secret that cannot be read now is not removed when the rest fails.

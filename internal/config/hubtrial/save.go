@@ -82,7 +82,7 @@ func Save(ctx context.Context, d profile.Dirs, before *settings.Settings, w Save
 		return false, errors.Join(err, k.restore(ctx))
 	}
 	for _, was := range k.before {
-		_ = secret.RecordSetDate(d, was.ref, time.Now()) // only shown in the settings window
+		_ = secret.RecordStoredDate(d, was.ref, time.Now()) // only shown in the settings window
 	}
 	return waiting, nil
 }

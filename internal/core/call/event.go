@@ -134,7 +134,7 @@ type Event struct {
 	Via        string // who transferred the call, "" if nobody
 	Queue      string // or ring group it came through, "" if not reported
 	Extension  string // where it is, if the source reports several
-	AnsweredBy string // who answered, for Elsewhere; "" if not reported
+	AnsweredBy string // who answered, for AnsweredElsewhere; "" if not reported
 	At         time.Time
 	// StateSince is when the call reached State, set by a source that reports ongoing calls.
 	// Such a report dates from At, and is never history, however old the call is.

@@ -61,7 +61,7 @@ type Live struct {
 	Line        string
 	Queue       string // or ring group
 	Via         string
-	AnsweredBy  string // who answered, for Elsewhere
+	AnsweredBy  string // who answered, for AnsweredElsewhere
 	ReportLevel ReportLevel
 	Rang        time.Time // of the first report
 	Answered    time.Time // zero if it was not, or not reported

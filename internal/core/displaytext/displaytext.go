@@ -31,7 +31,7 @@ func StripHidden(s string) string {
 	}, s)
 }
 
-// Truncate returns Text cut to n characters, with … if there were more.
+// Truncate returns s without hidden characters, cut to n characters, with … if there were more.
 func Truncate(s string, n int) string {
 	r := []rune(StripHidden(s))
 	if len(r) > n {

@@ -15,7 +15,7 @@ const autoOpenWithin = 10 * time.Second
 func (e *Engine) act(ctx context.Context, a Action) {
 	now := e.p.Clock.Now()
 	e.s.dirty = true
-	if a.Kind == DoShow {
+	if a.Kind == ActionShow {
 		e.show(ctx, a.Card, now)
 		return
 	}
@@ -29,12 +29,12 @@ func (e *Engine) act(ctx context.Context, a Action) {
 	}
 	c := e.s.cards[i]
 	switch a.Kind {
-	case DoRemoveContact:
+	case ActionRemoveContact:
 		e.removeContact(c, a.Index, now)
-	case DoOpen:
+	case ActionOpen:
 		e.rememberChoice(c, a.Index)
 		e.open(ctx, c, a.Index)
-	case DoRetry:
+	case ActionRetry:
 		switch c.Outcome {
 		case OutcomeOffered:
 			e.confirm(ctx, c, now)
@@ -42,15 +42,15 @@ func (e *Engine) act(ctx context.Context, a Action) {
 			e.reset(c)
 			e.requestLookup(ctx, c, now)
 		}
-	case DoClose:
+	case ActionClose:
 		c.closed = true
 		if c.attention != (attention{}) {
 			c.attention, e.s.attentionLeftAt = attention{}, now
 		}
-	case DoUnfold:
+	case ActionUnfold:
 		e.raise(c, now)
 		c.unfolded = now
-	case DoUndo:
+	case ActionUndo:
 		e.undoRemoval(c, now)
 	default:
 		e.setAttention(&c.attention, a.Kind, now)
@@ -60,7 +60,7 @@ func (e *Engine) act(ctx context.Context, a Action) {
 // stale reports whether a click was meant for somebody other than who is on the card now,
 // or for a contact who is not there.
 func stale(a Action, c *card) bool {
-	aboutContact := a.Kind == DoOpen || a.Kind == DoRemoveContact
+	aboutContact := a.Kind == ActionOpen || a.Kind == ActionRemoveContact
 	switch {
 	case aboutContact && (a.Index < 0 || a.Index >= len(c.Contacts)):
 		return true
@@ -77,13 +77,13 @@ func stale(a Action, c *card) bool {
 // setAttention records that the pointer or keyboard came or went.
 func (e *Engine) setAttention(h *attention, do ActionKind, now time.Time) {
 	switch do {
-	case DoHover:
+	case ActionHover:
 		h.pointer = true
-	case DoLeave:
+	case ActionLeave:
 		h.pointer, e.s.attentionLeftAt = false, now
-	case DoKeyboard:
+	case ActionKeyboard:
 		h.keyboard = true
-	case DoKeyboardGone:
+	case ActionKeyboardGone:
 		h.keyboard, e.s.attentionLeftAt = false, now
 	}
 }

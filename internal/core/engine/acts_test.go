@@ -25,7 +25,7 @@ func TestHostileLinkIsOffAndNeverOpened(t *testing.T) {
 		t.Fatal("the link is on")
 	}
 	for i := -1; i < 3; i++ {
-		b.do(Action{Card: c.ID, Kind: DoOpen, Index: i})
+		b.do(Action{Card: c.ID, Kind: ActionOpen, Index: i})
 	}
 	b.settle()
 	if len(b.opened) != 0 {
@@ -50,7 +50,7 @@ func TestSchemeLaunches(t *testing.T) {
 		t.Error("an unconfirmed launch is in the history")
 	}
 	b.mu.Unlock()
-	b.do(Action{Card: c.ID, Kind: DoRetry})
+	b.do(Action{Card: c.ID, Kind: ActionRetry})
 	b.one(OutcomeFound)
 	for range 10 {
 		b.clock.Forward(11 * time.Second)
@@ -72,12 +72,12 @@ func TestBrokenBrowser(t *testing.T) {
 		opened := make(chan bool, 100)
 		b := start(t, func(p *Params) {
 			p.Browse = func(context.Context, string) error { return <-starts }
-			p.Record = func(e Entry) { opened <- e.Opened }
+			p.Record = func(e Entry) { opened <- e.BrowserStarted }
 		})
 		b.ring(b.ws, "1", known)
 		c := b.one(OutcomeFound)
 		starts <- errors.New("no browser")
-		b.do(Action{Card: c.ID, Kind: DoOpen})
+		b.do(Action{Card: c.ID, Kind: ActionOpen})
 		b.until("said", func(s *Snapshot) bool { return s.Cards[0].OpenError })
 		for len(opened) > 0 {
 			if <-opened {
@@ -85,12 +85,12 @@ func TestBrokenBrowser(t *testing.T) {
 			}
 		}
 		starts <- nil
-		b.do(Action{Card: c.ID, Kind: DoOpen})
+		b.do(Action{Card: c.ID, Kind: ActionOpen})
 		for !<-opened {
 		}
-		b.do(Action{Card: c.ID, Kind: DoOpen})
+		b.do(Action{Card: c.ID, Kind: ActionOpen})
 		b.event(b.ws, "1", known, call.Ended)
-		b.do(Action{Card: c.ID, Kind: DoClose})
+		b.do(Action{Card: c.ID, Kind: ActionClose})
 		b.until("gone", func(s *Snapshot) bool { return len(s.Cards) == 0 })
 		starts <- nil
 		synctest.Wait()
@@ -106,18 +106,18 @@ func TestClickForSomebodyElse(t *testing.T) {
 	before := b.one(OutcomeFound)
 	b.event(b.ws, "1", family, call.Ringing)
 	now := b.one(OutcomeSeveral)
-	for _, do := range []ActionKind{DoOpen, DoRemoveContact, DoClose} {
+	for _, do := range []ActionKind{ActionOpen, ActionRemoveContact, ActionClose} {
 		b.do(Action{Card: now.ID, Kind: do, Index: 0, Edition: before.Edition})
 	}
 	b.settle()
 	if c := b.e.Snapshot().Cards[0]; len(b.opened) != 0 || c.OpenedIndex != -1 || c.RemovedCount != 0 || c.ID != before.ID {
 		t.Fatalf("%+v, %d opened", c, len(b.opened))
 	}
-	b.do(Action{Card: now.ID, Kind: DoOpen, Index: 2, Edition: now.Edition})
+	b.do(Action{Card: now.ID, Kind: ActionOpen, Index: 2, Edition: now.Edition})
 	if got := <-b.opened; got != "ok:Zwart" {
 		t.Fatal(got)
 	}
-	b.do(Action{Card: now.ID, Kind: DoClose, Edition: now.Edition - 1}) // the lookup was in progress
+	b.do(Action{Card: now.ID, Kind: ActionClose, Edition: now.Edition - 1}) // the lookup was in progress
 	if n := len(b.e.Snapshot().Cards); n != 0 {
 		t.Errorf("%d cards after the click that closes it", n)
 	}

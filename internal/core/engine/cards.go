@@ -31,11 +31,11 @@ type card struct {
 	ongoing         bool      // as far as is known, it has not
 	ended           time.Time // when
 	reason          call.Reason
-	answeredBy      string                       // who answered, for Elsewhere
+	answeredBy      string                       // who answered, for call.AnsweredElsewhere
 	sourceLost      time.Time                    // when its source ended
 	callerSince     time.Time                    // when this caller came onto the card
 	confirmed       bool                         // the user wants the launch looked up, or a phone reported it too
-	browserStarted  bool                         // the browser started with the file of Opened
+	browserStarted  bool                         // the browser started with the file of OpenedIndex
 	autoOpened      bool                         // a file was opened automatically during this call
 	countedNumbers  []string                     // numbers whose ring was counted
 	removedContacts map[string][]contact.Contact // removed from the card, by number
@@ -80,9 +80,9 @@ type state struct {
 	nextID          CardID
 	rev             uint64
 	dirty           bool
-	last            *LastCall
-	recent          []*card    // of the MaxRecent last calls, newest first, on screen or not
-	lastCalls       []LastCall // recent, as snapshots have it
+	lastCall        *LastCall
+	recent          []*card    // of the MaxRecentCalls last calls, newest first, on screen or not
+	recentCalls     []LastCall // recent, as snapshots have it
 	moreAttention   attention  // on the number of further calls
 	attentionLeftAt time.Time  // when pointer or keyboard left a card
 	frozen          bool       // pointer or keyboard is on the cards, or was a moment ago
@@ -173,9 +173,9 @@ func (e *Engine) beginCall(ctx context.Context, l call.Live, n phone.Number, ev 
 	c.RingReceived = ev.At
 	if l.Direction == call.Incoming {
 		e.countRing(c, n, now)
-		e.s.recent = append([]*card{c}, e.s.recent[:min(len(e.s.recent), MaxRecent-1)]...)
+		e.s.recent = append([]*card{c}, e.s.recent[:min(len(e.s.recent), MaxRecentCalls-1)]...)
 		e.listCalls()
-		e.s.last = c.asLastCall()
+		e.s.lastCall = c.asLastCall()
 		e.markSuperseded(c)
 	}
 	e.s.dirty = true
@@ -193,9 +193,9 @@ func (c *card) asLastCall() *LastCall {
 
 // listCalls lists the last calls anew; snapshots share the list.
 func (e *Engine) listCalls() {
-	e.s.lastCalls = make([]LastCall, len(e.s.recent))
+	e.s.recentCalls = make([]LastCall, len(e.s.recent))
 	for i, c := range e.s.recent {
-		e.s.lastCalls[i] = *c.asLastCall()
+		e.s.recentCalls[i] = *c.asLastCall()
 	}
 }
 
@@ -330,8 +330,8 @@ func (e *Engine) replaceCaller(ctx context.Context, c *card, l call.Live, n phon
 		e.countRing(c, n, now)
 		e.markSuperseded(c)
 	}
-	if e.listCalls(); e.s.last != nil && e.s.last.Card == c.ID {
-		e.s.last = c.asLastCall()
+	if e.listCalls(); e.s.lastCall != nil && e.s.lastCall.Card == c.ID {
+		e.s.lastCall = c.asLastCall()
 	}
 	e.applyTexts(c, l)
 	e.reset(c)
@@ -490,7 +490,7 @@ func (e *Engine) record(c *card) {
 		return
 	}
 	e.p.Record(Entry{Call: c.call, Card: c.Card, Source: c.source, Ended: c.ended, Reason: c.reason, AnsweredBy: c.answeredBy,
-		ContactCount: len(c.Contacts), ContactIndex: c.recordedContact(), Opened: c.OpenedIndex >= 0 && c.browserStarted})
+		ContactCount: len(c.Contacts), ContactIndex: c.recordedContact(), BrowserStarted: c.OpenedIndex >= 0 && c.browserStarted})
 }
 
 // recordedContact returns the index of the contact recorded as the caller, or -1.

@@ -67,7 +67,7 @@ func TestLastCallAfterAFlood(t *testing.T) {
 		must.Do(t, b.e.Receive(call.Event{Source: b.ws, ID: fmt.Sprint(i), Number: fmt.Sprintf("+3169%07d", i), Direction: call.Outgoing, At: b.clock.Now()}))
 	}
 	b.settle()
-	b.do(Action{Kind: DoShow, Card: b.e.Snapshot().Last.Card})
+	b.do(Action{Kind: ActionShow, Card: b.e.Snapshot().LastCall.Card})
 	there := func(s *Snapshot) bool {
 		return slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Number.Key() == known })
 	}
@@ -89,7 +89,7 @@ func TestFloodWhileInUse(t *testing.T) {
 	}
 	b.settle()
 	under := b.e.Snapshot().Cards[0].ID
-	b.do(Action{Card: under, Kind: DoHover})
+	b.do(Action{Card: under, Kind: ActionHover})
 	b.settle()
 	b.ring(call.Source{Kind: "baresip", Conn: "1", ReportLevel: call.AllStates}, "real", known)
 	b.settle()
@@ -108,7 +108,7 @@ func TestHeldAgainstAFlood(t *testing.T) {
 	cmd := call.Source{Kind: call.KindCommand, ReportLevel: call.RingOnly}
 	b.ring(cmd, "", known)
 	c := b.one(OutcomeFound)
-	b.do(Action{Card: c.ID, Kind: DoHover})
+	b.do(Action{Card: c.ID, Kind: ActionHover})
 	b.settle()
 	for i := range 2 * maxCalls {
 		b.ring(cmd, "", fmt.Sprintf("+3169%07d", i))
@@ -117,15 +117,15 @@ func TestHeldAgainstAFlood(t *testing.T) {
 	if s := b.e.Snapshot(); s.Cards[0].ID != c.ID || len(s.Cards) != MaxShown || s.MoreCount < maxCalls/2 {
 		t.Fatalf("%d cards, the first is %d, %d more", len(s.Cards), s.Cards[0].ID, s.MoreCount)
 	}
-	b.do(Action{Kind: DoHover}) // on "more calls"
-	b.do(Action{Card: c.ID, Kind: DoLeave})
+	b.do(Action{Kind: ActionHover}) // on "more calls"
+	b.do(Action{Card: c.ID, Kind: ActionLeave})
 	b.settle()
 	b.clock.Forward(2 * time.Hour)
 	b.settle()
 	if s := b.e.Snapshot(); len(s.Cards) != MaxShown || s.Cards[0].ID != c.ID {
 		t.Fatal("gone, with the pointer on the number of the others")
 	}
-	b.do(Action{Kind: DoLeave})
+	b.do(Action{Kind: ActionLeave})
 	b.settle()
 	b.clock.Forward(1100 * time.Millisecond)
 	b.until("nothing", func(s *Snapshot) bool { return len(s.Cards) == 0 })

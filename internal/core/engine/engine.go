@@ -110,11 +110,11 @@ type Entry struct {
 	// ContactIndex is the index of the contact whose name is kept, -1 for none: the only one, or
 	// the one whose file was opened. It is never a foreign number's contact, nor the one
 	// remaining after "Niet deze relatie".
-	ContactIndex int
-	Opened       bool // the browser started with a contact's file
+	ContactIndex   int
+	BrowserStarted bool // the browser started with a contact's file
 }
 
-// ErrStopped is returned by Take once the engine has ended.
+// ErrStopped is returned by Receive once the engine has ended.
 var ErrStopped = errors.New("not running any more")
 
 // task is work for the engine's goroutine: a report, by value since it is on the path from
@@ -193,7 +193,7 @@ func (e *Engine) Do(a Action) { e.enqueue(func(ctx context.Context) { e.act(ctx,
 func (e *Engine) Reconfigure(set func(*Params)) { e.enqueue(func(context.Context) { set(&e.p) }) }
 
 // Forget drops the last calls and ring counts for which gone returns true, and the
-// ring count of who, so that DoShow never brings back someone who was deleted. A
+// ring count of who, so that ActionShow never brings back someone who was deleted. A
 // card on screen stays until its time. gone is called on the engine's goroutine.
 func (e *Engine) Forget(gone func(LastCall) bool, who phone.Number) {
 	e.enqueue(func(context.Context) {
@@ -269,7 +269,7 @@ func (e *Engine) publish() {
 		return
 	}
 	e.s.rev++
-	snap := &Snapshot{Rev: e.s.rev, Last: e.s.last, Recent: e.s.lastCalls, Lookup: e.s.lookup}
+	snap := &Snapshot{Rev: e.s.rev, LastCall: e.s.lastCall, RecentCalls: e.s.recentCalls, Lookup: e.s.lookup}
 	e.updateDimming() // what just folded may have been the living call
 	snap.ClosedCard = closedForHotkey(e.s.cards)
 	shown, more := selectShown(e.s.cards, e.layoutFrozen(e.p.Clock.Now()))

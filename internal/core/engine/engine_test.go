@@ -98,8 +98,8 @@ func TestHeardOfLate(t *testing.T) {
 	b.e.Resumed(time.Hour)
 	b.until("nothing", func(s *Snapshot) bool { return len(s.Cards) == 0 })
 	tell()
-	if s := b.e.Snapshot(); !s.Last.At.Equal(rang) {
-		t.Errorf("the last call rang at %v", s.Last.At)
+	if s := b.e.Snapshot(); !s.LastCall.At.Equal(rang) {
+		t.Errorf("the last call rang at %v", s.LastCall.At)
 	}
 }
 

@@ -188,11 +188,11 @@ func (e *Engine) forgetCalls(gone func(LastCall) bool) {
 	e.s.recent = slices.DeleteFunc(e.s.recent, func(c *card) bool { return gone(*c.asLastCall()) })
 	e.listCalls()
 	e.s.dirty = true
-	if e.s.last == nil || !gone(*e.s.last) {
+	if e.s.lastCall == nil || !gone(*e.s.lastCall) {
 		return
 	}
-	delete(e.s.rings, e.callerHash(e.s.last.Number))
-	e.s.last = &LastCall{Kind: e.s.last.Kind, At: e.s.last.At}
+	delete(e.s.rings, e.callerHash(e.s.lastCall.Number))
+	e.s.lastCall = &LastCall{Kind: e.s.lastCall.Kind, At: e.s.lastCall.At}
 }
 
 // show brings back a closed card, or that of one of the last calls.

@@ -103,7 +103,7 @@ func (e *Engine) applyResult(ctx context.Context, r result) {
 	}
 	c.cancelLookup() // it has ended
 	failure := contact.FailureOf(r.err)
-	e.s.lookup = LookupState{Last: now, Failure: failure}
+	e.s.lookup = LookupState{At: now, Failure: failure}
 	e.s.dirty = true
 	c.AnswerReceived = r.at
 	if failure != "" {

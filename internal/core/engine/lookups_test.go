@@ -110,7 +110,7 @@ func TestRefusedCredentialsAreNotTriedAgainByItself(t *testing.T) {
 	if b.hub.count() != 1 || c.Retrying {
 		t.Fatalf("%d attempts", b.hub.count())
 	}
-	b.do(Action{Card: c.ID, Kind: DoRetry})
+	b.do(Action{Card: c.ID, Kind: ActionRetry})
 	b.until("asked again", func(*Snapshot) bool { return b.hub.count() == 2 })
 }
 

@@ -196,14 +196,14 @@ func (w *world) do(p play) {
 		}
 	case "hover", "keyboard":
 		if any && !w.held {
-			act(map[string]ActionKind{"hover": DoHover, "keyboard": DoKeyboard}[p.Do], 0, 0)
+			act(map[string]ActionKind{"hover": ActionHover, "keyboard": ActionKeyboard}[p.Do], 0, 0)
 			w.held, w.heldCard = true, c.ID
 		}
 	case "leave", "keyboard gone":
 		if w.held {
 			w.leftAt = now
-			w.e.Do(Action{Card: w.heldCard, Kind: DoLeave})
-			w.e.Do(Action{Card: w.heldCard, Kind: DoKeyboardGone})
+			w.e.Do(Action{Card: w.heldCard, Kind: ActionLeave})
+			w.e.Do(Action{Card: w.heldCard, Kind: ActionKeyboardGone})
 			synctest.Wait()
 			w.held = false
 		}
@@ -216,18 +216,18 @@ func (w *world) do(p play) {
 			if w.held && w.heldCard == c.ID {
 				w.held, w.leftAt = false, now
 			}
-			act(DoClose, 0, 0)
+			act(ActionClose, 0, 0)
 		}
 	case "unfold":
 		if any {
 			w.mayMove, w.touched, w.unfolded[c.ID] = true, now, true
-			act(DoUnfold, 0, 0)
+			act(ActionUnfold, 0, 0)
 		}
 	case "open":
 		if any {
 			i := p.B % len(c.Contacts)
 			w.expected[c.Contacts[i].Link]++
-			act(DoOpen, i, c.Edition)
+			act(ActionOpen, i, c.Edition)
 			if w.expected[c.Contacts[i].Link] > 0 {
 				w.fail("clicked, and not opened")
 			}
@@ -239,7 +239,7 @@ func (w *world) do(p play) {
 				if i >= 0 && len(o.Contacts) > 0 {
 					w.saw["late click"]++
 					c = cards[i]
-					act(DoOpen, 0, o.Edition)
+					act(ActionOpen, 0, o.Edition)
 					return
 				}
 			}
@@ -251,7 +251,7 @@ func (w *world) do(p play) {
 				t.off, t.undoUntil = c.Contacts[i].ID, now.Add(undoFor)
 				t.denied[t.off] = true
 			}
-			act(DoRemoveContact, i, c.Edition)
+			act(ActionRemoveContact, i, c.Edition)
 		}
 	case "undo":
 		if any {
@@ -259,7 +259,7 @@ func (w *world) do(p play) {
 				delete(t.denied, t.off)
 				w.saw["taken back"]++
 			}
-			act(DoUndo, 0, 0)
+			act(ActionUndo, 0, 0)
 		}
 	case "hotkey": // and Enter
 		s := w.e.Snapshot()
@@ -282,7 +282,7 @@ func (w *world) do(p play) {
 		}
 		w.saw["Enter"]++
 		w.expected[c.Contacts[0].Link]++
-		act(DoOpen, 0, c.Edition)
+		act(ActionOpen, 0, c.Edition)
 	case "show":
 		if c, ok := pick(w.e.s.recent, p.A); ok {
 			w.show(c.ID)
@@ -292,7 +292,7 @@ func (w *world) do(p play) {
 			if t := w.callOf(c.ID); t != nil && c.Outcome == OutcomeOffered {
 				t.confirmed = true
 			}
-			act(DoRetry, 0, 0)
+			act(ActionRetry, 0, 0)
 		}
 	case "sleep":
 		w.mayMove, w.held = true, false
@@ -332,7 +332,7 @@ func (w *world) do(p play) {
 // show brings a card back.
 func (w *world) show(id CardID) {
 	w.mayMove, w.touched = true, w.clock.Now()
-	w.e.Do(Action{Card: id, Kind: DoShow})
+	w.e.Do(Action{Card: id, Kind: ActionShow})
 	synctest.Wait()
 	for _, c := range w.e.s.cards {
 		if t := w.truthOf(c.call); t != nil && !c.closed {

@@ -72,36 +72,36 @@ type Card struct {
 	ReportLevel   call.ReportLevel
 	Rang          time.Time
 	Answered      time.Time
-	Contacts      []contact.Contact // sorted; one for Found
+	Contacts      []contact.Contact // sorted; one for OutcomeFound
 	Edition       uint64            // changes whenever number or contacts do; never 0
 	LinkOK        []bool            // per contact: whether its file can be opened
 	Possible      bool              // foreign number: the match is only possible
 	Failure       contact.Failure
 	ShowSearching bool            // the search takes long enough to mention
-	Retrying      bool            // Failed, but retrying while the phone rings
+	Retrying      bool            // OutcomeFailed, but retrying while the phone rings
 	EarlierChoice int             // index of the contact chosen earlier for this number, sorted first; -1 for none
 	GeneralNumber bool            // a general number with more than ManyContacts contacts
-	RemovedCount  int             // contacts the user removed; also mentioned for Nobody
+	RemovedCount  int             // contacts the user removed; also mentioned for OutcomeNobody
 	LastRemoved   contact.Contact // the one removed last
 	CanUndo       bool            // that can be undone, for a while
 	Raised        time.Time       // when the user last asked for or unfolded the card
 	OpenedIndex   int             // index of the contact whose file was opened, -1 for none
 	OpenError     bool            // the browser did not start
-	// RingReceived is when the event behind this state reached the source; Answer is when the hub's
-	// answer was received. Both are for measurement.
+	// RingReceived is when the event behind this state reached the source; AnswerReceived is when
+	// the hub's answer was received. Both are for measurement.
 	RingReceived, AnswerReceived time.Time
 }
 
 // Snapshot is the engine's state at one moment.
 type Snapshot struct {
-	Rev        uint64
-	Cards      []Card // oldest first, at most MaxShown
-	MoreCount  int    // calls beyond MaxShown
-	Ongoing    int    // ongoing calls, on screen or not; closed ones for a limited time
-	ClosedCard CardID // a live call whose card was closed, 0 for none
-	Last       *LastCall
-	Recent     []LastCall // newest first, those that DoShow brings back
-	Lookup     LookupState
+	Rev         uint64
+	Cards       []Card // oldest first, at most MaxShown
+	MoreCount   int    // calls beyond MaxShown
+	Ongoing     int    // ongoing calls, on screen or not; closed ones for a limited time
+	ClosedCard  CardID // a live call whose card was closed, 0 for none
+	LastCall    *LastCall
+	RecentCalls []LastCall // newest first, those that ActionShow brings back
+	Lookup      LookupState
 }
 
 // ManyContacts is how many contacts a number may have before it identifies a building
@@ -115,11 +115,11 @@ const (
 	MaxShown = 8
 )
 
-// MaxRecent is how many calls can be brought back.
-const MaxRecent = 5
+// MaxRecentCalls is how many calls can be brought back.
+const MaxRecentCalls = 5
 
-// LastCall is an incoming call, for the tray: no names. While it is one of the MaxRecent
-// newest, DoShow brings its Card back.
+// LastCall is an incoming call, for the tray: no names. While it is one of the MaxRecentCalls
+// newest, ActionShow brings its Card back.
 type LastCall struct {
 	Card   CardID
 	Number phone.Number
@@ -129,7 +129,7 @@ type LastCall struct {
 
 // LookupState is the result of the last lookup.
 type LookupState struct {
-	Last    time.Time // of the last answer or failure
+	At      time.Time // of the last answer or failure
 	Failure contact.Failure
 }
 
@@ -137,7 +137,7 @@ type LookupState struct {
 type Action struct {
 	Card  CardID
 	Kind  ActionKind
-	Index int // contact, for Open and ForgetChoice
+	Index int // contact, for DoOpen and DoRemoveContact
 	// Edition is the card's edition as the user saw it, 0 if it does not
 	// matter. A click on a contact of an older edition, or on a card that has
 	// had another caller since, is ignored: it was meant for somebody else.
@@ -149,15 +149,15 @@ type ActionKind uint8
 
 // Actions of a user.
 const (
-	DoOpen          ActionKind = iota // open the file of contact Index
-	DoRetry                           // look up (again)
-	DoClose                           // remove the card
-	DoUnfold                          // strip or line to card
-	DoHover                           // the pointer came onto the card; card 0 is "more calls"
-	DoLeave                           // the pointer left it
-	DoRemoveContact                   // contact Index is not the caller ("Niet deze relatie")
-	DoKeyboard                        // the keyboard came to the card
-	DoKeyboardGone                    // and left it
-	DoShow                            // show the card of a closed call, or of one of the last calls
-	DoUndo                            // undo the last DoRemoveContact
+	ActionOpen          ActionKind = iota // open the file of contact Index
+	ActionRetry                           // look up (again)
+	ActionClose                           // remove the card
+	ActionUnfold                          // strip or line to card
+	ActionHover                           // the pointer came onto the card; card 0 is "more calls"
+	ActionLeave                           // the pointer left it
+	ActionRemoveContact                   // contact Index is not the caller ("Niet deze relatie")
+	ActionKeyboard                        // the keyboard came to the card
+	ActionKeyboardGone                    // and left it
+	ActionShow                            // show the card of a closed call, or of one of the last calls
+	ActionUndo                            // undo the last ActionRemoveContact
 )

@@ -88,7 +88,7 @@ func (s *storyRun) tell(words []string) error {
 		if err != nil || n > len(s.e.s.recent) {
 			return fmt.Errorf("cannot be shown")
 		}
-		s.e.Do(Action{Kind: DoShow, Card: s.e.s.recent[n-1].ID})
+		s.e.Do(Action{Kind: ActionShow, Card: s.e.s.recent[n-1].ID})
 	case "first":
 		got := "nobody"
 		for _, c := range s.e.s.cards {
@@ -98,8 +98,8 @@ func (s *storyRun) tell(words []string) error {
 		}
 		return differ(got, rest)
 	case "show-last":
-		if last := s.e.Snapshot().Last; last != nil {
-			s.e.Do(Action{Kind: DoShow, Card: last.Card})
+		if last := s.e.Snapshot().LastCall; last != nil {
+			s.e.Do(Action{Kind: ActionShow, Card: last.Card})
 		}
 	case "shows":
 		return differ(s.cards(), rest)
@@ -146,8 +146,8 @@ func orNothing(s string) string {
 }
 
 func (s *storyRun) user(words []string) error {
-	do, ok := map[string]ActionKind{"hover": DoHover, "leave": DoLeave, "open": DoOpen, "not-this": DoRemoveContact, "close": DoClose, "undo": DoUndo, "unfold": DoUnfold,
-		"look-up": DoRetry, "keyboard": DoKeyboard, "keyboard-gone": DoKeyboardGone}[words[0]]
+	do, ok := map[string]ActionKind{"hover": ActionHover, "leave": ActionLeave, "open": ActionOpen, "not-this": ActionRemoveContact, "close": ActionClose, "undo": ActionUndo, "unfold": ActionUnfold,
+		"look-up": ActionRetry, "keyboard": ActionKeyboard, "keyboard-gone": ActionKeyboardGone}[words[0]]
 	n, err := strconv.Atoi(words[1])
 	if cards := s.e.Snapshot().Cards; !ok || err != nil || n > len(cards) {
 		return fmt.Errorf("cannot be done: %d cards", len(cards))

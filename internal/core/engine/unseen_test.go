@@ -40,7 +40,7 @@ func TestOutgoingCallsWithoutACardAreRecorded(t *testing.T) {
 		b.e.published = nil
 	})
 	b.settle()
-	b.do(Action{Kind: DoShow, Card: b.e.Snapshot().Last.Card})
+	b.do(Action{Kind: ActionShow, Card: b.e.Snapshot().LastCall.Card})
 	s := b.until("the last call's card", func(s *Snapshot) bool { return len(s.Cards) > 0 && s.Cards[0].Outcome == OutcomeSeveral })
 	if len(s.Cards) != 1 || s.Cards[0].Outgoing {
 		t.Errorf("brought back: %+v", s.Cards)
@@ -76,7 +76,7 @@ func TestCallsThatAreOn(t *testing.T) {
 	}
 	b.ring(b.ws, "in", known)
 	c := b.one(OutcomeFound)
-	b.do(Action{Card: c.ID, Kind: DoClose})
+	b.do(Action{Card: c.ID, Kind: ActionClose})
 	b.until("closed", func(s *Snapshot) bool { return len(s.Cards) == 0 })
 	on("the card was closed", 1)
 	must.Do(t, b.e.Receive(call.Event{Source: b.ws, ID: "out", Number: family, Direction: call.Outgoing}))
@@ -88,7 +88,7 @@ func TestCallsThatAreOn(t *testing.T) {
 	noID := call.Source{Kind: call.KindHTTP, ReportLevel: call.AllStates}
 	for _, lost := range []call.Event{{Source: b.ws, ID: "lost", Number: known}, {Source: noID, Number: nobody}} {
 		b.ring(lost.Source, lost.ID, lost.Number)
-		b.do(Action{Card: b.until("shown", func(s *Snapshot) bool { return len(s.Cards) == 1 }).Cards[0].ID, Kind: DoClose})
+		b.do(Action{Card: b.until("shown", func(s *Snapshot) bool { return len(s.Cards) == 1 }).Cards[0].ID, Kind: ActionClose})
 	}
 	must.Do(t, b.e.Receive(call.Event{Source: b.ws, ID: "lost too", Number: family, Direction: call.Outgoing}))
 	b.settle()

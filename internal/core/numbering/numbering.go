@@ -84,7 +84,7 @@ func parseInternational(digits string) (Number, bool) {
 
 // parseDialled reads digits without a plus. Numbers of the region itself get no code.
 func (p *plan) parseDialled(digits string) (Number, bool) {
-	if at := p.dialPrefixes().FindStringIndex(digits); at != nil && !strings.HasPrefix(digits[at[1]:], "0") {
+	if at := p.internationalPrefixes().FindStringIndex(digits); at != nil && !strings.HasPrefix(digits[at[1]:], "0") {
 		if len(digits)-at[1] <= minNational {
 			return Number{}, false
 		}
@@ -160,7 +160,7 @@ func (n Number) Domestic() string {
 }
 
 // International formats the number as in other countries.
-func (n Number) International() string { return "+" + n.internationalDigits() }
+func (n Number) International() string { return "+" + n.formatWithCode() }
 
 // DialledFrom formats the number as dialled from a region of another country.
 func (n Number) DialledFrom(region string) string {
@@ -168,10 +168,10 @@ func (n Number) DialledFrom(region string) string {
 	if p == nil || p.internationalPrefix == "" {
 		return n.International()
 	}
-	return p.internationalPrefix + " " + n.internationalDigits()
+	return p.internationalPrefix + " " + n.formatWithCode()
 }
 
-func (n Number) internationalDigits() string {
+func (n Number) formatWithCode() string {
 	p := mainPlan(n.Code)
 	formats := p.international
 	if len(formats) == 0 {
@@ -201,16 +201,16 @@ func (p *plan) matchesKind(national string) bool {
 
 // plan is the numbering plan of a region, or of a code without one.
 type plan struct {
-	code                int
-	internationalPrefix string     // before numbers of other countries, "" if there are several
-	dialPrefixes        expression // dial and its alternatives
-	trunkPrefix         expression // before numbers in their own country; may be nil
-	trunkReplacement    string     // replaces the prefix
-	general             kind       // all numbers
-	local               []int      // lengths of numbers without their area code
-	kinds               []kind     // for fixed lines, mobile phones …
-	formats             []format   // how numbers are written
-	international       []format   // likewise in other countries, if different
+	code                  int
+	internationalPrefix   string     // before numbers of other countries, "" if there are several
+	internationalPrefixes expression // dial and its alternatives
+	trunkPrefix           expression // before numbers in their own country; may be nil
+	trunkReplacement      string     // replaces the prefix
+	general               kind       // all numbers
+	local                 []int      // lengths of numbers without their area code
+	kinds                 []kind     // for fixed lines, mobile phones …
+	formats               []format   // how numbers are written
+	international         []format   // likewise in other countries, if different
 }
 
 type expression func() *regexp.Regexp

@@ -188,7 +188,7 @@ func TestAllPlansAreUsable(t *testing.T) {
 			if len(p.general.lengths) == 0 || p.general.lengths[0] < minNational || len(p.kinds) == 0 {
 				t.Errorf("%d has no numbers", code)
 			}
-			all := []expression{p.dialPrefixes, p.trunkPrefix, p.general.digits}
+			all := []expression{p.internationalPrefixes, p.trunkPrefix, p.general.digits}
 			for _, k := range p.kinds {
 				all = append(all, k.digits)
 			}

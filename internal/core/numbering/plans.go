@@ -63,12 +63,12 @@ func plansOf(code int) (all []*plan) {
 }
 
 func read(code int, lines string) *plan {
-	p := &plan{code: code, dialPrefixes: lazyregexp.New("^$")}
+	p := &plan{code: code, internationalPrefixes: lazyregexp.New("^$")}
 	for line := range strings.Lines(lines) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		switch fields[0] {
 		case "i":
-			p.dialPrefixes = lazyregexp.New("^(?:" + fields[1] + ")")
+			p.internationalPrefixes = lazyregexp.New("^(?:" + fields[1] + ")")
 		case "d":
 			p.internationalPrefix = fields[1]
 		case "n":

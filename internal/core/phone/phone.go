@@ -56,7 +56,7 @@ type Number struct {
 	Text        string // a name instead of a number, for NoNumber
 	Foreign     bool   // from a country other than the region's
 	NeverLookup bool
-	LineName    string // for Own
+	LineName    string // for OwnLine
 	shown       string
 	copied      string
 }

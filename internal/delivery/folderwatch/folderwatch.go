@@ -310,7 +310,7 @@ func (f *Folder) add(ctx context.Context, x *file) {
 
 // mayBeIncomplete reports whether a file may merely be incomplete.
 func (f *Folder) mayBeIncomplete(x *file, code string) bool {
-	unfinished := []string{outbox.CodeEmpty, string(message.EmptyFile), string(message.CutOff)}
+	unfinished := []string{outbox.CodeEmpty, string(message.EmptyFile), string(message.Truncated)}
 	return slices.Contains(unfinished, code) && f.o.Now().Sub(x.since) < truncatedWaitFactor*f.o.Settle
 }
 

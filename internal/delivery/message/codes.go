@@ -7,7 +7,7 @@ type Code string
 const (
 	EmptyFile       Code = "empty_file"
 	NotZIP          Code = "not_zip"
-	CutOff          Code = "cut_off"
+	Truncated       Code = "cut_off"
 	TrailingData    Code = "trailing_data"
 	TwoEnds         Code = "two_ends"
 	SeveralDisks    Code = "several_disks"
@@ -95,7 +95,7 @@ const (
 // readers interpret differently. Anything undocumented may pass: with a warning
 // if it departs from the standard's example, with a note if the choice is open.
 var severities = map[Code]Severity{
-	EmptyFile: Refused, NotZIP: Refused, CutOff: Refused, TrailingData: Refused, TwoEnds: Refused, SeveralDisks: Refused,
+	EmptyFile: Refused, NotZIP: Refused, Truncated: Refused, TrailingData: Refused, TwoEnds: Refused, SeveralDisks: Refused,
 	Zip64Lie: Refused, DirectoryBroken: Refused, DirectoryLong: Refused, TooManyEntries: Refused, EmptyZIP: Refused,
 	UnpacksTooLarge: Refused, UnpacksTooFar: Refused, HiddenEntry: Refused, UnusedBytes: Warning, NoDocument: Warning,
 

@@ -159,7 +159,7 @@ func findEndRecord(tail []byte) (int, error) {
 	case exact < 0 && short:
 		return 0, archiveError(TrailingData)
 	case exact < 0:
-		return 0, archiveError(CutOff)
+		return 0, archiveError(Truncated)
 	case exact != last:
 		return 0, archiveError(TwoEnds)
 	}

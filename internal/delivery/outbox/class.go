@@ -153,7 +153,7 @@ func itemStatuses(r hub.Receipt, items int) (all []int, unclear bool) {
 	if r.Status >= 300 {
 		return nil, false
 	}
-	if r.TooLong {
+	if r.AnswerTooLong {
 		return nil, items > 1
 	}
 	named, bad := 0, false

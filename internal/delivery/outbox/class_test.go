@@ -204,7 +204,7 @@ func TestAnswersPerItem(t *testing.T) {
 		{"a refusal beside an item without a status", per(207, 0, 422), nil, whole, []class{classUnknown, classUnknown}},
 		{"another number of items, all well", per(200, 201), nil, whole, []class{classDelivered, classDelivered}},
 		{"statuses of another kind", per(200, 0, 0), nil, whole, []class{classDelivered, classDelivered}},
-		{"more than was read", hub.Receipt{Status: 200, Answer: `{"data":`, Truncated: true, TooLong: true}, nil, whole,
+		{"more than was read", hub.Receipt{Status: 200, Answer: `{"data":`, Truncated: true, AnswerTooLong: true}, nil, whole,
 			[]class{classUnknown, classUnknown}},
 		{"refused as a whole", hub.Receipt{Status: 400, Answer: "no"}, nil, whole, []class{classSplit, classSplit}},
 		{"refused as a whole, with items", per(400, 201, 200), nil, whole, []class{classSplit, classSplit}},

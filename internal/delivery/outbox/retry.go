@@ -62,7 +62,7 @@ type transition struct {
 	effect   effect // on the queue
 }
 
-// transitions define what each class does. unknown pauses the queue, since
+// transitions define what each class does. classUnknown pauses the queue, since
 // whatever swallows answers would otherwise make item after item uncertain.
 var transitions = map[class]transition{
 	classUnsent:         {expires: true, effect: effect{pause: true}},

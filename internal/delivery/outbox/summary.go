@@ -21,7 +21,7 @@ type Summary struct {
 	Spool      bool      // the folder for copies exists
 	Aside      bool      // a damaged database was put aside
 
-	sentInFull int // being sent, and sent in full
+	fullyRead int // being sent, and sent in full
 }
 
 // Summarize reads the outbox in a folder without changing anything. Its errors
@@ -40,7 +40,7 @@ func Summarize(ctx context.Context, dir string) (s Summary, err error) {
 	_, err = os.Stat(path + ".damaged")
 	s.Aside = err == nil
 	if s.Working = Delivering(dir); !s.Working { // as the next worker will decide
-		s.Waiting, s.Uncertain = s.Waiting-s.sentInFull, s.Uncertain+s.sentInFull
+		s.Waiting, s.Uncertain = s.Waiting-s.fullyRead, s.Uncertain+s.fullyRead
 	}
 	return s, nil
 }
@@ -61,7 +61,7 @@ func (s *Summary) read(ctx context.Context, db *sql.DB, schema int) error {
 	var oldest sql.NullInt64
 	err := db.QueryRowContext(ctx, "SELECT count(*) FILTER (WHERE state IN (?1, ?2)), min(added) FILTER (WHERE state IN (?1, ?2)),"+
 		" count(*) FILTER (WHERE state = ?3), count(*) FILTER (WHERE state = ?4 AND kept = 1), count(*) FILTER (WHERE state = ?2 AND whole = 1) FROM items",
-		Waiting, Sending, Uncertain, Refused).Scan(&s.Waiting, &oldest, &s.Uncertain, &s.Kept, &s.sentInFull)
+		Waiting, Sending, Uncertain, Refused).Scan(&s.Waiting, &oldest, &s.Uncertain, &s.Kept, &s.fullyRead)
 	if err != nil {
 		return err
 	}

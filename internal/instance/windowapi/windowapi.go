@@ -16,9 +16,9 @@ const (
 	KindWelcome  = "welcome"  // Welcome, from the resident: its first message
 	KindStatus   = "status"   // Status, from the resident, whenever it changes
 	KindPainted  = "painted"  // from a window, no content: a requested window is on screen
-	KindLookup   = "lookup"   // Lookup, from a window; answered with Found
+	KindLookup   = "lookup"   // Lookup, from a window; answered with LookupResult
 	KindChoice   = "choice"   // Choice, from a window
-	KindForget   = "forget"   // Forget, from a command or a window; answered with Forgotten
+	KindForget   = "forget"   // Forget, from a command or a window; answered with ForgetResult
 	KindDelivery = "delivery" // DeliveryRequest, from a window; Delivery comes back, then and whenever it changed
 	KindShow     = "show"     // Show: bring a window to the front; also the windows' first message
 	KindChanged  = "changed"  // Changed: reread what is shown or followed on disk
@@ -26,7 +26,7 @@ const (
 	KindSources  = "sources"  // Sources, whenever they change; without content, from a window, a request
 	KindFacts    = "facts"    // DoctorFacts; without content, from a command or the doctor's window, a request
 	KindTest     = "test"     // Test: a test call, from the first start's window or the test call's
-	KindPlay     = "play"     // Play: play a demo call; answered with Played
+	KindPlay     = "play"     // Play: play a demo call; answered with PlayResult
 	KindQuit     = "quit"     // no content: the resident is ending; from a window, the user wants it to
 )
 
@@ -146,12 +146,12 @@ type Test struct {
 
 // TestSeen describes the call that came.
 type TestSeen struct {
-	Kind     string    `json:"kind"` // call.Source.Kind
-	Name     string    `json:"name"` // of a link
-	At       time.Time `json:"at"`
-	Reports  string    `json:"reports"` // what this source can report: RingOnly etc.; "" while unknown
-	Answered bool      `json:"answered"`
-	Ended    bool      `json:"ended"` // the end was seen too
+	Kind        string    `json:"kind"` // call.Source.Kind
+	Name        string    `json:"name"` // of a link
+	At          time.Time `json:"at"`
+	ReportLevel string    `json:"reports"` // what this source can report: RingOnly etc.; "" while unknown
+	Answered    bool      `json:"answered"`
+	Ended       bool      `json:"ended"` // the end was seen too
 }
 
 // What a source can report.
@@ -190,37 +190,37 @@ const (
 // SourceState is the state of one source of calls. Only a link has a heartbeat and can be
 // up; of any other, only the time of its last call is known.
 type SourceState struct {
-	Kind     string    `json:"kind"`
-	Name     string    `json:"name"`          // of a link, as in the settings; "" for its kind's
-	Phase    string    `json:"phase"`         // LinkUp etc.
-	Why      string    `json:"why,omitempty"` // as in DoctorLink
-	Since    time.Time `json:"since"`         // for links: of the phase
-	LastCall time.Time `json:"last"`          // when a call came, zero for never
-	Port     int       `json:"port,omitempty"`
+	Kind       string    `json:"kind"`
+	Name       string    `json:"name"`          // of a link, as in the settings; "" for its kind's
+	Phase      string    `json:"phase"`         // LinkUp etc.
+	Why        string    `json:"why,omitempty"` // as in DoctorLink
+	Since      time.Time `json:"since"`         // for links: of the phase
+	LastCallAt time.Time `json:"last"`          // when a call came, zero for never
+	Port       int       `json:"port,omitempty"`
 }
 
 // Phases of a DoctorLink.
 const (
-	LinkUnknown    = "" // trying, nothing known yet
-	LinkUp         = "up"
-	LinkDown       = "down"
-	LinkKicked     = "kicked"
-	LinkRefused    = "refused"
-	LinkIncomplete = "incomplete"
-	LinkDegraded   = "behind" // connected; Why is what does not work behind it
+	LinkUnknown      = "" // trying, nothing known yet
+	LinkUp           = "up"
+	LinkDown         = "down"
+	LinkKicked       = "kicked"
+	LinkRefused      = "refused"
+	LinkIncomplete   = "incomplete"
+	LinkBackendFault = "behind" // connected; Why is what does not work behind it
 )
 
 // DoctorFacts is what the resident knows about itself: states and times, nothing about
 // calls or people except the names of links in the settings.
 type DoctorFacts struct {
-	SetUp        bool         `json:"set_up"`  // lookups are possible
-	Paused       bool         `json:"paused"`  // by the user
-	CallsMissing bool         `json:"doubt"`   // calls are missing
-	Failure      string       `json:"failure"` // contact.Failure of the last contact with the hub, "" for none
-	Port         int          `json:"port"`    // of the listener, 0 if it does not run
-	PortTaken    bool         `json:"taken"`   // another program has the port
-	Links        []DoctorLink `json:"links"`   // in the order of the settings
-	Cards        string       `json:"cards"`   // health.Cards: what calls are shown with, "" for cards
+	SetUp     bool         `json:"set_up"`  // lookups are possible
+	Paused    bool         `json:"paused"`  // by the user
+	TooQuiet  bool         `json:"doubt"`   // calls are missing
+	Failure   string       `json:"failure"` // contact.Failure of the last contact with the hub, "" for none
+	Port      int          `json:"port"`    // of the listener, 0 if it does not run
+	PortTaken bool         `json:"taken"`   // another program has the port
+	Links     []DoctorLink `json:"links"`   // in the order of the settings
+	Cards     string       `json:"cards"`   // health.Cards: what calls are shown with, "" for cards
 	// Hotkeys are those that do not work: health.Hotkey by the key of the setting.
 	Hotkeys map[string]string `json:"hotkeys,omitempty"`
 }
@@ -259,7 +259,7 @@ type LookupResult struct {
 	Numbers       []string  `json:"numbers,omitempty"` // for LookupNumbers, as shown
 	Number        string    `json:"number"`            // as in the history
 	NumberDisplay string    `json:"shown"`
-	Digits        string    `json:"copy"` // digits only
+	ClipboardText string    `json:"copy"` // digits only
 	LineName      string    `json:"line_name,omitempty"`
 	Possible      bool      `json:"possible"` // foreign: the match is only possible
 	Failure       string    `json:"failure"`  // code of package contact, if failed
@@ -272,7 +272,7 @@ type LookupResult struct {
 type Contact struct {
 	private.Data
 	ID            string `json:"id"`
-	OpenedEarlier bool   `json:"earlier"` // the user opened this one's file before
+	ChosenEarlier bool   `json:"earlier"` // the user opened this one's file before
 	Name          string `json:"name"`
 	Relation      string `json:"relation"` // digits
 	Address       string `json:"address"`

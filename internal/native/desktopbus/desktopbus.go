@@ -113,7 +113,7 @@ type Follower struct {
 	// change, and when the bus ends. Ready is called after the first round, and OnSignal
 	// with every other signal; any program can send those addressed to nobody in
 	// particular. Query queries the state of a name's owner: after OnOwner, when OnSignal
-	// requests it, and again later if the result is Late. All except OnOwner may be nil.
+	// requests it, and again later if its error is TimedOut. All except OnOwner may be nil.
 	OnOwner  func(name, owner string)
 	Ready    func()
 	OnSignal func(*dbus.Signal) (ask string)
@@ -144,7 +144,7 @@ func (f Follower) Run(ctx context.Context, c *dbus.Conn) error {
 		}
 	}
 	for _, name := range f.Names {
-		f.ownerChanged(name, Owner(ctx, c, name))
+		f.handleOwner(name, Owner(ctx, c, name))
 	}
 	if f.Ready != nil {
 		f.Ready()
@@ -158,7 +158,7 @@ func (f Follower) Run(ctx context.Context, c *dbus.Conn) error {
 		case s, more := <-signals:
 			if !more {
 				for _, name := range f.Names {
-					f.ownerChanged(name, "")
+					f.handleOwner(name, "")
 				}
 				return ErrEnded
 			}
@@ -176,11 +176,11 @@ func (f *Follower) handleSignal(s *dbus.Signal) {
 	}
 	var name, before, owner string
 	if dbus.Store(s.Body, &name, &before, &owner) == nil && slices.Contains(f.Names, name) {
-		f.ownerChanged(name, owner)
+		f.handleOwner(name, owner)
 	}
 }
 
-func (f *Follower) ownerChanged(name, owner string) {
+func (f *Follower) handleOwner(name, owner string) {
 	f.OnOwner(name, owner)
 	f.query(name)
 }

@@ -58,13 +58,13 @@ type Record struct {
 // Lookup records a lookup. outcome is found, none or a failure's code (contact.Failure);
 // anything else is recorded as "other".
 func Lookup(outcome string) Record {
-	outcome = sanitizeCode(outcome)
+	outcome = sanitiseCode(outcome)
 	return Record{LookedUp, "A caller was looked up: " + outcome + ".", false, "WIEBELT_OUTCOME=" + outcome}
 }
 
-// sanitizeCode returns s if it has the form of our codes, and otherwise
+// sanitiseCode returns s if it has the form of our codes, and otherwise
 // "other", to keep anything else out of the log.
-func sanitizeCode(s string) string {
+func sanitiseCode(s string) string {
 	if s == "" || len(s) > 40 || strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_") != "" {
 		return "other"
 	}

@@ -72,7 +72,7 @@ func (n *Notifier) run(ready chan<- struct{}) (err error) {
 		Matches: [][]dbus.MatchOption{
 			{dbus.WithMatchSender(service), dbus.WithMatchInterface(service), dbus.WithMatchObjectPath(object)},
 		},
-		OnOwner: n.ownerChanged,
+		OnOwner: n.handleOwner,
 		Ready:   func() { close(ready) },
 		OnSignal: func(s *dbus.Signal) string {
 			if tag, action, ok := n.buttonPress(s); ok {
@@ -83,10 +83,10 @@ func (n *Notifier) run(ready chan<- struct{}) (err error) {
 	}.Run(n.ctx, n.conn)
 }
 
-// ownerChanged records the current notification service, which does not know the
+// handleOwner records the current notification service, which does not know the
 // notifications of an earlier one. The start of a service by Show is reported
 // only after it has shown its notification.
-func (n *Notifier) ownerChanged(_, owner string) {
+func (n *Notifier) handleOwner(_, owner string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.owner != "" {

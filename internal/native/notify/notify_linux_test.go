@@ -171,16 +171,16 @@ func TestNotifications(t *testing.T) {
 // that start, and is dropped when the service ends or is replaced.
 func TestStartedToShow(t *testing.T) {
 	n := &Notifier{ids: map[string]uint32{}}
-	n.ownerChanged(service, ":1.1")
-	n.ownerChanged(service, "")
+	n.handleOwner(service, ":1.1")
+	n.handleOwner(service, "")
 	n.ids["call"] = 7 // as Show does, which holds the lock meanwhile
-	n.ownerChanged(service, ":1.2")
+	n.handleOwner(service, ":1.2")
 	if n.ids["call"] != 7 {
 		t.Error("what was shown cannot be clicked")
 	}
 	for _, next := range []string{":1.3", ""} {
 		n.ids["call"] = 8
-		if n.ownerChanged(service, next); len(n.ids) != 0 {
+		if n.handleOwner(service, next); len(n.ids) != 0 {
 			t.Errorf("now of %q: %v", next, n.ids)
 		}
 	}

@@ -236,7 +236,7 @@ func TestWindow(t *testing.T) {
 	show(aWindow("één twee", 8, [2]int{}, 0, old))
 	e.hears("Object.ChildrenChanged add of root", "Object.StateChanged active of 1", "Window.Activate  of 1", "Object.StateChanged focused of 2")
 	e.of = e.programs()[0].Name
-	queried(e)
+	queryAll(e)
 
 	show(aWindow("één drie", 5, [2]int{4, 5}, Invalid, old, &Node{ID: 21, Role: News, Name: "Dat kan niet"}))
 	e.hears("Object.StateChanged invalid-entry of 2", "Object.TextChanged delete of 2", "Object.TextChanged insert of 2",
@@ -258,8 +258,8 @@ type textAt struct {
 	From, To int32
 }
 
-// queried asks what screen readers want to know about the window.
-func queried(e *ears) {
+// queryAll asks what screen readers want to know about the window.
+func queryAll(e *ears) {
 	e.t.Helper()
 	at := func(method string, offset int32, n uint32) (got textAt) {
 		if err := e.c.Object(e.of, ID(2).path()).Call(iface+"Text."+method, 0, offset, n).Store(&got.Text, &got.From, &got.To); err != nil {

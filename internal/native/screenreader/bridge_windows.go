@@ -193,7 +193,7 @@ var (
 	onFirstQuery atomic.Pointer[func()]
 )
 
-// OnFirstQuery sets f to be called, on a window's thread, once Wanted is true because a client
+// OnFirstQuery sets f to be called, on a window's thread, once HasClients is true because a client
 // has queried that window. f must not block; nil removes it.
 func OnFirstQuery(f func()) { onFirstQuery.Store(&f) }
 

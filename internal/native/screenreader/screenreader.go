@@ -11,7 +11,7 @@
 // move, coordinates are outdated until something in the window changes.
 //
 // On Windows it is a UI Automation provider. Each window created by package window
-// answers for one node of the tree (Attach, Answer); clients query the others on their
+// answers for one node of the tree (Attach, HandleGetObject); clients query the others on their
 // own threads. NVDA ignores notifications of background programs, but announces a
 // system alert (UIA_SystemAlertEventId) of a topmost window, whatever object raises
 // it. Therefore the text that says what a card is about is one. Nothing else announces

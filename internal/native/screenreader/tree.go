@@ -62,7 +62,7 @@ const (
 	Expanded
 	Multiline
 	Password  // its Value has a dot for each letter
-	Invalid   // its value is invalid; About says why
+	Invalid   // its value is invalid; Help says why
 	Pressable // an Item that can be pressed
 	OffScreen // scrolled out of sight
 )

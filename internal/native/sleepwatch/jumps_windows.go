@@ -7,5 +7,5 @@ import (
 
 func now() time.Time { return time.Now().Round(0) }
 
-// Jumps reports nothing on this system; Look notices jumps.
+// Jumps reports nothing on this system; Check notices jumps.
 func Jumps(context.Context) <-chan struct{} { return nil }

@@ -115,7 +115,7 @@ func register(ctx context.Context, c *dbus.Conn) {
 	_ = desktopbus.Call(ctx, c, watcher, "/StatusNotifierWatcher", watcher+".RegisterStatusNotifierItem", item).Err
 }
 
-func tooltip(s string) string { return s }
+func cutTooltip(s string) string { return s }
 
 // escape prevents underscores from marking shortcuts.
 func escape(title string) string { return strings.ReplaceAll(title, "_", "__") }

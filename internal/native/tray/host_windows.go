@@ -105,9 +105,9 @@ func loop() (abandon func(left <-chan struct{})) {
 	}
 }
 
-// tooltip cuts s to the system's limit of 128 UTF-16 units, including the terminating zero.
+// cutTooltip cuts s to the system's limit of 128 UTF-16 units, including the terminating zero.
 // The library would copy a longer one without that zero.
-func tooltip(s string) string {
+func cutTooltip(s string) string {
 	const room = 127
 	n := 0
 	for i, r := range s {

@@ -133,7 +133,7 @@ func (t *Tray) show(ctx context.Context) {
 		t.icon(m.State)
 	}
 	if was == nil || was.Sentence != m.Sentence {
-		systray.SetTooltip(tooltip("Wiebelt – " + m.Sentence))
+		systray.SetTooltip(cutTooltip("Wiebelt – " + m.Sentence))
 	}
 	if was != nil && sameLines(was.Items, m.Items) {
 		t.updateTitles(was.Items, m.Items)

@@ -167,7 +167,7 @@ func (w *winCard) message(what uint32, wParam, lParam uintptr) (uintptr, bool) {
 	case win32.WMClose:
 		// Ignore Alt+F4 while the card has the focus: cards disappear with their calls.
 	case wmKillFocus:
-		w.focusLost()
+		w.handleFocusLost()
 	case wmKeyboardGone:
 		w.handler.FrameFocus(false)
 	case wmLeft:

@@ -17,7 +17,7 @@ import (
 type winFrame struct {
 	winBase
 	background [3]uint8
-	least      image.Point
+	minSize    image.Point
 	cursor     uintptr
 	icons      []uintptr
 }
@@ -94,7 +94,7 @@ func (f *winFrame) SetDark(on bool) error {
 }
 
 func (f *winFrame) SetLimits(least image.Point) error {
-	return f.ask(func() { f.least = least })
+	return f.ask(func() { f.minSize = least })
 }
 
 func (f *winFrame) SetCursor(c Cursor) error {
@@ -225,7 +225,7 @@ func (f *winFrame) message(what uint32, wParam, lParam uintptr) (uintptr, bool) 
 			f.handler.FrameResized(size)
 		}
 	case wmGetMinMaxInfo:
-		r := f.around(image.Rectangle{Max: f.least})
+		r := f.around(image.Rectangle{Max: f.minSize})
 		// Reserved, maximum size, maximum position, minimum size: each a point of two numbers.
 		const least = 6 * 4
 		v := [2]int32{int32(r.Dx()), int32(r.Dy())}
@@ -256,7 +256,7 @@ func (f *winFrame) message(what uint32, wParam, lParam uintptr) (uintptr, bool) 
 // Elsewhere, a window between two monitors could change its scale back and forth for ever.
 func (f *winFrame) rescaled(suggested uintptr) {
 	f.handler.FrameDisplayChanged() // first: sizes reported after this are at the new scale
-	f.least = image.Point{}         // was at the old scale; the owner sets another
+	f.minSize = image.Point{}       // was at the old scale; the owner sets another
 	if !windows.IsWindowVisible(windows.HWND(f.hwnd)) {
 		return // its owner is about to place it
 	}

@@ -111,12 +111,12 @@ func (w *winCard) restoreFocus() {
 		}
 		setForegroundWindow.Call(uintptr(to))
 	}
-	w.focusLost()
+	w.handleFocusLost()
 }
 
-// focusLost records that the focus is elsewhere. It posts a message, so that the handler is not
+// handleFocusLost records that the focus is elsewhere. It posts a message, so that the handler is not
 // called while its owner waits in Hide.
-func (w *winCard) focusLost() {
+func (w *winCard) handleFocusLost() {
 	if w.keyboard {
 		w.keyboard, w.previousFocus, w.half = false, 0, 0
 		win32.Post(w.hwnd, wmKeyboardGone, 0, 0)

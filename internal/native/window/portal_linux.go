@@ -84,7 +84,7 @@ func (p *portal) stop() {
 
 // run is the goroutine that reads from the bus. It ends with the display or with the bus.
 func (p *portal) run() {
-	defer p.ownerChanged(nil, "")
+	defer p.handleOwner(nil, "")
 	c, err := desktopbus.Session(p.ctx)
 	if err != nil {
 		return
@@ -98,14 +98,14 @@ func (p *portal) run() {
 			{dbus.WithMatchSender(portalName), dbus.WithMatchInterface(portalRequest), dbus.WithMatchMember("Response")},
 			{dbus.WithMatchSender(portalName), dbus.WithMatchInterface(portalShortcuts), dbus.WithMatchMember("Activated")},
 		},
-		OnOwner:  func(_, owner string) { p.ownerChanged(c, owner) },
+		OnOwner:  func(_, owner string) { p.handleOwner(c, owner) },
 		Query:    func(string) error { return p.read(c) },
 		OnSignal: p.handleSignal,
 	}.Run(p.ctx, c)
 }
 
-// ownerChanged requests the hotkeys from a new portal, since those of the previous one are gone.
-func (p *portal) ownerChanged(c *dbus.Conn, owner string) {
+// handleOwner requests the hotkeys from a new portal, since those of the previous one are gone.
+func (p *portal) handleOwner(c *dbus.Conn, owner string) {
 	if owner != "" {
 		// Newer portals require the name of our desktop file before anything
 		// else; older ones do not have this method.

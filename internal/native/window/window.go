@@ -123,8 +123,8 @@ type Card interface {
 // SetReaderNode sets the node that represents a window, a Card or a Frame, in future trees for
 // screen readers. It matters where readers query the window itself (Windows).
 func SetReaderNode(w any, n screenreader.ID) {
-	if w, ok := w.(interface{ explored(screenreader.ID) }); ok {
-		w.explored(n)
+	if w, ok := w.(interface{ setReaderNode(screenreader.ID) }); ok {
+		w.setReaderNode(n)
 	}
 }
 

@@ -76,8 +76,8 @@ func (b *winBase) destroy() {
 	b.hwnd, b.pic = 0, nil
 }
 
-// explored exists for windows on this platform only.
-func (b *winBase) explored(n screenreader.ID) {
+// setReaderNode exists for windows on this platform only.
+func (b *winBase) setReaderNode(n screenreader.ID) {
 	_ = b.ask(func() { screenreader.Attach(b.hwnd, n) }) // a closed one cannot be explored
 }
 

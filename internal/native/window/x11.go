@@ -76,7 +76,7 @@ type x11Keys struct {
 
 // x11Focus records which card has the focus.
 type x11Focus struct {
-	focusing      sync.Mutex // guards holder and before
+	focusing      sync.Mutex // guards the following fields
 	holder        *x11Card   // the card that was given the focus
 	previousFocus focus
 }
@@ -291,7 +291,7 @@ func (d *x11) event(ev xgb.Event) bool {
 			id = d.focusedCard()
 		}
 	case xproto.KeyReleaseEvent:
-		d.keyReleased(byte(e.Detail))
+		d.handleKeyRelease(byte(e.Detail))
 	case xproto.ConfigureNotifyEvent:
 		if e.Event == d.root {
 			d.restackCards(e.Window, e.OverrideRedirect)

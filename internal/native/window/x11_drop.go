@@ -68,8 +68,8 @@ func (p *drop) message(f *x11Frame, kind xproto.Atom, data []uint32) {
 	}
 }
 
-// filesReceived takes the list of files that has arrived.
-func (p *drop) filesReceived(f *x11Frame, e xproto.SelectionNotifyEvent) {
+// handleFiles takes the list of files that has arrived.
+func (p *drop) handleFiles(f *x11Frame, e xproto.SelectionNotifyEvent) {
 	a := &f.d.atoms
 	if e.Selection != a.dndSelection || p.from == 0 || e.Property != 0 && e.Property != a.pasted {
 		return

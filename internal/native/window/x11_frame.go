@@ -22,7 +22,7 @@ type x11Frame struct {
 	// Guarded by mu.
 	gc           xproto.Gcontext // its foreground is the window's background
 	pixmapSize   image.Point     // size of the pixmap
-	least        image.Point
+	minSize      image.Point
 	requestedPos *image.Point // where it is to appear
 
 	resizing atomic.Bool // a size was requested, and the window manager has not answered
@@ -99,7 +99,7 @@ func (f *x11Frame) SetDark(on bool) error {
 
 func (f *x11Frame) SetLimits(least image.Point) error {
 	return f.doRequest(func() {
-		f.least = least
+		f.minSize = least
 		f.hints()
 	})
 }
@@ -110,7 +110,7 @@ func (f *x11Frame) hints() {
 	const programPosition, minSize = 1 << 2, 1 << 4
 	v := make([]uint32, 18)
 	v[0] = minSize
-	v[5], v[6] = uint32(max(f.least.X, 1)), uint32(max(f.least.Y, 1))
+	v[5], v[6] = uint32(max(f.minSize.X, 1)), uint32(max(f.minSize.Y, 1))
 	if f.requestedPos != nil {
 		v[0] |= programPosition
 		v[1], v[2] = uint32(int32(f.requestedPos.X)), uint32(int32(f.requestedPos.Y))
@@ -243,7 +243,7 @@ func (f *x11Frame) event(ev xgb.Event) {
 	case xproto.ClientMessageEvent:
 		f.handleMessage(e)
 	case xproto.SelectionNotifyEvent:
-		f.drop.filesReceived(f, e)
+		f.drop.handleFiles(f, e)
 	default:
 		f.x11Base.event(ev)
 	}

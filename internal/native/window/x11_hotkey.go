@@ -184,8 +184,8 @@ func (d *x11) hotkey(e xproto.KeyPressEvent) bool {
 	return true
 }
 
-// keyReleased records that a key was released.
-func (d *x11) keyReleased(code byte) {
+// handleKeyRelease records that a key was released.
+func (d *x11) handleKeyRelease(code byte) {
 	d.keyboard.Lock()
 	defer d.keyboard.Unlock()
 	for _, h := range d.hotkeys {

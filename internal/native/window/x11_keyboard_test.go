@@ -351,7 +351,7 @@ func TestHotkey(t *testing.T) {
 	}{{0, false, 1}, {600, false, 0}, {40, false, 0}, {40, true, 1}, {40, false, 0}, {5000, false, 1}} {
 		press.Time += c.after
 		if c.up {
-			d.keyReleased(byte(press.Detail))
+			d.handleKeyRelease(byte(press.Detail))
 		}
 		if !d.hotkey(press) || len(pressed) != c.want {
 			t.Errorf("%+v: %d presses", c, len(pressed))

@@ -95,7 +95,7 @@ func (p *Product) stage(ctx context.Context, r release.Release, signer *Signer, 
 		if err != nil {
 			return err
 		}
-		if files[name], err = setVersion(b, p.Version); err != nil {
+		if files[name], err = withVersion(b, p.Version); err != nil {
 			return fmt.Errorf("%s: %w", program, err)
 		}
 	}

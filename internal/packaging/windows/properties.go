@@ -9,10 +9,10 @@ import (
 	"github.com/tc-hib/winres/version"
 )
 
-// setVersion returns a program with a version in its properties, which Windows
+// withVersion returns a program with a version in its properties, which Windows
 // Installer compares and administrators see. It replaces the source's version,
 // with which the program was built.
-func setVersion(program []byte, number string) ([]byte, error) {
+func withVersion(program []byte, number string) ([]byte, error) {
 	in := bytes.NewReader(program)
 	all, err := winres.LoadFromEXE(in)
 	if err != nil {

@@ -82,14 +82,14 @@ var upgradeRows = []string{
 	action("RemoveExistingProducts", "", 6550),
 	// Only the elevated part of the installer searches: a folder already set by the user's
 	// part would be taken for an answer.
-	removeEarlyAction("AppSearch"), removeEarlyAction("LaunchConditions"), removeEarlyAction("FindRelatedProducts"),
-	removeEarlyAction("ValidateProductID"),
-	removeEarlyAction("CostInitialize"), removeEarlyAction("FileCost"), removeEarlyAction("CostFinalize"),
-	removeEarlyAction("MigrateFeatureStates"),
+	skipInUISequence("AppSearch"), skipInUISequence("LaunchConditions"), skipInUISequence("FindRelatedProducts"),
+	skipInUISequence("ValidateProductID"),
+	skipInUISequence("CostInitialize"), skipInUISequence("FileCost"), skipInUISequence("CostFinalize"),
+	skipInUISequence("MigrateFeatureStates"),
 }
 
-// removeEarlyAction removes an action from what the user's part does before the elevated one.
-func removeEarlyAction(action string) string {
+// skipInUISequence removes an action from what the user's part does before the elevated one.
+func skipInUISequence(action string) string {
 	return "DELETE FROM `InstallUISequence` WHERE `Action` = '" + action + "'"
 }
 

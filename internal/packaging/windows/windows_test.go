@@ -118,7 +118,7 @@ func TestProperties(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b, err = setVersion(b, "10.20.30"); err != nil {
+	if b, err = withVersion(b, "10.20.30"); err != nil {
 		t.Fatal(err)
 	}
 	after, err := winres.LoadFromEXE(bytes.NewReader(b))

@@ -73,9 +73,9 @@ func (w *Watch) Loaded(e jetstream.KeyValueEntry) (loaded bool, err error) {
 
 // State is a bucket's state according to its leader.
 type State struct {
-	Newest     uint64        // revision
-	ClockAhead time.Duration // of that server's clock
-	Full       bool          // seven eighths of its limit are taken
+	Newest      uint64        // revision
+	ServerAhead time.Duration // of that server's clock
+	Full        bool          // seven eighths of its limit are taken
 }
 
 // QueryState asks for a bucket's state. It fails if there is no leader.

@@ -41,7 +41,7 @@ type Feed struct {
 	epoch       jetstream.KeyValueEntry
 	epochMillis int64 // from the epoch
 	seq         uint64
-	ahead       time.Duration // of the server's clock
+	serverAhead time.Duration // of the server's clock
 	healthyAt   time.Time     // when the bucket was last found healthy
 	incomplete  bool          // the last check found less in the bucket than is known
 	view
@@ -142,7 +142,7 @@ func (f *Feed) watch(ctx context.Context) error {
 		return err
 	}
 	defer f.stopping.Go(func() { _ = watch.Stop() }) // Stop asks a server that may be gone
-	f.epoch, f.seq, f.ahead, f.incomplete, f.view = nil, 0, now.ClockAhead, false, view{map[string]entry{},
+	f.epoch, f.seq, f.serverAhead, f.incomplete, f.view = nil, 0, now.ServerAhead, false, view{map[string]entry{},
 		map[wire.User]map[string]time.Time{}}
 	jobs, checks := make(chan job), make(chan check)
 	began, loaded, lastSeq := time.Now(), false, uint64(0)
@@ -240,7 +240,7 @@ func (f *Feed) verify(c check, lastSeq uint64) error {
 	case c.state.Newest > f.seq && f.seq == lastSeq:
 		return errBehind
 	}
-	f.healthyAt, f.ahead, f.incomplete = time.Now(), c.state.ClockAhead, false
+	f.healthyAt, f.serverAhead, f.incomplete = time.Now(), c.state.ServerAhead, false
 	return nil
 }
 
@@ -319,7 +319,7 @@ func (f *Feed) apply(e jetstream.KeyValueEntry, publish bool) {
 		return
 	}
 	key, now := e.Key(), f.now()
-	since := now.Add(-max(0, time.Since(e.Created().Add(-f.ahead))))
+	since := now.Add(-max(0, time.Since(e.Created().Add(-f.serverAhead))))
 	before := f.calls[key].record
 	after := f.updateEntry(e, now)
 	newest := after.newest()
@@ -446,7 +446,7 @@ func (f *Feed) snapshot(u wire.User, now time.Time) wire.Snapshot {
 	return s
 }
 
-// call is Record.ForUser, with By replaced by the name colleagues see.
+// call is Record.ForUser, with AnsweredBy replaced by the name colleagues see.
 func (f *Feed) call(r Record, u wire.User) (c wire.Call, ok bool) {
 	if c, ok = r.ForUser(u); c.AnsweredBy != "" && f.DisplayName != nil {
 		c.AnsweredBy = f.DisplayName(wire.User(c.AnsweredBy))

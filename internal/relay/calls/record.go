@@ -55,11 +55,11 @@ type Record struct {
 	// and an overtaken one must not ring.
 	EndedForAll time.Time `json:"gone,omitzero"`
 
-	taken []answeredBy // by whom, in order of time
+	userAnswers []userAnswer // by whom, in order of time
 }
 
-// answeredBy is one user's answering of the call.
-type answeredBy struct {
+// userAnswer is one user's answering of the call.
+type userAnswer struct {
 	by wire.User
 	at time.Time
 }
@@ -101,7 +101,7 @@ func parse(b []byte) (Record, error) {
 			return Record{}, ErrRecord
 		}
 	}
-	r.taken = r.answers()
+	r.userAnswers = r.answers()
 	return r, nil
 }
 
@@ -142,7 +142,7 @@ func (r Record) Apply(report Report) (after Record, changed bool, err error) {
 		after.ID, after.Direction, after.Began = e.ID, e.Direction.String(), e.At
 	}
 	if heard && after.merge(e) || changed {
-		after.taken = after.answers()
+		after.userAnswers = after.answers()
 		return after, true, err
 	}
 	return r, false, err
@@ -280,22 +280,22 @@ func (r Record) ForUser(u wire.User) (c wire.Call, ok bool) {
 		return c, true
 	}
 	// A user who had the call before it rang here has transferred it, not taken it away.
-	if i := slices.IndexFunc(r.taken, func(t answeredBy) bool { return !t.at.Before(l.Rang) }); i >= 0 {
+	if i := slices.IndexFunc(r.userAnswers, func(t userAnswer) bool { return !t.at.Before(l.Rang) }); i >= 0 {
 		c.AnsweredElsewhere = true
 		if l.State == call.Ended.String() {
-			c.AnsweredBy, c.Reason = string(r.taken[i].by), call.AnsweredElsewhere.String()
+			c.AnsweredBy, c.Reason = string(r.userAnswers[i].by), call.AnsweredElsewhere.String()
 		}
 	}
 	return c, true
 }
 
 // answers returns who answered the call, in order of time.
-func (r Record) answers() (all []answeredBy) {
+func (r Record) answers() (all []userAnswer) {
 	for u, l := range r.Legs {
 		if l.Answered != nil {
-			all = append(all, answeredBy{u, *l.Answered})
+			all = append(all, userAnswer{u, *l.Answered})
 		}
 	}
-	slices.SortFunc(all, func(a, b answeredBy) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.by, b.by)) })
+	slices.SortFunc(all, func(a, b userAnswer) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.by, b.by)) })
 	return all
 }

@@ -31,9 +31,9 @@ func answers(t *testing.T, server tls.Certificate, name string, client *tls.Conf
 	return err
 }
 
-// TestTrust: a desk only connects to a relay of the authority with the known fingerprint,
+// TestPinnedTLS: a desk only connects to a relay of the authority with the known fingerprint,
 // under the name it asked for, while the certificate is valid.
-func TestTrust(t *testing.T) {
+func TestPinnedTLS(t *testing.T) {
 	now := time.Now()
 	ours := must.Get(New("kantoor", now))(t)
 	ours = must.Get(Parse(must.Get(ours.Encode())(t)))(t) // a stored one works too

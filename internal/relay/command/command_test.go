@@ -361,7 +361,7 @@ func TestPolicyIsNamed(t *testing.T) {
 	must.Do(t, os.WriteFile(file, []byte("[hub]\nbase_url = \"https://hub.example\"\n"), 0o600))
 	now, _ := settings.CheckPolicy(file)
 	dirs := must.Get(profile.Find(t.TempDir()))(t)
-	err := (&env{ctx: t.Context()}).save(dirs, now, hubtrial.SaveRequest{Changes: map[string]any{"hub.client_id": "office"}})
+	err := (&env{ctx: t.Context()}).saveSettings(dirs, now, hubtrial.SaveRequest{Changes: map[string]any{"hub.client_id": "office"}})
 	if says := text.English.Error(err); !strings.Contains(says, "hub.client_id (policy.toml)") {
 		t.Errorf("%s", says)
 	}

@@ -55,7 +55,7 @@ func (c *exchangeAddCmd) Run(e *env) error {
 		if now.Source("hub.secret_store") == settings.Default {
 			changes["hub.secret_store"] = "file"
 		}
-		if err := e.save(dirs, now, hubtrial.SaveRequest{Changes: changes, LinkSecrets: map[string]string{c.Name: value}}); err != nil {
+		if err := e.saveSettings(dirs, now, hubtrial.SaveRequest{Changes: changes, LinkSecrets: map[string]string{c.Name: value}}); err != nil {
 			return err
 		}
 		e.printText(text.RelayExchangeSet, c.Name)
@@ -79,8 +79,8 @@ func without(s *settings.Settings, name string) []settings.Softphone {
 	return slices.DeleteFunc(slices.Clone(s.Softphones), func(p settings.Softphone) bool { return p.Name == name })
 }
 
-// save writes settings and secrets, and returns what is wrong with them.
-func (e *env) save(dirs profile.Dirs, now *settings.Settings, w hubtrial.SaveRequest) error {
+// saveSettings writes settings and secrets, and returns what is wrong with them.
+func (e *env) saveSettings(dirs profile.Dirs, now *settings.Settings, w hubtrial.SaveRequest) error {
 	ctx, cancel := context.WithTimeout(e.ctx, requestTimeout)
 	defer cancel()
 	_, err := hubtrial.Save(ctx, dirs, now, w)
@@ -105,7 +105,7 @@ func (c *exchangeRemoveCmd) Run(e *env) error {
 		if i < 0 {
 			return fail(exitNotFound, text.RelayExchangeNone, c.Name)
 		}
-		if err := e.save(dirs, now, hubtrial.SaveRequest{Changes: map[string]any{"softphone": without(now, c.Name)}}); err != nil {
+		if err := e.saveSettings(dirs, now, hubtrial.SaveRequest{Changes: map[string]any{"softphone": without(now, c.Name)}}); err != nil {
 			return err
 		}
 		store := secret.Open(now.Hub.SecretStore, dirs)

@@ -228,7 +228,7 @@ func openPhone(p settings.Softphone, a exchangelink.Account, hears func(string) 
 		return nil, &link.Refusal{Why: missing, Cause: link.CauseNeeds(missing)}
 	}
 	if p.Extension == allExtensions {
-		a.Extension, a.IncludesExtension = "", hears
+		a.Extension, a.HasExtension = "", hears
 	}
 	return fromsettings.Link(p.Kind, a)
 }

@@ -31,7 +31,7 @@ func (c *secretHubCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		err = e.save(dirs, now, hubtrial.SaveRequest{Secret: value, Changes: map[string]any{
+		err = e.saveSettings(dirs, now, hubtrial.SaveRequest{Secret: value, Changes: map[string]any{
 			"hub.base_url": c.BaseURL, "hub.client_id": c.ClientID, "hub.organisation_code": c.OrganisationCode, "hub.secret_store": c.SecretStore}})
 		if err != nil {
 			return err

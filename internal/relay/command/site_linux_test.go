@@ -163,7 +163,7 @@ func (s *site) joined(i int, stored string, save relaylink.MissedSaver) *station
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
-		link.Run(ctx, link.Config{Name: "relay", Receive: d.take, StateChanged: func(s link.State) {
+		link.Run(ctx, link.Config{Name: "relay", Receive: d.receive, StateChanged: func(s link.State) {
 			d.mu.Lock()
 			d.states = append(d.states, s)
 			d.mu.Unlock()
@@ -174,7 +174,7 @@ func (s *site) joined(i int, stored string, save relaylink.MissedSaver) *station
 	return d
 }
 
-func (d *station) take(e call.Event) error {
+func (d *station) receive(e call.Event) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !strings.HasPrefix(strings.TrimPrefix(e.ID, "ari/"), string(userNo(d.user))+".") {

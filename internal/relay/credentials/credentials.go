@@ -210,7 +210,7 @@ const maxReport = 64 << 10
 
 // PublisherCreds returns the credentials of a program that reports calls over NATS, in the
 // format of NATS' own tools, and its public key. Until the key is revoked, it may publish
-// on Site.Reports and do nothing else.
+// on Site.ReportSubject and do nothing else.
 func (a *Authority) PublisherCreds(name string) (creds []byte, public string, err error) {
 	c, pair, err := a.program(name)
 	if err != nil {

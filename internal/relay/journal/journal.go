@@ -3,7 +3,7 @@
 // some days. It is not a key-value bucket because deleted calls are overwritten in the
 // file, which buckets do not allow.
 //
-// Note and ForgetUsers are safe for concurrent use. Only Run's goroutine writes.
+// Enqueue and ForgetUsers are safe for concurrent use. Only Run's goroutine writes.
 package journal
 
 import (
@@ -199,7 +199,7 @@ func (j *Journal) expire(ctx context.Context) {
 }
 
 // Page returns as many of the user's calls as fit in an answer, oldest first. It first
-// deletes those of the previous page, whose Seen is given.
+// deletes those of the previous page, whose LastSeq is given.
 func (j *Journal) Page(ctx context.Context, u wire.User, seen uint64) (page wire.JournalAnswer, err error) {
 	page.At = j.now().UTC()
 	if j.stream == nil {

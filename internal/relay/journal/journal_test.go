@@ -111,9 +111,9 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestTakeOver: the calls of another journal are added, each once, even if an
+// TestCopyFrom: the calls of another journal are added, each once, even if an
 // earlier import took some of them.
-func TestTakeOver(t *testing.T) {
+func TestCopyFrom(t *testing.T) {
 	from, _ := open(t)
 	to, _ := open(t)
 	for _, id := range []string{"a", "b"} {

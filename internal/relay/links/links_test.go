@@ -123,7 +123,7 @@ func (o *office) run(name string, fast time.Duration) *relay {
 func (o *office) link() Link {
 	return Link{Name: "centrale", Kind: registry.ARI, Identity: 1, Open: func(hears func(string) bool) (link.Phone, error) {
 		a := linktest.Account(o.Address())
-		a.Extension, a.IncludesExtension, a.Client = "", hears, "kantoor/centrale"
+		a.Extension, a.HasExtension, a.Client = "", hears, "kantoor/centrale"
 		return ari.New(a)
 	}}
 }

@@ -235,9 +235,9 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestCurrent: a member of a cluster is not current, and so cannot lead, until the others
+// TestIsCaughtUp: a member of a cluster is not current, and so cannot lead, until the others
 // have sent it everything, even if it lost its data; a single relay always is.
-func TestCurrent(t *testing.T) {
+func TestIsCaughtUp(t *testing.T) {
 	alone, a := start(t)
 	if !alone.IsCaughtUp() {
 		t.Error("alone, and not current")

@@ -108,7 +108,7 @@ func (r *relay) inboundLink() links.Link {
 		case <-ctx.Done():
 			return nil, nil, ctx.Err()
 		case v := <-r.inbound.accepted:
-			return ari.Inbound(exchangelink.Account{IncludesExtension: hears}, v.Socket), func() { r.inbound.disconnect(v) }, nil
+			return ari.Inbound(exchangelink.Account{HasExtension: hears}, v.Socket), func() { r.inbound.disconnect(v) }, nil
 		}
 	}}
 }

@@ -22,8 +22,8 @@ import (
 // wrongCodes is how many codes an address may try per minute.
 const wrongCodes = 5
 
-// join admits a computer that has a code.
-func (r *relay) join(w http.ResponseWriter, q *http.Request) {
+// handleJoin admits a computer that has a code.
+func (r *relay) handleJoin(w http.ResponseWriter, q *http.Request) {
 	from, _, _ := net.SplitHostPort(q.RemoteAddr)
 	if !r.joins.try(from, time.Now()) {
 		retryLater(w, http.StatusTooManyRequests, "60")
@@ -100,7 +100,7 @@ func (r *relay) renew(m *nats.Msg) {
 // safe for concurrent use.
 type limiter struct {
 	mu    sync.Mutex
-	most  int
+	max   int
 	tried map[string][]time.Time
 }
 
@@ -109,7 +109,7 @@ type limiter struct {
 const maxAddresses = 10_000
 
 func newLimiter(most int) *limiter {
-	return &limiter{most: most, tried: map[string][]time.Time{}}
+	return &limiter{max: most, tried: map[string][]time.Time{}}
 }
 
 // try counts an attempt and reports whether it is allowed.
@@ -125,7 +125,7 @@ func (l *limiter) try(from string, now time.Time) bool {
 		}
 	}
 	all := l.recent(from, now)
-	if len(all) >= l.most {
+	if len(all) >= l.max {
 		return false
 	}
 	l.tried[from] = append(all, now)

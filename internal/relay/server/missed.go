@@ -72,8 +72,8 @@ type lateCall struct {
 
 // How many calls are kept, and for how long if their end is not reported.
 const (
-	maxLate     = 1024
-	lateTimeout = 10 * time.Second
+	maxLateCalls = 1024
+	lateTimeout  = 10 * time.Second
 )
 
 // add takes a report and returns the call once it is over; until then an empty one.
@@ -84,7 +84,7 @@ func (l *lateCalls) add(r calls.Report) (over calls.Record) {
 	before, known := l.calls[r.ID]
 	after, _, err := before.Apply(r)
 	switch ended := err == nil && r.State == call.Ended && after.Ended(); {
-	case err != nil || !known && len(l.calls) >= maxLate:
+	case err != nil || !known && len(l.calls) >= maxLateCalls:
 	case ended:
 		delete(l.calls, r.ID)
 		return after

@@ -168,7 +168,7 @@ func (r *relay) writeCall(ctx context.Context, waiting []report) bool {
 		cancel()
 		switch {
 		case err == nil:
-			r.taken.Add(int64(len(all)))
+			r.stored.Add(int64(len(all)))
 			return true
 		case ctx.Err() != nil:
 			return false
@@ -184,7 +184,7 @@ func (r *relay) writeCall(ctx context.Context, waiting []report) bool {
 }
 
 // Limits on writing reports to the bucket. Those queued behind them are delayed as well, so
-// both timeouts together are only half of EndedStays: a report that is written after its
+// both timeouts together are only half of wire.EndedRetention: a report that is written after its
 // call's end has been forgotten would make it ring forever.
 const (
 	putTimeout   = time.Second

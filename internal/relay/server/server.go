@@ -111,7 +111,7 @@ type relay struct {
 
 // counts counts reports since the start.
 type counts struct {
-	taken     atomic.Int64
+	stored    atomic.Int64
 	unmatched atomic.Int64 // of calls for no known user
 	dropped   atomic.Int64 // unreadable, or too many
 	late      lateCalls
@@ -235,11 +235,11 @@ func (r *relay) setUsers(all []users.Entry) {
 // routes handles HTTPS requests from the network.
 func (r *relay) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /join", r.join)
+	mux.HandleFunc("POST /join", r.handleJoin)
 	mux.HandleFunc("POST /in/{secret}", r.handleReport)
 	mux.HandleFunc("GET /in/{secret}/"+registry.ARIOutbound, r.acceptInbound)
-	mux.HandleFunc("GET /in/{secret}/{name}", r.webhook)
-	mux.HandleFunc("POST /in/{secret}/{name}", r.webhook)
+	mux.HandleFunc("GET /in/{secret}/{name}", r.handleWebhook)
+	mux.HandleFunc("POST /in/{secret}/{name}", r.handleWebhook)
 	if to, err := url.Parse(r.node.Tunnel()); err == nil && to.Host != "" {
 		mux.Handle("GET "+wire.Tunnel, tunnel(to))
 	}

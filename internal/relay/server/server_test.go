@@ -335,7 +335,7 @@ func TestLink(t *testing.T) {
 	o := start(t, func(c *Config) {
 		c.Links = []links.Link{{Name: "centrale", Kind: registry.ARI, Identity: 1, Open: func(hears func(string) bool) (link.Phone, error) {
 			account := linktest.Account(a.Address())
-			account.Extension, account.IncludesExtension = "", hears
+			account.Extension, account.HasExtension = "", hears
 			return ari.New(account)
 		}}}
 	})

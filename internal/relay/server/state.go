@@ -160,7 +160,7 @@ func (r *relay) status() Status {
 	listened = listened[:min(len(listened), wire.MaxLinks)]
 	return Status{Relay: r.Settings.Name, Site: string(r.Keys.Site), StartedAt: r.startedAt, Fault: fault,
 		Users: people, Computers: computers, Connected: r.node.Connections(), Hub: r.lookups.state(),
-		Reports: r.taken.Load(), Unmatched: r.unmatched.Load(), Dropped: r.dropped.Load(), Late: r.late.reports.Load(),
+		Reports: r.stored.Load(), Unmatched: r.unmatched.Load(), Dropped: r.dropped.Load(), Late: r.late.reports.Load(),
 		InvalidSettings: *r.wrongSettings.Load(), Links: listened, UnknownExtensions: r.unknown.without(r.table.Load())}
 }
 

@@ -71,7 +71,7 @@ func site(t *testing.T, kind string) (*office, simulate.Softphone) {
 		c.Links = []links.Link{{Name: kind, Kind: kind, Extension: a.Extension, Identity: 1, Open: func(hears func(string) bool) (link.Phone, error) {
 			a := a
 			if k.AllExtensions {
-				a.Extension, a.IncludesExtension = "", hears
+				a.Extension, a.HasExtension = "", hears
 				must.Soon(t, func() (bool, any) { return hears("115"), "nobody with the extension" }) // it asks once
 			}
 			return fromsettings.Link(kind, a)
@@ -114,7 +114,7 @@ func TestStories(t *testing.T) {
 						case e := <-anna:
 							if strings.HasSuffix(e.Number, markNumber[1:]) {
 								seen <- e.State
-							} else if err := told.Take(e); err != nil {
+							} else if err := told.Receive(e); err != nil {
 								t.Error(err)
 							}
 						case <-over:

@@ -154,10 +154,10 @@ func (r *relay) readMessage(w http.ResponseWriter, q *http.Request, sender strin
 	return body, err == nil
 }
 
-// webhook takes a message of an exchange once it is queued or, in a cluster, other
+// handleWebhook takes a message of an exchange once it is queued or, in a cluster, other
 // relays have it. An unreadable message is counted but accepted, since a refused
 // sender may give up for good.
-func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
+func (r *relay) handleWebhook(w http.ResponseWriter, q *http.Request) {
 	name, at := q.PathValue("name"), time.Now().UTC()
 	read, kind := r.webhooks.reader(name)
 	b, ok := r.readMessage(w, q, name, read != nil)

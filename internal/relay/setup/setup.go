@@ -392,7 +392,7 @@ const overlap = 24 * time.Hour
 type WebhookSecrets struct {
 	Current       string    `json:"now"`
 	Previous      string    `json:"before,omitempty"`
-	PreviousUntil time.Time `json:"until,omitzero"` // of Before
+	PreviousUntil time.Time `json:"until,omitzero"` // of Previous
 }
 
 // Valid reports whether an address with this secret is valid.

@@ -88,14 +88,14 @@ func Asker(subject, answerTo string) (User, error) {
 // Topic is what a subject is about.
 type Topic string
 
-// The topics. Relays publish Calls to the user; the others are requests of the
+// The topics. Relays publish TopicCalls to the user; the others are requests of the
 // user, each with one answer.
 const (
 	TopicCalls        Topic = "calls"   // Snapshot
 	TopicCurrentCalls Topic = "now"     // no data → the current Snapshot
 	TopicLookup       Topic = "lookup"  // LookupRequest → LookupAnswer
 	TopicJournal      Topic = "journal" // JournalRequest → JournalAnswer
-	TopicRenew        Topic = "renew"   // RenewRequest → Renewed
+	TopicRenew        Topic = "renew"   // RenewRequest → RenewAnswer
 )
 
 // Topics are the topics with a user in the subject.
@@ -107,7 +107,7 @@ func (s Site) UserSubject(t Topic, u User) string { return s.Subject(t, u.Token(
 // AllUsersSubject returns the subject of all users, to which relays subscribe.
 func (s Site) AllUsersSubject(t Topic) string { return s.Subject(t, "*") }
 
-// Subject returns the subject for a token, for Of, AllUsersSubject and users' rights.
+// Subject returns the subject for a token, for UserSubject, AllUsersSubject and users' rights.
 func (s Site) Subject(t Topic, token string) string {
 	return "wiebelt." + string(s) + "." + string(t) + "." + token
 }

@@ -76,8 +76,8 @@ func (h *Monitor) AddKnown(kind, link string, at time.Time) {
 	}
 }
 
-// LastCall returns when a call last came from a source, zero for never.
-func (h *Monitor) LastCall(kind, link string) time.Time {
+// LastCallAt returns when a call last came from a source, zero for never.
+func (h *Monitor) LastCallAt(kind, link string) time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.last[sourceKey(kind, link)]

@@ -89,7 +89,7 @@ func TestACallIsSeen(t *testing.T) {
 		answered := s
 		answered.Answered = true
 		ended := answered
-		ended.Ended, ended.Reports = true, windowapi.AllStates
+		ended.Ended, ended.ReportLevel = true, windowapi.AllStates
 		if want := []windowapi.TestSeen{s, answered, ended}; !reflect.DeepEqual(x.seen(), want) {
 			t.Errorf("seen %+v, want %+v", x.seen(), want)
 		}
@@ -110,7 +110,7 @@ func TestOnlyARing(t *testing.T) {
 		time.Sleep(60 * time.Second)
 		synctest.Wait()
 		over := s
-		over.Reports = windowapi.RingOnly
+		over.ReportLevel = windowapi.RingOnly
 		if want := []windowapi.TestSeen{s, over}; !reflect.DeepEqual(x.seen(), want) || !x.over.Load() || x.none.Load() != 0 {
 			t.Errorf("seen %+v, want %+v; over: %v, nothing: %d", x.seen(), want, x.over.Load(), x.none.Load())
 		}
@@ -201,7 +201,7 @@ func TestHeard(t *testing.T) {
 		kind, link string
 		want       time.Time
 	}{{"http", "", now.Add(-time.Hour)}, {"baresip", "a", now}, {"baresip", "b", time.Time{}}, {"command", "", time.Time{}}} {
-		if got := h.LastCall(tt.kind, tt.link); !got.Equal(tt.want) {
+		if got := h.LastCallAt(tt.kind, tt.link); !got.Equal(tt.want) {
 			t.Errorf("%s %s: %v, want %v", tt.kind, tt.link, got, tt.want)
 		}
 	}

@@ -56,7 +56,7 @@ func (h *Monitor) RunTest(ctx context.Context, seen func(*windowapi.TestSeen)) {
 			over = s.Ended
 		}
 		if over {
-			s.Reports = shown(declared, s)
+			s.ReportLevel = shown(declared, s)
 		}
 		now := s
 		seen(&now)

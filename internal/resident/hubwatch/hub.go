@@ -2,7 +2,7 @@
 // a call goes wrong: that the hub refuses the credentials, that another secret was set, and
 // how many calls the last working day had.
 //
-// Hub, Secret and UsualCalls each run on one goroutine, their Run, and own only the last
+// Hub, SecretWatcher and UsualCalls each run on one goroutine, their Run, and own only the last
 // results, which are safe to read concurrently. They know the facts of package health, but
 // neither the resident nor its hub, which they reach through the functions given to them.
 package hubwatch
@@ -84,7 +84,7 @@ type Hub struct {
 	seen *HubState
 	wake chan time.Duration
 
-	lastFailedAt   time.Time   // of the last failed lookup passed to Failed; its caller's own
+	lastFailedAt   time.Time   // of the last failed lookup passed to NoteLookup; its caller's own
 	checkRequested atomic.Bool // it has triggered a check
 }
 
@@ -101,8 +101,8 @@ func NewHub(p HubParams, seen *HubState) *Hub {
 	return &Hub{p: p, seen: seen, wake: make(chan time.Duration, 1)}
 }
 
-// CheckIn requests a check after a delay. It never blocks.
-func (w *Hub) CheckIn(in time.Duration) {
+// CheckAfter requests a check after a delay. It never blocks.
+func (w *Hub) CheckAfter(in time.Duration) {
 	select {
 	case w.wake <- in:
 	default: // one is pending
@@ -110,8 +110,8 @@ func (w *Hub) CheckIn(in time.Duration) {
 }
 
 // SettingsChanged must be called when the client has changed, Resumed after a sleep.
-func (w *Hub) SettingsChanged() { w.CheckIn(0) }
-func (w *Hub) Resumed()         { w.CheckIn(afterWaking) }
+func (w *Hub) SettingsChanged() { w.CheckAfter(0) }
+func (w *Hub) Resumed()         { w.CheckAfter(afterWaking) }
 
 // NoteLookup reports the result of the last lookup. After a failure nobody would notice
 // until the next call that the hub is back, and the icon would still show it as gone;
@@ -123,7 +123,7 @@ func (w *Hub) NoteLookup(at time.Time, f contact.Failure) {
 	}
 	w.lastFailedAt = at
 	w.checkRequested.Store(true)
-	w.CheckIn(jitter(retryFirst))
+	w.CheckAfter(jitter(retryFirst))
 }
 
 // Run checks until ctx ends.
@@ -175,7 +175,7 @@ func (w *Hub) check(ctx context.Context, failures *int) time.Duration {
 	}
 	doubted := w.checkRequested.Swap(false)
 	if f == "" || f.NeedsAdmin() || *failures > 1 {
-		w.note(f)
+		w.reportChange(f)
 	}
 	if doubted && f == "" {
 		w.p.Changed() // no news for the checks, but for those who saw the lookup fail
@@ -189,7 +189,7 @@ func (w *Hub) check(ctx context.Context, failures *int) time.Duration {
 	return jitter(min(retryFirst<<min(*failures-1, 10), retryLast))
 }
 
-func (w *Hub) note(f contact.Failure) {
+func (w *Hub) reportChange(f contact.Failure) {
 	if !w.seen.note(f, time.Now()) {
 		return
 	}

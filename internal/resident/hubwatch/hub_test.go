@@ -252,7 +252,7 @@ func TestOtherSettings(t *testing.T) {
 		if w.state() != health.CredentialsRefused {
 			t.Fatalf("state %d", w.state())
 		}
-		w.CheckIn(time.Hour) // requested earlier; delays nothing
+		w.CheckAfter(time.Hour) // requested earlier; delays nothing
 		w.none.Store(true)
 		w.SettingsChanged()
 		synctest.Wait()

@@ -50,7 +50,7 @@ func (s SecretWatcher) Run(ctx context.Context) {
 		}
 		if now := s.fingerprint(ctx); now != tried {
 			tried = now
-			s.Hub.CheckIn(0)
+			s.Hub.CheckAfter(0)
 		}
 	}
 }

@@ -20,7 +20,7 @@ import (
 type Params struct {
 	Engine              card.Engine
 	Config              card.Config      // configuration of the cards; see Set
-	OpenCalls           func()           // opens the calls window
+	OpenCallsWindow     func()           // opens the calls window
 	AvailabilityChanged func(there bool) // called with whether this desktop shows notifications
 	Log                 *slog.Logger
 }
@@ -173,15 +173,15 @@ func (s *Notifier) choose(p choice) {
 		}
 		switch {
 		case p.action == notify.Dismiss:
-			s.p.Engine.Do(engine.Action{Card: c.ID, Kind: engine.DoClose})
+			s.p.Engine.Do(engine.Action{Card: c.ID, Kind: engine.ActionClose})
 		case c.Outcome == engine.OutcomeFound && len(c.LinkOK) == 1 && c.LinkOK[0]:
-			s.p.Engine.Do(engine.Action{Card: c.ID, Kind: engine.DoOpen, Edition: c.Edition})
+			s.p.Engine.Do(engine.Action{Card: c.ID, Kind: engine.ActionOpen, Edition: c.Edition})
 		default:
-			s.p.OpenCalls()
+			s.p.OpenCallsWindow()
 		}
 		return
 	}
 	if p.action != notify.Dismiss { // the call is gone; the window still lists it
-		s.p.OpenCalls()
+		s.p.OpenCallsWindow()
 	}
 }

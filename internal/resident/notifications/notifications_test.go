@@ -90,7 +90,7 @@ func (d *desktop) call(all ...engine.Card) {
 func begin(t *testing.T) (*desktop, *Notifier) {
 	d := &desktop{up: map[string]notify.Notice{}, watch: make(chan struct{})}
 	n := New(Params{Engine: d, Config: card.Config{Language: text.Dutch}, Log: slog.New(slog.DiscardHandler),
-		OpenCalls: func() { d.opened++ }, AvailabilityChanged: func(there bool) { d.able = append(d.able, there) }})
+		OpenCallsWindow: func() { d.opened++ }, AvailabilityChanged: func(there bool) { d.able = append(d.able, there) }})
 	n.find = func(_ context.Context, pressed func(tag, action string)) (service, error) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -167,7 +167,7 @@ func TestAButtonIsPressed(t *testing.T) {
 			d.press(p[0], p[1])
 		}
 		synctest.Wait()
-		want := []engine.Action{{Card: 1, Kind: engine.DoOpen, Edition: 4}, {Card: 1, Kind: engine.DoClose}}
+		want := []engine.Action{{Card: 1, Kind: engine.ActionOpen, Edition: 4}, {Card: 1, Kind: engine.ActionClose}}
 		if !slices.Equal(d.did, want) || d.opened != 3 {
 			t.Errorf("did %+v, the calls window was opened %d times", d.did, d.opened)
 		}

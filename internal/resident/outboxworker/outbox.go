@@ -39,12 +39,12 @@ const (
 // Params configures a Worker. The functions may be called from any goroutine
 // and must not block.
 type Params struct {
-	Dirs         profile.Dirs
-	Settings     func() *settings.Settings // the current ones
-	Language     func() text.Language
-	StateChanged func(health.Delivery)      // receives the state of the outbox after every check
-	Send         func(kind string, msg any) // to the open windows
-	Log          *slog.Logger
+	Dirs     profile.Dirs
+	Settings func() *settings.Settings // the current ones
+	Language func() text.Language
+	OnState  func(health.Delivery)      // receives the state of the outbox after every check
+	Send     func(kind string, msg any) // to the open windows
+	Log      *slog.Logger
 }
 
 // Worker is the outbox in the resident. On a computer that never delivered it opens
@@ -108,7 +108,7 @@ func (d *Worker) Run(ctx context.Context) {
 	}
 }
 
-// runOutbox works on and watches the outbox until ctx ends or d.leave is called.
+// runOutbox works on and watches the outbox until ctx ends or d.stopOutbox is called.
 func (d *Worker) runOutbox(ctx context.Context, box *outbox.Outbox) {
 	ctx, end := context.WithCancel(ctx)
 	var work sync.WaitGroup
@@ -149,7 +149,7 @@ func (d *Worker) open(ctx context.Context, needed bool) (*outbox.Outbox, error) 
 				d.p.Log.Error("the outbox cannot be opened", "why", err)
 				d.openFault = kind
 			}
-			d.p.StateChanged(health.Delivery{Trouble: d.openFault})
+			d.p.OnState(health.Delivery{Trouble: d.openFault})
 		}
 		return nil, err
 	}
@@ -297,7 +297,7 @@ func (d *Worker) report() {
 		}
 	}
 	d.mu.Unlock()
-	d.p.StateChanged(f)
+	d.p.OnState(f)
 }
 
 // progress implements outbox.Options.Progress.

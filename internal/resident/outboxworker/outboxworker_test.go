@@ -86,9 +86,9 @@ func (d *deliverer) hold(s *settings.Settings) {
 // params returns what the resident gives the deliveries.
 func (d *deliverer) params() Params {
 	return Params{Dirs: d.dirs, Log: slog.New(slog.NewTextHandler(&d.log, nil)), Send: func(string, any) {},
-		Settings:     func() *settings.Settings { d.mu.Lock(); defer d.mu.Unlock(); return d.set },
-		Language:     func() text.Language { return text.Dutch },
-		StateChanged: func(now health.Delivery) { d.mu.Lock(); defer d.mu.Unlock(); d.told = now }}
+		Settings: func() *settings.Settings { d.mu.Lock(); defer d.mu.Unlock(); return d.set },
+		Language: func() text.Language { return text.Dutch },
+		OnState:  func(now health.Delivery) { d.mu.Lock(); defer d.mu.Unlock(); d.told = now }}
 }
 
 // begin starts the deliveries and stops them when the test ends.

@@ -47,8 +47,8 @@ func (p *Watcher) TriggerCheck() {
 	wake.Up(p.wake)
 }
 
-// current returns the file that would be started now.
-func (p *Watcher) current() (path string, info os.FileInfo) {
+// newest returns the file that would be started now.
+func (p *Watcher) newest() (path string, info os.FileInfo) {
 	path = installed.NewestOf(p.path)
 	info, _ = os.Stat(path)
 	return path, info
@@ -56,7 +56,7 @@ func (p *Watcher) current() (path string, info os.FileInfo) {
 
 // changed reports whether that is a different file from last time.
 func (p *Watcher) changed() bool {
-	_, info := p.current()
+	_, info := p.newest()
 	if info == nil || p.info == nil {
 		return false // being written, or gone: nothing to change to
 	}
@@ -97,7 +97,7 @@ func (p *Watcher) WaitForUpdate(ctx context.Context, version, commit string, bus
 			wait = recheckEvery
 			continue
 		}
-		path, seen := p.current() // before running it: a replacement meanwhile is checked next
+		path, seen := p.newest() // before running it: a replacement meanwhile is checked next
 		is, err := isOtherVersion(ctx, path, version, commit)
 		switch {
 		case err != nil: // retry at growing intervals

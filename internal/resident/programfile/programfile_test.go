@@ -106,9 +106,9 @@ func TestAnotherVersion(t *testing.T) {
 	}
 }
 
-// TestFollowEnds checks that Follow ends with ctx, which does not count as another
+// TestWaitForUpdateEnds checks that WaitForUpdate ends with ctx, which does not count as another
 // version, and neither does a missing file.
-func TestFollowEnds(t *testing.T) {
+func TestWaitForUpdateEnds(t *testing.T) {
 	p := watchFile(filepath.Join(t.TempDir(), "none"))
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan bool)

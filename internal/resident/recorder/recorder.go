@@ -2,7 +2,7 @@
 // writes them, so that no card ever waits for a disk.
 //
 // It owns the entries waiting to be written and the mapping from calls to entries. Its only
-// goroutine is Run, which does all the writing; Take is safe for concurrent use. It knows
+// goroutine is Run, which does all the writing; Enqueue is safe for concurrent use. It knows
 // the engine's entries and the history, but neither windows nor the resident.
 package recorder
 
@@ -33,11 +33,11 @@ type Recorder struct {
 	order   []call.ID // the keys of calls, oldest first
 
 	mu    sync.Mutex
-	queue []engine.Entry // oldest first, at most queued
+	queue []engine.Entry // oldest first, at most maxQueue
 
 	dropped   atomic.Int64  // dropped and not reported yet
 	lossReady chan struct{} // has a value when there is something to report
-	failures  int           // not written and not reported yet; Run's own, like why
+	failures  int           // not written and not reported yet; Run's own, like lastErr
 	lastErr   error
 	after     func(time.Duration) <-chan time.Time // replaced in tests
 }
@@ -52,7 +52,7 @@ type recorded struct {
 }
 
 const (
-	// Entries beyond queued are dropped and counted: a flood must not exhaust memory.
+	// Entries beyond maxQueue are dropped and counted: a flood must not exhaust memory.
 	maxQueue = 1024
 	// maxRemembered limits the number of ended calls whose entries are remembered.
 	maxRemembered = 64
@@ -192,7 +192,7 @@ func (r *Recorder) write(ctx context.Context, e engine.Entry) {
 	}
 	// A file opened while the phone rang is part of that call; one opened after it was
 	// missed counts as handling it.
-	if e.Opened && known && !was.opened && h.Missed() {
+	if e.BrowserStarted && known && !was.opened && h.Missed() {
 		if err := r.store.HandleNumber(ctx, h.Number); err != nil {
 			r.failed(err)
 		}
@@ -201,13 +201,13 @@ func (r *Recorder) write(ctx context.Context, e engine.Entry) {
 		if !known {
 			r.order = append(r.order, e.Call)
 		}
-		r.calls[e.Call] = recorded{id, h.Ended, h.Result, e.Opened}
+		r.calls[e.Call] = recorded{id, h.Ended, h.Result, e.BrowserStarted}
 		r.forgetOldest()
 	}
 	r.changed()
 }
 
-// forgetOldest forgets the oldest ended calls beyond remembered, about which nothing more
+// forgetOldest forgets the oldest ended calls beyond maxRemembered, about which nothing more
 // is reported; in a flood of calls that never end, also the oldest of those.
 func (r *Recorder) forgetOldest() {
 	for len(r.order) > maxRemembered {

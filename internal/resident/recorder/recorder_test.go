@@ -199,7 +199,7 @@ func TestRecorderTicksOff(t *testing.T) {
 	e := engine.Entry{Call: 1, Source: call.Source{ReportLevel: call.AllStates}, ContactIndex: -1,
 		Card: engine.Card{Rang: now, ReportLevel: call.AllStates, Number: rules.Parse("0698760011", "")}}
 	record := func(opened int, ended bool) {
-		e.Card.OpenedIndex, e.Opened = opened, opened >= 0
+		e.Card.OpenedIndex, e.BrowserStarted = opened, opened >= 0
 		if ended {
 			e.Ended, e.Reason = now, call.Missed
 		}

@@ -185,7 +185,7 @@ func TestEverybody(t *testing.T) {
 		a.With(func() { a.Vars[fmt.Sprintf("17.%d CHANNEL(linkedid)", n)] = "17.0" })
 	}
 	cfg := linktest.Account(a.Address())
-	cfg.Extension, cfg.IncludesExtension = "", func(extension string) bool { return extension != "trunk" && extension != "103" }
+	cfg.Extension, cfg.HasExtension = "", func(extension string) bool { return extension != "trunk" && extension != "103" }
 	a.list(at(5, "104"))
 	w := listen(t, cfg)
 	w.Expect("ringing incoming #17.5 0612345678 (J. de Vries) on 0201234567 at 104")

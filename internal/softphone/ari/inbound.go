@@ -127,14 +127,14 @@ func (s *inboundSession) handle(ctx context.Context, b []byte, began time.Time) 
 // noteEvents notes that events arrive.
 func (s *inboundSession) noteEvents() {
 	s.doubt, s.noEvents = false, false
-	s.r.BackendFault(link.NoCause, time.Time{})
+	s.r.SetBackendFault(link.NoCause, time.Time{})
 }
 
 // noteNoEvents notes that events do not arrive.
 func (s *inboundSession) noteNoEvents() {
 	if !s.noEvents {
 		s.noEvents = true
-		s.r.BackendFault(link.CauseReplaced, time.Now())
+		s.r.SetBackendFault(link.CauseReplaced, time.Now())
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 func come(t *testing.T, fill func(*simulate.ARI)) (*simulate.ARI, *linktest.Watch) {
 	t.Helper()
 	p, port := linktest.Inbound(t, "/in", func(sock *exchangelink.Socket) link.Phone {
-		g := Inbound(exchangelink.Account{IncludesExtension: func(extension string) bool { return extension == "101" }}, sock).(*inbound)
+		g := Inbound(exchangelink.Account{HasExtension: func(extension string) bool { return extension == "101" }}, sock).(*inbound)
 		g.pace = pollIntervals{normal: 50 * time.Millisecond, unsure: 50 * time.Millisecond, missed: 50 * time.Millisecond}
 		return g
 	})

@@ -63,7 +63,7 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 	conn, err := d.DialContext(ctx, "tcp", p.traits.Source.Conn)
 	switch {
 	case link.NobodyListens(err):
-		return link.NotRunning(err)
+		return link.NotRunningError(err)
 	case err != nil:
 		return fmt.Errorf("connect to baresip: %w", err)
 	}
@@ -85,7 +85,7 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 		switch {
 		case err == io.EOF:
 			if again, _ := p.listening(conn.RemoteAddr().String()); now != "" && again != now {
-				return link.NotRunning(errRestarted)
+				return link.NotRunningError(errRestarted)
 			}
 			return link.ErrClosed
 		case err != nil:

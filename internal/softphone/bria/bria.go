@@ -101,7 +101,7 @@ func (p *phone) dial(ctx context.Context) (*websocket.Conn, error) {
 		under.left = -1
 		return ws, nil
 	case link.NobodyListens(err):
-		return nil, link.NotRunning(err)
+		return nil, link.NotRunningError(err)
 	case errors.Is(err, websocket.ErrBadHandshake) && resp != nil && resp.StatusCode >= 400:
 		return nil, statusError(resp.StatusCode)
 	}

@@ -107,7 +107,7 @@ func readCalls(body string) (calls []entry, ok bool) {
 			}
 			r.calls, r.inParticipant = append(r.calls, entry{}), false
 		case about && len(r.calls) > 0:
-			r.tag(t, &r.calls[len(r.calls)-1])
+			r.readTag(t, &r.calls[len(r.calls)-1])
 		}
 	}
 	return nil, false
@@ -120,8 +120,8 @@ type callReader struct {
 	field         *string // receives the text before the next tag
 }
 
-// tag processes a tag within a call.
-func (r *callReader) tag(t tag, c *entry) {
+// readTag processes a tag within a call.
+func (r *callReader) readTag(t tag, c *entry) {
 	switch {
 	case t.name == "participant":
 		if r.inParticipant = !t.end && len(c.parties) < maxParties; r.inParticipant {

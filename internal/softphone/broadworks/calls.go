@@ -95,7 +95,7 @@ func (s *session) readUsers(ctx context.Context) (group string, err error) {
 	case me.Group != "" && me.Provider != "": // empty for an administrator, or a user without this right
 		group = "/serviceprovider/" + url.PathEscape(string(me.Provider)) + "/group/" + url.PathEscape(string(me.Group))
 	}
-	many := s.Account.IncludesExtension != nil
+	many := s.Account.HasExtension != nil
 	if !many && (me.Extension == "" || string(me.Extension) == s.Account.Extension) {
 		s.target = string(cmp.Or(me.User, text(s.Account.User)))
 		return "", nil

@@ -124,8 +124,8 @@ func (d document) owner() string { return string(cmp.Or(d.Target, d.User)) }
 // calls returns all calls in an event.
 func (d document) calls() []half { return append(d.Data.Call, d.Data.Calls...) }
 
-// normalizeWord returns a word without spelling differences.
-func normalizeWord(t text) string { return exchangelink.NormalizeWord(string(t)) }
+// normaliseWord returns a word without spelling differences.
+func normaliseWord(t text) string { return exchangelink.NormaliseWord(string(t)) }
 
 // event returns the state of a half of a call in an event of the given kind, "" for none.
 // ok is false if it says nothing about the user's phone.
@@ -146,7 +146,7 @@ func (h half) event(kind string) (e call.Event, ok bool) {
 	e.Queue, e.Line = string(h.Queue.Name), h.Queue.Number.number()
 	e.Via = exchangelink.ColleagueName(h.Recall.name(), h.Recall.visibleNumber())
 	for _, r := range h.Redirections {
-		switch normalizeWord(r.Reason) {
+		switch normaliseWord(r.Reason) {
 		case "huntgroup", "callcenter", "routepoint":
 			e.Queue, e.Line = cmp.Or(e.Queue, r.Party.name(), r.Party.visibleNumber()), cmp.Or(e.Line, r.Party.visibleNumber())
 		default:
@@ -162,19 +162,19 @@ func (h half) event(kind string) (e call.Event, ok bool) {
 // direction returns the direction as the user sees it. An unknown one counts as incoming,
 // so that no call is missed.
 func (h half) direction(kind string) call.Direction {
-	if p := normalizeWord(h.Personality); p == "originator" || p == "clicktodial" || strings.HasPrefix(kind, "CallOriginat") {
+	if p := normaliseWord(h.Personality); p == "originator" || p == "clicktodial" || strings.HasPrefix(kind, "CallOriginat") {
 		return call.Outgoing
 	}
 	return call.Incoming
 }
 
 func (h half) state(kind string) (s call.State, ok bool) {
-	state := normalizeWord(h.State)
+	state := normaliseWord(h.State)
 	if kind == "CallReleased" || state == "released" || state == "idle" {
 		return call.Ended, true
 	}
 	if h.Redirect != nil {
-		switch normalizeWord(h.Redirect.Reason) {
+		switch normaliseWord(h.Redirect.Reason) {
 		case "followme", "simultaneousring", "simultaneousringing", "sequentialring", "sequentialringing":
 			// on the user's own telephones
 		default:
@@ -197,7 +197,7 @@ func (h half) reason(d call.Direction) call.Reason {
 	cause, q850 := "", call.ReasonUnknown
 	if h.Cause != nil {
 		n, _ := strconv.Atoi(string(h.Cause.Q850))
-		cause, q850 = normalizeWord(h.Cause.Internal), exchangelink.HangupReason(n)
+		cause, q850 = normaliseWord(h.Cause.Internal), exchangelink.HangupReason(n)
 	}
 	switch {
 	case h.Answered != "":
@@ -207,8 +207,8 @@ func (h half) reason(d call.Direction) call.Reason {
 	case cause == "busy":
 		return call.Rejected
 	case d == call.Outgoing:
-	case h.Redirect != nil && normalizeWord(h.Redirect.Reason) == "noanswer", cause == "requesttimeout", cause == "temporarilyunavailable",
-		normalizeWord(h.Releasing) == "remoterelease":
+	case h.Redirect != nil && normaliseWord(h.Redirect.Reason) == "noanswer", cause == "requesttimeout", cause == "temporarilyunavailable",
+		normaliseWord(h.Releasing) == "remoterelease":
 		return call.Missed
 	}
 	return call.ReasonUnknown

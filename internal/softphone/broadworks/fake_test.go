@@ -52,7 +52,7 @@ func (x *exchange) office() exchangelink.Account {
 		x.Users = append(x.Users, simulate.BroadWorksUser{ID: "bob@kantoor.example", Extension: "102"}, simulate.BroadWorksUser{ID: "buur@kantoor.example", Extension: "201"}, simulate.BroadWorksUser{ID: "deur@kantoor.example"})
 	})
 	a := linktest.Account(x.Address())
-	a.Extension, a.IncludesExtension = "", func(e string) bool { return strings.HasPrefix(e, "1") }
+	a.Extension, a.HasExtension = "", func(e string) bool { return strings.HasPrefix(e, "1") }
 	return a
 }
 

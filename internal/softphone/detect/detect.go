@@ -130,7 +130,7 @@ func baresip(ctx context.Context, s System, p Process) []Phone {
 	if !filepath.IsAbs(dir) {
 		return nil
 	}
-	set, on := readSettings(filepath.Join(dir, "config")), false
+	set, on := readBaresipSettings(filepath.Join(dir, "config")), false
 	for _, m := range append(set["module_app"], set["module"]...) {
 		on = on || strings.HasPrefix(m, "ctrl_tcp")
 	}
@@ -213,8 +213,8 @@ func setObstacle(p *Phone, command string, open bool) {
 	}
 }
 
-// readSettings reads baresip's settings: lines with a key, blanks and a value.
-func readSettings(path string) map[string][]string {
+// readBaresipSettings reads baresip's settings: lines with a key, blanks and a value.
+func readBaresipSettings(path string) map[string][]string {
 	f, err := phonefile.Read(path)
 	if err != nil {
 		return nil

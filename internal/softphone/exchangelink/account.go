@@ -31,10 +31,10 @@ type Account struct {
 	StoreSecret func(context.Context, string) error
 	// Extension is the extension whose calls are reported, such as 101.
 	Extension string
-	// IncludesExtension, if set, reports whether an extension's calls are reported, and replaces
+	// HasExtension, if set, reports whether an extension's calls are reported, and replaces
 	// Extension. Events then name the extension. It is called for each event, on
 	// the session's goroutine.
-	IncludesExtension func(extension string) bool
+	HasExtension func(extension string) bool
 	// Client is the name of a program that follows the exchange for a whole office. An
 	// exchange that serves one program per name knows it by that; "" means a name for each
 	// extension, user and computer.
@@ -57,7 +57,7 @@ func (p *Phone) Traits() link.Traits { return p.traits }
 // for the administrator.
 func (a Account) Open(kind string) (*Phone, error) {
 	server, err := a.open()
-	if err == nil && a.IncludesExtension != nil && !registry.Of(kind).AllExtensions {
+	if err == nil && a.HasExtension != nil && !registry.Of(kind).AllExtensions {
 		err = errors.New("a link tells of one extension")
 	}
 	if err != nil {
@@ -70,8 +70,8 @@ func (a Account) Open(kind string) (*Phone, error) {
 func (a Account) Inbound(kind string, sock *Socket) *Phone { return a.phone(kind, sock.server) }
 
 func (a Account) phone(kind string, server *Server) *Phone {
-	p := &Phone{Account: a, Server: server, Legs: Legs{many: a.IncludesExtension != nil},
-		traits: link.Traits{Source: registry.Of(kind).CallSource(server.Host() + "/" + a.Extension), ManyExtensions: a.IncludesExtension != nil}}
+	p := &Phone{Account: a, Server: server, Legs: Legs{many: a.HasExtension != nil},
+		traits: link.Traits{Source: registry.Of(kind).CallSource(server.Host() + "/" + a.Extension), ManyExtensions: a.HasExtension != nil}}
 	if a.Client != "" {
 		p.traits.MaxWait = maxOfficeWait // one client per office costs the exchange nothing
 	}
@@ -85,15 +85,15 @@ const maxOfficeWait = time.Second
 // Follows reports whether an extension's calls are reported, and the extension
 // that events name.
 func (a Account) Follows(extension string) (named string, ok bool) {
-	if a.IncludesExtension != nil {
-		return extension, ValidExtension(extension) && a.IncludesExtension(extension)
+	if a.HasExtension != nil {
+		return extension, ValidExtension(extension) && a.HasExtension(extension)
 	}
 	return "", extension == a.Extension
 }
 
 func (a Account) open() (*Server, error) {
 	switch {
-	case a.IncludesExtension == nil && !ValidExtension(a.Extension):
+	case a.HasExtension == nil && !ValidExtension(a.Extension):
 		return nil, errors.New("an extension is needed: without one the calls of the whole exchange would be reported")
 	case a.User == "" || strings.ContainsFunc(a.User, func(r rune) bool { return r == ':' || r < ' ' || r == 0x7f }):
 		return nil, errors.New("a user name is needed, without a colon")
@@ -211,9 +211,9 @@ func (h *LinkToken) Ask(ctx context.Context, next TokenRenewer, request func() (
 	return status, err
 }
 
-// RefusedError returns the error for a status that rejects the
+// HandleRefusal returns the error for a status that rejects the
 // token. A token that is not fresh may just be too old.
-func (h *LinkToken) RefusedError(s *Server, status int, why string) error {
+func (h *LinkToken) HandleRefusal(s *Server, status int, why string) error {
 	if status == http.StatusUnauthorized || status == http.StatusForbidden {
 		h.Token = Token{}
 		if h.Fresh {

@@ -28,7 +28,7 @@ func TestAccountRefused(t *testing.T) {
 		}
 	}
 	many := good
-	many.IncludesExtension = func(string) bool { return true }
+	many.HasExtension = func(string) bool { return true }
 	if _, err := many.Open(registry.Wazo); err == nil {
 		t.Error("a link that tells of one extension hears many")
 	}

@@ -12,20 +12,20 @@ import (
 // gap in a while, and ever more rarely as long as polls find nothing new. It
 // belongs to one goroutine.
 type PollScheduler struct {
-	due   <-chan time.Time // nil: no poll is due
-	first time.Duration
-	least time.Duration
-	wait  time.Duration
-	last  time.Time
+	due         <-chan time.Time // nil: no poll is due
+	first       time.Duration
+	minInterval time.Duration
+	wait        time.Duration
+	last        time.Time
 }
 
 // mostWait is the longest wait before a poll, if polls find nothing new.
 const mostWait = 30 * time.Second
 
-// NewPollScheduler returns a Gaps without gaps. least is the minimum time between polls, first the
+// NewPollScheduler returns a PollScheduler without gaps. least is the minimum time between polls, first the
 // time for a gap to close by itself.
 func NewPollScheduler(first, least time.Duration) *PollScheduler {
-	return &PollScheduler{first: first, least: least, wait: least}
+	return &PollScheduler{first: first, minInterval: least, wait: least}
 }
 
 // NoteGap notes that events are missing.
@@ -42,7 +42,7 @@ func (g *PollScheduler) C() <-chan time.Time { return g.due }
 func (g *PollScheduler) Polled(changed bool) {
 	g.due, g.last, g.wait = nil, time.Now(), min(2*g.wait, mostWait)
 	if changed {
-		g.wait = g.least
+		g.wait = g.minInterval
 	}
 }
 

@@ -166,8 +166,8 @@ func IsPublicNumber(extension string) bool {
 
 var signs = strings.NewReplacer("_", "", "-", "", " ", "")
 
-// NormalizeWord normalises a word of an exchange: it removes differences in spelling.
-func NormalizeWord(s string) string { return signs.Replace(strings.ToLower(s)) }
+// NormaliseWord normalises a word of an exchange: it removes differences in spelling.
+func NormaliseWord(s string) string { return signs.Replace(strings.ToLower(s)) }
 
 // Anonymous is how a withheld number is reported.
 const Anonymous = "anonymous"

@@ -209,7 +209,7 @@ func (k *Socket) why(ctx context.Context, err error) error {
 // Messages delivers the text messages. It is closed when the connection has ended.
 func (k *Socket) Messages() <-chan []byte { return k.in }
 
-// Err returns why In was closed.
+// Err returns why Messages was closed.
 func (k *Socket) Err() error { return k.err }
 
 // Send writes a text message.
@@ -309,7 +309,7 @@ func (k *Stream) Parts() <-chan []byte { return k.in }
 // Silent reports whether the stream was closed because nothing arrived for Options.Silence.
 func (k *Stream) Silent() bool { return errors.Is(context.Cause(k.ctx), os.ErrDeadlineExceeded) }
 
-// Err returns why In was closed.
+// Err returns why Parts was closed.
 func (k *Stream) Err() error { return k.err }
 
 // Close ends the connection and waits for its goroutine.

@@ -332,8 +332,8 @@ func (l *link) longestWait() time.Duration {
 	return cmp.Or(l.traits.MaxWait, maxWait)
 }
 
-// NotRunning wraps an error as ErrNotRunning and keeps its text.
-func NotRunning(err error) error { return fmt.Errorf("%w: %w", ErrNotRunning, err) }
+// NotRunningError wraps an error as ErrNotRunning and keeps its text.
+func NotRunningError(err error) error { return fmt.Errorf("%w: %w", ErrNotRunning, err) }
 
 // IsLocal reports whether a host name means this computer.
 func IsLocal(host string) bool { return host == "localhost" || net.ParseIP(host).IsLoopback() }

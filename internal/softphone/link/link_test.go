@@ -105,13 +105,13 @@ func TestBackoff(t *testing.T) {
 		}
 		return all
 	}
-	off := session{err: NotRunning(errors.New("refused"))}
+	off := session{err: NotRunningError(errors.New("refused"))}
 	hour := session{up: true, lives: time.Hour, err: ErrClosed}
 	second := session{up: true, lives: time.Second, err: ErrClosed}
 	odd := session{up: true, lives: 20 * time.Second, err: errors.New("no frame")}
 	reset := session{up: true, err: errors.New("connection reset by peer")}
 	late := session{dial: 600 * time.Millisecond, up: true, lives: time.Second, err: ErrClosed} // Windows retried
-	anew := session{up: true, lives: time.Second, err: NotRunning(errors.New("started anew"))}
+	anew := session{up: true, lives: time.Second, err: NotRunningError(errors.New("started anew"))}
 	no := session{lives: time.Second, err: &Refusal{Why: "click allow"}}
 	replaced := session{up: true, lives: time.Hour, err: ErrReplaced}
 	here := Traits{Local: true, OneClient: true}
@@ -180,7 +180,7 @@ func TestCallsWhenTheLinkEnds(t *testing.T) {
 	a := call.Event{ID: "a", Number: "0612345678"}
 	b := call.Event{ID: "b", Number: "0201234567"}
 	answered := call.Event{ID: "a", State: call.Answered}
-	s := &script{sessions: []session{{up: true, reports: []call.Event{a, answered, b}, err: ErrClosed}, {err: NotRunning(errors.New("refused"))}}}
+	s := &script{sessions: []session{{up: true, reports: []call.Event{a, answered, b}, err: ErrClosed}, {err: NotRunningError(errors.New("refused"))}}}
 	s.play(t)
 	got := strings.Join(s.taken, "; ")
 	if !strings.HasPrefix(got, "ringing a ; answered a ; ringing b ; gone; ended ") || !strings.Contains(got, "ended a completed") || !strings.Contains(got, "ended b ") {
@@ -283,7 +283,7 @@ func TestWake(t *testing.T) {
 		l := newLink(Config{Wake: wake, Receive: func(call.Event) error { return nil }}, scripted{session: func(ctx context.Context, r *Reporter) error {
 			begun <- struct{}{}
 			if off {
-				return NotRunning(errors.New("refused"))
+				return NotRunningError(errors.New("refused"))
 			}
 			r.Up()
 			<-ctx.Done()
@@ -347,7 +347,7 @@ func TestCauses(t *testing.T) {
 		{ErrReplaced, NoCause},
 		{ErrClosed, NoCause},
 		{errors.New("it broke"), NoCause},
-		{NotRunning(errors.New("refused")), CauseNotListening},
+		{NotRunningError(errors.New("refused")), CauseNotListening},
 		{fmt.Errorf("read: %w", &Refusal{Why: "no", Cause: CauseDenied}), CauseDenied},
 		{fmt.Errorf("dial: %w", &net.DNSError{Err: "no such host", IsNotFound: true}), CauseNotResolved},
 		{fmt.Errorf("dial: %w", context.DeadlineExceeded), CauseSilent},

@@ -52,9 +52,9 @@ func (r *Reporter) Up() {
 	}
 }
 
-// BackendFault reports what does not work behind an established connection, and since when;
+// SetBackendFault reports what does not work behind an established connection, and since when;
 // NoCause means that all is well.
-func (r *Reporter) BackendFault(c Cause, since time.Time) {
+func (r *Reporter) SetBackendFault(c Cause, since time.Time) {
 	if r.up && (r.l.state.Cause != c || !r.l.state.BackendFaultSince.Equal(since)) {
 		r.l.setState(State{Phase: Connected, Cause: c, BackendFaultSince: since})
 	}

@@ -79,7 +79,7 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 	// A daemon that exits closes the connection the same way; the next one
 	// recreates the socket.
 	if now, _ := os.Stat(p.path); socket != nil && (now == nil || !socket.ModTime().Equal(now.ModTime())) {
-		return link.NotRunning(errRestarted)
+		return link.NotRunningError(errRestarted)
 	}
 	return link.ErrReplaced
 }
@@ -126,7 +126,7 @@ func (p *softphone) dial(ctx context.Context) (net.Conn, error) {
 	case err == nil:
 		return conn, nil
 	case link.NobodyListens(err), errors.Is(err, fs.ErrNotExist):
-		return nil, link.NotRunning(err) // the socket file outlives its daemon
+		return nil, link.NotRunningError(err) // the socket file outlives its daemon
 	case errors.Is(err, fs.ErrPermission):
 		return nil, &link.Refusal{Why: "the socket of linphone-daemon belongs to another user", Cause: link.CauseOwner}
 	}

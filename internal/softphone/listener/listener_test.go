@@ -41,7 +41,7 @@ type desk struct {
 	mu    sync.Mutex
 	taken []call.Event
 	gone  []call.Source
-	err   error // what Take returns
+	err   error // what Receive returns
 }
 
 func newDesk(t testing.TB, change ...func(*Config, *timing)) *desk {

@@ -118,7 +118,7 @@ type Capabilities struct {
 // TransferReport is how a kind reports that a call was passed on.
 type TransferReport uint8
 
-// The values of Moved.
+// The values of TransferReport.
 const (
 	TransferHidden   TransferReport = iota // not visible
 	TransferSameCall                       // the same call with another caller

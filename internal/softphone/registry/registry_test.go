@@ -67,7 +67,7 @@ func said(t *testing.T, l text.Language, key text.Key) {
 }
 
 // words maps what recipes promise to what the table says.
-var words = map[guide.Reports]call.ReportLevel{guide.RingOnly: call.RingOnly, guide.RingAndEnd: call.RingAndEnd, guide.AllStates: call.AllStates}
+var words = map[guide.ReportLevel]call.ReportLevel{guide.RingOnly: call.RingOnly, guide.RingAndEnd: call.RingAndEnd, guide.AllStates: call.AllStates}
 
 func hasRecipe(t *testing.T, l text.Language, k registry.Kind) {
 	t.Helper()
@@ -79,8 +79,8 @@ func hasRecipe(t *testing.T, l text.Language, k registry.Kind) {
 	if !k.IsLink() {
 		return // recipes of phones that contact us describe what the phone passes on
 	}
-	if words[r.Reports] != k.ReportLevel {
-		t.Errorf("%s: the recipe says %s, the table %d", l, r.Reports, k.ReportLevel)
+	if words[r.ReportLevel] != k.ReportLevel {
+		t.Errorf("%s: the recipe says %s, the table %d", l, r.ReportLevel, k.ReportLevel)
 	}
 	if !slices.ContainsFunc(r.Blocks(), func(b guide.Block) bool { return strings.Contains(b.Text, "kind = \""+k.Name+"\"") }) {
 		t.Errorf("%s: the recipe %s does not set up this kind", l, k.Recipe)

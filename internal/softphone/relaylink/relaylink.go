@@ -29,10 +29,10 @@ import (
 
 // Timeouts and intervals of a link to a relay.
 const (
-	dialTime = 3 * time.Second
-	nextTime = 250 * time.Millisecond // before another relay is dialled in parallel to a silent one
-	askTime  = 3 * time.Second
-	asks     = 3 // attempts at the first snapshot, each of which may be lost with its relay
+	dialTime            = 3 * time.Second
+	nextTime            = 250 * time.Millisecond // before another relay is dialled in parallel to a silent one
+	askTime             = 3 * time.Second
+	maxSnapshotRequests = 3 // attempts at the first snapshot, each of which may be lost with its relay
 	// recoveryTime is how long relays that lost their memory need to relearn the calls from
 	// the exchange. Until then, calls they do not report may be going on.
 	recoveryTime = 4 * time.Second
@@ -73,16 +73,16 @@ func (p *Phone) SaveMissed(save MissedSaver) { p.saveMissed = save }
 type session struct {
 	*nats.Conn
 	membership
-	inbox         string         // where the requested snapshot arrives
-	snapshots     chan *nats.Msg // snapshots
-	retries       int            // how often the snapshot was requested again
-	synced        bool           // has processed a snapshot
-	stateMessages chan *nats.Msg // states of the relays
-	relays        states
-	faultSince    time.Time     // since when something behind them has not worked
-	stale         chan struct{} // messages were dropped, as there were too many: the state may be stale
-	closed        chan error
-	dials         sync.WaitGroup // dials to other relays, until one is reached
+	inbox             string         // where the requested snapshot arrives
+	snapshots         chan *nats.Msg // snapshots
+	retries           int            // how often the snapshot was requested again
+	synced            bool           // has processed a snapshot
+	stateMessages     chan *nats.Msg // states of the relays
+	relays            states
+	backendFaultSince time.Time     // since when something behind them has not worked
+	stale             chan struct{} // messages were dropped, as there were too many: the state may be stale
+	closed            chan error
+	dials             sync.WaitGroup // dials to other relays, until one is reached
 }
 
 // New returns a phone for link.Run. The account's secret is the result of Join, and the
@@ -212,10 +212,10 @@ func (s *session) applyState(r *link.Reporter, b []byte) {
 	now := time.Now()
 	s.relays.store(b, now)
 	cause, since := s.relays.worstFault(now)
-	if since.Sub(s.faultSince).Abs() > time.Minute {
-		s.faultSince = since
+	if since.Sub(s.backendFaultSince).Abs() > time.Minute {
+		s.backendFaultSince = since
 	}
-	r.BackendFault(cause, s.faultSince)
+	r.SetBackendFault(cause, s.backendFaultSince)
 }
 
 // isNoResponders recognises the server's answer when no relay is listening.
@@ -249,7 +249,7 @@ func (s *session) requestSnapshot() error {
 // retrySnapshot repeats the request, which may have been lost with its relay; it
 // fails after a few times.
 func (s *session) retrySnapshot() error {
-	if s.retries++; s.retries == asks {
+	if s.retries++; s.retries == maxSnapshotRequests {
 		return context.DeadlineExceeded
 	}
 	return s.requestSnapshot()

@@ -93,7 +93,7 @@ func (s *session) run(ctx context.Context, sock *exchangelink.Socket) error {
 
 // statusError returns the error for an unexpected status.
 func (s *session) statusError(status int) error {
-	return s.token.RefusedError(s.Server, status, "3CX does not let this API client use call control for the extension")
+	return s.token.HandleRefusal(s.Server, status, "3CX does not let this API client use call control for the extension")
 }
 
 func (s *session) get(ctx context.Context, path string, into any) (int, error) {
@@ -110,7 +110,7 @@ type state struct {
 
 // fetchCalls requests the calls of the extension, or of all that the client may see.
 func (s *session) fetchCalls(ctx context.Context) (all []state, status int, err error) {
-	if s.Account.IncludesExtension != nil {
+	if s.Account.HasExtension != nil {
 		status, err = s.get(ctx, "/callcontrol", &all)
 		return all, status, err
 	}

@@ -285,7 +285,7 @@ func TestRefusedLater(t *testing.T) {
 func TestEverybody(t *testing.T) {
 	x := newExchange(t)
 	cfg := linktest.Account(x.Address())
-	cfg.Extension, cfg.IncludesExtension = "", func(extension string) bool { return extension != "10000" && extension != "103" }
+	cfg.Extension, cfg.HasExtension = "", func(extension string) bool { return extension != "10000" && extension != "103" }
 	part := ring
 	part.call = 31
 	set := func(extension string, id int) {

@@ -87,7 +87,7 @@ func (s *session) dial(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	return s.token.RefusedError(s.Server, status, "Wazo does not let this user listen to events")
+	return s.token.HandleRefusal(s.Server, status, "Wazo does not let this user listen to events")
 }
 
 // run processes a connection until it ends, with token renewal in parallel.
@@ -99,7 +99,7 @@ func (s *session) run(ctx context.Context) error {
 		select {
 		case b, ok := <-s.sock.Messages():
 			if !ok {
-				return s.closeError(s.sock.Err())
+				return s.handleClose(s.sock.Err())
 			}
 			if err := s.message(ctx, b); err != nil {
 				return err
@@ -135,8 +135,8 @@ func (s *session) send(op, key, value string) error {
 	return s.sock.Send(exchangelink.EncodeJSON(map[string]any{"op": op, "data": map[string]string{key: value}}))
 }
 
-// closeError handles the code with which the server closed the connection.
-func (s *session) closeError(err error) error {
+// handleClose handles the code with which the server closed the connection.
+func (s *session) handleClose(err error) error {
 	var c *exchangelink.CloseError
 	if !errors.As(err, &c) {
 		return err
@@ -165,7 +165,7 @@ func (s *session) snapshot(ctx context.Context) error {
 	case err != nil:
 		return err
 	case status != http.StatusOK:
-		return s.token.RefusedError(s.Server, status, "Wazo does not let this user see its own calls")
+		return s.token.HandleRefusal(s.Server, status, "Wazo does not let this user see its own calls")
 	}
 	there := map[string]bool{}
 	exchangelink.DecodeEach(s.r, answer.Items, func(c wazoCall) {

@@ -18,15 +18,15 @@ type channel struct {
 	id, call, name, number, phone string
 	role                          string // one of the words below
 	up, gone                      bool
-	asked                         bool // its number was requested
+	numberRequested               bool // its number was requested
 	version                       int64
 
 	// Set for our own channels:
-	extension, named    string     // named is the extension as in events
-	waits               bool       // it will be reported
-	lastReport          call.Event // last report, as read
-	peer                string     // channel of the other party
-	answeredBefore, via string     // channel that had answered the call before this one rang, and its party
+	extension, named      string     // named is the extension as in events
+	waits                 bool       // it will be reported
+	lastReport            call.Event // last report, as read
+	peer                  string     // channel of the other party
+	previousAnswerer, via string     // channel that had answered the call before this one rang, and its party
 }
 
 const (
@@ -38,11 +38,11 @@ const (
 
 // callInfo holds what is known of a call apart from its channels.
 type callInfo struct {
-	caller, callerName, called, queue, via      string
-	callerChannel                               string // that caller's channel
-	answeredBy, answererName, answererExtension string // who answered last: channel, party, our extension
-	pendingEvent                                string // event about it, to be compared with its channels
-	missed, idle                                bool
+	caller, callerName, called, queue, via           string
+	callerChannel                                    string // that caller's channel
+	answererChannel, answererName, answererExtension string // who answered last: channel, party, our extension
+	pendingEvent                                     string // event about it, to be compared with its channels
+	missed, idle                                     bool
 }
 
 const (
@@ -62,7 +62,7 @@ var (
 // words returns a function that reports whether a word is one of all,
 // ignoring case and signs.
 func words(all ...string) func(string) bool {
-	return func(s string) bool { return slices.Contains(all, exchangelink.NormalizeWord(s)) }
+	return func(s string) bool { return slices.Contains(all, exchangelink.NormaliseWord(s)) }
 }
 
 // isNumber reports whether a name is a number.
@@ -156,20 +156,20 @@ func (s *session) changed(about, told webhook.Document) {
 
 // put replaces what was known about a channel.
 func (s *session) put(c *channel) {
-	t := s.talk(c.call)
+	t := s.infoOf(c.call)
 	if old := s.channels[c.id]; old != nil {
-		c.number, c.asked = cmp.Or(c.number, old.number), old.asked
-		c.waits, c.lastReport, c.peer, c.answeredBefore, c.via = old.waits, old.lastReport, old.peer, old.answeredBefore, old.via
+		c.number, c.numberRequested = cmp.Or(c.number, old.number), old.numberRequested
+		c.waits, c.lastReport, c.peer, c.previousAnswerer, c.via = old.waits, old.lastReport, old.peer, old.previousAnswerer, old.via
 	} else {
-		c.answeredBefore, c.via = t.answeredBy, t.answererName
+		c.previousAnswerer, c.via = t.answererChannel, t.answererName
 	}
 	s.channels[c.id] = c
 	if c.role == callee && c.up {
-		t.answeredBy, t.answererExtension, t.answererName = c.id, c.extension, cmp.Or(exchangelink.ColleagueName(c.name, c.phone), c.number)
+		t.answererChannel, t.answererExtension, t.answererName = c.id, c.extension, cmp.Or(exchangelink.ColleagueName(c.name, c.phone), c.number)
 	}
 }
 
-func (s *session) talk(id string) *callInfo {
+func (s *session) infoOf(id string) *callInfo {
 	t := s.callInfos[id]
 	if t == nil {
 		t = &callInfo{}
@@ -229,7 +229,7 @@ func (s *session) report(id string) {
 			continue
 		}
 		is := otherParty(c, all)
-		if number, _ := s.talk(id).number(c, is); number == "" && (is == nil && c.peer == "" || is != nil && !is.asked) {
+		if number, _ := s.infoOf(id).number(c, is); number == "" && (is == nil && c.peer == "" || is != nil && !is.numberRequested) {
 			c.waits = true
 			s.wait()
 			continue
@@ -240,7 +240,7 @@ func (s *session) report(id string) {
 
 // reportChannel reports the state of one of our channels.
 func (s *session) reportChannel(c *channel, all []*channel) {
-	is, t := otherParty(c, all), s.talk(c.call)
+	is, t := otherParty(c, all), s.infoOf(c.call)
 	known, isKnown := s.Legs.Known(s.r, c.id)
 	e := call.Event{Direction: call.DirectionUnknown, Extension: c.named}
 	e.Number, e.Name = t.number(c, is)
@@ -279,7 +279,7 @@ func (s *session) reportChannel(c *channel, all []*channel) {
 // handleCallEvent processes an event about a call. It adds to what the channels report,
 // and is no call by itself.
 func (s *session) handleCallEvent(kind, id string, d webhook.Document) {
-	t := s.talk(id)
+	t := s.infoOf(id)
 	for into, said := range map[*string]string{
 		&t.caller:     d.First("callerPhoneNumber", "callerNumber", "caller.phoneNumber", "caller.number"),
 		&t.called:     d.First("calleePhoneNumber", "calleeNumber", "callee.phoneNumber", "callee.number"),
@@ -303,10 +303,10 @@ func (s *session) endChannel(c *channel) {
 		s.reportChannel(c, s.channelsOf(c.call))
 	}
 	delete(s.channels, c.id)
-	t := s.talk(c.call)
+	t := s.infoOf(c.call)
 	switch {
 	case c.extension == "":
-	case c.role == callee && t.answeredBy != "" && t.answeredBy != c.id && t.answeredBy != c.answeredBefore &&
+	case c.role == callee && t.answererChannel != "" && t.answererChannel != c.id && t.answererChannel != c.previousAnswerer &&
 		t.answererExtension != c.extension:
 		s.Legs.EndBy(s.r, c.id, call.AnsweredElsewhere, t.answererName)
 	case t.missed:
@@ -325,8 +325,8 @@ func (s *session) waiting() (all []*channel, ask bool) {
 		}
 		all = append(all, c)
 		is := otherParty(c, s.channelsOf(c.call))
-		if number, _ := s.talk(c.call).number(c, is); number == "" && is != nil && !is.asked {
-			is.asked, ask = true, true
+		if number, _ := s.infoOf(c.call).number(c, is); number == "" && is != nil && !is.numberRequested {
+			is.numberRequested, ask = true, true
 		}
 	}
 	return all, ask

@@ -19,7 +19,7 @@ import (
 type phone struct {
 	*exchangelink.Phone
 	life            time.Duration // limit of a session, whatever the server says
-	minListInterval time.Duration // interval between two requests of the list after gaps
+	minPollInterval time.Duration // interval between two requests of the list after gaps
 	minSession      time.Duration // a session ended sooner than this was not too old
 	poll            time.Duration // interval of polling without a socket; tests shorten these four
 
@@ -40,7 +40,7 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &phone{Phone: p, life: usualLife, minListInterval: time.Second, minSession: 30 * time.Second,
+	return &phone{Phone: p, life: usualLife, minPollInterval: time.Second, minSession: 30 * time.Second,
 		poll: 5 * time.Second, channels: map[string]*channel{}, callInfos: map[string]*callInfo{}}, nil
 }
 
@@ -98,7 +98,7 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 
 func (p *phone) session(r *link.Reporter) *session {
 	clear(p.callInfos)
-	return &session{phone: p, r: r, gaps: exchangelink.NewPollScheduler(0, p.minListInterval)}
+	return &session{phone: p, r: r, gaps: exchangelink.NewPollScheduler(0, p.minPollInterval)}
 }
 
 func (s *session) closeSocket() {

@@ -141,7 +141,7 @@ func TestNumbers(t *testing.T) {
 func TestEverybody(t *testing.T) {
 	x := newExchange(t)
 	a := linktest.Account(x.Address())
-	a.Extension, a.IncludesExtension = "", func(extension string) bool { return strings.HasPrefix(extension, "1") && extension != "103" }
+	a.Extension, a.HasExtension = "", func(extension string) bool { return strings.HasPrefix(extension, "1") && extension != "103" }
 	w := listen(t, a).Connected()
 	x.set(from, told{from.call, "SIP/103-9", "RINGING", "Carla", "CALLEE", "103"}, ring, told{from.call, "SIP/102-3", "RINGING", "Bram", "CALLEE", "102"})
 	w.Expect(rings+" at 101", "ringing incoming #SIP/lijn-1.SIP/102-3 0612345678 on 102 at 102")
@@ -154,7 +154,7 @@ func TestEverybody(t *testing.T) {
 // requested; the same happens when an event about a call matches no channel.
 func TestGaps(t *testing.T) {
 	x := newExchange(t)
-	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.minListInterval = time.Millisecond }).Connected()
+	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.minPollInterval = time.Millisecond }).Connected()
 	stranger := told{"SIP/l-9", "SIP/199-9", "RINGING", "x", "CALLEE", "199"}
 	x.set(stranger)
 	x.set(from, ring)
@@ -183,7 +183,7 @@ func TestGaps(t *testing.T) {
 func TestGapsWithoutEnd(t *testing.T) {
 	t.Parallel()
 	x := newExchange(t)
-	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.minListInterval = 10 * time.Millisecond }).Connected()
+	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.minPollInterval = 10 * time.Millisecond }).Connected()
 	x.set(from, ring)
 	w.Expect(rings)
 	pace := time.Tick(5 * time.Millisecond)

@@ -77,11 +77,11 @@ func (p *phone) runConnection(ctx context.Context, r *link.Reporter) error {
 	sock, status, err := p.Server.Dial(ctx, p.path("subscribe"), agent)
 	switch {
 	case exchangelink.Unreadable(err) && !s.token.Fresh: // a code, with status 200
-		return s.tokenError(http.StatusForbidden)
+		return s.handleRefusal(http.StatusForbidden)
 	case err != nil:
 		return err
 	case sock == nil:
-		return s.tokenError(status)
+		return s.handleRefusal(status)
 	}
 	defer func() {
 		if ctx.Err() != nil { // the link is ending
@@ -124,9 +124,9 @@ func (s *session) run(ctx context.Context) error {
 	}
 }
 
-// tokenError returns the error for a refused token. One that is
+// handleRefusal returns the error for a refused token. One that is
 // not fresh may just be too old or withdrawn.
-func (s *session) tokenError(status int) error {
+func (s *session) handleRefusal(status int) error {
 	s.token.Expire()
 	switch {
 	case status >= 500 || status == http.StatusTooManyRequests:
@@ -152,7 +152,7 @@ func (s *session) message(ctx context.Context, b []byte) error {
 	case said.Code == nil:
 		s.parseReports(b)
 	case *said.Code != 0:
-		return s.tokenError(http.StatusForbidden)
+		return s.handleRefusal(http.StatusForbidden)
 	case !s.ready:
 		s.ready = true
 		if err := s.snapshot(ctx); err != nil {
@@ -180,7 +180,7 @@ func (s *session) snapshot(ctx context.Context) error {
 	case refused && s.token.Fresh:
 		return nil // it lacks the right
 	case refused:
-		return s.tokenError(http.StatusForbidden)
+		return s.handleRefusal(http.StatusForbidden)
 	case status != http.StatusOK:
 		return s.Server.StatusError(status)
 	}

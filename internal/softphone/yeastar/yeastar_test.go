@@ -96,7 +96,7 @@ func TestExchange(t *testing.T) {
 // many returns an account for 101 and 102.
 func many(x *exchange) exchangelink.Account {
 	a := linktest.Account(x.Address())
-	a.Extension, a.IncludesExtension = "", func(extension string) bool { return extension == "101" || extension == "102" }
+	a.Extension, a.HasExtension = "", func(extension string) bool { return extension == "101" || extension == "102" }
 	return a
 }
 

@@ -154,8 +154,8 @@ func (c *Calls) Restore(ctx context.Context, was ...history.Entry) error {
 	})
 }
 
-// NotThis removes the person from a call and returns the call as it was, for RestorePerson.
-func (c *Calls) NotThis(ctx context.Context, id int64) (was history.Entry, err error) {
+// RemovePerson removes the person from a call and returns the call as it was, for RestorePerson.
+func (c *Calls) RemovePerson(ctx context.Context, id int64) (was history.Entry, err error) {
 	err = c.write(ctx, func(ctx context.Context, s *history.Store) (err error) {
 		was, err = s.RemovePerson(ctx, id)
 		return err
@@ -305,9 +305,9 @@ type LookupOutcome struct {
 	Sentence     string              // for the user, "" if the row is enough
 }
 
-// LookedUp stores the hub's answer about a call's number, as far as
+// StoreLookup stores the hub's answer about a call's number, as far as
 // it may be kept. asked is the call as it was when the hub was asked.
-func (c *Calls) LookedUp(ctx context.Context, l text.Language, asked history.Entry, f windowapi.LookupResult) (LookupOutcome, error) {
+func (c *Calls) StoreLookup(ctx context.Context, l text.Language, asked history.Entry, f windowapi.LookupResult) (LookupOutcome, error) {
 	m := LookupOutcome{Entry: asked.ID}
 	switch f.Outcome {
 	case history.OutcomeFailed:

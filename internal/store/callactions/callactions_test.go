@@ -186,7 +186,7 @@ func TestNotThis(t *testing.T) {
 	e := missedCall()
 	e.Matches = 3
 	id := b.put(e)
-	was, err := b.NotThis(ctx, id)
+	was, err := b.RemovePerson(ctx, id)
 	b.works("not this", err, changed, "choice not +31698760011 c-vries")
 	if got := b.at(id); got.ContactID+got.Link+got.RelationNumber != "" || got.Name != e.Name || !got.PersonRejected {
 		t.Errorf("still there: %+v", got)
@@ -196,10 +196,10 @@ func TestNotThis(t *testing.T) {
 		t.Errorf("taken back: %+v", got)
 	}
 	alone := b.put(missedCall())
-	was, err = b.NotThis(ctx, alone)
+	was, err = b.RemovePerson(ctx, alone)
 	b.works("not this", err, changed, "choice not +31698760011 c-vries")
 	b.works("nobody had to be chosen", b.RestorePerson(ctx, was), changed)
-	_, err = b.NotThis(ctx, 999)
+	_, err = b.RemovePerson(ctx, 999)
 	b.fails("what is not there", err, "Deze oproep is er niet meer.")
 }
 
@@ -291,7 +291,7 @@ func TestLooked(t *testing.T) {
 		{"no answer yet", failed, windowapi.LookupResult{Outcome: history.OutcomeFailed, Failure: string(contact.HubSlow), Support: "Jan (IT)"}, "", "", "Opzoeken lukt niet: ", history.OutcomeFailed, 0, 0},
 	} {
 		id := b.put(tt.e)
-		m, err := b.LookedUp(t.Context(), text.Dutch, b.at(id), tt.f)
+		m, err := b.StoreLookup(t.Context(), text.Dutch, b.at(id), tt.f)
 		if err != nil || m.Entry != id || !strings.HasPrefix(m.Sentence, tt.says) || (m.Sentence == "") != (tt.says == "") ||
 			strings.Contains(m.Sentence, "Jan (IT)") != contact.Failure(tt.f.Failure).NeedsAdmin() || len(m.Contacts) != tt.shows {
 			t.Errorf("%s: %+v, %v", tt.what, m, err)
@@ -302,11 +302,12 @@ func TestLooked(t *testing.T) {
 	}
 	off := b.put(failed)
 	must.Get(b.store.RemovePerson(t.Context(), off))(t)
-	if m, err := b.LookedUp(t.Context(), text.Dutch, b.at(off), one); err != nil || b.at(off).Name != "" || m.Sentence != text.Dutch.T(text.CallsAgainOff) {
+	if m, err := b.StoreLookup(t.Context(), text.Dutch, b.at(off), one); err != nil || b.at(off).Name != "" || m.Sentence != text.Dutch.T(text.CallsAgainOff) {
 		t.Errorf("taken off: %+v, %+v, %v", b.at(off), m, err)
 	}
 	b.set.History.Keep = string(history.KeepNumbers)
-	if m, err := b.LookedUp(t.Context(), text.Dutch, b.at(b.put(failed)), one); err != nil || m.Sentence != text.Dutch.T(text.CallsAgainOff) {
+	if m, err := b.StoreLookup(t.Context(), text.Dutch, b.at(b.put(failed)), one); err != nil ||
+		m.Sentence != text.Dutch.T(text.CallsAgainOff) {
 		t.Errorf("no names are kept: %+v, %v", m, err)
 	}
 }
@@ -323,14 +324,14 @@ func TestLookedDuringTheCall(t *testing.T) {
 	over := asked
 	over.Ended, over.Result = rang.Add(20*time.Second), history.ResultMissed
 	b.put(over)
-	must.Get(b.LookedUp(t.Context(), text.Dutch, asked, f))(t)
+	must.Get(b.StoreLookup(t.Context(), text.Dutch, asked, f))(t)
 	if got := b.at(id); !got.Open() || !got.Ended.Equal(over.Ended) || got.ContactID != "c-vries" || got.Outcome != history.OutcomeFound || !got.Fits("vries") {
 		t.Errorf("missed meanwhile: %+v", got)
 	}
 	passed := b.at(id)
 	passed.Number, passed.NumberDisplay, passed.Name, passed.ContactID, passed.Result = "101", "101", "", "", history.ResultLive
 	b.put(passed)
-	if _, err := b.LookedUp(t.Context(), text.Dutch, asked, f); !errors.Is(err, history.ErrGone) {
+	if _, err := b.StoreLookup(t.Context(), text.Dutch, asked, f); !errors.Is(err, history.ErrGone) {
 		t.Errorf("passed on meanwhile: %v", err)
 	}
 	if got := b.at(id); got.Number != "101" || got.Name != "" || got.ContactID != "" {

@@ -99,7 +99,7 @@ func TestForgetFiles(t *testing.T) {
 			}
 			r := must.Get(history.OpenReadOnly(t.Context(), fromsettings.HistoryFile(dirs)))(t)
 			defer r.Close()
-			if open, err := r.OpenCalls(t.Context(), 10); len(open) != c.left || err != nil {
+			if open, err := r.UnhandledCalls(t.Context(), 10); len(open) != c.left || err != nil {
 				t.Errorf("%d calls left, %v, want %d", len(open), err, c.left)
 			}
 		})

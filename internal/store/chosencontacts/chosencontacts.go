@@ -3,8 +3,8 @@
 // that was last chosen, for 90 days; no name and no number. The key is 32 random bytes in
 // the secret store, away from the file; without a key, choices are only kept in memory.
 //
-// Earlier, Chose, ForgetChoice and Configure only use memory and return at once. The file and
-// the secret store belong to Run's goroutine.
+// LastChoice, SetChoice, ForgetChoice and Configure only use memory and return at once. The
+// file and the secret store belong to Run's goroutine.
 package chosencontacts
 
 import (
@@ -58,8 +58,8 @@ type Store struct {
 	keep       bool
 	key        []byte         // nil while unknown
 	choices    map[tag]choice // in the file, or still to be written
-	pendingOps []op           // to apply to kept once there is a key
-	dirty      bool           // kept differs from the file
+	pendingOps []op           // to apply to choices once there is a key
+	dirty      bool           // choices differs from the file
 
 	file file // used by Run only
 }
@@ -139,7 +139,7 @@ func (o op) apply(c choice) choice {
 	return c
 }
 
-// apply applies o to kept. The key is known.
+// apply applies o to the choices. The key is known.
 func (s *Store) apply(o op) {
 	t := s.tag(o.number)
 	was := s.choices[t]

@@ -77,7 +77,7 @@ func (s *Store) deleteWhere(ctx context.Context, which string, arg any) error {
 		return eraseError(err)
 	}
 	if s.db == nil {
-		return s.unopenedError()
+		return s.notOpenError()
 	}
 	return s.erase(ctx, `DELETE FROM calls WHERE `+which, arg)
 }
@@ -93,7 +93,7 @@ func (s *Store) RemovePerson(ctx context.Context, id int64) (was Entry, err erro
 		now.rejectedBy = rejectedByHand
 		return rewrite(ctx, tx, now)
 	})
-	return was, s.cleanAfter(ctx, err)
+	return was, s.emptyLogAfter(ctx, err)
 }
 
 // Remove deletes a call and returns it for Restore, or ErrGone.
@@ -102,17 +102,17 @@ func (s *Store) Remove(ctx context.Context, id int64) (was Entry, err error) {
 		was, err = orGone(scan(tx.QueryRowContext(ctx, `DELETE FROM calls WHERE id = ? RETURNING `+readColumns, id)))
 		return err
 	})
-	return was, s.cleanAfter(ctx, err)
+	return was, s.emptyLogAfter(ctx, err)
 }
 
-// cleanAfter empties the log after a removal whose result was
+// emptyLogAfter empties the log after a removal whose result was
 // err. If somebody keeps reading, the log is emptied later.
-func (s *Store) cleanAfter(ctx context.Context, err error) error {
+func (s *Store) emptyLogAfter(ctx context.Context, err error) error {
 	if err == nil {
 		s.dbMu.RLock()
 		defer s.dbMu.RUnlock()
 		if s.db != nil {
-			err = s.clean(ctx)
+			err = s.emptyLog(ctx)
 		}
 		if errors.Is(err, sqlitefile.ErrLogBusy) {
 			return nil
@@ -129,9 +129,9 @@ func eraseError(err error) error {
 	return nil
 }
 
-// unopenedError returns why nothing can be deleted from
+// notOpenError returns why nothing can be deleted from
 // a file that is not open; nil if there is no file.
-func (s *Store) unopenedError() error {
+func (s *Store) notOpenError() error {
 	if _, err := os.Stat(s.path); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -156,7 +156,7 @@ func (s *Store) forgetPersons(ctx context.Context) error {
 	}); err != nil || none {
 		return err
 	}
-	return s.clean(ctx)
+	return s.emptyLog(ctx)
 }
 
 // erase runs a statement that deletes something.
@@ -169,11 +169,11 @@ func (s *Store) erase(ctx context.Context, statement string, args ...any) error 
 	if err != nil || n == 0 {
 		return err
 	}
-	if err := s.clean(ctx); err != nil {
+	if err := s.emptyLog(ctx); err != nil {
 		return eraseError(err)
 	}
 	return s.countMissed(ctx)
 }
 
-// clean empties the write-ahead log, where deleted data would remain.
-func (s *Store) clean(ctx context.Context) error { return sqlitefile.EmptyLog(ctx, s.db) }
+// emptyLog empties the write-ahead log, where deleted data would remain.
+func (s *Store) emptyLog(ctx context.Context) error { return sqlitefile.EmptyLog(ctx, s.db) }

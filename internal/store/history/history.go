@@ -35,7 +35,7 @@ type Entry struct {
 	NumberDisplay         string // the number in Dutch notation
 	Line, LineNumber      string // name and number of our line, "" if not reported
 	Via                   string // who transferred the call, "" if nobody
-	AnsweredBy            string // who answered, for ResultElsewhere
+	AnsweredBy            string // who answered, for ResultAnsweredElsewhere
 	Name                  string // of the contact, or from the phone system
 	ContactID             string
 	RelationNumber        string
@@ -73,13 +73,13 @@ func (e Entry) OneCaller() bool { return e.Number != "" && e.Number != nameMark 
 // Results of a call. Only a phone that reports why a call ended makes it missed; otherwise
 // it is unknown whether a colleague answered a call that nobody answered here.
 const (
-	ResultLive      = ""          // not over yet
-	ResultAnswered  = "answered"  // here, and over
-	ResultMissed    = "missed"    // nobody answered, according to the phone
-	ResultElsewhere = "elsewhere" // a colleague answered, according to the phone
-	ResultRejected  = "rejected"  // refused here
-	ResultNotHere   = "not_here"  // over and not answered here; the reason is unknown
-	ResultUnknown   = "unknown"   // the phone does not report how a call ends
+	ResultLive              = ""          // not over yet
+	ResultAnswered          = "answered"  // here, and over
+	ResultMissed            = "missed"    // nobody answered, according to the phone
+	ResultAnsweredElsewhere = "elsewhere" // a colleague answered, according to the phone
+	ResultRejected          = "rejected"  // refused here
+	ResultNotHere           = "not_here"  // over and not answered here; the reason is unknown
+	ResultUnknown           = "unknown"   // the phone does not report how a call ends
 )
 
 // Outcomes of a call's lookup.
@@ -107,7 +107,7 @@ func ResultOf(reports call.ReportLevel, answered, ended bool, reason call.Reason
 	case reason == call.Missed:
 		return ResultMissed
 	case reason == call.AnsweredElsewhere:
-		return ResultElsewhere
+		return ResultAnsweredElsewhere
 	case reason == call.Rejected:
 		return ResultRejected
 	case reports == call.AllStates:

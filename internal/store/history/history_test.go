@@ -53,7 +53,7 @@ func read(t *testing.T, path string) []Entry {
 	t.Helper()
 	r := must.Get(OpenReadOnly(t.Context(), path))(t)
 	defer r.Close()
-	work := must.Get(r.OpenCalls(t.Context(), 100_000))(t)
+	work := must.Get(r.UnhandledCalls(t.Context(), 100_000))(t)
 	rest := must.Get(r.Page(t.Context(), Query{}, 0, 100_000))(t)
 	all := append(work, rest...)
 	slices.SortFunc(all, func(a, b Entry) int { return cmp.Or(b.Rang.Compare(a.Rang), cmp.Compare(b.ID, a.ID)) })
@@ -339,7 +339,7 @@ func TestResultOf(t *testing.T) {
 		{call.AllStates, true, true, call.ReasonUnknown, ResultAnswered},
 		{call.AllStates, true, true, call.Rejected, ResultAnswered},
 		{call.AllStates, false, true, call.Missed, ResultMissed},
-		{call.AllStates, false, true, call.AnsweredElsewhere, ResultElsewhere},
+		{call.AllStates, false, true, call.AnsweredElsewhere, ResultAnsweredElsewhere},
 		{call.AllStates, false, true, call.Rejected, ResultRejected},
 		{call.AllStates, false, true, call.Completed, ResultAnswered},
 		{call.AllStates, false, true, call.ReasonUnknown, ResultNotHere},

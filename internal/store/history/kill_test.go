@@ -43,7 +43,7 @@ func writeForever(path string) {
 		e := known(time.Now())
 		e.ID, err = s.Put(context.Background(), e)
 		if err == nil && i%3 == 0 { // a call that continues is written again
-			e.Result = ResultElsewhere
+			e.Result = ResultAnsweredElsewhere
 			_, err = s.Put(context.Background(), e)
 		}
 		if err != nil {
@@ -110,7 +110,7 @@ func acknowledged(t *testing.T, path string, n int, said map[int64]string) {
 		var result string
 		// A line cut off by the kill acknowledges nothing.
 		if k, err := fmt.Sscan(in.Text(), &id, &result); err != nil || k != 2 ||
-			result != ResultAnswered && result != ResultElsewhere || in.Text() != strconv.FormatInt(id, 10)+" "+result {
+			result != ResultAnswered && result != ResultAnsweredElsewhere || in.Text() != strconv.FormatInt(id, 10)+" "+result {
 			continue
 		}
 		said[id] = result

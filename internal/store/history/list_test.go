@@ -39,7 +39,7 @@ func ids(es []Entry) []int64 {
 func TestWalk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	s := open(t, path, KeepFull, clocktest.New(monday.Add(time.Hour)))
-	results := []string{ResultAnswered, ResultMissed, ResultElsewhere, ResultNotHere, ResultUnknown}
+	results := []string{ResultAnswered, ResultMissed, ResultAnsweredElsewhere, ResultNotHere, ResultUnknown}
 	var want []Entry
 	for i := range 60 {
 		e := known(monday.Add(time.Duration(i/7) * time.Second)) // seven at a time
@@ -58,7 +58,7 @@ func TestWalk(t *testing.T) {
 			open = append(open, e)
 		}
 	}
-	if got, err := r.OpenCalls(t.Context(), 4); err != nil || len(open) < 5 || !slices.Equal(ids(got), ids(open[:4])) {
+	if got, err := r.UnhandledCalls(t.Context(), 4); err != nil || len(open) < 5 || !slices.Equal(ids(got), ids(open[:4])) {
 		t.Errorf("open: %v, %v, want the first of %v", ids(got), err, ids(open))
 	}
 	for name, tt := range map[string]struct {
@@ -67,10 +67,10 @@ func TestWalk(t *testing.T) {
 	}{
 		"all": {Query{}, func(e Entry) bool { return !e.Open() }},
 		"mine": {Query{View: ViewMine}, func(e Entry) bool {
-			return !e.Open() && (e.Outgoing || e.Result != ResultElsewhere && e.Result != ResultNotHere)
+			return !e.Open() && (e.Outgoing || e.Result != ResultAnsweredElsewhere && e.Result != ResultNotHere)
 		}},
 		"missed":   {Query{View: ViewMissedHandled}, func(e Entry) bool { return e.Missed() && !e.Open() }},
-		"others":   {Query{View: ViewElsewhere}, func(e Entry) bool { return !e.Outgoing && e.Result == ResultElsewhere }},
+		"others":   {Query{View: ViewElsewhere}, func(e Entry) bool { return !e.Outgoing && e.Result == ResultAnsweredElsewhere }},
 		"unsure":   {Query{View: ViewUnsure}, func(e Entry) bool { return !e.Outgoing && (e.Result == ResultNotHere || e.Result == ResultUnknown) }},
 		"filtered": {Query{Filter: "de vries 0612340"}, func(e Entry) bool { return !e.Open() }},
 		"one":      {Query{Filter: "12340017"}, func(e Entry) bool { return strings.HasSuffix(e.Number, "0017") }},
@@ -83,7 +83,7 @@ func TestWalk(t *testing.T) {
 				list = append(list, e)
 			}
 		}
-		if name == "filtered" { // Shown is the same everywhere, the number is not
+		if name == "filtered" { // NumberDisplay is the same everywhere, the number is not
 			tt.q.Filter = "de vries 61234"
 		}
 		t.Run(name, func(t *testing.T) {
@@ -182,12 +182,12 @@ func TestTickOff(t *testing.T) {
 		put         []Entry
 		callers, of int // from this many calls
 	}{
-		{"the four are four", []Entry{at(0, a, ResultMissed), at(0, b, ResultElsewhere), at(0, "+31201234568", ResultNotHere), at(0, "+31201234569", ResultUnknown)}, 1, 1},
+		{"the four are four", []Entry{at(0, a, ResultMissed), at(0, b, ResultAnsweredElsewhere), at(0, "+31201234568", ResultNotHere), at(0, "+31201234569", ResultUnknown)}, 1, 1},
 		{"called back", []Entry{at(0, a, ResultMissed), out(at(1, a, ResultNotHere))}, 0, 0},
 		{"rang again and was answered", []Entry{at(0, a, ResultMissed), at(1, a, ResultMissed), at(2, a, ResultAnswered)}, 0, 0},
 		{"rings again now", []Entry{at(0, a, ResultMissed), at(1, a, ResultLive)}, 1, 1},
 		{"and is spoken to", []Entry{at(0, a, ResultMissed), talking(at(1, a, ResultLive))}, 0, 0},
-		{"a colleague took the second", []Entry{at(0, a, ResultMissed), at(1, a, ResultElsewhere)}, 0, 0},
+		{"a colleague took the second", []Entry{at(0, a, ResultMissed), at(1, a, ResultAnsweredElsewhere)}, 0, 0},
 		{"nobody knows who took the second", []Entry{at(0, a, ResultMissed), at(1, a, ResultNotHere), at(2, a, ResultUnknown)}, 1, 1},
 		{"refused meanwhile", []Entry{at(0, a, ResultMissed), at(1, a, ResultRejected)}, 1, 1},
 		{"missed again: one to call back", []Entry{at(0, a, ResultMissed), at(1, a, ResultMissed)}, 1, 2},
@@ -206,14 +206,14 @@ func TestTickOff(t *testing.T) {
 				put(t, s, e)
 			}
 			for _, when := range []string{"at once", "after a restart"} {
-				calls := must.Get(reader(t, path).OpenCalls(t.Context(), 10))(t)
+				calls := must.Get(reader(t, path).UnhandledCalls(t.Context(), 10))(t)
 				if n := s.Missed(); n != tt.callers || len(calls) != tt.of {
 					t.Errorf("%s: %d to call back of %d calls, want %d of %d", when, n, len(calls), tt.callers, tt.of)
 				}
 				must.Do(t, s.Close())
 				s = open(t, path, KeepFull, clocktest.New(monday))
 			}
-			for _, e := range must.Get(reader(t, path).OpenCalls(t.Context(), 10))(t) {
+			for _, e := range must.Get(reader(t, path).UnhandledCalls(t.Context(), 10))(t) {
 				must.Do(t, s.HandleNumber(t.Context(), e.Number))
 				if e.Number == "" {
 					must.Do(t, s.Handle(t.Context(), e.ID))
@@ -352,7 +352,7 @@ func TestMigratesTheFirstVersion(t *testing.T) {
 	if n := s.Missed(); n != 1200 {
 		t.Errorf("%d missed calls of 1200", n)
 	}
-	all, err := reader(t, path).OpenCalls(t.Context(), 1200)
+	all, err := reader(t, path).UnhandledCalls(t.Context(), 1200)
 	if err != nil || len(all) != 1200 {
 		t.Fatalf("%d, %v", len(all), err)
 	}

@@ -47,13 +47,13 @@ func (r *Reader) Stale() bool {
 func (r *Reader) Close() error { return r.db.Close() }
 
 // View selects the calls in a list. No view contains the
-// calls to return: they have their own list, see Open.
+// calls to return: they have their own list, see OpenCalls.
 type View uint8
 
 // The views.
 const (
 	ViewAll           View = iota
-	ViewMine               // without incoming ResultElsewhere and ResultNotHere
+	ViewMine               // without incoming ResultAnsweredElsewhere and ResultNotHere
 	ViewMissedHandled      // only missed calls, ticked off
 	ViewElsewhere          // only those answered by a colleague
 	ViewUnsure             // only those that may or may not have been answered
@@ -70,11 +70,11 @@ func (q Query) where() (index, condition string, args []any) {
 	index, conditions := "calls_list", []string{"NOT (" + notTickedOff + ")"}
 	switch q.View {
 	case ViewMine:
-		conditions = append(conditions, `(outgoing OR result NOT IN ('`+ResultElsewhere+`', '`+ResultNotHere+`'))`)
+		conditions = append(conditions, `(outgoing OR result NOT IN ('`+ResultAnsweredElsewhere+`', '`+ResultNotHere+`'))`)
 	case ViewMissedHandled:
 		index, conditions = "calls_handled", []string{tickedOff}
 	case ViewElsewhere:
-		conditions = append(conditions, `result = '`+ResultElsewhere+`' AND outgoing = 0`)
+		conditions = append(conditions, `result = '`+ResultAnsweredElsewhere+`' AND outgoing = 0`)
 	case ViewUnsure:
 		conditions = append(conditions, `result IN ('`+ResultNotHere+`', '`+ResultUnknown+`') AND outgoing = 0`)
 	}
@@ -165,7 +165,7 @@ func (r *Reader) queryInt(ctx context.Context, into *int, query string, args ...
 	return readError(r.db.QueryRowContext(ctx, query, args...).Scan(into))
 }
 
-// OpenCalls returns the missed calls not ticked off, newest first, at most limit.
-func (r *Reader) OpenCalls(ctx context.Context, limit int) ([]Entry, error) {
+// UnhandledCalls returns the missed calls not ticked off, newest first, at most limit.
+func (r *Reader) UnhandledCalls(ctx context.Context, limit int) ([]Entry, error) {
 	return query(ctx, r.db, `SELECT `+readColumns+` FROM calls INDEXED BY calls_open WHERE `+notTickedOff+` ORDER BY `+newestFirst+` LIMIT ?`, limit)
 }

@@ -37,13 +37,13 @@ type Store struct {
 	closed     bool // by Close, permanently
 	secondary  bool // created by OpenBeside
 
-	mu        sync.Mutex // protects what follows; held briefly
-	lastPurge time.Time
-	lastTried time.Time // when opening the file was last tried
-	openCount int       // how often that was tried
-	ended     bool      // calls live when the last program ended have been marked as over
-	last      int64     // highest ID ever used: none is reused, whatever happens to the file
-	state     State
+	mu           sync.Mutex // protects what follows; held briefly
+	lastPurge    time.Time
+	lastTried    time.Time // when opening the file was last tried
+	openAttempts int       // how often that was tried
+	ended        bool      // calls live when the last program ended have been marked as over
+	last         int64     // highest ID ever used: none is reused, whatever happens to the file
+	state        State
 }
 
 // Open opens the history at path, creating or migrating it, and applies keep and days to existing
@@ -148,7 +148,7 @@ func (s *Store) close() {
 func (s *Store) begin(ctx context.Context) error {
 	s.mu.Lock()
 	s.lastTried = s.now()
-	s.openCount++
+	s.openAttempts++
 	ended := s.ended
 	s.mu.Unlock()
 	if s.keep == KeepOff {
@@ -396,12 +396,12 @@ func remove(paths ...string) error {
 }
 
 // Close closes the file, after which the Store must not be used. An
-// error means that what was put since Hurry may not be safe on disk.
+// error means that what was put since PrepareShutdown may not be safe on disk.
 func (s *Store) Close() (err error) {
 	s.dbMu.Lock()
 	defer s.dbMu.Unlock()
 	s.closed = true
-	if s.db != nil { // if others have the file open, closing skips what Hurry deferred
+	if s.db != nil { // if others have the file open, closing skips what PrepareShutdown deferred
 		_, err = s.db.Exec("PRAGMA wal_checkpoint(PASSIVE)")
 	}
 	s.close()

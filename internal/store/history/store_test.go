@@ -165,9 +165,9 @@ func TestBesideLooksAfterNothing(t *testing.T) {
 	}
 }
 
-// TestHurry checks that an urgent write is in the file itself once it is
+// TestPrepareShutdown checks that an urgent write is in the file itself once it is
 // closed, even if someone else has it open.
-func TestHurry(t *testing.T) {
+func TestPrepareShutdown(t *testing.T) {
 	c := clocktest.New(monday)
 	path := filepath.Join(t.TempDir(), "history.db")
 	s := open(t, path, KeepFull, c)

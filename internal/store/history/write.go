@@ -193,11 +193,11 @@ func (s *Store) tickOff(ctx context.Context, tx *sql.Tx, e Entry) (err error) {
 // reachesCaller reports whether the call dealt with its
 // caller: somebody spoke to them, or called them back.
 func (e Entry) reachesCaller() bool {
-	return e.Outgoing || !e.Answered.IsZero() || e.Result == ResultAnswered || e.Result == ResultElsewhere
+	return e.Outgoing || !e.Answered.IsZero() || e.Result == ResultAnswered || e.Result == ResultAnsweredElsewhere
 }
 
 const (
-	reachedCallerSQL = `(outgoing OR answered <> 0 OR result IN ('` + ResultAnswered + `', '` + ResultElsewhere + `'))`
+	reachedCallerSQL = `(outgoing OR answered <> 0 OR result IN ('` + ResultAnswered + `', '` + ResultAnsweredElsewhere + `'))`
 	notTickedOff     = `result = 'missed' AND outgoing = 0 AND handled = 0`
 	tickedOff        = `result = 'missed' AND outgoing = 0 AND handled <> 0`
 )
@@ -219,7 +219,7 @@ func (s *Store) PutLookup(ctx context.Context, e Entry) error {
 }
 
 // SetPerson sets the caller after the user has chosen one, or undone "not
-// this contact". It writes only e's person, and returns ErrGone like Looked.
+// this contact". It writes only e's person, and returns ErrGone like PutLookup.
 func (s *Store) SetPerson(ctx context.Context, e Entry) error {
 	return s.updatePerson(ctx, e, func(now *Entry, keep Keep) bool {
 		now.setPerson(e)
@@ -302,7 +302,7 @@ func (s *Store) attempt(ctx context.Context, f func(*sql.Tx, Keep) error) (opene
 	s.dbMu.RLock()
 	defer s.dbMu.RUnlock()
 	s.mu.Lock()
-	opened = s.openCount
+	opened = s.openAttempts
 	s.mu.Unlock()
 	switch {
 	case s.closed:
@@ -328,7 +328,7 @@ func (s *Store) renew(ctx context.Context, opened int, why error) error {
 	s.dbMu.Lock()
 	defer s.dbMu.Unlock()
 	s.mu.Lock()
-	done, soon, fault := s.openCount != opened, s.now().Sub(s.lastTried) < reopenInterval, s.state.Fault
+	done, soon, fault := s.openAttempts != opened, s.now().Sub(s.lastTried) < reopenInterval, s.state.Fault
 	s.mu.Unlock()
 	if done {
 		return nil
@@ -341,7 +341,7 @@ func (s *Store) renew(ctx context.Context, opened int, why error) error {
 	}
 	moved := errors.Is(why, errFileGone) && s.fileReplaced() // not only its log, which closing writes into it
 	if !moved && s.db != nil {
-		_ = s.clean(ctx) // if only the log is gone, ours is the last copy
+		_ = s.emptyLog(ctx) // if only the log is gone, ours is the last copy
 	}
 	s.close()
 	if moved {

@@ -234,14 +234,14 @@ func words(id int, what string, b beat) string {
 
 // Tracked passes events to a tracker and records the result. Safe for concurrent use.
 type Tracked struct {
-	mu      sync.Mutex
-	tracker *call.Tracker
-	rules   *phone.Rules
-	now     time.Time
-	lines   []string
-	taken   int
-	raw     []string
-	news    chan struct{}
+	mu       sync.Mutex
+	tracker  *call.Tracker
+	rules    *phone.Rules
+	now      time.Time
+	lines    []string
+	received int
+	raw      []string
+	news     chan struct{}
 }
 
 // New returns a Tracked whose clock stands still until Set is called.
@@ -260,8 +260,8 @@ func (k *Tracked) Set(at time.Duration) {
 	k.now = start.Add(at)
 }
 
-// Take receives the events of links and listeners.
-func (k *Tracked) Take(e call.Event) error {
+// Receive receives the events of links and listeners.
+func (k *Tracked) Receive(e call.Event) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	e.At = k.now
@@ -294,18 +294,18 @@ func (k *Tracked) Take(e call.Event) error {
 	case call.TooOld:
 		k.lines = append(k.lines, "too old")
 	}
-	k.taken++
+	k.received++
 	k.raw = append(k.raw, e.Number+" "+e.Name)
 	close(k.news)
 	k.news = make(chan struct{})
 	return nil
 }
 
-// Taken returns how many events have been received.
-func (k *Tracked) Taken() int {
+// Received returns how many events have been received.
+func (k *Tracked) Received() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.taken
+	return k.received
 }
 
 // Said returns all numbers and names in the events.

@@ -171,7 +171,7 @@ func (c *window) storeLookup(m windowapi.LookupResult) {
 	h, l, about := c.h, c.host.Lang, c.lookupEntry
 	var got callactions.LookupOutcome
 	c.runThen(about.ID, func(ctx context.Context) (err error) {
-		got, err = h.actions.LookedUp(ctx, l, about, m)
+		got, err = h.actions.StoreLookup(ctx, l, about, m)
 		return err
 	}, func(now *window, err error) {
 		if err == nil && now.lookupID == got.Entry {
@@ -242,7 +242,7 @@ func (c *window) removeAndFocusNext(r row, said text.Key, away removeFunc, back 
 func (c *window) removeContact(r row) {
 	var was history.Entry
 	c.removeWithUndo(r, "", true, func(ctx context.Context, _ []int64) (gone []int64, err error) {
-		if was, err = c.h.actions.NotThis(ctx, r.id); was.ID != 0 {
+		if was, err = c.h.actions.RemovePerson(ctx, r.id); was.ID != 0 {
 			gone = []int64{r.id}
 		}
 		return gone, err

@@ -57,7 +57,7 @@ type parts struct {
 }
 
 // contents is what was read: the calls to be called back, and a run of the others that
-// begins at number got.start.
+// begins at number result.start.
 type contents struct {
 	query      history.Query
 	listNumber int // of the list that is read
@@ -65,7 +65,7 @@ type contents struct {
 	result   readResult
 	openRows []row
 	rows     []row
-	grouped  map[int64][]int64 // the calls of each row of work
+	grouped  map[int64][]int64 // the calls of each row of openRows
 
 	pending  *readRequest // to be read next
 	inFlight *readRequest // sent to the reader, not answered yet
@@ -245,7 +245,7 @@ func (c *window) readState() {
 	})
 }
 
-// setState stores what ask has read.
+// setState stores what readState has read.
 func (c *window) setState(m callactions.State) {
 	was, first := c.state, !c.stateRead
 	c.state, c.stateRead = m, true

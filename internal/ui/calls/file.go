@@ -88,7 +88,7 @@ func (f *file) read(ctx context.Context, w readRequest, tell func(readResult)) {
 		tell(a)
 		return
 	}
-	a.open, a.err = f.reader.OpenCalls(ctx, maxOpen)
+	a.open, a.err = f.reader.UnhandledCalls(ctx, maxOpen)
 	if a.err == nil && history.HasTerms(w.query.Filter) {
 		f.search(ctx, &a, tell)
 	} else if a.err == nil {

@@ -26,7 +26,7 @@ func TestCallsWindowFits(t *testing.T) {
 	long.AnsweredBy = "Anna-Sophia van den Bergh tot Oosterhuizen"
 	longDetail := "06 12 34 56 78 · "
 	var all []history.Entry
-	for i, result := range []string{history.ResultLive, history.ResultAnswered, history.ResultMissed, history.ResultElsewhere, history.ResultRejected, history.ResultNotHere, history.ResultUnknown} {
+	for i, result := range []string{history.ResultLive, history.ResultAnswered, history.ResultMissed, history.ResultAnsweredElsewhere, history.ResultRejected, history.ResultNotHere, history.ResultUnknown} {
 		for j, e := range []history.Entry{customer(), long} {
 			e.ID, e.Result = int64(i*10+j+1), result
 			e.Rang = uitest.Noon.AddDate(0, -3*i, -i)
@@ -103,7 +103,7 @@ func people(t *testing.T, b *harness) {
 	r, _ := b.calls.row(0)
 	b.calls.lookAgain(r)
 	b.on.got = callactions.LookupOutcome{MoreContacts: 1, Contacts: []windowapi.Contact{
-		{ID: "b", OpenedEarlier: true, Name: "B. Bakker", Relation: "200201", Address: "Dorpsstraat 1, 1234 AB Ons Dorp", Link: "x"},
+		{ID: "b", ChosenEarlier: true, Name: "B. Bakker", Relation: "200201", Address: "Dorpsstraat 1, 1234 AB Ons Dorp", Link: "x"},
 		{ID: "a", Name: "A. Aarts", Relation: "200202", Address: "Kerkstraat 9, 1234 AB Ons Dorp", Link: "x"}}}
 	b.SendFromResident(t, windowapi.KindLookup, windowapi.LookupResult{Seq: b.calls.lookupSeq, Entry: r.id})
 }
@@ -146,7 +146,7 @@ func aDay() (all []history.Entry) {
 	entry(8, "J. de Vries", "06 12 34 56 78", history.ResultMissed, nil)
 	entry(21, "A. Bakker", "020 987 65 43", history.ResultAnswered, nil)
 	entry(34, "", "0475 12 34 56", history.ResultAnswered, nobody)
-	entry(52, "M. van der Berg", "06 98 76 54 32", history.ResultElsewhere, nil)
+	entry(52, "M. van der Berg", "06 98 76 54 32", history.ResultAnsweredElsewhere, nil)
 	entry(75, "", "", history.ResultNotHere, func(e *history.Entry) { nobody(e); e.Number, e.Outcome = "", history.OutcomeWithheld })
 	entry(24*60+30, "C. Visser", "030 123 45 67", history.ResultUnknown, nil)
 	return all

@@ -45,7 +45,8 @@ func (d *disk) CallBack(_ context.Context, id int64) error { return d.note("call
 func (d *disk) Copy(_ context.Context, id int64, relation bool) error {
 	return d.note("copy", id, relation)
 }
-func (d *disk) LookedUp(_ context.Context, _ text.Language, e history.Entry, f windowapi.LookupResult) (callactions.LookupOutcome, error) {
+func (d *disk) StoreLookup(_ context.Context, _ text.Language, e history.Entry,
+	f windowapi.LookupResult) (callactions.LookupOutcome, error) {
 	d.got.Entry = e.ID
 	return d.got, d.note("looked", e.ID, f.Outcome)
 }
@@ -66,7 +67,7 @@ func (d *disk) Restore(_ context.Context, was ...history.Entry) error {
 	}
 	return d.note("restore", ids)
 }
-func (d *disk) NotThis(_ context.Context, id int64) (history.Entry, error) {
+func (d *disk) RemovePerson(_ context.Context, id int64) (history.Entry, error) {
 	return history.Entry{ID: id}, d.note("not this", id)
 }
 func (d *disk) RestorePerson(_ context.Context, was history.Entry) error {

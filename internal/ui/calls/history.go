@@ -41,12 +41,12 @@ type callActions interface {
 	OpenPerson(ctx context.Context, id int64, k windowapi.Contact) error
 	CallBack(ctx context.Context, id int64) error
 	Copy(ctx context.Context, id int64, relation bool) error
-	LookedUp(context.Context, text.Language, history.Entry, windowapi.LookupResult) (callactions.LookupOutcome, error)
+	StoreLookup(context.Context, text.Language, history.Entry, windowapi.LookupResult) (callactions.LookupOutcome, error)
 	Tick(ctx context.Context, ids ...int64) error
 	Reopen(ctx context.Context, ids ...int64) error
 	Remove(ctx context.Context, ids ...int64) ([]history.Entry, error)
 	Restore(context.Context, ...history.Entry) error
-	NotThis(ctx context.Context, id int64) (history.Entry, error)
+	RemovePerson(ctx context.Context, id int64) (history.Entry, error)
 	RestorePerson(context.Context, history.Entry) error
 	Wipe(context.Context) error
 }
@@ -152,13 +152,13 @@ func (h *History) Follow(ctx context.Context, kicks <-chan struct{}) {
 		case <-ctx.Done():
 			return
 		case next := <-wanted:
-			h.readWish(ctx, next)
+			h.serveRequest(ctx, next)
 		}
 	}
 }
 
-// readWish serves one request unless it is withdrawn.
-func (h *History) readWish(ctx context.Context, next readRequest) {
+// serveRequest serves one request unless it is withdrawn.
+func (h *History) serveRequest(ctx context.Context, next readRequest) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if next.ctx != nil {

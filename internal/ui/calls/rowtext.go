@@ -77,7 +77,7 @@ func rowOf(l text.Language, e history.Entry, now time.Time) row {
 	switch {
 	case !e.Answered.IsZero() && e.Ended.After(e.Answered):
 		r.more = l.Duration(e.Ended.Sub(e.Answered))
-	case e.Result == history.ResultElsewhere:
+	case e.Result == history.ResultAnsweredElsewhere:
 		r.more = e.AnsweredBy
 	case r.handled:
 		r.more, r.mark = l.T(text.CallsHandled), widgets.MarkQuiet
@@ -149,9 +149,9 @@ var results = map[string]struct {
 	words text.Key
 	mark  widgets.Mark
 }{
-	history.ResultAnswered:  {text.WindowResultAnswered, widgets.MarkDot},
-	history.ResultMissed:    {text.WindowResultMissed, widgets.MarkRing},
-	history.ResultElsewhere: {text.WindowResultElsewhere, widgets.MarkTarget},
-	history.ResultRejected:  {text.WindowResultRejected, widgets.MarkQuiet},
-	history.ResultNotHere:   {text.WindowResultNotHere, widgets.MarkQuiet},
+	history.ResultAnswered:          {text.WindowResultAnswered, widgets.MarkDot},
+	history.ResultMissed:            {text.WindowResultMissed, widgets.MarkRing},
+	history.ResultAnsweredElsewhere: {text.WindowResultElsewhere, widgets.MarkTarget},
+	history.ResultRejected:          {text.WindowResultRejected, widgets.MarkQuiet},
+	history.ResultNotHere:           {text.WindowResultNotHere, widgets.MarkQuiet},
 }

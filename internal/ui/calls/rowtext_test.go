@@ -28,7 +28,7 @@ func TestRowTexts(t *testing.T) {
 		{"known", nil, text.Dutch, row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · op Schade", result: "Opgenomen", mark: widgets.MarkDot, more: "2:14", openable: true}},
 		{"known, in English", nil, text.English, row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · on Schade", result: "Answered", mark: widgets.MarkDot, more: "2:14", openable: true}},
 		{"several", func(e *history.Entry) {
-			e.Name, e.ContactID, e.RelationNumber, e.Link, e.Matches, e.Outcome, e.Result = "", "", "", "", 3, history.OutcomeSeveral, history.ResultElsewhere
+			e.Name, e.ContactID, e.RelationNumber, e.Link, e.Matches, e.Outcome, e.Result = "", "", "", "", 3, history.OutcomeSeveral, history.ResultAnsweredElsewhere
 			e.AnsweredBy = "Anna de Boer"
 			e.Answered, e.Ended = time.Time{}, time.Time{}
 		}, text.Dutch, row{time: "10:42", title: "3 relaties met dit nummer", detail: "06 12 34 56 78 · op Schade", result: "Door een collega opgenomen", mark: widgets.MarkTarget, more: "Anna de Boer"}},

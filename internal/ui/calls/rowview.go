@@ -166,12 +166,12 @@ func (v *rowView) TappedSecondary(e *fyne.PointEvent) {
 	}
 }
 
-// isOver tells whether the pointer is over a tool.
-func (v *rowView) isOver(t tool) bool { return v.HoveredSpot == int(t) }
+// isHovered tells whether the pointer is over a tool.
+func (v *rowView) isHovered(t tool) bool { return v.HoveredSpot == int(t) }
 
 // Cursor implements desktop.Cursorable.
 func (v *rowView) Cursor() desktop.Cursor {
-	if v.known && (v.Hover() && !v.isOver(toolNone) || v.row.several) {
+	if v.known && (v.Hover() && !v.isHovered(toolNone) || v.row.several) {
 		return desktop.PointerCursor
 	}
 	return desktop.DefaultCursor
@@ -253,7 +253,7 @@ func (v *rowView) showCall() {
 	switch {
 	case v.row.removedText != "":
 		title = base.ColorNamePlaceHolder
-	case v.isOver(toolName), v.row.several && v.isOver(toolNone):
+	case v.isHovered(toolName), v.row.several && v.isHovered(toolNone):
 		title = base.ColorNamePrimary
 	}
 	v.Title.SetText(v.row.title, title)
@@ -287,7 +287,7 @@ func (v *rowView) showResult() {
 
 // icon returns the current icon of a tool.
 func (v *rowView) icon(t tool) fyne.Resource {
-	colour := widgets.Either(v.isOver(t), base.ColorNamePrimary, base.ColorNamePlaceHolder)
+	colour := widgets.Either(v.isHovered(t), base.ColorNamePrimary, base.ColorNamePlaceHolder)
 	switch {
 	case t == toolTick:
 		return base.NewColoredResource(base.ConfirmIcon(), colour)

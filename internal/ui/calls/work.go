@@ -290,7 +290,7 @@ func (c *window) withPeople(rows []row) []row {
 	for i, k := range c.people.Contacts {
 		p := row{id: r.id, person: i + 1, personContact: k, day: r.day, place: r.place, openable: k.Link != "", title: k.Name, detail: widgets.Join(contact.GroupDigits(k.Relation), k.Address, k.Producer)}
 		p.title = cmp.Or(p.title, c.host.Lang.T(text.CardUnnamed))
-		if k.OpenedEarlier {
+		if k.ChosenEarlier {
 			p.result = c.host.Lang.T(text.CardEarlier)
 		}
 		rows = append(rows, p)

@@ -241,7 +241,7 @@ func TestPeopleOfARow(t *testing.T) {
 	b.did()
 	test.TapAt(views(b)[8], fyne.NewPos(300, 30))
 	b.wantDid(t, "a click on several", "lookup [private]")
-	people := []windowapi.Contact{{ID: "b", OpenedEarlier: true, Name: "B. Bakker", Relation: "200201", Address: "Dorpsstraat 1", Link: "x"}, {ID: "a", Name: "A. Aarts"}}
+	people := []windowapi.Contact{{ID: "b", ChosenEarlier: true, Name: "B. Bakker", Relation: "200201", Address: "Dorpsstraat 1", Link: "x"}, {ID: "a", Name: "A. Aarts"}}
 	b.on.got = callactions.LookupOutcome{Contacts: people, MoreContacts: 2}
 	b.SendFromResident(t, windowapi.KindLookup, windowapi.LookupResult{Seq: 1, Entry: 8, Outcome: history.OutcomeSeveral})
 	b.wantDid(t, "the answer", "looked 8 several")

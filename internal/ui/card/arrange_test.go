@@ -41,20 +41,20 @@ func (d *day) Lookup(_ context.Context, n string) ([]contact.Contact, error) {
 // pointer moves the pointer onto a card, or off it.
 func (d *day) pointer(s *slot, on bool) {
 	if s.over = on; on {
-		d.cs.sendAction(s, engine.DoHover)
+		d.cs.sendAction(s, engine.ActionHover)
 		return
 	}
 	d.cs.leftAt = d.cs.now()
-	d.cs.sendAction(s, engine.DoLeave)
+	d.cs.sendAction(s, engine.ActionLeave)
 }
 
 func (d *day) keyboard(s *slot, on bool) {
 	if s.keyboard.active = on; on {
-		d.cs.sendAction(s, engine.DoKeyboard)
+		d.cs.sendAction(s, engine.ActionKeyboard)
 		return
 	}
 	d.cs.leftAt = d.cs.now()
-	d.cs.sendAction(s, engine.DoKeyboardGone)
+	d.cs.sendAction(s, engine.ActionKeyboardGone)
 }
 
 // happens makes one random thing happen, and returns what went wrong.
@@ -98,15 +98,15 @@ func (d *day) happens() (wrong string) {
 		d.pointer(s, !s.over)
 	case one == 19, one == 20:
 		d.saw["clicked"]++
-		d.e.Do(engine.Action{Card: s.state.ID, Kind: engine.DoUnfold})
+		d.e.Do(engine.Action{Card: s.state.ID, Kind: engine.ActionUnfold})
 	case one == 21:
-		d.e.Do(engine.Action{Card: s.state.ID, Kind: engine.DoClose})
+		d.e.Do(engine.Action{Card: s.state.ID, Kind: engine.ActionClose})
 	case one == 22 && typing >= 0: // Enter, and Escape
 		d.keyboard(d.cs.order[typing], false)
 	case one == 22:
 		snap := d.e.Snapshot()
 		if snap.HotkeyCard() == snap.ClosedCard {
-			d.e.Do(engine.Action{Card: snap.ClosedCard, Kind: engine.DoShow})
+			d.e.Do(engine.Action{Card: snap.ClosedCard, Kind: engine.ActionShow})
 			break
 		}
 		if s = d.cs.slotOf(snap.HotkeyCard()); s == nil {

@@ -26,13 +26,13 @@ import (
 
 // Durations in the rules for pointer and keyboard.
 const (
-	clickGuard = 300 * time.Millisecond // clicks and keys are ignored on what has just changed
-	copiedFor  = time.Second
-	settleTime = time.Second         // nothing moves for this long after the user left a card
-	failedFor  = 4 * time.Second     // a failed copy is read, not glanced at
-	slots      = engine.MaxShown + 1 // the last counts the further calls
-	barTick    = 100 * time.Millisecond
-	barFull    = 3 * time.Second // when the engine calls the hub too slow
+	clickGuard       = 300 * time.Millisecond // clicks and keys are ignored on what has just changed
+	copiedFor        = time.Second
+	freezeAfterLeave = time.Second         // nothing moves for this long after the user left a card
+	failedFor        = 4 * time.Second     // a failed copy is read, not glanced at
+	slots            = engine.MaxShown + 1 // the last counts the further calls
+	barTick          = 100 * time.Millisecond
+	barFull          = 3 * time.Second // when the engine calls the hub too slow
 )
 
 // Cards shows cards. Create one with New and run Run on its own goroutine.
@@ -71,7 +71,7 @@ type slot struct {
 	copyState
 	speechState
 	lastAreas []area // what could be clicked when it was last presented
-	list      RowsState
+	rowsState RowsState
 	keyboard  keyboardState
 	nodeIDs   map[nodeKey]screenreader.ID // what readers were told about
 }
@@ -229,7 +229,7 @@ func (cs *Cards) keepOutOfCapture() {
 func (cs *Cards) look(s *slot) Look {
 	l := Look{Language: cs.c.Language, Dark: cs.dark(), HighContrast: cs.display.HighContrast(), LessMotion: cs.display.LessMotion(), FileWord: cs.c.FileWord,
 		Support: cs.c.Support, Fields: cs.c.Fields, Privacy: cs.c.Privacy, Hover: s.hover,
-		Copied: s.copied, CopyFailed: s.failed, Typing: s.filterFocused(), List: s.list, Rows: cs.rowsThatFit(s.state)}
+		Copied: s.copied, CopyFailed: s.failed, Typing: s.filterFocused(), RowsState: s.rowsState, Rows: cs.rowsThatFit(s.state)}
 	if s.form.rows > 0 {
 		l.Rows = min(l.Rows, s.form.rows)
 	}
@@ -276,7 +276,7 @@ func (cs *Cards) show() *engine.Snapshot {
 			continue
 		}
 		if s.state.Number != c.Number || s.state.Outcome != c.Outcome {
-			s.list = RowsState{}
+			s.rowsState = RowsState{}
 		}
 		if c.Dimmed && !s.state.Dimmed && s.keyboard.active { // Enter was meant for a call that has ended
 			s.keyboard.focus, s.keyboard.focusSet = Effect{}, cs.now()
@@ -309,10 +309,10 @@ func (cs *Cards) removeGone(snap *engine.Snapshot) {
 // is no longer in use.
 func (cs *Cards) takeDown(s *slot) {
 	if s.over {
-		cs.sendAction(s, engine.DoLeave)
+		cs.sendAction(s, engine.ActionLeave)
 	}
 	if s.keyboard.active {
-		cs.sendAction(s, engine.DoKeyboardGone)
+		cs.sendAction(s, engine.ActionKeyboardGone)
 	}
 	cs.pointer.onCard = cs.pointer.onCard && !s.over
 	if s.dragStart != nil {
@@ -376,7 +376,7 @@ func (cs *Cards) paint(s *slot, now time.Time) {
 // showAt shows a slot's card at r.
 func (cs *Cards) showAt(s *slot, r image.Rectangle) {
 	if cs.present(s, r) {
-		cs.trackAreas(s)
+		cs.recordAreaTimes(s)
 		cs.reportPainted(s, r)
 		cs.speak(s)
 		cs.treeChanged = true
@@ -417,9 +417,9 @@ func (cs *Cards) reportPainted(s *slot, r image.Rectangle) {
 	cs.c.Painted(Painted{Card: s.state, At: time.Now(), Rect: r, OnScreen: s.win.OnScreen, Expected: s.surface.Image})
 }
 
-// trackAreas records since when each clickable thing has been clickable, and since
+// recordAreaTimes records since when each clickable thing has been clickable, and since
 // when it has been in place.
-func (cs *Cards) trackAreas(s *slot) {
+func (cs *Cards) recordAreaTimes(s *slot) {
 	now := cs.now()
 	for i := range s.view.areas {
 		a := &s.view.areas[i]

@@ -55,7 +55,7 @@ func TestCardsKeepTheirPlaceUnderThePointer(t *testing.T) {
 	r.is("two cards", func() bool { return len(r.d.up()) == 2 })
 	second := r.d.up()[1]
 	r.d.windows[1].h.PointerMoved(image.Pt(50, 50))
-	r.action(engine.DoHover)
+	r.action(engine.ActionHover)
 	r.e.show(0, b)
 	r.is("the second alone, where it was", func() bool { return slices.Equal(r.d.up(), []image.Rectangle{second}) })
 	// A third card is not put into the gap, where it would overlap the second.
@@ -67,7 +67,7 @@ func TestCardsKeepTheirPlaceUnderThePointer(t *testing.T) {
 	})
 	r.leave(1)
 	r.is("still there when the pointer has just left", func() bool { return r.d.up()[1] == second })
-	r.pass(settleTime)
+	r.pass(freezeAfterLeave)
 	r.is("closed up", func() bool {
 		return slices.ContainsFunc(r.d.up(), func(r image.Rectangle) bool { return r.Max.Y == 744 })
 	})
@@ -79,7 +79,7 @@ func TestClickOpens(t *testing.T) {
 	r := startCards(t, nil)
 	r.shows(c)
 	r.click(0, openAt)
-	if a := r.action(engine.DoOpen); a.Card != 1 || a.Index != 0 || a.Edition != 7 {
+	if a := r.action(engine.ActionOpen); a.Card != 1 || a.Index != 0 || a.Edition != 7 {
 		t.Fatalf("%+v", a)
 	}
 	r.click(0, image.Pt(300, 230))
@@ -91,7 +91,7 @@ func TestClickOpens(t *testing.T) {
 func TestSmallWords(t *testing.T) {
 	c := gallery(t)["found"]
 	pass := spot(t, c, Look{}, func(d Effect) bool { return strings.Contains(d.Copy, "Vries") })
-	not := spot(t, c, Look{}, does(engine.DoRemoveContact))
+	not := spot(t, c, Look{}, does(engine.ActionRemoveContact))
 	relation := spot(t, c, Look{}, func(d Effect) bool { return d.Copy == "100200" })
 	r := startCards(t, nil)
 	r.shows(c)
@@ -101,7 +101,7 @@ func TestSmallWords(t *testing.T) {
 	r.click(0, relation)
 	r.is("digits only", func() bool { return r.d.copied == "100200" })
 	r.click(0, not)
-	if a := r.action(engine.DoRemoveContact); a.Card != 1 || a.Index != 0 {
+	if a := r.action(engine.ActionRemoveContact); a.Card != 1 || a.Index != 0 {
 		t.Fatalf("%+v", a)
 	}
 }
@@ -149,20 +149,20 @@ func TestQueue(t *testing.T) {
 // the moment of the click ignores it: the click was intended for something else.
 func TestClickOnWhatHasJustChanged(t *testing.T) {
 	g := gallery(t)
-	row := spot(t, g["several"], Look{}, does(engine.DoOpen))
+	row := spot(t, g["several"], Look{}, does(engine.ActionOpen))
 	r := startCards(t, nil)
 	r.e.show(0, g["found"])
 	r.is("up", func() bool { return len(r.d.up()) == 1 })
 	r.click(0, openAt)
 	r.leave(0)
-	r.none(engine.DoOpen)
+	r.none(engine.ActionOpen)
 
 	r.pass(time.Second)
 	r.e.show(0, g["several"])
 	r.is("rows", func() bool { return r.d.up()[0].Dy() != 284 })
 	r.click(0, row)
 	r.leave(0)
-	r.none(engine.DoOpen)
+	r.none(engine.ActionOpen)
 }
 
 // TestAnotherPersonIsAnotherButton: a button that looks the same,
@@ -185,7 +185,7 @@ func TestAnotherPersonIsAnotherButton(t *testing.T) {
 		}
 		r.click(0, openAt)
 		r.leave(0)
-		r.none(engine.DoOpen)
+		r.none(engine.ActionOpen)
 	})
 	t.Run("between press and release", func(t *testing.T) {
 		r := startCards(t, nil)
@@ -194,22 +194,22 @@ func TestAnotherPersonIsAnotherButton(t *testing.T) {
 		h.PointerMoved(openAt)
 		r.pass(time.Second)
 		h.PointerPressed(openAt, window.Left)
-		r.action(engine.DoHover)
+		r.action(engine.ActionHover)
 		r.brings(b)
 		r.pass(time.Second)
 		h.PointerReleased(openAt, window.Left)
 		r.leave(0)
-		r.none(engine.DoOpen)
+		r.none(engine.ActionOpen)
 	})
 	t.Run("a pointer that rests means what is there", func(t *testing.T) {
 		r := startCards(t, nil)
 		r.shows(a)
 		r.d.windows[0].h.PointerMoved(openAt)
-		r.action(engine.DoHover)
+		r.action(engine.ActionHover)
 		r.brings(b)
 		r.pass(time.Second)
 		r.click(0, openAt)
-		if got := r.action(engine.DoOpen); got.Card != 1 {
+		if got := r.action(engine.ActionOpen); got.Card != 1 {
 			t.Fatalf("%+v", got)
 		}
 	})
@@ -224,19 +224,19 @@ func TestPressedHereReleasedThere(t *testing.T) {
 	h.PointerPressed(openAt, window.Right)
 	h.PointerReleased(openAt, window.Right)
 	h.PointerLeft()
-	r.none(engine.DoOpen)
+	r.none(engine.ActionOpen)
 }
 
 func TestRowsTurn(t *testing.T) {
 	c := gallery(t)["crowd"]
-	row := spot(t, c, Look{List: RowsState{First: 3}}, does(engine.DoOpen))
+	row := spot(t, c, Look{RowsState: RowsState{First: 3}}, does(engine.ActionOpen))
 	r := startCards(t, nil)
 	r.shows(c)
 	r.d.windows[0].h.Scrolled(image.Pt(100, 200), -3)
 	r.sync()
 	r.pass(time.Second)
 	r.click(0, row)
-	if a := r.action(engine.DoOpen); a.Index != 3 {
+	if a := r.action(engine.ActionOpen); a.Index != 3 {
 		t.Fatalf("%+v", a)
 	}
 }

@@ -80,7 +80,7 @@ type Painted struct {
 	Card engine.Card
 	At   time.Time
 	Rect image.Rectangle // desktop pixels
-	// OnScreen reads back what is visible there; Wanted returns what should be.
+	// OnScreen reads back what is visible there; Expected returns what should be.
 	OnScreen func() (*image.RGBA, error)
 	Expected func() *image.RGBA
 }

@@ -87,7 +87,7 @@ func (cs *Cards) explore(s *slot) *screenreader.Node {
 		for ; word < a.textsBefore; word++ {
 			e.text(word)
 		}
-		if n := e.control(a); n != nil && a.effect.HasAction && a.effect.Action.Kind == engine.DoClose {
+		if n := e.control(a); n != nil && a.effect.HasAction && a.effect.Action.Kind == engine.ActionClose {
 			last = n
 		} else if n != nil {
 			e.add(a.row, n)
@@ -181,8 +181,8 @@ func (e *explorer) control(a *area) *screenreader.Node {
 	n.Focused = e.s.keyboard.active && !a.effect.isNone() && a.effect == e.s.keyboard.focus
 	switch {
 	case a.role == screenreader.Entry:
-		n.Value = e.s.list.Filter
-	case a.effect.HasAction && a.effect.Action.Kind == engine.DoUnfold:
+		n.Value = e.s.rowsState.Filter
+	case a.effect.HasAction && a.effect.Action.Kind == engine.ActionUnfold:
 		n.Name, n.Help = e.allText(), n.Name
 	case a.row > 0:
 		r := e.s.view.rows[a.row-1]

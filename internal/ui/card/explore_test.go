@@ -74,7 +74,7 @@ func TestExplored(t *testing.T) {
 		for _, l := range languages {
 			look := c.in(Look{Language: l})
 			cs.c.Language = l
-			s := &slot{state: c.Card, view: layout(c.Card, look), list: look.List}
+			s := &slot{state: c.Card, view: layout(c.Card, look), rowsState: look.RowsState}
 			switch {
 			case c.SingleLine:
 				s.form.fold = asLine
@@ -168,7 +168,7 @@ func TestPressedByReader(t *testing.T) {
 	r.shows(g["found"])
 	open := r.find("Relatie openen")
 	r.tree.Press(open.ID)
-	if a := r.action(engine.DoOpen); a.Card != 1 || a.Index != 0 || r.d.typing() >= 0 {
+	if a := r.action(engine.ActionOpen); a.Card != 1 || a.Index != 0 || r.d.typing() >= 0 {
 		t.Errorf("%+v, keyboard %d", a, r.d.typing())
 	}
 	r.tree.Press(r.find("Nummer kopiëren").ID)
@@ -186,20 +186,20 @@ func TestPressedByReader(t *testing.T) {
 	r.brings(other)
 	r.tree.Press(open.ID)
 	r.tree.Press(r.find("Relatie openen").ID)
-	r.none(engine.DoOpen)
+	r.none(engine.ActionOpen)
 	r.pass(time.Second)
 	r.tree.Press(r.find("Relatie openen").ID)
-	r.action(engine.DoOpen)
+	r.action(engine.ActionOpen)
 	r.shows(g["searching"])
 	if n := r.find("Relatie openen"); !n.Disabled || n.CanPress() {
 		t.Errorf("%+v", n)
 	}
 	r.tree.Press(r.find("Relatie openen").ID)
-	r.none(engine.DoOpen)
+	r.none(engine.ActionOpen)
 	strip := g["strip"]
 	r.shows(strip)
 	r.tree.Press(r.find("J. de Vries, In gesprek").ID)
-	r.action(engine.DoUnfold)
+	r.action(engine.ActionUnfold)
 }
 
 // TestExploredFocus: with the focus on a card, a screen reader says what Enter would do.

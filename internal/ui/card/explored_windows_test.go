@@ -29,7 +29,7 @@ type acting struct {
 }
 
 func (a acting) Do(do engine.Action) {
-	if do.Kind == engine.DoOpen {
+	if do.Kind == engine.ActionOpen {
 		a.done <- do
 	}
 }

@@ -175,7 +175,8 @@ func extras(t testing.TB) map[string]shown {
 	}
 	looks := func(name string, f func(*Look)) shown { return shown{g[name], f} }
 	open := func(c engine.Card, i int) Effect {
-		return Effect{HasAction: true, Caller: c.Number, Contact: c.Contacts[i], Action: engine.Action{Card: c.ID, Kind: engine.DoOpen, Index: i}}
+		return Effect{HasAction: true, Caller: c.Number, Contact: c.Contacts[i], Action: engine.Action{Card: c.ID,
+			Kind: engine.ActionOpen, Index: i}}
 	}
 	passed := g["answered"]
 	passed.Via = "Receptie Hoofdkantoor Amsterdam (1023)"
@@ -225,9 +226,9 @@ func extras(t testing.TB) map[string]shown {
 			l.Copied, l.CopyFailed = Effect{Copy: g["several"].Number.ClipboardText(), Caller: g["several"].Number}, true
 		}),
 		"typing":       looks("crowd", func(l *Look) { l.Typing = true }),
-		"filtered":     looks("crowd", func(l *Look) { l.Typing, l.List.Filter = true, "visser"; l.Focus = open(g["crowd"], 7) }),
-		"filter-none":  looks("general", func(l *Look) { l.Typing, l.List = true, RowsState{Filter: "zz", Open: true} }),
-		"general-open": looks("general", func(l *Look) { l.List = RowsState{Open: true, First: 20} }),
+		"filtered":     looks("crowd", func(l *Look) { l.Typing, l.RowsState.Filter = true, "visser"; l.Focus = open(g["crowd"], 7) }),
+		"filter-none":  looks("general", func(l *Look) { l.Typing, l.RowsState = true, RowsState{Filter: "zz", Open: true} }),
+		"general-open": looks("general", func(l *Look) { l.RowsState = RowsState{Open: true, First: 20} }),
 		"high":         looks("found", func(l *Look) { l.HighContrast = true }),
 		"high-rows":    looks("earlier", func(l *Look) { l.HighContrast = true; l.Focus = open(g["earlier"], 1) }),
 		"low-monitor":  looks("crowd", func(l *Look) { l.Rows = 2 }),

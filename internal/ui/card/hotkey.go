@@ -128,7 +128,7 @@ func (cs *Cards) hotkeyDown(is Hotkey, now time.Time) {
 	case is == HotkeyHear:
 		cs.repeat(s)
 	case is == HotkeyClose:
-		cs.activate(s, act(s.state, engine.DoClose), now)
+		cs.activate(s, cardEffect(s.state, engine.ActionClose), now)
 	}
 }
 
@@ -146,7 +146,7 @@ func (cs *Cards) openFile(s *slot, now time.Time) {
 func (cs *Cards) repeat(s *slot) {
 	s.announced = ""
 	if s.form.fold != asCard {
-		cs.sendAction(s, engine.DoUnfold)
+		cs.sendAction(s, engine.ActionUnfold)
 		return
 	}
 	cs.speak(s)

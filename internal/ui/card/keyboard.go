@@ -14,7 +14,7 @@ import (
 type keyboardState struct {
 	active   bool
 	since    time.Time
-	focus    Effect       // what Enter activates; the zero Do means nothing
+	focus    Effect       // what Enter activates; the zero Effect means nothing
 	focusSet time.Time    // when focus was set other than by a key
 	caller   phone.Number // who was on the card when it got the focus
 }
@@ -35,7 +35,7 @@ func (cs *Cards) moveKeyboard(pick *slot, closed engine.CardID, now time.Time) {
 		cs.takeKeyboard(pick, now)
 	case closed != 0:
 		cs.toFocus = closed
-		cs.engine.Do(engine.Action{Card: closed, Kind: engine.DoShow})
+		cs.engine.Do(engine.Action{Card: closed, Kind: engine.ActionShow})
 	}
 }
 
@@ -61,7 +61,7 @@ func (cs *Cards) takeKeyboard(s *slot, now time.Time) {
 		return
 	}
 	s.keyboard = keyboardState{active: true, since: now, focusSet: now, caller: s.state.Number}
-	cs.sendAction(s, engine.DoKeyboard)
+	cs.sendAction(s, engine.ActionKeyboard)
 	cs.refocus(s)
 	cs.refresh(s)
 }
@@ -79,14 +79,14 @@ func (cs *Cards) keyboardGone(s *slot) {
 		return
 	}
 	s.keyboard, cs.leftAt = keyboardState{}, cs.now()
-	cs.sendAction(s, engine.DoKeyboardGone)
+	cs.sendAction(s, engine.ActionKeyboardGone)
 	cs.refresh(s)
 }
 
 // filterFocused reports whether letters go into the filter.
 func (s *slot) filterFocused() bool {
 	return s.keyboard.active && s.state.Outcome == engine.OutcomeSeveral && s.form.fold == asCard &&
-		len(s.state.Contacts) > maxNumbered && (!s.state.GeneralNumber || s.list.Open)
+		len(s.state.Contacts) > maxNumbered && (!s.state.GeneralNumber || s.rowsState.Open)
 }
 
 // refocus keeps the focus on the same thing. If that is gone, nothing has
@@ -109,7 +109,7 @@ func (cs *Cards) refocus(s *slot) {
 // search opens the rows of a general number and takes the keyboard focus for their filter,
 // like clicking into a text field.
 func (cs *Cards) search(s *slot) {
-	s.list.Open = true
+	s.rowsState.Open = true
 	cs.takeKeyboard(s, cs.now())
 	if s.keyboard.active {
 		s.keyboard.focus = Effect{}
@@ -153,9 +153,9 @@ func (cs *Cards) handleKey(s *slot, k window.KeyPress, now time.Time) {
 			cs.activate(s, s.keyboard.focus, now)
 		}
 	case window.KeyBackspace, window.KeyDelete:
-		if s.list.Filter != "" {
-			_, n := utf8.DecodeLastRuneInString(s.list.Filter)
-			cs.setFilter(s, s.list.Filter[:len(s.list.Filter)-n])
+		if s.rowsState.Filter != "" {
+			_, n := utf8.DecodeLastRuneInString(s.rowsState.Filter)
+			cs.setFilter(s, s.rowsState.Filter[:len(s.rowsState.Filter)-n])
 		}
 	case window.KeyText:
 		cs.handleLetter(s, k, now)
@@ -177,11 +177,11 @@ func (cs *Cards) activate(s *slot, do Effect, now time.Time) {
 func (cs *Cards) handleLetter(s *slot, k window.KeyPress, now time.Time) {
 	switch {
 	case k.Ctrl && !k.Alt:
-		cs.handleShortcut(s, k.Text, now)
+		cs.copyByLetter(s, k.Text, now)
 	case k.Ctrl != k.Alt || k.Text == "": // both are AltGr, which types letters too
 	case s.filterFocused():
-		if k.Text != " " || s.list.Filter != "" {
-			cs.setFilter(s, s.list.Filter+k.Text)
+		if k.Text != " " || s.rowsState.Filter != "" {
+			cs.setFilter(s, s.rowsState.Filter+k.Text)
 		}
 	case !k.Alt && len(k.Text) == 1 && k.Text[0] >= '1' && k.Text[0] <= '9':
 		cs.handleDigit(s, int(k.Text[0]-'1'), now)
@@ -197,8 +197,8 @@ func (cs *Cards) handleDigit(s *slot, i int, now time.Time) {
 		cs.activate(s, a.effect, now)
 		return
 	}
-	if i < s.list.First || i >= s.list.First+len(s.view.rows) {
-		cs.scrollRows(s, i-s.list.First)
+	if i < s.rowsState.First || i >= s.rowsState.First+len(s.view.rows) {
+		cs.scrollRows(s, i-s.rowsState.First)
 	}
 }
 
@@ -207,8 +207,8 @@ func (s *slot) openArea(i int) *area {
 	return s.view.find(func(a *area) bool { return a.effect.opensFile() && a.effect.Action.Index == i })
 }
 
-// handleShortcut copies the number, the relation number, or the line to pass on.
-func (cs *Cards) handleShortcut(s *slot, letter string, now time.Time) {
+// copyByLetter copies the number, the relation number, or the line to pass on.
+func (cs *Cards) copyByLetter(s *slot, letter string, now time.Time) {
 	c := s.state
 	who := -1
 	switch {
@@ -268,7 +268,7 @@ func (cs *Cards) setFilter(s *slot, to string) {
 	if utf8.RuneCountInString(to) > maxFilter || !utf8.ValidString(to) {
 		return
 	}
-	s.list.Filter, s.list.First = to, 0
+	s.rowsState.Filter, s.rowsState.First = to, 0
 	s.keyboard.focus = Effect{}
 	cs.refresh(s)
 	if rest := matching(s.state, to); len(rest) == 1 { // the only one left gets the focus
@@ -288,7 +288,7 @@ func (s *slot) tabStops() []Effect {
 		}
 	}
 	// The close button comes last, since it is in no row.
-	if i := slices.IndexFunc(out, func(d Effect) bool { return d.HasAction && d.Action.Kind == engine.DoClose }); i >= 0 {
+	if i := slices.IndexFunc(out, func(d Effect) bool { return d.HasAction && d.Action.Kind == engine.ActionClose }); i >= 0 {
 		last := out[i]
 		out = append(slices.Delete(out, i, i+1), last)
 	}
@@ -316,11 +316,11 @@ func (cs *Cards) focus(s *slot, do Effect) {
 // handleArrow moves along the rows of several matches, else along the card.
 func (cs *Cards) handleArrow(s *slot, by int) {
 	c := s.state
-	if c.Outcome != engine.OutcomeSeveral || s.form.fold != asCard || c.GeneralNumber && !s.list.Open {
+	if c.Outcome != engine.OutcomeSeveral || s.form.fold != asCard || c.GeneralNumber && !s.rowsState.Open {
 		cs.step(s, by)
 		return
 	}
-	list := matching(c, s.list.Filter)
+	list := matching(c, s.rowsState.Filter)
 	if len(list) == 0 {
 		return
 	}
@@ -332,7 +332,7 @@ func (cs *Cards) handleArrow(s *slot, by int) {
 	case at >= 0:
 		at = min(max(at+by, 0), len(list)-1)
 	case by > 0:
-		at = firstRow(s.list.First, len(list), len(s.view.rows))
+		at = firstRow(s.rowsState.First, len(list), len(s.view.rows))
 	default:
 		return
 	}
@@ -342,10 +342,10 @@ func (cs *Cards) handleArrow(s *slot, by int) {
 			return
 		}
 	}
-	if n := len(s.view.rows); at < s.list.First {
-		cs.scrollRows(s, at-s.list.First)
-	} else if at >= s.list.First+n {
-		cs.scrollRows(s, at-n+1-s.list.First)
+	if n := len(s.view.rows); at < s.rowsState.First {
+		cs.scrollRows(s, at-s.rowsState.First)
+	} else if at >= s.rowsState.First+n {
+		cs.scrollRows(s, at-n+1-s.rowsState.First)
 	}
 	if a := s.openArea(list[at]); a != nil {
 		cs.focus(s, a.effect)

@@ -43,7 +43,7 @@ func (r *rig) ctrl(s string) { r.press(window.KeyPress{Key: window.KeyText, Text
 func (r *rig) opens(what string, want ...int) {
 	r.t.Helper()
 	var got []int
-	for _, a := range r.actions(engine.DoOpen) {
+	for _, a := range r.actions(engine.ActionOpen) {
 		got = append(got, a.Index)
 	}
 	if !slices.Equal(got, want) {
@@ -97,12 +97,12 @@ func TestHotkeyHandsOverAndBack(t *testing.T) {
 	if at := r.d.typing(); at != 1 {
 		t.Fatalf("window %d has the keyboard, not the newest card's", at)
 	}
-	r.action(engine.DoKeyboard)
+	r.action(engine.ActionKeyboard)
 	r.hotkey()
 	if at := r.d.typing(); at != -1 {
 		t.Fatal("pressed again it does not give the keyboard back")
 	}
-	r.action(engine.DoKeyboardGone)
+	r.action(engine.ActionKeyboardGone)
 	r.d.windows[0].h.PointerMoved(openAt)
 	r.sync()
 	r.hotkey()
@@ -163,7 +163,7 @@ func TestMoreHotkeys(t *testing.T) {
 	const says = "Inkomend op Schade (020 123 45 67): J. de Vries, 06 12 34 56 78"
 	h.reports(g["found"], says)
 	press("F2")
-	h.none(engine.DoOpen) // it has only just appeared
+	h.none(engine.ActionOpen) // it has only just appeared
 	h.pass(time.Second)
 	press("F2")
 	h.opens("its hotkey", 0)
@@ -172,7 +172,7 @@ func TestMoreHotkeys(t *testing.T) {
 	press("F3")
 	h.hears(says)
 	press("F4")
-	if a := h.action(engine.DoClose); a.Card != 1 {
+	if a := h.action(engine.ActionClose); a.Card != 1 {
 		t.Errorf("closed %+v", a)
 	}
 	if h.d.typing() >= 0 {
@@ -180,11 +180,11 @@ func TestMoreHotkeys(t *testing.T) {
 	}
 	h.shows(g["strip"])
 	press("F3")
-	h.action(engine.DoUnfold)
+	h.action(engine.ActionUnfold)
 	h.reports(g["answered"], "In gesprek op Schade (020 123 45 67): J. de Vries, 06 12 34 56 78")
 	h.shows(g["several"])
 	press("F2")
-	if h.none(engine.DoOpen); h.d.typing() != 0 {
+	if h.none(engine.ActionOpen); h.d.typing() != 0 {
 		t.Error("nobody can choose")
 	}
 	h.c.Hotkeys = map[Hotkey]string{HotkeyKeyboard: "F1", HotkeyOpen: "F4", HotkeyHear: "F3", HotkeyClose: "off"}
@@ -279,7 +279,7 @@ func TestRowsWithoutFiles(t *testing.T) {
 	first := func(what string, want int) {
 		t.Helper()
 		r.on(func() {
-			if got := r.cs.slots[0].list.First; got != want {
+			if got := r.cs.slots[0].rowsState.First; got != want {
 				t.Errorf("%s: the first row is %d, want %d", what, got, want)
 			}
 		})
@@ -314,8 +314,8 @@ func TestNoRowsToScroll(t *testing.T) {
 	r.on(func() {
 		cs := r.cs
 		cs.search(cs.slots[0])
-		if s := cs.slots[0]; s.list.First != 0 || len(s.view.rows) == 0 {
-			t.Errorf("%d rows from %d on", len(s.view.rows), s.list.First)
+		if s := cs.slots[0]; s.rowsState.First != 0 || len(s.view.rows) == 0 {
+			t.Errorf("%d rows from %d on", len(s.view.rows), s.rowsState.First)
 		}
 	})
 }
@@ -329,14 +329,14 @@ func TestTypingFilters(t *testing.T) {
 	r.types("bakk") // collapsed: nothing to filter
 	r.keys(window.KeyEnter)
 	r.on(func() {
-		if s := r.cs.slots[0]; !s.list.Open || s.list.Filter != "" || !s.filterFocused() {
-			t.Errorf("the rows are not open for searching: %+v", s.list)
+		if s := r.cs.slots[0]; !s.rowsState.Open || s.rowsState.Filter != "" || !s.filterFocused() {
+			t.Errorf("the rows are not open for searching: %+v", s.rowsState)
 		}
 	})
 	r.pass(time.Second)
 	r.types("BÁkker 1")
 	r.on(func() {
-		list := matching(c, r.cs.slots[0].list.Filter)
+		list := matching(c, r.cs.slots[0].rowsState.Filter)
 		if len(list) == 0 || len(list) == len(c.Contacts) {
 			t.Errorf("%d of %d", len(list), len(c.Contacts))
 		}
@@ -357,12 +357,12 @@ func TestTypingFilters(t *testing.T) {
 	r.pass(clickGuard)
 	r.keys(window.KeyEnter, window.KeyDown)
 	r.opens("none is left over")
-	r.on(func() { r.cs.slots[0].list.Filter = strings.Repeat("z", maxFilter-1) })
+	r.on(func() { r.cs.slots[0].rowsState.Filter = strings.Repeat("z", maxFilter-1) })
 	for range 3 {
 		r.press(window.KeyPress{Key: window.KeyText, Text: "ab"})
 	}
 	r.on(func() {
-		if n := len(r.cs.slots[0].list.Filter); n > maxFilter+1 {
+		if n := len(r.cs.slots[0].rowsState.Filter); n > maxFilter+1 {
 			t.Errorf("a filter of %d letters", n)
 		}
 	})
@@ -398,7 +398,7 @@ func TestEnterIsForTheOneWhoWasThere(t *testing.T) {
 	r.keys(window.KeyEnter)
 	r.opens("Enter was on somebody else")
 	r.keys(window.KeyTab)
-	for r.focus(0).Action.Kind != engine.DoOpen || !r.focus(0).HasAction {
+	for r.focus(0).Action.Kind != engine.ActionOpen || !r.focus(0).HasAction {
 		r.keys(window.KeyTab)
 	}
 	r.keys(window.KeyEnter)
@@ -493,7 +493,7 @@ func TestHotkeyObeysTheOrderOfCalls(t *testing.T) {
 	r.sync()
 	r.hotkey()
 	has("the card of the call was closed", 0)
-	if a := r.action(engine.DoShow); a.Card != 3 {
+	if a := r.action(engine.ActionShow); a.Card != 3 {
 		t.Fatalf("card %d comes back", a.Card)
 	}
 	r.brings(aside, talks)

@@ -117,14 +117,14 @@ func (p *painter) besideNumber(c engine.Card) bool {
 	return false
 }
 
-// act returns a click that concerns the call.
-func act(c engine.Card, do engine.ActionKind) Effect {
+// cardEffect returns a click that concerns the call.
+func cardEffect(c engine.Card, do engine.ActionKind) Effect {
 	return Effect{HasAction: true, Caller: c.Number, Action: engine.Action{Card: c.ID, Kind: do}}
 }
 
-// about returns a click that concerns contact i.
-func about(c engine.Card, do engine.ActionKind, i int) Effect {
-	d := act(c, do)
+// contactEffect returns a click that concerns contact i.
+func contactEffect(c engine.Card, do engine.ActionKind, i int) Effect {
+	d := cardEffect(c, do)
 	d.Action.Index, d.Action.Edition, d.Contact = i, c.Edition, c.Contacts[i]
 	return d
 }
@@ -137,7 +137,7 @@ func (p *painter) header(c engine.Card, state color.NRGBA) {
 	word := p.stateWord(c)
 	x += p.label(word, x, y, 150, stateBold, state) + 8
 	end := float32(textRight - 10)
-	p.cross(end, y+8, act(c, engine.DoClose))
+	p.cross(end, y+8, cardEffect(c, engine.ActionClose))
 	end -= 18
 	switch since := clockFrom(c); {
 	case !since.IsZero():
@@ -205,7 +205,7 @@ func (p *painter) body(c engine.Card, titleWidth float32) float32 {
 	case engine.OutcomeFound:
 		return p.found(c)
 	case engine.OutcomeSeveral:
-		if c.GeneralNumber && !p.l.List.Open {
+		if c.GeneralNumber && !p.l.RowsState.Open {
 			return p.generalNumber(c)
 		}
 		return p.several(c)
@@ -286,7 +286,7 @@ func (p *painter) rule(y float32) { p.add(box(p.c.Line, textLeft, y, textWidth, 
 // lines returns the lines of fields a found card has room for; a searching card has as
 // many, so that nothing moves when the contact arrives.
 func (p *painter) lines(c engine.Card) int {
-	n := max(2, len(p.fieldNames())) // the first has room for "Niet deze relatie"
+	n := max(2, len(p.allowedFields())) // the first has room for "Niet deze relatie"
 	if c.Possible {
 		n += 2
 	}
@@ -333,7 +333,7 @@ func (p *painter) found(c engine.Card) float32 {
 	// Not next to the buttons: a misplaced click must not remove a name.
 	s := p.lg.T(text.CardNotThis)
 	w := width(s, stateFont)
-	p.link(s, textRight-w, y+1, w+1, p.c.Muted, true, about(c, engine.DoRemoveContact, 0))
+	p.link(s, textRight-w, y+1, w+1, p.c.Muted, true, contactEffect(c, engine.ActionRemoveContact, 0))
 	away := w + 12
 	for _, f := range p.fields(k) {
 		if y > last {
@@ -371,14 +371,14 @@ func (p *painter) footer(c engine.Card, y float32, who, away int) float32 {
 	case c.CanUndo: // where the removing link was
 		s := p.lg.T(text.CardUndo)
 		w := width(s, stateFont)
-		p.link(s, textRight-w, y, w+1, p.c.Accent, true, act(c, engine.DoUndo))
+		p.link(s, textRight-w, y, w+1, p.c.Accent, true, cardEffect(c, engine.ActionUndo))
 	case away >= 0:
 		s := p.lg.T(text.CardNotThis)
 		if p.l.Privacy != PrivacyNumber {
 			s = p.lg.T(text.CardNotThisOne, isolated(p.nameOf(c, c.Contacts[away])))
 		}
 		_, w := fit(s, room, stateFont)
-		p.link(s, textRight-w, y, room, p.c.Muted, p.l.Privacy == PrivacyNumber, about(c, engine.DoRemoveContact, away))
+		p.link(s, textRight-w, y, room, p.c.Muted, p.l.Privacy == PrivacyNumber, contactEffect(c, engine.ActionRemoveContact, away))
 	}
 	return y + footH + footPad
 }
@@ -403,7 +403,7 @@ func (p *painter) openButton(c engine.Card, on bool, who int) float32 {
 	}
 	var do Effect
 	if on {
-		do = about(c, engine.DoOpen, 0)
+		do = contactEffect(c, engine.ActionOpen, 0)
 	}
 	return p.actions(c, p.buttonsY(c), s, !c.Dimmed, on, do, who)
 }
@@ -476,7 +476,7 @@ func (p *painter) offered(c engine.Card) float32 {
 // lookupActions ends a card whose lookup starts on request.
 func (p *painter) lookupActions(c engine.Card, words string, primary bool, lines int) float32 {
 	y := noteButtonsY + float32(max(0, lines-2))*fieldFont.line
-	return p.actions(c, y, words, primary, true, act(c, engine.DoRetry), -1)
+	return p.actions(c, y, words, primary, true, cardEffect(c, engine.ActionRetry), -1)
 }
 
 // explain ends a card with nothing to click below its title.

@@ -204,7 +204,7 @@ func TestNothingMovesWhenTheContactComes(t *testing.T) {
 	want := layout(g["crowd"], l).size
 	for _, list := range []RowsState{{First: 5}, {Filter: "visser"}, {Filter: "zz"}, {First: 99}} {
 		for _, typing := range []bool{false, true} {
-			l.List, l.Typing = list, typing
+			l.RowsState, l.Typing = list, typing
 			if got := layout(g["crowd"], l).size; got != want {
 				t.Errorf("%+v, typing %v: %v, before %v", list, typing, got, want)
 			}
@@ -260,7 +260,7 @@ func TestSeveralPreselectNothing(t *testing.T) {
 		v := layout(gallery(t)[name], Look{Language: text.Dutch})
 		seen := map[int]bool{}
 		for _, a := range v.areas {
-			if a.effect.HasAction && a.effect.Action.Kind == engine.DoOpen {
+			if a.effect.HasAction && a.effect.Action.Kind == engine.ActionOpen {
 				seen[a.effect.Action.Index] = true
 				if a.main {
 					t.Errorf("%s: row %d is what Enter opens by itself", name, a.effect.Action.Index)
@@ -283,7 +283,7 @@ func TestPrivacy(t *testing.T) {
 		for name, c := range gallery(t) {
 			for _, strip := range []bool{false, true} {
 				c.Strip, c.Via = strip, "Receptie (101)"
-				f := layout(c, Look{Language: text.Dutch, Privacy: v, List: RowsState{Open: true}})
+				f := layout(c, Look{Language: text.Dutch, Privacy: v, RowsState: RowsState{Open: true}})
 				for _, w := range f.texts {
 					for _, s := range words {
 						if strings.Contains(w.full, s) {
@@ -500,7 +500,7 @@ func TestMarkUnderThePointer(t *testing.T) {
 		c := gallery(t)["strip"]
 		c.SingleLine = line
 		at := image.Pt(20, map[bool]int{false: stripHeight, true: lineHeight}[line]/2)
-		unfold := act(c, engine.DoUnfold)
+		unfold := cardEffect(c, engine.ActionUnfold)
 		if got, want := Picture(c, Look{Hover: unfold}, 1).At(at.X, at.Y), Picture(c, Look{}, 1).At(at.X, at.Y); got != want {
 			t.Errorf("line %v: %v, not %v", line, got, want)
 		}

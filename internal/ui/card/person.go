@@ -22,8 +22,8 @@ const (
 
 var usualFields = []string{fieldRelation, fieldAddress, fieldProducer, fieldModified}
 
-// fieldNames returns the fields that settings and privacy allow.
-func (p *painter) fieldNames() []string {
+// allowedFields returns the fields that settings and privacy allow.
+func (p *painter) allowedFields() []string {
 	return slices.DeleteFunc(slices.Clone(p.l.Fields), func(f string) bool {
 		return p.l.Privacy == PrivacyNumber || p.l.Privacy == PrivacyInitials && f == fieldAddress
 	})
@@ -32,7 +32,7 @@ func (p *painter) fieldNames() []string {
 // fields returns a contact's existing parts in order.
 func (p *painter) fields(k contact.Contact) []field {
 	var out []field
-	for _, name := range p.fieldNames() {
+	for _, name := range p.allowedFields() {
 		var f field
 		switch name {
 		case fieldRelation:

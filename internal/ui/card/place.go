@@ -92,7 +92,7 @@ func (cs *Cards) place() {
 
 // items returns the cards as items for arrange.
 func (cs *Cards) items(stack []*slot) []item {
-	frozen := !cs.relocating && (cs.settleRemaining() > 0 || slices.ContainsFunc(cs.slots[:],
+	frozen := !cs.relocating && (cs.freezeRemaining() > 0 || slices.ContainsFunc(cs.slots[:],
 		func(s *slot) bool { return s.visible && s.inUse() }))
 	all := make([]item, len(stack))
 	for i, s := range stack {
@@ -119,7 +119,7 @@ func (cs *Cards) forms(s *slot) []form {
 		return []form{strip, line}
 	}
 	all := []form{{asCard, 0, cs.heightPx(s.bestHeight)}}
-	if c := s.state; c.Outcome == engine.OutcomeSeveral && (!c.GeneralNumber || s.list.Open) {
+	if c := s.state; c.Outcome == engine.OutcomeSeveral && (!c.GeneralNumber || s.rowsState.Open) {
 		for n := cs.rowsThatFit(c); n > 0; n-- {
 			if h := cs.heightPx(heightWithoutRows(c) + float32(n)*rowPitch); h < all[0].height {
 				all = append(all, form{asCard, n, h})
@@ -156,12 +156,12 @@ func fromCorner(work image.Rectangle, corner Corner, x, y, w, h int) image.Recta
 	return image.Rectangle{Max: image.Pt(w, h)}.Add(at)
 }
 
-// settleRemaining returns how long cards must not move because the user has just left.
-func (cs *Cards) settleRemaining() time.Duration {
+// freezeRemaining returns how long cards must not move because the user has just left.
+func (cs *Cards) freezeRemaining() time.Duration {
 	if cs.leftAt.IsZero() {
 		return 0
 	}
-	return max(0, settleTime-cs.now().Sub(cs.leftAt))
+	return max(0, freezeAfterLeave-cs.now().Sub(cs.leftAt))
 }
 
 // clamp moves r into the work area; if it is larger, its top left stays inside.
@@ -256,7 +256,7 @@ func (cs *Cards) drop(p image.Point) {
 	for _, s := range cs.slots {
 		if s.over { // the card moves away from the pointer
 			s.over, s.hover = false, Effect{}
-			cs.sendAction(s, engine.DoLeave)
+			cs.sendAction(s, engine.ActionLeave)
 		}
 	}
 	cs.pointer.onCard, cs.relocating, cs.leftAt = false, true, time.Time{}

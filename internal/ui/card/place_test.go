@@ -231,13 +231,13 @@ func TestHiddenShowsNothing(t *testing.T) {
 	r.cs.Set(r.c)
 	r.is("the card and the line that counts", func() bool { return len(r.d.up()) == 2 })
 	r.d.windows[0].h.PointerMoved(image.Pt(50, 50))
-	r.action(engine.DoHover)
+	r.action(engine.ActionHover)
 	before := r.d.painted
 	r.c.Hidden = true
 	r.c.Language = "en"
 	r.cs.Set(r.c)
 	r.is("nothing", func() bool { return len(r.d.up()) == 0 })
-	r.action(engine.DoLeave) // no pointer can be on it
+	r.action(engine.ActionLeave) // no pointer can be on it
 	r.brings(a, b)
 	if r.d.painted != before {
 		t.Fatal("something was painted")

@@ -194,7 +194,7 @@ func settled(since, now time.Time) bool { return now.Sub(since) >= clickGuard }
 func (cs *Cards) enter(s *slot, at image.Point) {
 	if !s.over {
 		s.over = true
-		cs.sendAction(s, engine.DoHover)
+		cs.sendAction(s, engine.ActionHover)
 	}
 	x, y := cs.units(at)
 	if do := s.view.effectAt(x, y); do != s.hover {
@@ -208,7 +208,7 @@ func (cs *Cards) exit(s *slot) {
 		return
 	}
 	s.over, cs.leftAt = false, cs.now()
-	cs.sendAction(s, engine.DoLeave)
+	cs.sendAction(s, engine.ActionLeave)
 	if s.hover != (Effect{}) {
 		s.hover = Effect{}
 		cs.refresh(s)
@@ -257,9 +257,9 @@ func (cs *Cards) copy(s *slot, do Effect) {
 
 // scrollRows scrolls the rows of several matches, if it shows any.
 func (cs *Cards) scrollRows(s *slot, by int) {
-	all, shown := len(matching(s.state, s.list.Filter)), len(s.view.rows)
-	if row := firstRow(s.list.First+by, all, shown); shown > 0 && row != s.list.First {
-		s.list.First = row
+	all, shown := len(matching(s.state, s.rowsState.Filter)), len(s.view.rows)
+	if row := firstRow(s.rowsState.First+by, all, shown); shown > 0 && row != s.rowsState.First {
+		s.rowsState.First = row
 		cs.refresh(s)
 	}
 }

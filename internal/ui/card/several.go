@@ -38,14 +38,14 @@ func (p *painter) several(c engine.Card) float32 {
 		p.sentence(p.lg.T(text.CardPossibleWhy), 0, y+6, 2, font{13, 20, false}, p.c.Trouble)
 		y += 48
 	}
-	list := matching(c, p.l.List.Filter)
+	list := matching(c, p.l.RowsState.Filter)
 	shown := p.rows(c)
 	boxed := len(c.Contacts) > maxNumbered // the search box separates the rows from the number
 	if boxed {
 		p.filter(c, y)
 		y += filterH
 	}
-	from := firstRow(p.l.List.First, len(list), shown)
+	from := firstRow(p.l.RowsState.First, len(list), shown)
 	to := min(from+shown, len(list))
 	for at := from; at < to; at++ {
 		if at > from || !boxed {
@@ -114,8 +114,8 @@ func (p *painter) filter(c engine.Card, y float32) {
 	x := float32(textLeft + 10)
 	p.withinControl(func() {
 		switch {
-		case p.l.List.Filter != "":
-			x += p.text(p.l.List.Filter, x, y+9, textWidth-24, fieldFont, p.c.Ink)
+		case p.l.RowsState.Filter != "":
+			x += p.text(p.l.RowsState.Filter, x, y+9, textWidth-24, fieldFont, p.c.Ink)
 		case p.l.Typing:
 			p.label(p.lg.T(text.CardFilterType), x+6, y+9, textWidth-24, fieldFont, p.c.Muted)
 		default:
@@ -211,7 +211,7 @@ func (p *painter) match(c engine.Card, i int, y float32) {
 	p.drawText(address, x, y, end-x-8, rowDetail, ink, broken)
 	var do Effect
 	if c.LinkOK[i] {
-		do = about(c, engine.DoOpen, i)
+		do = contactEffect(c, engine.ActionOpen, i)
 	}
 	p.open(opens, end, top+12, buttonW, 30, true, c.LinkOK[i], do)
 }

@@ -12,7 +12,7 @@ import (
 
 // folded begins a card folded to a height, which a click unfolds. It returns the colour of its state.
 func (p *painter) folded(c engine.Card, height float32) color.NRGBA {
-	unfold := act(c, engine.DoUnfold)
+	unfold := cardEffect(c, engine.ActionUnfold)
 	if unfold == p.l.Hover {
 		p.add(box(p.hoverColour(p.c.Background), stateEdge, 1, cardWidth-stateEdge-1, height-2))
 	}
@@ -26,14 +26,14 @@ func strip(c engine.Card, l Look) *view {
 	p := newPainter(l)
 	state := p.folded(c, stripHeight)
 	end := float32(textRight - 10)
-	p.cross(end, stripHeight/2, act(c, engine.DoClose))
+	p.cross(end, stripHeight/2, cardEffect(c, engine.ActionClose))
 	end -= 18
 	p.chevron(end-3, stripHeight/2)
 	end -= 14
 	if c.Outcome == engine.OutcomeFound && c.LinkOK[0] && !c.Dimmed {
 		s := p.lg.T(text.CardButtonOpenRow)
 		w := width(s, openFont) + 20
-		p.open(s, end-w, 14, w, 28, false, true, about(c, engine.DoOpen, 0))
+		p.open(s, end-w, 14, w, 28, false, true, contactEffect(c, engine.ActionOpen, 0))
 		end -= w + 4
 	}
 	p.v.areas[0].w = end // a click beside the buttons unfolds the strip

@@ -18,7 +18,7 @@ func (cs *Cards) nextTick(now time.Time) time.Duration {
 		}
 	}
 	if !cs.leftAt.IsZero() && cs.anyVisible() {
-		soon(cs.settleRemaining())
+		soon(cs.freezeRemaining())
 	}
 	at := func(at time.Time) {
 		if !at.IsZero() {
@@ -58,7 +58,7 @@ func (cs *Cards) handleTick(now time.Time) {
 	if due(cs.checkAt) {
 		cs.show()
 	}
-	if !cs.leftAt.IsZero() && cs.settleRemaining() == 0 {
+	if !cs.leftAt.IsZero() && cs.freezeRemaining() == 0 {
 		cs.leftAt = time.Time{}
 		cs.place()
 	}

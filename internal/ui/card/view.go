@@ -54,12 +54,12 @@ type Look struct {
 	Fields  []string
 	Privacy Privacy
 	// Hover is the area under the pointer, Focus the one Enter activates, Copied the one
-	// just copied; the zero Do means none.
+	// just copied; the zero Effect means none.
 	Hover, Focus, Copied Effect
 	CopyFailed           bool // Copied did not reach the clipboard
 	Keyboard             bool // keys go to this card
 	Typing               bool // typed letters go into the filter
-	List                 RowsState
+	RowsState            RowsState
 	Rows                 int // how many rows fit; 0 means the default
 }
 
@@ -86,7 +86,7 @@ type Effect struct {
 }
 
 // opensFile reports whether a click opens a contact's file.
-func (d Effect) opensFile() bool { return d.HasAction && d.Action.Kind == engine.DoOpen }
+func (d Effect) opensFile() bool { return d.HasAction && d.Action.Kind == engine.ActionOpen }
 
 // isNone reports whether a click does nothing.
 func (d Effect) isNone() bool { return d == Effect{} || d.Disabled || d.FullText != "" }

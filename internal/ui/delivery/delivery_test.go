@@ -127,7 +127,7 @@ func TestDeliveryPictures(t *testing.T) {
 		uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowSending, 62), l.T(text.DeliveryWindowAdding, 1)[2:6])
 		uitest.Shot(t, w.win, name+"-list")
 		held := deliveryState()
-		held.Held, held.Question, held.Questions = string(outbox.CredentialsRefused), nil, 0
+		held.HoldReason, held.Question, held.Questions = string(outbox.CredentialsRefused), nil, 0
 		w.setState(held)
 		uitest.Shot(t, w.win, name+"-held")
 		for _, id := range []string{"i5", "i4", "n1", "n2"} {
@@ -326,14 +326,14 @@ func TestDeliveryActions(t *testing.T) {
 	if w.detail != nil {
 		t.Error("a file that is being checked was opened")
 	}
-	now.Held = string(outbox.CredentialsRefused)
+	now.HoldReason = string(outbox.CredentialsRefused)
 	w.setState(now)
 	if s := allTexts(w.win); !strings.Contains(s, "de hub weigert de koppeling") || !strings.Contains(s, "Jan (IT)") {
 		t.Error(s)
 	}
 	uitest.Press(t, w.win, "Nu proberen")
 	does("", release)
-	now.Held, now.Notice = "", "De administratie was beschadigd."
+	now.HoldReason, now.Notice = "", "De administratie was beschadigd."
 	w.setState(now)
 	uitest.Press(t, w.win, text.Dutch.T(text.CallsNoticeOk))
 	does("", &windowapi.DeliveryRequest{Read: true})

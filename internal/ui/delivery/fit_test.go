@@ -101,7 +101,7 @@ func TestDeliveryWindowFits(t *testing.T) {
 				}
 				for _, held := range deliveryReasons[14:20] {
 					s := full
-					s.Held = held
+					s.HoldReason = held
 					w.setState(s)
 					uitest.Uncut(t, string(l)+" "+held, w.win, long)
 					fits(held)

@@ -45,8 +45,8 @@ func (w *window) showNote() {
 		said = w.failed
 	case s.Trouble != "":
 		said = l.DeliveryTrouble(s.Trouble)
-	case s.Held != "":
-		said = l.T(text.DeliveryWindowHeld, l.T(text.DeliveryReason(s.Held)), s.Support) + " " + l.T(text.DeliveryWindowHeldHint)
+	case s.HoldReason != "":
+		said = l.T(text.DeliveryWindowHeld, l.T(text.DeliveryReason(s.HoldReason)), s.Support) + " " + l.T(text.DeliveryWindowHeldHint)
 		label = l.T(text.DeliveryWindowNow)
 	case !s.SetUp && len(s.Rows) > 0:
 		said = l.T(text.DeliveryWindowSetup) + ". " + l.T(text.DeliveryWindowSetupHint, s.Support)
@@ -57,8 +57,8 @@ func (w *window) showNote() {
 			w.sendRequest(windowapi.DeliveryRequest{Read: true})
 			w.showNote()
 		}
-	case s.Paused != "" && s.Waiting > 0:
-		said, label = l.T(text.DeliveryWindowPaused, l.T(text.DeliveryReason(s.Paused))), l.T(text.DeliveryWindowNow)
+	case s.PauseReason != "" && s.Waiting > 0:
+		said, label = l.T(text.DeliveryWindowPaused, l.T(text.DeliveryReason(s.PauseReason))), l.T(text.DeliveryWindowNow)
 	}
 	changed := w.note.Put(said, func() fyne.CanvasObject {
 		line := widgets.Trouble(said)

@@ -28,24 +28,24 @@ const (
 
 // state is the outbox, and a view of its list including files not in the outbox.
 type state struct {
-	SetUp      bool
-	Support    string // whom to contact
-	Held       string // reason (see package outbox) why sending stopped until an administrator acts
-	Paused     string // … why sending is paused for a moment
-	Trouble    string // kind of trouble with the disk
-	Notice     string // what has happened to the outbox, as a sentence
-	Adding     int    // files not accepted yet
-	Waiting    int    // or being sent
-	Delivered  int
-	Refused    int
-	Uncertain  int
-	Open       int // rows in viewOpen
-	NeedAction int // rows in viewNeedAction
-	Question   *row
-	Questions  int // files waiting for an answer
-	View       string
-	More       int   // items not listed
-	Rows       []row // of the view, newest first
+	SetUp       bool
+	Support     string // whom to contact
+	HoldReason  string // reason (see package outbox) why sending stopped until an administrator acts
+	PauseReason string // … why sending is paused for a moment
+	Trouble     string // kind of trouble with the disk
+	Notice      string // what has happened to the outbox, as a sentence
+	Adding      int    // files not accepted yet
+	Waiting     int    // or being sent
+	Delivered   int
+	Refused     int
+	Uncertain   int
+	Open        int // rows in viewOpen
+	NeedAction  int // rows in viewNeedAction
+	Question    *row
+	Questions   int // files waiting for an answer
+	View        string
+	More        int   // items not listed
+	Rows        []row // of the view, newest first
 }
 
 // row is one file: an item of the outbox, or the known part of one for a file not in there.
@@ -155,9 +155,9 @@ func (o *sharedOutbox) state(ctx context.Context, l text.Language, view string, 
 	var items []outbox.Item
 	if now != nil {
 		items = now.Items
-		s.Held = string(now.Queue.HoldReason)
+		s.HoldReason = string(now.Queue.HoldReason)
 		if now.Queue.ResumeAt.After(time.Now()) {
-			s.Paused = string(now.Queue.PauseReason)
+			s.PauseReason = string(now.Queue.PauseReason)
 		}
 		s.Waiting, s.Delivered = now.Counts[outbox.Waiting]+now.Counts[outbox.Sending], now.Counts[outbox.Delivered]
 		s.Refused, s.Uncertain = now.Counts[outbox.Refused], now.Counts[outbox.Uncertain]

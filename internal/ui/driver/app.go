@@ -42,7 +42,7 @@ type App struct {
 
 	windows       []*frame
 	animations    []*animation
-	kept          time.Time // when keep was last called
+	kept          time.Time // when keepRenderers was last called
 	heldModifiers fyne.KeyModifier
 	reader        readerState
 	settings      settings

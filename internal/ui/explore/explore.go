@@ -1,7 +1,7 @@
 // Package explore lets the contents of a window describe themselves to screen readers.
 //
-// Our widgets implement Speaker. Fyne's are recognised by type, and As and Named
-// wrap objects for anything else. internal/ui/driver queries a whole window and
+// Our widgets implement Describer. Fyne's are recognised by type, and WithDescription and
+// WithName wrap objects for anything else. internal/ui/driver queries a whole window and
 // builds a tree from it.
 package explore
 
@@ -58,10 +58,10 @@ type wrapper struct {
 	widget.BaseWidget
 	o        fyne.CanvasObject
 	describe func() Description
-	named    bool // said describes the controls in it
+	named    bool // describe describes the controls in it
 }
 
-func newAround(o fyne.CanvasObject, said func() Description, named bool) *wrapper {
+func newWrapper(o fyne.CanvasObject, said func() Description, named bool) *wrapper {
 	a := &wrapper{o: o, describe: said, named: named}
 	a.ExtendBaseWidget(a)
 	return a
@@ -69,7 +69,7 @@ func newAround(o fyne.CanvasObject, said func() Description, named bool) *wrappe
 
 // WithDescription returns o described by said.
 func WithDescription(o fyne.CanvasObject, said func() Description) fyne.CanvasObject {
-	return newAround(o, said, false)
+	return newWrapper(o, said, false)
 }
 
 // Announced returns o as an object that readers announce when it appears.
@@ -79,13 +79,13 @@ func Announced(o fyne.CanvasObject) fyne.CanvasObject {
 
 // Undescribed returns o without a description: something else describes it.
 func Undescribed(o fyne.CanvasObject) fyne.CanvasObject {
-	return newAround(o, func() Description { return Description{Leaf: true} }, true)
+	return newWrapper(o, func() Description { return Description{Leaf: true} }, true)
 }
 
 // WithName returns o with name, help and fault for the controls in it that have none of
 // their own. fault may be nil.
 func WithName(o fyne.CanvasObject, name, help string, fault func() string) fyne.CanvasObject {
-	return newAround(o, func() Description {
+	return newWrapper(o, func() Description {
 		s := Description{Name: name, Help: help}
 		if fault != nil {
 			s.Fault = fault()
@@ -94,7 +94,7 @@ func WithName(o fyne.CanvasObject, name, help string, fault func() string) fyne.
 	}, true)
 }
 
-// NameOf returns a Named's description of the controls in it, false for any other object.
+// NameOf returns the description that WithName gave the controls in o, false for any other object.
 func NameOf(o fyne.CanvasObject) (Description, bool) {
 	if a, ok := o.(*wrapper); ok && a.named {
 		return a.describe(), true
@@ -107,7 +107,7 @@ func (a *wrapper) CreateRenderer() fyne.WidgetRenderer {
 	return widget.NewSimpleRenderer(container.New(layout.NewStackLayout(), a.o))
 }
 
-// Describe implements Speaker.
+// Describe implements Describer.
 func (a *wrapper) Describe() Description { return a.describe() }
 
 // DescriptionOf returns an object's description, its own or that of its type; false for one that only

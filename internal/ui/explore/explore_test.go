@@ -63,8 +63,8 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// TestMarked checks the reported caret and selection, however they were set.
-func TestMarked(t *testing.T) {
+// TestSelection checks the reported caret and selection, however they were set.
+func TestSelection(t *testing.T) {
 	test.NewTempApp(t)
 	e := widget.NewEntry()
 	w := test.NewWindow(e)

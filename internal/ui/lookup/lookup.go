@@ -77,8 +77,8 @@ func Open(host *widgets.Host) widgets.Page {
 	find := &desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault}
 	w.win.Canvas().AddShortcut(find, func(fyne.Shortcut) { w.win.Canvas().Focus(w.box) })
 	w.win.Canvas().AddShortcut(&fyne.ShortcutCopy{}, func(fyne.Shortcut) {
-		if w.found != nil && w.found.Digits != "" {
-			w.copy(w.found.Digits)
+		if w.found != nil && w.found.ClipboardText != "" {
+			w.copy(w.found.ClipboardText)
 		}
 	})
 	w.show()
@@ -286,8 +286,8 @@ func (w *window) answer(page *fyne.Container, f *windowapi.LookupResult) {
 			say(why)
 		}
 	}
-	if f.Digits != "" {
-		buttons.Add(w.copyButton(l.T(text.CardButtonCopy), f.Digits))
+	if f.ClipboardText != "" {
+		buttons.Add(w.copyButton(l.T(text.CardButtonCopy), f.ClipboardText))
 	}
 	if relation != "" {
 		buttons.Add(w.copyButton(l.T(text.LookupCopyRelation), relation))
@@ -372,7 +372,7 @@ func (w *window) matches(f *windowapi.LookupResult) {
 func (w *window) match(k windowapi.Contact) fyne.CanvasObject {
 	l := w.host.Lang
 	name := widgets.Bold(nameOf(l, k), base.SizeNameText)
-	if k.OpenedEarlier {
+	if k.ChosenEarlier {
 		name = container.NewBorder(nil, nil, nil, widgets.NewTextLine(l.T(text.CardEarlier), base.SizeNameCaptionText, base.ColorNamePlaceHolder, false), name)
 	}
 	detail := widgets.Small(widgets.Join(contact.GroupDigits(k.Relation), k.Address, k.Producer))

@@ -51,7 +51,7 @@ var answers = []struct {
 		[]string{"J. de Vries", "niet geldig"}, []string{"not valid"}},
 	{"several", windowapi.LookupResult{Outcome: history.OutcomeSeveral, Contacts: []windowapi.Contact{dorp, {Name: "M. de Vries", Relation: "100201"}, {Relation: "100202", Link: "x"}}},
 		[]string{"3 relaties met dit nummer", "J. de Vries", "M. de Vries", "Relatie zonder naam", "Openen"}, []string{"3 contacts", "Open"}},
-	{"several, one opened before", windowapi.LookupResult{Outcome: history.OutcomeSeveral, Contacts: []windowapi.Contact{{Name: "B. Bakker", OpenedEarlier: true, Link: "x"}, dorp}},
+	{"several, one opened before", windowapi.LookupResult{Outcome: history.OutcomeSeveral, Contacts: []windowapi.Contact{{Name: "B. Bakker", ChosenEarlier: true, Link: "x"}, dorp}},
 		[]string{"2 relaties met dit nummer", "B. Bakker", text.Dutch.T(text.CardEarlier)}, []string{text.English.T(text.CardEarlier)}},
 	{"several numbers", windowapi.LookupResult{Outcome: windowapi.LookupNumbers, Numbers: []string{"020 123 45 67", "06 98 76 00 11"}},
 		[]string{"2 nummers: welk bedoelt u?", "020 123 45 67", "06 98 76 00 11"}, []string{"which do you mean"}},
@@ -85,7 +85,7 @@ func TestLookupAnswers(t *testing.T) {
 					t.Fatalf("asked %v", got)
 				}
 				f := tt.f
-				f.Seq, f.NumberDisplay, f.Digits, f.Number = w.seq, "06 12 34 56 78", "0612345678", "+31612345678"
+				f.Seq, f.NumberDisplay, f.ClipboardText, f.Number = w.seq, "06 12 34 56 78", "0612345678", "+31612345678"
 				found(t, b, f)
 				want := tt.nl
 				if l == text.English {
@@ -128,7 +128,7 @@ func TestLookupLife(t *testing.T) {
 	uitest.WantTexts(t, w.win, "Relatie opzoeken…")
 	found(t, b, windowapi.LookupResult{Seq: 99, Outcome: history.OutcomeNobody}) // of another request
 	uitest.WantTexts(t, w.win, "Relatie opzoeken…")
-	f := windowapi.LookupResult{Seq: w.seq, Outcome: history.OutcomeFound, NumberDisplay: "06 12 34 56 78", Digits: "0612345678", Number: "+31612345678", Contacts: []windowapi.Contact{dorp}}
+	f := windowapi.LookupResult{Seq: w.seq, Outcome: history.OutcomeFound, NumberDisplay: "06 12 34 56 78", ClipboardText: "0612345678", Number: "+31612345678", Contacts: []windowapi.Contact{dorp}}
 	found(t, b, f)
 	b.Later[1]() // the timeout of a request already answered
 	var opened []string
@@ -251,7 +251,7 @@ func TestLookupWindowFits(t *testing.T) {
 			w.box.SetText("0612345678")
 			w.sendLookup()
 			f := tt.f
-			f.Seq, f.NumberDisplay, f.Digits = w.seq, "06 12 34 56 78", "0612345678"
+			f.Seq, f.NumberDisplay, f.ClipboardText = w.seq, "06 12 34 56 78", "0612345678"
 			if len(f.Contacts) > 0 {
 				f.Contacts = append([]windowapi.Contact{long}, f.Contacts[1:]...)
 			}
@@ -270,7 +270,7 @@ func TestLookupGuideShots(t *testing.T) {
 		w.box.SetText("06 12 34 56 78")
 		w.box.CursorColumn = len(w.box.Text)
 		w.sendLookup()
-		found(t, b, windowapi.LookupResult{Seq: w.seq, Outcome: history.OutcomeFound, Number: "+31612345678", NumberDisplay: "06 12 34 56 78", Digits: "0612345678", Contacts: []windowapi.Contact{dorp}})
+		found(t, b, windowapi.LookupResult{Seq: w.seq, Outcome: history.OutcomeFound, Number: "+31612345678", NumberDisplay: "06 12 34 56 78", ClipboardText: "0612345678", Contacts: []windowapi.Contact{dorp}})
 		uitest.Scaled(w.win, fyne.NewSize(560, 400), 2)
 		shottest.UpToDate(t, "lookup"+s.Suffix, string(s.Language), w.win.Canvas().Capture())
 		w.win.Close()

@@ -82,7 +82,7 @@ func cachedSprite(o fyne.CanvasObject, looks any, scale float32) *sprite {
 // ones need about as much.
 type bufferPool [24][][]byte
 
-const maxSpare = 32 // of one size
+const maxPooled = 32 // of one size
 
 // take returns n zero bytes.
 func (s *bufferPool) take(n int) []byte {
@@ -100,7 +100,7 @@ func (s *bufferPool) take(n int) []byte {
 // give takes back memory from take that has no other use.
 func (s *bufferPool) give(b []byte) {
 	clear(b)
-	if size := bits.Len(uint(len(b))); size < len(s) && cap(b) == 1<<size && len(s[size]) < maxSpare {
+	if size := bits.Len(uint(len(b))); size < len(s) && cap(b) == 1<<size && len(s[size]) < maxPooled {
 		s[size] = append(s[size], b)
 	}
 }
@@ -116,7 +116,7 @@ func (s *sprite) free() {
 // draw has Fyne draw o, unless it is a text or has a thin edge, and keeps
 // the non-empty part.
 func draw(o fyne.CanvasObject, scale float32) *sprite {
-	if s := thin(o, scale); s != nil {
+	if s := thinEdgeSprite(o, scale); s != nil {
 		return s
 	}
 	from := float32(margin)
@@ -146,10 +146,10 @@ func draw(o fyne.CanvasObject, scale float32) *sprite {
 	return crop(img.Pix, img.Rect.Max, 4, at)
 }
 
-// thin draws a rectangle with an edge one pixel wide, inside its area. Fyne's software
+// thinEdgeSprite draws a rectangle with an edge one pixel wide, inside its area. Fyne's software
 // painter puts half of the edge outside, which half-covers two pixels. It returns
 // nil for anything else.
-func thin(o fyne.CanvasObject, scale float32) *sprite {
+func thinEdgeSprite(o fyne.CanvasObject, scale float32) *sprite {
 	r, ok := o.(*canvas.Rectangle)
 	if !ok || r.StrokeColor == nil || r.StrokeWidth == 0 || r.StrokeWidth*scale >= 1.5 {
 		return nil

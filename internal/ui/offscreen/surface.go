@@ -10,7 +10,7 @@ import (
 	"fyne.io/fyne/v2/canvas"
 )
 
-// Surface is what a window shows: a picture of trees of Fyne objects. Frame compares them
+// Surface is what a window shows: a picture of trees of Fyne objects. Render compares them
 // with their previous state and repaints only what differs, from pictures of single objects
 // that are cached while on screen. The zero value is an empty surface.
 type Surface struct {
@@ -22,10 +22,10 @@ type Surface struct {
 	versions   map[fyne.CanvasObject]int
 	theme      int
 	// Buffers of the last frame, emptied: the next one needs as much.
-	spareParts []part
-	spareKept  map[any]*sprite
-	spareFirst map[partIdentity]int
-	spareNext  []int
+	spareParts   []part
+	spareSprites map[any]*sprite
+	spareFirst   map[partIdentity]int
+	spareNext    []int
 }
 
 // part is one object on the surface.
@@ -85,10 +85,10 @@ func (s *Surface) Render(size image.Point, scale float32, background color.NRGBA
 			s.scale, s.sprites = scale, nil
 		}
 	}
-	if s.spareKept == nil {
-		s.spareKept, s.spareFirst = map[any]*sprite{}, map[partIdentity]int{}
+	if s.spareSprites == nil {
+		s.spareSprites, s.spareFirst = map[any]*sprite{}, map[partIdentity]int{}
 	}
-	w := walk{s: s, visit: visit, sprites: s.spareKept, parts: s.spareParts}
+	w := walk{s: s, visit: visit, sprites: s.spareSprites, parts: s.spareParts}
 	for _, r := range roots {
 		w.tree(r, fyne.Position{}, whole)
 	}
@@ -105,7 +105,7 @@ func (s *Surface) Render(size image.Point, scale float32, background color.NRGBA
 	}
 	clear(s.parts) // it holds people's names
 	clear(s.sprites)
-	s.spareParts, s.spareKept = s.parts[:0], s.sprites
+	s.spareParts, s.spareSprites = s.parts[:0], s.sprites
 	s.parts, s.sprites, s.versions = w.parts, w.sprites, w.versions
 	for _, r := range damage {
 		s.paint(r)
@@ -122,7 +122,7 @@ func (s *Surface) Pixels(r image.Rectangle, out []byte) []byte {
 	return out
 }
 
-// Buffer returns the picture, valid until the next Frame, as rows of blue,
+// Buffer returns the picture, valid until the next Render, as rows of blue,
 // green, red, unused.
 func (s *Surface) Buffer() (w, h int, pix []byte) { return s.w, s.h, s.pix }
 

@@ -18,9 +18,9 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// TestFrameFollows changes a window in random ways: painting only what has changed gives
+// TestRenderFollows changes a window in random ways: painting only what has changed gives
 // the same picture as painting everything, and without changes nothing is painted.
-func TestFrameFollows(t *testing.T) {
+func TestRenderFollows(t *testing.T) {
 	Start(base.DefaultTheme())
 	rnd := rand.New(rand.NewPCG(7, 7))
 	colors := []color.NRGBA{ink, {0x0B, 0x6B, 0xCB, 0xFF}, {0x1B, 0x7F, 0x4B, 0x80}}
@@ -86,9 +86,9 @@ func TestFrameFollows(t *testing.T) {
 	}
 }
 
-// TestFrameIsFrugal: if a word changes, only that word is painted;
+// TestRenderIsFrugal: if a word changes, only that word is painted;
 // what is no longer on screen is not kept, since it may contain names.
-func TestFrameIsFrugal(t *testing.T) {
+func TestRenderIsFrugal(t *testing.T) {
 	Start(base.DefaultTheme())
 	name, other := canvas.NewText("J. de Vries", ink), canvas.NewText("Inkomend", ink)
 	hover := canvas.NewRectangle(color.Transparent)
@@ -164,9 +164,9 @@ func TestDamage(t *testing.T) {
 //go:linkname cacheClock fyne.io/fyne/v2/internal/cache.timeNow
 var cacheClock func() time.Time
 
-// TestKeep: the first picture after a quiet hour does not drop the renderers of what
+// TestKeepRenderers: the first picture after a quiet hour does not drop the renderers of what
 // is on screen; those of removed objects are dropped, with their change counters.
-func TestKeep(t *testing.T) {
+func TestKeepRenderers(t *testing.T) {
 	Start(base.DefaultTheme())
 	label, gone := widget.NewLabel("before"), widget.NewLabel("gone")
 	root := container.NewStack(label)

@@ -144,7 +144,7 @@ func (w *window) recipe(r guide.Recipe) fyne.CanvasObject {
 		widgets.Column(8,
 			widgets.Title(r.Title),
 			widgets.Column(4,
-				widgets.Fact(l.T(text.RecipesReports), r.ReportsText(l)),
+				widgets.Fact(l.T(text.RecipesReports), r.ReportLevelText(l)),
 				widgets.Fact(l.T(text.RecipesTransfers), r.TransfersText(l)),
 				widgets.Fact(l.T(text.RecipesVerified), r.VerifiedNote))),
 		w.states)

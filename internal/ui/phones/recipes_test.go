@@ -51,7 +51,7 @@ func openRecipes(t *testing.T, l text.Language, f localValues) *uitest.Harness {
 // phone reports, so that nobody expects more from the cards. It shows no token until the
 // user asks to see it; a copy contains it.
 func TestRecipesShowNoToken(t *testing.T) {
-	for l, reports := range map[text.Language]map[guide.Reports]string{
+	for l, reports := range map[text.Language]map[guide.ReportLevel]string{
 		text.Dutch:   {guide.RingOnly: "Kan melden|Alleen dat er een oproep is.", guide.RingAndEnd: "Kan melden|Overgaan en einde.", guide.AllStates: "Kan melden|Overgaan, opnemen en einde."},
 		text.English: {guide.RingOnly: "Reports|Only that there is a call.", guide.RingAndEnd: "Reports|Ring and end.", guide.AllStates: "Reports|Ring, answer and end."},
 	} {
@@ -59,7 +59,7 @@ func TestRecipesShowNoToken(t *testing.T) {
 		for _, r := range guide.All(l) {
 			recipes(b).Choose(r.ID)
 			w := recipes(b)
-			uitest.WantTexts(t, w.win, r.Title, reports[r.Reports])
+			uitest.WantTexts(t, w.win, r.Title, reports[r.ReportLevel])
 			all := strings.Join(uitest.Texts(w.win), "")
 			if strings.Contains(all, "ppp") || strings.Contains(all, "sss") || strings.Contains(all, "{{") {
 				t.Errorf("%s shows what it should not", r.ID)

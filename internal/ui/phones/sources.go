@@ -107,7 +107,7 @@ func sourceLine(l text.Language, s windowapi.SourceState, now time.Time) (widget
 		m = widgets.MarkQuiet
 	case windowapi.SourceListens:
 		m = widgets.MarkQuiet
-		if !s.LastCall.IsZero() {
+		if !s.LastCallAt.IsZero() {
 			m = widgets.MarkTarget
 		}
 	}
@@ -126,8 +126,8 @@ func sourceLine(l text.Language, s windowapi.SourceState, now time.Time) (widget
 		said += " " + why
 	}
 	last := l.T(text.SourcesNever)
-	if !s.LastCall.IsZero() {
-		last = l.T(text.SourcesLast, l.Moment(s.LastCall, now))
+	if !s.LastCallAt.IsZero() {
+		last = l.T(text.SourcesLast, l.Moment(s.LastCallAt, now))
 	}
 	return m, said + " " + last
 }

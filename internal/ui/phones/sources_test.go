@@ -24,14 +24,14 @@ func TestSources(t *testing.T) {
 		m    widgets.Mark
 		want string
 	}{
-		{windowapi.SourceState{Kind: "baresip", Phase: windowapi.LinkUp, Since: at, LastCall: at.Add(time.Minute)}, widgets.MarkDot, "Verbonden, sinds 10:42. Laatste oproep: 10:43."},
+		{windowapi.SourceState{Kind: "baresip", Phase: windowapi.LinkUp, Since: at, LastCallAt: at.Add(time.Minute)}, widgets.MarkDot, "Verbonden, sinds 10:42. Laatste oproep: 10:43."},
 		{windowapi.SourceState{Kind: "baresip", Phase: windowapi.LinkDown, Since: at}, widgets.MarkTrouble, "Geen verbinding, sinds 10:42. Nog geen oproep ontvangen."},
 		{windowapi.SourceState{Kind: "bria", Phase: windowapi.LinkRefused, Since: at}, widgets.MarkTrouble, "De telefoon laat Wiebelt niet toe, sinds 10:42. Nog geen oproep ontvangen."},
 		{windowapi.SourceState{Kind: "ari", Phase: windowapi.LinkDown, Since: at, Why: "extension"}, widgets.MarkTrouble, "Geen verbinding, sinds 10:42. " + text.LinkTrouble(text.Dutch, "extension") + " Nog geen oproep ontvangen."},
 		{windowapi.SourceState{Kind: "ari", Phase: windowapi.LinkUp, Since: at, Why: "extension"}, widgets.MarkDot, "Verbonden, sinds 10:42. Nog geen oproep ontvangen."},
 		{windowapi.SourceState{Kind: "ari", Phase: windowapi.LinkDown, Since: at, Why: "unheard of"}, widgets.MarkTrouble, "Geen verbinding, sinds 10:42. Nog geen oproep ontvangen."},
 		{windowapi.SourceState{Kind: "baresip", Phase: windowapi.LinkUnknown}, widgets.MarkQuiet, "Nog geen verbinding. Nog geen oproep ontvangen."},
-		{windowapi.SourceState{Kind: "http", Phase: windowapi.SourceListens, Port: 27471, LastCall: at.AddDate(0, 0, -2)}, widgets.MarkTarget, "Klaar om te ontvangen. Laatste oproep: " + text.Dutch.Day(at.AddDate(0, 0, -2), uitest.Noon) + " 10:42."},
+		{windowapi.SourceState{Kind: "http", Phase: windowapi.SourceListens, Port: 27471, LastCallAt: at.AddDate(0, 0, -2)}, widgets.MarkTarget, "Klaar om te ontvangen. Laatste oproep: " + text.Dutch.Day(at.AddDate(0, 0, -2), uitest.Noon) + " 10:42."},
 		{windowapi.SourceState{Kind: "http", Phase: windowapi.SourceNoTokens, Port: 27471}, widgets.MarkTrouble, "De sleutels voor telefoons zijn niet te lezen: er komen geen oproepen binnen. Nog geen oproep ontvangen."},
 		{windowapi.SourceState{Kind: "url", Phase: windowapi.SourceNotDefault}, widgets.MarkQuiet, "Deze links openen deze Wiebelt niet: wiebelt register. Nog geen oproep ontvangen."},
 		{windowapi.SourceState{Kind: "http", Phase: windowapi.SourcePortTaken, Port: 27471}, widgets.MarkTrouble, "Poort 27471 is bezet door een ander programma. Nog geen oproep ontvangen."},
@@ -45,7 +45,7 @@ func TestSources(t *testing.T) {
 		for _, kind := range []string{"websocket", "http", "url", "command"} {
 			for _, last := range []time.Time{{}, at} {
 				for _, phase := range []string{windowapi.SourceListens, windowapi.SourcePortTaken} {
-					m, s := sourceLine(l, windowapi.SourceState{Kind: kind, Phase: phase, LastCall: last, Port: 27471}, uitest.Noon)
+					m, s := sourceLine(l, windowapi.SourceState{Kind: kind, Phase: phase, LastCallAt: last, Port: 27471}, uitest.Noon)
 					if low := strings.ToLower(s); m == widgets.MarkDot || strings.Contains(low, "verbonden") || strings.Contains(low, "connected") || strings.Contains(s, "%!") {
 						t.Errorf("%s %s: %q", kind, phase, s)
 					}
@@ -85,15 +85,15 @@ func TestSourcesInTheRecipes(t *testing.T) {
 // of each kind, is cut, in either language and at every scale.
 func TestPhonesFit(t *testing.T) {
 	var sources windowapi.Sources
-	for _, phase := range []string{windowapi.LinkUp, windowapi.LinkUnknown, windowapi.LinkDown, windowapi.LinkKicked, windowapi.LinkRefused, windowapi.LinkIncomplete, windowapi.LinkDegraded} {
-		sources.Sources = append(sources.Sources, windowapi.SourceState{Kind: "baresip", Phase: phase, Since: uitest.Noon.AddDate(0, 0, -3), LastCall: uitest.Noon.AddDate(-1, 0, 0)})
+	for _, phase := range []string{windowapi.LinkUp, windowapi.LinkUnknown, windowapi.LinkDown, windowapi.LinkKicked, windowapi.LinkRefused, windowapi.LinkIncomplete, windowapi.LinkBackendFault} {
+		sources.Sources = append(sources.Sources, windowapi.SourceState{Kind: "baresip", Phase: phase, Since: uitest.Noon.AddDate(0, 0, -3), LastCallAt: uitest.Noon.AddDate(-1, 0, 0)})
 	}
 	for _, c := range link.Causes() {
 		sources.Sources = append(sources.Sources, windowapi.SourceState{Kind: "ari", Name: "centrale", Phase: windowapi.LinkDown, Since: uitest.Noon, Why: string(c)})
 	}
 	for _, phase := range []string{windowapi.SourceListens, windowapi.SourcePortTaken, windowapi.SourceNoTokens, windowapi.SourceNotDefault} {
 		for _, k := range []string{"websocket", "http", "url", "command"} {
-			sources.Sources = append(sources.Sources, windowapi.SourceState{Kind: k, Phase: phase, Port: 27471, LastCall: uitest.Noon})
+			sources.Sources = append(sources.Sources, windowapi.SourceState{Kind: k, Phase: phase, Port: 27471, LastCallAt: uitest.Noon})
 		}
 	}
 	for _, l := range []text.Language{text.Dutch, text.English} {

@@ -83,7 +83,7 @@ type wheelCatcher struct {
 
 var _ fyne.Scrollable = (*wheelCatcher)(nil)
 
-func newWheel(turned func(*fyne.ScrollEvent)) *wheelCatcher {
+func newWheelCatcher(turned func(*fyne.ScrollEvent)) *wheelCatcher {
 	w := &wheelCatcher{turned: turned}
 	w.ExtendBaseWidget(w)
 	return w

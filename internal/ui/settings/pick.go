@@ -27,9 +27,9 @@ const (
 // setupFolders are the usual download folders of mail programs and browsers.
 var setupFolders = []string{"", "Downloads", "Desktop", "Documents", "Bureaublad", "Documenten"}
 
-// pickFile asks which set-up file to open: one found in the usual folders, any by its path,
+// pickSetupFile asks which set-up file to open: one found in the usual folders, any by its path,
 // or one dropped on the window.
-func (w *window) pickFile() {
+func (w *window) pickSetupFile() {
 	w.openFile("")
 	v := w.file
 	w.background.file = w.runInBackground(func(_ context.Context, post func(func(*window))) { // folders may be on a network

@@ -100,10 +100,10 @@ func savedOn(l text.Language, k *keptSecrets) string {
 	switch {
 	case k.state == secret.IsWaiting:
 		return l.T(text.SettingsWindowSecretWaiting)
-	case k.setAt.IsZero():
+	case k.storedAt.IsZero():
 		return l.T(text.SettingsWindowSecretSet)
 	}
-	return l.T(text.SettingsWindowSecretOn, l.Date(k.setAt))
+	return l.T(text.SettingsWindowSecretOn, l.Date(k.storedAt))
 }
 
 // setSecrets takes over how secrets are stored.

@@ -116,7 +116,7 @@ func (w *window) hubSection(part *fyne.Container, s section) {
 	if w.state.expiry != "" {
 		part.Add(widgets.Trouble(w.state.expiry))
 	}
-	part.Add(container.NewHBox(widgets.NewButton(l.T(text.SettingsWindowFileOpen), w.pickFile)))
+	part.Add(container.NewHBox(widgets.NewButton(l.T(text.SettingsWindowFileOpen), w.pickSetupFile)))
 	for _, key := range s.keys {
 		part.Add(w.row(key).object)
 		if key == "hub.client_id" {

@@ -76,7 +76,7 @@ type settingsDraft struct {
 	secret  string // of the hub's client
 	saving  bool
 	message string
-	isError bool // said is an error
+	isError bool // message is an error
 }
 
 // newDraft returns a draft without changes.
@@ -98,7 +98,7 @@ func Open(host *widgets.Host) widgets.Page {
 }
 
 func newWindow(host *widgets.Host) *window {
-	w := &window{host: host, pages: container.NewStack(), background: newUnder(), filled: map[string]int{}, shown: sectionCard}
+	w := &window{host: host, pages: container.NewStack(), background: newBackgroundWork(), filled: map[string]int{}, shown: sectionCard}
 	l := host.Lang
 	var items []widgets.SideItem
 	for _, s := range settingsPlan() {
@@ -107,7 +107,7 @@ func newWindow(host *widgets.Host) *window {
 	}
 	var side fyne.CanvasObject
 	w.list, side = widgets.NewSide(w, l.T(text.SettingsWindowTitle), items)
-	w.scroll = container.NewVScroll(container.NewStack(w.pages, newWheel(func(e *fyne.ScrollEvent) { w.scroll.Scrolled(e) })))
+	w.scroll = container.NewVScroll(container.NewStack(w.pages, newWheelCatcher(func(e *fyne.ScrollEvent) { w.scroll.Scrolled(e) })))
 	w.scroll.OnScrolled = func(fyne.Position) { w.markSection() }
 	w.footer, w.trial = newSettingsFooter(w), newTrialBox(w)
 	if old, ok := host.Page(windowapi.WindowSettings).(*window); ok { // rebuilt in another language or look
@@ -138,7 +138,7 @@ func (w *window) Chosen() string {
 	return w.shown
 }
 
-// ShowAt implements widgets.Page's placed: it shows a set-up file.
+// ShowAt implements widgets.Page's placeShower: it shows a set-up file.
 func (w *window) ShowAt(path string) { w.openFile(path) }
 
 // HandleMessage shows the current settings: the welcome is sent again whenever settings take effect.
@@ -148,7 +148,7 @@ func (w *window) HandleMessage(kind string, _ json.RawMessage) {
 	}
 }
 
-// StatusChanged implements widgets.Page's statusKeeper.
+// StatusChanged implements widgets.Page's statusListener.
 func (w *window) StatusChanged() {
 	for key, line := range w.hotkeys {
 		said := ""

@@ -182,7 +182,7 @@ func TestSettingsSave(t *testing.T) {
 	if w.unsaved() || w.hubBox.entry.Text != "" || w.currentText("support.contact") != "Piet, toestel 12" || strings.Contains(strings.Join(uitest.Texts(w.win), ""), "kanarie") {
 		t.Error("what was saved is not what is shown, or the secret still is")
 	}
-	if k := w.secret; k.state != secret.IsSet || k.setAt.IsZero() || k.links["centrale"] != secret.IsSet {
+	if k := w.secret; k.state != secret.IsSet || k.storedAt.IsZero() || k.links["centrale"] != secret.IsSet {
 		t.Errorf("%+v", k)
 	}
 	typeInto(w, "support.contact", "x")

@@ -77,7 +77,7 @@ func put(t testing.TB, b *uitest.Harness, src string) {
 const nothing = "[hub]\nsecret_store = \"file\"\n"
 
 var keptOffice = keptSecrets{base: "https://api.hub.example", client: "kantoor-dorpsstraat", state: secret.IsSet,
-	setAt: time.Date(2026, 3, 12, 9, 0, 0, 0, time.Local), links: map[string]secret.State{"centrale": secret.IsSet}}
+	storedAt: time.Date(2026, 3, 12, 9, 0, 0, 0, time.Local), links: map[string]secret.State{"centrale": secret.IsSet}}
 
 // settingsScenes are the states with pictures.
 var settingsScenes = []struct {

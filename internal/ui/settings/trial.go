@@ -27,7 +27,7 @@ type step struct {
 	name, state string // as in package hubtrial
 	sentence    string // the result
 	detail      string // for administrators
-	hubAnswer   string // by the hub, in its own words: external text
+	hubMessage  string // by the hub, in its own words: external text
 	advice      string // what to do, and who does it
 }
 
@@ -180,7 +180,7 @@ func describeStep(l text.Language, st hubtrial.Step, support string) step {
 			s.sentence = l.N(text.SettingsWindowStepFound, st.Found, max(1, st.Duration.Milliseconds()))
 		}
 	case hubtrial.StateFailed:
-		s.hubAnswer = shortened(st.HubMessage)
+		s.hubMessage = shortened(st.HubMessage)
 		if errors.Is(st.Err, hubtrial.ErrNumber) {
 			s.sentence = l.T(text.SettingsWindowStepBadNumber)
 			return s
@@ -340,8 +340,8 @@ func (s *stepList) line(m step) fyne.CanvasObject {
 		importance = widget.LowImportance
 	}
 	said.Add(widgets.Plain(sentence, theme.SizeHint, importance))
-	if m.hubAnswer != "" {
-		said.Add(widgets.Hint(l.T(text.SettingsWindowHubSays, m.hubAnswer)))
+	if m.hubMessage != "" {
+		said.Add(widgets.Hint(l.T(text.SettingsWindowHubSays, m.hubMessage)))
 	}
 	if m.advice != "" {
 		said.Add(widgets.Hint(m.advice))

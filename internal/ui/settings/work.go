@@ -20,15 +20,15 @@ const (
 )
 
 // backgroundWork holds the cancel functions of work running off the window's thread.
-type backgroundWork struct{ load, look, save, test, file context.CancelFunc }
+type backgroundWork struct{ load, secrets, save, test, file context.CancelFunc }
 
-func newUnder() *backgroundWork {
+func newBackgroundWork() *backgroundWork {
 	none := func() {}
 	return &backgroundWork{none, none, none, none, none}
 }
 
 func (u *backgroundWork) cancelAll() {
-	for _, end := range []context.CancelFunc{u.load, u.look, u.save, u.test, u.file} {
+	for _, end := range []context.CancelFunc{u.load, u.secrets, u.save, u.test, u.file} {
 		end()
 	}
 }
@@ -81,7 +81,7 @@ func stateOf(l text.Language, s *settings.Settings, now time.Time) state {
 type keptSecrets struct {
 	base, client string
 	state        secret.State            // of the hub's secret, for that address and client
-	setAt        time.Time               // when it was set, zero if unknown
+	storedAt     time.Time               // when it was set, zero if unknown
 	links        map[string]secret.State // by name
 }
 
@@ -101,17 +101,17 @@ func (w *window) load() {
 
 // loadSecrets looks up the secret of the window's address and client, and those of the links.
 func (w *window) loadSecrets() {
-	w.background.look()
+	w.background.secrets()
 	s, dirs := *w.state.set, w.host.Dirs
 	s.Hub.BaseURL, s.Hub.ClientID, s.Hub.SecretStore = w.currentText("hub.base_url"), w.currentText("hub.client_id"),
 		w.currentText("hub.secret_store")
-	w.background.look = w.runInBackground(func(ctx context.Context, post func(func(*window))) {
+	w.background.secrets = w.runInBackground(func(ctx context.Context, post func(func(*window))) {
 		ctx, cancel := context.WithTimeout(ctx, secretTimeout)
 		defer cancel()
 		k := keptSecrets{base: s.Hub.BaseURL, client: s.Hub.ClientID}
 		k.state, k.links = hubtrial.SecretStates(ctx, dirs, &s)
 		if ref, err := secret.HubRef(k.base, k.client); err == nil {
-			k.setAt = secret.SetDate(dirs, ref)
+			k.storedAt = secret.StoredDate(dirs, ref)
 		} else {
 			k.state = secret.NotSet
 		}

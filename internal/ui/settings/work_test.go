@@ -100,7 +100,7 @@ func TestTry(t *testing.T) {
 		t.Errorf("%+v, %s: %+v", end, how, all)
 	}
 	_, all, how = tries(t, d, typed, "verkeerd", "06 98 76 00 11")
-	if failed := all[len(all)-1]; how != "name ok, tls off, token failed" || failed.hubAnswer == "" || failed.advice == "" || strings.Contains(fmt.Sprint(failed), "verkeerd") {
+	if failed := all[len(all)-1]; how != "name ok, tls off, token failed" || failed.hubMessage == "" || failed.advice == "" || strings.Contains(fmt.Sprint(failed), "verkeerd") {
 		t.Errorf("%s: %+v", how, failed)
 	}
 	keepSecret(t, d, h.BaseURL(), "office", value)
@@ -204,7 +204,7 @@ func TestTryFinds(t *testing.T) {
 	// If a hub accepts none of them, the error is about the unchanged settings.
 	h := picky(t, "somebody", "else", "plain", "scopes", usual, "")
 	end, all, _ := tries(t, profiled(t, hubText(h.URL)), nil, "a+b", "")
-	if failed := all[len(all)-1]; failed.hubAnswer != "Onbekende client · invalid_client" || end.ok {
+	if failed := all[len(all)-1]; failed.hubMessage != "Onbekende client · invalid_client" || end.ok {
 		t.Errorf("%+v", failed)
 	}
 }

@@ -70,10 +70,10 @@ func TestStartFits(t *testing.T) {
 			{"begin", func() {}},
 			{"waiting", p.panel.begin},
 			{"rang", func() {
-				came(t, b, 1, windowapi.TestSeen{Kind: "baresip", Name: "baresip", At: uitest.Noon, Reports: windowapi.RingOnly})
+				came(t, b, 1, windowapi.TestSeen{Kind: "baresip", Name: "baresip", At: uitest.Noon, ReportLevel: windowapi.RingOnly})
 			}},
 			{"seen", func() {
-				came(t, b, 1, windowapi.TestSeen{Kind: "command", At: uitest.Noon, Reports: windowapi.RingAndEnd, Answered: true, Ended: true})
+				came(t, b, 1, windowapi.TestSeen{Kind: "command", At: uitest.Noon, ReportLevel: windowapi.RingAndEnd, Answered: true, Ended: true})
 			}},
 			{"nothing", func() {
 				p.panel.begin()

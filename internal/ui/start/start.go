@@ -34,7 +34,7 @@ const (
 	signBelow  = 5   // of a mark beside a line, from the line's top
 )
 
-// joining is the value of w.asked while a code is being used.
+// joining is the value of w.connecting while a code is being used.
 const joining = "relay"
 
 // window asks three things at the first start: where the card appears, the language, and
@@ -112,7 +112,7 @@ func (w *window) Closed() {
 	w.panel.stop()
 }
 
-// HandleMessage implements widgets.Page's taker.
+// HandleMessage implements widgets.Page's messageHandler.
 func (w *window) HandleMessage(kind string, raw json.RawMessage) { w.panel.handleMessage(kind, raw) }
 
 // SourcesChanged updates the state of the phones.

@@ -225,7 +225,7 @@ func TestStartLanguage(t *testing.T) {
 		t.Fatal("not the same window in another language")
 	}
 	uitest.WantTexts(t, win, "Welcome to Wiebelt", "Now call your own number. 60 seconds left")
-	b.SendFromResident(t, windowapi.KindTest, windowapi.Test{Window: windowapi.WindowStart, Seq: 1, Seen: &windowapi.TestSeen{Kind: "baresip", At: uitest.Noon, Reports: windowapi.AllStates}})
+	b.SendFromResident(t, windowapi.KindTest, windowapi.Test{Window: windowapi.WindowStart, Seq: 1, Seen: &windowapi.TestSeen{Kind: "baresip", At: uitest.Noon, ReportLevel: windowapi.AllStates}})
 	uitest.WantTexts(t, win, "Call received at 12:00 through baresip.")
 }
 
@@ -279,7 +279,7 @@ func TestChecks(t *testing.T) {
 	d := uitest.Dirs(t)
 	must.Do(t, os.WriteFile(settings.Path(d), []byte("[support]\ncontact = \"Jan (IT)\"\n[[softphone]]\nkind = \"bria\"\n[[softphone]]\nkind = \"baresip\"\nname = \"Balie\"\n"), 0o600))
 	l := text.Dutch
-	sources := &windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "websocket", Phase: windowapi.SourcePortTaken, Port: 27471}, {Kind: "url", Phase: windowapi.SourceListens, LastCall: uitest.Noon.Add(-time.Hour)},
+	sources := &windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "websocket", Phase: windowapi.SourcePortTaken, Port: 27471}, {Kind: "url", Phase: windowapi.SourceListens, LastCallAt: uitest.Noon.Add(-time.Hour)},
 		{Kind: "bria", Name: "bria", Phase: windowapi.LinkRefused, Why: "bria"}, {Kind: "baresip", Name: "Balie", Phase: windowapi.LinkUp}}}
 	got := checks(t.Context(), d, l, sources, uitest.Noon)
 	want := []check{{l.T(text.Source("bria")), l.T(text.StartCheckBria)}, {"Balie", l.T(text.StartCheck(windowapi.LinkUp))},
@@ -327,16 +327,16 @@ func TestTestCall(t *testing.T) {
 	if len(b.Later) != 1 {
 		t.Errorf("%d ticks are due", len(b.Later))
 	}
-	came(t, b, 7, windowapi.TestSeen{Kind: "http", At: uitest.Noon, Reports: windowapi.RingOnly}) // of another test
+	came(t, b, 7, windowapi.TestSeen{Kind: "http", At: uitest.Noon, ReportLevel: windowapi.RingOnly}) // of another test
 	uitest.WantTexts(t, w.win, "Nog 47 seconden")
 	came(t, b, 1, windowapi.TestSeen{Kind: "http", At: uitest.Noon})
 	uitest.WantTexts(t, w.win, "Oproep ontvangen om 12:00 via een webadres.")
 	if said := strings.Join(uitest.Texts(w.win), "|"); strings.Contains(said, "Deze telefoon") || strings.Contains(said, string(text.TestReports(""))) {
 		t.Errorf("more may come, and said: %s", said)
 	}
-	came(t, b, 1, windowapi.TestSeen{Kind: "http", At: uitest.Noon, Reports: windowapi.RingOnly})
+	came(t, b, 1, windowapi.TestSeen{Kind: "http", At: uitest.Noon, ReportLevel: windowapi.RingOnly})
 	uitest.WantTexts(t, w.win, "alleen melden dat er een oproep is")
-	came(t, b, 1, windowapi.TestSeen{Kind: "http", At: uitest.Noon, Reports: windowapi.AllStates, Answered: true, Ended: true})
+	came(t, b, 1, windowapi.TestSeen{Kind: "http", At: uitest.Noon, ReportLevel: windowapi.AllStates, Answered: true, Ended: true})
 	uitest.WantTexts(t, w.win, "overgaan, opnemen en einde melden")
 	b.RunDue()
 	if len(b.Later) != 0 {

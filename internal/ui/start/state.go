@@ -150,7 +150,7 @@ func checks(ctx context.Context, d profile.Dirs, l text.Language, sources *windo
 		switch name := nameOf(l, p); {
 		case phase == windowapi.LinkRefused && why == string(link.CauseBria):
 			add(name, text.StartCheckBria)
-		case phase == windowapi.LinkRefused, phase == windowapi.LinkIncomplete, phase == windowapi.LinkDegraded:
+		case phase == windowapi.LinkRefused, phase == windowapi.LinkIncomplete, phase == windowapi.LinkBackendFault:
 			add(name, text.StartCheck(phase), l.Support(set.Support.Contact))
 		default:
 			add(name, text.StartCheck(cmp.Or(phase, "trying")))
@@ -170,8 +170,8 @@ func checks(ctx context.Context, d profile.Dirs, l text.Language, sources *windo
 			add(l.T(text.StartCheckPortName), text.StartCheckPort, sources.Sources[i].Port, l.Support(set.Support.Contact))
 		}
 		for _, w := range sources.Sources {
-			if !registry.Of(w.Kind).IsLink() && !w.LastCall.IsZero() {
-				add(l.T(text.StartSource(w.Kind)), text.StartCheckBefore, l.Moment(w.LastCall, now))
+			if !registry.Of(w.Kind).IsLink() && !w.LastCallAt.IsZero() {
+				add(l.T(text.StartSource(w.Kind)), text.StartCheckBefore, l.Moment(w.LastCallAt, now))
 			}
 		}
 	}

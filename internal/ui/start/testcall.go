@@ -19,10 +19,10 @@ import (
 
 // testCall is the state of a test call.
 type testCall struct {
-	seq          int
-	until        time.Time // end of waiting, zero when not waiting
-	seen         *windowapi.TestSeen
-	missedChecks []check // what to check, since no call came
+	seq             int
+	until           time.Time // end of waiting, zero when not waiting
+	seen            *windowapi.TestSeen
+	suggestedChecks []check // what to check, since no call came
 }
 
 // testPanel waits for a real call and shows the result. It is part of two windows. Its
@@ -104,7 +104,7 @@ func (p *testPanel) handleMessage(kind string, raw json.RawMessage) {
 // showMissed shows what to check, since no call came.
 func (p *testPanel) showMissed(seq int, all []check) {
 	if seq == p.call.seq && p.call.seen == nil {
-		p.call.until, p.call.missedChecks = time.Time{}, all
+		p.call.until, p.call.suggestedChecks = time.Time{}, all
 		p.show()
 		p.onResult()
 	}
@@ -123,13 +123,13 @@ func (p *testPanel) show() {
 		p.countdown = widgets.NewTextLine(p.waiting(), base.SizeNameText, base.ColorNameForeground, true)
 		all = []fyne.CanvasObject{widgets.WithMark(widgets.MarkRing, signBelow, p.countdown.Truncate())}
 	case c.seen != nil:
-		all = p.seenCall(*c.seen)
-	case c.missedChecks != nil:
+		all = p.describeSeenCall(*c.seen)
+	case c.suggestedChecks != nil:
 		p.button.Importance = p.weight
 		all = []fyne.CanvasObject{widgets.WithMark(widgets.MarkTrouble, signBelow, widgets.NewTextLine(l.T(text.TestNothing),
 			base.SizeNameText, base.ColorNameWarning, true).Truncate())}
 		all = append(all, indented(widgets.Paragraph(l.T(text.TestNothingHint))))
-		for _, k := range c.missedChecks {
+		for _, k := range c.suggestedChecks {
 			all = append(all, indented(widgets.Column(2, widgets.NewTextLine(k.name, theme.SizeHint, base.ColorNameForeground, true).Truncate(),
 				widgets.Hint(k.sentence))))
 		}
@@ -142,9 +142,9 @@ func (p *testPanel) show() {
 	widgets.Fill(p.content, all...)
 }
 
-// seenCall says from which source a call came, what was seen of it and, once known, what
+// describeSeenCall says from which source a call came, what was seen of it and, once known, what
 // that source can report.
-func (p *testPanel) seenCall(m windowapi.TestSeen) []fyne.CanvasObject {
+func (p *testPanel) describeSeenCall(m windowapi.TestSeen) []fyne.CanvasObject {
 	l := p.host.Lang
 	name := m.Name
 	if name == "" || name == m.Kind {
@@ -165,8 +165,8 @@ func (p *testPanel) seenCall(m windowapi.TestSeen) []fyne.CanvasObject {
 		widgets.WithMark(widgets.MarkDot, signBelow, widgets.Bold(l.T(text.TestSeen, l.Clock(m.At), name), base.SizeNameText)),
 		indented(seen),
 	}
-	if m.Reports != "" {
-		all = append(all, indented(widgets.Hint(l.T(text.TestReports(m.Reports)))))
+	if m.ReportLevel != "" {
+		all = append(all, indented(widgets.Hint(l.T(text.TestReports(m.ReportLevel)))))
 	}
 	return all
 }

@@ -65,7 +65,7 @@ func (b *Harness) RunDue() {
 	}
 }
 
-// DrainSent returns what was sent since the last Take, except requests for the state.
+// DrainSent returns what was sent since the last call, except requests for the state.
 func (b *Harness) DrainSent() []Message {
 	said := slices.DeleteFunc(b.Sent, func(m Message) bool { return m.Kind == windowapi.KindSources })
 	b.Sent = nil

@@ -19,12 +19,16 @@ type Button struct {
 func NewButton(label string, do func()) *Button { return NewButtonWithIcon(label, nil, do) }
 
 // NewPrimary returns the button for the most likely action; a window has one.
-func NewPrimary(label string, do func()) *Button { return newButton(label, widget.HighImportance, do) }
+func NewPrimary(label string, do func()) *Button {
+	return buttonWithImportance(label, widget.HighImportance, do)
+}
 
 // NewQuiet returns a button for a rare action, as wide as its label.
-func NewQuiet(label string, do func()) *Button { return newButton(label, widget.LowImportance, do) }
+func NewQuiet(label string, do func()) *Button {
+	return buttonWithImportance(label, widget.LowImportance, do)
+}
 
-func newButton(label string, weight widget.Importance, do func()) *Button {
+func buttonWithImportance(label string, weight widget.Importance, do func()) *Button {
 	b := NewButton(label, do)
 	b.Importance = weight
 	return b

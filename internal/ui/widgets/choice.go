@@ -116,12 +116,12 @@ func (c *Choice) CreateRenderer() fyne.WidgetRenderer {
 		}
 		d.Parts = parts
 	}
-	d = &Drawing{Least: c.least, Arrange: c.arrange, Paint: paint, of: c}
+	d = &Drawing{Least: c.minSize, Arrange: c.arrange, Paint: paint, of: c}
 	d.Refresh()
 	return d
 }
 
-func (c *Choice) least() fyne.Size {
+func (c *Choice) minSize() fyne.Size {
 	s := fyne.NewSize(0, ChoiceHeight)
 	for _, w := range c.words {
 		s.Width += w.MinSize().Width + 2*OptionPad

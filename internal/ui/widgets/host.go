@@ -55,7 +55,7 @@ type Host struct {
 
 	pages map[string]Page
 	reuse fyne.Window // to be rebuilt instead of opening a new one, usually nil
-	shown map[any]int // how often each variable of Shortly was set, while it is
+	shown map[any]int // how often each variable of ShowFor was set, while it is
 }
 
 // NewHost returns a Host without windows that follows the welcome; Openers

@@ -9,11 +9,11 @@ import (
 
 // funcLayout is a layout of two functions.
 type funcLayout struct {
-	least func(o []fyne.CanvasObject) fyne.Size
-	put   func(o []fyne.CanvasObject, size fyne.Size)
+	minSize func(o []fyne.CanvasObject) fyne.Size
+	put     func(o []fyne.CanvasObject, size fyne.Size)
 }
 
-func (a funcLayout) MinSize(o []fyne.CanvasObject) fyne.Size      { return a.least(o) }
+func (a funcLayout) MinSize(o []fyne.CanvasObject) fyne.Size      { return a.minSize(o) }
 func (a funcLayout) Layout(o []fyne.CanvasObject, size fyne.Size) { a.put(o, size) }
 
 // firstMinSize returns the minimum size of a layout's first object.

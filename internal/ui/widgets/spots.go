@@ -55,7 +55,7 @@ func (p *PointerWidget) Cursor() desktop.Cursor {
 	return Either[desktop.Cursor](p.Locked, desktop.DefaultCursor, desktop.PointerCursor)
 }
 
-// FocusableSpots is Pointed for widgets with a choice of spots that draw their own focus.
+// FocusableSpots is a PointerWidget for widgets with a choice of spots that draw their own focus.
 type FocusableSpots struct {
 	PointerWidget
 	Focused bool
