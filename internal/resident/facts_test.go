@@ -226,3 +226,18 @@ func TestMenuFollowsTheCall(t *testing.T) {
 	until("not removed", func(s *engine.Snapshot) bool { return len(s.RecentCalls) == 2 })
 	d.lists("06 98 76 00 03", "06 98 76 00 01")
 }
+
+// TestDoctorTooQuiet checks that the doctor is told that calls
+// are missing if they are, and not for another doubt.
+func TestDoctorTooQuiet(t *testing.T) {
+	d, _ := running(t)
+	now := time.Now()
+	d.facts.change(func(k *knownState) { k.Delivery.Uncertain = 1 })
+	if d.doctorFacts(now).TooQuiet {
+		t.Error("calls are missing while a message is maybe delivered")
+	}
+	d.facts.change(func(k *knownState) { k.UsualCalls, k.StartedAt = 20, now.AddDate(0, 0, -7) })
+	if !d.doctorFacts(now).TooQuiet {
+		t.Error("no call came for a week, and none is missing")
+	}
+}
