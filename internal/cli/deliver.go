@@ -48,7 +48,7 @@ type deliverSendCmd struct {
 
 // Run implements the command.
 func (c *deliverSendCmd) Run(e *env) error {
-	p, err := e.deliverContext()
+	p, err := e.prepareDeliver()
 	if err != nil {
 		return err
 	}

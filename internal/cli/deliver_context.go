@@ -20,7 +20,7 @@ type deliverContext struct {
 	lang text.Language
 }
 
-func (e *env) deliverContext() (deliverContext, error) {
+func (e *env) prepareDeliver() (deliverContext, error) {
 	d, err := e.dirs()
 	if err != nil {
 		return deliverContext{}, err

@@ -14,7 +14,7 @@ import (
 
 // withOutbox opens the outbox for a command that manages it.
 func (e *env) withOutbox(do func(deliverContext, *outbox.Outbox) error) (err error) {
-	p, err := e.deliverContext()
+	p, err := e.prepareDeliver()
 	if err != nil {
 		return err
 	}
@@ -273,7 +273,7 @@ type deliverDrainCmd struct {
 }
 
 func (c *deliverDrainCmd) Run(e *env) error {
-	p, err := e.deliverContext()
+	p, err := e.prepareDeliver()
 	if err != nil {
 		return err
 	}

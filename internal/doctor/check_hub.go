@@ -90,7 +90,7 @@ func (e *exam) probeHub(ctx context.Context) hubState {
 		return j
 	}
 	if e.Settings.Hub.Intermediary != "" {
-		j.deliveryErr = c.CheckDelivery(ctx)
+		j.deliveryErr = c.CheckDeliveryToken(ctx)
 	}
 	if e.Number != "" {
 		e.tryLookup(ctx, c, &j)

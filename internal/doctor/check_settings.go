@@ -208,7 +208,7 @@ func (e *exam) secret(ctx context.Context) []finding {
 	case err == nil:
 		return oneFinding(OK, "secret.ok", kind)
 	case errors.Is(err, secret.ErrNotSet):
-		if kind == secret.KindFile && hasOtherHub(e.Dirs) {
+		if kind == secret.KindFile && hasHubSecretFile(e.Dirs) {
 			return oneFinding(Fail, "secret.elsewhere")
 		}
 		return oneFinding(Fail, "secret.unset")
@@ -228,9 +228,9 @@ func (e *exam) secret(ctx context.Context) []finding {
 	return oneFinding(Fail, "secret.failed")
 }
 
-// hasOtherHub reports whether a file holds the secret of any hub. Other stores cannot
+// hasHubSecretFile reports whether a file holds the secret of any hub. Other stores cannot
 // list what they contain.
-func hasOtherHub(dirs profile.Dirs) bool {
+func hasHubSecretFile(dirs profile.Dirs) bool {
 	files, _ := filepath.Glob(filepath.Join(dirs.State, "secrets", "*.json"))
 	for _, f := range files[:min(len(files), 100)] {
 		b, err := filetrust.ReadPlain(f, 16<<10)

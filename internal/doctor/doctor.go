@@ -116,8 +116,8 @@ const (
 	grace           = 250 * time.Millisecond // to report a check's own timeout
 )
 
-// check is one check.
-type check struct {
+// checkRun is one check.
+type checkRun struct {
 	timeout time.Duration
 	run     func(*exam, context.Context) []finding
 }
@@ -125,7 +125,7 @@ type check struct {
 // checks has every check of text.DoctorChecks; time 0 means defaultTimeout. Those answered
 // by the computer, not the resident, are in check_desktop.go, including those
 // of the group of phones.
-var checks = map[string]check{
+var checks = map[string]checkRun{
 	"settings": {0, (*exam).settings}, "policy": {0, (*exam).policy}, "setup": {0, (*exam).setup}, "secret": {0, (*exam).secret}, "expiry": {0, (*exam).expiry},
 	"hub.name":        {hubTimeout, atStep(stepName, (*exam).hubName)},
 	"hub.connection":  {hubTimeout, atStep(stepConnection, (*exam).hubConnection)},

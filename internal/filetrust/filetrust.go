@@ -78,8 +78,8 @@ func (e *Error) Is(target error) bool { return target == ErrUntrusted }
 // ErrTooLarge: a file is larger than the reader allows.
 var ErrTooLarge = errors.New("the file is too large")
 
-// fileState is what the system reports about a file or folder.
-type fileState struct {
+// trustFacts is what the system reports about a file or folder.
+type trustFacts struct {
 	link, folder, file bool
 	owned              bool // by somebody allowed to
 	writable           bool // others may write it, or put files into it
@@ -137,7 +137,7 @@ func CheckParents(path string) error {
 }
 
 // fault returns the fault of the last element of a path.
-func (t fileState) fault(path string, who Ownership, folder bool) error {
+func (t trustFacts) fault(path string, who Ownership, folder bool) error {
 	switch {
 	case t.link:
 		return &Error{Path: path, Fault: FaultLink}
@@ -232,7 +232,7 @@ func (w *walk) checkFolder() error {
 	return nil
 }
 
-func (w *walk) follow(link string, t fileState) error {
+func (w *walk) follow(link string, t trustFacts) error {
 	if w.links++; w.links > maxLinks || w.ownership != UserOwned && len(w.rest) == 0 {
 		return &Error{Path: link, Fault: FaultLink}
 	}

@@ -12,25 +12,25 @@ import (
 // IsLocal reports whether a path is on this computer, judging by its name.
 func IsLocal(string) bool { return true }
 
-func inspect(path string, who Ownership) (fileState, error) {
+func inspect(path string, who Ownership) (trustFacts, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return fileState{}, err
+		return trustFacts{}, err
 	}
-	return fileStateOf(path, info, who), nil
+	return trustFactsOf(path, info, who), nil
 }
 
-func inspectFile(f *os.File, who Ownership) (fileState, error) {
+func inspectFile(f *os.File, who Ownership) (trustFacts, error) {
 	info, err := f.Stat()
 	if err != nil {
-		return fileState{}, err
+		return trustFacts{}, err
 	}
-	return fileStateOf(f.Name(), info, who), nil
+	return trustFactsOf(f.Name(), info, who), nil
 }
 
-func fileStateOf(path string, info fs.FileInfo, who Ownership) fileState {
+func trustFactsOf(path string, info fs.FileInfo, who Ownership) trustFacts {
 	mode := info.Mode()
-	t := fileState{link: mode&fs.ModeSymlink != 0, folder: mode.IsDir(), file: mode.IsRegular()}
+	t := trustFacts{link: mode&fs.ModeSymlink != 0, folder: mode.IsDir(), file: mode.IsRegular()}
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return t

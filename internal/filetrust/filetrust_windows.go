@@ -28,23 +28,23 @@ func IsLocal(path string) bool {
 	return err == nil && windows.GetDriveType(root) != windows.DRIVE_REMOTE
 }
 
-func inspect(path string, who Ownership) (fileState, error) {
+func inspect(path string, who Ownership) (trustFacts, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
-		return fileState{}, err
+		return trustFacts{}, err
 	}
 	h, err := windows.CreateFile(name, windows.READ_CONTROL|windows.FILE_READ_ATTRIBUTES,
 		windows.FILE_SHARE_READ|windows.FILE_SHARE_WRITE|windows.FILE_SHARE_DELETE, nil, windows.OPEN_EXISTING,
 		windows.FILE_FLAG_BACKUP_SEMANTICS|windows.FILE_FLAG_OPEN_REPARSE_POINT, 0)
 	if err != nil {
-		return fileState{}, &fs.PathError{Op: "open", Path: path, Err: err}
+		return trustFacts{}, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	defer windows.CloseHandle(h)
-	return fileStateOf(h, path, who)
+	return trustFactsOf(h, path, who)
 }
 
-func inspectFile(f *os.File, who Ownership) (fileState, error) {
-	return fileStateOf(windows.Handle(f.Fd()), f.Name(), who)
+func inspectFile(f *os.File, who Ownership) (trustFacts, error) {
+	return trustFactsOf(windows.Handle(f.Fd()), f.Name(), who)
 }
 
 // Relevant access rights.
@@ -57,12 +57,12 @@ const (
 	rightsRead = windows.FILE_READ_DATA | windows.GENERIC_READ | windows.GENERIC_ALL
 )
 
-func fileStateOf(h windows.Handle, path string, who Ownership) (fileState, error) {
+func trustFactsOf(h windows.Handle, path string, who Ownership) (trustFacts, error) {
 	var info windows.ByHandleFileInformation
 	if err := windows.GetFileInformationByHandle(h, &info); err != nil {
-		return fileState{}, err
+		return trustFacts{}, err
 	}
-	t := fileState{folder: info.FileAttributes&windows.FILE_ATTRIBUTE_DIRECTORY != 0}
+	t := trustFacts{folder: info.FileAttributes&windows.FILE_ATTRIBUTE_DIRECTORY != 0}
 	if info.FileAttributes&windows.FILE_ATTRIBUTE_REPARSE_POINT != 0 {
 		// Links and junctions lead elsewhere; other reparse points, such as those of cloud
 		// storage and compression, do not.
@@ -72,7 +72,7 @@ func fileStateOf(h windows.Handle, path string, who Ownership) (fileState, error
 	t.file = !t.folder && !t.link
 	sd, err := windows.GetSecurityInfo(h, windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION|windows.DACL_SECURITY_INFORMATION)
 	if err != nil {
-		return fileState{}, err
+		return trustFacts{}, err
 	}
 	moves := uint32(rightsMove)
 	if filepath.Dir(path) == path {
@@ -83,7 +83,7 @@ func fileStateOf(h windows.Handle, path string, who Ownership) (fileState, error
 
 // evaluateRights sets who owns a file and what others may do; moves are the rights to
 // move it or its content.
-func (t *fileState) evaluateRights(sd *windows.SECURITY_DESCRIPTOR, who Ownership, moves uint32) error {
+func (t *trustFacts) evaluateRights(sd *windows.SECURITY_DESCRIPTOR, who Ownership, moves uint32) error {
 	owner, _, err := sd.Owner()
 	t.owned = err == nil && owner != nil && isTrusted(owner, who)
 	list, _, err := sd.DACL()

@@ -60,14 +60,14 @@ func TestLists(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		got := fileState{folder: true}
+		got := trustFacts{folder: true}
 		if err := got.evaluateRights(sd, UserOwned, rightsMove); err != nil || !got.owned || got.writable != c.written || got.replaceable != c.moved || got.readable != c.read {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
 	for owner, want := range map[string]bool{"BA": true, "SY": true, trustedInstaller: true, me.String(): true, "BU": false, "S-1-5-21-1-2-3-1007": false, "S-1-5-21-1-2-3-512": true} {
 		sd := must.Get(windows.SecurityDescriptorFromString("O:" + owner + "D:"))(t)
-		var got fileState
+		var got trustFacts
 		if err := got.evaluateRights(sd, UserOwned, rightsMove); err != nil || got.owned != want {
 			t.Errorf("owner %s: %v, %v", owner, got.owned, err)
 		}

@@ -81,9 +81,9 @@ func (c *Client) Check(ctx context.Context) (life time.Duration, err error) {
 	return c.lookupTokens.check(ctx)
 }
 
-// CheckDelivery is Check for the token of deliveries. It does nothing if
+// CheckDeliveryToken is Check for the token of deliveries. It does nothing if
 // that is the same token.
-func (c *Client) CheckDelivery(ctx context.Context) error {
+func (c *Client) CheckDeliveryToken(ctx context.Context) error {
 	if c.deliveryTokens == c.lookupTokens {
 		return nil
 	}

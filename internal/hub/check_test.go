@@ -83,7 +83,7 @@ func TestCheckAsksAnew(t *testing.T) {
 			t.Fatalf("%v, %v after %d requests", life, err, f.tokens.Load())
 		}
 	}
-	if err := c.CheckDelivery(t.Context()); err != nil || f.tokens.Load() != 4 {
+	if err := c.CheckDeliveryToken(t.Context()); err != nil || f.tokens.Load() != 4 {
 		t.Errorf("delivery: %v after %d requests", err, f.tokens.Load())
 	}
 	f.token = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }
@@ -94,7 +94,7 @@ func TestCheckAsksAnew(t *testing.T) {
 		t.Errorf("the good token was given up: %v", err)
 	}
 	asked := f.tokens.Load()
-	if err := newClient(t, f.URL, nil).CheckDelivery(t.Context()); err != nil || f.tokens.Load() != asked {
+	if err := newClient(t, f.URL, nil).CheckDeliveryToken(t.Context()); err != nil || f.tokens.Load() != asked {
 		t.Errorf("one set of scopes: %v after %d requests", err, f.tokens.Load()-asked)
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// names returns the names of mutex and pipe for the user and profile: two users of one
+// endpointNames returns the names of mutex and pipe for the user and profile: two users of one
 // machine, or two profiles of one user, never meet.
-func names(cfg Config) (mutex, pipe, sid string, err error) {
+func endpointNames(cfg Config) (mutex, pipe, sid string, err error) {
 	user, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {
 		return "", "", "", fmt.Errorf("who is this user: %w", err)
@@ -33,7 +33,7 @@ func nameOf(sid string, cfg Config) string {
 // lock creates the mutex that makes this process the only one; the system releases it when
 // the process ends.
 func lock(cfg Config) (release func(), err error) {
-	name, _, _, err := names(cfg)
+	name, _, _, err := endpointNames(cfg)
 	if err != nil {
 		return nil, err
 	}

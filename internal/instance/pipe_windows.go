@@ -28,7 +28,7 @@ type listener struct {
 }
 
 func listen(cfg Config) (*listener, error) {
-	_, name, sid, err := names(cfg)
+	_, name, sid, err := endpointNames(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (l *listener) Close() error {
 }
 
 func dial(ctx context.Context, cfg Config) (*os.File, error) {
-	_, name, sid, err := names(cfg)
+	_, name, sid, err := endpointNames(cfg)
 	if err != nil {
 		return nil, err
 	}

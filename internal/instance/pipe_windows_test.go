@@ -15,7 +15,7 @@ import (
 // the computer holds a different lock, but owns the pipe's name.
 func TestOtherSession(t *testing.T) {
 	cfg := Config{RunDir: `C:\session`}
-	_, name, sid, err := names(cfg)
+	_, name, sid, err := endpointNames(cfg)
 	must.Do(t, err)
 	sd := must.Get(windows.SecurityDescriptorFromString("O:" + sid + "D:P(A;;GA;;;" + sid + ")"))(t)
 	attrs := &windows.SecurityAttributes{SecurityDescriptor: sd}

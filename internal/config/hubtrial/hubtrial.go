@@ -168,7 +168,7 @@ func (r *trialRun) checkScopes(ctx context.Context) error {
 	if r.tokenRefusal != nil {
 		return r.tokenRefusal
 	}
-	err := r.client.CheckDelivery(ctx)
+	err := r.client.CheckDeliveryToken(ctx)
 	if r.Hub.Intermediary == "" && contact.FailureOf(err) == contact.ScopeRefused {
 		return nil // nothing is delivered here
 	}

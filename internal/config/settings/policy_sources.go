@@ -19,10 +19,10 @@ import (
 // in keys.go and tables.go.
 const PolicyFile = "policy.toml"
 
-// PolicyKey is where group policy and device management write on Windows, below
+// PolicyRegistryKey is where group policy and device management write on Windows, below
 // HKEY_LOCAL_MACHINE; only administrators can. It has a subkey for each group, and
 // line\1, softphone\1 and so on for the lists.
-const PolicyKey = `Software\Policies\Wiebelt`
+const PolicyRegistryKey = `Software\Policies\Wiebelt`
 
 // The policy's path and how to read it; replaced in tests.
 var (

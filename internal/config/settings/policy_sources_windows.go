@@ -18,7 +18,7 @@ func platformPolicy() string {
 }
 
 // managedPlace is that key in the usual notation.
-const managedPlace = `HKLM\` + PolicyKey
+const managedPlace = `HKLM\` + PolicyRegistryKey
 
 // Limits on reading the registry.
 const (
@@ -28,7 +28,7 @@ const (
 
 func managedSettings() map[string]any {
 	left := maxValues
-	return readKey(registry.LOCAL_MACHINE, PolicyKey, maxDepth, &left)
+	return readKey(registry.LOCAL_MACHINE, PolicyRegistryKey, maxDepth, &left)
 }
 
 func readKey(root registry.Key, path string, depth int, left *int) map[string]any {

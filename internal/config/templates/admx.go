@@ -138,7 +138,7 @@ func policyOf(r rule) policy {
 	if r.elementNumber != "" {
 		explained = r.section.name // the same for all elements
 	}
-	p := policy{Name: r.name, Class: "Machine", Display: str(r.name), Explain: str(id(explained, "help")), Key: settings.PolicyKey,
+	p := policy{Name: r.name, Class: "Machine", Display: str(r.name), Explain: str(id(explained, "help")), Key: settings.PolicyRegistryKey,
 		Parent: ref{categoryOf(r.section.name)}, SupportedOn: ref{"supported"}}
 	for _, part := range []string{r.section.name, r.elementNumber} {
 		if part != "" {

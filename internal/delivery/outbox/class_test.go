@@ -51,7 +51,8 @@ func startWire(t testing.TB, answer func(net.Conn, *http.Request)) string {
 // sentItem returns an item whose request has begun, and the effect of its result.
 func sentItem(r hub.Receipt) (Item, effect, class) {
 	o := classifyAll(r, nil, []bool{true}, false)[0]
-	it, e := decide(beginRequest(Item{State: Waiting, Added: monday}, monday), o, monday, rules{firstWait: time.Second, jitter: plainJitter})
+	it, e := decide(beginRequest(Item{State: Waiting, Added: monday}, monday), o, monday, retryRules{firstWait: time.Second,
+		jitter: plainJitter})
 	return it, e, o.class
 }
 

@@ -20,7 +20,7 @@ func FuzzReceipt(f *testing.F) {
 	f.Add(200, strings.Repeat("[", 10_000), int64(0), true, byte(2))
 	f.Fuzz(func(t *testing.T, status int, body string, after int64, whole bool, kind byte) {
 		r := hub.Receipt{Status: status, Answer: body, RetryAfter: time.Duration(after), WebPage: kind&1 != 0, Early: kind&2 != 0, Broken: kind&4 != 0}
-		rules := rules{firstWait: time.Second, jitter: plainJitter, retry: kind&8 != 0}
+		rules := retryRules{firstWait: time.Second, jitter: plainJitter, retry: kind&8 != 0}
 		for n := 1; n <= 2; n++ {
 			all := []bool{whole, true}[:n]
 			for i, o := range classifyAll(r, nil, all, kind&16 != 0) {

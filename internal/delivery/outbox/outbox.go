@@ -163,8 +163,8 @@ func (b *Outbox) Configure(p Policy) {
 
 func (b *Outbox) policy() Policy { return *b.currentPolicy.Load() }
 
-func (b *Outbox) rules() rules {
-	return rules{retry: b.policy().Uncertain == UncertainRetry, firstWait: b.o.firstWait, jitter: b.o.jitter}
+func (b *Outbox) rules() retryRules {
+	return retryRules{retry: b.policy().Uncertain == UncertainRetry, firstWait: b.o.firstWait, jitter: b.o.jitter}
 }
 
 // Close closes the database. Work and Watch must have returned.

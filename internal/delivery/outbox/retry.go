@@ -37,7 +37,7 @@ const (
 // even at their longest, they take less than a day in total.
 var oddStatusWaits = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 8 * time.Hour}
 
-type rules struct {
+type retryRules struct {
 	retry     bool          // uncertain items are sent again
 	firstWait time.Duration // before the first retry
 	jitter    func(time.Duration) time.Duration
@@ -81,7 +81,7 @@ var transitions = map[class]transition{
 
 // decide returns the item, and the effect on the queue, after a
 // request with the item has ended. Apart from the jitter it is pure.
-func decide(it Item, o outcome, now time.Time, r rules) (Item, effect) {
+func decide(it Item, o outcome, now time.Time, r retryRules) (Item, effect) {
 	t := transitions[o.class]
 	e, end, wait, asked := t.effect, t.end, time.Duration(0), min(o.retryAfter, maxRetryAfter)
 	if o.class != classAborted {
@@ -157,12 +157,12 @@ func (it Item) retryAfter(now time.Time, wait time.Duration) Item {
 }
 
 // backoff returns the wait after the given number of tries.
-func (r rules) backoff(tries int) time.Duration {
+func (r retryRules) backoff(tries int) time.Duration {
 	return r.jitter(r.doubled(tries-1, maxBackoff))
 }
 
 // doubled returns the first wait, doubled the given number of times, at most longest.
-func (r rules) doubled(times int, longest time.Duration) time.Duration {
+func (r retryRules) doubled(times int, longest time.Duration) time.Duration {
 	d := r.firstWait
 	for i := 0; i < times && d < longest; i++ {
 		d *= 2
@@ -186,7 +186,7 @@ type Queue struct {
 const probeAfter = 15 * time.Minute
 
 // apply returns the queue after e, which had the reason why.
-func (q Queue) apply(e effect, why Reason, now time.Time, r rules) Queue {
+func (q Queue) apply(e effect, why Reason, now time.Time, r retryRules) Queue {
 	switch {
 	case e.hold != "":
 		if q.HoldReason == "" {

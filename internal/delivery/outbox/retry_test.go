@@ -17,7 +17,7 @@ func tried(tries int, first time.Duration) Item {
 
 // TestDecide checks what happens next, for every class.
 func TestDecide(t *testing.T) {
-	r := rules{firstWait: time.Second, jitter: plainJitter}
+	r := retryRules{firstWait: time.Second, jitter: plainJitter}
 	retry := r
 	retry.retry = true
 	with := func(it Item, change func(*Item)) Item {
@@ -30,7 +30,7 @@ func TestDecide(t *testing.T) {
 		name  string
 		it    Item
 		o     outcome
-		r     rules
+		r     retryRules
 		state State
 		why   Reason
 		wait  time.Duration // until NextTry, if Waiting
@@ -117,7 +117,7 @@ func TestDecide(t *testing.T) {
 // TestQueue checks that pauses grow, that holds are
 // probed, and that setting the clock back lifts both.
 func TestQueue(t *testing.T) {
-	r := rules{firstWait: time.Second, jitter: plainJitter}
+	r := retryRules{firstWait: time.Second, jitter: plainJitter}
 	var q Queue
 	for i, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
 		if q = q.apply(effect{pause: true}, Unreachable, monday, r); q.ResumeAt.Sub(monday) != want*time.Second {

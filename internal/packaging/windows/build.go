@@ -63,14 +63,14 @@ func (p *Product) Pack(ctx context.Context, r release.Release, signer *Signer) (
 		return "", err
 	}
 	made := filepath.Join(stage, "made.msi")
-	if err := tool(ctx, stage, "wixl", "--arch", "x64", "--output", made, "package.wxs"); err != nil {
+	if err := runTool(ctx, stage, "wixl", "--arch", "x64", "--output", made, "package.wxs"); err != nil {
 		return "", err
 	}
 	queries := []string{made}
 	for _, q := range append(p.rows, p.versionStatements()...) {
 		queries = append(queries, "-q", q)
 	}
-	if err := tool(ctx, stage, "msibuild", queries...); err != nil {
+	if err := runTool(ctx, stage, "msibuild", queries...); err != nil {
 		return "", err
 	}
 	b, err := os.ReadFile(made)
@@ -142,8 +142,8 @@ func (p *Product) versionStatements() (all []string) {
 	return all
 }
 
-// tool runs a program that builds or signs packages; a warning counts as a failure.
-func tool(ctx context.Context, dir, name string, args ...string) error {
+// runTool runs a program that builds or signs packages; a warning counts as a failure.
+func runTool(ctx context.Context, dir, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "TZ=UTC", "LC_ALL=C.UTF-8")

@@ -34,7 +34,7 @@ func (s *Signer) Sign(ctx context.Context, path, name string) error {
 	if s.Timestamps != "" {
 		args = append(args, "-ts", s.Timestamps)
 	}
-	if err := tool(ctx, filepath.Dir(path), "osslsigncode", append(args, "-in", path, "-out", signed)...); err != nil {
+	if err := runTool(ctx, filepath.Dir(path), "osslsigncode", append(args, "-in", path, "-out", signed)...); err != nil {
 		return err
 	}
 	return os.Rename(signed, path)

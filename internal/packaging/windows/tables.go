@@ -22,7 +22,7 @@ var keptProperties = func() []answer {
 	all := []answer{{Property: "AUTOSTART"}, {Property: "POLICY_TEMPLATES"}}
 	for _, key := range []string{"hub.base_url", "hub.hub_url", "hub.client_id", "hub.organisation_code", "hub.secret_store", "relay.url", "relay.fingerprint"} {
 		e, _ := settings.EntryOf(key)
-		all = append(all, answer{strings.ToUpper(strings.ReplaceAll(key, ".", "_")), settings.PolicyKey + `\` + e.Group(), e.Name()})
+		all = append(all, answer{strings.ToUpper(strings.ReplaceAll(key, ".", "_")), settings.PolicyRegistryKey + `\` + e.Group(), e.Name()})
 	}
 	return all
 }()

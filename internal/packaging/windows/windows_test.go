@@ -188,7 +188,7 @@ func testTables(t *testing.T, r release.Release) {
 		}
 	}
 	// A policy with the hub's address also decides where the secret is kept.
-	if !slices.Contains(keptProperties, answer{"HUB_SECRET_STORE", settings.PolicyKey + `\hub`, "secret_store"}) {
+	if !slices.Contains(keptProperties, answer{"HUB_SECRET_STORE", settings.PolicyRegistryKey + `\hub`, "secret_store"}) {
 		t.Error("nothing says where the secret is kept")
 	}
 }

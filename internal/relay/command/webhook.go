@@ -129,7 +129,7 @@ func (c *exchangeTryCmd) Run(e *env) error {
 			t.Reason = r.Reason.String()
 		}
 		if table != nil {
-			t.Users = table.Find(r.Place, r.Queue)
+			t.Users = table.UsersCalled(r.Place, r.Queue)
 		}
 		if err := e.print(t); err != nil {
 			return err

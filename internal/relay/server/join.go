@@ -86,7 +86,7 @@ func (r *relay) renew(m *nats.Msg) {
 		return
 	}
 	var answer wire.RenewAnswer
-	if slices.Contains(r.table.Load().Keys(u), asked.Key) {
+	if slices.Contains(r.table.Load().PublicKeys(u), asked.Key) {
 		if answer.Token, err = r.Keys.UserToken(u, asked.Key, time.Now().Add(credentials.Lifetime)); err == nil {
 			answer.URLs = r.urls()
 		}

@@ -146,7 +146,7 @@ func (r *relay) writeCall(ctx context.Context, waiting []report) bool {
 		if p.State == call.Ended && p.Empty() {
 			queue = "" // over for all, in the queue or not
 		}
-		to := r.table.Load().Find(p.Place, queue)
+		to := r.table.Load().UsersCalled(p.Place, queue)
 		if len(to) == 0 && !(p.Empty() && queue == "") && !p.MaybeForAll {
 			r.unmatched.Add(1) // the call is not shown
 			for _, extension := range p.Extensions {

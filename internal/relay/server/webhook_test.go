@@ -155,7 +155,7 @@ func TestWebhookOrders(t *testing.T) {
 				for _, one := range reports {
 					p := newReport(one, now)
 					var err error
-					if r, _, err = r.Apply(calls.Report{Event: p.Event, Users: table.Find(p.Place, ""), MaybeForAll: p.MaybeForAll, MayReturn: true}); err != nil {
+					if r, _, err = r.Apply(calls.Report{Event: p.Event, Users: table.UsersCalled(p.Place, ""), MaybeForAll: p.MaybeForAll, MayReturn: true}); err != nil {
 						t.Fatal(err)
 					}
 				}

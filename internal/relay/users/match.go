@@ -38,7 +38,7 @@ func NewTable(all []Entry, rules *phone.Rules) *Table {
 			t.byExtension[fold(x)] = append(t.byExtension[fold(x)], e.User)
 		}
 		for _, n := range e.Numbers {
-			key := t.number(n)
+			key := t.numberKey(n)
 			t.byNumber[key] = append(t.byNumber[key], e.User)
 		}
 		for _, q := range e.Queues {
@@ -53,13 +53,13 @@ func NewTable(all []Entry, rules *phone.Rules) *Table {
 
 func fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
-// number returns the key of one of our own numbers, however it is written.
-func (t *Table) number(s string) string { return t.rules.Parse(s, "").Key() }
+// numberKey returns the key of one of our own numbers, however it is written.
+func (t *Table) numberKey(s string) string { return t.rules.Parse(s, "").Key() }
 
-// Find returns the users whom a call reaches: by the extension, which may be a number,
+// UsersCalled returns the users whom a call reaches: by the extension, which may be a number,
 // or the e-mail address if the exchange names one that is known; otherwise by the number
 // called or, last, the queue in which it waits.
-func (t *Table) Find(at webhook.Place, queue string) []wire.User {
+func (t *Table) UsersCalled(at webhook.Place, queue string) []wire.User {
 	for _, by := range []struct {
 		known map[string][]wire.User
 		names []string
@@ -75,7 +75,7 @@ func (t *Table) Find(at webhook.Place, queue string) []wire.User {
 		numbers = []string{at.Called}
 	}
 	for _, n := range numbers {
-		if found := t.byNumber[t.number(n)]; n != "" && len(found) > 0 {
+		if found := t.byNumber[t.numberKey(n)]; n != "" && len(found) > 0 {
 			return found
 		}
 	}
@@ -93,8 +93,8 @@ func (t *Table) Label(u wire.User) string {
 	return call.CleanText(cmp.Or(t.labels[u], string(u)), call.MaxName)
 }
 
-// Keys returns a user's valid public keys. The slice must not be modified.
-func (t *Table) Keys(u wire.User) []string { return t.keys[u] }
+// PublicKeys returns a user's valid public keys. The slice must not be modified.
+func (t *Table) PublicKeys(u wire.User) []string { return t.keys[u] }
 
 // Knows reports whether u is a user who was not removed.
 func (t *Table) Knows(u wire.User) bool { return t.labels[u] != "" }

@@ -317,7 +317,7 @@ func TestTable(t *testing.T) {
 		{at("", "bert@kantoor.example", ""), "Nieuw", nil},
 		{webhook.Place{}, "Balie", nil},
 	} {
-		if got := table.Find(one.Place, one.queue); !slices.Equal(got, one.want) {
+		if got := table.UsersCalled(one.Place, one.queue); !slices.Equal(got, one.want) {
 			t.Errorf("%+v in %s: %v, want %v", one.Place, one.queue, got, one.want)
 		}
 	}

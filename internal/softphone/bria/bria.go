@@ -266,7 +266,7 @@ func (s *session) request() error {
 // message processes a message from Bria. An unreadable one is skipped,
 // the connection stays.
 func (s *session) message(b []byte) error {
-	m, ok := read(b)
+	m, ok := parseMessage(b)
 	switch {
 	case !ok:
 		s.r.Unreadable(len(b))

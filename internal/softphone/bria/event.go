@@ -10,7 +10,7 @@ import (
 // Bria gives no direction: a call first seen ringing is incoming, one first seen connecting
 // is outgoing, one first seen connected may be either. An ended call may be listed
 // as ended or not at all.
-func reportChanges(r *link.Reporter, list []entry) {
+func reportChanges(r *link.Reporter, list []briaCall) {
 	var ids []string
 	parties := map[string][]party{}
 	there := map[string]bool{}

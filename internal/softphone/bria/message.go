@@ -23,9 +23,9 @@ type message struct {
 	body   string
 }
 
-// read parses a message, which ends with the WebSocket message. Its body begins at the
+// parseMessage parses a message, which ends with the WebSocket message. Its body begins at the
 // first "<": Content-Length is wrong in the vendor's own examples.
-func read(b []byte) (m message, ok bool) {
+func parseMessage(b []byte) (m message, ok bool) {
 	head := string(b)
 	if i := strings.IndexByte(head, '<'); i >= 0 {
 		head, m.body = head[:i], head[i:]
@@ -74,8 +74,8 @@ type party struct {
 	number, name, state string
 }
 
-// entry is a call in Bria's list.
-type entry struct {
+// briaCall is a call in Bria's list.
+type briaCall struct {
 	id      string
 	parties []party
 }
@@ -83,7 +83,7 @@ type entry struct {
 // readCalls reads an answer about calls; ok is false if it is about something else or
 // incomplete. It recognises elements by name and order of their start tags, so that
 // unclosed ones do no harm.
-func readCalls(body string) (calls []entry, ok bool) {
+func readCalls(body string) (calls []briaCall, ok bool) {
 	about := false // the answer is about calls
 	r := callReader{}
 	for t := range tags(body) {
@@ -105,7 +105,7 @@ func readCalls(body string) (calls []entry, ok bool) {
 			if len(r.calls) == maxCalls {
 				return r.calls, true
 			}
-			r.calls, r.inParticipant = append(r.calls, entry{}), false
+			r.calls, r.inParticipant = append(r.calls, briaCall{}), false
 		case about && len(r.calls) > 0:
 			r.readTag(t, &r.calls[len(r.calls)-1])
 		}
@@ -115,13 +115,13 @@ func readCalls(body string) (calls []entry, ok bool) {
 
 // callReader is the state of reading an answer.
 type callReader struct {
-	calls         []entry
+	calls         []briaCall
 	inParticipant bool    // inside a participant
 	field         *string // receives the text before the next tag
 }
 
 // readTag processes a tag within a call.
-func (r *callReader) readTag(t tag, c *entry) {
+func (r *callReader) readTag(t tag, c *briaCall) {
 	switch {
 	case t.name == "participant":
 		if r.inParticipant = !t.end && len(c.parties) < maxParties; r.inParticipant {

@@ -24,15 +24,15 @@ const (
 )
 
 func TestRecorded(t *testing.T) {
-	if m, ok := read([]byte(recordedEvent)); !ok || m.answer || m.event != "call" {
+	if m, ok := parseMessage([]byte(recordedEvent)); !ok || m.answer || m.event != "call" {
 		t.Errorf("%+v", m)
 	}
-	m, ok := read([]byte(recordedAnswer))
+	m, ok := parseMessage([]byte(recordedAnswer))
 	if !ok || !m.answer || m.status != 200 || m.id != "1" {
 		t.Errorf("%+v", m)
 	}
 	calls, ok := readCalls(m.body)
-	want := []entry{{"ea6c7664001343688013e3680013e368", []party{{"+31612345678", "J. de Vries", "ringing"}}}}
+	want := []briaCall{{"ea6c7664001343688013e3680013e368", []party{{"+31612345678", "J. de Vries", "ringing"}}}}
 	if !ok || !reflect.DeepEqual(calls, want) {
 		t.Errorf("%+v", calls)
 	}
@@ -50,20 +50,20 @@ func TestRead(t *testing.T) {
 		"HTTP/1.1 400 not understood\r\n\r\n<status type=\"call\"></status>": {answer: true, status: 400, body: "<status type=\"call\"></status>"},
 		"GET /somethingNew\r\n\r\n": {},
 	} {
-		if m, ok := read([]byte(text)); !ok || m != want {
+		if m, ok := parseMessage([]byte(text)); !ok || m != want {
 			t.Errorf("%q: %+v %v", text, m, ok)
 		}
 	}
 	for _, text := range []string{"", "hello", "HTTP/1.1", "HTTP/1.1 OK", "HTTP/1.1 20", "HTTP/1.1 -20 x", "\x00\x01", "<event type=\"call\"/>"} {
-		if m, ok := read([]byte(text)); ok {
+		if m, ok := parseMessage([]byte(text)); ok {
 			t.Errorf("%q: %+v", text, m)
 		}
 	}
 }
 
 func TestReadCalls(t *testing.T) {
-	one := func(number, name, state string) []entry { return []entry{{"a", []party{{number, name, state}}}} }
-	for text, want := range map[string][]entry{
+	one := func(number, name, state string) []briaCall { return []briaCall{{"a", []party{{number, name, state}}}} }
+	for text, want := range map[string][]briaCall{
 		`<status type="call"></status>`: nil,
 		`<status type="call"/>`:         nil,
 		"<?xml version='1.0'?><!DOCTYPE x>\r\n<status type='call' >\r\n</status>":                                                      nil,
@@ -262,7 +262,7 @@ func FuzzMessage(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		m, ok := read([]byte(text))
+		m, ok := parseMessage([]byte(text))
 		if !ok {
 			return
 		}

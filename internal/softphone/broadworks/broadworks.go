@@ -75,7 +75,7 @@ type session struct {
 	subscriptions map[string]bool      // by id
 	expiresIn     time.Duration        // until something expires
 	last          map[string]int64     // number of the last event, by subscription
-	missed        map[string]bool      // earlier events that have not arrived
+	missingEvents map[string]bool      // earlier events that have not arrived
 	gaps          *exchangelink.PollScheduler
 	acks          chan string // events that are to be acknowledged
 }
@@ -88,7 +88,7 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 		return err
 	}
 	s := &session{phone: p, r: r, header: exchangelink.Basic(p.Account.User, secret), set: rand.Text(), expiresIn: maxLife,
-		subscriptions: map[string]bool{}, last: map[string]int64{}, missed: map[string]bool{}, gaps: exchangelink.NewPollScheduler(gapTime, p.minPollInterval), acks: make(chan string, 1<<10)}
+		subscriptions: map[string]bool{}, last: map[string]int64{}, missingEvents: map[string]bool{}, gaps: exchangelink.NewPollScheduler(gapTime, p.minPollInterval), acks: make(chan string, 1<<10)}
 	s.header.Set("Accept", "application/xml")
 	s.header.Set("Content-Type", "application/xml; charset=UTF-8")
 	defer p.Server.CloseIdleConnections()
@@ -172,7 +172,7 @@ func (s *session) run(ctx context.Context, stream *exchangelink.Stream, group st
 				return err
 			}
 		case <-s.gaps.C():
-			if err := s.poll(ctx); err != nil {
+			if err := s.refetchAfterGap(ctx); err != nil {
 				return err
 			}
 		case <-renew:
@@ -190,11 +190,11 @@ func (s *session) run(ctx context.Context, stream *exchangelink.Stream, group st
 	}
 }
 
-// poll requests the calls again if events are still missing.
-func (s *session) poll(ctx context.Context) error {
+// refetchAfterGap requests the calls again if events are still missing.
+func (s *session) refetchAfterGap(ctx context.Context) error {
 	changed := true
-	if len(s.missed) > 0 {
-		clear(s.missed)
+	if len(s.missingEvents) > 0 {
+		clear(s.missingEvents)
 		var err error
 		if changed, err = s.snapshot(ctx); err != nil {
 			return err

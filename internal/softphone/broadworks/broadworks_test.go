@@ -266,16 +266,16 @@ func TestGaps(t *testing.T) {
 // TestNumbers: events of different users may overtake each
 // other; once all have arrived, none counts as missed.
 func TestNumbers(t *testing.T) {
-	s := &session{subscriptions: map[string]bool{"a": true, "b": true}, last: map[string]int64{}, missed: map[string]bool{}, gaps: exchangelink.NewPollScheduler(time.Hour, 0)}
+	s := &session{subscriptions: map[string]bool{"a": true, "b": true}, last: map[string]int64{}, missingEvents: map[string]bool{}, gaps: exchangelink.NewPollScheduler(time.Hour, 0)}
 	for _, e := range []struct {
 		subscription, number text
 		missed               int
 	}{{"a", "7", 0}, {"b", "1", 0}, {"a", "9", 1}, {"a", "10", 1}, {"a", "8", 0}, {"b", "4", 2}, {"b", "3", 1}, {"b", "x", 1}, {"c", "99", 1}, {"b", "2", 0}, {"a", "999999999", 0}, {"a", "11", 0}, {"a", "-9223372036854775808", 0}, {"a", "9223372036854775807", 0}} {
-		if s.noteSequence(document{Subscription: e.subscription, Sequence: e.number}); len(s.missed) != e.missed {
-			t.Errorf("after %s %s: %v are missed", e.subscription, e.number, s.missed)
+		if s.noteSequence(document{Subscription: e.subscription, Sequence: e.number}); len(s.missingEvents) != e.missed {
+			t.Errorf("after %s %s: %v are missed", e.subscription, e.number, s.missingEvents)
 		}
 	}
-	if err := s.poll(t.Context()); err != nil { // requests nothing: there is no exchange
+	if err := s.refetchAfterGap(t.Context()); err != nil { // requests nothing: there is no exchange
 		t.Error(err)
 	}
 }

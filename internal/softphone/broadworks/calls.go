@@ -290,15 +290,15 @@ func (s *session) noteSequence(d document) {
 		return
 	}
 	event := func(n int64) string { return string(d.Subscription) + " " + strconv.FormatInt(n, 10) }
-	delete(s.missed, event(n))
+	delete(s.missingEvents, event(n))
 	last := s.last[string(d.Subscription)]
 	if last > 0 && n-last <= maxMissed {
-		for i := last + 1; i < n && len(s.missed) < maxMissed; i++ {
-			s.missed[event(i)] = true
+		for i := last + 1; i < n && len(s.missingEvents) < maxMissed; i++ {
+			s.missingEvents[event(i)] = true
 		}
 	}
 	s.last[string(d.Subscription)] = max(last, n)
-	if len(s.missed) > 0 {
+	if len(s.missingEvents) > 0 {
 		s.gaps.NoteGap()
 	}
 }

@@ -133,7 +133,7 @@ func (s *socket) read() error {
 			return err
 		}
 		if kind != websocket.TextMessage {
-			return s.end(websocket.CloseUnsupportedData, errNotText)
+			return s.sendClose(websocket.CloseUnsupportedData, errNotText)
 		}
 		s.busy = true
 		c.SetReadDeadline(time.Now().Add(t.message))
@@ -144,14 +144,14 @@ func (s *socket) read() error {
 		s.busy = false
 		c.SetReadDeadline(time.Now().Add(t.pong))
 		if !utf8.Valid(buf.Bytes()) {
-			return s.end(websocket.CloseInvalidFramePayloadData, errUTF8)
+			return s.sendClose(websocket.CloseInvalidFramePayloadData, errUTF8)
 		}
 		if !s.rate.AllowN(s.l.cfg.Now(), 1) {
 			s.l.log.note(slowDown)
 			if err := s.write(errorResponse("", slowDown)); err != nil {
 				return err
 			}
-			return s.end(websocket.ClosePolicyViolation, errFlood)
+			return s.sendClose(websocket.ClosePolicyViolation, errFlood)
 		}
 		if back := s.l.handleMessage(buf.Bytes(), s.source); back != nil {
 			if err := s.write(back); err != nil {
@@ -181,8 +181,8 @@ func (s *socket) write(b []byte) error {
 	return s.conn.WriteMessage(websocket.TextMessage, b)
 }
 
-// end closes with a WebSocket status code and returns err.
-func (s *socket) end(status int, err error) error {
+// sendClose closes with a WebSocket status code and returns err.
+func (s *socket) sendClose(status int, err error) error {
 	// Best effort: the connection is closed in any case.
 	_ = s.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(status, ""), time.Now().Add(s.l.time.write))
 	return err

@@ -32,7 +32,7 @@ func (s *Store) PrepareShutdown(ctx context.Context) error {
 // who is already known stays if e names nobody, unless e says PersonRejected.
 func (s *Store) Put(ctx context.Context, e Entry) (id int64, err error) {
 	err = s.write(ctx, func(tx *sql.Tx, keep Keep) error {
-		id, err = s.put(ctx, tx, e.allowed(keep))
+		id, err = s.put(ctx, tx, e.limitedTo(keep))
 		return err
 	})
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *Store) PutMissed(ctx context.Context, all []Entry) error {
 		var fresh []Entry
 		for _, e := range all {
 			e.Kind = KindWhileOff
-			e = e.allowed(keep)
+			e = e.limitedTo(keep)
 			known := false
 			rang, near := sqlitefile.Micros(e.Rang), sameCallWithin.Microseconds()
 			if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM calls WHERE number = ? AND kind IN (?, ?) AND rang BETWEEN ? AND ?)`,
@@ -85,8 +85,8 @@ func (s *Store) PutMissed(ctx context.Context, all []Entry) error {
 // Wiebelt saw it ring before it ended, or if it is reported again.
 const sameCallWithin = 2 * time.Second
 
-// allowed returns what may be kept of an entry.
-func (e Entry) allowed(keep Keep) Entry {
+// limitedTo returns what may be kept of an entry.
+func (e Entry) limitedTo(keep Keep) Entry {
 	switch {
 	case keep != KeepFull:
 		return e.onlyNumber()
@@ -160,7 +160,7 @@ func (e Entry) knowsLess(was Entry) bool {
 // left out; with KeepOff nothing happens.
 func (s *Store) Restore(ctx context.Context, e Entry) error {
 	return s.write(ctx, func(tx *sql.Tx, keep Keep) error {
-		values := append([]any{e.ID}, e.allowed(keep).written()...)
+		values := append([]any{e.ID}, e.limitedTo(keep).written()...)
 		_, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO calls (id, `+writtenColumns+`) VALUES (`+placeholders(values)+`)`, values...)
 		return err
 	})

@@ -216,23 +216,23 @@ func (p *painter) body(c engine.Card, titleWidth float32) float32 {
 	case engine.OutcomeOffered:
 		return p.offered(c)
 	case engine.OutcomeWithheld:
-		return p.explain(p.lg.T(text.CardWithheldWhy))
+		return p.endWithText(p.lg.T(text.CardWithheldWhy))
 	case engine.OutcomePlaceholder:
-		return p.explain(p.lg.T(text.CardUnfilledWhy, p.admin()))
+		return p.endWithText(p.lg.T(text.CardUnfilledWhy, p.admin()))
 	case engine.OutcomeNoNumber:
-		return p.explain(p.lg.T(text.CardNonumberWhy))
+		return p.endWithText(p.lg.T(text.CardNonumberWhy))
 	case engine.OutcomeOwnLine:
-		return p.small(c, c.Number.Display())
+		return p.endWithLine(c, c.Number.Display())
 	case engine.OutcomeInternal:
-		return p.small(c, p.lg.T(text.CardExtension, c.Number.Display()))
+		return p.endWithLine(c, p.lg.T(text.CardExtension, c.Number.Display()))
 	default: // Short, and numbers never looked up
 		if n := c.Number.ClipboardText(); n != "" {
 			p.copyIcon(textLeft+titleWidth+12, bigY+9, textRight-textLeft-titleWidth-12, Effect{Copy: n, Caller: c.Number})
 		}
 		if c.Number.NeverLookup {
-			return p.explain(p.lg.T(text.CardNever))
+			return p.endWithText(p.lg.T(text.CardNever))
 		}
-		return p.explain(p.lg.T(text.CardShort))
+		return p.endWithText(p.lg.T(text.CardShort))
 	}
 }
 
@@ -479,13 +479,13 @@ func (p *painter) lookupActions(c engine.Card, words string, primary bool, lines
 	return p.actions(c, y, words, primary, true, cardEffect(c, engine.ActionRetry), -1)
 }
 
-// explain ends a card with nothing to click below its title.
-func (p *painter) explain(why string) float32 {
+// endWithText ends a card with nothing to click below its title.
+func (p *painter) endWithText(why string) float32 {
 	return noteY + float32(p.sentence(why, 0, noteY, 3, fieldFont, p.c.Muted))*fieldFont.line + bottomPad
 }
 
-// small ends a card with one line below its title.
-func (p *painter) small(c engine.Card, under string) float32 {
+// endWithLine ends a card with one line below its title.
+func (p *painter) endWithLine(c engine.Card, under string) float32 {
 	p.numberLine(c, under, false)
 	return numberY + numberFont.line + bottomPad
 }

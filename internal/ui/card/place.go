@@ -215,14 +215,14 @@ func (cs *Cards) pickMonitor() window.Monitor {
 // displayChanged applies changes of the monitors and of their scale and appearance.
 func (cs *Cards) displayChanged(time.Time) {
 	if cs.anyVisible() {
-		cs.monitor = cs.sameMonitor()
+		cs.monitor = cs.currentMonitor()
 		cs.repaint()
 	}
 }
 
-// sameMonitor returns the current state of the cards' monitor, or another
+// currentMonitor returns the current state of the cards' monitor, or another
 // monitor if it is gone.
-func (cs *Cards) sameMonitor() window.Monitor {
+func (cs *Cards) currentMonitor() window.Monitor {
 	for _, m := range cs.display.Monitors() {
 		if m.Name == cs.monitor.Name {
 			return usable(m)

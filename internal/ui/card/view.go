@@ -244,14 +244,14 @@ func (p *painter) finish(height float32, state color.NRGBA) *view {
 		p.add(frame)
 	}
 	if a := p.v.areaFor(p.l.Focus); a != nil && !p.l.Focus.isNone() {
-		p.ring(a)
+		p.focusRing(a)
 	}
 	p.v.content.Resize(p.v.size)
 	return p.v
 }
 
-// ring marks what Enter activates: two units of accent around it.
-func (p *painter) ring(a *area) {
+// focusRing marks what Enter activates: two units of accent around it.
+func (p *painter) focusRing(a *area) {
 	const off, apart = 3, 4 // distance from the card's frame
 	x, y := max(a.x-off, stateEdge+1), max(a.y-off, apart)
 	w, h := min(a.x+a.w+off, cardWidth-apart)-x, min(a.y+a.h+off, p.v.size.Height-apart)-y

@@ -101,7 +101,7 @@ func (w *window) HandleMessage(kind string, raw json.RawMessage) {
 	case windowapi.KindCopy:
 		if w.copied != "" {
 			w.copied = ""
-			w.showCopied()
+			w.refreshCopyButtons()
 			w.fail(w.host.Lang.T(text.CallsTroubleCopy))
 		}
 	}
@@ -165,11 +165,11 @@ func (w *window) afterUnanswered(t time.Duration, seq int, do func()) {
 func (w *window) copy(s string) {
 	w.fail("")
 	w.host.Send(windowapi.KindCopy, windowapi.Copy{Text: s})
-	widgets.ShowFor(w.host, widgets.CopiedFor, &w.copied, s, w.showCopied)
+	widgets.ShowFor(w.host, widgets.CopiedFor, &w.copied, s, w.refreshCopyButtons)
 }
 
-// showCopied leaves the buttons where they are, with the keyboard on one of them.
-func (w *window) showCopied() {
+// refreshCopyButtons leaves the buttons where they are, with the keyboard on one of them.
+func (w *window) refreshCopyButtons() {
 	for _, show := range w.copies {
 		show()
 	}

@@ -60,10 +60,10 @@ func (l *letters) draw(t *canvas.Text, scale float32) *sprite {
 	faces := cachedFontFace(t.TextStyle, from, t).Fonts
 	if run, ok := l.latin(t, faces.ResolveFace(' ')); ok && from != nil {
 		y := float32(run.LineBounds.Ascent) / 64 * scale
-		outlined = l.run(run, t.TextSize, scale, float32(before), float32(math.Ceil(float64(y))))
+		outlined = l.addRun(run, t.TextSize, scale, float32(before), float32(math.Ceil(float64(y))))
 	} else {
 		walkString(faces, t.Text, points(t), t.TextStyle, new(float32), scale, func(run shaping.Output, x, y float32) {
-			outlined = outlined && l.run(run, t.TextSize, scale, float32(before+int(x)), float32(math.Ceil(float64(y))))
+			outlined = outlined && l.addRun(run, t.TextSize, scale, float32(before+int(x)), float32(math.Ceil(float64(y))))
 		})
 	}
 	if !outlined {
@@ -106,8 +106,8 @@ func (l *letters) latin(t *canvas.Text, face *font.Face) (shaping.Output, bool) 
 	return l.shaper.Shape(shaping.Input{Text: runes, RunEnd: len(runes), Direction: di.DirectionLTR, Face: face, Size: points(t), Script: script}), len(runes) > 0
 }
 
-// run adds the outlines of glyphs from a position on, in pixels.
-func (l *letters) run(run shaping.Output, size, scale, x, y float32) bool {
+// addRun adds the outlines of glyphs from a position on, in pixels.
+func (l *letters) addRun(run shaping.Output, size, scale, x, y float32) bool {
 	per := size * scale / float32(run.Face.Upem())
 	for _, g := range run.Glyphs {
 		o, ok := l.outline(glyph{run.Face, g.GlyphID})

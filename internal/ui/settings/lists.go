@@ -232,8 +232,8 @@ func newPhonesBox(w *window) *phonesBox {
 	return b
 }
 
-// update updates the state of links and their secrets.
-func (b *phonesBox) update() {
+// showStates updates the state of links and their secrets.
+func (b *phonesBox) showStates() {
 	for _, show := range b.shows {
 		show()
 	}
@@ -370,7 +370,7 @@ func (x *phoneBox) check() {
 func (x *phoneBox) field(name string, of func() *string) fyne.CanvasObject {
 	l := x.b.w.host.Lang
 	e := x.b.field(of, x.locked, func() {
-		x.b.update() // its name or address may be another one
+		x.b.showStates() // its name or address may be another one
 		x.check()
 	})
 	if name == "address" && !registry.Of(x.phone().Kind).Requires(registry.NeedsAddress) {

@@ -109,6 +109,6 @@ func savedOn(l text.Language, k *keptSecrets) string {
 // setSecrets takes over how secrets are stored.
 func (w *window) setSecrets(k keptSecrets) {
 	w.secret = &k
-	w.phones.update()
+	w.phones.showStates()
 	w.hubBox.show()
 }

@@ -162,7 +162,7 @@ func (w *window) StatusChanged() {
 // SourcesChanged shows the current state of links; one may have been added.
 func (w *window) SourcesChanged() {
 	if w.phones != nil {
-		w.phones.update()
+		w.phones.showStates()
 	}
 	w.load()
 }

@@ -74,7 +74,7 @@ func Open(host *widgets.Host) widgets.Page {
 		w.answer("card.corner", corner, func() { host.Send(windowapi.KindTest, windowapi.Test{Action: windowapi.TestCard}) })
 	})
 	w.panel = newTestPanel(host, windowapi.WindowStart, widget.MediumImportance)
-	w.panel.onResult = w.reveal
+	w.panel.onResult = w.scrollToTestCall
 
 	body := widgets.Column(16,
 		widgets.Column(8,
@@ -87,7 +87,7 @@ func Open(host *widgets.Host) widgets.Page {
 		w.failed.WithGap(), w.admins)
 	w.scroll = container.NewVScroll(widgets.Padded(20, 16, widgets.Edge, widgets.Edge, body))
 
-	w.more = widgets.NewQuiet(l.T(text.StartAdmins), w.toggle)
+	w.more = widgets.NewQuiet(l.T(text.StartAdmins), w.toggleAdmins)
 	done := widgets.NewPrimary(l.T(text.StartDone), func() { w.win.Close() })
 	foot := widgets.Footer(container.NewBorder(nil, nil, w.more, container.New(widgets.AtLeast(96), done)))
 	w.win = host.Window(text.StartTitle, container.New(widgets.AtLeast(leastWidth), container.NewBorder(nil, foot, nil, nil, w.scroll)), fyne.NewSize(640, 696))
@@ -267,14 +267,14 @@ func (w *window) phone(p phone) fyne.CanvasObject {
 	return widgets.NewFrame(widgets.Padded(8, 8, 12, 8, widgets.WithMark(m, signBelow, widgets.WithButton(words, side, 8))), true)
 }
 
-// reveal scrolls the test call to the top as far as possible: its button,
+// scrollToTestCall scrolls the test call to the top as far as possible: its button,
 // and the text below it.
-func (w *window) reveal() {
+func (w *window) scrollToTestCall() {
 	w.win.Content().Refresh() // new text gets its height only now
 	widgets.ScrollTo(w.scroll, widgets.OffsetIn(w.scroll, w.panel.button)-8)
 }
 
-func (w *window) toggle() {
+func (w *window) toggleAdmins() {
 	w.open = !w.open
 	w.fillAdmins()
 	w.scroll.Refresh()
