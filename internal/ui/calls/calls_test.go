@@ -145,7 +145,7 @@ func TestLookAgain(t *testing.T) {
 	uitest.WantTexts(t, b.calls.win, "Relatie opzoeken…")
 	silent := b.Later[len(b.Later)-1]
 	silent() // no answer
-	if notes(b) != text.Dutch.T(text.LookupSilent) || strings.Contains(strings.Join(uitest.Texts(b.calls.win), "|"), "opzoeken…") {
+	if notes(b) != text.Dutch.T(text.LookupSilent) || strings.Contains(uitest.AllText(b.calls.win), "opzoeken…") {
 		t.Errorf("says %q", notes(b))
 	}
 	b.calls.lookAgain(r)
@@ -155,7 +155,7 @@ func TestLookAgain(t *testing.T) {
 	b.on.got.Sentence = "Nog steeds niemand."
 	b.SendFromResident(t, windowapi.KindLookup, windowapi.LookupResult{Seq: 2, Entry: 7, Outcome: history.OutcomeNobody})
 	b.wantDid(t, "the answer", "looked 7 nobody")
-	if notes(b) != "Nog steeds niemand." || strings.Contains(strings.Join(uitest.Texts(b.calls.win), "|"), "opzoeken…") {
+	if notes(b) != "Nog steeds niemand." || strings.Contains(uitest.AllText(b.calls.win), "opzoeken…") {
 		t.Errorf("says %q", notes(b))
 	}
 }

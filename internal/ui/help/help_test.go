@@ -1,7 +1,6 @@
 package help
 
 import (
-	"strings"
 	"testing"
 
 	"fyne.io/fyne/v2"
@@ -27,10 +26,8 @@ func TestHelpWindow(t *testing.T) {
 			if w.Chosen() != p.ID {
 				t.Fatalf("%s is not shown", p.ID)
 			}
-			all := strings.Join(uitest.Texts(w.win), " ")
-			if !strings.Contains(all, p.Title) || strings.Contains(all, "**") || strings.Contains(all, "`") || strings.Contains(all, "## ") {
-				t.Errorf("%s, %s: marks are left, or the title is missing", l, p.ID)
-			}
+			uitest.WantTexts(t, w.win, p.Title)
+			uitest.WantNoTexts(t, w.win, "**", "`", "## ")
 			if got := w.pages.MinSize().Width; got > 720-topicsWidth {
 				t.Errorf("%s, %s: %g wide", l, p.ID, got)
 			}

@@ -69,11 +69,6 @@ var answers = []struct {
 	{"a newer word", windowapi.LookupResult{Outcome: "guessed"}, []string{"Dit is geen nummer"}, []string{"not a number"}},
 }
 
-// labels returns all words of a window, including those of wrapped text.
-func labels(w *window) string {
-	return strings.ReplaceAll(strings.Join(uitest.Texts(w.win), " "), "  ", " ")
-}
-
 func TestLookupAnswers(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		b, w := lookupHarness(t, l)
@@ -87,16 +82,7 @@ func TestLookupAnswers(t *testing.T) {
 				f := tt.f
 				f.Seq, f.NumberDisplay, f.ClipboardText, f.Number = w.seq, "06 12 34 56 78", "0612345678", "+31612345678"
 				found(t, b, f)
-				want := tt.nl
-				if l == text.English {
-					want = tt.en
-				}
-				all := labels(w)
-				for _, s := range want {
-					if !strings.Contains(all, s) {
-						t.Errorf("%q is not written; there is: %s", s, all)
-					}
-				}
+				uitest.WantTexts(t, w.win, widgets.Either(l == text.English, tt.en, tt.nl)...)
 				primary := 0
 				for _, button := range uitest.All[*widgets.Button](w.win.Canvas().Content()) {
 					if button.Importance == widget.HighImportance {
@@ -121,9 +107,7 @@ func TestLookupLife(t *testing.T) {
 	test.Type(w.box, "0612345678")
 	w.sendLookup()
 	b.DrainSent()
-	if strings.Contains(labels(w), "opzoeken…") {
-		t.Error("it says looking up before that took any time")
-	}
+	uitest.WantNoTexts(t, w.win, "opzoeken…")
 	b.Later[0]() // 300 ms
 	uitest.WantTexts(t, w.win, "Relatie opzoeken…")
 	found(t, b, windowapi.LookupResult{Seq: 99, Outcome: history.OutcomeNobody}) // of another request
@@ -144,8 +128,8 @@ func TestLookupLife(t *testing.T) {
 		opens := button.Text == "Relatie openen"
 		test.Tap(button)
 		button.OnTapped = nil
-		if opens != strings.Contains(labels(w), text.Dutch.T(text.CallsTroubleGone)) {
-			t.Errorf("after %q: %s", button.Text, labels(w))
+		if opens != strings.Contains(uitest.AllText(w.win), text.Dutch.T(text.CallsTroubleGone)) {
+			t.Errorf("after %q: %s", button.Text, uitest.AllText(w.win))
 		}
 	}
 	got := b.DrainSent()
@@ -157,40 +141,34 @@ func TestLookupLife(t *testing.T) {
 	}
 	// A failed copy shows nothing else, and only until one succeeds.
 	b.Handle(windowapi.KindCopy, nil)
-	if got := labels(w); !strings.Contains(got, text.Dutch.T(text.CallsTroubleCopy)) || uitest.ButtonOf(w.win, "Gekopieerd") != nil {
-		t.Error(got)
-	}
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.CallsTroubleCopy))
+	uitest.WantNoTexts(t, w.win, "Gekopieerd")
 	number := uitest.ButtonOf(w.win, "Nummer kopiëren")
 	w.win.Canvas().Focus(number)
 	w.copy("0612345678")
-	if got := labels(w); strings.Contains(got, text.Dutch.T(text.CallsTroubleCopy)) || uitest.ButtonOf(w.win, "Gekopieerd") != number {
-		t.Errorf("the keyboard's button is gone, or it still says that copying failed: %s", got)
+	uitest.WantNoTexts(t, w.win, text.Dutch.T(text.CallsTroubleCopy))
+	if uitest.ButtonOf(w.win, "Gekopieerd") != number {
+		t.Error("the keyboard's button is gone")
 	}
 	b.RunDue()
 	if uitest.ButtonOf(w.win, "Nummer kopiëren") != number {
-		t.Error(labels(w))
+		t.Error(uitest.AllText(w.win))
 	}
 	// When the number changes, the name disappears at once.
 	test.Type(w.box, "9")
-	if strings.Contains(labels(w), "J. de Vries") {
-		t.Error("a name beside another number")
-	}
+	uitest.WantNoTexts(t, w.win, "J. de Vries")
 	found(t, b, f) // too late
-	if strings.Contains(labels(w), "J. de Vries") {
-		t.Error("a late answer to a number that is not there any more")
-	}
+	uitest.WantNoTexts(t, w.win, "J. de Vries")
 	w.sendLookup()
 	b.Later[len(b.Later)-1]() // no answer
-	if !strings.Contains(labels(w), "Er komt geen antwoord") {
-		t.Error(labels(w))
-	}
+	uitest.WantTexts(t, w.win, "Er komt geen antwoord")
 	// Nothing is remembered once the window is closed.
 	w.win.Close()
 	if b.Page(windowapi.WindowLookup) != nil {
 		t.Error("a closed window is still held")
 	}
 	b.Show(windowapi.WindowLookup)
-	if again := b.Page(windowapi.WindowLookup).(*window); again.box.Text != "" || strings.Contains(labels(again), "Vries") {
+	if again := b.Page(windowapi.WindowLookup).(*window); again.box.Text != "" || strings.Contains(uitest.AllText(again.win), "Vries") {
 		t.Error("it remembers")
 	}
 }

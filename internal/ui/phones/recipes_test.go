@@ -216,7 +216,7 @@ func TestRecipesTrouble(t *testing.T) {
 			b.SendFromResident(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "http", Phase: windowapi.SourcePortTaken, Port: 27472}}})
 		}
 		recipes(b).Choose(c.id)
-		all := strings.Join(uitest.Texts(recipes(b).win), " ")
+		all := uitest.AllText(recipes(b).win)
 		for _, s := range []string{off, web, taken} {
 			if strings.Contains(all, s) != (s == c.want) {
 				t.Errorf("%s: %q: %s", c.name, s, all)

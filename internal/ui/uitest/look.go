@@ -55,9 +55,19 @@ func Examine(t testing.TB, name string, w fyne.Window, sizes []fyne.Size, data .
 	}
 }
 
-// ExamineAt checks a window at a scale with Uncut. At scale 1 it also checks that the
+// ExamineAt checks a window at a scale with UncutAt. At scale 1 it also checks that the
 // window fits on the smallest screen, and saves pictures.
 func ExamineAt(t testing.TB, name string, w fyne.Window, scale float32, sizes []fyne.Size, data ...string) {
+	t.Helper()
+	UncutAt(t, name, w, scale, sizes, data...)
+	if scale == 1 {
+		Fits(t, name, w)
+		Shot(t, w, name)
+	}
+}
+
+// UncutAt checks a window at a scale and several sizes with Uncut, and leaves it at the first.
+func UncutAt(t testing.TB, name string, w fyne.Window, scale float32, sizes []fyne.Size, data ...string) {
 	t.Helper()
 	for _, size := range sizes {
 		Scaled(w, size.AddWidthHeight(1, 1), scale) // wrapping text knows its height only once it has a width
@@ -65,10 +75,6 @@ func ExamineAt(t testing.TB, name string, w fyne.Window, scale float32, sizes []
 		Uncut(t, fmt.Sprintf("%s at %v in %v", name, scale, size), w, data...)
 	}
 	Scaled(w, sizes[0], scale)
-	if scale == 1 {
-		Fits(t, name, w)
-		Shot(t, w, name)
-	}
 }
 
 // Texts returns every text in a window, in the order of its tree.
@@ -81,13 +87,28 @@ func Texts(w fyne.Window) (all []string) {
 	return all
 }
 
+// AllText returns all text in a window, wrapped or not, separated by spaces.
+func AllText(w fyne.Window) string {
+	return strings.ReplaceAll(strings.Join(Texts(w), " "), "  ", " ")
+}
+
 // WantTexts fails for each text that is not in a window.
 func WantTexts(t *testing.T, w fyne.Window, want ...string) {
 	t.Helper()
 	all := strings.Join(Texts(w), "|")
 	for _, s := range want {
-		if !strings.Contains(all, s) {
+		if !strings.Contains(all, s) && !strings.Contains(AllText(w), s) {
 			t.Errorf("%q is not written; there is: %s", s, all)
+		}
+	}
+}
+
+// WantNoTexts fails for each text that is in a window.
+func WantNoTexts(t *testing.T, w fyne.Window, unwanted ...string) {
+	t.Helper()
+	for _, s := range unwanted {
+		if all := AllText(w); strings.Contains(all, s) {
+			t.Errorf("%q is written; there is: %s", s, all)
 		}
 	}
 }
@@ -97,13 +118,20 @@ func WantTexts(t *testing.T, w fyne.Window, want ...string) {
 // ellipsis. It also fails if text touches what precedes it in its line.
 func Uncut(t testing.TB, what string, w fyne.Window, data ...string) {
 	t.Helper()
-	apart(t, what, w.Canvas().Content())
-	c := w.Canvas()
-	walk(c.Content(), fyne.Position{}, func(o fyne.CanvasObject, at fyne.Position) bool {
+	for _, o := range append(w.Canvas().Overlays().List(), w.Canvas().Content()) {
+		apart(t, what, o)
+		uncut(t, what, o, w.Canvas().Size().Width, data)
+	}
+}
+
+// uncut fails for words in a tree that are cut or extend beyond a window of a width.
+func uncut(t testing.TB, what string, o fyne.CanvasObject, width float32, data []string) {
+	t.Helper()
+	walk(o, fyne.Position{}, func(o fyne.CanvasObject, at fyne.Position) bool {
 		switch o := o.(type) {
 		case *canvas.Text:
-			if need := o.MinSize().Width; o.Text != "" && at.X+need > c.Size().Width+1 && o.Alignment == fyne.TextAlignLeading {
-				t.Errorf("%s: %q reaches to %v of %v", what, o.Text, at.X+need, c.Size().Width)
+			if need := o.MinSize().Width; o.Text != "" && at.X+need > width+1 && o.Alignment == fyne.TextAlignLeading {
+				t.Errorf("%s: %q reaches to %v of %v", what, o.Text, at.X+need, width)
 			}
 		case *widgets.Button:
 			if o.Size().Width+0.5 < o.MinSize().Width {
