@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/test"
 
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/store/callactions"
@@ -15,7 +14,6 @@ import (
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/uitest"
-	"wiebelt/internal/ui/widgets"
 )
 
 // TestCallsWindowFits checks that no word of the calls window is cut, in either
@@ -25,6 +23,7 @@ func TestCallsWindowFits(t *testing.T) {
 	long.Name, long.Line, long.Via = "Mw. A.E. van der Meulen-Oosterhuis tot Nederhorst den Berg", "Schade en verzuim buitendienst", "Receptie Nieuwegein"
 	long.AnsweredBy = "Anna-Sophia van den Bergh tot Oosterhuizen"
 	longDetail := "06 12 34 56 78 · "
+	own, small := fyne.NewSize(720, 640), fyne.NewSize(688, 400)
 	var all []history.Entry
 	for i, result := range []string{history.ResultLive, history.ResultAnswered, history.ResultMissed, history.ResultAnsweredElsewhere, history.ResultRejected, history.ResultNotHere, history.ResultUnknown} {
 		for j, e := range []history.Entry{customer(), long} {
@@ -40,53 +39,43 @@ func TestCallsWindowFits(t *testing.T) {
 		}
 	}
 	for _, l := range []text.Language{text.Dutch, text.English} {
-		for _, scale := range uitest.Scales {
-			b := newHarness(t, uitest.Greeting(l))
-			b.read(all, nil)
-			b.Show(windowapi.WindowCalls)
-			for _, s := range []struct {
-				state         callactions.State
-				fault, notice string
-			}{
-				{callactions.State{Manual: true, CallBack: true, Delivery: true}, "", ""},
-				{callactions.State{Group: true, Manual: true, CallBack: true}, l.T(text.CallsFault("read_only"), "Jan Willem van der Meulen (IT), toestel 140"), ""},
-				{callactions.State{Manual: true}, "", l.T(text.CallsNotice("damaged"))},
-			} {
-				for _, size := range []fyne.Size{fyne.NewSize(720, 640), fyne.NewSize(688, 400)} {
-					b.state(s.state)
-					b.say(t, s.fault, s.notice)
-					b.read(all, nil)
-					uitest.Scaled(b.calls.win, size, scale)
-					for y := float32(0); y < b.calls.listLayout.end(); y += 300 {
-						b.calls.list.scrollTo(y)
-						uitest.Uncut(t, string(l), b.calls.win, long.Name, long.AnsweredBy, longDetail, customer().Name)
-						for _, v := range b.calls.list.views {
-							for _, w := range []*widgets.TextLine{v.Time, v.Day, v.Result, v.More} {
-								if v.Visible() && w.Width() > w.Size().Width && w.Text != long.AnsweredBy { // a name may lose its end
-									t.Errorf("%s: %q needs %v of %v", l, w.Text, w.Width(), w.Size().Width)
-								}
-							}
-						}
-					}
-				}
-			}
-			uitest.Scaled(b.calls.win, fyne.NewSize(720, 640), scale)
-			for name, say := range map[string]func(){
-				"work":   func() { b.read(workDay(), nil); b.calls.tick(views(b)[5].row); b.calls.remove(views(b)[3].row) },
-				"people": func() { b.read([]history.Entry{ofSeveral()}, nil); people(t, b) },
-				"menu":   func() { test.Tap(uitest.ButtonOf(b.calls.win, l.T(text.CallsMenu))) },
-				"wipe":   b.calls.askWipe,
-				"empty":  func() { b.read(nil, nil) },
-				"broken": func() { b.read(nil, errors.New("disk")) },
-			} {
-				b.read(aDay(), nil)
-				say()
-				uitest.Uncut(t, string(l)+" "+name, b.calls.win, long.Name)
-				for o := b.calls.win.Canvas().Overlays(); o.Top() != nil; {
-					o.Remove(o.Top())
-				}
+		b := newHarness(t, uitest.Greeting(l))
+		b.Show(windowapi.WindowCalls)
+		examine := func(name string, sizes []fyne.Size, data ...string) {
+			for _, scale := range uitest.Scales {
+				uitest.UncutAt(t, string(l)+" "+name, b.calls.win, scale, sizes, append(data, long.Name)...)
 			}
 		}
+		rows := func(name string, s callactions.State, fault, notice string) {
+			b.state(s)
+			b.say(t, fault, notice)
+			b.read(all, nil)
+			tall := fyne.NewSize(0, 1600) // shows all rows
+			examine(name, []fyne.Size{own.Add(tall), small.Add(tall), own, small}, long.AnsweredBy, longDetail, customer().Name)
+			if got := len(views(b)); got != len(all) {
+				t.Errorf("%d of %d calls are shown", got, len(all))
+			}
+		}
+		rows("rows", callactions.State{Manual: true, CallBack: true, Delivery: true}, "", "")
+		rows("fault", callactions.State{Group: true, Manual: true, CallBack: true},
+			l.T(text.CallsFault("read_only"), "Jan Willem van der Meulen (IT), toestel 140"), "")
+		rows("notice", callactions.State{Manual: true}, "", l.T(text.CallsNotice("damaged")))
+		for name, do := range map[string]func(){
+			"work":   func() { b.read(workDay(), nil); b.calls.tick(views(b)[5].row); b.calls.remove(views(b)[3].row) },
+			"people": func() { b.read([]history.Entry{ofSeveral()}, nil); people(t, b) },
+			"menu":   func() { uitest.Press(t, b.calls.win, l.T(text.CallsMenu)) },
+			"wipe":   b.calls.askWipe,
+			"empty":  func() { b.read(nil, nil) },
+			"broken": func() { b.read(nil, errors.New("disk")) },
+		} {
+			b.read(aDay(), nil)
+			do()
+			examine(name, []fyne.Size{own})
+			for o := b.calls.win.Canvas().Overlays(); o.Top() != nil; {
+				o.Remove(o.Top())
+			}
+		}
+		b.calls.win.Close()
 	}
 }
 

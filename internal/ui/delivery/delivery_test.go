@@ -104,8 +104,6 @@ func deliveryReceipts(id string) receipts {
 	return receipts{}
 }
 
-func allTexts(w fyne.Window) string { return strings.Join(uitest.Texts(w), " ") }
-
 // TestDeliveryPictures saves pictures of the window if WIEBELT_SHOTS is set,
 // and checks its texts.
 func TestDeliveryPictures(t *testing.T) {
@@ -114,28 +112,16 @@ func TestDeliveryPictures(t *testing.T) {
 		w.win.Resize(windowSize)
 		name := "delivery-" + string(l)
 		w.setState(state{View: w.view, Support: "Jan (IT), toestel 140"})
-		uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowSetup))
-		if !strings.Contains(allTexts(w.win), "Jan (IT)") || !w.choose.Disabled() {
-			t.Error("nobody to ask")
+		uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowSetup), "Jan (IT)")
+		if !w.choose.Disabled() {
+			t.Error("files can be chosen")
 		}
-		uitest.Shot(t, w.win, name+"-setup")
 		w.setState(state{View: w.view, SetUp: true})
 		uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowDrop))
-		uitest.Shot(t, w.win, name+"-empty")
 		w.setState(deliveryState())
 		b.SendFromResident(t, windowapi.KindDelivery, windowapi.Delivery{Progress: &windowapi.Progress{ID: "i7", Sent: 310, Size: 500}})
 		uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowSending, 62), l.T(text.DeliveryWindowAdding, 1)[2:6])
 		uitest.Shot(t, w.win, name+"-list")
-		held := deliveryState()
-		held.HoldReason, held.Question, held.Questions = string(outbox.CredentialsRefused), nil, 0
-		w.setState(held)
-		uitest.Shot(t, w.win, name+"-held")
-		for _, id := range []string{"i5", "i4", "n1", "n2"} {
-			w.openRow(slices.IndexFunc(held.Rows, func(r row) bool { return r.ID == id }))
-			w.detail.setReceipts(deliveryReceipts(id))
-			uitest.Shot(t, w.win, name+"-"+id)
-		}
-		w.back()
 		dir := t.TempDir()
 		for _, f := range []string{"bericht-1.zip", "bericht-2.ZIP", "brief.docx"} {
 			must.Do(t, os.WriteFile(filepath.Join(dir, f), []byte(strings.Repeat("x", 4200)), 0o600))
@@ -147,9 +133,7 @@ func TestDeliveryPictures(t *testing.T) {
 		w.chooser.pick(1)
 		uitest.Shot(t, w.win, name+"-choose")
 		uitest.WantTexts(t, w.win, "Archief", "bericht-1.zip", "bericht-2.ZIP", l.N(text.DeliveryWindowChooseSend, 1))
-		if strings.Contains(allTexts(w.win), "docx") {
-			t.Error("a file that is no ZIP is offered")
-		}
+		uitest.WantNoTexts(t, w.win, "docx")
 	}
 }
 
@@ -244,9 +228,7 @@ func TestDeliveryActions(t *testing.T) {
 	uitest.WantTexts(t, w.win, "Toch versturen")
 	uitest.Press(t, w.win, "Toch versturen")
 	does("", &windowapi.DeliveryRequest{ID: "n2", Again: true})
-	if strings.Contains(allTexts(w.win), "Toch versturen") {
-		t.Error("the question is still asked")
-	}
+	uitest.WantNoTexts(t, w.win, "Toch versturen")
 	w.setState(now) // nothing new: the answer is under way
 	now.Adding = 2
 	w.setState(now)
@@ -296,9 +278,7 @@ func TestDeliveryActions(t *testing.T) {
 	does("retry i4", release)
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.DeliveryWindowTwin))
 	b.Later[len(b.Later)-1]()
-	if strings.Contains(allTexts(w.win), text.Dutch.T(text.DeliveryWindowTwin)) {
-		t.Error("the failure stays beside its file")
-	}
+	uitest.WantNoTexts(t, w.win, text.Dutch.T(text.DeliveryWindowTwin))
 	p.fail = nil
 	uitest.Press(t, w.win, "Verwijderen")
 	does("", nil) // asks first
@@ -312,9 +292,7 @@ func TestDeliveryActions(t *testing.T) {
 	w.back()
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.DeliveryWindowState))
 	b.Later[len(b.Later)-1]()
-	if strings.Contains(allTexts(w.win), text.Dutch.T(text.DeliveryWindowState)) {
-		t.Error("the failure stays")
-	}
+	uitest.WantNoTexts(t, w.win, text.Dutch.T(text.DeliveryWindowState))
 	open("n1")
 	uitest.WantTexts(t, w.win, "Er zit geen XML-bericht in het ZIP-bestand.")
 	uitest.Press(t, w.win, "Opnieuw nakijken")
@@ -328,9 +306,7 @@ func TestDeliveryActions(t *testing.T) {
 	}
 	now.HoldReason = string(outbox.CredentialsRefused)
 	w.setState(now)
-	if s := allTexts(w.win); !strings.Contains(s, "de hub weigert de koppeling") || !strings.Contains(s, "Jan (IT)") {
-		t.Error(s)
-	}
+	uitest.WantTexts(t, w.win, "de hub weigert de koppeling", "Jan (IT)")
 	uitest.Press(t, w.win, "Nu proberen")
 	does("", release)
 	now.HoldReason, now.Notice = "", "De administratie was beschadigd."
