@@ -1,13 +1,12 @@
 package hubtrial
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -17,32 +16,21 @@ import (
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/processtest"
 )
 
-const saverEnv = "WIEBELT_HUBTRIAL_TEST_SAVER"
-
-// TestMain also runs the process that gets killed.
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(saverEnv); dir != "" {
-		fmt.Fprintln(os.Stderr, saveForever(dir))
-		os.Exit(1)
-	}
+	processtest.Main(processtest.Roles{"saver": saveForever})
 	goleak.VerifyTestMain(m)
 }
 
-// saveForever saves settings and a secret, counting up from the number in the first
-// argument, and acknowledges each save by its number.
-func saveForever(dir string) error {
-	var n int
-	d, err := profile.Find(dir)
-	if _, e := fmt.Sscan(os.Args[1], &n); err != nil || e != nil {
-		return errors.Join(err, e)
-	}
-	for ; ; n++ {
+// saveForever saves settings and a secret in the folder of its first argument, counting up
+// from the second, and acknowledges each save by its number.
+func saveForever(t must.Test, args []string) {
+	d := must.Get(profile.Find(args[0]))(t)
+	for n := must.Get(strconv.Atoi(args[1]))(t); ; n++ {
 		before, _ := settings.Load(d)
-		if _, err := Save(context.Background(), d, before, SaveRequest{Changes: numbered(n % 365), Secret: fmt.Sprint("secret-", n), SecretVerified: true}); err != nil {
-			return err
-		}
+		must.Get(Save(context.Background(), d, before, SaveRequest{Changes: numbered(n % 365), Secret: fmt.Sprint("secret-", n), SecretVerified: true}))(t)
 		fmt.Println(n)
 	}
 }
@@ -67,22 +55,18 @@ func TestKilledSaver(t *testing.T) {
 	must.Do(t, errors.Join(err, settings.Set(d, map[string]any{"hub.base_url": "https://hub.example", "hub.client_id": "office", "hub.secret_store": "file"})))
 	next, mine := 0, 0
 	for round := range rounds {
-		cmd := exec.CommandContext(t.Context(), os.Args[0], fmt.Sprint(next))
-		cmd.Env = append(os.Environ(), saverEnv+"="+d.State)
-		cmd.Stderr = os.Stderr
-		out, err := cmd.StdoutPipe()
-		must.Do(t, errors.Join(err, cmd.Start()))
+		p := processtest.Start(t, "saver", d.State, fmt.Sprint(next))
 		last, until := -1, next+1+rand.IntN(4)
-		for in := bufio.NewScanner(out); in.Scan(); {
-			must.Get(fmt.Sscan(in.Text(), &last))(t)
+		for line := range p.Lines {
+			last = must.Get(strconv.Atoi(line))(t)
 			mine++ // another process keeps writing meanwhile
 			must.Do(t, settings.Set(d, map[string]any{"card.monitor": fmt.Sprint("number-", mine)}))
 			if last == until {
-				_ = cmd.Process.Kill() // it ends by itself only on an error, which is checked below
+				p.Kill() // it ends by itself only on an error, which is checked below
 			}
 		}
-		if err := cmd.Wait(); last < until {
-			t.Fatalf("round %d: it ended by itself: %v", round, err)
+		if last < until {
+			t.Fatalf("round %d: it ended by itself: %v", round, p.Wait())
 		}
 		set, problems := settings.Load(d)
 		now := set.History.Days - 1

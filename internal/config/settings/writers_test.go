@@ -5,27 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"testing"
 
 	"wiebelt/internal/config/profile"
+	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/processtest"
 )
 
-const writerEnv = "WIEBELT_SETTINGS_TEST_WRITER"
-
-// TestMain also runs another program that writes.
 func TestMain(m *testing.M) {
-	if os.Getenv(writerEnv) == "" {
-		os.Exit(m.Run())
-	}
-	d, err := profile.Find(os.Getenv(writerEnv))
-	if err == nil {
-		err = writeSideBySide(d, "hub.client_id", "card.monitor")
-	}
-	if err != nil {
-		fmt.Println(err)
-		os.Exit(1)
-	}
+	processtest.Main(processtest.Roles{"writer": func(t must.Test, args []string) {
+		must.Do(t, writeSideBySide(must.Get(profile.Find(args[0]))(t), "hub.client_id", "card.monitor"))
+	}})
+	os.Exit(m.Run())
 }
 
 // writeSideBySide writes each key 250 times with writers that do not know of each other.
@@ -60,8 +51,7 @@ func writeSideBySide(d profile.Dirs, keys ...string) error {
 // nothing is lost, and no write fails.
 func TestTwoPrograms(t *testing.T) {
 	d := dirs(t, "# mine\n")
-	cmd := exec.CommandContext(context.Background(), os.Args[0])
-	cmd.Env = append(os.Environ(), writerEnv+"="+d.State)
+	cmd := processtest.Command(context.Background(), "writer", d.State)
 	said := make(chan error, 1)
 	go func() {
 		out, err := cmd.CombinedOutput()

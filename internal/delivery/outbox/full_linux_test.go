@@ -4,19 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/signal"
 	"syscall"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/processtest"
 )
 
 func init() {
-	processes["full"] = func() {
+	roles["full"] = func(t must.Test, args []string) {
 		signal.Ignore(syscall.SIGXFSZ)
-		orExit(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 16 << 10, Max: 16 << 10}))
-		_, err := Open(context.Background(), Options{Dir: os.Getenv(dirEnv)})
-		if t, ok := errors.AsType[*Trouble](err); ok {
-			fmt.Println(t.Kind)
+		must.Do(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 16 << 10, Max: 16 << 10}))
+		_, err := Open(context.Background(), Options{Dir: args[0]})
+		if trouble, ok := errors.AsType[*Trouble](err); ok {
+			fmt.Println(trouble.Kind)
 		}
 	}
 }
@@ -24,8 +26,8 @@ func init() {
 // TestFullWhenOpened: no space for the files beside the database is a full disk,
 // whatever SQLite's error.
 func TestFullWhenOpened(t *testing.T) {
-	p := startProcess(t, "full", t.TempDir(), "", 0)
-	if kind := <-p.lines; kind != DiskFull {
+	p := processtest.Start(t, "full", t.TempDir())
+	if kind := <-p.Lines; kind != DiskFull {
 		t.Errorf("%q", kind)
 	}
 }

@@ -19,14 +19,11 @@ import (
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/messagetest"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/processtest"
 )
 
-// TestMain also runs as the processes that the kill tests terminate.
 func TestMain(m *testing.M) {
-	if run := processes[os.Getenv(processEnv)]; run != nil {
-		run()
-		return
-	}
+	processtest.Main(roles)
 	goleak.VerifyTestMain(m)
 }
 

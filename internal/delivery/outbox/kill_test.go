@@ -2,14 +2,10 @@ package outbox
 
 import (
 	"archive/zip"
-	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,62 +13,22 @@ import (
 
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/processtest"
 )
 
 // noise returns a ZIP file whose contents compress badly.
-func noise(random *rand.Rand, seed uint64, i int) []byte {
+func noise(t must.Test, random *rand.Rand, seed uint64, i int) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	w, err := z.CreateHeader(&zip.FileHeader{Name: "bericht.bin", Method: zip.Store})
-	orExit(err)
+	w := must.Get(z.CreateHeader(&zip.FileHeader{Name: "bericht.bin", Method: zip.Store}))(t)
 	fmt.Fprintln(w, seed, i)
 	raw := make([]byte, random.IntN(200_000))
 	for i := range raw {
 		raw[i] = byte(random.Uint32())
 	}
-	_, err = w.Write(raw)
-	orExit(errors.Join(err, z.Close()))
+	must.Get(w.Write(raw))(t)
+	must.Do(t, z.Close())
 	return b.Bytes()
-}
-
-// process is one of the processes of process_test.go.
-type process struct {
-	cmd   *exec.Cmd
-	in    io.WriteCloser
-	lines chan string // its output; closed at its end
-}
-
-func startProcess(t *testing.T, what, dir, at string, seed uint64) *process {
-	t.Helper()
-	p := &process{cmd: exec.CommandContext(t.Context(), os.Args[0]), lines: make(chan string, 1000)}
-	p.cmd.Env = append(os.Environ(), processEnv+"="+what, dirEnv+"="+dir, hubEnv+"="+at, seedEnv+"="+fmt.Sprint(seed))
-	p.cmd.Stderr = os.Stderr
-	var err error
-	p.in = must.Get(p.cmd.StdinPipe())(t)
-	out, err := p.cmd.StdoutPipe()
-	must.Do(t, err)
-	must.Do(t, p.cmd.Start())
-	t.Cleanup(p.kill)
-	go func() {
-		defer close(p.lines)
-		for r := bufio.NewReader(out); ; {
-			line, err := r.ReadString('\n')
-			if err != nil {
-				return // a line cut off by the kill confirms nothing
-			}
-			p.lines <- strings.TrimSpace(line)
-		}
-	}()
-	return p
-}
-
-// kill terminates the process at once, like a power failure.
-func (p *process) kill() {
-	_ = p.cmd.Process.Kill()
-	_ = p.cmd.Wait()
-	_ = p.in.Close()
-	for range p.lines {
-	}
 }
 
 // TestKillClientAndHub kills both at random moments, again and again, and checks
@@ -89,21 +45,21 @@ func TestKillClientAndHub(t *testing.T) {
 	taken := map[string]string{} // checksum by id
 	at := "127.0.0.1:0"
 	for round := range rounds {
-		h := startProcess(t, "hub", hubDir, at, random.Uint64())
-		ready := <-h.lines
+		h := processtest.Start(t, "hub", hubDir, at, fmt.Sprint(random.Uint64()))
+		ready := <-h.Lines
 		base, ok := strings.CutPrefix(ready, "ready ")
 		if !ok {
 			t.Fatalf("round %d (seed %d): the hub did not start: %q", round, seed, ready)
 		}
 		at = strings.TrimPrefix(base, "http://")
-		c := startProcess(t, "client", dir, base, random.Uint64())
+		c := processtest.Start(t, "client", dir, base, fmt.Sprint(random.Uint64()))
 		note := func(line string) {
 			if f := strings.Fields(line); len(f) == 3 && f[0] == "taken" {
 				taken[f[1]] = f[2]
 			}
 		}
 		for range 1 + random.IntN(filesARound) {
-			line, open := <-c.lines
+			line, open := <-c.Lines
 			if !open {
 				t.Fatalf("round %d (seed %d): the client ended by itself", round, seed)
 			}
@@ -116,15 +72,14 @@ func TestKillClientAndHub(t *testing.T) {
 		if random.IntN(2) == 0 {
 			first, second = h, c
 		}
-		_ = first.cmd.Process.Kill()
+		first.Kill()
 		moment = time.After(time.Duration(random.Int64N(int64(10 * time.Millisecond))))
 		<-moment
-		_ = second.cmd.Process.Kill()
-		for line := range c.lines {
+		second.Kill()
+		for line := range c.Lines {
 			note(line)
 		}
-		c.kill()
-		h.kill()
+		_, _ = c.Wait(), h.Wait()
 	}
 
 	h, client := startHub(t, localhub.Config{Dir: hubDir})

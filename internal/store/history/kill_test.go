@@ -1,54 +1,36 @@
 package history
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"testing"
 	"time"
 
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/processtest"
 )
 
-const writerEnv = "WIEBELT_HISTORY_TEST_WRITER"
-
-// TestMain is also the process that gets killed: it writes entries to the file named in
-// the environment and acknowledges each on its standard output.
 func TestMain(m *testing.M) {
-	if path := os.Getenv(writerEnv); path != "" {
-		writeForever(path)
-	}
-	if path := os.Getenv(besideEnv); path != "" {
-		changeAll(path)
-	}
+	processtest.Main(processtest.Roles{"writer": writeForever, "beside": changeAll})
 	os.Exit(m.Run())
 }
 
-func writeForever(path string) {
-	s, err := Open(path, KeepFull, 7, time.Now)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+// writeForever writes entries to the file named by its argument and acknowledges each
+// on its standard output.
+func writeForever(t must.Test, args []string) {
+	s := must.Get(Open(args[0], KeepFull, 7, time.Now))(t)
 	if s.State().Notice != NoticeNone {
-		fmt.Fprintln(os.Stderr, "the file was damaged")
-		os.Exit(1)
+		t.Fatal("the file was damaged")
 	}
 	for i := 0; ; i++ {
 		e := known(time.Now())
-		e.ID, err = s.Put(context.Background(), e)
-		if err == nil && i%3 == 0 { // a call that continues is written again
+		e.ID = must.Get(s.Put(context.Background(), e))(t)
+		if i%3 == 0 { // a call that continues is written again
 			e.Result = ResultAnsweredElsewhere
-			_, err = s.Put(context.Background(), e)
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+			must.Get(s.Put(context.Background(), e))(t)
 		}
 		fmt.Println(e.ID, e.Result)
 	}
@@ -96,30 +78,18 @@ func whole(t *testing.T, path string) {
 // and adds everything that it had printed to said.
 func acknowledged(t *testing.T, path string, n int, said map[int64]string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, os.Args[0])
-	cmd.Env = append(os.Environ(), writerEnv+"="+path)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	must.Do(t, err)
-	must.Do(t, cmd.Start())
+	p := processtest.Start(t, "writer", path)
 	lines := 0
-	for in := bufio.NewScanner(out); in.Scan(); {
+	for line := range p.Lines {
 		var id int64
 		var result string
-		// A line cut off by the kill acknowledges nothing.
-		if k, err := fmt.Sscan(in.Text(), &id, &result); err != nil || k != 2 ||
-			result != ResultAnswered && result != ResultAnsweredElsewhere || in.Text() != strconv.FormatInt(id, 10)+" "+result {
-			continue
-		}
+		must.Get(fmt.Sscan(line, &id, &result))(t)
 		said[id] = result
 		if lines++; lines == n {
-			must.Do(t, cmd.Process.Kill())
+			p.Kill()
 		}
 	}
-	err = cmd.Wait()
 	if lines < n {
-		t.Fatalf("the writer ended by itself after %d of %d entries: %v", lines, n, err)
+		t.Fatalf("the writer ended by itself after %d of %d entries: %v", lines, n, p.Wait())
 	}
 }

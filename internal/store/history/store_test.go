@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,9 +14,8 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 	"wiebelt/internal/testutil/clocktest"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/processtest"
 )
-
-const besideEnv = "WIEBELT_HISTORY_TEST_BESIDE"
 
 // beside is how many calls the other process changes; it removes every fifth of them.
 const beside = 500
@@ -28,26 +26,19 @@ const ahead = 4
 
 // changeAll is the windows' process: it changes existing calls and
 // acknowledges each on its standard output.
-func changeAll(path string) {
-	s, err := OpenBeside(context.Background(), path, KeepFull, time.Now)
+func changeAll(t must.Test, args []string) {
+	s := must.Get(OpenBeside(context.Background(), args[0], KeepFull, time.Now))(t)
 	next := bufio.NewScanner(os.Stdin)
-	for id := int64(1); err == nil && id <= beside && (id <= ahead || next.Scan()); id++ {
+	for id := int64(1); id <= beside && (id <= ahead || next.Scan()); id++ {
 		if id%5 == 0 {
-			_, err = s.Remove(context.Background(), id)
+			must.Get(s.Remove(context.Background(), id))(t)
 		} else {
 			e := known(time.Now())
 			e.ID, e.Name = id, fmt.Sprint("A. ", id)
-			err = s.SetPerson(context.Background(), e)
+			must.Do(t, s.SetPerson(context.Background(), e))
 		}
-		if err == nil {
-			fmt.Println(id)
-		}
+		fmt.Println(id)
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	os.Exit(0)
 }
 
 // TestTwoWriters lets two processes write while a third
@@ -58,29 +49,13 @@ func TestTwoWriters(t *testing.T) {
 	for range beside {
 		put(t, s, known(monday))
 	}
-	acks := make(chan struct{}, 1)
-	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), besideEnv+"="+path)
-	cmd.Stderr = os.Stderr
-	next := must.Get(cmd.StdinPipe())(t)
-	out := must.Get(cmd.StdoutPipe())(t)
-	must.Do(t, cmd.Start())
-	go func() {
-		defer close(acks)
-		n := 0
-		for in := bufio.NewScanner(out); in.Scan(); n++ {
-			acks <- struct{}{}
-			_, _ = next.Write([]byte("\n")) // it may have exited
-		}
-		if err := cmd.Wait(); err != nil || n != beside {
-			t.Errorf("it changed %d: %v", n, err)
-		}
-	}()
+	p := processtest.Start(t, "beside", path)
 	r := must.Get(OpenReadOnly(t.Context(), path))(t)
 	defer r.Close()
 	var mine []int64
 	n := 0
-	for range acks { // one of our writes for each of theirs, so neither falls behind
+	for range p.Lines { // one of our writes for each of theirs, so neither falls behind
+		_, _ = p.Input.Write([]byte("\n")) // it may have exited
 		e := known(monday)
 		e.Name = "B. Hier"
 		mine = append(mine, put(t, s, e))
@@ -90,6 +65,9 @@ func TestTwoWriters(t *testing.T) {
 			mine = mine[:len(mine)-1]
 		}
 		must.Get(r.Page(t.Context(), Query{}, 0, 100))(t)
+	}
+	if err := p.Wait(); err != nil || n != beside {
+		t.Errorf("it changed %d: %v", n, err)
 	}
 	kept := map[int64]string{}
 	for _, e := range read(t, path) {
