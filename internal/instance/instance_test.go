@@ -24,68 +24,57 @@ import (
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/processtest"
 )
 
-const roleEnv = "WIEBELT_INSTANCE_TEST"
-
-// TestMain also runs the programs that the tests start: a resident that records what it
-// receives, and a phone's program that hands over one call.
 func TestMain(m *testing.M) {
-	dir := os.Getenv("WIEBELT_INSTANCE_DIR")
-	switch os.Getenv(roleEnv) {
-	case "resident":
-		os.Exit(resident(dir))
-	case "stranger":
-		answered := 0
-		for range 100 {
-			c, err := net.Dial("unix", filepath.Join(dir, SocketName))
-			if err != nil {
-				continue
-			}
-			_, _ = c.Write([]byte(`{"kind":"hello","msg":{"role":"ring"}}` + "\n"))
-			_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
-			if n, _ := c.Read(make([]byte, 10)); n > 0 {
-				answered++
-			}
-			_ = c.Close()
-		}
-		fmt.Println(answered)
-		os.Exit(0)
-	case "ring":
-		e := call.Event{Source: call.Source{Kind: call.KindCommand}, Number: os.Args[1], At: time.Now()}
-		err := HandOver(context.Background(), config(dir), e, func() error {
-			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), roleEnv+"=resident")
-			cmd.ExtraFiles = []*os.File{os.NewFile(3, "alive"), os.NewFile(4, "over")}
-			return startDetached(func() *exec.Cmd { return cmd })
-		})
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
+	processtest.Main(processtest.Roles{"resident": resident, "ring": ring, "stranger": stranger})
 	goleak.VerifyTestMain(m)
+}
+
+// ring is a phone's program that hands over one call.
+func ring(t must.Test, args []string) {
+	dir, number := args[0], args[1]
+	e := call.Event{Source: call.Source{Kind: call.KindCommand}, Number: number, At: time.Now()}
+	must.Do(t, HandOver(context.Background(), config(dir), e, func() error {
+		cmd := processtest.Command(context.Background(), "resident", dir)
+		cmd.ExtraFiles = []*os.File{os.NewFile(3, "alive"), os.NewFile(4, "over")}
+		return startDetached(func() *exec.Cmd { return cmd })
+	}))
+}
+
+// stranger prints how many of its connections are answered.
+func stranger(_ must.Test, args []string) {
+	answered := 0
+	for range 100 {
+		c, err := net.Dial("unix", filepath.Join(args[0], SocketName))
+		if err != nil {
+			continue
+		}
+		_, _ = c.Write([]byte(`{"kind":"hello","msg":{"role":"ring"}}` + "\n"))
+		_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
+		if n, _ := c.Read(make([]byte, 10)); n > 0 {
+			answered++
+		}
+		_ = c.Close()
+	}
+	fmt.Println(answered)
 }
 
 func config(dir string) Config {
 	return Config{RunDir: dir, Version: "1", Build: "b"}
 }
 
-func resident(dir string) int {
+// resident records what it receives.
+func resident(t must.Test, args []string) {
+	dir := args[0]
 	i, err := Acquire(config(dir))
 	if errors.Is(err, ErrRunning) {
-		return 0
+		return
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
+	must.Do(t, err)
 	defer i.Close()
-	f, err := os.OpenFile(filepath.Join(dir, "heard"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return 1
-	}
+	f := must.Get(os.OpenFile(filepath.Join(dir, "heard"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600))(t)
 	fmt.Fprintf(f, "start %d\n", os.Getpid())
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -93,7 +82,6 @@ func resident(dir string) int {
 		cancel()
 	}()
 	_ = i.Serve(ctx, &testHandler{f: f})
-	return 0
 }
 
 type testHandler struct {
@@ -141,8 +129,7 @@ func TestFiftyAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for n := range 50 {
 		all.Go(func() {
-			cmd := exec.Command(os.Args[0], strconv.Itoa(1000+n))
-			cmd.Env = append(os.Environ(), roleEnv+"=ring", "WIEBELT_INSTANCE_DIR="+dir)
+			cmd := processtest.Command(t.Context(), "ring", dir, strconv.Itoa(1000+n))
 			cmd.ExtraFiles = []*os.File{alive, over}
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("ring %d: %v: %s", n, err, out)
@@ -325,10 +312,10 @@ func TestOtherUser(t *testing.T) {
 		must.Do(t, os.Chmod(p, 0o777))
 	}
 	exe := must.Get(os.ReadFile(os.Args[0]))(t)
-	stranger := filepath.Join(dir, "stranger")
-	must.Do(t, os.WriteFile(stranger, exe, 0o755))
-	cmd := exec.Command("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", stranger)
-	cmd.Env = append(os.Environ(), roleEnv+"=stranger", "WIEBELT_INSTANCE_DIR="+dir)
+	program := filepath.Join(dir, "stranger")
+	must.Do(t, os.WriteFile(program, exe, 0o755))
+	cmd := exec.Command("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", program, dir)
+	cmd.Env = append(os.Environ(), processtest.RoleEnv+"=stranger")
 	cmd.Dir = "/"
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -18,16 +17,14 @@ import (
 
 	"wiebelt/internal/testutil/clocktest"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/processtest"
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv("LOGFILE_CRASH") != "" {
-		l, err := Open(os.Getenv("LOGFILE_CRASH"), "info")
-		if err != nil || l.CatchCrashes() != nil {
-			os.Exit(3)
-		}
+	processtest.Main(processtest.Roles{"crash": func(t must.Test, args []string) {
+		must.Do(t, must.Get(Open(args[0], "info"))(t).CatchCrashes())
 		panic("on purpose")
-	}
+	}})
 	goleak.VerifyTestMain(m)
 }
 
@@ -233,9 +230,7 @@ func TestCanaries(t *testing.T) {
 
 func TestCrashIsKept(t *testing.T) {
 	dir := t.TempDir()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "LOGFILE_CRASH="+dir)
-	if err := cmd.Run(); err == nil {
+	if err := processtest.Command(t.Context(), "crash", dir).Run(); err == nil {
 		t.Fatal("it did not crash")
 	}
 	b := must.Get(os.ReadFile(filepath.Join(dir, CrashName)))(t)

@@ -8,7 +8,6 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -17,42 +16,31 @@ import (
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/processtest"
 )
-
-// memoryDir names the environment variable that makes the test
-// program inspect every file in a folder and report its memory use.
-const memoryDir = "WIEBELT_MESSAGE_TEST_DIR"
 
 type taken struct {
 	Files, Refused int
 	FromOS         uint64 // all memory the Go runtime ever got from the system, in bytes
 }
 
-func inspectAll(dir string) int {
-	var t taken
-	files, _ := filepath.Glob(filepath.Join(dir, "*"))
+// inspectAll inspects every file in a folder and prints the process's memory use.
+func inspectAll(t must.Test, args []string) {
+	var got taken
+	files, _ := filepath.Glob(filepath.Join(args[0], "*"))
 	for _, name := range files {
-		f, err := os.Open(name)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
+		f := must.Get(os.Open(name))(t)
 		size, _ := f.Seek(0, io.SeekEnd)
-		r, err := Inspect(context.Background(), f, size, Defaults)
+		r := must.Get(Inspect(context.Background(), f, size, Defaults))(t)
 		_ = f.Close()
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		if t.Files++; !r.Sendable(false) {
-			t.Refused++
+		if got.Files++; !r.Sendable(false) {
+			got.Refused++
 		}
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	t.FromOS = m.Sys
-	_ = json.NewEncoder(os.Stdout).Encode(t)
-	return 0
+	got.FromOS = m.Sys
+	_ = json.NewEncoder(os.Stdout).Encode(got)
 }
 
 // TestMemory: a program that inspects all crafted files, the largest accepted lists of
@@ -82,9 +70,7 @@ func TestMemory(t *testing.T) {
 	large(t, filepath.Join(dir, "large"), 200<<20)
 	files += 3
 
-	self := must.Get(os.Executable())(t)
-	cmd := exec.CommandContext(t.Context(), self)
-	cmd.Env = append(os.Environ(), memoryDir+"="+dir)
+	cmd := processtest.Command(t.Context(), "inspector", dir)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -137,8 +123,6 @@ func large(t *testing.T, name string, size int64) {
 }
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(memoryDir); dir != "" {
-		os.Exit(inspectAll(dir))
-	}
+	processtest.Main(processtest.Roles{"inspector": inspectAll})
 	goleak.VerifyTestMain(m)
 }
