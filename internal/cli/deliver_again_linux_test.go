@@ -10,15 +10,8 @@ import (
 
 	"wiebelt/internal/testutil/logtest"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/processtest"
 )
-
-// TestMain runs the program itself if a test has copied it into a folder of its own.
-func TestMain(m *testing.M) {
-	if exe, err := os.Executable(); err == nil && filepath.Base(exe) == "wiebelt" {
-		os.Exit(Main(Build{Version: "1", Commit: "a"}, os.Args, os.Stdin, os.Stdout, os.Stderr))
-	}
-	os.Exit(m.Run())
-}
 
 // TestDeliverWatchAgain checks that a service that watches a folder continues in
 // another version of the program, as the same process and with the same arguments.
@@ -29,6 +22,7 @@ func TestDeliverWatchAgain(t *testing.T) {
 	must.Do(t, os.WriteFile(exe, must.Get(os.ReadFile(must.Get(os.Executable())(t)))(t), 0o700))
 	must.Do(t, os.WriteFile(next, []byte("#!/bin/sh\ncase $1 in\nversion) printf 'wiebelt 2\\ncommit b\\nfor you\\n' ;;\n*) echo $$ \"$@\" ;;\nesac\n"), 0o700))
 	watch := exec.CommandContext(t.Context(), exe, "deliver", "--watch", s.in, "--profile", s.profile)
+	watch.Env = append(os.Environ(), processtest.RoleEnv+"=wiebelt")
 	var out logtest.Buffer
 	watch.Stdout, watch.Stderr = &out, os.Stderr
 	must.Do(t, watch.Start())

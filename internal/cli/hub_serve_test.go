@@ -20,23 +20,20 @@ import (
 	"wiebelt/internal/hub"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/processtest"
 )
 
-// TestWiebeltProcess runs the program for tests that need a process and
-// its signals; on its own it does nothing.
-func TestWiebeltProcess(t *testing.T) {
-	args := os.Getenv("WIEBELT_PROCESS_ARGS")
-	if args == "" {
-		return
-	}
-	os.Exit(Main(Build{Version: "test"}, append([]string{"wiebelt"}, strings.Split(args, "\n")...), os.Stdin, os.Stdout, os.Stderr))
+// TestMain is also the program, for tests that need a process and its signals.
+func TestMain(m *testing.M) {
+	processtest.Main(processtest.Roles{"wiebelt": func(_ must.Test, args []string) {
+		os.Exit(Main(Build{Version: "1", Commit: "a"}, append([]string{"wiebelt"}, args...), os.Stdin, os.Stdout, os.Stderr))
+	}})
+	os.Exit(m.Run())
 }
 
 // process returns a command to run in its own process.
 func process(t *testing.T, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestWiebeltProcess$")
-	cmd.Env = append(os.Environ(), "WIEBELT_PROCESS_ARGS="+strings.Join(args, "\n"))
-	return cmd
+	return processtest.Command(t.Context(), "wiebelt", args...)
 }
 
 // serving is "wiebelt hub" in its own process.

@@ -19,6 +19,7 @@ import (
 	"wiebelt/internal/testutil/instancetest"
 	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/processtest"
 	"wiebelt/internal/text"
 )
 
@@ -66,7 +67,7 @@ func TestHandOverIsFinished(t *testing.T) {
 func TestRecipeScript(t *testing.T) {
 	dir := t.TempDir()
 	exe := filepath.Join(dir, "wiebelt")
-	program := "#!/bin/sh\nfor a; do all=\"$all$a\n\"; done\nWIEBELT_PROCESS_ARGS=\"${all%?}\" exec '" + os.Args[0] + "' '-test.run=^TestWiebeltProcess$'\n"
+	program := "#!/bin/sh\n" + processtest.RoleEnv + "=wiebelt exec '" + os.Args[0] + "' \"$@\"\n"
 	must.Do(t, os.WriteFile(exe, []byte(program), 0o700))
 	r, _ := guide.Find(text.Dutch, "any-program")
 	blocks := r.Blocks()

@@ -30,7 +30,8 @@ func saveForever(t must.Test, args []string) {
 	d := must.Get(profile.Find(args[0]))(t)
 	for n := must.Get(strconv.Atoi(args[1]))(t); ; n++ {
 		before, _ := settings.Load(d)
-		must.Get(Save(context.Background(), d, before, SaveRequest{Changes: numbered(n % 365), Secret: fmt.Sprint("secret-", n), SecretVerified: true}))(t)
+		r := SaveRequest{Changes: numbered(n % 365), Secret: fmt.Sprint("secret-", n), SecretVerified: true}
+		must.Get(Save(context.Background(), d, before, r))(t)
 		fmt.Println(n)
 	}
 }

@@ -39,8 +39,8 @@ const filesARound = 12
 func clientProcess(t must.Test, args []string) {
 	dir, seed := args[0], must.Get(strconv.ParseUint(args[2], 10, 64))(t)
 	ctx := context.Background()
-	c := must.Get(hub.New(hub.Config{BaseURL: args[1], ClientID: "office", OrganisationCode: "1234", Intermediary: "intermediary", Proxy: "none",
-		Secret: func(context.Context) (string, error) { return "geheim", nil }}))(t)
+	c := must.Get(hub.New(hub.Config{BaseURL: args[1], ClientID: "office", OrganisationCode: "1234",
+		Intermediary: "intermediary", Proxy: "none", Secret: func(context.Context) (string, error) { return "geheim", nil }}))(t)
 	b := must.Get(Open(ctx, Options{Dir: dir, Hub: to(c), firstWait: time.Millisecond, Tick: 5 * time.Millisecond,
 		Policy: Policy{Uncertain: UncertainRetry}}))(t)
 	if b.AsidePath() != "" {

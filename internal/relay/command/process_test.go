@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"encoding/json"
 	"flag"
@@ -27,16 +28,13 @@ import (
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/processtest"
 )
 
-// asProgram makes the test program act as the relay, so that tests can run relays
-// in separate processes.
-const asProgram = "WIEBELT_RELAY_PROGRAM"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
+	processtest.Main(processtest.Roles{"relay": func(must.Test, []string) {
 		os.Exit(Main(Build{Version: "test"}, os.Args, os.Stdin, os.Stdout, os.Stderr))
-	}
+	}})
 	flag.Parse()
 	if err := flag.Set("test.parallel", "4"); err != nil { // concurrent tests mostly wait
 		panic(err)
@@ -78,8 +76,7 @@ func (p *process) load() {
 // start starts the relay and waits until it accepts calls and users.
 func (p *process) start() {
 	p.t.Helper()
-	p.cmd = exec.Command(os.Args[0], "run", "--data", p.dir, "--language", "en")
-	p.cmd.Env = append(os.Environ(), asProgram+"=1")
+	p.cmd = processtest.Command(context.Background(), "relay", "run", "--data", p.dir, "--language", "en")
 	var said strings.Builder
 	p.cmd.Stderr = &said
 	out := must.Get(p.cmd.StdoutPipe())(p.t)

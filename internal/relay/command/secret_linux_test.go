@@ -1,7 +1,6 @@
 package command
 
 import (
-	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -10,6 +9,7 @@ import (
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/processtest"
 	"wiebelt/internal/testutil/ptytest"
 )
 
@@ -22,8 +22,8 @@ func TestSecretAtATerminal(t *testing.T) {
 		"Ctrl+C":  func(x *ptytest.Terminal, _ *exec.Cmd) { x.Type("half\x03") },
 		"SIGTERM": func(_ *ptytest.Terminal, cmd *exec.Cmd) { _ = cmd.Process.Signal(syscall.SIGTERM) },
 	} {
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "secret", "hub", "--base-url", "https://hub.example", "--client-id", "office-1", "--data", o.dir, "--language", "en")
-		cmd.Env = append(os.Environ(), asProgram+"=1")
+		cmd := processtest.Command(t.Context(), "relay", "secret", "hub", "--base-url", "https://hub.example",
+			"--client-id", "office-1", "--data", o.dir, "--language", "en")
 		x := ptytest.Start(t, cmd)
 		x.Until("Client secret:")
 		if !x.Hidden() {
