@@ -216,6 +216,8 @@ func TestTokenLife(t *testing.T) {
 		{"0", "x", defaultLife}, {"-1", "x", defaultLife}, {"1e300", "x", maxLife}, {`"abc"`, "x", defaultLife},
 		{"", jwt(`{"iat":1000,"exp":1900}`), 15 * time.Minute}, {"", jwt(`{"exp":1900}`), defaultLife},
 		{"", jwt(`{"iat":1000,"exp":1010}`), defaultLife}, {"", "a.b.c", defaultLife},
+		{"1", "x", time.Second}, {"", jwt(`{"iat":1000,"exp":1060}`), time.Minute}, {"", jwt(`{"iat":0,"exp":1900}`), defaultLife},
+		{"", jwt(`{"iat":1000,"exp":87401}`), defaultLife},
 	} {
 		if got := tokenLife([]byte(c.in), c.token); got != c.want {
 			t.Errorf("%q %q: %v, want %v", c.in, c.token, got, c.want)

@@ -368,11 +368,9 @@ func notToken(r rune) bool { return r <= 0x20 || r >= 0x7f }
 // tokenLife returns a token's lifetime in whole seconds: the one in the answer, else the difference
 // between two of the token's own times (so that a wrong clock does no harm), else five minutes.
 func tokenLife(expiresIn json.RawMessage, token string) time.Duration {
-	if s := strings.Trim(string(expiresIn), `"`); s != "" && s != "null" {
-		var n float64
-		if json.Unmarshal([]byte(s), &n) == nil && n >= 1 {
-			return time.Duration(min(n, maxLife.Seconds())) * time.Second
-		}
+	var n float64
+	if json.Unmarshal([]byte(strings.Trim(string(expiresIn), `"`)), &n) == nil && n >= 1 {
+		return time.Duration(min(n, maxLife.Seconds())) * time.Second
 	}
 	if parts := strings.Split(token, "."); len(parts) == 3 {
 		var claims struct{ Exp, Iat float64 }

@@ -197,6 +197,42 @@ func TestCallersDeadlineHolds(t *testing.T) {
 	i.requested(t, 1)
 }
 
+// renewing reports whether the token of lookups will be requested in the background.
+func renewing(c *Client) bool {
+	c.lookupTokens.mu.Lock()
+	defer c.lookupTokens.mu.Unlock()
+	return c.lookupTokens.timer != nil
+}
+
+// TestNoSecret: a secret that cannot be had is not the hub's fault.
+func TestNoSecret(t *testing.T) {
+	for _, f := range []struct {
+		err  error
+		want string
+	}{
+		{nil, "not_set_up: no secret"}, {errors.New("canary"), "not_set_up: no secret"},
+		{&contact.LookupError{Failure: contact.SecretNotForUser, Detail: "d"}, "secret_no_right: d"},
+	} {
+		i := newIssuer(t, time.Hour)
+		c := i.client(t, func(cfg *Config) { cfg.Secret = func(context.Context) (string, error) { return "", f.err } })
+		_, err := c.Lookup(t.Context(), number)
+		check(t, err, f.want)
+		i.requested(t, 0)
+	}
+}
+
+// TestForbiddenWithATokenThatWorked checks that the token stays: its rights were enough before.
+func TestForbiddenWithATokenThatWorked(t *testing.T) {
+	i := newIssuer(t, time.Hour)
+	c := i.client(t, nil)
+	calls(t, c, 1)
+	i.lookup = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }
+	for n := range 3 {
+		lookupFails(t.Context(), t, c, fmt.Sprintf("+3120123%04d", n), contact.ScopeRefused)
+	}
+	i.requested(t, 1)
+}
+
 // TestRefusedCredentialsRest checks that what an administrator must fix is retried
 // at most every half minute, by any caller, and that a new client tries at once.
 func TestRefusedCredentialsRest(t *testing.T) {
@@ -220,6 +256,9 @@ func TestRefusedCredentialsRest(t *testing.T) {
 			}
 		}
 		fails()
+		if renewing(c) {
+			t.Errorf("%s: requested again although nobody asks", code)
+		}
 		i.clock.Forward(refuseFor - time.Second)
 		fails()
 		i.requested(t, 1)
@@ -262,8 +301,15 @@ func TestFailuresBackOff(t *testing.T) {
 		}
 		i.clock.Forward(c.lookupTokens.pause)
 	}
+	if renewing(c) {
+		t.Error("requested again although nobody asks")
+	}
 	header = "20"
+	c.lookupTokens.warm() // what was asked for in advance is requested again in the background
 	fails()
+	if !renewing(c) {
+		t.Error("not requested again")
+	}
 	if c.lookupTokens.pause != 20*time.Second {
 		t.Errorf("Retry-After: 20: a pause of %v", c.lookupTokens.pause)
 	}
@@ -278,6 +324,19 @@ func TestFailuresBackOff(t *testing.T) {
 	calls(t, c, 1)
 	if c.lookupTokens.failures != 0 || c.lookupTokens.err != nil {
 		t.Errorf("after success: %d failures, %v; pauses were %v", c.lookupTokens.failures, c.lookupTokens.err, pauses)
+	}
+}
+
+// TestRetryAfter: only a time that lies ahead and can be counted is waited for.
+func TestRetryAfter(t *testing.T) {
+	now := newClock().Now()
+	for s, want := range map[string]time.Duration{
+		"20": 20 * time.Second, "-20": 0, "soon": 0, "18446744073709551615": 0,
+		now.Add(time.Minute).Format(http.TimeFormat): time.Minute, now.Add(-time.Minute).Format(http.TimeFormat): 0,
+	} {
+		if got := retryAfter(s, now); got != want {
+			t.Errorf("%s: %v, want %v", s, got, want)
+		}
 	}
 }
 
