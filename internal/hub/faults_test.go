@@ -3,8 +3,11 @@ package hub
 import (
 	"bufio"
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -194,6 +197,8 @@ func TestTokenFaults(t *testing.T) {
 		{"400 unauthorized client", bytesOf(reply("400 Bad Request", "application/json", `{"error":"unauthorized_client"}`)), "credentials_refused"},
 		{"no token", bytesOf(sized("application/json", `{}`)), "answer_not_understood"},
 		{"a token with a line end", bytesOf(sized("application/json", `{"access_token":"a\r\nX: canary"}`)), "answer_not_understood"},
+		{"a token with a space", bytesOf(sized("application/json", `{"access_token":"a canary"}`)), "answer_not_understood"},
+		{"a long token", bytesOf(sized("application/json", `{"access_token":"`+strings.Repeat("x", maxBearer+1)+`"}`)), "answer_not_understood"},
 		{"400 with a scope", bytesOf(reply("400 Bad Request", "application/json", `{"error":"invalid_scope","error_description":"canary"}`)), "scope_refused"},
 		{"no expires_in", bytesOf(sized("application/json", `{"access_token":"canary-token"}`)), "answered"},
 		{"more than 1 MB", bytesOf(sized("application/json", `{"access_token":"canary-token","x":"`+strings.Repeat("a", 1<<20)+`"}`)), "answer_not_understood"},
@@ -203,7 +208,14 @@ func TestTokenFaults(t *testing.T) {
 		{"cut body", bytesOf(head + "Content-Length: 100\r\n\r\n{\"access_token\":\"canary"), "hub_error: the connection broke within the answer"},
 		{"bad JSON", bytesOf(sized("application/json", `{"access_token":"canary-token"`)), "answer_not_understood"},
 		{"302", bytesOf("HTTP/1.1 302 canary\r\nLocation: http://127.0.0.1/canary\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"), "hub_error"},
+		{"400 invalid grant", bytesOf(reply("400 Bad Request", "application/json", `{"error":"invalid_grant"}`)), "credentials_refused"},
+		{"400 access denied", bytesOf(reply("400 Bad Request", "application/json", `{"error":"access_denied"}`)), "credentials_refused"},
+		{"400 server error", bytesOf(reply("400 Bad Request", "application/json", `{"error":"server_error"}`)),
+			"hub_error: token: status 400 server_error"},
+		{"400 unknown error", bytesOf(reply("400 Bad Request", "application/json", `{"error":"canary"}`)), "hub_error: token: status 400"},
+		{"201", bytesOf(reply("201 Created", "application/json", goodToken)), "answered"},
 		{"401", bytesOf(reply("401 Unauthorized", "text/plain", "canary")), "credentials_refused"},
+		{"403", bytesOf(reply("403 Forbidden", "text/plain", "canary")), "credentials_refused"},
 		{"407", bytesOf(reply("407 canary", "text/plain", "canary")), "proxy_login"},
 		{"closes", func(net.Conn) {}, "hub_error: the connection broke"},
 		{"drips", drip(head+"Content-Length: 100000\r\n\r\n", "{"), "hub_slow"},
@@ -293,6 +305,59 @@ func TestLookupFaults(t *testing.T) {
 			look(t, base, f.want, nil)
 		})
 	}
+}
+
+// TestRareFaults checks failures that no server in a test can cause.
+func TestRareFaults(t *testing.T) {
+	late := os.ErrDeadlineExceeded
+	op := func(op string, err error) error { return &net.OpError{Op: op, Err: err} }
+	verify := func(err error) error { return &tls.CertificateVerificationError{Err: err} }
+	for _, f := range []struct {
+		err   error
+		stage int32
+		proxy bool
+		want  string
+	}{
+		{late, stageConnect, true, "proxy_failed: proxy: no connection in time"},
+		{late, stageConnected, true, "hub_slow: proxy: no way to the hub in time"},
+		{late, stageTLS, true, "hub_slow: no TLS handshake in time"},
+		{late, stageConnected, false, "hub_slow: no connection in time"},
+		{context.DeadlineExceeded, stageSending, false, "hub_slow: no answer in time"},
+		{context.Canceled, stageSending, false, "hub_error: given up"},
+		{op("socks connect", late), stageConnected, true, "hub_slow: proxy: no way to the hub in time"},
+		{op("proxyconnect", late), stageConnect, true, "proxy_failed: proxy: no connection in time"},
+		{op("proxyconnect", syscall.ENETUNREACH), stageConnect, true, "no_network: no route"},
+		{op("proxyconnect", syscall.ECONNREFUSED), stageConnect, true, "proxy_failed: proxy: no connection"},
+		{op("dial", &net.DNSError{IsTimeout: true}), stageName, false, "no_network: name not resolved"},
+		{op("dial", syscall.ENETDOWN), stageConnect, false, "no_network: no route"},
+		{op("dial", syscall.Errno(10050)), stageConnect, false, "no_network: no route"},
+		{op("dial", syscall.Errno(10065)), stageConnect, false, "no_network: no route"},
+		{verify(x509.CertificateInvalidError{Reason: x509.NotAuthorizedToSign}), stageTLS, false,
+			"certificate_unknown: the certificate breaks its authority's rules"},
+		{verify(x509.CertificateInvalidError{Reason: x509.Expired}), stageTLS, false, "certificate_expired: the certificate has expired"},
+		{verify(x509.SystemRootsError{}), stageTLS, false, "certificate_unknown: this computer has no root certificates"},
+		{verify(x509.UnknownAuthorityError{}), stageTLS, false, "certificate_unknown: signed by an unknown authority"},
+		{x509.UnknownAuthorityError{}, stageTLS, false, "certificate_unknown: signed by an unknown authority"},
+		{verify(errors.New("canary")), stageTLS, false, "certificate_unknown: the certificate cannot be checked"},
+		{op("remote error", errors.New("tls: unrecognized name")), stageTLS, false, "tls_failed: the hub does not serve this name"},
+		{op("remote error", errors.New("tls: protocol version not supported")), stageTLS, false, "tls_failed: the hub's TLS is older than 1.2"},
+		{errors.New("tls: canary"), stageTLS, false, "tls_failed: the TLS handshake failed"},
+		{gzip.ErrChecksum, stageAnswer, false, "answer_not_understood: the answer's compression is broken"},
+		{flate.CorruptInputError(1), stageAnswer, false, "answer_not_understood: the answer's compression is broken"},
+		{op("write", syscall.EPIPE), stageAnswer, false, "hub_error: the connection broke within the answer"},
+		{op("read", syscall.Errno(10053)), stageAnswer, false, "hub_error: the connection broke within the answer"},
+		{op("read", syscall.Errno(10054)), stageAnswer, false, "hub_error: the connection broke within the answer"},
+		{errors.New("http2: canary"), stageAnswer, false, "hub_error: the connection broke within the answer"},
+		{errors.New("stream error: canary"), stageAnswer, false, "hub_error: the connection broke within the answer"},
+		{errors.New("canary"), stageConnected, true, "proxy_failed: proxy: the connection broke"},
+	} {
+		w := &trace{online: func() bool { return false }, err: f.err}
+		w.stage.Store(f.stage)
+		w.proxy.Store(f.proxy)
+		check(t, transportError(t.Context(), w), f.want)
+	}
+	w := &trace{online: func() bool { return true }, err: &net.DNSError{IsTimeout: true}}
+	check(t, transportError(t.Context(), w), "hub_slow: name not resolved in time")
 }
 
 // TestNetworkFaults checks the failures when no connection is established.
