@@ -80,7 +80,7 @@ func ProxyFor(setting, address string) (func(*http.Request) (*url.URL, error), e
 func CheckProxy(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	switch {
-	case err != nil || u.Hostname() == "" || u.Opaque != "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "":
+	case err != nil || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "":
 		return nil, errors.New("hub.proxy: system, none or an address such as http://proxy.example:8080")
 	case u.User != nil:
 		return nil, errors.New("hub.proxy: an address without user and password; settings hold no secrets")
@@ -157,7 +157,7 @@ func chooseProxy(p proxies, base *url.URL) *url.URL {
 	if !ok {
 		entry = p.fixed[""]
 	}
-	if entry == "" || bypassed(base, p.bypass) {
+	if bypassed(base, p.bypass) {
 		return nil
 	}
 	return firstProxy(entry, base.Scheme)

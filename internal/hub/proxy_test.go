@@ -133,7 +133,7 @@ func TestProxyFor(t *testing.T) {
 	const set = "http://set.example:8080"
 	for _, c := range []struct{ setting, address, want string }{
 		{set, "https://pbx.example", set}, {set, "wss://pbx.example:5001", set}, {"none", "https://pbx.example", ""},
-		{set, "http://127.0.0.1:8088", ""}, {set, "ws://127.0.0.1:8088", ""},
+		{set, " WSS://pbx.example", set}, {set, "ws://pbx.example", ""}, {set, "http://127.0.0.1:8088", ""}, {set, "ws://127.0.0.1:8088", ""},
 	} {
 		f, err := ProxyFor(c.setting, c.address)
 		if err != nil || (f != nil) != (c.want != "") {
@@ -166,6 +166,8 @@ func TestProxySettings(t *testing.T) {
 		"http://":                                 "hub.proxy: system, none or an address such as http://proxy.example:8080",
 		"http://:8080":                            "hub.proxy: system, none or an address such as http://proxy.example:8080",
 		"http://proxy.example/canary.pac":         "hub.proxy: system, none or an address such as http://proxy.example:8080",
+		"http:proxy.example:8080":                 "hub.proxy: system, none or an address such as http://proxy.example:8080",
+		"http://proxy.example#canary":             "hub.proxy: system, none or an address such as http://proxy.example:8080",
 		"http://proxy.example?canary":             "hub.proxy: system, none or an address such as http://proxy.example:8080",
 		"http://canary:ca nary@\x7f":              "hub.proxy: system, none or an address such as http://proxy.example:8080",
 	} {
@@ -200,6 +202,7 @@ func TestWhatTheSystemSays(t *testing.T) {
 		{proxies{script: script("one:8080;two:8080")}, "https://hub.example", "http://one:8080"},
 		{proxies{script: script("one:8080 two:8080")}, "https://hub.example", "http://one:8080"},
 		{proxies{script: script("http=one:1;https=two:2")}, "https://hub.example", "http://two:2"},
+		{proxies{script: script("u:p@one:1,HTTPS=two:2")}, "https://hub.example", "http://two:2"},
 		{proxies{script: script("")}, "https://hub.example", ""},
 		{proxies{script: script(""), fixed: all("fixed:1")}, "https://hub.example", "http://fixed:1"},
 		{proxies{script: script("u:p@one:8080;two:1")}, "https://hub.example", "http://two:1"},
@@ -210,6 +213,10 @@ func TestWhatTheSystemSays(t *testing.T) {
 		{proxies{fixed: all("http://one:1")}, "https://hub.example", "http://one:1"},
 		{proxies{fixed: all("one:1"), bypass: "<local>,*.other"}, "https://hub.example", "http://one:1"},
 		{proxies{fixed: all("one:1"), bypass: "<local>"}, "https://intranet", ""},
+		{proxies{fixed: all("one:1"), bypass: "<local>"}, "https://[fd00::1]", "http://one:1"},
+		{proxies{fixed: all("one:1"), bypass: "<local>,*.example"}, "https://hub.example", ""},
+		{proxies{fixed: all("one:1"), bypass: "<local> *.example"}, "https://hub.example", ""},
+		{proxies{fixed: map[string]string{"https": "", "": "one:1"}}, "https://hub.example", ""},
 		{proxies{fixed: all("one:1"), bypass: "*.example"}, "https://hub.example", ""},
 		{proxies{fixed: all("one:1"), bypass: "HUB.Example"}, "https://hub.example", ""},
 		{proxies{fixed: all("one:1"), bypass: "https://hub.*"}, "https://hub.example", ""},
