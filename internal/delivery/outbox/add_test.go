@@ -91,6 +91,12 @@ func TestRefusedMayComeAgain(t *testing.T) {
 	if _, err := b.Retry(t.Context(), it.ID); !errors.Is(err, ErrState) {
 		t.Errorf("a delivered one: %v", err)
 	}
+	for _, duplicate := range []string{DuplicateSend, DuplicateSkip} { // it then waits already
+		b.Configure(Policy{Duplicate: duplicate, KeepRefused: 30})
+		if got, err := b.Retry(t.Context(), again.ID); err != nil || got.State != Waiting {
+			t.Errorf("%s: %+v, %v", duplicate, got, err)
+		}
+	}
 }
 
 // TestFilesThatAreNotTaken checks that each is refused
@@ -195,6 +201,11 @@ func TestMade(t *testing.T) {
 	drive(t, b)
 	if err != nil || a.Item.Name != "made.zip" || string(got) != "PK made" {
 		t.Errorf("%+v %v %q", a, err, got)
+	}
+	later := func(_ context.Context, w io.Writer) error { _, err := io.WriteString(w, "PK later"); return err }
+	a, err = b.Add(t.Context(), Source{Path: "/some\xffwhere/later.zip", GiveUpAfter: time.Hour, Write: later})
+	if err != nil || !a.Item.Deadline.Equal(a.Item.Added.Add(time.Hour)) || a.Item.Path != "later.zip" {
+		t.Errorf("%+v %v", a, err)
 	}
 	if _, _, err := DryRun(t.Context(), Source{Write: func(context.Context, io.Writer) error { return nil }}, b.spoolPath("absent"), nil); troubleIn(err) != SpoolGone {
 		t.Errorf("tried with no folder: %v", err)
