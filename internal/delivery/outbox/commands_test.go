@@ -3,6 +3,7 @@ package outbox
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"io/fs"
 	"os"
@@ -32,12 +33,21 @@ func TestResolve(t *testing.T) {
 		if _, err := b.Retry(t.Context(), it.ID); !errors.Is(err, ErrState) {
 			t.Errorf("retry of a maybe: %v", err)
 		}
+		if err := b.Forget(t.Context(), it.ID, false); !errors.Is(err, ErrUndecided) || troubleIn(err) != "" {
+			t.Errorf("a maybe was forgotten: %v", err)
+		}
 	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := b.Resolve(ended, one.ID, true, "x"); !errors.Is(err, context.Canceled) || troubleIn(err) != "" {
+		t.Errorf("given up: %v", err)
+	}
+	spooled(t, b, 2) // what was not decided keeps its copy
 	if got, err := b.Resolve(t.Context(), one.ID, true, "gebeld\nmet de beheerder"); err != nil || got.State != Delivered || got.Reason != ResolvedByPerson || got.Note != "gebeld met de beheerder" || got.HasCopy {
 		t.Errorf("%+v %v", got, err)
 	}
 	spooled(t, b, 1)
-	if _, err := b.Resolve(t.Context(), one.ID, true, "x"); !errors.Is(err, ErrState) {
+	if _, err := b.Resolve(t.Context(), one.ID, true, "x"); !errors.Is(err, ErrState) || troubleIn(err) != "" {
 		t.Errorf("twice: %v", err)
 	}
 	answer = hub.Receipt{Status: 200, Answer: "ok"}
@@ -57,6 +67,34 @@ func TestResolve(t *testing.T) {
 	}
 	if _, err := b.Get(t.Context(), two.ID[:2]); !errors.Is(err, ErrNoItem) {
 		t.Errorf("a short beginning: %v", err)
+	}
+}
+
+// TestReset: an item that is sent again has only its attempts left of what was tried.
+func TestReset(t *testing.T) {
+	it := Item{ID: "id", HasCopy: true, State: Refused, Reason: GaveUp, NextTry: monday, Decided: monday, Deadline: monday, FirstTry: monday,
+		LastTry: monday, Tries: 4, Attempts: 3, unknownAttempts: 1, oddAttempts: 2}
+	it.reset()
+	if want := (Item{ID: "id", HasCopy: true, State: Waiting, Attempts: 3}); it != want {
+		t.Errorf("%+v", it)
+	}
+}
+
+// TestBeginningsOfIDs: a beginning that fits several items, or is very short, means none.
+func TestBeginningsOfIDs(t *testing.T) {
+	b := open(t, Options{})
+	insert := func(id string) {
+		must.Do(t, b.tx(t.Context(), func(tx *sql.Tx) error { return insertItem(t.Context(), tx, Item{ID: id}) }))
+	}
+	insert("01234567-f1")
+	for beginning, found := range map[string]bool{"01234567": true, "01234567-": true, "0123456": false, "01234568": false} {
+		if it, err := b.Get(t.Context(), beginning); found != (it.ID == "01234567-f1") || found == errors.Is(err, ErrNoItem) {
+			t.Errorf("%s: %q, %v", beginning, it.ID, err)
+		}
+	}
+	insert("01234567-f2")
+	if it, err := b.Get(t.Context(), "01234567-f"); !errors.Is(err, ErrNoItem) {
+		t.Errorf("one of two: %q, %v", it.ID, err)
 	}
 }
 
@@ -85,7 +123,7 @@ func TestForget(t *testing.T) {
 	other := add(t, b, write(t, "other.zip", []byte("PK other")))
 	drive(t, b)
 	must.Do(t, b.Forget(t.Context(), it.ID, false))
-	if err := b.Forget(t.Context(), it.ID, true); !errors.Is(err, ErrNoItem) {
+	if err := b.Forget(t.Context(), it.ID, true); !errors.Is(err, ErrNoItem) || troubleIn(err) != "" {
 		t.Errorf("twice: %v", err)
 	}
 	nowhere(t, b, "canary-name", "canary-content", it.ID)
@@ -108,6 +146,10 @@ func TestForget(t *testing.T) {
 		t.Errorf("what waits was forgotten: %v", err)
 	} else if err := b.Forget(t.Context(), a.Item.ID, true); err != nil {
 		t.Error(err)
+	} else if a, err := b.Add(t.Context(), Source{Path: again, Intermediary: "another"}); err != nil || a.Duplicate {
+		t.Errorf("forgotten, and taken for delivered: %+v %v", a, err)
+	} else {
+		must.Do(t, b.Forget(t.Context(), a.Item.ID, true))
 	}
 	// A copy that cannot be deleted now is deleted later, but its item is gone at once.
 	disk := &failing{files: b.o.fs}
