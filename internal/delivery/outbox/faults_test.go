@@ -2,7 +2,9 @@ package outbox
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -170,6 +172,7 @@ func TestDatabaseFull(t *testing.T) {
 		}
 		taken = append(taken, a.Item)
 	}
+	spooled(t, b, len(taken))
 	// The answer cannot be stored: nothing else is sent until it is.
 	for range 3 {
 		_, _, err := b.step(t.Context())
@@ -232,11 +235,21 @@ func TestSpoolGone(t *testing.T) {
 	if _, err := b.Retry(t.Context(), gone.ID); !errors.Is(err, ErrState) {
 		t.Errorf("retry without a copy: %v", err)
 	}
-	// Now the outbox's own folder is gone.
+	// Now the outbox's own folder is gone, and then replaced.
 	must.Do(t, os.RemoveAll(b.o.Dir))
-	_, err := b.Add(t.Context(), Source{Path: write(t, "e.zip", []byte("five")), Intermediary: "x"})
-	if troubleIn(err) != SpoolGone {
-		t.Errorf("taken into nothing: %v", err)
+	path := write(t, "e.zip", []byte("five"))
+	for _, replaced := range []bool{false, true} {
+		if replaced {
+			must.Do(t, os.Mkdir(b.o.Dir, 0o700))
+			write(t, b.dbPath(), nil)
+		}
+		_, err := b.Add(t.Context(), Source{Path: path, Intermediary: "x"})
+		if _, made := os.Stat(b.spoolDir()); troubleIn(err) != SpoolGone || made == nil {
+			t.Errorf("taken into nothing, replaced %v: %v, a spool: %v", replaced, err, made == nil)
+		}
+		if err := b.Release(t.Context()); troubleIn(err) != SpoolGone || !b.Gone() {
+			t.Errorf("changed nothing, replaced %v: %v", replaced, err)
+		}
 	}
 }
 
@@ -298,6 +311,55 @@ func TestDiskFailsWhileSending(t *testing.T) {
 	drive(t, b)
 	if got := get(t, b, it.ID); got.State != Delivered || requests != 1 {
 		t.Errorf("%+v, %d requests", got, requests)
+	}
+}
+
+// TestReadAgain checks that the database knows whether a copy was read to its end, also
+// when it is read again after an expired token, and that without that it has no end.
+func TestReadAgain(t *testing.T) {
+	b := open(t, Options{})
+	it := add(t, b, write(t, "a.zip", []byte("one")))
+	_, _, err := b.next(t.Context(), b.o.Now())
+	must.Do(t, err)
+	u := &upload{b: b, ctx: t.Context(), id: it.ID, crc: it.crc, size: it.Size}
+	for range 2 {
+		r := must.Get(u.Open())(t)
+		if get(t, b, it.ID).FullyRead {
+			t.Error("opened, and taken for read")
+		}
+		_, err := io.ReadAll(r)
+		must.Do(t, errors.Join(err, r.Close()))
+		if !get(t, b, it.ID).FullyRead {
+			t.Error("read, and not recorded")
+		}
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	u.ctx = ended
+	if _, err := u.Open(); !errors.Is(err, context.Canceled) {
+		t.Errorf("opened again, and not recorded: %v", err)
+	}
+	r := must.Get(u.Open())(t)
+	_, err = io.ReadAll(r)
+	must.Do(t, r.Close())
+	if !errors.Is(err, context.Canceled) || u.fullyRead.Load() {
+		t.Errorf("its end came, and was not recorded: %v", err)
+	}
+}
+
+// TestManyReceipts: of an item with many tries, the first receipt and the newest are kept.
+func TestManyReceipts(t *testing.T) {
+	b := open(t, Options{})
+	it := add(t, b, write(t, "a.zip", []byte("one")))
+	must.Do(t, b.tx(t.Context(), func(tx *sql.Tx) (err error) {
+		for range maxReceipts + 10 {
+			err = errors.Join(err, addReceipt(t.Context(), tx, it.ID, Receipt{}))
+		}
+		return err
+	}))
+	all := must.Get(b.Receipts(t.Context(), it.ID))(t)
+	if n := len(all); n != maxReceipts || all[0].TryNumber != 1 || all[1].TryNumber != 12 || all[n-1].TryNumber != maxReceipts+10 {
+		t.Errorf("%d: %+v", n, all)
 	}
 }
 
@@ -370,6 +432,7 @@ func TestOvertaken(t *testing.T) {
 	if _, err := b.Get(t.Context(), forgotten.ID); !errors.Is(err, ErrNoItem) {
 		t.Error(err)
 	}
+	spooled(t, b, 3)
 	for _, c := range []struct {
 		it   Item
 		want State
