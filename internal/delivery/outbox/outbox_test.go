@@ -299,6 +299,7 @@ func TestDamagedDatabase(t *testing.T) {
 				return
 			}
 			must.Do(t, os.WriteFile(path, raw, 0o600))
+			write(t, filepath.Join(b.spoolDir(), "cut.part"), []byte("no item"))
 			n := open(t, Options{Dir: dir})
 			if n.AsidePath() != path+".damaged" {
 				t.Errorf("set aside: %q", n.AsidePath())
@@ -319,11 +320,52 @@ func TestDamagedDatabase(t *testing.T) {
 					t.Errorf("%+v: %+v %v", same, a, err)
 				}
 			}
+			if got := get(t, n, it.ID); got.Name != it.Name || got.Path != it.Path || got.Intermediary != it.Intermediary {
+				t.Errorf("kept: %+v", got)
+			}
 			if again := open(t, Options{Dir: dir}); again.AsidePath() != "" {
 				t.Error("set aside twice")
 			}
 		})
 	}
+}
+
+// TestDamagedWithoutSpool: a damaged database stops nobody where nothing was ever added.
+func TestDamagedWithoutSpool(t *testing.T) {
+	b := open(t, Options{})
+	must.Do(t, b.Close())
+	write(t, b.dbPath(), bytes.Repeat([]byte("nothing of ours\n"), 1000))
+	if n := open(t, Options{Dir: b.o.Dir}); n.AsidePath() == "" {
+		t.Error("not set aside")
+	}
+}
+
+// TestSummary checks what is counted as what, with and without a worker.
+func TestSummary(t *testing.T) {
+	now := clocktest.New(monday)
+	b := open(t, Options{Now: now.Now})
+	for i, set := range []string{"state = 'delivered'", "state = 'sending', whole = 1", "state = 'waiting'", "state = 'sending'",
+		"state = 'uncertain'", "state = 'refused'", "state = 'refused', kept = 0"} {
+		it := add(t, b, write(t, names(i), []byte(names(i))))
+		must.Get(b.db.Exec("UPDATE items SET "+set+" WHERE id = ?", it.ID))(t)
+		now.Forward(time.Hour)
+	}
+	must.Do(t, b.tx(t.Context(), func(tx *sql.Tx) error { return writeQueue(t.Context(), tx, Queue{HoldReason: Forbidden}) }))
+	want := Summary{Waiting: 2, Uncertain: 2, Kept: 1, HoldReason: Forbidden, Spool: true, fullyRead: 1}
+	compare := func() {
+		t.Helper()
+		got, err := Summarize(t.Context(), b.o.Dir)
+		if want.Oldest = got.Oldest; err != nil || got != want || !got.Oldest.Equal(monday.Add(time.Hour)) {
+			t.Errorf("%+v %v, want %+v", got, err, want)
+		}
+	}
+	compare()
+	l := b.lock()
+	must.Get(l.TryLock())(t)
+	write(t, b.dbPath()+".damaged", nil)
+	want.Waiting, want.Uncertain, want.Working, want.Aside = 3, 1, true, true
+	compare()
+	must.Do(t, l.Unlock())
 }
 
 // TestDamagedDatabaseStays checks that the damaged database stays in place if no

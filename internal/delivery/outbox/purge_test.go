@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -107,7 +108,21 @@ func TestPurgeLeavesTheUndecided(t *testing.T) {
 	for _, name := range []string{stray, part} {
 		write(t, name, []byte("x"))
 	}
+	reports := filepath.Join(b.o.Dir, ReportsName)
+	must.Do(t, os.Mkdir(reports, 0o700))
+	aged := write(t, filepath.Join(reports, "report-aged.csv"), nil)
+	others := []string{write(t, filepath.Join(reports, "other.csv"), nil), write(t, filepath.Join(b.spoolDir(), "other.txt"), nil)}
+	for _, name := range append(others, aged) {
+		must.Do(t, os.Chtimes(name, old, old))
+	}
+	recent := write(t, filepath.Join(reports, "report-recent.csv"), nil)
 	must.Do(t, b.purge(t.Context()))
+	if _, err := os.Stat(aged); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("an old report stays: %v", err)
+	}
+	for _, name := range append(others, recent) {
+		must.Get(os.Stat(name))(t)
+	}
 	for _, name := range []string{stray, part} { // recent: somebody may be adding it
 		must.Get(os.Stat(name))(t)
 		must.Do(t, os.Chtimes(name, old, old))
