@@ -66,7 +66,7 @@ func ProxyFor(setting, address string) (func(*http.Request) (*url.URL, error), e
 	if err != nil || base.Hostname() == "" {
 		return nil, errors.New("proxy: the address of the server cannot be read")
 	}
-	switch strings.ToLower(base.Scheme) {
+	switch base.Scheme { // in lower case, by url.Parse
 	case "wss":
 		base.Scheme = "https"
 	case "ws":
