@@ -121,6 +121,7 @@ const (
 type Report struct {
 	State    State
 	Sentence string // what is wrong and what to do, or the last evidence
+	TooQuiet bool   // a call should have come by now, and nothing explains why none did
 	// Repairable lists the registrations that can be repaired.
 	Repairable []Registration
 }
@@ -155,8 +156,10 @@ func assess(f Facts, l text.Language, support string, now time.Time) Report {
 	switch {
 	case len(f.LostRegistrations) > 0:
 		return j.report(Doubt, text.Lost(string(f.LostRegistrations[0])))
-	case f.TooQuiet(now):
-		return j.report(Doubt, text.StatusQuiet, f.UsualCalls)
+	case f.tooQuiet(now):
+		r := j.report(Doubt, text.StatusQuiet, f.UsualCalls)
+		r.TooQuiet = true
+		return r
 	case f.LastCall != nil && text.SameDay(f.LastCall.At, now):
 		return j.report(Ready, text.StatusReadyLast, l.Clock(f.LastCall.At), l.T(text.Source(f.LastCall.Kind)))
 	}
@@ -181,7 +184,7 @@ type assessment struct {
 }
 
 func (j assessment) report(s State, key text.Key, args ...any) Report {
-	return Report{s, j.l.T(key, args...), j.LostRegistrations}
+	return Report{State: s, Sentence: j.l.T(key, args...), Repairable: j.LostRegistrations}
 }
 
 // setup reports what prevents all calls or all lookups until somebody configures something.

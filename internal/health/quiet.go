@@ -2,8 +2,8 @@ package health
 
 import "time"
 
-// TooQuiet reports whether a call should have come by now.
-func (f Facts) TooQuiet(now time.Time) bool {
+// tooQuiet reports whether a call should have come by now.
+func (f Facts) tooQuiet(now time.Time) bool {
 	from := f.DoubtFrom()
 	return !from.IsZero() && now.After(from)
 }

@@ -31,7 +31,7 @@ func TestDoubtFrom(t *testing.T) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 		if tt.want.IsZero() {
-			if f.TooQuiet(tt.since.AddDate(0, 0, 7)) {
+			if f.tooQuiet(tt.since.AddDate(0, 0, 7)) {
 				t.Errorf("%s: in doubt all the same", tt.name)
 			}
 			continue

@@ -120,8 +120,8 @@ func (r *Resident) publish(s *settings.Settings, client *hub.Client, links *hub.
 }
 
 // apply puts next into effect. Only differences are applied: a phone's link stays up when
-// the card's corner changes. What an administrator may have mended is tried again, even if
-// only the listener's tokens were renewed.
+// the card's corner changes. If none differs, there may be a new secret, or renewed tokens:
+// what an administrator may have mended is tried again.
 func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	was := r.current()
 	old, client, links := was.settings, was.client, was.links

@@ -67,7 +67,7 @@ type Demo struct {
 	Painted func(card.Painted)
 	// Ready is called once calls are accepted, on its own goroutine, with the listener's
 	// port and tokens; recheckHub triggers a check of the hub, whatever it answered before.
-	Ready func(ctx context.Context, port int, tokens secret.Tokens, hubMended func())
+	Ready func(ctx context.Context, port int, tokens secret.Tokens, recheckHub func())
 }
 
 // Resident is a running resident.

@@ -125,7 +125,7 @@ func (r *Resident) doctorFacts(now time.Time) windowapi.DoctorFacts {
 	d := windowapi.DoctorFacts{
 		SetUp: f.SetUp && !f.SecretMissing, Failure: string(f.Lookup.Failure),
 		Paused:    f.PausedUntil.After(now),
-		TooQuiet:  health.Assess(f, r.lang(), "", now).State == health.Doubt && len(f.LostRegistrations) == 0 && f.TooQuiet(now),
+		TooQuiet:  health.Assess(f, r.lang(), "", now).TooQuiet,
 		Port:      k.port,
 		PortTaken: f.TakenPort > 0,
 		Cards:     string(f.Cards), Hotkeys: f.HotkeyReasons(),

@@ -158,7 +158,7 @@ func (e *Engine) send(t task) bool {
 	}
 }
 
-// enqueue calls f on the engine's goroutine.
+// enqueue has f called on the engine's goroutine.
 func (e *Engine) enqueue(f func(context.Context)) { e.send(task{f: f}) }
 
 // deliver calls f on the engine's goroutine unless ctx ends: for goroutines

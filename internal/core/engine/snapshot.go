@@ -137,7 +137,7 @@ type LookupState struct {
 type Action struct {
 	Card  CardID
 	Kind  ActionKind
-	Index int // contact, for DoOpen and DoRemoveContact
+	Index int // contact, for ActionOpen and ActionRemoveContact
 	// Edition is the card's edition as the user saw it, 0 if it does not
 	// matter. A click on a contact of an older edition, or on a card that has
 	// had another caller since, is ignored: it was meant for somebody else.

@@ -203,7 +203,7 @@ func (p *plan) matchesKind(national string) bool {
 type plan struct {
 	code                  int
 	internationalPrefix   string     // before numbers of other countries, "" if there are several
-	internationalPrefixes expression // dial and its alternatives
+	internationalPrefixes expression // that one and its alternatives
 	trunkPrefix           expression // before numbers in their own country; may be nil
 	trunkReplacement      string     // replaces the prefix
 	general               kind       // all numbers

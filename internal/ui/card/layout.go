@@ -197,7 +197,7 @@ func (p *painter) title(c engine.Card) string {
 	return c.Number.Display()
 }
 
-// body draws what is below the title, which has a width, and returns the card's height.
+// body draws what is below a title of width titleWidth, and returns the card's height.
 func (p *painter) body(c engine.Card, titleWidth float32) float32 {
 	switch c.Outcome {
 	case engine.OutcomeSearching:
@@ -225,7 +225,7 @@ func (p *painter) body(c engine.Card, titleWidth float32) float32 {
 		return p.endWithLine(c, c.Number.Display())
 	case engine.OutcomeInternal:
 		return p.endWithLine(c, p.lg.T(text.CardExtension, c.Number.Display()))
-	default: // Short, and numbers never looked up
+	default: // OutcomeShort, and numbers never looked up
 		if n := c.Number.ClipboardText(); n != "" {
 			p.copyIcon(textLeft+titleWidth+12, bigY+9, textRight-textLeft-titleWidth-12, Effect{Copy: n, Caller: c.Number})
 		}

@@ -28,7 +28,7 @@ func (c Corner) left() bool { return c == TopLeft || c == BottomLeft }
 type placement struct {
 	monitor    window.Monitor
 	corners    map[string]Corner
-	relocating bool // the user is moving the cards
+	relocating bool // the user moves the cards, or the scale has changed
 	// placedScale is the monitor's scale at the last placement.
 	placedScale float32
 }

@@ -202,8 +202,8 @@ func (v *view) find(is func(*area) bool) *area {
 	return nil
 }
 
-// areaFor returns the area that does do, nil if none does.
-func (v *view) areaFor(do Effect) *area { return v.find(func(a *area) bool { return a.effect == do }) }
+// areaFor returns the area with an effect, nil if there is none.
+func (v *view) areaFor(e Effect) *area { return v.find(func(a *area) bool { return a.effect == e }) }
 
 // painter collects the objects of a view.
 type painter struct {

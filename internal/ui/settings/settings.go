@@ -313,7 +313,7 @@ func (w *window) currentText(key string) string {
 	return w.effectiveText(key)
 }
 
-// setText notes what was typed into a row, and checks it.
+// setText notes what was typed into a row.
 func (w *window) setText(key, s string) {
 	if sameSetting(key, s, w.effectiveText(key)) {
 		delete(w.draft.texts, key)
