@@ -211,7 +211,7 @@ func trunkChannel(c exchangeCall, state string) map[string]any {
 }
 
 // SendUpdate sends the events of an update, and waits until the client has asked whether a
-// new number may be shown.
+// new number may be shown and, if a call rings again, whether its legs belong together.
 func (a *ARI) SendUpdate(ctx context.Context, n Update) error {
 	var events []string
 	asks := map[string]int{} // the variables to wait for, and how often each has been requested

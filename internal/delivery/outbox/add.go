@@ -109,8 +109,8 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 const sameFile = "sha256 = ? AND intermediary IN (?, '')"
 
 // duplicateOf returns another item with the same contents, for the same message
-// box, that was or may yet be delivered; it is not stored yet, or refused. A refused
-// file may be sent again: somebody may have fixed something.
+// box, that was or may yet be delivered. The given one must be refused or not stored
+// yet. A refused file may be sent again: somebody may have fixed something.
 func duplicateOf(ctx context.Context, tx *sql.Tx, it Item) (_ Item, found bool, err error) {
 	same, err := itemsWhere(ctx, tx, sameFile+" AND state <> ? ORDER BY id LIMIT 1", it.SHA256, it.Intermediary, Refused)
 	if err != nil || len(same) > 0 {

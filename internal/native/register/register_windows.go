@@ -106,7 +106,7 @@ func State(o Options) (Status, error) {
 // switchedOff reports whether the start was disabled in Windows' own list of log-on
 // programs, where an odd first byte means disabled.
 func switchedOff(r registry.Key) bool {
-	v := win32.Binary(r, approvedPath, runName)
+	v := win32.RegistryBinary(r, approvedPath, runName)
 	return len(v) > 0 && v[0]&1 == 1
 }
 

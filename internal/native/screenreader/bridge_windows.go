@@ -118,7 +118,7 @@ func changes(old, now *view) (all []change) {
 	return all
 }
 
-// focused returns the innermost place with the keyboard focus, or nil if there is none.
+// focused returns the innermost node with the keyboard focus, or nil if there is none.
 func (v *view) focused() *treeNode {
 	for _, p := range slices.Backward(v.inOrder) {
 		if p.Focused {

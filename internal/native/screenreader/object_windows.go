@@ -49,7 +49,7 @@ type comInterface struct {
 // clients query which of them currently apply.
 type object struct {
 	nodeRef
-	faces *[interfaces]comInterface
+	faces *[interfaces]comInterface // one of each kind: what the system holds of the object
 	root  bool
 	count int  // reference count
 	left  bool // the system was told that it is no longer on screen

@@ -70,7 +70,7 @@ func viewOf(t Tree, news []*treeNode) *view {
 	return v
 }
 
-// find returns the place that has an ID, or had it as news, or nil if there is none.
+// find returns the node that has an ID, or had it as news, or nil if there is none.
 func (v *view) find(id ID) *treeNode {
 	if p := v.nodes[id]; p != nil {
 		return p

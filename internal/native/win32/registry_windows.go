@@ -14,8 +14,8 @@ func RegistryNumber(root registry.Key, path, name string) (uint64, bool) {
 	return read(root, path, name, registry.Key.GetIntegerValue)
 }
 
-// Binary returns a binary value from the registry, or nil if there is none.
-func Binary(root registry.Key, path, name string) []byte {
+// RegistryBinary returns a binary value from the registry, or nil if there is none.
+func RegistryBinary(root registry.Key, path, name string) []byte {
 	v, _ := read(root, path, name, registry.Key.GetBinaryValue)
 	return v
 }

@@ -95,9 +95,9 @@ func AllText(w fyne.Window) string {
 // WantTexts fails for each text that is not in a window.
 func WantTexts(t *testing.T, w fyne.Window, want ...string) {
 	t.Helper()
-	all := strings.Join(Texts(w), "|")
+	all, wrapped := strings.Join(Texts(w), "|"), AllText(w)
 	for _, s := range want {
-		if !strings.Contains(all, s) && !strings.Contains(AllText(w), s) {
+		if !strings.Contains(all, s) && !strings.Contains(wrapped, s) {
 			t.Errorf("%q is not written; there is: %s", s, all)
 		}
 	}
@@ -106,8 +106,9 @@ func WantTexts(t *testing.T, w fyne.Window, want ...string) {
 // WantNoTexts fails for each text that is in a window.
 func WantNoTexts(t *testing.T, w fyne.Window, unwanted ...string) {
 	t.Helper()
+	all := AllText(w)
 	for _, s := range unwanted {
-		if all := AllText(w); strings.Contains(all, s) {
+		if strings.Contains(all, s) {
 			t.Errorf("%q is written; there is: %s", s, all)
 		}
 	}
