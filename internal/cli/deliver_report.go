@@ -211,10 +211,10 @@ func (n deliverCount) code(held bool) int {
 func (n deliverCount) line(l text.Language) string {
 	s := l.T(text.DeliveryDone, n.Delivered, n.Refused, n.Uncertain, n.Waiting)
 	if n.Before > 0 {
-		s += l.T(text.DeliveryBefore, n.Before)
+		s += l.T(text.DeliveryDoneBefore, n.Before)
 	}
 	if n.NotTaken > 0 {
-		s += l.T(text.DeliveryNotTaken, n.NotTaken)
+		s += l.T(text.DeliveryDoneNotTaken, n.NotTaken)
 	}
 	return s
 }

@@ -268,7 +268,7 @@ func failureFinding(s State, found string, err error) []finding {
 }
 
 func timedOut(limit time.Duration) finding {
-	return finding{state: Fail, msg: text.Errorf(text.DoctorLate, int(limit.Seconds())), hint: text.DoctorLateDo}
+	return finding{state: Fail, msg: text.Errorf(text.Doctor("late"), int(limit.Seconds())), hint: text.DoctorDo("late")}
 }
 
 // translate translates a finding.

@@ -369,11 +369,8 @@ func texts(t *testing.T) map[text.Key]bool {
 	must.Do(t, json.Unmarshal(b, &all))
 	found := map[text.Key]bool{}
 	for k := range all {
-		switch s := string(k); {
-		case strings.HasPrefix(s, "doctor.about."), strings.HasPrefix(s, "doctor.bundle."), strings.HasPrefix(s, "doctor.all."), strings.HasPrefix(s, "doctor.window."),
-			strings.HasPrefix(s, "doctor.group."), strings.HasPrefix(s, "doctor.state."), strings.HasPrefix(s, "doctor.name."), strings.HasSuffix(s, ".do"),
-			s == "doctor.settings.key", s == "doctor.settings.line":
-		default:
+		s, of := strings.CutPrefix(string(k), "doctor.found.")
+		if of && !strings.HasSuffix(s, ".do") && s != "settings.key" && s != "settings.line" {
 			found[k] = true
 		}
 	}

@@ -72,7 +72,7 @@ func (h *Hub) doLogin(w http.ResponseWriter, r *http.Request, _ User) error {
 	case err != nil:
 		return err
 	case !ok:
-		l.Error = language(r).T(text.LocalhubWrong)
+		l.Error = language(r).T(text.LocalhubLoginWrong)
 		return h.loginForm(w, r, http.StatusUnauthorized, l)
 	}
 	if err := h.beginSession(r.Context(), w, name); err != nil {
@@ -112,9 +112,9 @@ func (h *Hub) tryPassword(r *http.Request, name, password string) (ok bool, wait
 func (h *Hub) showRetryLater(w http.ResponseWriter, r *http.Request, l loginView, status int, wait time.Duration) error {
 	seconds := inSeconds(wait)
 	w.Header().Set("Retry-After", strconv.Itoa(seconds))
-	l.Error = language(r).N(text.LocalhubWaitSeconds, seconds)
+	l.Error = language(r).N(text.LocalhubLoginWaitSeconds, seconds)
 	if seconds > 90 {
-		l.Error = language(r).N(text.LocalhubWait, (seconds+59)/60)
+		l.Error = language(r).N(text.LocalhubLoginWait, (seconds+59)/60)
 	}
 	return h.loginForm(w, r, status, l)
 }

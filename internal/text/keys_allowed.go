@@ -5,4 +5,4 @@ package text
 func SettingAllowedIn(key string) Key { return Key("setting.allowed." + key) }
 
 // SettingFromTo is a range.
-const SettingFromTo Key = "setting.allowed_from_to"
+const SettingFromTo Key = "setting.from_to"

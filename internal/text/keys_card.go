@@ -31,7 +31,7 @@ const (
 	CardExtensionUnnamed Key = "card.extension.unnamed"
 	CardUnfilled         Key = "card.unfilled"
 	CardUnfilledWhy      Key = "card.unfilled.why"
-	CardNonumberWhy      Key = "card.nonumber.why"
+	CardNoNumberWhy      Key = "card.no_number.why"
 	CardOffered          Key = "card.offered"
 	CardVia              Key = "card.via"
 	CardViaShort         Key = "card.via.short"
@@ -76,7 +76,7 @@ const (
 	CardHidden           Key = "card.hidden"
 	CardBrowser          Key = "card.browser"
 	CardBrowserRow       Key = "card.browser.row" // beside the retry button
-	CardNolink           Key = "card.nolink"
+	CardNoLink           Key = "card.no_link"
 	CardWordRelatie      Key = "card.word.relatie"
 	CardWordKlantkaart   Key = "card.word.klantkaart"
 	CardWordDossier      Key = "card.word.dossier"

@@ -8,7 +8,7 @@ const (
 )
 
 // DemoTitle is the label of a demo call's button.
-func DemoTitle(id string) Key { return Key("demo." + id) }
+func DemoTitle(id string) Key { return Key("demo.call." + id) }
 
 // DemoHint says what to look at in a demo call.
-func DemoHint(id string) Key { return Key("demo." + id + ".hint") }
+func DemoHint(id string) Key { return Key("demo.call." + id + ".hint") }

@@ -71,17 +71,15 @@ var verbs = lazyregexp.New(`%[a-z]`)
 func DoctorAbout(id string) Key { return Key("doctor.about." + id) }
 
 // Doctor describes what a check found.
-func Doctor(found string) Key { return Key("doctor." + found) }
+func Doctor(found string) Key { return Key("doctor.found." + found) }
 
 // DoctorDo says what to do about what a check found.
-func DoctorDo(found string) Key { return Key("doctor." + found + ".do") }
+func DoctorDo(found string) Key { return Key("doctor.found." + found + ".do") }
 
 // Texts around the checks.
 const (
-	DoctorAllWell       Key = "doctor.all.well"
-	DoctorTrouble       Key = "doctor.all.trouble"
-	DoctorLate          Key = "doctor.late"
-	DoctorLateDo        Key = "doctor.late.do"
+	DoctorAllWell       Key = "doctor.all_well"
+	DoctorTrouble       Key = "doctor.trouble"
 	DoctorBundleHolds   Key = "doctor.bundle.holds"
 	DoctorBundleAsk     Key = "doctor.bundle.ask"
 	DoctorBundleNot     Key = "doctor.bundle.not"
@@ -92,7 +90,7 @@ const (
 
 // The doctor's window. DoctorAdministrator begins hints for administrators.
 const (
-	DoctorAdministrator   Key = "doctor.window.administrator"
+	DoctorAdministrator   Key = "doctor.administrator"
 	DoctorWindowMenu      Key = "doctor.window.menu"
 	DoctorWindowTitle     Key = "doctor.window.title"
 	DoctorWindowRunning   Key = "doctor.window.running"

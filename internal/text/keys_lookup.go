@@ -12,7 +12,7 @@ const (
 	LookupNone         Key = "lookup.none"
 	LookupWithheld     Key = "lookup.withheld"
 	LookupWithheldHint Key = "lookup.withheld.hint"
-	LookupNonumberHint Key = "lookup.nonumber.hint"
+	LookupNoNumberHint Key = "lookup.no_number.hint"
 	LookupNumbers      Key = "lookup.numbers"
 	LookupWhich        Key = "lookup.which"
 	LookupInternal     Key = "lookup.internal"

@@ -18,7 +18,7 @@ func SettingGroup(group string) Key {
 func SettingWho(who string) Key { return Key("setting.who." + who) }
 
 // SecretState says how a secret is kept, by the codes of package secret.
-func SecretState(code string) Key { return Key("secret." + code) }
+func SecretState(code string) Key { return Key("secret.state." + code) }
 
 // SetupStep is a step of the set-up test: name, tls, token, scopes, lookup.
 func SetupStep(step string) Key { return Key("setup.step." + step) }
@@ -41,13 +41,13 @@ func Problem(kind string) Key { return Key("setting.problem." + kind) }
 
 // Around a problem.
 const (
-	ProblemLine   Key = "setting.problem.line" // file, line
-	ProblemSecret Key = "setting.problem.secret"
-	ProblemClosed Key = "setting.problem.closed" // in a policy
+	SettingProblemLine   Key = "setting.problem_line" // file, line
+	SettingProblemSecret Key = "setting.problem_secret"
+	SettingProblemClosed Key = "setting.problem_closed" // in a policy
 )
 
 // SecretNoRightGroup is SecretState("no_right") if the group is known.
-const SecretNoRightGroup Key = "secret.no_right.group"
+const SecretNoRightGroup Key = "secret.no_right_group"
 
 // Prompts of commands at a terminal.
 const (
@@ -65,25 +65,25 @@ const (
 
 // The set-up file.
 const (
-	SetupPassphrase  Key = "setup.passphrase"
-	SetupWrong       Key = "setup.passphrase.wrong"
-	SetupDamaged     Key = "setup.damaged"
-	SetupBadSetting  Key = "setup.bad_setting"
-	SetupPolicy      Key = "setup.policy"
-	SetupSetting     Key = "setup.setting"
-	SetupNow         Key = "setup.now"
-	SetupNew         Key = "setup.new"
-	SetupNothing     Key = "setup.nothing"
-	SetupMoved       Key = "setup.moved"
-	SetupConfirm     Key = "setup.confirm"
-	SetupCancelled   Key = "setup.cancelled"
-	SetupTestFailed  Key = "setup.test.failed"
-	SetupEncoding    Key = "setup.encoding"
-	SetupNoSecret    Key = "setup.no_secret"
-	SetupOldSecret   Key = "setup.secret.old"
-	SetupTaken       Key = "setup.taken"
-	SetupLinkSecret  Key = "setup.link_secret"
-	SetupFileIsThere Key = "setup.exists"
+	SetupPassphrase      Key = "setup.passphrase"
+	SetupPassphraseWrong Key = "setup.passphrase.wrong"
+	SetupDamaged         Key = "setup.damaged"
+	SetupBadSetting      Key = "setup.bad_setting"
+	SetupPolicy          Key = "setup.policy"
+	SetupSetting         Key = "setup.setting"
+	SetupNow             Key = "setup.now"
+	SetupNew             Key = "setup.new"
+	SetupNothing         Key = "setup.nothing"
+	SetupMoved           Key = "setup.moved"
+	SetupConfirm         Key = "setup.confirm"
+	SetupCancelled       Key = "setup.cancelled"
+	SetupTestFailed      Key = "setup.test.failed"
+	SetupEncoding        Key = "setup.encoding"
+	SetupNoSecret        Key = "setup.no_secret"
+	SetupOldSecret       Key = "setup.old_secret"
+	SetupTaken           Key = "setup.taken"
+	SetupLinkSecret      Key = "setup.link_secret"
+	SetupFileIsThere     Key = "setup.file_is_there"
 )
 
 // SettingFrom says where a setting's value comes from: "default", "user", "policy".

@@ -5,5 +5,5 @@ const (
 	TeamsWait     Key = "teams.wait"
 	TeamsOpen     Key = "teams.open"
 	TeamsClose    Key = "teams.close"
-	TeamsNoScript Key = "teams.noscript"
+	TeamsNoScript Key = "teams.no_script"
 )

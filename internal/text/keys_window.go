@@ -47,7 +47,6 @@ const (
 	WindowDemoEmptyHint     Key = "window.demo.empty.hint"
 	WindowDays              Key = "window.days"
 	WindowMonths            Key = "window.months"
-	WindowFyneCancel        Key = "window.fyne.cancel"
 	WindowNeedsResident     Key = "window.needs_resident"
 	WindowNone              Key = "window.none"    // could be opened
 	WindowUnknown           Key = "window.unknown" // the existing names

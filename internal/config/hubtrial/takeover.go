@@ -50,7 +50,7 @@ func OpenSetup(b []byte, passphrase, store string, before *settings.Settings) (*
 	var key *setupfile.KeyError
 	switch {
 	case errors.Is(err, setupfile.ErrPassphrase):
-		return nil, text.Errorf(text.SetupWrong)
+		return nil, text.Errorf(text.SetupPassphraseWrong)
 	case errors.As(err, &key):
 		return nil, text.Errorf(text.SetupBadSetting, key.Problem)
 	case err != nil:

@@ -88,7 +88,7 @@ var CardFields = []string{"relation_number", "address", "producer", "last_modifi
 //   - excludedKeys in package setupfile, if it is not part of a set-up file
 //   - example in package templates, if it has no default
 //   - settingsPlan in ui/settings, for its place in the window
-//   - settingswindow.choice.KEY.VALUE in assets/text/settingswindow.json, if it is a choice
+//   - settings_window.choice.KEY.VALUE in assets/text/settings_window.json, if it is a choice
 //   - setting.allowed.KEY in assets/text/setting.json, if it is a text, a date or a list
 var table = []Entry{
 	text("hub.base_url", "", func(s *Settings) *string { return &s.Hub.BaseURL }, hubURL),

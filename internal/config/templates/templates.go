@@ -161,14 +161,14 @@ func DescribeProblem(l text.Language, p settings.Problem) string {
 	}
 	at := file
 	if p.Line > 0 {
-		at = l.T(text.ProblemLine, file, p.Line)
+		at = l.T(text.SettingProblemLine, file, p.Line)
 	}
 	if p.Key != "" {
 		at += ": " + p.Key
 	}
 	why := l.T(text.Problem(string(p.Kind)))
 	if p.Kind == settings.UnknownKey && p.Expected != "" {
-		why = l.T(text.ProblemSecret)
+		why = l.T(text.SettingProblemSecret)
 	}
 	if p.Kind == settings.WrongType || p.Kind == settings.NotAllowed {
 		allowed := p.Expected
@@ -178,7 +178,7 @@ func DescribeProblem(l text.Language, p settings.Problem) string {
 		why = l.T(text.Problem(string(settings.NotAllowed)), allowed)
 	}
 	if p.StrictestApplies {
-		why += " " + l.T(text.ProblemClosed)
+		why += " " + l.T(text.SettingProblemClosed)
 	}
 	return at + ": " + why
 }

@@ -78,15 +78,15 @@ func ParseMapping(b []byte) (Mapping, error) {
 	var m Mapping
 	meta, err := toml.Decode(string(b), &m)
 	if wrong, ok := errors.AsType[toml.ParseError](err); ok {
-		return m, text.Errorf(text.MappingLine, wrong.Position.Line)
+		return m, text.Errorf(text.RelayMappingLine, wrong.Position.Line)
 	}
 	switch {
 	case err != nil:
 		return m, err
 	case len(meta.Undecoded()) > 0:
-		return m, text.Errorf(text.MappingField, meta.Undecoded()[0].String())
+		return m, text.Errorf(text.RelayMappingField, meta.Undecoded()[0].String())
 	case len(m.ID) == 0 || len(m.Number) == 0:
-		return m, text.Errorf(text.MappingLacks)
+		return m, text.Errorf(text.RelayMappingLacks)
 	}
 	for _, of := range []struct {
 		name  string
@@ -99,7 +99,7 @@ func ParseMapping(b []byte) (Mapping, error) {
 	} {
 		for theirs, ours := range of.words {
 			if !slices.Contains(of.known, ours) {
-				return m, text.Errorf(text.MappingWord, of.name+"."+theirs, strings.Join(of.known, ", "))
+				return m, text.Errorf(text.RelayMappingWord, of.name+"."+theirs, strings.Join(of.known, ", "))
 			}
 		}
 	}

@@ -302,7 +302,7 @@ func (c *window) items(r row) []*fyne.MenuItem {
 	add(r.hasRelation, l.T(text.CallsMenuCopyRelation), func() { c.copyToClipboard(r, true) })
 	line()
 	add(r.canLookUp && !r.several, l.T(text.CallsMenuAgain), func() { c.lookAgain(r) })
-	add(r.hasContact, l.T(text.CallsMenuNotthis), func() { c.removeContact(r) })
+	add(r.hasContact, l.T(text.CallsMenuNotThis), func() { c.removeContact(r) })
 	line()
 	add(true, l.T(text.CallsMenuRemove), func() { c.remove(r) })
 	return items

@@ -270,7 +270,7 @@ func (c *window) showNote() {
 		if c.failed+now.Fault != "" {
 			return widgets.Trouble(said)
 		}
-		return widgets.WithButton(widgets.Trouble(said), widgets.NewButton(c.host.Lang.T(text.CallsNoticeOk), func() {
+		return widgets.WithButton(widgets.Trouble(said), widgets.NewButton(c.host.Lang.T(text.CallsNoticeOK), func() {
 			c.host.Welcome.Status.Notice = ""
 			c.host.NotifyChanged(windowapi.ChangedNoticeRead)
 			c.showNote()

@@ -285,7 +285,7 @@ func TestWipe(t *testing.T) {
 		b.did()
 		p := asked()
 		uitest.Uncut(t, string(l), b.calls.win)
-		uitest.PressIn(t, p, l.T(text.WindowFyneCancel))
+		uitest.PressIn(t, p, l.T(text.WindowFyne("Cancel")))
 		b.wantDid(t, "cancelled, it")
 		if top() != nil || len(b.calls.undos) != 1 {
 			t.Errorf("cancelled, %d can come back", len(b.calls.undos))

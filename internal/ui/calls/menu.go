@@ -57,7 +57,7 @@ func (c *window) menuItems() []*fyne.MenuItem {
 // askWipe asks whether to delete everything about callers: that cannot be undone.
 func (c *window) askWipe() {
 	l := c.host.Lang
-	stay := widgets.NewButton(l.T(text.WindowFyneCancel), c.closeQuestion)
+	stay := widgets.NewButton(l.T(text.WindowFyne("Cancel")), c.closeQuestion)
 	wipe := widgets.NewButton(l.T(text.CallsWipeYes), func() {
 		c.closeQuestion()
 		c.undos, c.failed = nil, "" // nothing of it can be restored

@@ -220,7 +220,7 @@ func (p *painter) body(c engine.Card, titleWidth float32) float32 {
 	case engine.OutcomePlaceholder:
 		return p.endWithText(p.lg.T(text.CardUnfilledWhy, p.admin()))
 	case engine.OutcomeNoNumber:
-		return p.endWithText(p.lg.T(text.CardNonumberWhy))
+		return p.endWithText(p.lg.T(text.CardNoNumberWhy))
 	case engine.OutcomeOwnLine:
 		return p.endWithLine(c, c.Number.Display())
 	case engine.OutcomeInternal:
@@ -387,7 +387,7 @@ func (p *painter) footer(c engine.Card, y float32, who, away int) float32 {
 func (p *painter) trouble(c engine.Card) string {
 	switch {
 	case !c.LinkOK[0]:
-		return p.lg.T(text.CardNolink)
+		return p.lg.T(text.CardNoLink)
 	case c.OpenError:
 		return p.lg.T(text.CardBrowser)
 	}

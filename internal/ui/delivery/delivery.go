@@ -132,7 +132,7 @@ func (w *window) HandleMessage(kind string, raw json.RawMessage) {
 // collectReport collects the resident's messages, and rereads the outbox once they are complete.
 func (w *window) collectReport(m windowapi.Delivery) {
 	if m.Failed {
-		w.fail(w.host.Lang.T(widgets.Either(w.host.Welcome.NoResident, text.WindowNeedsResident, text.DeliveryWindowState)))
+		w.fail(w.host.Lang.T(widgets.Either(w.host.Welcome.NoResident, text.WindowNeedsResident, text.DeliveryWindowConflict)))
 	}
 	switch {
 	case m.First == 0:

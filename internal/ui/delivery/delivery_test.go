@@ -290,9 +290,9 @@ func TestDeliveryActions(t *testing.T) {
 	does("retry i6", release)
 	p.fail = nil
 	w.back()
-	uitest.WantTexts(t, w.win, text.Dutch.T(text.DeliveryWindowState))
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.DeliveryWindowConflict))
 	b.Later[len(b.Later)-1]()
-	uitest.WantNoTexts(t, w.win, text.Dutch.T(text.DeliveryWindowState))
+	uitest.WantNoTexts(t, w.win, text.Dutch.T(text.DeliveryWindowConflict))
 	open("n1")
 	uitest.WantTexts(t, w.win, "Er zit geen XML-bericht in het ZIP-bestand.")
 	uitest.Press(t, w.win, "Opnieuw nakijken")
@@ -311,10 +311,10 @@ func TestDeliveryActions(t *testing.T) {
 	does("", release)
 	now.HoldReason, now.Notice = "", "De administratie was beschadigd."
 	w.setState(now)
-	uitest.Press(t, w.win, text.Dutch.T(text.CallsNoticeOk))
+	uitest.Press(t, w.win, text.Dutch.T(text.CallsNoticeOK))
 	does("", &windowapi.DeliveryRequest{Read: true})
 	b.SendFromResident(t, windowapi.KindDelivery, windowapi.Delivery{Failed: true})
-	uitest.WantTexts(t, w.win, text.Dutch.T(text.DeliveryWindowState))
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.DeliveryWindowConflict))
 	w.win.Close()
 	does("close", nil)
 	if w.remove("i4"); !slices.Equal(p.did, []string{"forget i4true", "close"}) { // clicked, and then the window closed

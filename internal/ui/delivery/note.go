@@ -51,7 +51,7 @@ func (w *window) showNote() {
 	case !s.SetUp && len(s.Rows) > 0:
 		said = l.T(text.DeliveryWindowSetup) + ". " + l.T(text.DeliveryWindowSetupHint, s.Support)
 	case s.Notice != "":
-		said, label = s.Notice, l.T(text.CallsNoticeOk)
+		said, label = s.Notice, l.T(text.CallsNoticeOK)
 		do = func() {
 			w.state.Notice = ""
 			w.sendRequest(windowapi.DeliveryRequest{Read: true})

@@ -274,5 +274,5 @@ func describeError(l text.Language, err error) string {
 	case errors.As(err, &t):
 		return l.DeliveryTrouble(t.Kind)
 	}
-	return l.T(text.DeliveryWindowState)
+	return l.T(text.DeliveryWindowConflict)
 }

@@ -247,7 +247,7 @@ func (w *window) answer(page *fyne.Container, f *windowapi.LookupResult) {
 		page.Add(widgets.Gap(0))
 		w.fields(page, k)
 		if k.Link == "" {
-			say(l.T(text.CardNolink))
+			say(l.T(text.CardNoLink))
 		} else {
 			buttons.Add(widgets.NewPrimary(w.host.OpenWords(), func() { w.open(k) }))
 		}
@@ -318,7 +318,7 @@ func notLookedUp(l text.Language, f *windowapi.LookupResult) (title, why string)
 	case windowapi.LookupOff:
 		return l.T(text.LookupOff), l.T(text.LookupOffHint)
 	case windowapi.LookupNoNumber:
-		return l.T(text.LookupWithheld), l.T(text.LookupNonumberHint)
+		return l.T(text.LookupWithheld), l.T(text.LookupNoNumberHint)
 	}
 	return l.T(text.LookupWithheld), l.T(text.LookupWithheldHint) // or a newer resident's outcome
 }

@@ -129,7 +129,7 @@ func TestSettingsFields(t *testing.T) {
 	for key, bad := range map[string]string{"card.full_for": "1", "listener.port": "80", "hub.base_url": "http://hub.example", "hub.client_id": "a:b",
 		"hub.secret_expires": "31-02-2027", "phone.region": "XX", "listener.allowed_origins": "*", "phone.internal_prefixes": "abc"} {
 		typeInto(w, key, bad)
-		if w.rows[key].fault.ContentName == "" || strings.HasPrefix(w.rows[key].fault.ContentName, "settingswindow.") {
+		if w.rows[key].fault.ContentName == "" || strings.HasPrefix(w.rows[key].fault.ContentName, "settings_window.") {
 			t.Errorf("%s: %q is taken: %q", key, bad, w.rows[key].fault.ContentName)
 		}
 	}
@@ -428,7 +428,7 @@ func TestSettingsSetupFile(t *testing.T) {
 	}
 	w.file.phrase.SetText("vier andere woordjes hier")
 	w.file.open()
-	uitest.WantTexts(t, w.win, text.Dutch.T(text.SetupWrong))
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.SetupPassphraseWrong))
 	w.file.phrase.SetText(phrase)
 	w.file.open()
 	uitest.WantTexts(t, w.win, "https://old.example", "http://127.", "het adres van de hub verandert")

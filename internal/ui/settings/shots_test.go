@@ -137,7 +137,7 @@ var settingsScenes = []struct {
 	{"file-locked", "", func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
 		w.openFile("/home/jan/Downloads/kantoor.wiebelt")
 		w.file.phrase.SetText("verkeerd")
-		w.file.takeOpened(nil, l.T(text.SetupWrong))
+		w.file.takeOpened(nil, l.T(text.SetupPassphraseWrong))
 	}},
 	{"file-beside", "", func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
 		w.openFile("/home/jan/Downloads/kantoor.wiebelt")
