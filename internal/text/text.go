@@ -1,7 +1,12 @@
 // Package text contains every text for users, in Dutch and English. The catalogue is in
-// assets/text, with both languages side by side; the first word of a key names its file.
+// assets/text, with both languages side by side; a key names its file before the first dot.
 // This package adds typed keys, plurals and a language. Safe for concurrent use.
+//
+// keys.go, which "go generate" writes, has a constant for each text: CardNobodyLeft is
+// "card.nobody.left". There is none for a key that a function of computed.go puts together.
 package text
+
+//go:generate go run ./generate
 
 import (
 	"bytes"
@@ -24,8 +29,7 @@ const (
 	English Language = "en"
 )
 
-// Key identifies a text. The constants are in keys_*.go, one file per area; a test compares
-// them with the catalogue.
+// Key identifies a text.
 type Key string
 
 type entry struct {

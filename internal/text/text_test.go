@@ -18,33 +18,6 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// keys reads every constant of type Key from the source, and the keys in the local hub's pages.
-func keys(t *testing.T) []Key {
-	t.Helper()
-	var all []Key
-	files, _ := filepath.Glob("keys_*.go")
-	for _, f := range files {
-		tree := must.Get(parser.ParseFile(token.NewFileSet(), f, nil, 0))(t)
-		ast.Inspect(tree, func(n ast.Node) bool {
-			if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 {
-				if lit, ok := v.Values[0].(*ast.BasicLit); ok && lit.Kind == token.STRING {
-					s, _ := strconv.Unquote(lit.Value)
-					all = append(all, Key(s))
-				}
-			}
-			return true
-		})
-	}
-	pages, _ := filepath.Glob("../localhub/web/*.html")
-	for _, f := range pages {
-		b := must.Get(os.ReadFile(f))(t)
-		for _, m := range regexp.MustCompile(`\.[TN] "([^"]+)"`).FindAllStringSubmatch(string(b), -1) {
-			all = append(all, Key(m[1]))
-		}
-	}
-	return all
-}
-
 // catalogue returns all texts.
 func catalogue(t *testing.T) map[Key]entry {
 	t.Helper()
@@ -66,21 +39,11 @@ func catalogue(t *testing.T) map[Key]entry {
 	return all
 }
 
-// TestEveryKeyHasBothLanguages checks that every text is in the catalogue in Dutch
-// and English, with the same placeholders.
-func TestEveryKeyHasBothLanguages(t *testing.T) {
-	all := keys(t)
-	if len(all) < 50 {
-		t.Fatalf("only %d keys found", len(all))
-	}
-	there := catalogue(t)
-	for _, k := range all {
-		if _, ok := there[k]; !ok {
-			t.Errorf("%s has no text", k)
-		}
-	}
+// TestBothLanguages checks that every text of the catalogue is there in Dutch and English, with
+// the same placeholders.
+func TestBothLanguages(t *testing.T) {
 	verb := regexp.MustCompile(`%[a-z]`)
-	for k, e := range there {
+	for k, e := range catalogue(t) {
 		for _, s := range []string{e.NL.one, e.NL.other, e.EN.one, e.EN.other} {
 			if s == "" {
 				t.Errorf("%s lacks a form", k)
@@ -89,6 +52,58 @@ func TestEveryKeyHasBothLanguages(t *testing.T) {
 				t.Errorf("%s: other places to fill in: %q", k, s)
 			}
 		}
+	}
+}
+
+// TestEveryTextIsUsed checks that the programs, or else the local hub's pages, use every text
+// that has a constant, and that these pages use no other.
+func TestEveryTextIsUsed(t *testing.T) {
+	parse := func(file string) *ast.File {
+		return must.Get(parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution))(t)
+	}
+	used := map[string]bool{} // by name
+	for _, dir := range []string{"..", "../../app"} {
+		must.Do(t, filepath.WalkDir(dir, func(file string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") || file == "../text/keys.go" {
+				return err
+			}
+			tree := parse(file)
+			imports := func(i *ast.ImportSpec) bool { return i.Path.Value == `"wiebelt/internal/text"` }
+			if tree.Name.Name == "text" || slices.ContainsFunc(tree.Imports, imports) {
+				ast.Inspect(tree, func(n ast.Node) bool {
+					if name, ok := n.(*ast.Ident); ok {
+						used[name.Name] = true
+					}
+					return true
+				})
+			}
+			return nil
+		}))
+	}
+	inPages := map[string]bool{} // by key
+	pages, _ := filepath.Glob("../localhub/web/*.html")
+	for _, f := range pages {
+		for _, m := range regexp.MustCompile(`\.[TN] "([^"]+)"`).FindAllStringSubmatch(string(must.Get(os.ReadFile(f))(t)), -1) {
+			inPages[m[1]] = true
+		}
+	}
+	constants := 0
+	ast.Inspect(parse("keys.go"), func(n ast.Node) bool {
+		if v, ok := n.(*ast.ValueSpec); ok {
+			constants++
+			key := must.Get(strconv.Unquote(v.Values[0].(*ast.BasicLit).Value))(t)
+			if !used[v.Names[0].Name] && !inPages[key] {
+				t.Errorf("nothing uses %s", key)
+			}
+			delete(inPages, key)
+		}
+		return true
+	})
+	for key := range inPages {
+		t.Errorf("the pages use %s, which is not there", key)
+	}
+	if constants < 900 {
+		t.Errorf("only %d constants found", constants)
 	}
 }
 

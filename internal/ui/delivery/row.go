@@ -42,7 +42,7 @@ func (w *window) stateOf(r row) string {
 	l := w.host.Lang
 	switch {
 	case r.State == windowapi.DeliveryAdding, r.State == windowapi.DeliveryQuestion:
-		return l.T(text.DeliveryWindowStateOf(string(r.State)))
+		return l.T(text.DeliveryWindowState(string(r.State)))
 	case r.State == outbox.Sending && w.resident.sent.ID == r.ID && w.resident.sent.Size > 0:
 		return l.T(text.DeliveryWindowSending, int(w.resident.sent.Sent*100/w.resident.sent.Size))
 	}
