@@ -23,9 +23,9 @@
 //     not logged in see the login page first. The click-through to the back-office client
 //     leads to a configurable address; by default to a page that says what would open.
 //   - A login lasts ten hours from its start, however busy the user is. After five wrong
-//     passwords for a name from one network (/24, /64), or fifty from it in total, the wait
-//     doubles with every further one, from a second up to five minutes. A browser in which
-//     the user has logged in before has its own tries.
+//     passwords for a name from one network (/24, /64), the wait doubles with every further
+//     one, from a second up to five minutes. A browser in which the user has logged in before
+//     has its own tries.
 //
 // # Goroutines
 //

@@ -89,7 +89,7 @@ func Start(ctx context.Context, cfg Config) (*Hub, error) {
 		return nil, err
 	}
 	h := &Hub{cfg: cfg, uploads: uploads{perClient: map[string]int{}}}
-	h.logins = &logins{knownQueue: newHashQueue(), unknownQueue: newHashQueue(), verifiedKey: []byte(newToken())}
+	h.logins = &logins{guard: guard{all: map[guesser]guesses{}}, hashing: make(chan struct{}, maxHashing), verifiedKey: []byte(newToken())}
 	h.faults = &Faults{hub: &h.server, active: map[Endpoint][]Fault{}, waiting: map[Endpoint]int{}}
 	h.prepareServer(ctx, where, cfg.Log)
 	if err := h.open(ctx); err != nil {

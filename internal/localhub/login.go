@@ -1,7 +1,7 @@
 package localhub
 
 import (
-	"errors"
+	"maps"
 	"net/http"
 	"net/netip"
 	"strconv"
@@ -65,12 +65,10 @@ func (h *Hub) doLogin(w http.ResponseWriter, r *http.Request, _ User) error {
 	l := loginView{Next: loginTarget(r.PostForm.Get("next")), Name: name}
 	ok, wait, err := h.tryPassword(r, name, password)
 	switch {
-	case errors.Is(err, errTooMany):
-		return h.showRetryLater(w, r, l, http.StatusTooManyRequests, wait)
-	case errors.Is(err, errBusy):
-		return h.showRetryLater(w, r, l, http.StatusServiceUnavailable, wait)
 	case err != nil:
 		return err
+	case wait > 0:
+		return h.showRetryLater(w, r, l, wait)
 	case !ok:
 		l.Error = language(r).T(text.LocalhubLoginWrong)
 		return h.loginForm(w, r, http.StatusUnauthorized, l)
@@ -82,41 +80,31 @@ func (h *Hub) doLogin(w http.ResponseWriter, r *http.Request, _ User) error {
 	return nil
 }
 
-// errTooMany reports that too many wrong passwords were tried.
-var errTooMany = errors.New("local hub: too many wrong passwords")
-
-// tryPassword reports whether the password is the user's, if the sender is allowed to
-// try. With errTooMany or errBusy it was not checked, and wait says how long to hold off.
+// tryPassword reports whether the password is the user's. With a wait, it was not
+// checked: too many wrong ones were tried.
 func (h *Hub) tryPassword(r *http.Request, name, password string) (ok bool, wait time.Duration, err error) {
-	known := h.isKnown(r, name)
-	keys := []limitKey{{name: name, known: true}}
-	if known {
-		wait, ok = h.limits.try(h.now(), keys...)
+	who := guesser{name: name}
+	if !h.isKnown(r, name) {
+		who.network = network(r.RemoteAddr)
 	}
-	if !ok {
-		from := network(r.RemoteAddr)
-		keys = []limitKey{{name: name, network: from}, {network: from}}
-		wait, ok = h.limits.try(h.now(), keys...)
+	if wait := h.guard.try(who, h.now()); wait > 0 {
+		return false, wait, nil
 	}
-	if !ok {
-		return false, wait, errTooMany
+	if ok, err = h.checkPassword(r.Context(), name, password); ok {
+		h.guard.forgive(who)
 	}
-	ok, err = h.checkPassword(r.Context(), name, password, known)
-	if ok || err != nil {
-		h.limits.refund(ok, keys...)
-	}
-	return ok, time.Second, err
+	return ok, 0, err
 }
 
 // showRetryLater shows when to try again.
-func (h *Hub) showRetryLater(w http.ResponseWriter, r *http.Request, l loginView, status int, wait time.Duration) error {
+func (h *Hub) showRetryLater(w http.ResponseWriter, r *http.Request, l loginView, wait time.Duration) error {
 	seconds := inSeconds(wait)
 	w.Header().Set("Retry-After", strconv.Itoa(seconds))
 	l.Error = language(r).N(text.LocalhubLoginWaitSeconds, seconds)
 	if seconds > 90 {
 		l.Error = language(r).N(text.LocalhubLoginWait, (seconds+59)/60)
 	}
-	return h.loginForm(w, r, status, l)
+	return h.loginForm(w, r, http.StatusTooManyRequests, l)
 }
 
 func (h *Hub) doLogout(w http.ResponseWriter, r *http.Request, who User) error {
@@ -137,39 +125,59 @@ func (h *Hub) doLogout(w http.ResponseWriter, r *http.Request, who User) error {
 }
 
 const (
-	limitWindow     = 5 * time.Minute // the longest wait; twice that without a try resets a counter
-	limitPerUser    = 5               // wrong passwords for a name from one network, or from browsers known for it
-	limitPerNetwork = 50              // from one network, for any names
-	maxCounters     = 10_000
+	freeGuesses = 5               // wrong passwords before the first wait
+	longestWait = 5 * time.Minute // twice that without a try, and a guesser is forgotten
+	maxGuessers = 10_000
 )
 
-// limiter slows down password guessing. It counts per name and network, and per
-// network: others who guess a name's password do not lock out its user. Beyond the
-// limit the wait doubles with every try. If there are too many counters, the least
-// recently used are dropped.
-type limiter struct {
-	mu            sync.Mutex
-	recent, older map[limitKey]*counter // recently used, and before; each at most half of maxCounters
+// guard slows down guessing: after five wrong passwords the wait doubles with every further
+// one, from a second up to five minutes. It counts for each name and network, so that
+// nobody can lock out a user elsewhere.
+type guard struct {
+	mu  sync.Mutex
+	all map[guesser]guesses
 }
 
-// limitKey identifies what is counted: the tries for a name from a network, or from browsers
-// in which that user has logged in (known); without a name, all tries from a network.
-type limitKey struct {
+// guesser is who tries passwords for a name: a network or, without one, the browsers in
+// which that user has logged in before.
+type guesser struct {
 	name    string
 	network netip.Prefix
-	known   bool
 }
 
-func (k limitKey) limit() int {
-	if k.name == "" {
-		return limitPerNetwork
+type guesses struct {
+	tries      int
+	last, next time.Time // the last try, and the earliest next one
+}
+
+// try uses up a try, before the password is checked: concurrent requests cannot get past the
+// limit. Until there is one it returns how long to wait.
+func (g *guard) try(who guesser, now time.Time) (wait time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t := g.all[who]
+	if t.next.After(now) {
+		return t.next.Sub(now)
 	}
-	return limitPerUser
+	if now.Sub(t.last) > 2*longestWait {
+		t = guesses{}
+	}
+	if len(g.all) >= maxGuessers { // so many cannot be waiting: each would have cost five checks
+		maps.DeleteFunc(g.all, func(_ guesser, t guesses) bool { return !t.next.After(now) })
+	}
+	t.tries, t.last = t.tries+1, now
+	if over := t.tries - freeGuesses; over >= 0 {
+		t.next = now.Add(min(time.Second<<min(over, 10), longestWait))
+	}
+	g.all[who] = t
+	return 0
 }
 
-type counter struct {
-	tries     int
-	next, end time.Time // earliest next try; when everything is forgotten
+// forgive returns all tries to one who knew the password.
+func (g *guard) forgive(who guesser) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.all, who)
 }
 
 // network groups addresses: whoever has one address of an
@@ -186,65 +194,4 @@ func network(remote string) netip.Prefix {
 	}
 	p, _ := addr.Prefix(bits) // bits is valid
 	return p
-}
-
-// try uses up a try for all keys before the password is checked, so
-// that concurrent requests cannot get past the limit. If any key has
-// no tries left, it uses up nothing and returns how long to wait.
-func (l *limiter) try(now time.Time, keys ...limitKey) (wait time.Duration, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, k := range keys {
-		if c := l.find(k); c != nil {
-			wait = max(wait, c.next.Sub(now))
-		}
-	}
-	if wait > 0 {
-		return wait, false
-	}
-	for _, k := range keys {
-		c := l.find(k)
-		if c == nil || !now.Before(c.end) {
-			c = &counter{}
-			l.keep(k, c)
-		}
-		c.tries++
-		if over := c.tries - k.limit(); over >= 0 {
-			c.next = now.Add(min(time.Second<<min(over, 10), limitWindow))
-		}
-		c.end = now.Add(2 * limitWindow)
-	}
-	return 0, true
-}
-
-// find returns a counter and marks it as recently used; nil if there is none.
-func (l *limiter) find(k limitKey) *counter {
-	c := l.recent[k]
-	if c == nil && l.older[k] != nil {
-		c = l.older[k]
-		l.keep(k, c)
-	}
-	return c
-}
-
-func (l *limiter) keep(k limitKey, c *counter) {
-	if l.recent == nil || len(l.recent) == maxCounters/2 {
-		l.recent, l.older = map[limitKey]*counter{}, l.recent
-	}
-	l.recent[k] = c
-}
-
-// refund returns a try that was not checked. A correct password returns
-// all tries of its name.
-func (l *limiter) refund(right bool, keys ...limitKey) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, k := range keys {
-		if c := l.find(k); c != nil {
-			c.tries, c.next = max(c.tries-1, 0), time.Time{}
-			if right && k.name != "" {
-				c.tries = 0
-			}
-		}
-	}
 }

@@ -14,53 +14,42 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestOneNetworkLocksNobodyOut checks that a network that tries one name after another is
-// refused as a whole, from any of its addresses, while others can still log in.
-func TestOneNetworkLocksNobodyOut(t *testing.T) {
-	for _, remote := range []string{"192.0.2.%d:40000", "[2001:db8::%x]:40000", "[::ffff:192.0.2.%d]:40000"} {
-		l, now := new(limiter), time.Now()
-		taken := 0
-		for i := range 3 * maxCounters {
-			from := network(fmt.Sprintf(remote, i%250))
-			if _, ok := l.try(now, limitKey{name: fmt.Sprint("name", i), network: from}, limitKey{network: from}); ok {
-				taken++
-			}
+// TestGuardLocksNobodyElseOut checks that a network has five tries for a name, from all
+// of its addresses and at one time, while others and other names have theirs; and that
+// whoever has to wait is not forgotten for those who tried since.
+func TestGuardLocksNobodyElseOut(t *testing.T) {
+	g, now := guard{all: map[guesser]guesses{}}, time.Now()
+	from := func(name, remote string, i int) guesser {
+		return guesser{name, network(fmt.Sprintf(remote, i))}
+	}
+	networks := []string{"192.0.2.%d:40000", "[2001:db8::%x]:40000", "[::ffff:198.51.100.%d]:40000"}
+	for _, remote := range networks {
+		var taken atomic.Int32
+		var all sync.WaitGroup
+		for i := range 50 {
+			all.Go(func() {
+				if g.try(from("anna", remote, i), now) == 0 {
+					taken.Add(1)
+				}
+			})
 		}
-		if taken != limitPerNetwork || len(l.recent) > limitPerNetwork+1 {
-			t.Errorf("%d tries, %d kept", taken, len(l.recent))
-		}
-		other := network("198.51.100.1:40000")
-		if wait, ok := l.try(now, limitKey{name: "name1", network: other}, limitKey{network: other}); !ok {
-			t.Errorf("another network waits %v", wait)
+		if all.Wait(); taken.Load() != freeGuesses {
+			t.Errorf("%s: %d tries", remote, taken.Load())
 		}
 	}
-}
-
-// TestLimiterForgets checks that the number of networks kept is limited,
-// and those not seen recently are dropped.
-func TestLimiterForgets(t *testing.T) {
-	l, now := new(limiter), time.Now()
-	key := func(i int) limitKey {
-		return limitKey{name: "anna", network: network(fmt.Sprintf("10.%d.%d.1:1", i/250, i%250))}
-	}
-	for range limitPerUser {
-		l.try(now, key(0))
-	}
-	for i := 1; i < 3*maxCounters; i++ {
-		if _, ok := l.try(now, key(i)); !ok || len(l.recent)+len(l.older) > maxCounters {
-			t.Fatalf("%d: %v, %d kept", i, ok, len(l.recent)+len(l.older))
+	for i := range 3 * maxGuessers {
+		if wait := g.try(from(fmt.Sprint("name", i), networks[0], 1), now); wait > 0 || len(g.all) > maxGuessers {
+			t.Fatalf("name %d waits %v, %d kept", i, wait, len(g.all))
 		}
-		if i%1000 == 0 {
-			if _, ok := l.try(now, key(0)); ok { // still active, so not dropped
-				t.Fatalf("%d: forgotten", i)
-			}
-		}
+	}
+	if g.try(from("anna", networks[0], 200), now) == 0 {
+		t.Error("who has to wait was forgotten")
 	}
 }
 
 // attempt logs in through the handler alone, as if from remote.
-func attempt(h *Hub, jar map[string]string, remote, user, password string) int {
-	r := httptest.NewRequest("POST", h.BaseURL()+"/login", strings.NewReader(url.Values{"user": {user}, "password": {password}}.Encode()))
+func attempt(h *Hub, jar map[string]string, remote, password string) int {
+	r := httptest.NewRequest("POST", h.BaseURL()+"/login", strings.NewReader(url.Values{"user": {"anna"}, "password": {password}}.Encode()))
 	r.RemoteAddr = remote
 	r.Header.Set("Content-Type", form)
 	for name, value := range jar {
@@ -78,79 +67,34 @@ func attempt(h *Hub, jar map[string]string, remote, user, password string) int {
 	return a.StatusCode
 }
 
-// TestRightPasswordGetsIn checks that during 6,000 wrong attempts from 6,000 addresses, in separate
-// networks or many in one, a user with the right password gets in at once: with a new browser from
-// elsewhere, and with a browser they have used before even from the attackers' network.
+// TestRightPasswordGetsIn checks that however many wrong passwords are tried, a user with the
+// right one gets in at once: with a new browser from elsewhere, and with one they have used
+// before even from the attackers' network.
 func TestRightPasswordGetsIn(t *testing.T) {
-	defer func(old int) { hashCost = old }(hashCost)
-	hashCost = 5
-	h := must.Get(Start(t.Context(), Config{}))(t)
+	h := must.Get(Start(t.Context(), Config{Now: newClock().Now}))(t)
 	defer h.Close()
-	const password = "een-wachtwoord"
+	const password, attackers = "een-wachtwoord", "127.0.0.1:1"
 	must.Do(t, h.AddUser(t.Context(), "anna", password, false))
 	known := map[string]string{}
-	for i, c := range []struct {
-		password string
-		want     int
-	}{{"fout", 401}, {"fout", 401}, {password, 303}} {
-		if status := attempt(h, known, fmt.Sprintf("127.0.%d.1:1", i), "anna", c.password); status != c.want {
-			t.Fatalf("status %d", status)
+	for i, want := range []int{401, 401, 303, 401, 401, 401, 401, 401, 429} {
+		jar, with := map[string]string{}, "fout"
+		if want == http.StatusSeeOther {
+			jar, with = known, password
+		}
+		if status := attempt(h, jar, attackers, with); status != want {
+			t.Fatalf("attempt %d: %d, want %d", i, status, want)
 		}
 	}
-
-	address := func(i int) string {
-		switch i % 4 {
-		case 0:
-			return fmt.Sprintf("127.0.0.%d:%d", 1+i%254, 2000+i)
-		case 1:
-			return fmt.Sprintf("[2001:db8:%x::1]:2000", i)
-		}
-		return fmt.Sprintf("10.%d.%d.9:2000", i/250, i%250)
+	for range maxHashing { // as if wrong ones were checked for ever
+		h.hashing <- struct{}{}
 	}
-	const tries, logins = 6000, 40
-	var next atomic.Int64
-	var flood sync.WaitGroup
-	turn := make(chan struct{}) // gets a value now and then during the flood
-	for range 64 {              // many more than are checked at once
-		flood.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= tries {
-					return
-				}
-				if i%(tries/logins) == 0 {
-					turn <- struct{}{}
-				}
-				ok, _, err := h.tryPassword(&http.Request{RemoteAddr: address(i)}, "anna", fmt.Sprint("fout ", i))
-				if ok || err != nil && err != errTooMany && err != errBusy {
-					t.Errorf("a wrong password: %v %v", ok, err)
-				}
-			}
-		})
+	if status := attempt(h, map[string]string{}, "192.0.2.1:1", password); status != http.StatusSeeOther {
+		t.Errorf("from elsewhere: %d", status)
 	}
-	go func() { flood.Wait(); close(turn) }()
-	login := func(i int) {
-		jar, from := known, "127.0.0.1:1"
-		if i%2 == 1 {
-			jar, from = map[string]string{}, fmt.Sprintf("192.0.2.%d:1", i%250)
-		}
-		if status := attempt(h, jar, from, "anna", password); status != http.StatusSeeOther {
-			t.Errorf("login %d from %s: %d", i, from, status)
-		}
+	if status := attempt(h, known, attackers, password); status != http.StatusSeeOther {
+		t.Errorf("with the user's browser: %d", status)
 	}
-	done := 0
-	for range turn {
-		login(done)
-		done++
+	if status := attempt(h, map[string]string{}, attackers, password); status != http.StatusTooManyRequests {
+		t.Errorf("with another: %d", status)
 	}
-	if done != logins {
-		t.Errorf("%d logins", done)
-	}
-	for _, q := range []hashQueue{h.knownQueue, h.unknownQueue} { // as if wrong ones were checked for ever
-		for range maxHashing {
-			q.hashing <- struct{}{}
-		}
-	}
-	login(0)
-	login(1)
 }

@@ -104,72 +104,41 @@ var dummyHash = sync.OnceValue(func() []byte {
 	return hash
 })
 
-// errBusy reports that more passwords are being tried than can be checked.
-var errBusy = errors.New("local hub: too many passwords at one time")
+// maxHashing is how many passwords are hashed concurrently.
+const maxHashing = 2
 
-// How many passwords are hashed concurrently, and how many more may wait.
-const (
-	maxHashing     = 2
-	maxHashWaiting = 8
-)
-
-// logins limits password guessing.
+// logins protects the passwords.
 type logins struct {
-	limits limiter
-	// Passwords being checked, from browsers known for a user and from others; and those
-	// that were correct since the start, as HMACs with a key that is never on disk.
-	knownQueue, unknownQueue hashQueue
-	verified                 sync.Map
-	verifiedKey              []byte
+	guard       guard
+	hashing     chan struct{} // slots for hashing
+	verified    sync.Map      // passwords that were correct since the start, as HMACs
+	verifiedKey []byte        // never on disk
 }
 
-// hashQueue holds the slots for hashing passwords and for waiting.
-type hashQueue struct{ waiting, hashing chan struct{} }
-
-func newHashQueue() hashQueue {
-	return hashQueue{make(chan struct{}, maxHashing+maxHashWaiting), make(chan struct{}, maxHashing)}
-}
-
-// checkPassword reports whether the password is the user's. Only a few are
-// checked at once and only a few may wait (errBusy); browsers in which the user
-// has logged in (known) have their own slots. A password that was correct before
+// checkPassword reports whether the password is the user's. One that was correct before
 // is accepted at once, so that a flood of wrong ones delays nobody who knows it.
-func (h *Hub) checkPassword(ctx context.Context, name, password string, known bool) (bool, error) {
+func (h *Hub) checkPassword(ctx context.Context, name, password string) (bool, error) {
 	m := hmac.New(sha256.New, h.verifiedKey)
 	m.Write([]byte(name + "\x00" + password))
 	mark := [sha256.Size]byte(m.Sum(nil))
-	before, wasRight := h.verified.Load(mark)
-	if !wasRight { // database access needs a slot too
-		t := h.unknownQueue
-		if known {
-			t = h.knownQueue
-		}
-		select {
-		case t.waiting <- struct{}{}:
-			defer func() { <-t.waiting }()
-		default:
-			return false, errBusy
-		}
-		select {
-		case t.hashing <- struct{}{}:
-			defer func() { <-t.hashing }()
-		case <-ctx.Done():
-			return false, ctx.Err()
-		}
-	}
 	hash, err := h.userHash(ctx, name)
 	if err != nil {
 		return false, err
 	}
 	unknown := hash == nil
-	if wasRight && before == string(hash) { // still the same password
+	if before, was := h.verified.Load(mark); was && before == string(hash) { // still the same password
 		return true, nil
+	}
+	select {
+	case h.hashing <- struct{}{}:
+		defer func() { <-h.hashing }()
+	case <-ctx.Done():
+		return false, ctx.Err()
 	}
 	if unknown {
 		hash = dummyHash()
 	}
 	fits := bcrypt.CompareHashAndPassword(hash, []byte(password)) == nil && !unknown && len(password) <= maxPassword
-	h.verified.Delete(mark)
 	if fits {
 		h.verified.Store(mark, string(hash))
 	}
