@@ -35,10 +35,9 @@
 //
 // # Storage
 //
-// SQLite. Without a folder it is in memory and leaves nothing behind. In a folder it is
-// one file readable only by its owner, with SQLite's own files beside it. Passwords are
-// stored as bcrypt hashes, client secrets and session tokens as SHA-256 of 256 random bits.
-// The keys for signing tokens and forms are created at the first start and stored there.
-// Messages are files beside it, named by their checksum; without a folder they are in a
-// temporary one, removed by Close.
+// SQLite, in one file readable only by its owner, with SQLite's own files beside it. Passwords
+// are stored as bcrypt hashes, client secrets and session tokens as SHA-256 of 256 random bits.
+// The keys for signing tokens and cookies are created at the first start and stored there.
+// Messages are files beside it, named by their checksum. A hub without a folder has a temporary
+// one, removed by Close.
 package localhub

@@ -24,14 +24,14 @@ const DefaultRelationField = "backofficerelatienummer"
 // configured. The interface's documentation uses a neutral word for it.
 const DefaultIntermediary = "intermediary"
 
-// Config configures a hub. The zero value is an empty hub in memory on a free port of a
-// loopback address of its own.
+// Config configures a hub. The zero value is an empty hub in a temporary folder, on a free port
+// of a loopback address of its own.
 //
 // Listen determines who can reach it. A loopback address needs nothing else. Any other
 // needs a certificate, or AllowNetwork, and cannot be a demo, whose password is shown on
 // its login page. The certificate is read once, at Start.
 type Config struct {
-	Dir            string           // folder of the database; "" keeps everything in memory until Close
+	Dir            string           // folder of the database; "" is a temporary one, removed by Close
 	Listen         string           // literal address and port; "" is a free port on loopback
 	TLSCert        string           // PEM file of the certificate with its chain; with TLSKey it enables https
 	TLSKey         string           // PEM file of its key
@@ -251,7 +251,7 @@ func (h *Hub) Stats() Stats {
 
 // Close ends the hub. It accepts nothing new, ends deliberate waits at once,
 // and gives requests in progress ten seconds. Then everything is closed, and
-// data in memory is gone. Later calls wait for the first and return its result.
+// a temporary folder is gone. Later calls wait for the first and return its result.
 func (h *Hub) Close() error {
 	h.closeOnce.Do(func() {
 		h.stop()

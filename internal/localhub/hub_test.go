@@ -24,6 +24,7 @@ import (
 	"wiebelt/internal/filetrust"
 	"wiebelt/internal/testutil/clocktest"
 	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/messagetest"
 	"wiebelt/internal/testutil/must"
 )
 
@@ -185,6 +186,24 @@ func items(t testing.TB, a answer) []item {
 
 func person(family string, numbers ...string) Record {
 	return Record{Contact: contact.Contact{FamilyName: family, Initials: "A.", RelationNumber: "1"}, Numbers: numbers}
+}
+
+// TestTemporaryFolderGoes checks that a hub without a folder leaves nothing behind, whether it
+// was closed or could not start.
+func TestTemporaryFolderGoes(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	t.Setenv("TMP", temp)
+	left := func() int { return len(must.Get(os.ReadDir(temp))(t)) }
+	h := start(t, Config{Synthetic: 5})
+	receipts(t, deliver(t, h, token(t, h), messagetest.Request(numbered(t, 1))))
+	if n := left(); n != 1 {
+		t.Errorf("%d folders while it runs", n)
+	}
+	_ = notStarted(t, Config{Listen: strings.TrimPrefix(h.BaseURL(), "http://")})
+	if must.Do(t, h.Close()); left() != 0 {
+		t.Errorf("%d folders are left behind", left())
+	}
 }
 
 func TestFolderKeepsEverything(t *testing.T) {

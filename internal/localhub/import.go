@@ -216,7 +216,7 @@ func (m *importer) mayImport() (lock *flock.Flock, err error) {
 	if !m.opt.Replace {
 		return nil, text.Errorf(text.LocalhubImportInvented)
 	}
-	if m.dir == "" || m.lock != nil {
+	if m.lock != nil {
 		return nil, nil // only we use it, and it is no demo
 	}
 	if lock, err = m.tryLock(); err == nil && lock == nil {

@@ -2,8 +2,6 @@ package localhub
 
 import (
 	"bytes"
-	"context"
-	"database/sql"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -322,52 +320,6 @@ func TestImportAndDemo(t *testing.T) {
 	_ = notStarted(t, Config{Dir: dir, Synthetic: 20, Demo: true})
 	h := start(t, Config{Dir: dir}) // the lock was released
 	if got := items(t, lookup(t, h, token(t, h), "0611111111")); len(got) != 1 || got[0].Family != "Echt" {
-		t.Errorf("%+v", got)
-	}
-}
-
-// TestGivenUp checks that canceling a query or transaction does not close
-// the single connection of an in-memory hub, which is the database.
-func TestGivenUp(t *testing.T) {
-	h := start(t, Config{})
-	for _, begin := range []func(context.Context) (*sql.Rows, error){
-		func(ctx context.Context) (*sql.Rows, error) {
-			return h.readDB.QueryContext(ctx, "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c")
-		},
-		func(ctx context.Context) (*sql.Rows, error) {
-			tx, err := h.writeDB.BeginTx(ctx, nil)
-			if err != nil {
-				return nil, err
-			}
-			return tx.QueryContext(ctx, "DELETE FROM clients RETURNING 1")
-		},
-	} {
-		ctx, cancel := context.WithCancel(t.Context())
-		rows := must.Get(begin(ctx))(t)
-		if !rows.Next() {
-			t.Fatal(rows.Err())
-		}
-		cancel()
-		for rows.Next() {
-		}
-		if all, err := h.Clients(t.Context()); err != nil || len(all) != 1 {
-			t.Errorf("%v, %v", all, err)
-		}
-	}
-}
-
-// TestImportIntoMemory checks that the single connection survives whatever happens.
-func TestImportIntoMemory(t *testing.T) {
-	h := start(t, Config{})
-	ctx, cancel := context.WithCancel(t.Context())
-	file := people(2*progressEvery, CSV, "")
-	if _, err := h.Import(ctx, file, CSV, ImportOptions{Progress: func(int, int64) { cancel() }}); !errors.Is(err, context.Canceled) || file.Len() == 0 {
-		t.Error(file.Len(), err)
-	}
-	if n, lines := importText(t, h.Data, CSV, "achternaam,telefoon\nEcht,0611111111\n", ImportOptions{}); n != 1 || count(t, h.Data) != 1 {
-		t.Error(n, lines)
-	}
-	if got := items(t, lookup(t, h, token(t, h), "0611111111")); len(got) != 1 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -96,18 +96,7 @@ func (d *Data) messageFile(sum string) (string, error) {
 
 // folder returns one of the folders of the message box, creating it if needed.
 func (d *Data) folder(name string) (path string, err error) {
-	root := d.dir
-	if root == "" {
-		d.tempMu.Lock()
-		defer d.tempMu.Unlock()
-		if d.temp == "" {
-			if d.temp, err = os.MkdirTemp("", "wiebelt-hub-"); err != nil {
-				return "", wrapError("message box", err)
-			}
-		}
-		root = d.temp
-	}
-	path = filepath.Join(root, name)
+	path = filepath.Join(d.dir, name)
 	return path, wrapError("message box", os.MkdirAll(path, 0o700))
 }
 
@@ -226,9 +215,6 @@ func (d *Data) storeMessages(ctx context.Context, all []*incomingFile, from clie
 // sweep removes what an interrupted delivery left behind. Only the hub that
 // serves the folder may call it.
 func (d *Data) sweep(ctx context.Context) error {
-	if d.dir == "" {
-		return nil
-	}
 	if err := os.RemoveAll(filepath.Join(d.dir, incomingFolder)); err != nil {
 		return wrapError("message box", err)
 	}

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	_ "modernc.org/sqlite" // the driver
 
 	"wiebelt/internal/filetrust"
 	"wiebelt/internal/store/sqlitefile"
@@ -55,21 +54,17 @@ CREATE TABLE messages (
 // of every Hub, and can be opened separately to manage a hub, running or not. It is
 // safe for concurrent use.
 type Data struct {
-	dir  string // "" is in memory
-	demo bool   // invented contacts only
-	now  func() time.Time
+	dir       string
+	temporary bool // the folder goes with Close
+	demo      bool // invented contacts only
+	now       func() time.Time
 
-	// In memory there is one connection, and the content lives as long
-	// as it does; in a file, one connection writes and several read.
-	writeDB, readDB *sql.DB
+	writeDB, readDB *sql.DB // one connection writes, several read
 	findContacts    *sql.Stmt
 	findCredential  *sql.Stmt
 
 	lock    *flock.Flock // held by the hub that serves the folder
 	storeMu sync.Mutex   // one delivery at a time is stored in the message box
-
-	tempMu sync.Mutex // guards temp
-	temp   string     // folder of the messages of a hub in memory, created for the first one
 }
 
 // OpenData opens the folder of a hub, creating it if missing. A hub may be running on it.
@@ -80,10 +75,16 @@ func OpenData(ctx context.Context, dir string) (*Data, error) {
 	return openData(ctx, dir)
 }
 
-func openData(ctx context.Context, dir string) (*Data, error) {
-	d := &Data{dir: dir, now: time.Now}
+// openData is OpenData; "" is a temporary folder, which Close removes.
+func openData(ctx context.Context, dir string) (d *Data, err error) {
+	d = &Data{dir: dir, temporary: dir == "", now: time.Now}
+	if d.temporary {
+		if d.dir, err = os.MkdirTemp("", "wiebelt-hub-"); err != nil {
+			return nil, wrapError("folder", err)
+		}
+	}
 	if err := d.connect(); err != nil {
-		return nil, wrapError("database", err)
+		return nil, errors.Join(wrapError("database", err), d.remove())
 	}
 	if err := d.setUp(ctx); err != nil {
 		return nil, errors.Join(text.Errorf(text.LocalhubBadDatabase, err), d.Close())
@@ -95,11 +96,9 @@ func openData(ctx context.Context, dir string) (*Data, error) {
 // are never readable by others.
 func (d *Data) connect() (err error) {
 	const pragmas = "_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)&_txlock=immediate"
-	if d.dir == "" {
-		d.writeDB, err = sql.Open("sqlite", "file::memory:?"+pragmas+"&_pragma=journal_mode(MEMORY)")
-		limitConns(d.writeDB, 1)
-		d.readDB = d.writeDB
-		return err
+	synchronous := "FULL" // an accepted message must survive a power failure
+	if d.temporary {
+		synchronous = "OFF"
 	}
 	if err := filetrust.Make(d.dir, filetrust.UserOwned); err != nil {
 		return err
@@ -108,8 +107,7 @@ func (d *Data) connect() (err error) {
 	if _, err := sqlitefile.Make(name, filetrust.Private); err != nil {
 		return err
 	}
-	// FULL: an accepted message must survive a power failure.
-	if d.writeDB, err = sqlitefile.Open(name, pragmas+"&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"); err != nil {
+	if d.writeDB, err = sqlitefile.Open(name, pragmas+"&_pragma=journal_mode(WAL)&_pragma=synchronous("+synchronous+")"); err != nil {
 		return err
 	}
 	limitConns(d.writeDB, 1)
@@ -141,30 +139,25 @@ func (d *Data) setUp(ctx context.Context) error {
 	return err
 }
 
-// Close closes the database; data in memory is gone.
+// Close closes the database; a temporary folder is gone.
 func (d *Data) Close() error {
-	err := d.writeDB.Close()
-	if d.readDB != d.writeDB {
-		err = errors.Join(err, d.readDB.Close())
-	}
+	err := errors.Join(d.writeDB.Close(), d.readDB.Close())
 	if d.lock != nil {
 		err = errors.Join(err, d.lock.Unlock())
 	}
-	d.tempMu.Lock()
-	defer d.tempMu.Unlock()
-	if d.temp != "" {
-		err = errors.Join(err, os.RemoveAll(d.temp))
-		d.temp = ""
+	return errors.Join(err, d.remove())
+}
+
+func (d *Data) remove() error {
+	if !d.temporary {
+		return nil
 	}
-	return err
+	return os.RemoveAll(d.dir)
 }
 
 // claimFolder reserves the folder for the one hub that serves it, and removes what an
 // interrupted one left behind.
 func (d *Data) claimFolder(ctx context.Context) error {
-	if d.dir == "" {
-		return nil
-	}
 	lock, err := d.tryLock()
 	if err != nil {
 		return wrapError("folder", err)

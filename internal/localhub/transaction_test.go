@@ -85,46 +85,45 @@ func files(t testing.TB, dir string) (all []string) {
 }
 
 func TestDeliverAndRead(t *testing.T) {
-	for _, dir := range []string{"", t.TempDir()} {
-		now := newClock()
-		h := start(t, Config{Dir: dir, Now: now.Now})
-		a, b := numbered(t, 1), messagetest.ZIP(t, "bericht.xml", "<x/>", "bijlagen/polis.pdf", strings.Repeat("%PDF", 50_000))
-		got := receipts(t, deliver(t, h, token(t, h), messagetest.Request(a, b)))
-		if len(got) != 2 {
-			t.Fatalf("%d receipts", len(got))
+	dir := t.TempDir()
+	now := newClock()
+	h := start(t, Config{Dir: dir, Now: now.Now})
+	a, b := numbered(t, 1), messagetest.ZIP(t, "bericht.xml", "<x/>", "bijlagen/polis.pdf", strings.Repeat("%PDF", 50_000))
+	got := receipts(t, deliver(t, h, token(t, h), messagetest.Request(a, b)))
+	if len(got) != 2 {
+		t.Fatalf("%d receipts", len(got))
+	}
+	for i, want := range [][]byte{a, b} {
+		sum := fmt.Sprintf("%x", sha256.Sum256(want))
+		if r := got[i]; r.SHA256 != sum || r.Size != int64(len(want)) || r.Repeated || !r.Received.Equal(now.Now()) {
+			t.Errorf("receipt %d: %+v", i, r)
 		}
-		for i, want := range [][]byte{a, b} {
-			if r := got[i]; r.SHA256 != fmt.Sprintf("%x", sha256.Sum256(want)) || r.Size != int64(len(want)) || r.Repeated || !r.Received.Equal(now.Now()) {
-				t.Errorf("receipt %d: %+v", i, r)
-			}
-			m := must.Get(h.Message(t.Context(), got[i].ID))(t)
-			if m.Sender != clientID || m.OrganisationCode != org || m.Intermediary != "intermediary" || m.Files != i+1 || !m.Received.Equal(now.Now()) {
-				t.Errorf("message %d: %+v", i, m)
-			}
-			var back bytes.Buffer
-			if err := h.CopyMessage(m, &back); err != nil || !bytes.Equal(back.Bytes(), want) {
-				t.Errorf("message %d came back otherwise: %v", i, err)
-			}
+		m := must.Get(h.Message(t.Context(), got[i].ID))(t)
+		if m.Sender != clientID || m.OrganisationCode != org || m.Intermediary != "intermediary" || m.Files != i+1 ||
+			!m.Received.Equal(now.Now()) {
+			t.Errorf("message %d: %+v", i, m)
 		}
-		if all := box(t, h.Data); len(all) != 2 || all[0].ID != got[1].ID || all[1].ID != got[0].ID {
-			t.Errorf("box: %+v", all)
+		var back bytes.Buffer
+		if err := h.CopyMessage(m, &back); err != nil || !bytes.Equal(back.Bytes(), want) {
+			t.Errorf("message %d came back otherwise: %v", i, err)
 		}
-		if older, err := h.Messages(t.Context(), got[1].ID, 10); err != nil || len(older) != 1 || older[0].ID != got[0].ID {
-			t.Errorf("older: %+v %v", older, err)
-		}
-		if _, err := h.Message(t.Context(), "nobody"); err != ErrNoMessage {
-			t.Error(err)
-		}
-		if dir != "" {
-			if len(files(t, dir)) != 2 {
-				t.Errorf("files: %v", files(t, dir))
-			}
-			if runtime.GOOS != "windows" {
-				for _, f := range files(t, dir) {
-					if info, _ := os.Stat(f); info.Mode().Perm() != 0o600 {
-						t.Errorf("mode %v", info.Mode())
-					}
-				}
+	}
+	if all := box(t, h.Data); len(all) != 2 || all[0].ID != got[1].ID || all[1].ID != got[0].ID {
+		t.Errorf("box: %+v", all)
+	}
+	if older, err := h.Messages(t.Context(), got[1].ID, 10); err != nil || len(older) != 1 || older[0].ID != got[0].ID {
+		t.Errorf("older: %+v %v", older, err)
+	}
+	if _, err := h.Message(t.Context(), "nobody"); err != ErrNoMessage {
+		t.Error(err)
+	}
+	if len(files(t, dir)) != 2 {
+		t.Errorf("files: %v", files(t, dir))
+	}
+	if runtime.GOOS != "windows" {
+		for _, f := range files(t, dir) {
+			if info, _ := os.Stat(f); info.Mode().Perm() != 0o600 {
+				t.Errorf("mode %v", info.Mode())
 			}
 		}
 	}
