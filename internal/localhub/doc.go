@@ -14,8 +14,8 @@
 //   - An unknown path below the interfaces is 404 in JSON.
 //   - A ZIP file is checked by package message, like a sender does, with wider limits; a
 //     backslash in a name is rejected too. The content of the files is not checked.
-//   - 32 deliveries are accepted at once, 8 of them per client. No interface returns
-//     messages: commands and calls of this package read them.
+//   - 8 deliveries of a client are accepted at once. No interface returns messages: commands
+//     and calls of this package read them.
 //
 // # Pages
 //

@@ -88,7 +88,7 @@ func Start(ctx context.Context, cfg Config) (*Hub, error) {
 	if err := where.loadCertificate(cfg); err != nil { // its files may be corrected later
 		return nil, err
 	}
-	h := &Hub{cfg: cfg, uploads: uploads{perClient: map[string]int{}}}
+	h := &Hub{cfg: cfg, uploads: uploads{counts: map[string]int{}}}
 	h.logins = &logins{guard: guard{all: map[guesser]guesses{}}, hashing: make(chan struct{}, maxHashing), verifiedKey: []byte(newToken())}
 	h.faults = &Faults{hub: &h.server, active: map[Endpoint][]Fault{}, waiting: map[Endpoint]int{}}
 	h.prepareServer(ctx, where, cfg.Log)

@@ -25,7 +25,7 @@ func (m *importer) readJSON() error {
 	var err error
 	for err == nil {
 		if j.d.PeekKind() == '[' {
-			err = eachItem(j.d, '[', func() error { return j.readRecord(false) })
+			err = eachItem(j.d, func() error { return j.readRecord(false) })
 		} else {
 			err = j.readRecord(true)
 		}
@@ -76,7 +76,7 @@ func (j *jsonFile) readRecord(alone bool) error {
 
 func (j *jsonFile) readAnswer(name string) error {
 	if name == "items" && j.d.PeekKind() == '[' {
-		return eachItem(j.d, '[', func() error { return j.readRecord(false) })
+		return eachItem(j.d, func() error { return j.readRecord(false) })
 	}
 	return j.d.SkipValue()
 }
@@ -108,7 +108,7 @@ func (j *jsonFile) readField(inside, name string) error {
 	}
 	j.known = true
 	if j.d.PeekKind() == '[' && (c == phoneColumn || c == emailColumn) {
-		return eachItem(j.d, '[', func() error { return j.readScalar(c, name) })
+		return eachItem(j.d, func() error { return j.readScalar(c, name) })
 	}
 	return j.readScalar(c, name)
 }
@@ -141,15 +141,9 @@ func (j *jsonFile) readScalar(c column, name string) error {
 	return nil
 }
 
-// errOtherKind reports a value of another kind than expected.
-var errOtherKind = errors.New("a value of another kind")
-
-// eachItem reads an array ('[') or an object ('{'); next reads each of its items in turn.
-func eachItem(d *jsontext.Decoder, kind jsontext.Kind, next func() error) error {
-	t, err := d.ReadToken()
-	if err == nil && t.Kind() != kind {
-		err = errOtherKind
-	}
+// eachItem reads an array or an object; next reads each of its items in turn.
+func eachItem(d *jsontext.Decoder, next func() error) error {
+	_, err := d.ReadToken()
 	for err == nil {
 		if k := d.PeekKind(); k == ']' || k == '}' {
 			_, err = d.ReadToken()
@@ -162,7 +156,7 @@ func eachItem(d *jsontext.Decoder, kind jsontext.Kind, next func() error) error 
 
 // eachMember reads an object; next reads each member's value, given its name.
 func eachMember(d *jsontext.Decoder, next func(name string) error) error {
-	return eachItem(d, '{', func() error {
+	return eachItem(d, func() error {
 		t, err := d.ReadToken()
 		if err != nil {
 			return err

@@ -24,9 +24,7 @@ const (
 	maxDuration = time.Hour
 	maxDrained  = 64 << 20 // of the rest of a rejected request
 	drainTime   = 5 * time.Second
-	// Number of deliveries accepted at once; beyond that, senders are told to retry.
-	maxUploads       = 32
-	maxClientUploads = 8
+	maxUploads  = 8 // of a client at once; beyond that, it is told to retry
 )
 
 // receiveDelivery answers POST /transaction/<intermediary>.
@@ -124,33 +122,28 @@ func checkZIP(ctx context.Context, p *incomingFile, item int) (files int, err er
 	return files, nil
 }
 
-// uploads counts deliveries in progress, per client: a slow or malicious one
+// uploads counts deliveries in progress, by client: a slow or malicious one
 // leaves room for the others.
 type uploads struct {
-	mu        sync.Mutex
-	total     int
-	perClient map[string]int
+	mu     sync.Mutex
+	counts map[string]int
 }
 
-// begin reserves a slot if there is one.
+// begin reserves one of the client's slots if there is one.
 func (u *uploads) begin(client string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.total >= maxUploads || u.perClient[client] >= maxClientUploads {
+	if u.counts[client] == maxUploads {
 		return false
 	}
-	u.total++
-	u.perClient[client]++
+	u.counts[client]++
 	return true
 }
 
 func (u *uploads) end(client string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.total--
-	if u.perClient[client]--; u.perClient[client] == 0 {
-		delete(u.perClient, client)
-	}
+	u.counts[client]--
 }
 
 // pacedReader reads a body as long as it keeps arriving, and fast enough:
@@ -161,7 +154,6 @@ type pacedReader struct {
 	now     func() time.Time
 	began   time.Time
 	ends    time.Time
-	next    time.Time // when to extend the deadline again
 	read    int64
 }
 
@@ -177,13 +169,10 @@ func newPacedReader(body io.Reader, control deadlines, now func() time.Time, lon
 }
 
 func (p *pacedReader) Read(b []byte) (int, error) {
-	if now := p.now(); !now.Before(p.next) {
-		p.next = now.Add(maxSilence / 10)
-		slowest := p.began.Add(maxSilence + time.Duration(p.read/minRate)*time.Second)
-		deadline := slices.MinFunc([]time.Time{now.Add(maxSilence), p.ends, slowest}, time.Time.Compare)
-		_ = p.control.SetReadDeadline(deadline)
-		_ = p.control.SetWriteDeadline(deadline.Add(maxDuration)) // for the answer, after the ZIP files are checked
-	}
+	slowest := p.began.Add(maxSilence + time.Duration(p.read/minRate)*time.Second)
+	deadline := slices.MinFunc([]time.Time{p.now().Add(maxSilence), p.ends, slowest}, time.Time.Compare)
+	_ = p.control.SetReadDeadline(deadline)
+	_ = p.control.SetWriteDeadline(deadline.Add(maxDuration)) // for the answer, after the ZIP files are checked
 	n, err := p.body.Read(b)
 	p.read += int64(n)
 	if err != nil && err != io.EOF {

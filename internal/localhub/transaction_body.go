@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -33,13 +34,12 @@ const maxOverhead = 1 << 20
 // or an early io.EOF, is a refusal: the request is incomplete.
 func readDelivery(r io.Reader, limit deliveryLimits, item func(i int) (io.Writer, error), done func(i int) error) error {
 	in := &splitter{r: bufio.NewReaderSize(r, chunk)}
-	p := &deliveryParser{in: in, d: jsontext.NewDecoder(in), limit: limit, left: limit.bytes, item: item, done: done, at: -1}
-	return p.requestError(p.read())
+	p := &deliveryParser{in: in, limit: limit, left: limit.bytes, item: item, done: done, at: -1}
+	return p.requestError(p.read(jsontext.NewDecoder(in)))
 }
 
 type deliveryParser struct {
 	in    *splitter
-	d     *jsontext.Decoder
 	limit deliveryLimits
 	left  int64 // decoded bytes that may still come
 	items int
@@ -60,26 +60,47 @@ func (p *deliveryParser) tooLarge(about string) error {
 
 // requestError turns errors of the decoder, which may quote the request, into refusals.
 func (p *deliveryParser) requestError(err error) error {
-	var syntax *jsontext.SyntacticError
+	var refused *refusal
+	var semantic *json.SemanticError
 	switch {
+	case errors.As(err, &refused):
+		return refused
 	case errors.Is(err, errOverhead):
 		return p.tooLarge("too much beside the messages")
 	case errors.Is(err, jsontext.ErrDuplicateName):
 		return p.refuse("invalid_request", "a member stands there twice")
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return p.refuse("invalid_json", "the request ends too early")
-	case errors.As(err, &syntax), errors.Is(err, errEscape):
+	case errors.As(err, new(*jsontext.SyntacticError)), errors.Is(err, errEscape):
 		return p.refuse("invalid_json", "the request is not JSON")
+	case errors.As(err, &semantic) && semantic.Err == nil: // of the decoder, not one that it passes on
+		return p.refuse("invalid_request", "data is an object, and its items an array of objects")
 	}
 	return err
 }
 
 // read reads the whole body.
-func (p *deliveryParser) read() error {
-	if err := p.readObject("data", p.readData); err != nil {
+func (p *deliveryParser) read(d *jsontext.Decoder) error {
+	var body struct {
+		Data struct {
+			Items []struct {
+				Message *delivered `json:"message"`
+			} `json:"items"`
+		} `json:"data"`
+	}
+	if err := json.UnmarshalDecode(d, &body, json.WithUnmarshalers(json.UnmarshalFromFunc(p.readMessage))); err != nil {
 		return err
 	}
-	switch _, err := p.d.ReadToken(); err {
+	if len(body.Data.Items) == 0 {
+		return p.refuse("invalid_request", "data.items is missing or empty")
+	}
+	for i, item := range body.Data.Items {
+		if item.Message == nil {
+			p.at = i
+			return p.refuse("invalid_request", "message is missing")
+		}
+	}
+	switch _, err := d.ReadToken(); err {
 	case io.EOF:
 		return nil
 	case nil:
@@ -89,51 +110,15 @@ func (p *deliveryParser) read() error {
 	}
 }
 
-// readObject reads an object; member reads the member with the given name.
-func (p *deliveryParser) readObject(name string, member func() error) error {
-	found := false
-	err := eachMember(p.d, func(n string) error {
-		if n != name {
-			return p.d.SkipValue()
-		}
-		found = true
-		return member()
-	})
-	switch {
-	case err == errOtherKind:
-		return p.refuse("invalid_request", "an object is expected")
-	case err == nil && !found:
-		return p.refuse("invalid_request", name+" is missing")
+// delivered takes the place of a message that was read.
+type delivered struct{}
+
+func (p *deliveryParser) readMessage(d *jsontext.Decoder, _ *delivered) error {
+	if p.items >= p.limit.items {
+		return p.tooLarge(fmt.Sprintf("more than %d items", p.limit.items))
 	}
-	return err
-}
-
-func (p *deliveryParser) readData() error { return p.readObject("items", p.readItems) }
-
-func (p *deliveryParser) readItems() error {
-	err := eachItem(p.d, '[', func() error {
-		if p.items >= p.limit.items {
-			return p.tooLarge(fmt.Sprintf("more than %d items", p.limit.items))
-		}
-		p.at = p.items
-		if err := p.readObject("message", p.readMessage); err != nil {
-			return err
-		}
-		p.items++
-		p.at = -1
-		return nil
-	})
-	switch {
-	case err == errOtherKind:
-		return p.refuse("invalid_request", "items is not an array")
-	case err == nil && p.items == 0:
-		return p.refuse("invalid_request", "items is empty")
-	}
-	return err
-}
-
-func (p *deliveryParser) readMessage() error {
-	if kind := p.d.PeekKind(); kind != '"' && kind != 0 {
+	p.at = p.items
+	if kind := d.PeekKind(); kind != '"' && kind != 0 {
 		return p.refuse("invalid_request", "message is not a string")
 	} else if kind == '"' {
 		w, err := p.item(p.items)
@@ -144,10 +129,14 @@ func (p *deliveryParser) readMessage() error {
 			return err
 		}
 	}
-	if _, err := p.d.ReadToken(); err != nil { // the rest of the string, or the error
+	if _, err := d.ReadToken(); err != nil { // the rest of the string, or the error
 		return err
 	}
-	return p.done(p.items)
+	if err := p.done(p.items); err != nil {
+		return err
+	}
+	p.items, p.at = p.items+1, -1
+	return nil
 }
 
 // chunk is how many bytes of base64 are decoded at a time.
