@@ -185,11 +185,8 @@ func (m *importer) run(r io.Reader) error {
 	if m.staged == 0 && len(m.errs.Rows) == 0 {
 		return text.Errorf(text.LocalhubImportNone)
 	}
-	if err := m.checkDuplicates(); err != nil {
+	if err := m.checkIDs(); err != nil || m.opt.Check {
 		return err
-	}
-	if m.opt.Check {
-		return m.checkExisting(m.conn)
 	}
 	return m.tx(nil, m.store)
 }
@@ -283,54 +280,37 @@ func (m *importer) progress() {
 	}
 }
 
-// rowErrors returns a function that reports a problem with the ID in every
-// row number returned by a query, each with the number of another row or 0.
-func (m *importer) rowErrors(problem func(other int) *text.Error) func(*sql.Rows, error) error {
-	return func(rows *sql.Rows, err error) error {
-		_, err = sqlitefile.Rows(func(row sqlitefile.Row) (none struct{}, err error) {
-			var at, other int
-			if err = row.Scan(&at, &other); err == nil {
-				m.errs.add(at, columnTable[idColumn].name, problem(other))
-			}
+// checkIDs reports IDs that occur in more than one row, or that the hub already has.
+func (m *importer) checkIDs() error {
+	_, err := sqlitefile.Rows(func(row sqlitefile.Row) (none struct{}, err error) {
+		var at, first int
+		if err = row.Scan(&at, &first); err != nil {
 			return none, err
-		})(rows, err)
-		if err != nil {
-			return err
 		}
-		return m.errs.orNil()
-	}
-}
-
-// checkDuplicates reports IDs that occur in more than one row.
-func (m *importer) checkDuplicates() error {
-	return m.rowErrors(func(first int) *text.Error {
-		return text.Errorf(text.LocalhubImportSame, m.errs.Format.RowLabel(first))
-	})(
-		m.conn.QueryContext(m.ctx, `SELECT again.row, first.row
+		problem := text.Errorf(text.LocalhubImportThere)
+		if first > 0 {
+			problem = text.Errorf(text.LocalhubImportSame, m.errs.Format.RowLabel(first))
+		}
+		m.errs.add(at, columnTable[idColumn].name, problem)
+		return none, nil
+	})(m.conn.QueryContext(m.ctx, `SELECT again.row, first.row
  FROM (SELECT id, min(n) AS n FROM temp.staged WHERE given GROUP BY id HAVING count(*) > 1) f
- JOIN temp.staged first ON first.n = f.n JOIN temp.staged again ON again.id = f.id AND again.n > f.n ORDER BY again.n`))
-}
-
-// checkExisting reports IDs that the hub already has.
-func (m *importer) checkExisting(q sqlitefile.Querier) error {
-	if m.opt.Replace {
-		return nil
+ JOIN temp.staged first ON first.n = f.n JOIN temp.staged again ON again.id = f.id AND again.n > f.n
+ UNION ALL SELECT s.row, 0 FROM temp.staged s WHERE NOT ? AND s.given AND EXISTS (SELECT 1 FROM main.contacts c WHERE c.id = s.id)
+ ORDER BY 1`, m.opt.Replace))
+	if err != nil {
+		return err
 	}
-	return m.rowErrors(func(int) *text.Error { return text.Errorf(text.LocalhubImportThere) })(
-		q.QueryContext(m.ctx, `SELECT s.row, 0 FROM temp.staged s WHERE s.given AND EXISTS
- (SELECT 1 FROM main.contacts c WHERE c.id = s.id) ORDER BY s.n`))
+	return m.errs.orNil()
 }
 
 // store moves the staged rows to the hub's tables, in one transaction.
 func (m *importer) store(tx *sql.Tx) error {
-	// Checked again, now that nobody else can write.
+	// Checked again, now that nobody else can write. An ID added meanwhile fails to be unique.
 	if has, err := m.hasInvented(tx); err != nil {
 		return err
 	} else if has && !m.wasDemo {
 		return text.Errorf(text.LocalhubImportMeanwhile)
-	}
-	if err := m.checkExisting(tx); err != nil {
-		return err
 	}
 	if m.opt.Replace {
 		if _, err := tx.ExecContext(m.ctx, "DELETE FROM main.terms; DELETE FROM main.contacts"); err != nil {
