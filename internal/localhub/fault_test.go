@@ -378,9 +378,14 @@ func TestParseFault(t *testing.T) {
 	}
 }
 
-// FuzzParseFault checks that a parsed fault is within its
-// limits and can be written and parsed again.
+// FuzzParseFault checks that a fault parsed from either notation is
+// within its limits and can be written and parsed again.
 func FuzzParseFault(f *testing.F) {
+	for _, object := range []string{
+		`{"drop":true}`, `{"delay":"1s","times":3}`, `{"slow":"1/1s"}`, `{"body":"cut"}`, `{"status":"x"}`, `[]`, `{"times":1e9}`,
+	} {
+		f.Add(object)
+	}
 	for text := range faultTexts {
 		f.Add(text)
 	}
@@ -389,6 +394,10 @@ func FuzzParseFault(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		e, x, err := ParseFault(text)
+		if words, ok := faultPartsOf([]byte(text)); ok {
+			e = EndpointLookup
+			x, err = parseFaultParts(words, e)
+		}
 		if err != nil {
 			if len(err.Error()) > 3000 || x != (Fault{}) {
 				t.Errorf("%v", err)
