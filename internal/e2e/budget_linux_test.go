@@ -202,12 +202,13 @@ func (s *stage) memory(t *table, meanwhile func()) {
 		t.figure(what, mb, limit, "MB")
 		return mb
 	}
-	few := float64(s.settled) / 1024
-	t.figure("resident memory after 200 calls (200 %)", few, 42, "MB")
+	t.figure("resident memory after 200 calls (200 %)", float64(s.settled)/1024, 42, "MB")
 	var phones []*patient // no more than the listener admits
 	for range 8 {
 		phones = append(phones, s.patient())
 	}
+	s.oneByOne(phones, len(phones)) // what more phones take is no growth over calls
+	few := now("  after a call from each of 8 phones more", 0)
 	s.oneByOne(phones, 10_000)
 	many := now("  after 10,000 calls more, one after the other", 64)
 	t.figure("  growth over them", 100*(many/few-1), 5, "%")
