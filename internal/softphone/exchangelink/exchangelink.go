@@ -302,23 +302,15 @@ var causeTexts = map[link.Cause]string{
 // reason describes an error in our own words, with its cause: the libraries' texts quote
 // addresses, headers and whatever the other side has sent.
 func reason(err error) (why string, cause link.Cause) {
-	var (
-		record tls.RecordHeaderError
-		verify *tls.CertificateVerificationError
-		errno  syscall.Errno
-	)
+	var errno syscall.Errno
 	cause = link.CauseOf(err)
 	switch {
+	case link.SpeaksNoTLS(err):
+		return "it does not speak TLS there", cause
 	case causeTexts[cause] != "":
 		return causeTexts[cause], cause
-	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
-		return "it does not speak TLS there", link.CauseTLS
-	case errors.As(err, &verify):
-		return causeTexts[link.CauseTLS], link.CauseTLS
-	case link.NobodyListens(err):
-		return causeTexts[link.CauseNotListening], link.CauseNotListening
 	case errors.As(err, &errno):
-		return errno.Error(), link.NoCause
+		return errno.Error(), cause
 	}
-	return "the connection broke", link.NoCause
+	return "the connection broke", cause
 }

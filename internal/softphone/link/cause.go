@@ -2,9 +2,11 @@ package link
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"net"
+	"net/http"
 	"os"
 )
 
@@ -84,6 +86,7 @@ func CauseOf(err error) Cause {
 		unknown x509.UnknownAuthorityError
 		other   x509.HostnameError
 		invalid x509.CertificateInvalidError
+		verify  *tls.CertificateVerificationError
 		timeout net.Error
 	)
 	switch {
@@ -91,7 +94,7 @@ func CauseOf(err error) Cause {
 		return refusal.Cause
 	case errors.As(err, &failure):
 		return failure.Cause
-	case errors.Is(err, ErrNotRunning):
+	case errors.Is(err, ErrNotRunning), NobodyListens(err):
 		return CauseNotListening
 	case errors.As(err, &name):
 		return CauseNotResolved
@@ -101,10 +104,16 @@ func CauseOf(err error) Cause {
 		return CauseCertHost
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return CauseCertExpired
-	case errors.As(err, &invalid):
+	case errors.As(err, &invalid), errors.As(err, &verify), SpeaksNoTLS(err):
 		return CauseTLS
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return CauseSilent
 	}
 	return NoCause
+}
+
+// SpeaksNoTLS reports whether something else than TLS answers.
+func SpeaksNoTLS(err error) bool {
+	var record tls.RecordHeaderError
+	return errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch)
 }

@@ -2,12 +2,14 @@ package link
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"strings"
 	"syscall"
@@ -357,6 +359,10 @@ func TestCauses(t *testing.T) {
 		{x509.HostnameError{Certificate: &x509.Certificate{}, Host: "x"}, CauseCertHost},
 		{x509.CertificateInvalidError{Reason: x509.Expired}, CauseCertExpired},
 		{x509.CertificateInvalidError{Reason: x509.NotAuthorizedToSign}, CauseTLS},
+		{&tls.CertificateVerificationError{Err: x509.SystemRootsError{}}, CauseTLS},
+		{fmt.Errorf("dial: %w", tls.RecordHeaderError{}), CauseTLS},
+		{fmt.Errorf("dial: %w", http.ErrSchemeMismatch), CauseTLS},
+		{&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, CauseNotListening},
 	} {
 		if got := CauseOf(tt.err); got != tt.want {
 			t.Errorf("%v: %q, want %q", tt.err, got, tt.want)

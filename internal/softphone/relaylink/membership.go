@@ -171,6 +171,8 @@ func errorText(err error) error {
 	switch {
 	case errors.Is(err, certificates.ErrFingerprint):
 		key = text.RelayJoinFingerprint
+	case link.SpeaksNoTLS(err):
+		key = text.RelayJoinOther
 	case link.NobodyListens(err), errors.Is(err, context.DeadlineExceeded):
 		key = text.RelayJoinNobody
 	}

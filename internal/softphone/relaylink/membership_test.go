@@ -33,6 +33,8 @@ func TestJoinRefused(t *testing.T) {
 	}
 	now, print, here := time.Now(), ours.Fingerprint(), "127.0.0.1"
 	nobody := "https://" + nettest.Nobody(t)
+	plain := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(plain.Close)
 	for name, tt := range map[string]struct {
 		address, print string
 		want           text.Key
@@ -50,6 +52,7 @@ func TestJoinRefused(t *testing.T) {
 		"another authority": {serve(theirs, here, now, 200, ""), print, text.RelayJoinFingerprint},
 		"another name":      {serve(ours, "relay.kantoor.example", now, 200, ""), print, text.RelayJoinName},
 		"expired":           {serve(ours, here, now.AddDate(-3, 0, 0), 200, ""), print, text.RelayJoinExpired},
+		"without TLS":       {"https://" + plain.Listener.Addr().String(), print, text.RelayJoinOther},
 		"no fingerprint":    {serve(ours, here, now, 200, ""), "", text.RelayJoinUnknown},
 	} {
 		stored, err := Join(t.Context(), tt.address, "7F3K-9QXM-2LHD-VT8W", tt.print)
