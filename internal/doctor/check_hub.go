@@ -2,11 +2,12 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"time"
 
-	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/hubtrial"
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/hub"
@@ -31,8 +32,7 @@ type hubState struct {
 	secretWaits   bool  // a new secret waits beside it
 	newTokenErr   error // with the new one
 	deliveryErr   error
-	lookedUp      bool // a number was looked up
-	neverLookedUp bool // such a number is not looked up
+	lookedUp      bool // a number was to be looked up, and there was a token for it
 	contactCount  int
 	lookupTime    time.Duration
 	lookupErr     error
@@ -43,20 +43,14 @@ func (e *exam) probeHub(ctx context.Context) hubState {
 	if len(e.Settings.Hub.Missing()) > 0 {
 		return hubState{notSetUp: true}
 	}
-	cfg, err := fromsettings.HubConfig(e.Dirs, e.Settings.Hub)
-	if err != nil && cfg.BaseURL == "" {
-		return hubState{notSetUp: true}
-	}
 	with := func(pick func(storedSecret) string) (*hub.Client, error) {
-		cfg.OnSecretResult = nil                                 // this trial changes nothing
-		cfg.Secret = func(ctx context.Context) (string, error) { // the store is asked once, here and there
+		return hubtrial.NewClient(e.Dirs, e.Settings.Hub, func(ctx context.Context) (string, error) { // the store is asked once, here and there
 			k, in := e.fromStore.wait(ctx, secretTimeout)
 			if !in {
 				return "", secret.ErrLocked
 			}
 			return pick(k), k.err
-		}
-		return hub.New(cfg)
+		}, nil)
 	}
 	c, err := with(func(k storedSecret) string { return k.value })
 	if err != nil {
@@ -93,29 +87,15 @@ func (e *exam) probeHub(ctx context.Context) hubState {
 		j.deliveryErr = c.CheckDeliveryToken(ctx)
 	}
 	if e.Number != "" {
-		e.tryLookup(ctx, c, &j)
+		j.lookedUp = true
+		found, took, err := hubtrial.LookUp(ctx, c, e.Settings, e.Number)
+		j.contactCount, j.lookupTime, j.lookupErr = len(found), took, err
 	}
 	return j
 }
 
 // hasToken reports whether lookups get a token.
 func (j hubState) hasToken() bool { return j.tokenErr == nil || j.secretWaits && j.newTokenErr == nil }
-
-func (e *exam) tryLookup(ctx context.Context, c *hub.Client, j *hubState) {
-	rules, err := fromsettings.NumberRules(e.Settings)
-	if err != nil {
-		j.neverLookedUp = true
-		return
-	}
-	n := rules.Parse(e.Number, "")
-	if !n.CanLookUp() {
-		j.neverLookedUp = true
-		return
-	}
-	began := time.Now()
-	found, err := c.Lookup(ctx, n.Query())
-	j.lookedUp, j.contactCount, j.lookupTime, j.lookupErr = true, len(found), time.Since(began), err
-}
 
 // The steps on the way to the hub, in order.
 const (
@@ -249,7 +229,7 @@ func (e *exam) hubLookup(ctx context.Context) []finding {
 
 func (e *exam) lookupFindings(j hubState) []finding {
 	switch {
-	case j.neverLookedUp:
+	case errors.Is(j.lookupErr, hubtrial.ErrNumber):
 		return oneFinding(Fail, "hub.lookup.bad")
 	case !j.lookedUp:
 		return oneFinding(Off, "hub.before")

@@ -17,6 +17,7 @@ import (
 
 	"wiebelt/assets"
 	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/hubtrial"
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
@@ -152,7 +153,7 @@ func rows(t *testing.T) []row {
 		{"hub.lookup", setUp, both(number, withHub(func(j *hubState) { j.lookedUp, j.contactCount, j.lookupTime = true, 2, 7*time.Millisecond })), oneFinding(OK, "hub.lookup.ok", 2, 7)},
 		{"hub.lookup", setUp, both(number, withHub(func(j *hubState) { j.lookedUp, j.lookupErr = true, failing(contact.ScopeRefused, "") })),
 			failureFinding(Fail, "hub.lookup.failed", failing(contact.ScopeRefused, ""))},
-		{"hub.lookup", setUp, both(number, withHub(func(j *hubState) { j.neverLookedUp = true })), oneFinding(Fail, "hub.lookup.bad")},
+		{"hub.lookup", setUp, both(number, withHub(func(j *hubState) { j.lookedUp, j.lookupErr = true, hubtrial.ErrNumber })), oneFinding(Fail, "hub.lookup.bad")},
 		{"hub.lookup", setUp, both(number, withHub(func(j *hubState) { j.tokenErr = failing(contact.HubError, "") })), oneFinding(Off,
 			"hub.before")},
 

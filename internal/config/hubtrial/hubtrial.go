@@ -19,7 +19,6 @@ import (
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/contact"
-	"wiebelt/internal/core/phone"
 	"wiebelt/internal/hub"
 )
 
@@ -41,7 +40,7 @@ const (
 // trialTimeout limits how long a trial may take.
 const trialTimeout = time.Minute
 
-// ErrNumber reports input that is not a number that can be looked up.
+// ErrNumber reports input that is not a number, or one that is never looked up.
 var ErrNumber = errors.New("not a number that can be looked up")
 
 // Trial tests a hub before it is put into the settings. It makes the same requests as
@@ -122,16 +121,21 @@ func (r *trialRun) hubMessage() string {
 
 // newClient makes a client for a hub.
 func (r *trialRun) newClient(h settings.Hub) (*hub.Client, error) {
-	cfg, err := fromsettings.HubConfig(r.Dirs, h)
-	if err != nil {
-		return nil, err
-	}
-	cfg.Secret, cfg.OnSecretResult = func(context.Context) (string, error) { return r.Secret, nil }, nil
-	cfg.OnRefusal = func(words string) {
+	return NewClient(r.Dirs, h, func(context.Context) (string, error) { return r.Secret, nil }, func(words string) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.refusalText = words
+	})
+}
+
+// NewClient makes a client that tries a secret with a hub and changes nothing, whatever the
+// hub answers. onRefusal is hub.Config.OnRefusal.
+func NewClient(d profile.Dirs, h settings.Hub, secret func(context.Context) (string, error), onRefusal func(words string)) (*hub.Client, error) {
+	cfg, err := fromsettings.HubConfig(d, h)
+	if err != nil {
+		return nil, err
 	}
+	cfg.Secret, cfg.OnSecretResult, cfg.OnRefusal = secret, nil, onRefusal
 	return hub.New(cfg)
 }
 
@@ -180,21 +184,28 @@ func (r *trialRun) lookUp(ctx context.Context) error {
 		r.step.State = StateOff
 		return nil
 	}
-	rules, err := fromsettings.NumberRules(r.Settings)
-	if err != nil {
-		return err
-	}
-	n := rules.Parse(r.Number, "")
-	if n.Kind != phone.External {
-		return ErrNumber
-	}
-	begin := time.Now()
-	found, err := r.client.Lookup(ctx, n.Query())
-	r.step.Found, r.step.Duration = len(found), time.Since(begin)
+	found, took, err := LookUp(ctx, r.client, r.Settings, r.Number)
+	r.step.Found, r.step.Duration = len(found), took
 	if err == nil {
-		r.tryAnyRelationField(ctx, n.Query(), found)
+		r.tryAnyRelationField(ctx, found)
 	}
 	return err
+}
+
+// LookUp looks a number up as a call from it would, or returns ErrNumber; took is how long
+// the hub took.
+func LookUp(ctx context.Context, c *hub.Client, s *settings.Settings, number string) (found []contact.Contact, took time.Duration, err error) {
+	rules, err := fromsettings.NumberRules(s)
+	if err != nil {
+		return nil, 0, err
+	}
+	n := rules.Parse(number, "")
+	if !n.CanLookUp() {
+		return nil, 0, ErrNumber
+	}
+	begin := time.Now()
+	found, err = c.Lookup(ctx, n.Query())
+	return found, time.Since(begin), err
 }
 
 // tryVariants tries other ways of requesting a token, and continues with the first one
@@ -263,7 +274,7 @@ func (r *trialRun) variants(f contact.Failure) (all []settings.Hub) {
 
 // tryAnyRelationField checks whether any field contains the relation number if the
 // configured one does not.
-func (r *trialRun) tryAnyRelationField(ctx context.Context, query string, found []contact.Contact) {
+func (r *trialRun) tryAnyRelationField(ctx context.Context, found []contact.Contact) {
 	const key = "hub.relation_number_field"
 	numbered := func(all []contact.Contact) bool {
 		return slices.ContainsFunc(all, func(c contact.Contact) bool { return c.RelationNumber != "" })
@@ -278,7 +289,7 @@ func (r *trialRun) tryAnyRelationField(ctx context.Context, query string, found 
 		return
 	}
 	defer other.Close()
-	if again, err := other.Lookup(ctx, query); err == nil && numbered(again) {
+	if again, _, err := LookUp(ctx, other, r.Settings, r.Number); err == nil && numbered(again) {
 		r.corrections[key] = ""
 	}
 }

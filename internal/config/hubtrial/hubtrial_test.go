@@ -42,6 +42,7 @@ func TestRun(t *testing.T) {
 		"all of it":          {func(*Trial) {}, "name ok tls off token ok scopes ok lookup ok", nil, true},
 		"without a number":   {func(x *Trial) { x.Number = " " }, "name ok tls off token ok scopes ok lookup off", nil, true},
 		"an internal number": {func(x *Trial) { x.Number = "101" }, "name ok tls off token ok scopes ok lookup failed", ErrNumber, false},
+		"never looked up":    {func(x *Trial) { x.Settings.Phone.NeverLookup = []string{"0612345678"} }, "name ok tls off token ok scopes ok lookup failed", ErrNumber, false},
 		"another secret":     {func(x *Trial) { x.Secret = "no" }, "name ok tls off token failed", nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
