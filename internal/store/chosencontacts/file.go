@@ -43,8 +43,10 @@ var (
 	errLeftAsIs = errors.New("the file with remembered choices is of a newer version or cannot be read, and stays as it is")
 )
 
-// load reads the file. A damaged one is put aside.
+// load reads the file. A damaged one is deleted: nobody could tell whose choices to forget
+// in it, and choices are soon made again.
 func (s *Store) load() {
+	_ = os.Remove(s.p.Path + ".damaged") // earlier versions kept it
 	if !s.keeps() {
 		if _, err := os.Lstat(s.p.Path); err == nil {
 			s.file.keyMark = "?" // so that the key is deleted too
@@ -66,9 +68,9 @@ func (s *Store) load() {
 	}
 	kept, ok := parse(c, time.Now())
 	if err != nil || !ok {
-		s.p.Log.Warn("the file with remembered choices is damaged and was put aside")
-		if err := os.Rename(s.p.Path, asidePath(s.p.Path)); err != nil {
-			s.p.Log.Warn("it could not be put aside", "why", err)
+		s.p.Log.Warn("the file with remembered choices is damaged and is deleted")
+		if err := profile.RemoveFile(s.p.Path); err != nil {
+			s.p.Log.Warn("it could not be deleted", "why", err)
 			s.file.keepAsIs = true
 		}
 		return
@@ -150,20 +152,9 @@ func write(path string, c contents) error {
 	return profile.WriteFile(path, append(b, '\n'), 0o600)
 }
 
-func asidePath(path string) string { return path + ".damaged" }
-
-// purge removes a file put aside before limit.
-func (f *file) purge(path string, limit time.Time) error {
-	info, err := os.Lstat(asidePath(path))
-	if err != nil || info.ModTime().After(limit) {
-		return nil
-	}
-	return profile.RemoveFile(asidePath(path))
-}
-
 func (f *file) remove(path string) error {
 	f.keyMark, f.keepAsIs = "", false
-	if err := errors.Join(profile.RemoveFile(path), profile.RemoveFile(asidePath(path))); err != nil {
+	if err := profile.RemoveFile(path); err != nil {
 		return fmt.Errorf("delete remembered choices: %w", err)
 	}
 	return nil

@@ -151,7 +151,7 @@ func (s *Store) purge() {
 	if errors.Is(err, errLeftAsIs) {
 		err = nil // already reported by load
 	}
-	s.report(errors.Join(err, s.file.purge(s.p.Path, limit)))
+	s.report(err)
 }
 
 // removeAll deletes everything in memory, on disk and in the secret store.
