@@ -121,7 +121,7 @@ func TestPureGo(t *testing.T) {
 // TestSmallProgram checks that the program that phones start at every
 // call contains no library that takes time before its first line runs.
 func TestSmallProgram(t *testing.T) {
-	allowed := []string{"golang.org/x/sys/", "github.com/fsnotify/fsnotify", "wiebelt/"}
+	allowed := []string{"golang.org/x/sys/", "github.com/fsnotify/fsnotify", "github.com/gofrs/flock", "wiebelt/"}
 	for _, goos := range []string{"linux", "windows"} {
 		for _, p := range list(t, []string{"GOOS=" + goos, "GOARCH=amd64", "CGO_ENABLED=0"}, "./app/wiebelt-ring") {
 			for _, d := range p.Deps {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/instance"
@@ -41,7 +43,7 @@ func (f userFolder) locked(name string) bool {
 		return false
 	}
 	defer lock.Close()
-	return errors.Is(profile.TryLockFile(lock), profile.ErrLocked)
+	return errors.Is(unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB), unix.EWOULDBLOCK) // package flock would open it by its path
 }
 
 func vaultHint(name string) any { return "secret-tool clear service " + name }

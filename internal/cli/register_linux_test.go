@@ -11,7 +11,8 @@ import (
 	"syscall"
 	"testing"
 
-	"wiebelt/internal/config/profile"
+	"github.com/gofrs/flock"
+
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/native/register"
@@ -138,12 +139,12 @@ func TestForgetUserWhoRuns(t *testing.T) {
 		t.Error("one that ended is taken to run")
 	}
 	must.Do(t, os.Mkdir(filepath.Join(home, "state", "wiebelt", "outbox"), 0o700))
-	delivers := must.Get(os.Create(filepath.Join(home, "state", "wiebelt", "outbox", outbox.LockName)))(t)
-	must.Do(t, profile.TryLockFile(delivers))
+	delivers := flock.New(filepath.Join(home, "state", "wiebelt", "outbox", outbox.LockName))
+	must.Do(t, delivers.Lock())
 	if !runsIn(nil, folders) {
 		t.Error("one that delivers is not seen")
 	}
-	must.Do(t, delivers.Close())
+	must.Do(t, delivers.Unlock())
 	lock := filepath.Join(run, instance.LockName)
 	must.Do(t, errors.Join(os.Remove(lock), syscall.Mkfifo(lock, 0o600)))
 	if runsIn(nil, folders) {

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"wiebelt/internal/filetrust"
+	"wiebelt/internal/config/profile"
 )
 
 // LockName is the file in the runtime folder that the running process keeps locked.
@@ -19,18 +19,11 @@ const LockName = "lock"
 
 // lock takes the exclusive lock that makes this process the only one.
 func lock(cfg Config) (release func(), err error) {
-	f, err := filetrust.OpenFile(filepath.Join(cfg.RunDir, LockName), os.O_CREATE|os.O_RDWR, filetrust.Private)
-	if err != nil {
-		return nil, fmt.Errorf("open the lock: %w", err)
+	release, err = profile.TryLock(filepath.Join(cfg.RunDir, LockName))
+	if errors.Is(err, profile.ErrLocked) {
+		return nil, ErrRunning
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		_ = f.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, ErrRunning
-		}
-		return nil, fmt.Errorf("lock: %w", err)
-	}
-	return func() { _ = f.Close() }, nil
+	return release, err
 }
 
 // listener accepts on a socket; Close may be called more than once.

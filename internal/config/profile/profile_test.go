@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/filetrust"
 	"wiebelt/internal/testutil/must"
 )
 
@@ -129,5 +130,34 @@ func TestRemoveFileTakesWhatWasLeft(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 3 {
 		t.Errorf("left: %v", left)
+	}
+}
+
+// TestLock: a lock excludes others until it is released, and is never taken through a link.
+func TestLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	release := must.Get(Lock(path))(t)
+	if _, err := TryLock(path); !errors.Is(err, ErrLocked) {
+		t.Errorf("one that is held: %v", err)
+	}
+	waits := make(chan error, 1)
+	go func() {
+		again, err := Lock(path)
+		if err == nil {
+			again()
+		}
+		waits <- err
+	}()
+	release()
+	must.Do(t, <-waits)
+	must.Get(TryLock(path))(t)()
+	linked := path + "-link"
+	if err := os.Symlink(path, linked); err != nil {
+		return // Windows reserves links for administrators
+	}
+	for _, take := range []func(string) (func(), error){Lock, TryLock} {
+		if _, err := take(linked); !errors.Is(err, filetrust.ErrUntrusted) {
+			t.Errorf("through a link: %v", err)
+		}
 	}
 }

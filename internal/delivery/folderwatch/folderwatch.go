@@ -23,6 +23,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"wiebelt/internal/delivery/message"
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/filetrust"
@@ -97,7 +99,7 @@ type Folder struct {
 	dir         *filetrust.Shared
 	info        fs.FileInfo              // of dir
 	results     map[string]*resultFolder // sent and refused
-	lock        *os.File
+	lock        *flock.Flock
 	files       map[string]*file // by name
 	lastTrouble string           // last trouble with the folder
 }
@@ -149,7 +151,7 @@ func Open(o Options) (_ *Folder, err error) {
 // Close releases the folder.
 func (f *Folder) Close() {
 	if f.lock != nil {
-		_ = f.lock.Close() // releases the lock too
+		_ = f.lock.Close()
 	}
 	for _, p := range f.results {
 		if p != nil {

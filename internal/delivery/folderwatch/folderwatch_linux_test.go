@@ -167,6 +167,16 @@ func TestOneWatch(t *testing.T) {
 	}
 	first.Close()
 	must.Do(t, s.open())
+	// Nothing is locked or created in a folder that has taken the place of ours.
+	sent := filepath.Join(s.dir, Sent)
+	must.Do(t, os.Rename(sent, sent+".old"), os.Mkdir(sent, 0o700))
+	if _, err := s.folder.results[Sent].lock(); !errors.Is(err, fs.ErrNotExist) || exists(filepath.Join(sent, lockName)) {
+		t.Errorf("an empty one: %v", err)
+	}
+	s.put(filepath.Join(sent, lockName), nil)
+	if _, err := s.folder.results[Sent].lock(); !errors.Is(err, filetrust.ErrChanged) {
+		t.Errorf("one with a lock: %v", err)
+	}
 }
 
 // TestGroupReads: a group that may read the watched folder may also read the outcomes.
