@@ -1,6 +1,7 @@
 package health
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -113,7 +114,7 @@ func TestSentences(t *testing.T) {
 	} {
 		for l, want := range map[text.Language]string{text.Dutch: tt.nl, text.English: tt.en} {
 			got := Assess(tt.f, l, "Jan (IT), toestel 140", now)
-			if got.State != tt.state || got.Sentence != want {
+			if got.State != tt.state || got.Sentence != want || !slices.Equal(got.Repairable, tt.f.LostRegistrations) {
 				t.Errorf("%s, %s: %v %q, want %v %q", tt.name, l, got.State, got.Sentence, tt.state, want)
 			}
 		}
@@ -149,8 +150,18 @@ func TestDoubtComesAndGoes(t *testing.T) {
 		if !tt.last.IsZero() {
 			f.LastCall = &Call{At: tt.last, Kind: "http"}
 		}
-		if got := Assess(f, text.Dutch, "", tt.now).State; got != tt.want {
-			t.Errorf("%v: %v, want %v", tt.now, got, tt.want)
+		if got := Assess(f, text.Dutch, "", tt.now); got.State != tt.want || got.TooQuiet != (tt.want == Doubt) {
+			t.Errorf("%v: %v, too quiet %v, want %v", tt.now, got.State, got.TooQuiet, tt.want)
+		}
+	}
+}
+
+// TestIsConnected checks that a relay counts as connected even if something behind it does not work.
+func TestIsConnected(t *testing.T) {
+	for phase, want := range map[Phase]bool{Unwatched: false, Up: true, Down: false, Kicked: false, Refused: false, Incomplete: false,
+		NoStorage: true, NoExchange: true, NoHub: true} {
+		if phase.IsConnected() != want {
+			t.Errorf("phase %d: %v", phase, !want)
 		}
 	}
 }

@@ -23,6 +23,7 @@ func TestDoubtFrom(t *testing.T) {
 		{"over a night", day(19, 16, 0), 6, day(20, 10, 0), time.Time{}},
 		{"after work", day(19, 22, 0), 6, day(20, 11, 0), time.Time{}},
 		{"over a weekend", day(20, 16, 30), 6, day(23, 10, 30), time.Time{}},
+		{"told by the clock of another zone", day(20, 15, 0).In(time.FixedZone("", 20*60*60)), 6, day(20, 17, 0), time.Time{}},
 		{"at the weekend", day(21, 11, 0), 6, day(23, 11, 0), time.Time{}},
 		{"five calls are not more than five", day(20, 10, 0), 5, time.Time{}, time.Time{}},
 	} {

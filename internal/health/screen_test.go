@@ -38,6 +38,15 @@ func TestAside(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := Facts{SetUp: true, StartedAt: now}
 			c.change(&f)
+			reasons := f.HotkeyReasons()
+			for _, h := range f.Hotkeys {
+				if reasons[h.Setting] != string(h.Reason) {
+					t.Errorf("%s: %q", h.Setting, reasons[h.Setting])
+				}
+			}
+			if len(reasons) != len(f.Hotkeys) {
+				t.Errorf("%v", reasons)
+			}
 			if got := Assess(f, text.Dutch, "", now).Sentence; got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}

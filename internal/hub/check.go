@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"crypto/x509"
-	"io"
 	"net/http"
 	"time"
 
@@ -50,7 +49,6 @@ func (c *Client) Probe(ctx context.Context) (ProbeResult, error) {
 		return r, transportError(ctx, err)
 	}
 	defer resp.Body.Close()
-	_, _ = io.CopyN(io.Discard, resp.Body, maxHeader) // a connection read to its end can be reused
 	if resp.StatusCode == http.StatusProxyAuthRequired {
 		return r, failed(contact.ProxyLogin, statusDetail("proxy", resp.StatusCode))
 	}

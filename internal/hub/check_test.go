@@ -4,11 +4,13 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"net"
 	"net/http"
 	"testing"
 	"time"
 
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/nettest"
 )
 
@@ -18,8 +20,8 @@ func TestProbe(t *testing.T) {
 	until := time.Now().Add(40 * 24 * time.Hour).Truncate(time.Second)
 	f := newTLSFake(t, &tls.Config{Certificates: []tls.Certificate{root.issue(t, func(c *x509.Certificate) { c.NotAfter = until })}})
 	f.lookup = func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "" || r.Method != http.MethodHead || r.ContentLength > 0 {
-			t.Errorf("%s with %d bytes and %q", r.Method, r.ContentLength, r.Header.Get("Authorization"))
+		if r.Header.Get("Accept") != "application/json" || r.Header.Get("Authorization") != "" || r.Method != http.MethodHead || r.ContentLength > 0 {
+			t.Errorf("%s with %d bytes and %v", r.Method, r.ContentLength, r.Header)
 		}
 		w.Header().Set("Date", time.Now().Add(-7*time.Minute).UTC().Format(http.TimeFormat))
 		w.WriteHeader(http.StatusMethodNotAllowed)
@@ -56,10 +58,43 @@ func TestProbeStops(t *testing.T) {
 	if contact.FailureOf(err) != contact.HubSlow || !r.TestHub {
 		t.Errorf("hanging: %+v, %v", r, err)
 	}
-	closed := newClient(t, gone, nil)
-	closed.Close()
+	asked := make(chan struct{}, 1)
+	closed := newClient(t, serving(t, func(c net.Conn) { asked <- struct{}{}; hang(c) }), nil)
+	ended := make(chan error, 1)
+	go func() { _, err := closed.Probe(t.Context()); ended <- err }()
+	<-asked
+	began := time.Now()
+	closed.Close() // which ends it
+	if err := <-ended; err == nil {
+		t.Error("it hangs, and something was reached")
+	}
+	must.Within(t, began, fetchTime/2)
 	if _, err := closed.Probe(t.Context()); err == nil {
 		t.Error("a closed client reached something")
+	}
+	if _, err := closed.Probe(t.Context()); err == nil {
+		t.Error("a closed client reached something")
+	}
+}
+
+// TestFirstExpiry checks that an intermediate certificate that expires first counts, and a root does not.
+func TestFirstExpiry(t *testing.T) {
+	at := func(day int) *x509.Certificate {
+		return &x509.Certificate{NotAfter: time.Date(2026, 11, day, 0, 0, 0, 0, time.UTC)}
+	}
+	for _, c := range []struct {
+		chain []*x509.Certificate
+		want  int
+	}{
+		{[]*x509.Certificate{at(9)}, 9},
+		{[]*x509.Certificate{at(9), at(3)}, 9},
+		{[]*x509.Certificate{at(9), at(5), at(3)}, 5},
+		{[]*x509.Certificate{at(9), at(12), at(3)}, 9},
+		{[]*x509.Certificate{at(9), at(7), at(8), at(3)}, 7},
+	} {
+		if got := firstExpiry(c.chain).Day(); got != c.want {
+			t.Errorf("%d certificates: %d, want %d", len(c.chain), got, c.want)
+		}
 	}
 }
 

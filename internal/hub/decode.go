@@ -80,7 +80,6 @@ func (d *decoder) reset(body []byte) {
 // release returns the decoder to the pool, without the answer.
 func (d *decoder) release() {
 	d.reset(nil)
-	d.relationField, d.relationName = "", ""
 	if cap(d.name) > maxText {
 		d.name, d.lower = nil, nil
 	}

@@ -175,6 +175,8 @@ func TestAnswers(t *testing.T) {
 		"another charset":   {200, "application/json;charset=UTF-8", oneContact, 1},
 		"a kind of JSON":    {200, "application/hal+json", oneContact, 1},
 		"an old kind":       {200, "text/json", oneContact, 1},
+		"plain text":        {200, "text/plain", oneContact, 1},
+		"a broken kind":     {200, ";", oneContact, 1},
 		"404 with a list":   {404, json, `[]`, 0},
 		"404 with null":     {404, json, `null`, 0},
 		"empty items":       {200, json, `{"data":{"items":[]}}`, 0},

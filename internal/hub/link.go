@@ -32,11 +32,7 @@ func NewLinkChecker(hubURL string) (*LinkChecker, error) {
 		return &LinkChecker{}, err
 	}
 	path := strings.TrimSuffix(u.EscapedPath(), "/") + "/contacts/viewcontact/"
-	host := u.Host
-	if portOf(u) == portOf(&url.URL{Scheme: u.Scheme}) {
-		host = strings.TrimSuffix(host, ":"+u.Port())
-	}
-	return &LinkChecker{u, path, u.Scheme + "://" + host + path}, nil
+	return &LinkChecker{u, path, u.Scheme + "://" + u.Host + path}, nil
 }
 
 // Check returns the rebuilt address to open if the link has exactly the documented form

@@ -148,6 +148,12 @@ func TestProxyFor(t *testing.T) {
 			t.Errorf("%+v: %v, %v", c, u, err)
 		}
 	}
+	t.Setenv("HTTPS_PROXY", "http://env.example:3128")
+	f := must.Get(ProxyFor("system", "wss://pbx.example"))(t)
+	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, "https://pbx.example/", nil))(t)
+	if u, err := f(r); err != nil || u == nil || u.Host != "env.example:3128" {
+		t.Errorf("from the environment: %v, %v", u, err)
+	}
 	for _, bad := range [][2]string{{"http://u:p@set.example", "https://pbx.example"}, {"system", ""}, {"system", "::"}, {"gopher://x", "https://pbx.example"}} {
 		if _, err := ProxyFor(bad[0], bad[1]); err == nil {
 			t.Errorf("%v was taken", bad)
@@ -311,5 +317,11 @@ func TestAskingTheSystem(t *testing.T) {
 			t.Errorf("waited %v", took)
 		}
 		close(hang)
+		// One that comes earlier is not waited for any longer.
+		soon := &systemProxy{now: time.Now, wait: proxyWait, query: func() *url.URL { time.Sleep(time.Second); return old }}
+		began = time.Now()
+		if u := soon.get(t.Context()); u != old || time.Since(began) != time.Second {
+			t.Errorf("%v after %v", u, time.Since(began))
+		}
 	})
 }

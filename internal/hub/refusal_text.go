@@ -54,7 +54,7 @@ func refusalText(raw []byte) string {
 	return oneLine(tags().ReplaceAllString(invisibleHTML().ReplaceAllString(string(raw), " "), " "))
 }
 
-// wordsOf returns the explanations in an error object and in one nested below "error".
+// wordsOf returns the explanations in an error object, or in one nested below "error".
 func wordsOf(object map[string]any) []string {
 	var all []string
 	for _, name := range refusalFields {
@@ -65,7 +65,6 @@ func wordsOf(object map[string]any) []string {
 			}
 		case map[string]any:
 			if name == "error" && len(all) == 0 {
-				delete(v, "error") // only one level deep
 				all = wordsOf(v)
 			}
 		}

@@ -16,6 +16,7 @@ func TestOwnWords(t *testing.T) {
 		{`{"error":"invalid_client","error_description":"Client is locked"}`, "Client is locked · invalid_client"},
 		{`{"title":"Forbidden","detail":"No right to contacts","status":403}`, "No right to contacts · Forbidden"},
 		{`{"error":{"message":"deep","error":{"message":"deeper"}}}`, "deep"},
+		{`{"error":{"error":{"message":"deeper"}}}`, "deeper"},
 		{`{"message":"two\nlines\u202e and\u0007 a bell"}`, "two lines and a bell"},
 		{"\ufeff{\"message\":\"marked\"}", "marked"},
 		{`<html><head><title>x</title><style>b{}</style></head><body><h1>Sign in</h1><script>evil()</script> first</body></html>`, "Sign in first"},
@@ -49,6 +50,26 @@ func TestOnRefusalHidesCredentials(t *testing.T) {
 		if _, err := c.Check(t.Context()); err == nil || got != "sent: Basic …, "+c.cfg.ClientID+":…" {
 			t.Errorf("%s: %q, %v", encoding, got, err)
 		}
+	}
+}
+
+// TestOnRefusalOfLookups checks that what a hub says when it refuses a lookup is passed on,
+// but for the token, and nothing if it answers.
+func TestOnRefusalOfLookups(t *testing.T) {
+	got := ""
+	f := newFake(t)
+	answer := f.lookup
+	f.lookup = func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = fmt.Fprint(w, "closed for ", r.Header.Get("Authorization"))
+	}
+	c := newClient(t, f.URL, func(cfg *Config) { cfg.OnRefusal = func(s string) { got = s } })
+	if _, err := c.Lookup(t.Context(), number); err == nil || got != "closed for Bearer …" {
+		t.Errorf("%q, %v", got, err)
+	}
+	got, f.lookup = "", answer
+	if _, err := c.Lookup(t.Context(), number); err != nil || got != "" {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 
