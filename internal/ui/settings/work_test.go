@@ -3,13 +3,10 @@ package settings
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,78 +131,11 @@ func TestTryKeepsTheSecret(t *testing.T) {
 	}
 }
 
-// picky is a hub that accepts credentials in only one form.
-func picky(t *testing.T, id, value, encoding, parameter, scopes, field string) *httptest.Server {
-	t.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		switch r.URL.Path {
-		case "/identity/token":
-			body, _ := io.ReadAll(r.Body)
-			form, _ := url.ParseQuery(string(body))
-			wantID, wantValue := id, value
-			if encoding == "rfc6749" {
-				wantID, wantValue = url.QueryEscape(id), url.QueryEscape(value)
-			}
-			switch {
-			case r.Header.Get("Authorization") != "Basic "+base64.StdEncoding.EncodeToString([]byte(wantID+":"+wantValue)):
-				w.WriteHeader(http.StatusUnauthorized)
-				_, _ = io.WriteString(w, `{"error":"invalid_client","error_description":"Onbekende client"}`)
-			case form.Get(parameter) != scopes:
-				w.WriteHeader(http.StatusBadRequest)
-				_, _ = io.WriteString(w, `{"error":"invalid_scope"}`)
-			default:
-				_, _ = io.WriteString(w, `{"access_token":"t","expires_in":300}`)
-			}
-		case "/contact/contacts/telephony":
-			_, _ = io.WriteString(w, `{"data":{"items":[{"id":"c","`+field+`":"100200","achternaam":"Vries"}]}}`)
-		}
-	}))
-	t.Cleanup(s.Close)
-	return s
-}
-
-// TestTryFinds: if the hub requires other values, they are found
-// and offered, one or several, and the test passes with them.
-func TestTryFinds(t *testing.T) {
-	const usual = "Basic P0boxadministrator orgCode:1234"
-	for name, c := range map[string]struct {
-		encoding, parameter, scopes, field string
-		set                                string
-		better                             string
-	}{
-		"as documented":     {"plain", "scopes", usual, "xrelatienummer", "", ""},
-		"encoded":           {"rfc6749", "scopes", usual, "xrelatienummer", "", "hub.basic_auth_encoding=rfc6749"},
-		"the standard name": {"plain", "scope", usual, "xrelatienummer", "", "hub.scope_parameter=scope"},
-		"both":              {"rfc6749", "scope", usual, "xrelatienummer", "", "hub.basic_auth_encoding=rfc6749 hub.scope_parameter=scope"},
-		"back to plain":     {"plain", "scopes", usual, "xrelatienummer", "basic_auth_encoding = \"rfc6749\"\n", "hub.basic_auth_encoding=plain"},
-		"the usual scopes":  {"plain", "scopes", usual, "xrelatienummer", "contact_scopes = \"Basic orgCode:<code>\"\n", "hub.contact_scopes=Basic P0boxadministrator orgCode:<code>"},
-		"another field":     {"plain", "scopes", usual, "xrelatienummer", "relation_number_field = \"nummer\"\n", "hub.relation_number_field="},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := picky(t, "office", "a+b/c d%", c.encoding, c.parameter, c.scopes, c.field)
-			d := profiled(t, hubText(h.URL)+c.set)
-			end, _, _ := tries(t, d, nil, "a+b/c d%", "0612345678")
-			var got []string
-			changes := map[string]any{}
-			for _, b := range end.better {
-				got = append(got, b.key+"="+b.text)
-				changes[b.key] = b.text
-			}
-			if !end.ok || strings.Join(got, " ") != c.better {
-				t.Errorf("%+v, want %q", end, c.better)
-			}
-			// With these changes, the same test passes by itself.
-			if again, _, _ := tries(t, d, changes, "a+b/c d%", "0612345678"); !again.ok || len(again.better) != 0 {
-				t.Errorf("taken over: %+v", again)
-			}
-		})
-	}
-	// If a hub accepts none of them, the error is about the unchanged settings.
-	h := picky(t, "somebody", "else", "plain", "scopes", usual, "")
-	end, all, _ := tries(t, profiled(t, hubText(h.URL)), nil, "a+b", "")
-	if failed := all[len(all)-1]; failed.hubMessage != "Onbekende client · invalid_client" || end.ok {
-		t.Errorf("%+v", failed)
+// TestInOrder: what the test has found is offered in the order in which it is asked for.
+func TestInOrder(t *testing.T) {
+	got := inOrder([]string{"one", "two", "three"}, map[string]string{"three": "3", "one": ""})
+	if want := []value{{"one", ""}, {"three", "3"}}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 
