@@ -173,6 +173,7 @@ func rows(t *testing.T) []row {
 		{"version", setUp, tells(func(v *residentState) { *v = none }), oneFinding(Off, "version.off", "1.2.0")},
 		{"version", setUp, tells(func(v *residentState) { v.hello.Version = "1.1.0" }), oneFinding(OK, "version.differs", "1.1.0", "1.2.0")},
 		{"version", setUp, tells(func(v *residentState) { v.hello.Build = "0123456789" }), oneFinding(OK, "version.differs", "1.2.0 (01234567)", "1.2.0 (abc)")},
+		{"version", setUp, tells(func(v *residentState) { v.hello.Build = "\x1b[2J" }), oneFinding(OK, "version.differs", "1.2.0 (?)", "1.2.0 (abc)")},
 		{"version", setUp, tells(func(v *residentState) { v.hello.Version = "canary\n\x1b[2J" }), oneFinding(OK, "version.differs",
 			"?", "1.2.0")},
 		{"listener", setUp, announces(`{"version":1,"port":27471,"token":"x"}`, 0o600), oneFinding(OK, "listener.ok", 27471)},
@@ -272,6 +273,14 @@ func rows(t *testing.T) []row {
 			e.sys.writable = func(path string) bool { return path != "/" }
 		}, oneFinding(Fail, "folders.home", "run")},
 		{"folders", setUp, folderIs(&filetrust.Error{Fault: filetrust.FaultWrite}), oneFinding(Fail, "folders.write", "run")},
+		{"folders", setUp, func(_ *testing.T, e *exam) { // one folder for both
+			e.sys.folder = func(path string) error {
+				if path == e.Dirs.State && path == e.Dirs.Config {
+					return &filetrust.Error{Fault: filetrust.FaultWrite}
+				}
+				return nil
+			}
+		}, oneFinding(Fail, "folders.write", "config")},
 		{"folders", setUp, folderIs(&filetrust.Error{Fault: filetrust.FaultOwner}), oneFinding(Fail, "folders.owner", "run")},
 		{"folders", setUp, folderIs(&filetrust.Error{Fault: filetrust.FaultRead}), oneFinding(Warn, "folders.read", "run")},
 		{"folders", setUp, folderIs(fs.ErrPermission), oneFinding(Fail, "folders.own", "run")},
@@ -288,8 +297,9 @@ func rows(t *testing.T) []row {
 			line := func(at time.Time, level string) string {
 				return fmt.Sprintf("{\"time\":%q,\"level\":%q,\"msg\":\"m\"}\n", at.Format(time.RFC3339Nano), level)
 			}
-			write(t, filepath.Join(e.Dirs.Log(), logfile.Name), line(e.now.Add(-25*time.Hour), "ERROR")+line(e.now.Add(-time.Hour), "ERROR")+line(e.now, "WARN"))
-		}, countFinding(OK, "log.errors", 1)},
+			write(t, filepath.Join(e.Dirs.Log(), logfile.Name), line(e.now.Add(-25*time.Hour), "ERROR")+
+				line(e.now.Add(-23*time.Hour), "ERROR")+line(e.now.Add(-time.Hour), "ERROR")+line(e.now, "WARN"))
+		}, countFinding(OK, "log.errors", 2)},
 		{"log", setUp, func(t *testing.T, e *exam) {
 			must.Do(t, os.MkdirAll(filepath.Join(e.Dirs.Log(), logfile.Name), 0o700))
 		}, oneFinding(Fail, "log.write")},

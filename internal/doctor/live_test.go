@@ -53,7 +53,7 @@ func startHub() *aHub {
 			w.WriteHeader(http.StatusMethodNotAllowed)
 		case strings.HasSuffix(r.URL.Path, "/identity/token"):
 			h.tokens.Add(1)
-			if _, value, _ := r.BasicAuth(); h.refuse.Load() || value != "canary-secret" {
+			if _, value, _ := r.BasicAuth(); h.refuse.Load() || value != "canary-secret" || r.PostFormValue("scopes") == "Deliver" {
 				w.WriteHeader(http.StatusUnauthorized)
 				return
 			}
@@ -103,6 +103,17 @@ func TestTheWay(t *testing.T) {
 	cfg.Number = "101"
 	if c := runJSON(t, cfg, server()).of(t, "hub.lookup"); c.State != Fail || h.lookups.Load() != 1 {
 		t.Errorf("%+v after %d lookups", c, h.lookups.Load())
+	}
+	asked := h.tokens.Load()
+	for delivers, want := range map[string]string{"": "ok", "intermediary = \"x\"\n": "ok fail"} {
+		cfg := configured(t, toml+"delivery_scopes = \"Deliver\"\n"+delivers)
+		keepSecret(t, cfg.Dirs, h.URL, "canary-secret")
+		if got := strings.Join(runJSON(t, cfg, server()).states("hub.token"), " "); got != want {
+			t.Errorf("deliveries %q: %s", delivers, got)
+		}
+	}
+	if n := h.tokens.Load() - asked; n != 3 {
+		t.Errorf("%d tokens asked for", n)
 	}
 	h.refuse.Store(true)
 	if r := runJSON(t, cfg, server()); r.OK || r.of(t, "hub.token").State != Fail || r.of(t, "hub.connection").State != OK {

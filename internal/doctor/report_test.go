@@ -97,3 +97,13 @@ func (r Report) of(t *testing.T, id string) Check {
 	t.Fatalf("no check %s", id)
 	return Check{}
 }
+
+// states returns the states of a check's lines.
+func (r Report) states(id string) (all []string) {
+	for _, c := range r.Checks {
+		if c.ID == id {
+			all = append(all, string(c.State))
+		}
+	}
+	return all
+}

@@ -36,13 +36,7 @@ func TestBothSecrets(t *testing.T) {
 		}
 		before := listing(t, cfg.Dirs.State)
 		r := runJSON(t, cfg, server())
-		var states []string
-		for _, c := range r.Checks {
-			if c.ID == "hub.token" {
-				states = append(states, string(c.State))
-			}
-		}
-		if got := strings.Join(states, " "); got != tt.states || r.OK != tt.ok || r.of(t, "hub.lookup").State != tt.looked {
+		if got := strings.Join(r.states("hub.token"), " "); got != tt.states || r.OK != tt.ok || r.of(t, "hub.lookup").State != tt.looked {
 			t.Errorf("%q and %q: %s, ok %v, %+v", tt.old, tt.next, got, r.OK, r.of(t, "hub.lookup"))
 		}
 		if c := r.of(t, "secret"); c.State != OK || !strings.Contains(c.Message, "twee geheimen") {
