@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/testutil/must"
 )
@@ -129,6 +130,18 @@ func TestProvisionTest(t *testing.T) {
 		t.Error("a test changed something")
 	}
 	exits(t, 0, "", "provision", "--base-url", "https://hub.example", "--profile", dir).says("--secret-stdin") // it is missing now
+}
+
+// TestProvisionIsSeen checks that a new secret alone makes a running Wiebelt check again.
+func TestProvisionIsSeen(t *testing.T) {
+	dir := newSender(t).profile
+	dirs := must.Get(profile.Find(dir))(t)
+	before := settings.Fingerprint(dirs)
+	exits(t, 0, "another\n", "provision", "--profile", dir, "--secret-stdin")
+	if settings.Fingerprint(dirs) == before {
+		t.Error("nothing is seen of a new secret")
+	}
+	exits(t, 0, "", "settings", "--profile", dir).says("hub.intermediary")
 }
 
 // TestForgetCalls also forgets calls waiting for a Wiebelt

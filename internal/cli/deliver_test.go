@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/csv"
 	"encoding/json"
 	"encoding/xml"
@@ -18,13 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/config/profile"
-	"wiebelt/internal/config/settings"
 	"wiebelt/internal/delivery/message"
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/store/sqlitefile"
-	"wiebelt/internal/testutil/logtest"
 	"wiebelt/internal/testutil/messagetest"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
@@ -113,6 +108,31 @@ func (s *sender) report() deliverReport {
 		}
 	}
 	return r
+}
+
+// there waits until the folder contains these files.
+func (s *sender) there(names ...string) {
+	s.t.Helper()
+	for _, name := range names {
+		eventually(s.t, name, func() bool { return s.has(name) })
+	}
+}
+
+func (s *sender) has(name string) bool {
+	_, err := os.Stat(filepath.Join(s.in, filepath.FromSlash(name)))
+	return err == nil
+}
+
+// read returns the contents of a file in the folder.
+func (s *sender) read(name string) string {
+	s.t.Helper()
+	return string(must.Get(os.ReadFile(filepath.Join(s.in, name)))(s.t))
+}
+
+// eventually waits for a condition visible in files.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	must.Soon(t, func() (bool, any) { return ok(), "no " + what })
 }
 
 // TestDeliverExitCodes checks each code with its line and its report.
@@ -312,343 +332,6 @@ func TestDeliverTellsWhatIsOdd(t *testing.T) {
 	s.exits(5, "--strict", odd).complains("datum.zip: geweigerd: Een datum bestaat niet.")
 }
 
-// TestDeliverListOfMany counts what does not fit the list and retries it with the rest.
-func TestDeliverListOfMany(t *testing.T) {
-	s := newSender(t)
-	s.exits(6, "--no-wait", s.file("a.zip"))
-	const more = 3 // rows beyond the limit: one row stands for them
-	db, err := sqlitefile.Open(filepath.Join(s.profile, "outbox", outbox.DatabaseName), "")
-	if err == nil {
-		_, err = db.Exec(fmt.Sprintf("CREATE TEMP TABLE one AS SELECT * FROM items; CREATE TEMP TRIGGER each AFTER UPDATE ON one BEGIN INSERT INTO items SELECT * FROM one; END;"+
-			" CREATE TEMP TABLE n AS WITH RECURSIVE c(x) AS (VALUES(2) UNION ALL SELECT x+1 FROM c WHERE x < %d) SELECT x FROM c;"+
-			" CREATE TEMP TRIGGER next AFTER DELETE ON n BEGIN UPDATE one SET id = printf('%%036d', OLD.x); END; DELETE FROM n", outbox.MaxItems+more))
-		err = errors.Join(err, db.Close())
-	}
-	must.Do(t, err)
-	var x struct {
-		More  int
-		Items []struct{ ID string }
-	}
-	if s.exits(0, "list", "--json").json(&x); x.More != more || len(x.Items) != outbox.MaxItems {
-		t.Errorf("%d items, %d more", len(x.Items), x.More)
-	}
-	for args, want := range map[string]int{"list": outbox.MaxItems, "retry --all": outbox.MaxItems + more} {
-		code, out, errOut := run(t, "", append(strings.Fields("deliver "+args), "--profile", s.profile)...)
-		if lines := strings.Count(out, "\n"); lines != want || (code == 0) != strings.Contains(errOut, "3 oudere berichten") {
-			t.Errorf("%s: exit %d, %d lines, %s", args, code, lines, errOut)
-		}
-	}
-}
-
-// TestDeliverBuild builds one message from a document and its attachments.
-func TestDeliverBuild(t *testing.T) {
-	s := newSender(t)
-	xml := s.file("polis.xml", fmt.Sprintf(contract, 1))
-	pdf := s.file("bijlage é.pdf", "%PDF-1.4")
-	s.exits(0, "--build", xml, pdf).says("1 aangeleverd")
-	all, err := s.hub.Messages(t.Context(), "", 10)
-	if err != nil || len(all) != 1 || all[0].Files != 2 {
-		t.Fatalf("%+v %v", all, err)
-	}
-	if r := s.report(); filepath.Base(r.Files[0].File) != "polis.zip" || r.Files[0].SHA256 != all[0].SHA256 {
-		t.Errorf("%+v", r.Files[0])
-	}
-	s.exits(5, "--build", pdf, xml).complains("geweigerd: ")
-	s.exits(1, "--build", xml, filepath.Join(s.in, "weg.pdf")).complains("weg.pdf")
-}
-
-// TestExpand expands files, folders, patterns and lists, each file once.
-func TestExpand(t *testing.T) {
-	dir := t.TempDir()
-	t.Chdir(dir)
-	for _, name := range []string{"a.zip", "b.ZIP", "c.txt", ".hidden.zip", "@odd.zip", "[1].zip"} {
-		put(t, filepath.Join(dir, name), []byte("x"))
-	}
-	must.Do(t, os.MkdirAll(filepath.Join(dir, "sub", "deep.zip"), 0o700))
-	put(t, filepath.Join(dir, "sub", "d.zip"), []byte("x"))
-	must.Do(t, os.Symlink(filepath.Join(dir, "a.zip"), filepath.Join(dir, "sub", "link.zip")))
-	put(t, filepath.Join(dir, "list.txt"), []byte("\ufeffa.zip\r\n\r\n# of today\r\n  sub  \r\n*.ZIP\nc.txt"))
-	put(t, filepath.Join(dir, "names.txt"), []byte("[1].zip\n[a].zip\n[a]*\na?.zip\n"))
-	put(t, filepath.Join(dir, "latin.txt"), []byte("a\xe9.zip\n"))
-	put(t, filepath.Join(dir, "long.txt"), []byte(strings.Repeat("x", 10_000)))
-	for _, c := range []struct {
-		args, want []string
-	}{
-		{[]string{"a.zip", "./a.zip", filepath.Join(dir, "a.zip")}, []string{"a.zip"}},
-		{[]string{"."}, []string{"@odd.zip", "[1].zip", "a.zip", "b.ZIP"}},
-		{[]string{"*.zip"}, []string{".hidden.zip", "@odd.zip", "[1].zip", "a.zip"}},
-		{[]string{"@list.txt"}, []string{"a.zip", "sub/d.zip", "b.ZIP", "c.txt"}},
-		{[]string{"@odd.zip"}, []string{"@odd.zip"}},
-		{[]string{"[1].zip"}, []string{"[1].zip"}},
-		{[]string{"sub"}, []string{"sub/d.zip"}}, // not a link, which may lead anywhere
-		{[]string{"sub/[d]*"}, []string{"sub/d.zip"}},
-		{[]string{"*.none", "a?.zip", "s*b"}, []string{"*.none", "a?.zip", "s*b"}},
-		{[]string{"@names.txt"}, []string{"[1].zip", "[a].zip", "[a]*", "a?.zip"}},
-		{[]string{"absent.zip"}, []string{"absent.zip"}},
-		{[]string{"@latin.txt"}, []string{"error"}},
-		{[]string{"@long.txt"}, []string{"error"}},
-		{[]string{"@absent.txt"}, []string{"error"}},
-		{[]string{"[a"}, []string{"error"}},
-	} {
-		got, err := expand(c.args)
-		if err != nil {
-			got = []string{"error"}
-		}
-		for i, p := range got {
-			if rel, err := filepath.Rel(dir, p); err == nil && filepath.IsAbs(p) {
-				got[i] = filepath.ToSlash(rel)
-			}
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%v: %v, want %v", c.args, got, c.want)
-		}
-	}
-}
-
-// TestNoFormulas checks that no table cell is calculated, whatever a file is called.
-func TestNoFormulas(t *testing.T) {
-	files := []deliverFile{}
-	names := []string{"=1+1.zip", "+1", "-2", "@SUM(A1)", "\t=1", "\r=1", " =1", "\u00a0=1", "＝1", "|cmd", "%0", "plain.zip", `quo"te,comma`, "a\nb", "\ufeff=1"}
-	for _, n := range names {
-		files = append(files, deliverFile{File: n, Reason: n, ID: n})
-	}
-	rows, err := csv.NewReader(bytes.NewReader(reportCSV(files))).ReadAll()
-	if err != nil || len(rows) != len(names)+1 {
-		t.Fatalf("%d rows, %v", len(rows), err)
-	}
-	for i, row := range rows[1:] {
-		if len(row) != len(rows[0]) {
-			t.Errorf("%q: %d cells", names[i], len(row))
-		}
-		for _, cell := range row {
-			if s := strings.TrimLeft(cell, " \u00a0\ufeff"); s != "" && strings.ContainsAny(s[:1], "=+-@|%\t\r") || strings.HasPrefix(s, "＝") {
-				t.Errorf("%q is a formula: %q", names[i], cell)
-			}
-			if strings.ContainsAny(cell, "\t\r\n") {
-				t.Errorf("%q: %q", names[i], cell)
-			}
-		}
-	}
-}
-
-func FuzzFormula(f *testing.F) {
-	for _, s := range []string{"=1", " =1", "'=1", "a", "\u200b=1"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		got := noFormula(s)
-		if got != "" && strings.ContainsAny(got[:1], "=+-@\t\r\n") {
-			t.Errorf("%q became %q", s, got)
-		}
-	})
-}
-
-// TestDeliverCommands tests list, receipt, retry, resolve and forget.
-func TestDeliverCommands(t *testing.T) {
-	s := newSender(t)
-	s.broken(localhub.Fault{Body: localhub.BodyEmpty, Times: 1})
-	maybe := s.file("misschien.zip")
-	s.exits(6, maybe)
-	s.broken(localhub.Fault{Status: 422, Times: 1})
-	refused := s.file("geweigerd.zip")
-	s.exits(5, refused)
-	out := s.exits(0, "list").says("mogelijk aangeleverd", "geweigerd", "antwoordcode 422").out
-	lines := strings.Split(strings.TrimSpace(out), "\n") // undecided ones first
-	if len(lines) != 2 || !strings.Contains(lines[0], "misschien.zip") || !strings.Contains(lines[1], "geweigerd.zip") {
-		t.Fatalf("%s", out)
-	}
-	perhaps, no := strings.Fields(lines[0])[0], strings.Fields(lines[1])[0]
-	var x struct {
-		ID, SHA256, Outcome string
-		Receipts            []struct {
-			Status int
-			Class  string
-			Body   string
-			SHA256 string
-		}
-	}
-	s.exits(0, "receipt", "--json", no).json(&x)
-	if len(x.Receipts) != 1 || x.Receipts[0].Status != 422 || x.Receipts[0].Class != "permanent" ||
-		!strings.Contains(x.Receipts[0].Body, "broken on purpose") || x.Receipts[0].SHA256 != x.SHA256 || x.Outcome != "refused" {
-		t.Errorf("%+v", x)
-	}
-	s.exits(0, "receipt", perhaps).says("mogelijk aangeleverd", "misschien.zip")
-	for _, c := range []struct {
-		code int
-		args []string
-	}{
-		{1, []string{"retry", perhaps}},
-		{3, []string{"retry", "nobody"}},
-		{3, []string{"receipt", "nobody"}},
-		{3, []string{"forget", "nobody"}},
-		{3, []string{"resolve", "nobody", "--delivered", "--note", "x"}},
-		{2, []string{"forget"}},
-		{2, []string{"resolve", perhaps, "--delivered"}},
-		{2, []string{"resolve", perhaps, "--note", "x"}},
-		{2, []string{"resolve", perhaps, "--delivered", "--again", "--note", "x"}},
-		{1, []string{"resolve", no, "--delivered", "--note", "x"}},
-		{1, []string{"forget", perhaps}},
-		{0, []string{"resolve", perhaps, "--delivered", "--note", "gebeld"}},
-		{6, []string{"retry", no}}, // no one is delivering
-		{1, []string{"forget", no}},
-	} {
-		if got := s.exits(c.code, c.args...); c.code != 0 && got.err == "" {
-			t.Errorf("%v: nothing is said", c.args)
-		}
-	}
-	s.exits(0, refused) // delivers the one that waits
-	if all := s.exits(0, "list", "--all").out; strings.Count(all, "\n") != 2 {
-		t.Errorf("%s", all)
-	}
-	for _, c := range []struct{ args, out string }{{"list", ""}, {"forget " + perhaps, "1\n"}, {"forget --delivered", "1\n"},
-		{"retry --all", ""}, {"list --all", ""}} {
-		if got := s.exits(0, strings.Fields(c.args)...); got.out != c.out {
-			t.Errorf("%s: %s", c.args, got.out)
-		}
-	}
-	// Forgotten items are still known.
-	before := s.hub.Stats().Messages
-	s.exits(0, refused, maybe).says("0 aangeleverd", "2 al eerder aangeleverd\n")
-	s.arrived(before)
-}
-
-// eventually waits for a condition visible in files.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	must.Soon(t, func() (bool, any) { return ok(), "no " + what })
-}
-
-// watch runs "wiebelt deliver --watch" on the folder until it is stopped.
-func (s *sender) watch(json bool, out, errOut io.Writer) (stop func(), done chan error) {
-	ctx, stop := context.WithCancel(s.t.Context())
-	done = make(chan error, 1)
-	go func() {
-		done <- (&deliverSendCmd{Wait: true, Watch: s.in, JSON: json}).Run(&env{ctx: ctx, out: out, err: errOut, profileDir: s.profile})
-	}()
-	return stop, done
-}
-
-// there waits until the folder contains these files.
-func (s *sender) there(names ...string) {
-	s.t.Helper()
-	for _, name := range names {
-		eventually(s.t, name, func() bool { return s.has(name) })
-	}
-}
-
-func (s *sender) has(name string) bool {
-	_, err := os.Stat(filepath.Join(s.in, filepath.FromSlash(name)))
-	return err == nil
-}
-
-// read returns the contents of a file in the folder.
-func (s *sender) read(name string) string {
-	s.t.Helper()
-	return string(must.Get(os.ReadFile(filepath.Join(s.in, name)))(s.t))
-}
-
-// TestDeliverWatch delivers and moves files put into a folder once they are complete,
-// including those left when the last watcher was stopped.
-func TestDeliverWatch(t *testing.T) {
-	s := newSender(t)
-	var out, errOut logtest.Buffer
-	whole := string(zipOf(t, "groeit"))
-	s.file("groeit.zip", whole[:100])
-	s.file("a.zip")
-	s.file("slecht.zip", "geen zip")
-	stop, done := s.watch(false, &out, &errOut)
-	s.there("sent/a.zip", "refused/slecht.zip", "refused/slecht.zip.txt")
-	if len(s.read("refused/slecht.zip.txt")) < 10 {
-		t.Error("no reason beside the file")
-	}
-	if !s.has("groeit.zip") || s.has("a.zip") || s.has("slecht.zip") {
-		t.Error("the folder is not as it should be")
-	}
-	s.file("groeit.zip", whole)
-	s.there("sent/groeit.zip")
-	// The same contents again: recognized, and moved to the others. A hub that refuses: the
-	// reason is written beside the file.
-	s.broken(localhub.Fault{Status: 422, Times: 1})
-	s.file("a.zip")
-	s.file("b.zip")
-	s.there("sent/a-2.zip", "sent/a-2.zip.txt", "refused/b.zip")
-	if why := s.read("refused/b.zip.txt"); !strings.Contains(why, "antwoordcode 422") || !strings.Contains(why, "broken on purpose") {
-		t.Errorf("%q", why)
-	}
-	// Stopped while the hub is gone; the next watcher continues and delivers once.
-	must.Do(t, s.hub.Faults().SetGone(true))
-	s.file("c.zip")
-	eventually(t, "c.zip taken", func() bool { return strings.Contains(s.exits(0, "list").out, "c.zip") })
-	stop()
-	must.Do(t, <-done)
-	if !s.has("c.zip") {
-		t.Error("c.zip was moved")
-	}
-	must.Do(t, s.hub.Faults().SetGone(false))
-	before := s.hub.Stats().Messages
-	stop, done = s.watch(true, &out, &errOut)
-	s.there("sent/c.zip")
-	stop()
-	must.Do(t, <-done)
-	s.arrived(before + 1)
-	log, _, _ := strings.Cut(out.String(), "{")
-	for content, line := range map[string]string{string(zipOf(t, "a.zip")): `(?m)^[0-9a-f-]{36} %x: aangeleverd: antwoordcode 200$`, "geen zip": `(?m)^- %x: geweigerd: `} {
-		if line = fmt.Sprintf(line, sha256.Sum256([]byte(content))); !regexp.MustCompile(line).MatchString(log) {
-			t.Errorf("no line %s in %s", line, log)
-		}
-	}
-	if strings.Contains(log, "a.zip") || !strings.Contains(out.String(), `"outcome":"delivered"`) {
-		t.Errorf("said %s", out.String())
-	}
-	if s := errOut.String(); strings.Contains(s, "slecht") || strings.Contains(s, "a.zip") {
-		t.Errorf("names in the log: %s", s)
-	}
-}
-
-// TestDeliverWatchFollows checks that a service watching a folder uses the
-// current settings, as a running Wiebelt does.
-func TestDeliverWatchFollows(t *testing.T) {
-	s := newSender(t)
-	set := func(key, value string) {
-		exits(t, 0, "", "settings", "set", key, value, "--profile", s.profile)
-	}
-	set("hub.client_id", "another")
-	s.file("a.zip")
-	stop, done := s.watch(false, io.Discard, io.Discard)
-	eventually(t, "queue on hold", func() bool {
-		sum, err := outbox.Summarize(t.Context(), filepath.Join(s.profile, "outbox"))
-		return err == nil && sum.HoldReason != ""
-	})
-	set("hub.client_id", "office")
-	s.there("sent/a.zip")
-	stop()
-	must.Do(t, <-done)
-}
-
-// TestDeliverWatchFolderRemoved checks that a service whose outbox is removed exits, so
-// that its supervisor restarts it; then the files in the folder are delivered.
-func TestDeliverWatchFolderRemoved(t *testing.T) {
-	s := newSender(t)
-	must.Do(t, s.hub.Faults().SetGone(true))
-	s.file("a.zip")
-	_, done := s.watch(false, io.Discard, io.Discard)
-	at := filepath.Join(s.profile, "outbox")
-	eventually(t, "a.zip taken", func() bool {
-		taken, _ := filepath.Glob(filepath.Join(at, "spool", "*.zip"))
-		return len(taken) == 1
-	})
-	must.Do(t, os.RemoveAll(at))
-	var failed *failure
-	if err := <-done; !errors.As(err, &failed) || failed.code != exitFailed || !strings.Contains(text.Dutch.Error(failed.error), "opnieuw") {
-		t.Fatalf("%v", err)
-	}
-	must.Do(t, s.hub.Faults().SetGone(false))
-	stop, done := s.watch(false, io.Discard, io.Discard)
-	s.there("sent/a.zip")
-	stop()
-	must.Do(t, <-done)
-}
-
 // TestDeliverService prints the files for a server in full, and nothing else.
 func TestDeliverService(t *testing.T) {
 	exits(t, 0, "", "deliver", "service", "systemd").
@@ -674,16 +357,4 @@ func TestDeliverService(t *testing.T) {
 		t.Errorf("a %s: %s", root, all)
 	}
 	exits(t, 2, "", "deliver", "service", "cron")
-}
-
-// TestProvisionIsSeen checks that a new secret alone makes a running Wiebelt check again.
-func TestProvisionIsSeen(t *testing.T) {
-	dir := newSender(t).profile
-	dirs := must.Get(profile.Find(dir))(t)
-	before := settings.Fingerprint(dirs)
-	exits(t, 0, "another\n", "provision", "--profile", dir, "--secret-stdin")
-	if settings.Fingerprint(dirs) == before {
-		t.Error("nothing is seen of a new secret")
-	}
-	exits(t, 0, "", "settings", "--profile", dir).says("hub.intermediary")
 }
