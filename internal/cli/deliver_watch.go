@@ -57,7 +57,7 @@ func (r *delivery) watch() error {
 	stop, worked := make(chan struct{}), make(chan error, 1)
 	go func() { worked <- r.b.WorkWhenFree(ctx, stop) }()
 	program := programfile.New()
-	newer := r.newerVersion(ctx, program)
+	newer := w.newerVersion(ctx, program)
 	fmt.Fprintln(r.e.err, r.p.lang.T(text.DeliveryWatching, dir))
 	tick := time.Tick(watchEvery)
 	for {
@@ -110,11 +110,15 @@ var errNewer = errors.New("replaced")
 
 // newerVersion returns a channel that is closed when another version is on disk. On Windows, where
 // a running program is not replaced, that never happens.
-func (r *delivery) newerVersion(ctx context.Context, program *programfile.Watcher) <-chan struct{} {
+func (w *watcher) newerVersion(ctx context.Context, program *programfile.Watcher) <-chan struct{} {
 	found := make(chan struct{})
 	if runtime.GOOS != "windows" {
 		go func() {
-			if program.WaitForUpdate(ctx, r.e.build.Version, r.e.build.Commit, func() bool { return false }) {
+			idle := func() bool { return false }
+			unusable := func(err error) {
+				w.printError(w.p.lang.T(text.DeliveryBadVersion, filetrust.WithoutPath(err).Error()))
+			}
+			if program.WaitForUpdate(ctx, w.e.build.Version, w.e.build.Commit, idle, unusable) {
 				close(found)
 			}
 		}()

@@ -418,7 +418,8 @@ func (r *Resident) watchProgram(ctx context.Context) {
 		s := r.engine.Snapshot()
 		return len(s.Cards) > 0 || s.Ongoing > 0 // a call continues after its card is closed
 	}
-	if r.program.WaitForUpdate(ctx, r.o.Version, r.o.Commit, busy) {
+	unusable := func(err error) { r.o.Log.Warn("another version has been installed, but cannot be run", "why", err) }
+	if r.program.WaitForUpdate(ctx, r.o.Version, r.o.Commit, busy, unusable) {
 		r.o.Log.Info("another version has been installed; making room for it")
 		r.replaced = true
 		r.stop()

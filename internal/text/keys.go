@@ -210,6 +210,7 @@ const (
 	DeliveryBadList      Key = "delivery.bad_list"
 	DeliveryBadPattern   Key = "delivery.bad_pattern"
 	DeliveryBadTime      Key = "delivery.bad_time"
+	DeliveryBadVersion   Key = "delivery.bad_version"
 	DeliveryDone         Key = "delivery.done"
 	DeliveryDoneBefore   Key = "delivery.done.before"
 	DeliveryDoneNotTaken Key = "delivery.done.not_taken"

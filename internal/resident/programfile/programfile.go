@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"wiebelt/internal/core/wake"
+	"wiebelt/internal/filetrust"
 	"wiebelt/internal/instance/installed"
 )
 
@@ -25,9 +26,10 @@ const (
 
 // Watcher watches this process's program file.
 type Watcher struct {
-	path string
-	info os.FileInfo
-	wake chan struct{} // check now: a call was handed over
+	path       string
+	info       os.FileInfo
+	wake       chan struct{} // check now: a call was handed over
+	retryAfter time.Duration // the first wait after a file that cannot be run; replaced in tests
 }
 
 // New returns a Watcher for our own program.
@@ -37,7 +39,7 @@ func New() *Watcher {
 }
 
 func watchFile(path string) *Watcher {
-	p := &Watcher{path: path, wake: make(chan struct{}, 1)}
+	p := &Watcher{path: path, wake: make(chan struct{}, 1), retryAfter: recheckEvery}
 	p.info, _ = os.Stat(path) // ours, even if a newer one already exists
 	return p
 }
@@ -52,15 +54,6 @@ func (p *Watcher) newest() (path string, info os.FileInfo) {
 	path = installed.NewestOf(p.path)
 	info, _ = os.Stat(path)
 	return path, info
-}
-
-// changed reports whether that is a different file from last time.
-func (p *Watcher) changed() bool {
-	_, info := p.newest()
-	if info == nil || p.info == nil {
-		return false // being written, or gone: nothing to change to
-	}
-	return !os.SameFile(info, p.info) || info.Size() != p.info.Size() || !info.ModTime().Equal(p.info.ModTime())
 }
 
 // isOtherVersion reports whether a file is another version than ours. It returns an error if
@@ -79,9 +72,12 @@ func isOtherVersion(ctx context.Context, path, version, commit string) (bool, er
 }
 
 // WaitForUpdate waits until another version is on disk and no call is in progress, and reports
-// whether that came before ctx ended. version and commit are ours.
-func (p *Watcher) WaitForUpdate(ctx context.Context, version, commit string, busy func() bool) bool {
-	wait, retry := checkEvery, recheckEvery
+// whether that came before ctx ended. version and commit are ours. A file that cannot be run
+// is reported to unusable once, and retried at growing intervals, whatever TriggerCheck says.
+func (p *Watcher) WaitForUpdate(ctx context.Context, version, commit string, busy func() bool, unusable func(error)) bool {
+	wait, retry := checkEvery, p.retryAfter
+	var failed os.FileInfo // the file that could not be run
+	var retryAt time.Time
 	for {
 		select {
 		case <-ctx.Done():
@@ -90,20 +86,32 @@ func (p *Watcher) WaitForUpdate(ctx context.Context, version, commit string, bus
 		case <-time.After(wait):
 		}
 		wait = checkEvery
-		if !p.changed() {
+		path, found := p.newest() // before running it: a replacement meanwhile is checked next
+		if found == nil || p.info == nil || filetrust.Same(found, p.info) {
+			continue // ours, or being written, or gone
+		}
+		known := filetrust.Same(found, failed)
+		if left := time.Until(retryAt); known && left > 0 {
+			wait = left
 			continue
 		}
 		if busy() {
 			wait = recheckEvery
 			continue
 		}
-		path, seen := p.newest() // before running it: a replacement meanwhile is checked next
 		is, err := isOtherVersion(ctx, path, version, commit)
 		switch {
-		case err != nil: // retry at growing intervals
+		case ctx.Err() != nil:
+			return false
+		case err != nil:
+			if !known {
+				failed, retry = found, p.retryAfter
+				unusable(err)
+			}
 			wait, retry = retry, min(2*retry, checkEvery)
+			retryAt = time.Now().Add(wait)
 		case !is:
-			p.info, retry = seen, recheckEvery // the same version again
+			p.info = found // the same version again
 		case busy(): // a call came meanwhile
 			wait = recheckEvery
 		default:

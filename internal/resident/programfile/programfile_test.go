@@ -44,7 +44,7 @@ func TestAnotherVersion(t *testing.T) {
 			asked <- struct{}{}
 			_, err := os.Stat(ringing)
 			return err == nil || calls.Load() > 0
-		})
+		}, func(error) {})
 	}()
 	defer func() { cancel(); <-ended }()
 	runs := func(n int) { // checks how often it was run
@@ -106,13 +106,46 @@ func TestAnotherVersion(t *testing.T) {
 	}
 }
 
+func idle() bool { return false }
+
+// TestUnusableVersion checks that a file that cannot be run is reported and run once, however
+// often a check is requested, and that the next file is tried at once.
+func TestUnusableVersion(t *testing.T) {
+	dir := t.TempDir()
+	path, ran := filepath.Join(dir, "wiebelt"), filepath.Join(dir, "ran")
+	must.Do(t, os.WriteFile(path, nil, 0o700))
+	p := watchFile(path)
+	p.retryAfter = checkEvery // which this test does not outlast
+	unusable := make(chan error, 10)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan bool)
+	go func() {
+		ended <- p.WaitForUpdate(ctx, "1", "a", idle, func(err error) { unusable <- err })
+	}()
+	for n := range 2 {
+		next := filepath.Join(dir, "next")
+		must.Do(t, os.WriteFile(next, []byte("#!/bin/sh\necho >>"+ran+"\nexit 1\n"), 0o700), os.Rename(next, path))
+		for range 4 { // two more than may be waiting or in progress
+			p.wake <- struct{}{}
+		}
+		must.Receive(t, unusable, "nothing is said of a program that does not run")
+		if b, err := os.ReadFile(ran); len(b) != n+1 || len(unusable) > 0 {
+			t.Errorf("program %d: run %d times in all, said %d times more, %v", n+1, len(b), len(unusable), err)
+		}
+	}
+	cancel()
+	if <-ended {
+		t.Error("another version")
+	}
+}
+
 // TestWaitForUpdateEnds checks that WaitForUpdate ends with ctx, which does not count as another
 // version, and neither does a missing file.
 func TestWaitForUpdateEnds(t *testing.T) {
 	p := watchFile(filepath.Join(t.TempDir(), "none"))
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan bool)
-	go func() { over <- p.WaitForUpdate(ctx, "1", "a", func() bool { return false }) }()
+	go func() { over <- p.WaitForUpdate(ctx, "1", "a", idle, func(error) {}) }()
 	p.TriggerCheck()
 	cancel()
 	if <-over {
