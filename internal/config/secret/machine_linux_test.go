@@ -124,6 +124,21 @@ func TestMachineExposed(t *testing.T) {
 	}
 }
 
+// TestMachinePlanted: no secret is left in a folder that somebody else has made.
+func TestMachinePlanted(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Fatal("only root can make a folder for another user; run this test as root")
+	}
+	dir, group := atMachine(t, true)
+	must.Do(t, os.MkdirAll(dir, 0o755), os.Chown(dir, 65534, -1))
+	if err := (&machineStore{group: group}).Set(t.Context(), hub(t, "https://a.example", "c"), "x"); !errors.Is(err, ErrExposed) {
+		t.Error(err)
+	}
+	if left := must.Get(os.ReadDir(dir))(t); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
 // TestMachineKeys: a key that the program creates for a user, and the user's credentials
 // for a relay, go to the user's own store.
 func TestMachineKeys(t *testing.T) {
@@ -132,8 +147,10 @@ func TestMachineKeys(t *testing.T) {
 	s := newRotatingStore(&machineStore{own, group})
 	for _, ref := range []Ref{KeyRef("choices"), must.Get(SoftphoneRef("relay", "relay", "https://a.example"))(t)} {
 		must.Do(t, s.Set(t.Context(), ref, "k"))
-		if v, err := own.Get(t.Context(), ref); v != "k" || err != nil {
-			t.Error(ref, v, err)
+		for _, from := range []Store{own, s} {
+			if v, err := from.Get(t.Context(), ref); v != "k" || err != nil {
+				t.Error(ref, v, err)
+			}
 		}
 	}
 	if err := s.Set(t.Context(), hub(t, "https://a.example", "c"), "x"); !errors.Is(err, ErrNotAdmin) {

@@ -37,7 +37,7 @@ func ReadSecret(r io.Reader) (string, error) {
 	switch {
 	case bytes.IndexByte(b, 0) >= 0, !long && !utf8.Valid(b):
 		return "", ErrEncoding
-	case long, len(b) > MaxLength:
+	case len(b) > MaxLength: // long ones too
 		return "", ErrTooLong
 	case bytes.ContainsAny(b, "\r\n"):
 		return "", ErrMultiline

@@ -92,6 +92,16 @@ func rotation(t *testing.T, s Store) {
 	must.Do(t, s.Set(ctx, ref, "sixth"))
 	at("sixth", IsSet)
 	renew("seventh", true, false)
+	at("seventh", IsWaiting)
+	// Without the old one, even a refused new one is used.
+	must.Do(t, s.(*rotatingStore).Store.Delete(ctx, ref))
+	if NoteAnswer(ctx, s, ref, "seventh", false) {
+		t.Error("there is no other secret to go on with")
+	}
+	at("seventh", IsWaiting)
+	if old, next, err := Pair(ctx, s, ref); old != "" || next != "seventh" || err != nil {
+		t.Errorf("%q, %q, %v", old, next, err)
+	}
 	must.Do(t, s.Delete(ctx, ref))
 	if _, err := s.Get(ctx, ref); !errors.Is(err, ErrNotSet) || Inspect(ctx, s, ref) != NotSet {
 		t.Errorf("deleted: %v", err)

@@ -152,7 +152,7 @@ func TestFileDamaged(t *testing.T) {
 	s := newFileStore(dirs(t))
 	a := hub(t, "https://a.example", "c")
 	must.Do(t, s.Set(t.Context(), a, "x"))
-	for _, b := range []string{"", "{", `{"version":2}`, strings.Repeat(" ", maxFile+1)} {
+	for _, b := range []string{"", "{", `{"version":1}`, `{"version":2}`, strings.Repeat(" ", maxFile+1)} {
 		must.Do(t, os.WriteFile(s.path(a), []byte(b), 0o600))
 		if _, err := s.Get(t.Context(), a); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%.10q: %v", b, err)
