@@ -71,16 +71,7 @@ func (s *fileStore) Delete(_ context.Context, ref Ref) error {
 	return profile.RemoveFile(s.path(ref))
 }
 
-func (s *fileStore) Clear(context.Context) error {
-	files, err := os.ReadDir(s.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	for _, f := range files {
-		err = errors.Join(err, os.Remove(filepath.Join(s.dir, f.Name())))
-	}
-	return errors.Join(err, os.Remove(s.dir))
-}
+func (s *fileStore) Clear(context.Context) error { return os.RemoveAll(s.dir) }
 
 // maxFile is above the size of any valid file.
 const maxFile = 16 << 10
