@@ -162,7 +162,8 @@ func TestCalls(t *testing.T) {
 	withheld := missedCall()
 	withheld.Number = ""
 	one, two := b.put(withheld), b.put(withheld)
-	closed, end := context.WithCancel(ctx) // the window has been closed meanwhile
+	b.works("copy a number that is withheld", b.Copy(ctx, one, false)) // the clipboard keeps what is on it
+	closed, end := context.WithCancel(ctx)                             // the window has been closed meanwhile
 	end()
 	b.works("tick", b.Tick(closed, one, two), changed)
 	if !b.at(one).Missed() || b.at(one).Open() || b.at(two).Open() {
