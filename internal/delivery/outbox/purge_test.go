@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"wiebelt/internal/hub"
+	"wiebelt/internal/store/sqlitefile"
 	"wiebelt/internal/testutil/clocktest"
 	"wiebelt/internal/testutil/must"
 )
@@ -75,6 +76,21 @@ func TestKeepSent(t *testing.T) {
 	}
 }
 
+// TestPurgeHourly: after the clock was set back, the next purge does not wait for the old time.
+func TestPurgeHourly(t *testing.T) {
+	now := clocktest.New(monday)
+	b := open(t, Options{Now: now.Now})
+	for _, c := range []struct {
+		later  time.Duration
+		purged bool
+	}{{0, true}, {time.Hour - 1, false}, {1, true}, {-48 * time.Hour, true}} {
+		now.Forward(c.later)
+		if b.purgeHourly(t.Context()); b.lastPurge.Equal(now.Now()) != c.purged {
+			t.Errorf("after another %v: last purged %v", c.later, b.lastPurge)
+		}
+	}
+}
+
 // TestPurgeErases: no file contains what was purged, not even the database's log.
 func TestPurgeErases(t *testing.T) {
 	now := clocktest.New(monday)
@@ -103,6 +119,9 @@ func TestPurgeLeavesTheUndecided(t *testing.T) {
 	for _, it := range []Item{maybe, waits} {
 		must.Do(t, os.Chtimes(b.spoolPath(it.ID), old, old))
 	}
+	sent := add(t, b, write(t, "c.zip", []byte("c"))) // delivered, but its copy could not be removed
+	must.Get(b.db.Exec("UPDATE items SET state = 'delivered', kept = 0, decided = ? WHERE id = ?", sqlitefile.Micros(monday), sent.ID))(t)
+	must.Do(t, os.Chtimes(b.spoolPath(sent.ID), old, old))
 	stray := b.spoolPath(uuid.NewString())
 	part := strings.TrimSuffix(stray, ".zip") + ".part"
 	for _, name := range []string{stray, part} {
@@ -117,8 +136,10 @@ func TestPurgeLeavesTheUndecided(t *testing.T) {
 	}
 	recent := write(t, filepath.Join(reports, "report-recent.csv"), nil)
 	must.Do(t, b.purge(t.Context()))
-	if _, err := os.Stat(aged); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("an old report stays: %v", err)
+	for _, name := range []string{aged, b.spoolPath(sent.ID)} {
+		if _, err := os.Stat(name); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s stays: %v", filepath.Base(name), err)
+		}
 	}
 	for _, name := range append(others, recent) {
 		must.Get(os.Stat(name))(t)
