@@ -132,6 +132,9 @@ func TestWholeFile(t *testing.T) {
 	for _, v := range s.Values() {
 		listed[v.Key] = v.Value
 	}
+	if _, is := listed["line[2].name"]; !is {
+		t.Error("a number without a name is listed without its name")
+	}
 	for key, want := range map[string]string{"line[1].name": "Schade", "softphone[1].kind": "baresip", "phone.internal_prefixes": "*8, 7", "card.full_for": "60s", "hub.secret_expires": "2027-01-31"} {
 		if listed[key] != want {
 			t.Errorf("%s is listed as %q", key, listed[key])
@@ -206,7 +209,7 @@ func TestProblems(t *testing.T) {
 		{"\"col\\u202eour\" = 1\n", "col?our", 1, UnknownKey},
 		{strings.Repeat("k", 90) + " = 1\n", strings.Repeat("k", 80) + "…", 1, UnknownKey},
 		{"  [colour]\n", "colour", 1, UnknownKey},
-		{"a-1 = 1\n", "a-1", 1, UnknownKey},
+		{"azAZ_-09 = 1\n", "azAZ_-09", 1, UnknownKey},
 		{"[phone]\ninternal_prefixes = [\n\"1\",\n]\ncall_back = \"dial\"\n", "phone.call_back", 5, NotAllowed},
 		{"[support]\ncontact = '''\nJan'''\n[card]\ncorner = \"middle\"\n", "card.corner", 5, NotAllowed},
 		{"[colour]\nx = 1\n", "colour", 1, UnknownKey},
@@ -223,6 +226,8 @@ func TestProblems(t *testing.T) {
 		{"[hub]\nbase_url = geheim4711\n", "hub.base_url", 2, BadSyntax},
 		{"[hub]\nbase_url = \"https://hub.example\nclient_id = \"a\"\n", "hub.base_url", 2, BadSyntax},
 		{"[hub\nbase_url = \"https://hub.example\"\n", "", 1, BadSyntax},
+		{"[hub", "", 1, BadSyntax},
+		{"\"", "", 1, BadSyntax},
 		{"[hub]\nclient_id = \"a\"\nclient_id = \"geheim4711\"\n", "hub.client_id", 3, BadSyntax},
 		{"[phone]\nnever_lookup = [\"020\"\n", "phone.never_lookup", 2, BadSyntax},
 		{"[hub]\nclient_id = \"\"\"a\nb\n", "", 0, Unreadable},
@@ -248,6 +253,9 @@ func TestProblems(t *testing.T) {
 			}
 		}
 		told := c.key == ""
+		if told && !strings.HasPrefix(problems[0].Error(), FileName) {
+			t.Errorf("%q: the file is not named in %q", name, problems[0])
+		}
 		for _, v := range s.Values() {
 			told = told || v.Key == c.key && v.Problem != ""
 			if strings.Contains(v.Problem, canary) {

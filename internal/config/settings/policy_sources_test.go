@@ -1,7 +1,10 @@
 package settings
 
 import (
+	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -43,6 +46,12 @@ func TestPolicyOfSomebodyElse(t *testing.T) {
 	s, problems := Load(profile.Dirs{Config: t.TempDir()})
 	if len(problems) != 1 || problems[0].Kind != Untrusted || s.Locked("hub.base_url") {
 		t.Fatal(problems)
+	}
+	// Where there is none, nothing is ignored.
+	dir := t.TempDir()
+	must.Do(t, os.Chmod(dir, 0o777))
+	if _, err := readAdminFile(filepath.Join(dir, PolicyFile)); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
 	}
 	if got := problems[0].Error(); got != "policy.toml: is ignored: "+(&filetrust.Error{Path: "/policy/" + PolicyFile, Fault: filetrust.FaultWrite}).Error() {
 		t.Error(got)

@@ -39,6 +39,8 @@ func TestSetKeepsTheRest(t *testing.T) {
 		{"byte order mark", "\ufeff[ui]\ntheme = \"dark\"\n", map[string]any{"ui.theme": "light"}, "\ufeff[ui]\ntheme = \"light\"\n"},
 		{"over several lines", "[phone]\nnever_lookup = [\n  \"020 1\", # a\n  \"020 2\"]\nregion = \"NL\"\n", map[string]any{"phone.never_lookup": []string{"0612345678"}},
 			"[phone]\nnever_lookup = [\"0612345678\"]\nregion = \"NL\"\n"},
+		{"an escaped quote", "[support]\ncontact = \"a\\\" # b\" # c\n", map[string]any{"support.contact": "Jan"},
+			"[support]\ncontact = \"Jan\" # c\n"},
 		{"taken out", "[history]\ndays = 7 # a week\nkeep = \"off\"\n", map[string]any{"history.days": nil}, "[history]\nkeep = \"off\"\n"},
 		{"taken out where it was not", "[ui]\n", map[string]any{"history.days": nil}, "[ui]\n"},
 		{"the same again", "[history]\ndays   = 7\n", map[string]any{"history.days": 7}, "[history]\ndays   = 7\n"},
