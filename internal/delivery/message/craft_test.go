@@ -194,6 +194,13 @@ func with(change func(c *crafted)) []byte {
 	return c.bytes()
 }
 
+// frontOf returns a ZIP whose first local header is changed.
+func frontOf(zip []byte, change func(header []byte)) []byte {
+	zip = bytes.Clone(zip)
+	change(zip[:localSize])
+	return zip
+}
+
 func inspected(t testing.TB, b []byte) *Report {
 	t.Helper()
 	return must.Get(Inspect(context.Background(), bytes.NewReader(b), int64(len(b)), Defaults))(t)

@@ -135,6 +135,8 @@ var zipCases = sync.OnceValue(func() []zipCase {
 		{"overlapping entries", overlapping.bytes(), "overlap"},
 		{"an entry reaching into the next", ranges, "overlap"},
 		{"an entry behind the end", beyond, "directory_broken"},
+		{"a header longer than the file", frontOf(good, func(header []byte) { header[28], header[29] = 0xff, 0xff }), "directory_broken"},
+		{"another size in front", frontOf(good, func(header []byte) { header[22]++ }), "header_mismatch"},
 		{"a path upwards", named("../a.txt"), "name_up"},
 		{"a path upwards inside", named("a/../../b.txt"), "name_up"},
 		{"a path upwards, Windows", named(`..\a.txt`), "name_up"},
@@ -197,8 +199,8 @@ func TestCraftedZIPs(t *testing.T) {
 func TestNotes(t *testing.T) {
 	b := message(item{name: "map/"}, item{name: "caf\x82.txt", content: "x"}).bytes()
 	r := inspected(t, b)
-	if got := codes(r.Findings, Note); got != "name_old attachment_unnamed" || r.Findings[1].Entry != 3 {
-		t.Errorf("%s", got)
+	if got := codes(r.Findings, Note); got != "name_old attachment_unnamed" || r.Findings[1].String() != "note attachment_unnamed, entry 3" {
+		t.Errorf("%s: %v", got, r.Findings)
 	}
 	if _, files, err := InspectZIP(t.Context(), bytes.NewReader(b), int64(len(b)), Defaults); err != nil || files != 3 {
 		t.Errorf("%d files, %v", files, err)
