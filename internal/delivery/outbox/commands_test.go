@@ -80,6 +80,16 @@ func TestReset(t *testing.T) {
 	}
 }
 
+// TestItems: items come in the order asked for, without those that there are not.
+func TestItems(t *testing.T) {
+	b := open(t, Options{})
+	first, second := add(t, b, write(t, "a.zip", []byte("a"))), add(t, b, write(t, "b.zip", []byte("b")))
+	all := must.Get(b.Items(t.Context(), []string{second.ID, "nobody", first.ID}))(t)
+	if len(all) != 2 || all[0].ID != second.ID || all[1].ID != first.ID {
+		t.Errorf("%+v", all)
+	}
+}
+
 // TestBeginningsOfIDs: a beginning that fits several items, or is very short, means none.
 func TestBeginningsOfIDs(t *testing.T) {
 	b := open(t, Options{})

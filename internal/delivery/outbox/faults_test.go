@@ -393,6 +393,17 @@ func TestInterrupted(t *testing.T) {
 		if got := get(t, b, whole.ID); got.State != want || got.Reason != Interrupted || got.Attempts != 1 {
 			t.Errorf("%s: whole: %+v", how, got)
 		}
+		// A worker that starts continues a queue on hold: whoever started it may have fixed the cause.
+		must.Do(t, b.tx(t.Context(), func(tx *sql.Tx) error { return writeQueue(t.Context(), tx, Queue{HoldReason: Forbidden}) }))
+		for _, c := range []struct {
+			recover func(context.Context) error
+			hold    Reason
+		}{{b.Recover, Forbidden}, {b.recover, NoReason}} {
+			must.Do(t, c.recover(t.Context()))
+			if q := must.Get(b.Queue(t.Context()))(t); q.HoldReason != c.hold {
+				t.Errorf("%s: on hold: %q, want %q", how, q.HoldReason, c.hold)
+			}
+		}
 	}
 }
 

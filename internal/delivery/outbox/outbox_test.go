@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -371,11 +372,12 @@ func TestSummary(t *testing.T) {
 // TestDamagedDatabaseStays checks that the damaged database stays in place if no
 // new one can be created, so that the next attempt recovers what is in the spool.
 func TestDamagedDatabaseStays(t *testing.T) {
-	for what, meanwhile := range map[string]func(t *testing.T, path string, cancel func()){
-		"its log cannot be removed": func(t *testing.T, path string, _ func()) {
+	for what, meanwhile := range map[string]func(t *testing.T, path string, cancel func(), disk0 *failing){
+		"its log cannot be removed": func(t *testing.T, path string, _ func(), _ *failing) {
 			must.Do(t, os.MkdirAll(filepath.Join(path+"-shm", "full"), 0o700))
 		},
-		"no new one can be made": func(_ *testing.T, _ string, cancel func()) { cancel() },
+		"no new one can be made":    func(_ *testing.T, _ string, cancel func(), _ *failing) { cancel() },
+		"a copy cannot be read now": func(_ *testing.T, _ string, _ func(), disk0 *failing) { disk0.set(syscall.EIO, "read") },
 	} {
 		t.Run(what, func(t *testing.T) {
 			b := open(t, Options{})
@@ -384,7 +386,9 @@ func TestDamagedDatabaseStays(t *testing.T) {
 			must.Do(t, b.Close())
 			write(t, path, bytes.Repeat([]byte("nothing of ours\n"), 1000))
 			ctx, cancel := context.WithCancel(t.Context())
-			if n, err := Open(ctx, Options{Dir: dir, Now: func() time.Time { meanwhile(t, path, cancel); return monday }}); err == nil {
+			disk0 := &failing{files: disk{}}
+			now := func() time.Time { meanwhile(t, path, cancel, disk0); return monday }
+			if n, err := Open(ctx, Options{Dir: dir, fs: disk0, Now: now}); err == nil {
 				t.Fatal("opened", n.Close())
 			}
 			must.Do(t, os.RemoveAll(path+"-shm"))
