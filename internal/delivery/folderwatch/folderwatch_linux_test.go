@@ -220,6 +220,11 @@ func TestWaits(t *testing.T) {
 	if len(s.words.trouble) != 1 || !errors.As(s.words.trouble[0], &u) || u.Item.ID != "0" || !exists(at) {
 		t.Fatalf("%v", s.words.trouble)
 	}
+	s.box.broken = errors.New("the disk fails")
+	if s.looks(3); len(s.words.trouble) != 2 || s.words.trouble[1] != s.box.broken || !exists(at) {
+		t.Fatalf("an outbox that cannot be read: %v", s.words.trouble)
+	}
+	s.box.broken = nil
 	s.box.items[0].ID, s.box.items[0].SHA256, s.box.hold = "gone", "", false
 	s.looks(3)
 	if s.box.delivered[string(s.a)] != 1 || exists(at) {

@@ -27,6 +27,7 @@ type box struct {
 	contents  []string
 	hold      bool  // deliver nothing for now
 	again     error // returned for content added before
+	broken    error // returned by Get
 	moved     []string
 }
 
@@ -51,6 +52,9 @@ func (b *box) Add(ctx context.Context, s outbox.Source) (outbox.Added, error) {
 }
 
 func (b *box) Get(_ context.Context, id string) (outbox.Item, error) {
+	if b.broken != nil {
+		return outbox.Item{}, b.broken
+	}
 	for i := range b.items {
 		it := &b.items[i]
 		if it.ID == id {
