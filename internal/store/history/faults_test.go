@@ -155,6 +155,9 @@ func TestNewerFileIsLeftAlone(t *testing.T) {
 	if _, err := OpenReadOnly(t.Context(), path); !errors.Is(err, ErrNewer) {
 		t.Errorf("OpenReadOnly: %v", err)
 	}
+	if err := CheckFile(t.Context(), path); !errors.Is(err, ErrNewer) {
+		t.Errorf("CheckFile: %v", err)
+	}
 	wantState(t, s, FaultNewer, NoticeNone)
 	if _, err := s.Put(t.Context(), known(monday)); err == nil {
 		t.Error("written into a newer file")

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,5 +44,9 @@ func TestLookingLeavesNothing(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 1 {
 		t.Errorf("%v", left)
+	}
+	must.Do(t, os.WriteFile(path, bytes.Repeat([]byte("not a database\n"), 500), 0o600))
+	if err := CheckFile(t.Context(), path); err == nil {
+		t.Error("a damaged file is taken for a sound one")
 	}
 }
