@@ -1,7 +1,6 @@
 package filetrust
 
 import (
-	"strings"
 	"testing"
 
 	"wiebelt/internal/testutil/winetest"
@@ -10,8 +9,5 @@ import (
 // TestWindows runs this package's tests of Windows access lists under wine.
 func TestWindows(t *testing.T) {
 	t.Parallel()
-	out, err := winetest.New(t).Command(winetest.BuildTests(t), "-test.v").CombinedOutput()
-	if err != nil || strings.Count(string(out), "--- PASS") != 2 {
-		t.Errorf("%v: %s", err, out)
-	}
+	winetest.New(t).Test(winetest.BuildTests(t), 2)
 }

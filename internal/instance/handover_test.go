@@ -1,5 +1,3 @@
-//go:build linux
-
 package instance
 
 import (
@@ -9,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -25,7 +22,7 @@ func command(number string) call.Event {
 // TestOnceByTwoRoads checks that a call counts once if a program got no answer
 // in time and puts it into the inbox too, although the resident did get it.
 func TestOnceByTwoRoads(t *testing.T) {
-	dir := t.TempDir()
+	dir := folder(t)
 	e := &testHandler{news: make(chan struct{}, 10)}
 	serve(t, dir, e)
 	out := encodeEvent(command("1"))
@@ -48,7 +45,7 @@ func TestOnceByTwoRoads(t *testing.T) {
 // TestInOrder checks that a call that got no answer in time and waits in the inbox
 // comes before the next one handed over; otherwise a call that has ended would ring.
 func TestInOrder(t *testing.T) {
-	i := must.Get(Acquire(config(t.TempDir())))(t)
+	i := must.Get(Acquire(config(folder(t))))(t)
 	defer i.Close()
 	must.Get(writeCall(i.cfg, encodeEvent(command("1"))))(t)
 	e := &testHandler{news: make(chan struct{}, 2)}
@@ -70,7 +67,7 @@ func TestInOrder(t *testing.T) {
 // TestEndingResident checks that a resident that accepts no more calls loses none, and
 // that the next one waits until it has exited.
 func TestEndingResident(t *testing.T) {
-	dir := t.TempDir()
+	dir := folder(t)
 	old := must.Get(Acquire(config(dir)))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan struct{})
@@ -113,7 +110,7 @@ func TestEndingResident(t *testing.T) {
 // TestTakenAtTheEnd checks that a call taken while the resident ends is acknowledged, so
 // that there is no reason to hand it over again.
 func TestTakenAtTheEnd(t *testing.T) {
-	i := must.Get(Acquire(config(t.TempDir())))(t)
+	i := must.Get(Acquire(config(folder(t))))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	taking, end := make(chan struct{}), make(chan struct{})
 	served := make(chan struct{})
@@ -158,7 +155,7 @@ func TestSlowToAnswer(t *testing.T) {
 		left  int // in the inbox, where no one takes it
 	}{"cannot start": {func() error { return none }, none, 1}, "may not start": {nil, ErrNotRunning, 0}} {
 		t.Run(name, func(t *testing.T) {
-			cfg := config(t.TempDir())
+			cfg := config(folder(t))
 			i := must.Get(Acquire(cfg))(t)
 			files := func() int {
 				all, _ := os.ReadDir(inboxDir(cfg))
@@ -194,41 +191,10 @@ func TestSlowToAnswer(t *testing.T) {
 	}
 }
 
-// TestQuitLastsUntilTheNextLogOn checks that a note from another boot or session has expired.
-func TestQuitLastsUntilTheNextLogOn(t *testing.T) {
-	t.Setenv("XDG_SESSION_ID", "7")
-	dir := t.TempDir()
-	cfg := config(dir)
-	for _, c := range []struct {
-		session string
-		quit    bool
-	}{{"7", true}, {"", true}, {"8", false}} {
-		t.Setenv("XDG_SESSION_ID", "7")
-		must.Do(t, MarkQuit(cfg))
-		t.Setenv("XDG_SESSION_ID", c.session)
-		if got := wasQuit(cfg); got != c.quit {
-			t.Errorf("in session %q: %v", c.session, got)
-		}
-	}
-	must.Do(t, os.WriteFile(quitFile(cfg), []byte("another boot\n7\n"), 0o600))
-	t.Setenv("XDG_SESSION_ID", "7")
-	if wasQuit(cfg) {
-		t.Error("quit before the computer was started")
-	}
-}
-
-func TestInboxInAFolderOfOthers(t *testing.T) {
-	dir := t.TempDir()
-	must.Do(t, os.Chmod(dir, 0o777))
-	if err := HandOver(t.Context(), config(dir), command("1"), func() error { return nil }); err == nil {
-		t.Error("wrote where others can write")
-	}
-}
-
 // TestInboxMakesRoom checks that files left by killed
 // programs and calls from yesterday do not block new calls.
 func TestInboxMakesRoom(t *testing.T) {
-	dir := t.TempDir()
+	dir := folder(t)
 	must.Do(t, os.Mkdir(inboxDir(config(dir)), 0o700))
 	for n := range maxInboxFiles {
 		name, age := fmt.Sprintf("%d.call", n), 25*time.Hour
@@ -249,7 +215,7 @@ func TestInboxMakesRoom(t *testing.T) {
 // TestInboxTriesAgain checks that no call is lost if something else, such as a
 // virus scanner, holds the file temporarily.
 func TestInboxTriesAgain(t *testing.T) {
-	dir := t.TempDir()
+	dir := folder(t)
 	for _, n := range []string{"1", "2"} {
 		must.Get(writeCall(config(dir), encodeEvent(command(n))))(t)
 	}
@@ -295,25 +261,8 @@ func TestLinksSayLittle(t *testing.T) {
 	}
 }
 
-func TestStartDetached(t *testing.T) {
-	if err := StartDetached(nil, "sh", "-c", "true"); err == nil {
-		t.Error("found by way of PATH")
-	}
-	mark := filepath.Join(t.TempDir(), "mark")
-	must.Do(t, StartDetached(nil, "/bin/sh", "-c", `ps -o sid=,tty= -p $$ > "$0.new" && echo $$ >> "$0.new" && mv "$0.new" "$0"`, mark))
-	var f []string
-	waitFor(t, "the program", func() bool {
-		b, err := os.ReadFile(mark)
-		f = strings.Fields(string(b))
-		return err == nil
-	})
-	if len(f) != 3 || f[0] != f[2] || f[1] != "?" {
-		t.Errorf("session, terminal, process: %q", f)
-	}
-}
-
 func BenchmarkHandOver(b *testing.B) {
-	dir := b.TempDir()
+	dir := folder(b)
 	i := must.Get(Acquire(config(dir)))(b)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})

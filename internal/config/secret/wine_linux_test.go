@@ -1,7 +1,6 @@
 package secret
 
 import (
-	"strings"
 	"testing"
 
 	"wiebelt/internal/testutil/winetest"
@@ -11,9 +10,5 @@ import (
 // the computer's own store under wine.
 func TestWindowsStores(t *testing.T) {
 	t.Parallel()
-	exe := winetest.BuildTests(t)
-	out, err := winetest.New(t).Command(exe, "-test.v", "-test.run", "^(TestMachineStore|TestRealStore|TestNoSession)$").CombinedOutput()
-	if err != nil || strings.Count(string(out), "--- PASS") != 3 {
-		t.Errorf("%v: %s", err, out)
-	}
+	winetest.New(t).Test(winetest.BuildTests(t), 3, "-test.run", "^(TestMachineStore|TestRealStore|TestNoSession)$")
 }

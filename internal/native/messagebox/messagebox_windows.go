@@ -52,9 +52,10 @@ func show(ctx context.Context, title, text string) error {
 	}
 }
 
+const dialogClass = 32770 // atom of the dialogs' class
+
 // closeBoxes asks a thread's dialogs to close.
 func closeBoxes(thread uint32) {
-	const dialogClass = 32770 // atom of the dialogs' class
 	for h := uintptr(0); ; {
 		if h, _, _ = findWindow.Call(0, h, dialogClass, 0); h == 0 {
 			return

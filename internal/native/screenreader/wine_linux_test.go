@@ -1,7 +1,6 @@
 package screenreader
 
 import (
-	"strings"
 	"testing"
 
 	"wiebelt/internal/testutil/winetest"
@@ -12,10 +11,7 @@ import (
 func TestWindows(t *testing.T) {
 	exe := winetest.BuildTests(t)
 	p := winetest.New(t)
-	out, err := p.Command(exe, "-test.v", "-test.run", "^Test(NothingWithoutClients|Providers|Roles|Changes|Churn)$").CombinedOutput()
-	if t.Logf("%s", out); err != nil || strings.Count(string(out), "--- PASS") != 5 {
-		t.Error(err)
-	}
+	p.Test(exe, 5, "-test.run", "^Test(NothingWithoutClients|Providers|Roles|Changes|Churn)$")
 	winclient := winetest.Build(t, "./testdata/winclient")
 	for range winetest.Attempts {
 		if exploredByAnother(t, p, exe, winclient) {

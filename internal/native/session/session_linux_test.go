@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"image"
 	"log/slog"
 	"os"
@@ -9,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/godbus/dbus/v5"
 	"github.com/godbus/dbus/v5/prop"
@@ -128,14 +128,7 @@ func watch(t *testing.T, display, user, system string) *Watcher {
 // becomes waits until the state satisfies ok.
 func becomes(t *testing.T, w *Watcher, what string, ok func(State) bool) {
 	t.Helper()
-	late := time.After(xtest.Patience)
-	for !ok(w.State()) {
-		select {
-		case <-w.Changed():
-		case <-late:
-			t.Fatalf("never %s: %+v", what, w.State())
-		}
-	}
+	must.When(t, w.Changed(), func() (bool, any) { return ok(w.State()), fmt.Sprintf("not yet %s: %+v", what, w.State()) })
 }
 
 func locked(s State) bool   { return s.Locked }
@@ -496,22 +489,5 @@ func TestTouches(t *testing.T) {
 	}
 }
 
-// TestWindows checks that the messages that Windows sends when the screen is locked set the
-// state. wine accepts the registration but never locks, so the test sends the messages.
-func TestWindows(t *testing.T) {
-	p := winetest.New(t)
-	w := p.Start(winetest.Build(t, "./testdata/winsession"))
-	const free = "{Locked:false Quiet:false Presenting:false Reader:false}"
-	const locked = "{Locked:true Quiet:false Presenting:false Reader:false}"
-	if got := w.Wait("first "); got != free+" [WTS SHQueryUserNotificationState]" {
-		t.Errorf("at first: %s", got)
-	}
-	for _, c := range []struct{ send, want string }{{"7", locked}, {"8", free}} {
-		w.Send(c.send)
-		w.Wait("now " + c.want)
-	}
-	w.Send("end")
-	if got := w.Wait("closed "); got != "0" {
-		t.Errorf("its window is still there: %s", got)
-	}
-}
+// TestWindows runs this package's Windows test under wine.
+func TestWindows(t *testing.T) { winetest.New(t).Test(winetest.BuildTests(t), 1) }

@@ -53,13 +53,21 @@ func Soon(t Test, is func() (so bool, instead any)) time.Duration {
 	}
 }
 
+// When is Soon for what a channel reports: it looks again after each value.
+func When[T any](t Test, news <-chan T, is func() (so bool, instead any)) {
+	t.Helper()
+	for so, instead := is(); !so; so, instead = is() {
+		Receive(t, news, "there is ", instead)
+	}
+}
+
 // Receive returns the next value from a channel, or ends the test if none comes.
-func Receive[T any](t Test, from <-chan T, otherwise string) (v T) {
+func Receive[T any](t Test, from <-chan T, otherwise ...any) (v T) {
 	t.Helper()
 	select {
 	case v = <-from:
 	case <-time.After(Patience):
-		t.Fatal(otherwise)
+		t.Fatal(append([]any{"nothing came: "}, otherwise...)...)
 	}
 	return v
 }

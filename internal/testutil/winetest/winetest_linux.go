@@ -246,7 +246,7 @@ func (p *Prefix) Run(exe string, args ...string) (string, int) {
 	defer complained.Close()
 	cmd.Stdout, cmd.Stderr = said, complained
 	must.Do(p.t, cmd.Start())
-	stop := time.AfterFunc(3*xtest.Patience, func() { cmd.Process.Kill() })
+	stop := time.AfterFunc(2*must.Patience, func() { cmd.Process.Kill() }) // a test gives up earlier, and says why
 	defer stop.Stop()
 	if err := cmd.Wait(); cmd.ProcessState == nil {
 		p.t.Fatalf("winetest: %s: %v", exe, err)
@@ -257,6 +257,15 @@ func (p *Prefix) Run(exe string, args ...string) (string, int) {
 		p.t.Logf("winetest: %s: exit %d: %s", filepath.Base(exe), code, why)
 	}
 	return string(must.Get(os.ReadFile(said.Name()))(p.t)), code
+}
+
+// Test runs tests built for Windows, of which at least this many must pass and none fail.
+func (p *Prefix) Test(exe string, passing int, flags ...string) {
+	p.t.Helper()
+	out, code := p.Run(exe, append([]string{"-test.v"}, flags...)...)
+	if code != 0 || strings.Count(out, "--- PASS") < passing {
+		p.t.Errorf("code %d, %s", code, out)
+	}
 }
 
 // output returns a file for a program's output.
@@ -333,7 +342,7 @@ func (p *Process) Said(prefix string) bool {
 // returns the rest of it.
 func (p *Process) Wait(prefix string) string {
 	p.t.Helper()
-	late := time.After(3 * xtest.Patience)
+	late := time.After(must.Patience)
 	var seen []string
 	for {
 		select {
