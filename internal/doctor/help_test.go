@@ -17,10 +17,14 @@ import (
 	"wiebelt/internal/native/register"
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/processtest"
 	"wiebelt/internal/text"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	processtest.Main(crashes)
+	goleak.VerifyTestMain(m)
+}
 
 // given returns a future whose value is already there.
 func given[T any](v T) *future[T] {

@@ -1,23 +1,17 @@
 package doctor
 
 import (
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/processtest"
 )
 
-const crashEnv = "WIEBELT_TEST_CRASH"
-
-func init() {
-	switch os.Getenv(crashEnv) {
-	case "value":
-		panic("looked up J. Kanarie at 020 123 4567")
-	case "index":
-		panic([]int{}[len(os.Args)])
-	}
+// crashes are the roles of processes that crash.
+var crashes = processtest.Roles{
+	"value": func(must.Test, []string) { panic("looked up J. Kanarie at 020 123 4567") },
+	"index": func(_ must.Test, args []string) { panic(args[len(args)]) },
 }
 
 // TestCrashReports checks that real crash reports keep where the
@@ -25,8 +19,8 @@ func init() {
 func TestCrashReports(t *testing.T) {
 	known := newRedactor(t.Context(), configured(t, ""))
 	for kind, want := range map[string]string{"value": "panic: [text]", "index": "panic: "} {
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), crashEnv+"="+kind, "GOTRACEBACK=all")
+		cmd := processtest.Command(t.Context(), kind)
+		cmd.Env = append(cmd.Env, "GOTRACEBACK=all")
 		out, err := cmd.CombinedOutput()
 		if err == nil || !strings.Contains(string(out), "goroutine 1") {
 			t.Fatalf("no crash: %v: %s", err, out)

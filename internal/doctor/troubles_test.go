@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"encoding/json"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -17,6 +16,7 @@ import (
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/browser"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/processtest"
 	"wiebelt/internal/text"
 )
 
@@ -104,19 +104,30 @@ func TestRealTroubles(t *testing.T) {
 	if r := examineOffice(t, nil, nil); !r.OK {
 		t.Fatalf("not well to begin with: %s", r.Render(Text, text.English))
 	}
-	judge := func(t *testing.T, found string, r Report) {
-		if r.OK || r.ExitCode(Text) != 1 || r.ExitCode(Nagios) == 0 {
-			t.Errorf("silent: %s", r.Render(Text, text.Dutch))
-		}
-		if !says(r, text.Dutch, found) {
-			t.Errorf("not told: %s", r.Render(Text, text.Dutch))
-		}
-	}
 	for found, how := range troubles {
-		t.Run(found, func(t *testing.T) { judge(t, found, examineOffice(t, how.before, how.after)) })
+		t.Run(found, func(t *testing.T) { alerts(t, found, examineOffice(t, how.before, how.after)) })
 	}
+}
+
+// TestPolicyTroubles checks the same for an administrator's file.
+func TestPolicyTroubles(t *testing.T) {
 	for found, file := range policyFiles {
-		t.Run(found, func(t *testing.T) { judge(t, found, underPolicy(t, file.content, file.mode)) })
+		t.Run(found, func(t *testing.T) {
+			if processtest.Alone(t, func(cmd *exec.Cmd) { underPolicy(t, cmd, file.content, file.mode) }) {
+				alerts(t, found, examineOffice(t, nil, nil))
+			}
+		})
+	}
+}
+
+// alerts checks that a report raises an alert and tells of a trouble.
+func alerts(t *testing.T, found string, r Report) {
+	t.Helper()
+	if r.OK || r.ExitCode(Text) != 1 || r.ExitCode(Nagios) == 0 {
+		t.Errorf("silent: %s", r.Render(Text, text.Dutch))
+	}
+	if !says(r, text.Dutch, found) {
+		t.Errorf("not told: %s", r.Render(Text, text.Dutch))
 	}
 }
 
@@ -134,10 +145,10 @@ func says(r Report, l text.Language, found string) bool {
 	})
 }
 
-// underPolicy returns the report of a process on a computer with this policy.
-func underPolicy(t *testing.T, content string, mode fs.FileMode) Report {
+// underPolicy makes a process see a computer with this policy.
+func underPolicy(t *testing.T, cmd *exec.Cmd, content string, mode fs.FileMode) {
 	t.Helper()
-	etc, out := t.TempDir(), filepath.Join(t.TempDir(), "report.json")
+	etc := t.TempDir()
 	for _, dir := range []string{etc, filepath.Join(etc, "wiebelt")} {
 		must.Do(t, os.MkdirAll(dir, 0o755))
 		must.Do(t, os.Chmod(dir, 0o755))
@@ -145,22 +156,5 @@ func underPolicy(t *testing.T, content string, mode fs.FileMode) Report {
 	file := filepath.Join(etc, "wiebelt", settings.PolicyFile)
 	write(t, file, content)
 	must.Do(t, os.Chmod(file, mode))
-	cmd := exec.CommandContext(t.Context(), "unshare", "-Urm", "sh", "-c", `mount --bind "$0" /etc && exec "$@"`, etc, os.Args[0], "-test.run=^TestUnderPolicy$")
-	cmd.Env = append(os.Environ(), "WIEBELT_TEST_REPORT="+out)
-	if b, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, b)
-	}
-	b := must.Get(os.ReadFile(out))(t)
-	var r Report
-	must.Do(t, json.Unmarshal(b, &r))
-	return r
-}
-
-// TestUnderPolicy is the process of underPolicy.
-func TestUnderPolicy(t *testing.T) {
-	out := os.Getenv("WIEBELT_TEST_REPORT")
-	if out == "" {
-		return
-	}
-	write(t, out, examineOffice(t, nil, nil).Render(JSON, text.Dutch))
+	processtest.Within(t, cmd, "unshare", "-Urm", "sh", "-c", `mount --bind "$0" /etc && exec "$@"`, etc)
 }

@@ -21,6 +21,7 @@ import (
 	"wiebelt/internal/testutil/logtest"
 	"wiebelt/internal/testutil/messagetest"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/processtest"
 	"wiebelt/internal/testutil/ptytest"
 	"wiebelt/internal/testutil/xtest"
 	"wiebelt/internal/text"
@@ -39,17 +40,18 @@ func TestWalk(t *testing.T) {
 	for l, terminal := range map[text.Language]bool{text.Dutch: true, text.English: false} {
 		t.Run(fmt.Sprint(l, ", at a terminal: ", terminal), func(t *testing.T) {
 			t.Parallel()
-			etc, share := t.TempDir(), t.TempDir()
-			if out, err := exec.Command("cp", "-a", "/etc/.", etc).CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
-			cmd := exec.CommandContext(t.Context(), "unshare", flags, "--kill-child", "--mount-proc", "sh", "-c",
-				`ip link set lo up && mount --bind "$1" /etc && mount --bind "$2" /usr/local/share && shift 2 && exec "$@"`, "sh",
-				etc, share, os.Args[0], "-test.run=^TestWalkInside$", "-test.v")
-			cmd.Env = append(xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height}).Env(), "WIEBELT_WALK="+string(l), fmt.Sprint("WIEBELT_WALK_TERMINAL=", terminal), "WIEBELT_BIN="+filepath.Dir(bin))
-			out, err := cmd.CombinedOutput()
-			if err != nil || !bytes.Contains(out, []byte("--- PASS: TestWalkInside")) {
-				t.Errorf("%v:\n%s", err, out)
+			if processtest.Alone(t, func(cmd *exec.Cmd) {
+				etc, share := t.TempDir(), t.TempDir()
+				if out, err := exec.Command("cp", "-a", "/etc/.", etc).CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+				processtest.Within(t, cmd, "unshare", flags, "--kill-child", "--mount-proc", "sh", "-c",
+					`ip link set lo up && mount --bind "$1" /etc && mount --bind "$2" /usr/local/share && shift 2 && exec "$@"`,
+					"sh", etc, share)
+				screen := xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height})
+				cmd.Env = append(screen.Env(), "WIEBELT_BIN="+filepath.Dir(bin))
+			}) {
+				walkInside(t, l, terminal)
 			}
 		})
 	}
@@ -67,16 +69,13 @@ type walk struct {
 	running  []*exec.Cmd
 }
 
-// TestWalkInside is the process of TestWalk.
-func TestWalkInside(t *testing.T) {
-	l := text.Language(os.Getenv("WIEBELT_WALK"))
-	if l == "" {
-		return
-	}
+// walkInside walks in the process of TestWalk that is alone.
+func walkInside(t *testing.T, l text.Language, terminal bool) {
+	t.Helper()
 	must.Do(t, os.MkdirAll("/etc/wiebelt", 0o755))
 	// Like a computer without a vault where the administrator has configured that.
 	must.Do(t, os.WriteFile("/etc/wiebelt/policy.toml", []byte("[hub]\nsecret_store = \"file\"\n"), 0o644))
-	w := &walk{t: t, lang: l, terminal: os.Getenv("WIEBELT_WALK_TERMINAL") == "true"}
+	w := &walk{t: t, lang: l, terminal: terminal}
 	home := t.TempDir()
 	locale := map[text.Language]string{text.Dutch: "nl_NL.UTF-8", text.English: "en_GB.UTF-8"}[l]
 	w.home, w.dir = home, filepath.Join(home, "work")
@@ -146,12 +145,7 @@ func (w *walk) settings() string { return filepath.Join(w.home, ".config", "wieb
 // until polls: programs that start on their own notify no one.
 func (w *walk) until(what string, ok func() bool, said ...fmt.Stringer) {
 	w.t.Helper()
-	tick := time.Tick(10 * time.Millisecond)
-	for late := time.Now().Add(xtest.Patience); !ok(); <-tick {
-		if time.Now().After(late) {
-			w.t.Fatal("never: ", what, said)
-		}
-	}
+	must.Soon(w.t, func() (bool, any) { return ok(), fmt.Sprint("no ", what, said) })
 }
 
 // read types the commands of a page.

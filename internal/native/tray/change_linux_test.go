@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -63,13 +61,7 @@ func TestClicksWhileBuilding(t *testing.T) {
 			_ = xtest.ChooseTray(dbusMenu, i%400)
 		}
 	}()
-	go func() {
-		for { // drains what the tray prints
-			if _, err := kid.out.ReadString('\n'); err != nil {
-				return
-			}
-		}
-	}()
+	go func() { _ = kid.Wait() }() // drains what the tray prints
 	for i := 0; ; i++ {
 		m := calls
 		m.Items = []Item{{ID: fmt.Sprint("line", i), Title: fmt.Sprint(i)}, {Separator: true}, {ID: "quit", Title: "Afsluiten"}}
@@ -124,8 +116,7 @@ func calledFor(t *testing.T, address, member string) <-chan *dbus.Message {
 func TestLateHost(t *testing.T) {
 	s, address, c := ownBus(t)
 	tries := calledFor(t, address, "RegisterStatusNotifierItem")
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = []string{childEnv + "=1", busVar + "=" + address}
+	cmd := command(t, busVar+"="+address)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	in := must.Get(cmd.StdinPipe())(t)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -17,19 +18,20 @@ import (
 
 	"wiebelt/assets"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/processtest"
 	"wiebelt/internal/testutil/winetest"
 	"wiebelt/internal/testutil/xtest"
 )
 
-const childEnv = "WIEBELT_TRAY_TEST"
-
-// TestMain also runs as the program with the tray, which reads models from
-// standard input and prints what was chosen: systray keeps its state in global
-// variables, so every test needs a process of its own.
 func TestMain(m *testing.M) {
-	if os.Getenv(childEnv) == "" {
-		os.Exit(m.Run())
-	}
+	processtest.Main(processtest.Roles{"tray": withTray})
+	os.Exit(m.Run())
+}
+
+// withTray is the program with the tray, which reads models from standard input and
+// prints what was chosen: systray keeps its state in global variables, so every test
+// needs a process of its own.
+func withTray(must.Test, []string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	t := New(Params{Icons: assets.Icons, Log: slog.New(slog.DiscardHandler),
 		Chosen: func(id string) { fmt.Println("chosen", id) }, Open: func() { fmt.Println("open") }})
@@ -44,7 +46,6 @@ func TestMain(m *testing.M) {
 		cancel()
 	}()
 	t.Run(ctx)
-	os.Exit(0)
 }
 
 // ownBus starts the test's own session bus on a server without a screen.
@@ -56,44 +57,42 @@ func ownBus(t *testing.T) (s *xtest.Server, address string, c *dbus.Conn) {
 }
 
 type child struct {
-	t   *testing.T
-	in  *json.Encoder
-	out *bufio.Reader
+	t *testing.T
+	*processtest.Process
+}
+
+// command returns a command that runs the program with the tray.
+func command(t *testing.T, env ...string) *exec.Cmd {
+	t.Helper()
+	cmd := processtest.Command(context.Background(), "tray")
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), processtest.RoleEnv + "=tray"}, env...)
+	return cmd
 }
 
 func start(t *testing.T, env ...string) *child {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), childEnv + "=1"}, env...)
-	in := must.Get(cmd.StdinPipe())(t)
-	out := must.Get(cmd.StdoutPipe())(t)
+	cmd := command(t, env...)
 	cmd.Stderr = os.Stderr
-	must.Do(t, cmd.Start())
+	p := processtest.StartCommand(t, cmd)
 	t.Cleanup(func() {
-		_ = in.Close()
-		done := make(chan struct{})
-		go func() { _ = cmd.Wait(); close(done) }()
-		select {
-		case <-done:
-		case <-time.After(time.Minute):
-			t.Error("the tray does not end")
-			_ = cmd.Process.Kill()
-			<-done
+		_ = p.Input.Close()
+		// Races of the library may set its exit code.
+		if end, failed := errors.AsType[*exec.ExitError](p.Wait()); failed && !end.Exited() {
+			t.Error("the tray does not end: ", end)
 		}
 	})
-	return &child{t, json.NewEncoder(in), bufio.NewReader(out)}
+	return &child{t, p}
 }
 
 func (c *child) set(m Model) {
 	c.t.Helper()
-	must.Do(c.t, c.in.Encode(m))
+	must.Do(c.t, json.NewEncoder(c.Input).Encode(m))
 }
 
 func (c *child) says(want string) {
 	c.t.Helper()
-	got, err := c.out.ReadString('\n')
-	if err != nil || strings.TrimSpace(got) != want {
-		c.t.Fatalf("%q %v, want %q", got, err, want)
+	if got := must.Receive(c.t, c.Lines); got != want {
+		c.t.Fatalf("%q, want %q", got, want)
 	}
 }
 
@@ -193,9 +192,4 @@ func TestWaitHost(t *testing.T) {
 }
 
 // TestWindows runs this package's Windows tests under wine.
-func TestWindows(t *testing.T) {
-	out, err := winetest.New(t).Command(winetest.BuildTests(t), "-test.v").CombinedOutput()
-	if err != nil || strings.Count(string(out), "--- PASS") != 2 {
-		t.Errorf("%v: %s", err, out)
-	}
-}
+func TestWindows(t *testing.T) { winetest.New(t).Test(winetest.BuildTests(t), 2) }

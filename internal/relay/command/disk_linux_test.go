@@ -56,7 +56,7 @@ func fill(t *testing.T, dir string) string {
 // TestFullDiskOfOne: if the disk of one of several relays was full, that relay ends once
 // there is space, and works fully after a restart, so that another one may fail.
 func TestFullDiskOfOne(t *testing.T) {
-	if !alone(t, unix.CLONE_NEWNS, "5m") {
+	if !alone(t, unix.CLONE_NEWNS) {
 		return
 	}
 	s := newSite(t, 1, here)
@@ -89,7 +89,7 @@ func TestFullDiskOfOne(t *testing.T) {
 // still ring; once there is space, it recovers by itself, and nothing is lost, even if a
 // power failure damages its server's files.
 func TestFullDisk(t *testing.T) {
-	if !alone(t, unix.CLONE_NEWNS, "5m") { // with a small disk for its temporary files
+	if !alone(t, unix.CLONE_NEWNS) { // with a small disk for its temporary files
 		return
 	}
 	dir := filepath.Dir(t.TempDir()) // the parent of later ones

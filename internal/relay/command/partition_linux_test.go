@@ -20,27 +20,16 @@ import (
 
 	"wiebelt/internal/relay/server"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/processtest"
 )
 
-// apart marks the test program when it runs a single test.
-const apart = "WIEBELT_RELAY_APART"
-
 // alone runs a test in a process with its own namespaces, and reports whether this is it.
-func alone(t *testing.T, namespaces uintptr, limit string) bool {
+func alone(t *testing.T, namespaces uintptr) bool {
 	t.Helper()
-	if os.Getenv(apart) != "" {
-		return true
-	}
-	beside(t)
-	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v", "-test.timeout="+limit)
-	cmd.Env = append(os.Environ(), apart+"=1")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: namespaces, Pdeathsig: unix.SIGKILL}
-	out, err := cmd.CombinedOutput()
-	t.Logf("%s", out)
-	if err != nil {
-		t.Error(err)
-	}
-	return false
+	return processtest.Alone(t, func(cmd *exec.Cmd) {
+		beside(t)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: namespaces, Pdeathsig: unix.SIGKILL}
+	})
 }
 
 // network is three computers, each a network namespace, on a switch to which this program
@@ -155,7 +144,7 @@ func (s *site) back(i int) {
 // or without its users, who look up callers. Every user sees their own calls again, each
 // once, and none that is over; also once the relay is back. It reports its own fault.
 func TestPartition(t *testing.T) {
-	if !alone(t, unix.CLONE_NEWNET, "90m") { // without outside connections
+	if !alone(t, unix.CLONE_NEWNET) { // without outside connections
 		return
 	}
 	n := newNetwork(t)

@@ -1,14 +1,17 @@
-// Package processtest starts the test program again in a role, as another process that
-// a test may kill.
+// Package processtest starts the test program again as another process: in a role, which
+// a test may kill, or for one test alone.
 package processtest
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -55,25 +58,63 @@ func Command(ctx context.Context, role string, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// aloneEnv names the environment variable with the name of the test that a process runs alone.
+const aloneEnv = "WIEBELT_TEST_ALONE"
+
+// Alone reports whether this process runs the calling test alone. Otherwise it runs the test
+// in such a process, in which it must pass; prepare may change that process's environment.
+func Alone(t *testing.T, prepare func(*exec.Cmd)) bool {
+	t.Helper()
+	if os.Getenv(aloneEnv) == t.Name() {
+		return true
+	}
+	only := "^" + strings.ReplaceAll(regexp.QuoteMeta(t.Name()), "/", "$/^") + "$"
+	limit := flag.Lookup("test.timeout").Value.String()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run="+only, "-test.timeout="+limit)
+	cmd.Env = os.Environ()
+	prepare(cmd)
+	cmd.Env = append(cmd.Env, aloneEnv+"="+t.Name())
+	out, err := cmd.CombinedOutput()
+	if t.Logf("%s", out); err != nil || !bytes.Contains(out, []byte("--- PASS: "+t.Name())) {
+		t.Error("alone: ", err)
+	}
+	return false
+}
+
+// Within makes a command the last arguments of another one, such as unshare.
+func Within(t testing.TB, cmd *exec.Cmd, outer ...string) {
+	t.Helper()
+	cmd.Path, cmd.Args = must.Get(exec.LookPath(outer[0]))(t), append(outer, cmd.Args...)
+}
+
 // Process is the test program in a role.
 type Process struct {
-	Input io.Writer     // ends when the process that runs the tests ends
-	Lines <-chan string // what it prints; closed when it has ended
+	Input io.WriteCloser // ends when the process that runs the tests ends
+	Lines <-chan string  // what it prints; closed when it has ended
 	cmd   *exec.Cmd
 	err   error // how it ended
 }
 
-// Start starts a process that is killed when the test ends, or when no line
-// of it was read for must.Patience.
+// Start starts the test program in a role.
 func Start(t testing.TB, role string, args ...string) *Process {
 	t.Helper()
-	cmd := Command(t.Context(), role, args...)
+	cmd := Command(context.Background(), role, args...)
 	cmd.Stderr = os.Stderr
+	return StartCommand(t, cmd)
+}
+
+// StartCommand starts a process that is killed when the test ends, or when no line
+// of it was read for must.Patience.
+func StartCommand(t testing.TB, cmd *exec.Cmd) *Process {
+	t.Helper()
 	input, output := must.Get(cmd.StdinPipe())(t), must.Get(cmd.StdoutPipe())(t)
 	must.Do(t, cmd.Start())
 	lines := make(chan string)
 	p := &Process{Input: input, Lines: lines, cmd: cmd}
-	t.Cleanup(func() { _ = p.Wait() }) // killed, since the test's context is over
+	t.Cleanup(func() {
+		p.Kill()
+		_ = p.Wait()
+	})
 	go func() {
 		defer close(lines)
 		silent := time.AfterFunc(must.Patience, p.Kill)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"slices"
 	"testing"
 
@@ -37,5 +38,12 @@ func TestLines(t *testing.T) {
 func TestError(t *testing.T) {
 	if err := Start(t, "failing").Wait(); err == nil || err.Error() != "exit status 1" {
 		t.Error(err)
+	}
+}
+
+func TestAlone(t *testing.T) {
+	const word = "WIEBELT_TEST_WORD"
+	if Alone(t, func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, word+"=said") }) && os.Getenv(word) != "said" {
+		t.Error("it was not prepared")
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -17,21 +16,13 @@ import (
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/processtest"
 )
 
-// TestRest runs TestRestAlone in a separate process: Fyne's
-// caches share one clock, which no other test may have used.
+// TestRest runs in a separate process: Fyne's caches share
+// one clock, which no other test may have used.
 func TestRest(t *testing.T) {
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestRestAlone$", "-test.v", "-test.timeout=60s")
-	cmd.Env = append(os.Environ(), "WIEBELT_REST=1")
-	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "PASS: TestRestAlone") {
-		t.Fatalf("%v:\n%s", err, out)
-	}
-}
-
-// TestRestAlone does nothing unless TestRest runs it.
-func TestRestAlone(t *testing.T) {
-	if os.Getenv("WIEBELT_REST") == "" {
+	if !processtest.Alone(t, func(*exec.Cmd) {}) {
 		return
 	}
 	synctest.Test(t, func(t *testing.T) {

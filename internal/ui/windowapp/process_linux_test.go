@@ -1,7 +1,6 @@
 package windowapp
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -11,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/core/call"
@@ -19,35 +17,29 @@ import (
 	"wiebelt/internal/instance/windowapi"
 	nativewindow "wiebelt/internal/native/window"
 	"wiebelt/internal/testutil/instancetest"
+	"wiebelt/internal/testutil/logtest"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/processtest"
 	"wiebelt/internal/testutil/xtest"
 )
-
-const windowsEnv = "WIEBELT_TEST_IS_WINDOWS"
 
 // build is the build of these tests' resident and windows.
 const build = "t"
 
-// TestMain also runs the windows' process: its arguments are the resident's folder
-// and the window to open.
 func TestMain(m *testing.M) {
-	if os.Getenv(windowsEnv) == "" {
-		os.Exit(m.Run())
-	}
+	processtest.Main(processtest.Roles{"windows": windows})
+	os.Exit(m.Run())
+}
+
+// windows is the windows' process: its arguments are the resident's folder and the window
+// to open.
+func windows(t must.Test, args []string) {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	dirs, err := profile.Find(filepath.Dir(os.Args[1]))
-	if err != nil {
-		log.Error("no profile", "why", err)
-		os.Exit(1)
-	}
-	err = Run(context.Background(), Config{Window: os.Args[2], Dirs: dirs, Log: log, Connect: func(ctx context.Context) (Conn, error) {
-		c, _, err := instance.Connect(ctx, instance.Config{RunDir: os.Args[1], Version: build, Build: build, Log: log}, instance.RoleWindows)
+	dirs := must.Get(profile.Find(filepath.Dir(args[0])))(t)
+	must.Do(t, Run(context.Background(), Config{Window: args[1], Dirs: dirs, Log: log, Connect: func(ctx context.Context) (Conn, error) {
+		c, _, err := instance.Connect(ctx, instance.Config{RunDir: args[0], Version: build, Build: build, Log: log}, instance.RoleWindows)
 		return c, err
-	}})
-	if err != nil {
-		log.Error("no windows", "why", err)
-		os.Exit(1)
-	}
+	}}))
 }
 
 // resident is the windows' peer, over the real connection.
@@ -57,9 +49,8 @@ type resident struct {
 	met     chan struct{} // closed when there is a conn
 	conn    *instance.Conn
 	got     chan string // kinds of messages; closed when the connection ended
-	process *exec.Cmd
-	done    chan error
-	err     *bytes.Buffer
+	process *processtest.Process
+	err     logtest.Buffer // what it prints as errors
 }
 
 // Ring implements instance.Handler.
@@ -95,47 +86,34 @@ func startWindows(t *testing.T, s *xtest.Server, w windowapi.Welcome) *resident 
 	dirs, err := profile.Find(dir)
 	must.Do(t, err)
 	must.Do(t, dirs.Make())
-	r := &resident{t: t, welcome: w, met: make(chan struct{}), got: make(chan string, 64), done: make(chan error, 1), err: &bytes.Buffer{}}
+	r := &resident{t: t, welcome: w, met: make(chan struct{}), got: make(chan string, 64)}
 	instancetest.Serve(t, instance.Config{RunDir: dirs.Run, Version: build, Build: build}, r)
-	r.process = exec.Command(os.Args[0], dirs.Run, w.Window)
-	r.process.Env = append(s.Env(), windowsEnv+"=1")
-	r.process.Stderr = r.err
-	must.Do(t, r.process.Start())
-	go func() { r.done <- r.process.Wait() }()
-	t.Cleanup(func() { _ = r.process.Process.Kill() }) // it may have exited already
-	select {
-	case <-r.met:
-	case <-time.After(xtest.Patience):
-		t.Fatalf("it did not come: %s", r.err)
-	}
+	cmd := processtest.Command(context.Background(), "windows", dirs.Run, w.Window)
+	cmd.Env, cmd.Stderr = append(s.Env(), processtest.RoleEnv+"=windows"), &r.err
+	r.process = processtest.StartCommand(t, cmd)
+	must.Receive(t, r.met, &r.err)
 	return r
 }
 
 // wait waits for a message.
 func (r *resident) wait(kind string) {
 	r.t.Helper()
-	select {
-	case got, ok := <-r.got:
-		if !ok || got != kind {
-			r.t.Fatalf("got %q, want %q: %s", got, kind, r.err)
-		}
-	case <-time.After(xtest.Patience):
-		r.t.Fatalf("no %q came: %s", kind, r.err)
+	if got := must.Receive(r.t, r.got, kind, ": ", &r.err); got != kind {
+		r.t.Fatalf("got %q, want %q: %s", got, kind, &r.err)
 	}
 }
 
 func (r *resident) ended(wantCode int) {
 	r.t.Helper()
-	select {
-	case <-r.done:
-	case <-time.After(xtest.Patience):
-		r.t.Fatal("the windows' process did not end")
+	code, err := 0, r.process.Wait()
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+		code = failed.ExitCode()
 	}
-	if code := r.process.ProcessState.ExitCode(); code != wantCode {
-		r.t.Errorf("exit code %d, want %d: %s", code, wantCode, r.err)
+	if code != wantCode {
+		r.t.Errorf("exit code %d, want %d: %s", code, wantCode, &r.err)
 	}
 	if strings.Contains(r.err.String(), "Error in Fyne call thread") {
-		r.t.Errorf("Fyne was called on a wrong thread:\n%s", r.err)
+		r.t.Errorf("Fyne was called on a wrong thread:\n%s", &r.err)
 	}
 }
 
