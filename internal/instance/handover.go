@@ -193,9 +193,7 @@ func writeCall(cfg Config, out event) (path string, err error) {
 		return "", fmt.Errorf("write to the inbox: %w", err)
 	}
 	_, err = f.Write(b)
-	if e2 := f.Close(); err == nil {
-		err = e2
-	}
+	err = errors.Join(err, f.Close())
 	// The name orders calls by time of arrival.
 	name := fmt.Sprintf("%020d-%s%s", max(0, out.At.UnixNano()), strings.TrimPrefix(filepath.Base(f.Name()), tempPrefix), callSuffix)
 	path = filepath.Join(dir, name)

@@ -191,6 +191,18 @@ func TestSlowToAnswer(t *testing.T) {
 	}
 }
 
+// TestNoAnswer checks that a program waits no longer than it wants for a resident that
+// does not answer.
+func TestNoAnswer(t *testing.T) {
+	i := must.Get(Acquire(config(folder(t))))(t)
+	defer i.Close()
+	began := time.Now()
+	if err := deliver(t.Context(), i.cfg, encodeEvent(command("1")), 50*time.Millisecond); !errors.Is(err, ErrNotRunning) {
+		t.Errorf("%v", err)
+	}
+	must.Within(t, began, helloTime/2)
+}
+
 // TestInboxMakesRoom checks that files left by killed
 // programs and calls from yesterday do not block new calls.
 func TestInboxMakesRoom(t *testing.T) {

@@ -219,6 +219,18 @@ func TestWholeEventArrives(t *testing.T) {
 	}
 }
 
+// TestRefused checks that a program whose call is refused learns why.
+func TestRefused(t *testing.T) {
+	dir := folder(t)
+	serve(t, dir, &testHandler{})
+	e := command("1")
+	e.Source.Kind, e.State = call.KindURL, call.Ended
+	err := deliver(t.Context(), config(dir), encodeEvent(e), settleTime)
+	if err == nil || errors.Is(err, ErrNotRunning) || !strings.Contains(err.Error(), "a link may only say") {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestPeers checks that a peer and the resident exchange messages of any length, and that
 // closing a connection ends both sides, even one that is waiting.
 func TestPeers(t *testing.T) {
@@ -274,7 +286,9 @@ func TestInboxIsReadAtStartAndKeptWhileNotTaken(t *testing.T) {
 		t.Fatalf("%d of 20 calls are left though none was taken", len(files))
 	}
 	e.fail = nil
-	box.read()
+	if !box.read() {
+		t.Error("it would be read again and again")
+	}
 	if len(e.got) != 20 || e.got[0].Number != "0" || e.got[19].Number != "19" {
 		t.Fatalf("%d calls", len(e.got))
 	}

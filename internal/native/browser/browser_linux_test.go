@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	pkgbrowser "github.com/pkg/browser"
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/testutil/must"
@@ -37,6 +39,42 @@ func TestOpen(t *testing.T) {
 	if string(b) != "1\n"+page+"\n" {
 		t.Errorf("the opener got %q", b)
 	}
+	// What it prints contains addresses, so that it must not get into ours.
+	for _, to := range []io.Writer{pkgbrowser.Stdout, pkgbrowser.Stderr} {
+		if f, ok := to.(*os.File); !ok || f.Name() != os.DevNull {
+			t.Errorf("the opener prints to %v", to)
+		}
+	}
+}
+
+// TestAvailable checks that a browser is found by the desktop's settings, by name, or by
+// the variable that xdg-open follows.
+func TestAvailable(t *testing.T) {
+	for _, c := range []struct {
+		programs map[string]string // and what they do
+		variable string
+		want     bool
+	}{
+		{nil, "", false},
+		{map[string]string{"firefox": ""}, "", false}, // nothing starts it
+		{map[string]string{"x-www-browser": ""}, "", true},
+		{map[string]string{"xdg-open": ""}, "", false},
+		{map[string]string{"xdg-open": "", "xdg-mime": "echo firefox.desktop"}, "", true},
+		{map[string]string{"xdg-open": "", "xdg-mime": "echo"}, "", false},
+		{map[string]string{"xdg-open": "", "xdg-mime": "echo firefox.desktop; exit 4"}, "", false},
+		{map[string]string{"xdg-open": "", "firefox": ""}, "", true},
+		{map[string]string{"xdg-open": "", "ours": ""}, "none:ours", true},
+	} {
+		dir := t.TempDir()
+		for name, does := range c.programs {
+			must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+does+"\n"), 0o700))
+		}
+		t.Setenv("PATH", dir)
+		t.Setenv("BROWSER", c.variable)
+		if got := Available(t.Context()); got != c.want {
+			t.Errorf("%v, %q: %v", c.programs, c.variable, got)
+		}
+	}
 }
 
 // TestBrowserKeepsOutput checks that Open returns although a
@@ -63,16 +101,14 @@ func TestContext(t *testing.T) {
 	opener(t, "echo $$ > "+pid+"; exec /bin/sleep 30")
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	go func() {
-		tick := time.Tick(time.Millisecond)
-		for range tick { // until the script is running
-			if b, err := os.ReadFile(pid); err == nil && strings.HasSuffix(string(b), "\n") {
-				cancel()
-				return
-			}
-		}
-	}()
-	if err := Open(ctx, page); !errors.Is(err, context.Canceled) {
+	opened := make(chan error, 1)
+	go func() { opened <- Open(ctx, page) }()
+	must.Soon(t, func() (bool, any) { // until the script is running
+		b, _ := os.ReadFile(pid)
+		return strings.HasSuffix(string(b), "\n"), string(b)
+	})
+	cancel()
+	if err := <-opened; !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	endByFile(t, pid)

@@ -17,9 +17,6 @@ func owner(ctx context.Context, scheme string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "xdg-mime", "query", "default", "x-scheme-handler/"+scheme)
 	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
-	if err != nil {
-		return ""
-	}
+	out, _ := cmd.Output() // nothing if it fails
 	return strings.TrimSpace(string(out))
 }

@@ -47,8 +47,10 @@ func program(t *testing.T, name, more string) (dir string, args func() []string)
 // no shell interprets any part of a command.
 func TestRun(t *testing.T) {
 	dir, args := program(t, "phone", "")
-	must.Do(t, Run(t.Context(), []string{filepath.Join(dir, "phone"), "$(touch", "x)", "a; b", "to={number}"}, "+31612345678"))
-	if got, want := args(), []string{"$(touch", "x)", "a; b", "to=+31612345678"}; !slices.Equal(got, want) {
+	command := []string{filepath.Join(dir, "phone"), "$(touch", "x)", "a; b", "to={number}"}
+	must.Do(t, Run(t.Context(), command, "+31612345678"), Run(t.Context(), command, "101")) // another number each time
+	want := []string{"$(touch", "x)", "a; b", "to=+31612345678", "$(touch", "x)", "a; b", "to=101"}
+	if got := args(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if err := Run(t.Context(), []string{"phone", "{number}"}, "0612; reboot"); !errors.Is(err, errNumber) {
@@ -64,6 +66,9 @@ func TestRun(t *testing.T) {
 func TestOpen(t *testing.T) {
 	_, args := program(t, "xdg-open", "")
 	must.Do(t, Open(t.Context(), "tel", "+31612345678"))
+	if err := Open(t.Context(), "tel", "0612; reboot"); !errors.Is(err, errNumber) {
+		t.Errorf("%v", err)
+	}
 	if got := args(); !slices.Equal(got, []string{"tel:+31612345678"}) {
 		t.Errorf("%q", got)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -92,6 +93,40 @@ func TestRegisterAndBack(t *testing.T) {
 	}
 }
 
+// TestUsersList checks what becomes of a list of defaults: a link to it stays one, one that
+// cannot be read stays as it is, and one that had only our entries goes.
+func TestUsersList(t *testing.T) {
+	o := Options{Exe: "/opt/wiebelt"}
+	for _, c := range []struct {
+		name     string
+		target   string // of a link in its place
+		fails    bool
+		isLinked bool // afterwards
+	}{{"none", "", false, false}, {"a link", "dotfiles", false, true}, {"a link to itself", "mimeapps.list", true, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := filepath.Join(home(t), "config")
+			list := filepath.Join(dir, "mimeapps.list")
+			const others = "[Default Applications]\na/b=c.desktop\n"
+			must.Do(t, os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "dotfiles"), []byte(others), 0o600))
+			if c.target != "" {
+				must.Do(t, os.Symlink(c.target, list))
+			}
+			if err := Register(o); (err != nil) != c.fails {
+				t.Errorf("register: %v", err)
+			}
+			if info := must.Get(os.Lstat(list))(t); (info.Mode().Type() == os.ModeSymlink) != c.isLinked {
+				t.Errorf("it is %v", info.Mode())
+			}
+			if err := Unregister(o); (err != nil) != c.fails {
+				t.Errorf("unregister: %v", err)
+			}
+			if _, err := os.Lstat(list); (err == nil) != c.isLinked {
+				t.Errorf("afterwards: %v", err)
+			}
+		})
+	}
+}
+
 // TestRegisterForAll checks that everybody can read what an administrator registers for all
 // users, even with a umask that denies others access.
 func TestRegisterForAll(t *testing.T) {
@@ -119,6 +154,7 @@ func TestForgetIn(t *testing.T) {
 		err   error
 	}{
 		"a list of others too": {put(setDefaults(others, true)), others, nil},
+		"ours come first":      {put(setDefaults("[Default Applications]\n", true) + "text/html=chromium.desktop\n"), others, nil},
 		"a pipe":               {func(list string) error { return syscall.Mkfifo(list, 0o600) }, "", filetrust.ErrUntrusted},
 		"without end":          {put(strings.Repeat("\n", maxRead+1)), "", filetrust.ErrTooLarge},
 	} {
@@ -141,6 +177,31 @@ func TestForgetIn(t *testing.T) {
 	}
 }
 
+// TestForgetInAll checks that an administrator removes everything that Register wrote.
+func TestForgetInAll(t *testing.T) {
+	dir := t.TempDir()
+	must.Do(t, (Options{Exe: "/opt/wiebelt"}).register(placesIn(filepath.Join(dir, ".local", "share"), filepath.Join(dir, ".config"))))
+	home := must.Get(os.OpenRoot(dir))(t)
+	defer home.Close()
+	p := placesIn(".local/share", ".config")
+	deleted, err := ForgetIn(home)
+	if want := append(p.files(), p.defaults); err != nil || !slices.Equal(deleted, want) {
+		t.Errorf("deleted %q, %v, want %q", deleted, err, want)
+	}
+	for _, name := range deleted {
+		if _, err := home.Lstat(name); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if deleted, err := ForgetIn(home); err != nil || len(deleted) != 0 {
+		t.Errorf("again: deleted %q, %v", deleted, err)
+	}
+	must.Do(t, home.MkdirAll(filepath.Join(p.start(), "folder"), 0o700))
+	if _, err := ForgetIn(home); err == nil {
+		t.Error("something of ours is left, and nobody is told")
+	}
+}
+
 func TestSomebodyElsesScheme(t *testing.T) {
 	dir := home(t)
 	apps := filepath.Join(dir, "system", "applications")
@@ -151,6 +212,17 @@ func TestSomebodyElsesScheme(t *testing.T) {
 	if s, err := State(o); err != nil || s.Ours || s.Scheme != "other %u" {
 		t.Errorf("%+v %v", s, err)
 	}
+	// The computer's list chooses among several, and names programs, not files elsewhere.
+	must.Do(t, os.WriteFile(filepath.Join(apps, "third.desktop"), []byte(strings.ReplaceAll(text, "other", "third")), 0o644))
+	for chosen, want := range map[string]string{
+		"third.desktop": "third %u", "../applications/third.desktop": "other %u", "gone.desktop": "other %u",
+	} {
+		list := "[Default Applications]\nx-scheme-handler/wiebelt=" + chosen + "\n"
+		must.Do(t, os.WriteFile(filepath.Join(apps, "mimeapps.list"), []byte(list), 0o644))
+		if s, err := State(o); err != nil || s.Ours || s.Scheme != want {
+			t.Errorf("%s: %+v %v", chosen, s, err)
+		}
+	}
 	must.Do(t, Register(o))
 	if s, _ := State(o); !s.Ours {
 		t.Errorf("%+v", s)
@@ -158,11 +230,16 @@ func TestSomebodyElsesScheme(t *testing.T) {
 }
 
 func TestPathsThatCannotBeWritten(t *testing.T) {
-	home(t)
+	dir := home(t)
 	for _, o := range []Options{{}, {Exe: "wiebelt"}, {Exe: "/a\nb"}, {Exe: "/a\"b"}, {Exe: "/a\xff"}, {Exe: "/a", Profile: "b"}, {Exe: "/a", Profile: "/b\nExec=x"}} {
 		if Register(o) == nil {
 			t.Errorf("%+v was registered", o)
 		}
+	}
+	o := Options{Exe: "/opt/wiebelt"}
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "share", "applications", linkID, "folder"), 0o755))
+	if Register(o) == nil || Unregister(o) == nil {
+		t.Error("a file can be neither written nor removed, and nobody is told")
 	}
 }
 
@@ -209,7 +286,7 @@ func TestLinksArriveAsOneArgument(t *testing.T) {
 
 func arrived(t *testing.T, watch *fsnotify.Watcher) []string {
 	t.Helper()
-	limit := time.After(20 * time.Second)
+	limit := time.After(must.Patience)
 	for {
 		select {
 		case e := <-watch.Events:

@@ -48,3 +48,18 @@ func TestWrote(t *testing.T) {
 		t.Error("a program without a folder")
 	}
 }
+
+// TestCommandLines checks that every path, and the link, is one argument for Windows.
+func TestCommandLines(t *testing.T) {
+	for profile, want := range map[string]string{
+		"":               `"C:\Program Files\wiebeltw.exe" open-file -- "%1"`,
+		`D:\jan`:         `"C:\Program Files\wiebeltw.exe" open-file --profile D:\jan -- "%1"`,
+		`D:\jan de boer`: `"C:\Program Files\wiebeltw.exe" open-file --profile "D:\jan de boer" -- "%1"`,
+		`D:\jan (a)\`:    `"C:\Program Files\wiebeltw.exe" open-file --profile "D:\jan (a)\\" -- "%1"`,
+	} {
+		o := Options{Exe: `C:\Program Files\wiebeltw.exe`, Profile: profile}
+		if got := o.registryCommand("open-file", "--", "%1"); got != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,15 +91,11 @@ func (e *ears) hears(want ...string) {
 	e.t.Helper()
 	var got []string
 	for len(got) < len(want) {
-		select {
-		case s := <-e.heard:
-			if s.Sender == desktopbus.Owner(e.t.Context(), e.c, registry) {
-				continue // the registry reports us as well
-			}
-			got = append(got, s.Name[len(iface+"Event."):]+" "+s.Body[0].(string)+" of "+string(s.Path[len(objects)+1:]))
-		case <-time.After(xtest.Patience):
-			e.t.Fatalf("heard %q, want %q", got, want)
+		s := must.Receive(e.t, e.heard, "heard ", got, ", want ", want)
+		if s.Sender == desktopbus.Owner(e.t.Context(), e.c, registry) {
+			continue // the registry reports us as well
 		}
+		got = append(got, s.Name[len(iface+"Event."):]+" "+s.Body[0].(string)+" of "+string(s.Path[len(objects)+1:]))
 	}
 	if !slices.Equal(got, want) {
 		e.t.Errorf("heard %q, want %q", got, want)
@@ -172,6 +169,12 @@ func TestSlowLauncher(t *testing.T) {
 	}
 }
 
+// offers returns the interfaces that readers are told to use with an object.
+func offers(e *ears, of ID) string {
+	e.t.Helper()
+	return strings.ReplaceAll(strings.Join(ask[[]string](e, of, "Accessible.GetInterfaces"), " "), iface, "")
+}
+
 // explored asks what screen readers want to know about the card.
 func explored(e *ears) {
 	e.t.Helper()
@@ -180,6 +183,12 @@ func explored(e *ears) {
 		got, want any
 	}{
 		{"the program's role", ask[uint32](e, 0, "Accessible.GetRole"), roleApplication},
+		{"what the program offers", offers(e, 0), "Accessible Application"},
+		{"its place among programs", ask[int32](e, 0, "Accessible.GetIndexInParent"), int32(-1)},
+		{"what the card offers", offers(e, 1), "Accessible Component"},
+		{"what a button offers", offers(e, 4), "Accessible Component Action"},
+		{"what one offers that is off", offers(e, 6), "Accessible Component"},
+		{"what a field offers", offers(e, 8), "Accessible Component Action Text"},
 		{"the card's role", ask[string](e, 1, "Accessible.GetRoleName"), "alert"},
 		{"the card's parent", property[reference](e, 1, "Accessible", "Parent"), reference{e.of, root}},
 		{"its name", property[string](e, 1, "Accessible", "Name"), "Inkomend: 06 12 34 56 78"},
@@ -250,6 +259,9 @@ func TestWindow(t *testing.T) {
 	if got := ask[reference](e, 3, "Selection.GetSelectedChild", int32(0)); got.Path != objects+"/4" || !ask[bool](e, 3, "Selection.IsChildSelected", int32(0)) {
 		t.Errorf("chosen %v", got)
 	}
+	if got := offers(e, 3); got != "Accessible Component Selection" {
+		t.Errorf("a list with a choice offers %s", got)
+	}
 }
 
 // textAt is a reply about part of a text.
@@ -266,9 +278,6 @@ func queryAll(e *ears) {
 			e.t.Error(method, err)
 		}
 		return got
-	}
-	names := func(id ID) bool {
-		return slices.Contains(ask[[]string](e, id, "Accessible.GetInterfaces"), iface+"Selection")
 	}
 	for _, is := range []struct {
 		what      string
@@ -289,7 +298,7 @@ func queryAll(e *ears) {
 		{"the word before", at("GetTextBeforeOffset", 5, 1), textAt{"één ", 0, 4}},
 		{"the line", at("GetTextAtOffset", 8, 5), textAt{"één twee", 0, 8}},
 		{"what is selected", ask[int32](e, 2, "Text.GetNSelections"), int32(0)},
-		{"where nothing is chosen", names(3), false},
+		{"what a list offers where nothing is chosen", offers(e, 3), "Accessible Component"},
 		{"what acts", property[int32](e, 4, "Action", "NActions"), int32(1)},
 		{"what does not", property[int32](e, 5, "Action", "NActions"), int32(0)},
 	} {

@@ -6,6 +6,7 @@ import (
 	"image"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -249,6 +250,10 @@ func TestSessionLater(t *testing.T) {
 // whether the user has a session at a screen.
 func TestAtScreen(t *testing.T) {
 	const path, userPath = "/org/freedesktop/login1/session/c7", "/org/freedesktop/login1/user/_0"
+	t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path="+filepath.Join(t.TempDir(), "none"))
+	if AtScreen(t.Context()) {
+		t.Error("at a screen, and there is no bus")
+	}
 	for kind, want := range map[string]bool{"x11": true, "wayland": true, "tty": false, "": false} {
 		address := xtest.NoScreen(t).PlainBus()
 		t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", address)
