@@ -78,13 +78,7 @@ func (k eventReceiver) receive(e call.Event) error { k <- e; return nil }
 
 func (k eventReceiver) next(t *testing.T) call.Event {
 	t.Helper()
-	select {
-	case e := <-k:
-		return e
-	case <-time.After(time.Minute):
-		t.Fatal("no event came")
-		return call.Event{}
-	}
+	return must.Receive(t, k, "no event")
 }
 
 // startListener starts a listener and returns it with the values for recipes.

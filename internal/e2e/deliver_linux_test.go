@@ -171,13 +171,13 @@ func TestDeliverNight(t *testing.T) {
 	must.Do(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	for tick := time.Tick(5 * time.Millisecond); must.Get(s.hub.CountMessages(t.Context()))(t) < 4*well.Times+3+1; {
-		select {
-		case err := <-ended:
-			t.Fatalf("it ended by itself: %v: %s", err, errOut.String())
-		case <-tick:
+	must.Soon(t, func() (bool, any) {
+		if len(ended) > 0 {
+			t.Fatalf("it ended by itself: %v: %s", <-ended, errOut.String())
 		}
-	}
+		n := must.Get(s.hub.CountMessages(t.Context()))(t)
+		return n >= 4*well.Times+3+1, n
+	})
 	must.Do(t, s.hub.Close()) // during an answer
 	s.openHub()
 	s.hub.Faults().Set(localhub.EndpointTransaction, well, localhub.Fault{Expired: true, Times: 1},

@@ -130,14 +130,10 @@ func (h *windowUser) use(window string) {
 		}, func() []any { return []any{n, "pixels changed of", at} })
 	}
 	h.Run("wmctrl", "-i", "-c", id)
-	select {
-	case err := <-ended:
-		slow := h.wine && err != nil && err.Error() == "signal: killed" // wine ends whatever takes more than a second
-		if err != nil && !slow {
-			t.Errorf("%s: %v", window, err)
-		}
-	case <-time.After(xtest.Patience):
-		t.Fatalf("%s: the process goes on without a window", window)
+	err := must.Receive(t, ended, window, ": the process goes on without a window")
+	slow := h.wine && err != nil && err.Error() == "signal: killed" // wine ends whatever takes more than a second
+	if err != nil && !slow {
+		t.Errorf("%s: %v", window, err)
 	}
 	h.Until(window+" has gone", func() bool { return len(h.Windows("– Wiebelt$")) == 0 })
 	if said := log.String(); strings.Contains(said, "level=WARN") || strings.Contains(said, "level=ERROR") || strings.Contains(said, "Fyne") {

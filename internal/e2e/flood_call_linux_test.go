@@ -90,12 +90,7 @@ func (f *flooded) place(c caller) callTimes {
 	}
 	running := phonetest.Place(f.t, f.sip, phonetest.Scenario{Number: c.number, Ring: ring})
 	r := callTimes{never, never}
-	var began time.Time
-	select {
-	case began = <-f.rang:
-	case <-time.After(must.Patience):
-		f.t.Fatal("the phone does not ring")
-	}
+	began := must.Receive(f.t, f.rang, "the phone does not ring")
 	for r.found == never && time.Since(began) < ring-100*time.Millisecond {
 		for _, at := range f.cards.columns() {
 			if at.Dy() < headline.Max.Y {

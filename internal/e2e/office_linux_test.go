@@ -255,7 +255,7 @@ func (o *office) startAs(before []string, command ...string) {
 		go func() { _ = o.resident.Wait(); close(done) }()
 		select {
 		case <-done:
-		case <-time.After(time.Minute):
+		case <-time.After(must.Patience):
 			o.t.Error("the resident does not end when asked to")
 			_ = o.resident.Process.Kill()
 			<-done

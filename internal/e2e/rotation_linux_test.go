@@ -23,7 +23,6 @@ import (
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/testutil/must"
-	"wiebelt/internal/testutil/xtest"
 	"wiebelt/internal/text"
 )
 
@@ -177,7 +176,7 @@ func TestRotation(t *testing.T) {
 	recorded := func(want ...string) {
 		t.Helper()
 		b := make([]byte, 4096)
-		_ = journal.SetReadDeadline(time.Now().Add(xtest.Patience))
+		_ = journal.SetReadDeadline(time.Now().Add(must.Patience))
 		n, err := journal.Read(b)
 		for _, w := range append(want, "") {
 			if got := string(b[:n]); err != nil || !strings.Contains(got, w) || strings.Contains(got, "marker") || strings.Contains(got, "69876") || strings.Contains(got, "Vries") {

@@ -13,7 +13,6 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/testutil/must"
-	"wiebelt/internal/testutil/xtest"
 )
 
 var callAddress = regexp.MustCompile(`http://127\.0\.0\.1:\d+/v1/call/[\w-]{43}`)
@@ -103,7 +102,7 @@ func sourcesOf(t *testing.T, o *office) []windowapi.SourceState {
 	c, _, err := instance.Connect(t.Context(), o.instance(), instance.RoleWindows)
 	must.Do(t, err)
 	defer c.Close()
-	defer time.AfterFunc(xtest.Patience, func() { _ = c.Close() }).Stop()
+	defer time.AfterFunc(must.Patience, func() { _ = c.Close() }).Stop()
 	must.Do(t, c.Send(windowapi.KindShow, windowapi.Show{Window: windowapi.WindowCalls}))
 	must.Do(t, c.Send(windowapi.KindPainted, nil)) // or it would be taken for one that shows nothing
 	must.Do(t, c.Send(windowapi.KindSources, nil))

@@ -14,7 +14,6 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"wiebelt/internal/testutil/must"
-	"wiebelt/internal/testutil/xtest"
 )
 
 // attacker serves testdata/web, and redirects from /to?ADDRESS.
@@ -82,7 +81,7 @@ func TestLaunchesFromPages(t *testing.T) {
 	others := []string{"wiebelt:call?id=1&number=0698700001", "wiebelt://call?number=0698700002&name=Iemand&line=1",
 		"wiebelt:call?number=0698700005", "wiebelt:call?number=0698700006", "WIEBELT:call?number=0698700007", "wiebelt:call?number=0698700008"}
 	began := time.Now()
-	for n := 0; watcher.rises.Load() < 2 && time.Since(began) < xtest.Patience; n++ {
+	for n := 0; watcher.rises.Load() < 2 && time.Since(began) < must.Patience; n++ {
 		if n == len(others) {
 			others = append(others, fmt.Sprintf("wiebelt:call?number=06987001%02d", n%100))
 		}

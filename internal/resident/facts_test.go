@@ -121,14 +121,7 @@ func (d *desktop) unanswered(t *testing.T, numbers ...string) (until func(what s
 	watch := d.engine.Watch()
 	until = func(what string, ok func(*engine.Snapshot) bool) {
 		t.Helper()
-		late := time.After(20 * time.Second)
-		for !ok(d.engine.Snapshot()) {
-			select {
-			case <-watch:
-			case <-late:
-				t.Fatal(what)
-			}
-		}
+		must.When(t, watch, func() (bool, any) { return ok(d.engine.Snapshot()), what })
 	}
 	source := call.Source{Kind: call.KindWebSocket, Conn: "1", ReportLevel: call.AllStates}
 	for _, n := range numbers {

@@ -28,14 +28,7 @@ func TestPauseEnds(t *testing.T) {
 	defer func() { cancel(); <-over }()
 	until := func(what string, hidden bool) {
 		t.Helper()
-		late := time.After(20 * time.Second)
-		for s.hidden() != hidden {
-			select {
-			case <-s.told:
-			case <-late:
-				t.Fatal(what)
-			}
-		}
+		must.When(t, s.told, func() (bool, any) { return s.hidden() == hidden, what })
 	}
 	d.pause(time.Now().Add(time.Hour))
 	until("not hidden", true)

@@ -69,15 +69,10 @@ func gnomeKeyring(t *testing.T, password string) {
 	c.Signal(owned)
 	must.Do(t, c.AddMatchSignal(dbus.WithMatchInterface("org.freedesktop.DBus"), dbus.WithMatchMember("NameOwnerChanged")))
 	start(t, password, "gnome-keyring-daemon", args...)
-	late := time.After(20 * time.Second)
 	for {
-		select {
-		case s := <-owned:
-			if len(s.Body) > 0 && s.Body[0] == "org.freedesktop.secrets" {
-				return
-			}
-		case <-late:
-			t.Fatal("gnome-keyring did not come up")
+		s := must.Receive(t, owned, "gnome-keyring did not come up")
+		if len(s.Body) > 0 && s.Body[0] == "org.freedesktop.secrets" {
+			return
 		}
 	}
 }

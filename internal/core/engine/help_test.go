@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"sync"
@@ -124,17 +125,12 @@ func (b *harness) event(w call.Source, id, number string, s call.State) {
 // until waits for a snapshot that satisfies ok.
 func (b *harness) until(what string, ok func(*Snapshot) bool) *Snapshot {
 	b.t.Helper()
-	end := time.After(time.Minute)
-	for {
-		if s := b.e.Snapshot(); ok(s) {
-			return s
-		}
-		select {
-		case <-b.watch:
-		case <-end:
-			b.t.Fatalf("never: %s; have %+v", what, b.e.Snapshot().Cards)
-		}
-	}
+	var s *Snapshot
+	must.When(b.t, b.watch, func() (bool, any) {
+		s = b.e.Snapshot()
+		return ok(s), fmt.Sprintf("no %s, but %+v", what, s.Cards)
+	})
+	return s
 }
 
 // do acts on a card and returns once the action was processed.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jezek/xgb/xproto"
 
@@ -40,15 +39,9 @@ func (k keys) KeyPressed(p KeyPress) {
 // next returns the next reported key.
 func (k keys) next(t *testing.T) string {
 	t.Helper()
-	late := time.After(xtest.Patience)
 	for {
-		select {
-		case l := <-k.lines:
-			if what, ok := strings.CutPrefix(l, "key "); ok {
-				return what
-			}
-		case <-late:
-			t.Fatal("no key was told of")
+		if what, ok := strings.CutPrefix(must.Receive(t, k.lines, "no key"), "key "); ok {
+			return what
 		}
 	}
 }
@@ -80,7 +73,7 @@ func TestKeyboard(t *testing.T) {
 			s.Type(piece, 0)
 			typed += piece
 			s.Key("ctrl+alt+w")
-			xtest.Next(t, pressed)
+			must.Receive(t, pressed)
 			must.Do(t, w.TakeKeyboard())
 			if got := s.FocusedWindow(); got != uint32(w.(*x11Card).id) {
 				t.Fatalf("round %d: the keyboard is with %#x", i, got)
@@ -186,7 +179,7 @@ func TestNoKeysUnasked(t *testing.T) {
 	}()
 	s.Type("secret", 0)
 	for range "secret" {
-		xtest.Next(t, got)
+		must.Receive(t, got)
 	}
 	must.Do(t, w.TakeKeyboard())
 	s.Type("x", 0)
@@ -304,9 +297,9 @@ func TestHotkey(t *testing.T) {
 	count := func(what string, keys ...string) {
 		t.Helper()
 		s.Key(keys...)
-		xtest.Next(t, pressed)
+		must.Receive(t, pressed)
 		s.Key("shift+F12") // arrives after everything else
-		xtest.Next(t, pressed)
+		must.Receive(t, pressed)
 		if n := len(pressed); n != 0 {
 			t.Errorf("%s: %d presses too many", what, n)
 			for range n {

@@ -56,17 +56,8 @@ func (r *recorder) KeyboardGone()                 { r.say("keyboard gone") }
 func (r *recorder) wait(t *testing.T, want string) {
 	t.Helper()
 	var seen []string
-	late := time.After(xtest.Patience)
-	for {
-		select {
-		case l := <-r.lines:
-			if l == want {
-				return
-			}
-			seen = append(seen, l)
-		case <-late:
-			t.Fatalf("never told %q, but %q", want, seen)
-		}
+	for len(seen) == 0 || seen[len(seen)-1] != want {
+		seen = append(seen, must.Receive(t, r.lines, "not ", want, " after ", seen))
 	}
 }
 
@@ -328,11 +319,7 @@ func TestServerGoes(t *testing.T) {
 	w := newWindow(t, d, newRecorder())
 	must.Do(t, w.Show(image.Rect(0, 0, 380, 260), plain(380, 260, red)))
 	s.Kill()
-	select {
-	case <-d.Done():
-	case <-time.After(xtest.Patience):
-		t.Fatal("the end of the server went unnoticed")
-	}
+	must.Receive(t, d.Done(), "the end of the server")
 	for name, err := range map[string]error{
 		"Show":   w.Show(image.Rect(0, 0, 380, 260), plain(380, 260, red)),
 		"Update": w.Update(image.Point{}, plain(38, 26, red)),

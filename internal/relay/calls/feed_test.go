@@ -83,14 +83,9 @@ func (d *desk) until(want ...string) {
 		if slices.Equal(now, want) {
 			return
 		}
-		select {
-		case m := <-d.in:
-			s := must.Get(wire.ParseSnapshot(m.Data))(d.t)
-			if s.Compare(d.last) > 0 {
-				d.last = s
-			}
-		case <-time.After(time.Minute):
-			d.t.Fatalf("has %q, want %q", now, want)
+		m := must.Receive(d.t, d.in, "has ", now, ", want ", want)
+		if s := must.Get(wire.ParseSnapshot(m.Data))(d.t); s.Compare(d.last) > 0 {
+			d.last = s
 		}
 	}
 }
@@ -314,9 +309,8 @@ func TestForgot(t *testing.T) {
 		if err := <-ended; !errors.Is(err, ErrContentsLost) {
 			t.Fatal(err)
 		}
-		for began := time.Now().UnixMilli(); time.Now().UnixMilli() == began; {
-			time.Sleep(time.Millisecond) // so that the next epoch is later
-		}
+		began := time.Now().UnixMilli()
+		must.Soon(t, func() (bool, any) { return time.Now().UnixMilli() > began, began }) // so that the next epoch is later
 		b = must.Get(Open(t.Context(), js, 1))(t)
 		stop := start(t, f)
 		anna.until()

@@ -107,7 +107,7 @@ func (o *desksOffice) say(id, state, extension string) time.Time {
 func (o *desksOffice) all(n int, id, state string) (last time.Time) {
 	o.t.Helper()
 	seen := map[int]bool{}
-	for limit := time.After(time.Minute); len(seen) < n; {
+	for limit := time.After(must.Patience); len(seen) < n; {
 		select {
 		case h := <-o.in:
 			if h.says(id, state) {
@@ -174,7 +174,7 @@ func TestBenchRelay(t *testing.T) {
 			o.say(id, "ended", "")
 		}
 	}()
-	for limit := time.After(5 * time.Minute); len(one) < calls; {
+	for limit := time.After(must.Patience); len(one) < calls; {
 		select {
 		case h := <-o.in:
 			s := must.Get(wire.ParseSnapshot(h.data))(t)
@@ -294,7 +294,7 @@ func (o *desksOffice) webhooks(desks int) (answers figures, lost int) {
 			next <- i
 		}
 	}()
-	for limit := time.After(3 * time.Minute); len(rung) < messages/2; {
+	for limit := time.After(must.Patience); len(rung) < messages/2; {
 		select {
 		case h := <-o.in:
 			s := must.Get(wire.ParseSnapshot(h.data))(o.t)

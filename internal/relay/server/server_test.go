@@ -158,20 +158,15 @@ func (o *office) link(u wire.User) (<-chan call.Event, <-chan link.State) {
 func wait[T any](t *testing.T, from <-chan T, ok func(T) bool) T {
 	t.Helper()
 	for {
-		select {
-		case v := <-from:
-			if ok(v) {
-				return v
-			}
-		case <-time.After(time.Minute):
-			t.Fatal("nothing comes")
+		if v := must.Receive(t, from); ok(v) {
+			return v
 		}
 	}
 }
 
 func next[T any](t *testing.T, from <-chan T) T {
 	t.Helper()
-	return wait(t, from, func(T) bool { return true })
+	return must.Receive(t, from)
 }
 
 func is(state call.State) func(call.Event) bool {

@@ -180,19 +180,12 @@ func (d *deliverer) changes(do func(*outbox.Outbox) error) {
 
 func (d *deliverer) until(what string, ok func(seen) bool) seen {
 	d.t.Helper()
-	tick := time.Tick(5 * time.Millisecond)
-	late := time.After(30 * time.Second)
-	for {
-		s := d.now()
-		if ok(s) {
-			return s
-		}
-		select {
-		case <-tick:
-		case <-late:
-			d.t.Fatalf("waited in vain for: %s; %+v", what, s.Files)
-		}
-	}
+	var s seen
+	must.Soon(d.t, func() (bool, any) {
+		s = d.now()
+		return ok(s), fmt.Sprintf("no %s, but %+v", what, s.Files)
+	})
+	return s
 }
 
 // sentence returns what the tray reports.

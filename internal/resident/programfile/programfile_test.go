@@ -49,19 +49,13 @@ func TestAnotherVersion(t *testing.T) {
 	defer func() { cancel(); <-ended }()
 	runs := func(n int) { // checks how often it was run
 		t.Helper()
-		tick := time.Tick(5 * time.Millisecond)
-		for late := time.After(30 * time.Second); ; {
-			select {
-			case <-tick:
-				if b, _ := os.ReadFile(ran); len(b) == n {
-					return
-				}
-			case <-over:
+		must.Soon(t, func() (bool, any) {
+			if len(over) > 0 {
 				t.Fatal("it is over")
-			case <-late:
-				t.Fatalf("never run %d times", n)
 			}
-		}
+			b, _ := os.ReadFile(ran)
+			return len(b) == n, len(b)
+		})
 	}
 	p.TriggerCheck()                                                         // nothing has changed
 	install(fmt.Sprintf("[ $(wc -l <%s) != 1 ] && %s", ran, says("1", "a"))) // does not run at first
@@ -81,7 +75,7 @@ func TestAnotherVersion(t *testing.T) {
 		case <-asked:
 		case <-over:
 			t.Fatal("room is made while a call is on")
-		case <-time.After(30 * time.Second):
+		case <-time.After(must.Patience):
 			t.Fatal("nobody asks whether a call is on")
 		}
 	}

@@ -32,7 +32,7 @@ func TestRealSecondClient(t *testing.T) {
 	first.Until(link.Connected)
 	second := connect(t, ctrl)
 	// Whichever is kicked twice first stands back, and the other stays connected.
-	limit := time.After(30 * time.Second)
+	limit := time.After(must.Patience)
 	for {
 		select {
 		case s := <-first.States:

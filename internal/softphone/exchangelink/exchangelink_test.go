@@ -260,13 +260,8 @@ func talk(t *testing.T, o Options, f func(*websocket.Conn)) (*Server, *sync.Wait
 
 func in(t *testing.T, k *Socket) (string, bool) {
 	t.Helper()
-	select {
-	case b, ok := <-k.Messages():
-		return string(b), ok
-	case <-time.After(must.Patience):
-		t.Fatal("nothing came")
-	}
-	return "", false
+	b := must.Receive(t, k.Messages())
+	return string(b), b != nil
 }
 
 func TestSocket(t *testing.T) {

@@ -65,7 +65,7 @@ func TestRealTwinkle(t *testing.T) {
 // runs waits for n runs of the script, and removes their files.
 func runs(t *testing.T, watch *fsnotify.Watcher, n int) (all []func(string) string) {
 	t.Helper()
-	limit := time.After(30 * time.Second)
+	limit := time.After(must.Patience)
 	for len(all) < n {
 		select {
 		case e := <-watch.Events:

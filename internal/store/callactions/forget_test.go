@@ -56,16 +56,10 @@ func TestForgetFiles(t *testing.T) {
 			with(func(c *chosencontacts.Store) {
 				c.SetChoice(number, "c-vries")
 				c.SetChoice(other, "c-bakker")
-				for late := time.After(20 * time.Second); ; { // until the key and the file exist
-					if _, err := os.Stat(filepath.Join(dirs.State, chosencontacts.FileName)); err == nil {
-						return
-					}
-					select {
-					case <-time.After(10 * time.Millisecond):
-					case <-late:
-						t.Fatal("nothing is remembered")
-					}
-				}
+				must.Soon(t, func() (bool, any) { // until the key and the file exist
+					_, err := os.Stat(filepath.Join(dirs.State, chosencontacts.FileName))
+					return err == nil, err
+				})
 			})
 			calls, err := history.Open(fromsettings.HistoryFile(dirs), history.KeepFull, 7, time.Now)
 			must.Do(t, err)

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -108,14 +107,9 @@ func (w *Watch) In(t testing.TB) *Watch {
 // Until waits for a phase and returns that state.
 func (w *Watch) Until(p link.Phase) link.State {
 	w.t.Helper()
-	for late := time.After(must.Patience); ; {
-		select {
-		case s := <-w.States:
-			if s.Phase == p {
-				return s
-			}
-		case <-late:
-			w.t.Fatalf("the link never became %v", p)
+	for {
+		if s := must.Receive(w.t, w.States, "the link is not ", p); s.Phase == p {
+			return s
 		}
 	}
 }
@@ -130,13 +124,7 @@ func (w *Watch) Connected() *Watch {
 // Next waits for an event.
 func (w *Watch) Next() call.Event {
 	w.t.Helper()
-	select {
-	case e := <-w.Events:
-		return e
-	case <-time.After(must.Patience):
-		w.t.Fatal("no event came")
-	}
-	panic("unreachable")
+	return must.Receive(w.t, w.Events, "no event")
 }
 
 // Want waits for an event with a state.

@@ -66,7 +66,7 @@ func Start(t testing.TB, cmd *exec.Cmd) *Terminal {
 // Until waits until the terminal shows words, after those that it waited for before.
 func (x *Terminal) Until(words string) {
 	x.t.Helper()
-	late := time.After(time.Minute)
+	late := time.After(must.Patience)
 	for {
 		if i := strings.Index(x.shown.String()[x.seen:], words); i >= 0 {
 			x.seen += i + len(words)

@@ -325,7 +325,7 @@ func (k *Tracked) Lines() []string {
 // Until waits until ok returns true, checking after each event.
 func (k *Tracked) Until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	late := time.After(30 * time.Second)
+	late := time.After(must.Patience)
 	for {
 		k.mu.Lock()
 		news := k.news

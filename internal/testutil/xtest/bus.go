@@ -3,7 +3,6 @@ package xtest
 import (
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/godbus/dbus/v5"
 
@@ -42,17 +41,6 @@ func AtFirst() (wait func()) {
 			close(again)
 		}
 	}
-}
-
-// Next returns the next value of a channel.
-func Next[T any](t testing.TB, ch <-chan T) (v T) {
-	t.Helper()
-	select {
-	case v = <-ch:
-	case <-time.After(Patience):
-		t.Fatal("it never came")
-	}
-	return v
 }
 
 // SignalAll sends a signal directly to everybody on a bus, as any

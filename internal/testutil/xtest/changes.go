@@ -1,8 +1,6 @@
 package xtest
 
 import (
-	"time"
-
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/damage"
 	"github.com/jezek/xgb/xproto"
@@ -38,16 +36,8 @@ func (s *Server) Changes() <-chan struct{} {
 	return changed
 }
 
-// When waits until ok returns true, checking after each change of the
-// screen. It fails the test after Patience.
+// When waits until ok returns true, checking after each change of the screen.
 func (s *Server) When(changed <-chan struct{}, what string, ok func() bool) {
 	s.t.Helper()
-	late := time.After(Patience)
-	for !ok() {
-		select {
-		case <-changed:
-		case <-late:
-			s.t.Fatal("never:", what)
-		}
-	}
+	must.When(s.t, changed, func() (bool, any) { return ok(), "no " + what })
 }

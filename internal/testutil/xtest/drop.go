@@ -96,7 +96,7 @@ func (d *drag) send(kind string, data ...uint32) {
 func (d *drag) wait(kind string) []uint32 {
 	d.s.t.Helper()
 	want := d.atom(kind)
-	late := time.AfterFunc(Patience, d.conn.Close) // makes WaitForEvent return
+	late := time.AfterFunc(must.Patience, d.conn.Close) // makes WaitForEvent return
 	defer late.Stop()
 	for {
 		e, err := d.conn.WaitForEvent()

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // NoneLeft makes the end of a test, after the functions passed to t.Cleanup later than this,
@@ -17,7 +19,7 @@ func NoneLeft(t testing.TB, dir string) {
 	t.Helper()
 	t.Cleanup(func() {
 		tick := time.Tick(10 * time.Millisecond)
-		late := time.Now().Add(Patience)
+		late := time.Now().Add(must.Patience)
 		for left := processesOf(dir); len(left) > 0; left = processesOf(dir) {
 			if time.Now().After(late) {
 				for pid, name := range left {
@@ -26,7 +28,7 @@ func NoneLeft(t testing.TB, dir string) {
 						_ = p.Kill() // it may just have ended
 					}
 				}
-				late = time.Now().Add(Patience)
+				late = time.Now().Add(must.Patience)
 			}
 			<-tick
 		}

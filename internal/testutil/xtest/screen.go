@@ -132,11 +132,11 @@ func (s *Server) WaitPixel(x, y int, want color.RGBA) {
 }
 
 // Until polls, a few milliseconds apart or more if polling takes long, until ok
-// returns true, and fails the test after Patience. It is for what other programs do
+// returns true, and fails the test after must.Patience. It is for what other programs do
 // without an event, and leaves them time to do it.
 func (s *Server) Until(what string, ok func() bool, more ...func() []any) {
 	s.t.Helper()
-	stop := time.After(Patience)
+	stop := time.After(must.Patience)
 	for {
 		began := time.Now()
 		if ok() {

@@ -34,10 +34,6 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// Patience is how long the helpers wait before they fail the test: long enough for wine
-// to start on a busy machine.
-const Patience = time.Minute
-
 // Options describe the screen. The zero value is 1280x800 at 24 bits.
 type Options struct {
 	Width, Height int
@@ -205,7 +201,7 @@ func (s *Server) firstLine(cmd *exec.Cmd) (string, error) {
 	w.Close()
 	must.Do(s.t, err)
 	s.t.Cleanup(func() { end(cmd) })
-	r.SetReadDeadline(time.Now().Add(Patience))
+	r.SetReadDeadline(time.Now().Add(must.Patience))
 	line, err := bufio.NewReader(r).ReadString('\n')
 	return strings.TrimSpace(line), err
 }
@@ -357,7 +353,7 @@ func (s *Server) Command(name string, args ...string) *exec.Cmd {
 }
 
 // Run runs a program until it exits and returns its output. It fails the test on
-// an error, or after three times Patience.
+// an error, or after must.Patience.
 func (s *Server) Run(name string, args ...string) string {
 	s.t.Helper()
 	return s.runIn(s.Env(), name, args...)
@@ -375,7 +371,7 @@ func (s *Server) xdotool(args ...string) {
 
 func (s *Server) runIn(env []string, name string, args ...string) string {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 3*Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), must.Patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env, cmd.Dir, cmd.SysProcAttr = env, s.Dir, child()

@@ -12,6 +12,7 @@ import (
 
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/ui/widgets"
 )
 
@@ -32,11 +33,7 @@ func TestReadHistoryWhenAsked(t *testing.T) {
 	for range 3 {
 		kicks <- struct{}{}
 		for range 2 {
-			select {
-			case <-readings:
-			case <-time.After(time.Minute):
-				t.Fatal("it was not read")
-			}
+			must.Receive(t, readings, "it was not read")
 		}
 	}
 	cancel()

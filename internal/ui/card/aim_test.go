@@ -121,7 +121,7 @@ func (o *office) settle() {
 // until pumps, advancing the time in small steps, until ok returns true.
 func (o *office) until(what string, ok func() bool) {
 	o.t.Helper()
-	end := time.After(time.Minute)
+	end := time.After(must.Patience)
 	for !ok() {
 		select {
 		case <-o.watch:
