@@ -736,6 +736,7 @@ const (
 	RelayRemoved           Key = "relay.removed"
 	RelayReports           Key = "relay.reports"
 	RelayRevoke            Key = "relay.revoke"
+	RelayRevokeReplaced    Key = "relay.revoke.replaced"
 	RelayRuns              Key = "relay.runs"
 	RelayServiceMade       Key = "relay.service.made"
 	RelayServiceRemoved    Key = "relay.service.removed"

@@ -177,6 +177,11 @@ func (e *env) printText(key text.Key, args ...any) {
 	fmt.Fprintln(e.out, e.lang().Error(text.Errorf(key, args...)))
 }
 
+// printNotice prints a line for people on standard error.
+func (e *env) printNotice(key text.Key, args ...any) {
+	fmt.Fprintln(e.err, program+":", e.lang().Error(text.Errorf(key, args...)))
+}
+
 // print writes a value for programs, as JSON.
 func (e *env) print(v any) error { return json.NewEncoder(e.out).Encode(v) }
 

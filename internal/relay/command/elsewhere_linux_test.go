@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nkeys"
+
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/guide"
 	"wiebelt/internal/relay/certificates"
@@ -65,7 +67,15 @@ func TestElsewhere(t *testing.T) {
 		t.Error(said)
 	}
 	p.until("he is removed", func(s server.Status) bool { return s.Users == 0 })
-	o.must("publisher", "add", "kamailio")
+	publicKey := func(creds string) string {
+		pair := must.Get(nkeys.ParseDecoratedUserNKey([]byte(creds)))(t)
+		return must.Get(pair.PublicKey())(t)
+	}
+	first := publicKey(o.must("publisher", "add", "kamailio"))
+	code, creds, notice := o.command("publisher", "add", "kamailio")
+	if second := publicKey(creds); code != exitDone || !strings.Contains(notice, "until then: "+first) || strings.Contains(notice, second) {
+		t.Errorf("%s replaces %s: exit %d: %s", second, first, code, notice)
+	}
 	if said := o.must("publisher", "remove", "kamailio"); !strings.Contains(said, "work until then: U") {
 		t.Error(said)
 	}

@@ -156,13 +156,19 @@ func (e *env) remove(name string, publisher bool) error {
 		if err != nil {
 			return err
 		}
-		var keys []string
-		for _, k := range gone.Keys {
-			keys = append(keys, k.Public)
-		}
-		e.printText(text.RelayRevoke, u, strings.Join(keys, " "))
+		e.printText(text.RelayRevoke, u, publicKeys(gone.Keys))
 		return nil
 	})
+}
+
+// publicKeys lists keys for the administrator of NATS servers on which the relay cannot
+// revoke them.
+func publicKeys(keys []users.Key) string {
+	var all []string
+	for _, k := range keys {
+		all = append(all, k.Public)
+	}
+	return strings.Join(all, " ")
 }
 
 type userImportCmd struct {
@@ -278,7 +284,8 @@ type publisherAddCmd struct {
 }
 
 // Run prints the credentials of a program that reports calls over NATS. They replace those
-// of an earlier publisher of that name.
+// of an earlier publisher of that name. What is left to do goes to standard error: the
+// credentials are usually written to a file.
 func (c *publisherAddCmd) Run(e *env) error {
 	name, err := wire.ParseUser(c.Name)
 	if err != nil {
@@ -289,8 +296,12 @@ func (c *publisherAddCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		if err := d.AddPublisher(ctx, name, public); err != nil {
+		replaced, err := d.AddPublisher(ctx, name, public)
+		if err != nil {
 			return err
+		}
+		if len(replaced) > 0 && f.Settings.NATS.External() {
+			e.printNotice(text.RelayRevokeReplaced, name, publicKeys(replaced))
 		}
 		_, err = e.out.Write(creds)
 		return err

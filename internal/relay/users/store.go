@@ -284,9 +284,10 @@ func (d *Directory) Put(ctx context.Context, with Entry, kept ...string) error {
 	})
 }
 
-// AddPublisher adds a publisher with its public key and revokes its previous keys.
-func (d *Directory) AddPublisher(ctx context.Context, name wire.User, publicKey string) error {
-	return d.change(ctx, name, func(e *Entry) error {
+// AddPublisher adds a publisher with its public key and revokes the earlier keys of that
+// name, which it returns.
+func (d *Directory) AddPublisher(ctx context.Context, name wire.User, publicKey string) (revoked []Key, err error) {
+	err = d.change(ctx, name, func(e *Entry) error {
 		if e.IsUser() {
 			return ErrTaken
 		}
@@ -294,10 +295,12 @@ func (d *Directory) AddPublisher(ctx context.Context, name wire.User, publicKey 
 		for i := range e.Keys {
 			e.Keys[i].revoke(now)
 		}
+		revoked = slices.Clone(e.Keys)
 		*e = Entry{User: name, Keys: e.Keys, Publisher: true}
 		e.join(Key{Public: publicKey, AddedAt: now, NeverExpires: true})
 		return nil
 	})
+	return revoked, err
 }
 
 // Remove removes a user or publisher. The keys are kept, so that every relay knows

@@ -130,8 +130,9 @@ func TestRemove(t *testing.T) {
 // TestOneName: a user and a publisher cannot have the same name, unless one is removed.
 func TestOneName(t *testing.T) {
 	d, ctx := open(t), t.Context()
-	must.Do(t, d.Put(ctx, anna), d.AddPublisher(ctx, "kamailio", "P1"))
-	if err := d.AddPublisher(ctx, anna.User, "P2"); !errors.Is(err, ErrTaken) {
+	must.Do(t, d.Put(ctx, anna))
+	must.Get(d.AddPublisher(ctx, "kamailio", "P1"))(t)
+	if _, err := d.AddPublisher(ctx, anna.User, "P2"); !errors.Is(err, ErrTaken) {
 		t.Errorf("a publisher of a user's name: %v", err)
 	}
 	kamailio := Entry{User: "kamailio"}
@@ -139,7 +140,8 @@ func TestOneName(t *testing.T) {
 		t.Errorf("a user of a publisher's name: %v", err)
 	}
 	must.Do(t, d.Remove(ctx, anna.User), d.Remove(ctx, kamailio.User))
-	must.Do(t, d.Put(ctx, kamailio), d.AddPublisher(ctx, anna.User, "P2"))
+	must.Do(t, d.Put(ctx, kamailio))
+	must.Get(d.AddPublisher(ctx, anna.User, "P2"))(t)
 }
 
 // TestFailedJoin: a code with which joining failed is valid again.
