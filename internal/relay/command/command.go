@@ -146,22 +146,9 @@ func (e *env) finish(o *commandline.Output, err error) int {
 		code, err = f.code, f.error
 	}
 	if err != nil {
-		fmt.Fprintln(e.err, program+":", displaytext.Truncate(e.lang().Error(translated(err)), 400))
+		fmt.Fprintln(e.err, program+":", displaytext.Truncate(e.lang().Error(err), 400))
 	}
 	return code
-}
-
-// translated replaces errors of sibling packages with their texts.
-func translated(err error) error {
-	if at, ok := errors.AsType[*users.LineError](err); ok {
-		return text.Errorf(text.RelayLine, at.Line, translated(at.Err))
-	}
-	for is, key := range errorTexts {
-		if errors.Is(err, is) {
-			return text.Errorf(key)
-		}
-	}
-	return err
 }
 
 // lang returns the language of this run: that of --language, or else the system's.

@@ -53,7 +53,7 @@ func (c *initCmd) keys(site wire.Site) (*credentials.Authority, error) {
 func (c *initCmd) Run(e *env) error {
 	site, err := wire.ParseSite(c.Site)
 	if err != nil {
-		return fail(exitUsage, text.RelaySite)
+		return &failure{exitUsage, err}
 	}
 	s := setup.Defaults()
 	s.Name, s.Host, s.NATSPort, s.WebPort, s.Admin, s.PublicHosts = c.Name, c.Host, c.NATSPort, c.WebPort, c.Admin, c.Reached

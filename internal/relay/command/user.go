@@ -15,13 +15,6 @@ import (
 	"wiebelt/internal/text"
 )
 
-// errorTexts maps errors that people can fix to their texts.
-var errorTexts = map[error]text.Key{
-	wire.ErrName: text.RelayUserName, users.ErrTooMany: text.RelayUserMany, users.ErrTooLong: text.RelayUserLong,
-	users.ErrCSV: text.RelayCSV, users.ErrDuplicateUser: text.RelayTwice, users.ErrFileTooLarge: text.RelayTooLarge,
-	users.ErrTaken: text.RelayTaken,
-}
-
 type userCmd struct {
 	Add    userAddCmd    `cmd:""`
 	Import userImportCmd `cmd:""`

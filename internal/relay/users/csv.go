@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/text"
 )
 
 // maxCSV limits a table of users, in bytes.
@@ -21,24 +21,15 @@ var columns = []string{"user", "name", "extensions", "numbers", "email", "queues
 
 // Errors in a table of users.
 var (
-	ErrCSV           = errors.New("not a table with the columns user, name, extensions, numbers, email, queues")
-	ErrDuplicateUser = errors.New("this user stands there twice")
-	ErrFileTooLarge  = errors.New("the file is too large")
+	ErrCSV           = text.Errorf(text.RelayCSV)
+	ErrDuplicateUser = text.Errorf(text.RelayTwice)
+	ErrFileTooLarge  = text.Errorf(text.RelayTooLarge)
 )
-
-// LineError reports which line of a table is wrong.
-type LineError struct {
-	Line int
-	Err  error
-}
-
-func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
-func (e *LineError) Unwrap() error { return e.Err }
 
 // ReadCSV reads a table of users: UTF-8, separated by commas or semicolons, with the column
 // names in the first line. Several extensions, numbers or queues are separated by "|", a
 // comma or a semicolon, extensions also by a space. missing lists the absent columns, for
-// Put. Any mistake in the table is an error, usually a *LineError.
+// Put. Any mistake in the table is an error, which names the line if it is not in the first.
 func ReadCSV(r io.Reader) (all []Entry, missing []string, err error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxCSV+1))
 	switch {
@@ -73,7 +64,7 @@ func ReadCSV(r io.Reader) (all []Entry, missing []string, err error) {
 			return all, missing, nil
 		}
 		if bad, ok := errors.AsType[*csv.ParseError](err); ok {
-			return nil, nil, &LineError{bad.Line, ErrCSV}
+			return nil, nil, text.Errorf(text.RelayLine, bad.Line, ErrCSV)
 		} else if err != nil {
 			return nil, nil, err
 		}
@@ -83,7 +74,7 @@ func ReadCSV(r io.Reader) (all []Entry, missing []string, err error) {
 			err = ErrDuplicateUser
 		}
 		if err != nil {
-			return nil, nil, &LineError{line, err}
+			return nil, nil, text.Errorf(text.RelayLine, line, err)
 		}
 		seen[e.User] = true
 		all = append(all, e)

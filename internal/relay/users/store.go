@@ -20,6 +20,7 @@ import (
 
 	"wiebelt/internal/relay/bucketwatch"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/text"
 )
 
 // CodeLife is how long a code is valid.
@@ -43,7 +44,7 @@ const codeLength = 16
 var (
 	ErrCode    = errors.New("the code is not valid, or not any more")
 	ErrUnknown = errors.New("no such user")
-	ErrTaken   = errors.New("a publisher and a user cannot have the same name")
+	ErrTaken   = text.Errorf(text.RelayTaken)
 )
 
 // Directory holds a site's users and the codes with which they join. It is safe for

@@ -12,6 +12,7 @@ import (
 
 	"wiebelt/internal/relay/credentials"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/text"
 )
 
 // Limits per user.
@@ -141,14 +142,14 @@ func parse(b []byte) (Entry, error) {
 
 // Errors in an entry.
 var (
-	ErrTooMany = errors.New("a user has too many extensions, numbers, queues or computers")
-	ErrTooLong = errors.New("an extension, a number, a queue or an address is too long")
+	ErrTooMany = text.Errorf(text.RelayUserMany)
+	ErrTooLong = text.Errorf(text.RelayUserLong)
 )
 
 // Check returns what is wrong with an entry.
 func (e Entry) Check() error {
 	if !e.User.Valid() {
-		return wire.ErrName
+		return wire.ErrUser
 	}
 	if len(e.Extensions)+len(e.Numbers)+len(e.Queues) > maxNumbers || len(e.Keys) > maxKeys {
 		return ErrTooMany

@@ -21,6 +21,7 @@ import (
 	"wiebelt/internal/softphone/webhook"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/natstest"
+	"wiebelt/internal/text"
 )
 
 func open(t *testing.T) *Directory {
@@ -355,7 +356,7 @@ func TestReadCSV(t *testing.T) {
 	}
 	for in, is := range map[string]error{
 		"": ErrCSV, "anna,101\n": ErrCSV, "name,email\n": ErrCSV, "user,user\n": ErrCSV, "user,phone\nanna,101\n": ErrCSV,
-		"user,name\nanna\n": ErrCSV, "user\nanna\n\"b": ErrCSV, "user\nanna\nANNA\n": ErrDuplicateUser, "user\nanna b\n": wire.ErrName, "user\n\"\"\n": wire.ErrName,
+		"user,name\nanna\n": ErrCSV, "user\nanna\n\"b": ErrCSV, "user\nanna\nANNA\n": ErrDuplicateUser, "user\nanna b\n": wire.ErrUser, "user\n\"\"\n": wire.ErrUser,
 		"user,name\nanna," + strings.Repeat("n", maxText+1) + "\n": ErrTooLong, "user,numbers\nanna," + strings.Repeat("1|", maxNumbers+1) + "\n": ErrTooMany,
 		"user\n" + strings.Repeat("a", maxCSV): ErrFileTooLarge,
 	} {
@@ -363,8 +364,8 @@ func TestReadCSV(t *testing.T) {
 		if !errors.Is(err, is) || got != nil {
 			t.Errorf("%.60q: %v, %v", in, got, err)
 		}
-		if at, ok := errors.AsType[*LineError](err); ok && at.Line < 2 {
-			t.Errorf("%.60q: line %d", in, at.Line)
+		if at, ok := errors.AsType[*text.Error](err); !ok || at.Key == text.RelayLine && at.Args[0].(int) < 2 {
+			t.Errorf("%.60q: %v", in, err)
 		}
 	}
 }

@@ -11,6 +11,8 @@ package wire
 import (
 	"errors"
 	"strings"
+
+	"wiebelt/internal/text"
 )
 
 // Limits of names, in bytes.
@@ -19,8 +21,11 @@ const (
 	maxUser = 64
 )
 
-// ErrName reports that a site or user cannot have this name.
-var ErrName = errors.New("a site's name has a-z, 0-9 and -, 32 at most; a user's . and _ too, 64 at most")
+// Errors about names.
+var (
+	ErrSite = text.Errorf(text.RelaySite)
+	ErrUser = text.Errorf(text.RelayUserName)
+)
 
 // errMessage reports an unexpected message, without revealing its contents.
 var errMessage = errors.New("not such a message of a relay")
@@ -31,7 +36,7 @@ type Site string
 // ParseSite checks the name of a site.
 func ParseSite(s string) (Site, error) {
 	if !Site(s).Valid() {
-		return "", ErrName
+		return "", ErrSite
 	}
 	return Site(s), nil
 }
@@ -44,7 +49,7 @@ type User string
 func ParseUser(s string) (User, error) {
 	u := User(strings.ToLower(s))
 	if !u.Valid() {
-		return "", ErrName
+		return "", ErrUser
 	}
 	return u, nil
 }
