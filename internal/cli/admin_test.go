@@ -102,7 +102,9 @@ func TestSecretRemove(t *testing.T) {
 		}
 	}
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere") // no vault here, as for a cron job
-	exits(t, 1, "", "secret", "remove", "all", "--profile", t.TempDir()).complains("secret-tool clear service ")
+	damaged := t.TempDir()
+	must.Do(t, os.MkdirAll(filepath.Join(damaged, "secrets", "not", "a secret"), 0o700))
+	exits(t, 1, "", "secret", "remove", "all", "--profile", damaged, "--language", "en").complains("secret-tool clear service ", "cannot be read or kept: ")
 	do(0, "", "settings", "set", "hub.secret_store", "machine")
 	exits(t, 0, "", "secret", "remove", "all", "--secret-store", "file", "--profile", dir).says("secret remove hub")
 }

@@ -166,7 +166,7 @@ type hubUserAddCmd struct {
 }
 
 func (c *hubUserAddCmd) Run(e *env) error {
-	password, err := e.secret(e.lang(), text.SecretAskPassword)
+	password, err := e.secret(text.SecretAskPassword)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func (c *joinCmd) Run(e *env, d profile.Dirs) error {
 	case errors.As(err, &bad):
 		return &failure{exitUsage, err}
 	case err != nil:
-		return savedError(e.lang(), err)
+		return err
 	}
 	e.notifyResident(d)
 	e.printText(text.RelayJoinDone)

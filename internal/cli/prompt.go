@@ -13,20 +13,12 @@ import (
 
 // secret reads a secret: at a terminal it prompts for one line, without echo; from a pipe
 // or file it reads everything, which must be one line too.
-func (e *env) secret(l text.Language, question text.Key) (string, error) {
-	in := e.in
-	if f := commandline.Terminal(e.in); f != nil {
-		line, err := commandline.ReadHidden(e.ctx, f, e.err, l.T(question))
-		if err != nil {
-			return "", err
-		}
-		in = strings.NewReader(line)
-	}
-	value, err := secret.ReadSecret(in)
+func (e *env) secret(question text.Key) (string, error) {
+	in, err := commandline.HiddenInput(e.ctx, e.in, e.err, e.lang().T(question))
 	if err != nil {
-		return "", secretError(l, err)
+		return "", err
 	}
-	return value, nil
+	return secret.ReadSecret(in)
 }
 
 // confirm reads an answer; nothing, or an interrupt, means no.

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"wiebelt/internal/config/hubtrial"
@@ -141,7 +140,7 @@ func (c *provisionCmd) hubSecret(e *env, d profile.Dirs, h settings.Hub) (string
 	if _, err := secret.HubRef(h.BaseURL, h.ClientID); err != nil {
 		return "", usageError(text.AdminNeedsAddress)
 	}
-	return e.secret(e.lang(), text.SecretAsk)
+	return e.secret(text.SecretAsk)
 }
 
 // changes returns the settings that the flags request.
@@ -165,7 +164,7 @@ func (c *provisionCmd) setLinkSecret(e *env, d profile.Dirs, s *settings.Setting
 	if _, err := linkRef(s, c.Softphone); err != nil {
 		return err
 	}
-	value, err := e.secret(e.lang(), text.SecretAskLink)
+	value, err := e.secret(text.SecretAskLink)
 	if err != nil {
 		return err
 	}
@@ -215,32 +214,5 @@ func (c *provisionCmd) save(e *env, d profile.Dirs, before *settings.Settings, w
 	w.Open = func(kind string) (secret.Store, error) { return c.open(d, kind) }
 	ctx, cancel := context.WithTimeout(e.ctx, storeTimeout)
 	defer cancel()
-	waiting, err = hubtrial.Save(ctx, d, before, w)
-	return waiting, savedError(e.lang(), err)
-}
-
-// savedError describes a store's error about a secret; other errors are returned unchanged.
-func savedError(l text.Language, err error) error {
-	if refused, ok := errors.AsType[*hubtrial.StoreError](err); ok {
-		return secretError(l, refused.Err)
-	}
-	return err
-}
-
-// secretError describes the error of a secret store, or what is wrong with a secret.
-func secretError(l text.Language, err error) error {
-	state := secret.StateOf(err)
-	words := secretWords(l, state)
-	if state == secret.Failed || errors.Is(err, context.DeadlineExceeded) {
-		words = strings.TrimSuffix(words, ".") + ": " + l.Error(err)
-	}
-	return &failure{exitFailed, errors.New(words)}
-}
-
-// secretWords describes how a secret is kept and, for the computer's, who may read it.
-func secretWords(l text.Language, state secret.State) string {
-	if group := secret.MachineReaders(); state == secret.NoRight && group != "" {
-		return l.T(text.SecretNoRightGroup, group)
-	}
-	return l.T(text.SecretState(string(state)))
+	return hubtrial.Save(ctx, d, before, w)
 }

@@ -74,7 +74,7 @@ func (c *secretRemoveCmd) remove(e *env, d profile.Dirs, s *settings.Settings, r
 		return exitError(exitNotFound, text.AdminSecretNone)
 	}
 	if err := store.Delete(ctx, ref); err != nil {
-		return secretError(e.lang(), err)
+		return secret.Explain(err)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (c *secretRemoveCmd) removeAll(e *env, d profile.Dirs, s *settings.Settings
 		case errors.Is(e2, secret.ErrNoStore):
 			err = errors.Join(err, text.Errorf(text.AdminVault, vaultHint(secret.VaultName(d))))
 		case e2 != nil:
-			err = errors.Join(err, secretError(e.lang(), e2))
+			err = errors.Join(err, secret.Explain(e2))
 		}
 	}
 	return err

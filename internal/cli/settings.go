@@ -201,7 +201,7 @@ func (c *settingsShowCmd) Run(e *env) error {
 		if k.Name != "hub" {
 			name += " " + k.Name
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", oneLine(name), secretWords(l, secret.State(k.State)), k.Store)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", oneLine(name), secret.State(k.State).In(l), k.Store)
 	}
 	if err := w.Flush(); err != nil {
 		return err

@@ -74,7 +74,7 @@ func (c *provisionCmd) workingSecret(e *env, d profile.Dirs, h settings.Hub) (st
 	case errors.Is(err, secret.ErrNotSet):
 		return "", exitError(exitFailed, text.SetupNoSecret)
 	case err != nil:
-		return "", secretError(e.lang(), err)
+		return "", secret.Explain(err)
 	case next == "":
 		return value, nil
 	case value == "" || hubtrial.SecretWorks(ctx, d, h, next):
@@ -119,7 +119,7 @@ func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Set
 	done()
 	switch {
 	case err != nil:
-		return savedError(e.lang(), err)
+		return err
 	case encoding != "":
 		e.printText(text.SetupEncoding, encoding)
 	}
@@ -219,5 +219,5 @@ func (c *provisionCmd) passphrase(e *env) (string, error) {
 	if !c.PassphraseStdin && !isTerminal(e.in) {
 		return "", usageError(text.AdminNoTerminal)
 	}
-	return e.secret(e.lang(), text.SetupPassphrase)
+	return e.secret(text.SetupPassphrase)
 }

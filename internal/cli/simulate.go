@@ -132,7 +132,7 @@ func (c *simulateCmd) options(e *env, d profile.Dirs) (simulate.Options, error) 
 	case c.TokenStdin:
 		token, err := secret.ReadSecret(e.in)
 		if err != nil {
-			return o, usageError(text.OutputSimToken, text.SecretState(string(secret.StateOf(err))))
+			return o, usageError(text.OutputSimToken, err)
 		}
 		o.Port, o.Token, o.PathToken = c.Port, token, token
 	case kind.Reach == registry.ByListener:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 
 	"golang.org/x/term"
 
@@ -22,10 +23,21 @@ func Terminal(stream any) *os.File {
 	return nil
 }
 
-// ReadHidden asks on a terminal, writing to out, for a line that is not echoed and ends
+// HiddenInput returns what is to be read in place of in: if that is a terminal, a line that is
+// asked for there with a question, which is written to out; otherwise in itself.
+func HiddenInput(ctx context.Context, in io.Reader, out io.Writer, question string) (io.Reader, error) {
+	f := Terminal(in)
+	if f == nil {
+		return in, nil
+	}
+	line, err := readHidden(ctx, f, out, question)
+	return strings.NewReader(line), err
+}
+
+// readHidden asks on a terminal, writing to out, for a line that is not echoed and ends
 // with Enter. Echo is off before the question appears: what is typed ahead is not shown
 // either. If the user cancels, or ctx ends, the error says so.
-func ReadHidden(ctx context.Context, f *os.File, out io.Writer, question string) (string, error) {
+func readHidden(ctx context.Context, f *os.File, out io.Writer, question string) (string, error) {
 	was, err := term.MakeRaw(int(f.Fd()))
 	if err != nil {
 		return "", err

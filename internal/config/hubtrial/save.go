@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"wiebelt/internal/config/profile"
@@ -11,6 +12,7 @@ import (
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/private"
 	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/text"
 )
 
 // SaveRequest is what to save.
@@ -30,10 +32,21 @@ type StoreError struct{ Err error }
 func (e *StoreError) Error() string { return e.Err.Error() }
 func (e *StoreError) Unwrap() error { return e.Err }
 
-// LockedError reports that the policy sets keys that were to change; nothing has changed.
-type LockedError struct{ Keys []string }
+// In returns the text for users.
+func (e *StoreError) In(l text.Language) string { return l.Error(secret.Explain(e.Err)) }
 
-func (*LockedError) Error() string { return "the policy sets this" }
+// LockedError reports that the policy sets keys that were to change; nothing has changed.
+type LockedError struct {
+	Keys []string
+	By   string // where the policy is
+}
+
+func (e *LockedError) Error() string { return e.In(text.English) }
+
+// In returns the text for users.
+func (e *LockedError) In(l text.Language) string {
+	return l.T(text.AdminLocked, strings.Join(e.Keys, ", "), e.By)
+}
 
 // ErrNoAddress reports a missing address or client: a secret belongs to both.
 var ErrNoAddress = errors.New("a secret without an address and a client")
@@ -52,7 +65,7 @@ func Save(ctx context.Context, d profile.Dirs, before *settings.Settings, w Save
 	}
 	if len(locked) > 0 {
 		slices.Sort(locked)
-		return false, &LockedError{locked}
+		return false, &LockedError{locked, before.LockedBy(locked[0])}
 	}
 	if len(w.Changes) > 0 {
 		if err := settings.Check(d, w.Changes); err != nil {

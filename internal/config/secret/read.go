@@ -22,12 +22,12 @@ var (
 // ReadSecret reads a secret from standard input or a file, until its end: UTF-8; a byte
 // order mark and one line end, LF or CRLF, are removed; everything else on that line
 // belongs to the secret, including spaces. It returns ErrEmpty, ErrEncoding, ErrMultiline or
-// ErrTooLong for invalid input.
+// ErrTooLong for invalid input, explained.
 func ReadSecret(r io.Reader) (string, error) {
 	const around = 3 + 2 // mark and line end
 	b, err := io.ReadAll(io.LimitReader(r, MaxLength+around+1))
 	if err != nil {
-		return "", fmt.Errorf("reading the secret: %w", err)
+		return "", Explain(fmt.Errorf("reading the secret: %w", err))
 	}
 	long := len(b) > MaxLength+around
 	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
@@ -36,13 +36,13 @@ func ReadSecret(r io.Reader) (string, error) {
 	}
 	switch {
 	case bytes.IndexByte(b, 0) >= 0, !long && !utf8.Valid(b):
-		return "", ErrEncoding
+		return "", Explain(ErrEncoding)
 	case len(b) > MaxLength: // long ones too
-		return "", ErrTooLong
+		return "", Explain(ErrTooLong)
 	case bytes.ContainsAny(b, "\r\n"):
-		return "", ErrMultiline
+		return "", Explain(ErrMultiline)
 	case len(b) == 0:
-		return "", ErrEmpty
+		return "", Explain(ErrEmpty)
 	}
 	return string(b), nil
 }

@@ -2,9 +2,11 @@ package secret
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +15,7 @@ import (
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/text"
 )
 
 func dirs(t testing.TB) profile.Dirs {
@@ -182,6 +185,21 @@ func TestReadSecret(t *testing.T) {
 	}
 	if _, err := ReadSecret(io.MultiReader(strings.NewReader("a"), broken{})); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestExplain: an error is described by its state, with the cause if that tells too little.
+func TestExplain(t *testing.T) {
+	late := fmt.Errorf("%w: %w", ErrUnanswered, context.DeadlineExceeded)
+	for err, want := range map[error]string{
+		ErrDamaged:         text.English.T(text.SecretState("damaged")),
+		fs.ErrPermission:   "The secret cannot be read or kept: " + text.English.Error(fs.ErrPermission),
+		late:               strings.TrimSuffix(Unanswered.In(text.English), ".") + ": " + text.English.Error(late),
+		Explain(ErrLocked): text.English.T(text.SecretState("locked")),
+	} {
+		if got := Explain(err); text.English.Error(got) != want || !errors.Is(got, err) || StateOf(got) != StateOf(err) {
+			t.Errorf("%v: %s, want %s", err, text.English.Error(got), want)
+		}
 	}
 }
 

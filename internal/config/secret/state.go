@@ -3,9 +3,12 @@ package secret
 import (
 	"context"
 	"errors"
+	"strings"
+
+	"wiebelt/internal/text"
 )
 
-// State is the state of a secret. The values are stable; the texts are text.SecretState.
+// State is the state of a secret. The values are stable.
 type State string
 
 // The states. Failed is anything not covered by the others.
@@ -44,6 +47,30 @@ func StateOf(err error) State {
 		}
 	}
 	return Failed
+}
+
+// In describes the state in a language; of the computer's secret it also says who may read it.
+func (s State) In(l text.Language) string {
+	if group := MachineReaders(); s == NoRight && group != "" {
+		return l.T(text.SecretNoRightGroup, group)
+	}
+	return l.T(text.SecretState(string(s)))
+}
+
+// Explain gives an error of a Store or of ReadSecret its text for users.
+func Explain(err error) error { return explained{err} }
+
+type explained struct{ error }
+
+func (e explained) Unwrap() error { return e.error }
+
+// In returns the text in a language, with the cause if the state tells too little.
+func (e explained) In(l text.Language) string {
+	state := StateOf(e.error)
+	if state == Failed || errors.Is(e.error, context.DeadlineExceeded) {
+		return strings.TrimSuffix(state.In(l), ".") + ": " + l.Error(e.error)
+	}
+	return state.In(l)
 }
 
 // Inspect returns the state of ref's secret, without the secret itself.

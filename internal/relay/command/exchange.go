@@ -86,10 +86,6 @@ func (e *env) saveSettings(dirs profile.Dirs, now *settings.Settings, w hubtrial
 	_, err := hubtrial.Save(ctx, dirs, now, w)
 	if bad, ok := errors.AsType[settings.Problem](err); ok {
 		return &failure{exitUsage, errors.New(templates.DescribeProblem(e.lang(), bad))}
-	} else if stored, ok := errors.AsType[*hubtrial.StoreError](err); ok {
-		return text.Errorf(text.SecretState(string(secret.StateOf(stored.Err))))
-	} else if locked, ok := errors.AsType[*hubtrial.LockedError](err); ok {
-		return text.Errorf(text.AdminLocked, strings.Join(locked.Keys, ", "), now.LockedBy(locked.Keys[0]))
 	}
 	return err
 }
@@ -112,7 +108,7 @@ func (c *exchangeRemoveCmd) Run(e *env) error {
 		p := now.Softphones[i]
 		if ref, err := secret.SoftphoneRef(p.Kind, p.Name, p.Address); err == nil { // otherwise it never had one
 			if err := store.Delete(e.ctx, ref); err != nil && !errors.Is(err, secret.ErrNotSet) {
-				return text.Errorf(text.SecretState(string(secret.StateOf(err))))
+				return secret.Explain(err)
 			}
 		}
 		e.printText(text.RelayExchangeRemoved, c.Name)

@@ -1,8 +1,6 @@
 package command
 
 import (
-	"strings"
-
 	"wiebelt/internal/commandline"
 	"wiebelt/internal/config/hubtrial"
 	"wiebelt/internal/config/profile"
@@ -43,19 +41,11 @@ func (c *secretHubCmd) Run(e *env) error {
 
 // secret reads a secret: one line without echo from a terminal, or else all of the input.
 func (e *env) secret(asks text.Key) (string, error) {
-	in := e.in
-	if f := commandline.Terminal(e.in); f != nil {
-		line, err := commandline.ReadHidden(e.ctx, f, e.err, e.lang().T(asks)+" ")
-		if err != nil {
-			return "", err
-		}
-		in = strings.NewReader(line)
-	}
-	value, err := secret.ReadSecret(in)
+	in, err := commandline.HiddenInput(e.ctx, e.in, e.err, e.lang().T(asks)+" ")
 	if err != nil {
-		return "", text.Errorf(text.SecretState(string(secret.StateOf(err))))
+		return "", err
 	}
-	return value, nil
+	return secret.ReadSecret(in)
 }
 
 type secretReportsCmd struct {
