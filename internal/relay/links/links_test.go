@@ -2,7 +2,6 @@ package links
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -44,18 +43,9 @@ func start(t *testing.T) *office {
 	return o
 }
 
-// ring makes an extension's phone ring, or hang up, at the exchange.
-func (o *office) ring(id, extension string, rings bool) {
-	c := fmt.Sprintf(`{"id":%q,"name":"PJSIP/%s-0000000c","state":"Ringing","caller":{"number":%[2]q},"connected":{"number":"0698760011"},"dialplan":{"exten":"s"}}`, id, extension)
-	kind := "ChannelStateChange"
-	o.With(func() {
-		o.Vars[id+" CONNECTEDLINE(num-pres)"] = "allowed"
-		if o.Channels[id] = json.RawMessage(c); !rings {
-			delete(o.Channels, id)
-			kind = "ChannelDestroyed"
-		}
-	})
-	o.Send(fmt.Sprintf(`{"type":%q,"cause":16,"channel":%s}`, kind, c))
+// say puts a call at an extension of the exchange into a state.
+func (o *office) say(id, extension string, state call.State) {
+	linktest.AtAsterisk(o.ARI, id, extension, "0698760011", state)
 }
 
 // relay is a relay whose process may die without notice.
@@ -165,17 +155,17 @@ func TestTakeOver(t *testing.T) {
 	first := o.run("r1", time.Hour)
 	o.until("the first one's link", first.is("connected"))
 	second := o.run("r2", 0)
-	o.ring("17.1", "101", true)
-	o.ring("17.2", "102", true)
-	o.ring("17.8", "201", true)
+	o.say("17.1", "101", call.Ringing)
+	o.say("17.2", "102", call.Ringing)
+	o.say("17.8", "201", call.Ringing)
 	o.until("two calls", o.stand("centrale/17.1 u101", "centrale/17.2 u102"))
 	o.until("the second one stands back", second.is(wire.LinkOtherRelay))
 	first.dead.Store(true)
-	o.ring("17.1", "101", false)
-	o.ring("17.3", "103", true)
+	o.say("17.1", "101", call.Ended)
+	o.say("17.3", "103", call.Ringing)
 	o.until("the second one's link", second.is("connected"))
 	o.until("what rings now", o.stand("centrale/17.2 u102", "centrale/17.3 u103"))
-	o.ring("17.2", "102", false)
+	o.say("17.2", "102", call.Ended)
 	o.until("an end by another clock", o.stand("centrale/17.3 u103"))
 	o.until("the dead one has nothing", first.is(wire.LinkOtherRelay))
 	first.dead.Store(false)
@@ -271,7 +261,7 @@ func TestSettings(t *testing.T) {
 	r := o.run("r1", 0)
 	o.until("a link", r.is("connected"))
 	since := r.States()[0].Since
-	o.ring("17.1", "101", true)
+	o.say("17.1", "101", call.Ringing)
 	o.until("a call", o.stand("centrale/17.1 u101"))
 	odd := Link{Name: "oud", Kind: registry.Wazo, Identity: 2, Open: func(func(string) bool) (link.Phone, error) { return nil, errors.New("no address") }}
 	r.sets <- []Link{o.link(), odd}
@@ -286,14 +276,14 @@ func TestSettings(t *testing.T) {
 		s := r.States()
 		return len(s) == 1 && s[0].State == "connected" && s[0].Since.After(since)
 	})
-	o.ring("17.2", "102", true)
+	o.say("17.2", "102", call.Ringing)
 	o.until("another call beside the first", o.stand("centrale/17.1 u101", "centrale/17.2 u102"))
 	other.Identity, other.Open = 4, odd.Open
 	r.sets <- []Link{other}
 	o.until("one that is wrong", r.is(wire.LinkSettings))
 	o.until("no call", o.stand())
 	r.sets <- []Link{o.link()}
-	o.ring("17.3", "103", true)
+	o.say("17.3", "103", call.Ringing)
 	o.until("a call anew", o.stand("centrale/17.3 u103"))
 	r.sets <- []Link{odd}
 	o.until("one that is wrong, alone", r.is(wire.LinkSettings))

@@ -26,13 +26,6 @@ func (o *office) connects() *simulate.ARI {
 	return a
 }
 
-// rings makes a call ring at one of its extensions, and sends the event if it can.
-func rings(a *simulate.ARI, id, extension string) {
-	channel := fmt.Sprintf(`{"id":%q,"name":"PJSIP/%s-00000001","state":"Ringing","connected":{"number":"0698760011"}}`, id, extension)
-	a.With(func() { a.Channels[id] = []byte(channel) })
-	a.Send(fmt.Sprintf(`{"type":"ChannelStateChange","timestamp":%q,"channel":%s}`, time.Now().Format("2006-01-02T15:04:05.000-0700"), channel))
-}
-
 func (o *office) linkIs(state string) (is wire.LinkState) {
 	o.t.Helper()
 	must.Soon(o.t, func() (bool, any) {
@@ -53,7 +46,7 @@ func TestInboundLost(t *testing.T) {
 	t.Parallel()
 	o := start(t)
 	a := o.connects()
-	anna, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
+	anna := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
 	if s := o.linkIs(link.Connected.String()); s.Kind != registry.ARIOutbound {
 		t.Errorf("%+v", s)
 	}
@@ -72,20 +65,15 @@ func TestInboundLost(t *testing.T) {
 			possible = time.Now()
 			a = o.connects()
 		}
-		rings(a, id, "101")
+		linktest.AtAsterisk(a, id, "101", "0698760011", call.Ringing)
 		for rang, over := false, i == 0; !rang || !over; {
-			wait(t, anna, func(e call.Event) bool {
-				switch {
-				case !rang && strings.HasSuffix(e.ID, "/"+id) && e.State == call.Ringing:
-					rang = true
-					must.Within(t, possible, 2*time.Second+simulate.ReconnectInterval)
-				case strings.HasSuffix(e.ID, fmt.Sprint("/17.", i-1)) && e.State == call.Ended:
-					over = true
-				default:
-					return false
-				}
-				return true
-			})
+			switch e := anna.Next(); {
+			case !rang && strings.HasSuffix(e.ID, "/"+id) && e.State == call.Ringing:
+				rang = true
+				must.Within(t, possible, 2*time.Second+simulate.ReconnectInterval)
+			case strings.HasSuffix(e.ID, fmt.Sprint("/17.", i-1)) && e.State == call.Ended:
+				over = true
+			}
 		}
 		if gone != nil {
 			_ = gone.Close()

@@ -67,9 +67,9 @@ func TestOneLookup(t *testing.T) {
 	for i := range n {
 		o.add(users.Entry{User: wire.User(fmt.Sprint("u", i)), Extensions: []string{"600"}})
 	}
-	anna, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"600"}})
+	anna := o.desk(users.Entry{User: "anna", Extensions: []string{"600"}})
 	o.report("", `{"id":"7","state":"ringing","number":"0698760011","extension":"600"}`)
-	<-anna // the feed knows for whom it rings
+	anna.Next() // the feed knows for whom it rings
 	var asking sync.WaitGroup
 	for i := range n {
 		asking.Go(func() {
@@ -106,12 +106,12 @@ func TestLookupRights(t *testing.T) {
 	h, client := theHub(t)
 	for _, manual := range []bool{false, true} {
 		o := start(t, func(c *Config) { c.Hub, c.Settings.Lookup.Manual = client, manual })
-		anna, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
+		anna := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
 		o.desk(users.Entry{User: "bob", Extensions: []string{"102"}})
 		o.report("", `{"id":"7","state":"ringing","number":"0698760011","extension":"101"}`)
-		<-anna
+		anna.Next()
 		o.report("", `{"id":"7","state":"ended"}`)
-		<-anna
+		anna.Next()
 		if a := o.ask("anna", "06-98760011"); len(a.Contacts) != 1 {
 			t.Errorf("anna: %+v", a)
 		}

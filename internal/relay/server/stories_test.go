@@ -103,7 +103,7 @@ func TestStories(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			o, f := site(t, kind)
-			anna, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"115"}})
+			anna := o.desk(users.Entry{User: "anna", Extensions: []string{"115"}})
 			must.Do(t, f.Ready(t.Context()))
 			for _, story := range simulate.Builtin() {
 				told, seen, over := storytest.New(t), make(chan call.State), make(chan struct{})
@@ -111,7 +111,7 @@ func TestStories(t *testing.T) {
 				reading.Go(func() {
 					for {
 						select {
-						case e := <-anna:
+						case e := <-anna.Events:
 							if strings.HasSuffix(e.Number, markNumber[1:]) {
 								seen <- e.State
 							} else if err := told.Receive(e); err != nil {

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +24,7 @@ import (
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/softphone/webhook"
+	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/logtest"
 	"wiebelt/internal/testutil/must"
 )
@@ -41,21 +44,21 @@ func notified(status, more string, at ...string) string {
 func TestWebhook(t *testing.T) {
 	mapping := must.Get(webhook.ParseMapping([]byte("id = \"uuid\"\nnumber = \"from\"\nextension = \"to\"\nstate = \"event\"\n[states]\nend = \"ended\"\n")))(t)
 	o := start(t, func(c *Config) { c.Webhooks = map[string]webhook.Reader{"ringdesk": mapping.Reader()} })
-	anna, _ := o.desk(users.Entry{User: "anna", Name: "Anna de Boer", Email: "anna@kantoor.example", Extensions: []string{"678"}})
-	bob, _ := o.desk(users.Entry{User: "bob", Extensions: []string{"679"}})
+	anna := o.desk(users.Entry{User: "anna", Name: "Anna de Boer", Email: "anna@kantoor.example", Extensions: []string{"678"}})
+	bob := o.desk(users.Entry{User: "bob", Extensions: []string{"679"}})
 	o.report("/voipgrid", notified("ringing", "", "678", "679"))
-	for _, u := range []<-chan call.Event{anna, bob} {
-		if e := wait(t, u, is(call.Ringing)); e.ID != "voipgrid/c1" || e.Number != "+31698760011" || e.Line != "+31201234567" {
+	for _, u := range []*linktest.Watch{anna, bob} {
+		if e := u.Await(call.Ringing); e.ID != "voipgrid/c1" || e.Number != "+31698760011" || e.Line != "+31201234567" {
 			t.Errorf("%+v", e)
 		}
 	}
 	o.report("/voipgrid", notified("in-progress", "", "678"))
-	wait(t, anna, is(call.Answered))
-	if e := wait(t, bob, is(call.Ended)); e.Reason != call.AnsweredElsewhere || e.AnsweredBy != "Anna de Boer" {
+	anna.Await(call.Answered)
+	if e := bob.Await(call.Ended); e.Reason != call.AnsweredElsewhere || e.AnsweredBy != "Anna de Boer" {
 		t.Errorf("%+v", e)
 	}
 	o.report("/voipgrid", `{"call_id":"c1","status":"ended","reason":"completed"}`)
-	if e := wait(t, anna, is(call.Ended)); e.Reason != call.Completed {
+	if e := anna.Await(call.Ended); e.Reason != call.Completed {
 		t.Errorf("%+v", e)
 	}
 	a, err := o.http.Get(o.at.Web + "/in/" + o.secret + "/ringdesk?uuid=1&event=start&from=0698760012&to=679")
@@ -63,7 +66,7 @@ func TestWebhook(t *testing.T) {
 		t.Fatal(a, err)
 	}
 	_ = a.Body.Close()
-	if e := wait(t, bob, is(call.Ringing)); e.ID != "ringdesk/1" || e.Number != "0698760012" {
+	if e := bob.Await(call.Ringing); e.ID != "ringdesk/1" || e.Number != "0698760012" {
 		t.Errorf("%+v", e)
 	}
 	dropped := o.dropped.Load()
@@ -175,8 +178,8 @@ func TestWebhookOrders(t *testing.T) {
 // never reported counts as missed too.
 func TestLate(t *testing.T) {
 	o := start(t, func(c *Config) { c.Settings.Journal.Days = 1 })
-	anna, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"678"}})
-	bob, _ := o.desk(users.Entry{User: "bob", Name: "Bob Smit", Extensions: []string{"679"}})
+	anna := o.desk(users.Entry{User: "anna", Extensions: []string{"678"}})
+	bob := o.desk(users.Entry{User: "bob", Name: "Bob Smit", Extensions: []string{"679"}})
 	then := time.Now().Add(-lateAfter - time.Minute)
 	say := func(status, more string, at ...string) {
 		t.Helper()
@@ -192,8 +195,8 @@ func TestLate(t *testing.T) {
 	}
 	then = time.Now().Add(-lateAfter * 3 / 5) // late, but not too late for a card
 	say("ringing", "", "678")
-	if e := next(t, anna); e.State != call.Ringing || len(bob) > 0 {
-		t.Errorf("%+v, and bob hears of %d", e, len(bob))
+	if e := anna.Next(); e.State != call.Ringing || len(bob.Events) > 0 {
+		t.Errorf("%+v, and bob hears of %d", e, len(bob.Events))
 	}
 	if page, err := o.journal.Page(t.Context(), "bob", 0); err != nil || len(page.Calls) > 0 || o.status().Late != 4 {
 		t.Errorf("%+v, %v, %d", page.Calls, err, o.status().Late)
@@ -253,6 +256,33 @@ func TestSenders(t *testing.T) {
 	}
 }
 
+// TestWebhookSecrets: a secret is valid as soon as it is created, and guesses do not make the
+// relay read its file again.
+func TestWebhookSecrets(t *testing.T) {
+	dir := t.TempDir()
+	must.Do(t, setup.RenewWebhookSecret(dir))
+	first := must.Get(setup.LoadWebhookSecrets(dir))(t)
+	var s webhookSecrets
+	is := func(want setup.WebhookSecrets) {
+		t.Helper()
+		if got, err := s.current(dir); err != nil || got != want {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	is(first)
+	file, written := filepath.Join(dir, "reports.json"), setup.WebhookSecretsWritten(dir)
+	b := must.Get(os.ReadFile(file))(t)
+	must.Do(t, os.WriteFile(file, []byte("?"), 0o600), os.Chtimes(file, written, written))
+	is(first)
+	must.Do(t, os.Chtimes(file, written, written.Add(time.Second)))
+	if got, err := s.current(dir); err == nil || got != first {
+		t.Errorf("%+v, %v: what cannot be read changes nothing, and is told", got, err)
+	}
+	is(first)
+	must.Do(t, os.WriteFile(file, b, 0o600), setup.RenewWebhookSecret(dir))
+	is(must.Get(setup.LoadWebhookSecrets(dir))(t))
+}
+
 // TestMappingGone: an unreadable message is no longer reported once its mapping is gone,
 // and merely checking whether an address exists does not count as a message.
 func TestMappingGone(t *testing.T) {
@@ -261,16 +291,18 @@ func TestMappingGone(t *testing.T) {
 	o := start(t, func(c *Config) {
 		c.Webhooks, c.Changes = map[string]webhook.Reader{"ringdesk": mapping.Reader()}, changes
 	})
-	_, states := o.desk(users.Entry{User: "anna", Extensions: []string{"678"}})
+	anna := o.desk(users.Entry{User: "anna", Extensions: []string{"678"}})
 	o.report("/ringdesk", "not understood")
-	wait(t, states, func(s link.State) bool { return s.Cause == link.CauseExchange })
+	for anna.Until(link.Connected).Cause != link.CauseExchange {
+	}
 	a := must.Get(o.http.Get(o.at.Web + "/in/" + o.secret + "/voipgrid"))(t)
 	must.Do(t, a.Body.Close())
 	if l := o.status().Links; len(l) != 1 || l[0].Name != "ringdesk" {
 		t.Errorf("told of %v", l)
 	}
 	changes <- Office{}
-	wait(t, states, func(s link.State) bool { return s.Cause == link.NoCause })
+	for anna.Until(link.Connected).Cause != link.NoCause {
+	}
 	if l := o.status().Links; len(l) != 0 {
 		t.Errorf("told of %v", l)
 	}

@@ -129,8 +129,7 @@ func TestInboundReplaced(t *testing.T) {
 	is(link.NoCause)
 	lists(a) // a call ends without an event
 	is(link.CauseReplaced)
-	for w.Next().State != call.Ended {
-	}
+	w.Await(call.Ended)
 }
 
 // TestInboundRefused: the ARI user in its settings does not exist.

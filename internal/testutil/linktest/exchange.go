@@ -248,8 +248,7 @@ func (x ExchangeTests) lost(t *testing.T) {
 				change()
 				losses[(office+i/2)%len(losses)](e)
 				possible := time.Now()
-				for w.Next().State != state {
-				}
+				w.Await(state)
 				must.Within(t, possible, 2*time.Second)
 			}
 		})

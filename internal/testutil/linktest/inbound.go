@@ -2,11 +2,16 @@ package linktest
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/registry"
@@ -50,4 +55,24 @@ func (g *inbound) Session(ctx context.Context, r *link.Reporter) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// AtAsterisk puts a call at an extension of an Asterisk into a state, and sends the event if
+// anybody listens.
+func AtAsterisk(a *simulate.ARI, id, extension, number string, state call.State) {
+	event, is := "ChannelStateChange", "Up"
+	switch state {
+	case call.Ringing:
+		is = "Ringing"
+	case call.Ended:
+		event = "ChannelDestroyed"
+	}
+	c := fmt.Sprintf(`{"id":%q,"name":"PJSIP/%s-0000000c","state":%q,"caller":{"number":%[2]q},"connected":{"number":%[4]q},"dialplan":{"exten":"s"}}`, id, extension, is, number)
+	a.With(func() {
+		a.Vars[id+" CONNECTEDLINE(num-pres)"] = "allowed"
+		if a.Channels[id] = json.RawMessage(c); state == call.Ended {
+			delete(a.Channels, id)
+		}
+	})
+	a.Send(fmt.Sprintf(`{"type":%q,"timestamp":%q,"cause":16,"channel":%s}`, event, time.Now().Format("2006-01-02T15:04:05.000-0700"), c))
 }

@@ -137,6 +137,16 @@ func (w *Watch) Want(state call.State) call.Event {
 	return e
 }
 
+// Await waits for an event with a state, whatever comes before it.
+func (w *Watch) Await(state call.State) call.Event {
+	w.t.Helper()
+	for {
+		if e := w.Next(); e.State == state {
+			return e
+		}
+	}
+}
+
 // Expect waits for events and compares their text.
 func (w *Watch) Expect(want ...string) {
 	w.t.Helper()
