@@ -107,17 +107,13 @@ func (o *desksOffice) say(id, state, extension string) time.Time {
 func (o *desksOffice) all(n int, id, state string) (last time.Time) {
 	o.t.Helper()
 	seen := map[int]bool{}
-	for limit := time.After(must.Patience); len(seen) < n; {
-		select {
-		case h := <-o.in:
-			if h.says(id, state) {
-				if seen[h.desk] {
-					o.t.Errorf("desk %d hears twice that %s is %s", h.desk, id, state)
-				}
-				seen[h.desk], last = true, h.at
+	for len(seen) < n {
+		h := must.Receive(o.t, o.in, fmt.Sprintf("%d of %d desks have heard that %s is %s", len(seen), n, id, state))
+		if h.says(id, state) {
+			if seen[h.desk] {
+				o.t.Errorf("desk %d hears twice that %s is %s", h.desk, id, state)
 			}
-		case <-limit:
-			o.t.Fatalf("%d of %d desks have heard that %s is %s", len(seen), n, id, state)
+			seen[h.desk], last = true, h.at
 		}
 	}
 	return last

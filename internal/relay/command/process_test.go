@@ -111,25 +111,21 @@ func (p *process) kill() {
 }
 
 // directory returns the relay's users. It retries while the servers elect a leader.
-func (p *process) directory() *users.Directory {
+func (p *process) directory() (d *users.Directory) {
 	p.t.Helper()
-	for began := time.Now(); ; {
+	must.Soon(p.t, func() (bool, any) {
 		conn, err := node.Dial([]string{p.at.NATS}, p.folder.Authority.Roots(), p.folder.Keys)
+		if err != nil {
+			return false, err
+		}
+		p.t.Cleanup(conn.Close)
+		js, err := jetstream.New(conn)
 		if err == nil {
-			p.t.Cleanup(conn.Close)
-			var js jetstream.JetStream
-			var d *users.Directory
-			if js, err = jetstream.New(conn); err == nil {
-				d, err = users.Open(p.t.Context(), js, p.folder.Settings.Replicas())
-			}
-			if err == nil {
-				return d
-			}
+			d, err = users.Open(p.t.Context(), js, p.folder.Settings.Replicas())
 		}
-		if time.Since(began) > 5*time.Minute {
-			p.t.Fatal(err)
-		}
-	}
+		return err == nil, err
+	})
+	return d
 }
 
 // invite adds or changes a user, and returns a code.

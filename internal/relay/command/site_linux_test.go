@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -206,7 +205,7 @@ func (s *site) tell(id string, c *ringing) {
 	state, via := c.state, c.via
 	s.mu.Unlock()
 	if via == overheard {
-		s.happens(strings.TrimPrefix(id, "ari/"), 1000+c.user, state)
+		linktest.AtAsterisk(s.hears, strings.TrimPrefix(id, "ari/"), fmt.Sprint(1000+c.user), "0698760012", state)
 		return
 	}
 	via = s.post(fmt.Sprintf(`{"id":%q,"state":%q,"number":"0698760011","extension":"%d"}`, id, state, 1000+c.user))
@@ -267,22 +266,6 @@ func (s *site) holder() (has int) {
 		return has >= 0, "no relay that listens"
 	})
 	return has
-}
-
-// happens changes the state of a channel of the Asterisk, whether or not anybody listens.
-func (s *site) happens(id string, extension int, state call.State) {
-	kind, is := "ChannelStateChange", map[call.State]string{call.Ringing: "Ringing", call.Answered: "Up"}[state]
-	if state == call.Ended {
-		kind, is = "ChannelDestroyed", "Up"
-	}
-	c := fmt.Sprintf(`{"id":%q,"name":"PJSIP/%d-0000000c","state":%q,"caller":{"number":"%[2]d"},"connected":{"number":"0698760012"},"dialplan":{"exten":"s"}}`, id, extension, is)
-	s.hears.With(func() {
-		s.hears.Vars[id+" CONNECTEDLINE(num-pres)"] = "allowed"
-		if s.hears.Channels[id] = json.RawMessage(c); state == call.Ended {
-			delete(s.hears.Channels, id)
-		}
-	})
-	s.hears.Send(fmt.Sprintf(`{"type":%q,"cause":16,"channel":%s}`, kind, c))
 }
 
 // ring starts calls, at users in turn; if the relays listen to an exchange,
