@@ -246,6 +246,24 @@ func TestUse(t *testing.T) {
 		b.w.SetContent(content)
 	})
 
+	// What a header gains or loses moves what is below it, whatever the least height of both.
+	b.do(func() {
+		content := b.w.Content()
+		note, below := widgets.NewSlot(), widget.NewLabel("below")
+		b.w.SetContent(widgets.WithHeader(container.NewVBox(widget.NewLabel("head"), widget.NewLabel("of two lines"), note.Container), below))
+		var at []float32
+		for _, said := range []string{"", ".", ""} {
+			note.Put(said, func() fyne.CanvasObject { return widget.NewLabel(said) })
+			below.Refresh() // something else has changed too
+			b.w.update()
+			at = append(at, b.app.AbsolutePositionForObject(below).Y)
+		}
+		if at[1] <= at[0] || at[2] != at[0] {
+			t.Errorf("below a header at %v, with a note at %v, without it at %v", at[0], at[1], at[2])
+		}
+		b.w.SetContent(content)
+	})
+
 	// The wheel, a drag that ends outside, and dropped files.
 	p := b.middle(b.list)
 	b.Click(p.X, p.Y, 5)

@@ -140,6 +140,10 @@ func WithHeader(head, body fyne.CanvasObject) *fyne.Container {
 		a, b := head.MinSize(), body.MinSize()
 		return fyne.NewSize(max(a.Width, b.Width), min(a.Height, headLeast)+b.Height)
 	}
+	// A scroll needs the same height whatever is in it. What is around this one needs as much
+	// as the header, so that the driver arranges both parts anew when the header changes.
+	top := container.New(funcLayout{func([]fyne.CanvasObject) fyne.Size { return head.MinSize() },
+		func(o []fyne.CanvasObject, size fyne.Size) { o[0].Resize(size) }}, container.NewVScroll(head))
 	return container.New(funcLayout{least, func(o []fyne.CanvasObject, size fyne.Size) {
 		o[0].Resize(fyne.NewSize(size.Width, 0)) // wrapping text computes its height
 		high := min(head.MinSize().Height, max(headLeast, size.Height-max(RowHeight, body.MinSize().Height)))
@@ -147,7 +151,7 @@ func WithHeader(head, body fyne.CanvasObject) *fyne.Container {
 		o[0].Move(fyne.NewPos(0, 0))
 		o[1].Resize(fyne.NewSize(size.Width, max(0, size.Height-high)))
 		o[1].Move(fyne.NewPos(0, high))
-	}}, container.NewVScroll(head), body)
+	}}, top, body)
 }
 
 // Footer returns a window's buttons, placed below what scrolls, so that
