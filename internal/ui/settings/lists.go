@@ -30,7 +30,7 @@ type listBox struct {
 	build  func()           // fills it
 	stops  []fyne.Focusable // the first field of each row, and the add button
 	fields []*widgets.Field // of all rows
-	shown  func() bool      // whether the rows made last are on the page: keys, menus and screen readers may reach others
+	shown  func() bool      // whether the rows made last are on the page
 }
 
 // listWords are the intro of a list, the text for an empty one, and the name of the button
@@ -41,9 +41,7 @@ type listWords struct{ intro, none, add text.Key }
 // list, the policy that locks it, and buttons. add appends an element to the draft.
 func (b *listBox) fill(n int, row func(i int, locked bool) fyne.CanvasObject, add func(), more ...fyne.CanvasObject) {
 	w, o, l, by := b.w, b.object, b.w.host.Lang, b.w.lockedBy(b.list)
-	w.filled[b.list]++
-	filled := w.filled[b.list]
-	b.shown = func() bool { return w.filled[b.list] == filled }
+	b.shown = w.newFields(b.list)
 	o.Objects, b.stops, b.fields = nil, nil, nil
 	defer o.Refresh()
 	o.Add(widgets.Paragraph(l.T(b.words.intro)))
@@ -86,15 +84,13 @@ func (b *listBox) resume(before []*widgets.Field, focused fyne.Focusable) {
 	if i < 0 {
 		return
 	}
-	c, was := b.w.win.Canvas(), before[i]
+	was := before[i]
 	if len(b.fields) != len(before) || strings.TrimSpace(b.fields[i].Text) != strings.TrimSpace(was.Text) {
-		c.Unfocus()
+		b.w.win.Canvas().Unfocus()
 		return
 	}
-	now := b.fields[i]
-	now.SetText(was.Text) // the draft has no spaces at its ends
-	now.CursorRow, now.CursorColumn = was.CursorRow, was.CursorColumn
-	c.Focus(now)
+	b.fields[i].SetText(was.Text) // the draft has no spaces at its ends
+	b.w.moveFocus(was, b.fields[i])
 }
 
 // redo returns do for the button of a row, after which the list is filled again, with the

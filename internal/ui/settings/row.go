@@ -37,13 +37,14 @@ type settingRow struct {
 	object *fyne.Container
 	fault  *widgets.Slot
 	focus  fyne.Focusable // nil if there is nothing to type into
+	shown  func() bool    // whether it is still on the page
 }
 
 // row makes the row of a key.
 func (w *window) row(key string) *settingRow {
 	entry, _ := settings.EntryOf(key)
 	l, value, by := w.host.Lang, w.effectiveText(key), w.lockedBy(key)
-	r := &settingRow{w: w, entry: entry, object: widgets.Column(4), fault: widgets.NewSlot()}
+	r := &settingRow{w: w, entry: entry, object: widgets.Column(4), fault: widgets.NewSlot(), shown: w.newFields(key)}
 	w.rows[key] = r
 	title := l.T(text.SettingTitle(key))
 	if list, ok := w.state.set.Get(key).([]string); ok && len(value) > maxShown {
@@ -138,16 +139,18 @@ func (r *settingRow) currentText() string { return r.w.currentText(r.entry.Key) 
 
 // typed handles a change of the field by the user.
 func (r *settingRow) typed(s string) {
-	r.check(s)
-	r.w.setText(r.entry.Key, s)
+	if r.shown() {
+		r.check(s)
+		r.w.setText(r.entry.Key, s)
+	}
 }
 
-// restoreFocus restores the focus and caret of an earlier version of the row.
-func (r *settingRow) restoreFocus(before *settingRow) {
-	if was, now := entryOf(before.focus), entryOf(r.focus); was != nil && now != nil {
+// moveFocus moves focus and caret from a field that is gone to its replacement.
+func (w *window) moveFocus(from, to fyne.Focusable) {
+	if was, now := entryOf(from), entryOf(to); was != nil && now != nil {
 		now.CursorRow, now.CursorColumn = was.CursorRow, was.CursorColumn
 	}
-	r.w.win.Canvas().Focus(r.focus)
+	w.win.Canvas().Focus(to)
 }
 
 // entryOf returns the entry of a focused field, nil if there is none.

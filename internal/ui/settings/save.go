@@ -79,16 +79,20 @@ func (w *window) undo() {
 
 // rebuild recreates the pages in place; the focus stays in its row.
 func (w *window) rebuild() {
+	w.closeMenus()
 	at, before, focused := w.scroll.Offset, w.built, w.win.Canvas().Focused()
 	w.build()
 	w.scroll.Offset = at
 	w.scroll.Refresh()
 	for key, r := range before.rows {
 		if focused != nil && r.focus == focused {
-			w.rows[key].restoreFocus(r)
+			w.moveFocus(focused, w.rows[key].focus)
 		}
 	}
 	if before.lines != nil { // the settings were shown before
+		if focused == fyne.Focusable(before.hubBox.entry) {
+			w.moveFocus(focused, w.hubBox.entry)
+		}
 		w.lines.resume(before.lines.fields, focused)
 		w.phones.resume(before.phones.fields, focused)
 	}

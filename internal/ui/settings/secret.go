@@ -29,10 +29,13 @@ func newSecretBox(w *window) *secretBox {
 	l := w.host.Lang
 	b := &secretBox{w: w, state: widgets.Column(4), entry: w.newSecretField()}
 	b.entry.SetText(w.draft.secret)
+	shown := w.newFields(sectionHub)
 	b.entry.OnChanged = func(s string) {
-		w.draft.secret = s
-		w.edited()
-		b.show()
+		if shown() {
+			w.draft.secret = s
+			w.edited()
+			b.show()
+		}
 	}
 	b.object = widgets.Column(4,
 		fieldLabel(l.T(text.SettingsWindowSecret)), b.state,

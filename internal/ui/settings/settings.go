@@ -47,7 +47,7 @@ type window struct {
 	stale      bool         // what is shown was saved; the effective settings are being read
 	draft      settingsDraft
 	background *backgroundWork
-	filled     map[string]int // by list, how often it was: only the last rows are on the page
+	made       map[string]int // by key, list or section, how often its fields were made
 	successor  *window        // the rebuilt version of this window; usually nil
 	advanced   bool           // show advanced settings
 
@@ -98,7 +98,7 @@ func Open(host *widgets.Host) widgets.Page {
 }
 
 func newWindow(host *widgets.Host) *window {
-	w := &window{host: host, pages: container.NewStack(), background: newBackgroundWork(), filled: map[string]int{}, shown: sectionCard}
+	w := &window{host: host, pages: container.NewStack(), background: newBackgroundWork(), made: map[string]int{}, shown: sectionCard}
 	l := host.Lang
 	var items []widgets.SideItem
 	for _, s := range settingsPlan() {
@@ -112,7 +112,7 @@ func newWindow(host *widgets.Host) *window {
 	w.footer, w.trial = newSettingsFooter(w), newTrialBox(w)
 	if old, ok := host.Page(windowapi.WindowSettings).(*window); ok { // rebuilt in another language or look
 		w.state, w.secret, w.draft, w.background, w.shown, w.advanced = old.state, old.secret, old.draft, old.background, old.shown, old.advanced
-		w.filled = old.filled // shared: the old window's rows are gone
+		w.made = old.made // shared: the old window's fields are gone
 		old.successor = w
 		w.background.test()
 		w.background.file()
@@ -123,6 +123,7 @@ func newWindow(host *widgets.Host) *window {
 	w.win.SetCloseIntercept(w.close)
 	w.win.Canvas().SetOnTypedKey(widgets.OnEscape(w.escape))
 	w.win.SetOnDropped(func(_ fyne.Position, all []fyne.URI) { w.dropped(all) })
+	w.closeMenus()
 	w.build()
 	return w
 }
@@ -212,6 +213,23 @@ func (w *window) build() {
 	w.general, w.admins = onPage(general), onPage(admins)
 	w.footer.show()
 	w.show()
+}
+
+// closeMenus closes the menus of fields that are about to be replaced; a question stays.
+func (w *window) closeMenus() {
+	all := w.win.Canvas().Overlays()
+	for w.question == nil && all.Top() != nil {
+		all.Remove(all.Top())
+	}
+}
+
+// newFields is called when the fields of a key, list or section are made. shown reports later
+// whether they are still on the page: keys, menus and screen readers may reach others,
+// which must change nothing.
+func (w *window) newFields(of string) (shown func() bool) {
+	w.made[of]++
+	n := w.made[of]
+	return func() bool { return w.made[of] == n }
 }
 
 // onPage returns the content of a page, limited to a readable width.

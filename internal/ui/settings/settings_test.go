@@ -289,6 +289,13 @@ func TestSettingsKeyboard(t *testing.T) {
 	if got, want := entryOf(w.rows["hub.client_id"].focus).Text, w.effectiveText("hub.client_id")+"9"; got != want {
 		t.Errorf("typed on: %q, want %q", got, want)
 	}
+	c.Focus(w.hubBox.entry)
+	c.Focused().TypedRune('a')
+	w.rebuild()
+	c.Focused().TypedRune('b')
+	if w.draft.secret != "ab" {
+		t.Errorf("typed on in the secret: %q", w.draft.secret)
+	}
 	w.Choose(sectionLines)
 	press(sectionLines, "Nummer toevoegen")
 	name := func() *widgets.Field { return w.lines.fields[len(w.lines.fields)-1] }
@@ -567,8 +574,8 @@ func TestSettingsChangedWhileSaving(t *testing.T) {
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.SettingsWindowSaved))
 }
 
-// TestSettingsRowsGone: rows that are no longer on the page change
-// nothing, even if a key, a menu or a screen reader still reaches them.
+// TestSettingsRowsGone: rows that are no longer on the page change nothing, even if
+// a key or a screen reader still reaches them; their open menus close.
 func TestSettingsRowsGone(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
 	for _, follow := range []func(){
@@ -581,24 +588,42 @@ func TestSettingsRowsGone(t *testing.T) {
 		func() { opened(b).undo() },
 	} {
 		before := opened(b)
-		lists := widgets.Column(0, before.parts[sectionLines], before.parts[sectionPhones])
+		before.Choose(sectionCard)
+		test.Tap(before.rows["card.corner"].focus.(fyne.Tappable))
+		if before.win.Canvas().Overlays().Top() == nil {
+			t.Fatal("no menu")
+		}
+		lists := widgets.Column(0, before.parts[sectionLines], before.parts[sectionPhones], before.rows["card.fields"].object)
+		all := widgets.Column(0, before.general, before.admins)
 		follow()
 		now := opened(b)
+		if now.win.Canvas().Overlays().Top() != nil {
+			t.Error("the menu of a row that is gone is open")
+		}
 		want := now.draft.clone()
-		for _, f := range uitest.All[*widgets.Field](lists) {
+		for _, f := range uitest.All[*widgets.Field](all) {
 			f.SetText("x")
 			f.TypedRune('y')
 		}
-		for _, kind := range uitest.All[*widget.Select](lists) {
-			kind.SetSelectedIndex(0)
-			kind.SetSelectedIndex(1)
+		for _, s := range uitest.All[*widget.Select](all) {
+			s.SetSelectedIndex(0)
+			s.SetSelectedIndex(1)
+		}
+		for _, s := range uitest.All[*widget.SelectEntry](all) {
+			s.SetText("x")
+		}
+		for _, c := range uitest.All[*widget.Check](all) {
+			test.Tap(c)
 		}
 		for _, button := range uitest.All[*widgets.Button](lists) {
-			button.OnTapped()
+			if !button.Disabled() {
+				button.OnTapped()
+			}
 		}
 		if !reflect.DeepEqual(now.draft, want) {
 			t.Errorf("%+v, want %+v", now.draft, want)
 		}
+		b.Page(windowapi.WindowRecipes).Window().Close() // Fyne's test driver shows menus in the newest window
 	}
 	if d := opened(b).draft; len(d.lines) != 1 || len(d.phones) != 1 {
 		t.Errorf("%+v", d)
