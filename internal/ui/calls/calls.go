@@ -109,13 +109,13 @@ func newWindow(h *History) *window {
 	c.list = newList(c)
 
 	c.title = container.NewStack()
-	c.tools = container.NewBorder(nil, nil, nil, widgets.Padded(0, 0, 12, 0, c.views), c.filter)
+	c.tools = container.New(&toolsLayout{views: c.views}, c.filter, c.views)
 	state := container.NewBorder(nil, nil, container.NewCenter(c.sign), nil, widgets.Padded(0, 0, 4, 0, c.status))
-	head := widgets.Padded(16, 4, widgets.Edge, widgets.Edge, widgets.Column(6, c.title, state, c.note.WithGap(), c.tools))
+	head := widgets.Padded(16, 8, widgets.Edge, widgets.Edge, widgets.Column(6, c.title, state, c.note.WithGap(), c.tools))
 	c.titleLine()
 	c.showViews()
 	c.showStatus()
-	c.win = host.Window(text.WindowCallsTitle, container.NewBorder(head, widgets.Gap(8), nil, nil, c.body.WithGap()), fyne.NewSize(720, 640))
+	c.win = host.Window(text.WindowCallsTitle, widgets.WithHeader(head, widgets.Padded(0, 12, 0, 0, c.body.WithGap())), fyne.NewSize(720, 640))
 	c.shortcuts()
 	c.showNote()
 	if h.state == readingOK && c.listNumber == 0 {
@@ -127,6 +127,47 @@ func newWindow(h *History) *window {
 		c.requestRead(readRequest{})
 	}
 	return c
+}
+
+// toolsLayout puts the views beside the filter, or below it in a narrow window. It remembers
+// its last width, like wrapping text: its height depends on it.
+type toolsLayout struct {
+	views *widgets.Choice
+	width float32
+}
+
+const (
+	filterLeast = 160 // width of the filter beside the views
+	toolsGap    = 12
+)
+
+func (t *toolsLayout) beside() bool {
+	return t.width == 0 || t.width >= filterLeast+toolsGap+t.views.Width()
+}
+
+// MinSize implements fyne.Layout.
+func (t *toolsLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	filter, views := o[0].MinSize(), o[1].MinSize()
+	if t.beside() {
+		return filter.Max(views)
+	}
+	return fyne.NewSize(max(filter.Width, views.Width), filter.Height+views.Height)
+}
+
+// Layout implements fyne.Layout.
+func (t *toolsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	t.width = size.Width
+	if t.beside() {
+		left := size.Width - t.views.Width()
+		o[0].Resize(fyne.NewSize(left-toolsGap, size.Height))
+		o[1].Resize(fyne.NewSize(size.Width-left, size.Height))
+		o[1].Move(fyne.NewPos(left, 0))
+		return
+	}
+	filter := o[0].MinSize().Height
+	o[0].Resize(fyne.NewSize(size.Width, filter))
+	o[1].Resize(fyne.NewSize(size.Width+widgets.OptionPad, size.Height-filter))
+	o[1].Move(fyne.NewPos(-widgets.OptionPad, filter)) // its words align with the filter
 }
 
 // inherit takes over what still applies from the previous window.

@@ -59,6 +59,14 @@ func TestClicksInARow(t *testing.T) {
 	b.RunDue()
 	uitest.WantNoTexts(t, b.calls.win, "Gekopieerd")
 
+	// In a narrow window the buttons are beside the name, and the result is below both.
+	uitest.Scaled(b.calls.win, fyne.NewSize(540, 640), 1)
+	test.TapAt(rows[7], at(toolCopy))
+	b.wantDid(t, "copy in a narrow window", "copy 7 false")
+	test.TapAt(rows[7], at(toolCopy).AddXY(0, rowHeight/2))
+	b.wantDid(t, "below the buttons")
+	uitest.Scaled(b.calls.win, fyne.NewSize(720, 640), 1)
+
 	// The pointer shows what a click would do.
 	rows[7].MouseIn(&desktop.MouseEvent{PointEvent: fyne.PointEvent{Position: name}})
 	if !rows[7].Back.Visible() || rows[7].Title.Colour != "primary" || rows[7].Cursor() != desktop.PointerCursor {

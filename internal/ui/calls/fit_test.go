@@ -23,7 +23,7 @@ func TestCallsWindowFits(t *testing.T) {
 	long.Name, long.Line, long.Via = "Mw. A.E. van der Meulen-Oosterhuis tot Nederhorst den Berg", "Schade en verzuim buitendienst", "Receptie Nieuwegein"
 	long.AnsweredBy = "Anna-Sophia van den Bergh tot Oosterhuizen"
 	longDetail := "06 12 34 56 78 · "
-	own, small := fyne.NewSize(720, 640), fyne.NewSize(688, 400)
+	own, small, least := fyne.NewSize(720, 640), fyne.NewSize(688, 400), fyne.NewSize(540, 320)
 	var all []history.Entry
 	for i, result := range []string{history.ResultLive, history.ResultAnswered, history.ResultMissed, history.ResultAnsweredElsewhere, history.ResultRejected, history.ResultNotHere, history.ResultUnknown} {
 		for j, e := range []history.Entry{customer(), long} {
@@ -51,7 +51,9 @@ func TestCallsWindowFits(t *testing.T) {
 			b.say(t, fault, notice)
 			b.read(all, nil)
 			tall := fyne.NewSize(0, 1600) // shows all rows
-			examine(name, []fyne.Size{own.Add(tall), small.Add(tall), own, small}, long.AnsweredBy, longDetail, customer().Name)
+			examine(name, []fyne.Size{own.Add(tall), small.Add(tall), least.Add(tall), own, small, least},
+				long.AnsweredBy, longDetail, customer().Name)
+			uitest.Fits(t, string(l)+" "+name, b.calls.win)
 			if got := len(views(b)); got != len(all) {
 				t.Errorf("%d of %d calls are shown", got, len(all))
 			}
@@ -70,7 +72,7 @@ func TestCallsWindowFits(t *testing.T) {
 		} {
 			b.read(aDay(), nil)
 			do()
-			examine(name, []fyne.Size{own})
+			examine(name, []fyne.Size{own, small, least})
 			for o := b.calls.win.Canvas().Overlays(); o.Top() != nil; {
 				o.Remove(o.Top())
 			}

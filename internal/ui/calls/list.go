@@ -108,6 +108,7 @@ func newList(c *window) *list {
 	l := &list{c: c}
 	l.body = container.New(&bodyLayout{l})
 	l.scroll = container.NewVScroll(l.body)
+	l.scroll.SetMinSize(fyne.NewSize(0, headingHeight+rowHeight))
 	l.scroll.OnScrolled = func(fyne.Position) { l.place() }
 	for i := range l.headings {
 		l.headings[i] = newHeading(c.toggleHandled)
@@ -135,7 +136,7 @@ func (l *list) Resize(s fyne.Size) {
 type bodyLayout struct{ l *list }
 
 func (b *bodyLayout) MinSize([]fyne.CanvasObject) fyne.Size {
-	return fyne.NewSize(rowMinWidth, b.l.c.listLayout.end())
+	return fyne.NewSize(widgets.RowMinWidth, b.l.c.listLayout.end())
 }
 
 func (b *bodyLayout) Layout([]fyne.CanvasObject, fyne.Size) { b.l.place() }

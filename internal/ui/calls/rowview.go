@@ -20,7 +20,6 @@ import (
 // Measures of a row, in units.
 const (
 	rowHeight     = widgets.RowHeight
-	rowMinWidth   = 600 // its least width
 	rowMaxWidth   = 960 // beyond this, text is too far right to be read with the row
 	headingHeight = 32
 	resultWidth   = 220
@@ -56,6 +55,7 @@ type rowView struct {
 	row                   row  // what is written
 	known                 bool // it has been read
 	since                 time.Time
+	narrow                bool // its tools are on the first of its lines only
 
 	widgets.Row
 	ring  *canvas.Rectangle
@@ -116,7 +116,7 @@ func (v *rowView) width() float32 { return min(v.Size().Width, rowMaxWidth) }
 func (v *rowView) tool(p fyne.Position) tool {
 	right := v.width() - widgets.RowInset
 	left := right - float32(toolCount)*toolWidth
-	if p.X >= left && p.X < right {
+	if p.X >= left && p.X < right && (!v.narrow || p.Y < rowHeight/2) {
 		if v.row.undo {
 			return toolUndo
 		}
@@ -201,7 +201,7 @@ func (v *rowView) Describe() explore.Description {
 // CreateRenderer implements fyne.Widget.
 func (v *rowView) CreateRenderer() fyne.WidgetRenderer {
 	return widgets.Draw(v, widgets.Drawing{Parts: append(v.Row.Objects(), v.ring, v.icons[0], v.icons[1], v.icons[2], v.icons[3], v.undo),
-		Least:   func() fyne.Size { return fyne.NewSize(rowMinWidth, rowHeight) },
+		Least:   func() fyne.Size { return fyne.NewSize(widgets.RowMinWidth, rowHeight) },
 		Arrange: v.arrange, Paint: v.paint})
 }
 
@@ -209,21 +209,17 @@ func (v *rowView) arrange(size fyne.Size) {
 	size.Width = min(size.Width, rowMaxWidth)
 	end := size.Width - widgets.RowInset
 	right := end - float32(toolCount)*toolWidth
-	v.Row.Layout(size, right-resultWidth, right)
+	v.Indent = widgets.Either[float32](v.row.person == 0, 0, personIndent) // people are below the call's name
+	v.narrow = v.Row.Layout(size, right-resultWidth, right)
+	middle := widgets.Either[float32](v.narrow, v.Title.Position().Y+v.Title.Size().Height/2, size.Height/2)
 	v.ring.Move(v.Back.Position())
 	v.ring.Resize(v.Back.Size())
 	for i, icon := range v.icons {
-		icon.Move(fyne.NewPos(right+float32(i)*toolWidth+(toolWidth-toolSize)/2, (size.Height-toolSize)/2))
+		icon.Move(fyne.NewPos(right+float32(i)*toolWidth+(toolWidth-toolSize)/2, middle-toolSize/2))
 		icon.Resize(fyne.NewSquareSize(toolSize))
 	}
-	v.undo.Move(fyne.NewPos(right, (size.Height-20)/2))
+	v.undo.Move(fyne.NewPos(right, middle-10))
 	v.undo.Resize(fyne.NewSize(end-right-widgets.RowInset, 20))
-	if v.row.person != 0 { // below the call's name
-		for _, o := range []fyne.CanvasObject{v.Title, v.Detail} {
-			o.Move(o.Position().AddXY(personIndent, 0))
-			o.Resize(o.Size().SubtractWidthHeight(personIndent, 0))
-		}
-	}
 }
 
 func (v *rowView) paint(colour func(fyne.ThemeColorName) color.Color) {

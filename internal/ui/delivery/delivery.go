@@ -88,7 +88,7 @@ func Open(host *widgets.Host) widgets.Page {
 	w.list.Name = l.T(text.DeliveryWindowTitle)
 	w.views.Name = l.T(text.DeliveryWindowTitle)
 	title := widgets.Title(l.T(text.DeliveryWindowTitle))
-	w.tools = widgets.Padded(0, 0, -widgets.OptionPad, 0, container.NewHBox(w.views))
+	w.tools = widgets.Padded(0, 0, -widgets.OptionPad, 0, w.views)
 	head := widgets.Padded(20, 12, widgets.Edge, widgets.Edge, widgets.Column(4,
 		container.NewBorder(nil, nil, nil, w.choose, container.New(widgets.Middle(), title)), w.status.Container, w.note.Container, w.question.Container, widgets.Gap(4), w.tools))
 	w.front = widgets.WithHeader(head, w.body.Container)

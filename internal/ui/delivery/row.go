@@ -113,10 +113,7 @@ func (w *window) moment(t time.Time) string {
 	return l.T(text.DeliveryWindowMoment, l.Day(t, now), l.Clock(t))
 }
 
-const (
-	stateWidth = 176
-	leastWidth = 320 // of a row
-)
+const stateWidth = 176
 
 // line shows one file of the list. It handles clicks itself, so that the list
 // does not keep it selected.
@@ -165,7 +162,7 @@ func (v *line) Describe() explore.Description { return explore.Text(v.SpokenText
 // CreateRenderer implements fyne.Widget.
 func (v *line) CreateRenderer() fyne.WidgetRenderer {
 	return widgets.Draw(v, widgets.Drawing{Parts: v.Row.Objects(),
-		Least: func() fyne.Size { return fyne.NewSize(leastWidth, widgets.RowHeight) },
+		Least: func() fyne.Size { return fyne.NewSize(widgets.RowMinWidth, widgets.RowHeight) },
 		Arrange: func(size fyne.Size) {
 			right := size.Width - widgets.Edge
 			v.Row.Layout(size, right-stateWidth, right)

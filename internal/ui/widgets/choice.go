@@ -6,6 +6,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/driver/desktop"
 	base "fyne.io/fyne/v2/theme"
 
 	"wiebelt/internal/native/screenreader"
@@ -17,8 +18,8 @@ const (
 	ChoiceHeight = 36 // height of a choice, and of a button
 )
 
-// Choice is a row of words, one of them selected and underlined. It is changed by click, or
-// by the arrow keys while it has the focus.
+// Choice is a row of words, or several rows in a narrow window, with one of the words selected
+// and underlined. It is changed by click, or by the arrow keys while it has the focus.
 type Choice struct {
 	FocusableSpots
 	Name     string // for screen readers
@@ -33,6 +34,12 @@ var (
 	_ fyne.Focusable = (*Choice)(nil)
 	_ fyne.Tappable  = (*Choice)(nil)
 )
+
+// wordPlace is the place of a word, with the space around it.
+type wordPlace struct {
+	at   fyne.Position
+	size fyne.Size
+}
 
 // NewChoice returns a choice without words; chosen receives the index that was clicked.
 func NewChoice(chosen func(int)) *Choice {
@@ -54,21 +61,45 @@ func (c *Choice) Set(names []string, now int) {
 	c.Refresh()
 }
 
-// at returns the word at a position.
-func (c *Choice) at(p fyne.Position) int {
-	x := float32(0)
-	for i, w := range c.words {
-		if x += w.MinSize().Width + 2*OptionPad; p.X < x {
-			return i
+// places returns the place of each word in a width, and the size of all; 0 is any width.
+func (c *Choice) places(width float32) (all []wordPlace, size fyne.Size) {
+	var next fyne.Position
+	for _, w := range c.words {
+		word := fyne.NewSize(w.MinSize().Width+2*OptionPad, ChoiceHeight)
+		if next.X > 0 && width > 0 && next.X+word.Width > width+0.5 {
+			next = fyne.NewPos(0, next.Y+ChoiceHeight)
 		}
+		all = append(all, wordPlace{next, word})
+		next.X += word.Width
+		size = size.Max(fyne.NewSize(next.X, next.Y+ChoiceHeight))
 	}
-	return len(c.words) - 1
+	return all, size
+}
+
+// Width returns the width of all words in one row.
+func (c *Choice) Width() float32 {
+	_, size := c.places(0)
+	return size.Width
+}
+
+// at returns the word at a position, -1 for none.
+func (c *Choice) at(p fyne.Position) int {
+	all, _ := c.places(c.Size().Width)
+	return slices.IndexFunc(all, func(w wordPlace) bool {
+		in := p.Subtract(w.at)
+		return in.X >= 0 && in.X < w.size.Width && in.Y >= 0 && in.Y < w.size.Height
+	})
 }
 
 func (c *Choice) choose(i int) {
 	if i >= 0 && i < len(c.words) && i != c.selected {
 		c.onChosen(i)
 	}
+}
+
+// Cursor implements desktop.Cursorable.
+func (c *Choice) Cursor() desktop.Cursor {
+	return Either[desktop.Cursor](c.Hover(), desktop.PointerCursor, desktop.DefaultCursor)
 }
 
 // Tapped implements fyne.Tappable.
@@ -89,16 +120,14 @@ func (c *Choice) TypedKey(e *fyne.KeyEvent) {
 // Describe implements explore.Describer.
 func (c *Choice) Describe() explore.Description {
 	s := explore.Description{Role: screenreader.TabList, State: screenreader.Focusable, Leaf: true, Name: c.Name}
-	x := float32(0)
+	all, _ := c.places(c.Size().Width)
 	for i, w := range c.words {
-		width := w.MinSize().Width + 2*OptionPad
 		t := explore.Description{Role: screenreader.Tab, State: screenreader.Focusable, Name: w.Text, Key: i, Leaf: true,
 			Press: func() { c.choose(i) }, Focused: c.Focused && i == c.selected, Position: [2]int{i + 1, len(c.words)}}
 		if i == c.selected {
 			t.State |= screenreader.Selected
 		}
-		s.Parts = append(s.Parts, explore.Part{Description: t, At: fyne.NewPos(x, 0), Size: fyne.NewSize(width, c.Size().Height)})
-		x += width
+		s.Parts = append(s.Parts, explore.Part{Description: t, At: all[i].at, Size: all[i].size})
 	}
 	return s
 }
@@ -121,25 +150,26 @@ func (c *Choice) CreateRenderer() fyne.WidgetRenderer {
 	return d
 }
 
+// minSize returns the width of the widest word, and the height of all in the present width.
 func (c *Choice) minSize() fyne.Size {
-	s := fyne.NewSize(0, ChoiceHeight)
-	for _, w := range c.words {
-		s.Width += w.MinSize().Width + 2*OptionPad
+	all, size := c.places(c.Size().Width)
+	size.Width = 0
+	for _, w := range all {
+		size.Width = max(size.Width, w.size.Width)
 	}
-	return s
+	return size.Max(fyne.NewSize(0, ChoiceHeight))
 }
 
 func (c *Choice) arrange(size fyne.Size) {
-	x := float32(0)
+	all, whole := c.places(size.Width)
 	for i, w := range c.words {
-		width := w.MinSize().Width
-		w.Move(fyne.NewPos(x+OptionPad, (size.Height-20)/2))
+		at, width := all[i].at.AddXY(OptionPad, 0), w.MinSize().Width
+		w.Move(at.AddXY(0, (ChoiceHeight-20)/2))
 		w.Resize(fyne.NewSize(width, 20))
 		if i == c.selected {
-			c.line.Move(fyne.NewPos(x+OptionPad, size.Height-4))
+			c.line.Move(at.AddXY(0, ChoiceHeight-4))
 			c.line.Resize(fyne.NewSize(width, 2))
 		}
-		x += width + 2*OptionPad
 	}
-	c.ring.Resize(size)
+	c.ring.Resize(whole)
 }

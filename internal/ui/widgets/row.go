@@ -13,8 +13,10 @@ import (
 // RowHeight is the height of a list row with two lines.
 const RowHeight = 48
 
-// narrow is the width below which a name does not fit beside the result.
-const narrow = 200
+const (
+	RowMinWidth = 320 // of a list row
+	narrow      = 240 // the width below which a name does not fit beside the result
+)
 
 // Row holds the parts of a list row: the time, who or what with a detail below,
 // and the result after a mark. The list's own widget contains it, handles
@@ -23,6 +25,7 @@ type Row struct {
 	Back                                   *canvas.Rectangle // highlights the row under the pointer
 	Shape                                  *Shape
 	Time, Day, Title, Detail, Result, More *TextLine
+	Indent                                 float32 // of all but time and day
 }
 
 // NewRow returns an empty row.
@@ -46,33 +49,43 @@ func (r *Row) Objects() []fyne.CanvasObject {
 
 // Layout places the parts in a row: the result starts at middle, and nothing extends beyond
 // right. The detail gets the whole line if it has no other text. In a narrow window the
-// result replaces the detail.
-func (r *Row) Layout(size fyne.Size, middle, right float32) {
+// result is below the name, before the detail, and only the name ends at right.
+func (r *Row) Layout(size fyne.Size, middle, right float32) (narrowed bool) {
 	r.Back.Move(fyne.NewPos(RowInset, 1))
 	r.Back.Resize(fyne.NewSize(size.Width-2*RowInset, size.Height-2))
 	// All texts of a line are centred in the same height, so that their baselines
 	// nearly match in every size.
-	const first, second, line, mark, gap = 4, 24, 20, 20, 16
+	const first, second, line, mark, gap, least = 4, 24, 20, 20, 16, 40
 	put := func(o fyne.CanvasObject, x, y, width float32) {
 		o.Move(fyne.NewPos(x, y))
 		o.Resize(fyne.NewSize(width, line))
 	}
-	left := float32(Edge + TimeWidth)
+	left := Edge + TimeWidth + r.Indent
 	put(r.Time, Edge, first, TimeWidth)
 	put(r.Day, Edge, second, TimeWidth)
-	if middle-left < narrow {
+	if middle-Edge-TimeWidth < narrow {
 		put(r.Title, left, first, right-left)
 		put(r.Shape, left, second, ShapeSize)
-		put(r.Result, left+mark, second, right-left-mark)
-		put(r.Detail, left, second, 0)
-		put(r.More, left, second, 0)
-		return
+		x, end := left+Either[float32](r.Shape.mark == MarkNone, 0, mark), size.Width-Edge
+		for _, t := range []*TextLine{r.Result, r.More, r.Detail} {
+			whole := Either(t.Text == "", 0, t.Width()+1)
+			width := min(whole, end-x)
+			if width < min(whole, least) { // too little to be read
+				width = 0
+			}
+			put(t, x, second, width)
+			if width > 0 {
+				x += width + gap
+			}
+		}
+		return true
 	}
 	put(r.Title, left, first, middle-left-gap)
 	put(r.Detail, left, second, Either(r.More.Text == "", right-left, middle-left-gap))
 	put(r.Shape, middle, first, ShapeSize)
 	put(r.Result, middle+mark, first, right-middle-mark)
 	put(r.More, middle+mark, second, right-middle-mark)
+	return false
 }
 
 // SpokenText returns the row's text for screen readers, most distinctive part first.
