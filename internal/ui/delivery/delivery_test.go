@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -324,6 +325,131 @@ func TestDeliveryActions(t *testing.T) {
 		t.Error("a closed window is still held")
 	}
 	b.SendFromResident(t, windowapi.KindDelivery, windowapi.Delivery{}) // no window shows it any more
+}
+
+// TestDeliveryOffers: the page of a file offers what its state allows.
+func TestDeliveryOffers(t *testing.T) {
+	_, w := openDelivery(t, text.Dutch)
+	for _, tt := range []struct {
+		name string
+		item outbox.Item
+		want []text.Key
+	}{
+		{"refused", outbox.Item{State: outbox.Refused, HasCopy: true}, []text.Key{text.DeliveryWindowRetry, text.DeliveryWindowRemove}},
+		{"refused, our copy is gone", outbox.Item{State: outbox.Refused}, []text.Key{text.DeliveryWindowRemove}},
+		{"maybe delivered", outbox.Item{State: outbox.Uncertain, HasCopy: true},
+			[]text.Key{text.DeliveryWindowResolveDelivered, text.DeliveryWindowResolveAgain, text.DeliveryWindowRemove}},
+		{"maybe delivered, our copy is gone", outbox.Item{State: outbox.Uncertain},
+			[]text.Key{text.DeliveryWindowResolveDelivered, text.DeliveryWindowRemove}},
+		{"waiting", outbox.Item{State: outbox.Waiting, HasCopy: true}, []text.Key{text.DeliveryWindowNow, text.DeliveryWindowRemove}},
+		{"being sent", outbox.Item{State: outbox.Sending, HasCopy: true}, nil},
+		{"delivered", outbox.Item{State: outbox.Delivered}, []text.Key{text.DeliveryWindowRemove}},
+	} {
+		tt.item.ID = "i1"
+		w.setState(state{View: w.view, SetUp: true, Rows: []row{{Item: tt.item}}})
+		w.openRow(0)
+		w.detail.setReceipts(receipts{Row: row{Item: tt.item}})
+		w.detail.note.SetText("Nagevraagd")
+		var want, got []string
+		for _, key := range tt.want {
+			want = append(want, text.Dutch.T(key))
+		}
+		for _, button := range uitest.All[*widgets.Button](w.detail.body) {
+			if !button.Disabled() {
+				got = append(got, button.Text)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: offers %q, want %q", tt.name, got, want)
+		}
+		w.back()
+	}
+}
+
+// TestDeliveryNotes: what is wrong is said above the list, the worst first.
+func TestDeliveryNotes(t *testing.T) {
+	l := text.Dutch
+	_, w := openDelivery(t, l)
+	busy := l.T(text.DeliveryReason(string(outbox.RetryLater)))
+	for _, tt := range []struct {
+		name   string
+		change func(*state)
+		want   string
+	}{
+		{"nothing", func(*state) {}, ""},
+		{"a pause", func(s *state) { s.PauseReason = string(outbox.RetryLater) }, l.T(text.DeliveryWindowPaused, busy)},
+		{"a pause, with nothing to send", func(s *state) { s.PauseReason, s.Waiting = string(outbox.RetryLater), 0 }, ""},
+		{"a notice", func(s *state) { s.PauseReason, s.Notice = string(outbox.RetryLater), "Iets." }, "Iets."},
+		{"not set up any more", func(s *state) { s.SetUp, s.Notice = false, "Iets." },
+			l.T(text.DeliveryWindowSetup) + ". " + l.T(text.DeliveryWindowSetupHint, "Jan (IT), toestel 140")},
+		{"the disk", func(s *state) { s.SetUp, s.Trouble = false, outbox.DiskFull }, l.DeliveryTrouble(outbox.DiskFull)},
+	} {
+		s := deliveryState()
+		tt.change(&s)
+		if w.setState(s); w.note.ContentName != tt.want {
+			t.Errorf("%s: says %q, want %q", tt.name, w.note.ContentName, tt.want)
+		}
+	}
+	before := deliveryRows()[1]
+	for earlier, key := range map[outbox.State]text.Key{outbox.Delivered: text.DeliveryWindowQuestionDelivered,
+		outbox.Uncertain: text.DeliveryWindowQuestionTaken} {
+		before.EarlierState = earlier
+		if got, want := w.questionOf(before), l.T(key, before.Name, w.moment(before.EarlierTime)); got != want {
+			t.Errorf("%s before: asks %q, want %q", earlier, got, want)
+		}
+	}
+}
+
+// TestDeliveryChooser: files are chosen with a click or by typing their path,
+// and not any more after another click. Each folder is shown as last asked for.
+func TestDeliveryChooser(t *testing.T) {
+	b, w := openDelivery(t, text.Dutch)
+	w.setState(state{View: w.view, SetUp: true})
+	dir := t.TempDir()
+	archive := filepath.Join(dir, "Archief")
+	first, second := filepath.Join(dir, "a.zip"), filepath.Join(archive, "b.ZIP")
+	must.Do(t, os.Mkdir(archive, 0o700))
+	for _, path := range []string{first, second} {
+		must.Do(t, os.WriteFile(path, nil, 0o600))
+	}
+	t.Setenv("HOME", dir)
+	w.chooseFiles()
+	b.RunDue()
+	c := w.chooser
+	failed := text.Dutch.T(text.DeliveryWindowChooseFailed)
+	for _, step := range []struct {
+		name string
+		do   func()
+		dir  string
+		said string
+		want []string
+	}{
+		{"a click", func() { c.pick(1) }, dir, "", []string{first}},
+		{"another click", func() { c.pick(1) }, dir, "", nil},
+		{"a folder", func() { c.pick(0) }, archive, "", nil},
+		{"a path from here", func() { c.openTyped(" b.ZIP ") }, archive, "", []string{second}},
+		{"a whole path", func() { c.openTyped(first) }, dir, "", []string{second, first}},
+		{"nothing", func() { c.openTyped(" ") }, dir, "", []string{second, first}},
+		{"what is not there", func() { c.openTyped("nergens") }, dir, failed, []string{second, first}},
+	} {
+		step.do()
+		b.RunDue()
+		if got := slices.Sorted(maps.Keys(c.chosen)); c.dir != step.dir || c.status.Text != step.said || !slices.Equal(got, step.want) {
+			t.Errorf("%s: %q is chosen in %s, it says %q", step.name, got, c.dir, c.status.Text)
+		}
+	}
+	c.open(archive)
+	c.open(dir)
+	slices.Reverse(b.Later) // the folder that was asked for before takes longer
+	if b.RunDue(); c.dir != dir {
+		t.Errorf("shows %s", c.dir)
+	}
+	b.DrainSent()
+	uitest.Press(t, w.win, text.Dutch.N(text.DeliveryWindowChooseSend, 2))
+	want := windowapi.DeliveryRequest{Paths: []string{second, first}}
+	if got := b.DrainSent(); len(got) != 1 || !reflect.DeepEqual(got[0].M, want) || w.chooser != nil {
+		t.Errorf("sent %v", got)
+	}
 }
 
 // TestDeliveryReadsOneAtATime: while the outbox is being read, changes

@@ -121,6 +121,15 @@ func TestSettingsFields(t *testing.T) {
 			t.Errorf("%s is %q, want %q", key, got, want)
 		}
 	}
+	// A monitor that is not connected stays chosen.
+	typed := w.draft.texts
+	w.draft.texts = map[string]string{"card.monitor": "DP-9"}
+	w.rebuild()
+	if s := w.rows["card.monitor"].focus.(*widget.Select); s.Selected != "DP-9" || !slices.Contains(s.Options, "HDMI-1") {
+		t.Errorf("%q is chosen of %q", s.Selected, s.Options)
+	}
+	w.draft.texts = typed
+	w.rebuild()
 	// Changed back to the saved value, it is no longer a change.
 	typeInto(w, "card.full_for", "60")
 	if _, still := w.draft.texts["card.full_for"]; still {
@@ -161,6 +170,12 @@ func TestSettingsSave(t *testing.T) {
 		t.Error("a wrong value was kept")
 	}
 	typeInto(w, "hub.base_url", "https://api.hub.example") // as it was
+	w.lines.fields[0].SetText(strings.Repeat("1", 301))
+	test.Tap(w.footer.save)
+	if fileOf(t, b.Dirs) != before || w.shown != sectionLines || !w.draft.isError {
+		t.Error("a wrong number was kept")
+	}
+	w.lines.fields[0].SetText("020 123 45 67") // as it was
 	w.hubBox.entry.SetText("\x00")
 	test.Tap(w.footer.save)
 	if fileOf(t, b.Dirs) != before || !w.draft.isError || w.draft.message == "" {
@@ -669,9 +684,18 @@ func TestSettingsClose(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
 	typeInto(w, "support.contact", "Piet")
+	w.openFile("")
+	w.escape()
+	if w.file != nil || w.question != nil {
+		t.Error("Escape does not lead back from a set-up file")
+	}
+	w.close()
 	w.close()
 	if b.Page(windowapi.WindowSettings) == nil {
 		t.Fatal("closed without asking")
+	}
+	if n := len(w.win.Canvas().Overlays().List()); n != 1 {
+		t.Errorf("asked %d times", n)
 	}
 	w.escape() // goes back: an accidental Escape must lose nothing
 	if b.Page(windowapi.WindowSettings) == nil || w.question != nil {
@@ -724,6 +748,23 @@ func TestSettingsLongLists(t *testing.T) {
 	}
 	if s := strings.Join(w.state.problems, ""); len(w.state.problems) != 2 || strings.Contains(s, "kanarie") || !strings.Contains(s, "card.corner") {
 		t.Errorf("%q", w.state.problems)
+	}
+}
+
+// TestSetupFileByPath: a set-up file is opened by its path, as Windows copies it too.
+func TestSetupFileByPath(t *testing.T) {
+	w := opened(openOn(t, text.Dutch, "light", officeSettings))
+	path := filepath.Join(t.TempDir(), "kantoor.wiebelt")
+	for typed, want := range map[string]string{path: path, ` "` + path + `" `: path, "kantoor.wiebelt": "", "": ""} {
+		w.openFile("")
+		uitest.All[*widgets.Field](w.file.object)[0].SetText(typed)
+		uitest.PressIn(t, w.file.object, text.Dutch.T(text.SettingsWindowFileShow))
+		if w.file.path != want {
+			t.Errorf("%q opens %q", typed, w.file.path)
+		}
+		if want == "" {
+			uitest.WantTexts(t, w.win, text.Dutch.T(text.SettingsWindowFileWhole))
+		}
 	}
 }
 
