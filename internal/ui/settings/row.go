@@ -59,7 +59,7 @@ func (w *window) row(key string) *settingRow {
 		r.object.Add(widgets.Paragraph(helpOf(l, key)))
 		return r
 	}
-	input, disable := r.input(title)
+	input := r.input(title)
 	if r.entry.Type != settings.Flag { // a flag's name is beside its box
 		r.object.Add(fieldLabel(title))
 	}
@@ -72,8 +72,8 @@ func (w *window) row(key string) *settingRow {
 		w.StatusChanged()
 	}
 	r.check(r.currentText())
-	if by != "" {
-		disable()
+	if c, flag := r.focus.(*widget.Check); flag && by != "" {
+		c.Disable()
 		r.object.Add(lockedLine(l.T(text.SettingsWindowLocked, by)))
 	}
 	return r
@@ -165,14 +165,14 @@ func entryOf(f fyne.Focusable) *widget.Entry {
 }
 
 // input makes the field, with the key's text. It sets focus.
-func (r *settingRow) input(title string) (field fyne.CanvasObject, disable func()) {
+func (r *settingRow) input(title string) fyne.CanvasObject {
 	switch {
 	case r.entry.Type == settings.Flag:
 		c := widget.NewCheck(title, nil)
 		c.SetChecked(r.currentText() == "true")
 		c.OnChanged = func(on bool) { r.typed(strconv.FormatBool(on)) }
 		r.focus = c
-		return withoutPadding(c), c.Disable
+		return withoutPadding(c)
 	case r.entry.Key == "card.monitor":
 		return r.choice(append([]string{"active", "primary"}, r.w.host.Welcome.WorkArea.Monitors...))
 	case r.entry.Type == settings.Choice:
@@ -180,7 +180,7 @@ func (r *settingRow) input(title string) (field fyne.CanvasObject, disable func(
 	case r.entry.Type == settings.List && r.entry.Choices != nil:
 		o := newOrderedBox(r)
 		said := explore.Description{Role: screenreader.Group, Name: title, Help: helpOf(r.w.host.Lang, r.entry.Key)}
-		return explore.WithDescription(o.object, func() explore.Description { return said }), o.disable
+		return explore.WithDescription(o.object, func() explore.Description { return said })
 	case r.entry.Type == settings.List:
 		return r.lines()
 	case r.entry.Type == settings.Duration:
@@ -189,13 +189,12 @@ func (r *settingRow) input(title string) (field fyne.CanvasObject, disable func(
 		return r.date()
 	case r.entry.Type == settings.Number:
 		e := r.text(r.currentText(), strings.TrimSpace)
-		return container.New(widgets.AtMost(numberWidth), e), e.Disable
+		return container.New(widgets.AtMost(numberWidth), e)
 	}
 	if words := wellKnown[r.entry.Key]; words != nil {
 		return r.wordsOr(words)
 	}
-	e := r.text(r.currentText(), strings.TrimSpace)
-	return e, e.Disable
+	return r.text(r.currentText(), strings.TrimSpace)
 }
 
 // wellKnown are words with a meaning in settings that also accept other text.
@@ -206,7 +205,7 @@ var wellKnown = map[string][]string{"hub.proxy": {"system", "none"}, "phone.call
 func isHotkey(key string) bool { return strings.HasPrefix(key, "card.hotkey") }
 
 // wordsOr returns a field for one of a few words in display form, or a text.
-func (r *settingRow) wordsOr(words []string) (fyne.CanvasObject, func()) {
+func (r *settingRow) wordsOr(words []string) fyne.CanvasObject {
 	labels := choiceLabels(r.w.host.Lang, r.entry.Key, words)
 	e := widget.NewSelectEntry(labels)
 	e.SetText(choiceLabel(r.w.host.Lang, r.entry.Key, r.currentText()))
@@ -218,7 +217,7 @@ func (r *settingRow) wordsOr(words []string) (fyne.CanvasObject, func()) {
 		r.typed(s)
 	}
 	r.focus = e
-	return e, e.Disable
+	return e
 }
 
 // text returns a field to type into, with the value as people read and write it. meant
@@ -233,7 +232,7 @@ func (r *settingRow) text(shown string, meant func(string) string) *widgets.Fiel
 }
 
 // choice returns a field for one of a few words.
-func (r *settingRow) choice(words []string) (fyne.CanvasObject, func()) {
+func (r *settingRow) choice(words []string) fyne.CanvasObject {
 	words = slices.Clone(words)
 	now := r.currentText()
 	if !slices.Contains(words, now) {
@@ -247,7 +246,7 @@ func (r *settingRow) choice(words []string) (fyne.CanvasObject, func()) {
 		}
 	}
 	r.focus = c
-	return container.New(widgets.AtMost(choiceWidth), c), c.Disable
+	return container.New(widgets.AtMost(choiceWidth), c)
 }
 
 // choiceLabel returns the label of a value; the value itself if it has none.
@@ -269,7 +268,7 @@ func choiceLabels(l text.Language, key string, values []string) []string {
 }
 
 // seconds returns a field for a duration.
-func (r *settingRow) seconds() (fyne.CanvasObject, func()) {
+func (r *settingRow) seconds() fyne.CanvasObject {
 	shown := r.currentText()
 	if d, err := time.ParseDuration(shown); err == nil && d%time.Second == 0 {
 		shown = strconv.Itoa(int(d.Seconds()))
@@ -281,11 +280,11 @@ func (r *settingRow) seconds() (fyne.CanvasObject, func()) {
 		return s
 	})
 	unit := widgets.NewTextLine(r.w.host.Lang.T(text.SettingsWindowSeconds), base.SizeNameText, base.ColorNamePlaceHolder, false).Truncate()
-	return container.New(widgets.Columns(numberWidth+8), widgets.Padded(0, 0, 0, 8, e), container.New(widgets.Middle(), unit)), e.Disable
+	return container.New(widgets.Columns(numberWidth+8), widgets.Padded(0, 0, 0, 8, e), container.New(widgets.Middle(), unit))
 }
 
 // date returns a field for a date in the format of the language.
-func (r *settingRow) date() (fyne.CanvasObject, func()) {
+func (r *settingRow) date() fyne.CanvasObject {
 	e := r.text(dateIn(r.w.host.Lang, r.currentText()), func(s string) string {
 		s = strings.TrimSpace(s)
 		for _, f := range []string{"2-1-2006", "2/1/2006", "2.1.2006"} { // the day first, in both languages
@@ -296,7 +295,7 @@ func (r *settingRow) date() (fyne.CanvasObject, func()) {
 		return s
 	})
 	e.SetPlaceHolder(r.w.host.Lang.T(text.SettingsWindowDateHint))
-	return container.New(widgets.AtMost(dateWidth), e), e.Disable
+	return container.New(widgets.AtMost(dateWidth), e)
 }
 
 // dateIn formats a date of the settings for a language; anything else
@@ -309,7 +308,7 @@ func dateIn(l text.Language, s string) string {
 }
 
 // lines returns a field for a list, one element per line.
-func (r *settingRow) lines() (fyne.CanvasObject, func()) {
+func (r *settingRow) lines() fyne.CanvasObject {
 	e := r.w.newField()
 	e.MultiLine = true
 	e.SetMinRowsVisible(3)
@@ -325,7 +324,7 @@ func (r *settingRow) lines() (fyne.CanvasObject, func()) {
 		r.typed(strings.Join(parts, ", "))
 	}
 	r.focus = e
-	return e, e.Disable
+	return e
 }
 
 // orderedBox is a field for a selection of a few words, in order.
@@ -334,7 +333,6 @@ type orderedBox struct {
 	object   *fyne.Container
 	order    []string
 	selected map[string]bool
-	locked   bool
 	stops    []fyne.Focusable // where each element's focus moves with it: its button, or its box at the top
 }
 
@@ -355,11 +353,6 @@ func newOrderedBox(r *settingRow) *orderedBox {
 	return o
 }
 
-func (o *orderedBox) disable() {
-	o.locked = true
-	o.build()
-}
-
 func (o *orderedBox) changed() {
 	on := slices.DeleteFunc(slices.Clone(o.order), func(v string) bool { return !o.selected[v] })
 	o.r.typed(strings.Join(on, ", "))
@@ -377,11 +370,8 @@ func (o *orderedBox) build() {
 		}
 		up := widgets.NewButtonWithIcon("", base.MoveUpIcon(), func() { o.up(i) })
 		up.Importance, up.Subject = widget.LowImportance, l.T(text.SettingsWindowUp)+": "+choiceLabel(l, o.r.entry.Key, v)
-		if i == 0 || o.locked {
+		if i == 0 {
 			up.Disable()
-		}
-		if o.locked {
-			c.Disable()
 		}
 		o.stops = append(o.stops, widgets.Either[fyne.Focusable](i == 0, c, up))
 		o.object.Add(container.New(widgets.AtMost(choiceWidth), container.NewBorder(nil, nil, nil, up, withoutPadding(c))))

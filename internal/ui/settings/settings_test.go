@@ -359,6 +359,7 @@ func TestSettingsLocked(t *testing.T) {
 	}
 	w.Choose(sectionLines)
 	uitest.WantNoTexts(t, w.win, "Nummer toevoegen")
+	uitest.WantTexts(t, w.win, "31-01-2027", text.Dutch.T(text.SettingNone)) // in words
 }
 
 // TestSettingsSecretMoves: for another address or client, the window asks
