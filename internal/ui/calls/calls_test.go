@@ -68,6 +68,18 @@ func TestEmptyPages(t *testing.T) {
 			uitest.WantTexts(t, b.calls.win, tt.want)
 		})
 	}
+	t.Run("a long search", func(t *testing.T) {
+		b := newHarness(t, uitest.Greeting(text.Dutch))
+		b.Show(windowapi.WindowCalls)
+		b.read(nil, nil)
+		b.calls.filter.SetText("zzz")
+		for slow, page := range map[bool]string{false: pageBlank, true: pageSearch} {
+			b.storeResult(readResult{readRequest: b.nextRequest(), slow: slow})
+			if got := b.calls.body.ContentName; got != page {
+				t.Errorf("slow %v: page %q", slow, got)
+			}
+		}
+	})
 	t.Run("what was read stays when reading fails", func(t *testing.T) {
 		b := newHarness(t, uitest.Greeting(text.Dutch))
 		b.Show(windowapi.WindowCalls)
@@ -158,6 +170,17 @@ func TestLookAgain(t *testing.T) {
 	if notes(b) != "Nog steeds niemand." || strings.Contains(uitest.AllText(b.calls.win), "opzoeken…") {
 		t.Errorf("says %q", notes(b))
 	}
+	b.calls.lookAgain(r) // and the window is rebuilt before the answer
+	b.SendFromResident(t, windowapi.KindWelcome, uitest.Greeting(text.English))
+	b.did()
+	b.SendFromResident(t, windowapi.KindLookup, windowapi.LookupResult{Seq: 3, Entry: 7, Outcome: history.OutcomeNobody})
+	b.wantDid(t, "the answer to the window before", "looked 7 nobody")
+	b.read([]history.Entry{customer()}, nil)
+	b.calls.lookAgain(r)
+	uitest.WantTexts(t, b.calls.win, text.English.T(text.CallsLooking))
+	b.on.fail = history.ErrGone
+	b.SendFromResident(t, windowapi.KindLookup, windowapi.LookupResult{Seq: 4, Entry: 7, Outcome: history.OutcomeNobody})
+	uitest.WantNoTexts(t, b.calls.win, text.English.T(text.CallsLooking))
 }
 
 func TestPlan(t *testing.T) {
@@ -255,6 +278,11 @@ func TestViews(t *testing.T) {
 	}
 	if !slices.Contains(b.calls.viewList(), b.calls.query.View) {
 		t.Errorf("in a group it stays on view %d, which is not offered", b.calls.query.View)
+	}
+	b.calls.show(history.ViewMine)
+	b.read(nil, nil)
+	if uitest.Press(t, b.calls.win, text.Dutch.T(text.CallsNoneShow)); b.calls.query.View != history.ViewAll {
+		t.Errorf("from no calls of one's own to view %d", b.calls.query.View)
 	}
 	b.calls.show(history.ViewMissedHandled)
 	b.calls.filter.SetText("vries")

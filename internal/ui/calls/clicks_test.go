@@ -88,6 +88,11 @@ func TestClicksInARow(t *testing.T) {
 	if rows[9].Cursor() != desktop.DefaultCursor {
 		t.Error("a row without a link looks as if it opened")
 	}
+	b.state(callactions.State{})
+	rows[7].MouseIn(&desktop.MouseEvent{PointEvent: fyne.PointEvent{Position: name}})
+	if rows[7].icons[toolCall].Visible() {
+		t.Error("offers to call back where no phone can")
+	}
 }
 
 // TestClickAfterRowsMoved: a new call moves the others down;
@@ -193,6 +198,10 @@ func TestKeyboard(t *testing.T) {
 	key(fyne.KeyEscape)
 	if c.filter.Text != "" {
 		t.Error("escape does not empty the filter")
+	}
+	c.win.Canvas().Unfocus()
+	if c.win.Canvas().OnTypedRune()('l'); c.filter.Text != "l" {
+		t.Errorf("typed where nothing has the keyboard, and the filter is %q", c.filter.Text)
 	}
 }
 

@@ -266,9 +266,6 @@ func (l *list) TypedKey(e *fyne.KeyEvent) {
 	case fyne.KeyDown:
 		c.focusRow(c.focusIndex + 1)
 	case fyne.KeyUp:
-		if c.focusIndex == 0 {
-			l.scrollTo(0)
-		}
 		c.focusRow(c.focusIndex - 1)
 	case fyne.KeyPageDown:
 		c.focusRow(c.focusIndex + page)

@@ -138,4 +138,10 @@ func TestStaysWhereItIs(t *testing.T) {
 	if old.ctx.Err() == nil {
 		t.Error("its reading goes on")
 	}
+	c.filter.SetText("")
+	answers()
+	c.list.scrollTo(1000)
+	if c.show(history.ViewElsewhere); c.list.scroll.Offset.Y != 0 {
+		t.Errorf("another view begins at %v", c.list.scroll.Offset.Y)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 
 	"wiebelt/internal/instance/windowapi"
@@ -75,8 +76,12 @@ func TestListToWorkOff(t *testing.T) {
 	}
 	y := views(b)[5].Position().Y
 	b.did()
-	test.TapAt(v, fyne.NewPos(v.icons[toolTick].Position().X+4, 20))
+	tick := fyne.NewPos(v.icons[toolTick].Position().X+4, 20)
+	v.MouseIn(&desktop.MouseEvent{PointEvent: fyne.PointEvent{Position: tick}})
+	uitest.WantTexts(t, c.win, "Afvinken")
+	test.TapAt(v, tick)
 	b.wantDid(t, "the tick", "tick [6 4 1]")
+	uitest.WantNoTexts(t, c.win, "Afvinken")
 	ticked := workDay()
 	for _, i := range []int{2, 4, 7} {
 		ticked[i].HandledAt = uitest.Noon
@@ -98,11 +103,18 @@ func TestListToWorkOff(t *testing.T) {
 	b.read(workDay(), nil)
 	wantRows(t, "missed", c, top...)
 	uitest.WantTexts(t, c.win, "Afgehandeld")
+	test.Tap(c.list.headings[0]) // it folds nothing
+	wantRows(t, "still folded", c, top...)
 	test.Tap(c.list.headings[2])
 	wantRows(t, "unfolded", c, append(slices.Clone(top), "K. Prins||afgehandeld")...)
 	c.focusRow(0)
 	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyLeft})
 	wantRows(t, "folded by the keyboard", c, top...)
+	test.Tap(c.list.headings[2])
+	c.show(history.ViewAll)
+	c.show(history.ViewMissedHandled)
+	b.read(workDay(), nil)
+	wantRows(t, "folded in between", c, top...)
 	c.filter.SetText("prins")
 	wantRows(t, "found", c, "K. Prins||afgehandeld")
 	c.filter.SetText("")
@@ -117,6 +129,17 @@ func TestListToWorkOff(t *testing.T) {
 	wantRows(t, "dealt with elsewhere", c, "Anonieme beller", "Anonieme beller", "A. Jansen|afgehandeld|3 keer, ook 11:20, zo 13 sep", "B. de Boer", "J. de Vries||2:14", "K. Prins||afgehandeld")
 	b.Later[len(b.Later)-1]()
 	wantRows(t, "later", c, "Anonieme beller", "Anonieme beller", "B. de Boer", "A. Jansen||afgehandeld", "A. Jansen||afgehandeld", "J. de Vries||2:14", "K. Prins||afgehandeld", "A. Jansen||afgehandeld")
+
+	// The keyboard stays with a caller who calls again.
+	b.read(workDay(), nil)
+	c.focusRow(slices.IndexFunc(c.openRows, func(r row) bool { return r.title == "A. Jansen" }))
+	b.read(append([]history.Entry{missedAt(9, 1, "+31200000001", "A. Jansen")}, workDay()...), nil)
+	if r, _ := c.row(c.focusIndex); c.focusIndex != 0 || r.title != "A. Jansen" || r.more != "4 keer, ook 11:50, 11:20 …" {
+		t.Errorf("the keyboard is on row %d: %+v", c.focusIndex, r)
+	}
+	c.show(history.ViewElsewhere)
+	b.read(workDay(), nil)
+	wantRows(t, "by a colleague", c, "J. de Vries||2:14", "K. Prins||afgehandeld")
 }
 
 // TestRemoveAndUndo: the keyboard acts on the row selected with the pointer. A removed
@@ -239,6 +262,10 @@ func TestPeopleOfARow(t *testing.T) {
 	c := b.calls
 	b.Clock = b.Clock.Add(time.Second)
 	b.did()
+	views(b)[8].MouseIn(&desktop.MouseEvent{PointEvent: fyne.PointEvent{Position: fyne.NewPos(300, 30)}})
+	if views(b)[8].Cursor() != desktop.PointerCursor {
+		t.Error("a row of several does not look as if it opened")
+	}
 	test.TapAt(views(b)[8], fyne.NewPos(300, 30))
 	b.wantDid(t, "a click on several", "lookup [private]")
 	people := []windowapi.Contact{{ID: "b", ChosenEarlier: true, Name: "B. Bakker", Relation: "200201", Address: "Dorpsstraat 1", Link: "x"}, {ID: "a", Name: "A. Aarts"}}
@@ -255,6 +282,14 @@ func TestPeopleOfARow(t *testing.T) {
 	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn}) // nothing to open
 	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDelete}) // nor to remove
 	b.wantDid(t, "Enter and Delete")
+	b.Clock = b.Clock.Add(time.Second)
+	for _, v := range c.list.views {
+		if v.Visible() && v.row.person == 1 {
+			test.TapAt(v, fyne.NewPos(400, 30))
+		}
+	}
+	b.wantDid(t, "a click beside a person's name", "open 8 b")
+	c.focusRow(2)
 	bakker, _ := c.row(1)
 	menu := c.items(bakker)
 	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyLeft})
@@ -281,6 +316,11 @@ func TestPeopleOfARow(t *testing.T) {
 	uitest.WantTexts(t, c.win, "Ongedaan maken")
 	c.undoLast()
 	b.wantDid(t, "undo", "this 7")
+	c.remove(views(b)[8].row)
+	b.Clock = b.Clock.Add(time.Second)
+	b.did()
+	test.TapAt(views(b)[8], fyne.NewPos(300, 30))
+	b.wantDid(t, "a click on what was removed")
 }
 
 // TestRemovedInPart: if only some of several calls were removed, those can be restored.
