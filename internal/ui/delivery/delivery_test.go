@@ -114,12 +114,18 @@ func TestDeliveryPictures(t *testing.T) {
 		name := "delivery-" + string(l)
 		w.setState(state{View: w.view, Support: "Jan (IT), toestel 140"})
 		uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowSetup), "Jan (IT)")
+		w.setState(state{View: w.view, Support: "Piet, toestel 12"})
+		uitest.WantTexts(t, w.win, "Piet, toestel 12")
 		if !w.choose.Disabled() {
 			t.Error("files can be chosen")
 		}
 		w.setState(state{View: w.view, SetUp: true})
 		uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowDrop))
-		w.setState(deliveryState())
+		now := deliveryState()
+		now.More = 12
+		w.setState(now)
+		uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowViewOpenCount, 3), l.T(text.DeliveryWindowViewActCount, 4),
+			l.N(text.DeliveryWindowMore, 12))
 		b.SendFromResident(t, windowapi.KindDelivery, windowapi.Delivery{Progress: &windowapi.Progress{ID: "i7", Sent: 310, Size: 500}})
 		uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowSending, 62), l.T(text.DeliveryWindowAdding, 1)[2:6])
 		uitest.Shot(t, w.win, name+"-list")
@@ -314,6 +320,7 @@ func TestDeliveryActions(t *testing.T) {
 	w.setState(now)
 	uitest.Press(t, w.win, text.Dutch.T(text.CallsNoticeOK))
 	does("", &windowapi.DeliveryRequest{Read: true})
+	uitest.WantNoTexts(t, w.win, "De administratie was beschadigd.")
 	b.SendFromResident(t, windowapi.KindDelivery, windowapi.Delivery{Failed: true})
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.DeliveryWindowConflict))
 	w.win.Close()
@@ -363,6 +370,64 @@ func TestDeliveryOffers(t *testing.T) {
 			t.Errorf("%s: offers %q, want %q", tt.name, got, want)
 		}
 		w.back()
+	}
+}
+
+// TestDeliveryDetail: the page of a file follows what becomes of it.
+func TestDeliveryDetail(t *testing.T) {
+	b, w := openDelivery(t, text.Dutch)
+	now := deliveryState()
+	w.setState(now)
+	at := func(id string) int { return slices.IndexFunc(now.Rows, func(r row) bool { return r.ID == id }) }
+	w.openRow(at("i7"))
+	w.detail.setReceipts(deliveryReceipts("i7"))
+	b.SendFromResident(t, windowapi.KindDelivery, windowapi.Delivery{Progress: &windowapi.Progress{ID: "i7", Sent: 310, Size: 500}})
+	if want := text.Dutch.T(text.DeliveryWindowSending, 62); w.detail.state.Text != want {
+		t.Errorf("sent in part: %q", w.detail.state.Text)
+	}
+	refused := deliveryReceipts("i4")
+	refused.Row.NextTry, refused.Receipts[0].Truncated, refused.Row.Found[1].Entry = uitest.Noon.Add(-time.Minute), false, -1
+	w.openRow(at("i4"))
+	w.detail.setReceipts(refused)
+	w.detail.removing = true
+	uitest.WantNoTexts(t, w.win, "[…]", text.Dutch.T(text.MessageAtFile, 0))
+	b.SendFromResident(t, windowapi.KindDelivery, windowapi.Delivery{}) // sent again
+	if w.detail.all.Row.State != outbox.Waiting || w.detail.removing {
+		t.Errorf("%+v, removing %v", w.detail.all.Row, w.detail.removing)
+	}
+	refused.Row.State = outbox.Waiting // and tried a moment ago
+	w.detail.setReceipts(refused)
+	uitest.WantNoTexts(t, w.win, text.Dutch.T(text.DeliveryWindowFieldNext))
+	if got := w.remark(refused.Row); strings.Contains(got, text.Dutch.T(text.DeliveryWindowNext, "")) {
+		t.Errorf("will be tried in the past: %q", got)
+	}
+	w.setState(now)
+	w.openRow(at("n1"))
+	taken := deliveryReceipts("i6")
+	if w.detail.setReceipts(taken); w.detail.id != "i6" || w.detail.all.Row.Name != taken.Row.Name {
+		t.Errorf("now in the outbox, it is %s", w.detail.id)
+	}
+	w.outbox.close()
+	w.outbox.open = func(context.Context, *settings.Settings) (outboxStore, error) { return nil, os.ErrNotExist }
+	w.openRow(at("i4"))
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.DeliveryWindowGone))
+	w.back()
+	b.Welcome.NoResident = true
+	b.SendFromResident(t, windowapi.KindDelivery, windowapi.Delivery{Failed: true})
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.WindowNeedsResident))
+}
+
+// TestDeliveryClick: a click that was meant for the row there before opens nothing.
+func TestDeliveryClick(t *testing.T) {
+	b, w := openDelivery(t, text.Dutch)
+	w.setState(deliveryState())
+	first := uitest.All[*line](w.list)[1]
+	if test.Tap(first); w.detail != nil {
+		t.Error("opened at once")
+	}
+	b.Clock = b.Clock.Add(widgets.SettleTime)
+	if test.Tap(first); w.detail == nil || w.detail.id != first.id {
+		t.Error("not opened")
 	}
 }
 
