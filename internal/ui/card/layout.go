@@ -333,7 +333,7 @@ func (p *painter) found(c engine.Card) float32 {
 	// Not next to the buttons: a misplaced click must not remove a name.
 	s := p.lg.T(text.CardNotThis)
 	w := width(s, stateFont)
-	p.link(s, textRight-w, y+1, w+1, p.c.Muted, true, contactEffect(c, engine.ActionRemoveContact, 0))
+	p.link(s, textRight-w, y+2, w+1, p.c.Muted, true, contactEffect(c, engine.ActionRemoveContact, 0)) // on the line of the first field
 	away := w + 12
 	for _, f := range p.fields(k) {
 		if y > last {
