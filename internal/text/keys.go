@@ -131,6 +131,7 @@ const (
 	CardCopyFailed       Key = "card.copy.failed"
 	CardCopyRelation     Key = "card.copy.relation"
 	CardEarlier          Key = "card.earlier"
+	CardEarlierOpened    Key = "card.earlier.opened"
 	CardExtension        Key = "card.extension"
 	CardExtensionUnnamed Key = "card.extension.unnamed"
 	CardFailed           Key = "card.failed"

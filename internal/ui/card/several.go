@@ -170,7 +170,7 @@ func (p *painter) match(c engine.Card, i int, y float32) {
 	name = cmp.Or(name, p.lg.T(text.CardUnnamed))
 	tag := ""
 	if i == c.EarlierChoice {
-		tag = p.lg.T(text.CardEarlier)
+		tag = p.earlierTag(name, room)
 	}
 	opens, ink, broken := p.lg.T(text.CardButtonOpenRow), p.c.Muted, false
 	if c.OpenedIndex == i {
@@ -186,7 +186,7 @@ func (p *painter) match(c engine.Card, i int, y float32) {
 	if tag == "" {
 		p.text(name, x, y+8, room, rowName, p.c.Ink)
 	} else {
-		tw := width(tag, tagFont) + 12
+		tw := tagWidth(tag)
 		w := p.text(name, x, y+8, room-tw-8, rowName, p.c.Ink)
 		p.fill(x+w+8, y+10, tw, 17, p.c.Soft, 3)
 		p.label(tag, x+w+14, y+10, tw-12+1, tagFont, p.c.Muted)
@@ -215,6 +215,17 @@ func (p *painter) match(c engine.Card, i int, y float32) {
 	}
 	p.open(opens, end, top+12, buttonW, 30, true, c.LinkOK[i], do)
 }
+
+// earlierTag returns what marks the contact opened earlier: fewer words beside a long name.
+func (p *painter) earlierTag(name string, room float32) string {
+	tag := p.lg.T(text.CardEarlierOpened)
+	if width(name, rowName)+8+tagWidth(tag) > room {
+		tag = p.lg.T(text.CardEarlier)
+	}
+	return tag
+}
+
+func tagWidth(tag string) float32 { return width(tag, tagFont) + 12 }
 
 // matching returns the indices of the contacts whose name, relation number or address
 // contain every word of filter.
