@@ -131,7 +131,7 @@ func (c *card) openedContact() *contact.Contact {
 
 // sameContact reports whether two records are of the same contact.
 func sameContact(a, b contact.Contact) bool {
-	if a.ID != "" || b.ID != "" {
+	if a.ID != "" {
 		return a.ID == b.ID
 	}
 	return a == b
