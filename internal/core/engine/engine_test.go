@@ -103,6 +103,30 @@ func TestHeardOfLate(t *testing.T) {
 	}
 }
 
+// TestRingsToday checks that a card says how often its caller has rung today, and when
+// the time before this one.
+func TestRingsToday(t *testing.T) {
+	b := start(t, nil)
+	var previous time.Time
+	for i, c := range []struct {
+		pause time.Duration
+		want  int
+	}{{0, 1}, {time.Hour, 2}, {time.Hour, 3}, {24 * time.Hour, 1}, {time.Minute, 2}} {
+		b.clock.Forward(c.pause)
+		if c.want == 1 {
+			previous = time.Time{}
+		}
+		id := fmt.Sprint(i)
+		b.ring(b.ws, id, known)
+		if got := b.one(OutcomeFound); got.RingsToday != c.want || !got.PreviousRing.Equal(previous) {
+			t.Errorf("call %d: %d today, the previous one at %v; want %d, %v", i, got.RingsToday, got.PreviousRing, c.want, previous)
+		}
+		previous = b.clock.Now()
+		b.event(b.ws, id, "", call.Ended)
+		b.settle()
+	}
+}
+
 // TestSleep checks that nothing that rang before a sleep is on screen after
 // it, and that a later ring is a new call. A short pause changes nothing.
 func TestSleep(t *testing.T) {

@@ -98,6 +98,40 @@ func TestFailureIsNotNobodyAndIsTriedAgain(t *testing.T) {
 	}
 }
 
+// TestPausesBetweenAttempts checks that a hub that fails is asked again after one, two and
+// then every four seconds, and no more once the call is over.
+func TestPausesBetweenAttempts(t *testing.T) {
+	b := start(t, nil)
+	b.hub.reply[known] = func(context.Context) ([]contact.Contact, error) {
+		return nil, &contact.LookupError{Failure: contact.ConnectionRefused}
+	}
+	failed := func() {
+		t.Helper()
+		b.until("failed just now", func(s *Snapshot) bool {
+			return len(s.Cards) == 1 && s.Cards[0].Failure == contact.ConnectionRefused && s.Cards[0].AnswerReceived.Equal(b.clock.Now())
+		})
+	}
+	b.ring(b.ws, "1", known)
+	b.event(b.ws, "1", known, call.Answered)
+	failed()
+	for i, pause := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 4 * time.Second} {
+		b.clock.Forward(pause - time.Millisecond)
+		b.settle()
+		if n := b.hub.count(); n != i+1 {
+			t.Errorf("%d attempts before pause %d is over", n, i+1)
+		}
+		b.clock.Forward(time.Millisecond)
+		failed()
+	}
+	b.event(b.ws, "1", "", call.Ended)
+	b.settle()
+	b.clock.Forward(10 * time.Second)
+	b.settle()
+	if c := b.one(OutcomeFailed); b.hub.count() != 5 || c.Retrying {
+		t.Errorf("%d attempts, goes on: %v", b.hub.count(), c.Retrying)
+	}
+}
+
 func TestRefusedCredentialsAreNotTriedAgainByItself(t *testing.T) {
 	b := start(t, nil)
 	b.hub.reply[known] = func(context.Context) ([]contact.Contact, error) {

@@ -10,7 +10,7 @@ import (
 //
 //	ring a 0612345678 name=… via=… queue=…   a call; a@bare, a@cmd, a@url use other sources
 //	caller a 0201234567              another caller on it
-//	answer a, end a missed
+//	answer a, end a missed           end a elsewhere by=…: who answered there
 //	hub holds, hub goes on           the hub holds its answers back
 //	wait 61s, sleep 8h, lost @bare
 //	hover 1, leave 1, open 1 0, not-this 1 0, undo 1, close 1, unfold 1, look-up 1
@@ -90,9 +90,9 @@ var storyTexts = map[string]string{
 		shows nothing`,
 	"a colleague takes it": `
 		ring a 0612345678
-		end a elsewhere
+		end a elsewhere by=Anna
 		shows nothing
-		history Vries elsewhere`,
+		history Vries elsewhere by=Anna`,
 	"a ring-only phone that says why it ended": `
 		ring a@cmd 0612345678
 		end a@cmd missed

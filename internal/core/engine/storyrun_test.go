@@ -184,6 +184,8 @@ func (s *storyRun) report(words []string) error {
 			ev.Via = value
 		case key == "queue":
 			ev.Queue = value
+		case key == "by":
+			ev.AnsweredBy = value
 		case named:
 			return fmt.Errorf("what is %q?", key)
 		case ev.State == call.Ended:
@@ -290,6 +292,9 @@ func (s *storyRun) last() string {
 		if end = en.Reason.String(); end == "" {
 			end = "ended"
 		}
+	}
+	if en.AnsweredBy != "" {
+		end += " by=" + en.AnsweredBy
 	}
 	return name + " " + end
 }
