@@ -122,6 +122,10 @@ func TestHotkeyHandsOverAndBack(t *testing.T) {
 	if r.focus(0) != (Effect{}) {
 		t.Fatal("a focus ring without the keyboard")
 	}
+	r.hotkey()
+	r.actions(engine.ActionKeyboardGone)
+	r.brings(b)
+	r.action(engine.ActionKeyboardGone) // its card is gone
 }
 
 // TestNoKeyboardOnLayers: if cards cannot get the focus, the
@@ -418,6 +422,23 @@ func TestTheSameCallerFillsIn(t *testing.T) {
 	r.pass(clickGuard)
 	r.keys(window.KeyEnter)
 	r.opens("the contact that was asked for", 0)
+}
+
+// TestFilterIsForOneCaller: what was typed to find one caller hides nobody of the next one.
+func TestFilterIsForOneCaller(t *testing.T) {
+	c := gallery(t)["crowd"]
+	r := startCards(t, withHotkey)
+	r.shows(c)
+	r.hotkey()
+	r.pass(time.Second)
+	r.types("visser")
+	c.Number = number(t, "0687654321")
+	r.brings(c)
+	r.on(func() {
+		if s := r.cs.slots[0]; s.rowsState != (RowsState{}) || len(s.view.rows) != rowsShown {
+			t.Errorf("%+v, %d rows", s.rowsState, len(s.view.rows))
+		}
+	})
 }
 
 func TestTabGoesOnToTheNextCard(t *testing.T) {

@@ -145,6 +145,12 @@ func TestDragToAnotherCorner(t *testing.T) {
 	h.PointerMoved(image.Pt(150, 60))
 	r.is("none on the way back", func() bool { return len(r.d.up()) == 1 })
 	h.PointerMoved(image.Pt(-400, -300))
+	r.brings()
+	r.is("none when the card goes", func() bool { return len(r.d.up()) == 0 })
+	r.shows(gallery(t)["found"])
+	h.PointerMoved(image.Pt(200, 60))
+	h.PointerPressed(image.Pt(200, 60), window.Left)
+	h.PointerMoved(image.Pt(-400, -300))
 	h.PointerReleased(image.Pt(-400, -300), window.Left)
 	r.sync()
 	if !slices.Equal(told, []move{{"one", TopLeft}}) {

@@ -2,6 +2,8 @@ package card
 
 import (
 	"bytes"
+	"errors"
+	"image"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/testutil/must"
@@ -69,6 +72,54 @@ func TestRest(t *testing.T) {
 		after(idleAfter-time.Second, 2, "another one was up meanwhile")
 		after(time.Second, 3, "both are gone for a while")
 	})
+}
+
+// TestWhatChangesByItself: a clock ticks every second, the bar of a search more often until
+// the hub counts as slow, and nothing else wakes the program. What was copied is said for a
+// moment, that it could not be copied for longer.
+func TestWhatChangesByItself(t *testing.T) {
+	g := gallery(t)
+	search := g["searching"]
+	search.ReportLevel = call.RingOnly // no clock
+	for name, c := range map[string]struct {
+		card   engine.Card
+		age    time.Duration
+		within time.Duration // 0: never
+	}{
+		"clock":             {g["found"], 0, time.Second},
+		"only the ring":     {g["ringonly"], 0, 0},
+		"search":            {search, 0, barTick},
+		"search, full bar":  {search, barFull, 0},
+		"call that is over": {g["over"], 0, 0},
+	} {
+		r := startCards(t, nil)
+		now := time.Now()
+		c.card.Rang = now.Add(-c.age)
+		r.shows(c.card)
+		if next := r.cs.nextTick(now); next > c.within || (next == 0) != (c.within == 0) {
+			t.Errorf("%s: something changes after %v, want %v", name, next, c.within)
+		}
+	}
+	for says, c := range map[string]struct {
+		err  error
+		stay time.Duration
+	}{"Gekopieerd": {nil, copiedFor}, "Kopiëren lukt niet": {errors.New("no clipboard"), failedFor}} {
+		r := startCards(t, func(_ *Config, d *desktop) { d.copyErr = c.err })
+		r.shows(g["ringonly"])
+		before := time.Now()
+		r.click(0, image.Pt(300, 230))
+		if next := r.cs.nextTick(before); next < c.stay || next > c.stay+time.Since(before) {
+			t.Errorf("%s: looks again after %v", says, next)
+		}
+		r.cs.handleTick(before.Add(c.stay - time.Millisecond))
+		if !r.says(says) {
+			t.Errorf("%s: not said for %v", says, c.stay)
+		}
+		r.cs.handleTick(time.Now().Add(c.stay))
+		if r.says(says) {
+			t.Errorf("%s: said for longer than %v", says, c.stay)
+		}
+	}
 }
 
 // kept reports whether a name is anywhere in memory. The name is
